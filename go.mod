@@ -1,0 +1,3 @@
+module github.com/gctrail/gctrail
+
+go 1.26

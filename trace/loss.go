@@ -1,0 +1,113 @@
+package trace
+
+import (
+	"slices"
+	"time"
+)
+
+// Loss is the account of what a trace should hold and does not.
+type Loss struct {
+	// Events is the number of events known to be lost.
+	Events uint64
+	// Exactness says how Events is meant.
+	Exactness Exactness
+	// Cut is set where the trace ends before its own end mark.
+	Cut bool
+	// Late counts events that came too late to be handed out in order of time.
+	Late uint64
+	// Damage lists what could not be read, at most MaxDamage entries.
+	Damage []Damage
+	// Damaged is the number of such places, listed or not.
+	Damaged int
+	// Settled is the time up to which no further loss will be found.
+	Settled time.Duration
+
+	ranges []Range
+}
+
+// MaxDamage bounds Loss.Damage.
+const MaxDamage = 16
+
+// A Damage is a place in the input that could not be read.
+type Damage struct {
+	Off int64 // in the uncompressed input
+	Err error
+}
+
+// Exactness qualifies a number of lost events.
+type Exactness uint8
+
+const (
+	Unknown    Exactness = iota // the format has no count of what was lost
+	LowerBound                  // more may be lost: the trace is cut or damaged
+	Exact
+)
+
+var exactnessNames = [...]string{"unknown", "lower_bound", "exact"}
+
+func (e Exactness) String() string { return exactnessNames[e] }
+
+// A Range is a stretch of time, in which events were lost.
+type Range struct{ From, To time.Duration }
+
+// maxRanges bounds what a Loss remembers; beyond it, neighbours are joined.
+const maxRanges = 4096
+
+// Add notes that n events were lost somewhere between from and to.
+func (l *Loss) Add(n uint64, from, to time.Duration) {
+	l.Events += n
+	if from > to {
+		from, to = to, from
+	}
+	i, _ := slices.BinarySearchFunc(l.ranges, from, func(r Range, t time.Duration) int {
+		if r.To < t {
+			return -1
+		}
+		return 1
+	})
+	j := i
+	for j < len(l.ranges) && l.ranges[j].From <= to {
+		from, to = min(from, l.ranges[j].From), max(to, l.ranges[j].To)
+		j++
+	}
+	l.ranges = slices.Replace(l.ranges, i, j, Range{from, to})
+	if len(l.ranges) > maxRanges {
+		l.coarsen()
+	}
+}
+
+// AddDamage notes a place that could not be read.
+func (l *Loss) AddDamage(off int64, err error) {
+	l.Damaged++
+	if len(l.Damage) < MaxDamage {
+		l.Damage = append(l.Damage, Damage{off, err})
+	}
+}
+
+// Ranges are the stretches in which events were lost, apart and in order.
+func (l *Loss) Ranges() []Range { return l.ranges }
+
+// Touches says whether events may be missing between from and to.
+func (l *Loss) Touches(from, to time.Duration) bool {
+	i, _ := slices.BinarySearchFunc(l.ranges, from, func(r Range, t time.Duration) int {
+		if r.To < t {
+			return -1
+		}
+		return 1
+	})
+	return i < len(l.ranges) && l.ranges[i].From <= to
+}
+
+// coarsen halves the number of ranges by joining each with its neighbour.
+func (l *Loss) coarsen() {
+	n := 0
+	for i := 0; i+1 < len(l.ranges); i += 2 {
+		l.ranges[n] = Range{l.ranges[i].From, l.ranges[i+1].To}
+		n++
+	}
+	if len(l.ranges)%2 == 1 {
+		l.ranges[n] = l.ranges[len(l.ranges)-1]
+		n++
+	}
+	l.ranges = l.ranges[:n]
+}

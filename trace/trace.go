@@ -1,0 +1,124 @@
+// Package trace holds what the three trace formats have in common: an event
+// with its time, process, thread and payload, a source of such events in order
+// of time, and an account of what was lost.
+//
+// It knows nothing of files, nor of what a payload means.
+package trace
+
+import (
+	"iter"
+	"time"
+)
+
+// A Source yields the events of one trace.
+type Source interface {
+	// Events yields the events in order of time; equal times of one thread keep
+	// their order. The yielded event and everything it points to is valid until
+	// the next step. An error is yielded once, last, with a nil event; what was
+	// yielded before it is right. Damage inside a trace is no error: see Loss.
+	// Events can be ranged over once.
+	Events() iter.Seq2[*Event, error]
+	// Info describes the trace. It is complete once the first event was yielded,
+	// or the sequence has ended.
+	Info() *Info
+	// Loss tells what is missing from the events yielded so far.
+	Loss() *Loss
+}
+
+// Info describes a trace as a whole.
+type Info struct {
+	Format      string    // "nettrace V4"
+	Start       time.Time // UTC; what Event.Ticks counts from
+	Clock       *Clock
+	PointerSize int    // 4 or 8
+	PID         uint64 // of the traced process, in its own namespace; 0 where there are several
+	CPUs        int    // 0 where unknown
+}
+
+// A Clock turns ticks into time.
+type Clock struct {
+	Frequency int64 // ticks per second, at least 1
+}
+
+// An Event is one record of a trace.
+type Event struct {
+	Desc        *Descriptor
+	Ticks       int64 // since Info.Start, in units of Clock; negative for what came before it
+	Clock       *Clock
+	PID         uint64
+	TID         uint64
+	CPU         uint32 // UnknownCPU where the trace does not say
+	PointerSize int    // of the process: 4 or 8
+	Payload     []byte
+	Labels      *Labels // nil for most events
+
+	stack     []byte
+	stackSize int // of one address in stack
+}
+
+// UnknownCPU is the processor of an event whose trace does not tell it.
+const UnknownCPU = ^uint32(0)
+
+// Labels are what some events say of the request that they belong to.
+type Labels struct {
+	ActivityID        [16]byte
+	RelatedActivityID [16]byte
+	TraceID           [16]byte
+	SpanID            uint64
+	Text              []Label // in the order of the trace
+}
+
+// A Label is a name with a value.
+type Label struct{ Name, Value string }
+
+// A Descriptor says what kind of event an event is. Events of one kind share
+// one Descriptor of their source; it must not be changed.
+type Descriptor struct {
+	Provider string
+	ID       uint32
+	Version  uint32
+	Name     string // as the trace has it; empty for native runtime events
+	Opcode   uint8
+	Level    uint8 // 0 always, 1 critical … 5 verbose
+	Keywords uint64
+	Fields   []Field // the trace's own description of the payload, nil where it has none
+}
+
+// Time is the event's time since Info.Start, to the nearest nanosecond.
+func (e *Event) Time() time.Duration { return e.Clock.Duration(e.Ticks) }
+
+// Millis is the event's time since Info.Start in milliseconds, with all the
+// precision that the clock has.
+func (e *Event) Millis() float64 { return e.Clock.Millis(e.Ticks) }
+
+// SetStack makes the event's stack the addresses of size bytes (4 or 8) in b,
+// leaf first. The event refers to b.
+func (e *Event) SetStack(b []byte, size int) { e.stack, e.stackSize = b, size }
+
+// StackLen is the number of frames that the event's stack has.
+func (e *Event) StackLen() int {
+	if e.stackSize == 0 {
+		return 0
+	}
+	return len(e.stack) / e.stackSize
+}
+
+// AppendStack appends the code addresses of the event's stack, leaf first.
+func (e *Event) AppendStack(dst []uint64) []uint64 {
+	for i := range e.StackLen() {
+		var v uint64
+		for j := e.stackSize - 1; j >= 0; j-- {
+			v = v<<8 | uint64(e.stack[i*e.stackSize+j])
+		}
+		dst = append(dst, v)
+	}
+	return dst
+}
+
+// Clone returns a copy that stays valid after the next step of the source.
+func (e *Event) Clone() *Event {
+	c := *e
+	c.Payload = append([]byte(nil), e.Payload...)
+	c.stack = append([]byte(nil), e.stack...)
+	return &c
+}
