@@ -1,0 +1,329 @@
+package nettrace
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+)
+
+// blockKind tells the blocks of all versions apart. The numbers are V6's.
+type blockKind uint8
+
+const (
+	blockEnd blockKind = iota
+	blockTrace
+	blockEvents
+	blockMetadata
+	blockSequencePoint
+	blockStacks
+	blockThreads
+	blockRemoveThreads
+	blockLabels
+	blockUnknown
+)
+
+var blockNames = [...]string{
+	"end of stream", "trace object", "event block", "metadata block", "sequence point block",
+	"stack block", "thread block", "remove thread block", "label list block", "unknown block",
+}
+
+func (k blockKind) String() string { return blockNames[k] }
+
+// objectKinds are the type names of V3 and V4 objects.
+var objectKinds = map[string]blockKind{
+	"Trace":         blockTrace,
+	"EventBlock":    blockEvents,
+	"MetadataBlock": blockMetadata,
+	"StackBlock":    blockStacks,
+	"SPBlock":       blockSequencePoint,
+}
+
+const (
+	nettraceMagic = "Nettrace"
+	streamMagic   = "!FastSerialization.1"
+
+	// oldTraceObject begins the netperf files of V1 and V2.
+	oldTraceObject = "Microsoft.DotNet.Runtime.EventPipeFile"
+
+	// maxBlock bounds what is kept of a single block. The runtime's blocks are
+	// at most 100 KiB, V6's at most 16 MiB by their header.
+	maxBlock = 16 << 20
+	// maxTypeName bounds an object's type name, as TraceEvent does.
+	maxTypeName = 64
+	// traceObjectSize is the fixed payload of a V3 or V4 Trace object.
+	traceObjectSize = 48
+)
+
+// Tags of the FastSerialization stream.
+const (
+	tagNull         = 1
+	tagBegin        = 4 // V3
+	tagBeginPrivate = 5 // V4
+	tagEnd          = 6
+)
+
+// A block is one block of a trace as it lies in the file.
+type block struct {
+	kind    blockKind
+	version int    // of the object: 1 for the event blocks of V3
+	off     int64  // of data in the input
+	data    []byte // valid until the next block is read, unless detached
+	cut     bool   // the input ends within the block
+}
+
+// A framer splits a trace into blocks. It knows nothing of what is in them.
+type framer struct {
+	in      *bufio.Reader
+	off     int64 // of the next byte
+	version int   // 3, 4 or 6
+	buf     []byte
+	inside  bool // an object's payload was read, its end tag was not
+}
+
+func newFramer(r io.Reader) *framer { return &framer{in: bufio.NewReaderSize(r, 64<<10)} }
+
+// open reads what comes before the first block and finds the version.
+func (f *framer) open() error {
+	var b [24]byte
+	head, err := f.peek(len(nettraceMagic))
+	switch {
+	case err != nil && len(head) == 0:
+		return f.fail("header", fmt.Errorf("%w: empty", ErrNotNettrace))
+	case string(head) == nettraceMagic:
+		f.skip(len(nettraceMagic))
+	case !bytes.HasPrefix(head, []byte{byte(len(streamMagic)), 0, 0, 0}):
+		return f.fail("header", ErrNotNettrace)
+	default:
+		f.version = 3
+	}
+	if f.version == 0 {
+		zero, err := f.peek(4)
+		if err != nil {
+			return f.fail("header", io.ErrUnexpectedEOF)
+		}
+		if binary.LittleEndian.Uint32(zero) == 0 {
+			return f.openV6()
+		}
+		f.version = 4
+	}
+	if err := f.readFull(b[:]); err != nil {
+		return f.fail("header", io.ErrUnexpectedEOF)
+	}
+	if binary.LittleEndian.Uint32(b[:]) != uint32(len(streamMagic)) || string(b[4:]) != streamMagic {
+		return f.fail("header", ErrNotNettrace)
+	}
+	return nil
+}
+
+func (f *framer) openV6() error {
+	var b [12]byte
+	if err := f.readFull(b[:]); err != nil {
+		return f.fail("header", io.ErrUnexpectedEOF)
+	}
+	f.version = int(binary.LittleEndian.Uint32(b[4:]))
+	if f.version != 6 {
+		return f.fail("header", fmt.Errorf("%w: nettrace V%d, this reader knows netperf V3 and nettrace V4 to V6",
+			ErrUnsupportedVersion, f.version))
+	}
+	return nil
+}
+
+// next reads a block into b. The error is io.EOF or io.ErrUnexpectedEOF where
+// the input ends without its end mark, a *FormatError where the framing is
+// damaged, or what the input's Read returned.
+func (f *framer) next(b *block) error {
+	*b = block{}
+	if f.version == 6 {
+		return f.nextBlock(b)
+	}
+	return f.nextObject(b)
+}
+
+func (f *framer) nextBlock(b *block) error {
+	var h [4]byte
+	if err := f.readFull(h[:]); err != nil {
+		return err
+	}
+	v := binary.LittleEndian.Uint32(h[:])
+	b.kind = min(blockKind(v>>24), blockUnknown)
+	return f.body(b, int(v&0xffffff))
+}
+
+func (f *framer) nextObject(b *block) error {
+	if f.inside {
+		f.inside = false
+		if err := f.expect(tagEnd); err != nil {
+			return err
+		}
+	}
+	var h [11]byte
+	if err := f.readFull(h[:1]); err != nil {
+		return err
+	}
+	if h[0] == tagNull {
+		b.kind = blockEnd
+		return nil
+	}
+	begin := byte(tagBeginPrivate)
+	if f.version == 3 {
+		begin = tagBegin
+	}
+	if err := f.readFull(h[1:]); err != nil {
+		return cutShort(err)
+	}
+	if h[0] != begin || h[1] != begin || h[2] != tagNull {
+		return f.fail("object", malformed("tags %x", h[:3]))
+	}
+	b.version = int(int32(binary.LittleEndian.Uint32(h[3:])))
+	least := int(int32(binary.LittleEndian.Uint32(h[7:])))
+	name, err := f.typeName()
+	if err != nil {
+		return err
+	}
+	kind, known := objectKinds[name]
+	if !known {
+		kind = blockUnknown
+	}
+	if name == oldTraceObject {
+		return f.fail("trace object", fmt.Errorf("%w: netperf V%d, written by .NET Core 2.0 only", ErrUnsupportedVersion, b.version))
+	}
+	b.kind = kind
+	f.inside = true
+	if kind == blockTrace {
+		return f.traceObject(b, least)
+	}
+	if err := f.readFull(h[:4]); err != nil {
+		return cutShort(err)
+	}
+	size := int32(binary.LittleEndian.Uint32(h[:4]))
+	pad := int(-f.off & 3)
+	if err := f.skip(pad); err != nil {
+		return cutShort(err)
+	}
+	if size < 0 || size > maxBlock {
+		f.inside = false
+		return f.fail(kind.String(), malformed("size %d", size))
+	}
+	return f.body(b, int(size))
+}
+
+// traceObject checks the version, which the Trace object carries.
+func (f *framer) traceObject(b *block, least int) error {
+	if b.version < 3 || least > 4 {
+		return f.fail("trace object", fmt.Errorf("%w: object version %d, this reader knows 3 (.netperf) and 4 (.nettrace)",
+			ErrUnsupportedVersion, b.version))
+	}
+	return f.body(b, traceObjectSize)
+}
+
+func (f *framer) typeName() (string, error) {
+	var h [4 + maxTypeName + 1]byte
+	if err := f.readFull(h[:4]); err != nil {
+		return "", cutShort(err)
+	}
+	n := binary.LittleEndian.Uint32(h[:])
+	if n > maxTypeName {
+		return "", f.fail("object", malformed("type name of %d bytes", n))
+	}
+	if err := f.readFull(h[4 : 4+n+1]); err != nil {
+		return "", cutShort(err)
+	}
+	if h[4+n] != tagEnd {
+		return "", f.fail("object", malformed("tag %d after the type name", h[4+n]))
+	}
+	return string(h[4 : 4+n]), nil
+}
+
+// body reads the n bytes of a block. A block that the input cuts short keeps
+// what is there; memory grows with what arrives, not with what is claimed.
+func (f *framer) body(b *block, n int) error {
+	const step = 1 << 20
+	b.off = f.off
+	f.buf = f.buf[:0]
+	for len(f.buf) < n {
+		more := min(n-len(f.buf), max(step, len(f.buf)))
+		f.buf = grow(f.buf, more)
+		got, err := io.ReadFull(f.in, f.buf[len(f.buf)-more:])
+		f.off += int64(got)
+		if err != nil {
+			f.buf = f.buf[:len(f.buf)-more+got]
+			b.data, b.cut = f.buf, true
+			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+				return nil
+			}
+			return err
+		}
+	}
+	b.data = f.buf
+	return nil
+}
+
+// detach gives up the buffer that holds the last block's data, and takes
+// another one for the next.
+func (f *framer) detach(next []byte) { f.buf = next[:0] }
+
+// resync looks for the start of the next object of a V4 stream, after damage.
+func (f *framer) resync() error {
+	mark := []byte{tagBeginPrivate, tagBeginPrivate, tagNull, 2, 0, 0, 0, 2, 0, 0, 0}
+	f.inside = false
+	for {
+		b, err := f.peek(f.in.Size())
+		if i := bytes.Index(b, mark); i >= 0 {
+			return f.skip(i)
+		}
+		if err != nil {
+			f.skip(len(b))
+			return io.ErrUnexpectedEOF
+		}
+		f.skip(len(b) - len(mark) + 1)
+	}
+}
+
+func (f *framer) expect(tag byte) error {
+	b, err := f.peek(1)
+	if err != nil {
+		return cutShort(err)
+	}
+	if b[0] != tag {
+		return f.fail("object", malformed("tag %d where %d belongs", b[0], tag))
+	}
+	return f.skip(1)
+}
+
+func (f *framer) peek(n int) ([]byte, error) { return f.in.Peek(n) }
+
+func (f *framer) skip(n int) error {
+	d, err := f.in.Discard(n)
+	f.off += int64(d)
+	return err
+}
+
+func (f *framer) readFull(b []byte) error {
+	n, err := io.ReadFull(f.in, b)
+	f.off += int64(n)
+	return err
+}
+
+func (f *framer) fail(section string, err error) error {
+	return &FormatError{Off: f.off, Section: section, Err: err}
+}
+
+// cutShort turns the end of the input into the unexpected end that it is in
+// the middle of an object.
+func cutShort(err error) error {
+	if errors.Is(err, io.EOF) {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}
+
+// grow extends b by n bytes.
+func grow(b []byte, n int) []byte {
+	if need := len(b) + n; need > cap(b) {
+		b = append(make([]byte, 0, need), b...)
+	}
+	return b[:len(b)+n]
+}

@@ -1,0 +1,117 @@
+package nettrace
+
+import (
+	"strconv"
+
+	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// labels is a V6 label list, or the activity ids of a V4 event.
+type labels struct {
+	trace.Labels
+	override
+}
+
+// An override is what a V6 label list says in place of the event's metadata.
+type override struct {
+	set      uint8 // bits 1<<(label kind - labelOpcode)
+	opcode   uint8
+	level    uint8
+	version  uint8
+	keywords uint64
+}
+
+// Kinds of V6 labels; the highest bit marks the last of a list.
+const (
+	labelActivity = 1
+	labelRelated  = 2
+	labelTrace    = 3
+	labelSpan     = 4
+	labelText     = 5
+	labelNumber   = 6
+	labelOpcode   = 7
+	labelKeywords = 8
+	labelLevel    = 9
+	labelVersion  = 10
+	labelLast     = 0x80
+)
+
+// maxLabelLists bounds the label lists kept between two sequence points.
+const maxLabelLists = 1 << 16
+
+// A labelTable holds the V6 label lists since the last sequence point.
+type labelTable map[uint32]*labels
+
+// add reads a label list block: first index, count, lists. A label of an
+// unknown kind ends it, for nothing tells its length.
+func (t labelTable) add(data []byte, base int64) error {
+	c := binread.At(data, base)
+	index, n := c.U32(), c.U32()
+	for range n {
+		if !c.OK() {
+			break
+		}
+		if len(t) == maxLabelLists {
+			return malformed("more than %d label lists between sequence points", maxLabelLists)
+		}
+		l := new(labels)
+		if err := l.read(&c); err != nil {
+			return err
+		}
+		t[index] = l
+		index++
+	}
+	return c.Err()
+}
+
+func (l *labels) read(c *binread.Cursor) error {
+	for c.OK() {
+		k := c.U8()
+		switch k &^ labelLast {
+		case labelActivity:
+			copy(l.ActivityID[:], c.Bytes(16))
+		case labelRelated:
+			copy(l.RelatedActivityID[:], c.Bytes(16))
+		case labelTrace:
+			copy(l.TraceID[:], c.Bytes(16))
+		case labelSpan:
+			l.SpanID = c.U64()
+		case labelText:
+			l.Text = append(l.Text, trace.Label{Name: utf8(c), Value: utf8(c)})
+		case labelNumber:
+			l.Text = append(l.Text, trace.Label{Name: utf8(c), Value: strconv.FormatInt(c.Varint64(), 10)})
+		case labelOpcode:
+			l.opcode, l.set = c.U8(), l.set|1<<0
+		case labelKeywords:
+			l.keywords, l.set = c.U64(), l.set|1<<1
+		case labelLevel:
+			l.level, l.set = c.U8(), l.set|1<<2
+		case labelVersion:
+			l.version, l.set = c.U8(), l.set|1<<3
+		default:
+			return malformed("label kind %d", k)
+		}
+		if k&labelLast != 0 {
+			break
+		}
+	}
+	return c.Err()
+}
+
+// apply returns the descriptor with the overrides in place.
+func (o *override) apply(d trace.Descriptor) trace.Descriptor {
+	if o.set&(1<<0) != 0 {
+		d.Opcode = o.opcode
+	}
+	if o.set&(1<<1) != 0 {
+		d.Keywords = o.keywords
+	}
+	if o.set&(1<<2) != 0 {
+		d.Level = o.level
+	}
+	if o.set&(1<<3) != 0 {
+		d.Version = uint32(o.version)
+	}
+	return d
+}

@@ -1,0 +1,166 @@
+package nettrace
+
+import "unsafe"
+
+// An item is an event that waits for its turn.
+type item struct {
+	ticks   uint64 // biased: as sortKey gives it
+	kind    *kind
+	payload span
+	stack   uint32 // id, or in V3 the offset of the stack's bytes
+	context uint32 // index in the batch's contexts
+}
+
+// A span is a part of a block.
+type span struct{ off, n uint32 }
+
+// A context holds what changes from event to event but rarely.
+type context struct {
+	pid, tid uint64
+	cpu      uint32
+	labels   *labels
+}
+
+// A batch is the wanted events of one block, and the block's bytes that they
+// refer to. Its items form runs of ascending time.
+type batch struct {
+	data     []byte
+	base     int64
+	items    []item
+	contexts []context
+	left     int // items not handed out
+
+	// What the last of contexts was made of.
+	thread            uint64
+	cpu               uint32
+	activity, related [16]byte
+	label             uint32
+}
+
+// same says whether an event has the context of the one before it.
+func (b *batch) same(h *header) bool {
+	return len(b.contexts) > 0 && b.thread == h.thread && b.cpu == h.cpu && b.label == h.labels &&
+		b.activity == h.activity && b.related == h.related
+}
+
+// cost is the memory that the batch holds.
+func (b *batch) cost() int {
+	return cap(b.data) + cap(b.items)*int(unsafe.Sizeof(item{})) + cap(b.contexts)*int(unsafe.Sizeof(context{}))
+}
+
+// A run is the rest of an ascending stretch of a batch.
+type run struct {
+	ticks    uint64 // of the next item
+	order    uint64 // of the batch and the stretch in the file
+	batch    *batch
+	pos, end int
+}
+
+func (r *run) before(o *run) bool {
+	return r.ticks < o.ticks || r.ticks == o.ticks && r.order < o.order
+}
+
+// maxPending bounds the memory of the events that wait. Beyond it the oldest
+// are handed out, although older ones may still come.
+const maxPending = 16 << 20
+
+// A mergeQueue merges runs by time; of equal times the one earlier in the file is
+// first. Within a run, and so within a thread, the order of the file is kept.
+type mergeQueue struct {
+	heap    []run
+	pending int // bytes, as batch.cost counts them
+	seq     uint64
+	free    []*batch
+}
+
+// batch returns an empty batch, whose buffers may have been in use before.
+func (q *mergeQueue) batch() *batch {
+	if n := len(q.free); n > 0 {
+		b := q.free[n-1]
+		q.free = q.free[:n-1]
+		return b
+	}
+	return new(batch)
+}
+
+// add puts the batch's runs in the queue.
+func (q *mergeQueue) add(b *batch) {
+	b.left = len(b.items)
+	q.pending += b.cost()
+	for start := 0; start < len(b.items); {
+		end := start + 1
+		for end < len(b.items) && b.items[end].ticks >= b.items[end-1].ticks {
+			end++
+		}
+		q.push(run{ticks: b.items[start].ticks, order: q.seq, batch: b, pos: start, end: end})
+		q.seq++
+		start = end
+	}
+}
+
+// pop takes the oldest item off the queue, which must not be empty. The batch
+// is to be released after use of the item when nothing of it is left.
+func (q *mergeQueue) pop() (*batch, *item) {
+	r := &q.heap[0]
+	b := r.batch
+	it := &b.items[r.pos]
+	b.left--
+	r.pos++
+	if r.pos < r.end {
+		r.ticks = b.items[r.pos].ticks
+	} else {
+		last := len(q.heap) - 1
+		q.heap[0] = q.heap[last]
+		q.heap[last] = run{}
+		q.heap = q.heap[:last]
+	}
+	q.down()
+	return b, it
+}
+
+// release takes back a batch whose items were all handed out.
+func (q *mergeQueue) release(b *batch) {
+	q.pending -= b.cost()
+	q.recycle(b)
+}
+
+// maxFree bounds the batches kept for reuse.
+const maxFree = 8
+
+func (q *mergeQueue) recycle(b *batch) {
+	clear(b.contexts)
+	b.items, b.contexts = b.items[:0], b.contexts[:0]
+	if len(q.free) < maxFree && b.cost() < 1<<20 {
+		q.free = append(q.free, b)
+	}
+}
+
+func (q *mergeQueue) push(r run) {
+	q.heap = append(q.heap, r)
+	for i := len(q.heap) - 1; i > 0; {
+		up := (i - 1) / 2
+		if !q.heap[i].before(&q.heap[up]) {
+			return
+		}
+		q.heap[i], q.heap[up] = q.heap[up], q.heap[i]
+		i = up
+	}
+}
+
+// down restores the heap after its first run changed.
+func (q *mergeQueue) down() {
+	for i := 0; ; {
+		least := 2*i + 1
+		if least >= len(q.heap) {
+			return
+		}
+		if r := least + 1; r < len(q.heap) && q.heap[r].before(&q.heap[least]) {
+			least = r
+		}
+		if !q.heap[least].before(&q.heap[i]) {
+			return
+		}
+		q.heap[i], q.heap[least] = q.heap[least], q.heap[i]
+		i = least
+	}
+}

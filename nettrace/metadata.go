@@ -1,0 +1,299 @@
+package nettrace
+
+import (
+	"unicode/utf16"
+
+	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A kind is a metadata record in use: what sort of event its id stands for.
+type kind struct {
+	desc  *trace.Descriptor
+	want  bool
+	count uint64 // of events, wanted or not
+}
+
+const (
+	// maxKinds bounds how many metadata records a trace may define. The largest
+	// real traces have a few thousand.
+	maxKinds = 1 << 18
+	// maxMerged bounds the kinds that V6 label lists make of others.
+	maxMerged = 1 << 12
+	// denseKinds is up to where metadata ids index a slice.
+	denseKinds = 1 << 16
+	// maxFieldDepth bounds how deep field descriptions nest.
+	maxFieldDepth = 16
+)
+
+// A kindTable finds kinds by metadata id. The runtime numbers from 1, so that
+// a slice serves; stray ids go to a map.
+type kindTable struct {
+	dense  []*kind
+	sparse map[uint32]*kind
+	all    []*kind // in the order of their definition, also those redefined
+}
+
+func (t *kindTable) get(id uint32) *kind {
+	if int64(id) < int64(len(t.dense)) {
+		return t.dense[id]
+	}
+	return t.sparse[id]
+}
+
+func (t *kindTable) set(id uint32, k *kind) error {
+	if len(t.all) == maxKinds {
+		return malformed("more than %d metadata records", maxKinds)
+	}
+	t.all = append(t.all, k)
+	if id >= denseKinds {
+		if t.sparse == nil {
+			t.sparse = make(map[uint32]*kind)
+		}
+		t.sparse[id] = k
+		return nil
+	}
+	for int64(len(t.dense)) <= int64(id) {
+		t.dense = append(t.dense, nil)
+	}
+	t.dense[id] = k
+	return nil
+}
+
+// clear forgets the ids, as a V6 sequence point may demand.
+func (t *kindTable) clear() {
+	clear(t.dense)
+	clear(t.sparse)
+}
+
+// Tags that follow the fields of a V4 metadata record in .NET 5 and later.
+const (
+	tagOpcode   = 1
+	tagV2Params = 2
+)
+
+// metadataRecord reads the payload of a V3 or V4 metadata event: "metadata
+// event blob" in NetTraceFormat_v5.md. A field list that cannot be read leaves
+// the descriptor without fields.
+func metadataRecord(payload []byte, base int64) (id uint32, d *trace.Descriptor, err error) {
+	c := binread.At(payload, base)
+	id = c.U32()
+	d = &trace.Descriptor{Provider: text(c.UTF16())}
+	d.ID = c.U32()
+	d.Name = text(c.UTF16())
+	d.Keywords = c.U64()
+	d.Version = c.U32()
+	d.Level = uint8(c.U32())
+	if err := c.Err(); err != nil {
+		return 0, nil, err
+	}
+	if c.Len() == 0 {
+		return id, d, nil
+	}
+	if fields, ok := fieldsV1(&c, 0); ok {
+		d.Fields = fields
+		metadataTags(&c, d)
+	}
+	return id, d, nil
+}
+
+// fieldsV1 reads a field list in which the type stands before the name.
+func fieldsV1(c *binread.Cursor, depth int) ([]trace.Field, bool) {
+	n := c.U32()
+	if depth > maxFieldDepth || !fits(c, n, 6) {
+		return nil, false
+	}
+	fields := make([]trace.Field, 0, n)
+	for range n {
+		f, ok := fieldType(c, depth, fieldsV1)
+		f.Name = text(c.UTF16())
+		if !ok || !c.OK() {
+			return nil, false
+		}
+		fields = append(fields, f)
+	}
+	return fields, true
+}
+
+// fieldsV2 reads a field list in which each field has a size, and the name
+// stands before the type.
+func fieldsV2(c *binread.Cursor, depth int) ([]trace.Field, bool) {
+	n := c.U32()
+	if depth > maxFieldDepth || !fits(c, n, 10) {
+		return nil, false
+	}
+	fields := make([]trace.Field, 0, n)
+	for range n {
+		at := c.Pos()
+		size := int64(c.U32())
+		if size < 4 || size-4 > int64(c.Len()) {
+			return nil, false
+		}
+		fc := binread.At(c.Bytes(int(size-4)), at+4)
+		name := text(fc.UTF16())
+		f, ok := fieldType(&fc, depth, fieldsV2)
+		f.Name = name
+		if !ok || !fc.OK() {
+			return nil, false
+		}
+		fields = append(fields, f)
+	}
+	return fields, true
+}
+
+// fieldType reads a V4 type: its code, and what belongs to arrays and objects.
+func fieldType(c *binread.Cursor, depth int, nested func(*binread.Cursor, int) ([]trace.Field, bool)) (f trace.Field, ok bool) {
+	f.Type = typeCode(c.U32())
+	switch {
+	case depth > maxFieldDepth:
+		return f, false
+	case f.Type == trace.Array:
+		elem, ok := fieldType(c, depth+1, nested)
+		f.Elem = &elem
+		return f, ok
+	case f.Type == trace.Object:
+		f.Fields, ok = nested(c, depth+1)
+		return f, ok
+	}
+	return f, c.OK()
+}
+
+// metadataTags reads what .NET 5 and later append to a metadata record. Tags
+// that are unknown or cannot be read change nothing.
+func metadataTags(c *binread.Cursor, d *trace.Descriptor) {
+	for c.Len() > 0 {
+		size, tag := int64(c.U32()), c.U8()
+		if size > int64(c.Len()) {
+			return
+		}
+		at := c.Pos()
+		tc := binread.At(c.Bytes(int(size)), at)
+		switch tag {
+		case tagOpcode:
+			d.Opcode = tc.U8()
+		case tagV2Params:
+			if fields, ok := fieldsV2(&tc, 0); ok {
+				d.Fields = fields
+			}
+		}
+	}
+}
+
+// Optional parts of a V6 metadata record.
+const (
+	optOpcode       = 1
+	optKeywords     = 3
+	optTemplate     = 4
+	optDescription  = 5
+	optKeyValue     = 6
+	optProviderGUID = 7
+	optLevel        = 8
+	optVersion      = 9
+)
+
+// metadataRow reads one row of a V6 metadata block, without its size.
+func metadataRow(row []byte, base int64) (id uint32, d *trace.Descriptor, err error) {
+	c := binread.At(row, base)
+	id = c.Uvarint32()
+	d = &trace.Descriptor{Provider: utf8(&c)}
+	d.ID = c.Uvarint32()
+	d.Name = utf8(&c)
+	fields, ok := fieldsV6(&c, 0)
+	if !ok {
+		return id, d, c.Err()
+	}
+	d.Fields = fields
+	size := int(c.U16())
+	at := c.Pos()
+	oc := binread.At(c.Bytes(size), at)
+	metadataOptions(&oc, d)
+	return id, d, c.Err()
+}
+
+// metadataOptions reads the optional parts up to the first unknown one, which
+// has no length to pass over it by.
+func metadataOptions(c *binread.Cursor, d *trace.Descriptor) {
+	for c.Len() > 0 {
+		switch c.U8() {
+		case optOpcode:
+			d.Opcode = c.U8()
+		case optKeywords:
+			d.Keywords = c.U64()
+		case optTemplate, optDescription:
+			c.Skip(int(c.Uvarint32()))
+		case optKeyValue:
+			c.Skip(int(c.Uvarint32()))
+			c.Skip(int(c.Uvarint32()))
+		case optProviderGUID:
+			c.Skip(16)
+		case optLevel:
+			d.Level = c.U8()
+		case optVersion:
+			d.Version = uint32(c.U8())
+		default:
+			return
+		}
+	}
+}
+
+// fieldsV6 reads a V6 field list, in which each field has a size.
+func fieldsV6(c *binread.Cursor, depth int) ([]trace.Field, bool) {
+	n := uint32(c.U16())
+	if depth > maxFieldDepth || !fits(c, n, 4) {
+		return nil, false
+	}
+	fields := make([]trace.Field, 0, n)
+	for range n {
+		size := int(c.U16())
+		at := c.Pos()
+		fc := binread.At(c.Bytes(size), at)
+		name := utf8(&fc)
+		f, ok := fieldTypeV6(&fc, depth)
+		f.Name = name
+		if !ok || !fc.OK() {
+			return nil, false
+		}
+		fields = append(fields, f)
+	}
+	return fields, true
+}
+
+func fieldTypeV6(c *binread.Cursor, depth int) (f trace.Field, ok bool) {
+	f.Type = typeCode(uint32(c.U8()))
+	if depth > maxFieldDepth {
+		return f, false
+	}
+	switch f.Type {
+	case trace.Array, trace.FixedArray, trace.RelLoc, trace.DataLoc:
+		elem, ok := fieldTypeV6(c, depth+1)
+		f.Elem = &elem
+		if f.Type == trace.FixedArray {
+			f.Count = int(c.U16())
+		}
+		return f, ok && c.OK()
+	case trace.Object:
+		f.Fields, ok = fieldsV6(c, depth+1)
+		return f, ok
+	}
+	return f, c.OK()
+}
+
+// fits says whether n elements of at least size bytes can be in what is left.
+func fits(c *binread.Cursor, n uint32, size int) bool {
+	return c.OK() && int64(n)*int64(size) <= int64(c.Len())
+}
+
+// typeCode keeps a code that no byte holds from looking like another one.
+func typeCode(v uint32) trace.TypeCode { return trace.TypeCode(min(v, 0xff)) }
+
+// text decodes UTF-16LE code units.
+func text(b []byte) string {
+	units := make([]uint16, len(b)/2)
+	for i := range units {
+		units[i] = uint16(b[2*i]) | uint16(b[2*i+1])<<8
+	}
+	return string(utf16.Decode(units))
+}
+
+// utf8 reads a V6 string: a length in bytes, then UTF-8.
+func utf8(c *binread.Cursor) string { return string(c.Bytes(int(c.Uvarint32()))) }

@@ -1,0 +1,320 @@
+package nettrace
+
+import (
+	"errors"
+	"io"
+	"iter"
+	"math"
+	"time"
+
+	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// Options say what a Reader is to hand out. The zero value means everything
+// but stacks.
+type Options struct {
+	// Want is asked once for each kind of event that the trace defines whether
+	// its events are wanted. What is not wanted costs the reading of its header
+	// only, and still counts in Loss and Counts. Nil wants all.
+	Want func(*trace.Descriptor) bool
+	// Stacks makes events carry their stacks.
+	Stacks bool
+}
+
+// A Reader reads one trace, from its first byte to its last. It is a
+// trace.Source, to be used by one goroutine.
+//
+// Its memory does not grow with the trace: blocks are read into buffers that
+// are used again once their events were handed out.
+type Reader struct {
+	opts  Options
+	in    *framer
+	info  trace.Info
+	loss  trace.Loss
+	kinds kindTable
+	used  bool
+
+	stacks  stackTable
+	labels  labelTable
+	threads threadTable
+	seqs    sequences
+	merged  map[mergedKind]*kind
+
+	queue   mergeQueue
+	sync    uint64 // ticks of Info.Start
+	sorted  uint64 // sort key that no later event is older than
+	emitted uint64 // sort key of the last event handed out
+	latest  uint64 // sort key of the latest event or sequence point read
+	point   bool   // the last block was a sequence point
+	event   trace.Event
+}
+
+// A mergedKind is a kind whose metadata a V6 label list overrides.
+type mergedKind struct {
+	kind *kind
+	override
+}
+
+// NewReader returns a reader of the uncompressed trace r.
+func NewReader(r io.Reader, opts Options) *Reader {
+	nr := &Reader{opts: opts, in: newFramer(r), labels: labelTable{}, threads: threadTable{}}
+	nr.seqs = sequences{threads: make(map[uint64]*sequence), lost: nr.lost}
+	nr.info.Clock = &trace.Clock{Frequency: int64(time.Second)}
+	return nr
+}
+
+// Info describes the trace; see trace.Source.
+func (r *Reader) Info() *trace.Info { return &r.info }
+
+// Loss tells what is missing; see trace.Source.
+func (r *Reader) Loss() *trace.Loss { return &r.loss }
+
+// Counts yields the kinds of events that the trace defines with the number of
+// events of each that were read, in the order of their definition.
+func (r *Reader) Counts() iter.Seq2[*trace.Descriptor, uint64] {
+	return func(yield func(*trace.Descriptor, uint64) bool) {
+		for _, k := range r.kinds.all {
+			if !yield(k.desc, k.count) {
+				return
+			}
+		}
+	}
+}
+
+// ErrUsed reports a second range over the events of a reader.
+var ErrUsed = errors.New("nettrace: the events were read already")
+
+// Events yields the trace's events in order of time; see trace.Source. Errors
+// are a *FormatError where the input is no trace that this package reads.
+func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
+	return func(yield func(*trace.Event, error) bool) {
+		if r.used {
+			yield(nil, ErrUsed)
+			return
+		}
+		r.used = true
+		if err := r.open(); err != nil {
+			yield(nil, err)
+			return
+		}
+		for {
+			ended, err := r.step()
+			if ended || err != nil {
+				r.end(ended, err)
+				r.flush(math.MaxUint64, yield)
+				return
+			}
+			upTo := r.sorted
+			if r.point {
+				upTo = math.MaxUint64
+			}
+			if !r.flush(upTo, yield) {
+				return
+			}
+			if r.point {
+				r.stacks.clear()
+			}
+		}
+	}
+}
+
+// open reads up to the Trace object.
+func (r *Reader) open() error {
+	if err := r.in.open(); err != nil {
+		return err
+	}
+	var b block
+	if err := r.in.next(&b); err != nil {
+		var f *FormatError
+		if errors.As(err, &f) {
+			return err
+		}
+		return r.in.fail("trace object", cutShort(err))
+	}
+	if b.kind != blockTrace {
+		return r.in.fail("trace object", malformed("%v where it belongs", b.kind))
+	}
+	return r.traceObject(&b)
+}
+
+// step reads a block and takes in what it says. It returns an error where
+// reading cannot go on.
+func (r *Reader) step() (ended bool, err error) {
+	var b block
+	if err := r.in.next(&b); err != nil {
+		var damage *FormatError
+		if r.in.version == 6 || !errors.As(err, &damage) {
+			return false, err
+		}
+		r.loss.AddDamage(damage.Off, damage)
+		return false, r.in.resync()
+	}
+	if b.kind == blockEnd {
+		return true, nil
+	}
+	if err := r.take(&b); err != nil {
+		r.loss.AddDamage(b.off, &FormatError{Off: b.off, Section: b.kind.String(), Err: err})
+	}
+	if b.cut {
+		return false, io.ErrUnexpectedEOF
+	}
+	r.point = b.kind == blockSequencePoint
+	return false, nil
+}
+
+// take takes in one block.
+func (r *Reader) take(b *block) error {
+	switch b.kind {
+	case blockEvents:
+		return r.eventBlock(b)
+	case blockMetadata:
+		return r.metadataBlock(b)
+	case blockStacks:
+		if r.opts.Stacks {
+			return r.stacks.add(b.data, b.off)
+		}
+	case blockSequencePoint:
+		return r.sequencePoint(b)
+	case blockThreads:
+		return r.threads.add(b.data, b.off)
+	case blockRemoveThreads:
+		return r.removeThreads(b)
+	case blockLabels:
+		return r.labels.add(b.data, b.off)
+	}
+	return nil
+}
+
+// end settles the account when nothing more will come.
+func (r *Reader) end(ended bool, err error) {
+	r.loss.Cut = !ended || r.in.version == 4 && !r.point
+	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+		r.loss.AddDamage(r.in.off, err)
+	}
+	switch {
+	case r.in.version == 3, r.in.version == 6 && !r.seqs.told:
+		r.loss.Exactness = trace.Unknown
+	case r.loss.Cut, r.loss.Damaged > 0, r.seqs.full:
+		r.loss.Exactness = trace.LowerBound
+	default:
+		r.loss.Exactness = trace.Exact
+	}
+	r.loss.Settled = math.MaxInt64
+}
+
+// flush hands out the events that are no later than upTo, and then the oldest
+// while too many wait. It says whether to go on.
+func (r *Reader) flush(upTo uint64, yield func(*trace.Event, error) bool) bool {
+	q := &r.queue
+	for len(q.heap) > 0 && (q.heap[0].ticks <= upTo || q.pending > maxPending) {
+		b, it := q.pop()
+		if it.ticks < r.emitted {
+			r.loss.Late++
+		}
+		r.emitted = it.ticks
+		r.fill(b, it)
+		if !yield(&r.event, nil) {
+			return false
+		}
+		if b.left == 0 {
+			q.release(b)
+		}
+	}
+	return true
+}
+
+// fill makes r.event the event of an item.
+func (r *Reader) fill(b *batch, it *item) {
+	ctx := &b.contexts[it.context]
+	ev := &r.event
+	ev.Desc = it.kind.desc
+	ev.Ticks = int64(it.ticks ^ 1<<63)
+	ev.PID, ev.TID, ev.CPU = ctx.pid, ctx.tid, ctx.cpu
+	ev.Payload = b.data[it.payload.off : it.payload.off+it.payload.n : it.payload.off+it.payload.n]
+	ev.Labels = nil
+	if ctx.labels != nil {
+		ev.Labels = &ctx.labels.Labels
+	}
+	if !r.opts.Stacks {
+		return
+	}
+	var stack []byte
+	if r.in.version == 3 {
+		c := binread.At(b.data[it.stack:], 0)
+		stack = c.Bytes(int(int32(c.U32())))
+	} else {
+		stack = r.stacks.get(it.stack)
+	}
+	ev.SetStack(stack, r.info.PointerSize)
+}
+
+// lost notes lost events between two times in ticks.
+func (r *Reader) lost(n uint64, from, to uint64) {
+	r.loss.Add(n, r.time(from), r.time(to))
+}
+
+func (r *Reader) time(ticks uint64) time.Duration {
+	return r.info.Clock.Duration(int64(ticks - r.sync))
+}
+
+// sequencePoint takes in a sequence point: everything before it in the file is
+// older, and the numbers of all threads are told.
+func (r *Reader) sequencePoint(b *block) error {
+	c := binread.At(b.data, b.off)
+	ticks := c.U64()
+	v6 := r.in.version == 6
+	var flags uint32
+	if v6 {
+		flags = c.U32()
+	}
+	n := c.U32()
+	if !c.OK() {
+		return c.Err()
+	}
+	if v6 && ticks == math.MaxUint64 { // one-collect ends its files so
+		ticks = r.unkey(r.latest)
+	}
+	r.latest = max(r.latest, r.key(ticks))
+	r.seqs.sequencePoint(ticks, threadList(c, n, v6))
+	r.loss.Settled = r.time(ticks)
+	if v6 {
+		r.dropTables(flags)
+	}
+	return nil
+}
+
+// Flags of a V6 sequence point.
+const (
+	pointDropThreads  = 1
+	pointDropMetadata = 2
+)
+
+func (r *Reader) dropTables(flags uint32) {
+	clear(r.labels)
+	if flags&pointDropThreads != 0 {
+		clear(r.threads)
+		clear(r.seqs.threads)
+	}
+	if flags&pointDropMetadata != 0 {
+		r.kinds.clear()
+	}
+}
+
+func (r *Reader) removeThreads(b *block) error {
+	c := binread.At(b.data, b.off)
+	for c.Len() > 0 && c.OK() {
+		index, seq := c.Uvarint64(), c.Uvarint32()
+		if !c.OK() {
+			break
+		}
+		r.seqs.remove(index, seq, r.unkey(r.latest))
+		delete(r.threads, index)
+	}
+	return c.Err()
+}
+
+// key orders ticks as the signed distance from the trace's start that they are.
+func (r *Reader) key(ticks uint64) uint64 { return (ticks - r.sync) ^ 1<<63 }
+
+func (r *Reader) unkey(key uint64) uint64 { return (key ^ 1<<63) + r.sync }

@@ -1,0 +1,60 @@
+package nettrace
+
+import "github.com/gctrail/gctrail/internal/binread"
+
+// A thread is what a V6 trace says of one.
+type thread struct{ pid, tid uint64 }
+
+// Kinds of V6 thread information.
+const (
+	threadName  = 1
+	threadPID   = 2
+	threadTID   = 3
+	threadValue = 4
+)
+
+// A threadTable finds V6 threads by index.
+type threadTable map[uint64]thread
+
+// add reads a thread block: rows of a size, an index, and what is known of the
+// thread. What follows an unknown kind in a row is passed over.
+func (t threadTable) add(data []byte, base int64) error {
+	c := binread.At(data, base)
+	for c.Len() > 0 && c.OK() {
+		size := int(c.U16())
+		at := c.Pos()
+		row := binread.At(c.Bytes(size), at)
+		if !c.OK() {
+			break
+		}
+		index := row.Uvarint64()
+		var th thread
+		th.read(&row)
+		if err := row.Err(); err != nil {
+			return err
+		}
+		if len(t) >= maxThreads {
+			return malformed("more than %d threads", maxThreads)
+		}
+		t[index] = th
+	}
+	return c.Err()
+}
+
+func (th *thread) read(row *binread.Cursor) {
+	for row.Len() > 0 {
+		switch row.U8() {
+		case threadName:
+			row.Skip(int(row.Uvarint32()))
+		case threadPID:
+			th.pid = row.Uvarint64()
+		case threadTID:
+			th.tid = row.Uvarint64()
+		case threadValue:
+			row.Skip(int(row.Uvarint32()))
+			row.Skip(int(row.Uvarint32()))
+		default:
+			return
+		}
+	}
+}
