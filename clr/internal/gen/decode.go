@@ -1,0 +1,117 @@
+package main
+
+import "fmt"
+
+// decodeBody writes the statements that read fields into the variable recv,
+// whose type is called owner.
+func (t *table) decodeBody(w *writer, recv, owner string, e *event, fields []field) {
+	t.reset(w, recv, owner, fields)
+	open := "" // the condition of the if statement being written
+	for i := range fields {
+		f := &fields[i]
+		cond := condition(f, e.oldest())
+		if cond != open {
+			if open != "" {
+				w.p("}")
+			}
+			if cond != "" {
+				w.p("if %s {", cond)
+			}
+			open = cond
+		}
+		t.readField(w, recv, owner, e, fields, f)
+	}
+	if open != "" {
+		w.p("}")
+	}
+}
+
+// reset empties what decodeBody may leave untouched, but keeps the arrays'
+// memory.
+func (t *table) reset(w *writer, recv, owner string, fields []field) {
+	guarded, keep := false, ""
+	for i := range fields {
+		f := &fields[i]
+		guarded = guarded || f.guarded()
+		if f.Type == "array" {
+			keep += fmt.Sprintf("%s: %s.%s[:0],", f.Name, recv, f.Name)
+		}
+	}
+	if guarded {
+		w.p("*%s = %s{%s}", recv, owner, keep)
+	}
+}
+
+func condition(f *field, oldest int) string {
+	cond := ""
+	switch {
+	case f.Until != nil && f.Since > oldest:
+		cond = fmt.Sprintf("version >= %d && version <= %d", f.Since, *f.Until)
+	case f.Until != nil:
+		cond = fmt.Sprintf("version < %d", *f.Until+1)
+	case f.Since > oldest:
+		cond = fmt.Sprintf("version >= %d", f.Since)
+	}
+	if f.MinPayload != nil {
+		cond += fmt.Sprintf(" && len(payload) >= bySize(ptrSize, %d, %d)", f.MinPayload.Ptr4, f.MinPayload.Ptr8)
+	}
+	return cond
+}
+
+func (t *table) readField(w *writer, recv, owner string, e *event, fields []field, f *field) {
+	switch f.Type {
+	case "pad":
+		w.p("c.Skip(%s)", bySize(*f.Size))
+	case "bytes":
+		w.p("%s.%s = c.Bytes(int(%s.%s))", recv, f.Name, recv, f.CountField)
+	case "array":
+		t.readArray(w, recv, owner, e, f)
+	default:
+		s := scalars[f.Type]
+		kept := t.goType(owner, widest(fields, f.Name))
+		if kept != s.goType {
+			w.p("%s.%s = %s(%s)", recv, f.Name, kept, s.read)
+		} else {
+			w.p("%s.%s = %s", recv, f.Name, s.read)
+		}
+	}
+}
+
+func (t *table) readArray(w *writer, recv, owner string, e *event, f *field) {
+	list := recv + "." + f.Name
+	count := fmt.Sprint(f.Count)
+	if f.CountField != "" {
+		count = fmt.Sprintf("uint32(%s.%s)", recv, f.CountField)
+	}
+	size, fixed := f.Element.elementSize(e.oldest())
+	for _, v := range e.Versions {
+		if s, _ := f.Element.elementSize(v.Version); s != size {
+			panic(fmt.Sprintf("%s.%s: elements of several sizes", owner, f.Name))
+		}
+	}
+	index := "i"
+	if recv != "e" {
+		index = "j"
+	}
+	w.p("%s = resize(%s, fitting(&c, %s, %s))", list, list, count, bySize(size))
+	w.p("for %s := range %s {", index, list)
+	if f.Element.Fields == nil {
+		w.p("%s[%s] = %s\n}", list, index, scalars[f.Element.Type].read)
+	} else {
+		w.p("v := &%s[%s]", list, index)
+		t.decodeBody(w, "v", elementName(owner, f.Name), e, f.Element.Fields)
+		if !fixed {
+			w.p("if !c.OK() {\n%s = %s[:%s]\nbreak\n}", list, list, index)
+		}
+		w.p("}")
+	}
+	w.p("expect(&c, len(%s), %s)", list, count)
+}
+
+// bySize is the expression for a number of bytes.
+func bySize(s sizes) string {
+	if s.Ptr4 == s.Ptr8 {
+		return fmt.Sprint(s.Ptr8)
+	}
+	return fmt.Sprintf("bySize(ptrSize, %d, %d)", s.Ptr4, s.Ptr8)
+}

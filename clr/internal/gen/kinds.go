@@ -1,0 +1,65 @@
+package main
+
+import (
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// kindsFile has the providers and the kinds of events.
+func (t *table) kindsFile() *writer {
+	w := &writer{}
+	w.p("// The providers that KindOf and ProviderByGUID know.\nconst (")
+	for _, p := range t.Providers {
+		w.p("%sProvider = %q", p.Go, p.Name)
+	}
+	w.p(")\n")
+	w.p("// The providers' GUIDs.\nvar (")
+	for _, p := range t.Providers {
+		if p.GUID != "" {
+			w.p("%sGUID = GUID{%s} // %s", p.Go, guidBytes(p.GUID), p.GUID)
+		}
+	}
+	w.p(")\n")
+	w.p("var providers = [...]struct {\nguid GUID\nname string\n}{")
+	for _, p := range t.Providers {
+		if p.GUID != "" {
+			w.p("{%sGUID, %sProvider},", p.Go, p.Go)
+		}
+	}
+	w.p("}\n")
+	w.p("// The kinds of events, provider by provider.\nconst (\nKindUnknown Kind = iota")
+	for _, p := range t.Providers {
+		for _, e := range p.Events {
+			w.p("Kind%s", e.goName())
+		}
+	}
+	w.p("numKinds\n)\n")
+	for _, p := range t.Providers {
+		if len(p.Events) == 0 {
+			continue
+		}
+		w.p("var %sKinds = [...]Kind{", lower(p.Go))
+		for _, e := range p.Events {
+			w.p("%d: Kind%s,", e.ID, e.goName())
+		}
+		w.p("}\n")
+	}
+	return w
+}
+
+// guidBytes are the bytes of a GUID in memory: its first three groups are
+// little endian.
+func guidBytes(s string) string {
+	b, err := hex.DecodeString(strings.ReplaceAll(s, "-", ""))
+	if err != nil || len(b) != 16 {
+		panic("GUID " + s)
+	}
+	b[0], b[1], b[2], b[3] = b[3], b[2], b[1], b[0]
+	b[4], b[5], b[6], b[7] = b[5], b[4], b[7], b[6]
+	var out strings.Builder
+	for _, x := range b {
+		fmt.Fprintf(&out, "%#02x, ", x)
+	}
+	return strings.TrimSuffix(out.String(), ", ")
+}

@@ -1,0 +1,78 @@
+package main
+
+import "fmt"
+
+// layoutsFile has the table that Decoder works by.
+func (t *table) layoutsFile() *writer {
+	w := &writer{}
+	w.p("// schemas are the events' names and layouts by kind.")
+	w.p("var schemas = [numKinds]schema{")
+	for _, p := range t.Providers {
+		for _, e := range p.Events {
+			w.p("Kind%s: {name: %q, layouts: []layout{", e.goName(), e.Name)
+			for _, v := range e.Versions {
+				w.p("{version: %d,", v.Version)
+				if v.Version == 0 && e.TailPadding > 0 {
+					w.p("padding: %d,", e.TailPadding)
+				}
+				w.p("fields: []field{")
+				t.layoutFields(w, e.Fields, v.Version)
+				w.p("}},")
+			}
+			w.p("}},")
+		}
+	}
+	w.p("}\n")
+	w.p("// dynamicSchemas are those of the events inside GCDynamicEvent.")
+	w.p("var dynamicSchemas = [...]schema{")
+	for _, e := range t.Dynamic {
+		w.p("Dynamic%s: {name: %q, layouts: []layout{{fields: []field{", e.Name, e.Name)
+		t.layoutFields(w, e.Fields, 0)
+		w.p("}}}},")
+	}
+	w.p("}")
+	return w
+}
+
+func (t *table) layoutFields(w *writer, fields []field, version int) {
+	counts := map[string]bool{}
+	for _, f := range fields {
+		counts[f.CountField] = true
+	}
+	for _, f := range fields {
+		if f.in(version) {
+			t.layoutField(w, &f, version, counts[f.Name])
+		}
+	}
+}
+
+func (t *table) layoutField(w *writer, f *field, version int, counts bool) {
+	if f.Type == "pad" {
+		w.p("{code: codePad, size: [2]uint16{%d, %d}},", f.Size.Ptr4, f.Size.Ptr8)
+		return
+	}
+	text := fmt.Sprintf("{key: `%q:`, code: code%s", f.Name, goWord(f.Type))
+	if f.Enum != "" {
+		text += fmt.Sprintf(", words: &%sWords", lower(f.Enum))
+	}
+	if counts {
+		text += ", counts: true"
+	}
+	if f.MinPayload != nil {
+		text += fmt.Sprintf(", size: [2]uint16{%d, %d}", f.MinPayload.Ptr4, f.MinPayload.Ptr8)
+	}
+	if f.Count > 0 {
+		text += fmt.Sprintf(", count: %d", f.Count)
+	}
+	if f.Element == nil {
+		w.p("%s},", text)
+		return
+	}
+	if f.Element.Fields == nil {
+		w.p("%s, elem: &field{code: code%s}},", text, goWord(f.Element.Type))
+		return
+	}
+	w.p("%s, elem: &field{code: codeObject, fields: []field{", text)
+	t.layoutFields(w, f.Element.Fields, version)
+	w.p("}}},")
+}

@@ -1,0 +1,59 @@
+package clr
+
+import (
+	"strings"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+// UTF16 is a string as a payload has it: little-endian UTF-16 code units
+// without the terminating zero. It shares the payload's memory.
+type UTF16 []byte
+
+// String decodes s. A surrogate without its other half becomes U+FFFD.
+func (s UTF16) String() string { return string(s.AppendTo(nil)) }
+
+// AppendTo appends s in UTF-8.
+func (s UTF16) AppendTo(dst []byte) []byte {
+	for len(s) >= 2 {
+		r, n := s.rune()
+		dst = utf8.AppendRune(dst, r)
+		s = s[n:]
+	}
+	return dst
+}
+
+// Equal says whether s, decoded, is text. It allocates nothing.
+func (s UTF16) Equal(text string) bool {
+	for len(s) >= 2 {
+		r, n := s.rune()
+		want, size := utf8.DecodeRuneInString(text)
+		if size == 0 || r != want {
+			return false
+		}
+		s, text = s[n:], text[size:]
+	}
+	return text == ""
+}
+
+// rune is the first character of s, which has two bytes at least, and the
+// number of bytes it takes.
+func (s UTF16) rune() (rune, int) {
+	r := rune(s[0]) | rune(s[1])<<8
+	if !utf16.IsSurrogate(r) {
+		return r, 2
+	}
+	if len(s) >= 4 {
+		if r := utf16.DecodeRune(r, rune(s[2])|rune(s[3])<<8); r != utf8.RuneError {
+			return r, 4
+		}
+	}
+	return utf8.RuneError, 2
+}
+
+// ANSI is a string of bytes without the terminating zero. The runtime writes
+// UTF-8. It shares the payload's memory.
+type ANSI []byte
+
+// String is s as it is, with bytes that are no UTF-8 replaced by U+FFFD.
+func (s ANSI) String() string { return strings.ToValidUTF8(string(s), "\uFFFD") }
