@@ -1,0 +1,166 @@
+package gc
+
+import (
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+)
+
+// A Collection is one garbage collection. Times count from the trace's start,
+// sizes are in bytes. What the trace does not tell is unknown, never guessed.
+type Collection struct {
+	Process     *Process
+	ClrInstance uint16 // tells the runtimes of one process apart
+	Number      uint32 // as the runtime counts, from 1
+
+	Generation Opt[int]          // what was collected: 0, 1 or 2
+	Kind       Kind              // what it was
+	Requested  Kind              // what GCStart announced
+	Reason     Opt[clr.GCReason] // why it was triggered
+	Condemned  clr.CondemnReasons1
+	Mechanisms Opt[clr.GlobalMechanisms]
+	Compacted  Opt[bool]
+
+	Start     Opt[time.Duration] // GCStart; unknown if it is not in the trace
+	End       Opt[time.Duration] // GCEnd
+	SinceLast Opt[time.Duration] // from the previous collection's RestartEEBegin to the suspension for this one
+	Pauses    []Pause            // in order of time, without heap walks
+	// PauseStart is the SuspendEEBegin of the first pause.
+	PauseStart Opt[time.Duration]
+
+	HeapBefore      Opt[int64]
+	HeapAfter       Opt[int64] // GCHeapStats' sum
+	HeapPeak        Opt[int64]
+	Promoted        Opt[int64]
+	Freed           Opt[int64]
+	FreedIs         FreedIs
+	Allocated       Opt[int64] // since the previous collection, from the histories
+	AllocatedTicks  Opt[int64] // since the previous collection, from GCAllocationTick
+	CommittedBefore Opt[int64]
+	CommittedAfter  Opt[int64]
+	MemoryLoad      Opt[int] // percent of the machine's, or container's, memory in use
+
+	Heaps       Opt[int]
+	Generations []Generation // gen0, gen1, gen2, loh, poh: sums over the heaps; nil if not all histories are there
+	Marks       []Mark       // by heap, then in the order of marking
+
+	PinnedObjects            Opt[int64]
+	FinalizationPromoted     Opt[int64] // bytes kept alive for their finalizers
+	FinalizationPromotedObjs Opt[int64]
+	Handles                  Opt[int64]
+	SyncBlocks               Opt[int64]
+
+	// Complete says that start, end, statistics and all pauses were seen.
+	Complete bool
+	// AffectedByLoss says that events which this collection's figures need may
+	// be among those that were lost.
+	AffectedByLoss bool
+}
+
+// Kind is the way a collection ran.
+type Kind uint8
+
+const (
+	KindUnknown Kind = iota
+	Blocking         // threads stand still from its start to its end
+	Background       // generation 2, mostly while threads run
+	Foreground       // generation 0 or 1, blocking, during a background collection
+)
+
+var kindNames = [...]string{"unknown", "blocking", "background", "foreground"}
+
+func (k Kind) String() string { return kindNames[k] }
+
+// FreedIs says how a collection's freed bytes are to be read.
+type FreedIs uint8
+
+const (
+	FreedUnknown    FreedIs = iota
+	FreedExact              // of a blocking collection
+	FreedLowerBound         // of a background collection, without what was allocated meanwhile
+	FreedEstimate           // of a background collection, with what allocation ticks tell of that
+)
+
+var freedNames = [...]string{"", "exact", "lower_bound", "estimate"}
+
+func (f FreedIs) String() string { return freedNames[f] }
+
+// A Pause is a stretch of time in which the program's threads stood still.
+type Pause struct {
+	Kind     PauseKind
+	Start    time.Duration
+	Duration time.Duration      // up to RestartEEBegin
+	Suspend  Opt[time.Duration] // of Duration, until all threads stood still; zero for the later ones of a shared window
+	Restart  Opt[time.Duration] // RestartEEBegin to RestartEEEnd; not part of Duration
+}
+
+// PauseKind is what a pause was for.
+type PauseKind uint8
+
+const (
+	PauseBlocking PauseKind = iota + 1
+	PauseInitial            // of a background collection: marks the roots
+	PauseFinal              // of a background collection: ends marking
+	PauseHeapWalk           // caused by tracing with survival events; belongs to no collection
+	PauseOther              // belongs to no collection
+)
+
+var pauseNames = [...]string{"", "blocking", "initial", "final", "heap_walk", "other"}
+
+func (k PauseKind) String() string { return pauseNames[k] }
+
+// Generation is one generation's part in a collection, summed over the heaps.
+type Generation struct {
+	Name          string // gen0, gen1, gen2, loh, poh
+	Before        int64  // with free space
+	After         Opt[int64]
+	In            int64      // came in from the younger generation
+	Out           int64      // survived
+	Freed         Opt[int64] // unknown for generations that were not collected
+	Fragmentation Opt[int64] // free space after
+	Survival      Opt[float64]
+	Budget        int64 // allocation budget until the next collection
+	Pinned        int64 // survived because pinned
+
+	freeBefore int64
+}
+
+// A Mark is the marking from one kind of root on one heap.
+type Mark struct {
+	Heap     uint32
+	Root     clr.RootType
+	Duration time.Duration
+	Bytes    Opt[int64] // newly marked
+}
+
+// GenerationNames are the names that Generation.Name takes, in order.
+var GenerationNames = [...]string{"gen0", "gen1", "gen2", "loh", "poh"}
+
+// Duration is the time from GCStart to GCEnd.
+func (c *Collection) Duration() Opt[time.Duration] {
+	if !c.Start.Known || !c.End.Known {
+		return Opt[time.Duration]{}
+	}
+	return Some(c.End.V - c.Start.V)
+}
+
+// Pause is how long the program's threads stood still for the collection.
+func (c *Collection) Pause() Opt[time.Duration] {
+	var sum time.Duration
+	for i := range c.Pauses {
+		sum += c.Pauses[i].Duration
+	}
+	return Opt[time.Duration]{V: sum, Known: len(c.Pauses) > 0}
+}
+
+// Suspend is how much of Pause it took until all threads stood still.
+func (c *Collection) Suspend() Opt[time.Duration] {
+	var sum time.Duration
+	for i := range c.Pauses {
+		if !c.Pauses[i].Suspend.Known {
+			return Opt[time.Duration]{}
+		}
+		sum += c.Pauses[i].Suspend.V
+	}
+	return Opt[time.Duration]{V: sum, Known: len(c.Pauses) > 0}
+}
