@@ -1,0 +1,263 @@
+package nettrace
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"time"
+
+	"github.com/gctrail/gctrail/trace"
+)
+
+var (
+	// ErrLate reports an event that is older than an earlier one of its thread,
+	// or than what was flushed: the format does not let it follow.
+	ErrLate = errors.New("event is too late")
+	// ErrTooLarge reports an event that is larger than any runtime writes.
+	ErrTooLarge = errors.New("event is too large")
+
+	errClosed = errors.New("writer is closed")
+)
+
+// MaxPayload is the largest payload that a Writer takes, in bytes. .NET Core
+// 3.0 to .NET 5 write as much; later runtimes stop at 64 KiB.
+const MaxPayload = 100 << 10
+
+// WriterOptions choose the format and say what the head of the trace tells.
+type WriterOptions struct {
+	Version      int       // 4 or 6; zero means 4
+	Start        time.Time // what Event.Ticks counts from
+	SyncTicks    int64     // the clock's reading at Start
+	Frequency    int64     // of the clock, in ticks per second; zero means 1e9
+	PointerSize  int       // 4 or 8; zero means 8
+	PID          uint64    // of the traced process
+	CPUs         int
+	Uncompressed bool // write event headers of fixed size, as readers must accept and no runtime writes
+}
+
+// A Writer writes a trace as the runtime does (ep-file.c, ep-block.c and
+// ep-buffer-manager.c in dotnet/runtime's src/native/eventpipe): events are
+// queued and leave thread by thread, the thread with the oldest event first;
+// what an event refers to is always written before it.
+//
+// Events of one thread must come in order of time. Events of different threads
+// may come out of order between two flushes; the writer flushes on its own
+// whenever its queue, of bounded size, is full.
+//
+// The trace has whole milliseconds for its start. A Start between two of them is
+// moved to the earlier one together with SyncTicks, so that times stay what
+// they are while the ticks that a reader counts grow by the difference.
+//
+// After an error of the underlying writer every method returns that error. A
+// Writer must not be used by several goroutines at once.
+type Writer struct {
+	out    io.Writer
+	off    int64 // bytes written
+	err    error
+	opt    WriterOptions
+	v6     bool
+	floor  int64 // no event may be older, in ticks since Start
+	newest int64 // of all events, in ticks since Start
+	region int64 // value of off at the last sequence point
+
+	threads  writerThreads
+	queue    queue
+	metadata map[*trace.Descriptor]uint32
+	stacks   internTable
+	labels   internTable // V6
+
+	metadataBlock blockBuffer
+	threadBlock   blockBuffer // V6
+	eventBlock    blockBuffer
+	otherBlock    blockBuffer // what is written at once
+	addresses     []uint64    // of a stack
+}
+
+// A sequence point follows after so many bytes, or when so many different
+// stacks or label lists were seen. It lets readers and the writer forget them.
+const (
+	regionSize       = 10 << 20
+	maxRegionEntries = 32 << 10
+)
+
+// NewWriter starts a trace on w by writing its head.
+func NewWriter(w io.Writer, opt WriterOptions) (*Writer, error) {
+	if opt.Version == 0 {
+		opt.Version = 4
+	}
+	if opt.Frequency == 0 {
+		opt.Frequency = int64(time.Second)
+	}
+	if opt.PointerSize == 0 {
+		opt.PointerSize = 8
+	}
+	if err := opt.check(); err != nil {
+		return nil, fmt.Errorf("nettrace: %w", err)
+	}
+	nw := &Writer{
+		out:           w,
+		opt:           opt,
+		v6:            opt.Version == 6,
+		floor:         math.MinInt64,
+		newest:        math.MinInt64,
+		threads:       writerThreads{byKey: map[threadKey]*writerThread{}},
+		metadata:      map[*trace.Descriptor]uint32{},
+		stacks:        internTable{ids: map[string]uint32{}, block: blockBuffer{kind: blockStacks}},
+		labels:        internTable{ids: map[string]uint32{}, block: blockBuffer{kind: blockLabels}},
+		metadataBlock: blockBuffer{kind: blockMetadata},
+		threadBlock:   blockBuffer{kind: blockThreads},
+		eventBlock:    blockBuffer{kind: blockEvents},
+	}
+	nw.beginBlocks()
+	if nw.v6 {
+		nw.headV6()
+	} else {
+		nw.headV4()
+	}
+	return nw, nw.err
+}
+
+func (o *WriterOptions) check() error {
+	switch {
+	case o.Version != 4 && o.Version != 6:
+		return fmt.Errorf("%w: V%d, this writer knows V4 and V6", ErrUnsupportedVersion, o.Version)
+	case o.PointerSize != 4 && o.PointerSize != 8:
+		return fmt.Errorf("pointer size %d", o.PointerSize)
+	case o.Frequency < 0:
+		return fmt.Errorf("clock frequency %d", o.Frequency)
+	case o.Start.UTC().Year() < 1601 || o.Start.UTC().Year() > 9999:
+		return fmt.Errorf("start time %v", o.Start)
+	}
+	return nil
+}
+
+// sync is the start of the trace as its head has it: in whole milliseconds.
+func (o *WriterOptions) sync() (start time.Time, ticks int64) {
+	start = o.Start.UTC().Truncate(time.Millisecond)
+	back := o.Start.Sub(start).Seconds() * float64(o.Frequency)
+	return start, o.SyncTicks - int64(math.Round(back))
+}
+
+// Write adds an event, captured by the thread with the given id; mostly that is
+// the event's own thread. Of the event it takes Desc, Ticks, PID (V6; zero means
+// the traced process), TID, CPU, Payload, Labels and the stack, and copies what
+// it keeps; Ticks are those of the writer's clock. V4 has the activity ids of
+// the labels only. The descriptor must not change while the writer is in use.
+//
+// An event that gives ErrLate or ErrTooLarge is not written; readers find it
+// lost.
+func (w *Writer) Write(capture uint64, ev *trace.Event) error {
+	if w.err != nil {
+		return w.err
+	}
+	by := w.thread(ev.PID, capture)
+	by.seq++
+	by.captures, by.ended = true, false
+	switch {
+	case ev.Ticks < max(by.newest, w.floor):
+		return ErrLate
+	case len(ev.Payload) > MaxPayload:
+		return ErrTooLarge
+	}
+	h := header{
+		seq:     by.seq,
+		capture: by.id,
+		cpu:     ev.CPU,
+		thread:  by.id,
+		ticks:   uint64(w.opt.SyncTicks + ev.Ticks),
+		payload: len(ev.Payload),
+	}
+	if ev.TID != capture {
+		h.thread = w.thread(ev.PID, ev.TID).id
+	}
+	if err := w.define(ev.Desc, &h); err != nil {
+		return err
+	}
+	if err := w.enqueue(by, &h, ev); err != nil {
+		return err
+	}
+	by.newest = ev.Ticks
+	w.newest = max(w.newest, ev.Ticks)
+	if len(w.queue.bytes) >= maxQueue || len(w.queue.events) >= maxQueued {
+		w.drain()
+	}
+	return w.err
+}
+
+// define gives h the metadata id of d, which it writes down at first sight.
+func (w *Writer) define(d *trace.Descriptor, h *header) error {
+	id, known := w.metadata[d]
+	if !known {
+		id = uint32(len(w.metadata) + 1)
+		var err error
+		if w.v6 {
+			err = w.metadataV6(id, d)
+		} else {
+			err = w.metadataV4(id, d, h)
+		}
+		if err != nil {
+			return err
+		}
+		w.metadata[d] = id
+	}
+	h.metadataID = id
+	return nil
+}
+
+// Lost tells readers that n events of a thread are missing from here on.
+func (w *Writer) Lost(pid, capture uint64, n uint32) {
+	by := w.thread(pid, capture)
+	by.seq += n
+	by.captures = true
+}
+
+// EndThread says that a thread raises no more events. It is forgotten at the
+// next sequence point; a later thread with the same id is another one.
+func (w *Writer) EndThread(pid, tid uint64) { w.thread(pid, tid).ended = true }
+
+// Flush writes out every event given so far. Later events may be older than
+// these only as far as the format allows.
+func (w *Writer) Flush() error {
+	w.drain()
+	w.flushBlocks()
+	return w.err
+}
+
+// SequencePoint flushes, and states which events there should be up to the
+// given time, or that of the newest event if it is later. Later events must not
+// be older than that. The writer does this on its own, after 10 MiB at the latest.
+func (w *Writer) SequencePoint(ticks int64) error {
+	w.drain()
+	w.sequencePoint(max(ticks, w.newest))
+	return w.err
+}
+
+// Close flushes and ends the trace. It does not close the underlying writer.
+func (w *Writer) Close() error {
+	if w.err != nil {
+		return w.err
+	}
+	w.drain()
+	w.sequencePoint(w.newest)
+	if w.v6 {
+		w.emit([]byte{0, 0, 0, byte(blockEnd)})
+	} else {
+		w.emit([]byte{tagNull})
+	}
+	if w.err != nil {
+		return w.err
+	}
+	w.err = errClosed
+	return nil
+}
+
+// emit hands b to the underlying writer, unless that has refused before.
+func (w *Writer) emit(b []byte) {
+	if w.err != nil {
+		return
+	}
+	n, err := w.out.Write(b)
+	w.off += int64(n)
+	w.err = err
+}

@@ -1,0 +1,136 @@
+package nettrace
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/binary"
+	"encoding/hex"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gctrail/gctrail/internal/binread"
+)
+
+// TestWriterHead writes the first two batches of a real trace again, and wants
+// the runtime's bytes.
+func TestWriterHead(t *testing.T) {
+	const (
+		firstBatch = 6   // events
+		secondEnd  = 803 // where the second batch, of one event, ends in the file
+	)
+	want := gunzip(t, "../testdata/net10-wks-induced-collect.nettrace.gz")[:secondEnd]
+	r := NewReader(bytes.NewReader(want), Options{Stacks: true})
+	var got bytes.Buffer
+	var w *Writer
+	n := 0
+	for ev, err := range r.Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if w == nil {
+			info := r.Info()
+			w = newWriter(t, &got, WriterOptions{
+				Start: info.Start, SyncTicks: int64(r.sync), PID: info.PID, CPUs: info.CPUs,
+			})
+		}
+		if err := w.Write(ev.TID, ev); err != nil {
+			t.Fatal(err)
+		}
+		if n++; n >= firstBatch {
+			w.Flush()
+		}
+	}
+	// The runtime defines events in the name of the thread that writes the file,
+	// which a Writer does not know.
+	want = bytes.Replace(want, binary.AppendUvarint(nil, 3842), binary.AppendUvarint(nil, 3835), 1)
+	if !bytes.Equal(got.Bytes(), want) {
+		t.Errorf("%d events, got\n%swant\n%s", n, hex.Dump(got.Bytes()), hex.Dump(want))
+	}
+}
+
+// TestWriterRecords encodes every record of the real traces again.
+func TestWriterRecords(t *testing.T) {
+	traces, err := filepath.Glob("../testdata/*.nettrace.gz")
+	if err != nil || len(traces) == 0 {
+		t.Fatal("no traces", err)
+	}
+	for _, path := range traces {
+		t.Run(filepath.Base(path), func(t *testing.T) {
+			f := newFramer(bytes.NewReader(gunzip(t, path)))
+			if err := f.open(); err != nil {
+				t.Fatal(err)
+			}
+			for {
+				var b block
+				err := f.next(&b)
+				if errors.Is(err, io.EOF) || b.kind == blockEnd || b.cut {
+					return
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+				if b.kind == blockEvents || b.kind == blockMetadata {
+					encodeAgain(t, &b)
+				}
+			}
+		})
+	}
+}
+
+// encodeAgain compares the events of a block, and of a metadata block the
+// records only: .NET Core 3.0 gave their headers fields that did not change.
+func encodeAgain(t *testing.T, b *block) {
+	t.Helper()
+	c := binread.At(b.data, b.off)
+	if _, err := blockHeader(&c); err != nil {
+		t.Fatal(err)
+	}
+	var h, prev header
+	for c.Len() > 0 && c.OK() {
+		start := c.Off()
+		h.compressed(&c, false)
+		payload := c.Bytes(h.payload)
+		got, want := h.appendCompressed(nil, &prev, false), b.data[start:c.Off()-len(payload)]
+		prev = h
+		if b.kind == blockMetadata {
+			id, d, err := metadataRecord(payload, c.Pos())
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, want = appendMetadataV4(nil, id, d), payload
+		}
+		if !bytes.Equal(got, want) {
+			t.Errorf("%v, record at %#x: got %x, want %x", b.kind, b.off+int64(start), got, want)
+		}
+	}
+}
+
+func newWriter(t testing.TB, out io.Writer, opt WriterOptions) *Writer {
+	t.Helper()
+	w, err := NewWriter(out, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w
+}
+
+func gunzip(t testing.TB, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
