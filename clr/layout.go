@@ -19,13 +19,19 @@ type field struct {
 	code   code
 	counts bool // its value is the number of elements of the arrays and bytes after it
 	words  *words
-	count  int       // of arrays: the fixed number of elements, or 0
-	size   [2]uint16 // by pointer size 4 and 8: of padding; else what the payload must have, for the field to be there
-	elem   *field
+	count  int     // of fixed arrays
+	size   bySizes // of padding; else the payload's least size for the field to be there
+	elem   *field  // of arrays
 	fields []field // of objects
 }
 
-// A code says how a field is read and written.
+// bySizes are numbers of bytes for pointers of 4 and of 8 bytes.
+type bySizes struct{ ptr4, ptr8 uint16 }
+
+func (s bySizes) of(ptrSize int) int { return bySize(ptrSize, int(s.ptr4), int(s.ptr8)) }
+
+// A code says how a field is read and written. The second half is used by
+// traces' own descriptions only.
 type code uint8
 
 const (
@@ -38,12 +44,28 @@ const (
 	codeI32
 	codeF32
 	codeBool32
-	codeUtf16z
-	codeAnsiz
-	codeGuid
-	codeBytes
-	codeArray
+	codeUTF16
+	codeANSI
+	codeGUID
+	codeBytes      // as many as the field that counts them says
+	codeArray      // as many elements as the field that counts them says
+	codeFixedArray // of count elements
 	codeObject
+
+	codeI8
+	codeI16
+	codeI64
+	codeF64
+	codeBool8
+	codeChar
+	codeByteChar
+	codeDecimal
+	codeDateTime
+	codeVarInt
+	codeVarUint
+	codeArray16 // after a uint16 with the number of elements
+	codeRelLoc
+	codeDataLoc
 )
 
 // layout is the layout of a version: that of the newest version that is not

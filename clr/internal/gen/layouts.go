@@ -48,10 +48,10 @@ func (t *table) layoutFields(w *writer, fields []field, version int) {
 
 func (t *table) layoutField(w *writer, f *field, version int, counts bool) {
 	if f.Type == "pad" {
-		w.p("{code: codePad, size: [2]uint16{%d, %d}},", f.Size.Ptr4, f.Size.Ptr8)
+		w.p("{code: codePad, size: bySizes{%d, %d}},", f.Size.Ptr4, f.Size.Ptr8)
 		return
 	}
-	text := fmt.Sprintf("{key: `%q:`, code: code%s", f.Name, goWord(f.Type))
+	text := fmt.Sprintf("{key: `%q:`, code: %s", f.Name, f.code())
 	if f.Enum != "" {
 		text += fmt.Sprintf(", words: &%sWords", lower(f.Enum))
 	}
@@ -59,7 +59,7 @@ func (t *table) layoutField(w *writer, f *field, version int, counts bool) {
 		text += ", counts: true"
 	}
 	if f.MinPayload != nil {
-		text += fmt.Sprintf(", size: [2]uint16{%d, %d}", f.MinPayload.Ptr4, f.MinPayload.Ptr8)
+		text += fmt.Sprintf(", size: bySizes{%d, %d}", f.MinPayload.Ptr4, f.MinPayload.Ptr8)
 	}
 	if f.Count > 0 {
 		text += fmt.Sprintf(", count: %d", f.Count)
@@ -69,7 +69,7 @@ func (t *table) layoutField(w *writer, f *field, version int, counts bool) {
 		return
 	}
 	if f.Element.Fields == nil {
-		w.p("%s, elem: &field{code: code%s}},", text, goWord(f.Element.Type))
+		w.p("%s, elem: &field{code: %s}},", text, scalars[f.Element.Type].code)
 		return
 	}
 	w.p("%s, elem: &field{code: codeObject, fields: []field{", text)

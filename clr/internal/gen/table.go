@@ -166,22 +166,36 @@ func (t *table) check(fields []field, seen map[string]bool) error {
 type scalar struct {
 	goType string
 	read   string // the expression that reads it from cursor c
-	code   string // the layout's code
+	code   string // in a layout
 	size   sizes  // the least it takes
 }
 
 var scalars = map[string]scalar{
-	"u8":     {"uint8", "c.U8()", "u8", sizes{1, 1}},
-	"u16":    {"uint16", "c.U16()", "u16", sizes{2, 2}},
-	"u32":    {"uint32", "c.U32()", "u32", sizes{4, 4}},
-	"u64":    {"uint64", "c.U64()", "u64", sizes{8, 8}},
-	"ptr":    {"uint64", "c.Ptr(ptrSize)", "ptr", sizes{4, 8}},
-	"i32":    {"int32", "int32(c.U32())", "i32", sizes{4, 4}},
-	"f32":    {"float32", "math.Float32frombits(c.U32())", "f32", sizes{4, 4}},
-	"bool32": {"bool", "c.U32() != 0", "bool32", sizes{4, 4}},
-	"utf16z": {"UTF16", "c.UTF16()", "utf16z", sizes{2, 2}},
-	"ansiz":  {"ANSI", "ansiz(&c, payload)", "ansiz", sizes{1, 1}},
-	"guid":   {"GUID", "guid(&c)", "guid", sizes{16, 16}},
+	"u8":     {"uint8", "c.U8()", "codeU8", sizes{1, 1}},
+	"u16":    {"uint16", "c.U16()", "codeU16", sizes{2, 2}},
+	"u32":    {"uint32", "c.U32()", "codeU32", sizes{4, 4}},
+	"u64":    {"uint64", "c.U64()", "codeU64", sizes{8, 8}},
+	"ptr":    {"uint64", "c.Ptr(ptrSize)", "codePtr", sizes{4, 8}},
+	"i32":    {"int32", "int32(c.U32())", "codeI32", sizes{4, 4}},
+	"f32":    {"float32", "math.Float32frombits(c.U32())", "codeF32", sizes{4, 4}},
+	"bool32": {"bool", "c.U32() != 0", "codeBool32", sizes{4, 4}},
+	"utf16z": {"UTF16", "c.UTF16()", "codeUTF16", sizes{2, 2}},
+	"ansiz":  {"ANSI", "ansiz(&c, payload)", "codeANSI", sizes{1, 1}},
+	"guid":   {"GUID", "guid(&c)", "codeGUID", sizes{16, 16}},
+}
+
+// code is the field's code in a layout.
+func (f *field) code() string {
+	switch {
+	case f.Type == "bytes":
+		return "codeBytes"
+	case f.Type == "array" && f.Count > 0:
+		return "codeFixedArray"
+	case f.Type == "array":
+		return "codeArray"
+	default:
+		return scalars[f.Type].code
+	}
 }
 
 // elementSize is the least that an element takes, and whether that is all.

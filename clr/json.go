@@ -1,0 +1,175 @@
+package clr
+
+import (
+	"encoding/base64"
+	"math"
+	"strconv"
+
+	"github.com/gctrail/gctrail/internal/binread"
+)
+
+// A jsonWriter writes the values of a payload as JSON.
+type jsonWriter struct {
+	dst     []byte
+	c       binread.Cursor
+	payload []byte
+	ptrSize int
+	count   uint32 // the last value of a field that counts
+	depth   int    // of objects
+	enums   []enumValue
+	located int // bytes referred to by RelLoc and DataLoc fields
+	end     int // of the last such byte
+}
+
+// An enumValue is a field of the outermost object whose words are to come.
+type enumValue struct {
+	field *field
+	value uint32
+}
+
+func (w *jsonWriter) reset(dst, payload []byte, ptrSize int) {
+	*w = jsonWriter{
+		dst: dst, c: binread.At(payload, 0), payload: payload, ptrSize: ptrSize,
+		enums: w.enums[:0],
+	}
+}
+
+// extra is the number of bytes after the fields, or 0 if it is at most padding.
+func (w *jsonWriter) extra(padding int) int {
+	n := len(w.payload) - max(w.c.Off(), w.end)
+	if n <= padding {
+		return 0
+	}
+	return n
+}
+
+// fail ends the payload here, as if it were cut.
+func (w *jsonWriter) fail() { w.c.Skip(w.c.Len() + 1) }
+
+// object writes fields as far as the payload has them. What has begun and does
+// not end is left out, but for an array, which keeps its whole elements.
+func (w *jsonWriter) object(fields []field) {
+	w.depth++
+	w.dst = append(w.dst, '{')
+	sep := len(w.dst)
+	for i := range fields {
+		f := &fields[i]
+		if f.code == codePad {
+			w.c.Skip(f.size.of(w.ptrSize))
+			continue
+		}
+		if len(w.payload) < f.size.of(w.ptrSize) {
+			continue
+		}
+		before := len(w.dst)
+		if before > sep {
+			w.dst = append(w.dst, ',')
+		}
+		w.dst = append(w.dst, f.key...)
+		w.value(f)
+		if !w.c.OK() {
+			if f.code != codeArray && f.code != codeFixedArray {
+				w.dst = w.dst[:before]
+			}
+			break
+		}
+	}
+	w.dst = append(w.dst, '}')
+	w.depth--
+}
+
+func (w *jsonWriter) value(f *field) {
+	c := &w.c
+	switch f.code {
+	case codeU8:
+		w.unsigned(f, uint64(c.U8()))
+	case codeU16:
+		w.unsigned(f, uint64(c.U16()))
+	case codeU32:
+		w.unsigned(f, uint64(c.U32()))
+	case codeU64:
+		w.unsigned(f, c.U64())
+	case codePtr:
+		w.unsigned(f, c.Ptr(w.ptrSize))
+	case codeI32:
+		w.signed(int64(int32(c.U32())))
+	case codeF32:
+		w.float(float64(math.Float32frombits(c.U32())), 32)
+	case codeBool32:
+		w.dst = strconv.AppendBool(w.dst, c.U32() != 0)
+	case codeUTF16:
+		w.dst = appendJSONUTF16(w.dst, c.UTF16())
+	case codeANSI:
+		w.dst = appendJSONString(w.dst, ansiz(c, w.payload))
+	case codeGUID:
+		w.dst = append(guid(c).appendTo(append(w.dst, '"')), '"')
+	case codeBytes:
+		w.dst = append(w.dst, '"')
+		w.dst = base64.StdEncoding.AppendEncode(w.dst, c.Bytes(int(w.count)))
+		w.dst = append(w.dst, '"')
+	case codeArray:
+		w.array(f.elem, w.count)
+	case codeFixedArray:
+		w.array(f.elem, uint32(f.count))
+	case codeObject:
+		w.object(f.fields)
+	default:
+		w.ownValue(f)
+	}
+}
+
+func (w *jsonWriter) unsigned(f *field, v uint64) {
+	if f.counts {
+		w.count = uint32(v)
+	}
+	if f.words != nil && w.depth == 1 && w.c.OK() && (f.words.set || f.words.word(uint32(v)) != "") {
+		w.enums = append(w.enums, enumValue{f, uint32(v)})
+	}
+	w.dst = strconv.AppendUint(w.dst, v, 10)
+}
+
+func (w *jsonWriter) signed(v int64) { w.dst = strconv.AppendInt(w.dst, v, 10) }
+
+// float writes v as encoding/json does.
+func (w *jsonWriter) float(v float64, bits int) {
+	abs := math.Abs(v)
+	switch {
+	case math.IsNaN(v) || math.IsInf(v, 0):
+		w.dst = append(w.dst, "null"...)
+	case abs != 0 && (abs < 1e-6 || abs >= 1e21):
+		w.dst = strconv.AppendFloat(w.dst, v, 'e', -1, bits)
+	default:
+		w.dst = strconv.AppendFloat(w.dst, v, 'f', -1, bits)
+	}
+}
+
+// array writes n elements, or the whole ones that are there. Elements that are
+// characters make a string.
+func (w *jsonWriter) array(elem *field, n uint32) {
+	switch elem.code {
+	case codeChar:
+		w.dst = appendJSONUTF16(w.dst, w.c.Bytes(2*int(n)))
+		return
+	case codeByteChar:
+		w.dst = appendJSONString(w.dst, w.c.Bytes(int(n)))
+		return
+	}
+	outer := w.count
+	w.dst = append(w.dst, '[')
+	for i := range n {
+		before, off := len(w.dst), w.c.Off()
+		if i > 0 {
+			w.dst = append(w.dst, ',')
+		}
+		w.value(elem)
+		if w.c.Off() == off {
+			w.fail() // an element that takes no bytes could be there any number of times
+		}
+		if !w.c.OK() {
+			w.dst = w.dst[:before]
+			break
+		}
+	}
+	w.dst = append(w.dst, ']')
+	w.count = outer
+}
