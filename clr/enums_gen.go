@@ -2,7 +2,7 @@
 
 package clr
 
-// GCReason is a value of the table's enum of this name.
+// GCReason says why a collection began: gc_reason in gc.h.
 type GCReason uint32
 
 const (
@@ -20,10 +20,10 @@ const (
 	GCReasonLowMemoryHost         GCReason = 11 // host asked
 	GCReasonPMFullGC              GCReason = 12 // provisional mode turned a gen1 into a full GC; .NET Core 3.0+
 	GCReasonLowMemoryHostBlocking GCReason = 13 // .NET Core 3.0+
-	GCReasonBGCTuningSOH          GCReason = 14 // .NET 5+; not in TraceEvent
-	GCReasonBGCTuningLOH          GCReason = 15 // .NET 5+; not in TraceEvent
-	GCReasonBGCStepping           GCReason = 16 // .NET 5+; not in TraceEvent
-	GCReasonInducedAggressive     GCReason = 17 // GCCollectionMode.Aggressive; .NET 7+; not in older TraceEvent
+	GCReasonBGCTuningSOH          GCReason = 14 // .NET 5+
+	GCReasonBGCTuningLOH          GCReason = 15 // .NET 5+
+	GCReasonBGCStepping           GCReason = 16 // .NET 5+
+	GCReasonInducedAggressive     GCReason = 17 // GCCollectionMode.Aggressive; .NET 7+
 )
 
 var gcReasonWords = words{
@@ -52,7 +52,7 @@ var gcReasonWords = words{
 
 func (v GCReason) String() string { return gcReasonWords.text(uint32(v)) }
 
-// GCType is a value of the table's enum of this name.
+// GCType is the kind of collection that GCStart announces.
 type GCType uint32
 
 const (
@@ -72,7 +72,7 @@ var gcTypeWords = words{
 
 func (v GCType) String() string { return gcTypeWords.text(uint32(v)) }
 
-// SuspendReason is a value of the table's enum of this name.
+// SuspendReason says why the runtime stops the threads of the program.
 type SuspendReason uint32
 
 const (
@@ -104,7 +104,7 @@ var suspendReasonWords = words{
 
 func (v SuspendReason) String() string { return suspendReasonWords.text(uint32(v)) }
 
-// SegmentType is a value of the table's enum of this name.
+// SegmentType says which heap a segment, or since .NET 7 a region, belongs to.
 type SegmentType uint32
 
 const (
@@ -126,7 +126,7 @@ var segmentTypeWords = words{
 
 func (v SegmentType) String() string { return segmentTypeWords.text(uint32(v)) }
 
-// AllocationKind is a value of the table's enum of this name.
+// AllocationKind says which heap an object was allocated on.
 type AllocationKind uint32
 
 const (
@@ -146,7 +146,7 @@ var allocationKindWords = words{
 
 func (v AllocationKind) String() string { return allocationKindWords.text(uint32(v)) }
 
-// RootType is a value of the table's enum of this name.
+// RootType is the kind of roots that a step of marking began from.
 type RootType uint32
 
 const (
@@ -180,7 +180,7 @@ var rootTypeWords = words{
 
 func (v RootType) String() string { return rootTypeWords.text(uint32(v)) }
 
-// JoinTime is a value of the table's enum of this name.
+// JoinTime says whether a join event opens or closes a wait.
 type JoinTime uint32
 
 const (
@@ -198,7 +198,7 @@ var joinTimeWords = words{
 
 func (v JoinTime) String() string { return joinTimeWords.text(uint32(v)) }
 
-// JoinType is a value of the table's enum of this name.
+// JoinType says what part a thread of a server collection has in a join.
 type JoinType uint32
 
 const (
@@ -222,9 +222,10 @@ var joinTypeWords = words{
 
 func (v JoinType) String() string { return joinTypeWords.text(uint32(v)) }
 
-// JoinHeap is a value of the table's enum of this name.
-// Other values are heap indexes; with 101 or more heaps 100 and 200 are ambiguous unless
-// JoinType=2.
+// JoinHeap is the number of the heap that a join event is about, or one of the special
+// values below.
+//
+// With 101 heaps or more, 100 and 200 are ambiguous unless JoinType is Restart.
 type JoinHeap uint32
 
 const (
@@ -242,9 +243,10 @@ var joinHeapWords = words{
 
 func (v JoinHeap) String() string { return joinHeapWords.text(uint32(v)) }
 
-// JoinStage is a value of the table's enum of this name.
-// Gc_join_stage in gc.cpp; 0-38 same in 3.1 and 8/9, 39 newer; 0xFFFFFFFF for restarts;
-// later runtimes may append.
+// JoinStage is the step of a server collection that its threads meet at: gc_join_stage in
+// gc.cpp.
+//
+// It is all ones in restarts. Runtimes append to it.
 type JoinStage uint32
 
 const (
@@ -338,14 +340,14 @@ var joinStageWords = words{
 
 func (v JoinStage) String() string { return joinStageWords.text(uint32(v)) }
 
-// BulkRootKind is a value of the table's enum of this name.
+// BulkRootKind is the kind of a root in a heap dump.
 type BulkRootKind uint8
 
 const (
 	BulkRootKindStack     BulkRootKind = 0
 	BulkRootKindFinalizer BulkRootKind = 1
 	BulkRootKindHandle    BulkRootKind = 2
-	BulkRootKindOther     BulkRootKind = 3 // the manifest map calls 3 "Older"; 4 SizedRef and 5 Overflow exist in the map only
+	BulkRootKindOther     BulkRootKind = 3 // the manifest map calls 3 Older; 4 SizedRef and 5 Overflow exist in the map only
 )
 
 var bulkRootKindWords = words{
@@ -360,7 +362,7 @@ var bulkRootKindWords = words{
 
 func (v BulkRootKind) String() string { return bulkRootKindWords.text(uint32(v)) }
 
-// BulkRootFlags is a set of flags.
+// BulkRootFlags are properties of a root in a heap dump.
 type BulkRootFlags uint32
 
 const (
@@ -386,7 +388,7 @@ func (v BulkRootFlags) String() string { return bulkRootFlagsWords.text(uint32(v
 // Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
 func (v BulkRootFlags) Names() []string { return bulkRootFlagsWords.names(uint32(v)) }
 
-// StaticVarFlags is a set of flags.
+// StaticVarFlags are properties of a static variable in a heap dump.
 type StaticVarFlags uint32
 
 const (
@@ -406,7 +408,7 @@ func (v StaticVarFlags) String() string { return staticVarFlagsWords.text(uint32
 // Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
 func (v StaticVarFlags) Names() []string { return staticVarFlagsWords.names(uint32(v)) }
 
-// CCWFlags is a set of flags.
+// CCWFlags are properties of a COM callable wrapper.
 type CCWFlags uint32
 
 const (
@@ -428,7 +430,7 @@ func (v CCWFlags) String() string { return ccwFlagsWords.text(uint32(v)) }
 // Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
 func (v CCWFlags) Names() []string { return ccwFlagsWords.names(uint32(v)) }
 
-// RCWFlags is a set of flags.
+// RCWFlags are properties of a runtime callable wrapper.
 type RCWFlags uint32
 
 const (
@@ -452,7 +454,7 @@ func (v RCWFlags) String() string { return rcwFlagsWords.text(uint32(v)) }
 // Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
 func (v RCWFlags) Names() []string { return rcwFlagsWords.names(uint32(v)) }
 
-// TypeFlags is a set of flags.
+// TypeFlags are properties of a type, with the rank of an array.
 type TypeFlags uint32
 
 const (
@@ -486,7 +488,7 @@ func (v TypeFlags) String() string { return typeFlagsWords.text(uint32(v)) }
 // Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
 func (v TypeFlags) Names() []string { return typeFlagsWords.names(uint32(v)) }
 
-// HandleKind is a value of the table's enum of this name.
+// HandleKind is the kind of a GC handle: HandleType in gcinterface.h.
 type HandleKind uint32
 
 const (
@@ -524,7 +526,7 @@ var handleKindWords = words{
 
 func (v HandleKind) String() string { return handleKindWords.text(uint32(v)) }
 
-// PauseMode is a value of the table's enum of this name.
+// PauseMode is the collector's latency mode: gc_pause_mode in gc.h.
 type PauseMode uint32
 
 const (
@@ -548,7 +550,8 @@ var pauseModeWords = words{
 
 func (v PauseMode) String() string { return pauseModeWords.text(uint32(v)) }
 
-// GlobalMechanisms is a set of flags.
+// GlobalMechanisms are what a collection did, over all heaps: gc_global_mechanism_p in
+// gcrecord.h.
 type GlobalMechanisms uint32
 
 const (
@@ -557,7 +560,7 @@ const (
 	GlobalMechanismsPromotion        GlobalMechanisms = 0x4
 	GlobalMechanismsDemotion         GlobalMechanisms = 0x8
 	GlobalMechanismsCardBundles      GlobalMechanisms = 0x10
-	GlobalMechanismsElevationReduced GlobalMechanisms = 0x20 // gen2 GC lowered to gen1; not in TraceEvent
+	GlobalMechanismsElevationReduced GlobalMechanisms = 0x20 // gen2 GC lowered to gen1
 )
 
 var globalMechanismsWords = words{
@@ -578,8 +581,8 @@ func (v GlobalMechanisms) String() string { return globalMechanismsWords.text(ui
 // Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
 func (v GlobalMechanisms) Names() []string { return globalMechanismsWords.names(uint32(v)) }
 
-// CondemnReasons0 is a word of several small numbers.
-// Generation numbers, 2 bits each, written per heap.
+// CondemnReasons0 holds the generations that each step of the choice of a generation came
+// to: gc_condemn_reason_gen in gcrecord.h.
 type CondemnReasons0 uint32
 
 // InitialGeneration is the initial generation in the word.
@@ -611,10 +614,12 @@ func (v CondemnReasons0) String() string { return condemnReasons0Words.text(uint
 // Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
 func (v CondemnReasons0) Names() []string { return condemnReasons0Words.names(uint32(v)) }
 
-// CondemnReasons1 is a set of flags.
-// Bits 0-16 per heap (all that exists up to 3.1); bits 17-30 are global (joined) reasons,
-// .NET 5+, in GCGlobalHeapHistory.CondemnReasons1 too. Server: OR the global word into
-// the per-heap one.
+// CondemnReasons1 are the conditions that decided which generation to collect:
+// gc_condemn_reason_condition in gcrecord.h.
+//
+// Bits 0 to 16 are of one heap; the others, of .NET 5 and later, are of the whole
+// collection, and in GCGlobalHeapHistory too. For a server collection, or that word into
+// the one of a heap.
 type CondemnReasons1 uint32
 
 const (
@@ -694,8 +699,9 @@ func (v CondemnReasons1) String() string { return condemnReasons1Words.text(uint
 // Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
 func (v CondemnReasons1) Names() []string { return condemnReasons1Words.names(uint32(v)) }
 
-// CompactMechanisms is a set of flags.
-// 0 = did not compact; otherwise 0x80000000 | (1 << value).
+// CompactMechanisms says why a heap was compacted: gc_heap_compact_reason in gcrecord.h.
+//
+// 0 says that it was not. Otherwise Taken and one more bit are set.
 type CompactMechanisms uint32
 
 const (
@@ -711,7 +717,7 @@ const (
 	CompactMechanismsHighMemoryLoadFragmentation     CompactMechanisms = 1 << 8
 	CompactMechanismsVeryHighMemoryLoadFragmentation CompactMechanisms = 1 << 9
 	CompactMechanismsNoGCMode                        CompactMechanisms = 1 << 10
-	CompactMechanismsAggressiveCompacting            CompactMechanisms = 1 << 11 // .NET 7+; not in TraceEvent
+	CompactMechanismsAggressiveCompacting            CompactMechanisms = 1 << 11 // .NET 7+
 )
 
 var compactMechanismsWords = words{
@@ -739,9 +745,10 @@ func (v CompactMechanisms) String() string { return compactMechanismsWords.text(
 // Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
 func (v CompactMechanisms) Names() []string { return compactMechanismsWords.names(uint32(v)) }
 
-// ExpandMechanisms is a set of flags.
-// 0 = heap was not expanded; otherwise 0x80000000 | (1 << value); segments only, always 0
-// with regions.
+// ExpandMechanisms says how a heap was expanded: gc_heap_expand_mechanism in gcrecord.h.
+//
+// 0 says that it was not, as always with regions. Otherwise Taken and one more bit are
+// set.
 type ExpandMechanisms uint32
 
 const (
@@ -773,7 +780,8 @@ func (v ExpandMechanisms) String() string { return expandMechanismsWords.text(ui
 // Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
 func (v ExpandMechanisms) Names() []string { return expandMechanismsWords.names(uint32(v)) }
 
-// BGCAllocWaitReason is a value of the table's enum of this name.
+// BGCAllocWaitReason says why a thread waits for a background collection:
+// alloc_wait_reason in gc.cpp.
 type BGCAllocWaitReason uint32
 
 const (
@@ -811,7 +819,7 @@ var bgcAllocWaitReasonWords = words{
 
 func (v BGCAllocWaitReason) String() string { return bgcAllocWaitReasonWords.text(uint32(v)) }
 
-// FitBucketKind is a value of the table's enum of this name.
+// FitBucketKind says what a GCFitBucketInfo counts.
 type FitBucketKind uint16
 
 const (
@@ -829,7 +837,7 @@ var fitBucketKindWords = words{
 
 func (v FitBucketKind) String() string { return fitBucketKindWords.text(uint32(v)) }
 
-// GCSettingsBits is a set of flags.
+// GCSettingsBits are the collector's settings.
 type GCSettingsBits uint32
 
 const (
@@ -857,7 +865,8 @@ func (v GCSettingsBits) String() string { return gcSettingsBitsWords.text(uint32
 // Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
 func (v GCSettingsBits) Names() []string { return gcSettingsBitsWords.names(uint32(v)) }
 
-// StartupFlags is a set of flags.
+// StartupFlags are the flags that a runtime was started with: map StartupFlagsMap of the
+// manifest.
 type StartupFlags uint32
 
 const (
@@ -905,7 +914,7 @@ func (v StartupFlags) String() string { return startupFlagsWords.text(uint32(v))
 // Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
 func (v StartupFlags) Names() []string { return startupFlagsWords.names(uint32(v)) }
 
-// RuntimeSku is a set of flags.
+// RuntimeSku is the kind of runtime: map RuntimeSkuMap of the manifest.
 type RuntimeSku uint16
 
 const (
@@ -927,7 +936,7 @@ func (v RuntimeSku) String() string { return runtimeSkuWords.text(uint32(v)) }
 // Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
 func (v RuntimeSku) Names() []string { return runtimeSkuWords.names(uint32(v)) }
 
-// StartupMode is a set of flags.
+// StartupMode says how a runtime was started: map StartupModeMap of the manifest.
 type StartupMode uint8
 
 const (

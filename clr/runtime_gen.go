@@ -20,9 +20,9 @@ import "github.com/gctrail/gctrail/internal/binread"
 // Type=2 (ForegroundGC) is set only when Depth<2 while a background GC is running.
 //
 // Versions:
-//   - 0: CLR 2.0 (.NET Framework 2.0-3.5) manifest form; not raised by CLR 4+ or CoreCLR.
-//   - 1: .NET Framework 4.0-4.5.x. 4.5.2 raises V1 AND V2 for every GC (verified in a
-//     trace): key GCs by (process, Count).
+//   - 0: CLR 2.0 (.NET Framework 2.0 to 3.5); no later runtime raises it.
+//   - 1: .NET Framework 4.0 to 4.5.2, which raises version 1 and version 2 for each
+//     collection.
 //   - 2: .NET Framework 4.5.2+, all CoreCLR/.NET, NativeAOT.
 type GCStart struct {
 	Count                uint32
@@ -55,10 +55,8 @@ func (e *GCStart) Decode(version uint32, payload []byte, ptrSize int) error {
 // GCEnd is event 2 of the provider Microsoft-Windows-DotNETRuntime, level Informational,
 // keyword GC.
 //
-// Depth is u16 here (6 bytes) and u32 from V1.
-//
 // Versions:
-//   - 0: CLR 2.0 (.NET Framework 2.0-3.5) manifest form; not raised by CLR 4+ or CoreCLR.
+//   - 0: CLR 2.0 (.NET Framework 2.0 to 3.5); no later runtime raises it.
 //   - 1: .NET Framework 4.0+, Silverlight, all CoreCLR/.NET.
 type GCEnd struct {
 	Count         uint32
@@ -85,7 +83,7 @@ func (e *GCEnd) Decode(version uint32, payload []byte, ptrSize int) error {
 // Informational, keyword GC.
 //
 // Versions:
-//   - 0: CLR 2.0 (.NET Framework 2.0-3.5) manifest form; not raised by CLR 4+ or CoreCLR.
+//   - 0: CLR 2.0 (.NET Framework 2.0 to 3.5); no later runtime raises it.
 //   - 1: .NET Framework 4.0+, Silverlight, all CoreCLR/.NET.
 type GCRestartEEEnd struct {
 	ClrInstanceID uint16 // since version 1
@@ -116,7 +114,7 @@ func (e *GCRestartEEEnd) Decode(version uint32, payload []byte, ptrSize int) err
 // GCHandleCount is resynchronised on gen2 GCs only.
 //
 // Versions:
-//   - 0: CLR 2.0 (.NET Framework 2.0-3.5) manifest form; not raised by CLR 4+ or CoreCLR.
+//   - 0: CLR 2.0 (.NET Framework 2.0 to 3.5); no later runtime raises it.
 //   - 1: .NET Framework 4.0+, CoreCLR 1.0 - .NET Core 3.1; older NativeAOT builds.
 //   - 2: .NET 5+.
 type GCHeapStats struct {
@@ -169,7 +167,7 @@ func (e *GCHeapStats) Decode(version uint32, payload []byte, ptrSize int) error 
 // Informational, keyword GC.
 //
 // Versions:
-//   - 0: CLR 2.0 (.NET Framework 2.0-3.5) manifest form; not raised by CLR 4+ or CoreCLR.
+//   - 0: CLR 2.0 (.NET Framework 2.0 to 3.5); no later runtime raises it.
 //   - 1: .NET Framework 4.0+, Silverlight, all CoreCLR/.NET.
 type GCCreateSegment struct {
 	Address       uint64
@@ -195,7 +193,7 @@ func (e *GCCreateSegment) Decode(version uint32, payload []byte, ptrSize int) er
 // Informational, keyword GC.
 //
 // Versions:
-//   - 0: CLR 2.0 (.NET Framework 2.0-3.5) manifest form; not raised by CLR 4+ or CoreCLR.
+//   - 0: CLR 2.0 (.NET Framework 2.0 to 3.5); no later runtime raises it.
 //   - 1: .NET Framework 4.0+, Silverlight, all CoreCLR/.NET.
 type GCFreeSegment struct {
 	Address       uint64
@@ -217,7 +215,7 @@ func (e *GCFreeSegment) Decode(version uint32, payload []byte, ptrSize int) erro
 // Informational, keyword GC.
 //
 // Versions:
-//   - 0: CLR 2.0 (.NET Framework 2.0-3.5) manifest form; not raised by CLR 4+ or CoreCLR.
+//   - 0: CLR 2.0 (.NET Framework 2.0 to 3.5); no later runtime raises it.
 //   - 1: .NET Framework 4.0+, Silverlight, all CoreCLR/.NET.
 type GCRestartEEBegin struct {
 	ClrInstanceID uint16 // since version 1
@@ -237,7 +235,7 @@ func (e *GCRestartEEBegin) Decode(version uint32, payload []byte, ptrSize int) e
 // Informational, keyword GC.
 //
 // Versions:
-//   - 0: CLR 2.0 (.NET Framework 2.0-3.5) manifest form; not raised by CLR 4+ or CoreCLR.
+//   - 0: CLR 2.0 (.NET Framework 2.0 to 3.5); no later runtime raises it.
 //   - 1: .NET Framework 4.0+, Silverlight, all CoreCLR/.NET.
 type GCSuspendEEEnd struct {
 	ClrInstanceID uint16 // since version 1
@@ -256,8 +254,6 @@ func (e *GCSuspendEEEnd) Decode(version uint32, payload []byte, ptrSize int) err
 // GCSuspendEEBegin is event 9 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GC.
 //
-// Reason is u16 here.
-//
 // Count (Reason 1 and 6) = index of the last GC that started, so the GCStart that follows
 // normally has Count+1; while a background GC runs it stays at the background GC number,
 // so never join on it: use order and thread. 0xFFFFFFFF for the other reasons.
@@ -268,7 +264,7 @@ func (e *GCSuspendEEEnd) Decode(version uint32, payload []byte, ptrSize int) err
 // walk) or heap verification is on.
 //
 // Versions:
-//   - 0: CLR 2.0 (.NET Framework 2.0-3.5) manifest form; not raised by CLR 4+ or CoreCLR.
+//   - 0: CLR 2.0 (.NET Framework 2.0 to 3.5); no later runtime raises it.
 //   - 1: .NET Framework 4.0+, Silverlight, all CoreCLR/.NET.
 type GCSuspendEEBegin struct {
 	Reason        SuspendReason
@@ -301,7 +297,7 @@ func (e *GCSuspendEEBegin) Decode(version uint32, payload []byte, ptrSize int) e
 // heap since the previous tick.
 //
 // Versions:
-//   - 0: CLR 2.0 (.NET Framework 2.0-3.5) manifest form; not raised by CLR 4+ or CoreCLR.
+//   - 0: CLR 2.0 (.NET Framework 2.0 to 3.5); no later runtime raises it.
 //   - 1: .NET Framework 4.0.
 //   - 2: .NET Framework 4.5.
 //   - 3: .NET Framework 4.5.2+, CoreCLR 1.0 - .NET Core 3.1.
@@ -347,7 +343,7 @@ func (e *GCAllocationTick) Decode(version uint32, payload []byte, ptrSize int) e
 // level Informational, any of the keywords GC, Threading.
 //
 // Versions:
-//   - 0: CLR 2.0 (.NET Framework 2.0-3.5) manifest form; not raised by CLR 4+ or CoreCLR.
+//   - 0: CLR 2.0 (.NET Framework 2.0 to 3.5); no later runtime raises it.
 //   - 1: .NET Framework 4.0+, Silverlight, all CoreCLR/.NET.
 type GCCreateConcurrentThread struct {
 	ClrInstanceID uint16 // since version 1
@@ -368,7 +364,7 @@ func (e *GCCreateConcurrentThread) Decode(version uint32, payload []byte, ptrSiz
 // Threading.
 //
 // Versions:
-//   - 0: CLR 2.0 (.NET Framework 2.0-3.5) manifest form; not raised by CLR 4+ or CoreCLR.
+//   - 0: CLR 2.0 (.NET Framework 2.0 to 3.5); no later runtime raises it.
 //   - 1: .NET Framework 4.0+, Silverlight, all CoreCLR/.NET.
 type GCTerminateConcurrentThread struct {
 	ClrInstanceID uint16 // since version 1
@@ -388,7 +384,7 @@ func (e *GCTerminateConcurrentThread) Decode(version uint32, payload []byte, ptr
 // Informational, keyword GC.
 //
 // Versions:
-//   - 0: CLR 2.0 (.NET Framework 2.0-3.5) manifest form; not raised by CLR 4+ or CoreCLR.
+//   - 0: CLR 2.0 (.NET Framework 2.0 to 3.5); no later runtime raises it.
 //   - 1: .NET Framework 4.0+, Silverlight, all CoreCLR/.NET.
 type GCFinalizersEnd struct {
 	Count         uint32
@@ -410,7 +406,7 @@ func (e *GCFinalizersEnd) Decode(version uint32, payload []byte, ptrSize int) er
 // Informational, keyword GC.
 //
 // Versions:
-//   - 0: CLR 2.0 (.NET Framework 2.0-3.5) manifest form; not raised by CLR 4+ or CoreCLR.
+//   - 0: CLR 2.0 (.NET Framework 2.0 to 3.5); no later runtime raises it.
 //   - 1: .NET Framework 4.0+, Silverlight, all CoreCLR/.NET.
 type GCFinalizersBegin struct {
 	ClrInstanceID uint16 // since version 1
@@ -434,8 +430,7 @@ func (e *GCFinalizersBegin) Decode(version uint32, payload []byte, ptrSize int) 
 // CorElementType is one byte; TypeFlags bits 8-13 hold the array rank for arrays.
 //
 // Versions:
-//   - 0: .NET Framework 4.5+ (TypeName-carrying set), all CoreCLR/.NET; COM ones only on
-//     Windows.
+//   - 0: .NET Framework 4.5+, all CoreCLR/.NET.
 type BulkType struct {
 	Count         uint32
 	ClrInstanceID uint16
@@ -490,8 +485,7 @@ func (e *BulkType) Decode(version uint32, payload []byte, ptrSize int) error {
 // at 0 per GC and orders the chunks.
 //
 // Versions:
-//   - 0: .NET Framework 4.5+ (TypeName-carrying set), all CoreCLR/.NET; COM ones only on
-//     Windows.
+//   - 0: .NET Framework 4.5+, all CoreCLR/.NET.
 type GCBulkRootEdge struct {
 	Index         uint32
 	Count         uint32
@@ -532,8 +526,7 @@ func (e *GCBulkRootEdge) Decode(version uint32, payload []byte, ptrSize int) err
 // at 0 per GC and orders the chunks.
 //
 // Versions:
-//   - 0: .NET Framework 4.5+ (TypeName-carrying set), all CoreCLR/.NET; COM ones only on
-//     Windows.
+//   - 0: .NET Framework 4.5+, all CoreCLR/.NET.
 type GCBulkRootConditionalWeakTableElementEdge struct {
 	Index         uint32
 	Count         uint32
@@ -575,8 +568,7 @@ func (e *GCBulkRootConditionalWeakTableElementEdge) Decode(version uint32, paylo
 // stream.
 //
 // Versions:
-//   - 0: .NET Framework 4.5+ (TypeName-carrying set), all CoreCLR/.NET; COM ones only on
-//     Windows.
+//   - 0: .NET Framework 4.5+, all CoreCLR/.NET.
 type GCBulkNode struct {
 	Index         uint32
 	Count         uint32
@@ -617,8 +609,7 @@ func (e *GCBulkNode) Decode(version uint32, payload []byte, ptrSize int) error {
 // at 0 per GC and orders the chunks.
 //
 // Versions:
-//   - 0: .NET Framework 4.5+ (TypeName-carrying set), all CoreCLR/.NET; COM ones only on
-//     Windows.
+//   - 0: .NET Framework 4.5+, all CoreCLR/.NET.
 type GCBulkEdge struct {
 	Index         uint32
 	Count         uint32
@@ -657,8 +648,7 @@ func (e *GCBulkEdge) Decode(version uint32, payload []byte, ptrSize int) error {
 // process start. Fx 4.5+, CoreCLR Windows.
 //
 // Versions:
-//   - 0: .NET Framework 4.5+ (TypeName-carrying set), all CoreCLR/.NET; COM ones only on
-//     Windows.
+//   - 0: .NET Framework 4.5+, all CoreCLR/.NET.
 type GCSampledObjectAllocationHigh struct {
 	Address                  uint64
 	TypeID                   uint64
@@ -685,8 +675,7 @@ func (e *GCSampledObjectAllocationHigh) Decode(version uint32, payload []byte, p
 // Carries no GC number: belongs to the GC in progress in that process.
 //
 // Versions:
-//   - 0: .NET Framework 4.5+ (TypeName-carrying set), all CoreCLR/.NET; COM ones only on
-//     Windows.
+//   - 0: .NET Framework 4.5+, all CoreCLR/.NET.
 type GCBulkSurvivingObjectRanges struct {
 	Index         uint32
 	Count         uint32
@@ -722,8 +711,7 @@ func (e *GCBulkSurvivingObjectRanges) Decode(version uint32, payload []byte, ptr
 // Several events per GC, up to about 63 KB each.
 //
 // Versions:
-//   - 0: .NET Framework 4.5+ (TypeName-carrying set), all CoreCLR/.NET; COM ones only on
-//     Windows.
+//   - 0: .NET Framework 4.5+, all CoreCLR/.NET.
 type GCBulkMovedObjectRanges struct {
 	Index         uint32
 	Count         uint32
@@ -764,8 +752,7 @@ func (e *GCBulkMovedObjectRanges) Decode(version uint32, payload []byte, ptrSize
 // Raised per range at start and at end of GC; with regions (.NET 7+) one per region.
 //
 // Versions:
-//   - 0: .NET Framework 4.5+ (TypeName-carrying set), all CoreCLR/.NET; COM ones only on
-//     Windows.
+//   - 0: .NET Framework 4.5+, all CoreCLR/.NET.
 type GCGenerationRange struct {
 	Generation          uint8
 	RangeStart          uint64
@@ -792,8 +779,8 @@ func (e *GCGenerationRange) Decode(version uint32, payload []byte, ptrSize int) 
 // per heap.
 //
 // Versions:
-//   - 0: .NET Framework 4.5-4.5.2 (verified); superseded by 202 GCMarkWithType in .NET
-//     Framework 4.6 / CoreCLR 1.0.
+//   - 0: .NET Framework 4.5-4.5.2; superseded by 202 GCMarkWithType in .NET Framework 4.6
+//     / CoreCLR 1.0.
 type GCMarkStackRoots struct {
 	HeapNum       uint32
 	ClrInstanceID uint16
@@ -814,8 +801,8 @@ func (e *GCMarkStackRoots) Decode(version uint32, payload []byte, ptrSize int) e
 // per heap.
 //
 // Versions:
-//   - 0: .NET Framework 4.5-4.5.2 (verified); superseded by 202 GCMarkWithType in .NET
-//     Framework 4.6 / CoreCLR 1.0.
+//   - 0: .NET Framework 4.5-4.5.2; superseded by 202 GCMarkWithType in .NET Framework 4.6
+//     / CoreCLR 1.0.
 type GCMarkFinalizeQueueRoots struct {
 	HeapNum       uint32
 	ClrInstanceID uint16
@@ -836,8 +823,8 @@ func (e *GCMarkFinalizeQueueRoots) Decode(version uint32, payload []byte, ptrSiz
 // per heap.
 //
 // Versions:
-//   - 0: .NET Framework 4.5-4.5.2 (verified); superseded by 202 GCMarkWithType in .NET
-//     Framework 4.6 / CoreCLR 1.0.
+//   - 0: .NET Framework 4.5-4.5.2; superseded by 202 GCMarkWithType in .NET Framework 4.6
+//     / CoreCLR 1.0.
 type GCMarkHandles struct {
 	HeapNum       uint32
 	ClrInstanceID uint16
@@ -858,8 +845,8 @@ func (e *GCMarkHandles) Decode(version uint32, payload []byte, ptrSize int) erro
 // per heap.
 //
 // Versions:
-//   - 0: .NET Framework 4.5-4.5.2 (verified); superseded by 202 GCMarkWithType in .NET
-//     Framework 4.6 / CoreCLR 1.0.
+//   - 0: .NET Framework 4.5-4.5.2; superseded by 202 GCMarkWithType in .NET Framework 4.6
+//     / CoreCLR 1.0.
 type GCMarkOlderGenerationRoots struct {
 	HeapNum       uint32
 	ClrInstanceID uint16
@@ -879,8 +866,7 @@ func (e *GCMarkOlderGenerationRoots) Decode(version uint32, payload []byte, ptrS
 // Raised on the finalizer thread as each object is finalized.
 //
 // Versions:
-//   - 0: .NET Framework 4.5+ (TypeName-carrying set), all CoreCLR/.NET; COM ones only on
-//     Windows.
+//   - 0: .NET Framework 4.5+, all CoreCLR/.NET.
 type FinalizeObject struct {
 	TypeID        uint64
 	ObjectID      uint64
@@ -949,8 +935,7 @@ func (e *DestroyGCHandle) Decode(version uint32, payload []byte, ptrSize int) er
 // process start. Fx 4.5+, CoreCLR Windows.
 //
 // Versions:
-//   - 0: .NET Framework 4.5+ (TypeName-carrying set), all CoreCLR/.NET; COM ones only on
-//     Windows.
+//   - 0: .NET Framework 4.5+, all CoreCLR/.NET.
 type GCSampledObjectAllocationLow struct {
 	Address                  uint64
 	TypeID                   uint64
@@ -974,8 +959,7 @@ func (e *GCSampledObjectAllocationLow) Decode(version uint32, payload []byte, pt
 // Verbose, keyword GC.
 //
 // Versions:
-//   - 0: .NET Framework 4.5+ (TypeName-carrying set), all CoreCLR/.NET; COM ones only on
-//     Windows.
+//   - 0: .NET Framework 4.5+, all CoreCLR/.NET.
 type PinObjectAtGCTime struct {
 	HandleID      uint64
 	ObjectID      uint64
@@ -1002,8 +986,7 @@ func (e *PinObjectAtGCTime) Decode(version uint32, payload []byte, ptrSize int) 
 // Workstation: after SuspendEEEnd; Server: before SuspendEEBegin.
 //
 // Versions:
-//   - 0: .NET Framework 4.5+ (TypeName-carrying set), all CoreCLR/.NET; COM ones only on
-//     Windows.
+//   - 0: .NET Framework 4.5+, all CoreCLR/.NET.
 type GCTriggered struct {
 	Reason        GCReason
 	ClrInstanceID uint16
@@ -1023,8 +1006,7 @@ func (e *GCTriggered) Decode(version uint32, payload []byte, ptrSize int) error 
 // Heap-dump data: raised only during a GC induced with the GCHeapDump keyword.
 //
 // Versions:
-//   - 0: .NET Framework 4.5+ (TypeName-carrying set), all CoreCLR/.NET; COM ones only on
-//     Windows.
+//   - 0: .NET Framework 4.5+, all CoreCLR/.NET; COM ones only on Windows.
 type GCBulkRootCCW struct {
 	Count         uint32
 	ClrInstanceID uint16
@@ -1068,8 +1050,7 @@ func (e *GCBulkRootCCW) Decode(version uint32, payload []byte, ptrSize int) erro
 // Heap-dump data: raised only during a GC induced with the GCHeapDump keyword.
 //
 // Versions:
-//   - 0: .NET Framework 4.5+ (TypeName-carrying set), all CoreCLR/.NET; COM ones only on
-//     Windows.
+//   - 0: .NET Framework 4.5+, all CoreCLR/.NET; COM ones only on Windows.
 type GCBulkRCW struct {
 	Count         uint32
 	ClrInstanceID uint16
@@ -1111,8 +1092,7 @@ func (e *GCBulkRCW) Decode(version uint32, payload []byte, ptrSize int) error {
 // Heap-dump data: raised only during a GC induced with the GCHeapDump keyword.
 //
 // Versions:
-//   - 0: .NET Framework 4.5+ (TypeName-carrying set), all CoreCLR/.NET; COM ones only on
-//     Windows.
+//   - 0: .NET Framework 4.5+, all CoreCLR/.NET.
 type GCBulkRootStaticVar struct {
 	Count         uint32
 	AppDomainID   uint64
@@ -1206,8 +1186,8 @@ func (e *ExceptionThrown) Decode(version uint32, payload []byte, ptrSize int) er
 // ClrStackWalk is event 82 of the provider Microsoft-Windows-DotNETRuntime, keyword
 // Stack.
 //
-// ETW: the stack of the last CLR event of the same process and thread that has none yet
-// (69,148 of 69,148 seen have this length).
+// In ETW traces, the stack of the last event of the same process and thread that has none
+// yet.
 type ClrStackWalk struct {
 	ClrInstanceID uint16
 	Reserved1     uint8

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// enumDocs opens the comment of each enum type.
+// enumsFile has the enums with their words.
 func (t *table) enumsFile() *writer {
 	w := &writer{}
 	for i := range t.Enums {
@@ -22,16 +22,10 @@ func (t *table) enumsFile() *writer {
 }
 
 func (t *table) enumType(w *writer, e *enum) {
-	switch e.Kind {
-	case "value":
-		w.comment(fmt.Sprintf("%s is a value of the table's enum of this name.", e.Type))
-	case "bitfields":
-		w.comment(fmt.Sprintf("%s is a word of several small numbers.", e.Type))
-	default:
-		w.comment(fmt.Sprintf("%s is a set of flags.", e.Type))
-	}
+	w.comment(e.Type + " " + e.Doc)
 	if e.Note != "" {
-		w.comment(sentence(e.Note))
+		w.p("//")
+		w.comment(e.Note)
 	}
 	w.p("type %s uint%d\n", e.Type, max(e.bits, 8))
 	if len(e.Values) > 0 {
@@ -99,10 +93,6 @@ func lineComment(note string) string {
 		return ""
 	}
 	return " // " + note
-}
-
-func sentence(s string) string {
-	return strings.ToUpper(s[:1]) + strings.TrimSuffix(s[1:], ".") + "."
 }
 
 func quoted(names []string) string {

@@ -63,3 +63,24 @@ func guidBytes(s string) string {
 	}
 	return strings.TrimSuffix(out.String(), ", ")
 }
+
+// testFile lets tests make the struct of any kind.
+func (t *table) testFile() *writer {
+	w := &writer{}
+	w.p("type decoder interface{ Decode(version uint32, payload []byte, ptrSize int) error }\n")
+	w.p("// newStruct makes the struct of each kind.")
+	w.p("var newStruct = [numKinds]func() decoder{")
+	for _, p := range t.Providers {
+		for _, e := range p.Events {
+			w.p("Kind%s: func() decoder { return new(%s) },", e.goName(), e.goName())
+		}
+	}
+	w.p("}\n")
+	w.p("type dynamicDecoder interface{ Decode(data []byte) error }\n")
+	w.p("var newDynamic = [...]func() dynamicDecoder{")
+	for _, e := range t.Dynamic {
+		w.p("Dynamic%s: func() dynamicDecoder { return new(%s) },", e.Name, e.Name)
+	}
+	w.p("}")
+	return w
+}

@@ -52,5 +52,6 @@ func generate(eventsJSON []byte) (map[string][]byte, error) {
 	add("enums_gen.go", t.enumsFile())
 	add("kinds_gen.go", t.kindsFile())
 	add("layouts_gen.go", t.layoutsFile())
+	add("structs_gen_test.go", t.testFile())
 	return files, err
 }

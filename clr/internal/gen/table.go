@@ -97,6 +97,7 @@ type sizes struct {
 type enum struct {
 	Type      string     `json:"type"`
 	Kind      string     `json:"kind"` // value, bits, mechanism or bitfields
+	Doc       string     `json:"doc"`
 	Note      string     `json:"note"`
 	Values    []value    `json:"values"`
 	Bitfields []bitfield `json:"bitfields"`
