@@ -1,0 +1,96 @@
+package open
+
+import (
+	"bytes"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// describe finds words for what has no magic number.
+func describe(head []byte) kind {
+	switch text := bytes.TrimSpace(bytes.TrimPrefix(head, []byte("\ufeff"))); {
+	case len(head) == 0:
+		return kind{
+			looks: "an empty file",
+			hint:  "the program may still be running: .NET 8 and older write their trace when it ends",
+		}
+	case len(bytes.Trim(head, "\x00")) == 0:
+		return kind{
+			looks: "nothing but zeros at its start",
+			hint:  "it was set aside but never written, or not copied whole: fetch it again",
+		}
+	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
+		return kind{looks: "text in UTF-16", hint: hintReads}
+	case !isText(head):
+		return kind{
+			looks: fmt.Sprintf("data of an unknown kind, which begins % x", head[:min(8, len(head))]),
+			hint:  hintReads,
+		}
+	case hasPrefixFold(text, "<!doctype html"), hasPrefixFold(text, "<html"):
+		return kind{
+			looks: "a web page",
+			hint:  "a download that asks for a login often saves its page instead: fetch the file again",
+		}
+	case hasPrefixFold(text, "<?xml"):
+		return kind{looks: "XML", hint: hintReads}
+	case len(text) > 0 && (text[0] == '{' || text[0] == '['):
+		return kind{looks: "JSON", hint: hintReads}
+	default:
+		return kind{looks: "text that begins " + strconv.Quote(firstWords(text)), hint: hintReads}
+	}
+}
+
+// isText says whether head is UTF-8 without control characters other than those
+// of text. It may end within a character.
+func isText(head []byte) bool {
+	for i := 0; i < len(head); {
+		r, n := utf8.DecodeRune(head[i:])
+		if r == utf8.RuneError && n == 1 {
+			return !utf8.FullRune(head[i:])
+		}
+		if unicode.IsControl(r) && !strings.ContainsRune("\t\n\v\f\r\x1b", r) {
+			return false
+		}
+		i += n
+	}
+	return true
+}
+
+// firstWords is the start of the first line of text, whole words where it can.
+func firstWords(text []byte) string {
+	const limit = 40
+	line, _, _ := strings.Cut(strings.ToValidUTF8(string(text), ""), "\n")
+	line = strings.TrimSpace(line)
+	if utf8.RuneCountInString(line) <= limit {
+		return line
+	}
+	short := string([]rune(line)[:limit])
+	if i := strings.LastIndexByte(short, ' '); i > 0 {
+		short = short[:i]
+	}
+	return short + "…"
+}
+
+func hasPrefixFold(text []byte, prefix string) bool {
+	return len(text) >= len(prefix) && strings.EqualFold(string(text[:len(prefix)]), prefix)
+}
+
+// enumerate joins the first few of names, and says how many more there are.
+func enumerate(names []string) string {
+	const limit = 3
+	if len(names) <= limit {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
+}
+
+// printable is name as it can be shown on a terminal.
+func printable(name string) string {
+	if strings.IndexFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }) < 0 {
+		return name
+	}
+	return strconv.QuoteToGraphic(name)
+}

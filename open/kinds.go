@@ -1,0 +1,155 @@
+package open
+
+import (
+	"bytes"
+	"encoding/binary"
+)
+
+// A kind is what first bytes say of an input.
+type kind struct {
+	class class
+	off   int                    // where magic lies
+	magic string                 // the bytes that tell the kind; empty where also does
+	also  func(head []byte) bool // nil where magic is enough
+	looks string                 // what it is, for those that are refused
+	hint  string                 // what to do instead
+}
+
+// A class is what is done with a kind.
+type class uint8
+
+const (
+	notTrace class = iota
+	unsupported
+	eventPipe
+	inGzip
+	inZstd
+	inZip
+)
+
+const (
+	hintReads   = "gctrail reads .nettrace and .netperf files, also inside gzip, zstd or zip"
+	hintCollect = "take an EventPipe trace of the program: dotnet-trace collect --profile gc-collect -p PID"
+	hintNotYet  = "this version does not read it yet: " + hintCollect
+	hintUnpack  = "unpack it first"
+	hintSource  = "name the .nettrace that it was made from"
+	hintNone    = "it holds no GC events: " + hintCollect
+
+	fastSerialization = "\x14\x00\x00\x00!FastSerialization.1"
+)
+
+// kinds are tried in order.
+var kinds = []kind{
+	{class: eventPipe, magic: "Nettrace"},
+	{
+		class: unsupported, magic: fastSerialization, also: serialized("GCHeapDump"),
+		looks: "a heap snapshot (.gcdump)", hint: hintNone,
+	},
+	{
+		class: unsupported, magic: fastSerialization, also: serialized("TraceLog"),
+		looks: "PerfView's cache of a trace (.etlx)", hint: "name the .etl or .nettrace that it was made from",
+	},
+	{class: eventPipe, magic: fastSerialization},
+
+	{class: inGzip, magic: "\x1f\x8b\x08"},
+	{class: inZstd, magic: "\x28\xb5\x2f\xfd"},
+	{class: inZstd, also: zstdSkippable},
+	{class: inZip, magic: "PK\x03\x04"},
+	{class: inZip, magic: "PK\x05\x06"}, // one without entries
+
+	{class: unsupported, also: etlBuffer, looks: "a Windows ETW trace (.etl)", hint: hintNotYet},
+	{class: unsupported, magic: "\x57\x1d\xd1\x75", looks: "the metadata of an LTTng trace (CTF)", hint: hintNotYet},
+	{class: unsupported, magic: "/* CTF ", looks: "the metadata of an LTTng trace (CTF)", hint: hintNotYet},
+	{class: unsupported, magic: "\x1e{", looks: "the metadata of an LTTng trace (CTF 2)", hint: hintNotYet},
+	{class: unsupported, magic: "\xc1\x1f\xfc\xc1", looks: "a part of an LTTng trace (CTF)", hint: hintNotYet},
+	{class: unsupported, magic: "\xc1\xf1\xdc\xc1", looks: "the index of a part of an LTTng trace (CTF)", hint: hintNotYet},
+	{class: unsupported, also: contains("speedscope.app/file-format-schema"), looks: "a speedscope profile", hint: hintSource},
+	{class: unsupported, also: contains(`"traceEvents"`), looks: "a Chromium trace (JSON)", hint: hintSource},
+	{class: unsupported, magic: "PERFILE2", looks: "a recording of Linux perf", hint: hintNone},
+	{class: unsupported, magic: "\xfd7zXZ\x00", looks: "an xz archive", hint: hintUnpack},
+	{class: unsupported, magic: "BZh", looks: "a bzip2 archive", hint: hintUnpack},
+	{class: unsupported, magic: "7z\xbc\xaf\x27\x1c", looks: "a 7z archive", hint: hintUnpack},
+	{class: unsupported, magic: "Rar!\x1a\x07", looks: "a RAR archive", hint: hintUnpack},
+	{class: unsupported, magic: "\x04\x22\x4d\x18", looks: "an lz4 archive", hint: hintUnpack},
+	{class: unsupported, off: 257, magic: "ustar", looks: "a tar archive", hint: hintUnpack},
+
+	{magic: "MDMP", looks: "a memory dump (Windows minidump)", hint: hintNone},
+	{magic: "\x7fELF", also: elfCore, looks: "a memory dump (ELF core)", hint: hintNone},
+	{magic: "\x7fELF", looks: "a program or library (ELF)", hint: hintCollect},
+	{magic: "MZ", also: control, looks: "a program or library (Windows)", hint: hintCollect},
+	{magic: "\xcf\xfa\xed\xfe", looks: "a program or library (macOS)", hint: hintCollect},
+	{magic: "\xca\xfe\xba\xbe", looks: "a program or library (macOS)", hint: hintCollect},
+	{magic: "SQLite format 3\x00", looks: "an SQLite database", hint: hintReads},
+	{magic: "PAR1", looks: "a Parquet file", hint: hintReads},
+	{magic: "\x89PNG\r\n\x1a\n", looks: "a PNG picture", hint: hintReads},
+	{magic: "\xff\xd8\xff", looks: "a JPEG picture", hint: hintReads},
+	{magic: "%PDF-", looks: "a PDF document", hint: hintReads},
+}
+
+// identify says what an input is that begins with head.
+func identify(head []byte) kind {
+	for _, k := range kinds {
+		if k.matches(head) {
+			return k
+		}
+	}
+	return describe(head)
+}
+
+func (k *kind) matches(head []byte) bool {
+	if len(head) < k.off || !bytes.HasPrefix(head[k.off:], []byte(k.magic)) {
+		return false
+	}
+	return k.also == nil || k.also(head)
+}
+
+// contains matches text that has s near its start.
+func contains(s string) func([]byte) bool {
+	return func(head []byte) bool { return isText(head) && bytes.Contains(head, []byte(s)) }
+}
+
+// serialized matches a FastSerialization stream whose first object is of the
+// type name, with or without its name space. The type's name comes after three
+// tags and two versions, as a length and UTF-8 (FastSerialization.cs).
+func serialized(name string) func([]byte) bool {
+	const at = len(fastSerialization) + 3 + 8
+	return func(head []byte) bool {
+		if len(head) < at+4 {
+			return false
+		}
+		n := binary.LittleEndian.Uint32(head[at:])
+		text := head[at+4:]
+		return uint64(n) <= uint64(len(text)) && bytes.HasSuffix(text[:n], []byte(name))
+	}
+}
+
+// zstdSkippable matches the frame that parallel compressors begin a file with
+// (RFC 8878, section 3.1.2).
+func zstdSkippable(head []byte) bool {
+	return len(head) >= 4 && binary.LittleEndian.Uint32(head)&^0xf == 0x184d2a50
+}
+
+// etlBuffer matches the WMI_BUFFER_HEADER that begins an ETW file, which has no
+// magic number: a plausible size, the type of a header buffer, and then a system
+// event.
+func etlBuffer(head []byte) bool {
+	const (
+		headerSize   = 0x48
+		maxSize      = 16 << 20
+		bufferType   = 0x36
+		headerBuffer = 4
+	)
+	if len(head) < headerSize+4 {
+		return false
+	}
+	size := binary.LittleEndian.Uint32(head)
+	return size >= headerSize && size <= maxSize &&
+		binary.LittleEndian.Uint16(head[bufferType:]) == headerBuffer &&
+		head[headerSize+3] == 0xc0
+}
+
+// elfCore matches an ELF file of the type ET_CORE.
+func elfCore(head []byte) bool { return len(head) > 16 && head[16] == 4 }
+
+// control matches what is no text.
+func control(head []byte) bool { return !isText(head) }

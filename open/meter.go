@@ -1,0 +1,40 @@
+package open
+
+import (
+	"io"
+	"sync/atomic"
+)
+
+// A meter counts what is read of a file.
+type meter struct {
+	r  io.Reader
+	at io.ReaderAt // nil where there is only a stream
+	n  atomic.Int64
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	n, err := m.r.Read(p)
+	m.n.Add(int64(n))
+	return n, err
+}
+
+func (m *meter) ReadAt(p []byte, off int64) (int, error) {
+	n, err := m.at.ReadAt(p, off)
+	m.n.Add(int64(n))
+	return n, err
+}
+
+// A bounded is a ReaderAt that gives no more than left bytes.
+type bounded struct {
+	io.ReaderAt
+	left int64
+	err  error // when they are used up
+}
+
+func (b *bounded) ReadAt(p []byte, off int64) (int, error) {
+	if int64(len(p)) > b.left {
+		return 0, b.err
+	}
+	b.left -= int64(len(p))
+	return b.ReaderAt.ReadAt(p, off)
+}

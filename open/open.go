@@ -1,0 +1,119 @@
+package open
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// Options say how to read a trace. The zero value is what most need.
+type Options struct {
+	Nettrace nettrace.Options // of .netperf and .nettrace
+}
+
+// An Input is an opened trace. It belongs to one goroutine, but for Read.
+type Input struct {
+	// Source yields the events. It is not to be used after Close.
+	Source trace.Source
+	// Name is the input's name as it was given.
+	Name string
+	// Size is the size of the file as it lies on disk, 0 where unknown.
+	Size int64
+	// Compression is what the trace is wrapped in, from the outside in, joined
+	// by plus signs: "gzip", "zstd", "zip:NAME", "zip:NAME+gzip". It is empty
+	// where the trace lies bare.
+	Compression string
+
+	meter  *meter
+	again  func() (*Input, error) // nil where the input can be read only once
+	file   io.Closer              // nil where it is the caller's
+	peeler peeler
+}
+
+// File opens the trace at path, or on standard input where path is "-". The
+// error is that of the system where the file cannot be read, an *UnknownError
+// where it is no trace, and names path in each case.
+func File(path string, opts Options) (*Input, error) {
+	if path == "-" {
+		return Reader(os.Stdin, "standard input", opts)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	fi, err := f.Stat()
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	if fi.IsDir() {
+		f.Close()
+		return nil, refuseFolder(path)
+	}
+	in := &Input{Name: path, meter: &meter{r: f}, file: f}
+	if fi.Mode().IsRegular() {
+		in.Size = fi.Size()
+		in.meter.at = f
+		in.again = func() (*Input, error) { return File(path, opts) }
+	}
+	return in.open(opts)
+}
+
+// Reader opens the trace that r yields; name stands for it in errors. It reads
+// ahead of the trace's events. A zip that comes this way is first copied to a
+// temporary file, which Close removes.
+func Reader(r io.Reader, name string, opts Options) (*Input, error) {
+	in := &Input{Name: name, meter: &meter{r: r}}
+	return in.open(opts)
+}
+
+// Read is the number of bytes of the file read so far, at most Size where that
+// is known. It may be called from any goroutine.
+func (in *Input) Read() int64 {
+	n := in.meter.n.Load()
+	if in.Size > 0 {
+		return min(n, in.Size)
+	}
+	return n
+}
+
+// Reopen opens the same file again, from its start. The error wraps ErrOnce
+// where the input is standard input, a pipe or a caller's reader.
+func (in *Input) Reopen() (*Input, error) {
+	if in.again == nil {
+		return nil, fmt.Errorf("%s %w", in.Name, ErrOnce)
+	}
+	return in.again()
+}
+
+// Close lets go of the file and of what reading it took.
+func (in *Input) Close() error {
+	err := in.peeler.close()
+	if in.file == nil {
+		return err
+	}
+	return errors.Join(err, in.file.Close())
+}
+
+func (in *Input) open(opts Options) (*Input, error) {
+	in.peeler.meter = in.meter
+	l := layer{Reader: in.meter}
+	if in.meter.at != nil {
+		l.at, l.size = in.meter, in.Size
+	}
+	f, err := in.peeler.peel(l, 0)
+	if err == nil {
+		err = f.refusal(in.Name)
+	}
+	if err != nil {
+		in.Close()
+		return nil, named(in.Name, err)
+	}
+	in.Compression = f.wrapping
+	in.Source = nettrace.NewReader(f.r, opts.Nettrace)
+	return in, nil
+}

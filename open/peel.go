@@ -1,0 +1,165 @@
+package open
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	// sniffLen is how much of an input is looked at; a tar archive is known by
+	// its bytes from 257 on.
+	sniffLen = 1 << 10
+	// readAhead is the size of the reads that a layer does of the one outside.
+	readAhead = 64 << 10
+	// maxDepth is how many wrappings may lie one inside another.
+	maxDepth = 3
+	// maxWindow bounds what a zstd frame may ask to be kept in memory. The
+	// levels up to 19 ask for 8 MiB at most.
+	maxWindow = 32 << 20
+)
+
+var zstdOptions = []zstd.DOption{
+	zstd.WithDecoderConcurrency(1),
+	zstd.WithDecoderLowmem(true),
+	zstd.WithDecoderMaxWindow(maxWindow),
+}
+
+// A layer is an input as it lies there, or what a wrapping holds.
+type layer struct {
+	io.Reader
+	at   io.ReaderAt // the same bytes, nil where there is only a stream
+	size int64       // of at
+}
+
+// A found is what an input turned out to be, and the wrappings around it.
+type found struct {
+	kind     kind
+	wrapping string    // see Input.Compression
+	r        io.Reader // the innermost layer, from its start
+}
+
+// A peeler takes the wrappings off an input.
+type peeler struct {
+	meter   *meter
+	zipped  bool // within a zip already
+	closers []func() error
+}
+
+// peel looks at l, and into it as far as it is a wrapping. An error says that it
+// cannot be read.
+func (p *peeler) peel(l layer, depth int) (found, error) {
+	in := bufio.NewReaderSize(l, readAhead)
+	head, err := in.Peek(sniffLen)
+	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
+		return found{}, err
+	}
+	f := found{kind: identify(head), r: in}
+	if f.kind.class >= inGzip && depth == maxDepth {
+		f.kind = kind{class: unsupported, looks: "packed more than three times over", hint: hintUnpack}
+		return f, nil
+	}
+	switch f.kind.class {
+	case inGzip:
+		return p.gzip(in, depth)
+	case inZstd:
+		return p.zstd(in, depth)
+	case inZip:
+		return p.zip(l, in, depth)
+	}
+	return f, nil
+}
+
+func (p *peeler) gzip(in io.Reader, depth int) (found, error) {
+	z, err := gzip.NewReader(in)
+	if err != nil {
+		return found{}, fmt.Errorf("gzip: %w", err)
+	}
+	return p.within("gzip", z, depth)
+}
+
+func (p *peeler) zstd(in io.Reader, depth int) (found, error) {
+	z, err := zstd.NewReader(in, zstdOptions...)
+	if err != nil {
+		return found{}, fmt.Errorf("zstd: %w", err)
+	}
+	p.closers = append(p.closers, func() error { z.Close(); return nil })
+	f, err := p.within("zstd", z, depth)
+	if errors.Is(err, zstd.ErrWindowSizeExceeded) || errors.Is(err, zstd.ErrDecoderSizeExceeded) {
+		return found{kind: kind{
+			class: unsupported,
+			looks: fmt.Sprintf("zstd with a window of more than %d MiB", maxWindow>>20), hint: hintUnpack,
+		}}, nil
+	}
+	return f, err
+}
+
+// within peels what the wrapping called name holds.
+func (p *peeler) within(name string, r io.Reader, depth int) (found, error) {
+	f, err := p.peel(layer{Reader: &wrapped{name: name, r: r}}, depth+1)
+	if f.wrapping == "" {
+		f.wrapping = name
+	} else {
+		f.wrapping = name + "+" + f.wrapping
+	}
+	return f, err
+}
+
+func (p *peeler) close() error {
+	var err error
+	for _, c := range slices.Backward(p.closers) {
+		err = errors.Join(err, c())
+	}
+	p.closers = nil
+	return err
+}
+
+// refusal is the error where f is not a trace that is read.
+func (f *found) refusal(name string) error {
+	e := &UnknownError{Name: name, Looks: f.kind.looks, Hint: f.kind.hint, Err: ErrNotTrace}
+	switch f.kind.class {
+	case eventPipe:
+		return nil
+	case unsupported:
+		e.Err = ErrUnsupported
+	}
+	if f.wrapping != "" {
+		e.Looks += ", inside " + f.wrapping
+	}
+	return e
+}
+
+// A wrapped is what a decompressor yields. Its errors say which, and stay.
+type wrapped struct {
+	name string
+	r    io.Reader
+	err  error
+}
+
+func (w *wrapped) Read(p []byte) (int, error) {
+	if w.err != nil {
+		return 0, w.err
+	}
+	n, err := w.r.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		err = fmt.Errorf("%s: %w", w.name, err)
+	}
+	w.err = err
+	return n, err
+}
+
+// named makes err say which input it is about, where it does not yet.
+func named(name string, err error) error {
+	var path *fs.PathError
+	var unknown *UnknownError
+	if errors.As(err, &path) && path.Path == name || errors.As(err, &unknown) {
+		return err
+	}
+	return fmt.Errorf("%s: %w", name, err)
+}

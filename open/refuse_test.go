@@ -1,0 +1,222 @@
+package open_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/gctrail/gctrail/open"
+)
+
+const (
+	reads   = "gctrail reads .nettrace and .netperf files, also inside gzip, zstd or zip"
+	collect = "take an EventPipe trace of the program: dotnet-trace collect --profile gc-collect -p PID"
+	notYet  = "this version does not read it yet: " + collect
+	noGC    = "it holds no GC events: " + collect
+)
+
+// etl is the first buffer of an ETW file.
+func etl() string {
+	b := make([]byte, 0x240)
+	binary.LittleEndian.PutUint32(b, 0x10000)
+	binary.LittleEndian.PutUint16(b[0x36:], 4)
+	copy(b[0x48:], "\x02\x00\x02\xc0\xa8\x01\x00\x00")
+	return string(b)
+}
+
+// serialized is a FastSerialization stream with an object of the type name.
+func serialized(name string) string {
+	b := []byte("\x14\x00\x00\x00!FastSerialization.1\x04\x04\x01\x08\x00\x00\x00\x08\x00\x00\x00")
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(name)))
+	return string(b) + name + "\x06\x00\x00"
+}
+
+func TestRefusals(t *testing.T) {
+	bare := plain(t)
+	trace := func(name string) member { return member{name, bare} }
+	for _, c := range []struct {
+		data string
+		want string // after the name
+	}{
+		{"", "not a trace: an empty file; the program may still be running: .NET 8 and older write their trace when it ends"},
+		{strings.Repeat("\x00", 5000), "not a trace: nothing but zeros at its start; it was set aside but never written, or not copied whole: fetch it again"},
+		{"2026-05-02 12:00:01 INFO  Starting the order service on port 8080\nnext", `not a trace: text that begins "2026-05-02 12:00:01 INFO  Starting the…"; ` + reads},
+		{"hello", `not a trace: text that begins "hello"; ` + reads},
+		{"\n", `not a trace: text that begins ""; ` + reads},
+		{strings.Repeat("é", 600)[1:], "not a trace: data of an unknown kind, which begins a9 c3 a9 c3 a9 c3 a9 c3; " + reads},
+		{strings.Repeat("x", 1023) + "é", `not a trace: text that begins "` + strings.Repeat("x", 40) + `…"; ` + reads},
+		{"\x1b[2Jgone", `not a trace: text that begins "\x1b[2Jgone"; ` + reads},
+		{"\xff\xfeh\x00i\x00", "not a trace: text in UTF-16; " + reads},
+		{"  <!DOCTYPE html>\n<html>", "not a trace: a web page; a download that asks for a login often saves its page instead: fetch the file again"},
+		{"\ufeff<?xml version=\"1.0\"?>", "not a trace: XML; " + reads},
+		{`{"pid": 1}`, "not a trace: JSON; " + reads},
+		{"\x01\x02\x03\x04\x00", "not a trace: data of an unknown kind, which begins 01 02 03 04 00; " + reads},
+
+		{etl(), "not supported: a Windows ETW trace (.etl); " + notYet},
+		{"\x57\x1d\xd1\x75\x00", "not supported: the metadata of an LTTng trace (CTF); " + notYet},
+		{"/* CTF 1.8 */", "not supported: the metadata of an LTTng trace (CTF); " + notYet},
+		{"\x1e{\n  \"type\": \"preamble\"", "not supported: the metadata of an LTTng trace (CTF 2); " + notYet},
+		{"\xc1\x1f\xfc\xc1\x00", "not supported: a part of an LTTng trace (CTF); " + notYet},
+		{"\xc1\xf1\xdc\xc1\x00", "not supported: the index of a part of an LTTng trace (CTF); " + notYet},
+		{serialized("GCHeapDump"), "not supported: a heap snapshot (.gcdump); " + noGC},
+		{serialized("Microsoft.Diagnostics.Tracing.Etlx.TraceLog"), "not supported: PerfView's cache of a trace (.etlx); name the .etl or .nettrace that it was made from"},
+		{`{"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{}}`, "not supported: a speedscope profile; name the .nettrace that it was made from"},
+		{`{"traceEvents":[]}`, "not supported: a Chromium trace (JSON); name the .nettrace that it was made from"},
+		{"PERFILE2\x68\x00", "not supported: a recording of Linux perf; " + noGC},
+		{"\xfd7zXZ\x00\x00", "not supported: an xz archive; unpack it first"},
+		{"BZh91AY&SY", "not supported: a bzip2 archive; unpack it first"},
+		{"7z\xbc\xaf\x27\x1c\x00", "not supported: a 7z archive; unpack it first"},
+		{"Rar!\x1a\x07\x01\x00", "not supported: a RAR archive; unpack it first"},
+		{"\x04\x22\x4d\x18\x60", "not supported: an lz4 archive; unpack it first"},
+		{string(tarred("a.nettrace", bare[:100])), "not supported: a tar archive; unpack it first"},
+
+		{"MDMP\x93\xa7\x00", "not a trace: a memory dump (Windows minidump); " + noGC},
+		{"\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "\x04\x00", "not a trace: a memory dump (ELF core); " + noGC},
+		{"\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "\x03\x00", "not a trace: a program or library (ELF); " + collect},
+		{"MZ\x90\x00\x03", "not a trace: a program or library (Windows); " + collect},
+		{"MZ is a country code", `not a trace: text that begins "MZ is a country code"; ` + reads},
+		{"\xcf\xfa\xed\xfe\x07", "not a trace: a program or library (macOS); " + collect},
+		{"\xca\xfe\xba\xbe\x00", "not a trace: a program or library (macOS); " + collect},
+		{"SQLite format 3\x00", "not a trace: an SQLite database; " + reads},
+		{"PAR1\x15", "not a trace: a Parquet file; " + reads},
+		{"\x89PNG\r\n\x1a\n", "not a trace: a PNG picture; " + reads},
+		{"\xff\xd8\xff\xe0", "not a trace: a JPEG picture; " + reads},
+		{"%PDF-1.7\n", "not a trace: a PDF document; " + reads},
+
+		{string(gzipped([]byte("hello"))), `not a trace: text that begins "hello", inside gzip; ` + reads},
+		{string(zstded([]byte(etl()))), "not supported: a Windows ETW trace (.etl), inside zstd; " + notYet},
+		{string(gzipped(gzipped(gzipped(gzipped(bare))))), "not supported: packed more than three times over, inside gzip+gzip+gzip; unpack it first"},
+		{string(zstded(make([]byte, 80<<20), zstd.WithWindowSize(64<<20))), "not supported: zstd with a window of more than 32 MiB; unpack it first"},
+
+		{string(zipped()), "not a trace: an empty zip; " + reads},
+		{string(zipped(trace("a"))[:20_000]), "not a trace: a zip without its directory, which comes last; it was not copied whole: fetch it again"},
+		{string(zipped(trace("a.nettrace"), member{"b/c.txt", nil}, trace("b/d"))), "not supported: a zip that holds 2 traces: a.nettrace, b/d; unpack it and name one or several"},
+		{string(zipped(member{"v.txt", []byte("v")}, member{"w\x1b[2J", nil}, member{"x", nil}, member{"y", nil}, member{"z", nil})), `not a trace: a zip without a trace: v.txt, "w\x1b[2J", x and 2 more; ` + reads},
+		{string(zipped(member{"PerfViewData.etl", []byte(etl())}, member{"LogFile.txt", []byte("Started")})), "not supported: a zip that holds PerfViewData.etl, a Windows ETW trace (.etl); " + notYet},
+		{string(zipped(member{"a.zip", zipped(trace("a"))})), "not supported: a zip that holds a.zip, a zip inside a zip; unpack it first"},
+		{string(gzipped(zipped(member{"a", nil}))), "not a trace: a zip without a trace: a, inside gzip; " + reads},
+
+		{"\x1f\x8b\x08\x00", "gzip: unexpected EOF"},
+		{string(gzipped([]byte("hello"))[:10]), "gzip: unexpected EOF"},
+		{string(zstded([]byte("hello"))[:6]), "zstd: unexpected EOF"},
+		{string(encrypted(bare)), "zip:a: encrypted"},
+	} {
+		path := write(t, "file", []byte(c.data))
+		_, err := open.File(path, open.Options{})
+		if err == nil {
+			t.Errorf("opened, want %s", c.want)
+			continue
+		}
+		if want := path + ": " + c.want; err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
+		var unknown *open.UnknownError
+		isUnknown := errors.As(err, &unknown)
+		if got, want := errors.Is(err, open.ErrUnsupported), strings.HasPrefix(c.want, "not supported"); got != want {
+			t.Errorf("%v: ErrUnsupported %t", err, got)
+		}
+		if got, want := errors.Is(err, open.ErrNotTrace), strings.HasPrefix(c.want, "not a trace"); got != want {
+			t.Errorf("%v: ErrNotTrace %t", err, got)
+		}
+		if want := strings.HasPrefix(c.want, "not "); isUnknown != want {
+			t.Errorf("%v: UnknownError %t", err, isUnknown)
+		}
+	}
+}
+
+// encrypted is a zip whose only entry says that it is.
+func encrypted(b []byte) []byte {
+	z := zipped(member{"a", b[:100]})
+	z[6] |= 1
+	z[bytes.LastIndex(z, []byte("PK\x01\x02"))+8] |= 1
+	return z
+}
+
+func TestFolder(t *testing.T) {
+	bare := plain(t)
+	for _, c := range []struct {
+		members []member
+		want    string
+	}{
+		{nil, "not a trace: a folder without a trace; " + reads},
+		{[]member{{"a.txt", []byte("hello")}}, "not a trace: a folder without a trace; " + reads},
+		{
+			[]member{{"a.txt", []byte("hello")}, {"b", bare}, {"c/d.gz", gzipped(bare)}},
+			"not a trace: a folder that holds b, c/d.gz; name one or several",
+		},
+		{
+			[]member{{"ust/channel0", []byte("\xc1\x1f\xfc\xc1")}, {"ust/metadata", []byte("/* CTF 1.8 */")}},
+			"not supported: a folder that holds ust/channel0, a part of an LTTng trace (CTF); " + notYet,
+		},
+	} {
+		dir := t.TempDir()
+		for _, m := range c.members {
+			path := filepath.Join(dir, m.name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, m.data, 0o644)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		_, err := open.File(dir, open.Options{})
+		if err == nil || err.Error() != dir+": "+c.want {
+			t.Errorf("got  %v\nwant %s: %s", err, dir, c.want)
+		}
+	}
+}
+
+// What expands to a gigabyte is refused by its first bytes, or read in the
+// memory of a small trace.
+func TestBombs(t *testing.T) {
+	const gigabyte = 1 << 30
+	bare := plain(t)
+	for _, c := range []struct {
+		name string
+		head []byte
+		pack func(io.Writer) io.WriteCloser
+	}{
+		{"gzip of zeros", nil, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }},
+		{"zstd of zeros", nil, newZstd},
+		{"gzip of a trace, then zeros", bare, func(w io.Writer) io.WriteCloser { return gzip.NewWriter(w) }},
+		{"zstd of a trace, then zeros", bare, newZstd},
+	} {
+		var buf bytes.Buffer
+		w := c.pack(&buf)
+		w.Write(c.head)
+		zeros := make([]byte, 1<<20)
+		for range gigabyte / len(zeros) {
+			w.Write(zeros)
+		}
+		w.Close()
+
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
+		in, err := open.Reader(&buf, c.name, open.Options{})
+		if err == nil {
+			read(t, in)
+			in.Close()
+		}
+		runtime.ReadMemStats(&after)
+		if (err == nil) != (c.head != nil) {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		if n := after.TotalAlloc - before.TotalAlloc; n > 48<<20 {
+			t.Errorf("%s: %d MiB allocated", c.name, n>>20)
+		}
+	}
+}
+
+func newZstd(w io.Writer) io.WriteCloser {
+	z, err := zstd.NewWriter(w, zstd.WithEncoderConcurrency(1))
+	if err != nil {
+		panic(err)
+	}
+	return z
+}

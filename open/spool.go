@@ -1,0 +1,45 @@
+package open
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+)
+
+// maxSpool is how much of a zip that comes as a stream is kept on disk.
+const maxSpool = 2 << 30
+
+// A spooled is a temporary file that is gone when it is closed.
+type spooled struct {
+	*os.File
+	gone bool // its name is, already
+}
+
+// spool copies r to a temporary file. It takes no more than limit bytes.
+func spool(r io.Reader, limit int64) (*spooled, int64, error) {
+	f, err := os.CreateTemp("", "gctrail-*.zip")
+	if err != nil {
+		return nil, 0, err
+	}
+	// Where the system lets an open file lose its name, nothing stays behind
+	// however the program ends.
+	s := &spooled{File: f, gone: os.Remove(f.Name()) == nil}
+	n, err := io.Copy(f, io.LimitReader(r, limit+1))
+	if err == nil && n > limit {
+		err = fmt.Errorf("a zip of more than %d MiB cannot come through a pipe: name the file", limit>>20)
+	}
+	if err != nil {
+		s.Close()
+		return nil, 0, err
+	}
+	return s, n, nil
+}
+
+func (s *spooled) Close() error {
+	err := s.File.Close()
+	if s.gone {
+		return err
+	}
+	return errors.Join(err, os.Remove(s.Name()))
+}

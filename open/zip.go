@@ -1,0 +1,138 @@
+package open
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"strings"
+
+	"github.com/klauspost/compress/zip"
+	"github.com/klauspost/compress/zstd"
+)
+
+const (
+	// maxDirectory bounds what is read of a zip's directory, which is kept in
+	// memory.
+	maxDirectory = 4 << 20
+	// maxEntries bounds the entries that are looked at.
+	maxEntries = 4096
+)
+
+var (
+	errDirectory = fmt.Errorf("zip: directory of more than %d MiB", maxDirectory>>20)
+	errEncrypted = errors.New("encrypted")
+)
+
+// zip peels the one trace among the entries of a zip.
+func (p *peeler) zip(l layer, in io.Reader, depth int) (found, error) {
+	if p.zipped {
+		return found{kind: kind{class: unsupported, looks: "a zip inside a zip", hint: hintUnpack}}, nil
+	}
+	stream := l.at == nil
+	if stream {
+		f, size, err := spool(in, maxSpool)
+		if err != nil {
+			return found{}, err
+		}
+		p.closers = append(p.closers, f.Close)
+		l.at, l.size = f, size
+	}
+	// A section of the file, because a damaged directory may point outside it.
+	dir := &bounded{ReaderAt: io.NewSectionReader(l.at, 0, l.size), left: maxDirectory, err: errDirectory}
+	z, err := zip.NewReader(dir, l.size)
+	switch {
+	case errors.Is(err, zip.ErrFormat):
+		return found{kind: kind{
+			looks: "a zip without its directory, which comes last",
+			hint:  "it was not copied whole: fetch it again",
+		}}, nil
+	case err != nil:
+		return found{}, err
+	}
+	dir.left = math.MaxInt64
+	z.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor(zstdOptions...))
+
+	c := p.look(z, depth)
+	if len(c.traces) != 1 {
+		return c.refused()
+	}
+	if !stream {
+		p.meter.n.Store(0) // what looking has read is read again
+	}
+	return p.entry(c.traces[0], depth)
+}
+
+// A contents is what the entries of a zip are.
+type contents struct {
+	traces []*zip.File
+	names  []string // of all that are no folders
+	known  *kind    // of the first that is unsupported
+	where  string   // its name
+	err    error    // of the first that cannot be read
+}
+
+func (p *peeler) look(z *zip.Reader, depth int) *contents {
+	c := &contents{}
+	for _, f := range z.File[:min(len(z.File), maxEntries)] {
+		if strings.HasSuffix(f.Name, "/") {
+			continue
+		}
+		c.names = append(c.names, printable(f.Name))
+		q := peeler{meter: p.meter}
+		got, err := q.entry(f, depth)
+		q.close()
+		switch {
+		case err != nil && c.err == nil:
+			c.err = err
+		case err != nil:
+		case got.kind.class == eventPipe:
+			c.traces = append(c.traces, f)
+		case got.kind.class == unsupported && c.known == nil:
+			c.known, c.where = &got.kind, printable(f.Name)
+		}
+	}
+	return c
+}
+
+// entry peels one entry of a zip.
+func (p *peeler) entry(f *zip.File, depth int) (found, error) {
+	name := "zip:" + printable(f.Name)
+	if f.Flags&1 != 0 {
+		return found{}, fmt.Errorf("%s: %w", name, errEncrypted)
+	}
+	r, err := f.Open()
+	if err != nil {
+		return found{}, fmt.Errorf("%s: %w", name, err)
+	}
+	// Its error is that of the last read, which has told it.
+	p.closers = append(p.closers, func() error { r.Close(); return nil })
+	p.zipped = true
+	return p.within(name, r, depth)
+}
+
+// refused says why none of the entries is the trace.
+func (c *contents) refused() (found, error) {
+	switch {
+	case len(c.traces) > 1:
+		var names []string
+		for _, f := range c.traces {
+			names = append(names, printable(f.Name))
+		}
+		return found{kind: kind{
+			class: unsupported,
+			looks: fmt.Sprintf("a zip that holds %d traces: %s", len(names), enumerate(names)),
+			hint:  "unpack it and name one or several",
+		}}, nil
+	case c.known != nil:
+		return found{kind: kind{
+			class: unsupported,
+			looks: fmt.Sprintf("a zip that holds %s, %s", c.where, c.known.looks), hint: c.known.hint,
+		}}, nil
+	case c.err != nil:
+		return found{}, c.err
+	case len(c.names) == 0:
+		return found{kind: kind{looks: "an empty zip", hint: hintReads}}, nil
+	}
+	return found{kind: kind{looks: "a zip without a trace: " + enumerate(c.names), hint: hintReads}}, nil
+}
