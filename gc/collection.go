@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // A Collection is one garbage collection. Times count from the trace's start,
@@ -55,6 +56,10 @@ type Collection struct {
 	// AffectedByLoss says that events which this collection's figures need may
 	// be among those that were lost.
 	AffectedByLoss bool
+
+	needs     trace.Range // the stretch of time whose events make its figures
+	follows   bool        // the collection before it was seen too
+	allPauses bool        // Pauses are all there were
 }
 
 // Kind is the way a collection ran.
@@ -121,8 +126,6 @@ type Generation struct {
 	Survival      Opt[float64]
 	Budget        int64 // allocation budget until the next collection
 	Pinned        int64 // survived because pinned
-
-	freeBefore int64
 }
 
 // A Mark is the marking from one kind of root on one heap.
@@ -144,17 +147,24 @@ func (c *Collection) Duration() Opt[time.Duration] {
 	return Some(c.End.V - c.Start.V)
 }
 
-// Pause is how long the program's threads stood still for the collection.
+// Pause is how long the program's threads stood still for the collection,
+// unknown if not all of its pauses were seen.
 func (c *Collection) Pause() Opt[time.Duration] {
+	if !c.allPauses {
+		return Opt[time.Duration]{}
+	}
 	var sum time.Duration
 	for i := range c.Pauses {
 		sum += c.Pauses[i].Duration
 	}
-	return Opt[time.Duration]{V: sum, Known: len(c.Pauses) > 0}
+	return Some(sum)
 }
 
 // Suspend is how much of Pause it took until all threads stood still.
 func (c *Collection) Suspend() Opt[time.Duration] {
+	if !c.allPauses {
+		return Opt[time.Duration]{}
+	}
 	var sum time.Duration
 	for i := range c.Pauses {
 		if !c.Pauses[i].Suspend.Known {
@@ -162,5 +172,5 @@ func (c *Collection) Suspend() Opt[time.Duration] {
 		}
 		sum += c.Pauses[i].Suspend.V
 	}
-	return Opt[time.Duration]{V: sum, Known: len(c.Pauses) > 0}
+	return Some(sum)
 }

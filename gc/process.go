@@ -1,6 +1,9 @@
 package gc
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
@@ -18,10 +21,16 @@ type Process struct {
 	Server   Opt[bool]
 	Settings *clr.GCSettingsRundown // nil where the trace has none
 
-	First, Last time.Duration // of its events that the model reads, without rundown
+	// Started and Stopped bound the time in which the process was watched: from
+	// the start of its runtime, or of the trace where that is earlier, to the
+	// rundown with which the trace ends, or to the trace's last event.
+	Started, Stopped time.Duration
 
 	// Suspensions are those that belong to no collection, by reason and kind.
 	Suspensions []SuspensionTotal
+
+	runtimes []*runtime
+	last     time.Duration // of the process's events that are about collections
 }
 
 // A SuspensionTotal sums the suspensions of one sort that belong to no
@@ -32,4 +41,109 @@ type SuspensionTotal struct {
 	Count  int
 	Total  time.Duration
 	Max    time.Duration
+}
+
+// identified says whether name and runtime are known.
+func (p *Process) identified() bool { return p.Name != "" && p.Runtime != "" }
+
+// learn takes over what another reading of the trace told of the process.
+func (p *Process) learn(o *Process) {
+	p.Name, p.CommandLine, p.OS, p.Arch = o.Name, o.CommandLine, o.OS, o.Arch
+	p.Runtime, p.Settings = o.Runtime, o.Settings
+	if o.Server.Known {
+		p.Server = o.Server
+	}
+}
+
+// runtime finds the state of one of the process's runtimes.
+func (p *Process) runtime(instance uint16, m *Model) *runtime {
+	for _, rt := range p.runtimes {
+		if rt.instance == instance {
+			return rt
+		}
+	}
+	rt := newRuntime(p, instance, m)
+	p.runtimes = append(p.runtimes, rt)
+	return rt
+}
+
+// suspended notes a suspension that belongs to no collection.
+func (p *Process) suspended(reason clr.SuspendReason, kind PauseKind, d time.Duration) {
+	i := slices.IndexFunc(p.Suspensions, func(t SuspensionTotal) bool { return t.Reason == reason && t.Kind == kind })
+	if i < 0 {
+		i = len(p.Suspensions)
+		p.Suspensions = append(p.Suspensions, SuspensionTotal{Reason: reason, Kind: kind})
+	}
+	t := &p.Suspensions[i]
+	t.Count++
+	t.Total += d
+	t.Max = max(t.Max, d)
+}
+
+// runtimeInformation names the runtime (events 187 of the runtime and of its
+// rundown).
+func (m *Model) runtimeInformation(e *event) {
+	var v clr.RuntimeInformationStart // the rundown event has the same fields
+	if v.Decode(e.Desc.Version, e.Payload, e.PointerSize) != nil {
+		return
+	}
+	p := e.process
+	p.Runtime = runtimeName(&v)
+	if v.StartupFlags&clr.StartupFlagsServerGC != 0 {
+		p.Server = Some(true)
+	} else if !p.Server.Known {
+		p.Server = Some(false)
+	}
+	p.named(v.CommandLine.String())
+	if e.Desc.Provider == clr.RundownProvider {
+		p.Stopped = e.time
+	} else {
+		p.Started = e.time
+	}
+}
+
+// processInfo gives the command line (event 1 of the EventPipe provider).
+func (m *Model) processInfo(e *event) {
+	var v clr.ProcessInfo
+	if !e.decode(&v) {
+		return
+	}
+	p := e.process
+	p.named(v.CommandLine.String())
+	p.OS, p.Arch = v.OSInformation.String(), v.ArchInformation.String()
+}
+
+func (m *Model) settings(e *event) {
+	v := new(clr.GCSettingsRundown)
+	if e.decode(v) {
+		e.process.Settings = v
+	}
+}
+
+// named takes in a command line, if it is one.
+func (p *Process) named(commandLine string) {
+	if commandLine == "" {
+		return
+	}
+	p.CommandLine = commandLine
+	name, _, _ := strings.Cut(commandLine, " ")
+	if quoted, ok := strings.CutPrefix(commandLine, `"`); ok {
+		name, _, _ = strings.Cut(quoted, `"`)
+	}
+	name = name[strings.LastIndexAny(name, `/\`)+1:]
+	p.Name = strings.TrimSuffix(strings.TrimSuffix(name, ".exe"), ".EXE")
+}
+
+// runtimeName spells a runtime as its own version text does. The .NET Framework
+// tells its build in the version of the VM; .NET Core up to 3.1 has class
+// libraries of version 4.
+func runtimeName(v *clr.RuntimeInformationStart) string {
+	switch {
+	case v.Sku&clr.RuntimeSkuCoreClr == 0:
+		return fmt.Sprintf(".NET Framework %d.%d.%d.%d", v.VMMajorVersion, v.VMMinorVersion, v.VMBuildNumber, v.VMQfeNumber)
+	case v.BclMajorVersion < 5:
+		return fmt.Sprintf(".NET Core %d.%d.%d.%d", v.BclMajorVersion, v.BclMinorVersion, v.BclBuildNumber, v.BclQfeNumber)
+	default:
+		return fmt.Sprintf(".NET %d.%d.%d", v.BclMajorVersion, v.BclMinorVersion, v.BclBuildNumber)
+	}
 }

@@ -70,8 +70,8 @@ func (r *Reader) Info() *trace.Info { return &r.info }
 // Loss tells what is missing; see trace.Source.
 func (r *Reader) Loss() *trace.Loss { return &r.loss }
 
-// Counts yields the kinds of events that the trace defines with the number of
-// events of each that were read, in the order of their definition.
+// Counts yields the kinds of events in the order of their definition; see
+// trace.Source.
 func (r *Reader) Counts() iter.Seq2[*trace.Descriptor, uint64] {
 	return func(yield func(*trace.Descriptor, uint64) bool) {
 		for _, k := range r.kinds.all {
@@ -201,6 +201,7 @@ func (r *Reader) end(ended bool, err error) {
 		r.loss.Exactness = trace.Exact
 	}
 	r.loss.Settled = math.MaxInt64
+	r.info.Last = max(0, r.info.Clock.Duration(int64(r.latest^1<<63)))
 }
 
 // flush hands out the events that are no later than upTo, and then the oldest

@@ -23,6 +23,9 @@ type Source interface {
 	Info() *Info
 	// Loss tells what is missing from the events yielded so far.
 	Loss() *Loss
+	// Counts yields the kinds of events met so far with the number of events of
+	// each, also of those that the source was told not to hand out.
+	Counts() iter.Seq2[*Descriptor, uint64]
 }
 
 // Info describes a trace as a whole.
@@ -33,6 +36,9 @@ type Info struct {
 	PointerSize int    // 4 or 8
 	PID         uint64 // of the traced process, in its own namespace; 0 where there are several
 	CPUs        int    // 0 where unknown
+
+	// Last is the time of the latest event, known once all were yielded.
+	Last time.Duration
 }
 
 // A Clock turns ticks into time.

@@ -1,0 +1,164 @@
+package gc
+
+import (
+	"slices"
+
+	"github.com/gctrail/gctrail/clr"
+)
+
+// heapStats is raised right after GCEnd, on the same thread.
+func (m *Model) heapStats(e *event) {
+	v := &m.decoded.stats
+	if !e.decode(v) {
+		return
+	}
+	rt := e.process.runtime(v.ClrInstanceID, m)
+	b := rt.ended[e.TID]
+	if b == nil {
+		return
+	}
+	delete(rt.ended, e.TID)
+	b.stats = true
+	b.HeapAfter = Some(int64(v.GenerationSize0 + v.GenerationSize1 + v.GenerationSize2 + v.GenerationSize3 + v.GenerationSize4))
+	b.promoted = [5]int64{int64(v.TotalPromotedSize0), int64(v.TotalPromotedSize1), int64(v.TotalPromotedSize2),
+		int64(v.TotalPromotedSize3), int64(v.TotalPromotedSize4)}
+	b.FinalizationPromoted = Some(int64(v.FinalizationPromotedSize))
+	b.FinalizationPromotedObjs = Some(int64(v.FinalizationPromotedCount))
+	b.PinnedObjects = Some(int64(v.PinnedObjectCount))
+	b.SyncBlocks = Some(int64(v.SinkBlockCount))
+	b.Handles = Some(int64(v.GCHandleCount))
+	rt.release()
+}
+
+// globalHistory finds the collection that a GCGlobalHeapHistory is of. Those of
+// a server's background collection come after its end, from any thread.
+func (m *Model) globalHistory(e *event) {
+	v := &m.decoded.global
+	if !e.decode(v) {
+		return
+	}
+	rt := e.process.runtime(v.ClrInstanceID, m)
+	concurrent := v.GlobalMechanisms&clr.GlobalMechanismsConcurrent != 0
+	b := rt.awaitingHistory(concurrent || v.CondemnedGeneration == 2)
+	if b == nil {
+		b = rt.awaitingHistory(false)
+	}
+	if b == nil {
+		delete(rt.history, e.TID)
+		return
+	}
+	rt.history[e.TID] = b
+	b.global, b.concurrent = true, concurrent
+	b.Generation = Some(int(v.CondemnedGeneration))
+	b.Heaps = Some(int(v.NumHeaps))
+	b.Mechanisms = Some(v.GlobalMechanisms)
+	b.Compacted = Some(v.GlobalMechanisms&clr.GlobalMechanismsCompaction != 0)
+	b.MemoryLoad = Some(int(v.MemoryPressure))
+	b.Condemned |= v.CondemnReasons1
+	if !b.Reason.Known {
+		b.Reason = Some(v.Reason)
+	}
+	if v.NumHeaps > 1 {
+		e.process.Server = Some(true)
+	}
+}
+
+// awaitingHistory returns the latest unfinished collection without a history:
+// one that was announced as a background collection, or another.
+func (rt *runtime) awaitingHistory(background bool) *building {
+	for _, b := range slices.Backward(rt.pending) {
+		if !b.global && (b.Requested == Background) == background {
+			return b
+		}
+	}
+	return nil
+}
+
+// perHeapHistory adds a heap's part. It follows the global history on its thread.
+func (m *Model) perHeapHistory(e *event) {
+	v := &m.decoded.perHeap
+	if !e.decode(v) {
+		return
+	}
+	rt := e.process.runtime(v.ClrInstanceID, m)
+	b := rt.history[e.TID]
+	if b == nil || slices.Contains(b.heaps, v.HeapIndex) {
+		return
+	}
+	b.heaps = append(b.heaps, v.HeapIndex)
+	b.records = min(len(v.Values), len(b.sums))
+	b.Condemned |= v.CondemnReasons1
+	for i := range v.Values[:b.records] {
+		b.sums[i].add(&v.Values[i])
+	}
+	rt.release()
+}
+
+func (g *generation) add(v *clr.GCPerHeapHistoryValue) {
+	g.before += int64(v.SizeBefore)
+	g.freeBefore += int64(v.FreeListBefore + v.FreeObjBefore)
+	g.after += int64(v.SizeAfter)
+	g.freeAfter += int64(v.FreeListAfter + v.FreeObjAfter)
+	g.in += int64(v.In)
+	g.pinned += int64(v.PinnedSurv)
+	g.survived += int64(v.PinnedSurv + v.NonePinnedSurv)
+	g.budget += int64(v.NewAllocation)
+}
+
+// markWithType is raised at the end of marking from one kind of root.
+func (m *Model) markWithType(e *event) {
+	v := &m.decoded.mark
+	if !e.decode(v) {
+		return
+	}
+	rt := e.process.runtime(v.ClrInstanceID, m)
+	if b := rt.current(); b != nil && len(b.marks) < maxMarks {
+		b.marks = append(b.marks, rawMark{v.HeapNum, v.Type, e.time, int64(v.Bytes)})
+	}
+}
+
+// maxMarks bounds the marks kept of a collection: ten kinds of roots on each of
+// 1,024 heaps, the most that the runtime can have.
+const maxMarks = 10 << 10
+
+// dynamicEvent takes in what was committed: told at the start of every
+// collection, and again at the end of a blocking one.
+func (m *Model) dynamicEvent(e *event) {
+	v, used := &m.decoded.dynamic, &m.decoded.committed
+	if !e.decode(v) || clr.DynamicKindOf(v.Name) != clr.DynamicCommittedUsage || used.Decode(v.Data) != nil {
+		return
+	}
+	rt := e.process.runtime(v.ClrInstanceID, m)
+	b := rt.current()
+	if b == nil {
+		return
+	}
+	// What awaits decommit and the bookkeeping are not part of the runtime's
+	// own TotalCommittedBytes.
+	total := Some(int64(used.TotalCommittedInUse + used.TotalCommittedInFree + used.TotalCommittedInGlobalFree))
+	if b.CommittedBefore.Known {
+		b.CommittedAfter = total
+	} else {
+		b.CommittedBefore = total
+	}
+}
+
+// allocationTick is raised for every 100 KB or so that a heap has given out.
+func (m *Model) allocationTick(e *event) {
+	v := &m.decoded.tick
+	if !e.decode(v) {
+		return
+	}
+	rt := e.process.runtime(v.ClrInstanceID, m)
+	amount := int64(v.AllocationAmount)
+	if e.Desc.Version >= 2 {
+		amount = int64(v.AllocationAmount64)
+	}
+	rt.ticked = true
+	rt.ticks += amount
+	if rt.background != nil && v.AllocationKind <= clr.AllocationKindPinned {
+		if gen := int(v.AllocationKind) + 2; gen >= loh {
+			rt.background.uohTicks[gen] += amount
+		}
+	}
+}

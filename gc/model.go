@@ -1,0 +1,267 @@
+package gc
+
+import (
+	"iter"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// defaultHold is how many finished collections a Model holds back at most:
+// about 6 MB.
+const defaultHold = 4096
+
+// A Model rebuilds collections from events. The zero Model is ready for use,
+// for one trace, by one goroutine.
+type Model struct {
+	// Ahead, if not nil, opens the same trace once more, for the kinds of
+	// events that Identifies names. It is called at most once, when so many
+	// collections wait for what later parts of the trace tell of them (the
+	// process's name, lost events) that memory would grow with the trace.
+	Ahead func() (trace.Source, error)
+
+	kinds     map[*trace.Descriptor]clr.Kind
+	processes []*Process
+	byPID     map[uint64]*Process
+	held      []*Collection // finished, not handed out; in order of start
+	fresh     bool          // a collection was finished since ready was last asked
+	loss      *trace.Loss
+	surveyed  bool // loss and processes are those of the whole trace
+
+	event   event
+	decoded decoded
+}
+
+// decoded are the payloads that the model decodes, kept for their memory.
+type decoded struct {
+	start     clr.GCStart
+	end       clr.GCEnd
+	suspend   clr.GCSuspendEEBegin
+	restart   clr.GCRestartEEBegin
+	stats     clr.GCHeapStats
+	global    clr.GCGlobalHeapHistory
+	perHeap   clr.GCPerHeapHistory
+	mark      clr.GCMarkWithType
+	dynamic   clr.GCDynamicEvent
+	committed clr.CommittedUsage
+	tick      clr.GCAllocationTick
+}
+
+// Wants says whether a Model reads events of a kind. It is meant as the filter
+// of a reader.
+func Wants(d *trace.Descriptor) bool {
+	return handler(clr.KindOf(d.Provider, d.ID)) != nil
+}
+
+// Identifies says whether events of a kind tell what process they come from.
+func Identifies(d *trace.Descriptor) bool {
+	switch clr.KindOf(d.Provider, d.ID) {
+	case clr.KindRuntimeInformationStart, clr.KindRuntimeInformationDCStart, clr.KindGCSettingsRundown, clr.KindProcessInfo:
+		return true
+	}
+	return false
+}
+
+// Collections reads all events of src and yields the collections that they
+// describe, in order of their start. The collections are the caller's. An
+// error of src is yielded once, last, after all collections that could be
+// rebuilt.
+func (m *Model) Collections(src trace.Source) iter.Seq2[*Collection, error] {
+	return func(yield func(*Collection, error) bool) {
+		m.loss = src.Loss()
+		var failed error
+		for ev, err := range src.Events() {
+			if err != nil {
+				failed = err
+				break
+			}
+			m.Feed(ev)
+			if m.fresh && !m.handOut(yield) {
+				return
+			}
+		}
+		m.end(src.Info())
+		if !m.handOut(yield) {
+			return
+		}
+		if failed != nil {
+			yield(nil, failed)
+		}
+	}
+}
+
+func (m *Model) handOut(yield func(*Collection, error) bool) bool {
+	for c := range m.ready() {
+		if !yield(c, nil) {
+			return false
+		}
+	}
+	return true
+}
+
+// Processes are the processes whose events were read, in the order of their
+// first event.
+func (m *Model) Processes() []*Process { return m.processes }
+
+// Feed takes in one event. Events must come in order of time; those that the
+// model does not want are passed over.
+func (m *Model) Feed(ev *trace.Event) {
+	kind, known := m.kinds[ev.Desc]
+	if !known {
+		if m.kinds == nil {
+			m.kinds = make(map[*trace.Descriptor]clr.Kind)
+		}
+		kind = clr.KindOf(ev.Desc.Provider, ev.Desc.ID)
+		m.kinds[ev.Desc] = kind
+	}
+	if handle := handler(kind); handle != nil {
+		m.event = event{ev, m.process(ev.PID), kind, ev.Time()}
+		handle(m, &m.event)
+	}
+}
+
+// An event is a trace's event on its way through the model.
+type event struct {
+	*trace.Event
+	process *Process
+	kind    clr.Kind
+	time    time.Duration
+}
+
+// decode decodes the event's payload into v. A payload that is too short is no
+// basis for a figure.
+func (e *event) decode(v interface {
+	Decode(version uint32, payload []byte, ptrSize int) error
+}) bool {
+	return v.Decode(e.Desc.Version, e.Payload, e.PointerSize) == nil
+}
+
+// handlers says what each kind of event does.
+var handlers = [...]func(*Model, *event){
+	clr.KindGCSuspendEEBegin:          (*Model).suspendBegin,
+	clr.KindGCSuspendEEEnd:            (*Model).suspendEnd,
+	clr.KindGCRestartEEBegin:          (*Model).restartBegin,
+	clr.KindGCRestartEEEnd:            (*Model).restartEnd,
+	clr.KindGCStart:                   (*Model).gcStart,
+	clr.KindGCEnd:                     (*Model).gcEnd,
+	clr.KindGCHeapStats:               (*Model).heapStats,
+	clr.KindGCGlobalHeapHistory:       (*Model).globalHistory,
+	clr.KindGCPerHeapHistory:          (*Model).perHeapHistory,
+	clr.KindGCMarkWithType:            (*Model).markWithType,
+	clr.KindGCDynamicEvent:            (*Model).dynamicEvent,
+	clr.KindGCAllocationTick:          (*Model).allocationTick,
+	clr.KindBGCBegin:                  (*Model).backgroundPhase,
+	clr.KindBGC2ndNonConBegin:         (*Model).backgroundPhase,
+	clr.KindRuntimeInformationStart:   (*Model).runtimeInformation,
+	clr.KindRuntimeInformationDCStart: (*Model).runtimeInformation,
+	clr.KindGCSettingsRundown:         (*Model).settings,
+	clr.KindProcessInfo:               (*Model).processInfo,
+}
+
+func handler(k clr.Kind) func(*Model, *event) {
+	if int(k) < len(handlers) {
+		return handlers[k]
+	}
+	return nil
+}
+
+func (m *Model) process(pid uint64) *Process {
+	p := m.byPID[pid]
+	if p == nil {
+		if m.byPID == nil {
+			m.byPID = make(map[uint64]*Process)
+		}
+		p = &Process{PID: pid}
+		m.byPID[pid] = p
+		m.processes = append(m.processes, p)
+	}
+	return p
+}
+
+// hold takes a finished collection, to hand it out in its turn.
+func (m *Model) hold(c *Collection) {
+	i := len(m.held)
+	for i > 0 && m.held[i-1].order() > c.order() {
+		i--
+	}
+	m.held = slices.Insert(m.held, i, c)
+	m.fresh = true
+}
+
+// ready yields the collections of which nothing more will become known, in
+// order of their start.
+func (m *Model) ready() iter.Seq[*Collection] {
+	return func(yield func(*Collection) bool) {
+		m.fresh = false
+		if len(m.held) > defaultHold && !m.surveyed {
+			m.survey()
+		}
+		for len(m.held) > 0 {
+			c := m.held[0]
+			if m.open(c.order()) || !m.known(c) && len(m.held) <= defaultHold {
+				return
+			}
+			m.held = m.held[1:]
+			c.account(m.loss)
+			if !yield(c) {
+				return
+			}
+		}
+	}
+}
+
+// open says whether a collection that began before t is still being rebuilt.
+func (m *Model) open(t time.Duration) bool {
+	for _, p := range m.processes {
+		for _, rt := range p.runtimes {
+			if len(rt.pending) > 0 && rt.pending[0].order() < t {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// known says whether later parts of the trace have nothing to add to c.
+func (m *Model) known(c *Collection) bool {
+	return m.surveyed || m.loss.Settled >= c.needs.To && c.Process.identified()
+}
+
+// survey reads the trace once more, for its loss and its processes. A trace
+// that cannot be opened again is done without.
+func (m *Model) survey() {
+	m.surveyed = true
+	if m.Ahead == nil {
+		return
+	}
+	src, err := m.Ahead()
+	if err != nil {
+		return
+	}
+	var ahead Model
+	for ev, err := range src.Events() {
+		if err != nil {
+			break
+		}
+		ahead.Feed(ev)
+	}
+	m.loss = src.Loss()
+	for _, p := range ahead.processes {
+		m.process(p.PID).learn(p)
+	}
+}
+
+// end finishes what the trace leaves open.
+func (m *Model) end(info *trace.Info) {
+	for _, p := range m.processes {
+		if p.Stopped <= p.last {
+			p.Stopped = max(info.Last, p.last)
+		}
+		for _, rt := range p.runtimes {
+			rt.finishAll()
+		}
+	}
+	m.surveyed = true
+}

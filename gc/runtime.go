@@ -1,0 +1,224 @@
+package gc
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+)
+
+// A runtime is the state of one runtime of a process: what is going on in it.
+type runtime struct {
+	process  *Process
+	instance uint16
+	model    *Model
+
+	suspensions map[uint64]*suspension // by thread, from SuspendEEBegin to RestartEEEnd
+	windows     []*suspension          // those that have not restarted, in order of their begin
+
+	pending    []*building // collections in order of their start, not yet finished
+	blocking   *building   // the one between GCStart and GCEnd that is no background collection
+	background *building   // the background collection between GCStart and GCEnd
+	ended      map[uint64]*building
+	history    map[uint64]*building // by thread, the last GCGlobalHeapHistory's
+
+	ticked bool  // there are allocation ticks
+	ticks  int64 // their bytes since the last GCStart
+
+	last previous
+}
+
+// A building is a collection that is being rebuilt.
+type building struct {
+	Collection
+	rt *runtime
+
+	stats      bool
+	windows    int           // suspensions that belong to it and have not restarted
+	initial    bool          // threads were restarted while it was under way
+	final      bool          // the final pause of a background collection has
+	phases     bool          // the private provider tells of its phases
+	later      int           // collections that began after it
+	global     bool          // its GCGlobalHeapHistory was seen
+	concurrent bool          // which says that it ran in the background
+	heaps      []uint32      // heap indexes of the GCPerHeapHistory events seen
+	records    int           // generations in each of them
+	sums       [5]generation // over the heaps seen
+	promoted   [5]int64      // TotalPromotedSizeN of GCHeapStats
+	uohTicks   [5]int64      // bytes ticked between start and end, by generation
+	marks      []rawMark
+	finished   bool
+}
+
+// A generation sums the records of one generation over the heaps.
+type generation struct {
+	before, freeBefore, after, freeAfter, in, pinned, survived, budget int64
+}
+
+// objects are the bytes in objects, live or dead.
+func (g *generation) objectsBefore() int64 { return max(0, g.before-g.freeBefore) }
+func (g *generation) objectsAfter() int64  { return max(0, g.after-g.freeAfter) }
+
+type rawMark struct {
+	heap  uint32
+	root  clr.RootType
+	at    time.Duration
+	bytes int64
+}
+
+func newRuntime(p *Process, instance uint16, m *Model) *runtime {
+	return &runtime{
+		process:     p,
+		instance:    instance,
+		model:       m,
+		suspensions: make(map[uint64]*suspension),
+		ended:       make(map[uint64]*building),
+		history:     make(map[uint64]*building),
+	}
+}
+
+// find returns the unfinished collection of a number, the latest first.
+func (rt *runtime) find(number uint32) *building {
+	for _, b := range slices.Backward(rt.pending) {
+		if b.Number == number {
+			return b
+		}
+	}
+	return nil
+}
+
+// begin adds a collection. Its place is by its number if nothing tells its start.
+func (rt *runtime) begin(number uint32) *building {
+	b := &building{rt: rt, Collection: Collection{Process: rt.process, ClrInstance: rt.instance, Number: number}}
+	rt.pending = append(rt.pending, b)
+	return b
+}
+
+// current is the collection that an event in the middle of one is about.
+func (rt *runtime) current() *building {
+	if rt.blocking != nil {
+		return rt.blocking
+	}
+	return rt.background
+}
+
+func (m *Model) gcStart(e *event) {
+	v := &m.decoded.start
+	if !e.decode(v) {
+		return
+	}
+	rt := e.process.runtime(v.ClrInstanceID, m)
+	e.process.last = e.time
+	b := rt.find(v.Count)
+	if b == nil {
+		b = rt.begin(v.Count)
+	}
+	if !b.Start.Known {
+		rt.started(b, e)
+	}
+	b.Reason = Some(v.Reason)
+	if e.Desc.Version > 0 { // before, neither depth nor type was told
+		b.Generation = Some(int(v.Depth))
+		b.requested(v.Type)
+	}
+	if b.Requested == Background {
+		rt.background = b
+	} else {
+		rt.blocking = b
+	}
+}
+
+// started notes the start of a collection that was not known before.
+func (rt *runtime) started(b *building, e *event) {
+	b.Start = Some(e.time)
+	b.AllocatedTicks = Some(rt.ticks)
+	rt.ticks = 0
+	rt.supersede(b)
+	if s := rt.active(); s != nil {
+		s.add(b)
+	}
+}
+
+// patience is after how many later collections nothing more is expected of one:
+// the histories of a background collection of a server GC, and the RestartEEEnd
+// of any, can come after another one has begun.
+const patience = 3
+
+// supersede counts the collections that began after each unfinished one.
+func (rt *runtime) supersede(by *building) {
+	for _, b := range rt.pending {
+		if b != by && b != rt.background {
+			b.later++
+		}
+	}
+}
+
+// done says whether nothing more is expected of the collection.
+func (b *building) done() bool {
+	if b.later >= patience {
+		return true
+	}
+	return b.ended() && b.stats && b.windows == 0 && b.restarted() && (!b.ranBackground() || b.histories())
+}
+
+// histories says whether the global and all heaps' histories are there.
+func (b *building) histories() bool { return b.global && b.Heaps.V == len(b.heaps) }
+
+func (b *building) restarted() bool {
+	for i := range b.Pauses {
+		if !b.Pauses[i].Restart.Known {
+			return false
+		}
+	}
+	return true
+}
+
+// ranBackground says whether the collection ran in the background, as far as
+// is known yet. One that was announced so may have run blocking: then it ends
+// before the threads restart, and its history says so.
+func (b *building) ranBackground() bool {
+	if b.global {
+		return b.concurrent
+	}
+	return b.Requested == Background && (b.initial || !b.ended())
+}
+
+func (b *building) ended() bool { return b.End.Known }
+
+func (b *building) requested(t clr.GCType) {
+	switch t {
+	case clr.GCTypeNonConcurrentGC:
+		b.Requested = Blocking
+	case clr.GCTypeBackgroundGC:
+		b.Requested = Background
+	case clr.GCTypeForegroundGC:
+		b.Requested = Foreground
+	}
+}
+
+func (m *Model) gcEnd(e *event) {
+	v := &m.decoded.end
+	if !e.decode(v) {
+		return
+	}
+	rt := e.process.runtime(v.ClrInstanceID, m)
+	e.process.last = e.time
+	b := rt.find(v.Count)
+	if b == nil || b.ended() {
+		b = rt.begin(v.Count)
+		if s := rt.active(); s != nil && len(s.gcs) == 0 && s.forGC() {
+			s.add(b)
+		}
+	}
+	b.End = Some(e.time)
+	if !b.Generation.Known {
+		b.Generation = Some(int(v.Depth))
+	}
+	rt.ended[e.TID] = b
+	switch b {
+	case rt.background:
+		rt.background = nil
+	case rt.blocking:
+		rt.blocking = nil
+	}
+}

@@ -1,0 +1,241 @@
+package gc
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+)
+
+// A suspension is what happens between a thread's SuspendEEBegin and its
+// RestartEEEnd. Suspensions of different threads can overlap in the events: a
+// thread waits for the one that is under way, and raises SuspendEEBegin before
+// it waits (ThreadSuspend::SuspendEE in the runtime's threadsuspend.cpp).
+type suspension struct {
+	reason       clr.SuspendReason
+	begin        time.Duration
+	end          Opt[time.Duration] // SuspendEEEnd
+	restartBegin Opt[time.Duration]
+	gcs          []*building // that began in it, in order
+	finalMark    bool        // the private provider says that it is a final mark pause
+
+	owner *building // of the restart: Pauses[pause] of it
+	pause int
+}
+
+// forGC says whether the suspension is for a collection, or for a step of one.
+func (s *suspension) forGC() bool {
+	return s.reason == clr.SuspendReasonSuspendForGC || s.reason == clr.SuspendReasonSuspendForGCPrep
+}
+
+func (s *suspension) add(b *building) {
+	s.gcs = append(s.gcs, b)
+	b.windows++
+}
+
+// active returns the suspension that holds the threads now: the latest of those
+// in which they have come to a stand, for a collection if there is one.
+func (rt *runtime) active() *suspension {
+	var best *suspension
+	rank := func(s *suspension) int {
+		n := 0
+		if s.forGC() {
+			n += 2
+		}
+		if s.end.Known {
+			n++
+		}
+		return n
+	}
+	for _, s := range rt.windows {
+		if best == nil || rank(s) >= rank(best) {
+			best = s
+		}
+	}
+	return best
+}
+
+func (m *Model) suspendBegin(e *event) {
+	v := &m.decoded.suspend
+	if !e.decode(v) {
+		return
+	}
+	rt := e.process.runtime(v.ClrInstanceID, m)
+	if s := rt.suspensions[e.TID]; s != nil && !s.restartBegin.Known {
+		rt.abandon(s)
+	}
+	s := &suspension{reason: v.Reason, begin: e.time}
+	rt.suspensions[e.TID] = s
+	rt.windows = append(rt.windows, s)
+	if s.forGC() {
+		e.process.last = e.time
+	}
+}
+
+// suspendEnd notes that threads stand still. Whatever held them before has let
+// them go, even if that was not seen.
+func (m *Model) suspendEnd(e *event) {
+	rt, s := m.suspension(e)
+	if s == nil {
+		return
+	}
+	s.end = Some(e.time)
+	for _, o := range slices.Clone(rt.windows) {
+		if o != s && o.end.Known {
+			rt.abandon(o)
+		}
+	}
+}
+
+// restartBegin ends the time for which threads stood still.
+func (m *Model) restartBegin(e *event) {
+	rt, s := m.suspension(e)
+	if s == nil || s.restartBegin.Known {
+		return
+	}
+	s.restartBegin = Some(e.time)
+	rt.closed(s)
+	if s.forGC() {
+		e.process.last = e.time
+	}
+	rt.release()
+}
+
+func (m *Model) restartEnd(e *event) {
+	rt, s := m.suspension(e)
+	if s == nil || !s.restartBegin.Known {
+		return
+	}
+	delete(rt.suspensions, e.TID)
+	if s.owner != nil && !s.owner.finished {
+		s.owner.Pauses[s.pause].Restart = Some(e.time - s.restartBegin.V)
+	}
+	rt.release()
+}
+
+// suspension finds the suspension of the thread of an event, which carries
+// nothing but the runtime's number.
+func (m *Model) suspension(e *event) (*runtime, *suspension) {
+	v := &m.decoded.restart
+	if !e.decode(v) {
+		return nil, nil
+	}
+	rt := e.process.runtime(v.ClrInstanceID, m)
+	return rt, rt.suspensions[e.TID]
+}
+
+// abandon forgets a suspension whose end is not in the trace.
+func (rt *runtime) abandon(s *suspension) {
+	rt.windows = slices.DeleteFunc(rt.windows, func(o *suspension) bool { return o == s })
+	for _, b := range s.gcs {
+		b.windows--
+	}
+}
+
+// closed divides the time of a suspension among the collections that it was
+// for (docs/figures.md, "pause").
+func (rt *runtime) closed(s *suspension) {
+	rt.windows = slices.DeleteFunc(rt.windows, func(o *suspension) bool { return o == s })
+	switch {
+	case len(s.gcs) > 0:
+		rt.share(s)
+	case s.reason == clr.SuspendReasonSuspendForGCPrep && rt.background != nil && rt.background.initial:
+		rt.backgroundWindow(s, rt.background)
+	default:
+		rt.process.suspended(s.reason, PauseOther, s.duration())
+	}
+}
+
+func (s *suspension) duration() time.Duration { return s.restartBegin.V - s.begin }
+
+// suspending is how long it took until threads stood still.
+func (s *suspension) suspending() Opt[time.Duration] {
+	if !s.end.Known {
+		return Opt[time.Duration]{}
+	}
+	return Some(s.end.V - s.begin)
+}
+
+// share divides a suspension in which collections began. A background one owns
+// all but what the ephemeral ones in it take from their start to their end;
+// without one, each owns the time up to the next one's start. The first also
+// owns the suspension, the last the restart.
+func (rt *runtime) share(s *suspension) {
+	i := slices.IndexFunc(s.gcs, func(b *building) bool { return b.Requested == Background && !b.ended() })
+	if i >= 0 {
+		rt.shareWithBackground(s, s.gcs[i])
+		return
+	}
+	for i, b := range s.gcs {
+		p := Pause{Kind: PauseBlocking, Start: b.Start.V, Suspend: Some(time.Duration(0))}
+		if i == 0 {
+			p.Start, p.Suspend = s.begin, s.suspending()
+		}
+		to := s.restartBegin.V
+		if i+1 < len(s.gcs) {
+			to = s.gcs[i+1].Start.V
+		} else {
+			s.owner, s.pause = b, len(b.Pauses)
+		}
+		p.Duration = to - p.Start
+		b.paused(s, p)
+	}
+}
+
+func (rt *runtime) shareWithBackground(s *suspension, bg *building) {
+	rest := s.duration()
+	for _, b := range s.gcs {
+		if b == bg || !b.Start.Known || !b.End.Known {
+			continue
+		}
+		b.paused(s, Pause{Kind: PauseBlocking, Start: b.Start.V, Duration: b.End.V - b.Start.V,
+			Suspend: Some(time.Duration(0)), Restart: Some(time.Duration(0))})
+		rest -= b.End.V - b.Start.V
+	}
+	s.owner, s.pause = bg, len(bg.Pauses)
+	bg.initial = true
+	bg.paused(s, Pause{Kind: PauseInitial, Start: s.begin, Duration: max(0, rest), Suspend: s.suspending()})
+}
+
+// backgroundWindow finds out what a suspension during a background collection
+// was: the final pause, or the heap walk that sessions with survival events
+// cause. The private provider tells; without it, the first one is the final.
+func (rt *runtime) backgroundWindow(s *suspension, b *building) {
+	switch {
+	case !b.final && (s.finalMark || !b.phases):
+		b.final = true
+		s.owner, s.pause = b, len(b.Pauses)
+		b.windows++
+		b.paused(s, Pause{Kind: PauseFinal, Start: s.begin, Duration: s.duration(), Suspend: s.suspending()})
+	case b.final:
+		rt.process.suspended(s.reason, PauseHeapWalk, s.duration())
+	default:
+		rt.process.suspended(s.reason, PauseOther, s.duration())
+	}
+}
+
+// paused adds a pause to the collection, the share of s that is its own.
+func (b *building) paused(s *suspension, p Pause) {
+	b.windows--
+	if len(b.Pauses) == 0 {
+		b.PauseStart = Some(s.begin)
+	}
+	b.Pauses = append(b.Pauses, p)
+}
+
+// backgroundPhase notes what the private provider tells of a background
+// collection.
+func (m *Model) backgroundPhase(e *event) {
+	if !e.decode(&m.decoded.restart) { // the same single field
+		return
+	}
+	rt := e.process.runtime(m.decoded.restart.ClrInstanceID, m)
+	if rt.background != nil {
+		rt.background.phases = true
+	}
+	if e.kind == clr.KindBGC2ndNonConBegin {
+		if s := rt.active(); s != nil {
+			s.finalMark = true
+		}
+	}
+}
