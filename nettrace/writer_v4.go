@@ -96,9 +96,14 @@ func (tt *writerThreads) appendSequencePointV4(dst []byte, ticks int64) []byte {
 }
 
 // metadataV4 writes down d as an event of the metadata block. Its header is
-// that of the first event of its kind, without what belongs to a capture.
+// that of the first event of its kind, without what belongs to a capture. A
+// record whose fields V4 cannot describe, or that they would make too long, goes
+// without them.
 func (w *Writer) metadataV4(id uint32, d *trace.Descriptor, first *header) error {
-	record := appendMetadataV4(nil, id, d)
+	record := appendMetadataV4(nil, id, d, d.Fields)
+	if len(record) > MaxPayload {
+		record = appendMetadataV4(nil, id, d, nil)
+	}
 	if len(record) > MaxPayload {
 		return ErrTooLarge
 	}
@@ -115,7 +120,7 @@ func (w *Writer) metadataV4(id uint32, d *trace.Descriptor, first *header) error
 	return nil
 }
 
-func appendMetadataV4(dst []byte, id uint32, d *trace.Descriptor) []byte {
+func appendMetadataV4(dst []byte, id uint32, d *trace.Descriptor, fields []trace.Field) []byte {
 	le := binary.LittleEndian
 	dst = le.AppendUint32(dst, id)
 	dst = appendUTF16(dst, d.Provider)
@@ -125,20 +130,20 @@ func appendMetadataV4(dst []byte, id uint32, d *trace.Descriptor) []byte {
 	dst = le.AppendUint32(dst, d.Version)
 	dst = le.AppendUint32(dst, uint32(d.Level))
 
-	fields, arrays := fieldsFitV4(d.Fields)
-	if !fields || arrays {
-		dst = le.AppendUint32(dst, 0)
+	fit, arrays := fieldsFitV4(fields)
+	if fit && !arrays {
+		dst = appendFieldsV1(dst, fields)
 	} else {
-		dst = appendFieldsV1(dst, d.Fields)
+		dst = le.AppendUint32(dst, 0)
 	}
 	if d.Opcode != 0 {
 		dst = le.AppendUint32(dst, 1)
 		dst = append(dst, tagOpcode, d.Opcode)
 	}
-	if fields && arrays {
+	if fit && arrays {
 		at := len(dst)
 		dst = append(dst, 0, 0, 0, 0, tagV2Params)
-		dst = appendFieldsV2(dst, d.Fields)
+		dst = appendFieldsV2(dst, fields)
 		le.PutUint32(dst[at:], uint32(len(dst)-at-5))
 	}
 	return dst
