@@ -1,0 +1,61 @@
+package clr
+
+import "testing"
+
+func TestKindOf(t *testing.T) {
+	for _, tt := range []struct {
+		provider string
+		id       uint32
+		want     Kind
+		name     string
+	}{
+		{RuntimeProvider, 1, KindGCStart, "GCStart"},
+		{RuntimeProvider, 204, KindGCPerHeapHistory, "GCPerHeapHistory"},
+		{PrivateProvider, 4, KindPrivateGCPerHeapHistory, "GCPerHeapHistory"},
+		{PrivateProvider, 7, KindPrvGCMarkStackRoots, "PrvGCMarkStackRoots"},
+		{RundownProvider, 144, KindMethodDCEndVerbose, "MethodDCEndVerbose"},
+		{RuntimeProvider, 303, KindAllocationSampled, "AllocationSampled"},
+		{EventPipeProvider, 1, KindProcessInfo, "ProcessInfo"},
+		{RuntimeProvider, 0, KindUnknown, ""},
+		{RuntimeProvider, 24, KindUnknown, ""},
+		{RuntimeProvider, 1<<32 - 1, KindUnknown, ""},
+		{"System.Runtime", 1, KindUnknown, ""},
+		{StressProvider, 1, KindUnknown, ""},
+	} {
+		got := KindOf(tt.provider, tt.id)
+		if got != tt.want || got.String() != tt.name {
+			t.Errorf("%s %d: %d %q, want %d %q", tt.provider, tt.id, got, got, tt.want, tt.name)
+		}
+	}
+	if name := numKinds.String(); name != "" {
+		t.Errorf("the kind after the last is %q", name)
+	}
+}
+
+func TestProviderByGUID(t *testing.T) {
+	for g, want := range map[GUID]string{
+		RuntimeGUID: "Microsoft-Windows-DotNETRuntime",
+		PrivateGUID: "Microsoft-Windows-DotNETRuntimePrivate",
+	} {
+		if name, ok := ProviderByGUID(g); name != want || !ok {
+			t.Errorf("%s: %q, %v", g, name, ok)
+		}
+	}
+	if name, ok := ProviderByGUID(GUID{}); ok {
+		t.Errorf("the zero GUID is %q", name)
+	}
+	if got, want := RuntimeGUID.String(), "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4"; got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+}
+
+func TestDynamicKindOf(t *testing.T) {
+	for name, want := range map[string]DynamicKind{
+		"CommittedUsage": DynamicCommittedUsage, "SizeAdaptationTuning": DynamicSizeAdaptationTuning,
+		"SizeAdaptation": DynamicUnknown, "": DynamicUnknown,
+	} {
+		if got := DynamicKindOf(units(name)); got != want {
+			t.Errorf("%q: %d, want %d", name, got, want)
+		}
+	}
+}
