@@ -119,13 +119,13 @@ type Generation struct {
 	Name          string // gen0, gen1, gen2, loh, poh
 	Before        int64  // with free space
 	After         Opt[int64]
-	In            int64      // came in from the younger generation
-	Out           int64      // survived
-	Freed         Opt[int64] // unknown for generations that were not collected
-	Fragmentation Opt[int64] // free space after
-	Survival      Opt[float64]
-	Budget        int64 // allocation budget until the next collection
-	Pinned        int64 // survived because pinned
+	In            int64        // came in from the younger generation
+	Out           int64        // survived
+	Freed         Opt[int64]   // unknown for generations that were not collected
+	Fragmentation Opt[int64]   // free space after
+	Survival      Opt[float64] // percent of the objects before; unknown where other collections promote meanwhile
+	Budget        int64        // allocation budget until the next collection
+	Pinned        int64        // survived because pinned
 }
 
 // A Mark is the marking from one kind of root on one heap.

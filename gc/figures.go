@@ -111,7 +111,7 @@ func (b *building) kind() {
 
 // span finds the times between this collection and the one before it.
 func (b *building) span(last *previous) {
-	b.needs = trace.Range{From: last.end, To: b.order()}
+	b.needs = trace.Range{From: min(last.end, b.order()), To: b.order()}
 	b.follows = last.known && last.number+1 == b.Number || b.Number == 1
 	for i := range b.Pauses {
 		p := &b.Pauses[i]
@@ -138,7 +138,7 @@ func (b *building) sizes() {
 		if b.recordedAfter(i) {
 			g.After, g.Fragmentation = Some(s.after), Some(s.freeAfter)
 		}
-		if objects := s.objectsBefore(); b.condemns(i) && objects > 0 {
+		if objects := s.objectsBefore(); b.Kind != Background && b.condemns(i) && objects > 0 {
 			g.Survival = Some(100 * float64(s.survived) / float64(objects))
 		}
 	}
