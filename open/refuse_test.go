@@ -175,6 +175,9 @@ func TestFolder(t *testing.T) {
 // What expands to a gigabyte is refused by its first bytes, or read in the
 // memory of a small trace.
 func TestBombs(t *testing.T) {
+	if testing.Short() {
+		t.Skip("packs four gigabytes")
+	}
 	const gigabyte = 1 << 30
 	bare := plain(t)
 	for _, c := range []struct {
