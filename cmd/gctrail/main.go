@@ -1,0 +1,11 @@
+// Command gctrail tells what the garbage collector of a .NET program did, from
+// a trace of its events.
+package main
+
+import (
+	"os"
+
+	"github.com/gctrail/gctrail/internal/cli"
+)
+
+func main() { os.Exit(cli.Main(os.Args[1:])) }

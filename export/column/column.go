@@ -1,0 +1,80 @@
+// Package column gives the figures of a collection as columns of a table. Their
+// names are the keys of the JSON lines form; what is nested there is flat here,
+// as in gen0_before_bytes.
+package column
+
+import (
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+)
+
+// A Column is one figure of every collection. Sizes are in bytes, times count
+// from the trace's start.
+type Column struct {
+	Name  string
+	Value func(*gc.Collection) Value
+}
+
+// A Value is what one collection has in one column. The zero Value is unknown.
+type Value struct {
+	Type Type
+	Text string  // of Text
+	Int  int64   // of Int and Bytes; nanoseconds of Time and Millis; 0 or 1 of Bool
+	Pct  float64 // of Percent
+}
+
+// Type says which field of a Value holds it, and in what unit.
+type Type uint8
+
+const (
+	Unknown Type = iota
+	Text
+	Int
+	Bool
+	Bytes
+	Millis  // a stretch or a point of time
+	Percent // of something
+)
+
+func text(s string) Value {
+	if s == "" {
+		return Value{}
+	}
+	return Value{Type: Text, Text: s}
+}
+
+func integer[T ~int | ~int64 | ~uint16 | ~uint32 | ~uint64](v T) Value {
+	return Value{Type: Int, Int: int64(v)}
+}
+
+func boolean(v bool) Value {
+	if v {
+		return Value{Type: Bool, Int: 1}
+	}
+	return Value{Type: Bool}
+}
+
+func millis(d time.Duration) Value { return Value{Type: Millis, Int: int64(d)} }
+
+func percent(v float64) Value { return Value{Type: Percent, Pct: v} }
+
+func bytes(v int64) Value { return Value{Type: Bytes, Int: v} }
+
+// opt is v's value, or the unknown one.
+func opt[T any](v gc.Opt[T], value func(T) Value) Value {
+	if !v.Known {
+		return Value{}
+	}
+	return value(v.V)
+}
+
+// Named is the column of that name.
+func Named(name string) (Column, bool) {
+	for _, c := range All() {
+		if c.Name == name {
+			return c, true
+		}
+	}
+	return Column{}, false
+}

@@ -1,0 +1,110 @@
+package jsonl
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// Events writes the events of one trace. It is to be used by one goroutine.
+type Events struct {
+	// Start is the trace's start.
+	Start time.Time
+
+	decoder clr.Decoder
+	heads   map[*trace.Descriptor][]byte
+	desc    *trace.Descriptor // of the last event
+	head    []byte            // what its kind has before the pid
+	second  int64             // of the last event, in Unix time
+	date    []byte            // that second up to its point
+	stack   []uint64
+}
+
+// Name is the name that events of this kind get.
+func (e *Events) Name(d *trace.Descriptor) string { return e.decoder.Name(d) }
+
+// AppendEvent appends ev as one line.
+func (e *Events) AppendEvent(dst []byte, ev *trace.Event) []byte {
+	dst = append(dst, `{"time_ms":`...)
+	dst = appendFloat(dst, ev.Millis())
+	dst = append(dst, `,"time":"`...)
+	dst = e.appendTime(dst, ev.Time())
+	dst = append(dst, e.headOf(ev.Desc)...)
+	dst = strconv.AppendUint(dst, ev.PID, 10)
+	dst = append(dst, `,"tid":`...)
+	dst = strconv.AppendUint(dst, ev.TID, 10)
+	if ev.CPU == trace.UnknownCPU {
+		dst = append(dst, `,"cpu":null`...)
+	} else {
+		dst = append(dst, `,"cpu":`...)
+		dst = strconv.AppendUint(dst, uint64(ev.CPU), 10)
+	}
+	dst = e.decoder.AppendFields(dst, ev)
+	if ev.StackLen() > 0 {
+		dst = e.appendStack(dst, ev)
+	}
+	return append(dst, "}\n"...)
+}
+
+// appendTime appends the time d after the trace's start. Most events share
+// their second with the one before them.
+func (e *Events) appendTime(dst []byte, d time.Duration) []byte {
+	t := e.Start.Add(d)
+	if s := t.Unix(); s != e.second || e.date == nil {
+		e.second, e.date = s, t.UTC().AppendFormat(e.date[:0], "2006-01-02T15:04:05.")
+	}
+	dst = append(dst, e.date...)
+	var digits [9]byte
+	n := t.Nanosecond()
+	for i := len(digits) - 1; i >= 0; i-- {
+		digits[i] = byte('0' + n%10)
+		n /= 10
+	}
+	return append(append(dst, digits[:]...), 'Z')
+}
+
+func (e *Events) headOf(d *trace.Descriptor) []byte {
+	if d == e.desc {
+		return e.head
+	}
+	head, ok := e.heads[d]
+	if !ok {
+		head = e.newHead(d)
+		if e.heads == nil {
+			e.heads = make(map[*trace.Descriptor][]byte)
+		}
+		e.heads[d] = head
+	}
+	e.desc, e.head = d, head
+	return head
+}
+
+// newHead is what the events of one kind have from the end of the time to the
+// pid.
+func (e *Events) newHead(d *trace.Descriptor) []byte {
+	w := writer{[]byte(`",`)}
+	w.dst = append(w.dst, `"provider":`...)
+	w.dst = appendString(w.dst, d.Provider)
+	w.uint("id", uint64(d.ID))
+	w.uint("version", uint64(d.Version))
+	w.text("name", e.decoder.Name(d))
+	w.uint("opcode", uint64(d.Opcode))
+	w.uint("level", uint64(d.Level))
+	w.uint("keywords", d.Keywords)
+	w.key("pid")
+	return w.dst
+}
+
+func (e *Events) appendStack(dst []byte, ev *trace.Event) []byte {
+	e.stack = ev.AppendStack(e.stack[:0])
+	dst = append(dst, `,"stack":[`...)
+	for i, address := range e.stack {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = strconv.AppendUint(dst, address, 10)
+	}
+	return append(dst, ']')
+}

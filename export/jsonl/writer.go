@@ -1,0 +1,133 @@
+package jsonl
+
+import (
+	"strconv"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gctrail/gctrail/export/internal/millis"
+	"github.com/gctrail/gctrail/gc"
+)
+
+// A writer appends the members of JSON objects, with null for what is unknown.
+type writer struct{ dst []byte }
+
+// key begins a member; the first of an object has no comma before it.
+func (w *writer) key(name string) {
+	if last := w.dst[len(w.dst)-1]; last != '{' {
+		w.dst = append(w.dst, ',')
+	}
+	w.dst = append(append(append(w.dst, '"'), name...), `":`...)
+}
+
+func (w *writer) null() { w.dst = append(w.dst, "null"...) }
+
+func (w *writer) uint(key string, v uint64) {
+	w.key(key)
+	w.dst = strconv.AppendUint(w.dst, v, 10)
+}
+
+func (w *writer) int(key string, v int64) {
+	w.key(key)
+	w.dst = strconv.AppendInt(w.dst, v, 10)
+}
+
+func (w *writer) optInt(key string, v gc.Opt[int]) {
+	w.optInt64(key, gc.Opt[int64]{V: int64(v.V), Known: v.Known})
+}
+
+func (w *writer) optInt64(key string, v gc.Opt[int64]) {
+	if !v.Known {
+		w.key(key)
+		w.null()
+		return
+	}
+	w.int(key, v.V)
+}
+
+func (w *writer) optFloat(key string, v gc.Opt[float64]) {
+	w.key(key)
+	if !v.Known {
+		w.null()
+		return
+	}
+	w.dst = appendFloat(w.dst, v.V)
+}
+
+func (w *writer) bool(key string, v bool) {
+	w.key(key)
+	w.dst = strconv.AppendBool(w.dst, v)
+}
+
+func (w *writer) optBool(key string, v gc.Opt[bool]) {
+	if !v.Known {
+		w.key(key)
+		w.null()
+		return
+	}
+	w.bool(key, v.V)
+}
+
+func (w *writer) ms(key string, v time.Duration) {
+	w.key(key)
+	w.dst = millis.Append(w.dst, v)
+}
+
+func (w *writer) optMS(key string, v gc.Opt[time.Duration]) {
+	if !v.Known {
+		w.key(key)
+		w.null()
+		return
+	}
+	w.ms(key, v.V)
+}
+
+// text writes a string; none is null.
+func (w *writer) text(key, s string) {
+	w.key(key)
+	if s == "" {
+		w.null()
+		return
+	}
+	w.dst = appendString(w.dst, s)
+}
+
+// words writes the names of the bits of set, in the order of bits.
+func (w *writer) words(key string, names *[32]string, set uint32) {
+	w.key(key)
+	w.dst = append(w.dst, '[')
+	empty := true
+	for bit, name := range names {
+		if set>>bit&1 == 0 || name == "" {
+			continue
+		}
+		if !empty {
+			w.dst = append(w.dst, ',')
+		}
+		w.dst = appendString(w.dst, name)
+		empty = false
+	}
+	w.dst = append(w.dst, ']')
+}
+
+func appendFloat(dst []byte, v float64) []byte {
+	return strconv.AppendFloat(dst, v, 'f', -1, 64)
+}
+
+const hexDigits = "0123456789abcdef"
+
+// appendString appends s as a JSON string, with U+FFFD for what is not UTF-8.
+func appendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for _, r := range s {
+		switch {
+		case r == '"' || r == '\\':
+			dst = append(dst, '\\', byte(r))
+		case r < ' ':
+			dst = append(dst, '\\', 'u', '0', '0', hexDigits[r>>4], hexDigits[r&15])
+		default:
+			dst = utf8.AppendRune(dst, r)
+		}
+	}
+	return append(dst, '"')
+}

@@ -1,0 +1,70 @@
+// Package cli is gctrail's command line. Each command is one file with its
+// options, its constructor and its run function.
+package cli
+
+import (
+	"context"
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/spf13/cobra"
+)
+
+// Main runs gctrail with the given arguments and returns its exit code.
+func Main(args []string) int {
+	signal.Ignore(syscall.SIGPIPE) // a reader that went away shows as EPIPE
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	defer stop()
+	context.AfterFunc(ctx, stop) // a second signal ends the program at once
+
+	std := newStdio()
+	cmd := newRootCmd(std)
+	cmd.SetArgs(args)
+	return std.complain(cmd.ExecuteContext(ctx))
+}
+
+// newRootCmd returns the command gctrail, on whose tree of commands the
+// documentation is built too.
+func newRootCmd(std *stdio) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "gctrail",
+		Short: "Tell what a .NET program's garbage collector did",
+		Long: `gctrail reads traces of .NET programs (.nettrace, .netperf; also inside gzip,
+zstd or zip) and tells what the garbage collector did: every collection, what
+it cost, and why it happened.
+
+Exit codes: 0 done, 2 wrong usage, 3 unreadable input or output, 5 a kind of
+trace that this version does not read. A damaged trace is read as far as it
+goes; what is missing is said on standard error.`,
+		Example: `  gctrail gcs app.nettrace
+  gctrail gcs --min-pause 10ms --format jsonl app.nettrace
+  gctrail events --name GCStart,GCEnd app.nettrace`,
+		Version:       version(),
+		Args:          cobra.ArbitraryArgs,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return cmd.Help()
+			}
+			return unknownCommand(cmd, args[0])
+		},
+	}
+	cmd.SetOut(std.out)
+	cmd.SetErr(std.err)
+	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{err, cmd.CommandPath()} })
+	cmd.SetVersionTemplate("{{.Version}}")
+	cmd.AddCommand(newGCsCmd(std), newEventsCmd(std), newVersionCmd(std))
+	return cmd
+}
+
+// unknownCommand is the error for a word that is neither a command nor a file.
+func unknownCommand(cmd *cobra.Command, word string) error {
+	err := errors.New("unknown command " + word)
+	if like := cmd.SuggestionsFor(word); len(like) > 0 {
+		err = errors.New(err.Error() + ", do you mean " + like[0] + "?")
+	}
+	return &usageError{err, cmd.CommandPath()}
+}

@@ -1,0 +1,141 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"strings"
+	"syscall"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/open"
+)
+
+// Exit codes, as the help of gctrail lists them.
+const (
+	exitDone        = 0
+	exitUsage       = 2
+	exitUnreadable  = 3
+	exitUnsupported = 5
+	exitInterrupted = 130 // as a shell reports SIGINT
+)
+
+// A usageError is a command line that asks for what there is not.
+type usageError struct {
+	err     error
+	command string // whose help tells more
+}
+
+func (e *usageError) Error() string {
+	return fmt.Sprintf("%v; see %s --help", e.err, e.command)
+}
+
+func (e *usageError) Unwrap() error { return e.err }
+
+// usagef is a usageError of cmd.
+func usagef(cmd *cobra.Command, format string, args ...any) error {
+	return &usageError{fmt.Errorf(format, args...), cmd.CommandPath()}
+}
+
+// An inputError says what is wrong with a file that was to be read.
+type inputError struct {
+	name string
+	err  error
+}
+
+func (e *inputError) Error() string {
+	if unknown, ok := errors.AsType[*open.UnknownError](e.err); ok {
+		return unknown.Error()
+	}
+	if format, ok := errors.AsType[*nettrace.FormatError](e.err); ok {
+		return fmt.Sprintf("%s: %s at byte %d: %v; %s", e.name, format.Section, format.Off, format.Err, hint(e.err))
+	}
+	return fmt.Sprintf("%s: %s; %s", e.name, reason(e.err), hint(e.err))
+}
+
+func (e *inputError) Unwrap() error { return e.err }
+
+// An outputError says what is wrong with a file that was to be written.
+type outputError struct {
+	name string
+	err  error
+}
+
+func (e *outputError) Error() string {
+	return fmt.Sprintf("%s: %s; choose another place with -o", e.name, reason(e.err))
+}
+
+func (e *outputError) Unwrap() error { return e.err }
+
+// reason is the innermost cause of err, without the path that its message names
+// already.
+func reason(err error) string {
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	return err.Error()
+}
+
+// hint says what to do about a file that cannot be read.
+func hint(err error) string {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "check the path"
+	case errors.Is(err, fs.ErrPermission):
+		return "ask for leave to read it, or copy it as its owner"
+	case errors.Is(err, nettrace.ErrUnsupportedVersion):
+		return "this gctrail reads .netperf version 3 and .nettrace versions 4 to 6; see whether there is a newer one"
+	default:
+		return "the file is damaged or was not copied whole: fetch it again"
+	}
+}
+
+// complain writes what is wrong, a line for each error, and returns the exit
+// code: that of the first of them.
+func (std *stdio) complain(err error) int {
+	code := exitDone
+	for _, e := range flatten(err) {
+		c := exitCodeOf(e)
+		if c != exitDone && c != exitInterrupted {
+			fmt.Fprintf(std.err, "gctrail: %s\n", strings.ReplaceAll(e.Error(), "\n", " "))
+		}
+		if code == exitDone {
+			code = c
+		}
+	}
+	return code
+}
+
+// flatten lists the errors that errors.Join joined.
+func flatten(err error) []error {
+	if err == nil {
+		return nil
+	}
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		var all []error
+		for _, e := range joined.Unwrap() {
+			all = append(all, flatten(e)...)
+		}
+		return all
+	}
+	return []error{err}
+}
+
+func exitCodeOf(err error) int {
+	if _, ok := errors.AsType[*usageError](err); ok {
+		return exitUsage
+	}
+	switch {
+	case errors.Is(err, syscall.EPIPE):
+		return exitDone // whoever read the output has enough
+	case errors.Is(err, context.Canceled):
+		return exitInterrupted
+	case errors.Is(err, open.ErrUnsupported), errors.Is(err, nettrace.ErrUnsupportedVersion):
+		return exitUnsupported
+	default:
+		return exitUnreadable
+	}
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gctrail/gctrail/open"
+)
+
+// A progress shows on a terminal how far the reading of a file has come, in one
+// line that is rewritten, once that takes longer than a second.
+type progress struct {
+	collections atomic.Int64
+
+	in      *open.Input
+	started time.Time
+	done    chan struct{} // nil where there is nothing to show
+	idle    sync.WaitGroup
+
+	mu    sync.Mutex // of the terminal
+	w     io.Writer
+	width int
+	shown bool
+}
+
+const (
+	progressDelay    = time.Second
+	progressInterval = 200 * time.Millisecond
+)
+
+// progress starts to show how far the reading of in has come.
+func (std *stdio) progress(in *open.Input) *progress {
+	p := &progress{in: in, started: time.Now(), w: std.err, width: std.errTerm.width}
+	if !std.errTerm.is {
+		return p
+	}
+	p.done = make(chan struct{})
+	p.idle.Go(p.run)
+	return p
+}
+
+// stop erases the line for good.
+func (p *progress) stop() {
+	if p.done == nil {
+		return
+	}
+	close(p.done)
+	p.idle.Wait()
+	p.erase()
+	p.done = nil
+}
+
+func (p *progress) run() {
+	tick := time.NewTicker(progressInterval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-p.done:
+			return
+		case now := <-tick.C:
+			if elapsed := now.Sub(p.started); elapsed >= progressDelay {
+				p.show(progressLine(p.in.Read(), p.in.Size, p.collections.Load(), elapsed))
+			}
+		}
+	}
+}
+
+func (p *progress) show(line string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.width > 0 && len(line) >= p.width {
+		line = line[:p.width-1]
+	}
+	fmt.Fprint(p.w, "\r\x1b[K", line)
+	p.shown = true
+}
+
+// erase makes room for other output on the terminal.
+func (p *progress) erase() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.shown {
+		fmt.Fprint(p.w, "\r\x1b[K")
+		p.shown = false
+	}
+}
+
+// progressLine tells how far reading has come; size is 0 where unknown.
+func progressLine(read, size, collections int64, elapsed time.Duration) string {
+	var b strings.Builder
+	speed := float64(read) / elapsed.Seconds()
+	if size > 0 {
+		fmt.Fprintf(&b, "%.0f of %.0f MB, %d %%", mega(read), mega(size), read*100/size)
+	} else {
+		fmt.Fprintf(&b, "%.0f MB", mega(read))
+	}
+	fmt.Fprintf(&b, ", %.0f MB/s", speed/1e6)
+	if collections > 0 {
+		fmt.Fprintf(&b, ", %d collections", collections)
+	}
+	if size > 0 && speed > 0 {
+		left := time.Duration(float64(size-read) / speed * float64(time.Second))
+		fmt.Fprintf(&b, ", %v left", left.Round(time.Second))
+	}
+	return b.String()
+}
+
+func mega(bytes int64) float64 { return float64(bytes) / 1e6 }

@@ -1,0 +1,105 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"iter"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A reading is a trace while a command reads it: a trace.Source that ends where
+// the user interrupts, and shows its progress.
+type reading struct {
+	trace.Source
+	path     string
+	in       *open.Input
+	ahead    *open.Input // the same trace once more, where it was asked for
+	ctx      context.Context
+	progress *progress
+}
+
+// read opens the trace at path.
+func (std *stdio) read(ctx context.Context, path string, opts nettrace.Options) (*reading, error) {
+	in, err := open.File(path, open.Options{Nettrace: opts})
+	if err != nil {
+		return nil, &inputError{path, err}
+	}
+	return &reading{Source: in.Source, path: path, in: in, ctx: ctx, progress: std.progress(in)}, nil
+}
+
+// Close ends the reading.
+func (r *reading) Close() {
+	r.progress.stop()
+	r.in.Close()
+	if r.ahead != nil {
+		r.ahead.Close()
+	}
+}
+
+// Events yields the trace's events until the context is done. The error is an
+// *inputError, or the context's.
+func (r *reading) Events() iter.Seq2[*trace.Event, error] {
+	const often = 256 // events between two looks at the context
+	return func(yield func(*trace.Event, error) bool) {
+		n := 0
+		for ev, err := range r.Source.Events() {
+			if n++; n%often == 0 && r.ctx.Err() != nil {
+				yield(nil, r.ctx.Err())
+				return
+			}
+			if err != nil {
+				yield(nil, &inputError{r.in.Name, err})
+				return
+			}
+			if !yield(ev, nil) {
+				return
+			}
+		}
+	}
+}
+
+// collections yields the trace's collections.
+func (r *reading) collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
+	if r.path != "-" {
+		m.Ahead = func() (trace.Source, error) { return r.again(gc.Identifies) }
+	}
+	return func(yield func(*gc.Collection, error) bool) {
+		for c, err := range m.Collections(r) {
+			r.progress.collections.Add(1)
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+// again opens the trace once more, for some kinds of its events.
+func (r *reading) again(want func(*trace.Descriptor) bool) (trace.Source, error) {
+	in, err := open.File(r.path, open.Options{Nettrace: nettrace.Options{Want: want}})
+	if err != nil {
+		return nil, err
+	}
+	r.ahead = in
+	return in.Source, nil
+}
+
+// each reads traces one after the other. What cannot be read does not keep the
+// others from being read; what cannot be written does.
+func each(paths []string, one func(path string) error) error {
+	var failed []error
+	for _, path := range paths {
+		err := one(path)
+		if err == nil {
+			continue
+		}
+		failed = append(failed, err)
+		if _, ok := errors.AsType[*inputError](err); !ok {
+			break
+		}
+	}
+	return errors.Join(failed...)
+}

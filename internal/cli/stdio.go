@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"bufio"
+	"errors"
+	"io"
+	"os"
+	"strconv"
+
+	"golang.org/x/term"
+)
+
+// A stdio is what a command talks to: data goes to out, talk to err.
+type stdio struct {
+	out, err         io.Writer
+	outTerm, errTerm terminal
+}
+
+// A terminal is what is at the other end of a file.
+type terminal struct {
+	is     bool // a terminal
+	width  int  // in cells; 0 for no limit
+	colour bool
+}
+
+func newStdio() *stdio {
+	return &stdio{
+		out: os.Stdout, outTerm: terminalOf(os.Stdout),
+		err: os.Stderr, errTerm: terminalOf(os.Stderr),
+	}
+}
+
+// terminalOf looks at what f is, and at the environment: COLUMNS, NO_COLOR,
+// CLICOLOR_FORCE and TERM=dumb.
+func terminalOf(f *os.File) terminal {
+	var t terminal
+	dumb := os.Getenv("TERM") == "dumb"
+	if term.IsTerminal(int(f.Fd())) {
+		t.is = !dumb
+		t.width, _, _ = term.GetSize(int(f.Fd()))
+	}
+	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+		t.width = n
+	}
+	forced := os.Getenv("CLICOLOR_FORCE")
+	t.colour = os.Getenv("NO_COLOR") == "" && (t.is || forced != "" && forced != "0")
+	return t
+}
+
+// An output is where a command's data goes.
+type output struct {
+	*bufio.Writer
+	name string
+	file *os.File // nil for standard output
+}
+
+// create opens the output path; "-" and "" are standard output.
+func (std *stdio) create(path string) (*output, error) {
+	if path == "" || path == "-" {
+		return &output{Writer: bufio.NewWriterSize(std.out, 64<<10), name: "standard output"}, nil
+	}
+	f, err := os.Create(path)
+	if err != nil {
+		return nil, &outputError{path, err}
+	}
+	return &output{Writer: bufio.NewWriterSize(f, 64<<10), name: path, file: f}, nil
+}
+
+// Write writes p; the error names the output.
+func (o *output) Write(p []byte) (int, error) {
+	n, err := o.Writer.Write(p)
+	return n, outputFailed(o.name, err)
+}
+
+// Close writes what is still buffered.
+func (o *output) Close() error {
+	err := o.Flush()
+	if o.file != nil {
+		err = errors.Join(err, o.file.Close())
+	}
+	return outputFailed(o.name, err)
+}
+
+// outputFailed is the *outputError for err, if there is one.
+func outputFailed(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &outputError{name, err}
+}

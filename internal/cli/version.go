@@ -1,0 +1,41 @@
+package cli
+
+import (
+	"fmt"
+	"runtime"
+	"runtime/debug"
+
+	"github.com/spf13/cobra"
+)
+
+func newVersionCmd(std *stdio) *cobra.Command {
+	return &cobra.Command{
+		Use:   "version",
+		Short: "Tell the version of gctrail and of the formats that it reads",
+		Args:  noArgs,
+		RunE: func(*cobra.Command, []string) error {
+			_, err := fmt.Fprint(std.out, version())
+			return outputFailed("standard output", err)
+		},
+	}
+}
+
+// version is what gctrail --version prints.
+func version() string {
+	module, commit := "(devel)", "unknown"
+	if info, ok := debug.ReadBuildInfo(); ok {
+		if info.Main.Version != "" {
+			module = info.Main.Version
+		}
+		for _, s := range info.Settings {
+			if s.Key == "vcs.revision" {
+				commit = s.Value
+			}
+		}
+	}
+	return fmt.Sprintf(`gctrail %s
+commit  %s
+built   with %s for %s/%s
+reads   .netperf version 3, .nettrace versions 4 (and 5) and 6; plain or in gzip, zstd or zip
+`, module, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+}
