@@ -964,10 +964,10 @@ func (v StartupMode) String() string { return startupModeWords.text(uint32(v)) }
 // Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
 func (v StartupMode) Names() []string { return startupModeWords.names(uint32(v)) }
 
-// timeNames are the phases that the times of a GCGlobalHeapHistory stand for,
-// by their number.
-var timeNames = map[int][]string{
-	5: {"MarkSizedRef", "MarkRoots", "MarkShortWeak", "MarkScanFinalization", "MarkLongWeak"},
-	7: {"MarkSizedRef", "MarkRoots", "MarkShortWeak", "MarkScanFinalization", "MarkLongWeak", "Plan", "Sweep"},
-	8: {"MarkSizedRef", "MarkRoots", "MarkShortWeak", "MarkScanFinalization", "MarkLongWeak", "Plan", "Relocate", "Compact"},
+// timeNames are the lists of phases that the times of a GCGlobalHeapHistory
+// stand for.
+var timeNames = [...][]string{
+	{"MarkSizedRef", "MarkRoots", "MarkShortWeak", "MarkScanFinalization", "MarkLongWeak"},
+	{"MarkSizedRef", "MarkRoots", "MarkShortWeak", "MarkScanFinalization", "MarkLongWeak", "Plan", "Sweep"},
+	{"MarkSizedRef", "MarkRoots", "MarkShortWeak", "MarkScanFinalization", "MarkLongWeak", "Plan", "Relocate", "Compact"},
 }

@@ -57,4 +57,12 @@ func ProviderByGUID(g GUID) (string, bool) {
 // in their order. Their number tells what kind of collection it was: 5 of a
 // background one, 7 of one that swept, 8 of one that compacted; for any other
 // number the result is nil.
-func TimeNames(count int) []string { return timeNames[count] }
+// The caller must not change it.
+func TimeNames(count int) []string {
+	for _, names := range timeNames {
+		if len(names) == count {
+			return names
+		}
+	}
+	return nil
+}

@@ -1,7 +1,6 @@
 package clr
 
 import (
-	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 )
@@ -55,5 +54,5 @@ func (s UTF16) rune() (rune, int) {
 // UTF-8. It shares the payload's memory.
 type ANSI []byte
 
-// String is s as it is, with bytes that are no UTF-8 replaced by U+FFFD.
-func (s ANSI) String() string { return strings.ToValidUTF8(string(s), "\uFFFD") }
+// String is s with each byte that is not part of UTF-8 replaced by U+FFFD.
+func (s ANSI) String() string { return string([]rune(string(s))) }

@@ -48,11 +48,11 @@ func TestUTF16(t *testing.T) {
 }
 
 func TestANSI(t *testing.T) {
-	s := ANSI("a\xffb\u00e9")
-	if got, want := s.String(), "a\uFFFDb\u00e9"; got != want {
+	s := ANSI("a\xff\xfeb\u00e9")
+	if got, want := s.String(), "a\uFFFD\uFFFDb\u00e9"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	if got, want := string(appendJSONString(nil, s)), `"a`+"\uFFFDb\u00e9"+`"`; got != want {
+	if got, want := string(appendJSONString(nil, s)), `"a`+"\uFFFD\uFFFDb\u00e9"+`"`; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 }

@@ -11,11 +11,11 @@ func (t *table) enumsFile() *writer {
 	for i := range t.Enums {
 		t.enumType(w, &t.Enums[i])
 	}
-	w.p("// timeNames are the phases that the times of a GCGlobalHeapHistory stand for,")
-	w.p("// by their number.")
-	w.p("var timeNames = map[int][]string{")
+	w.p("// timeNames are the lists of phases that the times of a GCGlobalHeapHistory")
+	w.p("// stand for.")
+	w.p("var timeNames = [...][]string{")
 	for _, names := range t.TimeNames {
-		w.p("%d: {%s},", len(names), quoted(names))
+		w.p("{%s},", quoted(names))
 	}
 	w.p("}")
 	return w
