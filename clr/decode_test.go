@@ -72,9 +72,14 @@ func TestUnknownVersions(t *testing.T) {
 		kind            Kind
 		version, layout uint32
 	}{
-		{KindGCStart, 0, 0}, {KindGCStart, 3, 2},
-		{KindGCJoin, 0, 2}, {KindGCJoin, 1, 2}, {KindGCJoin, 9, 2},
-		{KindGCGlobalHeapHistory, 0, 2}, {KindGCGlobalHeapHistory, 3, 3}, {KindGCGlobalHeapHistory, 7, 4},
+		{KindGCStart, 0, 0},
+		{KindGCStart, 3, 2},
+		{KindGCJoin, 0, 2},
+		{KindGCJoin, 1, 2},
+		{KindGCJoin, 9, 2},
+		{KindGCGlobalHeapHistory, 0, 2},
+		{KindGCGlobalHeapHistory, 3, 3},
+		{KindGCGlobalHeapHistory, 7, 4},
 	} {
 		l := schemas[tt.kind].layout(tt.version)
 		if l.version != tt.layout {

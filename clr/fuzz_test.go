@@ -39,7 +39,8 @@ func FuzzDecode(f *testing.F) {
 }
 
 // FuzzAppendFields holds, for any description that a trace could give and any
-// payload, that the result is JSON, and in proportion to the payload.
+// payload, that the result is JSON, the same each time, and bounded by the sizes
+// of both.
 func FuzzAppendFields(f *testing.F) {
 	f.Add([]byte{18, 9}, []byte("a\x00\x00\x00\x01\x00\x00\x00"))
 	f.Add([]byte{19, 1, 2, 23, 15}, []byte("\x01\x00a"))
@@ -47,10 +48,14 @@ func FuzzAppendFields(f *testing.F) {
 	f.Add([]byte{22, 3, 1, 2, 14, 13}, make([]byte, 64))
 	f.Fuzz(func(t *testing.T, types, payload []byte) {
 		var d Decoder
+		limit := 100 + 100*(len(types)+1)*(len(payload)+1)
 		desc := &trace.Descriptor{Provider: "P", Name: "E", Fields: describe(&types, 0)}
 		got := d.AppendFields(nil, &trace.Event{Desc: desc, Payload: payload, PointerSize: 8})
 		if !json.Valid([]byte("{" + string(got[1:]) + "}")) {
 			t.Fatalf("not JSON: %s", got)
+		}
+		if len(got) > limit {
+			t.Fatalf("%d bytes of %d", len(got), len(payload))
 		}
 		if again := d.AppendFields(nil, &trace.Event{Desc: desc, Payload: payload}); string(again) != string(got) {
 			t.Fatalf("first %s\nthen %s", got, again)
