@@ -14,11 +14,11 @@ type Collection struct {
 	ClrInstance uint16 // tells the runtimes of one process apart
 	Number      uint32 // as the runtime counts, from 1
 
-	Generation Opt[int]          // what was collected: 0, 1 or 2
-	Kind       Kind              // what it was
-	Requested  Kind              // what GCStart announced
-	Reason     Opt[clr.GCReason] // why it was triggered
-	Condemned  clr.CondemnReasons1
+	Generation Opt[int]                 // what was collected: 0, 1 or 2
+	Kind       Kind                     // what it was
+	Requested  Kind                     // what GCStart announced
+	Reason     Opt[clr.GCReason]        // why it was triggered
+	Condemned  Opt[clr.CondemnReasons1] // why this generation: of all heaps together
 	Mechanisms Opt[clr.GlobalMechanisms]
 	Compacted  Opt[bool]
 

@@ -26,6 +26,7 @@ type previous struct {
 
 	gen0    Opt[int64]   // objects in gen0 after it
 	objects []uohObjects // objects in LOH and POH, as collections measured them
+	adrift  bool         // a background collection of which too little is known may still sweep those
 }
 
 // uohObjects are the bytes in objects of LOH and POH at some time.
@@ -83,7 +84,7 @@ func (rt *runtime) finish(n int) {
 		b.sizes()
 		b.free(inside, rt.ticked)
 		b.allocated(&rt.last)
-	} else if b.stats {
+	} else if b.stats && !rt.historied {
 		b.promotedByStats()
 	}
 	b.peak(inside)
@@ -243,8 +244,10 @@ func (p *previous) follow(b *building) {
 	}
 	if !b.histories() || !b.Start.Known || !b.End.Known {
 		p.gen0, p.objects = Opt[int64]{}, nil
+		p.adrift = p.adrift || b.Requested == Background
 		return
 	}
+	p.adrift = p.adrift && b.Generation.V < 2
 	s := &b.sums
 	after := uohObjects{b.End.V, s[loh].objectsAfter(), s[poh].objectsAfter()}
 	if b.Kind == Background {
@@ -255,6 +258,9 @@ func (p *previous) follow(b *building) {
 		return
 	}
 	p.gen0 = Some(s[gen0].objectsAfter())
+	if p.adrift {
+		return
+	}
 	if !b.recordedAfter(loh) {
 		after.loh = s[loh].objectsBefore()
 	}
@@ -269,8 +275,9 @@ func (p *previous) keep(m ...uohObjects) {
 	p.objects = append(p.objects, m...)
 }
 
-// promotedByStats is all that is known without histories. In a background
-// collection's statistics gen0 and gen1 are left over from an earlier one.
+// promotedByStats is all that is known of runtimes that raise no histories;
+// those that do may promote in POH too, which the statistics leave out. In a
+// background collection's, gen0 and gen1 are left over from an earlier one.
 func (b *building) promotedByStats() {
 	var sum int64
 	for i, n := range b.promoted {

@@ -38,6 +38,7 @@ func (m *Model) globalHistory(e *event) {
 		return
 	}
 	rt := e.process.runtime(v.ClrInstanceID, m)
+	rt.historied = true
 	concurrent := v.GlobalMechanisms&clr.GlobalMechanismsConcurrent != 0
 	b := rt.awaitingHistory(concurrent || v.CondemnedGeneration == 2)
 	if b == nil {
@@ -54,7 +55,7 @@ func (m *Model) globalHistory(e *event) {
 	b.Mechanisms = Some(v.GlobalMechanisms)
 	b.Compacted = Some(v.GlobalMechanisms&clr.GlobalMechanismsCompaction != 0)
 	b.MemoryLoad = Some(int(v.MemoryPressure))
-	b.Condemned |= v.CondemnReasons1
+	b.condemned(v.CondemnReasons1)
 	if !b.Reason.Known {
 		b.Reason = Some(v.Reason)
 	}
@@ -87,12 +88,15 @@ func (m *Model) perHeapHistory(e *event) {
 	}
 	b.heaps = append(b.heaps, v.HeapIndex)
 	b.records = min(len(v.Values), len(b.sums))
-	b.Condemned |= v.CondemnReasons1
+	b.condemned(v.CondemnReasons1)
 	for i := range v.Values[:b.records] {
 		b.sums[i].add(&v.Values[i])
 	}
 	rt.release()
 }
+
+// condemned adds the reasons that a heap, or all heaps together, had.
+func (b *building) condemned(r clr.CondemnReasons1) { b.Condemned = Some(b.Condemned.V | r) }
 
 func (g *generation) add(v *clr.GCPerHeapHistoryValue) {
 	g.before += int64(v.SizeBefore)

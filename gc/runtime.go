@@ -22,8 +22,9 @@ type runtime struct {
 	ended      map[uint64]*building
 	history    map[uint64]*building // by thread, the last GCGlobalHeapHistory's
 
-	ticked bool  // there are allocation ticks
-	ticks  int64 // their bytes since the last GCStart
+	historied bool  // it raises GCGlobalHeapHistory
+	ticked    bool  // there are allocation ticks
+	ticks     int64 // their bytes since the last GCStart
 
 	last previous
 }

@@ -200,6 +200,10 @@ func (r *Reader) end(ended bool, err error) {
 	default:
 		r.loss.Exactness = trace.Exact
 	}
+	if r.loss.Cut && r.latest > r.sorted {
+		// What other threads raised in this time may have been yet to come.
+		r.lost(0, r.unkey(r.sorted), r.unkey(r.latest))
+	}
 	r.loss.Settled = math.MaxInt64
 	r.info.Last = max(0, r.info.Clock.Duration(int64(r.latest^1<<63)))
 }

@@ -40,10 +40,10 @@ var plain = []Column{
 		return text(c.Reason.V.String())
 	}},
 	{"condemned", func(c *gc.Collection) Value {
-		if c.Condemned == 0 {
+		if !c.Condemned.Known {
 			return Value{}
 		}
-		return text(strings.Join(c.Condemned.Names(), " "))
+		return text(strings.Join(c.Condemned.V.Names(), " "))
 	}},
 	{"start_ms", func(c *gc.Collection) Value { return opt(c.Start, millis) }},
 	{"duration_ms", func(c *gc.Collection) Value { return opt(c.Duration(), millis) }},

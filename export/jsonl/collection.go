@@ -42,10 +42,10 @@ func (w *writer) identity(c *gc.Collection) {
 		w.text("reason", "")
 		w.text("reason_code", "")
 	}
-	if c.Generations == nil && c.Condemned == 0 {
+	if !c.Condemned.Known {
 		w.text("condemned", "")
 	} else {
-		w.words("condemned", condemnedWords(), uint32(c.Condemned))
+		w.words("condemned", condemnedWords(), uint32(c.Condemned.V))
 	}
 }
 

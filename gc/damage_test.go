@@ -1,0 +1,181 @@
+package gc_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"reflect"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/nettrace"
+)
+
+// The damage tests read fixtures cut at many lengths, and with single bits
+// flipped. The share of it that every run does is small;
+// GCTRAIL_DAMAGE=full does it all.
+const (
+	damageBytes = 2 << 20 // of each fixture
+	everyLength = 64 << 10
+)
+
+func damageShare(full, share int) int {
+	if os.Getenv("GCTRAIL_DAMAGE") == "full" {
+		return full
+	}
+	return share
+}
+
+// damageFixtures returns the first part of each trace in testdata.
+func damageFixtures(t *testing.T) map[string][]byte {
+	paths, err := filepath.Glob("../testdata/*.gz")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no fixtures: %v", err)
+	}
+	fixtures := make(map[string][]byte)
+	for _, path := range paths {
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		z, err := gzip.NewReader(f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := io.ReadAll(io.LimitReader(z, damageBytes))
+		if err != nil {
+			t.Fatal(err)
+		}
+		f.Close()
+		fixtures[strings.TrimSuffix(filepath.Base(path), ".gz")] = b
+	}
+	return fixtures
+}
+
+// A reading is what a damaged trace was read as: its complete collections.
+type reading map[uint32]gc.Collection
+
+func read(b []byte) reading {
+	r := nettrace.NewReader(bytes.NewReader(b), nettrace.Options{Want: gc.Wants, Stacks: true})
+	var m gc.Model
+	got := make(reading)
+	for c := range m.Collections(r) {
+		if c == nil || !c.Complete {
+			continue
+		}
+		got[c.Number] = *c
+	}
+	return got
+}
+
+// includes says in which collection r differs from what an undamaged part of
+// the trace says. Not compared is what the rest of a trace adds to a collection,
+// nor what the part itself calls doubtful: the last events of some threads may
+// be missing from it.
+func (r reading) includes(part reading) error {
+	for number, want := range part {
+		if want.AffectedByLoss {
+			continue
+		}
+		got, ok := r[number]
+		if !ok {
+			return fmt.Errorf("collection %d is gone", number)
+		}
+		g, w := reflect.ValueOf(got), reflect.ValueOf(want)
+		for i, field := range reflect.VisibleFields(g.Type()) {
+			a, b := known(field, g.Field(i)), known(field, w.Field(i))
+			if a == nil && got.AffectedByLoss { // taken back, for a damaged sequence number looks like a loss
+				continue
+			}
+			if b != nil && !reflect.DeepEqual(a, b) {
+				return fmt.Errorf("collection %d: %s is %+v, was %+v", number, field.Name, a, b)
+			}
+		}
+	}
+	return nil
+}
+
+// known returns the value of a collection's field, or nil if it is unknown or
+// depends on what follows the collection.
+func known(field reflect.StructField, v reflect.Value) any {
+	switch {
+	case !field.IsExported():
+		return nil
+	case v.Kind() == reflect.Struct && !v.FieldByName("Known").Bool():
+		return nil
+	}
+	switch field.Name {
+	case "Process", "AllocatedTicks", "AffectedByLoss", "FreedIs":
+		return nil
+	case "Pauses":
+		pauses := slices.Clone(v.Interface().([]gc.Pause))
+		for i := range pauses {
+			pauses[i].Restart = gc.Opt[time.Duration]{}
+		}
+		return pauses
+	}
+	return v.Interface()
+}
+
+// each runs f for 0 to n-1 on all processors.
+func each(n int, f func(i int)) {
+	var next atomic.Int64
+	var wg sync.WaitGroup
+	for range runtime.GOMAXPROCS(0) {
+		wg.Go(func() {
+			for i := int(next.Add(1)) - 1; i < n; i = int(next.Add(1)) - 1 {
+				f(i)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func TestCutAnywhere(t *testing.T) {
+	for name, b := range damageFixtures(t) {
+		t.Run(name, func(t *testing.T) {
+			whole := read(b)
+			head := min(everyLength, len(b))
+			step := damageShare(1, 257)
+			each(head/step, func(i int) {
+				if err := whole.includes(read(b[:i*step])); err != nil {
+					t.Errorf("cut at %d: %v", i*step, err)
+				}
+			})
+			places := damageShare(2000, 20)
+			each(places, func(i int) {
+				n := head + (len(b)-head)*i/places
+				if err := whole.includes(read(b[:n])); err != nil {
+					t.Errorf("cut at %d: %v", n, err)
+				}
+			})
+		})
+	}
+}
+
+func TestFlipAnywhere(t *testing.T) {
+	fixtures := damageFixtures(t)
+	for name, b := range fixtures {
+		t.Run(name, func(t *testing.T) {
+			each(damageShare(100_000, 800)/len(fixtures), func(i int) {
+				rnd := rand.New(rand.NewPCG(uint64(i), uint64(len(b))))
+				at, bit := rnd.IntN(len(b)), rnd.IntN(8)
+				damaged := bytes.Clone(b)
+				damaged[at] ^= 1 << bit
+				if err := read(damaged).includes(read(b[:at])); err != nil {
+					t.Errorf("bit %d of byte %d flipped: %v", bit, at, err)
+				}
+			})
+		})
+	}
+}
