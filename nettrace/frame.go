@@ -159,19 +159,20 @@ func (f *framer) nextObject(b *block) error {
 			return err
 		}
 	}
-	var h [11]byte
-	if err := f.readFull(h[:1]); err != nil {
+	tag, err := f.peek(1)
+	if err != nil {
 		return err
 	}
-	if h[0] == tagNull {
+	if tag[0] == tagNull {
 		b.kind = blockEnd
-		return nil
+		return f.skip(1)
 	}
 	begin := byte(tagBeginPrivate)
 	if f.version == 3 {
 		begin = tagBegin
 	}
-	if err := f.readFull(h[1:]); err != nil {
+	h, err := f.peek(11)
+	if err != nil {
 		return cutShort(err)
 	}
 	if h[0] != begin || h[1] != begin || h[2] != tagNull {
@@ -179,6 +180,9 @@ func (f *framer) nextObject(b *block) error {
 	}
 	b.version = int(int32(binary.LittleEndian.Uint32(h[3:])))
 	least := int(int32(binary.LittleEndian.Uint32(h[7:])))
+	if err := f.skip(len(h)); err != nil {
+		return err
+	}
 	name, err := f.typeName()
 	if err != nil {
 		return err
@@ -195,10 +199,11 @@ func (f *framer) nextObject(b *block) error {
 	if kind == blockTrace {
 		return f.traceObject(b, least)
 	}
-	if err := f.readFull(h[:4]); err != nil {
+	var claimed [4]byte
+	if err := f.readFull(claimed[:]); err != nil {
 		return cutShort(err)
 	}
-	size := int32(binary.LittleEndian.Uint32(h[:4]))
+	size := int32(binary.LittleEndian.Uint32(claimed[:]))
 	pad := int(-f.off & 3)
 	if err := f.skip(pad); err != nil {
 		return cutShort(err)
