@@ -63,13 +63,15 @@ func BenchmarkAppendFields(b *testing.B) {
 
 // benchPayloads are some of each size.
 func benchPayloads(b *testing.B) []realPayload {
+	wanted := map[string]bool{
+		"GCStart": true, "GCHeapStats": true, "GCAllocationTick": true,
+		"GCPerHeapHistory": true, "GCDynamicEvent": true, "GCBulkMovedObjectRanges": true,
+	}
 	var list []realPayload
 	for _, p := range realPayloads(b) {
-		switch p.Name {
-		case "GCStart", "GCHeapStats", "GCAllocationTick", "GCPerHeapHistory", "GCDynamicEvent", "GCBulkMovedObjectRanges":
-			if len(list) == 0 || list[len(list)-1].Name != p.Name {
-				list = append(list, p)
-			}
+		if wanted[p.Name] {
+			list = append(list, p)
+			delete(wanted, p.Name)
 		}
 	}
 	return list

@@ -46,7 +46,7 @@ func (d *Decoder) Name(desc *trace.Descriptor) string { return d.plan(desc).name
 //
 // If neither the table nor the trace tells what the fields are, or the payload
 // does not agree with the trace's description, the only member is payload, in
-// base64.
+// base64; where there is no payload either, fields is empty.
 func (d *Decoder) AppendFields(dst []byte, ev *trace.Event) []byte {
 	p := d.plan(ev.Desc)
 	switch {

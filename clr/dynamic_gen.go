@@ -25,7 +25,7 @@ const (
 //
 // Raised after GCStart of every GC and before GCEnd of blocking GCs.
 //
-// Raised by: .NET 8+ (in 8 and 9: builds with regions only).
+// Runtimes: .NET 8+ (in 8 and 9: builds with regions only).
 type CommittedUsage struct {
 	Version                        uint16
 	TotalCommittedInUse            uint64
@@ -49,7 +49,7 @@ func (e *CommittedUsage) Decode(data []byte) error {
 
 // HeapCountTuning is what a GCDynamicEvent of this name carries.
 //
-// Raised by: .NET 8 only (DATAS opt-in).
+// Runtimes: .NET 8 only (DATAS opt-in).
 type HeapCountTuning struct {
 	Version                                  uint16
 	NewHeapCount                             uint16
@@ -79,7 +79,7 @@ func (e *HeapCountTuning) Decode(data []byte) error {
 
 // HeapCountSample is what a GCDynamicEvent of this name carries.
 //
-// Raised by: .NET 8 only (DATAS opt-in).
+// Runtimes: .NET 8 only (DATAS opt-in).
 type HeapCountSample struct {
 	Version               uint16
 	GCIndex               uint64
@@ -101,7 +101,7 @@ func (e *HeapCountSample) Decode(data []byte) error {
 
 // SizeAdaptationTuning is what a GCDynamicEvent of this name carries.
 //
-// Raised by: .NET 9+ (DATAS: Server GC default).
+// Runtimes: .NET 9+ (DATAS: Server GC default).
 type SizeAdaptationTuning struct {
 	Version                         uint16
 	NewNHeaps                       uint16
@@ -149,7 +149,7 @@ func (e *SizeAdaptationTuning) Decode(data []byte) error {
 
 // SizeAdaptationFullGCTuning is what a GCDynamicEvent of this name carries.
 //
-// Raised by: .NET 9+.
+// Runtimes: .NET 9+.
 type SizeAdaptationFullGCTuning struct {
 	Version                     uint16
 	NewNHeaps                   uint16
@@ -183,7 +183,7 @@ func (e *SizeAdaptationFullGCTuning) Decode(data []byte) error {
 
 // SizeAdaptationSample is what a GCDynamicEvent of this name carries.
 //
-// Raised by: .NET 9+.
+// Runtimes: .NET 9+.
 type SizeAdaptationSample struct {
 	Version               uint16
 	GCIndex               uint64

@@ -1212,6 +1212,12 @@ func (e *ClrStackWalk) Decode(version uint32, payload []byte, ptrSize int) error
 }
 
 // MethodLoadVerbose is event 143 of the provider Microsoft-Windows-DotNETRuntime.
+//
+// MethodFlags: 1 dynamic, 2 generic, 4 has shared generic code, 8 jitted, 0x10 JIT
+// helper, 0x20 and 0x40 precompiled code rejected by the profiler and by the loader; bits
+// 7 to 9 are the tier of jitted code.
+//
+// A method has one of these for each of its tiers, at different addresses.
 type MethodLoadVerbose struct {
 	MethodID           uint64
 	ModuleID           uint64

@@ -35,7 +35,7 @@ func (t *table) dynamicFile() *writer {
 	for _, e := range t.Dynamic {
 		w.comment(fmt.Sprintf("%s is what a GCDynamicEvent of this name carries.", e.Name))
 		w.notes(e.Notes)
-		w.p("//\n// Raised by: %s.", e.Runtimes)
+		w.p("//\n// Runtimes: %s.", e.Runtimes)
 		t.structs(w, &e)
 		w.p("// Decode sets e from GCDynamicEvent.Data; see the package comment for its contract.")
 		w.p("func (e *%s) Decode(data []byte) error {", e.Name)
