@@ -39,6 +39,16 @@ type Info struct {
 
 	// Last is the time of the latest event, known once all were yielded.
 	Last time.Duration
+	// Processes are those that the trace names, by PID. The map grows while
+	// events are read; where a PID was used again, the latest process counts.
+	Processes map[uint64]Process
+}
+
+// A Process is what a trace says of one, apart from its events.
+type Process struct {
+	Parent      uint64 // PID; 0 where unknown
+	Name        string // file name; empty where unknown
+	CommandLine string // empty where unknown
 }
 
 // A Clock turns ticks into time.
