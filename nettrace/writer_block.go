@@ -10,8 +10,9 @@ const (
 	// blockSize is where a block ends, as in the runtime. A block with a single
 	// record may be larger.
 	blockSize = 100 << 10
-	// maxHeader bounds an event's header and padding in either form.
-	maxHeader = headerSizeV4 + 3
+	// maxHeader bounds an event's header and padding; the compressed header has
+	// flags, five varuint32, three varuint64 and two ids.
+	maxHeader = 1 + 5*binary.MaxVarintLen32 + 3*binary.MaxVarintLen64 + 2*16
 	// maxFrame bounds what precedes a block's contents.
 	maxFrame = 3 + 8 + 4 + len("MetadataBlock") + 1 + 4 + 3
 )

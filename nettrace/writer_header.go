@@ -3,9 +3,8 @@ package nettrace
 import "encoding/binary"
 
 // appendCompressed appends the header of an event that follows prev in its
-// block, with the fields that differ (ep-block.c).
-// A metadata event of V4, with id 0, does
-// not count in the sequence.
+// block, with the fields that differ (ep-block.c). A metadata event of V4, with
+// id 0, does not count in the sequence.
 func (h *header) appendCompressed(dst []byte, prev *header, v6 bool) []byte {
 	at := len(dst)
 	dst = append(dst, 0)

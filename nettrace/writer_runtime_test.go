@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // TestWriterHead writes the first two batches of a real trace again, and wants
@@ -133,4 +134,33 @@ func gunzip(t testing.TB, path string) []byte {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// TestWriterCopies writes the events of a real trace in both formats, and
+// wants them back.
+func TestWriterCopies(t *testing.T) {
+	real := gunzip(t, "../testdata/net10-wks-induced-collect.nettrace.gz")
+	want, r := readAll(t, real)
+	info := r.Info()
+	for _, version := range []int{4, 6} {
+		var out bytes.Buffer
+		w := newWriter(t, &out, WriterOptions{
+			Version: version, Start: info.Start, SyncTicks: int64(r.sync), PID: info.PID, CPUs: info.CPUs,
+		})
+		for _, ev := range want {
+			write(t, w, ev.TID, ev)
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		got, r := readAll(t, out.Bytes())
+		if len(got) != len(want) || r.Loss().Events != 0 || r.Loss().Exactness != trace.Exact {
+			t.Fatalf("V%d: %d events of %d, %+v", version, len(got), len(want), r.Loss())
+		}
+		for i := range got {
+			if d := difference(got[i], want[i]); d != "" {
+				t.Fatalf("V%d: event %d: %s: got %+v, want %+v", version, i, d, got[i], want[i])
+			}
+		}
+	}
 }

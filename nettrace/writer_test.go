@@ -183,6 +183,14 @@ func TestWriterLimits(t *testing.T) {
 	}
 }
 
+func TestWriterRefusesVersion(t *testing.T) {
+	w := newWriter(t, io.Discard, WriterOptions{Version: 6, Start: start})
+	if err := w.Write(1, &trace.Event{Desc: &trace.Descriptor{Version: 256}}); err == nil {
+		t.Error("V6 has no room for version 256")
+	}
+	write(t, w, 1, &trace.Event{Desc: &trace.Descriptor{Version: 255}})
+}
+
 // An error of the underlying writer stays.
 func TestWriterError(t *testing.T) {
 	full := errors.New("disk full")
