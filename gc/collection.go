@@ -26,6 +26,7 @@ type Collection struct {
 	End       Opt[time.Duration] // GCEnd
 	SinceLast Opt[time.Duration] // from the previous collection's RestartEEBegin to the suspension for this one
 	Pauses    []Pause            // in order of time, without heap walks
+	AllPauses bool               // Pauses are all that there were
 	// PauseStart is the SuspendEEBegin of the first pause.
 	PauseStart Opt[time.Duration]
 
@@ -57,9 +58,8 @@ type Collection struct {
 	// be among those that were lost.
 	AffectedByLoss bool
 
-	needs     trace.Range // the stretch of time whose events make its figures
-	follows   bool        // the collection before it was seen too
-	allPauses bool        // Pauses are all there were
+	needs   trace.Range // the stretch of time whose events make its figures
+	follows bool        // the collection before it was seen too
 }
 
 // Kind is the way a collection ran.
@@ -150,7 +150,7 @@ func (c *Collection) Duration() Opt[time.Duration] {
 // Pause is how long the program's threads stood still for the collection,
 // unknown if not all of its pauses were seen.
 func (c *Collection) Pause() Opt[time.Duration] {
-	if !c.allPauses {
+	if !c.AllPauses {
 		return Opt[time.Duration]{}
 	}
 	var sum time.Duration
@@ -162,7 +162,7 @@ func (c *Collection) Pause() Opt[time.Duration] {
 
 // Suspend is how much of Pause it took until all threads stood still.
 func (c *Collection) Suspend() Opt[time.Duration] {
-	if !c.allPauses {
+	if !c.AllPauses {
 		return Opt[time.Duration]{}
 	}
 	var sum time.Duration

@@ -107,7 +107,7 @@ func (b *building) kind() {
 	default:
 		b.Kind = b.Requested
 	}
-	b.allPauses = b.windows == 0 && len(b.Pauses) > 0 && (b.Kind != Background || b.initial && b.final)
+	b.AllPauses = b.windows == 0 && len(b.Pauses) > 0 && (b.Kind != Background || b.initial && b.final)
 }
 
 // span finds the times between this collection and the one before it.

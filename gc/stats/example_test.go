@@ -1,0 +1,40 @@
+package stats_test
+
+import (
+	"compress/gzip"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/nettrace"
+)
+
+func Example() {
+	f, err := os.Open("../../testdata/net10-wks-web-collect.nettrace.gz")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		log.Fatal(err)
+	}
+	var m gc.Model
+	var p stats.Process
+	for c, err := range m.Collections(nettrace.NewReader(z, nettrace.Options{Want: gc.Wants})) {
+		if err != nil {
+			log.Fatal(err)
+		}
+		p.Add(c)
+	}
+	all := p.All()
+	fmt.Printf("%d collections, threads stood still for %.1f %% of the time\n", all.Count, p.PauseShare().V)
+	fmt.Printf("median pause %.1f ms, longest %.1f ms\n", all.Pause.Percentile(50).Seconds()*1e3, all.Pause.Max().Seconds()*1e3)
+	fmt.Printf("worst second: %.0f %% of it\n", p.Stalls()[1].Share())
+	// Output:
+	// 94 collections, threads stood still for 36.0 % of the time
+	// median pause 18.1 ms, longest 32.6 ms
+	// worst second: 44 % of it
+}

@@ -1,0 +1,285 @@
+package stats
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+)
+
+// MaxLongest is how many collections Process.Longest has at most.
+const MaxLongest = 10
+
+// A Process sums up the collections of one process. The zero Process is of
+// none; Process.Process is set by the first collection.
+type Process struct {
+	Process *gc.Process
+
+	// From and To narrow the time that is looked at. The caller sets them where
+	// it adds the collections of a part of the trace only.
+	From, To gc.Opt[time.Duration]
+
+	// Longest are the collections with the longest pauses, the longest first.
+	Longest []*gc.Collection
+	// Last is the latest collection that has figures for each generation.
+	Last     *gc.Collection
+	Heap     Heap
+	Timeline Timeline
+
+	classes  [4][4]Totals // by generation, 3 being unknown, and kind
+	reasons  map[gc.Opt[clr.GCReason]]*Totals
+	survival [len(gc.GenerationNames)]Survival
+	stalls   stalls
+}
+
+// Heap tells of the heap's sizes.
+type Heap struct {
+	Peak         gc.Opt[int64] // the largest, before a collection or after
+	After        gc.Opt[int64] // the latest collection
+	Committed    gc.Opt[int64] // after the latest collection that tells
+	MaxCommitted gc.Opt[int64]
+	MaxLoad      gc.Opt[int] // percent of memory in use, of the machine or the container
+	MinHeaps     int         // 0 where unknown
+	MaxHeaps     int
+	HeapChanges  int // between one collection and the next
+
+	heaps int
+}
+
+// Survival is what became of the objects of one generation when it was
+// collected by collections that are not background ones.
+type Survival struct {
+	Collections int
+	Survived    int64
+	Freed       int64
+}
+
+// Percent is the share that survived, unknown where there was nothing.
+func (s *Survival) Percent() gc.Opt[float64] {
+	if s.Survived+s.Freed <= 0 {
+		return gc.Opt[float64]{}
+	}
+	return gc.Some(100 * float64(s.Survived) / (float64(s.Survived) + float64(s.Freed)))
+}
+
+// A Class are the collections of one generation and kind.
+type Class struct {
+	Generation gc.Opt[int]
+	Kind       gc.Kind
+	*Totals
+}
+
+// A Reason are the collections that were triggered for one reason.
+type Reason struct {
+	Reason gc.Opt[clr.GCReason]
+	*Totals
+}
+
+const unknownGeneration = 3
+
+// Add takes in a collection and may keep it. Collections come in order of their
+// start, as a gc.Model yields them.
+func (p *Process) Add(c *gc.Collection) {
+	p.Process = c.Process
+	generation := unknownGeneration
+	if c.Generation.Known && c.Generation.V >= 0 && c.Generation.V < unknownGeneration {
+		generation = c.Generation.V
+	}
+	p.classes[generation][c.Kind].Add(c)
+	p.reason(c.Reason).Add(c)
+	p.Heap.add(c)
+	p.Timeline.Add(c)
+	p.stalls.add(c)
+	p.keepLongest(c)
+	if c.Generations == nil {
+		return
+	}
+	p.Last = c
+	if c.Kind != gc.Background {
+		p.survived(c)
+	}
+}
+
+func (p *Process) reason(r gc.Opt[clr.GCReason]) *Totals {
+	t := p.reasons[r]
+	if t == nil {
+		if p.reasons == nil {
+			p.reasons = make(map[gc.Opt[clr.GCReason]]*Totals)
+		}
+		if len(p.reasons) >= maxReasons {
+			r = gc.Opt[clr.GCReason]{}
+			if t = p.reasons[r]; t != nil {
+				return t
+			}
+		}
+		t = new(Totals)
+		p.reasons[r] = t
+	}
+	return t
+}
+
+// maxReasons bounds the reasons that are told apart: there are 18, and a damaged
+// trace has any.
+const maxReasons = 32
+
+func (p *Process) keepLongest(c *gc.Collection) {
+	pause := c.Pause()
+	if !pause.Known {
+		return
+	}
+	i := len(p.Longest)
+	for i > 0 && p.Longest[i-1].Pause().V < pause.V {
+		i--
+	}
+	if i == MaxLongest {
+		return
+	}
+	p.Longest = slices.Insert(p.Longest, i, c)
+	p.Longest = p.Longest[:min(len(p.Longest), MaxLongest)]
+}
+
+func (p *Process) survived(c *gc.Collection) {
+	for i := range c.Generations {
+		g := &c.Generations[i]
+		if !g.Freed.Known {
+			continue
+		}
+		s := &p.survival[i]
+		s.Collections++
+		s.Survived = saturate(s.Survived, max(0, g.Out))
+		s.Freed = saturate(s.Freed, max(0, g.Freed.V))
+	}
+}
+
+func (h *Heap) add(c *gc.Collection) {
+	h.Peak = larger(h.Peak, c.HeapPeak)
+	h.Peak = larger(h.Peak, c.HeapAfter)
+	if c.HeapAfter.Known {
+		h.After = c.HeapAfter
+	}
+	h.MaxCommitted = larger(larger(h.MaxCommitted, c.CommittedBefore), c.CommittedAfter)
+	switch {
+	case c.CommittedAfter.Known:
+		h.Committed = c.CommittedAfter
+	case c.CommittedBefore.Known:
+		h.Committed = c.CommittedBefore
+	}
+	h.MaxLoad = larger(h.MaxLoad, c.MemoryLoad)
+	if n := c.Heaps; n.Known && n.V > 0 {
+		if h.heaps > 0 && h.heaps != n.V {
+			h.HeapChanges++
+		}
+		if h.heaps == 0 || n.V < h.MinHeaps {
+			h.MinHeaps = n.V
+		}
+		h.heaps = n.V
+		h.MaxHeaps = max(h.MaxHeaps, n.V)
+	}
+}
+
+// larger is the larger of two figures, if one is known.
+func larger[T cmp.Ordered](a, b gc.Opt[T]) gc.Opt[T] {
+	if b.Known && (!a.Known || b.V > a.V) {
+		return b
+	}
+	return a
+}
+
+// All are the totals of all collections.
+func (p *Process) All() *Totals {
+	return p.sum(func(int, gc.Kind) bool { return true })
+}
+
+// Generation are the totals of the collections of generation 0, 1 or 2.
+func (p *Process) Generation(n int) *Totals {
+	return p.sum(func(g int, _ gc.Kind) bool { return g == n })
+}
+
+// Kind are the totals of the collections of a kind.
+func (p *Process) Kind(k gc.Kind) *Totals {
+	return p.sum(func(_ int, kind gc.Kind) bool { return kind == k })
+}
+
+func (p *Process) sum(of func(generation int, kind gc.Kind) bool) *Totals {
+	var t Totals
+	for g := range p.classes {
+		for k := range p.classes[g] {
+			if of(g, gc.Kind(k)) {
+				t.Merge(&p.classes[g][k])
+			}
+		}
+	}
+	return &t
+}
+
+// Classes are the generations and kinds of which there are collections.
+func (p *Process) Classes() []Class {
+	var classes []Class
+	for g := range p.classes {
+		for k := range p.classes[g] {
+			if t := &p.classes[g][k]; t.Count > 0 {
+				classes = append(classes, Class{gc.Opt[int]{V: g, Known: g < unknownGeneration}, gc.Kind(k), t})
+			}
+		}
+	}
+	return classes
+}
+
+// Class are the totals of one generation and kind.
+func (p *Process) Class(generation int, kind gc.Kind) *Totals { return &p.classes[generation][kind] }
+
+// Reasons are the reasons of which there are collections, those that cost most
+// first.
+func (p *Process) Reasons() []Reason {
+	reasons := make([]Reason, 0, len(p.reasons))
+	for r, t := range p.reasons {
+		reasons = append(reasons, Reason{r, t})
+	}
+	slices.SortFunc(reasons, func(a, b Reason) int {
+		return cmp.Or(cmp.Compare(b.Pause.Sum(), a.Pause.Sum()), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason.V, b.Reason.V))
+	})
+	return reasons
+}
+
+// Survival is what became of the objects of the ith of gc.GenerationNames.
+func (p *Process) Survival(i int) *Survival { return &p.survival[i] }
+
+// Watched is the time in which the process was seen, as far as it is looked at.
+func (p *Process) Watched() time.Duration {
+	from, to := p.Process.Started, p.Process.Stopped
+	if p.From.Known {
+		from = max(from, p.From.V)
+	}
+	if p.To.Known {
+		to = min(to, p.To.V)
+	}
+	return max(0, to-from)
+}
+
+// PauseShare is the part of the time watched in which threads stood still for
+// collections, in percent; unknown where no time was watched.
+func (p *Process) PauseShare() gc.Opt[float64] { return p.share(p.All().Pause.Sum()) }
+
+// AllocationRate is in bytes a second; unknown where no time was watched, or no
+// collection tells what was allocated.
+func (p *Process) AllocationRate() gc.Opt[float64] {
+	watched, allocated := p.Watched(), p.All().Allocated
+	if watched <= 0 || allocated.Known == 0 {
+		return gc.Opt[float64]{}
+	}
+	return gc.Some(float64(allocated.Sum) / watched.Seconds())
+}
+
+func (p *Process) share(of time.Duration) gc.Opt[float64] {
+	watched := p.Watched()
+	if watched <= 0 {
+		return gc.Opt[float64]{}
+	}
+	return gc.Some(min(100, 100*float64(of)/float64(watched)))
+}
+
+// Stalls are the worst stretches of time, of those of the StallWindows that fit
+// into the time watched. It is to be called once all collections were added.
+func (p *Process) Stalls() []Stall { return p.stalls.worst(p.Watched()) }

@@ -1,0 +1,227 @@
+package stats_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/stats"
+)
+
+// durations draws pauses from nanoseconds to minutes.
+func durations(t *rapid.T, most int) []time.Duration {
+	return rapid.SliceOfN(rapid.Custom(func(t *rapid.T) time.Duration {
+		return time.Duration(rapid.Int64Range(0, 1<<rapid.IntRange(0, 36).Draw(t, "bits")).Draw(t, "ns"))
+	}), 1, most).Draw(t, "durations")
+}
+
+func percentile(sorted []time.Duration, p float64) time.Duration {
+	return sorted[max(int(math.Ceil(p/100*float64(len(sorted)))), 1)-1]
+}
+
+func TestPercentilesAgainstSorting(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		values := durations(t, 200)
+		var d stats.Distribution
+		for _, v := range values {
+			d.Add(v)
+		}
+		slices.Sort(values)
+		for _, p := range []float64{0, 1, 50, 90, 99, 100} {
+			if got, want := d.Percentile(p), percentile(values, p); got != want {
+				t.Fatalf("p%v of %v: %v, want %v", p, values, got, want)
+			}
+		}
+		if d.Max() != values[len(values)-1] {
+			t.Fatalf("max %v of %v", d.Max(), values)
+		}
+	})
+}
+
+// TestManyDurations holds the buckets to their width.
+func TestManyDurations(t *testing.T) {
+	var d, half stats.Distribution
+	var values []time.Duration
+	for i := range 100_000 {
+		v := time.Duration(i*i*31 + i)
+		values = append(values, v)
+		if i%2 == 0 {
+			d.Add(v)
+		} else {
+			half.Add(v)
+		}
+	}
+	d.Merge(&half)
+	if d.Exact() {
+		t.Fatal("still exact")
+	}
+	slices.Sort(values)
+	for _, p := range []float64{1, 10, 50, 90, 99, 99.9, 100} {
+		got, want := d.Percentile(p), percentile(values, p)
+		if got < want || float64(got-want) > float64(want)/512 {
+			t.Errorf("p%v: %v, want %v", p, got, want)
+		}
+	}
+}
+
+func collections(t *rapid.T) []*gc.Collection {
+	process := &gc.Process{PID: 1, Stopped: time.Hour}
+	var list []*gc.Collection
+	var at time.Duration
+	for i, pause := range durations(t, 100) {
+		at += time.Duration(rapid.Int64Range(0, int64(2*time.Second)).Draw(t, "gap"))
+		c := &gc.Collection{
+			Process:    process,
+			Number:     uint32(i + 1),
+			Generation: gc.Opt[int]{V: rapid.IntRange(0, 2).Draw(t, "gen"), Known: rapid.Bool().Draw(t, "known")},
+			Kind:       gc.Kind(rapid.IntRange(0, 3).Draw(t, "kind")),
+			Reason:     gc.Some(clr.GCReason(rapid.IntRange(0, 40).Draw(t, "reason"))),
+			Start:      gc.Some(at),
+			PauseStart: gc.Some(at),
+			Pauses:     []gc.Pause{{Kind: gc.PauseBlocking, Start: at, Duration: pause, Suspend: gc.Some(pause / 2)}},
+			AllPauses:  rapid.IntRange(0, 9).Draw(t, "seen") > 0,
+			Freed:      gc.Opt[int64]{V: rapid.Int64Min(0).Draw(t, "freed"), Known: rapid.Bool().Draw(t, "told")},
+			HeapAfter:  gc.Some(int64(i)),
+		}
+		at += pause
+		c.End = gc.Some(at)
+		list = append(list, c)
+	}
+	return list
+}
+
+// TestPartsMakeTheWhole checks that generations, kinds, classes, reasons and the
+// timeline each hold all collections and all their pauses.
+func TestPartsMakeTheWhole(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var p stats.Process
+		list := collections(t)
+		for _, c := range list {
+			p.Add(c)
+		}
+		all := p.All()
+		if all.Count != len(list) {
+			t.Fatalf("%d collections, want %d", all.Count, len(list))
+		}
+		same := func(what string, parts []*stats.Totals) {
+			var sum stats.Totals
+			for _, part := range parts {
+				sum.Merge(part)
+			}
+			if sum.Count != all.Count || sum.Pause.Sum() != all.Pause.Sum() || sum.Freed != all.Freed || sum.Induced != all.Induced {
+				t.Fatalf("%s: %d collections, %v, freed %v; all: %d, %v, %v", what, sum.Count, sum.Pause.Sum(), sum.Freed, all.Count, all.Pause.Sum(), all.Freed)
+			}
+		}
+		var classes, reasons, kinds []*stats.Totals
+		for _, c := range p.Classes() {
+			classes = append(classes, c.Totals)
+		}
+		for _, r := range p.Reasons() {
+			reasons = append(reasons, r.Totals)
+		}
+		for k := gc.KindUnknown; k <= gc.Foreground; k++ {
+			kinds = append(kinds, p.Kind(k))
+		}
+		same("classes", classes)
+		same("reasons", reasons)
+		same("kinds", kinds)
+		checkTimeline(t, &p, list)
+	})
+}
+
+func checkTimeline(t *rapid.T, p *stats.Process, list []*gc.Collection) {
+	var n int
+	var last gc.Opt[int64]
+	for _, b := range p.Timeline.Buckets {
+		n += b.Collections
+		if b.HeapAfter.Known {
+			last = b.HeapAfter
+		}
+	}
+	if n != len(list) || len(p.Timeline.Buckets) > stats.MaxBuckets {
+		t.Fatalf("the timeline has %d of %d collections in %d buckets", n, len(list), len(p.Timeline.Buckets))
+	}
+	if last.V != int64(len(list)-1) {
+		t.Fatalf("the timeline ends with heap %d, want %d", last.V, len(list)-1)
+	}
+}
+
+// TestStalls compares the worst windows with those found by trying each that
+// begins or ends with a pause.
+func TestStalls(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var p stats.Process
+		list := collections(t)
+		for _, c := range list {
+			p.Add(c)
+		}
+		inside := func(from, to time.Duration) time.Duration {
+			var sum time.Duration
+			for _, c := range list {
+				q := c.Pauses[0]
+				sum += max(0, min(to, q.Start+q.Duration)-max(from, q.Start))
+			}
+			return sum
+		}
+		for _, got := range p.Stalls() {
+			var want time.Duration
+			for _, c := range list {
+				q := c.Pauses[0]
+				want = max(want, inside(q.Start, q.Start+got.Window), inside(q.Start+q.Duration-got.Window, q.Start+q.Duration))
+			}
+			if got.Pause != want {
+				t.Fatalf("worst %v: %v, want %v", got.Window, got.Pause, want)
+			}
+			if end := got.From + got.Window; inside(end-got.Window, end) < got.Pause {
+				t.Fatalf("worst %v: %v do not lie in it from %v on", got.Window, got.Pause, got.From)
+			}
+		}
+	})
+}
+
+func TestLongestAreTheLongest(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var p stats.Process
+		var pauses []time.Duration
+		for _, c := range collections(t) {
+			p.Add(c)
+			if c.Pause().Known {
+				pauses = append(pauses, c.Pause().V)
+			}
+		}
+		slices.SortFunc(pauses, func(a, b time.Duration) int { return int(b - a) })
+		pauses = pauses[:min(len(pauses), stats.MaxLongest)]
+		if len(p.Longest) != len(pauses) {
+			t.Fatalf("%d longest, want %d", len(p.Longest), len(pauses))
+		}
+		for i, c := range p.Longest {
+			if c.Pause().V != pauses[i] {
+				t.Fatalf("longest %d: %v, want %v", i, c.Pause().V, pauses[i])
+			}
+		}
+	})
+}
+
+// TestUnknownFigures checks that what is unknown is said to be missing from a
+// sum, and adds nothing to it.
+func TestUnknownFigures(t *testing.T) {
+	process := &gc.Process{Stopped: time.Second}
+	var p stats.Process
+	p.Add(&gc.Collection{Process: process, Number: 1, Freed: gc.Some(int64(7)), Complete: true})
+	p.Add(&gc.Collection{Process: process, Number: 2})
+	all := p.All()
+	if all.Freed != (stats.Bytes{Sum: 7, Known: 1, AtLeast: true}) {
+		t.Errorf("freed: %+v", all.Freed)
+	}
+	if all.PausesUnknown() != 2 || all.Incomplete != 1 {
+		t.Errorf("%d pauses unknown, %d incomplete", all.PausesUnknown(), all.Incomplete)
+	}
+	if p.AllocationRate().Known {
+		t.Error("an allocation rate out of nothing")
+	}
+}

@@ -1,0 +1,104 @@
+package stats
+
+import (
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+)
+
+// MaxBuckets is how many buckets a Timeline has at most.
+const MaxBuckets = 64
+
+// finest is the width of a bucket at first.
+const finest = time.Millisecond
+
+// A Timeline tells how the heap and the pauses went along, in buckets of equal
+// width from the trace's start. Their width doubles whenever the time needs
+// more than MaxBuckets of them. The zero Timeline is empty.
+type Timeline struct {
+	Buckets []Bucket
+	width   time.Duration
+}
+
+// A Bucket is a stretch of time. Sizes are those after the latest of the
+// collections that ended in it.
+type Bucket struct {
+	Collections int // that began in it
+	Pause       time.Duration
+	HeapAfter   gc.Opt[int64]
+	Committed   gc.Opt[int64]
+
+	heapAt, committedAt time.Duration // when the sizes were measured
+}
+
+// Width is how long a bucket is.
+func (t *Timeline) Width() time.Duration { return max(t.width, finest) }
+
+// Add takes in a collection. A pause counts where it begins.
+func (t *Timeline) Add(c *gc.Collection) {
+	if c.Start.Known {
+		t.at(c.Start.V).Collections++
+	}
+	for i := range c.Pauses {
+		b := t.at(c.Pauses[i].Start)
+		b.Pause = saturate(b.Pause, c.Pauses[i].Duration)
+	}
+	if c.End.Known {
+		t.at(c.End.V).measure(c)
+	}
+}
+
+// measure keeps the later of the sizes.
+func (b *Bucket) measure(c *gc.Collection) {
+	if c.HeapAfter.Known && (!b.HeapAfter.Known || c.End.V >= b.heapAt) {
+		b.HeapAfter, b.heapAt = c.HeapAfter, c.End.V
+	}
+	committed := c.CommittedAfter
+	if !committed.Known {
+		committed = c.CommittedBefore // all there is of a background collection
+	}
+	if committed.Known && (!b.Committed.Known || c.End.V >= b.committedAt) {
+		b.Committed, b.committedAt = committed, c.End.V
+	}
+}
+
+// at returns the bucket of a time; what came before the trace's start is in the
+// first.
+func (t *Timeline) at(at time.Duration) *Bucket {
+	t.width = t.Width()
+	at = max(0, at)
+	for at/t.width >= MaxBuckets {
+		t.widen()
+	}
+	i := int(at / t.width)
+	for len(t.Buckets) <= i {
+		t.Buckets = append(t.Buckets, Bucket{})
+	}
+	return &t.Buckets[i]
+}
+
+// widen doubles the width of the buckets.
+func (t *Timeline) widen() {
+	half := (len(t.Buckets) + 1) / 2
+	for i := range half {
+		b := t.Buckets[2*i]
+		if 2*i+1 < len(t.Buckets) {
+			b.follow(&t.Buckets[2*i+1])
+		}
+		t.Buckets[i] = b
+	}
+	t.Buckets = t.Buckets[:half]
+	t.width *= 2
+}
+
+// follow makes b one bucket with the next.
+func (b *Bucket) follow(next *Bucket) {
+	b.Collections += next.Collections
+	b.Pause = saturate(b.Pause, next.Pause)
+	if next.HeapAfter.Known {
+		b.HeapAfter, b.heapAt = next.HeapAfter, next.heapAt
+	}
+	if next.Committed.Known {
+		b.Committed, b.committedAt = next.Committed, next.committedAt
+	}
+}

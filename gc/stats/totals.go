@@ -1,0 +1,104 @@
+package stats
+
+import (
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+)
+
+// Totals are the figures of some collections, summed up. The zero Totals are of
+// none.
+type Totals struct {
+	Count      int
+	Incomplete int // whose start, end, statistics or pauses are not all there
+	Affected   int // whose figures lost events may touch
+	Induced    int // that the program asked for
+
+	Pause   Distribution  // of the collections whose pause is known
+	Suspend time.Duration // of Pause, until threads stood still
+
+	Allocated Bytes
+	Freed     Bytes
+	Promoted  Bytes
+}
+
+// Bytes sums sizes, of which some may be unknown.
+type Bytes struct {
+	Sum     int64
+	Known   int  // summands
+	AtLeast bool // the true sum may be larger
+}
+
+// Add takes in a collection.
+func (t *Totals) Add(c *gc.Collection) {
+	t.Count++
+	if !c.Complete {
+		t.Incomplete++
+	}
+	if c.AffectedByLoss {
+		t.Affected++
+	}
+	if Induced(c) {
+		t.Induced++
+	}
+	if p := c.Pause(); p.Known {
+		t.Pause.Add(p.V)
+	}
+	if s := c.Suspend(); s.Known {
+		t.Suspend = saturate(t.Suspend, s.V)
+	}
+	t.Allocated.add(allocated(c), c.AffectedByLoss)
+	t.Freed.add(c.Freed, c.AffectedByLoss || c.FreedIs == gc.FreedLowerBound)
+	t.Promoted.add(c.Promoted, c.AffectedByLoss)
+}
+
+// Merge takes in all that o sums up.
+func (t *Totals) Merge(o *Totals) {
+	t.Count += o.Count
+	t.Incomplete += o.Incomplete
+	t.Affected += o.Affected
+	t.Induced += o.Induced
+	t.Pause.Merge(&o.Pause)
+	t.Suspend = saturate(t.Suspend, o.Suspend)
+	t.Allocated.merge(o.Allocated)
+	t.Freed.merge(o.Freed)
+	t.Promoted.merge(o.Promoted)
+}
+
+// PausesUnknown is the number of collections whose pauses were not all seen.
+func (t *Totals) PausesUnknown() int { return t.Count - t.Pause.Count() }
+
+func (b *Bytes) add(v gc.Opt[int64], atLeast bool) {
+	if !v.Known {
+		b.AtLeast = true
+		return
+	}
+	b.Known++
+	b.Sum = saturate(b.Sum, max(0, v.V))
+	b.AtLeast = b.AtLeast || atLeast
+}
+
+func (b *Bytes) merge(o Bytes) {
+	b.Sum = saturate(b.Sum, o.Sum)
+	b.Known += o.Known
+	b.AtLeast = b.AtLeast || o.AtLeast
+}
+
+// allocated is what the histories tell, or else the allocation ticks.
+func allocated(c *gc.Collection) gc.Opt[int64] {
+	if c.Allocated.Known {
+		return c.Allocated
+	}
+	return c.AllocatedTicks
+}
+
+// Induced says whether the program asked for the collection, by GC.Collect in
+// one of its forms.
+func Induced(c *gc.Collection) bool {
+	switch c.Reason.V {
+	case clr.GCReasonInduced, clr.GCReasonInducedNotForced, clr.GCReasonInducedCompacting, clr.GCReasonInducedAggressive:
+		return true
+	}
+	return false
+}
