@@ -18,10 +18,10 @@ type Column struct {
 
 // A Value is what one collection has in one column. The zero Value is unknown.
 type Value struct {
-	Type Type
-	Text string  // of Text
-	Int  int64   // of Int and Bytes; nanoseconds of Time and Millis; 0 or 1 of Bool
-	Pct  float64 // of Percent
+	Type  Type
+	Text  string  // of Text
+	Int   int64   // of Int and Bytes; nanoseconds of Millis; 0 or 1 of Bool
+	Float float64 // of Float and Percent
 }
 
 // Type says which field of a Value holds it, and in what unit.
@@ -31,10 +31,11 @@ const (
 	Unknown Type = iota
 	Text
 	Int
+	Float
 	Bool
 	Bytes
-	Millis  // a stretch or a point of time
-	Percent // of something
+	Millis // a stretch or a point of time
+	Percent
 )
 
 func text(s string) Value {
@@ -57,7 +58,7 @@ func boolean(v bool) Value {
 
 func millis(d time.Duration) Value { return Value{Type: Millis, Int: int64(d)} }
 
-func percent(v float64) Value { return Value{Type: Percent, Pct: v} }
+func percent(v float64) Value { return Value{Type: Percent, Float: v} }
 
 func bytes(v int64) Value { return Value{Type: Bytes, Int: v} }
 

@@ -19,7 +19,7 @@ func AppendHeader(dst []byte, columns []column.Column) []byte {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = append(dst, columns[i].Name...)
+		dst = appendText(dst, columns[i].Name)
 	}
 	return append(dst, '\n')
 }
@@ -45,8 +45,8 @@ func appendValue(dst []byte, v column.Value) []byte {
 		return strconv.AppendBool(dst, v.Int != 0)
 	case column.Millis:
 		return millis.Append(dst, time.Duration(v.Int))
-	case column.Percent:
-		return strconv.AppendFloat(dst, v.Pct, 'f', -1, 64)
+	case column.Float, column.Percent:
+		return strconv.AppendFloat(dst, v.Float, 'f', -1, 64)
 	default:
 		return dst
 	}

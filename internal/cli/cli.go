@@ -4,9 +4,9 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -56,15 +56,16 @@ goes; what is missing is said on standard error.`,
 	cmd.SetErr(std.err)
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{err, cmd.CommandPath()} })
 	cmd.SetVersionTemplate("{{.Version}}")
+	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), "FlagUsages", "FlagUsagesWrapped 80"))
+	cmd.SuggestionsMinimumDistance = 2
 	cmd.AddCommand(newGCsCmd(std), newEventsCmd(std), newVersionCmd(std))
 	return cmd
 }
 
 // unknownCommand is the error for a word that is neither a command nor a file.
 func unknownCommand(cmd *cobra.Command, word string) error {
-	err := errors.New("unknown command " + word)
 	if like := cmd.SuggestionsFor(word); len(like) > 0 {
-		err = errors.New(err.Error() + ", do you mean " + like[0] + "?")
+		return usagef(cmd, "there is no file and no command %q, do you mean %s?", word, like[0])
 	}
-	return &usageError{err, cmd.CommandPath()}
+	return usagef(cmd, "there is no file and no command %q", word)
 }

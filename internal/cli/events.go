@@ -3,40 +3,69 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/jsonl"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/trace"
 )
 
 type eventsOptions struct {
 	selection
-	file   string
-	format string
-	output string
+	file      string
+	format    choice
+	names     wordList
+	providers wordList
+	keywords  keywordSet
+	level     level
+	limit     uint64
+	output    string
 }
 
 func newEventsCmd(std *stdio) *cobra.Command {
-	var opts eventsOptions
+	opts := eventsOptions{format: choice{"jsonl", []string{"jsonl"}}}
 	cmd := &cobra.Command{
 		Use:   "events FILE",
 		Short: "Write every event, decoded, as JSON lines",
-		Args:  oneFile,
+		Long: `events writes every event of a trace as a line of JSON, in order of time: its
+time, provider, id, version, name, opcode, level, keywords, pid, tid and cpu, its
+fields under the names of the runtime's manifest, and its stack (addresses, leaf
+first) where it has one. Events that neither gctrail nor the trace describes
+have their payload in base64. FILE may be -, standard input.`,
+		Example: `  gctrail events --name GCStart,GCEnd app.nettrace
+  gctrail events --keywords gc --level informational --limit 100 app.nettrace
+  gctrail events --provider System.Runtime --from 10s --to 20s app.nettrace`,
+		Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.file = args[0]
+			if opts.file == "-" && opts.process != "" {
+				return usagef(cmd, "--process needs a file that can be read twice; use --pid")
+			}
 			return opts.run(cmd.Context(), std)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.format, "format", "jsonl", "jsonl")
+	flags.Var(&opts.format, "format", "jsonl (JSON lines)")
+	flags.Var(&opts.names, "name", "only events of these names, without version, as in GCStart")
+	flags.Var(&opts.providers, "provider", "only events of these providers")
+	flags.Var(&opts.keywords, "keywords", "only events with one of these keywords: names joined by +, as in gc+gchandle, or hexadecimal")
+	flags.Var(&opts.level, "level", "only events of this level or a more severe one: 0 to 5, or critical, error, warning, informational, verbose")
+	flags.Uint64Var(&opts.limit, "limit", 0, "stop after this many events (0: never)")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	opts.addFlags(flags)
+	complete(cmd, "format", opts.format.of)
+	complete(cmd, "keywords", keywordNames())
+	complete(cmd, "level", levelNames[1:])
 	return cmd
 }
 
 func (o *eventsOptions) run(ctx context.Context, std *stdio) error {
-	out, err := std.create(o.output)
+	out, err := std.create(o.output, []string{o.file})
 	if err != nil {
 		return err
 	}
@@ -44,22 +73,99 @@ func (o *eventsOptions) run(ctx context.Context, std *stdio) error {
 }
 
 func (o *eventsOptions) write(ctx context.Context, std *stdio, out *output) error {
-	r, err := std.read(ctx, o.file, nettrace.Options{Stacks: true})
+	var events jsonl.Events
+	met := map[string]bool{} // names of wanted events
+	r, err := std.read(ctx, o.file, nettrace.Options{
+		Stacks: true,
+		Want: func(d *trace.Descriptor) bool {
+			name := events.Name(d)
+			wanted := o.wants(d, name)
+			met[name] = met[name] || wanted
+			return wanted
+		},
+	})
 	if err != nil {
 		return err
 	}
 	defer r.Close()
-	var events jsonl.Events
+	pids, err := o.processIDs(r)
+	if err != nil {
+		return err
+	}
 	var line []byte
+	written := uint64(0)
 	for ev, err := range r.Events() {
 		if err != nil {
 			return err
+		}
+		if pids != nil && !pids[ev.PID] || !o.all() && !o.when(r.Info(), ev.Time()) {
+			continue
 		}
 		events.Start = r.Info().Start
 		line = events.AppendEvent(line[:0], ev)
 		if _, err := out.Write(line); err != nil {
 			return err
 		}
+		if written++; written == o.limit {
+			return nil
+		}
+	}
+	r.Close()
+	std.warn(r.in.Name, missing(r.in, nil))
+	for _, name := range o.names {
+		if !met[name] {
+			std.warn(r.in.Name, fmt.Sprintf("no event is named %s", name))
+		}
 	}
 	return nil
+}
+
+// wants says whether events of a kind are asked for.
+func (o *eventsOptions) wants(d *trace.Descriptor, name string) bool {
+	return (len(o.names) == 0 || slices.Contains(o.names, name)) &&
+		(len(o.providers) == 0 || slices.ContainsFunc(o.providers, func(p string) bool { return strings.EqualFold(p, d.Provider) })) &&
+		(o.keywords == 0 || d.Keywords&uint64(o.keywords) != 0) &&
+		(!o.level.set || d.Level <= o.level.max)
+}
+
+// processIDs are the processes asked for; nil means all. A process's name may
+// come late in a trace, which is then read twice.
+func (o *eventsOptions) processIDs(r *reading) (map[uint64]bool, error) {
+	if o.process == "" && len(o.pids) == 0 {
+		return nil, nil
+	}
+	pids := map[uint64]bool{}
+	if o.process == "" {
+		for _, pid := range o.pids {
+			pids[pid] = true
+		}
+		return pids, nil
+	}
+	src, err := r.again(gc.Identifies)
+	if err != nil {
+		return nil, &inputError{r.in.Name, err}
+	}
+	var m gc.Model
+	for ev, err := range src.Events() {
+		if err != nil {
+			return nil, &inputError{r.in.Name, err}
+		}
+		m.Feed(ev)
+	}
+	for _, p := range m.Processes() {
+		if o.who(p) {
+			pids[p.PID] = true
+		}
+	}
+	return pids, nil
+}
+
+// keywordNames are the names that --keywords takes, as dotnet-trace spells
+// them.
+func keywordNames() []string {
+	var names []string
+	for _, k := range keywords {
+		names = append(names, k.name)
+	}
+	return names
 }

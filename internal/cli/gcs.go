@@ -3,9 +3,15 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/export/csv"
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/nettrace"
@@ -13,57 +19,228 @@ import (
 
 type gcsOptions struct {
 	selection
-	files  []string
-	format string
-	output string
+	files       []string
+	format      choice
+	columns     wordList
+	generations choices
+	kinds       choices
+	reasons     choices
+	minPause    duration
+	output      string
+
+	chosen []column.Column // nil means the format's own
 }
 
 func newGCsCmd(std *stdio) *cobra.Command {
-	var opts gcsOptions
+	opts := gcsOptions{
+		format:      choice{"table", []string{"table", "jsonl", "csv"}},
+		generations: choices{kind: "N", of: []string{"0", "1", "2"}},
+		kinds:       choices{kind: "KIND", of: []string{gc.Blocking.String(), gc.Background.String(), gc.Foreground.String()}},
+		reasons:     choices{kind: "NAME", of: reasons()},
+	}
 	cmd := &cobra.Command{
-		Use:   "gcs FILE…",
+		Use:   "gcs FILE...",
 		Short: "List every garbage collection",
-		Args:  someFiles,
+		Long: `gcs lists every garbage collection, in the order of their start, from one file
+or several, one after the other; - is standard input.
+
+Tables have times in milliseconds from the trace's start and sizes in megabytes
+(10^6 bytes); - is what the trace does not tell. Freed bytes with > before them
+are a lower bound, those with ~ an estimate: the program allocates while a
+background collection runs. A table for a terminal leaves out the columns that
+it has no room for.
+
+Columns, also of csv, where sizes are bytes:
+` + columnHelp() + `
+--columns perfview gives the table All GC Events of PerfView's GCStats under its
+headings, with POH, without the share of CPU, and with the allocations of all
+generations.`,
+		Example: `  gctrail gcs app.nettrace
+  gctrail gcs --gen 2 --min-pause 10ms app.nettrace
+  gctrail gcs --columns number,start_ms,gen2_after_bytes app.nettrace
+  gctrail gcs --format jsonl app.nettrace | jq .pause_ms`,
+		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.files = args
+			if err := opts.choose(); err != nil {
+				return usagef(cmd, "%v", err)
+			}
 			return opts.run(cmd.Context(), std)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.format, "format", "jsonl", "jsonl")
+	flags.Var(&opts.format, "format", "table, jsonl (JSON lines) or csv")
+	flags.Var(&opts.columns, "columns", "the columns of a table or csv; or perfview")
+	flags.Var(&opts.generations, "gen", "only collections of these generations")
+	flags.Var(&opts.kinds, "kind", "only blocking, background or foreground collections")
+	flags.Var(&opts.reasons, "reason", "only collections for these reasons, as in AllocSmall,Induced")
+	flags.Var(&opts.minPause, "min-pause", "only collections that paused the program at least this long: 10ms, or milliseconds")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	opts.addFlags(flags)
+	complete(cmd, "format", opts.format.of)
+	complete(cmd, "gen", opts.generations.of)
+	complete(cmd, "kind", opts.kinds.of)
+	complete(cmd, "reason", opts.reasons.of)
 	return cmd
 }
 
+// columnHelp lists the names of the columns, those of generations once.
+func columnHelp() string {
+	var b, line strings.Builder
+	for _, c := range column.All() {
+		name := c.Name
+		if strings.HasPrefix(name, "gen1_") || strings.HasPrefix(name, "gen2_") ||
+			strings.HasPrefix(name, "loh_") || strings.HasPrefix(name, "poh_") {
+			continue
+		}
+		if stem, ok := strings.CutPrefix(name, "gen0_"); ok {
+			name = "GEN_" + stem
+		}
+		if line.Len()+len(name) > 76 {
+			b.WriteString(line.String() + "\n")
+			line.Reset()
+		}
+		line.WriteString("  " + name)
+	}
+	return b.String() + line.String() + "\nwhere GEN is gen0, gen1, gen2, loh or poh.\n"
+}
+
 func (o *gcsOptions) run(ctx context.Context, std *stdio) error {
-	out, err := std.create(o.output)
+	out, err := std.create(o.output, o.files)
 	if err != nil {
 		return err
 	}
-	err = each(o.files, func(path string) error { return o.list(ctx, std, out, path) })
+	w := o.newWriter(std, out)
+	err = each(o.files, func(path string) error { return o.list(ctx, std, w, path) })
 	return errors.Join(err, out.Close())
 }
 
-func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, path string) error {
+// list writes the collections of one trace.
+func (o *gcsOptions) list(ctx context.Context, std *stdio, w gcWriter, path string) error {
 	r, err := std.read(ctx, path, nettrace.Options{Want: gc.Wants})
 	if err != nil {
 		return err
 	}
 	defer r.Close()
+	if err := w.begin(r); err != nil {
+		return err
+	}
 	var m gc.Model
-	var line []byte
+	var incomplete []uint32
 	for c, err := range r.collections(&m) {
 		if err != nil {
-			return err
+			return errors.Join(w.end(), err)
 		}
-		if !o.collection(r.Info(), c) {
+		if !c.Complete {
+			incomplete = append(incomplete, c.Number)
+		}
+		if !o.keeps(r, c) {
 			continue
 		}
-		line = jsonl.AppendCollection(line[:0], r.Info().Start, c)
-		if _, err := out.Write(line); err != nil {
+		if err := w.collection(c); err != nil {
 			return err
 		}
 	}
+	if err := w.end(); err != nil {
+		return err
+	}
+	r.Close()
+	std.warn(r.in.Name, missing(r.in, incomplete))
 	return nil
 }
+
+// keeps says whether the options let c through.
+func (o *gcsOptions) keeps(r *reading, c *gc.Collection) bool {
+	return o.collection(r.Info(), c) &&
+		(len(o.generations.values) == 0 || c.Generation.Known && o.generations.allows(strconv.Itoa(c.Generation.V))) &&
+		o.kinds.allows(c.Kind.String()) &&
+		(len(o.reasons.values) == 0 || c.Reason.Known && o.reasons.allows(c.Reason.V.String())) &&
+		c.Pause().V >= time.Duration(o.minPause)
+}
+
+// choose finds the columns that are asked for.
+func (o *gcsOptions) choose() error {
+	if len(o.columns) == 0 {
+		return nil
+	}
+	if o.format.value == "jsonl" {
+		return errors.New("--columns goes with --format table or csv: JSON lines have all keys")
+	}
+	if len(o.columns) == 1 && o.columns[0] == "perfview" {
+		o.chosen = perfviewColumns()
+		return nil
+	}
+	for _, name := range o.columns {
+		c, ok := column.Named(name)
+		if !ok {
+			return fmt.Errorf("there is no column %q", name)
+		}
+		o.chosen = append(o.chosen, c)
+	}
+	return nil
+}
+
+// A gcWriter writes the collections of traces, one trace after the other.
+type gcWriter interface {
+	begin(r *reading) error
+	collection(c *gc.Collection) error
+	end() error
+}
+
+func (o *gcsOptions) newWriter(std *stdio, out *output) gcWriter {
+	switch o.format.value {
+	case "jsonl":
+		return &jsonlGCs{out: out}
+	case "csv":
+		columns := o.chosen
+		if columns == nil {
+			columns = column.All()
+		}
+		return &csvGCs{out: out, columns: columns}
+	default:
+		return newTableGCs(std, out, o.chosen, len(o.files) > 1)
+	}
+}
+
+type jsonlGCs struct {
+	out  *output
+	r    *reading
+	line []byte
+}
+
+func (w *jsonlGCs) begin(r *reading) error {
+	w.r = r
+	return nil
+}
+
+func (w *jsonlGCs) collection(c *gc.Collection) error {
+	w.line = jsonl.AppendCollection(w.line[:0], w.r.Info().Start, c)
+	_, err := w.out.Write(w.line)
+	return err
+}
+
+func (w *jsonlGCs) end() error { return nil }
+
+type csvGCs struct {
+	out     *output
+	columns []column.Column
+	headed  bool
+	line    []byte
+}
+
+func (w *csvGCs) begin(*reading) error {
+	if w.headed {
+		return nil
+	}
+	w.headed = true
+	_, err := w.out.Write(csv.AppendHeader(nil, w.columns))
+	return err
+}
+
+func (w *csvGCs) collection(c *gc.Collection) error {
+	w.line = csv.AppendCollection(w.line[:0], w.columns, c)
+	_, err := w.out.Write(w.line)
+	return err
+}
+
+func (w *csvGCs) end() error { return nil }

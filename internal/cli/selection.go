@@ -64,7 +64,7 @@ func (s *selection) when(info *trace.Info, at time.Duration) bool {
 // A pidList is a flag that takes process ids.
 type pidList []uint64
 
-func (l *pidList) Type() string { return "N,…" }
+func (l *pidList) Type() string { return "N,..." }
 
 func (l *pidList) String() string { return "" }
 

@@ -47,6 +47,8 @@ func terminalOf(f *os.File) terminal {
 	return t
 }
 
+const outputBuffer = 64 << 10
+
 // An output is where a command's data goes.
 type output struct {
 	*bufio.Writer
@@ -54,16 +56,24 @@ type output struct {
 	file *os.File // nil for standard output
 }
 
-// create opens the output path; "-" and "" are standard output.
-func (std *stdio) create(path string) (*output, error) {
-	if path == "" || path == "-" {
-		return &output{Writer: bufio.NewWriterSize(std.out, 64<<10), name: "standard output"}, nil
+// create opens the output path; "-" is standard output. Output does not replace
+// one of the inputs.
+func (std *stdio) create(path string, inputs []string) (*output, error) {
+	if path == "-" {
+		return &output{Writer: bufio.NewWriterSize(std.out, outputBuffer), name: "standard output"}, nil
+	}
+	if there, err := os.Stat(path); err == nil {
+		for _, input := range inputs {
+			if in, err := os.Stat(input); err == nil && os.SameFile(there, in) {
+				return nil, &outputError{path, errors.New("it is the input")}
+			}
+		}
 	}
 	f, err := os.Create(path)
 	if err != nil {
 		return nil, &outputError{path, err}
 	}
-	return &output{Writer: bufio.NewWriterSize(f, 64<<10), name: path, file: f}, nil
+	return &output{Writer: bufio.NewWriterSize(f, outputBuffer), name: path, file: f}, nil
 }
 
 // Write writes p; the error names the output.

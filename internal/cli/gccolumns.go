@@ -1,0 +1,111 @@
+package cli
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc"
+)
+
+// defaultColumns are those of gcs --format table, with how soon they are left
+// out where the terminal is narrow.
+var defaultColumns = []struct {
+	name string
+	rank int
+}{
+	{"number", 0},
+	{"start_ms", 0},
+	{"generation", 0},
+	{"kind", 2},
+	{"reason", 1},
+	{"pause_ms", 0},
+	{"suspend_ms", 8},
+	{"allocated_bytes", 6},
+	{"heap_before_bytes", 5},
+	{"heap_after_bytes", 3},
+	{"freed_bytes", 4},
+	{"promoted_bytes", 7},
+	{"pinned_objects", 9},
+	{"memory_load_pct", 10},
+}
+
+// shortHeadings are the headings that are not the column's name.
+var shortHeadings = map[string]string{
+	"number":            "GC",
+	"generation":        "gen",
+	"heap_before_bytes": "before MB",
+	"heap_after_bytes":  "after MB",
+	"allocated_bytes":   "alloc MB",
+	"pinned_objects":    "pinned",
+	"memory_load_pct":   "load %",
+}
+
+// heading is what stands above a column, with its unit.
+func heading(name string) string {
+	if h, ok := shortHeadings[name]; ok {
+		return h
+	}
+	for _, unit := range [][2]string{{"_bytes", " MB"}, {"_pct", " %"}} {
+		if stem, ok := strings.CutSuffix(name, unit[0]); ok {
+			name = stem + unit[1]
+		}
+	}
+	return strings.ReplaceAll(name, "_", " ")
+}
+
+// cell is a value for people: times in ms, sizes in MB.
+func cell(v column.Value) string {
+	switch v.Type {
+	case column.Text:
+		return v.Text
+	case column.Int:
+		return strconv.FormatInt(v.Int, 10)
+	case column.Bool:
+		return map[bool]string{false: "no", true: "yes"}[v.Int != 0]
+	case column.Bytes:
+		return strconv.FormatFloat(float64(v.Int)/1e6, 'f', 2, 64)
+	case column.Millis:
+		return strconv.FormatFloat(float64(v.Int)/1e6, 'f', 3, 64)
+	case column.Float:
+		return strconv.FormatFloat(v.Float, 'f', 3, 64)
+	case column.Percent:
+		return strconv.FormatFloat(v.Float, 'f', 0, 64)
+	default:
+		return "-"
+	}
+}
+
+// freedMarks say how freed bytes are to be read where they are not exact.
+var freedMarks = map[gc.FreedIs]string{gc.FreedLowerBound: ">", gc.FreedEstimate: "~"}
+
+// row is c's cells in columns.
+func row(columns []column.Column, c *gc.Collection) []string {
+	cells := make([]string, len(columns))
+	for i := range columns {
+		cells[i] = cell(columns[i].Value(c))
+		if columns[i].Name == "freed_bytes" {
+			cells[i] = freedMarks[c.FreedIs] + cells[i]
+		}
+	}
+	return cells
+}
+
+// leftAligned are the columns of words.
+var leftAligned = map[string]bool{
+	"kind": true, "requested_kind": true, "reason": true, "condemned": true, "mechanisms": true,
+	"process": true, "runtime": true, "freed_is": true, "Trigger Reason": true, "Gen": true,
+}
+
+// reasons are the names that a collection's reason can have.
+func reasons() []string {
+	var names []string
+	for r := clr.GCReason(0); ; r++ {
+		name := r.String()
+		if strings.HasSuffix(name, ")") { // GCReason(18)
+			return names
+		}
+		names = append(names, name)
+	}
+}

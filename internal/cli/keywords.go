@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// keywords are those of the runtime's provider, as dotnet-trace's --clrevents
+// spells them.
+var keywords = []struct {
+	name string
+	bits uint64
+}{
+	{"gc", 0x1},
+	{"gchandle", 0x2},
+	{"type", 0x80000},
+	{"gcheapdump", 0x100000},
+	{"gcsampledobjectallocationhigh", 0x200000},
+	{"gcheapsurvivalandmovement", 0x400000},
+	{"gcheapcollect", 0x800000},
+	{"managedheapcollect", 0x800000},
+	{"managedheadcollect", 0x800000}, // as dotnet-trace has it
+	{"gcheapandtypenames", 0x1000000},
+	{"gcsampledobjectallocationlow", 0x2000000},
+	{"stack", 0x40000000},
+	{"allocationsampling", 0x80000000000},
+}
+
+// A keywordSet is a flag that takes keywords: names joined by + or commas, or
+// hexadecimal numbers. The zero set allows all events.
+type keywordSet uint64
+
+func (k *keywordSet) Type() string { return "NAME+..." }
+
+func (k *keywordSet) String() string { return "" }
+
+func (k *keywordSet) Set(s string) error {
+	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == '+' || r == ',' }) {
+		bits, err := parseKeyword(part)
+		if err != nil {
+			return err
+		}
+		*k |= keywordSet(bits)
+	}
+	if *k == 0 {
+		return fmt.Errorf("no keyword is set")
+	}
+	return nil
+}
+
+func parseKeyword(s string) (uint64, error) {
+	for _, k := range keywords {
+		if strings.EqualFold(k.name, s) {
+			return k.bits, nil
+		}
+	}
+	digits := strings.TrimPrefix(strings.ToLower(s), "0x")
+	bits, err := strconv.ParseUint(digits, 16, 64)
+	if err != nil {
+		return 0, fmt.Errorf("%q is neither hexadecimal nor one of %s", s, strings.Join(keywordNames(), ", "))
+	}
+	return bits, nil
+}
+
+var levelNames = []string{"logalways", "critical", "error", "warning", "informational", "verbose"}
+
+// A level is a flag that takes the least severe level wanted.
+type level struct {
+	set bool
+	max uint8
+}
+
+func (l *level) Type() string { return "LEVEL" }
+
+func (l *level) String() string { return "" }
+
+func (l *level) Set(s string) error {
+	n := slices.Index(levelNames, strings.ToLower(s))
+	if n < 0 {
+		v, err := strconv.ParseUint(s, 10, 8)
+		if err != nil || int(v) >= len(levelNames) {
+			return fmt.Errorf("it is 0 to 5, or one of %s", strings.Join(levelNames, ", "))
+		}
+		n = int(v)
+	}
+	*l = level{true, uint8(n)}
+	return nil
+}

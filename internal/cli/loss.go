@@ -1,0 +1,75 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/gctrail/gctrail/open"
+)
+
+// missing says what a trace that was read to its end lacks, and which
+// collections that leaves incomplete. It is empty where nothing is missing.
+func missing(in *open.Input, incomplete []uint32) string {
+	var parts []string
+	loss := in.Source.Loss()
+	switch {
+	case loss.Cut && in.Size > 0 && in.Compression == "":
+		parts = append(parts, "the file ends early at byte "+grouped(in.Size))
+	case loss.Cut:
+		parts = append(parts, "the trace ends early")
+	}
+	if loss.Events > 0 {
+		parts = append(parts, plural(int64(loss.Events), "event was", "events were")+" lost")
+	}
+	if loss.Damaged > 0 {
+		first := loss.Damage[0]
+		parts = append(parts, fmt.Sprintf("%s not be read, the first at byte %s",
+			plural(int64(loss.Damaged), "place could", "places could"), grouped(first.Off)))
+	}
+	if loss.Late > 0 {
+		parts = append(parts, plural(int64(loss.Late), "event is", "events are")+" not in order of time")
+	}
+	if len(parts) > 0 && len(incomplete) > 0 {
+		parts = append(parts, incompleteText(incomplete))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// incompleteText names the collections, the first and the last where they are
+// many.
+func incompleteText(numbers []uint32) string {
+	last := numbers[len(numbers)-1]
+	switch n := len(numbers); {
+	case n == 1:
+		return fmt.Sprintf("collection %d is incomplete", last)
+	case n == 2:
+		return fmt.Sprintf("collections %d and %d are incomplete", numbers[0], last)
+	default:
+		return fmt.Sprintf("%d collections between %d and %d are incomplete", n, numbers[0], last)
+	}
+}
+
+// warn writes a line that is no failure.
+func (std *stdio) warn(name, text string) {
+	if text != "" {
+		fmt.Fprintf(std.err, "%s: %s\n", name, text)
+	}
+}
+
+// plural is a number with the word that goes with it.
+func plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return grouped(n) + " " + many
+}
+
+// grouped is n with commas between the thousands.
+func grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
