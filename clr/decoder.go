@@ -58,11 +58,15 @@ func (d *Decoder) AppendFields(dst []byte, ev *trace.Event) []byte {
 	start := len(dst)
 	w := &d.out
 	w.reset(append(dst, `,"fields":`...), ev.Payload, ev.PointerSize)
-	w.object(p.layout.fields)
+	layout := p.layout
+	if !p.own {
+		layout = schemas[p.kind].layout(VersionOf(p.kind, ev.Desc.Version, ev.Payload, ev.PointerSize))
+	}
+	w.object(layout.fields)
 	if p.own && !w.c.OK() {
 		return appendPayload(w.dst[:start], ev.Payload)
 	}
-	short, extra := !w.c.OK(), w.extra(p.layout.padding)
+	short, extra := !w.c.OK(), w.extra(layout.padding)
 	w.enumWords()
 	if p.kind == KindGCDynamicEvent {
 		w.dynamic(ev)

@@ -155,7 +155,7 @@ func (m *Model) allocationTick(e *event) {
 	}
 	rt := e.process.runtime(v.ClrInstanceID, m)
 	amount := int64(v.AllocationAmount)
-	if e.Desc.Version >= 2 {
+	if e.version >= 2 {
 		amount = int64(v.AllocationAmount64)
 	}
 	rt.ticked = true

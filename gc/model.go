@@ -117,7 +117,7 @@ func (m *Model) Feed(ev *trace.Event) {
 		m.kinds[ev.Desc] = kind
 	}
 	if handle := handler(kind); handle != nil {
-		m.event = event{ev, m.process(ev.PID), kind, ev.Time()}
+		m.event = event{Event: ev, process: m.process(ev.PID), kind: kind, time: ev.Time()}
 		handle(m, &m.event)
 	}
 }
@@ -128,6 +128,7 @@ type event struct {
 	process *Process
 	kind    clr.Kind
 	time    time.Duration
+	version uint32 // of the payload that was decoded last
 }
 
 // decode decodes the event's payload into v. A payload that is too short is no
@@ -135,7 +136,8 @@ type event struct {
 func (e *event) decode(v interface {
 	Decode(version uint32, payload []byte, ptrSize int) error
 }) bool {
-	return v.Decode(e.Desc.Version, e.Payload, e.PointerSize) == nil
+	e.version = clr.VersionOf(e.kind, e.Desc.Version, e.Payload, e.PointerSize)
+	return v.Decode(e.version, e.Payload, e.PointerSize) == nil
 }
 
 // handlers says what each kind of event does.

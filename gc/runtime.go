@@ -118,7 +118,7 @@ func (m *Model) gcStart(e *event) {
 		rt.started(b, e)
 	}
 	b.Reason = Some(v.Reason)
-	if e.Desc.Version > 0 { // before, neither depth nor type was told
+	if e.version > 0 { // before, neither depth nor type was told
 		b.Generation = Some(int(v.Depth))
 		b.requested(v.Type)
 	}

@@ -67,11 +67,9 @@ func (r *Reader) compressed(c *binread.Cursor, batch *batch) error {
 			seq = r.seqs.event(h.capture, h.seq, h.ticks)
 		}
 		seq.at(&h)
-		if err := r.queued(&h, batch, span{uint32(at), uint32(h.payload)}); err != nil {
-			return err
-		}
+		r.queued(&h, batch, span{uint32(at), uint32(h.payload)})
 	}
-	return nil
+	return batch.undefined()
 }
 
 // fixed reads events with uncompressed headers to the end of the block.
@@ -101,18 +99,18 @@ func (r *Reader) fixed(c *binread.Cursor, batch *batch, read func(*header, *binr
 		if !v3 && h.metadataID != 0 {
 			r.seqs.event(h.capture, h.seq, h.ticks).at(&h)
 		}
-		if err := r.queued(&h, batch, span{uint32(at), uint32(h.payload)}); err != nil {
-			return err
-		}
+		r.queued(&h, batch, span{uint32(at), uint32(h.payload)})
 	}
-	return nil
+	return batch.undefined()
 }
 
 // queued counts an event, and if it is wanted makes it an item of the batch.
-func (r *Reader) queued(h *header, batch *batch, payload span) error {
+func (r *Reader) queued(h *header, batch *batch, payload span) {
 	k := r.kinds.get(h.metadataID)
 	if k == nil {
-		return malformed("metadata id %d is not defined", h.metadataID)
+		batch.strays++
+		batch.stray = h.metadataID
+		return
 	}
 	key := r.key(h.ticks)
 	r.latest = max(r.latest, key)
@@ -123,11 +121,17 @@ func (r *Reader) queued(h *header, batch *batch, payload span) error {
 		k = r.overridden(k, h.labels)
 	}
 	k.count++
-	if !k.want {
+	if k.want {
+		batch.items = append(batch.items, item{key, k, payload, h.stack, r.context(h, batch)})
+	}
+}
+
+// undefined reports events whose metadata id was never defined.
+func (b *batch) undefined() error {
+	if b.strays == 0 {
 		return nil
 	}
-	batch.items = append(batch.items, item{key, k, payload, h.stack, r.context(h, batch)})
-	return nil
+	return malformed("%d events of undefined metadata ids, such as %d", b.strays, b.stray)
 }
 
 // context returns the index of the context of an event, a new one if it

@@ -1,6 +1,7 @@
 package nettrace
 
 import (
+	"math"
 	"strconv"
 
 	"github.com/gctrail/gctrail/internal/binread"
@@ -80,7 +81,7 @@ func (l *labels) read(c *binread.Cursor) error {
 		case labelText:
 			l.Text = append(l.Text, trace.Label{Name: utf8(c), Value: utf8(c)})
 		case labelNumber:
-			l.Text = append(l.Text, trace.Label{Name: utf8(c), Value: strconv.FormatInt(c.Varint64(), 10)})
+			l.number(utf8(c), c.Uvarint64())
 		case labelOpcode:
 			l.opcode, l.set = c.U8(), l.set|1<<0
 		case labelKeywords:
@@ -97,6 +98,20 @@ func (l *labels) read(c *binread.Cursor) error {
 		}
 	}
 	return c.Err()
+}
+
+// number takes in a label with a number. one-collect tells versions and opcodes
+// so, and as plain varints, where the format has zigzag ones.
+func (l *labels) number(name string, raw uint64) {
+	switch {
+	case name == "Version" && raw <= math.MaxUint8:
+		l.version, l.set = uint8(raw), l.set|1<<3
+	case name == "OpCode" && raw <= math.MaxUint8:
+		l.opcode, l.set = uint8(raw), l.set|1<<0
+	default:
+		v := int64(raw>>1) ^ -int64(raw&1)
+		l.Text = append(l.Text, trace.Label{Name: name, Value: strconv.FormatInt(v, 10)})
+	}
 }
 
 // apply returns the descriptor with the overrides in place.

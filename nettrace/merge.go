@@ -28,7 +28,9 @@ type batch struct {
 	base     int64
 	items    []item
 	contexts []context
-	left     int // items not handed out
+	left     int    // items not handed out
+	strays   int    // events of undefined metadata ids
+	stray    uint32 // one of these ids
 
 	// What the last of contexts was made of.
 	thread            uint64
@@ -129,7 +131,7 @@ const maxFree = 8
 
 func (q *mergeQueue) recycle(b *batch) {
 	clear(b.contexts)
-	b.items, b.contexts = b.items[:0], b.contexts[:0]
+	b.items, b.contexts, b.strays = b.items[:0], b.contexts[:0], 0
 	if len(q.free) < maxFree && b.cost() < 1<<20 {
 		q.free = append(q.free, b)
 	}

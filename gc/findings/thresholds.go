@@ -1,0 +1,58 @@
+package findings
+
+import "time"
+
+const (
+	// Pause shares, in percent of the time (mem-doc: up to 5 is normal).
+	notablePauseShare = 5
+	highPauseShare    = 10 // own: a clear problem
+
+	longPause     = 100 * time.Millisecond // PerfView's guide
+	veryLongPause = 200 * time.Millisecond // PerfView's table of long pauses
+
+	normalSuspension = time.Millisecond      // mem-doc: normal is way below
+	slowSuspension   = 10 * time.Millisecond // mem-doc: tens of milliseconds are a definite problem
+	several          = 3                     // own: collections before a pattern is called one
+
+	longOnAverage = 20 * time.Millisecond // own: from here on length rather than frequency is what costs
+	farFromMedian = 5                     // own: times as long as others that promoted as much
+	aloneLongest  = 10 * time.Millisecond // own: below, a pause is no trouble however odd it is
+
+	inducedPerMinute = 6  // own
+	largeShare       = 50 // own, in percent: of collections or pauses, that something makes up
+
+	highMemoryLoad     = 90 // gc.cpp: high memory load begins here where there are less than 80 GB
+	veryHighMemoryLoad = 97 // gc.cpp
+
+	growth        = 1.3 // own: the last third over the first
+	stillGrowing  = 1.1 // own: the last third over the middle one
+	growthSamples = 9   // own: three for each third
+	manyHandles   = 1000
+
+	lowSurvival  = 5   // percent; own, after mem-doc's "most objects die young"
+	highSurvival = 20  // percent; own
+	fastAlloc    = 500 // MB a second; own
+
+	peakRatio = 5           // own: the peak over what is left after the collection
+	manyBytes = 100_000_000 // own: below, memory is no trouble
+	someBytes = 10_000_000  // own
+
+	holedShare       = 30   // percent of the heap; own
+	holedGen2        = 50   // percent; mem-doc: up to 15 is no worry, 70 to 80 is not good
+	pinnedObjects    = 1000 // own
+	finalizedObjects = 1000 // own
+
+	committedRatio  = 2 // own: committed over the heap's size
+	manyCPUs        = 4 // own: from here on a server collector can pay
+	smallServerHeap = 100_000_000
+
+	touchedShare = 1  // percent of the collections that loss may touch; own
+	tracingShare = 10 // percent of the pauses that tracing itself causes; own
+)
+
+// Keywords of the runtime's provider that make it do work for the trace.
+const (
+	keywordHeapDump = 0x100000
+	keywordSurvival = 0x400000
+	keywordSampled  = 0x200000 | 0x2000000
+)
