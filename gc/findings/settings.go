@@ -8,7 +8,7 @@ var (
 		Effect: "a budget of 128 MB for generation 0: fewer collections, more memory",
 	}
 	gen0MaxBudget = Setting{
-		Variable: "DOTNET_GCgen0MaxBudget", Value: "0x2000000",
+		Variable: "DOTNET_GCGen0MaxBudget", Value: "0x2000000",
 		Effect: "at most 32 MB of new objects on each heap between collections: less memory, more collections",
 	}
 	conserveMemory = Setting{

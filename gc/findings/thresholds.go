@@ -46,6 +46,8 @@ const (
 	manyCPUs        = 4 // own: from here on a server collector can pay
 	smallServerHeap = 100_000_000
 
+	watchedEnough = 5 * time.Second // own: below, a trace may have missed what is rare
+
 	touchedShare = 1  // percent of the collections that loss may touch; own
 	tracingShare = 10 // percent of the pauses that tracing itself causes; own
 )

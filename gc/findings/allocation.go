@@ -1,0 +1,134 @@
+package findings
+
+import (
+	"fmt"
+
+	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+func youngSurvive(c *Case) (Finding, bool) {
+	s := c.Process.Survival(0)
+	survived := s.Percent()
+	if s.Collections < several || !survived.Known || survived.V <= highSurvival {
+		return Finding{}, false
+	}
+	return Finding{
+		Severity: c.costs(), Confidence: Medium,
+		Says: fmt.Sprintf("%s of what was new survived its first collection (%s in %s); below %d %% is usual.",
+			units.Percent(survived.V), units.Bytes(s.Survived), counted(s.Collections, "collection"), highSurvival),
+		Evidence: []Figure{{"gen0_survival_pct", survived.V}, {"gen0_survived_bytes", float64(s.Survived)}},
+		Advice: []string{
+			"Each survivor is copied, often twice, before it is old: that makes young collections long. Look for caches, large batches, and requests that wait for long with their data.",
+		},
+	}, true
+}
+
+func frequentYoung(c *Case) (Finding, bool) {
+	s := c.Process.Survival(0)
+	survived, young := s.Percent(), c.Process.Generation(0)
+	if c.share() < notablePauseShare || !survived.Known || survived.V >= lowSurvival || of(young.Pause.Sum(), c.all().Pause.Sum()) < largeShare {
+		return Finding{}, false
+	}
+	rate := float64(young.Count) / c.Process.Watched().Seconds()
+	return Finding{
+		Severity: c.costs(), Confidence: Medium,
+		Says: fmt.Sprintf("%s of generation 0 a second, of %s each on average, and only %s of what was new survived.",
+			counted(int(rate+0.5), "collection"), units.Duration(young.Pause.Mean()), units.Percent(survived.V)),
+		Evidence: []Figure{{"gen0_per_second", rate}, {"gen0_pause_mean_ms", millis(young.Pause.Mean())}, {"gen0_survival_pct", survived.V}},
+		Advice:   []string{"Allocate less, or let generation 0 grow larger before it is collected."},
+		Settings: flavoured(c, gen0Size),
+	}, true
+}
+
+// flavoured adds the server collector where the workstation one runs and there
+// are processors for it.
+func flavoured(c *Case, s Setting) []Setting {
+	if server := c.Process.Process.Server; server.Known && !server.V && c.Trace.CPUs >= manyCPUs {
+		return []Setting{s, serverGC}
+	}
+	return []Setting{s}
+}
+
+func allocatesFast(c *Case) (Finding, bool) {
+	rate := c.Process.AllocationRate()
+	if !rate.Known || rate.V < fastAlloc*1_000_000 {
+		return Finding{}, false
+	}
+	allocated := c.all().Allocated
+	f := Finding{
+		Severity: min(Warning, c.costs()), Confidence: High,
+		Says: fmt.Sprintf("%s were allocated, %s a second.", atLeast(allocated), units.Bytes(int64(rate.V))),
+		Evidence: []Figure{
+			{"allocated_bytes", float64(allocated.Sum)}, {"allocated_bytes_per_s", rate.V},
+		},
+		Advice: []string{"To see which types, collect allocation ticks: profile gc-verbose, then gctrail events --name GCAllocationTick FILE."},
+	}
+	return f, true
+}
+
+// atLeast writes a sum of bytes, and says where the true one may be larger.
+func atLeast(b stats.Bytes) string {
+	if b.AtLeast {
+		return "At least " + units.Bytes(b.Sum)
+	}
+	return units.Bytes(b.Sum)
+}
+
+func pinning(c *Case) (Finding, bool) {
+	t, all := &c.tallies[manyPinned], c.all()
+	if t.count < several || of(t.count, all.Count) < largeShare/2 {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: min(Warning, c.costs()), Confidence: Medium,
+		Says: fmt.Sprintf("In %s of %s, %s objects or more were pinned.",
+			units.Count(t.count), counted(all.Count, "collection"), units.Count(pinnedObjects)),
+		Evidence: []Figure{{"collections_with_many_pinned", float64(t.count)}},
+		Advice: []string{
+			"Pin early and in batches, allocate buffers on the pinned heap (GC.AllocateArray with pinned: true), or pool them.",
+			"To see what is pinned, collect handles and pins: profile gc-verbose, then gctrail events --name PinObjectAtGCTime FILE.",
+		},
+	}
+	f.quote(t)
+	return f, true
+}
+
+func otherFlavour(c *Case) (Finding, bool) {
+	p := c.Process.Process
+	rate, heap := c.Process.AllocationRate(), c.Process.Heap
+	switch {
+	case !p.Server.Known:
+		return Finding{}, false
+	case !p.Server.V && c.Trace.CPUs >= manyCPUs && c.share() >= notablePauseShare && rate.V >= fastAlloc*1_000_000:
+		return Finding{
+			Severity: Warning, Confidence: Medium,
+			Says:     fmt.Sprintf("The workstation collector serves %s a second on %d processors.", units.Bytes(int64(rate.V)), c.Trace.CPUs),
+			Evidence: []Figure{{"allocated_bytes_per_s", rate.V}, {"processors", float64(c.Trace.CPUs)}, {"pause_pct", c.share()}},
+			Settings: []Setting{serverGC},
+		}, true
+	case p.Server.V && heap.MinHeaps >= manyCPUs && heap.Peak.Known && heap.Peak.V < smallServerHeap:
+		return Finding{
+			Severity: min(Warning, c.costs()), Confidence: Medium,
+			Says:     fmt.Sprintf("The server collector keeps %d heaps for no more than %s.", heap.MaxHeaps, units.Bytes(heap.Peak.V)),
+			Evidence: []Figure{{"heaps", float64(heap.MaxHeaps)}, {"heap_peak_bytes", float64(heap.Peak.V)}},
+			Settings: []Setting{heapCount, workstationGC},
+		}, true
+	}
+	return Finding{}, false
+}
+
+func heapsChange(c *Case) (Finding, bool) {
+	heap := c.Process.Heap
+	if heap.HeapChanges < several {
+		return Finding{}, false
+	}
+	return Finding{
+		Severity: min(Warning, c.costs()), Confidence: Medium,
+		Says: fmt.Sprintf("The number of heaps changed %s times, between %d and %d: the collector adapts to the program (DATAS).",
+			units.Count(heap.HeapChanges), heap.MinHeaps, heap.MaxHeaps),
+		Evidence: []Figure{{"heap_changes", float64(heap.HeapChanges)}, {"heaps_min", float64(heap.MinHeaps)}, {"heaps_max", float64(heap.MaxHeaps)}},
+		Advice:   []string{"Where throughput matters more than memory, aim lower or switch the adaptation off."},
+		Settings: []Setting{targetTCP, noDATAS},
+	}, true
+}

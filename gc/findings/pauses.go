@@ -1,0 +1,258 @@
+package findings
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+
+// of is the share of a part in percent, zero of nothing.
+func of[T ~int | ~int64](part, whole T) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return 100 * float64(part) / float64(whole)
+}
+
+func pauseShare(c *Case) (Finding, bool) {
+	all, share := c.all(), c.share()
+	if share < notablePauseShare {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: Warning, Confidence: High,
+		Says: fmt.Sprintf("Threads stood still for %s of %s (%s; up to %d %% is normal): %s of %s on average.",
+			units.Duration(all.Pause.Sum()), units.Duration(c.Process.Watched()), units.Percent(share), notablePauseShare,
+			counted(all.Count, "collection"), units.Duration(all.Pause.Mean())),
+		Evidence: []Figure{{"pause_pct", share}, {"pause_ms", millis(all.Pause.Sum())}, {"pause_mean_ms", millis(all.Pause.Mean())}},
+	}
+	if share >= highPauseShare {
+		f.Severity = Problem
+	}
+	if c.touched() {
+		f.Confidence = Medium
+	}
+	if dear := dearest(&c.Process); dear.Totals != nil {
+		f.Says += fmt.Sprintf(" %s of it went to %s.", units.Percent(of(dear.Pause.Sum(), all.Pause.Sum())), className(dear))
+	}
+	if all.Pause.Mean() >= longOnAverage {
+		f.Advice = []string{"The length of pauses comes from what survives: shorten the life of objects, or let fewer live."}
+	} else {
+		f.Advice = []string{"The number of pauses comes from what is allocated: allocate less, or give generation 0 more room."}
+	}
+	return f, true
+}
+
+// dearest is the class that costs most.
+func dearest(p *stats.Process) stats.Class {
+	var most stats.Class
+	for _, class := range p.Classes() {
+		if most.Totals == nil || class.Pause.Sum() > most.Pause.Sum() {
+			most = class
+		}
+	}
+	return most
+}
+
+func className(c stats.Class) string {
+	if !c.Generation.Known {
+		return "collections of unknown generation"
+	}
+	return fmt.Sprintf("%v collections of generation %d", c.Kind, c.Generation.V)
+}
+
+func longSinglePauses(c *Case) (Finding, bool) {
+	t := &c.tallies[longPauses]
+	if t.count == 0 {
+		return Finding{}, false
+	}
+	all := c.all()
+	f := Finding{
+		Severity: Warning, Confidence: High,
+		Says: fmt.Sprintf("%s of %s stopped threads for longer than %s, the longest for %s.",
+			units.Count(t.count), counted(all.Count, "collection"), units.Duration(longPause), units.Duration(all.Pause.Max())),
+		Evidence: []Figure{{"pauses_over_100_ms", float64(t.count)}, {"pause_max_ms", millis(all.Pause.Max())}},
+	}
+	if all.Pause.Max() > veryLongPause {
+		f.Severity = Problem
+	}
+	f.quote(t)
+	if worst := c.Process.Longest[0]; worst.Suspend().Known {
+		f.Says += fmt.Sprintf(" In that one, it took %s until they stood still.", units.Duration(worst.Suspend().V))
+	}
+	f.Advice = []string{"See what these collections did: gctrail gcs --min-pause 100ms FILE."}
+	return f, true
+}
+
+func slowToStop(c *Case) (Finding, bool) {
+	slow, mostly := &c.tallies[slowSuspensions], &c.tallies[mostlySuspended]
+	if slow.count == 0 && mostly.count < several {
+		return Finding{}, false
+	}
+	all := c.all()
+	f := Finding{
+		Severity: max(Warning, c.costs()), Confidence: High,
+		Evidence: []Figure{
+			{"suspensions_over_10_ms", float64(slow.count)}, {"mostly_suspension", float64(mostly.count)},
+			{"suspend_ms", millis(all.Suspend)}, {"suspend_pct_of_pause", of(all.Suspend, all.Pause.Sum())},
+		},
+		Advice: []string{
+			"Some thread does not reach a safe point: a loop without calls, page faults, or no processor to run on. Take CPU samples and context switches during a suspension.",
+			"In a container, compare the CPU quota with the number of threads that want to run.",
+		},
+	}
+	f.Says = fmt.Sprintf("It took %s of the pauses' %s until threads stood still; well below %s at a time is normal.",
+		units.Duration(all.Suspend), units.Duration(all.Pause.Sum()), units.Duration(normalSuspension))
+	if slow.count > 0 {
+		f.Says += fmt.Sprintf(" %s took %s or more.", units.Count(slow.count), units.Duration(slowSuspension))
+		f.quote(slow)
+	} else {
+		f.Says += fmt.Sprintf(" In %s it was more than half of the pause.", counted(mostly.count, "collection"))
+		f.quote(mostly)
+	}
+	if slow.count < several && mostly.count < several {
+		f.Severity, f.Confidence = min(f.Severity, Warning), Medium
+	}
+	return f, true
+}
+
+func inducedByProgram(c *Case) (Finding, bool) {
+	t, all := &c.tallies[induced], c.all()
+	minutes := max(c.Process.Watched().Minutes(), 1.0/60)
+	if t.count < several || float64(t.count)/minutes < inducedPerMinute && of(t.pause, all.Pause.Sum()) < largeShare/2 {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: c.costs(), Confidence: High,
+		Says: fmt.Sprintf("%s of %s were asked for by GC.Collect: %s of all the time threads stood still.",
+			units.Count(t.count), counted(all.Count, "collection"), units.Percent(of(t.pause, all.Pause.Sum()))),
+		Evidence: []Figure{{"induced", float64(t.count)}, {"induced_pause_ms", millis(t.pause)}, {"induced_per_minute", float64(t.count) / minutes}},
+		Advice: []string{
+			"Remove calls of GC.Collect; the collector knows better when to run. Libraries call it too.",
+			"To find the callers, collect stacks: dotnet-trace collect --providers Microsoft-Windows-DotNETRuntime:0x40000001:4, event GCTriggered.",
+		},
+	}
+	if t.pause < all.Pause.Sum()/10 {
+		f.Severity = Note
+	}
+	if c.Trace.Keywords&keywordHeapDump != 0 {
+		f.Says += " The trace holds heap dumps, and each of them starts with one."
+		f.Confidence = Low
+	}
+	f.quote(t)
+	return f, true
+}
+
+func memoryNearlyFull(c *Case) (Finding, bool) {
+	high, low := &c.tallies[highMemory], &c.tallies[lowMemory]
+	if high.count == 0 && low.count == 0 {
+		return Finding{}, false
+	}
+	load := c.Process.Heap.MaxLoad.V
+	f := Finding{
+		Severity: max(Warning, c.costs()), Confidence: High,
+		Says: fmt.Sprintf("In %s at least %d %% of the memory of the machine, or of the container, was in use, at most %d %%.",
+			counted(high.count, "collection"), highMemoryLoad, load),
+		Evidence: []Figure{{"memory_load_pct", float64(load)}, {"at_high_load", float64(high.count)}, {"low_memory_signals", float64(low.count)}},
+		Advice: []string{
+			"The collector then runs more full, compacting collections. Free memory, give the container more, or move other processes away.",
+		},
+		Settings: []Setting{hardLimit, highMemPercent},
+	}
+	f.quote(high)
+	if high.count == 0 {
+		f.Says = fmt.Sprintf("%s ran because the system or the host signalled low memory.", counted(low.count, "collection"))
+		f.quote(low)
+	}
+	if load >= veryHighMemoryLoad {
+		f.Severity = Problem
+	}
+	return f, true
+}
+
+func fullAndBlocking(c *Case) (Finding, bool) {
+	t, all := &c.tallies[fullBlocking], c.all()
+	byCount, byPause := of(t.count, all.Count), of(t.pause, all.Pause.Sum())
+	if t.count < several || byCount < largeShare && byPause < largeShare {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: c.costs(), Confidence: High,
+		Says: fmt.Sprintf("%s of %s were of generation 2 and stopped all threads from start to end: %s of the pauses.",
+			units.Count(t.count), counted(all.Count, "collection"), units.Percent(byPause)),
+		Evidence: []Figure{{"full_blocking", float64(t.count)}, {"full_blocking_pct", byCount}, {"full_blocking_pause_pct", byPause}},
+		Advice:   []string{"Normally generation 2 is collected in the background. See why it was not: gctrail gcs --gen 2 --kind blocking FILE, columns reason and condemned."},
+	}
+	f.quote(t)
+	if s := c.Process.Process.Settings; s != nil && s.BitSettings&clr.GCSettingsBitsConcurrent == 0 {
+		f.Says += " Background collections are switched off."
+		f.Settings = []Setting{{
+			Variable: "DOTNET_gcConcurrent", Value: "0x1", Property: "System.GC.Concurrent", JSON: "true",
+			Effect: "generation 2 is collected while threads run",
+		}}
+	}
+	return f, true
+}
+
+func largeObjects(c *Case) (Finding, bool) {
+	t, fulls := &c.tallies[forLargeObjects], c.tallies[full].count
+	if t.count < several || of(t.count, fulls) < largeShare {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: c.costs(), Confidence: High,
+		Says: fmt.Sprintf("%s of %s of generation 2 ran because large objects (85,000 bytes and more, or pinned arrays) had used up their budget.",
+			units.Count(t.count), counted(fulls, "collection")),
+		Evidence: []Figure{{"for_large_objects", float64(t.count)}, {"full", float64(fulls)}, {"pause_ms", millis(t.pause)}},
+		Advice: []string{
+			"Reuse large arrays (ArrayPool, RecyclableMemoryStream), or split them.",
+			"To see their types, collect allocation ticks: profile gc-verbose, then gctrail events --name GCAllocationTick FILE, AllocationKind 1.",
+		},
+		Settings: []Setting{lohThreshold},
+	}
+	f.quote(t)
+	return f, true
+}
+
+// oddPauses looks for a long pause of a collection that promoted no more than
+// its likes do.
+func oddPauses(c *Case) (Finding, bool) {
+	var t tally
+	for _, col := range c.Process.Longest {
+		class := classOf(&c.Process, col)
+		pause, suspend := col.Pause(), col.Suspend()
+		if class == nil || class.Count < 2*several || !suspend.Known || !col.Promoted.Known || class.Promoted.Known == 0 {
+			continue
+		}
+		working, usual := pause.V-suspend.V, class.Pause.Percentile(50)
+		average := class.Promoted.Sum / int64(class.Promoted.Known)
+		if working >= aloneLongest && working > farFromMedian*usual && 2*col.Promoted.V <= 3*average {
+			t.add(col)
+		}
+	}
+	if t.count == 0 {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: min(Warning, c.costs()), Confidence: Medium,
+		Says: fmt.Sprintf("%s worked more than %d times as long as the median of their generation and kind, and promoted no more. The longest took %s.",
+			counted(t.count, "collection"), farFromMedian, units.Duration(t.kept[0].pause)),
+		Evidence: []Figure{{"odd_pauses", float64(t.count)}, {"pause_max_ms", millis(t.kept[0].pause)}},
+		Advice:   []string{"Look for what else ran then: other processes, a CPU quota smaller than the number of heaps, paging. A trace with context switches shows it."},
+	}
+	f.quote(&t)
+	return f, true
+}
+
+func classOf(p *stats.Process, c *gc.Collection) *stats.Totals {
+	if !c.Generation.Known || c.Generation.V < 0 || c.Generation.V > 2 {
+		return nil
+	}
+	return p.Class(c.Generation.V, c.Kind)
+}
