@@ -19,10 +19,11 @@ const (
 
 // previous is what the figures of a collection need of those before it.
 type previous struct {
-	number  uint32
-	known   bool
-	restart Opt[time.Duration] // RestartEEBegin of the latest pause
-	end     time.Duration      // of all that is known of it
+	number uint32
+	known  bool
+	end    time.Duration // of all that is known of it
+
+	restarts []time.Duration // RestartEEBegin of the pauses that may still matter
 
 	gen0    Opt[int64]   // objects in gen0 after it
 	objects []uohObjects // objects in LOH and POH, as collections measured them
@@ -121,9 +122,19 @@ func (b *building) span(last *previous) {
 	if b.End.Known {
 		b.needs.To = max(b.needs.To, b.End.V)
 	}
-	if b.PauseStart.Known && last.restart.Known {
-		b.SinceLast = Some(max(0, b.PauseStart.V-last.restart.V))
+	if r, ok := last.restarted(b.PauseStart.V); ok && b.PauseStart.Known {
+		b.SinceLast = Some(b.PauseStart.V - r)
 	}
+}
+
+// restarted returns the latest restart up to a time.
+func (p *previous) restarted(at time.Duration) (latest time.Duration, ok bool) {
+	for _, r := range p.restarts {
+		if r <= at && (!ok || r > latest) {
+			latest, ok = r, true
+		}
+	}
+	return latest, ok
 }
 
 // sizes takes the generations from the histories.
@@ -237,11 +248,10 @@ func (p *previous) uoh(at time.Duration) (m uohObjects, ok bool) {
 func (p *previous) follow(b *building) {
 	p.number, p.known = b.Number, true
 	p.end = max(p.end, b.needs.To)
-	for i := range b.Pauses {
-		if b.Pauses[i].Kind != PauseFinal {
-			p.restart = Some(b.Pauses[i].Start + b.Pauses[i].Duration)
-		}
+	if latest, ok := p.restarted(b.PauseStart.V); ok && b.PauseStart.Known {
+		p.restarts = slices.DeleteFunc(p.restarts, func(r time.Duration) bool { return r < latest })
 	}
+	p.restarts = append(p.restarts, b.restarts...)
 	if !b.histories() || !b.Start.Known || !b.End.Known {
 		p.gen0, p.objects = Opt[int64]{}, nil
 		p.adrift = p.adrift || b.Requested == Background

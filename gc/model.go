@@ -105,8 +105,8 @@ func (m *Model) handOut(yield func(*Collection, error) bool) bool {
 // first event.
 func (m *Model) Processes() []*Process { return m.processes }
 
-// Feed takes in one event. Events must come in order of time; those that the
-// model does not want are passed over.
+// Feed takes in one event. Events must come in order of time; those that do
+// not, and those that the model does not want, are passed over.
 func (m *Model) Feed(ev *trace.Event) {
 	kind, known := m.kinds[ev.Desc]
 	if !known {
@@ -116,7 +116,7 @@ func (m *Model) Feed(ev *trace.Event) {
 		kind = clr.KindOf(ev.Desc.Provider, ev.Desc.ID)
 		m.kinds[ev.Desc] = kind
 	}
-	if handle := handler(kind); handle != nil {
+	if handle := handler(kind); handle != nil && !ev.Late {
 		m.event = event{Event: ev, process: m.process(ev.PID), kind: kind, time: ev.Time()}
 		handle(m, &m.event)
 	}

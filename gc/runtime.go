@@ -48,6 +48,7 @@ type building struct {
 	promoted   [5]int64      // TotalPromotedSizeN of GCHeapStats
 	uohTicks   [5]int64      // bytes ticked between start and end, by generation
 	marks      []rawMark
+	restarts   []time.Duration // RestartEEBegin of its pauses
 	finished   bool
 }
 

@@ -221,6 +221,7 @@ func (b *building) paused(s *suspension, p Pause) {
 		b.PauseStart = Some(s.begin)
 	}
 	b.Pauses = append(b.Pauses, p)
+	b.restarts = append(b.restarts, s.restartBegin.V)
 }
 
 // backgroundPhase notes what the private provider tells of a background

@@ -114,6 +114,7 @@ func (r *Reader) queued(h *header, batch *batch, payload span) {
 	}
 	key := r.key(h.ticks)
 	r.latest = max(r.latest, key)
+	late := key < r.sorted
 	if h.sorted {
 		r.sorted = max(r.sorted, key)
 	}
@@ -122,7 +123,7 @@ func (r *Reader) queued(h *header, batch *batch, payload span) {
 	}
 	k.count++
 	if k.want {
-		batch.items = append(batch.items, item{key, k, payload, h.stack, r.context(h, batch)})
+		batch.items = append(batch.items, item{key, k, payload, h.stack, r.context(h, batch) | pick[uint32](late, lateItem, 0)})
 	}
 }
 

@@ -8,8 +8,12 @@ type item struct {
 	kind    *kind
 	payload span
 	stack   uint32 // id, or in V3 the offset of the stack's bytes
-	context uint32 // index in the batch's contexts
+	context uint32 // index in the batch's contexts, and lateItem
 }
+
+// lateItem is set in an item's context if the event is older than one before it
+// that was said to be sorted: something is damaged.
+const lateItem = 1 << 31
 
 // A span is a part of a block.
 type span struct{ off, n uint32 }

@@ -214,10 +214,12 @@ func (r *Reader) flush(upTo uint64, yield func(*trace.Event, error) bool) bool {
 	q := &r.queue
 	for len(q.heap) > 0 && (q.heap[0].ticks <= upTo || q.pending > maxPending) {
 		b, it := q.pop()
-		if it.ticks < r.emitted {
+		r.event.Late = it.ticks < r.emitted || it.context&lateItem != 0
+		if r.event.Late {
 			r.loss.Late++
+			r.lost(0, r.unkey(it.ticks), r.unkey(r.emitted))
 		}
-		r.emitted = it.ticks
+		r.emitted = max(r.emitted, it.ticks)
 		r.fill(b, it)
 		if !yield(&r.event, nil) {
 			return false
@@ -231,7 +233,7 @@ func (r *Reader) flush(upTo uint64, yield func(*trace.Event, error) bool) bool {
 
 // fill makes r.event the event of an item.
 func (r *Reader) fill(b *batch, it *item) {
-	ctx := &b.contexts[it.context]
+	ctx := &b.contexts[it.context&^lateItem]
 	ev := &r.event
 	ev.Desc = it.kind.desc
 	ev.Ticks = int64(it.ticks ^ 1<<63)

@@ -13,7 +13,7 @@ type Loss struct {
 	Exactness Exactness
 	// Cut is set where the trace ends before its own end mark.
 	Cut bool
-	// Late counts events that came too late to be handed out in order of time.
+	// Late counts events that came later than their time: see Event.Late.
 	Late uint64
 	// Damage lists what could not be read, at most MaxDamage entries.
 	Damage []Damage

@@ -67,6 +67,7 @@ type Event struct {
 	PointerSize int    // of the process: 4 or 8
 	Payload     []byte
 	Labels      *Labels // nil for most events
+	Late        bool    // handed out, or in the file, after what is younger: out of order or damaged
 
 	stack     []byte
 	stackSize int // of one address in stack
