@@ -125,7 +125,7 @@ type Generation struct {
 	Fragmentation Opt[int64]   // free space after
 	Survival      Opt[float64] // percent of the objects before; unknown where other collections promote meanwhile
 	Budget        int64        // allocation budget until the next collection
-	Pinned        int64        // survived because pinned
+	Pinned        Opt[int64]   // of Out, survived because pinned
 }
 
 // A Mark is the marking from one kind of root on one heap.

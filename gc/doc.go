@@ -4,9 +4,10 @@
 // memory was freed.
 //
 // One state machine, Model, serves files and live streams alike. Collections
-// runs it over a trace.Source:
+// runs it over a trace.Source, such as a nettrace.Reader whose filter is Wants:
 //
-//	for c, err := range gc.Collections(src, gc.Options{}) { … }
+//	var model gc.Model
+//	for c, err := range model.Collections(src) { … }
 //
 // Which event says what, and where the figures come from, is told in
 // docs/figures.md; the sources are the runtime's gc.cpp, gcrecord.h and

@@ -144,7 +144,8 @@ func (b *building) sizes() {
 	for i := range b.Generations {
 		s := &b.sums[i]
 		g := &b.Generations[i]
-		*g = Generation{Name: GenerationNames[i], Before: s.before, In: s.in, Out: s.survived, Budget: s.budget, Pinned: s.pinned}
+		*g = Generation{Name: GenerationNames[i], Before: s.before, In: s.in, Out: s.survived, Budget: s.budget,
+			Pinned: Opt[int64]{s.pinned, b.pinned}}
 		before += s.before
 		promoted += s.survived
 		if b.recordedAfter(i) {
@@ -158,10 +159,10 @@ func (b *building) sizes() {
 }
 
 // recordedAfter says whether the sizes after the collection are those of
-// generation i. Up to .NET Core 3.1, whose histories have no POH, only the
-// condemned generations' and the next older one's are written.
+// generation i. CoreCLR up to 3.1 writes only the condemned generations' and
+// the next older one's.
 func (b *building) recordedAfter(i int) bool {
-	if b.records > poh || b.sums[i].after != 0 {
+	if b.allAfter || b.sums[i].after != 0 {
 		return true
 	}
 	if i >= loh {
@@ -315,33 +316,6 @@ func (b *building) peak(inside []*building) {
 		}
 	}
 	b.HeapPeak = Some(top)
-}
-
-// marking turns the ends of marking steps into durations: per heap, each lasts
-// from the end of the step before, the first from GCStart.
-func (b *building) marking() {
-	slices.SortStableFunc(b.marks, func(a, c rawMark) int { return int(a.heap) - int(c.heap) })
-	at := b.Start.V
-	for i, m := range b.marks {
-		if i == 0 || m.heap != b.marks[i-1].heap {
-			at = b.Start.V
-		}
-		b.mark(m, max(0, m.at-at))
-		at = m.at
-	}
-	b.marks = nil
-}
-
-// mark adds a step. The same root can be marked from twice.
-func (b *building) mark(m rawMark, d time.Duration) {
-	for i := len(b.Marks) - 1; i >= 0 && b.Marks[i].Heap == m.heap; i-- {
-		if b.Marks[i].Root == m.root {
-			b.Marks[i].Duration += d
-			b.Marks[i].Bytes.V += m.bytes
-			return
-		}
-	}
-	b.Marks = append(b.Marks, Mark{m.heap, m.root, d, Some(m.bytes)})
 }
 
 // order is the time by which collections are ordered: the start, or what is

@@ -38,30 +38,38 @@ func (m *Model) globalHistory(e *event) {
 		return
 	}
 	rt := e.process.runtime(v.ClrInstanceID, m)
-	rt.historied = true
-	concurrent := v.GlobalMechanisms&clr.GlobalMechanismsConcurrent != 0
-	b := rt.awaitingHistory(concurrent || v.CondemnedGeneration == 2)
+	b := rt.globalHistory(e, v.GlobalMechanisms, v.CondemnedGeneration, v.NumHeaps, v.Reason)
+	if b == nil {
+		return
+	}
+	b.Compacted = Some(v.GlobalMechanisms&clr.GlobalMechanismsCompaction != 0)
+	b.MemoryLoad = Some(int(v.MemoryPressure))
+	b.condemned(v.CondemnReasons1)
+}
+
+// globalHistory gives a global history to its collection, which it returns.
+func (rt *runtime) globalHistory(e *event, mechanisms clr.GlobalMechanisms, generation uint32, heaps int32, reason clr.GCReason) *building {
+	concurrent := mechanisms&clr.GlobalMechanismsConcurrent != 0
+	b := rt.awaitingHistory(concurrent || generation == 2)
 	if b == nil {
 		b = rt.awaitingHistory(false)
 	}
 	if b == nil {
 		delete(rt.history, e.TID)
-		return
+		return nil
 	}
 	rt.history[e.TID] = b
 	b.global, b.concurrent = true, concurrent
-	b.Generation = Some(int(v.CondemnedGeneration))
-	b.Heaps = Some(int(v.NumHeaps))
-	b.Mechanisms = Some(v.GlobalMechanisms)
-	b.Compacted = Some(v.GlobalMechanisms&clr.GlobalMechanismsCompaction != 0)
-	b.MemoryLoad = Some(int(v.MemoryPressure))
-	b.condemned(v.CondemnReasons1)
+	b.Generation = Some(int(generation))
+	b.Heaps = Some(int(heaps))
+	b.Mechanisms = Some(mechanisms)
 	if !b.Reason.Known {
-		b.Reason = Some(v.Reason)
+		b.Reason = Some(reason)
 	}
-	if v.NumHeaps > 1 {
+	if heaps > 1 {
 		e.process.Server = Some(true)
 	}
+	return b
 }
 
 // awaitingHistory returns the latest unfinished collection without a history:
@@ -82,17 +90,30 @@ func (m *Model) perHeapHistory(e *event) {
 		return
 	}
 	rt := e.process.runtime(v.ClrInstanceID, m)
-	b := rt.history[e.TID]
-	if b == nil || slices.Contains(b.heaps, v.HeapIndex) {
+	b := rt.heapHistory(e, v.HeapIndex)
+	if b == nil {
 		return
 	}
-	b.heaps = append(b.heaps, v.HeapIndex)
 	b.records = min(len(v.Values), len(b.sums))
+	b.allAfter = b.records > poh // up to .NET Core 3.1 there is no POH
+	b.pinned = true
 	b.condemned(v.CondemnReasons1)
 	for i := range v.Values[:b.records] {
 		b.sums[i].add(&v.Values[i])
 	}
 	rt.release()
+}
+
+// heapHistory returns the collection that a heap's history of this thread is
+// of, or nil if there is none, or has that heap's already.
+func (rt *runtime) heapHistory(e *event, heap uint32) *building {
+	rt.historied = true
+	b := rt.history[e.TID]
+	if b == nil || slices.Contains(b.heaps, heap) {
+		return nil
+	}
+	b.heaps = append(b.heaps, heap)
+	return b
 }
 
 // condemned adds the reasons that a heap, or all heaps together, had.
@@ -108,22 +129,6 @@ func (g *generation) add(v *clr.GCPerHeapHistoryValue) {
 	g.survived += int64(v.PinnedSurv + v.NonePinnedSurv)
 	g.budget += int64(v.NewAllocation)
 }
-
-// markWithType is raised at the end of marking from one kind of root.
-func (m *Model) markWithType(e *event) {
-	v := &m.decoded.mark
-	if !e.decode(v) {
-		return
-	}
-	rt := e.process.runtime(v.ClrInstanceID, m)
-	if b := rt.current(); b != nil && len(b.marks) < maxMarks {
-		b.marks = append(b.marks, rawMark{v.HeapNum, v.Type, e.time, int64(v.Bytes)})
-	}
-}
-
-// maxMarks bounds the marks kept of a collection: ten kinds of roots on each of
-// 1,024 heaps, the most that the runtime can have.
-const maxMarks = 10 << 10
 
 // dynamicEvent takes in what was committed: told at the start of every
 // collection, and again at the end of a blocking one.

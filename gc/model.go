@@ -28,6 +28,7 @@ type Model struct {
 	held      []*Collection // finished, not handed out; in order of start
 	fresh     bool          // a collection was finished since ready was last asked
 	loss      *trace.Loss
+	info      *trace.Info
 	surveyed  bool // loss and processes are those of the whole trace
 
 	event   event
@@ -36,17 +37,20 @@ type Model struct {
 
 // decoded are the payloads that the model decodes, kept for their memory.
 type decoded struct {
-	start     clr.GCStart
-	end       clr.GCEnd
-	suspend   clr.GCSuspendEEBegin
-	restart   clr.GCRestartEEBegin
-	stats     clr.GCHeapStats
-	global    clr.GCGlobalHeapHistory
-	perHeap   clr.GCPerHeapHistory
-	mark      clr.GCMarkWithType
-	dynamic   clr.GCDynamicEvent
-	committed clr.CommittedUsage
-	tick      clr.GCAllocationTick
+	start          clr.GCStart
+	end            clr.GCEnd
+	suspend        clr.GCSuspendEEBegin
+	restart        clr.GCRestartEEBegin
+	stats          clr.GCHeapStats
+	global         clr.GCGlobalHeapHistory
+	perHeap        clr.GCPerHeapHistory
+	privateGlobal  clr.PrivateGCGlobalHeapHistory
+	privatePerHeap clr.PrivateGCPerHeapHistory
+	mark           clr.GCMarkWithType
+	oldMark        clr.GCMarkStackRoots
+	dynamic        clr.GCDynamicEvent
+	committed      clr.CommittedUsage
+	tick           clr.GCAllocationTick
 }
 
 // Wants says whether a Model reads events of a kind. It is meant as the filter
@@ -70,7 +74,7 @@ func Identifies(d *trace.Descriptor) bool {
 // rebuilt.
 func (m *Model) Collections(src trace.Source) iter.Seq2[*Collection, error] {
 	return func(yield func(*Collection, error) bool) {
-		m.loss = src.Loss()
+		m.loss, m.info = src.Loss(), src.Info()
 		var failed error
 		for ev, err := range src.Events() {
 			if err != nil {
@@ -82,7 +86,7 @@ func (m *Model) Collections(src trace.Source) iter.Seq2[*Collection, error] {
 				return
 			}
 		}
-		m.end(src.Info())
+		m.end()
 		if !m.handOut(yield) {
 			return
 		}
@@ -142,24 +146,34 @@ func (e *event) decode(v interface {
 
 // handlers says what each kind of event does.
 var handlers = [...]func(*Model, *event){
-	clr.KindGCSuspendEEBegin:          (*Model).suspendBegin,
-	clr.KindGCSuspendEEEnd:            (*Model).suspendEnd,
-	clr.KindGCRestartEEBegin:          (*Model).restartBegin,
-	clr.KindGCRestartEEEnd:            (*Model).restartEnd,
-	clr.KindGCStart:                   (*Model).gcStart,
-	clr.KindGCEnd:                     (*Model).gcEnd,
-	clr.KindGCHeapStats:               (*Model).heapStats,
-	clr.KindGCGlobalHeapHistory:       (*Model).globalHistory,
-	clr.KindGCPerHeapHistory:          (*Model).perHeapHistory,
-	clr.KindGCMarkWithType:            (*Model).markWithType,
-	clr.KindGCDynamicEvent:            (*Model).dynamicEvent,
-	clr.KindGCAllocationTick:          (*Model).allocationTick,
-	clr.KindBGCBegin:                  (*Model).backgroundPhase,
-	clr.KindBGC2ndNonConBegin:         (*Model).backgroundPhase,
-	clr.KindRuntimeInformationStart:   (*Model).runtimeInformation,
-	clr.KindRuntimeInformationDCStart: (*Model).runtimeInformation,
-	clr.KindGCSettingsRundown:         (*Model).settings,
-	clr.KindProcessInfo:               (*Model).processInfo,
+	clr.KindGCSuspendEEBegin:            (*Model).suspendBegin,
+	clr.KindGCSuspendEEEnd:              (*Model).suspendEnd,
+	clr.KindGCRestartEEBegin:            (*Model).restartBegin,
+	clr.KindGCRestartEEEnd:              (*Model).restartEnd,
+	clr.KindGCStart:                     (*Model).gcStart,
+	clr.KindGCEnd:                       (*Model).gcEnd,
+	clr.KindGCHeapStats:                 (*Model).heapStats,
+	clr.KindGCGlobalHeapHistory:         (*Model).globalHistory,
+	clr.KindGCPerHeapHistory:            (*Model).perHeapHistory,
+	clr.KindPrivateGCGlobalHeapHistory:  (*Model).privateGlobalHistory,
+	clr.KindPrivateGCPerHeapHistory:     (*Model).privatePerHeapHistory,
+	clr.KindGCMarkWithType:              (*Model).markWithType,
+	clr.KindGCMarkStackRoots:            (*Model).oldMark,
+	clr.KindGCMarkFinalizeQueueRoots:    (*Model).oldMark,
+	clr.KindGCMarkHandles:               (*Model).oldMark,
+	clr.KindGCMarkOlderGenerationRoots:  (*Model).oldMark,
+	clr.KindPrvGCMarkStackRoots:         (*Model).oldMark,
+	clr.KindPrvGCMarkFinalizeQueueRoots: (*Model).oldMark,
+	clr.KindPrvGCMarkHandles:            (*Model).oldMark,
+	clr.KindPrvGCMarkCards:              (*Model).oldMark,
+	clr.KindGCDynamicEvent:              (*Model).dynamicEvent,
+	clr.KindGCAllocationTick:            (*Model).allocationTick,
+	clr.KindBGCBegin:                    (*Model).backgroundPhase,
+	clr.KindBGC2ndNonConBegin:           (*Model).backgroundPhase,
+	clr.KindRuntimeInformationStart:     (*Model).runtimeInformation,
+	clr.KindRuntimeInformationDCStart:   (*Model).runtimeInformation,
+	clr.KindGCSettingsRundown:           (*Model).settings,
+	clr.KindProcessInfo:                 (*Model).processInfo,
 }
 
 func handler(k clr.Kind) func(*Model, *event) {
@@ -228,7 +242,7 @@ func (m *Model) open(t time.Duration) bool {
 
 // known says whether later parts of the trace have nothing to add to c.
 func (m *Model) known(c *Collection) bool {
-	return m.surveyed || m.loss.Settled >= c.needs.To && c.Process.identified()
+	return m.surveyed || m.loss.Settled >= c.needs.To && c.Process.Runtime != "" && m.named(c.Process)
 }
 
 // survey reads the trace once more, for its loss and its processes. A trace
@@ -249,17 +263,33 @@ func (m *Model) survey() {
 		}
 		ahead.Feed(ev)
 	}
-	m.loss = src.Loss()
+	m.loss, m.info = src.Loss(), src.Info()
 	for _, p := range ahead.processes {
 		m.process(p.PID).learn(p)
 	}
+	for _, p := range m.processes {
+		m.named(p)
+	}
+}
+
+// named says whether the process has a name. One that the trace gives it goes
+// before that of its command line.
+func (m *Model) named(p *Process) bool {
+	if of, ok := m.info.Processes[p.PID]; ok {
+		p.named(of.CommandLine)
+		if of.Name != "" {
+			p.Name = baseName(of.Name)
+		}
+	}
+	return p.Name != ""
 }
 
 // end finishes what the trace leaves open.
-func (m *Model) end(info *trace.Info) {
+func (m *Model) end() {
 	for _, p := range m.processes {
+		m.named(p)
 		if p.Stopped <= p.last {
-			p.Stopped = max(info.Last, p.last)
+			p.Stopped = max(m.info.Last, p.last)
 		}
 		for _, rt := range p.runtimes {
 			rt.finishAll()

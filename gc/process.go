@@ -43,9 +43,6 @@ type SuspensionTotal struct {
 	Max    time.Duration
 }
 
-// identified says whether name and runtime are known.
-func (p *Process) identified() bool { return p.Name != "" && p.Runtime != "" }
-
 // learn takes over what another reading of the trace told of the process.
 func (p *Process) learn(o *Process) {
 	p.Name, p.CommandLine, p.OS, p.Arch = o.Name, o.CommandLine, o.OS, o.Arch
@@ -130,8 +127,16 @@ func (p *Process) named(commandLine string) {
 	if quoted, ok := strings.CutPrefix(commandLine, `"`); ok {
 		name, _, _ = strings.Cut(quoted, `"`)
 	}
-	name = name[strings.LastIndexAny(name, `/\`)+1:]
-	p.Name = strings.TrimSuffix(strings.TrimSuffix(name, ".exe"), ".EXE")
+	p.Name = baseName(name)
+}
+
+// baseName is the name of a file without its folder and .exe.
+func baseName(path string) string {
+	name := path[strings.LastIndexAny(path, `/\`)+1:]
+	if i := len(name) - len(".exe"); i > 0 && strings.EqualFold(name[i:], ".exe") {
+		return name[:i]
+	}
+	return name
 }
 
 // runtimeName spells a runtime as its own version text does. The .NET Framework

@@ -22,7 +22,7 @@ type runtime struct {
 	ended      map[uint64]*building
 	history    map[uint64]*building // by thread, the last GCGlobalHeapHistory's
 
-	historied bool  // it raises GCGlobalHeapHistory
+	historied bool  // it raises GCPerHeapHistory
 	ticked    bool  // there are allocation ticks
 	ticks     int64 // their bytes since the last GCStart
 
@@ -47,7 +47,10 @@ type building struct {
 	sums       [5]generation // over the heaps seen
 	promoted   [5]int64      // TotalPromotedSizeN of GCHeapStats
 	uohTicks   [5]int64      // bytes ticked between start and end, by generation
+	allAfter   bool          // they have the sizes after of all generations
+	pinned     bool          // and what survived because it was pinned
 	marks      []rawMark
+	markSource markSource
 	restarts   []time.Duration // RestartEEBegin of its pauses
 	finished   bool
 }
@@ -60,13 +63,6 @@ type generation struct {
 // objects are the bytes in objects, live or dead.
 func (g *generation) objectsBefore() int64 { return max(0, g.before-g.freeBefore) }
 func (g *generation) objectsAfter() int64  { return max(0, g.after-g.freeAfter) }
-
-type rawMark struct {
-	heap  uint32
-	root  clr.RootType
-	at    time.Duration
-	bytes int64
-}
 
 func newRuntime(p *Process, instance uint16, m *Model) *runtime {
 	return &runtime{

@@ -92,7 +92,7 @@ var ofGeneration = []struct {
 	{"fragmentation_bytes", func(g *gc.Generation) Value { return opt(g.Fragmentation, bytes) }},
 	{"survival_pct", func(g *gc.Generation) Value { return opt(g.Survival, percent) }},
 	{"budget_bytes", func(g *gc.Generation) Value { return bytes(g.Budget) }},
-	{"pinned_bytes", func(g *gc.Generation) Value { return bytes(g.Pinned) }},
+	{"pinned_bytes", func(g *gc.Generation) Value { return opt(g.Pinned, bytes) }},
 }
 
 func kind(k gc.Kind) Value {

@@ -145,7 +145,7 @@ func (w *writer) generations(gens []gc.Generation) {
 		w.optInt64("fragmentation_bytes", g.Fragmentation)
 		w.optFloat("survival_pct", g.Survival)
 		w.int("budget_bytes", g.Budget)
-		w.int("pinned_bytes", g.Pinned)
+		w.optInt64("pinned_bytes", g.Pinned)
 		w.dst = append(w.dst, '}')
 	}
 	w.dst = append(w.dst, ']')

@@ -1,0 +1,58 @@
+package gc
+
+import "github.com/gctrail/gctrail/clr"
+
+// The .NET Framework up to 4.5.2 raises its histories as events of the private
+// provider, in layouts of their own.
+
+// privateGlobalHistory is GCGlobalHeapHistory of the private provider.
+func (m *Model) privateGlobalHistory(e *event) {
+	v := &m.decoded.privateGlobal
+	if e.decode(v) {
+		e.process.runtime(v.ClrInstanceID, m).globalHistory(e, v.GlobalMechanisms, v.CondemnedGeneration, v.NumHeaps, v.Reason)
+	}
+}
+
+// gen0Again is the record of a second pass over gen0, in which the generations
+// of a heap follow that have no POH.
+const gen0Again = 4
+
+// compactMechanismUsed is set in CompactMechanism if the heap was compacted.
+const compactMechanismUsed = 1 << 31
+
+// privatePerHeapHistory is GCPerHeapHistory of the private provider, from
+// version 2 (.NET Framework 4.5) on: those of 4.0 tell nothing of free space.
+func (m *Model) privatePerHeapHistory(e *event) {
+	v := &m.decoded.privatePerHeap
+	if !e.decode(v) || e.version < 2 || len(v.GenData) <= gen0Again {
+		return
+	}
+	rt := e.process.runtime(uint16(v.ClrInstanceID), m)
+	b := rt.heapHistory(e, v.HeapIndex)
+	if b == nil {
+		return
+	}
+	b.records, b.allAfter = gen0Again, true
+	b.condemned(v.CondemnReasonsCondition)
+	b.Compacted = Some(b.Compacted.V || v.CompactMechanism&compactMechanismUsed != 0)
+	if v.MemoryPressure != 0 {
+		b.MemoryLoad = Some(int(v.MemoryPressure))
+	}
+	for i := range v.GenData[:gen0Again] {
+		b.sums[i].addPrivate(&v.GenData[i])
+	}
+	if again := &v.GenData[gen0Again]; again.SizeBefore != 0 {
+		b.sums[gen0].survived += int64(again.Out) - int64(v.GenData[gen0].Out)
+	}
+	rt.release()
+}
+
+func (g *generation) addPrivate(v *clr.PrivateGCPerHeapHistoryGenData) {
+	g.before += int64(v.SizeBefore)
+	g.freeBefore += int64(v.FreeListBefore + v.FreeObjBefore)
+	g.after += int64(v.SizeAfter)
+	g.freeAfter += int64(v.FreeListAfter + v.FreeObjAfter)
+	g.in += int64(v.In)
+	g.survived += int64(v.Out)
+	g.budget += int64(v.NewAllocation)
+}

@@ -1,0 +1,99 @@
+package gc
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+)
+
+// A rawMark is the end of marking from one kind of root on one heap.
+type rawMark struct {
+	heap  uint32
+	root  clr.RootType
+	at    time.Duration
+	bytes Opt[int64]
+}
+
+// maxMarks bounds the marks kept of a collection: ten kinds of roots on each of
+// 1,024 heaps, the most that the runtime can have.
+const maxMarks = 10 << 10
+
+// A markSource is a set of events that tell of marking. Some runtimes raise
+// more than one: the one that tells most counts.
+type markSource uint8
+
+const (
+	privateMarks markSource = iota + 1 // .NET Framework 4.0 and later, private provider
+	runtimeMarks                       // .NET Framework 4.5.2
+	typedMarks                         // GCMarkWithType, from .NET Framework 4.6 and CoreCLR on
+)
+
+// oldMarks are the events before GCMarkWithType, one for each kind of root.
+var oldMarks = map[clr.Kind]struct {
+	root   clr.RootType
+	source markSource
+}{
+	clr.KindGCMarkStackRoots:            {clr.RootTypeStack, runtimeMarks},
+	clr.KindGCMarkFinalizeQueueRoots:    {clr.RootTypeFinalizeQueue, runtimeMarks},
+	clr.KindGCMarkHandles:               {clr.RootTypeHandles, runtimeMarks},
+	clr.KindGCMarkOlderGenerationRoots:  {clr.RootTypeOlder, runtimeMarks},
+	clr.KindPrvGCMarkStackRoots:         {clr.RootTypeStack, privateMarks},
+	clr.KindPrvGCMarkFinalizeQueueRoots: {clr.RootTypeFinalizeQueue, privateMarks},
+	clr.KindPrvGCMarkHandles:            {clr.RootTypeHandles, privateMarks},
+	clr.KindPrvGCMarkCards:              {clr.RootTypeOlder, privateMarks},
+}
+
+// markWithType is raised at the end of marking from one kind of root.
+func (m *Model) markWithType(e *event) {
+	v := &m.decoded.mark
+	if e.decode(v) {
+		e.process.runtime(v.ClrInstanceID, m).marked(typedMarks, rawMark{v.HeapNum, v.Type, e.time, Some(int64(v.Bytes))})
+	}
+}
+
+func (m *Model) oldMark(e *event) {
+	v := &m.decoded.oldMark
+	if e.decode(v) { // all of them have the same fields
+		old := oldMarks[e.kind]
+		e.process.runtime(v.ClrInstanceID, m).marked(old.source, rawMark{heap: v.HeapNum, root: old.root, at: e.time})
+	}
+}
+
+func (rt *runtime) marked(source markSource, mark rawMark) {
+	b := rt.current()
+	if b == nil || source < b.markSource || len(b.marks) == maxMarks {
+		return
+	}
+	if source > b.markSource {
+		b.markSource, b.marks = source, b.marks[:0]
+	}
+	b.marks = append(b.marks, mark)
+}
+
+// marking turns the ends of marking steps into durations: per heap, each lasts
+// from the end of the step before, the first from GCStart.
+func (b *building) marking() {
+	slices.SortStableFunc(b.marks, func(a, c rawMark) int { return int(a.heap) - int(c.heap) })
+	at := b.Start.V
+	for i, m := range b.marks {
+		if i == 0 || m.heap != b.marks[i-1].heap {
+			at = b.Start.V
+		}
+		b.mark(m, max(0, m.at-at))
+		at = m.at
+	}
+	b.marks = nil
+}
+
+// mark adds a step. The same root can be marked from twice.
+func (b *building) mark(m rawMark, d time.Duration) {
+	for i := len(b.Marks) - 1; i >= 0 && b.Marks[i].Heap == m.heap; i-- {
+		if b.Marks[i].Root == m.root {
+			b.Marks[i].Duration += d
+			b.Marks[i].Bytes.V += m.bytes.V
+			return
+		}
+	}
+	b.Marks = append(b.Marks, Mark{m.heap, m.root, d, m.bytes})
+}

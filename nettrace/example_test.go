@@ -1,0 +1,39 @@
+package nettrace_test
+
+import (
+	"compress/gzip"
+	"fmt"
+	"log"
+	"os"
+
+	"github.com/gctrail/gctrail/nettrace"
+)
+
+// This counts the events of a trace of a process that was killed.
+func ExampleReader_Events() {
+	f, err := os.Open("../testdata/net10-killed-web.nettrace.gz")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		log.Fatal(err)
+	}
+
+	r := nettrace.NewReader(z, nettrace.Options{})
+	events := 0
+	for ev, err := range r.Events() {
+		if err != nil {
+			log.Fatal(err)
+		}
+		if events == 0 {
+			fmt.Printf("%s of process %d, the first event after %v\n", r.Info().Format, ev.PID, ev.Time())
+		}
+		events++
+	}
+	fmt.Printf("%d events, ends early: %v, lost: %d (%v)\n", events, r.Loss().Cut, r.Loss().Events, r.Loss().Exactness)
+	// Output:
+	// nettrace V4 of process 5992, the first event after 257.724µs
+	// 1144 events, ends early: true, lost: 0 (lower_bound)
+}
