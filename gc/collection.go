@@ -26,7 +26,7 @@ type Collection struct {
 	End       Opt[time.Duration] // GCEnd
 	SinceLast Opt[time.Duration] // from the previous collection's RestartEEBegin to the suspension for this one
 	Pauses    []Pause            // in order of time, without heap walks
-	AllPauses bool               // Pauses are all that there were
+	AllPauses bool               // Pauses are all there were
 	// PauseStart is the SuspendEEBegin of the first pause.
 	PauseStart Opt[time.Duration]
 
