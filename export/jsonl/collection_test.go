@@ -148,6 +148,7 @@ func full() *gc.Collection {
 			{Kind: gc.PauseInitial, Start: ms(470.5).V, Duration: ms(0.95).V, Suspend: ms(0.036), Restart: ms(0.01)},
 			{Kind: gc.PauseFinal, Start: ms(480).V, Duration: ms(1.5).V, Suspend: ms(0.02), Restart: ms(0.011)},
 		},
+		AllPauses:  true,
 		HeapBefore: gc.Some[int64](157_550_000), HeapAfter: gc.Some[int64](149_800_000), HeapPeak: gc.Some[int64](157_550_000),
 		Promoted: gc.Some[int64](57_220_000), Freed: gc.Some[int64](13_630_000), FreedIs: gc.FreedLowerBound,
 		Allocated: gc.Some[int64](54_470_000), AllocatedTicks: gc.Some[int64](54_500_000),

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"strings"
 	"syscall"
@@ -50,8 +51,12 @@ func (e *inputError) Error() string {
 	if unknown, ok := errors.AsType[*open.UnknownError](e.err); ok {
 		return unknown.Error()
 	}
-	if format, ok := errors.AsType[*nettrace.FormatError](e.err); ok {
-		return fmt.Sprintf("%s: %s at byte %d: %v; %s", e.name, format.Section, format.Off, format.Err, hint(e.err))
+	format, ok := errors.AsType[*nettrace.FormatError](e.err)
+	switch {
+	case ok && errors.Is(e.err, io.ErrUnexpectedEOF):
+		return fmt.Sprintf("%s: the file ends at byte %s, within the %s; %s", e.name, grouped(format.Off), format.Section, hint(e.err))
+	case ok:
+		return fmt.Sprintf("%s: %s at byte %s: %v; %s", e.name, format.Section, grouped(format.Off), format.Err, hint(e.err))
 	}
 	return fmt.Sprintf("%s: %s; %s", e.name, reason(e.err), hint(e.err))
 }
@@ -87,9 +92,11 @@ func hint(err error) string {
 	case errors.Is(err, fs.ErrPermission):
 		return "ask for leave to read it, or copy it as its owner"
 	case errors.Is(err, nettrace.ErrUnsupportedVersion):
-		return "this gctrail reads .netperf version 3 and .nettrace versions 4 to 6; see whether there is a newer one"
+		return "gctrail version tells what this one reads"
+	case errors.Is(err, io.ErrUnexpectedEOF):
+		return "it was not copied whole: fetch it again"
 	default:
-		return "the file is damaged or was not copied whole: fetch it again"
+		return "the file is damaged: fetch it again"
 	}
 }
 

@@ -127,16 +127,19 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, w gcWriter, path stri
 	}
 	var m gc.Model
 	var incomplete []uint32
+	all, kept := 0, 0
 	for c, err := range r.collections(&m) {
 		if err != nil {
 			return errors.Join(w.end(), err)
 		}
+		all++
 		if !c.Complete {
 			incomplete = append(incomplete, c.Number)
 		}
 		if !o.keeps(r, c) {
 			continue
 		}
+		kept++
 		if err := w.collection(c); err != nil {
 			return err
 		}
@@ -146,6 +149,12 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, w gcWriter, path stri
 	}
 	r.Close()
 	std.warn(r.in.Name, missing(r.in, incomplete))
+	switch {
+	case all == 0:
+		std.warn(r.in.Name, "no collections; was the trace taken with --profile gc-collect or another with the keyword gc?")
+	case kept == 0:
+		std.warn(r.in.Name, "none of the "+plural(int64(all), "collection", "collections")+" is what was asked for")
+	}
 	return nil
 }
 
@@ -155,7 +164,17 @@ func (o *gcsOptions) keeps(r *reading, c *gc.Collection) bool {
 		(len(o.generations.values) == 0 || c.Generation.Known && o.generations.allows(strconv.Itoa(c.Generation.V))) &&
 		o.kinds.allows(c.Kind.String()) &&
 		(len(o.reasons.values) == 0 || c.Reason.Known && o.reasons.allows(c.Reason.V.String())) &&
-		c.Pause().V >= time.Duration(o.minPause)
+		pausesSeen(c) >= time.Duration(o.minPause)
+}
+
+// pausesSeen is how long the program stood still for c, as far as the trace
+// tells.
+func pausesSeen(c *gc.Collection) time.Duration {
+	var sum time.Duration
+	for i := range c.Pauses {
+		sum += c.Pauses[i].Duration
+	}
+	return sum
 }
 
 // choose finds the columns that are asked for.

@@ -2,8 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
@@ -62,9 +60,8 @@ func (w *tableGCs) collection(c *gc.Collection) error { return w.table.row(row(w
 // out without a word.
 func (w *tableGCs) end() error {
 	err := w.table.flush()
-	if w.asked && len(w.table.leftOut) > 0 {
-		slices.Reverse(w.table.leftOut)
-		w.std.warn("gctrail", "no room on this terminal for: "+strings.Join(w.table.leftOut, ", "))
+	if w.asked && w.table.leftOut > 0 {
+		w.std.warn("gctrail", "no room on this terminal for "+plural(int64(w.table.leftOut), "column", "columns")+"; pipe to less -S to see all")
 	}
 	return err
 }

@@ -38,9 +38,9 @@ func terminalOf(f *os.File) terminal {
 	if term.IsTerminal(int(f.Fd())) {
 		t.is = !dumb
 		t.width, _, _ = term.GetSize(int(f.Fd()))
-	}
-	if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
-		t.width = n
+		if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
+			t.width = n
+		}
 	}
 	forced := os.Getenv("CLICOLOR_FORCE")
 	t.colour = os.Getenv("NO_COLOR") == "" && (t.is || forced != "" && forced != "0")

@@ -16,7 +16,7 @@ type table struct {
 	width   int // in cells; 0 for no limit
 	bold    bool
 
-	leftOut []string   // headings of columns that there was no room for
+	leftOut int        // columns that there was no room for
 	held    [][]string // rows held back
 	widths  []int      // 0 for a column that is left out
 	started bool       // the widths are settled and the heading is written
@@ -46,9 +46,9 @@ func (t *table) row(cells []string) error {
 	return t.flush()
 }
 
-// flush writes the rows held back.
+// flush writes the rows held back. A table without rows is nothing.
 func (t *table) flush() error {
-	if t.started {
+	if t.started || len(t.held) == 0 {
 		return nil
 	}
 	t.started = true
@@ -92,7 +92,7 @@ func (t *table) measure() {
 		}
 		total -= t.widths[least] + len(tableGap)
 		t.widths[least] = 0
-		t.leftOut = append(t.leftOut, t.columns[least].heading)
+		t.leftOut++
 	}
 }
 

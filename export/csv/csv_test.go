@@ -1,0 +1,113 @@
+package csv_test
+
+import (
+	"bytes"
+	encoding "encoding/csv"
+	"encoding/json"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/export/csv"
+	"github.com/gctrail/gctrail/export/jsonl"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/open"
+)
+
+// Every figure of a real trace is the same as in JSON lines.
+func TestAgreesWithJSON(t *testing.T) {
+	in, err := open.File("../../testdata/net10-wks-background-collect.nettrace.gz", open.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	columns := column.All()
+	text := csv.AppendHeader(nil, columns)
+	var objects []map[string]any
+	var m gc.Model
+	for c, err := range m.Collections(in.Source) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		text = csv.AppendCollection(text, columns, c)
+		var o map[string]any
+		d := json.NewDecoder(bytes.NewReader(jsonl.AppendCollection(nil, in.Source.Info().Start, c)))
+		d.UseNumber()
+		if err := d.Decode(&o); err != nil {
+			t.Fatal(err)
+		}
+		objects = append(objects, o)
+	}
+	rows, err := encoding.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(rows) != len(objects)+1 || len(objects) == 0 {
+		t.Fatalf("%d rows of %d collections", len(rows)-1, len(objects))
+	}
+	compared := 0
+	for i, o := range objects {
+		for j, name := range rows[0] {
+			want, ok := jsonValue(o, name)
+			if !ok {
+				continue
+			}
+			compared++
+			if got := rows[i+1][j]; got != want {
+				t.Errorf("collection %v: %s is %q, in JSON %q", o["number"], name, got, want)
+			}
+		}
+	}
+	if each := compared / len(objects); each < 80 {
+		t.Errorf("only %d figures of each collection were compared", each)
+	}
+}
+
+// jsonValue is the text of the figure of that name, where both forms have it.
+func jsonValue(o map[string]any, name string) (string, bool) {
+	switch name {
+	case "longest_pause_ms":
+		return "", false
+	case "pauses":
+		return strconv.Itoa(len(o[name].([]any))), true
+	}
+	v, ok := o[name]
+	if !ok {
+		gen, figure, _ := strings.Cut(name, "_")
+		gens, _ := o["generations"].([]any)
+		for _, g := range gens {
+			if g := g.(map[string]any); g["name"] == gen {
+				v = g[figure]
+			}
+		}
+	}
+	switch v := v.(type) {
+	case nil:
+		return "", true
+	case string:
+		return v, true
+	case json.Number:
+		return v.String(), true
+	case bool:
+		return strconv.FormatBool(v), true
+	case []any:
+		words := make([]string, len(v))
+		for i := range v {
+			words[i] = v[i].(string)
+		}
+		return strings.Join(words, " "), true
+	}
+	return "", false
+}
+
+func TestQuotes(t *testing.T) {
+	process, _ := column.Named("process")
+	since, _ := column.Named("since_last_ms")
+	c := &gc.Collection{Process: &gc.Process{Name: `a,"b"`}, SinceLast: gc.Some(1500 * time.Microsecond)}
+	columns := []column.Column{process, since}
+	if got, want := string(csv.AppendCollection(nil, columns, c)), "\"a,\"\"b\"\"\",1.5\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}

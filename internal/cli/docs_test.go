@@ -1,0 +1,62 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
+)
+
+//go:generate go test -run TestCommandDocs -update
+
+// TestCommandDocs holds docs/commands.md to what the commands say of
+// themselves.
+func TestCommandDocs(t *testing.T) {
+	const path = "../../docs/commands.md"
+	want := commandDocs(newRootCmd(&stdio{out: &bytes.Buffer{}, err: &bytes.Buffer{}}))
+	if *update {
+		if err := os.WriteFile(path, want, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), string(got)); diff != "" {
+		t.Errorf("docs/commands.md is old: run go generate ./internal/cli\n%s", diff)
+	}
+}
+
+// commandDocs is a chapter for each command.
+func commandDocs(root *cobra.Command) []byte {
+	var b bytes.Buffer
+	b.WriteString("<!-- Written by go generate ./internal/cli from the commands' own help. -->\n\n# Commands\n")
+	describe(&b, root)
+	for _, cmd := range root.Commands() {
+		if !cmd.Hidden && cmd.Name() != "help" && cmd.Name() != "completion" {
+			describe(&b, cmd)
+		}
+	}
+	return b.Bytes()
+}
+
+func describe(b *bytes.Buffer, cmd *cobra.Command) {
+	cmd.InitDefaultHelpFlag()
+	fmt.Fprintf(b, "\n## %s\n\n%s.\n\n```text\n", cmd.CommandPath(), cmd.Short)
+	if cmd.Long != "" {
+		fmt.Fprintf(b, "%s\n\n", strings.TrimSpace(cmd.Long))
+	}
+	fmt.Fprintf(b, "%s\n", cmd.UseLine())
+	if cmd.Example != "" {
+		fmt.Fprintf(b, "\nExamples:\n%s\n", cmd.Example)
+	}
+	if flags := cmd.LocalFlags().FlagUsagesWrapped(80); flags != "" {
+		fmt.Fprintf(b, "\nFlags:\n%s", flags)
+	}
+	b.WriteString("```\n")
+}

@@ -1,0 +1,77 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"strings"
+	"testing"
+)
+
+func TestTable(t *testing.T) {
+	columns := []tableColumn{{"GC", false, 0}, {"reason", true, 1}, {"pause ms", false, 0}, {"promoted MB", false, 7}, {"freed MB", false, 4}}
+	rows := [][]string{
+		{"1", "AllocSmall", "9.282", "13.66", "39.27"},
+		{"100", "Induced", "18.824", "-", ">7.27"},
+	}
+	tests := []struct {
+		width int
+		want  string
+	}{
+		{0, `
+ GC  reason      pause ms  promoted MB  freed MB
+  1  AllocSmall     9.282        13.66     39.27
+100  Induced       18.824            -     >7.27
+`},
+		{40, `
+ GC  reason      pause ms  freed MB
+  1  AllocSmall     9.282     39.27
+100  Induced       18.824     >7.27
+`},
+		{20, `
+ GC  pause ms
+  1     9.282
+100    18.824
+`},
+		{5, `
+ GC  pause ms
+  1     9.282
+100    18.824
+`},
+	}
+	for _, tt := range tests {
+		var b bytes.Buffer
+		tab := table{w: &b, columns: columns, width: tt.width}
+		for _, r := range rows {
+			if err := tab.row(r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := tab.flush(); err != nil {
+			t.Fatal(err)
+		}
+		if got := b.String(); got != tt.want[1:] {
+			t.Errorf("width %d:\n%s\nwant:\n%s", tt.width, got, tt.want[1:])
+		}
+	}
+}
+
+// Rows after those that settle the widths come at once.
+func TestTableStreams(t *testing.T) {
+	var b bytes.Buffer
+	tab := table{w: &b, columns: []tableColumn{{"n", false, 0}, {"word", true, 0}}, bold: true}
+	for i := range tableHold {
+		if err := tab.row([]string{fmt.Sprint(i), "a"}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !strings.HasPrefix(b.String(), "\x1b[1m  n  word\x1b[0m\n  0  a\n") {
+		t.Errorf("begins %q", b.String()[:40])
+	}
+	b.Reset()
+	if err := tab.row([]string{"12345", "wider"}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := b.String(), "12345  wider\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
