@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+)
+
+type reportOptions struct {
+	selection
+	files   []string
+	format  choice
+	output  string
+	explain string
+}
+
+func newReportCmd(std *stdio) *cobra.Command {
+	opts := newReportOptions()
+	cmd := &cobra.Command{
+		Use:   "report FILE...",
+		Short: "Judge the garbage collector: verdict, figures, findings, tables",
+		Long: `report says whether the garbage collector hurts a program, with the figures that
+show it: how many collections, how long threads stood still, how much memory
+was freed; what the trace cannot tell, and how to collect it; findings with
+their evidence and the setting to change; tables; and what to run next.
+
+Several files are reported one after the other; - is standard input. A path
+alone does the same as report with that path.
+
+--explain NAME defines a figure, by its name in the text, in JSON or in the
+columns of gcs; --explain all defines them all.`,
+		Example: `  gctrail app.nettrace
+  gctrail report --format json app.nettrace | jq .processes[0].findings
+  gctrail report --process 'web*' --from 10s --to 20s app.nettrace
+  gctrail report --explain pause`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if opts.explain != "" {
+				return noArgs(cmd, args)
+			}
+			return someFiles(cmd, args)
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if opts.explain != "" {
+				return opts.define(cmd, std)
+			}
+			opts.files = args
+			return opts.run(cmd.Context(), std)
+		},
+	}
+	flags := cmd.Flags()
+	flags.Var(&opts.format, "format", "text or json (one line for each file)")
+	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
+	flags.StringVar(&opts.explain, "explain", "", "define the figure `NAME` instead")
+	opts.addFlags(flags)
+	complete(cmd, "format", opts.format.of)
+	complete(cmd, "explain", figureNames())
+	return cmd
+}
+
+// newReportOptions are those of a path alone.
+func newReportOptions() *reportOptions {
+	return &reportOptions{format: choice{"text", []string{"text", "json"}}, output: "-"}
+}
+
+func (o *reportOptions) run(ctx context.Context, std *stdio) error {
+	out, err := std.create(o.output, o.files)
+	if err != nil {
+		return err
+	}
+	begun := 0
+	err = each(o.files, func(path string) error {
+		rep, err := o.gather(ctx, std, path)
+		if err != nil {
+			return err
+		}
+		if o.format.value == "json" {
+			return rep.writeJSON(out)
+		}
+		p := newPage(std, out)
+		if begun++; begun > 1 {
+			p.line("")
+		}
+		if len(o.files) > 1 {
+			p.heading("%s", rep.name)
+		}
+		rep.write(p)
+		_, err = out.Write(p.Bytes())
+		return err
+	})
+	return errors.Join(err, out.Close())
+}
+
+// define prints the definition of a figure.
+func (o *reportOptions) define(cmd *cobra.Command, std *stdio) error {
+	out, err := std.create(o.output, nil)
+	if err != nil {
+		return err
+	}
+	defined := definitions(o.explain)
+	if len(defined) == 0 {
+		return usagef(cmd, "no figure is named %q%s", o.explain, suggestion(o.explain))
+	}
+	p := newPage(std, out)
+	for i, f := range defined {
+		if i > 0 {
+			p.line("")
+		}
+		f.write(p)
+	}
+	_, err = out.Write(p.Bytes())
+	return errors.Join(err, out.Close())
+}
+
+// suggestion names the figures that a word may have meant.
+func suggestion(word string) string {
+	like := figuresLike(word)
+	if len(like) == 0 {
+		return "; --explain all lists all"
+	}
+	return fmt.Sprintf(", do you mean %s?", like[0])
+}

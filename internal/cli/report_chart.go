@@ -1,0 +1,85 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+// heapRows is how many lines the chart of the heap has.
+const heapRows = 4
+
+// Cells of a chart, from nearly empty to full.
+var (
+	blockCells = []rune("▁▂▃▄▅▆▇█")
+	plainCells = []rune(".:|#")
+)
+
+// writeChart draws the heap after collections, and the pauses, along the time.
+func (c *reportCase) writeChart(p *page) {
+	t := &c.Process.Timeline
+	heap, pauses := make([]float64, len(t.Buckets)), make([]float64, len(t.Buckets))
+	var top, longest, held float64
+	for i, b := range t.Buckets {
+		if b.HeapAfter.Known {
+			held = float64(b.HeapAfter.V)
+		}
+		heap[i], pauses[i] = held, float64(b.Pause)
+		top, longest = max(top, held), max(longest, pauses[i])
+	}
+	if top == 0 {
+		return
+	}
+	cells := plainCells
+	if p.unicode {
+		cells = blockCells
+	}
+	topLabel, pauseLabel := units.Bytes(int64(top)), units.Duration(time.Duration(longest))
+	margin := max(len(topLabel), len(pauseLabel))
+	wide := 1
+	if p.width >= margin+2+2*len(heap) {
+		wide = 2
+	}
+	p.section("Heap after collections, and pauses below it; %s a column", units.Duration(t.Width()/time.Duration(wide)))
+	for row := heapRows - 1; row >= 0; row-- {
+		label := ""
+		if row == heapRows-1 {
+			label = topLabel
+		}
+		p.line("%s", chartLine(label, margin, heap, top, row, heapRows, wide, cells))
+	}
+	p.line("%s", chartLine(pauseLabel, margin, pauses, longest, 0, 1, wide, cells))
+	end := units.Duration(t.Width() * time.Duration(len(heap)))
+	p.line("%*s  0%*s", margin, "", wide*len(heap)-1, end)
+}
+
+// chartLine draws one of the rows of a chart, from the bottom up; the highest
+// value fills all rows. Where there is anything, the lowest row shows it.
+func chartLine(label string, margin int, values []float64, top float64, row, rows, wide int, cells []rune) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%*s |", margin, label)
+	for _, v := range values {
+		cell := ' '
+		if top > 0 && v > 0 {
+			filled := v/top*float64(rows) - float64(row)
+			n := int(filled*float64(len(cells)) + 0.5)
+			if row == 0 {
+				n = max(n, 1)
+			}
+			if n > 0 {
+				cell = cells[min(n, len(cells))-1]
+			}
+		}
+		for range wide {
+			b.WriteRune(cell)
+		}
+	}
+	line := strings.TrimRight(b.String(), " ")
+	if utf8.RuneCountInString(line) < margin+2 {
+		line = fmt.Sprintf("%*s |", margin, label)
+	}
+	return line
+}

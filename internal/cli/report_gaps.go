@@ -1,0 +1,207 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/trace"
+)
+
+const (
+	keywordGC     = 0x1
+	verboseLevel  = 5
+	collectText   = "dotnet-trace collect -p %s --profile %s"
+	collectSelf   = "DOTNET_EnableEventPipe=1 DOTNET_EventPipeOutputPath=app.nettrace DOTNET_EventPipeConfig=Microsoft-Windows-DotNETRuntime:0x1:4 YOUR-PROGRAM"
+	collectPhases = "dotnet-trace collect -p %s --providers Microsoft-Windows-DotNETRuntime:0x1:4,Microsoft-Windows-DotNETRuntimePrivate:0x1:4"
+)
+
+// A gap is something that the trace cannot tell, with the command that would
+// collect it; the command may be empty.
+type gap struct {
+	what    string
+	command string
+}
+
+// gaps are what the trace cannot tell; c may be nil.
+func (rep *report) gaps(c *reportCase) []gap {
+	var gaps []gap
+	add := func(command, format string, args ...any) {
+		gaps = append(gaps, gap{fmt.Sprintf(format, args...), command})
+	}
+
+	if rep.loss.Events > 0 {
+		more := ""
+		if c != nil && c.Process.All().Affected > 0 {
+			more = fmt.Sprintf(" The figures of %s may lack some, sums are lower bounds.", counted(c.Process.All().Affected, "collection"))
+		}
+		add(rep.collectCommand("gc-collect")+" --buffersize 1024", "What %s said that were lost%s.%s",
+			counted(int(min(rep.loss.Events, 1<<62)), "event"), rep.lostWhen(), more)
+	}
+	if rep.loss.Cut {
+		add("", "What came after %s: the file ends early, its program or collector was stopped.", units.Duration(rep.info.Last))
+	}
+	if rep.loss.Damaged > 0 {
+		add("", "What stood in %s that cannot be read: the file is damaged.", counted(rep.loss.Damaged, "place"))
+	}
+	if c == nil {
+		return gaps
+	}
+	all := c.Process.All()
+	if all.Incomplete > 0 {
+		add("", "All about %s: the trace begins or ends inside, or lacks their events.", counted(all.Incomplete, "collection"))
+	}
+	if c.Process.Process.Name == "" {
+		add("", "What program it was: the trace has no rundown, which comes when a session ends properly.")
+	}
+	if rep.provider(clr.RuntimeProvider).level < verboseLevel {
+		add(rep.collectCommand("gc-verbose"), "Which types are allocated, and what is pinned: collected was level %d, %d tells.",
+			rep.provider(clr.RuntimeProvider).level, verboseLevel)
+	}
+	if c.Process.Kind(gc.Background).Count > 0 && rep.provider(clr.PrivateProvider).events == 0 {
+		add(fmt.Sprintf(collectPhases, rep.pid()), "The phases of background collections: the runtime's private provider was not collected.")
+	}
+	if !c.Process.Heap.Committed.Known && all.Count > 0 {
+		add("", "How much memory was committed: .NET 8 and later tell, with regions.")
+	}
+	return gaps
+}
+
+// lostWhen says between what times events were lost.
+func (rep *report) lostWhen() string {
+	ranges := rep.loss.Ranges()
+	if len(ranges) == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" between %s and %s", units.Duration(max(0, ranges[0].From)), units.Duration(max(0, ranges[len(ranges)-1].To)))
+}
+
+func (rep *report) writeGaps(p *page, c *reportCase) {
+	gaps := rep.gaps(c)
+	if len(gaps) == 0 {
+		return
+	}
+	p.section("What this trace cannot tell")
+	for _, g := range gaps {
+		p.prose("  - ", g.what)
+		if g.command != "" {
+			p.command("    ", g.command)
+		}
+	}
+}
+
+// quality says what was collected, and what is missing of it.
+func (rep *report) quality() string {
+	runtime := rep.provider(clr.RuntimeProvider)
+	what := "No events of the runtime."
+	if runtime.events > 0 {
+		what = fmt.Sprintf("Collected: %s at level %d.", keywordList(runtime.keywords), runtime.level)
+	}
+	switch l := rep.loss; {
+	case l.Events > 0:
+		return what + fmt.Sprintf(" %s lost.", plural(int64(min(l.Events, 1<<62)), "event was", "events were"))
+	case l.Cut:
+		return what + " The file ends early."
+	case l.Damaged > 0:
+		return what + " The file is damaged."
+	case l.Exactness == trace.Exact:
+		return what + " Nothing was lost."
+	default:
+		return what + " Whether events were lost is not told."
+	}
+}
+
+// keywordList names keywords as dotnet-trace does.
+func keywordList(set uint64) string {
+	var names []string
+	for _, k := range keywords {
+		if set&k.bits != 0 {
+			names = append(names, k.name)
+			set &^= k.bits
+		}
+	}
+	if set != 0 {
+		names = append(names, fmt.Sprintf("0x%X", set))
+	}
+	if len(names) == 0 {
+		return "no keywords"
+	}
+	return strings.Join(names, "+")
+}
+
+// emptyVerdict says why there are no collections.
+func (rep *report) emptyVerdict() string {
+	runtime := rep.provider(clr.RuntimeProvider)
+	switch {
+	case len(rep.collected) == 0:
+		return "No verdict: the trace holds no events at all."
+	case runtime.events == 0:
+		return "No verdict: the trace holds no events of the .NET runtime's provider; the garbage collector's come from it."
+	case runtime.keywords&keywordGC == 0:
+		return "No verdict: the trace holds events of the .NET runtime, but none of its garbage collector: the keyword gc (0x1) was most likely not collected."
+	case rep.narrowed:
+		return "No collection happened in the part of the trace that was asked for."
+	default:
+		return fmt.Sprintf("The GC is innocent: its events were collected, and no collection happened in %s.", units.Duration(rep.info.Last))
+	}
+}
+
+// pid is the process to collect from, for a command.
+func (rep *report) pid() string {
+	if len(rep.cases) > 0 {
+		return fmt.Sprint(rep.cases[0].Process.Process.PID)
+	}
+	if rep.info.PID != 0 {
+		return fmt.Sprint(rep.info.PID)
+	}
+	return "PID"
+}
+
+func (rep *report) collectCommand(profile string) string {
+	return fmt.Sprintf(collectText, rep.pid(), profile)
+}
+
+// next are the commands to run next.
+func (rep *report) next() []string {
+	if len(rep.cases) == 0 {
+		if rep.provider(clr.RuntimeProvider).keywords&keywordGC != 0 {
+			return []string{"gctrail events --limit 20 " + quoted(rep.path)}
+		}
+		return []string{rep.collectCommand("gc-collect"), collectSelf}
+	}
+	c := &rep.cases[0]
+	list := "gctrail gcs " + quoted(rep.path)
+	if longest := c.Process.Longest; len(longest) > 0 {
+		shortest := longest[len(longest)-1].Pause().V
+		list = fmt.Sprintf("gctrail gcs --min-pause %.3gms %s", float64(shortest)/1e6*0.999, quoted(rep.path))
+	}
+	next := []string{list, "gctrail report --format json " + quoted(rep.path)}
+	if rep.provider(clr.RuntimeProvider).level < verboseLevel {
+		next = append(next, rep.collectCommand("gc-verbose"))
+	} else {
+		next = append(next, "gctrail events --name GCAllocationTick "+quoted(rep.path))
+	}
+	return append(next, "gctrail report --explain pause")
+}
+
+func (rep *report) writeNext(p *page) {
+	p.section("Next")
+	for _, command := range rep.next() {
+		p.command("  ", command)
+	}
+}
+
+// quoted writes a path as a shell takes it.
+func quoted(path string) string {
+	safe := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:+,@%", r)
+	}
+	if path != "" && strings.IndexFunc(path, func(r rune) bool { return !safe(r) }) < 0 {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
+
+func counted(n int, one string) string { return units.Count(n) + " " + noun(n, one) }

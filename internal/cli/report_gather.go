@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"math/bits"
+	"slices"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A report is what one trace tells.
+type report struct {
+	name      string // of the file, as it was given
+	path      string // for commands
+	info      *trace.Info
+	loss      *trace.Loss
+	collected []collected
+	cases     []reportCase // the processes with collections, those that cost most first
+	others    []*gc.Process
+	narrowed  bool // only a part of the time is looked at
+}
+
+// A reportCase is a process with what was found.
+type reportCase struct {
+	*findings.Case
+	found []findings.Finding
+}
+
+// collected is what a trace holds of one provider.
+type collected struct {
+	provider string
+	keywords uint64 // that must have been collected
+	level    uint8  // the highest of an event
+	events   uint64
+}
+
+// gather reads a trace.
+func (o *reportOptions) gather(ctx context.Context, std *stdio, path string) (*report, error) {
+	r, err := std.read(ctx, path, nettrace.Options{Want: gc.Wants})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	var m gc.Model
+	var order []*gc.Process
+	cases := map[*gc.Process]*findings.Case{}
+	for c, err := range r.collections(&m) {
+		if err != nil {
+			return nil, err
+		}
+		if !o.collection(r.Info(), c) {
+			continue
+		}
+		k := cases[c.Process]
+		if k == nil {
+			k = new(findings.Case)
+			cases[c.Process] = k
+			order = append(order, c.Process)
+		}
+		k.Add(c)
+	}
+	rep := &report{name: r.in.Name, path: path, info: r.Info(), loss: r.Loss(), narrowed: !o.all()}
+	rep.collect(r)
+	for _, p := range order {
+		rep.add(o, cases[p])
+	}
+	rep.sort()
+	for _, p := range m.Processes() {
+		if cases[p] == nil && o.who(p) {
+			rep.others = append(rep.others, p)
+		}
+	}
+	return rep, nil
+}
+
+// add judges a process.
+func (rep *report) add(o *reportOptions, c *findings.Case) {
+	if o.from.set {
+		c.Process.From = gc.Some(o.from.after(rep.info.Start))
+	}
+	if o.to.set {
+		c.Process.To = gc.Some(o.to.after(rep.info.Start))
+	}
+	c.Trace = findings.Trace{Keywords: rep.provider(clr.RuntimeProvider).keywords, Lost: rep.loss.Events, Cut: rep.loss.Cut, CPUs: rep.info.CPUs}
+	rep.cases = append(rep.cases, reportCase{c, c.Findings()})
+}
+
+// sort puts the processes first whose threads stood still for longest.
+func (rep *report) sort() {
+	slices.SortStableFunc(rep.cases, func(a, b reportCase) int {
+		return cmp.Compare(b.Process.All().Pause.Sum(), a.Process.All().Pause.Sum())
+	})
+}
+
+// sessionBits are the keywords that an EventSource adds to its events for its
+// own use.
+const sessionBits = 0xF00000000000
+
+// collect finds out what was collected. An event with several keywords comes
+// with any of them: it does not tell with which.
+func (rep *report) collect(src trace.Source) {
+	for d, n := range src.Counts() {
+		if n == 0 {
+			continue
+		}
+		i := slices.IndexFunc(rep.collected, func(c collected) bool { return c.provider == d.Provider })
+		if i < 0 {
+			i = len(rep.collected)
+			rep.collected = append(rep.collected, collected{provider: d.Provider})
+		}
+		c := &rep.collected[i]
+		c.events += n
+		c.level = max(c.level, d.Level)
+		if k := d.Keywords &^ sessionBits; bits.OnesCount64(k) == 1 {
+			c.keywords |= k
+		}
+	}
+	slices.SortFunc(rep.collected, func(a, b collected) int { return cmp.Compare(a.provider, b.provider) })
+}
+
+// provider is what was collected of one provider, zero for nothing.
+func (rep *report) provider(name string) collected {
+	for _, c := range rep.collected {
+		if c.provider == name {
+			return c
+		}
+	}
+	return collected{}
+}

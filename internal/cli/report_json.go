@@ -1,0 +1,409 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/stats"
+)
+
+// reportSchema is raised when a key changes its meaning or goes away.
+const reportSchema = 1
+
+// The types below are the JSON of a report: one line for each file. Unknown
+// figures are null; docs/figures.md defines them.
+type (
+	jsonReport struct {
+		SchemaVersion int           `json:"schema_version"`
+		File          string        `json:"file"`
+		Format        string        `json:"format"`
+		StartTime     string        `json:"start_time"`
+		Duration      jsonMS        `json:"duration_ms"`
+		Verdict       string        `json:"verdict"`
+		Processes     []jsonProcess `json:"processes"`
+		Lost          jsonLost      `json:"lost"`
+		Collected     jsonCollected `json:"collected"`
+		CannotTell    []jsonGap     `json:"cannot_tell"`
+		Next          []string      `json:"next"`
+	}
+	jsonProcess struct {
+		PID         uint64           `json:"pid"`
+		Process     *string          `json:"process"`
+		CommandLine *string          `json:"command_line"`
+		Runtime     *string          `json:"runtime"`
+		Server      *bool            `json:"server"`
+		Verdict     string           `json:"verdict"`
+		Totals      jsonAll          `json:"totals"`
+		Findings    []jsonFinding    `json:"findings"`
+		Suspensions []jsonSuspension `json:"suspensions_without_gc"`
+		Timeline    jsonTimeline     `json:"timeline"`
+		Longest     []jsonLongest    `json:"longest_pauses"`
+		Omitted     jsonOmitted      `json:"omitted"`
+	}
+	jsonTotals struct {
+		Count       int     `json:"count"`
+		Pause       *jsonMS `json:"pause_ms"`
+		PauseMax    *jsonMS `json:"pause_max_ms"`
+		PauseP50    *jsonMS `json:"pause_p50_ms"`
+		PauseP90    *jsonMS `json:"pause_p90_ms"`
+		PauseP99    *jsonMS `json:"pause_p99_ms"`
+		Allocated   *int64  `json:"allocated_bytes"`
+		Freed       *int64  `json:"freed_bytes"`
+		Promoted    *int64  `json:"promoted_bytes"`
+		AllocatedIs *string `json:"allocated_is"`
+		FreedIs     *string `json:"freed_is"`
+	}
+	jsonAll struct {
+		jsonTotals
+		Watched        jsonMS           `json:"watched_ms"`
+		PausePct       *float64         `json:"pause_pct"`
+		Suspend        *jsonMS          `json:"suspend_ms"`
+		AllocationRate *float64         `json:"allocated_bytes_per_s"`
+		Incomplete     int              `json:"incomplete"`
+		Affected       int              `json:"affected_by_loss"`
+		Induced        int              `json:"induced"`
+		Generations    []jsonGeneration `json:"generations"`
+		Kinds          []jsonKind       `json:"kinds"`
+		Reasons        []jsonReason     `json:"reasons"`
+		Heap           jsonHeap         `json:"heap"`
+		Worst          []jsonStall      `json:"worst_windows"`
+	}
+	jsonGeneration struct {
+		Generation int `json:"generation"`
+		jsonTotals
+	}
+	jsonKind struct {
+		Kind string `json:"kind"`
+		jsonTotals
+	}
+	jsonReason struct {
+		Reason   *string `json:"reason"`
+		Code     *uint32 `json:"reason_code"`
+		Count    int     `json:"count"`
+		Pause    *jsonMS `json:"pause_ms"`
+		PauseMax *jsonMS `json:"pause_max_ms"`
+	}
+	jsonHeap struct {
+		Peak         *int64 `json:"peak_bytes"`
+		After        *int64 `json:"after_bytes"`
+		Committed    *int64 `json:"committed_bytes"`
+		MaxCommitted *int64 `json:"committed_max_bytes"`
+		MaxLoad      *int   `json:"memory_load_max_pct"`
+		MinHeaps     *int   `json:"heaps_min"`
+		MaxHeaps     *int   `json:"heaps_max"`
+	}
+	jsonStall struct {
+		Window jsonMS  `json:"window_ms"`
+		From   jsonMS  `json:"from_ms"`
+		Pause  jsonMS  `json:"pause_ms"`
+		Share  float64 `json:"pause_pct"`
+	}
+	jsonFinding struct {
+		ID          string             `json:"id"`
+		Title       string             `json:"title"`
+		Severity    string             `json:"severity"`
+		Confidence  string             `json:"confidence"`
+		Says        string             `json:"says"`
+		Evidence    map[string]float64 `json:"evidence"`
+		Collections []uint32           `json:"collections"`
+		Shown       int                `json:"collections_in_all"`
+		Advice      []string           `json:"advice"`
+		Settings    []jsonSetting      `json:"settings"`
+	}
+	jsonSetting struct {
+		Variable string  `json:"env"`
+		Value    string  `json:"env_value_hex"`
+		Property *string `json:"runtimeconfig"`
+		JSON     *string `json:"runtimeconfig_value"`
+		Effect   string  `json:"effect"`
+	}
+	jsonSuspension struct {
+		Reason string `json:"reason"`
+		Code   uint32 `json:"reason_code"`
+		Kind   string `json:"kind"`
+		Count  int    `json:"count"`
+		Total  jsonMS `json:"total_ms"`
+		Max    jsonMS `json:"max_ms"`
+	}
+	jsonTimeline struct {
+		Width       jsonMS   `json:"bucket_ms"`
+		Collections []int    `json:"collections"`
+		Pause       []jsonMS `json:"pause_ms"`
+		HeapAfter   []*int64 `json:"heap_after_bytes"`
+		Committed   []*int64 `json:"committed_bytes"`
+	}
+	jsonLongest struct {
+		Number     uint32  `json:"number"`
+		Generation *int    `json:"generation"`
+		Kind       string  `json:"kind"`
+		Reason     *string `json:"reason"`
+		Start      *jsonMS `json:"pause_start_ms"`
+		Pause      *jsonMS `json:"pause_ms"`
+		Suspend    *jsonMS `json:"suspend_ms"`
+		Promoted   *int64  `json:"promoted_bytes"`
+		Affected   bool    `json:"affected_by_loss"`
+	}
+	jsonOmitted struct {
+		Pauses int `json:"pauses"` // beyond longest_pauses; gctrail gcs has all
+	}
+	jsonLost struct {
+		Events   uint64      `json:"events"`
+		EventsIs string      `json:"events_is"`
+		Cut      bool        `json:"cut"`
+		Late     uint64      `json:"late"`
+		Damaged  int         `json:"damaged"`
+		At       []jsonRange `json:"at"`
+		AtInAll  int         `json:"at_in_all"`
+	}
+	jsonRange struct {
+		From jsonMS `json:"from_ms"`
+		To   jsonMS `json:"to_ms"`
+	}
+	jsonCollected struct {
+		Providers []jsonProvider `json:"providers"`
+	}
+	jsonProvider struct {
+		Name     string `json:"name"`
+		Keywords uint64 `json:"keywords"`
+		Hex      string `json:"keywords_hex"`
+		Level    uint8  `json:"level"`
+		Events   uint64 `json:"events"`
+	}
+	jsonGap struct {
+		What    string  `json:"what"`
+		Command *string `json:"command"`
+	}
+)
+
+// maxRanges bounds lost.at.
+const maxRanges = 20
+
+// A jsonMS is a duration in milliseconds, all of its nanoseconds.
+type jsonMS time.Duration
+
+// MarshalJSON writes the milliseconds.
+func (d jsonMS) MarshalJSON() ([]byte, error) {
+	n := max(0, int64(d))
+	b := strconv.AppendInt(nil, n/1e6, 10)
+	if rest := n % 1e6; rest > 0 {
+		b = fmt.Appendf(b, ".%06d", rest)
+		for b[len(b)-1] == '0' {
+			b = b[:len(b)-1]
+		}
+	}
+	return b, nil
+}
+
+// writeJSON writes the report as one line.
+func (rep *report) writeJSON(out *output) error {
+	e := json.NewEncoder(out)
+	e.SetEscapeHTML(false)
+	return e.Encode(rep.json())
+}
+
+func (rep *report) json() *jsonReport {
+	j := &jsonReport{
+		SchemaVersion: reportSchema,
+		File:          rep.name,
+		Format:        rep.info.Format,
+		StartTime:     rep.info.Start.Format(time.RFC3339Nano),
+		Duration:      jsonMS(rep.info.Last),
+		Processes:     []jsonProcess{},
+		Lost:          rep.jsonLost(),
+		Next:          rep.next(),
+		CannotTell:    []jsonGap{},
+	}
+	var worst *reportCase
+	for i := range rep.cases {
+		j.Processes = append(j.Processes, rep.cases[i].json())
+	}
+	if len(rep.cases) > 0 {
+		worst = &rep.cases[0]
+		j.Verdict = j.Processes[0].Verdict
+	} else {
+		j.Verdict = rep.emptyVerdict()
+	}
+	for _, g := range rep.gaps(worst) {
+		j.CannotTell = append(j.CannotTell, jsonGap{g.what, text(g.command)})
+	}
+	j.Collected.Providers = []jsonProvider{}
+	for _, c := range rep.collected {
+		j.Collected.Providers = append(j.Collected.Providers, jsonProvider{c.provider, c.keywords, fmt.Sprintf("0x%x", c.keywords), c.level, c.events})
+	}
+	return j
+}
+
+func (rep *report) jsonLost() jsonLost {
+	l, ranges := rep.loss, rep.loss.Ranges()
+	j := jsonLost{l.Events, l.Exactness.String(), l.Cut, l.Late, l.Damaged, []jsonRange{}, len(ranges)}
+	for _, r := range ranges[:min(len(ranges), maxRanges)] {
+		j.At = append(j.At, jsonRange{jsonMS(r.From), jsonMS(r.To)})
+	}
+	return j
+}
+
+func (c *reportCase) json() jsonProcess {
+	p := c.Process.Process
+	j := jsonProcess{
+		PID: p.PID, Process: text(p.Name), CommandLine: text(p.CommandLine), Runtime: text(p.Runtime), Server: optional(p.Server),
+		Verdict: c.Verdict(c.found), Totals: c.jsonAll(), Timeline: c.jsonTimeline(),
+		Findings: []jsonFinding{}, Suspensions: []jsonSuspension{}, Longest: []jsonLongest{},
+		Omitted: jsonOmitted{Pauses: c.Process.All().Pause.Count() - len(c.Process.Longest)},
+	}
+	for i := range c.found {
+		j.Findings = append(j.Findings, findingJSON(&c.found[i]))
+	}
+	for _, s := range p.Suspensions {
+		j.Suspensions = append(j.Suspensions, jsonSuspension{s.Reason.String(), uint32(s.Reason), s.Kind.String(), s.Count, jsonMS(s.Total), jsonMS(s.Max)})
+	}
+	for _, col := range c.Process.Longest {
+		var reason *string
+		if col.Reason.Known {
+			reason = text(col.Reason.V.String())
+		}
+		j.Longest = append(j.Longest, jsonLongest{
+			col.Number, optional(col.Generation), col.Kind.String(), reason, optionalMS(col.PauseStart),
+			optionalMS(col.Pause()), optionalMS(col.Suspend()), optional(col.Promoted), col.AffectedByLoss,
+		})
+	}
+	return j
+}
+
+func (c *reportCase) jsonAll() jsonAll {
+	all, h := c.Process.All(), c.Process.Heap
+	j := jsonAll{
+		jsonTotals: totalsJSON(all), Watched: jsonMS(c.Process.Watched()),
+		PausePct: finite(c.Process.PauseShare()), AllocationRate: finite(c.Process.AllocationRate()),
+		Incomplete: all.Incomplete, Affected: all.Affected, Induced: all.Induced,
+		Generations: []jsonGeneration{}, Kinds: []jsonKind{}, Reasons: []jsonReason{}, Worst: []jsonStall{},
+		Heap: jsonHeap{
+			Peak: optional(h.Peak), After: optional(h.After), Committed: optional(h.Committed), MaxCommitted: optional(h.MaxCommitted),
+			MaxLoad: optional(h.MaxLoad), MinHeaps: positive(h.MinHeaps), MaxHeaps: positive(h.MaxHeaps),
+		},
+	}
+	if all.Pause.Count() > 0 {
+		j.Suspend = new(jsonMS)
+		*j.Suspend = jsonMS(all.Suspend)
+	}
+	for n := range 3 {
+		if t := c.Process.Generation(n); t.Count > 0 {
+			j.Generations = append(j.Generations, jsonGeneration{n, totalsJSON(t)})
+		}
+	}
+	for k := gc.KindUnknown; k <= gc.Foreground; k++ {
+		if t := c.Process.Kind(k); t.Count > 0 {
+			j.Kinds = append(j.Kinds, jsonKind{k.String(), totalsJSON(t)})
+		}
+	}
+	for _, r := range c.Process.Reasons() {
+		reason := jsonReason{Count: r.Count}
+		if r.Reason.Known {
+			code := uint32(r.Reason.V)
+			reason.Reason, reason.Code = text(r.Reason.V.String()), &code
+		}
+		t := totalsJSON(r.Totals)
+		reason.Pause, reason.PauseMax = t.Pause, t.PauseMax
+		j.Reasons = append(j.Reasons, reason)
+	}
+	for _, s := range c.Process.Stalls() {
+		j.Worst = append(j.Worst, jsonStall{jsonMS(s.Window), jsonMS(s.From), jsonMS(s.Pause), s.Share()})
+	}
+	return j
+}
+
+func totalsJSON(t *stats.Totals) jsonTotals {
+	j := jsonTotals{Count: t.Count}
+	if t.Pause.Count() > 0 {
+		figures := [...]jsonMS{
+			jsonMS(t.Pause.Sum()), jsonMS(t.Pause.Max()),
+			jsonMS(t.Pause.Percentile(50)), jsonMS(t.Pause.Percentile(90)), jsonMS(t.Pause.Percentile(99)),
+		}
+		j.Pause, j.PauseMax, j.PauseP50, j.PauseP90, j.PauseP99 = &figures[0], &figures[1], &figures[2], &figures[3], &figures[4]
+	}
+	j.Allocated, j.AllocatedIs = bytesJSON(t.Allocated)
+	j.Freed, j.FreedIs = bytesJSON(t.Freed)
+	j.Promoted, _ = bytesJSON(t.Promoted)
+	return j
+}
+
+func bytesJSON(b stats.Bytes) (sum *int64, is *string) {
+	if b.Known == 0 {
+		return nil, nil
+	}
+	if b.AtLeast {
+		return &b.Sum, text("lower_bound")
+	}
+	return &b.Sum, text("exact")
+}
+
+func (c *reportCase) jsonTimeline() jsonTimeline {
+	t := &c.Process.Timeline
+	j := jsonTimeline{jsonMS(t.Width()), []int{}, []jsonMS{}, []*int64{}, []*int64{}}
+	for i := range t.Buckets {
+		b := &t.Buckets[i]
+		j.Collections = append(j.Collections, b.Collections)
+		j.Pause = append(j.Pause, jsonMS(b.Pause))
+		j.HeapAfter = append(j.HeapAfter, optional(b.HeapAfter))
+		j.Committed = append(j.Committed, optional(b.Committed))
+	}
+	return j
+}
+
+func findingJSON(f *findings.Finding) jsonFinding {
+	j := jsonFinding{
+		ID: f.ID, Title: f.Title, Severity: f.Severity.String(), Confidence: f.Confidence.String(), Says: f.Says,
+		Evidence: map[string]float64{}, Collections: append([]uint32{}, f.Collections...), Shown: f.Shown,
+		Advice: append([]string{}, f.Advice...), Settings: []jsonSetting{},
+	}
+	for _, e := range f.Evidence {
+		if !math.IsNaN(e.Value) && !math.IsInf(e.Value, 0) {
+			j.Evidence[e.Name] = e.Value
+		}
+	}
+	for _, s := range f.Settings {
+		j.Settings = append(j.Settings, jsonSetting{s.Variable, s.Value, text(s.Property), text(s.JSON), s.Effect})
+	}
+	return j
+}
+
+// text is nil where there is none.
+func text(s string) *string {
+	if s == "" {
+		return nil
+	}
+	return &s
+}
+
+func optional[T any](o gc.Opt[T]) *T {
+	if !o.Known {
+		return nil
+	}
+	return &o.V
+}
+
+func optionalMS(o gc.Opt[time.Duration]) *jsonMS {
+	if !o.Known {
+		return nil
+	}
+	v := jsonMS(o.V)
+	return &v
+}
+
+func finite(o gc.Opt[float64]) *float64 {
+	if math.IsNaN(o.V) || math.IsInf(o.V, 0) {
+		return nil
+	}
+	return optional(o)
+}
+
+func positive(n int) *int {
+	if n <= 0 {
+		return nil
+	}
+	return &n
+}

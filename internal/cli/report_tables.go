@@ -1,0 +1,228 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+func (c *reportCase) writeTables(p *page) {
+	c.writePauses(p)
+	c.writeReasons(p)
+	c.writeGenerations(p)
+	c.writeMemory(p)
+	c.writeChart(p)
+	c.writeLongest(p)
+	c.writeSuspensions(p)
+}
+
+func (c *reportCase) writePauses(p *page) {
+	p.section("Pauses, ms: how long threads stood still")
+	all := c.Process.All()
+	var rows [][]string
+	row := func(name string, t *stats.Totals) {
+		percentiles := [4]string{"-", "-", "-", "-"}
+		if t.Pause.Count() > 0 {
+			percentiles = [4]string{
+				units.Millis(t.Pause.Percentile(50)), units.Millis(t.Pause.Percentile(90)),
+				units.Millis(t.Pause.Percentile(99)), units.Millis(t.Pause.Max()),
+			}
+		}
+		rows = append(rows, []string{
+			name, units.Count(t.Count), units.Millis(t.Pause.Sum()), percent(t.Pause.Sum(), all.Pause.Sum()),
+			percentiles[0], percentiles[1], percentiles[2], percentiles[3],
+			units.Millis(t.Suspend), sumMB(t.Promoted), sumMB(t.Freed),
+		})
+	}
+	for _, class := range c.Process.Classes() {
+		row(className(class), class.Totals)
+	}
+	if len(rows) > 1 {
+		row("all", all)
+	}
+	p.table([]tableColumn{
+		{heading: "collections", left: true}, {heading: "count"}, {heading: "total"}, {heading: "%", rank: 4},
+		{heading: "p50"}, {heading: "p90"}, {heading: "p99"}, {heading: "max"},
+		{heading: "suspending", rank: 3}, {heading: "promoted MB", rank: 2}, {heading: "freed MB", rank: 1},
+	}, rows)
+	if !all.Pause.Exact() {
+		p.line("Percentiles are up to 0.2 %% too long.")
+	}
+	for _, s := range c.Process.Stalls() {
+		p.line("Worst %s: %s of it (%s), from %s on.", units.Duration(s.Window), units.Percent(s.Share()),
+			units.Duration(s.Pause), units.Duration(s.From))
+	}
+}
+
+// percent is the share of a part, for a column.
+func percent(part, whole time.Duration) string {
+	if whole <= 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%.1f", 100*float64(part)/float64(whole))
+}
+
+func (c *reportCase) writeReasons(p *page) {
+	p.section("Why collections happened")
+	var rows [][]string
+	for _, r := range c.Process.Reasons() {
+		name, gloss := reasonWords(r.Reason)
+		rows = append(rows, []string{name, units.Count(r.Count), units.Millis(r.Pause.Sum()), units.Millis(r.Pause.Max()), gloss})
+	}
+	p.table([]tableColumn{
+		{heading: "reason", left: true}, {heading: "count"}, {heading: "total ms"}, {heading: "max ms"},
+		{heading: "", left: true, rank: 1},
+	}, rows)
+}
+
+// reasonGlosses say what a reason means.
+var reasonGlosses = map[clr.GCReason]string{
+	clr.GCReasonAllocSmall:            "new small objects used up their budget",
+	clr.GCReasonAllocLarge:            "large or pinned objects used up their budget",
+	clr.GCReasonInduced:               "GC.Collect",
+	clr.GCReasonInducedNotForced:      "GC.Collect, if the collector sees fit",
+	clr.GCReasonInducedCompacting:     "GC.Collect, compacting",
+	clr.GCReasonInducedAggressive:     "GC.Collect, aggressive",
+	clr.GCReasonInducedLowMemory:      "low memory, seen by the finalizer thread",
+	clr.GCReasonLowMemory:             "the system signalled low memory",
+	clr.GCReasonLowMemoryHost:         "the host signalled low memory",
+	clr.GCReasonLowMemoryHostBlocking: "the host signalled low memory",
+	clr.GCReasonOutOfSpaceSOH:         "no space for small objects",
+	clr.GCReasonOutOfSpaceLOH:         "no space for large objects",
+	clr.GCReasonPMFullGC:              "memory is high and generation 2 has holes",
+	clr.GCReasonInternal:              "stress mode",
+}
+
+func reasonWords(r gc.Opt[clr.GCReason]) (name, gloss string) {
+	if !r.Known {
+		return "unknown", "the start is not in the trace"
+	}
+	return r.V.String(), reasonGlosses[r.V]
+}
+
+// writeGenerations tells what became of the objects of each generation, and how
+// large each is in the end.
+func (c *reportCase) writeGenerations(p *page) {
+	last := c.Process.Last
+	if last == nil {
+		return
+	}
+	p.section("Generations, MB: what survived, without background collections; sizes after collection %d", last.Number)
+	var rows [][]string
+	for i := range last.Generations {
+		g, s := &last.Generations[i], c.Process.Survival(i)
+		survived, share := "-", "-"
+		if s.Collections > 0 {
+			survived = units.MB(s.Survived)
+			if v := s.Percent(); v.Known {
+				share = fmt.Sprintf("%.1f", v.V)
+			}
+		}
+		freed := "-"
+		if s.Collections > 0 {
+			freed = units.MB(s.Freed)
+		}
+		rows = append(rows, []string{
+			g.Name, units.Count(s.Collections), survived, share, freed,
+			mb(g.After), mb(g.Fragmentation), units.MB(g.Budget),
+		})
+	}
+	p.table([]tableColumn{
+		{heading: "", left: true}, {heading: "collected"}, {heading: "survived"}, {heading: "%"}, {heading: "freed"},
+		{heading: "size"}, {heading: "free in it"}, {heading: "budget"},
+	}, rows)
+}
+
+func (c *reportCase) writeMemory(p *page) {
+	h := c.Process.Heap
+	var parts []string
+	for _, s := range []struct {
+		name string
+		size gc.Opt[int64]
+	}{{"peak", h.Peak}, {"after the last collection", h.After}, {"committed", h.Committed}, {"committed at most", h.MaxCommitted}} {
+		if s.size.Known {
+			parts = append(parts, s.name+" "+units.Bytes(s.size.V))
+		}
+	}
+	if h.MaxLoad.Known {
+		parts = append(parts, fmt.Sprintf("memory in use on the machine at most %d %%", h.MaxLoad.V))
+	}
+	if len(parts) > 0 {
+		p.prose("", "Heap: "+strings.Join(parts, ", ")+".")
+	}
+}
+
+func (c *reportCase) writeLongest(p *page) {
+	if len(c.Process.Longest) == 0 {
+		return
+	}
+	p.section("Longest pauses")
+	var rows [][]string
+	for _, col := range c.Process.Longest {
+		name, _ := reasonWords(col.Reason)
+		generation := "-"
+		if col.Generation.Known {
+			generation = fmt.Sprintf("gen%d %v", col.Generation.V, col.Kind)
+		}
+		rows = append(rows, []string{
+			fmt.Sprint(col.Number), units.Duration(col.PauseStart.V), ms(col.Pause()), ms(col.Suspend()), ms(marking(col)),
+			generation, name, mb(col.Promoted), mb(col.HeapAfter), strings.Join(col.Condemned.V.Names(), " "),
+		})
+	}
+	p.table([]tableColumn{
+		{heading: "number"}, {heading: "at"}, {heading: "pause ms"}, {heading: "suspending", rank: 2}, {heading: "marking", rank: 3},
+		{heading: "collection", left: true}, {heading: "reason", left: true}, {heading: "promoted MB", rank: 4},
+		{heading: "heap MB", rank: 5}, {heading: "decided by", left: true, rank: 6},
+	}, rows)
+}
+
+// marking is how long the slowest heap marked.
+func marking(c *gc.Collection) gc.Opt[time.Duration] {
+	var longest, sum time.Duration
+	for i, m := range c.Marks {
+		if i > 0 && m.Heap != c.Marks[i-1].Heap {
+			sum = 0
+		}
+		sum += m.Duration
+		longest = max(longest, sum)
+	}
+	return gc.Opt[time.Duration]{V: longest, Known: len(c.Marks) > 0}
+}
+
+// suspensionGlosses say what threads are stopped for, where it is no collection.
+var suspensionGlosses = map[clr.SuspendReason]string{
+	clr.SuspendReasonSuspendOther:                "the runtime's own needs, the end of the trace among them",
+	clr.SuspendReasonSuspendForGC:                "given up before a collection began",
+	clr.SuspendReasonSuspendForAppDomainShutdown: "an application domain ends",
+	clr.SuspendReasonSuspendForCodePitching:      "code is replaced",
+	clr.SuspendReasonSuspendForShutdown:          "the process ends",
+	clr.SuspendReasonSuspendForDebugger:          "a debugger",
+	clr.SuspendReasonSuspendForGCPrep:            "the collector changes its structures",
+	clr.SuspendReasonSuspendForDebuggerSweep:     "a debugger",
+	clr.SuspendReasonSuspendForProfiler:          "a profiler",
+}
+
+func (c *reportCase) writeSuspensions(p *page) {
+	suspensions := c.Process.Process.Suspensions
+	if len(suspensions) == 0 {
+		return
+	}
+	p.section("Threads stopped for no collection")
+	var rows [][]string
+	for _, s := range suspensions {
+		gloss := suspensionGlosses[s.Reason]
+		if s.Kind == gc.PauseHeapWalk {
+			gloss = "the heap is walked for the trace"
+		}
+		rows = append(rows, []string{s.Reason.String(), units.Count(s.Count), units.Millis(s.Total), units.Millis(s.Max), gloss})
+	}
+	p.table([]tableColumn{
+		{heading: "reason", left: true}, {heading: "count"}, {heading: "total ms"}, {heading: "max ms"},
+		{heading: "", left: true, rank: 1},
+	}, rows)
+}

@@ -1,0 +1,235 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+// write writes the report for people.
+func (rep *report) write(p *page) {
+	if len(rep.cases) == 0 {
+		p.heading("%s", rep.emptyVerdict())
+		p.line("")
+		rep.about(p)
+		rep.writeGaps(p, nil)
+		rep.writeNext(p)
+		return
+	}
+	for i := range rep.cases {
+		c := &rep.cases[i]
+		if i > 0 {
+			p.line("")
+		}
+		who := ""
+		if len(rep.cases) > 1 {
+			who = processName(c.Process.Process) + ": "
+		}
+		p.heading("%s%s", who, c.Verdict(c.found))
+		p.line("")
+		c.writeFigures(p)
+		p.line("")
+		c.writeProcess(p)
+		if i == 0 {
+			rep.about(p)
+			rep.writeGaps(p, c)
+		}
+		c.writeFindings(p)
+		c.writeTables(p)
+	}
+	rep.writeNext(p)
+}
+
+// about says what file this is and what it holds.
+func (rep *report) about(p *page) {
+	p.prose("", fmt.Sprintf("%s: %s, %s from %s UTC. %s", rep.name, rep.info.Format, units.Duration(rep.info.Last),
+		rep.info.Start.Format("2006-01-02 15:04:05"), rep.quality()))
+	if n := len(rep.others); n > 0 && len(rep.cases) > 0 {
+		p.prose("", fmt.Sprintf("%s without collections.", plural(int64(n), "other process", "other processes")))
+	}
+}
+
+func processName(p *gc.Process) string {
+	name := p.Name
+	if name == "" {
+		name = "process"
+	}
+	return fmt.Sprintf("%s (pid %d)", name, p.PID)
+}
+
+func (c *reportCase) writeProcess(p *page) {
+	process := c.Process.Process
+	parts := []string{processName(process)}
+	if process.Runtime != "" {
+		parts = append(parts, process.Runtime)
+	}
+	if process.Server.Known {
+		parts = append(parts, map[bool]string{true: "server GC", false: "workstation GC"}[process.Server.V])
+	}
+	if s := process.Settings; s != nil {
+		if s.BitSettings&clr.GCSettingsBitsConcurrent == 0 {
+			parts = append(parts, "not concurrent")
+		}
+		if s.HardLimit > 0 {
+			parts = append(parts, "hard limit "+units.Bytes(int64(min(s.HardLimit, 1<<62))))
+		}
+	}
+	switch h := c.Process.Heap; {
+	case h.MaxHeaps > h.MinHeaps:
+		parts = append(parts, fmt.Sprintf("%d to %d heaps", h.MinHeaps, h.MaxHeaps))
+	case h.MaxHeaps > 0:
+		parts = append(parts, plural(int64(h.MaxHeaps), "heap", "heaps"))
+	}
+	p.prose("", strings.Join(parts, ", ")+".")
+}
+
+// writeFigures writes the three figures that matter most.
+func (c *reportCase) writeFigures(p *page) {
+	all, at := c.Process.All(), ""
+	if all.PausesUnknown() > 0 || all.Affected > 0 {
+		at = "at least "
+	}
+	var kinds []string
+	for _, class := range c.Process.Classes() {
+		kinds = append(kinds, fmt.Sprintf("%s %s", units.Count(class.Count), className(class)))
+	}
+	stood := fmt.Sprintf("longest %s", units.Duration(all.Pause.Max()))
+	if share := c.Process.PauseShare(); share.Known {
+		stood = fmt.Sprintf("%s of %s, %s", units.Percent(share.V), units.Duration(c.Process.Watched()), stood)
+	}
+	if len(c.Process.Longest) > 0 {
+		stood += fmt.Sprintf(" (collection %d)", c.Process.Longest[0].Number)
+	}
+	freed, of := "-", "the trace does not tell how much"
+	if all.Freed.Known > 0 {
+		freed, of = bytesText(all.Freed), ""
+		if all.Allocated.Known > 0 {
+			of = "of " + bytesText(all.Allocated) + " allocated"
+			if rate := c.Process.AllocationRate(); rate.Known {
+				of += fmt.Sprintf(", %s a second", units.Bytes(int64(rate.V)))
+			}
+		}
+	}
+	rows := [3][3]string{
+		{units.Count(all.Count), noun(all.Count, "collection"), strings.Join(kinds, ", ")},
+		{at + units.Duration(all.Pause.Sum()), "stood still", stood},
+		{freed, "freed", of},
+	}
+	var first, second int
+	for _, r := range rows {
+		first, second = max(first, len(r[0])), max(second, len(r[1]))
+	}
+	for _, r := range rows {
+		p.prose(fmt.Sprintf("  %*s %-*s  ", first, r[0], second, r[1]), r[2])
+	}
+}
+
+func noun(n int, one string) string {
+	if n == 1 {
+		return one
+	}
+	return one + "s"
+}
+
+// bytesText writes a sum, and says where the true one may be larger.
+func bytesText(b stats.Bytes) string {
+	if b.AtLeast {
+		return "at least " + units.Bytes(b.Sum)
+	}
+	return units.Bytes(b.Sum)
+}
+
+func className(c stats.Class) string {
+	if !c.Generation.Known {
+		return "unknown"
+	}
+	return fmt.Sprintf("gen%d %v", c.Generation.V, c.Kind)
+}
+
+func (c *reportCase) writeFindings(p *page) {
+	if len(c.found) == 0 {
+		return
+	}
+	p.section("Findings")
+	for i := range c.found {
+		writeFinding(p, i+1, &c.found[i])
+	}
+}
+
+func writeFinding(p *page, n int, f *findings.Finding) {
+	lead := fmt.Sprintf("%2d. ", n)
+	const indent = "    "
+	p.prose(lead, fmt.Sprintf("%s: %s (%s, %v confidence)", severityWord(p, f.Severity), f.Title, f.ID, f.Confidence))
+	p.prose(indent, f.Says+shownIn(f))
+	for _, a := range f.Advice {
+		p.prose(indent+"- ", a)
+	}
+	for _, s := range f.Settings {
+		text := fmt.Sprintf("%s=%s (hexadecimal)", s.Variable, s.Value)
+		if s.Property != "" {
+			text += fmt.Sprintf(" or %q: %s in runtimeconfig.json", s.Property, s.JSON)
+		}
+		p.prose(indent+"- ", text+": "+s.Effect+".")
+	}
+}
+
+var severityColours = [...]string{findings.Note: "36", findings.Warning: "33", findings.Problem: "31"}
+
+func severityWord(p *page, s findings.Severity) string {
+	word := strings.ToUpper(s.String()[:1]) + s.String()[1:]
+	if p.colour {
+		return "\x1b[" + severityColours[s] + "m" + word + "\x1b[0m"
+	}
+	return word
+}
+
+// shownIn names the collections that show a finding.
+func shownIn(f *findings.Finding) string {
+	if len(f.Collections) == 0 {
+		return ""
+	}
+	words := make([]string, len(f.Collections))
+	for i, n := range f.Collections {
+		words[i] = fmt.Sprint(n)
+	}
+	text := fmt.Sprintf(" (%s %s", noun(f.Shown, "collection"), strings.Join(words, ", "))
+	if more := f.Shown - len(words); more > 0 {
+		text += fmt.Sprintf(" and %s more", units.Count(more))
+	}
+	return text + ")"
+}
+
+// ms writes a duration for a column, - where unknown.
+func ms(d gc.Opt[time.Duration]) string {
+	if !d.Known {
+		return "-"
+	}
+	return units.Millis(d.V)
+}
+
+// mb writes a size for a column, - where unknown.
+func mb(n gc.Opt[int64]) string {
+	if !n.Known {
+		return "-"
+	}
+	return units.MB(n.V)
+}
+
+// sumMB writes a sum of sizes for a column, with > where the true one may be
+// larger.
+func sumMB(b stats.Bytes) string {
+	switch {
+	case b.Known == 0:
+		return "-"
+	case b.AtLeast:
+		return ">" + units.MB(b.Sum)
+	default:
+		return units.MB(b.Sum)
+	}
+}
