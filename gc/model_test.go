@@ -1,0 +1,352 @@
+package gc_test
+
+import (
+	"math"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// pauses checks the kinds and durations of a collection's pauses, in ms.
+func pauses(t *testing.T, c *gc.Collection, want ...any) {
+	t.Helper()
+	if len(c.Pauses) != len(want)/2 {
+		t.Fatalf("collection %d: pauses %+v, want %v", c.Number, c.Pauses, want)
+	}
+	var sum time.Duration
+	for i, p := range c.Pauses {
+		sum += p.Duration
+		if p.Kind != want[2*i] || math.Abs(ms(p.Duration)-want[2*i+1].(float64)) > 1e-6 {
+			t.Errorf("collection %d: pause %d is %v of %v, want %v of %v ms", c.Number, i, p.Kind, p.Duration, want[2*i], want[2*i+1])
+		}
+	}
+	if got := c.Pause(); got.Known && got.V != sum {
+		t.Errorf("collection %d: pause %v, the sum is %v", c.Number, got.V, sum)
+	}
+}
+
+func TestBlocking(t *testing.T) {
+	s := newScript()
+	s.blocking(10, 1, 1)
+	s.blocking(20, 1, 2)
+	got, _, m := s.run(t)
+	c := got[2]
+	pauses(t, c, gc.PauseBlocking, 1.2)
+	if !c.Complete || c.AffectedByLoss || c.Kind != gc.Blocking || c.Freed != gc.Some(int64(900)) || c.FreedIs != gc.FreedExact {
+		t.Errorf("%+v", c)
+	}
+	if c.SinceLast != gc.Some(8800*time.Microsecond) { // 11.1 to 19.9
+		t.Errorf("since last %v", c.SinceLast)
+	}
+	if s := c.Pauses[0].Suspend; s != gc.Some(50*time.Microsecond) {
+		t.Errorf("suspend %v", s)
+	}
+	if r := c.Pauses[0].Restart; r != gc.Some(100*time.Microsecond) {
+		t.Errorf("restart %v", r)
+	}
+	if p := m.Processes(); len(p) != 1 || p[0].PID != 7 || len(p[0].Suspensions) != 0 {
+		t.Errorf("processes %+v", p[0])
+	}
+}
+
+// background raises a background collection 5 with the ephemeral collection 6
+// in its first pause, the foreground collection 7 while it runs, its final
+// pause, and its end. Ten heaps' histories come after the end, as a server's do.
+func background(s *script, privateEvents bool) {
+	const user, bgc = 1, 2
+	s.suspendBegin(10, user, clr.SuspendReasonSuspendForGC)
+	s.suspendEnd(10.2, user)
+	s.start(10.5, user, 5, 2, clr.GCTypeBackgroundGC)
+	s.start(11, user, 6, 1, clr.GCTypeNonConcurrentGC)
+	s.history(13, user, 1, clr.GlobalMechanismsCompaction, [5]size{{before: 500, out: 50}, {before: 300, out: 30}, {before: 1000, after: 1030, in: 30}})
+	s.end(14, user, 6, 1)
+	s.stats(14, user, 1080)
+	if privateEvents {
+		s.raise(14.5, bgc, clr.PrivateProvider, 11, 0, s.clr)
+	}
+	s.restartBegin(15, user)
+	s.restartEnd(15.5, user)
+
+	s.suspendBegin(20, user, clr.SuspendReasonSuspendForGC)
+	s.suspendEnd(20.1, user)
+	s.start(20.2, user, 7, 1, clr.GCTypeForegroundGC)
+	s.history(20.5, user, 1, clr.GlobalMechanismsCompaction, [5]size{{before: 400, out: 40}, {before: 90, out: 70}, {before: 1030, after: 1100, in: 70}})
+	s.end(20.8, user, 7, 1)
+	s.stats(20.8, user, 1140)
+	s.restartBegin(21, user)
+
+	s.suspendBegin(30, bgc, clr.SuspendReasonSuspendForGCPrep)
+	s.restartEnd(30.05, user) // late: the thread was scheduled away
+	s.suspendEnd(30.1, bgc)
+	if privateEvents {
+		s.raise(30.2, bgc, clr.PrivateProvider, 14, 0, s.clr)
+	}
+	s.restartBegin(31, bgc)
+	s.restartEnd(31.1, bgc)
+	s.end(40, bgc, 5, 2)
+	s.stats(40, bgc, 700)
+	s.history(40.1, 3, 2, clr.GlobalMechanismsConcurrent,
+		[5]size{{before: 500}, {before: 300}, {before: 1000, freeBefore: 100, after: 1100, freeAfter: 500, out: 600}, {before: 50, after: 50, freeAfter: 10}})
+}
+
+func TestBackground(t *testing.T) {
+	for _, private := range []bool{false, true} {
+		s := newScript()
+		background(s, private)
+		got, order, m := s.run(t)
+		if !slices.Equal(order, []uint32{5, 6, 7}) {
+			t.Errorf("order %v", order)
+		}
+		pauses(t, got[5], gc.PauseInitial, 2.0, gc.PauseFinal, 1.0) // 5 less the 3 of the ephemeral one
+		pauses(t, got[6], gc.PauseBlocking, 3.0)
+		pauses(t, got[7], gc.PauseBlocking, 1.0)
+		for n, kind := range map[uint32]gc.Kind{5: gc.Background, 6: gc.Blocking, 7: gc.Foreground} {
+			if got[n].Kind != kind || !got[n].Complete {
+				t.Errorf("collection %d: %v, complete %v", n, got[n].Kind, got[n].Complete)
+			}
+		}
+		// 900 in objects, 30+70 promoted into gen2 meanwhile, 600 in objects after.
+		if c := got[5]; c.Generations[2].Freed != gc.Some(int64(400)) || c.Freed != gc.Some(int64(410)) || c.FreedIs != gc.FreedLowerBound {
+			t.Errorf("freed %+v (%v)", c.Freed, c.FreedIs)
+		}
+		if c := got[5]; c.HeapPeak != gc.Some(int64(1850)) || c.HeapAfter != gc.Some(int64(700)) {
+			t.Errorf("peak %v, after %v", c.HeapPeak, c.HeapAfter)
+		}
+		if len(m.Processes()[0].Suspensions) != 0 {
+			t.Errorf("suspensions %+v", m.Processes()[0].Suspensions)
+		}
+	}
+}
+
+// TestHeapWalk: sessions with survival events stop the program once more, at the
+// end of a background collection.
+func TestHeapWalk(t *testing.T) {
+	for _, private := range []bool{false, true} {
+		s := newScript()
+		background(s, private)
+		i := slices.IndexFunc(s.events, func(e trace.Event) bool { return e.Desc.ID == 2 && ms(e.Time()) == 40 })
+		tail := slices.Clone(s.events[i:])
+		s.events = s.events[:i]
+		s.suspendBegin(35, 2, clr.SuspendReasonSuspendForGCPrep)
+		s.suspendEnd(35.1, 2)
+		s.restartBegin(37, 2)
+		s.restartEnd(37.1, 2)
+		s.events = append(s.events, tail...)
+		got, _, m := s.run(t)
+		pauses(t, got[5], gc.PauseInitial, 2.0, gc.PauseFinal, 1.0)
+		want := gc.SuspensionTotal{Reason: clr.SuspendReasonSuspendForGCPrep, Kind: gc.PauseHeapWalk, Count: 1, Total: 2 * time.Millisecond, Max: 2 * time.Millisecond}
+		if got := m.Processes()[0].Suspensions; len(got) != 1 || got[0] != want {
+			t.Errorf("suspensions %+v", got)
+		}
+	}
+}
+
+// TestBackgroundRanBlocking: the first background collection of a process may
+// find no thread to run on.
+func TestBackgroundRanBlocking(t *testing.T) {
+	s := newScript()
+	s.suspendBegin(10, 1, clr.SuspendReasonSuspendForGC)
+	s.suspendEnd(10.1, 1)
+	s.start(10.2, 1, 3, 2, clr.GCTypeBackgroundGC)
+	s.history(11, 1, 2, clr.GlobalMechanismsPromotion, [5]size{{before: 10}, {before: 10}, {before: 80, out: 60}})
+	s.end(12, 1, 3, 2)
+	s.stats(12, 1, 60)
+	s.restartBegin(12.5, 1)
+	s.restartEnd(12.6, 1)
+	got, _, _ := s.run(t)
+	c := got[3]
+	pauses(t, c, gc.PauseBlocking, 2.5)
+	if c.Kind != gc.Blocking || c.Requested != gc.Background || !c.Complete || c.Freed != gc.Some(int64(40)) {
+		t.Errorf("%+v", c)
+	}
+}
+
+// TestOverlappingSuspensions: a thread raises SuspendEEBegin for another reason
+// while it waits for a collection to end.
+func TestOverlappingSuspensions(t *testing.T) {
+	s := newScript()
+	s.suspendBegin(10, 1, clr.SuspendReasonSuspendForGC)
+	s.suspendEnd(10.1, 1)
+	s.suspendBegin(10.2, 9, clr.SuspendReasonSuspendOther)
+	s.start(10.3, 1, 1, 0, clr.GCTypeNonConcurrentGC)
+	s.end(11, 1, 1, 0)
+	s.stats(11, 1, 10)
+	s.restartBegin(11.1, 1)
+	s.restartEnd(11.15, 1)
+	s.suspendEnd(11.2, 9)
+	s.restartBegin(11.5, 9)
+	s.restartEnd(11.6, 9)
+	got, _, m := s.run(t)
+	pauses(t, got[1], gc.PauseBlocking, 1.1)
+	if n := m.Processes()[0].Suspensions; len(n) != 1 || n[0].Reason != clr.SuspendReasonSuspendOther || n[0].Kind != gc.PauseOther {
+		t.Errorf("suspensions %+v", n)
+	}
+}
+
+// TestLostRestart: a suspension whose restart is not in the trace must not
+// swallow the time up to the next one.
+func TestLostRestart(t *testing.T) {
+	s := newScript()
+	s.blocking(10, 1, 1)
+	s.events = s.events[:len(s.events)-2] // no restart
+	s.blocking(5000, 2, 2)
+	got, _, _ := s.run(t)
+	if c := got[1]; c.Complete || c.Pause().Known || len(c.Pauses) != 0 {
+		t.Errorf("collection 1: %+v", c)
+	}
+	pauses(t, got[2], gc.PauseBlocking, 1.2)
+}
+
+// TestStartsInside: the trace begins while a collection is under way.
+func TestStartsInside(t *testing.T) {
+	s := newScript()
+	s.end(1, 1, 4, 1)
+	s.stats(1, 1, 50)
+	s.restartBegin(1.1, 1)
+	s.restartEnd(1.2, 1)
+	s.blocking(10, 1, 5)
+	got, order, _ := s.run(t)
+	if !slices.Equal(order, []uint32{4, 5}) {
+		t.Fatalf("order %v", order)
+	}
+	c := got[4]
+	if c.Start.Known || c.Complete || c.Kind != gc.KindUnknown || c.Generation != gc.Some(1) || c.Pause().Known || c.HeapAfter != gc.Some(int64(50)) {
+		t.Errorf("%+v", c)
+	}
+	if c := got[5]; c.Allocated.Known || c.SinceLast.Known || !c.Complete {
+		t.Errorf("allocated %v, since last %v, complete %v", c.Allocated, c.SinceLast, c.Complete)
+	}
+}
+
+// TestTwoStarts: .NET Framework 4.5.2 raises GCStart in two versions.
+func TestTwoStarts(t *testing.T) {
+	s := newScript()
+	s.suspendBegin(10, 1, clr.SuspendReasonSuspendForGC)
+	s.suspendEnd(10.1, 1)
+	s.raise(10.2, 1, clr.RuntimeProvider, 1, 1, uint32(1), uint32(0), uint32(0), uint32(0), s.clr)
+	s.start(10.3, 1, 1, 0, clr.GCTypeNonConcurrentGC)
+	s.end(11, 1, 1, 0)
+	s.stats(11, 1, 10)
+	s.restartBegin(11.1, 1)
+	s.restartEnd(11.2, 1)
+	got, order, _ := s.run(t)
+	if len(order) != 1 || ms(got[1].Start.V) != 10.2 {
+		t.Errorf("order %v, start %v", order, got[1].Start)
+	}
+	pauses(t, got[1], gc.PauseBlocking, 1.1)
+}
+
+// TestSecondStartInPause: provisional mode turns a gen1 collection into a full
+// one without restarting the threads.
+func TestSecondStartInPause(t *testing.T) {
+	s := newScript()
+	s.suspendBegin(10, 1, clr.SuspendReasonSuspendForGC)
+	s.suspendEnd(10.1, 1)
+	s.start(10.2, 1, 1, 1, clr.GCTypeNonConcurrentGC)
+	s.end(11, 1, 1, 1)
+	s.stats(11, 1, 10)
+	s.start(11.5, 1, 2, 2, clr.GCTypeNonConcurrentGC)
+	s.end(13, 1, 2, 2)
+	s.stats(13, 1, 10)
+	s.restartBegin(14, 1)
+	s.restartEnd(14.2, 1)
+	got, _, _ := s.run(t)
+	pauses(t, got[1], gc.PauseBlocking, 1.5)
+	pauses(t, got[2], gc.PauseBlocking, 2.5)
+	if !got[1].Complete || !got[2].Complete || got[2].Pauses[0].Restart != gc.Some(200*time.Microsecond) {
+		t.Errorf("%+v\n%+v", got[1], got[2])
+	}
+}
+
+// TestRuntimesApart: two runtimes of one process, and two processes, count for
+// themselves, and come in order of start all the same.
+func TestRuntimesApart(t *testing.T) {
+	s := newScript()
+	s.blocking(10, 1, 1)
+	s.clr = 1
+	s.blocking(20, 1, 2)
+	s.pid, s.clr = 8, 0
+	s.blocking(30, 1, 3)
+	got, order, m := s.run(t)
+	if !slices.Equal(order, []uint32{1, 2, 3}) || len(m.Processes()) != 2 {
+		t.Fatalf("order %v, %d processes", order, len(m.Processes()))
+	}
+	if got[1].ClrInstance != 0 || got[2].ClrInstance != 1 || got[3].Process.PID != 8 {
+		t.Error("a collection is in the wrong place")
+	}
+	if got[2].SinceLast.Known {
+		t.Error("a collection follows one of another runtime")
+	}
+}
+
+func TestAllocated(t *testing.T) {
+	s := newScript()
+	s.tick(1, 1, clr.AllocationKindSmall, 700)
+	s.blocking(10, 1, 1)
+	s.tick(15, 1, clr.AllocationKindLarge, 300)
+	s.blocking(20, 1, 2)
+	got, _, _ := s.run(t)
+	for number, want := range map[uint32][2]int64{1: {1000, 700}, 2: {1000, 300}} {
+		c := got[number]
+		if c.Allocated != gc.Some(want[0]) || c.AllocatedTicks != gc.Some(want[1]) {
+			t.Errorf("collection %d: allocated %v, by ticks %v, want %v", number, c.Allocated, c.AllocatedTicks, want)
+		}
+	}
+}
+
+// TestLoss: what lost events may have changed is said, and not guessed.
+func TestLoss(t *testing.T) {
+	s := newScript()
+	s.tick(1, 1, clr.AllocationKindSmall, 700)
+	s.blocking(10, 1, 1)
+	s.blocking(20, 1, 2)
+	s.blocking(30, 1, 4) // 3 was lost
+	s.blocking(40, 1, 5)
+	s.loss.Add(12, 22*time.Millisecond, 28*time.Millisecond)
+	got, _, _ := s.run(t)
+	for number, want := range map[uint32]bool{1: false, 2: false, 4: true, 5: false} {
+		if got[number].AffectedByLoss != want {
+			t.Errorf("collection %d: affected by loss %v, want %v", number, got[number].AffectedByLoss, want)
+		}
+	}
+	if c := got[4]; c.Allocated.Known || c.AllocatedTicks.Known || c.SinceLast.Known {
+		t.Errorf("allocated %v, by ticks %v, since last %v", c.Allocated, c.AllocatedTicks, c.SinceLast)
+	}
+	if c := got[5]; !c.Allocated.Known || !c.SinceLast.Known {
+		t.Errorf("allocated %v, since last %v", c.Allocated, c.SinceLast)
+	}
+}
+
+// TestManyCollections: a model holds back a bounded number of collections. What
+// those that it must let go lack, another reading of the trace tells.
+func TestManyCollections(t *testing.T) {
+	const n = 10_000
+	s := newScript()
+	s.loss.Settled = 0
+	for i := range n {
+		s.blocking(10*float64(i+1), 1, uint32(i+1))
+	}
+	s.raise(10*(n+2), 1, clr.RundownProvider, 187, 0, s.clr, uint16(2), [4]uint16{9, 0, 4, 0}, [4]uint16{}, uint32(0), uint8(0), uint16(0), [16]byte{}, uint16(0))
+	read, ahead := 0, 0
+	var m gc.Model
+	m.Ahead = func() (trace.Source, error) {
+		ahead++
+		again := *s
+		return &again, nil
+	}
+	for c, err := range m.Collections(s) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if read++; c.Process.Runtime != ".NET 9.0.4" {
+			t.Fatalf("collection %d handed out without its runtime: %q", c.Number, c.Process.Runtime)
+		}
+	}
+	if read != n || ahead != 1 {
+		t.Errorf("%d collections, %d further readings", read, ahead)
+	}
+}
