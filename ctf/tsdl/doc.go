@@ -1,0 +1,13 @@
+// Package tsdl reads the metadata of traces in the Common Trace Format: that of
+// CTF 1.8, written in the Trace Stream Description Language, plain or in
+// packets, and that of CTF 2, a sequence of JSON texts. Both become one model
+// of types.
+//
+// The formats are described in the CTF 1.8.3 and CTF 2 specifications at
+// diamon.org/ctf; what LTTng writes of them is in lttng-tools,
+// src/common/tsdl and src/bin/lttng-sessiond/ust-registry*. docs/format/ctf.md
+// tells how this package reads them.
+//
+// A name that begins with an underscore loses it in CTF 1.8, where LTTng puts
+// one before every name of the user's.
+package tsdl

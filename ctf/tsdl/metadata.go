@@ -1,0 +1,88 @@
+package tsdl
+
+import (
+	"bytes"
+	"encoding/binary"
+	"fmt"
+	"io"
+)
+
+const (
+	packetMagic      = 0x75d11d57
+	packetHeaderSize = 37
+)
+
+// Read reads the metadata of a trace, plain or in packets. Where it is damaged
+// or cut, both results are set: the trace has what came before.
+func Read(r io.Reader) (*Trace, error) {
+	b, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
+	switch {
+	case err != nil && len(b) == 0:
+		return nil, err
+	case len(b) > MaxSize:
+		return nil, fmt.Errorf("metadata: %w: more than %d MiB", ErrTooLarge, MaxSize>>20)
+	}
+	t, parseErr := Parse(b)
+	if err == nil {
+		err = parseErr
+	}
+	return t, err
+}
+
+// Parse is Read of bytes.
+func Parse(b []byte) (*Trace, error) {
+	text, err := unpacked(b)
+	if err != nil && len(text) == 0 {
+		return nil, err
+	}
+	var t *Trace
+	var parseErr error
+	switch rest := bytes.TrimLeft(text, "\x1e \t\r\n"); {
+	case len(rest) == 0:
+		return nil, fmt.Errorf("metadata: %w: empty", ErrNotMetadata)
+	case rest[0] == '{':
+		t, parseErr = parseJSON(text)
+	default:
+		t, parseErr = parseText(text)
+	}
+	if parseErr != nil {
+		err = parseErr
+	}
+	return t, err
+}
+
+// unpacked is the text in the packets of b, or b itself where it has none.
+func unpacked(b []byte) ([]byte, error) {
+	if len(b) < 4 {
+		return b, nil
+	}
+	var order binary.ByteOrder
+	switch {
+	case binary.LittleEndian.Uint32(b) == packetMagic:
+		order = binary.LittleEndian
+	case binary.BigEndian.Uint32(b) == packetMagic:
+		order = binary.BigEndian
+	default:
+		return b, nil
+	}
+	var text []byte
+	for len(b) > 0 {
+		if len(b) < packetHeaderSize {
+			return text, fmt.Errorf("metadata packet: %w", io.ErrUnexpectedEOF)
+		}
+		content, size := uint64(order.Uint32(b[24:]))/8, uint64(order.Uint32(b[28:]))/8
+		switch {
+		case order.Uint32(b) != packetMagic:
+			return text, fmt.Errorf("metadata packet: %w", malformed("magic number %x", b[:4]))
+		case b[32] != 0 || b[33] != 0:
+			return text, fmt.Errorf("metadata packet: %w: compressed or encrypted", ErrUnsupportedVersion)
+		case content < packetHeaderSize || size < content:
+			return text, fmt.Errorf("metadata packet: %w", malformed("%d of %d bytes in use", content, size))
+		case content > uint64(len(b)):
+			return append(text, b[packetHeaderSize:]...), fmt.Errorf("metadata packet: %w", io.ErrUnexpectedEOF)
+		}
+		text = append(text, b[packetHeaderSize:content]...)
+		b = b[min(size, uint64(len(b))):]
+	}
+	return text, nil
+}
