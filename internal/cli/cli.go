@@ -3,9 +3,11 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -21,7 +23,7 @@ func Main(args []string) int {
 
 	std := newStdio()
 	cmd := newRootCmd(std)
-	cmd.SetArgs(args)
+	cmd.SetArgs(implied(cmd, args))
 	return std.complain(cmd.ExecuteContext(ctx))
 }
 
@@ -33,23 +35,28 @@ func newRootCmd(std *stdio) *cobra.Command {
 		Short: "Tell what a .NET program's garbage collector did",
 		Long: `gctrail reads traces of .NET programs (.nettrace, .netperf; also inside gzip,
 zstd or zip) and tells what the garbage collector did: every collection, what
-it cost, and why it happened.
+it cost, and why it happened. A path alone does the same as report.
 
 Exit codes: 0 done, 2 wrong usage, 3 unreadable input or output, 5 a kind of
 trace that this version does not read. A damaged trace is read as far as it
 goes; what is missing is said on standard error.`,
-		Example: `  gctrail gcs app.nettrace
+		Example: `  gctrail app.nettrace
+  gctrail gcs app.nettrace
   gctrail gcs --min-pause 10ms --format jsonl app.nettrace
   gctrail events --name GCStart,GCEnd app.nettrace`,
-		Version:       version(),
-		Args:          cobra.ArbitraryArgs,
+		Version: version(),
+		Args:    cobra.ArbitraryArgs,
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return nil, cobra.ShellCompDirectiveDefault // files, next to commands
+		},
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
 				return cmd.Help()
 			}
-			return unknownCommand(cmd, args[0])
+			like := strings.Join(cmd.SuggestionsFor(args[0]), " or ")
+			return usagef(cmd, "there is no file and no command %q, do you mean %s?", args[0], cmp.Or(like, "report "+args[0]))
 		},
 	}
 	cmd.SetOut(std.out)
@@ -58,14 +65,26 @@ goes; what is missing is said on standard error.`,
 	cmd.SetVersionTemplate("{{.Version}}")
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), "FlagUsages", "FlagUsagesWrapped 80"))
 	cmd.SuggestionsMinimumDistance = 2
-	cmd.AddCommand(newGCsCmd(std), newEventsCmd(std), newVersionCmd(std))
+	cmd.AddCommand(newReportCmd(std), newGCsCmd(std), newEventsCmd(std), newVersionCmd(std))
+	cmd.InitDefaultHelpCmd()
+	cmd.InitDefaultCompletionCmd()
 	return cmd
 }
 
-// unknownCommand is the error for a word that is neither a command nor a file.
-func unknownCommand(cmd *cobra.Command, word string) error {
-	if like := cmd.SuggestionsFor(word); len(like) > 0 {
-		return usagef(cmd, "there is no file and no command %q, do you mean %s?", word, like[0])
+// implied puts the command report before args that have a path and no command.
+func implied(root *cobra.Command, args []string) []string {
+	isPath := func(arg string) bool { return arg == "-" || !strings.HasPrefix(arg, "-") }
+	cmd, _, err := root.Find(args)
+	if err != nil || cmd != root || !slices.ContainsFunc(args, isPath) {
+		return args
 	}
-	return usagef(cmd, "there is no file and no command %q", word)
+	switch first := args[0]; {
+	case first == cobra.ShellCompRequestCmd, first == cobra.ShellCompNoDescRequestCmd:
+		return args
+	case len(root.SuggestionsFor(first)) > 0:
+		if _, err := os.Stat(first); err != nil {
+			return args // a command, misspelt
+		}
+	}
+	return append([]string{"report"}, args...)
 }

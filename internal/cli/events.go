@@ -110,6 +110,9 @@ func (o *eventsOptions) write(ctx context.Context, std *stdio, out *output) erro
 			return nil
 		}
 	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
 	r.Close()
 	std.warn(r.in.Name, missing(r.in, nil))
 	for _, name := range o.names {

@@ -103,12 +103,14 @@ func hint(err error) string {
 // complain writes what is wrong, a line for each error, and returns the exit
 // code: that of the first of them.
 func (std *stdio) complain(err error) int {
-	code := exitDone
+	code, last := exitDone, ""
 	for _, e := range flatten(err) {
 		c := exitCodeOf(e)
-		if c != exitDone && c != exitInterrupted {
-			fmt.Fprintf(std.err, "gctrail: %s\n", strings.ReplaceAll(e.Error(), "\n", " "))
+		text := strings.ReplaceAll(e.Error(), "\n", " ")
+		if c != exitDone && c != exitInterrupted && text != last {
+			fmt.Fprintf(std.err, "gctrail: %s\n", text)
 		}
+		last = text
 		if code == exitDone {
 			code = c
 		}

@@ -111,12 +111,12 @@ func (o *gcsOptions) run(ctx context.Context, std *stdio) error {
 		return err
 	}
 	w := o.newWriter(std, out)
-	err = each(o.files, func(path string) error { return o.list(ctx, std, w, path) })
+	err = each(o.files, func(path string) error { return o.list(ctx, std, out, w, path) })
 	return errors.Join(err, out.Close())
 }
 
 // list writes the collections of one trace.
-func (o *gcsOptions) list(ctx context.Context, std *stdio, w gcWriter, path string) error {
+func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWriter, path string) error {
 	r, err := std.read(ctx, path, nettrace.Options{Want: gc.Wants})
 	if err != nil {
 		return err
@@ -144,7 +144,7 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, w gcWriter, path stri
 			return err
 		}
 	}
-	if err := w.end(); err != nil {
+	if err := errors.Join(w.end(), out.Flush()); err != nil {
 		return err
 	}
 	r.Close()

@@ -28,7 +28,8 @@ func (std *stdio) read(ctx context.Context, path string, opts nettrace.Options) 
 	if err != nil {
 		return nil, &inputError{path, err}
 	}
-	return &reading{Source: in.Source, path: path, in: in, ctx: ctx, progress: std.progress(in)}, nil
+	std.showing = std.progress(in)
+	return &reading{Source: in.Source, path: path, in: in, ctx: ctx, progress: std.showing}, nil
 }
 
 // Close ends the reading.

@@ -14,6 +14,8 @@ import (
 type stdio struct {
 	out, err         io.Writer
 	outTerm, errTerm terminal
+
+	showing *progress // of the trace being read
 }
 
 // A terminal is what is at the other end of a file.
@@ -49,6 +51,17 @@ func terminalOf(f *os.File) terminal {
 
 const outputBuffer = 64 << 10
 
+// A screen writes to standard output. Where that is a terminal, which progress
+// is shown on too, the first output ends the progress.
+type screen struct{ *stdio }
+
+func (s screen) Write(p []byte) (int, error) {
+	if s.outTerm.is && s.showing != nil {
+		s.showing.stop()
+	}
+	return s.out.Write(p)
+}
+
 // An output is where a command's data goes.
 type output struct {
 	*bufio.Writer
@@ -60,7 +73,7 @@ type output struct {
 // one of the inputs.
 func (std *stdio) create(path string, inputs []string) (*output, error) {
 	if path == "-" {
-		return &output{Writer: bufio.NewWriterSize(std.out, outputBuffer), name: "standard output"}, nil
+		return &output{Writer: bufio.NewWriterSize(screen{std}, outputBuffer), name: "standard output"}, nil
 	}
 	if there, err := os.Stat(path); err == nil {
 		for _, input := range inputs {
@@ -82,9 +95,12 @@ func (o *output) Write(p []byte) (int, error) {
 	return n, outputFailed(o.name, err)
 }
 
-// Close writes what is still buffered.
+// Flush writes what is still buffered; the error names the output.
+func (o *output) Flush() error { return outputFailed(o.name, o.Writer.Flush()) }
+
+// Close flushes the output and ends it.
 func (o *output) Close() error {
-	err := o.Flush()
+	err := o.Writer.Flush()
 	if o.file != nil {
 		err = errors.Join(err, o.file.Close())
 	}
