@@ -10,11 +10,12 @@ import (
 func youngSurvive(c *Case) (Finding, bool) {
 	s := c.Process.Survival(0)
 	survived := s.Percent()
-	if s.Collections < several || !survived.Known || survived.V <= highSurvival {
-		return Finding{}, false
+	if s.Collections < several || !survived.Known || survived.V <= highSurvival || 2*c.tallies[induced].count > c.all().Count {
+		return Finding{}, false // what is asked for comes too early to tell
 	}
+	share := young(c)
 	return Finding{
-		Severity: c.costs(), Confidence: Medium,
+		Severity: c.costs(share), Confidence: Medium, weight: share,
 		Says: fmt.Sprintf("%s of what was new survived its first collection (%s in %s); below %d %% is usual.",
 			units.Percent(survived.V), units.Bytes(s.Survived), counted(s.Collections, "collection"), highSurvival),
 		Evidence: []Figure{{"gen0_survival_pct", survived.V}, {"gen0_survived_bytes", float64(s.Survived)}},
@@ -24,18 +25,26 @@ func youngSurvive(c *Case) (Finding, bool) {
 	}, true
 }
 
+// young is the share of the pauses that collections of generations 0 and 1 take,
+// in percent.
+func young(c *Case) float64 {
+	p := &c.Process
+	return of(p.Generation(0).Pause.Sum()+p.Generation(1).Pause.Sum(), p.All().Pause.Sum())
+}
+
 func frequentYoung(c *Case) (Finding, bool) {
 	s := c.Process.Survival(0)
-	survived, young := s.Percent(), c.Process.Generation(0)
-	if c.share() < notablePauseShare || !survived.Known || survived.V >= lowSurvival || of(young.Pause.Sum(), c.all().Pause.Sum()) < largeShare {
+	survived, gen0 := s.Percent(), c.Process.Generation(0)
+	share := of(gen0.Pause.Sum(), c.all().Pause.Sum())
+	if c.share() < notablePauseShare || !survived.Known || survived.V >= lowSurvival || share < largeShare {
 		return Finding{}, false
 	}
-	rate := float64(young.Count) / c.Process.Watched().Seconds()
+	rate := float64(gen0.Count) / c.Process.Watched().Seconds()
 	return Finding{
-		Severity: c.costs(), Confidence: Medium,
+		Severity: c.costs(share), Confidence: Medium, weight: share,
 		Says: fmt.Sprintf("%s of generation 0 a second, of %s each on average, and only %s of what was new survived.",
-			counted(int(rate+0.5), "collection"), units.Duration(young.Pause.Mean()), units.Percent(survived.V)),
-		Evidence: []Figure{{"gen0_per_second", rate}, {"gen0_pause_mean_ms", millis(young.Pause.Mean())}, {"gen0_survival_pct", survived.V}},
+			counted(int(rate+0.5), "collection"), units.Duration(gen0.Pause.Mean()), units.Percent(survived.V)),
+		Evidence: []Figure{{"gen0_per_second", rate}, {"gen0_pause_mean_ms", millis(gen0.Pause.Mean())}, {"gen0_survival_pct", survived.V}},
 		Advice:   []string{"Allocate less, or let generation 0 grow larger before it is collected."},
 		Settings: flavoured(c, gen0Size),
 	}, true
@@ -57,7 +66,7 @@ func allocatesFast(c *Case) (Finding, bool) {
 	}
 	allocated := c.all().Allocated
 	f := Finding{
-		Severity: min(Warning, c.costs()), Confidence: High,
+		Severity: min(Warning, c.costs(100)), Confidence: High,
 		Says: fmt.Sprintf("%s were allocated, %s a second.", atLeast(allocated), units.Bytes(int64(rate.V))),
 		Evidence: []Figure{
 			{"allocated_bytes", float64(allocated.Sum)}, {"allocated_bytes_per_s", rate.V},
@@ -81,7 +90,7 @@ func pinning(c *Case) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: min(Warning, c.costs()), Confidence: Medium,
+		Severity: min(Warning, c.costs(100)), Confidence: Medium,
 		Says: fmt.Sprintf("In %s of %s, %s objects or more were pinned.",
 			units.Count(t.count), counted(all.Count, "collection"), units.Count(pinnedObjects)),
 		Evidence: []Figure{{"collections_with_many_pinned", float64(t.count)}},
@@ -109,7 +118,7 @@ func otherFlavour(c *Case) (Finding, bool) {
 		}, true
 	case p.Server.V && heap.MinHeaps >= manyCPUs && heap.Peak.Known && heap.Peak.V < smallServerHeap:
 		return Finding{
-			Severity: min(Warning, c.costs()), Confidence: Medium,
+			Severity: min(Warning, c.costs(100)), Confidence: Medium,
 			Says:     fmt.Sprintf("The server collector keeps %d heaps for no more than %s.", heap.MaxHeaps, units.Bytes(heap.Peak.V)),
 			Evidence: []Figure{{"heaps", float64(heap.MaxHeaps)}, {"heap_peak_bytes", float64(heap.Peak.V)}},
 			Settings: []Setting{heapCount, workstationGC},
@@ -124,7 +133,7 @@ func heapsChange(c *Case) (Finding, bool) {
 		return Finding{}, false
 	}
 	return Finding{
-		Severity: min(Warning, c.costs()), Confidence: Medium,
+		Severity: min(Warning, c.costs(100)), Confidence: Medium,
 		Says: fmt.Sprintf("The number of heaps changed %s times, between %d and %d: the collector adapts to the program (DATAS).",
 			units.Count(heap.HeapChanges), heap.MinHeaps, heap.MaxHeaps),
 		Evidence: []Figure{{"heap_changes", float64(heap.HeapChanges)}, {"heaps_min", float64(heap.MinHeaps)}, {"heaps_max", float64(heap.MaxHeaps)}},

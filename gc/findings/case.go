@@ -23,7 +23,9 @@ type Case struct {
 type Trace struct {
 	Keywords uint64 // of the events of the runtime's provider that it holds
 	Lost     uint64 // events
+	Damaged  int    // places that could not be read
 	Cut      bool   // it ends early
+	Sampled  bool   // the runtime's sample profiler ran
 	CPUs     int    // 0 where unknown
 }
 
@@ -50,6 +52,8 @@ const (
 	mostlySuspended
 	full
 	fullBlocking
+	fullTooSmall
+	fullHoled
 	induced
 	forLargeObjects
 	highMemory
@@ -72,8 +76,12 @@ var tallied = [numTallies]func(*gc.Collection) bool{
 		return s.Known && p.Known && s.V >= normalSuspension && 2*s.V > p.V
 	},
 	full:         isFull,
-	fullBlocking: func(c *gc.Collection) bool { return isFull(c) && c.Kind == gc.Blocking },
-	induced:      stats.Induced,
+	fullBlocking: isFullBlocking,
+	fullTooSmall: func(c *gc.Collection) bool {
+		return isFullBlocking(c) && c.Condemned.V&clr.CondemnReasons1Gen2TooSmall != 0
+	},
+	fullHoled: func(c *gc.Collection) bool { return isFullBlocking(c) && c.Condemned.V&holedReasons != 0 },
+	induced:   stats.Induced,
 	forLargeObjects: func(c *gc.Collection) bool {
 		return isFull(c) && c.Reason.Known && c.Reason.V == clr.GCReasonAllocLarge
 	},
@@ -108,6 +116,14 @@ var trended = [numTrends]func(*gc.Collection) gc.Opt[int64]{
 	liveBytes: func(c *gc.Collection) gc.Opt[int64] { return ofFull(c, c.Promoted) },
 	handles:   func(c *gc.Collection) gc.Opt[int64] { return ofFull(c, c.Handles) },
 }
+
+// holedReasons say that a full collection was to close the holes in generation 2.
+const holedReasons = clr.CondemnReasons1MaxGenerationHighFragmentation |
+	clr.CondemnReasons1MaxGenerationHighFragmentationEphemeralPromotion |
+	clr.CondemnReasons1MaxGenerationHighFragmentationMemory |
+	clr.CondemnReasons1MaxGenerationHighFragmentationVeryHighMemory
+
+func isFullBlocking(c *gc.Collection) bool { return isFull(c) && c.Kind == gc.Blocking }
 
 func isFull(c *gc.Collection) bool { return c.Generation.Known && c.Generation.V == 2 }
 

@@ -18,6 +18,8 @@ type Finding struct {
 
 	Advice   []string
 	Settings []Setting
+
+	weight float64 // how much of the pauses it explains, in percent; 0 where that cannot be told
 }
 
 // A Figure is a number with its name.

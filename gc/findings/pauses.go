@@ -97,7 +97,7 @@ func slowToStop(c *Case) (Finding, bool) {
 	}
 	all := c.all()
 	f := Finding{
-		Severity: max(Warning, c.costs()), Confidence: High,
+		Confidence: High, weight: of(all.Suspend, all.Pause.Sum()),
 		Evidence: []Figure{
 			{"suspensions_over_10_ms", float64(slow.count)}, {"mostly_suspension", float64(mostly.count)},
 			{"suspend_ms", millis(all.Suspend)}, {"suspend_pct_of_pause", of(all.Suspend, all.Pause.Sum())},
@@ -116,8 +116,12 @@ func slowToStop(c *Case) (Finding, bool) {
 		f.Says += fmt.Sprintf(" In %s it was more than half of the pause.", counted(mostly.count, "collection"))
 		f.quote(mostly)
 	}
+	f.Severity = c.costs(f.weight)
 	if slow.count < several && mostly.count < several {
-		f.Severity, f.Confidence = min(f.Severity, Warning), Medium
+		f.Confidence = Medium
+	}
+	if all.Pause.Max() > longPause && slow.count > 0 {
+		f.Severity = max(f.Severity, Warning)
 	}
 	return f, true
 }
@@ -129,7 +133,7 @@ func inducedByProgram(c *Case) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: c.costs(), Confidence: High,
+		Severity: c.costs(of(t.pause, all.Pause.Sum())), Confidence: High, weight: of(t.pause, all.Pause.Sum()),
 		Says: fmt.Sprintf("%s of %s were asked for by GC.Collect: %s of all the time threads stood still.",
 			units.Count(t.count), counted(all.Count, "collection"), units.Percent(of(t.pause, all.Pause.Sum()))),
 		Evidence: []Figure{{"induced", float64(t.count)}, {"induced_pause_ms", millis(t.pause)}, {"induced_per_minute", float64(t.count) / minutes}},
@@ -137,9 +141,6 @@ func inducedByProgram(c *Case) (Finding, bool) {
 			"Remove calls of GC.Collect; the collector knows better when to run. Libraries call it too.",
 			"To find the callers, collect stacks: dotnet-trace collect --providers Microsoft-Windows-DotNETRuntime:0x40000001:4, event GCTriggered.",
 		},
-	}
-	if t.pause < all.Pause.Sum()/10 {
-		f.Severity = Note
 	}
 	if c.Trace.Keywords&keywordHeapDump != 0 {
 		f.Says += " The trace holds heap dumps, and each of them starts with one."
@@ -156,7 +157,7 @@ func memoryNearlyFull(c *Case) (Finding, bool) {
 	}
 	load := c.Process.Heap.MaxLoad.V
 	f := Finding{
-		Severity: max(Warning, c.costs()), Confidence: High,
+		Severity: Warning, Confidence: High, weight: of(high.pause+low.pause, c.all().Pause.Sum()),
 		Says: fmt.Sprintf("In %s at least %d %% of the memory of the machine, or of the container, was in use, at most %d %%.",
 			counted(high.count, "collection"), highMemoryLoad, load),
 		Evidence: []Figure{{"memory_load_pct", float64(load)}, {"at_high_load", float64(high.count)}, {"low_memory_signals", float64(low.count)}},
@@ -183,13 +184,21 @@ func fullAndBlocking(c *Case) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: c.costs(), Confidence: High,
+		Severity: c.costs(byPause), Confidence: High, weight: byPause,
 		Says: fmt.Sprintf("%s of %s were of generation 2 and stopped all threads from start to end: %s of the pauses.",
 			units.Count(t.count), counted(all.Count, "collection"), units.Percent(byPause)),
 		Evidence: []Figure{{"full_blocking", float64(t.count)}, {"full_blocking_pct", byCount}, {"full_blocking_pause_pct", byPause}},
 		Advice:   []string{"Normally generation 2 is collected in the background. See why it was not: gctrail gcs --gen 2 --kind blocking FILE, columns reason and condemned."},
 	}
 	f.quote(t)
+	if small := c.tallies[fullTooSmall].count; 2*small > t.count {
+		f.Says += fmt.Sprintf(" For %s, generation 2 was too small to be collected in the background (gen2_too_small): that is cheap.", units.Count(small))
+		f.Severity = min(f.Severity, Warning)
+	}
+	if holed := c.tallies[fullHoled].count; 2*holed > t.count {
+		f.Says += fmt.Sprintf(" %s were to close holes in generation 2 (max_generation_high_fragmentation).", units.Count(holed))
+		f.Settings = []Setting{conserveMemory}
+	}
 	if s := c.Process.Process.Settings; s != nil && s.BitSettings&clr.GCSettingsBitsConcurrent == 0 {
 		f.Says += " Background collections are switched off."
 		f.Settings = []Setting{{
@@ -205,8 +214,9 @@ func largeObjects(c *Case) (Finding, bool) {
 	if t.count < several || of(t.count, fulls) < largeShare {
 		return Finding{}, false
 	}
+	share := of(t.pause, c.all().Pause.Sum())
 	f := Finding{
-		Severity: c.costs(), Confidence: High,
+		Severity: c.costs(share), Confidence: High, weight: share,
 		Says: fmt.Sprintf("%s of %s of generation 2 ran because large objects (85,000 bytes and more, or pinned arrays) had used up their budget.",
 			units.Count(t.count), counted(fulls, "collection")),
 		Evidence: []Figure{{"for_large_objects", float64(t.count)}, {"full", float64(fulls)}, {"pause_ms", millis(t.pause)}},
@@ -240,7 +250,7 @@ func oddPauses(c *Case) (Finding, bool) {
 		return Finding{}, false
 	}
 	f := Finding{
-		Severity: min(Warning, c.costs()), Confidence: Medium,
+		Severity: min(Warning, c.costs(of(t.pause, c.all().Pause.Sum()))), Confidence: Medium, weight: of(t.pause, c.all().Pause.Sum()),
 		Says: fmt.Sprintf("%s worked more than %d times as long as the median of their generation and kind, and promoted no more. The longest took %s.",
 			counted(t.count, "collection"), farFromMedian, units.Duration(t.kept[0].pause)),
 		Evidence: []Figure{{"odd_pauses", float64(t.count)}, {"pause_max_ms", millis(t.kept[0].pause)}},

@@ -11,12 +11,10 @@ import (
 func tracingCosts(c *Case) (Finding, bool) {
 	var walks time.Duration
 	var count int
-	if c.Process.Process != nil {
-		for _, s := range c.Process.Process.Suspensions {
-			if s.Kind == gc.PauseHeapWalk {
-				walks += s.Total
-				count += s.Count
-			}
+	for _, s := range c.Process.Process.Suspensions {
+		if s.Kind == gc.PauseHeapWalk {
+			walks += s.Total
+			count += s.Count
 		}
 	}
 	var what []string
@@ -52,15 +50,47 @@ func tracingCosts(c *Case) (Finding, bool) {
 	return f, true
 }
 
-func eventsLost(c *Case) (Finding, bool) {
-	all := c.all()
-	if c.Trace.Lost == 0 && all.Affected == 0 {
+// otherStops looks at the suspensions that belong to no collection.
+func otherStops(c *Case) (Finding, bool) {
+	var total, longest time.Duration
+	var count int
+	var reasons []string
+	for _, s := range c.Process.Process.Suspensions {
+		if s.Kind == gc.PauseHeapWalk {
+			continue
+		}
+		total, longest, count = total+s.Total, max(longest, s.Max), count+s.Count
+		reasons = append(reasons, s.Reason.String())
+	}
+	share := of(total, c.Process.Watched())
+	if of(total, c.all().Pause.Sum()) < otherShare || total < longPause {
 		return Finding{}, false
 	}
 	f := Finding{
 		Severity: Note, Confidence: High,
-		Says: fmt.Sprintf("%s events are not in the trace; the figures of %s of %s may lack some.",
-			units.Count(c.Trace.Lost), units.Count(all.Affected), counted(all.Count, "collection")),
+		Says: fmt.Sprintf("%s stopped threads for %s (%s of the time), %s at most, and belong to no collection: %s.",
+			counted(count, "suspension"), units.Duration(total), units.Percent(share), units.Duration(longest), list(reasons)),
+		Evidence: []Figure{{"other_suspensions", float64(count)}, {"other_suspension_ms", millis(total)}, {"other_suspension_pct", share}},
+		Advice:   []string{"See what raised them: gctrail events --name GCSuspendEEBegin FILE."},
+	}
+	if c.Trace.Sampled {
+		f.Says += " The trace has CPU samples, and each of them stops all threads."
+		f.Advice = []string{"Judge pauses by a trace without CPU samples: profile gc-collect."}
+	} else if share >= notablePauseShare {
+		f.Severity = Warning
+	}
+	return f, true
+}
+
+func eventsLost(c *Case) (Finding, bool) {
+	all := c.all()
+	if c.Trace.Lost == 0 && c.Trace.Damaged == 0 {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: Note, Confidence: High,
+		Says: fmt.Sprintf("%s events were lost, %s could not be read; the figures of %s of %s may lack some.",
+			units.Count(c.Trace.Lost), counted(c.Trace.Damaged, "place"), units.Count(all.Affected), counted(all.Count, "collection")),
 		Evidence: []Figure{{"lost_events", float64(c.Trace.Lost)}, {"affected", float64(all.Affected)}, {"collections", float64(all.Count)}},
 		Advice:   []string{"Collect fewer kinds of events (profile gc-collect), or give the buffer more room: dotnet-trace collect --buffersize 1024."},
 	}

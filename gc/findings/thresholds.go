@@ -14,11 +14,12 @@ const (
 	slowSuspension   = 10 * time.Millisecond // mem-doc: tens of milliseconds are a definite problem
 	several          = 3                     // own: collections before a pattern is called one
 
-	longOnAverage = 20 * time.Millisecond // own: from here on length rather than frequency is what costs
+	longOnAverage = 10 * time.Millisecond // own: from here on length rather than frequency is what costs
 	farFromMedian = 5                     // own: times as long as others that promoted as much
 	aloneLongest  = 10 * time.Millisecond // own: below, a pause is no trouble however odd it is
 
 	inducedPerMinute = 6  // own
+	someShare        = 10 // own, in percent: of the pauses, that a cause explains
 	largeShare       = 50 // own, in percent: of collections or pauses, that something makes up
 
 	highMemoryLoad     = 90 // gc.cpp: high memory load begins here where there are less than 80 GB
@@ -49,6 +50,7 @@ const (
 	watchedEnough = 5 * time.Second // own: below, a trace may have missed what is rare
 
 	touchedShare = 1  // percent of the collections that loss may touch; own
+	otherShare   = 10 // percent of the pauses that other suspensions add; own
 	tracingShare = 10 // percent of the pauses that tracing itself causes; own
 )
 

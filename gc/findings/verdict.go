@@ -12,7 +12,7 @@ func (c *Case) innocence() Finding {
 	all := c.all()
 	f := Finding{
 		ID: "R01", Title: "the garbage collector is innocent", Severity: Note, Confidence: High,
-		Says: fmt.Sprintf("Threads stood still for %s of the time, never longer than %s; up to %d %% is normal.",
+		Says: fmt.Sprintf("Threads stood still %s of the time, never longer than %s; up to %d %% is normal.",
 			units.Percent(c.share()), units.Duration(all.Pause.Max()), notablePauseShare),
 		Evidence: []Figure{{"pause_pct", c.share()}, {"pause_max_ms", millis(all.Pause.Max())}},
 		Advice:   []string{"Look elsewhere: CPU, locks, input and output, other processes."},
@@ -27,19 +27,23 @@ func (c *Case) innocence() Finding {
 func (c *Case) Verdict(found []Finding) string {
 	all := c.all()
 	share, longest := units.Percent(c.share()), units.Duration(all.Pause.Max())
+	if c.touched() {
+		share = "at least " + share
+	}
 	switch {
 	case all.Count == 0:
 		return "No collection happened."
 	case all.Pause.Count() == 0:
 		return fmt.Sprintf("No verdict: of %s none is in the trace with its pauses.", counted(all.Count, "collection"))
-	case c.touched():
-		return fmt.Sprintf("No sure verdict, events were lost: threads stood still for at least %s of the time, at least %s at once.", share, longest)
+	case c.touched() && c.share() < notablePauseShare:
+		return fmt.Sprintf("No verdict, events were lost: in what is left, threads stood still for %s, %s at most at once.",
+			units.Duration(all.Pause.Sum()), longest)
 	case c.innocent(found):
-		return fmt.Sprintf("The GC is innocent: threads stood still for %s of the time, never longer than %s.", share, longest)
+		return fmt.Sprintf("The GC is innocent: threads stood still %s of the time, never longer than %s.", share, longest)
 	case c.share() >= highPauseShare:
-		return fmt.Sprintf("The GC is a problem: threads stood still for %s of the time%s.", share, mainCause(found))
+		return fmt.Sprintf("The GC is a problem: threads stood still %s of the time%s.", share, mainCause(found))
 	case c.share() >= notablePauseShare:
-		return fmt.Sprintf("The GC costs time: threads stood still for %s of it%s.", share, mainCause(found))
+		return fmt.Sprintf("The GC costs time: threads stood still %s of it%s.", share, mainCause(found))
 	case c.hurts():
 		return fmt.Sprintf("The GC stops threads for long: up to %s at once, %s of the time%s.", longest, share, mainCause(found))
 	default:

@@ -13,9 +13,10 @@ const MaxBuckets = 64
 const finest = time.Millisecond
 
 // A Timeline tells how the heap and the pauses went along, in buckets of equal
-// width from the trace's start. Their width doubles whenever the time needs
+// width from Origin on. Their width doubles whenever the time needs
 // more than MaxBuckets of them. The zero Timeline is empty.
 type Timeline struct {
+	Origin  time.Duration // when the first bucket begins; the caller sets it before the first collection
 	Buckets []Bucket
 	width   time.Duration
 }
@@ -62,11 +63,17 @@ func (b *Bucket) measure(c *gc.Collection) {
 	}
 }
 
-// at returns the bucket of a time; what came before the trace's start is in the
-// first.
+// Until makes the buckets reach up to a time.
+func (t *Timeline) Until(end time.Duration) {
+	if end > t.Origin {
+		t.at(end - 1)
+	}
+}
+
+// at returns the bucket of a time; what came before the origin is in the first.
 func (t *Timeline) at(at time.Duration) *Bucket {
 	t.width = t.Width()
-	at = max(0, at)
+	at = max(0, at-t.Origin)
 	for at/t.width >= MaxBuckets {
 		t.widen()
 	}

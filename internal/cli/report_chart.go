@@ -52,8 +52,8 @@ func (c *reportCase) writeChart(p *page) {
 		p.line("%s", chartLine(label, margin, heap, top, row, heapRows, wide, cells))
 	}
 	p.line("%s", chartLine(pauseLabel, margin, pauses, longest, 0, 1, wide, cells))
-	end := units.Duration(t.Width() * time.Duration(len(heap)))
-	p.line("%*s  0%*s", margin, "", wide*len(heap)-1, end)
+	start, end := units.Duration(t.Origin), units.Duration(t.Origin+t.Width()*time.Duration(len(heap)))
+	p.line("%*s  %s%*s", margin, "", start, wide*len(heap)-len(start), end)
 }
 
 // chartLine draws one of the rows of a chart, from the bottom up; the highest

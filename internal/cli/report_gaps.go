@@ -3,6 +3,7 @@ package cli
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
@@ -54,13 +55,14 @@ func (rep *report) gaps(c *reportCase) []gap {
 		add("", "All about %s: the trace begins or ends inside, or lacks their events.", counted(all.Incomplete, "collection"))
 	}
 	if c.Process.Process.Name == "" {
-		add("", "What program it was: the trace has no rundown, which comes when a session ends properly.")
+		add("", "What program it was: the trace does not name it.")
 	}
 	if rep.provider(clr.RuntimeProvider).level < verboseLevel {
 		add(rep.collectCommand("gc-verbose"), "Which types are allocated, and what is pinned: collected was level %d, %d tells.",
 			rep.provider(clr.RuntimeProvider).level, verboseLevel)
 	}
-	if c.Process.Kind(gc.Background).Count > 0 && rep.provider(clr.PrivateProvider).events == 0 {
+	background := c.Process.Kind(gc.Background).Pause.Sum()
+	if notable := all.Pause.Sum() / 10; background > notable && rep.provider(clr.PrivateProvider).events == 0 {
 		add(fmt.Sprintf(collectPhases, rep.pid()), "The phases of background collections: the runtime's private provider was not collected.")
 	}
 	if !c.Process.Heap.Committed.Known && all.Count > 0 {
@@ -97,7 +99,11 @@ func (rep *report) quality() string {
 	runtime := rep.provider(clr.RuntimeProvider)
 	what := "No events of the runtime."
 	if runtime.events > 0 {
-		what = fmt.Sprintf("Collected: %s at level %d.", keywordList(runtime.keywords), runtime.level)
+		what = fmt.Sprintf("Collected: %s at level %d", keywordList(runtime.keywords), runtime.level)
+		if rep.info.Last >= time.Millisecond {
+			what += fmt.Sprintf(", %s events a second", units.Count(int(float64(runtime.events)/rep.info.Last.Seconds())))
+		}
+		what += "."
 	}
 	switch l := rep.loss; {
 	case l.Events > 0:
@@ -175,7 +181,7 @@ func (rep *report) next() []string {
 	list := "gctrail gcs " + quoted(rep.path)
 	if longest := c.Process.Longest; len(longest) > 0 {
 		shortest := longest[len(longest)-1].Pause().V
-		list = fmt.Sprintf("gctrail gcs --min-pause %.3gms %s", float64(shortest)/1e6*0.999, quoted(rep.path))
+		list = fmt.Sprintf("gctrail gcs --min-pause %v %s", shortest.Truncate(truncation(shortest)), quoted(rep.path))
 	}
 	next := []string{list, "gctrail report --format json " + quoted(rep.path)}
 	if rep.provider(clr.RuntimeProvider).level < verboseLevel {
@@ -184,6 +190,15 @@ func (rep *report) next() []string {
 		next = append(next, "gctrail events --name GCAllocationTick "+quoted(rep.path))
 	}
 	return append(next, "gctrail report --explain pause")
+}
+
+// truncation leaves three digits of d, or four.
+func truncation(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d/unit >= 10_000 {
+		unit *= 10
+	}
+	return unit
 }
 
 func (rep *report) writeNext(p *page) {

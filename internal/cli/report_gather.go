@@ -59,6 +59,9 @@ func (o *reportOptions) gather(ctx context.Context, std *stdio, path string) (*r
 		k := cases[c.Process]
 		if k == nil {
 			k = new(findings.Case)
+			if o.from.set {
+				k.Process.Timeline.Origin = max(0, o.from.after(r.Info().Start))
+			}
 			cases[c.Process] = k
 			order = append(order, c.Process)
 		}
@@ -86,7 +89,15 @@ func (rep *report) add(o *reportOptions, c *findings.Case) {
 	if o.to.set {
 		c.Process.To = gc.Some(o.to.after(rep.info.Start))
 	}
-	c.Trace = findings.Trace{Keywords: rep.provider(clr.RuntimeProvider).keywords, Lost: rep.loss.Events, Cut: rep.loss.Cut, CPUs: rep.info.CPUs}
+	c.Trace = findings.Trace{
+		Keywords: rep.provider(clr.RuntimeProvider).keywords, Lost: rep.loss.Events, Damaged: rep.loss.Damaged,
+		Cut: rep.loss.Cut, Sampled: rep.provider(sampleProfiler).events > 0, CPUs: rep.info.CPUs,
+	}
+	end := c.Process.Process.Stopped
+	if c.Process.To.Known {
+		end = min(end, c.Process.To.V)
+	}
+	c.Process.Timeline.Until(end)
 	rep.cases = append(rep.cases, reportCase{c, c.Findings()})
 }
 
@@ -96,6 +107,10 @@ func (rep *report) sort() {
 		return cmp.Compare(b.Process.All().Pause.Sum(), a.Process.All().Pause.Sum())
 	})
 }
+
+// sampleProfiler is the provider that samples the stacks of all threads, and
+// stops them for it.
+const sampleProfiler = "Microsoft-DotNETCore-SampleProfiler"
 
 // sessionBits are the keywords that an EventSource adds to its events for its
 // own use.

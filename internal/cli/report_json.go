@@ -131,6 +131,7 @@ type (
 		Max    jsonMS `json:"max_ms"`
 	}
 	jsonTimeline struct {
+		Start       jsonMS   `json:"start_ms"`
 		Width       jsonMS   `json:"bucket_ms"`
 		Collections []int    `json:"collections"`
 		Pause       []jsonMS `json:"pause_ms"`
@@ -278,7 +279,7 @@ func (c *reportCase) jsonAll() jsonAll {
 	all, h := c.Process.All(), c.Process.Heap
 	j := jsonAll{
 		jsonTotals: totalsJSON(all), Watched: jsonMS(c.Process.Watched()),
-		PausePct: finite(c.Process.PauseShare()), AllocationRate: finite(c.Process.AllocationRate()),
+		PausePct: finite(c.PauseShare()), AllocationRate: finite(c.Process.AllocationRate()),
 		Incomplete: all.Incomplete, Affected: all.Affected, Induced: all.Induced,
 		Generations: []jsonGeneration{}, Kinds: []jsonKind{}, Reasons: []jsonReason{}, Worst: []jsonStall{},
 		Heap: jsonHeap{
@@ -343,7 +344,7 @@ func bytesJSON(b stats.Bytes) (sum *int64, is *string) {
 
 func (c *reportCase) jsonTimeline() jsonTimeline {
 	t := &c.Process.Timeline
-	j := jsonTimeline{jsonMS(t.Width()), []int{}, []jsonMS{}, []*int64{}, []*int64{}}
+	j := jsonTimeline{jsonMS(t.Origin), jsonMS(t.Width()), []int{}, []jsonMS{}, []*int64{}, []*int64{}}
 	for i := range t.Buckets {
 		b := &t.Buckets[i]
 		j.Collections = append(j.Collections, b.Collections)

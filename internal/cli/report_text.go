@@ -91,35 +91,38 @@ func (c *reportCase) writeProcess(p *page) {
 
 // writeFigures writes the three figures that matter most.
 func (c *reportCase) writeFigures(p *page) {
-	all, at := c.Process.All(), ""
-	if all.PausesUnknown() > 0 || all.Affected > 0 {
-		at = "at least "
-	}
+	all := c.Process.All()
 	var kinds []string
 	for _, class := range c.Process.Classes() {
 		kinds = append(kinds, fmt.Sprintf("%s %s", units.Count(class.Count), className(class)))
 	}
-	stood := fmt.Sprintf("longest %s", units.Duration(all.Pause.Max()))
-	if share := c.Process.PauseShare(); share.Known {
-		stood = fmt.Sprintf("%s of %s, %s", units.Percent(share.V), units.Duration(c.Process.Watched()), stood)
+	var stood []string
+	if all.PausesUnknown() > 0 || all.Affected > 0 {
+		stood = append(stood, "at least")
 	}
-	if len(c.Process.Longest) > 0 {
-		stood += fmt.Sprintf(" (collection %d)", c.Process.Longest[0].Number)
+	if share := c.PauseShare(); share.Known {
+		stood = append(stood, fmt.Sprintf("%s of %s", units.Percent(share.V), units.Duration(c.Process.Watched())))
 	}
-	freed, of := "-", "the trace does not tell how much"
+	if longest := c.Process.Longest; len(longest) > 0 {
+		stood = append(stood, fmt.Sprintf("longest %s (collection %d)", units.Duration(all.Pause.Max()), longest[0].Number))
+	}
+	freed, of := "-", []string{"the trace does not tell how much"}
 	if all.Freed.Known > 0 {
-		freed, of = bytesText(all.Freed), ""
+		freed, of = units.Bytes(all.Freed.Sum), nil
+		if all.Freed.AtLeast {
+			of = append(of, "at least")
+		}
 		if all.Allocated.Known > 0 {
-			of = "of " + bytesText(all.Allocated) + " allocated"
-			if rate := c.Process.AllocationRate(); rate.Known {
-				of += fmt.Sprintf(", %s a second", units.Bytes(int64(rate.V)))
-			}
+			of = append(of, "of "+bytesText(all.Allocated)+" allocated")
+		}
+		if rate := c.Process.AllocationRate(); rate.Known {
+			of = append(of, units.Bytes(int64(rate.V))+" a second")
 		}
 	}
 	rows := [3][3]string{
 		{units.Count(all.Count), noun(all.Count, "collection"), strings.Join(kinds, ", ")},
-		{at + units.Duration(all.Pause.Sum()), "stood still", stood},
-		{freed, "freed", of},
+		{units.Duration(all.Pause.Sum()), "stood still", strings.Join(stood, ", ")},
+		{freed, "freed", strings.Join(of, ", ")},
 	}
 	var first, second int
 	for _, r := range rows {
