@@ -32,6 +32,15 @@ func (k Kind) String() string {
 	return schemas[k].name
 }
 
+// Opcode is the event's opcode in the manifest, 0 where it has none. EventPipe
+// traces do not tell the opcodes of the runtime's own events.
+func (k Kind) Opcode() uint8 {
+	if k >= numKinds {
+		return 0
+	}
+	return schemas[k].opcode
+}
+
 // DynamicKindOf is the kind of event that a GCDynamicEvent of this name
 // carries, or DynamicUnknown.
 func DynamicKindOf(name UTF16) DynamicKind {

@@ -3,6 +3,7 @@ package clr
 // A schema is an event's name with its layouts by version.
 type schema struct {
 	name    string
+	opcode  uint8
 	layouts []layout // from the oldest version on
 }
 

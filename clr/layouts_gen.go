@@ -4,7 +4,7 @@ package clr
 
 // schemas are the events' names and layouts by kind.
 var schemas = [numKinds]schema{
-	KindGCStart: {name: "GCStart", layouts: []layout{
+	KindGCStart: {name: "GCStart", opcode: 1, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Count":`, code: codeU32},
@@ -28,7 +28,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClientSequenceNumber":`, code: codeU64},
 			}},
 	}},
-	KindGCEnd: {name: "GCEnd", layouts: []layout{
+	KindGCEnd: {name: "GCEnd", opcode: 2, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Count":`, code: codeU32},
@@ -41,7 +41,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCRestartEEEnd: {name: "GCRestartEEEnd", layouts: []layout{
+	KindGCRestartEEEnd: {name: "GCRestartEEEnd", opcode: 132, layouts: []layout{
 		{version: 0,
 			fields: []field{}},
 		{version: 1,
@@ -49,7 +49,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCHeapStats: {name: "GCHeapStats", layouts: []layout{
+	KindGCHeapStats: {name: "GCHeapStats", opcode: 133, layouts: []layout{
 		{version: 0,
 			padding: 4,
 			fields: []field{
@@ -104,7 +104,7 @@ var schemas = [numKinds]schema{
 				{key: `"TotalPromotedSize4":`, code: codeU64},
 			}},
 	}},
-	KindGCCreateSegment: {name: "GCCreateSegment", layouts: []layout{
+	KindGCCreateSegment: {name: "GCCreateSegment", opcode: 134, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Address":`, code: codeU64},
@@ -119,7 +119,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCFreeSegment: {name: "GCFreeSegment", layouts: []layout{
+	KindGCFreeSegment: {name: "GCFreeSegment", opcode: 135, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Address":`, code: codeU64},
@@ -130,7 +130,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCRestartEEBegin: {name: "GCRestartEEBegin", layouts: []layout{
+	KindGCRestartEEBegin: {name: "GCRestartEEBegin", opcode: 136, layouts: []layout{
 		{version: 0,
 			fields: []field{}},
 		{version: 1,
@@ -138,7 +138,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCSuspendEEEnd: {name: "GCSuspendEEEnd", layouts: []layout{
+	KindGCSuspendEEEnd: {name: "GCSuspendEEEnd", opcode: 137, layouts: []layout{
 		{version: 0,
 			fields: []field{}},
 		{version: 1,
@@ -146,7 +146,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCSuspendEEBegin: {name: "GCSuspendEEBegin", layouts: []layout{
+	KindGCSuspendEEBegin: {name: "GCSuspendEEBegin", opcode: 10, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Reason":`, code: codeU16, words: &suspendReasonWords},
@@ -158,7 +158,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCAllocationTick: {name: "GCAllocationTick", layouts: []layout{
+	KindGCAllocationTick: {name: "GCAllocationTick", opcode: 11, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"AllocationAmount":`, code: codeU32},
@@ -204,7 +204,7 @@ var schemas = [numKinds]schema{
 				{key: `"ObjectSize":`, code: codeU64},
 			}},
 	}},
-	KindGCCreateConcurrentThread: {name: "GCCreateConcurrentThread", layouts: []layout{
+	KindGCCreateConcurrentThread: {name: "GCCreateConcurrentThread", opcode: 12, layouts: []layout{
 		{version: 0,
 			fields: []field{}},
 		{version: 1,
@@ -212,7 +212,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCTerminateConcurrentThread: {name: "GCTerminateConcurrentThread", layouts: []layout{
+	KindGCTerminateConcurrentThread: {name: "GCTerminateConcurrentThread", opcode: 13, layouts: []layout{
 		{version: 0,
 			fields: []field{}},
 		{version: 1,
@@ -220,7 +220,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCFinalizersEnd: {name: "GCFinalizersEnd", layouts: []layout{
+	KindGCFinalizersEnd: {name: "GCFinalizersEnd", opcode: 15, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Count":`, code: codeU32},
@@ -231,7 +231,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCFinalizersBegin: {name: "GCFinalizersBegin", layouts: []layout{
+	KindGCFinalizersBegin: {name: "GCFinalizersBegin", opcode: 19, layouts: []layout{
 		{version: 0,
 			fields: []field{}},
 		{version: 1,
@@ -239,7 +239,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindBulkType: {name: "BulkType", layouts: []layout{
+	KindBulkType: {name: "BulkType", opcode: 10, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Count":`, code: codeU32, counts: true},
@@ -256,7 +256,7 @@ var schemas = [numKinds]schema{
 				}}},
 			}},
 	}},
-	KindGCBulkRootEdge: {name: "GCBulkRootEdge", layouts: []layout{
+	KindGCBulkRootEdge: {name: "GCBulkRootEdge", opcode: 20, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Index":`, code: codeU32},
@@ -270,7 +270,7 @@ var schemas = [numKinds]schema{
 				}}},
 			}},
 	}},
-	KindGCBulkRootConditionalWeakTableElementEdge: {name: "GCBulkRootConditionalWeakTableElementEdge", layouts: []layout{
+	KindGCBulkRootConditionalWeakTableElementEdge: {name: "GCBulkRootConditionalWeakTableElementEdge", opcode: 21, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Index":`, code: codeU32},
@@ -283,7 +283,7 @@ var schemas = [numKinds]schema{
 				}}},
 			}},
 	}},
-	KindGCBulkNode: {name: "GCBulkNode", layouts: []layout{
+	KindGCBulkNode: {name: "GCBulkNode", opcode: 22, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Index":`, code: codeU32},
@@ -297,7 +297,7 @@ var schemas = [numKinds]schema{
 				}}},
 			}},
 	}},
-	KindGCBulkEdge: {name: "GCBulkEdge", layouts: []layout{
+	KindGCBulkEdge: {name: "GCBulkEdge", opcode: 23, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Index":`, code: codeU32},
@@ -309,7 +309,7 @@ var schemas = [numKinds]schema{
 				}}},
 			}},
 	}},
-	KindGCSampledObjectAllocationHigh: {name: "GCSampledObjectAllocationHigh", layouts: []layout{
+	KindGCSampledObjectAllocationHigh: {name: "GCSampledObjectAllocationHigh", opcode: 24, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Address":`, code: codePtr},
@@ -319,7 +319,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCBulkSurvivingObjectRanges: {name: "GCBulkSurvivingObjectRanges", layouts: []layout{
+	KindGCBulkSurvivingObjectRanges: {name: "GCBulkSurvivingObjectRanges", opcode: 25, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Index":`, code: codeU32},
@@ -331,7 +331,7 @@ var schemas = [numKinds]schema{
 				}}},
 			}},
 	}},
-	KindGCBulkMovedObjectRanges: {name: "GCBulkMovedObjectRanges", layouts: []layout{
+	KindGCBulkMovedObjectRanges: {name: "GCBulkMovedObjectRanges", opcode: 26, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Index":`, code: codeU32},
@@ -344,7 +344,7 @@ var schemas = [numKinds]schema{
 				}}},
 			}},
 	}},
-	KindGCGenerationRange: {name: "GCGenerationRange", layouts: []layout{
+	KindGCGenerationRange: {name: "GCGenerationRange", opcode: 27, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Generation":`, code: codeU8},
@@ -354,35 +354,35 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCMarkStackRoots: {name: "GCMarkStackRoots", layouts: []layout{
+	KindGCMarkStackRoots: {name: "GCMarkStackRoots", opcode: 28, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"HeapNum":`, code: codeU32},
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCMarkFinalizeQueueRoots: {name: "GCMarkFinalizeQueueRoots", layouts: []layout{
+	KindGCMarkFinalizeQueueRoots: {name: "GCMarkFinalizeQueueRoots", opcode: 29, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"HeapNum":`, code: codeU32},
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCMarkHandles: {name: "GCMarkHandles", layouts: []layout{
+	KindGCMarkHandles: {name: "GCMarkHandles", opcode: 30, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"HeapNum":`, code: codeU32},
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCMarkOlderGenerationRoots: {name: "GCMarkOlderGenerationRoots", layouts: []layout{
+	KindGCMarkOlderGenerationRoots: {name: "GCMarkOlderGenerationRoots", opcode: 31, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"HeapNum":`, code: codeU32},
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindFinalizeObject: {name: "FinalizeObject", layouts: []layout{
+	KindFinalizeObject: {name: "FinalizeObject", opcode: 32, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"TypeID":`, code: codePtr},
@@ -390,7 +390,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindSetGCHandle: {name: "SetGCHandle", layouts: []layout{
+	KindSetGCHandle: {name: "SetGCHandle", opcode: 33, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"HandleID":`, code: codePtr},
@@ -401,14 +401,14 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindDestroyGCHandle: {name: "DestroyGCHandle", layouts: []layout{
+	KindDestroyGCHandle: {name: "DestroyGCHandle", opcode: 34, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"HandleID":`, code: codePtr},
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCSampledObjectAllocationLow: {name: "GCSampledObjectAllocationLow", layouts: []layout{
+	KindGCSampledObjectAllocationLow: {name: "GCSampledObjectAllocationLow", opcode: 24, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Address":`, code: codePtr},
@@ -418,7 +418,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindPinObjectAtGCTime: {name: "PinObjectAtGCTime", layouts: []layout{
+	KindPinObjectAtGCTime: {name: "PinObjectAtGCTime", opcode: 36, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"HandleID":`, code: codePtr},
@@ -428,14 +428,14 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCTriggered: {name: "GCTriggered", layouts: []layout{
+	KindGCTriggered: {name: "GCTriggered", opcode: 35, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Reason":`, code: codeU32, words: &gcReasonWords},
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCBulkRootCCW: {name: "GCBulkRootCCW", layouts: []layout{
+	KindGCBulkRootCCW: {name: "GCBulkRootCCW", opcode: 38, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Count":`, code: codeU32, counts: true},
@@ -451,7 +451,7 @@ var schemas = [numKinds]schema{
 				}}},
 			}},
 	}},
-	KindGCBulkRCW: {name: "GCBulkRCW", layouts: []layout{
+	KindGCBulkRCW: {name: "GCBulkRCW", opcode: 39, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Count":`, code: codeU32, counts: true},
@@ -466,7 +466,7 @@ var schemas = [numKinds]schema{
 				}}},
 			}},
 	}},
-	KindGCBulkRootStaticVar: {name: "GCBulkRootStaticVar", layouts: []layout{
+	KindGCBulkRootStaticVar: {name: "GCBulkRootStaticVar", opcode: 40, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Count":`, code: codeU32, counts: true},
@@ -481,7 +481,7 @@ var schemas = [numKinds]schema{
 				}}},
 			}},
 	}},
-	KindGCDynamicEvent: {name: "GCDynamicEvent", layouts: []layout{
+	KindGCDynamicEvent: {name: "GCDynamicEvent", opcode: 41, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Name":`, code: codeUTF16},
@@ -490,7 +490,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindExceptionThrown: {name: "ExceptionThrown", layouts: []layout{
+	KindExceptionThrown: {name: "ExceptionThrown", opcode: 0, layouts: []layout{
 		{version: 1,
 			fields: []field{
 				{key: `"ExceptionType":`, code: codeUTF16},
@@ -501,7 +501,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindClrStackWalk: {name: "ClrStackWalk", layouts: []layout{
+	KindClrStackWalk: {name: "ClrStackWalk", opcode: 82, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"ClrInstanceID":`, code: codeU16},
@@ -511,7 +511,7 @@ var schemas = [numKinds]schema{
 				{key: `"Stack":`, code: codeArray, elem: &field{code: codePtr}},
 			}},
 	}},
-	KindMethodLoadVerbose: {name: "MethodLoadVerbose", layouts: []layout{
+	KindMethodLoadVerbose: {name: "MethodLoadVerbose", opcode: 0, layouts: []layout{
 		{version: 1,
 			fields: []field{
 				{key: `"MethodID":`, code: codeU64},
@@ -540,7 +540,7 @@ var schemas = [numKinds]schema{
 				{key: `"ReJITID":`, code: codeU64},
 			}},
 	}},
-	KindMethodUnloadVerbose: {name: "MethodUnloadVerbose", layouts: []layout{
+	KindMethodUnloadVerbose: {name: "MethodUnloadVerbose", opcode: 0, layouts: []layout{
 		{version: 1,
 			fields: []field{
 				{key: `"MethodID":`, code: codeU64},
@@ -569,7 +569,7 @@ var schemas = [numKinds]schema{
 				{key: `"ReJITID":`, code: codeU64},
 			}},
 	}},
-	KindMethodJittingStarted: {name: "MethodJittingStarted", layouts: []layout{
+	KindMethodJittingStarted: {name: "MethodJittingStarted", opcode: 0, layouts: []layout{
 		{version: 1,
 			fields: []field{
 				{key: `"MethodID":`, code: codeU64},
@@ -582,7 +582,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindDomainModuleLoad: {name: "DomainModuleLoad", layouts: []layout{
+	KindDomainModuleLoad: {name: "DomainModuleLoad", opcode: 0, layouts: []layout{
 		{version: 1,
 			fields: []field{
 				{key: `"ModuleID":`, code: codeU64},
@@ -595,7 +595,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindModuleLoad: {name: "ModuleLoad", layouts: []layout{
+	KindModuleLoad: {name: "ModuleLoad", opcode: 0, layouts: []layout{
 		{version: 2,
 			fields: []field{
 				{key: `"ModuleID":`, code: codeU64},
@@ -613,7 +613,7 @@ var schemas = [numKinds]schema{
 				{key: `"NativePdbBuildPath":`, code: codeUTF16},
 			}},
 	}},
-	KindAssemblyLoad: {name: "AssemblyLoad", layouts: []layout{
+	KindAssemblyLoad: {name: "AssemblyLoad", opcode: 0, layouts: []layout{
 		{version: 1,
 			fields: []field{
 				{key: `"AssemblyID":`, code: codeU64},
@@ -624,7 +624,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindRuntimeInformationStart: {name: "RuntimeInformationStart", layouts: []layout{
+	KindRuntimeInformationStart: {name: "RuntimeInformationStart", opcode: 1, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"ClrInstanceID":`, code: codeU16},
@@ -644,7 +644,7 @@ var schemas = [numKinds]schema{
 				{key: `"RuntimeDllPath":`, code: codeUTF16},
 			}},
 	}},
-	KindMethodILToNativeMap: {name: "MethodILToNativeMap", layouts: []layout{
+	KindMethodILToNativeMap: {name: "MethodILToNativeMap", opcode: 0, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"MethodID":`, code: codeU64},
@@ -667,21 +667,21 @@ var schemas = [numKinds]schema{
 				{key: `"ILVersionID":`, code: codeU64},
 			}},
 	}},
-	KindIncreaseMemoryPressure: {name: "IncreaseMemoryPressure", layouts: []layout{
+	KindIncreaseMemoryPressure: {name: "IncreaseMemoryPressure", opcode: 200, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"BytesAllocated":`, code: codeU64},
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindDecreaseMemoryPressure: {name: "DecreaseMemoryPressure", layouts: []layout{
+	KindDecreaseMemoryPressure: {name: "DecreaseMemoryPressure", opcode: 201, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"BytesFreed":`, code: codeU64},
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCMarkWithType: {name: "GCMarkWithType", layouts: []layout{
+	KindGCMarkWithType: {name: "GCMarkWithType", opcode: 202, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"HeapNum":`, code: codeU32},
@@ -690,7 +690,7 @@ var schemas = [numKinds]schema{
 				{key: `"Bytes":`, code: codeU64},
 			}},
 	}},
-	KindGCJoin: {name: "GCJoin", layouts: []layout{
+	KindGCJoin: {name: "GCJoin", opcode: 203, layouts: []layout{
 		{version: 2,
 			fields: []field{
 				{key: `"Heap":`, code: codeU32, words: &joinHeapWords},
@@ -700,7 +700,7 @@ var schemas = [numKinds]schema{
 				{key: `"JoinID":`, code: codeU32, words: &joinStageWords},
 			}},
 	}},
-	KindGCPerHeapHistory: {name: "GCPerHeapHistory", layouts: []layout{
+	KindGCPerHeapHistory: {name: "GCPerHeapHistory", opcode: 204, layouts: []layout{
 		{version: 3,
 			fields: []field{
 				{key: `"ClrInstanceID":`, code: codeU16},
@@ -732,7 +732,7 @@ var schemas = [numKinds]schema{
 				}}},
 			}},
 	}},
-	KindGCGlobalHeapHistory: {name: "GCGlobalHeapHistory", layouts: []layout{
+	KindGCGlobalHeapHistory: {name: "GCGlobalHeapHistory", opcode: 205, layouts: []layout{
 		{version: 2,
 			fields: []field{
 				{key: `"FinalYoungestDesired":`, code: codeU64},
@@ -778,21 +778,21 @@ var schemas = [numKinds]schema{
 				}}},
 			}},
 	}},
-	KindGenAwareBegin: {name: "GenAwareBegin", layouts: []layout{
+	KindGenAwareBegin: {name: "GenAwareBegin", opcode: 206, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Count":`, code: codeU32},
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGenAwareEnd: {name: "GenAwareEnd", layouts: []layout{
+	KindGenAwareEnd: {name: "GenAwareEnd", opcode: 207, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Count":`, code: codeU32},
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCLOHCompact: {name: "GCLOHCompact", layouts: []layout{
+	KindGCLOHCompact: {name: "GCLOHCompact", opcode: 208, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"ClrInstanceID":`, code: codeU16},
@@ -807,7 +807,7 @@ var schemas = [numKinds]schema{
 				}}},
 			}},
 	}},
-	KindGCFitBucketInfo: {name: "GCFitBucketInfo", layouts: []layout{
+	KindGCFitBucketInfo: {name: "GCFitBucketInfo", opcode: 209, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"ClrInstanceID":`, code: codeU16},
@@ -822,7 +822,7 @@ var schemas = [numKinds]schema{
 				}}},
 			}},
 	}},
-	KindAllocationSampled: {name: "AllocationSampled", layouts: []layout{
+	KindAllocationSampled: {name: "AllocationSampled", opcode: 0, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"AllocationKind":`, code: codeU32, words: &allocationKindWords},
@@ -834,7 +834,7 @@ var schemas = [numKinds]schema{
 				{key: `"SampledByteOffset":`, code: codeU64},
 			}},
 	}},
-	KindGCSettingsRundown: {name: "GCSettingsRundown", layouts: []layout{
+	KindGCSettingsRundown: {name: "GCSettingsRundown", opcode: 10, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"HardLimit":`, code: codeU64},
@@ -847,7 +847,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindMethodDCEndVerbose: {name: "MethodDCEndVerbose", layouts: []layout{
+	KindMethodDCEndVerbose: {name: "MethodDCEndVerbose", opcode: 0, layouts: []layout{
 		{version: 1,
 			fields: []field{
 				{key: `"MethodID":`, code: codeU64},
@@ -876,19 +876,19 @@ var schemas = [numKinds]schema{
 				{key: `"ReJITID":`, code: codeU64},
 			}},
 	}},
-	KindDCEndComplete: {name: "DCEndComplete", layouts: []layout{
+	KindDCEndComplete: {name: "DCEndComplete", opcode: 0, layouts: []layout{
 		{version: 1,
 			fields: []field{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindDCEndInit: {name: "DCEndInit", layouts: []layout{
+	KindDCEndInit: {name: "DCEndInit", opcode: 0, layouts: []layout{
 		{version: 1,
 			fields: []field{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindMethodDCEndILToNativeMap: {name: "MethodDCEndILToNativeMap", layouts: []layout{
+	KindMethodDCEndILToNativeMap: {name: "MethodDCEndILToNativeMap", opcode: 0, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"MethodID":`, code: codeU64},
@@ -911,7 +911,7 @@ var schemas = [numKinds]schema{
 				{key: `"ILVersionID":`, code: codeU64},
 			}},
 	}},
-	KindDomainModuleDCEnd: {name: "DomainModuleDCEnd", layouts: []layout{
+	KindDomainModuleDCEnd: {name: "DomainModuleDCEnd", opcode: 0, layouts: []layout{
 		{version: 1,
 			fields: []field{
 				{key: `"ModuleID":`, code: codeU64},
@@ -924,7 +924,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindModuleDCEnd: {name: "ModuleDCEnd", layouts: []layout{
+	KindModuleDCEnd: {name: "ModuleDCEnd", opcode: 0, layouts: []layout{
 		{version: 2,
 			fields: []field{
 				{key: `"ModuleID":`, code: codeU64},
@@ -942,7 +942,7 @@ var schemas = [numKinds]schema{
 				{key: `"NativePdbBuildPath":`, code: codeUTF16},
 			}},
 	}},
-	KindAssemblyDCEnd: {name: "AssemblyDCEnd", layouts: []layout{
+	KindAssemblyDCEnd: {name: "AssemblyDCEnd", opcode: 0, layouts: []layout{
 		{version: 1,
 			fields: []field{
 				{key: `"AssemblyID":`, code: codeU64},
@@ -953,7 +953,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindAppDomainDCEnd: {name: "AppDomainDCEnd", layouts: []layout{
+	KindAppDomainDCEnd: {name: "AppDomainDCEnd", opcode: 0, layouts: []layout{
 		{version: 1,
 			fields: []field{
 				{key: `"AppDomainID":`, code: codeU64},
@@ -963,7 +963,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindRuntimeInformationDCStart: {name: "RuntimeInformationDCStart", layouts: []layout{
+	KindRuntimeInformationDCStart: {name: "RuntimeInformationDCStart", opcode: 1, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"ClrInstanceID":`, code: codeU16},
@@ -983,7 +983,7 @@ var schemas = [numKinds]schema{
 				{key: `"RuntimeDllPath":`, code: codeUTF16},
 			}},
 	}},
-	KindGCDecision: {name: "GCDecision", layouts: []layout{
+	KindGCDecision: {name: "GCDecision", opcode: 132, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"DoCompact":`, code: codeBool32},
@@ -994,7 +994,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCSettings: {name: "GCSettings", layouts: []layout{
+	KindGCSettings: {name: "GCSettings", opcode: 14, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"SegmentSize":`, code: codeU64},
@@ -1009,7 +1009,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCOptimized: {name: "GCOptimized", layouts: []layout{
+	KindGCOptimized: {name: "GCOptimized", opcode: 16, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"DesiredAllocation":`, code: codeU64},
@@ -1024,7 +1024,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindPrivateGCPerHeapHistory: {name: "GCPerHeapHistory", layouts: []layout{
+	KindPrivateGCPerHeapHistory: {name: "GCPerHeapHistory", opcode: 17, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"GenData":`, code: codeFixedArray, count: 5, elem: &field{code: codeObject, fields: []field{
@@ -1093,7 +1093,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU8},
 			}},
 	}},
-	KindPrivateGCGlobalHeapHistory: {name: "GCGlobalHeapHistory", layouts: []layout{
+	KindPrivateGCGlobalHeapHistory: {name: "GCGlobalHeapHistory", opcode: 18, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"FinalYoungestDesired":`, code: codeU64},
@@ -1114,7 +1114,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindPrivateGCJoin: {name: "GCJoin", layouts: []layout{
+	KindPrivateGCJoin: {name: "GCJoin", opcode: 20, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Heap":`, code: codeU32, words: &joinHeapWords},
@@ -1129,7 +1129,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindPrvGCMarkStackRoots: {name: "PrvGCMarkStackRoots", layouts: []layout{
+	KindPrvGCMarkStackRoots: {name: "PrvGCMarkStackRoots", opcode: 21, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"HeapNum":`, code: codeU32},
@@ -1140,7 +1140,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindPrvGCMarkFinalizeQueueRoots: {name: "PrvGCMarkFinalizeQueueRoots", layouts: []layout{
+	KindPrvGCMarkFinalizeQueueRoots: {name: "PrvGCMarkFinalizeQueueRoots", opcode: 22, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"HeapNum":`, code: codeU32},
@@ -1151,7 +1151,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindPrvGCMarkHandles: {name: "PrvGCMarkHandles", layouts: []layout{
+	KindPrvGCMarkHandles: {name: "PrvGCMarkHandles", opcode: 23, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"HeapNum":`, code: codeU32},
@@ -1162,7 +1162,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindPrvGCMarkCards: {name: "PrvGCMarkCards", layouts: []layout{
+	KindPrvGCMarkCards: {name: "PrvGCMarkCards", opcode: 24, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"HeapNum":`, code: codeU32},
@@ -1173,68 +1173,68 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindBGCBegin: {name: "BGCBegin", layouts: []layout{
+	KindBGCBegin: {name: "BGCBegin", opcode: 25, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindBGC1stNonConEnd: {name: "BGC1stNonConEnd", layouts: []layout{
+	KindBGC1stNonConEnd: {name: "BGC1stNonConEnd", opcode: 26, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindBGC1stConEnd: {name: "BGC1stConEnd", layouts: []layout{
+	KindBGC1stConEnd: {name: "BGC1stConEnd", opcode: 27, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindBGC2ndNonConBegin: {name: "BGC2ndNonConBegin", layouts: []layout{
+	KindBGC2ndNonConBegin: {name: "BGC2ndNonConBegin", opcode: 28, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindBGC2ndNonConEnd: {name: "BGC2ndNonConEnd", layouts: []layout{
+	KindBGC2ndNonConEnd: {name: "BGC2ndNonConEnd", opcode: 29, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindBGC2ndConBegin: {name: "BGC2ndConBegin", layouts: []layout{
+	KindBGC2ndConBegin: {name: "BGC2ndConBegin", opcode: 30, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindBGC2ndConEnd: {name: "BGC2ndConEnd", layouts: []layout{
+	KindBGC2ndConEnd: {name: "BGC2ndConEnd", opcode: 31, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindBGCPlanEnd: {name: "BGCPlanEnd", layouts: []layout{
+	KindBGCPlanEnd: {name: "BGCPlanEnd", opcode: 32, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindBGCSweepEnd: {name: "BGCSweepEnd", layouts: []layout{
+	KindBGCSweepEnd: {name: "BGCSweepEnd", opcode: 33, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindBGCDrainMark: {name: "BGCDrainMark", layouts: []layout{
+	KindBGCDrainMark: {name: "BGCDrainMark", opcode: 34, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Objects":`, code: codeU64},
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindBGCRevisit: {name: "BGCRevisit", layouts: []layout{
+	KindBGCRevisit: {name: "BGCRevisit", opcode: 35, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Pages":`, code: codeU64},
@@ -1243,7 +1243,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindBGCOverflow: {name: "BGCOverflow", layouts: []layout{
+	KindBGCOverflow: {name: "BGCOverflow", opcode: 36, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Min":`, code: codeU64},
@@ -1262,21 +1262,21 @@ var schemas = [numKinds]schema{
 				{key: `"GenNumber":`, code: codeU32},
 			}},
 	}},
-	KindBGCAllocWaitBegin: {name: "BGCAllocWaitBegin", layouts: []layout{
+	KindBGCAllocWaitBegin: {name: "BGCAllocWaitBegin", opcode: 37, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Reason":`, code: codeU32, words: &bgcAllocWaitReasonWords},
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindBGCAllocWaitEnd: {name: "BGCAllocWaitEnd", layouts: []layout{
+	KindBGCAllocWaitEnd: {name: "BGCAllocWaitEnd", opcode: 38, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"Reason":`, code: codeU32, words: &bgcAllocWaitReasonWords},
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindGCFullNotify: {name: "GCFullNotify", layouts: []layout{
+	KindGCFullNotify: {name: "GCFullNotify", opcode: 19, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"GenNumber":`, code: codeU32},
@@ -1289,14 +1289,14 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindBGC1stSweepEnd: {name: "BGC1stSweepEnd", layouts: []layout{
+	KindBGC1stSweepEnd: {name: "BGC1stSweepEnd", opcode: 45, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"GenNumber":`, code: codeU32},
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindPrvFinalizeObject: {name: "PrvFinalizeObject", layouts: []layout{
+	KindPrvFinalizeObject: {name: "PrvFinalizeObject", opcode: 39, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"TypeID":`, code: codePtr},
@@ -1305,7 +1305,7 @@ var schemas = [numKinds]schema{
 				{key: `"TypeName":`, code: codeUTF16},
 			}},
 	}},
-	KindCCWRefCountChangeAnsi: {name: "CCWRefCountChangeAnsi", layouts: []layout{
+	KindCCWRefCountChangeAnsi: {name: "CCWRefCountChangeAnsi", opcode: 40, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"HandleID":`, code: codePtr},
@@ -1319,7 +1319,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindPrvSetGCHandle: {name: "PrvSetGCHandle", layouts: []layout{
+	KindPrvSetGCHandle: {name: "PrvSetGCHandle", opcode: 42, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"HandleID":`, code: codePtr},
@@ -1330,14 +1330,14 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindPrvDestroyGCHandle: {name: "PrvDestroyGCHandle", layouts: []layout{
+	KindPrvDestroyGCHandle: {name: "PrvDestroyGCHandle", opcode: 43, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"HandleID":`, code: codePtr},
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindPinPlugAtGCTime: {name: "PinPlugAtGCTime", layouts: []layout{
+	KindPinPlugAtGCTime: {name: "PinPlugAtGCTime", opcode: 44, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"PlugStart":`, code: codePtr},
@@ -1346,7 +1346,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindCCWRefCountChange: {name: "CCWRefCountChange", layouts: []layout{
+	KindCCWRefCountChange: {name: "CCWRefCountChange", opcode: 40, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"HandleID":`, code: codePtr},
@@ -1360,7 +1360,7 @@ var schemas = [numKinds]schema{
 				{key: `"ClrInstanceID":`, code: codeU16},
 			}},
 	}},
-	KindProcessInfo: {name: "ProcessInfo", layouts: []layout{
+	KindProcessInfo: {name: "ProcessInfo", opcode: 0, layouts: []layout{
 		{version: 0,
 			fields: []field{
 				{key: `"CommandLine":`, code: codeUTF16},

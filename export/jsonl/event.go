@@ -1,6 +1,7 @@
 package jsonl
 
 import (
+	"cmp"
 	"strconv"
 	"time"
 
@@ -90,7 +91,7 @@ func (e *Events) newHead(d *trace.Descriptor) []byte {
 	w.uint("id", uint64(d.ID))
 	w.uint("version", uint64(d.Version))
 	w.text("name", e.decoder.Name(d))
-	w.uint("opcode", uint64(d.Opcode))
+	w.uint("opcode", uint64(cmp.Or(d.Opcode, clr.KindOf(d.Provider, d.ID).Opcode())))
 	w.uint("level", uint64(d.Level))
 	w.uint("keywords", d.Keywords)
 	w.key("pid")

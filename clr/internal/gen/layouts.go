@@ -9,7 +9,7 @@ func (t *table) layoutsFile() *writer {
 	w.p("var schemas = [numKinds]schema{")
 	for _, p := range t.Providers {
 		for _, e := range p.Events {
-			w.p("Kind%s: {name: %q, layouts: []layout{", e.goName(), e.Name)
+			w.p("Kind%s: {name: %q, opcode: %d, layouts: []layout{", e.goName(), e.Name, e.Opcode)
 			for _, v := range e.Versions {
 				w.p("{version: %d,", v.Version)
 				if v.Version == 0 && e.TailPadding > 0 {

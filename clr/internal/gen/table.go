@@ -29,6 +29,7 @@ func (p *provider) file() string { return strings.ToLower(p.Go) + "_gen.go" }
 
 type event struct {
 	ID          int       `json:"id"`
+	Opcode      int       `json:"opcode"` // of the manifest
 	Name        string    `json:"name"`
 	Go          string    `json:"go"` // where Name is another provider's too
 	Level       string    `json:"level"`
