@@ -1,0 +1,63 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"syscall"
+	"testing"
+)
+
+const testTrace = "../../testdata/net10-wks-induced-collect.nettrace.gz"
+
+// failing is an output that takes nothing.
+type failing struct{ err error }
+
+func (f failing) Write([]byte) (int, error) { return 0, f.err }
+
+func TestQuietEnds(t *testing.T) {
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	tests := []struct {
+		name string
+		ctx  context.Context
+		out  io.Writer
+		code int
+		text string
+	}{
+		{"interrupted", canceled, io.Discard, exitInterrupted, ""},
+		{"reader gone", t.Context(), failing{syscall.EPIPE}, exitDone, ""},
+		{
+			"disk full", t.Context(), failing{syscall.ENOSPC}, exitUnreadable,
+			"gctrail: standard output: no space left on device; choose another place with -o\n",
+		},
+	}
+	for _, tt := range tests {
+		for _, args := range [][]string{{"gcs", "--format", "jsonl", testTrace}, {"events", testTrace}} {
+			var text bytes.Buffer
+			std := &stdio{out: tt.out, err: &text}
+			cmd := newRootCmd(std)
+			cmd.SetArgs(args)
+			code := std.complain(cmd.ExecuteContext(tt.ctx))
+			if code != tt.code || text.String() != tt.text {
+				t.Errorf("%s, %s: exit code %d, %q; want %d, %q", tt.name, args[0], code, text.String(), tt.code, tt.text)
+			}
+		}
+	}
+}
+
+func TestComplainTellsEachErrorOnce(t *testing.T) {
+	var text bytes.Buffer
+	std := &stdio{err: &text}
+	full := &outputError{"out.csv", syscall.ENOSPC}
+	missing := &inputError{"a.nettrace", syscall.ENOENT}
+	if code := std.complain(errors.Join(errors.Join(missing, full), full)); code != exitUnreadable {
+		t.Errorf("exit code %d", code)
+	}
+	const want = "gctrail: a.nettrace: no such file or directory; check the path\n" +
+		"gctrail: out.csv: no space left on device; choose another place with -o\n"
+	if text.String() != want {
+		t.Errorf("got %q, want %q", text.String(), want)
+	}
+}
