@@ -34,7 +34,7 @@ func events() []*trace.Event {
 func TestAppendEvent(t *testing.T) {
 	want := []string{
 		`{"time_ms":19.022732,"time":"2026-11-20T23:56:38.142479521Z","provider":"Microsoft-Windows-DotNETRuntime","id":2,"version":1,` +
-			`"name":"GCEnd","opcode":0,"level":4,"keywords":1,"pid":1,"tid":18446744073709551615,"cpu":3,` +
+			`"name":"GCEnd","opcode":2,"level":4,"keywords":1,"pid":1,"tid":18446744073709551615,"cpu":3,` +
 			`"fields":{"Count":3,"Depth":2,"ClrInstanceID":9},"stack":[9223372036854775809,2]}` + "\n",
 		`{"time_ms":2000.000001,"time":"2026-11-20T23:56:40.123456790Z","provider":"My\"Own","id":85,"version":0,` +
 			`"name":"EventID(85)","opcode":0,"level":0,"keywords":18446744073709551615,"pid":1,"tid":2,"cpu":null,"payload":"/wA="}` + "\n",
