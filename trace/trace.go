@@ -61,8 +61,8 @@ type Event struct {
 	Desc        *Descriptor
 	Ticks       int64 // since Info.Start, in units of Clock; negative for what came before it
 	Clock       *Clock
-	PID         uint64
-	TID         uint64
+	PID         uint64 // UnknownID where the trace does not say
+	TID         uint64 // likewise
 	CPU         uint32 // UnknownCPU where the trace does not say
 	PointerSize int    // of the process: 4 or 8
 	Payload     []byte
@@ -75,6 +75,9 @@ type Event struct {
 
 // UnknownCPU is the processor of an event whose trace does not tell it.
 const UnknownCPU = ^uint32(0)
+
+// UnknownID is the process or thread of an event whose trace does not tell it.
+const UnknownID = ^uint64(0)
 
 // Labels are what some events say of the request that they belong to.
 type Labels struct {

@@ -33,9 +33,9 @@ func (e *Events) AppendEvent(dst []byte, ev *trace.Event) []byte {
 	dst = append(dst, `,"time":"`...)
 	dst = e.appendTime(dst, ev.Time())
 	dst = append(dst, e.headOf(ev.Desc)...)
-	dst = strconv.AppendUint(dst, ev.PID, 10)
+	dst = appendID(dst, ev.PID)
 	dst = append(dst, `,"tid":`...)
-	dst = strconv.AppendUint(dst, ev.TID, 10)
+	dst = appendID(dst, ev.TID)
 	if ev.CPU == trace.UnknownCPU {
 		dst = append(dst, `,"cpu":null`...)
 	} else {
@@ -47,6 +47,14 @@ func (e *Events) AppendEvent(dst []byte, ev *trace.Event) []byte {
 		dst = e.appendStack(dst, ev)
 	}
 	return append(dst, "}\n"...)
+}
+
+// appendID appends the id of a process or thread.
+func appendID(dst []byte, id uint64) []byte {
+	if id == trace.UnknownID {
+		return append(dst, "null"...)
+	}
+	return strconv.AppendUint(dst, id, 10)
 }
 
 // appendTime appends the time d after the trace's start. Most events share
