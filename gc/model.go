@@ -211,7 +211,7 @@ func (m *Model) hold(c *Collection) {
 func (m *Model) ready() iter.Seq[*Collection] {
 	return func(yield func(*Collection) bool) {
 		m.fresh = false
-		if len(m.held) > defaultHold && !m.surveyed {
+		if len(m.held) > defaultHold && m.Ahead != nil {
 			m.survey()
 		}
 		for len(m.held) > 0 {
@@ -248,11 +248,8 @@ func (m *Model) known(c *Collection) bool {
 // survey reads the trace once more, for its loss and its processes. A trace
 // that cannot be opened again is done without.
 func (m *Model) survey() {
-	m.surveyed = true
-	if m.Ahead == nil {
-		return
-	}
 	src, err := m.Ahead()
+	m.Ahead = nil
 	if err != nil {
 		return
 	}
@@ -263,7 +260,7 @@ func (m *Model) survey() {
 		}
 		ahead.Feed(ev)
 	}
-	m.loss, m.info = src.Loss(), src.Info()
+	m.loss, m.info, m.surveyed = src.Loss(), src.Info(), true
 	for _, p := range ahead.processes {
 		m.process(p.PID).learn(p)
 	}
