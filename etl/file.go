@@ -1,0 +1,106 @@
+package etl
+
+import (
+	"io"
+	"math/bits"
+
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A File is one of several trace files that belong together.
+type File struct {
+	io.ReaderAt
+	Size int64
+	Name string // for errors
+}
+
+// A file is one that is being read.
+type file struct {
+	r      io.ReaderAt
+	size   int64
+	name   string
+	number uint8
+	header *logfileHeader
+	survey survey
+
+	frequency int64 // of its time stamps
+	// The trace's ticks are those of the file from base on, or else, where the
+	// clocks of several files differ, FILETIME's.
+	base   int64
+	scaled bool
+	shift  int64 // of scaled ticks
+}
+
+func (f *file) open() error {
+	h, err := readHeader(f.r, f.size)
+	if err == nil {
+		err = h.compressionError()
+	}
+	if err == nil {
+		f.frequency, err = h.ticksPerSecond()
+	}
+	if err != nil {
+		return &FormatError{File: f.name, Section: "file header", Err: err}
+	}
+	f.header = h
+	return nil
+}
+
+// ticks converts a time stamp of the file to the trace's.
+func (f *file) ticks(t int64) int64 {
+	t -= f.base
+	if !f.scaled {
+		return t
+	}
+	neg, u := t < 0, uint64(t)
+	if neg {
+		u = -u
+	}
+	hi, lo := bits.Mul64(u, fileTimeTicks)
+	if hi >= uint64(f.frequency) {
+		hi = uint64(f.frequency) - 1 // farther away than any time there is
+	}
+	q, _ := bits.Div64(hi, lo, uint64(f.frequency))
+	if neg {
+		q = -q
+	}
+	return int64(q) + f.shift
+}
+
+// align gives the files one time line, and returns its clock and the file that
+// it starts with. Time stamps of one clock are compared as they are: each file's
+// idea of what time they mean differs by some microseconds.
+func align(files []*file) (*trace.Clock, *file) {
+	first, same := files[0], true
+	for _, f := range files {
+		if f.header.start < first.header.start {
+			first = f
+		}
+	}
+	for _, f := range files {
+		same = same && f.agrees(first)
+	}
+	if same {
+		for _, f := range files {
+			f.base = first.header.time
+		}
+		return &trace.Clock{Frequency: first.frequency}, first
+	}
+	for _, f := range files {
+		f.base, f.scaled = f.header.time, true
+		f.shift = f.header.start - first.header.start
+	}
+	return &trace.Clock{Frequency: fileTimeTicks}, first
+}
+
+// agrees says whether the time stamps of f and o come from one clock: then both
+// files start the same time apart by it and by the time of day, give or take a
+// second.
+func (f *file) agrees(o *file) bool {
+	if f.frequency != o.frequency || f.header.clock != o.header.clock {
+		return false
+	}
+	byTicks := float64(f.header.time-o.header.time) / float64(f.frequency)
+	byDay := float64(f.header.start-o.header.start) / fileTimeTicks
+	return -1 < byTicks-byDay && byTicks-byDay < 1
+}

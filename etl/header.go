@@ -1,0 +1,156 @@
+package etl
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// Clocks of a session (evntrace.h, ClientContext of WNODE_HEADER); in a file
+// the ReservedFlags of its header.
+const (
+	clockUnsaid     = 0 // before Windows Vista
+	clockQPC        = 1
+	clockSystemTime = 2
+	clockCPUCycles  = 3
+)
+
+// Bits of LogFileMode.
+const (
+	modeCircular   = 0x00000002
+	modeCompressed = 0x04000000
+)
+
+const (
+	headerEventSize = 0x20 // of the SYSTEM_TRACE_HEADER before the file header
+	logfileSize32   = 0x110
+	logfileSize64   = 0x118
+	// minFile is the least that a file with a file header has.
+	minFile = bufferHeaderSize + headerEventSize + logfileSize32
+	// fileTimeTicks is the frequency of FILETIME.
+	fileTimeTicks = 10_000_000
+	// fileTimeEpoch is 1970 as a FILETIME, in seconds.
+	fileTimeEpoch = 11_644_473_600
+)
+
+// A logfileHeader is a TRACE_LOGFILE_HEADER, and what the event that carries it
+// tells.
+type logfileHeader struct {
+	bufferSize  uint32
+	cpus        int
+	end         int64 // FILETIME, 0 in a session that was not closed
+	mode        uint32
+	written     uint32 // buffers, with the one that holds this
+	pointerSize int
+	eventsLost  uint32
+	cpuMHz      uint32
+	frequency   int64 // of QPC
+	start       int64 // FILETIME
+	clock       uint32
+	buffersLost uint32
+	time        int64 // of the event: start, in ticks
+	logger      uint16
+	compression uint16 // a format of RtlDecompressBuffer, 0 where nothing is compressed
+}
+
+// readHeader reads the file header in the first buffer of r.
+func readHeader(r io.ReaderAt, size int64) (*logfileHeader, error) {
+	var b [bufferHeaderSize + headerEventSize + logfileSize64]byte
+	n, err := r.ReadAt(b[:min(size, int64(len(b)))], 0)
+	switch {
+	case err != nil && !errors.Is(err, io.EOF):
+		return nil, err
+	case n < bufferHeaderSize+headerEventSize || !isHeader(b[:]):
+		return nil, ErrNotETL
+	case n < minFile:
+		return nil, io.ErrUnexpectedEOF
+	}
+	var first bufferHeader
+	first.decode(b[:])
+	h := new(logfileHeader)
+	h.decode(b[bufferHeaderSize:])
+	h.logger = first.logger
+	if h.mode&modeCompressed != 0 {
+		h.compression = uint16(first.state)
+	}
+	return h, nil
+}
+
+// isHeader says whether b begins with a header buffer, and in it the event that
+// carries the file header.
+func isHeader(b []byte) bool {
+	var h bufferHeader
+	h.decode(b)
+	e := b[bufferHeaderSize:]
+	return h.plausible() && h.kind == typeHeader &&
+		e[3] == typedEvent && (e[2] == system32 || e[2] == system64) && le.Uint16(e[6:]) == 0
+}
+
+// decode reads the event that carries the file header.
+func (h *logfileHeader) decode(b []byte) {
+	h.time = int64(le.Uint64(b[0x10:]))
+	p := b[headerEventSize:]
+	h.bufferSize = le.Uint32(p)
+	h.cpus = int(min(le.Uint32(p[0x0c:]), 1<<16))
+	h.end = int64(le.Uint64(p[0x10:]))
+	h.mode = le.Uint32(p[0x20:])
+	h.written = le.Uint32(p[0x24:])
+	h.pointerSize = 8
+	if le.Uint32(p[0x2c:]) == 4 {
+		h.pointerSize = 4
+	}
+	h.eventsLost = le.Uint32(p[0x30:])
+	h.cpuMHz = le.Uint32(p[0x34:])
+	rest := p[0xf0:] // past two pointers and the time zone
+	if b[2] == system64 {
+		rest = p[0xf8:]
+	}
+	h.frequency = int64(le.Uint64(rest[0x08:]))
+	h.start = int64(le.Uint64(rest[0x10:]))
+	h.clock = le.Uint32(rest[0x18:])
+	h.buffersLost = le.Uint32(rest[0x1c:])
+}
+
+// ticksPerSecond is the frequency of the time stamps in the file.
+func (h *logfileHeader) ticksPerSecond() (int64, error) {
+	f := h.frequency
+	switch h.clock {
+	case clockSystemTime:
+		f = fileTimeTicks
+	case clockCPUCycles:
+		f = int64(h.cpuMHz) * 1_000_000
+	case clockUnsaid:
+		const day = 24 * 3600 * fileTimeTicks
+		if d := h.time - h.start; -day < d && d < day {
+			f = fileTimeTicks
+		}
+	case clockQPC:
+	default:
+		return 0, fmt.Errorf("%w: clock of type %d", ErrUnsupported, h.clock)
+	}
+	if f <= 0 {
+		return 0, malformed("a clock of type %d with %d ticks per second", h.clock, f)
+	}
+	return f, nil
+}
+
+// compressionNames are the formats of RtlDecompressBuffer.
+var compressionNames = [...]string{2: "LZNT1", 3: "XPRESS", 4: "XPRESS Huffman"}
+
+// compressionError is the error where buffers are compressed by a method that
+// is not read. What the state of the first buffer says counts only if it is a
+// method at all: it may also just be a state.
+func (h *logfileHeader) compressionError() error {
+	switch h.compression {
+	case 2, 4:
+		return fmt.Errorf("%w: buffers compressed by %s, this reader knows XPRESS",
+			ErrUnsupported, compressionNames[h.compression])
+	}
+	return nil
+}
+
+// fileTime converts a FILETIME.
+func fileTime(t int64) time.Time {
+	return time.Unix(t/fileTimeTicks-fileTimeEpoch, t%fileTimeTicks*100).UTC()
+}

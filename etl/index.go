@@ -1,0 +1,210 @@
+package etl
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"slices"
+)
+
+// maxEntries bounds the buffers of all files of a reader.
+const maxEntries = 1 << 19
+
+// An entry is a buffer with events.
+type entry struct {
+	ticks int64 // of its first event
+	off   int64
+	size  uint32 // with its header, as far as the file goes
+	used  uint32
+	seq   uint32
+	cpu   uint16
+	file  uint8
+	flags uint8
+}
+
+// order tells entries of equal time apart: by processor, then as they were
+// written.
+func (e *entry) order() uint64 {
+	return uint64(e.cpu)<<48 | uint64(e.file)<<40 | uint64(e.seq)
+}
+
+// An index lists the buffers of files in the order of their first events.
+type index struct {
+	entries []entry
+	damage  func(f *file, off int64, err error)
+}
+
+func (x *index) sort() {
+	slices.SortStableFunc(x.entries, func(a, b entry) int {
+		if c := cmp.Compare(a.ticks, b.ticks); c != 0 {
+			return c
+		}
+		return cmp.Compare(a.order(), b.order())
+	})
+}
+
+// A survey is what the buffer headers of one file tell.
+type survey struct {
+	buffers    uint32 // with the one that holds the file header
+	lowest     uint32 // sequence number of a buffer with events, but the first
+	anyMarked  bool   // a buffer but the first has the flush marker
+	lastMarked bool
+	short      bool // the last buffer passes the end of the file
+	lossFlags  bool // a buffer says that events or buffers were lost
+}
+
+// peekSize is what is read of a buffer for the index: its header, and at least
+// the header of its first event, also if compressed.
+const peekSize = bufferHeaderSize + 64
+
+// add walks the buffers of f.
+func (x *index) add(f *file) error {
+	var head [peekSize]byte
+	f.survey.lowest = ^uint32(0)
+	previous, ticks := int64(0), f.ticks(f.header.time)
+	for pos := int64(0); pos < f.size; {
+		n, err := f.r.ReadAt(head[:min(f.size-pos, peekSize)], pos)
+		if n < bufferHeaderSize {
+			f.survey.short = true
+			if err != nil && !errors.Is(err, io.EOF) {
+				return err
+			}
+			return nil
+		}
+		var h bufferHeader
+		h.decode(head[:])
+		if !h.plausible() {
+			if pos, err = x.resync(f, previous, pos); err != nil || pos == f.size {
+				return err
+			}
+			continue
+		}
+		f.survey.take(&h)
+		f.survey.short = pos+int64(h.size) > f.size
+		if h.holdsEvents() {
+			if len(x.entries) == maxEntries {
+				x.damage(f, pos, malformed("more than %d buffers", maxEntries))
+				return nil
+			}
+			if t, ok := h.firstTime(head[bufferHeaderSize:n]); ok {
+				ticks = f.ticks(t)
+			}
+			x.entries = append(x.entries, h.entry(f, pos, ticks))
+		}
+		previous, pos = pos, pos+int64(h.size)
+	}
+	return nil
+}
+
+func (s *survey) take(h *bufferHeader) {
+	s.lastMarked = h.flags&flagFlushMarker != 0
+	if s.buffers > 0 {
+		s.anyMarked = s.anyMarked || s.lastMarked
+		s.lowest = min(s.lowest, h.seq)
+	}
+	s.lossFlags = s.lossFlags || h.flags&(flagEventsLost|flagBufferLost) != 0
+	s.buffers++
+}
+
+// cut says whether the file ends before its own end. In a circular file that has
+// come round the buffers of the beginning are gone, which is no cut, and its
+// last buffer lies anywhere.
+func (f *file) cut() bool {
+	s := &f.survey
+	if f.header.mode&modeCircular != 0 && s.lowest > 1 {
+		return s.short || !s.anyMarked
+	}
+	return s.short || !s.lastMarked || f.header.end != 0 && s.buffers < f.header.written
+}
+
+func (h *bufferHeader) entry(f *file, pos, ticks int64) entry {
+	return entry{
+		ticks: ticks, off: pos,
+		size: uint32(min(int64(h.size), f.size-pos)), used: h.used,
+		seq: h.seq, cpu: h.cpu, file: f.number, flags: uint8(h.flags),
+	}
+}
+
+// firstTime is the time of the first event in a buffer that begins with b.
+func (h *bufferHeader) firstTime(b []byte) (int64, bool) {
+	if h.compressed() {
+		var plain [0x18]byte
+		var x xpress
+		n, _, _ := x.decode(plain[:], 0, b, true)
+		return firstTime(plain[:n])
+	}
+	return firstTime(b)
+}
+
+// resync finds the next buffer after a place at which none begins: the start of
+// a buffer, or of what seemed to be one at previous, is further on. It returns
+// the end of the file where there is none.
+func (x *index) resync(f *file, previous, pos int64) (int64, error) {
+	next, err := f.skipZeros(pos)
+	if err != nil || next == f.size {
+		return next, err // set aside, and not written
+	}
+	x.damage(f, pos, malformed("no buffer begins here"))
+	if f.header.compression != 0 {
+		return f.scan(previous + bufferHeaderSize)
+	}
+	// Buffers that are not compressed are all of one size.
+	grid := max(int64(f.header.bufferSize), bufferHeaderSize)
+	return min(max(pos/grid+1, next/grid)*grid, f.size), nil
+}
+
+// skipZeros is the offset of the first byte from pos on that is not zero.
+func (f *file) skipZeros(pos int64) (int64, error) {
+	buf := make([]byte, 64<<10)
+	for pos < f.size {
+		n, err := f.r.ReadAt(buf[:min(int64(len(buf)), f.size-pos)], pos)
+		if n == 0 {
+			return f.size, ignoreEOF(err)
+		}
+		if rest := bytes.TrimLeft(buf[:n], "\x00"); len(rest) > 0 {
+			return pos + int64(n-len(rest)), nil
+		}
+		pos += int64(n)
+	}
+	return f.size, nil
+}
+
+// scan looks for the header of a compressed buffer of the same session, from
+// pos on.
+func (f *file) scan(pos int64) (int64, error) {
+	buf := make([]byte, 64<<10)
+	for pos < f.size {
+		n, err := f.r.ReadAt(buf[:min(int64(len(buf)), f.size-pos)], pos)
+		for i := 0; i+bufferHeaderSize <= n; i++ {
+			if f.isBuffer(buf[i:n]) {
+				return pos + int64(i), nil
+			}
+		}
+		if n < len(buf) {
+			return f.size, ignoreEOF(err)
+		}
+		pos += int64(n - bufferHeaderSize + 1)
+	}
+	return f.size, nil
+}
+
+// isBuffer says whether a buffer of a compressed file is very likely to begin
+// with b: its header must also agree with itself and with the file's.
+func (f *file) isBuffer(b []byte) bool {
+	if le.Uint32(b[0x04:]) != le.Uint32(b[0x30:]) { // quickly tells most apart
+		return false
+	}
+	var h bufferHeader
+	h.decode(b)
+	return h.plausible() && h.kind == typeGeneric && h.logger == f.header.logger &&
+		h.used <= f.header.bufferSize && h.size <= f.header.bufferSize+bufferHeaderSize &&
+		h.flags&^(flagFlushMarker|flagEventsLost|flagBufferLost|flagProcIndex|flagCompressed) == 0
+}
+
+func ignoreEOF(err error) error {
+	if errors.Is(err, io.EOF) {
+		return nil
+	}
+	return err
+}

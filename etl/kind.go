@@ -1,0 +1,186 @@
+package etl
+
+import "github.com/gctrail/gctrail/trace"
+
+// A key is what tells one kind of event from another: of an EVENT_HEADER the 32
+// bytes from the provider to the keywords.
+type key struct {
+	form form
+	w    [4]uint64
+}
+
+// keyOf is the key of an event.
+func (f *format) keyOf(e []byte) (k key) {
+	k.form = f.form
+	switch f.form {
+	case formEvent:
+		b := e[0x18:0x38]
+		k.w = [4]uint64{le.Uint64(b), le.Uint64(b[8:]), le.Uint64(b[16:]), le.Uint64(b[24:])}
+	case formClassic: // GUID; opcode, level and version
+		b := e[0x18:0x28]
+		k.w = [4]uint64{le.Uint64(b), le.Uint64(b[8:]), uint64(le.Uint32(e[4:]))}
+	case formSystem, formPerfInfo: // hook id; version
+		k.w[0] = uint64(le.Uint16(e[6:]))
+		k.w[1] = uint64(e[0])
+	}
+	return k
+}
+
+// A role is what a reader itself does with events of a kind.
+type role uint8
+
+const (
+	roleNone          role = iota
+	roleProcess            // of the kernel: names a process
+	roleKernelProcess      // of Microsoft-Windows-Kernel-Process: likewise
+	roleRuntime            // may have a stack that follows as an event of its own
+	roleStackWalk          // is such a stack
+)
+
+// A kind is what the events of one key have in common.
+type kind struct {
+	key   key
+	desc  trace.Descriptor
+	role  role
+	want  bool
+	index uint32
+	count uint64
+}
+
+const (
+	// maxKinds bounds the kinds of events that a trace may have. Real ones have a
+	// few hundred.
+	maxKinds = 1 << 15
+	// kindCache is a power of two.
+	kindCache = 1 << kindCacheBits
+
+	kindCacheBits = 9
+)
+
+// A kindTable finds kinds by key.
+type kindTable struct {
+	cache [kindCache]*kind
+	byKey map[key]*kind
+	all   []*kind // by index, in the order of their first event
+	want  func(*trace.Descriptor) bool
+
+	dropped uint64 // events of kinds beyond maxKinds
+}
+
+// get finds the kind with a key, a new one where there is none; nil where there
+// are too many.
+func (t *kindTable) get(k *key) *kind {
+	// The multipliers spread ids, opcodes and hook ids over the upper bits.
+	h := k.w[0] ^ k.w[2]*0x9e3779b97f4a7c15 ^ k.w[1]*0xbf58476d1ce4e5b9 ^ k.w[3]*0x94d049bb133111eb
+	slot := &t.cache[h*0x9e3779b97f4a7c15>>(64-kindCacheBits)]
+	if c := *slot; c != nil && c.key == *k {
+		return c
+	}
+	found := t.byKey[*k]
+	if found == nil {
+		if found = t.add(k); found == nil {
+			t.dropped++
+			return nil
+		}
+	}
+	*slot = found
+	return found
+}
+
+func (t *kindTable) add(k *key) *kind {
+	if len(t.all) == maxKinds {
+		return nil
+	}
+	n := &kind{key: *k, index: uint32(len(t.all))}
+	n.describe()
+	n.want = t.want == nil || t.want(&n.desc)
+	if t.byKey == nil {
+		t.byKey = make(map[key]*kind)
+	}
+	t.byKey[*k] = n
+	t.all = append(t.all, n)
+	return n
+}
+
+// describe makes a descriptor of what the key says. Kernel events and classic
+// ones have no id but their opcode.
+func (n *kind) describe() {
+	d, w := &n.desc, n.key.w
+	switch n.key.form {
+	case formEvent:
+		p := n.provided()
+		d.ID = uint32(w[2] & 0xffff)
+		d.Version = uint32(w[2] >> 16 & 0xff)
+		d.Level = uint8(w[2] >> 32)
+		d.Opcode = uint8(w[2] >> 40)
+		d.Keywords = w[3]
+		n.role = roleOf(d, p.runtime)
+	case formClassic:
+		n.provided()
+		d.Opcode = uint8(w[2])
+		d.ID = uint32(d.Opcode)
+		d.Version = uint32(w[2] >> 16 & 0xffff)
+		if c, ok := classics[n.guid().String()][d.Opcode]; ok {
+			d.Provider, d.ID, d.Level, d.Keywords = c.provider, c.id, c.level, c.keywords
+			n.role = roleRuntime
+		}
+	default:
+		n.describeHook(uint16(w[0]))
+	}
+}
+
+func (n *kind) describeHook(hook uint16) {
+	d := &n.desc
+	group := uint8(hook >> 8)
+	d.Opcode = uint8(hook)
+	d.ID = uint32(d.Opcode)
+	d.Version = uint32(n.key.w[1])
+	switch {
+	case hook == hookImageLoad:
+		d.Provider = groups[0x14]
+	case groups[group] != "":
+		d.Provider = groups[group]
+		if group == groupProcess {
+			n.role = roleProcess
+		}
+	default:
+		d.Provider = "kernel group " + hexByte(group)
+	}
+}
+
+// provided names the provider of a kind, by its GUID where no table has it.
+func (n *kind) provided() provider {
+	g := n.guid().String()
+	p, ok := providers[g]
+	if !ok {
+		p.name = g
+	}
+	n.desc.Provider = p.name
+	return p
+}
+
+func (n *kind) guid() (g guid) {
+	le.PutUint64(g[:], n.key.w[0])
+	le.PutUint64(g[8:], n.key.w[1])
+	return g
+}
+
+// clrStackWalk is the id of the event that carries a stack.
+const clrStackWalk = 82
+
+func roleOf(d *trace.Descriptor, runtime bool) role {
+	switch {
+	case d.Provider == runtimeProvider && d.ID == clrStackWalk:
+		return roleStackWalk
+	case runtime:
+		return roleRuntime
+	case d.Provider == "Microsoft-Windows-Kernel-Process" && d.ID == kernelProcessStart:
+		return roleKernelProcess
+	}
+	return roleNone
+}
+
+func hexByte(b uint8) string {
+	const digits = "0123456789abcdef"
+	return string([]byte{'0', 'x', digits[b>>4], digits[b&15]})
+}

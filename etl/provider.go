@@ -1,0 +1,99 @@
+package etl
+
+import "encoding/hex"
+
+// A guid is a GUID as it lies in a file: its first three groups are little
+// endian.
+type guid [16]byte
+
+// String is g as .NET prints it: lower case, with dashes.
+func (g guid) String() string {
+	b := make([]byte, 0, 36)
+	b = hex.AppendEncode(b, []byte{g[3], g[2], g[1], g[0]})
+	b = hex.AppendEncode(append(b, '-'), []byte{g[5], g[4]})
+	b = hex.AppendEncode(append(b, '-'), []byte{g[7], g[6]})
+	b = hex.AppendEncode(append(b, '-'), g[8:10])
+	return string(hex.AppendEncode(append(b, '-'), g[10:]))
+}
+
+const (
+	runtimeProvider = "Microsoft-Windows-DotNETRuntime"
+	privateProvider = "Microsoft-Windows-DotNETRuntimePrivate"
+)
+
+// A provider is one whose name is known. Those of the runtime raise the events
+// that a ClrStackWalk may follow.
+type provider struct {
+	name    string
+	runtime bool
+}
+
+// providers, by GUID, are those of ClrEtwAll.man, of the kernel's groups of events (which
+// evntrace.h defines as SystemTraceControlGuid and its like), and those that
+// PerfView's merging adds to a file.
+var providers = map[string]provider{
+	"e13c0d23-ccbc-4e12-931b-d9cc2eee27e4": {runtimeProvider, true},
+	"a669021c-c450-4609-a035-5af59af4df18": {"Microsoft-Windows-DotNETRuntimeRundown", true},
+	"763fd754-7086-4dfe-95eb-c01a46faf4ca": {privateProvider, true},
+	"cc2bcbba-16b6-4cf3-8990-d74c2e8af500": {"Microsoft-Windows-DotNETRuntimeStress", true},
+	"47c3ba0c-77f1-4eb0-8d4d-aef447f16a85": {"Microsoft-Windows-Redhawk-GC-Public", true},
+
+	"22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716": {"Microsoft-Windows-Kernel-Process", false},
+	"68fdd900-4a3e-11d1-84f4-0000f80464e3": {"EventTrace", false},
+	"b3e675d7-2554-4f18-830b-2762732560de": {"KernelTraceControl", false},
+	"bbccf6c1-6cd1-48c4-80ff-839482e37671": {"MetaData", false},
+	"9b79ee91-b5fd-41c0-a243-4248e266e9d0": {"SystemConfig", false},
+}
+
+// groups are the kernel's groups of events, by the upper half of a hook id.
+var groups = map[uint8]string{
+	0x00: "EventTrace", 0x01: "DiskIo", 0x02: "PageFault", 0x03: "Process", 0x04: "FileIo", 0x05: "Thread",
+	0x06: "TcpIp", 0x08: "UdpIp", 0x09: "Registry", 0x0b: "Config", 0x0f: "PerfInfo", 0x11: "Object",
+	0x14: "Image", 0x18: "StackWalk",
+}
+
+// hookImageLoad is an event of the group of processes that is shown as one of
+// images.
+const hookImageLoad = 0x030a
+
+// A classic is what a manifest calls an event that was raised the classic way,
+// as the .NET Framework did before Windows Vista.
+type classic struct {
+	provider string
+	id       uint32
+	level    uint8
+	keywords uint64
+}
+
+// classics are the events of the tasks GarbageCollection and
+// GarbageCollectionPrivate by opcode. Their opcodes are those of ClrEtwAll.man;
+// 5 to 8 are older ones of version 2.0 (ClrTraceEventParser.cs).
+var classics = map[string]map[uint8]classic{
+	"044973cd-251f-4dff-a3e9-9d6307286b05": {
+		1:   {runtimeProvider, 1, 4, 1}, // GCStart
+		2:   {runtimeProvider, 2, 4, 1}, // GCEnd
+		132: {runtimeProvider, 3, 4, 1}, // GCRestartEEEnd
+		8:   {runtimeProvider, 3, 4, 1},
+		133: {runtimeProvider, 4, 4, 1}, // GCHeapStats
+		5:   {runtimeProvider, 4, 4, 1},
+		134: {runtimeProvider, 5, 4, 1}, // GCCreateSegment
+		6:   {runtimeProvider, 5, 4, 1},
+		135: {runtimeProvider, 6, 4, 1}, // GCFreeSegment
+		7:   {runtimeProvider, 6, 4, 1},
+		136: {runtimeProvider, 7, 4, 1},  // GCRestartEEBegin
+		137: {runtimeProvider, 8, 4, 1},  // GCSuspendEEEnd
+		10:  {runtimeProvider, 9, 4, 1},  // GCSuspendEEBegin
+		11:  {runtimeProvider, 10, 5, 1}, // GCAllocationTick
+		12:  {runtimeProvider, 11, 4, 1}, // GCCreateConcurrentThread
+		13:  {runtimeProvider, 12, 4, 1}, // GCTerminateConcurrentThread
+		15:  {runtimeProvider, 13, 4, 1}, // GCFinalizersEnd
+		19:  {runtimeProvider, 14, 4, 1}, // GCFinalizersBegin
+	},
+	"2f1b6bf6-18ff-4645-9501-15df6c64c2cf": {
+		132: {privateProvider, 1, 4, 1}, // GCDecision
+		14:  {privateProvider, 2, 4, 1}, // GCSettings
+		16:  {privateProvider, 3, 5, 1}, // GCOptimized
+		17:  {privateProvider, 4, 4, 1}, // GCPerHeapHistory
+		18:  {privateProvider, 5, 4, 1}, // GCGlobalHeapHistory
+	},
+}

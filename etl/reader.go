@@ -1,0 +1,255 @@
+package etl
+
+import (
+	"io"
+	"iter"
+	"math"
+	"time"
+
+	"github.com/gctrail/gctrail/trace"
+)
+
+// Options say what a Reader is to hand out. The zero value means everything
+// but stacks.
+type Options struct {
+	// Want is asked once for each kind of event whether its events are wanted.
+	// What is not wanted costs the reading of its header only, and still counts
+	// in Counts. Nil wants all.
+	Want func(*trace.Descriptor) bool
+	// Stacks makes events carry their stacks.
+	Stacks bool
+}
+
+// A Reader reads one trace, of one file or of several. It is a trace.Source, to
+// be used by one goroutine.
+//
+// Its memory does not grow with the trace, but for 32 bytes a buffer: it keeps
+// a stretch of each buffer that events of the present time are in, as a rule one
+// for each processor.
+type Reader struct {
+	opts      Options
+	files     []*file
+	info      trace.Info
+	loss      trace.Loss
+	kinds     kindTable
+	processes processes
+	used      bool
+
+	loader  loader
+	heap    mergeHeap
+	pending int   // memory of the batches in use, as batch.cost counts it
+	emitted int64 // ticks of the last event handed out
+	latest  int64 // ticks of the latest event read
+
+	anywhere bool // events may be missing at any time
+
+	waiting stacks
+	event   trace.Event
+	ext     extended
+	labels  *trace.Labels
+}
+
+// NewReader returns a reader of the file r of the given size. r is read by
+// several goroutines at once.
+func NewReader(r io.ReaderAt, size int64, opts Options) *Reader {
+	return NewMergedReader([]File{{ReaderAt: r, Size: size}}, opts)
+}
+
+// NewMergedReader returns a reader of files that were recorded together, such as
+// the kernel's and the programs' part of one trace. There must be one at least.
+func NewMergedReader(files []File, opts Options) *Reader {
+	r := &Reader{opts: opts, kinds: kindTable{want: opts.Want}}
+	r.processes = processes{byPID: make(map[uint64]trace.Process), told: make(map[uint64]int64)}
+	r.info = trace.Info{Format: "etl", Clock: &trace.Clock{Frequency: fileTimeTicks}, PointerSize: 8}
+	r.info.Processes = r.processes.byPID
+	for i, f := range files {
+		name := f.Name
+		if len(files) == 1 {
+			name = ""
+		}
+		r.files = append(r.files, &file{r: f.ReaderAt, size: f.Size, name: name, number: uint8(i)})
+	}
+	return r
+}
+
+// Info describes the trace; see trace.Source.
+func (r *Reader) Info() *trace.Info { return &r.info }
+
+// Loss tells what is missing; see trace.Source.
+func (r *Reader) Loss() *trace.Loss { return &r.loss }
+
+// Counts yields the kinds of events in the order of the first of each in the
+// file; see trace.Source.
+func (r *Reader) Counts() iter.Seq2[*trace.Descriptor, uint64] {
+	return func(yield func(*trace.Descriptor, uint64) bool) {
+		for _, k := range r.kinds.all {
+			if !yield(&k.desc, k.count) {
+				return
+			}
+		}
+	}
+}
+
+// maxPending bounds the memory of the events that wait. Beyond it the oldest
+// are handed out, although older ones may still come.
+const maxPending = 32 << 20
+
+// Events yields the trace's events in order of time; see trace.Source. Errors
+// are a *FormatError where the input is no trace that this package reads.
+func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
+	return func(yield func(*trace.Event, error) bool) {
+		if r.used {
+			yield(nil, ErrUsed)
+			return
+		}
+		r.used = true
+		if err := r.open(); err != nil {
+			yield(nil, err)
+			return
+		}
+		defer r.loader.stop()
+		for {
+			r.fetch()
+			if len(r.heap) == 0 {
+				break
+			}
+			if !r.step(yield) {
+				return
+			}
+		}
+		for !r.waiting.empty() {
+			if !r.emit(r.waiting.pop(), yield) {
+				return
+			}
+		}
+		r.end()
+	}
+}
+
+// open reads the file headers and lists the buffers.
+func (r *Reader) open() error {
+	for _, f := range r.files {
+		if err := f.open(); err != nil {
+			return err
+		}
+	}
+	clock, first := align(r.files)
+	r.info.Clock = clock
+	r.info.Start = fileTime(first.header.start)
+	r.info.PointerSize = first.header.pointerSize
+	x := index{damage: r.unindexed}
+	for _, f := range r.files {
+		r.info.CPUs = max(r.info.CPUs, f.header.cpus)
+		if err := x.add(f); err != nil {
+			r.unindexed(f, 0, err)
+		}
+	}
+	x.sort()
+	r.latest, r.emitted = math.MinInt64, math.MinInt64
+	r.loader.files = r.files
+	r.account(x.entries)
+	r.loader.start(x.entries)
+	return nil
+}
+
+// fetch loads all buffers that the next event may be in.
+func (r *Reader) fetch() {
+	for {
+		next := r.loader.peek()
+		if next == nil || len(r.heap) > 0 && (next.ticks > r.heap[0].ticks || r.pending > maxPending) {
+			return
+		}
+		r.loss.Settled = r.info.Clock.Duration(next.ticks)
+		r.take(r.loader.next())
+	}
+}
+
+// step merges one event.
+func (r *Reader) step(yield func(*trace.Event, error) bool) bool {
+	b, it, last := r.heap.pop()
+	h := held{batch: b, item: *it, last: last}
+	if last && b.rest > 0 {
+		r.take(r.loader.after(b))
+	}
+	if !r.opts.Stacks {
+		return r.emit(h, yield)
+	}
+	w := &r.waiting
+	delay := r.info.Clock.Frequency / stackDelay
+	for !w.empty() && (w.full() || h.item.ticks-w.at(w.head).item.ticks > delay) {
+		if !r.emit(w.pop(), yield) {
+			return false
+		}
+	}
+	w.push(h, r.kinds.all[it.kind])
+	return true
+}
+
+// emit hands out an event, if it is wanted, and lets go of its batch.
+func (r *Reader) emit(h held, yield func(*trace.Event, error) bool) bool {
+	k := r.kinds.all[h.item.kind]
+	if k.want {
+		if h.item.ticks < r.emitted {
+			r.loss.Late++
+		}
+		r.emitted = h.item.ticks
+		r.fill(k, &h)
+		if !yield(&r.event, nil) {
+			return false
+		}
+	}
+	if h.batch.held--; h.batch.held == 0 {
+		r.pending -= h.batch.cost()
+		r.loader.recycle(h.batch)
+	}
+	return true
+}
+
+// event is the event at off, without what follows it.
+func (b *batch) event(off uint32) []byte {
+	e := b.data[off:]
+	size := le.Uint16(e[formatOf(e).sizeAt:])
+	return e[:size:size]
+}
+
+// fill makes r.event the event of an item.
+func (r *Reader) fill(k *kind, h *held) {
+	e := h.batch.event(h.item.off)
+	f := formatOf(e)
+	ev := &r.event
+	ev.Desc = &k.desc
+	ev.Ticks, ev.Clock = h.item.ticks, r.info.Clock
+	ev.PID, ev.TID = f.threadOf(e)
+	ev.CPU = uint32(h.batch.entry.cpu)
+	ev.PointerSize = int(f.pointer)
+	r.ext = extended{}
+	ev.Payload = f.payload(e, &r.ext)
+	ev.Labels = nil
+	if f.form == formEvent {
+		ev.Labels = r.labelsOf(e)
+	}
+	switch {
+	case !r.opts.Stacks:
+	case r.ext.stack != nil:
+		ev.SetStack(r.ext.stack, r.ext.stackSize)
+	default:
+		ev.SetStack(h.stack, ev.PointerSize)
+	}
+}
+
+// labelsOf is the labels of an event that has some; events that follow each
+// other often share them.
+func (r *Reader) labelsOf(e []byte) *trace.Labels {
+	var l trace.Labels
+	copy(l.ActivityID[:], e[0x40:])
+	copy(l.RelatedActivityID[:], r.ext.related)
+	if l.ActivityID == [16]byte{} && l.RelatedActivityID == [16]byte{} {
+		return nil
+	}
+	if r.labels == nil || r.labels.ActivityID != l.ActivityID || r.labels.RelatedActivityID != l.RelatedActivityID {
+		r.labels = &l
+	}
+	return r.labels
+}
+
+func (r *Reader) time(ticks int64) time.Duration { return r.info.Clock.Duration(ticks) }

@@ -1,0 +1,130 @@
+package etl
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"io"
+	"slices"
+)
+
+// take puts the events of a batch, and of those that follow it in its buffer,
+// in the queue, up to the first batch with wanted ones.
+func (r *Reader) take(b *batch) {
+	for {
+		r.walk(b)
+		if b.err != nil && !(b.atEnd() && errors.Is(b.err, io.ErrUnexpectedEOF)) {
+			r.damaged(b, "buffer", b.err)
+		}
+		if len(b.items) > 0 {
+			b.held = len(b.items)
+			r.pending += b.cost()
+			r.heap.push(b)
+			return
+		}
+		if b.rest == 0 {
+			r.loader.recycle(b)
+			return
+		}
+		n := r.loader.after(b)
+		r.loader.recycle(b)
+		b = n
+	}
+}
+
+// atEnd says whether the batch's buffer is where its file ends too early.
+func (b *batch) atEnd() bool {
+	return b.file.survey.short && b.entry.off+int64(b.entry.size) == b.file.size
+}
+
+// walk reads the events of a batch: each counts, and those that are wanted
+// become items. It stops at the end, or before an event that is not all there.
+func (r *Reader) walk(b *batch) {
+	d, p := b.data, b.start
+	f := b.file
+	sorted := true
+	for len(d)-p >= 8 {
+		e := d[p:]
+		format := formatOf(e)
+		if format == nil {
+			r.stopped(b, p)
+			p = len(d)
+			break
+		}
+		if len(e) < int(format.size) {
+			break
+		}
+		size := int(le.Uint16(e[format.sizeAt:]))
+		if size < int(format.size) {
+			r.damaged(b, "event", malformed("event of %d bytes", size))
+			b.rest = 0
+			p = len(d)
+			break
+		}
+		if size > len(e) {
+			break
+		}
+		if format.form != formSkipped {
+			e = e[:size:size]
+			if k := r.kindOf(format, e); k != nil {
+				ticks := f.ticks(int64(le.Uint64(e[format.timeAt:])))
+				k.count++
+				b.seen = max(b.seen, ticks)
+				if k.role != roleNone {
+					r.note(k, format, e, ticks)
+				}
+				if k.want || r.opts.Stacks && k.role >= roleRuntime {
+					if n := len(b.items); n > 0 && ticks < b.items[n-1].ticks {
+						sorted = false
+					}
+					b.items = append(b.items, item{ticks, uint32(p), k.index})
+				}
+			}
+		}
+		p += (size + 7) &^ 7
+	}
+	r.latest = max(r.latest, b.seen)
+	if p < len(d) && b.rest == 0 && b.err == nil && len(d)-p >= 8 {
+		r.damaged(b, "event", io.ErrUnexpectedEOF)
+	}
+	if !sorted {
+		slices.SortStableFunc(b.items, func(x, y item) int { return cmp.Compare(x.ticks, y.ticks) })
+	}
+	b.tail = min(p, len(d))
+}
+
+// kindOf is the kind of e, nil if it is none that is handed out.
+func (r *Reader) kindOf(f *format, e []byte) *kind {
+	k := f.keyOf(e)
+	if k.form == formPerfInfo {
+		k.form = formSystem
+	}
+	if k.form == formSystem && k.w[0] == hookFileHeader {
+		return nil
+	}
+	return r.kinds.get(&k)
+}
+
+// hookFileHeader is the hook id of the event that carries the file header.
+const hookFileHeader = 0
+
+// note takes in what e says of processes.
+func (r *Reader) note(k *kind, f *format, e []byte, ticks int64) {
+	switch k.role {
+	case roleProcess:
+		r.processes.kernel(&k.desc, f.payload(e, &extended{}), int(f.pointer), ticks)
+	case roleKernelProcess:
+		r.processes.started(&k.desc, f.payload(e, &extended{}), ticks)
+	}
+}
+
+// stopped notes that no event begins at p. Space that was not used is filled
+// with ones.
+func (r *Reader) stopped(b *batch, p int) {
+	b.rest = 0
+	if len(bytes.Trim(b.data[p:], "\xff")) == 0 {
+		return
+	}
+	r.damaged(b, "event", malformed("no event begins at %#x of the buffer, %d bytes are passed over",
+		b.plain-int64(len(b.data)-p), len(b.data)-p))
+}
