@@ -17,6 +17,7 @@ type Case struct {
 
 	tallies [numTallies]tally
 	trends  [numTrends]trend
+	marking [numRoots]time.Duration // in blocking pauses, of the slowest heap
 }
 
 // A Trace is what the trace as a whole tells.
@@ -38,10 +39,31 @@ func (c *Case) Add(col *gc.Collection) {
 			c.tallies[i].add(col)
 		}
 	}
+	c.mark(col)
 	for i, figure := range trended {
 		if v := figure(col); v.Known {
 			c.trends[i].add(v.V)
 		}
+	}
+}
+
+// numRoots bounds the kinds of roots that are told apart; there are ten.
+const numRoots = 16
+
+// mark sums the time that marking from each kind of root took, of the heap that
+// took longest. Background collections mark while threads run.
+func (c *Case) mark(col *gc.Collection) {
+	if col.Kind == gc.Background {
+		return
+	}
+	var slowest [numRoots]time.Duration
+	for _, m := range col.Marks {
+		if m.Root < numRoots {
+			slowest[m.Root] = max(slowest[m.Root], m.Duration)
+		}
+	}
+	for root, d := range slowest {
+		c.marking[root] += d
 	}
 }
 

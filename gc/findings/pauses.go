@@ -41,10 +41,11 @@ func pauseShare(c *Case) (Finding, bool) {
 	if dear := dearest(&c.Process); dear.Totals != nil {
 		f.Says += fmt.Sprintf(" %s of it went to %s.", units.Percent(of(dear.Pause.Sum(), all.Pause.Sum())), className(dear))
 	}
-	if all.Pause.Mean() >= longOnAverage {
-		f.Advice = []string{"The length of pauses comes from what survives: shorten the life of objects, or let fewer live."}
-	} else {
+	switch survival := c.Process.Survival(0).Percent(); {
+	case all.Pause.Mean() < longOnAverage:
 		f.Advice = []string{"The number of pauses comes from what is allocated: allocate less, or give generation 0 more room."}
+	case survival.Known && survival.V >= lowSurvival:
+		f.Advice = []string{"The length of pauses comes from what survives: shorten the life of objects, or let fewer live."}
 	}
 	return f, true
 }
@@ -205,6 +206,38 @@ func fullAndBlocking(c *Case) (Finding, bool) {
 			Variable: "DOTNET_gcConcurrent", Value: "0x1", Property: "System.GC.Concurrent", JSON: "true",
 			Effect: "generation 2 is collected while threads run",
 		}}
+	}
+	return f, true
+}
+
+// rootAdvice says what makes marking from a kind of root long.
+var rootAdvice = map[clr.RootType]string{
+	clr.RootTypeStack:            "Deep stacks or many threads: look for runaway recursion and for blocked threads.",
+	clr.RootTypeHandles:          "Many handles: see who opens them, profile gc-verbose, then gctrail events --name SetGCHandle FILE.",
+	clr.RootTypeOlder:            "Old objects refer to many new ones: large caches or arrays that are written all the time. Clear references early, write less into old objects.",
+	clr.RootTypeFinalizeQueue:    "Many objects wait for their finalizers: dispose of them.",
+	clr.RootTypeDependentHandles: "Many dependent handles: ConditionalWeakTable, or what is built on it.",
+}
+
+func longMark(c *Case) (Finding, bool) {
+	all := c.all()
+	worst := clr.RootType(0)
+	for root := range c.marking {
+		if c.marking[root] > c.marking[worst] {
+			worst = clr.RootType(root)
+		}
+	}
+	share := of(c.marking[worst], all.Pause.Sum())
+	if share < largeShare {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: c.costs(share), Confidence: High, weight: share,
+		Says:     fmt.Sprintf("Marking from %v took %s, %s of the pauses.", worst, units.Duration(c.marking[worst]), units.Percent(share)),
+		Evidence: []Figure{{"mark_ms", millis(c.marking[worst])}, {"mark_pct_of_pause", share}},
+	}
+	if advice := rootAdvice[worst]; advice != "" {
+		f.Advice = []string{advice}
 	}
 	return f, true
 }

@@ -39,6 +39,7 @@ var rules = [...]rule{
 	{id: "R32", title: "many young objects survive", kind: cause, find: youngSurvive},
 	{id: "R29", title: "young collections are frequent and find little alive", kind: cause, find: frequentYoung},
 	{id: "R31", title: "the program allocates fast", kind: cause, find: allocatesFast},
+	{id: "R54", title: "marking from one kind of root takes much of the pauses", kind: cause, find: longMark},
 	{id: "R44", title: "many objects are pinned", kind: cause, find: pinning},
 	{id: "R11", title: "some pauses are long for no reason inside the collector", kind: cause, find: oddPauses},
 	{id: "R63", title: "the other kind of collector may fit better", kind: cause, find: otherFlavour},

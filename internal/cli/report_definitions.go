@@ -1,3 +1,222 @@
 package cli
 
-var figures = []figure{}
+// figures are all figures, in the order in which docs/figures.md lists them.
+var figures = []figure{
+	{
+		name: "collection", unit: "count", keys: []string{"count", "number", "clr_instance"},
+		text: "A garbage collection: one number of one runtime of one process, as the runtime counts them. A second GCStart of the same number " +
+			"adds to the same collection; .NET Framework 4.5.2 raises two. A collection whose GCStart is not in the trace counts too. A number " +
+			"that no event has is no collection: TryStartNoGCRegion takes one when it finds its memory without collecting.",
+		source: "GCStart, GCEnd",
+	},
+	{
+		name: "generation", unit: "0, 1 or 2", keys: []string{"generation", "generations", "gen"},
+		text:   "What was collected: a generation and all younger ones; with 2 also the large and the pinned object heap. The collector may decide otherwise after GCStart, so the history counts, else GCStart.",
+		source: "CondemnedGeneration of GCGlobalHeapHistory, else Depth of GCStart (gc.cpp, generation_to_condemn)",
+	},
+	{
+		name: "kind", unit: "word", keys: []string{"kind", "kinds", "requested_kind"},
+		text: "blocking: threads stand still from start to end. background: generation 2, mostly while threads run. foreground: generation 0 or 1, blocking, while a background one runs. " +
+			"requested_kind is what GCStart announced: a background collection is run blocking where there is no thread or memory for it.",
+		source:  "the bit Concurrent of GCGlobalHeapHistory, Type of GCStart (gc.cpp, garbage_collect)",
+		differs: "PerfView shows what was announced.",
+	},
+	{
+		name: "reason", unit: "word", keys: []string{"reason", "reason_code", "reasons"},
+		text:   "What triggered the collection: AllocSmall and AllocLarge are used-up budgets, Induced and its like are GC.Collect.",
+		source: "Reason of GCStart (gc.h, gc_reason)",
+	},
+	{
+		name: "condemned", unit: "words", keys: []string{"condemned"},
+		text:   "Why this generation was chosen, of the heap that decided and of the collection as a whole.",
+		source: "CondemnReasons1 of GCPerHeapHistory and GCGlobalHeapHistory (gcrecord.h, gc_condemn_reason_condition)",
+	},
+	{
+		name: "induced", unit: "count", keys: []string{"induced"},
+		text:    "Collections that the program asked for with GC.Collect: the reasons Induced, InducedNotForced, InducedCompacting and InducedAggressive.",
+		source:  "Reason of GCStart",
+		differs: "PerfView counts Induced and InducedNotForced only.",
+	},
+	{
+		name: "start", unit: "ms from the trace's start", keys: []string{"start_ms", "start_time"},
+		text:   "GCStart. The suspension of threads, and so the pause, begins before it.",
+		source: "time of GCStart",
+	},
+	{
+		name: "duration", unit: "ms", keys: []string{"duration_ms"},
+		text:   "From GCStart to GCEnd of the same number, without the suspension before it. Of a background collection it is mostly time in which threads run. In a report's first level it is the trace's.",
+		source: "times of GCStart and GCEnd",
+	},
+	{
+		name: "pause", unit: "ms", keys: []string{"pause_ms", "pauses", "pause_start_ms", "longest_pause_ms"},
+		text: "How long the program's threads stood still for a collection: from SuspendEEBegin to RestartEEBegin, as the runtime itself and the metric dotnet.gc.pause.time count. A background " +
+			"collection has two: initial, which marks the roots, and final, which ends the marking. A stretch that several collections share is divided: each owns the time up to the next one's start, the first " +
+			"also the suspension before it; an ephemeral collection in the first pause of a background one owns the time from its start to its end, the background one the rest.",
+		source: "GCSuspendEEBegin, GCSuspendEEEnd, GCRestartEEBegin by thread (threadsuspend.cpp; gc.cpp, do_post_gc)",
+		differs: "PerfView and TraceEvent go on to RestartEEEnd, which the restarting thread often raises late, while the others run already: their pauses are up to 5 % longer. They give an ephemeral collection inside " +
+			"a background one also the background's marking, and take a heap walk for tracing for the final pause.",
+	},
+	{
+		name: "max pause", unit: "ms", keys: []string{"pause_max_ms", "max"},
+		text: "The longest pause of a collection. The two pauses of a background collection count together, as its pause does.", source: "pause",
+	},
+	{
+		name: "percentile", unit: "ms", keys: []string{"pause_p50_ms", "pause_p90_ms", "pause_p99_ms", "p50", "p90", "p99"},
+		text: "The shortest of the pauses that 50, 90 or 99 of a hundred collections do not exceed: always a pause that happened. Exact up to 32,768 collections of a sort; beyond, at most 0.2 % too long. Collections whose pause is unknown are left out.", source: "pause",
+	},
+	{
+		name: "pause share", unit: "%", keys: []string{"pause_pct"},
+		text:    "The sum of the pauses over the time watched. null where lost events touch more than 1 % of the collections.",
+		source:  "pause, watched",
+		differs: "PerfView divides by the time from the first collection to the last. The counter time-in-gc is of the time since the last collection only.",
+	},
+	{
+		name: "watched", unit: "ms", keys: []string{"watched_ms"},
+		text:   "How long the process was seen: from the start of its runtime, or of the trace where that is earlier, to the rundown that ends the trace, or to the last event; narrowed by --from and --to.",
+		source: "RuntimeInformationStart of the runtime's and the rundown's provider",
+	},
+	{
+		name: "suspension", unit: "ms", keys: []string{"suspend_ms", "suspending"},
+		text:   "The part of a pause that it took until all threads stood still. Normally far below a millisecond.",
+		source: "GCSuspendEEBegin to GCSuspendEEEnd of the same thread",
+	},
+	{
+		name: "restart", unit: "ms", keys: []string{"restart_ms"},
+		text: "From RestartEEBegin to RestartEEEnd: not part of the pause, see there.", source: "GCRestartEEBegin, GCRestartEEEnd",
+	},
+	{
+		name: "suspension without collection", unit: "ms", keys: []string{"suspensions_without_gc", "total_ms", "max_ms", "heap_walk", "other"},
+		text: "Stretches in which threads stood still and that belong to no collection, by reason. heap_walk is the walk of the heap after a background collection that sessions with the keyword " +
+			"gcheapsurvivalandmovement cause. They are not in pause; --from and --to do not narrow them.",
+		source: "GCSuspendEEBegin without a GCStart (gc.cpp, bgc_heap_walk_for_etw_p; DATAS changing the number of heaps; the debugger; the sample profiler)",
+	},
+	{
+		name: "worst window", unit: "ms and %", keys: []string{"worst_windows", "window_ms"},
+		text: "The most that threads stood still in any 100 ms, 1 s or 10 s: what a request of that length can meet. What is left of the window is the minimum mutator utilisation. Windows longer than the time watched are left out.", source: "pause",
+	},
+	{
+		name: "since last", unit: "ms", keys: []string{"since_last_ms"},
+		text: "From RestartEEBegin of the collection before to SuspendEEBegin of this one: how long threads could run.", source: "pause",
+	},
+	{
+		name: "marking", unit: "ms", keys: []string{"mark", "ms"},
+		text:   "How long marking took, by heap and kind of root: from the end of the step before, the first from GCStart. In tables, of the heap that took longest.",
+		source: "GCMarkWithType, which is raised at the end of a step (gceventstatus.h)",
+	},
+	{
+		name: "heap before", unit: "bytes", keys: []string{"heap_before_bytes", "GEN_before_bytes", "before_bytes"},
+		text: "The size of all generations at the start of the collection, free space included.", source: "SizeBefore of GCPerHeapHistory, over generations and heaps",
+	},
+	{
+		name: "heap after", unit: "bytes", keys: []string{"heap_after_bytes", "after_bytes", "GEN_after_bytes"},
+		text: "The size after the collection, free space included. Of a whole heap it is GCHeapStats', as the runtime's HeapSizeBytes; while a background collection ends, generation 0 has grown already. Of one generation it is the history's; " +
+			"up to .NET Core 3.1 that is written for the collected generations and the next older one only.",
+		source: "GenerationSize0 to 4 of GCHeapStats; SizeAfter of GCPerHeapHistory",
+	},
+	{
+		name: "heap peak", unit: "bytes", keys: []string{"heap_peak_bytes", "peak_bytes"},
+		text: "The larger of heap before and heap after; of a background collection also of those that began while it ran.", source: "GCPerHeapHistory, GCHeapStats",
+	},
+	{
+		name: "promoted", unit: "bytes", keys: []string{"promoted_bytes"},
+		text:    "Bytes that survived, in all collected generations; of a background collection in generation 2, the large and the pinned object heap. Equal to the runtime's PromotedBytes.",
+		source:  "survived of each generation; TotalPromotedSizeN of GCHeapStats where there are no histories",
+		differs: "PerfView adds TotalPromotedSizeN, which lacks the pinned object heap, and for background collections holds what an earlier one left there.",
+	},
+	{
+		name: "survived", unit: "bytes", keys: []string{"GEN_out_bytes", "out_bytes"},
+		text: "Bytes of one generation that survived, whether they moved to an older one or not.", source: "PinnedSurv and NonePinnedSurv of GCPerHeapHistory (gcrecord.h)",
+	},
+	{
+		name: "in", unit: "bytes", keys: []string{"GEN_in_bytes", "in_bytes"},
+		text: "Bytes that came into the generation from the younger one.", source: "In of GCPerHeapHistory",
+	},
+	{
+		name: "survival", unit: "%", keys: []string{"GEN_survival_pct", "survival_pct"},
+		text:    "Survived over the objects that there were before, that is the size before without free space. In a report it is over all collections that are not background ones; unknown for a single background collection, into which others promote.",
+		source:  "GCPerHeapHistory",
+		differs: "PerfView takes the mean of the heaps' percentages, whatever their sizes.",
+	},
+	{
+		name: "freed", unit: "bytes", keys: []string{"freed_bytes", "freed_is", "GEN_freed_bytes"},
+		text: "Bytes of objects found dead, whether their memory was given back or became free space. Blocking: objects before minus survived, over the collected generations: exact. Background, generation 2: objects before, plus what was " +
+			"promoted into it meanwhile, minus objects after; large and pinned objects: likewise, with what allocation ticks tell of allocation meanwhile: an estimate with ticks, a lower bound without.",
+		source:  "GCPerHeapHistory: SizeBefore, FreeListBefore, FreeObjBefore, survived, In, SizeAfter; GCAllocationTick",
+		differs: "no other tool shows it: heap before minus heap after is something else, since what is swept stays in the heap as free space.",
+	},
+	{
+		name: "allocated", unit: "bytes", keys: []string{"allocated_bytes", "allocated_is", "allocated_by_ticks_bytes"},
+		text: "Bytes of objects allocated since the collection before: objects in generation 0 and the large and pinned object heaps now, minus those that the collection before left there. allocated_by_ticks_bytes is the sum of allocation ticks, " +
+			"which come every 100 kB or so. A report adds up the former, and the latter where it is unknown; what is allocated after the last collection is in neither.",
+		source:  "GCPerHeapHistory of both; AllocationAmount64 of GCAllocationTick",
+		differs: "PerfView prefers ticks for background collections, and counts generation 0 only in its first columns.",
+	},
+	{
+		name: "allocation rate", unit: "bytes a second", keys: []string{"allocated_bytes_per_s"},
+		text: "Allocated over the time watched, pauses included.", source: "allocated, watched",
+		differs: "PerfView divides by the time between the pauses.",
+	},
+	{
+		name: "committed", unit: "bytes", keys: []string{"committed_bytes", "committed_max_bytes", "committed_before_bytes", "committed_after_bytes"},
+		text:   "Memory that the collector holds from the system: in use, free on its heaps, and free for all heaps; as the runtime's TotalCommittedBytes. What is about to be given back and bookkeeping come on top. Background collections tell it at their start only. .NET 8 and later.",
+		source: "TotalCommittedInUse, TotalCommittedInFree and TotalCommittedInGlobalFree of the dynamic event CommittedUsage",
+	},
+	{
+		name: "memory load", unit: "%", keys: []string{"memory_load_pct", "memory_load_max_pct"},
+		text: "How much of the memory of the machine, or of the container, was in use at the start.", source: "MemoryPressure of GCGlobalHeapHistory",
+	},
+	{
+		name: "free space", unit: "bytes", keys: []string{"GEN_fragmentation_bytes", "fragmentation_bytes", "free"},
+		text: "Holes among the objects of a generation after the collection: on the free list, or too small for it.", source: "FreeListAfter and FreeObjAfter of GCPerHeapHistory",
+		differs: "the authors of the collector judge the holes at the start of the next full collection; PerfView shows those at the end, as here.",
+	},
+	{
+		name: "budget", unit: "bytes", keys: []string{"GEN_budget_bytes", "budget_bytes", "budget"},
+		text: "How much may be allocated in the generation before it is collected next, over all heaps.", source: "NewAllocation of GCPerHeapHistory",
+	},
+	{
+		name: "pinned", unit: "objects and bytes", keys: []string{"pinned_objects", "GEN_pinned_bytes", "pinned_bytes"},
+		text: "Objects that a collection met pinned, and the bytes of a generation that survived because they, or what lies around them, were pinned.", source: "PinnedObjectCount of GCHeapStats; PinnedSurv of GCPerHeapHistory",
+	},
+	{
+		name: "finalization", unit: "objects and bytes", keys: []string{"finalization_promoted_bytes", "finalization_promoted_count"},
+		text: "Dead objects that were kept once more for their finalizers, and their bytes, which the runtime counts for generation 0 only.", source: "FinalizationPromotedCount and FinalizationPromotedSize of GCHeapStats",
+	},
+	{
+		name: "handles", unit: "count", keys: []string{"gc_handles", "sync_blocks"},
+		text: "GC handles and sync blocks in use. The number of handles is brought up to date by full collections only.", source: "GCHandleCount and SinkBlockCount of GCHeapStats",
+	},
+	{
+		name: "heaps", unit: "count", keys: []string{"heaps", "heaps_min", "heaps_max"},
+		text: "Heaps of the collector: one for a workstation collector, up to one for each processor for a server one; with DATAS (.NET 9 and later) the number changes.", source: "NumHeaps of GCGlobalHeapHistory",
+	},
+	{
+		name: "mechanisms", unit: "words", keys: []string{"mechanisms", "compacted"},
+		text: "What the collection did; compacted says whether it moved objects together, rather than leave free space between them.", source: "GlobalMechanisms of GCGlobalHeapHistory",
+	},
+	{
+		name: "complete", unit: "yes or no", keys: []string{"complete", "incomplete"},
+		text: "Start, end, statistics and all pauses of the collection were seen. incomplete counts the collections of which that is not so.", source: "GCStart, GCEnd, GCHeapStats, pause",
+	},
+	{
+		name: "affected by loss", unit: "yes or no", keys: []string{"affected_by_loss"},
+		text: "Events of the collection, or events that its figures need, may be among those that were lost. Sums with such collections are lower bounds.", source: "lost",
+	},
+	{
+		name: "lost", unit: "events", keys: []string{"lost", "events", "events_is", "at", "at_in_all", "cut", "late", "damaged"},
+		text:   "Events that the trace should hold and does not. cut: the file ends before its own end mark. late: events that came too late to be handed out in order. damaged: places that could not be read. at: between what times events were lost.",
+		source: "sequence numbers of each thread's events, and sequence points, of nettrace",
+	},
+	{
+		name: "collected", unit: "events", keys: []string{"collected", "providers", "keywords", "keywords_hex", "level"},
+		text: "What the session collected, as far as the events tell: traces do not hold their session's configuration. Keywords are those of events that have no other, level is the highest of an event.", source: "the descriptions of events in the trace",
+	},
+	{
+		name: "timeline", unit: "bytes and ms by time", keys: []string{"timeline", "bucket_ms", "collections"},
+		text: "Time in at most 64 buckets of equal width: how many collections began in each, for how long threads stood still in pauses that began in it, and the sizes after the last collection that ended in it, null where none did.", source: "pause, heap after, committed",
+	},
+	{
+		name: "confidence", unit: "word", keys: []string{"confidence", "severity"},
+		text: "Of a finding: high where the events say so, medium where it is the likely reading, low where it is one of several. severity: a problem costs much, a warning something, a note is worth knowing.", source: "the rules in gc/findings",
+	},
+}
