@@ -19,12 +19,12 @@ var (
 func events() []*trace.Event {
 	clock := &trace.Clock{Frequency: 1e9}
 	end := &trace.Event{
-		Desc: gcEnd, Ticks: 19_022_732, Clock: clock, PID: 1, TID: 1<<64 - 1, CPU: 3, PointerSize: 8,
+		Desc: gcEnd, Ticks: 19_022_732, Clock: clock, PID: 1, TID: 1<<64 - 2, CPU: 3, PointerSize: 8,
 		Payload: []byte{3, 0, 0, 0, 2, 0, 0, 0, 9, 0},
 	}
 	end.SetStack([]byte{1, 0, 0, 0, 0, 0, 0, 0x80, 2, 0, 0, 0, 0, 0, 0, 0}, 8)
 	other := &trace.Event{
-		Desc: strange, Ticks: 2_000_000_001, Clock: clock, PID: 1, TID: 2, CPU: trace.UnknownCPU, PointerSize: 8,
+		Desc: strange, Ticks: 2_000_000_001, Clock: clock, PID: 1, TID: trace.UnknownID, CPU: trace.UnknownCPU, PointerSize: 8,
 		Payload: []byte{0xff, 0},
 	}
 	early := &trace.Event{Desc: strange, Ticks: -1_000_000, Clock: clock, CPU: trace.UnknownCPU, PointerSize: 8}
@@ -34,10 +34,10 @@ func events() []*trace.Event {
 func TestAppendEvent(t *testing.T) {
 	want := []string{
 		`{"time_ms":19.022732,"time":"2026-11-20T23:56:38.142479521Z","provider":"Microsoft-Windows-DotNETRuntime","id":2,"version":1,` +
-			`"name":"GCEnd","opcode":2,"level":4,"keywords":1,"pid":1,"tid":18446744073709551615,"cpu":3,` +
+			`"name":"GCEnd","opcode":2,"level":4,"keywords":1,"pid":1,"tid":18446744073709551614,"cpu":3,` +
 			`"fields":{"Count":3,"Depth":2,"ClrInstanceID":9},"stack":[9223372036854775809,2]}` + "\n",
 		`{"time_ms":2000.000001,"time":"2026-11-20T23:56:40.123456790Z","provider":"My\"Own","id":85,"version":0,` +
-			`"name":"EventID(85)","opcode":0,"level":0,"keywords":18446744073709551615,"pid":1,"tid":2,"cpu":null,"payload":"/wA="}` + "\n",
+			`"name":"EventID(85)","opcode":0,"level":0,"keywords":18446744073709551615,"pid":1,"tid":null,"cpu":null,"payload":"/wA="}` + "\n",
 		`{"time_ms":-1,"time":"2026-11-20T23:56:38.122456789Z","provider":"My\"Own","id":85,"version":0,` +
 			`"name":"EventID(85)","opcode":0,"level":0,"keywords":18446744073709551615,"pid":0,"tid":0,"cpu":null,"fields":{}}` + "\n",
 	}
