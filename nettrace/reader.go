@@ -45,7 +45,7 @@ type Reader struct {
 	sync    uint64 // ticks of Info.Start
 	sorted  uint64 // sort key that no later event is older than
 	emitted uint64 // sort key of the last event handed out
-	latest  uint64 // sort key of the latest event or sequence point read
+	latest  uint64 // sort key of the latest event read
 	point   bool   // the last block was a sequence point
 	event   trace.Event
 }
@@ -282,7 +282,6 @@ func (r *Reader) sequencePoint(b *block) error {
 	if v6 && ticks == math.MaxUint64 { // one-collect ends its files so
 		ticks = r.unkey(r.latest)
 	}
-	r.latest = max(r.latest, r.key(ticks))
 	r.seqs.sequencePoint(ticks, threadList(c, n, v6))
 	r.loss.Settled = r.time(ticks)
 	if v6 {
