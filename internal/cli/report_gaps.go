@@ -156,13 +156,14 @@ func (rep *report) emptyVerdict() string {
 
 // pid is the process to collect from, for a command.
 func (rep *report) pid() string {
+	pid := rep.info.PID
 	if len(rep.cases) > 0 {
-		return fmt.Sprint(rep.cases[0].Process.Process.PID)
+		pid = rep.cases[0].Process.Process.PID
 	}
-	if rep.info.PID != 0 {
-		return fmt.Sprint(rep.info.PID)
+	if pid == 0 || pid == trace.UnknownID {
+		return "PID"
 	}
-	return "PID"
+	return fmt.Sprint(pid)
 }
 
 func (rep *report) collectCommand(profile string) string {

@@ -9,7 +9,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
-	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -41,11 +41,16 @@ type collected struct {
 
 // gather reads a trace.
 func (o *reportOptions) gather(ctx context.Context, std *stdio, path string) (*report, error) {
-	r, err := std.read(ctx, path, nettrace.Options{Want: gc.Wants})
+	r, err := std.read(ctx, path, open.Options{Want: gc.Wants})
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
+	return o.examine(r)
+}
+
+// examine reads a trace to its end.
+func (o *reportOptions) examine(r *reading) (*report, error) {
 	var m gc.Model
 	var order []*gc.Process
 	cases := map[*gc.Process]*findings.Case{}
@@ -67,7 +72,7 @@ func (o *reportOptions) gather(ctx context.Context, std *stdio, path string) (*r
 		}
 		k.Add(c)
 	}
-	rep := &report{name: r.in.Name, path: path, info: r.Info(), loss: r.Loss(), narrowed: !o.all()}
+	rep := &report{name: r.in.Name, path: r.path, info: r.Info(), loss: r.Loss(), narrowed: !o.all()}
 	rep.collect(r)
 	for _, p := range order {
 		rep.add(o, cases[p])

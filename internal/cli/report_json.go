@@ -10,6 +10,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // reportSchema is raised when a key changes its meaning or goes away.
@@ -32,7 +33,7 @@ type (
 		Next          []string      `json:"next"`
 	}
 	jsonProcess struct {
-		PID         uint64           `json:"pid"`
+		PID         *uint64          `json:"pid"`
 		Process     *string          `json:"process"`
 		CommandLine *string          `json:"command_line"`
 		Runtime     *string          `json:"runtime"`
@@ -251,7 +252,7 @@ func (rep *report) jsonLost() jsonLost {
 func (c *reportCase) json() jsonProcess {
 	p := c.Process.Process
 	j := jsonProcess{
-		PID: p.PID, Process: text(p.Name), CommandLine: text(p.CommandLine), Runtime: text(p.Runtime), Server: optional(p.Server),
+		PID: known(p.PID), Process: text(p.Name), CommandLine: text(p.CommandLine), Runtime: text(p.Runtime), Server: optional(p.Server),
 		Verdict: c.Verdict(c.found), Totals: c.jsonAll(), Timeline: c.jsonTimeline(),
 		Findings: []jsonFinding{}, Suspensions: []jsonSuspension{}, Longest: []jsonLongest{},
 		Omitted: jsonOmitted{Pauses: c.Process.All().Pause.Count() - len(c.Process.Longest)},
@@ -370,6 +371,14 @@ func findingJSON(f *findings.Finding) jsonFinding {
 		j.Settings = append(j.Settings, jsonSetting{s.Variable, s.Value, text(s.Property), text(s.JSON), s.Effect})
 	}
 	return j
+}
+
+// known is nil for an id that the trace does not tell.
+func known(id uint64) *uint64 {
+	if id == trace.UnknownID {
+		return nil
+	}
+	return &id
 }
 
 // text is nil where there is none.

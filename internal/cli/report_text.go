@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"time"
@@ -10,16 +11,22 @@ import (
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // write writes the report for people.
 func (rep *report) write(p *page) {
+	rep.writeBody(p)
+	rep.writeNext(p)
+}
+
+// writeBody writes the report but for what to run next.
+func (rep *report) writeBody(p *page) {
 	if len(rep.cases) == 0 {
 		p.heading("%s", rep.emptyVerdict())
 		p.line("")
 		rep.about(p)
 		rep.writeGaps(p, nil)
-		rep.writeNext(p)
 		return
 	}
 	for i := range rep.cases {
@@ -43,7 +50,6 @@ func (rep *report) write(p *page) {
 		c.writeFindings(p)
 		c.writeTables(p)
 	}
-	rep.writeNext(p)
 }
 
 // about says what file this is and what it holds.
@@ -56,9 +62,9 @@ func (rep *report) about(p *page) {
 }
 
 func processName(p *gc.Process) string {
-	name := p.Name
-	if name == "" {
-		name = "process"
+	name := cmp.Or(p.Name, "process")
+	if p.PID == trace.UnknownID {
+		return name
 	}
 	return fmt.Sprintf("%s (pid %d)", name, p.PID)
 }

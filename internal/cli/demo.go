@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/export/jsonl"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// demoTrace is a real trace; demo/README.md says of what.
+//
+//go:embed demo/net9-srv-datas-web-collect.nettrace.gz
+var demoTrace []byte
+
+const (
+	demoName        = "demo.nettrace"
+	demoCollections = 6
+	demoEvents      = 3
+	demoEventWidth  = 300 // characters of an event's line
+)
+
+func newDemoCmd(std *stdio) *cobra.Command {
+	return &cobra.Command{
+		Use:   "demo",
+		Short: "Show what gctrail does, on a real trace that is built in",
+		Long: `demo reports on a real trace that is built into gctrail, shows what gcs and
+events print, and says how to trace a program of your own. It needs no file, no
+network and no .NET.`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			out, err := std.create("-", nil)
+			if err != nil {
+				return err
+			}
+			return errors.Join(demo(cmd.Context(), std, out), out.Close())
+		},
+	}
+}
+
+func demo(ctx context.Context, std *stdio, out *output) error {
+	p := newPage(std, out)
+	p.prose("", "This is what gctrail says of a small server program that was traced for five seconds: .NET 9, server GC. With a trace of your own it is gctrail app.nettrace.")
+	p.line("")
+	r, err := std.readDemo(ctx, gc.Wants)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	rep, err := newReportOptions().examine(r)
+	if err != nil {
+		return err
+	}
+	rep.writeBody(p)
+	p.section("gctrail gcs lists every collection, gctrail gcs --format jsonl or csv for programs:")
+	if _, err := out.Write(p.Bytes()); err != nil {
+		return err
+	}
+	if err := demoGCs(ctx, std, out); err != nil {
+		return err
+	}
+	p.Reset()
+	p.section("gctrail events writes every event, decoded, as a line of JSON:")
+	if err := demoLines(ctx, std, p); err != nil {
+		return err
+	}
+	p.section("Now a program of your own")
+	p.command("  ", "dotnet-trace collect -p PID --profile gc-collect -o app.nettrace")
+	p.line("or, where dotnet-trace is not at hand, let the runtime write it:")
+	p.command("  ", collectSelf)
+	p.line("and then:")
+	p.command("  ", "gctrail app.nettrace")
+	_, err = out.Write(p.Bytes())
+	return err
+}
+
+// readDemo opens the trace that is built in, for some kinds of its events.
+func (std *stdio) readDemo(ctx context.Context, want func(*trace.Descriptor) bool) (*reading, error) {
+	in, err := open.Reader(bytes.NewReader(demoTrace), demoName, open.Options{Want: want})
+	if err != nil {
+		return nil, fmt.Errorf("the trace that is built in: %w", err)
+	}
+	std.showing = std.progress(in)
+	return &reading{Source: in.Source, path: "-", in: in, ctx: ctx, progress: std.showing}, nil
+}
+
+// demoGCs writes the first rows of what gcs does.
+func demoGCs(ctx context.Context, std *stdio, out *output) error {
+	r, err := std.readDemo(ctx, gc.Wants)
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	w := newTableGCs(std, out, nil, false)
+	if err := w.begin(r); err != nil {
+		return err
+	}
+	var m gc.Model
+	n := 0
+	for c, err := range r.collections(&m) {
+		if err != nil {
+			return err
+		}
+		if err := w.collection(c); err != nil {
+			return err
+		}
+		if n++; n == demoCollections {
+			break
+		}
+	}
+	return w.end()
+}
+
+// demoLines writes the first lines of what events does, not to their ends.
+func demoLines(ctx context.Context, std *stdio, p *page) error {
+	var events jsonl.Events
+	r, err := std.readDemo(ctx, func(d *trace.Descriptor) bool {
+		name := events.Name(d)
+		return name == "GCStart" || name == "GCHeapStats"
+	})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	n := 0
+	for ev, err := range r.Events() {
+		if err != nil {
+			return err
+		}
+		events.Start = r.Info().Start
+		line := bytes.TrimSuffix(events.AppendEvent(nil, ev), []byte("\n"))
+		if len(line) > demoEventWidth {
+			line = append(line[:demoEventWidth:demoEventWidth], "..."...)
+		}
+		p.line("%s", line)
+		if n++; n == demoEvents {
+			break
+		}
+	}
+	return nil
+}
