@@ -22,13 +22,14 @@ const (
 	notTrace class = iota
 	unsupported
 	eventPipe
+	etw
 	inGzip
 	inZstd
 	inZip
 )
 
 const (
-	hintReads   = "gctrail reads .nettrace and .netperf files, also inside gzip, zstd or zip"
+	hintReads   = "gctrail reads .nettrace, .netperf and .etl files, also inside gzip, zstd or zip"
 	hintCollect = "take an EventPipe trace of the program: dotnet-trace collect --profile gc-collect -p PID"
 	hintNotYet  = "this version does not read it yet: " + hintCollect
 	hintUnpack  = "unpack it first"
@@ -57,7 +58,7 @@ var kinds = []kind{
 	{class: inZip, magic: "PK\x03\x04"},
 	{class: inZip, magic: "PK\x05\x06"}, // one without entries
 
-	{class: unsupported, also: etlBuffer, looks: "a Windows ETW trace (.etl)", hint: hintNotYet},
+	{class: etw, also: etlBuffer},
 	{class: unsupported, magic: "\x57\x1d\xd1\x75", looks: "the metadata of an LTTng trace (CTF)", hint: hintNotYet},
 	{class: unsupported, magic: "/* CTF ", looks: "the metadata of an LTTng trace (CTF)", hint: hintNotYet},
 	{class: unsupported, magic: "\x1e{", looks: "the metadata of an LTTng trace (CTF 2)", hint: hintNotYet},

@@ -6,13 +6,19 @@ import (
 	"io"
 	"os"
 
+	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Options say how to read a trace. The zero value is what most need.
+// Options say what a trace's Source is to hand out. The zero value means
+// everything but stacks.
 type Options struct {
-	Nettrace nettrace.Options // of .netperf and .nettrace
+	// Want is asked once for each kind of event whether its events are wanted.
+	// Nil wants all.
+	Want func(*trace.Descriptor) bool
+	// Stacks makes events carry their stacks.
+	Stacks bool
 }
 
 // An Input is an opened trace. It belongs to one goroutine, but for Read.
@@ -65,7 +71,7 @@ func File(path string, opts Options) (*Input, error) {
 
 // Reader opens the trace that r yields; name stands for it in errors. It reads
 // ahead of the trace's events. A zip that comes this way is first copied to a
-// temporary file, which Close removes.
+// temporary file, which Close removes, and so is an ETW trace.
 func Reader(r io.Reader, name string, opts Options) (*Input, error) {
 	in := &Input{Name: name, meter: &meter{r: r}}
 	return in.open(opts)
@@ -114,6 +120,21 @@ func (in *Input) open(opts Options) (*Input, error) {
 		return nil, named(in.Name, err)
 	}
 	in.Compression = f.wrapping
-	in.Source = nettrace.NewReader(f.r, opts.Nettrace)
+	if in.Source, err = in.peeler.source(&f, opts); err != nil {
+		in.Close()
+		return nil, named(in.Name, err)
+	}
 	return in, nil
+}
+
+// source is the reader of what was found.
+func (p *peeler) source(f *found, opts Options) (trace.Source, error) {
+	if f.kind.class == eventPipe {
+		return nettrace.NewReader(f.r, nettrace.Options(opts)), nil
+	}
+	files, err := p.files(f)
+	if err != nil {
+		return nil, err
+	}
+	return etl.NewMergedReader(files, etl.Options(opts)), nil
 }

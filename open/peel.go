@@ -41,8 +41,12 @@ type layer struct {
 // A found is what an input turned out to be, and the wrappings around it.
 type found struct {
 	kind     kind
-	wrapping string    // see Input.Compression
-	r        io.Reader // the innermost layer, from its start
+	wrapping string      // see Input.Compression
+	r        io.Reader   // the innermost layer, from its start
+	at       io.ReaderAt // the same, nil where there is only a stream
+	size     int64       // of at
+	name     string      // in the zip that it lies in
+	more     []found     // traces beside it that belong to it
 }
 
 // A peeler takes the wrappings off an input.
@@ -60,7 +64,7 @@ func (p *peeler) peel(l layer, depth int) (found, error) {
 	if err != nil && !errors.Is(err, io.EOF) && len(head) == 0 {
 		return found{}, err
 	}
-	f := found{kind: identify(head), r: in}
+	f := found{kind: identify(head), r: in, at: l.at, size: l.size}
 	if f.kind.class >= inGzip && depth == maxDepth {
 		f.kind = kind{class: unsupported, looks: "packed more than three times over", hint: hintUnpack}
 		return f, nil
@@ -124,7 +128,7 @@ func (p *peeler) close() error {
 func (f *found) refusal(name string) error {
 	e := &UnknownError{Name: name, Looks: f.kind.looks, Hint: f.kind.hint, Err: ErrNotTrace}
 	switch f.kind.class {
-	case eventPipe:
+	case eventPipe, etw:
 		return nil
 	case unsupported:
 		e.Err = ErrUnsupported

@@ -18,7 +18,7 @@ import (
 )
 
 const (
-	reads   = "gctrail reads .nettrace and .netperf files, also inside gzip, zstd or zip"
+	reads   = "gctrail reads .nettrace, .netperf and .etl files, also inside gzip, zstd or zip"
 	collect = "take an EventPipe trace of the program: dotnet-trace collect --profile gc-collect -p PID"
 	notYet  = "this version does not read it yet: " + collect
 	noGC    = "it holds no GC events: " + collect
@@ -61,7 +61,6 @@ func TestRefusals(t *testing.T) {
 		{`{"pid": 1}`, "not a trace: JSON; " + reads},
 		{"\x01\x02\x03\x04\x00", "not a trace: data of an unknown kind, which begins 01 02 03 04 00; " + reads},
 
-		{etl(), "not supported: a Windows ETW trace (.etl); " + notYet},
 		{"\x57\x1d\xd1\x75\x00", "not supported: the metadata of an LTTng trace (CTF); " + notYet},
 		{"/* CTF 1.8 */", "not supported: the metadata of an LTTng trace (CTF); " + notYet},
 		{"\x1e{\n  \"type\": \"preamble\"", "not supported: the metadata of an LTTng trace (CTF 2); " + notYet},
@@ -93,7 +92,7 @@ func TestRefusals(t *testing.T) {
 		{"%PDF-1.7\n", "not a trace: a PDF document; " + reads},
 
 		{string(gzipped([]byte("hello"))), `not a trace: text that begins "hello", inside gzip; ` + reads},
-		{string(zstded([]byte(etl()))), "not supported: a Windows ETW trace (.etl), inside zstd; " + notYet},
+		{string(zstded([]byte("\x57\x1d\xd1\x75\x00"))), "not supported: the metadata of an LTTng trace (CTF), inside zstd; " + notYet},
 		{string(gzipped(gzipped(gzipped(gzipped(bare))))), "not supported: packed more than three times over, inside gzip+gzip+gzip; unpack it first"},
 		{string(zstded(make([]byte, 80<<20), zstd.WithWindowSize(64<<20))), "not supported: zstd with a window of more than 32 MiB; unpack it first"},
 
@@ -101,7 +100,7 @@ func TestRefusals(t *testing.T) {
 		{string(zipped(trace("a"))[:20_000]), "not a trace: a zip without its directory, which comes last; it was not copied whole: fetch it again"},
 		{string(zipped(trace("a.nettrace"), member{"b/c.txt", nil}, trace("b/d"))), "not supported: a zip that holds 2 traces: a.nettrace, b/d; unpack it and name one or several"},
 		{string(zipped(member{"v.txt", []byte("v")}, member{"w\x1b[2J", nil}, member{"x", nil}, member{"y", nil}, member{"z", nil})), `not a trace: a zip without a trace: v.txt, "w\x1b[2J", x and 2 more; ` + reads},
-		{string(zipped(member{"PerfViewData.etl", []byte(etl())}, member{"LogFile.txt", []byte("Started")})), "not supported: a zip that holds PerfViewData.etl, a Windows ETW trace (.etl); " + notYet},
+		{string(zipped(trace("a.nettrace"), member{"a.etl", []byte(etl())})), "not supported: a zip that holds 2 traces: a.nettrace, a.etl; unpack it and name one or several"},
 		{string(zipped(member{"a.zip", zipped(trace("a"))})), "not supported: a zip that holds a.zip, a zip inside a zip; unpack it first"},
 		{string(gzipped(zipped(member{"a", nil}))), "not a trace: a zip without a trace: a, inside gzip; " + reads},
 

@@ -7,8 +7,9 @@ import (
 	"os"
 )
 
-// maxSpool is how much of a zip that comes as a stream is kept on disk.
-const maxSpool = 2 << 30
+// maxSpool is how much of an input that comes as a stream, or is compressed, is
+// kept on disk where it cannot be read as one.
+const maxSpool = 4 << 30
 
 // A spooled is a temporary file that is gone when it is closed.
 type spooled struct {
@@ -16,9 +17,10 @@ type spooled struct {
 	gone bool // its name is, already
 }
 
-// spool copies r to a temporary file. It takes no more than limit bytes.
-func spool(r io.Reader, limit int64) (*spooled, int64, error) {
-	f, err := os.CreateTemp("", "gctrail-*.zip")
+// spool copies r, which what describes, to a temporary file. It takes no more
+// than limit bytes.
+func spool(r io.Reader, limit int64, what string) (*spooled, int64, error) {
+	f, err := os.CreateTemp("", "gctrail-*")
 	if err != nil {
 		return nil, 0, err
 	}
@@ -27,7 +29,8 @@ func spool(r io.Reader, limit int64) (*spooled, int64, error) {
 	s := &spooled{File: f, gone: os.Remove(f.Name()) == nil}
 	n, err := io.Copy(f, io.LimitReader(r, limit+1))
 	if err == nil && n > limit {
-		err = fmt.Errorf("a zip of more than %d MiB cannot come through a pipe: name the file", limit>>20)
+		err = fmt.Errorf("%s takes more than the %d MiB that are set aside for it: unpack it, and name the file",
+			what, limit>>20)
 	}
 	if err != nil {
 		s.Close()

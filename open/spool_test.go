@@ -11,7 +11,7 @@ func TestSpool(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)
 	t.Setenv("TMP", dir)
-	s, n, err := spool(strings.NewReader("some bytes"), 10)
+	s, n, err := spool(strings.NewReader("some bytes"), 10, "it")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -23,8 +23,8 @@ func TestSpool(t *testing.T) {
 		t.Error(err)
 	}
 
-	_, _, err = spool(strings.NewReader(strings.Repeat("x", 2<<20)), 1<<20)
-	want := "a zip of more than 1 MiB cannot come through a pipe: name the file"
+	_, _, err = spool(strings.NewReader(strings.Repeat("x", 2<<20)), 1<<20, "a zip")
+	want := "a zip takes more than the 1 MiB that are set aside for it: unpack it, and name the file"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

@@ -31,7 +31,7 @@ func (p *peeler) zip(l layer, in io.Reader, depth int) (found, error) {
 	}
 	stream := l.at == nil
 	if stream {
-		f, size, err := spool(in, maxSpool)
+		f, size, err := spool(in, maxSpool, "a zip that comes through a pipe")
 		if err != nil {
 			return found{}, err
 		}
@@ -54,18 +54,29 @@ func (p *peeler) zip(l layer, in io.Reader, depth int) (found, error) {
 	z.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor(zstdOptions...))
 
 	c := p.look(z, depth)
-	if len(c.traces) != 1 {
+	if len(c.traces) != 1 && !c.belong() {
 		return c.refused()
 	}
 	if !stream {
 		p.meter.n.Store(0) // what looking has read is read again
 	}
-	return p.entry(c.traces[0], depth)
+	f, err := p.entry(c.traces[0], depth)
+	for _, t := range c.traces[1:] {
+		if err != nil {
+			break
+		}
+		var g found
+		g, err = p.entry(t, depth)
+		f.more = append(f.more, g)
+		f.wrapping += "," + strings.TrimPrefix(g.wrapping, "zip:")
+	}
+	return f, err
 }
 
 // A contents is what the entries of a zip are.
 type contents struct {
 	traces []*zip.File
+	etw    int      // of them
 	names  []string // of all that are no folders
 	known  *kind    // of the first that is unsupported
 	where  string   // its name
@@ -88,12 +99,22 @@ func (p *peeler) look(z *zip.Reader, depth int) *contents {
 		case err != nil:
 		case got.kind.class == eventPipe:
 			c.traces = append(c.traces, f)
+		case got.kind.class == etw:
+			c.traces = append(c.traces, f)
+			c.etw++
 		case got.kind.class == unsupported && c.known == nil:
 			c.known, c.where = &got.kind, printable(f.Name)
 		}
 	}
 	return c
 }
+
+// belong says whether the traces of a zip are parts of one: a session may write
+// what the kernel and what programs raise to files of their own.
+func (c *contents) belong() bool { return c.etw > 0 && c.etw == len(c.traces) && c.etw <= maxParts }
+
+// maxParts bounds the files that one trace is made of.
+const maxParts = 64
 
 // entry peels one entry of a zip.
 func (p *peeler) entry(f *zip.File, depth int) (found, error) {
@@ -108,7 +129,9 @@ func (p *peeler) entry(f *zip.File, depth int) (found, error) {
 	// Its error is that of the last read, which has told it.
 	p.closers = append(p.closers, func() error { r.Close(); return nil })
 	p.zipped = true
-	return p.within(name, r, depth)
+	found, err := p.within(name, r, depth)
+	found.name = printable(f.Name)
+	return found, err
 }
 
 // refused says why none of the entries is the trace.

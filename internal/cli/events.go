@@ -11,7 +11,7 @@ import (
 
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -75,7 +75,7 @@ func (o *eventsOptions) run(ctx context.Context, std *stdio) error {
 func (o *eventsOptions) write(ctx context.Context, std *stdio, out *output) error {
 	var events jsonl.Events
 	met := map[string]bool{} // names of wanted events
-	r, err := std.read(ctx, o.file, nettrace.Options{
+	r, err := std.read(ctx, o.file, open.Options{
 		Stacks: true,
 		Want: func(d *trace.Descriptor) bool {
 			name := events.Name(d)

@@ -14,7 +14,7 @@ import (
 	"github.com/gctrail/gctrail/export/csv"
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/open"
 )
 
 type gcsOptions struct {
@@ -117,7 +117,7 @@ func (o *gcsOptions) run(ctx context.Context, std *stdio) error {
 
 // list writes the collections of one trace.
 func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWriter, path string) error {
-	r, err := std.read(ctx, path, nettrace.Options{Want: gc.Wants})
+	r, err := std.read(ctx, path, open.Options{Want: gc.Wants})
 	if err != nil {
 		return err
 	}

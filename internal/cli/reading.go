@@ -6,7 +6,6 @@ import (
 	"iter"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -23,8 +22,8 @@ type reading struct {
 }
 
 // read opens the trace at path.
-func (std *stdio) read(ctx context.Context, path string, opts nettrace.Options) (*reading, error) {
-	in, err := open.File(path, open.Options{Nettrace: opts})
+func (std *stdio) read(ctx context.Context, path string, opts open.Options) (*reading, error) {
+	in, err := open.File(path, opts)
 	if err != nil {
 		return nil, &inputError{path, err}
 	}
@@ -80,7 +79,7 @@ func (r *reading) collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
 
 // again opens the trace once more, for some kinds of its events.
 func (r *reading) again(want func(*trace.Descriptor) bool) (trace.Source, error) {
-	in, err := open.File(r.path, open.Options{Nettrace: nettrace.Options{Want: want}})
+	in, err := open.File(r.path, open.Options{Want: want})
 	if err != nil {
 		return nil, err
 	}
