@@ -53,5 +53,6 @@ func generate(eventsJSON []byte) (map[string][]byte, error) {
 	add("kinds_gen.go", t.kindsFile())
 	add("layouts_gen.go", t.layoutsFile())
 	add("structs_gen_test.go", t.testFile())
+	add("tracepoints_gen.go", t.tracepointsFile())
 	return files, err
 }

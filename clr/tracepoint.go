@@ -1,0 +1,58 @@
+package clr
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A tracepoint is an event that the runtime raises through LTTng.
+type tracepoint struct {
+	id       uint32
+	kind     Kind
+	level    uint8
+	keywords uint64
+}
+
+// tracepointProvider is what LTTng's names of the runtime's providers lack.
+const tracepointProvider = "Microsoft-Windows-"
+
+// Tracepoint describes the event that an LTTng tracepoint of the runtime stands
+// for, such as version 2 of GCStart for "DotNETRuntime:GCStart_V2". The result is
+// false where the package's table does not have the event, or not in that
+// version; if it is one of the runtime's at all, the descriptor then has its
+// provider, name and version, else it is zero.
+//
+// The names are those of the manifest with the version after them
+// (genLttngProvider.py).
+func Tracepoint(name string) (trace.Descriptor, bool) {
+	provider, event, ok := strings.Cut(name, ":")
+	if !ok || !strings.HasPrefix(provider, "DotNETRuntime") {
+		return trace.Descriptor{}, false
+	}
+	event, version := splitVersion(event)
+	d := trace.Descriptor{Provider: tracepointProvider + provider, Name: event, Version: version}
+	t, ok := tracepoints[provider+":"+event]
+	if !ok || !schemas[t.kind].has(version) {
+		return d, false
+	}
+	d.ID, d.Level, d.Keywords, d.Opcode = t.id, t.level, t.keywords, t.kind.Opcode()
+	return d, true
+}
+
+// splitVersion takes the version off a name such as "GCStart_V2".
+func splitVersion(name string) (string, uint32) {
+	i := strings.LastIndex(name, "_V")
+	if i < 0 {
+		return name, 0
+	}
+	version, err := strconv.ParseUint(name[i+2:], 10, 8)
+	if err != nil {
+		return name, 0
+	}
+	return name[:i], uint32(version)
+}
+
+// has says whether a version of the event, or an older one, is known.
+func (s *schema) has(version uint32) bool { return s.layouts[0].version <= version }
