@@ -42,6 +42,9 @@ type Info struct {
 	// Processes are those that the trace names, by PID. The map grows while
 	// events are read; where a PID was used again, the latest process counts.
 	Processes map[uint64]Process
+	// ProcessesUnknown is set once an event was yielded that does not tell which
+	// of several processes raised it. Its PID is 0.
+	ProcessesUnknown bool
 }
 
 // A Process is what a trace says of one, apart from its events.
