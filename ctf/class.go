@@ -1,0 +1,213 @@
+package ctf
+
+import (
+	"strings"
+
+	"github.com/gctrail/gctrail/ctf/tsdl"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A member is one trace of those that a Reader merges: a folder with metadata.
+type member struct {
+	dir         string
+	meta        *tsdl.Trace
+	pointerSize int
+	pid         uint64 // of all events, where they have none of their own; else 0
+	process     string // its name
+	kernel      bool
+
+	header    plan
+	frame     *frame
+	slots     int
+	nodes     int // in all plans
+	describer describer
+	streams   map[uint64]*streamClass
+}
+
+// A streamClass is how the packets and events of some streams are read.
+type streamClass struct {
+	member       *member
+	meta         *tsdl.Stream
+	clock        clock
+	context      plan // of packets
+	eventHeader  plan
+	eventContext plan // of all events
+	frame        *frame
+	slots        int // most that any event takes
+	events       map[uint64]*eventClass
+	dense        []*eventClass   // by id
+	split        map[string]bool // tracepoints that another one, named so and _1, goes on with
+}
+
+// An eventClass is how one kind of event is read. It is planned when the first
+// such event is met.
+type eventClass struct {
+	meta    *tsdl.Event
+	context plan
+	payload plan
+	kind    *kind
+	part    part
+	err     error // why such events cannot be read
+}
+
+// A kind is what an event stands for.
+type kind struct {
+	desc  *trace.Descriptor
+	known bool // to Options.Resolve
+	want  bool
+	count uint64
+}
+
+// A part tells the tracepoints that old runtimes split an event into.
+type part uint8
+
+const (
+	wholeEvent part = iota
+	firstPart
+	lastPart
+)
+
+// denseEvents is up to where event ids index a slice.
+const denseEvents = 1 << 12
+
+func (s *streamClass) event(id uint64) *eventClass {
+	if id < uint64(len(s.dense)) {
+		return s.dense[id]
+	}
+	return s.events[id]
+}
+
+// newMember plans what all packets of a trace have.
+func newMember(dir string, meta *tsdl.Trace) (*member, error) {
+	m := &member{dir: dir, meta: meta, describer: describer{maxDescribed}, streams: map[uint64]*streamClass{}}
+	m.kernel = meta.Env["domain"] == "kernel"
+	p := planner{trace: meta, nodes: &m.nodes}
+	var err error
+	if m.header, err = p.plan(tsdl.PacketHeader, meta.PacketHeader); err != nil {
+		return nil, err
+	}
+	m.frame, m.slots = p.frame, p.slots
+	for _, s := range meta.Streams {
+		c, err := m.newStream(s)
+		if err != nil {
+			return nil, err
+		}
+		m.streams[s.ID] = c
+	}
+	m.environment()
+	return m, nil
+}
+
+func (m *member) newStream(meta *tsdl.Stream) (*streamClass, error) {
+	s := &streamClass{member: m, meta: meta, clock: newClock(m.meta, meta), events: map[uint64]*eventClass{}}
+	p := planner{trace: m.meta, nodes: &m.nodes, frame: m.frame, slots: m.slots}
+	for _, part := range []struct {
+		to    *plan
+		scope tsdl.Scope
+		t     *tsdl.Type
+	}{
+		{&s.context, tsdl.PacketContext, meta.PacketContext},
+		{&s.eventHeader, tsdl.EventHeader, meta.EventHeader},
+		{&s.eventContext, tsdl.StreamContext, meta.EventContext},
+	} {
+		var err error
+		if *part.to, err = p.plan(part.scope, part.t); err != nil {
+			return nil, err
+		}
+	}
+	s.frame, s.slots = p.frame, p.slots
+	s.split = splitEvents(meta.Events)
+	for _, e := range meta.Events {
+		c := &eventClass{meta: e}
+		if e.ID < denseEvents {
+			for uint64(len(s.dense)) <= e.ID {
+				s.dense = append(s.dense, nil)
+			}
+			s.dense[e.ID] = c
+		} else {
+			s.events[e.ID] = c
+		}
+	}
+	return s, nil
+}
+
+// prepare plans an event when it is first met.
+func (r *Reader) prepare(s *streamClass, c *eventClass) {
+	m := s.member
+	name, ok := strings.CutSuffix(c.meta.Name, splitSuffix)
+	switch {
+	case ok && s.split[name]:
+		c.part = lastPart
+	case s.split[c.meta.Name]:
+		c.part = firstPart
+		fallthrough
+	default:
+		name = c.meta.Name
+	}
+	fields, described := m.describer.describe(c.meta.Payload)
+	c.kind = r.kind(name, m, fields)
+
+	p := planner{trace: m.meta, nodes: &m.nodes, frame: s.frame, slots: s.slots}
+	if c.context, c.err = p.plan(tsdl.EventContext, c.meta.Context); c.err != nil {
+		return
+	}
+	p.wanted = referredTo(c.meta.Payload)
+	p.wire, p.counts, p.described = true, c.kind.desc.Fields != nil, described
+	c.payload, c.err = p.plan(tsdl.Payload, c.meta.Payload)
+	s.slots = max(s.slots, p.slots)
+}
+
+// splitSuffix is what the rest of an event's fields have in their tracepoint's
+// name. Runtimes before .NET Core 2.1 split what has more than ten fields.
+const splitSuffix = "_1"
+
+func splitEvents(events []*tsdl.Event) map[string]bool {
+	names, split := map[string]bool{}, map[string]bool{}
+	for _, e := range events {
+		names[e.Name] = true
+	}
+	for _, e := range events {
+		if name, ok := strings.CutSuffix(e.Name, splitSuffix); ok && names[name] {
+			split[name] = true
+		}
+	}
+	return split
+}
+
+// kind finds the kind of the events of a tracepoint. Those that Resolve knows
+// are of one kind in all traces.
+func (r *Reader) kind(tracepoint string, m *member, fields []trace.Field) *kind {
+	if k := r.known[tracepoint]; k != nil {
+		return k
+	}
+	k := &kind{}
+	var desc trace.Descriptor
+	if r.opts.Resolve != nil {
+		desc, k.known = r.opts.Resolve(tracepoint)
+	}
+	switch {
+	case k.known:
+	case desc.Provider == "":
+		desc = unresolved(tracepoint, m)
+		fallthrough
+	default:
+		desc.Fields = fields
+	}
+	k.desc = &desc
+	k.want = r.opts.Want == nil || r.opts.Want(k.desc)
+	r.kinds = append(r.kinds, k)
+	if k.known {
+		r.known[tracepoint] = k
+	}
+	return k
+}
+
+// unresolved describes a tracepoint by its name: its provider's, a colon, and
+// its own; or, of the kernel, its own.
+func unresolved(tracepoint string, m *member) trace.Descriptor {
+	provider, name, ok := strings.Cut(tracepoint, ":")
+	if !ok {
+		provider, name = m.meta.Env["domain"], tracepoint
+	}
+	return trace.Descriptor{Provider: provider, Name: name}
+}

@@ -1,0 +1,87 @@
+package ctf
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/gctrail/gctrail/ctf/tsdl"
+)
+
+// A clock turns the cycles of a stream into nanoseconds since 1970.
+type clock struct {
+	freq   uint64
+	offset int64 // nanoseconds
+}
+
+// newClock is the clock of a stream: the one that its time stamps name, else the
+// trace's first.
+func newClock(t *tsdl.Trace, s *tsdl.Stream) clock {
+	c := s.Clock
+	if name := clockOf(s.EventHeader, map[*tsdl.Type]bool{}); c == nil && name != "" {
+		for _, known := range t.Clocks {
+			if known.Name == name {
+				c = known
+			}
+		}
+	}
+	if c == nil && len(t.Clocks) > 0 {
+		c = t.Clocks[0]
+	}
+	if c == nil {
+		return clock{freq: second}
+	}
+	k := clock{freq: c.Frequency}
+	cycles, neg := uint64(c.Cycles), c.Cycles < 0
+	if neg {
+		cycles = -cycles
+	}
+	ns := scaled(cycles, c.Frequency)
+	if neg {
+		ns = -ns
+	}
+	k.offset = c.Seconds*second + ns
+	return k
+}
+
+const second = 1e9
+
+// clockOf is the name of the clock that an integer within t counts, or "".
+func clockOf(t *tsdl.Type, seen map[*tsdl.Type]bool) string {
+	if t == nil || seen[t] {
+		return ""
+	}
+	if t.Clock != "" {
+		return t.Clock
+	}
+	seen[t] = true
+	for i := range t.Fields {
+		if c := clockOf(t.Fields[i].Type, seen); c != "" {
+			return c
+		}
+	}
+	for i := range t.Options {
+		if c := clockOf(t.Options[i].Type, seen); c != "" {
+			return c
+		}
+	}
+	return ""
+}
+
+// ns is the time of a number of cycles.
+func (c *clock) ns(cycles uint64) int64 {
+	if c.freq == second {
+		return c.offset + int64(cycles)
+	}
+	return c.offset + scaled(cycles, c.freq)
+}
+
+// scaled is cycles/freq seconds in nanoseconds, rounded down. What is too long
+// for an int64 becomes the longest there is.
+func scaled(cycles, freq uint64) int64 {
+	hi, lo := bits.Mul64(cycles, second)
+	if hi >= freq {
+		return math.MaxInt64
+	}
+	ns, _ := bits.Div64(hi, lo, freq)
+	return int64(min(ns, math.MaxInt64))
+}

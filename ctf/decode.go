@@ -1,0 +1,379 @@
+package ctf
+
+import (
+	"bytes"
+	"encoding/binary"
+	"unicode/utf8"
+
+	"github.com/gctrail/gctrail/ctf/tsdl"
+)
+
+// A failure is why reading stopped.
+type failure uint8
+
+const (
+	noFailure failure = iota
+	failShort         // the input ends
+	failOption
+	failEndless
+	failVarInt
+)
+
+var failures = [...]error{
+	failOption:  malformed("a value without an option of its variant"),
+	failEndless: malformed("elements that take no space"),
+	failVarInt:  malformed("an integer of more than 64 bits"),
+}
+
+// A decoder reads the fields of one packet.
+type decoder struct {
+	buf   []byte // of the packet, from a byte that every alignment divides
+	pos   int    // in bits
+	end   int    // in bits: of buf, or of the packet's content
+	fail  failure
+	slots []uint64
+	out   []byte // the payload
+	emit  bool   // write it
+
+	roles  [numRoles]uint64
+	seen   uint32                  // roles with a value, as bits
+	stamp  int                     // bits of the time stamp
+	width  int                     // bits of the counter of discarded events
+	spans  [2]struct{ off, n int } // of the trace's UUID and the process's name, in bytes
+	signed bool
+}
+
+func (d *decoder) has(r role) bool { return d.seen&(1<<r) != 0 }
+
+// run reads what the nodes say. It returns false where that failed.
+func (d *decoder) run(nodes []node) bool {
+	for i := range nodes {
+		n := &nodes[i]
+		pos := (d.pos + n.mask) &^ n.mask
+		if pos > d.end {
+			return d.failed(failShort)
+		}
+		d.pos = pos
+		switch n.op {
+		case opInt:
+			if !d.integer(n) {
+				return false
+			}
+		case opCopy:
+			if !d.copied(n) {
+				return false
+			}
+		case opAlign:
+		case opVarInt:
+			if !d.varInt(n) {
+				return false
+			}
+		case opString:
+			if !d.text(n) {
+				return false
+			}
+		case opText:
+			if !d.boundedText(n) {
+				return false
+			}
+		case opLoop:
+			if !d.loop(n) {
+				return false
+			}
+		case opChoose:
+			if !d.choose(n) {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func (d *decoder) failed(f failure) bool {
+	d.fail = f
+	return false
+}
+
+func (d *decoder) integer(n *node) bool {
+	pos := d.pos
+	if n.size > d.end-pos {
+		return d.failed(failShort)
+	}
+	d.pos = pos + n.size
+	var v uint64
+	b := d.buf[pos>>3:]
+	switch {
+	case pos&7 != 0 || n.size&7 != 0:
+		v = bitField(b, pos&7, n.size, n.big)
+	case n.size == 32 && !n.big:
+		v = uint64(binary.LittleEndian.Uint32(b))
+	case n.size == 16 && !n.big:
+		v = uint64(binary.LittleEndian.Uint16(b))
+	case n.size == 64 && !n.big:
+		v = binary.LittleEndian.Uint64(b)
+	default:
+		v = bitField(b, 0, n.size, n.big)
+	}
+	if n.signed && n.size < 64 {
+		v = uint64(int64(v<<(64-n.size)) >> (64 - n.size))
+	}
+	d.store(n, v)
+	if n.width > 0 && d.emit {
+		d.out = appendUint(d.out, v, n.width)
+	}
+	return true
+}
+
+// store keeps a value for those that need it.
+func (d *decoder) store(n *node, v uint64) {
+	if n.slot > 0 {
+		d.slots[n.slot-1] = v
+	}
+	if n.role > 0 {
+		d.roles[n.role] = v
+		d.seen |= 1 << n.role
+		switch n.role {
+		case role(tsdl.Timestamp):
+			d.stamp = n.size
+		case role(tsdl.Discarded):
+			d.width = n.size
+		}
+	}
+}
+
+// bitField reads an integer of size bits that begins off bits into b. Fields
+// fill bytes from the least significant bit, or in big-endian order from the
+// most significant one (CTF 1.8.3, 4.1.5).
+func bitField(b []byte, off, size int, big bool) uint64 {
+	var v uint64
+	for got := 0; got < size; {
+		take := min(8-off, size-got)
+		c := uint64(b[0])
+		if big {
+			c = c >> (8 - off - take) & (1<<take - 1)
+			v = v<<take | c
+		} else {
+			c = c >> off & (1<<take - 1)
+			v |= c << got
+		}
+		got += take
+		off, b = 0, b[1:]
+	}
+	return v
+}
+
+func appendUint(b []byte, v uint64, width uint8) []byte {
+	switch width {
+	case 1:
+		return append(b, byte(v))
+	case 2:
+		return binary.LittleEndian.AppendUint16(b, uint16(v))
+	case 4:
+		return binary.LittleEndian.AppendUint32(b, uint32(v))
+	}
+	return binary.LittleEndian.AppendUint64(b, v)
+}
+
+// length is the number of elements of a node.
+func (d *decoder) length(n *node) uint64 {
+	if n.dynamic {
+		return d.slots[n.ref]
+	}
+	return n.count
+}
+
+// bytes passes over as many bytes as the node says.
+func (d *decoder) bytes(n *node) ([]byte, bool) {
+	count := d.length(n)
+	if count > uint64(d.end-d.pos)>>3 {
+		return nil, d.failed(failShort)
+	}
+	at := d.pos >> 3
+	d.pos += int(count) << 3
+	if n.role > 0 {
+		d.span(n, at, int(count))
+	}
+	return d.buf[at : at+int(count)], true
+}
+
+// span notes where the bytes are that a role is for.
+func (d *decoder) span(n *node, off, count int) {
+	i := 0
+	if n.role == roleProcname {
+		i = 1
+	}
+	d.spans[i].off, d.spans[i].n = off, count
+	d.seen |= 1 << n.role
+}
+
+func (d *decoder) copied(n *node) bool {
+	b, ok := d.bytes(n)
+	if ok && n.width > 0 && d.emit {
+		if n.counted {
+			b = b[:min(len(b), maxCount)]
+			d.out = binary.LittleEndian.AppendUint16(d.out, uint16(len(b)))
+		}
+		d.out = append(d.out, b...)
+	}
+	return ok
+}
+
+// maxCount is how many elements the arrays of payloads that describe themselves
+// have at most. Others are left out.
+const maxCount = 1<<16 - 1
+
+func (d *decoder) boundedText(n *node) bool {
+	b, ok := d.bytes(n)
+	if ok && n.width > 0 && d.emit {
+		if i := bytes.IndexByte(b, 0); i >= 0 {
+			b = b[:i]
+		}
+		d.out = appendUTF16(d.out, b)
+	}
+	return ok
+}
+
+func (d *decoder) text(n *node) bool {
+	unit, at := n.size>>3, d.pos>>3
+	rest := d.buf[at : d.end>>3]
+	i := zeroUnit(rest, unit)
+	if i < 0 {
+		return d.failed(failShort)
+	}
+	d.pos += (i + unit) << 3
+	if n.role > 0 {
+		d.span(n, at, i)
+	}
+	if n.width > 0 && d.emit && unit == 1 {
+		d.out = appendUTF16(d.out, rest[:i])
+	} else if n.width > 0 && d.emit && unit == 2 {
+		d.out = append(d.out, rest[:i+2]...)
+	} else if n.width > 0 && d.emit {
+		d.out = appendUTF32(d.out, rest[:i])
+	}
+	return true
+}
+
+// zeroUnit is the offset of the first unit of b that is zero, or -1.
+func zeroUnit(b []byte, unit int) int {
+	if unit == 1 {
+		return bytes.IndexByte(b, 0)
+	}
+	zero := [4]byte{}
+	for i := 0; i+unit <= len(b); i += unit {
+		if bytes.Equal(b[i:i+unit], zero[:unit]) {
+			return i
+		}
+	}
+	return -1
+}
+
+// appendUTF16 appends UTF-8 as UTF-16LE with a terminating zero. A byte that is
+// no UTF-8 becomes U+FFFD.
+func appendUTF16(dst, text []byte) []byte {
+	for i := 0; i < len(text); {
+		if c := text[i]; c < utf8.RuneSelf {
+			dst = append(dst, c, 0)
+			i++
+			continue
+		}
+		r, n := utf8.DecodeRune(text[i:])
+		dst = appendRune(dst, r)
+		i += n
+	}
+	return append(dst, 0, 0)
+}
+
+func appendUTF32(dst, text []byte) []byte {
+	for ; len(text) >= 4; text = text[4:] {
+		dst = appendRune(dst, rune(binary.LittleEndian.Uint32(text)))
+	}
+	return append(dst, 0, 0)
+}
+
+func appendRune(dst []byte, r rune) []byte {
+	if r < 0 || r > utf8.MaxRune {
+		r = utf8.RuneError
+	}
+	if r < 1<<16 {
+		return append(dst, byte(r), byte(r>>8))
+	}
+	r -= 1 << 16
+	hi, lo := 0xd800|r>>10, 0xdc00|r&0x3ff
+	return append(dst, byte(hi), byte(hi>>8), byte(lo), byte(lo>>8))
+}
+
+func (d *decoder) varInt(n *node) bool {
+	var v uint64
+	for shift := 0; ; shift += 7 {
+		if d.end-d.pos < 8 {
+			return d.failed(failShort)
+		}
+		b := d.buf[d.pos>>3]
+		d.pos += 8
+		if shift == 63 && b > 1 || shift > 63 {
+			return d.failed(failVarInt)
+		}
+		v |= uint64(b&0x7f) << shift
+		if b < 0x80 {
+			if n.signed && b&0x40 != 0 && shift < 57 {
+				v |= ^uint64(0) << (shift + 7)
+			}
+			break
+		}
+	}
+	d.store(n, v)
+	if n.width > 0 && d.emit {
+		d.out = appendUint(d.out, v, n.width)
+	}
+	return true
+}
+
+// loop reads the elements of an array. All must take space: what takes none
+// could be there any number of times.
+func (d *decoder) loop(n *node) bool {
+	count := d.length(n)
+	emit := d.emit
+	if n.counted && emit {
+		d.out = binary.LittleEndian.AppendUint16(d.out, uint16(min(count, maxCount)))
+	}
+	for i := range count {
+		if n.counted && i == maxCount {
+			d.emit = false
+		}
+		pos := d.pos
+		if !d.run(n.kids) {
+			d.emit = emit
+			return false
+		}
+		if d.pos == pos {
+			d.emit = emit
+			return d.failed(failEndless)
+		}
+	}
+	d.emit = emit
+	return true
+}
+
+// choose reads the option that a selector stands for.
+func (d *decoder) choose(n *node) bool {
+	v := d.slots[n.ref]
+	for i := range n.options {
+		o := &n.options[i]
+		for _, r := range o.ranges {
+			if n.signed && int64(r.Lo) <= int64(v) && int64(v) <= int64(r.Hi) ||
+				!n.signed && r.Lo <= v && v <= r.Hi {
+				return d.run(o.kids)
+			}
+		}
+	}
+	return n.mayMiss || d.failed(failOption)
+}
+
+// lowBits is a number with the n lowest bits set.
+func lowBits(n int) uint64 {
+	if n >= 64 {
+		return ^uint64(0)
+	}
+	return 1<<n - 1
+}

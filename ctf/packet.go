@@ -1,0 +1,176 @@
+package ctf
+
+import (
+	"encoding/binary"
+	"fmt"
+	"io"
+
+	"github.com/gctrail/gctrail/ctf/tsdl"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A packet is what its header and context say.
+type packet struct {
+	begin, end int64  // nanoseconds since 1970
+	first      uint64 // cycles
+	lastCycles uint64 // 0 where unknown
+	content    int64  // in bytes, of which the last may be used in part
+	bits       uint64 // of content
+	size       int64  // in bytes
+	headerBits int
+
+	discarded uint64 // counted since the stream began
+	width     int    // bits of that counter, 0 where there is none
+	sequence  uint64
+	numbered  bool
+	cpu       uint32
+}
+
+const (
+	packetMagic = 0xc1fc1fc1
+	// headerRead is what is read of a packet to find out how long it is.
+	headerRead = grain
+	// maxHeader bounds the header and context of a packet in bytes.
+	maxHeader = 64 << 10
+)
+
+// open reads the header and context of the packet that the window begins with.
+// The error is io.EOF where there is none.
+func (s *stream) open() error {
+	w := &s.window
+	for n := headerRead; ; n = min(4*n, maxHeader) {
+		whole := w.fill(n)
+		if len(w.buf) == 0 {
+			if err := w.failed(); err != nil {
+				return err
+			}
+			return io.EOF
+		}
+		err := s.readHeader()
+		switch {
+		case err == nil:
+			return s.checkSizes()
+		case s.dec.fail != failShort || n == maxHeader:
+			return err
+		case !whole:
+			return io.ErrUnexpectedEOF
+		}
+	}
+}
+
+// readHeader reads the header and context as far as the window has them.
+func (s *stream) readHeader() error {
+	d, m := &s.dec, s.member
+	d.buf, d.pos, d.end = s.window.buf, 0, 8*len(s.window.buf)
+	d.seen, d.fail, d.emit = 0, noFailure, false
+	d.grow(m.slots)
+	if !d.run(m.header) {
+		return d.error()
+	}
+	if d.has(role(tsdl.PacketMagic)) && d.roles[tsdl.PacketMagic] != packetMagic {
+		return malformed("magic number %#x", d.roles[tsdl.PacketMagic])
+	}
+	if uuid := d.spans[0]; d.has(role(tsdl.TraceUUID)) && m.meta.UUID != [16]byte{} &&
+		string(d.buf[uuid.off:uuid.off+uuid.n]) != string(m.meta.UUID[:]) {
+		return malformed("a packet of another trace")
+	}
+	var id uint64
+	if d.has(role(tsdl.StreamID)) {
+		id = d.roles[tsdl.StreamID]
+	}
+	class := m.streams[id]
+	if class == nil {
+		return malformed("stream %d is not defined", id)
+	}
+	s.class = class
+	d.grow(class.slots)
+	if !d.run(class.context) {
+		return d.error()
+	}
+	s.packet = s.describePacket()
+	return nil
+}
+
+// describePacket makes a packet of the values read.
+func (s *stream) describePacket() packet {
+	d := &s.dec
+	p := packet{headerBits: d.pos, bits: 0, size: -1, cpu: trace.UnknownCPU}
+	if d.has(role(tsdl.Timestamp)) {
+		p.first = d.roles[tsdl.Timestamp]
+	}
+	p.begin = s.class.clock.ns(p.first)
+	p.end = p.begin
+	if d.has(role(tsdl.PacketEnd)) {
+		p.lastCycles = d.roles[tsdl.PacketEnd]
+		p.end = max(p.begin, s.class.clock.ns(p.lastCycles))
+	}
+	if d.has(role(tsdl.PacketSize)) {
+		p.size = int64(d.roles[tsdl.PacketSize] / 8)
+	}
+	p.bits = 8 * uint64(p.size)
+	if p.size < 0 {
+		p.bits = 1<<63 - 8 // the rest of the file
+	}
+	if d.has(role(tsdl.ContentSize)) {
+		p.bits = d.roles[tsdl.ContentSize]
+	}
+	p.content = int64((p.bits + 7) / 8)
+	if d.has(role(tsdl.Discarded)) {
+		p.discarded, p.width = d.roles[tsdl.Discarded], d.width
+	}
+	if d.has(role(tsdl.PacketSequence)) {
+		p.sequence, p.numbered = d.roles[tsdl.PacketSequence], true
+	}
+	if d.has(roleCPU) {
+		p.cpu = uint32(d.roles[roleCPU])
+	}
+	return p
+}
+
+func (s *stream) checkSizes() error {
+	p := &s.packet
+	switch {
+	case p.bits < uint64(p.headerBits):
+		return malformed("%d bits of content, %d of them in the header", p.bits, p.headerBits)
+	case p.size >= 0 && p.content > p.size:
+		return malformed("%d bytes of content in a packet of %d", p.content, p.size)
+	case p.size == 0:
+		return malformed("packet of 0 bytes")
+	}
+	return nil
+}
+
+// resync looks for the next packet after one whose header is damaged: for its
+// magic number and the trace's UUID. It returns false where it finds none.
+func (s *stream) resync() bool {
+	var pattern []byte
+	t := s.member.meta
+	if t.PacketHeader == nil || len(t.PacketHeader.Fields) < 2 || t.UUID == [16]byte{} {
+		return false
+	}
+	if first := t.PacketHeader.Fields[0]; first.Type.Kind != tsdl.Int || first.Type.Size != 32 {
+		return false
+	}
+	if (&planner{trace: t}).big(t.PacketHeader.Fields[0].Type) {
+		pattern = binary.BigEndian.AppendUint32(nil, packetMagic)
+	} else {
+		pattern = binary.LittleEndian.AppendUint32(nil, packetMagic)
+	}
+	pattern = append(pattern, t.UUID[:]...)
+	return s.window.seek(pattern, 1)
+}
+
+// error is why the decoder stopped.
+func (d *decoder) error() error {
+	if d.fail == failShort {
+		return io.ErrUnexpectedEOF
+	}
+	return fmt.Errorf("%w", failures[d.fail])
+}
+
+// grow makes room for n slots.
+func (d *decoder) grow(n int) {
+	if n > len(d.slots) {
+		d.slots = append(d.slots, make([]uint64, n-len(d.slots))...)
+	}
+}

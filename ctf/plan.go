@@ -1,0 +1,423 @@
+package ctf
+
+import (
+	"fmt"
+
+	"github.com/gctrail/gctrail/ctf/tsdl"
+)
+
+// An op is what a node does.
+type op uint8
+
+const (
+	opInt    op = iota // an integer or a float of size bits
+	opCopy             // count bytes as they are
+	opAlign            // pass over bits
+	opVarInt           // LEB128
+	opString           // units of size bits up to one that is zero
+	opText             // as many bytes, of which a string takes those before a zero
+	opLoop             // kids, as often as it says
+	opChoose           // the one of options that a slot selects
+)
+
+// A node is a step in reading a structure. The nodes of a structure within a
+// structure are the outer one's.
+type node struct {
+	op      op
+	big     bool // byte order
+	signed  bool
+	dynamic bool // count is in slot ref
+	counted bool // a uint16 with the count comes before it on the wire
+	mayMiss bool
+	role    role
+	width   uint8 // in bytes on the wire, 0 where it is no part of the payload
+	size    int   // in bits
+	mask    int   // alignment - 1
+	slot    int   // 1 + where the value is kept for those that refer to it
+	ref     int   // slot of count or selector
+	count   uint64
+	kids    []node
+	options []option
+}
+
+type option struct {
+	ranges []tsdl.Range
+	kids   []node
+}
+
+// A plan is how to read one structure: nil where there is none.
+type plan []node
+
+// maxNodes bounds the plans of one trace, and maxSlots the values that they
+// keep.
+const (
+	maxNodes = 1 << 16
+	maxSlots = 1 << 12
+)
+
+// A role is what a value is for.
+type role uint8
+
+// Roles beyond those of CTF 2: tsdl.NumRoles are.
+const (
+	roleCPU = role(tsdl.NumRoles) + iota
+	roleVPID
+	roleVTID
+	rolePID
+	roleTID
+	rolePthread
+	roleProcname
+	numRoles
+)
+
+// rolesByName are what values are for in CTF 1.8, which goes by their names.
+var rolesByName = [...]map[string]role{
+	tsdl.PacketHeader: {
+		"magic": role(tsdl.PacketMagic), "uuid": role(tsdl.TraceUUID),
+		"stream_id": role(tsdl.StreamID), "stream_instance_id": role(tsdl.StreamInstance),
+	},
+	tsdl.PacketContext: {
+		"timestamp_begin": role(tsdl.Timestamp), "timestamp_end": role(tsdl.PacketEnd),
+		"content_size": role(tsdl.ContentSize), "packet_size": role(tsdl.PacketSize),
+		"packet_seq_num": role(tsdl.PacketSequence), "events_discarded": role(tsdl.Discarded),
+	},
+	tsdl.EventHeader: {"id": role(tsdl.EventID), "timestamp": role(tsdl.Timestamp)},
+	tsdl.Payload:     nil,
+}
+
+// contextRoles go by names in both versions.
+var contextRoles = map[string]role{
+	"cpu_id": roleCPU, "vpid": roleVPID, "vtid": roleVTID, "pid": rolePID, "tid": roleTID,
+	"pthread_id": rolePthread, "procname": roleProcname,
+}
+
+// A frame is the fields of a structure that were planned so far.
+type frame struct {
+	outer  *frame
+	scope  tsdl.Scope // where it is the outermost of its scope
+	fields []entry
+}
+
+type entry struct {
+	name  string
+	typ   *tsdl.Type
+	slot  int    // 1 + slot, 0 where the value is not kept
+	inner *frame // of a structure
+}
+
+// A planner turns types into nodes. It plans the scopes of a packet one after
+// the other: a later one may refer to the earlier ones.
+type planner struct {
+	trace  *tsdl.Trace
+	scope  tsdl.Scope
+	frame  *frame
+	slots  int // in use
+	nodes  *int
+	wanted map[string]bool // names whose values are kept; nil for all
+	wire   bool            // values are part of a payload
+	counts bool            // payloads describe themselves: arrays have their counts
+
+	described int // fields of a payload that describes itself
+}
+
+// plan plans the structure of one scope.
+func (p *planner) plan(scope tsdl.Scope, t *tsdl.Type) (plan, error) {
+	p.scope = scope
+	p.frame = &frame{outer: p.frame, scope: scope}
+	if t == nil {
+		return nil, nil
+	}
+	if t.Kind != tsdl.Struct {
+		return nil, malformed("a scope that is no structure")
+	}
+	var out plan
+	err := p.fields(&out, t)
+	return fused(out), err
+}
+
+func (p *planner) add(out *plan, n node) error {
+	if *p.nodes++; *p.nodes > maxNodes {
+		return fmt.Errorf("%w: more than %d fields to read", ErrTooLarge, maxNodes)
+	}
+	*out = append(*out, n)
+	return nil
+}
+
+// fields plans the fields of a structure.
+func (p *planner) fields(out *plan, t *tsdl.Type) error {
+	if t.Align > 1 {
+		if err := p.add(out, node{op: opAlign, mask: t.Align - 1}); err != nil {
+			return err
+		}
+	}
+	for i := range t.Fields {
+		f := &t.Fields[i]
+		e := entry{name: f.Name, typ: f.Type}
+		wire := p.wire
+		if p.scope == tsdl.Payload && generatedLength(t.Fields, i) || p.counts && p.frame.scope == tsdl.Payload && i >= p.described {
+			p.wire = false
+		}
+		err := p.value(out, f.Type, p.role(f), &e)
+		p.wire = wire
+		if err != nil {
+			return err
+		}
+		p.frame.fields = append(p.frame.fields, e)
+	}
+	return nil
+}
+
+// generatedLength says whether the field i is a length that LTTng puts before
+// the sequence that it is of, or that .NET puts before packed fields.
+func generatedLength(fields []tsdl.Field, i int) bool {
+	name := fields[i].Name
+	for _, f := range fields[i+1:] {
+		if f.Type.Kind == tsdl.Dynamic && (name == "_"+f.Name+"_length" || f.Name == packedName && name == "length") {
+			return true
+		}
+	}
+	return false
+}
+
+// packedName is the field of .NET's packed fields (genLttngProvider.py).
+const packedName = "__data__"
+
+func (p *planner) role(f *tsdl.Field) role {
+	if f.Role != tsdl.NoRole {
+		return role(f.Role)
+	}
+	if p.trace.Major == 1 && int(p.scope) < len(rolesByName) {
+		if r := rolesByName[p.scope][f.Name]; r != 0 {
+			return r
+		}
+		if p.scope == tsdl.EventHeader && f.Type.Clock != "" {
+			return role(tsdl.Timestamp)
+		}
+	}
+	switch p.scope {
+	case tsdl.PacketContext, tsdl.StreamContext, tsdl.EventContext:
+		return contextRoles[f.Name]
+	}
+	return 0
+}
+
+// value plans a value of type t. It fills in what others may need of it in e.
+func (p *planner) value(out *plan, t *tsdl.Type, r role, e *entry) error {
+	n := node{mask: t.Align - 1, size: t.Size, signed: t.Signed, role: r, big: p.big(t)}
+	switch t.Kind {
+	case tsdl.Int:
+		n.width = p.width(wireSize(t.Size))
+		p.keep(&n, e)
+		return p.add(out, n)
+	case tsdl.VarInt:
+		n.op, n.width = opVarInt, p.width(8)
+		p.keep(&n, e)
+		return p.add(out, n)
+	case tsdl.Float:
+		if t.Size > 64 {
+			n.op, n.count = opCopy, uint64(t.Size/8)
+			return p.add(out, n)
+		}
+		if t.Size >= 32 {
+			n.width = p.width(t.Size / 8)
+		}
+		return p.add(out, n)
+	case tsdl.String:
+		n.op, n.width = opString, p.width(1)
+		return p.add(out, n)
+	case tsdl.Struct:
+		p.frame = &frame{outer: p.frame}
+		err := p.fields(out, t)
+		e.inner, p.frame = p.frame, p.frame.outer
+		return err
+	case tsdl.Array, tsdl.Dynamic:
+		return p.array(out, t, n)
+	default:
+		return p.variant(out, t, n)
+	}
+}
+
+func (p *planner) width(n int) uint8 {
+	if !p.wire {
+		return 0
+	}
+	return uint8(n)
+}
+
+// wireSize is the size in bytes of the smallest integer that has this many bits.
+func wireSize(bits int) int {
+	for _, size := range [...]int{1, 2, 4} {
+		if bits <= 8*size {
+			return size
+		}
+	}
+	return 8
+}
+
+func (p *planner) big(t *tsdl.Type) bool {
+	if t.Order == tsdl.Native {
+		return p.trace.ByteOrder == tsdl.BigEndian
+	}
+	return t.Order == tsdl.BigEndian
+}
+
+// keep gives the value a slot where others may refer to it.
+func (p *planner) keep(n *node, e *entry) {
+	if (p.wanted == nil || p.wanted[e.name]) && p.slots < maxSlots {
+		p.slots++
+		n.slot, e.slot = p.slots, p.slots
+	}
+}
+
+func (p *planner) array(out *plan, t *tsdl.Type, n node) error {
+	n.op, n.count, n.width = opLoop, t.Length, p.width(1)
+	if t.Kind == tsdl.Dynamic {
+		length, err := p.find(t.Ref)
+		if err != nil {
+			return err
+		}
+		n.dynamic, n.ref = true, length.slot-1
+		n.counted = p.counts && p.wire
+	}
+	elem := t.Elem
+	if elem.Kind == tsdl.Int && elem.Size == 8 && elem.Align == 8 {
+		n.op, n.size = opCopy, 8
+		if elem.Text {
+			n.op, n.counted = opText, false
+		}
+		return p.add(out, n)
+	}
+	p.frame = &frame{outer: p.frame}
+	defer func() { p.frame = p.frame.outer }()
+	var kids plan
+	if err := p.value(&kids, elem, 0, &entry{}); err != nil {
+		return err
+	}
+	n.kids = fused(kids)
+	return p.add(out, n)
+}
+
+func (p *planner) variant(out *plan, t *tsdl.Type, n node) error {
+	selector, err := p.find(t.Ref)
+	if err != nil {
+		return err
+	}
+	n.op, n.ref, n.mayMiss = opChoose, selector.slot-1, t.MayMiss
+	n.signed = selector.typ.Signed
+	for _, o := range t.Options {
+		ranges := o.Ranges
+		if len(ranges) == 0 {
+			ranges = labelled(selector.typ, o.Name)
+		}
+		p.frame = &frame{outer: p.frame}
+		var kids plan
+		err := p.value(&kids, o.Type, p.optionRole(&o), &entry{})
+		p.frame = p.frame.outer
+		if err != nil {
+			return err
+		}
+		n.options = append(n.options, option{ranges, fused(kids)})
+	}
+	return p.add(out, n)
+}
+
+// optionRole is the role of an option of an event header that is an integer.
+func (p *planner) optionRole(o *tsdl.Option) role {
+	return p.role(&tsdl.Field{Name: o.Name, Type: o.Type})
+}
+
+// labelled are the values that have a label.
+func labelled(t *tsdl.Type, label string) []tsdl.Range {
+	var ranges []tsdl.Range
+	for _, m := range t.Labels {
+		if m.Label == label || "_"+label == m.Label {
+			ranges = append(ranges, m.Ranges...)
+		}
+	}
+	return ranges
+}
+
+// find is the field that is referred to, which comes before.
+func (p *planner) find(r tsdl.Ref) (*entry, error) {
+	for f := p.frame; f != nil; f = f.outer {
+		if r.Scope != tsdl.Anywhere && f.scope != r.Scope {
+			continue
+		}
+		if e := f.lookup(r.Path); e != nil {
+			if e.slot == 0 {
+				return nil, malformed("field %q, which others depend on, is no integer", r.Path)
+			}
+			return e, nil
+		}
+	}
+	return nil, malformed("field %q, which others depend on, is missing", r.Path)
+}
+
+func (f *frame) lookup(path []string) *entry {
+	for i := len(f.fields) - 1; i >= 0; i-- {
+		e := &f.fields[i]
+		switch {
+		case len(path) == 0 || e.name != path[0]:
+		case len(path) == 1:
+			return e
+		case e.inner != nil:
+			return e.inner.lookup(path[1:])
+		}
+	}
+	return nil
+}
+
+// referredTo are the names in t that others depend on.
+func referredTo(t *tsdl.Type) map[string]bool {
+	names, seen := map[string]bool{}, map[*tsdl.Type]bool{}
+	var walk func(*tsdl.Type)
+	walk = func(t *tsdl.Type) {
+		if t == nil || seen[t] {
+			return
+		}
+		seen[t] = true
+		if n := len(t.Ref.Path); n > 0 {
+			names[t.Ref.Path[n-1]] = true
+		}
+		walk(t.Elem)
+		for i := range t.Fields {
+			walk(t.Fields[i].Type)
+		}
+		for i := range t.Options {
+			walk(t.Options[i].Type)
+		}
+	}
+	walk(t)
+	return names
+}
+
+// fused joins neighbours that are the same bytes in the trace and on the wire.
+func fused(nodes plan) plan {
+	var out plan
+	for _, n := range nodes {
+		if n.plain() {
+			n = node{op: opCopy, mask: 7, size: 8, width: n.width, count: uint64(n.size / 8)}
+			if last := len(out) - 1; last >= 0 && out[last].fusible() && (out[last].width == 0) == (n.width == 0) {
+				out[last].count += n.count
+				continue
+			}
+		}
+		if n.op == opAlign && n.mask <= 7 && len(out) > 0 && out[len(out)-1].fusible() {
+			continue
+		}
+		out = append(out, n)
+	}
+	return out
+}
+
+// plain says whether n is a little-endian integer of whole bytes that nobody
+// refers to.
+func (n *node) plain() bool {
+	return n.op == opInt && !n.big && n.mask == 7 && n.role == 0 && n.slot == 0 &&
+		(n.width == 0 && n.size%8 == 0 || n.size == 8*int(n.width))
+}
+
+// fusible says whether n is a number of bytes that is always the same.
+func (n *node) fusible() bool {
+	return n.op == opCopy && !n.dynamic && n.mask == 7 && n.role == 0 && !n.counted
+}

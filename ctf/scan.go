@@ -1,0 +1,203 @@
+package ctf
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+
+	"github.com/gctrail/gctrail/ctf/tsdl"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// metadataName is the file that makes a folder a trace.
+const metadataName = "metadata"
+
+const (
+	maxFiles   = 1 << 16
+	maxStreams = 1 << 12
+)
+
+// A file holds packets of one stream.
+type file struct {
+	path   string
+	member *member
+	first  packet
+	key    streamKey
+}
+
+// A streamKey tells which files are parts of one stream. Those of a session that
+// was rotated are, and those of a stream whose files were limited in size.
+type streamKey struct {
+	trace           [16]byte
+	dir             string // where the trace has no UUID
+	class, instance uint64
+	alone           string // path of a file whose stream has no number
+}
+
+// scan finds the traces below the root of the file system, and their streams.
+func (r *Reader) scan() error {
+	var folders []string
+	err := fs.WalkDir(r.fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil && name == ".":
+			return err
+		case err != nil:
+			r.damage(name, 0, "folder", err)
+		case path.Base(name) == metadataName && d.Type().IsRegular():
+			folders = append(folders, path.Dir(name))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if len(folders) == 0 {
+		return fmt.Errorf("ctf: %w: no file named %s", ErrNotCTF, metadataName)
+	}
+	var files []*file
+	var failed error
+	for _, dir := range folders {
+		found, err := r.folder(dir)
+		if err != nil {
+			failed = errors.Join(failed, err)
+			continue
+		}
+		files = append(files, found...)
+		if len(files) > maxFiles {
+			return fmt.Errorf("ctf: %w: more than %d files", ErrTooLarge, maxFiles)
+		}
+	}
+	if len(r.members) == 0 {
+		return failed
+	}
+	if failed != nil {
+		r.damage(folders[0], 0, "metadata", failed)
+	}
+	return r.group(files)
+}
+
+// folder reads the metadata of one trace and finds its files.
+func (r *Reader) folder(dir string) ([]*file, error) {
+	m, err := r.member(dir)
+	if m == nil {
+		return nil, err
+	}
+	if err != nil {
+		r.damage(path.Join(dir, metadataName), 0, "metadata", err)
+	}
+	entries, err := fs.ReadDir(r.fsys, dir)
+	if err != nil {
+		r.damage(dir, 0, "folder", err)
+	}
+	var files []*file
+	for _, e := range entries {
+		if !e.Type().IsRegular() || e.Name() == metadataName || strings.HasPrefix(e.Name(), ".") {
+			continue
+		}
+		if f := r.probe(path.Join(dir, e.Name()), m); f != nil {
+			files = append(files, f)
+		}
+	}
+	return files, nil
+}
+
+// member reads the metadata in a folder. Both results are set where a part of it
+// could be read. The parts of a rotated session often have the same metadata,
+// and are one member then.
+func (r *Reader) member(dir string) (*member, error) {
+	name := path.Join(dir, metadataName)
+	f, err := r.fsys.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, tsdl.MaxSize+1))
+	if err != nil && len(text) == 0 {
+		return nil, &FormatError{File: name, Section: "metadata", Err: err}
+	}
+	key := memberKey{sha256.Sum256(text), path.Base(dir)}
+	if m := r.members[key]; m != nil {
+		return m, nil
+	}
+	meta, parseErr := tsdl.Parse(text)
+	if parseErr != nil {
+		err = parseErr
+	}
+	if meta == nil {
+		return nil, &FormatError{File: name, Section: "metadata", Err: err}
+	}
+	m, planErr := newMember(dir, meta)
+	if planErr != nil {
+		return nil, &FormatError{File: name, Section: "metadata", Err: planErr}
+	}
+	r.members[key] = m
+	r.describe(m)
+	return m, err
+}
+
+type memberKey struct {
+	sum  [sha256.Size]byte
+	base string // of the folder: it may tell the size of pointers
+}
+
+// probe reads the first packet of a file, to learn which stream it is of. It is
+// nil where the file has none.
+func (r *Reader) probe(name string, m *member) *file {
+	f := &file{path: name, member: m, key: streamKey{alone: name}}
+	s := stream{r: r, files: []*file{f}}
+	if !s.nextFile() {
+		return nil
+	}
+	defer s.close()
+	s.window.buf = r.probing[:0]
+	err := s.open()
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil
+	case err != nil:
+		return f
+	}
+	f.first = s.packet
+	if s.dec.has(role(tsdl.StreamInstance)) {
+		f.key = streamKey{trace: m.meta.UUID, class: s.class.meta.ID, instance: s.dec.roles[tsdl.StreamInstance]}
+		if f.key.trace == [16]byte{} {
+			f.key.dir = path.Dir(name)
+		}
+	}
+	if s.packet.cpu != trace.UnknownCPU {
+		r.cpus[s.packet.cpu] = true
+	}
+	return f
+}
+
+// group makes streams of the files, each with its files in order.
+func (r *Reader) group(files []*file) error {
+	streams := map[streamKey]*stream{}
+	for _, f := range files {
+		s := streams[f.key]
+		if s == nil {
+			s = &stream{r: r, order: len(r.streams)}
+			streams[f.key] = s
+			r.streams = append(r.streams, s)
+		}
+		s.files = append(s.files, f)
+	}
+	if len(r.streams) > maxStreams {
+		return fmt.Errorf("ctf: %w: more than %d streams", ErrTooLarge, maxStreams)
+	}
+	for _, s := range r.streams {
+		slices.SortStableFunc(s.files, func(a, b *file) int {
+			if a.first.numbered && b.first.numbered && a.first.sequence != b.first.sequence {
+				return cmp.Compare(a.first.sequence, b.first.sequence)
+			}
+			return cmp.Compare(a.first.begin, b.first.begin)
+		})
+	}
+	return nil
+}

@@ -1,0 +1,348 @@
+package ctf
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"math"
+
+	"github.com/gctrail/gctrail/ctf/tsdl"
+)
+
+// A stream yields the events of one stream, file by file and packet by packet.
+// It is one event ahead: the header and contexts of the next event were read.
+type stream struct {
+	r     *Reader
+	order int // among streams
+	files []*file
+
+	file   fs.File // nil where none is open
+	path   string
+	member *member
+	window window
+	lent   int // bytes that the window is larger than others
+	dec    decoder
+
+	class  *streamClass
+	packet packet
+	at     int64 // offset of the packet in the file
+	inside bool  // the packet may have more events
+	last   packet
+	begun  bool   // last is set
+	clk    uint64 // cycles of the latest event
+	gap    bool   // packets are missing since
+	since  int64  // nanoseconds since 1970
+
+	// The next event.
+	event    *eventClass
+	time     int64 // nanoseconds since 1970
+	pid, tid uint64
+	noPID    bool
+	named    process // whose name was told last
+}
+
+// next reads on to the next event. It returns false at the end of the stream.
+func (s *stream) next() bool {
+	for {
+		if s.inside {
+			if s.readEvent() {
+				return true
+			}
+			s.leave()
+		} else if !s.nextPacket() {
+			s.close()
+			return false
+		}
+	}
+}
+
+// nextPacket goes to the next packet, of the next file if need be.
+func (s *stream) nextPacket() bool {
+	for {
+		if s.file == nil && !s.nextFile() {
+			if s.gap {
+				s.r.lost(0, s.since, math.MaxInt64)
+			}
+			return false
+		}
+		switch err := s.open(); {
+		case err == nil:
+			s.enter()
+			return true
+		case errors.Is(err, io.EOF):
+			s.close()
+		case errors.Is(err, io.ErrUnexpectedEOF):
+			s.cut()
+		default:
+			s.missing()
+			s.r.damage(s.path, s.window.off, "packet", err)
+			if s.window.failed() != nil || !s.resync() {
+				s.close()
+			}
+		}
+	}
+}
+
+func (s *stream) nextFile() bool {
+	for len(s.files) > 0 {
+		f := s.files[0]
+		s.files = s.files[1:]
+		in, err := s.r.fsys.Open(f.path)
+		if err != nil {
+			s.r.damage(f.path, 0, "file", err)
+			continue
+		}
+		s.file, s.path, s.member = in, f.path, f.member
+		if s.window.buf == nil {
+			s.window.buf = make([]byte, 0, s.r.windowSize)
+		}
+		s.window = window{r: in, buf: s.window.buf[:0]}
+		return true
+	}
+	return false
+}
+
+func (s *stream) close() {
+	if s.file != nil {
+		s.file.Close()
+		s.file = nil
+	}
+}
+
+// cut notes that the file ends within a packet.
+func (s *stream) cut() {
+	s.missing()
+	s.r.loss.Cut = true
+	s.close()
+}
+
+// missing notes that what follows cannot be read.
+func (s *stream) missing() {
+	if !s.gap {
+		s.gap, s.since = true, s.time
+	}
+}
+
+// enter begins the packet whose header was read.
+func (s *stream) enter() {
+	s.at, s.inside, s.clk = s.window.off, true, s.packet.first
+	s.account()
+	s.limit()
+	s.r.settle()
+}
+
+// leave passes over the rest of the packet.
+func (s *stream) leave() {
+	s.inside = false
+	s.last, s.begun = s.packet, true
+	if s.packet.size < 0 {
+		s.close()
+	}
+	if s.file == nil {
+		return
+	}
+	s.window.discard(s.packet.size - s.passed())
+	s.shrink()
+	if s.window.err != nil && s.window.off < s.at+s.packet.size {
+		s.cut()
+	}
+}
+
+// passed is how much of the packet the window no longer has.
+func (s *stream) passed() int64 { return s.window.off - s.at }
+
+// limit gives the decoder what the window has of the packet's content.
+func (s *stream) limit() {
+	d := &s.dec
+	d.buf = s.window.buf
+	d.end = 8 * len(d.buf)
+	if rest := s.packet.bits - 8*uint64(s.passed()); rest < uint64(d.end) {
+		d.end = int(rest)
+	}
+}
+
+// whole says whether the window has the packet's content to its end.
+func (s *stream) whole() bool {
+	return 8*uint64(s.passed())+uint64(s.dec.end) >= s.packet.bits
+}
+
+// maxWindow bounds what is kept of a packet, and so the size of an event.
+const maxWindow = 4 << 20
+
+// more moves the window on to the bit at pos and reads what follows. It returns
+// false where nothing follows. The decoder is at pos then.
+func (s *stream) more(pos int) bool {
+	if s.whole() || s.window.err != nil {
+		return false
+	}
+	drop := pos >> 3 &^ (grain - 1)
+	s.window.discard(int64(drop))
+	had, want := len(s.window.buf), cap(s.window.buf)
+	if had == want {
+		if want = 2 * had; want > maxWindow || !s.r.lend(had) {
+			return false
+		}
+		s.lent += had
+	}
+	s.window.fill(want)
+	s.limit()
+	s.dec.pos = pos - 8*drop
+	return len(s.window.buf) > had
+}
+
+// shrink gives back what a large event took.
+func (s *stream) shrink() {
+	if s.lent == 0 || len(s.window.buf) > s.r.windowSize {
+		return
+	}
+	s.window.buf = append(make([]byte, 0, s.r.windowSize), s.window.buf...)
+	s.r.lend(-s.lent)
+	s.lent = 0
+}
+
+// readEvent reads the header and contexts of the packet's next event. It
+// returns false where there is none.
+func (s *stream) readEvent() bool {
+	d := &s.dec
+	for {
+		start := d.pos
+		if 8*uint64(s.passed())+uint64(start) >= s.packet.bits {
+			return false
+		}
+		err := s.readHeaderOfEvent()
+		switch {
+		case err == nil:
+			s.stamp()
+			s.identify()
+			return true
+		case d.fail != failShort || !s.more(start):
+			s.broken(err)
+			return false
+		}
+	}
+}
+
+func (s *stream) readHeaderOfEvent() error {
+	d, class := &s.dec, s.class
+	d.seen, d.fail, d.emit = 0, noFailure, false
+	if !d.run(class.eventHeader) {
+		return d.error()
+	}
+	var id uint64
+	if d.has(role(tsdl.EventID)) {
+		id = d.roles[tsdl.EventID]
+	}
+	e := class.event(id)
+	if e == nil {
+		return malformed("event %d is not defined", id)
+	}
+	if e.kind == nil {
+		s.r.prepare(class, e)
+	}
+	if e.err != nil {
+		return e.err
+	}
+	d.grow(class.slots)
+	if !d.run(class.eventContext) || !d.run(e.context) {
+		return d.error()
+	}
+	s.event = e
+	return nil
+}
+
+// stamp finds the time of the event. A time stamp of less than 64 bits is the
+// low part of a count that only grows (CTF 1.8.3, 8), unless that would lie far
+// beyond the packet's end: writers that interrupt one another may come out of
+// order.
+func (s *stream) stamp() {
+	d := &s.dec
+	if d.has(role(tsdl.Timestamp)) {
+		v, low := d.roles[tsdl.Timestamp], lowBits(d.stamp)
+		t := s.clk&^low | v&low
+		if d.stamp < 64 && t < s.clk && !s.beyond(t+low/2) {
+			t += low + 1
+		}
+		s.clk = t
+	}
+	s.time = s.class.clock.ns(s.clk)
+}
+
+// beyond says whether the packet ended before.
+func (s *stream) beyond(cycles uint64) bool {
+	return s.packet.lastCycles >= s.packet.first && cycles > s.packet.lastCycles && s.packet.lastCycles > 0
+}
+
+// payload reads the payload of the next event, and writes it if wanted.
+func (s *stream) payload(want bool) bool {
+	d := &s.dec
+	for {
+		start := d.pos
+		d.fail, d.emit, d.out = noFailure, want, d.out[:0]
+		if d.run(s.event.payload) {
+			return true
+		}
+		if d.fail != failShort || !s.more(start) {
+			s.broken(d.error())
+			return false
+		}
+	}
+}
+
+// broken gives up the rest of a packet.
+func (s *stream) broken(err error) {
+	s.inside = false
+	switch {
+	case s.dec.fail == failShort && !s.whole() && s.window.err != nil:
+		if err := s.window.failed(); err != nil {
+			s.r.damage(s.path, s.window.off+int64(len(s.window.buf)), "file", err)
+		}
+		s.cut()
+		s.last, s.begun = s.packet, true
+		return
+	case s.dec.fail == failShort && !s.whole():
+		err = ErrTooLarge
+	}
+	s.r.damage(s.path, s.window.off+int64(s.dec.pos>>3), "event", err)
+	s.r.lost(0, max(s.time, s.packet.begin), s.packet.end)
+	s.leave()
+}
+
+// account notes what was lost before the packet that begins.
+func (s *stream) account() {
+	p, from := &s.packet, s.packet.begin
+	if s.gap {
+		s.r.lost(0, s.since, p.begin)
+		s.gap = false
+	}
+	if s.begun {
+		from = s.last.end
+	}
+	if p.numbered && s.begun && s.last.numbered && p.sequence > s.last.sequence+1 {
+		s.r.overwritten(s.last.end, p.begin)
+	}
+	switch n := s.newlyDiscarded(); {
+	case p.width == 0:
+		s.r.uncounted = true
+	case n > 0:
+		s.r.lost(n, from, p.end)
+	}
+	s.time = max(s.time, p.begin)
+}
+
+// newlyDiscarded is the number of events that the tracer discarded since the
+// packet before. What a stream's first packet counts was lost within it, unless
+// packets before it are not in the trace.
+func (s *stream) newlyDiscarded() uint64 {
+	p := &s.packet
+	switch {
+	case p.width == 0 || !s.begun && p.numbered && p.sequence > 0:
+		return 0
+	case !s.begun || s.last.width == 0:
+		return p.discarded
+	}
+	n := (p.discarded - s.last.discarded) & lowBits(p.width)
+	if n > lowBits(p.width)/2 {
+		return 0 // it went back: another stream
+	}
+	return n
+}
