@@ -1,6 +1,7 @@
 package gc_test
 
 import (
+	"bytes"
 	"compress/gzip"
 	"fmt"
 	"log"
@@ -12,12 +13,11 @@ import (
 
 // This finds the collection whose pause was longest.
 func ExampleModel_Collections() {
-	f, err := os.Open("../testdata/net10-wks-web-collect.nettrace.gz")
+	data, err := os.ReadFile("../testdata/net10-wks-web-collect.nettrace.gz")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
+	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		log.Fatal(err)
 	}

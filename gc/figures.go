@@ -144,8 +144,10 @@ func (b *building) sizes() {
 	for i := range b.Generations {
 		s := &b.sums[i]
 		g := &b.Generations[i]
-		*g = Generation{Name: GenerationNames[i], Before: s.before, In: s.in, Out: s.survived, Budget: s.budget,
-			Pinned: Opt[int64]{s.pinned, b.pinned}}
+		*g = Generation{
+			Name: GenerationNames[i], Before: s.before, In: s.in, Out: s.survived, Budget: s.budget,
+			Pinned: Opt[int64]{s.pinned, b.pinned},
+		}
 		before += s.before
 		promoted += s.survived
 		if b.recordedAfter(i) {

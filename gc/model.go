@@ -139,7 +139,8 @@ type event struct {
 // basis for a figure.
 func (e *event) decode(v interface {
 	Decode(version uint32, payload []byte, ptrSize int) error
-}) bool {
+},
+) bool {
 	e.version = clr.VersionOf(e.kind, e.Desc.Version, e.Payload, e.PointerSize)
 	return v.Decode(e.version, e.Payload, e.PointerSize) == nil
 }

@@ -188,8 +188,10 @@ func (rt *runtime) shareWithBackground(s *suspension, bg *building) {
 		if b == bg || !b.Start.Known || !b.End.Known {
 			continue
 		}
-		b.paused(s, Pause{Kind: PauseBlocking, Start: b.Start.V, Duration: b.End.V - b.Start.V,
-			Suspend: Some(time.Duration(0)), Restart: Some(time.Duration(0))})
+		b.paused(s, Pause{
+			Kind: PauseBlocking, Start: b.Start.V, Duration: b.End.V - b.Start.V,
+			Suspend: Some(time.Duration(0)), Restart: Some(time.Duration(0)),
+		})
 		rest -= b.End.V - b.Start.V
 	}
 	s.owner, s.pause = bg, len(bg.Pauses)

@@ -1,6 +1,7 @@
 package nettrace_test
 
 import (
+	"bytes"
 	"compress/gzip"
 	"fmt"
 	"log"
@@ -11,12 +12,11 @@ import (
 
 // This counts the events of a trace of a process that was killed.
 func ExampleReader_Events() {
-	f, err := os.Open("../testdata/net10-killed-web.nettrace.gz")
+	data, err := os.ReadFile("../testdata/net10-killed-web.nettrace.gz")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
+	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -3,6 +3,7 @@ package nettrace
 import (
 	"bufio"
 	"bytes"
+	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -93,7 +94,9 @@ func (f *framer) open() error {
 	case err != nil && len(head) == 0:
 		return f.fail("header", fmt.Errorf("%w: empty", ErrNotNettrace))
 	case string(head) == nettraceMagic:
-		f.skip(len(nettraceMagic))
+		if err := f.skip(len(nettraceMagic)); err != nil {
+			return err
+		}
 	case !bytes.HasPrefix(head, []byte{byte(len(streamMagic)), 0, 0, 0}):
 		return f.fail("header", ErrNotNettrace)
 	default:
@@ -280,10 +283,11 @@ func (f *framer) resync() error {
 			return f.skip(i)
 		}
 		if err != nil {
-			f.skip(len(b))
-			return io.ErrUnexpectedEOF
+			return cmp.Or(f.skip(len(b)), io.ErrUnexpectedEOF)
 		}
-		f.skip(len(b) - len(mark) + 1)
+		if err := f.skip(len(b) - len(mark) + 1); err != nil {
+			return err
+		}
 	}
 }
 

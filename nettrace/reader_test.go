@@ -133,8 +133,10 @@ func TestRefusals(t *testing.T) {
 		{"text", "hello, world", nettrace.ErrNotNettrace, "nettrace: header at 0x0: not an EventPipe trace"},
 		{"magic only", "Nettrace", io.ErrUnexpectedEOF, "nettrace: header at 0x8: unexpected EOF"},
 		{"cut in the trace object", string(whole[:80]), io.ErrUnexpectedEOF, "nettrace: trace object at 0x50: unexpected EOF"},
-		{"V7", "Nettrace\x00\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00", nettrace.ErrUnsupportedVersion,
-			"nettrace: header at 0x14: unsupported version: nettrace V7, this reader knows netperf V3 and nettrace V4 to V6"},
+		{
+			"V7", "Nettrace\x00\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00", nettrace.ErrUnsupportedVersion,
+			"nettrace: header at 0x14: unsupported version: nettrace V7, this reader knows netperf V3 and nettrace V4 to V6",
+		},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			r := nettrace.NewReader(strings.NewReader(test.input), nettrace.Options{})

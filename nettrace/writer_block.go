@@ -200,7 +200,7 @@ func (w *Writer) sequencePoint(ticks int64) {
 func (w *Writer) writeBlock(b *blockBuffer) {
 	size := len(b.b) - maxFrame
 	if size > maxBlock-1 {
-		w.err = cmp.Or(w.err, error(malformed("%v of %d bytes", b.kind, size)))
+		w.err = cmp.Or(w.err, malformed("%v of %d bytes", b.kind, size))
 		return
 	}
 	var frame [maxFrame]byte

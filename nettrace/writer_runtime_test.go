@@ -139,8 +139,7 @@ func gunzip(t testing.TB, path string) []byte {
 // TestWriterCopies writes the events of a real trace in both formats, and
 // wants them back.
 func TestWriterCopies(t *testing.T) {
-	real := gunzip(t, "../testdata/net10-wks-induced-collect.nettrace.gz")
-	want, r := readAll(t, real)
+	want, r := readAll(t, gunzip(t, "../testdata/net10-wks-induced-collect.nettrace.gz"))
 	info := r.Info()
 	for _, version := range []int{4, 6} {
 		var out bytes.Buffer

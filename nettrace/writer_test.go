@@ -22,8 +22,10 @@ var start = time.Date(2024, 5, 1, 10, 0, 0, 0, time.UTC)
 // interleave, one of which ends.
 func small(t *testing.T, opt WriterOptions) []byte {
 	t.Helper()
-	hello := &trace.Descriptor{Provider: "P", ID: 7, Version: 2, Name: "Hello", Opcode: 3, Level: 4, Keywords: 5,
-		Fields: []trace.Field{{Name: "A", Type: trace.Int32}, {Name: "B", Type: trace.Array, Elem: &trace.Field{Type: trace.Uint8}}}}
+	hello := &trace.Descriptor{
+		Provider: "P", ID: 7, Version: 2, Name: "Hello", Opcode: 3, Level: 4, Keywords: 5,
+		Fields: []trace.Field{{Name: "A", Type: trace.Int32}, {Name: "B", Type: trace.Array, Elem: &trace.Field{Type: trace.Uint8}}},
+	}
 	bye := &trace.Descriptor{Provider: "P", ID: 8, Fields: []trace.Field{{Name: "A", Type: trace.Int32}}}
 	labels := &trace.Labels{ActivityID: [16]byte{1}, RelatedActivityID: [16]byte{2}}
 	if opt.Version == 6 {
