@@ -22,7 +22,7 @@ type report struct {
 	collected []collected
 	cases     []reportCase // the processes with collections, those that cost most first
 	others    []*gc.Process
-	narrowed  bool // only a part of the time is looked at
+	narrowed  bool // only a part of the time, or of the collections, is looked at
 }
 
 // A reportCase is a process with what was found.
@@ -53,12 +53,14 @@ func (o *reportOptions) gather(ctx context.Context, std *stdio, path string) (*r
 func (o *reportOptions) examine(r *reading) (*report, error) {
 	var m gc.Model
 	var order []*gc.Process
+	narrowed := !o.all()
 	cases := map[*gc.Process]*findings.Case{}
 	for c, err := range r.collections(&m) {
 		if err != nil {
 			return nil, err
 		}
 		if !o.collection(r.Info(), c) {
+			narrowed = true
 			continue
 		}
 		k := cases[c.Process]
@@ -72,7 +74,7 @@ func (o *reportOptions) examine(r *reading) (*report, error) {
 		}
 		k.Add(c)
 	}
-	rep := &report{name: r.in.Name, path: r.path, info: r.Info(), loss: r.Loss(), narrowed: !o.all()}
+	rep := &report{name: r.in.Name, path: r.path, info: r.Info(), loss: r.Loss(), narrowed: narrowed}
 	rep.collect(r)
 	for _, p := range order {
 		rep.add(o, cases[p])

@@ -133,8 +133,8 @@ func (c *reportCase) writeGenerations(p *page) {
 		})
 	}
 	p.table([]tableColumn{
-		{heading: "", left: true}, {heading: "collected"}, {heading: "survived"}, {heading: "%"}, {heading: "freed"},
-		{heading: "size"}, {heading: "free in it"}, {heading: "budget"},
+		{heading: "", left: true}, {heading: "collected", rank: 2}, {heading: "survived", rank: 1}, {heading: "%"}, {heading: "freed"},
+		{heading: "size"}, {heading: "free in it"}, {heading: "budget", rank: 3},
 	}, rows)
 }
 

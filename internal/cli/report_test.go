@@ -1,0 +1,399 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gctrail/gctrail/export/column"
+)
+
+// on runs gctrail in-process, on a terminal of some width; 0 is a pipe.
+func on(t *testing.T, width int, args ...string) (stdout, stderr string, code int) {
+	t.Helper()
+	t.Setenv("LC_ALL", "C.UTF-8")
+	var out, talk bytes.Buffer
+	std := &stdio{out: &out, err: &talk, outTerm: terminal{is: width > 0, width: width}}
+	cmd := newRootCmd(std)
+	cmd.SetArgs(args)
+	code = std.complain(cmd.ExecuteContext(t.Context()))
+	return out.String(), talk.String(), code
+}
+
+func report80(t *testing.T, args ...string) string {
+	t.Helper()
+	out, talk, code := on(t, 80, append([]string{"report"}, args...)...)
+	if code != exitDone {
+		t.Fatalf("exit %d: %s", code, talk)
+	}
+	return out
+}
+
+func golden(t *testing.T, name, got string) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s differs; -update writes it anew:\n%s", path, diff)
+	}
+}
+
+const (
+	webTrace     = "../../testdata/net10-wks-web-collect.nettrace.gz"
+	inducedTrace = "../../testdata/net10-wks-induced-collect.nettrace.gz"
+	datasTrace   = "../../testdata/net9-srv-datas-web-collect.nettrace.gz"
+	lossyTrace   = "../../testdata/net10-lossy-handles.nettrace.gz"
+	killedTrace  = "../../testdata/net10-killed-web.nettrace.gz"
+)
+
+func traces(t *testing.T) []string {
+	t.Helper()
+	paths, err := filepath.Glob("../../testdata/*.gz")
+	if err != nil || len(paths) == 0 {
+		t.Fatal(paths, err)
+	}
+	return paths
+}
+
+func TestReportText(t *testing.T) {
+	for _, tt := range []struct {
+		golden, trace string
+		width         int
+	}{
+		{"report-web-80.txt", webTrace, 80},
+		{"report-datas-200.txt", datasTrace, 200},
+	} {
+		out, talk, code := on(t, tt.width, "report", tt.trace)
+		if code != exitDone || talk != "" {
+			t.Fatalf("exit %d: %s", code, talk)
+		}
+		golden(t, tt.golden, out)
+	}
+}
+
+// TestReportFitsTheTerminal looks at every trace on terminals of three widths:
+// no line is wider, but for the commands to copy. A pipe and NO_COLOR get no
+// escapes, a dumb terminal nothing but ASCII.
+func TestReportFitsTheTerminal(t *testing.T) {
+	for _, path := range traces(t) {
+		for _, width := range []int{60, 80, 200} {
+			out, _, _ := on(t, width, "report", path)
+			for line := range strings.Lines(out) {
+				line = strings.TrimSuffix(line, "\n")
+				if n := utf8.RuneCountInString(line); n > width && !strings.HasPrefix(strings.TrimSpace(line), "$ ") && strings.Contains(strings.TrimSpace(line), " ") {
+					t.Errorf("%s: %d cells on a terminal of %d: %s", path, n, width, line)
+				}
+				if strings.HasSuffix(line, " ") {
+					t.Errorf("%s: blanks at the end of %q", path, line)
+				}
+			}
+		}
+		out, _, _ := on(t, 0, "report", path)
+		if strings.Contains(out, "\x1b") {
+			t.Errorf("%s: escapes in a pipe", path)
+		}
+	}
+}
+
+func TestReportOnADumbTerminal(t *testing.T) {
+	t.Setenv("TERM", "dumb")
+	out := report80(t, webTrace)
+	for _, r := range out {
+		if r >= utf8.RuneSelf {
+			t.Fatalf("%q on a dumb terminal", r)
+		}
+	}
+	if !strings.Contains(out, "####") {
+		t.Error("no chart")
+	}
+}
+
+func TestReportColour(t *testing.T) {
+	t.Setenv("LC_ALL", "C.UTF-8")
+	var out bytes.Buffer
+	std := &stdio{out: &out, err: &out, outTerm: terminal{is: true, width: 80, colour: true}}
+	cmd := newRootCmd(std)
+	cmd.SetArgs([]string{"report", webTrace})
+	if err := cmd.ExecuteContext(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	plain := report80(t, webTrace)
+	escapes := strings.NewReplacer("\x1b[1m", "", "\x1b[0m", "", "\x1b[31m", "", "\x1b[33m", "", "\x1b[36m", "")
+	if got := escapes.Replace(out.String()); len(strings.Fields(got)) != len(strings.Fields(plain)) {
+		t.Errorf("other words in colour:\n%s", cmp.Diff(plain, got))
+	}
+}
+
+// oneLine decodes the report of one trace.
+func oneLine(t *testing.T, args ...string) map[string]any {
+	t.Helper()
+	out, talk, code := on(t, 0, append([]string{"report", "--format", "json"}, args...)...)
+	if code != exitDone || strings.Count(out, "\n") != 1 {
+		t.Fatalf("exit %d, %d lines: %s", code, strings.Count(out, "\n"), talk)
+	}
+	var v map[string]any
+	if err := json.Unmarshal([]byte(out), &v); err != nil {
+		t.Fatal(err)
+	}
+	return v
+}
+
+// TestReportJSON checks each trace's totals against the lines of gcs.
+func TestReportJSON(t *testing.T) {
+	for _, path := range traces(t) {
+		rep := oneLine(t, path)
+		nonNegative(t, path, rep)
+		processes := rep["processes"].([]any)
+		if len(processes) != 1 {
+			t.Fatalf("%s: %d processes", path, len(processes))
+		}
+		totals := processes[0].(map[string]any)["totals"].(map[string]any)
+		out, _, _ := on(t, 0, "gcs", "--format", "jsonl", path)
+		sums := map[string]float64{}
+		var pauses []float64
+		for line := range strings.Lines(out) {
+			var c map[string]any
+			if err := json.Unmarshal([]byte(line), &c); err != nil {
+				t.Fatal(err)
+			}
+			sums["count"]++
+			for _, key := range []string{"pause_ms", "freed_bytes", "promoted_bytes", "suspend_ms"} {
+				if v, ok := c[key].(float64); ok {
+					sums[key] += v
+				}
+			}
+			if v, ok := c["pause_ms"].(float64); ok {
+				pauses = append(pauses, v)
+			}
+		}
+		for key, want := range sums {
+			if got := totals[key].(float64); math.Abs(got-want) > 1e-6*want {
+				t.Errorf("%s: %s is %v, gcs sums to %v", path, key, got, want)
+			}
+		}
+		slices.Sort(pauses)
+		for key, p := range map[string]float64{"pause_p50_ms": 50, "pause_p90_ms": 90, "pause_p99_ms": 99, "pause_max_ms": 100} {
+			want := pauses[int(math.Ceil(p/100*float64(len(pauses))))-1]
+			if got := totals[key].(float64); got != want {
+				t.Errorf("%s: %s is %v, of gcs %v", path, key, got, want)
+			}
+		}
+		parts(t, path, totals, "generations")
+		parts(t, path, totals, "kinds")
+		parts(t, path, totals, "reasons")
+	}
+}
+
+// parts checks that the parts of the totals hold all collections; generations of
+// partial ones may be unknown.
+func parts(t *testing.T, path string, totals map[string]any, key string) {
+	t.Helper()
+	var count float64
+	for _, part := range totals[key].([]any) {
+		count += part.(map[string]any)["count"].(float64)
+	}
+	if count != totals["count"] {
+		t.Errorf("%s: %s have %v collections, all %v", path, key, count, totals["count"])
+	}
+}
+
+func nonNegative(t *testing.T, at string, v any) {
+	t.Helper()
+	switch v := v.(type) {
+	case map[string]any:
+		for k, x := range v {
+			nonNegative(t, at+" "+k, x)
+		}
+	case []any:
+		for _, x := range v {
+			nonNegative(t, at, x)
+		}
+	case float64:
+		if v < 0 {
+			t.Errorf("%s: %v", at, v)
+		}
+	}
+}
+
+func TestReportOfLoss(t *testing.T) {
+	lost := oneLine(t, lossyTrace)["lost"].(map[string]any)
+	if lost["events"].(float64) < 2e6 || lost["events_is"] != "exact" || len(lost["at"].([]any)) == 0 {
+		t.Errorf("lost: %v", lost)
+	}
+	if out := report80(t, lossyTrace); !strings.HasPrefix(out, "No verdict, events were lost") {
+		t.Errorf("verdict:\n%s", out[:200])
+	}
+	if cut := oneLine(t, killedTrace)["lost"].(map[string]any)["cut"]; cut != true {
+		t.Errorf("cut: %v", cut)
+	}
+	if out := report80(t, killedTrace); !strings.Contains(out, "the file ends early") {
+		t.Error("nothing is said of the cut")
+	}
+}
+
+func TestReportNarrowed(t *testing.T) {
+	whole := oneLine(t, webTrace)
+	part := oneLine(t, "--from", "1s", "--to", "2s", webTrace)
+	count := func(v map[string]any) float64 {
+		return v["processes"].([]any)[0].(map[string]any)["totals"].(map[string]any)["count"].(float64)
+	}
+	if count(part) == 0 || count(part) >= count(whole) {
+		t.Errorf("%v of %v collections", count(part), count(whole))
+	}
+	watched := part["processes"].([]any)[0].(map[string]any)["totals"].(map[string]any)["watched_ms"]
+	if watched != 1000.0 {
+		t.Errorf("watched %v ms", watched)
+	}
+	if out := report80(t, "--pid", "1", webTrace); !strings.HasPrefix(out, "No collection happened in the part") {
+		t.Errorf("another process:\n%s", out)
+	}
+}
+
+func TestReportOfSeveralFiles(t *testing.T) {
+	out, talk, code := on(t, 0, "report", webTrace, "no-such-file", inducedTrace)
+	if code != exitUnreadable || !strings.Contains(talk, "no-such-file") {
+		t.Errorf("exit %d: %s", code, talk)
+	}
+	for _, name := range []string{webTrace, inducedTrace} {
+		if !strings.Contains(out, name+"\nThe GC is a problem") {
+			t.Errorf("no verdict under %s", name)
+		}
+	}
+}
+
+func TestReportUsage(t *testing.T) {
+	for _, tt := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"report"}, "no file is given"},
+		{[]string{"report", "--format", "html", webTrace}, "text, json"},
+		{[]string{"report", "--explain", "nothing"}, "no figure is named"},
+	} {
+		_, talk, code := on(t, 0, tt.args...)
+		if code != exitUsage || !strings.Contains(talk, tt.want) {
+			t.Errorf("%v: exit %d, %s", tt.args, code, talk)
+		}
+	}
+}
+
+// TestEveryFigureIsDefined checks the columns of gcs, and the figures in the
+// JSON of report.
+func TestEveryFigureIsDefined(t *testing.T) {
+	names := map[string]bool{"pid": true, "process": true, "runtime": true}
+	for _, c := range column.All() {
+		names[c.Name] = true
+	}
+	figureKeys(oneLine(t, datasTrace), names)
+	identity := []string{"pid", "process", "runtime"}
+	for name := range names {
+		if !slices.Contains(identity, name) && len(definitions(name)) == 0 {
+			t.Errorf("no figure has the key %s", name)
+		}
+	}
+}
+
+// figureKeys adds the keys that end in a unit. A finding's evidence is told by
+// what it says.
+func figureKeys(v any, names map[string]bool) {
+	switch v := v.(type) {
+	case map[string]any:
+		for k, x := range v {
+			if k == "evidence" {
+				continue
+			}
+			for _, unit := range []string{"_ms", "_bytes", "_pct", "_per_s"} {
+				if strings.HasSuffix(k, unit) && k != "from_ms" && k != "to_ms" {
+					names[k] = true
+				}
+			}
+			figureKeys(x, names)
+		}
+	case []any:
+		for _, x := range v {
+			figureKeys(x, names)
+		}
+	}
+}
+
+func TestFigureNamesAreUnique(t *testing.T) {
+	seen := map[string]string{}
+	for _, f := range figures {
+		for _, key := range append([]string{f.name}, f.keys...) {
+			if other, ok := seen[key]; ok && other != f.name {
+				t.Errorf("%s means %s and %s", key, other, f.name)
+			}
+			seen[key] = f.name
+		}
+	}
+}
+
+const (
+	listBegins = "<!-- The list of figures, written by go test ./internal/cli -run TestFiguresDocument -update. -->\n"
+	listEnds   = "<!-- End of the list. -->\n"
+)
+
+// TestFiguresDocument checks that docs/figures.md lists the figures as
+// report --explain defines them.
+func TestFiguresDocument(t *testing.T) {
+	const path = "../../docs/figures.md"
+	doc, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, rest, ok := strings.Cut(string(doc), listBegins)
+	_, tail, ok2 := strings.Cut(rest, listEnds)
+	if !ok || !ok2 {
+		t.Fatal("the list's marks are missing")
+	}
+	var b strings.Builder
+	for _, f := range figures {
+		b.WriteString("\n### " + f.name + "\n\n" + f.unit)
+		if len(f.keys) > 0 {
+			b.WriteString("; `" + strings.Join(f.keys, "`, `") + "`")
+		}
+		b.WriteString("\n\n" + f.text + "\n\n*From:* " + f.source + ".\n")
+		if f.differs != "" {
+			b.WriteString("\n*Elsewhere:* " + f.differs + "\n")
+		}
+	}
+	want := head + listBegins + b.String() + "\n" + listEnds + tail
+	if *update {
+		if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if diff := cmp.Diff(want, string(doc)); diff != "" {
+		t.Errorf("%s differs; -update writes it anew:\n%s", path, diff)
+	}
+}
+
+func TestDemo(t *testing.T) {
+	out, talk, code := on(t, 80, "demo")
+	if code != exitDone || talk != "" {
+		t.Fatalf("exit %d: %s", code, talk)
+	}
+	for _, want := range []string{"The GC is a problem", "Findings", "gctrail gcs lists", `"name":"GCStart"`, "dotnet-trace collect -p PID"} {
+		if !strings.Contains(out, want) {
+			t.Errorf("no %q in the demo", want)
+		}
+	}
+}
