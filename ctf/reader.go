@@ -36,6 +36,7 @@ type Reader struct {
 	info    trace.Info
 	loss    trace.Loss
 	used    bool
+	size    int64
 	members map[memberKey]*member
 	cpus    map[uint32]bool
 	probing []byte
@@ -121,6 +122,10 @@ func (r *Reader) Close() error {
 	}
 	return nil
 }
+
+// Size is the size of the trace's files in bytes, as far as the file system
+// tells.
+func (r *Reader) Size() int64 { return r.size }
 
 // describe takes in what the metadata of a trace says of all.
 func (r *Reader) describe(m *member) {

@@ -19,6 +19,7 @@ import (
 const metadataName = "metadata"
 
 const (
+	maxEntries = 1 << 17 // in all folders, of any kind
 	maxFiles   = 1 << 16
 	maxStreams = 1 << 12
 )
@@ -43,8 +44,12 @@ type streamKey struct {
 // scan finds the traces below the root of the file system, and their streams.
 func (r *Reader) scan() error {
 	var folders []string
+	seen := 0
 	err := fs.WalkDir(r.fsys, ".", func(name string, d fs.DirEntry, err error) error {
+		seen++
 		switch {
+		case seen > maxEntries:
+			return fmt.Errorf("ctf: %w: more than %d files and folders", ErrTooLarge, maxEntries)
 		case err != nil && name == ".":
 			return err
 		case err != nil:
@@ -99,6 +104,9 @@ func (r *Reader) folder(dir string) ([]*file, error) {
 	for _, e := range entries {
 		if !e.Type().IsRegular() || e.Name() == metadataName || strings.HasPrefix(e.Name(), ".") {
 			continue
+		}
+		if fi, err := e.Info(); err == nil {
+			r.size += fi.Size()
 		}
 		if f := r.probe(path.Join(dir, e.Name()), m); f != nil {
 			files = append(files, f)

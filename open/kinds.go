@@ -23,18 +23,22 @@ const (
 	unsupported
 	eventPipe
 	etw
+	lttng // a folder in a zip
+	lttngPart
 	inGzip
 	inZstd
 	inZip
 )
 
 const (
-	hintReads   = "gctrail reads .nettrace, .netperf and .etl files, also inside gzip, zstd or zip"
+	hintReads   = "gctrail reads .nettrace, .netperf and .etl files, also inside gzip, zstd or zip, and LTTng folders and .trace.zip"
 	hintCollect = "take an EventPipe trace of the program: dotnet-trace collect --profile gc-collect -p PID"
-	hintNotYet  = "this version does not read it yet: " + hintCollect
+	hintFolder  = "name the folder that it lies in"
 	hintUnpack  = "unpack it first"
 	hintSource  = "name the .nettrace that it was made from"
 	hintNone    = "it holds no GC events: " + hintCollect
+
+	looksMetadata = "the metadata of an LTTng trace (CTF)"
 
 	fastSerialization = "\x14\x00\x00\x00!FastSerialization.1"
 )
@@ -59,11 +63,13 @@ var kinds = []kind{
 	{class: inZip, magic: "PK\x05\x06"}, // one without entries
 
 	{class: etw, also: etlBuffer},
-	{class: unsupported, magic: "\x57\x1d\xd1\x75", looks: "the metadata of an LTTng trace (CTF)", hint: hintNotYet},
-	{class: unsupported, magic: "/* CTF ", looks: "the metadata of an LTTng trace (CTF)", hint: hintNotYet},
-	{class: unsupported, magic: "\x1e{", looks: "the metadata of an LTTng trace (CTF 2)", hint: hintNotYet},
-	{class: unsupported, magic: "\xc1\x1f\xfc\xc1", looks: "a part of an LTTng trace (CTF)", hint: hintNotYet},
-	{class: unsupported, magic: "\xc1\xf1\xdc\xc1", looks: "the index of a part of an LTTng trace (CTF)", hint: hintNotYet},
+	{class: lttngPart, magic: "\x57\x1d\xd1\x75", looks: looksMetadata, hint: hintFolder},
+	{class: lttngPart, magic: "\x75\xd1\x1d\x57", looks: looksMetadata, hint: hintFolder},
+	{class: lttngPart, magic: "/* CTF ", looks: looksMetadata, hint: hintFolder},
+	{class: lttngPart, magic: "\x1e", also: contains(`"preamble"`), looks: looksMetadata, hint: hintFolder},
+	{class: unsupported, magic: "\xc1\x1f\xfc\xc1", looks: "a part of an LTTng trace (CTF)", hint: hintFolder},
+	{class: unsupported, magic: "\xc1\xfc\x1f\xc1", looks: "a part of an LTTng trace (CTF)", hint: hintFolder},
+	{class: unsupported, magic: "\xc1\xf1\xdc\xc1", looks: "the index of a part of an LTTng trace (CTF)", hint: hintFolder},
 	{class: unsupported, also: contains("speedscope.app/file-format-schema"), looks: "a speedscope profile", hint: hintSource},
 	{class: unsupported, also: contains(`"traceEvents"`), looks: "a Chromium trace (JSON)", hint: hintSource},
 	{class: unsupported, magic: "PERFILE2", looks: "a recording of Linux perf", hint: hintNone},

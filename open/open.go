@@ -40,7 +40,8 @@ type Input struct {
 	peeler peeler
 }
 
-// File opens the trace at path, or on standard input where path is "-". The
+// File opens the trace at path, or on standard input where path is "-". A folder
+// is an LTTng trace, or holds several that belong together. The
 // error is that of the system where the file cannot be read, an *UnknownError
 // where it is no trace, and names path in each case.
 func File(path string, opts Options) (*Input, error) {
@@ -58,7 +59,7 @@ func File(path string, opts Options) (*Input, error) {
 	}
 	if fi.IsDir() {
 		f.Close()
-		return nil, refuseFolder(path)
+		return folder(path, opts)
 	}
 	in := &Input{Name: path, meter: &meter{r: f}, file: f}
 	if fi.Mode().IsRegular() {
@@ -129,8 +130,15 @@ func (in *Input) open(opts Options) (*Input, error) {
 
 // source is the reader of what was found.
 func (p *peeler) source(f *found, opts Options) (trace.Source, error) {
-	if f.kind.class == eventPipe {
+	switch f.kind.class {
+	case eventPipe:
 		return nettrace.NewReader(f.r, nettrace.Options(opts)), nil
+	case lttng:
+		r, err := openCTF(f.fsys, opts)
+		if err == nil {
+			p.closers = append(p.closers, r.Close)
+		}
+		return r, err
 	}
 	files, err := p.files(f)
 	if err != nil {

@@ -47,6 +47,7 @@ type found struct {
 	size     int64       // of at
 	name     string      // in the zip that it lies in
 	more     []found     // traces beside it that belong to it
+	fsys     fs.FS       // the zip, where the whole of it is the trace
 }
 
 // A peeler takes the wrappings off an input.
@@ -128,9 +129,9 @@ func (p *peeler) close() error {
 func (f *found) refusal(name string) error {
 	e := &UnknownError{Name: name, Looks: f.kind.looks, Hint: f.kind.hint, Err: ErrNotTrace}
 	switch f.kind.class {
-	case eventPipe, etw:
+	case eventPipe, etw, lttng:
 		return nil
-	case unsupported:
+	case unsupported, lttngPart:
 		e.Err = ErrUnsupported
 	}
 	if f.wrapping != "" {

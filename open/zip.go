@@ -54,6 +54,9 @@ func (p *peeler) zip(l layer, in io.Reader, depth int) (found, error) {
 	z.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor(zstdOptions...))
 
 	c := p.look(z, depth)
+	if c.lttng && len(c.traces) == 0 {
+		return found{kind: kind{class: lttng}, wrapping: "zip", fsys: z}, nil
+	}
 	if len(c.traces) != 1 && !c.belong() {
 		return c.refused()
 	}
@@ -77,6 +80,7 @@ func (p *peeler) zip(l layer, in io.Reader, depth int) (found, error) {
 type contents struct {
 	traces []*zip.File
 	etw    int      // of them
+	lttng  bool     // there is the metadata of an LTTng trace
 	names  []string // of all that are no folders
 	known  *kind    // of the first that is unsupported
 	where  string   // its name
@@ -102,6 +106,8 @@ func (p *peeler) look(z *zip.Reader, depth int) *contents {
 		case got.kind.class == etw:
 			c.traces = append(c.traces, f)
 			c.etw++
+		case got.kind.class == lttngPart:
+			c.lttng = true
 		case got.kind.class == unsupported && c.known == nil:
 			c.known, c.where = &got.kind, printable(f.Name)
 		}

@@ -1,0 +1,70 @@
+package open
+
+import (
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/ctf"
+	"github.com/gctrail/gctrail/ctf/tsdl"
+)
+
+// folder opens the LTTng trace in the folder at path, and in those below it.
+func folder(path string, opts Options) (*Input, error) {
+	in := &Input{Name: path, meter: &meter{}}
+	in.again = func() (*Input, error) { return File(path, opts) }
+	r, err := openCTF(&meteredFS{os.DirFS(path), in.meter}, opts)
+	switch {
+	case errors.Is(err, ctf.ErrNotCTF), errors.Is(err, tsdl.ErrNotMetadata):
+		return nil, refuseFolder(path)
+	case err != nil:
+		return nil, named(path, err)
+	}
+	in.peeler.closers = append(in.peeler.closers, r.Close)
+	in.meter.n.Store(0) // what looking has read is read again
+	in.Source, in.Size = r, r.Size()
+	return in, nil
+}
+
+func openCTF(fsys fs.FS, opts Options) (*ctf.Reader, error) {
+	return ctf.Open(fsys, ctf.Options{Want: opts.Want, Resolve: clr.Tracepoint})
+}
+
+// A meteredFS counts what is read of its files.
+type meteredFS struct {
+	fs.FS
+	meter *meter
+}
+
+func (m *meteredFS) Open(name string) (fs.File, error) {
+	f, err := m.FS.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	return &meteredFile{f, m.meter}, nil
+}
+
+// ReadDir lists a folder.
+func (m *meteredFS) ReadDir(name string) ([]fs.DirEntry, error) { return fs.ReadDir(m.FS, name) }
+
+type meteredFile struct {
+	fs.File
+	meter *meter
+}
+
+func (f *meteredFile) Read(p []byte) (int, error) {
+	n, err := f.File.Read(p)
+	f.meter.n.Add(int64(n))
+	return n, err
+}
+
+// Seek lets a reader pass over what it does not need.
+func (f *meteredFile) Seek(offset int64, whence int) (int64, error) {
+	s, ok := f.File.(io.Seeker)
+	if !ok {
+		return 0, errors.ErrUnsupported
+	}
+	return s.Seek(offset, whence)
+}
