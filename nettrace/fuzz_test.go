@@ -2,8 +2,11 @@ package nettrace_test
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"testing"
 
+	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -13,6 +16,18 @@ import (
 func FuzzReader(f *testing.F) {
 	f.Add(gunzip(f, "../testdata/net10-killed-web.nettrace.gz")[:4096])
 	f.Add(gunzip(f, "../testdata/net21-win-x86-objver3.netperf.gz")[:4096])
+	texts, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(texts) == 0 {
+		f.Fatalf("no assembled traces: %v", err)
+	}
+	for _, path := range texts {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			f.Fatal(err)
+		}
+		text, _, _ = bytes.Cut(text, []byte("\n-- want --\n"))
+		f.Add(nettracetest.MustAssemble(f, string(text)))
+	}
 	f.Fuzz(func(t *testing.T, data []byte) {
 		r := nettrace.NewReader(bytes.NewReader(data), nettrace.Options{Stacks: true})
 		var payloads, events, counted uint64
