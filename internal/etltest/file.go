@@ -1,0 +1,237 @@
+package etltest
+
+import (
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"strings"
+	"unicode/utf16"
+)
+
+var le = binary.LittleEndian
+
+// Types of event headers.
+const (
+	System32, System64     = 0x01, 0x02
+	Compact32, Compact64   = 0x03, 0x04
+	Full32, Instance32     = 0x0a, 0x0b
+	Timed                  = 0x0c
+	PerfInfo32, PerfInfo64 = 0x10, 0x11
+	Event32, Event64       = 0x12, 0x13
+	Full64, Instance64     = 0x14, 0x15
+)
+
+// GUIDs of providers and tasks.
+const (
+	Runtime       = "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4"
+	Rundown       = "a669021c-c450-4609-a035-5af59af4df18"
+	Private       = "763fd754-7086-4dfe-95eb-c01a46faf4ca"
+	GCTask        = "044973cd-251f-4dff-a3e9-9d6307286b05"
+	KernelProcess = "22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716"
+)
+
+// Flags of a buffer.
+const (
+	FlushMarker = 0x01
+	EventsLost  = 0x02
+	BufferLost  = 0x04
+	procIndex   = 0x20
+	compressed  = 0x40
+)
+
+const (
+	bufferHeader = 0x48
+	unused       = 0xff
+)
+
+// A File is a trace file in the making.
+type File struct {
+	Header  Header
+	Buffers []*Buffer
+	// Unmarked leaves the flush marker off the last buffer.
+	Unmarked bool
+	// Tail is what follows the last buffer.
+	Tail []byte
+}
+
+// A Header is what the first event says of the file, and how it says it.
+type Header struct {
+	Type        uint8 // System32 or System64
+	Windows7    bool  // buffers without SavedOffset in the first, processors of one byte
+	BufferSize  uint32
+	CPUs        uint32
+	Start, End  int64 // FILETIME
+	Time        int64 // of Start, in ticks
+	Mode        uint32
+	Written     int // 0: as many buffers as there are
+	PointerSize uint32
+	EventsLost  uint32
+	BuffersLost uint32
+	CPUMHz      uint32
+	Frequency   int64
+	Clock       uint32
+	Compression uint32 // the state of the first buffer
+}
+
+// New returns a file without events, of a session that ran from 2024-01-01 for
+// ten seconds.
+func New() *File {
+	const start = 133485408000000000
+	return &File{Header: Header{
+		Type: System64, BufferSize: 0x1000, CPUs: 4, Start: start, End: start + 10*10_000_000,
+		Time: 1_000_000, Mode: 1, PointerSize: 8, CPUMHz: 2000, Frequency: 10_000_000, Clock: 1,
+	}}
+}
+
+// Buffer appends a buffer of a processor, numbered after the last.
+func (f *File) Buffer(cpu uint16) *Buffer {
+	b := &Buffer{CPU: cpu, Seq: uint64(len(f.Buffers)) + 1, size: f.Header.BufferSize}
+	f.Buffers = append(f.Buffers, b)
+	return b
+}
+
+// Bytes is the file.
+func (f *File) Bytes() []byte {
+	h := f.Header
+	if h.Written == 0 {
+		h.Written = len(f.Buffers) + 1
+	}
+	first := &Buffer{Type: 4, Flags: FlushMarker, State: h.Compression, size: h.BufferSize}
+	first.Event(h.event())
+	out := first.appendTo(nil, h.Windows7)
+	if h.Windows7 {
+		le.PutUint32(out[4:], 0)
+	}
+	for i, b := range f.Buffers {
+		c := *b
+		if i == len(f.Buffers)-1 && !f.Unmarked {
+			c.Flags |= FlushMarker
+		}
+		out = c.appendTo(out, h.Windows7)
+	}
+	return append(out, f.Tail...)
+}
+
+// event is the event that carries the file header.
+func (h *Header) event() Event {
+	pointer := 8
+	if h.Type == System32 {
+		pointer = 4
+	}
+	p := Payload(h.BufferSize, uint32(0x0105000a), uint32(19045), h.CPUs, h.End, uint32(156250), uint32(0),
+		h.Mode, uint32(h.Written), uint32(1), h.PointerSize, h.EventsLost, h.CPUMHz)
+	p = append(p, make([]byte, 2*pointer)...)
+	p = append(p, make([]byte, 176)...)
+	p = append(p, Payload(int64(0), h.Frequency, h.Start, h.Clock, h.BuffersLost, "session", `C:\session.etl`)...)
+	return Event{Type: h.Type, Version: 2, Time: h.Time, Payload: p}
+}
+
+// A Buffer is a buffer in the making.
+type Buffer struct {
+	CPU   uint16
+	Seq   uint64
+	Flags uint16
+	Type  uint16
+	State uint32
+	// Claim is what the header says of the bytes in use; 0 is the truth.
+	Claim uint32
+
+	size     uint32
+	compress bool
+	events   []byte
+}
+
+// Compress makes the buffer a compressed one.
+func (b *Buffer) Compress() *Buffer {
+	b.compress = true
+	return b
+}
+
+// Flag sets flags.
+func (b *Buffer) Flag(flags uint16) *Buffer {
+	b.Flags |= flags
+	return b
+}
+
+// Event appends an event.
+func (b *Buffer) Event(e Event) *Buffer { return b.Raw(e.Bytes()) }
+
+// Raw appends bytes, and what aligns them.
+func (b *Buffer) Raw(p []byte) *Buffer {
+	b.events = append(b.events, p...)
+	for len(b.events)%8 != 0 {
+		b.events = append(b.events, 0)
+	}
+	return b
+}
+
+// Used is the number of bytes that the buffer takes when it is not compressed.
+func (b *Buffer) Used() int { return bufferHeader + len(b.events) }
+
+func (b *Buffer) appendTo(dst []byte, windows7 bool) []byte {
+	body, size, flags := b.events, max(b.size, uint32(b.Used())), b.Flags
+	used := uint32(b.Used())
+	if b.Claim != 0 {
+		used = b.Claim
+	}
+	if b.compress {
+		body = Compress(nil, b.events)
+		size = uint32(bufferHeader + len(body))
+		flags |= compressed
+	}
+	h := make([]byte, bufferHeader, size)
+	le.PutUint32(h, size)
+	le.PutUint32(h[0x04:], used)
+	le.PutUint32(h[0x08:], used)
+	le.PutUint64(h[0x18:], b.Seq)
+	le.PutUint16(h[0x28:], b.CPU|8<<8) // an alignment
+	if !windows7 {
+		flags |= procIndex
+		le.PutUint16(h[0x28:], b.CPU)
+	}
+	le.PutUint16(h[0x2a:], 7)
+	state := b.State
+	if state == 0 {
+		state = 3
+	}
+	le.PutUint32(h[0x2c:], state)
+	le.PutUint32(h[0x30:], used)
+	le.PutUint16(h[0x34:], flags)
+	le.PutUint16(h[0x36:], b.Type)
+	h = append(h, body...)
+	for len(h) < int(size) {
+		h = append(h, unused)
+	}
+	return append(dst, h...)
+}
+
+// GUID reads a GUID as it is printed.
+func GUID(text string) (g [16]byte) {
+	b, err := hex.DecodeString(strings.ReplaceAll(text, "-", ""))
+	if err != nil || len(b) != 16 {
+		panic(fmt.Sprintf("etltest: GUID %q", text))
+	}
+	for i, from := range [16]int{3, 2, 1, 0, 5, 4, 7, 6, 8, 9, 10, 11, 12, 13, 14, 15} {
+		g[i] = b[from]
+	}
+	return g
+}
+
+// Payload joins integers, strings (as UTF-16 with a terminator) and bytes.
+func Payload(values ...any) []byte {
+	var b []byte
+	for _, v := range values {
+		switch v := v.(type) {
+		case string:
+			for _, u := range utf16.Encode([]rune(v + "\x00")) {
+				b = le.AppendUint16(b, u)
+			}
+		default:
+			var err error
+			if b, err = binary.Append(b, le, v); err != nil {
+				panic("etltest: " + err.Error())
+			}
+		}
+	}
+	return b
+}

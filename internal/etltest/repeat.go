@@ -1,0 +1,148 @@
+package etltest
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+)
+
+// Repeat writes a file that is the file src several times over, one after the
+// other: each time with process ids, time stamps and sequence numbers of its
+// own, so that no collection comes twice. src is one of a session whose buffers
+// are sound; the buffers written are compressed or not, as is asked for.
+func Repeat(w io.Writer, src []byte, times int, compress bool) error {
+	buffers, err := split(src)
+	if err != nil {
+		return err
+	}
+	head := bytes.Clone(src[:le.Uint32(src)])
+	p := head[bufferHeader+0x20:]
+	le.PutUint32(p[0x24:], uint32(1+times*(len(buffers)-1))) // BuffersWritten
+	const modeCompressed, xpress = 0x04000000, 3
+	le.PutUint32(p[0x20:], le.Uint32(p[0x20:])&^modeCompressed)
+	if compress {
+		le.PutUint32(p[0x20:], le.Uint32(p[0x20:])|modeCompressed)
+		le.PutUint32(head[0x2c:], xpress)
+	}
+	if _, err := w.Write(head); err != nil {
+		return err
+	}
+	grid := le.Uint32(p)
+	first, last := span(buffers)
+	for i := range times {
+		s := shift{time: int64(i) * (last - first + 1), pid: uint32(i) * 100_000}
+		for j, b := range buffers[1:] {
+			c := Buffer{
+				CPU: b.CPU, Seq: b.Seq + uint64(i*len(buffers)), size: grid, compress: compress,
+				events: s.events(bytes.Clone(b.events)),
+			}
+			if i == times-1 && j == len(buffers)-2 {
+				c.Flags = FlushMarker
+			}
+			if _, err := w.Write(c.appendTo(nil, false)); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// split is the buffers of a file.
+func split(src []byte) ([]Buffer, error) {
+	var buffers []Buffer
+	for pos := 0; pos < len(src); {
+		h := src[pos:]
+		size, used, flags := int(le.Uint32(h)), int(le.Uint32(h[4:])), le.Uint16(h[0x34:])
+		if used == 0 {
+			used = int(le.Uint32(h[0x30:]))
+		}
+		if size > len(h) {
+			return nil, fmt.Errorf("etltest: buffer at %#x passes the end", pos)
+		}
+		b := Buffer{CPU: le.Uint16(h[0x28:]), Seq: le.Uint64(h[0x18:])}
+		if flags&procIndex == 0 {
+			b.CPU &= 0xff
+		}
+		if flags&compressed != 0 {
+			var ok bool
+			if b.events, ok = Decompress(h[bufferHeader:size], used-bufferHeader); !ok {
+				return nil, fmt.Errorf("etltest: buffer at %#x is damaged", pos)
+			}
+		} else {
+			b.events = h[bufferHeader:used]
+		}
+		buffers = append(buffers, b)
+		pos += size
+	}
+	return buffers, nil
+}
+
+// span is the time of the earliest event and of the latest.
+func span(buffers []Buffer) (first, last int64) {
+	first, last = 1<<63-1, -1<<63
+	for _, b := range buffers {
+		each(b.events, func(e []byte) {
+			if at := timeAt(e); at > 0 {
+				t := int64(le.Uint64(e[at:]))
+				first, last = min(first, t), max(last, t)
+			}
+		})
+	}
+	return first, last
+}
+
+// each calls f with each event of a buffer.
+func each(events []byte, f func(e []byte)) {
+	for pos := 0; pos+8 <= len(events); {
+		e := events[pos:]
+		size := int(le.Uint16(e))
+		switch e[2] {
+		case System32, System64, Compact32, Compact64, PerfInfo32, PerfInfo64:
+			size = int(le.Uint16(e[4:]))
+		}
+		f(e[:size])
+		pos += (size + 7) &^ 7
+	}
+}
+
+func timeAt(e []byte) int {
+	switch e[2] {
+	case PerfInfo32, PerfInfo64:
+		return 0x08
+	case System32, System64, Compact32, Compact64, Full32, Full64, Instance32, Instance64, Event32, Event64:
+		return 0x10
+	}
+	return 0
+}
+
+// A shift moves events to another time, and to other processes.
+type shift struct {
+	time int64
+	pid  uint32
+}
+
+func (s shift) events(events []byte) []byte {
+	each(events, func(e []byte) {
+		at := timeAt(e)
+		if at == 0 {
+			return
+		}
+		le.PutUint64(e[at:], le.Uint64(e[at:])+uint64(s.time))
+		if at == 0x10 {
+			s.move(e[0x0c:])
+		}
+		switch {
+		case e[2] == PerfInfo64 && e[7] == 3: // of the kernel's processes: after a pointer
+			s.move(e[0x10+8:])
+		case e[2] == System64 && e[7] == 3:
+			s.move(e[0x20+8:])
+		}
+	})
+	return events
+}
+
+func (s shift) move(pid []byte) {
+	if v := le.Uint32(pid); v != 1<<32-1 && v != 0 {
+		le.PutUint32(pid, v+s.pid)
+	}
+}
