@@ -31,7 +31,7 @@ const (
 )
 
 const (
-	hintReads   = "gctrail reads .nettrace, .netperf and .etl files, also inside gzip, zstd or zip, and LTTng folders and .trace.zip"
+	hintReads   = "gctrail reads .nettrace, .netperf and .etl files, also inside gzip, zstd or zip, and LTTng traces: folders and .trace.zip"
 	hintCollect = "take an EventPipe trace of the program: dotnet-trace collect --profile gc-collect -p PID"
 	hintFolder  = "name the folder that it lies in"
 	hintUnpack  = "unpack it first"
@@ -66,7 +66,8 @@ var kinds = []kind{
 	{class: lttngPart, magic: "\x57\x1d\xd1\x75", looks: looksMetadata, hint: hintFolder},
 	{class: lttngPart, magic: "\x75\xd1\x1d\x57", looks: looksMetadata, hint: hintFolder},
 	{class: lttngPart, magic: "/* CTF ", looks: looksMetadata, hint: hintFolder},
-	{class: lttngPart, magic: "\x1e", also: contains(`"preamble"`), looks: looksMetadata, hint: hintFolder},
+	{class: lttngPart, magic: "\x1e{", looks: looksMetadata, hint: hintFolder},
+	{class: lttngPart, magic: "{", also: contains(`"preamble"`), looks: looksMetadata, hint: hintFolder},
 	{class: unsupported, magic: "\xc1\x1f\xfc\xc1", looks: "a part of an LTTng trace (CTF)", hint: hintFolder},
 	{class: unsupported, magic: "\xc1\xfc\x1f\xc1", looks: "a part of an LTTng trace (CTF)", hint: hintFolder},
 	{class: unsupported, magic: "\xc1\xf1\xdc\xc1", looks: "the index of a part of an LTTng trace (CTF)", hint: hintFolder},

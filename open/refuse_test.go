@@ -18,9 +18,9 @@ import (
 )
 
 const (
-	reads   = "gctrail reads .nettrace, .netperf and .etl files, also inside gzip, zstd or zip"
+	reads   = "gctrail reads .nettrace, .netperf and .etl files, also inside gzip, zstd or zip, and LTTng traces: folders and .trace.zip"
 	collect = "take an EventPipe trace of the program: dotnet-trace collect --profile gc-collect -p PID"
-	notYet  = "this version does not read it yet: " + collect
+	folder  = "name the folder that it lies in"
 	noGC    = "it holds no GC events: " + collect
 )
 
@@ -61,11 +61,11 @@ func TestRefusals(t *testing.T) {
 		{`{"pid": 1}`, "not a trace: JSON; " + reads},
 		{"\x01\x02\x03\x04\x00", "not a trace: data of an unknown kind, which begins 01 02 03 04 00; " + reads},
 
-		{"\x57\x1d\xd1\x75\x00", "not supported: the metadata of an LTTng trace (CTF); " + notYet},
-		{"/* CTF 1.8 */", "not supported: the metadata of an LTTng trace (CTF); " + notYet},
-		{"\x1e{\n  \"type\": \"preamble\"", "not supported: the metadata of an LTTng trace (CTF 2); " + notYet},
-		{"\xc1\x1f\xfc\xc1\x00", "not supported: a part of an LTTng trace (CTF); " + notYet},
-		{"\xc1\xf1\xdc\xc1\x00", "not supported: the index of a part of an LTTng trace (CTF); " + notYet},
+		{"\x57\x1d\xd1\x75\x00", "not supported: the metadata of an LTTng trace (CTF); " + folder},
+		{"/* CTF 1.8 */", "not supported: the metadata of an LTTng trace (CTF); " + folder},
+		{"\x1e{\n  \"type\": \"preamble\"", "not supported: the metadata of an LTTng trace (CTF); " + folder},
+		{"\xc1\x1f\xfc\xc1\x00", "not supported: a part of an LTTng trace (CTF); " + folder},
+		{"\xc1\xf1\xdc\xc1\x00", "not supported: the index of a part of an LTTng trace (CTF); " + folder},
 		{serialized("GCHeapDump"), "not supported: a heap snapshot (.gcdump); " + noGC},
 		{serialized("Microsoft.Diagnostics.Tracing.Etlx.TraceLog"), "not supported: PerfView's cache of a trace (.etlx); name the .etl or .nettrace that it was made from"},
 		{`{"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{}}`, "not supported: a speedscope profile; name the .nettrace that it was made from"},
@@ -92,7 +92,7 @@ func TestRefusals(t *testing.T) {
 		{"%PDF-1.7\n", "not a trace: a PDF document; " + reads},
 
 		{string(gzipped([]byte("hello"))), `not a trace: text that begins "hello", inside gzip; ` + reads},
-		{string(zstded([]byte("\x57\x1d\xd1\x75\x00"))), "not supported: the metadata of an LTTng trace (CTF), inside zstd; " + notYet},
+		{string(zstded([]byte("\x57\x1d\xd1\x75\x00"))), "not supported: the metadata of an LTTng trace (CTF), inside zstd; " + folder},
 		{string(gzipped(gzipped(gzipped(gzipped(bare))))), "not supported: packed more than three times over, inside gzip+gzip+gzip; unpack it first"},
 		{string(zstded(make([]byte, 80<<20), zstd.WithWindowSize(64<<20))), "not supported: zstd with a window of more than 32 MiB; unpack it first"},
 
@@ -153,8 +153,12 @@ func TestFolder(t *testing.T) {
 			"not a trace: a folder that holds b, c/d.gz; name one or several",
 		},
 		{
-			[]member{{"ust/channel0", []byte("\xc1\x1f\xfc\xc1")}, {"ust/metadata", []byte("/* CTF 1.8 */")}},
-			"not supported: a folder that holds ust/channel0, a part of an LTTng trace (CTF); " + notYet,
+			[]member{{"ust/channel0", []byte("\xc1\x1f\xfc\xc1")}},
+			"not supported: a folder that holds ust/channel0, a part of an LTTng trace (CTF); " + folder,
+		},
+		{
+			[]member{{"metadata", []byte("name: a package\n")}},
+			"not a trace: a folder without a trace; " + reads,
 		},
 	} {
 		dir := t.TempDir()
