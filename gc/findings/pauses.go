@@ -46,6 +46,8 @@ func pauseShare(c *Case) (Finding, bool) {
 		f.Advice = []string{"The number of pauses comes from what is allocated: allocate less, or give generation 0 more room."}
 	case survival.Known && survival.V >= lowSurvival:
 		f.Advice = []string{"The length of pauses comes from what survives: shorten the life of objects, or let fewer live."}
+	default:
+		f.Advice = []string{"Pauses are long although little survives: see which step of the longest ones takes the time."}
 	}
 	return f, true
 }
@@ -196,10 +198,6 @@ func fullAndBlocking(c *Case) (Finding, bool) {
 		f.Says += fmt.Sprintf(" For %s, generation 2 was too small to be collected in the background (gen2_too_small): that is cheap.", units.Count(small))
 		f.Severity = min(f.Severity, Warning)
 	}
-	if holed := c.tallies[fullHoled].count; 2*holed > t.count {
-		f.Says += fmt.Sprintf(" %s were to close holes in generation 2 (max_generation_high_fragmentation).", units.Count(holed))
-		f.Settings = []Setting{conserveMemory}
-	}
 	if s := c.Process.Process.Settings; s != nil && s.BitSettings&clr.GCSettingsBitsConcurrent == 0 {
 		f.Says += " Background collections are switched off."
 		f.Settings = []Setting{{
@@ -239,6 +237,23 @@ func longMark(c *Case) (Finding, bool) {
 	if advice := rootAdvice[worst]; advice != "" {
 		f.Advice = []string{advice}
 	}
+	return f, true
+}
+
+func fullForHoles(c *Case) (Finding, bool) {
+	t, all := &c.tallies[fullHoled], c.all()
+	share := of(t.pause, all.Pause.Sum())
+	if t.count < several || share < someShare {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: c.costs(share), Confidence: High, weight: share,
+		Says: fmt.Sprintf("%s of %s stopped all threads to close holes in generation 2 (max_generation_high_fragmentation): %s of the pauses.",
+			units.Count(t.count), counted(c.tallies[full].count, "full collection"), units.Percent(share)),
+		Evidence: []Figure{{"full_for_holes", float64(t.count)}, {"full_for_holes_pause_pct", share}},
+		Advice:   []string{"Holes come from objects that die among others that live on: give objects of one kind one life, pool long-lived buffers, pin less."},
+	}
+	f.quote(t)
 	return f, true
 }
 

@@ -35,6 +35,7 @@ var rules = [...]rule{
 	{id: "R21", title: "the program itself asks for collections", kind: cause, minor: true, find: inducedByProgram},
 	{id: "R22", title: "memory is nearly full", kind: cause, minor: true, find: memoryNearlyFull},
 	{id: "R20", title: "full collections that stop all threads are common", kind: cause, find: fullAndBlocking},
+	{id: "R43", title: "full collections run to close holes in generation 2", kind: cause, find: fullForHoles},
 	{id: "R24", title: "large objects cause full collections", kind: cause, find: largeObjects},
 	{id: "R32", title: "many young objects survive", kind: cause, find: youngSurvive},
 	{id: "R29", title: "young collections are frequent and find little alive", kind: cause, find: frequentYoung},
@@ -85,7 +86,7 @@ func (c *Case) Findings() []Finding {
 
 // innocent says whether nothing that was found speaks against the collector.
 func (c *Case) innocent(found []Finding) bool {
-	if c.all().Count == 0 || c.touched() {
+	if c.all().Pause.Count() == 0 || c.touched() {
 		return false
 	}
 	return !slices.ContainsFunc(found, func(f Finding) bool {
