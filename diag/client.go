@@ -1,0 +1,135 @@
+package diag
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+)
+
+// A Client speaks to one runtime. Each command is a connection of its own. A
+// Client may be used by several goroutines.
+type Client struct {
+	// Timeout limits how long a runtime may take to answer a command; 0 means
+	// 10 s. Busy processes were seen to take 1.5 s.
+	Timeout time.Duration
+
+	connect func(context.Context) (conn, error)
+}
+
+const defaultTimeout = 10 * time.Second
+
+// A conn is a connection to a runtime: a socket, or a pipe.
+type conn interface {
+	io.ReadWriteCloser
+	SetDeadline(time.Time) error
+	SetReadDeadline(time.Time) error
+}
+
+// NewClient returns a client of the runtime, or the router, that listens at an
+// address: the path of a Unix socket, or on Windows the name of a pipe.
+func NewClient(address string) *Client {
+	return &Client{connect: func(ctx context.Context) (conn, error) {
+		c, err := dial(ctx, address)
+		if err != nil {
+			return nil, &ConnectError{address, err}
+		}
+		return c, nil
+	}}
+}
+
+// ask sends a request and hands back the payload of the answer.
+func (c *Client) ask(ctx context.Context, req *request) (*answer, error) {
+	in, a, err := c.exchange(ctx, req)
+	if err != nil {
+		return nil, err
+	}
+	return a, in.Close()
+}
+
+// timeout is how long a runtime may take to answer.
+func (c *Client) timeout() time.Duration {
+	if c.Timeout == 0 {
+		return defaultTimeout
+	}
+	return c.Timeout
+}
+
+// exchange sends a request and reads the answer within the client's time.
+func (c *Client) exchange(ctx context.Context, req *request) (conn, *answer, error) {
+	limited, cancel := context.WithTimeout(ctx, c.timeout())
+	defer cancel()
+	return c.exchangeUntil(ctx, limited, req)
+}
+
+// exchangeUntil sends a request in one piece and reads the answer until limited,
+// which is derived from ctx, ends. The connection, on which more may come, is
+// the caller's; it has no time limit any more.
+func (c *Client) exchangeUntil(ctx, limited context.Context, req *request) (conn, *answer, error) {
+	message, err := req.message()
+	if err != nil {
+		return nil, nil, err
+	}
+	in, err := c.connect(limited)
+	if err != nil {
+		return nil, nil, explain(ctx, limited, req, err)
+	}
+	hurry := context.AfterFunc(limited, func() { in.SetDeadline(time.Unix(1, 0)) })
+	a, err := converse(in, req.cmd, message)
+	if !hurry() && err == nil {
+		err = ErrNoAnswer // its connection can serve no longer
+	}
+	if err != nil {
+		in.Close()
+		return nil, nil, explain(ctx, limited, req, err)
+	}
+	return in, a, nil
+}
+
+// converse sends a message over in and reads the answer.
+func converse(in conn, cmd command, message []byte) (*answer, error) {
+	if _, err := in.Write(message); err != nil {
+		return nil, err
+	}
+	kind, a, err := readMessage(in)
+	switch {
+	case err != nil:
+		return nil, err
+	case kind == answerOK && cmd == cmdProcessEnvironment:
+		return environmentBehind(in, a)
+	case kind == answerOK:
+		return a, nil
+	case kind == answerError:
+		code := a.u32()
+		if a.short {
+			return nil, fmt.Errorf("%w: an error without its number", ErrProtocol)
+		}
+		return nil, &RuntimeError{cmd.String(), HRESULT(code)}
+	default:
+		return nil, fmt.Errorf("%w: command %#04x", ErrProtocol, uint16(kind))
+	}
+}
+
+// explain says what an error of an exchange means.
+func explain(ctx, limited context.Context, req *request, err error) error {
+	var connecting *ConnectError
+	var refusal *RuntimeError
+	switch {
+	case ctx.Err() != nil && !errors.Is(ctx.Err(), context.DeadlineExceeded):
+		return ctx.Err()
+	case errors.As(err, &refusal):
+		return err
+	case limited.Err() != nil, timedOut(err):
+		return fmt.Errorf("%v: %w", req.cmd, ErrNoAnswer)
+	case errors.As(err, &connecting):
+		return err
+	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), reset(err):
+		return fmt.Errorf("%v: %w", req.cmd, ErrHungUp)
+	default:
+		return fmt.Errorf("%v: %w", req.cmd, err)
+	}
+}
+
+// tooOld says whether the runtime does not know the command.
+func tooOld(err error) bool { return errors.Is(err, UnknownCommand) }

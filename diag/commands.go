@@ -1,0 +1,101 @@
+package diag
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// Resume lets a runtime go on that waits at its start. A runtime that does not
+// wait takes no harm. Each diagnostic port that a runtime waits for must do so.
+func (c *Client) Resume(ctx context.Context) error {
+	_, err := c.ask(ctx, newRequest(cmdResumeRuntime))
+	return err
+}
+
+// Environment returns the environment that a process started with, as
+// "name=value" (.NET 5 and later).
+func (c *Client) Environment(ctx context.Context) ([]string, error) {
+	a, err := c.ask(ctx, newRequest(cmdProcessEnvironment))
+	if err != nil {
+		return nil, err
+	}
+	var vars []string
+	for range a.u32() {
+		vars = append(vars, a.str())
+		if a.short {
+			return nil, fmt.Errorf("%v: %w: it is too short", cmdProcessEnvironment, ErrProtocol)
+		}
+	}
+	return vars, nil
+}
+
+// maxEnvironment bounds what is read of an environment: Linux allows 6 MB for
+// arguments and environment together, which is 12 MB in UTF-16.
+const maxEnvironment = 16 << 20
+
+// environmentBehind reads the environment, which follows the answer that tells
+// its size.
+func environmentBehind(in io.Reader, a *answer) (*answer, error) {
+	size := a.u32()
+	if a.short || size > maxEnvironment {
+		return nil, fmt.Errorf("%w: an environment of %d bytes", ErrProtocol, size)
+	}
+	b, err := io.ReadAll(io.LimitReader(in, int64(size)))
+	if err == nil && len(b) < int(size) {
+		err = io.ErrUnexpectedEOF
+	}
+	return &answer{b: b}, err
+}
+
+// SetEnvironment sets a variable in a runtime that waits at its start; an empty
+// value removes it (.NET 6 and later).
+func (c *Client) SetEnvironment(ctx context.Context, name, value string) error {
+	req := newRequest(cmdSetEnvironment)
+	req.name("variable", name)
+	if strings.ContainsRune(name, '=') {
+		req.refuse("variable", "its name contains =")
+	}
+	req.str("value", value)
+	return c.perform(ctx, req)
+}
+
+// PerfMap is what EnablePerfMap makes a runtime write to its temporary folder,
+// for perf.
+type PerfMap uint32
+
+const (
+	PerfMapAll PerfMap = iota + 1
+	PerfMapJitDump
+	PerfMapOnly
+)
+
+// EnablePerfMap makes a runtime write the names of its methods from now on, and
+// of those there are already (.NET 8 and later).
+func (c *Client) EnablePerfMap(ctx context.Context, kind PerfMap) error {
+	req := newRequest(cmdEnablePerfMap)
+	if kind < PerfMapAll || kind > PerfMapOnly {
+		req.refuse("kind of perf map", "it is %d", kind)
+	}
+	req.u32(uint32(kind))
+	return c.perform(ctx, req)
+}
+
+// DisablePerfMap ends what EnablePerfMap began.
+func (c *Client) DisablePerfMap(ctx context.Context) error {
+	return c.perform(ctx, newRequest(cmdDisablePerfMap))
+}
+
+// perform sends a command whose answer is an HRESULT.
+func (c *Client) perform(ctx context.Context, req *request) error {
+	a, err := c.ask(ctx, req)
+	if err != nil {
+		return err
+	}
+	if code := HRESULT(binary.LittleEndian.Uint32(append(a.b, 0, 0, 0, 0))); int32(code) < 0 {
+		return &RuntimeError{req.cmd.String(), code}
+	}
+	return nil
+}

@@ -1,0 +1,57 @@
+//go:build !linux && !windows
+
+package diag
+
+import (
+	"errors"
+	"os"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// A finder looks for processes in folders for temporary files.
+type finder struct {
+	folders []string
+}
+
+func newFinder() *finder { return &finder{folders: []string{os.TempDir()}} }
+
+// find returns the processes that have a socket, the newest of each.
+func (f *finder) find() []*Process {
+	newest := make(map[int]socket)
+	for _, folder := range f.folders {
+		entries, err := os.ReadDir(folder)
+		if err != nil {
+			continue
+		}
+		for _, s := range sockets(strings.TrimSuffix(folder, "/")+"/", entries) {
+			if old, ok := newest[s.pid]; !ok || s.created.After(old.created) {
+				newest[s.pid] = s
+			}
+		}
+	}
+	var all []*Process
+	for _, s := range newest {
+		all = append(all, &Process{PID: s.pid, InnerPID: s.pid, Address: s.path, Started: s.started(), stale: true})
+	}
+	return all
+}
+
+// started is the time that the name of the socket tells: seconds since 1970.
+func (s *socket) started() time.Time {
+	seconds, err := strconv.ParseInt(s.key, 10, 64)
+	if err != nil || s.cut {
+		return s.created
+	}
+	return time.Unix(seconds, 0)
+}
+
+// missing says why there is no .NET process with a PID.
+func (f *finder) missing(pid int) error {
+	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
+		return ErrNoProcess
+	}
+	return ErrNotDotnet
+}

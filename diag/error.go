@@ -1,0 +1,128 @@
+package diag
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
+)
+
+var (
+	// ErrProtocol reports an answer that is not of the diagnostics protocol.
+	ErrProtocol = errors.New("this is no answer of a .NET runtime")
+	// ErrNoAnswer reports a runtime that took a request and did not answer in
+	// time: it is stopped, or busy, or held up by another client.
+	ErrNoAnswer = errors.New("no answer in time")
+	// ErrHungUp reports a connection that ended before the answer was whole.
+	ErrHungUp = errors.New("the connection ended before the answer")
+	// ErrNoProcess reports a process that does not exist.
+	ErrNoProcess = errors.New("no such process")
+	// ErrNotDotnet reports a process that nothing shows to be a .NET process.
+	ErrNotDotnet = errors.New("not a .NET process")
+	// ErrNoSocket reports a .NET process without a diagnostic socket that could
+	// be found.
+	ErrNoSocket = errors.New("no diagnostic socket")
+)
+
+// A RequestError reports a request that was not sent: the runtime would refuse
+// it, or die of it.
+type RequestError struct {
+	Command string // "CollectTracing2"
+	Field   string // what is wrong in it: "buffer size"
+	Reason  string
+}
+
+func (e *RequestError) Error() string { return fmt.Sprintf("%s: %s", e.Field, e.Reason) }
+
+// A ConnectError reports an address that could not be connected to.
+type ConnectError struct {
+	Address string
+	Err     error
+}
+
+func (e *ConnectError) Error() string { return fmt.Sprintf("connect to %s: %v", e.Address, e.Err) }
+
+func (e *ConnectError) Unwrap() error { return e.Err }
+
+// refused says whether nobody listens at an address: what a process that was
+// killed leaves behind.
+func refused(err error) bool {
+	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
+}
+
+// A RuntimeError is a runtime's refusal of a command.
+type RuntimeError struct {
+	Command string
+	Code    HRESULT
+}
+
+func (e *RuntimeError) Error() string {
+	return fmt.Sprintf("%s: the runtime answers %v", e.Command, e.Code)
+}
+
+func (e *RuntimeError) Unwrap() error { return e.Code }
+
+// An HRESULT is the number of an error, as the runtime's corerror.h and
+// ds-ipc-protocol have them.
+type HRESULT uint32
+
+const (
+	BadEncoding           HRESULT = 0x80131384
+	UnknownCommand        HRESULT = 0x80131385
+	UnknownMagic          HRESULT = 0x80131386
+	UnknownError          HRESULT = 0x80131387
+	NotSupported          HRESULT = 0x80131515
+	Fail                  HRESULT = 0x80004005
+	NotYetAvailable       HRESULT = 0x8013135b
+	RuntimeUninitialized  HRESULT = 0x80131371
+	InvalidArgument       HRESULT = 0x80070057
+	InsufficientBuffer    HRESULT = 0x8007007a
+	EnvironmentNotFound   HRESULT = 0x800000cb
+	ProfilerAlreadyActive HRESULT = 0x8013136a
+)
+
+var hresults = map[HRESULT]struct{ name, hint string }{
+	BadEncoding:           {"bad encoding", "the runtime is older than what was asked of it"},
+	UnknownCommand:        {"unknown command", "the runtime is too old for it"},
+	UnknownMagic:          {"unknown magic", ""},
+	UnknownError:          {"unknown error", ""},
+	NotSupported:          {"not supported", "this kind of runtime does not have it"},
+	Fail:                  {"unspecified failure", "a runtime has 64 sessions at most: end another one"},
+	NotYetAvailable:       {"not yet available", "the runtime is still starting: try again"},
+	RuntimeUninitialized:  {"runtime not initialized", "resume it first"},
+	InvalidArgument:       {"invalid argument", "it may need a runtime that is suspended at its start"},
+	InsufficientBuffer:    {"insufficient buffer", ""},
+	EnvironmentNotFound:   {"no such environment variable", ""},
+	ProfilerAlreadyActive: {"a profiler is already active", ""},
+}
+
+func (h HRESULT) Error() string {
+	if r, ok := hresults[h]; ok {
+		return fmt.Sprintf("%s (%#x)", r.name, uint32(h))
+	}
+	return fmt.Sprintf("error %#x", uint32(h))
+}
+
+// Remedy says what to do about a process that cannot be reached, or refuses a
+// command; it is empty where nothing is known.
+func Remedy(err error) string {
+	if code, ok := errors.AsType[HRESULT](err); ok {
+		return hresults[code].hint
+	}
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return "run as the user that it runs as, or as root"
+	case errors.Is(err, ErrNoSocket):
+		return "its diagnostics are off (DOTNET_EnableDiagnostics=0), or its temporary folder cannot be written, or it sets TMPDIR itself"
+	case errors.Is(err, ErrNoAnswer):
+		return "it is stopped, or busy, or another tool holds its socket: try again"
+	case errors.Is(err, ErrHungUp), refused(err):
+		return "it has just ended, or is about to start: try again"
+	default:
+		return ""
+	}
+}
+
+// timedOut says whether an operation ended by its time limit.
+func timedOut(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }

@@ -1,0 +1,110 @@
+package diag
+
+import (
+	"cmp"
+	"encoding/json"
+	"io"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+// A Flavour is how a process's collector is set up, as far as that can be told
+// from outside: its environment, its runtimeconfig.json, its threads.
+type Flavour struct {
+	Server     Switch // otherwise workstation
+	Concurrent Switch
+}
+
+// A Switch is a setting that may be unknown.
+type Switch uint8
+
+const (
+	Unknown Switch = iota
+	Off
+	On
+)
+
+// Bool is the setting, or nil where it is unknown.
+func (s Switch) Bool() *bool {
+	if s == Unknown {
+		return nil
+	}
+	on := s == On
+	return &on
+}
+
+func switched(on bool) Switch {
+	if on {
+		return On
+	}
+	return Off
+}
+
+// flavour gathers what is known. The environment goes before the file.
+func (p *Process) flavour(env []string) Flavour {
+	file, seen := p.fileFlavour(), p.threadFlavour()
+	return Flavour{
+		Server:     cmp.Or(environmentSwitch(env, "gcServer"), file.Server, seen.Server),
+		Concurrent: cmp.Or(environmentSwitch(env, "gcConcurrent"), file.Concurrent, seen.Concurrent),
+	}
+}
+
+// environmentSwitch looks for a setting of the runtime, a hexadecimal number.
+func environmentSwitch(env []string, name string) Switch {
+	for _, prefix := range [...]string{"DOTNET_", "COMPlus_"} {
+		for _, v := range env {
+			key, value, _ := strings.Cut(v, "=")
+			if !strings.EqualFold(key, prefix+name) {
+				continue
+			}
+			if n, err := strconv.ParseUint(strings.TrimPrefix(value, "0x"), 16, 64); err == nil {
+				return switched(n != 0)
+			}
+		}
+	}
+	return Unknown
+}
+
+// fileFlavour reads the runtimeconfig.json beside the program or its main
+// assembly. What such a file does not mention has the runtime's default.
+func (p *Process) fileFlavour() Flavour {
+	words := strings.Fields(p.Info.CommandLine)
+	for _, word := range words[:min(2, len(words))] {
+		path := filepath.Join(filepath.Dir(word), p.Info.EntryAssembly+".runtimeconfig.json")
+		if !filepath.IsAbs(path) {
+			continue
+		}
+		if f, ok := readRuntimeConfig(p.inside(path)); ok {
+			return f
+		}
+	}
+	return Flavour{}
+}
+
+const maxRuntimeConfig = 1 << 20
+
+func readRuntimeConfig(path string) (Flavour, bool) {
+	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
+		return Flavour{}, false // to open a pipe would wait
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return Flavour{}, false
+	}
+	defer f.Close()
+	var config struct {
+		RuntimeOptions struct {
+			ConfigProperties struct {
+				Server     bool  `json:"System.GC.Server"`
+				Concurrent *bool `json:"System.GC.Concurrent"`
+			} `json:"configProperties"`
+		} `json:"runtimeOptions"`
+	}
+	if json.NewDecoder(io.LimitReader(f, maxRuntimeConfig)).Decode(&config) != nil {
+		return Flavour{}, false
+	}
+	c := &config.RuntimeOptions.ConfigProperties
+	return Flavour{switched(c.Server), switched(c.Concurrent == nil || *c.Concurrent)}, true
+}

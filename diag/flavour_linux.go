@@ -1,0 +1,44 @@
+package diag
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+)
+
+func (p *Process) folder() string { return filepath.Join("/proc", strconv.Itoa(p.PID)) }
+
+// inside is the path of a file as the process sees it.
+func (p *Process) inside(path string) string {
+	if p.PID == 0 {
+		return path
+	}
+	return filepath.Join(p.folder(), "root", path)
+}
+
+// threadFlavour looks at the names of the collector's own threads: a server's
+// has one for each heap, a concurrent one has another since its first background
+// collection.
+func (p *Process) threadFlavour() Flavour {
+	tids, err := os.ReadDir(filepath.Join(p.folder(), "task"))
+	if err != nil {
+		return Flavour{}
+	}
+	var f Flavour
+	for _, tid := range tids {
+		comm, err := os.ReadFile(filepath.Join(p.folder(), "task", tid.Name(), "comm"))
+		if err != nil {
+			continue
+		}
+		switch name := strings.TrimSuffix(string(comm), "\n"); {
+		case strings.HasPrefix(name, ".NET Server GC"):
+			f.Server = On
+		case strings.HasPrefix(name, ".NET BGC"):
+			f.Concurrent = On
+		case strings.HasPrefix(name, ".NET ") && f.Server == Unknown:
+			f.Server = Off
+		}
+	}
+	return f
+}

@@ -1,0 +1,88 @@
+package diag
+
+import (
+	"context"
+	"encoding/hex"
+	"fmt"
+	"strings"
+)
+
+// Info is what a runtime says of its process.
+type Info struct {
+	PID            uint64 // in the PID namespace of the process
+	Cookie         Cookie
+	CommandLine    string
+	OS             string // "Linux", "Windows", "macOS"
+	Arch           string // "x64", "arm64"
+	EntryAssembly  string // empty before .NET 6
+	RuntimeVersion string // "10.0.12", without the commit; empty before .NET 6
+	RID            string // "linux-x64"; empty before .NET 8
+}
+
+// A Cookie is a runtime's own random number: PIDs of several namespaces can be
+// the same, cookies are not.
+type Cookie [16]byte
+
+func (c Cookie) String() string { return hex.EncodeToString(c[:]) }
+
+// Info asks a runtime what it is. Older runtimes tell less.
+func (c *Client) Info(ctx context.Context) (*Info, error) {
+	for _, cmd := range [...]command{cmdProcessInfo3, cmdProcessInfo2, cmdProcessInfo} {
+		a, err := c.ask(ctx, newRequest(cmd))
+		if tooOld(err) && cmd != cmdProcessInfo {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		return a.info(cmd)
+	}
+	panic("unreachable")
+}
+
+// info reads the fields of an answer to one of the ProcessInfo commands, in the
+// order of ds-process-protocol.c.
+func (a *answer) info(cmd command) (*Info, error) {
+	version := uint32(0)
+	if cmd == cmdProcessInfo3 {
+		version = a.u32()
+	}
+	var info Info
+	info.PID = a.u64()
+	copy(info.Cookie[:], a.bytes(len(info.Cookie)))
+	info.CommandLine, info.OS, info.Arch = a.str(), a.str(), a.str()
+	if cmd != cmdProcessInfo {
+		info.EntryAssembly = a.str()
+		info.RuntimeVersion, _, _ = strings.Cut(a.str(), "+")
+	}
+	if version >= 1 {
+		info.RID = a.str()
+	}
+	if a.short {
+		return nil, fmt.Errorf("%v: %w: it is too short", cmd, ErrProtocol)
+	}
+	return &info, nil
+}
+
+// Name is the name of the program: of its file, without folder and .exe; for
+// what the dotnet host runs, of its main assembly.
+func (i *Info) Name() string {
+	name := programName(i.CommandLine)
+	if (name == "dotnet" || name == "") && i.EntryAssembly != "" {
+		return i.EntryAssembly
+	}
+	return name
+}
+
+// programName is the file name of a command line's first word.
+func programName(commandLine string) string {
+	word, _, _ := strings.Cut(commandLine, " ")
+	if quoted, ok := strings.CutPrefix(commandLine, `"`); ok {
+		word, _, _ = strings.Cut(quoted, `"`)
+	}
+	name := word[strings.LastIndexAny(word, `/\`)+1:]
+	if stem := len(name) - len(".exe"); stem > 0 && strings.EqualFold(name[stem:], ".exe") {
+		return name[:stem]
+	}
+	return name
+}

@@ -1,0 +1,211 @@
+package diag
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A Port is a diagnostic port as --diagnostic-port takes it: path[,tag], where
+// the tag is listen, the default, for runtimes to dial, or connect for a socket
+// that a runtime or a router listens at.
+type Port struct {
+	Path    string
+	Connect bool
+}
+
+// ParsePort reads a diagnostic port.
+func ParsePort(s string) (Port, error) {
+	path, tag, tagged := strings.Cut(s, ",")
+	switch {
+	case path == "":
+		return Port{}, fmt.Errorf("diagnostic port %q has no path", s)
+	case !tagged, tag == "listen":
+		return Port{Path: path}, nil
+	case tag == "connect":
+		return Port{Path: path, Connect: true}, nil
+	default:
+		return Port{}, fmt.Errorf("diagnostic port %q: the tag is listen or connect", s)
+	}
+}
+
+// PortVariable is the environment variable, as "name=value", that makes a
+// runtime dial the port at an absolute path, and wait there at its start until
+// it is resumed if suspend is set.
+func PortVariable(path string, suspend bool) (string, error) {
+	if path == "" || strings.ContainsAny(path, ",;\x00") {
+		return "", fmt.Errorf("diagnostic port %q: the path is empty or contains , or ;", path)
+	}
+	wait := "nosuspend"
+	if suspend {
+		wait = "suspend"
+	}
+	return "DOTNET_DiagnosticPorts=" + path + "," + wait + ",connect", nil
+}
+
+// A Listener is a diagnostic port that runtimes dial. Each dials again after
+// every command; the Listener keeps what has dialled for the next one.
+type Listener struct {
+	in      *acceptor
+	arrived chan *Runtime
+	done    chan struct{} // closed when nothing more is accepted
+
+	mu       sync.Mutex
+	runtimes map[Cookie]*Runtime
+	failed   error // why nothing more is accepted
+}
+
+// A Runtime is one that has dialled a Listener.
+type Runtime struct {
+	*Client
+	Cookie Cookie
+	PID    uint64 // in the PID namespace of the process
+
+	dialled chan conn // at most one: the latest
+}
+
+// maxArrived bounds how many runtimes can have dialled before they are accepted.
+const maxArrived = 1024
+
+// Listen makes a diagnostic port at path: a socket that only its owner can
+// connect to, or on Windows a named pipe.
+func Listen(path string) (*Listener, error) {
+	in, err := listen(path)
+	if err != nil {
+		return nil, &ConnectError{path, err}
+	}
+	l := &Listener{in: in, arrived: make(chan *Runtime, maxArrived), done: make(chan struct{}), runtimes: map[Cookie]*Runtime{}}
+	go l.serve()
+	return l, nil
+}
+
+// Accept waits for a runtime that has not dialled before. It may be waiting at
+// its start: what is to be collected from there is asked for first, and its
+// reading begun, before Resume.
+func (l *Listener) Accept(ctx context.Context) (*Runtime, error) {
+	select {
+	case r := <-l.arrived:
+		return r, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	case <-l.done:
+		return nil, l.failed
+	}
+}
+
+// Close ends the port. Sessions go on.
+func (l *Listener) Close() error {
+	err := l.in.close()
+	<-l.done
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for _, r := range l.runtimes {
+		r.hold(nil)
+	}
+	return err
+}
+
+// serve accepts until the port is closed.
+func (l *Listener) serve() {
+	var greeting sync.WaitGroup
+	for {
+		c, err := l.in.accept()
+		if err != nil {
+			greeting.Wait()
+			l.failed = err
+			close(l.done)
+			return
+		}
+		greeting.Go(func() { l.greet(c) })
+	}
+}
+
+// The message with which a runtime that dials tells what it is.
+const (
+	advertiseMagic = "ADVR_V1\x00"
+	advertiseSize  = 34
+)
+
+// greet reads who has dialled, and keeps the connection for the next command.
+func (l *Listener) greet(c conn) {
+	c.SetDeadline(time.Now().Add(defaultTimeout))
+	var b [advertiseSize]byte
+	if _, err := io.ReadFull(c, b[:]); err != nil || string(b[:8]) != advertiseMagic {
+		c.Close()
+		return
+	}
+	c.SetDeadline(time.Time{})
+	cookie := Cookie(b[8:24])
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	r := l.runtimes[cookie]
+	if r != nil {
+		r.hold(c)
+		return
+	}
+	l.forgetDead()
+	r = &Runtime{Cookie: cookie, PID: binary.LittleEndian.Uint64(b[24:]), dialled: make(chan conn, 1)}
+	r.Client = &Client{connect: r.take}
+	r.hold(c)
+	select {
+	case l.arrived <- r:
+		l.runtimes[cookie] = r
+	default:
+		c.Close()
+	}
+}
+
+// forgetDead drops the runtimes that have gone since they dialled.
+func (l *Listener) forgetDead() {
+	for cookie, r := range l.runtimes {
+		select {
+		case c := <-r.dialled:
+			if alive(c) {
+				r.dialled <- c
+			} else {
+				c.Close()
+				delete(l.runtimes, cookie)
+			}
+		default: // a command is under way
+		}
+	}
+}
+
+// alive says whether a runtime that awaits a command is still there.
+func alive(c conn) bool {
+	c.SetReadDeadline(time.Now().Add(time.Millisecond))
+	defer c.SetReadDeadline(time.Time{})
+	_, err := c.Read(make([]byte, 1))
+	return timedOut(err)
+}
+
+// hold keeps c, if not nil, for the next command in place of what was kept.
+func (r *Runtime) hold(c conn) {
+	select {
+	case old := <-r.dialled:
+		old.Close()
+	default:
+	}
+	if c != nil {
+		r.dialled <- c
+	}
+}
+
+// take waits until the runtime has dialled.
+func (r *Runtime) take(ctx context.Context) (conn, error) {
+	select {
+	case c := <-r.dialled:
+		return c, nil
+	case <-ctx.Done():
+		return nil, fmt.Errorf("the runtime has not dialled again: %w", ctx.Err())
+	}
+}
+
+// Closed says whether err tells of a port that was closed.
+func Closed(err error) bool { return errors.Is(err, net.ErrClosed) }

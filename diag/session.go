@@ -1,0 +1,106 @@
+package diag
+
+import (
+	"context"
+	"errors"
+	"io"
+	"sync/atomic"
+	"time"
+)
+
+// A Session is a trace that a runtime writes: the bytes of a .nettrace file, as
+// they come. It is to be read by one goroutine; Stop may be called by another.
+//
+// A runtime whose events are not read loses them once its buffer is full. A
+// process that ends closes its trace; one that is killed leaves it without an
+// end. Both read as io.EOF.
+type Session struct {
+	ID      uint64
+	Command string // that the runtime took: "CollectTracing4"
+	Config  Config // what it granted of what was asked
+
+	client *Client
+	in     conn
+	read   atomic.Int64 // bytes
+	ended  atomic.Bool  // nothing more will come
+	asked  atomic.Bool  // the runtime was asked to stop
+}
+
+// Read reads the next bytes of the trace, as soon as there are any.
+func (s *Session) Read(p []byte) (int, error) {
+	n, err := s.in.Read(p)
+	s.read.Add(int64(n))
+	if reset(err) {
+		err = io.EOF
+	}
+	if err != nil && !timedOut(err) {
+		s.ended.Store(true)
+	}
+	return n, err
+}
+
+// SetReadDeadline makes a Read that finds nothing until then end with
+// os.ErrDeadlineExceeded. The zero time means no limit.
+func (s *Session) SetReadDeadline(t time.Time) error { return s.in.SetReadDeadline(t) }
+
+// Stop asks the runtime to end the trace. What is still to come must be read
+// meanwhile, to io.EOF: the runtime answers after its last byte was taken. The
+// answer's time limit starts anew with every byte that is read.
+func (s *Session) Stop(ctx context.Context) error {
+	if s.ended.Load() {
+		return nil
+	}
+	s.asked.Store(true)
+	limited, cancel := context.WithCancel(ctx)
+	defer cancel()
+	go s.watch(limited, cancel)
+	req := newRequest(cmdStopTracing)
+	req.u64(s.ID)
+	in, _, err := s.client.exchangeUntil(ctx, limited, req)
+	if err != nil {
+		if s.ended.Load() && !errors.Is(err, context.Canceled) {
+			return nil // the process ended meanwhile
+		}
+		return err
+	}
+	return in.Close()
+}
+
+// watch cancels when nothing was read for the time that the runtime has for an
+// answer.
+func (s *Session) watch(ctx context.Context, cancel func()) {
+	tick := time.NewTicker(s.client.timeout())
+	defer tick.Stop()
+	for last := s.read.Load(); ; {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+			n := s.read.Load()
+			if n == last {
+				cancel()
+				return
+			}
+			last = n
+		}
+	}
+}
+
+// Close ends the session: unless the trace has ended, or Stop was called, it
+// asks the runtime to stop, and drops what is still to come. A runtime that is
+// not asked may keep the session among the 64 that it can have.
+func (s *Session) Close() error {
+	if s.ended.Load() || s.asked.Load() {
+		return s.in.Close()
+	}
+	s.in.SetReadDeadline(time.Time{})
+	drained := make(chan struct{})
+	go func() {
+		defer close(drained)
+		io.Copy(io.Discard, s)
+	}()
+	err := s.Stop(context.Background())
+	err = errors.Join(err, s.in.Close())
+	<-drained
+	return err
+}

@@ -1,0 +1,94 @@
+//go:build !windows
+
+package diag
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"syscall"
+)
+
+// maxSocketPath is how long the path of a socket can be, on the system that has
+// the shortest.
+const maxSocketPath = 103
+
+// dial connects to the Unix socket at path.
+func dial(ctx context.Context, path string) (conn, error) {
+	var d net.Dialer
+	if len(path) <= maxSocketPath {
+		return connOf(d.DialContext(ctx, "unix", path))
+	}
+	// A process of another container can be behind a path that is too long: its
+	// folder's descriptor has a short one. Only Linux has that.
+	dir, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return nil, err
+	}
+	defer dir.Close()
+	short := "/proc/self/fd/" + strconv.Itoa(int(dir.Fd())) + "/" + filepath.Base(path)
+	return connOf(d.DialContext(ctx, "unix", short))
+}
+
+// connOf is c, or an err that is free of the network's words.
+func connOf(c net.Conn, err error) (conn, error) {
+	if op, ok := errors.AsType[*net.OpError](err); ok && !op.Timeout() {
+		return nil, op.Err
+	}
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// reset says whether the other side of a connection is gone.
+func reset(err error) bool {
+	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
+}
+
+// An acceptor accepts connections at the path of a socket.
+type acceptor struct{ net.Listener }
+
+// listen makes a socket at path that only its owner can connect to, from the
+// first moment on. A socket that nobody listens at any more is replaced.
+func listen(path string) (*acceptor, error) {
+	config := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
+		return c.Control(func(fd uintptr) { syscall.Fchmod(int(fd), 0o600) }) // Linux: the mode that bind gives
+	}}
+	ctx := context.Background()
+	l, err := config.Listen(ctx, "unix", path)
+	if errors.Is(err, syscall.EADDRINUSE) && abandoned(path) {
+		if err := os.Remove(path); err != nil {
+			return nil, err
+		}
+		l, err = config.Listen(ctx, "unix", path)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Chmod(path, 0o600); err != nil {
+		l.Close()
+		return nil, err
+	}
+	return &acceptor{l}, nil
+}
+
+// abandoned says whether path is a socket that nobody listens at.
+func abandoned(path string) bool {
+	info, err := os.Lstat(path)
+	if err != nil || info.Mode().Type() != os.ModeSocket {
+		return false
+	}
+	c, err := net.Dial("unix", path)
+	if err == nil {
+		c.Close()
+	}
+	return errors.Is(err, syscall.ECONNREFUSED)
+}
+
+func (a *acceptor) accept() (conn, error) { return connOf(a.Listener.Accept()) }
+
+func (a *acceptor) close() error { return a.Listener.Close() }
