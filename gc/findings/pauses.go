@@ -102,8 +102,10 @@ func slowToStop(c *Case) (Finding, bool) {
 	f := Finding{
 		Confidence: High, weight: of(all.Suspend, all.Pause.Sum()),
 		Evidence: []Figure{
-			{"suspensions_over_10_ms", float64(slow.count)}, {"mostly_suspension", float64(mostly.count)},
-			{"suspend_ms", millis(all.Suspend)}, {"suspend_pct_of_pause", of(all.Suspend, all.Pause.Sum())},
+			{"suspensions_over_10_ms", float64(slow.count)},
+			{"mostly_suspension", float64(mostly.count)},
+			{"suspend_ms", millis(all.Suspend)},
+			{"suspend_pct_of_pause", of(all.Suspend, all.Pause.Sum())},
 		},
 		Advice: []string{
 			"Some thread does not reach a safe point: a loop without calls, page faults, or no processor to run on. Take CPU samples and context switches during a suspension.",

@@ -14,18 +14,18 @@ import (
 func Example() {
 	f, err := os.Open("../../testdata/net10-wks-web-collect.nettrace.gz")
 	if err != nil {
-		log.Fatal(err)
+		log.Panic(err)
 	}
 	defer f.Close()
 	z, err := gzip.NewReader(f)
 	if err != nil {
-		log.Fatal(err)
+		log.Panic(err)
 	}
 	var m gc.Model
 	var p stats.Process
 	for c, err := range m.Collections(nettrace.NewReader(z, nettrace.Options{Want: gc.Wants})) {
 		if err != nil {
-			log.Fatal(err)
+			log.Panic(err)
 		}
 		p.Add(c)
 	}

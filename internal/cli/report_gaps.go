@@ -52,7 +52,7 @@ func (rep *report) gaps(c *reportCase) []gap {
 	}
 	all := c.Process.All()
 	if all.Incomplete > 0 {
-		add("", "All about %s: the trace begins or ends inside, or lacks their events.", counted(all.Incomplete, "collection"))
+		add("", "Everything about %s: the trace begins or ends inside, or lacks events.", counted(all.Incomplete, "collection"))
 	}
 	if c.Process.Process.Name == "" {
 		add("", "What program it was: the trace does not name it.")

@@ -82,7 +82,7 @@ func (p *page) prose(lead, text string) {
 	p.WriteString(lead)
 	at := indent
 	for i, word := range strings.Fields(text) {
-		n := utf8.RuneCountInString(word)
+		n := cells(word)
 		if i > 0 && at+1+n > p.width {
 			p.WriteByte('\n')
 			p.WriteString(strings.Repeat(" ", indent))
@@ -95,6 +95,20 @@ func (p *page) prose(lead, text string) {
 		at += n
 	}
 	p.WriteByte('\n')
+}
+
+// cells is the width of a word, without the escapes in it.
+func cells(word string) int {
+	n := 0
+	for word != "" {
+		before, rest, escaped := strings.Cut(word, "\x1b[")
+		n += utf8.RuneCountInString(before)
+		if !escaped {
+			break
+		}
+		_, word, _ = strings.Cut(rest, "m")
+	}
+	return n
 }
 
 // command writes a command to copy, on one line.

@@ -46,9 +46,17 @@ func (c *reportCase) writePauses(p *page) {
 		row("all", all)
 	}
 	p.table([]tableColumn{
-		{heading: "collections", left: true}, {heading: "count"}, {heading: "total"}, {heading: "%", rank: 4},
-		{heading: "p50"}, {heading: "p90"}, {heading: "p99"}, {heading: "max"},
-		{heading: "suspending", rank: 3}, {heading: "promoted MB", rank: 2}, {heading: "freed MB", rank: 1},
+		{heading: "collections", left: true},
+		{heading: "count"},
+		{heading: "total"},
+		{heading: "%", rank: 4},
+		{heading: "p50"},
+		{heading: "p90"},
+		{heading: "p99"},
+		{heading: "max"},
+		{heading: "suspending", rank: 3},
+		{heading: "promoted MB", rank: 2},
+		{heading: "freed MB", rank: 1},
 	}, rows)
 	if !all.Pause.Exact() {
 		p.line("Percentiles are up to 0.2 %% too long.")
@@ -75,32 +83,35 @@ func (c *reportCase) writeReasons(p *page) {
 		rows = append(rows, []string{name, units.Count(r.Count), units.Millis(r.Pause.Sum()), units.Millis(r.Pause.Max()), gloss})
 	}
 	p.table([]tableColumn{
-		{heading: "reason", left: true}, {heading: "count"}, {heading: "total ms"}, {heading: "max ms"},
+		{heading: "reason", left: true},
+		{heading: "count"},
+		{heading: "total ms"},
+		{heading: "max ms"},
 		{heading: "", left: true, rank: 1},
 	}, rows)
 }
 
 // reasonGlosses say what a reason means.
 var reasonGlosses = map[clr.GCReason]string{
-	clr.GCReasonAllocSmall:            "new small objects used up their budget",
-	clr.GCReasonAllocLarge:            "large or pinned objects used up their budget",
+	clr.GCReasonAllocSmall:            "budget for new objects used up",
+	clr.GCReasonAllocLarge:            "budget for large objects used up",
 	clr.GCReasonInduced:               "GC.Collect",
 	clr.GCReasonInducedNotForced:      "GC.Collect, if the collector sees fit",
 	clr.GCReasonInducedCompacting:     "GC.Collect, compacting",
 	clr.GCReasonInducedAggressive:     "GC.Collect, aggressive",
-	clr.GCReasonInducedLowMemory:      "low memory, seen by the finalizer thread",
+	clr.GCReasonInducedLowMemory:      "low memory, blocking",
 	clr.GCReasonLowMemory:             "the system signalled low memory",
 	clr.GCReasonLowMemoryHost:         "the host signalled low memory",
 	clr.GCReasonLowMemoryHostBlocking: "the host signalled low memory",
 	clr.GCReasonOutOfSpaceSOH:         "no space for small objects",
 	clr.GCReasonOutOfSpaceLOH:         "no space for large objects",
-	clr.GCReasonPMFullGC:              "memory is high and generation 2 has holes",
+	clr.GCReasonPMFullGC:              "high memory, holes in generation 2",
 	clr.GCReasonInternal:              "stress mode",
 }
 
 func reasonWords(r gc.Opt[clr.GCReason]) (name, gloss string) {
 	if !r.Known {
-		return "unknown", "the start is not in the trace"
+		return "unknown", "start not in the trace"
 	}
 	return r.V.String(), reasonGlosses[r.V]
 }
@@ -133,8 +144,14 @@ func (c *reportCase) writeGenerations(p *page) {
 		})
 	}
 	p.table([]tableColumn{
-		{heading: "", left: true}, {heading: "collected", rank: 2}, {heading: "survived", rank: 1}, {heading: "%"}, {heading: "freed"},
-		{heading: "size"}, {heading: "free in it"}, {heading: "budget", rank: 3},
+		{heading: "", left: true},
+		{heading: "collected", rank: 2},
+		{heading: "survived", rank: 1},
+		{heading: "%"},
+		{heading: "freed"},
+		{heading: "size"},
+		{heading: "free in it"},
+		{heading: "budget", rank: 3},
 	}, rows)
 }
 
@@ -175,9 +192,16 @@ func (c *reportCase) writeLongest(p *page) {
 		})
 	}
 	p.table([]tableColumn{
-		{heading: "number"}, {heading: "at"}, {heading: "pause ms"}, {heading: "suspending", rank: 2}, {heading: "marking", rank: 3},
-		{heading: "collection", left: true}, {heading: "reason", left: true}, {heading: "promoted MB", rank: 4},
-		{heading: "heap MB", rank: 5}, {heading: "decided by", left: true, rank: 6},
+		{heading: "number"},
+		{heading: "at"},
+		{heading: "pause ms"},
+		{heading: "suspending", rank: 2},
+		{heading: "marking", rank: 3},
+		{heading: "collection", left: true},
+		{heading: "reason", left: true},
+		{heading: "promoted MB", rank: 4},
+		{heading: "heap MB", rank: 5},
+		{heading: "decided by", left: true, rank: 6},
 	}, rows)
 }
 
@@ -196,7 +220,7 @@ func marking(c *gc.Collection) gc.Opt[time.Duration] {
 
 // suspensionGlosses say what threads are stopped for, where it is no collection.
 var suspensionGlosses = map[clr.SuspendReason]string{
-	clr.SuspendReasonSuspendOther:                "the runtime's own needs, the end of the trace among them",
+	clr.SuspendReasonSuspendOther:                "the runtime, or its tracing",
 	clr.SuspendReasonSuspendForGC:                "given up before a collection began",
 	clr.SuspendReasonSuspendForAppDomainShutdown: "an application domain ends",
 	clr.SuspendReasonSuspendForCodePitching:      "code is replaced",
@@ -222,7 +246,10 @@ func (c *reportCase) writeSuspensions(p *page) {
 		rows = append(rows, []string{s.Reason.String(), units.Count(s.Count), units.Millis(s.Total), units.Millis(s.Max), gloss})
 	}
 	p.table([]tableColumn{
-		{heading: "reason", left: true}, {heading: "count"}, {heading: "total ms"}, {heading: "max ms"},
+		{heading: "reason", left: true},
+		{heading: "count"},
+		{heading: "total ms"},
+		{heading: "max ms"},
 		{heading: "", left: true, rank: 1},
 	}, rows)
 }
