@@ -20,6 +20,12 @@ type Options struct {
 	Want func(*trace.Descriptor) bool
 	// Stacks makes events carry their stacks.
 	Stacks bool
+	// Idle is for a trace that is still being written: when its input, which
+	// must have net.Conn's SetReadDeadline, gives nothing for this long, all
+	// events that wait for older ones are handed out. Otherwise those of a
+	// process that falls silent would wait until it raises the next. Should an
+	// older event come after all, it is Late. 0 means to wait.
+	Idle time.Duration
 }
 
 // A Reader reads one trace, from its first byte to its last. It is a
@@ -47,6 +53,8 @@ type Reader struct {
 	emitted uint64 // sort key of the last event handed out
 	latest  uint64 // sort key of the latest event read
 	point   bool   // the last block was a sequence point
+	stopped bool   // the caller wants no more
+	idle    *idleInput
 	event   trace.Event
 }
 
@@ -58,7 +66,12 @@ type mergedKind struct {
 
 // NewReader returns a reader of the uncompressed trace r.
 func NewReader(r io.Reader, opts Options) *Reader {
-	nr := &Reader{opts: opts, in: newFramer(r), labels: labelTable{}, threads: threadTable{}}
+	nr := &Reader{opts: opts, labels: labelTable{}, threads: threadTable{}}
+	if limited, ok := r.(limitedReader); ok && opts.Idle > 0 {
+		nr.idle = &idleInput{in: limited, after: opts.Idle}
+		r = nr.idle
+	}
+	nr.in = newFramer(r)
 	nr.seqs = sequences{threads: make(map[uint64]*sequence), lost: nr.lost}
 	nr.info.Clock = &trace.Clock{Frequency: int64(time.Second)}
 	return nr
@@ -94,12 +107,19 @@ func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 			return
 		}
 		r.used = true
+		if r.idle != nil {
+			r.idle.flush = func() bool { return r.flush(math.MaxUint64, yield) }
+			r.idle.waiting = func() bool { return len(r.queue.heap) > 0 }
+		}
 		if err := r.open(); err != nil {
 			yield(nil, err)
 			return
 		}
 		for {
 			ended, err := r.step()
+			if r.stopped {
+				return
+			}
 			if ended || err != nil {
 				r.end(ended, err)
 				r.flush(math.MaxUint64, yield)
@@ -222,6 +242,7 @@ func (r *Reader) flush(upTo uint64, yield func(*trace.Event, error) bool) bool {
 		r.emitted = max(r.emitted, it.ticks)
 		r.fill(b, it)
 		if !yield(&r.event, nil) {
+			r.stopped = true
 			return false
 		}
 		if b.left == 0 {

@@ -1,0 +1,49 @@
+package nettrace
+
+import (
+	"errors"
+	"io"
+	"os"
+	"time"
+)
+
+// A limitedReader is an input whose reads can be limited in time, as those of a
+// net.Conn.
+type limitedReader interface {
+	io.Reader
+	SetReadDeadline(time.Time) error
+}
+
+// An idleInput is an input that flushes when it gives nothing for a while
+// though events wait.
+type idleInput struct {
+	in      limitedReader
+	after   time.Duration
+	waiting func() bool
+	flush   func() bool // says whether to go on
+}
+
+var errStopped = errors.New("nettrace: no more events are wanted")
+
+// Read reads what there is, and waits for it without limit.
+func (i *idleInput) Read(p []byte) (int, error) {
+	for {
+		var deadline time.Time
+		if i.waiting() {
+			deadline = time.Now().Add(i.after)
+		}
+		if err := i.in.SetReadDeadline(deadline); err != nil {
+			return 0, err
+		}
+		n, err := i.in.Read(p)
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			return n, err
+		}
+		if n > 0 {
+			return n, nil
+		}
+		if !i.flush() {
+			return 0, errStopped
+		}
+	}
+}
