@@ -1,6 +1,7 @@
 package gc
 
 import (
+	"maps"
 	"math"
 	"slices"
 	"time"
@@ -95,8 +96,17 @@ func (rt *runtime) finish(n int) {
 	b.Complete = b.Start.Known && b.ended() && b.stats && b.Pause().Known
 	rt.last.follow(b)
 	b.finished = true
+	rt.forget(b)
 	c := b.Collection
 	rt.model.hold(&c)
+}
+
+// forget drops what threads may still have to say of a finished collection: in
+// a long run, many threads come and go.
+func (rt *runtime) forget(b *building) {
+	is := func(_ uint64, o *building) bool { return o == b }
+	maps.DeleteFunc(rt.ended, is)
+	maps.DeleteFunc(rt.history, is)
 }
 
 func (b *building) kind() {

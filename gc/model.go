@@ -22,6 +22,12 @@ type Model struct {
 	// process's name, lost events) that memory would grow with the trace.
 	Ahead func() (trace.Source, error)
 
+	// Live is for a trace that is still being written: a collection is handed
+	// out as soon as it, and those that began before it, are finished, and does
+	// not wait for what the rest of the trace tells. Its process may be known by
+	// its PID only, and AffectedByLoss tells of what was found lost so far.
+	Live bool
+
 	kinds     map[*trace.Descriptor]clr.Kind
 	processes []*Process
 	byPID     map[uint64]*Process
@@ -243,7 +249,7 @@ func (m *Model) open(t time.Duration) bool {
 
 // known says whether later parts of the trace have nothing to add to c.
 func (m *Model) known(c *Collection) bool {
-	return m.surveyed || m.loss.Settled >= c.needs.To && c.Process.Runtime != "" && m.named(c.Process)
+	return m.Live || m.surveyed || m.loss.Settled >= c.needs.To && c.Process.Runtime != "" && m.named(c.Process)
 }
 
 // survey reads the trace once more, for its loss and its processes. A trace

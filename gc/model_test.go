@@ -350,3 +350,28 @@ func TestManyCollections(t *testing.T) {
 		t.Errorf("%d collections, %d further readings", read, ahead)
 	}
 }
+
+// TestLive: collections of a trace that is still being written do not wait for
+// what its end tells.
+func TestLive(t *testing.T) {
+	s := newScript()
+	s.loss.Settled = 0
+	s.blocking(10, 1, 1)
+	s.blocking(20, 1, 2)
+	s.tick(30, 1, clr.AllocationKindSmall, 700)
+	var at []time.Duration
+	m := gc.Model{Live: true}
+	for c, err := range m.Collections(s) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		at = append(at, s.info.Last)
+		if p := c.Process.Snapshot(); p == c.Process || p.PID != 7 {
+			t.Errorf("snapshot %+v", p)
+		}
+	}
+	// Each when its threads have restarted.
+	if !slices.Equal(at, []time.Duration{11_200 * time.Microsecond, 21_200 * time.Microsecond}) {
+		t.Errorf("handed out at %v", at)
+	}
+}

@@ -33,6 +33,16 @@ type Process struct {
 	last     time.Duration // of the process's events that are about collections
 }
 
+// Snapshot returns a copy of what is known of the process now. Unlike the
+// process it does not change while events are read, and may be handed to another
+// goroutine.
+func (p *Process) Snapshot() *Process {
+	c := *p
+	c.Suspensions = slices.Clone(p.Suspensions)
+	c.runtimes = nil
+	return &c
+}
+
 // A SuspensionTotal sums the suspensions of one sort that belong to no
 // collection.
 type SuspensionTotal struct {
