@@ -40,13 +40,12 @@ type Reader struct {
 	pending int   // memory of the batches in use, as batch.cost counts it
 	emitted int64 // ticks of the last event handed out
 	latest  int64 // ticks of the latest event read
-
-	anywhere bool // events may be missing at any time
+	doubt   int64 // ticks from which on events may be missing anywhere
 
 	waiting stacks
 	event   trace.Event
 	ext     extended
-	labels  *trace.Labels
+	labels  trace.Labels
 }
 
 // NewReader returns a reader of the file r of the given size. r is read by
@@ -226,7 +225,7 @@ func (r *Reader) fill(k *kind, h *held) {
 	ev.Payload = f.payload(e, &r.ext)
 	ev.Labels = nil
 	if f.form == formEvent {
-		ev.Labels = r.labelsOf(e)
+		r.label(e)
 	}
 	switch {
 	case !r.opts.Stacks:
@@ -237,19 +236,15 @@ func (r *Reader) fill(k *kind, h *held) {
 	}
 }
 
-// labelsOf is the labels of an event that has some; events that follow each
-// other often share them.
-func (r *Reader) labelsOf(e []byte) *trace.Labels {
-	var l trace.Labels
+// label gives r.event the labels that are in an EVENT_HEADER, if there are any.
+func (r *Reader) label(e []byte) {
+	l := &r.labels
 	copy(l.ActivityID[:], e[0x40:])
+	l.RelatedActivityID = [16]byte{}
 	copy(l.RelatedActivityID[:], r.ext.related)
-	if l.ActivityID == [16]byte{} && l.RelatedActivityID == [16]byte{} {
-		return nil
+	if l.ActivityID != [16]byte{} || r.ext.related != nil {
+		r.event.Labels = l
 	}
-	if r.labels == nil || r.labels.ActivityID != l.ActivityID || r.labels.RelatedActivityID != l.RelatedActivityID {
-		r.labels = &l
-	}
-	return r.labels
 }
 
 func (r *Reader) time(ticks int64) time.Duration { return r.info.Clock.Duration(ticks) }

@@ -143,5 +143,9 @@ func (e *Event) Clone() *Event {
 	c := *e
 	c.Payload = append([]byte(nil), e.Payload...)
 	c.stack = append([]byte(nil), e.stack...)
+	if e.Labels != nil {
+		l := *e.Labels
+		c.Labels = &l
+	}
 	return &c
 }
