@@ -1,6 +1,7 @@
 package gc_test
 
 import (
+	"archive/zip"
 	"bytes"
 	"compress/gzip"
 	"fmt"
@@ -17,8 +18,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // The damage tests read fixtures cut at many lengths, and with single bits
@@ -59,21 +62,55 @@ func damageFixtures(t *testing.T) map[string][]byte {
 		f.Close()
 		fixtures[strings.TrimSuffix(filepath.Base(path), ".gz")] = b
 	}
+	paths, err = filepath.Glob("../testdata/*.etl.zip")
+	if err != nil || len(paths) == 0 {
+		t.Fatalf("no ETW fixtures: %v", err)
+	}
+	for _, path := range paths {
+		fixtures[strings.TrimSuffix(filepath.Base(path), ".zip")] = unzip(t, path)
+	}
 	return fixtures
 }
 
-// A reading is what a damaged trace was read as: its complete collections.
-type reading map[uint32]gc.Collection
+// unzip returns the first part of the first entry of a zip.
+func unzip(t *testing.T, path string) []byte {
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	f, err := z.File[0].Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(io.LimitReader(f, damageBytes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
 
-func read(b []byte) reading {
-	r := nettrace.NewReader(bytes.NewReader(b), nettrace.Options{Want: gc.Wants, Stacks: true})
+// A reading is what a damaged trace was read as: its complete collections.
+type reading map[collectionKey]gc.Collection
+
+type collectionKey struct {
+	pid    uint64
+	number uint32
+}
+
+// read reads a trace of the format that its fixture has.
+func read(name string, b []byte) reading {
+	var src trace.Source = nettrace.NewReader(bytes.NewReader(b), nettrace.Options{Want: gc.Wants, Stacks: true})
+	if strings.HasSuffix(name, ".etl") {
+		src = etl.NewReader(bytes.NewReader(b), int64(len(b)), etl.Options{Want: gc.Wants, Stacks: true})
+	}
 	var m gc.Model
 	got := make(reading)
-	for c := range m.Collections(r) {
+	for c := range m.Collections(src) {
 		if c == nil || !c.Complete {
 			continue
 		}
-		got[c.Number] = *c
+		got[collectionKey{c.Process.PID, c.Number}] = *c
 	}
 	return got
 }
@@ -83,13 +120,13 @@ func read(b []byte) reading {
 // nor what the part itself calls doubtful: the last events of some threads may
 // be missing from it.
 func (r reading) includes(part reading) error {
-	for number, want := range part {
+	for key, want := range part {
 		if want.AffectedByLoss {
 			continue
 		}
-		got, ok := r[number]
+		got, ok := r[key]
 		if !ok {
-			return fmt.Errorf("collection %d is gone", number)
+			return fmt.Errorf("collection %v is gone", key)
 		}
 		g, w := reflect.ValueOf(got), reflect.ValueOf(want)
 		for i, field := range reflect.VisibleFields(g.Type()) {
@@ -98,7 +135,7 @@ func (r reading) includes(part reading) error {
 				continue
 			}
 			if b != nil && !reflect.DeepEqual(a, b) {
-				return fmt.Errorf("collection %d: %s is %+v, was %+v", number, field.Name, a, b)
+				return fmt.Errorf("collection %v: %s is %+v, was %+v", key, field.Name, a, b)
 			}
 		}
 	}
@@ -144,18 +181,18 @@ func each(n int, f func(i int)) {
 func TestCutAnywhere(t *testing.T) {
 	for name, b := range damageFixtures(t) {
 		t.Run(name, func(t *testing.T) {
-			whole := read(b)
+			whole := read(name, b)
 			head := min(everyLength, len(b))
 			step := damageShare(1, 257)
 			each(head/step, func(i int) {
-				if err := whole.includes(read(b[:i*step])); err != nil {
+				if err := whole.includes(read(name, b[:i*step])); err != nil {
 					t.Errorf("cut at %d: %v", i*step, err)
 				}
 			})
 			places := damageShare(2000, 20)
 			each(places, func(i int) {
 				n := head + (len(b)-head)*i/places
-				if err := whole.includes(read(b[:n])); err != nil {
+				if err := whole.includes(read(name, b[:n])); err != nil {
 					t.Errorf("cut at %d: %v", n, err)
 				}
 			})
@@ -172,7 +209,7 @@ func TestFlipAnywhere(t *testing.T) {
 				at, bit := rnd.IntN(len(b)), rnd.IntN(8)
 				damaged := bytes.Clone(b)
 				damaged[at] ^= 1 << bit
-				if err := read(damaged).includes(read(b[:at])); err != nil {
+				if err := read(name, damaged).includes(read(name, b[:at])); err != nil {
 					t.Errorf("bit %d of byte %d flipped: %v", bit, at, err)
 				}
 			})
