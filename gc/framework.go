@@ -27,6 +27,12 @@ func (m *Model) privatePerHeapHistory(e *event) {
 	if !e.decode(v) || e.version < 2 || len(v.GenData) <= gen0Again {
 		return
 	}
+	for i := range v.GenData {
+		if g := &v.GenData[i]; !plausible(g.SizeBefore, g.FreeListBefore, g.FreeObjBefore, g.SizeAfter, g.FreeListAfter,
+			g.FreeObjAfter, g.In, g.Out, g.NewAllocation) {
+			return
+		}
+	}
 	rt := e.process.runtime(uint16(v.ClrInstanceID), m)
 	b := rt.heapHistory(e, v.HeapIndex)
 	if b == nil {

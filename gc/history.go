@@ -14,7 +14,9 @@ func (m *Model) heapStats(e *event) {
 	}
 	rt := e.process.runtime(v.ClrInstanceID, m)
 	b := rt.ended[e.TID]
-	if b == nil {
+	if b == nil || !plausible(v.GenerationSize0, v.GenerationSize1, v.GenerationSize2, v.GenerationSize3, v.GenerationSize4,
+		v.TotalPromotedSize0, v.TotalPromotedSize1, v.TotalPromotedSize2, v.TotalPromotedSize3, v.TotalPromotedSize4,
+		v.FinalizationPromotedSize, v.FinalizationPromotedCount) {
 		return
 	}
 	delete(rt.ended, e.TID)
@@ -45,12 +47,20 @@ func (m *Model) globalHistory(e *event) {
 		return
 	}
 	b.Compacted = Some(v.GlobalMechanisms&clr.GlobalMechanismsCompaction != 0)
-	b.MemoryLoad = Some(int(v.MemoryPressure))
+	if v.MemoryPressure <= 100 {
+		b.MemoryLoad = Some(int(v.MemoryPressure))
+	}
 	b.condemned(v.CondemnReasons1)
 }
 
+// maxHeaps is the most heaps that the runtime can have (gcconfig.h).
+const maxHeaps = 1024
+
 // globalHistory gives a global history to its collection, which it returns.
 func (rt *runtime) globalHistory(e *event, mechanisms clr.GlobalMechanisms, generation uint32, heaps int32, reason clr.GCReason) *building {
+	if generation > gen2 || heaps < 1 || heaps > maxHeaps {
+		return nil
+	}
 	concurrent := mechanisms&clr.GlobalMechanismsConcurrent != 0
 	b := rt.awaitingHistory(concurrent || generation == 2)
 	if b == nil {
@@ -85,11 +95,28 @@ func (rt *runtime) awaitingHistory(background bool) *building {
 	return nil
 }
 
+// plausible says whether sizes can be what a damaged payload could not: less
+// than any address space, so that sums of them stay below what an int64 holds.
+func plausible(sizes ...uint64) bool {
+	for _, n := range sizes {
+		if n >= 1<<50 {
+			return false
+		}
+	}
+	return true
+}
+
 // perHeapHistory adds a heap's part. It follows the global history on its thread.
 func (m *Model) perHeapHistory(e *event) {
 	v := &m.decoded.perHeap
 	if !e.decode(v) {
 		return
+	}
+	for i := range v.Values {
+		if g := &v.Values[i]; !plausible(g.SizeBefore, g.FreeListBefore, g.FreeObjBefore, g.SizeAfter, g.FreeListAfter,
+			g.FreeObjAfter, g.In, g.PinnedSurv, g.NonePinnedSurv, g.NewAllocation) {
+			return
+		}
 	}
 	rt := e.process.runtime(v.ClrInstanceID, m)
 	b := rt.heapHistory(e, v.HeapIndex)
@@ -141,7 +168,7 @@ func (m *Model) dynamicEvent(e *event) {
 	}
 	rt := e.process.runtime(v.ClrInstanceID, m)
 	b := rt.current()
-	if b == nil {
+	if b == nil || !plausible(used.TotalCommittedInUse, used.TotalCommittedInFree, used.TotalCommittedInGlobalFree) {
 		return
 	}
 	// What awaits decommit and the bookkeeping are not part of the runtime's
@@ -164,6 +191,9 @@ func (m *Model) allocationTick(e *event) {
 	amount := int64(v.AllocationAmount)
 	if e.version >= 2 {
 		amount = int64(v.AllocationAmount64)
+	}
+	if !plausible(uint64(amount)) {
+		return
 	}
 	rt.ticked = true
 	rt.ticks += amount

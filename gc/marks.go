@@ -15,9 +15,8 @@ type rawMark struct {
 	bytes Opt[int64]
 }
 
-// maxMarks bounds the marks kept of a collection: ten kinds of roots on each of
-// 1,024 heaps, the most that the runtime can have.
-const maxMarks = 10 << 10
+// maxMarks bounds the marks kept of a collection: ten kinds of roots on each heap.
+const maxMarks = 10 * maxHeaps
 
 // A markSource is a set of events that tell of marking. Some runtimes raise
 // more than one: the one that tells most counts.
@@ -47,7 +46,7 @@ var oldMarks = map[clr.Kind]struct {
 // markWithType is raised at the end of marking from one kind of root.
 func (m *Model) markWithType(e *event) {
 	v := &m.decoded.mark
-	if e.decode(v) {
+	if e.decode(v) && plausible(v.Bytes) {
 		e.process.runtime(v.ClrInstanceID, m).marked(typedMarks, rawMark{v.HeapNum, v.Type, e.time, Some(int64(v.Bytes))})
 	}
 }

@@ -116,7 +116,7 @@ func (m *Model) gcStart(e *event) {
 	}
 	b.Reason = Some(v.Reason)
 	if e.version > 0 { // before, neither depth nor type was told
-		b.Generation = Some(int(v.Depth))
+		b.generation(v.Depth)
 		b.requested(v.Type)
 	}
 	if b.Requested == Background {
@@ -181,6 +181,12 @@ func (b *building) ranBackground() bool {
 	return b.Requested == Background && (b.initial || !b.ended())
 }
 
+func (b *building) generation(depth uint32) {
+	if depth <= gen2 {
+		b.Generation = Some(int(depth))
+	}
+}
+
 func (b *building) ended() bool { return b.End.Known }
 
 func (b *building) requested(t clr.GCType) {
@@ -210,7 +216,7 @@ func (m *Model) gcEnd(e *event) {
 	}
 	b.End = Some(e.time)
 	if !b.Generation.Known {
-		b.Generation = Some(int(v.Depth))
+		b.generation(v.Depth)
 	}
 	rt.ended[e.TID] = b
 	switch b {

@@ -115,6 +115,23 @@ var cases = map[string]struct {
 		near:     func() history { return calm().with(func(_ int, c *gc.Collection) { pause(c, 49*time.Millisecond, 0) }) },
 		severity: findings.Problem,
 	},
+	"R05": {
+		there: func() history {
+			return calm().with(func(i int, c *gc.Collection) {
+				if i >= 40 && i < 60 {
+					pause(c, 99*time.Millisecond+time.Duration(i%2)*9*time.Millisecond, 0)
+				}
+			})
+		},
+		near: func() history {
+			return calm().with(func(i int, c *gc.Collection) {
+				if i >= 40 && i < 60 {
+					pause(c, 80*time.Millisecond, 0)
+				}
+			})
+		},
+		severity: findings.Warning,
+	},
 	"R03": {
 		there: func() history {
 			return calm().with(func(i int, c *gc.Collection) {

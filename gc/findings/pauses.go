@@ -52,6 +52,34 @@ func pauseShare(c *Case) (Finding, bool) {
 	return f, true
 }
 
+// stretches looks for pauses that pile up where the whole time looks well: a
+// program that idles for most of the trace can suffer in the rest of it.
+func stretches(c *Case) (Finding, bool) {
+	worst := c.worstStretch()
+	if c.share() >= notablePauseShare || worst.Share() < highPauseShare {
+		return Finding{}, false
+	}
+	return Finding{
+		Severity: Warning, Confidence: High,
+		Says: fmt.Sprintf("Threads stood still for %s of the time over the whole, but for %s of the %s from %s on.",
+			units.Percent(c.share()), units.Percent(worst.Share()), units.Duration(worst.Window), units.Duration(worst.From)),
+		Evidence: []Figure{{"pause_pct", c.share()}, {"worst_window_pct", worst.Share()}},
+		Advice:   []string{"Look at this stretch alone, with --from and --to."},
+	}, true
+}
+
+// worstStretch is the worst of the longest stretches that are looked at, none if
+// the process was watched for less.
+func (c *Case) worstStretch() stats.Stall {
+	longest := stats.StallWindows[len(stats.StallWindows)-1]
+	for _, s := range c.Process.Stalls() {
+		if s.Window == longest {
+			return s
+		}
+	}
+	return stats.Stall{Window: longest}
+}
+
 // dearest is the class that costs most.
 func dearest(p *stats.Process) stats.Class {
 	var most stats.Class

@@ -29,6 +29,7 @@ const (
 
 var rules = [...]rule{
 	{id: "R02", title: "pauses take much of the time", kind: symptom, find: pauseShare},
+	{id: "R05", title: "pauses take much of some stretches of time", kind: symptom, find: stretches},
 	{id: "R03", title: "single pauses are long", kind: symptom, find: longSinglePauses},
 
 	{id: "R10", title: "threads are slow to stop", kind: cause, minor: true, find: slowToStop},
@@ -111,7 +112,8 @@ func (c *Case) touched() bool {
 
 // hurts says whether pauses cost the program something.
 func (c *Case) hurts() bool {
-	return c.share() >= notablePauseShare || c.tallies[longPauses].count > 0
+	worst := c.worstStretch()
+	return c.share() >= notablePauseShare || c.tallies[longPauses].count > 0 || worst.Share() >= highPauseShare
 }
 
 // costs is the severity of a cause that explains so many percent of the pauses:

@@ -29,7 +29,9 @@ func TestQuietEnds(t *testing.T) {
 		{"interrupted", canceled, io.Discard, exitInterrupted, ""},
 		{"reader gone", t.Context(), failing{syscall.EPIPE}, exitDone, ""},
 		{
-			"disk full", t.Context(), failing{syscall.ENOSPC}, exitUnreadable,
+			"disk full", t.Context(),
+			failing{syscall.ENOSPC},
+			exitUnreadable,
 			"gctrail: standard output: no space left on device; choose another place with -o\n",
 		},
 	}
