@@ -21,11 +21,17 @@ type Process struct {
 	GC        Flavour   // as far as its settings are known
 	Err       error     // why it cannot be reached, nil if it was not tried
 
-	stale bool // its socket belongs to no process that is known here
+	stale  bool    // its socket belongs to no process that is known here
+	client *Client // of a runtime that has dialled
 }
 
 // Client returns a client of the process's runtime.
-func (p *Process) Client() *Client { return NewClient(p.Address) }
+func (p *Process) Client() *Client {
+	if p.client != nil {
+		return p.client
+	}
+	return NewClient(p.Address)
+}
 
 // listTimeout is how long each process may take to answer when all are asked.
 const listTimeout = time.Second
@@ -87,6 +93,7 @@ func (p *Process) repeats(seen map[Cookie]bool) bool {
 	return known
 }
 
+// ask asks the process what it is.
 func (p *Process) ask(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()

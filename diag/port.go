@@ -70,6 +70,17 @@ type Runtime struct {
 	dialled chan conn // at most one: the latest
 }
 
+// Process asks the runtime what its process is.
+func (r *Runtime) Process(ctx context.Context) (*Process, error) {
+	p := &Process{PID: int(r.PID), InnerPID: int(r.PID), Started: time.Now(), client: r.Client}
+	info, err := r.Info(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p.Info, p.Name = info, info.Name()
+	return p, nil
+}
+
 // maxArrived bounds how many runtimes can have dialled before they are accepted.
 const maxArrived = 1024
 

@@ -1,0 +1,253 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"io"
+	"iter"
+	"time"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/nettrace"
+)
+
+// Options say how a process is followed. The zero value is ready for use.
+type Options struct {
+	// Config is what is collected; without providers it is Collections().
+	Config diag.Config
+	// Again makes Follow wait, when the process has ended, for the next one of
+	// the same name.
+	Again bool
+	// Queue is how many updates wait for a slow caller before the oldest
+	// collections are dropped; 0 means 1024, which is about 2 MB.
+	Queue int
+	// Tap, if not nil, is asked at the start of each trace where its bytes, those
+	// of a .nettrace file, go too; nil means nowhere. An error of the writer ends
+	// the copy, not the following.
+	Tap func(*diag.Process) io.Writer
+}
+
+// Collections is a config that raises what the figures of collections need, at
+// the least cost: dotnet-trace's profile gc-collect, without stacks.
+func Collections() diag.Config {
+	const (
+		gcKeyword     = 0x1
+		informational = 4
+	)
+	return diag.Config{
+		BufferMB: 64,
+		Rundown:  diag.RundownGC,
+		NoStacks: true,
+		Providers: []diag.Provider{
+			{Name: "Microsoft-Windows-DotNETRuntime", Keywords: gcKeyword, Level: informational},
+			{Name: "Microsoft-Windows-DotNETRuntimePrivate", Keywords: gcKeyword, Level: informational},
+		},
+	}
+}
+
+// An Update is news of a process. It is the caller's.
+type Update struct {
+	Kind    Kind
+	Process *diag.Process // not to be changed
+	// Dropped is how many collections before this update the caller was too slow
+	// for.
+	Dropped int
+
+	// Collection is that of an update of kind Collected. Its times count from
+	// Start; its process has what is known of it so far, and the PID of diag's.
+	Collection *gc.Collection
+	Start      time.Time
+
+	// Lost is how many events the runtime had no room for, as far as is known.
+	Lost uint64
+	// Err is why the trace of an update of kind Ended has no end: ErrCut, or an
+	// error of reading. It is nil where the runtime closed it.
+	Err error
+}
+
+// Kind is what an Update is about.
+type Kind uint8
+
+const (
+	Attached  Kind = iota + 1 // the process raises events from now on
+	Collected                 // a collection is finished
+	Ended                     // no more events will come from this process
+)
+
+// ErrCut reports a trace that ended without its end: the process was killed.
+var ErrCut = errors.New("the process ended without closing its trace")
+
+const (
+	defaultQueue = 1024
+	// idle is when waiting events are let go: the runtime writes every 100 ms.
+	idle = 250 * time.Millisecond
+	// farewell is how long a process may take to end its trace when the caller
+	// wants no more.
+	farewell = 3 * time.Second
+)
+
+// Follow attaches to a process and yields its collections in order of their
+// start, each as soon as it and those before it are finished. The process is
+// read from whether or not the caller keeps up, so that it never loses events
+// to a slow caller.
+//
+// When ctx ends, the runtime is asked to end the trace, and what it still holds
+// is yielded. The same happens, without the yielding, when the caller stops
+// ranging. An error is yielded once, last: the process cannot be attached to.
+func Follow(ctx context.Context, process *diag.Process, opts Options) iter.Seq2[*Update, error] {
+	if len(opts.Config.Providers) == 0 {
+		opts.Config = Collections()
+	}
+	if opts.Queue == 0 {
+		opts.Queue = defaultQueue
+	}
+	return func(yield func(*Update, error) bool) {
+		ctx, cancel := context.WithCancel(ctx)
+		f := &follower{opts: opts, process: process, out: newQueue(opts.Queue)}
+		var failed error
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			defer f.out.close()
+			failed = f.run(ctx)
+		}()
+		defer func() {
+			cancel()
+			<-done
+		}()
+		for {
+			u := f.out.next()
+			if u == nil {
+				break
+			}
+			if !yield(u, nil) {
+				return
+			}
+		}
+		<-done
+		if failed != nil {
+			yield(nil, failed)
+		}
+	}
+}
+
+// A follower follows one process after the other.
+type follower struct {
+	opts    Options
+	process *diag.Process
+	out     *queue
+}
+
+func (f *follower) run(ctx context.Context) error {
+	for first := true; ; first = false {
+		session, err := f.process.Client().Collect(ctx, f.opts.Config)
+		switch {
+		case ctx.Err() != nil:
+			if session != nil {
+				session.Close()
+			}
+			return nil
+		case err == nil:
+			f.read(ctx, session)
+		case first:
+			return err
+		}
+		if !f.opts.Again || !f.next(ctx) {
+			return nil
+		}
+	}
+}
+
+// read tells of the collections of one trace.
+func (f *follower) read(ctx context.Context, session *diag.Session) {
+	f.out.push(&Update{Kind: Attached, Process: f.process})
+	dismissed := make(chan struct{})
+	stop := context.AfterFunc(ctx, func() {
+		defer close(dismissed)
+		dismiss(session)
+	})
+	defer func() {
+		if !stop() {
+			<-dismissed
+		}
+		session.Close()
+	}()
+	r := nettrace.NewReader(f.tapped(session), nettrace.Options{Want: gc.Wants, Idle: idle})
+	m := gc.Model{Live: true}
+	var failed error
+	for c, err := range m.Collections(r) {
+		if err != nil {
+			failed = err
+			break
+		}
+		c.Process = f.identify(c.Process)
+		f.out.push(&Update{Kind: Collected, Process: f.process, Collection: c, Start: r.Info().Start, Lost: r.Loss().Events})
+	}
+	if failed == nil && r.Loss().Cut {
+		failed = ErrCut
+	}
+	f.out.push(&Update{Kind: Ended, Process: f.process, Lost: r.Loss().Events, Err: failed})
+}
+
+// dismiss has the runtime end the trace. A runtime that does not is left.
+func dismiss(session *diag.Session) {
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	defer cancel()
+	if session.Stop(ctx) != nil {
+		session.Close()
+	}
+}
+
+// identify adds what diag knows of the process to a copy of what its events
+// have told so far.
+func (f *follower) identify(p *gc.Process) *gc.Process {
+	p = p.Snapshot()
+	if f.process.PID != 0 {
+		p.PID = uint64(f.process.PID)
+	}
+	if on := f.process.GC.Server.Bool(); on != nil && !p.Server.Known {
+		p.Server = gc.Some(*on)
+	}
+	info := f.process.Info
+	if info == nil {
+		return p
+	}
+	if p.Name == "" {
+		p.Name, p.CommandLine = info.Name(), info.CommandLine
+	}
+	if p.Runtime == "" && info.RuntimeVersion != "" {
+		p.Runtime = ".NET " + info.RuntimeVersion
+	}
+	if p.OS == "" {
+		p.OS, p.Arch = info.OS, info.Arch
+	}
+	return p
+}
+
+// A tapped session is copied while it is read.
+type tapped struct {
+	*diag.Session
+	to io.Writer
+}
+
+func (f *follower) tapped(session *diag.Session) io.Reader {
+	if f.opts.Tap == nil {
+		return session
+	}
+	to := f.opts.Tap(f.process)
+	if to == nil {
+		return session
+	}
+	return &tapped{session, to}
+}
+
+func (t *tapped) Read(p []byte) (int, error) {
+	n, err := t.Session.Read(p)
+	if n > 0 && t.to != nil {
+		if _, err := t.to.Write(p[:n]); err != nil {
+			t.to = nil
+		}
+	}
+	return n, err
+}
