@@ -55,7 +55,7 @@ type Reader struct {
 	early     []loss // found before the start was
 	emitted   int64
 	uncounted bool // some stream does not count what it discards
-	overwrote bool // packets were
+	partial   bool // packets were overwritten, or parts of events are missing
 	event     trace.Event
 	joined    []byte
 }
@@ -249,6 +249,7 @@ func (r *Reader) join(s *stream, payload []byte) ([]byte, bool) {
 		return nil, false
 	}
 	if !ok {
+		r.partial = true
 		r.lost(0, s.time, s.time)
 		return nil, false
 	}
@@ -260,7 +261,7 @@ func (r *Reader) join(s *stream, payload []byte) ([]byte, bool) {
 // end settles the account when nothing more will come.
 func (r *Reader) end() {
 	switch {
-	case r.loss.Cut, r.loss.Damaged > 0, r.overwrote:
+	case r.loss.Cut, r.loss.Damaged > 0, r.partial:
 		r.loss.Exactness = trace.LowerBound
 	case r.uncounted:
 		r.loss.Exactness = trace.Unknown
@@ -269,6 +270,7 @@ func (r *Reader) end() {
 	}
 	r.loss.Settled = math.MaxInt64
 	r.info.Last = r.since(r.emitted)
+	r.loss.Clip(r.info.Last)
 }
 
 // since is a time as the distance from the start.
@@ -283,18 +285,24 @@ func (r *Reader) since(ns int64) time.Duration {
 	return time.Duration(d)
 }
 
+// fromStart is the time of a loss before the first packet of a stream.
+const fromStart = math.MinInt64
+
 // lost notes lost events between two times.
 func (r *Reader) lost(n uint64, from, to int64) {
 	if !r.started {
 		r.early = append(r.early, loss{n, from, to})
 		return
 	}
+	if from == fromStart {
+		from = r.start
+	}
 	r.loss.Add(n, r.since(from), r.since(to))
 }
 
 // overwritten notes that packets are missing between two times.
 func (r *Reader) overwritten(from, to int64) {
-	r.overwrote = true
+	r.partial = true
 	r.lost(0, from, to)
 }
 

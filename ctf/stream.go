@@ -23,15 +23,16 @@ type stream struct {
 	lent   int // bytes that the window is larger than others
 	dec    decoder
 
-	class  *streamClass
-	packet packet
-	at     int64 // offset of the packet in the file
-	inside bool  // the packet may have more events
-	last   packet
-	begun  bool   // last is set
-	clk    uint64 // cycles of the latest event
-	gap    bool   // packets are missing since
-	since  int64  // nanoseconds since 1970
+	class   *streamClass
+	packet  packet
+	at      int64  // offset of the packet in the file
+	inside  bool   // the packet may have more events
+	last    packet // the one before
+	begun   bool   // last is set
+	clk     uint64 // cycles of the latest event
+	entered bool   // a packet was
+	gap     bool   // packets are missing since
+	since   int64  // nanoseconds since 1970
 
 	// The next event.
 	event    *eventClass
@@ -118,8 +119,12 @@ func (s *stream) cut() {
 
 // missing notes that what follows cannot be read.
 func (s *stream) missing() {
-	if !s.gap {
-		s.gap, s.since = true, s.time
+	if s.gap {
+		return
+	}
+	s.gap, s.since = true, fromStart
+	if s.entered {
+		s.since = s.time
 	}
 }
 
@@ -127,6 +132,7 @@ func (s *stream) missing() {
 func (s *stream) enter() {
 	s.at, s.inside, s.clk = s.window.off, true, s.packet.first
 	s.account()
+	s.entered, s.time = true, s.packet.begin
 	s.limit()
 	s.r.settle()
 }
@@ -134,7 +140,7 @@ func (s *stream) enter() {
 // leave passes over the rest of the packet.
 func (s *stream) leave() {
 	s.inside = false
-	s.last, s.begun = s.packet, true
+	s.last, s.begun, s.time = s.packet, true, s.packet.end
 	if s.packet.size < 0 {
 		s.close()
 	}
@@ -326,7 +332,6 @@ func (s *stream) account() {
 	case n > 0:
 		s.r.lost(n, from, p.end)
 	}
-	s.time = max(s.time, p.begin)
 }
 
 // newlyDiscarded is the number of events that the tracer discarded since the

@@ -72,7 +72,7 @@ func (p *parser) topLevel() error {
 	}
 	done, err := p.declaration()
 	if err == nil && !done {
-		err = malformed("%.40q where a block belongs", p.tok.text)
+		err = p.misplaced("a block")
 	}
 	return err
 }
@@ -204,7 +204,7 @@ func (p *parser) attribute(set func(string, value) error, assign func(string, *T
 			return err
 		}
 	default:
-		return malformed("%.40q where an attribute belongs", p.tok.text)
+		return p.misplaced("an attribute")
 	}
 	return p.expect(";")
 }
@@ -348,12 +348,17 @@ func (p *parser) advance() error {
 // expect passes over a sign or a word.
 func (p *parser) expect(text string) error {
 	if !p.tok.is(text) {
-		if p.tok.kind == tokenEnd {
-			return malformed("the text ends where %q belongs", text)
-		}
-		return malformed("%.40q where %q belongs", p.tok.text, text)
+		return p.misplaced(strconv.Quote(text))
 	}
 	return p.advance()
+}
+
+// misplaced says that the token stands where something else belongs.
+func (p *parser) misplaced(belongs string) error {
+	if p.tok.kind == tokenEnd {
+		return malformed("the text ends where %s belongs", belongs)
+	}
+	return malformed("%.40q where %s belongs", p.tok.text, belongs)
 }
 
 func parseOrder(s string) (ByteOrder, error) {

@@ -39,7 +39,7 @@ func (p *parser) words() ([]string, error) {
 		}
 	}
 	if len(words) == 0 {
-		return nil, malformed("%.40q where a type belongs", p.tok.text)
+		return nil, p.misplaced("a type")
 	}
 	return words, nil
 }
@@ -260,7 +260,7 @@ func (p *parser) declarators() ([]Field, error) {
 			return nil, err
 		}
 		if p.tok.kind != tokenName {
-			return nil, malformed("%.40q where a name belongs", p.tok.text)
+			return nil, p.misplaced("a name")
 		}
 		name = string(p.tok.text)
 		if err := p.advance(); err != nil {
@@ -330,7 +330,7 @@ func (p *parser) ref() (Ref, error) {
 	var path []string
 	for {
 		if p.tok.kind != tokenName {
-			return Ref{}, malformed("%.40q where the name of a field belongs", p.tok.text)
+			return Ref{}, p.misplaced("the name of a field")
 		}
 		path = append(path, string(p.tok.text))
 		if err := p.advance(); err != nil {
@@ -397,7 +397,7 @@ func (p *parser) labels(t *Type) error {
 	var next uint64
 	for !p.tok.is("}") {
 		if p.tok.kind != tokenName && p.tok.kind != tokenString {
-			return malformed("%.40q where a label belongs", p.tok.text)
+			return p.misplaced("a label")
 		}
 		label := p.tok.unquoted()
 		if err := p.advance(); err != nil {
@@ -494,7 +494,7 @@ func (p *parser) number() (uint64, error) {
 		}
 	}
 	if p.tok.kind != tokenNumber {
-		return 0, malformed("%.40q where a number belongs", p.tok.text)
+		return 0, p.misplaced("a number")
 	}
 	n, err := p.tok.number()
 	if err != nil {
