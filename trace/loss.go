@@ -87,6 +87,14 @@ func (l *Loss) AddDamage(off int64, err error) {
 // Ranges are the stretches in which events were lost, apart and in order.
 func (l *Loss) Ranges() []Range { return l.ranges }
 
+// Clip ends the ranges with the last time of the trace, once that is known.
+func (l *Loss) Clip(last time.Duration) {
+	for i := range l.ranges {
+		r := &l.ranges[i]
+		r.To = min(r.To, max(r.From, last))
+	}
+}
+
 // Touches says whether events may be missing between from and to.
 func (l *Loss) Touches(from, to time.Duration) bool {
 	i, _ := slices.BinarySearchFunc(l.ranges, from, func(r Range, t time.Duration) int {
