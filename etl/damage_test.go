@@ -1,0 +1,149 @@
+package etl_test
+
+import (
+	"bytes"
+	"encoding/binary"
+	"hash/fnv"
+	"math/rand/v2"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/gctrail/gctrail/etl"
+	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// damageShare is how much of the damage tests is done: all of it where
+// GCTRAIL_DAMAGE is full.
+func damageShare(full, share int) int {
+	if os.Getenv("GCTRAIL_DAMAGE") == "full" {
+		return full
+	}
+	return share
+}
+
+// digests counts the events of a file by all that is in them.
+func digests(t *testing.T, data []byte) map[uint64]int {
+	r := etl.NewReader(bytes.NewReader(data), int64(len(data)), etl.Options{})
+	got := make(map[uint64]int)
+	for ev, err := range r.Events() {
+		if err != nil {
+			return nil
+		}
+		got[digest(ev)]++
+	}
+	return got
+}
+
+func digest(ev *trace.Event) uint64 {
+	h := fnv.New64a()
+	h.Write([]byte(ev.Desc.Provider))
+	h.Write(binary.LittleEndian.AppendUint64(nil, uint64(ev.Ticks)))
+	h.Write(binary.LittleEndian.AppendUint64(nil, ev.PID<<32|ev.TID))
+	h.Write([]byte{byte(ev.Desc.ID), byte(ev.Desc.ID >> 8), byte(ev.Desc.Version), byte(ev.CPU)})
+	h.Write(ev.Payload)
+	return h.Sum64()
+}
+
+// missing is the number of events in part that are not in whole.
+func missing(whole, part map[uint64]int) (n int) {
+	for d, count := range part {
+		n += max(0, count-whole[d])
+	}
+	return n
+}
+
+// A damageFixture is a file to be damaged; its buffers begin at starts.
+type damageFixture struct {
+	data   []byte
+	starts []int
+	whole  map[uint64]int
+}
+
+func damageFixtures(t *testing.T) map[string]damageFixture {
+	const buffers = 16
+	data := packed(t)
+	data = data[:starts(data)[buffers]]
+	var unpacked bytes.Buffer
+	if err := etltest.Repeat(&unpacked, data, 1, false); err != nil {
+		t.Fatal(err)
+	}
+	fixtures := map[string]damageFixture{}
+	for name, data := range map[string][]byte{"plain": unpacked.Bytes(), "packed": data, "circular": plain(t)} {
+		fixtures[name] = damageFixture{data, starts(data), digests(t, data)}
+	}
+	return fixtures
+}
+
+// starts is where the buffers of a sound file begin.
+func starts(data []byte) (at []int) {
+	for pos := 0; pos < len(data); pos += int(binary.LittleEndian.Uint32(data[pos:])) {
+		at = append(at, pos)
+	}
+	return at
+}
+
+// before is the number of buffers that end at or before off.
+func (f *damageFixture) before(off int) int {
+	n, _ := slices.BinarySearch(f.starts, off+1)
+	return n - 1
+}
+
+// TestCutAnywhere cuts files: what is left holds events of the file only, and
+// all of those in buffers that are not cut.
+func TestCutAnywhere(t *testing.T) {
+	for name, f := range damageFixtures(t) {
+		t.Run(name, func(t *testing.T) {
+			kept := make([]map[uint64]int, len(f.starts))
+			for i, at := range f.starts {
+				kept[i] = digests(t, f.data[:at])
+			}
+			cuts := damageShare(20_000, 100)
+			for i := range cuts {
+				n := len(f.data) * i / cuts
+				got := digests(t, f.data[:n])
+				if m := missing(f.whole, got); m > 0 {
+					t.Errorf("cut at %d: %d events that were not there", n, m)
+				}
+				if m := missing(got, kept[f.before(n)]); m > 0 {
+					t.Errorf("cut at %d: %d events before it are gone", n, m)
+				}
+			}
+		})
+	}
+}
+
+// TestFlipAnywhere flips bits: events are lost from one buffer at most, or two
+// where its header is hit. What is said of the file as a whole is spared.
+func TestFlipAnywhere(t *testing.T) {
+	for name, f := range damageFixtures(t) {
+		t.Run(name, func(t *testing.T) {
+			// others[i] is the events of all buffers but those from i-1 to i+1.
+			others := make([]map[uint64]int, len(f.starts))
+			for i := range damageShare(50_000, 300) {
+				rnd := rand.New(rand.NewPCG(uint64(i), uint64(len(f.data))))
+				at, bit := f.starts[1]+rnd.IntN(len(f.data)-f.starts[1]), rnd.IntN(8)
+				flipped := bytes.Clone(f.data)
+				flipped[at] ^= 1 << bit
+				got := digests(t, flipped)
+				n := f.before(at)
+				if others[n] == nil {
+					others[n] = digests(t, f.without(n))
+				}
+				if m := missing(got, others[n]); m > 0 {
+					t.Errorf("bit %d of byte %#x flipped: %d events of other buffers are gone", bit, at, m)
+				}
+			}
+		})
+	}
+}
+
+// without is the file without buffer n and its neighbours.
+func (f *damageFixture) without(n int) []byte {
+	from, to := f.starts[max(1, n-1)], len(f.data)
+	if n+2 < len(f.starts) {
+		to = f.starts[n+2]
+	}
+	return slices.Concat(f.data[:from], f.data[to:])
+}
