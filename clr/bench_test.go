@@ -18,7 +18,7 @@ func TestAllocations(t *testing.T) {
 	}
 	for _, p := range realPayloads(t) {
 		ev := p.event()
-		s := newStruct[KindOf(p.Provider, p.ID)]()
+		s := KindOf(p.Provider, p.ID).New()
 		check(p.Name+".Decode", func() { s.Decode(p.Version, p.Payload, p.PointerSize) })
 		check(p.Name+": AppendFields", func() { out = d.AppendFields(out[:0], ev) })
 	}
@@ -32,7 +32,7 @@ func TestAllocations(t *testing.T) {
 
 func BenchmarkDecode(b *testing.B) {
 	for _, p := range benchPayloads(b) {
-		s := newStruct[KindOf(p.Provider, p.ID)]()
+		s := KindOf(p.Provider, p.ID).New()
 		b.Run(p.Name, func(b *testing.B) {
 			b.SetBytes(int64(len(p.Payload)))
 			b.ReportAllocs()

@@ -23,7 +23,7 @@ func TestEveryLayout(t *testing.T) {
 		if want := `,"fields":` + e.want.String(); !strings.HasPrefix(got, want) {
 			t.Fatalf("got %s\nwant %s", got, want)
 		}
-		s := newStruct[k]()
+		s := k.New()
 		for n := 0; n <= len(e.payload); n++ {
 			ev.Payload = e.payload[:n:n]
 			out := members(t, d.AppendFields(nil, ev))
@@ -58,7 +58,7 @@ func TestLongerPayload(t *testing.T) {
 			if !strings.HasPrefix(got, want) || !strings.HasSuffix(got, `,"extra_bytes":5`) {
 				t.Errorf("version %d: got %s\nwant %s…,\"extra_bytes\":5", version, got, want)
 			}
-			if err := newStruct[k]().Decode(version, payload, e.ptrSize); err != nil {
+			if err := k.New().Decode(version, payload, e.ptrSize); err != nil {
 				t.Errorf("version %d: %v", version, err)
 			}
 		}
@@ -87,7 +87,7 @@ func TestUnknownVersions(t *testing.T) {
 		}
 		e := newEncoder(1, 8)
 		e.object(l.fields)
-		if err := newStruct[tt.kind]().Decode(tt.version, e.payload, 8); err != nil {
+		if err := tt.kind.New().Decode(tt.version, e.payload, 8); err != nil {
 			t.Errorf("%v version %d: %v", tt.kind, tt.version, err)
 		}
 	}
@@ -126,7 +126,7 @@ func TestHugeCounts(t *testing.T) {
 		payload[i] = 0xff
 	}
 	for k := KindUnknown + 1; k < numKinds; k++ {
-		s := newStruct[k]()
+		s := k.New()
 		allocated := testing.AllocsPerRun(1, func() { s.Decode(1<<32-1, payload, 4) })
 		if allocated > 8 {
 			t.Errorf("%v: %v allocations", k, allocated)

@@ -28,6 +28,19 @@
 //     A struct that is decoded into again and again soon allocates nothing.
 //     UTF16, ANSI and []byte fields share the payload's memory.
 //
+// # Encoding
+//
+// Append is the inverse of Decode: it appends the payload that the runtime would
+// raise for the struct in a version, with pointers of ptrSize bytes.
+//
+//   - Fields that the version does not have are left out, and numbers are cut to
+//     the width that it has for them. Versions that are not known are taken as
+//     Decode takes them.
+//   - A field that counts elements is written as the number that there are, as
+//     far as it can tell; where it counts two lists, as that of the shorter. A
+//     list of fixed length is filled up with zeros, or cut.
+//   - A string ends at its first zero.
+//
 // The elements of GCLOHCompact, GCFitBucketInfo and the private
 // GCPerHeapHistory are raw C structures on the wire, whatever the manifest
 // says; the padding inside them is skipped.

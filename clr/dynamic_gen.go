@@ -47,6 +47,17 @@ func (e *CommittedUsage) Decode(data []byte) error {
 	return wrap("CommittedUsage", c.Err())
 }
 
+// Append appends e as GCDynamicEvent.Data.
+func (e *CommittedUsage) Append(dst []byte) []byte {
+	dst = le.AppendUint16(dst, e.Version)
+	dst = le.AppendUint64(dst, e.TotalCommittedInUse)
+	dst = le.AppendUint64(dst, e.TotalCommittedInGlobalDecommit)
+	dst = le.AppendUint64(dst, e.TotalCommittedInFree)
+	dst = le.AppendUint64(dst, e.TotalCommittedInGlobalFree)
+	dst = le.AppendUint64(dst, e.TotalBookkeepingCommitted)
+	return dst
+}
+
 // HeapCountTuning is what a GCDynamicEvent of this name carries.
 //
 // Runtimes: .NET 8 only (DATAS opt-in).
@@ -77,6 +88,20 @@ func (e *HeapCountTuning) Decode(data []byte) error {
 	return wrap("HeapCountTuning", c.Err())
 }
 
+// Append appends e as GCDynamicEvent.Data.
+func (e *HeapCountTuning) Append(dst []byte) []byte {
+	dst = le.AppendUint16(dst, e.Version)
+	dst = le.AppendUint16(dst, e.NewHeapCount)
+	dst = le.AppendUint64(dst, e.GCIndex)
+	dst = le.AppendUint32(dst, math.Float32bits(e.MedianThroughputCostPercent))
+	dst = le.AppendUint32(dst, math.Float32bits(e.SmoothedMedianThroughputCostPercent))
+	dst = le.AppendUint32(dst, math.Float32bits(e.ThroughputCostPercentReductionPerStepUp))
+	dst = le.AppendUint32(dst, math.Float32bits(e.ThroughputCostPercentIncreasePerStepDown))
+	dst = le.AppendUint32(dst, math.Float32bits(e.SpaceCostPercentIncreasePerStepUp))
+	dst = le.AppendUint32(dst, math.Float32bits(e.SpaceCostPercentDecreasePerStepDown))
+	return dst
+}
+
 // HeapCountSample is what a GCDynamicEvent of this name carries.
 //
 // Runtimes: .NET 8 only (DATAS opt-in).
@@ -97,6 +122,16 @@ func (e *HeapCountSample) Decode(data []byte) error {
 	e.GCPauseTime = c.U64()
 	e.MslWaitTime = c.U64()
 	return wrap("HeapCountSample", c.Err())
+}
+
+// Append appends e as GCDynamicEvent.Data.
+func (e *HeapCountSample) Append(dst []byte) []byte {
+	dst = le.AppendUint16(dst, e.Version)
+	dst = le.AppendUint64(dst, e.GCIndex)
+	dst = le.AppendUint64(dst, e.ElapsedTimeBetweenGCs)
+	dst = le.AppendUint64(dst, e.GCPauseTime)
+	dst = le.AppendUint64(dst, e.MslWaitTime)
+	return dst
 }
 
 // SizeAdaptationTuning is what a GCDynamicEvent of this name carries.
@@ -147,6 +182,29 @@ func (e *SizeAdaptationTuning) Decode(data []byte) error {
 	return wrap("SizeAdaptationTuning", c.Err())
 }
 
+// Append appends e as GCDynamicEvent.Data.
+func (e *SizeAdaptationTuning) Append(dst []byte) []byte {
+	dst = le.AppendUint16(dst, e.Version)
+	dst = le.AppendUint16(dst, e.NewNHeaps)
+	dst = le.AppendUint16(dst, e.MaxHeapCountDatas)
+	dst = le.AppendUint16(dst, e.MinHeapCountDatas)
+	dst = le.AppendUint64(dst, e.CurrentGCIndex)
+	dst = le.AppendUint64(dst, e.TotalSOHStableSize)
+	dst = le.AppendUint32(dst, math.Float32bits(e.MedianThroughputCostPercent))
+	dst = le.AppendUint32(dst, math.Float32bits(e.TcpToConsider))
+	dst = le.AppendUint32(dst, math.Float32bits(e.CurrentAroundTargetAccumulation))
+	dst = le.AppendUint16(dst, e.RecordedTcpCount)
+	dst = le.AppendUint32(dst, math.Float32bits(e.RecordedTcpSlope))
+	dst = le.AppendUint32(dst, e.NumGcsSinceLastChange)
+	dst = append(dst, e.AggFactor)
+	dst = le.AppendUint16(dst, e.ChangeDecision)
+	dst = le.AppendUint16(dst, e.AdjReason)
+	dst = le.AppendUint16(dst, e.HcChangeFreqFactor)
+	dst = le.AppendUint16(dst, e.HcFreqReason)
+	dst = append(dst, e.AdjMetric)
+	return dst
+}
+
 // SizeAdaptationFullGCTuning is what a GCDynamicEvent of this name carries.
 //
 // Runtimes: .NET 9+.
@@ -181,6 +239,22 @@ func (e *SizeAdaptationFullGCTuning) Decode(data []byte) error {
 	return wrap("SizeAdaptationFullGCTuning", c.Err())
 }
 
+// Append appends e as GCDynamicEvent.Data.
+func (e *SizeAdaptationFullGCTuning) Append(dst []byte) []byte {
+	dst = le.AppendUint16(dst, e.Version)
+	dst = le.AppendUint16(dst, e.NewNHeaps)
+	dst = le.AppendUint64(dst, e.CurrentGCIndex)
+	dst = le.AppendUint32(dst, math.Float32bits(e.MedianGen2Tcp))
+	dst = le.AppendUint32(dst, e.NumGen2sSinceLastChange)
+	dst = le.AppendUint32(dst, e.Gen2Sample0_GCIndexDistance)
+	dst = le.AppendUint32(dst, math.Float32bits(e.Gen2Sample0_GCPercent))
+	dst = le.AppendUint32(dst, e.Gen2Sample1_GCIndexDistance)
+	dst = le.AppendUint32(dst, math.Float32bits(e.Gen2Sample1_GCPercent))
+	dst = le.AppendUint32(dst, e.Gen2Sample2_GCIndexDistance)
+	dst = le.AppendUint32(dst, math.Float32bits(e.Gen2Sample2_GCPercent))
+	return dst
+}
+
 // SizeAdaptationSample is what a GCDynamicEvent of this name carries.
 //
 // Runtimes: .NET 9+.
@@ -207,4 +281,17 @@ func (e *SizeAdaptationSample) Decode(data []byte) error {
 	e.TotalSOHStableSize = c.U64()
 	e.Gen0BudgetPerHeap = c.U32()
 	return wrap("SizeAdaptationSample", c.Err())
+}
+
+// Append appends e as GCDynamicEvent.Data.
+func (e *SizeAdaptationSample) Append(dst []byte) []byte {
+	dst = le.AppendUint16(dst, e.Version)
+	dst = le.AppendUint64(dst, e.GCIndex)
+	dst = le.AppendUint32(dst, e.ElapsedTimeBetweenGCs)
+	dst = le.AppendUint32(dst, e.GCPauseTime)
+	dst = le.AppendUint32(dst, e.SOHMslWaitTime)
+	dst = le.AppendUint32(dst, e.UOHMslWaitTime)
+	dst = le.AppendUint64(dst, e.TotalSOHStableSize)
+	dst = le.AppendUint32(dst, e.Gen0BudgetPerHeap)
+	return dst
 }

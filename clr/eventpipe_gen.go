@@ -24,3 +24,16 @@ func (e *ProcessInfo) Decode(version uint32, payload []byte, ptrSize int) error 
 	}
 	return wrap("ProcessInfo", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *ProcessInfo) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = appendUTF16z(dst, e.CommandLine)
+	if version >= 1 {
+		dst = appendUTF16z(dst, e.OSInformation)
+		dst = appendUTF16z(dst, e.ArchInformation)
+	}
+	return dst
+}
+
+// EventKind is KindProcessInfo.
+func (*ProcessInfo) EventKind() Kind { return KindProcessInfo }

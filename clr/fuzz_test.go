@@ -24,7 +24,7 @@ func FuzzDecode(f *testing.F) {
 		if short {
 			ptrSize = 4
 		}
-		s := newStruct[k]()
+		s := k.New()
 		err := s.Decode(version, payload, ptrSize)
 		if err != nil && !errors.Is(err, binread.ErrTruncated) {
 			t.Fatal(err)

@@ -1,5 +1,7 @@
 package clr
 
+import "iter"
+
 // A Kind is one of the events that the package has a struct for, in any
 // version. The zero Kind is KindUnknown.
 type Kind uint16
@@ -25,21 +27,61 @@ func KindOf(provider string, id uint32) Kind {
 
 // String is the event's name without a version, or "" for KindUnknown. Events
 // of two providers may have one name.
-func (k Kind) String() string {
-	if k >= numKinds {
-		return ""
+func (k Kind) String() string { return k.schema().name }
+
+// An Event is a struct of this package, with the fields of one kind of event.
+type Event interface {
+	EventKind() Kind
+	Decode(version uint32, payload []byte, ptrSize int) error
+	Append(dst []byte, version uint32, ptrSize int) []byte
+}
+
+// New returns a new struct for events of the kind, nil for KindUnknown.
+func (k Kind) New() Event {
+	if k == KindUnknown || k >= numKinds {
+		return nil
 	}
-	return schemas[k].name
+	return newEvent[k]()
+}
+
+// NumKinds is more than any Kind, for arrays by kind.
+const NumKinds = int(numKinds)
+
+// Provider is the name of the provider that raises the event, "" for KindUnknown.
+func (k Kind) Provider() string { return k.schema().provider }
+
+// ID is the event's id.
+func (k Kind) ID() uint32 { return k.schema().id }
+
+// Level is the level that the runtime raises the event at: 0 always, 2 error,
+// 4 informational, 5 verbose.
+func (k Kind) Level() uint8 { return k.schema().level }
+
+// Keywords are the keywords of which a session must want one at least for the
+// event to be raised. An event without keywords always is.
+func (k Kind) Keywords() uint64 { return k.schema().keywords }
+
+// Versions are the versions that the package knows, from the oldest on.
+func (k Kind) Versions() iter.Seq[uint32] {
+	return func(yield func(uint32) bool) {
+		for i := range k.schema().layouts {
+			if !yield(k.schema().layouts[i].version) {
+				return
+			}
+		}
+	}
+}
+
+func (k Kind) schema() *schema {
+	if k >= numKinds {
+		k = KindUnknown
+	}
+	return &schemas[k]
 }
 
 // Opcode is the event's opcode in the manifest, 0 where it has none. EventPipe
 // traces do not tell the opcodes of the runtime's own events.
-func (k Kind) Opcode() uint8 {
-	if k >= numKinds {
-		return 0
-	}
-	return schemas[k].opcode
-}
+func (k Kind) Opcode() uint8 { return k.schema().opcode }
 
 // DynamicKindOf is the kind of event that a GCDynamicEvent of this name
 // carries, or DynamicUnknown.

@@ -1,6 +1,9 @@
 package clr
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestKindOf(t *testing.T) {
 	for _, tt := range []struct {
@@ -56,6 +59,38 @@ func TestDynamicKindOf(t *testing.T) {
 	} {
 		if got := DynamicKindOf(units(name)); got != want {
 			t.Errorf("%q: %d, want %d", name, got, want)
+		}
+	}
+}
+
+// Levels, keywords and versions are those of real traces.
+func TestKindFacts(t *testing.T) {
+	for _, tt := range []struct {
+		kind     Kind
+		provider string
+		id       uint32
+		level    uint8
+		keywords uint64
+		versions []uint32
+	}{
+		{KindGCStart, RuntimeProvider, 1, 4, 0x1, []uint32{0, 1, 2}},
+		{KindGCAllocationTick, RuntimeProvider, 10, 5, 0x1, []uint32{0, 1, 2, 3, 4}},
+		{KindGCCreateConcurrentThread, RuntimeProvider, 11, 4, 0x10001, []uint32{0, 1}},
+		{KindGCDynamicEvent, RuntimeProvider, 39, 4, 0x3f00003, []uint32{0}},
+		{KindModuleLoad, RuntimeProvider, 152, 4, 0x20000008, []uint32{2}},
+		{KindDCEndComplete, RundownProvider, 146, 4, 0x20038, []uint32{1}},
+		{KindRuntimeInformationDCStart, RundownProvider, 187, 4, 0, []uint32{0}},
+		{KindAllocationSampled, RuntimeProvider, 303, 4, 0x80000000000, []uint32{0}},
+		{KindProcessInfo, EventPipeProvider, 1, 0, 0, []uint32{0, 1}},
+		{KindUnknown, "", 0, 0, 0, nil},
+		{Kind(NumKinds), "", 0, 0, 0, nil},
+	} {
+		k := tt.kind
+		if k.Provider() != tt.provider || k.ID() != tt.id || k.Level() != tt.level || k.Keywords() != tt.keywords {
+			t.Errorf("%v: %s %d, level %d, keywords %#x", k, k.Provider(), k.ID(), k.Level(), k.Keywords())
+		}
+		if got := slices.Collect(k.Versions()); !slices.Equal(got, tt.versions) {
+			t.Errorf("%v: versions %v, want %v", k, got, tt.versions)
 		}
 	}
 }

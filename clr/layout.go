@@ -2,9 +2,13 @@ package clr
 
 // A schema is an event's name with its layouts by version.
 type schema struct {
-	name    string
-	opcode  uint8
-	layouts []layout // from the oldest version on
+	name     string
+	provider string
+	id       uint32
+	opcode   uint8
+	level    uint8
+	keywords uint64
+	layouts  []layout // from the oldest version on
 }
 
 // A layout is the fields of a payload in wire order.

@@ -4,1374 +4,1677 @@ package clr
 
 // schemas are the events' names and layouts by kind.
 var schemas = [numKinds]schema{
-	KindGCStart: {name: "GCStart", opcode: 1, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Count":`, code: codeU32},
-				{key: `"Reason":`, code: codeU32, words: &gcReasonWords},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"Count":`, code: codeU32},
-				{key: `"Depth":`, code: codeU32},
-				{key: `"Reason":`, code: codeU32, words: &gcReasonWords},
-				{key: `"Type":`, code: codeU32, words: &gcTypeWords},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-		{version: 2,
-			fields: []field{
-				{key: `"Count":`, code: codeU32},
-				{key: `"Depth":`, code: codeU32},
-				{key: `"Reason":`, code: codeU32, words: &gcReasonWords},
-				{key: `"Type":`, code: codeU32, words: &gcTypeWords},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"ClientSequenceNumber":`, code: codeU64},
-			}},
-	}},
-	KindGCEnd: {name: "GCEnd", opcode: 2, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Count":`, code: codeU32},
-				{key: `"Depth":`, code: codeU16},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"Count":`, code: codeU32},
-				{key: `"Depth":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCRestartEEEnd: {name: "GCRestartEEEnd", opcode: 132, layouts: []layout{
-		{version: 0,
-			fields: []field{}},
-		{version: 1,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCHeapStats: {name: "GCHeapStats", opcode: 133, layouts: []layout{
-		{version: 0,
-			padding: 4,
-			fields: []field{
-				{key: `"GenerationSize0":`, code: codeU64},
-				{key: `"TotalPromotedSize0":`, code: codeU64},
-				{key: `"GenerationSize1":`, code: codeU64},
-				{key: `"TotalPromotedSize1":`, code: codeU64},
-				{key: `"GenerationSize2":`, code: codeU64},
-				{key: `"TotalPromotedSize2":`, code: codeU64},
-				{key: `"GenerationSize3":`, code: codeU64},
-				{key: `"TotalPromotedSize3":`, code: codeU64},
-				{key: `"FinalizationPromotedSize":`, code: codeU64},
-				{key: `"FinalizationPromotedCount":`, code: codeU64},
-				{key: `"PinnedObjectCount":`, code: codeU32},
-				{key: `"SinkBlockCount":`, code: codeU32},
-				{key: `"GCHandleCount":`, code: codeU32},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"GenerationSize0":`, code: codeU64},
-				{key: `"TotalPromotedSize0":`, code: codeU64},
-				{key: `"GenerationSize1":`, code: codeU64},
-				{key: `"TotalPromotedSize1":`, code: codeU64},
-				{key: `"GenerationSize2":`, code: codeU64},
-				{key: `"TotalPromotedSize2":`, code: codeU64},
-				{key: `"GenerationSize3":`, code: codeU64},
-				{key: `"TotalPromotedSize3":`, code: codeU64},
-				{key: `"FinalizationPromotedSize":`, code: codeU64},
-				{key: `"FinalizationPromotedCount":`, code: codeU64},
-				{key: `"PinnedObjectCount":`, code: codeU32},
-				{key: `"SinkBlockCount":`, code: codeU32},
-				{key: `"GCHandleCount":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-		{version: 2,
-			fields: []field{
-				{key: `"GenerationSize0":`, code: codeU64},
-				{key: `"TotalPromotedSize0":`, code: codeU64},
-				{key: `"GenerationSize1":`, code: codeU64},
-				{key: `"TotalPromotedSize1":`, code: codeU64},
-				{key: `"GenerationSize2":`, code: codeU64},
-				{key: `"TotalPromotedSize2":`, code: codeU64},
-				{key: `"GenerationSize3":`, code: codeU64},
-				{key: `"TotalPromotedSize3":`, code: codeU64},
-				{key: `"FinalizationPromotedSize":`, code: codeU64},
-				{key: `"FinalizationPromotedCount":`, code: codeU64},
-				{key: `"PinnedObjectCount":`, code: codeU32},
-				{key: `"SinkBlockCount":`, code: codeU32},
-				{key: `"GCHandleCount":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"GenerationSize4":`, code: codeU64},
-				{key: `"TotalPromotedSize4":`, code: codeU64},
-			}},
-	}},
-	KindGCCreateSegment: {name: "GCCreateSegment", opcode: 134, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Address":`, code: codeU64},
-				{key: `"Size":`, code: codeU64},
-				{key: `"Type":`, code: codeU32, words: &segmentTypeWords},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"Address":`, code: codeU64},
-				{key: `"Size":`, code: codeU64},
-				{key: `"Type":`, code: codeU32, words: &segmentTypeWords},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCFreeSegment: {name: "GCFreeSegment", opcode: 135, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Address":`, code: codeU64},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"Address":`, code: codeU64},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCRestartEEBegin: {name: "GCRestartEEBegin", opcode: 136, layouts: []layout{
-		{version: 0,
-			fields: []field{}},
-		{version: 1,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCSuspendEEEnd: {name: "GCSuspendEEEnd", opcode: 137, layouts: []layout{
-		{version: 0,
-			fields: []field{}},
-		{version: 1,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCSuspendEEBegin: {name: "GCSuspendEEBegin", opcode: 10, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Reason":`, code: codeU16, words: &suspendReasonWords},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"Reason":`, code: codeU32, words: &suspendReasonWords},
-				{key: `"Count":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCAllocationTick: {name: "GCAllocationTick", opcode: 11, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"AllocationAmount":`, code: codeU32},
-				{key: `"AllocationKind":`, code: codeU32, words: &allocationKindWords},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"AllocationAmount":`, code: codeU32},
-				{key: `"AllocationKind":`, code: codeU32, words: &allocationKindWords},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-		{version: 2,
-			fields: []field{
-				{key: `"AllocationAmount":`, code: codeU32},
-				{key: `"AllocationKind":`, code: codeU32, words: &allocationKindWords},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"AllocationAmount64":`, code: codeU64},
-				{key: `"TypeID":`, code: codePtr},
-				{key: `"TypeName":`, code: codeUTF16},
-				{key: `"HeapIndex":`, code: codeU32},
-			}},
-		{version: 3,
-			fields: []field{
-				{key: `"AllocationAmount":`, code: codeU32},
-				{key: `"AllocationKind":`, code: codeU32, words: &allocationKindWords},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"AllocationAmount64":`, code: codeU64},
-				{key: `"TypeID":`, code: codePtr},
-				{key: `"TypeName":`, code: codeUTF16},
-				{key: `"HeapIndex":`, code: codeU32},
-				{key: `"Address":`, code: codePtr},
-			}},
-		{version: 4,
-			fields: []field{
-				{key: `"AllocationAmount":`, code: codeU32},
-				{key: `"AllocationKind":`, code: codeU32, words: &allocationKindWords},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"AllocationAmount64":`, code: codeU64},
-				{key: `"TypeID":`, code: codePtr},
-				{key: `"TypeName":`, code: codeUTF16},
-				{key: `"HeapIndex":`, code: codeU32},
-				{key: `"Address":`, code: codePtr},
-				{key: `"ObjectSize":`, code: codeU64},
-			}},
-	}},
-	KindGCCreateConcurrentThread: {name: "GCCreateConcurrentThread", opcode: 12, layouts: []layout{
-		{version: 0,
-			fields: []field{}},
-		{version: 1,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCTerminateConcurrentThread: {name: "GCTerminateConcurrentThread", opcode: 13, layouts: []layout{
-		{version: 0,
-			fields: []field{}},
-		{version: 1,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCFinalizersEnd: {name: "GCFinalizersEnd", opcode: 15, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Count":`, code: codeU32},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"Count":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCFinalizersBegin: {name: "GCFinalizersBegin", opcode: 19, layouts: []layout{
-		{version: 0,
-			fields: []field{}},
-		{version: 1,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindBulkType: {name: "BulkType", opcode: 10, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Count":`, code: codeU32, counts: true},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
-					{key: `"TypeID":`, code: codeU64},
-					{key: `"ModuleID":`, code: codeU64},
-					{key: `"TypeNameID":`, code: codeU32},
-					{key: `"Flags":`, code: codeU32, words: &typeFlagsWords},
-					{key: `"CorElementType":`, code: codeU8},
-					{key: `"Name":`, code: codeUTF16},
-					{key: `"TypeParameterCount":`, code: codeU32, counts: true},
-					{key: `"TypeParameters":`, code: codeArray, elem: &field{code: codeU64}},
-				}}},
-			}},
-	}},
-	KindGCBulkRootEdge: {name: "GCBulkRootEdge", opcode: 20, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Index":`, code: codeU32},
-				{key: `"Count":`, code: codeU32, counts: true},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
-					{key: `"RootedNodeAddress":`, code: codePtr},
-					{key: `"GCRootKind":`, code: codeU8, words: &bulkRootKindWords},
-					{key: `"GCRootFlag":`, code: codeU32, words: &bulkRootFlagsWords},
-					{key: `"GCRootID":`, code: codePtr},
-				}}},
-			}},
-	}},
-	KindGCBulkRootConditionalWeakTableElementEdge: {name: "GCBulkRootConditionalWeakTableElementEdge", opcode: 21, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Index":`, code: codeU32},
-				{key: `"Count":`, code: codeU32, counts: true},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
-					{key: `"GCKeyNodeID":`, code: codePtr},
-					{key: `"GCValueNodeID":`, code: codePtr},
-					{key: `"GCRootID":`, code: codePtr},
-				}}},
-			}},
-	}},
-	KindGCBulkNode: {name: "GCBulkNode", opcode: 22, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Index":`, code: codeU32},
-				{key: `"Count":`, code: codeU32, counts: true},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
-					{key: `"Address":`, code: codePtr},
-					{key: `"Size":`, code: codeU64},
-					{key: `"TypeID":`, code: codeU64},
-					{key: `"EdgeCount":`, code: codeU64},
-				}}},
-			}},
-	}},
-	KindGCBulkEdge: {name: "GCBulkEdge", opcode: 23, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Index":`, code: codeU32},
-				{key: `"Count":`, code: codeU32, counts: true},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
-					{key: `"Value":`, code: codePtr},
-					{key: `"ReferencingFieldID":`, code: codeU32},
-				}}},
-			}},
-	}},
-	KindGCSampledObjectAllocationHigh: {name: "GCSampledObjectAllocationHigh", opcode: 24, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Address":`, code: codePtr},
-				{key: `"TypeID":`, code: codePtr},
-				{key: `"ObjectCountForTypeSample":`, code: codeU32},
-				{key: `"TotalSizeForTypeSample":`, code: codeU64},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCBulkSurvivingObjectRanges: {name: "GCBulkSurvivingObjectRanges", opcode: 25, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Index":`, code: codeU32},
-				{key: `"Count":`, code: codeU32, counts: true},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
-					{key: `"RangeBase":`, code: codePtr},
-					{key: `"RangeLength":`, code: codeU64},
-				}}},
-			}},
-	}},
-	KindGCBulkMovedObjectRanges: {name: "GCBulkMovedObjectRanges", opcode: 26, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Index":`, code: codeU32},
-				{key: `"Count":`, code: codeU32, counts: true},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
-					{key: `"OldRangeBase":`, code: codePtr},
-					{key: `"NewRangeBase":`, code: codePtr},
-					{key: `"RangeLength":`, code: codeU64},
-				}}},
-			}},
-	}},
-	KindGCGenerationRange: {name: "GCGenerationRange", opcode: 27, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Generation":`, code: codeU8},
-				{key: `"RangeStart":`, code: codePtr},
-				{key: `"RangeUsedLength":`, code: codeU64},
-				{key: `"RangeReservedLength":`, code: codeU64},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCMarkStackRoots: {name: "GCMarkStackRoots", opcode: 28, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"HeapNum":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCMarkFinalizeQueueRoots: {name: "GCMarkFinalizeQueueRoots", opcode: 29, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"HeapNum":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCMarkHandles: {name: "GCMarkHandles", opcode: 30, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"HeapNum":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCMarkOlderGenerationRoots: {name: "GCMarkOlderGenerationRoots", opcode: 31, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"HeapNum":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindFinalizeObject: {name: "FinalizeObject", opcode: 32, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"TypeID":`, code: codePtr},
-				{key: `"ObjectID":`, code: codePtr},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindSetGCHandle: {name: "SetGCHandle", opcode: 33, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"HandleID":`, code: codePtr},
-				{key: `"ObjectID":`, code: codePtr},
-				{key: `"Kind":`, code: codeU32, words: &handleKindWords},
-				{key: `"Generation":`, code: codeU32},
-				{key: `"AppDomainID":`, code: codeU64},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindDestroyGCHandle: {name: "DestroyGCHandle", opcode: 34, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"HandleID":`, code: codePtr},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCSampledObjectAllocationLow: {name: "GCSampledObjectAllocationLow", opcode: 24, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Address":`, code: codePtr},
-				{key: `"TypeID":`, code: codePtr},
-				{key: `"ObjectCountForTypeSample":`, code: codeU32},
-				{key: `"TotalSizeForTypeSample":`, code: codeU64},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindPinObjectAtGCTime: {name: "PinObjectAtGCTime", opcode: 36, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"HandleID":`, code: codePtr},
-				{key: `"ObjectID":`, code: codePtr},
-				{key: `"ObjectSize":`, code: codeU64},
-				{key: `"TypeName":`, code: codeUTF16},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCTriggered: {name: "GCTriggered", opcode: 35, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Reason":`, code: codeU32, words: &gcReasonWords},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCBulkRootCCW: {name: "GCBulkRootCCW", opcode: 38, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Count":`, code: codeU32, counts: true},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
-					{key: `"GCRootID":`, code: codeU64},
-					{key: `"ObjectID":`, code: codeU64},
-					{key: `"TypeID":`, code: codeU64},
-					{key: `"IUnknown":`, code: codeU64},
-					{key: `"RefCount":`, code: codeU32},
-					{key: `"PeggedRefCount":`, code: codeU32},
-					{key: `"Flags":`, code: codeU32, words: &ccwFlagsWords},
-				}}},
-			}},
-	}},
-	KindGCBulkRCW: {name: "GCBulkRCW", opcode: 39, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Count":`, code: codeU32, counts: true},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
-					{key: `"ObjectID":`, code: codeU64},
-					{key: `"TypeID":`, code: codeU64},
-					{key: `"IUnknown":`, code: codeU64},
-					{key: `"VTable":`, code: codeU64},
-					{key: `"RefCount":`, code: codeU32},
-					{key: `"Flags":`, code: codeU32, words: &rcwFlagsWords},
-				}}},
-			}},
-	}},
-	KindGCBulkRootStaticVar: {name: "GCBulkRootStaticVar", opcode: 40, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Count":`, code: codeU32, counts: true},
-				{key: `"AppDomainID":`, code: codeU64},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
-					{key: `"GCRootID":`, code: codeU64},
-					{key: `"ObjectID":`, code: codeU64},
-					{key: `"TypeID":`, code: codeU64},
-					{key: `"Flags":`, code: codeU32, words: &staticVarFlagsWords},
-					{key: `"FieldName":`, code: codeUTF16},
-				}}},
-			}},
-	}},
-	KindGCDynamicEvent: {name: "GCDynamicEvent", opcode: 41, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Name":`, code: codeUTF16},
-				{key: `"DataSize":`, code: codeU32, counts: true},
-				{key: `"Data":`, code: codeBytes},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindExceptionThrown: {name: "ExceptionThrown", opcode: 0, layouts: []layout{
-		{version: 1,
-			fields: []field{
-				{key: `"ExceptionType":`, code: codeUTF16},
-				{key: `"ExceptionMessage":`, code: codeUTF16},
-				{key: `"ExceptionEIP":`, code: codePtr},
-				{key: `"ExceptionHRESULT":`, code: codeU32},
-				{key: `"ExceptionFlags":`, code: codeU16},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindClrStackWalk: {name: "ClrStackWalk", opcode: 82, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"Reserved1":`, code: codeU8},
-				{key: `"Reserved2":`, code: codeU8},
-				{key: `"FrameCount":`, code: codeU32, counts: true},
-				{key: `"Stack":`, code: codeArray, elem: &field{code: codePtr}},
-			}},
-	}},
-	KindMethodLoadVerbose: {name: "MethodLoadVerbose", opcode: 0, layouts: []layout{
-		{version: 1,
-			fields: []field{
-				{key: `"MethodID":`, code: codeU64},
-				{key: `"ModuleID":`, code: codeU64},
-				{key: `"MethodStartAddress":`, code: codeU64},
-				{key: `"MethodSize":`, code: codeU32},
-				{key: `"MethodToken":`, code: codeU32},
-				{key: `"MethodFlags":`, code: codeU32},
-				{key: `"MethodNamespace":`, code: codeUTF16},
-				{key: `"MethodName":`, code: codeUTF16},
-				{key: `"MethodSignature":`, code: codeUTF16},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-		{version: 2,
-			fields: []field{
-				{key: `"MethodID":`, code: codeU64},
-				{key: `"ModuleID":`, code: codeU64},
-				{key: `"MethodStartAddress":`, code: codeU64},
-				{key: `"MethodSize":`, code: codeU32},
-				{key: `"MethodToken":`, code: codeU32},
-				{key: `"MethodFlags":`, code: codeU32},
-				{key: `"MethodNamespace":`, code: codeUTF16},
-				{key: `"MethodName":`, code: codeUTF16},
-				{key: `"MethodSignature":`, code: codeUTF16},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"ReJITID":`, code: codeU64},
-			}},
-	}},
-	KindMethodUnloadVerbose: {name: "MethodUnloadVerbose", opcode: 0, layouts: []layout{
-		{version: 1,
-			fields: []field{
-				{key: `"MethodID":`, code: codeU64},
-				{key: `"ModuleID":`, code: codeU64},
-				{key: `"MethodStartAddress":`, code: codeU64},
-				{key: `"MethodSize":`, code: codeU32},
-				{key: `"MethodToken":`, code: codeU32},
-				{key: `"MethodFlags":`, code: codeU32},
-				{key: `"MethodNamespace":`, code: codeUTF16},
-				{key: `"MethodName":`, code: codeUTF16},
-				{key: `"MethodSignature":`, code: codeUTF16},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-		{version: 2,
-			fields: []field{
-				{key: `"MethodID":`, code: codeU64},
-				{key: `"ModuleID":`, code: codeU64},
-				{key: `"MethodStartAddress":`, code: codeU64},
-				{key: `"MethodSize":`, code: codeU32},
-				{key: `"MethodToken":`, code: codeU32},
-				{key: `"MethodFlags":`, code: codeU32},
-				{key: `"MethodNamespace":`, code: codeUTF16},
-				{key: `"MethodName":`, code: codeUTF16},
-				{key: `"MethodSignature":`, code: codeUTF16},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"ReJITID":`, code: codeU64},
-			}},
-	}},
-	KindMethodJittingStarted: {name: "MethodJittingStarted", opcode: 0, layouts: []layout{
-		{version: 1,
-			fields: []field{
-				{key: `"MethodID":`, code: codeU64},
-				{key: `"ModuleID":`, code: codeU64},
-				{key: `"MethodToken":`, code: codeU32},
-				{key: `"MethodILSize":`, code: codeU32},
-				{key: `"MethodNamespace":`, code: codeUTF16},
-				{key: `"MethodName":`, code: codeUTF16},
-				{key: `"MethodSignature":`, code: codeUTF16},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindDomainModuleLoad: {name: "DomainModuleLoad", opcode: 0, layouts: []layout{
-		{version: 1,
-			fields: []field{
-				{key: `"ModuleID":`, code: codeU64},
-				{key: `"AssemblyID":`, code: codeU64},
-				{key: `"AppDomainID":`, code: codeU64},
-				{key: `"ModuleFlags":`, code: codeU32},
-				{key: `"Reserved1":`, code: codeU32},
-				{key: `"ModuleILPath":`, code: codeUTF16},
-				{key: `"ModuleNativePath":`, code: codeUTF16},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindModuleLoad: {name: "ModuleLoad", opcode: 0, layouts: []layout{
-		{version: 2,
-			fields: []field{
-				{key: `"ModuleID":`, code: codeU64},
-				{key: `"AssemblyID":`, code: codeU64},
-				{key: `"ModuleFlags":`, code: codeU32},
-				{key: `"Reserved1":`, code: codeU32},
-				{key: `"ModuleILPath":`, code: codeUTF16},
-				{key: `"ModuleNativePath":`, code: codeUTF16},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"ManagedPdbSignature":`, code: codeGUID},
-				{key: `"ManagedPdbAge":`, code: codeU32},
-				{key: `"ManagedPdbBuildPath":`, code: codeUTF16},
-				{key: `"NativePdbSignature":`, code: codeGUID},
-				{key: `"NativePdbAge":`, code: codeU32},
-				{key: `"NativePdbBuildPath":`, code: codeUTF16},
-			}},
-	}},
-	KindAssemblyLoad: {name: "AssemblyLoad", opcode: 0, layouts: []layout{
-		{version: 1,
-			fields: []field{
-				{key: `"AssemblyID":`, code: codeU64},
-				{key: `"AppDomainID":`, code: codeU64},
-				{key: `"BindingID":`, code: codeU64},
-				{key: `"AssemblyFlags":`, code: codeU32},
-				{key: `"FullyQualifiedAssemblyName":`, code: codeUTF16},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindRuntimeInformationStart: {name: "RuntimeInformationStart", opcode: 1, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"Sku":`, code: codeU16, words: &runtimeSkuWords},
-				{key: `"BclMajorVersion":`, code: codeU16},
-				{key: `"BclMinorVersion":`, code: codeU16},
-				{key: `"BclBuildNumber":`, code: codeU16},
-				{key: `"BclQfeNumber":`, code: codeU16},
-				{key: `"VMMajorVersion":`, code: codeU16},
-				{key: `"VMMinorVersion":`, code: codeU16},
-				{key: `"VMBuildNumber":`, code: codeU16},
-				{key: `"VMQfeNumber":`, code: codeU16},
-				{key: `"StartupFlags":`, code: codeU32, words: &startupFlagsWords},
-				{key: `"StartupMode":`, code: codeU8, words: &startupModeWords},
-				{key: `"CommandLine":`, code: codeUTF16},
-				{key: `"ComObjectGuid":`, code: codeGUID},
-				{key: `"RuntimeDllPath":`, code: codeUTF16},
-			}},
-	}},
-	KindMethodILToNativeMap: {name: "MethodILToNativeMap", opcode: 0, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"MethodID":`, code: codeU64},
-				{key: `"ReJITID":`, code: codeU64},
-				{key: `"MethodExtent":`, code: codeU8},
-				{key: `"CountOfMapEntries":`, code: codeU16, counts: true},
-				{key: `"ILOffsets":`, code: codeArray, elem: &field{code: codeU32}},
-				{key: `"NativeOffsets":`, code: codeArray, elem: &field{code: codeU32}},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"MethodID":`, code: codeU64},
-				{key: `"ReJITID":`, code: codeU64},
-				{key: `"MethodExtent":`, code: codeU8},
-				{key: `"CountOfMapEntries":`, code: codeU16, counts: true},
-				{key: `"ILOffsets":`, code: codeArray, elem: &field{code: codeU32}},
-				{key: `"NativeOffsets":`, code: codeArray, elem: &field{code: codeU32}},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"ILVersionID":`, code: codeU64},
-			}},
-	}},
-	KindIncreaseMemoryPressure: {name: "IncreaseMemoryPressure", opcode: 200, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"BytesAllocated":`, code: codeU64},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindDecreaseMemoryPressure: {name: "DecreaseMemoryPressure", opcode: 201, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"BytesFreed":`, code: codeU64},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCMarkWithType: {name: "GCMarkWithType", opcode: 202, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"HeapNum":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"Type":`, code: codeU32, words: &rootTypeWords},
-				{key: `"Bytes":`, code: codeU64},
-			}},
-	}},
-	KindGCJoin: {name: "GCJoin", opcode: 203, layouts: []layout{
-		{version: 2,
-			fields: []field{
-				{key: `"Heap":`, code: codeU32, words: &joinHeapWords},
-				{key: `"JoinTime":`, code: codeU32, words: &joinTimeWords},
-				{key: `"JoinType":`, code: codeU32, words: &joinTypeWords},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"JoinID":`, code: codeU32, words: &joinStageWords},
-			}},
-	}},
-	KindGCPerHeapHistory: {name: "GCPerHeapHistory", opcode: 204, layouts: []layout{
-		{version: 3,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"FreeListAllocated":`, code: codePtr},
-				{key: `"FreeListRejected":`, code: codePtr},
-				{key: `"EndOfSegAllocated":`, code: codePtr},
-				{key: `"CondemnedAllocated":`, code: codePtr},
-				{key: `"PinnedAllocated":`, code: codePtr},
-				{key: `"PinnedAllocatedAdvance":`, code: codePtr},
-				{key: `"RunningFreeListEfficiency":`, code: codeU32},
-				{key: `"CondemnReasons0":`, code: codeU32, words: &condemnReasons0Words},
-				{key: `"CondemnReasons1":`, code: codeU32, words: &condemnReasons1Words},
-				{key: `"CompactMechanisms":`, code: codeU32, words: &compactMechanismsWords},
-				{key: `"ExpandMechanisms":`, code: codeU32, words: &expandMechanismsWords},
-				{key: `"HeapIndex":`, code: codeU32},
-				{key: `"ExtraGen0Commit":`, code: codePtr},
-				{key: `"Count":`, code: codeU32, counts: true},
-				{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
-					{key: `"SizeBefore":`, code: codePtr},
-					{key: `"FreeListBefore":`, code: codePtr},
-					{key: `"FreeObjBefore":`, code: codePtr},
-					{key: `"SizeAfter":`, code: codePtr},
-					{key: `"FreeListAfter":`, code: codePtr},
-					{key: `"FreeObjAfter":`, code: codePtr},
-					{key: `"In":`, code: codePtr},
-					{key: `"PinnedSurv":`, code: codePtr},
-					{key: `"NonePinnedSurv":`, code: codePtr},
-					{key: `"NewAllocation":`, code: codePtr},
-				}}},
-			}},
-	}},
-	KindGCGlobalHeapHistory: {name: "GCGlobalHeapHistory", opcode: 205, layouts: []layout{
-		{version: 2,
-			fields: []field{
-				{key: `"FinalYoungestDesired":`, code: codeU64},
-				{key: `"NumHeaps":`, code: codeI32},
-				{key: `"CondemnedGeneration":`, code: codeU32},
-				{key: `"Gen0ReductionCount":`, code: codeU32},
-				{key: `"Reason":`, code: codeU32, words: &gcReasonWords},
-				{key: `"GlobalMechanisms":`, code: codeU32, words: &globalMechanismsWords},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"PauseMode":`, code: codeU32, words: &pauseModeWords},
-				{key: `"MemoryPressure":`, code: codeU32},
-			}},
-		{version: 3,
-			fields: []field{
-				{key: `"FinalYoungestDesired":`, code: codeU64},
-				{key: `"NumHeaps":`, code: codeI32},
-				{key: `"CondemnedGeneration":`, code: codeU32},
-				{key: `"Gen0ReductionCount":`, code: codeU32},
-				{key: `"Reason":`, code: codeU32, words: &gcReasonWords},
-				{key: `"GlobalMechanisms":`, code: codeU32, words: &globalMechanismsWords},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"PauseMode":`, code: codeU32, words: &pauseModeWords},
-				{key: `"MemoryPressure":`, code: codeU32},
-				{key: `"CondemnReasons0":`, code: codeU32, words: &condemnReasons0Words},
-				{key: `"CondemnReasons1":`, code: codeU32, words: &condemnReasons1Words},
-			}},
-		{version: 4,
-			fields: []field{
-				{key: `"FinalYoungestDesired":`, code: codeU64},
-				{key: `"NumHeaps":`, code: codeI32},
-				{key: `"CondemnedGeneration":`, code: codeU32},
-				{key: `"Gen0ReductionCount":`, code: codeU32},
-				{key: `"Reason":`, code: codeU32, words: &gcReasonWords},
-				{key: `"GlobalMechanisms":`, code: codeU32, words: &globalMechanismsWords},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"PauseMode":`, code: codeU32, words: &pauseModeWords},
-				{key: `"MemoryPressure":`, code: codeU32},
-				{key: `"CondemnReasons0":`, code: codeU32, words: &condemnReasons0Words},
-				{key: `"CondemnReasons1":`, code: codeU32, words: &condemnReasons1Words},
-				{key: `"Count":`, code: codeU32, counts: true},
-				{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
-					{key: `"Time":`, code: codeU32},
-				}}},
-			}},
-	}},
-	KindGenAwareBegin: {name: "GenAwareBegin", opcode: 206, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Count":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGenAwareEnd: {name: "GenAwareEnd", opcode: 207, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Count":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCLOHCompact: {name: "GCLOHCompact", opcode: 208, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"Count":`, code: codeU16, counts: true},
-				{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
-					{key: `"TimePlan":`, code: codeU32},
-					{key: `"TimeCompact":`, code: codeU32},
-					{key: `"TimeRelocate":`, code: codeU32},
-					{code: codePad, size: bySizes{0, 4}},
-					{key: `"TotalRefs":`, code: codePtr},
-					{key: `"ZeroRefs":`, code: codePtr},
-				}}},
-			}},
-	}},
-	KindGCFitBucketInfo: {name: "GCFitBucketInfo", opcode: 209, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"BucketKind":`, code: codeU16, words: &fitBucketKindWords},
-				{key: `"TotalSize":`, code: codeU64},
-				{key: `"Count":`, code: codeU16, counts: true},
-				{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
-					{key: `"Index":`, code: codeU16},
-					{code: codePad, size: bySizes{2, 2}},
+	KindGCStart: {
+		name: "GCStart", provider: RuntimeProvider, id: 1, opcode: 1, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
 					{key: `"Count":`, code: codeU32},
-					{key: `"Size":`, code: codePtr},
-				}}},
-			}},
-	}},
-	KindAllocationSampled: {name: "AllocationSampled", opcode: 0, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"AllocationKind":`, code: codeU32, words: &allocationKindWords},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"TypeID":`, code: codePtr},
-				{key: `"TypeName":`, code: codeUTF16},
-				{key: `"Address":`, code: codePtr},
-				{key: `"ObjectSize":`, code: codeU64},
-				{key: `"SampledByteOffset":`, code: codeU64},
-			}},
-	}},
-	KindGCSettingsRundown: {name: "GCSettingsRundown", opcode: 10, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"HardLimit":`, code: codeU64},
-				{key: `"LOHThreshold":`, code: codeU64},
-				{key: `"PhysicalMemoryConfig":`, code: codeU64},
-				{key: `"Gen0MinBudgetConfig":`, code: codeU64},
-				{key: `"Gen0MaxBudgetConfig":`, code: codeU64},
-				{key: `"HighMemPercentConfig":`, code: codeU32},
-				{key: `"BitSettings":`, code: codeU32, words: &gcSettingsBitsWords},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindMethodDCEndVerbose: {name: "MethodDCEndVerbose", opcode: 0, layouts: []layout{
-		{version: 1,
-			fields: []field{
-				{key: `"MethodID":`, code: codeU64},
-				{key: `"ModuleID":`, code: codeU64},
-				{key: `"MethodStartAddress":`, code: codeU64},
-				{key: `"MethodSize":`, code: codeU32},
-				{key: `"MethodToken":`, code: codeU32},
-				{key: `"MethodFlags":`, code: codeU32},
-				{key: `"MethodNamespace":`, code: codeUTF16},
-				{key: `"MethodName":`, code: codeUTF16},
-				{key: `"MethodSignature":`, code: codeUTF16},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-		{version: 2,
-			fields: []field{
-				{key: `"MethodID":`, code: codeU64},
-				{key: `"ModuleID":`, code: codeU64},
-				{key: `"MethodStartAddress":`, code: codeU64},
-				{key: `"MethodSize":`, code: codeU32},
-				{key: `"MethodToken":`, code: codeU32},
-				{key: `"MethodFlags":`, code: codeU32},
-				{key: `"MethodNamespace":`, code: codeUTF16},
-				{key: `"MethodName":`, code: codeUTF16},
-				{key: `"MethodSignature":`, code: codeUTF16},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"ReJITID":`, code: codeU64},
-			}},
-	}},
-	KindDCEndComplete: {name: "DCEndComplete", opcode: 0, layouts: []layout{
-		{version: 1,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindDCEndInit: {name: "DCEndInit", opcode: 0, layouts: []layout{
-		{version: 1,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindMethodDCEndILToNativeMap: {name: "MethodDCEndILToNativeMap", opcode: 0, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"MethodID":`, code: codeU64},
-				{key: `"ReJITID":`, code: codeU64},
-				{key: `"MethodExtent":`, code: codeU8},
-				{key: `"CountOfMapEntries":`, code: codeU16, counts: true},
-				{key: `"ILOffsets":`, code: codeArray, elem: &field{code: codeU32}},
-				{key: `"NativeOffsets":`, code: codeArray, elem: &field{code: codeU32}},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"MethodID":`, code: codeU64},
-				{key: `"ReJITID":`, code: codeU64},
-				{key: `"MethodExtent":`, code: codeU8},
-				{key: `"CountOfMapEntries":`, code: codeU16, counts: true},
-				{key: `"ILOffsets":`, code: codeArray, elem: &field{code: codeU32}},
-				{key: `"NativeOffsets":`, code: codeArray, elem: &field{code: codeU32}},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"ILVersionID":`, code: codeU64},
-			}},
-	}},
-	KindDomainModuleDCEnd: {name: "DomainModuleDCEnd", opcode: 0, layouts: []layout{
-		{version: 1,
-			fields: []field{
-				{key: `"ModuleID":`, code: codeU64},
-				{key: `"AssemblyID":`, code: codeU64},
-				{key: `"AppDomainID":`, code: codeU64},
-				{key: `"ModuleFlags":`, code: codeU32},
-				{key: `"Reserved1":`, code: codeU32},
-				{key: `"ModuleILPath":`, code: codeUTF16},
-				{key: `"ModuleNativePath":`, code: codeUTF16},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindModuleDCEnd: {name: "ModuleDCEnd", opcode: 0, layouts: []layout{
-		{version: 2,
-			fields: []field{
-				{key: `"ModuleID":`, code: codeU64},
-				{key: `"AssemblyID":`, code: codeU64},
-				{key: `"ModuleFlags":`, code: codeU32},
-				{key: `"Reserved1":`, code: codeU32},
-				{key: `"ModuleILPath":`, code: codeUTF16},
-				{key: `"ModuleNativePath":`, code: codeUTF16},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"ManagedPdbSignature":`, code: codeGUID},
-				{key: `"ManagedPdbAge":`, code: codeU32},
-				{key: `"ManagedPdbBuildPath":`, code: codeUTF16},
-				{key: `"NativePdbSignature":`, code: codeGUID},
-				{key: `"NativePdbAge":`, code: codeU32},
-				{key: `"NativePdbBuildPath":`, code: codeUTF16},
-			}},
-	}},
-	KindAssemblyDCEnd: {name: "AssemblyDCEnd", opcode: 0, layouts: []layout{
-		{version: 1,
-			fields: []field{
-				{key: `"AssemblyID":`, code: codeU64},
-				{key: `"AppDomainID":`, code: codeU64},
-				{key: `"BindingID":`, code: codeU64},
-				{key: `"AssemblyFlags":`, code: codeU32},
-				{key: `"FullyQualifiedAssemblyName":`, code: codeUTF16},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindAppDomainDCEnd: {name: "AppDomainDCEnd", opcode: 0, layouts: []layout{
-		{version: 1,
-			fields: []field{
-				{key: `"AppDomainID":`, code: codeU64},
-				{key: `"AppDomainFlags":`, code: codeU32},
-				{key: `"AppDomainName":`, code: codeUTF16},
-				{key: `"AppDomainIndex":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindRuntimeInformationDCStart: {name: "RuntimeInformationDCStart", opcode: 1, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"Sku":`, code: codeU16, words: &runtimeSkuWords},
-				{key: `"BclMajorVersion":`, code: codeU16},
-				{key: `"BclMinorVersion":`, code: codeU16},
-				{key: `"BclBuildNumber":`, code: codeU16},
-				{key: `"BclQfeNumber":`, code: codeU16},
-				{key: `"VMMajorVersion":`, code: codeU16},
-				{key: `"VMMinorVersion":`, code: codeU16},
-				{key: `"VMBuildNumber":`, code: codeU16},
-				{key: `"VMQfeNumber":`, code: codeU16},
-				{key: `"StartupFlags":`, code: codeU32, words: &startupFlagsWords},
-				{key: `"StartupMode":`, code: codeU8, words: &startupModeWords},
-				{key: `"CommandLine":`, code: codeUTF16},
-				{key: `"ComObjectGuid":`, code: codeGUID},
-				{key: `"RuntimeDllPath":`, code: codeUTF16},
-			}},
-	}},
-	KindGCDecision: {name: "GCDecision", opcode: 132, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"DoCompact":`, code: codeBool32},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"DoCompact":`, code: codeBool32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCSettings: {name: "GCSettings", opcode: 14, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"SegmentSize":`, code: codeU64},
-				{key: `"LargeObjectSegmentSize":`, code: codeU64},
-				{key: `"ServerGC":`, code: codeBool32},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"SegmentSize":`, code: codeU64},
-				{key: `"LargeObjectSegmentSize":`, code: codeU64},
-				{key: `"ServerGC":`, code: codeBool32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCOptimized: {name: "GCOptimized", opcode: 16, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"DesiredAllocation":`, code: codeU64},
-				{key: `"NewAllocation":`, code: codeU64},
-				{key: `"GenerationNumber":`, code: codeU32},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"DesiredAllocation":`, code: codeU64},
-				{key: `"NewAllocation":`, code: codeU64},
-				{key: `"GenerationNumber":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindPrivateGCPerHeapHistory: {name: "GCPerHeapHistory", opcode: 17, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"GenData":`, code: codeFixedArray, count: 5, elem: &field{code: codeObject, fields: []field{
-					{key: `"SizeBefore":`, code: codePtr},
-					{key: `"SizeAfter":`, code: codePtr},
-					{key: `"CurrentSize":`, code: codePtr},
-					{key: `"PreviousSize":`, code: codePtr},
-					{key: `"Fragmentation":`, code: codePtr},
-					{key: `"In":`, code: codePtr},
-					{key: `"Out":`, code: codePtr},
-					{key: `"NewAllocation":`, code: codePtr},
-					{key: `"Surv":`, code: codePtr},
-					{key: `"Growth":`, code: codePtr},
-				}}},
-				{key: `"MemoryPressure":`, code: codeU32},
-				{key: `"ExpandMechanism":`, code: codeU32},
-				{key: `"CompactMechanism":`, code: codeU32},
-				{key: `"ConcurrentCompactMechanism":`, code: codeU32, size: bySizes{225, 425}},
-				{key: `"CondemnReasons":`, code: codeU32},
-				{key: `"HeapIndex":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU8},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"GenData":`, code: codeFixedArray, count: 5, elem: &field{code: codeObject, fields: []field{
-					{key: `"SizeBefore":`, code: codePtr},
-					{key: `"SizeAfter":`, code: codePtr},
-					{key: `"CurrentSize":`, code: codePtr},
-					{key: `"PreviousSize":`, code: codePtr},
-					{key: `"Fragmentation":`, code: codePtr},
-					{key: `"In":`, code: codePtr},
-					{key: `"Out":`, code: codePtr},
-					{key: `"NewAllocation":`, code: codePtr},
-					{key: `"Surv":`, code: codePtr},
-					{key: `"Growth":`, code: codePtr},
-				}}},
-				{key: `"MemoryPressure":`, code: codeU32},
-				{key: `"ExpandMechanism":`, code: codeU32},
-				{key: `"CompactMechanism":`, code: codeU32},
-				{key: `"ConcurrentCompactMechanism":`, code: codeU32, size: bySizes{225, 425}},
-				{key: `"CondemnReasons":`, code: codeU32},
-				{key: `"HeapIndex":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU8},
-			}},
-		{version: 2,
-			fields: []field{
-				{key: `"GenData":`, code: codeFixedArray, count: 5, elem: &field{code: codeObject, fields: []field{
-					{key: `"SizeBefore":`, code: codePtr},
-					{key: `"FreeListBefore":`, code: codePtr},
-					{key: `"FreeObjBefore":`, code: codePtr},
-					{key: `"SizeAfter":`, code: codePtr},
-					{key: `"FreeListAfter":`, code: codePtr},
-					{key: `"FreeObjAfter":`, code: codePtr},
-					{key: `"In":`, code: codePtr},
-					{key: `"Out":`, code: codePtr},
-					{key: `"NewAllocation":`, code: codePtr},
-					{key: `"Surv":`, code: codePtr},
-				}}},
-				{key: `"CondemnReasonsGeneration":`, code: codeU32, words: &condemnReasons0Words},
-				{key: `"CondemnReasonsCondition":`, code: codeU32, words: &condemnReasons1Words},
-				{key: `"MemoryPressure":`, code: codeU32},
-				{key: `"ExpandMechanism":`, code: codeU32},
-				{key: `"CompactMechanism":`, code: codeU32},
-				{key: `"HeapIndex":`, code: codeU32},
-				{key: `"ExtraGen0Committed":`, code: codeU64, size: bySizes{233, 433}},
-				{key: `"ClrInstanceID":`, code: codeU8},
-			}},
-	}},
-	KindPrivateGCGlobalHeapHistory: {name: "GCGlobalHeapHistory", opcode: 18, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"FinalYoungestDesired":`, code: codeU64},
-				{key: `"NumHeaps":`, code: codeI32},
-				{key: `"CondemnedGeneration":`, code: codeU32},
-				{key: `"Gen0ReductionCount":`, code: codeU32},
-				{key: `"Reason":`, code: codeU32, words: &gcReasonWords},
-				{key: `"GlobalMechanisms":`, code: codeU32, words: &globalMechanismsWords},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"FinalYoungestDesired":`, code: codeU64},
-				{key: `"NumHeaps":`, code: codeI32},
-				{key: `"CondemnedGeneration":`, code: codeU32},
-				{key: `"Gen0ReductionCount":`, code: codeU32},
-				{key: `"Reason":`, code: codeU32, words: &gcReasonWords},
-				{key: `"GlobalMechanisms":`, code: codeU32, words: &globalMechanismsWords},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindPrivateGCJoin: {name: "GCJoin", opcode: 20, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Heap":`, code: codeU32, words: &joinHeapWords},
-				{key: `"JoinTime":`, code: codeU32, words: &joinTimeWords},
-				{key: `"JoinType":`, code: codeU32, words: &joinTypeWords},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"Heap":`, code: codeU32, words: &joinHeapWords},
-				{key: `"JoinTime":`, code: codeU32, words: &joinTimeWords},
-				{key: `"JoinType":`, code: codeU32, words: &joinTypeWords},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindPrvGCMarkStackRoots: {name: "PrvGCMarkStackRoots", opcode: 21, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"HeapNum":`, code: codeU32},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"HeapNum":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindPrvGCMarkFinalizeQueueRoots: {name: "PrvGCMarkFinalizeQueueRoots", opcode: 22, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"HeapNum":`, code: codeU32},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"HeapNum":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindPrvGCMarkHandles: {name: "PrvGCMarkHandles", opcode: 23, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"HeapNum":`, code: codeU32},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"HeapNum":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindPrvGCMarkCards: {name: "PrvGCMarkCards", opcode: 24, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"HeapNum":`, code: codeU32},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"HeapNum":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindBGCBegin: {name: "BGCBegin", opcode: 25, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindBGC1stNonConEnd: {name: "BGC1stNonConEnd", opcode: 26, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindBGC1stConEnd: {name: "BGC1stConEnd", opcode: 27, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindBGC2ndNonConBegin: {name: "BGC2ndNonConBegin", opcode: 28, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindBGC2ndNonConEnd: {name: "BGC2ndNonConEnd", opcode: 29, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindBGC2ndConBegin: {name: "BGC2ndConBegin", opcode: 30, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindBGC2ndConEnd: {name: "BGC2ndConEnd", opcode: 31, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindBGCPlanEnd: {name: "BGCPlanEnd", opcode: 32, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindBGCSweepEnd: {name: "BGCSweepEnd", opcode: 33, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindBGCDrainMark: {name: "BGCDrainMark", opcode: 34, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Objects":`, code: codeU64},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindBGCRevisit: {name: "BGCRevisit", opcode: 35, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Pages":`, code: codeU64},
-				{key: `"Objects":`, code: codeU64},
-				{key: `"IsLarge":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindBGCOverflow: {name: "BGCOverflow", opcode: 36, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Min":`, code: codeU64},
-				{key: `"Max":`, code: codeU64},
-				{key: `"Objects":`, code: codeU64},
-				{key: `"IsLarge":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"Min":`, code: codeU64},
-				{key: `"Max":`, code: codeU64},
-				{key: `"Objects":`, code: codeU64},
-				{key: `"IsLarge":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"GenNumber":`, code: codeU32},
-			}},
-	}},
-	KindBGCAllocWaitBegin: {name: "BGCAllocWaitBegin", opcode: 37, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Reason":`, code: codeU32, words: &bgcAllocWaitReasonWords},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindBGCAllocWaitEnd: {name: "BGCAllocWaitEnd", opcode: 38, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"Reason":`, code: codeU32, words: &bgcAllocWaitReasonWords},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindGCFullNotify: {name: "GCFullNotify", opcode: 19, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"GenNumber":`, code: codeU32},
-				{key: `"IsAlloc":`, code: codeU32},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"GenNumber":`, code: codeU32},
-				{key: `"IsAlloc":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindBGC1stSweepEnd: {name: "BGC1stSweepEnd", opcode: 45, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"GenNumber":`, code: codeU32},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindPrvFinalizeObject: {name: "PrvFinalizeObject", opcode: 39, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"TypeID":`, code: codePtr},
-				{key: `"ObjectID":`, code: codePtr},
-				{key: `"ClrInstanceID":`, code: codeU16},
-				{key: `"TypeName":`, code: codeUTF16},
-			}},
-	}},
-	KindCCWRefCountChangeAnsi: {name: "CCWRefCountChangeAnsi", opcode: 40, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"HandleID":`, code: codePtr},
-				{key: `"ObjectID":`, code: codePtr},
-				{key: `"COMInterfacePointer":`, code: codePtr},
-				{key: `"NewRefCount":`, code: codeU32},
-				{key: `"AppDomainID":`, code: codeU64},
-				{key: `"ClassName":`, code: codeANSI},
-				{key: `"NameSpace":`, code: codeANSI},
-				{key: `"Operation":`, code: codeUTF16},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindPrvSetGCHandle: {name: "PrvSetGCHandle", opcode: 42, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"HandleID":`, code: codePtr},
-				{key: `"ObjectID":`, code: codePtr},
-				{key: `"Kind":`, code: codeU32, words: &handleKindWords},
-				{key: `"Generation":`, code: codeU32},
-				{key: `"AppDomainID":`, code: codeU64},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindPrvDestroyGCHandle: {name: "PrvDestroyGCHandle", opcode: 43, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"HandleID":`, code: codePtr},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindPinPlugAtGCTime: {name: "PinPlugAtGCTime", opcode: 44, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"PlugStart":`, code: codePtr},
-				{key: `"PlugEnd":`, code: codePtr},
-				{key: `"GapBeforeSize":`, code: codePtr},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindCCWRefCountChange: {name: "CCWRefCountChange", opcode: 40, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"HandleID":`, code: codePtr},
-				{key: `"ObjectID":`, code: codePtr},
-				{key: `"COMInterfacePointer":`, code: codePtr},
-				{key: `"NewRefCount":`, code: codeU32},
-				{key: `"AppDomainID":`, code: codeU64},
-				{key: `"ClassName":`, code: codeUTF16},
-				{key: `"NameSpace":`, code: codeUTF16},
-				{key: `"Operation":`, code: codeUTF16},
-				{key: `"ClrInstanceID":`, code: codeU16},
-			}},
-	}},
-	KindProcessInfo: {name: "ProcessInfo", opcode: 0, layouts: []layout{
-		{version: 0,
-			fields: []field{
-				{key: `"CommandLine":`, code: codeUTF16},
-			}},
-		{version: 1,
-			fields: []field{
-				{key: `"CommandLine":`, code: codeUTF16},
-				{key: `"OSInformation":`, code: codeUTF16},
-				{key: `"ArchInformation":`, code: codeUTF16},
-			}},
-	}},
+					{key: `"Reason":`, code: codeU32, words: &gcReasonWords},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"Count":`, code: codeU32},
+					{key: `"Depth":`, code: codeU32},
+					{key: `"Reason":`, code: codeU32, words: &gcReasonWords},
+					{key: `"Type":`, code: codeU32, words: &gcTypeWords},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+			{version: 2,
+				fields: []field{
+					{key: `"Count":`, code: codeU32},
+					{key: `"Depth":`, code: codeU32},
+					{key: `"Reason":`, code: codeU32, words: &gcReasonWords},
+					{key: `"Type":`, code: codeU32, words: &gcTypeWords},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"ClientSequenceNumber":`, code: codeU64},
+				}},
+		},
+	},
+	KindGCEnd: {
+		name: "GCEnd", provider: RuntimeProvider, id: 2, opcode: 2, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Count":`, code: codeU32},
+					{key: `"Depth":`, code: codeU16},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"Count":`, code: codeU32},
+					{key: `"Depth":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCRestartEEEnd: {
+		name: "GCRestartEEEnd", provider: RuntimeProvider, id: 3, opcode: 132, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{}},
+			{version: 1,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCHeapStats: {
+		name: "GCHeapStats", provider: RuntimeProvider, id: 4, opcode: 133, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				padding: 4,
+				fields: []field{
+					{key: `"GenerationSize0":`, code: codeU64},
+					{key: `"TotalPromotedSize0":`, code: codeU64},
+					{key: `"GenerationSize1":`, code: codeU64},
+					{key: `"TotalPromotedSize1":`, code: codeU64},
+					{key: `"GenerationSize2":`, code: codeU64},
+					{key: `"TotalPromotedSize2":`, code: codeU64},
+					{key: `"GenerationSize3":`, code: codeU64},
+					{key: `"TotalPromotedSize3":`, code: codeU64},
+					{key: `"FinalizationPromotedSize":`, code: codeU64},
+					{key: `"FinalizationPromotedCount":`, code: codeU64},
+					{key: `"PinnedObjectCount":`, code: codeU32},
+					{key: `"SinkBlockCount":`, code: codeU32},
+					{key: `"GCHandleCount":`, code: codeU32},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"GenerationSize0":`, code: codeU64},
+					{key: `"TotalPromotedSize0":`, code: codeU64},
+					{key: `"GenerationSize1":`, code: codeU64},
+					{key: `"TotalPromotedSize1":`, code: codeU64},
+					{key: `"GenerationSize2":`, code: codeU64},
+					{key: `"TotalPromotedSize2":`, code: codeU64},
+					{key: `"GenerationSize3":`, code: codeU64},
+					{key: `"TotalPromotedSize3":`, code: codeU64},
+					{key: `"FinalizationPromotedSize":`, code: codeU64},
+					{key: `"FinalizationPromotedCount":`, code: codeU64},
+					{key: `"PinnedObjectCount":`, code: codeU32},
+					{key: `"SinkBlockCount":`, code: codeU32},
+					{key: `"GCHandleCount":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+			{version: 2,
+				fields: []field{
+					{key: `"GenerationSize0":`, code: codeU64},
+					{key: `"TotalPromotedSize0":`, code: codeU64},
+					{key: `"GenerationSize1":`, code: codeU64},
+					{key: `"TotalPromotedSize1":`, code: codeU64},
+					{key: `"GenerationSize2":`, code: codeU64},
+					{key: `"TotalPromotedSize2":`, code: codeU64},
+					{key: `"GenerationSize3":`, code: codeU64},
+					{key: `"TotalPromotedSize3":`, code: codeU64},
+					{key: `"FinalizationPromotedSize":`, code: codeU64},
+					{key: `"FinalizationPromotedCount":`, code: codeU64},
+					{key: `"PinnedObjectCount":`, code: codeU32},
+					{key: `"SinkBlockCount":`, code: codeU32},
+					{key: `"GCHandleCount":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"GenerationSize4":`, code: codeU64},
+					{key: `"TotalPromotedSize4":`, code: codeU64},
+				}},
+		},
+	},
+	KindGCCreateSegment: {
+		name: "GCCreateSegment", provider: RuntimeProvider, id: 5, opcode: 134, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Address":`, code: codeU64},
+					{key: `"Size":`, code: codeU64},
+					{key: `"Type":`, code: codeU32, words: &segmentTypeWords},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"Address":`, code: codeU64},
+					{key: `"Size":`, code: codeU64},
+					{key: `"Type":`, code: codeU32, words: &segmentTypeWords},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCFreeSegment: {
+		name: "GCFreeSegment", provider: RuntimeProvider, id: 6, opcode: 135, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Address":`, code: codeU64},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"Address":`, code: codeU64},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCRestartEEBegin: {
+		name: "GCRestartEEBegin", provider: RuntimeProvider, id: 7, opcode: 136, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{}},
+			{version: 1,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCSuspendEEEnd: {
+		name: "GCSuspendEEEnd", provider: RuntimeProvider, id: 8, opcode: 137, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{}},
+			{version: 1,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCSuspendEEBegin: {
+		name: "GCSuspendEEBegin", provider: RuntimeProvider, id: 9, opcode: 10, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Reason":`, code: codeU16, words: &suspendReasonWords},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"Reason":`, code: codeU32, words: &suspendReasonWords},
+					{key: `"Count":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCAllocationTick: {
+		name: "GCAllocationTick", provider: RuntimeProvider, id: 10, opcode: 11, level: 5, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"AllocationAmount":`, code: codeU32},
+					{key: `"AllocationKind":`, code: codeU32, words: &allocationKindWords},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"AllocationAmount":`, code: codeU32},
+					{key: `"AllocationKind":`, code: codeU32, words: &allocationKindWords},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+			{version: 2,
+				fields: []field{
+					{key: `"AllocationAmount":`, code: codeU32},
+					{key: `"AllocationKind":`, code: codeU32, words: &allocationKindWords},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"AllocationAmount64":`, code: codeU64},
+					{key: `"TypeID":`, code: codePtr},
+					{key: `"TypeName":`, code: codeUTF16},
+					{key: `"HeapIndex":`, code: codeU32},
+				}},
+			{version: 3,
+				fields: []field{
+					{key: `"AllocationAmount":`, code: codeU32},
+					{key: `"AllocationKind":`, code: codeU32, words: &allocationKindWords},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"AllocationAmount64":`, code: codeU64},
+					{key: `"TypeID":`, code: codePtr},
+					{key: `"TypeName":`, code: codeUTF16},
+					{key: `"HeapIndex":`, code: codeU32},
+					{key: `"Address":`, code: codePtr},
+				}},
+			{version: 4,
+				fields: []field{
+					{key: `"AllocationAmount":`, code: codeU32},
+					{key: `"AllocationKind":`, code: codeU32, words: &allocationKindWords},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"AllocationAmount64":`, code: codeU64},
+					{key: `"TypeID":`, code: codePtr},
+					{key: `"TypeName":`, code: codeUTF16},
+					{key: `"HeapIndex":`, code: codeU32},
+					{key: `"Address":`, code: codePtr},
+					{key: `"ObjectSize":`, code: codeU64},
+				}},
+		},
+	},
+	KindGCCreateConcurrentThread: {
+		name: "GCCreateConcurrentThread", provider: RuntimeProvider, id: 11, opcode: 12, level: 4, keywords: 0x10001,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{}},
+			{version: 1,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCTerminateConcurrentThread: {
+		name: "GCTerminateConcurrentThread", provider: RuntimeProvider, id: 12, opcode: 13, level: 4, keywords: 0x10001,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{}},
+			{version: 1,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCFinalizersEnd: {
+		name: "GCFinalizersEnd", provider: RuntimeProvider, id: 13, opcode: 15, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Count":`, code: codeU32},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"Count":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCFinalizersBegin: {
+		name: "GCFinalizersBegin", provider: RuntimeProvider, id: 14, opcode: 19, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{}},
+			{version: 1,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindBulkType: {
+		name: "BulkType", provider: RuntimeProvider, id: 15, opcode: 10, level: 4, keywords: 0x80000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Count":`, code: codeU32, counts: true},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
+						{key: `"TypeID":`, code: codeU64},
+						{key: `"ModuleID":`, code: codeU64},
+						{key: `"TypeNameID":`, code: codeU32},
+						{key: `"Flags":`, code: codeU32, words: &typeFlagsWords},
+						{key: `"CorElementType":`, code: codeU8},
+						{key: `"Name":`, code: codeUTF16},
+						{key: `"TypeParameterCount":`, code: codeU32, counts: true},
+						{key: `"TypeParameters":`, code: codeArray, elem: &field{code: codeU64}},
+					}}},
+				}},
+		},
+	},
+	KindGCBulkRootEdge: {
+		name: "GCBulkRootEdge", provider: RuntimeProvider, id: 16, opcode: 20, level: 4, keywords: 0x100000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Index":`, code: codeU32},
+					{key: `"Count":`, code: codeU32, counts: true},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
+						{key: `"RootedNodeAddress":`, code: codePtr},
+						{key: `"GCRootKind":`, code: codeU8, words: &bulkRootKindWords},
+						{key: `"GCRootFlag":`, code: codeU32, words: &bulkRootFlagsWords},
+						{key: `"GCRootID":`, code: codePtr},
+					}}},
+				}},
+		},
+	},
+	KindGCBulkRootConditionalWeakTableElementEdge: {
+		name: "GCBulkRootConditionalWeakTableElementEdge", provider: RuntimeProvider, id: 17, opcode: 21, level: 4, keywords: 0x100000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Index":`, code: codeU32},
+					{key: `"Count":`, code: codeU32, counts: true},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
+						{key: `"GCKeyNodeID":`, code: codePtr},
+						{key: `"GCValueNodeID":`, code: codePtr},
+						{key: `"GCRootID":`, code: codePtr},
+					}}},
+				}},
+		},
+	},
+	KindGCBulkNode: {
+		name: "GCBulkNode", provider: RuntimeProvider, id: 18, opcode: 22, level: 4, keywords: 0x100000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Index":`, code: codeU32},
+					{key: `"Count":`, code: codeU32, counts: true},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
+						{key: `"Address":`, code: codePtr},
+						{key: `"Size":`, code: codeU64},
+						{key: `"TypeID":`, code: codeU64},
+						{key: `"EdgeCount":`, code: codeU64},
+					}}},
+				}},
+		},
+	},
+	KindGCBulkEdge: {
+		name: "GCBulkEdge", provider: RuntimeProvider, id: 19, opcode: 23, level: 4, keywords: 0x100000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Index":`, code: codeU32},
+					{key: `"Count":`, code: codeU32, counts: true},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
+						{key: `"Value":`, code: codePtr},
+						{key: `"ReferencingFieldID":`, code: codeU32},
+					}}},
+				}},
+		},
+	},
+	KindGCSampledObjectAllocationHigh: {
+		name: "GCSampledObjectAllocationHigh", provider: RuntimeProvider, id: 20, opcode: 24, level: 4, keywords: 0x200000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Address":`, code: codePtr},
+					{key: `"TypeID":`, code: codePtr},
+					{key: `"ObjectCountForTypeSample":`, code: codeU32},
+					{key: `"TotalSizeForTypeSample":`, code: codeU64},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCBulkSurvivingObjectRanges: {
+		name: "GCBulkSurvivingObjectRanges", provider: RuntimeProvider, id: 21, opcode: 25, level: 4, keywords: 0x400000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Index":`, code: codeU32},
+					{key: `"Count":`, code: codeU32, counts: true},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
+						{key: `"RangeBase":`, code: codePtr},
+						{key: `"RangeLength":`, code: codeU64},
+					}}},
+				}},
+		},
+	},
+	KindGCBulkMovedObjectRanges: {
+		name: "GCBulkMovedObjectRanges", provider: RuntimeProvider, id: 22, opcode: 26, level: 4, keywords: 0x400000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Index":`, code: codeU32},
+					{key: `"Count":`, code: codeU32, counts: true},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
+						{key: `"OldRangeBase":`, code: codePtr},
+						{key: `"NewRangeBase":`, code: codePtr},
+						{key: `"RangeLength":`, code: codeU64},
+					}}},
+				}},
+		},
+	},
+	KindGCGenerationRange: {
+		name: "GCGenerationRange", provider: RuntimeProvider, id: 23, opcode: 27, level: 4, keywords: 0x400000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Generation":`, code: codeU8},
+					{key: `"RangeStart":`, code: codePtr},
+					{key: `"RangeUsedLength":`, code: codeU64},
+					{key: `"RangeReservedLength":`, code: codeU64},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCMarkStackRoots: {
+		name: "GCMarkStackRoots", provider: RuntimeProvider, id: 25, opcode: 28, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"HeapNum":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCMarkFinalizeQueueRoots: {
+		name: "GCMarkFinalizeQueueRoots", provider: RuntimeProvider, id: 26, opcode: 29, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"HeapNum":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCMarkHandles: {
+		name: "GCMarkHandles", provider: RuntimeProvider, id: 27, opcode: 30, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"HeapNum":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCMarkOlderGenerationRoots: {
+		name: "GCMarkOlderGenerationRoots", provider: RuntimeProvider, id: 28, opcode: 31, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"HeapNum":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindFinalizeObject: {
+		name: "FinalizeObject", provider: RuntimeProvider, id: 29, opcode: 32, level: 5, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"TypeID":`, code: codePtr},
+					{key: `"ObjectID":`, code: codePtr},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindSetGCHandle: {
+		name: "SetGCHandle", provider: RuntimeProvider, id: 30, opcode: 33, level: 4, keywords: 0x2,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"HandleID":`, code: codePtr},
+					{key: `"ObjectID":`, code: codePtr},
+					{key: `"Kind":`, code: codeU32, words: &handleKindWords},
+					{key: `"Generation":`, code: codeU32},
+					{key: `"AppDomainID":`, code: codeU64},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindDestroyGCHandle: {
+		name: "DestroyGCHandle", provider: RuntimeProvider, id: 31, opcode: 34, level: 4, keywords: 0x2,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"HandleID":`, code: codePtr},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCSampledObjectAllocationLow: {
+		name: "GCSampledObjectAllocationLow", provider: RuntimeProvider, id: 32, opcode: 24, level: 4, keywords: 0x2000000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Address":`, code: codePtr},
+					{key: `"TypeID":`, code: codePtr},
+					{key: `"ObjectCountForTypeSample":`, code: codeU32},
+					{key: `"TotalSizeForTypeSample":`, code: codeU64},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindPinObjectAtGCTime: {
+		name: "PinObjectAtGCTime", provider: RuntimeProvider, id: 33, opcode: 36, level: 5, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"HandleID":`, code: codePtr},
+					{key: `"ObjectID":`, code: codePtr},
+					{key: `"ObjectSize":`, code: codeU64},
+					{key: `"TypeName":`, code: codeUTF16},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCTriggered: {
+		name: "GCTriggered", provider: RuntimeProvider, id: 35, opcode: 35, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Reason":`, code: codeU32, words: &gcReasonWords},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCBulkRootCCW: {
+		name: "GCBulkRootCCW", provider: RuntimeProvider, id: 36, opcode: 38, level: 4, keywords: 0x100000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Count":`, code: codeU32, counts: true},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
+						{key: `"GCRootID":`, code: codeU64},
+						{key: `"ObjectID":`, code: codeU64},
+						{key: `"TypeID":`, code: codeU64},
+						{key: `"IUnknown":`, code: codeU64},
+						{key: `"RefCount":`, code: codeU32},
+						{key: `"PeggedRefCount":`, code: codeU32},
+						{key: `"Flags":`, code: codeU32, words: &ccwFlagsWords},
+					}}},
+				}},
+		},
+	},
+	KindGCBulkRCW: {
+		name: "GCBulkRCW", provider: RuntimeProvider, id: 37, opcode: 39, level: 4, keywords: 0x100000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Count":`, code: codeU32, counts: true},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
+						{key: `"ObjectID":`, code: codeU64},
+						{key: `"TypeID":`, code: codeU64},
+						{key: `"IUnknown":`, code: codeU64},
+						{key: `"VTable":`, code: codeU64},
+						{key: `"RefCount":`, code: codeU32},
+						{key: `"Flags":`, code: codeU32, words: &rcwFlagsWords},
+					}}},
+				}},
+		},
+	},
+	KindGCBulkRootStaticVar: {
+		name: "GCBulkRootStaticVar", provider: RuntimeProvider, id: 38, opcode: 40, level: 4, keywords: 0x100000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Count":`, code: codeU32, counts: true},
+					{key: `"AppDomainID":`, code: codeU64},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
+						{key: `"GCRootID":`, code: codeU64},
+						{key: `"ObjectID":`, code: codeU64},
+						{key: `"TypeID":`, code: codeU64},
+						{key: `"Flags":`, code: codeU32, words: &staticVarFlagsWords},
+						{key: `"FieldName":`, code: codeUTF16},
+					}}},
+				}},
+		},
+	},
+	KindGCDynamicEvent: {
+		name: "GCDynamicEvent", provider: RuntimeProvider, id: 39, opcode: 41, level: 4, keywords: 0x3f00003,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Name":`, code: codeUTF16},
+					{key: `"DataSize":`, code: codeU32, counts: true},
+					{key: `"Data":`, code: codeBytes},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindExceptionThrown: {
+		name: "ExceptionThrown", provider: RuntimeProvider, id: 80, opcode: 0, level: 2, keywords: 0x200008000,
+		layouts: []layout{
+			{version: 1,
+				fields: []field{
+					{key: `"ExceptionType":`, code: codeUTF16},
+					{key: `"ExceptionMessage":`, code: codeUTF16},
+					{key: `"ExceptionEIP":`, code: codePtr},
+					{key: `"ExceptionHRESULT":`, code: codeU32},
+					{key: `"ExceptionFlags":`, code: codeU16},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindClrStackWalk: {
+		name: "ClrStackWalk", provider: RuntimeProvider, id: 82, opcode: 82, level: 0, keywords: 0x40000000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"Reserved1":`, code: codeU8},
+					{key: `"Reserved2":`, code: codeU8},
+					{key: `"FrameCount":`, code: codeU32, counts: true},
+					{key: `"Stack":`, code: codeArray, elem: &field{code: codePtr}},
+				}},
+		},
+	},
+	KindMethodLoadVerbose: {
+		name: "MethodLoadVerbose", provider: RuntimeProvider, id: 143, opcode: 0, level: 4, keywords: 0x30,
+		layouts: []layout{
+			{version: 1,
+				fields: []field{
+					{key: `"MethodID":`, code: codeU64},
+					{key: `"ModuleID":`, code: codeU64},
+					{key: `"MethodStartAddress":`, code: codeU64},
+					{key: `"MethodSize":`, code: codeU32},
+					{key: `"MethodToken":`, code: codeU32},
+					{key: `"MethodFlags":`, code: codeU32},
+					{key: `"MethodNamespace":`, code: codeUTF16},
+					{key: `"MethodName":`, code: codeUTF16},
+					{key: `"MethodSignature":`, code: codeUTF16},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+			{version: 2,
+				fields: []field{
+					{key: `"MethodID":`, code: codeU64},
+					{key: `"ModuleID":`, code: codeU64},
+					{key: `"MethodStartAddress":`, code: codeU64},
+					{key: `"MethodSize":`, code: codeU32},
+					{key: `"MethodToken":`, code: codeU32},
+					{key: `"MethodFlags":`, code: codeU32},
+					{key: `"MethodNamespace":`, code: codeUTF16},
+					{key: `"MethodName":`, code: codeUTF16},
+					{key: `"MethodSignature":`, code: codeUTF16},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"ReJITID":`, code: codeU64},
+				}},
+		},
+	},
+	KindMethodUnloadVerbose: {
+		name: "MethodUnloadVerbose", provider: RuntimeProvider, id: 144, opcode: 0, level: 4, keywords: 0x30,
+		layouts: []layout{
+			{version: 1,
+				fields: []field{
+					{key: `"MethodID":`, code: codeU64},
+					{key: `"ModuleID":`, code: codeU64},
+					{key: `"MethodStartAddress":`, code: codeU64},
+					{key: `"MethodSize":`, code: codeU32},
+					{key: `"MethodToken":`, code: codeU32},
+					{key: `"MethodFlags":`, code: codeU32},
+					{key: `"MethodNamespace":`, code: codeUTF16},
+					{key: `"MethodName":`, code: codeUTF16},
+					{key: `"MethodSignature":`, code: codeUTF16},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+			{version: 2,
+				fields: []field{
+					{key: `"MethodID":`, code: codeU64},
+					{key: `"ModuleID":`, code: codeU64},
+					{key: `"MethodStartAddress":`, code: codeU64},
+					{key: `"MethodSize":`, code: codeU32},
+					{key: `"MethodToken":`, code: codeU32},
+					{key: `"MethodFlags":`, code: codeU32},
+					{key: `"MethodNamespace":`, code: codeUTF16},
+					{key: `"MethodName":`, code: codeUTF16},
+					{key: `"MethodSignature":`, code: codeUTF16},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"ReJITID":`, code: codeU64},
+				}},
+		},
+	},
+	KindMethodJittingStarted: {
+		name: "MethodJittingStarted", provider: RuntimeProvider, id: 145, opcode: 0, level: 5, keywords: 0x10,
+		layouts: []layout{
+			{version: 1,
+				fields: []field{
+					{key: `"MethodID":`, code: codeU64},
+					{key: `"ModuleID":`, code: codeU64},
+					{key: `"MethodToken":`, code: codeU32},
+					{key: `"MethodILSize":`, code: codeU32},
+					{key: `"MethodNamespace":`, code: codeUTF16},
+					{key: `"MethodName":`, code: codeUTF16},
+					{key: `"MethodSignature":`, code: codeUTF16},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindDomainModuleLoad: {
+		name: "DomainModuleLoad", provider: RuntimeProvider, id: 151, opcode: 0, level: 4, keywords: 0x8,
+		layouts: []layout{
+			{version: 1,
+				fields: []field{
+					{key: `"ModuleID":`, code: codeU64},
+					{key: `"AssemblyID":`, code: codeU64},
+					{key: `"AppDomainID":`, code: codeU64},
+					{key: `"ModuleFlags":`, code: codeU32},
+					{key: `"Reserved1":`, code: codeU32},
+					{key: `"ModuleILPath":`, code: codeUTF16},
+					{key: `"ModuleNativePath":`, code: codeUTF16},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindModuleLoad: {
+		name: "ModuleLoad", provider: RuntimeProvider, id: 152, opcode: 0, level: 4, keywords: 0x20000008,
+		layouts: []layout{
+			{version: 2,
+				fields: []field{
+					{key: `"ModuleID":`, code: codeU64},
+					{key: `"AssemblyID":`, code: codeU64},
+					{key: `"ModuleFlags":`, code: codeU32},
+					{key: `"Reserved1":`, code: codeU32},
+					{key: `"ModuleILPath":`, code: codeUTF16},
+					{key: `"ModuleNativePath":`, code: codeUTF16},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"ManagedPdbSignature":`, code: codeGUID},
+					{key: `"ManagedPdbAge":`, code: codeU32},
+					{key: `"ManagedPdbBuildPath":`, code: codeUTF16},
+					{key: `"NativePdbSignature":`, code: codeGUID},
+					{key: `"NativePdbAge":`, code: codeU32},
+					{key: `"NativePdbBuildPath":`, code: codeUTF16},
+				}},
+		},
+	},
+	KindAssemblyLoad: {
+		name: "AssemblyLoad", provider: RuntimeProvider, id: 154, opcode: 0, level: 4, keywords: 0x8,
+		layouts: []layout{
+			{version: 1,
+				fields: []field{
+					{key: `"AssemblyID":`, code: codeU64},
+					{key: `"AppDomainID":`, code: codeU64},
+					{key: `"BindingID":`, code: codeU64},
+					{key: `"AssemblyFlags":`, code: codeU32},
+					{key: `"FullyQualifiedAssemblyName":`, code: codeUTF16},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindRuntimeInformationStart: {
+		name: "RuntimeInformationStart", provider: RuntimeProvider, id: 187, opcode: 1, level: 4, keywords: 0x0,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"Sku":`, code: codeU16, words: &runtimeSkuWords},
+					{key: `"BclMajorVersion":`, code: codeU16},
+					{key: `"BclMinorVersion":`, code: codeU16},
+					{key: `"BclBuildNumber":`, code: codeU16},
+					{key: `"BclQfeNumber":`, code: codeU16},
+					{key: `"VMMajorVersion":`, code: codeU16},
+					{key: `"VMMinorVersion":`, code: codeU16},
+					{key: `"VMBuildNumber":`, code: codeU16},
+					{key: `"VMQfeNumber":`, code: codeU16},
+					{key: `"StartupFlags":`, code: codeU32, words: &startupFlagsWords},
+					{key: `"StartupMode":`, code: codeU8, words: &startupModeWords},
+					{key: `"CommandLine":`, code: codeUTF16},
+					{key: `"ComObjectGuid":`, code: codeGUID},
+					{key: `"RuntimeDllPath":`, code: codeUTF16},
+				}},
+		},
+	},
+	KindMethodILToNativeMap: {
+		name: "MethodILToNativeMap", provider: RuntimeProvider, id: 190, opcode: 0, level: 5, keywords: 0x20000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"MethodID":`, code: codeU64},
+					{key: `"ReJITID":`, code: codeU64},
+					{key: `"MethodExtent":`, code: codeU8},
+					{key: `"CountOfMapEntries":`, code: codeU16, counts: true},
+					{key: `"ILOffsets":`, code: codeArray, elem: &field{code: codeU32}},
+					{key: `"NativeOffsets":`, code: codeArray, elem: &field{code: codeU32}},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"MethodID":`, code: codeU64},
+					{key: `"ReJITID":`, code: codeU64},
+					{key: `"MethodExtent":`, code: codeU8},
+					{key: `"CountOfMapEntries":`, code: codeU16, counts: true},
+					{key: `"ILOffsets":`, code: codeArray, elem: &field{code: codeU32}},
+					{key: `"NativeOffsets":`, code: codeArray, elem: &field{code: codeU32}},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"ILVersionID":`, code: codeU64},
+				}},
+		},
+	},
+	KindIncreaseMemoryPressure: {
+		name: "IncreaseMemoryPressure", provider: RuntimeProvider, id: 200, opcode: 200, level: 5, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"BytesAllocated":`, code: codeU64},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindDecreaseMemoryPressure: {
+		name: "DecreaseMemoryPressure", provider: RuntimeProvider, id: 201, opcode: 201, level: 5, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"BytesFreed":`, code: codeU64},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCMarkWithType: {
+		name: "GCMarkWithType", provider: RuntimeProvider, id: 202, opcode: 202, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"HeapNum":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"Type":`, code: codeU32, words: &rootTypeWords},
+					{key: `"Bytes":`, code: codeU64},
+				}},
+		},
+	},
+	KindGCJoin: {
+		name: "GCJoin", provider: RuntimeProvider, id: 203, opcode: 203, level: 5, keywords: 0x1,
+		layouts: []layout{
+			{version: 2,
+				fields: []field{
+					{key: `"Heap":`, code: codeU32, words: &joinHeapWords},
+					{key: `"JoinTime":`, code: codeU32, words: &joinTimeWords},
+					{key: `"JoinType":`, code: codeU32, words: &joinTypeWords},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"JoinID":`, code: codeU32, words: &joinStageWords},
+				}},
+		},
+	},
+	KindGCPerHeapHistory: {
+		name: "GCPerHeapHistory", provider: RuntimeProvider, id: 204, opcode: 204, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 3,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"FreeListAllocated":`, code: codePtr},
+					{key: `"FreeListRejected":`, code: codePtr},
+					{key: `"EndOfSegAllocated":`, code: codePtr},
+					{key: `"CondemnedAllocated":`, code: codePtr},
+					{key: `"PinnedAllocated":`, code: codePtr},
+					{key: `"PinnedAllocatedAdvance":`, code: codePtr},
+					{key: `"RunningFreeListEfficiency":`, code: codeU32},
+					{key: `"CondemnReasons0":`, code: codeU32, words: &condemnReasons0Words},
+					{key: `"CondemnReasons1":`, code: codeU32, words: &condemnReasons1Words},
+					{key: `"CompactMechanisms":`, code: codeU32, words: &compactMechanismsWords},
+					{key: `"ExpandMechanisms":`, code: codeU32, words: &expandMechanismsWords},
+					{key: `"HeapIndex":`, code: codeU32},
+					{key: `"ExtraGen0Commit":`, code: codePtr},
+					{key: `"Count":`, code: codeU32, counts: true},
+					{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
+						{key: `"SizeBefore":`, code: codePtr},
+						{key: `"FreeListBefore":`, code: codePtr},
+						{key: `"FreeObjBefore":`, code: codePtr},
+						{key: `"SizeAfter":`, code: codePtr},
+						{key: `"FreeListAfter":`, code: codePtr},
+						{key: `"FreeObjAfter":`, code: codePtr},
+						{key: `"In":`, code: codePtr},
+						{key: `"PinnedSurv":`, code: codePtr},
+						{key: `"NonePinnedSurv":`, code: codePtr},
+						{key: `"NewAllocation":`, code: codePtr},
+					}}},
+				}},
+		},
+	},
+	KindGCGlobalHeapHistory: {
+		name: "GCGlobalHeapHistory", provider: RuntimeProvider, id: 205, opcode: 205, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 2,
+				fields: []field{
+					{key: `"FinalYoungestDesired":`, code: codeU64},
+					{key: `"NumHeaps":`, code: codeI32},
+					{key: `"CondemnedGeneration":`, code: codeU32},
+					{key: `"Gen0ReductionCount":`, code: codeU32},
+					{key: `"Reason":`, code: codeU32, words: &gcReasonWords},
+					{key: `"GlobalMechanisms":`, code: codeU32, words: &globalMechanismsWords},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"PauseMode":`, code: codeU32, words: &pauseModeWords},
+					{key: `"MemoryPressure":`, code: codeU32},
+				}},
+			{version: 3,
+				fields: []field{
+					{key: `"FinalYoungestDesired":`, code: codeU64},
+					{key: `"NumHeaps":`, code: codeI32},
+					{key: `"CondemnedGeneration":`, code: codeU32},
+					{key: `"Gen0ReductionCount":`, code: codeU32},
+					{key: `"Reason":`, code: codeU32, words: &gcReasonWords},
+					{key: `"GlobalMechanisms":`, code: codeU32, words: &globalMechanismsWords},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"PauseMode":`, code: codeU32, words: &pauseModeWords},
+					{key: `"MemoryPressure":`, code: codeU32},
+					{key: `"CondemnReasons0":`, code: codeU32, words: &condemnReasons0Words},
+					{key: `"CondemnReasons1":`, code: codeU32, words: &condemnReasons1Words},
+				}},
+			{version: 4,
+				fields: []field{
+					{key: `"FinalYoungestDesired":`, code: codeU64},
+					{key: `"NumHeaps":`, code: codeI32},
+					{key: `"CondemnedGeneration":`, code: codeU32},
+					{key: `"Gen0ReductionCount":`, code: codeU32},
+					{key: `"Reason":`, code: codeU32, words: &gcReasonWords},
+					{key: `"GlobalMechanisms":`, code: codeU32, words: &globalMechanismsWords},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"PauseMode":`, code: codeU32, words: &pauseModeWords},
+					{key: `"MemoryPressure":`, code: codeU32},
+					{key: `"CondemnReasons0":`, code: codeU32, words: &condemnReasons0Words},
+					{key: `"CondemnReasons1":`, code: codeU32, words: &condemnReasons1Words},
+					{key: `"Count":`, code: codeU32, counts: true},
+					{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
+						{key: `"Time":`, code: codeU32},
+					}}},
+				}},
+		},
+	},
+	KindGenAwareBegin: {
+		name: "GenAwareBegin", provider: RuntimeProvider, id: 206, opcode: 206, level: 4, keywords: 0x100000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Count":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGenAwareEnd: {
+		name: "GenAwareEnd", provider: RuntimeProvider, id: 207, opcode: 207, level: 4, keywords: 0x100000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Count":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCLOHCompact: {
+		name: "GCLOHCompact", provider: RuntimeProvider, id: 208, opcode: 208, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"Count":`, code: codeU16, counts: true},
+					{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
+						{key: `"TimePlan":`, code: codeU32},
+						{key: `"TimeCompact":`, code: codeU32},
+						{key: `"TimeRelocate":`, code: codeU32},
+						{code: codePad, size: bySizes{0, 4}},
+						{key: `"TotalRefs":`, code: codePtr},
+						{key: `"ZeroRefs":`, code: codePtr},
+					}}},
+				}},
+		},
+	},
+	KindGCFitBucketInfo: {
+		name: "GCFitBucketInfo", provider: RuntimeProvider, id: 209, opcode: 209, level: 5, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"BucketKind":`, code: codeU16, words: &fitBucketKindWords},
+					{key: `"TotalSize":`, code: codeU64},
+					{key: `"Count":`, code: codeU16, counts: true},
+					{key: `"Values":`, code: codeArray, elem: &field{code: codeObject, fields: []field{
+						{key: `"Index":`, code: codeU16},
+						{code: codePad, size: bySizes{2, 2}},
+						{key: `"Count":`, code: codeU32},
+						{key: `"Size":`, code: codePtr},
+					}}},
+				}},
+		},
+	},
+	KindAllocationSampled: {
+		name: "AllocationSampled", provider: RuntimeProvider, id: 303, opcode: 0, level: 4, keywords: 0x80000000000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"AllocationKind":`, code: codeU32, words: &allocationKindWords},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"TypeID":`, code: codePtr},
+					{key: `"TypeName":`, code: codeUTF16},
+					{key: `"Address":`, code: codePtr},
+					{key: `"ObjectSize":`, code: codeU64},
+					{key: `"SampledByteOffset":`, code: codeU64},
+				}},
+		},
+	},
+	KindGCSettingsRundown: {
+		name: "GCSettingsRundown", provider: RundownProvider, id: 10, opcode: 10, level: 4, keywords: 0x0,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"HardLimit":`, code: codeU64},
+					{key: `"LOHThreshold":`, code: codeU64},
+					{key: `"PhysicalMemoryConfig":`, code: codeU64},
+					{key: `"Gen0MinBudgetConfig":`, code: codeU64},
+					{key: `"Gen0MaxBudgetConfig":`, code: codeU64},
+					{key: `"HighMemPercentConfig":`, code: codeU32},
+					{key: `"BitSettings":`, code: codeU32, words: &gcSettingsBitsWords},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindMethodDCEndVerbose: {
+		name: "MethodDCEndVerbose", provider: RundownProvider, id: 144, opcode: 0, level: 4, keywords: 0x30,
+		layouts: []layout{
+			{version: 1,
+				fields: []field{
+					{key: `"MethodID":`, code: codeU64},
+					{key: `"ModuleID":`, code: codeU64},
+					{key: `"MethodStartAddress":`, code: codeU64},
+					{key: `"MethodSize":`, code: codeU32},
+					{key: `"MethodToken":`, code: codeU32},
+					{key: `"MethodFlags":`, code: codeU32},
+					{key: `"MethodNamespace":`, code: codeUTF16},
+					{key: `"MethodName":`, code: codeUTF16},
+					{key: `"MethodSignature":`, code: codeUTF16},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+			{version: 2,
+				fields: []field{
+					{key: `"MethodID":`, code: codeU64},
+					{key: `"ModuleID":`, code: codeU64},
+					{key: `"MethodStartAddress":`, code: codeU64},
+					{key: `"MethodSize":`, code: codeU32},
+					{key: `"MethodToken":`, code: codeU32},
+					{key: `"MethodFlags":`, code: codeU32},
+					{key: `"MethodNamespace":`, code: codeUTF16},
+					{key: `"MethodName":`, code: codeUTF16},
+					{key: `"MethodSignature":`, code: codeUTF16},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"ReJITID":`, code: codeU64},
+				}},
+		},
+	},
+	KindDCEndComplete: {
+		name: "DCEndComplete", provider: RundownProvider, id: 146, opcode: 0, level: 4, keywords: 0x20038,
+		layouts: []layout{
+			{version: 1,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindDCEndInit: {
+		name: "DCEndInit", provider: RundownProvider, id: 148, opcode: 0, level: 4, keywords: 0x20038,
+		layouts: []layout{
+			{version: 1,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindMethodDCEndILToNativeMap: {
+		name: "MethodDCEndILToNativeMap", provider: RundownProvider, id: 150, opcode: 0, level: 5, keywords: 0x20000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"MethodID":`, code: codeU64},
+					{key: `"ReJITID":`, code: codeU64},
+					{key: `"MethodExtent":`, code: codeU8},
+					{key: `"CountOfMapEntries":`, code: codeU16, counts: true},
+					{key: `"ILOffsets":`, code: codeArray, elem: &field{code: codeU32}},
+					{key: `"NativeOffsets":`, code: codeArray, elem: &field{code: codeU32}},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"MethodID":`, code: codeU64},
+					{key: `"ReJITID":`, code: codeU64},
+					{key: `"MethodExtent":`, code: codeU8},
+					{key: `"CountOfMapEntries":`, code: codeU16, counts: true},
+					{key: `"ILOffsets":`, code: codeArray, elem: &field{code: codeU32}},
+					{key: `"NativeOffsets":`, code: codeArray, elem: &field{code: codeU32}},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"ILVersionID":`, code: codeU64},
+				}},
+		},
+	},
+	KindDomainModuleDCEnd: {
+		name: "DomainModuleDCEnd", provider: RundownProvider, id: 152, opcode: 0, level: 4, keywords: 0x8,
+		layouts: []layout{
+			{version: 1,
+				fields: []field{
+					{key: `"ModuleID":`, code: codeU64},
+					{key: `"AssemblyID":`, code: codeU64},
+					{key: `"AppDomainID":`, code: codeU64},
+					{key: `"ModuleFlags":`, code: codeU32},
+					{key: `"Reserved1":`, code: codeU32},
+					{key: `"ModuleILPath":`, code: codeUTF16},
+					{key: `"ModuleNativePath":`, code: codeUTF16},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindModuleDCEnd: {
+		name: "ModuleDCEnd", provider: RundownProvider, id: 154, opcode: 0, level: 4, keywords: 0x20000008,
+		layouts: []layout{
+			{version: 2,
+				fields: []field{
+					{key: `"ModuleID":`, code: codeU64},
+					{key: `"AssemblyID":`, code: codeU64},
+					{key: `"ModuleFlags":`, code: codeU32},
+					{key: `"Reserved1":`, code: codeU32},
+					{key: `"ModuleILPath":`, code: codeUTF16},
+					{key: `"ModuleNativePath":`, code: codeUTF16},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"ManagedPdbSignature":`, code: codeGUID},
+					{key: `"ManagedPdbAge":`, code: codeU32},
+					{key: `"ManagedPdbBuildPath":`, code: codeUTF16},
+					{key: `"NativePdbSignature":`, code: codeGUID},
+					{key: `"NativePdbAge":`, code: codeU32},
+					{key: `"NativePdbBuildPath":`, code: codeUTF16},
+				}},
+		},
+	},
+	KindAssemblyDCEnd: {
+		name: "AssemblyDCEnd", provider: RundownProvider, id: 156, opcode: 0, level: 4, keywords: 0x8,
+		layouts: []layout{
+			{version: 1,
+				fields: []field{
+					{key: `"AssemblyID":`, code: codeU64},
+					{key: `"AppDomainID":`, code: codeU64},
+					{key: `"BindingID":`, code: codeU64},
+					{key: `"AssemblyFlags":`, code: codeU32},
+					{key: `"FullyQualifiedAssemblyName":`, code: codeUTF16},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindAppDomainDCEnd: {
+		name: "AppDomainDCEnd", provider: RundownProvider, id: 158, opcode: 0, level: 4, keywords: 0x8,
+		layouts: []layout{
+			{version: 1,
+				fields: []field{
+					{key: `"AppDomainID":`, code: codeU64},
+					{key: `"AppDomainFlags":`, code: codeU32},
+					{key: `"AppDomainName":`, code: codeUTF16},
+					{key: `"AppDomainIndex":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindRuntimeInformationDCStart: {
+		name: "RuntimeInformationDCStart", provider: RundownProvider, id: 187, opcode: 1, level: 4, keywords: 0x0,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"Sku":`, code: codeU16, words: &runtimeSkuWords},
+					{key: `"BclMajorVersion":`, code: codeU16},
+					{key: `"BclMinorVersion":`, code: codeU16},
+					{key: `"BclBuildNumber":`, code: codeU16},
+					{key: `"BclQfeNumber":`, code: codeU16},
+					{key: `"VMMajorVersion":`, code: codeU16},
+					{key: `"VMMinorVersion":`, code: codeU16},
+					{key: `"VMBuildNumber":`, code: codeU16},
+					{key: `"VMQfeNumber":`, code: codeU16},
+					{key: `"StartupFlags":`, code: codeU32, words: &startupFlagsWords},
+					{key: `"StartupMode":`, code: codeU8, words: &startupModeWords},
+					{key: `"CommandLine":`, code: codeUTF16},
+					{key: `"ComObjectGuid":`, code: codeGUID},
+					{key: `"RuntimeDllPath":`, code: codeUTF16},
+				}},
+		},
+	},
+	KindGCDecision: {
+		name: "GCDecision", provider: PrivateProvider, id: 1, opcode: 132, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"DoCompact":`, code: codeBool32},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"DoCompact":`, code: codeBool32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCSettings: {
+		name: "GCSettings", provider: PrivateProvider, id: 2, opcode: 14, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"SegmentSize":`, code: codeU64},
+					{key: `"LargeObjectSegmentSize":`, code: codeU64},
+					{key: `"ServerGC":`, code: codeBool32},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"SegmentSize":`, code: codeU64},
+					{key: `"LargeObjectSegmentSize":`, code: codeU64},
+					{key: `"ServerGC":`, code: codeBool32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCOptimized: {
+		name: "GCOptimized", provider: PrivateProvider, id: 3, opcode: 16, level: 5, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"DesiredAllocation":`, code: codeU64},
+					{key: `"NewAllocation":`, code: codeU64},
+					{key: `"GenerationNumber":`, code: codeU32},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"DesiredAllocation":`, code: codeU64},
+					{key: `"NewAllocation":`, code: codeU64},
+					{key: `"GenerationNumber":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindPrivateGCPerHeapHistory: {
+		name: "GCPerHeapHistory", provider: PrivateProvider, id: 4, opcode: 17, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"GenData":`, code: codeFixedArray, count: 5, elem: &field{code: codeObject, fields: []field{
+						{key: `"SizeBefore":`, code: codePtr},
+						{key: `"SizeAfter":`, code: codePtr},
+						{key: `"CurrentSize":`, code: codePtr},
+						{key: `"PreviousSize":`, code: codePtr},
+						{key: `"Fragmentation":`, code: codePtr},
+						{key: `"In":`, code: codePtr},
+						{key: `"Out":`, code: codePtr},
+						{key: `"NewAllocation":`, code: codePtr},
+						{key: `"Surv":`, code: codePtr},
+						{key: `"Growth":`, code: codePtr},
+					}}},
+					{key: `"MemoryPressure":`, code: codeU32},
+					{key: `"ExpandMechanism":`, code: codeU32},
+					{key: `"CompactMechanism":`, code: codeU32},
+					{key: `"ConcurrentCompactMechanism":`, code: codeU32, size: bySizes{225, 425}},
+					{key: `"CondemnReasons":`, code: codeU32},
+					{key: `"HeapIndex":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU8},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"GenData":`, code: codeFixedArray, count: 5, elem: &field{code: codeObject, fields: []field{
+						{key: `"SizeBefore":`, code: codePtr},
+						{key: `"SizeAfter":`, code: codePtr},
+						{key: `"CurrentSize":`, code: codePtr},
+						{key: `"PreviousSize":`, code: codePtr},
+						{key: `"Fragmentation":`, code: codePtr},
+						{key: `"In":`, code: codePtr},
+						{key: `"Out":`, code: codePtr},
+						{key: `"NewAllocation":`, code: codePtr},
+						{key: `"Surv":`, code: codePtr},
+						{key: `"Growth":`, code: codePtr},
+					}}},
+					{key: `"MemoryPressure":`, code: codeU32},
+					{key: `"ExpandMechanism":`, code: codeU32},
+					{key: `"CompactMechanism":`, code: codeU32},
+					{key: `"ConcurrentCompactMechanism":`, code: codeU32, size: bySizes{225, 425}},
+					{key: `"CondemnReasons":`, code: codeU32},
+					{key: `"HeapIndex":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU8},
+				}},
+			{version: 2,
+				fields: []field{
+					{key: `"GenData":`, code: codeFixedArray, count: 5, elem: &field{code: codeObject, fields: []field{
+						{key: `"SizeBefore":`, code: codePtr},
+						{key: `"FreeListBefore":`, code: codePtr},
+						{key: `"FreeObjBefore":`, code: codePtr},
+						{key: `"SizeAfter":`, code: codePtr},
+						{key: `"FreeListAfter":`, code: codePtr},
+						{key: `"FreeObjAfter":`, code: codePtr},
+						{key: `"In":`, code: codePtr},
+						{key: `"Out":`, code: codePtr},
+						{key: `"NewAllocation":`, code: codePtr},
+						{key: `"Surv":`, code: codePtr},
+					}}},
+					{key: `"CondemnReasonsGeneration":`, code: codeU32, words: &condemnReasons0Words},
+					{key: `"CondemnReasonsCondition":`, code: codeU32, words: &condemnReasons1Words},
+					{key: `"MemoryPressure":`, code: codeU32},
+					{key: `"ExpandMechanism":`, code: codeU32},
+					{key: `"CompactMechanism":`, code: codeU32},
+					{key: `"HeapIndex":`, code: codeU32},
+					{key: `"ExtraGen0Committed":`, code: codeU64, size: bySizes{233, 433}},
+					{key: `"ClrInstanceID":`, code: codeU8},
+				}},
+		},
+	},
+	KindPrivateGCGlobalHeapHistory: {
+		name: "GCGlobalHeapHistory", provider: PrivateProvider, id: 5, opcode: 18, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"FinalYoungestDesired":`, code: codeU64},
+					{key: `"NumHeaps":`, code: codeI32},
+					{key: `"CondemnedGeneration":`, code: codeU32},
+					{key: `"Gen0ReductionCount":`, code: codeU32},
+					{key: `"Reason":`, code: codeU32, words: &gcReasonWords},
+					{key: `"GlobalMechanisms":`, code: codeU32, words: &globalMechanismsWords},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"FinalYoungestDesired":`, code: codeU64},
+					{key: `"NumHeaps":`, code: codeI32},
+					{key: `"CondemnedGeneration":`, code: codeU32},
+					{key: `"Gen0ReductionCount":`, code: codeU32},
+					{key: `"Reason":`, code: codeU32, words: &gcReasonWords},
+					{key: `"GlobalMechanisms":`, code: codeU32, words: &globalMechanismsWords},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindPrivateGCJoin: {
+		name: "GCJoin", provider: PrivateProvider, id: 6, opcode: 20, level: 5, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Heap":`, code: codeU32, words: &joinHeapWords},
+					{key: `"JoinTime":`, code: codeU32, words: &joinTimeWords},
+					{key: `"JoinType":`, code: codeU32, words: &joinTypeWords},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"Heap":`, code: codeU32, words: &joinHeapWords},
+					{key: `"JoinTime":`, code: codeU32, words: &joinTimeWords},
+					{key: `"JoinType":`, code: codeU32, words: &joinTypeWords},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindPrvGCMarkStackRoots: {
+		name: "PrvGCMarkStackRoots", provider: PrivateProvider, id: 7, opcode: 21, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"HeapNum":`, code: codeU32},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"HeapNum":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindPrvGCMarkFinalizeQueueRoots: {
+		name: "PrvGCMarkFinalizeQueueRoots", provider: PrivateProvider, id: 8, opcode: 22, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"HeapNum":`, code: codeU32},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"HeapNum":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindPrvGCMarkHandles: {
+		name: "PrvGCMarkHandles", provider: PrivateProvider, id: 9, opcode: 23, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"HeapNum":`, code: codeU32},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"HeapNum":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindPrvGCMarkCards: {
+		name: "PrvGCMarkCards", provider: PrivateProvider, id: 10, opcode: 24, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"HeapNum":`, code: codeU32},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"HeapNum":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindBGCBegin: {
+		name: "BGCBegin", provider: PrivateProvider, id: 11, opcode: 25, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindBGC1stNonConEnd: {
+		name: "BGC1stNonConEnd", provider: PrivateProvider, id: 12, opcode: 26, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindBGC1stConEnd: {
+		name: "BGC1stConEnd", provider: PrivateProvider, id: 13, opcode: 27, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindBGC2ndNonConBegin: {
+		name: "BGC2ndNonConBegin", provider: PrivateProvider, id: 14, opcode: 28, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindBGC2ndNonConEnd: {
+		name: "BGC2ndNonConEnd", provider: PrivateProvider, id: 15, opcode: 29, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindBGC2ndConBegin: {
+		name: "BGC2ndConBegin", provider: PrivateProvider, id: 16, opcode: 30, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindBGC2ndConEnd: {
+		name: "BGC2ndConEnd", provider: PrivateProvider, id: 17, opcode: 31, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindBGCPlanEnd: {
+		name: "BGCPlanEnd", provider: PrivateProvider, id: 18, opcode: 32, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindBGCSweepEnd: {
+		name: "BGCSweepEnd", provider: PrivateProvider, id: 19, opcode: 33, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindBGCDrainMark: {
+		name: "BGCDrainMark", provider: PrivateProvider, id: 20, opcode: 34, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Objects":`, code: codeU64},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindBGCRevisit: {
+		name: "BGCRevisit", provider: PrivateProvider, id: 21, opcode: 35, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Pages":`, code: codeU64},
+					{key: `"Objects":`, code: codeU64},
+					{key: `"IsLarge":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindBGCOverflow: {
+		name: "BGCOverflow", provider: PrivateProvider, id: 22, opcode: 36, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Min":`, code: codeU64},
+					{key: `"Max":`, code: codeU64},
+					{key: `"Objects":`, code: codeU64},
+					{key: `"IsLarge":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"Min":`, code: codeU64},
+					{key: `"Max":`, code: codeU64},
+					{key: `"Objects":`, code: codeU64},
+					{key: `"IsLarge":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"GenNumber":`, code: codeU32},
+				}},
+		},
+	},
+	KindBGCAllocWaitBegin: {
+		name: "BGCAllocWaitBegin", provider: PrivateProvider, id: 23, opcode: 37, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Reason":`, code: codeU32, words: &bgcAllocWaitReasonWords},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindBGCAllocWaitEnd: {
+		name: "BGCAllocWaitEnd", provider: PrivateProvider, id: 24, opcode: 38, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Reason":`, code: codeU32, words: &bgcAllocWaitReasonWords},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindGCFullNotify: {
+		name: "GCFullNotify", provider: PrivateProvider, id: 25, opcode: 19, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"GenNumber":`, code: codeU32},
+					{key: `"IsAlloc":`, code: codeU32},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"GenNumber":`, code: codeU32},
+					{key: `"IsAlloc":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindBGC1stSweepEnd: {
+		name: "BGC1stSweepEnd", provider: PrivateProvider, id: 26, opcode: 45, level: 4, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"GenNumber":`, code: codeU32},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindPrvFinalizeObject: {
+		name: "PrvFinalizeObject", provider: PrivateProvider, id: 192, opcode: 39, level: 5, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"TypeID":`, code: codePtr},
+					{key: `"ObjectID":`, code: codePtr},
+					{key: `"ClrInstanceID":`, code: codeU16},
+					{key: `"TypeName":`, code: codeUTF16},
+				}},
+		},
+	},
+	KindCCWRefCountChangeAnsi: {
+		name: "CCWRefCountChangeAnsi", provider: PrivateProvider, id: 193, opcode: 40, level: 5, keywords: 0x2000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"HandleID":`, code: codePtr},
+					{key: `"ObjectID":`, code: codePtr},
+					{key: `"COMInterfacePointer":`, code: codePtr},
+					{key: `"NewRefCount":`, code: codeU32},
+					{key: `"AppDomainID":`, code: codeU64},
+					{key: `"ClassName":`, code: codeANSI},
+					{key: `"NameSpace":`, code: codeANSI},
+					{key: `"Operation":`, code: codeUTF16},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindPrvSetGCHandle: {
+		name: "PrvSetGCHandle", provider: PrivateProvider, id: 194, opcode: 42, level: 5, keywords: 0x4000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"HandleID":`, code: codePtr},
+					{key: `"ObjectID":`, code: codePtr},
+					{key: `"Kind":`, code: codeU32, words: &handleKindWords},
+					{key: `"Generation":`, code: codeU32},
+					{key: `"AppDomainID":`, code: codeU64},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindPrvDestroyGCHandle: {
+		name: "PrvDestroyGCHandle", provider: PrivateProvider, id: 195, opcode: 43, level: 5, keywords: 0x4000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"HandleID":`, code: codePtr},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindPinPlugAtGCTime: {
+		name: "PinPlugAtGCTime", provider: PrivateProvider, id: 199, opcode: 44, level: 5, keywords: 0x1,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"PlugStart":`, code: codePtr},
+					{key: `"PlugEnd":`, code: codePtr},
+					{key: `"GapBeforeSize":`, code: codePtr},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindCCWRefCountChange: {
+		name: "CCWRefCountChange", provider: PrivateProvider, id: 200, opcode: 40, level: 5, keywords: 0x2000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"HandleID":`, code: codePtr},
+					{key: `"ObjectID":`, code: codePtr},
+					{key: `"COMInterfacePointer":`, code: codePtr},
+					{key: `"NewRefCount":`, code: codeU32},
+					{key: `"AppDomainID":`, code: codeU64},
+					{key: `"ClassName":`, code: codeUTF16},
+					{key: `"NameSpace":`, code: codeUTF16},
+					{key: `"Operation":`, code: codeUTF16},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
+	KindProcessInfo: {
+		name: "ProcessInfo", provider: EventPipeProvider, id: 1, opcode: 0, level: 0, keywords: 0x0,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"CommandLine":`, code: codeUTF16},
+				}},
+			{version: 1,
+				fields: []field{
+					{key: `"CommandLine":`, code: codeUTF16},
+					{key: `"OSInformation":`, code: codeUTF16},
+					{key: `"ArchInformation":`, code: codeUTF16},
+				}},
+		},
+	},
 }
 
 // dynamicSchemas are those of the events inside GCDynamicEvent.

@@ -48,7 +48,7 @@ func (p *realPayload) event() *trace.Event {
 
 func TestRealPayloads(t *testing.T) {
 	var d Decoder
-	structs := map[Kind]decoder{}
+	structs := map[Kind]Event{}
 	for _, p := range realPayloads(t) {
 		ev := p.event()
 		if got := d.Name(ev.Desc); got != p.Name {
@@ -64,7 +64,7 @@ func TestRealPayloads(t *testing.T) {
 		}
 		k := KindOf(p.Provider, p.ID)
 		if structs[k] == nil {
-			structs[k] = newStruct[k]()
+			structs[k] = k.New()
 		}
 		if err := structs[k].Decode(p.Version, p.Payload, p.PointerSize); err != nil {
 			t.Error(err)

@@ -26,6 +26,18 @@ func (e *GCDecision) Decode(version uint32, payload []byte, ptrSize int) error {
 	return wrap("GCDecision", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCDecision) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = appendBool32(dst, e.DoCompact)
+	if version >= 1 {
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	return dst
+}
+
+// EventKind is KindGCDecision.
+func (*GCDecision) EventKind() Kind { return KindGCDecision }
+
 // GCSettings is event 2 of the provider Microsoft-Windows-DotNETRuntimePrivate, level
 // Informational, keyword GCPrivate.
 //
@@ -56,6 +68,20 @@ func (e *GCSettings) Decode(version uint32, payload []byte, ptrSize int) error {
 	return wrap("GCSettings", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCSettings) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.SegmentSize)
+	dst = le.AppendUint64(dst, e.LargeObjectSegmentSize)
+	dst = appendBool32(dst, e.ServerGC)
+	if version >= 1 {
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	return dst
+}
+
+// EventKind is KindGCSettings.
+func (*GCSettings) EventKind() Kind { return KindGCSettings }
+
 // GCOptimized is event 3 of the provider Microsoft-Windows-DotNETRuntimePrivate, level
 // Verbose, keyword GCPrivate.
 //
@@ -81,6 +107,20 @@ func (e *GCOptimized) Decode(version uint32, payload []byte, ptrSize int) error 
 	}
 	return wrap("GCOptimized", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCOptimized) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.DesiredAllocation)
+	dst = le.AppendUint64(dst, e.NewAllocation)
+	dst = le.AppendUint32(dst, e.GenerationNumber)
+	if version >= 1 {
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	return dst
+}
+
+// EventKind is KindGCOptimized.
+func (*GCOptimized) EventKind() Kind { return KindGCOptimized }
 
 // PrivateGCPerHeapHistory is event 4 of the provider
 // Microsoft-Windows-DotNETRuntimePrivate, level Informational, keyword GCPrivate.
@@ -173,6 +213,55 @@ func (e *PrivateGCPerHeapHistory) Decode(version uint32, payload []byte, ptrSize
 	return wrap("GCPerHeapHistory", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *PrivateGCPerHeapHistory) Append(dst []byte, version uint32, ptrSize int) []byte {
+	for i := range 5 {
+		v := element(e.GenData, i)
+		dst = appendPtr(dst, v.SizeBefore, ptrSize)
+		if version >= 2 {
+			dst = appendPtr(dst, v.FreeListBefore, ptrSize)
+			dst = appendPtr(dst, v.FreeObjBefore, ptrSize)
+		}
+		dst = appendPtr(dst, v.SizeAfter, ptrSize)
+		if version < 2 {
+			dst = appendPtr(dst, v.CurrentSize, ptrSize)
+			dst = appendPtr(dst, v.PreviousSize, ptrSize)
+			dst = appendPtr(dst, v.Fragmentation, ptrSize)
+		}
+		if version >= 2 {
+			dst = appendPtr(dst, v.FreeListAfter, ptrSize)
+			dst = appendPtr(dst, v.FreeObjAfter, ptrSize)
+		}
+		dst = appendPtr(dst, v.In, ptrSize)
+		dst = appendPtr(dst, v.Out, ptrSize)
+		dst = appendPtr(dst, v.NewAllocation, ptrSize)
+		dst = appendPtr(dst, v.Surv, ptrSize)
+		if version < 2 {
+			dst = appendPtr(dst, v.Growth, ptrSize)
+		}
+	}
+	if version >= 2 {
+		dst = le.AppendUint32(dst, uint32(e.CondemnReasonsGeneration))
+		dst = le.AppendUint32(dst, uint32(e.CondemnReasonsCondition))
+	}
+	dst = le.AppendUint32(dst, e.MemoryPressure)
+	dst = le.AppendUint32(dst, e.ExpandMechanism)
+	dst = le.AppendUint32(dst, e.CompactMechanism)
+	if version < 2 {
+		dst = le.AppendUint32(dst, e.ConcurrentCompactMechanism)
+		dst = le.AppendUint32(dst, e.CondemnReasons)
+	}
+	dst = le.AppendUint32(dst, e.HeapIndex)
+	if version >= 2 {
+		dst = le.AppendUint64(dst, e.ExtraGen0Committed)
+	}
+	dst = append(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindPrivateGCPerHeapHistory.
+func (*PrivateGCPerHeapHistory) EventKind() Kind { return KindPrivateGCPerHeapHistory }
+
 // PrivateGCGlobalHeapHistory is event 5 of the provider
 // Microsoft-Windows-DotNETRuntimePrivate, level Informational, keyword GCPrivate.
 //
@@ -205,6 +294,23 @@ func (e *PrivateGCGlobalHeapHistory) Decode(version uint32, payload []byte, ptrS
 	return wrap("GCGlobalHeapHistory", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *PrivateGCGlobalHeapHistory) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.FinalYoungestDesired)
+	dst = le.AppendUint32(dst, uint32(e.NumHeaps))
+	dst = le.AppendUint32(dst, e.CondemnedGeneration)
+	dst = le.AppendUint32(dst, e.Gen0ReductionCount)
+	dst = le.AppendUint32(dst, uint32(e.Reason))
+	dst = le.AppendUint32(dst, uint32(e.GlobalMechanisms))
+	if version >= 1 {
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	return dst
+}
+
+// EventKind is KindPrivateGCGlobalHeapHistory.
+func (*PrivateGCGlobalHeapHistory) EventKind() Kind { return KindPrivateGCGlobalHeapHistory }
+
 // PrivateGCJoin is event 6 of the provider Microsoft-Windows-DotNETRuntimePrivate, level
 // Verbose, keyword GCPrivate.
 //
@@ -231,6 +337,20 @@ func (e *PrivateGCJoin) Decode(version uint32, payload []byte, ptrSize int) erro
 	return wrap("GCJoin", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *PrivateGCJoin) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, uint32(e.Heap))
+	dst = le.AppendUint32(dst, uint32(e.JoinTime))
+	dst = le.AppendUint32(dst, uint32(e.JoinType))
+	if version >= 1 {
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	return dst
+}
+
+// EventKind is KindPrivateGCJoin.
+func (*PrivateGCJoin) EventKind() Kind { return KindPrivateGCJoin }
+
 // PrvGCMarkStackRoots is event 7 of the provider Microsoft-Windows-DotNETRuntimePrivate,
 // level Informational, keyword GCPrivate.
 //
@@ -252,6 +372,18 @@ func (e *PrvGCMarkStackRoots) Decode(version uint32, payload []byte, ptrSize int
 	}
 	return wrap("PrvGCMarkStackRoots", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *PrvGCMarkStackRoots) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.HeapNum)
+	if version >= 1 {
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	return dst
+}
+
+// EventKind is KindPrvGCMarkStackRoots.
+func (*PrvGCMarkStackRoots) EventKind() Kind { return KindPrvGCMarkStackRoots }
 
 // PrvGCMarkFinalizeQueueRoots is event 8 of the provider
 // Microsoft-Windows-DotNETRuntimePrivate, level Informational, keyword GCPrivate.
@@ -275,6 +407,18 @@ func (e *PrvGCMarkFinalizeQueueRoots) Decode(version uint32, payload []byte, ptr
 	return wrap("PrvGCMarkFinalizeQueueRoots", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *PrvGCMarkFinalizeQueueRoots) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.HeapNum)
+	if version >= 1 {
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	return dst
+}
+
+// EventKind is KindPrvGCMarkFinalizeQueueRoots.
+func (*PrvGCMarkFinalizeQueueRoots) EventKind() Kind { return KindPrvGCMarkFinalizeQueueRoots }
+
 // PrvGCMarkHandles is event 9 of the provider Microsoft-Windows-DotNETRuntimePrivate,
 // level Informational, keyword GCPrivate.
 //
@@ -296,6 +440,18 @@ func (e *PrvGCMarkHandles) Decode(version uint32, payload []byte, ptrSize int) e
 	}
 	return wrap("PrvGCMarkHandles", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *PrvGCMarkHandles) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.HeapNum)
+	if version >= 1 {
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	return dst
+}
+
+// EventKind is KindPrvGCMarkHandles.
+func (*PrvGCMarkHandles) EventKind() Kind { return KindPrvGCMarkHandles }
 
 // PrvGCMarkCards is event 10 of the provider Microsoft-Windows-DotNETRuntimePrivate,
 // level Informational, keyword GCPrivate.
@@ -319,6 +475,18 @@ func (e *PrvGCMarkCards) Decode(version uint32, payload []byte, ptrSize int) err
 	return wrap("PrvGCMarkCards", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *PrvGCMarkCards) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.HeapNum)
+	if version >= 1 {
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	return dst
+}
+
+// EventKind is KindPrvGCMarkCards.
+func (*PrvGCMarkCards) EventKind() Kind { return KindPrvGCMarkCards }
+
 // BGCBegin is event 11 of the provider Microsoft-Windows-DotNETRuntimePrivate, level
 // Informational, keyword GCPrivate.
 //
@@ -334,6 +502,15 @@ func (e *BGCBegin) Decode(version uint32, payload []byte, ptrSize int) error {
 	e.ClrInstanceID = c.U16()
 	return wrap("BGCBegin", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *BGCBegin) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindBGCBegin.
+func (*BGCBegin) EventKind() Kind { return KindBGCBegin }
 
 // BGC1stNonConEnd is event 12 of the provider Microsoft-Windows-DotNETRuntimePrivate,
 // level Informational, keyword GCPrivate.
@@ -351,6 +528,15 @@ func (e *BGC1stNonConEnd) Decode(version uint32, payload []byte, ptrSize int) er
 	return wrap("BGC1stNonConEnd", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *BGC1stNonConEnd) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindBGC1stNonConEnd.
+func (*BGC1stNonConEnd) EventKind() Kind { return KindBGC1stNonConEnd }
+
 // BGC1stConEnd is event 13 of the provider Microsoft-Windows-DotNETRuntimePrivate, level
 // Informational, keyword GCPrivate.
 //
@@ -366,6 +552,15 @@ func (e *BGC1stConEnd) Decode(version uint32, payload []byte, ptrSize int) error
 	e.ClrInstanceID = c.U16()
 	return wrap("BGC1stConEnd", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *BGC1stConEnd) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindBGC1stConEnd.
+func (*BGC1stConEnd) EventKind() Kind { return KindBGC1stConEnd }
 
 // BGC2ndNonConBegin is event 14 of the provider Microsoft-Windows-DotNETRuntimePrivate,
 // level Informational, keyword GCPrivate.
@@ -383,6 +578,15 @@ func (e *BGC2ndNonConBegin) Decode(version uint32, payload []byte, ptrSize int) 
 	return wrap("BGC2ndNonConBegin", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *BGC2ndNonConBegin) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindBGC2ndNonConBegin.
+func (*BGC2ndNonConBegin) EventKind() Kind { return KindBGC2ndNonConBegin }
+
 // BGC2ndNonConEnd is event 15 of the provider Microsoft-Windows-DotNETRuntimePrivate,
 // level Informational, keyword GCPrivate.
 //
@@ -398,6 +602,15 @@ func (e *BGC2ndNonConEnd) Decode(version uint32, payload []byte, ptrSize int) er
 	e.ClrInstanceID = c.U16()
 	return wrap("BGC2ndNonConEnd", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *BGC2ndNonConEnd) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindBGC2ndNonConEnd.
+func (*BGC2ndNonConEnd) EventKind() Kind { return KindBGC2ndNonConEnd }
 
 // BGC2ndConBegin is event 16 of the provider Microsoft-Windows-DotNETRuntimePrivate,
 // level Informational, keyword GCPrivate.
@@ -415,6 +628,15 @@ func (e *BGC2ndConBegin) Decode(version uint32, payload []byte, ptrSize int) err
 	return wrap("BGC2ndConBegin", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *BGC2ndConBegin) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindBGC2ndConBegin.
+func (*BGC2ndConBegin) EventKind() Kind { return KindBGC2ndConBegin }
+
 // BGC2ndConEnd is event 17 of the provider Microsoft-Windows-DotNETRuntimePrivate, level
 // Informational, keyword GCPrivate.
 //
@@ -430,6 +652,15 @@ func (e *BGC2ndConEnd) Decode(version uint32, payload []byte, ptrSize int) error
 	e.ClrInstanceID = c.U16()
 	return wrap("BGC2ndConEnd", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *BGC2ndConEnd) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindBGC2ndConEnd.
+func (*BGC2ndConEnd) EventKind() Kind { return KindBGC2ndConEnd }
 
 // BGCPlanEnd is event 18 of the provider Microsoft-Windows-DotNETRuntimePrivate, level
 // Informational, keyword GCPrivate.
@@ -447,6 +678,15 @@ func (e *BGCPlanEnd) Decode(version uint32, payload []byte, ptrSize int) error {
 	return wrap("BGCPlanEnd", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *BGCPlanEnd) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindBGCPlanEnd.
+func (*BGCPlanEnd) EventKind() Kind { return KindBGCPlanEnd }
+
 // BGCSweepEnd is event 19 of the provider Microsoft-Windows-DotNETRuntimePrivate, level
 // Informational, keyword GCPrivate.
 //
@@ -462,6 +702,15 @@ func (e *BGCSweepEnd) Decode(version uint32, payload []byte, ptrSize int) error 
 	e.ClrInstanceID = c.U16()
 	return wrap("BGCSweepEnd", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *BGCSweepEnd) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindBGCSweepEnd.
+func (*BGCSweepEnd) EventKind() Kind { return KindBGCSweepEnd }
 
 // BGCDrainMark is event 20 of the provider Microsoft-Windows-DotNETRuntimePrivate, level
 // Informational, keyword GCPrivate.
@@ -480,6 +729,16 @@ func (e *BGCDrainMark) Decode(version uint32, payload []byte, ptrSize int) error
 	e.ClrInstanceID = c.U16()
 	return wrap("BGCDrainMark", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *BGCDrainMark) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.Objects)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindBGCDrainMark.
+func (*BGCDrainMark) EventKind() Kind { return KindBGCDrainMark }
 
 // BGCRevisit is event 21 of the provider Microsoft-Windows-DotNETRuntimePrivate, level
 // Informational, keyword GCPrivate.
@@ -502,6 +761,18 @@ func (e *BGCRevisit) Decode(version uint32, payload []byte, ptrSize int) error {
 	e.ClrInstanceID = c.U16()
 	return wrap("BGCRevisit", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *BGCRevisit) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.Pages)
+	dst = le.AppendUint64(dst, e.Objects)
+	dst = le.AppendUint32(dst, e.IsLarge)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindBGCRevisit.
+func (*BGCRevisit) EventKind() Kind { return KindBGCRevisit }
 
 // BGCOverflow is event 22 of the provider Microsoft-Windows-DotNETRuntimePrivate, level
 // Informational, keyword GCPrivate.
@@ -533,6 +804,22 @@ func (e *BGCOverflow) Decode(version uint32, payload []byte, ptrSize int) error 
 	return wrap("BGCOverflow", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *BGCOverflow) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.Min)
+	dst = le.AppendUint64(dst, e.Max)
+	dst = le.AppendUint64(dst, e.Objects)
+	dst = le.AppendUint32(dst, e.IsLarge)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	if version >= 1 {
+		dst = le.AppendUint32(dst, e.GenNumber)
+	}
+	return dst
+}
+
+// EventKind is KindBGCOverflow.
+func (*BGCOverflow) EventKind() Kind { return KindBGCOverflow }
+
 // BGCAllocWaitBegin is event 23 of the provider Microsoft-Windows-DotNETRuntimePrivate,
 // level Informational, keyword GCPrivate.
 //
@@ -551,6 +838,16 @@ func (e *BGCAllocWaitBegin) Decode(version uint32, payload []byte, ptrSize int) 
 	return wrap("BGCAllocWaitBegin", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *BGCAllocWaitBegin) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, uint32(e.Reason))
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindBGCAllocWaitBegin.
+func (*BGCAllocWaitBegin) EventKind() Kind { return KindBGCAllocWaitBegin }
+
 // BGCAllocWaitEnd is event 24 of the provider Microsoft-Windows-DotNETRuntimePrivate,
 // level Informational, keyword GCPrivate.
 //
@@ -568,6 +865,16 @@ func (e *BGCAllocWaitEnd) Decode(version uint32, payload []byte, ptrSize int) er
 	e.ClrInstanceID = c.U16()
 	return wrap("BGCAllocWaitEnd", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *BGCAllocWaitEnd) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, uint32(e.Reason))
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindBGCAllocWaitEnd.
+func (*BGCAllocWaitEnd) EventKind() Kind { return KindBGCAllocWaitEnd }
 
 // GCFullNotify is event 25 of the provider Microsoft-Windows-DotNETRuntimePrivate, level
 // Informational, keyword GCPrivate.
@@ -595,6 +902,19 @@ func (e *GCFullNotify) Decode(version uint32, payload []byte, ptrSize int) error
 	return wrap("GCFullNotify", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCFullNotify) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.GenNumber)
+	dst = le.AppendUint32(dst, e.IsAlloc)
+	if version >= 1 {
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	return dst
+}
+
+// EventKind is KindGCFullNotify.
+func (*GCFullNotify) EventKind() Kind { return KindGCFullNotify }
+
 // BGC1stSweepEnd is event 26 of the provider Microsoft-Windows-DotNETRuntimePrivate,
 // level Informational, keyword GCPrivate.
 //
@@ -612,6 +932,16 @@ func (e *BGC1stSweepEnd) Decode(version uint32, payload []byte, ptrSize int) err
 	e.ClrInstanceID = c.U16()
 	return wrap("BGC1stSweepEnd", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *BGC1stSweepEnd) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.GenNumber)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindBGC1stSweepEnd.
+func (*BGC1stSweepEnd) EventKind() Kind { return KindBGC1stSweepEnd }
 
 // PrvFinalizeObject is event 192 of the provider Microsoft-Windows-DotNETRuntimePrivate,
 // level Verbose, keyword GCPrivate.
@@ -634,6 +964,18 @@ func (e *PrvFinalizeObject) Decode(version uint32, payload []byte, ptrSize int) 
 	e.TypeName = c.UTF16()
 	return wrap("PrvFinalizeObject", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *PrvFinalizeObject) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = appendPtr(dst, e.TypeID, ptrSize)
+	dst = appendPtr(dst, e.ObjectID, ptrSize)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	dst = appendUTF16z(dst, e.TypeName)
+	return dst
+}
+
+// EventKind is KindPrvFinalizeObject.
+func (*PrvFinalizeObject) EventKind() Kind { return KindPrvFinalizeObject }
 
 // CCWRefCountChangeAnsi is event 193 of the provider
 // Microsoft-Windows-DotNETRuntimePrivate, level Verbose, keyword InteropPrivate.
@@ -667,6 +1009,23 @@ func (e *CCWRefCountChangeAnsi) Decode(version uint32, payload []byte, ptrSize i
 	return wrap("CCWRefCountChangeAnsi", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *CCWRefCountChangeAnsi) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = appendPtr(dst, e.HandleID, ptrSize)
+	dst = appendPtr(dst, e.ObjectID, ptrSize)
+	dst = appendPtr(dst, e.COMInterfacePointer, ptrSize)
+	dst = le.AppendUint32(dst, e.NewRefCount)
+	dst = le.AppendUint64(dst, e.AppDomainID)
+	dst = appendANSIz(dst, e.ClassName)
+	dst = appendANSIz(dst, e.NameSpace)
+	dst = appendUTF16z(dst, e.Operation)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindCCWRefCountChangeAnsi.
+func (*CCWRefCountChangeAnsi) EventKind() Kind { return KindCCWRefCountChangeAnsi }
+
 // PrvSetGCHandle is event 194 of the provider Microsoft-Windows-DotNETRuntimePrivate,
 // level Verbose, keyword GCHandlePrivate.
 //
@@ -696,6 +1055,20 @@ func (e *PrvSetGCHandle) Decode(version uint32, payload []byte, ptrSize int) err
 	return wrap("PrvSetGCHandle", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *PrvSetGCHandle) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = appendPtr(dst, e.HandleID, ptrSize)
+	dst = appendPtr(dst, e.ObjectID, ptrSize)
+	dst = le.AppendUint32(dst, uint32(e.Kind))
+	dst = le.AppendUint32(dst, e.Generation)
+	dst = le.AppendUint64(dst, e.AppDomainID)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindPrvSetGCHandle.
+func (*PrvSetGCHandle) EventKind() Kind { return KindPrvSetGCHandle }
+
 // PrvDestroyGCHandle is event 195 of the provider Microsoft-Windows-DotNETRuntimePrivate,
 // level Verbose, keyword GCHandlePrivate.
 //
@@ -716,6 +1089,16 @@ func (e *PrvDestroyGCHandle) Decode(version uint32, payload []byte, ptrSize int)
 	e.ClrInstanceID = c.U16()
 	return wrap("PrvDestroyGCHandle", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *PrvDestroyGCHandle) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = appendPtr(dst, e.HandleID, ptrSize)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindPrvDestroyGCHandle.
+func (*PrvDestroyGCHandle) EventKind() Kind { return KindPrvDestroyGCHandle }
 
 // PinPlugAtGCTime is event 199 of the provider Microsoft-Windows-DotNETRuntimePrivate,
 // level Verbose, keyword GCPrivate.
@@ -738,6 +1121,18 @@ func (e *PinPlugAtGCTime) Decode(version uint32, payload []byte, ptrSize int) er
 	e.ClrInstanceID = c.U16()
 	return wrap("PinPlugAtGCTime", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *PinPlugAtGCTime) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = appendPtr(dst, e.PlugStart, ptrSize)
+	dst = appendPtr(dst, e.PlugEnd, ptrSize)
+	dst = appendPtr(dst, e.GapBeforeSize, ptrSize)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindPinPlugAtGCTime.
+func (*PinPlugAtGCTime) EventKind() Kind { return KindPinPlugAtGCTime }
 
 // CCWRefCountChange is event 200 of the provider Microsoft-Windows-DotNETRuntimePrivate,
 // level Verbose, keyword InteropPrivate.
@@ -770,3 +1165,20 @@ func (e *CCWRefCountChange) Decode(version uint32, payload []byte, ptrSize int) 
 	e.ClrInstanceID = c.U16()
 	return wrap("CCWRefCountChange", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *CCWRefCountChange) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = appendPtr(dst, e.HandleID, ptrSize)
+	dst = appendPtr(dst, e.ObjectID, ptrSize)
+	dst = appendPtr(dst, e.COMInterfacePointer, ptrSize)
+	dst = le.AppendUint32(dst, e.NewRefCount)
+	dst = le.AppendUint64(dst, e.AppDomainID)
+	dst = appendUTF16z(dst, e.ClassName)
+	dst = appendUTF16z(dst, e.NameSpace)
+	dst = appendUTF16z(dst, e.Operation)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindCCWRefCountChange.
+func (*CCWRefCountChange) EventKind() Kind { return KindCCWRefCountChange }

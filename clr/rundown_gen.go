@@ -2,7 +2,11 @@
 
 package clr
 
-import "github.com/gctrail/gctrail/internal/binread"
+import (
+	"math"
+
+	"github.com/gctrail/gctrail/internal/binread"
+)
 
 // GCSettingsRundown is event 10 of the provider Microsoft-Windows-DotNETRuntimeRundown,
 // level Informational.
@@ -37,7 +41,24 @@ func (e *GCSettingsRundown) Decode(version uint32, payload []byte, ptrSize int) 
 	return wrap("GCSettingsRundown", c.Err())
 }
 
-// MethodDCEndVerbose is event 144 of the provider Microsoft-Windows-DotNETRuntimeRundown.
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCSettingsRundown) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.HardLimit)
+	dst = le.AppendUint64(dst, e.LOHThreshold)
+	dst = le.AppendUint64(dst, e.PhysicalMemoryConfig)
+	dst = le.AppendUint64(dst, e.Gen0MinBudgetConfig)
+	dst = le.AppendUint64(dst, e.Gen0MaxBudgetConfig)
+	dst = le.AppendUint32(dst, e.HighMemPercentConfig)
+	dst = le.AppendUint32(dst, uint32(e.BitSettings))
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindGCSettingsRundown.
+func (*GCSettingsRundown) EventKind() Kind { return KindGCSettingsRundown }
+
+// MethodDCEndVerbose is event 144 of the provider Microsoft-Windows-DotNETRuntimeRundown,
+// level Informational, any of the keywords Jit, NGen.
 type MethodDCEndVerbose struct {
 	MethodID           uint64
 	ModuleID           uint64
@@ -72,7 +93,29 @@ func (e *MethodDCEndVerbose) Decode(version uint32, payload []byte, ptrSize int)
 	return wrap("MethodDCEndVerbose", c.Err())
 }
 
-// DCEndComplete is event 146 of the provider Microsoft-Windows-DotNETRuntimeRundown.
+// Append appends e as a payload; see the package comment for its contract.
+func (e *MethodDCEndVerbose) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.MethodID)
+	dst = le.AppendUint64(dst, e.ModuleID)
+	dst = le.AppendUint64(dst, e.MethodStartAddress)
+	dst = le.AppendUint32(dst, e.MethodSize)
+	dst = le.AppendUint32(dst, e.MethodToken)
+	dst = le.AppendUint32(dst, e.MethodFlags)
+	dst = appendUTF16z(dst, e.MethodNamespace)
+	dst = appendUTF16z(dst, e.MethodName)
+	dst = appendUTF16z(dst, e.MethodSignature)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	if version >= 2 {
+		dst = le.AppendUint64(dst, e.ReJITID)
+	}
+	return dst
+}
+
+// EventKind is KindMethodDCEndVerbose.
+func (*MethodDCEndVerbose) EventKind() Kind { return KindMethodDCEndVerbose }
+
+// DCEndComplete is event 146 of the provider Microsoft-Windows-DotNETRuntimeRundown,
+// level Informational, any of the keywords Loader, Jit, NGen, JittedMethodILToNativeMap.
 type DCEndComplete struct {
 	ClrInstanceID uint16
 }
@@ -84,7 +127,17 @@ func (e *DCEndComplete) Decode(version uint32, payload []byte, ptrSize int) erro
 	return wrap("DCEndComplete", c.Err())
 }
 
-// DCEndInit is event 148 of the provider Microsoft-Windows-DotNETRuntimeRundown.
+// Append appends e as a payload; see the package comment for its contract.
+func (e *DCEndComplete) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindDCEndComplete.
+func (*DCEndComplete) EventKind() Kind { return KindDCEndComplete }
+
+// DCEndInit is event 148 of the provider Microsoft-Windows-DotNETRuntimeRundown, level
+// Informational, any of the keywords Loader, Jit, NGen, JittedMethodILToNativeMap.
 type DCEndInit struct {
 	ClrInstanceID uint16
 }
@@ -96,8 +149,18 @@ func (e *DCEndInit) Decode(version uint32, payload []byte, ptrSize int) error {
 	return wrap("DCEndInit", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *DCEndInit) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindDCEndInit.
+func (*DCEndInit) EventKind() Kind { return KindDCEndInit }
+
 // MethodDCEndILToNativeMap is event 150 of the provider
-// Microsoft-Windows-DotNETRuntimeRundown.
+// Microsoft-Windows-DotNETRuntimeRundown, level Verbose, keyword
+// JittedMethodILToNativeMap.
 type MethodDCEndILToNativeMap struct {
 	MethodID          uint64
 	ReJITID           uint64
@@ -134,7 +197,31 @@ func (e *MethodDCEndILToNativeMap) Decode(version uint32, payload []byte, ptrSiz
 	return wrap("MethodDCEndILToNativeMap", c.Err())
 }
 
-// DomainModuleDCEnd is event 152 of the provider Microsoft-Windows-DotNETRuntimeRundown.
+// Append appends e as a payload; see the package comment for its contract.
+func (e *MethodDCEndILToNativeMap) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.MethodID)
+	dst = le.AppendUint64(dst, e.ReJITID)
+	dst = append(dst, e.MethodExtent)
+	n := min(len(e.ILOffsets), len(e.NativeOffsets), math.MaxUint16)
+	dst = le.AppendUint16(dst, uint16(n))
+	for _, v := range e.ILOffsets[:n] {
+		dst = le.AppendUint32(dst, v)
+	}
+	for _, v := range e.NativeOffsets[:n] {
+		dst = le.AppendUint32(dst, v)
+	}
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	if version >= 1 {
+		dst = le.AppendUint64(dst, e.ILVersionID)
+	}
+	return dst
+}
+
+// EventKind is KindMethodDCEndILToNativeMap.
+func (*MethodDCEndILToNativeMap) EventKind() Kind { return KindMethodDCEndILToNativeMap }
+
+// DomainModuleDCEnd is event 152 of the provider Microsoft-Windows-DotNETRuntimeRundown,
+// level Informational, keyword Loader.
 type DomainModuleDCEnd struct {
 	ModuleID         uint64
 	AssemblyID       uint64
@@ -160,7 +247,24 @@ func (e *DomainModuleDCEnd) Decode(version uint32, payload []byte, ptrSize int) 
 	return wrap("DomainModuleDCEnd", c.Err())
 }
 
-// ModuleDCEnd is event 154 of the provider Microsoft-Windows-DotNETRuntimeRundown.
+// Append appends e as a payload; see the package comment for its contract.
+func (e *DomainModuleDCEnd) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.ModuleID)
+	dst = le.AppendUint64(dst, e.AssemblyID)
+	dst = le.AppendUint64(dst, e.AppDomainID)
+	dst = le.AppendUint32(dst, e.ModuleFlags)
+	dst = le.AppendUint32(dst, e.Reserved1)
+	dst = appendUTF16z(dst, e.ModuleILPath)
+	dst = appendUTF16z(dst, e.ModuleNativePath)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindDomainModuleDCEnd.
+func (*DomainModuleDCEnd) EventKind() Kind { return KindDomainModuleDCEnd }
+
+// ModuleDCEnd is event 154 of the provider Microsoft-Windows-DotNETRuntimeRundown, level
+// Informational, any of the keywords Loader, PerfTrack.
 type ModuleDCEnd struct {
 	ModuleID            uint64
 	AssemblyID          uint64
@@ -196,7 +300,29 @@ func (e *ModuleDCEnd) Decode(version uint32, payload []byte, ptrSize int) error 
 	return wrap("ModuleDCEnd", c.Err())
 }
 
-// AssemblyDCEnd is event 156 of the provider Microsoft-Windows-DotNETRuntimeRundown.
+// Append appends e as a payload; see the package comment for its contract.
+func (e *ModuleDCEnd) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.ModuleID)
+	dst = le.AppendUint64(dst, e.AssemblyID)
+	dst = le.AppendUint32(dst, e.ModuleFlags)
+	dst = le.AppendUint32(dst, e.Reserved1)
+	dst = appendUTF16z(dst, e.ModuleILPath)
+	dst = appendUTF16z(dst, e.ModuleNativePath)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	dst = append(dst, e.ManagedPdbSignature[:]...)
+	dst = le.AppendUint32(dst, e.ManagedPdbAge)
+	dst = appendUTF16z(dst, e.ManagedPdbBuildPath)
+	dst = append(dst, e.NativePdbSignature[:]...)
+	dst = le.AppendUint32(dst, e.NativePdbAge)
+	dst = appendUTF16z(dst, e.NativePdbBuildPath)
+	return dst
+}
+
+// EventKind is KindModuleDCEnd.
+func (*ModuleDCEnd) EventKind() Kind { return KindModuleDCEnd }
+
+// AssemblyDCEnd is event 156 of the provider Microsoft-Windows-DotNETRuntimeRundown,
+// level Informational, keyword Loader.
 type AssemblyDCEnd struct {
 	AssemblyID                 uint64
 	AppDomainID                uint64
@@ -218,7 +344,22 @@ func (e *AssemblyDCEnd) Decode(version uint32, payload []byte, ptrSize int) erro
 	return wrap("AssemblyDCEnd", c.Err())
 }
 
-// AppDomainDCEnd is event 158 of the provider Microsoft-Windows-DotNETRuntimeRundown.
+// Append appends e as a payload; see the package comment for its contract.
+func (e *AssemblyDCEnd) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.AssemblyID)
+	dst = le.AppendUint64(dst, e.AppDomainID)
+	dst = le.AppendUint64(dst, e.BindingID)
+	dst = le.AppendUint32(dst, e.AssemblyFlags)
+	dst = appendUTF16z(dst, e.FullyQualifiedAssemblyName)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindAssemblyDCEnd.
+func (*AssemblyDCEnd) EventKind() Kind { return KindAssemblyDCEnd }
+
+// AppDomainDCEnd is event 158 of the provider Microsoft-Windows-DotNETRuntimeRundown,
+// level Informational, keyword Loader.
 type AppDomainDCEnd struct {
 	AppDomainID    uint64
 	AppDomainFlags uint32
@@ -237,6 +378,19 @@ func (e *AppDomainDCEnd) Decode(version uint32, payload []byte, ptrSize int) err
 	e.ClrInstanceID = c.U16()
 	return wrap("AppDomainDCEnd", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *AppDomainDCEnd) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.AppDomainID)
+	dst = le.AppendUint32(dst, e.AppDomainFlags)
+	dst = appendUTF16z(dst, e.AppDomainName)
+	dst = le.AppendUint32(dst, e.AppDomainIndex)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindAppDomainDCEnd.
+func (*AppDomainDCEnd) EventKind() Kind { return KindAppDomainDCEnd }
 
 // RuntimeInformationDCStart is event 187 of the provider
 // Microsoft-Windows-DotNETRuntimeRundown, level Informational.
@@ -284,3 +438,26 @@ func (e *RuntimeInformationDCStart) Decode(version uint32, payload []byte, ptrSi
 	e.RuntimeDllPath = c.UTF16()
 	return wrap("RuntimeInformationDCStart", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *RuntimeInformationDCStart) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	dst = le.AppendUint16(dst, uint16(e.Sku))
+	dst = le.AppendUint16(dst, e.BclMajorVersion)
+	dst = le.AppendUint16(dst, e.BclMinorVersion)
+	dst = le.AppendUint16(dst, e.BclBuildNumber)
+	dst = le.AppendUint16(dst, e.BclQfeNumber)
+	dst = le.AppendUint16(dst, e.VMMajorVersion)
+	dst = le.AppendUint16(dst, e.VMMinorVersion)
+	dst = le.AppendUint16(dst, e.VMBuildNumber)
+	dst = le.AppendUint16(dst, e.VMQfeNumber)
+	dst = le.AppendUint32(dst, uint32(e.StartupFlags))
+	dst = append(dst, uint8(e.StartupMode))
+	dst = appendUTF16z(dst, e.CommandLine)
+	dst = append(dst, e.ComObjectGuid[:]...)
+	dst = appendUTF16z(dst, e.RuntimeDllPath)
+	return dst
+}
+
+// EventKind is KindRuntimeInformationDCStart.
+func (*RuntimeInformationDCStart) EventKind() Kind { return KindRuntimeInformationDCStart }

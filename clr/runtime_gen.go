@@ -2,7 +2,11 @@
 
 package clr
 
-import "github.com/gctrail/gctrail/internal/binread"
+import (
+	"math"
+
+	"github.com/gctrail/gctrail/internal/binread"
+)
 
 // GCStart is event 1 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GC.
@@ -52,6 +56,26 @@ func (e *GCStart) Decode(version uint32, payload []byte, ptrSize int) error {
 	return wrap("GCStart", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCStart) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.Count)
+	if version >= 1 {
+		dst = le.AppendUint32(dst, e.Depth)
+	}
+	dst = le.AppendUint32(dst, uint32(e.Reason))
+	if version >= 1 {
+		dst = le.AppendUint32(dst, uint32(e.Type))
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	if version >= 2 {
+		dst = le.AppendUint64(dst, e.ClientSequenceNumber)
+	}
+	return dst
+}
+
+// EventKind is KindGCStart.
+func (*GCStart) EventKind() Kind { return KindGCStart }
+
 // GCEnd is event 2 of the provider Microsoft-Windows-DotNETRuntime, level Informational,
 // keyword GC.
 //
@@ -79,6 +103,22 @@ func (e *GCEnd) Decode(version uint32, payload []byte, ptrSize int) error {
 	return wrap("GCEnd", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCEnd) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.Count)
+	if version < 1 {
+		dst = le.AppendUint16(dst, uint16(e.Depth))
+	}
+	if version >= 1 {
+		dst = le.AppendUint32(dst, e.Depth)
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	return dst
+}
+
+// EventKind is KindGCEnd.
+func (*GCEnd) EventKind() Kind { return KindGCEnd }
+
 // GCRestartEEEnd is event 3 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GC.
 //
@@ -98,6 +138,17 @@ func (e *GCRestartEEEnd) Decode(version uint32, payload []byte, ptrSize int) err
 	}
 	return wrap("GCRestartEEEnd", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCRestartEEEnd) Append(dst []byte, version uint32, ptrSize int) []byte {
+	if version >= 1 {
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	return dst
+}
+
+// EventKind is KindGCRestartEEEnd.
+func (*GCRestartEEEnd) EventKind() Kind { return KindGCRestartEEEnd }
 
 // GCHeapStats is event 4 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GC.
@@ -163,6 +214,34 @@ func (e *GCHeapStats) Decode(version uint32, payload []byte, ptrSize int) error 
 	return wrap("GCHeapStats", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCHeapStats) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.GenerationSize0)
+	dst = le.AppendUint64(dst, e.TotalPromotedSize0)
+	dst = le.AppendUint64(dst, e.GenerationSize1)
+	dst = le.AppendUint64(dst, e.TotalPromotedSize1)
+	dst = le.AppendUint64(dst, e.GenerationSize2)
+	dst = le.AppendUint64(dst, e.TotalPromotedSize2)
+	dst = le.AppendUint64(dst, e.GenerationSize3)
+	dst = le.AppendUint64(dst, e.TotalPromotedSize3)
+	dst = le.AppendUint64(dst, e.FinalizationPromotedSize)
+	dst = le.AppendUint64(dst, e.FinalizationPromotedCount)
+	dst = le.AppendUint32(dst, e.PinnedObjectCount)
+	dst = le.AppendUint32(dst, e.SinkBlockCount)
+	dst = le.AppendUint32(dst, e.GCHandleCount)
+	if version >= 1 {
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	if version >= 2 {
+		dst = le.AppendUint64(dst, e.GenerationSize4)
+		dst = le.AppendUint64(dst, e.TotalPromotedSize4)
+	}
+	return dst
+}
+
+// EventKind is KindGCHeapStats.
+func (*GCHeapStats) EventKind() Kind { return KindGCHeapStats }
+
 // GCCreateSegment is event 5 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GC.
 //
@@ -189,6 +268,20 @@ func (e *GCCreateSegment) Decode(version uint32, payload []byte, ptrSize int) er
 	return wrap("GCCreateSegment", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCCreateSegment) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.Address)
+	dst = le.AppendUint64(dst, e.Size)
+	dst = le.AppendUint32(dst, uint32(e.Type))
+	if version >= 1 {
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	return dst
+}
+
+// EventKind is KindGCCreateSegment.
+func (*GCCreateSegment) EventKind() Kind { return KindGCCreateSegment }
+
 // GCFreeSegment is event 6 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GC.
 //
@@ -211,6 +304,18 @@ func (e *GCFreeSegment) Decode(version uint32, payload []byte, ptrSize int) erro
 	return wrap("GCFreeSegment", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCFreeSegment) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.Address)
+	if version >= 1 {
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	return dst
+}
+
+// EventKind is KindGCFreeSegment.
+func (*GCFreeSegment) EventKind() Kind { return KindGCFreeSegment }
+
 // GCRestartEEBegin is event 7 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GC.
 //
@@ -231,6 +336,17 @@ func (e *GCRestartEEBegin) Decode(version uint32, payload []byte, ptrSize int) e
 	return wrap("GCRestartEEBegin", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCRestartEEBegin) Append(dst []byte, version uint32, ptrSize int) []byte {
+	if version >= 1 {
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	return dst
+}
+
+// EventKind is KindGCRestartEEBegin.
+func (*GCRestartEEBegin) EventKind() Kind { return KindGCRestartEEBegin }
+
 // GCSuspendEEEnd is event 8 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GC.
 //
@@ -250,6 +366,17 @@ func (e *GCSuspendEEEnd) Decode(version uint32, payload []byte, ptrSize int) err
 	}
 	return wrap("GCSuspendEEEnd", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCSuspendEEEnd) Append(dst []byte, version uint32, ptrSize int) []byte {
+	if version >= 1 {
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	return dst
+}
+
+// EventKind is KindGCSuspendEEEnd.
+func (*GCSuspendEEEnd) EventKind() Kind { return KindGCSuspendEEEnd }
 
 // GCSuspendEEBegin is event 9 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GC.
@@ -286,6 +413,22 @@ func (e *GCSuspendEEBegin) Decode(version uint32, payload []byte, ptrSize int) e
 	}
 	return wrap("GCSuspendEEBegin", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCSuspendEEBegin) Append(dst []byte, version uint32, ptrSize int) []byte {
+	if version < 1 {
+		dst = le.AppendUint16(dst, uint16(e.Reason))
+	}
+	if version >= 1 {
+		dst = le.AppendUint32(dst, uint32(e.Reason))
+		dst = le.AppendUint32(dst, e.Count)
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	return dst
+}
+
+// EventKind is KindGCSuspendEEBegin.
+func (*GCSuspendEEBegin) EventKind() Kind { return KindGCSuspendEEBegin }
 
 // GCAllocationTick is event 10 of the provider Microsoft-Windows-DotNETRuntime, level
 // Verbose, keyword GC.
@@ -339,6 +482,31 @@ func (e *GCAllocationTick) Decode(version uint32, payload []byte, ptrSize int) e
 	return wrap("GCAllocationTick", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCAllocationTick) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.AllocationAmount)
+	dst = le.AppendUint32(dst, uint32(e.AllocationKind))
+	if version >= 1 {
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	if version >= 2 {
+		dst = le.AppendUint64(dst, e.AllocationAmount64)
+		dst = appendPtr(dst, e.TypeID, ptrSize)
+		dst = appendUTF16z(dst, e.TypeName)
+		dst = le.AppendUint32(dst, e.HeapIndex)
+	}
+	if version >= 3 {
+		dst = appendPtr(dst, e.Address, ptrSize)
+	}
+	if version >= 4 {
+		dst = le.AppendUint64(dst, e.ObjectSize)
+	}
+	return dst
+}
+
+// EventKind is KindGCAllocationTick.
+func (*GCAllocationTick) EventKind() Kind { return KindGCAllocationTick }
+
 // GCCreateConcurrentThread is event 11 of the provider Microsoft-Windows-DotNETRuntime,
 // level Informational, any of the keywords GC, Threading.
 //
@@ -358,6 +526,17 @@ func (e *GCCreateConcurrentThread) Decode(version uint32, payload []byte, ptrSiz
 	}
 	return wrap("GCCreateConcurrentThread", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCCreateConcurrentThread) Append(dst []byte, version uint32, ptrSize int) []byte {
+	if version >= 1 {
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	return dst
+}
+
+// EventKind is KindGCCreateConcurrentThread.
+func (*GCCreateConcurrentThread) EventKind() Kind { return KindGCCreateConcurrentThread }
 
 // GCTerminateConcurrentThread is event 12 of the provider
 // Microsoft-Windows-DotNETRuntime, level Informational, any of the keywords GC,
@@ -379,6 +558,17 @@ func (e *GCTerminateConcurrentThread) Decode(version uint32, payload []byte, ptr
 	}
 	return wrap("GCTerminateConcurrentThread", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCTerminateConcurrentThread) Append(dst []byte, version uint32, ptrSize int) []byte {
+	if version >= 1 {
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	return dst
+}
+
+// EventKind is KindGCTerminateConcurrentThread.
+func (*GCTerminateConcurrentThread) EventKind() Kind { return KindGCTerminateConcurrentThread }
 
 // GCFinalizersEnd is event 13 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GC.
@@ -402,6 +592,18 @@ func (e *GCFinalizersEnd) Decode(version uint32, payload []byte, ptrSize int) er
 	return wrap("GCFinalizersEnd", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCFinalizersEnd) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.Count)
+	if version >= 1 {
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	return dst
+}
+
+// EventKind is KindGCFinalizersEnd.
+func (*GCFinalizersEnd) EventKind() Kind { return KindGCFinalizersEnd }
+
 // GCFinalizersBegin is event 14 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GC.
 //
@@ -421,6 +623,17 @@ func (e *GCFinalizersBegin) Decode(version uint32, payload []byte, ptrSize int) 
 	}
 	return wrap("GCFinalizersBegin", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCFinalizersBegin) Append(dst []byte, version uint32, ptrSize int) []byte {
+	if version >= 1 {
+		dst = le.AppendUint16(dst, e.ClrInstanceID)
+	}
+	return dst
+}
+
+// EventKind is KindGCFinalizersBegin.
+func (*GCFinalizersBegin) EventKind() Kind { return KindGCFinalizersBegin }
 
 // BulkType is event 15 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword Type.
@@ -478,6 +691,31 @@ func (e *BulkType) Decode(version uint32, payload []byte, ptrSize int) error {
 	return wrap("BulkType", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *BulkType) Append(dst []byte, version uint32, ptrSize int) []byte {
+	n := len(e.Values)
+	dst = le.AppendUint32(dst, uint32(n))
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	for i := range e.Values[:n] {
+		v := &e.Values[i]
+		dst = le.AppendUint64(dst, v.TypeID)
+		dst = le.AppendUint64(dst, v.ModuleID)
+		dst = le.AppendUint32(dst, v.TypeNameID)
+		dst = le.AppendUint32(dst, uint32(v.Flags))
+		dst = append(dst, v.CorElementType)
+		dst = appendUTF16z(dst, v.Name)
+		n := len(v.TypeParameters)
+		dst = le.AppendUint32(dst, uint32(n))
+		for _, v := range v.TypeParameters[:n] {
+			dst = le.AppendUint64(dst, v)
+		}
+	}
+	return dst
+}
+
+// EventKind is KindBulkType.
+func (*BulkType) EventKind() Kind { return KindBulkType }
+
 // GCBulkRootEdge is event 16 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GCHeapDump.
 //
@@ -519,6 +757,25 @@ func (e *GCBulkRootEdge) Decode(version uint32, payload []byte, ptrSize int) err
 	return wrap("GCBulkRootEdge", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCBulkRootEdge) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.Index)
+	n := len(e.Values)
+	dst = le.AppendUint32(dst, uint32(n))
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	for i := range e.Values[:n] {
+		v := &e.Values[i]
+		dst = appendPtr(dst, v.RootedNodeAddress, ptrSize)
+		dst = append(dst, uint8(v.GCRootKind))
+		dst = le.AppendUint32(dst, uint32(v.GCRootFlag))
+		dst = appendPtr(dst, v.GCRootID, ptrSize)
+	}
+	return dst
+}
+
+// EventKind is KindGCBulkRootEdge.
+func (*GCBulkRootEdge) EventKind() Kind { return KindGCBulkRootEdge }
+
 // GCBulkRootConditionalWeakTableElementEdge is event 17 of the provider
 // Microsoft-Windows-DotNETRuntime, level Informational, keyword GCHeapDump.
 //
@@ -556,6 +813,26 @@ func (e *GCBulkRootConditionalWeakTableElementEdge) Decode(version uint32, paylo
 	}
 	expect(&c, len(e.Values), uint32(e.Count))
 	return wrap("GCBulkRootConditionalWeakTableElementEdge", c.Err())
+}
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCBulkRootConditionalWeakTableElementEdge) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.Index)
+	n := len(e.Values)
+	dst = le.AppendUint32(dst, uint32(n))
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	for i := range e.Values[:n] {
+		v := &e.Values[i]
+		dst = appendPtr(dst, v.GCKeyNodeID, ptrSize)
+		dst = appendPtr(dst, v.GCValueNodeID, ptrSize)
+		dst = appendPtr(dst, v.GCRootID, ptrSize)
+	}
+	return dst
+}
+
+// EventKind is KindGCBulkRootConditionalWeakTableElementEdge.
+func (*GCBulkRootConditionalWeakTableElementEdge) EventKind() Kind {
+	return KindGCBulkRootConditionalWeakTableElementEdge
 }
 
 // GCBulkNode is event 18 of the provider Microsoft-Windows-DotNETRuntime, level
@@ -602,6 +879,25 @@ func (e *GCBulkNode) Decode(version uint32, payload []byte, ptrSize int) error {
 	return wrap("GCBulkNode", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCBulkNode) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.Index)
+	n := len(e.Values)
+	dst = le.AppendUint32(dst, uint32(n))
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	for i := range e.Values[:n] {
+		v := &e.Values[i]
+		dst = appendPtr(dst, v.Address, ptrSize)
+		dst = le.AppendUint64(dst, v.Size)
+		dst = le.AppendUint64(dst, v.TypeID)
+		dst = le.AppendUint64(dst, v.EdgeCount)
+	}
+	return dst
+}
+
+// EventKind is KindGCBulkNode.
+func (*GCBulkNode) EventKind() Kind { return KindGCBulkNode }
+
 // GCBulkEdge is event 19 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GCHeapDump.
 //
@@ -639,6 +935,23 @@ func (e *GCBulkEdge) Decode(version uint32, payload []byte, ptrSize int) error {
 	return wrap("GCBulkEdge", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCBulkEdge) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.Index)
+	n := len(e.Values)
+	dst = le.AppendUint32(dst, uint32(n))
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	for i := range e.Values[:n] {
+		v := &e.Values[i]
+		dst = appendPtr(dst, v.Value, ptrSize)
+		dst = le.AppendUint32(dst, v.ReferencingFieldID)
+	}
+	return dst
+}
+
+// EventKind is KindGCBulkEdge.
+func (*GCBulkEdge) EventKind() Kind { return KindGCBulkEdge }
+
 // GCSampledObjectAllocationHigh is event 20 of the provider
 // Microsoft-Windows-DotNETRuntime, level Informational, keyword
 // GCSampledObjectAllocationHigh.
@@ -667,6 +980,19 @@ func (e *GCSampledObjectAllocationHigh) Decode(version uint32, payload []byte, p
 	e.ClrInstanceID = c.U16()
 	return wrap("GCSampledObjectAllocationHigh", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCSampledObjectAllocationHigh) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = appendPtr(dst, e.Address, ptrSize)
+	dst = appendPtr(dst, e.TypeID, ptrSize)
+	dst = le.AppendUint32(dst, e.ObjectCountForTypeSample)
+	dst = le.AppendUint64(dst, e.TotalSizeForTypeSample)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindGCSampledObjectAllocationHigh.
+func (*GCSampledObjectAllocationHigh) EventKind() Kind { return KindGCSampledObjectAllocationHigh }
 
 // GCBulkSurvivingObjectRanges is event 21 of the provider
 // Microsoft-Windows-DotNETRuntime, level Informational, keyword
@@ -704,6 +1030,23 @@ func (e *GCBulkSurvivingObjectRanges) Decode(version uint32, payload []byte, ptr
 	expect(&c, len(e.Values), uint32(e.Count))
 	return wrap("GCBulkSurvivingObjectRanges", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCBulkSurvivingObjectRanges) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.Index)
+	n := len(e.Values)
+	dst = le.AppendUint32(dst, uint32(n))
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	for i := range e.Values[:n] {
+		v := &e.Values[i]
+		dst = appendPtr(dst, v.RangeBase, ptrSize)
+		dst = le.AppendUint64(dst, v.RangeLength)
+	}
+	return dst
+}
+
+// EventKind is KindGCBulkSurvivingObjectRanges.
+func (*GCBulkSurvivingObjectRanges) EventKind() Kind { return KindGCBulkSurvivingObjectRanges }
 
 // GCBulkMovedObjectRanges is event 22 of the provider Microsoft-Windows-DotNETRuntime,
 // level Informational, keyword GCHeapSurvivalAndMovement.
@@ -743,6 +1086,24 @@ func (e *GCBulkMovedObjectRanges) Decode(version uint32, payload []byte, ptrSize
 	return wrap("GCBulkMovedObjectRanges", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCBulkMovedObjectRanges) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.Index)
+	n := len(e.Values)
+	dst = le.AppendUint32(dst, uint32(n))
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	for i := range e.Values[:n] {
+		v := &e.Values[i]
+		dst = appendPtr(dst, v.OldRangeBase, ptrSize)
+		dst = appendPtr(dst, v.NewRangeBase, ptrSize)
+		dst = le.AppendUint64(dst, v.RangeLength)
+	}
+	return dst
+}
+
+// EventKind is KindGCBulkMovedObjectRanges.
+func (*GCBulkMovedObjectRanges) EventKind() Kind { return KindGCBulkMovedObjectRanges }
+
 // GCGenerationRange is event 23 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GCHeapSurvivalAndMovement.
 //
@@ -772,6 +1133,19 @@ func (e *GCGenerationRange) Decode(version uint32, payload []byte, ptrSize int) 
 	return wrap("GCGenerationRange", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCGenerationRange) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = append(dst, e.Generation)
+	dst = appendPtr(dst, e.RangeStart, ptrSize)
+	dst = le.AppendUint64(dst, e.RangeUsedLength)
+	dst = le.AppendUint64(dst, e.RangeReservedLength)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindGCGenerationRange.
+func (*GCGenerationRange) EventKind() Kind { return KindGCGenerationRange }
+
 // GCMarkStackRoots is event 25 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GC.
 //
@@ -793,6 +1167,16 @@ func (e *GCMarkStackRoots) Decode(version uint32, payload []byte, ptrSize int) e
 	e.ClrInstanceID = c.U16()
 	return wrap("GCMarkStackRoots", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCMarkStackRoots) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.HeapNum)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindGCMarkStackRoots.
+func (*GCMarkStackRoots) EventKind() Kind { return KindGCMarkStackRoots }
 
 // GCMarkFinalizeQueueRoots is event 26 of the provider Microsoft-Windows-DotNETRuntime,
 // level Informational, keyword GC.
@@ -816,6 +1200,16 @@ func (e *GCMarkFinalizeQueueRoots) Decode(version uint32, payload []byte, ptrSiz
 	return wrap("GCMarkFinalizeQueueRoots", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCMarkFinalizeQueueRoots) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.HeapNum)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindGCMarkFinalizeQueueRoots.
+func (*GCMarkFinalizeQueueRoots) EventKind() Kind { return KindGCMarkFinalizeQueueRoots }
+
 // GCMarkHandles is event 27 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GC.
 //
@@ -837,6 +1231,16 @@ func (e *GCMarkHandles) Decode(version uint32, payload []byte, ptrSize int) erro
 	e.ClrInstanceID = c.U16()
 	return wrap("GCMarkHandles", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCMarkHandles) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.HeapNum)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindGCMarkHandles.
+func (*GCMarkHandles) EventKind() Kind { return KindGCMarkHandles }
 
 // GCMarkOlderGenerationRoots is event 28 of the provider Microsoft-Windows-DotNETRuntime,
 // level Informational, keyword GC.
@@ -860,6 +1264,16 @@ func (e *GCMarkOlderGenerationRoots) Decode(version uint32, payload []byte, ptrS
 	return wrap("GCMarkOlderGenerationRoots", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCMarkOlderGenerationRoots) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.HeapNum)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindGCMarkOlderGenerationRoots.
+func (*GCMarkOlderGenerationRoots) EventKind() Kind { return KindGCMarkOlderGenerationRoots }
+
 // FinalizeObject is event 29 of the provider Microsoft-Windows-DotNETRuntime, level
 // Verbose, keyword GC.
 //
@@ -881,6 +1295,17 @@ func (e *FinalizeObject) Decode(version uint32, payload []byte, ptrSize int) err
 	e.ClrInstanceID = c.U16()
 	return wrap("FinalizeObject", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *FinalizeObject) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = appendPtr(dst, e.TypeID, ptrSize)
+	dst = appendPtr(dst, e.ObjectID, ptrSize)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindFinalizeObject.
+func (*FinalizeObject) EventKind() Kind { return KindFinalizeObject }
 
 // SetGCHandle is event 30 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GCHandle.
@@ -908,6 +1333,20 @@ func (e *SetGCHandle) Decode(version uint32, payload []byte, ptrSize int) error 
 	return wrap("SetGCHandle", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *SetGCHandle) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = appendPtr(dst, e.HandleID, ptrSize)
+	dst = appendPtr(dst, e.ObjectID, ptrSize)
+	dst = le.AppendUint32(dst, uint32(e.Kind))
+	dst = le.AppendUint32(dst, e.Generation)
+	dst = le.AppendUint64(dst, e.AppDomainID)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindSetGCHandle.
+func (*SetGCHandle) EventKind() Kind { return KindSetGCHandle }
+
 // DestroyGCHandle is event 31 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GCHandle.
 //
@@ -925,6 +1364,16 @@ func (e *DestroyGCHandle) Decode(version uint32, payload []byte, ptrSize int) er
 	e.ClrInstanceID = c.U16()
 	return wrap("DestroyGCHandle", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *DestroyGCHandle) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = appendPtr(dst, e.HandleID, ptrSize)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindDestroyGCHandle.
+func (*DestroyGCHandle) EventKind() Kind { return KindDestroyGCHandle }
 
 // GCSampledObjectAllocationLow is event 32 of the provider
 // Microsoft-Windows-DotNETRuntime, level Informational, keyword
@@ -955,6 +1404,19 @@ func (e *GCSampledObjectAllocationLow) Decode(version uint32, payload []byte, pt
 	return wrap("GCSampledObjectAllocationLow", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCSampledObjectAllocationLow) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = appendPtr(dst, e.Address, ptrSize)
+	dst = appendPtr(dst, e.TypeID, ptrSize)
+	dst = le.AppendUint32(dst, e.ObjectCountForTypeSample)
+	dst = le.AppendUint64(dst, e.TotalSizeForTypeSample)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindGCSampledObjectAllocationLow.
+func (*GCSampledObjectAllocationLow) EventKind() Kind { return KindGCSampledObjectAllocationLow }
+
 // PinObjectAtGCTime is event 33 of the provider Microsoft-Windows-DotNETRuntime, level
 // Verbose, keyword GC.
 //
@@ -979,6 +1441,19 @@ func (e *PinObjectAtGCTime) Decode(version uint32, payload []byte, ptrSize int) 
 	return wrap("PinObjectAtGCTime", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *PinObjectAtGCTime) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = appendPtr(dst, e.HandleID, ptrSize)
+	dst = appendPtr(dst, e.ObjectID, ptrSize)
+	dst = le.AppendUint64(dst, e.ObjectSize)
+	dst = appendUTF16z(dst, e.TypeName)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindPinObjectAtGCTime.
+func (*PinObjectAtGCTime) EventKind() Kind { return KindPinObjectAtGCTime }
+
 // GCTriggered is event 35 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GC.
 //
@@ -999,6 +1474,16 @@ func (e *GCTriggered) Decode(version uint32, payload []byte, ptrSize int) error 
 	e.ClrInstanceID = c.U16()
 	return wrap("GCTriggered", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCTriggered) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, uint32(e.Reason))
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindGCTriggered.
+func (*GCTriggered) EventKind() Kind { return KindGCTriggered }
 
 // GCBulkRootCCW is event 36 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GCHeapDump.
@@ -1044,6 +1529,27 @@ func (e *GCBulkRootCCW) Decode(version uint32, payload []byte, ptrSize int) erro
 	return wrap("GCBulkRootCCW", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCBulkRootCCW) Append(dst []byte, version uint32, ptrSize int) []byte {
+	n := len(e.Values)
+	dst = le.AppendUint32(dst, uint32(n))
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	for i := range e.Values[:n] {
+		v := &e.Values[i]
+		dst = le.AppendUint64(dst, v.GCRootID)
+		dst = le.AppendUint64(dst, v.ObjectID)
+		dst = le.AppendUint64(dst, v.TypeID)
+		dst = le.AppendUint64(dst, v.IUnknown)
+		dst = le.AppendUint32(dst, v.RefCount)
+		dst = le.AppendUint32(dst, v.PeggedRefCount)
+		dst = le.AppendUint32(dst, uint32(v.Flags))
+	}
+	return dst
+}
+
+// EventKind is KindGCBulkRootCCW.
+func (*GCBulkRootCCW) EventKind() Kind { return KindGCBulkRootCCW }
+
 // GCBulkRCW is event 37 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GCHeapDump.
 //
@@ -1085,6 +1591,26 @@ func (e *GCBulkRCW) Decode(version uint32, payload []byte, ptrSize int) error {
 	expect(&c, len(e.Values), uint32(e.Count))
 	return wrap("GCBulkRCW", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCBulkRCW) Append(dst []byte, version uint32, ptrSize int) []byte {
+	n := len(e.Values)
+	dst = le.AppendUint32(dst, uint32(n))
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	for i := range e.Values[:n] {
+		v := &e.Values[i]
+		dst = le.AppendUint64(dst, v.ObjectID)
+		dst = le.AppendUint64(dst, v.TypeID)
+		dst = le.AppendUint64(dst, v.IUnknown)
+		dst = le.AppendUint64(dst, v.VTable)
+		dst = le.AppendUint32(dst, v.RefCount)
+		dst = le.AppendUint32(dst, uint32(v.Flags))
+	}
+	return dst
+}
+
+// EventKind is KindGCBulkRCW.
+func (*GCBulkRCW) EventKind() Kind { return KindGCBulkRCW }
 
 // GCBulkRootStaticVar is event 38 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GCHeapDump.
@@ -1132,10 +1658,30 @@ func (e *GCBulkRootStaticVar) Decode(version uint32, payload []byte, ptrSize int
 	return wrap("GCBulkRootStaticVar", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCBulkRootStaticVar) Append(dst []byte, version uint32, ptrSize int) []byte {
+	n := len(e.Values)
+	dst = le.AppendUint32(dst, uint32(n))
+	dst = le.AppendUint64(dst, e.AppDomainID)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	for i := range e.Values[:n] {
+		v := &e.Values[i]
+		dst = le.AppendUint64(dst, v.GCRootID)
+		dst = le.AppendUint64(dst, v.ObjectID)
+		dst = le.AppendUint64(dst, v.TypeID)
+		dst = le.AppendUint32(dst, uint32(v.Flags))
+		dst = appendUTF16z(dst, v.FieldName)
+	}
+	return dst
+}
+
+// EventKind is KindGCBulkRootStaticVar.
+func (*GCBulkRootStaticVar) EventKind() Kind { return KindGCBulkRootStaticVar }
+
 // GCDynamicEvent is event 39 of the provider Microsoft-Windows-DotNETRuntime, level
-// LogAlways, any of the keywords GC, GCHandle, GCHeapDump, GCSampledObjectAllocationHigh,
-// GCHeapSurvivalAndMovement, GCHeapCollect, GCHeapAndTypeNames,
-// GCSampledObjectAllocationLow.
+// Informational, any of the keywords GC, GCHandle, GCHeapDump,
+// GCSampledObjectAllocationHigh, GCHeapSurvivalAndMovement, GCHeapCollect,
+// GCHeapAndTypeNames, GCSampledObjectAllocationLow.
 //
 // Level LogAlways in the 2.1-3.1 manifest, Informational in newer ones. Payload of Data:
 // see DynamicKind.
@@ -1161,7 +1707,21 @@ func (e *GCDynamicEvent) Decode(version uint32, payload []byte, ptrSize int) err
 	return wrap("GCDynamicEvent", c.Err())
 }
 
-// ExceptionThrown is event 80 of the provider Microsoft-Windows-DotNETRuntime.
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCDynamicEvent) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = appendUTF16z(dst, e.Name)
+	n := len(e.Data)
+	dst = le.AppendUint32(dst, uint32(n))
+	dst = append(dst, e.Data[:n]...)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindGCDynamicEvent.
+func (*GCDynamicEvent) EventKind() Kind { return KindGCDynamicEvent }
+
+// ExceptionThrown is event 80 of the provider Microsoft-Windows-DotNETRuntime, level
+// Error, any of the keywords Exception, Monitoring.
 type ExceptionThrown struct {
 	ExceptionType    UTF16
 	ExceptionMessage UTF16
@@ -1183,8 +1743,22 @@ func (e *ExceptionThrown) Decode(version uint32, payload []byte, ptrSize int) er
 	return wrap("ExceptionThrown", c.Err())
 }
 
-// ClrStackWalk is event 82 of the provider Microsoft-Windows-DotNETRuntime, keyword
-// Stack.
+// Append appends e as a payload; see the package comment for its contract.
+func (e *ExceptionThrown) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = appendUTF16z(dst, e.ExceptionType)
+	dst = appendUTF16z(dst, e.ExceptionMessage)
+	dst = appendPtr(dst, e.ExceptionEIP, ptrSize)
+	dst = le.AppendUint32(dst, e.ExceptionHRESULT)
+	dst = le.AppendUint16(dst, e.ExceptionFlags)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindExceptionThrown.
+func (*ExceptionThrown) EventKind() Kind { return KindExceptionThrown }
+
+// ClrStackWalk is event 82 of the provider Microsoft-Windows-DotNETRuntime, level
+// LogAlways, keyword Stack.
 //
 // In ETW traces, the stack of the last event of the same process and thread that has none
 // yet.
@@ -1211,7 +1785,24 @@ func (e *ClrStackWalk) Decode(version uint32, payload []byte, ptrSize int) error
 	return wrap("ClrStackWalk", c.Err())
 }
 
-// MethodLoadVerbose is event 143 of the provider Microsoft-Windows-DotNETRuntime.
+// Append appends e as a payload; see the package comment for its contract.
+func (e *ClrStackWalk) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	dst = append(dst, e.Reserved1)
+	dst = append(dst, e.Reserved2)
+	n := len(e.Stack)
+	dst = le.AppendUint32(dst, uint32(n))
+	for _, v := range e.Stack[:n] {
+		dst = appendPtr(dst, v, ptrSize)
+	}
+	return dst
+}
+
+// EventKind is KindClrStackWalk.
+func (*ClrStackWalk) EventKind() Kind { return KindClrStackWalk }
+
+// MethodLoadVerbose is event 143 of the provider Microsoft-Windows-DotNETRuntime, level
+// Informational, any of the keywords Jit, NGen.
 //
 // MethodFlags: 1 dynamic, 2 generic, 4 has shared generic code, 8 jitted, 0x10 JIT
 // helper, 0x20 and 0x40 precompiled code rejected by the profiler and by the loader; bits
@@ -1252,7 +1843,29 @@ func (e *MethodLoadVerbose) Decode(version uint32, payload []byte, ptrSize int) 
 	return wrap("MethodLoadVerbose", c.Err())
 }
 
-// MethodUnloadVerbose is event 144 of the provider Microsoft-Windows-DotNETRuntime.
+// Append appends e as a payload; see the package comment for its contract.
+func (e *MethodLoadVerbose) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.MethodID)
+	dst = le.AppendUint64(dst, e.ModuleID)
+	dst = le.AppendUint64(dst, e.MethodStartAddress)
+	dst = le.AppendUint32(dst, e.MethodSize)
+	dst = le.AppendUint32(dst, e.MethodToken)
+	dst = le.AppendUint32(dst, e.MethodFlags)
+	dst = appendUTF16z(dst, e.MethodNamespace)
+	dst = appendUTF16z(dst, e.MethodName)
+	dst = appendUTF16z(dst, e.MethodSignature)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	if version >= 2 {
+		dst = le.AppendUint64(dst, e.ReJITID)
+	}
+	return dst
+}
+
+// EventKind is KindMethodLoadVerbose.
+func (*MethodLoadVerbose) EventKind() Kind { return KindMethodLoadVerbose }
+
+// MethodUnloadVerbose is event 144 of the provider Microsoft-Windows-DotNETRuntime, level
+// Informational, any of the keywords Jit, NGen.
 type MethodUnloadVerbose struct {
 	MethodID           uint64
 	ModuleID           uint64
@@ -1287,7 +1900,29 @@ func (e *MethodUnloadVerbose) Decode(version uint32, payload []byte, ptrSize int
 	return wrap("MethodUnloadVerbose", c.Err())
 }
 
-// MethodJittingStarted is event 145 of the provider Microsoft-Windows-DotNETRuntime.
+// Append appends e as a payload; see the package comment for its contract.
+func (e *MethodUnloadVerbose) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.MethodID)
+	dst = le.AppendUint64(dst, e.ModuleID)
+	dst = le.AppendUint64(dst, e.MethodStartAddress)
+	dst = le.AppendUint32(dst, e.MethodSize)
+	dst = le.AppendUint32(dst, e.MethodToken)
+	dst = le.AppendUint32(dst, e.MethodFlags)
+	dst = appendUTF16z(dst, e.MethodNamespace)
+	dst = appendUTF16z(dst, e.MethodName)
+	dst = appendUTF16z(dst, e.MethodSignature)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	if version >= 2 {
+		dst = le.AppendUint64(dst, e.ReJITID)
+	}
+	return dst
+}
+
+// EventKind is KindMethodUnloadVerbose.
+func (*MethodUnloadVerbose) EventKind() Kind { return KindMethodUnloadVerbose }
+
+// MethodJittingStarted is event 145 of the provider Microsoft-Windows-DotNETRuntime,
+// level Verbose, keyword Jit.
 type MethodJittingStarted struct {
 	MethodID        uint64
 	ModuleID        uint64
@@ -1313,7 +1948,24 @@ func (e *MethodJittingStarted) Decode(version uint32, payload []byte, ptrSize in
 	return wrap("MethodJittingStarted", c.Err())
 }
 
-// DomainModuleLoad is event 151 of the provider Microsoft-Windows-DotNETRuntime.
+// Append appends e as a payload; see the package comment for its contract.
+func (e *MethodJittingStarted) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.MethodID)
+	dst = le.AppendUint64(dst, e.ModuleID)
+	dst = le.AppendUint32(dst, e.MethodToken)
+	dst = le.AppendUint32(dst, e.MethodILSize)
+	dst = appendUTF16z(dst, e.MethodNamespace)
+	dst = appendUTF16z(dst, e.MethodName)
+	dst = appendUTF16z(dst, e.MethodSignature)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindMethodJittingStarted.
+func (*MethodJittingStarted) EventKind() Kind { return KindMethodJittingStarted }
+
+// DomainModuleLoad is event 151 of the provider Microsoft-Windows-DotNETRuntime, level
+// Informational, keyword Loader.
 type DomainModuleLoad struct {
 	ModuleID         uint64
 	AssemblyID       uint64
@@ -1339,7 +1991,24 @@ func (e *DomainModuleLoad) Decode(version uint32, payload []byte, ptrSize int) e
 	return wrap("DomainModuleLoad", c.Err())
 }
 
-// ModuleLoad is event 152 of the provider Microsoft-Windows-DotNETRuntime.
+// Append appends e as a payload; see the package comment for its contract.
+func (e *DomainModuleLoad) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.ModuleID)
+	dst = le.AppendUint64(dst, e.AssemblyID)
+	dst = le.AppendUint64(dst, e.AppDomainID)
+	dst = le.AppendUint32(dst, e.ModuleFlags)
+	dst = le.AppendUint32(dst, e.Reserved1)
+	dst = appendUTF16z(dst, e.ModuleILPath)
+	dst = appendUTF16z(dst, e.ModuleNativePath)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindDomainModuleLoad.
+func (*DomainModuleLoad) EventKind() Kind { return KindDomainModuleLoad }
+
+// ModuleLoad is event 152 of the provider Microsoft-Windows-DotNETRuntime, level
+// Informational, any of the keywords Loader, PerfTrack.
 type ModuleLoad struct {
 	ModuleID            uint64
 	AssemblyID          uint64
@@ -1375,7 +2044,29 @@ func (e *ModuleLoad) Decode(version uint32, payload []byte, ptrSize int) error {
 	return wrap("ModuleLoad", c.Err())
 }
 
-// AssemblyLoad is event 154 of the provider Microsoft-Windows-DotNETRuntime.
+// Append appends e as a payload; see the package comment for its contract.
+func (e *ModuleLoad) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.ModuleID)
+	dst = le.AppendUint64(dst, e.AssemblyID)
+	dst = le.AppendUint32(dst, e.ModuleFlags)
+	dst = le.AppendUint32(dst, e.Reserved1)
+	dst = appendUTF16z(dst, e.ModuleILPath)
+	dst = appendUTF16z(dst, e.ModuleNativePath)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	dst = append(dst, e.ManagedPdbSignature[:]...)
+	dst = le.AppendUint32(dst, e.ManagedPdbAge)
+	dst = appendUTF16z(dst, e.ManagedPdbBuildPath)
+	dst = append(dst, e.NativePdbSignature[:]...)
+	dst = le.AppendUint32(dst, e.NativePdbAge)
+	dst = appendUTF16z(dst, e.NativePdbBuildPath)
+	return dst
+}
+
+// EventKind is KindModuleLoad.
+func (*ModuleLoad) EventKind() Kind { return KindModuleLoad }
+
+// AssemblyLoad is event 154 of the provider Microsoft-Windows-DotNETRuntime, level
+// Informational, keyword Loader.
 type AssemblyLoad struct {
 	AssemblyID                 uint64
 	AppDomainID                uint64
@@ -1396,6 +2087,20 @@ func (e *AssemblyLoad) Decode(version uint32, payload []byte, ptrSize int) error
 	e.ClrInstanceID = c.U16()
 	return wrap("AssemblyLoad", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *AssemblyLoad) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.AssemblyID)
+	dst = le.AppendUint64(dst, e.AppDomainID)
+	dst = le.AppendUint64(dst, e.BindingID)
+	dst = le.AppendUint32(dst, e.AssemblyFlags)
+	dst = appendUTF16z(dst, e.FullyQualifiedAssemblyName)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindAssemblyLoad.
+func (*AssemblyLoad) EventKind() Kind { return KindAssemblyLoad }
 
 // RuntimeInformationStart is event 187 of the provider Microsoft-Windows-DotNETRuntime,
 // level Informational.
@@ -1442,7 +2147,31 @@ func (e *RuntimeInformationStart) Decode(version uint32, payload []byte, ptrSize
 	return wrap("RuntimeInformationStart", c.Err())
 }
 
-// MethodILToNativeMap is event 190 of the provider Microsoft-Windows-DotNETRuntime.
+// Append appends e as a payload; see the package comment for its contract.
+func (e *RuntimeInformationStart) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	dst = le.AppendUint16(dst, uint16(e.Sku))
+	dst = le.AppendUint16(dst, e.BclMajorVersion)
+	dst = le.AppendUint16(dst, e.BclMinorVersion)
+	dst = le.AppendUint16(dst, e.BclBuildNumber)
+	dst = le.AppendUint16(dst, e.BclQfeNumber)
+	dst = le.AppendUint16(dst, e.VMMajorVersion)
+	dst = le.AppendUint16(dst, e.VMMinorVersion)
+	dst = le.AppendUint16(dst, e.VMBuildNumber)
+	dst = le.AppendUint16(dst, e.VMQfeNumber)
+	dst = le.AppendUint32(dst, uint32(e.StartupFlags))
+	dst = append(dst, uint8(e.StartupMode))
+	dst = appendUTF16z(dst, e.CommandLine)
+	dst = append(dst, e.ComObjectGuid[:]...)
+	dst = appendUTF16z(dst, e.RuntimeDllPath)
+	return dst
+}
+
+// EventKind is KindRuntimeInformationStart.
+func (*RuntimeInformationStart) EventKind() Kind { return KindRuntimeInformationStart }
+
+// MethodILToNativeMap is event 190 of the provider Microsoft-Windows-DotNETRuntime, level
+// Verbose, keyword JittedMethodILToNativeMap.
 type MethodILToNativeMap struct {
 	MethodID          uint64
 	ReJITID           uint64
@@ -1479,6 +2208,29 @@ func (e *MethodILToNativeMap) Decode(version uint32, payload []byte, ptrSize int
 	return wrap("MethodILToNativeMap", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *MethodILToNativeMap) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.MethodID)
+	dst = le.AppendUint64(dst, e.ReJITID)
+	dst = append(dst, e.MethodExtent)
+	n := min(len(e.ILOffsets), len(e.NativeOffsets), math.MaxUint16)
+	dst = le.AppendUint16(dst, uint16(n))
+	for _, v := range e.ILOffsets[:n] {
+		dst = le.AppendUint32(dst, v)
+	}
+	for _, v := range e.NativeOffsets[:n] {
+		dst = le.AppendUint32(dst, v)
+	}
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	if version >= 1 {
+		dst = le.AppendUint64(dst, e.ILVersionID)
+	}
+	return dst
+}
+
+// EventKind is KindMethodILToNativeMap.
+func (*MethodILToNativeMap) EventKind() Kind { return KindMethodILToNativeMap }
+
 // IncreaseMemoryPressure is event 200 of the provider Microsoft-Windows-DotNETRuntime,
 // level Verbose, keyword GC.
 //
@@ -1498,6 +2250,16 @@ func (e *IncreaseMemoryPressure) Decode(version uint32, payload []byte, ptrSize 
 	return wrap("IncreaseMemoryPressure", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *IncreaseMemoryPressure) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.BytesAllocated)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindIncreaseMemoryPressure.
+func (*IncreaseMemoryPressure) EventKind() Kind { return KindIncreaseMemoryPressure }
+
 // DecreaseMemoryPressure is event 201 of the provider Microsoft-Windows-DotNETRuntime,
 // level Verbose, keyword GC.
 //
@@ -1516,6 +2278,16 @@ func (e *DecreaseMemoryPressure) Decode(version uint32, payload []byte, ptrSize 
 	e.ClrInstanceID = c.U16()
 	return wrap("DecreaseMemoryPressure", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *DecreaseMemoryPressure) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.BytesFreed)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindDecreaseMemoryPressure.
+func (*DecreaseMemoryPressure) EventKind() Kind { return KindDecreaseMemoryPressure }
 
 // GCMarkWithType is event 202 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GC.
@@ -1545,6 +2317,18 @@ func (e *GCMarkWithType) Decode(version uint32, payload []byte, ptrSize int) err
 	return wrap("GCMarkWithType", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCMarkWithType) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.HeapNum)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	dst = le.AppendUint32(dst, uint32(e.Type))
+	dst = le.AppendUint64(dst, e.Bytes)
+	return dst
+}
+
+// EventKind is KindGCMarkWithType.
+func (*GCMarkWithType) EventKind() Kind { return KindGCMarkWithType }
+
 // GCJoin is event 203 of the provider Microsoft-Windows-DotNETRuntime, level Verbose,
 // keyword GC.
 //
@@ -1573,6 +2357,19 @@ func (e *GCJoin) Decode(version uint32, payload []byte, ptrSize int) error {
 	e.JoinID = JoinStage(c.U32())
 	return wrap("GCJoin", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCJoin) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, uint32(e.Heap))
+	dst = le.AppendUint32(dst, uint32(e.JoinTime))
+	dst = le.AppendUint32(dst, uint32(e.JoinType))
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	dst = le.AppendUint32(dst, uint32(e.JoinID))
+	return dst
+}
+
+// EventKind is KindGCJoin.
+func (*GCJoin) EventKind() Kind { return KindGCJoin }
 
 // GCPerHeapHistory is event 204 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GC.
@@ -1659,6 +2456,43 @@ func (e *GCPerHeapHistory) Decode(version uint32, payload []byte, ptrSize int) e
 	return wrap("GCPerHeapHistory", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCPerHeapHistory) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	dst = appendPtr(dst, e.FreeListAllocated, ptrSize)
+	dst = appendPtr(dst, e.FreeListRejected, ptrSize)
+	dst = appendPtr(dst, e.EndOfSegAllocated, ptrSize)
+	dst = appendPtr(dst, e.CondemnedAllocated, ptrSize)
+	dst = appendPtr(dst, e.PinnedAllocated, ptrSize)
+	dst = appendPtr(dst, e.PinnedAllocatedAdvance, ptrSize)
+	dst = le.AppendUint32(dst, e.RunningFreeListEfficiency)
+	dst = le.AppendUint32(dst, uint32(e.CondemnReasons0))
+	dst = le.AppendUint32(dst, uint32(e.CondemnReasons1))
+	dst = le.AppendUint32(dst, uint32(e.CompactMechanisms))
+	dst = le.AppendUint32(dst, uint32(e.ExpandMechanisms))
+	dst = le.AppendUint32(dst, e.HeapIndex)
+	dst = appendPtr(dst, e.ExtraGen0Commit, ptrSize)
+	n := len(e.Values)
+	dst = le.AppendUint32(dst, uint32(n))
+	for i := range e.Values[:n] {
+		v := &e.Values[i]
+		dst = appendPtr(dst, v.SizeBefore, ptrSize)
+		dst = appendPtr(dst, v.FreeListBefore, ptrSize)
+		dst = appendPtr(dst, v.FreeObjBefore, ptrSize)
+		dst = appendPtr(dst, v.SizeAfter, ptrSize)
+		dst = appendPtr(dst, v.FreeListAfter, ptrSize)
+		dst = appendPtr(dst, v.FreeObjAfter, ptrSize)
+		dst = appendPtr(dst, v.In, ptrSize)
+		dst = appendPtr(dst, v.PinnedSurv, ptrSize)
+		dst = appendPtr(dst, v.NonePinnedSurv, ptrSize)
+		dst = appendPtr(dst, v.NewAllocation, ptrSize)
+	}
+	return dst
+}
+
+// EventKind is KindGCPerHeapHistory.
+func (*GCPerHeapHistory) EventKind() Kind { return KindGCPerHeapHistory }
+
 // GCGlobalHeapHistory is event 205 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GC.
 //
@@ -1726,6 +2560,35 @@ func (e *GCGlobalHeapHistory) Decode(version uint32, payload []byte, ptrSize int
 	return wrap("GCGlobalHeapHistory", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCGlobalHeapHistory) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.FinalYoungestDesired)
+	dst = le.AppendUint32(dst, uint32(e.NumHeaps))
+	dst = le.AppendUint32(dst, e.CondemnedGeneration)
+	dst = le.AppendUint32(dst, e.Gen0ReductionCount)
+	dst = le.AppendUint32(dst, uint32(e.Reason))
+	dst = le.AppendUint32(dst, uint32(e.GlobalMechanisms))
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	dst = le.AppendUint32(dst, uint32(e.PauseMode))
+	dst = le.AppendUint32(dst, e.MemoryPressure)
+	if version >= 3 {
+		dst = le.AppendUint32(dst, uint32(e.CondemnReasons0))
+		dst = le.AppendUint32(dst, uint32(e.CondemnReasons1))
+	}
+	if version >= 4 {
+		n := len(e.Values)
+		dst = le.AppendUint32(dst, uint32(n))
+		for i := range e.Values[:n] {
+			v := &e.Values[i]
+			dst = le.AppendUint32(dst, v.Time)
+		}
+	}
+	return dst
+}
+
+// EventKind is KindGCGlobalHeapHistory.
+func (*GCGlobalHeapHistory) EventKind() Kind { return KindGCGlobalHeapHistory }
+
 // GenAwareBegin is event 206 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GCHeapDump.
 //
@@ -1744,6 +2607,16 @@ func (e *GenAwareBegin) Decode(version uint32, payload []byte, ptrSize int) erro
 	return wrap("GenAwareBegin", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GenAwareBegin) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.Count)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindGenAwareBegin.
+func (*GenAwareBegin) EventKind() Kind { return KindGenAwareBegin }
+
 // GenAwareEnd is event 207 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GCHeapDump.
 //
@@ -1761,6 +2634,16 @@ func (e *GenAwareEnd) Decode(version uint32, payload []byte, ptrSize int) error 
 	e.ClrInstanceID = c.U16()
 	return wrap("GenAwareEnd", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GenAwareEnd) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, e.Count)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindGenAwareEnd.
+func (*GenAwareEnd) EventKind() Kind { return KindGenAwareEnd }
 
 // GCLOHCompact is event 208 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword GC.
@@ -1807,6 +2690,26 @@ func (e *GCLOHCompact) Decode(version uint32, payload []byte, ptrSize int) error
 	return wrap("GCLOHCompact", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCLOHCompact) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	n := min(len(e.Values), math.MaxUint16)
+	dst = le.AppendUint16(dst, uint16(n))
+	for i := range e.Values[:n] {
+		v := &e.Values[i]
+		dst = le.AppendUint32(dst, v.TimePlan)
+		dst = le.AppendUint32(dst, v.TimeCompact)
+		dst = le.AppendUint32(dst, v.TimeRelocate)
+		dst = append(dst, zeros[:bySize(ptrSize, 0, 4)]...)
+		dst = appendPtr(dst, v.TotalRefs, ptrSize)
+		dst = appendPtr(dst, v.ZeroRefs, ptrSize)
+	}
+	return dst
+}
+
+// EventKind is KindGCLOHCompact.
+func (*GCLOHCompact) EventKind() Kind { return KindGCLOHCompact }
+
 // GCFitBucketInfo is event 209 of the provider Microsoft-Windows-DotNETRuntime, level
 // Verbose, keyword GC.
 //
@@ -1848,6 +2751,26 @@ func (e *GCFitBucketInfo) Decode(version uint32, payload []byte, ptrSize int) er
 	return wrap("GCFitBucketInfo", c.Err())
 }
 
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCFitBucketInfo) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	dst = le.AppendUint16(dst, uint16(e.BucketKind))
+	dst = le.AppendUint64(dst, e.TotalSize)
+	n := min(len(e.Values), math.MaxUint16)
+	dst = le.AppendUint16(dst, uint16(n))
+	for i := range e.Values[:n] {
+		v := &e.Values[i]
+		dst = le.AppendUint16(dst, v.Index)
+		dst = append(dst, zeros[:2]...)
+		dst = le.AppendUint32(dst, v.Count)
+		dst = appendPtr(dst, v.Size, ptrSize)
+	}
+	return dst
+}
+
+// EventKind is KindGCFitBucketInfo.
+func (*GCFitBucketInfo) EventKind() Kind { return KindGCFitBucketInfo }
+
 // AllocationSampled is event 303 of the provider Microsoft-Windows-DotNETRuntime, level
 // Informational, keyword AllocationSampling.
 //
@@ -1883,3 +2806,18 @@ func (e *AllocationSampled) Decode(version uint32, payload []byte, ptrSize int) 
 	e.SampledByteOffset = c.U64()
 	return wrap("AllocationSampled", c.Err())
 }
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *AllocationSampled) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint32(dst, uint32(e.AllocationKind))
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	dst = appendPtr(dst, e.TypeID, ptrSize)
+	dst = appendUTF16z(dst, e.TypeName)
+	dst = appendPtr(dst, e.Address, ptrSize)
+	dst = le.AppendUint64(dst, e.ObjectSize)
+	dst = le.AppendUint64(dst, e.SampledByteOffset)
+	return dst
+}
+
+// EventKind is KindAllocationSampled.
+func (*AllocationSampled) EventKind() Kind { return KindAllocationSampled }

@@ -9,6 +9,22 @@ import (
 // without the terminating zero. It shares the payload's memory.
 type UTF16 []byte
 
+// NewUTF16 encodes text.
+func NewUTF16(text string) UTF16 { return AppendUTF16(nil, text) }
+
+// AppendUTF16 appends text in UTF-16, without a terminating zero. What is not
+// UTF-8 becomes U+FFFD.
+func AppendUTF16(dst UTF16, text string) UTF16 {
+	for _, r := range text {
+		if r1, r2 := utf16.EncodeRune(r); r1 != utf8.RuneError {
+			dst = le.AppendUint16(le.AppendUint16(dst, uint16(r1)), uint16(r2))
+		} else {
+			dst = le.AppendUint16(dst, uint16(r))
+		}
+	}
+	return dst
+}
+
 // String decodes s. A surrogate without its other half becomes U+FFFD.
 func (s UTF16) String() string { return string(s.AppendTo(nil)) }
 

@@ -7,14 +7,6 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A tracepoint is an event that the runtime raises through LTTng.
-type tracepoint struct {
-	id       uint32
-	kind     Kind
-	level    uint8
-	keywords uint64
-}
-
 // tracepointProvider is what LTTng's names of the runtime's providers lack.
 const tracepointProvider = "Microsoft-Windows-"
 
@@ -33,11 +25,11 @@ func Tracepoint(name string) (trace.Descriptor, bool) {
 	}
 	event, version := splitVersion(event)
 	d := trace.Descriptor{Provider: tracepointProvider + provider, Name: event, Version: version}
-	t, ok := tracepoints[provider+":"+event]
-	if !ok || !schemas[t.kind].has(version) {
+	k, ok := tracepoints[provider+":"+event]
+	if !ok || !schemas[k].has(version) {
 		return d, false
 	}
-	d.ID, d.Level, d.Keywords, d.Opcode = t.id, t.level, t.keywords, t.kind.Opcode()
+	d.ID, d.Level, d.Keywords, d.Opcode = k.ID(), k.Level(), k.Keywords(), k.Opcode()
 	return d, true
 }
 

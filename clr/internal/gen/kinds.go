@@ -45,6 +45,14 @@ func (t *table) kindsFile() *writer {
 		}
 		w.p("}\n")
 	}
+	w.p("// newEvent makes the struct of each kind.")
+	w.p("var newEvent = [numKinds]func() Event{")
+	for _, p := range t.Providers {
+		for _, e := range p.Events {
+			w.p("Kind%s: func() Event { return new(%s) },", e.goName(), e.goName())
+		}
+	}
+	w.p("}")
 	return w
 }
 
@@ -64,22 +72,13 @@ func guidBytes(s string) string {
 	return strings.TrimSuffix(out.String(), ", ")
 }
 
-// testFile lets tests make the struct of any kind.
+// testFile lets tests make the struct of any kind of dynamic event.
 func (t *table) testFile() *writer {
 	w := &writer{}
-	w.p("type decoder interface{ Decode(version uint32, payload []byte, ptrSize int) error }\n")
-	w.p("// newStruct makes the struct of each kind.")
-	w.p("var newStruct = [numKinds]func() decoder{")
-	for _, p := range t.Providers {
-		for _, e := range p.Events {
-			w.p("Kind%s: func() decoder { return new(%s) },", e.goName(), e.goName())
-		}
-	}
-	w.p("}\n")
-	w.p("type dynamicDecoder interface{ Decode(data []byte) error }\n")
-	w.p("var newDynamic = [...]func() dynamicDecoder{")
+	w.p("type dynamicEncoding interface {\nDecode(data []byte) error\nAppend(dst []byte) []byte\n}\n")
+	w.p("var newDynamic = [...]func() dynamicEncoding{")
 	for _, e := range t.Dynamic {
-		w.p("Dynamic%s: func() dynamicDecoder { return new(%s) },", e.Name, e.Name)
+		w.p("Dynamic%s: func() dynamicEncoding { return new(%s) },", e.Name, e.Name)
 	}
 	w.p("}")
 	return w

@@ -9,7 +9,9 @@ func (t *table) layoutsFile() *writer {
 	w.p("var schemas = [numKinds]schema{")
 	for _, p := range t.Providers {
 		for _, e := range p.Events {
-			w.p("Kind%s: {name: %q, opcode: %d, layouts: []layout{", e.goName(), e.Name, e.Opcode)
+			w.p("Kind%s: {", e.goName())
+			w.p("name: %q, provider: %sProvider, id: %d, opcode: %d, level: %d, keywords: %#x,", e.Name, p.Go, e.ID, e.Opcode, levels[e.Level], e.mask())
+			w.p("layouts: []layout{")
 			for _, v := range e.Versions {
 				w.p("{version: %d,", v.Version)
 				if v.Version == 0 && e.TailPadding > 0 {
@@ -19,7 +21,7 @@ func (t *table) layoutsFile() *writer {
 				t.layoutFields(w, e.Fields, v.Version)
 				w.p("}},")
 			}
-			w.p("}},")
+			w.p("},\n},")
 		}
 	}
 	w.p("}\n")

@@ -38,7 +38,7 @@ func TestGeneratedFilesAreCurrent(t *testing.T) {
 }
 
 func TestTableErrors(t *testing.T) {
-	const head, tail = `{"providers": [{"name": "P", "events": [{"name": "E", "fields": [`, `]}]}]}`
+	const head, tail = `{"providers": [{"name": "P", "events": [{"name": "E", "level": "Verbose", "fields": [`, `]}]}]}`
 	for _, fields := range []string{
 		`{"name": "A", "type": "u24"}`,
 		`{"name": "A", "type": "u32", "enum": "Nothing"}`,
@@ -48,6 +48,11 @@ func TestTableErrors(t *testing.T) {
 	} {
 		if _, err := generate([]byte(head + fields + tail)); err == nil {
 			t.Errorf("no error for %s", fields)
+		}
+	}
+	for _, event := range []string{`{"level": "Loud"}`, `{"level": "Verbose", "keywords": ["Nothing"]}`} {
+		if _, err := generate([]byte(`{"providers": [{"events": [` + event + `]}]}`)); err == nil {
+			t.Errorf("no error for %s", event)
 		}
 	}
 }

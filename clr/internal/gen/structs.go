@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -10,6 +11,9 @@ const binread = "github.com/gctrail/gctrail/internal/binread"
 // providerFile has the structs of a provider's events.
 func (t *table) providerFile(p provider) *writer {
 	w := &writer{imports: []string{binread}}
+	if slices.ContainsFunc(p.Events, func(e event) bool { return needsMath(e.Fields) }) {
+		w.imports = []string{"math", binread}
+	}
 	for _, e := range p.Events {
 		w.eventDoc(&p, &e)
 		t.structs(w, &e)
@@ -18,6 +22,12 @@ func (t *table) providerFile(p provider) *writer {
 		w.p("c := binread.At(payload, 0)")
 		t.decodeBody(w, "e", e.goName(), &e, e.Fields)
 		w.p("return wrap(%q, c.Err())\n}\n", e.Name)
+		w.p("// Append appends e as a payload; see the package comment for its contract.")
+		w.p("func (e *%s) Append(dst []byte, version uint32, ptrSize int) []byte {", e.goName())
+		t.encodeBody(w, "e", e.goName(), &e, e.Fields)
+		w.p("return dst\n}\n")
+		w.p("// EventKind is Kind%s.", e.goName())
+		w.p("func (*%s) EventKind() Kind { return Kind%s }\n", e.goName(), e.goName())
 	}
 	return w
 }
@@ -42,6 +52,10 @@ func (t *table) dynamicFile() *writer {
 		w.p("c := binread.At(data, 0)")
 		t.decodeBody(w, "e", e.Name, &e, e.Fields)
 		w.p("return wrap(%q, c.Err())\n}\n", e.Name)
+		w.p("// Append appends e as GCDynamicEvent.Data.")
+		w.p("func (e *%s) Append(dst []byte) []byte {", e.Name)
+		t.encodeBody(w, "e", e.Name, &e, e.Fields)
+		w.p("return dst\n}\n")
 	}
 	return w
 }

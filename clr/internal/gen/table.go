@@ -130,7 +130,11 @@ func parseTable(b []byte) (*table, error) {
 	}
 	for _, p := range t.Providers {
 		for _, e := range p.Events {
-			if err := t.check(e.Fields, map[string]bool{}); err != nil {
+			err := checkEvent(&e)
+			if err == nil {
+				err = t.check(e.Fields, map[string]bool{})
+			}
+			if err != nil {
 				return nil, fmt.Errorf("%s %s: %w", p.Name, e.Name, err)
 			}
 		}
@@ -164,26 +168,27 @@ func (t *table) check(fields []field, seen map[string]bool) error {
 	return nil
 }
 
-// A scalar says how a type of the table is read and kept.
+// A scalar says how a type of the table is read, written and kept.
 type scalar struct {
 	goType string
 	read   string // the expression that reads it from cursor c
+	append string // that which appends it to dst
 	code   string // in a layout
 	size   sizes  // the least it takes
 }
 
 var scalars = map[string]scalar{
-	"u8":     {"uint8", "c.U8()", "codeU8", sizes{1, 1}},
-	"u16":    {"uint16", "c.U16()", "codeU16", sizes{2, 2}},
-	"u32":    {"uint32", "c.U32()", "codeU32", sizes{4, 4}},
-	"u64":    {"uint64", "c.U64()", "codeU64", sizes{8, 8}},
-	"ptr":    {"uint64", "c.Ptr(ptrSize)", "codePtr", sizes{4, 8}},
-	"i32":    {"int32", "int32(c.U32())", "codeI32", sizes{4, 4}},
-	"f32":    {"float32", "math.Float32frombits(c.U32())", "codeF32", sizes{4, 4}},
-	"bool32": {"bool", "c.U32() != 0", "codeBool32", sizes{4, 4}},
-	"utf16z": {"UTF16", "c.UTF16()", "codeUTF16", sizes{2, 2}},
-	"ansiz":  {"ANSI", "ansiz(&c, payload)", "codeANSI", sizes{1, 1}},
-	"guid":   {"GUID", "guid(&c)", "codeGUID", sizes{16, 16}},
+	"u8":     {"uint8", "c.U8()", "append(dst, %s)", "codeU8", sizes{1, 1}},
+	"u16":    {"uint16", "c.U16()", "le.AppendUint16(dst, %s)", "codeU16", sizes{2, 2}},
+	"u32":    {"uint32", "c.U32()", "le.AppendUint32(dst, %s)", "codeU32", sizes{4, 4}},
+	"u64":    {"uint64", "c.U64()", "le.AppendUint64(dst, %s)", "codeU64", sizes{8, 8}},
+	"ptr":    {"uint64", "c.Ptr(ptrSize)", "appendPtr(dst, %s, ptrSize)", "codePtr", sizes{4, 8}},
+	"i32":    {"int32", "int32(c.U32())", "le.AppendUint32(dst, uint32(%s))", "codeI32", sizes{4, 4}},
+	"f32":    {"float32", "math.Float32frombits(c.U32())", "le.AppendUint32(dst, math.Float32bits(%s))", "codeF32", sizes{4, 4}},
+	"bool32": {"bool", "c.U32() != 0", "appendBool32(dst, %s)", "codeBool32", sizes{4, 4}},
+	"utf16z": {"UTF16", "c.UTF16()", "appendUTF16z(dst, %s)", "codeUTF16", sizes{2, 2}},
+	"ansiz":  {"ANSI", "ansiz(&c, payload)", "appendANSIz(dst, %s)", "codeANSI", sizes{1, 1}},
+	"guid":   {"GUID", "guid(&c)", "append(dst, %s[:]...)", "codeGUID", sizes{16, 16}},
 }
 
 // code is the field's code in a layout.
