@@ -34,6 +34,7 @@ type Input struct {
 	// where the trace lies bare.
 	Compression string
 
+	parts  []*Input // of several files on one time line
 	meter  *meter
 	again  func() (*Input, error) // nil where the input can be read only once
 	file   io.Closer              // nil where it is the caller's
@@ -81,6 +82,13 @@ func Reader(r io.Reader, name string, opts Options) (*Input, error) {
 // Read is the number of bytes of the file read so far, at most Size where that
 // is known. It may be called from any goroutine.
 func (in *Input) Read() int64 {
+	if in.parts != nil {
+		var sum int64
+		for _, part := range in.parts {
+			sum += part.Read()
+		}
+		return sum
+	}
 	n := in.meter.n.Load()
 	if in.Size > 0 {
 		return min(n, in.Size)
@@ -100,6 +108,9 @@ func (in *Input) Reopen() (*Input, error) {
 // Close lets go of the file and of what reading it took.
 func (in *Input) Close() error {
 	err := in.peeler.close()
+	for _, part := range in.parts {
+		err = errors.Join(err, part.Close())
+	}
 	if in.file == nil {
 		return err
 	}
@@ -132,7 +143,7 @@ func (in *Input) open(opts Options) (*Input, error) {
 func (p *peeler) source(f *found, opts Options) (trace.Source, error) {
 	switch f.kind.class {
 	case eventPipe:
-		return nettrace.NewReader(f.r, nettrace.Options(opts)), nil
+		return nettrace.NewReader(f.r, nettrace.Options{Want: opts.Want, Stacks: opts.Stacks}), nil
 	case lttng:
 		r, err := openCTF(f.fsys, opts)
 		if err == nil {

@@ -37,6 +37,13 @@ func (c *Clock) Millis(ticks int64) float64 {
 	return float64(ticks) * 1000 / float64(c.Frequency)
 }
 
+// ticks converts a duration that is not negative to ticks, rounded down.
+func (c *Clock) ticks(d time.Duration) int64 {
+	hi, lo := bits.Mul64(uint64(d%time.Second), uint64(c.Frequency))
+	rest, _ := bits.Div64(hi, lo, uint64(time.Second))
+	return int64(d/time.Second)*c.Frequency + int64(rest)
+}
+
 func saturated(neg bool) time.Duration {
 	if neg {
 		return math.MinInt64

@@ -2,18 +2,11 @@ package cli
 
 import "github.com/spf13/cobra"
 
-// noArgs, oneFile and someFiles say what a command takes besides its flags.
+// noArgs and someFiles say what a command takes besides its flags.
 
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
 		return usagef(cmd, "no arguments are taken, got %q", args[0])
-	}
-	return nil
-}
-
-func oneFile(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return usagef(cmd, "one file is needed, got %d", len(args))
 	}
 	return nil
 }

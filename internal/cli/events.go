@@ -17,7 +17,7 @@ import (
 
 type eventsOptions struct {
 	selection
-	file      string
+	files     []string
 	format    choice
 	names     wordList
 	providers wordList
@@ -40,10 +40,13 @@ have their payload in base64. FILE may be -, standard input.`,
 		Example: `  gctrail events --name GCStart,GCEnd app.nettrace
   gctrail events --keywords gc --level informational --limit 100 app.nettrace
   gctrail events --provider System.Runtime --from 10s --to 20s app.nettrace`,
-		Args: oneFile,
+		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.file = args[0]
-			if opts.file == "-" && opts.process != "" {
+			opts.files = args
+			if len(args) > 1 && !opts.merge {
+				return usagef(cmd, "one file is needed, got %d; --merge reads several as one", len(args))
+			}
+			if slices.Contains(opts.files, "-") && opts.process != "" {
 				return usagef(cmd, "--process needs a file that can be read twice; use --pid")
 			}
 			return opts.run(cmd.Context(), std)
@@ -65,7 +68,7 @@ have their payload in base64. FILE may be -, standard input.`,
 }
 
 func (o *eventsOptions) run(ctx context.Context, std *stdio) error {
-	out, err := std.create(o.output, []string{o.file})
+	out, err := std.create(o.output, o.files)
 	if err != nil {
 		return err
 	}
@@ -75,7 +78,7 @@ func (o *eventsOptions) run(ctx context.Context, std *stdio) error {
 func (o *eventsOptions) write(ctx context.Context, std *stdio, out *output) error {
 	var events jsonl.Events
 	met := map[string]bool{} // names of wanted events
-	r, err := std.read(ctx, o.file, open.Options{
+	r, err := std.read(ctx, o.files, open.Options{
 		Stacks: true,
 		Want: func(d *trace.Descriptor) bool {
 			name := events.Name(d)
@@ -115,6 +118,7 @@ func (o *eventsOptions) write(ctx context.Context, std *stdio, out *output) erro
 	}
 	r.Close()
 	std.warn(r.in.Name, missing(r.in, nil))
+	std.warn(r.in.Name, unmerged(r.merged()))
 	for _, name := range o.names {
 		if !met[name] {
 			std.warn(r.in.Name, fmt.Sprintf("no event is named %s", name))

@@ -111,13 +111,13 @@ func (o *gcsOptions) run(ctx context.Context, std *stdio) error {
 		return err
 	}
 	w := o.newWriter(std, out)
-	err = each(o.files, func(path string) error { return o.list(ctx, std, out, w, path) })
+	err = each(o.groups(o.files), func(paths []string) error { return o.list(ctx, std, out, w, paths) })
 	return errors.Join(err, out.Close())
 }
 
-// list writes the collections of one trace.
-func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWriter, path string) error {
-	r, err := std.read(ctx, path, open.Options{Want: gc.Wants})
+// list writes the collections of one trace, or of several merged.
+func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWriter, paths []string) error {
+	r, err := std.read(ctx, paths, open.Options{Want: gc.Wants})
 	if err != nil {
 		return err
 	}
@@ -149,6 +149,7 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWrit
 	}
 	r.Close()
 	std.warn(r.in.Name, missing(r.in, incomplete))
+	std.warn(r.in.Name, unmerged(r.merged()))
 	switch {
 	case all == 0:
 		std.warn(r.in.Name, "no collections; was the trace taken with --profile gc-collect or another with the keyword gc?")

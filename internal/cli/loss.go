@@ -2,10 +2,13 @@ package cli
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // missing says what a trace that was read to its end lacks, and which
@@ -13,8 +16,9 @@ import (
 func missing(in *open.Input, incomplete []uint32) string {
 	var parts []string
 	loss := in.Source.Loss()
+	_, merged := in.Source.(*trace.Merged)
 	switch {
-	case loss.Cut && in.Size > 0 && in.Compression == "":
+	case loss.Cut && in.Size > 0 && in.Compression == "" && !merged:
 		parts = append(parts, "the file ends early at byte "+grouped(in.Size))
 	case loss.Cut:
 		parts = append(parts, "the trace ends early")
@@ -32,6 +36,28 @@ func missing(in *open.Input, incomplete []uint32) string {
 	}
 	if len(parts) > 0 && len(incomplete) > 0 {
 		parts = append(parts, incompleteText(incomplete))
+	}
+	return strings.Join(parts, "; ")
+}
+
+// unmerged says what does not fit in traces that are read as one; m may be nil.
+func unmerged(m *trace.Merged) string {
+	if m == nil {
+		return ""
+	}
+	var parts []string
+	if m.Apart() {
+		parts = append(parts, "the traces were not taken at the same time, or their clocks disagree")
+	}
+	var events uint64
+	var pids []string
+	for _, pid := range slices.Sorted(maps.Keys(m.LeftOut())) {
+		events += m.LeftOut()[pid]
+		pids = append(pids, strconv.FormatUint(pid, 10))
+	}
+	if events > 0 {
+		parts = append(parts, fmt.Sprintf("process %s is in more than one of the files: %s of the later ones left out",
+			strings.Join(pids, ", "), plural(int64(events), "event", "events")))
 	}
 	return strings.Join(parts, "; ")
 }

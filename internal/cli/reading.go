@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"slices"
+	"strings"
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/open"
@@ -14,21 +16,21 @@ import (
 // the user interrupts, and shows its progress.
 type reading struct {
 	trace.Source
-	path     string
+	paths    []string
 	in       *open.Input
 	ahead    *open.Input // the same trace once more, where it was asked for
 	ctx      context.Context
 	progress *progress
 }
 
-// read opens the trace at path.
-func (std *stdio) read(ctx context.Context, path string, opts open.Options) (*reading, error) {
-	in, err := open.File(path, opts)
+// read opens the trace at a path, or those at several paths as one.
+func (std *stdio) read(ctx context.Context, paths []string, opts open.Options) (*reading, error) {
+	in, err := open.Files(paths, opts)
 	if err != nil {
-		return nil, &inputError{path, err}
+		return nil, &inputError{strings.Join(paths, " + "), err}
 	}
 	std.showing = std.progress(in)
-	return &reading{Source: in.Source, path: path, in: in, ctx: ctx, progress: std.showing}, nil
+	return &reading{Source: in.Source, paths: paths, in: in, ctx: ctx, progress: std.showing}, nil
 }
 
 // Close ends the reading.
@@ -64,7 +66,7 @@ func (r *reading) Events() iter.Seq2[*trace.Event, error] {
 
 // collections yields the trace's collections.
 func (r *reading) collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
-	if r.path != "-" {
+	if !slices.Contains(r.paths, "-") {
 		m.Ahead = func() (trace.Source, error) { return r.again(gc.Identifies) }
 	}
 	return func(yield func(*gc.Collection, error) bool) {
@@ -79,7 +81,7 @@ func (r *reading) collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
 
 // again opens the trace once more, for some kinds of its events.
 func (r *reading) again(want func(*trace.Descriptor) bool) (trace.Source, error) {
-	in, err := open.File(r.path, open.Options{Want: want})
+	in, err := open.Files(r.paths, open.Options{Want: want})
 	if err != nil {
 		return nil, err
 	}
@@ -87,12 +89,18 @@ func (r *reading) again(want func(*trace.Descriptor) bool) (trace.Source, error)
 	return in.Source, nil
 }
 
+// merged is the trace as several that are read as one, else nil.
+func (r *reading) merged() *trace.Merged {
+	m, _ := r.Source.(*trace.Merged)
+	return m
+}
+
 // each reads traces one after the other. What cannot be read does not keep the
 // others from being read; what cannot be written does.
-func each(paths []string, one func(path string) error) error {
+func each(groups [][]string, one func(paths []string) error) error {
 	var failed []error
-	for _, path := range paths {
-		err := one(path)
+	for _, paths := range groups {
+		err := one(paths)
 		if err == nil {
 			continue
 		}

@@ -70,8 +70,8 @@ func (o *reportOptions) run(ctx context.Context, std *stdio) error {
 		return err
 	}
 	begun := 0
-	err = each(o.files, func(path string) error {
-		rep, err := o.gather(ctx, std, path)
+	err = each(o.groups(o.files), func(paths []string) error {
+		rep, err := o.gather(ctx, std, paths)
 		if err != nil {
 			return err
 		}

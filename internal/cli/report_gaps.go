@@ -47,6 +47,9 @@ func (rep *report) gaps(c *reportCase) []gap {
 	if rep.loss.Damaged > 0 {
 		add("", "What stood in %s that cannot be read: the file is damaged.", counted(rep.loss.Damaged, "place"))
 	}
+	if text := unmerged(rep.merged); text != "" {
+		add("", "How the files belong together: %s.", text)
+	}
 	if c == nil {
 		return gaps
 	}
@@ -174,21 +177,21 @@ func (rep *report) collectCommand(profile string) string {
 func (rep *report) next() []string {
 	if len(rep.cases) == 0 {
 		if rep.provider(clr.RuntimeProvider).keywords&keywordGC != 0 {
-			return []string{"gctrail events --limit 20 " + quoted(rep.path)}
+			return []string{"gctrail events --limit 20 " + rep.arguments()}
 		}
 		return []string{rep.collectCommand("gc-collect"), collectSelf}
 	}
 	c := &rep.cases[0]
-	list := "gctrail gcs " + quoted(rep.path)
+	list := "gctrail gcs " + rep.arguments()
 	if longest := c.Process.Longest; len(longest) > 0 {
 		shortest := longest[len(longest)-1].Pause().V
-		list = fmt.Sprintf("gctrail gcs --min-pause %v %s", shortest.Truncate(truncation(shortest)), quoted(rep.path))
+		list = fmt.Sprintf("gctrail gcs --min-pause %v %s", shortest.Truncate(truncation(shortest)), rep.arguments())
 	}
-	next := []string{list, "gctrail report --format json " + quoted(rep.path)}
+	next := []string{list, "gctrail report --format json " + rep.arguments()}
 	if rep.provider(clr.RuntimeProvider).level < verboseLevel {
 		next = append(next, rep.collectCommand("gc-verbose"))
 	} else {
-		next = append(next, "gctrail events --name GCAllocationTick "+quoted(rep.path))
+		next = append(next, "gctrail events --name GCAllocationTick "+rep.arguments())
 	}
 	return append(next, "gctrail report --explain pause")
 }
@@ -207,6 +210,21 @@ func (rep *report) writeNext(p *page) {
 	for _, command := range rep.next() {
 		p.command("  ", command)
 	}
+}
+
+// arguments are the report's files, for a command.
+func (rep *report) arguments() string {
+	var b strings.Builder
+	if len(rep.paths) > 1 {
+		b.WriteString("--merge ")
+	}
+	for i, path := range rep.paths {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(quoted(path))
+	}
+	return b.String()
 }
 
 // quoted writes a path as a shell takes it.

@@ -15,8 +15,9 @@ import (
 
 // A report is what one trace tells.
 type report struct {
-	name      string // of the file, as it was given
-	path      string // for commands
+	name      string        // of the file, as it was given
+	paths     []string      // for commands
+	merged    *trace.Merged // nil for a single file
 	info      *trace.Info
 	loss      *trace.Loss
 	collected []collected
@@ -40,8 +41,8 @@ type collected struct {
 }
 
 // gather reads a trace.
-func (o *reportOptions) gather(ctx context.Context, std *stdio, path string) (*report, error) {
-	r, err := std.read(ctx, path, open.Options{Want: gc.Wants})
+func (o *reportOptions) gather(ctx context.Context, std *stdio, paths []string) (*report, error) {
+	r, err := std.read(ctx, paths, open.Options{Want: gc.Wants})
 	if err != nil {
 		return nil, err
 	}
@@ -74,7 +75,7 @@ func (o *reportOptions) examine(r *reading) (*report, error) {
 		}
 		k.Add(c)
 	}
-	rep := &report{name: r.in.Name, path: r.path, info: r.Info(), loss: r.Loss(), narrowed: narrowed}
+	rep := &report{name: r.in.Name, paths: r.paths, merged: r.merged(), info: r.Info(), loss: r.Loss(), narrowed: narrowed}
 	rep.collect(r)
 	for _, p := range order {
 		rep.add(o, cases[p])

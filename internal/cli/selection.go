@@ -20,6 +20,7 @@ type selection struct {
 	pids     pidList
 	process  globValue
 	from, to moment
+	merge    bool
 }
 
 func (s *selection) addFlags(flags *pflag.FlagSet) {
@@ -27,6 +28,19 @@ func (s *selection) addFlags(flags *pflag.FlagSet) {
 	flags.Var(&s.process, "process", "only the processes whose name matches, as in 'web*'")
 	flags.Var(&s.from, "from", "only from this time on: 1.5s or 2m from the trace's start, or an RFC 3339 time")
 	flags.Var(&s.to, "to", "only before this time, in the same forms")
+	flags.BoolVar(&s.merge, "merge", false, "put several files on one time line, by the time of day")
+}
+
+// groups are the files that are read together.
+func (s *selection) groups(files []string) [][]string {
+	if s.merge {
+		return [][]string{files}
+	}
+	groups := make([][]string, len(files))
+	for i := range files {
+		groups[i] = files[i : i+1]
+	}
+	return groups
 }
 
 // collection says whether c is selected. Its time is that of its start, or else

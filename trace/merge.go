@@ -1,0 +1,213 @@
+package trace
+
+import (
+	"cmp"
+	"errors"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+)
+
+// ErrNoCommonTime reports sources that cannot be put on one time line: the
+// clock of one of them is not tied to the time of day.
+var ErrNoCommonTime = errors.New("the clocks of the traces have no time in common")
+
+// A Merged source is several sources on one time line, by the time of day that
+// their clocks are tied to: exact for traces of one clock, else to the
+// millisecond or so at which a trace's clock was tied.
+//
+// A process belongs to the first source that has events of its PID; what other
+// sources have under this PID would count twice, and is left out.
+type Merged struct {
+	parts   []part
+	info    Info
+	loss    Loss
+	owners  map[uint64]int
+	skipped map[uint64]uint64
+	apart   bool
+}
+
+// A part is one source of several, with its next event.
+type part struct {
+	Source
+	ahead time.Duration // from the common start to its own
+	event *Event
+	next  func() (*Event, error, bool)
+	stop  func()
+	names int // processes taken over
+}
+
+// Merge puts sources on one time line.
+func Merge(sources ...Source) *Merged {
+	m := &Merged{owners: make(map[uint64]int), skipped: make(map[uint64]uint64)}
+	m.info.Clock = &Clock{Frequency: int64(time.Second)}
+	m.info.Processes = make(map[uint64]Process)
+	for _, s := range sources {
+		m.parts = append(m.parts, part{Source: s})
+	}
+	return m
+}
+
+// Info describes all sources together; see Source.
+func (m *Merged) Info() *Info { return &m.info }
+
+// Loss sums the losses of all sources, once all their events were yielded.
+func (m *Merged) Loss() *Loss { return &m.loss }
+
+// LeftOut are the PIDs, with a number of events each, that more than one source
+// has; the events are those of the later sources.
+func (m *Merged) LeftOut() map[uint64]uint64 { return m.skipped }
+
+// Apart says whether some of the sources were recorded at times that have
+// nothing in common with the others', once all their events were yielded.
+func (m *Merged) Apart() bool { return m.apart }
+
+// Counts yields what the sources count, one after the other.
+func (m *Merged) Counts() iter.Seq2[*Descriptor, uint64] {
+	return func(yield func(*Descriptor, uint64) bool) {
+		for i := range m.parts {
+			for d, n := range m.parts[i].Counts() {
+				if !yield(d, n) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// Events yields the events of all sources in order of time. The first error of
+// a source ends the sequence.
+func (m *Merged) Events() iter.Seq2[*Event, error] {
+	return func(yield func(*Event, error) bool) {
+		defer m.close()
+		if err := m.open(); err != nil {
+			yield(nil, err)
+			return
+		}
+		for {
+			p, i := m.earliest()
+			if p == nil {
+				m.end()
+				return
+			}
+			if ev := p.event; m.owns(i, ev.PID) {
+				m.name(p)
+				ev.Ticks += ev.Clock.ticks(p.ahead)
+				m.info.Last = max(m.info.Last, ev.Time())
+				if !yield(ev, nil) {
+					return
+				}
+			}
+			if err := p.step(); err != nil {
+				yield(nil, err)
+				return
+			}
+		}
+	}
+}
+
+// open reads the first event of each source, with which its clock is known.
+func (m *Merged) open() error {
+	var formats []string
+	for i := range m.parts {
+		p := &m.parts[i]
+		p.next, p.stop = iter.Pull2(p.Events())
+		if err := p.step(); err != nil {
+			return err
+		}
+		start := p.Info().Start
+		if start.IsZero() {
+			return ErrNoCommonTime
+		}
+		if m.info.Start.IsZero() || start.Before(m.info.Start) {
+			m.info.Start = start
+		}
+		formats = append(formats, p.Info().Format)
+	}
+	m.info.Format = strings.Join(formats, " + ")
+	for i := range m.parts {
+		m.parts[i].ahead = m.parts[i].Info().Start.Sub(m.info.Start)
+	}
+	return nil
+}
+
+// earliest returns the source with the earliest next event, nil at the end.
+func (m *Merged) earliest() (first *part, index int) {
+	var at time.Duration
+	for i := range m.parts {
+		p := &m.parts[i]
+		if p.event == nil {
+			continue
+		}
+		if t := p.ahead + p.event.Time(); first == nil || t < at {
+			first, index, at = p, i, t
+		}
+	}
+	return first, index
+}
+
+// owns says whether the process of this PID is the source's.
+func (m *Merged) owns(source int, pid uint64) bool {
+	owner, ok := m.owners[pid]
+	if !ok {
+		m.owners[pid] = source
+		return true
+	}
+	if owner != source {
+		m.skipped[pid]++
+	}
+	return owner == source
+}
+
+// name takes over the names of processes that a source has learnt.
+func (m *Merged) name(p *part) {
+	if processes := p.Info().Processes; len(processes) != p.names {
+		p.names = len(processes)
+		maps.Copy(m.info.Processes, processes)
+	}
+}
+
+// step takes the source's next event.
+func (p *part) step() error {
+	ev, err, ok := p.next()
+	p.event = ev
+	if !ok {
+		p.event = nil
+	}
+	return err
+}
+
+// end sums up what the sources say of themselves at their end.
+func (m *Merged) end() {
+	exactness, until := Exact, time.Duration(0)
+	slices.SortStableFunc(m.parts, func(a, b part) int { return cmp.Compare(a.ahead, b.ahead) })
+	for i := range m.parts {
+		p := &m.parts[i]
+		m.name(p)
+		m.apart = m.apart || p.ahead > until
+		until = max(until, p.ahead+p.Info().Last)
+		l := p.Loss()
+		for _, r := range l.Ranges() {
+			m.loss.Add(0, r.From+p.ahead, r.To+p.ahead)
+		}
+		m.loss.Events += l.Events
+		m.loss.Late += l.Late
+		m.loss.Cut = m.loss.Cut || l.Cut
+		m.loss.Damaged += l.Damaged
+		m.loss.Damage = append(m.loss.Damage, l.Damage[:min(len(l.Damage), MaxDamage-len(m.loss.Damage))]...)
+		exactness = min(exactness, l.Exactness)
+		m.info.CPUs = max(m.info.CPUs, p.Info().CPUs)
+	}
+	m.loss.Exactness = exactness
+	m.loss.Settled = 1<<63 - 1
+}
+
+func (m *Merged) close() {
+	for i := range m.parts {
+		if m.parts[i].stop != nil {
+			m.parts[i].stop()
+		}
+	}
+}
