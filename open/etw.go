@@ -6,6 +6,8 @@ import (
 	"github.com/gctrail/gctrail/etl"
 )
 
+const packedETW = "an .etl that is packed or comes through a pipe"
+
 // files are the files of an ETW trace, which are not read from their start to
 // their end: what is compressed, or only a stream, is copied to disk.
 func (p *peeler) files(f *found) ([]etl.File, error) {
@@ -14,7 +16,10 @@ func (p *peeler) files(f *found) ([]etl.File, error) {
 	for _, part := range append([]found{*f}, f.more...) {
 		file := etl.File{ReaderAt: part.at, Size: part.size, Name: part.name}
 		if part.at == nil {
-			s, n, err := spool(part.r, left, "an .etl that is packed or comes through a pipe")
+			if part.claims > uint64(left) {
+				return nil, fmt.Errorf("%s: %w", part.wrapping, errSpool(packedETW, left))
+			}
+			s, n, err := spool(part.r, left, packedETW)
 			if err != nil {
 				return nil, fmt.Errorf("%s: %w", part.wrapping, err)
 			}

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"os"
 	"path/filepath"
 )
 
@@ -27,10 +28,10 @@ func refuseFolder(path string) error {
 			return nil
 		}
 		left--
-		in, err := File(name, Options{})
+		err = probe(name)
 		if err == nil {
 			traces = append(traces, printable(relative(path, name)))
-			return in.Close()
+			return nil
 		}
 		if known == nil && errors.Is(err, ErrUnsupported) {
 			errors.As(err, &known)
@@ -50,6 +51,27 @@ func refuseFolder(path string) error {
 		e.Hint, e.Err = known.Hint, ErrUnsupported
 	}
 	return e
+}
+
+// probe says why there is no trace in the file called name, without unpacking
+// more than it takes to tell.
+func probe(name string) error {
+	f, err := os.Open(name)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	fi, err := f.Stat()
+	if err != nil {
+		return err
+	}
+	p := peeler{meter: &meter{r: f, at: f}}
+	defer p.close()
+	found, err := p.peel(layer{Reader: p.meter, at: p.meter, size: fi.Size()}, 0)
+	if err != nil {
+		return named(name, err)
+	}
+	return found.refusal(name)
 }
 
 // relative is name as seen from folder.

@@ -46,6 +46,7 @@ type found struct {
 	at       io.ReaderAt // the same, nil where there is only a stream
 	size     int64       // of at
 	name     string      // in the zip that it lies in
+	claims   uint64      // its size, as that zip has it
 	more     []found     // traces beside it that belong to it
 	fsys     fs.FS       // the zip, where the whole of it is the trace
 }

@@ -29,14 +29,17 @@ func spool(r io.Reader, limit int64, what string) (*spooled, int64, error) {
 	s := &spooled{File: f, gone: os.Remove(f.Name()) == nil}
 	n, err := io.Copy(f, io.LimitReader(r, limit+1))
 	if err == nil && n > limit {
-		err = fmt.Errorf("%s takes more than the %d MiB that are set aside for it: unpack it, and name the file",
-			what, limit>>20)
+		err = errSpool(what, limit)
 	}
 	if err != nil {
 		s.Close()
 		return nil, 0, err
 	}
 	return s, n, nil
+}
+
+func errSpool(what string, limit int64) error {
+	return fmt.Errorf("%s takes more than the %d MiB that are set aside for it: unpack it, and name the file", what, limit>>20)
 }
 
 func (s *spooled) Close() error {

@@ -136,7 +136,7 @@ func (p *peeler) entry(f *zip.File, depth int) (found, error) {
 	p.closers = append(p.closers, func() error { r.Close(); return nil })
 	p.zipped = true
 	found, err := p.within(name, r, depth)
-	found.name = printable(f.Name)
+	found.name, found.claims = printable(f.Name), f.UncompressedSize64
 	return found, err
 }
 
