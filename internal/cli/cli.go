@@ -35,12 +35,15 @@ func newRootCmd(std *stdio) *cobra.Command {
 		Short: "Tell what a .NET program's garbage collector did",
 		Long: `gctrail reads traces of .NET programs (.nettrace, .netperf; also inside gzip,
 zstd or zip) and tells what the garbage collector did: every collection, what
-it cost, and why it happened. A path alone does the same as report.
+it cost, and why it happened. A path alone does the same as report; without
+arguments, gctrail lists the .NET processes of this machine, as ps does.
 
-Exit codes: 0 done, 2 wrong usage, 3 unreadable input or output, 5 a kind of
-trace that this version does not read. A damaged trace is read as far as it
-goes; what is missing is said on standard error.`,
-		Example: `  gctrail app.nettrace
+Exit codes: 0 done, 2 wrong usage, 3 unreadable input or output, 4 no such
+process or no permission, 5 a kind of trace that this version does not read, or
+a runtime that is too old. A damaged trace is read as far as it goes; what is
+missing is said on standard error.`,
+		Example: `  gctrail
+  gctrail app.nettrace
   gctrail gcs app.nettrace
   gctrail gcs --min-pause 10ms --format jsonl app.nettrace
   gctrail events --name GCStart,GCEnd app.nettrace`,
@@ -53,7 +56,7 @@ goes; what is missing is said on standard error.`,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return cmd.Help()
+				return newPsOptions().run(cmd.Context(), std)
 			}
 			like := strings.Join(cmd.SuggestionsFor(args[0]), " or ")
 			return usagef(cmd, "there is no file and no command %q, do you mean %s?", args[0], cmp.Or(like, "report "+args[0]))
@@ -65,7 +68,7 @@ goes; what is missing is said on standard error.`,
 	cmd.SetVersionTemplate("{{.Version}}")
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), "FlagUsages", "FlagUsagesWrapped 80"))
 	cmd.SuggestionsMinimumDistance = 2
-	cmd.AddCommand(newReportCmd(std), newGCsCmd(std), newEventsCmd(std), newDemoCmd(std), newVersionCmd(std))
+	cmd.AddCommand(newReportCmd(std), newGCsCmd(std), newEventsCmd(std), newDemoCmd(std), newPsCmd(std), newVersionCmd(std))
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
 	return cmd

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/open"
@@ -21,6 +23,7 @@ const (
 	exitDone        = 0
 	exitUsage       = 2
 	exitUnreadable  = 3
+	exitNoProcess   = 4
 	exitUnsupported = 5
 	exitInterrupted = 130 // as a shell reports SIGINT
 )
@@ -88,6 +91,19 @@ func unsupported(err error) bool {
 }
 
 func (e *inputError) Unwrap() error { return e.err }
+
+// A processError says why a process cannot be asked, or what it refuses.
+type processError struct {
+	name string // and its id
+	err  error
+}
+
+func (e *processError) Error() string {
+	remedy := cmp.Or(diag.Remedy(e.err), "gctrail ps lists the .NET processes")
+	return fmt.Sprintf("%s: %s; %s", e.name, problemOf(e.err), remedy)
+}
+
+func (e *processError) Unwrap() error { return e.err }
 
 // An outputError says what is wrong with a file that was to be written.
 type outputError struct {
@@ -163,6 +179,7 @@ func exitCodeOf(err error) int {
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage
 	}
+	_, ofProcess := errors.AsType[*processError](err)
 	switch {
 	case errors.Is(err, syscall.EPIPE):
 		return exitDone // whoever read the output has enough
@@ -170,6 +187,8 @@ func exitCodeOf(err error) int {
 		return exitInterrupted
 	case unsupported(err):
 		return exitUnsupported
+	case ofProcess:
+		return exitNoProcess
 	default:
 		return exitUnreadable
 	}

@@ -1,0 +1,302 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/diag"
+)
+
+type psOptions struct {
+	wanted []globValue // PIDs and patterns of names; none means all
+	format choice
+}
+
+func newPsCmd(std *stdio) *cobra.Command {
+	opts := newPsOptions()
+	cmd := &cobra.Command{
+		Use:   "ps [PID|NAME...]",
+		Short: "List the .NET processes of this machine",
+		Long: `ps lists the .NET processes of this machine, those in containers too as far as
+they can be looked into, with the version of their runtime and the kind of their
+collector. Each is asked, and has a second to answer. For those that cannot be
+reached it says why, and on standard error what to do about it.
+
+With arguments, only the processes with these ids, or with names that match, as
+in 'web*', are listed; the exit code is 4 if there is none, or if one of them
+cannot be reached.
+
+GC is server or workstation, and concurrent or not, where the environment, the
+file runtimeconfig.json or the threads of the process tell it.`,
+		Example: `  gctrail ps
+  gctrail ps 'web*'
+  gctrail ps --format jsonl | jq 'select(.gc_server)'`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.wanted = make([]globValue, len(args))
+			for i, pattern := range args {
+				if err := opts.wanted[i].Set(pattern); err != nil {
+					return usagef(cmd, "%q: %v", pattern, err)
+				}
+			}
+			return opts.run(cmd.Context(), std)
+		},
+	}
+	cmd.Flags().Var(&opts.format, "format", "table or jsonl (JSON lines)")
+	complete(cmd, "format", opts.format.of)
+	return cmd
+}
+
+func newPsOptions() *psOptions {
+	return &psOptions{format: choice{"table", []string{"table", "jsonl"}}}
+}
+
+func (o *psOptions) run(ctx context.Context, std *stdio) error {
+	all := diag.List(ctx)
+	if err := ctx.Err(); err != nil {
+		return err
+	}
+	listed, err := o.pick(all)
+	out, outErr := std.create("-", nil)
+	if outErr != nil {
+		return outErr
+	}
+	write := writeProcessTable
+	if o.format.value == "jsonl" {
+		write = writeProcessLines
+	}
+	if err := errors.Join(write(std, out, listed), out.Close()); err != nil {
+		return err
+	}
+	if len(o.wanted) > 0 {
+		return err
+	}
+	if len(listed) == 0 {
+		std.warn("gctrail", "there is no .NET process on this machine, or none that can be seen; gctrail FILE reads a trace")
+	}
+	for _, p := range listed {
+		if p.Err != nil {
+			std.warn("gctrail", unreachable(p).Error())
+		}
+	}
+	return nil
+}
+
+// pick returns the processes that are asked for. The error tells of those that
+// are not there or cannot be reached.
+func (o *psOptions) pick(all []*diag.Process) ([]*diag.Process, error) {
+	if len(o.wanted) == 0 {
+		return all, nil
+	}
+	var errs []error
+	picked := make(map[*diag.Process]bool)
+	for _, pattern := range o.wanted {
+		found := false
+		for _, p := range all {
+			if !matches(p, &pattern) {
+				continue
+			}
+			found = true
+			if p.Err != nil && !picked[p] {
+				errs = append(errs, unreachable(p))
+			}
+			picked[p] = true
+		}
+		if !found {
+			errs = append(errs, &processError{string(pattern), diag.ErrNoProcess})
+		}
+	}
+	return slices.DeleteFunc(all, func(p *diag.Process) bool { return !picked[p] }), errors.Join(errs...)
+}
+
+// matches says whether a process has an id, or a name that matches.
+func matches(p *diag.Process, pattern *globValue) bool {
+	id := cmp.Or(p.PID, p.InnerPID)
+	return strconv.Itoa(id) == string(*pattern) || pattern.matches(p.Name)
+}
+
+// unreachable is the error of a process that was found and cannot be asked.
+func unreachable(p *diag.Process) error {
+	return &processError{cmp.Or(p.Name, "process") + " " + processID(p), p.Err}
+}
+
+// processID is the id of a process; one that is known to its namespace only is
+// in brackets.
+func processID(p *diag.Process) string {
+	if p.PID == 0 {
+		return "(" + strconv.Itoa(p.InnerPID) + ")"
+	}
+	return strconv.Itoa(p.PID)
+}
+
+var processColumns = []tableColumn{
+	{heading: "pid"},
+	{heading: "name", left: true},
+	{heading: "runtime", left: true},
+	{heading: "arch", left: true, rank: 3},
+	{heading: "uptime", rank: 1},
+	{heading: "GC", left: true},
+	{heading: "container", left: true, rank: 2},
+	{heading: "problem", left: true},
+}
+
+func writeProcessTable(std *stdio, out *output, all []*diag.Process) error {
+	t := table{w: out, columns: processColumns, width: std.outTerm.width, bold: std.outTerm.colour}
+	if !slices.ContainsFunc(all, func(p *diag.Process) bool { return p.Err != nil }) {
+		t.columns = processColumns[:len(processColumns)-1]
+	}
+	for _, p := range all {
+		if err := t.row(processRow(p)[:len(t.columns)]); err != nil {
+			return err
+		}
+	}
+	return t.flush()
+}
+
+func processRow(p *diag.Process) []string {
+	info := p.Info
+	if info == nil {
+		info = &diag.Info{}
+	}
+	problem := ""
+	if p.Err != nil {
+		problem = problemOf(p.Err)
+	}
+	cells := []string{
+		processID(p), p.Name, runtimeOf(info), info.Arch, uptime(p.Started), flavour(p.GC), p.Container, problem,
+	}
+	for i := range cells[:len(cells)-1] {
+		cells[i] = cmp.Or(cells[i], "-")
+	}
+	return cells
+}
+
+func runtimeOf(info *diag.Info) string {
+	if info.RuntimeVersion == "" {
+		return ""
+	}
+	return ".NET " + info.RuntimeVersion
+}
+
+// problems are the reasons that need no particulars.
+var problems = [...]error{
+	diag.ErrNoProcess, diag.ErrNotDotnet, diag.ErrNoSocket, diag.ErrStopped, diag.ErrNoAnswer, diag.ErrHungUp, fs.ErrPermission,
+}
+
+// problemOf is why a process cannot be reached, in a few words.
+func problemOf(err error) string {
+	for _, problem := range problems {
+		if errors.Is(err, problem) {
+			return problem.Error()
+		}
+	}
+	if connect, ok := errors.AsType[*diag.ConnectError](err); ok {
+		err = connect.Err
+	}
+	return err.Error()
+}
+
+// uptime writes for how long a process runs: "42s", "2h3m", "3d4h".
+func uptime(started time.Time) string {
+	if started.IsZero() {
+		return ""
+	}
+	const day = 24 * time.Hour
+	switch d := max(0, time.Since(started)); {
+	case d >= day:
+		return fmt.Sprintf("%dd%dh", d/day, d%day/time.Hour)
+	case d >= time.Hour:
+		return fmt.Sprintf("%dh%dm", d/time.Hour, d%time.Hour/time.Minute)
+	default:
+		return d.Truncate(time.Second).String()
+	}
+}
+
+// flavour writes how a collector is set up, as far as it is known.
+func flavour(f diag.Flavour) string {
+	var words []string
+	switch f.Server {
+	case diag.On:
+		words = append(words, "server")
+	case diag.Off:
+		words = append(words, "workstation")
+	}
+	switch f.Concurrent {
+	case diag.On:
+		words = append(words, "concurrent")
+	case diag.Off:
+		words = append(words, "not concurrent")
+	}
+	return strings.Join(words, ", ")
+}
+
+// A processLine is a process as a line of JSON; what is unknown is null.
+type processLine struct {
+	PID           *int       `json:"pid"`
+	InnerPID      int        `json:"namespace_pid"`
+	Name          *string    `json:"name"`
+	Runtime       *string    `json:"runtime"`
+	Arch          *string    `json:"arch"`
+	OS            *string    `json:"os"`
+	RID           *string    `json:"rid"`
+	Started       *time.Time `json:"started"`
+	UptimeMS      *int64     `json:"uptime_ms"`
+	Server        *bool      `json:"gc_server"`
+	Concurrent    *bool      `json:"gc_concurrent"`
+	Container     *string    `json:"container"`
+	CommandLine   *string    `json:"command_line"`
+	EntryAssembly *string    `json:"entry_assembly"`
+	Cookie        *string    `json:"cookie"`
+	Address       *string    `json:"address"`
+	Problem       *string    `json:"problem"`
+	Remedy        *string    `json:"remedy"`
+}
+
+func writeProcessLines(_ *stdio, out *output, all []*diag.Process) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	for _, p := range all {
+		if err := encoder.Encode(lineOf(p)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func lineOf(p *diag.Process) *processLine {
+	l := &processLine{
+		PID: orNull(p.PID), InnerPID: p.InnerPID, Name: orNull(p.Name), Container: orNull(p.Container), Address: orNull(p.Address),
+		Server: p.GC.Server.Bool(), Concurrent: p.GC.Concurrent.Bool(),
+	}
+	if !p.Started.IsZero() {
+		started := p.Started.UTC().Truncate(time.Millisecond)
+		up := time.Since(started).Milliseconds()
+		l.Started, l.UptimeMS = &started, &up
+	}
+	if i := p.Info; i != nil {
+		l.Runtime, l.Arch, l.OS, l.RID = orNull(runtimeOf(i)), orNull(i.Arch), orNull(i.OS), orNull(i.RID)
+		l.CommandLine, l.EntryAssembly, l.Cookie = orNull(i.CommandLine), orNull(i.EntryAssembly), orNull(i.Cookie.String())
+	}
+	if p.Err != nil {
+		l.Problem, l.Remedy = orNull(problemOf(p.Err)), orNull(diag.Remedy(p.Err))
+	}
+	return l
+}
+
+// orNull is a pointer to v, nil for the zero value.
+func orNull[T comparable](v T) *T {
+	var zero T
+	if v == zero {
+		return nil
+	}
+	return &v
+}
