@@ -3,7 +3,9 @@ package diag
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
 	"slices"
 	"sync"
 	"time"
@@ -98,7 +100,14 @@ func (p *Process) ask(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, listTimeout)
 	defer cancel()
 	info, err := p.Client().Info(ctx)
-	if err != nil {
+	switch {
+	case errors.Is(err, ErrNoAnswer) && stopped(p.PID):
+		p.Err = ErrStopped
+		return
+	case errors.Is(err, fs.ErrPermission) && p.stale:
+		p.Err = ErrForeign
+		return
+	case err != nil:
 		p.Err = err
 		return
 	}

@@ -106,52 +106,62 @@ func (f *finder) pids() []int {
 // process returns the .NET process with a PID, or nil if it is none.
 func (f *finder) process(pid int) *Process {
 	folder := filepath.Join(f.proc, strconv.Itoa(pid))
-	comm, start, kernel, ok := f.stat(folder)
-	if !ok || kernel {
+	st, ok := readStat(folder)
+	if !ok || st.kernel {
 		return nil
 	}
-	p := &Process{PID: pid, InnerPID: f.innerPID(folder, pid)}
-	c, err := f.claimed(p, start, folder)
-	if c == nil && comm != "dotnet" && !hasDotnetThread(folder) {
+	p := &Process{PID: pid, InnerPID: innerPID(folder, pid)}
+	p.Err = f.claim(p, st.start, folder)
+	if p.Err != nil && st.comm != "dotnet" && !hasDotnetThread(folder) {
 		return nil
 	}
-	p.Name = comm
+	p.Name = st.comm
 	if line := commandLine(folder); line != "" {
 		p.Name = programName(line)
 	}
 	p.Container = containerOf(folder)
-	if ticks, err := strconv.ParseInt(start, 10, 64); err == nil && !f.boot.IsZero() {
+	if ticks, err := strconv.ParseInt(st.start, 10, 64); err == nil && !f.boot.IsZero() {
 		p.Started = f.boot.Add(time.Duration(ticks) * (time.Second / ticksPerSecond))
 	}
-	if c == nil {
-		p.Err = cmp.Or(err, ErrNoSocket)
-		return p
-	}
-	c.taken = true
-	p.Address = c.path
 	return p
 }
 
-// claimed finds the socket of a process: in the folders that were visited, or in
-// its own folder for temporary files, behind its own root.
-func (f *finder) claimed(p *Process, start, folder string) (*claim, error) {
-	for _, claims := range f.visited {
-		if i := slices.IndexFunc(claims, func(c *claim) bool { return !c.taken && c.of(p.InnerPID, start) }); i >= 0 {
-			return claims[i], nil
+// claim finds the socket of a process and takes it: in the folders that all see,
+// or in its own folder for temporary files, behind its own root.
+func (f *finder) claim(p *Process, start, folder string) error {
+	for _, shared := range f.folders {
+		claims, _ := f.visit(shared)
+		if c := claimOf(claims, p.InnerPID, start); c != nil {
+			c.taken, p.Address = true, c.path
+			return nil
 		}
 	}
 	temp := "/tmp"
 	if env, err := os.ReadFile(filepath.Join(folder, "environ")); err == nil {
 		temp = cmp.Or(variable(env, "TMPDIR"), temp)
 	}
-	claims, err := f.visit(filepath.Join(folder, "root", temp))
+	temp = filepath.Join(folder, "root", temp)
+	claims, err := f.visit(temp)
 	if errors.Is(err, fs.ErrPermission) {
-		return nil, fmt.Errorf("its files are out of reach: %w", fs.ErrPermission)
+		return fmt.Errorf("its files are out of reach: %w", fs.ErrPermission)
 	}
-	if i := slices.IndexFunc(claims, func(c *claim) bool { return !c.taken && c.of(p.InnerPID, start) }); i >= 0 {
-		return claims[i], nil
+	c := claimOf(claims, p.InnerPID, start)
+	if c == nil {
+		return ErrNoSocket
 	}
-	return nil, nil
+	// Not by the path that the folder was first visited by, which ends with the
+	// process that it leads through.
+	c.taken, p.Address = true, filepath.Join(temp, filepath.Base(c.path))
+	return nil
+}
+
+// claimOf returns the socket of a process.
+func claimOf(claims []*claim, pid int, start string) *claim {
+	i := slices.IndexFunc(claims, func(c *claim) bool { return !c.taken && c.of(pid, start) })
+	if i < 0 {
+		return nil
+	}
+	return claims[i]
 }
 
 // of says whether the socket is that of a process which started at a time, as
@@ -173,34 +183,47 @@ func variable(env []byte, name string) string {
 // ticksPerSecond is USER_HZ, the unit of times in /proc, whatever the kernel's.
 const ticksPerSecond = 100
 
-// stat reads what is needed of /proc/PID/stat: the name of the main thread, the
-// start since boot in ticks, and whether it is a thread of the kernel.
-func (f *finder) stat(folder string) (comm, start string, kernel, ok bool) {
+// A stat is what is needed of /proc/PID/stat.
+type stat struct {
+	comm   string // name of the main thread
+	state  string
+	start  string // since boot, in ticks
+	kernel bool   // it is a thread of the kernel
+}
+
+func readStat(folder string) (*stat, bool) {
 	const (
-		flags        = 9 - 3 // fields are numbered from 1; the name ends at field 2
+		state        = 3 - 3 // fields are numbered from 1; the name is field 2
+		flags        = 9 - 3
 		startTime    = 22 - 3
 		kernelThread = 0x00200000
 	)
 	b, err := os.ReadFile(filepath.Join(folder, "stat"))
 	if err != nil {
-		return "", "", false, false
+		return nil, false
 	}
 	s := string(b)
 	open, end := strings.IndexByte(s, '('), strings.LastIndexByte(s, ')')
 	if open < 0 || end < open {
-		return "", "", false, false
+		return nil, false
 	}
 	fields := strings.Fields(s[end+1:])
 	if len(fields) <= startTime {
-		return "", "", false, false
+		return nil, false
 	}
 	bits, _ := strconv.ParseUint(fields[flags], 10, 32)
-	return s[open+1 : end], fields[startTime], bits&kernelThread != 0, true
+	return &stat{s[open+1 : end], fields[state], fields[startTime], bits&kernelThread != 0}, true
+}
+
+// stopped says whether a process is stopped by a signal or a debugger.
+func stopped(pid int) bool {
+	s, ok := readStat(filepath.Join("/proc", strconv.Itoa(pid)))
+	return ok && (s.state == "T" || s.state == "t")
 }
 
 // innerPID is the number of a process in its own namespace, the last one of
 // NSpid.
-func (f *finder) innerPID(folder string, pid int) int {
+func innerPID(folder string, pid int) int {
 	b, err := os.ReadFile(filepath.Join(folder, "status"))
 	if err != nil {
 		return pid

@@ -55,3 +55,6 @@ func (f *finder) missing(pid int) error {
 	}
 	return ErrNotDotnet
 }
+
+// stopped is not known here.
+func stopped(int) bool { return false }

@@ -14,12 +14,17 @@ var (
 	// ErrNoAnswer reports a runtime that took a request and did not answer in
 	// time: it is stopped, or busy, or held up by another client.
 	ErrNoAnswer = errors.New("no answer in time")
+	// ErrStopped reports a process that is stopped, by SIGSTOP or a debugger.
+	ErrStopped = errors.New("the process is stopped")
 	// ErrHungUp reports a connection that ended before the answer was whole.
 	ErrHungUp = errors.New("the connection ended before the answer")
 	// ErrNoProcess reports a process that does not exist.
 	ErrNoProcess = errors.New("no such process")
 	// ErrNotDotnet reports a process that nothing shows to be a .NET process.
 	ErrNotDotnet = errors.New("not a .NET process")
+	// ErrForeign reports a socket that may not be connected to, of a process that
+	// is not seen here.
+	ErrForeign = errors.New("socket of another user, in another namespace or left behind")
 	// ErrNoSocket reports a .NET process without a diagnostic socket that could
 	// be found.
 	ErrNoSocket = errors.New("no diagnostic socket")
@@ -111,10 +116,12 @@ func Remedy(err error) string {
 		return hresults[code].hint
 	}
 	switch {
-	case errors.Is(err, fs.ErrPermission):
+	case errors.Is(err, fs.ErrPermission), errors.Is(err, ErrForeign):
 		return "run as the user that it runs as, or as root"
 	case errors.Is(err, ErrNoSocket):
 		return "its diagnostics are off (DOTNET_EnableDiagnostics=0), or its temporary folder cannot be written, or it sets TMPDIR itself"
+	case errors.Is(err, ErrStopped):
+		return "let it go on: kill -CONT, or in its debugger"
 	case errors.Is(err, ErrNoAnswer):
 		return "it is stopped, or busy, or another tool holds its socket: try again"
 	case errors.Is(err, ErrHungUp), refused(err):
