@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	// maxWorkers bounds the goroutines that decompress; the events of their
-	// buffers are read by one.
+	// maxWorkers bounds the goroutines that decompress. They take most of the
+	// time: one that reads the events keeps up with several.
 	maxWorkers = 4
 	// maxFree bounds the batches kept for reuse.
 	maxFree = 256
@@ -31,11 +31,11 @@ type loader struct {
 func (l *loader) start(entries []entry) {
 	l.entries = entries
 	l.scratch = make([]byte, chunk)
-	n := min(runtime.GOMAXPROCS(0)-1, maxWorkers)
-	if n == 0 || !anyCompressed(entries) {
+	n := min(runtime.GOMAXPROCS(0), maxWorkers)
+	if n == 1 || !anyCompressed(entries) {
 		return
 	}
-	l.jobs = make(chan *batch, 2*n)
+	l.jobs = make(chan *batch, 4*n)
 	for range n {
 		l.workers.Go(func() {
 			scratch := make([]byte, chunk)

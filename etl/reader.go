@@ -91,7 +91,7 @@ func (r *Reader) Counts() iter.Seq2[*trace.Descriptor, uint64] {
 
 // maxPending bounds the memory of the events that wait. Beyond it the oldest
 // are handed out, although older ones may still come.
-const maxPending = 32 << 20
+const maxPending = 24 << 20
 
 // Events yields the trace's events in order of time; see trace.Source. Errors
 // are a *FormatError where the input is no trace that this package reads.

@@ -1,0 +1,45 @@
+package etl_test
+
+import (
+	"bufio"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gctrail/gctrail/internal/etltest"
+)
+
+// TestLarge writes plain.etl and packed.etl, of 200 MB and more before they are
+// compressed, to the folder that GCTRAIL_LARGE names: inputs to measure the whole
+// program with. Where GCTRAIL_LARGE_FROM names a trace, they are made of that.
+func TestLarge(t *testing.T) {
+	dir := os.Getenv("GCTRAIL_LARGE")
+	if dir == "" {
+		t.Skip("GCTRAIL_LARGE names no folder")
+	}
+	src := packed(t)
+	if from := os.Getenv("GCTRAIL_LARGE_FROM"); from != "" {
+		var err error
+		if src, err = os.ReadFile(from); err != nil {
+			t.Fatal(err)
+		}
+	}
+	const size = 200 << 20
+	times := size/(64<<10*len(starts(src))) + 1
+	for name, compress := range map[string]bool{"plain.etl": false, "packed.etl": true} {
+		f, err := os.Create(filepath.Join(dir, name))
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := bufio.NewWriter(f)
+		if err := etltest.Repeat(w, src, times, compress); err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Flush(); err != nil {
+			t.Fatal(err)
+		}
+		if err := f.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
