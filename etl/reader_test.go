@@ -299,8 +299,10 @@ func TestProcesses(t *testing.T) {
 		uint64(1), uint64(0), []byte{1, 2, 0, 0, 0, 0, 0, 5}, uint64(0), ansi("new.exe"), `"C:\new.exe" -y`))
 	b.Event(start(3, etltest.System32, 3, 1, uint32(1), uint32(200), uint32(6), uint64(0), uint32(0), ansi("caf\xe9.exe")))
 	b.Event(start(4, etltest.System64, 1, 4, uint64(1), uint32(300))) // too short
-	b.Event(etltest.Event{Type: etltest.Event64, Time: 1_000_050, Provider: etltest.KernelProcess, ID: 1,
-		Payload: etltest.Payload(uint32(400), uint64(0), uint32(7), uint64(0), `\Device\HarddiskVolume1\app.exe`)})
+	b.Event(etltest.Event{
+		Type: etltest.Event64, Time: 1_000_050, Provider: etltest.KernelProcess, ID: 1,
+		Payload: etltest.Payload(uint32(400), uint64(0), uint32(7), uint64(0), `\Device\HarddiskVolume1\app.exe`),
+	})
 	data := f.Bytes()
 	r := etl.NewReader(bytes.NewReader(data), int64(len(data)), etl.Options{Want: func(*trace.Descriptor) bool { return false }})
 	for range r.Events() {
@@ -365,20 +367,34 @@ func TestLoss(t *testing.T) {
 		want   []string
 	}{
 		{"nothing", whole, events(1, 2, 3, 4), []string{nothingLost}},
-		{"events", file(func(f *etltest.File) { f.Header.EventsLost = 3 }), events(1, 2, 3, 4),
-			[]string{"lost: 3 (exact)", "lost between 0s and 4µs"}},
-		{"buffers", file(func(f *etltest.File) { f.Header.BuffersLost = 1 }), events(1, 2, 3, 4),
-			[]string{"lost: 0 (lower_bound)", "lost between 0s and 4µs"}},
-		{"a flag says so", file(func(f *etltest.File) { f.Buffers[0].Flag(etltest.EventsLost) }), events(1, 2, 3, 4),
-			[]string{"lost: 0 (lower_bound)", "lost between 0s and 4µs"}},
-		{"not closed", file(func(f *etltest.File) { f.Header.End, f.Header.Written, f.Unmarked = 0, 1, true }), events(1, 2, 3, 4),
-			[]string{"lost: 0 (unknown), cut", "lost between 3µs and 4µs"}},
-		{"cut on the edge of a buffer", whole[:0x3000], events(1, 2, 3),
-			[]string{"lost: 0 (lower_bound), cut", "lost between 1µs and 3µs"}},
-		{"cut within a buffer", whole[:0x3060], events(1, 2, 3),
-			[]string{"lost: 0 (lower_bound), cut", "lost between 3µs and 4µs"}},
-		{"cut within a buffer's header", whole[:0x3010], events(1, 2, 3),
-			[]string{"lost: 0 (lower_bound), cut", "lost between 1µs and 3µs"}},
+		{
+			"events", file(func(f *etltest.File) { f.Header.EventsLost = 3 }), events(1, 2, 3, 4),
+			[]string{"lost: 3 (exact)", "lost between 0s and 4µs"},
+		},
+		{
+			"buffers", file(func(f *etltest.File) { f.Header.BuffersLost = 1 }), events(1, 2, 3, 4),
+			[]string{"lost: 0 (lower_bound)", "lost between 0s and 4µs"},
+		},
+		{
+			"a flag says so", file(func(f *etltest.File) { f.Buffers[0].Flag(etltest.EventsLost) }), events(1, 2, 3, 4),
+			[]string{"lost: 0 (lower_bound)", "lost between 0s and 4µs"},
+		},
+		{
+			"not closed", file(func(f *etltest.File) { f.Header.End, f.Header.Written, f.Unmarked = 0, 1, true }), events(1, 2, 3, 4),
+			[]string{"lost: 0 (unknown), cut", "lost between 3µs and 4µs"},
+		},
+		{
+			"cut on the edge of a buffer", whole[:0x3000], events(1, 2, 3),
+			[]string{"lost: 0 (lower_bound), cut", "lost between 1µs and 3µs"},
+		},
+		{
+			"cut within a buffer", whole[:0x3060], events(1, 2, 3),
+			[]string{"lost: 0 (lower_bound), cut", "lost between 3µs and 4µs"},
+		},
+		{
+			"cut within a buffer's header", whole[:0x3010], events(1, 2, 3),
+			[]string{"lost: 0 (lower_bound), cut", "lost between 1µs and 3µs"},
+		},
 		{"zeros at the end", append(bytes.Clone(whole), make([]byte, 100_000)...), events(1, 2, 3, 4), []string{nothingLost}},
 		{"circular, come round", file(func(f *etltest.File) {
 			f.Header.Mode, f.Header.Written, f.Unmarked = 2, 9, true
@@ -387,17 +403,27 @@ func TestLoss(t *testing.T) {
 			}
 			f.Buffers[0].Flag(etltest.FlushMarker)
 		}), events(1, 2, 3, 4), []string{nothingLost}},
-		{"no buffer where one belongs", file(func(f *etltest.File) { f.Buffers[0].Type = 99 }), events(3, 4),
-			[]string{"lost: 0 (lower_bound), cut", "lost between 0s and 4µs", "damage: etl: buffer at 0x1000: malformed: no buffer begins here"}},
-		{"no event where one belongs", file(func(f *etltest.File) { f.Buffers[0].Raw([]byte("garbage!")) }), events(1, 2, 3, 4),
-			[]string{"lost: 0 (lower_bound)", "lost between 2µs and 4µs", "damage: etl: event at 0x1000: malformed: no event begins at 0xe8 of the buffer, 8 bytes are passed over"}},
-		{"an event past the end", file(func(f *etltest.File) { e := at(3, 9); e.Size = 999; f.Buffers[0].Event(e) }), events(1, 2, 3, 4),
-			[]string{"lost: 0 (lower_bound)", "lost between 2µs and 4µs", "damage: etl: event at 0x1000: unexpected EOF"}},
-		{"an event shorter than its header", file(func(f *etltest.File) { e := at(3, 9); e.Size = 8; f.Buffers[0].Event(e) }), events(1, 2, 3, 4),
-			[]string{"lost: 0 (lower_bound)", "lost between 2µs and 4µs", "damage: etl: event at 0x1000: malformed: event of 8 bytes"}},
+		{
+			"no buffer where one belongs", file(func(f *etltest.File) { f.Buffers[0].Type = 99 }), events(3, 4),
+			[]string{"lost: 0 (lower_bound), cut", "lost between 0s and 4µs", "damage: etl: buffer at 0x1000: malformed: no buffer begins here"},
+		},
+		{
+			"no event where one belongs", file(func(f *etltest.File) { f.Buffers[0].Raw([]byte("garbage!")) }), events(1, 2, 3, 4),
+			[]string{"lost: 0 (lower_bound)", "lost between 2µs and 4µs", "damage: etl: event at 0x1000: malformed: no event begins at 0xe8 of the buffer, 8 bytes are passed over"},
+		},
+		{
+			"an event past the end", file(func(f *etltest.File) { e := at(3, 9); e.Size = 999; f.Buffers[0].Event(e) }), events(1, 2, 3, 4),
+			[]string{"lost: 0 (lower_bound)", "lost between 2µs and 4µs", "damage: etl: event at 0x1000: unexpected EOF"},
+		},
+		{
+			"an event shorter than its header", file(func(f *etltest.File) { e := at(3, 9); e.Size = 8; f.Buffers[0].Event(e) }), events(1, 2, 3, 4),
+			[]string{"lost: 0 (lower_bound)", "lost between 2µs and 4µs", "damage: etl: event at 0x1000: malformed: event of 8 bytes"},
+		},
 		{"unused space", file(func(f *etltest.File) { f.Buffers[0].Claim = 0x200 }), events(1, 2, 3, 4), []string{nothingLost}},
-		{"a compressed buffer that claims more", file(func(f *etltest.File) { f.Buffers[0].Compress().Claim = 40 << 20 }), events(1, 2, 3, 4),
-			[]string{"lost: 0 (lower_bound)", "lost between 2µs and 4µs", "damage: etl: buffer at 0x1000: unexpected EOF"}},
+		{
+			"a compressed buffer that claims more", file(func(f *etltest.File) { f.Buffers[0].Compress().Claim = 40 << 20 }), events(1, 2, 3, 4),
+			[]string{"lost: 0 (lower_bound)", "lost between 2µs and 4µs", "damage: etl: buffer at 0x1000: unexpected EOF"},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			same(t, listing(etl.Options{}, c.data), append(c.events, c.want...)...)

@@ -12,13 +12,19 @@ var le = binary.LittleEndian
 
 // Types of event headers.
 const (
-	System32, System64     = 0x01, 0x02
-	Compact32, Compact64   = 0x03, 0x04
-	Full32, Instance32     = 0x0a, 0x0b
-	Timed                  = 0x0c
-	PerfInfo32, PerfInfo64 = 0x10, 0x11
-	Event32, Event64       = 0x12, 0x13
-	Full64, Instance64     = 0x14, 0x15
+	System32   = 0x01
+	System64   = 0x02
+	Compact32  = 0x03
+	Compact64  = 0x04
+	Full32     = 0x0a
+	Instance32 = 0x0b
+	Timed      = 0x0c
+	PerfInfo32 = 0x10
+	PerfInfo64 = 0x11
+	Event32    = 0x12
+	Event64    = 0x13
+	Full64     = 0x14
+	Instance64 = 0x15
 )
 
 // GUIDs of providers and tasks.

@@ -46,7 +46,6 @@ func Compress(dst, src []byte) []byte {
 		off, n := find(i)
 		if n < short {
 			w.literal(src[i])
-			n = 1
 			insert(i)
 			i++
 			continue
