@@ -25,7 +25,7 @@ func FuzzDecode(f *testing.F) {
 			ptrSize = 4
 		}
 		s := k.New()
-		err := s.Decode(version, payload, ptrSize)
+		err := s.Decode(VersionOf(k, version, payload, ptrSize), payload, ptrSize)
 		if err != nil && !errors.Is(err, binread.ErrTruncated) {
 			t.Fatal(err)
 		}
