@@ -1,0 +1,88 @@
+package emit
+
+import (
+	"cmp"
+	"os"
+	"runtime"
+	"strings"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A Process is what the end of a trace tells of the process that raised the
+// events. What is zero is taken from this process.
+type Process struct {
+	PID         int
+	CommandLine string
+	OS          string // as .NET names it: "Linux", "Windows", "macOS"
+	Arch        string // likewise: "x64", "arm64"
+
+	// Runtime is the version of .NET that readers take the events for; there is
+	// no room for the name of another runtime. Zero means 10.0.0.
+	Runtime [3]uint16
+	// Flags say how the runtime was started: whether it is a server's, and
+	// collects in the background.
+	Flags clr.StartupFlags
+	// Settings are those of the collector, nil for none.
+	Settings *clr.GCSettingsRundown
+}
+
+var (
+	osNames   = map[string]string{"linux": "Linux", "windows": "Windows", "darwin": "macOS"}
+	archNames = map[string]string{"amd64": "x64", "386": "x86"}
+)
+
+func (pr Process) withDefaults() Process {
+	pr.PID = cmp.Or(pr.PID, os.Getpid())
+	pr.CommandLine = cmp.Or(pr.CommandLine, commandLine(os.Args))
+	pr.OS = cmp.Or(pr.OS, osNames[runtime.GOOS], runtime.GOOS)
+	pr.Arch = cmp.Or(pr.Arch, archNames[runtime.GOARCH], runtime.GOARCH)
+	pr.Runtime = cmp.Or(pr.Runtime, [3]uint16{10})
+	return pr
+}
+
+// commandLine joins arguments; the program's name is quoted where it must be.
+func commandLine(args []string) string {
+	line := strings.Join(args, " ")
+	if len(args) > 0 && strings.Contains(args[0], " ") {
+		line = `"` + args[0] + `"` + strings.TrimPrefix(line, args[0])
+	}
+	return line
+}
+
+var processInfoFields = []trace.Field{
+	{Name: "CommandLine", Type: trace.UTF16String},
+	{Name: "OSInformation", Type: trace.UTF16String},
+	{Name: "ArchInformation", Type: trace.UTF16String},
+}
+
+// rundown writes what the runtime raises at a session's end: what process it
+// was, and with what runtime and settings.
+func (s *Session) rundown() error {
+	pr := &s.p.process
+	events := []clr.Event{
+		&clr.ProcessInfo{
+			CommandLine: clr.NewUTF16(pr.CommandLine), OSInformation: clr.NewUTF16(pr.OS), ArchInformation: clr.NewUTF16(pr.Arch),
+		},
+		&clr.RuntimeInformationDCStart{
+			Sku: clr.RuntimeSkuCoreClr, StartupFlags: pr.Flags, CommandLine: clr.NewUTF16(pr.CommandLine),
+			BclMajorVersion: pr.Runtime[0], BclMinorVersion: pr.Runtime[1], BclBuildNumber: pr.Runtime[2],
+			VMMajorVersion: pr.Runtime[0], VMMinorVersion: pr.Runtime[1], VMBuildNumber: pr.Runtime[2],
+		},
+	}
+	if pr.Settings != nil {
+		events = append(events, pr.Settings)
+	}
+	capture := s.p.shards[0].capture
+	for _, e := range events {
+		d := &s.p.kinds[e.EventKind()]
+		ev := trace.Event{
+			Desc: d, Ticks: s.p.now() - s.start, TID: capture, CPU: trace.UnknownCPU, Payload: e.Append(nil, d.Version, pointerSize),
+		}
+		if err := s.writer.Write(capture, &ev); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,198 @@
+package emit
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/trace"
+)
+
+var (
+	// ErrLate reports an event whose time is before that of an earlier event, or
+	// further in the past than the provider allows.
+	ErrLate = errors.New("emit: event is too late")
+	// ErrSessions reports that a provider has as many sessions as it can have.
+	ErrSessions = errors.New("emit: too many sessions")
+	// ErrClosed reports the use of what was closed.
+	ErrClosed = errors.New("emit: closed")
+)
+
+// MaxSessions is the number of sessions that a Provider can have at once, as in
+// the runtime.
+const MaxSessions = 64
+
+// pointerSize is that of the payloads, whatever the program's own: the runtime's
+// addresses are meant, of which a Go program has none.
+const pointerSize = 8
+
+// ProviderOptions say what process the events are of.
+type ProviderOptions struct {
+	Process Process
+	// Versions are the versions to raise events in. Those that are not in the
+	// map are raised in the newest that package clr knows.
+	Versions map[clr.Kind]uint32
+	// Late is how far in the past Thread.RaiseAt may place an event. Sessions
+	// hold all events back for so long.
+	Late time.Duration
+}
+
+// A Provider raises events. Its methods may be called by several goroutines at
+// once.
+type Provider struct {
+	// masks say, for each kind, which sessions want it. A session is a bit.
+	masks    [clr.NumKinds]atomic.Uint64
+	kinds    [clr.NumKinds]trace.Descriptor
+	process  Process
+	late     int64
+	base     time.Time // what ticks, in nanoseconds, count from
+	shards   [numShards]shard
+	spread   atomic.Uint32 // threads over shards
+	threads  threadIDs
+	mu       sync.Mutex // of what follows
+	sessions [MaxSessions]*Session
+	custom   []*Custom
+	closed   bool
+}
+
+// NewProvider returns a provider without sessions. It fails if the options ask
+// for a version that package clr does not know.
+func NewProvider(opt ProviderOptions) (*Provider, error) {
+	p := &Provider{
+		process: opt.Process.withDefaults(),
+		late:    int64(opt.Late),
+		base:    time.Now(),
+		threads: threadIDs{last: numShards},
+	}
+	for i := range p.shards {
+		p.shards[i].capture = uint64(i + 1)
+	}
+	for k := clr.KindUnknown + 1; int(k) < clr.NumKinds; k++ {
+		versions := slices.Collect(k.Versions())
+		version := versions[len(versions)-1]
+		if v, ok := opt.Versions[k]; ok {
+			if !slices.Contains(versions, v) {
+				return nil, fmt.Errorf("emit: %v has no version %d", k, v)
+			}
+			version = v
+		}
+		p.kinds[k] = describe(k, version)
+	}
+	return p, nil
+}
+
+// describe is the event as the runtime's metadata has it: without a name,
+// fields or opcode if the event is native.
+func describe(k clr.Kind, version uint32) trace.Descriptor {
+	d := trace.Descriptor{Provider: k.Provider(), ID: k.ID(), Version: version, Level: k.Level(), Keywords: k.Keywords()}
+	if k == clr.KindProcessInfo {
+		d.Name, d.Fields = k.String(), processInfoFields
+	}
+	return d
+}
+
+// Enabled says whether a session wants events of the kind.
+func (p *Provider) Enabled(k clr.Kind) bool { return p.masks[k].Load() != 0 }
+
+// Raise raises an event on no thread in particular, if a session wants it. It
+// does not keep e.
+func (p *Provider) Raise(e clr.Event) {
+	k := e.EventKind()
+	if !p.Enabled(k) {
+		return
+	}
+	s := p.anyShard()
+	r := record{payload: e, kind: uint32(k), desc: &p.kinds[k], mask: &p.masks[k], thread: s.capture}
+	s.writeLocked(p, &r)
+}
+
+// now is the provider's clock.
+func (p *Provider) now() int64 { return int64(time.Since(p.base)) }
+
+// ticksOf is the clock's reading at a time. A time without a monotonic reading
+// is compared with the wall clock's present one.
+func (p *Provider) ticksOf(at time.Time) int64 {
+	now := time.Now()
+	return int64(now.Sub(p.base)) - int64(now.Sub(at))
+}
+
+// Close ends all sessions. It returns their errors.
+func (p *Provider) Close() error {
+	p.mu.Lock()
+	p.closed = true
+	sessions := p.sessions
+	p.mu.Unlock()
+	var errs []error
+	for _, s := range sessions {
+		if s != nil {
+			errs = append(errs, s.Close())
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// attach gives a session its bit, and the events that it wants.
+func (p *Provider) attach(s *Session) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed {
+		return ErrClosed
+	}
+	i := slices.Index(p.sessions[:], nil)
+	if i < 0 {
+		return ErrSessions
+	}
+	p.sessions[i] = s
+	s.bit = i
+	for j := range p.shards {
+		p.shards[j].mu.Lock()
+		p.shards[j].streams[i] = &s.streams[j]
+		p.shards[j].mu.Unlock()
+	}
+	for k := range p.kinds {
+		if k != int(clr.KindUnknown) && s.wants(&p.kinds[k]) {
+			p.masks[k].Or(1 << i)
+		}
+	}
+	for _, c := range p.custom {
+		if s.wants(&c.desc) {
+			c.mask.Or(1 << i)
+		}
+	}
+	return nil
+}
+
+// detach makes sure that no more events reach a session.
+func (p *Provider) detach(s *Session) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.sessions[s.bit] != s {
+		return
+	}
+	for k := range p.masks {
+		p.masks[k].And(^(1 << s.bit))
+	}
+	for _, c := range p.custom {
+		c.mask.And(^(1 << s.bit))
+	}
+	for i := range p.shards { // who loaded a mask before has it locked
+		p.shards[i].mu.Lock()
+		p.shards[i].streams[s.bit] = nil
+		p.shards[i].mu.Unlock()
+	}
+	p.sessions[s.bit] = nil
+}
+
+// descriptor describes the events of a record.
+func (p *Provider) descriptor(kind uint32) *trace.Descriptor {
+	if kind < uint32(clr.NumKinds) {
+		return &p.kinds[kind]
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return &p.custom[kind-uint32(clr.NumKinds)].desc
+}

@@ -1,0 +1,284 @@
+package emit
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// SessionOptions say what a session wants and how it is written. The zero value
+// is that of dotnet-trace's profile gc-collect.
+type SessionOptions struct {
+	// Providers are those whose events are wanted; nil means GCCollect.
+	Providers []Wanted
+	// Version of the format: 4, which zero means, or 6.
+	Version int
+	// BufferBytes bounds what waits for the writer, per session; zero means 64
+	// MiB. Each of the provider's shards takes 64 KiB at a time.
+	BufferBytes int
+	// Block makes the program wait while the buffer is full. Else events are
+	// dropped, and counted.
+	Block bool
+	// NoRundown leaves out the events at the end that tell what process and
+	// runtime it was.
+	NoRundown bool
+}
+
+// Wanted says which events of a provider a session wants: those of its level or
+// a lower one that have one of the keywords, or no keyword at all.
+type Wanted struct {
+	Provider string // in upper or lower case
+	Keywords uint64
+	Level    uint8 // 1 critical … 5 verbose
+}
+
+// GCCollect and GCVerbose are the providers of dotnet-trace's profiles of these
+// names: collections and their pauses; and also handles and what was allocated.
+var (
+	GCCollect = []Wanted{{clr.RuntimeProvider, 0x1, 4}, {clr.PrivateProvider, 0x1, 4}}
+	GCVerbose = []Wanted{{clr.RuntimeProvider, 0x8003, 5}}
+)
+
+const defaultBuffer = 64 << 20
+
+// drainInterval is how often a session writes out what it has, as the runtime's
+// streaming thread does.
+const drainInterval = 100 * time.Millisecond
+
+// A Session writes the events that it wants to a trace, from the time it was
+// started until Close. A goroutine of its own does the writing.
+type Session struct {
+	p     *Provider
+	bit   int
+	start int64 // ticks
+	block atomic.Bool
+	want  []Wanted
+	opt   SessionOptions
+	file  *os.File // to be closed with the session, or nil
+
+	dropped atomic.Uint64
+	streams [numShards]stream // each guarded by its shard
+	chunks  chunkPool
+	wake    chan struct{}
+	stop    chan struct{}
+	done    chan struct{}
+	once    sync.Once
+
+	writer *nettrace.Writer // of what follows: only the goroutine uses it
+	queues [numShards]queue
+	err    error // to be read once done is closed
+}
+
+// Start starts a session that writes to w. Close ends it, and does not close w.
+func (p *Provider) Start(w io.Writer, opt SessionOptions) (*Session, error) {
+	return p.startSession(w, nil, opt)
+}
+
+// Create starts a session that writes to a new file, or over an old one.
+func (p *Provider) Create(name string, opt SessionOptions) (*Session, error) {
+	f, err := os.Create(name)
+	if err != nil {
+		return nil, err
+	}
+	s, err := p.startSession(f, f, opt)
+	if err != nil {
+		f.Close()
+	}
+	return s, err
+}
+
+func (p *Provider) startSession(w io.Writer, file *os.File, opt SessionOptions) (*Session, error) {
+	buffer := cmp.Or(opt.BufferBytes, defaultBuffer)
+	s := &Session{
+		p:    p,
+		want: slices.Clone(opt.Providers),
+		opt:  opt,
+		file: file,
+		wake: make(chan struct{}, 1),
+		stop: make(chan struct{}),
+		done: make(chan struct{}),
+	}
+	if s.want == nil {
+		s.want = GCCollect
+	}
+	s.block.Store(opt.Block)
+	for i := range s.streams {
+		s.streams[i].session = s
+	}
+	s.chunks.limit = max(buffer/chunkSize, numShards+1)
+	s.chunks.room.L = &s.chunks.mu
+
+	// The clock is read before there can be events: none may be older.
+	now := time.Now()
+	s.start = int64(now.Sub(p.base))
+	var err error
+	s.writer, err = nettrace.NewWriter(w, nettrace.WriterOptions{
+		Version: opt.Version, Start: now, SyncTicks: s.start, PID: uint64(p.process.PID), PointerSize: pointerSize, CPUs: runtime.NumCPU(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	if err := p.attach(s); err != nil {
+		return nil, err
+	}
+	go s.run()
+	return s, nil
+}
+
+// wants says whether an event is for the session (ep_session_provider_filter and
+// provider_compute_event_enable_mask in the runtime).
+func (s *Session) wants(d *trace.Descriptor) bool {
+	return slices.ContainsFunc(s.want, func(w Wanted) bool {
+		return strings.EqualFold(w.Provider, d.Provider) &&
+			(d.Keywords == 0 || d.Keywords&w.Keywords != 0) && (d.Level == 0 || d.Level <= w.Level)
+	})
+}
+
+// Dropped is the number of events that found no room in the buffer, or were
+// larger than 64 KiB.
+func (s *Session) Dropped() uint64 { return s.dropped.Load() }
+
+// Close ends the session: what it holds is written, then what process it was,
+// then the mark of the trace's end. It returns the first error of the writer,
+// also when it is called again.
+func (s *Session) Close() error {
+	s.once.Do(func() { close(s.stop) })
+	<-s.done
+	return s.err
+}
+
+func (s *Session) run() {
+	defer close(s.done)
+	tick := time.NewTicker(drainInterval)
+	defer tick.Stop()
+	for s.err == nil {
+		select {
+		case <-tick.C:
+			s.err = s.drain(s.p.now() - s.p.late)
+		case <-s.wake:
+			s.err = s.drain(s.p.now() - s.p.late)
+		case <-s.stop:
+			s.err = s.finish()
+			return
+		}
+	}
+	s.leave()
+	s.err = errors.Join(s.err, s.closeFile())
+}
+
+// finish writes what is left, and the end.
+func (s *Session) finish() error {
+	s.leave()
+	err := s.drain(math.MaxInt64)
+	for i := range s.streams {
+		s.writer.Lost(0, s.p.shards[i].capture, s.streams[i].dropped)
+	}
+	if err == nil && !s.opt.NoRundown {
+		err = s.rundown()
+	}
+	return errors.Join(cmp.Or(err, s.writer.Close()), s.closeFile())
+}
+
+// leave takes the session from the provider. Nobody waits for it any more.
+func (s *Session) leave() {
+	s.block.Store(false)
+	s.chunks.close()
+	s.p.detach(s)
+}
+
+func (s *Session) closeFile() error {
+	if s.file == nil {
+		return nil
+	}
+	return s.file.Close()
+}
+
+// drain writes the events up to a time, in order of time, and flushes.
+func (s *Session) drain(until int64) error {
+	for i := range s.queues {
+		s.queues[i].fill(&s.p.shards[i], &s.streams[i])
+	}
+	for {
+		q, ahead := s.oldest(until)
+		if q == nil {
+			break
+		}
+		for q.any && q.ticks <= ahead {
+			if err := s.write(q); err != nil {
+				return err
+			}
+			if chunk := q.advance(); chunk != nil {
+				s.chunks.put(chunk)
+			}
+		}
+	}
+	return s.writer.Flush()
+}
+
+// oldest returns the queue with the oldest event up to a time, and the time up
+// to which it is ahead of all others.
+func (s *Session) oldest(until int64) (best *queue, ahead int64) {
+	ahead = until
+	for i := range s.queues {
+		q := &s.queues[i]
+		switch {
+		case !q.any || q.ticks > ahead:
+		case best == nil || q.ticks < best.ticks:
+			if best != nil {
+				ahead = best.ticks
+			}
+			best = q
+		default:
+			ahead = q.ticks
+		}
+	}
+	return best, ahead
+}
+
+func (s *Session) write(q *queue) error {
+	if q.lost > 0 {
+		s.writer.Lost(0, q.capture, q.lost)
+	}
+	ev := trace.Event{
+		Desc: s.p.descriptor(q.kind), Ticks: q.ticks - s.start, TID: q.thread, CPU: trace.UnknownCPU, Payload: q.payload,
+	}
+	if err := s.writer.Write(q.capture, &ev); err != nil {
+		return fmt.Errorf("emit: %w", err)
+	}
+	return nil
+}
+
+// chunk takes a chunk from the pool, nil if it is empty. The goroutine is woken
+// when half of it is used.
+func (s *Session) chunk() []byte {
+	b, half := s.chunks.get()
+	if half {
+		select {
+		case s.wake <- struct{}{}:
+		default:
+		}
+	}
+	return b
+}
+
+// waitForRoom waits until there is a chunk, or the session ends.
+func (s *Session) waitForRoom() {
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	s.chunks.wait()
+}

@@ -1,0 +1,162 @@
+package emit
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gctrail/gctrail/trace"
+)
+
+// numShards is the number of shards, and so of a trace's capturing threads. The
+// first one is that of collectors.
+const numShards = 17
+
+// maxPayload is the largest payload, in bytes: the runtime stops at 64 KiB, and
+// TraceEvent keeps the size in 16 bits.
+const maxPayload = math.MaxUint16
+
+// A shard captures events, in order of time, for all sessions.
+type shard struct {
+	capture uint64 // its id in traces
+
+	mu      sync.Mutex
+	newest  int64  // ticks of its latest event
+	payload []byte // of the event being raised
+	streams [MaxSessions]*stream
+}
+
+// A record is an event on its way into the streams of a shard.
+type record struct {
+	payload interface {
+		Append(dst []byte, version uint32, ptrSize int) []byte
+	}
+	kind   uint32 // a clr.Kind, or from clr.NumKinds on a custom event
+	desc   *trace.Descriptor
+	mask   *atomic.Uint64
+	thread uint64
+	at     *int64 // nil for the present time
+}
+
+// anyShard locks a shard that is free, if there is one.
+func (p *Provider) anyShard() *shard {
+	const others = numShards - 1
+	start := rand.Uint32() % others
+	for i := range uint32(others) {
+		if s := &p.shards[1+(start+i)%others]; s.mu.TryLock() {
+			return s
+		}
+	}
+	s := &p.shards[1+start]
+	s.mu.Lock()
+	return s
+}
+
+// writeLocked gives a record to the sessions that want it, and unlocks the
+// shard. It returns the event's time in ticks.
+//
+// The mask is read with the shard locked: a session that was taken from it gets
+// nothing once all shards were locked.
+func (s *shard) writeLocked(p *Provider, r *record) int64 {
+	s.payload = r.payload.Append(s.payload[:0], r.desc.Version, pointerSize)
+	for {
+		full := s.waitFor(r)
+		if full == nil {
+			break
+		}
+		s.mu.Unlock()
+		full.session.waitForRoom()
+		s.mu.Lock()
+		s.payload = r.payload.Append(s.payload[:0], r.desc.Version, pointerSize)
+	}
+	if r.at != nil {
+		s.newest = max(s.newest, *r.at)
+	} else {
+		s.newest = p.now()
+	}
+	at := s.newest
+	for m := r.mask.Load(); m != 0; m &= m - 1 {
+		if st := s.streams[bits.TrailingZeros64(m)]; st != nil && at >= st.session.start {
+			st.add(at, r, s.payload)
+		}
+	}
+	s.mu.Unlock()
+	return at
+}
+
+// waitFor returns a stream that must take the record and has no room for it.
+func (s *shard) waitFor(r *record) *stream {
+	for m := r.mask.Load(); m != 0; m &= m - 1 {
+		st := s.streams[bits.TrailingZeros64(m)]
+		if st != nil && st.session.block.Load() && !st.reserve(recordHeader+len(s.payload)) {
+			return st
+		}
+	}
+	return nil
+}
+
+// A stream holds the events of a shard for a session. The shard's lock guards
+// it.
+type stream struct {
+	session *Session
+	full    [][]byte
+	open    []byte // being filled
+	dropped uint32 // events since the last one
+}
+
+// Records in a chunk: ticks, thread, kind, the number of events dropped before
+// it, the size of the payload; the payload.
+const (
+	recordHeader = 8 + 8 + 4 + 4 + 4
+	chunkSize    = recordHeader + maxPayload
+)
+
+// reserve makes room for size bytes.
+func (st *stream) reserve(size int) bool {
+	if cap(st.open)-len(st.open) >= size || size > chunkSize {
+		return true
+	}
+	next := st.session.chunk()
+	if next == nil {
+		return false
+	}
+	if st.open != nil {
+		st.full = append(st.full, st.open)
+	}
+	st.open = next
+	return true
+}
+
+// add appends a record, or drops it.
+func (st *stream) add(at int64, r *record, payload []byte) {
+	if len(payload) > maxPayload || !st.reserve(recordHeader+len(payload)) {
+		st.dropped++
+		st.session.dropped.Add(1)
+		return
+	}
+	le := binary.LittleEndian
+	b := st.open
+	n := len(b)
+	b = b[:n+recordHeader]
+	h := b[n:]
+	le.PutUint64(h, uint64(at))
+	le.PutUint64(h[8:], r.thread)
+	le.PutUint32(h[16:], r.kind)
+	le.PutUint32(h[20:], st.dropped)
+	le.PutUint32(h[24:], uint32(len(payload)))
+	st.open = append(b, payload...)
+	st.dropped = 0
+}
+
+// take appends what the stream holds to chunks.
+func (st *stream) take(chunks [][]byte) [][]byte {
+	chunks = append(chunks, st.full...)
+	if st.open != nil {
+		chunks = append(chunks, st.open)
+	}
+	st.full, st.open = st.full[:0], nil
+	return chunks
+}
