@@ -31,8 +31,10 @@ type streamClass struct {
 	clock        clock
 	context      plan // of packets
 	eventHeader  plan
-	eventContext plan // of all events
+	eventContext plan         // of all events
+	quick        *quickHeader // nil where the plans must be used
 	frame        *frame
+	outer        int // slots of what comes before the payload
 	slots        int // most that any event takes
 	events       map[uint64]*eventClass
 	dense        []*eventClass   // by id
@@ -115,7 +117,8 @@ func (m *member) newStream(meta *tsdl.Stream) (*streamClass, error) {
 			return nil, err
 		}
 	}
-	s.frame, s.slots = p.frame, p.slots
+	s.frame, s.outer, s.slots = p.frame, p.slots, p.slots
+	s.quick = newQuickHeader(s)
 	s.split = splitEvents(meta.Events)
 	for _, e := range meta.Events {
 		c := &eventClass{meta: e}
@@ -147,7 +150,7 @@ func (r *Reader) prepare(s *streamClass, c *eventClass) {
 	fields, described := m.describer.describe(c.meta.Payload)
 	c.kind = r.kind(name, m, fields)
 
-	p := planner{trace: m.meta, nodes: &m.nodes, frame: s.frame, slots: s.slots}
+	p := planner{trace: m.meta, nodes: &m.nodes, frame: s.frame, slots: s.outer, lowest: maxSlots}
 	if c.context, c.err = p.plan(tsdl.EventContext, c.meta.Context); c.err != nil {
 		return
 	}
@@ -155,6 +158,9 @@ func (r *Reader) prepare(s *streamClass, c *eventClass) {
 	p.wire, p.counts, p.described = true, c.kind.desc.Fields != nil, described
 	c.payload, c.err = p.plan(tsdl.Payload, c.meta.Payload)
 	s.slots = max(s.slots, p.slots)
+	if p.lowest <= s.outer {
+		s.quick = nil // it keeps no values for others to refer to
+	}
 }
 
 // splitSuffix is what the rest of an event's fields have in their tracepoint's

@@ -21,7 +21,7 @@ const (
 
 var failures = [...]error{
 	failOption:  malformed("a value without an option of its variant"),
-	failEndless: malformed("elements that take no space"),
+	failEndless: malformed("elements that take hardly any space"),
 	failVarInt:  malformed("an integer of more than 64 bits"),
 }
 
@@ -34,19 +34,20 @@ type decoder struct {
 	slots []uint64
 	out   []byte // the payload
 	emit  bool   // write it
+	work  int    // nodes that were run
 
-	roles  [numRoles]uint64
-	seen   uint32                  // roles with a value, as bits
-	stamp  int                     // bits of the time stamp
-	width  int                     // bits of the counter of discarded events
-	spans  [2]struct{ off, n int } // of the trace's UUID and the process's name, in bytes
-	signed bool
+	roles [numRoles]uint64
+	seen  uint32                  // roles with a value, as bits
+	stamp int                     // bits of the time stamp
+	width int                     // bits of the counter of discarded events
+	spans [2]struct{ off, n int } // of the trace's UUID and the process's name, in bytes
 }
 
 func (d *decoder) has(r role) bool { return d.seen&(1<<r) != 0 }
 
 // run reads what the nodes say. It returns false where that failed.
 func (d *decoder) run(nodes []node) bool {
+	d.work += len(nodes)
 	for i := range nodes {
 		n := &nodes[i]
 		pos := (d.pos + n.mask) &^ n.mask
@@ -329,11 +330,18 @@ func (d *decoder) varInt(n *node) bool {
 	return true
 }
 
+// Bounds on what the elements of an array may cost for the space that they take.
+const (
+	workPerBit = 16
+	maxWork    = 1 << 12
+	maxPayload = 16 << 20
+)
+
 // loop reads the elements of an array. All must take space: what takes none
 // could be there any number of times.
 func (d *decoder) loop(n *node) bool {
-	count := d.length(n)
-	emit := d.emit
+	count, emit := d.length(n), d.emit
+	from, work := d.pos, d.work
 	if n.counted && emit {
 		d.out = binary.LittleEndian.AppendUint16(d.out, uint16(min(count, maxCount)))
 	}
@@ -346,7 +354,7 @@ func (d *decoder) loop(n *node) bool {
 			d.emit = emit
 			return false
 		}
-		if d.pos == pos {
+		if d.pos == pos || d.work-work > maxWork+workPerBit*(d.pos-from) || len(d.out) > maxPayload {
 			d.emit = emit
 			return d.failed(failEndless)
 		}

@@ -11,7 +11,7 @@ import (
 type describer struct{ left int }
 
 // maxDescribed bounds the fields that are described of one trace.
-const maxDescribed = 1 << 16
+const maxDescribed = 1 << 14
 
 // describe describes the fields of a payload as they are on the wire, and says
 // how many of the structure's fields that are. It ends before the first that

@@ -48,11 +48,12 @@ type option struct {
 // A plan is how to read one structure: nil where there is none.
 type plan []node
 
-// maxNodes bounds the plans of one trace, and maxSlots the values that they
-// keep.
 const (
-	maxNodes = 1 << 16
-	maxSlots = 1 << 12
+	maxNodes = 1 << 15 // of the plans of one trace
+	maxSlots = 1 << 12 // values that they keep
+	// maxLoose bounds the nodes of an event that may take no space. The others
+	// are bounded by the space that they take.
+	maxLoose = 512
 )
 
 // A role is what a value is for.
@@ -112,7 +113,9 @@ type planner struct {
 	scope  tsdl.Scope
 	frame  *frame
 	slots  int // in use
+	lowest int // slot that was referred to
 	nodes  *int
+	loose  int             // nodes that may take no space
 	wanted map[string]bool // names whose values are kept; nil for all
 	wire   bool            // values are part of a payload
 	counts bool            // payloads describe themselves: arrays have their counts
@@ -139,8 +142,25 @@ func (p *planner) add(out *plan, n node) error {
 	if *p.nodes++; *p.nodes > maxNodes {
 		return fmt.Errorf("%w: more than %d fields to read", ErrTooLarge, maxNodes)
 	}
+	if n.loose() {
+		p.loose++
+	}
+	if p.loose > maxLoose {
+		return fmt.Errorf("%w: more than %d fields that may be empty", ErrTooLarge, maxLoose)
+	}
 	*out = append(*out, n)
 	return nil
+}
+
+// loose says whether n may take no space.
+func (n *node) loose() bool {
+	switch n.op {
+	case opInt, opVarInt, opString:
+		return false
+	case opCopy, opText:
+		return n.dynamic || n.count == 0
+	}
+	return true
 }
 
 // fields plans the fields of a structure.
@@ -347,6 +367,7 @@ func (p *planner) find(r tsdl.Ref) (*entry, error) {
 			if e.slot == 0 {
 				return nil, malformed("field %q, which others depend on, is no integer", r.Path)
 			}
+			p.lowest = min(p.lowest, e.slot)
 			return e, nil
 		}
 	}

@@ -231,7 +231,8 @@ func (s *stream) readEvent() bool {
 func (s *stream) readHeaderOfEvent() error {
 	d, class := &s.dec, s.class
 	d.seen, d.fail, d.emit = 0, noFailure, false
-	if !d.run(class.eventHeader) {
+	quick := class.quick != nil && class.quick.read(d)
+	if !quick && !d.run(class.eventHeader) {
 		return d.error()
 	}
 	var id uint64
@@ -249,7 +250,7 @@ func (s *stream) readHeaderOfEvent() error {
 		return e.err
 	}
 	d.grow(class.slots)
-	if !d.run(class.eventContext) || !d.run(e.context) {
+	if !quick && !d.run(class.eventContext) || !d.run(e.context) {
 		return d.error()
 	}
 	s.event = e

@@ -1,0 +1,81 @@
+package ctf_test
+
+import (
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/ctf"
+	"github.com/gctrail/gctrail/internal/ctftest"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// FuzzReader reads any metadata with any two files of packets: it must end, keep
+// events in order or say that they are late, and count what it hands out.
+func FuzzReader(f *testing.F) {
+	texts, err := filepath.Glob("testdata/*.txt")
+	if err != nil || len(texts) == 0 {
+		f.Fatalf("no assembled traces: %v", err)
+	}
+	for _, name := range texts {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		text, _, _ := strings.Cut(string(b), wantMark)
+		files, err := ctftest.Assemble(text)
+		if err != nil {
+			f.Fatal(err)
+		}
+		addFiles(f, files)
+	}
+	f.Fuzz(func(t *testing.T, metadata, one, two []byte) {
+		files := fstest.MapFS{"metadata": {Data: metadata}, "one": {Data: one}, "two": {Data: two}}
+		first := read(t, files)
+		r, err := ctf.Open(files, ctf.Options{Resolve: clr.Tracepoint, Want: func(*trace.Descriptor) bool { return false }})
+		if (err == nil) != (first.err == nil) {
+			t.Fatalf("%v, then %v", first.err, err)
+		}
+		if err != nil {
+			return
+		}
+		for range r.Events() {
+			t.Fatal("an event that is not wanted")
+		}
+		var counted uint64
+		for _, n := range r.Counts() {
+			counted += n
+		}
+		if counted != uint64(first.events) {
+			t.Fatalf("%d events, %d when none is wanted", first.events, counted)
+		}
+	})
+}
+
+// addFiles adds the first trace among files to the corpus.
+func addFiles(f *testing.F, files fstest.MapFS) {
+	var names []string
+	for name := range files {
+		names = append(names, name)
+	}
+	slices.Sort(names)
+	var parts [3][]byte
+	n := 1
+	dir := ""
+	for _, name := range names {
+		switch {
+		case path.Base(name) == "metadata" && dir == "":
+			dir = path.Dir(name)
+			parts[0] = files[name].Data
+		case path.Base(name) != "metadata" && n < len(parts):
+			parts[n] = files[name].Data
+			n++
+		}
+	}
+	f.Add(parts[0], parts[1], parts[2])
+}
