@@ -54,6 +54,8 @@ func PortVariable(path string, suspend bool) (string, error) {
 type Listener struct {
 	in      *acceptor
 	arrived chan *Runtime
+	open    context.Context // ends when the port is closed
+	close   func()
 	done    chan struct{} // closed when nothing more is accepted
 
 	mu       sync.Mutex
@@ -92,6 +94,7 @@ func Listen(path string) (*Listener, error) {
 		return nil, &ConnectError{path, err}
 	}
 	l := &Listener{in: in, arrived: make(chan *Runtime, maxArrived), done: make(chan struct{}), runtimes: map[Cookie]*Runtime{}}
+	l.open, l.close = context.WithCancel(context.Background())
 	go l.serve()
 	return l, nil
 }
@@ -113,6 +116,7 @@ func (l *Listener) Accept(ctx context.Context) (*Runtime, error) {
 // Close ends the port. Sessions go on.
 func (l *Listener) Close() error {
 	err := l.in.close()
+	l.close()
 	<-l.done
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -145,13 +149,15 @@ const (
 
 // greet reads who has dialled, and keeps the connection for the next command.
 func (l *Listener) greet(c conn) {
-	c.SetDeadline(time.Now().Add(defaultTimeout))
+	limited, cancel := context.WithTimeout(l.open, defaultTimeout)
+	defer cancel()
+	hurry := context.AfterFunc(limited, func() { c.SetDeadline(time.Unix(1, 0)) })
 	var b [advertiseSize]byte
-	if _, err := io.ReadFull(c, b[:]); err != nil || string(b[:8]) != advertiseMagic {
+	_, err := io.ReadFull(c, b[:])
+	if !hurry() || err != nil || string(b[:8]) != advertiseMagic {
 		c.Close()
 		return
 	}
-	c.SetDeadline(time.Time{})
 	cookie := Cookie(b[8:24])
 	l.mu.Lock()
 	defer l.mu.Unlock()

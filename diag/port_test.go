@@ -1,0 +1,258 @@
+//go:build !windows
+
+package diag
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+)
+
+func TestParsePort(t *testing.T) {
+	for _, test := range []struct {
+		text string
+		want Port
+		err  string
+	}{
+		{"/tmp/x.sock", Port{Path: "/tmp/x.sock"}, ""},
+		{"/tmp/x.sock,listen", Port{Path: "/tmp/x.sock"}, ""},
+		{"x,connect", Port{Path: "x", Connect: true}, ""},
+		{"", Port{}, `diagnostic port "" has no path`},
+		{",connect", Port{}, `diagnostic port ",connect" has no path`},
+		{"x,suspend", Port{}, `diagnostic port "x,suspend": the tag is listen or connect`},
+	} {
+		got, err := ParsePort(test.text)
+		if got != test.want || (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
+			t.Errorf("%q: %+v, %v", test.text, got, err)
+		}
+	}
+	if v, err := PortVariable("/tmp/x", true); v != "DOTNET_DiagnosticPorts=/tmp/x,suspend,connect" || err != nil {
+		t.Error(v, err)
+	}
+	if v, err := PortVariable("/tmp/x", false); v != "DOTNET_DiagnosticPorts=/tmp/x,nosuspend,connect" || err != nil {
+		t.Error(v, err)
+	}
+	if _, err := PortVariable("/tmp/a;b", true); err == nil {
+		t.Error("a path with ; was taken")
+	}
+}
+
+// tempDir is a folder with a short path, as sockets need.
+func tempDir(t *testing.T) string {
+	dir, err := os.MkdirTemp("", "diag")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// advertise dials a port as a runtime does.
+func advertise(t *testing.T, path string, cookie byte, pid uint64) net.Conn {
+	c, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	id := Cookie{cookie, 15: 1}
+	c.Write(append(fields("ADVR_V1\x00"), id[:]...).u64(pid).u16(0))
+	return c
+}
+
+func newListener(t *testing.T) (*Listener, string) {
+	path := filepath.Join(tempDir(t), "port")
+	l, err := Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	return l, path
+}
+
+// TestListener: a runtime dials, takes one command, and dials again.
+func TestListener(t *testing.T) {
+	l, path := newListener(t)
+	if info, err := os.Stat(path); err != nil || info.Mode().Perm() != 0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	garbage, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer garbage.Close()
+	garbage.Write(make([]byte, advertiseSize))
+	silent, err := net.Dial("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+
+	served := make(chan command, 2)
+	go func() {
+		f := newFake(t, func(cmd command, _ []byte) []byte {
+			served <- cmd
+			return ok(fields{}.u32(0))
+		})
+		for range 2 {
+			f.serve(advertise(t, path, 1, 77))
+		}
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	r, err := l.Accept(ctx)
+	if err != nil || r.PID != 77 || r.Cookie != (Cookie{1, 15: 1}) {
+		t.Fatalf("%+v, %v", r, err)
+	}
+	for range 2 {
+		if err := r.Resume(ctx); err != nil || <-served != cmdResumeRuntime {
+			t.Fatal(err)
+		}
+	}
+	r.Timeout = 20 * time.Millisecond
+	if err := r.Resume(ctx); !errors.Is(err, ErrNoAnswer) {
+		t.Errorf("a runtime that has not dialled again: %v", err)
+	}
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := l.Accept(ctx); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("accept from a closed port: %v", err)
+	}
+}
+
+// TestDeadRuntimes: a port that runs for long does not keep the connections of
+// runtimes that have gone.
+func TestDeadRuntimes(t *testing.T) {
+	l, path := newListener(t)
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	for n := range byte(5) {
+		c := advertise(t, path, n, uint64(n))
+		if _, err := l.Accept(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if n < 4 {
+			c.Close()
+		} else {
+			defer c.Close()
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.runtimes) != 1 {
+		t.Errorf("%d runtimes, want the one that is there", len(l.runtimes))
+	}
+}
+
+// TestListenTwice: a socket that somebody listens at is left alone, one that
+// nobody does is replaced, and what is no socket stays.
+func TestListenTwice(t *testing.T) {
+	_, path := newListener(t)
+	if _, err := Listen(path); !errors.Is(err, syscall.EADDRINUSE) {
+		t.Errorf("taken: %v", err)
+	}
+	stale := staleSocket(t, filepath.Join(filepath.Dir(path), "stale"))
+	l, err := Listen(stale)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Close()
+	file := filepath.Join(filepath.Dir(path), "file")
+	os.WriteFile(file, []byte("precious"), 0o600)
+	if _, err := Listen(file); err == nil {
+		t.Error("a file was replaced by a socket")
+	}
+	if b, _ := os.ReadFile(file); string(b) != "precious" {
+		t.Error("a file was lost")
+	}
+}
+
+// staleSocket makes a socket that nobody listens at.
+func staleSocket(t *testing.T, path string) string {
+	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.SetUnlinkOnClose(false)
+	l.Close()
+	return path
+}
+
+// serveAt has a fake listen at a socket.
+func serveAt(t *testing.T, path string, f *fake) {
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		l.Close()
+		f.busy.Wait()
+	})
+	f.busy.Go(func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			f.busy.Go(func() { f.serve(c) })
+		}
+	})
+}
+
+func TestConnect(t *testing.T) {
+	dir := tempDir(t)
+	for _, test := range []struct {
+		path string
+		is   error
+	}{
+		{filepath.Join(dir, "none"), syscall.ENOENT},
+		{staleSocket(t, filepath.Join(dir, "stale")), syscall.ECONNREFUSED},
+	} {
+		err := NewClient(test.path).Resume(context.Background())
+		connect, ok := errors.AsType[*ConnectError](err)
+		if !ok || connect.Address != test.path || !errors.Is(err, test.is) || !refused(err) {
+			t.Errorf("%s: %v", test.path, err)
+		}
+	}
+	f := newFake(t, func(command, []byte) []byte { return ok(fields{}.u32(0)) })
+	serveAt(t, filepath.Join(dir, "there"), f)
+	if err := NewClient(filepath.Join(dir, "there")).Resume(context.Background()); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestReset: a process that is killed can leave a connection reset, which is
+// the end of its trace.
+func TestReset(t *testing.T) {
+	path := filepath.Join(tempDir(t), "s")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			return
+		}
+		c.Read(make([]byte, 10)) // what is not read resets the connection
+		c.Write(append(ok(fields{}.u64(1)), strings.Repeat("x", 100)...))
+		c.Close()
+	}()
+	session, err := NewClient(path).Collect(context.Background(), Config{BufferMB: 1, Providers: []Provider{gcProvider}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b, err := io.ReadAll(session); len(b) != 100 || err != nil {
+		t.Errorf("%d bytes, %v", len(b), err)
+	}
+	if err := session.Close(); err != nil {
+		t.Error(err)
+	}
+}
