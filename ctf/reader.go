@@ -81,7 +81,7 @@ const (
 func Open(fsys fs.FS, opts Options) (*Reader, error) {
 	r := &Reader{
 		fsys: fsys, opts: opts, known: map[string]*kind{}, members: map[memberKey]*member{},
-		cpus: map[uint32]bool{}, probing: make([]byte, 0, headerRead), windowSize: headerRead,
+		cpus: map[uint32]bool{}, probing: make([]byte, headerRead), windowSize: headerRead,
 		parts: map[partKey][]byte{},
 	}
 	r.info.Clock = &trace.Clock{Frequency: second}

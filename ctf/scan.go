@@ -158,12 +158,11 @@ type memberKey struct {
 // nil where the file has none.
 func (r *Reader) probe(name string, m *member) *file {
 	f := &file{path: name, member: m, key: streamKey{alone: name}}
-	s := stream{r: r, files: []*file{f}}
+	s := stream{r: r, files: []*file{f}, window: window{mem: r.probing}}
 	if !s.nextFile() {
 		return nil
 	}
 	defer s.close()
-	s.window.buf = r.probing[:0]
 	err := s.open()
 	switch {
 	case errors.Is(err, io.EOF):

@@ -94,10 +94,7 @@ func (s *stream) nextFile() bool {
 			continue
 		}
 		s.file, s.path, s.member = in, f.path, f.member
-		if s.window.buf == nil {
-			s.window.buf = make([]byte, 0, s.r.windowSize)
-		}
-		s.window = window{r: in, buf: s.window.buf[:0]}
+		s.window = newWindow(in, s.window.mem, s.r.windowSize)
 		return true
 	}
 	return false
@@ -183,7 +180,7 @@ func (s *stream) more(pos int) bool {
 	}
 	drop := pos >> 3 &^ (grain - 1)
 	s.window.discard(int64(drop))
-	had, want := len(s.window.buf), cap(s.window.buf)
+	had, want := len(s.window.buf), len(s.window.mem)
 	if had == want {
 		if want = 2 * had; want > maxWindow || !s.r.lend(had) {
 			return false
@@ -201,7 +198,7 @@ func (s *stream) shrink() {
 	if s.lent == 0 || len(s.window.buf) > s.r.windowSize {
 		return
 	}
-	s.window.buf = append(make([]byte, 0, s.r.windowSize), s.window.buf...)
+	s.window.resize(s.r.windowSize)
 	s.r.lend(-s.lent)
 	s.lent = 0
 }

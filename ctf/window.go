@@ -13,16 +13,29 @@ const grain = 4096
 // A window is the part of a file that is in memory.
 type window struct {
 	r   io.Reader
-	off int64 // of buf in the file
+	off int64  // of buf in the file
+	mem []byte // buf is a part of it
 	buf []byte
 	err error // why there is no more, io.EOF at the end
 }
 
+// newWindow returns a window of size bytes that has mem, if that is large
+// enough.
+func newWindow(r io.Reader, mem []byte, size int) window {
+	if len(mem) != size {
+		mem = make([]byte, size)
+	}
+	return window{r: r, mem: mem, buf: mem[:0]}
+}
+
 // fill makes n bytes available, or as many as there are. It reads as much as
-// the buffer can hold.
+// there is room for.
 func (w *window) fill(n int) bool {
-	if len(w.buf) < n && cap(w.buf) < n {
-		w.buf = append(make([]byte, 0, n), w.buf...)
+	if len(w.buf) >= n {
+		return true
+	}
+	if cap(w.buf) < n || cap(w.buf) < len(w.mem)/2 {
+		w.resize(max(n, len(w.mem)))
 	}
 	for len(w.buf) < n && w.err == nil {
 		var got int
@@ -32,17 +45,26 @@ func (w *window) fill(n int) bool {
 	return len(w.buf) >= n
 }
 
+// resize moves what is there to the start of a memory of n bytes.
+func (w *window) resize(n int) {
+	mem := w.mem
+	if len(mem) != n {
+		mem = make([]byte, n)
+	}
+	had := copy(mem, w.buf)
+	w.mem, w.buf = mem, mem[:had]
+}
+
 // discard passes over n bytes. Past the end of the file is its end.
 func (w *window) discard(n int64) {
 	if n <= int64(len(w.buf)) {
-		rest := copy(w.buf, w.buf[n:])
-		w.buf = w.buf[:rest]
+		w.buf = w.buf[n:]
 		w.off += n
 		return
 	}
 	n -= int64(len(w.buf))
 	w.off += int64(len(w.buf))
-	w.buf = w.buf[:0]
+	w.buf = w.mem[:0]
 	if w.err != nil {
 		return
 	}
