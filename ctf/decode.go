@@ -3,6 +3,7 @@ package ctf
 import (
 	"bytes"
 	"encoding/binary"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/gctrail/gctrail/ctf/tsdl"
@@ -61,8 +62,18 @@ func (d *decoder) run(nodes []node) bool {
 				return false
 			}
 		case opCopy:
-			if !d.copied(n) {
-				return false
+			if n.dynamic || n.role > 0 {
+				if !d.copied(n) {
+					return false
+				}
+				break
+			}
+			if n.count > uint64(d.end-pos)>>3 {
+				return d.failed(failShort)
+			}
+			d.pos = pos + int(n.count)<<3
+			if n.width > 0 && d.emit {
+				d.out = append(d.out, d.buf[pos>>3:d.pos>>3]...)
 			}
 		case opAlign:
 		case opVarInt:
@@ -272,6 +283,16 @@ func zeroUnit(b []byte, unit int) int {
 // appendUTF16 appends UTF-8 as UTF-16LE with a terminating zero. A byte that is
 // no UTF-8 becomes U+FFFD.
 func appendUTF16(dst, text []byte) []byte {
+	dst = slices.Grow(dst, 2*len(text)+2)
+	for len(text) >= 8 {
+		v := binary.LittleEndian.Uint64(text)
+		if v&0x8080808080808080 != 0 {
+			break
+		}
+		dst = binary.LittleEndian.AppendUint64(dst, spread(v&0xffffffff))
+		dst = binary.LittleEndian.AppendUint64(dst, spread(v>>32))
+		text = text[8:]
+	}
 	for i := 0; i < len(text); {
 		if c := text[i]; c < utf8.RuneSelf {
 			dst = append(dst, c, 0)
@@ -283,6 +304,12 @@ func appendUTF16(dst, text []byte) []byte {
 		i += n
 	}
 	return append(dst, 0, 0)
+}
+
+// spread puts a zero after each of four bytes.
+func spread(v uint64) uint64 {
+	v = (v | v<<16) & 0x0000ffff0000ffff
+	return (v | v<<8) & 0x00ff00ff00ff00ff
 }
 
 func appendUTF32(dst, text []byte) []byte {

@@ -415,7 +415,10 @@ func referredTo(t *tsdl.Type) map[string]bool {
 // fused joins neighbours that are the same bytes in the trace and on the wire.
 func fused(nodes plan) plan {
 	var out plan
-	for _, n := range nodes {
+	for i, n := range nodes {
+		if n.op == opAlign && i+1 < len(nodes) && nodes[i+1].mask >= n.mask {
+			continue
+		}
 		if n.plain() {
 			n = node{op: opCopy, mask: 7, size: 8, width: n.width, count: uint64(n.size / 8)}
 			if last := len(out) - 1; last >= 0 && out[last].fusible() && (out[last].width == 0) == (n.width == 0) {
