@@ -29,7 +29,10 @@ func (rep *report) writeBody(p *page) {
 		rep.writeGaps(p, nil)
 		return
 	}
-	for i := range rep.cases {
+	if len(rep.cases) > 1 {
+		rep.writeProcesses(p)
+	}
+	for i := range rep.cases[:min(len(rep.cases), maxSections)] {
 		c := &rep.cases[i]
 		if i > 0 {
 			p.line("")
@@ -50,6 +53,39 @@ func (rep *report) writeBody(p *page) {
 		c.writeFindings(p)
 		c.writeTables(p)
 	}
+}
+
+// maxSections is of how many processes a report tells all.
+const maxSections = 3
+
+// writeProcesses lists the processes with collections, worst first.
+func (rep *report) writeProcesses(p *page) {
+	p.heading("%s with collections, by the time threads stood still", plural(int64(len(rep.cases)), "process", "processes"))
+	var rows [][]string
+	for i := range rep.cases {
+		process, all := &rep.cases[i].Process, rep.cases[i].Process.All()
+		share := "-"
+		if s := rep.cases[i].PauseShare(); s.Known {
+			share = fmt.Sprintf("%.2f", s.V)
+		}
+		rows = append(rows, []string{
+			processName(process.Process), units.Count(all.Count), units.Millis(all.Pause.Sum()), share,
+			units.Millis(all.Pause.Max()), sumMB(all.Freed), process.Process.Runtime,
+		})
+	}
+	p.table([]tableColumn{
+		{heading: "process", left: true},
+		{heading: "collections"},
+		{heading: "stood still ms"},
+		{heading: "%"},
+		{heading: "longest ms"},
+		{heading: "freed MB", rank: 2},
+		{heading: "runtime", left: true, rank: 1},
+	}, rows)
+	if len(rep.cases) > maxSections {
+		p.line("The first %d follow; gctrail report --pid N tells of one of the others.", maxSections)
+	}
+	p.line("")
 }
 
 // about says what file this is and what it holds.
