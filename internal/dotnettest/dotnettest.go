@@ -1,0 +1,157 @@
+// Package dotnettest starts real .NET programs for tests: gcload-net8, -net9 and
+// -net10, which exercise the collector and tell what it did. Tests that need
+// them skip where they are not at hand.
+package dotnettest
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"testing"
+)
+
+// Versions are those of the programs' runtimes.
+var Versions = []int{8, 9, 10}
+
+// A Program is a gcload that runs, or has run.
+type Program struct {
+	*exec.Cmd
+	Name string // of its file, which no other program has
+	PID  int
+
+	t      testing.TB
+	truth  string
+	stdout bytes.Buffer
+}
+
+// Start starts gcload with a runtime of a version in a mode (web, idle, …) for
+// some seconds, with more variables in its environment. It ends with the test.
+func Start(t testing.TB, version int, mode string, seconds int, env ...string) *Program {
+	t.Helper()
+	file := install(t, version)
+	p := &Program{Name: filepath.Base(file), t: t, truth: filepath.Join(filepath.Dir(file), "truth")}
+	p.run(file, mode, seconds, env)
+	return p
+}
+
+// Restart starts the same file once more, when the program has ended.
+func (p *Program) Restart(mode string, seconds int, env ...string) *Program {
+	p.t.Helper()
+	again := &Program{Name: p.Name, t: p.t, truth: p.truth + "-again"}
+	again.run(p.Path, mode, seconds, env)
+	return again
+}
+
+func (p *Program) run(file, mode string, seconds int, env []string) {
+	p.t.Helper()
+	p.Cmd = exec.Command(file, mode, strconv.Itoa(seconds))
+	p.Cmd.Env = append(append(os.Environ(), "GCLOAD_TRUTH="+p.truth), env...)
+	p.Cmd.Stdout, p.Cmd.Stderr = &p.stdout, os.Stderr
+	if err := p.Cmd.Start(); err != nil {
+		p.t.Fatal(err)
+	}
+	p.PID = p.Cmd.Process.Pid
+	p.t.Cleanup(func() {
+		p.Cmd.Process.Kill()
+		p.Cmd.Wait()
+	})
+}
+
+// install copies the program of a version to a folder of the test, under a name
+// that tells it from those of other tests.
+func install(t testing.TB, version int) string {
+	t.Helper()
+	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
+		t.Skip("the .NET programs are for Linux on x64")
+	}
+	name := "gcload-net" + strconv.Itoa(version)
+	in, err := os.Open(find(name))
+	if err != nil {
+		t.Skip("there is no .NET program at hand: ", err)
+	}
+	defer in.Close()
+	dir, err := os.MkdirTemp("", name+"-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	file := filepath.Join(dir, filepath.Base(dir))
+	out, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o700)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.Copy(out, in); err != nil {
+		t.Fatal(err)
+	}
+	if err := out.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return file
+}
+
+// find is the path of a program: in the folder dotnet of GCTRAIL_SHARED, or of
+// shared beside the module.
+func find(name string) string {
+	if shared := os.Getenv("GCTRAIL_SHARED"); shared != "" {
+		return filepath.Join(shared, "dotnet", name)
+	}
+	_, here, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(here), "..", "..", "..", "shared", "dotnet", name)
+}
+
+// Totals are what a program counts of its whole run.
+type Totals struct {
+	Collections int     `json:"gen0_collections"`
+	PauseMS     float64 `json:"total_pause_ms"`
+}
+
+// Totals waits for the end of the program and returns what it counted.
+func (p *Program) Totals() Totals {
+	p.t.Helper()
+	if err := p.Cmd.Wait(); err != nil {
+		p.t.Fatal(err)
+	}
+	var t Totals
+	if err := json.Unmarshal(p.stdout.Bytes(), &t); err != nil {
+		p.t.Fatalf("%v: %s", err, p.stdout.Bytes())
+	}
+	return t
+}
+
+// A Truth is what the runtime says of a collection (GC.GetGCMemoryInfo).
+type Truth struct {
+	Number      uint32     `json:"index"`
+	Generation  int        `json:"generation"`
+	Concurrent  bool       `json:"concurrent"`
+	Promoted    int64      `json:"promoted"`
+	Pinned      int64      `json:"pinned"`
+	Pauses      [2]int64   `json:"pause_us"`
+	Generations [][4]int64 `json:"generations"` // size and fragmentation before, and after
+}
+
+// Truth returns what the program noted of the collections that it saw end.
+func (p *Program) Truth() []Truth {
+	p.t.Helper()
+	f, err := os.Open(p.truth)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	defer f.Close()
+	var all []Truth
+	for lines := bufio.NewScanner(f); lines.Scan(); {
+		var t Truth
+		if err := json.Unmarshal(lines.Bytes(), &t); err != nil {
+			break // the last line, if the program was killed
+		}
+		if t.Pauses != [2]int64{} { // else it was seen before its end
+			all = append(all, t)
+		}
+	}
+	return all
+}

@@ -1,0 +1,229 @@
+//go:build linux
+
+package live_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/dotnettest"
+	"github.com/gctrail/gctrail/live"
+)
+
+// launch starts a program that waits for its diagnostic port.
+func launch(t *testing.T, ctx context.Context, version int, mode string, seconds int, env ...string) (*dotnettest.Program, *diag.Process) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "port")
+	l, err := diag.Listen(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	variable, err := diag.PortVariable(path, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	program := dotnettest.Start(t, version, mode, seconds, append(env, variable)...)
+	r, err := l.Accept(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := r.Process(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if p.PID != program.PID || p.Name != program.Name {
+		t.Errorf("process %d %s, want %d %s", p.PID, p.Name, program.PID, program.Name)
+	}
+	return program, p
+}
+
+// TestTruth follows programs from their start, and compares each collection with
+// what the runtime itself says of it.
+func TestTruth(t *testing.T) {
+	for _, version := range dotnettest.Versions {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+			defer cancel()
+			program, p := launch(t, ctx, version, "web", 2, fmt.Sprintf("DOTNET_gcServer=%d", version%2))
+			got := make(map[uint32]*gc.Collection)
+			for u, err := range live.Follow(ctx, p, live.Options{}) {
+				if err != nil {
+					t.Fatal(err)
+				}
+				switch u.Kind {
+				case live.Attached:
+					if err := p.Client().Resume(ctx); err != nil {
+						t.Fatal(err)
+					}
+				case live.Collected:
+					got[u.Collection.Number] = u.Collection
+				case live.Ended:
+					if u.Err != nil || u.Lost != 0 {
+						t.Errorf("ended by %v, %d events lost", u.Err, u.Lost)
+					}
+				}
+			}
+			totals := program.Totals()
+			compareTotals(t, got, totals)
+			truth := program.Truth()
+			for i := range truth {
+				compare(t, got[truth[i].Number], &truth[i])
+			}
+			t.Logf("%d collections, %d of them compared, %.1f ms", len(got), len(truth), totals.PauseMS)
+		})
+	}
+}
+
+func compareTotals(t *testing.T, got map[uint32]*gc.Collection, totals dotnettest.Totals) {
+	t.Helper()
+	seen := 0
+	var paused time.Duration
+	for number, c := range got {
+		if int(number) <= totals.Collections {
+			seen++
+			paused += c.Pause().V
+		}
+	}
+	ms := float64(paused) / float64(time.Millisecond)
+	if seen != totals.Collections || seen == 0 {
+		t.Errorf("%d collections, the program counted %d", seen, totals.Collections)
+	}
+	if math.Abs(ms-totals.PauseMS) > 0.02*totals.PauseMS {
+		t.Errorf("paused for %.3f ms, the program counted %.3f", ms, totals.PauseMS)
+	}
+}
+
+// compare holds sizes to the byte.
+func compare(t *testing.T, c *gc.Collection, truth *dotnettest.Truth) {
+	t.Helper()
+	if c == nil {
+		t.Errorf("collection %d was not seen", truth.Number)
+		return
+	}
+	if !c.Complete || c.AffectedByLoss || c.Generation != gc.Some(truth.Generation) || len(c.Generations) != len(truth.Generations) ||
+		c.PinnedObjects != gc.Some(truth.Pinned) || (c.Kind == gc.Background) != truth.Concurrent {
+		t.Errorf("collection %d: %+v, want %+v", truth.Number, c, truth)
+		return
+	}
+	for i, g := range c.Generations {
+		if want := truth.Generations[i]; g.Before != want[0] || g.After != gc.Some(want[2]) || g.Fragmentation != gc.Some(want[3]) {
+			t.Errorf("collection %d, %s: %d before, %d after, %d free, want %v", c.Number, g.Name, g.Before, g.After.V, g.Fragmentation.V, want)
+		}
+	}
+	if c.Kind != gc.Background && c.Promoted != gc.Some(truth.Promoted) {
+		t.Errorf("collection %d: promoted %d, want %d", c.Number, c.Promoted.V, truth.Promoted)
+	}
+}
+
+// find waits until a program can be reached.
+func find(t *testing.T, ctx context.Context, program *dotnettest.Program) *diag.Process {
+	t.Helper()
+	for {
+		p, err := diag.Find(ctx, program.PID)
+		if err == nil {
+			return p
+		}
+		if ctx.Err() != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// TestAgain: a program that is killed is followed again when it was started
+// again.
+func TestAgain(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	program := dotnettest.Start(t, 10, "web", 20)
+	attached, collected := 0, 0
+	for u, err := range live.Follow(ctx, find(t, ctx, program), live.Options{Again: true}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		switch u.Kind {
+		case live.Attached:
+			attached++
+			collected = 0
+			if u.Process.PID != program.PID {
+				t.Errorf("attached to %d, want %d", u.Process.PID, program.PID)
+			}
+		case live.Collected:
+			if collected++; collected == 5 && attached == 1 {
+				program.Process.Kill()
+				program.Wait()
+			} else if collected == 5 {
+				cancel()
+			}
+		case live.Ended:
+			if attached == 1 {
+				if !errors.Is(u.Err, live.ErrCut) {
+					t.Errorf("ended by %v", u.Err)
+				}
+				program = program.Restart("web", 20)
+			}
+		}
+	}
+	if attached != 2 {
+		t.Errorf("attached %d times", attached)
+	}
+}
+
+// TestPrompt: collections come soon after their end.
+func TestPrompt(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	program := dotnettest.Start(t, 10, "web", 20)
+	var late time.Duration
+	n := 0
+	for u, err := range live.Follow(ctx, find(t, ctx, program), live.Options{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if u.Kind != live.Collected || !u.Collection.Complete {
+			continue
+		}
+		if late = max(late, time.Since(u.Start.Add(u.Collection.End.V))); n == 20 {
+			break
+		}
+		n++
+	}
+	if late > 5*time.Second { // 0.3 s on a machine that has nothing else to do
+		t.Errorf("a collection came %v after its end", late)
+	}
+	t.Logf("the slowest of %d came %v after its end", n, late)
+}
+
+// TestStopped: a process that is stopped while it is followed keeps nobody.
+func TestStopped(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	program := dotnettest.Start(t, 9, "web", 20)
+	var stopped time.Time
+	var last *live.Update
+	for u, err := range live.Follow(ctx, find(t, ctx, program), live.Options{}) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if last = u; u.Kind == live.Collected && stopped.IsZero() {
+			stopped = time.Now()
+			program.Process.Signal(syscall.SIGSTOP)
+			if _, err := diag.Find(ctx, program.PID); !errors.Is(err, diag.ErrStopped) {
+				t.Errorf("a stopped process: %v", err)
+			}
+			cancel()
+		}
+	}
+	if last.Kind != live.Ended || last.Err == nil || time.Since(stopped) > 10*time.Second {
+		t.Errorf("%+v after %v", last, time.Since(stopped))
+	}
+}
