@@ -84,8 +84,10 @@ func (c *Custom) Raise(values ...any) error {
 			return fmt.Errorf("emit: a %T for field %s of %s", v, c.desc.Fields[i].Name, c.desc.Name)
 		}
 	}
-	s := c.p.anyShard()
+	s := c.p.near()
+	s.mu.Lock()
 	s.writeLocked(c.p, &record{payload: payload, kind: c.kind, desc: &c.desc, mask: &c.mask, thread: s.capture})
+	c.p.pool.Put(s)
 	return nil
 }
 

@@ -51,7 +51,8 @@ type Provider struct {
 	late     int64
 	base     time.Time // what ticks, in nanoseconds, count from
 	shards   [numShards]shard
-	spread   atomic.Uint32 // threads over shards
+	spread   atomic.Uint32 // turns of the shards
+	pool     sync.Pool     // of *shard
 	threads  threadIDs
 	mu       sync.Mutex // of what follows
 	sessions [MaxSessions]*Session
@@ -105,9 +106,11 @@ func (p *Provider) Raise(e clr.Event) {
 	if !p.Enabled(k) {
 		return
 	}
-	s := p.anyShard()
+	s := p.near()
 	r := record{payload: e, kind: uint32(k), desc: &p.kinds[k], mask: &p.masks[k], thread: s.capture}
+	s.mu.Lock()
 	s.writeLocked(p, &r)
+	p.pool.Put(s)
 }
 
 // now is the provider's clock.

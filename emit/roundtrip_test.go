@@ -44,10 +44,7 @@ func TestEveryEventComesBack(t *testing.T) {
 func comesBack(t *testing.T, format int, versions map[clr.Kind]uint32) {
 	p := newProvider(t, emit.ProviderOptions{Versions: versions})
 	var out bytes.Buffer
-	s, err := p.Start(&out, emit.SessionOptions{Version: format, Providers: everything, NoRundown: true})
-	if err != nil {
-		t.Fatal(err)
-	}
+	s := start(t, p, &out, emit.SessionOptions{Version: format, Providers: everything, NoRundown: true})
 	rng := rand.New(rand.NewPCG(1, uint64(format)))
 	thread := p.NewThread() // keeps the order
 	raised := map[clr.Kind][]byte{}
@@ -123,6 +120,6 @@ func fill(rng *rand.Rand, v reflect.Value) {
 	case reflect.Int32:
 		v.SetInt(int64(rng.Int32()))
 	default:
-		v.SetUint(rng.Uint64() >> (64 - v.Type().Bits()) | 1)
+		v.SetUint(rng.Uint64()>>(64-v.Type().Bits()) | 1)
 	}
 }

@@ -26,8 +26,8 @@ type SessionOptions struct {
 	Providers []Wanted
 	// Version of the format: 4, which zero means, or 6.
 	Version int
-	// BufferBytes bounds what waits for the writer, per session; zero means 64
-	// MiB. Each of the provider's shards takes 64 KiB at a time.
+	// BufferBytes bounds what waits for the writer; zero means 64 MiB.
+	// Each of the provider's shards takes 64 KiB at a time.
 	BufferBytes int
 	// Block makes the program wait while the buffer is full. Else events are
 	// dropped, and counted.
@@ -118,7 +118,7 @@ func (p *Provider) startSession(w io.Writer, file *os.File, opt SessionOptions) 
 	for i := range s.streams {
 		s.streams[i].session = s
 	}
-	s.chunks.limit = max(buffer/chunkSize, numShards+1)
+	s.chunks.limit = max(buffer/chunkSize, 1)
 	s.chunks.room.L = &s.chunks.mu
 
 	// The clock is read before there can be events: none may be older.

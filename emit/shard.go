@@ -4,7 +4,6 @@ import (
 	"encoding/binary"
 	"math"
 	"math/bits"
-	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 
@@ -41,19 +40,18 @@ type record struct {
 	at     *int64 // nil for the present time
 }
 
-// anyShard locks a shard that is free, if there is one.
-func (p *Provider) anyShard() *shard {
-	const others = numShards - 1
-	start := rand.Uint32() % others
-	for i := range uint32(others) {
-		if s := &p.shards[1+(start+i)%others]; s.mu.TryLock() {
-			return s
-		}
+// near takes a shard that the processor which the caller runs on has used, so
+// that it is most likely free: a pool keeps its items by processor. The caller
+// puts it back.
+func (p *Provider) near() *shard {
+	if s, ok := p.pool.Get().(*shard); ok {
+		return s
 	}
-	s := &p.shards[1+start]
-	s.mu.Lock()
-	return s
+	return p.nextShard()
 }
+
+// nextShard returns the shards in turn, without that of collectors.
+func (p *Provider) nextShard() *shard { return &p.shards[1+p.spread.Add(1)%(numShards-1)] }
 
 // writeLocked gives a record to the sessions that want it, and unlocks the
 // shard. It returns the event's time in ticks.

@@ -17,10 +17,7 @@ type Thread struct {
 }
 
 // NewThread returns a thread whose id no other thread of the provider has.
-func (p *Provider) NewThread() *Thread {
-	n := p.spread.Add(1)
-	return p.thread(&p.shards[1+n%(numShards-1)])
-}
+func (p *Provider) NewThread() *Thread { return p.thread(p.nextShard()) }
 
 // thread returns a thread whose events the shard captures.
 func (p *Provider) thread(s *shard) *Thread { return &Thread{p: p, id: p.threads.take(), shard: s} }

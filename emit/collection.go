@@ -1,0 +1,215 @@
+package emit
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+)
+
+// A Collection is one that is under way. Its methods raise its events; each
+// gives ErrOrder, and raises nothing, where it is not its turn.
+type Collection struct {
+	c      *Collector
+	plan   Plan
+	kind   clr.GCType
+	number uint32
+	course course
+	step   step
+	outer  *Collection // the background collection in whose first pause it runs
+	inner  *Collection // that runs in this one's first pause
+	thread *Thread
+
+	suspended int64 // ticks of the latest SuspendEEBegin
+	started   int64
+	pause     time.Duration
+}
+
+// Number is the collection's number, 0 before it has started.
+func (gc *Collection) Number() uint32 {
+	gc.c.mu.Lock()
+	defer gc.c.mu.Unlock()
+	return gc.number
+}
+
+// Pause is how long the program's threads have stood still for the collection,
+// in the pauses that are over: from Begin or Suspend to Resume, without what a
+// collection that ran in this one's first pause took, from its beginning to its
+// end.
+func (gc *Collection) Pause() time.Duration {
+	gc.c.mu.Lock()
+	defer gc.c.mu.Unlock()
+	return gc.pause
+}
+
+// Suspend says that the threads are being stopped for the final pause of a
+// background collection.
+func (gc *Collection) Suspend() error {
+	gc.c.mu.Lock()
+	defer gc.c.mu.Unlock()
+	to, err := gc.next(actSuspend)
+	switch {
+	case err != nil:
+		return err
+	case gc.c.stopper != nil:
+		return fmt.Errorf("%w: another collection has stopped the threads", ErrOrder)
+	}
+	gc.step = to
+	helper := gc.c.backgroundThread()
+	helper.Raise(&clr.BGC1stConEnd{ClrInstanceID: gc.c.opt.ClrInstance})
+	gc.suspend(helper, clr.SuspendReasonSuspendForGCPrep)
+	return nil
+}
+
+// suspend begins a pause on a thread.
+func (gc *Collection) suspend(on *Thread, reason clr.SuspendReason) {
+	gc.c.stopper = gc
+	gc.suspended = on.raise(&clr.GCSuspendEEBegin{Reason: reason, Count: gc.c.number, ClrInstanceID: gc.c.opt.ClrInstance})
+}
+
+// Suspended says that all threads stand still: the collection starts, or goes on
+// with its final pause.
+func (gc *Collection) Suspended() error {
+	gc.c.mu.Lock()
+	defer gc.c.mu.Unlock()
+	to, err := gc.next(actSuspended)
+	if err != nil {
+		return err
+	}
+	gc.step = to
+	gc.pausing().Raise(&clr.GCSuspendEEEnd{ClrInstanceID: gc.c.opt.ClrInstance})
+	if gc.step == stepStoppedAgain {
+		gc.pausing().Raise(&clr.BGC2ndNonConBegin{ClrInstanceID: gc.c.opt.ClrInstance})
+		return nil
+	}
+	if gc.c.opt.Heaps == 1 {
+		gc.triggered()
+	}
+	gc.start()
+	if gc.plan.Background {
+		gc.c.backgroundThread()
+	}
+	return nil
+}
+
+func (gc *Collection) triggered() {
+	gc.thread.Raise(&clr.GCTriggered{Reason: gc.plan.Reason, ClrInstanceID: gc.c.opt.ClrInstance})
+}
+
+func (gc *Collection) start() {
+	gc.c.number++
+	gc.number = gc.c.number
+	gc.started = gc.thread.raise(&clr.GCStart{
+		Count: gc.number, Depth: uint32(gc.plan.Generation), Reason: gc.plan.Reason, Type: gc.kind, ClrInstanceID: gc.c.opt.ClrInstance,
+	})
+}
+
+// pausing is the thread of the pause that the collection is in: the final one of
+// a background collection has its own.
+func (gc *Collection) pausing() *Thread {
+	if gc.step >= stepSuspendingAgain && gc.plan.Background {
+		return gc.c.backgroundThread()
+	}
+	return gc.thread
+}
+
+// BeginInside begins a collection of generation 0 or 1 in the first pause of a
+// background collection. Its only further step is End, which must come before
+// the background collection's Resume.
+func (gc *Collection) BeginInside(plan Plan) (*Collection, error) {
+	if err := plan.check(); err != nil {
+		return nil, err
+	}
+	gc.c.mu.Lock()
+	defer gc.c.mu.Unlock()
+	if !gc.plan.Background || gc.step != stepStopped || gc.inner != nil || plan.Generation == 2 {
+		return nil, fmt.Errorf("%w: BeginInside, generation %d, of collection %d, which is %v", ErrOrder, plan.Generation, gc.number, gc.step)
+	}
+	gc.inner = &Collection{c: gc.c, plan: plan, course: nestedCourse, step: stepStopped, outer: gc, thread: gc.thread}
+	gc.inner.start()
+	return gc.inner, nil
+}
+
+// Resume says that the threads are being started.
+func (gc *Collection) Resume() error {
+	gc.c.mu.Lock()
+	defer gc.c.mu.Unlock()
+	to, err := gc.next(actResume)
+	if err == nil && gc.inner != nil {
+		err = fmt.Errorf("%w: Resume of collection %d before End of %d", ErrOrder, gc.number, gc.inner.number)
+	}
+	if err != nil {
+		return err
+	}
+	gc.step = to
+	instance := gc.c.opt.ClrInstance
+	switch {
+	case to == stepResuming && gc.plan.Background:
+		gc.c.helper.Raise(&clr.BGCBegin{ClrInstanceID: instance})
+		gc.c.helper.Raise(&clr.BGC1stNonConEnd{ClrInstanceID: instance})
+	case to == stepResumingAgain:
+		gc.c.helper.Raise(&clr.BGC2ndNonConEnd{ClrInstanceID: instance})
+	}
+	at := gc.pausing().raise(&clr.GCRestartEEBegin{ClrInstanceID: instance})
+	gc.pause += time.Duration(at - gc.suspended)
+	return nil
+}
+
+// Resumed says that all threads run again.
+func (gc *Collection) Resumed() error {
+	gc.c.mu.Lock()
+	defer gc.c.mu.Unlock()
+	to, err := gc.next(actResumed)
+	if err != nil {
+		return err
+	}
+	gc.pausing().Raise(&clr.GCRestartEEEnd{ClrInstanceID: gc.c.opt.ClrInstance})
+	gc.step = to
+	gc.c.stopper = nil
+	switch to {
+	case stepSweeping:
+		gc.c.helper.Raise(&clr.BGC2ndConBegin{ClrInstanceID: gc.c.opt.ClrInstance})
+	case stepMarking, stepDone:
+		gc.thread.Close()
+	}
+	return nil
+}
+
+// Mark says that a heap has been marked from one kind of root, by which so many
+// bytes were newly reached.
+func (gc *Collection) Mark(heap int, root clr.RootType, bytes uint64) error {
+	return gc.Raise(&clr.GCMarkWithType{HeapNum: uint32(heap), ClrInstanceID: gc.c.opt.ClrInstance, Type: root, Bytes: bytes})
+}
+
+// Committed says how much memory is committed. The runtime tells it at the start
+// of every collection, and again at the end of one that blocks.
+func (gc *Collection) Committed(u clr.CommittedUsage) error {
+	return gc.Raise(&clr.GCDynamicEvent{
+		Name: clr.NewUTF16("CommittedUsage"), Data: u.Append(nil), ClrInstanceID: gc.c.opt.ClrInstance,
+	})
+}
+
+// Raise raises another event on the collection's thread, while it is under way:
+// from Suspended on and before End. Those that the steps raise are refused.
+func (gc *Collection) Raise(e clr.Event) error {
+	gc.c.mu.Lock()
+	defer gc.c.mu.Unlock()
+	if gc.number == 0 || gc.step == stepEnded || gc.step == stepResuming && !gc.plan.Background || gc.step == stepDone || ofSteps[e.EventKind()] {
+		return fmt.Errorf("%w: %v in collection %d, which is %v", ErrOrder, e.EventKind(), gc.number, gc.step)
+	}
+	t := gc.thread
+	if gc.plan.Background && gc.step >= stepMarking {
+		t = gc.c.backgroundThread()
+	}
+	t.Raise(e)
+	return nil
+}
+
+// ofSteps are the kinds of events that the steps raise.
+var ofSteps = map[clr.Kind]bool{
+	clr.KindGCSuspendEEBegin: true, clr.KindGCSuspendEEEnd: true, clr.KindGCRestartEEBegin: true, clr.KindGCRestartEEEnd: true,
+	clr.KindGCTriggered: true, clr.KindGCStart: true, clr.KindGCEnd: true, clr.KindGCHeapStats: true,
+	clr.KindGCGlobalHeapHistory: true, clr.KindGCPerHeapHistory: true, clr.KindGCCreateConcurrentThread: true,
+	clr.KindBGCBegin: true, clr.KindBGC1stNonConEnd: true, clr.KindBGC1stConEnd: true, clr.KindBGC2ndNonConBegin: true,
+	clr.KindBGC2ndNonConEnd: true, clr.KindBGC2ndConBegin: true, clr.KindBGC2ndConEnd: true,
+}

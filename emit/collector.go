@@ -1,0 +1,106 @@
+package emit
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/gctrail/gctrail/clr"
+)
+
+// ErrOrder reports a step of a collection that cannot come now. The collection
+// is as it was before.
+var ErrOrder = errors.New("emit: step out of order")
+
+// CollectorOptions describe a collector.
+type CollectorOptions struct {
+	Heaps       int    // zero means 1; a collector with more is a server's
+	ClrInstance uint16 // tells the collectors of one process apart
+}
+
+// A Collector raises the events of collections, in the order of the runtime's,
+// and numbers them. At a time there is one blocking collection at most, and one
+// background collection. Its methods, and those of its collections, may be
+// called by several goroutines.
+type Collector struct {
+	p   *Provider
+	opt CollectorOptions
+
+	mu         sync.Mutex
+	number     uint32      // of the latest collection to start
+	stopper    *Collection // that has stopped the program's threads, or is about to
+	background *Collection // until it ends
+	helper     *Thread     // the background collections'
+}
+
+// NewCollector returns a collector that raises its events through p.
+func (p *Provider) NewCollector(opt CollectorOptions) *Collector {
+	opt.Heaps = cmp.Or(opt.Heaps, 1)
+	return &Collector{p: p, opt: opt}
+}
+
+// A Plan says what is going to be collected.
+type Plan struct {
+	Generation int // 0, 1 or 2; 2 includes large and pinned objects
+	Background bool
+	Reason     clr.GCReason
+}
+
+func (pl Plan) check() error {
+	switch {
+	case pl.Generation < 0 || pl.Generation > 2:
+		return fmt.Errorf("emit: generation %d", pl.Generation)
+	case pl.Background && pl.Generation != 2:
+		return fmt.Errorf("emit: generation %d in the background", pl.Generation)
+	}
+	return nil
+}
+
+// Begin begins a collection: the program's threads are now being stopped. The
+// steps that follow are, for one that blocks,
+//
+//	Suspended, End, Resume, Resumed
+//
+// and for one in the background
+//
+//	Suspended, Resume, Resumed, Suspend, Suspended, Resume, Resumed, End.
+//
+// A collection of generation 0 or 1 may begin while a background one lets the
+// program's threads run: it is a foreground one. Else only one collection is
+// under way at a time, and Begin gives ErrOrder.
+func (c *Collector) Begin(plan Plan) (*Collection, error) {
+	if err := plan.check(); err != nil {
+		return nil, err
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.stopper != nil:
+		return nil, fmt.Errorf("%w: another collection has stopped the threads", ErrOrder)
+	case c.background != nil && plan.Generation == 2:
+		return nil, fmt.Errorf("%w: collection %d of generation 2 runs in the background", ErrOrder, c.background.number)
+	}
+	gc := &Collection{c: c, plan: plan, step: stepSuspending, course: blockingCourse, thread: c.p.thread(&c.p.shards[0])}
+	switch {
+	case plan.Background:
+		gc.kind, gc.course = clr.GCTypeBackgroundGC, backgroundCourse
+		c.background = gc
+	case c.background != nil:
+		gc.kind = clr.GCTypeForegroundGC
+	}
+	if c.opt.Heaps > 1 {
+		gc.triggered()
+	}
+	gc.suspend(gc.thread, clr.SuspendReasonSuspendForGC)
+	return gc, nil
+}
+
+// backgroundThread returns the thread of background collections.
+func (c *Collector) backgroundThread() *Thread {
+	if c.helper == nil {
+		c.helper = c.p.thread(&c.p.shards[0])
+		c.helper.Raise(&clr.GCCreateConcurrentThread{ClrInstanceID: c.opt.ClrInstance})
+	}
+	return c.helper
+}

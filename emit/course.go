@@ -1,0 +1,71 @@
+package emit
+
+import "fmt"
+
+// A step is how far a collection has come.
+type step uint8
+
+const (
+	stepSuspending step = iota // threads are being stopped
+	stepStopped                // threads stand still
+	stepEnded                  // and it is over
+	stepResuming               // threads are being started
+	stepMarking                // in the background
+	stepSuspendingAgain
+	stepStoppedAgain
+	stepResumingAgain
+	stepSweeping // in the background
+	stepDone
+)
+
+var stepNames = [...]string{
+	"stopping the threads", "running with the threads stopped", "over but for the threads", "starting the threads",
+	"marking in the background", "stopping the threads again", "running with the threads stopped again",
+	"starting the threads again", "sweeping in the background", "over",
+}
+
+func (s step) String() string { return stepNames[s] }
+
+// An action is what a caller tells of a collection.
+type action string
+
+const (
+	actSuspend   action = "Suspend"
+	actSuspended action = "Suspended"
+	actEnd       action = "End"
+	actResume    action = "Resume"
+	actResumed   action = "Resumed"
+)
+
+// A course says which step an action leads to.
+type course map[action]map[step]step
+
+var (
+	blockingCourse = course{
+		actSuspended: {stepSuspending: stepStopped},
+		actEnd:       {stepStopped: stepEnded},
+		actResume:    {stepEnded: stepResuming},
+		actResumed:   {stepResuming: stepDone},
+	}
+	// nestedCourse is that of a collection inside the first pause of a background
+	// one, which stops and starts the threads.
+	nestedCourse = course{
+		actEnd: {stepStopped: stepDone},
+	}
+	backgroundCourse = course{
+		actSuspended: {stepSuspending: stepStopped, stepSuspendingAgain: stepStoppedAgain},
+		actResume:    {stepStopped: stepResuming, stepStoppedAgain: stepResumingAgain},
+		actResumed:   {stepResuming: stepMarking, stepResumingAgain: stepSweeping},
+		actSuspend:   {stepMarking: stepSuspendingAgain},
+		actEnd:       {stepSweeping: stepDone},
+	}
+)
+
+// next returns the step that the action leads to.
+func (gc *Collection) next(a action) (step, error) {
+	to, ok := gc.course[a][gc.step]
+	if !ok {
+		return gc.step, fmt.Errorf("%w: %s of collection %d, which is %v", ErrOrder, a, gc.number, gc.step)
+	}
+	return to, nil
+}
