@@ -34,9 +34,6 @@ type file struct {
 func (f *file) open() error {
 	h, err := readHeader(f.r, f.size)
 	if err == nil {
-		err = h.compressionError()
-	}
-	if err == nil {
 		f.frequency, err = h.ticksPerSecond()
 	}
 	if err != nil {

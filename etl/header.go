@@ -49,9 +49,10 @@ type logfileHeader struct {
 	start       int64 // FILETIME
 	clock       uint32
 	buffersLost uint32
-	time        int64 // of the event: start, in ticks
+	time        int64  // of the event: start, in ticks
+	firstSize   uint32 // of the buffer that holds this
 	logger      uint16
-	compression uint16 // a format of RtlDecompressBuffer, 0 where nothing is compressed
+	state       uint32 // of that buffer
 }
 
 // readHeader reads the file header in the first buffer of r.
@@ -70,10 +71,7 @@ func readHeader(r io.ReaderAt, size int64) (*logfileHeader, error) {
 	first.decode(b[:])
 	h := new(logfileHeader)
 	h.decode(b[bufferHeaderSize:])
-	h.logger = first.logger
-	if h.mode&modeCompressed != 0 {
-		h.compression = uint16(first.state)
-	}
+	h.firstSize, h.logger, h.state = first.size, first.logger, first.state
 	return h, nil
 }
 
@@ -133,21 +131,6 @@ func (h *logfileHeader) ticksPerSecond() (int64, error) {
 		return 0, malformed("a clock of type %d with %d ticks per second", h.clock, f)
 	}
 	return f, nil
-}
-
-// compressionNames are the formats of RtlDecompressBuffer.
-var compressionNames = [...]string{2: "LZNT1", 3: "XPRESS", 4: "XPRESS Huffman"}
-
-// compressionError is the error where buffers are compressed by a method that
-// is not read. What the state of the first buffer says counts only if it is a
-// method at all: it may also just be a state.
-func (h *logfileHeader) compressionError() error {
-	switch h.compression {
-	case 2, 4:
-		return fmt.Errorf("%w: buffers compressed by %s, this reader knows XPRESS",
-			ErrUnsupported, compressionNames[h.compression])
-	}
-	return nil
 }
 
 // fileTime converts a FILETIME.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"slices"
 )
@@ -50,8 +51,10 @@ type survey struct {
 	lowest     uint32 // sequence number of a buffer with events, but the first
 	anyMarked  bool   // a buffer but the first has the flush marker
 	lastMarked bool
-	short      bool // the last buffer passes the end of the file
-	lossFlags  bool // a buffer says that events or buffers were lost
+	short      bool  // the last buffer passes the end of the file
+	lossFlags  bool  // a buffer says that events or buffers were lost
+	packed     bool  // buffers are compressed
+	first      int64 // where the second buffer begins
 }
 
 // peekSize is what is read of a buffer for the index: its header, and at least
@@ -62,6 +65,8 @@ const peekSize = bufferHeaderSize + 64
 func (x *index) add(f *file) error {
 	var head [peekSize]byte
 	f.survey.lowest = ^uint32(0)
+	f.survey.first = int64(f.header.firstSize)
+	f.survey.packed = f.header.mode&modeCompressed != 0
 	previous, ticks := int64(0), f.ticks(f.header.time)
 	for pos := int64(0); pos < f.size; {
 		n, err := f.r.ReadAt(head[:min(f.size-pos, peekSize)], pos)
@@ -74,13 +79,21 @@ func (x *index) add(f *file) error {
 		}
 		var h bufferHeader
 		h.decode(head[:])
-		if !h.plausible() {
+		if !h.plausible() || pos > 0 && f.survey.packed && !isBuffer(f, head[:n]) && !f.bufferAt(pos+int64(h.size)) {
 			if pos, err = x.resync(f, previous, pos); err != nil || pos == f.size {
 				return err
 			}
 			continue
 		}
+		if grid := f.header.bufferSize; pos > 0 && !f.survey.packed && !h.compressed() &&
+			h.size != grid && grid >= h.used && f.bufferAt(pos+int64(grid)) {
+			x.damage(f, pos, malformed("buffer of %d bytes among ones of %d", h.size, grid))
+			h.size = grid
+		}
 		f.survey.take(&h)
+		if err := f.compressionError(); err != nil {
+			return err
+		}
 		f.survey.short = pos+int64(h.size) > f.size
 		if h.holdsEvents() {
 			if len(x.entries) == maxEntries {
@@ -104,6 +117,7 @@ func (s *survey) take(h *bufferHeader) {
 		s.lowest = min(s.lowest, h.seq)
 	}
 	s.lossFlags = s.lossFlags || h.flags&(flagEventsLost|flagBufferLost) != 0
+	s.packed = s.packed || h.compressed()
 	s.buffers++
 }
 
@@ -146,12 +160,31 @@ func (x *index) resync(f *file, previous, pos int64) (int64, error) {
 		return next, err // set aside, and not written
 	}
 	x.damage(f, pos, malformed("no buffer begins here"))
-	if f.header.compression != 0 {
+	if f.survey.packed {
 		return f.scan(previous + bufferHeaderSize)
 	}
-	// Buffers that are not compressed are all of one size.
-	grid := max(int64(f.header.bufferSize), bufferHeaderSize)
-	return min(max(pos/grid+1, next/grid)*grid, f.size), nil
+	// Buffers that are not compressed are all of one size, the first apart.
+	grid, first := max(int64(f.header.bufferSize), bufferHeaderSize), f.survey.first
+	after := max(previous, first-1)
+	if pos >= first && (pos-first)%grid == 0 { // which is no place to try again
+		after = pos
+	}
+	at := first + (after-first+grid)/grid*grid
+	return min(max(at, first+(next-first)/grid*grid), f.size), nil
+}
+
+// bufferAt says whether a buffer may begin at pos, or the file ends there.
+func (f *file) bufferAt(pos int64) bool {
+	var b [bufferHeaderSize]byte
+	if pos >= f.size {
+		return pos == f.size
+	}
+	if n, _ := f.r.ReadAt(b[:min(f.size-pos, bufferHeaderSize)], pos); n < bufferHeaderSize {
+		return false
+	}
+	var h bufferHeader
+	h.decode(b[:])
+	return h.plausible()
 }
 
 // skipZeros is the offset of the first byte from pos on that is not zero.
@@ -177,7 +210,7 @@ func (f *file) scan(pos int64) (int64, error) {
 	for pos < f.size {
 		n, err := f.r.ReadAt(buf[:min(int64(len(buf)), f.size-pos)], pos)
 		for i := 0; i+bufferHeaderSize <= n; i++ {
-			if f.isBuffer(buf[i:n]) {
+			if isBuffer(f, buf[i:n]) {
 				return pos + int64(i), nil
 			}
 		}
@@ -191,7 +224,7 @@ func (f *file) scan(pos int64) (int64, error) {
 
 // isBuffer says whether a buffer of a compressed file is very likely to begin
 // with b: its header must also agree with itself and with the file's.
-func (f *file) isBuffer(b []byte) bool {
+func isBuffer(f *file, b []byte) bool {
 	if le.Uint32(b[0x04:]) != le.Uint32(b[0x30:]) { // quickly tells most apart
 		return false
 	}
@@ -200,6 +233,19 @@ func (f *file) isBuffer(b []byte) bool {
 	return h.plausible() && h.kind == typeGeneric && h.logger == f.header.logger &&
 		h.used <= f.header.bufferSize && h.size <= f.header.bufferSize+bufferHeaderSize &&
 		h.flags&^(flagFlushMarker|flagEventsLost|flagBufferLost|flagProcIndex|flagCompressed) == 0
+}
+
+// compressionNames are the formats of RtlDecompressBuffer that are not read.
+var compressionNames = map[uint16]string{2: "LZNT1", 4: "XPRESS Huffman"}
+
+// compressionError is the error where buffers are compressed by a method that is
+// not read. The state of the first buffer tells it, but else is just a state.
+func (f *file) compressionError() error {
+	name := compressionNames[uint16(f.header.state)]
+	if !f.survey.packed || name == "" {
+		return nil
+	}
+	return fmt.Errorf("%w: buffers compressed by %s, this reader knows XPRESS", ErrUnsupported, name)
 }
 
 func ignoreEOF(err error) error {

@@ -1,6 +1,7 @@
 package etl
 
 import (
+	"errors"
 	"io"
 	"iter"
 	"math"
@@ -139,7 +140,11 @@ func (r *Reader) open() error {
 	x := index{damage: r.unindexed}
 	for _, f := range r.files {
 		r.info.CPUs = max(r.info.CPUs, f.header.cpus)
-		if err := x.add(f); err != nil {
+		err := x.add(f)
+		if errors.Is(err, ErrUnsupported) {
+			return &FormatError{File: f.name, Section: "file header", Err: err}
+		}
+		if err != nil {
 			r.unindexed(f, 0, err)
 		}
 	}

@@ -453,6 +453,9 @@ func TestRefused(t *testing.T) {
 		f.Header.Mode, f.Header.Compression = 0x04000001, method
 		return f.Bytes()
 	}
+	flagged := etltest.New()
+	flagged.Header.Compression = 2
+	flagged.Buffer(0).Compress().Event(at(1, 1))
 	odd := etltest.New()
 	odd.Header.Clock = 9
 	still := etltest.New()
@@ -468,6 +471,7 @@ func TestRefused(t *testing.T) {
 		{"cut in the header", good[:0x100], io.ErrUnexpectedEOF, "etl: a.etl: file header at 0x0: unexpected EOF"},
 		{"LZNT1", packed(2), etl.ErrUnsupported, "etl: a.etl: file header at 0x0: unsupported: buffers compressed by LZNT1, this reader knows XPRESS"},
 		{"Huffman", packed(4), etl.ErrUnsupported, "etl: a.etl: file header at 0x0: unsupported: buffers compressed by XPRESS Huffman, this reader knows XPRESS"},
+		{"LZNT1 without saying so", flagged.Bytes(), etl.ErrUnsupported, "etl: a.etl: file header at 0x0: unsupported: buffers compressed by LZNT1, this reader knows XPRESS"},
 		{"clock", odd.Bytes(), etl.ErrUnsupported, "etl: a.etl: file header at 0x0: unsupported: clock of type 9"},
 		{"frequency", still.Bytes(), etl.ErrFormat, "etl: a.etl: file header at 0x0: malformed: a clock of type 1 with 0 ticks per second"},
 	} {
