@@ -21,7 +21,6 @@ func benchmark(b *testing.B, want func(*trace.Descriptor) bool, read func(*ctf.R
 		}
 		b.SetBytes(r.Size())
 		events = read(r)
-		r.Close()
 	}
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N)/float64(events), "ns/event")
 }
@@ -70,7 +69,6 @@ func TestAllocations(t *testing.T) {
 			t.Fatal(err)
 		}
 		events = drain(r)
-		r.Close()
 	})
 	if perEvent := allocs / float64(events); perEvent > 0.5 {
 		t.Errorf("%.2f allocations an event", perEvent)

@@ -54,10 +54,16 @@ type eventClass struct {
 
 // A kind is what an event stands for.
 type kind struct {
+	tracepoint string
+	domain     string        // of its trace
+	fields     []trace.Field // as the tracepoint has them
+
 	desc  *trace.Descriptor
 	known bool // to Options.Resolve
 	want  bool
-	count uint64
+
+	count   uint64 // the reader's
+	skipped uint64 // the merger's: not wanted, since the last batch
 }
 
 // A part tells the tracepoints that old runtimes split an event into.
@@ -135,8 +141,8 @@ func (m *member) newStream(meta *tsdl.Stream) (*streamClass, error) {
 }
 
 // prepare plans an event when it is first met.
-func (r *Reader) prepare(s *streamClass, c *eventClass) {
-	m := s.member
+func (m *merger) prepare(s *streamClass, c *eventClass) {
+	of := s.member
 	name, ok := strings.CutSuffix(c.meta.Name, splitSuffix)
 	switch {
 	case ok && s.split[name]:
@@ -147,10 +153,10 @@ func (r *Reader) prepare(s *streamClass, c *eventClass) {
 	default:
 		name = c.meta.Name
 	}
-	fields, described := m.describer.describe(c.meta.Payload)
-	c.kind = r.kind(name, m, fields)
+	fields, described := of.describer.describe(c.meta.Payload)
+	c.kind = m.kind(name, of, fields)
 
-	p := planner{trace: m.meta, nodes: &m.nodes, frame: s.frame, slots: s.outer, lowest: maxSlots}
+	p := planner{trace: of.meta, nodes: &of.nodes, frame: s.frame, slots: s.outer, lowest: maxSlots}
 	if c.context, c.err = p.plan(tsdl.EventContext, c.meta.Context); c.err != nil {
 		return
 	}
@@ -182,38 +188,24 @@ func splitEvents(events []*tsdl.Event) map[string]bool {
 
 // kind finds the kind of the events of a tracepoint. Those that Resolve knows
 // are of one kind in all traces.
-func (r *Reader) kind(tracepoint string, m *member, fields []trace.Field) *kind {
-	if k := r.known[tracepoint]; k != nil {
+func (m *merger) kind(tracepoint string, of *member, fields []trace.Field) *kind {
+	if k := m.known[tracepoint]; k != nil {
 		return k
 	}
-	k := &kind{}
-	var desc trace.Descriptor
-	if r.opts.Resolve != nil {
-		desc, k.known = r.opts.Resolve(tracepoint)
-	}
-	switch {
-	case k.known:
-	case desc.Provider == "":
-		desc = unresolved(tracepoint, m)
-		fallthrough
-	default:
-		desc.Fields = fields
-	}
-	k.desc = &desc
-	k.want = r.opts.Want == nil || r.opts.Want(k.desc)
-	r.kinds = append(r.kinds, k)
+	k := &kind{tracepoint: tracepoint, domain: of.meta.Env["domain"], fields: fields}
+	m.define(k)
 	if k.known {
-		r.known[tracepoint] = k
+		m.known[tracepoint] = k
 	}
 	return k
 }
 
-// unresolved describes a tracepoint by its name: its provider's, a colon, and
-// its own; or, of the kernel, its own.
-func unresolved(tracepoint string, m *member) trace.Descriptor {
-	provider, name, ok := strings.Cut(tracepoint, ":")
+// unresolved describes a kind by its tracepoint's name: its provider's, a colon,
+// and its own; or, of the kernel, its own.
+func (k *kind) unresolved() trace.Descriptor {
+	provider, name, ok := strings.Cut(k.tracepoint, ":")
 	if !ok {
-		provider, name = m.meta.Env["domain"], tracepoint
+		provider, name = k.domain, k.tracepoint
 	}
 	return trace.Descriptor{Provider: provider, Name: name}
 }

@@ -20,7 +20,6 @@ func ExampleOpen() {
 		fmt.Println(err)
 		return
 	}
-	defer r.Close()
 	collections := 0
 	for ev, err := range r.Events() {
 		if err != nil {

@@ -81,11 +81,11 @@ func (s *stream) name() {
 	}
 	p.pid, p.tid = s.pid, s.tid
 	p.length = copy(p.name[:], b)
-	known, ok := s.r.info.Processes[s.pid]
-	if len(b) == 0 || ok && s.pid != s.tid || !ok && len(s.r.info.Processes) == maxProcesses {
+	known, ok := s.m.processes[s.pid]
+	if len(b) == 0 || ok && s.pid != s.tid || !ok && len(s.m.processes) == maxProcesses {
 		return
 	}
 	if known.Name != string(b) {
-		s.r.info.Processes[s.pid] = trace.Process{Name: strings.ToValidUTF8(string(b), "\ufffd")}
+		s.m.name(s.pid, trace.Process{Name: strings.ToValidUTF8(string(b), "\ufffd")})
 	}
 }

@@ -22,13 +22,13 @@ func TestRepeat(t *testing.T) {
 		t.Fatal(err)
 	}
 	n := int(total/r.Size()) + 1
-	for _, s := range r.streams {
+	for _, s := range r.m.streams {
 		for _, f := range s.files {
 			dir := filepath.Join(to, filepath.Dir(f.path))
 			if err := os.MkdirAll(dir, 0o755); err != nil {
 				t.Fatal(err)
 			}
-			meta, err := fs.ReadFile(r.fsys, filepath.Join(filepath.Dir(f.path), metadataName))
+			meta, err := fs.ReadFile(r.m.fsys, filepath.Join(filepath.Dir(f.path), metadataName))
 			if err == nil {
 				err = os.WriteFile(filepath.Join(dir, metadataName), meta, 0o644)
 			}
@@ -58,11 +58,23 @@ const (
 // writes on x86-64 with the contexts vpid, vtid and procname, in that order.
 func repeat(t *testing.T, r *Reader, s *stream, to string, n int) {
 	path := s.files[0].path
-	data, err := fs.ReadFile(r.fsys, path)
+	data, err := fs.ReadFile(r.m.fsys, path)
 	if err != nil {
 		t.Fatal(err)
 	}
+	q := newQueue()
+	s.m.queue, s.m.batch = q, q.empty()
+	go func() { // gives every kind of event a description
+		for b := range q.full {
+			if b.ask != nil {
+				r.define(b.ask)
+				q.answered <- struct{}{}
+			}
+			q.recycle(b)
+		}
+	}()
 	places, packets := s.places(t)
+	close(q.full)
 	out, err := os.Create(filepath.Join(to, path))
 	if err != nil {
 		t.Fatal(err)
@@ -99,7 +111,8 @@ func (s *stream) places(t *testing.T) (places []place, packets int) {
 			if s.dec.stamp == 64 {
 				places = append(places, place{name - 16, placeStamp})
 			}
-			if !s.payload(false) {
+			var none []byte
+			if !s.payload(&none, false) {
 				t.Fatal("payload")
 			}
 		}

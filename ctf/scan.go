@@ -42,10 +42,10 @@ type streamKey struct {
 }
 
 // scan finds the traces below the root of the file system, and their streams.
-func (r *Reader) scan() error {
+func (m *merger) scan() error {
 	var folders []string
 	seen := 0
-	err := fs.WalkDir(r.fsys, ".", func(name string, d fs.DirEntry, err error) error {
+	err := fs.WalkDir(m.fsys, ".", func(name string, d fs.DirEntry, err error) error {
 		seen++
 		switch {
 		case seen > maxEntries:
@@ -53,7 +53,7 @@ func (r *Reader) scan() error {
 		case err != nil && name == ".":
 			return err
 		case err != nil:
-			r.damage(name, 0, "folder", err)
+			m.damage(name, 0, "folder", err)
 		case path.Base(name) == metadataName && d.Type().IsRegular():
 			folders = append(folders, path.Dir(name))
 		}
@@ -68,7 +68,7 @@ func (r *Reader) scan() error {
 	var files []*file
 	var failed error
 	for _, dir := range folders {
-		found, err := r.folder(dir)
+		found, err := m.folder(dir)
 		if err != nil {
 			failed = errors.Join(failed, err)
 			continue
@@ -78,27 +78,27 @@ func (r *Reader) scan() error {
 			return fmt.Errorf("ctf: %w: more than %d files", ErrTooLarge, maxFiles)
 		}
 	}
-	if len(r.members) == 0 {
+	if len(m.members) == 0 {
 		return failed
 	}
 	if failed != nil {
-		r.damage(folders[0], 0, "metadata", failed)
+		m.damage(folders[0], 0, "metadata", failed)
 	}
-	return r.group(files)
+	return m.group(files)
 }
 
 // folder reads the metadata of one trace and finds its files.
-func (r *Reader) folder(dir string) ([]*file, error) {
-	m, err := r.member(dir)
-	if m == nil {
+func (m *merger) folder(dir string) ([]*file, error) {
+	of, err := m.member(dir)
+	if of == nil {
 		return nil, err
 	}
 	if err != nil {
-		r.damage(path.Join(dir, metadataName), 0, "metadata", err)
+		m.damage(path.Join(dir, metadataName), 0, "metadata", err)
 	}
-	entries, err := fs.ReadDir(r.fsys, dir)
+	entries, err := fs.ReadDir(m.fsys, dir)
 	if err != nil {
-		r.damage(dir, 0, "folder", err)
+		m.damage(dir, 0, "folder", err)
 	}
 	var files []*file
 	for _, e := range entries {
@@ -106,9 +106,9 @@ func (r *Reader) folder(dir string) ([]*file, error) {
 			continue
 		}
 		if fi, err := e.Info(); err == nil {
-			r.size += fi.Size()
+			m.size += fi.Size()
 		}
-		if f := r.probe(path.Join(dir, e.Name()), m); f != nil {
+		if f := m.probe(path.Join(dir, e.Name()), of); f != nil {
 			files = append(files, f)
 		}
 	}
@@ -118,9 +118,9 @@ func (r *Reader) folder(dir string) ([]*file, error) {
 // member reads the metadata in a folder. Both results are set where a part of it
 // could be read. The parts of a rotated session often have the same metadata,
 // and are one member then.
-func (r *Reader) member(dir string) (*member, error) {
+func (m *merger) member(dir string) (*member, error) {
 	name := path.Join(dir, metadataName)
-	f, err := r.fsys.Open(name)
+	f, err := m.fsys.Open(name)
 	if err != nil {
 		return nil, err
 	}
@@ -130,8 +130,8 @@ func (r *Reader) member(dir string) (*member, error) {
 		return nil, &FormatError{File: name, Section: "metadata", Err: err}
 	}
 	key := memberKey{sha256.Sum256(text), path.Base(dir)}
-	if m := r.members[key]; m != nil {
-		return m, nil
+	if known := m.members[key]; known != nil {
+		return known, nil
 	}
 	meta, parseErr := tsdl.Parse(text)
 	if parseErr != nil {
@@ -140,13 +140,13 @@ func (r *Reader) member(dir string) (*member, error) {
 	if meta == nil {
 		return nil, &FormatError{File: name, Section: "metadata", Err: err}
 	}
-	m, planErr := newMember(dir, meta)
+	of, planErr := newMember(dir, meta)
 	if planErr != nil {
 		return nil, &FormatError{File: name, Section: "metadata", Err: planErr}
 	}
-	r.members[key] = m
-	r.describe(m)
-	return m, err
+	m.members[key] = of
+	m.describe(of)
+	return of, err
 }
 
 type memberKey struct {
@@ -156,9 +156,9 @@ type memberKey struct {
 
 // probe reads the first packet of a file, to learn which stream it is of. It is
 // nil where the file has none.
-func (r *Reader) probe(name string, m *member) *file {
-	f := &file{path: name, member: m, key: streamKey{alone: name}}
-	s := stream{r: r, files: []*file{f}, window: window{mem: r.probing}}
+func (m *merger) probe(name string, of *member) *file {
+	f := &file{path: name, member: of, key: streamKey{alone: name}}
+	s := stream{m: m, files: []*file{f}, window: window{mem: m.probing}}
 	if !s.nextFile() {
 		return nil
 	}
@@ -172,33 +172,33 @@ func (r *Reader) probe(name string, m *member) *file {
 	}
 	f.first = s.packet
 	if s.dec.has(role(tsdl.StreamInstance)) {
-		f.key = streamKey{trace: m.meta.UUID, class: s.class.meta.ID, instance: s.dec.roles[tsdl.StreamInstance]}
+		f.key = streamKey{trace: of.meta.UUID, class: s.class.meta.ID, instance: s.dec.roles[tsdl.StreamInstance]}
 		if f.key.trace == [16]byte{} {
 			f.key.dir = path.Dir(name)
 		}
 	}
 	if s.packet.cpu != trace.UnknownCPU {
-		r.cpus[s.packet.cpu] = true
+		m.cpus[s.packet.cpu] = true
 	}
 	return f
 }
 
 // group makes streams of the files, each with its files in order.
-func (r *Reader) group(files []*file) error {
+func (m *merger) group(files []*file) error {
 	streams := map[streamKey]*stream{}
 	for _, f := range files {
 		s := streams[f.key]
 		if s == nil {
-			s = &stream{r: r, order: len(r.streams)}
+			s = &stream{m: m, order: len(m.streams)}
 			streams[f.key] = s
-			r.streams = append(r.streams, s)
+			m.streams = append(m.streams, s)
 		}
 		s.files = append(s.files, f)
 	}
-	if len(r.streams) > maxStreams {
+	if len(m.streams) > maxStreams {
 		return fmt.Errorf("ctf: %w: more than %d streams", ErrTooLarge, maxStreams)
 	}
-	for _, s := range r.streams {
+	for _, s := range m.streams {
 		slices.SortStableFunc(s.files, func(a, b *file) int {
 			if a.first.numbered && b.first.numbered && a.first.sequence != b.first.sequence {
 				return cmp.Compare(a.first.sequence, b.first.sequence)

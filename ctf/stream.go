@@ -12,7 +12,7 @@ import (
 // A stream yields the events of one stream, file by file and packet by packet.
 // It is one event ahead: the header and contexts of the next event were read.
 type stream struct {
-	r     *Reader
+	m     *merger
 	order int // among streams
 	files []*file
 
@@ -62,7 +62,7 @@ func (s *stream) nextPacket() bool {
 	for {
 		if s.file == nil && !s.nextFile() {
 			if s.gap {
-				s.r.lost(0, s.since, math.MaxInt64)
+				s.m.lost(0, s.since, math.MaxInt64)
 			}
 			return false
 		}
@@ -76,7 +76,7 @@ func (s *stream) nextPacket() bool {
 			s.cut()
 		default:
 			s.missing()
-			s.r.damage(s.path, s.window.off, "packet", err)
+			s.m.damage(s.path, s.window.off, "packet", err)
 			if s.window.failed() != nil || !s.resync() {
 				s.close()
 			}
@@ -88,13 +88,13 @@ func (s *stream) nextFile() bool {
 	for len(s.files) > 0 {
 		f := s.files[0]
 		s.files = s.files[1:]
-		in, err := s.r.fsys.Open(f.path)
+		in, err := s.m.fsys.Open(f.path)
 		if err != nil {
-			s.r.damage(f.path, 0, "file", err)
+			s.m.damage(f.path, 0, "file", err)
 			continue
 		}
 		s.file, s.path, s.member = in, f.path, f.member
-		s.window = newWindow(in, s.window.mem, s.r.windowSize)
+		s.window = newWindow(in, s.window.mem, s.m.windowSize)
 		return true
 	}
 	return false
@@ -110,7 +110,7 @@ func (s *stream) close() {
 // cut notes that the file ends within a packet.
 func (s *stream) cut() {
 	s.missing()
-	s.r.loss.Cut = true
+	s.m.loss.Cut, s.m.changed = true, true
 	s.close()
 }
 
@@ -131,7 +131,7 @@ func (s *stream) enter() {
 	s.account()
 	s.entered, s.time = true, s.packet.begin
 	s.limit()
-	s.r.settle()
+	s.m.settle()
 }
 
 // leave passes over the rest of the packet.
@@ -182,7 +182,7 @@ func (s *stream) more(pos int) bool {
 	s.window.discard(int64(drop))
 	had, want := len(s.window.buf), len(s.window.mem)
 	if had == want {
-		if want = 2 * had; want > maxWindow || !s.r.lend(had) {
+		if want = 2 * had; want > maxWindow || !s.m.lend(had) {
 			return false
 		}
 		s.lent += had
@@ -195,11 +195,11 @@ func (s *stream) more(pos int) bool {
 
 // shrink gives back what a large event took.
 func (s *stream) shrink() {
-	if s.lent == 0 || len(s.window.buf) > s.r.windowSize {
+	if s.lent == 0 || len(s.window.buf) > s.m.windowSize {
 		return
 	}
-	s.window.resize(s.r.windowSize)
-	s.r.lend(-s.lent)
+	s.window.resize(s.m.windowSize)
+	s.m.lend(-s.lent)
 	s.lent = 0
 }
 
@@ -241,7 +241,7 @@ func (s *stream) readHeaderOfEvent() error {
 		return malformed("event %d is not defined", id)
 	}
 	if e.kind == nil {
-		s.r.prepare(class, e)
+		s.m.prepare(class, e)
 	}
 	if e.err != nil {
 		return e.err
@@ -276,13 +276,15 @@ func (s *stream) beyond(cycles uint64) bool {
 	return s.packet.lastCycles >= s.packet.first && cycles > s.packet.lastCycles && s.packet.lastCycles > 0
 }
 
-// payload reads the payload of the next event, and writes it if wanted.
-func (s *stream) payload(want bool) bool {
+// payload reads the payload of the next event, and appends it to data if it is
+// wanted.
+func (s *stream) payload(data *[]byte, want bool) bool {
 	d := &s.dec
 	for {
 		start := d.pos
-		d.fail, d.emit, d.out = noFailure, want, d.out[:0]
+		d.fail, d.emit, d.out = noFailure, want, *data
 		if d.run(s.event.payload) {
+			*data, d.out = d.out, nil
 			return true
 		}
 		if d.fail != failShort || !s.more(start) {
@@ -298,7 +300,7 @@ func (s *stream) broken(err error) {
 	switch {
 	case s.dec.fail == failShort && !s.whole() && s.window.err != nil:
 		if err := s.window.failed(); err != nil {
-			s.r.damage(s.path, s.window.off+int64(len(s.window.buf)), "file", err)
+			s.m.damage(s.path, s.window.off+int64(len(s.window.buf)), "file", err)
 		}
 		s.cut()
 		s.last, s.begun = s.packet, true
@@ -306,8 +308,8 @@ func (s *stream) broken(err error) {
 	case s.dec.fail == failShort && !s.whole():
 		err = ErrTooLarge
 	}
-	s.r.damage(s.path, s.window.off+int64(s.dec.pos>>3), "event", err)
-	s.r.lost(0, max(s.time, s.packet.begin), s.packet.end)
+	s.m.damage(s.path, s.window.off+int64(s.dec.pos>>3), "event", err)
+	s.m.lost(0, max(s.time, s.packet.begin), s.packet.end)
 	s.leave()
 }
 
@@ -315,20 +317,20 @@ func (s *stream) broken(err error) {
 func (s *stream) account() {
 	p, from := &s.packet, s.packet.begin
 	if s.gap {
-		s.r.lost(0, s.since, p.begin)
+		s.m.lost(0, s.since, p.begin)
 		s.gap = false
 	}
 	if s.begun {
 		from = s.last.end
 	}
 	if p.numbered && s.begun && s.last.numbered && p.sequence > s.last.sequence+1 {
-		s.r.overwritten(s.last.end, p.begin)
+		s.m.overwritten(s.last.end, p.begin)
 	}
 	switch n := s.newlyDiscarded(); {
 	case p.width == 0:
-		s.r.uncounted = true
+		s.m.uncounted = true
 	case n > 0:
-		s.r.lost(n, from, p.end)
+		s.m.lost(n, from, p.end)
 	}
 }
 

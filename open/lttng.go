@@ -22,7 +22,6 @@ func folder(path string, opts Options) (*Input, error) {
 	case err != nil:
 		return nil, named(path, err)
 	}
-	in.peeler.closers = append(in.peeler.closers, r.Close)
 	in.meter.n.Store(0) // what looking has read is read again
 	in.Source, in.Size = r, r.Size()
 	return in, nil

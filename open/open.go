@@ -145,11 +145,7 @@ func (p *peeler) source(f *found, opts Options) (trace.Source, error) {
 	case eventPipe:
 		return nettrace.NewReader(f.r, nettrace.Options{Want: opts.Want, Stacks: opts.Stacks}), nil
 	case lttng:
-		r, err := openCTF(f.fsys, opts)
-		if err == nil {
-			p.closers = append(p.closers, r.Close)
-		}
-		return r, err
+		return openCTF(f.fsys, opts)
 	}
 	files, err := p.files(f)
 	if err != nil {

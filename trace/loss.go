@@ -87,6 +87,13 @@ func (l *Loss) AddDamage(off int64, err error) {
 // Ranges are the stretches in which events were lost, apart and in order.
 func (l *Loss) Ranges() []Range { return l.ranges }
 
+// Clone returns a copy that further losses do not change.
+func (l *Loss) Clone() Loss {
+	c := *l
+	c.Damage, c.ranges = slices.Clone(l.Damage), slices.Clone(l.ranges)
+	return c
+}
+
 // Clip ends the ranges with the last time of the trace, once that is known.
 func (l *Loss) Clip(last time.Duration) {
 	for i := range l.ranges {

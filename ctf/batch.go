@@ -1,0 +1,129 @@
+package ctf
+
+import (
+	"time"
+
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A batch is a number of events with what became known while they were read.
+type batch struct {
+	items []item
+	data  []byte // payloads
+	read  int    // events, wanted or not
+
+	loss      *trace.Loss // nil where nothing changed
+	skipped   []skippedKind
+	processes []namedProcess
+	start     *int64 // nanoseconds since 1970, of Info.Start; in one batch only
+	last      time.Duration
+	ask       *kind // that the reader is to define, after the events
+}
+
+// An item is one event.
+type item struct {
+	kind        *kind
+	ticks       int64
+	pid, tid    uint64
+	off, end    uint32 // of the payload
+	cpu         uint32
+	pointerSize uint8
+	late        bool
+}
+
+// A skippedKind counts events that are not wanted.
+type skippedKind struct {
+	kind  *kind
+	count uint64
+}
+
+type namedProcess struct {
+	pid     uint64
+	process trace.Process
+}
+
+const (
+	batchItems = 1 << 11
+	batchRead  = 1 << 15
+	batchData  = 128 << 10
+	batches    = 4 // one being filled, one in use, two between them
+)
+
+func (b *batch) full() bool {
+	return len(b.items) >= batchItems || len(b.data) >= batchData
+}
+
+// skip counts an event that is not wanted.
+func (b *batch) skip(k *kind) {
+	if k.skipped == 0 {
+		b.skipped = append(b.skipped, skippedKind{kind: k})
+	}
+	k.skipped++
+}
+
+// A queue takes batches from the goroutine that fills them to the one that uses
+// them, and back.
+type queue struct {
+	full     chan *batch
+	used     chan *batch
+	answered chan struct{} // what a batch asked for was found out
+	done     chan struct{} // nobody uses any more
+}
+
+func newQueue() *queue {
+	q := &queue{
+		full: make(chan *batch, batches), used: make(chan *batch, batches),
+		answered: make(chan struct{}), done: make(chan struct{}),
+	}
+	for range batches {
+		q.used <- new(batch)
+	}
+	return q
+}
+
+// empty waits for a batch that may be filled.
+func (q *queue) empty() *batch {
+	select {
+	case b := <-q.used:
+		return b
+	case <-q.done:
+		return new(batch)
+	}
+}
+
+// put hands over a batch. It returns false where nobody wants more.
+func (q *queue) put(b *batch) bool {
+	select {
+	case q.full <- b:
+		return true
+	case <-q.done:
+		return false
+	}
+}
+
+// wait waits for an answer.
+func (q *queue) wait() {
+	select {
+	case <-q.answered:
+	case <-q.done:
+	}
+}
+
+// recycle gives back a batch. A large payload's memory is not kept.
+func (q *queue) recycle(b *batch) {
+	data := b.data[:0]
+	if cap(data) > 4*batchData {
+		data = nil
+	}
+	clear(b.items)
+	*b = batch{items: b.items[:0], data: data, skipped: b.skipped[:0], processes: b.processes[:0]}
+	q.used <- b
+}
+
+// close ends the goroutine that fills batches, and waits for its end.
+func (q *queue) close() {
+	close(q.done)
+	for range q.full {
+		continue
+	}
+}

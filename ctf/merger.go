@@ -1,0 +1,330 @@
+package ctf
+
+import (
+	"cmp"
+	"io/fs"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A merger reads the streams of one or several traces and merges their events
+// by time. It runs in a goroutine of its own, and shares nothing with the Reader
+// but the batches that it hands over.
+type merger struct {
+	fsys      fs.FS
+	info      trace.Info // what does not change while events are read
+	processes map[uint64]trace.Process
+	size      int64
+	members   map[memberKey]*member
+	cpus      map[uint32]bool
+	probing   []byte
+	known     map[string]*kind // that Options.Resolve knows, by tracepoint
+
+	streams    []*stream
+	heap       streamHeap
+	windowSize int
+	lent       int // bytes of windows that have grown
+	parts      map[partKey][]byte
+
+	queue   *queue
+	batch   *batch
+	stopped bool // nobody wants more
+
+	loss      trace.Loss
+	changed   bool  // loss has, since the last batch
+	start     int64 // nanoseconds since 1970 of Info.Start
+	started   bool
+	early     []loss // found before the start was
+	emitted   int64
+	uncounted bool // some stream does not count what it discards
+	partial   bool // packets were overwritten, or parts of events are missing
+}
+
+// A loss is one that waits for the start to be known.
+type loss struct {
+	n        uint64
+	from, to int64
+}
+
+const (
+	// windowsSize is what the windows of all streams take, if they may.
+	windowsSize   = 16 << 20
+	minWindow     = 16 << 10
+	defaultWindow = 256 << 10
+	// maxLent bounds what windows grow by for events that do not fit.
+	maxLent = 16 << 20
+)
+
+// maxEarly bounds the losses that wait. Beyond it they are joined.
+const maxEarly = 1 << 12
+
+// newMerger finds the streams in a folder and in those below it.
+func newMerger(fsys fs.FS) (*merger, error) {
+	m := &merger{
+		fsys: fsys, known: map[string]*kind{}, members: map[memberKey]*member{}, cpus: map[uint32]bool{},
+		processes: map[uint64]trace.Process{}, parts: map[partKey][]byte{},
+		probing: make([]byte, headerRead), windowSize: headerRead,
+	}
+	m.info.Clock = &trace.Clock{Frequency: second}
+	if err := m.scan(); err != nil {
+		return nil, err
+	}
+	m.probing = nil
+	m.windowSize = min(max(windowsSize/max(len(m.streams), 1), minWindow), defaultWindow) &^ (grain - 1)
+	m.info.CPUs = len(m.cpus)
+	return m, nil
+}
+
+// describe takes in what the metadata of a trace says of all.
+func (m *merger) describe(of *member) {
+	format := [...]string{1: "CTF 1.8", 2: "CTF 2"}[of.meta.Major]
+	switch m.info.Format {
+	case "":
+		m.info.Format, m.info.PointerSize, m.info.PID = format, of.pointerSize, of.pid
+	case format:
+	default:
+		m.info.Format = "CTF 1.8 and 2"
+	}
+	if m.info.PID != of.pid {
+		m.info.PID = 0
+	}
+	if of.process != "" {
+		m.processes[of.pid] = trace.Process{Name: of.process}
+	}
+}
+
+// run reads all, and hands batches over, until there is no more or nobody wants
+// it any more.
+func (m *merger) run(q *queue) {
+	defer close(q.full)
+	defer m.close()
+	m.queue, m.batch = q, q.empty()
+	for _, s := range m.streams {
+		if s.next() {
+			m.heap.push(s)
+		}
+	}
+	m.begin()
+	for len(m.heap) > 0 && !m.stopped {
+		s := m.heap[0]
+		m.take(s)
+		if s.next() {
+			m.heap.down()
+		} else {
+			m.heap.pop()
+			m.settle()
+		}
+		if m.batch.full() {
+			m.flush()
+		}
+	}
+	m.end()
+	m.flush()
+}
+
+// flush hands over the batch, and begins another one.
+func (m *merger) flush() {
+	b := m.batch
+	if m.changed {
+		loss := m.loss.Clone()
+		b.loss, m.changed = &loss, false
+	}
+	for i := range b.skipped {
+		n := &b.skipped[i]
+		n.count, n.kind.skipped = n.kind.skipped, 0
+	}
+	if m.started {
+		b.last = m.since(m.emitted)
+	}
+	m.stopped = !m.queue.put(b)
+	m.batch = m.queue.empty()
+}
+
+// define asks the reader about a new kind of event.
+func (m *merger) define(k *kind) {
+	m.batch.ask = k
+	m.flush()
+	m.queue.wait()
+	if k.desc == nil {
+		k.desc = new(trace.Descriptor) // nobody listens any more
+	}
+}
+
+// name notes the name of a process.
+func (m *merger) name(pid uint64, p trace.Process) {
+	m.processes[pid] = p
+	m.batch.processes = append(m.batch.processes, namedProcess{pid, p})
+}
+
+func (m *merger) close() {
+	for _, s := range m.streams {
+		s.close()
+	}
+}
+
+// begin fixes the start of the trace.
+func (m *merger) begin() {
+	switch {
+	case len(m.heap) > 0:
+		m.start = m.heap[0].time
+	case len(m.streams) > 0:
+		first := slices.MinFunc(m.streams, func(a, b *stream) int { return cmp.Compare(a.last.begin, b.last.begin) })
+		m.start = first.last.begin
+	}
+	m.started, m.emitted = true, m.start
+	start := m.start
+	m.batch.start = &start
+	for _, l := range m.early {
+		m.lost(l.n, l.from, l.to)
+	}
+	m.early = nil
+	m.settle()
+}
+
+// take puts the next event of a stream in the batch, if it is wanted and can be
+// read.
+func (m *merger) take(s *stream) {
+	e, b := s.event, m.batch
+	off := len(b.data)
+	b.read++
+	if !s.payload(&b.data, e.kind.want) {
+		return
+	}
+	late := s.time < m.emitted
+	if late {
+		m.loss.Late++
+		m.changed = true
+	}
+	m.emitted = max(m.emitted, s.time)
+	if e.part != wholeEvent && !m.join(s, off) {
+		return
+	}
+	if !e.kind.want {
+		b.skip(e.kind)
+		return
+	}
+	b.items = append(b.items, item{
+		kind: e.kind, ticks: s.time - m.start, pid: s.pid, tid: s.tid, off: uint32(off), end: uint32(len(b.data)),
+		cpu: s.packet.cpu, pointerSize: uint8(s.member.pointerSize), late: late,
+	})
+}
+
+// A partKey tells the threads apart whose events are split.
+type partKey struct {
+	kind     *kind
+	pid, tid uint64
+}
+
+// maxParts bounds the events of which a part has come.
+const maxParts = 1 << 10
+
+// join puts together the parts of an event, which a thread writes one after the
+// other. The part at hand is in the batch from off on. It returns false where a
+// part is missing.
+func (m *merger) join(s *stream, off int) bool {
+	b := m.batch
+	key := partKey{s.event.kind, s.pid, s.tid}
+	first, ok := m.parts[key]
+	if s.event.part == firstPart {
+		if ok || len(m.parts) < maxParts {
+			m.parts[key] = append(first[:0], b.data[off:]...)
+		}
+		b.data = b.data[:off]
+		return false
+	}
+	if !ok {
+		m.partial = true
+		m.lost(0, s.time, s.time)
+		b.data = b.data[:off]
+		return false
+	}
+	delete(m.parts, key)
+	b.data = slices.Insert(b.data, off, first...)
+	return true
+}
+
+// end settles the account when nothing more will come.
+func (m *merger) end() {
+	switch {
+	case m.loss.Cut, m.loss.Damaged > 0, m.partial:
+		m.loss.Exactness = trace.LowerBound
+	case m.uncounted:
+		m.loss.Exactness = trace.Unknown
+	default:
+		m.loss.Exactness = trace.Exact
+	}
+	m.loss.Settled = math.MaxInt64
+	m.loss.Clip(m.since(m.emitted))
+	m.changed = true
+}
+
+// since is a time as the distance from the start.
+func (m *merger) since(ns int64) time.Duration {
+	d := ns - m.start
+	switch {
+	case ns > m.start && d < 0:
+		return math.MaxInt64
+	case ns < m.start && d > 0:
+		return math.MinInt64
+	}
+	return time.Duration(d)
+}
+
+// fromStart is the time of a loss before the first packet of a stream.
+const fromStart = math.MinInt64
+
+// lost notes lost events between two times.
+func (m *merger) lost(n uint64, from, to int64) {
+	if !m.started {
+		if len(m.early) == maxEarly {
+			last := &m.early[maxEarly-1]
+			*last = loss{last.n + n, min(last.from, from), max(last.to, to)}
+			return
+		}
+		m.early = append(m.early, loss{n, from, to})
+		return
+	}
+	if from == fromStart {
+		from = m.start
+	}
+	m.loss.Add(n, m.since(from), m.since(to))
+	m.changed = true
+}
+
+// overwritten notes that packets are missing between two times.
+func (m *merger) overwritten(from, to int64) {
+	m.partial = true
+	m.lost(0, from, to)
+}
+
+func (m *merger) damage(file string, off int64, section string, err error) {
+	m.changed = true
+	m.loss.AddDamage(off, &FormatError{File: file, Off: off, Section: section, Err: err})
+}
+
+// settle finds the time up to which the streams have told what they lost: the
+// end of the packet that is furthest behind.
+func (m *merger) settle() {
+	if !m.started {
+		return
+	}
+	settled := time.Duration(math.MaxInt64)
+	for _, s := range m.heap {
+		settled = min(settled, m.since(s.packet.end))
+	}
+	m.loss.Settled = max(m.loss.Settled, settled)
+	m.changed = true
+}
+
+// lend gives n bytes for a window to grow by, or takes them back. It returns
+// false where there are no more.
+func (m *merger) lend(n int) bool {
+	if m.lent+n > maxLent {
+		return false
+	}
+	m.lent += n
+	return true
+}
