@@ -75,7 +75,7 @@ func (c *Client) exchangeUntil(ctx, limited context.Context, req *request) (conn
 	if err != nil {
 		return nil, nil, explain(ctx, limited, req, err)
 	}
-	hurry := context.AfterFunc(limited, func() { in.SetDeadline(time.Unix(1, 0)) })
+	hurry := context.AfterFunc(limited, func() { interrupt(in) })
 	a, err := converse(in, req.cmd, message)
 	if !hurry() && err == nil {
 		err = ErrNoAnswer // its connection can serve no longer
@@ -86,6 +86,9 @@ func (c *Client) exchangeUntil(ctx, limited context.Context, req *request) (conn
 	}
 	return in, a, nil
 }
+
+// interrupt ends what is waiting to read from or write to c.
+func interrupt(c conn) { _ = c.SetDeadline(time.Unix(1, 0)) }
 
 // converse sends a message over in and reads the answer.
 func converse(in conn, cmd command, message []byte) (*answer, error) {

@@ -19,7 +19,7 @@ import (
 )
 
 // start starts a program and waits until it can be reached.
-func start(t *testing.T, ctx context.Context, version int, mode string, seconds int, env ...string) *diag.Process {
+func start(ctx context.Context, t *testing.T, version int, mode string, seconds int, env ...string) *diag.Process {
 	t.Helper()
 	program := dotnettest.Start(t, version, mode, seconds, env...)
 	for {
@@ -54,7 +54,7 @@ func TestRuntimes(t *testing.T) {
 	for _, version := range dotnettest.Versions {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			ctx := limited(t)
-			p := start(t, ctx, version, "idle", 20, "DOTNET_gcServer=1", "GREETING=hé")
+			p := start(ctx, t, version, "idle", 20, "DOTNET_gcServer=1", "GREETING=hé")
 			i := p.Info
 			if int(i.PID) != p.PID || i.OS != "Linux" || i.Arch != "x64" || i.EntryAssembly != "gcload" || i.RID != "linux-x64" ||
 				!strings.HasPrefix(i.RuntimeVersion, fmt.Sprint(version)+".0.") || i.Cookie == (diag.Cookie{}) {
@@ -81,13 +81,13 @@ func TestRuntimes(t *testing.T) {
 			if session.Command != newest[version] {
 				t.Errorf("%s, want %s", session.Command, newest[version])
 			}
-			wholeTrace(t, ctx, session)
+			wholeTrace(ctx, t, session)
 		})
 	}
 }
 
 // wholeTrace stops a session and holds its bytes to being a whole trace.
-func wholeTrace(t *testing.T, ctx context.Context, session *diag.Session) {
+func wholeTrace(ctx context.Context, t *testing.T, session *diag.Session) {
 	t.Helper()
 	stopped := make(chan error)
 	go func() { stopped <- session.Stop(ctx) }()
@@ -129,7 +129,7 @@ func TestSuspended(t *testing.T) {
 	if err := r.Resume(ctx); err != nil {
 		t.Error(err)
 	}
-	wholeTrace(t, ctx, session)
+	wholeTrace(ctx, t, session)
 	if info, err := r.Info(ctx); err != nil || info.Cookie != r.Cookie || info.PID != r.PID {
 		t.Errorf("%+v, %v, want those of %+v", info, err, r)
 	}
@@ -140,7 +140,7 @@ func TestSuspended(t *testing.T) {
 func TestManySessions(t *testing.T) {
 	const most = 64
 	ctx := limited(t)
-	c := start(t, ctx, 8, "idle", 20).Client()
+	c := start(ctx, t, 8, "idle", 20).Client()
 	var sessions []*diag.Session
 	for range most {
 		s, err := c.Collect(ctx, collections)
@@ -168,7 +168,7 @@ func TestManySessions(t *testing.T) {
 // they give up in time.
 func TestSilentClient(t *testing.T) {
 	ctx := limited(t)
-	p := start(t, ctx, 10, "idle", 20)
+	p := start(ctx, t, 10, "idle", 20)
 	silent, err := net.Dial("unix", p.Address)
 	if err != nil {
 		t.Fatal(err)
@@ -188,7 +188,7 @@ func TestSilentClient(t *testing.T) {
 // TestSecondClient: another client may stop a session.
 func TestSecondClient(t *testing.T) {
 	ctx := limited(t)
-	p := start(t, ctx, 9, "idle", 20)
+	p := start(ctx, t, 9, "idle", 20)
 	session, err := p.Client().Collect(ctx, collections)
 	if err != nil {
 		t.Fatal(err)

@@ -165,8 +165,6 @@ func (a *answer) bytes(n int) []byte {
 	return b
 }
 
-func (a *answer) u16() uint16 { return binary.LittleEndian.Uint16(a.bytes(2)) }
-
 func (a *answer) u32() uint32 { return binary.LittleEndian.Uint32(a.bytes(4)) }
 
 func (a *answer) u64() uint64 { return binary.LittleEndian.Uint64(a.bytes(8)) }

@@ -151,7 +151,7 @@ const (
 func (l *Listener) greet(c conn) {
 	limited, cancel := context.WithTimeout(l.open, defaultTimeout)
 	defer cancel()
-	hurry := context.AfterFunc(limited, func() { c.SetDeadline(time.Unix(1, 0)) })
+	hurry := context.AfterFunc(limited, func() { interrupt(c) })
 	var b [advertiseSize]byte
 	_, err := io.ReadFull(c, b[:])
 	if !hurry() || err != nil || string(b[:8]) != advertiseMagic {
@@ -196,10 +196,11 @@ func (l *Listener) forgetDead() {
 
 // alive says whether a runtime that awaits a command is still there.
 func alive(c conn) bool {
-	c.SetReadDeadline(time.Now().Add(time.Millisecond))
-	defer c.SetReadDeadline(time.Time{})
+	if c.SetReadDeadline(time.Now().Add(time.Millisecond)) != nil {
+		return false
+	}
 	_, err := c.Read(make([]byte, 1))
-	return timedOut(err)
+	return timedOut(err) && c.SetReadDeadline(time.Time{}) == nil
 }
 
 // hold keeps c, if not nil, for the next command in place of what was kept.

@@ -93,14 +93,13 @@ func (s *Session) Close() error {
 	if s.ended.Load() || s.asked.Load() {
 		return s.in.Close()
 	}
-	s.in.SetReadDeadline(time.Time{})
 	drained := make(chan struct{})
 	go func() {
 		defer close(drained)
-		io.Copy(io.Discard, s)
+		_ = s.SetReadDeadline(time.Time{})
+		_, _ = io.Copy(io.Discard, s)
 	}()
-	err := s.Stop(context.Background())
-	err = errors.Join(err, s.in.Close())
+	err := errors.Join(s.Stop(context.Background()), s.in.Close())
 	<-drained
 	return err
 }

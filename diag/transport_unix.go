@@ -56,7 +56,9 @@ type acceptor struct{ net.Listener }
 // first moment on. A socket that nobody listens at any more is replaced.
 func listen(path string) (*acceptor, error) {
 	config := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
-		return c.Control(func(fd uintptr) { syscall.Fchmod(int(fd), 0o600) }) // Linux: the mode that bind gives
+		return c.Control(func(fd uintptr) {
+			_ = syscall.Fchmod(int(fd), 0o600) // the mode that bind gives, on Linux; Chmod does it elsewhere
+		})
 	}}
 	ctx := context.Background()
 	l, err := config.Listen(ctx, "unix", path)

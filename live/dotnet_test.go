@@ -19,7 +19,7 @@ import (
 )
 
 // launch starts a program that waits for its diagnostic port.
-func launch(t *testing.T, ctx context.Context, version int, mode string, seconds int, env ...string) (*dotnettest.Program, *diag.Process) {
+func launch(ctx context.Context, t *testing.T, version int, mode string, seconds int, env ...string) (*dotnettest.Program, *diag.Process) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "port")
 	l, err := diag.Listen(path)
@@ -53,7 +53,7 @@ func TestTruth(t *testing.T) {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 			defer cancel()
-			program, p := launch(t, ctx, version, "web", 2, fmt.Sprintf("DOTNET_gcServer=%d", version%2))
+			program, p := launch(ctx, t, version, "web", 2, fmt.Sprintf("DOTNET_gcServer=%d", version%2))
 			got := make(map[uint32]*gc.Collection)
 			for u, err := range live.Follow(ctx, p, live.Options{}) {
 				if err != nil {
@@ -125,7 +125,7 @@ func compare(t *testing.T, c *gc.Collection, truth *dotnettest.Truth) {
 }
 
 // find waits until a program can be reached.
-func find(t *testing.T, ctx context.Context, program *dotnettest.Program) *diag.Process {
+func find(ctx context.Context, t *testing.T, program *dotnettest.Program) *diag.Process {
 	t.Helper()
 	for {
 		p, err := diag.Find(ctx, program.PID)
@@ -146,7 +146,7 @@ func TestAgain(t *testing.T) {
 	defer cancel()
 	program := dotnettest.Start(t, 10, "web", 20)
 	attached, collected := 0, 0
-	for u, err := range live.Follow(ctx, find(t, ctx, program), live.Options{Again: true}) {
+	for u, err := range live.Follow(ctx, find(ctx, t, program), live.Options{Again: true}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -185,7 +185,7 @@ func TestPrompt(t *testing.T) {
 	program := dotnettest.Start(t, 10, "web", 20)
 	var late time.Duration
 	n := 0
-	for u, err := range live.Follow(ctx, find(t, ctx, program), live.Options{}) {
+	for u, err := range live.Follow(ctx, find(ctx, t, program), live.Options{}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -210,7 +210,7 @@ func TestStopped(t *testing.T) {
 	program := dotnettest.Start(t, 9, "web", 20)
 	var stopped time.Time
 	var last *live.Update
-	for u, err := range live.Follow(ctx, find(t, ctx, program), live.Options{}) {
+	for u, err := range live.Follow(ctx, find(ctx, t, program), live.Options{}) {
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -58,8 +58,8 @@ func (p *Program) run(file, mode string, seconds int, env []string) {
 	}
 	p.PID = p.Cmd.Process.Pid
 	p.t.Cleanup(func() {
-		p.Cmd.Process.Kill()
-		p.Cmd.Wait()
+		_ = p.Cmd.Process.Kill()
+		_ = p.Cmd.Wait()
 	})
 }
 
@@ -80,7 +80,7 @@ func install(t testing.TB, version int) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { os.RemoveAll(dir) })
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	file := filepath.Join(dir, filepath.Base(dir))
 	out, err := os.OpenFile(file, os.O_CREATE|os.O_WRONLY, 0o700)
 	if err != nil {
