@@ -240,6 +240,27 @@ func TestTwoStarts(t *testing.T) {
 	pauses(t, got[1], gc.PauseBlocking, 1.1)
 }
 
+// TestFirstVersions: .NET Framework 2.0 raises the events in version 0, no end
+// of the suspension, and no beginning of the restart.
+func TestFirstVersions(t *testing.T) {
+	s := newScript()
+	s.raise(10, 1, clr.RuntimeProvider, 9, 0, uint16(clr.SuspendReasonSuspendForGC))
+	s.raise(10.1, 1, clr.RuntimeProvider, 1, 0, uint32(3), uint32(clr.GCReasonInduced))
+	s.raise(12, 1, clr.RuntimeProvider, 2, 0, uint32(3), uint16(1))
+	s.raise(12, 1, clr.RuntimeProvider, 4, 0, [10]uint64{100, 10, 200, 20, 300, 0, 400, 0, 0, 0}, [3]uint32{1, 2, 3})
+	s.raise(12.5, 1, clr.RuntimeProvider, 3, 0)
+	got, _, _ := s.run(t)
+	c := got[3]
+	pauses(t, c, gc.PauseBlocking, 2.5)
+	if !c.Complete || c.Generation != gc.Some(1) || c.Reason != gc.Some(clr.GCReasonInduced) ||
+		c.HeapAfter != gc.Some(int64(1000)) || c.Promoted != gc.Some(int64(30)) || c.Freed.Known {
+		t.Errorf("%+v", c)
+	}
+	if c.Kind != gc.KindUnknown || c.Suspend().Known {
+		t.Errorf("kind %v, suspend %v: neither is told", c.Kind, c.Suspend())
+	}
+}
+
 // TestSecondStartInPause: provisional mode turns a gen1 collection into a full
 // one without restarting the threads.
 func TestSecondStartInPause(t *testing.T) {

@@ -101,10 +101,16 @@ func (m *Model) restartBegin(e *event) {
 	rt.release()
 }
 
+// restartEnd ends a suspension. The .NET Framework before 4.0 may raise no
+// RestartEEBegin: then its end is the first that is known of the restart.
 func (m *Model) restartEnd(e *event) {
 	rt, s := m.suspension(e)
-	if s == nil || !s.restartBegin.Known {
+	if s == nil || !s.restartBegin.Known && e.version > 0 {
 		return
+	}
+	if !s.restartBegin.Known {
+		s.restartBegin = Some(e.time)
+		rt.closed(s)
 	}
 	delete(rt.suspensions, e.TID)
 	if s.owner != nil && !s.owner.finished {
