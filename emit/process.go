@@ -77,10 +77,10 @@ func (s *Session) rundown() error {
 	capture := s.p.shards[0].capture
 	for _, e := range events {
 		d := &s.p.kinds[e.EventKind()]
-		ev := trace.Event{
+		err := s.writeEvent(capture, &trace.Event{
 			Desc: d, Ticks: s.p.now() - s.start, TID: capture, CPU: trace.UnknownCPU, Payload: e.Append(nil, d.Version, pointerSize),
-		}
-		if err := s.writer.Write(capture, &ev); err != nil {
+		})
+		if err != nil {
 			return err
 		}
 	}

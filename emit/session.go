@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
+	"maps"
 	"math"
 	"os"
 	"runtime"
@@ -79,7 +81,9 @@ type Session struct {
 
 	writer *nettrace.Writer // of what follows: only the goroutine uses it
 	queues [numShards]queue
-	err    error // to be read once done is closed
+
+	written map[*trace.Descriptor]uint64 // this and the next are to be read once done is closed
+	err     error
 }
 
 // Start starts a session that writes to w. Close ends it, and does not close w.
@@ -103,13 +107,14 @@ func (p *Provider) Create(name string, opt SessionOptions) (*Session, error) {
 func (p *Provider) startSession(w io.Writer, file *os.File, opt SessionOptions) (*Session, error) {
 	buffer := cmp.Or(opt.BufferBytes, defaultBuffer)
 	s := &Session{
-		p:    p,
-		want: slices.Clone(opt.Providers),
-		opt:  opt,
-		file: file,
-		wake: make(chan struct{}, 1),
-		stop: make(chan struct{}),
-		done: make(chan struct{}),
+		p:       p,
+		written: make(map[*trace.Descriptor]uint64),
+		want:    slices.Clone(opt.Providers),
+		opt:     opt,
+		file:    file,
+		wake:    make(chan struct{}, 1),
+		stop:    make(chan struct{}),
+		done:    make(chan struct{}),
 	}
 	if s.want == nil {
 		s.want = GCCollect
@@ -150,6 +155,13 @@ func (s *Session) wants(d *trace.Descriptor) bool {
 // Dropped is the number of events that found no room in the buffer, or were
 // larger than 64 KiB.
 func (s *Session) Dropped() uint64 { return s.dropped.Load() }
+
+// Written yields the kinds of events that the session has written, with the
+// number of events of each. It waits for the session's end.
+func (s *Session) Written() iter.Seq2[*trace.Descriptor, uint64] {
+	<-s.done
+	return maps.All(s.written)
+}
 
 // Close ends the session: what it holds is written, then what process it was,
 // then the mark of the trace's end. It returns the first error of the writer,
@@ -252,12 +264,16 @@ func (s *Session) write(q *queue) error {
 	if q.lost > 0 {
 		s.writer.Lost(0, q.capture, q.lost)
 	}
-	ev := trace.Event{
+	return s.writeEvent(q.capture, &trace.Event{
 		Desc: s.p.descriptor(q.kind), Ticks: q.ticks - s.start, TID: q.thread, CPU: trace.UnknownCPU, Payload: q.payload,
-	}
-	if err := s.writer.Write(q.capture, &ev); err != nil {
+	})
+}
+
+func (s *Session) writeEvent(capture uint64, ev *trace.Event) error {
+	if err := s.writer.Write(capture, ev); err != nil {
 		return fmt.Errorf("emit: %w", err)
 	}
+	s.written[ev.Desc]++
 	return nil
 }
 

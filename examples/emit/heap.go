@@ -1,0 +1,112 @@
+package main
+
+import (
+	"math/rand/v2"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/emit"
+)
+
+// A heap is the memory of one heap, by generation.
+type heap [emit.POH + 1]space
+
+// A space is what a generation holds, in bytes.
+type space struct{ objects, free uint64 }
+
+// A result is what a collection did, for its events and for the summary.
+type result struct {
+	emit.Result
+	promoted, freed uint64
+}
+
+// collect collects a generation of all heaps, and compacts them.
+func collect(rng *rand.Rand, heaps []heap, generation int) *result {
+	r := &result{Result: emit.Result{Heaps: make([]emit.HeapResult, len(heaps)), Mechanisms: clr.GlobalMechanismsCompaction}}
+	for i := range heaps {
+		h, hr := &heaps[i], &r.Heaps[i]
+		measure(h, hr)
+		var moved uint64 // from the younger generation
+		for g := emit.Gen0; g <= emit.Gen2; g++ {
+			hr[g].In = moved
+			if g > generation {
+				h[g].objects += moved
+				break
+			}
+			survived := r.mark(rng, &hr[g], h[g].objects)
+			h[g] = space{objects: moved}
+			if moved = survived; g == emit.Gen2 {
+				h[g].objects += survived
+			}
+		}
+		for g := emit.LOH; generation == 2 && g <= emit.POH; g++ { // which are swept
+			survived := r.mark(rng, &hr[g], h[g].objects)
+			h[g] = space{objects: survived, free: h[g].free + h[g].objects - survived}
+		}
+		finish(h, hr)
+	}
+	r.about(rng)
+	return r
+}
+
+// mark decides what survives of a generation.
+func (r *result) mark(rng *rand.Rand, v *clr.GCPerHeapHistoryValue, objects uint64) (survived uint64) {
+	survived = uint64(float64(objects) * (0.05 + 0.4*rng.Float64()))
+	v.PinnedSurv = survived / 50
+	v.NonePinnedSurv = survived - v.PinnedSurv
+	r.promoted += survived
+	r.freed += objects - survived
+	return survived
+}
+
+// A sweep is a background collection of all heaps under way. What is promoted or
+// allocated meanwhile survives it.
+type sweep struct {
+	r *result
+}
+
+// beginSweep notes what there is when a background collection starts.
+func beginSweep(heaps []heap) *sweep {
+	s := &sweep{r: &result{Result: emit.Result{Heaps: make([]emit.HeapResult, len(heaps))}}}
+	for i := range heaps {
+		measure(&heaps[i], &s.r.Heaps[i])
+	}
+	return s
+}
+
+// end frees a part of what there was at the start.
+func (s *sweep) end(rng *rand.Rand, heaps []heap) *result {
+	for i := range heaps {
+		h, hr := &heaps[i], &s.r.Heaps[i]
+		for g := emit.Gen2; g <= emit.POH; g++ {
+			before := hr[g].SizeBefore - hr[g].FreeObjBefore
+			survived := s.r.mark(rng, &hr[g], before)
+			h[g].objects -= before - survived
+			h[g].free += before - survived
+		}
+		finish(h, hr)
+	}
+	s.r.about(rng)
+	return s.r
+}
+
+func measure(h *heap, hr *emit.HeapResult) {
+	for g := range h {
+		hr[g].SizeBefore, hr[g].FreeObjBefore = h[g].objects+h[g].free, h[g].free
+	}
+}
+
+func finish(h *heap, hr *emit.HeapResult) {
+	for g := range h {
+		hr[g].SizeAfter, hr[g].FreeObjAfter = h[g].objects+h[g].free, h[g].free
+		hr[g].NewAllocation = 4 << 20
+	}
+}
+
+// about makes up what a collection tells beside sizes.
+func (r *result) about(rng *rand.Rand) {
+	r.MemoryLoad = 40 + rng.IntN(20)
+	r.PinnedObjects = pinned
+	r.Handles = handles
+	r.FinalizationObjects = uint64(rng.IntN(100))
+	r.FinalizationBytes = 64 * r.FinalizationObjects
+}

@@ -1,0 +1,70 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math"
+	"os"
+	"path/filepath"
+	"reflect"
+	"testing"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/nettrace"
+)
+
+// What a reader makes of the trace is what the program says of itself.
+func TestTraceAgrees(t *testing.T) {
+	for format, version := range map[string]int{"v4": 4, "v6": 6} {
+		for _, n := range []int{1, 2, 33} {
+			t.Run(fmt.Sprintf("%s %d", format, n), func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), "x.nettrace")
+				var printed bytes.Buffer
+				if err := run(&printed, path, version, n); err != nil {
+					t.Fatal(err)
+				}
+				var raised summary
+				if err := json.Unmarshal(printed.Bytes(), &raised); err != nil {
+					t.Fatal(err)
+				}
+				agree(t, path, raised, n)
+			})
+		}
+	}
+}
+
+func agree(t *testing.T, path string, raised summary, n int) {
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	read := summary{Collections: map[string]map[string]int{}, Events: map[string]uint64{}}
+	src := nettrace.NewReader(bytes.NewReader(data), nettrace.Options{})
+	var model gc.Model
+	for c, err := range model.Collections(src) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !c.Complete || c.AffectedByLoss {
+			t.Errorf("%+v", c)
+		}
+		read.PID = int(c.Process.PID)
+		read.add(c.Generation.V, c.Kind.String(), c.Pause().V, &result{promoted: uint64(c.Promoted.V), freed: uint64(c.Freed.V)})
+		n--
+	}
+	for desc, n := range src.Counts() {
+		read.Events[clr.KindOf(desc.Provider, desc.ID).String()] += n
+	}
+	if math.Abs(read.PauseMs-raised.PauseMs) > 1e-6 {
+		t.Errorf("pauses of %v ms, raised %v", read.PauseMs, raised.PauseMs)
+	}
+	read.PauseMs = raised.PauseMs
+	if !reflect.DeepEqual(read, raised) {
+		t.Errorf("read   %+v\nraised %+v", read, raised)
+	}
+	if n != 0 {
+		t.Errorf("%d collections are missing", n)
+	}
+}
