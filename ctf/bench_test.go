@@ -11,7 +11,7 @@ import (
 
 // benchmark reads a real trace of two runtimes again and again.
 func benchmark(b *testing.B, want func(*trace.Descriptor) bool, read func(*ctf.Reader) int) {
-	files := real(b)["net9-lttng-discarded"]
+	files := realTraces(b)["net9-lttng-discarded"]
 	b.ReportAllocs()
 	events := 0
 	for b.Loop() {
@@ -61,7 +61,7 @@ func counted(r *ctf.Reader) (n int) {
 
 // Events cost no memory once a stream is under way.
 func TestAllocations(t *testing.T) {
-	files := real(t)["net9-lttng-discarded"]
+	files := realTraces(t)["net9-lttng-discarded"]
 	var events int
 	allocs := testing.AllocsPerRun(3, func() {
 		r, err := ctf.Open(files, ctf.Options{Resolve: clr.Tracepoint})

@@ -29,8 +29,8 @@ func damageShare(full, share int) int {
 	return share
 }
 
-// real returns the real traces of testdata by name, unpacked.
-func real(t testing.TB) map[string]fstest.MapFS {
+// realTraces returns the real traces of testdata by name, unpacked.
+func realTraces(t testing.TB) map[string]fstest.MapFS {
 	t.Helper()
 	paths, err := filepath.Glob("../testdata/*.trace.zip")
 	if err != nil || len(paths) == 0 {
@@ -121,7 +121,7 @@ func with(files fstest.MapFS, name string, data []byte) fstest.MapFS {
 
 // What is cut off is missing at the end, and is told to be.
 func TestTruncated(t *testing.T) {
-	for name, files := range real(t) {
+	for name, files := range realTraces(t) {
 		whole := read(t, files)
 		for _, stream := range streams(files) {
 			data := files[stream].Data
@@ -147,7 +147,7 @@ func TestTruncated(t *testing.T) {
 
 // A flipped bit does no harm beyond what it touches.
 func TestFlipped(t *testing.T) {
-	for name, files := range real(t) {
+	for name, files := range realTraces(t) {
 		whole := read(t, files)
 		for file := range files {
 			data := files[file].Data

@@ -146,7 +146,7 @@ func (s *stream) leave() {
 	}
 	s.window.discard(s.packet.size - s.passed())
 	s.shrink()
-	if s.window.err != nil && s.window.off < s.at+s.packet.size {
+	if s.window.off < s.at+s.packet.size {
 		s.cut()
 	}
 }

@@ -15,7 +15,7 @@ import (
 
 const head = "/* CTF 1.8 */\ntypealias integer { size = 8; } := u8;\ntypealias integer { size = 16; signed = 1; align = 1; } := long int;\n"
 
-// Types are read as a field of an event, and written as print does.
+// Types are read as a field of an event, and written as typeText does.
 func TestTypes(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"u8 _a;", "struct/8{a:u8/8}"},
@@ -41,14 +41,14 @@ func TestTypes(t *testing.T) {
 			t.Errorf("%s: %v", c.text, err)
 			continue
 		}
-		if got := print(tr.Streams[0].Events[0].Payload); got != c.want {
+		if got := typeText(tr.Streams[0].Events[0].Payload); got != c.want {
 			t.Errorf("%s:\ngot  %s\nwant %s", c.text, got, c.want)
 		}
 	}
 }
 
-// print writes a type with its alignment.
-func print(t *tsdl.Type) string {
+// typeText writes a type with its alignment.
+func typeText(t *tsdl.Type) string {
 	order := [...]string{"", "le", "be"}[t.Order]
 	ref := fmt.Sprintf("%d:%s", t.Ref.Scope, strings.Join(t.Ref.Path, "."))
 	switch t.Kind {
@@ -77,19 +77,19 @@ func print(t *tsdl.Type) string {
 	case tsdl.String:
 		return fmt.Sprintf("string/%d", t.Align)
 	case tsdl.Array:
-		return fmt.Sprintf("[%d]%s", t.Length, print(t.Elem))
+		return fmt.Sprintf("[%d]%s", t.Length, typeText(t.Elem))
 	case tsdl.Dynamic:
-		return "[" + ref + "]" + print(t.Elem)
+		return "[" + ref + "]" + typeText(t.Elem)
 	case tsdl.Struct:
 		var fields []string
 		for _, f := range t.Fields {
-			fields = append(fields, f.Name+":"+print(f.Type))
+			fields = append(fields, f.Name+":"+typeText(f.Type))
 		}
 		return fmt.Sprintf("struct/%d{%s}", t.Align, strings.Join(fields, " "))
 	}
 	var options []string
 	for _, o := range t.Options {
-		options = append(options, o.Name+":"+print(o.Type))
+		options = append(options, o.Name+":"+typeText(o.Type))
 	}
 	return "variant<" + ref + ">{" + strings.Join(options, " ") + "}"
 }

@@ -25,8 +25,10 @@ func (t *traceText) json() string {
 			member("uuid", u8s),
 			member("stream_id", t.class(t.u(32), "data-stream-class-id")),
 			member("stream_instance_id", t.class(t.u(64), "data-stream-id")))},
-		{"type": "clock-class", "id": "monotonic", "name": "monotonic", "frequency": t.freq,
-			"offset-from-origin": object{"seconds": int64(t.seconds), "cycles": int64(t.cycles)}, "origin": "unix-epoch"},
+		{
+			"type": "clock-class", "id": "monotonic", "name": "monotonic", "frequency": t.freq,
+			"offset-from-origin": object{"seconds": int64(t.seconds), "cycles": int64(t.cycles)}, "origin": "unix-epoch",
+		},
 	}
 	for _, s := range t.streams {
 		fragments = append(fragments, t.jsonStream(s))
