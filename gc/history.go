@@ -15,8 +15,7 @@ func (m *Model) heapStats(e *event) {
 	rt := e.process.runtime(v.ClrInstanceID, m)
 	b := rt.ended[e.TID]
 	if b == nil || !plausible(v.GenerationSize0, v.GenerationSize1, v.GenerationSize2, v.GenerationSize3, v.GenerationSize4,
-		v.TotalPromotedSize0, v.TotalPromotedSize1, v.TotalPromotedSize2, v.TotalPromotedSize3, v.TotalPromotedSize4,
-		v.FinalizationPromotedSize, v.FinalizationPromotedCount) {
+		v.TotalPromotedSize0, v.TotalPromotedSize1, v.TotalPromotedSize2, v.TotalPromotedSize3, v.TotalPromotedSize4) {
 		return
 	}
 	delete(rt.ended, e.TID)
@@ -26,8 +25,12 @@ func (m *Model) heapStats(e *event) {
 		int64(v.TotalPromotedSize0), int64(v.TotalPromotedSize1), int64(v.TotalPromotedSize2),
 		int64(v.TotalPromotedSize3), int64(v.TotalPromotedSize4),
 	}
-	b.FinalizationPromoted = Some(int64(v.FinalizationPromotedSize))
-	b.FinalizationPromotedObjs = Some(int64(v.FinalizationPromotedCount))
+	// For a server's background collection, .NET 9 was seen to write memory that
+	// was never set.
+	if plausible(v.FinalizationPromotedSize, v.FinalizationPromotedCount) {
+		b.FinalizationPromoted = Some(int64(v.FinalizationPromotedSize))
+		b.FinalizationPromotedObjs = Some(int64(v.FinalizationPromotedCount))
+	}
 	b.PinnedObjects = Some(int64(v.PinnedObjectCount))
 	b.SyncBlocks = Some(int64(v.SinkBlockCount))
 	b.Handles = Some(int64(v.GCHandleCount))

@@ -396,3 +396,17 @@ func TestLive(t *testing.T) {
 		t.Errorf("handed out at %v", at)
 	}
 }
+
+// TestUnsetFinalization: one figure that cannot be does not cost the others.
+func TestUnsetFinalization(t *testing.T) {
+	s := newScript()
+	s.blocking(10, 1, 1)
+	i := slices.IndexFunc(s.events, func(e trace.Event) bool { return e.Desc.ID == 4 })
+	const finalizationPromotedSize = 64
+	copy(s.events[i].Payload[finalizationPromotedSize:], "\x1d\xd1\xad\xba\x0d\xf0\xad\xba")
+	got, _, _ := s.run(t)
+	c := got[1]
+	if !c.Complete || c.HeapAfter != gc.Some(int64(100)) || c.FinalizationPromoted.Known || c.FinalizationPromotedObjs.Known {
+		t.Errorf("%+v", c)
+	}
+}
