@@ -59,8 +59,9 @@ type Update struct {
 	Collection *gc.Collection
 	Start      time.Time
 
-	// Lost is how many events the runtime had no room for, as far as is known.
-	Lost uint64
+	// Lost is how many events the runtime had no room for, as far as is known;
+	// Late is how many came too late for their collection.
+	Lost, Late uint64
 	// Err is why the trace of an update of kind Ended has no end: ErrCut, or an
 	// error of reading. It is nil where the runtime closed it.
 	Err error
@@ -182,12 +183,12 @@ func (f *follower) read(ctx context.Context, session *diag.Session) {
 			break
 		}
 		c.Process = f.identify(c.Process)
-		f.out.push(&Update{Kind: Collected, Process: f.process, Collection: c, Start: r.Info().Start, Lost: r.Loss().Events})
+		f.out.push(&Update{Kind: Collected, Process: f.process, Collection: c, Start: r.Info().Start, Lost: r.Loss().Events, Late: r.Loss().Late})
 	}
 	if failed == nil && r.Loss().Cut {
 		failed = ErrCut
 	}
-	f.out.push(&Update{Kind: Ended, Process: f.process, Lost: r.Loss().Events, Err: failed})
+	f.out.push(&Update{Kind: Ended, Process: f.process, Lost: r.Loss().Events, Late: r.Loss().Late, Err: failed})
 }
 
 // dismiss has the runtime end the trace. A runtime that does not is left.
