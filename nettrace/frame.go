@@ -79,6 +79,7 @@ type block struct {
 type framer struct {
 	in      *bufio.Reader
 	off     int64 // of the next byte
+	whole   int64 // off behind the last whole object; 0 before the Trace object's end
 	version int   // 3, 4 or 6
 	buf     []byte
 	inside  bool // an object's payload was read, its end tag was not
@@ -152,7 +153,11 @@ func (f *framer) nextBlock(b *block) error {
 	}
 	v := binary.LittleEndian.Uint32(h[:])
 	b.kind = min(blockKind(v>>24), blockUnknown)
-	return f.body(b, int(v&0xffffff))
+	err := f.body(b, int(v&0xffffff))
+	if !b.cut {
+		f.whole = f.off
+	}
+	return err
 }
 
 func (f *framer) nextObject(b *block) error {
@@ -161,6 +166,7 @@ func (f *framer) nextObject(b *block) error {
 		if err := f.expect(tagEnd); err != nil {
 			return err
 		}
+		f.whole = f.off
 	}
 	tag, err := f.peek(1)
 	if err != nil {
@@ -168,6 +174,7 @@ func (f *framer) nextObject(b *block) error {
 	}
 	if tag[0] == tagNull {
 		b.kind = blockEnd
+		f.whole = f.off + 1
 		return f.skip(1)
 	}
 	begin := byte(tagBeginPrivate)

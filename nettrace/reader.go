@@ -54,6 +54,7 @@ type Reader struct {
 	latest  uint64 // sort key of the latest event read
 	point   bool   // the last block was a sequence point
 	stopped bool   // the caller wants no more
+	ended   bool   // the trace's own end was read
 	idle    *idleInput
 	event   trace.Event
 }
@@ -171,6 +172,7 @@ func (r *Reader) step() (ended bool, err error) {
 		return false, r.in.resync()
 	}
 	if b.kind == blockEnd {
+		r.ended = true
 		return true, nil
 	}
 	if err := r.take(&b); err != nil {

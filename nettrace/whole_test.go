@@ -1,0 +1,66 @@
+package nettrace
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"testing"
+)
+
+// A growing input notes, before each read, how much of what came is whole.
+type growing struct {
+	in    io.Reader
+	r     *Reader
+	whole int64
+	t     *testing.T
+}
+
+func (g *growing) Read(p []byte) (int, error) {
+	size, _ := g.r.Whole()
+	if size < g.whole {
+		g.t.Errorf("%d bytes are whole, it was %d", size, g.whole)
+	}
+	g.whole = size
+	return g.in.Read(p[:1])
+}
+
+// TestWhole cuts traces at every byte and mends them: what is left ends as a
+// trace does, has no damage, and lacks events of the last block only.
+func TestWhole(t *testing.T) {
+	for _, version := range []int{4, 6} {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			data := small(t, WriterOptions{Version: version})
+			for size := range len(data) + 1 {
+				g := &growing{in: bytes.NewReader(data[:size]), t: t}
+				g.r = NewReader(g, Options{})
+				read := count(g.r)
+				whole, end := g.r.Whole()
+				if whole == 0 {
+					if read > 0 || end != nil {
+						t.Errorf("%d bytes: %d events and nothing whole", size, read)
+					}
+					continue
+				}
+				r := NewReader(bytes.NewReader(append(bytes.Clone(data[:whole]), end...)), Options{})
+				mended := count(r)
+				if _, end := r.Whole(); end != nil || r.Loss().Damaged > 0 || mended > read {
+					t.Errorf("%d bytes: %d events of %d, end %v, loss %+v", size, mended, read, end, r.Loss())
+				}
+				if size == len(data) && (end != nil || whole != int64(size) || mended != read) {
+					t.Errorf("a whole trace: %d of %d bytes, end %v", whole, size, end)
+				}
+			}
+		})
+	}
+}
+
+// count reads a trace to its end and counts the events that can be read.
+func count(r *Reader) (n int) {
+	for _, err := range r.Events() {
+		if err != nil {
+			break
+		}
+		n++
+	}
+	return n
+}
