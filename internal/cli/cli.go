@@ -68,7 +68,7 @@ missing is said on standard error.`,
 	cmd.SetVersionTemplate("{{.Version}}")
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), "FlagUsages", "FlagUsagesWrapped 80"))
 	cmd.SuggestionsMinimumDistance = 2
-	cmd.AddCommand(newReportCmd(std), newGCsCmd(std), newEventsCmd(std), newDemoCmd(std), newPsCmd(std), newVersionCmd(std))
+	cmd.AddCommand(newReportCmd(std), newGCsCmd(std), newEventsCmd(std), newDemoCmd(std), newPsCmd(std), newCollectCmd(std), newVersionCmd(std))
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
 	return cmd

@@ -185,7 +185,7 @@ func exitCodeOf(err error) int {
 		return exitDone // whoever read the output has enough
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case unsupported(err):
+	case unsupported(err), tooOld(err):
 		return exitUnsupported
 	case ofProcess:
 		return exitNoProcess

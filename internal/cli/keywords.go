@@ -15,6 +15,7 @@ var keywords = []struct {
 }{
 	{"gc", 0x1},
 	{"gchandle", 0x2},
+	{"fusion", 0x4},
 	{"assemblyloader", 0x4},
 	{"loader", 0x8},
 	{"jit", 0x10},
@@ -39,6 +40,11 @@ var keywords = []struct {
 	{"managedheadcollect", 0x800000}, // as dotnet-trace has it
 	{"gcheapandtypenames", 0x1000000},
 	{"gcsampledobjectallocationlow", 0x2000000},
+	{"perftrack", 0x20000000},
+	{"stack", 0x40000000},
+	{"threadtransfer", 0x80000000},
+	{"debugger", 0x100000000},
+	{"monitoring", 0x200000000},
 	{"codesymbols", 0x400000000},
 	{"eventsource", 0x800000000},
 	{"compilation", 0x1000000000},
@@ -48,7 +54,6 @@ var keywords = []struct {
 	{"jitinstrumentationdata", 0x10000000000},
 	{"profiler", 0x20000000000},
 	{"waithandle", 0x40000000000},
-	{"stack", 0x40000000},
 	{"allocationsampling", 0x80000000000},
 }
 

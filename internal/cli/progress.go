@@ -11,12 +11,13 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// A progress shows on a terminal how far the reading of a file has come, in one
-// line that is rewritten, once that takes longer than a second.
+// A progress shows on a terminal how far something has come, in one line that
+// is rewritten, once that takes longer than a delay.
 type progress struct {
-	collections atomic.Int64
+	collections atomic.Int64 // that were read
 
-	in      *open.Input
+	line    func(elapsed time.Duration) string
+	delay   time.Duration
 	started time.Time
 	done    chan struct{} // nil where there is nothing to show
 	idle    sync.WaitGroup
@@ -34,12 +35,25 @@ const (
 
 // progress starts to show how far the reading of in has come.
 func (std *stdio) progress(in *open.Input) *progress {
-	p := &progress{in: in, started: time.Now(), w: std.err, width: std.errTerm.width}
-	if !std.errTerm.is {
-		return p
+	p := &progress{delay: progressDelay}
+	p.line = func(elapsed time.Duration) string {
+		return progressLine(in.Read(), in.Size, p.collections.Load(), elapsed)
 	}
-	p.done = make(chan struct{})
-	p.idle.Go(p.run)
+	return std.start(p)
+}
+
+// show starts to show a line, which tells how far something has come.
+func (std *stdio) show(line func(elapsed time.Duration) string) *progress {
+	return std.start(&progress{line: line})
+}
+
+// start shows a progress from now on, if there is a terminal to show it on.
+func (std *stdio) start(p *progress) *progress {
+	p.started, p.w, p.width = time.Now(), std.err, std.errTerm.width
+	if std.errTerm.is {
+		p.done = make(chan struct{})
+		p.idle.Go(p.run)
+	}
 	return p
 }
 
@@ -62,8 +76,8 @@ func (p *progress) run() {
 		case <-p.done:
 			return
 		case now := <-tick.C:
-			if elapsed := now.Sub(p.started); elapsed >= progressDelay {
-				p.show(progressLine(p.in.Read(), p.in.Size, p.collections.Load(), elapsed))
+			if elapsed := now.Sub(p.started); elapsed >= p.delay {
+				p.show(p.line(elapsed))
 			}
 		}
 	}

@@ -126,7 +126,7 @@ func matches(p *diag.Process, pattern *globValue) bool {
 
 // unreachable is the error of a process that was found and cannot be asked.
 func unreachable(p *diag.Process) error {
-	return &processError{cmp.Or(p.Name, "process") + " " + processID(p), p.Err}
+	return &processError{processTitle(p), p.Err}
 }
 
 // processID is the id of a process; one that is known to its namespace only is

@@ -26,13 +26,17 @@ const (
 
 // newPage makes a page for out, that fits its terminal.
 func newPage(std *stdio, out *output) *page {
-	p := &page{width: pipedProse, unicode: unicodeLocale()}
 	if out.file != nil {
-		return p
+		return pageOn(terminal{})
 	}
-	p.colour = std.outTerm.colour
-	if std.outTerm.width > 0 {
-		p.limit = std.outTerm.width
+	return pageOn(std.outTerm)
+}
+
+// pageOn makes a page that fits a terminal.
+func pageOn(t terminal) *page {
+	p := &page{width: pipedProse, colour: t.colour, unicode: unicodeLocale()}
+	if t.width > 0 {
+		p.limit = t.width
 		p.width = min(max(p.limit, narrowestPage), widestProse)
 	}
 	return p

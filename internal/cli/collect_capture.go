@@ -1,0 +1,155 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/nettrace"
+)
+
+// A capture writes a session's trace to a file as it comes, and rebuilds on the
+// way the collections that it tells of.
+type capture struct {
+	process *diag.Process
+	session *diag.Session
+	out     *traceOutput
+	reader  *nettrace.Reader // of the capture itself
+	found   findings.Case
+
+	pending []byte // read and not written
+	passed  int64  // bytes before pending
+	failed  error  // of writing, after which nothing is written any more
+	cancel  func()
+
+	// stopped is why the runtime did not end the trace though it was asked to.
+	stopped error
+
+	received    atomic.Int64 // bytes
+	collections atomic.Int64
+	longest     atomic.Int64 // pause, in nanoseconds
+}
+
+const (
+	// captureIdle is when events are counted that wait for older ones: the runtime
+	// writes every 100 ms, on a busy machine less often.
+	captureIdle = time.Second
+	// captureFarewell is how long a runtime may take to hang up after its trace's
+	// end.
+	captureFarewell = 3 * time.Second
+)
+
+func newCapture(process *diag.Process, session *diag.Session, out *traceOutput) *capture {
+	c := &capture{process: process, session: session, out: out}
+	c.reader = nettrace.NewReader(c, nettrace.Options{Want: gc.Wants, Idle: captureIdle})
+	return c
+}
+
+// run reads the trace to its end, which the runtime is asked for when ctx is
+// done.
+func (c *capture) run(ctx context.Context) error {
+	ctx, c.cancel = context.WithCancel(ctx)
+	defer c.cancel()
+	dismissed := make(chan struct{})
+	running := context.AfterFunc(ctx, func() {
+		defer close(dismissed)
+		c.dismiss()
+	})
+	err := c.read()
+	if !running() {
+		<-dismissed
+	}
+	c.session.Close()
+	if err != nil {
+		err = &processError{processTitle(c.process), err}
+	}
+	return errors.Join(c.failed, err, c.out.close())
+}
+
+// dismiss has the runtime end the trace. A runtime that does not is left.
+func (c *capture) dismiss() {
+	if c.stopped = c.session.Stop(context.Background()); c.stopped != nil {
+		c.session.Close()
+	}
+}
+
+// read reads the trace to its end. The error is that of a stream that is no
+// trace.
+func (c *capture) read() error {
+	model := gc.Model{Live: true}
+	for col, err := range model.Collections(c.reader) {
+		if err != nil {
+			return err
+		}
+		c.add(col)
+	}
+	c.pass()
+	// The runtime hangs up, and only then answers who asked it to stop.
+	if c.session.SetReadDeadline(time.Now().Add(captureFarewell)) == nil {
+		_, _ = io.Copy(io.Discard, c.session)
+	}
+	return nil
+}
+
+func (c *capture) add(col *gc.Collection) {
+	c.found.Add(col)
+	c.collections.Add(1)
+	if pause := col.Pause(); pause.Known {
+		c.longest.Store(max(c.longest.Load(), int64(pause.V)))
+	}
+}
+
+// Read hands the bytes of the session to the reader, and keeps them until it has
+// found where their objects end.
+func (c *capture) Read(p []byte) (int, error) {
+	c.pass()
+	n, err := c.session.Read(p)
+	c.pending = append(c.pending, p[:n]...)
+	c.received.Add(int64(n))
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+		err = io.EOF // however a trace is cut, it is
+	}
+	return n, err
+}
+
+// SetReadDeadline limits the time of reads. A session that was closed meanwhile
+// is at its end, which Read tells.
+func (c *capture) SetReadDeadline(t time.Time) error {
+	_ = c.session.SetReadDeadline(t)
+	return nil
+}
+
+// pass writes the whole objects that were read. When that fails, the runtime is
+// asked to stop.
+func (c *capture) pass() {
+	size, end := c.reader.Whole()
+	n := int(size - c.passed)
+	if n == 0 {
+		return
+	}
+	if c.failed == nil {
+		if c.failed = c.out.write(c.pending[:n], end); c.failed != nil {
+			c.cancel()
+		}
+	}
+	c.passed = size
+	c.pending = c.pending[:copy(c.pending, c.pending[n:])]
+}
+
+// line tells how far the capture has come.
+func (c *capture) line(elapsed time.Duration) string {
+	seconds := int(elapsed / time.Second)
+	text := fmt.Sprintf("%d:%02d:%02d  %s", seconds/3600, seconds/60%60, seconds%60, units.Bytes(c.received.Load()))
+	if n := c.collections.Load(); n > 0 {
+		text += fmt.Sprintf("  %s, longest pause %s", plural(n, "collection", "collections"), units.Duration(time.Duration(c.longest.Load())))
+	}
+	return text
+}
