@@ -1,0 +1,304 @@
+package emit_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/emit"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A session gets the events of its levels and keywords, and no others; an event
+// without keywords, or of level 0, is not asked for them.
+func TestSessionsGetWhatTheyWant(t *testing.T) {
+	p := newProvider(t, emit.ProviderOptions{})
+	runtime := func(keywords uint64, level uint8) []emit.Wanted {
+		return []emit.Wanted{{Provider: "microsoft-windows-dotnetruntime", Keywords: keywords, Level: level}}
+	}
+	events := []clr.Event{
+		&clr.GCStart{},                  // keyword 1, level 4
+		&clr.GCAllocationTick{},         // keyword 1, level 5
+		&clr.SetGCHandle{},              // keyword 2, level 4
+		&clr.GCCreateConcurrentThread{}, // keywords 1 and 0x10000
+		&clr.RuntimeInformationStart{},  // no keyword, level 4
+		&clr.BGCBegin{},                 // another provider
+	}
+	tests := []struct {
+		wanted []emit.Wanted
+		want   []bool
+	}{
+		{nil, []bool{true, false, false, true, true, true}},
+		{runtime(1, 4), []bool{true, false, false, true, true, false}},
+		{runtime(1, 5), []bool{true, true, false, true, true, false}},
+		{runtime(2, 4), []bool{false, false, true, false, true, false}},
+		{runtime(0x10000, 5), []bool{false, false, false, true, true, false}},
+		{runtime(0, 5), []bool{false, false, false, false, true, false}},
+		{runtime(1, 3), []bool{false, false, false, false, false, false}},
+		{[]emit.Wanted{}, []bool{false, false, false, false, false, false}},
+	}
+	outs := make([]bytes.Buffer, len(tests))
+	var sessions []*emit.Session
+	for i, tt := range tests {
+		sessions = append(sessions, start(t, p, &outs[i], emit.SessionOptions{Providers: tt.wanted, NoRundown: true}))
+	}
+	for _, e := range events {
+		p.Raise(e)
+	}
+	for i, s := range sessions {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		got := map[clr.Kind]bool{}
+		for _, ev := range readAll(t, &outs[i]) {
+			got[clr.KindOf(ev.Desc.Provider, ev.Desc.ID)] = true
+		}
+		for j, e := range events {
+			if k := e.EventKind(); got[k] != tests[i].want[j] {
+				t.Errorf("session %d: %v: %v", i, k, got[k])
+			}
+		}
+	}
+	for _, e := range events {
+		if p.Enabled(e.EventKind()) {
+			t.Errorf("%v is enabled without a session", e.EventKind())
+		}
+	}
+}
+
+func TestAllocations(t *testing.T) {
+	p := newProvider(t, emit.ProviderOptions{})
+	disabled := func() {
+		if p.Enabled(clr.KindGCAllocationTick) {
+			p.Raise(&clr.GCAllocationTick{})
+		}
+	}
+	if n := testing.AllocsPerRun(100, disabled); n != 0 {
+		t.Errorf("disabled: %v allocations", n)
+	}
+	s := start(t, p, io.Discard, emit.SessionOptions{Providers: emit.GCVerbose})
+	defer s.Close()
+	tick := &clr.GCAllocationTick{TypeName: clr.NewUTF16("System.String")}
+	if n := testing.AllocsPerRun(1000, func() { p.Raise(tick) }); n >= 1 {
+		t.Errorf("enabled: %v allocations", n)
+	}
+}
+
+// Many goroutines raise while sessions come and go; the traces are whole, with
+// each thread's events in order.
+func TestConcurrentSessions(t *testing.T) {
+	p := newProvider(t, emit.ProviderOptions{})
+	stop := make(chan struct{})
+	var raising, sessions sync.WaitGroup
+	for range 8 {
+		raising.Go(func() {
+			thread := p.NewThread()
+			defer thread.Close()
+			for n := uint32(0); ; n++ {
+				select {
+				case <-stop:
+					return
+				default:
+				}
+				thread.Raise(&clr.GCFinalizersEnd{Count: n})
+				p.Raise(&clr.GCTriggered{})
+				if n%64 == 0 {
+					time.Sleep(time.Microsecond)
+				}
+			}
+		})
+	}
+	for i := range 8 {
+		sessions.Go(func() {
+			var out bytes.Buffer
+			s := start(t, p, &out, emit.SessionOptions{Version: 4 + 2*(i%2), Block: i%3 == 0, BufferBytes: 4 << 20})
+			time.Sleep(time.Duration(i) * 20 * time.Millisecond)
+			if err := s.Close(); err != nil {
+				t.Error(err)
+			}
+			if s.Dropped() > 0 {
+				return
+			}
+			last := map[uint64]uint32{}
+			for _, ev := range readAll(t, &out) {
+				if clr.KindOf(ev.Desc.Provider, ev.Desc.ID) != clr.KindGCFinalizersEnd {
+					continue
+				}
+				var e clr.GCFinalizersEnd
+				e.Decode(ev.Desc.Version, ev.Payload, 8)
+				if n, ok := last[ev.TID]; ok && e.Count != n+1 {
+					t.Errorf("thread %d: %d after %d", ev.TID, e.Count, n)
+				}
+				last[ev.TID] = e.Count
+			}
+		})
+	}
+	sessions.Wait()
+	close(stop)
+	raising.Wait()
+}
+
+// A session that blocks loses nothing, however slow its writer.
+func TestBlock(t *testing.T) {
+	p := newProvider(t, emit.ProviderOptions{})
+	var out bytes.Buffer
+	s := start(t, p, &slowWriter{&out}, emit.SessionOptions{Block: true, BufferBytes: 1, NoRundown: true})
+	const each = 5000
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range each {
+				p.Raise(&clr.GCHeapStats{})
+			}
+		})
+	}
+	wg.Wait()
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(readAll(t, &out)); n != 4*each || s.Dropped() != 0 {
+		t.Errorf("%d events, %d dropped", n, s.Dropped())
+	}
+}
+
+type slowWriter struct{ w io.Writer }
+
+func (s *slowWriter) Write(b []byte) (int, error) {
+	time.Sleep(100 * time.Microsecond)
+	return s.w.Write(b)
+}
+
+// A writer that fails ends its session, not the program, also where that waits.
+func TestWriterFails(t *testing.T) {
+	full := errors.New("disk full")
+	p := newProvider(t, emit.ProviderOptions{})
+	s := start(t, p, &failing{left: 1 << 10, err: full}, emit.SessionOptions{Block: true, BufferBytes: 1})
+	for deadline := time.Now().Add(time.Minute); p.Enabled(clr.KindGCHeapStats); {
+		p.Raise(&clr.GCHeapStats{})
+		if time.Now().After(deadline) {
+			t.Fatal("the session goes on")
+		}
+	}
+	for range 2 {
+		if err := s.Close(); !errors.Is(err, full) {
+			t.Errorf("Close: %v", err)
+		}
+	}
+}
+
+type failing struct {
+	left int
+	err  error
+}
+
+func (f *failing) Write(b []byte) (int, error) {
+	if f.left -= len(b); f.left < 0 {
+		return 0, f.err
+	}
+	return len(b), nil
+}
+
+func TestTooManySessions(t *testing.T) {
+	p := newProvider(t, emit.ProviderOptions{})
+	for range emit.MaxSessions {
+		start(t, p, io.Discard, emit.SessionOptions{})
+	}
+	if _, err := p.Start(io.Discard, emit.SessionOptions{}); !errors.Is(err, emit.ErrSessions) {
+		t.Errorf("got %v", err)
+	}
+	if err := p.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := p.Start(io.Discard, emit.SessionOptions{}); !errors.Is(err, emit.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestCreate(t *testing.T) {
+	p := newProvider(t, emit.ProviderOptions{Process: emit.Process{PID: 7, CommandLine: `"/my game/server" -x`, OS: "Plan 9", Arch: "mips"}})
+	path := filepath.Join(t.TempDir(), "x.nettrace")
+	s, err := p.Create(path, emit.SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var info clr.ProcessInfo
+	events := readAll(t, bytes.NewBuffer(b))
+	if err := info.Decode(events[0].Desc.Version, events[0].Payload, 8); err != nil {
+		t.Fatal(err)
+	}
+	if info.CommandLine.String() != `"/my game/server" -x` || info.OSInformation.String() != "Plan 9" || events[0].PID != 7 {
+		t.Errorf("got %+v of %d", info, events[0].PID)
+	}
+	for range s.Written() {
+		return
+	}
+	t.Error("nothing was written")
+}
+
+func TestRefused(t *testing.T) {
+	p := newProvider(t, emit.ProviderOptions{})
+	if _, err := emit.NewProvider(emit.ProviderOptions{Versions: map[clr.Kind]uint32{clr.KindGCStart: 3}}); err == nil {
+		t.Error("GCStart has no version 3")
+	}
+	if _, err := p.Start(io.Discard, emit.SessionOptions{Version: 5}); err == nil {
+		t.Error("no sessions of version 5")
+	}
+	if _, err := p.Create(t.TempDir(), emit.SessionOptions{}); err == nil {
+		t.Error("a folder is no file")
+	}
+	for _, d := range []trace.Descriptor{
+		{Provider: "P"},
+		{Name: "N"},
+		{Provider: clr.RuntimeProvider, ID: 1, Name: "GCStart"},
+		{Provider: "P", Name: "N", Version: 256},
+		{Provider: "P", Name: "N", Level: 6},
+		{Provider: "P", Name: "N", Fields: []trace.Field{{Name: "F", Type: trace.Decimal}}},
+		{Provider: "P", Name: "N", Fields: []trace.Field{{Name: "F", Type: trace.Array}}},
+	} {
+		if _, err := p.Define(d); err == nil {
+			t.Errorf("no error for %+v", d)
+		}
+	}
+}
+
+// Events can be placed in the past, as far as the provider allows, and come out
+// in order.
+func TestRaiseAt(t *testing.T) {
+	p := newProvider(t, emit.ProviderOptions{Late: time.Minute})
+	var out bytes.Buffer
+	s := start(t, p, &out, emit.SessionOptions{NoRundown: true})
+	base := time.Now()
+	time.Sleep(2 * time.Millisecond)
+	thread := p.NewThread()
+	p.Raise(&clr.GCTriggered{})
+	for i, at := range []time.Time{base, base.Add(time.Millisecond), base.Add(time.Millisecond)} {
+		if err := thread.RaiseAt(at, &clr.GCFinalizersEnd{Count: uint32(i)}); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, at := range []time.Time{base, time.Now().Add(-2 * time.Minute)} {
+		if err := thread.RaiseAt(at, &clr.GCFinalizersEnd{}); !errors.Is(err, emit.ErrLate) {
+			t.Errorf("got %v", err)
+		}
+	}
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	events := readAll(t, &out)
+	if len(events) != 4 || events[1].Ticks-events[0].Ticks != int64(time.Millisecond) || events[3].TID == thread.ID() {
+		t.Errorf("got %+v", events)
+	}
+}
