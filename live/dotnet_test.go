@@ -83,7 +83,8 @@ func TestTruth(t *testing.T) {
 }
 
 // compareTotals compares sums. A collection that runs while the program counts
-// may be in its sums or not.
+// may be in its sums or not; and on a busy machine a thread may lose its
+// processor between the runtime's look at the clock and its event.
 func compareTotals(t *testing.T, got map[uint32]*gc.Collection, totals dotnettest.Totals) {
 	t.Helper()
 	seen := 0
@@ -105,7 +106,8 @@ func compareTotals(t *testing.T, got map[uint32]*gc.Collection, totals dotnettes
 		t.Errorf("%d collections, the program counted %d", seen, totals.Collections)
 	}
 	want := time.Duration(totals.PauseMS * float64(time.Millisecond))
-	if paused < want-unfinished-want/50 || paused > want+want/50 {
+	tolerance := max(want/50, time.Duration(seen)*5*time.Millisecond)
+	if paused < want-unfinished-tolerance || paused > want+tolerance {
 		t.Errorf("paused for %v, and %v unfinished, the program counted %v", paused, unfinished, want)
 	}
 }

@@ -1,0 +1,52 @@
+package diag_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log"
+	"os"
+	"time"
+
+	"github.com/gctrail/gctrail/diag"
+)
+
+// This writes ten seconds of a process's collections to a file.
+func ExampleClient_Collect() {
+	ctx := context.Background()
+	process, err := diag.Find(ctx, 4711)
+	if err != nil {
+		log.Fatalf("%v; %s", err, diag.Remedy(err))
+	}
+	session, err := process.Client().Collect(ctx, diag.Config{
+		BufferMB:  64,
+		Rundown:   diag.RundownGC,
+		NoStacks:  true,
+		Providers: []diag.Provider{{Name: "Microsoft-Windows-DotNETRuntime", Keywords: 0x1, Level: 4}},
+	})
+	if err != nil {
+		log.Fatalf("%v; %s", err, diag.Remedy(err))
+	}
+	defer session.Close()
+
+	out, err := os.Create("web.nettrace")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer out.Close()
+	time.AfterFunc(10*time.Second, func() { session.Stop(ctx) })
+	if _, err := io.Copy(out, session); err != nil { // until the runtime has sent all
+		log.Fatal(err)
+	}
+}
+
+// This lists what runs.
+func ExampleList() {
+	for _, p := range diag.List(context.Background()) {
+		if p.Err != nil {
+			fmt.Println(p.PID, p.Err, diag.Remedy(p.Err))
+			continue
+		}
+		fmt.Println(p.PID, p.Name, p.Info.RuntimeVersion)
+	}
+}
