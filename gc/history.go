@@ -1,6 +1,7 @@
 package gc
 
 import (
+	"encoding/binary"
 	"slices"
 
 	"github.com/gctrail/gctrail/clr"
@@ -184,25 +185,31 @@ func (m *Model) dynamicEvent(e *event) {
 	}
 }
 
-// allocationTick is raised for every 100 KB or so that a heap has given out.
+// allocationTick is raised for every 100 KB or so that a heap has given out. It
+// is by far the most frequent event that the model reads, so that only what is
+// needed of it is decoded: the head that all versions share.
 func (m *Model) allocationTick(e *event) {
-	v := &m.decoded.tick
-	if !e.decode(v) {
+	b := e.Payload
+	if len(b) < 8 {
 		return
 	}
-	rt := e.process.runtime(v.ClrInstanceID, m)
-	amount := int64(v.AllocationAmount)
-	if e.version >= 2 {
-		amount = int64(v.AllocationAmount64)
+	amount, kind := uint64(binary.LittleEndian.Uint32(b)), clr.AllocationKind(binary.LittleEndian.Uint32(b[4:]))
+	var instance uint16
+	if len(b) >= 10 { // from version 1 on
+		instance = binary.LittleEndian.Uint16(b[8:])
 	}
-	if !plausible(uint64(amount)) {
+	if len(b) >= 18 { // from version 2 on
+		amount = binary.LittleEndian.Uint64(b[10:])
+	}
+	if !plausible(amount) {
 		return
 	}
+	rt := e.process.runtime(instance, m)
 	rt.ticked = true
-	rt.ticks += amount
-	if rt.background != nil && v.AllocationKind <= clr.AllocationKindPinned {
-		if gen := int(v.AllocationKind) + 2; gen >= loh {
-			rt.background.uohTicks[gen] += amount
+	rt.ticks += int64(amount)
+	if rt.background != nil && kind <= clr.AllocationKindPinned {
+		if gen := int(kind) + 2; gen >= loh {
+			rt.background.uohTicks[gen] += int64(amount)
 		}
 	}
 }

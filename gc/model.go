@@ -29,6 +29,8 @@ type Model struct {
 	Live bool
 
 	kinds     map[*trace.Descriptor]clr.Kind
+	desc      *trace.Descriptor // of the last event
+	kind      clr.Kind          // and its kind
 	processes []*Process
 	byPID     map[uint64]*Process
 	held      []*Collection // finished, not handed out; in order of start
@@ -56,7 +58,6 @@ type decoded struct {
 	oldMark        clr.GCMarkStackRoots
 	dynamic        clr.GCDynamicEvent
 	committed      clr.CommittedUsage
-	tick           clr.GCAllocationTick
 }
 
 // Wants says whether a Model reads events of a kind. It is meant as the filter
@@ -118,18 +119,25 @@ func (m *Model) Processes() []*Process { return m.processes }
 // Feed takes in one event. Events must come in order of time; those that do
 // not, and those that the model does not want, are passed over.
 func (m *Model) Feed(ev *trace.Event) {
-	kind, known := m.kinds[ev.Desc]
+	if ev.Desc != m.desc {
+		m.desc, m.kind = ev.Desc, m.kindOf(ev.Desc)
+	}
+	if handle := handler(m.kind); handle != nil && !ev.Late {
+		m.event = event{Event: ev, process: m.process(ev.PID), kind: m.kind, time: ev.Time()}
+		handle(m, &m.event)
+	}
+}
+
+func (m *Model) kindOf(d *trace.Descriptor) clr.Kind {
+	kind, known := m.kinds[d]
 	if !known {
 		if m.kinds == nil {
 			m.kinds = make(map[*trace.Descriptor]clr.Kind)
 		}
-		kind = clr.KindOf(ev.Desc.Provider, ev.Desc.ID)
-		m.kinds[ev.Desc] = kind
+		kind = clr.KindOf(d.Provider, d.ID)
+		m.kinds[d] = kind
 	}
-	if handle := handler(kind); handle != nil && !ev.Late {
-		m.event = event{Event: ev, process: m.process(ev.PID), kind: kind, time: ev.Time()}
-		handle(m, &m.event)
-	}
+	return kind
 }
 
 // An event is a trace's event on its way through the model.
@@ -191,6 +199,9 @@ func handler(k clr.Kind) func(*Model, *event) {
 }
 
 func (m *Model) process(pid uint64) *Process {
+	if p := m.event.process; p != nil && p.PID == pid {
+		return p
+	}
 	p := m.byPID[pid]
 	if p == nil {
 		if m.byPID == nil {
