@@ -13,30 +13,32 @@ import (
 
 // This writes ten seconds of a process's collections to a file.
 func ExampleClient_Collect() {
-	ctx := context.Background()
-	process, err := diag.Find(ctx, 4711)
-	if err != nil {
+	record := func(ctx context.Context, pid int, path string) error {
+		process, err := diag.Find(ctx, pid)
+		if err != nil {
+			return err
+		}
+		session, err := process.Client().Collect(ctx, diag.Config{
+			BufferMB:  64,
+			Rundown:   diag.RundownGC,
+			NoStacks:  true,
+			Providers: []diag.Provider{{Name: "Microsoft-Windows-DotNETRuntime", Keywords: 0x1, Level: 4}},
+		})
+		if err != nil {
+			return err
+		}
+		defer session.Close()
+		out, err := os.Create(path)
+		if err != nil {
+			return err
+		}
+		defer out.Close()
+		time.AfterFunc(10*time.Second, func() { session.Stop(ctx) })
+		_, err = io.Copy(out, session) // until the runtime has sent all
+		return err
+	}
+	if err := record(context.Background(), 4711, "web.nettrace"); err != nil {
 		log.Fatalf("%v; %s", err, diag.Remedy(err))
-	}
-	session, err := process.Client().Collect(ctx, diag.Config{
-		BufferMB:  64,
-		Rundown:   diag.RundownGC,
-		NoStacks:  true,
-		Providers: []diag.Provider{{Name: "Microsoft-Windows-DotNETRuntime", Keywords: 0x1, Level: 4}},
-	})
-	if err != nil {
-		log.Fatalf("%v; %s", err, diag.Remedy(err))
-	}
-	defer session.Close()
-
-	out, err := os.Create("web.nettrace")
-	if err != nil {
-		log.Fatal(err)
-	}
-	defer out.Close()
-	time.AfterFunc(10*time.Second, func() { session.Stop(ctx) })
-	if _, err := io.Copy(out, session); err != nil { // until the runtime has sent all
-		log.Fatal(err)
 	}
 }
 
