@@ -198,6 +198,7 @@ func (m *Merged) end() {
 		m.loss.Damaged += l.Damaged
 		m.loss.Damage = append(m.loss.Damage, l.Damage[:min(len(l.Damage), MaxDamage-len(m.loss.Damage))]...)
 		exactness = min(exactness, l.Exactness)
+		m.info.ProcessesUnknown = m.info.ProcessesUnknown || p.Info().ProcessesUnknown
 		m.info.CPUs = max(m.info.CPUs, p.Info().CPUs)
 	}
 	m.loss.Exactness = exactness

@@ -50,6 +50,10 @@ func (rep *report) gaps(c *reportCase) []gap {
 	if text := unmerged(rep.merged); text != "" {
 		add("", "How the files belong together: %s.", text)
 	}
+	if rep.info.ProcessesUnknown {
+		add("lttng add-context --userspace --type=vpid --type=vtid --type=procname",
+			"Which process each event is of: the trace lacks the contexts that say so, and processes cannot be told apart.")
+	}
 	if c == nil {
 		return gaps
 	}
