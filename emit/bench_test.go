@@ -22,7 +22,7 @@ func BenchmarkDisabled(b *testing.B) {
 
 // A session listens, and makes the program wait where it cannot keep up: what an
 // event costs in all, the writing of the trace included.
-func BenchmarkEnabled(b *testing.B) { benchmarkEnabled(b, 1) }
+func BenchmarkEnabled(b *testing.B) { benchmarkEnabled(b, runtime.GOMAXPROCS(0)) }
 
 func BenchmarkEnabled16(b *testing.B) { benchmarkEnabled(b, 16) }
 

@@ -148,7 +148,7 @@ func TestConcurrentSessions(t *testing.T) {
 func TestBlock(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{})
 	var out bytes.Buffer
-	s := start(t, p, &slowWriter{&out}, emit.SessionOptions{Block: true, BufferBytes: 1, NoRundown: true})
+	s := start(t, p, &slowWriter{&out}, emit.SessionOptions{Block: true, BufferBytes: 256 << 10, NoRundown: true})
 	const each = 5000
 	var wg sync.WaitGroup
 	for range 4 {
