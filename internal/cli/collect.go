@@ -26,13 +26,18 @@ type collectOptions struct {
 	output    string
 }
 
-func newCollectCmd(std *stdio) *cobra.Command {
-	opts := &collectOptions{
+func newCollectCmd(std *stdio) *cobra.Command { return newCollectOptions().command(std) }
+
+func newCollectOptions() *collectOptions {
+	return &collectOptions{
 		profiles: choices{kind: "NAME", of: profileNames()},
 		buffer:   256,
 		rundown:  choice{"", []string{"true", "false"}},
 		format:   choice{"NetTrace", []string{"NetTrace"}},
 	}
+}
+
+func (o *collectOptions) command(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "collect {-p PID | -n NAME}",
 		Short: "Trace a running .NET process",
@@ -61,25 +66,25 @@ is too old.`,
   gctrail collect -p 1234 --profile gc-verbose --buffersize 512
   gctrail collect -p 1234 --providers Microsoft-Windows-DotNETRuntime:0x1:4 -o - | gctrail -`,
 		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return opts.run(cmd, std) },
+		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd, std) },
 	}
 	flags := cmd.Flags()
-	flags.VarP(&opts.pid, "process-id", "p", "the process with this id")
-	flags.VarP(&opts.name, "name", "n", "the only process whose name matches, as in 'web*'")
-	flags.Var(&opts.profiles, "profile", "sets of events, as above")
-	flags.Var(&opts.providers, "providers", "events of these providers, each Name[:Keywords[:Level[:key=value;...]]] with hexadecimal keywords")
-	flags.Var(&opts.clrEvents, "clrevents", "keywords of the runtime's events, as in gc+gchandle")
-	flags.Var(&opts.clrLevel, "clreventlevel", "level of --clrevents, 0 to 5 or a name (default informational)")
-	flags.Var(&opts.buffer, "buffersize", "size of the runtime's buffer; events that find no room in it are lost")
-	flags.Var(&opts.duration, "duration", "end after this time: dd:hh:mm:ss, or as in 90s")
-	flags.Var(&opts.rundown, "rundown", "end with a list of all methods, or with nothing")
-	flags.Var(&opts.format, "format", "of the file")
-	flags.StringVarP(&opts.output, "output", "o", "", "write to this `file` (default NAME_DATE_TIME.nettrace); - is standard output")
-	complete(cmd, "profile", opts.profiles.of)
+	flags.VarP(&o.pid, "process-id", "p", "the process with this id")
+	flags.VarP(&o.name, "name", "n", "the only process whose name matches, as in 'web*'")
+	flags.Var(&o.profiles, "profile", "sets of events, as above")
+	flags.Var(&o.providers, "providers", "events of these providers, each Name[:Keywords[:Level[:key=value;...]]] with hexadecimal keywords")
+	flags.Var(&o.clrEvents, "clrevents", "keywords of the runtime's events, as in gc+gchandle")
+	flags.Var(&o.clrLevel, "clreventlevel", "level of --clrevents, 0 to 5 or a name (default informational)")
+	flags.Var(&o.buffer, "buffersize", "size of the runtime's buffer; events that find no room in it are lost")
+	flags.Var(&o.duration, "duration", "end after this time: dd:hh:mm:ss, or as in 90s")
+	flags.Var(&o.rundown, "rundown", "end with a list of all methods, or with nothing")
+	flags.Var(&o.format, "format", "of the file")
+	flags.StringVarP(&o.output, "output", "o", "", "write to this `file` (default NAME_DATE_TIME.nettrace); - is standard output")
+	complete(cmd, "profile", o.profiles.of)
 	complete(cmd, "clrevents", keywordNames())
 	complete(cmd, "clreventlevel", levelNames)
-	complete(cmd, "rundown", opts.rundown.of)
-	complete(cmd, "format", opts.format.of)
+	complete(cmd, "rundown", o.rundown.of)
+	complete(cmd, "format", o.format.of)
 	return cmd
 }
 

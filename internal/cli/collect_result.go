@@ -53,8 +53,8 @@ func (c *capture) asksForCollections() bool {
 // verdict writes what the report of the file begins with.
 func (c *capture) verdict(p *page) {
 	rep := report{info: c.reader.Info(), loss: c.reader.Loss()}
-	if c.found.Process.Process == nil {
-		p.heading("%s", c.found.Verdict(nil))
+	if c.collections.Load() == 0 {
+		p.heading("No collection happened in %s.", units.Duration(rep.info.Last))
 		return
 	}
 	rep.collect(c.reader)

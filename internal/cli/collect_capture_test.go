@@ -1,0 +1,365 @@
+package cli
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/nettrace"
+)
+
+const (
+	stopTracing   = 0x0201
+	answeredOK    = 0xff00
+	answeredError = 0xffff
+)
+
+// A fakeRuntime listens at a socket, takes every kind of session, writes the
+// first part of a trace, and when it is stopped the rest.
+type fakeRuntime struct {
+	first, rest []byte
+	refusal     uint32        // of sessions, 0 for none
+	hangsUp     bool          // after the first part
+	began       chan struct{} // the first part was written
+
+	stop  chan struct{}
+	ended chan struct{}
+	mu    sync.Mutex
+	asked []uint16
+}
+
+func newFakeRuntime(first, rest []byte) *fakeRuntime {
+	return &fakeRuntime{
+		first: first, rest: rest, hangsUp: rest == nil,
+		began: make(chan struct{}), stop: make(chan struct{}), ended: make(chan struct{}),
+	}
+}
+
+// listen starts the runtime, and returns its process.
+func (f *fakeRuntime) listen(t *testing.T) *diag.Process {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the fake runtime listens at a Unix socket")
+	}
+	path := filepath.Join(t.TempDir(), "socket")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go f.serve(c)
+		}
+	}()
+	return &diag.Process{PID: 42, Name: "web", Address: path}
+}
+
+func (f *fakeRuntime) serve(c net.Conn) {
+	defer c.Close()
+	b := make([]byte, 1<<16)
+	n, err := c.Read(b)
+	if err != nil || n < 20 {
+		return
+	}
+	command := uint16(b[16])<<8 | uint16(b[17])
+	f.mu.Lock()
+	f.asked = append(f.asked, command)
+	f.mu.Unlock()
+	switch {
+	case command == stopTracing:
+		close(f.stop)
+		<-f.ended
+		answer(c, answeredOK, b[20:28])
+	case f.refusal != 0:
+		answer(c, answeredError, binary.LittleEndian.AppendUint32(nil, f.refusal))
+	default:
+		defer close(f.ended)
+		answer(c, answeredOK, make([]byte, 8))
+		c.Write(f.first)
+		close(f.began)
+		if !f.hangsUp {
+			<-f.stop
+			c.Write(f.rest)
+		}
+	}
+}
+
+func answer(w io.Writer, command uint16, payload []byte) {
+	b := []byte("DOTNET_IPC_V1\x00")
+	b = binary.LittleEndian.AppendUint16(b, uint16(20+len(payload)))
+	b = append(b, byte(command>>8), byte(command), 0, 0)
+	w.Write(append(b, payload...))
+}
+
+func (f *fakeRuntime) wasStopped() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return slices.Contains(f.asked, stopTracing)
+}
+
+// capturing starts a session with the runtime.
+func (f *fakeRuntime) capturing(t *testing.T) (*diag.Process, *diag.Session) {
+	t.Helper()
+	process := f.listen(t)
+	config, _ := newCollectOptions().config()
+	session, err := process.Client().Collect(context.Background(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return process, session
+}
+
+// captured collects from the runtime to a file, until ctx is done or the trace
+// ends.
+func (f *fakeRuntime) captured(ctx context.Context, t *testing.T) (file []byte, said string) {
+	t.Helper()
+	process, session := f.capturing(t)
+	var talk bytes.Buffer
+	std := &stdio{out: io.Discard, err: &talk}
+	path := filepath.Join(t.TempDir(), "web.nettrace")
+	out, err := std.createTrace(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := newCollectOptions().capture(ctx, std, process, session, out); err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b, talk.String()
+}
+
+func webBytes(t *testing.T) []byte {
+	t.Helper()
+	f, err := os.Open("../../testdata/net10-wks-web-collect.nettrace.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// mustEnd checks that a trace has its end mark and no damage, and returns how
+// many collections it tells of.
+func mustEnd(t *testing.T, trace []byte) (collections int) {
+	t.Helper()
+	r := nettrace.NewReader(bytes.NewReader(trace), nettrace.Options{Want: gc.Wants})
+	var m gc.Model
+	for _, err := range m.Collections(r) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		collections++
+	}
+	if size, end := r.Whole(); end != nil || size != int64(len(trace)) || r.Loss().Damaged > 0 {
+		t.Errorf("%d of %d bytes are whole, end %v, %d places are damaged", size, len(trace), end, r.Loss().Damaged)
+	}
+	return collections
+}
+
+// TestCaptureStopped: what is interrupted is collected to its end.
+func TestCaptureStopped(t *testing.T) {
+	trace := webBytes(t)
+	f := newFakeRuntime(trace[:len(trace)/2], trace[len(trace)/2:])
+	ctx, interrupt := context.WithCancel(context.Background())
+	defer interrupt()
+	go func() {
+		<-f.began
+		interrupt()
+	}()
+	file, said := f.captured(ctx, t)
+	if !bytes.Equal(file, trace) || !f.wasStopped() {
+		t.Errorf("%d bytes of %d, stopped %t", len(file), len(trace), f.wasStopped())
+	}
+	for _, want := range []string{"collecting from web 42", "The GC", "collections", "$ gctrail "} {
+		if !strings.Contains(said, want) {
+			t.Errorf("%q is not said:\n%s", want, said)
+		}
+	}
+}
+
+// TestCaptureCut: whatever came of a trace when its process was killed, the file
+// is whole.
+func TestCaptureCut(t *testing.T) {
+	trace := webBytes(t)
+	for _, size := range []int{200, 5000, len(trace) / 2, len(trace) - 1} {
+		f := newFakeRuntime(trace[:size], nil)
+		file, said := f.captured(context.Background(), t)
+		mustEnd(t, file)
+		if n := len(file) - 1; n > size || !bytes.Equal(file[:n], trace[:n]) {
+			t.Errorf("%d bytes: the file is no head of the trace", size)
+		}
+		if !strings.Contains(said, "ended without ending the trace") {
+			t.Errorf("%d bytes: %s", size, said)
+		}
+	}
+}
+
+// TestCaptureEnded: a process that ends by itself is not asked to stop.
+func TestCaptureEnded(t *testing.T) {
+	trace := webBytes(t)
+	f := newFakeRuntime(trace, nil)
+	if file, _ := f.captured(context.Background(), t); !bytes.Equal(file, trace) || f.wasStopped() {
+		t.Errorf("%d bytes of %d, stopped %t", len(file), len(trace), f.wasStopped())
+	}
+}
+
+// A smallDisk is a file on a disk with some bytes of room.
+type smallDisk struct {
+	data []byte
+	room int
+}
+
+func (d *smallDisk) WriteAt(p []byte, off int64) (int, error) {
+	fits := max(0, min(len(p), d.room-int(off)))
+	d.data = append(d.data[:min(int(off), len(d.data))], p[:fits]...)
+	if fits < len(p) {
+		return fits, syscall.ENOSPC
+	}
+	return fits, nil
+}
+
+func (d *smallDisk) Truncate(size int64) error {
+	d.data = d.data[:min(len(d.data), int(size))]
+	return nil
+}
+
+// TestCaptureFull: when the disk is full, the collecting ends, and the file holds
+// whole what found room in it.
+func TestCaptureFull(t *testing.T) {
+	trace := webBytes(t)
+	for _, room := range []int{len(trace) / 2, len(trace) - 1} {
+		f := newFakeRuntime(trace[:len(trace)-10], trace[len(trace)-10:])
+		process, session := f.capturing(t)
+		disk := &smallDisk{room: room}
+		var talk bytes.Buffer
+		out := &traceOutput{name: "web.nettrace", file: disk}
+		ctx, cancel := context.WithCancel(context.Background())
+		go func() {
+			<-f.began
+			if room == len(trace)-1 {
+				cancel()
+			}
+		}()
+		err := newCollectOptions().capture(ctx, &stdio{err: &talk}, process, session, out)
+		cancel()
+		if !errors.Is(err, syscall.ENOSPC) || exitCodeOf(err) != exitUnreadable || !f.wasStopped() {
+			t.Errorf("room for %d: %v, stopped %t", room, err, f.wasStopped())
+		}
+		if n := mustEnd(t, disk.data); n == 0 {
+			t.Errorf("room for %d: no collections", room)
+		}
+		if !strings.Contains(talk.String(), "what was written until then") {
+			t.Errorf("room for %d: %s", room, talk.String())
+		}
+	}
+}
+
+// TestCapturePipe: what cannot be overwritten has its end mark at the end only.
+func TestCapturePipe(t *testing.T) {
+	trace := webBytes(t)
+	f := newFakeRuntime(trace[:len(trace)/2], nil)
+	process, session := f.capturing(t)
+	var data, talk bytes.Buffer
+	std := &stdio{out: &data, err: &talk}
+	out, err := std.createTrace("-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := newCollectOptions().capture(context.Background(), std, process, session, out); err != nil {
+		t.Fatal(err)
+	}
+	if mustEnd(t, data.Bytes()) == 0 || strings.Contains(talk.String(), "$ gctrail") {
+		t.Error(talk.String())
+	}
+}
+
+// TestCaptureNoTrace: a stream that is no trace leaves no file.
+func TestCaptureNoTrace(t *testing.T) {
+	for _, first := range []string{"", "Nett", "HTTP/1.1 400 Bad Request\r\n\r\n"} {
+		f := newFakeRuntime([]byte(first), nil)
+		process, session := f.capturing(t)
+		path := filepath.Join(t.TempDir(), "web.nettrace")
+		std := &stdio{err: io.Discard}
+		out, err := std.createTrace(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		err = newCollectOptions().capture(context.Background(), std, process, session, out)
+		if exitCodeOf(err) != exitNoProcess {
+			t.Errorf("%q: %v", first, err)
+		}
+		if _, err := os.Stat(path); err == nil {
+			t.Errorf("%q: there is a file", first)
+		}
+	}
+}
+
+// TestRefused: a runtime that is too old is told from one that cannot.
+func TestRefused(t *testing.T) {
+	for refusal, code := range map[diag.HRESULT]int{
+		diag.UnknownCommand: exitUnsupported, diag.NotSupported: exitUnsupported, diag.Fail: exitNoProcess,
+	} {
+		f := newFakeRuntime(nil, nil)
+		f.refusal = uint32(refusal)
+		process := f.listen(t)
+		config, _ := newCollectOptions().config()
+		_, err := process.Client().Collect(context.Background(), config)
+		if err = refused(context.Background(), process, err); exitCodeOf(err) != code {
+			t.Errorf("%v: exit code %d, want %d", err, exitCodeOf(err), code)
+		}
+	}
+}
+
+func TestOnlyMatch(t *testing.T) {
+	all := []*diag.Process{
+		{PID: 1, Name: "web1"}, {PID: 2, Name: "web2"}, {PID: 3, Name: "db", Err: diag.ErrStopped}, {PID: 4, Name: "Mail"},
+	}
+	for pattern, want := range map[string]string{
+		"mail": "Mail 4",
+		"web?": "web?: 2 processes match (web1 1, web2 2), choose one with -p; gctrail ps lists the .NET processes",
+		"db":   "db 3: the process is stopped; let it go on: kill -CONT, or in its debugger",
+		"x*":   "x*: no such process; gctrail ps lists the .NET processes",
+	} {
+		glob := globValue(pattern)
+		p, err := onlyMatch(all, &glob)
+		got := ""
+		if err != nil {
+			got = err.Error()
+		} else {
+			got = processTitle(p)
+		}
+		if got != want || (err != nil && exitCodeOf(err) != exitNoProcess) {
+			t.Errorf("%s: %s, want %s", pattern, got, want)
+		}
+	}
+}

@@ -1,0 +1,223 @@
+//go:build linux
+
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/dotnettest"
+)
+
+// gctrail runs a command and returns its exit code, and what it says.
+func gctrail(ctx context.Context, args ...string) (code int, out, talk string) {
+	var data, said bytes.Buffer
+	std := &stdio{out: &data, err: &said}
+	cmd := newRootCmd(std)
+	cmd.SetArgs(args)
+	code = std.complain(cmd.ExecuteContext(ctx))
+	return code, data.String(), said.String()
+}
+
+// reached waits until a program can be collected from.
+func reached(ctx context.Context, t *testing.T, program *dotnettest.Program) {
+	t.Helper()
+	for {
+		_, err := diag.Find(ctx, program.PID)
+		if err == nil {
+			return
+		}
+		if ctx.Err() != nil {
+			t.Fatal(err)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// grown waits until a file is larger than a size.
+func grown(ctx context.Context, t *testing.T, path string, size int64) {
+	t.Helper()
+	for {
+		if info, err := os.Stat(path); err == nil && info.Size() > size {
+			return
+		}
+		if ctx.Err() != nil {
+			t.Fatalf("%s does not grow", path)
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+}
+
+// A gcsRow is a line of gcs, as far as it is compared.
+type gcsRow struct {
+	Number      uint32  `json:"number"`
+	Runtime     string  `json:"runtime"`
+	Generation  int     `json:"generation"`
+	Kind        string  `json:"kind"`
+	Promoted    int64   `json:"promoted_bytes"`
+	Pinned      int64   `json:"pinned_objects"`
+	PauseMS     float64 `json:"pause_ms"`
+	Complete    bool    `json:"complete"`
+	Affected    bool    `json:"affected_by_loss"`
+	Generations []struct {
+		Before        int64 `json:"before_bytes"`
+		After         int64 `json:"after_bytes"`
+		Fragmentation int64 `json:"fragmentation_bytes"`
+	} `json:"generations"`
+}
+
+// gcsRows are what gcs tells of the collections in a file.
+func gcsRows(ctx context.Context, t *testing.T, path string) []gcsRow {
+	t.Helper()
+	code, out, talk := gctrail(ctx, "gcs", "--format", "jsonl", path)
+	if code != 0 {
+		t.Fatalf("gcs: exit code %d: %s", code, talk)
+	}
+	var all []gcsRow
+	for line := range strings.Lines(out) {
+		var r gcsRow
+		if err := json.Unmarshal([]byte(line), &r); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, r)
+	}
+	return all
+}
+
+// TestCollectTruth: the collections in the file are those that the program saw,
+// with its own figures.
+func TestCollectTruth(t *testing.T) {
+	for _, version := range dotnettest.Versions {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+			defer cancel()
+			program := dotnettest.Start(t, version, "web", 4)
+			reached(ctx, t, program)
+			path := filepath.Join(t.TempDir(), "web.nettrace")
+			code, _, talk := gctrail(ctx, "collect", "-p", strconv.Itoa(program.PID), "--duration", "00:00:00:03", "-o", path)
+			if code != 0 || !strings.Contains(talk, "The GC") {
+				t.Fatalf("exit code %d: %s", code, talk)
+			}
+			program.Totals()
+			seen := make(map[uint32]*gcsRow)
+			var first, last uint32
+			for _, r := range gcsRows(ctx, t, path) {
+				if r.Complete && first == 0 {
+					first = r.Number
+				}
+				if version > 8 && !strings.HasPrefix(r.Runtime, fmt.Sprintf(".NET %d.", version)) {
+					t.Fatalf("collection %d: runtime %q", r.Number, r.Runtime)
+				}
+				seen[r.Number] = &r
+				last = max(last, r.Number)
+			}
+			compared := 0
+			for _, truth := range program.Truth() {
+				// The first and the last few may have begun before the trace, or end
+				// after it.
+				if truth.Number < first+2 || truth.Number+2 > last {
+					continue
+				}
+				compareRow(t, seen[truth.Number], &truth)
+				compared++
+			}
+			if compared < 10 {
+				t.Errorf("%d collections were compared, from %d to %d", compared, first, last)
+			}
+			t.Logf("%d collections, %d of them compared", len(seen), compared)
+		})
+	}
+}
+
+// compareRow holds sizes to the byte.
+func compareRow(t *testing.T, r *gcsRow, truth *dotnettest.Truth) {
+	t.Helper()
+	background := r != nil && r.Kind == "background"
+	switch {
+	case r == nil:
+		t.Errorf("collection %d is missing", truth.Number)
+		return
+	case !r.Complete, r.Affected, r.Generation != truth.Generation, background != truth.Concurrent, r.Pinned != truth.Pinned,
+		!background && r.Promoted != truth.Promoted, len(r.Generations) != len(truth.Generations):
+		t.Errorf("collection %d: %+v, want %+v", truth.Number, r, truth)
+		return
+	}
+	for i, g := range r.Generations {
+		if want := truth.Generations[i]; [3]int64{g.Before, g.After, g.Fragmentation} != [3]int64{want[0], want[2], want[3]} {
+			t.Errorf("collection %d, generation %d: %+v, want %v", truth.Number, i, g, want)
+		}
+	}
+}
+
+// TestCollectKilled: a process that is killed leaves a file that is whole, with
+// all but its last collections.
+func TestCollectKilled(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	program := dotnettest.Start(t, 10, "web", 20)
+	reached(ctx, t, program)
+	path := filepath.Join(t.TempDir(), "web.nettrace")
+	go func() {
+		grown(ctx, t, path, 50_000)
+		program.Process.Kill()
+	}()
+	code, _, talk := gctrail(ctx, "collect", "-n", program.Name, "--profile", "gc-verbose", "-o", path)
+	if code != 0 || !strings.Contains(talk, "ended without ending the trace") || !strings.Contains(talk, "collection") {
+		t.Errorf("exit code %d: %s", code, talk)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := mustEnd(t, b); n == 0 || len(gcsRows(ctx, t, path)) != n {
+		t.Errorf("%d collections", n)
+	}
+}
+
+// TestCollectInterrupted presses Ctrl-C: the file has the end that the runtime
+// gave it, and the figures are said.
+func TestCollectInterrupted(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	program := dotnettest.Start(t, 9, "web", 20)
+	reached(ctx, t, program)
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	binary := filepath.Join(t.TempDir(), "gctrail") // by this name it is; see TestMain
+	if err := os.Symlink(self, binary); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "web.nettrace")
+	cmd := exec.CommandContext(ctx, binary, "collect", "--name", program.Name, "-o", path)
+	var talk bytes.Buffer
+	cmd.Stderr = &talk
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	grown(ctx, t, path, 20_000)
+	if err := cmd.Process.Signal(os.Interrupt); err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("%v: %s", err, talk.String())
+	}
+	if text := talk.String(); !strings.Contains(text, "The GC") || strings.Contains(text, "ended without") {
+		t.Error(text)
+	}
+	code, _, said := gctrail(ctx, "gcs", path)
+	if code != 0 || strings.Contains(said, "ends early") {
+		t.Errorf("exit code %d: %s", code, said)
+	}
+}
