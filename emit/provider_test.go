@@ -148,7 +148,7 @@ func TestConcurrentSessions(t *testing.T) {
 func TestBlock(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{})
 	var out bytes.Buffer
-	s := start(t, p, &slowWriter{&out}, emit.SessionOptions{Block: true, BufferBytes: 256 << 10, NoRundown: true})
+	s := start(t, p, &slowWriter{&out}, emit.SessionOptions{Block: true, BufferBytes: 1, NoRundown: true})
 	const each = 5000
 	var wg sync.WaitGroup
 	for range 4 {
@@ -300,5 +300,33 @@ func TestRaiseAt(t *testing.T) {
 	events := readAll(t, &out)
 	if len(events) != 4 || events[1].Ticks-events[0].Ticks != int64(time.Millisecond) || events[3].TID == thread.ID() {
 		t.Errorf("got %+v", events)
+	}
+}
+
+// Sessions that block wait for each other, and lose nothing.
+func TestBlockTwice(t *testing.T) {
+	p := newProvider(t, emit.ProviderOptions{})
+	var outs [2]bytes.Buffer
+	var sessions [2]*emit.Session
+	for i := range sessions {
+		sessions[i] = start(t, p, &slowWriter{&outs[i]}, emit.SessionOptions{Block: true, BufferBytes: 1, NoRundown: true})
+	}
+	const each = 5000
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range each {
+				p.Raise(&clr.GCHeapStats{})
+			}
+		})
+	}
+	wg.Wait()
+	for i, s := range sessions {
+		if err := s.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if n := len(readAll(t, &outs[i])); n != 4*each || s.Dropped() != 0 {
+			t.Errorf("%d events, %d dropped", n, s.Dropped())
+		}
 	}
 }

@@ -29,7 +29,8 @@ type SessionOptions struct {
 	// Version of the format: 4, which zero means, or 6.
 	Version int
 	// BufferBytes bounds what waits for the writer; zero means 64 MiB.
-	// Each of the provider's shards takes 64 KiB at a time.
+	// Each of the provider's 17 shards takes 64 KiB at a time; a session that
+	// blocks has 1.1 MiB at least.
 	BufferBytes int
 	// Block makes the program wait while the buffer is full. Else events are
 	// dropped, and counted.
@@ -49,6 +50,7 @@ type Wanted struct {
 
 // GCCollect and GCVerbose are the providers of dotnet-trace's profiles of these
 // names: collections and their pauses; and also handles and what was allocated.
+// They must not be changed.
 var (
 	GCCollect = []Wanted{{clr.RuntimeProvider, 0x1, 4}, {clr.PrivateProvider, 0x1, 4}}
 	GCVerbose = []Wanted{{clr.RuntimeProvider, 0x8003, 5}}
@@ -124,6 +126,9 @@ func (p *Provider) startSession(w io.Writer, file *os.File, opt SessionOptions) 
 		s.streams[i].session = s
 	}
 	s.chunks.limit = max(buffer/chunkSize, 1)
+	if opt.Block { // a chunk may be reserved in each shard while another session is waited for
+		s.chunks.limit = max(s.chunks.limit, numShards+1)
+	}
 	s.chunks.room.L = &s.chunks.mu
 
 	// The clock is read before there can be events: none may be older.
@@ -164,7 +169,7 @@ func (s *Session) Written() iter.Seq2[*trace.Descriptor, uint64] {
 }
 
 // Close ends the session: what it holds is written, then what process it was,
-// then the mark of the trace's end. It returns the first error of the writer,
+// then the mark of the trace's end. It waits for the writer, and returns the first error of the writer,
 // also when it is called again.
 func (s *Session) Close() error {
 	s.once.Do(func() { close(s.stop) })

@@ -121,7 +121,7 @@ func (st *stream) reserve(size int) bool {
 	if next == nil {
 		return false
 	}
-	if st.open != nil {
+	if len(st.open) > 0 {
 		st.full = append(st.full, st.open)
 	}
 	st.open = next
@@ -149,12 +149,14 @@ func (st *stream) add(at int64, r *record, payload []byte) {
 	st.dropped = 0
 }
 
-// take appends what the stream holds to chunks.
+// take appends what the stream holds to chunks. A chunk that is reserved, but
+// empty yet, stays: its record is waiting for room in another session.
 func (st *stream) take(chunks [][]byte) [][]byte {
 	chunks = append(chunks, st.full...)
-	if st.open != nil {
+	st.full = st.full[:0]
+	if len(st.open) > 0 {
 		chunks = append(chunks, st.open)
+		st.open = nil
 	}
-	st.full, st.open = st.full[:0], nil
 	return chunks
 }

@@ -37,7 +37,8 @@ func (t *Thread) Raise(e clr.Event) { t.raise(e) }
 // RaiseAt raises an event that happened at a time in the past. It gives ErrLate,
 // and raises nothing, if that is further back than ProviderOptions.Late, or than
 // the latest event of the thread or of one that shares its shard: the events of
-// such a provider should all be raised by one thread.
+// such a provider should all be raised by one thread. Sessions that began later
+// do not get it.
 func (t *Thread) RaiseAt(at time.Time, e clr.Event) error {
 	if !t.p.Enabled(e.EventKind()) {
 		return nil
