@@ -169,8 +169,8 @@ func (s *Session) Written() iter.Seq2[*trace.Descriptor, uint64] {
 }
 
 // Close ends the session: what it holds is written, then what process it was,
-// then the mark of the trace's end. It waits for the writer, and returns the first error of the writer,
-// also when it is called again.
+// then the mark of the trace's end. It waits for the writer, and returns its
+// first error, also when it is called again.
 func (s *Session) Close() error {
 	s.once.Do(func() { close(s.stop) })
 	<-s.done
@@ -201,7 +201,9 @@ func (s *Session) finish() error {
 	s.leave()
 	err := s.drain(math.MaxInt64)
 	for i := range s.streams {
-		s.writer.Lost(0, s.p.shards[i].capture, s.streams[i].dropped)
+		if n := s.streams[i].dropped; n > 0 {
+			s.writer.Lost(0, s.p.shards[i].capture, n)
+		}
 	}
 	if err == nil && !s.opt.NoRundown {
 		err = s.rundown()
@@ -274,11 +276,17 @@ func (s *Session) write(q *queue) error {
 	})
 }
 
+// writeEvent writes an event. One that RaiseAt placed in the past, and that then
+// had to wait for room, can be too late: readers find it lost.
 func (s *Session) writeEvent(capture uint64, ev *trace.Event) error {
-	if err := s.writer.Write(capture, ev); err != nil {
+	switch err := s.writer.Write(capture, ev); {
+	case errors.Is(err, nettrace.ErrLate):
+		s.dropped.Add(1)
+	case err != nil:
 		return fmt.Errorf("emit: %w", err)
+	default:
+		s.written[ev.Desc]++
 	}
-	s.written[ev.Desc]++
 	return nil
 }
 
