@@ -84,7 +84,7 @@ func implied(root *cobra.Command, args []string) []string {
 	switch first := args[0]; {
 	case first == cobra.ShellCompRequestCmd, first == cobra.ShellCompNoDescRequestCmd:
 		return args
-	case len(root.SuggestionsFor(first)) > 0:
+	case first != "-" && len(root.SuggestionsFor(first)) > 0:
 		if _, err := os.Stat(first); err != nil {
 			return args // a command, misspelt
 		}

@@ -31,7 +31,7 @@ func (c *capture) tellMissing(std *stdio) {
 	loss := c.reader.Loss()
 	switch {
 	case c.failed != nil:
-		std.warn("gctrail", "the file holds what was written until then, and is closed")
+		std.warn("gctrail", "writing failed: the file holds what was written until then, and is closed")
 	case c.stopped != nil && loss.Cut:
 		std.warn("gctrail", fmt.Sprintf("the process does not end the trace (%s): what it held back is lost", problemOf(c.stopped)))
 	case loss.Cut:
