@@ -123,7 +123,13 @@ func (b *building) kind() {
 
 // span finds the times between this collection and the one before it.
 func (b *building) span(last *previous) {
-	b.needs = trace.Range{From: min(last.end, b.order()), To: b.order()}
+	b.needs = trace.Range{From: min(last.end, b.order()), To: max(b.order(), b.told)}
+	if b.rt.historied && !b.histories() { // they were awaited until now
+		b.needs.To = max(b.needs.To, b.rt.model.event.time)
+	}
+	if b.PauseStart.Known {
+		b.needs.From = min(b.needs.From, b.PauseStart.V)
+	}
 	b.follows = last.known && last.number+1 == b.Number || b.Number == 1
 	for i := range b.Pauses {
 		p := &b.Pauses[i]

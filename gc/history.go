@@ -66,16 +66,13 @@ func (rt *runtime) globalHistory(e *event, mechanisms clr.GlobalMechanisms, gene
 		return nil
 	}
 	concurrent := mechanisms&clr.GlobalMechanismsConcurrent != 0
-	b := rt.awaitingHistory(concurrent || generation == 2)
-	if b == nil {
-		b = rt.awaitingHistory(false)
-	}
+	b := rt.awaitingHistory(concurrent, generation)
 	if b == nil {
 		delete(rt.history, e.TID)
 		return nil
 	}
 	rt.history[e.TID] = b
-	b.global, b.concurrent = true, concurrent
+	b.global, b.concurrent, b.told = true, concurrent, e.time
 	b.Generation = Some(int(generation))
 	b.Heaps = Some(int(heaps))
 	b.Mechanisms = Some(mechanisms)
@@ -88,15 +85,27 @@ func (rt *runtime) globalHistory(e *event, mechanisms clr.GlobalMechanisms, gene
 	return b
 }
 
-// awaitingHistory returns the latest unfinished collection without a history:
-// one that was announced as a background collection, or another.
-func (rt *runtime) awaitingHistory(background bool) *building {
+// awaitingHistory returns the collection that a history of this kind is of. A
+// blocking one's comes before its end. A concurrent one is a background
+// collection's; one of gen2 can be that of a collection which was announced so
+// and found that it had to run blocking.
+func (rt *runtime) awaitingHistory(concurrent bool, generation uint32) *building {
+	if b := rt.blocking; b != nil && !b.global && !concurrent {
+		return b
+	}
+	var other *building
 	for _, b := range slices.Backward(rt.pending) {
-		if !b.global && (b.Requested == Background) == background {
+		switch {
+		case b.global:
+		case b.Requested != Background:
+			if other == nil && (!concurrent || b.Requested == KindUnknown) {
+				other = b
+			}
+		case concurrent, generation == gen2 && !b.initial:
 			return b
 		}
 	}
-	return nil
+	return other
 }
 
 // plausible says whether sizes can be what a damaged payload could not: less
@@ -146,6 +155,7 @@ func (rt *runtime) heapHistory(e *event, heap uint32) *building {
 		return nil
 	}
 	b.heaps = append(b.heaps, heap)
+	b.told = e.time
 	return b
 }
 

@@ -41,6 +41,7 @@ type building struct {
 	phases     bool          // the private provider tells of its phases
 	later      int           // collections that began after it
 	global     bool          // its GCGlobalHeapHistory was seen
+	told       time.Duration // when the latest of its histories was
 	concurrent bool          // which says that it ran in the background
 	heaps      []uint32      // heap indexes of the GCPerHeapHistory events seen
 	records    int           // generations in each of them
