@@ -172,7 +172,7 @@ func inducedByProgram(c *Case) (Finding, bool) {
 		Evidence: []Figure{{"induced", float64(t.count)}, {"induced_pause_ms", millis(t.pause)}, {"induced_per_minute", float64(t.count) / minutes}},
 		Advice: []string{
 			"Remove calls of GC.Collect; the collector knows better when to run. Libraries call it too.",
-			"To find the callers, collect stacks: dotnet-trace collect --providers Microsoft-Windows-DotNETRuntime:0x40000001:4, event GCTriggered.",
+			"To find the callers, collect stacks: gctrail collect --rundown true --providers Microsoft-Windows-DotNETRuntime:0x40000001:4, event GCTriggered.",
 		},
 	}
 	if c.Trace.Keywords&keywordHeapDump != 0 {

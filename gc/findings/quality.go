@@ -92,7 +92,7 @@ func eventsLost(c *Case) (Finding, bool) {
 		Says: fmt.Sprintf("%s events were lost, %s could not be read; the figures of %s of %s may lack some.",
 			units.Count(c.Trace.Lost), counted(c.Trace.Damaged, "place"), units.Count(all.Affected), counted(all.Count, "collection")),
 		Evidence: []Figure{{"lost_events", float64(c.Trace.Lost)}, {"affected", float64(all.Affected)}, {"collections", float64(all.Count)}},
-		Advice:   []string{"Collect fewer kinds of events (profile gc-collect), or give the buffer more room: dotnet-trace collect --buffersize 1024."},
+		Advice:   []string{"Collect fewer kinds of events (profile gc-collect), or give the buffer more room: gctrail collect --buffersize 1024."},
 	}
 	if c.touched() {
 		f.Severity = Warning

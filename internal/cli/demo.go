@@ -72,8 +72,8 @@ func demo(ctx context.Context, std *stdio, out *output) error {
 		return err
 	}
 	p.section("Now a program of your own")
-	p.command("  ", "dotnet-trace collect -p PID --profile gc-collect -o app.nettrace")
-	p.line("or, where dotnet-trace is not at hand, let the runtime write it:")
+	p.command("  ", "gctrail collect -p PID -o app.nettrace")
+	p.line("or, from its start, let the runtime write it:")
 	p.command("  ", collectSelf)
 	p.line("and then:")
 	p.command("  ", "gctrail app.nettrace")

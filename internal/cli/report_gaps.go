@@ -14,9 +14,9 @@ import (
 const (
 	keywordGC     = 0x1
 	verboseLevel  = 5
-	collectText   = "dotnet-trace collect -p %s --profile %s"
+	collectText   = "gctrail collect -p %s --profile %s"
 	collectSelf   = "DOTNET_EnableEventPipe=1 DOTNET_EventPipeOutputPath=app.nettrace DOTNET_EventPipeConfig=Microsoft-Windows-DotNETRuntime:0x1:4 YOUR-PROGRAM"
-	collectPhases = "dotnet-trace collect -p %s --providers Microsoft-Windows-DotNETRuntime:0x1:4,Microsoft-Windows-DotNETRuntimePrivate:0x1:4"
+	collectPhases = "gctrail collect -p %s --providers Microsoft-Windows-DotNETRuntime:0x1:4,Microsoft-Windows-DotNETRuntimePrivate:0x1:4"
 )
 
 // A gap is something that the trace cannot tell, with the command that would

@@ -391,7 +391,7 @@ func TestDemo(t *testing.T) {
 	if code != exitDone || talk != "" {
 		t.Fatalf("exit %d: %s", code, talk)
 	}
-	for _, want := range []string{"The GC is a problem", "Findings", "gctrail gcs lists", `"name":"GCStart"`, "dotnet-trace collect -p PID"} {
+	for _, want := range []string{"The GC is a problem", "Findings", "gctrail gcs lists", `"name":"GCStart"`, "gctrail collect -p PID"} {
 		if !strings.Contains(out, want) {
 			t.Errorf("no %q in the demo", want)
 		}
