@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math/bits"
 )
 
 // blockKind tells the blocks of all versions apart. The numbers are V6's.
@@ -336,10 +337,11 @@ func cutShort(err error) error {
 	return err
 }
 
-// grow extends b by n bytes.
+// grow extends b by n bytes. Capacities are powers of two, so that a buffer
+// serves the next block too, which is seldom of the same size.
 func grow(b []byte, n int) []byte {
 	if need := len(b) + n; need > cap(b) {
-		b = append(make([]byte, 0, need), b...)
+		b = append(make([]byte, 0, 1<<bits.Len(uint(need-1))), b...)
 	}
 	return b[:len(b)+n]
 }

@@ -130,13 +130,17 @@ func (q *mergeQueue) release(b *batch) {
 	q.recycle(b)
 }
 
-// maxFree bounds the batches kept for reuse.
-const maxFree = 8
+// maxFree and maxReused bound the batches kept for reuse: the runtime hands over
+// some thirty blocks of 100 KiB at a time where events are many.
+const (
+	maxFree   = 64
+	maxReused = 256 << 10
+)
 
 func (q *mergeQueue) recycle(b *batch) {
 	clear(b.contexts)
 	b.items, b.contexts, b.strays = b.items[:0], b.contexts[:0], 0
-	if len(q.free) < maxFree && b.cost() < 1<<20 {
+	if len(q.free) < maxFree && b.cost() < maxReused {
 		q.free = append(q.free, b)
 	}
 }
