@@ -34,6 +34,9 @@ type Program struct {
 // some seconds, with more variables in its environment. It ends with the test.
 func Start(t testing.TB, version int, mode string, seconds int, env ...string) *Program {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a real .NET process takes seconds: not with -short")
+	}
 	file := install(t, version)
 	p := &Program{Name: filepath.Base(file), t: t, truth: filepath.Join(filepath.Dir(file), "truth")}
 	p.run(file, mode, seconds, env)
