@@ -6,6 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
@@ -45,6 +47,17 @@ func launch(ctx context.Context, t *testing.T, version int, mode string, seconds
 	return program, p
 }
 
+// kept is a tap that keeps the trace where go test -artifacts finds it.
+func kept(t *testing.T) func(*diag.Process) io.Writer {
+	t.Helper()
+	f, err := os.Create(filepath.Join(t.ArtifactDir(), "trace.nettrace"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { f.Close() })
+	return func(*diag.Process) io.Writer { return f }
+}
+
 // TestTruth follows programs from their start, and compares each collection with
 // what the runtime itself says of it.
 func TestTruth(t *testing.T) {
@@ -54,7 +67,7 @@ func TestTruth(t *testing.T) {
 			defer cancel()
 			program, p := launch(ctx, t, version, "web", 2, fmt.Sprintf("DOTNET_gcServer=%d", version%2))
 			got := make(map[uint32]*gc.Collection)
-			for u, err := range live.Follow(ctx, p, live.Options{}) {
+			for u, err := range live.Follow(ctx, p, live.Options{Tap: kept(t)}) {
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -103,7 +103,7 @@ func TestCollectTruth(t *testing.T) {
 			defer cancel()
 			program := dotnettest.Start(t, version, "web", 4)
 			reached(ctx, t, program)
-			path := filepath.Join(t.TempDir(), "web.nettrace")
+			path := filepath.Join(t.ArtifactDir(), "web.nettrace")
 			code, _, talk := gctrail(ctx, "collect", "-p", strconv.Itoa(program.PID), "--duration", "00:00:00:03", "-o", path)
 			if code != 0 || !strings.Contains(talk, "The GC") {
 				t.Fatalf("exit code %d: %s", code, talk)
@@ -172,7 +172,7 @@ func TestCollectKilled(t *testing.T) {
 	defer cancel()
 	program := dotnettest.Start(t, 10, "web", 20)
 	reached(ctx, t, program)
-	path := filepath.Join(t.TempDir(), "web.nettrace")
+	path := filepath.Join(t.ArtifactDir(), "web.nettrace")
 	go func() {
 		grown(ctx, t, path, 50_000)
 		program.Process.Kill()
@@ -205,7 +205,7 @@ func TestCollectInterrupted(t *testing.T) {
 	if err := os.Symlink(self, binary); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "web.nettrace")
+	path := filepath.Join(t.ArtifactDir(), "web.nettrace")
 	cmd := exec.CommandContext(ctx, binary, "collect", "--name", program.Name, "-o", path)
 	var talk bytes.Buffer
 	cmd.Stderr = &talk
