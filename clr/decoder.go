@@ -36,7 +36,10 @@ func (d *Decoder) Name(desc *trace.Descriptor) string { return d.plan(desc).name
 //
 //   - fields: the fields by name. Integers are exact, floats the shortest that
 //     read back the same (null for NaN and infinities), bytes base64, GUIDs
-//     lower case with dashes, enums numbers. Padding is left out.
+//     lower case with dashes, enums numbers. Names are the manifest's, and
+//     padding is left out; but where the Descriptor has RawStructs, members of
+//     arrays bear the names of the runtime's C structures (gcrecord.h) in the
+//     manifest's spelling, and padding is among them, as _pad.
 //   - fields_text: the words of the enums among them, a string or, for flags, an
 //     array of strings; not of those inside arrays, nor of numbers without a word.
 //   - dynamic: the members of a GCDynamicEvent that DynamicKindOf knows.
@@ -57,7 +60,7 @@ func (d *Decoder) AppendFields(dst []byte, ev *trace.Event) []byte {
 	}
 	start := len(dst)
 	w := &d.out
-	w.reset(append(dst, `,"fields":`...), ev.Payload, ev.PointerSize)
+	w.reset(append(dst, `,"fields":`...), ev)
 	layout := p.layout
 	if !p.own {
 		layout = schemas[p.kind].layout(VersionOf(p.kind, ev.Desc.Version, ev.Payload, ev.PointerSize))

@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // A jsonWriter writes the values of a payload as JSON.
@@ -14,6 +15,7 @@ type jsonWriter struct {
 	c       binread.Cursor
 	payload []byte
 	ptrSize int
+	raw     bool   // arrays are of the runtime's C structures
 	count   uint32 // the last value of a field that counts
 	depth   int    // of objects
 	enums   []enumValue
@@ -27,10 +29,10 @@ type enumValue struct {
 	value uint32
 }
 
-func (w *jsonWriter) reset(dst, payload []byte, ptrSize int) {
+func (w *jsonWriter) reset(dst []byte, ev *trace.Event) {
 	*w = jsonWriter{
-		dst: dst, c: binread.At(payload, 0), payload: payload, ptrSize: ptrSize,
-		enums: w.enums[:0],
+		dst: dst, c: binread.At(ev.Payload, 0), payload: ev.Payload, ptrSize: ev.PointerSize,
+		raw: ev.Desc.RawStructs, enums: w.enums[:0],
 	}
 }
 
@@ -54,11 +56,12 @@ func (w *jsonWriter) object(fields []field) {
 	sep := len(w.dst)
 	for i := range fields {
 		f := &fields[i]
-		if f.code == codePad {
-			w.c.Skip(f.size.of(w.ptrSize))
+		size := f.size.of(w.ptrSize)
+		if f.code == codePad && (f.key == "" || size == 0) {
+			w.c.Skip(size)
 			continue
 		}
-		if len(w.payload) < f.size.of(w.ptrSize) {
+		if len(w.payload) < size {
 			continue
 		}
 		before := len(w.dst)
@@ -81,6 +84,8 @@ func (w *jsonWriter) object(fields []field) {
 func (w *jsonWriter) value(f *field) {
 	c := &w.c
 	switch f.code {
+	case codePad:
+		w.padding(f)
 	case codeU8:
 		w.unsigned(f, uint64(c.U8()))
 	case codeU16:
@@ -108,14 +113,31 @@ func (w *jsonWriter) value(f *field) {
 		w.dst = base64.StdEncoding.AppendEncode(w.dst, c.Bytes(int(w.count)))
 		w.dst = append(w.dst, '"')
 	case codeArray:
-		w.array(f.elem, w.count)
+		w.array(w.elem(f), w.count)
 	case codeFixedArray:
-		w.array(f.elem, uint32(f.count))
+		w.array(w.elem(f), uint32(f.count))
 	case codeObject:
 		w.object(f.fields)
 	default:
 		w.ownValue(f)
 	}
+}
+
+// elem is what an array's elements are.
+func (w *jsonWriter) elem(f *field) *field {
+	if w.raw && f.raw != nil {
+		return f.raw
+	}
+	return f.elem
+}
+
+// padding writes padding as a number.
+func (w *jsonWriter) padding(f *field) {
+	var v uint64
+	for i, b := range w.c.Bytes(f.size.of(w.ptrSize)) {
+		v |= uint64(b) << (8 * i)
+	}
+	w.dst = strconv.AppendUint(w.dst, v, 10)
 }
 
 func (w *jsonWriter) unsigned(f *field, v uint64) {

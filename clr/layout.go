@@ -20,13 +20,14 @@ type layout struct {
 
 // A field is one value on the wire and its place in the output.
 type field struct {
-	key    string // `"Name":`
+	key    string // `"Name":`, empty for padding that is not to be shown
 	code   code
 	counts bool // its value is the number of elements of the arrays and bytes after it
 	words  *words
 	count  int     // of fixed arrays
 	size   bySizes // of padding; else the payload's least size for the field to be there
 	elem   *field  // of arrays
+	raw    *field  // the same as the runtime's C structure has it, nil where that is no different
 	fields []field // of objects
 }
 

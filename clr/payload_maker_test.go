@@ -17,6 +17,7 @@ import (
 type encoder struct {
 	rng     *rand.Rand
 	ptrSize int
+	raw     bool // arrays are of the runtime's C structures
 	payload []byte
 	want    strings.Builder
 	counts  uint32 // the next arrays' number of elements
@@ -31,8 +32,8 @@ func (e *encoder) object(fields []field) {
 	sep := ""
 	for i := range fields {
 		f := &fields[i]
-		if f.code == codePad {
-			e.payload = append(e.payload, make([]byte, f.size.of(e.ptrSize))...)
+		if size := f.size.of(e.ptrSize); f.code == codePad && (f.key == "" || size == 0) {
+			e.payload = append(e.payload, make([]byte, size)...)
 			continue
 		}
 		e.want.WriteString(sep + f.key)
@@ -50,6 +51,11 @@ func (e *encoder) value(f *field) {
 		v = uint64(e.counts)
 	}
 	switch f.code {
+	case codePad:
+		size := f.size.of(e.ptrSize)
+		v &= 1<<(8*size) - 1
+		e.payload = le.AppendUint64(e.payload, v)[:len(e.payload)+size]
+		fmt.Fprint(&e.want, v)
 	case codeU8:
 		e.payload = append(e.payload, byte(v))
 		fmt.Fprint(&e.want, uint8(v))
@@ -110,7 +116,11 @@ func (e *encoder) value(f *field) {
 		if f.code == codeFixedArray {
 			n = uint32(f.count)
 		}
-		e.array(f.elem, n)
+		if e.raw && f.raw != nil {
+			e.array(f.raw, n)
+		} else {
+			e.array(f.elem, n)
+		}
 	case codeObject:
 		e.object(f.fields)
 	default:

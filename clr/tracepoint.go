@@ -16,6 +16,8 @@ const tracepointProvider = "Microsoft-Windows-"
 // version; if it is one of the runtime's at all, the descriptor then has its
 // provider, name and version, else it is zero.
 //
+// Arrays of structures are nameless bytes in such a trace: Descriptor.RawStructs.
+//
 // The names are those of the manifest with the version after them
 // (genLttngProvider.py).
 func Tracepoint(name string) (trace.Descriptor, bool) {
@@ -24,7 +26,7 @@ func Tracepoint(name string) (trace.Descriptor, bool) {
 		return trace.Descriptor{}, false
 	}
 	event, version := splitVersion(event)
-	d := trace.Descriptor{Provider: tracepointProvider + provider, Name: event, Version: version}
+	d := trace.Descriptor{Provider: tracepointProvider + provider, Name: event, Version: version, RawStructs: true}
 	k, ok := tracepoints[provider+":"+event]
 	if !ok || !schemas[k].has(version) {
 		return d, false

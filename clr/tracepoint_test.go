@@ -30,7 +30,7 @@ func TestTracepoint(t *testing.T) {
 	} {
 		d, known := clr.Tracepoint(c.name)
 		if known != c.known || d.Provider != c.provider || d.Name != c.event || d.ID != c.id || d.Version != c.version ||
-			d.Level != c.level || d.Keywords != c.keywords {
+			d.Level != c.level || d.Keywords != c.keywords || d.RawStructs != (c.provider != "") {
 			t.Errorf("%s: %+v, %t", c.name, d, known)
 		}
 	}

@@ -105,6 +105,10 @@ type Descriptor struct {
 	Level    uint8 // 0 always, 1 critical … 5 verbose
 	Keywords uint64
 	Fields   []Field // the trace's own description of the payload, nil where it has none
+
+	// RawStructs is set where arrays of structures are C structures as they lay
+	// in the writer's memory, without a manifest that names their members.
+	RawStructs bool
 }
 
 // Time is the event's time since Info.Start, to the nearest nanosecond.

@@ -35,7 +35,9 @@ func newEventsCmd(std *stdio) *cobra.Command {
 		Long: `events writes every event of a trace as a line of JSON, in order of time: its
 time, provider, id, version, name, opcode, level, keywords, pid, tid and cpu, its
 fields under the names of the runtime's manifest, and its stack (addresses, leaf
-first) where it has one. Events that neither gctrail nor the trace describes
+first) where it has one. LTTng has no manifest: there the members of heap
+histories' Values bear the names of the runtime's C structures, and padding is
+shown as _pad. Events that neither gctrail nor the trace describes
 have their payload in base64. FILE may be -, standard input.`,
 		Example: `  gctrail events --name GCStart,GCEnd app.nettrace
   gctrail events --keywords gc --level informational --limit 100 app.nettrace

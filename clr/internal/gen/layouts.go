@@ -50,7 +50,11 @@ func (t *table) layoutFields(w *writer, fields []field, version int) {
 
 func (t *table) layoutField(w *writer, f *field, version int, counts bool) {
 	if f.Type == "pad" {
-		w.p("{code: codePad, size: bySizes{%d, %d}},", f.Size.Ptr4, f.Size.Ptr8)
+		key := ""
+		if f.Name != "" {
+			key = fmt.Sprintf("key: `%q:`, ", f.Name)
+		}
+		w.p("{%scode: codePad, size: bySizes{%d, %d}},", key, f.Size.Ptr4, f.Size.Ptr8)
 		return
 	}
 	text := fmt.Sprintf("{key: `%q:`, code: %s", f.Name, f.code())
@@ -76,5 +80,9 @@ func (t *table) layoutField(w *writer, f *field, version int, counts bool) {
 	}
 	w.p("%s, elem: &field{code: codeObject, fields: []field{", text)
 	t.layoutFields(w, f.Element.Fields, version)
+	if raw := f.Element.raw(); raw != nil {
+		w.p("}}, raw: &field{code: codeObject, fields: []field{")
+		t.layoutFields(w, raw, version)
+	}
 	w.p("}}},")
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -65,6 +66,7 @@ func (e *event) oldest() int {
 // type is there twice.
 type field struct {
 	Name       string   `json:"name"`
+	CName      string   `json:"c_name"` // in the runtime's C structure, where it is another; of members of elements
 	Type       string   `json:"type"`
 	Enum       string   `json:"enum"`
 	Unit       string   `json:"unit"`
@@ -87,6 +89,22 @@ func (f *field) guarded() bool { return f.Since > 0 || f.Until != nil || f.MinPa
 type element struct {
 	Type   string  `json:"type"`
 	Fields []field `json:"fields"`
+}
+
+// raw are the element's fields under the names of the runtime's C structure, nil
+// where that has no other names.
+func (el *element) raw() []field {
+	var raw []field
+	for i, f := range el.Fields {
+		if f.CName == "" {
+			continue
+		}
+		if raw == nil {
+			raw = slices.Clone(el.Fields)
+		}
+		raw[i].Name = f.CName
+	}
+	return raw
 }
 
 // sizes are numbers of bytes by the size of a pointer.
@@ -132,7 +150,7 @@ func parseTable(b []byte) (*table, error) {
 		for _, e := range p.Events {
 			err := checkEvent(&e)
 			if err == nil {
-				err = t.check(e.Fields, map[string]bool{})
+				err = t.check(e.Fields)
 			}
 			if err != nil {
 				return nil, fmt.Errorf("%s %s: %w", p.Name, e.Name, err)
@@ -143,7 +161,8 @@ func parseTable(b []byte) (*table, error) {
 }
 
 // check verifies the names that fields refer to, and notes how wide enums are.
-func (t *table) check(fields []field, seen map[string]bool) error {
+func (t *table) check(fields []field) error {
+	seen := map[string]bool{}
 	for _, f := range fields {
 		if _, ok := scalars[f.Type]; !ok && f.Type != "array" && f.Type != "bytes" && f.Type != "pad" {
 			return fmt.Errorf("field %s: no type %q", f.Name, f.Type)
@@ -159,7 +178,7 @@ func (t *table) check(fields []field, seen map[string]bool) error {
 			e.bits = max(e.bits, 8*scalars[f.Type].size.Ptr8)
 		}
 		if f.Element != nil && f.Element.Fields != nil {
-			if err := t.check(f.Element.Fields, map[string]bool{}); err != nil {
+			if err := t.check(f.Element.Fields); err != nil {
 				return fmt.Errorf("%s: %w", f.Name, err)
 			}
 		}
