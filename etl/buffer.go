@@ -31,14 +31,15 @@ const (
 
 // A bufferHeader is a WMI_BUFFER_HEADER.
 type bufferHeader struct {
-	size   uint32 // to the next buffer
-	used   uint32 // of it, with this header, once it is uncompressed
-	seq    uint32 // the low half
-	cpu    uint16
-	logger uint16
-	state  uint32
-	flags  uint16
-	kind   uint16
+	size    uint32 // to the next buffer
+	used    uint32 // of it, with this header, once it is uncompressed
+	flushed int64  // when it was written, in ticks; the time of day in merged files
+	seq     uint32 // the low half
+	cpu     uint16
+	logger  uint16
+	state   uint32
+	flags   uint16
+	kind    uint16
 }
 
 // decode reads a header from b, which holds bufferHeaderSize bytes.
@@ -46,6 +47,7 @@ func (h *bufferHeader) decode(b []byte) {
 	_ = b[bufferHeaderSize-1]
 	h.size = le.Uint32(b)
 	h.used = le.Uint32(b[0x04:])
+	h.flushed = int64(le.Uint64(b[0x10:]))
 	h.seq = le.Uint32(b[0x18:])
 	h.cpu = le.Uint16(b[0x28:])
 	h.logger = le.Uint16(b[0x2a:])

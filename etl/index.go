@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 )
 
@@ -53,6 +54,8 @@ type survey struct {
 	lastMarked bool
 	short      bool  // the last buffer passes the end of the file
 	lossFlags  bool  // a buffer says that events or buffers were lost
+	damaged    bool  // there are places where no buffer could be found
+	flushed    int64 // when the first of the buffers that are there was written, in ticks
 	packed     bool  // buffers are compressed
 	first      int64 // where the second buffer begins
 }
@@ -64,7 +67,7 @@ const peekSize = bufferHeaderSize + 64
 // add walks the buffers of f.
 func (x *index) add(f *file) error {
 	var head [peekSize]byte
-	f.survey.lowest = ^uint32(0)
+	f.survey.lowest, f.survey.flushed = ^uint32(0), math.MaxInt64
 	f.survey.first = int64(f.header.firstSize)
 	f.survey.packed = f.header.mode&modeCompressed != 0
 	previous, ticks := int64(0), f.ticks(f.header.time)
@@ -104,6 +107,7 @@ func (x *index) add(f *file) error {
 				ticks = f.ticks(t)
 			}
 			x.entries = append(x.entries, h.entry(f, pos, ticks))
+			f.survey.written(f.ticks(h.flushed), ticks, &h)
 		}
 		previous, pos = pos, pos+int64(h.size)
 	}
@@ -121,15 +125,35 @@ func (s *survey) take(h *bufferHeader) {
 	s.buffers++
 }
 
-// cut says whether the file ends before its own end. In a circular file that has
-// come round the buffers of the beginning are gone, which is no cut, and its
-// last buffer lies anywhere.
+// written notes when a buffer was written, and that this is not known where it
+// would have been before the buffer's first event: in a file that was merged, it
+// is the time of day.
+func (s *survey) written(flushed, first int64, h *bufferHeader) {
+	switch {
+	case h.kind == typeHeader:
+	case flushed < first:
+		s.flushed = math.MinInt64
+	default:
+		s.flushed = min(s.flushed, flushed)
+	}
+}
+
+// wrapped says whether this is a circular file that has come round: the buffers
+// of its beginning are gone, and its last buffer lies anywhere.
+func (f *file) wrapped() bool {
+	s := &f.survey
+	return f.header.mode&modeCircular != 0 &&
+		(s.lowest > 1 || f.header.end != 0 && s.anyMarked && s.buffers < f.header.written)
+}
+
+// cut says whether the file ends before its own end. That the beginning of a
+// circular file is gone is no cut, nor is damage in the middle.
 func (f *file) cut() bool {
 	s := &f.survey
-	if f.header.mode&modeCircular != 0 && s.lowest > 1 {
+	if f.wrapped() {
 		return s.short || !s.anyMarked
 	}
-	return s.short || !s.lastMarked || f.header.end != 0 && s.buffers < f.header.written
+	return s.short || !s.lastMarked || !s.damaged && f.header.end != 0 && s.buffers < f.header.written
 }
 
 func (h *bufferHeader) entry(f *file, pos, ticks int64) entry {

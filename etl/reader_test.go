@@ -381,31 +381,24 @@ func TestLoss(t *testing.T) {
 		},
 		{
 			"not closed", file(func(f *etltest.File) { f.Header.End, f.Header.Written, f.Unmarked = 0, 1, true }), events(1, 2, 3, 4),
-			[]string{"lost: 0 (unknown), cut", "lost between 3µs and 4µs"},
+			[]string{"lost: 0 (unknown), cut", "lost between 4µs and 4µs"},
 		},
 		{
 			"cut on the edge of a buffer", whole[:0x3000], events(1, 2, 3),
-			[]string{"lost: 0 (lower_bound), cut", "lost between 1µs and 3µs"},
+			[]string{"lost: 0 (lower_bound), cut", "lost between 3µs and 3µs"},
 		},
 		{
 			"cut within a buffer", whole[:0x3060], events(1, 2, 3),
-			[]string{"lost: 0 (lower_bound), cut", "lost between 3µs and 4µs"},
+			[]string{"lost: 0 (lower_bound), cut", "lost between 4µs and 4µs"},
 		},
 		{
 			"cut within a buffer's header", whole[:0x3010], events(1, 2, 3),
-			[]string{"lost: 0 (lower_bound), cut", "lost between 1µs and 3µs"},
+			[]string{"lost: 0 (lower_bound), cut", "lost between 3µs and 3µs"},
 		},
 		{"zeros at the end", append(bytes.Clone(whole), make([]byte, 100_000)...), events(1, 2, 3, 4), []string{nothingLost}},
-		{"circular, come round", file(func(f *etltest.File) {
-			f.Header.Mode, f.Header.Written, f.Unmarked = 2, 9, true
-			for i, seq := range []uint64{8, 6, 7} {
-				f.Buffers[i].Seq = seq
-			}
-			f.Buffers[0].Flag(etltest.FlushMarker)
-		}), events(1, 2, 3, 4), []string{nothingLost}},
 		{
 			"no buffer where one belongs", file(func(f *etltest.File) { f.Buffers[0].Type = 99 }), events(3, 4),
-			[]string{"lost: 0 (lower_bound), cut", "lost between 0s and 4µs", "damage: etl: buffer at 0x1000: malformed: no buffer begins here"},
+			[]string{"lost: 0 (lower_bound)", "lost between 0s and 4µs", "damage: etl: buffer at 0x1000: malformed: no buffer begins here"},
 		},
 		{
 			"no event where one belongs", file(func(f *etltest.File) { f.Buffers[0].Raw([]byte("garbage!")) }), events(1, 2, 3, 4),

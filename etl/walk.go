@@ -13,7 +13,11 @@ import (
 func (r *Reader) take(b *batch) {
 	for {
 		r.walk(b)
-		if b.err != nil && !(b.atEnd() && errors.Is(b.err, io.ErrUnexpectedEOF)) {
+		switch {
+		case b.err == nil:
+		case b.atEnd() && errors.Is(b.err, io.ErrUnexpectedEOF):
+			r.shortened(b)
+		default:
 			r.damaged(b, "buffer", b.err)
 		}
 		if len(b.items) > 0 {

@@ -134,11 +134,12 @@ func (h *Header) event() Event {
 
 // A Buffer is a buffer in the making.
 type Buffer struct {
-	CPU   uint16
-	Seq   uint64
-	Flags uint16
-	Type  uint16
-	State uint32
+	CPU     uint16
+	Seq     uint64
+	Flushed int64 // when the buffer was written
+	Flags   uint16
+	Type    uint16
+	State   uint32
 	// Claim is what the header says of the bytes in use; 0 is the truth.
 	Claim uint32
 
@@ -189,6 +190,7 @@ func (b *Buffer) appendTo(dst []byte, windows7 bool) []byte {
 	le.PutUint32(h, size)
 	le.PutUint32(h[0x04:], used)
 	le.PutUint32(h[0x08:], used)
+	le.PutUint64(h[0x10:], uint64(b.Flushed))
 	le.PutUint64(h[0x18:], b.Seq)
 	le.PutUint16(h[0x28:], b.CPU|8<<8) // an alignment
 	if !windows7 {
