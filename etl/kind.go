@@ -174,7 +174,7 @@ func roleOf(d *trace.Descriptor, runtime bool) role {
 		return roleStackWalk
 	case runtime:
 		return roleRuntime
-	case d.Provider == "Microsoft-Windows-Kernel-Process" && d.ID == kernelProcessStart:
+	case d.Provider == kernelProcessProvider && (d.ID == kernelProcessStart || d.ID == kernelProcessRundown):
 		return roleKernelProcess
 	}
 	return roleNone

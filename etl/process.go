@@ -8,9 +8,12 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
+const groupProcess = 3
+
+// Ids of Microsoft-Windows-Kernel-Process.
 const (
-	groupProcess       = 3
-	kernelProcessStart = 1 // id of Microsoft-Windows-Kernel-Process
+	kernelProcessStart   = 1
+	kernelProcessRundown = 15
 )
 
 // Opcodes of the kernel's events about processes.
@@ -32,8 +35,9 @@ type processes struct {
 	text  int              // bytes in byPID
 }
 
-// kernel takes in an event of the kernel's group of processes (MOF class
-// Process_TypeGroup1), of version 1 or later.
+// kernel takes in an event of the kernel's group of processes. The layouts are
+// those of the MOF classes Process_V0_TypeGroup1 to Process_V4_TypeGroup1
+// (wmicore.mof of the Windows SDK); version 5 appends to version 4.
 func (t *processes) kernel(d *trace.Descriptor, payload []byte, ptr int, ticks int64) {
 	switch d.Opcode {
 	case processStart, processStop, processDCStart, processDCStop, processDefunct:
@@ -41,15 +45,24 @@ func (t *processes) kernel(d *trace.Descriptor, payload []byte, ptr int, ticks i
 		return
 	}
 	c := binread.At(payload, 0)
-	c.Skip(ptr) // UniqueProcessKey, a page directory before
-	pid := uint64(c.U32())
-	p := trace.Process{Parent: uint64(c.U32())}
-	c.Skip(8) // session, exit status
+	var pid uint64
+	var p trace.Process
+	if d.Version == 0 {
+		pid = uint64(c.U32()) // as wide as a pointer
+		c.Skip(ptr - 4)
+		p.Parent = uint64(c.U32())
+		c.Skip(ptr - 4)
+	} else {
+		c.Skip(ptr) // UniqueProcessKey, in version 1 PageDirectoryBase
+		pid = uint64(c.U32())
+		p.Parent = uint64(c.U32())
+		c.Skip(8) // SessionId, ExitStatus
+	}
 	if d.Version >= 3 {
-		c.Skip(ptr) // page directory
+		c.Skip(ptr) // DirectoryTableBase
 	}
 	if d.Version >= 4 {
-		c.Skip(4) // flags
+		c.Skip(4) // Flags
 	}
 	skipSID(&c, ptr)
 	p.Name = latin1(&c)
@@ -75,22 +88,30 @@ func skipSID(c *binread.Cursor, ptr int) {
 	c.Skip(6 + 4*n)
 }
 
-// started takes in a ProcessStart of Microsoft-Windows-Kernel-Process. Its image
-// is a path of the kernel's.
+// started takes in a ProcessStart or ProcessRundown of
+// Microsoft-Windows-Kernel-Process, as its manifest lays them out. The image is a
+// path of the kernel's.
 func (t *processes) started(d *trace.Descriptor, payload []byte, ticks int64) {
+	version := d.Version
+	if d.ID == kernelProcessRundown {
+		version += 2 // of a ProcessStart with the same fields
+	}
 	c := binread.At(payload, 0)
 	pid := uint64(c.U32())
-	if d.Version >= 3 {
-		c.Skip(8) // process sequence number
+	if version >= 3 {
+		c.Skip(8) // ProcessSequenceNumber
 	}
-	c.Skip(8) // creation time
+	c.Skip(8) // CreateTime
 	p := trace.Process{Parent: uint64(c.U32())}
-	if d.Version >= 3 {
-		c.Skip(8) // of the parent
+	if version >= 3 {
+		c.Skip(8) // ParentProcessSequenceNumber
 	}
-	c.Skip(8) // session, flags
-	if d.Version >= 3 {
-		c.Skip(8) // token elevation type, elevated
+	c.Skip(4) // SessionID
+	if version >= 1 {
+		c.Skip(4) // Flags
+	}
+	if version >= 3 {
+		c.Skip(8) // ProcessTokenElevationType, ProcessTokenIsElevated
 		skipFlatSID(&c)
 	}
 	p.Name = baseName(utf16Text(c.UTF16()))

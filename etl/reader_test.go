@@ -287,31 +287,71 @@ func TestStackWalks(t *testing.T) {
 	}
 }
 
+// TestProcesses names processes by every layout there is.
 func TestProcesses(t *testing.T) {
-	start := func(us int64, kind, opcode uint8, version uint16, payload ...any) etltest.Event {
-		return etltest.Event{Type: kind, Time: 1_000_000 + 10*us, PID: 9, TID: 9, Group: 3, Opcode: opcode, Version: version, Payload: etltest.Payload(payload...)}
+	b := etltest.New()
+	buffer := b.Buffer(0)
+	us := int64(0)
+	kernel := func(kind, opcode uint8, version uint16, payload ...any) {
+		us++
+		buffer.Event(etltest.Event{
+			Type: kind, Time: 1_000_000 + 10*us, PID: 9, TID: 9,
+			Group: 3, Opcode: opcode, Version: version, Payload: etltest.Payload(payload...),
+		})
+	}
+	described := func(id, version uint16, payload ...any) {
+		us++
+		buffer.Event(etltest.Event{
+			Type: etltest.Event64, Time: 1_000_000 + 10*us,
+			Provider: etltest.KernelProcess, ID: id, Version: version, Payload: etltest.Payload(payload...),
+		})
 	}
 	ansi := func(s string) []byte { return append([]byte(s), 0) }
-	f := etltest.New()
-	b := f.Buffer(0)
-	b.Event(start(1, etltest.System64, 1, 4, uint64(1), uint32(100), uint32(4), uint64(0), uint64(0), uint32(0), uint32(0), ansi("old.exe"), "old.exe -x", "", ""))
-	b.Event(start(2, etltest.PerfInfo64, 4, 3, uint64(1), uint32(100), uint32(5), uint64(0), uint64(0),
-		uint64(1), uint64(0), []byte{1, 2, 0, 0, 0, 0, 0, 5}, uint64(0), ansi("new.exe"), `"C:\new.exe" -y`))
-	b.Event(start(3, etltest.System32, 3, 1, uint32(1), uint32(200), uint32(6), uint64(0), uint32(0), ansi("caf\xe9.exe")))
-	b.Event(start(4, etltest.System64, 1, 4, uint64(1), uint32(300))) // too short
-	b.Event(etltest.Event{
-		Type: etltest.Event64, Time: 1_000_050, Provider: etltest.KernelProcess, ID: 1,
-		Payload: etltest.Payload(uint32(400), uint64(0), uint32(7), uint64(0), `\Device\HarddiskVolume1\app.exe`),
-	})
-	data := f.Bytes()
+	const key64, key32, none = uint64(1), uint32(1), uint32(0) // none: no SID
+	ids := func(pid, parent uint32) []uint32 { return []uint32{pid, parent, 1, 0} }
+	user := []any{uint64(1), uint64(0), []byte{1, 2, 0, 0, 0, 0, 0, 5}, uint64(0)} // TOKEN_USER and SID
+	kernel(etltest.System64, 1, 0, uint64(90), uint64(4), none, ansi("v0.exe"))
+	kernel(etltest.System32, 1, 0, uint32(91), uint32(4), none, ansi("v0-32.exe"))
+	kernel(etltest.System32, 3, 1, key32, ids(200, 6), none, ansi("caf\xe9.exe"))
+	kernel(etltest.System64, 3, 2, key64, ids(210, 6), none, ansi("v2.exe"), "v2.exe -x")
+	kernel(etltest.PerfInfo64, 4, 3, append(append([]any{key64, ids(220, 6), key64}, user...), ansi("v3.exe"), "v3.exe -x")...)
+	kernel(etltest.System64, 1, 4, key64, ids(100, 4), key64, uint32(0), none, ansi("old.exe"), "old.exe -x", "", "")
+	kernel(etltest.PerfInfo64, 4, 4, append(append([]any{key64, ids(100, 5), key64, uint32(0)}, user...), ansi("new.exe"), `"C:\new.exe" -y`, "", "")...)
+	kernel(etltest.System64, 39, 5, key64, ids(230, 6), key64, uint32(0), none, ansi("v5.exe"), "", "package", "app", int64(133485408000000000))
+	kernel(etltest.System64, 1, 4, key64, uint32(300))                                                     // too short
+	kernel(etltest.System64, 32, 2, uint64(310), make([]byte, 200))                                        // counters
+	kernel(etltest.System64, 1, 6, key64, ids(240, 6), key64, uint32(0), none, ansi("v6.exe"), "", "", "") // none such yet
+
+	sid := []byte{1, 1, 0, 0, 0, 0, 0, 16, 0, 0x30, 0, 0}
+	const created = int64(133485408000000000)
+	path := func(name string) string { return `\Device\HarddiskVolume1\` + name }
+	described(1, 0, uint32(400), created, uint32(7), uint32(1), path("p0.exe"))
+	described(1, 1, uint32(401), created, uint32(7), uint32(1), uint32(0), path("p1.exe"))
+	described(1, 2, uint32(402), created, uint32(7), uint32(1), uint32(0), path("p2.exe"), uint64(0), "", "")
+	described(1, 3, uint32(403), uint64(1), created, uint32(7), uint64(1), uint32(1), uint32(0), uint64(0), sid, path("p3.exe"), uint64(0), "", "")
+	described(15, 0, uint32(410), created, uint32(7), uint32(1), uint32(0), path("r0.exe"), uint64(0), "", "")
+	described(15, 1, uint32(411), uint64(1), created, uint32(7), uint64(1), uint32(1), uint32(0), uint64(0), sid, path("r1.exe"), uint64(0), "", "")
+
+	data := b.Bytes()
 	r := etl.NewReader(bytes.NewReader(data), int64(len(data)), etl.Options{Want: func(*trace.Descriptor) bool { return false }})
 	for range r.Events() {
 		t.Error("an unwanted event")
 	}
 	want := map[uint64]trace.Process{
+		90:  {Parent: 4, Name: "v0.exe"},
+		91:  {Parent: 4, Name: "v0-32.exe"},
 		100: {Parent: 5, Name: "new.exe", CommandLine: `"C:\new.exe" -y`},
 		200: {Parent: 6, Name: "café.exe"},
-		400: {Parent: 7, Name: "app.exe"},
+		210: {Parent: 6, Name: "v2.exe", CommandLine: "v2.exe -x"},
+		220: {Parent: 6, Name: "v3.exe", CommandLine: "v3.exe -x"},
+		230: {Parent: 6, Name: "v5.exe"},
+		240: {Parent: 6, Name: "v6.exe"},
+		400: {Parent: 7, Name: "p0.exe"},
+		401: {Parent: 7, Name: "p1.exe"},
+		402: {Parent: 7, Name: "p2.exe"},
+		403: {Parent: 7, Name: "p3.exe"},
+		410: {Parent: 7, Name: "r0.exe"},
+		411: {Parent: 7, Name: "r1.exe"},
 	}
 	if got := fmt.Sprint(r.Info().Processes); got != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)
