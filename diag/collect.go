@@ -55,7 +55,7 @@ func (c *Client) Collect(ctx context.Context, config Config) (*Session, error) {
 		if err != nil {
 			return nil, err
 		}
-		s := &Session{ID: a.u64(), Command: cmd.String(), Config: granted, client: c, in: in}
+		s := &Session{ID: a.u64(), Command: cmd.String(), Config: granted, client: c, in: in, over: make(chan struct{})}
 		if a.short {
 			in.Close()
 			return nil, fmt.Errorf("%v: %w: it is too short", cmd, ErrProtocol)

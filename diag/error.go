@@ -50,6 +50,16 @@ func (e *ConnectError) Error() string { return fmt.Sprintf("connect to %s: %v", 
 
 func (e *ConnectError) Unwrap() error { return e.Err }
 
+// A ListenError reports an address at which a diagnostic port cannot be made.
+type ListenError struct {
+	Address string
+	Err     error
+}
+
+func (e *ListenError) Error() string { return fmt.Sprintf("listen at %s: %v", e.Address, e.Err) }
+
+func (e *ListenError) Unwrap() error { return e.Err }
+
 // refused says whether nobody listens at an address: what a process that was
 // killed leaves behind.
 func refused(err error) bool {
@@ -116,6 +126,10 @@ func Remedy(err error) string {
 		return hresults[code].hint
 	}
 	switch {
+	case ofListening(err) && errors.Is(err, syscall.EADDRINUSE):
+		return "another program listens there, or it is a file: choose another path"
+	case ofListening(err):
+		return "choose another path"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, ErrForeign):
 		return "run as the user that it runs as, or as root"
 	case errors.Is(err, ErrNoSocket):
@@ -129,6 +143,11 @@ func Remedy(err error) string {
 	default:
 		return ""
 	}
+}
+
+func ofListening(err error) bool {
+	_, is := errors.AsType[*ListenError](err)
+	return is
 }
 
 // timedOut says whether an operation ended by its time limit.

@@ -74,12 +74,22 @@ type Runtime struct {
 
 // Process asks the runtime what its process is.
 func (r *Runtime) Process(ctx context.Context) (*Process, error) {
-	p := &Process{PID: int(r.PID), InnerPID: int(r.PID), Started: time.Now(), client: r.Client}
-	info, err := r.Info(ctx)
+	return (&Process{PID: int(r.PID), Started: time.Now(), client: r.Client}).introduced(ctx)
+}
+
+// Process asks the runtime at a port to connect to what its process is. Behind
+// a router, its PID may be one of another system.
+func (p Port) Process(ctx context.Context) (*Process, error) {
+	return (&Process{Address: p.Path}).introduced(ctx)
+}
+
+// introduced is p with what its runtime says of it.
+func (p *Process) introduced(ctx context.Context) (*Process, error) {
+	info, err := p.Client().Info(ctx)
 	if err != nil {
 		return nil, err
 	}
-	p.Info, p.Name = info, info.Name()
+	p.Info, p.Name, p.InnerPID = info, info.Name(), int(info.PID)
 	return p, nil
 }
 
@@ -87,11 +97,12 @@ func (r *Runtime) Process(ctx context.Context) (*Process, error) {
 const maxArrived = 1024
 
 // Listen makes a diagnostic port at path: a socket that only its owner can
-// connect to, or on Windows a named pipe.
+// connect to, or on Windows a named pipe. A socket that nobody listens at any
+// more is replaced; one that is in use, or a file, is a *ListenError.
 func Listen(path string) (*Listener, error) {
 	in, err := listen(path)
 	if err != nil {
-		return nil, &ConnectError{path, err}
+		return nil, &ListenError{path, err}
 	}
 	l := &Listener{in: in, arrived: make(chan *Runtime, maxArrived), done: make(chan struct{}), runtimes: map[Cookie]*Runtime{}}
 	l.open, l.close = context.WithCancel(context.Background())

@@ -173,6 +173,72 @@ func TestListenTwice(t *testing.T) {
 	}
 }
 
+// TestListenError: what is wrong with a path is said, and what to do.
+func TestListenError(t *testing.T) {
+	_, taken := newListener(t)
+	for path, want := range map[string]string{
+		taken:                              "listen at " + taken + ": address already in use",
+		filepath.Join(taken, "x"):          "listen at " + filepath.Join(taken, "x") + ": not a directory",
+		"/tmp/" + strings.Repeat("x", 200): "listen at /tmp/" + strings.Repeat("x", 200) + ": the path has 205 bytes, that of a socket has 10",
+	} {
+		_, err := Listen(path)
+		if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(Remedy(err), "choose another path") {
+			t.Errorf("%v, %s", err, Remedy(err))
+		}
+	}
+}
+
+// TestStopGone: a runtime that ended when it was asked to stop does not dial
+// again, and is not waited for.
+func TestStopGone(t *testing.T) {
+	l, path := newListener(t)
+	began := make(chan net.Conn)
+	go func() {
+		c := advertise(t, path, 1, 77)
+		c.Read(make([]byte, 1000))
+		c.Write(append(ok(fields{}.u64(1)), "trace"...))
+		began <- c
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	r, err := l.Accept(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := r.Collect(ctx, Config{BufferMB: 1, Providers: []Provider{gcProvider}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := <-began
+	stopped := make(chan error)
+	go func() { stopped <- session.Stop(ctx) }()
+	time.Sleep(10 * time.Millisecond)
+	c.Close()
+	if b, err := io.ReadAll(session); string(b) != "trace" || err != nil {
+		t.Errorf("%q, %v", b, err)
+	}
+	if err := <-stopped; err != nil || ctx.Err() != nil {
+		t.Error(err, ctx.Err())
+	}
+}
+
+// TestPortProcess: who listens at a port to connect to is asked what it is.
+func TestPortProcess(t *testing.T) {
+	path := filepath.Join(tempDir(t), "there")
+	info := fields{}.u64(5).u64(1).u64(2).str("/app/web --x").str("Linux").str("x64")
+	f := newFake(t, func(cmd command, _ []byte) []byte {
+		if cmd != cmdProcessInfo {
+			return refuse(UnknownCommand)
+		}
+		return ok(info)
+	})
+	serveAt(t, path, f)
+	p, err := Port{Path: path, Connect: true}.Process(context.Background())
+	if err != nil || p.Name != "web" || p.PID != 0 || p.InnerPID != 5 || p.Address != path {
+		t.Errorf("%+v, %v", p, err)
+	}
+}
+
 // staleSocket makes a socket that nobody listens at.
 func staleSocket(t *testing.T, path string) string {
 	l, err := net.ListenUnix("unix", &net.UnixAddr{Name: path, Net: "unix"})

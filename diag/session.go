@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"sync"
 	"sync/atomic"
 	"time"
 )
@@ -21,10 +22,15 @@ type Session struct {
 
 	client *Client
 	in     conn
-	read   atomic.Int64 // bytes
-	ended  atomic.Bool  // nothing more will come
-	asked  atomic.Bool  // the runtime was asked to stop
+	read   atomic.Int64  // bytes
+	over   chan struct{} // closed when nothing more will come
+	end    sync.Once     // of over
+	asked  atomic.Bool   // the runtime was asked to stop
 }
+
+// stopFarewell is how long a runtime may take, after the last byte of the trace,
+// to answer who asked it to stop. One that has ended will not.
+const stopFarewell = time.Second
 
 // Read reads the next bytes of the trace, as soon as there are any.
 func (s *Session) Read(p []byte) (int, error) {
@@ -34,9 +40,19 @@ func (s *Session) Read(p []byte) (int, error) {
 		err = io.EOF
 	}
 	if err != nil && !timedOut(err) {
-		s.ended.Store(true)
+		s.end.Do(func() { close(s.over) })
 	}
 	return n, err
+}
+
+// ended says whether the trace was read to its end.
+func (s *Session) ended() bool {
+	select {
+	case <-s.over:
+		return true
+	default:
+		return false
+	}
 }
 
 // SetReadDeadline makes a Read that finds nothing until then end with
@@ -47,7 +63,7 @@ func (s *Session) SetReadDeadline(t time.Time) error { return s.in.SetReadDeadli
 // meanwhile, to io.EOF: the runtime answers after its last byte was taken. The
 // answer's time limit starts anew with every byte that is read.
 func (s *Session) Stop(ctx context.Context) error {
-	if s.ended.Load() {
+	if s.ended() {
 		return nil
 	}
 	s.asked.Store(true)
@@ -58,7 +74,7 @@ func (s *Session) Stop(ctx context.Context) error {
 	req.u64(s.ID)
 	in, _, err := s.client.exchangeUntil(ctx, limited, req)
 	if err != nil {
-		if s.ended.Load() && !errors.Is(err, context.Canceled) {
+		if s.ended() && !errors.Is(err, context.Canceled) {
 			return nil // the process ended meanwhile
 		}
 		return err
@@ -67,13 +83,16 @@ func (s *Session) Stop(ctx context.Context) error {
 }
 
 // watch cancels when nothing was read for the time that the runtime has for an
-// answer.
+// answer, or a little after the end of the trace.
 func (s *Session) watch(ctx context.Context, cancel func()) {
 	tick := time.NewTicker(s.client.timeout())
 	defer tick.Stop()
 	for last := s.read.Load(); ; {
 		select {
 		case <-ctx.Done():
+			return
+		case <-s.over:
+			time.AfterFunc(stopFarewell, cancel)
 			return
 		case <-tick.C:
 			n := s.read.Load()
@@ -90,7 +109,7 @@ func (s *Session) watch(ctx context.Context, cancel func()) {
 // asks the runtime to stop, and drops what is still to come. A runtime that is
 // not asked may keep the session among the 64 that it can have.
 func (s *Session) Close() error {
-	if s.ended.Load() || s.asked.Load() {
+	if s.ended() || s.asked.Load() {
 		return s.in.Close()
 	}
 	drained := make(chan struct{})

@@ -5,6 +5,7 @@ package diag
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
@@ -33,15 +34,23 @@ func dial(ctx context.Context, path string) (conn, error) {
 	return connOf(d.DialContext(ctx, "unix", short))
 }
 
-// connOf is c, or an err that is free of the network's words.
+// connOf is c, or the cause of err.
 func connOf(c net.Conn, err error) (conn, error) {
-	if op, ok := errors.AsType[*net.OpError](err); ok && !op.Timeout() {
-		return nil, op.Err
-	}
 	if err != nil {
-		return nil, err
+		return nil, cause(err)
 	}
 	return c, nil
+}
+
+// cause is err, free of the network's words.
+func cause(err error) error {
+	if op, ok := errors.AsType[*net.OpError](err); ok && !op.Timeout() {
+		err = op.Err
+	}
+	if call, ok := errors.AsType[*os.SyscallError](err); ok {
+		err = call.Err
+	}
+	return err
 }
 
 // reset says whether the other side of a connection is gone.
@@ -55,6 +64,9 @@ type acceptor struct{ net.Listener }
 // listen makes a socket at path that only its owner can connect to, from the
 // first moment on. A socket that nobody listens at any more is replaced.
 func listen(path string) (*acceptor, error) {
+	if most := len(syscall.RawSockaddrUnix{}.Path) - 1; len(path) > most {
+		return nil, fmt.Errorf("the path has %d bytes, that of a socket has %d at most", len(path), most)
+	}
 	config := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
 		return c.Control(func(fd uintptr) {
 			_ = syscall.Fchmod(int(fd), 0o600) // the mode that bind gives, on Linux; Chmod does it elsewhere
@@ -69,7 +81,7 @@ func listen(path string) (*acceptor, error) {
 		l, err = config.Listen(ctx, "unix", path)
 	}
 	if err != nil {
-		return nil, err
+		return nil, cause(err)
 	}
 	if err := os.Chmod(path, 0o600); err != nil {
 		l.Close()
