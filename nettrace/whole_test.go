@@ -54,6 +54,33 @@ func TestWhole(t *testing.T) {
 	}
 }
 
+// TestWholeIn: of any part of a trace that begins where it is known to be whole,
+// as much is whole as of the trace up to the part's end.
+func TestWholeIn(t *testing.T) {
+	for _, version := range []int{4, 6} {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			data := small(t, WriterOptions{Version: version})
+			known := []int64{0}
+			for size := range len(data) + 1 {
+				r := NewReader(bytes.NewReader(data[:size]), Options{})
+				count(r)
+				whole, mark := r.Whole()
+				if r.in.version == 0 {
+					continue // too short to tell
+				}
+				for _, off := range known {
+					if n, end := r.WholeIn(data[off:size], off); int64(n) != whole-off || !bytes.Equal(end, mark) {
+						t.Fatalf("bytes %d to %d: %d are whole, end %v, want %d, %v", off, size, n, end, whole-off, mark)
+					}
+				}
+				if whole > known[len(known)-1] {
+					known = append(known, whole)
+				}
+			}
+		})
+	}
+}
+
 // count reads a trace to its end and counts the events that can be read.
 func count(r *Reader) (n int) {
 	for _, err := range r.Events() {

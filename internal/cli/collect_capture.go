@@ -136,12 +136,24 @@ func (c *capture) pass() {
 		return
 	}
 	if c.failed == nil {
-		if c.failed = c.out.write(c.pending[:n], end); c.failed != nil {
-			c.cancel()
-		}
+		c.write(c.pending[:n], end)
 	}
 	c.passed = size
 	c.pending = c.pending[:copy(c.pending, c.pending[n:])]
+}
+
+// write writes whole objects; where there is no room for all of them, as many
+// as there is.
+func (c *capture) write(objects, end []byte) {
+	room, err := c.out.write(objects, end)
+	if err == nil {
+		return
+	}
+	c.failed = err
+	c.cancel()
+	if n, end := c.reader.WholeIn(objects[:room], c.passed); n > 0 {
+		_, _ = c.out.write(objects[:n], end) // the first failure is told
+	}
 }
 
 // line tells how far the capture has come.

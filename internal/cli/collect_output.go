@@ -40,12 +40,12 @@ func (std *stdio) createTrace(path string) (*traceOutput, error) {
 }
 
 // write adds whole objects, behind which end belongs. When it fails, a regular
-// file is what it was before.
-func (o *traceOutput) write(objects, end []byte) error {
-	var err error
+// file is what it was before, and room is for how much of the objects, and an end
+// mark, there would have been room in it.
+func (o *traceOutput) write(objects, end []byte) (room int, err error) {
 	if o.file == nil {
 		_, err = o.w.Write(objects)
-	} else if err = o.writeAt(objects, end); err != nil {
+	} else if room, err = o.writeAt(objects, end); err != nil {
 		// The end mark has its place: it was there before.
 		err = errors.Join(err, o.file.Truncate(o.size), o.mark(o.size, o.end))
 	}
@@ -53,15 +53,19 @@ func (o *traceOutput) write(objects, end []byte) error {
 		o.size += int64(len(objects))
 		o.end = end
 	}
-	return outputFailed(o.name, err)
+	return room, outputFailed(o.name, err)
 }
 
-func (o *traceOutput) writeAt(objects, end []byte) error {
-	if _, err := o.file.WriteAt(objects, o.size); err != nil {
-		return err
+func (o *traceOutput) writeAt(objects, end []byte) (room int, err error) {
+	n, err := o.file.WriteAt(objects, o.size)
+	if err == nil {
+		err = o.mark(o.size+int64(n), end)
 	}
-	return o.mark(o.size+int64(len(objects)), end)
+	return max(0, n-maxMark), err
 }
+
+// maxMark is the size of the longest end mark, that of V6.
+const maxMark = 4
 
 func (o *traceOutput) mark(at int64, end []byte) error {
 	if len(end) == 0 {
