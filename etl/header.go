@@ -19,6 +19,7 @@ const (
 // Bits of LogFileMode.
 const (
 	modeCircular   = 0x00000002
+	modeRelog      = 0x00010000 // written by a tool, of one file or several
 	modeCompressed = 0x04000000
 )
 

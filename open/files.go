@@ -8,15 +8,25 @@ import (
 )
 
 // Files opens several traces as one, with their events on one time line; see
-// trace.Merge. A single path is as with File.
+// trace.Merge. Files of one ETW trace are one to begin with. A single path is as
+// with File.
 func Files(paths []string, opts Options) (*Input, error) {
 	if len(paths) == 1 {
 		return File(paths[0], opts)
 	}
-	in := &Input{Name: strings.Join(paths, " + "), again: func() (*Input, error) { return Files(paths, opts) }}
+	groups := sessions(paths)
+	name, again := strings.Join(paths, " + "), func() (*Input, error) { return Files(paths, opts) }
+	if len(groups) == 1 {
+		in, err := openFile(paths[0], paths[1:], opts)
+		if err == nil {
+			in.Name, in.again = name, again
+		}
+		return in, err
+	}
+	in := &Input{Name: name, again: again}
 	var sources []trace.Source
-	for _, path := range paths {
-		part, err := File(path, opts)
+	for _, group := range groups {
+		part, err := openFile(group[0], group[1:], opts)
 		if err != nil {
 			return nil, errors.Join(err, in.Close())
 		}
@@ -24,6 +34,8 @@ func Files(paths []string, opts Options) (*Input, error) {
 			in.again = nil
 		}
 		in.Size += part.Size
+		in.Companions = append(in.Companions, part.Companions...)
+		in.Strangers = append(in.Strangers, part.Strangers...)
 		in.parts = append(in.parts, part)
 		sources = append(sources, part.Source)
 	}

@@ -11,14 +11,36 @@ import (
 // maxFolder bounds the files of a folder that are looked at.
 const maxFolder = 256
 
-// refuseFolder says what could be opened in the folder at path.
-func refuseFolder(path string) error {
-	var (
-		traces []string
-		known  *UnknownError // the first that is unsupported
-		left   = maxFolder
-	)
-	err := filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+// otherFolder opens the folder at path, which is no LTTng trace, if its files are
+// those of one ETW trace. Else the error says what could be opened in it.
+func otherFolder(path string, opts Options) (*Input, error) {
+	traces, known, err := lookInto(path)
+	if err != nil {
+		return nil, err
+	}
+	if main := wholeETW(traces); main != "" {
+		return File(filepath.Join(path, main), opts)
+	}
+	for i := range traces {
+		traces[i] = printable(traces[i])
+	}
+	e := &UnknownError{Name: path, Looks: "a folder without a trace", Hint: hintReads, Err: ErrNotTrace}
+	switch {
+	case traces != nil:
+		e.Looks = "a folder that holds " + enumerate(traces)
+		e.Hint = "name one or several"
+	case known != nil:
+		e.Looks = fmt.Sprintf("a folder that holds %s, %s", printable(relative(path, known.Name)), known.Looks)
+		e.Hint, e.Err = known.Hint, ErrUnsupported
+	}
+	return nil, e
+}
+
+// lookInto finds the traces in the folder at path and below it, and of what is
+// unsupported the first.
+func lookInto(path string) (traces []string, known *UnknownError, err error) {
+	left := maxFolder
+	err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
 		switch {
 		case err != nil && name == path:
 			return err
@@ -30,7 +52,7 @@ func refuseFolder(path string) error {
 		left--
 		err = probe(name)
 		if err == nil {
-			traces = append(traces, printable(relative(path, name)))
+			traces = append(traces, relative(path, name))
 			return nil
 		}
 		if known == nil && errors.Is(err, ErrUnsupported) {
@@ -38,19 +60,7 @@ func refuseFolder(path string) error {
 		}
 		return nil
 	})
-	if err != nil {
-		return err
-	}
-	e := &UnknownError{Name: path, Looks: "a folder without a trace", Hint: hintReads, Err: ErrNotTrace}
-	switch {
-	case traces != nil:
-		e.Looks = "a folder that holds " + enumerate(traces)
-		e.Hint = "name one or several"
-	case known != nil:
-		e.Looks = fmt.Sprintf("a folder that holds %s, %s", printable(relative(path, known.Name)), known.Looks)
-		e.Hint, e.Err = known.Hint, ErrUnsupported
-	}
-	return e
+	return traces, known, err
 }
 
 // probe says why there is no trace in the file called name, without unpacking

@@ -24,6 +24,20 @@ func (m *meter) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
+// beside is another file whose bytes count with those of m.
+func (m *meter) beside(f io.ReaderAt) io.ReaderAt { return &companionMeter{f, m} }
+
+type companionMeter struct {
+	io.ReaderAt
+	with *meter
+}
+
+func (c *companionMeter) ReadAt(p []byte, off int64) (int, error) {
+	n, err := c.ReaderAt.ReadAt(p, off)
+	c.with.n.Add(int64(n))
+	return n, err
+}
+
 // A bounded is a ReaderAt that gives no more than left bytes.
 type bounded struct {
 	io.ReaderAt

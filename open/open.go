@@ -33,7 +33,12 @@ type Input struct {
 	// by plus signs: "gzip", "zstd", "zip:NAME", "zip:NAME+gzip". It is empty
 	// where the trace lies bare.
 	Compression string
+	// Companions are the files beside an ETW trace that are read with it, since
+	// they are parts of it: X.kernel.etl and X.clrRundown.etl of X.etl. Strangers
+	// are named alike, but are of another recording, or were merged into X.etl.
+	Companions, Strangers []string
 
+	with   []string // other files of the same ETW trace, as they were named
 	parts  []*Input // of several files on one time line
 	meter  *meter
 	again  func() (*Input, error) // nil where the input can be read only once
@@ -42,10 +47,13 @@ type Input struct {
 }
 
 // File opens the trace at path, or on standard input where path is "-". A folder
-// is an LTTng trace, or holds several that belong together. The
-// error is that of the system where the file cannot be read, an *UnknownError
-// where it is no trace, and names path in each case.
-func File(path string, opts Options) (*Input, error) {
+// is an LTTng trace, or holds several that belong together, or the files of one
+// ETW trace. The error is that of the system where the file cannot be read, an
+// *UnknownError where it is no trace, and names path in each case.
+func File(path string, opts Options) (*Input, error) { return openFile(path, nil, opts) }
+
+// openFile opens the trace at path, which is made of the files with as well.
+func openFile(path string, with []string, opts Options) (*Input, error) {
 	if path == "-" {
 		return Reader(os.Stdin, "standard input", opts)
 	}
@@ -62,11 +70,11 @@ func File(path string, opts Options) (*Input, error) {
 		f.Close()
 		return folder(path, opts)
 	}
-	in := &Input{Name: path, meter: &meter{r: f}, file: f}
+	in := &Input{Name: path, with: with, meter: &meter{r: f}, file: f}
 	if fi.Mode().IsRegular() {
 		in.Size = fi.Size()
 		in.meter.at = f
-		in.again = func() (*Input, error) { return File(path, opts) }
+		in.again = func() (*Input, error) { return openFile(path, with, opts) }
 	}
 	return in.open(opts)
 }
@@ -132,6 +140,12 @@ func (in *Input) open(opts Options) (*Input, error) {
 		return nil, named(in.Name, err)
 	}
 	in.Compression = f.wrapping
+	if f.kind.class == etw && f.wrapping == "" && in.meter.at != nil {
+		if err := in.companions(&f); err != nil {
+			in.Close()
+			return nil, named(in.Name, err)
+		}
+	}
 	if in.Source, err = in.peeler.source(&f, opts); err != nil {
 		in.Close()
 		return nil, named(in.Name, err)

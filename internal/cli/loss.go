@@ -62,6 +62,19 @@ func unmerged(m *trace.Merged) string {
 	return strings.Join(parts, "; ")
 }
 
+// beside says which files beside an ETW trace are read with it, and which are not
+// although they are named as if they should.
+func beside(in *open.Input) string {
+	var parts []string
+	if n := in.Companions; len(n) > 0 {
+		parts = append(parts, "read together with "+strings.Join(n, ", "))
+	}
+	if n := in.Strangers; len(n) > 0 {
+		parts = append(parts, "left out, since of another recording or already in it: "+strings.Join(n, ", "))
+	}
+	return strings.Join(parts, "; ")
+}
+
 // incompleteText names the collections, the first and the last where they are
 // many.
 func incompleteText(numbers []uint32) string {

@@ -29,6 +29,7 @@ func (std *stdio) read(ctx context.Context, paths []string, opts open.Options) (
 	if err != nil {
 		return nil, &inputError{strings.Join(paths, " + "), err}
 	}
+	std.warn(in.Name, beside(in))
 	std.showing = std.progress(in)
 	return &reading{Source: in.Source, paths: paths, in: in, ctx: ctx, progress: std.showing}, nil
 }

@@ -1,0 +1,134 @@
+package open_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/open"
+)
+
+// partFile is a file like etwFile's of another session of the same recording.
+func partFile(us int64) []byte { return part(us, func(*etltest.Header) {}) }
+
+// mergedFile is one that a tool made of several.
+func mergedFile(us int64) []byte { return part(us, func(h *etltest.Header) { h.Mode |= 0x10000 }) }
+
+// anotherDay is a file like etwFile's of a session a day later.
+func anotherDay(us int64) []byte {
+	const day = 24 * 3600 * 10_000_000
+	return part(us, func(h *etltest.Header) { h.Start += day; h.End += day })
+}
+
+func part(us int64, change func(*etltest.Header)) []byte {
+	f := etltest.New()
+	e := etltest.Event{
+		Type: etltest.Event64, Time: f.Header.Time + 10*us, PID: 1, TID: 2,
+		Provider: etltest.Runtime, ID: 1, Version: 2, Payload: make([]byte, 26),
+	}
+	f.Header.Time += us // each session's first event is its own
+	f.Header.Start += us
+	change(&f.Header)
+	f.Buffer(0).Event(e)
+	return f.Bytes()
+}
+
+// TestCompanions opens ETW traces whose parts lie in files beside them.
+func TestCompanions(t *testing.T) {
+	parts := map[string][]byte{"x.etl": etwFile(1, 4), "x.kernel.etl": partFile(2), "x.clrRundown.etl": partFile(3)}
+	for _, c := range []struct {
+		name                  string
+		files                 map[string][]byte
+		open                  []string // "." is the folder
+		times                 string
+		companions, strangers string
+	}{
+		{name: "the main file", files: parts, open: []string{"x.etl"}, times: "1µs 2µs 3µs 4µs", companions: "x.clrRundown.etl x.kernel.etl"},
+		{name: "the folder", files: parts, open: []string{"."}, times: "1µs 2µs 3µs 4µs", companions: "x.clrRundown.etl x.kernel.etl"},
+		{name: "a part", files: parts, open: []string{"x.kernel.etl"}, times: "1.8µs"}, // since its own start
+		{name: "all, by name", files: parts, open: []string{"x.kernel.etl", "x.etl", "x.clrRundown.etl"}, times: "1µs 2µs 3µs 4µs"},
+		{name: "some, by name", files: parts, open: []string{"x.etl", "x.kernel.etl"}, times: "1µs 2µs 3µs 4µs", companions: "x.clrRundown.etl"},
+		{
+			name:  "other spellings",
+			files: map[string][]byte{"x.ETL": etwFile(1), "X.Kernel.Etl": partFile(2), "x.user1.etl": partFile(3), "x.other.etl": partFile(4), "y.kernel.etl": partFile(5), "x.kernel.txt": nil},
+			open:  []string{"x.ETL"}, times: "1µs 2µs 3µs", companions: "X.Kernel.Etl x.user1.etl",
+		},
+		{
+			name:  "left from another day",
+			files: map[string][]byte{"x.etl": etwFile(1), "x.kernel.etl": anotherDay(2), "x.user.etl": []byte("no trace")},
+			open:  []string{"x.etl"}, times: "1µs", strangers: "x.kernel.etl x.user.etl",
+		},
+		{
+			name:  "merged already",
+			files: map[string][]byte{"x.etl": mergedFile(1), "x.kernel.etl": partFile(2)},
+			open:  []string{"x.etl"}, times: "900ns", strangers: "x.kernel.etl",
+		},
+		{
+			name:  "the same twice",
+			files: map[string][]byte{"x.etl": etwFile(1)},
+			open:  []string{"x.etl", "x.etl"}, times: "1µs", // PID 1 is the first's
+		},
+		{
+			name:  "another day, by name",
+			files: map[string][]byte{"a.etl": etwFile(1), "b.etl": anotherDay(2), "a.kernel.etl": partFile(3)},
+			open:  []string{"a.etl", "b.etl"}, times: "1µs 3µs", companions: "a.kernel.etl", // PID 1 is a's
+		},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			for name, data := range c.files {
+				if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+					t.Fatal(err)
+				}
+			}
+			var paths []string
+			for _, name := range c.open {
+				paths = append(paths, filepath.Join(dir, name))
+			}
+			in, err := open.Files(paths, open.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := in.Reopen()
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, in := range []*open.Input{in, again} {
+				var times []string
+				for ev, err := range in.Source.Events() {
+					if err != nil {
+						t.Fatal(err)
+					}
+					times = append(times, ev.Time().String())
+				}
+				inDir := func(names []string) string {
+					return strings.ReplaceAll(strings.Join(names, " "), dir+string(filepath.Separator), "")
+				}
+				got := fmt.Sprintf("%s; %s; %s", strings.Join(times, " "), inDir(in.Companions), inDir(in.Strangers))
+				if want := fmt.Sprintf("%s; %s; %s", c.times, c.companions, c.strangers); got != want {
+					t.Errorf("got %q, want %q", got, want)
+				}
+				if err := in.Close(); err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+}
+
+// TestFolderOfTraces does not choose among the traces of a folder.
+func TestFolderOfTraces(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.etl", "a.kernel.etl", "b.etl"} {
+		if err := os.WriteFile(filepath.Join(dir, name), etwFile(1), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	_, err := open.File(dir, open.Options{})
+	if want := "a folder that holds a.etl, a.kernel.etl, b.etl; name one or several"; err == nil || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+}
