@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"slices"
 	"sync"
@@ -48,20 +47,35 @@ func List(ctx context.Context) []*Process {
 
 // Find finds the process with a PID and asks it what it is. The error is
 // ErrNoProcess, ErrNotDotnet, or why it cannot be reached.
+//
+// A process that does not answer as soon as those of a List do, and is not
+// stopped, may just be busy: it has the time that any command has.
 func Find(ctx context.Context, pid int) (*Process, error) {
 	f := newFinder()
-	all := f.find()
+	p := findIn(ctx, f.find(), pid)
+	if p == nil {
+		return nil, f.missing(pid)
+	}
+	if errors.Is(p.Err, ErrNoAnswer) {
+		p.ask(ctx, p.Client().timeout())
+	}
+	if p.Err != nil {
+		return nil, p.Err
+	}
+	return p, nil
+}
+
+// findIn asks the process of a PID what it is; nil if there is none. The number
+// in its own namespace may be all that is known of it.
+func findIn(ctx context.Context, all []*Process, pid int) *Process {
 	found := ask(ctx, only(all, func(p *Process) bool { return p.PID == pid }))
-	if len(found) == 0 { // its own number may be all that is known of it
+	if len(found) == 0 {
 		found = ask(ctx, only(all, func(p *Process) bool { return p.PID == 0 && p.InnerPID == pid }))
 	}
 	if len(found) == 0 {
-		return nil, fmt.Errorf("process %d: %w", pid, f.missing(pid))
+		return nil
 	}
-	if err := found[0].Err; err != nil {
-		return nil, fmt.Errorf("process %d: %w", pid, err)
-	}
-	return found[0], nil
+	return found[0]
 }
 
 func only(all []*Process, keep func(*Process) bool) []*Process {
@@ -74,7 +88,7 @@ func ask(ctx context.Context, all []*Process) []*Process {
 	var asking sync.WaitGroup
 	for _, p := range all {
 		if p.Address != "" && p.Err == nil {
-			asking.Go(func() { p.ask(ctx) })
+			asking.Go(func() { p.ask(ctx, listTimeout) })
 		}
 	}
 	asking.Wait()
@@ -95,9 +109,10 @@ func (p *Process) repeats(seen map[Cookie]bool) bool {
 	return known
 }
 
-// ask asks the process what it is.
-func (p *Process) ask(ctx context.Context) {
-	ctx, cancel := context.WithTimeout(ctx, listTimeout)
+// ask asks the process what it is, for a limited time.
+func (p *Process) ask(ctx context.Context, limit time.Duration) {
+	p.Err = nil
+	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	info, err := p.Client().Info(ctx)
 	switch {
