@@ -77,6 +77,9 @@ func (s *Session) rundown() error {
 	capture := s.p.shards[0].capture
 	for _, e := range events {
 		d := &s.p.kinds[e.EventKind()]
+		if !s.sink.carries(d) {
+			continue
+		}
 		err := s.writeEvent(capture, &trace.Event{
 			Desc: d, Ticks: s.p.now() - s.start, TID: capture, CPU: trace.UnknownCPU, Payload: e.Append(nil, d.Version, pointerSize),
 		})

@@ -81,8 +81,8 @@ type Session struct {
 	done    chan struct{}
 	once    sync.Once
 
-	writer *nettrace.Writer // of what follows: only the goroutine uses it
-	queues [numShards]queue
+	sink   sink
+	queues [numShards]queue // only the goroutine uses them
 
 	written map[*trace.Descriptor]uint64 // this and the next are to be read once done is closed
 	err     error
@@ -90,7 +90,7 @@ type Session struct {
 
 // Start starts a session that writes to w. Close ends it, and does not close w.
 func (p *Provider) Start(w io.Writer, opt SessionOptions) (*Session, error) {
-	return p.startSession(w, nil, opt)
+	return p.startSession(nil, opt, p.nettraceTo(w, opt.Version))
 }
 
 // Create starts a session that writes to a new file, or over an old one.
@@ -99,14 +99,31 @@ func (p *Provider) Create(name string, opt SessionOptions) (*Session, error) {
 	if err != nil {
 		return nil, err
 	}
-	s, err := p.startSession(f, f, opt)
-	if err != nil {
-		f.Close()
+	return p.startSession(f, opt, p.nettraceTo(f, opt.Version))
+}
+
+// nettraceTo returns what opens a .nettrace.
+func (p *Provider) nettraceTo(w io.Writer, version int) func(time.Time, int64) (sink, error) {
+	return func(now time.Time, ticks int64) (sink, error) {
+		nw, err := nettrace.NewWriter(w, nettrace.WriterOptions{
+			Version: version, Start: now, SyncTicks: ticks, PID: uint64(p.process.PID), PointerSize: pointerSize, CPUs: runtime.NumCPU(),
+		})
+		return nettraceSink{nw}, err
+	}
+}
+
+// startSession starts a session on the trace that open returns, given the time
+// and the clock's reading at its start. The file, if there is one, is closed
+// with the session, or if there is none.
+func (p *Provider) startSession(file *os.File, opt SessionOptions, open func(time.Time, int64) (sink, error)) (*Session, error) {
+	s, err := p.newSession(file, opt, open)
+	if err != nil && file != nil {
+		file.Close()
 	}
 	return s, err
 }
 
-func (p *Provider) startSession(w io.Writer, file *os.File, opt SessionOptions) (*Session, error) {
+func (p *Provider) newSession(file *os.File, opt SessionOptions, open func(time.Time, int64) (sink, error)) (*Session, error) {
 	buffer := cmp.Or(opt.BufferBytes, defaultBuffer)
 	s := &Session{
 		p:       p,
@@ -135,14 +152,11 @@ func (p *Provider) startSession(w io.Writer, file *os.File, opt SessionOptions) 
 	now := time.Now()
 	s.start = int64(now.Sub(p.base))
 	var err error
-	s.writer, err = nettrace.NewWriter(w, nettrace.WriterOptions{
-		Version: opt.Version, Start: now, SyncTicks: s.start, PID: uint64(p.process.PID), PointerSize: pointerSize, CPUs: runtime.NumCPU(),
-	})
-	if err != nil {
+	if s.sink, err = open(now, s.start); err != nil {
 		return nil, err
 	}
 	if err := p.attach(s); err != nil {
-		return nil, err
+		return nil, errors.Join(err, s.sink.close())
 	}
 	go s.run()
 	return s, nil
@@ -151,7 +165,7 @@ func (p *Provider) startSession(w io.Writer, file *os.File, opt SessionOptions) 
 // wants says whether an event is for the session (ep_session_provider_filter and
 // provider_compute_event_enable_mask in the runtime).
 func (s *Session) wants(d *trace.Descriptor) bool {
-	return slices.ContainsFunc(s.want, func(w Wanted) bool {
+	return s.sink.carries(d) && slices.ContainsFunc(s.want, func(w Wanted) bool {
 		return strings.EqualFold(w.Provider, d.Provider) &&
 			(d.Keywords == 0 || d.Keywords&w.Keywords != 0) && (d.Level == 0 || d.Level <= w.Level)
 	})
@@ -193,7 +207,7 @@ func (s *Session) run() {
 		}
 	}
 	s.leave()
-	s.err = errors.Join(s.err, s.closeFile())
+	s.err = errors.Join(cmp.Or(s.err, s.sink.close()), s.closeFile())
 }
 
 // finish writes what is left, and the end.
@@ -202,13 +216,13 @@ func (s *Session) finish() error {
 	err := s.drain(math.MaxInt64)
 	for i := range s.streams {
 		if n := s.streams[i].dropped; n > 0 {
-			s.writer.Lost(0, s.p.shards[i].capture, n)
+			s.sink.lost(s.p.shards[i].capture, n)
 		}
 	}
 	if err == nil && !s.opt.NoRundown {
 		err = s.rundown()
 	}
-	return errors.Join(cmp.Or(err, s.writer.Close()), s.closeFile())
+	return errors.Join(cmp.Or(err, s.sink.close()), s.closeFile())
 }
 
 // leave takes the session from the provider. Nobody waits for it any more.
@@ -244,7 +258,7 @@ func (s *Session) drain(until int64) error {
 			}
 		}
 	}
-	return s.writer.Flush()
+	return s.sink.flush()
 }
 
 // oldest returns the queue with the oldest event up to a time, and the time up
@@ -269,7 +283,7 @@ func (s *Session) oldest(until int64) (best *queue, ahead int64) {
 
 func (s *Session) write(q *queue) error {
 	if q.lost > 0 {
-		s.writer.Lost(0, q.capture, q.lost)
+		s.sink.lost(q.capture, q.lost)
 	}
 	return s.writeEvent(q.capture, &trace.Event{
 		Desc: s.p.descriptor(q.kind), Ticks: q.ticks - s.start, TID: q.thread, CPU: trace.UnknownCPU, Payload: q.payload,
@@ -279,8 +293,8 @@ func (s *Session) write(q *queue) error {
 // writeEvent writes an event. One that RaiseAt placed in the past, and that then
 // had to wait for room, can be too late: readers find it lost.
 func (s *Session) writeEvent(capture uint64, ev *trace.Event) error {
-	switch err := s.writer.Write(capture, ev); {
-	case errors.Is(err, nettrace.ErrLate):
+	switch err := s.sink.write(capture, ev); {
+	case errors.Is(err, ErrLate):
 		s.dropped.Add(1)
 	case err != nil:
 		return fmt.Errorf("emit: %w", err)

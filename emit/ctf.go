@@ -1,0 +1,90 @@
+package emit
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/ctf"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// CreateCTF starts a session that writes an LTTng trace: a zip as perfcollect
+// makes it where the name ends in .zip, which is written over an old one, else a
+// folder, which must be empty or not there yet. SessionOptions.Version has no
+// meaning.
+//
+// The trace has no ProcessInfo, which is not one of LTTng's events; its metadata
+// and the contexts of events tell the process. Of custom events it has those
+// whose fields have names that C allows.
+func (p *Provider) CreateCTF(name string, opt SessionOptions) (*Session, error) {
+	var file *os.File
+	start := func(w *ctf.Writer, err error) (sink, error) { return ctfSink{w}, err }
+	open := func(now time.Time, ticks int64) (sink, error) {
+		return start(ctf.CreateFolder(name, p.ctfOptions(now, ticks)))
+	}
+	if zip, ok := strings.CutSuffix(name, ".zip"); ok {
+		var err error
+		if file, err = os.Create(name); err != nil {
+			return nil, err
+		}
+		trace := strings.TrimSuffix(filepath.Base(zip), ".trace")
+		open = func(now time.Time, ticks int64) (sink, error) {
+			return start(ctf.NewZipWriter(file, trace, p.ctfOptions(now, ticks)))
+		}
+	}
+	return p.startSession(file, opt, open)
+}
+
+func (p *Provider) ctfOptions(start time.Time, ticks int64) ctf.WriterOptions {
+	host, _ := os.Hostname() // it may be unknown
+	return ctf.WriterOptions{
+		Start: start, SyncTicks: ticks, PointerSize: pointerSize, PID: uint64(p.process.PID),
+		Process: processName(p.process.CommandLine), Host: host, Describe: ctfClass,
+	}
+}
+
+// processName is the name of the program that a command line starts.
+func processName(commandLine string) string {
+	name, _, _ := strings.Cut(commandLine, " ")
+	if quoted, ok := strings.CutPrefix(commandLine, `"`); ok {
+		name, _, _ = strings.Cut(quoted, `"`)
+	}
+	return strings.TrimSuffix(name[strings.LastIndexAny(name, `/\`)+1:], ".exe")
+}
+
+// ctfClass is the tracepoint of an event of the runtime, or a custom event as
+// one.
+func ctfClass(d *trace.Descriptor) (ctf.EventClass, bool) {
+	if k := clr.KindOf(d.Provider, d.ID); k != clr.KindUnknown {
+		c, ok := k.Tracepoint(d.Version, pointerSize)
+		return ctf.EventClass(c), ok
+	}
+	c := ctf.EventClass{Name: d.Provider + ":" + d.Name, Fields: d.Fields}
+	return c, c.Check() == nil
+}
+
+// A ctfSink is a trace in the Common Trace Format, with one stream of what all
+// shards captured.
+type ctfSink struct{ w *ctf.Writer }
+
+func (s ctfSink) carries(d *trace.Descriptor) bool {
+	_, ok := ctfClass(d)
+	return ok
+}
+
+func (s ctfSink) write(_ uint64, ev *trace.Event) error {
+	err := s.w.Write(ev)
+	if errors.Is(err, ctf.ErrLate) {
+		return ErrLate
+	}
+	return err
+}
+
+func (s ctfSink) lost(_ uint64, n uint32) { s.w.Lost(n) }
+func (s ctfSink) flush() error            { return s.w.Flush() }
+func (s ctfSink) close() error            { return s.w.Close() }
+
