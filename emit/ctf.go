@@ -87,4 +87,3 @@ func (s ctfSink) write(_ uint64, ev *trace.Event) error {
 func (s ctfSink) lost(_ uint64, n uint32) { s.w.Lost(n) }
 func (s ctfSink) flush() error            { return s.w.Flush() }
 func (s ctfSink) close() error            { return s.w.Close() }
-
