@@ -82,6 +82,9 @@ func (s *Session) Stop(ctx context.Context) error {
 	return in.Close()
 }
 
+// Stopped says whether Stop was called, or Close before the trace's end.
+func (s *Session) Stopped() bool { return s.asked.Load() }
+
 // watch cancels when nothing was read for the time that the runtime has for an
 // answer, or a little after the end of the trace.
 func (s *Session) watch(ctx context.Context, cancel func()) {

@@ -1,20 +1,20 @@
 package cli
 
 import (
-	"context"
-	"errors"
+	"cmp"
 	"fmt"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-
-	"github.com/gctrail/gctrail/diag"
+	"github.com/spf13/pflag"
 )
 
 type collectOptions struct {
-	pid       processNumber
-	name      globValue
+	pids      processNumbers
+	names     globList
+	port      portValue
+	resume    choice
+	showIO    bool
 	profiles  choices
 	providers providerList
 	clrEvents keywordSet
@@ -33,17 +33,40 @@ func newCollectOptions() *collectOptions {
 		profiles: choices{kind: "NAME", of: profileNames()},
 		buffer:   256,
 		rundown:  choice{"", []string{"true", "false"}},
+		resume:   choice{"true", []string{"true", "false"}},
 		format:   choice{"NetTrace", []string{"NetTrace"}},
 	}
 }
 
 func (o *collectOptions) command(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "collect {-p PID | -n NAME}",
-		Short: "Trace a running .NET process",
-		Long: `collect has a running .NET process raise events and writes them to a .nettrace
-file, until Ctrl-C, until --duration is over, or until the process ends. Then it
-says what the garbage collector did in that time.
+		Use:   "collect {-p PID | -n NAME | --diagnostic-port PATH | -- COMMAND ARG...}",
+		Short: "Trace .NET processes, running or started by it",
+		Long: `collect has a .NET process raise events and writes them to a .nettrace file,
+until Ctrl-C, until --duration is over, or until the process ends. Then it says
+what the garbage collector did in that time.
+
+Which process:
+
+  -p 1234          the one with this id; several with commas
+  -n 'web*,api'    those with such names
+  -- COMMAND ARG   the command is started, and traced from before its first line
+                   on. Its input is that of gctrail; its output is seen with
+                   --show-child-io. Every .NET process that it starts is traced;
+                   with -n those with such names. The exit code is the command's.
+                   Ctrl-C ends both; so does --duration, with SIGTERM, and
+                   SIGKILL after 30 seconds.
+  --diagnostic-port PATH
+                   programs that are started with DOTNET_DiagnosticPorts=PATH in
+                   their environment wait until they are traced: all of them, or
+                   with -n those with such names. Ends when all have ended.
+  --diagnostic-port PATH,connect
+                   who listens at this socket: a runtime, or a router
+
+Each process has a file of its own, NAME_DATE_TIME.nettrace, here or in the
+folder that -o names; {name} and {pid} in -o stand for those of the process. A
+process that ends does not end what is collected from others. Where -o is one
+file, only the first process is collected from; the others go on without.
 
 The flags are those of dotnet-trace. Profiles:
 
@@ -59,18 +82,21 @@ The file is whole at any time: if the process or the collecting is killed, or th
 disk is full, it holds what was written until then, and every tool reads it.
 
 Exit codes: 0 done, also when the process was killed; 2 wrong usage; 3 the file
-could not be written; 4 no such process, several, or no permission; 5 the runtime
-is too old.`,
+could not be written; 4 no such process, or no permission; 5 the runtime is too
+old. With a command, its own; of several, the highest.`,
 		Example: `  gctrail collect -p 1234
-  gctrail collect -n 'web*' --duration 90s -o web.nettrace
+  gctrail collect -n 'web*' --duration 90s -o traces/
+  gctrail collect -- dotnet bin/app.dll --urls http://localhost:5000
   gctrail collect -p 1234 --profile gc-verbose --buffersize 512
   gctrail collect -p 1234 --providers Microsoft-Windows-DotNETRuntime:0x1:4 -o - | gctrail -`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return o.run(cmd, std) },
+		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args, std) },
 	}
 	flags := cmd.Flags()
-	flags.VarP(&o.pid, "process-id", "p", "the process with this id")
-	flags.VarP(&o.name, "name", "n", "the only process whose name matches, as in 'web*'")
+	flags.VarP(&o.pids, "process-id", "p", "the processes with these ids")
+	flags.VarP(&o.names, "name", "n", "the processes with such names, as in 'web*'")
+	flags.Var(&o.port, "diagnostic-port", "processes that dial this port, or connect to it; also --dport")
+	flags.Var(&o.resume, "resume-runtime", "let a process that waits at its start go on once it is traced")
+	flags.BoolVar(&o.showIO, "show-child-io", false, "show what the command writes")
 	flags.Var(&o.profiles, "profile", "sets of events, as above")
 	flags.Var(&o.providers, "providers", "events of these providers, each Name[:Keywords[:Level[:key=value;...]]] with hexadecimal keywords")
 	flags.Var(&o.clrEvents, "clrevents", "keywords of the runtime's events, as in gc+gchandle")
@@ -79,11 +105,15 @@ is too old.`,
 	flags.Var(&o.duration, "duration", "end after this time: dd:hh:mm:ss, or as in 90s")
 	flags.Var(&o.rundown, "rundown", "end with a list of all methods, or with nothing")
 	flags.Var(&o.format, "format", "of the file")
-	flags.StringVarP(&o.output, "output", "o", "", "write to this `file` (default NAME_DATE_TIME.nettrace); - is standard output")
+	flags.StringVarP(&o.output, "output", "o", "", "write to this `file` or folder (default NAME_DATE_TIME.nettrace); - is standard output")
+	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
+		return pflag.NormalizedName(cmp.Or(map[string]string{"dport": "diagnostic-port"}[name], name))
+	})
 	complete(cmd, "profile", o.profiles.of)
 	complete(cmd, "clrevents", keywordNames())
 	complete(cmd, "clreventlevel", levelNames)
 	complete(cmd, "rundown", o.rundown.of)
+	complete(cmd, "resume-runtime", o.resume.of)
 	complete(cmd, "format", o.format.of)
 	return cmd
 }
@@ -96,65 +126,60 @@ func profileHelp() string {
 	return b.String()
 }
 
-func (o *collectOptions) run(cmd *cobra.Command, std *stdio) error {
-	switch {
-	case (o.pid == 0) == (o.name == ""):
-		return usagef(cmd, "give either the process's id with -p or its name with -n")
-	case o.output == "-" && std.outTerm.is:
+func (o *collectOptions) run(cmd *cobra.Command, args []string, std *stdio) error {
+	if err := o.check(cmd, args); err != nil {
+		return err
+	}
+	if o.output == "-" && std.outTerm.is {
 		return usagef(cmd, "a trace is nothing for a terminal: send standard output elsewhere, or choose a file with -o")
 	}
 	config, ignored := o.config()
 	if ignored {
 		std.warn("gctrail", "--clrevents is ignored: the runtime's provider is in --providers or in the profile already")
 	}
-	ctx := cmd.Context()
-	process, err := o.target(ctx)
+	ctx, g := cmd.Context(), o.gathering(std, config)
+	switch {
+	case len(args) > 0:
+		return g.launch(ctx, args, o.showIO)
+	case o.port.Path != "" && !o.port.Connect:
+		return g.listen(ctx, o.port.Path)
+	}
+	processes, missed, err := o.targets(ctx)
 	if err != nil {
 		return err
 	}
-	session, err := process.Client().Collect(ctx, config)
-	if err != nil {
-		return refused(ctx, process, err)
+	if len(processes) > 1 && g.paths.single() {
+		return usagef(cmd, "%d processes match (%s), and -o is one file: give a folder, as in traces/, or put {pid} or {name} in it",
+			len(processes), titles(processes))
 	}
-	name := o.output
-	if name == "" {
-		name = defaultTraceName(process.Name, time.Now())
-	}
-	out, err := std.createTrace(name)
-	if err != nil {
-		return errors.Join(err, session.Close())
-	}
-	return o.capture(ctx, std, process, session, out)
+	g.fail(missed)
+	return g.gather(ctx, processes)
 }
 
-// capture reads the session to its end and says what was in it.
-func (o *collectOptions) capture(ctx context.Context, std *stdio, process *diag.Process, session *diag.Session, out *traceOutput) error {
-	c := newCapture(process, session, out)
-	std.warn("gctrail", fmt.Sprintf("collecting from %s to %s; Ctrl-C ends it", processTitle(process), out.name))
-	line := std.show(c.line)
-	if o.duration > 0 {
-		var cancel func()
-		ctx, cancel = context.WithTimeout(ctx, time.Duration(o.duration))
-		defer cancel()
+// check says what is wrong with the flags that tell which processes are meant.
+// What is behind -- is a command.
+func (o *collectOptions) check(cmd *cobra.Command, args []string) error {
+	dash := cmd.ArgsLenAtDash()
+	launches := dash >= 0
+	switch {
+	case dash < 0 && len(args) > 0 || dash > 0:
+		return usagef(cmd, "no arguments are taken, got %q: a running process is chosen with -p or -n, and a command to start comes behind --", args[0])
+	case launches && len(args) == 0:
+		return usagef(cmd, "there is no command behind --")
+	case launches && (len(o.pids) > 0 || o.port.Path != ""):
+		return usagef(cmd, "a command is started: -p and --diagnostic-port choose other processes")
+	case o.port.Path != "" && len(o.pids) > 0, o.port.Connect && len(o.names) > 0:
+		return usagef(cmd, "--diagnostic-port chooses the process: leave out -p and -n")
+	case len(o.pids) > 0 && len(o.names) > 0:
+		return usagef(cmd, "give either the ids of processes with -p or their names with -n")
+	case !launches && len(o.pids) == 0 && len(o.names) == 0 && o.port.Path == "":
+		return usagef(cmd, "say what to collect from: -p PID, -n NAME, --diagnostic-port PATH, or a command behind --; gctrail ps lists the .NET processes")
+	case o.showIO && !launches:
+		return usagef(cmd, "--show-child-io is for a command behind --")
+	case o.showIO && o.output == "-":
+		return usagef(cmd, "--show-child-io and -o - both write to standard output")
+	case len(o.pids) > 1 && newTracePaths(o.output).single():
+		return usagef(cmd, "several traces do not go into one file: give a folder with -o, as in traces/, or put {pid} or {name} in it")
 	}
-	err := c.run(ctx)
-	line.stop()
-	c.tell(std)
-	return err
-}
-
-// refused is the error of a runtime that was asked for a session.
-func refused(ctx context.Context, process *diag.Process, err error) error {
-	if ctx.Err() != nil {
-		return ctx.Err()
-	}
-	return &processError{processTitle(process), err}
-}
-
-// defaultTraceName is dotnet-trace's.
-func defaultTraceName(process string, now time.Time) string {
-	if process == "" {
-		process = "trace"
-	}
-	return process + now.Format("_20060102_150405") + ".nettrace"
+	return nil
 }

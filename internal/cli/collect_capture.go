@@ -158,10 +158,15 @@ func (c *capture) write(objects, end []byte) {
 
 // line tells how far the capture has come.
 func (c *capture) line(elapsed time.Duration) string {
-	seconds := int(elapsed / time.Second)
-	text := fmt.Sprintf("%d:%02d:%02d  %s", seconds/3600, seconds/60%60, seconds%60, units.Bytes(c.received.Load()))
+	text := clock(elapsed) + "  " + units.Bytes(c.received.Load())
 	if n := c.collections.Load(); n > 0 {
 		text += fmt.Sprintf("  %s, longest pause %s", plural(n, "collection", "collections"), units.Duration(time.Duration(c.longest.Load())))
 	}
 	return text
+}
+
+// clock writes a time as hours, minutes and seconds.
+func clock(d time.Duration) string {
+	seconds := int(d / time.Second)
+	return fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
 }

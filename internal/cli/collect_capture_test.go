@@ -351,27 +351,3 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
-
-func TestOnlyMatch(t *testing.T) {
-	all := []*diag.Process{
-		{PID: 1, Name: "web1"}, {PID: 2, Name: "web2"}, {PID: 3, Name: "db", Err: diag.ErrStopped}, {PID: 4, Name: "Mail"},
-	}
-	for pattern, want := range map[string]string{
-		"mail": "Mail 4",
-		"web?": "web?: 2 processes match (web1 1, web2 2), choose one with -p; gctrail ps lists the .NET processes",
-		"db":   "db 3: the process is stopped; let it go on: kill -CONT, or in its debugger",
-		"x*":   "x*: no such process; gctrail ps lists the .NET processes",
-	} {
-		glob := globValue(pattern)
-		p, err := onlyMatch(all, &glob)
-		got := ""
-		if err != nil {
-			got = err.Error()
-		} else {
-			got = processTitle(p)
-		}
-		if got != want || (err != nil && exitCodeOf(err) != exitNoProcess) {
-			t.Errorf("%s: %s, want %s", pattern, got, want)
-		}
-	}
-}

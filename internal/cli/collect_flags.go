@@ -4,24 +4,74 @@ import (
 	"errors"
 	"math"
 	"regexp"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
+
+	"github.com/gctrail/gctrail/diag"
 )
 
-// A processNumber is a flag that takes the id of a process; 0 is none.
-type processNumber int
+// processNumbers is a flag that takes ids of processes, with commas between them
+// or given several times.
+type processNumbers []int
 
-func (n *processNumber) Type() string { return "PID" }
+func (n *processNumbers) Type() string { return "PID,..." }
 
-func (n *processNumber) String() string { return "" }
+func (n *processNumbers) String() string { return "" }
 
-func (n *processNumber) Set(s string) error {
-	v, err := strconv.ParseInt(s, 10, 32)
-	if err != nil || v <= 0 {
-		return errors.New("a process id is a number above 0")
+func (n *processNumbers) Set(s string) error {
+	for part := range strings.SplitSeq(s, ",") {
+		v, err := strconv.ParseInt(strings.TrimSpace(part), 10, 32)
+		if err != nil || v <= 0 {
+			return errors.New("a process id is a number above 0")
+		}
+		if !slices.Contains(*n, int(v)) {
+			*n = append(*n, int(v))
+		}
 	}
-	*n = processNumber(v)
 	return nil
+}
+
+// globList is a flag that takes patterns for names, with commas between them or
+// given several times.
+type globList []globValue
+
+func (l *globList) Type() string { return "GLOB,..." }
+
+func (l *globList) String() string { return "" }
+
+func (l *globList) Set(s string) error {
+	for part := range strings.SplitSeq(s, ",") {
+		var g globValue
+		if part = strings.TrimSpace(part); part == "" {
+			return errors.New("a name is empty")
+		}
+		if err := g.Set(part); err != nil {
+			return err
+		}
+		*l = append(*l, g)
+	}
+	return nil
+}
+
+// matches says whether one of the patterns matches; without any, all names do.
+func (l *globList) matches(name string) bool {
+	return len(*l) == 0 || slices.ContainsFunc(*l, func(g globValue) bool { return g.matches(name) })
+}
+
+// A portValue is a flag that takes a diagnostic port; its path is empty where
+// none is given.
+type portValue struct{ diag.Port }
+
+func (p *portValue) Type() string { return "PATH[,listen|connect]" }
+
+func (p *portValue) String() string { return "" }
+
+func (p *portValue) Set(s string) error {
+	var err error
+	p.Port, err = diag.ParsePort(s)
+	return err
 }
 
 // A bufferSize is a flag that takes a size, at least 1: a runtime may die of a

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os/exec"
 	"strings"
 	"syscall"
 
@@ -117,6 +118,36 @@ func (e *outputError) Error() string {
 
 func (e *outputError) Unwrap() error { return e.err }
 
+// A childError is the exit code of a program that was started, if it is not 0.
+type childError struct {
+	name string
+	code int
+	hint string // empty where its output was shown
+}
+
+func (e *childError) Error() string { return fmt.Sprintf("%s: exit code %d%s", e.name, e.code, e.hint) }
+
+// A commandError says why a command could not be started, or traced.
+type commandError struct {
+	name string
+	err  error
+}
+
+func (e *commandError) Error() string {
+	err := e.err
+	if start, ok := errors.AsType[*exec.Error](err); ok {
+		err = start.Err
+	}
+	return e.name + ": " + reason(err)
+}
+
+func (e *commandError) Unwrap() error { return e.err }
+
+// A saidError is an error that was told when it happened.
+type saidError struct{ error }
+
+func (e *saidError) Unwrap() error { return e.error }
+
 // reason is the innermost cause of err, without the path that its message names
 // already.
 func reason(err error) string {
@@ -149,7 +180,8 @@ func (std *stdio) complain(err error) int {
 	for _, e := range flatten(err) {
 		c := exitCodeOf(e)
 		text := strings.ReplaceAll(e.Error(), "\n", " ")
-		if c != exitDone && c != exitInterrupted && text != last {
+		_, said := errors.AsType[*saidError](e)
+		if c != exitDone && c != exitInterrupted && text != last && !said {
 			fmt.Fprintf(std.err, "gctrail: %s\n", text)
 		}
 		last = text
@@ -179,7 +211,11 @@ func exitCodeOf(err error) int {
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage
 	}
+	if child, ok := errors.AsType[*childError](err); ok {
+		return child.code
+	}
 	_, ofProcess := errors.AsType[*processError](err)
+	_, ofCommand := errors.AsType[*commandError](err)
 	switch {
 	case errors.Is(err, syscall.EPIPE):
 		return exitDone // whoever read the output has enough
@@ -187,7 +223,7 @@ func exitCodeOf(err error) int {
 		return exitInterrupted
 	case unsupported(err), tooOld(err):
 		return exitUnsupported
-	case ofProcess:
+	case ofProcess, ofCommand:
 		return exitNoProcess
 	default:
 		return exitUnreadable

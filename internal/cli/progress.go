@@ -94,13 +94,17 @@ func (p *progress) show(line string) {
 }
 
 // erase makes room for other output on the terminal.
-func (p *progress) erase() {
+func (p *progress) erase() { p.aside(func() {}) }
+
+// aside has other output written in place of the line.
+func (p *progress) aside(write func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.shown {
 		fmt.Fprint(p.w, "\r\x1b[K")
 		p.shown = false
 	}
+	write()
 }
 
 // progressLine tells how far reading has come; size is 0 where unknown.

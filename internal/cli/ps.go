@@ -202,6 +202,9 @@ func problemOf(err error) string {
 	if connect, ok := errors.AsType[*diag.ConnectError](err); ok {
 		err = connect.Err
 	}
+	if listen, ok := errors.AsType[*diag.ListenError](err); ok {
+		err = listen.Err
+	}
 	return err.Error()
 }
 

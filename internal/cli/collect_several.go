@@ -1,0 +1,229 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+// A gathering collects from several processes at once: each has a session, a
+// capture and a file of its own. One that ends or fails does not end the others.
+type gathering struct {
+	std      *stdio
+	config   diag.Config
+	duration time.Duration // of each capture; 0 is without end
+	resume   bool          // processes that wait at their start
+	names    globList      // of the processes that are wanted
+	paths    *tracePaths
+	line     *progress
+	waiting  string        // what for, as long as there is nothing to show
+	idle     chan struct{} // has a value when the last that was busy is done
+
+	mu      sync.Mutex
+	busy    int       // processes that are being dealt with
+	begun   int       // traces
+	since   time.Time // the first of them
+	taken   bool      // the only file
+	over    int       // traces that ended because they were long enough
+	running []*capture
+	errs    []error
+}
+
+func (o *collectOptions) gathering(std *stdio, config diag.Config) *gathering {
+	return &gathering{
+		std: std, config: config, duration: time.Duration(o.duration), resume: o.resume.value != "false",
+		names: o.names, paths: newTracePaths(o.output), line: &progress{}, idle: make(chan struct{}, 1),
+	}
+}
+
+// gather collects from processes until all of them have ended or ctx is done.
+func (g *gathering) gather(ctx context.Context, processes []*diag.Process) error {
+	g.line = g.std.show(g.status)
+	for _, p := range processes {
+		g.deal(func() { g.collect(ctx, p) })
+	}
+	g.wait()
+	g.line.stop()
+	return g.worst()
+}
+
+// deal has something done in the background.
+func (g *gathering) deal(do func()) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.busy++
+	go func() {
+		do()
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		if g.busy--; g.busy == 0 {
+			select {
+			case g.idle <- struct{}{}:
+			default:
+			}
+		}
+	}()
+}
+
+// wait waits until everything is done.
+func (g *gathering) wait() {
+	for {
+		g.mu.Lock()
+		busy := g.busy
+		g.mu.Unlock()
+		if busy == 0 {
+			return
+		}
+		<-g.idle
+	}
+}
+
+// collect traces a process until it ends or ctx is done. A process that waits at
+// its start goes on when its trace is being read: the runtime writes the head of
+// the trace before it does anything else.
+func (g *gathering) collect(ctx context.Context, process *diag.Process) {
+	c, err := g.begin(ctx, process)
+	if err != nil {
+		g.release(process.Client(), processTitle(process))
+		g.fail(err)
+		return
+	}
+	g.deal(func() { g.release(process.Client(), processTitle(process)) })
+	g.follow(ctx, c)
+}
+
+// begin starts a session and makes its file.
+func (g *gathering) begin(ctx context.Context, process *diag.Process) (*capture, error) {
+	session, err := process.Client().Collect(ctx, g.config)
+	if err != nil {
+		return nil, refused(ctx, process, err)
+	}
+	out, err := g.create(process)
+	if err != nil {
+		g.release(process.Client(), processTitle(process))
+		return nil, errors.Join(err, session.Close())
+	}
+	return g.started(process, session, out), nil
+}
+
+// started is a capture that begins.
+func (g *gathering) started(process *diag.Process, session *diag.Session, out *traceOutput) *capture {
+	c := newCapture(process, session, out)
+	g.mu.Lock()
+	if g.begun++; g.begun == 1 {
+		g.since = time.Now()
+	}
+	g.running = append(g.running, c)
+	ends := ""
+	if g.begun == 1 {
+		ends = "; Ctrl-C ends it"
+	}
+	g.mu.Unlock()
+	g.say(fmt.Sprintf("collecting from %s to %s%s", processTitle(process), out.name, ends))
+	return c
+}
+
+// refused is the error of a runtime that was asked for a session.
+func refused(ctx context.Context, process *diag.Process, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &processError{processTitle(process), err}
+}
+
+func (g *gathering) create(process *diag.Process) (*traceOutput, error) {
+	g.mu.Lock()
+	path := g.paths.next(process, time.Now())
+	g.mu.Unlock()
+	if err := g.paths.makeFolder(); err != nil {
+		return nil, err
+	}
+	return g.std.createTrace(path)
+}
+
+// follow reads a trace to its end, and says what was in it.
+func (g *gathering) follow(ctx context.Context, c *capture) {
+	limited := ctx
+	if g.duration > 0 {
+		var cancel func()
+		limited, cancel = context.WithTimeout(ctx, g.duration)
+		defer cancel()
+	}
+	err := c.run(limited)
+	g.mu.Lock()
+	g.running = slices.DeleteFunc(g.running, func(other *capture) bool { return other == c })
+	if err == nil && ctx.Err() == nil && c.session.Stopped() {
+		g.over++
+	}
+	g.mu.Unlock()
+	g.line.aside(func() { c.tell(g.std) })
+	g.fail(err)
+}
+
+// release lets a process go on that waits at its start, and does no harm to
+// others. It is not kept from that by an interruption.
+func (g *gathering) release(runtime *diag.Client, title string) {
+	if !g.resume {
+		return
+	}
+	err := runtime.Resume(context.Background())
+	if err != nil && !tooOld(err) && !errors.Is(err, diag.ErrHungUp) {
+		g.say(fmt.Sprintf("%s may still wait at its start: %s", title, problemOf(err)))
+	}
+}
+
+// say writes a line beside the progress.
+func (g *gathering) say(text string) {
+	g.line.aside(func() { g.std.warn("gctrail", text) })
+}
+
+// fail tells of an error, if there is one, at once: what else is collected may
+// go on for long.
+func (g *gathering) fail(err error) {
+	g.line.aside(func() { g.std.complain(err) })
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	for _, e := range flatten(err) {
+		g.errs = append(g.errs, &saidError{e})
+	}
+}
+
+// worst joins the errors that there were, the highest exit code first.
+func (g *gathering) worst() error {
+	slices.SortStableFunc(g.errs, func(a, b error) int { return exitCodeOf(b) - exitCodeOf(a) })
+	return errors.Join(g.errs...)
+}
+
+// status is the line of progress.
+func (g *gathering) status(time.Duration) string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	elapsed := time.Since(g.since)
+	switch len(g.running) {
+	case 0:
+		return g.waiting
+	case 1:
+		return g.running[0].line(elapsed)
+	}
+	var bytes, collections, longest int64
+	var slowest *capture
+	for _, c := range g.running {
+		bytes += c.received.Load()
+		collections += c.collections.Load()
+		if pause := c.longest.Load(); slowest == nil || pause > longest {
+			slowest, longest = c, pause
+		}
+	}
+	text := fmt.Sprintf("%s  %d processes, %s", clock(elapsed), len(g.running), units.Bytes(bytes))
+	if collections > 0 {
+		text += fmt.Sprintf("  %s, longest pause %s in %s", plural(collections, "collection", "collections"),
+			units.Duration(time.Duration(longest)), processTitle(slowest.process))
+	}
+	return text
+}
