@@ -7,7 +7,7 @@ import (
 const (
 	// window is how much of a buffer is kept uncompressed at a time. It holds any
 	// event, whose size has 16 bits, and what a match can reach back.
-	window = 256 << 10
+	window = 128 << 10
 	// chunk is how much of compressed input is read at a time.
 	chunk = 64 << 10
 )
@@ -32,6 +32,8 @@ type batch struct {
 	x     xpress
 	err   error // why the rest could not be had
 	ready chan struct{}
+
+	follower *batch // the stretch after this one, where it is being loaded
 
 	items []item // in order of time
 	next  int    // item to be merged

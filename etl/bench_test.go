@@ -16,13 +16,13 @@ func repeated(b *testing.B, compress bool) ([]byte, int64) {
 	const times = 8
 	src := packed(b)
 	var plain, out bytes.Buffer
-	if err := etltest.Repeat(&plain, src, times, false); err != nil {
+	if err := etltest.Repeat(&plain, src, etltest.Repetition{Times: times}); err != nil {
 		b.Fatal(err)
 	}
 	if !compress {
 		return plain.Bytes(), int64(plain.Len())
 	}
-	if err := etltest.Repeat(&out, src, times, true); err != nil {
+	if err := etltest.Repeat(&out, src, etltest.Repetition{Times: times, Compress: true}); err != nil {
 		b.Fatal(err)
 	}
 	b.ReportMetric(float64(plain.Len())/float64(out.Len()), "ratio")
@@ -71,6 +71,9 @@ func BenchmarkEventsWithStacks(b *testing.B) { benchmark(b, false, all, etl.Opti
 func BenchmarkCollections(b *testing.B) {
 	benchmark(b, false, collections, etl.Options{Want: gc.Wants})
 }
+
+// The packed ones are faster with -cpu 2 than with -cpu 1. Add -count 2: package
+// testing runs the first with all processors, whatever -cpu says.
 
 func BenchmarkPackedHeaderWalk(b *testing.B) { benchmark(b, true, all, etl.Options{Want: none}) }
 

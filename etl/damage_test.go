@@ -66,7 +66,7 @@ func damageFixtures(t *testing.T) map[string]damageFixture {
 	data := packed(t)
 	data = data[:starts(data)[buffers]]
 	var unpacked bytes.Buffer
-	if err := etltest.Repeat(&unpacked, data, 1, false); err != nil {
+	if err := etltest.Repeat(&unpacked, data, etltest.Repetition{Times: 1}); err != nil {
 		t.Fatal(err)
 	}
 	fixtures := map[string]damageFixture{}

@@ -9,9 +9,11 @@ import (
 	"github.com/gctrail/gctrail/internal/etltest"
 )
 
-// TestLarge writes plain.etl and packed.etl, of 200 MB and more before they are
-// compressed, to the folder that GCTRAIL_LARGE names: inputs to measure the whole
-// program with. Where GCTRAIL_LARGE_FROM names a trace, they are made of that.
+// TestLarge writes files of 200 MB and more before they are compressed to the
+// folder that GCTRAIL_LARGE names, inputs to measure the whole program with:
+// plain.etl and packed.etl, and of 64 processors with buffers of 1 MiB wide.etl
+// and widepacked.etl. Where GCTRAIL_LARGE_FROM names a trace, they are made of
+// that.
 func TestLarge(t *testing.T) {
 	dir := os.Getenv("GCTRAIL_LARGE")
 	if dir == "" {
@@ -26,13 +28,20 @@ func TestLarge(t *testing.T) {
 	}
 	const size = 200 << 20
 	times := size/(64<<10*len(starts(src))) + 1
-	for name, compress := range map[string]bool{"plain.etl": false, "packed.etl": true} {
+	const lanes, mib = 8, 1 << 20 // src has 8 processors
+	wide := (times + lanes - 1) / lanes * lanes
+	for name, r := range map[string]etltest.Repetition{
+		"plain.etl":      {Times: times},
+		"packed.etl":     {Times: times, Compress: true},
+		"wide.etl":       {Times: wide, Lanes: lanes, BufferSize: mib},
+		"widepacked.etl": {Times: wide, Lanes: lanes, BufferSize: mib, Compress: true},
+	} {
 		f, err := os.Create(filepath.Join(dir, name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		w := bufio.NewWriter(f)
-		if err := etltest.Repeat(w, src, times, compress); err != nil {
+		if err := etltest.Repeat(w, src, r); err != nil {
 			t.Fatal(err)
 		}
 		if err := w.Flush(); err != nil {

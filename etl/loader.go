@@ -14,7 +14,7 @@ const (
 )
 
 // A loader loads the first stretch of each entry of an index, in its order and
-// ahead of its use.
+// ahead of its use, and the stretches that follow.
 type loader struct {
 	files   []*file
 	entries []entry // not asked for yet
@@ -59,13 +59,10 @@ func anyCompressed(entries []entry) bool {
 	return false
 }
 
-// stop ends the workers.
+// stop ends the workers, which finish what they were given.
 func (l *loader) stop() {
 	if l.jobs == nil {
 		return
-	}
-	for _, b := range l.ahead {
-		<-b.ready
 	}
 	close(l.jobs)
 	l.workers.Wait()
@@ -100,8 +97,23 @@ func (l *loader) next() *batch {
 	return b
 }
 
+// prefetch begins to load the stretch that follows b, whose events were walked.
+func (l *loader) prefetch(b *batch) {
+	if l.jobs == nil {
+		return
+	}
+	b.follower = l.batch()
+	b.follower.follow(b)
+	l.jobs <- b.follower
+}
+
 // after is the stretch that follows b.
 func (l *loader) after(b *batch) *batch {
+	if n := b.follower; n != nil {
+		b.follower = nil
+		<-n.ready
+		return n
+	}
 	n := l.batch()
 	n.follow(b)
 	n.load(l.scratch)

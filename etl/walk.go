@@ -20,6 +20,9 @@ func (r *Reader) take(b *batch) {
 		default:
 			r.damaged(b, "buffer", b.err)
 		}
+		if b.rest > 0 {
+			r.loader.prefetch(b)
+		}
 		if len(b.items) > 0 {
 			b.held = len(b.items)
 			r.pending += b.cost()

@@ -6,21 +6,39 @@ import (
 	"io"
 )
 
+// A Repetition says how a file is made larger.
+type Repetition struct {
+	Times    int
+	Compress bool // the buffers
+	// Lanes is how many repetitions are at the same time, each on processors of
+	// its own; 0 is one. It divides Times.
+	Lanes int
+	// BufferSize is that of the buffers; 0 leaves it.
+	BufferSize uint32
+}
+
 // Repeat writes a file that is the file src several times over, one after the
-// other: each time with process ids, time stamps and sequence numbers of its
-// own, so that no collection comes twice. src is one of a session whose buffers
-// are sound; the buffers written are compressed or not, as is asked for.
-func Repeat(w io.Writer, src []byte, times int, compress bool) error {
+// other or side by side: each time with process ids, time stamps and sequence
+// numbers of its own, so that no collection comes twice. src is one of a session
+// whose buffers are sound.
+func Repeat(w io.Writer, src []byte, r Repetition) error {
 	buffers, err := split(src)
 	if err != nil {
 		return err
 	}
 	head := bytes.Clone(src[:le.Uint32(src)])
 	p := head[bufferHeader+0x20:]
-	le.PutUint32(p[0x24:], uint32(1+times*(len(buffers)-1))) // BuffersWritten
+	if r.BufferSize > 0 {
+		le.PutUint32(p, r.BufferSize)
+		buffers = join(buffers, int(r.BufferSize))
+	}
+	lanes := max(r.Lanes, 1)
+	cpus := le.Uint32(p[0x0c:])
+	le.PutUint32(p[0x0c:], cpus*uint32(lanes))
+	le.PutUint32(p[0x24:], uint32(1+r.Times*(len(buffers)-1))) // BuffersWritten
 	const modeCompressed, xpress = 0x04000000, 3
 	le.PutUint32(p[0x20:], le.Uint32(p[0x20:])&^modeCompressed)
-	if compress {
+	if r.Compress {
 		le.PutUint32(p[0x20:], le.Uint32(p[0x20:])|modeCompressed)
 		le.PutUint32(head[0x2c:], xpress)
 	}
@@ -29,22 +47,42 @@ func Repeat(w io.Writer, src []byte, times int, compress bool) error {
 	}
 	grid := le.Uint32(p)
 	first, last := span(buffers)
-	for i := range times {
-		s := shift{time: int64(i) * (last - first + 1), pid: uint32(i) * 100_000}
+	for turn := range r.Times / lanes {
 		for j, b := range buffers[1:] {
-			c := Buffer{
-				CPU: b.CPU, Seq: b.Seq + uint64(i*len(buffers)), size: grid, compress: compress,
-				events: s.events(bytes.Clone(b.events)),
-			}
-			if i == times-1 && j == len(buffers)-2 {
-				c.Flags = FlushMarker
-			}
-			if _, err := w.Write(c.appendTo(nil, false)); err != nil {
-				return err
+			for lane := range lanes {
+				i := turn*lanes + lane
+				s := shift{time: int64(turn) * (last - first + 1), pid: uint32(i) * 100_000}
+				c := Buffer{
+					CPU: b.CPU + uint16(lane)*uint16(cpus), Seq: (b.Seq+uint64(turn*len(buffers)))*uint64(lanes) + uint64(lane),
+					size: grid, compress: r.Compress, events: s.events(bytes.Clone(b.events)),
+				}
+				if i == r.Times-1 && j == len(buffers)-2 {
+					c.Flags = FlushMarker
+				}
+				if _, err := w.Write(c.appendTo(nil, false)); err != nil {
+					return err
+				}
 			}
 		}
 	}
 	return nil
+}
+
+// join makes buffers of up to size bytes: of those of one processor that follow
+// one another.
+func join(buffers []Buffer, size int) []Buffer {
+	joined := buffers[:1:1]
+	open := make(map[uint16]int) // by processor, in joined
+	for _, b := range buffers[1:] {
+		i, ok := open[b.CPU]
+		if !ok || bufferHeader+len(joined[i].events)+len(b.events) > size {
+			open[b.CPU] = len(joined)
+			joined = append(joined, b)
+			continue
+		}
+		joined[i].Raw(b.events)
+	}
+	return joined
 }
 
 // split is the buffers of a file.
