@@ -20,11 +20,12 @@ type batch struct {
 	ask       *kind // that the reader is to define, after the events
 }
 
-// An item is one event.
+// An item is one event. It has no pointers, so that it costs the garbage
+// collector nothing.
 type item struct {
-	kind        *kind
 	ticks       int64
 	pid, tid    uint64
+	kind        uint32 // index in the Reader's kinds
 	off, end    uint32 // of the payload
 	cpu         uint32
 	pointerSize uint8
@@ -48,10 +49,6 @@ const (
 	batchData  = 128 << 10
 	batches    = 4 // one being filled, one in use, two between them
 )
-
-func (b *batch) full() bool {
-	return len(b.items) >= batchItems || len(b.data) >= batchData
-}
 
 // skip counts an event that is not wanted.
 func (b *batch) skip(k *kind) {
@@ -115,7 +112,6 @@ func (q *queue) recycle(b *batch) {
 	if cap(data) > 4*batchData {
 		data = nil
 	}
-	clear(b.items)
 	*b = batch{items: b.items[:0], data: data, skipped: b.skipped[:0], processes: b.processes[:0]}
 	q.used <- b
 }

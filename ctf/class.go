@@ -49,6 +49,7 @@ type eventClass struct {
 	payload plan
 	kind    *kind
 	part    part
+	bare    bool  // planned, and without a context of its own
 	err     error // why such events cannot be read
 }
 
@@ -59,7 +60,8 @@ type kind struct {
 	fields     []trace.Field // as the tracepoint has them
 
 	desc  *trace.Descriptor
-	known bool // to Options.Resolve
+	index uint32 // among the Reader's kinds
+	known bool   // to Options.Resolve
 	want  bool
 
 	count   uint64 // the reader's
@@ -161,8 +163,9 @@ func (m *merger) prepare(s *streamClass, c *eventClass) {
 		return
 	}
 	p.wanted = referredTo(c.meta.Payload)
-	p.wire, p.counts, p.described = true, c.kind.desc.Fields != nil, described
+	p.wire, p.counts, p.described = c.kind.want, c.kind.desc.Fields != nil, described
 	c.payload, c.err = p.plan(tsdl.Payload, c.meta.Payload)
+	c.bare = c.err == nil && c.context == nil
 	s.slots = max(s.slots, p.slots)
 	if p.lowest <= s.outer {
 		s.quick = nil // it keeps no values for others to refer to

@@ -29,10 +29,10 @@ type decoder struct {
 	pos   int    // in bits
 	end   int    // in bits: of buf, or of the packet's content
 	fail  failure
+	mute  bool // put out nothing
 	slots []uint64
-	out   []byte // the payload
-	emit  bool   // write it
-	work  int    // nodes that were run
+	out   *output
+	work  int // nodes that were run
 
 	roles [numRoles]uint64
 	seen  uint32                  // roles with a value, as bits
@@ -40,6 +40,9 @@ type decoder struct {
 	width int                     // bits of the counter of discarded events
 	spans [2]struct{ off, n int } // of the trace's UUID and the process's name, in bytes
 }
+
+// An output is what decoders put payloads in, one behind the other.
+type output struct{ data []byte }
 
 func (d *decoder) has(r role) bool { return d.seen&(1<<r) != 0 }
 
@@ -49,51 +52,46 @@ func (d *decoder) run(nodes []node) bool {
 	for i := range nodes {
 		n := &nodes[i]
 		pos := (d.pos + n.mask) &^ n.mask
+		if n.op == opBytes {
+			end := pos + n.size
+			if end > d.end {
+				return d.failed(failShort)
+			}
+			d.pos = end
+			if n.width > 0 && !d.mute {
+				d.out.data = append(d.out.data, d.buf[pos>>3:end>>3]...)
+			}
+			continue
+		}
 		if pos > d.end {
 			return d.failed(failShort)
 		}
 		d.pos = pos
-		switch n.op {
-		case opInt:
-			if !d.integer(n) {
-				return false
-			}
-		case opCopy:
-			if n.dynamic || n.role > 0 {
-				if !d.copied(n) {
-					return false
-				}
-				break
-			}
-			if n.count > uint64(d.end-pos)>>3 {
-				return d.failed(failShort)
-			}
-			d.pos = pos + int(n.count)<<3
-			if n.width > 0 && d.emit {
-				d.out = append(d.out, d.buf[pos>>3:d.pos>>3]...)
-			}
-		case opAlign:
-		case opVarInt:
-			if !d.varInt(n) {
-				return false
-			}
-		case opString:
-			if !d.text(n) {
-				return false
-			}
-		case opText:
-			if !d.boundedText(n) {
-				return false
-			}
-		case opLoop:
-			if !d.loop(n) {
-				return false
-			}
-		case opChoose:
-			if !d.choose(n) {
-				return false
-			}
+		if !d.step(n) {
+			return false
 		}
+	}
+	return true
+}
+
+// step does what a node says that is not opBytes, from the position on that it
+// is aligned to.
+func (d *decoder) step(n *node) bool {
+	switch n.op {
+	case opInt:
+		return d.integer(n)
+	case opCopy:
+		return d.copied(n)
+	case opVarInt:
+		return d.varInt(n)
+	case opString:
+		return d.text(n)
+	case opText:
+		return d.boundedText(n)
+	case opLoop:
+		return d.loop(n)
+	case opChoose:
+		return d.choose(n)
 	}
 	return true
 }
@@ -127,8 +125,8 @@ func (d *decoder) integer(n *node) bool {
 		v = uint64(int64(v<<(64-n.size)) >> (64 - n.size))
 	}
 	d.store(n, v)
-	if n.width > 0 && d.emit {
-		d.out = appendUint(d.out, v, n.width)
+	if n.width > 0 && !d.mute {
+		d.out.data = appendUint(d.out.data, v, n.width)
 	}
 	return true
 }
@@ -217,12 +215,12 @@ func (d *decoder) span(n *node, off, count int) {
 
 func (d *decoder) copied(n *node) bool {
 	b, ok := d.bytes(n)
-	if ok && n.width > 0 && d.emit {
+	if ok && n.width > 0 && !d.mute {
 		if n.counted {
 			b = b[:min(len(b), maxCount)]
-			d.out = binary.LittleEndian.AppendUint16(d.out, uint16(len(b)))
+			d.out.data = binary.LittleEndian.AppendUint16(d.out.data, uint16(len(b)))
 		}
-		d.out = append(d.out, b...)
+		d.out.data = append(d.out.data, b...)
 	}
 	return ok
 }
@@ -251,8 +249,8 @@ func (d *decoder) varInt(n *node) bool {
 		}
 	}
 	d.store(n, v)
-	if n.width > 0 && d.emit {
-		d.out = appendUint(d.out, v, n.width)
+	if n.width > 0 && !d.mute {
+		d.out.data = appendUint(d.out.data, v, n.width)
 	}
 	return true
 }
@@ -267,26 +265,26 @@ const (
 // loop reads the elements of an array. All must take space: what takes none
 // could be there any number of times.
 func (d *decoder) loop(n *node) bool {
-	count, emit := d.length(n), d.emit
+	count, mute := d.length(n), d.mute
 	from, work := d.pos, d.work
-	if n.counted && emit {
-		d.out = binary.LittleEndian.AppendUint16(d.out, uint16(min(count, maxCount)))
+	if n.counted && !mute {
+		d.out.data = binary.LittleEndian.AppendUint16(d.out.data, uint16(min(count, maxCount)))
 	}
 	for i := range count {
 		if n.counted && i == maxCount {
-			d.emit = false
+			d.mute = true
 		}
 		pos := d.pos
 		if !d.run(n.kids) {
-			d.emit = emit
+			d.mute = mute
 			return false
 		}
-		if d.pos == pos || d.work-work > maxWork+workPerBit*(d.pos-from) || len(d.out) > maxPayload {
-			d.emit = emit
+		if d.pos == pos || d.work-work > maxWork+workPerBit*(d.pos-from) || len(d.out.data) > maxPayload {
+			d.mute = mute
 			return d.failed(failEndless)
 		}
 	}
-	d.emit = emit
+	d.mute = mute
 	return true
 }
 

@@ -1,5 +1,7 @@
 package ctf
 
+import "math"
+
 // A streamHeap has the stream with the earliest event first; of equal times,
 // the one that was found first.
 type streamHeap []*stream
@@ -29,6 +31,15 @@ func (h *streamHeap) pop() {
 	q[0], q[last] = q[last], nil
 	*h = q[:last]
 	h.down()
+}
+
+// second is the time of the earliest event of all streams but the first.
+func (h streamHeap) second() int64 {
+	t := int64(math.MaxInt64)
+	for _, s := range h[1:min(len(h), 3)] {
+		t = min(t, s.time)
+	}
+	return t
 }
 
 // down restores the order after the first stream went on.

@@ -31,7 +31,8 @@ type merger struct {
 
 	queue   *queue
 	batch   *batch
-	stopped bool // nobody wants more
+	out     output // the batch's data
+	stopped bool   // nobody wants more
 
 	loss      trace.Loss
 	changed   bool  // loss has, since the last batch
@@ -101,7 +102,8 @@ func (m *merger) describe(of *member) {
 func (m *merger) run(q *queue) {
 	defer close(q.full)
 	defer m.close()
-	m.queue, m.batch = q, q.empty()
+	m.queue = q
+	m.refill()
 	for _, s := range m.streams {
 		if s.next() {
 			m.heap.push(s)
@@ -109,25 +111,44 @@ func (m *merger) run(q *queue) {
 	}
 	m.begin()
 	for len(m.heap) > 0 && !m.stopped {
-		s := m.heap[0]
-		m.take(s)
-		if s.next() {
+		if m.drain(m.heap[0], m.heap.second()) {
 			m.heap.down()
 		} else {
 			m.heap.pop()
 			m.settle()
-		}
-		if m.batch.full() {
-			m.flush()
 		}
 	}
 	m.end()
 	m.flush()
 }
 
-// flush hands over the batch, and begins another one.
+// drain takes the events of a stream that are earlier than those of the others,
+// and one more. It returns false at the end of the stream.
+func (m *merger) drain(s *stream, others int64) bool {
+	for {
+		m.take(s)
+		if m.full() {
+			m.flush()
+		}
+		if !s.next() {
+			return false
+		}
+		if s.time >= others || m.stopped {
+			return true
+		}
+	}
+}
+
+// full says whether the batch has enough.
+func (m *merger) full() bool {
+	b := m.batch
+	return len(b.items) >= batchItems || len(m.out.data) >= batchData || b.read >= batchRead
+}
+
+// flush hands over the batch and begins another one.
 func (m *merger) flush() {
 	b := m.batch
+	b.data = m.out.data
 	if m.changed {
 		loss := m.loss.Clone()
 		b.loss, m.changed = &loss, false
@@ -140,7 +161,13 @@ func (m *merger) flush() {
 		b.last = m.since(m.emitted)
 	}
 	m.stopped = !m.queue.put(b)
+	m.refill()
+}
+
+// refill begins another batch.
+func (m *merger) refill() {
 	m.batch = m.queue.empty()
+	m.out.data = m.batch.data
 }
 
 // define asks the reader about a new kind of event.
@@ -188,9 +215,9 @@ func (m *merger) begin() {
 // read.
 func (m *merger) take(s *stream) {
 	e, b := s.event, m.batch
-	off := len(b.data)
+	off := len(m.out.data)
 	b.read++
-	if !s.payload(&b.data, e.kind.want) {
+	if !s.payload() {
 		return
 	}
 	late := s.time < m.emitted
@@ -207,7 +234,7 @@ func (m *merger) take(s *stream) {
 		return
 	}
 	b.items = append(b.items, item{
-		kind: e.kind, ticks: s.time - m.start, pid: s.pid, tid: s.tid, off: uint32(off), end: uint32(len(b.data)),
+		kind: e.kind.index, ticks: s.time - m.start, pid: s.head.pid, tid: s.head.tid, off: uint32(off), end: uint32(len(m.out.data)),
 		cpu: s.packet.cpu, pointerSize: uint8(s.member.pointerSize), late: late,
 	})
 }
@@ -225,24 +252,24 @@ const maxParts = 1 << 10
 // other. The part at hand is in the batch from off on. It returns false where a
 // part is missing.
 func (m *merger) join(s *stream, off int) bool {
-	b := m.batch
-	key := partKey{s.event.kind, s.pid, s.tid}
+	key := partKey{s.event.kind, s.head.pid, s.head.tid}
+	payload := m.out.data[off:]
 	first, ok := m.parts[key]
 	if s.event.part == firstPart {
 		if ok || len(m.parts) < maxParts {
-			m.parts[key] = append(first[:0], b.data[off:]...)
+			m.parts[key] = append(first[:0], payload...)
 		}
-		b.data = b.data[:off]
+		m.out.data = m.out.data[:off]
 		return false
 	}
 	if !ok {
 		m.partial = true
 		m.lost(0, s.time, s.time)
-		b.data = b.data[:off]
+		m.out.data = m.out.data[:off]
 		return false
 	}
 	delete(m.parts, key)
-	b.data = slices.Insert(b.data, off, first...)
+	m.out.data = slices.Insert(m.out.data, off, first...)
 	return true
 }
 

@@ -62,7 +62,7 @@ func (s *stream) open() error {
 func (s *stream) readHeader() error {
 	d, m := &s.dec, s.member
 	d.buf, d.pos, d.end = s.window.buf, 0, 8*len(s.window.buf)
-	d.seen, d.fail, d.emit = 0, noFailure, false
+	d.seen, d.fail = 0, noFailure
 	d.grow(m.slots)
 	if !d.run(m.header) {
 		return d.error()

@@ -11,6 +11,7 @@ type op uint8
 
 const (
 	opInt    op = iota // an integer or a float of size bits
+	opBytes            // size bits as they are, always whole bytes
 	opCopy             // count bytes as they are
 	opAlign            // pass over bits
 	opVarInt           // LEB128
@@ -420,28 +421,46 @@ func fused(nodes plan) plan {
 			continue
 		}
 		if n.plain() {
-			n = node{op: opCopy, mask: 7, size: 8, width: n.width, count: uint64(n.size / 8)}
-			if last := len(out) - 1; last >= 0 && out[last].fusible() && (out[last].width == 0) == (n.width == 0) {
-				out[last].count += n.count
+			n = node{op: opBytes, mask: 7, size: n.bits(), width: min(n.width, 1)}
+		}
+		if last := len(out) - 1; last >= 0 && out[last].op == opBytes {
+			if n.op == opAlign && n.mask <= 7 {
 				continue
 			}
-		}
-		if n.op == opAlign && n.mask <= 7 && len(out) > 0 && out[len(out)-1].fusible() {
-			continue
+			if n.op == opBytes && n.width == out[last].width {
+				out[last].size += n.size
+				continue
+			}
 		}
 		out = append(out, n)
 	}
 	return out
 }
 
-// plain says whether n is a little-endian integer of whole bytes that nobody
-// refers to.
+// plain says whether n is always the same number of bytes, which go as they are
+// or not at all, and which nobody refers to.
 func (n *node) plain() bool {
-	return n.op == opInt && !n.big && n.mask == 7 && n.role == 0 && n.slot == 0 &&
-		(n.width == 0 && n.size%8 == 0 || n.size == 8*int(n.width))
+	if n.mask != 7 || n.role != 0 || n.slot != 0 || n.dynamic {
+		return false
+	}
+	switch n.op {
+	case opInt:
+		return n.size%8 == 0 && (n.width == 0 || !n.big && n.size == 8*int(n.width))
+	case opCopy:
+		return n.count <= maxPlain
+	case opText:
+		return n.count <= maxPlain && n.width == 0
+	}
+	return false
 }
 
-// fusible says whether n is a number of bytes that is always the same.
-func (n *node) fusible() bool {
-	return n.op == opCopy && !n.dynamic && n.mask == 7 && n.role == 0 && !n.counted
+// maxPlain bounds the bytes that an opBytes has of one array.
+const maxPlain = 1 << 20
+
+// bits is the size of a plain node.
+func (n *node) bits() int {
+	if n.op == opInt {
+		return n.size
+	}
+	return 8 * int(n.count)
 }

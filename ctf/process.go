@@ -8,11 +8,11 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A process is a thread's process and the name that the thread has.
-type process struct {
-	pid, tid uint64
-	length   int
-	name     [16]byte
+// A told process is the one that a stream told the name of last.
+type told struct {
+	pid    uint64   // UnknownID where there is none
+	length int      // of the name that its first thread has, 0 where that is not known
+	name   [32]byte // with the zeros behind it
 }
 
 // maxProcesses bounds the processes of a trace.
@@ -37,55 +37,71 @@ func (m *member) environment() {
 	}
 }
 
-// identify finds the process and thread of the next event.
+// processID is the process of events that do not tell theirs.
+func (m *member) processID() uint64 {
+	if m.pid == 0 {
+		return trace.UnknownID
+	}
+	return m.pid
+}
+
+// named says whether what a process's threads are called is of use.
+func (m *member) named(pid uint64) bool { return !m.kernel && pid != trace.UnknownID }
+
+// processRoles and threadRoles tell the process and the thread of an event, the
+// best first.
+var (
+	processRoles = [...]role{roleVPID, rolePID}
+	threadRoles  = [...]role{roleVTID, roleTID, rolePthread}
+)
+
+// mask has the bits that a role's values have.
+func (r role) mask() uint64 {
+	if r == rolePthread {
+		return 1<<64 - 1
+	}
+	return 1<<32 - 1
+}
+
+// first is the value of the first of some roles that has one, or else a value.
+func (d *decoder) first(roles []role, value uint64) uint64 {
+	for _, r := range roles {
+		if d.has(r) {
+			return d.roles[r] & r.mask()
+		}
+	}
+	return value
+}
+
+// identify takes in the name of the next event's thread: that of the first
+// thread is the process's; until that is seen, any thread's.
 func (s *stream) identify() {
-	d := &s.dec
-	s.noPID = false
-	switch {
-	case d.has(roleVPID):
-		s.pid = uint64(uint32(d.roles[roleVPID]))
-	case d.has(rolePID):
-		s.pid = uint64(uint32(d.roles[rolePID]))
-	case s.member.pid != 0:
-		s.pid = s.member.pid
-	default:
-		s.pid, s.noPID = trace.UnknownID, true
-	}
-	switch {
-	case d.has(roleVTID):
-		s.tid = uint64(uint32(d.roles[roleVTID]))
-	case d.has(roleTID):
-		s.tid = uint64(uint32(d.roles[roleTID]))
-	case d.has(rolePthread):
-		s.tid = d.roles[rolePthread]
-	default:
-		s.tid = trace.UnknownID
-	}
-	if d.has(roleProcname) && !s.member.kernel && !s.noPID {
-		s.name()
+	h := &s.head
+	if h.nameLen > 0 && (h.pid != s.told.pid || h.pid == h.tid) {
+		s.name(s.dec.buf[h.nameOff : h.nameOff+h.nameLen])
 	}
 }
 
-// name takes in the name of the next event's thread. That of the first thread
-// is the process's; until that is seen, any thread's.
-func (s *stream) name() {
-	d := &s.dec
-	b := d.buf[d.spans[1].off : d.spans[1].off+d.spans[1].n]
-	p := &s.named
-	if p.pid == s.pid && p.tid == s.tid && bytes.HasPrefix(b, p.name[:p.length]) &&
-		(len(b) == p.length || b[p.length] == 0 || p.length == len(p.name)) {
+func (s *stream) name(b []byte) {
+	h, p := &s.head, &s.told
+	first := h.pid == h.tid
+	if first && h.pid == p.pid && string(b) == string(p.name[:p.length]) {
 		return
 	}
-	if i := bytes.IndexByte(b, 0); i >= 0 {
-		b = b[:i]
-	}
-	p.pid, p.tid = s.pid, s.tid
-	p.length = copy(p.name[:], b)
-	known, ok := s.m.processes[s.pid]
-	if len(b) == 0 || ok && s.pid != s.tid || !ok && len(s.m.processes) == maxProcesses {
+	p.pid, p.length = trace.UnknownID, 0
+	name, _, _ := bytes.Cut(b, []byte{0})
+	known, ok := s.m.processes[h.pid]
+	if len(name) == 0 || !ok && len(s.m.processes) == maxProcesses {
 		return
 	}
-	if known.Name != string(b) {
-		s.m.name(s.pid, trace.Process{Name: strings.ToValidUTF8(string(b), "\ufffd")})
+	p.pid = h.pid
+	if first {
+		p.length = copy(p.name[:], b)
+	}
+	if ok && !first || known.Name == string(name) {
+		return
+	}
+	if valid := strings.ToValidUTF8(string(name), "\ufffd"); valid != known.Name {
+		s.m.name(h.pid, trace.Process{Name: valid})
 	}
 }

@@ -125,12 +125,13 @@ func (r *Reader) learn(b *batch) {
 
 // fill makes r.event the event of an item.
 func (r *Reader) fill(b *batch, it *item) {
-	it.kind.count++
+	k := r.kinds[it.kind]
+	k.count++
 	ev := &r.event
-	ev.Desc, ev.Ticks, ev.Payload = it.kind.desc, it.ticks, b.data[it.off:it.end:it.end]
+	ev.Desc, ev.Ticks, ev.Payload = k.desc, it.ticks, b.data[it.off:it.end:it.end]
 	ev.PID, ev.TID, ev.CPU, ev.PointerSize = it.pid, it.tid, it.cpu, int(it.pointerSize)
 	ev.Late = it.late
-	if it.pid == trace.UnknownID && it.kind.known {
+	if it.pid == trace.UnknownID && k.known {
 		ev.PID, r.info.ProcessesUnknown = 0, true
 	}
 }
@@ -149,5 +150,6 @@ func (r *Reader) define(k *kind) {
 	}
 	k.desc = &desc
 	k.want = r.opts.Want == nil || r.opts.Want(k.desc)
+	k.index = uint32(len(r.kinds))
 	r.kinds = append(r.kinds, k)
 }

@@ -63,7 +63,8 @@ func repeat(t *testing.T, r *Reader, s *stream, to string, n int) {
 		t.Fatal(err)
 	}
 	q := newQueue()
-	s.m.queue, s.m.batch = q, q.empty()
+	s.m.queue = q
+	s.m.refill()
 	go func() { // gives every kind of event a description
 		for b := range q.full {
 			if b.ask != nil {
@@ -106,15 +107,15 @@ func (s *stream) places(t *testing.T) (places []place, packets int) {
 			places = append(places, place{s.at + 32, placeStamp}, place{s.at + 40, placeStamp}, place{s.at + 64, placeSequence})
 		}
 		for s.readEvent() {
-			name := s.window.off + int64(s.dec.spans[1].off)
+			name := s.window.off + int64(s.head.nameOff)
 			places = append(places, place{name - 8, placePID}, place{name - 4, placePID})
-			if s.dec.stamp == 64 {
+			if s.head.low == 1<<64-1 {
 				places = append(places, place{name - 16, placeStamp})
 			}
-			var none []byte
-			if !s.payload(&none, false) {
+			if !s.payload() {
 				t.Fatal("payload")
 			}
+			s.m.out.data = s.m.out.data[:0]
 		}
 		s.leave()
 	}

@@ -158,7 +158,8 @@ type memberKey struct {
 // nil where the file has none.
 func (m *merger) probe(name string, of *member) *file {
 	f := &file{path: name, member: of, key: streamKey{alone: name}}
-	s := stream{m: m, files: []*file{f}, window: window{mem: m.probing}}
+	s := m.newStream()
+	s.files, s.window.mem = []*file{f}, m.probing
 	if !s.nextFile() {
 		return nil
 	}
@@ -189,7 +190,8 @@ func (m *merger) group(files []*file) error {
 	for _, f := range files {
 		s := streams[f.key]
 		if s == nil {
-			s = &stream{m: m, order: len(m.streams)}
+			s = m.newStream()
+			s.order = len(m.streams)
 			streams[f.key] = s
 			m.streams = append(m.streams, s)
 		}

@@ -7,6 +7,7 @@ import (
 	"math"
 
 	"github.com/gctrail/gctrail/ctf/tsdl"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // A stream yields the events of one stream, file by file and packet by packet.
@@ -35,11 +36,22 @@ type stream struct {
 	since   int64  // nanoseconds since 1970
 
 	// The next event.
-	event    *eventClass
-	time     int64 // nanoseconds since 1970
-	pid, tid uint64
-	noPID    bool
-	named    process // whose name was told last
+	event *eventClass
+	head  header
+	time  int64 // nanoseconds since 1970
+	told  told
+}
+
+// A header is what an event's header and contexts say.
+type header struct {
+	id               uint64
+	stamp, low       uint64 // time stamp, and the bits that it has
+	pid, tid         uint64 // UnknownID where they are not told
+	nameOff, nameLen int    // of the thread's name, 0 where it is of no use
+}
+
+func (m *merger) newStream() *stream {
+	return &stream{m: m, dec: decoder{out: &m.out}, told: told{pid: trace.UnknownID}}
 }
 
 // next reads on to the next event. It returns false at the end of the stream.
@@ -209,7 +221,7 @@ func (s *stream) readEvent() bool {
 	d := &s.dec
 	for {
 		start := d.pos
-		if 8*uint64(s.passed())+uint64(start) >= s.packet.bits {
+		if start >= d.end && s.whole() {
 			return false
 		}
 		err := s.readHeaderOfEvent()
@@ -227,9 +239,26 @@ func (s *stream) readEvent() bool {
 
 func (s *stream) readHeaderOfEvent() error {
 	d, class := &s.dec, s.class
-	d.seen, d.fail, d.emit = 0, noFailure, false
-	quick := class.quick != nil && class.quick.read(d)
-	if !quick && !d.run(class.eventHeader) {
+	d.fail = noFailure
+	d.grow(class.slots)
+	start := d.pos
+	if q := class.quick; q != nil && q.read(d, &s.head) {
+		if e := class.event(s.head.id); e != nil && e.bare {
+			if s.event != e { // a write less for the garbage collector to see
+				s.event = e
+			}
+			return nil
+		}
+		d.pos = start
+	}
+	return s.readPlanned()
+}
+
+// readPlanned reads header and contexts as their plans say.
+func (s *stream) readPlanned() error {
+	d, class := &s.dec, s.class
+	d.seen = 0
+	if !d.run(class.eventHeader) {
 		return d.error()
 	}
 	var id uint64
@@ -247,11 +276,23 @@ func (s *stream) readHeaderOfEvent() error {
 		return e.err
 	}
 	d.grow(class.slots)
-	if !quick && !d.run(class.eventContext) || !d.run(e.context) {
+	if !d.run(class.eventContext) || !d.run(e.context) {
 		return d.error()
 	}
-	s.event = e
+	s.event, s.head = e, d.header(s.member)
 	return nil
+}
+
+// header is what the fields that were read say.
+func (d *decoder) header(m *member) header {
+	h := header{pid: d.first(processRoles[:], m.processID()), tid: d.first(threadRoles[:], trace.UnknownID)}
+	if d.has(role(tsdl.Timestamp)) {
+		h.stamp, h.low = d.roles[tsdl.Timestamp], lowBits(d.stamp)
+	}
+	if d.has(roleProcname) && m.named(h.pid) {
+		h.nameOff, h.nameLen = d.spans[1].off, d.spans[1].n
+	}
+	return h
 }
 
 // stamp finds the time of the event. A time stamp of less than 64 bits is the
@@ -259,16 +300,13 @@ func (s *stream) readHeaderOfEvent() error {
 // beyond the packet's end: writers that interrupt one another may come out of
 // order.
 func (s *stream) stamp() {
-	d := &s.dec
-	if d.has(role(tsdl.Timestamp)) {
-		v, low := d.roles[tsdl.Timestamp], lowBits(d.stamp)
-		t := s.clk&^low | v&low
-		if d.stamp < 64 && t < s.clk && !s.beyond(t+low/2) {
-			t += low + 1
-		}
-		s.clk = t
+	low := s.head.low
+	t := s.clk&^low | s.head.stamp&low
+	if t < s.clk && !s.beyond(t+low/2) {
+		t += low + 1
 	}
-	s.time = s.class.clock.ns(s.clk)
+	s.clk = t
+	s.time = s.class.clock.ns(t)
 }
 
 // beyond says whether the packet ended before.
@@ -276,21 +314,21 @@ func (s *stream) beyond(cycles uint64) bool {
 	return s.packet.lastCycles >= s.packet.first && cycles > s.packet.lastCycles && s.packet.lastCycles > 0
 }
 
-// payload reads the payload of the next event, and appends it to data if it is
-// wanted.
-func (s *stream) payload(data *[]byte, want bool) bool {
+// payload reads the payload of the next event, and puts it out if it is wanted.
+func (s *stream) payload() bool {
 	d := &s.dec
+	had := len(d.out.data)
 	for {
 		start := d.pos
-		d.fail, d.emit, d.out = noFailure, want, *data
 		if d.run(s.event.payload) {
-			*data, d.out = d.out, nil
 			return true
 		}
+		d.out.data = d.out.data[:had]
 		if d.fail != failShort || !s.more(start) {
 			s.broken(d.error())
 			return false
 		}
+		d.fail = noFailure
 	}
 }
 

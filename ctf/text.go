@@ -9,11 +9,11 @@ import (
 
 func (d *decoder) boundedText(n *node) bool {
 	b, ok := d.bytes(n)
-	if ok && n.width > 0 && d.emit {
+	if ok && n.width > 0 && !d.mute {
 		if i := bytes.IndexByte(b, 0); i >= 0 {
 			b = b[:i]
 		}
-		d.out = appendUTF16(d.out, b)
+		d.out.data = appendUTF16(d.out.data, b)
 	}
 	return ok
 }
@@ -29,12 +29,14 @@ func (d *decoder) text(n *node) bool {
 	if n.role > 0 {
 		d.span(n, at, i)
 	}
-	if n.width > 0 && d.emit && unit == 1 {
-		d.out = appendUTF16(d.out, rest[:i])
-	} else if n.width > 0 && d.emit && unit == 2 {
-		d.out = append(d.out, rest[:i+2]...)
-	} else if n.width > 0 && d.emit {
-		d.out = appendUTF32(d.out, rest[:i])
+	switch {
+	case n.width == 0 || d.mute:
+	case unit == 1:
+		d.out.data = appendUTF16(d.out.data, rest[:i])
+	case unit == 2:
+		d.out.data = append(d.out.data, rest[:i+2]...)
+	default:
+		d.out.data = appendUTF32(d.out.data, rest[:i])
 	}
 	return true
 }
@@ -57,26 +59,35 @@ func zeroUnit(b []byte, unit int) int {
 // no UTF-8 becomes U+FFFD.
 func appendUTF16(dst, text []byte) []byte {
 	dst = slices.Grow(dst, 2*len(text)+2)
-	for len(text) >= 8 {
+	n := widen(dst[len(dst):cap(dst)], text)
+	dst = dst[:len(dst)+2*n]
+	for text = text[n:]; len(text) > 0; {
+		r, size := utf8.DecodeRune(text)
+		dst = appendRune(dst, r)
+		text = text[size:]
+	}
+	return append(dst, 0, 0)
+}
+
+// widen writes the ASCII that text begins with as UTF-16LE to dst, which has room
+// for all of text, and returns how many bytes of text that was. It does eight at
+// a time, which takes half of the time.
+func widen(dst, text []byte) int {
+	size := len(text)
+	for len(text) >= 8 && len(dst) >= 16 {
 		v := binary.LittleEndian.Uint64(text)
 		if v&0x8080808080808080 != 0 {
 			break
 		}
-		dst = binary.LittleEndian.AppendUint64(dst, spread(v&0xffffffff))
-		dst = binary.LittleEndian.AppendUint64(dst, spread(v>>32))
-		text = text[8:]
+		binary.LittleEndian.PutUint64(dst, spread(v&0xffffffff))
+		binary.LittleEndian.PutUint64(dst[8:], spread(v>>32))
+		dst, text = dst[16:], text[8:]
 	}
-	for i := 0; i < len(text); {
-		if c := text[i]; c < utf8.RuneSelf {
-			dst = append(dst, c, 0)
-			i++
-			continue
-		}
-		r, n := utf8.DecodeRune(text[i:])
-		dst = appendRune(dst, r)
-		i += n
+	for len(text) > 0 && len(dst) >= 2 && text[0] < utf8.RuneSelf {
+		binary.LittleEndian.PutUint16(dst, uint16(text[0]))
+		dst, text = dst[2:], text[1:]
 	}
-	return append(dst, 0, 0)
+	return size - len(text)
 }
 
 // spread puts a zero after each of four bytes.
