@@ -1,0 +1,180 @@
+package nettrace
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/bits"
+	"time"
+
+	"github.com/gctrail/gctrail/internal/binread"
+)
+
+// An Object is a part of a V4 trace that a Splicer takes as a whole: the Trace
+// object or a block.
+type Object struct {
+	// First and Last are the times of the earliest and the latest event of an
+	// event block, as its header tells them, in ticks of the trace's clock. They
+	// are 0 for objects without events.
+	First, Last uint64
+	// Sorted says that the first event of the block is the earliest, and that no
+	// event behind it in the trace is earlier.
+	Sorted bool
+
+	kind blockKind
+	data []byte
+}
+
+// Events says whether the object is a block of events.
+func (o *Object) Events() bool { return o.kind == blockEvents }
+
+// Starts says whether a trace that begins with the object has all events from a
+// time on, and none that is earlier; latest is the time of the latest event before
+// it. The runtime writes such a block every 100 ms.
+func (o *Object) Starts(latest uint64) bool { return o.Sorted && o.First >= latest }
+
+// An ObjectReader splits a V4 trace, as a runtime writes it, into its objects.
+// It holds one object at a time.
+type ObjectReader struct {
+	in     *framer
+	obj    Object
+	sync   uint64 // ticks of the trace's start
+	second uint64 // ticks
+}
+
+// NewObjectReader returns a reader of the uncompressed trace r.
+func NewObjectReader(r io.Reader) *ObjectReader { return &ObjectReader{in: newFramer(r)} }
+
+// Next returns the next object, the Trace object first. It is valid until the
+// following call. Blocks of kinds that V4 does not know are left out. io.EOF is
+// returned at the end of the trace, and where the input ends: if that goes on
+// later with another object, so does Next. Errors are a *FormatError where the
+// input is no V4 trace or is damaged, io.ErrUnexpectedEOF where it ends within an
+// object, and what the input's Read returned.
+func (r *ObjectReader) Next() (*Object, error) {
+	if r.in.version == 0 {
+		if err := r.open(); err != nil {
+			return nil, err
+		}
+	}
+	var b block
+	for {
+		if err := r.in.next(&b); err != nil {
+			return nil, err
+		}
+		if b.cut {
+			return nil, io.ErrUnexpectedEOF
+		}
+		if b.kind == blockEnd {
+			return nil, io.EOF
+		}
+		if b.kind != blockUnknown {
+			break
+		}
+	}
+	r.obj = Object{kind: b.kind, data: b.data}
+	switch b.kind {
+	case blockTrace:
+		r.clock()
+	case blockEvents:
+		if err := r.obj.times(); err != nil {
+			return nil, &FormatError{Off: b.off, Section: b.kind.String(), Err: err}
+		}
+	}
+	return &r.obj, nil
+}
+
+// Offset is where in the trace the object ends that was returned last, but for
+// its end tag.
+func (r *ObjectReader) Offset() int64 { return r.in.off }
+
+// Ticks converts a time since the start of the trace to ticks of its clock,
+// rounded down. The Trace object must have been read.
+func (r *ObjectReader) Ticks(d time.Duration) uint64 {
+	hi, lo := bits.Mul64(uint64(d.Abs()%time.Second), r.second)
+	rest, _ := bits.Div64(hi, lo, uint64(time.Second))
+	ticks := uint64(d.Abs()/time.Second)*r.second + rest
+	if d < 0 {
+		ticks = -ticks
+	}
+	return r.sync + ticks
+}
+
+func (r *ObjectReader) open() error {
+	if err := r.in.open(); err != nil {
+		return err
+	}
+	if r.in.version != 4 {
+		return r.in.fail("header", fmt.Errorf("%w: only a V4 trace can be split", ErrUnsupportedVersion))
+	}
+	return nil
+}
+
+// Offsets in the payload of a V4 Trace object.
+const (
+	syncOffset      = 16
+	frequencyOffset = 24
+)
+
+func (r *ObjectReader) clock() {
+	r.sync = binary.LittleEndian.Uint64(r.obj.data[syncOffset:])
+	r.second = binary.LittleEndian.Uint64(r.obj.data[frequencyOffset:])
+}
+
+// times reads when the block's events are. A block without any has no times.
+func (o *Object) times() error {
+	c := binread.At(o.data, 0)
+	compressed, err := blockHeader(&c)
+	switch {
+	case err != nil:
+		return err
+	case c.Off() < eventBlockHeader:
+		return malformed("header of %d bytes", c.Off())
+	case c.Len() == 0:
+		return nil
+	}
+	o.First = binary.LittleEndian.Uint64(o.data[4:])
+	o.Last = binary.LittleEndian.Uint64(o.data[12:])
+	var h header
+	if compressed {
+		h.compressed(&c, false)
+	} else {
+		h.uncompressedV4(&c)
+	}
+	o.Sorted = h.sorted && h.ticks == o.First
+	return c.Err()
+}
+
+// each calls fn with every event of an event block or metadata block. Events
+// before a place that cannot be read are kept.
+func (o *Object) each(fn func(h *header, payload []byte)) error {
+	c := binread.At(o.data, 0)
+	compressed, err := blockHeader(&c)
+	if err != nil {
+		return err
+	}
+	var h header
+	for c.Len() > 0 {
+		end := -1
+		if compressed {
+			h.compressed(&c, false)
+		} else {
+			start := c.Off()
+			end = start + 4 + h.uncompressedV4(&c)
+		}
+		payload := c.Bytes(h.payload)
+		if !compressed {
+			c.Skip(end - c.Off())
+			c.Skip(min(-c.Off()&3, c.Len()))
+		}
+		if !c.OK() {
+			return c.Err()
+		}
+		fn(&h, payload)
+	}
+	return nil
+}
+
+// ErrNoTrace reports an object without the Trace object before it.
+var ErrNoTrace = errors.New("nettrace: no Trace object came before")

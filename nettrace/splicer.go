@@ -1,0 +1,244 @@
+package nettrace
+
+import (
+	"encoding/binary"
+	"io"
+	"time"
+
+	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A Splicer writes traces that begin within another one: it is given the objects
+// of a V4 trace in their order, and told before which of them a trace is to
+// begin. Such a trace has what its events refer to from before its beginning,
+// which are the metadata and the stacks since the last sequence point, and no
+// sequence point from there, so that what is left out does not count as lost. Its
+// start is moved to its first event.
+//
+// The zero Splicer passes over objects until Begin. It holds the metadata and
+// the stacks in memory, at most 16 MB and 64 MB: a runtime makes a sequence point
+// for every 10 MB of events, and seldom has more than 1 MB of stacks between two.
+// After an error it is of no more use.
+type Splicer struct {
+	// Keep says of which kinds of events the first one goes to the beginning of
+	// every trace that does not have it otherwise, with the time of that trace's
+	// first event and without its stack: those that a process raises once, such as
+	// what names its runtime. It may be nil.
+	Keep func(*trace.Descriptor) bool
+
+	w   io.Writer // nil before Begin
+	off int64     // in the trace that is being written
+	buf []byte
+
+	head     []byte // payload of the Trace object
+	metadata carried
+	stacks   carried
+	latest   uint64 // time of the latest event
+	floor    uint64 // time of a sorted event: none behind it is earlier
+
+	wanted map[uint32]bool // metadata ids of kinds to keep, until one was met
+	kept   []keptEvent
+}
+
+// carried are blocks that later ones refer to.
+type carried struct {
+	data []byte
+	ends []int
+}
+
+// A keptEvent is an event that every trace is to have.
+type keptEvent struct {
+	header
+	data []byte
+}
+
+const (
+	// maxCarriedMetadata bounds the metadata of a trace that is spliced.
+	maxCarriedMetadata = 16 << 20
+	// keptThread is the capture thread of kept events, whose numbers belong to
+	// none of the process's threads.
+	keptThread = ^uint64(0)
+)
+
+func (c *carried) add(data []byte) {
+	c.data = append(c.data, data...)
+	c.ends = append(c.ends, len(c.data))
+}
+
+func (c *carried) clear() { c.data, c.ends = c.data[:0], c.ends[:0] }
+
+// Latest is the time of the latest event so far, in ticks of the trace's clock.
+func (s *Splicer) Latest() uint64 { return s.latest }
+
+// Add takes the next object, and writes it if a trace was begun. The error is
+// that of the writer, or a *FormatError.
+func (s *Splicer) Add(o *Object) error {
+	switch o.kind {
+	case blockTrace:
+		s.head = append(s.head[:0], o.data...)
+		return nil
+	case blockMetadata:
+		if len(s.metadata.data)+len(o.data) > maxCarriedMetadata {
+			return &FormatError{Section: o.kind.String(), Err: malformed("more than %d MB of metadata", maxCarriedMetadata>>20)}
+		}
+		s.metadata.add(o.data)
+		s.define(o)
+	case blockStacks:
+		if len(s.stacks.data)+len(o.data) <= maxStackBytes {
+			s.stacks.add(o.data)
+		}
+	case blockSequencePoint:
+		s.stacks.clear()
+	case blockEvents:
+		s.look(o)
+		s.latest = max(s.latest, o.Last)
+		if o.Sorted {
+			s.floor = o.First
+		}
+	}
+	if s.w == nil {
+		return nil
+	}
+	s.buf = s.appendObject(s.buf[:0], o.kind, o.data)
+	return s.flush()
+}
+
+// Begin ends the trace that is being written, if there is one, and begins another
+// with an event block, which is to be added next. All that the block needs must
+// have been added.
+func (s *Splicer) Begin(w io.Writer, o *Object) error {
+	if s.head == nil {
+		return ErrNoTrace
+	}
+	from := s.floor
+	if o.Sorted {
+		from = o.First
+	}
+	s.w, s.off = w, 0
+	b := append(s.buf[:0], nettraceMagic...)
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(streamMagic)))
+	b = append(b, streamMagic...)
+	b = appendType(b, blockTrace)
+	b = appendHead(b, s.head, from)
+	b = append(b, tagEnd)
+	b = s.appendCarried(b, blockMetadata, &s.metadata)
+	b = s.appendCarried(b, blockStacks, &s.stacks)
+	if len(s.kept) > 0 {
+		b = s.appendObject(b, blockEvents, s.keptBlock(from))
+	}
+	s.buf = b
+	return s.flush()
+}
+
+// Whole returns the size of the trace that was begun last, and what is to follow
+// for it to end there; see Reader.Whole.
+func (s *Splicer) Whole() (size int64, end []byte) { return s.off, endObjects }
+
+func (s *Splicer) flush() error {
+	n, err := s.w.Write(s.buf)
+	s.off += int64(n)
+	return err
+}
+
+// appendObject appends an object, which begins where the trace and b end.
+func (s *Splicer) appendObject(b []byte, kind blockKind, data []byte) []byte {
+	b = appendFrameV4(b, kind, len(data), s.off+int64(len(b)))
+	b = append(b, data...)
+	return append(b, tagEnd)
+}
+
+func (s *Splicer) appendCarried(b []byte, kind blockKind, c *carried) []byte {
+	start := 0
+	for _, end := range c.ends {
+		b = s.appendObject(b, kind, c.data[start:end])
+		start = end
+	}
+	return b
+}
+
+// define looks for kinds of events to keep.
+func (s *Splicer) define(o *Object) {
+	if s.Keep == nil {
+		return
+	}
+	_ = o.each(func(_ *header, payload []byte) { // damage is the reader's to tell
+		id, d, err := metadataRecord(payload, 0)
+		if err != nil || !s.Keep(d) {
+			return
+		}
+		if s.wanted == nil {
+			s.wanted = make(map[uint32]bool)
+		}
+		for i := range s.kept {
+			if s.kept[i].metadataID == id {
+				return
+			}
+		}
+		s.wanted[id] = true
+	})
+}
+
+// look looks for the first event of each kind to keep. Once all that are defined
+// were met, blocks are not looked into.
+func (s *Splicer) look(o *Object) {
+	if len(s.wanted) == 0 {
+		return
+	}
+	_ = o.each(func(h *header, payload []byte) { // as above
+		if !s.wanted[h.metadataID] {
+			return
+		}
+		delete(s.wanted, h.metadataID)
+		e := keptEvent{*h, append([]byte(nil), payload...)}
+		e.capture, e.seq, e.stack = keptThread, uint32(len(s.kept)+1), 0
+		s.kept = append(s.kept, e)
+	})
+}
+
+// keptBlock is an event block of the kept events, at a time before which there
+// is none.
+func (s *Splicer) keptBlock(at uint64) []byte {
+	le := binary.LittleEndian
+	b := le.AppendUint16(nil, eventBlockHeader)
+	b = le.AppendUint16(b, blockCompressed)
+	b = le.AppendUint64(b, at)
+	b = le.AppendUint64(b, at)
+	var prev header
+	for i := range s.kept {
+		h := s.kept[i].header
+		h.ticks, h.sorted = at, true
+		b = h.appendCompressed(b, &prev, false)
+		b = append(b, s.kept[i].data...)
+		prev = h
+	}
+	return b
+}
+
+// appendHead appends the payload of a Trace object with the start moved by a
+// whole number of milliseconds, to no later than a time. Where the clock has no
+// whole number of ticks in a millisecond, it is moved by whole seconds: times of
+// events stay what they are.
+func appendHead(dst, head []byte, to uint64) []byte {
+	c := binread.At(head, 0)
+	start := systemTime(c.Bytes(syncOffset))
+	sync, second := c.U64(), c.U64()
+	step, unit := second/1000, time.Millisecond
+	if second%1000 != 0 {
+		step, unit = second, time.Second
+	}
+	if by := int64(to - sync); by > 0 && step > 0 {
+		steps := uint64(by) / step
+		if steps < uint64(maxMove/unit) {
+			start = start.Add(time.Duration(steps) * unit)
+			sync += steps * step
+		}
+	}
+	dst = appendSystemTime(dst, start)
+	dst = binary.LittleEndian.AppendUint64(dst, sync)
+	return append(dst, head[frequencyOffset:]...)
+}
+
+// maxMove bounds by how much the start of a trace is moved: what a
+// time.Duration holds, nearly.
+const maxMove = 290 * 365 * 24 * time.Hour

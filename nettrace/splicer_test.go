@@ -1,0 +1,311 @@
+package nettrace_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"testing"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/trace"
+)
+
+func realTrace(t testing.TB, name string) []byte {
+	t.Helper()
+	f, err := os.Open("../testdata/" + name + ".nettrace.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// spliced returns the part of a trace from its event block n on, how many such
+// blocks there are, and whether the part starts cleanly, and when.
+func spliced(t *testing.T, whole []byte, n int, keep func(*trace.Descriptor) bool) (part []byte, blocks int, starts bool, at uint64) {
+	t.Helper()
+	r := nettrace.NewObjectReader(bytes.NewReader(whole))
+	s := nettrace.Splicer{Keep: keep}
+	var out bytes.Buffer
+	for {
+		o, err := r.Next()
+		if err != nil {
+			if !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Fatal(err)
+			}
+			break
+		}
+		if o.Events() {
+			if blocks == n {
+				starts, at = o.Starts(s.Latest()), o.First
+				if err := s.Begin(&out, o); err != nil {
+					t.Fatal(err)
+				}
+			}
+			blocks++
+		}
+		if err := s.Add(o); err != nil {
+			t.Fatal(err)
+		}
+	}
+	size, end := s.Whole()
+	if size != int64(out.Len()) {
+		t.Errorf("%d bytes, %d were written", size, out.Len())
+	}
+	return append(out.Bytes(), end...), blocks, starts, at
+}
+
+// A seen is an event as far as splicing must keep it.
+type seen struct {
+	desc    string
+	when    int64 // Unix time, in nanoseconds
+	tid     uint64
+	payload string
+	stack   string
+}
+
+func everything(t *testing.T, b []byte) (all []seen, r *nettrace.Reader) {
+	t.Helper()
+	r = nettrace.NewReader(bytes.NewReader(b), nettrace.Options{Stacks: true})
+	for ev, err := range r.Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, seen{
+			fmt.Sprint(ev.Desc.Provider, ev.Desc.ID, ev.Desc.Version), r.Info().Start.Add(ev.Time()).UnixNano(), ev.TID,
+			string(ev.Payload), fmt.Sprint(ev.AppendStack(nil)),
+		})
+	}
+	if r.Loss().Damaged > 0 {
+		t.Errorf("damage: %v", r.Loss())
+	}
+	return all, r
+}
+
+// TestSplice cuts the heads off real traces: where the rest starts cleanly, it is
+// event for event the end of the whole, with all stacks, and nothing in it is
+// lost that was not lost there; wherever else it begins, it is sound all the same.
+func TestSplice(t *testing.T) {
+	for _, name := range []string{"net10-wks-web-collect", "net9-srv-datas-web-collect", "net30-win-x64-survival", "net10-killed-web", "net10-lossy-handles"} {
+		t.Run(name, func(t *testing.T) {
+			whole := realTrace(t, name)
+			all, full := everything(t, whole)
+			_, blocks, _, _ := spliced(t, whole, 0, nil)
+			clean := 0
+			for n := 0; n < blocks; n += 1 + blocks/12 {
+				part, _, starts, _ := spliced(t, whole, n, nil)
+				got, r := everything(t, part)
+				if len(got) == 0 || r.Info().Start.Before(full.Info().Start) || r.Info().Start.UnixNano() > got[0].when {
+					t.Fatalf("block %d: %d events, start %v", n, len(got), r.Info().Start)
+				}
+				if r.Loss().Events > full.Loss().Events || r.Loss().Late > 0 || r.Loss().Cut != (name == "net10-killed-web") {
+					t.Errorf("block %d: %d of %d events lost, %d late, cut %t", n, r.Loss().Events, full.Loss().Events, r.Loss().Late, r.Loss().Cut)
+				}
+				if !starts {
+					continue
+				}
+				clean++
+				if want := all[len(all)-len(got):]; !slices.Equal(got, want) {
+					t.Errorf("block %d: %d events are not the last ones of the whole", n, len(got))
+				}
+			}
+			if clean < 3 {
+				t.Errorf("only %d clean cuts", clean)
+			}
+		})
+	}
+}
+
+// TestSpliceKeep: what names the runtime is kept from before the cut, once, and
+// not told of as lost or twice.
+func TestSpliceKeep(t *testing.T) {
+	whole := realTrace(t, "net10-killed-web")
+	first := func(b []byte) (runtime string, events int) {
+		var m gc.Model
+		r := nettrace.NewReader(bytes.NewReader(b), nettrace.Options{Want: gc.Identifies})
+		for range m.Collections(r) {
+			t.Error("no collections are read")
+		}
+		for d, n := range r.Counts() {
+			if gc.Identifies(d) {
+				events += int(n)
+			}
+		}
+		if r.Loss().Events > 0 || len(m.Processes()) == 0 {
+			return "", events
+		}
+		return m.Processes()[0].Runtime, events
+	}
+	want, events := first(whole)
+	if want == "" || events != 1 {
+		t.Fatalf("%q, %d events", want, events)
+	}
+	for n := range 20 {
+		part, _, _, _ := spliced(t, whole, n, gc.Identifies)
+		if got, events := first(part); got != want || events != 1 {
+			t.Errorf("from block %d: %q, %d events", n, got, events)
+		}
+		// What was spliced is spliced again.
+		again, _, _, _ := spliced(t, part, 3, gc.Identifies)
+		if got, events := first(again); got != want || events != 1 {
+			t.Errorf("from block %d, and again: %q, %d events", n, got, events)
+		}
+	}
+}
+
+// TestSpliceStart: the start moves to the first event by milliseconds, or by
+// seconds where the clock has no whole number of ticks in a millisecond.
+func TestSpliceStart(t *testing.T) {
+	for _, tt := range []struct {
+		freq, sync, at int64
+		want           string
+	}{
+		{1_000_000_000, 500, 1_234_567_890, "01:00:01.234"},
+		{10_000_000, 1_000_000, 12_345_678, "01:00:01.134"},
+		{3_124_099, 0, 3_124_099*2 + 3_000_000, "01:00:02"},
+		{1000, 5000, 4000, "01:00:00"},
+	} {
+		whole := nettracetest.MustAssemble(t, fmt.Sprintf(`
+nettrace v4 freq=%d sync=%d start=2025-01-02T01:00:00Z
+metadata
+  def id=1 provider=P event=1
+events
+  event meta=1 thread=7 time=%[2]d sorted
+sp time=%[2]d 7=1
+events
+  event meta=1 thread=7 seq=2 time=%d sorted
+sp time=%[3]d 7=2
+end`, tt.freq, tt.sync, tt.at))
+		before, _ := everything(t, whole)
+		part, _, _, _ := spliced(t, whole, 1, nil)
+		got, r := everything(t, part)
+		if start := r.Info().Start.Format("15:04:05.999"); start != tt.want {
+			t.Errorf("%d Hz: start %s, want %s", tt.freq, start, tt.want)
+		}
+		if len(got) != 1 || got[0] != before[1] || r.Loss().Events > 0 {
+			t.Errorf("%d Hz: %v, want %v", tt.freq, got, before[1])
+		}
+	}
+}
+
+// TestSpliceRegions: stacks of the region that is cut into are kept, older ones
+// and sequence points before the cut are not.
+func TestSpliceRegions(t *testing.T) {
+	whole := nettracetest.MustAssemble(t, `
+nettrace v4
+metadata
+  def id=1 provider=P event=1
+stacks first=1 [0x10]
+events
+  event meta=1 thread=7 stack=1 time=+10 sorted
+sp time=+20 7=1
+stacks first=1 [0x20] [0x30]
+events
+  event meta=1 thread=7 seq=9 stack=1 time=+30 sorted
+events
+  event meta=1 thread=7 seq=10 stack=2 time=+40 sorted
+events
+  event meta=1 thread=8 seq=5 stack=1 time=+50 sorted
+sp time=+60 7=10 8=5
+end`)
+	part, _, starts, _ := spliced(t, whole, 2, nil)
+	got, r := everything(t, part)
+	if !starts || len(got) != 2 || got[0].stack != "[48]" || got[1].stack != "[32]" || r.Loss().Events != 0 {
+		t.Errorf("starts %t, %v, %d lost", starts, got, r.Loss().Events)
+	}
+}
+
+// TestObjectReader: only V4 has objects, and an input may go on behind its end.
+func TestObjectReader(t *testing.T) {
+	for _, text := range []string{"netperf v3\nend", "nettrace v6\nend"} {
+		_, err := nettrace.NewObjectReader(bytes.NewReader(nettracetest.MustAssemble(t, text))).Next()
+		if !errors.Is(err, nettrace.ErrUnsupportedVersion) {
+			t.Error(err)
+		}
+	}
+	whole := nettracetest.MustAssemble(t, "nettrace v4\nobject Other payload=u32:1\nevents\nsp time=+1\nend")
+	var in bytes.Buffer
+	r := nettrace.NewObjectReader(&in)
+	in.Write(whole[:32+3+8+4+5+1+48+1])
+	if _, err := r.Next(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Next(); !errors.Is(err, io.EOF) {
+		t.Fatal(err)
+	}
+	in.Write(whole[32+3+8+4+5+1+48+1:])
+	objects := 0
+	for {
+		o, err := r.Next()
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				t.Error(err)
+			}
+			break
+		}
+		objects++
+		if o.First != 0 || o.Starts(0) {
+			t.Errorf("%+v", o)
+		}
+	}
+	if objects != 2 {
+		t.Errorf("%d objects, want the block and the sequence point", objects)
+	}
+}
+
+// FuzzSplice cuts the head off damaged traces, at any block: what is left is a
+// trace.
+func FuzzSplice(f *testing.F) {
+	whole := realTrace(f, "net10-killed-web")
+	f.Add(whole[:6000], uint8(1))
+	f.Add(whole[:3000], uint8(0))
+	f.Fuzz(func(t *testing.T, b []byte, n uint8) {
+		r := nettrace.NewObjectReader(bytes.NewReader(b))
+		s := nettrace.Splicer{Keep: func(*trace.Descriptor) bool { return true }}
+		var out bytes.Buffer
+		for {
+			o, err := r.Next()
+			if err != nil {
+				break
+			}
+			if o.Events() {
+				if n == 0 {
+					if s.Begin(&out, o) != nil {
+						return
+					}
+				}
+				n--
+			}
+			if s.Add(o) != nil {
+				return
+			}
+		}
+		if out.Len() == 0 {
+			return
+		}
+		_, end := s.Whole()
+		again := nettrace.NewObjectReader(bytes.NewReader(append(out.Bytes(), end...)))
+		for {
+			if _, err := again.Next(); err != nil {
+				if !errors.Is(err, io.EOF) {
+					t.Fatal(err)
+				}
+				return
+			}
+		}
+	})
+}
