@@ -44,7 +44,7 @@ func (f *format) start(t testing.TB, p *emit.Provider, opt emit.SessionOptions) 
 // openTrace opens a trace until the test ends.
 func openTrace(t testing.TB, path string) trace.Source {
 	t.Helper()
-	in, err := open.File(path, open.Options{})
+	in, err := openFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,8 +52,10 @@ func openTrace(t testing.TB, path string) trace.Source {
 	return in.Source
 }
 
+func openFile(path string) (*open.Input, error) { return open.File(path, open.Options{}) }
+
 // readFile reads a trace in which nothing is missing.
-func readFile(t testing.TB, path string) []*trace.Event {
+func readFile(t testing.TB, path string) ([]*trace.Event, *trace.Info) {
 	t.Helper()
 	source := openTrace(t, path)
 	var events []*trace.Event
@@ -66,5 +68,5 @@ func readFile(t testing.TB, path string) []*trace.Event {
 	if l := source.Loss(); l.Events != 0 || l.Cut || l.Late != 0 || l.Damaged != 0 || l.Exactness != trace.Exact {
 		t.Errorf("loss: %+v", l)
 	}
-	return events
+	return events, source.Info()
 }

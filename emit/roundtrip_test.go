@@ -76,7 +76,8 @@ func comesBack(t *testing.T, f *format, versions map[clr.Kind]uint32) {
 		t.Fatal(err)
 	}
 	var decoder clr.Decoder
-	for _, ev := range readFile(t, path) {
+	events, _ := readFile(t, path)
+	for _, ev := range events {
 		k := clr.KindOf(ev.Desc.Provider, ev.Desc.ID)
 		want := trace.Descriptor{Provider: k.Provider(), ID: k.ID(), Version: versions[k], Level: k.Level(), Keywords: k.Keywords()}
 		if lttng {
