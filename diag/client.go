@@ -40,7 +40,7 @@ func NewClient(address string) *Client {
 }
 
 // ask sends a request and hands back the payload of the answer.
-func (c *Client) ask(ctx context.Context, req *request) (*answer, error) {
+func (c *Client) ask(ctx context.Context, req *message) (*payload, error) {
 	in, a, err := c.exchange(ctx, req)
 	if err != nil {
 		return nil, err
@@ -57,7 +57,7 @@ func (c *Client) timeout() time.Duration {
 }
 
 // exchange sends a request and reads the answer within the client's time.
-func (c *Client) exchange(ctx context.Context, req *request) (conn, *answer, error) {
+func (c *Client) exchange(ctx context.Context, req *message) (conn, *payload, error) {
 	limited, cancel := context.WithTimeout(ctx, c.timeout())
 	defer cancel()
 	return c.exchangeUntil(ctx, limited, req)
@@ -66,8 +66,8 @@ func (c *Client) exchange(ctx context.Context, req *request) (conn, *answer, err
 // exchangeUntil sends a request in one piece and reads the answer until limited,
 // which is derived from ctx, ends. The connection, on which more may come, is
 // the caller's; it has no time limit any more.
-func (c *Client) exchangeUntil(ctx, limited context.Context, req *request) (conn, *answer, error) {
-	message, err := req.message()
+func (c *Client) exchangeUntil(ctx, limited context.Context, req *message) (conn, *payload, error) {
+	request, err := req.bytes()
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,7 +76,7 @@ func (c *Client) exchangeUntil(ctx, limited context.Context, req *request) (conn
 		return nil, nil, explain(ctx, limited, req, err)
 	}
 	hurry := context.AfterFunc(limited, func() { interrupt(in) })
-	a, err := converse(in, req.cmd, message)
+	a, err := converse(in, req.cmd, request)
 	if !hurry() && err == nil {
 		err = ErrNoAnswer // its connection can serve no longer
 	}
@@ -90,9 +90,9 @@ func (c *Client) exchangeUntil(ctx, limited context.Context, req *request) (conn
 // interrupt ends what is waiting to read from or write to c.
 func interrupt(c conn) { _ = c.SetDeadline(time.Unix(1, 0)) }
 
-// converse sends a message over in and reads the answer.
-func converse(in conn, cmd command, message []byte) (*answer, error) {
-	if _, err := in.Write(message); err != nil {
+// converse sends a request over in and reads the answer.
+func converse(in conn, cmd command, request []byte) (*payload, error) {
+	if _, err := in.Write(request); err != nil {
 		return nil, err
 	}
 	kind, a, err := readMessage(in)
@@ -105,7 +105,7 @@ func converse(in conn, cmd command, message []byte) (*answer, error) {
 		return a, nil
 	case kind == answerError:
 		code := a.u32()
-		if a.short {
+		if a.bad {
 			return nil, fmt.Errorf("%w: an error without its number", ErrProtocol)
 		}
 		return nil, &RuntimeError{cmd.String(), HRESULT(code)}
@@ -115,7 +115,7 @@ func converse(in conn, cmd command, message []byte) (*answer, error) {
 }
 
 // explain says what an error of an exchange means.
-func explain(ctx, limited context.Context, req *request, err error) error {
+func explain(ctx, limited context.Context, req *message, err error) error {
 	var connecting *ConnectError
 	var refusal *RuntimeError
 	switch {

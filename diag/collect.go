@@ -3,6 +3,7 @@ package diag
 import (
 	"context"
 	"fmt"
+	"slices"
 )
 
 // A Config says what a session is to collect. It has no defaults: a session
@@ -29,6 +30,7 @@ type Provider struct {
 	Level     uint8    // 0 always, 1 critical … 5 verbose
 	Arguments string   // "key=value;key=value", for EventSources
 	Events    []uint32 // only those with these ids (.NET 10 and later); nil means all
+	Except    []uint32 // if Events is nil, all but those with these ids (.NET 10 and later)
 }
 
 // Rundown keywords.
@@ -56,7 +58,7 @@ func (c *Client) Collect(ctx context.Context, config Config) (*Session, error) {
 			return nil, err
 		}
 		s := &Session{ID: a.u64(), Command: cmd.String(), Config: granted, client: c, in: in, over: make(chan struct{})}
-		if a.short {
+		if a.bad {
 			in.Close()
 			return nil, fmt.Errorf("%v: %w: it is too short", cmd, ErrProtocol)
 		}
@@ -74,7 +76,7 @@ func (c *Config) needs() command {
 		cmd = cmdCollectTracing4
 	}
 	for i := range c.Providers {
-		if c.Providers[i].Events != nil {
+		if c.Providers[i].Events != nil || len(c.Providers[i].Except) > 0 {
 			cmd = cmdCollectTracing5
 		}
 	}
@@ -93,7 +95,7 @@ func (c *Config) grantedBy(cmd command) Config {
 	if cmd < cmdCollectTracing5 {
 		g.Providers = append([]Provider(nil), c.Providers...)
 		for i := range g.Providers {
-			g.Providers[i].Events = nil
+			g.Providers[i].Events, g.Providers[i].Except = nil, nil
 		}
 	}
 	if cmd < cmdCollectTracing4 && g.Rundown != RundownFull {
@@ -108,56 +110,115 @@ func (c *Config) grantedBy(cmd command) Config {
 	return g
 }
 
-// request encodes the config, as ds-eventpipe-protocol.c decodes it.
-func (c *Config) request(cmd command) *request {
-	const (
-		streaming = 0
-		nettrace  = 1
-	)
-	r := newRequest(cmd)
-	if c.BufferMB == 0 {
-		r.refuse("buffer size", "it is 0 MB, 1 is the least")
-	}
-	if cmd >= cmdCollectTracing5 {
-		r.u32(streaming)
-	}
-	r.u32(c.BufferMB)
-	r.u32(nettrace)
-	if cmd >= cmdCollectTracing4 {
-		r.u64(c.Rundown)
-	} else if cmd >= cmdCollectTracing2 {
-		r.bool(c.Rundown != 0)
-	}
-	if cmd >= cmdCollectTracing3 {
-		r.bool(!c.NoStacks)
-	}
-	if len(c.Providers) == 0 {
-		r.refuse("providers", "there are none")
-	}
-	r.u32(uint32(len(c.Providers)))
-	for i := range c.Providers {
-		c.Providers[i].append(r, cmd)
-	}
-	if cmd >= cmdCollectTracing6 {
-		r.u32(map[bool]uint32{false: 0, true: 1}[c.Block])
-	}
-	return r
+// request encodes the config.
+func (c *Config) request(cmd command) *message {
+	m := newRequest(cmd)
+	r := collectRequest{Config: *c, output: streaming, format: nettrace}
+	r.Providers = slices.Clone(c.Providers)
+	r.layout(cmd, wire{out: m})
+	return m
 }
 
-func (p *Provider) append(r *request, cmd command) {
-	if p.Level > maxLevel {
-		r.refuse("level of "+p.Name, "it is %d, %d (verbose) is the highest", p.Level, maxLevel)
+// A collectRequest is the payload of a CollectTracing command.
+type collectRequest struct {
+	Config
+	output uint32
+	format uint32
+}
+
+// Outputs and formats that a collectRequest can ask for.
+const (
+	streaming  uint32 = 0
+	userEvents uint32 = 1 // of Linux, with a layout of its own
+
+	nettrace uint32 = 1
+)
+
+// maxProviders is how many a runtime takes.
+const maxProviders = 1000
+
+// layout lays out the request, as ds-eventpipe-protocol.c does.
+func (r *collectRequest) layout(cmd command, w wire) {
+	if cmd >= cmdCollectTracing5 {
+		w.u32(&r.output)
 	}
-	r.u64(p.Keywords)
-	r.u32(uint32(p.Level))
-	r.name("provider", p.Name)
-	r.str("arguments of "+p.Name, p.Arguments)
-	if cmd < cmdCollectTracing5 {
+	if r.output != streaming {
+		w.refuse("output", "it is %d", r.output)
 		return
 	}
-	r.bool(p.Events != nil)
-	r.u32(uint32(len(p.Events)))
-	for _, id := range p.Events {
-		r.u32(id)
+	w.u32(&r.BufferMB)
+	w.u32(&r.format)
+	switch {
+	case r.BufferMB == 0:
+		w.refuse("buffer size", "it is 0 MB, 1 is the least")
+	case r.format != nettrace:
+		w.refuse("format", "it is %d", r.format)
+	}
+	r.rundown(cmd, w)
+	if cmd >= cmdCollectTracing3 {
+		stacks := !r.NoStacks
+		w.bool(&stacks)
+		r.NoStacks = !stacks
+	}
+	const leastProvider = 8 + 4 + 4 + 4
+	list(w, &r.Providers, leastProvider, func(p *Provider) { p.layout(cmd, w) })
+	if n := len(r.Providers); n == 0 {
+		w.refuse("providers", "there are none")
+	} else if n > maxProviders {
+		w.refuse("providers", "there are %d, %d are the most", n, maxProviders)
+	}
+	if cmd >= cmdCollectTracing6 {
+		mode := map[bool]uint32{true: 1}[r.Block]
+		w.u32(&mode)
+		r.Block = mode == 1
+	}
+}
+
+// rundown lays out the keywords; older commands only ask for all or nothing.
+func (r *collectRequest) rundown(cmd command, w wire) {
+	all := r.Rundown != 0
+	switch {
+	case cmd >= cmdCollectTracing4:
+		w.u64(&r.Rundown)
+		return
+	case cmd >= cmdCollectTracing2:
+		w.bool(&all)
+	default:
+		all = true
+	}
+	r.Rundown = 0
+	if all {
+		r.Rundown = RundownFull
+	}
+}
+
+func (p *Provider) layout(cmd command, w wire) {
+	level := uint32(p.Level)
+	w.u64(&p.Keywords)
+	w.u32(&level)
+	w.name("provider", &p.Name)
+	if level > maxLevel {
+		w.refuse("level of "+p.Name, "it is %d, %d (verbose) is the highest", level, maxLevel)
+	}
+	p.Level = uint8(level)
+	w.str("arguments of "+p.Name, &p.Arguments)
+	if cmd >= cmdCollectTracing5 {
+		p.filter(w)
+	}
+}
+
+// filter lays out which events are wanted: only those of a list, or all but
+// those.
+func (p *Provider) filter(w wire) {
+	only, ids := p.Events != nil, p.Events
+	if !only {
+		ids = p.Except
+	}
+	w.bool(&only)
+	list(w, &ids, 4, w.u32)
+	if p.Events, p.Except = nil, nil; only {
+		p.Events = ids
+	} else if len(ids) > 0 {
+		p.Except = ids
 	}
 }

@@ -23,13 +23,16 @@ func (c *Client) Environment(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	var vars []string
-	for range a.u32() {
-		vars = append(vars, a.str())
-		if a.short {
-			return nil, fmt.Errorf("%v: %w: it is too short", cmdProcessEnvironment, ErrProtocol)
-		}
+	environment(wire{in: a}, &vars)
+	if a.bad {
+		return nil, fmt.Errorf("%v: %w: it is too short", cmdProcessEnvironment, ErrProtocol)
 	}
 	return vars, nil
+}
+
+// environment lays out the variables of a process.
+func environment(w wire, vars *[]string) {
+	list(w, vars, 4, func(v *string) { w.str("variable", v) })
 }
 
 // maxEnvironment bounds what is read of an environment: Linux allows 6 MB for
@@ -38,16 +41,16 @@ const maxEnvironment = 16 << 20
 
 // environmentBehind reads the environment, which follows the answer that tells
 // its size.
-func environmentBehind(in io.Reader, a *answer) (*answer, error) {
+func environmentBehind(in io.Reader, a *payload) (*payload, error) {
 	size := a.u32()
-	if a.short || size > maxEnvironment {
+	if a.bad || size > maxEnvironment {
 		return nil, fmt.Errorf("%w: an environment of %d bytes", ErrProtocol, size)
 	}
 	b, err := io.ReadAll(io.LimitReader(in, int64(size)))
 	if err == nil && len(b) < int(size) {
 		err = io.ErrUnexpectedEOF
 	}
-	return &answer{b: b}, err
+	return &payload{b: b}, err
 }
 
 // SetEnvironment sets a variable in a runtime that waits at its start; an empty
@@ -89,7 +92,7 @@ func (c *Client) DisablePerfMap(ctx context.Context) error {
 }
 
 // perform sends a command whose answer is an HRESULT.
-func (c *Client) perform(ctx context.Context, req *request) error {
+func (c *Client) perform(ctx context.Context, req *message) error {
 	a, err := c.ask(ctx, req)
 	if err != nil {
 		return err

@@ -35,33 +35,36 @@ func (c *Client) Info(ctx context.Context) (*Info, error) {
 		if err != nil {
 			return nil, err
 		}
-		return a.info(cmd)
+		var info Info
+		info.layout(cmd, wire{in: a})
+		if a.bad {
+			return nil, fmt.Errorf("%v: %w: it is too short", cmd, ErrProtocol)
+		}
+		info.RuntimeVersion, _, _ = strings.Cut(info.RuntimeVersion, "+")
+		return &info, nil
 	}
 	panic("unreachable")
 }
 
-// info reads the fields of an answer to one of the ProcessInfo commands, in the
-// order of ds-process-protocol.c.
-func (a *answer) info(cmd command) (*Info, error) {
-	version := uint32(0)
+// layout lays out the answer to one of the ProcessInfo commands, in the order of
+// ds-process-protocol.c.
+func (i *Info) layout(cmd command, w wire) {
+	version := uint32(1) // of the answer
 	if cmd == cmdProcessInfo3 {
-		version = a.u32()
+		w.u32(&version)
 	}
-	var info Info
-	info.PID = a.u64()
-	copy(info.Cookie[:], a.bytes(len(info.Cookie)))
-	info.CommandLine, info.OS, info.Arch = a.str(), a.str(), a.str()
+	w.u64(&i.PID)
+	w.bytes(i.Cookie[:])
+	w.str("command line", &i.CommandLine)
+	w.str("system", &i.OS)
+	w.str("architecture", &i.Arch)
 	if cmd != cmdProcessInfo {
-		info.EntryAssembly = a.str()
-		info.RuntimeVersion, _, _ = strings.Cut(a.str(), "+")
+		w.str("entry assembly", &i.EntryAssembly)
+		w.str("runtime version", &i.RuntimeVersion)
 	}
-	if version >= 1 {
-		info.RID = a.str()
+	if cmd == cmdProcessInfo3 && version >= 1 {
+		w.str("runtime identifier", &i.RID)
 	}
-	if a.short {
-		return nil, fmt.Errorf("%v: %w: it is too short", cmd, ErrProtocol)
-	}
-	return &info, nil
 }
 
 // Name is the name of the program: of its file, without folder and .exe; for

@@ -21,6 +21,9 @@ const (
 type command uint16
 
 const (
+	cmdWriteDump          command = 0x0101
+	cmdWriteDump2         command = 0x0102
+	cmdWriteDump3         command = 0x0103
 	cmdStopTracing        command = 0x0201
 	cmdCollectTracing     command = 0x0202
 	cmdCollectTracing2    command = 0x0203
@@ -28,6 +31,8 @@ const (
 	cmdCollectTracing4    command = 0x0205
 	cmdCollectTracing5    command = 0x0206
 	cmdCollectTracing6    command = 0x0207
+	cmdAttachProfiler     command = 0x0301
+	cmdStartupProfiler    command = 0x0302
 	cmdProcessInfo        command = 0x0400
 	cmdResumeRuntime      command = 0x0401
 	cmdProcessEnvironment command = 0x0402
@@ -35,12 +40,16 @@ const (
 	cmdProcessInfo2       command = 0x0404
 	cmdEnablePerfMap      command = 0x0405
 	cmdDisablePerfMap     command = 0x0406
+	cmdApplyStartupHook   command = 0x0407
 	cmdProcessInfo3       command = 0x0408
 	answerOK              command = 0xff00
 	answerError           command = 0xffff
 )
 
 var commandNames = map[command]string{
+	cmdWriteDump:          "GenerateCoreDump",
+	cmdWriteDump2:         "GenerateCoreDump2",
+	cmdWriteDump3:         "GenerateCoreDump3",
 	cmdStopTracing:        "StopTracing",
 	cmdCollectTracing:     "CollectTracing",
 	cmdCollectTracing2:    "CollectTracing2",
@@ -48,6 +57,8 @@ var commandNames = map[command]string{
 	cmdCollectTracing4:    "CollectTracing4",
 	cmdCollectTracing5:    "CollectTracing5",
 	cmdCollectTracing6:    "CollectTracing6",
+	cmdAttachProfiler:     "AttachProfiler",
+	cmdStartupProfiler:    "StartupProfiler",
 	cmdProcessInfo:        "ProcessInfo",
 	cmdResumeRuntime:      "ResumeRuntime",
 	cmdProcessEnvironment: "ProcessEnvironment",
@@ -55,130 +66,151 @@ var commandNames = map[command]string{
 	cmdProcessInfo2:       "ProcessInfo2",
 	cmdEnablePerfMap:      "EnablePerfMap",
 	cmdDisablePerfMap:     "DisablePerfMap",
+	cmdApplyStartupHook:   "ApplyStartupHook",
 	cmdProcessInfo3:       "ProcessInfo3",
 }
 
 func (c command) String() string { return commandNames[c] }
 
-// A request is a message on its way to a runtime. Its methods append fields;
-// what must not be sent is remembered as an error.
-type request struct {
+// A message is one on its way: a request to a runtime, or a server's answer. Its
+// methods append fields; what must not be sent is remembered as an error.
+type message struct {
 	cmd command
 	b   []byte
 	err error
 }
 
-func newRequest(cmd command) *request {
-	return &request{cmd: cmd, b: make([]byte, headerSize, 256)}
+func newRequest(cmd command) *message {
+	return &message{cmd: cmd, b: make([]byte, headerSize, 256)}
 }
 
-func (r *request) u32(v uint32) { r.b = binary.LittleEndian.AppendUint32(r.b, v) }
+func (m *message) u16(v uint16) { m.b = binary.LittleEndian.AppendUint16(m.b, v) }
 
-func (r *request) u64(v uint64) { r.b = binary.LittleEndian.AppendUint64(r.b, v) }
+func (m *message) u32(v uint32) { m.b = binary.LittleEndian.AppendUint32(m.b, v) }
 
-func (r *request) bool(v bool) {
+func (m *message) u64(v uint64) { m.b = binary.LittleEndian.AppendUint64(m.b, v) }
+
+func (m *message) bool(v bool) {
 	if v {
-		r.b = append(r.b, 1)
+		m.b = append(m.b, 1)
 	} else {
-		r.b = append(r.b, 0)
+		m.b = append(m.b, 0)
 	}
 }
 
 // str appends a string: the number of UTF-16 units with the terminating zero,
-// then these; for an empty string the number 0 alone.
-func (r *request) str(what, s string) {
+// then these. Of an empty one, requests have the number 0 alone.
+func (m *message) str(what, s string) {
 	if strings.ContainsRune(s, 0) {
-		r.refuse(what, "it contains a zero character")
+		m.refuse(what, "it contains a zero character")
 	}
-	if s == "" {
-		r.u32(0)
+	if s == "" && m.cmd != answerOK {
+		m.u32(0)
 		return
 	}
 	units := utf16.Encode([]rune(s))
-	r.u32(uint32(len(units)) + 1)
+	m.u32(uint32(len(units)) + 1)
 	for _, u := range append(units, 0) {
-		r.b = binary.LittleEndian.AppendUint16(r.b, u)
+		m.u16(u)
 	}
 }
 
 // name appends a string that must not be empty.
-func (r *request) name(what, s string) {
-	if s == "" {
-		r.refuse(what, "it is empty")
-	}
-	r.str(what, s)
-}
+func (m *message) name(what, s string) { wire{out: m}.name(what, &s) }
 
-// refuse keeps the request from being sent.
-func (r *request) refuse(field, why string, args ...any) {
-	if r.err == nil {
-		r.err = &RequestError{Command: r.cmd.String(), Field: field, Reason: fmt.Sprintf(why, args...)}
+// refuse keeps the message from being sent.
+func (m *message) refuse(field, why string, args ...any) {
+	if m.err == nil {
+		m.err = &RequestError{Command: m.cmd.String(), Field: field, Reason: fmt.Sprintf(why, args...)}
 	}
 }
 
-// message returns the whole message, or why it must not be sent.
-func (r *request) message() ([]byte, error) {
-	if len(r.b) > maxMessage {
-		r.refuse("size", "it has %d bytes, the protocol allows %d", len(r.b), maxMessage)
+// bytes returns the whole message, or why it must not be sent.
+func (m *message) bytes() ([]byte, error) {
+	if len(m.b) > maxMessage {
+		m.refuse("size", "it has %d bytes, the protocol allows %d", len(m.b), maxMessage)
 	}
-	if r.err != nil {
-		return nil, r.err
+	if m.err != nil {
+		return nil, m.err
 	}
-	copy(r.b, messageMagic)
-	binary.LittleEndian.PutUint16(r.b[len(messageMagic):], uint16(len(r.b)))
-	r.b[16], r.b[17] = byte(r.cmd>>8), byte(r.cmd)
-	return r.b, nil
+	copy(m.b, messageMagic)
+	binary.LittleEndian.PutUint16(m.b[len(messageMagic):], uint16(len(m.b)))
+	m.b[16], m.b[17] = byte(m.cmd>>8), byte(m.cmd)
+	return m.b, nil
 }
 
 // readMessage reads one message. Its size is what the header says, whatever the
-// documents say of a command.
-func readMessage(r io.Reader) (command, *answer, error) {
+// documents say of a command. One of another protocol gives a *headerError.
+func readMessage(r io.Reader) (command, *payload, error) {
 	var h [headerSize]byte
 	if _, err := io.ReadFull(r, h[:]); err != nil {
 		return 0, nil, err
 	}
 	size := int(binary.LittleEndian.Uint16(h[len(messageMagic):]))
-	if string(h[:len(messageMagic)]) != messageMagic || size < headerSize {
-		return 0, nil, fmt.Errorf("%w: it begins with %x", ErrProtocol, h[:])
+	switch {
+	case string(h[:len(messageMagic)]) != messageMagic:
+		return 0, nil, &headerError{h, UnknownMagic}
+	case size < headerSize:
+		return 0, nil, &headerError{h, BadEncoding}
 	}
 	b := make([]byte, size-headerSize)
 	if _, err := io.ReadFull(r, b); err != nil {
 		return 0, nil, err
 	}
-	return command(h[16])<<8 | command(h[17]), &answer{b: b}, nil
+	return command(h[16])<<8 | command(h[17]), &payload{b: b}, nil
 }
 
-// An answer is the payload of a message from a runtime. After the first field
-// that does not fit, every further one is zero, and short is set.
-type answer struct {
-	b     []byte
-	short bool
+// A headerError reports the header of no message.
+type headerError struct {
+	header [headerSize]byte
+	code   HRESULT // with which a runtime refuses it
 }
 
-func (a *answer) bytes(n int) []byte {
-	if n < 0 || n > len(a.b) {
-		a.short, a.b = true, nil
+func (e *headerError) Error() string {
+	return fmt.Sprintf("%v: it begins with %x", ErrProtocol, e.header)
+}
+
+func (e *headerError) Unwrap() error { return ErrProtocol }
+
+// A payload is that of a message which was read. After the first field that does
+// not fit, every further one is zero, and bad is set.
+type payload struct {
+	b   []byte
+	bad bool
+}
+
+func (p *payload) fail() { p.bad, p.b = true, nil }
+
+func (p *payload) bytes(n int) []byte {
+	if n < 0 || n > len(p.b) {
+		p.fail()
 		return make([]byte, min(max(n, 0), 16))
 	}
-	b := a.b[:n]
-	a.b = a.b[n:]
+	b := p.b[:n]
+	p.b = p.b[n:]
 	return b
 }
 
-func (a *answer) u32() uint32 { return binary.LittleEndian.Uint32(a.bytes(4)) }
+func (p *payload) u32() uint32 { return binary.LittleEndian.Uint32(p.bytes(4)) }
 
-func (a *answer) u64() uint64 { return binary.LittleEndian.Uint64(a.bytes(8)) }
+func (p *payload) u64() uint64 { return binary.LittleEndian.Uint64(p.bytes(8)) }
 
-func (a *answer) str() string {
-	n := a.u32()
-	if uint64(n)*2 > uint64(len(a.b)) {
-		a.short, a.b = true, nil
+// str reads a string up to its first zero. The last of its units must be one.
+func (p *payload) str() string {
+	n := p.u32()
+	if uint64(n)*2 > uint64(len(p.b)) {
+		p.fail()
 		return ""
 	}
-	b := a.bytes(int(n) * 2)
+	b := p.bytes(int(n) * 2)
 	units := make([]uint16, n)
 	for i := range units {
 		units[i] = binary.LittleEndian.Uint16(b[2*i:])
 	}
-	return strings.TrimSuffix(string(utf16.Decode(units)), "\x00")
+	if n > 0 && units[n-1] != 0 {
+		p.fail()
+		return ""
+	}
+	text, _, _ := strings.Cut(string(utf16.Decode(units)), "\x00")
+	return text
 }
