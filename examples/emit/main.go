@@ -18,31 +18,44 @@ import (
 )
 
 func main() {
-	out := flag.String("o", "", "write the trace to `FILE`")
-	format := flag.String("format", "v4", "`FORMAT` of the trace: v4 or v6")
+	out := flag.String("o", "", "write the trace to `FILE`, a folder or .trace.zip for ctf")
+	format := flag.String("format", "v4", "`FORMAT` of the trace: v4, v6 or ctf")
 	collections := flag.Int("collections", 40, "raise `N` collections")
 	flag.Parse()
-	version, known := map[string]int{"v4": 4, "v6": 6}[*format]
-	if *out == "" || !known || *collections < 1 || flag.NArg() > 0 {
+	create := formats[*format]
+	if *out == "" || create == nil || *collections < 1 || flag.NArg() > 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(os.Stdout, *out, version, *collections); err != nil {
+	if err := run(os.Stdout, *out, create, *collections); err != nil {
 		fmt.Fprintln(os.Stderr, "emit:", err)
 		os.Exit(1)
 	}
 }
 
+// A create starts a session that writes to a file of some format.
+type create func(p *emit.Provider, out string, opt emit.SessionOptions) (*emit.Session, error)
+
+var formats = map[string]create{
+	"v4":  (*emit.Provider).Create,
+	"v6":  createV6,
+	"ctf": (*emit.Provider).CreateCTF,
+}
+
+func createV6(p *emit.Provider, out string, opt emit.SessionOptions) (*emit.Session, error) {
+	opt.Version = 6
+	return p.Create(out, opt)
+}
+
 // run raises n collections into a trace, and prints to w what it raised.
-func run(w io.Writer, out string, version, n int) error {
+func run(w io.Writer, out string, create create, n int) error {
 	provider, err := emit.NewProvider(emit.ProviderOptions{
 		Process: emit.Process{Flags: clr.StartupFlagsServerGC | clr.StartupFlagsConcurrentGC},
 	})
 	if err != nil {
 		return err
 	}
-	session, err := provider.Create(out, emit.SessionOptions{
-		Version:   version,
+	session, err := create(provider, out, emit.SessionOptions{
 		Providers: append(emit.GCVerbose, emit.GCCollect...),
 	})
 	if err != nil {

@@ -5,24 +5,23 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"reflect"
 	"testing"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/open"
 )
 
 // What a reader makes of the trace is what the program says of itself.
 func TestTraceAgrees(t *testing.T) {
-	for format, version := range map[string]int{"v4": 4, "v6": 6} {
+	for format, create := range formats {
 		for _, n := range []int{1, 2, 33} {
 			t.Run(fmt.Sprintf("%s %d", format, n), func(t *testing.T) {
-				path := filepath.Join(t.TempDir(), "x.nettrace")
+				path := filepath.Join(t.TempDir(), "x")
 				var printed bytes.Buffer
-				if err := run(&printed, path, version, n); err != nil {
+				if err := run(&printed, path, create, n); err != nil {
 					t.Fatal(err)
 				}
 				var raised summary
@@ -36,14 +35,14 @@ func TestTraceAgrees(t *testing.T) {
 }
 
 func agree(t *testing.T, path string, raised summary, n int) {
-	data, err := os.ReadFile(path)
+	in, err := open.File(path, open.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
+	defer in.Close()
 	read := summary{Collections: map[string]map[string]int{}, Events: map[string]uint64{}}
-	src := nettrace.NewReader(bytes.NewReader(data), nettrace.Options{})
 	var model gc.Model
-	for c, err := range model.Collections(src) {
+	for c, err := range model.Collections(in.Source) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +53,7 @@ func agree(t *testing.T, path string, raised summary, n int) {
 		read.add(c.Generation.V, c.Kind.String(), c.Pause().V, &result{promoted: uint64(c.Promoted.V), freed: uint64(c.Freed.V)})
 		n--
 	}
-	for desc, n := range src.Counts() {
+	for desc, n := range in.Source.Counts() {
 		read.Events[clr.KindOf(desc.Provider, desc.ID).String()] += n
 	}
 	if math.Abs(read.PauseMs-raised.PauseMs) > 1e-6 {
