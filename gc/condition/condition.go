@@ -1,0 +1,128 @@
+// Package condition tells which collections meet a condition that a person
+// wrote, such as
+//
+//	gen=2 and (pause>200ms or suspend>50ms)
+//
+// A condition is made of comparisons of a figure with a value, joined by and and
+// or, of which and binds closer, and parentheses. The operators are > >= < <= = and
+// !=. Figures lists the names, and what their values are written with.
+//
+// A figure that is not known of a collection meets no comparison, also none with
+// !=: nothing is concluded from what was not seen.
+package condition
+
+import "github.com/gctrail/gctrail/gc"
+
+// A Condition is what a finished collection meets, or does not. It is not
+// changed by use, and may be used by several goroutines.
+type Condition struct {
+	text string
+	root node
+}
+
+// Parse reads a condition. The error is an *Error.
+func Parse(text string) (*Condition, error) {
+	p := parser{text: text}
+	p.next()
+	root, err := p.either(0)
+	if err == nil && p.tok.kind != tokenEnd {
+		err = p.wrong("%s where and, or or the end belongs", p.tok)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return &Condition{text, root}, nil
+}
+
+// String is the text that was parsed.
+func (c *Condition) String() string { return c.text }
+
+// Holds says whether a collection meets the condition.
+func (c *Condition) Holds(col *gc.Collection) bool { return c.root.holds(col) }
+
+// A node is a part of a condition.
+type node interface{ holds(*gc.Collection) bool }
+
+// all holds where each of its parts does.
+type all []node
+
+func (a all) holds(c *gc.Collection) bool {
+	for _, n := range a {
+		if !n.holds(c) {
+			return false
+		}
+	}
+	return true
+}
+
+// some holds where one of its parts does.
+type some []node
+
+func (s some) holds(c *gc.Collection) bool {
+	for _, n := range s {
+		if n.holds(c) {
+			return true
+		}
+	}
+	return false
+}
+
+// An amount compares a figure that is a number.
+type amount struct {
+	of    func(*gc.Collection) gc.Opt[float64]
+	op    operator
+	value float64
+}
+
+func (a *amount) holds(c *gc.Collection) bool {
+	v := a.of(c)
+	return v.Known && a.op.holds(v.V, a.value)
+}
+
+// A name compares a figure that is one of several words.
+type name struct {
+	of   func(*gc.Collection) string // empty where unknown
+	op   operator
+	word string
+}
+
+func (n *name) holds(c *gc.Collection) bool {
+	word := n.of(c)
+	return word != "" && (word == n.word) == (n.op == equal)
+}
+
+type operator uint8
+
+const (
+	greater operator = iota
+	atLeast
+	less
+	atMost
+	equal
+	unequal
+)
+
+// operators are longer ones before those they begin with.
+var operators = [...]struct {
+	text string
+	is   operator
+}{
+	{">=", atLeast}, {"<=", atMost}, {"!=", unequal}, {"==", equal}, {">", greater}, {"<", less}, {"=", equal},
+}
+
+func (op operator) holds(v, than float64) bool {
+	switch op {
+	case greater:
+		return v > than
+	case atLeast:
+		return v >= than
+	case less:
+		return v < than
+	case atMost:
+		return v <= than
+	case equal:
+		return v == than
+	default:
+		return v != than
+	}
+}

@@ -1,0 +1,193 @@
+package condition_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/condition"
+)
+
+// collection is one with all figures known.
+func collection() *gc.Collection {
+	return &gc.Collection{
+		Number: 1000, Generation: gc.Some(2), Kind: gc.Blocking, Reason: gc.Some(clr.GCReasonInduced),
+		Start: gc.Some(time.Second), End: gc.Some(time.Second + 240*time.Millisecond),
+		Pauses:    []gc.Pause{{Duration: 250 * time.Millisecond, Suspend: gc.Some(10 * time.Millisecond)}},
+		AllPauses: true, SinceLast: gc.Some(2 * time.Second),
+		HeapBefore: gc.Some[int64](3e9), HeapAfter: gc.Some[int64](1 << 30), Freed: gc.Some[int64](19e8),
+		Promoted: gc.Some[int64](1e9), CommittedAfter: gc.Some[int64](4e9), Allocated: gc.Some[int64](200e6),
+		MemoryLoad: gc.Some(90), PinnedObjects: gc.Some[int64](5),
+	}
+}
+
+func TestHolds(t *testing.T) {
+	for text, want := range map[string]bool{
+		"pause>200ms":                       true,
+		"pause > 0.25s":                     false,
+		"pause >= 0.25 s":                   true,
+		"pause=250000us":                    true,
+		"pause != 250000µs":                 false,
+		"pause<1m":                          true,
+		"suspend<=10ms":                     true,
+		"suspend<0":                         false,
+		"duration = 240ms":                  true,
+		"gen=2":                             true,
+		"gen == 2":                          true,
+		"GEN!=2":                            false,
+		"kind=blocking":                     true,
+		"kind!=background":                  true,
+		"reason=induced":                    true,
+		"reason != AllocSmall":              true,
+		"number>=1000":                      true,
+		"heap=1GiB":                         true,
+		"heap>1.1GB":                        false,
+		"before>2GB":                        true,
+		"freed>1.8gb":                       true,
+		"promoted>100MB":                    true,
+		"committed<4TB":                     true,
+		"allocated>199MB":                   true,
+		"rate=100MB/s":                      true,
+		"rate>100 MB/s":                     false,
+		"load>=90%":                         true,
+		"load > 90 %":                       false,
+		"load>89":                           true,
+		"pinned>4":                          true,
+		"gen=2 and pause>1ms":               true,
+		"gen=1 or pause>1ms":                true,
+		"gen=1 and pause>1ms":               false,
+		"gen=1 and gen=2 or gen=2":          true,
+		"gen=2 or gen=2 and gen=1":          true,
+		"(gen=2 or gen=2) and gen=1":        false,
+		"((gen=2))and(pause>1ms)":           true,
+		"gen=1 or gen=0 or reason=Empty":    false,
+		"gen=2 and kind=blocking and gen=2": true,
+	} {
+		c, err := condition.Parse(text)
+		if err != nil {
+			t.Error(err)
+			continue
+		}
+		if c.Holds(collection()) != want || c.String() != text {
+			t.Errorf("%s: %t", c, !want)
+		}
+	}
+}
+
+// TestUnknown: a figure that is not known meets nothing.
+func TestUnknown(t *testing.T) {
+	values := map[string]string{"kind": "background", "reason": "Induced"}
+	for f := range condition.Figures() {
+		if f.Name == "number" {
+			continue // every collection has one
+		}
+		value := values[f.Name]
+		if value == "" {
+			value = "0"
+		}
+		for _, op := range []string{"=", "!="} {
+			c, err := condition.Parse(f.Name + op + value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if c.Holds(&gc.Collection{}) {
+				t.Errorf("%s holds", c)
+			}
+		}
+	}
+	c, err := condition.Parse("rate>=0")
+	if err != nil || c.Holds(&gc.Collection{Allocated: gc.Some[int64](1), SinceLast: gc.Some[time.Duration](0)}) {
+		t.Error("a rate without time holds", err)
+	}
+}
+
+func TestErrors(t *testing.T) {
+	const figures = "pause, suspend, duration, gen, kind, reason, number, heap, before, freed, promoted, committed, allocated, rate, load, pinned"
+	for text, want := range map[string]string{
+		"":                           "the end where a figure belongs, one of " + figures + ", at character 1",
+		"pauses>1ms":                 `"pauses" is no figure, those are ` + figures + ", at character 1",
+		"gen=2 and":                  "the end where a figure belongs, one of " + figures + ", at character 10",
+		"gen=2 and or":               `"or" is no figure, those are ` + figures + ", at character 11",
+		"pause":                      "the end where one of > >= < <= = != belongs, at character 6",
+		"pause~1ms":                  `"~" where one of > >= < <= = != belongs, at character 6`,
+		"pause>200":                  `pause is a time, as in 200ms or 1.5s, and not "200", at character 7`,
+		"pause>200MB":                `pause is a time, as in 200ms or 1.5s, and not "200MB", at character 7`,
+		"pause>-1ms":                 `pause is a time, as in 200ms or 1.5s, and not "-1ms", at character 7`,
+		"pause>1e3ms":                `pause is a time, as in 200ms or 1.5s, and not "1e3ms", at character 7`,
+		"pause>":                     "pause is a time, as in 200ms or 1.5s, and not the end, at character 7",
+		"heap>(1GB)":                 `heap is a size, as in 10MB or 1.5GiB, and not "(", at character 6`,
+		"rate>5MB":                   `rate is a size per second, as in 100MB/s, and not "5MB", at character 6`,
+		"load>9MB":                   `load is a percentage, as in 90%, and not "9MB", at character 6`,
+		"gen=3":                      `gen is a generation, as in 0, 1 or 2, and not "3", at character 5`,
+		"number=many":                `number is a number, as in 2, and not "many", at character 8`,
+		"kind>blocking":              "kind is a word, to be compared by = or !=, at character 5",
+		"kind=bgc":                   `"bgc" is no kind, those are blocking, background, foreground, at character 6`,
+		"gen=2 pause>1ms":            `"pause" where and, or or the end belongs, at character 7`,
+		"gen=2)":                     `")" where and, or or the end belongs, at character 6`,
+		"(gen=2":                     `the end where and, or or ")" belongs, at character 7`,
+		"gen=2 && gen=1":             `"&" where and, or or the end belongs, at character 7`,
+		"gen=2 and ä":                `"ä" where a figure belongs, one of ` + figures + ", at character 11",
+		"pause>1µs ä":                `"ä" where and, or or the end belongs, at character 11`,
+		strings.Repeat("(", 101):     "more than 100 parentheses inside each other, at character 101",
+		"pause>1ms200ms":             `pause is a time, as in 200ms or 1.5s, and not "1ms200ms", at character 7`,
+		"reason = 1 or reason=Other": `"1" is no reason, those are AllocSmall, `,
+	} {
+		_, err := condition.Parse(text)
+		if err == nil || !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %v\nwant %s", text, err, want)
+		}
+	}
+}
+
+func ExampleParse() {
+	c, err := condition.Parse("gen=2 and (pause>200ms or suspend>50ms)")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	long := &gc.Collection{
+		Generation: gc.Some(2), AllPauses: true,
+		Pauses: []gc.Pause{{Duration: 300 * time.Millisecond, Suspend: gc.Some(time.Millisecond)}},
+	}
+	fmt.Println(c.Holds(long))
+
+	_, err = condition.Parse("pause>200")
+	fmt.Println(err)
+	// Output:
+	// true
+	// pause is a time, as in 200ms or 1.5s, and not "200", at character 7
+}
+
+// FuzzParse: what is taken is taken again in parentheses and says the same; a
+// mistake is where there is text.
+func FuzzParse(f *testing.F) {
+	for _, text := range []string{"gen=2 and (pause>200ms or suspend>50ms)", "reason != Induced", "rate >= 5 MB/s or load<9 %", "((", "heap>1µs"} {
+		f.Add(text)
+	}
+	collections := []*gc.Collection{collection(), {}}
+	f.Fuzz(func(t *testing.T, text string) {
+		c, err := condition.Parse(text)
+		if err != nil {
+			wrong, ok := err.(*condition.Error)
+			if !ok || wrong.Off < 0 || wrong.Off > len(text) || wrong.Error() == "" {
+				t.Fatalf("%v", err)
+			}
+			return
+		}
+		again, err := condition.Parse("(" + text + ") and number!=999999")
+		if err != nil {
+			if !strings.Contains(err.Error(), "parentheses inside") {
+				t.Fatal(err)
+			}
+			return
+		}
+		for _, col := range collections {
+			if c.Holds(col) != again.Holds(col) {
+				t.Errorf("%s in parentheses is something else", text)
+			}
+		}
+	})
+}

@@ -1,0 +1,137 @@
+package condition
+
+import (
+	"iter"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+)
+
+// A Figure is what a condition can ask of a collection.
+type Figure struct {
+	Name    string
+	Meaning string
+	Values  string // how its values are written
+}
+
+// Figures yields what conditions can ask, in the order of a help text.
+func Figures() iter.Seq[Figure] {
+	return func(yield func(Figure) bool) {
+		for i := range figures {
+			if !yield(figures[i].Figure) {
+				return
+			}
+		}
+	}
+}
+
+// A figure is a Figure and how it is found: a number in a dimension, or a word.
+type figure struct {
+	Figure
+	in     *dimension
+	number func(*gc.Collection) gc.Opt[float64]
+	words  func() []string
+	word   func(*gc.Collection) string
+}
+
+var figures = [...]figure{
+	{Figure: Figure{"pause", "how long threads stood still", "200ms"}, in: &times, number: duration((*gc.Collection).Pause)},
+	{Figure: Figure{"suspend", "of the pause, until all stood still", "50ms"}, in: &times, number: duration((*gc.Collection).Suspend)},
+	{Figure: Figure{"duration", "from its start to its end", "1.5s"}, in: &times, number: duration((*gc.Collection).Duration)},
+	{Figure: Figure{"gen", "generation that was collected", "0, 1, 2"}, in: &generations, number: figureOf(func(c *gc.Collection) gc.Opt[int] { return c.Generation })},
+	{Figure: Figure{"kind", "the way it ran", "blocking, background, foreground"}, words: kinds, word: kind},
+	{Figure: Figure{"reason", "why it began", "AllocSmall, Induced, ... as in gcs"}, words: reasons, word: reason},
+	{Figure: Figure{"number", "the runtime's count", "1000"}, in: &counts, number: number},
+	{Figure: Figure{"heap", "heap afterwards", "1.5GB"}, in: &sizes, number: figureOf(func(c *gc.Collection) gc.Opt[int64] { return c.HeapAfter })},
+	{Figure: Figure{"before", "heap before", "2GB"}, in: &sizes, number: figureOf(func(c *gc.Collection) gc.Opt[int64] { return c.HeapBefore })},
+	{Figure: Figure{"freed", "what it freed", "10MB"}, in: &sizes, number: figureOf(func(c *gc.Collection) gc.Opt[int64] { return c.Freed })},
+	{Figure: Figure{"promoted", "what survived of what it collected", "100MB"}, in: &sizes, number: figureOf(func(c *gc.Collection) gc.Opt[int64] { return c.Promoted })},
+	{Figure: Figure{"committed", "memory committed afterwards", "3GB"}, in: &sizes, number: figureOf(func(c *gc.Collection) gc.Opt[int64] { return c.CommittedAfter })},
+	{Figure: Figure{"allocated", "since the collection before", "500MB"}, in: &sizes, number: figureOf(func(c *gc.Collection) gc.Opt[int64] { return c.Allocated })},
+	{Figure: Figure{"rate", "of allocation since the collection before", "100MB/s"}, in: &rates, number: rate},
+	{Figure: Figure{"load", "memory load of the machine or container", "90%"}, in: &shares, number: figureOf(func(c *gc.Collection) gc.Opt[int] { return c.MemoryLoad })},
+	{Figure: Figure{"pinned", "pinned objects met", "1000"}, in: &counts, number: figureOf(func(c *gc.Collection) gc.Opt[int64] { return c.PinnedObjects })},
+}
+
+// A dimension is what the values of a figure are written in.
+type dimension struct {
+	is      string // as in "a time"
+	example string
+	units   []unit
+	bare    bool    // the unit may be left out
+	below   float64 // what values are below; 0 for no limit
+}
+
+type unit struct {
+	name string
+	size float64
+}
+
+var (
+	times = dimension{is: "a time", example: "200ms or 1.5s", units: []unit{
+		{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9},
+	}}
+	sizes = dimension{is: "a size", example: "10MB or 1.5GiB", units: []unit{
+		{"B", 1}, {"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12},
+		{"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40},
+	}}
+	rates = dimension{is: "a size per second", example: "100MB/s", units: []unit{
+		{"B/s", 1}, {"KB/s", 1e3}, {"MB/s", 1e6}, {"GB/s", 1e9},
+		{"KiB/s", 1 << 10}, {"MiB/s", 1 << 20}, {"GiB/s", 1 << 30},
+	}}
+	shares      = dimension{is: "a percentage", example: "90%", bare: true, units: []unit{{"%", 1}}}
+	generations = dimension{is: "a generation", example: "0, 1 or 2", bare: true, below: 3}
+	counts      = dimension{is: "a number", example: "2", bare: true}
+)
+
+func figureOf[T int | int64](of func(*gc.Collection) gc.Opt[T]) func(*gc.Collection) gc.Opt[float64] {
+	return func(c *gc.Collection) gc.Opt[float64] {
+		v := of(c)
+		return gc.Opt[float64]{V: float64(v.V), Known: v.Known}
+	}
+}
+
+// duration makes a figure in nanoseconds.
+func duration(of func(*gc.Collection) gc.Opt[time.Duration]) func(*gc.Collection) gc.Opt[float64] {
+	return func(c *gc.Collection) gc.Opt[float64] {
+		v := of(c)
+		return gc.Opt[float64]{V: float64(v.V), Known: v.Known}
+	}
+}
+
+func number(c *gc.Collection) gc.Opt[float64] { return gc.Some(float64(c.Number)) }
+
+// rate is in bytes a second of the time that threads could run.
+func rate(c *gc.Collection) gc.Opt[float64] {
+	if !c.Allocated.Known || !c.SinceLast.Known || c.SinceLast.V <= 0 {
+		return gc.Opt[float64]{}
+	}
+	return gc.Some(float64(c.Allocated.V) / c.SinceLast.V.Seconds())
+}
+
+func kind(c *gc.Collection) string {
+	if c.Kind == gc.KindUnknown {
+		return ""
+	}
+	return c.Kind.String()
+}
+
+func kinds() []string {
+	return []string{gc.Blocking.String(), gc.Background.String(), gc.Foreground.String()}
+}
+
+func reason(c *gc.Collection) string {
+	if !c.Reason.Known {
+		return ""
+	}
+	return c.Reason.V.String()
+}
+
+func reasons() []string {
+	var words []string
+	for r := range clr.GCReasonInducedAggressive + 1 {
+		words = append(words, r.String())
+	}
+	return words
+}

@@ -1,0 +1,244 @@
+package condition
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// An Error says what is wrong with the text of a condition, and where.
+type Error struct {
+	Text string
+	Off  int // bytes of Text before the mistake
+	What string
+}
+
+func (e *Error) Error() string {
+	return fmt.Sprintf("%s, at character %d", e.What, utf8.RuneCountInString(e.Text[:e.Off])+1)
+}
+
+// maxDepth bounds how deep parentheses nest.
+const maxDepth = 100
+
+type tokenKind uint8
+
+const (
+	tokenEnd tokenKind = iota
+	tokenWord
+	tokenOperator
+	tokenOpen
+	tokenClose
+	tokenOther
+)
+
+type token struct {
+	kind tokenKind
+	text string
+	off  int
+	op   operator
+}
+
+func (t token) String() string {
+	if t.kind == tokenEnd {
+		return "the end"
+	}
+	return strconv.Quote(t.text)
+}
+
+// is says whether the token is a word, in either case.
+func (t token) is(word string) bool { return t.kind == tokenWord && strings.EqualFold(t.text, word) }
+
+type parser struct {
+	text string
+	off  int // behind tok
+	tok  token
+}
+
+func (p *parser) wrong(format string, args ...any) error {
+	return &Error{p.text, p.tok.off, fmt.Sprintf(format, args...)}
+}
+
+// next goes to the next token.
+func (p *parser) next() {
+	rest := strings.TrimLeft(p.text[p.off:], " \t\r\n")
+	p.off = len(p.text) - len(rest)
+	p.tok = token{off: p.off}
+	switch n := wordLength(rest); {
+	case rest == "":
+		return
+	case n > 0:
+		p.tok.kind, p.tok.text = tokenWord, rest[:n]
+	case rest[0] == '(':
+		p.tok.kind, p.tok.text = tokenOpen, "("
+	case rest[0] == ')':
+		p.tok.kind, p.tok.text = tokenClose, ")"
+	default:
+		p.operator(rest)
+	}
+	p.off += len(p.tok.text)
+}
+
+func (p *parser) operator(rest string) {
+	for _, o := range operators {
+		if strings.HasPrefix(rest, o.text) {
+			p.tok.kind, p.tok.text, p.tok.op = tokenOperator, o.text, o.is
+			return
+		}
+	}
+	_, n := utf8.DecodeRuneInString(rest)
+	p.tok.kind, p.tok.text = tokenOther, rest[:n]
+}
+
+// wordLength is the length of the name or value that s begins with.
+func wordLength(s string) int {
+	n := strings.IndexFunc(s, func(r rune) bool {
+		return r < utf8.RuneSelf && !isWord(byte(r)) || r >= utf8.RuneSelf && r != 'µ' && r != 'μ'
+	})
+	if n < 0 {
+		return len(s)
+	}
+	return n
+}
+
+func isWord(b byte) bool {
+	return 'a' <= b && b <= 'z' || 'A' <= b && b <= 'Z' || '0' <= b && b <= '9' || strings.IndexByte("._%/+-", b) >= 0
+}
+
+// either reads parts joined by or.
+func (p *parser) either(depth int) (node, error) {
+	first, err := p.both(depth)
+	if err != nil || !p.tok.is("or") {
+		return first, err
+	}
+	parts := some{first}
+	for p.tok.is("or") {
+		p.next()
+		part, err := p.both(depth)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	return parts, nil
+}
+
+// both reads parts joined by and.
+func (p *parser) both(depth int) (node, error) {
+	first, err := p.single(depth)
+	if err != nil || !p.tok.is("and") {
+		return first, err
+	}
+	parts := all{first}
+	for p.tok.is("and") {
+		p.next()
+		part, err := p.single(depth)
+		if err != nil {
+			return nil, err
+		}
+		parts = append(parts, part)
+	}
+	return parts, nil
+}
+
+// single reads a comparison, or a condition in parentheses.
+func (p *parser) single(depth int) (node, error) {
+	if p.tok.kind != tokenOpen {
+		return p.comparison()
+	}
+	if depth == maxDepth {
+		return nil, p.wrong("more than %d parentheses inside each other", maxDepth)
+	}
+	p.next()
+	inner, err := p.either(depth + 1)
+	if err != nil {
+		return nil, err
+	}
+	if p.tok.kind != tokenClose {
+		return nil, p.wrong(`%s where and, or or ")" belongs`, p.tok)
+	}
+	p.next()
+	return inner, nil
+}
+
+func (p *parser) comparison() (node, error) {
+	if p.tok.kind != tokenWord {
+		return nil, p.wrong("%s where a figure belongs, one of %s", p.tok, names())
+	}
+	i := slices.IndexFunc(figures[:], func(f figure) bool { return p.tok.is(f.Name) })
+	if i < 0 {
+		return nil, p.wrong("%s is no figure, those are %s", p.tok, names())
+	}
+	f := &figures[i]
+	p.next()
+	if p.tok.kind != tokenOperator {
+		return nil, p.wrong("%s where one of > >= < <= = != belongs", p.tok)
+	}
+	op := p.tok.op
+	if f.words != nil && op != equal && op != unequal {
+		return nil, p.wrong("%s is a word, to be compared by = or !=", f.Name)
+	}
+	p.next()
+	if f.words != nil {
+		return p.name(f, op)
+	}
+	return p.amount(f, op)
+}
+
+func (p *parser) name(f *figure, op operator) (node, error) {
+	words := f.words()
+	i := slices.IndexFunc(words, p.tok.is)
+	if i < 0 {
+		return nil, p.wrong("%s is no %s, those are %s", p.tok, f.Name, strings.Join(words, ", "))
+	}
+	p.next()
+	return &name{f.word, op, words[i]}, nil
+}
+
+// amount reads a number with its unit, which may stand apart.
+func (p *parser) amount(f *figure, op operator) (node, error) {
+	first := p.tok
+	p.next()
+	if p.tok.kind == tokenWord && endsInDigit(first.text) {
+		if v, ok := f.in.parse(first.text + p.tok.text); ok {
+			p.next()
+			return &amount{f.number, op, v}, nil
+		}
+	}
+	v, ok := f.in.parse(first.text)
+	if !ok {
+		p.tok = first
+		return nil, p.wrong("%s is %s, as in %s, and not %s", f.Name, f.in.is, f.in.example, first)
+	}
+	return &amount{f.number, op, v}, nil
+}
+
+// parse reads a number with its unit. Nothing is as much in every unit.
+func (d *dimension) parse(s string) (float64, bool) {
+	digits := strings.TrimRight(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZµμ%/")
+	v, err := strconv.ParseFloat(digits, 64)
+	if err != nil || v < 0 || digits[0] == '+' || strings.ContainsAny(digits, "eExX_") {
+		return 0, false
+	}
+	name := strings.Replace(s[len(digits):], "μ", "µ", 1)
+	if name == "" {
+		return v, (d.bare || v == 0) && (d.below == 0 || v < d.below)
+	}
+	for _, u := range d.units {
+		if strings.EqualFold(u.name, name) {
+			return v * u.size, true
+		}
+	}
+	return 0, false
+}
+
+func endsInDigit(s string) bool { return s != "" && '0' <= s[len(s)-1] && s[len(s)-1] <= '9' }
+
+func names() string {
+	all := make([]string, len(figures))
+	for i := range figures {
+		all[i] = figures[i].Name
+	}
+	return strings.Join(all, ", ")
+}
