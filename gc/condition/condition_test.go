@@ -1,6 +1,7 @@
 package condition_test
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
@@ -171,7 +172,7 @@ func FuzzParse(f *testing.F) {
 	f.Fuzz(func(t *testing.T, text string) {
 		c, err := condition.Parse(text)
 		if err != nil {
-			wrong, ok := err.(*condition.Error)
+			wrong, ok := errors.AsType[*condition.Error](err)
 			if !ok || wrong.Off < 0 || wrong.Off > len(text) || wrong.Error() == "" {
 				t.Fatalf("%v", err)
 			}
