@@ -40,6 +40,7 @@ type batch struct {
 	tail  int    // where events ended in data
 	seen  int64  // ticks of the latest event of the buffer up to there
 	held  int    // items not handed out
+	owed  int    // what cost was when the batch was queued
 }
 
 // begin makes the batch the first stretch of a buffer.
@@ -131,5 +132,11 @@ func (b *batch) inflate(out int, scratch []byte) (int, error) {
 	return out, nil
 }
 
-// cost is the memory that the batch holds.
-func (b *batch) cost() int { return cap(b.data) + cap(b.items)*16 }
+// cost is the memory that the batch holds, with the stretch after it.
+func (b *batch) cost() int {
+	n := cap(b.data) + cap(b.items)*16
+	if b.follower != nil {
+		n += window
+	}
+	return n
+}

@@ -10,8 +10,14 @@ import (
 	"slices"
 )
 
-// maxEntries bounds the buffers of all files of a reader.
-const maxEntries = 1 << 19
+const (
+	// maxEntries bounds the buffers of all files of a reader.
+	maxEntries = 1 << 19
+	// maxRatio and freely bound what a file may expand to: real ones grow to four
+	// times their size.
+	maxRatio = 256
+	freely   = maxBuffer
+)
 
 // An entry is a buffer with events.
 type entry struct {
@@ -70,7 +76,7 @@ func (x *index) add(f *file) error {
 	f.survey.lowest, f.survey.flushed = ^uint32(0), math.MaxInt64
 	f.survey.first = int64(f.header.firstSize)
 	f.survey.packed = f.header.mode&modeCompressed != 0
-	previous, ticks := int64(0), f.ticks(f.header.time)
+	previous, expands, ticks := int64(0), int64(0), f.ticks(f.header.time)
 	for pos := int64(0); pos < f.size; {
 		n, err := f.r.ReadAt(head[:min(f.size-pos, peekSize)], pos)
 		if n < bufferHeaderSize {
@@ -101,6 +107,10 @@ func (x *index) add(f *file) error {
 		if h.holdsEvents() {
 			if len(x.entries) == maxEntries {
 				x.damage(f, pos, malformed("more than %d buffers", maxEntries))
+				return nil
+			}
+			if expands += int64(h.used); h.compressed() && expands > freely+maxRatio*f.size {
+				x.damage(f, pos, malformed("buffers that expand to more than %d times the file", maxRatio))
 				return nil
 			}
 			if t, ok := h.firstTime(head[bufferHeaderSize:n]); ok {

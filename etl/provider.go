@@ -68,8 +68,9 @@ type classic struct {
 }
 
 // classics are the events of the tasks GarbageCollection and
-// GarbageCollectionPrivate by opcode. Their opcodes are those of ClrEtwAll.man;
-// 5 to 8 are older ones of version 2.0 (ClrTraceEventParser.cs).
+// GarbageCollectionPrivate of the .NET Framework 2.0 to 4.0, by opcode. Their
+// opcodes are those of ClrEtwAll.man; 5 to 8 are older ones of version 2.0
+// (ClrTraceEventParser.cs).
 var classics = map[string]map[uint8]classic{
 	"044973cd-251f-4dff-a3e9-9d6307286b05": {
 		1:   {runtimeProvider, 1, 4, 1}, // GCStart
@@ -92,10 +93,30 @@ var classics = map[string]map[uint8]classic{
 		19:  {runtimeProvider, 14, 4, 1}, // GCFinalizersBegin
 	},
 	"2f1b6bf6-18ff-4645-9501-15df6c64c2cf": {
-		132: {privateProvider, 1, 4, 1}, // GCDecision
-		14:  {privateProvider, 2, 4, 1}, // GCSettings
-		16:  {privateProvider, 3, 5, 1}, // GCOptimized
-		17:  {privateProvider, 4, 4, 1}, // GCPerHeapHistory
-		18:  {privateProvider, 5, 4, 1}, // GCGlobalHeapHistory
+		132: {privateProvider, 1, 4, 1},  // GCDecision
+		14:  {privateProvider, 2, 4, 1},  // GCSettings
+		16:  {privateProvider, 3, 5, 1},  // GCOptimized
+		17:  {privateProvider, 4, 4, 1},  // GCPerHeapHistory
+		18:  {privateProvider, 5, 4, 1},  // GCGlobalHeapHistory
+		20:  {privateProvider, 6, 5, 1},  // GCJoin
+		21:  {privateProvider, 7, 4, 1},  // PrvGCMarkStackRoots
+		22:  {privateProvider, 8, 4, 1},  // PrvGCMarkFinalizeQueueRoots
+		23:  {privateProvider, 9, 4, 1},  // PrvGCMarkHandles
+		24:  {privateProvider, 10, 4, 1}, // PrvGCMarkCards
+		25:  {privateProvider, 11, 4, 1}, // BGCBegin
+		26:  {privateProvider, 12, 4, 1}, // BGC1stNonConEnd
+		27:  {privateProvider, 13, 4, 1}, // BGC1stConEnd
+		28:  {privateProvider, 14, 4, 1}, // BGC2ndNonConBegin
+		29:  {privateProvider, 15, 4, 1}, // BGC2ndNonConEnd
+		30:  {privateProvider, 16, 4, 1}, // BGC2ndConBegin
+		31:  {privateProvider, 17, 4, 1}, // BGC2ndConEnd
+		32:  {privateProvider, 18, 4, 1}, // BGCPlanEnd
+		33:  {privateProvider, 19, 4, 1}, // BGCSweepEnd
+		34:  {privateProvider, 20, 4, 1}, // BGCDrainMark
+		35:  {privateProvider, 21, 4, 1}, // BGCRevisit
+		36:  {privateProvider, 22, 4, 1}, // BGCOverflow
+		37:  {privateProvider, 23, 4, 1}, // BGCAllocWaitBegin
+		38:  {privateProvider, 24, 4, 1}, // BGCAllocWaitEnd
+		19:  {privateProvider, 25, 4, 1}, // GCFullNotify
 	},
 }

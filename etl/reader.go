@@ -203,7 +203,7 @@ func (r *Reader) emit(h held, yield func(*trace.Event, error) bool) bool {
 		}
 	}
 	if h.batch.held--; h.batch.held == 0 {
-		r.pending -= h.batch.cost()
+		r.pending -= h.batch.owed
 		r.loader.recycle(h.batch)
 	}
 	return true

@@ -2,9 +2,11 @@ package etl_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -524,37 +526,94 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestLargeBuffers reads buffers of several stretches, on many processors.
+// TestLargeBuffers reads buffers of several stretches, on many processors, in
+// bounded memory.
 func TestLargeBuffers(t *testing.T) {
+	const cpus, events, size = 64, 330, 900
 	for _, packed := range []bool{false, true} {
 		f := etltest.New()
-		f.Header.BufferSize = 1 << 20
-		const events, size = 1000, 900
-		for cpu := range uint16(8) {
+		f.Header.BufferSize, f.Header.CPUs = 1<<20, cpus
+		for cpu := range uint16(cpus) {
 			b := f.Buffer(cpu)
 			if packed {
 				b.Compress()
 			}
 			for i := range int64(events) {
-				b.Event(at(i*10+int64(cpu), cpu, bytes.Repeat([]byte{byte(i), byte(i >> 8), byte(cpu)}, size/3)...))
+				b.Event(at(i*100+int64(cpu), cpu, bytes.Repeat([]byte{byte(i), byte(i >> 8), byte(cpu)}, size/3)...))
 			}
 		}
 		data := f.Bytes()
+		var before, after runtime.MemStats
+		runtime.ReadMemStats(&before)
 		r := etl.NewReader(bytes.NewReader(data), int64(len(data)), etl.Options{})
 		n := int64(0)
 		for ev, err := range r.Events() {
 			if err != nil {
 				t.Fatal(err)
 			}
-			i, cpu := n/8, n%8
+			i, cpu := n/cpus, n%cpus
 			want := bytes.Repeat([]byte{byte(i), byte(i >> 8), byte(cpu)}, size/3)
-			if ev.Ticks != (i*10+cpu)*10 || !bytes.Equal(ev.Payload, want) {
+			if ev.Ticks != (i*100+cpu)*10 || !bytes.Equal(ev.Payload, want) {
 				t.Fatalf("event %d at %d of processor %d", n, ev.Ticks, ev.CPU)
 			}
 			n++
 		}
-		if l := r.Loss(); n != 8*events || l.Damaged > 0 || l.Late > 0 {
+		runtime.ReadMemStats(&after)
+		if l := r.Loss(); n != cpus*events || l.Damaged > 0 || l.Late > 0 {
 			t.Errorf("%d events, %+v", n, l)
 		}
+		payloads := uint64(cpus * events * size) // that the test makes
+		if used := after.TotalAlloc - before.TotalAlloc - payloads; used > 32<<20 {
+			t.Errorf("%d bytes allocated", used)
+		}
+	}
+}
+
+// TestBombs reads files of a few kilobytes that claim to be gigabytes, in little
+// memory and time.
+func TestBombs(t *testing.T) {
+	// endless is literals, and then a match that repeats them for ever.
+	endless := func(literals []byte) (stream []byte) {
+		le := binary.LittleEndian
+		match := uint16(len(literals)-1)<<3 | 7
+		for ; len(literals) >= 32; literals = literals[32:] {
+			stream = append(append(stream, 0, 0, 0, 0), literals[:32]...)
+		}
+		stream = le.AppendUint32(stream, 1<<(31-len(literals)))
+		stream = append(stream, literals...)
+		stream = le.AppendUint16(stream, match)
+		return append(stream, 15, 255, 0, 0, 255, 255, 255, 127)
+	}
+	e := at(1, 1)
+	for _, c := range []struct {
+		name   string
+		stream []byte
+		claim  uint32
+	}{
+		{"zeros", endless(make([]byte, 8)), 64 << 20},
+		{"more zeros than a buffer can have", endless(make([]byte, 8)), 1 << 31},
+		{"events", endless(e.Bytes()), 64 << 20},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			f := etltest.New()
+			f.Header.Mode, f.Header.Compression = 0x04000001, 3
+			for range 500 {
+				b := f.Buffer(0).Compress()
+				b.Claim, b.Stream = c.claim, c.stream
+			}
+			data := f.Bytes()
+			var before, after runtime.MemStats
+			runtime.ReadMemStats(&before)
+			r := etl.NewReader(bytes.NewReader(data), int64(len(data)), etl.Options{})
+			for _, err := range r.Events() {
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			runtime.ReadMemStats(&after)
+			if used := after.TotalAlloc - before.TotalAlloc; used > 48<<20 || r.Loss().Damaged == 0 {
+				t.Errorf("%d bytes allocated for %d, %+v", used, len(data), r.Loss())
+			}
+		})
 	}
 }

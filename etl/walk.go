@@ -25,7 +25,8 @@ func (r *Reader) take(b *batch) {
 		}
 		if len(b.items) > 0 {
 			b.held = len(b.items)
-			r.pending += b.cost()
+			b.owed = b.cost()
+			r.pending += b.owed
 			r.heap.push(b)
 			return
 		}

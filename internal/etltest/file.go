@@ -33,6 +33,7 @@ const (
 	Rundown       = "a669021c-c450-4609-a035-5af59af4df18"
 	Private       = "763fd754-7086-4dfe-95eb-c01a46faf4ca"
 	GCTask        = "044973cd-251f-4dff-a3e9-9d6307286b05"
+	PrivateGCTask = "2f1b6bf6-18ff-4645-9501-15df6c64c2cf"
 	KernelProcess = "22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716"
 )
 
@@ -142,6 +143,8 @@ type Buffer struct {
 	State   uint32
 	// Claim is what the header says of the bytes in use; 0 is the truth.
 	Claim uint32
+	// Stream is what a compressed buffer holds; nil is the truth.
+	Stream []byte
 
 	size     uint32
 	compress bool
@@ -182,7 +185,9 @@ func (b *Buffer) appendTo(dst []byte, windows7 bool) []byte {
 		used = b.Claim
 	}
 	if b.compress {
-		body = Compress(nil, b.events)
+		if body = b.Stream; body == nil {
+			body = Compress(nil, b.events)
+		}
 		size = uint32(bufferHeader + len(body))
 		flags |= compressed
 	}
