@@ -60,8 +60,9 @@ func (s *Session) ended() bool {
 func (s *Session) SetReadDeadline(t time.Time) error { return s.in.SetReadDeadline(t) }
 
 // Stop asks the runtime to end the trace. What is still to come must be read
-// meanwhile, to io.EOF: the runtime answers after its last byte was taken. The
-// answer's time limit starts anew with every byte that is read.
+// meanwhile, to io.EOF: the runtime answers after its last byte was taken. Once it
+// has taken the request, the answer's time limit starts anew with every byte that
+// is read.
 func (s *Session) Stop(ctx context.Context) error {
 	if s.ended() {
 		return nil
@@ -69,10 +70,11 @@ func (s *Session) Stop(ctx context.Context) error {
 	s.asked.Store(true)
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
-	go s.watch(limited, cancel)
+	client, line := s.client.tapped()
+	go s.watch(limited, cancel, line)
 	req := newRequest(cmdStopTracing)
 	req.u64(s.ID)
-	in, _, err := s.client.exchangeUntil(ctx, limited, req)
+	in, _, err := client.exchangeUntil(ctx, limited, req)
 	if err != nil {
 		if s.ended() && !errors.Is(err, context.Canceled) {
 			return nil // the process ended meanwhile
@@ -85,21 +87,36 @@ func (s *Session) Stop(ctx context.Context) error {
 // Stopped says whether Stop was called, or Close before the trace's end.
 func (s *Session) Stopped() bool { return s.asked.Load() }
 
-// watch cancels when nothing was read for the time that the runtime has for an
-// answer, or a little after the end of the trace.
-func (s *Session) watch(ctx context.Context, cancel func()) {
+// tapped returns the client for one exchange, and where its connection is told.
+func (c *Client) tapped() (*Client, <-chan conn) {
+	line := make(chan conn, 1)
+	return &Client{c.Timeout, func(ctx context.Context) (conn, error) {
+		in, err := c.connect(ctx)
+		if err == nil {
+			line <- in
+		}
+		return in, err
+	}}, line
+}
+
+// watch cancels when, in the time that the runtime has for an answer, nothing was
+// read, or the request, sent over line, was not: a runtime that another client
+// holds up goes on with the trace. It cancels a little after the trace's end too.
+func (s *Session) watch(ctx context.Context, cancel func(), line <-chan conn) {
 	tick := time.NewTicker(s.client.timeout())
 	defer tick.Stop()
+	var request conn
 	for last := s.read.Load(); ; {
 		select {
 		case <-ctx.Done():
 			return
+		case request = <-line:
 		case <-s.over:
 			time.AfterFunc(stopFarewell, cancel)
 			return
 		case <-tick.C:
 			n := s.read.Load()
-			if n == last {
+			if n == last || request == nil || !taken(request) {
 				cancel()
 				return
 			}

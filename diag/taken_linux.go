@@ -1,0 +1,27 @@
+package diag
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// taken says whether the other side has read all that was written to c, as far as
+// the system can tell.
+func taken(c conn) bool {
+	socket, ok := c.(syscall.Conn)
+	if !ok {
+		return true
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return true
+	}
+	unread := 0
+	err = raw.Control(func(fd uintptr) {
+		if n, err := unix.IoctlGetInt(int(fd), unix.SIOCOUTQ); err == nil {
+			unread = n
+		}
+	})
+	return err != nil || unread == 0
+}

@@ -1,0 +1,49 @@
+package diag
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"path/filepath"
+	"testing"
+	"time"
+)
+
+// TestStopHeldUp: a runtime that another client holds up goes on with the trace
+// and never reads that it is to stop. Who asked it gives up.
+func TestStopHeldUp(t *testing.T) {
+	path := filepath.Join(tempDir(t), "socket")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	go func() {
+		c, err := l.Accept() // one request, and no other
+		if err != nil {
+			return
+		}
+		defer c.Close()
+		b := make([]byte, maxMessage)
+		c.Read(b)
+		c.Write(ok(fields{}.u64(42)))
+		for {
+			if _, err := c.Write([]byte("more")); err != nil {
+				return
+			}
+			time.Sleep(10 * time.Millisecond)
+		}
+	}()
+	client := NewClient(path)
+	client.Timeout = 200 * time.Millisecond
+	session, err := client.Collect(context.Background(), Config{BufferMB: 1, Providers: []Provider{gcProvider}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	go io.Copy(io.Discard, session)
+	if err := session.Stop(context.Background()); !errors.Is(err, ErrNoAnswer) {
+		t.Error(err)
+	}
+	session.Close()
+}
