@@ -61,15 +61,12 @@ var processInfoFields = []trace.Field{
 // was, and with what runtime and settings.
 func (s *Session) rundown() error {
 	pr := &s.p.process
+	info := pr.runtimeInformation()
 	events := []clr.Event{
 		&clr.ProcessInfo{
 			CommandLine: clr.NewUTF16(pr.CommandLine), OSInformation: clr.NewUTF16(pr.OS), ArchInformation: clr.NewUTF16(pr.Arch),
 		},
-		&clr.RuntimeInformationDCStart{
-			Sku: clr.RuntimeSkuCoreClr, StartupFlags: pr.Flags, CommandLine: clr.NewUTF16(pr.CommandLine),
-			BclMajorVersion: pr.Runtime[0], BclMinorVersion: pr.Runtime[1], BclBuildNumber: pr.Runtime[2],
-			VMMajorVersion: pr.Runtime[0], VMMinorVersion: pr.Runtime[1], VMBuildNumber: pr.Runtime[2],
-		},
+		&info,
 	}
 	if pr.Settings != nil {
 		events = append(events, pr.Settings)
@@ -88,4 +85,13 @@ func (s *Session) rundown() error {
 		}
 	}
 	return nil
+}
+
+// runtimeInformation is what the runtime tells of itself.
+func (pr *Process) runtimeInformation() clr.RuntimeInformationDCStart {
+	return clr.RuntimeInformationDCStart{
+		Sku: clr.RuntimeSkuCoreClr, StartupFlags: pr.Flags, CommandLine: clr.NewUTF16(pr.CommandLine),
+		BclMajorVersion: pr.Runtime[0], BclMinorVersion: pr.Runtime[1], BclBuildNumber: pr.Runtime[2],
+		VMMajorVersion: pr.Runtime[0], VMMinorVersion: pr.Runtime[1], VMBuildNumber: pr.Runtime[2],
+	}
 }

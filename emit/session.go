@@ -72,6 +72,7 @@ type Session struct {
 	want  []Wanted
 	opt   SessionOptions
 	file  *os.File // to be closed with the session, or nil
+	etw   *etw     // nil for a session that writes a trace
 
 	dropped atomic.Uint64
 	streams [numShards]stream // each guarded by its shard
@@ -165,6 +166,9 @@ func (p *Provider) newSession(file *os.File, opt SessionOptions, open func(time.
 // wants says whether an event is for the session (ep_session_provider_filter and
 // provider_compute_event_enable_mask in the runtime).
 func (s *Session) wants(d *trace.Descriptor) bool {
+	if s.etw != nil {
+		return s.etw.wants(d)
+	}
 	return s.sink.carries(d) && slices.ContainsFunc(s.want, func(w Wanted) bool {
 		return strings.EqualFold(w.Provider, d.Provider) &&
 			(d.Keywords == 0 || d.Keywords&w.Keywords != 0) && (d.Level == 0 || d.Level <= w.Level)

@@ -128,8 +128,12 @@ func (st *stream) reserve(size int) bool {
 	return true
 }
 
-// add appends a record, or drops it.
+// add appends a record, hands it to ETW, or drops it.
 func (st *stream) add(at int64, r *record, payload []byte) {
+	if etw := st.session.etw; etw != nil {
+		etw.write(r.kind, r.desc, payload)
+		return
+	}
 	if len(payload) > maxPayload || !st.reserve(recordHeader+len(payload)) {
 		st.dropped++
 		st.session.dropped.Add(1)
