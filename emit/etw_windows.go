@@ -1,0 +1,116 @@
+//go:build amd64 || arm64
+
+package emit
+
+import (
+	"encoding/binary"
+	"fmt"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+
+	"github.com/gctrail/gctrail/clr"
+)
+
+func (p *Provider) startSystemETW() (*Session, error) {
+	for _, proc := range []*windows.LazyProc{eventRegister, eventUnregister, eventWrite} {
+		if err := proc.Find(); err != nil {
+			return nil, fmt.Errorf("emit: ETW: %w", err)
+		}
+	}
+	return p.startETW(advapi{})
+}
+
+// The functions of evntprov.h. Handles have 64 bits, so that they fit into one
+// argument only where those do.
+var (
+	advapi32        = windows.NewLazySystemDLL("advapi32.dll")
+	eventRegister   = advapi32.NewProc("EventRegister")
+	eventUnregister = advapi32.NewProc("EventUnregister")
+	eventWrite      = advapi32.NewProc("EventWrite")
+)
+
+// advapi is the system's ETW. It has the contexts of callbacks by handle.
+type advapi map[uint64]uintptr
+
+func (a advapi) register(guid clr.GUID, control func(etwControl)) (handle uint64, err error) {
+	le := binary.LittleEndian
+	id := windows.GUID{Data1: le.Uint32(guid[0:]), Data2: le.Uint16(guid[4:]), Data3: le.Uint16(guid[6:]), Data4: [8]byte(guid[8:])}
+	context := controls.add(control)
+	status, _, _ := eventRegister.Call(
+		uintptr(unsafe.Pointer(&id)), enableCallback(), context, uintptr(unsafe.Pointer(&handle)))
+	if err := etwError("EventRegister", status); err != nil {
+		controls.remove(context)
+		return 0, err
+	}
+	a[handle] = context
+	return handle, nil
+}
+
+func (a advapi) unregister(handle uint64) error {
+	status, _, _ := eventUnregister.Call(uintptr(handle))
+	controls.remove(a[handle])
+	return etwError("EventUnregister", status)
+}
+
+func (advapi) write(handle uint64, event *etwEvent, data *etwData, count uint32) error {
+	status, _, _ := eventWrite.Call(
+		uintptr(handle), uintptr(unsafe.Pointer(event)), uintptr(count), uintptr(unsafe.Pointer(data)))
+	return etwError("EventWrite", status)
+}
+
+func etwError(function string, status uintptr) error {
+	if status == 0 {
+		return nil
+	}
+	return fmt.Errorf("emit: %s: %w", function, windows.Errno(status))
+}
+
+// enableCallback is the PENABLECALLBACK of all providers. There is one for the
+// program, because callbacks are never freed and their number is limited; which
+// provider is meant, its context says. The system calls it on threads of its own,
+// and leaves what is above a narrow argument's bits undefined.
+var enableCallback = sync.OnceValue(func() uintptr {
+	return windows.NewCallback(func(_, code, level, matchAny, matchAll, _, context uintptr) uintptr {
+		if control := controls.find(context); control != nil {
+			control(etwControl{
+				code: etwCode(code), level: uint8(level), matchAny: uint64(matchAny), matchAll: uint64(matchAll),
+			})
+		}
+		return 0
+	})
+})
+
+// controls are the functions that contexts of callbacks stand for: the system
+// keeps a context where the garbage collector does not see it.
+var controls contexts
+
+type contexts struct {
+	mu   sync.Mutex
+	last uintptr
+	by   map[uintptr]func(etwControl)
+}
+
+func (c *contexts) add(control func(etwControl)) uintptr {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.by == nil {
+		c.by = make(map[uintptr]func(etwControl))
+	}
+	c.last++
+	c.by[c.last] = control
+	return c.last
+}
+
+func (c *contexts) find(context uintptr) func(etwControl) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.by[context]
+}
+
+func (c *contexts) remove(context uintptr) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	delete(c.by, context)
+}
