@@ -1,0 +1,89 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gctrail/gctrail/internal/etltest"
+)
+
+// userPart is an ETW trace in which process 5 collects twice.
+func userPart() []byte {
+	f := etltest.New()
+	b := f.Buffer(0)
+	us := int64(0)
+	raise := func(id, version uint16, values ...any) {
+		us += 100
+		b.Event(etltest.Event{
+			Type: etltest.Event64, Time: f.Header.Time + 10*us, PID: 5, TID: 6,
+			Provider: etltest.Runtime, ID: id, Version: version, Level: 4, Keywords: 1, Payload: etltest.Payload(values...),
+		})
+	}
+	const instance = uint16(9)
+	for n := range uint32(2) {
+		raise(9, 1, uint32(1), n, instance)
+		raise(8, 1, instance)
+		raise(1, 1, n+1, uint32(0), uint32(0), uint32(0), instance)
+		raise(2, 1, n+1, uint32(0), instance)
+		raise(4, 1, [10]uint64{}, [3]uint32{}, instance)
+		raise(7, 1, instance)
+		raise(3, 1, instance)
+	}
+	return f.Bytes()
+}
+
+// kernelPart is what the kernel's session of the same recording tells: that
+// process 5 is shop.exe.
+func kernelPart() []byte {
+	f := etltest.New()
+	f.Header.Time++
+	f.Buffer(0).Event(etltest.Event{
+		Type: etltest.System64, Time: f.Header.Time + 10, Group: 3, Opcode: 3, Version: 4,
+		Payload: etltest.Payload(uint64(1), [4]uint32{5, 1, 0, 0}, uint64(0), uint32(0), uint32(0), []byte("shop.exe\x00"), "", "", ""),
+	})
+	return f.Bytes()
+}
+
+// TestETWCompanions: the kernel's file beside a trace gives processes their
+// names, and so does one that is named with --merge.
+func TestETWCompanions(t *testing.T) {
+	dir := t.TempDir()
+	for name, data := range map[string][]byte{"x.etl": userPart(), "x.kernel.etl": kernelPart(), "other.etl": kernelPart(), "y.etl": userPart()} {
+		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		files   []string
+		process string
+		talk    string
+	}{
+		{[]string{"x.etl"}, "shop", "x.etl: read together with " + filepath.Join(dir, "x.kernel.etl")},
+		{[]string{"--merge", "y.etl", "other.etl"}, "shop", ""},
+		{[]string{"y.etl"}, "", ""},
+	} {
+		args := []string{"gcs", "--format", "csv", "--columns", "number,process"}
+		for _, f := range c.files {
+			if strings.HasSuffix(f, ".etl") {
+				f = filepath.Join(dir, f)
+			}
+			args = append(args, f)
+		}
+		var data, said bytes.Buffer
+		std := &stdio{out: &data, err: &said}
+		cmd := newRootCmd(std)
+		cmd.SetArgs(args)
+		if code := std.complain(cmd.ExecuteContext(t.Context())); code != 0 {
+			t.Fatalf("%v: exit code %d: %s", c.files, code, said.String())
+		}
+		if want := "number,process\n1," + c.process + "\n2," + c.process + "\n"; data.String() != want {
+			t.Errorf("%v: got %q, want %q", c.files, data.String(), want)
+		}
+		if !strings.Contains(said.String(), c.talk) || c.talk == "" && said.Len() > 0 {
+			t.Errorf("%v: said %q", c.files, said.String())
+		}
+	}
+}
