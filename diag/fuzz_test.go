@@ -50,3 +50,53 @@ func known(t *testing.T, err error) {
 		t.Errorf("error %v", err)
 	}
 }
+
+// FuzzRequests sends anything to a server: it answers with a message, or hangs
+// up, and what it takes for a session's config is one that a client may send.
+func FuzzRequests(f *testing.F) {
+	config := Config{BufferMB: 1, Rundown: RundownGC, Block: true, Providers: []Provider{{Name: "P", Arguments: "a=b", Events: []uint32{1}}}}
+	for cmd := cmdCollectTracing; cmd <= cmdCollectTracing6; cmd++ {
+		b, err := config.request(cmd).bytes()
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(b)
+	}
+	f.Add(fields{}.message(cmdProcessInfo3))
+	f.Add(fields{}.u64(1).message(cmdStopTracing))
+	f.Add(fields{}.message(cmdProcessEnvironment))
+	f.Fuzz(func(t *testing.T, request []byte) {
+		s := &Server{asking: map[conn]struct{}{}, resumed: make(chan struct{}), sessions: map[uint64]*tracingSession{}}
+		s.opt.Info, s.opt.Environment = madeUp, []string{"A=1"}
+		s.opt.Collect = func(c Config) (Tracing, error) {
+			_, err := c.request(cmdCollectTracing6).bytes()
+			if why, bad := errors.AsType[*RequestError](err); bad && why.Field != "size" {
+				t.Errorf("taken: %+v: %v", c, err)
+			}
+			return nil, Fail
+		}
+		client, c := net.Pipe()
+		go func() {
+			client.Write(request)
+			client.Close()
+		}()
+		x := &answers{Conn: c}
+		s.serve(x, c, &s.own)
+		if n := len(x.b); n > 0 {
+			if _, _, err := readMessage(bytes.NewReader(x.b)); err != nil {
+				t.Errorf("answer %x: %v", x.b, err)
+			}
+		}
+	})
+}
+
+// answers keeps what is written to a connection.
+type answers struct {
+	net.Conn
+	b []byte
+}
+
+func (a *answers) Write(b []byte) (int, error) {
+	a.b = append(a.b, b...)
+	return len(b), nil
+}

@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"syscall"
 )
@@ -67,9 +68,12 @@ func listen(path string) (*acceptor, error) {
 	if most := len(syscall.RawSockaddrUnix{}.Path) - 1; len(path) > most {
 		return nil, fmt.Errorf("the path has %d bytes, that of a socket has %d at most", len(path), most)
 	}
+	if runtime.GOOS != "linux" { // there, the mode is what the process's mask leaves of it
+		defer syscall.Umask(syscall.Umask(0o177))
+	}
 	config := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {
 		return c.Control(func(fd uintptr) {
-			_ = syscall.Fchmod(int(fd), 0o600) // the mode that bind gives, on Linux; Chmod does it elsewhere
+			_ = syscall.Fchmod(int(fd), 0o600) // the mode that bind gives, on Linux
 		})
 	}}
 	ctx := context.Background()

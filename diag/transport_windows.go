@@ -8,6 +8,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/windows"
 )
@@ -48,6 +49,7 @@ func reset(err error) bool {
 // pipe; there is always one that waits.
 type acceptor struct {
 	name    *uint16
+	private *windows.SecurityAttributes
 	mu      sync.Mutex
 	waiting windows.Handle
 	closed  bool
@@ -61,14 +63,32 @@ func listen(name string) (*acceptor, error) {
 	if err != nil {
 		return nil, err
 	}
-	a := &acceptor{name: p}
+	private, err := onlyThisUser()
+	if err != nil {
+		return nil, err
+	}
+	a := &acceptor{name: p, private: private}
 	a.waiting, err = a.instance(windows.FILE_FLAG_FIRST_PIPE_INSTANCE)
 	return a, err
 }
 
 func (a *acceptor) instance(flags uint32) (windows.Handle, error) {
 	return windows.CreateNamedPipe(a.name, windows.PIPE_ACCESS_DUPLEX|windows.FILE_FLAG_OVERLAPPED|flags,
-		windows.PIPE_TYPE_BYTE|windows.PIPE_REJECT_REMOTE_CLIENTS, windows.PIPE_UNLIMITED_INSTANCES, pipeBuffer, pipeBuffer, 0, nil)
+		windows.PIPE_TYPE_BYTE|windows.PIPE_REJECT_REMOTE_CLIENTS, windows.PIPE_UNLIMITED_INSTANCES, pipeBuffer, pipeBuffer, 0, a.private)
+}
+
+// onlyThisUser lets nobody in but the user of this process. By default everybody
+// may read from a pipe.
+func onlyThisUser() (*windows.SecurityAttributes, error) {
+	user, err := windows.GetCurrentProcessToken().GetTokenUser()
+	if err != nil {
+		return nil, err
+	}
+	sd, err := windows.SecurityDescriptorFromString("D:P(A;;GA;;;" + user.User.Sid.String() + ")")
+	if err != nil {
+		return nil, err
+	}
+	return &windows.SecurityAttributes{Length: uint32(unsafe.Sizeof(windows.SecurityAttributes{})), SecurityDescriptor: sd}, nil
 }
 
 func (a *acceptor) accept() (conn, error) {
@@ -109,7 +129,7 @@ func awaitClient(h windows.Handle) error {
 		err = windows.GetOverlappedResult(h, &o, &n, true)
 	}
 	switch {
-	case errors.Is(err, windows.ERROR_PIPE_CONNECTED):
+	case errors.Is(err, windows.ERROR_PIPE_CONNECTED), errors.Is(err, windows.ERROR_NO_DATA): // it may have gone again
 		return nil
 	case errors.Is(err, windows.ERROR_OPERATION_ABORTED):
 		return net.ErrClosed

@@ -1,0 +1,237 @@
+package diag
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"sync"
+	"time"
+)
+
+// ServerOptions say what a Server answers, and where.
+type ServerOptions struct {
+	// Info is what clients are told of the process. A PID or Cookie of zero means
+	// that of this process, or a random one.
+	Info Info
+	// Environment are the variables of the process, as "name=value".
+	Environment []string
+	// Collect agrees to a session, or refuses it with an error: an HRESULT, or
+	// another, which clients get to know as Fail. It is called by several
+	// goroutines at once. What a Config asks for was checked before.
+	Collect func(Config) (Tracing, error)
+
+	// Ports are the diagnostic ports that the server dials, and Suspended says
+	// whether its own socket must be told to resume, too.
+	Ports     []DialPort
+	Suspended bool
+	// Folder is that of the socket, where systems have such: empty means TMPDIR,
+	// or /tmp.
+	Folder string
+}
+
+// A Tracing is a session that a Collect function has agreed to.
+type Tracing interface {
+	// Run writes the trace until Stop is called, then its end. It returns early
+	// if w fails: the client has gone. It is called once.
+	Run(w io.Writer) error
+	// Stop may be called several times, also before Run.
+	Stop()
+}
+
+// A Server answers diagnostics clients as the .NET runtime of a process does
+// (ds-server.c and the ds-*-protocol.c beside it in dotnet/runtime's
+// src/native/eventpipe): it tells what the process is and streams traces. What
+// would write dumps, load profilers or change the process it refuses, as
+// runtimes do that do not have it.
+//
+// Other than the runtime's, it serves connections side by side: one that says
+// nothing, or half a request, holds up no other, and is closed after 10 s.
+type Server struct {
+	opt   ServerOptions
+	in    *acceptor
+	own   servedPort // the socket
+	ports []*servedPort
+
+	ctx   context.Context // until Close
+	close context.CancelFunc
+	slots chan struct{} // one for each connection that a request is read from or answered on
+	work  sync.WaitGroup
+
+	mu       sync.Mutex // of what follows
+	asking   map[conn]struct{}
+	sessions map[uint64]*tracingSession
+	last     uint64        // session
+	resumed  chan struct{} // closed when no port is suspended any more
+	closed   bool
+}
+
+const (
+	// requestTimeout is how long a request may take to come, and an answer to be
+	// taken.
+	requestTimeout = 10 * time.Second
+	// maxConnections is how many requests are served at once. The streams of
+	// sessions are not among them.
+	maxConnections = 128
+	// closeTimeout is how long the clients of sessions may take to read the end
+	// of their traces when the server is closed.
+	closeTimeout = 3 * time.Second
+)
+
+// Serve answers clients until Close. On Unix it listens at a socket that only the
+// same user can connect to, where clients look for it; on Windows at a named
+// pipe of the same kind. A socket that is left of an earlier process with the
+// same number is replaced.
+func Serve(opt ServerOptions) (*Server, error) {
+	opt.Info.PID = cmp.Or(opt.Info.PID, uint64(os.Getpid()))
+	if opt.Info.Cookie == (Cookie{}) {
+		rand.Read(opt.Info.Cookie[:])
+	}
+	address, err := ownAddress(opt.Folder)
+	if err != nil {
+		return nil, err
+	}
+	in, err := listen(address)
+	if err != nil {
+		return nil, &ListenError{address, err}
+	}
+	s := &Server{
+		opt: opt, in: in, own: servedPort{path: address, suspended: opt.Suspended},
+		slots: make(chan struct{}, maxConnections), asking: map[conn]struct{}{},
+		sessions: map[uint64]*tracingSession{}, resumed: make(chan struct{}),
+	}
+	s.ctx, s.close = context.WithCancel(context.Background())
+	for _, p := range opt.Ports {
+		s.ports = append(s.ports, &servedPort{path: p.Path, suspended: !p.NoSuspend})
+	}
+	s.resume(nil)
+	s.work.Go(s.accept)
+	for _, p := range s.ports {
+		s.work.Go(func() { s.dial(p) })
+	}
+	return s, nil
+}
+
+// Address is the path of the socket, or the name of the pipe.
+func (s *Server) Address() string { return s.own.path }
+
+// Resumed waits until every port that the process is to wait for has been told
+// to resume it; without such, it does not wait. It returns ctx's error if that
+// ends first.
+func (s *Server) Resumed(ctx context.Context) error {
+	select {
+	case <-s.resumed:
+		return nil
+	default:
+	}
+	select {
+	case <-s.resumed:
+		return nil
+	case <-s.ctx.Done():
+		return net.ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// Close removes the socket and stops all sessions. Clients get the ends of their
+// traces, if they take them within 3 s.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return nil
+	}
+	s.closed = true
+	err := s.in.close()
+	s.close()
+	for c := range s.asking {
+		c.Close()
+	}
+	for _, t := range s.sessions {
+		_ = t.client.SetDeadline(time.Now().Add(closeTimeout))
+		t.Stop()
+	}
+	s.mu.Unlock()
+	s.work.Wait()
+	return err
+}
+
+// accept serves those that connect to the socket.
+func (s *Server) accept() {
+	const afterError = 50 * time.Millisecond // of the system, such as too many open files
+	for {
+		if !s.slot() {
+			return
+		}
+		c, err := s.in.accept()
+		switch {
+		case err == nil:
+			_ = c.SetDeadline(time.Now().Add(requestTimeout))
+			s.work.Go(func() {
+				defer s.free()
+				s.serve(c, c, &s.own)
+			})
+			continue
+		case errors.Is(err, net.ErrClosed), s.ctx.Err() != nil:
+			return
+		}
+		s.free()
+		time.Sleep(afterError)
+	}
+}
+
+// slot waits for the place of a connection. It is false when the server closes.
+func (s *Server) slot() bool {
+	select {
+	case s.slots <- struct{}{}:
+		return true
+	case <-s.ctx.Done():
+		return false
+	}
+}
+
+func (s *Server) free() { <-s.slots }
+
+// serve reads a request from r, for which the connection has a time limit, and
+// answers it.
+func (s *Server) serve(c conn, r io.Reader, port *servedPort) {
+	if !s.ask(c) {
+		c.Close()
+		return
+	}
+	cmd, in, err := readMessage(r)
+	s.asked(c)
+	x := &exchange{s: s, port: port, c: c, cmd: cmd, in: in}
+	if err == nil {
+		err = x.serve()
+	}
+	if err != nil {
+		x.refuse(err)
+	}
+	if !x.kept {
+		c.Close()
+	}
+}
+
+// ask notes that a request is awaited from c, so that Close ends that. It is
+// false if the server is closed.
+func (s *Server) ask(c conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return false
+	}
+	s.asking[c] = struct{}{}
+	return true
+}
+
+// asked notes that what was awaited from c has come.
+func (s *Server) asked(c conn) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.asking, c)
+}

@@ -1,0 +1,148 @@
+package diag
+
+import (
+	"encoding/binary"
+	"errors"
+	"io"
+	"time"
+)
+
+// An exchange is a request and its answer.
+type exchange struct {
+	s    *Server
+	port *servedPort // that it came by
+	c    conn
+	cmd  command
+	in   *payload
+	kept bool // the connection is a session's
+}
+
+// served are the commands that a Server knows. Where an error is returned, the
+// answer is yet to be given.
+var served = map[command]func(*exchange) error{
+	cmdStopTracing:        (*exchange).stopTracing,
+	cmdCollectTracing:     (*exchange).collectTracing,
+	cmdCollectTracing2:    (*exchange).collectTracing,
+	cmdCollectTracing3:    (*exchange).collectTracing,
+	cmdCollectTracing4:    (*exchange).collectTracing,
+	cmdCollectTracing5:    (*exchange).collectTracing,
+	cmdCollectTracing6:    (*exchange).collectTracing,
+	cmdProcessInfo:        (*exchange).processInfo,
+	cmdProcessInfo2:       (*exchange).processInfo,
+	cmdProcessInfo3:       (*exchange).processInfo,
+	cmdResumeRuntime:      (*exchange).resumeRuntime,
+	cmdProcessEnvironment: (*exchange).processEnvironment,
+}
+
+// serve answers the request, or says why it is refused.
+func (x *exchange) serve() error {
+	if answer, ok := served[x.cmd]; ok {
+		return answer(x)
+	}
+	if _, known := commandNames[x.cmd]; known && x.cmd < answerOK {
+		return NotSupported
+	}
+	return UnknownCommand
+}
+
+// refuse tells the client why, as far as it is still there.
+func (x *exchange) refuse(why error) {
+	code := Fail
+	header, isHeader := errors.AsType[*headerError](why)
+	wanted, isCode := errors.AsType[HRESULT](why)
+	switch {
+	case isHeader:
+		code = header.code
+	case isCode:
+		code = wanted
+	case errors.Is(why, io.ErrUnexpectedEOF):
+		code = BadEncoding
+	case timedOut(why), errors.Is(why, io.EOF), reset(why):
+		return // there is nobody to be told
+	}
+	m := newRequest(answerError)
+	m.u32(uint32(code))
+	_ = x.send(m, nil)
+}
+
+// send sends an answer, and what follows it outside of the message.
+func (x *exchange) send(m *message, behind []byte) error {
+	b, err := m.bytes()
+	if err != nil {
+		return err
+	}
+	_ = x.c.SetDeadline(time.Now().Add(requestTimeout))
+	_, err = x.c.Write(append(b, behind...))
+	return err
+}
+
+func (x *exchange) processInfo() error {
+	m := newRequest(answerOK)
+	info := x.s.opt.Info
+	info.layout(x.cmd, wire{out: m})
+	return x.send(m, nil)
+}
+
+func (x *exchange) resumeRuntime() error {
+	x.s.resume(x.port)
+	m := newRequest(answerOK)
+	m.u32(0)
+	return x.send(m, nil)
+}
+
+// processEnvironment tells the size of the environment, which follows.
+func (x *exchange) processEnvironment() error {
+	block := newRequest(answerOK)
+	vars := x.s.opt.Environment
+	environment(wire{out: block}, &vars)
+	if block.err != nil {
+		return block.err
+	}
+	behind := block.b[headerSize:]
+	m := newRequest(answerOK)
+	m.u32(uint32(len(behind)))
+	m.u16(0)
+	return x.send(m, behind)
+}
+
+func (x *exchange) collectTracing() error {
+	var r collectRequest
+	r.layout(x.cmd, wire{in: x.in})
+	switch {
+	case r.output == userEvents:
+		return Fail // as of a runtime on a system that has none
+	case x.in.bad:
+		return BadEncoding
+	}
+	t, err := x.s.opt.Collect(r.Config)
+	if err != nil {
+		return err
+	}
+	id := x.s.begin(t, x.c)
+	x.kept = true
+	m := newRequest(answerOK)
+	m.u64(id)
+	_ = x.send(m, nil) // a client that does not take it does not take the trace either
+	x.s.work.Go(func() { x.s.stream(id) })
+	return nil
+}
+
+// stopTracing ends a session. Of one that there is not, runtimes say the same.
+func (x *exchange) stopTracing() error {
+	id := x.in.u64()
+	if x.in.bad {
+		return BadEncoding
+	}
+	x.s.stop(id)
+	m := newRequest(answerOK)
+	m.u64(id)
+	return x.send(m, nil)
+}
+
+// advertise is the message with which a runtime that dials tells what it is.
+func (i *Info) advertise() []byte {
+	b := append(make([]byte, 0, advertiseSize), advertiseMagic...)
+	b = append(b, i.Cookie[:]...)
+	b = binary.LittleEndian.AppendUint64(b, i.PID)
+	return append(b, 0, 0)
+}

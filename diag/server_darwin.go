@@ -1,0 +1,18 @@
+package diag
+
+import (
+	"os"
+	"strconv"
+
+	"golang.org/x/sys/unix"
+)
+
+// startKey is when this process started, as its socket's name tells it: in
+// seconds since 1970.
+func startKey() string {
+	info, err := unix.SysctlKinfoProc("kern.proc.pid", os.Getpid())
+	if err != nil {
+		return "0"
+	}
+	return strconv.FormatInt(info.Proc.P_starttime.Sec, 10)
+}

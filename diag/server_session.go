@@ -1,0 +1,56 @@
+package diag
+
+import (
+	"io"
+	"time"
+)
+
+// A tracingSession is a session and the client that gets its trace.
+type tracingSession struct {
+	Tracing
+	client conn
+	over   chan struct{} // closed when the stream is
+}
+
+// begin gives a session its id.
+func (s *Server) begin(t Tracing, client conn) (id uint64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.last++
+	s.sessions[s.last] = &tracingSession{t, client, make(chan struct{})}
+	return s.last
+}
+
+// stream writes a session's trace to its client.
+func (s *Server) stream(id uint64) {
+	s.mu.Lock()
+	t := s.sessions[id]
+	if s.closed {
+		_ = t.client.SetDeadline(time.Now().Add(closeTimeout))
+		t.Stop()
+	} else {
+		_ = t.client.SetDeadline(time.Time{})
+	}
+	s.mu.Unlock()
+	s.work.Go(func() { // a client has no more to say: this ends when it has gone
+		_, _ = io.Copy(io.Discard, t.client)
+		t.Stop()
+	})
+	_ = t.Run(t.client) // whose client has gone: nobody else wants to know
+	t.client.Close()
+	s.mu.Lock()
+	delete(s.sessions, id)
+	s.mu.Unlock()
+	close(t.over)
+}
+
+// stop stops a session and waits until its stream is closed.
+func (s *Server) stop(id uint64) {
+	s.mu.Lock()
+	t := s.sessions[id]
+	s.mu.Unlock()
+	if t != nil {
+		t.Stop()
+		<-t.over
+	}
+}
