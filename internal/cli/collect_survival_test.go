@@ -1,0 +1,492 @@
+//go:build linux
+
+package cli
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/dotnettest"
+)
+
+// A collecting is gctrail collect in a process of its own.
+type collecting struct {
+	*exec.Cmd
+	t    *testing.T
+	path string // of the trace
+	talk bytes.Buffer
+}
+
+// newCollecting prepares gctrail collect with more arguments.
+func newCollecting(ctx context.Context, t *testing.T, args ...string) *collecting {
+	t.Helper()
+	dir, err := os.MkdirTemp(t.ArtifactDir(), "collect")
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &collecting{t: t, path: filepath.Join(dir, "web.nettrace")}
+	c.Cmd = exec.CommandContext(ctx, executable(t), append([]string{"collect", "-o", c.path}, args...)...)
+	c.Stderr = &c.talk
+	return c
+}
+
+// executable is this test under the name gctrail, by which TestMain makes it
+// that.
+func executable(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "gctrail")
+	if err := os.Symlink(self, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func (c *collecting) start() *collecting {
+	c.t.Helper()
+	if err := c.Start(); err != nil {
+		c.t.Fatal(err)
+	}
+	return c
+}
+
+// ends waits for the end and holds it to an exit code and to what is said.
+func (c *collecting) ends(code int, says ...string) {
+	c.t.Helper()
+	var exit *exec.ExitError
+	if err := c.Wait(); err != nil && !errors.As(err, &exit) {
+		c.t.Fatal(err)
+	}
+	if got := c.ProcessState.ExitCode(); got != code {
+		c.t.Errorf("exit code %d, want %d", got, code)
+	}
+	for _, want := range says {
+		if !strings.Contains(c.talk.String(), want) {
+			c.t.Errorf("%q is not said", want)
+		}
+	}
+	if c.t.Failed() {
+		c.t.Log(c.talk.String())
+	}
+}
+
+// whole holds the file to being a whole trace, whose collections are those that
+// the program saw.
+func (c *collecting) whole(ctx context.Context, program *dotnettest.Program) {
+	c.t.Helper()
+	b, err := os.ReadFile(c.path)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	mustEnd(c.t, b)
+	seen := make(map[uint32]*gcsRow)
+	for _, r := range gcsRows(ctx, c.t, c.path) {
+		if r.Complete && !r.Affected {
+			seen[r.Number] = &r
+		}
+	}
+	compared := 0
+	for _, truth := range program.Truth() {
+		if row := seen[truth.Number]; row != nil {
+			compareRow(c.t, row, &truth)
+			compared++
+		}
+	}
+	if compared == 0 {
+		c.t.Errorf("none of %d collections was compared", len(seen))
+	}
+}
+
+// patience is how long a command may take that waits for an answer in vain.
+const patience = 30 * time.Second
+
+// TestSurviveStopped: a process that is stopped, and one that another client holds
+// up, which has connected and says nothing, are said to be such, and while they are
+// collected from, do not keep gctrail from ending.
+func TestSurviveStopped(t *testing.T) {
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	stopped, stoppedProgram := collectingFrom(ctx, t, 10)
+	heldUp, heldUpProgram := collectingFrom(ctx, t, 9)
+	p, err := diag.Find(ctx, heldUpProgram.PID)
+	if err != nil {
+		t.Fatal(err)
+	}
+	silent, err := net.Dial("unix", p.Address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer silent.Close()
+	stoppedProgram.Process.Signal(syscall.SIGSTOP)
+	stopped.Process.Signal(os.Interrupt)
+	heldUp.Process.Signal(os.Interrupt)
+
+	pid := strconv.Itoa(stoppedProgram.PID)
+	newCollecting(ctx, t, "-p", pid).start().ends(exitNoProcess, "process "+pid+": the process is stopped; let it go on")
+	stopped.ends(exitDone, "does not end the trace (no answer in time)", "The GC")
+	stopped.whole(ctx, stoppedProgram)
+	heldUp.ends(exitDone, "does not end the trace (no answer in time)", "The GC")
+	heldUp.whole(ctx, heldUpProgram)
+}
+
+// collectingFrom starts a program, and collecting from it, which has come some way.
+func collectingFrom(ctx context.Context, t *testing.T, version int) (*collecting, *dotnettest.Program) {
+	t.Helper()
+	program := dotnettest.Start(t, version, "web", 60)
+	reached(ctx, t, program)
+	c := newCollecting(ctx, t, "-p", strconv.Itoa(program.PID)).start()
+	grown(ctx, t, c.path, 20_000)
+	return c, program
+}
+
+// TestSurviveSessions: the 65th session is refused, and said why.
+func TestSurviveSessions(t *testing.T) {
+	const most = 64
+	for _, version := range dotnettest.Versions {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			program := dotnettest.Start(t, version, "idle", 60)
+			reached(ctx, t, program)
+			p, err := diag.Find(ctx, program.PID)
+			if err != nil {
+				t.Fatal(err)
+			}
+			config, _ := newCollectOptions().config()
+			config.BufferMB = 1
+			for range most {
+				if _, err := p.Client().Collect(ctx, config); err != nil {
+					t.Fatal(err)
+				}
+			}
+			newCollecting(ctx, t, "-p", strconv.Itoa(program.PID)).start().
+				ends(exitNoProcess, "unspecified failure (0x80004005); a runtime has 64 sessions at most: end another one")
+		})
+	}
+}
+
+// TestSurviveFull: when there is no more room, all is kept that found some.
+func TestSurviveFull(t *testing.T) {
+	const room = 1 << 19
+	for name, test := range map[string]struct {
+		limit func(t *testing.T, c *collecting)
+		says  string
+	}{
+		"disk":  {func(t *testing.T, c *collecting) { c.onDisk(t, room) }, "no space left on device"},
+		"limit": {func(t *testing.T, c *collecting) { c.limited(t, room) }, "file too large"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			program := dotnettest.Start(t, 10, "web", 60)
+			reached(ctx, t, program)
+			c := newCollecting(ctx, t, "-p", strconv.Itoa(program.PID), "--profile", "gc-verbose")
+			test.limit(t, c)
+			c.ends(exitUnreadable, c.path+": "+test.says+"; choose another place with -o", "what was written until then", "The GC")
+			const block = 110_000 // the largest that a runtime writes, with what is around it
+			if info, err := os.Stat(c.path); err != nil || info.Size() > room || info.Size() < room-block {
+				t.Errorf("%d bytes of %d: %v", info.Size(), room, err)
+			}
+			c.whole(ctx, program)
+		})
+	}
+}
+
+// onDisk starts collecting to a disk of a size.
+func (c *collecting) onDisk(t *testing.T, size int) {
+	t.Helper()
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, fmt.Sprintf("size=%d", size)); err != nil {
+		t.Skip("no disk can be mounted: ", err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	c.path = filepath.Join(dir, "web.nettrace")
+	c.Args = append(c.Args, "-o", c.path)
+	c.start()
+}
+
+// limited starts collecting in a process that may write files of a size.
+func (c *collecting) limited(t *testing.T, size uint64) {
+	t.Helper()
+	c.start()
+	if err := unix.Prlimit(c.Process.Pid, unix.RLIMIT_FSIZE, &unix.Rlimit{Cur: size, Max: size}, nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// TestSurviveForbidden: the process of another user is said to be one.
+func TestSurviveForbidden(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("it takes root to be somebody else")
+	}
+	const nobody = 65534
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	program := dotnettest.Start(t, 10, "idle", 60)
+	reached(ctx, t, program)
+	c := newCollecting(ctx, t, "-p", strconv.Itoa(program.PID))
+	c.Path = shared(t)
+	c.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	if err := c.Start(); errors.Is(err, syscall.EPERM) {
+		t.Skip("even root may not be somebody else here")
+	} else if err != nil {
+		t.Fatal(err)
+	}
+	c.ends(exitNoProcess, fmt.Sprintf("process %d: permission denied; run as the user that it runs as, or as root", program.PID))
+}
+
+// shared is a copy of this test as gctrail, in a folder that all users may enter.
+func shared(t *testing.T) string {
+	t.Helper()
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	in, err := os.Open(self)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	dir, err := os.MkdirTemp("/tmp", "gctrail-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	path := filepath.Join(dir, "gctrail")
+	// What is open for writing cannot be run, nor while a child has it open too.
+	syscall.ForkLock.RLock()
+	defer syscall.ForkLock.RUnlock()
+	out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o755)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = io.Copy(out, in)
+	if err := errors.Join(err, out.Close(), os.Chmod(path, 0o755), os.Chmod(dir, 0o755)); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+const (
+	processInfo = 0x0400
+	unknown     = uint32(diag.UnknownCommand)
+)
+
+// TestSurviveImpostors collects from this very process, where something listens
+// that is not quite a runtime.
+func TestSurviveImpostors(t *testing.T) {
+	trace := webBytes(t)
+	knows := func(info bool, refusal uint32) func(uint16, net.Conn) {
+		return func(command uint16, c net.Conn) {
+			if info && command == processInfo {
+				answer(c, answeredOK, ownInfo())
+			} else {
+				answer(c, answeredError, binary.LittleEndian.AppendUint32(nil, refusal))
+			}
+		}
+	}
+	for name, test := range map[string]struct {
+		serve func(command uint16, c net.Conn)
+		code  int
+		says  string
+	}{
+		"garbage": {
+			func(_ uint16, c net.Conn) { c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) },
+			exitNoProcess, "this is no answer of a .NET runtime",
+		},
+		"hangs up": {
+			func(uint16, net.Conn) {},
+			exitNoProcess, "the connection ended before the answer; it has just ended, or is about to start: try again",
+		},
+		"knows nothing":        {knows(false, unknown), exitUnsupported, "unknown command (0x80131385); the runtime is too old for it"},
+		"too old":              {knows(true, unknown), exitUnsupported, "unknown command (0x80131385); the runtime is too old for it"},
+		"not supported":        {knows(true, uint32(diag.NotSupported)), exitUnsupported, "this kind of runtime does not have it"},
+		"hangs up mid-garbage": {begins([]byte("Nettrace\x14\x00\x00\x00!Fast")), exitNoProcess, "header"},
+		"garbage for a trace":  {begins([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")), exitNoProcess, "not an EventPipe trace"},
+		"damage":               {begins(append(bytes.Clone(trace[:50_000]), make([]byte, 5000)...)), exitDone, "The GC"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithTimeout(context.Background(), patience)
+			defer cancel()
+			c := collectingFromImpostor(ctx, t, test.serve)
+			c.ends(test.code, test.says)
+			if _, err := os.Stat(c.path); (err == nil) != (test.code == exitDone) {
+				t.Errorf("the file: %v", err)
+			}
+		})
+	}
+}
+
+// TestSurviveSilence: what does not answer, or a byte a second, is given up.
+func TestSurviveSilence(t *testing.T) {
+	if testing.Short() {
+		t.Skip("it takes ten seconds and more: not with -short")
+	}
+	t.Parallel()
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	silent := collectingFromImpostor(ctx, t, func(_ uint16, c net.Conn) { io.Copy(io.Discard, c) })
+	slow := collectingFromImpostor(ctx, t, func(_ uint16, c net.Conn) { trickle(c, []byte("DOTNET_IPC_V1\x00")) })
+	silent.ends(exitNoProcess, "no answer in time; it is stopped, or busy, or another tool holds its socket")
+	slow.ends(exitNoProcess, "no answer in time; it is stopped, or busy, or another tool holds its socket")
+}
+
+// TestSurviveTrickle: a trace of a byte a second keeps what came of it, and nobody
+// who interrupts twice.
+func TestSurviveTrickle(t *testing.T) {
+	trace := webBytes(t)
+	const head = 50_000
+	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	defer cancel()
+	asked := make(chan struct{})
+	c := collectingFromImpostor(ctx, t, func(command uint16, conn net.Conn) {
+		if command == stopTracing {
+			close(asked)
+			io.Copy(io.Discard, conn)
+			return
+		}
+		begins(trace[:head])(command, conn)
+		trickle(conn, trace[head:])
+	})
+	grown(ctx, t, c.path, head/2)
+	c.Process.Signal(os.Interrupt)
+	<-asked
+	impatient := time.NewTicker(50 * time.Millisecond)
+	defer impatient.Stop()
+	go func() {
+		for range impatient.C {
+			if c.Process.Signal(os.Interrupt) != nil {
+				return
+			}
+		}
+	}()
+	c.ends(-1)
+	if status, ok := c.ProcessState.Sys().(syscall.WaitStatus); !ok || status.Signal() != syscall.SIGINT {
+		t.Errorf("ended by %v", c.ProcessState)
+	}
+	b, err := os.ReadFile(c.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := wholeOf(trace, head) + 1; mustEnd(t, b) == 0 || len(b) != want {
+		t.Errorf("%d bytes, want %d", len(b), want)
+	}
+}
+
+// TestSurviveOther: what is no .NET process is said to be none.
+func TestSurviveOther(t *testing.T) {
+	newCollecting(t.Context(), t, "-p", strconv.Itoa(os.Getpid())).start().
+		ends(exitNoProcess, "not a .NET process; gctrail ps lists the .NET processes")
+}
+
+// collectingFromImpostor starts collecting from this process, at whose socket serve
+// answers.
+func collectingFromImpostor(ctx context.Context, t *testing.T, serve func(command uint16, c net.Conn)) *collecting {
+	t.Helper()
+	c := newCollecting(ctx, t, "-p", strconv.Itoa(os.Getpid()))
+	c.Env = append(os.Environ(), impostor(t, serve))
+	return c.start()
+}
+
+// impostor has serve answer the commands that are sent to the socket which this
+// process would have were it a .NET process, and returns the variable by which
+// gctrail finds it.
+func impostor(t *testing.T, serve func(command uint16, c net.Conn)) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "im-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	stat, err := os.ReadFile("/proc/self/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := bytes.Cut(stat, []byte(") "))
+	started := strings.Fields(string(rest))[19]
+	l, err := net.Listen("unix", fmt.Sprintf("%s/dotnet-diagnostic-%d-%s-socket", dir, os.Getpid(), started))
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		l.Close()
+		_ = os.RemoveAll(dir)
+	})
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				defer c.Close()
+				b := make([]byte, 1<<16)
+				if n, err := c.Read(b); err == nil && n >= 20 {
+					serve(uint16(b[16])<<8|uint16(b[17]), c)
+				}
+			}()
+		}
+	}()
+	return "TMPDIR=" + dir
+}
+
+// begins answers as a runtime does whose trace begins with some bytes.
+func begins(trace []byte) func(uint16, net.Conn) {
+	return func(command uint16, c net.Conn) {
+		switch command {
+		case processInfo:
+			answer(c, answeredOK, ownInfo())
+		case collectTracing2:
+			answer(c, answeredOK, make([]byte, 8))
+			c.Write(trace)
+		default:
+			answer(c, answeredError, binary.LittleEndian.AppendUint32(nil, unknown))
+		}
+	}
+}
+
+const collectTracing2 = 0x0203
+
+// ownInfo is what .NET 5 says of this process.
+func ownInfo() []byte {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(os.Getpid()))
+	b = append(b, "a cookie, 16 B.."...)
+	for _, s := range []string{"/app/web", "Linux", "x64"} {
+		units := utf16.Encode([]rune(s + "\x00"))
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(units)))
+		for _, u := range units {
+			b = binary.LittleEndian.AppendUint16(b, u)
+		}
+	}
+	return b
+}
+
+// trickle sends a byte a second until nobody takes it.
+func trickle(c net.Conn, b []byte) {
+	for i := range b {
+		if _, err := c.Write(b[i : i+1]); err != nil {
+			return
+		}
+		time.Sleep(time.Second)
+	}
+}
