@@ -45,15 +45,20 @@ type SessionOptions struct {
 type Wanted struct {
 	Provider string // in upper or lower case
 	Keywords uint64
-	Level    uint8 // 1 critical … 5 verbose
+	Level    uint8    // 1 critical … 5 verbose
+	Events   []uint32 // only those with these ids; nil means all
+	Except   []uint32 // if Events is nil, all but those with these ids
 }
 
 // GCCollect and GCVerbose are the providers of dotnet-trace's profiles of these
 // names: collections and their pauses; and also handles and what was allocated.
 // They must not be changed.
 var (
-	GCCollect = []Wanted{{clr.RuntimeProvider, 0x1, 4}, {clr.PrivateProvider, 0x1, 4}}
-	GCVerbose = []Wanted{{clr.RuntimeProvider, 0x8003, 5}}
+	GCCollect = []Wanted{
+		{Provider: clr.RuntimeProvider, Keywords: 0x1, Level: 4},
+		{Provider: clr.PrivateProvider, Keywords: 0x1, Level: 4},
+	}
+	GCVerbose = []Wanted{{Provider: clr.RuntimeProvider, Keywords: 0x8003, Level: 5}}
 )
 
 const defaultBuffer = 64 << 20
@@ -73,6 +78,8 @@ type Session struct {
 	opt   SessionOptions
 	file  *os.File // to be closed with the session, or nil
 	etw   *etw     // nil for a session that writes a trace
+	held  bool     // nothing is written before the end
+	brief bool     // its end tells of the process only, not of the runtime
 
 	dropped atomic.Uint64
 	streams [numShards]stream // each guarded by its shard
@@ -83,7 +90,8 @@ type Session struct {
 	once    sync.Once
 
 	sink   sink
-	queues [numShards]queue // only the goroutine uses them
+	queues [numShards]queue // of this and the next: only the goroutine uses them
+	event  trace.Event      // being written
 
 	written map[*trace.Descriptor]uint64 // this and the next are to be read once done is closed
 	err     error
@@ -118,12 +126,17 @@ func (p *Provider) nettraceTo(w io.Writer, version int) func(time.Time, int64) (
 // with the session, or if there is none.
 func (p *Provider) startSession(file *os.File, opt SessionOptions, open func(time.Time, int64) (sink, error)) (*Session, error) {
 	s, err := p.newSession(file, opt, open)
-	if err != nil && file != nil {
-		file.Close()
+	if err != nil {
+		if file != nil {
+			file.Close()
+		}
+		return nil, err
 	}
-	return s, err
+	go s.run()
+	return s, nil
 }
 
+// newSession is startSession, but leaves run to the caller.
 func (p *Provider) newSession(file *os.File, opt SessionOptions, open func(time.Time, int64) (sink, error)) (*Session, error) {
 	buffer := cmp.Or(opt.BufferBytes, defaultBuffer)
 	s := &Session{
@@ -159,7 +172,6 @@ func (p *Provider) newSession(file *os.File, opt SessionOptions, open func(time.
 	if err := p.attach(s); err != nil {
 		return nil, errors.Join(err, s.sink.close())
 	}
-	go s.run()
 	return s, nil
 }
 
@@ -169,10 +181,18 @@ func (s *Session) wants(d *trace.Descriptor) bool {
 	if s.etw != nil {
 		return s.etw.wants(d)
 	}
-	return s.sink.carries(d) && slices.ContainsFunc(s.want, func(w Wanted) bool {
-		return strings.EqualFold(w.Provider, d.Provider) &&
-			(d.Keywords == 0 || d.Keywords&w.Keywords != 0) && (d.Level == 0 || d.Level <= w.Level)
-	})
+	return s.sink.carries(d) && slices.ContainsFunc(s.want, func(w Wanted) bool { return w.has(d) })
+}
+
+func (w *Wanted) has(d *trace.Descriptor) bool {
+	switch {
+	case !strings.EqualFold(w.Provider, d.Provider), d.Keywords != 0 && d.Keywords&w.Keywords == 0, d.Level > w.Level:
+		return false
+	case w.Events != nil:
+		return slices.Contains(w.Events, d.ID)
+	default:
+		return !slices.Contains(w.Except, d.ID)
+	}
 }
 
 // Dropped is the number of events that found no room in the buffer, or were
@@ -190,20 +210,27 @@ func (s *Session) Written() iter.Seq2[*trace.Descriptor, uint64] {
 // then the mark of the trace's end. It waits for the writer, and returns its
 // first error, also when it is called again.
 func (s *Session) Close() error {
-	s.once.Do(func() { close(s.stop) })
+	s.end()
 	<-s.done
 	return s.err
 }
+
+// end asks the session to end.
+func (s *Session) end() { s.once.Do(func() { close(s.stop) }) }
 
 func (s *Session) run() {
 	defer close(s.done)
 	tick := time.NewTicker(drainInterval)
 	defer tick.Stop()
+	due, wake := tick.C, s.wake
+	if s.held {
+		due, wake = nil, nil
+	}
 	for s.err == nil {
 		select {
-		case <-tick.C:
+		case <-due:
 			s.err = s.drain(s.p.now() - s.p.late)
-		case <-s.wake:
+		case <-wake:
 			s.err = s.drain(s.p.now() - s.p.late)
 		case <-s.stop:
 			s.err = s.finish()
@@ -289,9 +316,10 @@ func (s *Session) write(q *queue) error {
 	if q.lost > 0 {
 		s.sink.lost(q.capture, q.lost)
 	}
-	return s.writeEvent(q.capture, &trace.Event{
+	s.event = trace.Event{
 		Desc: s.p.descriptor(q.kind), Ticks: q.ticks - s.start, TID: q.thread, CPU: trace.UnknownCPU, Payload: q.payload,
-	})
+	}
+	return s.writeEvent(q.capture, &s.event)
 }
 
 // writeEvent writes an event. One that RaiseAt placed in the past, and that then
