@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,6 +22,7 @@ import (
 type capture struct {
 	process *diag.Process
 	session *diag.Session
+	in      traceInput // the session
 	out     *traceOutput
 	reader  *nettrace.Reader // of the capture itself
 	found   findings.Case
@@ -30,12 +32,22 @@ type capture struct {
 	failed  error  // of writing, after which nothing is written any more
 	cancel  func()
 
-	// stopped is why the runtime did not end the trace though it was asked to.
-	stopped error
+	// stopped is why the runtime did not end the trace though it was asked to,
+	// broken why no more of it can be read.
+	stopped, broken error
+	// usurped says that the process goes on though the trace has ended: another
+	// client has stopped it.
+	usurped bool
 
 	received    atomic.Int64 // bytes
 	collections atomic.Int64
 	longest     atomic.Int64 // pause, in nanoseconds
+}
+
+// A traceInput is where the bytes of a trace come from.
+type traceInput interface {
+	io.Reader
+	SetReadDeadline(time.Time) error
 }
 
 const (
@@ -45,10 +57,13 @@ const (
 	// captureFarewell is how long a runtime may take to hang up after its trace's
 	// end.
 	captureFarewell = 3 * time.Second
+	// captureEnding is how long a process may go on to answer after the end of its
+	// trace.
+	captureEnding = 200 * time.Millisecond
 )
 
 func newCapture(process *diag.Process, session *diag.Session, out *traceOutput) *capture {
-	c := &capture{process: process, session: session, out: out}
+	c := &capture{process: process, session: session, in: session, out: out}
 	c.reader = nettrace.NewReader(c, nettrace.Options{Want: gc.Wants, Idle: captureIdle})
 	return c
 }
@@ -68,10 +83,34 @@ func (c *capture) run(ctx context.Context) error {
 		<-dismissed
 	}
 	c.session.Close()
+	if c.stopped == nil {
+		err = cmp.Or(err, c.broken)
+	}
 	if err != nil {
 		err = &processError{processTitle(c.process), err}
 	}
+	c.usurped = err == nil && !c.session.Stopped() && !c.reader.Loss().Cut && goesOn(c.process)
 	return errors.Join(c.failed, err, c.out.close())
+}
+
+// goesOn says whether a process can be asked something, now and a little later: one
+// that ends may still answer when it has ended its trace. Who dialled us is not
+// asked: it may never dial again.
+func goesOn(process *diag.Process) bool {
+	if process.Address == "" {
+		return false
+	}
+	answers := func() bool {
+		ctx, cancel := context.WithTimeout(context.Background(), captureFarewell)
+		defer cancel()
+		_, err := process.Client().Info(ctx)
+		return err == nil
+	}
+	if !answers() {
+		return false
+	}
+	time.Sleep(captureEnding)
+	return answers()
 }
 
 // dismiss has the runtime end the trace. A runtime that does not is left.
@@ -93,8 +132,8 @@ func (c *capture) read() error {
 	}
 	c.pass()
 	// The runtime hangs up, and only then answers who asked it to stop.
-	if c.session.SetReadDeadline(time.Now().Add(captureFarewell)) == nil {
-		_, _ = io.Copy(io.Discard, c.session)
+	if c.in.SetReadDeadline(time.Now().Add(captureFarewell)) == nil {
+		_, _ = io.Copy(io.Discard, c.in)
 	}
 	return nil
 }
@@ -111,19 +150,22 @@ func (c *capture) add(col *gc.Collection) {
 // found where their objects end.
 func (c *capture) Read(p []byte) (int, error) {
 	c.pass()
-	n, err := c.session.Read(p)
+	n, err := c.in.Read(p)
 	c.pending = append(c.pending, p[:n]...)
 	c.received.Add(int64(n))
-	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
-		err = io.EOF // however a trace is cut, it is
+	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
+		return n, err
 	}
-	return n, err
+	if !errors.Is(err, io.EOF) {
+		c.broken = err
+	}
+	return n, io.EOF // however a trace is cut, it is
 }
 
 // SetReadDeadline limits the time of reads. A session that was closed meanwhile
 // is at its end, which Read tells.
 func (c *capture) SetReadDeadline(t time.Time) error {
-	_ = c.session.SetReadDeadline(t)
+	_ = c.in.SetReadDeadline(t)
 	return nil
 }
 

@@ -16,6 +16,8 @@ import (
 	"sync"
 	"syscall"
 	"testing"
+	"time"
+	"unicode/utf16"
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
@@ -24,6 +26,7 @@ import (
 
 const (
 	stopTracing   = 0x0201
+	processInfo   = 0x0400
 	answeredOK    = 0xff00
 	answeredError = 0xffff
 )
@@ -34,6 +37,7 @@ type fakeRuntime struct {
 	first, rest []byte
 	refusal     uint32        // of sessions, 0 for none
 	hangsUp     bool          // after the first part
+	ends        bool          // with its trace
 	began       chan struct{} // the first part was written
 
 	stop  chan struct{}
@@ -67,14 +71,19 @@ func (f *fakeRuntime) listen(t *testing.T) *diag.Process {
 			if err != nil {
 				return
 			}
-			go f.serve(c)
+			go func() {
+				f.serve(c)
+				if f.ends {
+					l.Close()
+				}
+				c.Close()
+			}()
 		}
 	}()
 	return &diag.Process{PID: 42, Name: "web", Address: path}
 }
 
 func (f *fakeRuntime) serve(c net.Conn) {
-	defer c.Close()
 	b := make([]byte, 1<<16)
 	n, err := c.Read(b)
 	if err != nil || n < 20 {
@@ -89,6 +98,10 @@ func (f *fakeRuntime) serve(c net.Conn) {
 		close(f.stop)
 		<-f.ended
 		answer(c, answeredOK, b[20:28])
+	case command == processInfo:
+		answer(c, answeredOK, ownInfo())
+	case command > processInfo:
+		answer(c, answeredError, binary.LittleEndian.AppendUint32(nil, uint32(diag.UnknownCommand)))
 	case f.refusal != 0:
 		answer(c, answeredError, binary.LittleEndian.AppendUint32(nil, f.refusal))
 	default:
@@ -108,6 +121,20 @@ func answer(w io.Writer, command uint16, payload []byte) {
 	b = binary.LittleEndian.AppendUint16(b, uint16(20+len(payload)))
 	b = append(b, byte(command>>8), byte(command), 0, 0)
 	w.Write(append(b, payload...))
+}
+
+// ownInfo is what .NET 5 says of this process.
+func ownInfo() []byte {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(os.Getpid()))
+	b = append(b, "a cookie, 16 B.."...)
+	for _, s := range []string{"/app/web", "Linux", "x64"} {
+		units := utf16.Encode([]rune(s + "\x00"))
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(units)))
+		for _, u := range units {
+			b = binary.LittleEndian.AppendUint16(b, u)
+		}
+	}
+	return b
 }
 
 func (f *fakeRuntime) wasStopped() bool {
@@ -224,12 +251,51 @@ func TestCaptureCut(t *testing.T) {
 	}
 }
 
-// TestCaptureEnded: a process that ends by itself is not asked to stop.
+// TestCaptureEnded: a trace that ends by itself is not asked to stop. Where the
+// process goes on, another tool ended it.
 func TestCaptureEnded(t *testing.T) {
 	trace := webBytes(t)
-	f := newFakeRuntime(trace, nil)
-	if file, _ := f.captured(context.Background(), t); !bytes.Equal(file, trace) || f.wasStopped() {
-		t.Errorf("%d bytes of %d, stopped %t", len(file), len(trace), f.wasStopped())
+	for _, ends := range []bool{false, true} {
+		f := newFakeRuntime(trace, nil)
+		f.ends = ends
+		file, said := f.captured(context.Background(), t)
+		if !bytes.Equal(file, trace) || f.wasStopped() {
+			t.Errorf("%d bytes of %d, stopped %t", len(file), len(trace), f.wasStopped())
+		}
+		if strings.Contains(said, "another tool ended the trace") == ends {
+			t.Error(said)
+		}
+	}
+}
+
+// A brokenInput is a trace whose connection breaks.
+type brokenInput struct{ io.Reader }
+
+func (b *brokenInput) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if errors.Is(err, io.EOF) {
+		err = syscall.EIO
+	}
+	return n, err
+}
+
+func (b *brokenInput) SetReadDeadline(time.Time) error { return nil }
+
+// TestCaptureBroken: a connection that breaks is told of, with the cause.
+func TestCaptureBroken(t *testing.T) {
+	trace := webBytes(t)
+	process, session := newFakeRuntime(trace, nil).capturing(t)
+	disk := &smallDisk{room: len(trace)}
+	c := newCapture(process, session, &traceOutput{name: "web.nettrace", file: disk})
+	c.in = &brokenInput{bytes.NewReader(trace[:len(trace)/2])}
+	err := c.run(context.Background())
+	if !errors.Is(err, syscall.EIO) || exitCodeOf(err) != exitNoProcess {
+		t.Error(err)
+	}
+	var talk bytes.Buffer
+	c.tell(&stdio{err: &talk})
+	if mustEnd(t, disk.data) == 0 || !strings.Contains(talk.String(), "the connection broke") {
+		t.Error(talk.String())
 	}
 }
 

@@ -34,6 +34,10 @@ func (c *capture) tellMissing(std *stdio) {
 		std.warn("gctrail", "writing failed: the file holds what was written until then, and is closed")
 	case c.stopped != nil && loss.Cut:
 		std.warn("gctrail", fmt.Sprintf("the process does not end the trace (%s): what it held back is lost", problemOf(c.stopped)))
+	case c.broken != nil:
+		std.warn("gctrail", "the connection broke: the file holds what came until then, and is closed")
+	case c.usurped:
+		std.warn("gctrail", "another tool ended the trace: the process goes on")
 	case loss.Cut:
 		std.warn("gctrail", "the process ended without ending the trace: it holds what came until then, and is closed")
 	}

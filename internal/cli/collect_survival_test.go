@@ -18,7 +18,6 @@ import (
 	"syscall"
 	"testing"
 	"time"
-	"unicode/utf16"
 
 	"golang.org/x/sys/unix"
 
@@ -288,10 +287,7 @@ func shared(t *testing.T) string {
 	return path
 }
 
-const (
-	processInfo = 0x0400
-	unknown     = uint32(diag.UnknownCommand)
-)
+const unknown = uint32(diag.UnknownCommand)
 
 // TestSurviveImpostors collects from this very process, where something listens
 // that is not quite a runtime.
@@ -466,20 +462,6 @@ func begins(trace []byte) func(uint16, net.Conn) {
 }
 
 const collectTracing2 = 0x0203
-
-// ownInfo is what .NET 5 says of this process.
-func ownInfo() []byte {
-	b := binary.LittleEndian.AppendUint64(nil, uint64(os.Getpid()))
-	b = append(b, "a cookie, 16 B.."...)
-	for _, s := range []string{"/app/web", "Linux", "x64"} {
-		units := utf16.Encode([]rune(s + "\x00"))
-		b = binary.LittleEndian.AppendUint32(b, uint32(len(units)))
-		for _, u := range units {
-			b = binary.LittleEndian.AppendUint16(b, u)
-		}
-	}
-	return b
-}
 
 // trickle sends a byte a second until nobody takes it.
 func trickle(c net.Conn, b []byte) {
