@@ -36,7 +36,8 @@ func newRootCmd(std *stdio) *cobra.Command {
 		Long: `gctrail reads traces of .NET programs (.nettrace, .netperf; also inside gzip,
 zstd or zip) and tells what the garbage collector did: every collection, what
 it cost, and why it happened. A path alone does the same as report; without
-arguments, gctrail lists the .NET processes of this machine, as ps does.
+arguments, gctrail watches the .NET processes of this machine, as top does, or
+lists them, as ps does, where standard input or output is no terminal.
 
 Exit codes: 0 done, 2 wrong usage, 3 unreadable input or output, 4 no such
 process or no permission, 5 a kind of trace that this version does not read, or
@@ -56,7 +57,7 @@ missing is said on standard error.`,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return newPsOptions().run(cmd.Context(), std)
+				return runBare(cmd.Context(), std)
 			}
 			like := strings.Join(cmd.SuggestionsFor(args[0]), " or ")
 			return usagef(cmd, "there is no file and no command %q, do you mean %s?", args[0], cmp.Or(like, "report "+args[0]))
@@ -68,10 +69,19 @@ missing is said on standard error.`,
 	cmd.SetVersionTemplate("{{.Version}}")
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), "FlagUsages", "FlagUsagesWrapped 80"))
 	cmd.SuggestionsMinimumDistance = 2
-	cmd.AddCommand(newReportCmd(std), newGCsCmd(std), newEventsCmd(std), newDemoCmd(std), newPsCmd(std), newCollectCmd(std), newVersionCmd(std))
+	cmd.AddCommand(newReportCmd(std), newGCsCmd(std), newEventsCmd(std), newDemoCmd(std), newPsCmd(std), newTopCmd(std), newCollectCmd(std), newVersionCmd(std))
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
 	return cmd
+}
+
+// runBare watches the processes of the machine where somebody looks, and lists
+// them for others.
+func runBare(ctx context.Context, std *stdio) error {
+	if std.interactive() {
+		return newTopOptions().run(ctx, std)
+	}
+	return newPsOptions().run(ctx, std)
 }
 
 // implied puts the command report before args that have a path and no command.

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -40,13 +41,20 @@ func terminalOf(f *os.File) terminal {
 	if term.IsTerminal(int(f.Fd())) {
 		t.is = !dumb
 		t.width, _, _ = term.GetSize(int(f.Fd()))
-		if n, err := strconv.Atoi(os.Getenv("COLUMNS")); err == nil && n > 0 {
-			t.width = n
-		}
+		t.width = cmp.Or(columnsAsked(), t.width)
 	}
 	forced := os.Getenv("CLICOLOR_FORCE")
 	t.colour = os.Getenv("NO_COLOR") == "" && (t.is || forced != "" && forced != "0")
 	return t
+}
+
+// columnsAsked is the width that COLUMNS asks for, 0 for none.
+func columnsAsked() int {
+	n, err := strconv.Atoi(os.Getenv("COLUMNS"))
+	if err != nil {
+		return 0
+	}
+	return max(0, n)
 }
 
 const outputBuffer = 64 << 10

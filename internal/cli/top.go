@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/tui"
+	"github.com/gctrail/gctrail/internal/watch"
+)
+
+type topOptions struct {
+	pids     processNumbers
+	names    globList
+	plain    bool
+	sort     choice
+	duration span
+}
+
+func newTopCmd(std *stdio) *cobra.Command {
+	o := newTopOptions()
+	cmd := &cobra.Command{
+		Use:   "top [-p PID | -n NAME]",
+		Short: "Watch the collections of running .NET processes",
+		Long: `top shows the .NET processes of this machine, those in containers too, with each
+collection as it happens: pauses, the heap by generation, what is allocated, the
+share of the time in which threads stand still, and what to do about it.
+Processes that start are found within two seconds.
+
+On a terminal, enter shows one process in depth, s saves what was seen of it as a
+.nettrace, ? lists the keys and what the figures mean, q ends it. With --plain, in
+a pipe, and where TERM is dumb, each collection is a line with the columns of a GC
+log, and what else happens is said on standard error.
+
+What it costs: it has each process raise what collect --profile gc-collect does,
+a few events for each collection and none between, without stacks. At most 64
+processes are watched at the same time. Those that cannot be are listed with the
+reason. Of each, the latest 16 MB of events are kept in memory for s, of all
+together 128 MB.
+
+Exit codes: 0 done, 2 wrong usage, 4 no process with such an id, or none that can
+be reached.`,
+		Example: `  gctrail top
+  gctrail top -n 'web*' --sort heap
+  gctrail top -p 1234 --plain --duration 60s > gc.log`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(o.pids) > 0 && len(o.names) > 0 {
+				return usagef(cmd, "give either the ids of processes with -p or their names with -n")
+			}
+			return o.run(cmd.Context(), std)
+		},
+	}
+	flags := cmd.Flags()
+	flags.VarP(&o.pids, "process-id", "p", "only the processes with these ids")
+	flags.VarP(&o.names, "name", "n", "only those with such names, as in 'web*', also when they start later")
+	flags.BoolVar(&o.plain, "plain", false, "a line for each collection")
+	flags.Var(&o.sort, "sort", "order of the processes")
+	flags.Var(&o.duration, "duration", "end after this time: dd:hh:mm:ss, or as in 90s")
+	complete(cmd, "sort", o.sort.of)
+	return cmd
+}
+
+func newTopOptions() *topOptions {
+	sorts := tui.Sorts()
+	return &topOptions{sort: choice{sorts[0], sorts}}
+}
+
+func (o *topOptions) run(ctx context.Context, std *stdio) error {
+	if err := o.check(ctx); err != nil {
+		return err
+	}
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
+	defer stop()
+	if o.duration > 0 {
+		var cancel func()
+		ctx, cancel = context.WithTimeout(ctx, time.Duration(o.duration))
+		defer cancel()
+	}
+	if o.plain || !std.interactive() {
+		return o.runPlain(ctx, std)
+	}
+	return o.runScreen(ctx, std)
+}
+
+// check says which of the processes that are asked for by id cannot be watched.
+func (o *topOptions) check(ctx context.Context) error {
+	var errs []error
+	for _, pid := range o.pids {
+		if _, err := diag.Find(ctx, pid); err != nil {
+			errs = append(errs, &processError{fmt.Sprintf("process %d", pid), err})
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// wants says whether a process is to be watched.
+func (o *topOptions) wants(p *diag.Process) bool {
+	return o.names.matches(p.Name) && (len(o.pids) == 0 || slices.Contains(o.pids, p.PID))
+}
+
+// interactive says whether there is somebody to press keys, and a terminal that
+// shows more than lines.
+func (std *stdio) interactive() bool {
+	return std.outTerm.is && term.IsTerminal(int(os.Stdin.Fd()))
+}
+
+func (o *topOptions) runScreen(ctx context.Context, std *stdio) error {
+	w := watch.New(watch.Options{Wants: o.wants})
+	paths := newTracePaths("")
+	return tui.Run(ctx, tui.Options{
+		Snapshot: w.Snapshot,
+		Save:     func(p *watch.Process) (string, error) { return saveTrace(w, p, paths) },
+		Reason:   problemOf,
+		Remedy:   diag.Remedy,
+		Sort:     o.sort.value,
+		Colour:   std.outTerm.colour,
+		Unicode:  unicodeLocale(),
+		Columns:  columnsAsked(),
+	}, w.Run)
+}
+
+// saveTrace writes what was seen of a process to a file in the working folder.
+func saveTrace(w *watch.Watcher, p *watch.Process, paths *tracePaths) (path string, err error) {
+	path = paths.next(p.Process, time.Now())
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return "", errors.New(path + ": " + reason(err))
+	}
+	out := bufio.NewWriter(f)
+	if err := errors.Join(w.Save(p.ID, out), out.Flush(), f.Close()); err != nil {
+		return "", errors.Join(err, os.Remove(path))
+	}
+	return path, nil
+}

@@ -1,0 +1,30 @@
+package tui
+
+// definitions say what the figures are.
+var definitions = [][2]string{
+	{"paused %", "of the last 10 s, how long threads stood still for collections"},
+	{"max ms", "the longest pause since gctrail attached; last ms: the latest one"},
+	{"GC/s", "collections a second, over the last 10 s"},
+	{"alloc MB/s", "allocated between collections, over about the last 10 s"},
+	{"heap MB", "the heap after the latest collection, with free space in it"},
+	{"gen0 … POH", "the same for each generation, large (LOH) and pinned (POH) objects"},
+}
+
+// drawHelp shows what keys do and figures mean.
+func (m *model) drawHelp(p *painter) {
+	p.line(p.heading("gctrail top: help", m.snap.Now, m.frozen))
+	const keyWidth = 9
+	for _, b := range bindings() {
+		if b.show != "" && b.on&m.screen != 0 {
+			p.line(p.styles.strong(padRight(b.show, min(keyWidth, p.width))) + p.rest(b.help, keyWidth))
+		}
+	}
+	p.section("figures")
+	const figureWidth = 12
+	for _, d := range definitions {
+		p.line(p.styles.strong(padRight(d[0], min(figureWidth, p.width))) + p.rest(d[1], figureWidth))
+	}
+	p.line(p.fit("A megabyte is 1,000,000 bytes. gctrail report --explain tells of all figures."))
+}
+
+func (p *painter) rest(text string, used int) string { return cut(text, max(0, p.width-used)) }

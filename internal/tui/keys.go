@@ -1,0 +1,160 @@
+package tui
+
+import (
+	"slices"
+	"unicode/utf8"
+
+	tea "charm.land/bubbletea/v2"
+)
+
+// A binding is what keys do on some screens.
+type binding struct {
+	keys []string // as tea names them
+	on   screen
+	show string // the keys, for people; empty for those that need no mention
+	does string // in a word
+	help string // in a sentence
+	do   func(*model) tea.Cmd
+}
+
+// bindings are all keys, those that matter most first.
+func bindings() []binding {
+	return []binding{
+		{[]string{"q", "ctrl+c"}, anywhere, "q", "quit", "end the watching", func(*model) tea.Cmd { return tea.Quit }},
+		{[]string{"?"}, anywhere, "?", "help", "these keys, and what the figures mean", then(func(m *model) { m.help = true })},
+		{[]string{"enter", "right", "l"}, onList, "enter", "open", "show the selected process in depth", then((*model).open)},
+		{[]string{"esc", "left", "h", "backspace"}, onProcess, "esc", "back", "back to all processes", then(func(m *model) { m.screen = onList })},
+		{[]string{"f"}, onProcess, "f", "findings", "findings in place of collections, and back", then(func(m *model) { m.advice = !m.advice })},
+		{[]string{"tab", "n"}, onProcess, "tab", "next", "the next process; shift-tab the one before", then(func(m *model) { m.turn(1) })},
+		{[]string{"shift+tab", "p"}, onProcess, "", "", "", then(func(m *model) { m.turn(-1) })},
+		{[]string{"s"}, anywhere, "s", "save", "save the trace of the process, a .nettrace, in this folder", (*model).save},
+		{[]string{"space"}, anywhere, "space", "freeze", "hold the screen; what happens meanwhile is kept", then((*model).freeze)},
+		{[]string{">", "o"}, onList, "< >", "sort", "sort by the next column, or the one before", then(func(m *model) { m.sortBy(1) })},
+		{[]string{"<"}, onList, "", "", "", then(func(m *model) { m.sortBy(-1) })},
+		{[]string{"/"}, onList, "/", "filter", "show processes only whose name, id or container has a text", then(func(m *model) { m.typing = true })},
+		{[]string{"esc"}, onList, "", "", "", then(func(m *model) { m.filter = "" })},
+		{[]string{"r"}, onList, "r", "reverse", "reverse the order", then(func(m *model) { m.reversed = !m.reversed })},
+		{[]string{"up", "k"}, onList, "", "", "", then(func(m *model) { m.move(-1) })},
+		{[]string{"down", "j"}, onList, "up/down", "select", "select a process; also j and k", then(func(m *model) { m.move(1) })},
+		{[]string{"pgup"}, onList, "", "", "", then(func(m *model) { m.move(-m.height / 3) })},
+		{[]string{"pgdown"}, onList, "", "", "", then(func(m *model) { m.move(m.height / 3) })},
+		{[]string{"home", "g"}, onList, "", "", "", then(func(m *model) { m.move(-1 << 20) })},
+		{[]string{"end", "G"}, onList, "", "", "", then(func(m *model) { m.move(1 << 20) })},
+		{[]string{"up", "k"}, onProcess, "", "", "", then(func(m *model) { m.scroll(1) })},
+		{[]string{"down", "j"}, onProcess, "up/down", "scroll", "scroll through the collections; also j and k", then(func(m *model) { m.scroll(-1) })},
+		{[]string{"pgup"}, onProcess, "", "", "", then(func(m *model) { m.scroll(m.height / 2) })},
+		{[]string{"pgdown"}, onProcess, "", "", "", then(func(m *model) { m.scroll(-m.height / 2) })},
+		{[]string{"ctrl+z"}, anywhere, "", "", "", func(*model) tea.Cmd { return tea.Suspend }},
+	}
+}
+
+// then is an action without a command.
+func then(do func(*model)) func(*model) tea.Cmd {
+	return func(m *model) tea.Cmd {
+		do(m)
+		return nil
+	}
+}
+
+// press does what a key is for.
+func (m *model) press(msg tea.KeyPressMsg) tea.Cmd {
+	key := msg.Keystroke()
+	if msg.Text != "" && msg.Text != " " {
+		key = msg.Text
+	}
+	switch {
+	case key == "ctrl+c":
+		return tea.Quit
+	case m.typing:
+		m.edit(key, msg.Text)
+		return nil
+	case m.help && key != "q":
+		m.help = false
+		return nil
+	}
+	for _, b := range bindings() {
+		if b.on&m.screen != 0 && slices.Contains(b.keys, key) {
+			return b.do(m)
+		}
+	}
+	return nil
+}
+
+// edit changes the filter.
+func (m *model) edit(key, text string) {
+	switch key {
+	case "enter":
+		m.typing = false
+	case "esc":
+		m.typing, m.filter = false, ""
+	case "backspace":
+		_, n := utf8.DecodeLastRuneInString(m.filter)
+		m.filter = m.filter[:len(m.filter)-n]
+	default:
+		m.filter += clean(text)
+	}
+}
+
+// hints are the keys of the screen with what they do.
+func (m *model) hints() []string {
+	var hints []string
+	for _, b := range bindings() {
+		if b.on&m.screen != 0 && b.show != "" {
+			does := b.does
+			if m.frozen && does == "freeze" {
+				does = "go on"
+			}
+			hints = append(hints, b.show, does)
+		}
+	}
+	return hints
+}
+
+func (m *model) open() {
+	if p := m.current(); p != nil {
+		m.screen, m.selected, m.back = onProcess, p.ID, 0
+	}
+}
+
+// turn shows the next process in depth, after the last the first.
+func (m *model) turn(by int) {
+	rows := m.rows()
+	if i := m.selection(rows); i >= 0 {
+		m.selected = rows[(i+by+len(rows))%len(rows)].ID
+		m.back = 0
+	}
+}
+
+// scroll moves through the collections; those that come do not move what is
+// looked at while the screen is frozen.
+func (m *model) scroll(by int) {
+	if p := m.current(); p != nil {
+		m.back = min(max(0, m.back-by), max(0, len(p.Recent)-1))
+	}
+}
+
+func (m *model) freeze() {
+	m.frozen = !m.frozen
+	if !m.frozen {
+		m.snap = m.opts.Snapshot()
+	}
+}
+
+func (m *model) sortBy(by int) {
+	m.order = (m.order + by + len(sortings)) % len(sortings)
+	m.reversed = false
+}
+
+// save saves the trace of the selected process.
+func (m *model) save() tea.Cmd {
+	p := m.current()
+	if p == nil {
+		m.say("there is no process to save")
+		return nil
+	}
+	m.say("saving")
+	return func() tea.Msg {
+		path, err := m.opts.Save(p)
+		return saved{path, err}
+	}
+}

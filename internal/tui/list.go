@@ -1,0 +1,387 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/internal/watch"
+)
+
+// A column is a figure of each process in the list.
+type column struct {
+	heading string
+	width   int
+	left    bool // aligned
+	rank    int  // columns with the highest are left out first; 0 never
+	cell    func(*watch.Process) string
+}
+
+// figureColumns stand behind the id and the name of a process.
+var figureColumns = []column{
+	{"runtime", 9, true, 4, runtimeOf},
+	{"GC", 11, true, 7, collectorOf},
+	{"up", 9, false, 8, upFor},
+	{"GCs", 7, false, 2, func(p *watch.Process) string { return units.Count(p.Collections) }},
+	{"GC/s", 6, false, 0, rateOf},
+	{"paused %", 8, false, 0, func(p *watch.Process) string { return share(p.Paused) }},
+	{"last ms", 8, false, 5, lastPause},
+	{"max ms", 8, false, 0, func(p *watch.Process) string { return optional(p.Longest, units.Millis) }},
+	{"alloc MB/s", 10, false, 1, func(p *watch.Process) string {
+		return optional(p.Allocating, func(v float64) string { return units.MB(int64(v)) })
+	}},
+	{"heap MB", 9, false, 0, heapAfter},
+	{"gen0", 8, false, 9, generation(0)},
+	{"gen1", 8, false, 9, generation(1)},
+	{"gen2", 9, false, 9, generation(2)},
+	{"LOH", 9, false, 9, generation(3)},
+	{"POH", 7, false, 9, generation(4)},
+}
+
+const (
+	markWidth    = 2 // of the mark of the selected process
+	idWidth      = 7
+	shortestName = 10
+	longestName  = 32
+)
+
+// fitting are the columns that there is room for, and the width of names.
+func fitting(width int) ([]column, int) {
+	columns := slices.Clone(figureColumns)
+	for {
+		name := width - markWidth - idWidth - 1
+		least := -1
+		for i := range columns {
+			name -= columns[i].width + 1
+			if columns[i].rank > 0 && (least < 0 || columns[i].rank >= columns[least].rank) {
+				least = i
+			}
+		}
+		if name >= shortestName+4 || least < 0 {
+			return columns, min(max(name, 1), longestName)
+		}
+		columns = slices.Delete(columns, least, least+1)
+	}
+}
+
+// drawList shows all processes, the selected one in some lines, and the latest
+// collections.
+func (m *model) drawList(p *painter, current *watch.Process) {
+	rows := m.rows()
+	p.line(p.heading(m.title(rows), m.snap.Now, m.frozen))
+	columns, nameWidth := fitting(p.width)
+	p.line(p.styles.strong(p.fit(m.headings(columns, nameWidth))))
+	room := max(1, min(len(rows), (p.height-6)/2))
+	if p.height < 12 {
+		room = max(1, p.height-3)
+	}
+	m.from = min(max(0, m.from), max(0, len(rows)-room))
+	if i := m.selection(rows); i >= 0 {
+		m.from = min(max(m.from, i-room+1), i)
+	}
+	for _, process := range rows[m.from:min(len(rows), m.from+room)] {
+		p.line(m.row(p, process, process == current, columns, nameWidth))
+	}
+	if hidden := len(rows) - room; hidden > 0 && p.left() > 0 {
+		p.line(p.styles.faint(p.fit(fmt.Sprintf("  %d more", hidden))))
+	}
+	switch {
+	case current != nil:
+		m.drawSelected(p, current)
+	case !m.snap.Looked:
+		p.line(p.fit("  looking for .NET processes"))
+	case m.filter != "":
+		p.line(p.fit("  no process matches the filter; esc removes it"))
+	default:
+		p.line(p.fit("  there is no .NET process to watch yet: those that start will be shown here"))
+	}
+	m.drawLatest(p, rows)
+}
+
+// title tells what is shown.
+func (m *model) title(rows []*watch.Process) string {
+	watched := 0
+	for _, r := range rows {
+		if r.State == watch.Watched {
+			watched++
+		}
+	}
+	text := fmt.Sprintf("gctrail top  %d .NET processes, %d watched", len(rows), watched)
+	if len(rows) == 1 {
+		text = fmt.Sprintf("gctrail top  1 .NET process, %d watched", watched)
+	}
+	if m.filter != "" {
+		text += fmt.Sprintf("  filter %q", m.filter)
+	}
+	return text + "  by " + sortings[m.order].name
+}
+
+// heading is the first line, with the time, and whether it goes on.
+func (p *painter) heading(text string, now time.Time, frozen bool) string {
+	clock := now.Format(time.TimeOnly)
+	if frozen {
+		clock = "FROZEN at " + clock
+	}
+	text = padRight(text, max(0, p.width-len(clock)-1))
+	return p.styles.title(p.fit(text + " " + clock))
+}
+
+func (m *model) headings(columns []column, nameWidth int) string {
+	// mark is before the heading that the processes are sorted by.
+	mark := func(heading string) string {
+		switch {
+		case heading != sortings[m.order].heading:
+			return " "
+		case m.reversed:
+			return "^"
+		default:
+			return "v"
+		}
+	}
+	text := " " + mark("pid") + padLeft("pid", idWidth) + mark("name") + padRight("name", nameWidth)
+	for _, c := range columns {
+		text += mark(c.heading) + c.align(c.heading)
+	}
+	return text
+}
+
+func (c *column) align(text string) string {
+	if c.left {
+		return padRight(text, c.width)
+	}
+	return padLeft(text, c.width)
+}
+
+// row is the line of a process. One that cannot be watched has the reason in
+// place of figures.
+func (m *model) row(p *painter, process *watch.Process, selected bool, columns []column, nameWidth int) string {
+	mark, style := "  ", func(s string) string { return s }
+	if selected {
+		mark, style = "> ", p.styles.selected
+	} else if process.State != watch.Watched {
+		style = p.styles.faint
+	}
+	text := mark + padLeft(processID(process), idWidth) + " " + padRight(nameOf(process), nameWidth)
+	if process.State == watch.Found {
+		return style(p.fit(text + " " + m.reason(process)))
+	}
+	for _, c := range columns {
+		text += " " + c.align(c.cell(process))
+	}
+	return style(padRight(text, p.width))
+}
+
+// reason is why a process is not watched.
+func (m *model) reason(process *watch.Process) string {
+	if process.Problem == nil {
+		return "attaching"
+	}
+	return "not watched: " + m.opts.Reason(process.Problem)
+}
+
+// drawSelected tells more of the selected process than the columns do.
+func (m *model) drawSelected(p *painter, process *watch.Process) {
+	p.section(nameOf(process) + " " + processID(process))
+	p.parts(1, about(process))
+	if text := m.trouble(process); text != "" {
+		p.wrapped("", text, 2, p.styles.warn)
+	}
+	if process.State == watch.Found {
+		return
+	}
+	p.parts(2, sizes(process))
+	verdict := process.Verdict
+	if verdict == "" {
+		verdict = "No collection was seen yet."
+	}
+	p.wrapped("", verdict, 2, p.styles.strong)
+}
+
+// trouble is what is wrong with the watching of a process, and what to do.
+func (m *model) trouble(process *watch.Process) string {
+	var parts []string
+	switch {
+	case process.State == watch.Found && process.Problem != nil:
+		parts = append(parts, "Not watched: "+m.opts.Reason(process.Problem)+".")
+	case process.State == watch.Ended && process.Problem != nil:
+		parts = append(parts, "Ended: "+m.opts.Reason(process.Problem)+".")
+	case process.State == watch.Watched && process.Problem != nil:
+		parts = append(parts, "Silent: "+m.opts.Reason(process.Problem)+".")
+	}
+	if process.Problem != nil && process.State != watch.Ended {
+		if remedy := m.opts.Remedy(process.Problem); remedy != "" {
+			parts = append(parts, strings.ToUpper(remedy[:1])+remedy[1:]+".")
+		}
+	}
+	if process.Lost > 0 {
+		parts = append(parts, units.Count(process.Lost)+" events were lost: the runtime's buffer was full.")
+	}
+	if process.Dropped > 0 {
+		parts = append(parts, units.Count(process.Dropped)+" collections are missing here: this machine was too busy.")
+	}
+	return strings.Join(parts, " ")
+}
+
+// drawLatest shows the latest collections of all processes, the newest first.
+func (m *model) drawLatest(p *painter, rows []*watch.Process) {
+	var all []*watch.Collection
+	for _, r := range rows {
+		all = append(all, r.Recent[max(0, len(r.Recent)-p.left()):]...)
+	}
+	if len(all) == 0 || p.left() < 3 {
+		return
+	}
+	slices.SortStableFunc(all, func(a, b *watch.Collection) int { return b.Ended.Compare(a.Ended) })
+	p.section("latest collections of all")
+	p.collections(all, true)
+}
+
+// about tells what a process is.
+func about(p *watch.Process) []string {
+	var parts []string
+	add := func(text string) {
+		if text != "" {
+			parts = append(parts, text)
+		}
+	}
+	if p.Info != nil {
+		add(strings.TrimSpace(".NET " + clean(p.Info.RuntimeVersion) + " " + clean(p.Info.Arch)))
+	}
+	add(collectorInWords(p))
+	if up := upFor(p); up != "-" && p.State != watch.Ended {
+		add("up " + up)
+	}
+	if !p.Attached.IsZero() {
+		add("watched " + ago(p.Until.Sub(p.Attached)))
+	}
+	if p.State == watch.Ended {
+		add("ended at " + p.Ended.Format(time.TimeOnly))
+	}
+	if p.Container != "" {
+		add("container " + cut(clean(p.Container), 12))
+	}
+	return parts
+}
+
+// sizes tells how large the heap is after the latest collection.
+func sizes(p *watch.Process) []string {
+	if p.Last == nil {
+		return nil
+	}
+	text := "heap " + optional(p.Last.HeapAfter, units.Bytes)
+	c := p.Sized
+	if c == nil {
+		return []string{text}
+	}
+	text += ":"
+	for i := range c.Generations {
+		g := &c.Generations[i]
+		text += " " + headingOf(g.Name) + " " + optional(g.After, units.MB)
+	}
+	parts := []string{text}
+	committed := c.CommittedAfter
+	if !committed.Known {
+		committed = c.CommittedBefore
+	}
+	if committed.Known {
+		parts = append(parts, "committed "+units.Bytes(committed.V))
+	}
+	if c.MemoryLoad.Known {
+		parts = append(parts, fmt.Sprintf("memory %d %% full", c.MemoryLoad.V))
+	}
+	return parts
+}
+
+// headingOf is the name of a generation, or heap of large or pinned objects.
+func headingOf(name string) string {
+	return map[string]string{"loh": "LOH", "poh": "POH"}[name] + map[bool]string{true: name}[strings.HasPrefix(name, "gen")]
+}
+
+func runtimeOf(p *watch.Process) string {
+	if p.Info == nil || p.Info.RuntimeVersion == "" {
+		return "-"
+	}
+	return clean(p.Info.RuntimeVersion)
+}
+
+func collectorOf(p *watch.Process) string {
+	on := p.GC.Server.Bool()
+	switch {
+	case on == nil:
+		return "-"
+	case *on:
+		return "server"
+	default:
+		return "workstation"
+	}
+}
+
+func collectorInWords(p *watch.Process) string {
+	text := collectorOf(p)
+	if text == "-" {
+		return ""
+	}
+	text += " GC"
+	if on := p.GC.Concurrent.Bool(); on != nil && !*on {
+		text += ", not concurrent"
+	}
+	return text
+}
+
+func upFor(p *watch.Process) string {
+	if p.Started.IsZero() {
+		return "-"
+	}
+	return ago(p.Until.Sub(p.Started))
+}
+
+func rateOf(p *watch.Process) string {
+	if p.State == watch.Ended {
+		return "ended"
+	}
+	return fmt.Sprintf("%.1f", p.Rate)
+}
+
+func lastPause(p *watch.Process) string {
+	if p.Last == nil {
+		return "-"
+	}
+	return optional(p.Last.Pause(), units.Millis)
+}
+
+func heapAfter(p *watch.Process) string {
+	if p.Last == nil {
+		return "-"
+	}
+	return optional(p.Last.HeapAfter, units.MB)
+}
+
+func generation(i int) func(*watch.Process) string {
+	return func(p *watch.Process) string {
+		if p.Sized == nil || i >= len(p.Sized.Generations) {
+			return "-"
+		}
+		return optional(p.Sized.Generations[i].After, units.MB)
+	}
+}
+
+func share(v gc.Opt[float64]) string {
+	return optional(v, func(v float64) string { return strings.TrimSuffix(units.Percent(v), " %") })
+}
+
+// optional writes a figure that may be unknown.
+func optional[T any](v gc.Opt[T], write func(T) string) string {
+	if !v.Known {
+		return "-"
+	}
+	return write(v.V)
+}
+
+// severe are the findings that are worse than a note.
+func severe(all []findings.Finding) []findings.Finding {
+	return slices.DeleteFunc(slices.Clone(all), func(f findings.Finding) bool { return f.Severity == findings.Note })
+}

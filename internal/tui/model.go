@@ -1,0 +1,184 @@
+package tui
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/gctrail/gctrail/internal/watch"
+)
+
+// A model is what is shown, and how. It implements tea.Model; its methods have
+// pointer receivers and return it.
+type model struct {
+	opts Options
+	work tea.Cmd // runs as long as the program
+
+	snap   *watch.Snapshot // what is shown
+	frozen bool
+
+	width, height int
+
+	screen   screen
+	selected int  // ID of a process
+	from     int  // the first row of the list that is shown
+	back     int  // how many collections the list of them is scrolled back
+	advice   bool // findings are in the place of collections
+	help     bool
+
+	order    int // of sortings
+	reversed bool
+	filter   string
+	typing   bool // the filter
+
+	message string // in place of the keys
+	shownAt time.Time
+}
+
+// A screen is one of the views.
+type screen uint8
+
+const (
+	onList    screen = 1 << iota
+	onProcess        // one in depth
+	anywhere  = onList | onProcess
+)
+
+// messageFor is how long a message stands.
+const messageFor = 8 * time.Second
+
+type (
+	tick  struct{}
+	saved struct {
+		path string
+		err  error
+	}
+)
+
+func newModel(opts Options) *model {
+	m := &model{opts: opts, screen: onList, width: 80, height: 24}
+	m.order = max(0, slices.IndexFunc(sortings, func(s sorting) bool { return s.name == opts.Sort }))
+	m.snap = opts.Snapshot()
+	return m
+}
+
+func (m *model) Init() tea.Cmd { return tea.Batch(m.work, later()) }
+
+func later() tea.Cmd { return tea.Tick(refresh, func(time.Time) tea.Msg { return tick{} }) }
+
+func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
+	switch msg := msg.(type) {
+	case tea.WindowSizeMsg:
+		m.width, m.height = msg.Width, msg.Height
+		if m.opts.Columns > 0 {
+			m.width = min(m.width, m.opts.Columns)
+		}
+	case tick:
+		if !m.frozen {
+			m.snap = m.opts.Snapshot()
+		}
+		return m, later()
+	case saved:
+		m.say("saved %s; gctrail FILE reports on it", msg.path)
+		if msg.err != nil {
+			m.say("not saved: %v", msg.err)
+		}
+	case tea.KeyPressMsg:
+		m.message = ""
+		return m, m.press(msg)
+	}
+	return m, nil
+}
+
+func (m *model) say(format string, args ...any) {
+	m.message, m.shownAt = fmt.Sprintf(format, args...), m.snap.Now
+}
+
+// rows are the processes that are shown, in their order.
+func (m *model) rows() []*watch.Process {
+	var rows []*watch.Process
+	for _, p := range m.snap.Processes {
+		if matches(p, m.filter) {
+			rows = append(rows, p)
+		}
+	}
+	sortings[m.order].sort(rows, m.reversed)
+	return rows
+}
+
+// matches says whether a filter is in the name, the id or the container of a
+// process.
+func matches(p *watch.Process, filter string) bool {
+	text := strings.ToLower(p.Name + "\n" + processID(p) + "\n" + p.Container)
+	return strings.Contains(text, strings.ToLower(filter))
+}
+
+// selection is the place of the selected process in rows: the first where it is
+// not there, -1 where there is none.
+func (m *model) selection(rows []*watch.Process) int {
+	i := slices.IndexFunc(rows, func(p *watch.Process) bool { return p.ID == m.selected })
+	if i < 0 {
+		return min(0, len(rows)-1)
+	}
+	return i
+}
+
+// current is the selected process, nil where there is none.
+func (m *model) current() *watch.Process {
+	rows := m.rows()
+	if i := m.selection(rows); i >= 0 {
+		return rows[i]
+	}
+	return nil
+}
+
+// move selects the process some rows further down.
+func (m *model) move(by int) {
+	rows := m.rows()
+	if i := m.selection(rows); i >= 0 {
+		m.selected = rows[min(max(0, i+by), len(rows)-1)].ID
+		m.back = 0
+	}
+}
+
+func (m *model) View() tea.View {
+	v := tea.NewView(strings.Join(m.draw(), "\n"))
+	v.AltScreen = true
+	v.WindowTitle = "gctrail top"
+	return v
+}
+
+// draw returns the lines of the screen, at most its height.
+func (m *model) draw() []string {
+	if m.width < 1 || m.height < 1 {
+		return nil
+	}
+	p := newPainter(m.width, m.height, m.opts)
+	current := m.current()
+	switch {
+	case m.help:
+		m.drawHelp(p)
+	case m.screen == onProcess && current != nil:
+		m.drawProcess(p, current)
+	default:
+		m.drawList(p, current)
+	}
+	return p.lines(m.footer(p))
+}
+
+// footer is the last line: what is typed, a message, or the keys.
+func (m *model) footer(p *painter) string {
+	switch {
+	case m.typing:
+		return p.fit("filter: " + m.filter + "_  (enter keeps it, esc removes it)")
+	case m.message != "" && m.snap.Now.Sub(m.shownAt) < messageFor:
+		return p.styles.warn(p.fit(m.message))
+	case m.help:
+		return p.keys([]string{"any key", "back"})
+	default:
+		return p.keys(m.hints())
+	}
+}

@@ -1,0 +1,225 @@
+package tui
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/internal/watch"
+)
+
+const (
+	// roomyHeight and roomyWidth are from where findings have a place of their own.
+	roomyHeight = 36
+	// findingsShare is the part of a roomy screen's lower half that they have.
+	findingsShare = 2
+)
+
+// drawProcess shows one process in depth.
+func (m *model) drawProcess(p *painter, process *watch.Process) {
+	p.line(p.heading(nameOf(process)+" "+processID(process)+"  "+stateOf(process), m.snap.Now, m.frozen))
+	p.parts(1, about(process))
+	if text := m.trouble(process); text != "" {
+		p.wrapped("", text, 2, p.styles.warn)
+	}
+	if process.State == watch.Found {
+		return
+	}
+	verdict := process.Verdict
+	if verdict == "" {
+		verdict = "No collection was seen yet: figures come with the first one."
+	}
+	p.wrapped("", verdict, 2, p.styles.strong)
+	p.parts(2, sizes(process))
+	p.parts(2, sums(process))
+	if room := p.left(); room >= 12 {
+		pauseLines := max(2, room/8)
+		p.chart(process, max(3, room/4), pauseLines)
+	}
+	roomy := p.height >= roomyHeight
+	switch {
+	case roomy:
+		room := p.left()
+		m.drawFindings(p, process, p.left()-room/findingsShare)
+		m.drawCollections(p, process)
+	case m.advice:
+		m.drawFindings(p, process, 0)
+	default:
+		m.drawCollections(p, process)
+	}
+}
+
+func stateOf(process *watch.Process) string {
+	switch process.State {
+	case watch.Watched:
+		return "watched"
+	case watch.Ended:
+		return "ended"
+	default:
+		return "not watched"
+	}
+}
+
+// sums tells of all collections since the process was attached to.
+func sums(p *watch.Process) []string {
+	if p.Last == nil {
+		return nil
+	}
+	parts := []string{
+		fmt.Sprintf("%s GCs: gen0 %s, gen1 %s, gen2 %s", units.Count(p.Collections),
+			units.Count(p.ByGeneration[0]), units.Count(p.ByGeneration[1]), units.Count(p.ByGeneration[2])),
+		fmt.Sprintf("%.1f/s", p.Rate),
+		fmt.Sprintf("paused %s %%", share(p.Paused)),
+		fmt.Sprintf("%s %% in all", share(p.PausedInAll)),
+		"p99 " + optional(p.P99, units.Duration),
+		"max " + optional(p.Longest, units.Duration),
+	}
+	if p.Allocating.Known {
+		parts = append(parts, "allocates "+units.Bytes(int64(p.Allocating.V))+"/s")
+	}
+	return parts
+}
+
+// drawCollections lists the latest collections, the newest first.
+func (m *model) drawCollections(p *painter, process *watch.Process) {
+	if p.left() < 3 || len(process.Recent) == 0 {
+		return
+	}
+	heading := "latest collections"
+	if m.back > 0 {
+		heading = fmt.Sprintf("collections, %d back", m.back)
+	}
+	if n := len(severe(process.Findings)); n > 0 && p.height < roomyHeight {
+		heading += fmt.Sprintf("; f shows %d findings", n)
+	}
+	p.section(heading)
+	n := len(process.Recent)
+	newest := make([]*watch.Collection, 0, n)
+	for i := n - 1 - min(m.back, n-1); i >= 0; i-- {
+		newest = append(newest, process.Recent[i])
+	}
+	p.collections(newest, false)
+}
+
+// A fact is a column of the list of collections.
+type fact struct {
+	heading string
+	width   int
+	left    bool
+	rank    int
+	cell    func(*watch.Collection) string
+}
+
+var facts = []fact{
+	{"time", 12, true, 0, func(c *watch.Collection) string { return c.Ended.Format("15:04:05.000") }},
+	{"process", 16, true, 0, func(c *watch.Collection) string { return clean(c.Process.Name) }},
+	{"pid", 7, false, 6, func(c *watch.Collection) string { return strconv.Itoa(c.Process.PID) }},
+	{"GC", 6, false, 5, func(c *watch.Collection) string { return strconv.Itoa(int(c.Number)) }},
+	{"what", 15, true, 0, what},
+	{"reason", 22, true, 3, func(c *watch.Collection) string {
+		return optional(c.Reason, func(r clr.GCReason) string { return r.String() })
+	}},
+	{"pause ms", 8, false, 0, func(c *watch.Collection) string { return optional(c.Pause(), units.Millis) }},
+	{"before MB", 9, false, 4, func(c *watch.Collection) string { return optional(c.HeapBefore, units.MB) }},
+	{"after MB", 9, false, 0, func(c *watch.Collection) string { return optional(c.HeapAfter, units.MB) }},
+	{"promoted MB", 11, false, 7, func(c *watch.Collection) string { return optional(c.Promoted, units.MB) }},
+	{"freed MB", 9, false, 8, func(c *watch.Collection) string { return optional(c.Freed, units.MB) }},
+	{"suspend ms", 10, false, 9, func(c *watch.Collection) string { return optional(c.Suspend(), units.Millis) }},
+}
+
+// what is the generation and the kind of a collection.
+func what(c *watch.Collection) string {
+	text := optional(c.Generation, func(n int) string { return "gen" + strconv.Itoa(n) })
+	if c.Kind != gc.KindUnknown {
+		text += " " + c.Kind.String()
+	}
+	return text
+}
+
+// collections lists collections in the room that is left, with the columns that
+// there is room for.
+func (p *painter) collections(all []*watch.Collection, withProcess bool) {
+	columns := factsFor(p.width, withProcess)
+	heading := ""
+	for _, f := range columns {
+		heading += f.align(f.heading) + " "
+	}
+	p.line(p.styles.faint(p.fit(heading)))
+	for _, c := range all {
+		if p.left() == 0 {
+			return
+		}
+		line := ""
+		for _, f := range columns {
+			line += f.align(f.cell(c)) + " "
+		}
+		p.line(p.fit(line))
+	}
+}
+
+func factsFor(width int, withProcess bool) []fact {
+	var columns []fact
+	total := 0
+	for _, f := range facts {
+		if withProcess || f.heading != "process" && f.heading != "pid" {
+			columns = append(columns, f)
+			total += f.width + 1
+		}
+	}
+	for total > width+1 {
+		least := -1
+		for i := range columns {
+			if columns[i].rank > 0 && (least < 0 || columns[i].rank > columns[least].rank) {
+				least = i
+			}
+		}
+		if least < 0 {
+			break
+		}
+		total -= columns[least].width + 1
+		columns = append(columns[:least], columns[least+1:]...)
+	}
+	return columns
+}
+
+func (f *fact) align(text string) string {
+	if f.left {
+		return padRight(text, f.width)
+	}
+	return padLeft(text, f.width)
+}
+
+// drawFindings shows what the rules found, down to where so many lines are left.
+func (m *model) drawFindings(p *painter, process *watch.Process, leave int) {
+	if p.left()-leave < 3 {
+		return
+	}
+	p.section("findings")
+	if len(process.Findings) == 0 {
+		p.line(p.fit("none yet"))
+		return
+	}
+	for i := range process.Findings {
+		f := &process.Findings[i]
+		p.within(leave, fmt.Sprintf("%d. ", i+1), fmt.Sprintf("%s: %s (%s, %v confidence)", f.Severity, f.Title, f.ID, f.Confidence), styleOf(p, f))
+		p.within(leave, "   ", f.Says, p.styles.faint)
+		for _, advice := range f.Advice {
+			p.within(leave, "   - ", advice, func(s string) string { return s })
+		}
+	}
+}
+
+// within adds text in lines of words down to where so many lines are left.
+func (p *painter) within(leave int, lead, text string, style func(string) string) {
+	p.wrapped(lead, text, max(0, p.left()-leave), style)
+}
+
+func styleOf(p *painter, f *findings.Finding) func(string) string {
+	if f.Severity == findings.Note {
+		return p.styles.strong
+	}
+	return p.styles.warn
+}

@@ -1,0 +1,65 @@
+package tui
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gctrail/gctrail/internal/watch"
+)
+
+// A sorting is an order of processes; those with the highest figures come first.
+type sorting struct {
+	name    string
+	heading string // of the column that it is by
+	compare func(a, b *watch.Process) int
+}
+
+var sortings = []sorting{
+	{"paused", "paused %", by(func(p *watch.Process) float64 { return p.Paused.V })},
+	{"max", "max ms", by(func(p *watch.Process) float64 { return float64(p.Longest.V) })},
+	{"rate", "GC/s", by(func(p *watch.Process) float64 { return p.Rate })},
+	{"gcs", "GCs", by(func(p *watch.Process) float64 { return float64(p.Collections) })},
+	{"alloc", "alloc MB/s", by(func(p *watch.Process) float64 { return p.Allocating.V })},
+	{"heap", "heap MB", by(heapOf)},
+	{"name", "name", func(a, b *watch.Process) int { return cmp.Compare(a.Name, b.Name) }},
+	{"pid", "pid", func(a, b *watch.Process) int { return cmp.Compare(idOf(a), idOf(b)) }},
+}
+
+// Sorts are the names of the orders that processes can be in.
+func Sorts() []string {
+	names := make([]string, len(sortings))
+	for i := range sortings {
+		names[i] = sortings[i].name
+	}
+	return names
+}
+
+// by is an order by a figure, the highest first.
+func by(figure func(*watch.Process) float64) func(a, b *watch.Process) int {
+	return func(a, b *watch.Process) int { return cmp.Compare(figure(b), figure(a)) }
+}
+
+// sort sorts processes: those that are watched, those that have ended, those that
+// cannot be watched.
+func (s *sorting) sort(rows []*watch.Process, reversed bool) {
+	slices.SortStableFunc(rows, func(a, b *watch.Process) int {
+		order := s.compare(a, b)
+		if reversed {
+			order = -order
+		}
+		return cmp.Or(rank(a)-rank(b), order, a.ID-b.ID)
+	})
+}
+
+func rank(p *watch.Process) int {
+	return map[watch.State]int{watch.Watched: 0, watch.Ended: 1, watch.Found: 2}[p.State]
+}
+
+func heapOf(p *watch.Process) float64 {
+	if p.Last == nil {
+		return 0
+	}
+	return float64(p.Last.HeapAfter.V)
+}
+
+func idOf(p *watch.Process) int { return cmp.Or(p.PID, p.InnerPID) }

@@ -1,0 +1,156 @@
+package watch
+
+import (
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+)
+
+const (
+	// Seconds is how far back a process's history goes.
+	Seconds = 600
+	// Window is the time that rates are taken over.
+	Window = 10 * time.Second
+	// Recent is how many collections of a process are kept.
+	Recent = 240
+)
+
+// A Second is what happened in a second of the clock.
+type Second struct {
+	Collections int           // that ended in it
+	Pause       time.Duration // of pauses that began in it
+	Longest     time.Duration // of these
+	Before      gc.Opt[int64] // the largest heap before one of the collections
+	After       gc.Opt[int64] // the heap after the latest
+}
+
+// A history holds the latest seconds, that of Unix time t at t % Seconds. The
+// zero history is empty.
+type history struct {
+	seconds []Second
+	newest  int64 // Unix time
+}
+
+// add takes in a collection of a trace that began at start. A pause counts where
+// it begins.
+func (h *history) add(c *Collection, start time.Time) {
+	for i := range c.Pauses {
+		p := &c.Pauses[i]
+		if s := h.at(start.Add(p.Start)); s != nil {
+			s.Pause += p.Duration
+			s.Longest = max(s.Longest, p.Duration)
+		}
+	}
+	s := h.at(c.Ended)
+	if s == nil {
+		return
+	}
+	s.Collections++
+	if c.HeapBefore.Known && c.HeapBefore.V >= s.Before.V {
+		s.Before = c.HeapBefore
+	}
+	if c.HeapAfter.Known {
+		s.After = c.HeapAfter
+	}
+}
+
+// at is the second of a time, nil where it is too long ago.
+func (h *history) at(t time.Time) *Second {
+	unix := t.Unix()
+	if h.seconds == nil {
+		h.seconds = make([]Second, Seconds)
+		h.newest = unix
+	}
+	if unix <= h.newest-Seconds || unix < 0 {
+		return nil
+	}
+	for first := max(h.newest+1, unix-Seconds+1); first <= unix; first++ {
+		h.seconds[first%Seconds] = Second{}
+	}
+	h.newest = max(h.newest, unix)
+	return &h.seconds[unix%Seconds]
+}
+
+// until are the latest seconds up to and with that of a time, oldest first.
+func (h *history) until(t time.Time) []Second {
+	all := make([]Second, Seconds)
+	last := t.Unix()
+	for i := range all {
+		unix := last - Seconds + 1 + int64(i)
+		if h.seconds != nil && unix <= h.newest && unix > h.newest-Seconds {
+			all[i] = h.seconds[unix%Seconds]
+		}
+	}
+	return all
+}
+
+// A ring holds the latest collections.
+type ring struct {
+	all  []*Collection
+	next int // where the next one goes, once all are there
+}
+
+func (r *ring) add(c *Collection) {
+	if len(r.all) < Recent {
+		r.all = append(r.all, c)
+		return
+	}
+	r.all[r.next] = c
+	r.next = (r.next + 1) % Recent
+}
+
+// list are the collections, oldest first.
+func (r *ring) list() []*Collection {
+	list := make([]*Collection, 0, len(r.all))
+	return append(append(list, r.all[r.next:]...), r.all[:r.next]...)
+}
+
+// An allocation tells how much is allocated: the sum since a collection that
+// lies more than Window back, or the one before the latest.
+type allocation struct {
+	points []point // by time; the first is the base
+}
+
+// A point is the end of a collection, with what was allocated since the one
+// before.
+type point struct {
+	at        time.Time
+	allocated gc.Opt[int64]
+}
+
+// maxPoints bounds the collections of a rate: beyond, the window is shorter.
+const maxPoints = 1000
+
+func (a *allocation) add(c *Collection) {
+	allocated := c.Allocated
+	if !allocated.Known {
+		allocated = c.AllocatedTicks
+	}
+	a.points = append(a.points, point{c.Ended, allocated})
+	drop := max(0, len(a.points)-maxPoints)
+	for drop+2 < len(a.points) && c.Ended.Sub(a.points[drop+1].at) >= Window {
+		drop++
+	}
+	a.points = append(a.points[:0], a.points[drop:]...)
+}
+
+// at is the rate in bytes a second at a time: unknown before the second
+// collection. While there is none, less than one budget is allocated, so that
+// the rate falls.
+func (a *allocation) at(now time.Time) gc.Opt[float64] {
+	if len(a.points) < 2 {
+		return gc.Opt[float64]{}
+	}
+	var sum int64
+	known := false
+	for _, p := range a.points[1:] {
+		sum += max(0, p.allocated.V)
+		known = known || p.allocated.Known
+	}
+	last := a.points[len(a.points)-1].at
+	span := max(last.Sub(a.points[0].at), now.Sub(last))
+	if !known || span <= 0 {
+		return gc.Opt[float64]{}
+	}
+	return gc.Some(float64(sum) / span.Seconds())
+}

@@ -1,0 +1,124 @@
+package watch
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/trace"
+)
+
+const (
+	// keptPerProcess is how many bytes of a process's trace are kept.
+	keptPerProcess = 16 << 20
+	// keptInAll bounds what is kept of all processes together.
+	keptInAll = 128 << 20
+)
+
+// ErrNothingKept reports a process of which there is no trace to save.
+var ErrNothingKept = errors.New("nothing was received from it yet")
+
+// A recording is the trace of a process as it came. When it gets too long, its
+// older half is cut off.
+type recording struct {
+	data []byte
+	cut  bool // the beginning is not there any more
+	full bool // nothing more is taken: the trace cannot be cut
+}
+
+func (r *recording) size() int { return len(r.data) }
+
+func (r *recording) add(p []byte, limit int) {
+	if !r.full && len(r.data)+len(p) > limit {
+		r.shorten()
+	}
+	if !r.full {
+		r.data = append(r.data, p...)
+	}
+}
+
+// shorten cuts off the older half of the trace. What is left begins like a
+// trace, and goes on where it was: the places of the objects change by multiples
+// of four, which their alignment asks for.
+func (r *recording) shorten() {
+	rest, err := shortened(r.data)
+	if err != nil {
+		r.full = true
+		return
+	}
+	r.data, r.cut = rest, true
+}
+
+func shortened(data []byte) ([]byte, error) {
+	var (
+		splicer nettrace.Splicer
+		out     bytes.Buffer
+		begun   bool
+		in      = nettrace.NewObjectReader(bytes.NewReader(data))
+		whole   int
+	)
+	for {
+		o, err := in.Next()
+		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+			break
+		}
+		if err != nil {
+			return nil, err
+		}
+		if !begun && o.Events() && in.Offset() > int64(len(data)/2) {
+			begun = true
+			if err := splicer.Begin(&out, o); err != nil {
+				return nil, err
+			}
+		}
+		if err := splicer.Add(o); err != nil {
+			return nil, err
+		}
+		whole = int(in.Offset()) + 1
+	}
+	if !begun {
+		return nil, errors.New("the trace has no events in its second half")
+	}
+	return append(out.Bytes(), data[whole:]...), nil
+}
+
+// A recorder takes the bytes of a process's trace.
+type recorder struct {
+	w *Watcher
+	r *row
+}
+
+func (t recorder) Write(p []byte) (int, error) {
+	t.w.mu.Lock()
+	defer t.w.mu.Unlock()
+	t.r.trace.add(p, min(keptPerProcess, keptInAll/max(1, len(t.w.rows))))
+	return len(p), nil
+}
+
+// Save writes what is kept of a process's trace, a .nettrace file that ends
+// where it was received up to.
+func (w *Watcher) Save(id int, to io.Writer) error {
+	w.mu.Lock()
+	var data []byte
+	for _, r := range w.rows {
+		if r.id == id {
+			data = bytes.Clone(r.trace.data)
+		}
+	}
+	w.mu.Unlock()
+	nothing := func(*trace.Descriptor) bool { return false }
+	r := nettrace.NewReader(bytes.NewReader(data), nettrace.Options{Want: nothing})
+	for _, err := range r.Events() {
+		if err != nil {
+			return fmt.Errorf("%w (%w)", ErrNothingKept, err)
+		}
+	}
+	size, end := r.Whole()
+	if size == 0 {
+		return ErrNothingKept
+	}
+	_, err := to.Write(append(data[:size:size], end...))
+	return err
+}

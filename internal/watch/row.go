@@ -1,0 +1,187 @@
+package watch
+
+import (
+	"errors"
+	"time"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/live"
+)
+
+// A State is how far a process can be watched.
+type State uint8
+
+const (
+	Found   State = iota // not attached to, or not yet
+	Watched              // its collections come in
+	Ended                // it has ended, or its trace was ended by somebody else
+)
+
+// ErrTooMany is why a process is not watched that could be.
+var ErrTooMany = errors.New("too many processes are watched already")
+
+// News is what has just happened. Of Attached, Collection, Dropped, Lost, Ended
+// and Err one at least is set.
+type News struct {
+	Process *diag.Process
+
+	Attached   bool
+	Collection *Collection
+	Dropped    int    // collections, for which Options.Each was too slow
+	Lost       uint64 // events, for which the runtime had no room
+	Ended      bool
+	Err        error // why it ended, or cannot be watched
+}
+
+// A Collection is one that was seen live.
+type Collection struct {
+	*gc.Collection
+	Process *diag.Process
+	Began   time.Time // the first pause, or what else is known of its beginning
+	Ended   time.Time // what is known of its end
+}
+
+// A row is what is known of a process. It belongs to the Watcher's lock.
+type row struct {
+	id        int
+	process   *diag.Process
+	state     State
+	err       error // why it cannot be watched, or why its trace ended
+	following bool
+	retry     time.Time // when it is tried again, where it failed
+	fails     int
+
+	attached time.Time
+	ended    time.Time
+	start    time.Time // of the trace, which the times of collections count from
+	found    findings.Case
+	history  history
+	latest   ring
+	rate     allocation
+	dropped  int
+	lost     uint64
+	late     uint64
+	trace    recording
+}
+
+// seen takes in what looking over the machine tells of a process, and returns
+// why it cannot be watched, if that is new. What was known of one that does not
+// answer now is kept.
+func (r *row) seen(p *diag.Process) (problem error) {
+	if p.Info != nil || r.process.Info == nil {
+		r.process = p
+	}
+	switch {
+	case p.Err != nil:
+		if r.err == nil || r.err.Error() != p.Err.Error() {
+			problem = p.Err
+		}
+		r.err = p.Err
+	case r.state == Watched || r.fails == 0:
+		r.err = nil
+	}
+	return problem
+}
+
+// due says whether a process is to be attached to.
+func (r *row) due(now time.Time) bool {
+	return r.state == Found && !r.following && r.process.Err == nil && !now.Before(r.retry)
+}
+
+// take takes in news of a process that is followed.
+func (r *row) take(u *live.Update, err error, now time.Time) []*News {
+	if err != nil {
+		return r.refused(err, now)
+	}
+	var news []*News
+	if u.Dropped > 0 {
+		r.dropped += u.Dropped
+		news = append(news, &News{Process: r.process, Dropped: u.Dropped})
+	}
+	switch u.Kind {
+	case live.Attached:
+		r.state, r.attached, r.err, r.fails = Watched, now, nil, 0
+		return append(news, &News{Process: r.process, Attached: true})
+	case live.Collected:
+		r.start = u.Start
+		c := r.add(u.Collection)
+		news = append(news, &News{Process: r.process, Collection: c})
+	case live.Ended:
+		r.state, r.ended, r.err = Ended, now, u.Err
+		news = append(news, &News{Process: r.process, Ended: true, Err: u.Err})
+	}
+	if u.Lost > r.lost {
+		news = append(news, &News{Process: r.process, Lost: u.Lost - r.lost})
+	}
+	r.lost, r.late = u.Lost, u.Late
+	return news
+}
+
+// refused notes that a process could not be attached to. It is tried again, at
+// longer and longer intervals.
+func (r *row) refused(err error, now time.Time) []*News {
+	known := r.err != nil && r.err.Error() == err.Error()
+	r.err = err
+	r.retry = now.Add(min(Interval<<r.fails, patience))
+	r.fails = min(r.fails+1, 10)
+	if known {
+		return nil
+	}
+	return []*News{{Process: r.process, Err: err}}
+}
+
+// add takes in a collection.
+func (r *row) add(col *gc.Collection) *Collection {
+	c := &Collection{Collection: col, Process: r.process}
+	c.Began, c.Ended = r.times(col)
+	r.found.Add(col)
+	r.latest.add(c)
+	r.history.add(c, r.start)
+	r.rate.add(c)
+	return c
+}
+
+// times are when a collection began and ended, as far as that was seen.
+func (r *row) times(c *gc.Collection) (began, ended time.Time) {
+	first, last := c.PauseStart, c.End
+	if !first.Known {
+		first = c.Start
+	}
+	for i := range c.Pauses {
+		p := &c.Pauses[i]
+		if end := p.Start + p.Duration; !last.Known || end > last.V {
+			last = gc.Some(end)
+		}
+	}
+	if !first.Known {
+		first = last
+	}
+	if !last.Known {
+		last = first
+	}
+	return r.start.Add(first.V), r.start.Add(last.V)
+}
+
+// until is up to when the process was watched.
+func (r *row) until(now time.Time) time.Time {
+	if r.state == Ended {
+		return r.ended
+	}
+	return now
+}
+
+// judge has the rules look at what was seen until a time. A process that has not
+// collected for long has not stood still for long.
+func (r *row) judge(at time.Time) ([]findings.Finding, string) {
+	if r.found.Process.Process == nil {
+		return nil, ""
+	}
+	p := r.found.Process.Process.Snapshot()
+	p.Stopped = max(p.Stopped, at.Sub(r.start))
+	r.found.Process.Process = p
+	r.found.Trace = findings.Trace{Keywords: 1, Lost: r.lost, Cut: r.state == Ended && r.err != nil}
+	found := r.found.Findings()
+	return found, r.found.Verdict(found)
+}

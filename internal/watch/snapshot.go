@@ -1,0 +1,114 @@
+package watch
+
+import (
+	"time"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+)
+
+// A Snapshot is what is known at a time. It does not change any more.
+type Snapshot struct {
+	Now       time.Time
+	Looked    bool // the machine was looked over
+	Processes []*Process
+}
+
+// A Process is what is known of a process. Figures of time count from when it was
+// attached to.
+type Process struct {
+	*diag.Process
+	ID       int // of this watching of it
+	State    State
+	Problem  error // why it is not watched, does not answer now, or ended otherwise than by itself
+	Attached time.Time
+	Ended    time.Time
+
+	Collections   int
+	ByGeneration  [3]int
+	Paused        gc.Opt[float64] // percent of the last Window
+	PausedInAll   gc.Opt[float64] // percent; unknown where events were lost
+	Longest       gc.Opt[time.Duration]
+	P99           gc.Opt[time.Duration]
+	Rate          float64         // collections a second, in the last Window
+	Allocating    gc.Opt[float64] // bytes a second, between the collections of about the last Window
+	Last          *Collection     // the latest
+	Sized         *Collection     // the latest that tells of the generations
+	Recent        []*Collection   // oldest first
+	History       []Second        // oldest first, up to that of Until
+	Until         time.Time       // up to when it was watched
+	Verdict       string          // empty before the first collection
+	Findings      []findings.Finding
+	Dropped       int    // collections that are counted in no figure
+	Lost          uint64 // events
+	Late          uint64 // events
+	Kept          int    // bytes of its trace
+	BeginningKept bool   // nothing was cut off the trace
+}
+
+// Snapshot returns what is known now.
+func (w *Watcher) Snapshot() *Snapshot {
+	now := time.Now()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	s := &Snapshot{Now: now, Looked: w.listed, Processes: make([]*Process, len(w.rows))}
+	for i, r := range w.rows {
+		s.Processes[i] = r.snapshot(now)
+	}
+	return s
+}
+
+func (r *row) snapshot(now time.Time) *Process {
+	until := r.until(now)
+	p := &Process{
+		Process: r.process, ID: r.id, State: r.state, Problem: r.err, Attached: r.attached, Ended: r.ended,
+		Until: until, Recent: r.latest.list(), History: r.history.until(until), Allocating: r.rate.at(until),
+		Dropped: r.dropped, Lost: r.lost, Late: r.late, Kept: r.trace.size(), BeginningKept: !r.trace.cut,
+	}
+	if n := len(p.Recent); n > 0 {
+		p.Last = p.Recent[n-1]
+	}
+	for _, c := range p.Recent {
+		if c.Generations != nil {
+			p.Sized = c
+		}
+	}
+	r.sum(p)
+	p.Findings, p.Verdict = r.judge(until)
+	if p.Verdict != "" {
+		p.PausedInAll = r.found.PauseShare()
+	}
+	return p
+}
+
+// sum fills in the figures that are sums.
+func (r *row) sum(p *Process) {
+	all := r.found.Process.All()
+	p.Collections = all.Count
+	for g := range p.ByGeneration {
+		p.ByGeneration[g] = r.found.Process.Generation(g).Count
+	}
+	if all.Pause.Count() > 0 {
+		p.Longest = gc.Some(all.Pause.Max())
+		p.P99 = gc.Some(all.Pause.Percentile(99))
+	}
+	if r.attached.IsZero() {
+		return
+	}
+	const window = int(Window / time.Second)
+	span := p.Until.Sub(p.Until.Truncate(time.Second)) + Window - time.Second
+	if watched := p.Until.Sub(r.attached); watched < span {
+		span = watched
+	}
+	var paused time.Duration
+	n := 0
+	for _, s := range p.History[Seconds-window:] {
+		paused += s.Pause
+		n += s.Collections
+	}
+	if span > 0 {
+		p.Paused = gc.Some(min(100, 100*float64(paused)/float64(span)))
+		p.Rate = float64(n) / span.Seconds()
+	}
+}

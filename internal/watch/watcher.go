@@ -1,0 +1,256 @@
+package watch
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"iter"
+	"runtime/debug"
+	"sync"
+	"time"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/live"
+)
+
+// Options say what is watched. The zero value means every .NET process of this
+// machine.
+type Options struct {
+	// Wants says whether a process is to be watched; nil means all are. The others
+	// are not attached to.
+	Wants func(*diag.Process) bool
+	// UntilEnded makes Run return when processes were found, and all of them have
+	// ended.
+	UntilEnded bool
+	// Each, if not nil, is called with all news, one after the other. A process
+	// whose news wait for it loses collections here, and the losses are counted; it
+	// does not lose them in the runtime.
+	Each func(*News)
+	// Source is where processes and collections come from.
+	Source Source
+}
+
+// A Source is where processes and their collections come from. The zero Source
+// is this machine.
+type Source struct {
+	List   func(context.Context) []*diag.Process                                             // as diag.List does
+	Follow func(context.Context, *diag.Process, live.Options) iter.Seq2[*live.Update, error] // as live.Follow does
+}
+
+const (
+	// Interval is how often the machine is looked over for processes.
+	Interval = 2 * time.Second
+	// MaxFollowed is how many processes are attached to at the same time. Further
+	// ones are listed.
+	MaxFollowed = 64
+	// maxEnded is how many processes are kept that have ended.
+	maxEnded = 8
+	// queued bounds the collections of a process that wait for Options.Each.
+	queued = 512
+	// patience is the longest time after which a process is tried again that could
+	// not be attached to.
+	patience = time.Minute
+)
+
+// A Watcher watches processes. Its methods may be called by several goroutines.
+type Watcher struct {
+	opts Options
+
+	mu     sync.Mutex
+	rows   []*row // in the order in which they were found
+	listed bool
+	met    int // processes, so far
+	failed error
+
+	telling sync.Mutex
+	running sync.WaitGroup
+}
+
+// New returns a Watcher that does nothing before Run.
+func New(opts Options) *Watcher {
+	if opts.Source.List == nil {
+		opts.Source.List = diag.List
+	}
+	if opts.Source.Follow == nil {
+		opts.Source.Follow = live.Follow
+	}
+	return &Watcher{opts: opts}
+}
+
+// Run watches until ctx ends. All runtimes have then been asked to end their
+// traces, and have done so or were given the time to. A panic of one of the
+// watcher's goroutines becomes one of Run.
+func (w *Watcher) Run(ctx context.Context) {
+	ctx, cancel := context.WithCancel(ctx)
+	tick := time.NewTicker(Interval)
+	for w.look(ctx, cancel) {
+		select {
+		case <-ctx.Done():
+		case <-tick.C:
+		}
+	}
+	tick.Stop()
+	cancel()
+	w.running.Wait()
+	if w.failed != nil {
+		panic(w.failed)
+	}
+}
+
+// look looks over the machine once, and says whether to do so again.
+func (w *Watcher) look(ctx context.Context, cancel func()) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	found := w.opts.Source.List(ctx)
+	if ctx.Err() != nil {
+		return false
+	}
+	w.mu.Lock()
+	begin, news := w.meet(found, time.Now())
+	over := w.opts.UntilEnded && w.over()
+	w.mu.Unlock()
+	w.tell(news...)
+	for _, r := range begin {
+		w.running.Go(func() {
+			defer w.survive(cancel)
+			w.follow(ctx, r)
+		})
+	}
+	return !over
+}
+
+// survive keeps the panic of a goroutine for Run.
+func (w *Watcher) survive(cancel func()) {
+	if v := recover(); v != nil {
+		w.mu.Lock()
+		w.failed = fmt.Errorf("%v\n\n%s", v, debug.Stack())
+		w.mu.Unlock()
+		cancel()
+	}
+}
+
+// meet compares the rows with what was found, and returns those of processes
+// that are to be attached to now.
+func (w *Watcher) meet(found []*diag.Process, now time.Time) (begin []*row, news []*News) {
+	w.listed = true
+	present := make(map[*row]bool)
+	for _, p := range found {
+		if w.opts.Wants != nil && !w.opts.Wants(p) {
+			continue
+		}
+		r := w.find(p)
+		if r == nil {
+			w.met++
+			r = &row{id: w.met, process: p}
+			w.rows = append(w.rows, r)
+		}
+		present[r] = true
+		if problem := r.seen(p); problem != nil {
+			news = append(news, &News{Process: p, Err: problem})
+		}
+	}
+	w.forget(present)
+	followed := 0
+	for _, r := range w.rows {
+		if r.following {
+			followed++
+		}
+	}
+	for _, r := range w.rows {
+		if !r.due(now) {
+			continue
+		}
+		if followed == MaxFollowed {
+			r.err = ErrTooMany
+			continue
+		}
+		followed++
+		r.following = true
+		begin = append(begin, r)
+	}
+	return begin, news
+}
+
+func (w *Watcher) find(p *diag.Process) *row {
+	for _, r := range w.rows {
+		if r.state != Ended && same(r.process, p) {
+			return r
+		}
+	}
+	return nil
+}
+
+// same says whether a process was found again.
+func same(a, b *diag.Process) bool {
+	switch {
+	case a.Info != nil && b.Info != nil:
+		return a.Info.Cookie == b.Info.Cookie
+	case a.PID != 0 || b.PID != 0:
+		return a.PID == b.PID && a.Started.Equal(b.Started)
+	default:
+		return a.InnerPID == b.InnerPID && a.Address == b.Address
+	}
+}
+
+// forget drops the rows of processes that are gone without having been watched,
+// and the oldest of those that have ended.
+func (w *Watcher) forget(present map[*row]bool) {
+	ended := 0
+	for _, r := range w.rows {
+		if r.state == Ended {
+			ended++
+		}
+	}
+	kept := w.rows[:0]
+	for _, r := range w.rows {
+		switch {
+		case r.state == Ended && ended > maxEnded:
+			ended--
+			continue
+		case r.state != Ended && !r.following && !present[r]:
+			continue
+		}
+		kept = append(kept, r)
+	}
+	clear(w.rows[len(kept):])
+	w.rows = kept
+}
+
+// over says whether all processes that there were have ended.
+func (w *Watcher) over() bool {
+	for _, r := range w.rows {
+		if r.state != Ended {
+			return false
+		}
+	}
+	return w.met > 0
+}
+
+// follow takes in the collections of a process until it ends.
+func (w *Watcher) follow(ctx context.Context, r *row) {
+	w.mu.Lock()
+	process := r.process
+	w.mu.Unlock()
+	opts := live.Options{Queue: queued, Tap: func(*diag.Process) io.Writer { return recorder{w, r} }}
+	for u, err := range w.opts.Source.Follow(ctx, process, opts) {
+		w.mu.Lock()
+		news := r.take(u, err, time.Now())
+		w.mu.Unlock()
+		w.tell(news...)
+	}
+	w.mu.Lock()
+	r.following = false
+	w.mu.Unlock()
+}
+
+func (w *Watcher) tell(news ...*News) {
+	if w.opts.Each == nil {
+		return
+	}
+	w.telling.Lock()
+	defer w.telling.Unlock()
+	for _, n := range news {
+		w.opts.Each(n)
+	}
+}
