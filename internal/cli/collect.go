@@ -24,6 +24,7 @@ type collectOptions struct {
 	rundown   choice
 	format    choice
 	output    string
+	stop      stopOptions
 }
 
 func newCollectCmd(std *stdio) *cobra.Command { return newCollectOptions().command(std) }
@@ -35,6 +36,7 @@ func newCollectOptions() *collectOptions {
 		rundown:  choice{"", []string{"true", "false"}},
 		resume:   choice{"true", []string{"true", "false"}},
 		format:   choice{"NetTrace", []string{"NetTrace"}},
+		stop:     stopOptions{repeat: 1},
 	}
 }
 
@@ -73,6 +75,7 @@ The flags are those of dotnet-trace. Profiles:
 ` + profileHelp() + `
 Without --profile, --providers and --clrevents it is gc-collect.
 
+` + stopHelp() + `
 Unlike dotnet-trace, a trace ends with a list of all methods (the rundown, which
 stacks need, and which can take megabytes and seconds) only for the last three
 profiles and with --rundown true. Otherwise .NET 9 and later add two events with
@@ -88,6 +91,8 @@ old. With a command, its own; of several, the highest.`,
   gctrail collect -n 'web*' --duration 90s -o traces/
   gctrail collect -- dotnet bin/app.dll --urls http://localhost:5000
   gctrail collect -p 1234 --profile gc-verbose --buffersize 512
+  gctrail collect -p 1234 --until 'pause>200ms' --before 60s --after 10s
+  gctrail collect -n api --keep 10m
   gctrail collect -p 1234 --providers Microsoft-Windows-DotNETRuntime:0x1:4 -o - | gctrail -`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args, std) },
 	}
@@ -106,6 +111,7 @@ old. With a command, its own; of several, the highest.`,
 	flags.Var(&o.rundown, "rundown", "end with a list of all methods, or with nothing")
 	flags.Var(&o.format, "format", "of the file")
 	flags.StringVarP(&o.output, "output", "o", "", "write to this `file` or folder (default NAME_DATE_TIME.nettrace); - is standard output")
+	o.stop.addFlags(flags)
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		return pflag.NormalizedName(cmp.Or(map[string]string{"dport": "diagnostic-port"}[name], name))
 	})
@@ -137,7 +143,11 @@ func (o *collectOptions) run(cmd *cobra.Command, args []string, std *stdio) erro
 	if ignored {
 		std.warn("gctrail", "--clrevents is ignored: the runtime's provider is in --providers or in the profile already")
 	}
-	ctx, g := cmd.Context(), o.gathering(std, config)
+	plan, err := o.stop.plan(cmd, o.output, &config)
+	if err != nil {
+		return err
+	}
+	ctx, g := cmd.Context(), o.gathering(std, config, plan)
 	switch {
 	case len(args) > 0:
 		return g.launch(ctx, args, o.showIO)

@@ -15,6 +15,7 @@ import (
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // A capture writes a session's trace to a file as it comes, and rebuilds on the
@@ -23,9 +24,20 @@ type capture struct {
 	process *diag.Process
 	session *diag.Session
 	in      traceInput // the session
-	out     *traceOutput
+	plan    *stopPlan
+	base    string           // path of the file, but for its number where there are several
+	nth     int              // of the files
+	path    string           // of the file
+	sink    traceSink        // out, or the ring
+	out     *traceOutput     // the file; nil while there is a ring in its place
+	ring    *ring            // nil where everything is written
 	reader  *nettrace.Reader // of the capture itself
 	found   findings.Case
+	say     func(string)
+
+	stopping map[*trace.Descriptor]bool // kinds of the stopping event
+	occasion *occasion                  // what was waited for; nil until it came
+	hopeless bool                       // the stopping event cannot come
 
 	pending []byte // read and not written
 	passed  int64  // bytes before pending
@@ -42,12 +54,21 @@ type capture struct {
 	received    atomic.Int64 // bytes
 	collections atomic.Int64
 	longest     atomic.Int64 // pause, in nanoseconds
+	awaited     atomic.Bool  // there is an occasion
 }
 
 // A traceInput is where the bytes of a trace come from.
 type traceInput interface {
 	io.Reader
 	SetReadDeadline(time.Time) error
+}
+
+// A traceSink takes a trace as it comes.
+type traceSink interface {
+	// write adds whole objects, behind which end belongs. When it fails, room is
+	// for how much of the objects there would have been room.
+	write(objects, end []byte) (room int, err error)
+	close() error
 }
 
 const (
@@ -62,10 +83,32 @@ const (
 	captureEnding = 200 * time.Millisecond
 )
 
+// newCapture returns a capture that writes everything to out; where out is nil, it
+// needs a ring.
 func newCapture(process *diag.Process, session *diag.Session, out *traceOutput) *capture {
-	c := &capture{process: process, session: session, in: session, out: out}
-	c.reader = nettrace.NewReader(c, nettrace.Options{Want: gc.Wants, Idle: captureIdle})
+	c := &capture{process: process, session: session, in: session, plan: new(stopPlan), say: func(string) {}}
+	if out != nil {
+		c.path, c.sink, c.out = out.name, out, out
+	}
+	c.reader = nettrace.NewReader(c, nettrace.Options{Want: c.wants, Idle: captureIdle})
 	return c
+}
+
+// keepIn has the capture keep the end of the trace in a ring.
+func (c *capture) keepIn(r *ring) {
+	c.path, c.sink, c.ring = r.path, r, r
+	r.overrun = func() { c.cancel() }
+}
+
+func (c *capture) wants(d *trace.Descriptor) bool {
+	if c.plan.event != nil && c.plan.event.wants(d) {
+		if c.stopping == nil {
+			c.stopping = make(map[*trace.Descriptor]bool)
+		}
+		c.stopping[d] = true
+		return true
+	}
+	return gc.Wants(d)
 }
 
 // run reads the trace to its end, which the runtime is asked for when ctx is
@@ -90,7 +133,7 @@ func (c *capture) run(ctx context.Context) error {
 		err = &processError{processTitle(c.process), err}
 	}
 	c.usurped = err == nil && !c.session.Stopped() && !c.reader.Loss().Cut && goesOn(c.process)
-	return errors.Join(c.failed, err, c.out.close())
+	return errors.Join(c.failed, err, c.sink.close())
 }
 
 // goesOn says whether a process can be asked something, now and a little later: one
@@ -124,7 +167,7 @@ func (c *capture) dismiss() {
 // trace.
 func (c *capture) read() error {
 	model := gc.Model{Live: true}
-	for col, err := range model.Collections(c.reader) {
+	for col, err := range model.Collections(watched{c.reader, c}) {
 		if err != nil {
 			return err
 		}
@@ -143,6 +186,75 @@ func (c *capture) add(col *gc.Collection) {
 	c.collections.Add(1)
 	if pause := col.Pause(); pause.Known {
 		c.longest.Store(max(c.longest.Load(), int64(pause.V)))
+	}
+	if c.occasion == nil && c.plan.until != nil && c.plan.until.Holds(col) {
+		c.meet(met(col))
+	}
+}
+
+// see looks whether an event is the one that is waited for.
+func (c *capture) see(ev *trace.Event) {
+	if c.occasion != nil || c.hopeless || !c.stopping[ev.Desc] {
+		return
+	}
+	is, err := c.plan.event.filter.matches(ev)
+	switch {
+	case err != nil:
+		c.hopeless = true
+		c.say(fmt.Sprintf("the stopping event %s cannot come, %v; collecting goes on", c.plan.event, err))
+	case is:
+		c.meet(&occasion{ev.Time(), ev.Time(), "the event " + c.plan.event.String()})
+	}
+}
+
+// meet has the trace end a while after what it was waiting for.
+func (c *capture) meet(m *occasion) {
+	c.occasion = m
+	text := m.what + " came from " + processTitle(c.process)
+	if c.ring != nil {
+		c.ring.hold(m.from)
+		text += ": " + c.plan.around() + " will be in " + c.path
+	} else if c.plan.after > 0 {
+		text += ": the trace ends " + spanText(c.plan.after) + " later"
+	}
+	c.say(text)
+	c.awaited.Store(true)
+	if c.plan.after == 0 {
+		c.cancel()
+		return
+	}
+	time.AfterFunc(c.plan.after, c.cancel)
+}
+
+// finish makes the file of what a ring keeps. The ring is gone then, unless the
+// file could not be made.
+func (c *capture) finish() error {
+	if c.ring == nil {
+		return nil
+	}
+	var err error
+	c.out, err = c.ring.join(c.kept())
+	if err != nil {
+		if left := c.ring.left(); left != "" {
+			c.say("what was not joined is there in pieces, each a trace of its own: " + left)
+		}
+		return err
+	}
+	return c.ring.remove()
+}
+
+// kept is from when on the file is to hold the trace, in ticks.
+func (c *capture) kept() uint64 {
+	latest := c.ring.splicer.Latest()
+	switch {
+	case c.plan.before == 0:
+		return 0
+	case c.occasion != nil:
+		return c.ring.in.Ticks(c.occasion.from - c.plan.before)
+	case c.ring.ticks(c.plan.before) > latest:
+		return 0
+	default:
+		return latest - c.ring.ticks(c.plan.before)
 	}
 }
 
@@ -187,14 +299,14 @@ func (c *capture) pass() {
 // write writes whole objects; where there is no room for all of them, as many
 // as there is.
 func (c *capture) write(objects, end []byte) {
-	room, err := c.out.write(objects, end)
+	room, err := c.sink.write(objects, end)
 	if err == nil {
 		return
 	}
 	c.failed = err
 	c.cancel()
 	if n, end := c.reader.WholeIn(objects[:room], c.passed); n > 0 {
-		_, _ = c.out.write(objects[:n], end) // the first failure is told
+		_, _ = c.sink.write(objects[:n], end) // the first failure is told
 	}
 }
 
@@ -203,6 +315,14 @@ func (c *capture) line(elapsed time.Duration) string {
 	text := clock(elapsed) + "  " + units.Bytes(c.received.Load())
 	if n := c.collections.Load(); n > 0 {
 		text += fmt.Sprintf("  %s, longest pause %s", plural(n, "collection", "collections"), units.Duration(time.Duration(c.longest.Load())))
+	}
+	switch {
+	case c.awaited.Load():
+		text += "; it came, soon done"
+	case c.plan.waitsFor() != "":
+		text += "; waiting for " + c.plan.waitsFor()
+	case c.ring != nil:
+		text += "; keeping " + c.plan.keeps()
 	}
 	return text
 }

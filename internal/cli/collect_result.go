@@ -3,22 +3,36 @@ package cli
 import (
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // tell says what was collected, what it lacks, and what to do with it.
 func (c *capture) tell(std *stdio) {
-	if c.out.size == 0 {
+	if c.out == nil || c.out.size == 0 {
 		return
 	}
-	std.warn("gctrail", fmt.Sprintf("%s: %s, %s of events", c.out.name, units.Bytes(c.out.size), units.Duration(c.reader.Info().Last)))
-	c.tellMissing(std)
+	k := kept{c.reader, &c.found, c.collections.Load()}
+	if c.ring != nil {
+		var err error
+		if k, err = review(c.out.name); err != nil {
+			std.complain(err)
+			return
+		}
+	}
+	std.warn("gctrail", fmt.Sprintf("%s: %s, %s of events", c.out.name, units.Bytes(c.out.size), units.Duration(k.Info().Last)))
+	c.tellStop(std)
+	c.tellMissing(std, k.Loss())
 	p := pageOn(std.errTerm)
-	if c.asksForCollections() {
-		c.verdict(p)
+	if asksForCollections(&c.session.Config) {
+		k.verdict(p)
 	}
 	if c.out.file != nil {
 		p.command("  ", "gctrail "+quoted(c.out.name))
@@ -26,9 +40,48 @@ func (c *capture) tell(std *stdio) {
 	_, _ = std.err.Write(p.Bytes()) // there is nobody else to tell
 }
 
+// A kept is a trace as it was written, when it was read to its end.
+type kept struct {
+	trace.Source
+	found       *findings.Case
+	collections int64
+}
+
+// review reads the file that was made of a ring.
+func review(path string) (kept, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return kept{}, &inputError{path, err}
+	}
+	defer f.Close()
+	k := kept{Source: nettrace.NewReader(f, nettrace.Options{Want: gc.Wants}), found: new(findings.Case)}
+	var m gc.Model
+	for col, err := range m.Collections(k) {
+		if err != nil {
+			return k, &inputError{path, err}
+		}
+		k.found.Add(col)
+		k.collections++
+	}
+	return k, nil
+}
+
+// tellStop says what became of what the trace was waiting for, and of the ring.
+func (c *capture) tellStop(std *stdio) {
+	if c.occasion == nil && c.plan.waitsFor() != "" {
+		text := c.plan.waitsFor() + " did not come"
+		if c.ring != nil {
+			text += ": the file has what was last"
+		}
+		std.warn("gctrail", text)
+	}
+	if c.ring != nil && c.ring.cut && c.plan.before > 0 {
+		std.warn("gctrail", fmt.Sprintf("%s have no room for %s: --keep says how large the ring may be", units.Bytes(c.ring.keep.size), spanText(c.plan.before)))
+	}
+}
+
 // tellMissing says what the trace does not hold.
-func (c *capture) tellMissing(std *stdio) {
-	loss := c.reader.Loss()
+func (c *capture) tellMissing(std *stdio, loss *trace.Loss) {
 	switch {
 	case c.failed != nil:
 		std.warn("gctrail", "writing failed: the file holds what was written until then, and is closed")
@@ -47,22 +100,22 @@ func (c *capture) tellMissing(std *stdio) {
 	}
 }
 
-// asksForCollections says whether the runtime raised events of collections.
-func (c *capture) asksForCollections() bool {
-	providers := providerList(c.session.Config.Providers)
+// asksForCollections says whether a runtime is asked for events of collections.
+func asksForCollections(config *diag.Config) bool {
+	providers := providerList(config.Providers)
 	p := providers.find(clr.RuntimeProvider)
 	return p != nil && p.Keywords&keywordGC != 0 && (p.Level == levelLogAlways || p.Level >= levelInformational)
 }
 
 // verdict writes what the report of the file begins with.
-func (c *capture) verdict(p *page) {
-	rep := report{info: c.reader.Info(), loss: c.reader.Loss()}
-	if c.collections.Load() == 0 {
+func (k *kept) verdict(p *page) {
+	rep := report{info: k.Info(), loss: k.Loss()}
+	if k.collections == 0 {
 		p.heading("No collection happened in %s.", units.Duration(rep.info.Last))
 		return
 	}
-	rep.collect(c.reader)
-	rep.add(&reportOptions{}, &c.found)
+	rep.collect(k)
+	rep.add(&reportOptions{}, k.found)
 	judged := &rep.cases[0]
 	p.heading("%s", judged.Verdict(judged.found))
 	judged.writeFigures(p)

@@ -21,6 +21,7 @@ type gathering struct {
 	resume   bool          // processes that wait at their start
 	names    globList      // of the processes that are wanted
 	paths    *tracePaths
+	plan     *stopPlan
 	line     *progress
 	waiting  string        // what for, as long as there is nothing to show
 	idle     chan struct{} // has a value when the last that was busy is done
@@ -35,9 +36,10 @@ type gathering struct {
 	errs    []error
 }
 
-func (o *collectOptions) gathering(std *stdio, config diag.Config) *gathering {
+func (o *collectOptions) gathering(std *stdio, config diag.Config, plan *stopPlan) *gathering {
 	return &gathering{
-		std: std, config: config, duration: time.Duration(o.duration), resume: o.resume.value != "false",
+		plan: plan,
+		std:  std, config: config, duration: time.Duration(o.duration), resume: o.resume.value != "false",
 		names: o.names, paths: newTracePaths(o.output), line: &progress{}, idle: make(chan struct{}, 1),
 	}
 }
@@ -104,17 +106,58 @@ func (g *gathering) begin(ctx context.Context, process *diag.Process) (*capture,
 	if err != nil {
 		return nil, refused(ctx, process, err)
 	}
-	out, err := g.create(process)
+	path, err := g.path(process)
+	if err == nil {
+		var c *capture
+		if c, err = g.opened(process, session, path, 1); err == nil {
+			return g.started(c), nil
+		}
+	}
+	g.release(process.Client(), processTitle(process))
+	return nil, errors.Join(err, session.Close())
+}
+
+// opened is a capture of a session that has begun, to the nth file of its path.
+func (g *gathering) opened(process *diag.Process, session *diag.Session, path string, nth int) (*capture, error) {
+	var c *capture
+	if name := numbered(path, nth, g.plan.files); g.plan.ring {
+		r, err := newRing(name, g.plan.keep, g.say)
+		if err != nil {
+			return nil, err
+		}
+		c = newCapture(process, session, nil)
+		c.keepIn(r)
+	} else {
+		out, err := g.std.createTrace(name)
+		if err != nil {
+			return nil, err
+		}
+		c = newCapture(process, session, out)
+	}
+	c.base, c.nth = path, nth
+	return c, nil
+}
+
+// again begins the next session of a process, when a trace has had what it was
+// waiting for; nil where there is to be none.
+func (g *gathering) again(ctx context.Context, c *capture) (*capture, error) {
+	if ctx.Err() != nil || c.occasion == nil || !c.session.Stopped() || c.nth == g.plan.files {
+		return nil, nil
+	}
+	session, err := c.process.Client().Collect(ctx, g.config)
 	if err != nil {
-		g.release(process.Client(), processTitle(process))
+		return nil, refused(ctx, c.process, err)
+	}
+	next, err := g.opened(c.process, session, c.base, c.nth+1)
+	if err != nil {
 		return nil, errors.Join(err, session.Close())
 	}
-	return g.started(process, session, out), nil
+	return next, nil
 }
 
 // started is a capture that begins.
-func (g *gathering) started(process *diag.Process, session *diag.Session, out *traceOutput) *capture {
-	c := newCapture(process, session, out)
+func (g *gathering) started(c *capture) *capture {
+	c.plan, c.say = g.plan, g.say
 	g.mu.Lock()
 	if g.begun++; g.begun == 1 {
 		g.since = time.Now()
@@ -125,7 +168,7 @@ func (g *gathering) started(process *diag.Process, session *diag.Session, out *t
 		ends = "; Ctrl-C ends it"
 	}
 	g.mu.Unlock()
-	g.say(fmt.Sprintf("collecting from %s to %s%s", processTitle(process), out.name, ends))
+	g.say(fmt.Sprintf("collecting from %s%s%s", processTitle(c.process), g.plan.aim(c.path), ends))
 	return c
 }
 
@@ -137,17 +180,17 @@ func refused(ctx context.Context, process *diag.Process, err error) error {
 	return &processError{processTitle(process), err}
 }
 
-func (g *gathering) create(process *diag.Process) (*traceOutput, error) {
+// path is where the trace of a process goes.
+func (g *gathering) path(process *diag.Process) (string, error) {
 	g.mu.Lock()
 	path := g.paths.next(process, time.Now())
 	g.mu.Unlock()
-	if err := g.paths.makeFolder(); err != nil {
-		return nil, err
-	}
-	return g.std.createTrace(path)
+	return path, g.paths.makeFolder()
 }
 
-// follow reads a trace to its end, and says what was in it.
+// follow reads a trace to its end, and says what was in it; then the next one, if
+// there are to be several. That begins before the file of the one before it is
+// made: meanwhile the runtime keeps what happens.
 func (g *gathering) follow(ctx context.Context, c *capture) {
 	limited := ctx
 	if g.duration > 0 {
@@ -155,15 +198,25 @@ func (g *gathering) follow(ctx context.Context, c *capture) {
 		limited, cancel = context.WithTimeout(ctx, g.duration)
 		defer cancel()
 	}
-	err := c.run(limited)
-	g.mu.Lock()
-	g.running = slices.DeleteFunc(g.running, func(other *capture) bool { return other == c })
-	if err == nil && ctx.Err() == nil && c.session.Stopped() {
-		g.over++
+	for c != nil {
+		err := c.run(limited)
+		var next *capture
+		if err == nil {
+			next, err = g.again(limited, c)
+		}
+		g.mu.Lock()
+		g.running = slices.DeleteFunc(g.running, func(other *capture) bool { return other == c })
+		if next == nil && err == nil && ctx.Err() == nil && c.session.Stopped() {
+			g.over++
+		}
+		g.mu.Unlock()
+		err = errors.Join(err, c.finish())
+		g.line.aside(func() { c.tell(g.std) })
+		g.fail(err)
+		if c = next; c != nil {
+			g.started(c)
+		}
 	}
-	g.mu.Unlock()
-	g.line.aside(func() { c.tell(g.std) })
-	g.fail(err)
 }
 
 // release lets a process go on that waits at its start, and does no harm to

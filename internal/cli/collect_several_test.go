@@ -11,8 +11,8 @@ import (
 // capture collects from one process whose session has begun.
 func (o *collectOptions) capture(ctx context.Context, std *stdio, process *diag.Process, session *diag.Session, out *traceOutput) error {
 	config, _ := o.config()
-	g := o.gathering(std, config)
-	g.follow(ctx, g.started(process, session, out))
+	g := o.gathering(std, config, &stopPlan{files: 1})
+	g.follow(ctx, g.started(newCapture(process, session, out)))
 	return g.worst()
 }
 

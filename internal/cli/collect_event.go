@@ -1,0 +1,146 @@
+package cli
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/gctrail/gctrail/export/jsonl"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A stoppingEvent is an event that ends a trace, as dotnet-trace's three options
+// name it (EventMonitor.cs there): the first one of a provider, of a name if there
+// is one, whose fields have the values given.
+type stoppingEvent struct {
+	provider string
+	name     string // empty for any
+	filter   payloadFilter
+}
+
+func (e *stoppingEvent) String() string {
+	text := e.provider
+	if e.name != "" {
+		text += "/" + e.name
+	}
+	for _, f := range e.filter {
+		text += " with " + f.name + ":" + f.value
+	}
+	return text
+}
+
+// wants says whether events of a kind can be the one.
+func (e *stoppingEvent) wants(d *trace.Descriptor) bool {
+	if !strings.EqualFold(d.Provider, e.provider) {
+		return false
+	}
+	var events jsonl.Events
+	return e.name == "" || plainName(events.Name(d)) == plainName(e.name)
+}
+
+// plainName is the same for the names that the runtime's manifest and TraceEvent
+// give an event: GCSuspendEEBegin_V1 and GC/SuspendEEStart.
+func plainName(name string) string {
+	if i := strings.LastIndex(name, "_V"); i > 0 && strings.Trim(name[i+2:], "0123456789") == "" {
+		name = name[:i]
+	}
+	name = strings.ReplaceAll(name, "/", "")
+	if s, ok := strings.CutSuffix(name, "Begin"); ok {
+		return s + "Start"
+	}
+	if s, ok := strings.CutSuffix(name, "End"); ok {
+		return s + "Stop"
+	}
+	return name
+}
+
+// A payloadFilter is a flag that takes the values of fields, as dotnet-trace
+// does.
+type payloadFilter []fieldValue
+
+type fieldValue struct{ name, value string }
+
+func (f *payloadFilter) Type() string { return "FILTER" }
+
+func (f *payloadFilter) String() string { return "" }
+
+func (f *payloadFilter) Set(s string) error {
+	for pair := range strings.SplitSeq(s, ",") {
+		name, value, found := strings.Cut(pair, ":")
+		name = strings.TrimSpace(name)
+		if !found || name == "" {
+			return fmt.Errorf("%q is no pair: it is name:value,name:value", pair)
+		}
+		if slices.ContainsFunc(*f, func(other fieldValue) bool { return other.name == name }) {
+			return fmt.Errorf("the field %s is there twice", name)
+		}
+		*f = append(*f, fieldValue{name, strings.TrimSpace(value)})
+	}
+	return nil
+}
+
+// errNoField says that a stopping event does not have the fields that are asked
+// for.
+var errNoField = errors.New("it has no such field")
+
+// matches says whether an event of a kind that is wanted has the values that are
+// asked for. Values are compared as text, those of enums by their word or their
+// number.
+func (f payloadFilter) matches(ev *trace.Event) (bool, error) {
+	if len(f) == 0 {
+		return true, nil
+	}
+	var line struct {
+		Fields map[string]any    `json:"fields"`
+		Texts  map[string]string `json:"fields_text"`
+	}
+	var events jsonl.Events
+	d := json.NewDecoder(strings.NewReader(string(events.AppendEvent(nil, ev))))
+	d.UseNumber()
+	if err := d.Decode(&line); err != nil {
+		return false, err
+	}
+	for _, want := range f {
+		v, ok := line.Fields[want.name]
+		if !ok {
+			return false, fmt.Errorf("%w %s, but %s", errNoField, want.name, strings.Join(slices.Sorted(maps.Keys(line.Fields)), ", "))
+		}
+		if !sameValue(v, line.Texts[want.name], want.value) {
+			return false, nil
+		}
+	}
+	return true, nil
+}
+
+// sameValue says whether a field has a value; word is that of an enum.
+func sameValue(v any, word, want string) bool {
+	text := fmt.Sprint(v)
+	if _, is := v.(bool); is {
+		return strings.EqualFold(text, want)
+	}
+	return text == want || word != "" && word == want
+}
+
+// watched are the events of a capture, which looks at each of them for the one
+// that ends it.
+type watched struct {
+	trace.Source
+	c *capture
+}
+
+func (w watched) Events() iter.Seq2[*trace.Event, error] {
+	return func(yield func(*trace.Event, error) bool) {
+		for ev, err := range w.Source.Events() {
+			if err == nil {
+				w.c.see(ev)
+			}
+			if !yield(ev, err) {
+				return
+			}
+		}
+	}
+}
