@@ -61,14 +61,14 @@ var processInfoFields = []trace.Field{
 // was, and with what runtime and settings.
 func (s *Session) rundown() error {
 	pr := &s.p.process
-	info := pr.runtimeInformation()
-	events := []clr.Event{
-		&clr.ProcessInfo{
-			CommandLine: clr.NewUTF16(pr.CommandLine), OSInformation: clr.NewUTF16(pr.OS), ArchInformation: clr.NewUTF16(pr.Arch),
-		},
-		&info,
+	events := []clr.Event{&clr.ProcessInfo{
+		CommandLine: clr.NewUTF16(pr.CommandLine), OSInformation: clr.NewUTF16(pr.OS), ArchInformation: clr.NewUTF16(pr.Arch),
+	}}
+	if !s.brief {
+		info := pr.runtimeInformation()
+		events = append(events, &info)
 	}
-	if pr.Settings != nil {
+	if pr.Settings != nil && !s.brief {
 		events = append(events, pr.Settings)
 	}
 	capture := s.p.shards[0].capture

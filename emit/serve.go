@@ -1,0 +1,194 @@
+package emit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"runtime"
+	"time"
+
+	"github.com/gctrail/gctrail/diag"
+)
+
+// ServeOptions say where clients find the process, and what they are told. The
+// zero value is for most.
+type ServeOptions struct {
+	// Environment is where the runtime's variables are looked up, and what clients
+	// get as that of the process: "name=value". Nil means os.Environ.
+	Environment []string
+	// SuspendLimit is how long Serve waits for clients to resume the process at
+	// most. Zero means until the context ends.
+	SuspendLimit time.Duration
+	// Folder is that of the socket; empty means TMPDIR, or /tmp. It has no meaning
+	// on Windows.
+	Folder string
+}
+
+// A Server lets diagnostics clients collect the events of a provider.
+type Server struct {
+	clients *diag.Server // nil if the environment wants none
+	file    *Session     // that the environment wants, or nil
+}
+
+// Serve lets the diagnostics clients of .NET (gctrail, dotnet-trace,
+// dotnet-monitor and others) find this process and collect the events of p, as
+// they do with a .NET process, until Close. A process can serve one provider.
+//
+// As a runtime, it does what the environment says, by variables that begin with
+// DOTNET_ or, as of old, COMPlus_: with EnableEventPipe it writes a trace to a
+// file; it dials the DiagnosticPorts; it stays hidden if EnableDiagnostics or
+// EnableDiagnostics_IPC is 0. If a port, or DefaultDiagnosticPortSuspend, wants
+// the process to wait for a client, Serve returns when each of these has resumed
+// it, or with no error when the limit is over, or with ctx's error when that
+// ends. For the rest, ctx has no meaning.
+//
+// A session of a client has a buffer of the size that the client asks for, 1 GiB
+// at most. A client that reads too slowly loses events, which are counted; one
+// that asks for blocking makes the program wait.
+func Serve(ctx context.Context, p *Provider, opt ServeOptions) (*Server, error) {
+	env := environment(opt.Environment)
+	if env == nil {
+		env = os.Environ()
+	}
+	s := &Server{}
+	var err error
+	if env.number("EnableEventPipe", 0) != 0 {
+		if s.file, err = p.capture(env); err != nil {
+			return nil, err
+		}
+	}
+	if env.number("EnableDiagnostics", 1) == 0 || env.number("EnableDiagnostics_IPC", 1) == 0 {
+		return s, nil
+	}
+	s.clients, err = diag.Serve(diag.ServerOptions{
+		Info:        p.process.info(),
+		Environment: env,
+		Collect:     p.collect,
+		Ports:       diag.ParsePortVariable(env.value("DiagnosticPorts")),
+		Suspended:   env.number("DefaultDiagnosticPortSuspend", 0) != 0,
+		Folder:      opt.Folder,
+	})
+	if err == nil {
+		err = resumed(ctx, s.clients, opt.SuspendLimit)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// resumed waits until the clients have resumed the process, or the limit is over.
+func resumed(ctx context.Context, clients *diag.Server, limit time.Duration) error {
+	limited, cancel := ctx, context.CancelFunc(func() {})
+	if limit > 0 {
+		limited, cancel = context.WithTimeout(ctx, limit)
+	}
+	defer cancel()
+	err := clients.Resumed(limited)
+	if limited.Err() != nil && ctx.Err() == nil {
+		return nil
+	}
+	return err
+}
+
+// Address is the path of the socket, or the name of the pipe, that clients
+// connect to; empty if there is none.
+func (s *Server) Address() string {
+	if s.clients == nil {
+		return ""
+	}
+	return s.clients.Address()
+}
+
+// Close ends the sessions of clients and that of the environment: their traces
+// are whole, if the clients take their ends within 3 s. It is to be called when
+// the program ends, before Provider.Close.
+func (s *Server) Close() error {
+	var errs []error
+	if s.clients != nil {
+		errs = append(errs, s.clients.Close())
+	}
+	if s.file != nil {
+		errs = append(errs, s.file.Close())
+	}
+	return errors.Join(errs...)
+}
+
+var ridNames = map[string]string{"windows": "win", "darwin": "osx"}
+
+// info is what clients are told of the process.
+func (pr *Process) info() diag.Info {
+	return diag.Info{
+		PID:            uint64(pr.PID),
+		CommandLine:    pr.CommandLine,
+		OS:             pr.OS,
+		Arch:           pr.Arch,
+		EntryAssembly:  processName(pr.CommandLine),
+		RuntimeVersion: fmt.Sprintf("%d.%d.%d", pr.Runtime[0], pr.Runtime[1], pr.Runtime[2]),
+		RID:            cmp.Or(ridNames[runtime.GOOS], runtime.GOOS) + "-" + pr.Arch,
+	}
+}
+
+// maxClientBuffer bounds the buffer that a client can ask for: dotnet-gcdump's
+// is the largest of the known ones.
+const maxClientBuffer = 1 << 30
+
+// collect starts a client's session.
+func (p *Provider) collect(c diag.Config) (diag.Tracing, error) {
+	opt := SessionOptions{Block: c.Block, BufferBytes: int(min(uint64(c.BufferMB)<<20, maxClientBuffer))}
+	for _, w := range c.Providers {
+		opt.Providers = append(opt.Providers, Wanted{
+			Provider: w.Name, Keywords: w.Keywords, Level: w.Level, Events: w.Events, Except: w.Except,
+		})
+	}
+	t := &tracing{}
+	var err error
+	if t.session, err = p.newSession(nil, opt, p.nettraceTo(&t.out, 4)); err != nil {
+		return nil, err
+	}
+	t.session.brief = c.Rundown == 0
+	return t, nil
+}
+
+// A tracing is a session whose trace a client takes from Run on.
+type tracing struct {
+	session *Session
+	out     lateWriter
+}
+
+// Run writes the trace to w until Stop, or until w fails.
+func (t *tracing) Run(w io.Writer) error {
+	if err := t.out.begin(w); err != nil {
+		t.session.end()
+	}
+	t.session.run()
+	return t.session.err
+}
+
+// Stop makes Run write the end.
+func (t *tracing) Stop() { t.session.end() }
+
+// A lateWriter keeps what is written until there is where to: the head of a
+// trace.
+type lateWriter struct {
+	w    io.Writer
+	head []byte
+}
+
+func (l *lateWriter) Write(b []byte) (int, error) {
+	if l.w == nil {
+		l.head = append(l.head, b...)
+		return len(b), nil
+	}
+	return l.w.Write(b)
+}
+
+func (l *lateWriter) begin(w io.Writer) error {
+	l.w = w
+	_, err := w.Write(l.head)
+	l.head = nil
+	return err
+}

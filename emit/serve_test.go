@@ -1,0 +1,419 @@
+package emit_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/emit"
+	"github.com/gctrail/gctrail/nettrace"
+)
+
+// serve serves a provider, and returns a client.
+func serve(t *testing.T, p *emit.Provider, env ...string) (*emit.Server, *diag.Client) {
+	t.Helper()
+	s, err := emit.Serve(t.Context(), p, emit.ServeOptions{Environment: append([]string{"HOME=/"}, env...), Folder: shortFolder(t)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.Close() })
+	return s, diag.NewClient(s.Address())
+}
+
+// shortFolder is a folder whose path has room for a socket's name.
+func shortFolder(t *testing.T) string {
+	t.Helper()
+	dir, err := os.MkdirTemp("", "e")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return dir
+}
+
+// gcCollect is what dotnet-trace's profile gc-collect asks for.
+var gcCollect = diag.Config{BufferMB: 16, Rundown: diag.RundownGC, NoStacks: true, Providers: []diag.Provider{
+	{Name: clr.RuntimeProvider, Keywords: 1, Level: 4}, {Name: clr.PrivateProvider, Keywords: 1, Level: 4},
+}}
+
+func collect(t *testing.T, c *diag.Client, config diag.Config) *diag.Session {
+	t.Helper()
+	s, err := c.Collect(t.Context(), config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// stop stops a session and returns the kinds of events that it read.
+func stop(t *testing.T, s *diag.Session) (kinds []clr.Kind, lost uint64) {
+	t.Helper()
+	stopped := make(chan error)
+	go func() { stopped <- s.Stop(t.Context()) }()
+	b, err := io.ReadAll(s)
+	if err := errors.Join(err, <-stopped, s.Close()); err != nil {
+		t.Fatal(err)
+	}
+	if b[len(b)-1] != 1 {
+		t.Error("the trace has no end")
+	}
+	r := nettrace.NewReader(bytes.NewReader(b), nettrace.Options{})
+	for ev, err := range r.Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		kinds = append(kinds, clr.KindOf(ev.Desc.Provider, ev.Desc.ID))
+	}
+	return kinds, r.Loss().Events
+}
+
+// Clients are told what process it is, and get the events that each asks for.
+func TestServe(t *testing.T) {
+	p := newProvider(t, emit.ProviderOptions{Process: emit.Process{
+		CommandLine: `"/my game/server" -x`, OS: "Linux", Arch: "x64", Runtime: [3]uint16{9, 0, 4}, Settings: &clr.GCSettingsRundown{},
+	}})
+	_, c := serve(t, p, "GREETING=hé")
+	info, err := c.Info(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if int(info.PID) != os.Getpid() || info.Cookie == (diag.Cookie{}) || info.Name() != "server" || info.RuntimeVersion != "9.0.4" {
+		t.Errorf("%+v", info)
+	}
+	if env, err := c.Environment(t.Context()); err != nil || !slices.Contains(env, "GREETING=hé") {
+		t.Errorf("%q, %v", env, err)
+	}
+
+	raised := []clr.Event{&clr.GCStart{}, &clr.GCEnd{}, &clr.GCAllocationTick{}, &clr.BGCBegin{}}
+	end := []clr.Kind{clr.KindProcessInfo, clr.KindRuntimeInformationDCStart, clr.KindGCSettingsRundown}
+	with := func(change func(*diag.Config)) diag.Config {
+		config := gcCollect
+		config.Providers = slices.Clone(gcCollect.Providers)
+		change(&config)
+		return config
+	}
+	for name, test := range map[string]struct {
+		config diag.Config
+		want   []clr.Kind
+	}{
+		"gc-collect": {gcCollect, append([]clr.Kind{clr.KindGCStart, clr.KindGCEnd, clr.KindBGCBegin}, end...)},
+		"verbose, no rundown": {
+			with(func(c *diag.Config) { c.Rundown, c.Providers[0].Level = 0, 5 }),
+			[]clr.Kind{clr.KindGCStart, clr.KindGCEnd, clr.KindGCAllocationTick, clr.KindBGCBegin, clr.KindProcessInfo},
+		},
+		"the oldest command": {
+			diag.Config{BufferMB: 1, Rundown: diag.RundownFull, Providers: []diag.Provider{{Name: clr.PrivateProvider, Keywords: 1, Level: 5}}},
+			append([]clr.Kind{clr.KindBGCBegin}, end...),
+		},
+		"some events": {
+			with(func(c *diag.Config) { c.Providers[0].Events, c.Providers[1].Events = []uint32{2}, []uint32{} }),
+			append([]clr.Kind{clr.KindGCEnd}, end...),
+		},
+		"all but some": {
+			with(func(c *diag.Config) { c.Providers[0].Except, c.Block = []uint32{2}, true }),
+			append([]clr.Kind{clr.KindGCStart, clr.KindBGCBegin}, end...),
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := collect(t, c, test.config)
+			thread := p.NewThread()
+			for _, e := range raised {
+				thread.Raise(e)
+			}
+			thread.Close()
+			if got, lost := stop(t, s); !slices.Equal(got, test.want) || lost != 0 {
+				t.Errorf("got %v, %d lost, want %v", got, lost, test.want)
+			}
+		})
+	}
+}
+
+// The 65th session is refused; a client that goes leaves its place.
+func TestServeManySessions(t *testing.T) {
+	p := newProvider(t, emit.ProviderOptions{})
+	server, c := serve(t, p)
+	var sessions []*diag.Session
+	var dead []net.Conn
+	for range emit.MaxSessions / 2 {
+		sessions = append(sessions, collect(t, c, gcCollect))
+		dead = append(dead, mortal(t, server, 1, 0))
+	}
+	if _, err := c.Collect(t.Context(), gcCollect); !errors.Is(err, diag.Fail) {
+		t.Errorf("session %d: %v", emit.MaxSessions+1, err)
+	}
+	p.Raise(&clr.GCStart{})
+	for i, s := range sessions {
+		dead[i].Close()
+		if kinds, _ := stop(t, s); !slices.Contains(kinds, clr.KindGCStart) {
+			t.Errorf("session %d: %v", i, kinds)
+		}
+	}
+	for deadline := time.Now().Add(10 * time.Second); p.Enabled(clr.KindGCStart); time.Sleep(time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatal("the sessions of clients that went are still there")
+		}
+	}
+	stop(t, collect(t, c, gcCollect))
+}
+
+// mortal starts a session as a client does that can be killed: closing its
+// connection stops nothing before.
+func mortal(t *testing.T, s *emit.Server, bufferMB, mode uint32) net.Conn {
+	t.Helper()
+	c, err := net.Dial("unix", s.Address())
+	if err != nil {
+		t.Skip(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	le := binary.LittleEndian
+	text := func(b []byte, s string) []byte {
+		b = le.AppendUint32(b, uint32(len(s)+1))
+		return append(clr.AppendUTF16(b, s), 0, 0)
+	}
+	b := append([]byte("DOTNET_IPC_V1\x00"), 0, 0, 2, 7, 0, 0) // CollectTracing6
+	for _, v := range []uint32{0, bufferMB, 1, 0, 0} {
+		b = le.AppendUint32(b, v)
+	}
+	b = le.AppendUint32(append(b, 0), 1)
+	b = le.AppendUint32(le.AppendUint64(b, 1), 5)
+	b = append(text(b, clr.RuntimeProvider), make([]byte, 4+1+4)...)
+	b = le.AppendUint32(b, mode)
+	le.PutUint16(b[14:], uint16(len(b)))
+	if _, err := c.Write(b); err != nil {
+		t.Fatal(err)
+	}
+	answer := make([]byte, 28)
+	if _, err := io.ReadFull(c, answer); err != nil || answer[17] != 0 {
+		t.Fatalf("%x, %v", answer, err)
+	}
+	return c
+}
+
+// A client that does not read costs the program no time: its events are dropped
+// and counted.
+func TestServeSlowClient(t *testing.T) {
+	p := newProvider(t, emit.ProviderOptions{})
+	_, c := serve(t, p)
+	config := gcCollect
+	config.BufferMB = 1
+	config.Providers = []diag.Provider{{Name: clr.RuntimeProvider, Keywords: 1, Level: 5}}
+	s := collect(t, c, config)
+	tick := &clr.GCAllocationTick{TypeName: clr.NewUTF16("System.String")}
+	const events = 50_000 // some 6 MB
+	for range events {
+		p.Raise(tick)
+	}
+	kinds, lost := stop(t, s)
+	n := uint64(0)
+	for _, k := range kinds {
+		if k == clr.KindGCAllocationTick {
+			n++
+		}
+	}
+	if lost == 0 || n+lost != events {
+		t.Errorf("%d events read, %d lost, of %d", n, lost, events)
+	}
+}
+
+// A client that asks for it loses nothing, and the program waits for it.
+func TestServeBlockingClient(t *testing.T) {
+	p := newProvider(t, emit.ProviderOptions{})
+	server, c := serve(t, p)
+	config := diag.Config{BufferMB: 1, Block: true, Providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: 1, Level: 5}}}
+	s := collect(t, c, config)
+	tick := &clr.GCAllocationTick{TypeName: clr.NewUTF16("System.String")}
+	const events = 50_000
+	raised := make(chan struct{})
+	go func() {
+		for range events {
+			p.Raise(tick)
+		}
+		close(raised)
+	}()
+	time.Sleep(300 * time.Millisecond)
+	select {
+	case <-raised:
+		t.Error("the program did not wait")
+	default:
+	}
+	go func() {
+		<-raised
+		s.Stop(context.WithoutCancel(t.Context()))
+	}()
+	b, err := io.ReadAll(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	r := nettrace.NewReader(bytes.NewReader(b), nettrace.Options{})
+	for ev, err := range r.Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if clr.KindOf(ev.Desc.Provider, ev.Desc.ID) == clr.KindGCAllocationTick {
+			n++
+		}
+	}
+	if n != events || r.Loss().Events != 0 {
+		t.Errorf("%d events of %d, %d lost", n, events, r.Loss().Events)
+	}
+	// A client that stands still does not outlive the server.
+	mortal(t, server, 1, 1)
+	waiting := make(chan struct{})
+	go func() {
+		for range events {
+			p.Raise(tick)
+		}
+		close(waiting)
+	}()
+	time.Sleep(100 * time.Millisecond)
+	if err := server.Close(); err != nil {
+		t.Error(err)
+	}
+	<-waiting
+}
+
+// What is no client, or half of one, leaves the others alone.
+func TestServeGarbage(t *testing.T) {
+	p := newProvider(t, emit.ProviderOptions{})
+	server, c := serve(t, p)
+	s := collect(t, c, gcCollect)
+	for _, text := range []string{"", "\x00", "GET / HTTP/1.1\r\n\r\n", "DOTNET_IPC_V1\x00\xff\xff\x02\x05\x00\x00 and no more"} {
+		in, err := net.Dial("unix", server.Address())
+		if err != nil {
+			t.Skip(err)
+		}
+		in.Write([]byte(text))
+		defer in.Close()
+	}
+	p.Raise(&clr.GCStart{})
+	if kinds, lost := stop(t, s); !slices.Contains(kinds, clr.KindGCStart) || lost != 0 {
+		t.Errorf("%v, %d lost", kinds, lost)
+	}
+}
+
+// A process that is to wait for a client waits until it is resumed, as long as
+// the caller lets it.
+func TestServeSuspended(t *testing.T) {
+	p := newProvider(t, emit.ProviderOptions{})
+	opt := emit.ServeOptions{Environment: []string{"DOTNET_DefaultDiagnosticPortSuspend=1"}, SuspendLimit: 50 * time.Millisecond, Folder: shortFolder(t)}
+	begun := time.Now()
+	s, err := emit.Serve(t.Context(), p, opt)
+	if err != nil || time.Since(begun) < opt.SuspendLimit {
+		t.Fatalf("%v after %v", err, time.Since(begun))
+	}
+	s.Close()
+	canceled, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := emit.Serve(canceled, p, opt); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+
+	path := filepath.Join(opt.Folder, "port")
+	l, err := diag.Listen(path)
+	if err != nil {
+		t.Skip(err)
+	}
+	defer l.Close()
+	opt = emit.ServeOptions{Environment: []string{"DOTNET_DiagnosticPorts=" + path}, Folder: opt.Folder}
+	resumed := make(chan []clr.Kind)
+	go func() {
+		defer close(resumed)
+		r, err := l.Accept(t.Context())
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		session := collect(t, r.Client, gcCollect)
+		if err := r.Resume(t.Context()); err != nil {
+			t.Error(err)
+		}
+		for !p.Enabled(clr.KindGCStart) {
+			time.Sleep(time.Millisecond)
+		}
+		kinds, _ := stop(t, session)
+		resumed <- kinds
+	}()
+	s, err = emit.Serve(t.Context(), p, opt)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	if !p.Enabled(clr.KindGCStart) {
+		t.Error("resumed without the session that was asked for")
+	}
+	p.Raise(&clr.GCStart{})
+	if kinds := <-resumed; !slices.Contains(kinds, clr.KindProcessInfo) {
+		t.Errorf("got %v", kinds)
+	}
+}
+
+// The environment can ask for a file, and for no clients.
+func TestServeEnvironment(t *testing.T) {
+	for name, test := range map[string]struct {
+		env     []string
+		want    []clr.Kind
+		clients bool
+	}{
+		"a config": {
+			[]string{"DOTNET_EventPipeConfig=microsoft-windows-dotnetruntime:0x1:4", "DOTNET_EventPipeCircularMB=2"},
+			[]clr.Kind{clr.KindGCStart, clr.KindProcessInfo, clr.KindRuntimeInformationDCStart},
+			true,
+		},
+		"the default, at the end": {
+			[]string{"COMPlus_EventPipeOutputStreaming=0", "DOTNET_EnableDiagnostics=0"},
+			[]clr.Kind{clr.KindGCStart, clr.KindGCAllocationTick, clr.KindProcessInfo, clr.KindRuntimeInformationDCStart},
+			false,
+		},
+		"no clients": {
+			[]string{"DOTNET_EventPipeConfig=Other", "DOTNET_EnableDiagnostics_IPC=0", "DOTNET_EventPipeBufferingMode=1"},
+			[]clr.Kind{clr.KindProcessInfo, clr.KindRuntimeInformationDCStart},
+			false,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			folder := shortFolder(t)
+			p := newProvider(t, emit.ProviderOptions{})
+			s, _ := serve(t, p, append(test.env, "DOTNET_EnableEventPipe=1", "DOTNET_EventPipeOutputPath="+folder+"/x-{pid}.nettrace")...)
+			if (s.Address() != "") != test.clients {
+				t.Errorf("address %q", s.Address())
+			}
+			thread := p.NewThread()
+			thread.Raise(&clr.GCStart{})
+			thread.Raise(&clr.GCAllocationTick{})
+			if err := s.Close(); err != nil {
+				t.Fatal(err)
+			}
+			files, err := filepath.Glob(folder + "/x-*.nettrace")
+			if err != nil || len(files) != 1 {
+				t.Fatal(files, err)
+			}
+			b, err := os.ReadFile(files[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			var got []clr.Kind
+			for _, ev := range readAll(t, bytes.NewBuffer(b)) {
+				got = append(got, clr.KindOf(ev.Desc.Provider, ev.Desc.ID))
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+		})
+	}
+	p := newProvider(t, emit.ProviderOptions{})
+	env := []string{"DOTNET_EnableEventPipe=1", "DOTNET_EventPipeOutputPath=" + t.TempDir()}
+	if _, err := emit.Serve(t.Context(), p, emit.ServeOptions{Environment: env, Folder: shortFolder(t)}); err == nil {
+		t.Error("a folder is no file")
+	}
+}
