@@ -53,9 +53,9 @@ type etwEvent struct {
 // An etwData is an EVENT_DATA_DESCRIPTOR (evntprov.h) where pointers have 64
 // bits. What it points to stays in place while the event is written.
 type etwData struct {
-	ptr      *byte
-	size     uint32
-	reserved uint32
+	ptr  *byte
+	size uint32
+	_    uint32
 }
 
 // An etwControl is what an enable callback tells: what all sessions together
