@@ -1,16 +1,23 @@
-// Command emit raises garbage collections that it makes up, of all kinds, and
-// writes them as a trace. Its last line is JSON of what it raised.
+// Command emit raises garbage collections that it makes up, of all kinds. It
+// writes them as a trace, or has clients collect them as from a .NET process. Its
+// last line is JSON of what it raised.
 //
 //	go run ./examples/emit -o made-up.nettrace
 //	gctrail made-up.nettrace
+//
+//	go run ./examples/emit -serve 30s
+//	gctrail collect -n emit
 package main
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
@@ -20,14 +27,21 @@ import (
 func main() {
 	out := flag.String("o", "", "write the trace to `FILE`, a folder or .trace.zip for ctf")
 	format := flag.String("format", "v4", "`FORMAT` of the trace: v4, v6 or ctf")
-	collections := flag.Int("collections", 40, "raise `N` collections")
+	collections := flag.Int("collections", 40, "raise `N` collections into the trace")
+	duration := flag.Duration("serve", 0, "let clients attach, and raise collections for a `TIME`, or until Ctrl-C")
 	flag.Parse()
 	create := formats[*format]
-	if *out == "" || create == nil || *collections < 1 || flag.NArg() > 0 {
+	if (*out == "") == (*duration <= 0) || create == nil || *collections < 1 || flag.NArg() > 0 {
 		flag.Usage()
 		os.Exit(2)
 	}
-	if err := run(os.Stdout, *out, create, *collections); err != nil {
+	var err error
+	if *duration > 0 {
+		err = serve(os.Stdout, *duration)
+	} else {
+		err = run(os.Stdout, *out, create, *collections)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "emit:", err)
 		os.Exit(1)
 	}
@@ -47,30 +61,63 @@ func createV6(p *emit.Provider, out string, opt emit.SessionOptions) (*emit.Sess
 	return p.Create(out, opt)
 }
 
-// run raises n collections into a trace, and prints to w what it raised.
-func run(w io.Writer, out string, create create, n int) error {
-	provider, err := emit.NewProvider(emit.ProviderOptions{
+func newProvider() (*emit.Provider, error) {
+	return emit.NewProvider(emit.ProviderOptions{
 		Process: emit.Process{Flags: clr.StartupFlagsServerGC | clr.StartupFlagsConcurrentGC},
 	})
+}
+
+// everything is all that the program raises.
+var everything = append(append([]emit.Wanted{}, emit.GCVerbose...), emit.GCCollect...)
+
+// run raises n collections into a trace, and prints to w what it raised.
+func run(w io.Writer, out string, create create, n int) error {
+	provider, err := newProvider()
 	if err != nil {
 		return err
 	}
-	session, err := create(provider, out, emit.SessionOptions{
-		Providers: append(emit.GCVerbose, emit.GCCollect...),
-	})
+	session, err := create(provider, out, emit.SessionOptions{Providers: everything})
 	if err != nil {
 		return err
 	}
 	p := newProgram(provider)
-	err = p.run(n)
-	if closed := session.Close(); err == nil {
-		err = closed
+	if err := errors.Join(p.run(n), session.Close()); err != nil {
+		return err
 	}
+	return p.print(w, session)
+}
+
+// serve raises collections for a time while clients attach, and prints to w what
+// it raised.
+func serve(w io.Writer, d time.Duration) error {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	provider, err := newProvider()
 	if err != nil {
 		return err
 	}
+	// The account is a session of its own, which misses nothing.
+	account, err := provider.Start(io.Discard, emit.SessionOptions{Providers: everything, Block: true})
+	if err != nil {
+		return err
+	}
+	server, err := emit.Serve(ctx, provider, emit.ServeOptions{})
+	if err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	p := newProgram(provider)
+	if err := errors.Join(p.runUntil(ctx), server.Close(), account.Close()); err != nil {
+		return err
+	}
+	return p.print(w, account)
+}
+
+// print prints what was raised, with the events of a session that got all.
+func (p *program) print(w io.Writer, all *emit.Session) error {
 	p.summary.Events = map[string]uint64{}
-	for desc, n := range session.Written() {
+	for desc, n := range all.Written() {
 		p.summary.Events[clr.KindOf(desc.Provider, desc.ID).String()] += n
 	}
 	return json.NewEncoder(w).Encode(p.summary)
@@ -83,7 +130,7 @@ type summary struct {
 	PauseMs       float64                   `json:"pause_ms"`
 	PromotedBytes uint64                    `json:"promoted_bytes"`
 	FreedBytes    uint64                    `json:"freed_bytes"`
-	Events        map[string]uint64         `json:"events"` // written, by name
+	Events        map[string]uint64         `json:"events"` // by name
 }
 
 // add counts a collection that is over.

@@ -3,13 +3,18 @@ package main
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"math"
+	"os"
 	"path/filepath"
 	"reflect"
 	"testing"
+	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/open"
 )
@@ -32,6 +37,59 @@ func TestTraceAgrees(t *testing.T) {
 			})
 		}
 	}
+}
+
+// What a client collects from before the first collection on is what the program
+// says of itself.
+func TestServedTraceAgrees(t *testing.T) {
+	folder, err := os.MkdirTemp("", "x") // whose path has room for a socket's name
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(folder)
+	port, err := diag.Listen(filepath.Join(folder, "port"))
+	if err != nil {
+		t.Skip(err)
+	}
+	defer port.Close()
+	t.Setenv("TMPDIR", folder)
+	t.Setenv("DOTNET_DiagnosticPorts", filepath.Join(folder, "port"))
+	var printed bytes.Buffer
+	served := make(chan error)
+	go func() { served <- serve(&printed, time.Second) }()
+
+	r, err := port.Accept(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	session, err := r.Collect(t.Context(), diag.Config{BufferMB: 64, Rundown: diag.RundownGC, Providers: []diag.Provider{
+		{Name: clr.RuntimeProvider, Keywords: 0x8003, Level: 5}, {Name: clr.PrivateProvider, Keywords: 1, Level: 4},
+	}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(session) // until the program ends
+	if err := errors.Join(err, <-served); err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "x")
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	var raised summary
+	if err := json.Unmarshal(printed.Bytes(), &raised); err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, kinds := range raised.Collections {
+		for _, of := range kinds {
+			n += of
+		}
+	}
+	agree(t, path, raised, n)
 }
 
 func agree(t *testing.T, path string, raised summary, n int) {

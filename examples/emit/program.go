@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"math"
 	"math/rand/v2"
 	"os"
 	"time"
@@ -40,18 +42,40 @@ func newProgram(p *emit.Provider) *program {
 // run raises n collections.
 func (p *program) run(n int) error {
 	p.setHandles()
-	for i := 0; n > 0; i++ {
-		p.allocate(clr.AllocationKindSmall, 2<<20)
-		p.allocate(clr.AllocationKindLarge, 500<<10)
-		p.allocate(clr.AllocationKindPinned, 200<<10)
+	for turn := 0; n > 0; turn++ {
 		time.Sleep(time.Millisecond)
-		raised, err := p.collect(i, n)
+		raised, err := p.turn(turn, n)
 		if err != nil {
 			return err
 		}
 		n -= raised
 	}
 	return nil
+}
+
+// runUntil raises collections until ctx ends, some twenty in a second.
+func (p *program) runUntil(ctx context.Context) error {
+	p.setHandles()
+	pace := time.NewTicker(70 * time.Millisecond)
+	defer pace.Stop()
+	for turn := 0; ; turn++ {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-pace.C:
+		}
+		if _, err := p.turn(turn, math.MaxInt); err != nil {
+			return err
+		}
+	}
+}
+
+// turn allocates, and raises the next collections, n at most.
+func (p *program) turn(turn, n int) (raised int, err error) {
+	p.allocate(clr.AllocationKindSmall, 2<<20)
+	p.allocate(clr.AllocationKindLarge, 500<<10)
+	p.allocate(clr.AllocationKindPinned, 200<<10)
+	return p.collect(turn, n)
 }
 
 // collect raises the next collections, of all kinds in turn but n at most, and
