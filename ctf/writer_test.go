@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -356,5 +357,31 @@ func TestZipWriter(t *testing.T) {
 	}
 	if events, _ := readFS(t, z); len(events) != 1 || events[0].PointerSize != 4 {
 		t.Errorf("%+v", events)
+	}
+}
+
+func BenchmarkWriter(b *testing.B) {
+	tick := trace.Descriptor{Provider: "p", Name: "tick", Fields: []trace.Field{
+		{Name: "AllocationAmount", Type: trace.Uint32},
+		{Name: "AllocationKind", Type: trace.Uint32},
+		{Name: "TypeName", Type: trace.UTF16String},
+		{Name: "HeapIndex", Type: trace.Uint32},
+	}}
+	payload := []byte{1, 2, 3, 4, 5, 6, 7, 8}
+	for _, c := range "System.String[]" {
+		payload = append(payload, byte(c), 0)
+	}
+	payload = append(payload, 0, 0, 1, 2, 3, 4)
+	w, err := ctf.NewWriter(io.Discard, io.Discard, ctf.WriterOptions{Start: writerStart})
+	if err != nil {
+		b.Fatal(err)
+	}
+	b.ReportAllocs()
+	ev := trace.Event{Desc: &tick, TID: 7, Payload: payload}
+	for b.Loop() {
+		ev.Ticks += 100
+		if err := w.Write(&ev); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

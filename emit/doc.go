@@ -3,9 +3,10 @@
 // Visual Studio.
 //
 // A Provider raises events. A Session writes those that it asks for to a file,
-// as a .nettrace of version 4 or 6; several may run at once, each with keywords
-// and levels of its own. An event that no session asks for is not written, and
-// costs a load and a test if the caller asks first:
+// as a .nettrace of version 4 or 6 or as an LTTng trace, or hands them to the ETW
+// of Windows; several may run at once, each with keywords and levels of its own.
+// An event that no session asks for is not written, and costs a load and a test
+// if the caller asks first:
 //
 //	if p.Enabled(clr.KindGCAllocationTick) {
 //		p.Raise(&clr.GCAllocationTick{AllocationAmount64: n, TypeName: name})
