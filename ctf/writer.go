@@ -172,17 +172,21 @@ func (w *Writer) Write(ev *trace.Event) error {
 	return nil
 }
 
-// append appends an event to the packet. The first one has its time in full, as
-// those have that come too long after the one before: what follows has 32 bits
-// of it.
+// append appends an event to the packet. What follows another event has 32 bits
+// of its time. The first one has it in full, as have those that come too long
+// after the one before, or at the same time: TraceEvent would take that for a
+// wrapped clock (CtfReader.cs).
 func (w *Writer) append(class *writerClass, at int64, ev *trace.Event) bool {
 	le := binary.LittleEndian
 	b := w.packet
-	if len(b) == packetHeaderSize {
+	first, after := len(b) == packetHeaderSize, at-w.last
+	if first {
 		w.begin = at
-		b = w.extended(b, class.id, at)
-	} else if at-w.last > math.MaxUint32 {
-		b = w.extended(b, class.id, at)
+	}
+	if first || after == 0 || after > math.MaxUint32 {
+		b = le.AppendUint16(b, extendedID)
+		b = le.AppendUint32(b, class.id)
+		b = le.AppendUint64(b, uint64(at))
 	} else {
 		b = le.AppendUint16(b, uint16(class.id))
 		b = le.AppendUint32(b, uint32(at))
@@ -197,13 +201,6 @@ func (w *Writer) append(class *writerClass, at int64, ev *trace.Event) bool {
 	b, ok := class.append(b, ev.Payload)
 	w.packet = b
 	return ok
-}
-
-func (w *Writer) extended(b []byte, id uint32, at int64) []byte {
-	le := binary.LittleEndian
-	b = le.AppendUint16(b, extendedID)
-	b = le.AppendUint32(b, id)
-	return le.AppendUint64(b, uint64(at))
 }
 
 // class is the class of the events that d describes.

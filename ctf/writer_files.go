@@ -58,14 +58,16 @@ func closeAll(files []*os.File) error {
 
 // NewZipWriter starts a trace as perfcollect hands it over: a zip, with the
 // session in a folder name.trace. Packets are compressed and written as they are
-// complete; the metadata waits in memory for the end.
+// complete. The metadata waits in memory for the end, and is not compressed:
+// TraceEvent takes less of a compressed one for all of it
+// (CtfMetadataLegacyParser.cs).
 func NewZipWriter(out io.Writer, name string, opt WriterOptions) (*Writer, error) {
 	z := zip.NewWriter(out)
 	dir := path.Join(name+".trace", "lttngTrace", opt.Start.UTC().Format("auto-20060102-150405"), userFolder(&opt))
-	create := func(name string) (io.Writer, error) {
-		return z.CreateHeader(&zip.FileHeader{Name: path.Join(dir, name), Method: zip.Deflate, Modified: opt.Start})
+	create := func(name string, method uint16) (io.Writer, error) {
+		return z.CreateHeader(&zip.FileHeader{Name: path.Join(dir, name), Method: method, Modified: opt.Start})
 	}
-	stream, err := create(streamFile)
+	stream, err := create(streamFile, zip.Deflate)
 	if err != nil {
 		return nil, err
 	}
@@ -75,7 +77,7 @@ func NewZipWriter(out io.Writer, name string, opt WriterOptions) (*Writer, error
 		return nil, err
 	}
 	w.close = func() error {
-		m, err := create(metadataFile)
+		m, err := create(metadataFile, zip.Store)
 		if err == nil {
 			_, err = m.Write(metadata.Bytes())
 		}

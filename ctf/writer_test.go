@@ -126,6 +126,38 @@ func TestWriterEvents(t *testing.T) {
 	}
 }
 
+// Times are in full where a reader that knows nothing of packets, or takes equal
+// times for a wrapped clock, would else be wrong.
+func TestWriterFullTimes(t *testing.T) {
+	const (
+		header, short, full = 84, 6 + 25 + 4, 14 + 25 + 4 // of a packet, of events
+		turn                = 1 << 32
+	)
+	for _, c := range []struct {
+		ticks []int64
+		size  uint64
+	}{
+		{[]int64{5}, full},
+		{[]int64{5, 6, 7}, full + 2*short},
+		{[]int64{5, 5, 6}, 2*full + short},
+		{[]int64{5, 5 + turn - 1}, full + short},
+		{[]int64{5, 5 + turn}, 2 * full},
+	} {
+		w := newWritten(t, ctf.WriterOptions{})
+		for _, ticks := range c.ticks {
+			if err := w.Write(numberEvent(ticks, 1)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := w.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if got, want := binary.LittleEndian.Uint64(w.stream.Bytes()[48:]), 8*(header+c.size); got != want {
+			t.Errorf("events at %v take %d bits, want %d", c.ticks, got, want)
+		}
+	}
+}
+
 // Fields of every type come back.
 func TestWriterFields(t *testing.T) {
 	le := binary.LittleEndian
