@@ -1,7 +1,6 @@
 package tui
 
 import (
-	"fmt"
 	"math/bits"
 	"strings"
 	"time"
@@ -15,31 +14,39 @@ const scaleWidth = 11
 
 func ones(cell uint8) int { return bits.OnesCount8(cell) }
 
-// chart draws the heap and, below it, the pauses of the last seconds, one column
-// of dots each, in some lines.
+// wideChart is from how many cells on a second has a cell of a chart, and not half
+// of one.
+const wideChart = 120
+
+// chart draws the heap and, below it, the pauses of the last seconds.
 func (p *painter) chart(process *watch.Process, heapLines, pauseLines int) {
 	width := p.width - scaleWidth - 1
 	if width < 4 || heapLines+pauseLines < 2 {
 		return
 	}
-	seconds := process.History[max(0, len(process.History)-width*dotsAcross):]
-	skip := width*dotsAcross - len(seconds)
+	each := 1 // columns of dots
+	if width >= wideChart {
+		each = dotsAcross
+	}
+	seconds := process.History[max(0, len(process.History)-width*dotsAcross/each):]
+	skip := width*dotsAcross - len(seconds)*each
 	heap, before, pauses := figures(process, seconds)
 	top, longest := max(highest(heap), highest(before)), highest(pauses)
 
 	picture := newCanvas(width, heapLines)
-	for i := range seconds {
-		picture.bar(skip+i, scaled(heap[i], top, heapLines))
-		if h := scaled(before[i], top, heapLines); h > 0 {
-			picture.set(skip+i, h-1)
+	for x := range len(seconds) * each {
+		picture.bar(skip+x, scaled(heap[x/each], top, heapLines))
+		if h := scaled(before[x/each], top, heapLines); h > 0 {
+			picture.set(skip+x, h-1)
 		}
 	}
-	p.section(fmt.Sprintf("heap after collections; dots above it: before them, in the last %s", units.Duration(time.Duration(len(seconds))*time.Second)))
+	span := units.Duration(time.Duration(len(seconds)) * time.Second)
+	p.section("heap after collections; dots above it: before them; the last " + span)
 	p.scaled(picture, units.Bytes(int64(top)), p.styles.heap)
 
 	picture = newCanvas(width, pauseLines)
-	for i := range seconds {
-		picture.bar(skip+i, scaled(pauses[i], longest, pauseLines))
+	for x := range len(seconds) * each {
+		picture.bar(skip+x, scaled(pauses[x/each], longest, pauseLines))
 	}
 	p.section("longest pause of each second")
 	p.scaled(picture, units.Duration(time.Duration(longest)), p.styles.pause)

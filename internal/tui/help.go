@@ -7,7 +7,7 @@ var definitions = [][2]string{
 	{"GC/s", "collections a second, over the last 10 s"},
 	{"alloc MB/s", "allocated between collections, over about the last 10 s"},
 	{"heap MB", "the heap after the latest collection, with free space in it"},
-	{"gen0 … POH", "the same for each generation, large (LOH) and pinned (POH) objects"},
+	{"gen0 to POH", "the same for each generation, large (LOH) and pinned (POH) objects"},
 }
 
 // drawHelp shows what keys do and figures mean.

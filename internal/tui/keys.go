@@ -125,8 +125,7 @@ func (m *model) turn(by int) {
 	}
 }
 
-// scroll moves through the collections; those that come do not move what is
-// looked at while the screen is frozen.
+// scroll moves through the collections, to later ones where by is above zero.
 func (m *model) scroll(by int) {
 	if p := m.current(); p != nil {
 		m.back = min(max(0, m.back-by), max(0, len(p.Recent)-1))
@@ -136,7 +135,7 @@ func (m *model) scroll(by int) {
 func (m *model) freeze() {
 	m.frozen = !m.frozen
 	if !m.frozen {
-		m.snap = m.opts.Snapshot()
+		m.look()
 	}
 }
 

@@ -27,11 +27,11 @@ var figureColumns = []column{
 	{"GC", 11, true, 7, collectorOf},
 	{"up", 9, false, 8, upFor},
 	{"GCs", 7, false, 2, func(p *watch.Process) string { return units.Count(p.Collections) }},
-	{"GC/s", 6, false, 0, rateOf},
-	{"paused %", 8, false, 0, func(p *watch.Process) string { return share(p.Paused) }},
+	{"GC/s", 7, false, 0, rateOf},
+	{"paused %", 9, false, 0, func(p *watch.Process) string { return share(p.Paused) }},
 	{"last ms", 8, false, 5, lastPause},
 	{"max ms", 8, false, 0, func(p *watch.Process) string { return optional(p.Longest, units.Millis) }},
-	{"alloc MB/s", 10, false, 1, func(p *watch.Process) string {
+	{"alloc MB/s", 11, false, 1, func(p *watch.Process) string {
 		return optional(p.Allocating, func(v float64) string { return units.MB(int64(v)) })
 	}},
 	{"heap MB", 9, false, 0, heapAfter},
@@ -45,7 +45,7 @@ var figureColumns = []column{
 const (
 	markWidth    = 2 // of the mark of the selected process
 	idWidth      = 7
-	shortestName = 10
+	shortestName = 14
 	longestName  = 32
 )
 
@@ -61,7 +61,7 @@ func fitting(width int) ([]column, int) {
 				least = i
 			}
 		}
-		if name >= shortestName+4 || least < 0 {
+		if name >= shortestName || least < 0 {
 			return columns, min(max(name, 1), longestName)
 		}
 		columns = slices.Delete(columns, least, least+1)
@@ -120,7 +120,7 @@ func (m *model) title(rows []*watch.Process) string {
 	return text + "  by " + sortings[m.order].name
 }
 
-// heading is the first line, with the time, and whether it goes on.
+// heading is the first line, with the time, and whether the screen is frozen.
 func (p *painter) heading(text string, now time.Time, frozen bool) string {
 	clock := now.Format(time.TimeOnly)
 	if frozen {
@@ -131,20 +131,19 @@ func (p *painter) heading(text string, now time.Time, frozen bool) string {
 }
 
 func (m *model) headings(columns []column, nameWidth int) string {
-	// mark is before the heading that the processes are sorted by.
-	mark := func(heading string) string {
+	marked := func(heading string) string {
 		switch {
 		case heading != sortings[m.order].heading:
-			return " "
+			return heading
 		case m.reversed:
-			return "^"
+			return "^" + heading
 		default:
-			return "v"
+			return "v" + heading
 		}
 	}
-	text := " " + mark("pid") + padLeft("pid", idWidth) + mark("name") + padRight("name", nameWidth)
+	text := strings.Repeat(" ", markWidth) + padLeft(marked("pid"), idWidth) + " " + padRight(marked("name"), nameWidth)
 	for _, c := range columns {
-		text += mark(c.heading) + c.align(c.heading)
+		text += " " + c.align(marked(c.heading))
 	}
 	return text
 }
@@ -188,12 +187,12 @@ func (m *model) drawSelected(p *painter, process *watch.Process) {
 	p.section(nameOf(process) + " " + processID(process))
 	p.parts(1, about(process))
 	if text := m.trouble(process); text != "" {
-		p.wrapped("", text, 2, p.styles.warn)
+		p.wrapped("", text, troubleLines, p.styles.warn)
 	}
 	if process.State == watch.Found {
 		return
 	}
-	p.parts(2, sizes(process))
+	p.sizes(process)
 	verdict := process.Verdict
 	if verdict == "" {
 		verdict = "No collection was seen yet."
@@ -259,12 +258,21 @@ func about(p *watch.Process) []string {
 		add("watched " + ago(p.Until.Sub(p.Attached)))
 	}
 	if p.State == watch.Ended {
-		add("ended at " + p.Ended.Format(time.TimeOnly))
+		add("ended")
 	}
 	if p.Container != "" {
 		add("container " + cut(clean(p.Container), 12))
 	}
 	return parts
+}
+
+// sizes writes how large the heap is: in one line, where there is little room.
+func (p *painter) sizes(process *watch.Process) {
+	most := 1
+	if p.roomy() {
+		most = 2
+	}
+	p.parts(most, sizes(process))
 }
 
 // sizes tells how large the heap is after the latest collection.

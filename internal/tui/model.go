@@ -15,7 +15,6 @@ import (
 // pointer receivers and return it.
 type model struct {
 	opts Options
-	work tea.Cmd // runs as long as the program
 
 	snap   *watch.Snapshot // what is shown
 	frozen bool
@@ -65,7 +64,7 @@ func newModel(opts Options) *model {
 	return m
 }
 
-func (m *model) Init() tea.Cmd { return tea.Batch(m.work, later()) }
+func (m *model) Init() tea.Cmd { return later() }
 
 func later() tea.Cmd { return tea.Tick(refresh, func(time.Time) tea.Msg { return tick{} }) }
 
@@ -78,7 +77,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 	case tick:
 		if !m.frozen {
-			m.snap = m.opts.Snapshot()
+			m.look()
 		}
 		return m, later()
 	case saved:
@@ -91,6 +90,16 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		return m, m.press(msg)
 	}
 	return m, nil
+}
+
+// look takes a new snapshot. The collections that are looked at stay where they
+// are, unless the latest are.
+func (m *model) look() {
+	old := m.current()
+	m.snap = m.opts.Snapshot()
+	if now := m.current(); m.back > 0 && old != nil && now != nil && now.ID == old.ID {
+		m.scroll(old.Collections - now.Collections)
+	}
 }
 
 func (m *model) say(format string, args ...any) {
@@ -157,6 +166,7 @@ func (m *model) draw() []string {
 		return nil
 	}
 	p := newPainter(m.width, m.height, m.opts)
+	p.zone = m.snap.Now.Location()
 	current := m.current()
 	switch {
 	case m.help:

@@ -12,10 +12,12 @@ import (
 )
 
 const (
-	// roomyHeight and roomyWidth are from where findings have a place of their own.
+	// roomyHeight is from where findings have a place of their own.
 	roomyHeight = 36
-	// findingsShare is the part of a roomy screen's lower half that they have.
+	// findingsShare is the part of what is left of a roomy screen that they have.
 	findingsShare = 2
+	// troubleLines is how many lines are spent on what is wrong.
+	troubleLines = 5
 )
 
 // drawProcess shows one process in depth.
@@ -23,7 +25,7 @@ func (m *model) drawProcess(p *painter, process *watch.Process) {
 	p.line(p.heading(nameOf(process)+" "+processID(process)+"  "+stateOf(process), m.snap.Now, m.frozen))
 	p.parts(1, about(process))
 	if text := m.trouble(process); text != "" {
-		p.wrapped("", text, 2, p.styles.warn)
+		p.wrapped("", text, troubleLines, p.styles.warn)
 	}
 	if process.State == watch.Found {
 		return
@@ -33,15 +35,14 @@ func (m *model) drawProcess(p *painter, process *watch.Process) {
 		verdict = "No collection was seen yet: figures come with the first one."
 	}
 	p.wrapped("", verdict, 2, p.styles.strong)
-	p.parts(2, sizes(process))
+	p.sizes(process)
 	p.parts(2, sums(process))
 	if room := p.left(); room >= 12 {
 		pauseLines := max(2, room/8)
 		p.chart(process, max(3, room/4), pauseLines)
 	}
-	roomy := p.height >= roomyHeight
 	switch {
-	case roomy:
+	case p.roomy():
 		room := p.left()
 		m.drawFindings(p, process, p.left()-room/findingsShare)
 		m.drawCollections(p, process)
@@ -92,7 +93,7 @@ func (m *model) drawCollections(p *painter, process *watch.Process) {
 	if m.back > 0 {
 		heading = fmt.Sprintf("collections, %d back", m.back)
 	}
-	if n := len(severe(process.Findings)); n > 0 && p.height < roomyHeight {
+	if n := len(severe(process.Findings)); n > 0 && !p.roomy() {
 		heading += fmt.Sprintf("; f shows %d findings", n)
 	}
 	p.section(heading)
@@ -110,11 +111,11 @@ type fact struct {
 	width   int
 	left    bool
 	rank    int
-	cell    func(*watch.Collection) string
+	cell    func(*watch.Collection) string // nil for the time, which depends on where one is
 }
 
 var facts = []fact{
-	{"time", 12, true, 0, func(c *watch.Collection) string { return c.Ended.Format("15:04:05.000") }},
+	{"time", 12, true, 0, nil},
 	{"process", 16, true, 0, func(c *watch.Collection) string { return clean(c.Process.Name) }},
 	{"pid", 7, false, 6, func(c *watch.Collection) string { return strconv.Itoa(c.Process.PID) }},
 	{"GC", 6, false, 5, func(c *watch.Collection) string { return strconv.Itoa(int(c.Number)) }},
@@ -154,7 +155,11 @@ func (p *painter) collections(all []*watch.Collection, withProcess bool) {
 		}
 		line := ""
 		for _, f := range columns {
-			line += f.align(f.cell(c)) + " "
+			cell := c.Ended.In(p.zone).Format("15:04:05.000")
+			if f.cell != nil {
+				cell = f.cell(c)
+			}
+			line += f.align(cell) + " "
 		}
 		p.line(p.fit(line))
 	}

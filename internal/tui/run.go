@@ -5,7 +5,6 @@ package tui
 
 import (
 	"context"
-	"errors"
 	"time"
 
 	tea "charm.land/bubbletea/v2"
@@ -34,26 +33,34 @@ type Options struct {
 // refresh is how often the screen is drawn anew.
 const refresh = 500 * time.Millisecond
 
+// framesPerSecond is how often what keys change is drawn.
+const framesPerSecond = 20
+
 // Run shows the watch until the user quits or ctx ends, and leaves the terminal
-// as it was. work runs meanwhile; when it panics, the terminal is restored
-// first.
+// as it was. work runs meanwhile, and has ended when Run returns; when it ends, so
+// does Run, and when it panics, Run does so in a terminal that is restored.
 func Run(ctx context.Context, opts Options, work func(context.Context)) error {
+	return run(ctx, opts, work)
+}
+
+func run(ctx context.Context, opts Options, work func(context.Context), how ...tea.ProgramOption) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	m := newModel(opts)
-	done := make(chan struct{})
-	m.work = func() tea.Msg {
-		defer close(done)
+	program := tea.NewProgram(newModel(opts), append(how, tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond))...)
+	context.AfterFunc(ctx, program.Quit)
+	done := make(chan any)
+	go func() {
+		defer func() {
+			failed := recover()
+			cancel()
+			done <- failed
+		}()
 		work(ctx)
-		return nil
-	}
-	program := tea.NewProgram(m, tea.WithoutSignalHandler(), tea.WithFPS(20))
-	stop := context.AfterFunc(ctx, program.Quit)
-	defer stop()
+	}()
 	_, err := program.Run()
 	cancel()
-	if !errors.Is(err, tea.ErrProgramPanic) {
-		<-done
+	if failed := <-done; failed != nil {
+		panic(failed)
 	}
 	return err
 }

@@ -41,6 +41,7 @@ func newStyles(colour bool) styles {
 type painter struct {
 	width, height int
 	unicode       bool
+	zone          *time.Location // of the times that are shown
 	styles        styles
 	text          []string
 }
@@ -52,6 +53,9 @@ func newPainter(width, height int, opts Options) *painter {
 // line adds a line that fits.
 func (p *painter) line(text string) { p.text = append(p.text, text) }
 
+// roomy says whether there is room for all that is worth showing.
+func (p *painter) roomy() bool { return p.height >= roomyHeight }
+
 // left is the room for further lines, above the last one.
 func (p *painter) left() int { return max(0, p.height-1-len(p.text)) }
 
@@ -61,9 +65,14 @@ func (p *painter) section(heading string) {
 	if p.unicode {
 		rule = "─"
 	}
-	heading = cut(heading, max(0, p.width-4))
-	rest := strings.Repeat(rule, max(0, p.width-4-lipgloss.Width(heading)))
-	p.line(p.styles.faint(strings.Repeat(rule, min(2, p.width))) + " " + p.styles.strong(heading) + " " + p.styles.faint(rest))
+	const before = 2
+	heading = cut(heading, max(0, p.width-before-2))
+	after := p.width - before - 2 - lipgloss.Width(heading)
+	if heading == "" || after < 0 {
+		p.line(p.styles.faint(strings.Repeat(rule, p.width)))
+		return
+	}
+	p.line(p.styles.faint(strings.Repeat(rule, before)) + " " + p.styles.strong(heading) + " " + p.styles.faint(strings.Repeat(rule, after)))
 }
 
 // lines are those of the screen, with the last one.

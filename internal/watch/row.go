@@ -106,6 +106,9 @@ func (r *row) take(u *live.Update, err error, now time.Time) []*News {
 		return append(news, &News{Process: r.process, Attached: true})
 	case live.Collected:
 		r.start = u.Start
+		if r.start.Before(r.attached) {
+			r.attached = r.start // a busy runtime answers later than it begins
+		}
 		c := r.add(u.Collection)
 		news = append(news, &News{Process: r.process, Collection: c})
 	case live.Ended:

@@ -181,13 +181,17 @@ func (w *Watcher) find(p *diag.Process) *row {
 	return nil
 }
 
+// sameStart is how far the times at which a process was found to have started may
+// lie apart: they are computed from clocks that are not read at once.
+const sameStart = 5 * time.Second
+
 // same says whether a process was found again.
 func same(a, b *diag.Process) bool {
 	switch {
 	case a.Info != nil && b.Info != nil:
 		return a.Info.Cookie == b.Info.Cookie
 	case a.PID != 0 || b.PID != 0:
-		return a.PID == b.PID && a.Started.Equal(b.Started)
+		return a.PID == b.PID && a.Started.Sub(b.Started).Abs() < sameStart
 	default:
 		return a.InnerPID == b.InnerPID && a.Address == b.Address
 	}

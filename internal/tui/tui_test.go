@@ -1,0 +1,381 @@
+package tui
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	tea "charm.land/bubbletea/v2"
+	"charm.land/lipgloss/v2"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/watch"
+	"github.com/gctrail/gctrail/live"
+)
+
+var update = flag.Bool("update", false, "write what is shown to testdata")
+
+var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
+
+const mb = 1_000_000
+
+// example is a machine with a busy process, one that has ended, one that is idle
+// and one that cannot be watched.
+func example() *watch.Snapshot {
+	busy := process(1, 4711, "web-api", watch.Watched)
+	busy.Container = "0123456789abcdef"
+	busy.Verdict = "The GC costs time: threads stood still 7.20 % of it; many young objects survive."
+	busy.Findings = []findings.Finding{
+		{
+			ID: "R02", Title: "pauses take much of the time", Severity: findings.Problem, Confidence: findings.High,
+			Says:   "Threads stood still for 4.32 s of 60.0 s (7.20 %; up to 5 % is normal): 240 collections of 18.0 ms on average.",
+			Advice: []string{"The length of pauses comes from what survives: shorten the life of objects, or let fewer live."},
+		},
+		{ID: "R32", Title: "many young objects survive", Severity: findings.Warning, Confidence: findings.Medium, Says: "28.3 % of what was new survived its first collection."},
+	}
+	for i := range 100 {
+		collected(busy, i)
+	}
+	sum(busy)
+
+	ended := process(2, 4712, "batch", watch.Ended)
+	ended.Problem, ended.Ended, ended.Until = live.ErrCut, noon.Add(-75*time.Second), noon.Add(-75*time.Second)
+	ended.Verdict = "The GC is innocent: threads stood still 0.42 % of the time, never longer than 5.00 ms."
+	collected(ended, 3)
+	sum(ended)
+
+	idle := process(3, 4713, "a-program-with-a-rather-long-name", watch.Watched)
+	refused := process(4, 4714, "secret", watch.Found)
+	refused.Problem, refused.Info = diag.ErrNoSocket, nil
+	return &watch.Snapshot{Now: noon, Looked: true, Processes: []*watch.Process{refused, busy, ended, idle}}
+}
+
+func process(id, pid int, name string, state watch.State) *watch.Process {
+	p := &watch.Process{
+		ID: id, State: state, Attached: noon.Add(-time.Minute), Until: noon, History: make([]watch.Second, watch.Seconds),
+		Process: &diag.Process{
+			PID: pid, Name: name, Started: noon.Add(-time.Hour), GC: diag.Flavour{Server: diag.Off},
+			Info: &diag.Info{RuntimeVersion: "10.0.12", Arch: "x64"},
+		},
+	}
+	if state == watch.Found {
+		p.Attached = time.Time{}
+	}
+	return p
+}
+
+// collected adds the ith collection.
+func collected(p *watch.Process, i int) {
+	generation := []int{0, 0, 1, 0, 2}[i%5]
+	pause := time.Duration(3+(i*7)%40) * time.Millisecond
+	before, after := int64(120+i%17), int64(80+i%13)
+	end := p.Until.Add(-time.Duration(99-i) * 600 * time.Millisecond)
+	c := &gc.Collection{
+		Number: uint32(1000 + i), Generation: gc.Some(generation), Kind: gc.Blocking, Reason: gc.Some(clr.GCReasonAllocSmall),
+		Pauses: []gc.Pause{{Kind: gc.PauseBlocking, Duration: pause, Suspend: gc.Some(pause / 10)}}, AllPauses: true,
+		HeapBefore: gc.Some(before * mb), HeapAfter: gc.Some(after * mb), Promoted: gc.Some[int64](11 * mb), Freed: gc.Some[int64](38 * mb),
+		CommittedAfter: gc.Some[int64](200 * mb), MemoryLoad: gc.Some(43), Complete: true,
+	}
+	for g, name := range gc.GenerationNames {
+		c.Generations = append(c.Generations, gc.Generation{Name: name, After: gc.Some(after * mb * int64(g) / 10)})
+	}
+	p.Recent = append(p.Recent, &watch.Collection{Collection: c, Process: p.Process, Began: end.Add(-pause), Ended: end})
+	p.Last = p.Recent[len(p.Recent)-1]
+	p.Sized = p.Last
+	s := &p.History[watch.Seconds-1-int(p.Until.Sub(end)/time.Second)]
+	s.Collections++
+	s.Pause += pause
+	s.Longest = max(s.Longest, pause)
+	s.Before, s.After = c.HeapBefore, c.HeapAfter
+}
+
+func sum(p *watch.Process) {
+	p.Collections = len(p.Recent)
+	p.ByGeneration = [3]int{60, 20, 20}
+	p.Paused, p.PausedInAll, p.Rate, p.Allocating = gc.Some(6.54), gc.Some(7.2), 1.7, gc.Some(65.2e6)
+	p.P99, p.Longest = gc.Some(41*time.Millisecond), gc.Some(42*time.Millisecond)
+}
+
+// shown is a model of the example at a size.
+func shown(t *testing.T, width, height int, change ...func(*Options)) *model {
+	t.Helper()
+	snap := example()
+	opts := Options{
+		Snapshot: func() *watch.Snapshot { return snap },
+		Save:     func(p *watch.Process) (string, error) { return p.Name + ".nettrace", nil },
+		Reason:   error.Error,
+		Remedy:   diag.Remedy,
+		Unicode:  true,
+	}
+	for _, c := range change {
+		c(&opts)
+	}
+	m := newModel(opts)
+	m.Update(tea.WindowSizeMsg{Width: width, Height: height})
+	return m
+}
+
+// press presses keys, and does what they ask for; it says whether to quit.
+func press(t *testing.T, m *model, keys ...string) (quit bool) {
+	t.Helper()
+	special := map[string]tea.KeyPressMsg{
+		"enter": {Code: tea.KeyEnter}, "esc": {Code: tea.KeyEscape}, "up": {Code: tea.KeyUp}, "down": {Code: tea.KeyDown},
+		"tab": {Code: tea.KeyTab}, "space": {Code: tea.KeySpace, Text: " "}, "backspace": {Code: tea.KeyBackspace},
+		"shift+tab": {Code: tea.KeyTab, Mod: tea.ModShift}, "ctrl+c": {Code: 'c', Mod: tea.ModCtrl}, "pgdown": {Code: tea.KeyPgDown},
+	}
+	for _, key := range keys {
+		msg, ok := special[key]
+		if !ok {
+			msg = tea.KeyPressMsg{Code: rune(key[0]), Text: key}
+		}
+		_, cmd := m.Update(msg)
+		if cmd == nil {
+			continue
+		}
+		switch result := cmd().(type) {
+		case tea.QuitMsg:
+			return true
+		default:
+			m.Update(result)
+		}
+	}
+	return false
+}
+
+// TestScreens compares screens with testdata.
+func TestScreens(t *testing.T) {
+	plain := func(o *Options) { o.Unicode = false }
+	for _, test := range []struct {
+		name   string
+		keys   []string
+		change []func(*Options)
+	}{
+		{name: "list"},
+		{name: "refused", keys: []string{"down", "down", "down", "down"}},
+		{name: "process", keys: []string{"enter"}},
+		{name: "process-ascii", keys: []string{"enter"}, change: []func(*Options){plain}},
+		{name: "findings", keys: []string{"enter", "f"}},
+		{name: "help", keys: []string{"?"}},
+	} {
+		for _, size := range [][2]int{{80, 24}, {200, 50}} {
+			name := fmt.Sprintf("%s-%dx%d", test.name, size[0], size[1])
+			t.Run(name, func(t *testing.T) {
+				m := shown(t, size[0], size[1], test.change...)
+				press(t, m, test.keys...)
+				lines := strings.Split(m.View().Content, "\n")
+				for i := range lines {
+					lines[i] = strings.TrimRight(lines[i], " ")
+				}
+				compare(t, filepath.Join("testdata", name+".txt"), strings.Join(lines, "\n")+"\n")
+			})
+		}
+	}
+}
+
+func compare(t *testing.T, path, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff(string(want), got); diff != "" {
+		t.Errorf("%s (-want +got):\n%s", path, diff)
+	}
+}
+
+// TestEverySize: nothing is wider or higher than the terminal, with colours or
+// without.
+func TestEverySize(t *testing.T) {
+	for width := 0; width <= 210; width += 1 + width/8 {
+		for height := 0; height <= 60; height += 1 + height/4 {
+			for _, keys := range [][]string{nil, {"enter"}, {"enter", "f"}, {"?"}, {"s"}, {"/", "b"}} {
+				m := shown(t, width, height, func(o *Options) { o.Colour = width%2 == 0 })
+				press(t, m, keys...)
+				lines := m.draw()
+				if len(lines) > height {
+					t.Fatalf("%d×%d %v: %d lines", width, height, keys, len(lines))
+				}
+				for _, line := range lines {
+					if n := lipgloss.Width(line); n > width {
+						t.Fatalf("%d×%d %v: %d cells: %q", width, height, keys, n, line)
+					}
+				}
+			}
+		}
+	}
+}
+
+// names are those of the processes in the order in which they are shown.
+func names(m *model) []string {
+	var names []string
+	for _, p := range m.rows() {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+func TestKeys(t *testing.T) {
+	const busy, idle, ended, refused = "web-api", "a-program-with-a-rather-long-name", "batch", "secret"
+	m := shown(t, 80, 24)
+	if got := names(m); !slices.Equal(got, []string{busy, idle, ended, refused}) {
+		t.Errorf("%v", got)
+	}
+	selects := func(keys, want string) {
+		t.Helper()
+		if press(t, m, strings.Fields(keys)...) || m.current() == nil || m.current().Name != want {
+			t.Errorf("%s: %v is selected, want %s", keys, m.current().Name, want)
+		}
+	}
+	selects("down", idle)
+	selects("G", refused)
+	selects("down", refused)
+	selects("g", busy)
+	selects("up", busy)
+	selects("enter tab", idle)
+	selects("shift+tab shift+tab", refused)
+	selects("tab", busy)
+	if m.screen != onProcess {
+		t.Error("not in depth")
+	}
+	press(t, m, "down", "down", "up", "down")
+	if m.back != 2 {
+		t.Errorf("%d back", m.back)
+	}
+	press(t, m, "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown", "pgdown")
+	if want := len(m.current().Recent) - 1; m.back != want {
+		t.Errorf("%d back, want %d", m.back, want)
+	}
+	selects("esc", busy)
+
+	press(t, m, "<")
+	if got := names(m); got[0] != busy || sortings[m.order].name != "pid" {
+		t.Errorf("by %s: %v", sortings[m.order].name, got)
+	}
+	press(t, m, "<", "r")
+	if got := names(m); got[0] != busy || got[1] != idle {
+		t.Errorf("by %s, reversed: %v", sortings[m.order].name, got)
+	}
+	selects("/ B A enter", ended)
+	selects("/ T backspace enter", ended)
+	if got := names(m); len(got) != 1 {
+		t.Errorf("filtered: %v", got)
+	}
+	press(t, m, "esc")
+	if got := names(m); len(got) != 4 {
+		t.Errorf("not filtered: %v", got)
+	}
+	press(t, m, "/", "n", "o", "n", "e", "?")
+	if m.current() != nil || !strings.Contains(m.View().Content, "filter: none?_") {
+		t.Errorf("nothing matches: %s", m.View().Content)
+	}
+	press(t, m, "enter", "s", "enter", "down")
+	if m.screen != onList {
+		t.Error("nothing was opened")
+	}
+	for _, keys := range [][]string{{"q"}, {"ctrl+c"}, {"esc", "?", "q"}, {"/", "ctrl+c"}, {"enter", "q"}} {
+		if m := shown(t, 80, 24); !press(t, m, keys...) {
+			t.Errorf("%v does not quit", keys)
+		}
+	}
+}
+
+// TestSave: the trace of the selected process is saved, and it is said where.
+func TestSave(t *testing.T) {
+	m := shown(t, 80, 24)
+	press(t, m, "down", "down", "s")
+	if last := m.draw()[23]; last != "saved batch.nettrace; gctrail FILE reports on it" {
+		t.Errorf("%q", last)
+	}
+	m = shown(t, 80, 24, func(o *Options) {
+		o.Save = func(*watch.Process) (string, error) { return "", errors.New("the disk is full") }
+	})
+	press(t, m, "s")
+	if last := m.draw()[23]; last != "not saved: the disk is full" {
+		t.Errorf("%q", last)
+	}
+	press(t, m, "down")
+	if last := m.draw()[23]; !strings.HasPrefix(last, "q quit") {
+		t.Errorf("the message stays: %q", last)
+	}
+}
+
+// TestFreeze: a frozen screen stays; what happened meanwhile is shown later. The
+// collections that are looked at stay too.
+func TestFreeze(t *testing.T) {
+	now := example()
+	m := shown(t, 80, 24, func(o *Options) { o.Snapshot = func() *watch.Snapshot { return now } })
+	press(t, m, "enter", "down", "down", "down")
+	looked := m.draw()
+	later := example()
+	later.Now = noon.Add(time.Second)
+	later.Processes[1].Collections += 2
+	for range 2 {
+		p := later.Processes[1]
+		p.Recent = append(p.Recent, p.Recent[0])
+	}
+	now = later
+	press(t, m, "space")
+	m.Update(tick{})
+	if !strings.Contains(m.draw()[0], "FROZEN at 12:00:00") {
+		t.Errorf("%s", m.draw()[0])
+	}
+	press(t, m, "space")
+	if m.back != 5 || !strings.Contains(m.draw()[0], "12:00:01") || m.draw()[20] != looked[20] {
+		t.Errorf("%d back:\n%s", m.back, strings.Join(m.draw(), "\n"))
+	}
+}
+
+// TestHostileName: a process cannot send escapes to the terminal.
+func TestHostileName(t *testing.T) {
+	m := shown(t, 80, 24)
+	p := m.snap.Processes[1]
+	p.Name, p.Container, p.Info.RuntimeVersion = "\x1b[2Jweb\n", "\x07", "10\x1b"
+	for _, keys := range []string{"", "enter"} {
+		press(t, m, strings.Fields(keys)...)
+		for _, line := range m.draw() {
+			if strings.ContainsAny(line, "\x1b\x07\n") {
+				t.Errorf("%q", line)
+			}
+		}
+	}
+}
+
+// TestRun: the program ends with its context, and waits for the work.
+func TestRun(t *testing.T) {
+	if os.Getenv("TERM") == "" {
+		t.Setenv("TERM", "xterm")
+	}
+	worked := false
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	m := shown(t, 80, 24)
+	err := run(ctx, m.opts, func(ctx context.Context) {
+		<-ctx.Done()
+		worked = true
+	}, tea.WithInput(nil), tea.WithOutput(&strings.Builder{}))
+	if err != nil || !worked {
+		t.Errorf("%v, worked: %v", err, worked)
+	}
+	defer func() {
+		if v := recover(); v != "no" {
+			t.Errorf("recovered %v", v)
+		}
+	}()
+	_ = run(t.Context(), m.opts, func(context.Context) { panic("no") }, tea.WithInput(nil), tea.WithOutput(&strings.Builder{}))
+}

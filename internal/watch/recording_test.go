@@ -1,0 +1,106 @@
+package watch
+
+import (
+	"bytes"
+	"compress/gzip"
+	"io"
+	"os"
+	"testing"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/nettrace"
+)
+
+// realTrace is what was received from a process until it was killed.
+func realTrace(t *testing.T) []byte {
+	t.Helper()
+	f, err := os.Open("../../testdata/net10-killed-web.nettrace.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
+// numbersOf are those of the whole collections of a trace, which must be whole
+// itself but for its last sequence point.
+func numbersOf(t *testing.T, trace []byte) []uint32 {
+	t.Helper()
+	r := nettrace.NewReader(bytes.NewReader(trace), nettrace.Options{Want: gc.Wants})
+	var model gc.Model
+	var numbers []uint32
+	for c, err := range model.Collections(r) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.Complete {
+			numbers = append(numbers, c.Number)
+		}
+	}
+	if _, end := r.Whole(); end != nil || r.Loss().Damaged > 0 || r.Loss().Events > 0 {
+		t.Errorf("the trace is not whole: %+v", r.Loss())
+	}
+	return numbers
+}
+
+// save receives a trace in parts, and saves what is kept within a limit.
+func save(t *testing.T, trace []byte, part, limit int) ([]byte, *recording) {
+	t.Helper()
+	w := New(Options{})
+	r := &row{id: 1}
+	w.rows = append(w.rows, r)
+	for b := trace; len(b) > 0; b = b[min(part, len(b)):] {
+		r.trace.add(b[:min(part, len(b))], limit)
+		if r.trace.size() > limit+part {
+			t.Fatalf("%d bytes are kept, the limit is %d", r.trace.size(), limit)
+		}
+	}
+	var out bytes.Buffer
+	if err := w.Save(1, &out); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes(), &r.trace
+}
+
+// TestSave: what is saved is a whole trace, wherever the receiving is, and
+// whatever was cut off its beginning.
+func TestSave(t *testing.T) {
+	whole := realTrace(t)
+	saved, r := save(t, whole, 1000, len(whole))
+	if all := numbersOf(t, saved); r.cut || !bytes.HasPrefix(saved, whole[:len(saved)-100]) || len(all) < 50 {
+		t.Errorf("%d bytes saved, of %d: collections %v", len(saved), len(whole), all)
+	}
+	for _, limit := range []int{len(whole) / 3, len(whole) / 2, len(whole) - 1} {
+		for _, part := range []int{333, 4096} {
+			for size := len(whole); size > len(whole)*8/10; size -= 997 {
+				saved, r := save(t, whole[:size], part, limit)
+				if !r.cut && size > limit || r.full {
+					t.Fatalf("limit %d, parts of %d: cut %v, full %v", limit, part, r.cut, r.full)
+				}
+				numbers := numbersOf(t, saved)
+				if n := len(numbers); n < 5 || int(numbers[n-1]-numbers[0]) > n+2 {
+					t.Fatalf("limit %d, parts of %d, %d bytes: collections %v", limit, part, size, numbers)
+				}
+			}
+		}
+	}
+}
+
+// TestSaveNoTrace: of what is no trace, no more is kept than the limit.
+func TestSaveNoTrace(t *testing.T) {
+	var r recording
+	for range 100 {
+		r.add(bytes.Repeat([]byte("no trace"), 100), 10_000)
+	}
+	if !r.full || r.size() > 10_000 {
+		t.Errorf("%d bytes are kept", r.size())
+	}
+}
