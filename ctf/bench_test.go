@@ -10,12 +10,13 @@ import (
 )
 
 // benchmark reads a real trace of two runtimes again and again.
-func benchmark(b *testing.B, want func(*trace.Descriptor) bool, read func(*ctf.Reader) int) {
+func benchmark(b *testing.B, opts ctf.Options, read func(*ctf.Reader) int) {
+	opts.Resolve = clr.Tracepoint
 	files := realTraces(b)["net9-lttng-discarded"]
 	b.ReportAllocs()
 	events := 0
 	for b.Loop() {
-		r, err := ctf.Open(files, ctf.Options{Resolve: clr.Tracepoint, Want: want})
+		r, err := ctf.Open(files, opts)
 		if err != nil {
 			b.Fatal(err)
 		}
@@ -26,16 +27,16 @@ func benchmark(b *testing.B, want func(*trace.Descriptor) bool, read func(*ctf.R
 }
 
 func BenchmarkEvents(b *testing.B) {
-	benchmark(b, nil, drain)
+	benchmark(b, ctf.Options{}, drain)
 }
 
 // BenchmarkHeaders reads no payloads.
 func BenchmarkHeaders(b *testing.B) {
-	benchmark(b, func(*trace.Descriptor) bool { return false }, drain)
+	benchmark(b, ctf.Options{Want: func(*trace.Descriptor) bool { return false }}, drain)
 }
 
 func BenchmarkCollections(b *testing.B) {
-	benchmark(b, gc.Wants, func(r *ctf.Reader) int {
+	benchmark(b, ctf.Options{Want: gc.Wants, Head: gc.Head}, func(r *ctf.Reader) int {
 		var m gc.Model
 		for _, err := range m.Collections(r) {
 			if err != nil {

@@ -1,6 +1,7 @@
 package ctf
 
 import (
+	"math"
 	"strings"
 
 	"github.com/gctrail/gctrail/ctf/tsdl"
@@ -63,6 +64,7 @@ type kind struct {
 	index uint32 // among the Reader's kinds
 	known bool   // to Options.Resolve
 	want  bool
+	head  int // bytes of payloads that are of use
 
 	count   uint64 // the reader's
 	skipped uint64 // the merger's: not wanted, since the last batch
@@ -163,6 +165,9 @@ func (m *merger) prepare(s *streamClass, c *eventClass) {
 		return
 	}
 	p.wanted = referredTo(c.meta.Payload)
+	if p.head = c.kind.head; c.part != wholeEvent {
+		p.head = math.MaxInt // of the parts together
+	}
 	p.wire, p.counts, p.described = c.kind.want, c.kind.desc.Fields != nil, described
 	c.payload, c.err = p.plan(tsdl.Payload, c.meta.Payload)
 	c.bare = c.err == nil && c.context == nil

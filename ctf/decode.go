@@ -15,12 +15,14 @@ const (
 	failOption
 	failEndless
 	failVarInt
+	failEmpty
 )
 
 var failures = [...]error{
 	failOption:  malformed("a value without an option of its variant"),
 	failEndless: malformed("elements that take hardly any space"),
 	failVarInt:  malformed("an integer of more than 64 bits"),
+	failEmpty:   malformed("an event that takes no space"),
 }
 
 // A decoder reads the fields of one packet.
@@ -32,7 +34,7 @@ type decoder struct {
 	mute  bool // put out nothing
 	slots []uint64
 	out   *output
-	work  int // nodes that were run
+	work  int // of inner plans that were run
 
 	roles [numRoles]uint64
 	seen  uint32                  // roles with a value, as bits
@@ -48,7 +50,6 @@ func (d *decoder) has(r role) bool { return d.seen&(1<<r) != 0 }
 
 // run reads what the nodes say. It returns false where that failed.
 func (d *decoder) run(nodes []node) bool {
-	d.work += len(nodes)
 	for i := range nodes {
 		n := &nodes[i]
 		pos := (d.pos + n.mask) &^ n.mask
@@ -94,6 +95,11 @@ func (d *decoder) step(n *node) bool {
 		return d.choose(n)
 	}
 	return true
+}
+
+func (d *decoder) inner(p inner) bool {
+	d.work += p.work
+	return d.run(p.nodes)
 }
 
 func (d *decoder) failed(f failure) bool {
@@ -275,7 +281,7 @@ func (d *decoder) loop(n *node) bool {
 			d.mute = true
 		}
 		pos := d.pos
-		if !d.run(n.kids) {
+		if !d.inner(n.kids) {
 			d.mute = mute
 			return false
 		}
@@ -296,7 +302,7 @@ func (d *decoder) choose(n *node) bool {
 		for _, r := range o.ranges {
 			if n.signed && int64(r.Lo) <= int64(v) && int64(v) <= int64(r.Hi) ||
 				!n.signed && r.Lo <= v && v <= r.Hi {
-				return d.run(o.kids)
+				return d.inner(o.inner)
 			}
 		}
 	}

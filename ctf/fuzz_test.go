@@ -37,22 +37,26 @@ func FuzzReader(f *testing.F) {
 	f.Fuzz(func(t *testing.T, metadata, one, two []byte) {
 		files := fstest.MapFS{"metadata": {Data: metadata}, "one": {Data: one}, "two": {Data: two}}
 		first := read(t, files)
-		r, err := ctf.Open(files, ctf.Options{Resolve: clr.Tracepoint, Want: func(*trace.Descriptor) bool { return false }})
-		if (err == nil) != (first.err == nil) {
-			t.Fatalf("%v, then %v", first.err, err)
-		}
-		if err != nil {
-			return
-		}
-		for range r.Events() {
-			t.Fatal("an event that is not wanted")
-		}
-		var counted uint64
-		for _, n := range r.Counts() {
-			counted += n
-		}
-		if counted != uint64(first.events) {
-			t.Fatalf("%d events, %d when none is wanted", first.events, counted)
+		for what, opts := range map[string]ctf.Options{
+			"when none is wanted":  {Want: func(*trace.Descriptor) bool { return false }},
+			"of the first 5 bytes": {Head: func(*trace.Descriptor) int { return 5 }},
+		} {
+			opts.Resolve = clr.Tracepoint
+			r, err := ctf.Open(files, opts)
+			if (err == nil) != (first.err == nil) {
+				t.Fatalf("%v, %v %s", first.err, err, what)
+			}
+			if err != nil {
+				return
+			}
+			for range r.Events() {
+				if opts.Want != nil {
+					t.Fatal("an event that is not wanted")
+				}
+			}
+			if n := counted(r); n != first.events {
+				t.Fatalf("%d events, %d %s", first.events, n, what)
+			}
 		}
 	})
 }

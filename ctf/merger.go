@@ -234,7 +234,7 @@ func (m *merger) take(s *stream) {
 		return
 	}
 	b.items = append(b.items, item{
-		kind: e.kind.index, ticks: s.time - m.start, pid: s.head.pid, tid: s.head.tid, off: uint32(off), end: uint32(len(m.out.data)),
+		kind: e.kind.index, ticks: int64(m.since(s.time)), pid: s.head.pid, tid: s.head.tid, off: uint32(off), end: uint32(len(m.out.data)),
 		cpu: s.packet.cpu, pointerSize: uint8(s.member.pointerSize), late: late,
 	})
 }

@@ -37,14 +37,22 @@ type node struct {
 	slot    int   // 1 + where the value is kept for those that refer to it
 	ref     int   // slot of count or selector
 	count   uint64
-	kids    []node
+	kids    inner
 	options []option
 }
 
 type option struct {
 	ranges []tsdl.Range
-	kids   []node
+	inner
 }
+
+// An inner plan is that of an array's element, or of a variant's option.
+type inner struct {
+	nodes plan
+	work  int // what it counts for: its nodes before they were fused
+}
+
+func newInner(nodes plan) inner { return inner{fused(nodes), len(nodes)} }
 
 // A plan is how to read one structure: nil where there is none.
 type plan []node
@@ -122,6 +130,7 @@ type planner struct {
 	counts bool            // payloads describe themselves: arrays have their counts
 
 	described int // fields of a payload that describes itself
+	head      int // bytes of a payload that are still to come of those of use
 }
 
 // plan plans the structure of one scope.
@@ -175,8 +184,8 @@ func (p *planner) fields(out *plan, t *tsdl.Type) error {
 		f := &t.Fields[i]
 		e := entry{name: f.Name, typ: f.Type}
 		wire := p.wire
-		if p.scope == tsdl.Payload && generatedLength(t.Fields, i) || p.counts && p.frame.scope == tsdl.Payload && i >= p.described {
-			p.wire = false
+		if p.scope == tsdl.Payload {
+			p.wire = wire && !p.omits(t.Fields, i)
 		}
 		err := p.value(out, f.Type, p.role(f), &e)
 		p.wire = wire
@@ -186,6 +195,24 @@ func (p *planner) fields(out *plan, t *tsdl.Type) error {
 		p.frame.fields = append(p.frame.fields, e)
 	}
 	return nil
+}
+
+// omits says whether the field i of a structure is no part of the payload on the
+// wire.
+func (p *planner) omits(fields []tsdl.Field, i int) bool {
+	if generatedLength(fields, i) {
+		return true
+	}
+	if p.frame.scope != tsdl.Payload {
+		return false // it is a part of a field
+	}
+	if p.head <= 0 || p.counts && i >= p.described {
+		return true
+	}
+	if t := fields[i].Type; t.Kind == tsdl.Int { // others may be empty
+		p.head -= wireSize(t.Size)
+	}
+	return false
 }
 
 // generatedLength says whether the field i is a length that LTTng puts before
@@ -314,7 +341,7 @@ func (p *planner) array(out *plan, t *tsdl.Type, n node) error {
 	if err := p.value(&kids, elem, 0, &entry{}); err != nil {
 		return err
 	}
-	n.kids = fused(kids)
+	n.kids = newInner(kids)
 	return p.add(out, n)
 }
 
@@ -337,7 +364,7 @@ func (p *planner) variant(out *plan, t *tsdl.Type, n node) error {
 		if err != nil {
 			return err
 		}
-		n.options = append(n.options, option{ranges, fused(kids)})
+		n.options = append(n.options, option{ranges, newInner(kids)})
 	}
 	return p.add(out, n)
 }

@@ -115,12 +115,12 @@ func (q *quickPlanner) choose(n *node, bits int) (int, bool) {
 	}
 	o := &n.options[0]
 	q.lo, q.hi = o.ranges[0].Lo, o.ranges[0].Hi
-	for i := range o.kids {
-		if o.kids[i].role == role(tsdl.EventID) || o.kids[i].op == opChoose {
+	for i := range o.nodes {
+		if n := &o.nodes[i]; n.role == role(tsdl.EventID) || n.op == opChoose {
 			return bits, false
 		}
 	}
-	return q.add(o.kids, bits)
+	return q.add(o.nodes, bits)
 }
 
 // read reads a header and context. It returns false where the plans must.

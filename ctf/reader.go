@@ -4,6 +4,7 @@ import (
 	"io/fs"
 	"iter"
 	"maps"
+	"math"
 	"time"
 
 	"github.com/gctrail/gctrail/trace"
@@ -15,6 +16,10 @@ type Options struct {
 	// Want is asked once for each kind of event met whether its events are
 	// wanted. What is not wanted still counts in Loss and Counts. Nil wants all.
 	Want func(*trace.Descriptor) bool
+	// Head is asked likewise how many bytes of the payloads of a kind are of use.
+	// What comes behind them may be left out, and need not be converted then. Nil
+	// wants whole payloads.
+	Head func(*trace.Descriptor) int
 	// Resolve finds what a tracepoint of that name stands for, such as
 	// "DotNETRuntime:GCStart_V2". Where it returns true its payload has the
 	// layout that the descriptor implies; else the reader adds a description of
@@ -150,6 +155,10 @@ func (r *Reader) define(k *kind) {
 	}
 	k.desc = &desc
 	k.want = r.opts.Want == nil || r.opts.Want(k.desc)
+	k.head = math.MaxInt
+	if r.opts.Head != nil {
+		k.head = r.opts.Head(k.desc)
+	}
 	k.index = uint32(len(r.kinds))
 	r.kinds = append(r.kinds, k)
 }

@@ -38,6 +38,7 @@ type stream struct {
 	// The next event.
 	event *eventClass
 	head  header
+	empty bool  // header and contexts take no space
 	time  int64 // nanoseconds since 1970
 	told  told
 }
@@ -227,6 +228,7 @@ func (s *stream) readEvent() bool {
 		err := s.readHeaderOfEvent()
 		switch {
 		case err == nil:
+			s.empty = d.pos == start
 			s.stamp()
 			s.identify()
 			return true
@@ -315,13 +317,17 @@ func (s *stream) beyond(cycles uint64) bool {
 }
 
 // payload reads the payload of the next event, and puts it out if it is wanted.
+// An event must take space: what takes none could be there any number of times.
 func (s *stream) payload() bool {
 	d := &s.dec
 	had := len(d.out.data)
 	for {
 		start := d.pos
 		if d.run(s.event.payload) {
-			return true
+			if d.pos > start || !s.empty {
+				return true
+			}
+			d.fail = failEmpty
 		}
 		d.out.data = d.out.data[:had]
 		if d.fail != failShort || !s.more(start) {

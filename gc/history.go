@@ -195,6 +195,9 @@ func (m *Model) dynamicEvent(e *event) {
 	}
 }
 
+// tickHead is how much of an allocation tick is decoded.
+const tickHead = 4 + 4 + 2 + 8
+
 // allocationTick is raised for every 100 KB or so that a heap has given out. It
 // is by far the most frequent event that the model reads, so that only what is
 // needed of it is decoded: the head that all versions share.
@@ -208,7 +211,7 @@ func (m *Model) allocationTick(e *event) {
 	if len(b) >= 10 { // from version 1 on
 		instance = binary.LittleEndian.Uint16(b[8:])
 	}
-	if len(b) >= 18 { // from version 2 on
+	if len(b) >= tickHead { // from version 2 on
 		amount = binary.LittleEndian.Uint64(b[10:])
 	}
 	if !plausible(amount) {

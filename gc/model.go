@@ -2,6 +2,7 @@ package gc
 
 import (
 	"iter"
+	"math"
 	"slices"
 	"time"
 
@@ -64,6 +65,15 @@ type decoded struct {
 // of a reader.
 func Wants(d *trace.Descriptor) bool {
 	return handler(clr.KindOf(d.Provider, d.ID)) != nil
+}
+
+// Head is how many bytes of the payloads of a kind a Model reads at most. It is
+// for readers that can leave out the rest.
+func Head(d *trace.Descriptor) int {
+	if clr.KindOf(d.Provider, d.ID) == clr.KindGCAllocationTick {
+		return tickHead
+	}
+	return math.MaxInt
 }
 
 // Identifies says whether events of a kind tell what process they come from.

@@ -17,6 +17,9 @@ type Options struct {
 	// Want is asked once for each kind of event whether its events are wanted.
 	// Nil wants all.
 	Want func(*trace.Descriptor) bool
+	// Head is asked likewise how many bytes of the payloads of a kind are of use;
+	// see ctf.Options. Nil wants whole payloads.
+	Head func(*trace.Descriptor) int
 	// Stacks makes events carry their stacks.
 	Stacks bool
 }
@@ -165,5 +168,5 @@ func (p *peeler) source(f *found, opts Options) (trace.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return etl.NewMergedReader(files, etl.Options(opts)), nil
+	return etl.NewMergedReader(files, etl.Options{Want: opts.Want, Stacks: opts.Stacks}), nil
 }

@@ -117,7 +117,7 @@ func (o *gcsOptions) run(ctx context.Context, std *stdio) error {
 
 // list writes the collections of one trace, or of several merged.
 func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWriter, paths []string) error {
-	r, err := std.read(ctx, paths, open.Options{Want: gc.Wants})
+	r, err := std.read(ctx, paths, open.Options{Want: gc.Wants, Head: gc.Head})
 	if err != nil {
 		return err
 	}

@@ -42,7 +42,7 @@ type collected struct {
 
 // gather reads a trace.
 func (o *reportOptions) gather(ctx context.Context, std *stdio, paths []string) (*report, error) {
-	r, err := std.read(ctx, paths, open.Options{Want: gc.Wants})
+	r, err := std.read(ctx, paths, open.Options{Want: gc.Wants, Head: gc.Head})
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ func parse(s string, number int) *line {
 		switch {
 		case l.word == "":
 			l.word = tok
-		case isPair && name != "":
+		case isPair && name != "" && l.word != "metadata":
 			l.pairs[name] = value
 		default:
 			l.words = append(l.words, tok)
