@@ -33,11 +33,12 @@ func newRootCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gctrail",
 		Short: "Tell what a .NET program's garbage collector did",
-		Long: `gctrail reads traces of .NET programs (.nettrace, .netperf; also inside gzip,
-zstd or zip) and tells what the garbage collector did: every collection, what
-it cost, and why it happened. A path alone does the same as report; without
-arguments, gctrail watches the .NET processes of this machine, as top does, or
-lists them, as ps does, where standard input or output is no terminal.
+		Long: `gctrail tells what a .NET program's garbage collector did: every collection, what
+it cost, and why it happened. It reads traces (EventPipe's .nettrace and .netperf,
+Windows' .etl and .etl.zip, LTTng's folders and .trace.zip; also inside gzip, zstd
+or zip), and takes them from running processes. A path alone does the same as
+report; without arguments, gctrail watches the .NET processes of this machine, as
+top does, or lists them, as ps does, where standard input or output is no terminal.
 
 Exit codes: 0 done, 2 wrong usage, 3 unreadable input or output, 4 no such
 process or no permission, 5 a kind of trace that this version does not read, or
