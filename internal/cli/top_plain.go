@@ -22,7 +22,7 @@ type logColumn struct {
 }
 
 var logColumns = []logColumn{
-	{"time", -29, func(c *watch.Collection) string { return c.Ended.Format("2006-01-02T15:04:05.000Z07:00") }},
+	{"time", -29, func(c *watch.Collection) string { return c.Ended.Local().Format("2006-01-02T15:04:05.000Z07:00") }},
 	{"process", -20, func(c *watch.Collection) string { return oneWord(c.Process.Name) }},
 	{"pid", 7, func(c *watch.Collection) string { return processID(c.Process) }},
 	{"gc", 6, func(c *watch.Collection) string { return strconv.FormatUint(uint64(c.Number), 10) }},

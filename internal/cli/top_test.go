@@ -1,0 +1,110 @@
+package cli
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"strconv"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/internal/dotnettest"
+)
+
+// loggedLines are output that a test reads while it is written.
+type loggedLines struct {
+	mu     sync.Mutex
+	lines  bytes.Buffer
+	closed bool
+}
+
+func (l *loggedLines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.closed {
+		return 0, syscall.EPIPE
+	}
+	return l.lines.Write(p)
+}
+
+func (l *loggedLines) all() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return strings.Split(strings.TrimRight(l.lines.String(), "\n"), "\n")
+}
+
+// TestTopPlain follows a program that starts later, until it is killed: each of
+// its collections is a line.
+func TestTopPlain(t *testing.T) {
+	program := dotnettest.Start(t, 10, "web", 30)
+	var out, talk loggedLines
+	std := &stdio{out: &out, err: &talk}
+	o := newTopOptions()
+	if err := o.names.Set(program.Name); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	done := make(chan error)
+	go func() { done <- o.run(ctx, std) }()
+	for len(out.all()) < 10 && ctx.Err() == nil {
+		time.Sleep(10 * time.Millisecond)
+	}
+	if err := program.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	for !strings.Contains(strings.Join(talk.all(), "\n"), "without closing") && ctx.Err() == nil {
+		time.Sleep(10 * time.Millisecond)
+	}
+	cancel()
+	if err := <-done; err != nil {
+		t.Fatal(err)
+	}
+	lines := out.all()
+	if head := strings.Fields(lines[0]); len(head) != len(logColumns) || head[0] != "time" {
+		t.Errorf("%q", lines[0])
+	}
+	for _, line := range lines[1:] {
+		f := strings.Fields(line)
+		if len(f) != len(logColumns) || f[1] != program.Name || f[2] != strconv.Itoa(program.PID) {
+			t.Fatalf("%q", line)
+		}
+		if _, err := time.Parse(time.RFC3339, f[0]); err != nil {
+			t.Error(err)
+		}
+	}
+	if said := talk.all(); !strings.HasSuffix(said[0], ": watched from now on") {
+		t.Errorf("%q", said)
+	}
+}
+
+// TestTopPlainEnds: with a process's id it ends with the process; and it ends
+// when nobody reads it any more.
+func TestTopPlainEnds(t *testing.T) {
+	program := dotnettest.Start(t, 9, "web", 2)
+	o := newTopOptions()
+	o.pids = processNumbers{program.PID}
+	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	defer cancel()
+	for ctx.Err() == nil && o.check(ctx) != nil {
+		time.Sleep(20 * time.Millisecond)
+	}
+	var out, talk loggedLines
+	if err := o.run(ctx, &stdio{out: &out, err: &talk}); err != nil || ctx.Err() != nil {
+		t.Errorf("%v, %v", err, ctx.Err())
+	}
+	if said := talk.all(); !strings.HasSuffix(said[len(said)-1], ": ended") || len(out.all()) < 5 {
+		t.Errorf("%q", said)
+	}
+	if err := o.run(ctx, &stdio{out: &out, err: &talk}); exitCodeOf(err) != exitNoProcess {
+		t.Errorf("a process that has ended: %v", err)
+	}
+	out.closed = true
+	err := newTopOptions().run(ctx, &stdio{out: &out, err: &talk})
+	if !errors.Is(err, syscall.EPIPE) || exitCodeOf(err) != exitDone {
+		t.Errorf("nobody reads: %v", err)
+	}
+}
