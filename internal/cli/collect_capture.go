@@ -210,7 +210,7 @@ func (c *capture) see(ev *trace.Event) {
 // meet has the trace end a while after what it was waiting for.
 func (c *capture) meet(m *occasion) {
 	c.occasion = m
-	text := m.what + " came from " + processTitle(c.process)
+	text := fmt.Sprintf("%s of %s is what was waited for", m.what, processTitle(c.process))
 	if c.ring != nil {
 		c.ring.hold(m.from)
 		text += ": " + c.plan.around() + " will be in " + c.path
@@ -299,6 +299,9 @@ func (c *capture) pass() {
 // write writes whole objects; where there is no room for all of them, as many
 // as there is.
 func (c *capture) write(objects, end []byte) {
+	if c.ring != nil {
+		c.ring.ending = c.session.Stopped()
+	}
 	room, err := c.sink.write(objects, end)
 	if err == nil {
 		return

@@ -34,7 +34,7 @@ func (c *capture) tell(std *stdio) {
 	if asksForCollections(&c.session.Config) {
 		k.verdict(p)
 	}
-	if c.out.file != nil {
+	if c.out.file != nil || c.ring != nil {
 		p.command("  ", "gctrail "+quoted(c.out.name))
 	}
 	_, _ = std.err.Write(p.Bytes()) // there is nobody else to tell

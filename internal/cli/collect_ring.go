@@ -7,7 +7,9 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
@@ -22,6 +24,8 @@ type ring struct {
 	path string // of the file that is to be made
 	keep keeping
 	say  func(string)
+	// open makes a file, as openTrace does.
+	open func(path string, flag int) (*traceOutput, error)
 	// overrun is called when the ring has no room for what it is to hold.
 	overrun func()
 
@@ -61,6 +65,8 @@ const (
 	// minSegments is how many segments a ring has at least when it is full: one is
 	// dropped at a time.
 	minSegments = 16
+	// maxShortened is how many segments are given up to make room for the others.
+	maxShortened = 2
 	// joinBuffer is how much is written at a time to the file that is made.
 	joinBuffer = 1 << 20
 )
@@ -69,7 +75,7 @@ func newRing(path string, keep keeping, say func(string)) (*ring, error) {
 	if err := writable(path); err != nil {
 		return nil, err
 	}
-	r := &ring{path: path, keep: keep, say: say, overrun: func() {}}
+	r := &ring{path: path, keep: keep, say: say, open: openTrace, overrun: func() {}}
 	r.in = nettrace.NewObjectReader(&r.feed)
 	r.splicer.Keep = gc.Identifies
 	return r, nil
@@ -160,15 +166,20 @@ func (r *ring) create(s *segment) (*traceOutput, error) {
 	for {
 		r.number++
 		s.path = fmt.Sprintf("%s.ring-%04d%s", strings.TrimSuffix(r.path, ext), r.number, ext)
-		f, err := os.OpenFile(s.path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o666)
-		if errors.Is(err, os.ErrExist) {
-			continue
+		out, err := r.open(s.path, os.O_EXCL)
+		if !errors.Is(err, os.ErrExist) {
+			return out, err
 		}
-		if err != nil {
-			return nil, &outputError{s.path, err}
-		}
-		return &traceOutput{name: s.path, w: f, closer: f, file: f}, nil
 	}
+}
+
+// openTrace makes a file.
+func openTrace(path string, flag int) (*traceOutput, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|flag, 0o666)
+	if err != nil {
+		return nil, &outputError{path, err}
+	}
+	return &traceOutput{name: path, w: f, closer: f, file: f}, nil
 }
 
 // flush writes what the last segment has got, and drops what is too much.
@@ -191,12 +202,12 @@ func (r *ring) flush() error {
 	return r.trim()
 }
 
-// making writes, and drops the oldest segment and writes again while that fails:
-// most often the disk is full.
+// making writes, and while the disk is full drops the oldest segment and writes
+// again.
 func (r *ring) making(write func() error) error {
 	for {
 		err := write()
-		if err == nil || !r.spare() {
+		if !isFull(err) || !r.spare() {
 			return err
 		}
 		if err := r.drop(); err != nil {
@@ -209,6 +220,15 @@ func (r *ring) making(write func() error) error {
 		}
 	}
 }
+
+// isFull says whether something could not be written because there is no room.
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) ||
+		runtime.GOOS == "windows" && errors.Is(err, errorDiskFull)
+}
+
+// errorDiskFull is Windows's ERROR_DISK_FULL.
+const errorDiskFull = syscall.Errno(112)
 
 // spare says whether the oldest segment may be dropped.
 func (r *ring) spare() bool {
@@ -283,16 +303,17 @@ func (r *ring) left() string {
 }
 
 // A joint is where in a ring a trace is to start: before an object of a segment,
-// both counted from 0.
+// both counted from 0. The first object of a segment never is one.
 type joint struct{ segment, object int }
 
 // join makes the file of what the ring holds from a time on, in ticks, or a
 // little earlier: of the event blocks that a trace can start with, it starts with
 // the last one before that time. Segments are removed as they are copied, so that
-// little more room is needed than they have. The file is nil where the ring holds
-// nothing. On an error, what was not copied stays in the segments.
+// little more room is needed than they have; on a full disk, the oldest ones make it.
+// The file is nil where the ring holds nothing. On an error, what was not copied
+// stays in the segments.
 func (r *ring) join(from uint64) (*traceOutput, error) {
-	for len(r.segments) > 0 {
+	for try := 0; len(r.segments) > 0; try++ {
 		at, err := r.find(from)
 		if err != nil {
 			return nil, err
@@ -303,8 +324,11 @@ func (r *ring) join(from uint64) (*traceOutput, error) {
 			}
 		}
 		out, started, err := r.copyFrom(at.object)
-		if err == nil || started || len(r.segments) == 1 {
+		if !isFull(err) || started || try == maxShortened {
 			return out, err
+		}
+		if len(r.segments) == 1 {
+			return r.rename()
 		}
 		// There is no room for the first segment: it makes some.
 		r.cut = true
@@ -316,7 +340,8 @@ func (r *ring) join(from uint64) (*traceOutput, error) {
 	return nil, nil
 }
 
-// find finds where to start.
+// find finds where to start. A batch of the runtime's that lacks its beginning is
+// left out, unless what is held is in it.
 func (r *ring) find(from uint64) (joint, error) {
 	var at joint
 	found, latest := false, r.segments[0].before
@@ -327,12 +352,12 @@ func (r *ring) find(from uint64) (joint, error) {
 			if head || !o.Events() {
 				return nil
 			}
-			if found && o.First > from {
+			first := at == (joint{})
+			if !first && o.First > from && (found || r.held != 0 && o.First > r.held) {
 				return errFound
 			}
-			if o.Starts(latest) || !found && at == (joint{}) {
-				found = o.Starts(latest)
-				at = joint{i, n - 1}
+			if starts := o.Starts(latest); starts || first {
+				found, at = starts, joint{i, n - 1}
 			}
 			latest = max(latest, o.Last)
 			return nil
@@ -376,11 +401,10 @@ func (s *segment) each(fn func(o *nettrace.Object, head bool) error) error {
 // copyFrom copies the ring from an object of its first segment on. It says whether
 // a segment was copied, and is gone.
 func (r *ring) copyFrom(object int) (out *traceOutput, started bool, err error) {
-	f, err := os.Create(r.path)
+	out, err = r.open(r.path, os.O_TRUNC)
 	if err != nil {
-		return nil, false, &outputError{r.path, err}
+		return nil, false, err
 	}
-	out = &traceOutput{name: r.path, w: f, closer: f, file: f}
 	j := joining{out: out, start: object}
 	j.splicer.Keep = gc.Identifies
 	for len(r.segments) > 0 && err == nil {
@@ -393,6 +417,16 @@ func (r *ring) copyFrom(object int) (out *traceOutput, started bool, err error) 
 		}
 	}
 	return out, started, errors.Join(err, out.close())
+}
+
+// rename makes the file of the only segment as it is.
+func (r *ring) rename() (*traceOutput, error) {
+	s := r.segments[0]
+	if err := os.Rename(s.path, r.path); err != nil {
+		return nil, &outputError{r.path, err}
+	}
+	r.segments = nil
+	return &traceOutput{name: r.path, size: s.size}, nil
 }
 
 // A joining makes one trace of segments.

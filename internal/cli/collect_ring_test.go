@@ -1,0 +1,376 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"compress/gzip"
+	"errors"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	gocmp "github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/nettrace"
+)
+
+func gunzip(t *testing.T, path string) []byte {
+	t.Helper()
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(z)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// fill gives a trace to a ring, some objects at a time.
+func (r *ring) fill(t *testing.T, b []byte, rnd *rand.Rand) {
+	t.Helper()
+	in := nettrace.NewObjectReader(bytes.NewReader(b))
+	start := int64(0)
+	for n := 0; ; n++ {
+		if _, err := in.Next(); err != nil {
+			if _, err := r.write(b[start:], nil); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+				t.Fatal(err)
+			}
+			break
+		}
+		if end := in.Offset() + 1; rnd.IntN(4) == 0 {
+			if _, err := r.write(b[start:end], nil); err != nil {
+				t.Fatal(err)
+			}
+			start = end
+		}
+	}
+	if err := r.close(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// collectionsIn are the collections in a trace, with times since its start as
+// those of another trace that starts at a time.
+func collectionsIn(t *testing.T, b []byte, since time.Time) ([]*gc.Collection, *nettrace.Reader) {
+	t.Helper()
+	r := nettrace.NewReader(bytes.NewReader(b), nettrace.Options{Want: gc.Wants})
+	var m gc.Model
+	var all []*gc.Collection
+	for c, err := range m.Collections(r) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, c)
+	}
+	if since.IsZero() {
+		return all, r
+	}
+	later := r.Info().Start.Sub(since)
+	for _, c := range all {
+		for _, t := range []*gc.Opt[time.Duration]{&c.Start, &c.End, &c.PauseStart} {
+			if t.Known {
+				t.V += later
+			}
+		}
+		for i := range c.Pauses {
+			c.Pauses[i].Start += later
+		}
+	}
+	return all, r
+}
+
+var sameFigures = gocmp.Options{
+	cmpopts.IgnoreUnexported(gc.Collection{}), cmpopts.IgnoreFields(gc.Collection{}, "Process", "ClrInstance"), cmpopts.EquateEmpty(),
+}
+
+// TestRing puts real traces through rings of many sizes: the collections in the
+// file are those of the whole trace, figure by figure, from the time that was asked
+// for or that there was room for; nothing counts as lost, the runtime is known, and
+// no segment is left. Only what the first collection says of the time before it is
+// not known.
+func TestRing(t *testing.T) {
+	paths := []string{
+		"../../testdata/net10-wks-web-collect.nettrace.gz", "../../testdata/net10-wks-background-collect.nettrace.gz",
+		"../../testdata/net10-wks-induced-collect.nettrace.gz", "../../testdata/net9-srv-datas-web-collect.nettrace.gz",
+		"../../testdata/net10-killed-web.nettrace.gz", "../../testdata/net30-win-x64-survival.nettrace.gz",
+	}
+	shared := filepath.Join(cmp.Or(os.Getenv("GCTRAIL_SHARED"), "../../../shared"), "traces", "eventpipe")
+	for _, name := range []string{"net8-wks-all-verbose", "net8-srv-all-collect", "net10-wks-stacks", "real-aspnet-datas"} {
+		if path := filepath.Join(shared, name+".nettrace.gz"); exists(path) && !testing.Short() {
+			paths = append(paths, path)
+		}
+	}
+	for _, path := range paths {
+		name := strings.TrimSuffix(filepath.Base(path), ".nettrace.gz")
+		t.Run(name, func(t *testing.T) {
+			whole := gunzip(t, path)
+			all, full := collectionsIn(t, whole, time.Time{})
+			rnd := rand.New(rand.NewPCG(1, uint64(len(whole))))
+			compared := 0
+			for n := range 8 {
+				compared += checkRing(t, whole, all, full, n == 0, rnd)
+			}
+			if compared < 20 {
+				t.Errorf("only %d collections of %d were compared", compared, len(all))
+			}
+		})
+	}
+}
+
+// checkRing puts a trace through a ring, which may be large enough for all of it, and returns how many collections came
+// out.
+func checkRing(t *testing.T, whole []byte, all []*gc.Collection, full *nettrace.Reader, large bool, rnd *rand.Rand) int {
+	t.Helper()
+	dir := t.TempDir()
+	keep := keeping{size: int64(len(whole)/8 + rnd.IntN(len(whole)))}
+	if large {
+		keep.size *= 8
+	} else if rnd.IntN(3) == 0 {
+		keep.time = time.Duration(rnd.Int64N(int64(full.Info().Last)))
+	}
+	r, err := newRing(filepath.Join(dir, "kept.nettrace"), keep, func(text string) { t.Error(text) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.fill(t, whole, rnd)
+	if over := r.size - keep.size; over > 110_000 {
+		t.Errorf("%+v: the ring has %d bytes too much", keep, over)
+	}
+	from := time.Duration(rnd.Int64N(int64(full.Info().Last)))
+	if large {
+		from /= 4
+	}
+	out, err := r.join(r.in.Ticks(from))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if entries, err := os.ReadDir(dir); err != nil || len(entries) != 1 {
+		t.Errorf("%v are left, %v", entries, err)
+	}
+	b, err := os.ReadFile(out.name)
+	if err != nil || int64(len(b)) != out.size+1 {
+		t.Fatalf("%d bytes, %d were written, %v", len(b), out.size, err)
+	}
+	got, kept := collectionsIn(t, b, full.Info().Start)
+	if l := kept.Loss(); l.Events > full.Loss().Events || l.Damaged > 0 || l.Late > 0 || l.Cut != full.Loss().Cut {
+		t.Errorf("from %v: %+v", from, l)
+	}
+	start := kept.Info().Start.Sub(full.Info().Start)
+	if keep.time > 0 {
+		from = max(from, full.Info().Last-keep.time)
+	}
+	if !r.cut && start > from {
+		t.Errorf("there was room for what is from %v on, it is from %v", from, start)
+	}
+	return compareKept(t, start, got, all)
+}
+
+// edge is how many of the first collections may lack what is known from those
+// before them: one, and those inside a background collection that began before.
+const edge = 4
+
+// knownElse is a figure, or what it is to be where it is not known.
+func knownElse[T any](v, want gc.Opt[T]) gc.Opt[T] {
+	if !v.Known {
+		return want
+	}
+	return v
+}
+
+// compareKept holds the collections in a ring's file to those of the whole trace.
+func compareKept(t *testing.T, start time.Duration, got, all []*gc.Collection) int {
+	t.Helper()
+	begun := slices.IndexFunc(got, func(c *gc.Collection) bool { return c.Start.Known })
+	if begun < 0 {
+		return 0
+	}
+	compared := 0
+	for _, want := range all {
+		if !want.Start.Known || want.Start.V < got[begun].Start.V {
+			continue
+		}
+		i := slices.IndexFunc(got, func(c *gc.Collection) bool { return c.Number == want.Number && c.Start == want.Start })
+		if i < 0 {
+			t.Errorf("collection %d, at %v, is missing from %v on", want.Number, want.Start.V, start)
+			continue
+		}
+		if i < begun+edge {
+			got[i].SinceLast = knownElse(got[i].SinceLast, want.SinceLast)
+			got[i].Allocated = knownElse(got[i].Allocated, want.Allocated)
+		}
+		if i == begun && got[i].AllocatedTicks.V < want.AllocatedTicks.V {
+			got[i].AllocatedTicks = want.AllocatedTicks // its ticks before the cut
+		}
+		if diff := gocmp.Diff(want, got[i], sameFigures); diff != "" {
+			t.Errorf("collection %d (%dth of the file, from %v on): %s", want.Number, i+1, start, diff)
+		}
+		if got[i].Process.Runtime != want.Process.Runtime {
+			t.Errorf("collection %d: runtime %q, want %q", want.Number, got[i].Process.Runtime, want.Process.Runtime)
+		}
+		compared++
+	}
+	return compared
+}
+
+// A fullDisk has room for so many bytes in all files of a folder.
+type fullDisk struct {
+	dir  string
+	room int64
+}
+
+// open is openTrace on the disk.
+func (d *fullDisk) open(path string, flag int) (*traceOutput, error) {
+	out, err := openTrace(path, flag)
+	if err == nil {
+		out.file = diskFile{out.file, d, path}
+	}
+	return out, err
+}
+
+type diskFile struct {
+	traceFile
+	disk *fullDisk
+	path string
+}
+
+func (f diskFile) WriteAt(p []byte, off int64) (int, error) {
+	room := f.disk.room
+	entries, _ := os.ReadDir(f.disk.dir)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && e.Name() != filepath.Base(f.path) {
+			room -= info.Size()
+		}
+	}
+	fits := min(int64(len(p)), max(0, room-off))
+	n, err := f.traceFile.WriteAt(p[:fits], off)
+	if err == nil && n < len(p) {
+		err = syscall.ENOSPC
+	}
+	return n, err
+}
+
+// TestRingFull: a disk that is full shortens the ring, and is told of. What the
+// file has is right.
+func TestRingFull(t *testing.T) {
+	whole := gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
+	all, full := collectionsIn(t, whole, time.Time{})
+	rnd := rand.New(rand.NewPCG(1, 2))
+	for _, part := range []int64{3, 4, 6} {
+		var said []string
+		dir := t.TempDir()
+		r, err := newRing(filepath.Join(dir, "kept.nettrace"), keeping{size: 2e6}, func(text string) { said = append(said, text) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		disk := &fullDisk{dir, int64(len(whole)) / part}
+		r.open = disk.open
+		r.fill(t, whole, rnd)
+		out, err := r.join(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(out.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, kept := collectionsIn(t, b, full.Info().Start)
+		start := kept.Info().Start.Sub(full.Info().Start)
+		if int64(len(b)) < disk.room/3 || kept.Loss().Events > 0 || kept.Loss().Damaged > 0 || kept.Loss().Cut {
+			t.Errorf("%d bytes with room for %d, %+v", len(b), disk.room, kept.Loss())
+		}
+		compareKept(t, start, got, all)
+		if !r.cut || len(said) == 0 || !strings.Contains(said[0], "the ring is shortened to") || !strings.Contains(said[0], "no space left") {
+			t.Error(said)
+		}
+	}
+}
+
+// TestRingHolds: what is held is not dropped, and the ring says that it overruns.
+func TestRingHolds(t *testing.T) {
+	whole := gunzip(t, "../../testdata/net10-wks-induced-collect.nettrace.gz")
+	r, err := newRing(filepath.Join(t.TempDir(), "kept.nettrace"), keeping{size: 100_000}, func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	overruns := 0
+	r.overrun = func() { overruns++ }
+	r.held = 1
+	r.fill(t, whole, rand.New(rand.NewPCG(1, 3)))
+	out, err := r.join(0)
+	if err != nil || overruns == 0 || out.size+1 < int64(len(whole)) {
+		t.Errorf("%v, %d overruns, %d bytes of %d", err, overruns, out.size, len(whole))
+	}
+}
+
+// TestRingLeft: what cannot be joined stays, as traces, and the names of segments
+// of an earlier ring are not used again.
+func TestRingLeft(t *testing.T) {
+	whole := gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
+	dir := t.TempDir()
+	path := filepath.Join(dir, "kept.nettrace")
+	old := filepath.Join(dir, "kept.ring-0002.nettrace")
+	if err := os.WriteFile(old, []byte("old"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r, err := newRing(path, keeping{size: 400_000}, func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.fill(t, whole, rand.New(rand.NewPCG(1, 4)))
+	had := len(r.segments)
+	r.open = (&fullDisk{dir, 0}).open
+	_, err = r.join(0)
+	if !errors.Is(err, syscall.ENOSPC) || len(r.segments) != had-maxShortened {
+		t.Fatalf("%v, left of %d: %q", err, had, r.left())
+	}
+	for path := range strings.SplitSeq(r.left(), ", ") {
+		b, err := os.ReadFile(path)
+		if err != nil || path == old {
+			t.Fatal(path, err)
+		}
+		if n := len(b); n > 0 {
+			mustEnd(t, b)
+		}
+	}
+	if err := r.remove(); err != nil {
+		t.Error(err)
+	}
+	if b, err := os.ReadFile(old); err != nil || string(b) != "old" {
+		t.Errorf("%q, %v", b, err)
+	}
+}
+
+// TestRingRefused: where no file can be made, that is said at once.
+func TestRingRefused(t *testing.T) {
+	dir := t.TempDir()
+	for _, path := range []string{dir, filepath.Join(dir, "missing", "a.nettrace")} {
+		if _, err := newRing(path, keeping{size: 1e6}, func(string) {}); err == nil {
+			t.Errorf("%s is taken", path)
+		}
+	}
+	there := filepath.Join(dir, "there.nettrace")
+	if err := os.WriteFile(there, []byte("kept"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := newRing(there, keeping{size: 1e6}, func(string) {}); err != nil {
+		t.Error(err)
+	}
+	if b, err := os.ReadFile(there); err != nil || string(b) != "kept" {
+		t.Errorf("%q, %v", b, err)
+	}
+}
