@@ -1,9 +1,10 @@
 // Package gogc raises Go's own garbage collections as the events of .NET, so that
 // Go and .NET services can be looked at with one tool.
 //
-//	p, err := gogc.NewProvider()
+//	opt := gogc.Options{}
+//	p, err := gogc.NewProvider(opt)
 //	session, err := p.Create("app.nettrace", emit.SessionOptions{Providers: gogc.Wanted})
-//	source, err := gogc.Start(p)
+//	source, err := gogc.Start(p, opt)
 //	…
 //	source.Stop()
 //	err = session.Close()
@@ -18,10 +19,11 @@
 //     and when the second one ended (debug.GCStats.Pause and PauseEnd), to the
 //     nanosecond. The whole sum is raised as the final pause, which ends at that
 //     time; the first pause has no length. So the collection's pause_ms is
-//     exact, and its division into two is not known.
+//     exact, and its division into two is not known. With Options.ExactPauses it
+//     is, from Go's execution trace.
 //   - Start. Go does not tell when a cycle began. GCStart is raised where the
 //     pause begins, so that the collection's duration_ms is no longer than its
-//     pause: it is not the length of the cycle.
+//     pause: it is not the length of the cycle, but with ExactPauses.
 //   - Suspension. Go does not tell how long the threads took to stop for a
 //     cycle. SuspendEEEnd is not raised, and suspend_ms is unknown.
 //   - Reason. Induced for runtime.GC and its like, AllocSmall for cycles that the
@@ -36,7 +38,7 @@
 // What .NET has no event for is raised as GoCycle of the provider Go.GC: the heap
 // goal, bytes allocated so far, and the CPU time that marking took from assisting
 // goroutines, dedicated workers, idle processors and pauses since the event
-// before.
+// before. GoPauses tells of a cycle whose pauses are exact: each, in nanoseconds.
 //
 // The trace's end names .NET 10.0.0 as the runtime, since there is no room for
 // another name; the command line is the program's own.

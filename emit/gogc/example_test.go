@@ -15,7 +15,7 @@ import (
 
 func Example() {
 	percent := debug.SetGCPercent(-1) // so that the output is always the same
-	p, err := gogc.NewProvider()
+	p, err := gogc.NewProvider(gogc.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -24,7 +24,7 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	source, err := gogc.Start(p)
+	source, err := gogc.Start(p, gogc.Options{})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -1,6 +1,8 @@
 package gogc
 
 import (
+	"cmp"
+	"errors"
 	"runtime"
 	"runtime/debug"
 	"slices"
@@ -20,17 +22,32 @@ const Provider = "Go.GC"
 var Wanted = []emit.Wanted{{Provider: clr.RuntimeProvider, Keywords: 1, Level: 4}, {Provider: Provider, Level: 4}}
 
 const (
-	// late is how long after its end a cycle can be raised; sessions are as far
-	// behind.
-	late = time.Second
+	// DefaultLate is how long after it began to pause the program a cycle can be
+	// raised.
+	DefaultLate = time.Second
 	// interval is how often a source looks, if nothing tells it of a cycle.
-	interval = late / 10
+	interval = DefaultLate / 10
 )
+
+// Options say how much a Source tells. The zero value costs next to nothing.
+type Options struct {
+	// ExactPauses tells when each of a cycle's pauses began and ended, by way of
+	// Go's execution trace, which is recorded in memory
+	// (runtime/trace.FlightRecorder). A program can have one such recorder only.
+	// docs/gogc.md tells what it costs.
+	ExactPauses bool
+	// Late is how long after its first pause a cycle can be raised, and how far
+	// sessions are behind the program; 0 is DefaultLate. With ExactPauses, cycles
+	// that take longer are raised as without.
+	Late time.Duration
+}
 
 // NewProvider returns a provider for a Source, for this process. It is to be used
 // for nothing else, since its events are raised after the fact.
-func NewProvider() (*emit.Provider, error) {
-	return emit.NewProvider(emit.ProviderOptions{Late: late, Process: emit.Process{Flags: clr.StartupFlagsConcurrentGC}})
+func NewProvider(opt Options) (*emit.Provider, error) {
+	return emit.NewProvider(emit.ProviderOptions{
+		Late: cmp.Or(opt.Late, DefaultLate), Process: emit.Process{Flags: clr.StartupFlagsConcurrentGC},
+	})
 }
 
 // A Source raises Go's cycles from Start to Stop.
@@ -39,6 +56,8 @@ type Source struct {
 	first  *emit.Thread // of the first pauses
 	second *emit.Thread // of what follows
 	cycle  *emit.Custom
+	pauses *emit.Custom
+	flight *flight // nil where pauses are not told exactly
 
 	wake chan struct{}
 	stop chan struct{}
@@ -47,30 +66,30 @@ type Source struct {
 
 	seen    int64 // cycles
 	metrics readings
-	missed  int // to be read once done is closed
+	live    map[int64]uint64 // bytes after cycles that were not raised yet
+	missed  int              // to be read once done is closed
 }
 
-// Start raises the cycles that end from now on through p, which NewProvider
-// made.
-func Start(p *emit.Provider) (*Source, error) {
-	cycle, err := p.Define(trace.Descriptor{Provider: Provider, ID: 1, Name: "GoCycle", Level: 4, Fields: []trace.Field{
-		{Name: "Number", Type: trace.Uint32},
-		{Name: "HeapLiveBytes", Type: trace.Uint64},
-		{Name: "HeapGoalBytes", Type: trace.Uint64},
-		{Name: "AllocatedBytes", Type: trace.Uint64},
-		{Name: "AssistCPUSeconds", Type: trace.Float64},
-		{Name: "DedicatedCPUSeconds", Type: trace.Float64},
-		{Name: "IdleCPUSeconds", Type: trace.Float64},
-		{Name: "PauseCPUSeconds", Type: trace.Float64},
-	}})
-	if err != nil {
+// Start raises the cycles that end from now on through p, which NewProvider made
+// with the same options. It fails if ExactPauses is asked for and not to be had:
+// because the program has a FlightRecorder running, or because its Go writes
+// execution traces of a format that is not known here.
+func Start(p *emit.Provider, opt Options) (*Source, error) {
+	s := &Source{p: p, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), live: make(map[int64]uint64)}
+	var err error
+	if s.cycle, err = p.Define(goCycle); err != nil {
 		return nil, err
 	}
-	first := p.NewThread()
-	s := &Source{
-		p: p, first: first, second: first.Beside(), cycle: cycle,
-		wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}),
+	if s.pauses, err = p.Define(goPauses); err != nil {
+		return nil, err
 	}
+	if opt.ExactPauses {
+		if s.flight, err = takeOff(); err != nil {
+			return nil, err
+		}
+	}
+	s.first = p.NewThread()
+	s.second = s.first.Beside()
 	var stats debug.GCStats
 	debug.ReadGCStats(&stats)
 	s.seen = stats.NumGC
@@ -98,12 +117,19 @@ func (s *Source) run() {
 		case <-tick.C:
 			s.look()
 		case <-s.wake:
-			s.look()
+			if s.flight == nil {
+				s.look()
+			} else { // which is too much for each cycle
+				s.note()
+			}
 			s.watch()
 		case <-s.stop:
 			s.look()
 			s.first.Close()
 			s.second.Close()
+			if s.flight != nil {
+				s.flight.recorder.Stop()
+			}
 			return
 		}
 	}
@@ -121,6 +147,14 @@ func (s *Source) watch() {
 	}, s.wake)
 }
 
+// note notes what the latest cycle found live, which Go does not tell of those
+// before.
+func (s *Source) note() readings {
+	r := readMetrics()
+	s.live[int64(r.cycles)] = r.live
+	return r
+}
+
 // look raises the cycles that have ended since it looked last.
 func (s *Source) look() {
 	var stats debug.GCStats
@@ -130,21 +164,27 @@ func (s *Source) look() {
 		return
 	}
 	now, before := time.Now(), s.metrics
-	s.metrics = readMetrics()
+	s.metrics = s.note()
 	known := min(n, len(stats.Pause)) // the latest first
 	s.missed += n - known
+	if s.flight != nil {
+		s.flight.find(stats.PauseEnd[0])
+	}
 	for i, pause := range slices.Backward(stats.Pause[:known]) {
 		c := cycle{number: uint32(stats.NumGC) - uint32(i), pause: pause, reason: s.metrics.reason(before)}
 		// With the clock that only goes forward, as the provider's.
-		c.end = now.Add(-now.Round(0).Sub(stats.PauseEnd[i]))
-		if i == 0 && s.metrics.cycles == uint64(stats.NumGC) {
-			c.live, c.liveKnown = s.metrics.live, true
+		monotonic := func(t time.Time) time.Time { return now.Add(-now.Round(0).Sub(t)) }
+		c.end = monotonic(stats.PauseEnd[i])
+		if s.flight != nil {
+			c.divide(s.flight.of(stats.PauseEnd[i]), monotonic)
 		}
+		c.live, c.liveKnown = s.live[int64(c.number)]
 		if s.raise(&c) != nil {
 			s.missed++
 		}
 	}
 	s.seen = stats.NumGC
+	clear(s.live)
 	if s.cycle.Enabled() && s.metrics.cycles == uint64(stats.NumGC) {
 		s.raiseCustom(before)
 	}
@@ -154,45 +194,139 @@ func (s *Source) look() {
 type cycle struct {
 	number    uint32
 	reason    clr.GCReason
-	end       time.Time // of its second pause
+	end       time.Time // of its last pause
 	pause     time.Duration
 	live      uint64
 	liveKnown bool
+	pauses    []pause // where they are known
 }
 
-// raise raises a cycle's events. It raises none of them if they are too late.
+// A pause is a time that the program stood still for.
+type pause struct{ begin, end time.Time }
+
+func (p pause) length() time.Duration { return p.end.Sub(p.begin) }
+
+// divide divides the cycle's pause into those that the execution trace has. A
+// stop of the trace begins before Go counts it as a pause, as a rule by less than
+// a microsecond; where it is more, because the system took the processor away in
+// between, the longest is too long by what the sum is.
+func (c *cycle) divide(stops []stop, monotonic func(time.Time) time.Time) {
+	if len(stops) < 2 {
+		return
+	}
+	var pauses []pause
+	longest, sum := 0, time.Duration(0)
+	for i, st := range stops {
+		p := pause{monotonic(st.begin), monotonic(st.end)}
+		if i == len(stops)-1 {
+			p.end = c.end
+		}
+		pauses = append(pauses, p)
+		sum += p.length()
+		if p.length() > pauses[longest].length() {
+			longest = i
+		}
+	}
+	p := &pauses[longest]
+	p.begin = p.begin.Add(sum - c.pause)
+	if p.length() > 0 && (longest == 0 || p.begin.After(pauses[longest-1].end)) {
+		c.pauses = pauses
+	}
+}
+
+// A timed event is one of the past.
+type timed struct {
+	on *emit.Thread
+	at time.Time
+	e  clr.Event
+}
+
+// events are those that tell of a cycle. Where only the sum of its pauses is
+// known, the first has no length.
+func (s *Source) events(c *cycle) []timed {
+	pauses := c.pauses
+	if pauses == nil {
+		begin := c.end.Add(-c.pause)
+		pauses = []pause{{begin, begin}, {begin, c.end}}
+	}
+	var events []timed
+	add := func(on *emit.Thread, at time.Time, list ...clr.Event) {
+		for _, e := range list {
+			events = append(events, timed{on, at, e})
+		}
+	}
+	restart := []clr.Event{&clr.GCRestartEEBegin{}, &clr.GCRestartEEEnd{}}
+	add(s.first, pauses[0].begin,
+		&clr.GCSuspendEEBegin{Reason: clr.SuspendReasonSuspendForGC, Count: c.number - 1},
+		&clr.GCStart{Count: c.number, Depth: 2, Reason: c.reason, Type: clr.GCTypeBackgroundGC})
+	add(s.first, pauses[0].end, restart...)
+	for _, p := range pauses[1:] {
+		add(s.second, p.begin, &clr.GCSuspendEEBegin{Reason: clr.SuspendReasonSuspendForGCPrep, Count: c.number})
+		add(s.second, p.end, restart...)
+	}
+	add(s.second, c.end, &clr.GCEnd{Count: c.number, Depth: 2})
+	if c.liveKnown {
+		add(s.second, c.end, &clr.GCHeapStats{GenerationSize2: c.live, TotalPromotedSize2: c.live})
+	}
+	return events
+}
+
+// raise raises a cycle's events: none if they are too late, and less exact ones
+// if only the first pauses are.
 func (s *Source) raise(c *cycle) error {
-	start := c.end.Add(-c.pause)
-	last := c.number - 1
-	events := []struct {
-		on *emit.Thread
-		at time.Time
-		e  clr.Event
-	}{
-		{s.first, start, &clr.GCSuspendEEBegin{Reason: clr.SuspendReasonSuspendForGC, Count: last}},
-		{s.first, start, &clr.GCStart{Count: c.number, Depth: 2, Reason: c.reason, Type: clr.GCTypeBackgroundGC}},
-		{s.first, start, &clr.GCRestartEEBegin{}},
-		{s.first, start, &clr.GCRestartEEEnd{}},
-		{s.second, start, &clr.GCSuspendEEBegin{Reason: clr.SuspendReasonSuspendForGCPrep, Count: c.number}},
-		{s.second, c.end, &clr.GCRestartEEBegin{}},
-		{s.second, c.end, &clr.GCRestartEEEnd{}},
-		{s.second, c.end, &clr.GCEnd{Count: c.number, Depth: 2}},
-		{s.second, c.end, &clr.GCHeapStats{GenerationSize2: c.live, TotalPromotedSize2: c.live}},
+	events := s.events(c)
+	err := events[0].raise()
+	if errors.Is(err, emit.ErrLate) && c.pauses != nil {
+		c.pauses = nil
+		events = s.events(c)
+		err = events[0].raise()
 	}
-	if !c.liveKnown {
-		events = events[:len(events)-1]
+	if err != nil {
+		return err
 	}
-	for _, ev := range events {
-		if err := ev.on.RaiseAt(ev.at, ev.e); err != nil {
+	for _, ev := range events[1:] {
+		if err := ev.raise(); err != nil {
 			return err
 		}
 	}
+	if c.pauses != nil {
+		s.raisePauses(c)
+	}
 	return nil
 }
+
+func (t *timed) raise() error { return t.on.RaiseAt(t.at, t.e) }
+
+// goCycle and goPauses have what .NET has no event for.
+var (
+	goCycle = trace.Descriptor{Provider: Provider, ID: 1, Name: "GoCycle", Level: 4, Fields: []trace.Field{
+		{Name: "Number", Type: trace.Uint32},
+		{Name: "HeapLiveBytes", Type: trace.Uint64},
+		{Name: "HeapGoalBytes", Type: trace.Uint64},
+		{Name: "AllocatedBytes", Type: trace.Uint64},
+		{Name: "AssistCPUSeconds", Type: trace.Float64},
+		{Name: "DedicatedCPUSeconds", Type: trace.Float64},
+		{Name: "IdleCPUSeconds", Type: trace.Float64},
+		{Name: "PauseCPUSeconds", Type: trace.Float64},
+	}}
+	goPauses = trace.Descriptor{Provider: Provider, ID: 2, Name: "GoPauses", Level: 4, Fields: []trace.Field{
+		{Name: "Number", Type: trace.Uint32},
+		{Name: "Nanoseconds", Type: trace.Array, Elem: &trace.Field{Type: trace.Uint64}},
+	}}
+)
 
 func (s *Source) raiseCustom(before readings) {
 	m := &s.metrics
 	// Number and types of the values are those of Start: there is no error.
 	_ = s.cycle.Raise(uint32(m.cycles), m.live, m.goal, m.allocated,
 		m.assist-before.assist, m.dedicated-before.dedicated, m.idle-before.idle, m.pause-before.pause)
+}
+
+// raisePauses says that a cycle's pauses are exact.
+func (s *Source) raisePauses(c *cycle) {
+	var ns []uint64
+	for _, p := range c.pauses {
+		ns = append(ns, uint64(p.length()))
+	}
+	_ = s.pauses.Raise(c.number, ns) // as above
 }

@@ -16,7 +16,7 @@ import (
 
 // Every cycle becomes a collection with Go's own pause, to the nanosecond.
 func TestCycles(t *testing.T) {
-	p, err := gogc.NewProvider()
+	p, err := gogc.NewProvider(gogc.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -26,7 +26,7 @@ func TestCycles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := gogc.Start(p)
+	source, err := gogc.Start(p, gogc.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -79,7 +79,7 @@ func TestCycles(t *testing.T) {
 
 // The cycles that the runtime begins are told apart from those of the program.
 func TestReason(t *testing.T) {
-	p, err := gogc.NewProvider()
+	p, err := gogc.NewProvider(gogc.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -88,7 +88,7 @@ func TestReason(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	source, err := gogc.Start(p)
+	source, err := gogc.Start(p, gogc.Options{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,101 @@
+package gogc
+
+import (
+	"bytes"
+	"fmt"
+	"runtime/trace"
+	"slices"
+	"time"
+)
+
+const (
+	// window is how much of the execution trace is kept in memory: more than two
+	// looks take in, even of a program that does nothing but switch goroutines.
+	window = 4 << 20
+	// maxStops bounds the stops that wait for the end of their cycle.
+	maxStops = 1 << 12
+	// drift is how much the trace's clock may differ from that of the cycles'
+	// ends: both are tied to the time of day.
+	drift = 100 * time.Microsecond
+)
+
+// A flight has Go's execution trace recorded in memory, and tells the stops that
+// it has.
+type flight struct {
+	recorder *trace.FlightRecorder
+	snapshot bytes.Buffer
+	reader   stopReader
+	stops    []stop // of cycles that were not asked for yet
+}
+
+// takeOff starts the recorder. It fails if the program has another one running,
+// or writes execution traces of a format that is not known here.
+func takeOff() (*flight, error) {
+	f := &flight{recorder: trace.NewFlightRecorder(trace.FlightRecorderConfig{MinAge: 2 * interval, MaxBytes: window})}
+	if err := f.recorder.Start(); err != nil {
+		return nil, fmt.Errorf("gogc: %w", err)
+	}
+	if err := f.look(); err != nil {
+		f.recorder.Stop()
+		return nil, err
+	}
+	return f, nil
+}
+
+// find finds the stops up to the last one of a cycle, which ended at a time. The
+// trace may have that some microseconds after it is known that the cycle ended.
+func (f *flight) find(end time.Time) {
+	const tries = 3
+	for range tries {
+		if f.look() != nil || f.last(end, 0) >= 0 {
+			return
+		}
+	}
+}
+
+// look finds the stops since it looked last.
+func (f *flight) look() error {
+	f.snapshot.Reset()
+	if _, err := f.recorder.WriteTo(&f.snapshot); err != nil {
+		return fmt.Errorf("gogc: %w", err)
+	}
+	stops, err := f.reader.read(f.snapshot.Bytes())
+	if err != nil {
+		return err
+	}
+	f.stops = append(f.stops, stops...)
+	if n := len(f.stops) - maxStops; n > 0 {
+		f.stops = slices.Delete(f.stops, 0, n)
+	}
+	return nil
+}
+
+// of is the stops of the cycle whose last one ended at a time, first to last;
+// nil where the trace does not have them all. It forgets them, and those before.
+func (f *flight) of(end time.Time) []stop {
+	last := f.last(end, drift)
+	if last < 0 {
+		return nil
+	}
+	first := last
+	for first >= 0 && f.stops[first].final {
+		first--
+	}
+	var cycle []stop
+	if first >= 0 {
+		cycle = slices.Clone(f.stops[first : last+1])
+	}
+	f.stops = slices.Delete(f.stops, 0, last+1)
+	return cycle
+}
+
+// last is the place of the stop that a cycle ended in, -1 if it is not there. Go
+// takes the time of the cycle's end while the program stands still.
+func (f *flight) last(end time.Time, drift time.Duration) int {
+	for i, s := range slices.Backward(f.stops) {
+		if s.final && !s.begin.After(end.Add(drift)) && !s.end.Before(end.Add(-drift)) {
+			return i
+		}
+	}
+	return -1
+}

@@ -1,0 +1,270 @@
+package gogc
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+	"time"
+)
+
+// errFormat reports an execution trace that is not laid out as is known here.
+var errFormat = errors.New("gogc: execution trace of an unknown format")
+
+var errWithinEvent = fmt.Errorf("%w: a batch ends within an event", errFormat)
+
+// A stop is a time that Go's collector stopped the program for, by the wall
+// clock.
+type stop struct {
+	final      bool // the end of marking, not the beginning of a cycle
+	begin, end time.Time
+}
+
+// Kinds of stops (runtime/proc.go, stwReasonStrings).
+const (
+	collectorStops = "GC "
+	markTerm       = "GC mark termination"
+)
+
+// Execution traces begin so (runtime/trace.go, readTrace0). Those of Go 1.26 end
+// each generation with an event, as do those of 1.25 that a FlightRecorder
+// writes.
+var traceHeaders = []string{"go 1.25 trace\x00\x00\x00", "go 1.26 trace\x00\x00\x00"}
+
+// Types of events that have a meaning here (internal/trace/tracev2, events.go).
+const (
+	evEventBatch        = 1
+	evStacks            = 2
+	evStrings           = 4
+	evString            = 5
+	evCPUSamples        = 6
+	evFrequency         = 8
+	evSTWBegin          = 26
+	evSTWEnd            = 27
+	evExperimentalBatch = 49
+	evSync              = 50
+	evClockSnapshot     = 51
+	evEndOfGeneration   = 52
+)
+
+// eventArgs is how many numbers follow the type of an event that has a time, of
+// which that is the first.
+var eventArgs = [...]uint8{
+	9: 3, 10: 3, 11: 1, 12: 4, 13: 3, // Procs…, Proc…
+	14: 4, 15: 2, 16: 3, 17: 1, 18: 1, 19: 3, 20: 3, 21: 4, 22: 3, 23: 1, 24: 1, 25: 4, // Go…
+	evSTWBegin: 3, evSTWEnd: 1,
+	28: 2, 29: 3, 30: 2, 31: 2, 32: 2, 33: 3, 34: 2, 35: 2, 36: 1, // GC…
+	37: 2, 38: 2, // Heap…
+	39: 2, 40: 5, 41: 3, 42: 4, 43: 4, 44: 5, // GoLabel, User…
+	45: 3, 46: 3, 47: 4, 48: 5, // GoSwitch…, GoCreateBlocked, GoStatusStack
+}
+
+// A stopReader finds the stops of the collector in snapshots of one execution
+// trace, each of which may repeat some of the one before. It passes over all
+// else.
+type stopReader struct {
+	done  uint64 // the latest generation that was read
+	begun bool   // a stop whose end is in a later generation
+	open  stop
+
+	stops []stop // that were found by read
+}
+
+// read returns the stops that end in a snapshot, and in none before, in order. They are
+// valid until the next call.
+func (r *stopReader) read(snapshot []byte) ([]stop, error) {
+	r.stops = r.stops[:0]
+	c := traceCursor{rest: snapshot}
+	if header := string(c.bytes(16)); !slices.Contains(traceHeaders, header) {
+		return nil, fmt.Errorf("%w: %q", errFormat, header)
+	}
+	var g generation
+	for len(c.rest) > 0 {
+		kind := c.byte()
+		switch kind {
+		case evEndOfGeneration:
+			continue
+		case evExperimentalBatch:
+			c.byte()
+		case evEventBatch:
+		default:
+			return nil, fmt.Errorf("%w: event %d among batches", errFormat, kind)
+		}
+		number, _, at := c.number(), c.number(), c.number()
+		data := c.bytes(c.number())
+		if c.short {
+			return nil, fmt.Errorf("%w: it ends within a batch", errFormat)
+		}
+		if kind != evEventBatch || number <= r.done {
+			continue
+		}
+		if number != g.number {
+			r.take(&g)
+			g = generation{number: number}
+		}
+		if err := g.batch(at, data); err != nil {
+			return nil, err
+		}
+	}
+	r.take(&g)
+	return r.stops, nil
+}
+
+// take takes over what a generation tells, once all of it was read.
+func (r *stopReader) take(g *generation) {
+	if g.number == 0 {
+		return
+	}
+	r.done = g.number
+	// No two stops overlap: begin and end alternate, whatever thread tells of
+	// them.
+	slices.SortStableFunc(g.edges, func(a, b edge) int { return cmp.Compare(a.ticks, b.ticks) })
+	for _, e := range g.edges {
+		switch at := g.wall(e.ticks); {
+		case e.begins:
+			kind := g.kinds[e.kind]
+			r.begun = kind != "" && g.frequency > 0
+			r.open = stop{final: kind == markTerm, begin: at}
+		case r.begun:
+			r.begun = false
+			r.open.end = at
+			r.stops = append(r.stops, r.open)
+		}
+	}
+}
+
+// A generation is a stretch of a trace, with strings and a clock of its own.
+type generation struct {
+	number    uint64
+	edges     []edge
+	kinds     map[uint64]string // of the collector's stops, by the string's id
+	frequency float64           // ticks per second
+	ticks     uint64            // of time
+	time      time.Time
+}
+
+// An edge is the begin or the end of a stop.
+type edge struct {
+	ticks  uint64
+	kind   uint64 // the id of a string
+	begins bool
+}
+
+// wall is the time of day at so many ticks.
+func (g *generation) wall(ticks uint64) time.Time {
+	seconds := float64(int64(ticks-g.ticks)) / g.frequency
+	return g.time.Add(time.Duration(math.Round(seconds * float64(time.Second))))
+}
+
+// batch reads a batch of events, which begins at so many ticks.
+func (g *generation) batch(at uint64, data []byte) error {
+	c := traceCursor{rest: data}
+	if len(data) == 0 {
+		return nil
+	}
+	switch data[0] {
+	case evStacks, evCPUSamples:
+		return nil
+	case evStrings:
+		g.strings(c)
+		return nil
+	case evSync:
+		g.sync(at, c)
+		return nil
+	}
+	return g.events(at, data)
+}
+
+// events reads events, nearly all of which are passed over.
+func (g *generation) events(at uint64, data []byte) error {
+	for p := 0; p < len(data); {
+		kind := data[p]
+		if int(kind) >= len(eventArgs) || eventArgs[kind] == 0 {
+			return fmt.Errorf("%w: event %d", errFormat, kind)
+		}
+		since, n := binary.Uvarint(data[p+1:])
+		if n <= 0 {
+			return errWithinEvent
+		}
+		at += since
+		p += 1 + n
+		if kind == evSTWBegin || kind == evSTWEnd {
+			id, _ := binary.Uvarint(data[p:])
+			g.edges = append(g.edges, edge{ticks: at, kind: id, begins: kind == evSTWBegin})
+		}
+		for left := eventArgs[kind] - 1; left > 0; p++ {
+			if p == len(data) {
+				return errWithinEvent
+			}
+			left -= ^data[p] >> 7 // the last byte of a number is less than 128
+		}
+	}
+	return nil
+}
+
+// strings reads the dictionary of strings for those that name stops.
+func (g *generation) strings(c traceCursor) {
+	if g.kinds == nil {
+		g.kinds = make(map[uint64]string)
+	}
+	c.byte()
+	for len(c.rest) > 0 && c.byte() == evString {
+		id, text := c.number(), c.bytes(c.number())
+		if bytes.HasPrefix(text, []byte(collectorStops)) {
+			g.kinds[id] = strings.Clone(string(text))
+		}
+	}
+}
+
+// sync reads what ties the trace's clock to the time of day.
+func (g *generation) sync(at uint64, c traceCursor) {
+	c.byte()
+	for len(c.rest) > 0 {
+		switch c.byte() {
+		case evFrequency:
+			g.frequency = float64(c.number())
+		case evClockSnapshot:
+			g.ticks = at + c.number()
+			c.number() // the clock that only goes forward
+			g.time = time.Unix(int64(c.number()), int64(c.number()))
+		}
+	}
+}
+
+// A traceCursor reads an execution trace, of which nothing is left after a read
+// that goes beyond its end.
+type traceCursor struct {
+	rest  []byte
+	short bool
+}
+
+func (c *traceCursor) bytes(n uint64) []byte {
+	if n > uint64(len(c.rest)) {
+		c.rest, c.short = nil, true
+		return nil
+	}
+	b := c.rest[:n]
+	c.rest = c.rest[n:]
+	return b
+}
+
+func (c *traceCursor) byte() byte {
+	if b := c.bytes(1); b != nil {
+		return b[0]
+	}
+	return 0
+}
+
+func (c *traceCursor) number() uint64 {
+	v, n := binary.Uvarint(c.rest)
+	if n <= 0 {
+		c.rest, c.short = nil, true
+		return 0
+	}
+	c.rest = c.rest[n:]
+	return v
+}
