@@ -76,7 +76,7 @@ func TestTopPlain(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if said := talk.all(); !strings.HasSuffix(said[0], ": watched from now on") {
+	if said := strings.Join(talk.all(), "\n"); !strings.Contains(said, ": watched from now on\n") {
 		t.Errorf("%q", said)
 	}
 }

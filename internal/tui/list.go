@@ -280,7 +280,7 @@ func sizes(p *watch.Process) []string {
 	if p.Last == nil {
 		return nil
 	}
-	text := "heap " + optional(p.Last.HeapAfter, units.Bytes)
+	text := "heap " + optional(p.Heap.After, units.Bytes)
 	c := p.Sized
 	if c == nil {
 		return []string{text}
@@ -291,11 +291,7 @@ func sizes(p *watch.Process) []string {
 		text += " " + headingOf(g.Name) + " " + optional(g.After, units.MB)
 	}
 	parts := []string{text}
-	committed := c.CommittedAfter
-	if !committed.Known {
-		committed = c.CommittedBefore
-	}
-	if committed.Known {
+	if committed := p.Heap.Committed; committed.Known {
 		parts = append(parts, "committed "+units.Bytes(committed.V))
 	}
 	if c.MemoryLoad.Known {
@@ -348,8 +344,11 @@ func upFor(p *watch.Process) string {
 }
 
 func rateOf(p *watch.Process) string {
-	if p.State == watch.Ended {
+	switch {
+	case p.State == watch.Ended:
 		return "ended"
+	case p.Problem != nil:
+		return "silent"
 	}
 	return fmt.Sprintf("%.1f", p.Rate)
 }
@@ -361,12 +360,7 @@ func lastPause(p *watch.Process) string {
 	return optional(p.Last.Pause(), units.Millis)
 }
 
-func heapAfter(p *watch.Process) string {
-	if p.Last == nil {
-		return "-"
-	}
-	return optional(p.Last.HeapAfter, units.MB)
-}
+func heapAfter(p *watch.Process) string { return optional(p.Heap.After, units.MB) }
 
 func generation(i int) func(*watch.Process) string {
 	return func(p *watch.Process) string {

@@ -58,9 +58,9 @@ type (
 )
 
 func newModel(opts Options) *model {
-	m := &model{opts: opts, screen: onList, width: 80, height: 24}
+	m := &model{opts: opts, screen: onList, width: 80, height: 24, snap: &watch.Snapshot{}}
 	m.order = max(0, slices.IndexFunc(sortings, func(s sorting) bool { return s.name == opts.Sort }))
-	m.snap = opts.Snapshot()
+	m.look()
 	return m
 }
 
@@ -92,12 +92,17 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// look takes a new snapshot. The collections that are looked at stay where they
-// are, unless the latest are.
+// look takes a new snapshot. What is selected stays selected, and the collections
+// that are looked at stay where they are, unless the latest are.
 func (m *model) look() {
 	old := m.current()
 	m.snap = m.opts.Snapshot()
-	if now := m.current(); m.back > 0 && old != nil && now != nil && now.ID == old.ID {
+	now := m.current()
+	if now == nil {
+		return
+	}
+	m.selected = now.ID
+	if m.back > 0 && old != nil && now.ID == old.ID {
 		m.scroll(old.Collections - now.Collections)
 	}
 }

@@ -55,11 +55,6 @@ func rank(p *watch.Process) int {
 	return map[watch.State]int{watch.Watched: 0, watch.Ended: 1, watch.Found: 2}[p.State]
 }
 
-func heapOf(p *watch.Process) float64 {
-	if p.Last == nil {
-		return 0
-	}
-	return float64(p.Last.HeapAfter.V)
-}
+func heapOf(p *watch.Process) float64 { return float64(p.Heap.After.V) }
 
 func idOf(p *watch.Process) int { return cmp.Or(p.PID, p.InnerPID) }

@@ -102,6 +102,7 @@ func collected(p *watch.Process, i int) {
 
 func sum(p *watch.Process) {
 	p.Collections = len(p.Recent)
+	p.Heap.After, p.Heap.Committed = p.Last.HeapAfter, p.Last.CommittedAfter
 	p.ByGeneration = [3]int{60, 20, 20}
 	p.Paused, p.PausedInAll, p.Rate, p.Allocating = gc.Some(6.54), gc.Some(7.2), 1.7, gc.Some(65.2e6)
 	p.P99, p.Longest = gc.Some(41*time.Millisecond), gc.Some(42*time.Millisecond)

@@ -52,6 +52,7 @@ type row struct {
 	following bool
 	retry     time.Time // when it is tried again, where it failed
 	fails     int
+	doubts    int // how often it was found and could not be asked
 
 	attached time.Time
 	ended    time.Time
@@ -67,21 +68,27 @@ type row struct {
 }
 
 // seen takes in what looking over the machine tells of a process, and returns
-// why it cannot be watched, if that is new. What was known of one that does not
-// answer now is kept.
+// why it cannot be watched, if that is new. That counts only when it was found
+// twice: a process that starts has no socket yet. What was known of one that does
+// not answer now is kept.
 func (r *row) seen(p *diag.Process) (problem error) {
 	if p.Info != nil || r.process.Info == nil {
 		r.process = p
 	}
-	switch {
-	case p.Err != nil:
-		if r.err == nil || r.err.Error() != p.Err.Error() {
-			problem = p.Err
+	if p.Err == nil {
+		r.doubts = 0
+		if r.fails == 0 {
+			r.err = nil
 		}
-		r.err = p.Err
-	case r.state == Watched || r.fails == 0:
-		r.err = nil
+		return nil
 	}
+	if r.doubts++; r.doubts < 2 {
+		return nil
+	}
+	if r.err == nil || r.err.Error() != p.Err.Error() {
+		problem = p.Err
+	}
+	r.err = p.Err
 	return problem
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/stats"
 )
 
 // A Snapshot is what is known at a time. It does not change any more.
@@ -34,6 +35,7 @@ type Process struct {
 	Rate          float64         // collections a second, in the last Window
 	Allocating    gc.Opt[float64] // bytes a second, between the collections of about the last Window
 	Last          *Collection     // the latest
+	Heap          stats.Heap      // as far as collections told of it
 	Sized         *Collection     // the latest that tells of the generations
 	Recent        []*Collection   // oldest first
 	History       []Second        // oldest first, up to that of Until
@@ -85,6 +87,7 @@ func (r *row) snapshot(now time.Time) *Process {
 // sum fills in the figures that are sums.
 func (r *row) sum(p *Process) {
 	all := r.found.Process.All()
+	p.Heap = r.found.Process.Heap
 	p.Collections = all.Count
 	for g := range p.ByGeneration {
 		p.ByGeneration[g] = r.found.Process.Generation(g).Count

@@ -264,8 +264,11 @@ func TestSilent(t *testing.T) {
 		m.mu.Lock()
 		web.Info, web.Err = nil, diag.ErrStopped
 		m.mu.Unlock()
+		if p := only(t, after(w, watch.Interval)); p.State != watch.Watched || p.Problem != nil {
+			t.Errorf("once: %+v", p)
+		}
 		if p := only(t, after(w, watch.Interval)); p.State != watch.Watched || p.Info == nil || !errors.Is(p.Problem, diag.ErrStopped) {
-			t.Errorf("%+v", p)
+			t.Errorf("twice: %+v", p)
 		}
 		m.mu.Lock()
 		web.Info, web.Err = info, nil
