@@ -6,6 +6,7 @@ import (
 	"io"
 	"iter"
 	"runtime/debug"
+	"slices"
 	"sync"
 	"time"
 
@@ -102,11 +103,13 @@ func (w *Watcher) look(ctx context.Context, cancel func()) bool {
 	if ctx.Err() != nil {
 		return false
 	}
+	asked := time.Now()
 	found := w.opts.Source.List(ctx)
 	if ctx.Err() != nil {
 		return false
 	}
 	w.mu.Lock()
+	found = slices.DeleteFunc(found, func(p *diag.Process) bool { return w.endedSince(asked, p) })
 	begin, news := w.meet(found, time.Now())
 	over := w.opts.UntilEnded && w.over()
 	w.mu.Unlock()
@@ -170,6 +173,13 @@ func (w *Watcher) meet(found []*diag.Process, now time.Time) (begin []*row, news
 		begin = append(begin, r)
 	}
 	return begin, news
+}
+
+// endedSince says whether a process has ended since a time.
+func (w *Watcher) endedSince(t time.Time, p *diag.Process) bool {
+	return slices.ContainsFunc(w.rows, func(r *row) bool {
+		return r.state == Ended && !r.ended.Before(t) && same(r.process, p)
+	})
 }
 
 func (w *Watcher) find(p *diag.Process) *row {

@@ -23,7 +23,8 @@ import (
 type machine struct {
 	mu      sync.Mutex
 	running []*program
-	stopped int // traces that were asked to end
+	stopped int           // traces that were asked to end
+	slow    time.Duration // in telling of processes
 }
 
 // A program raises what it is sent.
@@ -58,6 +59,7 @@ func (m *machine) source() watch.Source {
 		List: func(context.Context) []*diag.Process {
 			m.mu.Lock()
 			defer m.mu.Unlock()
+			defer time.Sleep(m.slow)
 			list := make([]*diag.Process, len(m.running))
 			for i, p := range m.running {
 				copied := *p.Process
@@ -228,6 +230,23 @@ func TestComeAndGo(t *testing.T) {
 		}
 		if s = after(w, watch.Interval); len(s.Processes) > 11 {
 			t.Errorf("%d processes are kept", len(s.Processes))
+		}
+	})
+}
+
+// TestEndsMeanwhile: what ends while the machine is looked over is not found
+// again.
+func TestEndsMeanwhile(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		m := &machine{}
+		web := m.start(7, "web")
+		w := watching(t, m, watch.Options{})
+		m.slow = 500 * time.Millisecond
+		time.Sleep(watch.Interval + m.slow/2)
+		web.updates <- &live.Update{Kind: live.Ended, Process: web.Process}
+		close(web.updates)
+		if p := only(t, after(w, m.slow)); p.State != watch.Ended {
+			t.Errorf("%+v", p)
 		}
 	})
 }
