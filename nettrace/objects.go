@@ -29,6 +29,9 @@ type Object struct {
 // Events says whether the object is a block of events.
 func (o *Object) Events() bool { return o.kind == blockEvents }
 
+// Size is how many bytes the object has, but for its frame.
+func (o *Object) Size() int { return len(o.data) }
+
 // Starts says whether a trace that begins with the object has all events from a
 // time on, and none that is earlier; latest is the time of the latest event before
 // it. The runtime writes such a block every 100 ms.
