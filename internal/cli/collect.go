@@ -53,11 +53,12 @@ Which process:
   -p 1234          the one with this id; several with commas
   -n 'web*,api'    those with such names
   -- COMMAND ARG   the command is started, and traced from before its first line
-                   on. Its input is that of gctrail; its output is seen with
-                   --show-child-io. Every .NET process that it starts is traced;
-                   with -n those with such names. The exit code is the command's.
-                   Ctrl-C ends both; so does --duration, with SIGTERM, and
-                   SIGKILL after 30 seconds.
+                   on: every .NET process that it starts, or with -n those with
+                   such names. The exit code is the command's. Ctrl-C ends the
+                   traces, then the command; so does --duration, with SIGTERM. It
+                   is killed if that takes 30 seconds, or with the next Ctrl-C.
+                   What it writes is shown with --show-child-io, and only then
+                   can it read from the terminal.
   --diagnostic-port PATH
                    programs that are started with DOTNET_DiagnosticPorts=PATH in
                    their environment wait until they are traced: all of them, or
@@ -79,7 +80,8 @@ Without --profile, --providers and --clrevents it is gc-collect.
 Unlike dotnet-trace, a trace ends with a list of all methods (the rundown, which
 stacks need, and which can take megabytes and seconds) only for the last three
 profiles and with --rundown true. Otherwise .NET 9 and later add two events with
-the runtime's version and settings, older ones none.
+the runtime's version and settings, and the profiles leave out stacks, which cost
+the process more than the events; older ones add nothing.
 
 The file is whole at any time: if the process or the collecting is killed, or the
 disk is full, it holds what was written until then, and every tool reads it.

@@ -8,8 +8,12 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
+	"strconv"
+	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/term"
 
 	"github.com/gctrail/gctrail/diag"
 )
@@ -29,9 +33,10 @@ const (
 // A child is a command that was started.
 type child struct {
 	*exec.Cmd
-	name  string
-	ended chan struct{}
-	asked bool // to end, because the traces were long enough
+	name     string
+	terminal bool // it shares gctrail's, and what is typed there
+	ended    chan struct{}
+	asked    bool // to end, because the traces were long enough
 }
 
 // launch starts a command, collects from the .NET processes that it becomes or
@@ -39,7 +44,7 @@ type child struct {
 func (g *gathering) launch(ctx context.Context, args []string, showIO bool) error {
 	path, remove, err := privatePort()
 	if err != nil {
-		return err
+		return &commandError{args[0], err}
 	}
 	defer remove()
 	p, err := g.serve(ctx, path)
@@ -55,19 +60,23 @@ func (g *gathering) launch(ctx context.Context, args []string, showIO bool) erro
 	if !showIO {
 		g.line = g.std.show(g.status)
 	}
-	g.attend(ctx, c)
+	g.attend(ctx, c, p)
+	p.linger(c.name, path)
 	g.waitAtMost(lastTraces)
 	p.close()
 	g.line.stop()
 	return g.result(c, showIO)
 }
 
-// startChild starts a command whose runtimes dial a port and wait there. Its
-// input is gctrail's own.
+// startChild starts a command whose runtimes dial a port and wait there.
+//
+// What is typed at a terminal is for gctrail, which ends the traces before it
+// ends the command. Only where the command's output is shown there, both have
+// the terminal.
 func startChild(args []string, port string, showIO bool) (*child, error) {
 	variable, err := diag.PortVariable(port, true)
 	if err != nil {
-		return nil, err
+		return nil, &commandError{args[0], err}
 	}
 	if others := os.Getenv(portVariable); others != "" {
 		variable += ";" + others
@@ -77,7 +86,11 @@ func startChild(args []string, port string, showIO bool) (*child, error) {
 	c.Stdin = os.Stdin
 	if showIO {
 		c.Stdout, c.Stderr = os.Stdout, os.Stderr
+		c.terminal = inForeground()
+	} else if term.IsTerminal(int(os.Stdin.Fd())) {
+		_, _ = c.StdinPipe() // nothing comes, not even an end, at which some programs end
 	}
+	c.setGroup()
 	if err := c.Start(); err != nil {
 		return nil, &commandError{args[0], err}
 	}
@@ -91,11 +104,14 @@ func startChild(args []string, port string, showIO bool) (*child, error) {
 // portVariable is the environment variable that names a runtime's ports.
 const portVariable = "DOTNET_DiagnosticPorts"
 
-// attend waits until the command has ended. It is asked to when ctx is done, or
-// when its traces were long enough.
-func (g *gathering) attend(ctx context.Context, c *child) {
-	signals := make(chan os.Signal, 1)
+// attend waits until the command has ended. It is asked to when gctrail is, or
+// when its traces were long enough; the traces end first.
+func (g *gathering) attend(ctx context.Context, c *child, p *servedPort) {
+	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // by nohup
+		signal.Notify(signals, syscall.SIGHUP)
+	}
 	defer signal.Stop(signals)
 	silence := time.NewTimer(dialTime)
 	defer silence.Stop()
@@ -103,18 +119,16 @@ func (g *gathering) attend(ctx context.Context, c *child) {
 		select {
 		case <-c.ended:
 			return
+		case sig := <-signals:
+			c.end(p.cutShort(c, sig), signals)
+			return
 		case <-ctx.Done():
-			sig := received(signals)
-			signal.Stop(signals) // the next one ends gctrail
-			if sig == os.Interrupt && fromTerminal() {
-				sig = nil // the command has got it too
-			}
-			c.end(sig)
+			c.end(p.cutShort(c, received(signals)), signals)
 			return
 		case <-g.idle:
 			if g.done() && g.over > 0 {
 				c.asked = true
-				c.end(syscall.SIGTERM)
+				c.end(syscall.SIGTERM, signals)
 				return
 			}
 		case <-silence.C:
@@ -124,8 +138,6 @@ func (g *gathering) attend(ctx context.Context, c *child) {
 		}
 	}
 }
-
-const noDotnet = "it is no program of .NET 5 or later, or DOTNET_EnableDiagnostics=0 is set"
 
 // received is the signal that ended the context that Main made.
 func received(signals <-chan os.Signal) os.Signal {
@@ -137,8 +149,20 @@ func received(signals <-chan os.Signal) os.Signal {
 	}
 }
 
+// cutShort ends the traces, and returns what the command is still to be told of
+// a signal: a terminal tells it both.
+func (p *servedPort) cutShort(c *child, sig os.Signal) os.Signal {
+	p.cancel()
+	p.g.waitAtMost(lastTraces)
+	if c.terminal && sig == os.Interrupt {
+		return nil
+	}
+	return sig
+}
+
 // end has the command end, by a signal if there is one, and waits until it has.
-func (c *child) end(sig os.Signal) {
+// It is killed after a while, or at the next signal.
+func (c *child) end(sig os.Signal, signals <-chan os.Signal) {
 	again, kill := time.After(askAgainAfter), time.After(killAfter)
 	if sig != nil {
 		c.signal(sig)
@@ -150,10 +174,46 @@ func (c *child) end(sig os.Signal) {
 		case <-again:
 			c.signal(syscall.SIGTERM)
 		case <-kill:
-			_ = c.Process.Kill()
+			c.signal(os.Kill)
+		case <-signals:
+			c.signal(os.Kill)
 		}
 	}
 }
+
+// linger waits for processes that the command has left behind and that may be
+// about to dial: nobody would let them go on.
+func (p *servedPort) linger(name, path string) {
+	limit := time.After(lastTraces)
+	for {
+		left := p.g.strangers(heirs(path))
+		if len(left) == 0 {
+			return
+		}
+		select {
+		case <-time.After(50 * time.Millisecond):
+		case <-limit:
+			p.g.say(fmt.Sprintf("%s has left processes behind (%s): a .NET program that they start now waits for a port that is gone; "+
+				"kill it, or start them without "+portVariable, name, strings.Join(left, ", ")))
+			return
+		}
+	}
+}
+
+// strangers are the ids of those processes that have not dialled.
+func (g *gathering) strangers(pids []int) []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	var left []string
+	for _, pid := range pids {
+		if !g.dialled[uint64(pid)] {
+			left = append(left, strconv.Itoa(pid))
+		}
+	}
+	return left
+}
+
+const noDotnet = "it is no program of .NET 5 or later, or DOTNET_EnableDiagnostics=0 is set"
 
 // waitAtMost waits until everything is done, or for some time.
 func (g *gathering) waitAtMost(d time.Duration) {
@@ -176,8 +236,12 @@ func (g *gathering) result(c *child, showIO bool) error {
 		}
 		return &childError{c.name, code, hint}
 	}
-	if !g.tried() {
+	switch {
+	case g.tried():
+		return g.worst()
+	case len(g.dialled) > 0:
+		return &commandError{c.name, errors.New("it has ended, and none of its .NET processes was to be traced")}
+	default:
 		return &commandError{c.name, errors.New("it has ended without asking to be traced: " + noDotnet)}
 	}
-	return g.worst()
 }

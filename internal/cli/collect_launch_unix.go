@@ -27,19 +27,28 @@ func privatePort() (path string, remove func(), err error) {
 	return filepath.Join(dir, "port"), func() { _ = os.RemoveAll(dir) }, nil
 }
 
-// fromTerminal says whether a SIGINT of this process came from its terminal,
-// which sends it to the processes that it has started too.
-func fromTerminal() bool {
+// inForeground says whether gctrail has a terminal, and what is typed there.
+func inForeground() bool {
 	tty, err := os.Open("/dev/tty")
 	if err != nil {
 		return false
 	}
 	defer tty.Close()
-	foreground, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
-	return err == nil && foreground == unix.Getpgrp()
+	group, err := unix.IoctlGetInt(int(tty.Fd()), unix.TIOCGPGRP)
+	return err == nil && group == unix.Getpgrp()
 }
 
-func (c *child) signal(sig os.Signal) { _ = c.Process.Signal(sig) }
+// setGroup gives a command that does not share the terminal a process group of
+// its own, to which its signals go.
+func (c *child) setGroup() { c.SysProcAttr = &syscall.SysProcAttr{Setpgid: !c.terminal} }
+
+func (c *child) signal(sig os.Signal) {
+	if s, ok := sig.(syscall.Signal); ok && !c.terminal {
+		_ = syscall.Kill(-c.Process.Pid, s)
+		return
+	}
+	_ = c.Process.Signal(sig)
+}
 
 // exitCode is the one that a shell would report.
 func (c *child) exitCode() int {

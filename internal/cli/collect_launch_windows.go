@@ -11,9 +11,10 @@ func privatePort() (name string, remove func(), err error) {
 	return fmt.Sprintf("gctrail-%d-%d", os.Getpid(), time.Now().UnixNano()), func() {}, nil
 }
 
-// fromTerminal says whether a Ctrl-C reached the processes that were started
-// too: a console sends it to all of its own.
-func fromTerminal() bool { return true }
+// inForeground says that the console's Ctrl-C reaches the command too.
+func inForeground() bool { return true }
+
+func (c *child) setGroup() { c.terminal = true }
 
 // signal ends the process: Windows has no gentler way.
 func (c *child) signal(os.Signal) { _ = c.Process.Kill() }

@@ -81,6 +81,9 @@ func (g *gathering) serve(ctx context.Context, path string) (*servedPort, error)
 // receive deals with a runtime that has dialled: it is collected from, or goes on
 // without.
 func (g *gathering) receive(ctx context.Context, r *diag.Runtime) {
+	g.mu.Lock()
+	g.dialled[r.PID] = true
+	g.mu.Unlock()
 	g.deal(func() {
 		process, err := r.Process(context.WithoutCancel(ctx))
 		if err != nil {

@@ -33,6 +33,7 @@ type gathering struct {
 	taken   bool      // the only file
 	over    int       // traces that ended because they were long enough
 	running []*capture
+	dialled map[uint64]bool // PIDs of runtimes
 	errs    []error
 }
 
@@ -41,6 +42,7 @@ func (o *collectOptions) gathering(std *stdio, config diag.Config, plan *stopPla
 		plan: plan,
 		std:  std, config: config, duration: time.Duration(o.duration), resume: o.resume.value != "false",
 		names: o.names, paths: newTracePaths(o.output), line: &progress{}, idle: make(chan struct{}, 1),
+		dialled: map[uint64]bool{},
 	}
 }
 
@@ -96,8 +98,24 @@ func (g *gathering) collect(ctx context.Context, process *diag.Process) {
 		g.fail(err)
 		return
 	}
-	g.deal(func() { g.release(process.Client(), processTitle(process)) })
-	g.follow(ctx, c)
+	released, done := context.WithCancel(context.Background())
+	g.deal(func() {
+		defer done()
+		g.release(process.Client(), processTitle(process))
+	})
+	g.follow(notBefore(ctx, released), c)
+}
+
+// notBefore is ctx, but that it does not end before released does: a runtime that
+// is asked to stop while it waits at its start may crash when it goes on (.NET 9
+// and 10, with another session).
+func notBefore(ctx, released context.Context) context.Context {
+	later, end := context.WithCancelCause(context.WithoutCancel(ctx))
+	context.AfterFunc(ctx, func() {
+		<-released.Done()
+		end(context.Cause(ctx))
+	})
+	return later
 }
 
 // begin starts a session and makes its file.

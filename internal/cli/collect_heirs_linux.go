@@ -1,0 +1,24 @@
+package cli
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+)
+
+// heirs are the processes that have inherited a port, as far as that can be seen.
+func heirs(port string) []int {
+	entries, _ := os.ReadDir("/proc")
+	var pids []int
+	for _, e := range entries {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		env, err := os.ReadFile("/proc/" + e.Name() + "/environ")
+		if err == nil && bytes.Contains(env, []byte(portVariable+"="+port+",")) {
+			pids = append(pids, pid)
+		}
+	}
+	return pids
+}
