@@ -80,8 +80,8 @@ Without --profile, --providers and --clrevents it is gc-collect.
 Unlike dotnet-trace, a trace ends with a list of all methods (the rundown, which
 stacks need, and which can take megabytes and seconds) only for the last three
 profiles and with --rundown true. Otherwise .NET 9 and later add two events with
-the runtime's version and settings, and the profiles leave out stacks, which cost
-the process more than the events; older ones add nothing.
+the runtime's version and settings, and the profiles leave out stacks, which would
+have no names and cost the process time; older ones add nothing.
 
 The file is whole at any time: if the process or the collecting is killed, or the
 disk is full, it holds what was written until then, and every tool reads it.

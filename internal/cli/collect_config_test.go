@@ -91,7 +91,7 @@ func TestCollectConfig(t *testing.T) {
 		{args: "", want: diag.Config{BufferMB: 256, Providers: gcCollect, Rundown: diag.RundownGC, NoStacks: true}},
 		{args: "--profile gc-collect --rundown true", want: diag.Config{BufferMB: 256, Providers: gcCollect, Rundown: diag.RundownFull}},
 		{args: "--rundown false --buffersize 1", want: diag.Config{BufferMB: 1, Providers: gcCollect, NoStacks: true}},
-		{args: "--profile gc-verbose", want: diag.Config{BufferMB: 256, Providers: []p{gcVerbose}, Rundown: diag.RundownGC}},
+		{args: "--profile gc-verbose", want: diag.Config{BufferMB: 256, Providers: []p{gcVerbose}, Rundown: diag.RundownGC, NoStacks: true}},
 		{
 			args: "--profile Dotnet-Common,dotnet-sampled-thread-time",
 			want: diag.Config{BufferMB: 256, Providers: []p{common, sampled}, Rundown: diag.RundownFull},

@@ -11,11 +11,11 @@ type profile struct {
 	help      string
 	providers []diag.Provider
 	rundown   uint64
-	noStacks  bool // none of its events has a stack worth its price
 }
 
 // profiles are dotnet-trace's (ListProfilesCommandHandler.cs there). Those about
-// the collector end with two events only, where dotnet-trace names all methods.
+// the collector end with two events only, where dotnet-trace names all methods;
+// stacks, which would be without names then, are left out.
 var profiles = []profile{
 	{
 		name: "gc-collect", help: "collections: why, how long, how much",
@@ -23,7 +23,7 @@ var profiles = []profile{
 			{Name: clr.RuntimeProvider, Keywords: 0x1, Level: levelInformational},
 			{Name: clr.PrivateProvider, Keywords: 0x1, Level: levelInformational},
 		},
-		rundown: diag.RundownGC, noStacks: true,
+		rundown: diag.RundownGC,
 	},
 	{
 		name: "gc-verbose", help: "with what is allocated, pinned and held by handles",
@@ -91,9 +91,8 @@ func (o *collectOptions) config() (config diag.Config, ignored bool) {
 		for _, provider := range p.providers {
 			all.add(provider)
 		}
-		config.NoStacks = config.NoStacks && p.noStacks
 		if p.rundown == diag.RundownFull {
-			config.Rundown = p.rundown
+			config.Rundown, config.NoStacks = p.rundown, false
 		}
 	}
 	if o.clrEvents != 0 {
