@@ -116,6 +116,7 @@ func find(name string) string {
 type Totals struct {
 	Collections int     `json:"gen0_collections"`
 	PauseMS     float64 `json:"total_pause_ms"`
+	Allocated   int64   `json:"total_allocated_bytes"`
 }
 
 // Totals waits for the end of the program and returns what it counted.
