@@ -1,0 +1,175 @@
+//go:build linux
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/internal/dotnettest"
+)
+
+// TestUntilTruth: real processes are collected from until a collection meets a
+// condition, twice. What is kept is what the program saw, with its own figures.
+func TestUntilTruth(t *testing.T) {
+	for _, version := range dotnettest.Versions {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			t.Parallel()
+			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+			defer cancel()
+			program := dotnettest.Start(t, version, "web", 4)
+			reached(ctx, t, program)
+			dir := t.ArtifactDir()
+			code, _, talk := gctrail(ctx, "collect", "-p", strconv.Itoa(program.PID), "-o", filepath.Join(dir, "web.nettrace"),
+				"--until", "gen=2 and pause>0.1ms", "--before", "700ms", "--after", "700ms", "--repeat", "2")
+			if code != 0 || strings.Count(talk, "The GC") != 2 {
+				t.Fatalf("exit code %d: %s", code, talk)
+			}
+			program.Totals()
+			last := uint32(0)
+			for _, name := range []string{"web-1.nettrace", "web-2.nettrace"} {
+				rows := gcsRows(ctx, t, filepath.Join(dir, name))
+				if rows[0].Number < last {
+					t.Errorf("%s: collection %d is in the file before it", name, rows[0].Number)
+				}
+				last = rows[len(rows)-1].Number
+				if !slices.ContainsFunc(rows, func(r gcsRow) bool { return r.Complete && r.Generation == 2 && r.PauseMS > 0.1 }) {
+					t.Errorf("%s: the collection that was waited for is missing", name)
+				}
+				compareTruth(t, rows, program, version)
+			}
+			mustBeAlone(t, dir, "web-1.nettrace", "web-2.nettrace")
+		})
+	}
+}
+
+// compareTruth compares collections with those that the program saw, but for the
+// first and the last few, which may have begun before the trace or end after it.
+func compareTruth(t *testing.T, rows []gcsRow, program *dotnettest.Program, version int) {
+	t.Helper()
+	compared := 0
+	for _, truth := range program.Truth() {
+		i := slices.IndexFunc(rows, func(r gcsRow) bool { return r.Number == truth.Number })
+		if i < 3 || i >= len(rows)-3 || !rows[i].Complete && rows[i].Kind == "background" {
+			continue
+		}
+		compareRow(t, &rows[i], &truth)
+		compared++
+		if version > 8 && !strings.HasPrefix(rows[i].Runtime, fmt.Sprintf(".NET %d.", version)) {
+			t.Fatalf("collection %d: runtime %q", truth.Number, rows[i].Runtime)
+		}
+	}
+	if compared < 2 {
+		t.Errorf("%d of %d collections were compared", compared, len(rows))
+	}
+}
+
+// mustBeAlone checks that there are no files but those named.
+func mustBeAlone(t *testing.T, dir string, names ...string) {
+	t.Helper()
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var found []string
+	for _, e := range entries {
+		found = append(found, e.Name())
+	}
+	if !slices.Equal(found, names) {
+		t.Errorf("%v are there, want %v", found, names)
+	}
+}
+
+// TestKeepKilled: a process that dies leaves what it did last.
+func TestKeepKilled(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	program := dotnettest.Start(t, 10, "web", 20)
+	reached(ctx, t, program)
+	dir := t.ArtifactDir()
+	time.AfterFunc(3*time.Second, func() { _ = program.Process.Kill() })
+	path := filepath.Join(dir, "web.nettrace")
+	code, _, talk := gctrail(ctx, "collect", "-p", strconv.Itoa(program.PID), "--keep", "1s", "-o", path)
+	if code != 0 || !strings.Contains(talk, "ended without ending the trace") || strings.Contains(talk, "did not come") {
+		t.Errorf("exit code %d: %s", code, talk)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, r := collectionsIn(t, b, time.Time{})
+	if span := r.Info().Last; span > 2*time.Second || len(all) == 0 || r.Loss().Events > 0 {
+		t.Errorf("%d collections in %v, %d events lost", len(all), span, r.Loss().Events)
+	}
+	mustBeAlone(t, dir, "web.nettrace")
+}
+
+// TestRingKilled: when gctrail itself is killed, every segment of its ring is a
+// trace.
+func TestRingKilled(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	program := dotnettest.Start(t, 10, "handles", 20)
+	reached(ctx, t, program)
+	c := newCollecting(ctx, t, "-p", strconv.Itoa(program.PID), "--profile", "gc-verbose", "--keep", "20MB").start()
+	dir := filepath.Dir(c.path)
+	segments := func() []string {
+		found, _ := filepath.Glob(filepath.Join(dir, "web.ring-*.nettrace"))
+		return found
+	}
+	for len(segments()) < 5 {
+		if ctx.Err() != nil {
+			t.Fatal(c.talk.String())
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if err := c.Process.Signal(syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	_ = c.Wait()
+	found := segments()
+	for i, path := range found {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		// The last one may have been hit between a write and its end mark.
+		if n := len(gcsRows(ctx, t, path)); n == 0 && i < len(found)-1 {
+			t.Errorf("%s: %d bytes without collections", path, len(b))
+		}
+	}
+	if len(found) < 4 {
+		t.Errorf("%v are left", found)
+	}
+}
+
+// TestUntilInduced: a program that asks for collections of every kind.
+func TestUntilInduced(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	defer cancel()
+	program := dotnettest.Start(t, 10, "induced", 20)
+	reached(ctx, t, program)
+	dir := t.ArtifactDir()
+	path := filepath.Join(dir, "induced.nettrace")
+	code, _, talk := gctrail(ctx, "collect", "-p", strconv.Itoa(program.PID), "-o", path,
+		"--until", "number>=100 and gen=2 and pause>1ms and reason!=AllocSmall", "--before", "1s", "--after", "500ms")
+	if code != 0 || !strings.Contains(talk, "is what was waited for: 1s before it and 500ms after it") {
+		t.Fatalf("exit code %d: %s", code, talk)
+	}
+	rows := gcsRows(ctx, t, path)
+	met := slices.IndexFunc(rows, func(r gcsRow) bool {
+		return r.Complete && r.Number >= 100 && r.Generation == 2 && r.PauseMS > 1
+	})
+	if met < 0 || met == len(rows)-1 || slices.ContainsFunc(rows, func(r gcsRow) bool { return r.Affected }) {
+		t.Errorf("of %d collections, the one that was waited for is %d", len(rows), met)
+	}
+	mustBeAlone(t, dir, "induced.nettrace")
+}
