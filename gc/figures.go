@@ -135,6 +135,9 @@ func (b *building) span(last *previous) {
 		p := &b.Pauses[i]
 		b.needs.To = max(b.needs.To, p.Start+p.Duration)
 	}
+	for _, r := range b.restarts { // a suspension with a loss in it can be two, of which this has the first
+		b.needs.To = max(b.needs.To, r)
+	}
 	if b.End.Known {
 		b.needs.To = max(b.needs.To, b.End.V)
 	}

@@ -342,6 +342,33 @@ func TestLoss(t *testing.T) {
 	}
 }
 
+// TestLostRestart: where the end of a pause is lost with the beginning of the
+// next, on the same thread, the two look like one, in which both collections
+// began.
+func TestLostRestart(t *testing.T) {
+	s := newScript()
+	s.suspendBegin(9, 1, clr.SuspendReasonSuspendForGC)
+	s.suspendEnd(9.1, 1)
+	s.start(10, 1, 1, 0, clr.GCTypeNonConcurrentGC)
+	s.history(10.5, 1, 0, 0, [5]size{})
+	s.end(11, 1, 1, 0)
+	s.stats(11.1, 1, 0)
+	s.loss.Add(3, 11100*time.Microsecond, 20*time.Millisecond)
+	s.suspendEnd(20, 1)
+	s.start(21, 1, 2, 2, clr.GCTypeBackgroundGC)
+	s.restartBegin(22, 1)
+	s.restartEnd(22.1, 1)
+	got, _, _ := s.run(t)
+	for number, c := range got {
+		if !c.AffectedByLoss {
+			t.Errorf("collection %d: %+v", number, c.Pauses)
+		}
+	}
+	if len(got) != 2 {
+		t.Errorf("%d collections", len(got))
+	}
+}
+
 // TestManyCollections: a model holds back a bounded number of collections. What
 // those that it must let go lack, another reading of the trace tells.
 func TestManyCollections(t *testing.T) {
