@@ -342,10 +342,10 @@ func TestLoss(t *testing.T) {
 	}
 }
 
-// TestLostRestart: where the end of a pause is lost with the beginning of the
+// TestLossInsidePause: where the end of a pause is lost with the beginning of the
 // next, on the same thread, the two look like one, in which both collections
 // began.
-func TestLostRestart(t *testing.T) {
+func TestLossInsidePause(t *testing.T) {
 	s := newScript()
 	s.suspendBegin(9, 1, clr.SuspendReasonSuspendForGC)
 	s.suspendEnd(9.1, 1)
