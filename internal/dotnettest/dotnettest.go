@@ -35,10 +35,7 @@ type Program struct {
 // some seconds, with more variables in its environment. It ends with the test.
 func Start(t testing.TB, version int, mode string, seconds int, env ...string) *Program {
 	t.Helper()
-	if testing.Short() {
-		t.Skip("a real .NET process takes seconds: not with -short")
-	}
-	file := install(t, version)
+	file := Install(t, version)
 	p := &Program{Name: filepath.Base(file), t: t, truth: filepath.Join(filepath.Dir(file), "truth")}
 	p.run(file, mode, seconds, env)
 	return p
@@ -67,10 +64,13 @@ func (p *Program) run(file, mode string, seconds int, env []string) {
 	})
 }
 
-// install copies the program of a version to a folder of the test, under a name
-// that tells it from those of other tests.
-func install(t testing.TB, version int) string {
+// Install copies the program of a version to a folder of the test, under a name
+// that tells it from those of other tests, and returns its path.
+func Install(t testing.TB, version int) string {
 	t.Helper()
+	if testing.Short() {
+		t.Skip("a real .NET process takes seconds: not with -short")
+	}
 	if runtime.GOOS != "linux" || runtime.GOARCH != "amd64" {
 		t.Skip("the .NET programs are for Linux on x64")
 	}

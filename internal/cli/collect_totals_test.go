@@ -1,0 +1,106 @@
+//go:build linux
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/internal/dotnettest"
+)
+
+// Modes of gcload, and those that count collections of which there are no events:
+// TryStartNoGCRegion takes a number.
+var (
+	modes = []string{
+		"all", "web", "leak", "loh", "pin", "handles", "finalizers", "induced", "pressure", "background", "fragment", "idle",
+	}
+	uncounted = map[string]bool{"all": true, "induced": true}
+)
+
+// TestCollectTotals collects from suspended starts to ends: what is in the file
+// is what the program counted. GCTRAIL_MATRIX=1 does so for every mode, runtime
+// and kind of collector.
+func TestCollectTotals(t *testing.T) {
+	if os.Getenv("GCTRAIL_MATRIX") == "" {
+		collectTotals(t, 8, "web", "DOTNET_gcServer=0")
+		collectTotals(t, 9, "induced", "DOTNET_gcServer=0")
+		collectTotals(t, 10, "background", "DOTNET_gcServer=1")
+		return
+	}
+	for _, version := range dotnettest.Versions {
+		for _, mode := range modes {
+			for _, kind := range []string{"DOTNET_gcServer=0", "DOTNET_gcServer=1", "DOTNET_gcConcurrent=0"} {
+				collectTotals(t, version, mode, kind)
+			}
+		}
+	}
+}
+
+func collectTotals(t *testing.T, version int, mode, setting string) {
+	t.Run(fmt.Sprintf("%d/%s/%s", version, mode, setting), func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		dir := t.ArtifactDir()
+		port := portFor(t)
+		program := dotnettest.Start(t, version, mode, 2, setting, portVariable+"="+port)
+		code, _, talk := gctrail(ctx, "collect", "--diagnostic-port", port, "-o", filepath.Join(dir, "{pid}.nettrace"))
+		if code != 0 {
+			t.Fatalf("exit code %d: %s", code, talk)
+		}
+		rows := gcsRows(ctx, t, filepath.Join(dir, fmt.Sprint(program.PID, ".nettrace")))
+		compareTotals(t, rows, program.Totals(), uncounted[mode])
+		seen := make(map[uint32]*gcsRow)
+		for i := range rows {
+			seen[rows[i].Number] = &rows[i]
+		}
+		truth := program.Truth()
+		for i := range truth {
+			compareRow(t, seen[truth[i].Number], &truth[i])
+		}
+		t.Logf("%d lines of truth compared", len(truth))
+	})
+}
+
+// portFor is a path for a port: of a socket, which t.TempDir may be too long for.
+func portFor(t *testing.T) string {
+	path, remove, err := privatePort()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(remove)
+	return path
+}
+
+// compareTotals compares sums. A collection that runs while the program counts
+// may be in its sums or not; and on a busy machine a thread may lose its processor
+// between the runtime's look at the clock and its event.
+func compareTotals(t *testing.T, rows []gcsRow, totals dotnettest.Totals, uncounted bool) {
+	t.Helper()
+	seen, paused, unfinished := 0, 0.0, 0.0
+	for _, r := range rows {
+		switch {
+		case int(r.Number) > totals.Collections:
+			continue
+		case r.Complete:
+			paused += r.PauseMS
+		default:
+			unfinished += r.PauseMS
+		}
+		seen++
+	}
+	gaps := totals.Collections - seen
+	if gaps < 0 || gaps > 0 && !uncounted {
+		t.Errorf("%d collections, the program counted %d", seen, totals.Collections)
+	}
+	tolerance := max(totals.PauseMS/50, 5*float64(seen))
+	if paused < totals.PauseMS-unfinished-tolerance || paused > totals.PauseMS+tolerance {
+		t.Errorf("paused for %.1f ms, and %.1f unfinished, the program counted %.1f ms", paused, unfinished, totals.PauseMS)
+	}
+	t.Logf("%d collections and %d gaps of %d, paused %.1f ms of %.1f (%+.2f %%)", seen, gaps, totals.Collections,
+		paused+unfinished, totals.PauseMS, 100*((paused+unfinished)/max(totals.PauseMS, 0.001)-1))
+}
