@@ -76,11 +76,11 @@ func (m *machine) source() watch.Source {
 func (m *machine) follow(ctx context.Context, p *diag.Process, opts live.Options) iter.Seq2[*live.Update, error] {
 	m.mu.Lock()
 	i := slices.IndexFunc(m.running, func(r *program) bool { return r.PID == p.PID })
-	found := m.running[i]
+	found, refuses := m.running[i], m.running[i].refuses
 	m.mu.Unlock()
 	return func(yield func(*live.Update, error) bool) {
-		if found.refuses != nil {
-			yield(nil, found.refuses)
+		if refuses != nil {
+			yield(nil, refuses)
 			return
 		}
 		opts.Tap(p)
@@ -241,11 +241,14 @@ func TestEndsMeanwhile(t *testing.T) {
 		m := &machine{}
 		web := m.start(7, "web")
 		w := watching(t, m, watch.Options{})
-		m.slow = 500 * time.Millisecond
-		time.Sleep(watch.Interval + m.slow/2)
+		const slow = 500 * time.Millisecond
+		m.mu.Lock()
+		m.slow = slow
+		m.mu.Unlock()
+		time.Sleep(watch.Interval + slow/2)
 		web.updates <- &live.Update{Kind: live.Ended, Process: web.Process}
 		close(web.updates)
-		if p := only(t, after(w, m.slow)); p.State != watch.Ended {
+		if p := only(t, after(w, slow)); p.State != watch.Ended {
 			t.Errorf("%+v", p)
 		}
 	})
@@ -266,7 +269,9 @@ func TestRefused(t *testing.T) {
 		if len(news) != 1 || !errors.Is(news[0].Err, diag.ErrNoAnswer) {
 			t.Errorf("%d news of one refusal", len(news))
 		}
+		m.mu.Lock()
 		web.refuses = nil
+		m.mu.Unlock()
 		if p := only(t, after(w, 2*time.Minute)); p.State != watch.Watched || p.Problem != nil {
 			t.Errorf("%v, %v", p.State, p.Problem)
 		}
