@@ -2,11 +2,9 @@ package nettrace_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"testing"
 
@@ -15,24 +13,6 @@ import (
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
-
-func realTrace(t testing.TB, name string) []byte {
-	t.Helper()
-	f, err := os.Open("../testdata/" + name + ".nettrace.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // spliced returns the part of a trace from its event block n on, how many such
 // blocks there are, and whether the part starts cleanly, and when.
@@ -102,7 +82,7 @@ func everything(t *testing.T, b []byte) (all []seen, r *nettrace.Reader) {
 func TestSplice(t *testing.T) {
 	for _, name := range []string{"net10-wks-web-collect", "net9-srv-datas-web-collect", "net30-win-x64-survival", "net10-killed-web", "net10-lossy-handles"} {
 		t.Run(name, func(t *testing.T) {
-			whole := realTrace(t, name)
+			whole := gunzip(t, "../testdata/"+name+".nettrace.gz")
 			all, full := everything(t, whole)
 			_, blocks, _, _ := spliced(t, whole, 0, nil)
 			clean := 0
@@ -133,7 +113,7 @@ func TestSplice(t *testing.T) {
 // TestSpliceKeep: what names the runtime is kept from before the cut, once, and
 // not told of as lost or twice.
 func TestSpliceKeep(t *testing.T) {
-	whole := realTrace(t, "net10-killed-web")
+	whole := gunzip(t, "../testdata/net10-killed-web.nettrace.gz")
 	first := func(b []byte) (runtime string, events int) {
 		var m gc.Model
 		r := nettrace.NewReader(bytes.NewReader(b), nettrace.Options{Want: gc.Identifies})
@@ -270,7 +250,7 @@ func TestObjectReader(t *testing.T) {
 // FuzzSplice cuts the head off damaged traces, at any block: what is left is a
 // trace.
 func FuzzSplice(f *testing.F) {
-	whole := realTrace(f, "net10-killed-web")
+	whole := gunzip(f, "../testdata/net10-killed-web.nettrace.gz")
 	f.Add(whole[:6000], uint8(1))
 	f.Add(whole[:3000], uint8(0))
 	f.Fuzz(func(t *testing.T, b []byte, n uint8) {

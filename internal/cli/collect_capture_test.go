@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -179,20 +178,7 @@ func (f *fakeRuntime) captured(ctx context.Context, t *testing.T) (file []byte, 
 
 func webBytes(t *testing.T) []byte {
 	t.Helper()
-	f, err := os.Open("../../testdata/net10-wks-web-collect.nettrace.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+	return gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
 }
 
 // mustEnd checks that a trace has its end mark and no damage, and returns how
