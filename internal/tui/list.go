@@ -23,15 +23,15 @@ type column struct {
 
 // figureColumns stand behind the id and the name of a process.
 var figureColumns = []column{
-	{"runtime", 9, true, 4, runtimeOf},
+	{"runtime", 9, true, 5, runtimeOf},
 	{"GC", 11, true, 7, collectorOf},
 	{"up", 9, false, 8, upFor},
-	{"GCs", 7, false, 2, func(p *watch.Process) string { return units.Count(p.Collections) }},
-	{"GC/s", 7, false, 0, rateOf},
+	{"GCs", 7, false, 4, func(p *watch.Process) string { return units.Count(p.Collections) }},
+	{"GC/s", 7, false, 1, rateOf},
 	{"paused %", 9, false, 0, func(p *watch.Process) string { return share(p.Paused) }},
-	{"last ms", 8, false, 5, lastPause},
-	{"max ms", 8, false, 0, func(p *watch.Process) string { return optional(p.Longest, units.Millis) }},
-	{"alloc MB/s", 11, false, 1, func(p *watch.Process) string {
+	{"last ms", 8, false, 6, lastPause},
+	{"max ms", 8, false, 2, func(p *watch.Process) string { return optional(p.Longest, units.Millis) }},
+	{"alloc MB/s", 11, false, 3, func(p *watch.Process) string {
 		return optional(p.Allocating, func(v float64) string { return units.MB(int64(v)) })
 	}},
 	{"heap MB", 9, false, 0, heapAfter},
