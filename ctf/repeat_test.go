@@ -8,9 +8,9 @@ import (
 	"testing"
 )
 
-// TestRepeat writes a large trace into the folder GCTRAIL_REPEAT_TO: the one in
-// the folder GCTRAIL_REPEAT, GCTRAIL_REPEAT_BYTES long, for measurements. Each
-// repetition is another process and later in time.
+// TestRepeat writes a trace of 210 MB into the folder GCTRAIL_REPEAT_TO: the one
+// in the folder GCTRAIL_REPEAT again and again, for measurements. Each repetition
+// is another process and later in time.
 func TestRepeat(t *testing.T) {
 	from, to := os.Getenv("GCTRAIL_REPEAT"), os.Getenv("GCTRAIL_REPEAT_TO")
 	if from == "" || to == "" {
