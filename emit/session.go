@@ -117,7 +117,15 @@ func (p *Provider) nettraceTo(w io.Writer, version int) func(time.Time, int64) (
 		nw, err := nettrace.NewWriter(w, nettrace.WriterOptions{
 			Version: version, Start: now, SyncTicks: ticks, PID: uint64(p.process.PID), PointerSize: pointerSize, CPUs: runtime.NumCPU(),
 		})
-		return nettraceSink{nw}, err
+		if err != nil {
+			return nil, err
+		}
+		// A sequence point that has all shards: of each, the first event tells of
+		// what was lost before it, or the trace's end of a shard that lost all.
+		for i := range p.shards {
+			nw.Lost(0, p.shards[i].capture, 0)
+		}
+		return nettraceSink{nw}, nw.SequencePoint(0)
 	}
 }
 
