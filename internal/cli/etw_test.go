@@ -11,7 +11,18 @@ import (
 )
 
 // userPart is an ETW trace in which process 5 collects twice.
-func userPart() []byte {
+func userPart() []byte { return twoCollections().Bytes() }
+
+// namedLast is such a trace that names the process at its end.
+func namedLast() []byte {
+	f := twoCollections()
+	e := shop(4)
+	e.Time = f.Header.Time + 100_000
+	f.Buffer(1).Event(e)
+	return f.Bytes()
+}
+
+func twoCollections() *etltest.File {
 	f := etltest.New()
 	b := f.Buffer(0)
 	us := int64(0)
@@ -32,7 +43,7 @@ func userPart() []byte {
 		raise(7, 1, instance)
 		raise(3, 1, instance)
 	}
-	return f.Bytes()
+	return f
 }
 
 // kernelPart is what the kernel's session of the same recording tells: that
@@ -40,18 +51,25 @@ func userPart() []byte {
 func kernelPart() []byte {
 	f := etltest.New()
 	f.Header.Time++
-	f.Buffer(0).Event(etltest.Event{
-		Type: etltest.System64, Time: f.Header.Time + 10, Group: 3, Opcode: 3, Version: 4,
-		Payload: etltest.Payload(uint64(1), [4]uint32{5, 1, 0, 0}, uint64(0), uint32(0), uint32(0), []byte("shop.exe\x00"), "", "", ""),
-	})
+	e := shop(3)
+	e.Time = f.Header.Time + 10
+	f.Buffer(0).Event(e)
 	return f.Bytes()
 }
 
-// TestETWCompanions: the kernel's file beside a trace gives processes their
-// names, and so does one that is named with --merge.
-func TestETWCompanions(t *testing.T) {
+// shop is an event of the kernel's about process 5.
+func shop(opcode uint8) etltest.Event {
+	return etltest.Event{
+		Type: etltest.System64, Group: 3, Opcode: opcode, Version: 4,
+		Payload: etltest.Payload(uint64(1), [4]uint32{5, 1, 0, 0}, uint64(0), uint32(0), uint32(0), []byte("shop.exe\x00"), "", "", ""),
+	}
+}
+
+// TestETWNames: the kernel's events give processes their names, be they at the
+// trace's end, in a file beside it, or in one that is named with --merge.
+func TestETWNames(t *testing.T) {
 	dir := t.TempDir()
-	for name, data := range map[string][]byte{"x.etl": userPart(), "x.kernel.etl": kernelPart(), "other.etl": kernelPart(), "y.etl": userPart()} {
+	for name, data := range map[string][]byte{"x.etl": userPart(), "x.kernel.etl": kernelPart(), "other.etl": kernelPart(), "y.etl": userPart(), "z.etl": namedLast()} {
 		if err := os.WriteFile(filepath.Join(dir, name), data, 0o600); err != nil {
 			t.Fatal(err)
 		}
@@ -64,6 +82,7 @@ func TestETWCompanions(t *testing.T) {
 		{[]string{"x.etl"}, "shop", "x.etl: read together with " + filepath.Join(dir, "x.kernel.etl")},
 		{[]string{"--merge", "y.etl", "other.etl"}, "shop", ""},
 		{[]string{"y.etl"}, "", ""},
+		{[]string{"--process", "shop", "z.etl"}, "shop", ""}, // which the end tells
 	} {
 		args := []string{"gcs", "--format", "csv", "--columns", "number,process"}
 		for _, f := range c.files {
