@@ -54,7 +54,7 @@ type capture struct {
 	received    atomic.Int64 // bytes
 	collections atomic.Int64
 	longest     atomic.Int64 // pause, in nanoseconds
-	awaited     atomic.Bool  // there is an occasion
+	ends        atomic.Int64 // when it does, after the occasion; 0 before, as Unix time in nanoseconds
 }
 
 // A traceInput is where the bytes of a trace come from.
@@ -218,7 +218,7 @@ func (c *capture) meet(m *occasion) {
 		text += ": the trace ends " + spanText(c.plan.after) + " later"
 	}
 	c.say(text)
-	c.awaited.Store(true)
+	c.ends.Store(time.Now().Add(c.plan.after).UnixNano())
 	if c.plan.after == 0 {
 		c.cancel()
 		return
@@ -315,13 +315,17 @@ func (c *capture) write(objects, end []byte) {
 
 // line tells how far the capture has come.
 func (c *capture) line(elapsed time.Duration) string {
-	text := clock(elapsed) + "  " + units.Bytes(c.received.Load())
+	text := clock(elapsed)
+	ends := c.ends.Load()
+	if ends > 0 {
+		text += "  it came, ends in " + clock(max(0, time.Until(time.Unix(0, ends))))
+	}
+	text += "  " + units.Bytes(c.received.Load())
 	if n := c.collections.Load(); n > 0 {
 		text += fmt.Sprintf("  %s, longest pause %s", plural(n, "collection", "collections"), units.Duration(time.Duration(c.longest.Load())))
 	}
 	switch {
-	case c.awaited.Load():
-		text += "; it came, soon done"
+	case ends > 0:
 	case c.plan.waitsFor() != "":
 		text += "; waiting for " + c.plan.waitsFor()
 	case c.ring != nil:
