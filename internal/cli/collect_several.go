@@ -190,6 +190,9 @@ func (g *gathering) started(c *capture) *capture {
 	return c
 }
 
+// errWaits reports a process that has written nothing, not even a trace's head.
+var errWaits = errors.New("it waits at its start until another diagnostic port lets it go on")
+
 // refused is the error of a runtime that was asked for a session.
 func refused(ctx context.Context, process *diag.Process, err error) error {
 	if ctx.Err() != nil {
@@ -218,6 +221,9 @@ func (g *gathering) follow(ctx context.Context, c *capture) {
 	}
 	for c != nil {
 		err := c.run(limited)
+		if err != nil && c.failed == nil && c.received.Load() == 0 && c.session.Stopped() {
+			err = &processError{processTitle(c.process), errWaits}
+		}
 		var next *capture
 		if err == nil {
 			next, err = g.again(limited, c)

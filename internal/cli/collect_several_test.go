@@ -3,7 +3,10 @@ package cli
 import (
 	"context"
 	"errors"
+	"os"
+	"path/filepath"
 	"testing"
+	"time"
 
 	"github.com/gctrail/gctrail/diag"
 )
@@ -54,4 +57,50 @@ func textOf(err error) string {
 		return ""
 	}
 	return err.Error()
+}
+
+// TestTracePaths: each trace has a path of its own, and a name that nobody chose
+// replaces no file.
+func TestTracePaths(t *testing.T) {
+	dir := t.TempDir()
+	t.Chdir(dir)
+	at := time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+	const stamp = "_20260102_030405"
+	if err := os.WriteFile("old"+stamp+".nettrace", nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		output string
+		single bool
+		names  []string
+		want   []string
+	}{
+		{"", false, []string{"web", "web", "old", "", "../x:y"}, []string{
+			"web" + stamp + ".nettrace", "web" + stamp + "_1.nettrace", "old" + stamp + "_2.nettrace", "trace" + stamp + ".nettrace",
+			"_x_y" + stamp + ".nettrace",
+		}},
+		{"x.nettrace", true, []string{"web"}, []string{"x.nettrace"}},
+		{"-", true, []string{"web"}, []string{"-"}},
+		{"new/", false, []string{"web"}, []string{"new/web" + stamp + ".nettrace"}},
+		{dir, false, []string{"web"}, []string{dir + "/web" + stamp + ".nettrace"}},
+		{"{name}.x", false, []string{"web", "web", "web", ".."}, []string{"web.x", "web_1.x", "web_2.x", "process.x"}},
+		{"t/{name}-{pid}.x", false, []string{"web", "web"}, []string{"t/web-0.x", "t/web-1.x"}},
+	} {
+		p := newTracePaths(tt.output)
+		if p.single() != tt.single {
+			t.Errorf("%s: single %t", tt.output, p.single())
+		}
+		for i, name := range tt.names {
+			got := p.next(&diag.Process{PID: i, InnerPID: i, Name: name}, at)
+			if filepath.ToSlash(got) != filepath.ToSlash(tt.want[i]) {
+				t.Errorf("%s, %s: %s, want %s", tt.output, name, got, tt.want[i])
+			}
+		}
+	}
+	same := newTracePaths("x{name}")
+	for i, want := range []string{"xweb", "xweb_7", "xweb_7_2"} {
+		if got := same.next(&diag.Process{PID: 7, Name: "web"}, at); got != want {
+			t.Errorf("%d: %s, want %s", i, got, want)
+		}
+	}
 }

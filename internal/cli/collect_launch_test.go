@@ -1,0 +1,233 @@
+//go:build linux
+
+package cli
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/internal/dotnettest"
+)
+
+func aMinute(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// wholeFile checks that a trace is whole and tells of collections.
+func wholeFile(t *testing.T, path string) {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if mustEnd(t, b) == 0 {
+		t.Errorf("%s tells of no collections", path)
+	}
+}
+
+// TestLaunchPlain: a command that is no .NET program runs, and its exit code is
+// that of gctrail.
+func TestLaunchPlain(t *testing.T) {
+	for _, tt := range []struct {
+		command string
+		code    int
+		says    string
+	}{
+		{"exit 0", exitNoProcess, "sh: it has ended without asking to be traced: it is no program of .NET 5 or later"},
+		{"exit 3", 3, "sh: exit code 3; --show-child-io shows what it writes"},
+		{"kill -9 $$", 137, "sh: exit code 137"},
+		{"echo out; exit 4", 4, "sh: exit code 4"},
+	} {
+		code, out, talk := gctrail(aMinute(t), "collect", "--", "sh", "-c", tt.command)
+		if code != tt.code || out != "" || !strings.Contains(talk, tt.says) {
+			t.Errorf("%s: exit code %d, want %d: %s%s", tt.command, code, tt.code, out, talk)
+		}
+	}
+}
+
+// TestLaunchOutput: what the command writes is shown where that is asked for, and
+// it reads what gctrail is given.
+func TestLaunchOutput(t *testing.T) {
+	cmd := newCollecting(aMinute(t), t, "--show-child-io", "--", "sh", "-c", "read x; echo out $x; echo err >&2; exit 5").Cmd
+	cmd.Stdin = strings.NewReader("in\n")
+	var talk strings.Builder
+	cmd.Stderr = &talk
+	out, _ := cmd.Output()
+	if string(out) != "out in\n" || talk.String() != "err\ngctrail: sh: exit code 5\n" || cmd.ProcessState.ExitCode() != 5 {
+		t.Errorf("exit code %d: %q, %q", cmd.ProcessState.ExitCode(), out, talk.String())
+	}
+}
+
+// TestLaunchLeft: what a command leaves behind, and might wait for a port that is
+// gone, is told of.
+func TestLaunchLeft(t *testing.T) {
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	code, _, talk := gctrail(aMinute(t), "collect", "--", "sh", "-c", "sleep 30 & echo $! > "+pidFile)
+	b, err := os.ReadFile(pidFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pid, err := strconv.Atoi(strings.TrimSpace(string(b)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Kill(pid, syscall.SIGKILL)
+	if want := fmt.Sprintf("sh has left processes behind (%d)", pid); code != exitNoProcess || !strings.Contains(talk, want) {
+		t.Errorf("exit code %d, want %q: %s", code, want, talk)
+	}
+}
+
+// TestLaunch: every .NET program that a command starts is traced from its start.
+func TestLaunch(t *testing.T) {
+	first, second := dotnettest.Install(t, 8), dotnettest.Install(t, 10)
+	dir := filepath.Join(t.ArtifactDir(), "made") + "/"
+	code, _, talk := gctrail(aMinute(t), "collect", "-o", dir, "--", "sh", "-c", fmt.Sprintf("%s web 1 & %s web 1; wait; exit 7", first, second))
+	if code != 7 || !strings.Contains(talk, "exit code 7") {
+		t.Errorf("exit code %d: %s", code, talk)
+	}
+	for _, program := range []string{first, second} {
+		found, _ := filepath.Glob(dir + filepath.Base(program) + "_*.nettrace")
+		if len(found) != 1 {
+			t.Fatalf("files %q: %s", found, talk)
+		}
+		wholeFile(t, found[0])
+		if rows := gcsRows(aMinute(t), t, found[0]); rows[0].Number != 1 {
+			t.Errorf("the first collection is %d", rows[0].Number)
+		}
+	}
+}
+
+// TestLaunchOver: a command whose trace is long enough is ended, which is no
+// failure.
+func TestLaunchOver(t *testing.T) {
+	path := filepath.Join(t.ArtifactDir(), "web.nettrace")
+	code, _, talk := gctrail(aMinute(t), "collect", "--duration", "1s", "-o", path, "--", dotnettest.Install(t, 9), "web", "40")
+	if code != exitDone {
+		t.Errorf("exit code %d: %s", code, talk)
+	}
+	wholeFile(t, path)
+}
+
+// TestLaunchInterrupted: a signal ends the trace, and then what the shell has
+// started.
+func TestLaunchInterrupted(t *testing.T) {
+	ctx := aMinute(t)
+	pidFile := filepath.Join(t.TempDir(), "pid")
+	script := fmt.Sprintf("%s web 40 & echo $! > %s; wait", dotnettest.Install(t, 10), pidFile)
+	c := newCollecting(ctx, t, "--", "sh", "-c", script).start()
+	grown(ctx, t, c.path, 5000)
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	c.ends(143, "The GC")
+	if strings.Contains(c.talk.String(), "the process") {
+		t.Error(c.talk.String())
+	}
+	wholeFile(t, c.path)
+	b, err := os.ReadFile(pidFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if alive(strings.TrimSpace(string(b))) {
+		t.Error("the program goes on")
+	}
+}
+
+// alive says whether a process runs and is not only waited for.
+func alive(pid string) bool {
+	b, err := os.ReadFile("/proc/" + pid + "/stat")
+	return err == nil && !strings.Contains(string(b), ") Z ")
+}
+
+// TestPort: of the programs that dial a port, those that are asked for are
+// traced, and as many as there is room for; the others go on.
+func TestPort(t *testing.T) {
+	ctx := aMinute(t)
+	port := portFor(t)
+	variable := portVariable + "=" + port
+	wanted, other := dotnettest.Start(t, 9, "web", 2, variable), dotnettest.Start(t, 8, "web", 1, variable)
+	again := wanted.Restart("web", 1, variable)
+	path := filepath.Join(t.ArtifactDir(), "web.nettrace")
+	mode := make(chan fs.FileMode, 1)
+	go func() {
+		grown(ctx, t, path, 0)
+		info, err := os.Stat(port)
+		if err == nil {
+			mode <- info.Mode()
+		}
+		close(mode)
+	}()
+	code, _, talk := gctrail(ctx, "collect", "--dport", port+",listen", "-n", wanted.Name, "-o", path)
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, talk)
+	}
+	for _, program := range []*dotnettest.Program{wanted, other, again} {
+		program.Totals()
+	}
+	for _, want := range []string{
+		"waiting for .NET programs that are started with " + variable,
+		fmt.Sprintf("%s %d goes on without being traced: -n asks for others", other.Name, other.PID),
+		"goes on without being traced: -o is one file",
+	} {
+		if !strings.Contains(talk, want) {
+			t.Errorf("%q is not said: %s", want, talk)
+		}
+	}
+	wholeFile(t, path)
+	if m := <-mode; m != fs.ModeSocket|0o600 {
+		t.Errorf("mode of the port: %v", m)
+	}
+	if _, err := os.Lstat(port); err == nil {
+		t.Error("the port was not removed")
+	}
+}
+
+// TestPortInterrupted: a port at which nobody has dialled ends with Ctrl-C.
+func TestPortInterrupted(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
+	defer cancel()
+	port := portFor(t)
+	gctrail(ctx, "collect", "--diagnostic-port", port)
+	if _, err := os.Lstat(port); err == nil {
+		t.Error("the port was not removed")
+	}
+}
+
+// TestSeveral: each process has its file, and one that is killed does not end the
+// others.
+func TestSeveral(t *testing.T) {
+	ctx, interrupt := context.WithTimeout(context.Background(), time.Minute)
+	defer interrupt()
+	one, two := dotnettest.Start(t, 8, "web", 40), dotnettest.Start(t, 10, "web", 40)
+	reached(ctx, t, one)
+	reached(ctx, t, two)
+	dir := t.ArtifactDir()
+	path := func(p *dotnettest.Program) string { return filepath.Join(dir, fmt.Sprint(p.PID, ".nettrace")) }
+	go func() {
+		grown(ctx, t, path(one), 10_000)
+		one.Process.Kill()
+		info, err := os.Stat(path(two))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		grown(ctx, t, path(two), info.Size()+10_000)
+		interrupt()
+	}()
+	code, _, talk := gctrail(ctx, "collect", "-p", fmt.Sprintf("%d,%d", one.PID, two.PID), "-o", filepath.Join(dir, "{pid}.nettrace"))
+	if code != 0 || strings.Count(talk, "The GC") != 2 || strings.Count(talk, "ended without ending the trace") != 1 {
+		t.Errorf("exit code %d: %s", code, talk)
+	}
+	wholeFile(t, path(one))
+	wholeFile(t, path(two))
+}
