@@ -8,8 +8,10 @@ import (
 	"io"
 	"os"
 	"runtime"
+	"slices"
 	"time"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 )
 
@@ -17,7 +19,8 @@ import (
 // zero value is for most.
 type ServeOptions struct {
 	// Environment is where the runtime's variables are looked up, and what clients
-	// get as that of the process: "name=value". Nil means os.Environ.
+	// get as that of the process, with gcServer and gcConcurrent as Process.Flags
+	// have them: "name=value". Nil means os.Environ.
 	Environment []string
 	// SuspendLimit is how long Serve waits for clients to resume the process at
 	// most. Zero means until the context ends.
@@ -65,7 +68,7 @@ func Serve(ctx context.Context, p *Provider, opt ServeOptions) (*Server, error) 
 	}
 	s.clients, err = diag.Serve(diag.ServerOptions{
 		Info:        p.process.info(),
-		Environment: env,
+		Environment: p.process.environment(env),
 		Collect:     p.collect,
 		Ports:       diag.ParsePortVariable(env.value("DiagnosticPorts")),
 		Suspended:   env.number("DefaultDiagnosticPortSuspend", 0) != 0,
@@ -130,6 +133,21 @@ func (pr *Process) info() diag.Info {
 		RuntimeVersion: fmt.Sprintf("%d.%d.%d", pr.Runtime[0], pr.Runtime[1], pr.Runtime[2]),
 		RID:            cmp.Or(ridNames[runtime.GOOS], runtime.GOOS) + "-" + pr.Arch,
 	}
+}
+
+// environment is env with the settings by which a runtime is started as the
+// process's flags say: that is how clients know its kind of collector.
+func (pr *Process) environment(env environment) environment {
+	all := slices.Clone(env)
+	for _, s := range [...]struct {
+		flag clr.StartupFlags
+		name string
+	}{{clr.StartupFlagsServerGC, "gcServer"}, {clr.StartupFlagsConcurrentGC, "gcConcurrent"}} {
+		if pr.Flags&s.flag != 0 && env.value(s.name) == "" {
+			all = append(all, "DOTNET_"+s.name+"=1")
+		}
+	}
+	return all
 }
 
 // maxClientBuffer bounds the buffer that a client can ask for: dotnet-gcdump's

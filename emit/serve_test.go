@@ -81,8 +81,9 @@ func stop(t *testing.T, s *diag.Session) (kinds []clr.Kind, lost uint64) {
 func TestServe(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{Process: emit.Process{
 		CommandLine: `"/my game/server" -x`, OS: "Linux", Arch: "x64", Runtime: [3]uint16{9, 0, 4}, Settings: &clr.GCSettingsRundown{},
+		Flags: clr.StartupFlagsServerGC | clr.StartupFlagsConcurrentGC,
 	}})
-	_, c := serve(t, p, "GREETING=hé")
+	_, c := serve(t, p, "GREETING=hé", "COMPlus_GCCONCURRENT=0")
 	info, err := c.Info(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -90,7 +91,8 @@ func TestServe(t *testing.T) {
 	if int(info.PID) != os.Getpid() || info.Cookie == (diag.Cookie{}) || info.Name() != "server" || info.RuntimeVersion != "9.0.4" {
 		t.Errorf("%+v", info)
 	}
-	if env, err := c.Environment(t.Context()); err != nil || !slices.Contains(env, "GREETING=hé") {
+	env, err := c.Environment(t.Context())
+	if want := []string{"HOME=/", "GREETING=hé", "COMPlus_GCCONCURRENT=0", "DOTNET_gcServer=1"}; err != nil || !slices.Equal(env, want) {
 		t.Errorf("%q, %v", env, err)
 	}
 

@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -142,7 +143,11 @@ func listed(t *testing.T, gctrail, pid string) bool {
 	}
 	for line := range strings.Lines(string(out)) {
 		words := strings.Fields(line)
-		if len(words) > 3 && words[0] == pid && words[1] == "emit" && words[2] == ".NET" && words[3] == "10.0.0" {
+		if len(words) == 9 && words[0] == pid {
+			got := strings.Join(append(words[1:5:5], words[6:]...), " ") // without the uptime
+			if want := "emit .NET 10.0.0 x64 server, concurrent -"; runtime.GOARCH == "amd64" && got != want {
+				t.Errorf("listed as %s, want %s", got, want)
+			}
 			return true
 		}
 	}
