@@ -54,13 +54,9 @@ func (in *Input) companions(main *found) error {
 		if !e.Type().IsRegular() || !isCompanion(e.Name(), base) || slices.ContainsFunc(in.with, sameAs(name)) {
 			continue
 		}
-		related, err := in.companion(name, main)
-		switch {
-		case err != nil:
-			return err
-		case related:
+		if related, err := in.companion(name, main); related && err == nil {
 			in.Companions = append(in.Companions, name)
-		default:
+		} else {
 			in.Strangers = append(in.Strangers, name)
 		}
 	}

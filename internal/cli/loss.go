@@ -70,7 +70,7 @@ func beside(in *open.Input) string {
 		parts = append(parts, "read together with "+strings.Join(n, ", "))
 	}
 	if n := in.Strangers; len(n) > 0 {
-		parts = append(parts, "left out, since of another recording or already in it: "+strings.Join(n, ", "))
+		parts = append(parts, "left out, since of another recording, already in it or unreadable: "+strings.Join(n, ", "))
 	}
 	return strings.Join(parts, "; ")
 }
