@@ -192,9 +192,16 @@ func (c *capture) add(col *gc.Collection) {
 	}
 }
 
-// see looks whether an event is the one that is waited for.
+// see looks whether an event is the one that is waited for, or comes so long after
+// that the trace can end.
 func (c *capture) see(ev *trace.Event) {
-	if c.occasion != nil || c.hopeless || !c.stopping[ev.Desc] {
+	if c.occasion != nil {
+		if ev.Time() >= c.occasion.to+c.plan.after {
+			c.cancel()
+		}
+		return
+	}
+	if c.hopeless || !c.stopping[ev.Desc] {
 		return
 	}
 	is, err := c.plan.event.filter.matches(ev)
@@ -207,7 +214,8 @@ func (c *capture) see(ev *trace.Event) {
 	}
 }
 
-// meet has the trace end a while after what it was waiting for.
+// meet has the trace end a while after what it was waiting for: when an event tells
+// that this time has passed, or, of a process that falls silent, by the clock.
 func (c *capture) meet(m *occasion) {
 	c.occasion = m
 	text := fmt.Sprintf("%s of %s is what was waited for", m.what, processTitle(c.process))
