@@ -40,8 +40,11 @@ func cutPrefixFold(s, prefix string) (rest string, ok bool) {
 // those that were named with it, and those beside it that were recorded with it.
 func (in *Input) companions(main *found) error {
 	for _, name := range in.with {
-		if _, err := in.companion(name, main); err != nil {
+		switch related, err := in.companion(name, main); {
+		case err != nil:
 			return err
+		case !related:
+			return fmt.Errorf("%s is not of one recording with it", name)
 		}
 	}
 	dir, base := filepath.Split(in.Name)
