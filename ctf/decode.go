@@ -97,6 +97,7 @@ func (d *decoder) step(n *node) bool {
 	return true
 }
 
+// inner reads an element or an option, and counts what that costs.
 func (d *decoder) inner(p inner) bool {
 	d.work += p.work
 	return d.run(p.nodes)

@@ -9,7 +9,7 @@ import (
 
 // A quickHeader reads the header and context of an event in one go, where these
 // have the same size whenever the header's id is in a range: what LTTng writes
-// for nearly all events. It takes a tenth of the instructions that the plans
+// for nearly all events. It takes a seventh of the instructions that the plans
 // take.
 type quickHeader struct {
 	id, stamp, pid, tid quickField

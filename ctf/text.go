@@ -70,8 +70,7 @@ func appendUTF16(dst, text []byte) []byte {
 }
 
 // widen writes the ASCII that text begins with as UTF-16LE to dst, which has room
-// for all of text, and returns how many bytes of text that was. It does eight at
-// a time, which takes half of the time.
+// for all of text, and returns how many bytes of text that was.
 func widen(dst, text []byte) int {
 	size := len(text)
 	for len(text) >= 8 && len(dst) >= 16 {
