@@ -15,6 +15,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -302,6 +303,7 @@ func TestSurviveImpostors(t *testing.T) {
 			}
 		}
 	}
+	var busy sync.Once
 	for name, test := range map[string]struct {
 		serve func(command uint16, c net.Conn)
 		code  int
@@ -315,8 +317,15 @@ func TestSurviveImpostors(t *testing.T) {
 			func(uint16, net.Conn) {},
 			exitNoProcess, "the connection ended before the answer; it has just ended, or is about to start: try again",
 		},
-		"knows nothing":        {knows(false, unknown), exitUnsupported, "unknown command (0x80131385); the runtime is too old for it"},
-		"too old":              {knows(true, unknown), exitUnsupported, "unknown command (0x80131385); the runtime is too old for it"},
+		"knows nothing": {knows(false, unknown), exitUnsupported, "unknown command (0x80131385); the runtime is too old for it"},
+		"too old":       {knows(true, unknown), exitUnsupported, "unknown command (0x80131385); the runtime is too old for it"},
+		"busy at first": {
+			func(command uint16, c net.Conn) {
+				busy.Do(func() { time.Sleep(1500 * time.Millisecond) })
+				knows(true, unknown)(command, c)
+			},
+			exitUnsupported, "unknown command (0x80131385); the runtime is too old for it",
+		},
 		"not supported":        {knows(true, uint32(diag.NotSupported)), exitUnsupported, "this kind of runtime does not have it"},
 		"hangs up mid-garbage": {begins([]byte("Nettrace\x14\x00\x00\x00!Fast")), exitNoProcess, "header"},
 		"garbage for a trace":  {begins([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")), exitNoProcess, "not an EventPipe trace"},
