@@ -16,6 +16,9 @@
 // runtime raises them, and refuses steps that are out of order. Custom events of
 // the program's own carry their description with them.
 //
+// Serve lets .NET's diagnostics clients collect the events while the program
+// runs.
+//
 // # Order, threads and loss
 //
 // Go has no threads that an event could name. Events carry the logical thread

@@ -2,9 +2,11 @@ package emit_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"io"
 	"log"
+	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/emit"
@@ -128,4 +130,19 @@ func printEvents(r io.Reader, provider string) {
 			fmt.Printf("%s %s\n", decoder.Name(ev.Desc), decoder.AppendFields(nil, ev))
 		}
 	}
+}
+
+// A program that gctrail, dotnet-trace and others can attach to.
+func ExampleServe() {
+	p, err := emit.NewProvider(emit.ProviderOptions{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	server, err := emit.Serve(context.Background(), p, emit.ServeOptions{SuspendLimit: time.Minute})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer server.Close()
+
+	// The program runs, and raises events through p.
 }

@@ -18,6 +18,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"syscall"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
@@ -90,7 +91,7 @@ func run(w io.Writer, out string, create create, n int) error {
 // serve raises collections for a time while clients attach, and prints to w what
 // it raised.
 func serve(w io.Writer, d time.Duration) error {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	provider, err := newProvider()
 	if err != nil {
