@@ -42,14 +42,17 @@ func takeOff() (*flight, error) {
 	return f, nil
 }
 
-// find finds the stops up to the last one of a cycle, which ended at a time. The
-// trace may have that some microseconds after it is known that the cycle ended.
-func (f *flight) find(end time.Time) {
-	const tries = 3
-	for range tries {
-		if f.look() != nil || f.last(end, 0) >= 0 {
+// find finds the stops up to the last one of a cycle, which ended at a time and
+// follows one that ended before. The trace may have that stop later than it is
+// known that the cycle ended: by microseconds, or as long as the system takes the
+// processor away from the thread that tells it.
+func (f *flight) find(before, end time.Time) {
+	const longest = 50 * time.Millisecond
+	for wait := time.Millisecond; f.look() == nil && wait < longest; wait *= 2 {
+		if i := f.last(end); i >= 0 && f.stops[i].begin.After(before) {
 			return
 		}
+		time.Sleep(wait)
 	}
 }
 
@@ -73,7 +76,7 @@ func (f *flight) look() error {
 // of is the stops of the cycle whose last one ended at a time, first to last;
 // nil where the trace does not have them all. It forgets them, and those before.
 func (f *flight) of(end time.Time) []stop {
-	last := f.last(end, drift)
+	last := f.last(end)
 	if last < 0 {
 		return nil
 	}
@@ -91,7 +94,7 @@ func (f *flight) of(end time.Time) []stop {
 
 // last is the place of the stop that a cycle ended in, -1 if it is not there. Go
 // takes the time of the cycle's end while the program stands still.
-func (f *flight) last(end time.Time, drift time.Duration) int {
+func (f *flight) last(end time.Time) int {
 	for i, s := range slices.Backward(f.stops) {
 		if s.final && !s.begin.After(end.Add(drift)) && !s.end.Before(end.Add(-drift)) {
 			return i

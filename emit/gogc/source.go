@@ -168,7 +168,11 @@ func (s *Source) look() {
 	known := min(n, len(stats.Pause)) // the latest first
 	s.missed += n - known
 	if s.flight != nil {
-		s.flight.find(stats.PauseEnd[0])
+		var previous time.Time
+		if len(stats.PauseEnd) > 1 {
+			previous = stats.PauseEnd[1]
+		}
+		s.flight.find(previous, stats.PauseEnd[0])
 	}
 	for i, pause := range slices.Backward(stats.Pause[:known]) {
 		c := cycle{number: uint32(stats.NumGC) - uint32(i), pause: pause, reason: s.metrics.reason(before)}
