@@ -3,8 +3,10 @@ package live
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"iter"
+	"runtime/debug"
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
@@ -95,7 +97,8 @@ const (
 //
 // When ctx ends, the runtime is asked to end the trace, and what it still holds
 // is yielded. The same happens, without the yielding, when the caller stops
-// ranging. An error is yielded once, last: the process cannot be attached to.
+// ranging. An error is yielded once, last: the process cannot be attached to. A
+// panic of the goroutine that reads, or of the Tap, is one of the caller's.
 func Follow(ctx context.Context, process *diag.Process, opts Options) iter.Seq2[*Update, error] {
 	if len(opts.Config.Providers) == 0 {
 		opts.Config = Collections()
@@ -107,15 +110,24 @@ func Follow(ctx context.Context, process *diag.Process, opts Options) iter.Seq2[
 		ctx, cancel := context.WithCancel(ctx)
 		f := &follower{opts: opts, process: process, out: newQueue(opts.Queue)}
 		var failed error
+		var panicked any
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
 			defer f.out.close()
+			defer func() {
+				if v := recover(); v != nil {
+					panicked = fmt.Errorf("%v\n\n%s", v, debug.Stack())
+				}
+			}()
 			failed = f.run(ctx)
 		}()
 		defer func() {
 			cancel()
 			<-done
+			if panicked != nil {
+				panic(panicked)
+			}
 		}()
 		for {
 			u := f.out.next()

@@ -12,6 +12,7 @@ import (
 	"net"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -232,6 +233,18 @@ func TestStop(t *testing.T) {
 			t.Errorf("%d collections, at last %+v", seen, last)
 		}
 	})
+}
+
+// TestPanic: a panic of the goroutine that reads can be recovered by the caller.
+func TestPanic(t *testing.T) {
+	opts := live.Options{Tap: func(*diag.Process) io.Writer { panic("no") }}
+	defer func() {
+		if err, ok := recover().(error); !ok || !strings.HasPrefix(err.Error(), "no\n") {
+			t.Errorf("recovered %v", err)
+		}
+	}()
+	for range live.Follow(t.Context(), (&replay{trace: gunzip(t, webTrace)}).start(t), opts) {
+	}
 }
 
 // TestUnreachable: a process that cannot be attached to is an error.
