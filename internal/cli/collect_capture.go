@@ -32,7 +32,7 @@ type capture struct {
 	out     *traceOutput     // the file; nil while there is a ring in its place
 	ring    *ring            // nil where everything is written
 	reader  *nettrace.Reader // of the capture itself
-	found   findings.Case
+	found   findings.Case    // of what is written; empty where there is a ring
 	say     func(string)
 
 	stopping map[*trace.Descriptor]bool // kinds of the stopping event
@@ -182,7 +182,9 @@ func (c *capture) read() error {
 }
 
 func (c *capture) add(col *gc.Collection) {
-	c.found.Add(col)
+	if c.ring == nil {
+		c.found.Add(col)
+	}
 	c.collections.Add(1)
 	if pause := col.Pause(); pause.Known {
 		c.longest.Store(max(c.longest.Load(), int64(pause.V)))
@@ -240,8 +242,10 @@ func (c *capture) finish() error {
 	if c.ring == nil {
 		return nil
 	}
+	from := c.kept()
+	c.reader, c.pending = nil, nil // their memory serves to read the file
 	var err error
-	c.out, err = c.ring.join(c.kept())
+	c.out, err = c.ring.join(from)
 	if err != nil {
 		if left := c.ring.left(); left != "" {
 			c.say("what was not joined is there in pieces, each a trace of its own: " + left)

@@ -21,6 +21,7 @@ func (c *capture) tell(std *stdio) {
 	}
 	k := kept{c.reader, &c.found, c.collections.Load()}
 	if c.ring != nil {
+		c.ring.release()
 		var err error
 		if k, err = review(c.out.name); err != nil {
 			std.complain(err)

@@ -68,7 +68,7 @@ const (
 	// maxShortened is how many segments are given up to make room for the others.
 	maxShortened = 2
 	// joinBuffer is how much is written at a time to the file that is made.
-	joinBuffer = 1 << 20
+	joinBuffer = 256 << 10
 )
 
 func newRing(path string, keep keeping, say func(string)) (*ring, error) {
@@ -83,17 +83,18 @@ func newRing(path string, keep keeping, say func(string)) (*ring, error) {
 
 // writable says whether a file can be made at a path, and leaves what is there.
 func writable(path string) error {
-	there := exists(path)
+	info, err := os.Stat(path)
+	there := err == nil
+	if there && !info.Mode().IsRegular() {
+		return &outputError{path, errors.New("it is no regular file, beside which there is room for a ring")}
+	}
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
 	if err != nil {
 		return &outputError{path, err}
 	}
-	info, err := f.Stat()
-	if err == nil && !info.Mode().IsRegular() {
-		err = errors.New("it is no regular file, beside which there is room for a ring")
-	}
-	if err = errors.Join(err, f.Close()); err == nil && !there {
-		err = os.Remove(path)
+	err = f.Close()
+	if !there {
+		err = errors.Join(err, os.Remove(path))
 	}
 	return outputFailed(path, err)
 }
@@ -291,6 +292,11 @@ func (r *ring) remove() error {
 		errs = append(errs, r.drop())
 	}
 	return errors.Join(errs...)
+}
+
+// release gives up what the ring holds in memory. It is of no more use.
+func (r *ring) release() {
+	r.in, r.splicer, r.pending = nil, nettrace.Splicer{}, bytes.Buffer{}
 }
 
 // left says where the segments are that were not made a file of.
