@@ -93,15 +93,20 @@ func (r *ObjectReader) Next() (*Object, error) {
 func (r *ObjectReader) Offset() int64 { return r.in.off }
 
 // Ticks converts a time since the start of the trace to ticks of its clock,
-// rounded down. The Trace object must have been read.
+// rounded towards the start; a time before the clock's beginning is 0. The Trace
+// object must have been read.
 func (r *ObjectReader) Ticks(d time.Duration) uint64 {
 	hi, lo := bits.Mul64(uint64(d.Abs()%time.Second), r.second)
 	rest, _ := bits.Div64(hi, lo, uint64(time.Second))
 	ticks := uint64(d.Abs()/time.Second)*r.second + rest
-	if d < 0 {
-		ticks = -ticks
+	switch {
+	case d >= 0:
+		return r.sync + ticks
+	case ticks > r.sync:
+		return 0
+	default:
+		return r.sync - ticks
 	}
-	return r.sync + ticks
 }
 
 func (r *ObjectReader) open() error {

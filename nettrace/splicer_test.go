@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"math"
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/nettracetest"
@@ -244,6 +246,22 @@ func TestObjectReader(t *testing.T) {
 	}
 	if objects != 2 {
 		t.Errorf("%d objects, want the block and the sequence point", objects)
+	}
+}
+
+// TestObjectTicks: clocks of any frequency, and times before the clock's beginning.
+func TestObjectTicks(t *testing.T) {
+	r := nettrace.NewObjectReader(bytes.NewReader(nettracetest.MustAssemble(t, "nettrace v4 freq=3124099 sync=5000000\nend")))
+	if _, err := r.Next(); err != nil {
+		t.Fatal(err)
+	}
+	for d, want := range map[time.Duration]uint64{
+		0: 5_000_000, time.Second: 8_124_099, -time.Second: 1_875_901, -2 * time.Second: 0,
+		1500 * time.Millisecond: 5_000_000 + 4_686_148, math.MinInt64: 0,
+	} {
+		if got := r.Ticks(d); got != want {
+			t.Errorf("%v: %d, want %d", d, got, want)
+		}
 	}
 }
 

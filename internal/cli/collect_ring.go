@@ -236,12 +236,11 @@ func (r *ring) spare() bool {
 	return len(r.segments) > 1 && (r.held == 0 || r.segments[1].start != 0 && r.segments[1].start <= r.held)
 }
 
-// trim drops segments while the others are enough.
+// trim drops segments while the others are enough. What is held does not get old.
 func (r *ring) trim() error {
 	for len(r.segments) > 1 && !r.ending {
-		next := r.segments[1]
-		old := r.keep.time > 0 && next.start != 0 && next.start < r.splicer.Latest() &&
-			r.splicer.Latest()-next.start > r.ticks(r.keep.time)
+		next, latest := r.segments[1].start, r.splicer.Latest()
+		old := r.keep.time > 0 && r.held == 0 && next != 0 && next < latest && latest-next > r.ticks(r.keep.time)
 		if !old && r.size <= r.keep.size {
 			return nil
 		}

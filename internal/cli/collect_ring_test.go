@@ -319,6 +319,18 @@ func TestRingHolds(t *testing.T) {
 	if err != nil || overruns == 0 || out.size+1 < int64(len(whole)) {
 		t.Errorf("%v, %d overruns, %d bytes of %d", err, overruns, out.size, len(whole))
 	}
+
+	// What comes before it is not too old, either, however long it takes after.
+	r, err = newRing(filepath.Join(t.TempDir(), "kept.nettrace"), keeping{size: 5e6, time: time.Millisecond}, func(text string) { t.Error(text) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.overrun = func() { t.Error("it overruns") }
+	r.held = ^uint64(0)
+	r.fill(t, whole, rand.New(rand.NewPCG(1, 3)))
+	if out, err = r.join(0); err != nil || out.size+1 < int64(len(whole)) {
+		t.Errorf("%v, %d bytes of %d", err, out.size, len(whole))
+	}
 }
 
 // TestRingLeft: what cannot be joined stays, as traces, and the names of segments
