@@ -21,7 +21,8 @@ type ServerOptions struct {
 	Environment []string
 	// Collect agrees to a session, or refuses it with an error: an HRESULT, or
 	// another, which clients get to know as Fail. It is called by several
-	// goroutines at once. What a Config asks for was checked before.
+	// goroutines at once. What a Config asks for was checked before. Nil refuses all
+	// as NotSupported.
 	Collect func(Config) (Tracing, error)
 
 	// Ports are the diagnostic ports that the server dials, and Suspended says
@@ -89,6 +90,9 @@ func Serve(opt ServerOptions) (*Server, error) {
 	opt.Info.PID = cmp.Or(opt.Info.PID, uint64(os.Getpid()))
 	if opt.Info.Cookie == (Cookie{}) {
 		rand.Read(opt.Info.Cookie[:])
+	}
+	if opt.Collect == nil {
+		opt.Collect = func(Config) (Tracing, error) { return nil, NotSupported }
 	}
 	address, err := ownAddress(opt.Folder)
 	if err != nil {
