@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"io"
 	"os"
 	"os/exec"
@@ -95,7 +96,7 @@ func TestGctrailCollects(t *testing.T) {
 func TestGctrailAttaches(t *testing.T) {
 	emit, gctrail := binaries(t)
 	var printed bytes.Buffer
-	example := command(t.Context(), emit, "-serve", "3s")
+	example := command(t.Context(), emit, "-serve", "1m")
 	example.Stdout = &printed
 	if err := example.Start(); err != nil {
 		t.Fatal(err)
@@ -123,7 +124,7 @@ func TestGctrailAttaches(t *testing.T) {
 	if err != nil || !bytes.Contains(rows, []byte(`"complete":true`)) || bytes.Contains(rows, []byte(`"affected_by_loss":true`)) {
 		t.Errorf("%v: %s", err, rows)
 	}
-	if err := example.Wait(); err != nil {
+	if err := errors.Join(example.Process.Signal(os.Interrupt), example.Wait()); err != nil {
 		t.Fatal(err)
 	}
 	if raised, n := raisedIn(t, printed.Bytes()); n == 0 || strconv.Itoa(raised.PID) != pid {
