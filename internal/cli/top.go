@@ -40,7 +40,8 @@ Processes that start are found within two seconds.
 On a terminal, enter shows one process in depth, s saves what was seen of it as a
 .nettrace, ? lists the keys and what the figures mean, q ends it. With --plain, in
 a pipe, and where TERM is dumb, each collection is a line with the columns of a GC
-log, and what else happens is said on standard error.
+log, and what else happens is said on standard error. At the end it says of each
+process whether the collector is to blame.
 
 What it costs: it has each process raise what collect --profile gc-collect does,
 a few events for each collection and none between, without stacks. At most 64
@@ -118,7 +119,7 @@ func (std *stdio) interactive() bool {
 func (o *topOptions) runScreen(ctx context.Context, std *stdio) error {
 	w := watch.New(watch.Options{Wants: o.wants})
 	paths := newTracePaths("")
-	return tui.Run(ctx, tui.Options{
+	err := tui.Run(ctx, tui.Options{
 		Snapshot: w.Snapshot,
 		Save:     func(p *watch.Process) (string, error) { return saveTrace(w, p, paths) },
 		Reason:   problemOf,
@@ -128,6 +129,19 @@ func (o *topOptions) runScreen(ctx context.Context, std *stdio) error {
 		Unicode:  unicodeLocale(),
 		Columns:  columnsAsked(),
 	}, w.Run)
+	p := pageOn(std.outTerm)
+	p.verdicts(w.Snapshot())
+	_, _ = std.out.Write(p.Bytes()) // there is nobody else to tell
+	return err
+}
+
+// verdicts says of each process what its collections mean.
+func (p *page) verdicts(s *watch.Snapshot) {
+	for _, process := range s.Processes {
+		if process.Verdict != "" {
+			p.prose(processTitle(process.Process)+": ", process.Verdict)
+		}
+	}
 }
 
 // saveTrace writes what was seen of a process to a file in the working folder.

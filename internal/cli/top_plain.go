@@ -42,9 +42,13 @@ func (o *topOptions) runPlain(ctx context.Context, std *stdio) error {
 	defer cancel()
 	log := &collectionLog{std: std, cancel: cancel}
 	log.write(func(c *logColumn) string { return c.heading })
-	watch.New(watch.Options{Wants: o.wants, UntilEnded: len(o.pids) > 0, Each: func(n *watch.News) {
+	w := watch.New(watch.Options{Wants: o.wants, UntilEnded: len(o.pids) > 0, Each: func(n *watch.News) {
 		log.tell(n, ctx.Err() == nil)
-	}}).Run(ctx)
+	}})
+	w.Run(ctx)
+	p := pageOn(std.errTerm)
+	p.verdicts(w.Snapshot())
+	_, _ = std.err.Write(p.Bytes()) // there is nobody else to tell
 	return log.err
 }
 

@@ -96,7 +96,8 @@ func TestTopPlainEnds(t *testing.T) {
 	if err := o.run(ctx, &stdio{out: &out, err: &talk}); err != nil || ctx.Err() != nil {
 		t.Errorf("%v, %v", err, ctx.Err())
 	}
-	if said := talk.all(); !strings.HasSuffix(said[len(said)-1], ": ended") || len(out.all()) < 5 {
+	said := strings.Join(talk.all(), "\n")
+	if !strings.Contains(said, ": ended\n"+program.Name) || len(out.all()) < 5 {
 		t.Errorf("%q", said)
 	}
 	if err := o.run(ctx, &stdio{out: &out, err: &talk}); exitCodeOf(err) != exitNoProcess {
