@@ -67,10 +67,22 @@ func (f *flight) look() error {
 		return err
 	}
 	f.stops = append(f.stops, stops...)
+	f.order()
 	if n := len(f.stops) - maxStops; n > 0 {
 		f.stops = slices.Delete(f.stops, 0, n)
 	}
 	return nil
+}
+
+// order puts the stops in order. The end of one may be told late, when the next
+// has begun.
+func (f *flight) order() {
+	slices.SortStableFunc(f.stops, func(a, b stop) int { return a.begin.Compare(b.begin) })
+	for i := 1; i < len(f.stops); i++ {
+		if s := &f.stops[i-1]; s.end.After(f.stops[i].begin) {
+			s.end = f.stops[i].begin
+		}
+	}
 }
 
 // of is the stops of the cycle whose last one ended at a time, first to last;

@@ -64,7 +64,8 @@ type Source struct {
 	done chan struct{}
 	once sync.Once
 
-	seen    int64 // cycles
+	seen    int64     // cycles
+	read    time.Time // when now was called
 	metrics readings
 	live    map[int64]uint64 // bytes after cycles that were not raised yet
 	missed  int              // to be read once done is closed
@@ -75,7 +76,7 @@ type Source struct {
 // because the program has a FlightRecorder running, or because its Go writes
 // execution traces of a format that is not known here.
 func Start(p *emit.Provider, opt Options) (*Source, error) {
-	s := &Source{p: p, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), live: make(map[int64]uint64)}
+	s := &Source{p: p, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), live: make(map[int64]uint64), read: time.Now()}
 	var err error
 	if s.cycle, err = p.Define(goCycle); err != nil {
 		return nil, err
@@ -147,6 +148,25 @@ func (s *Source) watch() {
 	}, s.wake)
 }
 
+// now is the present time by both clocks. Of three readings it is the one whose
+// clocks differ most nearly as they did before: the system may take the processor
+// away between the one and the other.
+func (s *Source) now() time.Time {
+	best := time.Now()
+	for range 2 {
+		if t := time.Now(); s.strays(t) < s.strays(best) {
+			best = t
+		}
+	}
+	s.read = best
+	return best
+}
+
+// strays is how much the clocks moved against each other since they were read.
+func (s *Source) strays(t time.Time) time.Duration {
+	return (t.Round(0).Sub(s.read.Round(0)) - t.Sub(s.read)).Abs()
+}
+
 // note notes what the latest cycle found live, which Go does not tell of those
 // before.
 func (s *Source) note() readings {
@@ -163,7 +183,7 @@ func (s *Source) look() {
 	if n == 0 {
 		return
 	}
-	now, before := time.Now(), s.metrics
+	now, before := s.now(), s.metrics
 	s.metrics = s.note()
 	known := min(n, len(stats.Pause)) // the latest first
 	s.missed += n - known
@@ -231,11 +251,13 @@ func (c *cycle) divide(stops []stop, monotonic func(time.Time) time.Time) {
 			longest = i
 		}
 	}
-	p := &pauses[longest]
-	p.begin = p.begin.Add(sum - c.pause)
-	if p.length() > 0 && (longest == 0 || p.begin.After(pauses[longest-1].end)) {
-		c.pauses = pauses
+	pauses[longest].begin = pauses[longest].begin.Add(sum - c.pause)
+	for i, p := range pauses {
+		if p.length() <= 0 || i > 0 && p.begin.Before(pauses[i-1].end) {
+			return
+		}
 	}
+	c.pauses = pauses
 }
 
 // A timed event is one of the past.

@@ -2,7 +2,6 @@ package gogc
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -67,15 +66,13 @@ var eventArgs = [...]uint8{
 // trace, each of which may repeat some of the one before. It passes over all
 // else.
 type stopReader struct {
-	done  uint64 // the latest generation that was read
-	begun bool   // a stop whose end is in a later generation
-	open  stop
-
-	stops []stop // that were found by read
+	done  uint64          // the latest generation that was read
+	open  map[uint64]stop // whose end is in a later generation, by thread
+	stops []stop          // that were found by read
 }
 
-// read returns the stops that end in a snapshot, and in none before, in order. They are
-// valid until the next call.
+// read returns the stops that end in a snapshot, and in none before. They are valid
+// until the next call.
 func (r *stopReader) read(snapshot []byte) ([]stop, error) {
 	r.stops = r.stops[:0]
 	c := traceCursor{rest: snapshot}
@@ -94,7 +91,7 @@ func (r *stopReader) read(snapshot []byte) ([]stop, error) {
 		default:
 			return nil, fmt.Errorf("%w: event %d among batches", errFormat, kind)
 		}
-		number, _, at := c.number(), c.number(), c.number()
+		number, thread, at := c.number(), c.number(), c.number()
 		data := c.bytes(c.number())
 		if c.short {
 			return nil, fmt.Errorf("%w: it ends within a batch", errFormat)
@@ -106,7 +103,7 @@ func (r *stopReader) read(snapshot []byte) ([]stop, error) {
 			r.take(&g)
 			g = generation{number: number}
 		}
-		if err := g.batch(at, data); err != nil {
+		if err := g.batch(thread, at, data); err != nil {
 			return nil, err
 		}
 	}
@@ -120,19 +117,22 @@ func (r *stopReader) take(g *generation) {
 		return
 	}
 	r.done = g.number
-	// No two stops overlap: begin and end alternate, whatever thread tells of
-	// them.
-	slices.SortStableFunc(g.edges, func(a, b edge) int { return cmp.Compare(a.ticks, b.ticks) })
+	if r.open == nil {
+		r.open = make(map[uint64]stop)
+	}
+	// Who begins a stop ends it, and is not kept from telling so: another stop may
+	// begin before it does.
 	for _, e := range g.edges {
+		kind := g.kinds[e.kind]
+		s, begun := r.open[e.thread]
+		delete(r.open, e.thread)
 		switch at := g.wall(e.ticks); {
-		case e.begins:
-			kind := g.kinds[e.kind]
-			r.begun = kind != "" && g.frequency > 0
-			r.open = stop{final: kind == markTerm, begin: at}
-		case r.begun:
-			r.begun = false
-			r.open.end = at
-			r.stops = append(r.stops, r.open)
+		case g.frequency <= 0:
+		case e.begins && kind != "" && len(r.open) < maxStops:
+			r.open[e.thread] = stop{final: kind == markTerm, begin: at}
+		case !e.begins && begun:
+			s.end = at
+			r.stops = append(r.stops, s)
 		}
 	}
 }
@@ -149,6 +149,7 @@ type generation struct {
 
 // An edge is the begin or the end of a stop.
 type edge struct {
+	thread uint64
 	ticks  uint64
 	kind   uint64 // the id of a string
 	begins bool
@@ -160,8 +161,8 @@ func (g *generation) wall(ticks uint64) time.Time {
 	return g.time.Add(time.Duration(math.Round(seconds * float64(time.Second))))
 }
 
-// batch reads a batch of events, which begins at so many ticks.
-func (g *generation) batch(at uint64, data []byte) error {
+// batch reads a batch of a thread's events, which begins at so many ticks.
+func (g *generation) batch(thread, at uint64, data []byte) error {
 	c := traceCursor{rest: data}
 	if len(data) == 0 {
 		return nil
@@ -176,11 +177,11 @@ func (g *generation) batch(at uint64, data []byte) error {
 		g.sync(at, c)
 		return nil
 	}
-	return g.events(at, data)
+	return g.events(thread, at, data)
 }
 
 // events reads events, nearly all of which are passed over.
-func (g *generation) events(at uint64, data []byte) error {
+func (g *generation) events(thread, at uint64, data []byte) error {
 	for p := 0; p < len(data); {
 		kind := data[p]
 		if int(kind) >= len(eventArgs) || eventArgs[kind] == 0 {
@@ -194,7 +195,7 @@ func (g *generation) events(at uint64, data []byte) error {
 		p += 1 + n
 		if kind == evSTWBegin || kind == evSTWEnd {
 			id, _ := binary.Uvarint(data[p:])
-			g.edges = append(g.edges, edge{ticks: at, kind: id, begins: kind == evSTWBegin})
+			g.edges = append(g.edges, edge{thread: thread, ticks: at, kind: id, begins: kind == evSTWBegin})
 		}
 		for left := eventArgs[kind] - 1; left > 0; p++ {
 			if p == len(data) {
