@@ -77,7 +77,7 @@ func (c *capture) tellStop(std *stdio) {
 		std.warn("gctrail", text)
 	}
 	if c.ring != nil && c.ring.cut && c.plan.before > 0 {
-		std.warn("gctrail", fmt.Sprintf("%s have no room for %s: --keep says how large the ring may be", units.Bytes(c.ring.keep.size), spanText(c.plan.before)))
+		std.warn("gctrail", fmt.Sprintf("there was no room for the %s before the end in %s: --keep sets how much there is", spanText(c.plan.before), units.Bytes(c.plan.keep.size)))
 	}
 }
 

@@ -40,7 +40,7 @@ type ring struct {
 
 	held   uint64 // nothing from this time on is dropped; 0 for nothing held
 	ending bool   // nothing is dropped any more
-	cut    bool   // something was dropped for want of room
+	cut    bool   // something was dropped because keep.size was reached
 }
 
 // A keeping says how much a ring is to hold; a time of 0 is no limit.
@@ -216,8 +216,7 @@ func (r *ring) making(write func() error) error {
 		}
 		if r.size < r.keep.size {
 			r.keep.size = r.size
-			r.cut = true
-			r.say(fmt.Sprintf("%s: the ring is shortened to %s, %s", r.path, units.Bytes(r.size), reason(err)))
+			r.say(fmt.Sprintf("%s: the disk is full, the ring is shortened to %s", r.path, units.Bytes(r.size)))
 		}
 	}
 }
@@ -261,8 +260,12 @@ func (r *ring) drop() error {
 	first := r.segments[0]
 	r.segments = r.segments[1:]
 	r.size -= first.size
-	if err := os.Remove(first.path); !errors.Is(err, os.ErrNotExist) {
-		return outputFailed(first.path, err)
+	return first.remove()
+}
+
+func (s *segment) remove() error {
+	if err := os.Remove(s.path); !errors.Is(err, os.ErrNotExist) {
+		return outputFailed(s.path, err)
 	}
 	return nil
 }
@@ -335,14 +338,25 @@ func (r *ring) join(from uint64) (*traceOutput, error) {
 		if len(r.segments) == 1 {
 			return r.rename()
 		}
-		// There is no room for the first segment: it makes some.
-		r.cut = true
-		r.say(fmt.Sprintf("%s: the trace is shortened by %s, %s", r.path, units.Bytes(r.segments[0].size), reason(err)))
-		if err := r.drop(); err != nil {
+		if err := r.shorten(); err != nil {
 			return nil, err
 		}
 	}
 	return nil, nil
+}
+
+// shorten makes room for what is joined: by its oldest segment, or if something in
+// that is held, by its last one.
+func (r *ring) shorten() error {
+	end, victim := "beginning", r.segments[0]
+	if r.spare() {
+		r.segments = r.segments[1:]
+	} else {
+		end, victim = "end", r.last()
+		r.segments = r.segments[:len(r.segments)-1]
+	}
+	r.say(fmt.Sprintf("%s: the disk is full, the trace is shortened at its %s by %s", r.path, end, units.Bytes(victim.size)))
+	return victim.remove()
 }
 
 // find finds where to start. A batch of the runtime's that lacks its beginning is

@@ -298,9 +298,36 @@ func TestRingFull(t *testing.T) {
 			t.Errorf("%d bytes with room for %d, %+v", len(b), disk.room, kept.Loss())
 		}
 		compareKept(t, start, got, all)
-		if !r.cut || len(said) == 0 || !strings.Contains(said[0], "the ring is shortened to") || !strings.Contains(said[0], "no space left") {
+		if len(said) == 0 || !strings.Contains(said[0], "the disk is full, the ring is shortened to") {
 			t.Error(said)
 		}
+	}
+}
+
+// TestRingFullHeld: on a full disk, what is held is joined, and not what came last.
+func TestRingFullHeld(t *testing.T) {
+	whole := gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
+	var said []string
+	dir := t.TempDir()
+	r, err := newRing(filepath.Join(dir, "kept.nettrace"), keeping{size: 5e6}, func(text string) { said = append(said, text) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.fill(t, whole, rand.New(rand.NewPCG(1, 5)))
+	r.hold(0)
+	r.open = (&fullDisk{dir, r.size + 10_000}).open
+	out, err := r.join(0)
+	if err != nil || len(said) == 0 || !strings.Contains(said[0], "shortened at its end by") {
+		t.Fatalf("%v, %v", err, said)
+	}
+	b, err := os.ReadFile(out.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, full := collectionsIn(t, whole, time.Time{})
+	got, kept := collectionsIn(t, b, full.Info().Start)
+	if n := slices.IndexFunc(got, func(c *gc.Collection) bool { return !c.Complete }); n < 100 || got[0].Number != all[0].Number || !kept.Loss().Cut {
+		t.Errorf("%d collections from %d on, cut %t", n, got[0].Number, kept.Loss().Cut)
 	}
 }
 
