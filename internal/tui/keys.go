@@ -154,6 +154,6 @@ func (m *model) save() tea.Cmd {
 	m.say("saving")
 	return func() tea.Msg {
 		path, err := m.opts.Save(p)
-		return saved{path, err}
+		return saved{p, path, err}
 	}
 }

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
@@ -52,8 +53,9 @@ const messageFor = 8 * time.Second
 type (
 	tick  struct{}
 	saved struct {
-		path string
-		err  error
+		process *watch.Process
+		path    string
+		err     error
 	}
 )
 
@@ -81,15 +83,25 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 		}
 		return m, later()
 	case saved:
-		m.say("saved %s; gctrail FILE reports on it", msg.path)
-		if msg.err != nil {
-			m.say("not saved: %v", msg.err)
-		}
+		m.tell(&msg)
 	case tea.KeyPressMsg:
 		m.message = ""
 		return m, m.press(msg)
 	}
 	return m, nil
+}
+
+// tell says what was saved, or why nothing was.
+func (m *model) tell(s *saved) {
+	if s.err != nil {
+		m.say("not saved: %v", s.err)
+		return
+	}
+	cut := ""
+	if !s.process.BeginningKept {
+		cut = ", without its beginning"
+	}
+	m.say("saved %s as %s%s; gctrail FILE reports on it", units.Bytes(int64(s.process.Kept)), s.path, cut)
 }
 
 // look takes a new snapshot. What is selected stays selected, and the collections

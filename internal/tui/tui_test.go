@@ -50,8 +50,9 @@ func example() *watch.Snapshot {
 	sum(busy)
 
 	ended := process(2, 4712, "batch", watch.Ended)
-	ended.Problem, ended.Ended, ended.Until = live.ErrCut, noon.Add(-75*time.Second), noon.Add(-75*time.Second)
+	ended.Problem, ended.Until = live.ErrCut, noon.Add(-75*time.Second)
 	ended.Verdict = "The GC is innocent: threads stood still 0.42 % of the time, never longer than 5.00 ms."
+	ended.Kept, ended.BeginningKept = 12_345, true
 	collected(ended, 3)
 	sum(ended)
 
@@ -300,7 +301,12 @@ func TestKeys(t *testing.T) {
 func TestSave(t *testing.T) {
 	m := shown(t, 80, 24)
 	press(t, m, "down", "down", "s")
-	if last := m.draw()[23]; last != "saved batch.nettrace; gctrail FILE reports on it" {
+	if last := m.draw()[23]; last != "saved 12.3 kB as batch.nettrace; gctrail FILE reports on it" {
+		t.Errorf("%q", last)
+	}
+	m.snap.Processes[2].BeginningKept = false
+	press(t, m, "s")
+	if last := m.draw()[23]; last != "saved 12.3 kB as batch.nettrace, without its beginning; gctrail FILE reports on " {
 		t.Errorf("%q", last)
 	}
 	m = shown(t, 80, 24, func(o *Options) {

@@ -63,7 +63,6 @@ type row struct {
 	rate     allocation
 	dropped  int
 	lost     uint64
-	late     uint64
 	trace    recording
 }
 
@@ -125,7 +124,7 @@ func (r *row) take(u *live.Update, err error, now time.Time) []*News {
 	if u.Lost > r.lost {
 		news = append(news, &News{Process: r.process, Lost: u.Lost - r.lost})
 	}
-	r.lost, r.late = u.Lost, u.Late
+	r.lost = u.Lost
 	return news
 }
 
