@@ -204,8 +204,8 @@ func compare(t *testing.T, path, got string) {
 // TestEverySize: nothing is wider or higher than the terminal, with colours or
 // without.
 func TestEverySize(t *testing.T) {
-	for width := 0; width <= 210; width += 1 + width/8 {
-		for height := 0; height <= 60; height += 1 + height/4 {
+	for width := 0; width <= 210; width += 1 + width/4 {
+		for height := 0; height <= 60; height += 1 + height/2 {
 			for _, keys := range [][]string{nil, {"enter"}, {"enter", "f"}, {"?"}, {"s"}, {"/", "b"}} {
 				m := shown(t, width, height, func(o *Options) { o.Colour = width%2 == 0 })
 				press(t, m, keys...)
