@@ -3,6 +3,8 @@
 package diag
 
 import (
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -30,5 +32,32 @@ func TestOwnAddress(t *testing.T) {
 			!socketName.MatchString(filepath.Base(address)) {
 			t.Errorf("%d bytes: %s, %v", length, address, err)
 		}
+	}
+}
+
+// TestOwnSocket: what a process with the same number left is replaced by a socket
+// that only its user can open, which ends with the server. One that is in use is
+// let be.
+func TestOwnSocket(t *testing.T) {
+	folder := shortFolder(t)
+	address, err := ownAddress(folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	staleSocket(t, address)
+	s, _ := serveTest(t, ServerOptions{Folder: folder})
+	info, err := os.Lstat(address)
+	if err != nil || info.Mode() != os.ModeSocket|0o600 {
+		t.Errorf("%v, %v", info.Mode(), err)
+	}
+	_, err = Serve(ServerOptions{Folder: folder})
+	if _, is := errors.AsType[*ListenError](err); !is {
+		t.Errorf("a second server: %v", err)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+	if _, err := os.Lstat(address); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("after the end: %v", err)
 	}
 }
