@@ -113,7 +113,7 @@ func TestKeepKilled(t *testing.T) {
 }
 
 // TestRingKilled: when gctrail itself is killed, every segment of its ring is a
-// trace.
+// trace, which the next ring leaves alone.
 func TestRingKilled(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
@@ -149,6 +149,28 @@ func TestRingKilled(t *testing.T) {
 	if len(found) < 4 {
 		t.Errorf("%v are left", found)
 	}
+
+	// The next one leaves them alone, and when it is asked to end its file only.
+	path := c.path
+	c = newCollecting(ctx, t, "-p", strconv.Itoa(program.PID), "--profile", "gc-verbose", "--keep", "20MB", "-o", path).start()
+	for len(segments()) < len(found)+2 {
+		if ctx.Err() != nil {
+			t.Fatal(c.talk.String())
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
+		t.Fatal(err)
+	}
+	c.ends(0, "The GC", "$ gctrail ")
+	if left := segments(); !slices.Equal(left, found) {
+		t.Errorf("%v are left, want %v", left, found)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	mustEnd(t, b)
 }
 
 // TestUntilInduced: a program that asks for collections of every kind.
