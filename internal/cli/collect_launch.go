@@ -47,6 +47,11 @@ func (g *gathering) launch(ctx context.Context, args []string, showIO bool) erro
 		return &commandError{args[0], err}
 	}
 	defer remove()
+	g.waiting = "waiting for " + filepath.Base(args[0])
+	if !showIO {
+		g.line = g.std.show(g.status)
+		defer g.line.stop()
+	}
 	p, err := g.serve(ctx, path)
 	if err != nil {
 		return err
@@ -56,15 +61,10 @@ func (g *gathering) launch(ctx context.Context, args []string, showIO bool) erro
 		p.close()
 		return err
 	}
-	g.waiting = "waiting for " + c.name
-	if !showIO {
-		g.line = g.std.show(g.status)
-	}
 	g.attend(ctx, c, p)
 	p.linger(c.name, path)
 	g.waitAtMost(lastTraces)
 	p.close()
-	g.line.stop()
 	return g.result(c, showIO)
 }
 

@@ -26,13 +26,14 @@ const lastDials = 100 * time.Millisecond
 // listen collects from the runtimes that dial a port, until all that did have
 // ended, or ctx is done.
 func (g *gathering) listen(ctx context.Context, path string) error {
+	g.waiting = "waiting for a program"
+	g.line = g.std.show(g.status)
+	defer g.line.stop()
 	p, err := g.serve(ctx, path)
 	if err != nil {
 		return err
 	}
-	g.say(fmt.Sprintf("waiting for .NET programs that are started with DOTNET_DiagnosticPorts=%s; Ctrl-C ends it", dialled(path)))
-	g.waiting = "waiting for a program"
-	g.line = g.std.show(g.status)
+	g.say(fmt.Sprintf("waiting for .NET programs that are started with %s=%s; Ctrl-C ends it", portVariable, dialled(path)))
 	for ctx.Err() == nil && !g.done() {
 		select {
 		case <-g.idle:
@@ -40,7 +41,6 @@ func (g *gathering) listen(ctx context.Context, path string) error {
 		}
 	}
 	p.close()
-	g.line.stop()
 	if !g.tried() {
 		return ctx.Err()
 	}

@@ -94,7 +94,6 @@ func (g *gathering) wait() {
 func (g *gathering) collect(ctx context.Context, process *diag.Process) {
 	c, err := g.begin(ctx, process)
 	if err != nil {
-		g.release(process.Client(), processTitle(process))
 		g.fail(err)
 		return
 	}
@@ -103,25 +102,31 @@ func (g *gathering) collect(ctx context.Context, process *diag.Process) {
 		defer done()
 		g.release(process.Client(), processTitle(process))
 	})
-	g.follow(notBefore(ctx, released), c)
+	ctx, stop := notBefore(ctx, released)
+	defer stop()
+	g.follow(ctx, c)
 }
 
 // notBefore is ctx, but that it does not end before released does: a runtime that
 // is asked to stop while it waits at its start may crash when it goes on (.NET 9
 // and 10, with another session).
-func notBefore(ctx, released context.Context) context.Context {
-	later, end := context.WithCancelCause(context.WithoutCancel(ctx))
-	context.AfterFunc(ctx, func() {
+func notBefore(ctx, released context.Context) (later context.Context, stop func()) {
+	later, end := context.WithCancel(context.WithoutCancel(ctx))
+	unhook := context.AfterFunc(ctx, func() {
 		<-released.Done()
-		end(context.Cause(ctx))
+		end()
 	})
-	return later
+	return later, func() {
+		unhook()
+		end()
+	}
 }
 
-// begin starts a session and makes its file.
+// begin starts a session and makes its file. If that fails, the process goes on.
 func (g *gathering) begin(ctx context.Context, process *diag.Process) (*capture, error) {
 	session, err := process.Client().Collect(ctx, g.config)
 	if err != nil {
+		g.release(process.Client(), processTitle(process))
 		return nil, refused(ctx, process, err)
 	}
 	path, err := g.path(process)

@@ -29,7 +29,7 @@ func TestCollectTotals(t *testing.T) {
 	if os.Getenv("GCTRAIL_MATRIX") == "" {
 		collectTotals(t, 8, "web", "DOTNET_gcServer=0")
 		collectTotals(t, 9, "induced", "DOTNET_gcServer=0")
-		collectTotals(t, 10, "background", "DOTNET_gcServer=1")
+		collectTotals(t, 10, "web", "DOTNET_gcServer=1")
 		return
 	}
 	for _, version := range dotnettest.Versions {
@@ -54,19 +54,39 @@ func collectTotals(t *testing.T, version int, mode, setting string) {
 		}
 		rows := gcsRows(ctx, t, filepath.Join(dir, fmt.Sprint(program.PID, ".nettrace")))
 		compareTotals(t, rows, program.Totals(), uncounted[mode])
-		seen := make(map[uint32]*gcsRow)
-		for i := range rows {
-			seen[rows[i].Number] = &rows[i]
-		}
-		truth := program.Truth()
-		for i := range truth {
-			compareRow(t, seen[truth[i].Number], &truth[i])
-		}
-		t.Logf("%d lines of truth compared", len(truth))
+		compareWithTruth(t, rows, program.Truth())
 	})
 }
 
-// portFor is a path for a port: of a socket, which t.TempDir may be too long for.
+// compareWithTruth compares each collection of which the program noted what the
+// runtime said. Two kinds cannot be, both seen where collections follow each other
+// closely:
+//   - The runtime gives what it tells of a background collection the number of one
+//     that has begun since.
+//   - A server's heap that has just been added is numbered 0 in its history of a
+//     background collection (.NET 9 and 10): that has no sizes then.
+func compareWithTruth(t *testing.T, rows []gcsRow, truth []dotnettest.Truth) {
+	t.Helper()
+	seen := make(map[uint32]*gcsRow)
+	for i := range rows {
+		seen[rows[i].Number] = &rows[i]
+	}
+	compared := 0
+	for i := range truth {
+		row := seen[truth[i].Number]
+		if row != nil && truth[i].Concurrent && (row.Kind != "background" || len(row.Generations) == 0) {
+			continue
+		}
+		compareRow(t, row, &truth[i])
+		compared++
+	}
+	if skipped := len(truth) - compared; skipped > 1+len(truth)/10 {
+		t.Errorf("%d of %d lines of truth could not be compared", skipped, len(truth))
+	}
+	t.Logf("%d of %d lines of truth compared", compared, len(truth))
+}
+
+// portFor is a path for a port: t.TempDir may be too long for a socket.
 func portFor(t *testing.T) string {
 	path, remove, err := privatePort()
 	if err != nil {
