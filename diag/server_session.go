@@ -32,8 +32,9 @@ func (s *Server) stream(id uint64) {
 		_ = t.client.SetDeadline(time.Time{})
 	}
 	s.mu.Unlock()
-	s.work.Go(func() { // a client has no more to say: this ends when it has gone
-		_, _ = io.Copy(io.Discard, t.client)
+	s.work.Go(func() {
+		_, _ = io.Copy(io.Discard, t.client) // a client has no more to say
+		awaitHangup(t.client, t.over)
 		t.Stop()
 	})
 	_ = t.Run(t.client) // whose client has gone: nobody else wants to know

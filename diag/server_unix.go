@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // ownAddress is the path of this process's socket. One that is too long is cut,
@@ -25,4 +28,39 @@ func ownAddress(folder string) (string, error) {
 		return "", &ListenError{path, fmt.Errorf("the folder's path is too long for a socket: %d bytes", len(folder))}
 	}
 	return cut, nil
+}
+
+// hangupInterval is how often it is looked whether a client has gone that said it
+// sends no more.
+const hangupInterval = 100 * time.Millisecond
+
+// awaitHangup waits until the other side has closed a connection that was read to
+// its end: it may only have said that it sends no more. It waits no longer than
+// until over is closed.
+func awaitHangup(c conn, over <-chan struct{}) {
+	socket, ok := c.(syscall.Conn)
+	if !ok {
+		return
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return
+	}
+	tick := time.NewTicker(hangupInterval)
+	defer tick.Stop()
+	for {
+		hung := false
+		err := raw.Control(func(fd uintptr) {
+			n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd)}}, 0)
+			hung = err == nil && n > 0
+		})
+		if err != nil || hung {
+			return
+		}
+		select {
+		case <-tick.C:
+		case <-over:
+			return
+		}
+	}
 }

@@ -4,13 +4,16 @@ package diag
 
 import (
 	"errors"
+	"io"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 )
 
 // TestOwnAddress: a server listens where clients look, also where the path must
@@ -59,5 +62,28 @@ func TestOwnSocket(t *testing.T) {
 	}
 	if _, err := os.Lstat(address); !errors.Is(err, fs.ErrNotExist) {
 		t.Errorf("after the end: %v", err)
+	}
+}
+
+// TestHalfClosed: a client that says it sends no more gets its trace, as from a
+// runtime, until it goes.
+func TestHalfClosed(t *testing.T) {
+	tape := newTape(time.Millisecond)
+	_, c := serveTest(t, ServerOptions{Collect: func(Config) (Tracing, error) { return tape, nil }})
+	session, err := c.Collect(t.Context(), Config{BufferMB: 1, Providers: []Provider{gcProvider}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := session.in.(*net.UnixConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	for begun := time.Now(); time.Since(begun) < 3*hangupInterval; {
+		if _, err := io.ReadFull(session, make([]byte, 5)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	session.in.Close()
+	if err := <-tape.ran; err == nil {
+		t.Error("the trace was written to nobody")
 	}
 }
