@@ -121,7 +121,7 @@ func (o *topOptions) runScreen(ctx context.Context, std *stdio) error {
 	paths := newTracePaths("")
 	err := tui.Run(ctx, tui.Options{
 		Snapshot: w.Snapshot,
-		Save:     func(p *watch.Process) (string, error) { return saveTrace(w, p, paths) },
+		Save:     func(p *watch.Process) (string, int, error) { return saveTrace(w, p, paths) },
 		Reason:   problemOf,
 		Remedy:   diag.Remedy,
 		Sort:     o.sort.value,
@@ -145,15 +145,16 @@ func (p *page) verdicts(s *watch.Snapshot) {
 }
 
 // saveTrace writes what was seen of a process to a file in the working folder.
-func saveTrace(w *watch.Watcher, p *watch.Process, paths *tracePaths) (path string, err error) {
+func saveTrace(w *watch.Watcher, p *watch.Process, paths *tracePaths) (path string, size int, err error) {
 	path = paths.next(p.Process, time.Now())
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
-		return "", errors.New(path + ": " + reason(err))
+		return "", 0, errors.New(path + ": " + reason(err))
 	}
 	out := bufio.NewWriter(f)
-	if err := errors.Join(w.Save(p.ID, out), out.Flush(), f.Close()); err != nil {
-		return "", errors.Join(err, os.Remove(path))
+	size, err = w.Save(p.ID, out)
+	if err = errors.Join(err, out.Flush(), f.Close()); err != nil {
+		return "", 0, errors.Join(err, os.Remove(path))
 	}
-	return path, nil
+	return path, size, nil
 }

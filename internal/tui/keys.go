@@ -153,7 +153,7 @@ func (m *model) save() tea.Cmd {
 	}
 	m.say("saving")
 	return func() tea.Msg {
-		path, err := m.opts.Save(p)
-		return saved{p, path, err}
+		path, size, err := m.opts.Save(p)
+		return saved{p, path, size, err}
 	}
 }

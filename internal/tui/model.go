@@ -55,6 +55,7 @@ type (
 	saved struct {
 		process *watch.Process
 		path    string
+		size    int
 		err     error
 	}
 )
@@ -101,7 +102,7 @@ func (m *model) tell(s *saved) {
 	if !s.process.BeginningKept {
 		cut = ", without its beginning"
 	}
-	m.say("saved %s as %s%s; gctrail FILE reports on it", units.Bytes(int64(s.process.Kept)), s.path, cut)
+	m.say("saved %s as %s%s; gctrail FILE reports on it", units.Bytes(int64(s.size)), s.path, cut)
 }
 
 // look takes a new snapshot. What is selected stays selected, and the collections

@@ -16,8 +16,8 @@ import (
 type Options struct {
 	// Snapshot returns what is known now.
 	Snapshot func() *watch.Snapshot
-	// Save writes the trace of a process to a file, and returns its path.
-	Save func(*watch.Process) (path string, err error)
+	// Save writes the trace of a process to a file, and returns its path and size.
+	Save func(*watch.Process) (path string, size int, err error)
 	// Reason says in a few words why a process is not watched, Remedy what to do
 	// about it, if anything.
 	Reason, Remedy func(error) string

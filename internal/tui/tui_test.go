@@ -52,7 +52,7 @@ func example() *watch.Snapshot {
 	ended := process(2, 4712, "batch", watch.Ended)
 	ended.Problem, ended.Until = live.ErrCut, noon.Add(-75*time.Second)
 	ended.Verdict = "The GC is innocent: threads stood still 0.42 % of the time, never longer than 5.00 ms."
-	ended.Kept, ended.BeginningKept = 12_345, true
+	ended.BeginningKept = true
 	collected(ended, 3)
 	sum(ended)
 
@@ -115,7 +115,7 @@ func shown(t *testing.T, width, height int, change ...func(*Options)) *model {
 	snap := example()
 	opts := Options{
 		Snapshot: func() *watch.Snapshot { return snap },
-		Save:     func(p *watch.Process) (string, error) { return p.Name + ".nettrace", nil },
+		Save:     func(p *watch.Process) (string, int, error) { return p.Name + ".nettrace", 12_345, nil },
 		Reason:   error.Error,
 		Remedy:   diag.Remedy,
 		Unicode:  true,
@@ -310,7 +310,7 @@ func TestSave(t *testing.T) {
 		t.Errorf("%q", last)
 	}
 	m = shown(t, 80, 24, func(o *Options) {
-		o.Save = func(*watch.Process) (string, error) { return "", errors.New("the disk is full") }
+		o.Save = func(*watch.Process) (string, int, error) { return "", 0, errors.New("the disk is full") }
 	})
 	press(t, m, "s")
 	if last := m.draw()[23]; last != "not saved: the disk is full" {

@@ -28,8 +28,6 @@ type recording struct {
 	full bool // nothing more is taken: the trace cannot be cut
 }
 
-func (r *recording) size() int { return len(r.data) }
-
 func (r *recording) add(p []byte, limit int) {
 	if !r.full && len(r.data)+len(p) > limit {
 		r.shorten()
@@ -98,8 +96,8 @@ func (t recorder) Write(p []byte) (int, error) {
 }
 
 // Save writes what is kept of a process's trace, a .nettrace file that ends
-// where it was received up to.
-func (w *Watcher) Save(id int, to io.Writer) error {
+// where it was received up to, and returns its size.
+func (w *Watcher) Save(id int, to io.Writer) (int, error) {
 	w.mu.Lock()
 	var data []byte
 	for _, r := range w.rows {
@@ -112,13 +110,12 @@ func (w *Watcher) Save(id int, to io.Writer) error {
 	r := nettrace.NewReader(bytes.NewReader(data), nettrace.Options{Want: nothing})
 	for _, err := range r.Events() {
 		if err != nil {
-			return fmt.Errorf("%w (%w)", ErrNothingKept, err)
+			return 0, fmt.Errorf("%w (%w)", ErrNothingKept, err)
 		}
 	}
 	size, end := r.Whole()
 	if size == 0 {
-		return ErrNothingKept
+		return 0, ErrNothingKept
 	}
-	_, err := to.Write(append(data[:size:size], end...))
-	return err
+	return to.Write(append(data[:size:size], end...))
 }

@@ -59,13 +59,13 @@ func save(t *testing.T, trace []byte, part, limit int) ([]byte, *recording) {
 	w.rows = append(w.rows, r)
 	for b := trace; len(b) > 0; b = b[min(part, len(b)):] {
 		r.trace.add(b[:min(part, len(b))], limit)
-		if r.trace.size() > limit+part {
-			t.Fatalf("%d bytes are kept, the limit is %d", r.trace.size(), limit)
+		if len(r.trace.data) > limit+part {
+			t.Fatalf("%d bytes are kept, the limit is %d", len(r.trace.data), limit)
 		}
 	}
 	var out bytes.Buffer
-	if err := w.Save(1, &out); err != nil {
-		t.Fatal(err)
+	if n, err := w.Save(1, &out); err != nil || n != out.Len() {
+		t.Fatalf("%d of %d bytes: %v", n, out.Len(), err)
 	}
 	return out.Bytes(), &r.trace
 }
@@ -100,7 +100,7 @@ func TestSaveNoTrace(t *testing.T) {
 	for range 100 {
 		r.add(bytes.Repeat([]byte("no trace"), 100), 10_000)
 	}
-	if !r.full || r.size() > 10_000 {
-		t.Errorf("%d bytes are kept", r.size())
+	if !r.full || len(r.data) > 10_000 {
+		t.Errorf("%d bytes are kept", len(r.data))
 	}
 }

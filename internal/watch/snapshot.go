@@ -43,7 +43,6 @@ type Process struct {
 	Findings      []findings.Finding
 	Dropped       int    // collections that are counted in no figure
 	Lost          uint64 // events
-	Kept          int    // bytes of its trace
 	BeginningKept bool   // nothing was cut off the trace
 }
 
@@ -64,7 +63,7 @@ func (r *row) snapshot(now time.Time) *Process {
 	p := &Process{
 		Process: r.process, ID: r.id, State: r.state, Problem: r.err, Attached: r.attached,
 		Until: until, Recent: r.latest.list(), History: r.history.until(until), Allocating: r.rate.at(until),
-		Dropped: r.dropped, Lost: r.lost, Kept: r.trace.size(), BeginningKept: !r.trace.cut,
+		Dropped: r.dropped, Lost: r.lost, BeginningKept: !r.trace.cut,
 	}
 	if n := len(p.Recent); n > 0 {
 		p.Last = p.Recent[n-1]

@@ -415,7 +415,7 @@ func TestPanic(t *testing.T) {
 }
 
 func TestNothingToSave(t *testing.T) {
-	if err := watch.New(watch.Options{}).Save(1, &bytes.Buffer{}); !errors.Is(err, watch.ErrNothingKept) {
+	if _, err := watch.New(watch.Options{}).Save(1, &bytes.Buffer{}); !errors.Is(err, watch.ErrNothingKept) {
 		t.Errorf("saved: %v", err)
 	}
 }
