@@ -179,7 +179,7 @@ func (m *model) reason(process *watch.Process) string {
 	if process.Problem == nil {
 		return "attaching"
 	}
-	return "not watched: " + m.opts.Reason(process.Problem)
+	return "not watched: " + clean(m.opts.Reason(process.Problem))
 }
 
 // drawSelected tells more of the selected process than the columns do.
@@ -205,11 +205,11 @@ func (m *model) trouble(process *watch.Process) string {
 	var parts []string
 	switch {
 	case process.State == watch.Found && process.Problem != nil:
-		parts = append(parts, "Not watched: "+m.opts.Reason(process.Problem)+".")
+		parts = append(parts, "Not watched: "+clean(m.opts.Reason(process.Problem))+".")
 	case process.State == watch.Ended && process.Problem != nil:
-		parts = append(parts, "Ended: "+m.opts.Reason(process.Problem)+".")
+		parts = append(parts, "Ended: "+clean(m.opts.Reason(process.Problem))+".")
 	case process.State == watch.Watched && process.Problem != nil:
-		parts = append(parts, "Silent: "+m.opts.Reason(process.Problem)+".")
+		parts = append(parts, "Silent: "+clean(m.opts.Reason(process.Problem))+".")
 	}
 	if process.Problem != nil && process.State != watch.Ended {
 		if remedy := m.opts.Remedy(process.Problem); remedy != "" {

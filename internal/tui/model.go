@@ -121,7 +121,8 @@ func (m *model) look() {
 }
 
 func (m *model) say(format string, args ...any) {
-	m.message, m.shownAt = fmt.Sprintf(format, args...), m.snap.Now
+	text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "; ")
+	m.message, m.shownAt = clean(text), m.snap.Now
 }
 
 // rows are the processes that are shown, in their order.
