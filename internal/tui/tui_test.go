@@ -310,7 +310,9 @@ func TestSave(t *testing.T) {
 		t.Errorf("%q", last)
 	}
 	m = shown(t, 80, 24, func(o *Options) {
-		o.Save = func(*watch.Process) (string, int, error) { return "", 0, errors.Join(errors.New("the disk is full"), errors.New("\x1b")) }
+		o.Save = func(*watch.Process) (string, int, error) {
+			return "", 0, errors.Join(errors.New("the disk is full"), errors.New("\x1b"))
+		}
 	})
 	press(t, m, "s")
 	if last := m.draw()[23]; last != "not saved: the disk is full; ?" {
