@@ -25,16 +25,16 @@ func TestUntilTruth(t *testing.T) {
 			t.Parallel()
 			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 			defer cancel()
-			program := dotnettest.Start(t, version, "web", 4)
+			program := dotnettest.Start(t, version, "web", 7)
 			reached(ctx, t, program)
 			dir := t.ArtifactDir()
 			code, _, talk := gctrail(ctx, "collect", "-p", strconv.Itoa(program.PID), "-o", filepath.Join(dir, "web.nettrace"),
-				"--until", "gen=2 and pause>0.1ms", "--before", "700ms", "--after", "700ms", "--repeat", "2")
+				"--until", "gen=2 and pause>0.1ms", "--before", "1s", "--after", "1s", "--repeat", "2")
 			if code != 0 || strings.Count(talk, "The GC") != 2 {
 				t.Fatalf("exit code %d: %s", code, talk)
 			}
 			program.Totals()
-			last := uint32(0)
+			last, compared := uint32(0), 0
 			for _, name := range []string{"web-1.nettrace", "web-2.nettrace"} {
 				rows := gcsRows(ctx, t, filepath.Join(dir, name))
 				if rows[0].Number < last {
@@ -44,7 +44,10 @@ func TestUntilTruth(t *testing.T) {
 				if !slices.ContainsFunc(rows, func(r gcsRow) bool { return r.Complete && r.Generation == 2 && r.PauseMS > 0.1 }) {
 					t.Errorf("%s: the collection that was waited for is missing", name)
 				}
-				compareTruth(t, rows, program, version)
+				compared += compareTruth(t, rows, program, version)
+			}
+			if compared < 5 {
+				t.Errorf("%d collections were compared", compared)
 			}
 			mustBeAlone(t, dir, "web-1.nettrace", "web-2.nettrace")
 		})
@@ -52,10 +55,10 @@ func TestUntilTruth(t *testing.T) {
 }
 
 // compareTruth compares collections with those that the program saw, but for the
-// first and the last few, which may have begun before the trace or end after it.
-func compareTruth(t *testing.T, rows []gcsRow, program *dotnettest.Program, version int) {
+// first and the last few, which may have begun before the trace or end after it. It
+// returns how many.
+func compareTruth(t *testing.T, rows []gcsRow, program *dotnettest.Program, version int) (compared int) {
 	t.Helper()
-	compared := 0
 	for _, truth := range program.Truth() {
 		i := slices.IndexFunc(rows, func(r gcsRow) bool { return r.Number == truth.Number })
 		if i < 3 || i >= len(rows)-3 || !rows[i].Complete && rows[i].Kind == "background" {
@@ -67,9 +70,7 @@ func compareTruth(t *testing.T, rows []gcsRow, program *dotnettest.Program, vers
 			t.Fatalf("collection %d: runtime %q", truth.Number, rows[i].Runtime)
 		}
 	}
-	if compared < 2 {
-		t.Errorf("%d of %d collections were compared", compared, len(rows))
-	}
+	return compared
 }
 
 // mustBeAlone checks that there are no files but those named.
@@ -106,8 +107,8 @@ func TestKeepKilled(t *testing.T) {
 		t.Fatal(err)
 	}
 	all, r := collectionsIn(t, b, time.Time{})
-	if span := r.Info().Last; span > 2*time.Second || len(all) == 0 || r.Loss().Events > 0 {
-		t.Errorf("%d collections in %v, %d events lost", len(all), span, r.Loss().Events)
+	if len(all) == 0 || r.Loss().Events > 0 {
+		t.Errorf("%d collections in %v, %d events lost", len(all), r.Info().Last, r.Loss().Events)
 	}
 	mustBeAlone(t, dir, "web.nettrace")
 }
