@@ -43,12 +43,11 @@ func ExampleReader_Events() {
 
 // This makes a trace of what another one has after its second second.
 func ExampleSplicer() {
-	f, err := os.Open("../testdata/net10-wks-web-collect.nettrace.gz")
+	data, err := os.ReadFile("../testdata/net10-wks-web-collect.nettrace.gz")
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
+	z, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
 		log.Fatal(err)
 	}
