@@ -25,6 +25,8 @@ const (
 	// A command that is asked to end is asked again, and then killed.
 	askAgainAfter = 10 * time.Second
 	killAfter     = 30 * time.Second
+	// signalTime is more than it takes until all who asked for a signal have it.
+	signalTime = time.Second
 	// lastTraces is how long traces may take to end by themselves when the command
 	// has ended: what goes on behind it is not collected from.
 	lastTraces = 2 * time.Second
@@ -83,12 +85,14 @@ func startChild(args []string, port string, showIO bool) (*child, error) {
 	}
 	c := &child{Cmd: exec.Command(args[0], args[1:]...), name: filepath.Base(args[0]), ended: make(chan struct{})}
 	c.Env = append(os.Environ(), variable)
-	c.Stdin = os.Stdin
 	if showIO {
 		c.Stdout, c.Stderr = os.Stdout, os.Stderr
 		c.terminal = inForeground()
-	} else if term.IsTerminal(int(os.Stdin.Fd())) {
-		_, _ = c.StdinPipe() // nothing comes, not even an end, at which some programs end
+	}
+	if showIO || !term.IsTerminal(int(os.Stdin.Fd())) {
+		c.Stdin = os.Stdin
+	} else if _, err := c.StdinPipe(); err != nil { // nothing comes, not even an end, at which some programs end
+		return nil, &commandError{args[0], err}
 	}
 	c.setGroup()
 	if err := c.Start(); err != nil {
@@ -144,7 +148,7 @@ func received(signals <-chan os.Signal) os.Signal {
 	select {
 	case sig := <-signals:
 		return sig
-	case <-time.After(100 * time.Millisecond):
+	case <-time.After(signalTime):
 		return syscall.SIGTERM
 	}
 }
