@@ -2,8 +2,6 @@ package cli
 
 import (
 	"cmp"
-	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -71,7 +69,8 @@ folder that -o names; {name} and {pid} in -o stand for those of the process. A
 process that ends does not end what is collected from others. Where -o is one
 file, only the first process is collected from; the others go on without.
 
-The flags are those of dotnet-trace. Profiles:
+The flags are those of dotnet-trace. Profiles, with what they were measured to
+cost programs:
 
 ` + profileHelp() + `
 Without --profile, --providers and --clrevents it is gc-collect.
@@ -126,14 +125,6 @@ old. With a command, its own; of several, the highest.`,
 	return cmd
 }
 
-func profileHelp() string {
-	var b strings.Builder
-	for i := range profiles {
-		fmt.Fprintf(&b, "  %-27s %s\n", profiles[i].name, profiles[i].help)
-	}
-	return b.String()
-}
-
 func (o *collectOptions) run(cmd *cobra.Command, args []string, std *stdio) error {
 	if err := o.check(cmd, args); err != nil {
 		return err
@@ -145,6 +136,7 @@ func (o *collectOptions) run(cmd *cobra.Command, args []string, std *stdio) erro
 	if ignored {
 		std.warn("gctrail", "--clrevents is ignored: the runtime's provider is in --providers or in the profile already")
 	}
+	o.warnOfCost(std)
 	plan, err := o.stop.plan(cmd, o.output, &config)
 	if err != nil {
 		return err

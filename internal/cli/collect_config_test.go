@@ -119,6 +119,26 @@ func TestCollectConfig(t *testing.T) {
 	}
 }
 
+// TestWarnOfCost: who asks for what costs much is told of it, and of what does not.
+func TestWarnOfCost(t *testing.T) {
+	for args, want := range map[string]string{
+		"":                                   "",
+		"--profile gc-collect":               "",
+		"--profile gc-verbose":               "gc-verbose can slow the process down (CPU time: +0 to 10 %",
+		"--profile dotnet-common,GC-Verbose": "at little cost, gc-collect tells why collections happen",
+	} {
+		var talk strings.Builder
+		opts := newCollectOptions()
+		if err := opts.command(&stdio{out: io.Discard, err: io.Discard}).ParseFlags(strings.Fields(args)); err != nil {
+			t.Fatal(err)
+		}
+		opts.warnOfCost(&stdio{err: &talk})
+		if said := talk.String(); !strings.Contains(said, want) || want == "" && said != "" {
+			t.Errorf("%s: %s", args, said)
+		}
+	}
+}
+
 // TestDatabaseProfile: the runtime is sent the specification as dotnet-trace
 // sends it, in quotes for the semicolons in it.
 func TestDatabaseProfile(t *testing.T) {
