@@ -147,11 +147,13 @@ func (m *Model) perHeapHistory(e *event) {
 }
 
 // heapHistory returns the collection that a heap's history of this thread is
-// of, or nil if there is none, or has that heap's already.
+// of, or nil if there is none, or has that heap's already. Heap 0 can come again:
+// a heap that was added while a background collection ran is called so in its
+// history (.NET 9 and 10, server GC).
 func (rt *runtime) heapHistory(e *event, heap uint32) *building {
 	rt.historied = true
 	b := rt.history[e.TID]
-	if b == nil || slices.Contains(b.heaps, heap) {
+	if b == nil || heap != 0 && slices.Contains(b.heaps, heap) {
 		return nil
 	}
 	b.heaps = append(b.heaps, heap)

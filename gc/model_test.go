@@ -122,6 +122,31 @@ func TestBackground(t *testing.T) {
 	}
 }
 
+// TestHeapAddedMeanwhile: a heap that was not there when a background collection
+// began has the number 0 in its history, as another one has.
+func TestHeapAddedMeanwhile(t *testing.T) {
+	s := newScript()
+	s.suspendBegin(10, 1, clr.SuspendReasonSuspendForGCPrep)
+	s.suspendEnd(10.1, 1)
+	s.start(10.2, 1, 1, 2, clr.GCTypeBackgroundGC)
+	s.restartBegin(10.5, 1)
+	s.restartEnd(10.6, 1)
+	s.suspendBegin(20, 2, clr.SuspendReasonSuspendForGCPrep)
+	s.suspendEnd(20.1, 2)
+	s.restartBegin(20.5, 2)
+	s.restartEnd(20.6, 2)
+	s.end(30, 2, 1, 2)
+	s.stats(30, 2, 700)
+	s.globalHistory(30, 2, 2, clr.GlobalMechanismsConcurrent, 2)
+	s.heap(30, 2, 0, [5]size{2: {before: 900, after: 300}})
+	s.heap(30, 2, 0, [5]size{2: {after: 400}})
+	byNumber, _, _ := s.run(t)
+	c := byNumber[1]
+	if c == nil || !c.Complete || c.HeapBefore != gc.Some(int64(900)) || len(c.Generations) == 0 || c.Generations[2].After != gc.Some(int64(700)) {
+		t.Errorf("%+v", c)
+	}
+}
+
 // TestHeapWalk: sessions with survival events stop the program once more, at the
 // end of a background collection.
 func TestHeapWalk(t *testing.T) {

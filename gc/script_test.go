@@ -101,11 +101,15 @@ type size struct{ before, freeBefore, after, freeAfter, in, out uint64 }
 
 // history raises the global history, and one history for each heap.
 func (s *script) history(ms float64, tid uint64, depth uint32, mechanisms clr.GlobalMechanisms, heaps ...[5]size) {
-	s.raise(ms, tid, clr.RuntimeProvider, 205, 2, uint64(0), uint32(len(heaps)), depth, uint32(0),
-		uint32(clr.GCReasonAllocSmall), uint32(mechanisms), s.clr, uint32(0), uint32(40))
+	s.globalHistory(ms, tid, depth, mechanisms, uint32(len(heaps)))
 	for i, heap := range heaps {
 		s.heap(ms, tid, uint32(i), heap)
 	}
+}
+
+func (s *script) globalHistory(ms float64, tid uint64, depth uint32, mechanisms clr.GlobalMechanisms, heaps uint32) {
+	s.raise(ms, tid, clr.RuntimeProvider, 205, 2, uint64(0), heaps, depth, uint32(0),
+		uint32(clr.GCReasonAllocSmall), uint32(mechanisms), s.clr, uint32(0), uint32(40))
 }
 
 func (s *script) heap(ms float64, tid uint64, index uint32, generations [5]size) {
