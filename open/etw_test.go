@@ -41,7 +41,7 @@ func temporary(t *testing.T) string {
 func TestETW(t *testing.T) {
 	dir := temporary(t)
 	bare := etwFile(1, 2, 3, 4)
-	parts := []member{{`app\user.etl`, etwFile(1, 3)}, {"LogFile.txt", []byte("Started")}, {"kernel.etl", etwFile(2, 4)}}
+	parts := []member{{`app\user.etl`, etwFile(1, 3, 4)}, {"LogFile.txt", []byte("Started")}, {"kernel.etl", partFile(2)}}
 	for _, c := range []struct {
 		name, compression string
 		data              []byte
@@ -85,6 +85,28 @@ func TestETW(t *testing.T) {
 	}
 	if left, err := os.ReadDir(dir); len(left) > 0 || err != nil {
 		t.Errorf("%v stays behind, %v", left, err)
+	}
+}
+
+// TestETWApart does not make one trace of those of several recordings.
+func TestETWApart(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		other []byte
+	}{
+		{"another day", anotherDay(2)},
+		{"of which the other was merged", mergedFile(2)},
+		{"a copy", etwFile(1)},
+		{"cut in its header", partFile(2)[:0x100]},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			data := zipped(member{"a.etl", etwFile(1)}, member{"a.kernel.etl", partFile(3)}, member{"b.etl", c.other})
+			_, err := open.File(write(t, "x.etl.zip", data), open.Options{})
+			const want = "a zip that holds 3 traces: a.etl, a.kernel.etl, b.etl; unpack it and name one or several"
+			if err == nil || !strings.Contains(err.Error(), want) {
+				t.Errorf("got %v, want %q", err, want)
+			}
+		})
 	}
 }
 

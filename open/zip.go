@@ -1,6 +1,7 @@
 package open
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
@@ -9,6 +10,8 @@ import (
 
 	"github.com/klauspost/compress/zip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/gctrail/gctrail/etl"
 )
 
 const (
@@ -80,6 +83,8 @@ func (p *peeler) zip(l layer, in io.Reader, depth int) (found, error) {
 type contents struct {
 	traces []*zip.File
 	etw    int      // of them
+	first  etl.File // the beginning of the first of these
+	apart  bool     // one of these is not of the first's recording
 	lttng  bool     // there is the metadata of an LTTng trace
 	names  []string // of all that are no folders
 	known  *kind    // of the first that is unsupported
@@ -96,7 +101,6 @@ func (p *peeler) look(z *zip.Reader, depth int) *contents {
 		c.names = append(c.names, printable(f.Name))
 		q := peeler{meter: p.meter}
 		got, err := q.entry(f, depth)
-		q.close()
 		switch {
 		case err != nil && c.err == nil:
 			c.err = err
@@ -105,19 +109,38 @@ func (p *peeler) look(z *zip.Reader, depth int) *contents {
 			c.traces = append(c.traces, f)
 		case got.kind.class == etw:
 			c.traces = append(c.traces, f)
-			c.etw++
+			c.recorded(got.r)
 		case got.kind.class == lttngPart:
 			c.lttng = true
 		case got.kind.class == unsupported && c.known == nil:
 			c.known, c.where = &got.kind, printable(f.Name)
 		}
+		q.close()
 	}
 	return c
 }
 
+// recorded takes in the beginning of an ETW trace, which holds its file header.
+func (c *contents) recorded(r io.Reader) {
+	var head [sniffLen]byte
+	n, err := io.ReadFull(r, head[:])
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		n = 0 // that is related to nothing
+	}
+	part := etl.File{ReaderAt: bytes.NewReader(head[:n]), Size: int64(n)}
+	if c.etw == 0 {
+		c.first = part
+	} else if !etl.Related(c.first, part) {
+		c.apart = true
+	}
+	c.etw++
+}
+
 // belong says whether the traces of a zip are parts of one: a session may write
 // what the kernel and what programs raise to files of their own.
-func (c *contents) belong() bool { return c.etw > 0 && c.etw == len(c.traces) && c.etw <= maxParts }
+func (c *contents) belong() bool {
+	return c.etw > 0 && c.etw == len(c.traces) && c.etw <= maxParts && !c.apart
+}
 
 // maxParts bounds the files that one trace is made of.
 const maxParts = 64
