@@ -33,6 +33,7 @@ const (
 	roleNone          role = iota
 	roleProcess            // of the kernel: names a process
 	roleKernelProcess      // of Microsoft-Windows-Kernel-Process: likewise
+	roleThread             // of either: tells which process a thread is of
 	roleRuntime            // may have a stack that follows as an event of its own
 	roleStackWalk          // is such a stack
 )
@@ -140,8 +141,11 @@ func (n *kind) describeHook(hook uint16) {
 		d.Provider = groups[0x14]
 	case groups[group] != "":
 		d.Provider = groups[group]
-		if group == groupProcess {
+		switch {
+		case group == groupProcess:
 			n.role = roleProcess
+		case group == groupThread && threadStart <= d.Opcode && d.Opcode <= threadDCEnd:
+			n.role = roleThread
 		}
 	default:
 		d.Provider = "kernel group " + hexByte(group)
@@ -174,10 +178,17 @@ func roleOf(d *trace.Descriptor, runtime bool) role {
 		return roleStackWalk
 	case runtime:
 		return roleRuntime
-	case d.Provider == kernelProcessProvider && (d.ID == kernelProcessStart || d.ID == kernelProcessRundown):
-		return roleKernelProcess
+	case d.Provider == kernelProcessProvider:
+		return kernelProcessRoles[d.ID]
 	}
 	return roleNone
+}
+
+var kernelProcessRoles = map[uint32]role{
+	kernelProcessStart:   roleKernelProcess,
+	kernelProcessRundown: roleKernelProcess,
+	kernelThreadStart:    roleThread,
+	kernelThreadStop:     roleThread,
 }
 
 func hexByte(b uint8) string {

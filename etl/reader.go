@@ -34,6 +34,7 @@ type Reader struct {
 	loss      trace.Loss
 	kinds     kindTable
 	processes processes
+	threads   threads
 	used      bool
 
 	loader  loader
@@ -224,6 +225,9 @@ func (r *Reader) fill(k *kind, h *held) {
 	ev.Desc = &k.desc
 	ev.Ticks, ev.Clock = h.item.ticks, r.info.Clock
 	ev.PID, ev.TID = f.threadOf(e)
+	if ev.PID == trace.UnknownID && ev.TID != trace.UnknownID {
+		ev.PID = r.threads.processOf(ev.TID, ev.Ticks)
+	}
 	ev.CPU = uint32(h.batch.entry.cpu)
 	ev.PointerSize = int(f.pointer)
 	r.ext = extended{}

@@ -79,7 +79,7 @@ func (r *Reader) walk(b *batch) {
 				k.count++
 				b.seen = max(b.seen, ticks)
 				if k.role != roleNone {
-					r.note(k, format, e, ticks)
+					r.note(b, k, format, e, ticks)
 				}
 				if k.want || r.opts.Stacks && k.role >= roleRuntime {
 					if n := len(b.items); n > 0 && ticks < b.items[n-1].ticks {
@@ -116,14 +116,28 @@ func (r *Reader) kindOf(f *format, e []byte) *kind {
 // hookFileHeader is the hook id of the event that carries the file header.
 const hookFileHeader = 0
 
-// note takes in what e says of processes.
-func (r *Reader) note(k *kind, f *format, e []byte, ticks int64) {
+// note takes in what e says of processes and threads.
+func (r *Reader) note(b *batch, k *kind, f *format, e []byte, ticks int64) {
 	switch k.role {
 	case roleProcess:
 		r.processes.kernel(&k.desc, f.payload(e, &extended{}), int(f.pointer), ticks)
 	case roleKernelProcess:
 		r.processes.started(&k.desc, f.payload(e, &extended{}), ticks)
+	case roleThread:
+		r.threads.tell(&k.desc, f.payload(e, &extended{}), ticks, r.due(b))
 	}
+}
+
+// due is the time before which nothing will be handed out any more.
+func (r *Reader) due(b *batch) int64 {
+	ticks := b.entry.ticks
+	if len(r.heap) > 0 {
+		ticks = min(ticks, r.heap[0].ticks)
+	}
+	if w := &r.waiting; !w.empty() {
+		ticks = min(ticks, w.at(w.head).item.ticks)
+	}
+	return ticks
 }
 
 // stopped notes that no event begins at p. Space that was not used is filled

@@ -1,0 +1,105 @@
+package etl
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/trace"
+)
+
+const groupThread = 5
+
+// Ids of Microsoft-Windows-Kernel-Process. It has no rundown of threads.
+const (
+	kernelThreadStart = 3
+	kernelThreadStop  = 4
+)
+
+// Opcodes of the kernel's events about threads.
+const (
+	threadStart   = 1
+	threadEnd     = 2
+	threadDCStart = 3
+	threadDCEnd   = 4
+)
+
+// maxTold bounds the events about threads that wait until someone asks.
+const maxTold = 1 << 15
+
+// A threadEvent is what an event says of a thread.
+type threadEvent struct {
+	ticks    int64
+	pid, tid uint32
+	ends     bool
+}
+
+// threads tells which process a thread is of. Ids are used again, so it follows
+// the events that are handed out. Nearly all say themselves what process they are
+// of: nothing is done with what is told before one does not.
+type threads struct {
+	told   []threadEvent // and not taken in
+	sorted bool          // in order of time
+	of     map[uint32]uint32
+}
+
+// tell notes an event of either provider; due is the time before which nobody
+// will ask. The kernel's are laid out as the MOF classes Thread_V0_TypeGroup1 to
+// Thread_V4_TypeGroup1: version 0 has the thread before the process.
+func (t *threads) tell(d *trace.Descriptor, payload []byte, ticks, due int64) {
+	c := binread.At(payload, 0)
+	e := threadEvent{ticks: ticks, pid: c.U32(), tid: c.U32(), ends: d.Opcode == threadEnd}
+	if d.Provider == kernelProcessProvider {
+		e.ends = d.ID == kernelThreadStop
+	} else if d.Version == 0 {
+		e.pid, e.tid = e.tid, e.pid
+	}
+	if !c.OK() {
+		return
+	}
+	if len(t.told) == maxTold {
+		t.advance(due)
+	}
+	if len(t.told) < maxTold {
+		t.told, t.sorted = append(t.told, e), false
+	}
+}
+
+// advance takes in what was told of the time up to ticks. Beyond maxThreads,
+// further threads stay unknown.
+func (t *threads) advance(ticks int64) {
+	if !t.sorted {
+		slices.SortStableFunc(t.told, func(x, y threadEvent) int { return cmp.Compare(x.ticks, y.ticks) })
+		t.sorted = true
+	}
+	if t.of == nil {
+		t.of = make(map[uint32]uint32)
+	}
+	n := 0
+	for _, e := range t.told {
+		if e.ticks > ticks {
+			break
+		}
+		n++
+		of, known := t.of[e.tid]
+		switch {
+		case e.ends && of == e.pid:
+			delete(t.of, e.tid)
+		case !e.ends && (known || len(t.of) < maxThreads):
+			t.of[e.tid] = e.pid
+		}
+	}
+	t.told = slices.Delete(t.told, 0, n)
+}
+
+// processOf is the process of a thread at a time, which is not before that of the
+// last call; trace.UnknownID where it is not known.
+func (t *threads) processOf(tid uint64, ticks int64) uint64 {
+	if len(t.told) > 0 {
+		t.advance(ticks)
+	}
+	if pid, ok := t.of[uint32(tid)]; ok {
+		return uint64(pid)
+	}
+	return trace.UnknownID
+}
