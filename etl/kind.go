@@ -34,6 +34,7 @@ const (
 	roleProcess            // of the kernel: names a process
 	roleKernelProcess      // of Microsoft-Windows-Kernel-Process: likewise
 	roleThread             // of either: tells which process a thread is of
+	roleLost               // tells that a real-time session lost something
 	roleRuntime            // may have a stack that follows as an event of its own
 	roleStackWalk          // is such a stack
 )
@@ -121,6 +122,9 @@ func (n *kind) describe() {
 		d.Opcode = uint8(w[2])
 		d.ID = uint32(d.Opcode)
 		d.Version = uint32(w[2] >> 16 & 0xffff)
+		if lossReport(d) {
+			n.role = roleLost
+		}
 		if c, ok := classics[n.guid().String()][d.Opcode]; ok {
 			d.Provider, d.ID, d.Level, d.Keywords = c.provider, c.id, c.level, c.keywords
 			n.role = roleRuntime
@@ -178,6 +182,8 @@ func roleOf(d *trace.Descriptor, runtime bool) role {
 		return roleStackWalk
 	case runtime:
 		return roleRuntime
+	case lossReport(d):
+		return roleLost
 	case d.Provider == kernelProcessProvider:
 		return kernelProcessRoles[d.ID]
 	}

@@ -49,6 +49,33 @@ func (r *Reader) doubtFrom(ticks int64, entries []entry) {
 // earliest is when the trace begins.
 func earliest(entries []entry) int64 { return min(0, entries[0].ticks) }
 
+// Opcodes of the events by which a real-time session tells that it lost
+// something (MOF class RT_LostEvent).
+const (
+	lostEvents = 32 // one or more
+	lostBuffer = 33
+	lostFile   = 34 // that held events until someone read the session
+)
+
+// lossReport says whether events are such that tell of loss.
+func lossReport(d *trace.Descriptor) bool {
+	return d.Provider == lostEventProvider && lostEvents <= d.Opcode && d.Opcode <= lostFile
+}
+
+// reported notes what a real-time session tells that it lost. It does so before
+// the events of a buffer: something is missing since the buffer before. The count
+// of the file header, where there is one, has the events already.
+func (r *Reader) reported(b *batch, d *trace.Descriptor, ticks int64) {
+	var n uint64
+	if d.Opcode == lostEvents && b.file.header.eventsLost == 0 {
+		n = 1
+	}
+	r.loss.Add(n, r.loss.Settled, r.time(ticks))
+	if r.loss.Exactness == trace.Exact {
+		r.loss.Exactness = trace.LowerBound
+	}
+}
+
 // end settles the account when nothing more will come.
 func (r *Reader) end() {
 	r.info.Last = max(0, r.time(r.latest))

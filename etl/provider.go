@@ -21,6 +21,7 @@ const (
 	privateProvider = "Microsoft-Windows-DotNETRuntimePrivate"
 
 	kernelProcessProvider = "Microsoft-Windows-Kernel-Process"
+	lostEventProvider     = "Lost_Event"
 )
 
 // A provider is one whose name is known. Those of the runtime raise the events
@@ -42,6 +43,7 @@ var providers = map[string]provider{
 
 	"22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716": {kernelProcessProvider, false},
 	"68fdd900-4a3e-11d1-84f4-0000f80464e3": {"EventTrace", false},
+	"6a399ae0-4bc6-4de9-870b-3657f8947e7e": {lostEventProvider, false},
 	"b3e675d7-2554-4f18-830b-2762732560de": {"KernelTraceControl", false},
 	"bbccf6c1-6cd1-48c4-80ff-839482e37671": {"MetaData", false},
 	"9b79ee91-b5fd-41c0-a243-4248e266e9d0": {"SystemConfig", false},

@@ -164,8 +164,9 @@ func (r *Reader) fetch() {
 		if next == nil || len(r.heap) > 0 && (next.ticks > r.heap[0].ticks || r.pending > maxPending) {
 			return
 		}
-		r.loss.Settled = r.info.Clock.Duration(next.ticks)
+		ticks := next.ticks
 		r.take(r.loader.next())
+		r.loss.Settled = r.time(ticks)
 	}
 }
 

@@ -401,6 +401,19 @@ func TestLoss(t *testing.T) {
 		}
 		return lines
 	}
+	// lost begins the last buffer with an event of a real-time session.
+	lost := func(opcode uint8, counted uint32) func(*etltest.File) {
+		return func(f *etltest.File) {
+			f.Header.EventsLost = counted
+			f.Buffers = f.Buffers[:2]
+			f.Buffer(0).Event(etltest.Event{
+				Type: etltest.Full64, Time: 1_000_040, PID: 5, TID: 6, Provider: etltest.LostEvent, Opcode: opcode,
+			}).Event(at(4, 4))
+		}
+	}
+	lostAfter := func(opcode string) []string {
+		return slices.Insert(events(1, 2, 3, 4), 3, "4µs: Lost_Event/"+opcode+"/0 thread 5.6 cpu 0 []")
+	}
 	whole := file(func(*etltest.File) {})
 	for _, c := range []struct {
 		name   string
@@ -420,6 +433,26 @@ func TestLoss(t *testing.T) {
 		{
 			"a flag says so", file(func(f *etltest.File) { f.Buffers[0].Flag(etltest.EventsLost) }), events(1, 2, 3, 4),
 			[]string{"lost: 0 (lower_bound)", "lost between 0s and 4µs"},
+		},
+		{
+			"a real-time session says so, of events", file(lost(32, 0)), lostAfter("32"),
+			[]string{"lost: 1 (lower_bound)", "lost between 3µs and 4µs"},
+		},
+		{
+			"a real-time session says so, of a buffer", file(lost(33, 0)), lostAfter("33"),
+			[]string{"lost: 0 (lower_bound)", "lost between 3µs and 4µs"},
+		},
+		{
+			"a real-time session says so, of a file", file(lost(34, 0)), lostAfter("34"),
+			[]string{"lost: 0 (lower_bound)", "lost between 3µs and 4µs"},
+		},
+		{
+			"a real-time session says so, and the file header", file(lost(32, 3)), lostAfter("32"),
+			[]string{"lost: 3 (lower_bound)", "lost between 0s and 4µs"},
+		},
+		{
+			"a real-time session says something else", file(lost(35, 0)), lostAfter("35"),
+			[]string{nothingLost},
 		},
 		{
 			"not closed", file(func(f *etltest.File) { f.Header.End, f.Header.Written, f.Unmarked = 0, 1, true }), events(1, 2, 3, 4),

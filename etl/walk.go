@@ -116,7 +116,7 @@ func (r *Reader) kindOf(f *format, e []byte) *kind {
 // hookFileHeader is the hook id of the event that carries the file header.
 const hookFileHeader = 0
 
-// note takes in what e says of processes and threads.
+// note takes in what e says of processes, threads and loss.
 func (r *Reader) note(b *batch, k *kind, f *format, e []byte, ticks int64) {
 	switch k.role {
 	case roleProcess:
@@ -125,6 +125,8 @@ func (r *Reader) note(b *batch, k *kind, f *format, e []byte, ticks int64) {
 		r.processes.started(&k.desc, f.payload(e, &extended{}), ticks)
 	case roleThread:
 		r.threads.tell(&k.desc, f.payload(e, &extended{}), ticks, r.due(b))
+	case roleLost:
+		r.reported(b, &k.desc, ticks)
 	}
 }
 

@@ -35,6 +35,7 @@ const (
 	GCTask        = "044973cd-251f-4dff-a3e9-9d6307286b05"
 	PrivateGCTask = "2f1b6bf6-18ff-4645-9501-15df6c64c2cf"
 	KernelProcess = "22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716"
+	LostEvent     = "6a399ae0-4bc6-4de9-870b-3657f8947e7e"
 )
 
 // Flags of a buffer.
