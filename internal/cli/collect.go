@@ -69,8 +69,8 @@ folder that -o names; {name} and {pid} in -o stand for those of the process. A
 process that ends does not end what is collected from others. Where -o is one
 file, only the first process is collected from; the others go on without.
 
-The flags are those of dotnet-trace. Profiles, with what they were measured to
-cost programs:
+The flags are those of dotnet-trace. Profiles, with by how much programs were
+found to be slower meanwhile:
 
 ` + profileHelp() + `
 Without --profile, --providers and --clrevents it is gc-collect.

@@ -12,7 +12,7 @@ import (
 type profile struct {
 	name      string
 	help      string
-	cost      string // in CPU time of the process, as docs/overhead.md has it; empty where it was not measured
+	cost      string // by how much programs were slower: docs/overhead.md; empty where it was not measured
 	cheaper   string // what answers most questions at less cost; empty where the cost is small
 	providers []diag.Provider
 	rundown   uint64
@@ -24,7 +24,7 @@ type profile struct {
 var profiles = []profile{
 	{
 		name: "gc-collect", help: "collections: why, how long, how much",
-		cost: "+0 to 5 %; constant memory pressure +20 %",
+		cost: "0 to 8 %; 25 % under constant memory pressure",
 		providers: []diag.Provider{
 			{Name: clr.RuntimeProvider, Keywords: 0x1, Level: levelInformational},
 			{Name: clr.PrivateProvider, Keywords: 0x1, Level: levelInformational},
@@ -33,20 +33,20 @@ var profiles = []profile{
 	},
 	{
 		name: "gc-verbose", help: "with what is allocated, pinned and held by handles",
-		cost:      "+0 to 10 %; many pins +50 %, many handles +140 %",
+		cost:      "0 to 25 %; 40 % with many pins, 50 % with many handles",
 		cheaper:   "gc-collect tells why collections happen, how long they take and how much they free",
 		providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: 0x8003, Level: levelVerbose}},
 		rundown:   diag.RundownGC,
 	},
 	{
 		name: "dotnet-common", help: "runtime diagnostics: GC, JIT, exceptions, threads",
-		cost:      "a web server +0 to 10 %",
+		cost:      "10 % in a web server",
 		providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: 0x100003801D, Level: levelInformational}},
 		rundown:   diag.RundownFull,
 	},
 	{
 		name: "dotnet-sampled-thread-time", help: "stacks of all threads, 100 times a second; disturbs GC figures",
-		cost:      "a web server +0 to 10 %, and 30 % less gets done",
+		cost:      "10 % in a web server",
 		cheaper:   "gc-collect tells how long the collector stops threads",
 		providers: []diag.Provider{{Name: sampleProfiler, Level: levelInformational}},
 		rundown:   diag.RundownFull,
@@ -83,7 +83,7 @@ func profileHelp() string {
 		p := &profiles[i]
 		fmt.Fprintf(&b, "  %-27s %s\n", p.name, p.help)
 		if p.cost != "" {
-			fmt.Fprintf(&b, "  %-27s CPU time: %s\n", "", p.cost)
+			fmt.Fprintf(&b, "  %-27s slower by %s\n", "", p.cost)
 		}
 	}
 	return b.String()
@@ -94,7 +94,7 @@ func profileHelp() string {
 func (o *collectOptions) warnOfCost(std *stdio) {
 	for i := range profiles {
 		if p := &profiles[i]; p.cheaper != "" && o.asksFor(p) {
-			std.warn("gctrail", fmt.Sprintf("%s can slow the process down (CPU time: %s); at little cost, %s", p.name, p.cost, p.cheaper))
+			std.warn("gctrail", fmt.Sprintf("%s can slow the process down: by %s; at little cost, %s", p.name, p.cost, p.cheaper))
 		}
 	}
 }

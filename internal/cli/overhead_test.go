@@ -45,8 +45,8 @@ type run struct {
 }
 
 // TestOverhead measures what collecting costs the programs that are collected
-// from, and prints the tables of docs/overhead.md. What else the machine does meets
-// all of a round, whose order changes.
+// from, and prints the tables of docs/overhead.md, which has the command. What else
+// the machine does meets all of a round, whose order changes.
 func TestOverhead(t *testing.T) {
 	rounds, _ := strconv.Atoi(os.Getenv("GCTRAIL_OVERHEAD"))
 	if rounds == 0 {
