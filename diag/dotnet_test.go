@@ -18,13 +18,14 @@ import (
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
-// start starts a program and waits until it can be reached.
+// start starts a program and waits until it can be reached, and knows its command
+// line: one that has just begun tells the program only.
 func start(ctx context.Context, t *testing.T, version int, mode string, seconds int, env ...string) *diag.Process {
 	t.Helper()
 	program := dotnettest.Start(t, version, mode, seconds, env...)
 	for {
 		p, err := diag.Find(ctx, program.PID)
-		if err == nil {
+		if err == nil && strings.Contains(p.Info.CommandLine, " "+mode+" ") {
 			if p.Name != program.Name {
 				t.Errorf("name %s, want %s", p.Name, program.Name)
 			}
