@@ -189,6 +189,9 @@ func metadata(t testing.TB) map[string][]byte {
 		if err != nil {
 			t.Fatal(err)
 		}
+		if strings.Contains(string(text), "\nmetadata ") {
+			continue // it has metadata of one form only
+		}
 		for _, form := range []string{"ctf=1.8", "ctf=2", "ctf=1.8 packets=300", "ctf=1.8 order=be packets=300"} {
 			text, _, _ := strings.Cut(string(text), "-- want --")
 			files, err := ctftest.Assemble(strings.ReplaceAll(text, "trace", "trace "+form))
