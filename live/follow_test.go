@@ -4,7 +4,6 @@ package live_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/live"
 	"github.com/gctrail/gctrail/nettrace"
 )
@@ -88,30 +88,13 @@ func (r *replay) serve(c net.Conn) {
 	}
 }
 
-func gunzip(t *testing.T, name string) []byte {
-	f, err := os.Open("../testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 const (
-	webTrace       = "net10-wks-web-collect.nettrace.gz"
+	webTrace       = "../testdata/net10-wks-web-collect.nettrace.gz"
 	webCollections = 94
 )
 
 func TestFollow(t *testing.T) {
-	whole := gunzip(t, webTrace)
+	whole := nettracetest.Gunzip(t, webTrace)
 	for _, test := range []struct {
 		name     string
 		trace    []byte
@@ -175,7 +158,7 @@ func TestSlowCaller(t *testing.T) {
 		})
 	}}
 	seen, dropped := 0, 0
-	for u, err := range live.Follow(context.Background(), (&replay{trace: gunzip(t, webTrace)}).start(t), opts) {
+	for u, err := range live.Follow(context.Background(), (&replay{trace: nettracetest.Gunzip(t, webTrace)}).start(t), opts) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +183,7 @@ func (w writerFunc) Write(b []byte) (int, error) {
 // TestStop: a runtime is asked to end its trace when the caller has enough, or
 // its context ends.
 func TestStop(t *testing.T) {
-	whole := gunzip(t, webTrace)
+	whole := nettracetest.Gunzip(t, webTrace)
 	t.Run("break", func(t *testing.T) {
 		r := &replay{trace: whole, endless: true}
 		for u, err := range live.Follow(context.Background(), r.start(t), live.Options{}) {
@@ -243,7 +226,7 @@ func TestPanic(t *testing.T) {
 			t.Errorf("recovered %v", err)
 		}
 	}()
-	for range live.Follow(t.Context(), (&replay{trace: gunzip(t, webTrace)}).start(t), opts) {
+	for range live.Follow(t.Context(), (&replay{trace: nettracetest.Gunzip(t, webTrace)}).start(t), opts) {
 	}
 }
 

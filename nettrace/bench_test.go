@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"testing"
 
+	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -11,7 +12,7 @@ import (
 // benchmarkRead reads a trace of 150,543 events that came from a gc-verbose
 // session.
 func benchmarkRead(b *testing.B, opts nettrace.Options) {
-	data := gunzip(b, "../testdata/net10-lossy-handles.nettrace.gz")
+	data := nettracetest.Gunzip(b, "../testdata/net10-lossy-handles.nettrace.gz")
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	var events uint64

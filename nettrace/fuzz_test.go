@@ -14,8 +14,8 @@ import (
 // FuzzReader reads anything: it must end, keep within the input, yield an error
 // last if at all, and count what it hands out.
 func FuzzReader(f *testing.F) {
-	f.Add(gunzip(f, "../testdata/net10-killed-web.nettrace.gz")[:4096])
-	f.Add(gunzip(f, "../testdata/net21-win-x86-objver3.netperf.gz")[:4096])
+	f.Add(nettracetest.Gunzip(f, "../testdata/net10-killed-web.nettrace.gz")[:4096])
+	f.Add(nettracetest.Gunzip(f, "../testdata/net21-win-x86-objver3.netperf.gz")[:4096])
 	texts, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(texts) == 0 {
 		f.Fatalf("no assembled traces: %v", err)

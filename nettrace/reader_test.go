@@ -2,36 +2,17 @@ package nettrace_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"io"
-	"os"
 	"strings"
 	"testing"
 	"testing/iotest"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
-
-func gunzip(tb testing.TB, path string) []byte {
-	tb.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		tb.Fatal(err)
-	}
-	return b
-}
 
 // TestRealTraces reads whole real traces of all versions that runtimes write.
 func TestRealTraces(t *testing.T) {
@@ -51,7 +32,7 @@ func TestRealTraces(t *testing.T) {
 		{"net10-killed-web.nettrace", "nettrace V4", 8, 1144, 0, trace.LowerBound, true},
 	} {
 		t.Run(test.name, func(t *testing.T) {
-			r := nettrace.NewReader(bytes.NewReader(gunzip(t, "../testdata/"+test.name+".gz")), nettrace.Options{})
+			r := nettrace.NewReader(bytes.NewReader(nettracetest.Gunzip(t, "../testdata/"+test.name+".gz")), nettrace.Options{})
 			var events int
 			last := time.Duration(-1 << 62)
 			for ev, err := range r.Events() {
@@ -80,7 +61,7 @@ func TestRealTraces(t *testing.T) {
 
 // TestReadSizes reads a trace in the smallest pieces an io.Reader may give.
 func TestReadSizes(t *testing.T) {
-	data := gunzip(t, "../testdata/net10-killed-web.nettrace.gz")
+	data := nettracetest.Gunzip(t, "../testdata/net10-killed-web.nettrace.gz")
 	r := nettrace.NewReader(iotest.OneByteReader(bytes.NewReader(data)), nettrace.Options{Stacks: true})
 	events := 0
 	for _, err := range r.Events() {
@@ -95,7 +76,7 @@ func TestReadSizes(t *testing.T) {
 }
 
 func TestReadTwice(t *testing.T) {
-	r := nettrace.NewReader(bytes.NewReader(gunzip(t, "../testdata/net10-killed-web.nettrace.gz")), nettrace.Options{})
+	r := nettrace.NewReader(bytes.NewReader(nettracetest.Gunzip(t, "../testdata/net10-killed-web.nettrace.gz")), nettrace.Options{})
 	for range r.Events() {
 		break
 	}
@@ -108,7 +89,7 @@ func TestReadTwice(t *testing.T) {
 
 // TestReadError takes an input that fails in its middle for a trace that ends there.
 func TestReadError(t *testing.T) {
-	data := gunzip(t, "../testdata/net10-killed-web.nettrace.gz")
+	data := nettracetest.Gunzip(t, "../testdata/net10-killed-web.nettrace.gz")
 	broken := errors.New("disk gone")
 	r := nettrace.NewReader(io.MultiReader(bytes.NewReader(data[:50_000]), iotest.ErrReader(broken)), nettrace.Options{})
 	for _, err := range r.Events() {
@@ -123,7 +104,7 @@ func TestReadError(t *testing.T) {
 }
 
 func TestRefusals(t *testing.T) {
-	whole := gunzip(t, "../testdata/net10-killed-web.nettrace.gz")
+	whole := nettracetest.Gunzip(t, "../testdata/net10-killed-web.nettrace.gz")
 	for _, test := range []struct {
 		name, input string
 		is          error
@@ -152,7 +133,7 @@ func TestRefusals(t *testing.T) {
 // TestSteadyState holds reading to a number of allocations that does not grow
 // with the events.
 func TestSteadyState(t *testing.T) {
-	data := gunzip(t, "../testdata/net10-lossy-handles.nettrace.gz")
+	data := nettracetest.Gunzip(t, "../testdata/net10-lossy-handles.nettrace.gz")
 	allocs := testing.AllocsPerRun(3, func() {
 		r := nettrace.NewReader(bytes.NewReader(data), nettrace.Options{})
 		for range r.Events() {

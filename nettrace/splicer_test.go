@@ -84,7 +84,7 @@ func everything(t *testing.T, b []byte) (all []seen, r *nettrace.Reader) {
 func TestSplice(t *testing.T) {
 	for _, name := range []string{"net10-wks-web-collect", "net9-srv-datas-web-collect", "net30-win-x64-survival", "net10-killed-web", "net10-lossy-handles"} {
 		t.Run(name, func(t *testing.T) {
-			whole := gunzip(t, "../testdata/"+name+".nettrace.gz")
+			whole := nettracetest.Gunzip(t, "../testdata/"+name+".nettrace.gz")
 			all, full := everything(t, whole)
 			_, blocks, _, _ := spliced(t, whole, 0, nil)
 			clean := 0
@@ -115,7 +115,7 @@ func TestSplice(t *testing.T) {
 // TestSpliceKeep: what names the runtime is kept from before the cut, once, and
 // not told of as lost or twice.
 func TestSpliceKeep(t *testing.T) {
-	whole := gunzip(t, "../testdata/net10-killed-web.nettrace.gz")
+	whole := nettracetest.Gunzip(t, "../testdata/net10-killed-web.nettrace.gz")
 	first := func(b []byte) (runtime string, events int) {
 		var m gc.Model
 		r := nettrace.NewReader(bytes.NewReader(b), nettrace.Options{Want: gc.Identifies})
@@ -268,7 +268,7 @@ func TestObjectTicks(t *testing.T) {
 // FuzzSplice cuts the head off damaged traces, at any block: what is left is a
 // trace.
 func FuzzSplice(f *testing.F) {
-	whole := gunzip(f, "../testdata/net10-killed-web.nettrace.gz")
+	whole := nettracetest.Gunzip(f, "../testdata/net10-killed-web.nettrace.gz")
 	f.Add(whole[:6000], uint8(1))
 	f.Add(whole[:3000], uint8(0))
 	f.Fuzz(func(t *testing.T, b []byte, n uint8) {

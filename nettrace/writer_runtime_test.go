@@ -2,16 +2,15 @@ package nettrace
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"io"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -22,7 +21,7 @@ func TestWriterHead(t *testing.T) {
 		firstBatch = 6   // events
 		secondEnd  = 803 // where the second batch, of one event, ends in the file
 	)
-	want := gunzip(t, "../testdata/net10-wks-induced-collect.nettrace.gz")[:secondEnd]
+	want := nettracetest.Gunzip(t, "../testdata/net10-wks-induced-collect.nettrace.gz")[:secondEnd]
 	r := NewReader(bytes.NewReader(want), Options{Stacks: true})
 	var got bytes.Buffer
 	var w *Writer
@@ -60,7 +59,7 @@ func TestWriterRecords(t *testing.T) {
 	}
 	for _, path := range traces {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			f := newFramer(bytes.NewReader(gunzip(t, path)))
+			f := newFramer(bytes.NewReader(nettracetest.Gunzip(t, path)))
 			if err := f.open(); err != nil {
 				t.Fatal(err)
 			}
@@ -118,28 +117,10 @@ func newWriter(t testing.TB, out io.Writer, opt WriterOptions) *Writer {
 	return w
 }
 
-func gunzip(t testing.TB, path string) []byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
-
 // TestWriterCopies writes the events of a real trace in both formats, and
 // wants them back.
 func TestWriterCopies(t *testing.T) {
-	want, r := readAll(t, gunzip(t, "../testdata/net10-wks-induced-collect.nettrace.gz"))
+	want, r := readAll(t, nettracetest.Gunzip(t, "../testdata/net10-wks-induced-collect.nettrace.gz"))
 	info := r.Info()
 	for _, version := range []int{4, 6} {
 		var out bytes.Buffer

@@ -20,6 +20,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -178,7 +179,7 @@ func (f *fakeRuntime) captured(ctx context.Context, t *testing.T) (file []byte, 
 
 func webBytes(t *testing.T) []byte {
 	t.Helper()
-	return gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
+	return nettracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
 }
 
 // mustEnd checks that a trace has its end mark and no damage, and returns how

@@ -3,7 +3,6 @@ package cli
 import (
 	"bytes"
 	"cmp"
-	"compress/gzip"
 	"errors"
 	"io"
 	"math/rand/v2"
@@ -19,26 +18,9 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/nettrace"
 )
-
-func gunzip(t *testing.T, path string) []byte {
-	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 // fill gives a trace to a ring, some objects at a time.
 func (r *ring) fill(t *testing.T, b []byte, rnd *rand.Rand) {
@@ -118,7 +100,7 @@ func TestRing(t *testing.T) {
 	for _, path := range paths {
 		name := strings.TrimSuffix(filepath.Base(path), ".nettrace.gz")
 		t.Run(name, func(t *testing.T) {
-			whole := gunzip(t, path)
+			whole := nettracetest.Gunzip(t, path)
 			all, full := collectionsIn(t, whole, time.Time{})
 			rnd := rand.New(rand.NewPCG(1, uint64(len(whole))))
 			compared := 0
@@ -271,7 +253,7 @@ func (f diskFile) WriteAt(p []byte, off int64) (int, error) {
 // TestRingFull: a disk that is full shortens the ring, and is told of. What the
 // file has is right.
 func TestRingFull(t *testing.T) {
-	whole := gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
+	whole := nettracetest.Gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
 	all, full := collectionsIn(t, whole, time.Time{})
 	rnd := rand.New(rand.NewPCG(1, 2))
 	for _, part := range []int64{3, 4, 6} {
@@ -306,7 +288,7 @@ func TestRingFull(t *testing.T) {
 
 // TestRingFullHeld: on a full disk, what is held is joined, and not what came last.
 func TestRingFullHeld(t *testing.T) {
-	whole := gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
+	whole := nettracetest.Gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
 	var said []string
 	dir := t.TempDir()
 	r, err := newRing(filepath.Join(dir, "kept.nettrace"), keeping{size: 5e6}, func(text string) { said = append(said, text) })
@@ -333,7 +315,7 @@ func TestRingFullHeld(t *testing.T) {
 
 // TestRingHolds: what is held is not dropped, and the ring says that it overruns.
 func TestRingHolds(t *testing.T) {
-	whole := gunzip(t, "../../testdata/net10-wks-induced-collect.nettrace.gz")
+	whole := nettracetest.Gunzip(t, "../../testdata/net10-wks-induced-collect.nettrace.gz")
 	r, err := newRing(filepath.Join(t.TempDir(), "kept.nettrace"), keeping{size: 100_000}, func(string) {})
 	if err != nil {
 		t.Fatal(err)
@@ -363,7 +345,7 @@ func TestRingHolds(t *testing.T) {
 // TestRingLeft: what cannot be joined stays, as traces, and the names of segments
 // of an earlier ring are not used again.
 func TestRingLeft(t *testing.T) {
-	whole := gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
+	whole := nettracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
 	dir := t.TempDir()
 	path := filepath.Join(dir, "kept.nettrace")
 	old := filepath.Join(dir, "kept.ring-0002.nettrace")

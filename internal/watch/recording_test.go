@@ -2,33 +2,12 @@ package watch
 
 import (
 	"bytes"
-	"compress/gzip"
-	"io"
-	"os"
 	"testing"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/nettrace"
 )
-
-// realTrace is what was received from a process until it was killed.
-func realTrace(t *testing.T) []byte {
-	t.Helper()
-	f, err := os.Open("../../testdata/net10-killed-web.nettrace.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
-}
 
 // numbersOf are those of the whole collections of a trace, which must be whole
 // itself but for its last sequence point.
@@ -73,7 +52,7 @@ func save(t *testing.T, trace []byte, part, limit int) ([]byte, *recording) {
 // TestSave: what is saved is a whole trace, wherever the receiving is, and
 // whatever was cut off its beginning.
 func TestSave(t *testing.T) {
-	whole := realTrace(t)
+	whole := nettracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
 	saved, r := save(t, whole, 1000, len(whole))
 	if all := numbersOf(t, saved); r.cut || !bytes.HasPrefix(saved, whole[:len(saved)-100]) || len(all) < 50 {
 		t.Errorf("%d bytes saved, of %d: collections %v", len(saved), len(whole), all)
