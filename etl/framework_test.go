@@ -133,12 +133,35 @@ var frameworkEvents = []frameworkEvent{
 	{name: "PrvGCMarkCards", private: true, id: 10, version: 0, opcode: 24, payload: fixed(uint32(1)), fields: `{"HeapNum":1}`},
 	{name: "PrvGCMarkCards", private: true, id: 10, version: 1, opcode: 24, payload: fixed(uint32(1), runtimeInstance), fields: `{"HeapNum":1,"ClrInstanceID":9}`},
 	{name: "BGCBegin", private: true, id: 11, version: 0, opcode: 25, payload: fixed(runtimeInstance), fields: `{"ClrInstanceID":9}`},
+	{name: "BGC1stNonConEnd", private: true, id: 12, version: 0, opcode: 26, payload: fixed(runtimeInstance), fields: `{"ClrInstanceID":9}`},
+	{name: "BGC1stConEnd", private: true, id: 13, version: 0, opcode: 27, payload: fixed(runtimeInstance), fields: `{"ClrInstanceID":9}`},
+	{name: "BGC2ndNonConBegin", private: true, id: 14, version: 0, opcode: 28, payload: fixed(runtimeInstance), fields: `{"ClrInstanceID":9}`},
+	{name: "BGC2ndNonConEnd", private: true, id: 15, version: 0, opcode: 29, payload: fixed(runtimeInstance), fields: `{"ClrInstanceID":9}`},
+	{name: "BGC2ndConBegin", private: true, id: 16, version: 0, opcode: 30, payload: fixed(runtimeInstance), fields: `{"ClrInstanceID":9}`},
+	{name: "BGC2ndConEnd", private: true, id: 17, version: 0, opcode: 31, payload: fixed(runtimeInstance), fields: `{"ClrInstanceID":9}`},
+	{name: "BGCPlanEnd", private: true, id: 18, version: 0, opcode: 32, payload: fixed(runtimeInstance), fields: `{"ClrInstanceID":9}`},
+	{name: "BGCSweepEnd", private: true, id: 19, version: 0, opcode: 33, payload: fixed(runtimeInstance), fields: `{"ClrInstanceID":9}`},
+	{name: "BGCDrainMark", private: true, id: 20, version: 0, opcode: 34, payload: fixed(uint64(1), runtimeInstance), fields: `{"Objects":1,"ClrInstanceID":9}`},
+	{name: "BGCRevisit", private: true, id: 21, version: 0, opcode: 35, payload: fixed(uint64(1), uint64(2), uint32(1), runtimeInstance), fields: `{"Pages":1,"Objects":2,"IsLarge":1,"ClrInstanceID":9}`},
+	{
+		name: "BGCOverflow", private: true, id: 22, version: 0, opcode: 36, payload: fixed(uint64(1), uint64(2), uint64(3), uint32(0), runtimeInstance),
+		fields: `{"Min":1,"Max":2,"Objects":3,"IsLarge":0,"ClrInstanceID":9}`,
+	},
+	{name: "BGCAllocWaitBegin", private: true, id: 23, version: 0, opcode: 37, payload: fixed(uint32(2), runtimeInstance), fields: `{"Reason":2,"ClrInstanceID":9}`},
+	{name: "BGCAllocWaitEnd", private: true, id: 24, version: 0, opcode: 38, payload: fixed(uint32(2), runtimeInstance), fields: `{"Reason":2,"ClrInstanceID":9}`},
 	{name: "GCFullNotify", private: true, id: 25, version: 0, opcode: 19, payload: fixed(uint32(2), uint32(1)), fields: `{"GenNumber":2,"IsAlloc":1}`},
 	{name: "GCFullNotify", private: true, id: 25, version: 1, opcode: 19, payload: fixed(uint32(2), uint32(1), runtimeInstance), fields: `{"GenNumber":2,"IsAlloc":1,"ClrInstanceID":9}`},
 	{
 		name: "PrvFinalizeObject", private: true, id: 192, version: 0,
 		payload: func(p ptr) []any { return []any{p.of(1), p.of(2), runtimeInstance, "T"} },
 		fields:  `{"TypeID":1,"ObjectID":2,"ClrInstanceID":9,"TypeName":"T"}`,
+	},
+	{
+		name: "CCWRefCountChangeAnsi", private: true, id: 193, version: 0,
+		payload: func(p ptr) []any {
+			return []any{p.of(1), p.of(2), p.of(3), uint32(4), uint64(5), [2]byte{'C'}, [2]byte{'N'}, "AddRef", runtimeInstance}
+		},
+		fields: `{"HandleID":1,"ObjectID":2,"COMInterfacePointer":3,"NewRefCount":4,"AppDomainID":5,"ClassName":"C","NameSpace":"N","Operation":"AddRef","ClrInstanceID":9}`,
 	},
 	{
 		name: "PrvSetGCHandle", private: true, id: 194, version: 0,
@@ -153,6 +176,13 @@ var frameworkEvents = []frameworkEvent{
 		name: "PinPlugAtGCTime", private: true, id: 199, version: 0,
 		payload: func(p ptr) []any { return []any{p.of(1), p.of(2), p.of(3), runtimeInstance} },
 		fields:  `{"PlugStart":1,"PlugEnd":2,"GapBeforeSize":3,"ClrInstanceID":9}`,
+	},
+	{
+		name: "CCWRefCountChange", private: true, id: 200, version: 0,
+		payload: func(p ptr) []any {
+			return []any{p.of(1), p.of(2), p.of(3), uint32(4), uint64(5), "C", "N", "AddRef", runtimeInstance}
+		},
+		fields: `{"HandleID":1,"ObjectID":2,"COMInterfacePointer":3,"NewRefCount":4,"AppDomainID":5,"ClassName":"C","NameSpace":"N","Operation":"AddRef","ClrInstanceID":9}`,
 	},
 }
 
