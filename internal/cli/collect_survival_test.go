@@ -176,9 +176,11 @@ func TestSurviveSessions(t *testing.T) {
 			config, _ := newCollectOptions().config()
 			config.BufferMB = 1
 			for range most {
-				if _, err := p.Client().Collect(ctx, config); err != nil {
+				session, err := p.Client().Collect(ctx, config)
+				if err != nil {
 					t.Fatal(err)
 				}
+				t.Cleanup(func() { session.Close() }) // one that nobody holds is closed earlier
 			}
 			newCollecting(ctx, t, "-p", strconv.Itoa(program.PID)).start().
 				ends(exitNoProcess, "unspecified failure (0x80004005); a runtime has 64 sessions at most: end another one")
