@@ -20,6 +20,7 @@ type traceOutput struct {
 // A traceFile is a file that can be overwritten.
 type traceFile interface {
 	io.WriterAt
+	io.Seeker
 	Truncate(size int64) error
 }
 
@@ -45,7 +46,8 @@ func (std *stdio) createTrace(path string) (*traceOutput, error) {
 func (o *traceOutput) write(objects, end []byte) (room int, err error) {
 	if o.file == nil {
 		_, err = o.w.Write(objects)
-	} else if room, err = o.writeAt(objects, end); err != nil {
+	} else if err = o.writeAt(objects, end); err != nil {
+		room = o.written(len(objects))
 		// The end mark has its place: it was there before.
 		err = errors.Join(err, o.file.Truncate(o.size), o.mark(o.size, o.end))
 	}
@@ -56,12 +58,21 @@ func (o *traceOutput) write(objects, end []byte) (room int, err error) {
 	return room, outputFailed(o.name, err)
 }
 
-func (o *traceOutput) writeAt(objects, end []byte) (room int, err error) {
-	n, err := o.file.WriteAt(objects, o.size)
-	if err == nil {
-		err = o.mark(o.size+int64(n), end)
+func (o *traceOutput) writeAt(objects, end []byte) error {
+	if _, err := o.file.WriteAt(objects, o.size); err != nil {
+		return err
 	}
-	return max(0, n-maxMark), err
+	return o.mark(o.size+int64(len(objects)), end)
+}
+
+// written is how much was written of size bytes, but for a mark's room. The file
+// tells: os.File.WriteAt does not count the part that found room.
+func (o *traceOutput) written(size int) int {
+	end, err := o.file.Seek(0, io.SeekEnd)
+	if err != nil {
+		return 0
+	}
+	return int(min(int64(size), max(0, end-o.size-maxMark)))
 }
 
 // maxMark is the size of the longest end mark, that of V6.
