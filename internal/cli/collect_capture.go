@@ -7,12 +7,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
@@ -29,8 +31,8 @@ type capture struct {
 	nth     int              // of the files
 	path    string           // of the file
 	sink    traceSink        // out, or the ring
-	out     *traceOutput     // the file; nil while there is a ring in its place
-	ring    *ring            // nil where everything is written
+	out     *tracefile.File  // the file; nil while there is a ring in its place
+	ring    *tracefile.Ring  // nil where everything is written
 	reader  *nettrace.Reader // of the capture itself
 	found   findings.Case    // of what is written; empty where there is a ring
 	say     func(string)
@@ -65,10 +67,10 @@ type traceInput interface {
 
 // A traceSink takes a trace as it comes.
 type traceSink interface {
-	// write adds whole objects, behind which end belongs. When it fails, room is
+	// Write adds whole objects, behind which end belongs. When it fails, room is
 	// for how much of the objects there would have been room.
-	write(objects, end []byte) (room int, err error)
-	close() error
+	Write(objects, end []byte) (room int, err error)
+	Close() error
 }
 
 const (
@@ -85,19 +87,19 @@ const (
 
 // newCapture returns a capture that writes everything to out; where out is nil, it
 // needs a ring.
-func newCapture(process *diag.Process, session *diag.Session, out *traceOutput) *capture {
+func newCapture(process *diag.Process, session *diag.Session, out *tracefile.File) *capture {
 	c := &capture{process: process, session: session, in: session, plan: new(stopPlan), say: func(string) {}}
 	if out != nil {
-		c.path, c.sink, c.out = out.name, out, out
+		c.path, c.sink, c.out = out.Name(), out, out
 	}
 	c.reader = nettrace.NewReader(c, nettrace.Options{Want: c.wants, Idle: captureIdle})
 	return c
 }
 
 // keepIn has the capture keep the end of the trace in a ring.
-func (c *capture) keepIn(r *ring) {
-	c.path, c.sink, c.ring = r.path, r, r
-	r.overrun = func() { c.cancel() }
+func (c *capture) keepIn(r *tracefile.Ring) {
+	c.path, c.sink, c.ring = r.Path(), r, r
+	r.Overrun = func() { c.cancel() }
 }
 
 func (c *capture) wants(d *trace.Descriptor) bool {
@@ -133,7 +135,7 @@ func (c *capture) run(ctx context.Context) error {
 		err = &processError{processTitle(c.process), err}
 	}
 	c.usurped = err == nil && !c.session.Stopped() && !c.reader.Loss().Cut && goesOn(c.process)
-	return errors.Join(c.failed, err, c.sink.close())
+	return errors.Join(c.failed, err, outputFailed(c.path, c.sink.Close()))
 }
 
 // goesOn says whether a process can be asked something, now and a little later: one
@@ -222,7 +224,7 @@ func (c *capture) meet(m *occasion) {
 	c.occasion = m
 	text := fmt.Sprintf("%s of %s is what was waited for", m.what, processTitle(c.process))
 	if c.ring != nil {
-		c.ring.hold(m.from)
+		c.ring.Hold(m.from)
 		text += ": " + c.plan.around() + " will be in " + c.path
 	} else if c.plan.after > 0 {
 		text += ": the trace ends " + spanText(c.plan.after) + " later"
@@ -242,32 +244,20 @@ func (c *capture) finish() error {
 	if c.ring == nil {
 		return nil
 	}
-	from := c.kept()
 	c.reader, c.pending = nil, nil // their memory serves to read the file
 	var err error
-	c.out, err = c.ring.join(from)
-	if err != nil {
-		if left := c.ring.left(); left != "" {
-			c.say("what was not joined is there in pieces, each a trace of its own: " + left)
-		}
-		return err
+	if c.occasion != nil && c.plan.before > 0 {
+		c.out, err = c.ring.JoinFrom(c.occasion.from - c.plan.before)
+	} else {
+		c.out, err = c.ring.JoinLast(c.plan.before)
 	}
-	return c.ring.remove()
-}
-
-// kept is from when on the file is to hold the trace, in ticks.
-func (c *capture) kept() uint64 {
-	latest := c.ring.splicer.Latest()
-	switch {
-	case c.plan.before == 0:
-		return 0
-	case c.occasion != nil:
-		return c.ring.in.Ticks(c.occasion.from - c.plan.before)
-	case c.ring.ticks(c.plan.before) > latest:
-		return 0
-	default:
-		return latest - c.ring.ticks(c.plan.before)
+	if err == nil {
+		return outputFailed(c.path, c.ring.Remove())
 	}
+	if left := c.ring.Left(); len(left) > 0 {
+		c.say("what was not joined is there in pieces, each a trace of its own: " + strings.Join(left, ", "))
+	}
+	return outputFailed(c.path, err)
 }
 
 // Read hands the bytes of the session to the reader, and keeps them until it has
@@ -311,17 +301,17 @@ func (c *capture) pass() {
 // write writes whole objects; where there is no room for all of them, as many
 // as there is.
 func (c *capture) write(objects, end []byte) {
-	if c.ring != nil {
-		c.ring.ending = c.session.Stopped()
+	if c.ring != nil && c.session.Stopped() {
+		c.ring.End()
 	}
-	room, err := c.sink.write(objects, end)
+	room, err := c.sink.Write(objects, end)
 	if err == nil {
 		return
 	}
-	c.failed = err
+	c.failed = outputFailed(c.path, err)
 	c.cancel()
 	if n, end := c.reader.WholeIn(objects[:room], c.passed); n > 0 {
-		_, _ = c.sink.write(objects[:n], end) // the first failure is told
+		_, _ = c.sink.Write(objects[:n], end) // the first failure is told
 	}
 }
 

@@ -21,6 +21,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -182,22 +183,30 @@ func webBytes(t *testing.T) []byte {
 	return nettracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
 }
 
-// mustEnd checks that a trace has its end mark and no damage, and returns how
-// many collections it tells of.
-func mustEnd(t *testing.T, trace []byte) (collections int) {
+// collectionsIn are the collections in a trace, which was read to its end.
+func collectionsIn(t *testing.T, trace []byte) ([]*gc.Collection, *nettrace.Reader) {
 	t.Helper()
 	r := nettrace.NewReader(bytes.NewReader(trace), nettrace.Options{Want: gc.Wants})
 	var m gc.Model
-	for _, err := range m.Collections(r) {
+	var all []*gc.Collection
+	for c, err := range m.Collections(r) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		collections++
+		all = append(all, c)
 	}
+	return all, r
+}
+
+// mustEnd checks that a trace has its end mark and no damage, and returns the
+// collections in it.
+func mustEnd(t *testing.T, trace []byte) []*gc.Collection {
+	t.Helper()
+	all, r := collectionsIn(t, trace)
 	if size, end := r.Whole(); end != nil || size != int64(len(trace)) || r.Loss().Damaged > 0 {
 		t.Errorf("%d of %d bytes are whole, end %v, %d places are damaged", size, len(trace), end, r.Loss().Damaged)
 	}
-	return collections
+	return all
 }
 
 // TestCaptureStopped: what is interrupted is collected to its end.
@@ -273,7 +282,7 @@ func TestCaptureBroken(t *testing.T) {
 	trace := webBytes(t)
 	process, session := newFakeRuntime(trace, nil).capturing(t)
 	disk := &smallDisk{room: len(trace)}
-	c := newCapture(process, session, &traceOutput{name: "web.nettrace", file: disk})
+	c := newCapture(process, session, tracefile.On(disk, "web.nettrace"))
 	c.in = &brokenInput{bytes.NewReader(trace[:len(trace)/2])}
 	err := c.run(context.Background())
 	if !errors.Is(err, syscall.EIO) || exitCodeOf(err) != exitNoProcess {
@@ -281,7 +290,7 @@ func TestCaptureBroken(t *testing.T) {
 	}
 	var talk bytes.Buffer
 	c.tell(&stdio{err: &talk})
-	if mustEnd(t, disk.data) == 0 || !strings.Contains(talk.String(), "the connection broke") {
+	if len(mustEnd(t, disk.data)) == 0 || !strings.Contains(talk.String(), "the connection broke") {
 		t.Error(talk.String())
 	}
 }
@@ -303,6 +312,8 @@ func (d *smallDisk) WriteAt(p []byte, off int64) (int, error) {
 }
 
 func (d *smallDisk) Seek(int64, int) (int64, error) { return int64(len(d.data)), nil }
+
+func (d *smallDisk) Close() error { return nil }
 
 func (d *smallDisk) Truncate(size int64) error {
 	d.data = d.data[:min(len(d.data), int(size))]
@@ -329,7 +340,7 @@ func TestCaptureFull(t *testing.T) {
 		process, session := f.capturing(t)
 		disk := &smallDisk{room: room}
 		var talk bytes.Buffer
-		out := &traceOutput{name: "web.nettrace", file: disk}
+		out := tracefile.On(disk, "web.nettrace")
 		ctx, cancel := context.WithCancel(context.Background())
 		go func() {
 			<-f.began
@@ -366,7 +377,7 @@ func TestCapturePipe(t *testing.T) {
 	if err := newCollectOptions().capture(context.Background(), std, process, session, out); err != nil {
 		t.Fatal(err)
 	}
-	if mustEnd(t, data.Bytes()) == 0 || strings.Contains(talk.String(), "$ gctrail") {
+	if len(mustEnd(t, data.Bytes())) == 0 || strings.Contains(talk.String(), "$ gctrail") {
 		t.Error(talk.String())
 	}
 }

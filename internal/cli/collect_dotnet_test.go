@@ -185,7 +185,7 @@ func TestCollectKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if n := mustEnd(t, b); n == 0 || len(gcsRows(ctx, t, path)) != n {
+	if n := len(mustEnd(t, b)); n == 0 || len(gcsRows(ctx, t, path)) != n {
 		t.Errorf("%d collections", n)
 	}
 }

@@ -30,7 +30,7 @@ func wholeFile(t *testing.T, path string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if mustEnd(t, b) == 0 {
+	if len(mustEnd(t, b)) == 0 {
 		t.Errorf("%s tells of no collections", path)
 	}
 }

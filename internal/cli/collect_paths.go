@@ -10,6 +10,7 @@ import (
 	"unicode"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/tracefile"
 )
 
 // tracePaths gives each trace a path of its own.
@@ -64,6 +65,15 @@ func (p *tracePaths) makeFolder() error {
 		return &outputError{p.output, err}
 	}
 	return nil
+}
+
+// createTrace makes the file of a trace; "-" is standard output.
+func (std *stdio) createTrace(path string) (*tracefile.File, error) {
+	if path == "-" {
+		return tracefile.Stream(std.out, "standard output"), nil
+	}
+	f, err := tracefile.Create(path)
+	return f, outputFailed(path, err)
 }
 
 func exists(path string) bool {

@@ -16,27 +16,26 @@ import (
 
 // tell says what was collected, what it lacks, and what to do with it.
 func (c *capture) tell(std *stdio) {
-	if c.out == nil || c.out.size == 0 {
+	if c.out == nil || c.out.Size() == 0 {
 		return
 	}
 	k := kept{c.reader, &c.found, c.collections.Load()}
 	if c.ring != nil {
-		c.ring.release()
 		var err error
-		if k, err = review(c.out.name); err != nil {
+		if k, err = review(c.path); err != nil {
 			std.complain(err)
 			return
 		}
 	}
-	std.warn("gctrail", fmt.Sprintf("%s: %s, %s of events", c.out.name, units.Bytes(c.out.size), units.Duration(k.Info().Last)))
+	std.warn("gctrail", fmt.Sprintf("%s: %s, %s of events", c.path, units.Bytes(c.out.Size()), units.Duration(k.Info().Last)))
 	c.tellStop(std)
 	c.tellMissing(std, k.Loss())
 	p := pageOn(std.errTerm)
 	if asksForCollections(&c.session.Config) {
 		k.verdict(p)
 	}
-	if c.out.file != nil || c.ring != nil {
-		p.command("  ", "gctrail "+quoted(c.out.name))
+	if c.out.Regular() {
+		p.command("  ", "gctrail "+quoted(c.path))
 	}
 	_, _ = std.err.Write(p.Bytes()) // there is nobody else to tell
 }
@@ -76,8 +75,8 @@ func (c *capture) tellStop(std *stdio) {
 		}
 		std.warn("gctrail", text)
 	}
-	if c.ring != nil && c.ring.cut && c.plan.before > 0 {
-		std.warn("gctrail", fmt.Sprintf("there was no room for the %s before the end in %s: --keep sets how much there is", spanText(c.plan.before), units.Bytes(c.plan.keep.size)))
+	if c.ring != nil && c.ring.Cut() && c.plan.before > 0 {
+		std.warn("gctrail", fmt.Sprintf("there was no room for the %s before the end in %s: --keep sets how much there is", spanText(c.plan.before), units.Bytes(c.plan.keep.Size)))
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -144,10 +145,11 @@ func (g *gathering) begin(ctx context.Context, process *diag.Process) (*capture,
 func (g *gathering) opened(process *diag.Process, session *diag.Session, path string, nth int) (*capture, error) {
 	var c *capture
 	if name := numbered(path, nth, g.plan.files); g.plan.ring {
-		r, err := newRing(name, g.plan.keep, g.say)
+		r, err := tracefile.NewRing(name, g.plan.keep)
 		if err != nil {
-			return nil, err
+			return nil, outputFailed(name, err)
 		}
+		r.Say = g.say
 		c = newCapture(process, session, nil)
 		c.keepIn(r)
 	} else {

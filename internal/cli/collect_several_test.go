@@ -9,10 +9,11 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/tracefile"
 )
 
 // capture collects from one process whose session has begun.
-func (o *collectOptions) capture(ctx context.Context, std *stdio, process *diag.Process, session *diag.Session, out *traceOutput) error {
+func (o *collectOptions) capture(ctx context.Context, std *stdio, process *diag.Process, session *diag.Session, out *tracefile.File) error {
 	config, _ := o.config()
 	g := o.gathering(std, config, &stopPlan{files: 1})
 	g.follow(ctx, g.started(newCapture(process, session, out)))

@@ -396,7 +396,7 @@ func TestSurviveTrickle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := wholeOf(trace, head) + 1; mustEnd(t, b) == 0 || len(b) != want {
+	if want := wholeOf(trace, head) + 1; len(mustEnd(t, b)) == 0 || len(b) != want {
 		t.Errorf("%d bytes, want %d", len(b), want)
 	}
 }

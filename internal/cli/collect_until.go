@@ -15,6 +15,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/condition"
+	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -86,7 +87,7 @@ type stopPlan struct {
 	before time.Duration        // 0 for all that the ring holds
 	after  time.Duration
 	ring   bool
-	keep   keeping
+	keep   tracefile.Limits
 	files  int
 }
 
@@ -102,7 +103,7 @@ func (o *stopOptions) plan(cmd *cobra.Command, output string, config *diag.Confi
 		return nil, usagef(cmd, "--before and --after are about a moment: say with --until which one, as in --until 'pause>200ms'")
 	case !waits && o.repeat != 1, o.repeat == 0:
 		return nil, usagef(cmd, "--repeat makes a file for each collection that meets --until, one or more")
-	case o.before.given && o.keep.time > 0:
+	case o.before.given && o.keep.Time > 0:
 		return nil, usagef(cmd, "--before and --keep both say for how long: leave one out, or give --keep a size")
 	case o.until.Condition != nil && !asksForCollections(config):
 		return nil, usagef(cmd, "--until asks collections: collect events of the runtime's with keyword gc, level informational")
@@ -111,7 +112,7 @@ func (o *stopOptions) plan(cmd *cobra.Command, output string, config *diag.Confi
 	}
 	p := &stopPlan{
 		until: o.until.Condition, before: time.Duration(o.before.span), after: time.Duration(o.after.span),
-		keep: keeping{o.keep.time, cmp.Or(o.keep.size, defaultKeep)}, files: int(o.repeat),
+		keep: tracefile.Limits{Time: o.keep.Time, Size: cmp.Or(o.keep.Size, defaultKeep)}, files: int(o.repeat),
 	}
 	if o.provider != "" {
 		p.event = &stoppingEvent{provider: o.provider, name: o.event, filter: o.filter}
@@ -126,12 +127,12 @@ func (o *stopOptions) plan(cmd *cobra.Command, output string, config *diag.Confi
 		}
 	}
 	if p.before > 0 {
-		p.keep.time = p.before
+		p.keep.Time = p.before
 	} else {
-		p.before = p.keep.time
+		p.before = p.keep.Time
 	}
-	if waits && p.keep.time > 0 {
-		p.keep.time += longestCollection
+	if waits && p.keep.Time > 0 {
+		p.keep.Time += longestCollection
 	}
 	if p.ring && output == "-" {
 		return nil, usagef(cmd, "what is kept lies on disk beside the file until it is known what that is: choose a file with -o")
@@ -157,14 +158,14 @@ func (p *stopPlan) keeps() string {
 	if p.before > 0 {
 		return "the last " + spanText(p.before)
 	}
-	return "the last " + units.Bytes(p.keep.size)
+	return "the last " + units.Bytes(p.keep.Size)
 }
 
 // around says what is kept around an occasion.
 func (p *stopPlan) around() string {
 	before := spanText(p.before)
 	if p.before == 0 {
-		before = "what fits into " + units.Bytes(p.keep.size)
+		before = "what fits into " + units.Bytes(p.keep.Size)
 	}
 	return before + " before it and " + spanText(p.after) + " after it"
 }
@@ -260,13 +261,13 @@ func (s *optionalSpan) Set(text string) error {
 }
 
 // A keepValue is a flag that takes a time, a size, or both.
-type keepValue keeping
+type keepValue tracefile.Limits
 
 func (k *keepValue) Type() string { return "TIME|SIZE" }
 
 func (k *keepValue) String() string { return "" }
 
-func (k *keepValue) set() bool { return k.time > 0 || k.size > 0 }
+func (k *keepValue) set() bool { return k.Time > 0 || k.Size > 0 }
 
 func (k *keepValue) Set(s string) error {
 	for part := range strings.SplitSeq(s, ",") {
@@ -276,10 +277,10 @@ func (k *keepValue) Set(s string) error {
 		switch {
 		case ok && size < minKeep:
 			return fmt.Errorf("%s is too little, a ring has at least %s", part, units.Bytes(minKeep))
-		case ok && k.size == 0:
-			k.size = size
-		case d.Set(part) == nil && d > 0 && k.time == 0:
-			k.time = time.Duration(d)
+		case ok && k.Size == 0:
+			k.Size = size
+		case d.Set(part) == nil && d > 0 && k.Time == 0:
+			k.Time = time.Duration(d)
 		default:
 			return errors.New("it is a time, a size, or both: 10m or 500MB or 10m,2GB")
 		}

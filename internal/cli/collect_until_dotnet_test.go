@@ -108,7 +108,7 @@ func TestKeepKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, r := collectionsIn(t, b, time.Time{})
+	all, r := collectionsIn(t, b)
 	if len(all) == 0 || r.Loss().Events > 0 {
 		t.Errorf("%d collections in %v, %d events lost", len(all), r.Info().Last, r.Loss().Events)
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -51,9 +52,7 @@ func (f *fakeRuntime) watching(ctx context.Context, t *testing.T, args ...string
 	if err != nil {
 		t.Fatal(err)
 	}
-	mustEnd(t, b)
-	all, _ = collectionsIn(t, b, time.Time{})
-	return all, talk.String()
+	return mustEnd(t, b), talk.String()
 }
 
 // numbers are those of the first and the last collection that is complete.
@@ -73,7 +72,7 @@ func numbers(all []*gc.Collection) (first, last uint32) {
 // has what is asked for before it.
 func TestUntil(t *testing.T) {
 	web := webBytes(t)
-	all, _ := collectionsIn(t, web, time.Time{})
+	all, _ := collectionsIn(t, web)
 	i := slices.IndexFunc(all, func(c *gc.Collection) bool { return c.Number == 60 })
 	begin := slices.IndexFunc(all, func(c *gc.Collection) bool { return c.Start.V > all[i].Start.V-time.Second })
 
@@ -186,20 +185,21 @@ func TestStoppingEventNames(t *testing.T) {
 // TestPlan: what the flags mean.
 func TestPlan(t *testing.T) {
 	const event = "--stopping-event-provider-name=Microsoft-Windows-DotNETRuntime"
+	type limits = tracefile.Limits
 	for _, tt := range []struct {
 		args string
 		want stopPlan
 	}{
-		{"", stopPlan{keep: keeping{0, 1e9}, files: 1}},
-		{"--until gen=2", stopPlan{before: time.Minute, after: 10 * time.Second, ring: true, keep: keeping{2 * time.Minute, 1e9}, files: 1}},
-		{"--until gen=2 --before 5s --after 0s --repeat 3", stopPlan{before: 5 * time.Second, ring: true, keep: keeping{65 * time.Second, 1e9}, files: 3}},
-		{"--until gen=2 --keep 500MB", stopPlan{after: 10 * time.Second, ring: true, keep: keeping{0, 500e6}, files: 1}},
-		{"--until gen=2 --keep 10m,2GB", stopPlan{before: 10 * time.Minute, after: 10 * time.Second, ring: true, keep: keeping{11 * time.Minute, 2e9}, files: 1}},
-		{"--keep 10m", stopPlan{before: 10 * time.Minute, ring: true, keep: keeping{10 * time.Minute, 1e9}, files: 1}},
-		{"--keep 1.5MiB", stopPlan{ring: true, keep: keeping{0, 3 << 19}, files: 1}},
-		{event, stopPlan{keep: keeping{0, 1e9}, files: 1}},
-		{event + " --after 2s", stopPlan{after: 2 * time.Second, keep: keeping{0, 1e9}, files: 1}},
-		{event + " --before 2s", stopPlan{before: 2 * time.Second, ring: true, keep: keeping{62 * time.Second, 1e9}, files: 1}},
+		{"", stopPlan{keep: limits{Size: 1e9}, files: 1}},
+		{"--until gen=2", stopPlan{before: time.Minute, after: 10 * time.Second, ring: true, keep: limits{Time: 2 * time.Minute, Size: 1e9}, files: 1}},
+		{"--until gen=2 --before 5s --after 0s --repeat 3", stopPlan{before: 5 * time.Second, ring: true, keep: limits{Time: 65 * time.Second, Size: 1e9}, files: 3}},
+		{"--until gen=2 --keep 500MB", stopPlan{after: 10 * time.Second, ring: true, keep: limits{Size: 500e6}, files: 1}},
+		{"--until gen=2 --keep 10m,2GB", stopPlan{before: 10 * time.Minute, after: 10 * time.Second, ring: true, keep: limits{Time: 11 * time.Minute, Size: 2e9}, files: 1}},
+		{"--keep 10m", stopPlan{before: 10 * time.Minute, ring: true, keep: limits{Time: 10 * time.Minute, Size: 1e9}, files: 1}},
+		{"--keep 1.5MiB", stopPlan{ring: true, keep: limits{Size: 3 << 19}, files: 1}},
+		{event, stopPlan{keep: limits{Size: 1e9}, files: 1}},
+		{event + " --after 2s", stopPlan{after: 2 * time.Second, keep: limits{Size: 1e9}, files: 1}},
+		{event + " --before 2s", stopPlan{before: 2 * time.Second, ring: true, keep: limits{Time: 62 * time.Second, Size: 1e9}, files: 1}},
 	} {
 		_, plan, _ := asked(t, strings.Fields(tt.args)...)
 		got := *plan

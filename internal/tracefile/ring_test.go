@@ -1,4 +1,4 @@
-package cli
+package tracefile
 
 import (
 	"bytes"
@@ -22,26 +22,39 @@ import (
 	"github.com/gctrail/gctrail/nettrace"
 )
 
+// newRing is a ring; a full disk is told of to say, which may be nil.
+func newRing(t *testing.T, path string, limits Limits, say func(string)) *Ring {
+	t.Helper()
+	r, err := NewRing(path, limits)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if say != nil {
+		r.Say = say
+	}
+	return r
+}
+
 // fill gives a trace to a ring, some objects at a time.
-func (r *ring) fill(t *testing.T, b []byte, rnd *rand.Rand) {
+func (r *Ring) fill(t *testing.T, b []byte, rnd *rand.Rand) {
 	t.Helper()
 	in := nettrace.NewObjectReader(bytes.NewReader(b))
 	start := int64(0)
 	for n := 0; ; n++ {
 		if _, err := in.Next(); err != nil {
-			if _, err := r.write(b[start:], nil); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+			if _, err := r.Write(b[start:], nil); err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
 				t.Fatal(err)
 			}
 			break
 		}
 		if end := in.Offset() + 1; rnd.IntN(4) == 0 {
-			if _, err := r.write(b[start:end], nil); err != nil {
+			if _, err := r.Write(b[start:end], nil); err != nil {
 				t.Fatal(err)
 			}
 			start = end
 		}
 	}
-	if err := r.close(); err != nil {
+	if err := r.Close(); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -76,6 +89,15 @@ func collectionsIn(t *testing.T, b []byte, since time.Time) ([]*gc.Collection, *
 	return all, r
 }
 
+// mustEnd checks that a trace has its end mark.
+func mustEnd(t *testing.T, trace []byte) {
+	t.Helper()
+	_, r := collectionsIn(t, trace, time.Time{})
+	if size, end := r.Whole(); end != nil || size != int64(len(trace)) {
+		t.Errorf("%d of %d bytes are whole, end %v", size, len(trace), end)
+	}
+}
+
 var sameFigures = gocmp.Options{
 	cmpopts.IgnoreUnexported(gc.Collection{}), cmpopts.IgnoreFields(gc.Collection{}, "Process", "ClrInstance"), cmpopts.EquateEmpty(),
 }
@@ -93,7 +115,8 @@ func TestRing(t *testing.T) {
 	}
 	shared := filepath.Join(cmp.Or(os.Getenv("GCTRAIL_SHARED"), "../../../shared"), "traces", "eventpipe")
 	for _, name := range []string{"net8-wks-all-verbose", "net8-srv-all-collect", "net10-wks-stacks", "real-aspnet-datas"} {
-		if path := filepath.Join(shared, name+".nettrace.gz"); exists(path) && !testing.Short() {
+		path := filepath.Join(shared, name+".nettrace.gz")
+		if _, err := os.Stat(path); err == nil && !testing.Short() {
 			paths = append(paths, path)
 		}
 	}
@@ -123,25 +146,22 @@ func TestRing(t *testing.T) {
 func checkRing(t *testing.T, whole []byte, all []*gc.Collection, full *nettrace.Reader, large bool, rnd *rand.Rand) int {
 	t.Helper()
 	dir := t.TempDir()
-	keep := keeping{size: int64(len(whole)/8 + rnd.IntN(len(whole)))}
+	limits := Limits{Size: int64(len(whole)/8 + rnd.IntN(len(whole)))}
 	if large {
-		keep.size *= 8
+		limits.Size *= 8
 	} else if rnd.IntN(3) == 0 {
-		keep.time = time.Duration(rnd.Int64N(int64(full.Info().Last)))
+		limits.Time = time.Duration(rnd.Int64N(int64(full.Info().Last)))
 	}
-	r, err := newRing(filepath.Join(dir, "kept.nettrace"), keep, func(text string) { t.Error(text) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := newRing(t, filepath.Join(dir, "kept.nettrace"), limits, func(text string) { t.Error(text) })
 	r.fill(t, whole, rnd)
-	if over := r.size - keep.size; over > 110_000 {
-		t.Errorf("%+v: the ring has %d bytes too much", keep, over)
+	if over := r.size - limits.Size; over > 110_000 {
+		t.Errorf("%+v: the ring has %d bytes too much", limits, over)
 	}
 	from := time.Duration(rnd.Int64N(int64(full.Info().Last)))
 	if large {
 		from /= 4
 	}
-	out, err := r.join(r.in.Ticks(from))
+	out, err := r.JoinFrom(from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -157,8 +177,8 @@ func checkRing(t *testing.T, whole []byte, all []*gc.Collection, full *nettrace.
 		t.Errorf("from %v: %+v", from, l)
 	}
 	start := kept.Info().Start.Sub(full.Info().Start)
-	if keep.time > 0 {
-		from = max(from, full.Info().Last-keep.time)
+	if limits.Time > 0 {
+		from = max(from, full.Info().Last-limits.Time)
 	}
 	if !r.cut && start > from {
 		t.Errorf("there was room for what is from %v on, it is from %v", from, start)
@@ -219,17 +239,17 @@ type fullDisk struct {
 	room int64
 }
 
-// open is openTrace on the disk.
-func (d *fullDisk) open(path string, flag int) (*traceOutput, error) {
-	out, err := openTrace(path, flag)
+// open is create on the disk.
+func (d *fullDisk) open(path string, flag int) (*File, error) {
+	out, err := create(path, flag)
 	if err == nil {
-		out.file = diskFile{out.file, d, path}
+		out.disk = diskFile{out.disk, d, path}
 	}
 	return out, err
 }
 
 type diskFile struct {
-	traceFile
+	Disk
 	disk *fullDisk
 	path string
 }
@@ -243,7 +263,7 @@ func (f diskFile) WriteAt(p []byte, off int64) (int, error) {
 		}
 	}
 	fits := min(int64(len(p)), max(0, room-off))
-	n, err := f.traceFile.WriteAt(p[:fits], off)
+	n, err := f.Disk.WriteAt(p[:fits], off)
 	if err == nil && n < len(p) {
 		err = syscall.ENOSPC
 	}
@@ -259,14 +279,11 @@ func TestRingFull(t *testing.T) {
 	for _, part := range []int64{3, 4, 6} {
 		var said []string
 		dir := t.TempDir()
-		r, err := newRing(filepath.Join(dir, "kept.nettrace"), keeping{size: 2e6}, func(text string) { said = append(said, text) })
-		if err != nil {
-			t.Fatal(err)
-		}
+		r := newRing(t, filepath.Join(dir, "kept.nettrace"), Limits{Size: 2e6}, func(text string) { said = append(said, text) })
 		disk := &fullDisk{dir, int64(len(whole)) / part}
 		r.open = disk.open
 		r.fill(t, whole, rnd)
-		out, err := r.join(0)
+		out, err := r.JoinLast(0)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -291,14 +308,11 @@ func TestRingFullHeld(t *testing.T) {
 	whole := nettracetest.Gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
 	var said []string
 	dir := t.TempDir()
-	r, err := newRing(filepath.Join(dir, "kept.nettrace"), keeping{size: 5e6}, func(text string) { said = append(said, text) })
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := newRing(t, filepath.Join(dir, "kept.nettrace"), Limits{Size: 5e6}, func(text string) { said = append(said, text) })
 	r.fill(t, whole, rand.New(rand.NewPCG(1, 5)))
-	r.hold(0)
+	r.Hold(0)
 	r.open = (&fullDisk{dir, r.size + 10_000}).open
-	out, err := r.join(0)
+	out, err := r.JoinLast(0)
 	if err != nil || len(said) == 0 || !strings.Contains(said[0], "shortened at its end by") {
 		t.Fatalf("%v, %v", err, said)
 	}
@@ -316,28 +330,22 @@ func TestRingFullHeld(t *testing.T) {
 // TestRingHolds: what is held is not dropped, and the ring says that it overruns.
 func TestRingHolds(t *testing.T) {
 	whole := nettracetest.Gunzip(t, "../../testdata/net10-wks-induced-collect.nettrace.gz")
-	r, err := newRing(filepath.Join(t.TempDir(), "kept.nettrace"), keeping{size: 100_000}, func(string) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := newRing(t, filepath.Join(t.TempDir(), "kept.nettrace"), Limits{Size: 100_000}, nil)
 	overruns := 0
-	r.overrun = func() { overruns++ }
+	r.Overrun = func() { overruns++ }
 	r.held = 1
 	r.fill(t, whole, rand.New(rand.NewPCG(1, 3)))
-	out, err := r.join(0)
+	out, err := r.JoinLast(0)
 	if err != nil || overruns == 0 || out.size+1 < int64(len(whole)) {
 		t.Errorf("%v, %d overruns, %d bytes of %d", err, overruns, out.size, len(whole))
 	}
 
 	// What comes before it is not too old, either, however long it takes after.
-	r, err = newRing(filepath.Join(t.TempDir(), "kept.nettrace"), keeping{size: 5e6, time: time.Millisecond}, func(text string) { t.Error(text) })
-	if err != nil {
-		t.Fatal(err)
-	}
-	r.overrun = func() { t.Error("it overruns") }
+	r = newRing(t, filepath.Join(t.TempDir(), "kept.nettrace"), Limits{Size: 5e6, Time: time.Millisecond}, func(text string) { t.Error(text) })
+	r.Overrun = func() { t.Error("it overruns") }
 	r.held = ^uint64(0)
 	r.fill(t, whole, rand.New(rand.NewPCG(1, 3)))
-	if out, err = r.join(0); err != nil || out.size+1 < int64(len(whole)) {
+	if out, err = r.JoinLast(0); err != nil || out.size+1 < int64(len(whole)) {
 		t.Errorf("%v, %d bytes of %d", err, out.size, len(whole))
 	}
 }
@@ -352,27 +360,24 @@ func TestRingLeft(t *testing.T) {
 	if err := os.WriteFile(old, []byte("old"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	r, err := newRing(path, keeping{size: 400_000}, func(string) {})
-	if err != nil {
-		t.Fatal(err)
-	}
+	r := newRing(t, path, Limits{Size: 400_000}, nil)
 	r.fill(t, whole, rand.New(rand.NewPCG(1, 4)))
 	had := len(r.segments)
 	r.open = (&fullDisk{dir, 0}).open
-	_, err = r.join(0)
+	_, err := r.JoinLast(0)
 	if !errors.Is(err, syscall.ENOSPC) || len(r.segments) != had-maxShortened {
-		t.Fatalf("%v, left of %d: %q", err, had, r.left())
+		t.Fatalf("%v, left of %d: %q", err, had, r.Left())
 	}
-	for path := range strings.SplitSeq(r.left(), ", ") {
+	for _, path := range r.Left() {
 		b, err := os.ReadFile(path)
 		if err != nil || path == old {
 			t.Fatal(path, err)
 		}
-		if n := len(b); n > 0 {
+		if len(b) > 0 {
 			mustEnd(t, b)
 		}
 	}
-	if err := r.remove(); err != nil {
+	if err := r.Remove(); err != nil {
 		t.Error(err)
 	}
 	if b, err := os.ReadFile(old); err != nil || string(b) != "old" {
@@ -384,7 +389,7 @@ func TestRingLeft(t *testing.T) {
 func TestRingRefused(t *testing.T) {
 	dir := t.TempDir()
 	for _, path := range []string{dir, filepath.Join(dir, "missing", "a.nettrace")} {
-		if _, err := newRing(path, keeping{size: 1e6}, func(string) {}); err == nil {
+		if _, err := NewRing(path, Limits{Size: 1e6}); err == nil {
 			t.Errorf("%s is taken", path)
 		}
 	}
@@ -392,7 +397,7 @@ func TestRingRefused(t *testing.T) {
 	if err := os.WriteFile(there, []byte("kept"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := newRing(there, keeping{size: 1e6}, func(string) {}); err != nil {
+	if _, err := NewRing(there, Limits{Size: 1e6}); err != nil {
 		t.Error(err)
 	}
 	if b, err := os.ReadFile(there); err != nil || string(b) != "kept" {

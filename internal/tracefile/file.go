@@ -1,0 +1,132 @@
+// Package tracefile writes to disk the trace of a session that is running: all of
+// it, to a File, or its end, to a Ring. Either is whole at any time, so that every
+// tool reads what is there when the writing is ended from outside.
+//
+// Errors of writing are those of package os, with the path in them.
+package tracefile
+
+import (
+	"errors"
+	"io"
+	"os"
+)
+
+// A File is where a trace goes. A regular file is a whole trace after every write:
+// its end mark is overwritten by the next one. What cannot be overwritten, as a
+// pipe, gets the mark when it is closed.
+type File struct {
+	name   string
+	disk   Disk      // nil for a stream
+	stream io.Writer // nil for a regular file
+	closer io.Closer // of the stream; nil where that is not closed
+	size   int64     // of the whole objects in it
+	end    []byte    // mark that ends them
+}
+
+// A Disk is a file that can be overwritten.
+type Disk interface {
+	io.WriterAt
+	io.Seeker
+	io.Closer
+	Truncate(size int64) error
+}
+
+// Create makes a file, or empties the one that is there.
+func Create(path string) (*File, error) { return create(path, os.O_TRUNC) }
+
+func create(path string, flag int) (*File, error) {
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|flag, 0o666)
+	if err != nil {
+		return nil, err
+	}
+	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
+		return On(f, path), nil
+	}
+	return &File{name: path, stream: f, closer: f}, nil
+}
+
+// On returns a File on a disk, which it closes. Where nothing was written, it
+// removes what lies at the path.
+func On(d Disk, path string) *File { return &File{name: path, disk: d} }
+
+// Stream returns a File that writes to w, which it does not close.
+func Stream(w io.Writer, name string) *File { return &File{name: name, stream: w} }
+
+// Name is the file's path, or what a stream is called.
+func (f *File) Name() string { return f.name }
+
+// Size is how many bytes were written, without the end mark.
+func (f *File) Size() int64 { return f.size }
+
+// Regular says whether the trace can be read from the path that is the file's
+// name.
+func (f *File) Regular() bool { return f.stream == nil }
+
+// Write adds whole objects, behind which end belongs. When it fails, a regular
+// file is what it was before, and room is for how much of the objects, and an end
+// mark, there would have been room in it.
+func (f *File) Write(objects, end []byte) (room int, err error) {
+	if f.stream != nil {
+		_, err = f.stream.Write(objects)
+	} else if err = f.writeAt(objects, end); err != nil {
+		room = f.written(len(objects))
+		// The end mark has its place: it was there before.
+		err = errors.Join(err, f.disk.Truncate(f.size), f.mark(f.size, f.end))
+	}
+	if err == nil {
+		f.size += int64(len(objects))
+		f.end = end
+	}
+	return room, err
+}
+
+func (f *File) writeAt(objects, end []byte) error {
+	if _, err := f.disk.WriteAt(objects, f.size); err != nil {
+		return err
+	}
+	return f.mark(f.size+int64(len(objects)), end)
+}
+
+// written is how much was written of size bytes, but for a mark's room. The disk
+// tells: os.File.WriteAt does not count the part that found room.
+func (f *File) written(size int) int {
+	end, err := f.disk.Seek(0, io.SeekEnd)
+	if err != nil {
+		return 0
+	}
+	return int(min(int64(size), max(0, end-f.size-maxMark)))
+}
+
+// maxMark is the size of the longest end mark, that of V6.
+const maxMark = 4
+
+func (f *File) mark(at int64, end []byte) error {
+	if len(end) == 0 {
+		return nil
+	}
+	_, err := f.disk.WriteAt(end, at)
+	return err
+}
+
+// Close ends the trace. A regular file into which nothing was written is removed.
+func (f *File) Close() error {
+	if f.stream != nil {
+		return f.closeStream()
+	}
+	err := f.disk.Close()
+	if f.size == 0 {
+		err = errors.Join(err, os.Remove(f.name))
+	}
+	return err
+}
+
+func (f *File) closeStream() error {
+	var err error
+	if len(f.end) > 0 {
+		_, err = f.stream.Write(f.end)
+	}
+	if f.closer != nil {
+		err = errors.Join(err, f.closer.Close())
+	}
+	return err
+}

@@ -1,0 +1,297 @@
+package tracefile
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/nettrace"
+)
+
+// A Ring keeps the end of a trace on disk, in segments beside the file that is to
+// be made of it. Each segment is a trace of its own, and whole at any time. What it
+// holds in memory does not depend on how much it keeps.
+type Ring struct {
+	// Say is told when a full disk makes the ring keep less.
+	Say func(string)
+	// Overrun is called when the ring has no room for what it is to hold.
+	Overrun func()
+
+	path   string // of the file that is to be made
+	limits Limits
+	// open makes a file, as create does.
+	open func(path string, flag int) (*File, error)
+
+	in       *nettrace.ObjectReader
+	feed     bytes.Reader // what in reads
+	splicer  nettrace.Splicer
+	pending  bytes.Buffer // of the last segment, not written
+	segments []*segment
+	current  *File // the last segment's file
+	number   int   // of the last segment
+	size     int64 // of all segments
+
+	held   uint64 // nothing from this time on is dropped; 0 for nothing held
+	ending bool   // nothing is dropped any more
+	cut    bool   // something was dropped because limits.Size was reached
+}
+
+// Limits are how much a ring keeps.
+type Limits struct {
+	Time time.Duration // 0 for no limit
+	Size int64         // in bytes
+}
+
+const (
+	// maxSegment bounds a segment, but for a single object that is larger.
+	maxSegment = 16_000_000
+	// minSegments is how many segments a ring has at least when it is full: one is
+	// dropped at a time.
+	minSegments = 16
+	// maxShortened is how many segments are given up to make room for the others.
+	maxShortened = 2
+	// joinBuffer is how much is written at a time to the file that is made.
+	joinBuffer = 256 << 10
+)
+
+// NewRing returns a ring for a file at a path, which is not made yet.
+func NewRing(path string, limits Limits) (*Ring, error) {
+	if err := writable(path); err != nil {
+		return nil, err
+	}
+	r := &Ring{Say: func(string) {}, Overrun: func() {}, path: path, limits: limits, open: create}
+	r.in = nettrace.NewObjectReader(&r.feed)
+	r.splicer.Keep = gc.Identifies
+	return r, nil
+}
+
+// writable says whether a file can be made at a path, and leaves what is there.
+func writable(path string) error {
+	info, err := os.Stat(path)
+	there := err == nil
+	if there && !info.Mode().IsRegular() {
+		return &fs.PathError{Op: "open", Path: path, Err: errIrregular}
+	}
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
+	if err != nil {
+		return err
+	}
+	err = f.Close()
+	if !there {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
+}
+
+var errIrregular = errors.New("it is no regular file, beside which there is room for a ring")
+
+// Path is that of the file that is to be made.
+func (r *Ring) Path() string { return r.path }
+
+// Write takes whole objects of a V4 trace. Where there is no room for them, it
+// makes some by dropping the oldest segments; room is 0.
+func (r *Ring) Write(objects, _ []byte) (room int, err error) {
+	r.feed.Reset(objects)
+	for {
+		o, err := r.in.Next()
+		if errors.Is(err, io.EOF) {
+			return 0, r.flush()
+		}
+		if err == nil {
+			err = r.add(o)
+		}
+		if err != nil {
+			return 0, err
+		}
+	}
+}
+
+func (r *Ring) add(o *nettrace.Object) error {
+	last := r.last()
+	if o.Events() && (last == nil || last.size+int64(r.pending.Len()+o.Size()) > r.segmentSize()) {
+		if err := r.roll(o); err != nil {
+			return err
+		}
+		last = r.last()
+	}
+	if last != nil && last.start == 0 && o.Starts(r.splicer.Latest()) {
+		last.start = o.First
+	}
+	return r.splicer.Add(o)
+}
+
+func (r *Ring) last() *segment {
+	if len(r.segments) == 0 {
+		return nil
+	}
+	return r.segments[len(r.segments)-1]
+}
+
+func (r *Ring) segmentSize() int64 { return min(maxSegment, r.limits.Size/minSegments) }
+
+// roll begins a segment with an event block.
+func (r *Ring) roll(o *nettrace.Object) error {
+	if err := r.Close(); err != nil {
+		return err
+	}
+	s := &segment{before: r.splicer.Latest()}
+	err := r.making(func() error {
+		var err error
+		r.current, err = r.create(s)
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	r.segments = append(r.segments, s)
+	err = r.splicer.Begin(&r.pending, o)
+	s.head = int64(r.pending.Len())
+	return err
+}
+
+// create makes the file of a segment, under a name that no file has: one may be
+// left of a ring that was killed.
+func (r *Ring) create(s *segment) (*File, error) {
+	ext := filepath.Ext(r.path)
+	for {
+		r.number++
+		s.path = fmt.Sprintf("%s.ring-%04d%s", strings.TrimSuffix(r.path, ext), r.number, ext)
+		out, err := r.open(s.path, os.O_EXCL)
+		if !errors.Is(err, os.ErrExist) {
+			return out, err
+		}
+	}
+}
+
+// flush writes what the last segment has got, and drops what is too much.
+func (r *Ring) flush() error {
+	if r.pending.Len() == 0 {
+		return nil
+	}
+	_, end := r.splicer.Whole()
+	err := r.making(func() error {
+		_, err := r.current.Write(r.pending.Bytes(), end)
+		return err
+	})
+	n := int64(r.pending.Len())
+	r.pending.Reset()
+	if err != nil {
+		return err
+	}
+	r.last().size += n
+	r.size += n
+	return r.trim()
+}
+
+// making writes, and while the disk is full drops the oldest segment and writes
+// again.
+func (r *Ring) making(write func() error) error {
+	for {
+		err := write()
+		if !isFull(err) || !r.spare() {
+			return err
+		}
+		if err := r.drop(); err != nil {
+			return err
+		}
+		if r.size < r.limits.Size {
+			r.limits.Size = r.size
+			r.Say(fmt.Sprintf("%s: the disk is full, the ring is shortened to %s", r.path, units.Bytes(r.size)))
+		}
+	}
+}
+
+// isFull says whether something could not be written because there is no room.
+func isFull(err error) bool {
+	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) ||
+		runtime.GOOS == "windows" && errors.Is(err, errorDiskFull)
+}
+
+// errorDiskFull is Windows's ERROR_DISK_FULL.
+const errorDiskFull = syscall.Errno(112)
+
+// spare says whether the oldest segment may be dropped.
+func (r *Ring) spare() bool {
+	return len(r.segments) > 1 && (r.held == 0 || r.segments[1].start != 0 && r.segments[1].start <= r.held)
+}
+
+// trim drops segments while the others are enough. What is held does not get old.
+func (r *Ring) trim() error {
+	for len(r.segments) > 1 && !r.ending {
+		next, latest := r.segments[1].start, r.splicer.Latest()
+		old := r.limits.Time > 0 && r.held == 0 && next != 0 && next < latest && latest-next > r.ticks(r.limits.Time)
+		if !old && r.size <= r.limits.Size {
+			return nil
+		}
+		if !r.spare() {
+			r.Overrun()
+			return nil
+		}
+		if err := r.drop(); err != nil {
+			return err
+		}
+		r.cut = r.cut || !old
+	}
+	return nil
+}
+
+// drop removes the oldest segment.
+func (r *Ring) drop() error {
+	first := r.segments[0]
+	r.segments = r.segments[1:]
+	r.size -= first.size
+	return first.remove()
+}
+
+// ticks is how many ticks a time has.
+func (r *Ring) ticks(d time.Duration) uint64 { return r.in.Ticks(d) - r.in.Ticks(0) }
+
+// Hold keeps what is there from a time of the trace on: from now on, the ring
+// rather overruns.
+func (r *Ring) Hold(from time.Duration) { r.held = max(1, r.in.Ticks(from)) }
+
+// End says that the trace ends: from now on, the ring grows.
+func (r *Ring) End() { r.ending = true }
+
+// Cut says whether something was dropped for the ring's size, and not for its age.
+func (r *Ring) Cut() bool { return r.cut }
+
+// Close ends the last segment.
+func (r *Ring) Close() error {
+	if r.current == nil {
+		return nil
+	}
+	err := errors.Join(r.flush(), r.current.Close())
+	r.current = nil
+	return err
+}
+
+// Remove removes the segments that are left, and what the ring holds in memory. It
+// is of no more use.
+func (r *Ring) Remove() error {
+	r.in, r.splicer, r.pending = nil, nettrace.Splicer{}, bytes.Buffer{}
+	var errs []error
+	for len(r.segments) > 0 {
+		errs = append(errs, r.drop())
+	}
+	return errors.Join(errs...)
+}
+
+// Left is where the segments are that were not made a file of.
+func (r *Ring) Left() []string {
+	paths := make([]string, len(r.segments))
+	for i, s := range r.segments {
+		paths[i] = s.path
+	}
+	return paths
+}
