@@ -24,7 +24,7 @@ func bindings() []binding {
 		{[]string{"?"}, anywhere, "?", "help", "these keys, and what the figures mean", then(func(m *model) { m.help = true })},
 		{[]string{"enter", "right", "l"}, onList, "enter", "open", "show the selected process in depth", then((*model).open)},
 		{[]string{"esc", "left", "h", "backspace"}, onProcess, "esc", "back", "back to all processes", then(func(m *model) { m.screen = onList })},
-		{[]string{"f"}, onProcess, "f", "findings", "findings in place of collections, and back", then(func(m *model) { m.advice = !m.advice })},
+		{[]string{"f"}, onProcess, "f", "findings", "all findings in place of collections, and back", then(func(m *model) { m.advice, m.read = !m.advice, 0 })},
 		{[]string{"tab", "n"}, onProcess, "tab", "next", "the next process; shift-tab the one before", then(func(m *model) { m.turn(1) })},
 		{[]string{"shift+tab", "p"}, onProcess, "", "", "", then(func(m *model) { m.turn(-1) })},
 		{[]string{"s"}, anywhere, "s", "save", "save the trace of the process, a .nettrace, in this folder", (*model).save},
@@ -40,10 +40,10 @@ func bindings() []binding {
 		{[]string{"pgdown"}, onList, "", "", "", then(func(m *model) { m.move(m.height / 3) })},
 		{[]string{"home", "g"}, onList, "", "", "", then(func(m *model) { m.move(-1 << 20) })},
 		{[]string{"end", "G"}, onList, "", "", "", then(func(m *model) { m.move(1 << 20) })},
-		{[]string{"up", "k"}, onProcess, "", "", "", then(func(m *model) { m.scroll(1) })},
-		{[]string{"down", "j"}, onProcess, "up/down", "scroll", "scroll through the collections; also j and k", then(func(m *model) { m.scroll(-1) })},
-		{[]string{"pgup"}, onProcess, "", "", "", then(func(m *model) { m.scroll(m.height / 2) })},
-		{[]string{"pgdown"}, onProcess, "", "", "", then(func(m *model) { m.scroll(-m.height / 2) })},
+		{[]string{"up", "k"}, onProcess, "", "", "", then(func(m *model) { m.leaf(1) })},
+		{[]string{"down", "j"}, onProcess, "up/down", "scroll", "scroll through the collections or findings; also j and k", then(func(m *model) { m.leaf(-1) })},
+		{[]string{"pgup"}, onProcess, "", "", "", then(func(m *model) { m.leaf(m.height / 2) })},
+		{[]string{"pgdown"}, onProcess, "", "", "", then(func(m *model) { m.leaf(-m.height / 2) })},
 		{[]string{"ctrl+z"}, anywhere, "", "", "", func(*model) tea.Cmd { return tea.Suspend }},
 	}
 }
@@ -112,7 +112,7 @@ func (m *model) hints() []string {
 
 func (m *model) open() {
 	if p := m.current(); p != nil {
-		m.screen, m.selected, m.back = onProcess, p.ID, 0
+		m.screen, m.selected, m.back, m.read = onProcess, p.ID, 0, 0
 	}
 }
 
@@ -121,8 +121,17 @@ func (m *model) turn(by int) {
 	rows := m.rows()
 	if i := m.selection(rows); i >= 0 {
 		m.selected = rows[(i+by+len(rows))%len(rows)].ID
-		m.back = 0
+		m.back, m.read = 0, 0
 	}
+}
+
+// leaf moves through what is shown of a process: its findings, or its collections.
+func (m *model) leaf(by int) {
+	if m.advice {
+		m.read = max(0, m.read-by)
+		return
+	}
+	m.scroll(by)
 }
 
 // scroll moves through the collections, to later ones where by is above zero.

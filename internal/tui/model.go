@@ -27,6 +27,7 @@ type model struct {
 	from     int  // the first row of the list that is shown
 	back     int  // how many collections the list of them is scrolled back
 	advice   bool // findings are in the place of collections
+	read     int  // how many lines the findings are scrolled
 	help     bool
 
 	order    int // of sortings

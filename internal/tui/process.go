@@ -2,6 +2,7 @@ package tui
 
 import (
 	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/gctrail/gctrail/clr"
@@ -16,6 +17,8 @@ const (
 	roomyHeight = 36
 	// findingsShare is the part of what is left of a roomy screen that they have.
 	findingsShare = 2
+	// chartedLines is what has to be left for charts, and for figures above findings.
+	chartedLines = 12
 	// troubleLines is how many lines are spent on what is wrong.
 	troubleLines = 5
 )
@@ -35,22 +38,22 @@ func (m *model) drawProcess(p *painter, process *watch.Process) {
 		verdict = "No collection was seen yet: figures come with the first one."
 	}
 	p.wrapped("", verdict, 2, p.styles.strong)
-	p.sizes(process)
-	p.parts(2, sums(process))
-	if room := p.left(); room >= 12 {
+	if !m.advice || p.left() >= chartedLines {
+		p.sizes(process)
+		p.parts(2, sums(process))
+	}
+	if room := p.left(); room >= chartedLines && (!m.advice || p.roomy()) {
 		pauseLines := max(2, room/8)
 		p.chart(process, max(3, room/4), pauseLines)
 	}
-	switch {
-	case p.roomy():
-		room := p.left()
-		m.drawFindings(p, process, p.left()-room/findingsShare)
-		m.drawCollections(p, process)
-	case m.advice:
-		m.drawFindings(p, process, 0)
-	default:
-		m.drawCollections(p, process)
+	if m.advice {
+		m.drawFindings(p, process)
+		return
 	}
+	if p.roomy() {
+		p.findings(process, p.left()/findingsShare, 0, "f shows all")
+	}
+	m.drawCollections(p, process)
 }
 
 func stateOf(process *watch.Process) string {
@@ -127,9 +130,12 @@ var facts = []fact{
 	{"before MB", 9, false, 4, func(c *watch.Collection) string { return optional(c.HeapBefore, units.MB) }},
 	{"after MB", 9, false, 0, func(c *watch.Collection) string { return optional(c.HeapAfter, units.MB) }},
 	{"promoted MB", 11, false, 7, func(c *watch.Collection) string { return optional(c.Promoted, units.MB) }},
-	{"freed MB", 9, false, 8, func(c *watch.Collection) string { return optional(c.Freed, units.MB) }},
+	{"freed MB", 9, false, 8, func(c *watch.Collection) string { return freedMarks[c.FreedIs] + optional(c.Freed, units.MB) }},
 	{"suspend ms", 10, false, 9, func(c *watch.Collection) string { return optional(c.Suspend(), units.Millis) }},
 }
+
+// freedMarks are those of gctrail gcs: a lower bound, an estimate.
+var freedMarks = map[gc.FreedIs]string{gc.FreedLowerBound: ">", gc.FreedEstimate: "~"}
 
 // what is the generation and the kind of a collection.
 func what(c *watch.Collection) string {
@@ -197,29 +203,50 @@ func (f *fact) align(text string) string {
 	return padLeft(text, f.width)
 }
 
-// drawFindings shows what the rules found, down to where so many lines are left.
-func (m *model) drawFindings(p *painter, process *watch.Process, leave int) {
-	if p.left()-leave < 3 {
-		return
-	}
-	p.section("findings")
-	if len(process.Findings) == 0 {
-		p.line(p.fit("none yet"))
-		return
-	}
-	for i := range process.Findings {
-		f := &process.Findings[i]
-		p.within(leave, fmt.Sprintf("%d. ", i+1), fmt.Sprintf("%s: %s (%s, %v confidence)", f.Severity, f.Title, f.ID, f.Confidence), styleOf(p, f))
-		p.within(leave, "   ", f.Says, p.styles.faint)
-		for _, advice := range f.Advice {
-			p.within(leave, "   - ", advice, func(s string) string { return s })
-		}
-	}
+// drawFindings shows what the rules found, in all the room that is left.
+func (m *model) drawFindings(p *painter, process *watch.Process) {
+	m.read = p.findings(process, p.left(), m.read, "down shows more")
 }
 
-// within adds text in lines of words down to where so many lines are left.
-func (p *painter) within(leave int, lead, text string, style func(string) string) {
-	p.wrapped(lead, text, max(0, p.left()-leave), style)
+// findings adds what the rules found, from a line on and in so many lines with
+// the heading, which says how to see the rest. It returns the line it began with:
+// an earlier one where that leaves room empty.
+func (p *painter) findings(process *watch.Process, room, from int, rest string) int {
+	if room < 3 {
+		return from
+	}
+	all := findingLines(p, process.Findings)
+	room-- // for the heading
+	from = min(from, max(0, len(all)-room))
+	to := min(len(all), from+room)
+	heading := "findings"
+	if to < len(all) {
+		heading += "; " + rest
+	}
+	p.section(heading)
+	for _, line := range all[from:to] {
+		p.line(line)
+	}
+	return from
+}
+
+// findingLines are findings with their evidence and advice, as wide as p.
+func findingLines(p *painter, all []findings.Finding) []string {
+	if len(all) == 0 {
+		return []string{p.fit("none yet")}
+	}
+	page := &painter{width: p.width, height: math.MaxInt, styles: p.styles}
+	plain := func(s string) string { return s }
+	for i := range all {
+		f := &all[i]
+		title := fmt.Sprintf("%s: %s (%s, %v confidence)", f.Severity, f.Title, f.ID, f.Confidence)
+		page.wrapped(fmt.Sprintf("%d. ", i+1), title, page.left(), styleOf(p, f))
+		page.wrapped("   ", f.Says, page.left(), p.styles.faint)
+		for _, advice := range f.Advice {
+			page.wrapped("   - ", advice, page.left(), plain)
+		}
+	}
+	return page.text
 }
 
 func styleOf(p *painter, f *findings.Finding) func(string) string {

@@ -297,6 +297,52 @@ func TestKeys(t *testing.T) {
 	}
 }
 
+// TestFindings: all of them can be read on every screen, and the collections stay
+// where they were meanwhile.
+func TestFindings(t *testing.T) {
+	for _, size := range [][2]int{{40, 10}, {80, 24}, {200, 50}} {
+		t.Run(fmt.Sprintf("%dx%d", size[0], size[1]), func(t *testing.T) {
+			m := shown(t, size[0], size[1])
+			busy := m.snap.Processes[1]
+			for i := range 30 {
+				title := fmt.Sprintf("finding-%d-", i)
+				busy.Findings = append(busy.Findings, findings.Finding{Title: title, Severity: findings.Note, Advice: []string{"a", "b"}})
+			}
+			press(t, m, "enter", "down", "f")
+			read := ""
+			for range 100 {
+				read += m.View().Content
+				press(t, m, "down")
+			}
+			for i := range busy.Findings {
+				if title := busy.Findings[i].Title; !strings.Contains(read, strings.Fields(title)[0]) {
+					t.Errorf("%q is not shown", title)
+				}
+			}
+			end := m.View().Content
+			if strings.Contains(end, "down shows more") || !strings.Contains(end, "finding-29-") {
+				t.Errorf("at the end:\n%s", end)
+			}
+			press(t, m, "up")
+			if m.View().Content == end {
+				t.Error("up does not scroll at once")
+			}
+			if m.back != 1 {
+				t.Errorf("the collections are %d back", m.back)
+			}
+		})
+	}
+}
+
+// TestFreedMarks: freed bytes that are a lower bound are marked as such.
+func TestFreedMarks(t *testing.T) {
+	m := shown(t, 200, 50)
+	m.snap.Processes[1].Last.FreedIs = gc.FreedLowerBound
+	if shown := m.View().Content; strings.Count(shown, " >38.0 ") != 1 {
+		t.Errorf("%s", shown)
+	}
+}
+
 // TestSave: the trace of the selected process is saved, and it is said where.
 func TestSave(t *testing.T) {
 	m := shown(t, 80, 24)
