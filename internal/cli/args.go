@@ -1,6 +1,10 @@
 package cli
 
-import "github.com/spf13/cobra"
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+)
 
 // noArgs and someFiles say what a command takes besides its flags.
 
@@ -14,6 +18,10 @@ func noArgs(cmd *cobra.Command, args []string) error {
 func someFiles(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return usagef(cmd, "no file is given")
+	}
+	isStdin := func(arg string) bool { return arg == "-" }
+	if first := slices.IndexFunc(args, isStdin); first >= 0 && slices.ContainsFunc(args[first+1:], isStdin) {
+		return usagef(cmd, "- is given twice, but standard input can be read once")
 	}
 	return nil
 }

@@ -42,8 +42,8 @@ top does, or lists them, as ps does, where standard input or output is no termin
 
 Exit codes: 0 done, 2 wrong usage, 3 unreadable input or output, 4 no such
 process or no permission, 5 a kind of trace that this version does not read, or
-a runtime that is too old. A damaged trace is read as far as it goes; what is
-missing is said on standard error.`,
+a runtime that is too old, 130 interrupted. A damaged trace is read as far as it
+goes; what is missing is said on standard error.`,
 		Example: `  gctrail
   gctrail app.nettrace
   gctrail gcs app.nettrace
@@ -73,7 +73,35 @@ missing is said on standard error.`,
 	cmd.AddCommand(newReportCmd(std), newGCsCmd(std), newEventsCmd(std), newDemoCmd(std), newPsCmd(std), newTopCmd(std), newCollectCmd(std), newVersionCmd(std))
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
+	refuseUnknown(cmd)
 	return cmd
+}
+
+// refuseUnknown has the commands that cobra adds refuse the topics and shells
+// that there are not, for which they would print help and succeed.
+func refuseUnknown(root *cobra.Command) {
+	for _, cmd := range root.Commands() {
+		switch cmd.Name() {
+		case "help":
+			cmd.Args = func(cmd *cobra.Command, topic []string) error {
+				if _, unknown, _ := root.Find(topic); len(unknown) > 0 {
+					return usagef(cmd, "there is no command %q", unknown[0])
+				}
+				return nil
+			}
+		case "completion":
+			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
+			cmd.Args = func(cmd *cobra.Command, shell []string) error {
+				if len(shell) > 0 {
+					return usagef(cmd, "there are no completions for %q", shell[0])
+				}
+				return nil
+			}
+			for _, shell := range cmd.Commands() {
+				shell.Args = noArgs
+			}
+		}
+	}
 }
 
 // runBare watches the processes of the machine where somebody looks, and lists
@@ -97,7 +125,7 @@ func implied(root *cobra.Command, args []string) []string {
 		return args
 	case first != "-" && len(root.SuggestionsFor(first)) > 0:
 		if _, err := os.Stat(first); err != nil {
-			return args // a command, misspelt
+			return args[:1] // a command, misspelt: its flags are not the root's
 		}
 	}
 	return append([]string{"report"}, args...)

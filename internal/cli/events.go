@@ -121,10 +121,12 @@ func (o *eventsOptions) write(ctx context.Context, std *stdio, out *output) erro
 	r.Close()
 	std.warn(r.in.Name, missing(r.in, nil))
 	std.warn(r.in.Name, unmerged(r.merged()))
-	for _, name := range o.names {
-		if !met[name] {
-			std.warn(r.in.Name, fmt.Sprintf("no event is named %s", name))
-		}
+	unmet := slices.DeleteFunc(slices.Clone(o.names), func(name string) bool { return met[name] })
+	for _, name := range unmet {
+		std.warn(r.in.Name, fmt.Sprintf("no event is named %s", name))
+	}
+	if written == 0 && len(unmet) == 0 {
+		std.warn(r.in.Name, "no event is what was asked for")
 	}
 	return nil
 }

@@ -75,17 +75,17 @@ func beside(in *open.Input) string {
 	return strings.Join(parts, "; ")
 }
 
-// incompleteText names the collections, the first and the last where they are
-// many.
+// incompleteText names the collections, the lowest and the highest where they are
+// many: those of several processes are in order of time, not of number.
 func incompleteText(numbers []uint32) string {
-	last := numbers[len(numbers)-1]
+	first, last := slices.Min(numbers), slices.Max(numbers)
 	switch n := len(numbers); {
 	case n == 1:
 		return fmt.Sprintf("collection %d is incomplete", last)
 	case n == 2:
-		return fmt.Sprintf("collections %d and %d are incomplete", numbers[0], last)
+		return fmt.Sprintf("collections %d and %d are incomplete", first, last)
 	default:
-		return fmt.Sprintf("%d collections between %d and %d are incomplete", n, numbers[0], last)
+		return fmt.Sprintf("%d collections between %d and %d are incomplete", n, first, last)
 	}
 }
 

@@ -36,6 +36,7 @@ func version() string {
 	return fmt.Sprintf(`gctrail %s
 commit  %s
 built   with %s for %s/%s
-reads   .netperf version 3, .nettrace versions 4 (and 5) and 6; plain or in gzip, zstd or zip
+reads   .netperf version 3, .nettrace versions 4 (and 5) and 6, .etl: plain or in gzip, zstd or zip;
+        LTTng's CTF 1.8 and CTF 2: folders, or in zip
 `, module, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
