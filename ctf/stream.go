@@ -80,6 +80,9 @@ func (s *stream) nextPacket() bool {
 			return false
 		}
 		switch err := s.open(); {
+		case err == nil && s.repeated():
+			s.at = s.window.off
+			s.pass()
 		case err == nil:
 			s.enter()
 			return true
@@ -147,10 +150,23 @@ func (s *stream) enter() {
 	s.m.settle()
 }
 
-// leave passes over the rest of the packet.
+// repeated says whether the stream had the packet whose header was read: what
+// snapshots of one session have in common is in each of them.
+func (s *stream) repeated() bool {
+	p, last := &s.packet, &s.last
+	return s.begun && p.numbered && last.numbered &&
+		p.sequence <= last.sequence && p.first <= last.first && p.lastCycles <= last.lastCycles
+}
+
+// leave ends the packet.
 func (s *stream) leave() {
 	s.inside = false
 	s.last, s.begun, s.time = s.packet, true, s.packet.end
+	s.pass()
+}
+
+// pass passes over the rest of the packet.
+func (s *stream) pass() {
 	if s.packet.size < 0 {
 		s.close()
 	}
