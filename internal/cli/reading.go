@@ -3,9 +3,15 @@ package cli
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"iter"
+	"os"
+	"os/signal"
 	"slices"
 	"strings"
+	"syscall"
+
+	"golang.org/x/term"
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/open"
@@ -25,6 +31,12 @@ type reading struct {
 
 // read opens the trace at a path, or those at several paths as one.
 func (std *stdio) read(ctx context.Context, paths []string, opts open.Options) (*reading, error) {
+	if slices.Contains(paths, "-") {
+		if term.IsTerminal(int(os.Stdin.Fd())) {
+			return nil, &usageError{errors.New("- is standard input, which is a terminal: put a trace into it with | or <"), "gctrail"}
+		}
+		ctx = throughPipe(ctx)
+	}
 	in, err := open.Files(paths, opts)
 	if err != nil {
 		return nil, &inputError{strings.Join(paths, " + "), err}
@@ -32,6 +44,19 @@ func (std *stdio) read(ctx context.Context, paths []string, opts open.Options) (
 	std.warn(in.Name, beside(in))
 	std.showing = std.progress(in)
 	return &reading{Source: in.Source, paths: paths, in: in, ctx: ctx, progress: std.showing}, nil
+}
+
+// throughPipe is ctx for reading standard input. Where that is a pipe, Ctrl-C
+// reaches the program that writes to it too, which then ends the trace: what it
+// still writes is read. A second Ctrl-C, and SIGTERM, end this program at once, also
+// while it waits for the other.
+func throughPipe(ctx context.Context) context.Context {
+	in, err := os.Stdin.Stat()
+	if err != nil || in.Mode()&fs.ModeNamedPipe == 0 {
+		return ctx
+	}
+	signal.Reset(syscall.SIGTERM)
+	return context.WithoutCancel(ctx)
 }
 
 // Close ends the reading.
