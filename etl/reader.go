@@ -40,7 +40,8 @@ type Reader struct {
 	loader  loader
 	heap    mergeHeap
 	pending int   // memory of the batches in use, as batch.cost counts it
-	emitted int64 // ticks of the last event handed out
+	limit   int   // of pending
+	emitted int64 // ticks of the latest event handed out
 	latest  int64 // ticks of the latest event read
 	doubt   int64 // ticks from which on events may be missing anywhere
 
@@ -91,9 +92,18 @@ func (r *Reader) Counts() iter.Seq2[*trace.Descriptor, uint64] {
 	}
 }
 
-// maxPending bounds the memory of the events that wait. Beyond it the oldest
-// are handed out, although older ones may still come.
-const maxPending = 24 << 20
+// Bounds on the memory of the events that wait, for each processor and in all.
+// Beyond them the oldest are handed out, although older ones may still come.
+const (
+	processorPending = 2*window + 64<<10 // two stretches of a buffer, and their items
+	minPending       = 24 << 20
+	maxPending       = 256 << 20
+)
+
+// disorder is how far events are out of order in a buffer that processors share,
+// in parts of a second: a thread gets its place there and its time one after the
+// other.
+const disorder = 1000
 
 // Events yields the trace's events in order of time; see trace.Source. Errors
 // are a *FormatError where the input is no trace that this package reads.
@@ -141,6 +151,7 @@ func (r *Reader) open() error {
 	x := index{damage: r.unindexed}
 	for _, f := range r.files {
 		r.info.CPUs = max(r.info.CPUs, f.header.cpus)
+		r.limit += f.header.cpus * processorPending
 		err := x.add(f)
 		if errors.Is(err, ErrUnsupported) {
 			return &FormatError{File: f.name, Section: "file header", Err: err}
@@ -149,6 +160,7 @@ func (r *Reader) open() error {
 			r.unindexed(f, 0, err)
 		}
 	}
+	r.limit = min(max(r.limit, minPending), maxPending)
 	x.sort()
 	r.latest, r.emitted = math.MinInt64, math.MinInt64
 	r.loader.files = r.files
@@ -159,9 +171,10 @@ func (r *Reader) open() error {
 
 // fetch loads all buffers that the next event may be in.
 func (r *Reader) fetch() {
+	slack := r.info.Clock.Frequency / disorder
 	for {
 		next := r.loader.peek()
-		if next == nil || len(r.heap) > 0 && (next.ticks > r.heap[0].ticks || r.pending > maxPending) {
+		if next == nil || len(r.heap) > 0 && (since(next.ticks, slack) > r.heap[0].ticks || r.pending > r.limit) {
 			return
 		}
 		ticks := next.ticks
@@ -195,11 +208,11 @@ func (r *Reader) step(yield func(*trace.Event, error) bool) bool {
 func (r *Reader) emit(h held, yield func(*trace.Event, error) bool) bool {
 	k := r.kinds.all[h.item.kind]
 	if k.want {
-		if h.item.ticks < r.emitted {
+		r.fill(k, &h)
+		if r.event.Late = h.item.ticks < r.emitted; r.event.Late {
 			r.loss.Late++
 		}
-		r.emitted = h.item.ticks
-		r.fill(k, &h)
+		r.emitted = max(r.emitted, h.item.ticks)
 		if !yield(&r.event, nil) {
 			return false
 		}

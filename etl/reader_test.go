@@ -243,6 +243,35 @@ func TestOrder(t *testing.T) {
 		line(7, 5, "0 []"), line(7, 6, "0 []"), line(8, 7, "0 []"), line(9, 2, "1 []"), nothingLost)
 }
 
+// TestSharedBuffers reads buffers that processors share: the first event of one
+// need not be the oldest.
+func TestSharedBuffers(t *testing.T) {
+	f := etltest.New()
+	f.Header.Mode |= 0x10000000
+	f.Buffer(0).Event(at(1, 1)).Event(at(97, 2))
+	f.Buffer(0).Event(at(100, 3)).Event(at(95, 4))
+	same(t, listing(etl.Options{}, f.Bytes()),
+		line(1, 1, "0 []"), line(95, 4, "0 []"), line(97, 2, "0 []"), line(100, 3, "0 []"), nothingLost)
+}
+
+// TestLate finds events that are too far out of order to be put in their place.
+func TestLate(t *testing.T) {
+	f := etltest.New()
+	f.Buffer(0).Event(at(1, 1)).Event(at(9000, 2))
+	f.Buffer(1).Event(at(20_000, 3)).Event(at(5000, 4)).Event(at(7000, 5))
+	data := f.Bytes()
+	r := etl.NewReader(bytes.NewReader(data), int64(len(data)), etl.Options{})
+	var late []uint32
+	for ev := range r.Events() {
+		if ev.Late {
+			late = append(late, ev.Desc.ID)
+		}
+	}
+	if !slices.Equal(late, []uint32{4, 5}) || r.Loss().Late != 2 {
+		t.Errorf("late are %d, %d in all", late, r.Loss().Late)
+	}
+}
+
 func TestWindows7(t *testing.T) {
 	f := etltest.New()
 	f.Header.Windows7, f.Header.Type, f.Header.PointerSize = true, etltest.System32, 4
@@ -599,6 +628,35 @@ func TestLargeBuffers(t *testing.T) {
 		if used := after.TotalAlloc - before.TotalAlloc - payloads; used > 32<<20 {
 			t.Errorf("%d bytes allocated", used)
 		}
+	}
+}
+
+// TestManyProcessors reads large buffers of many processors, all of one time:
+// they take more memory than those of fewer may, and none has to wait.
+func TestManyProcessors(t *testing.T) {
+	const cpus, events, size = 256, 130, 1000
+	f := etltest.New()
+	f.Header.BufferSize, f.Header.CPUs = 192<<10, cpus
+	for cpu := range uint16(cpus) {
+		b := f.Buffer(cpu)
+		for i := range int64(events) {
+			b.Event(at(i*10_000+int64(cpu)*10, cpu, make([]byte, size)...))
+		}
+	}
+	data := f.Bytes()
+	r := etl.NewReader(bytes.NewReader(data), int64(len(data)), etl.Options{})
+	n, last := 0, int64(0)
+	for ev, err := range r.Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ev.Ticks < last {
+			t.Fatalf("event %d at %d, after %d", n, ev.Ticks, last)
+		}
+		n, last = n+1, ev.Ticks
+	}
+	if n != cpus*events || r.Loss().Late > 0 {
+		t.Errorf("%d events, %d late", n, r.Loss().Late)
 	}
 }
 
