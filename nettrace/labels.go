@@ -100,8 +100,8 @@ func (l *labels) read(c *binread.Cursor) error {
 	return c.Err()
 }
 
-// number takes in a label with a number. one-collect tells versions and opcodes
-// so, and as plain varints, where the format has zigzag ones.
+// number takes in a label with a number. Older builds of one-collect tell versions
+// and opcodes so, and as plain varints, where the format has zigzag ones.
 func (l *labels) number(name string, raw uint64) {
 	switch {
 	case name == "Version" && raw <= math.MaxUint8:

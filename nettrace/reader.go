@@ -217,7 +217,7 @@ func (r *Reader) end(ended bool, err error) {
 	switch {
 	case r.in.version == 3, r.in.version == 6 && !r.seqs.told:
 		r.loss.Exactness = trace.Unknown
-	case r.loss.Cut, r.loss.Damaged > 0, r.seqs.full:
+	case r.loss.Cut, r.loss.Damaged > 0, r.seqs.full, r.seqs.untold:
 		r.loss.Exactness = trace.LowerBound
 	default:
 		r.loss.Exactness = trace.Exact
@@ -306,9 +306,11 @@ func (r *Reader) sequencePoint(b *block) error {
 		ticks = r.unkey(r.latest)
 	}
 	r.seqs.sequencePoint(ticks, threadList(c, n, v6))
-	r.loss.Settled = r.time(ticks)
 	if v6 {
 		r.dropTables(flags)
+	}
+	if !r.seqs.untold {
+		r.loss.Settled = r.time(ticks)
 	}
 	return nil
 }
@@ -323,7 +325,7 @@ func (r *Reader) dropTables(flags uint32) {
 	clear(r.labels)
 	if flags&pointDropThreads != 0 {
 		clear(r.threads)
-		clear(r.seqs.threads)
+		r.seqs.drop()
 	}
 	if flags&pointDropMetadata != 0 {
 		r.kinds.clear()

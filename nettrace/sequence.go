@@ -10,7 +10,7 @@ const maxThreads = 1 << 18
 type sequence struct {
 	last  uint32
 	ticks uint64 // of the last event, or sequence point, that told last
-	point uint32 // the sequence point that gap was found at
+	point uint32 // the last sequence point that told a number, at which gap was found
 	gap   int32
 }
 
@@ -19,8 +19,10 @@ type sequences struct {
 	threads map[uint64]*sequence
 	points  uint32 // sequence points met
 	ticks   uint64 // of the last one
+	start   uint64 // of the trace
 	full    bool   // threads beyond maxThreads are not followed
 	told    bool   // some sequence point or removal told a number
+	untold  bool   // threads were dropped whose last number was not told
 	lost    func(n uint64, from, to uint64)
 }
 
@@ -74,7 +76,7 @@ func (s *sequences) sequencePoint(ticks uint64, list func(yield func(thread uint
 				s.full = true
 				return
 			}
-			t = &sequence{last: seq, ticks: ticks}
+			t = s.unseen(seq)
 			s.threads[thread] = t
 		}
 		gap := int32(seq - t.last)
@@ -84,17 +86,36 @@ func (s *sequences) sequencePoint(ticks uint64, list func(yield func(thread uint
 	})
 	list(func(thread uint64, seq uint32) {
 		t := s.threads[thread]
-		if t == nil || t.point != s.points {
+		if t == nil {
 			return
 		}
-		t.point = 0
 		if t.gap > 0 {
-			s.lost(uint64(t.gap), t.ticks, ticks)
+			s.lost(uint64(t.gap), pick(s.untold, s.start, t.ticks), ticks)
 		}
 		t.last += uint32(t.gap)
-		t.ticks = ticks
+		t.ticks, t.gap = ticks, 0
 	})
 	s.ticks = ticks
+}
+
+// unseen is a thread that a sequence point lists with number seq, and of which
+// there was no event. All of them are lost, but at the first sequence point the
+// trace may have begun after them.
+func (s *sequences) unseen(seq uint32) *sequence {
+	if s.points == 1 {
+		return &sequence{last: seq}
+	}
+	return &sequence{ticks: s.ticks}
+}
+
+// drop forgets all threads, as a sequence point of V6 may demand. one-collect has
+// it do so before each block without telling a number, and adds what was lost in
+// the whole trace to the number that the last sequence point tells.
+func (s *sequences) drop() {
+	for _, t := range s.threads {
+		s.untold = s.untold || t.point != s.points
+	}
+	clear(s.threads)
 }
 
 // remove ends a thread whose last number was seq (V6).

@@ -21,6 +21,7 @@ func (r *Reader) traceObject(b *block) error {
 	}
 	r.info.Start = systemTime(c.Bytes(16))
 	r.sync = c.U64()
+	r.seqs.start = r.sync
 	frequency := int64(c.U64())
 	r.info.PointerSize = int(int32(c.U32()))
 	if r.in.version == 6 {
