@@ -18,8 +18,8 @@ type told struct {
 // maxProcesses bounds the processes of a trace.
 const maxProcesses = 1 << 16
 
-// environment takes from the metadata, or else from the names of its folders,
-// what a trace says of the traced program.
+// environment takes from the metadata, or else from the name of its folder, what
+// a trace says of the traced program.
 func (m *member) environment() {
 	env := m.meta.Env
 	switch {
@@ -29,12 +29,30 @@ func (m *member) environment() {
 		m.pointerSize = 8
 	case strings.HasSuffix(m.dir, "32-bit"):
 		m.pointerSize = 4
+	case m.longSize() == 32:
+		m.pointerSize = 4
 	default:
 		m.pointerSize = 8
 	}
 	if pid, err := strconv.ParseUint(env["vpid"], 10, 32); err == nil {
 		m.pid, m.process = pid, env["procname"]
 	}
+}
+
+// longSize is the size of a C long in the traced program in bits, 0 where it is
+// not known. LTTng's counter of discarded events is one.
+func (m *member) longSize() int {
+	for _, s := range m.meta.Streams {
+		if s.PacketContext == nil {
+			continue
+		}
+		for _, f := range s.PacketContext.Fields {
+			if f.Name == "events_discarded" {
+				return f.Type.Size
+			}
+		}
+	}
+	return 0
 }
 
 // processID is the process of events that do not tell theirs.
