@@ -19,6 +19,9 @@ func someFiles(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return usagef(cmd, "no file is given")
 	}
+	if slices.Contains(args, "") {
+		return usagef(cmd, "a path is empty")
+	}
 	isStdin := func(arg string) bool { return arg == "-" }
 	if first := slices.IndexFunc(args, isStdin); first >= 0 && slices.ContainsFunc(args[first+1:], isStdin) {
 		return usagef(cmd, "- is given twice, but standard input can be read once")

@@ -116,14 +116,16 @@ func runBare(ctx context.Context, std *stdio) error {
 // implied puts the command report before args that have a path and no command.
 func implied(root *cobra.Command, args []string) []string {
 	isPath := func(arg string) bool { return arg == "-" || !strings.HasPrefix(arg, "-") }
+	end := slices.Index(args, "--") // of flags
+	pathsFollow := end >= 0 && end+1 < len(args)
 	cmd, _, err := root.Find(args)
-	if err != nil || cmd != root || !slices.ContainsFunc(args, isPath) {
+	if err != nil || cmd != root || !pathsFollow && !slices.ContainsFunc(args, isPath) {
 		return args
 	}
 	switch first := args[0]; {
 	case first == cobra.ShellCompRequestCmd, first == cobra.ShellCompNoDescRequestCmd:
 		return args
-	case first != "-" && len(root.SuggestionsFor(first)) > 0:
+	case first != "" && !strings.HasPrefix(first, "-") && len(root.SuggestionsFor(first)) > 0:
 		if _, err := os.Stat(first); err != nil {
 			return args[:1] // a command, misspelt: its flags are not the root's
 		}
