@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"errors"
 	"iter"
-	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -36,7 +35,6 @@ type part struct {
 	event *Event
 	next  func() (*Event, error, bool)
 	stop  func()
-	names int // processes taken over
 }
 
 // Merge puts sources on one time line.
@@ -93,7 +91,7 @@ func (m *Merged) Events() iter.Seq2[*Event, error] {
 				return
 			}
 			if ev := p.event; m.owns(i, ev.PID) {
-				m.name(p)
+				m.name(p, ev.PID)
 				ev.Ticks += ev.Clock.ticks(p.ahead)
 				m.info.Last = max(m.info.Last, ev.Time())
 				if !yield(ev, nil) {
@@ -148,8 +146,12 @@ func (m *Merged) earliest() (first *part, index int) {
 	return first, index
 }
 
-// owns says whether the process of this PID is the source's.
+// owns says whether the process of this PID is the source's. What is of no known
+// process is every source's own.
 func (m *Merged) owns(source int, pid uint64) bool {
+	if pid == UnknownID {
+		return true
+	}
 	owner, ok := m.owners[pid]
 	if !ok {
 		m.owners[pid] = source
@@ -161,11 +163,26 @@ func (m *Merged) owns(source int, pid uint64) bool {
 	return owner == source
 }
 
-// name takes over the names of processes that a source has learnt.
-func (m *Merged) name(p *part) {
-	if processes := p.Info().Processes; len(processes) != p.names {
-		p.names = len(processes)
-		maps.Copy(m.info.Processes, processes)
+// name takes over what a source has learnt of a process of its own.
+func (m *Merged) name(p *part, pid uint64) {
+	if of, ok := p.Info().Processes[pid]; ok && of != m.info.Processes[pid] {
+		m.info.Processes[pid] = of
+	}
+}
+
+// names takes over what the sources have learnt of all processes in the end. One
+// without events is named by the first source that knows it.
+func (m *Merged) names() {
+	for i := range m.parts {
+		p := &m.parts[i]
+		for pid := range p.Info().Processes {
+			if owner, ok := m.owners[pid]; ok && owner != i {
+				continue
+			} else if !ok {
+				m.owners[pid] = i
+			}
+			m.name(p, pid)
+		}
 	}
 }
 
@@ -181,11 +198,11 @@ func (p *part) step() error {
 
 // end sums up what the sources say of themselves at their end.
 func (m *Merged) end() {
+	m.names()
 	exactness, until := Exact, time.Duration(0)
 	slices.SortStableFunc(m.parts, func(a, b part) int { return cmp.Compare(a.ahead, b.ahead) })
 	for i := range m.parts {
 		p := &m.parts[i]
-		m.name(p)
 		m.apart = m.apart || p.ahead > until
 		until = max(until, p.ahead+p.Info().Last)
 		l := p.Loss()

@@ -99,6 +99,29 @@ func TestMergeApart(t *testing.T) {
 	}
 }
 
+// TestMergeNames takes the name of a process from the source that has its events,
+// and the last that this source has for it.
+func TestMergeNames(t *testing.T) {
+	a, b := source(noon, 1000, 1, 1, 2, 3), source(noon, 1000, trace.UnknownID, 1, 4)
+	a.info.Processes = map[uint64]trace.Process{1: {Name: "thread"}}
+	b.info.Processes = map[uint64]trace.Process{1: {Name: "of another machine"}, 2: {Name: "idle"}}
+	m := trace.Merge(a, b)
+	n := 0
+	for ev := range m.Events() {
+		if got := m.Info().Processes[1]; ev.PID == 1 && got != a.info.Processes[1] {
+			t.Errorf("after event %d process 1 is %+v", n, got)
+		}
+		a.info.Processes[1] = trace.Process{Name: "program"}
+		n++
+	}
+	if want := map[uint64]trace.Process{1: {Name: "program"}, 2: {Name: "idle"}}; !maps.Equal(m.Info().Processes, want) {
+		t.Errorf("processes %+v, want %+v", m.Info().Processes, want)
+	}
+	if n != 5 || len(m.LeftOut()) > 0 {
+		t.Errorf("%d events, left out %v", n, m.LeftOut())
+	}
+}
+
 func TestMergeErrors(t *testing.T) {
 	broken := errors.New("broken")
 	for _, test := range []struct {
