@@ -92,10 +92,12 @@ func (r *Reader) Counts() iter.Seq2[*trace.Descriptor, uint64] {
 	}
 }
 
-// Bounds on the memory of the events that wait, for each processor and in all.
-// Beyond them the oldest are handed out, although older ones may still come.
+// Bounds on the memory of the events that wait, for each processor, for each byte
+// of a file, which may lie about its processors, and in all. Beyond them the oldest
+// are handed out, although older ones may still come.
 const (
 	processorPending = 2*window + 64<<10 // two stretches of a buffer, and their items
+	bytePending      = 16
 	minPending       = 24 << 20
 	maxPending       = 256 << 20
 )
@@ -151,7 +153,7 @@ func (r *Reader) open() error {
 	x := index{damage: r.unindexed}
 	for _, f := range r.files {
 		r.info.CPUs = max(r.info.CPUs, f.header.cpus)
-		r.limit += f.header.cpus * processorPending
+		r.limit += int(min(int64(f.header.cpus)*processorPending, f.size*bytePending))
 		err := x.add(f)
 		if errors.Is(err, ErrUnsupported) {
 			return &FormatError{File: f.name, Section: "file header", Err: err}

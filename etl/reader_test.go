@@ -660,6 +660,36 @@ func TestManyProcessors(t *testing.T) {
 	}
 }
 
+// TestPackedProcessors reads a small file of many processors whose buffers are large
+// when they are unpacked: it takes memory as a small file does.
+func TestPackedProcessors(t *testing.T) {
+	const cpus, events = 1000, 130
+	f := etltest.New()
+	f.Header.Mode, f.Header.Compression = 0x04000001, 3
+	f.Header.BufferSize, f.Header.CPUs = 192<<10, cpus
+	for cpu := range uint16(cpus) {
+		b := f.Buffer(cpu).Compress()
+		for i := range int64(events) {
+			b.Event(at(i*10_000+int64(cpu), 1, make([]byte, 1000)...))
+		}
+	}
+	data := f.Bytes()
+	var before, after runtime.MemStats
+	runtime.ReadMemStats(&before)
+	r := etl.NewReader(bytes.NewReader(data), int64(len(data)), etl.Options{})
+	n := 0
+	for _, err := range r.Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	runtime.ReadMemStats(&after)
+	if used := after.TotalAlloc - before.TotalAlloc; used > 64<<20 || n != cpus*events {
+		t.Errorf("%d bytes allocated for %d, %d events", used, len(data), n)
+	}
+}
+
 // TestBombs reads files of a few kilobytes that claim to be gigabytes, in little
 // memory and time.
 func TestBombs(t *testing.T) {
