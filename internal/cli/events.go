@@ -48,8 +48,8 @@ have their payload in base64. FILE may be -, standard input.`,
 			if len(args) > 1 && !opts.merge {
 				return usagef(cmd, "one file is needed, got %d; --merge reads several as one", len(args))
 			}
-			if slices.Contains(opts.files, "-") && opts.process != "" {
-				return usagef(cmd, "--process needs a file that can be read twice; use --pid")
+			if err := opts.check(cmd, args); err != nil {
+				return err
 			}
 			return opts.run(cmd.Context(), std)
 		},

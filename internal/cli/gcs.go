@@ -65,6 +65,9 @@ generations.`,
 			if err := opts.choose(); err != nil {
 				return usagef(cmd, "%v", err)
 			}
+			if err := opts.check(cmd, args); err != nil {
+				return err
+			}
 			return opts.run(cmd.Context(), std)
 		},
 	}

@@ -46,6 +46,9 @@ columns of gcs; --explain all defines them all.`,
 				return opts.define(cmd, std)
 			}
 			opts.files = args
+			if err := opts.check(cmd, args); err != nil {
+				return err
+			}
 			return opts.run(cmd.Context(), std)
 		},
 	}

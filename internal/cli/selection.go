@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
 	"github.com/gctrail/gctrail/gc"
@@ -25,10 +26,19 @@ type selection struct {
 
 func (s *selection) addFlags(flags *pflag.FlagSet) {
 	flags.Var(&s.pids, "pid", "only the processes with these ids")
-	flags.Var(&s.process, "process", "only the processes whose name matches, as in 'web*'")
+	flags.Var(&s.process, "process", "only the processes whose name matches, as in 'web*'; not for standard input")
 	flags.Var(&s.from, "from", "only from this time on: 1.5s or 2m from the trace's start, or an RFC 3339 time")
 	flags.Var(&s.to, "to", "only before this time, in the same forms")
 	flags.BoolVar(&s.merge, "merge", false, "put several files on one time line, by the time of day")
+}
+
+// check refuses names of processes for standard input: a trace may tell them at
+// its end only, and is then read twice.
+func (s *selection) check(cmd *cobra.Command, files []string) error {
+	if s.process != "" && slices.Contains(files, "-") {
+		return usagef(cmd, "--process needs a file that can be read twice; use --pid")
+	}
+	return nil
 }
 
 // groups are the files that are read together.
