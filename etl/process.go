@@ -1,6 +1,8 @@
 package etl
 
 import (
+	"math"
+	"slices"
 	"strings"
 	"unicode/utf16"
 
@@ -28,11 +30,27 @@ const (
 // maxProcessText bounds the names and command lines that are kept, in bytes.
 const maxProcessText = 4 << 20
 
-// processes gathers what kernel events say of processes.
+// processes gathers what kernel events say of processes. A PID may be used again:
+// then the last process counts that has raised an event of the runtime.
 type processes struct {
 	byPID map[uint64]trace.Process
-	told  map[uint64]int64 // when, in ticks
-	text  int              // bytes in byPID
+	uses  map[uint64]*pidUse
+	text  int // bytes in uses
+
+	latest    *pidUse // that of latestPID, the last one that raised
+	latestPID uint64
+}
+
+// A pidUse is how one PID was used.
+type pidUse struct {
+	by     []user // in order of time
+	raised int64  // when an event of the runtime last came from it, in ticks
+}
+
+// A user is a process that has a PID, from some time on.
+type user struct {
+	trace.Process
+	from, told int64 // in ticks; told is the time of what tells the most of it
 }
 
 // kernel takes in an event of the kernel's group of processes. The layouts are
@@ -127,19 +145,88 @@ func skipFlatSID(c *binread.Cursor) {
 	c.Skip(6 + 4*n)
 }
 
-// set notes a process, unless a later one with its PID is known, or what is
-// known of it says more.
+// userSize is about what a user takes besides its text.
+const userSize = 128
+
+// set notes a process that has a PID at a time, unless what is known of it says
+// more. One of another name than the process before is another one.
 func (t *processes) set(pid uint64, p trace.Process, ticks int64) {
-	old, known := t.byPID[pid]
-	if known && (ticks < t.told[pid] || p.CommandLine == "" && p.Name == old.Name) {
+	u := t.use(pid)
+	if u == nil {
 		return
 	}
-	size := len(p.Name) + len(p.CommandLine) + 64
-	if t.text+size > maxProcessText {
+	i := u.at(ticks)
+	switch {
+	case i >= 0 && u.by[i].Name == p.Name:
+	case i+1 < len(u.by) && u.by[i+1].Name == p.Name:
+		i++
+		u.by[i].from = ticks
+	case !t.room(userSize + len(p.Name)):
+		return
+	default:
+		i++
+		u.by = slices.Insert(u.by, i, user{trace.Process{Parent: p.Parent, Name: p.Name}, ticks, ticks})
+	}
+	known := &u.by[i]
+	if ticks >= known.told && p.CommandLine != "" && t.room(len(p.CommandLine)-len(known.CommandLine)) {
+		known.Process, known.told = p, ticks
+	}
+	t.byPID[pid] = u.last().Process
+}
+
+// raised notes that an event of the runtime came from a PID.
+func (t *processes) raised(pid uint64, ticks int64) {
+	u := t.latest
+	if u == nil || pid != t.latestPID {
+		if u = t.use(pid); u == nil {
+			return
+		}
+		t.latest, t.latestPID = u, pid
+	}
+	if ticks <= u.raised {
 		return
 	}
-	t.text += size - len(old.Name) - len(old.CommandLine)
-	t.byPID[pid], t.told[pid] = p, ticks
+	u.raised = ticks
+	if len(u.by) > 1 {
+		t.byPID[pid] = u.last().Process
+	}
+}
+
+// use is how a PID was used, nil where there is no room for one more.
+func (t *processes) use(pid uint64) *pidUse {
+	u := t.uses[pid]
+	if u == nil && t.room(userSize) {
+		u = &pidUse{raised: math.MinInt64}
+		t.uses[pid] = u
+	}
+	return u
+}
+
+// room takes n bytes of those that may be kept, if there are so many.
+func (t *processes) room(n int) bool {
+	if t.text+n > maxProcessText {
+		return false
+	}
+	t.text += n
+	return true
+}
+
+// at is the user of a time, -1 before the first.
+func (u *pidUse) at(ticks int64) int {
+	i := len(u.by) - 1
+	for i >= 0 && u.by[i].from > ticks {
+		i--
+	}
+	return i
+}
+
+// last is the last user that raised an event of the runtime, or else that was
+// told of.
+func (u *pidUse) last() *user {
+	if u.raised == math.MinInt64 {
+		return &u.by[len(u.by)-1]
+	}
+	return &u.by[max(0, u.at(u.raised))]
 }
 
 // latin1 reads bytes up to a zero, each a character.

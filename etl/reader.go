@@ -61,7 +61,7 @@ func NewReader(r io.ReaderAt, size int64, opts Options) *Reader {
 // the kernel's and the programs' part of one trace. There must be one at least.
 func NewMergedReader(files []File, opts Options) *Reader {
 	r := &Reader{opts: opts, kinds: kindTable{want: opts.Want}}
-	r.processes = processes{byPID: make(map[uint64]trace.Process), told: make(map[uint64]int64)}
+	r.processes = processes{byPID: make(map[uint64]trace.Process), uses: make(map[uint64]*pidUse)}
 	r.info = trace.Info{Format: "etl", Clock: &trace.Clock{Frequency: fileTimeTicks}, PointerSize: 8}
 	r.info.Processes = r.processes.byPID
 	for i, f := range files {

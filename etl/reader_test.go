@@ -389,6 +389,70 @@ func TestProcesses(t *testing.T) {
 	}
 }
 
+// TestReusedPIDs names a PID by the process that the runtime's events came from,
+// in whatever order the parts of the trace are read.
+func TestReusedPIDs(t *testing.T) {
+	process := func(us int64, opcode uint8, name, command string) etltest.Event {
+		return etltest.Event{
+			Type: etltest.System64, Time: 1_000_000 + 10*us, Group: 3, Opcode: opcode, Version: 2,
+			Payload: etltest.Payload(uint64(1), []uint32{5, 4, 1, 0}, uint32(0), append([]byte(name), 0), command),
+		}
+	}
+	const start, stop, rundown = 1, 2, 4
+	for _, c := range []struct {
+		name   string
+		one    []etltest.Event // of one processor
+		other  []etltest.Event // of another
+		wanted trace.Process
+	}{
+		{
+			"the first raised", []etltest.Event{at(20, 1), at(30, 2)}, []etltest.Event{
+				process(10, start, "app.exe", "app.exe -x"), process(40, stop, "app.exe", "app.exe -x"),
+				process(50, start, "conhost.exe", "conhost.exe -y"), process(90, rundown, "conhost.exe", "conhost.exe -y"),
+			}, trace.Process{Parent: 4, Name: "app.exe", CommandLine: "app.exe -x"},
+		},
+		{
+			"the second raised", []etltest.Event{process(90, rundown, "app.exe", "app.exe -x"), at(100, 1)}, []etltest.Event{
+				process(10, start, "conhost.exe", ""), process(40, stop, "conhost.exe", ""), process(50, start, "app.exe", ""),
+			}, trace.Process{Parent: 4, Name: "app.exe", CommandLine: "app.exe -x"},
+		},
+		{
+			"both raised", []etltest.Event{at(20, 1), at(60, 2)}, []etltest.Event{
+				process(10, start, "one.exe", ""), process(50, start, "two.exe", ""),
+			}, trace.Process{Parent: 4, Name: "two.exe"},
+		},
+		{
+			"told after all events",
+			[]etltest.Event{at(20, 1)},
+			[]etltest.Event{process(90, rundown, "app.exe", "")},
+			trace.Process{Parent: 4, Name: "app.exe"},
+		},
+	} {
+		for _, swap := range []bool{false, true} {
+			f := etltest.New()
+			first, second := c.one, c.other
+			if swap {
+				first, second = second, first
+			}
+			for cpu, events := range [][]etltest.Event{first, second} {
+				b := f.Buffer(uint16(cpu))
+				b.Event(etltest.Event{Type: etltest.System64, Time: 1_000_000, Group: 1}) // begins all buffers at one time
+				for _, e := range events {
+					b.Event(e)
+				}
+			}
+			data := f.Bytes()
+			r := etl.NewReader(bytes.NewReader(data), int64(len(data)), etl.Options{})
+			for range r.Events() {
+				continue
+			}
+			if got := r.Info().Processes[5]; got != c.wanted {
+				t.Errorf("%s: %+v, want %+v", c.name, got, c.wanted)
+			}
+		}
+	}
+}
+
 func TestSeveralFiles(t *testing.T) {
 	a, b := etltest.New(), etltest.New()
 	a.Buffer(0).Event(at(1, 1)).Event(at(3, 3))

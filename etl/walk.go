@@ -6,6 +6,8 @@ import (
 	"errors"
 	"io"
 	"slices"
+
+	"github.com/gctrail/gctrail/trace"
 )
 
 // take puts the events of a batch, and of those that follow it in its buffer,
@@ -119,6 +121,10 @@ const hookFileHeader = 0
 // note takes in what e says of processes, threads and loss.
 func (r *Reader) note(b *batch, k *kind, f *format, e []byte, ticks int64) {
 	switch k.role {
+	case roleRuntime:
+		if pid, _ := f.threadOf(e); pid != trace.UnknownID {
+			r.processes.raised(pid, ticks)
+		}
 	case roleProcess:
 		r.processes.kernel(&k.desc, f.payload(e, &extended{}), int(f.pointer), ticks)
 	case roleKernelProcess:

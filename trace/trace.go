@@ -40,7 +40,8 @@ type Info struct {
 	// Last is the time of the latest event, known once all were yielded.
 	Last time.Duration
 	// Processes are those that the trace names, by PID. The map grows while
-	// events are read; where a PID was used again, the latest process counts.
+	// events are read; where a PID was used again, the latest process counts, or
+	// in an ETW trace the latest that the runtime raised events in.
 	Processes map[uint64]Process
 	// ProcessesUnknown is set once an event was yielded that does not tell which
 	// of several processes raised it. Its PID is 0.
