@@ -27,8 +27,12 @@ const (
 	processDefunct = 39
 )
 
-// maxProcessText bounds the names and command lines that are kept, in bytes.
-const maxProcessText = 4 << 20
+const (
+	// maxProcessText bounds what is kept of processes, in bytes.
+	maxProcessText = 8 << 20
+	// maxUsers bounds the processes that are kept of one PID.
+	maxUsers = 64
+)
 
 // processes gathers what kernel events say of processes. A PID may be used again:
 // then the last process counts that has raised an event of the runtime.
@@ -161,7 +165,7 @@ func (t *processes) set(pid uint64, p trace.Process, ticks int64) {
 	case i+1 < len(u.by) && u.by[i+1].Name == p.Name:
 		i++
 		u.by[i].from = ticks
-	case !t.room(userSize + len(p.Name)):
+	case len(u.by) == maxUsers, !t.room(userSize + len(p.Name)):
 		return
 	default:
 		i++
