@@ -4,7 +4,7 @@ import "github.com/gctrail/gctrail/internal/binread"
 
 // VersionOf is the version that a payload of an event has. That is what the
 // trace says, unless it says 0 and the payload has just the length of a later
-// one: nettrace V6 files of dotnet-trace collect-linux do not tell versions.
+// one: some nettrace V6 files of one-collect do not tell versions.
 func VersionOf(k Kind, version uint32, payload []byte, ptrSize int) uint32 {
 	if version != 0 || k == KindUnknown || k >= numKinds {
 		return version
@@ -18,27 +18,45 @@ func VersionOf(k Kind, version uint32, payload []byte, ptrSize int) uint32 {
 	return version
 }
 
-// fills says whether the fields take exactly the payload. Layouts with repeated
-// parts are not tried.
+// fills says whether the fields take exactly the payload.
 func (l *layout) fills(payload []byte, ptrSize int) bool {
 	c := binread.At(payload, 0)
-	for i := range l.fields {
-		switch l.fields[i].code {
+	return passOver(&c, l.fields, ptrSize) && c.OK() && c.Len() == 0
+}
+
+// passOver reads over fields. It is false where one of them is of a kind that is
+// in no layout that VersionOf has to tell from others.
+func passOver(c *binread.Cursor, fields []field, ptrSize int) bool {
+	var count uint32
+	for i := range fields {
+		f := &fields[i]
+		switch f.code {
 		case codeU8:
 			c.Skip(1)
 		case codeU16:
 			c.Skip(2)
 		case codeU32, codeI32, codeF32, codeBool32:
-			c.Skip(4)
+			if v := c.U32(); f.counts {
+				count = v
+			}
 		case codeU64:
 			c.Skip(8)
 		case codePtr:
 			c.Skip(ptrSize)
 		case codeUTF16:
 			c.UTF16()
+		case codeArray:
+			if f.elem.code != codeObject {
+				return false
+			}
+			for n := count; n > 0 && c.OK(); n-- {
+				if !passOver(c, f.elem.fields, ptrSize) {
+					return false
+				}
+			}
 		default:
 			return false
 		}
 	}
-	return c.OK() && c.Len() == 0
+	return true
 }

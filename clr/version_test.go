@@ -3,6 +3,7 @@ package clr
 import "testing"
 
 func TestVersionOf(t *testing.T) {
+	history := GCGlobalHeapHistory{Count: 8, Values: make([]GCGlobalHeapHistoryValue, 8)}
 	for _, test := range []struct {
 		name    string
 		kind    Kind
@@ -20,6 +21,8 @@ func TestVersionOf(t *testing.T) {
 		{"GCHeapStats V2", KindGCHeapStats, 0, make([]byte, 110), 2},
 		{"GCAllocationTick V4", KindGCAllocationTick, 0, make([]byte, 4+4+2+8+8+2+4+8+8), 4},
 		{"GCAllocationTick V3", KindGCAllocationTick, 0, make([]byte, 4+4+2+8+8+2+4+8), 3},
+		{"GCGlobalHeapHistory V3", KindGCGlobalHeapHistory, 0, history.Append(nil, 3, 8), 3},
+		{"GCGlobalHeapHistory V4", KindGCGlobalHeapHistory, 0, history.Append(nil, 4, 8), 4},
 		{"unknown", KindUnknown, 0, make([]byte, 26), 0},
 	} {
 		if got := VersionOf(test.kind, test.version, test.payload, 8); got != test.want {
