@@ -122,6 +122,9 @@ func (r *Reader) queued(h *header, batch *batch, payload span) {
 		k = r.overridden(k, h.labels)
 	}
 	k.count++
+	if k.names {
+		r.nameProcess(h.thread, batch.data[payload.off:payload.off+payload.n])
+	}
 	if k.want {
 		batch.items = append(batch.items, item{key, k, payload, h.stack, r.context(h, batch) | pick[uint32](late, lateItem, 0)})
 	}
@@ -237,7 +240,10 @@ func (r *Reader) define(id uint32, d *trace.Descriptor, err error) error {
 }
 
 func (r *Reader) newKind(d *trace.Descriptor) *kind {
-	return &kind{desc: d, want: r.opts.Want == nil || r.opts.Want(d)}
+	if r.opts.Complete != nil && r.in.version == 6 {
+		r.opts.Complete(d)
+	}
+	return &kind{desc: d, want: r.opts.Want == nil || r.opts.Want(d), names: namesProcess(d)}
 }
 
 // pick returns a if yes, else b.

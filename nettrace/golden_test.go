@@ -4,8 +4,10 @@ import (
 	"bytes"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,6 +66,9 @@ func listing(input []byte) string {
 	info := r.Info()
 	fmt.Fprintf(&b, "trace: %s, %s, %d Hz, pointers of %d, process %d, %d processors\n",
 		info.Format, info.Start.Format("2006-01-02T15:04:05.000"), info.Clock.Frequency, info.PointerSize, info.PID, info.CPUs)
+	for _, pid := range slices.Sorted(maps.Keys(info.Processes)) {
+		fmt.Fprintf(&b, "process: %d %q\n", pid, info.Processes[pid].Name)
+	}
 	for d, n := range r.Counts() {
 		fmt.Fprintf(&b, "kind: %s/%d/%d %q opcode %d, level %d, keywords %#x%s: %d\n",
 			d.Provider, d.ID, d.Version, d.Name, d.Opcode, d.Level, d.Keywords, fields(d.Fields), n)

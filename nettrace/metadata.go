@@ -11,6 +11,7 @@ import (
 type kind struct {
 	desc  *trace.Descriptor
 	want  bool
+	names bool   // its events name their process
 	count uint64 // of events, wanted or not
 }
 

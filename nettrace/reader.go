@@ -18,6 +18,10 @@ type Options struct {
 	// its events are wanted. What is not wanted costs the reading of its header
 	// only, and still counts in Loss and Counts. Nil wants all.
 	Want func(*trace.Descriptor) bool
+	// Complete is given each kind of event of a V6 trace before Want is asked, to
+	// fill in what its description lacks: one-collect tells neither the keywords
+	// nor the levels of the runtime's events. Nil leaves them as they are.
+	Complete func(*trace.Descriptor)
 	// Stacks makes events carry their stacks.
 	Stacks bool
 	// Idle is for a trace that is still being written: when its input, which

@@ -1,11 +1,13 @@
 package open
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
@@ -161,7 +163,7 @@ func (in *Input) open(opts Options) (*Input, error) {
 func (p *peeler) source(f *found, opts Options) (trace.Source, error) {
 	switch f.kind.class {
 	case eventPipe:
-		return nettrace.NewReader(f.r, nettrace.Options{Want: opts.Want, Stacks: opts.Stacks}), nil
+		return nettrace.NewReader(f.r, nettrace.Options{Want: opts.Want, Complete: complete, Stacks: opts.Stacks}), nil
 	case lttng:
 		return openCTF(f.fsys, opts)
 	}
@@ -170,4 +172,12 @@ func (p *peeler) source(f *found, opts Options) (trace.Source, error) {
 		return nil, err
 	}
 	return etl.NewMergedReader(files, etl.Options{Want: opts.Want, Stacks: opts.Stacks}), nil
+}
+
+// complete fills in what a trace does not tell of one of the runtime's events.
+func complete(d *trace.Descriptor) {
+	k := clr.KindOf(d.Provider, d.ID)
+	d.Opcode = cmp.Or(d.Opcode, k.Opcode())
+	d.Level = cmp.Or(d.Level, k.Level())
+	d.Keywords = cmp.Or(d.Keywords, k.Keywords())
 }

@@ -1,0 +1,46 @@
+package nettrace
+
+import (
+	"strings"
+
+	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// maxProcesses bounds the processes of a trace.
+const maxProcesses = 1 << 16
+
+// Events of the provider with which one-collect tells of the processes of a
+// machine (nettrace.rs).
+const (
+	systemProvider = "Universal.System"
+
+	existingProcess = 0
+	processCreate   = 1
+)
+
+// unknownProcess is what one-collect calls a process whose name it does not know.
+const unknownProcess = "Unknown"
+
+// namesProcess says whether events of this kind name the process they are of.
+func namesProcess(d *trace.Descriptor) bool {
+	return d.Provider == systemProvider && (d.ID == existingProcess || d.ID == processCreate)
+}
+
+// nameProcess takes in an event that names the process of the V6 thread: the
+// process's id in its own namespace, and after a length the name that the kernel
+// has for it.
+func (r *Reader) nameProcess(thread uint64, payload []byte) {
+	c := binread.At(payload, 0)
+	c.Uvarint64()
+	name := strings.ToValidUTF8(string(c.Bytes(int(c.U16()))), "\ufffd")
+	pid := r.threads[thread].pid
+	_, known := r.info.Processes[pid]
+	if name == "" || name == unknownProcess || pid == 0 || !known && len(r.info.Processes) == maxProcesses {
+		return
+	}
+	if r.info.Processes == nil {
+		r.info.Processes = make(map[uint64]trace.Process)
+	}
+	r.info.Processes[pid] = trace.Process{Name: name}
+}
