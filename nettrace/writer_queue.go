@@ -3,6 +3,7 @@ package nettrace
 import (
 	"cmp"
 	"encoding/binary"
+	"math"
 	"slices"
 
 	"github.com/gctrail/gctrail/trace"
@@ -41,6 +42,7 @@ type writerThread struct {
 	id       uint64 // as events refer to it: the system's, in V6 an index
 	seq      uint32 // of its last event
 	newest   int64  // time of its last event, in ticks since Start
+	written  int64  // time of the last one that left the queue, or math.MinInt64
 	first    int    // its first event in the queue, or noEvent
 	last     int    // its last event in the queue, if there is a first
 	captures bool
@@ -69,7 +71,7 @@ func (w *Writer) thread(pid, tid uint64) *writerThread {
 	}
 	t := tt.byKey[key]
 	if t == nil {
-		t = &writerThread{key: key, id: tid, newest: w.floor, first: noEvent}
+		t = &writerThread{key: key, id: tid, newest: w.floor, written: math.MinInt64, first: noEvent}
 		if w.v6 {
 			tt.indexes++
 			t.id = tt.indexes
@@ -140,8 +142,12 @@ func appendPointer(dst []byte, v uint64, size int) []byte {
 
 // drain moves the queue into blocks, thread by thread, the one with the oldest
 // event first. So the first event of each thread is older than all that follow,
-// and is marked as sorted; readers rely on the capture thread changing at such
-// events only.
+// and is marked as sorted; within a block, readers rely on the capture thread
+// changing at such events only.
+//
+// TraceEvent hands out a sorted event before those of the same time that it
+// holds. One that follows such an event of its own thread is therefore not marked,
+// and begins a block.
 func (w *Writer) drain() {
 	q := &w.queue
 	slices.SortStableFunc(q.heads, func(a, b *writerThread) int {
@@ -149,12 +155,15 @@ func (w *Writer) drain() {
 	})
 	for _, t := range q.heads {
 		head := &q.events[t.first]
-		head.sorted = true
-		w.floor = max(w.floor, int64(head.ticks)-w.opt.SyncTicks)
+		at := int64(head.ticks) - w.opt.SyncTicks
+		w.floor = max(w.floor, at)
+		if head.sorted = at > t.written; !head.sorted {
+			w.flushBlocks()
+		}
 		for i := t.first; i != noEvent; i = q.events[i].next {
 			w.writeEvent(&q.events[i])
 		}
-		t.first = noEvent
+		t.first, t.written = noEvent, t.newest
 	}
 	q.events, q.bytes, q.heads = q.events[:0], q.bytes[:0], q.heads[:0]
 	if w.off-w.region >= regionSize || max(len(w.stacks.ids), len(w.labels.ids)) >= maxRegionEntries {

@@ -125,6 +125,43 @@ func TestWriterBytes(t *testing.T) {
 	}
 }
 
+// An event is not marked as sorted that has the time of the one before it of its
+// thread: TraceEvent, which may hold that one yet, would hand it out second.
+func TestWriterEqualTimes(t *testing.T) {
+	const text = `
+nettrace v4 sync=1000 start=2024-05-01T10:00:00Z
+metadata compressed
+  def id=1 provider=P event=1 cpu=0xffffffff thread=10 time=+100 sorted
+stacks first=1 []
+events compressed
+  event meta=1 capture=10 thread=10 cpu=0 stack=1 time=+100 sorted
+  event meta=1 time=+110
+  event meta=1 capture=11 seq=1 thread=11 time=+105 sorted
+events compressed
+  event meta=1 capture=10 seq=3 thread=10 stack=1 time=+110
+  event meta=1 capture=11 seq=2 thread=11 time=+112 sorted
+sp time=+112 10=3 11=2
+end`
+	var out bytes.Buffer
+	w := newWriter(t, &out, WriterOptions{Start: start, SyncTicks: 1000, PID: 42, CPUs: 2})
+	d := &trace.Descriptor{Provider: "P", ID: 1}
+	add := func(thread uint64, ticks int64) {
+		write(t, w, thread, &trace.Event{Desc: d, TID: thread, Ticks: ticks})
+	}
+	add(10, 100)
+	add(11, 105)
+	add(10, 110)
+	w.drain() // as it does when the queue is full
+	add(10, 110)
+	add(11, 112)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if want := nettracetest.MustAssemble(t, text); !bytes.Equal(out.Bytes(), want) {
+		t.Errorf("got\n%swant\n%s", hex.Dump(out.Bytes()), hex.Dump(want))
+	}
+}
+
 func TestWriterRefusesOptions(t *testing.T) {
 	for _, opt := range []WriterOptions{
 		{Version: 5, Start: start},
