@@ -25,13 +25,17 @@ type Custom struct {
 }
 
 // Define makes a kind of event known. Fields can have the types from Boolean to
-// Float64 of package trace, GUID and UTF16String, and arrays of those. An event of the runtime cannot be defined anew.
+// Float64 of package trace, GUID and UTF16String, and arrays of those. Ids have 16
+// bits and versions 8, as TraceEvent keeps no more. An event of the runtime cannot
+// be defined anew.
 func (p *Provider) Define(d trace.Descriptor) (*Custom, error) {
 	switch {
 	case d.Provider == "" || d.Name == "":
 		return nil, errors.New("emit: an event needs a provider and a name")
 	case clr.KindOf(d.Provider, d.ID) != clr.KindUnknown:
 		return nil, fmt.Errorf("emit: %s %d is the runtime's", d.Provider, d.ID)
+	case d.ID > math.MaxUint16:
+		return nil, fmt.Errorf("emit: id %d of %s: the largest is 65535", d.ID, d.Name)
 	case d.Version > math.MaxUint8:
 		return nil, fmt.Errorf("emit: version %d of %s: the largest is 255", d.Version, d.Name)
 	case d.Level > 5:

@@ -86,6 +86,30 @@ func TestCustomFields(t *testing.T) {
 	}
 }
 
+func TestDefineRefuses(t *testing.T) {
+	p := newProvider(t, emit.ProviderOptions{})
+	largest := trace.Descriptor{Provider: "P", ID: 1<<16 - 1, Name: "N", Version: 255, Level: 5}
+	if _, err := p.Define(largest); err != nil {
+		t.Error(err)
+	}
+	for what, change := range map[string]func(*trace.Descriptor){
+		"no provider":         func(d *trace.Descriptor) { d.Provider = "" },
+		"no name":             func(d *trace.Descriptor) { d.Name = "" },
+		"the runtime's":       func(d *trace.Descriptor) { d.Provider, d.ID = clr.RuntimeProvider, clr.KindGCStart.ID() },
+		"too large an id":     func(d *trace.Descriptor) { d.ID++ },
+		"too new":             func(d *trace.Descriptor) { d.Version++ },
+		"too verbose":         func(d *trace.Descriptor) { d.Level++ },
+		"a type of V6 only":   func(d *trace.Descriptor) { d.Fields = []trace.Field{{Name: "F", Type: trace.VarInt}} },
+		"an array of nothing": func(d *trace.Descriptor) { d.Fields = []trace.Field{{Name: "F", Type: trace.Array}} },
+	} {
+		d := largest
+		change(&d)
+		if _, err := p.Define(d); err == nil {
+			t.Errorf("%s: %+v was defined", what, d)
+		}
+	}
+}
+
 // refused raises with a value of another type in each place.
 func refused(t *testing.T, c *emit.Custom, args []any) {
 	t.Helper()
