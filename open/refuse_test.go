@@ -102,12 +102,14 @@ func TestRefusals(t *testing.T) {
 		{string(zipped(member{"v.txt", []byte("v")}, member{"w\x1b[2J", nil}, member{"x", nil}, member{"y", nil}, member{"z", nil})), `not a trace: a zip without a trace: v.txt, "w\x1b[2J", x and 2 more; ` + reads},
 		{string(zipped(trace("a.nettrace"), member{"a.etl", []byte(etl())})), "not supported: a zip that holds 2 traces: a.nettrace, a.etl; unpack it and name one or several"},
 		{string(zipped(member{"a.zip", zipped(trace("a"))})), "not supported: a zip that holds a.zip, a zip inside a zip; unpack it first"},
+		{string(encrypted(bare)), "not supported: a zip that holds a, encrypted; unpack it first"},
+		{string(packed(bare, 9)), "not supported: a zip that holds a, packed with Deflate64; unpack it first"},
+		{string(packed(bare, 97)), "not supported: a zip that holds a, packed with zip's method 97; unpack it first"},
 		{string(gzipped(zipped(member{"a", nil}))), "not a trace: a zip without a trace: a, inside gzip; " + reads},
 
 		{"\x1f\x8b\x08\x00", "gzip: unexpected EOF"},
 		{string(gzipped([]byte("hello"))[:10]), "gzip: unexpected EOF"},
 		{string(zstded([]byte("hello"))[:6]), "zstd: unexpected EOF"},
-		{string(encrypted(bare)), "zip:a: encrypted"},
 	} {
 		path := write(t, "file", []byte(c.data))
 		_, err := open.File(path, open.Options{})
@@ -137,6 +139,14 @@ func encrypted(b []byte) []byte {
 	z := zipped(member{"a", b[:100]})
 	z[6] |= 1
 	z[bytes.LastIndex(z, []byte("PK\x01\x02"))+8] |= 1
+	return z
+}
+
+// packed is a zip whose only entry says that it is packed with a method.
+func packed(b []byte, method byte) []byte {
+	z := zipped(member{"a", b[:100]})
+	z[8] = method
+	z[bytes.LastIndex(z, []byte("PK\x01\x02"))+10] = method
 	return z
 }
 

@@ -2,6 +2,7 @@ package open
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -22,10 +23,13 @@ const (
 	maxEntries = 4096
 )
 
-var (
-	errDirectory = fmt.Errorf("zip: directory of more than %d MiB", maxDirectory>>20)
-	errEncrypted = errors.New("encrypted")
-)
+var errDirectory = fmt.Errorf("zip: directory of more than %d MiB", maxDirectory>>20)
+
+// methods are the names of zip's ways of packing that are not read (APPNOTE.TXT,
+// section 4.4.5). Windows packs what is larger than 2 GiB with Deflate64.
+var methods = map[uint16]string{
+	1: "Shrink", 6: "Implode", 9: "Deflate64", 12: "bzip2", 14: "LZMA", 95: "xz", 98: "PPMd",
+}
 
 // zip peels the one trace among the entries of a zip.
 func (p *peeler) zip(l layer, in io.Reader, depth int) (found, error) {
@@ -149,9 +153,13 @@ const maxParts = 64
 func (p *peeler) entry(f *zip.File, depth int) (found, error) {
 	name := "zip:" + printable(f.Name)
 	if f.Flags&1 != 0 {
-		return found{}, fmt.Errorf("%s: %w", name, errEncrypted)
+		return found{kind: kind{class: unsupported, looks: "encrypted", hint: hintUnpack}}, nil
 	}
 	r, err := f.Open()
+	if errors.Is(err, zip.ErrAlgorithm) {
+		method := cmp.Or(methods[f.Method], fmt.Sprintf("zip's method %d", f.Method))
+		return found{kind: kind{class: unsupported, looks: "packed with " + method, hint: hintUnpack}}, nil
+	}
 	if err != nil {
 		return found{}, fmt.Errorf("%s: %w", name, err)
 	}
