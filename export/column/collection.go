@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // All are the columns of a collection, in the order of the JSON lines form.
@@ -25,7 +26,12 @@ var All = sync.OnceValue(func() []Column {
 })
 
 var plain = []Column{
-	{"pid", func(c *gc.Collection) Value { return integer(c.Process.PID) }},
+	{"pid", func(c *gc.Collection) Value {
+		if c.Process.PID == trace.UnknownID {
+			return Value{}
+		}
+		return integer(c.Process.PID)
+	}},
 	{"process", func(c *gc.Collection) Value { return text(c.Process.Name) }},
 	{"runtime", func(c *gc.Collection) Value { return text(c.Process.Runtime) }},
 	{"clr_instance", func(c *gc.Collection) Value { return integer(c.ClrInstance) }},

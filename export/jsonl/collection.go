@@ -27,7 +27,8 @@ func AppendCollection(dst []byte, start time.Time, c *gc.Collection) []byte {
 }
 
 func (w *writer) identity(c *gc.Collection) {
-	w.uint("pid", c.Process.PID)
+	w.key("pid")
+	w.dst = appendID(w.dst, c.Process.PID)
 	w.text("process", c.Process.Name)
 	w.text("runtime", c.Process.Runtime)
 	w.uint("clr_instance", uint64(c.ClrInstance))

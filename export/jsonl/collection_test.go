@@ -12,8 +12,10 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/trace"
 )
 
 var update = flag.Bool("update", false, "write testdata")
@@ -85,6 +87,18 @@ func TestMillisAreExact(t *testing.T) {
 		if want := []byte(`"since_last_ms":` + tt.want + `,`); !bytes.Contains(line, want) {
 			t.Errorf("%d ns: no %s in %s", tt.d, want, line)
 		}
+	}
+}
+
+func TestUnknownProcess(t *testing.T) {
+	c := full()
+	c.Process.PID = trace.UnknownID
+	if line := jsonl.AppendCollection(nil, start, c); !bytes.HasPrefix(line, []byte(`{"pid":null,`)) {
+		t.Errorf("got %s", line)
+	}
+	pid, _ := column.Named("pid")
+	if v := pid.Value(c); v != (column.Value{}) {
+		t.Errorf("the column has %+v", v)
 	}
 }
 
