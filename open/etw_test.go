@@ -50,8 +50,8 @@ func TestETW(t *testing.T) {
 		{"gzip", "gzip", gzipped(bare)},
 		{"zstd", "zstd", zstded(bare)},
 		{"zip", "zip:PerfViewData.etl", zipped(member{"PerfViewData.etl", bare}, member{"LogFile.txt", []byte("Started")})},
-		{"several in a zip", `zip:app\user.etl,kernel.etl`, zipped(parts...)},
-		{"several in a zip, stored", `zip:app\user.etl,kernel.etl`, zippedBy(zip.Store, parts...)},
+		{"several in a zip", `zip:app/user.etl,kernel.etl`, zipped(parts...)},
+		{"several in a zip, stored", `zip:app/user.etl,kernel.etl`, zippedBy(zip.Store, parts...)},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			file, err := open.File(write(t, "misnamed.txt", c.data), open.Options{})

@@ -11,9 +11,10 @@ import (
 // maxFolder bounds the files of a folder that are looked at.
 const maxFolder = 256
 
-// otherFolder opens the folder at path, which is no LTTng trace, if its files are
-// those of one ETW trace. Else the error says what could be opened in it.
-func otherFolder(path string, opts Options) (*Input, error) {
+// otherFolder opens the folder at path, which for this reason is no LTTng trace,
+// if its files are those of one ETW trace. Else the error says what could be
+// opened in it.
+func otherFolder(path string, reason error, opts Options) (*Input, error) {
 	traces, known, err := lookInto(path)
 	if err != nil {
 		return nil, err
@@ -29,6 +30,8 @@ func otherFolder(path string, opts Options) (*Input, error) {
 	case traces != nil:
 		e.Looks = "a folder that holds " + enumerate(traces)
 		e.Hint = "name one or several"
+	case known != nil && known.Looks == looksMetadata: // to which its folder was named
+		return nil, named(path, reason)
 	case known != nil:
 		e.Looks = fmt.Sprintf("a folder that holds %s, %s", printable(relative(path, known.Name)), known.Looks)
 		e.Hint, e.Err = known.Hint, ErrUnsupported

@@ -18,7 +18,7 @@ func folder(path string, opts Options) (*Input, error) {
 	r, err := openCTF(&meteredFS{os.DirFS(path), in.meter}, opts)
 	switch {
 	case errors.Is(err, ctf.ErrNotCTF), errors.Is(err, tsdl.ErrNotMetadata):
-		return otherFolder(path, opts)
+		return otherFolder(path, err, opts)
 	case err != nil:
 		return nil, named(path, err)
 	}

@@ -5,6 +5,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zip"
@@ -28,6 +29,12 @@ func TestLTTng(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	var members []member
+	for _, f := range z.File {
+		if b, err := fs.ReadFile(z, f.Name); err == nil {
+			members = append(members, member{strings.ReplaceAll(f.Name, "/", `\`), b})
+		}
+	}
 	deep, err := filepath.Glob(dir + "/*/*/ust/uid/0/64-bit")
 	if err != nil || len(deep) != 1 {
 		t.Fatal(deep, err)
@@ -39,6 +46,9 @@ func TestLTTng(t *testing.T) {
 	}{
 		{path, func() (*open.Input, error) { return open.File(path, open.Options{}) }},
 		{"a pipe", func() (*open.Input, error) { return open.Reader(bytes.NewReader(packed), "a pipe", open.Options{}) }},
+		{"a zip of Windows", func() (*open.Input, error) {
+			return open.Reader(bytes.NewReader(zipped(members...)), "a zip of Windows", open.Options{})
+		}},
 		{dir, func() (*open.Input, error) { return open.File(dir, open.Options{}) }},
 		{deep[0], func() (*open.Input, error) { return open.File(deep[0], open.Options{}) }},
 		{"once more", func() (*open.Input, error) {

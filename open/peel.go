@@ -167,5 +167,5 @@ func named(name string, err error) error {
 	if errors.As(err, &path) && path.Path == name || errors.As(err, &unknown) {
 		return err
 	}
-	return fmt.Errorf("%s: %w", name, err)
+	return &fs.PathError{Op: "open", Path: name, Err: err}
 }

@@ -117,11 +117,15 @@ func TestRefusals(t *testing.T) {
 			t.Errorf("opened, want %s", c.want)
 			continue
 		}
-		if want := path + ": " + c.want; err.Error() != want {
-			t.Errorf("got  %v\nwant %s", err, want)
-		}
 		var unknown *open.UnknownError
 		isUnknown := errors.As(err, &unknown)
+		want := path + ": " + c.want
+		if !isUnknown {
+			want = "open " + want
+		}
+		if err.Error() != want {
+			t.Errorf("got  %v\nwant %s", err, want)
+		}
 		if got, want := errors.Is(err, open.ErrUnsupported), strings.HasPrefix(c.want, "not supported"); got != want {
 			t.Errorf("%v: ErrUnsupported %t", err, got)
 		}
@@ -170,6 +174,10 @@ func TestFolder(t *testing.T) {
 			[]member{{"metadata", []byte("name: a package\n")}},
 			"not a trace: a folder without a trace; " + reads,
 		},
+		{
+			[]member{{"metadata", []byte("/* CTF 1.8 */\nnonsense\n")}},
+			`ctf: metadata: metadata at 0x0: not the metadata of a trace: metadata: 2: malformed: "nonsense" where a block belongs`,
+		},
 	} {
 		dir := t.TempDir()
 		for _, m := range c.members {
@@ -179,7 +187,7 @@ func TestFolder(t *testing.T) {
 			}
 		}
 		_, err := open.File(dir, open.Options{})
-		if err == nil || err.Error() != dir+": "+c.want {
+		if err == nil || strings.TrimPrefix(err.Error(), "open ") != dir+": "+c.want {
 			t.Errorf("got  %v\nwant %s: %s", err, dir, c.want)
 		}
 	}

@@ -59,6 +59,9 @@ func (p *peeler) zip(l layer, in io.Reader, depth int) (found, error) {
 	}
 	dir.left = math.MaxInt64
 	z.RegisterDecompressor(zstd.ZipMethodWinZip, zstd.ZipDecompressor(zstdOptions...))
+	for _, f := range z.File { // .NET Framework up to 4.6 writes them as Windows does
+		f.Name = strings.ReplaceAll(f.Name, `\`, "/")
+	}
 
 	c := p.look(z, depth)
 	if c.lttng && len(c.traces) == 0 {
