@@ -71,9 +71,19 @@ func allocatesFast(c *Case) (Finding, bool) {
 		Evidence: []Figure{
 			{"allocated_bytes", float64(allocated.Sum)}, {"allocated_bytes_per_s", rate.V},
 		},
-		Advice: []string{"To see which types, collect allocation ticks: profile gc-verbose, then gctrail events --name GCAllocationTick FILE."},
+		Advice: []string{c.seeTypes() + "."},
 	}
 	return f, true
+}
+
+// seeTypes says how to see what types are allocated: allocation ticks tell, which
+// the trace may have.
+func (c *Case) seeTypes() string {
+	const events = "gctrail events --name GCAllocationTick FILE"
+	if c.tallies[ticked].count > 0 {
+		return "To see which types: " + events
+	}
+	return "To see which types, collect allocation ticks: profile gc-verbose, then " + events
 }
 
 // atLeast writes a sum of bytes, and says where the true one may be larger.

@@ -84,6 +84,7 @@ const (
 	holedGen0
 	manyPinned
 	manyFinalizers
+	ticked
 	numTallies
 )
 
@@ -125,6 +126,7 @@ var tallied = [numTallies]func(*gc.Collection) bool{
 	},
 	manyPinned:     func(c *gc.Collection) bool { return c.PinnedObjects.V >= pinnedObjects },
 	manyFinalizers: func(c *gc.Collection) bool { return c.FinalizationPromotedObjs.V >= finalizedObjects },
+	ticked:         func(c *gc.Collection) bool { return c.AllocatedTicks.Known },
 }
 
 // The trends: figures that grow or do not.

@@ -541,3 +541,22 @@ func TestQuotesTheWorst(t *testing.T) {
 		}
 	}
 }
+
+// TestAdviceOnTypes checks that nobody is sent to collect the allocation ticks
+// that the trace has.
+func TestAdviceOnTypes(t *testing.T) {
+	for _, ticks := range []bool{false, true} {
+		h := calm().with(func(_ int, c *gc.Collection) {
+			hurting(c)
+			c.Allocated = gc.Some(int64(1000 * mb))
+			c.AllocatedTicks = gc.Opt[int64]{V: 1000 * mb, Known: ticks}
+		})
+		f := find(h.judged().Findings(), "R31")
+		if f == nil {
+			t.Fatal("no finding")
+		}
+		if collects := strings.Contains(f.Advice[0], "gc-verbose"); collects == ticks {
+			t.Errorf("with ticks in the trace %v: %s", ticks, f.Advice[0])
+		}
+	}
+}

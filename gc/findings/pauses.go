@@ -300,7 +300,7 @@ func largeObjects(c *Case) (Finding, bool) {
 		Evidence: []Figure{{"for_large_objects", float64(t.count)}, {"full", float64(fulls)}, {"pause_ms", millis(t.pause)}},
 		Advice: []string{
 			"Reuse large arrays (ArrayPool, RecyclableMemoryStream), or split them.",
-			"To see their types, collect allocation ticks: profile gc-verbose, then gctrail events --name GCAllocationTick FILE, AllocationKind 1.",
+			c.seeTypes() + ", AllocationKind 1.",
 		},
 		Settings: []Setting{lohThreshold},
 	}

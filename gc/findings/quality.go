@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
@@ -87,10 +88,17 @@ func eventsLost(c *Case) (Finding, bool) {
 	if c.Trace.Lost == 0 && c.Trace.Damaged == 0 {
 		return Finding{}, false
 	}
+	var what []string
+	if c.Trace.Lost > 0 {
+		what = append(what, counted(int(min(c.Trace.Lost, math.MaxInt)), "lost event"))
+	}
+	if c.Trace.Damaged > 0 {
+		what = append(what, counted(c.Trace.Damaged, "unreadable place"))
+	}
 	f := Finding{
 		Severity: Note, Confidence: High,
-		Says: fmt.Sprintf("%s events were lost, %s could not be read; the figures of %s of %s may lack some.",
-			units.Count(c.Trace.Lost), counted(c.Trace.Damaged, "place"), units.Count(all.Affected), counted(all.Count, "collection")),
+		Says: fmt.Sprintf("%s: the figures of %s of %s may lack some.",
+			list(what), units.Count(all.Affected), counted(all.Count, "collection")),
 		Evidence: []Figure{{"lost_events", float64(c.Trace.Lost)}, {"affected", float64(all.Affected)}, {"collections", float64(all.Count)}},
 		Advice:   []string{"Collect fewer kinds of events (profile gc-collect), or give the buffer more room: gctrail collect --buffersize 1024."},
 	}
