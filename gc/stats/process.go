@@ -259,8 +259,15 @@ func (p *Process) Watched() time.Duration {
 }
 
 // PauseShare is the part of the time watched in which threads stood still for
-// collections, in percent; unknown where no time was watched.
-func (p *Process) PauseShare() gc.Opt[float64] { return p.share(p.All().Pause.Sum()) }
+// collections, in percent; unknown where no time was watched, or where there are
+// collections of which no pause is known.
+func (p *Process) PauseShare() gc.Opt[float64] {
+	all := p.All()
+	if all.Count > 0 && all.Pause.Count() == 0 {
+		return gc.Opt[float64]{}
+	}
+	return p.share(all.Pause.Sum())
+}
 
 // AllocationRate is in bytes a second; unknown where no time was watched, or no
 // collection tells what was allocated.

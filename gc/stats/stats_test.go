@@ -224,4 +224,21 @@ func TestUnknownFigures(t *testing.T) {
 	if p.AllocationRate().Known {
 		t.Error("an allocation rate out of nothing")
 	}
+	if p.PauseShare().Known {
+		t.Error("a share of pauses that nobody saw")
+	}
+}
+
+// TestSumsOfEstimates checks that a sum with an estimate in it is one.
+func TestSumsOfEstimates(t *testing.T) {
+	process := &gc.Process{Stopped: time.Second}
+	var p stats.Process
+	p.Add(&gc.Collection{Process: process, Generation: gc.Some(0), Freed: gc.Some(int64(7)), FreedIs: gc.FreedExact})
+	if p.All().Freed.Estimated {
+		t.Error("an exact sum is called an estimate")
+	}
+	p.Add(&gc.Collection{Process: process, Generation: gc.Some(2), Freed: gc.Some(int64(8)), FreedIs: gc.FreedEstimate})
+	if all := p.All(); all.Freed != (stats.Bytes{Sum: 15, Known: 2, Estimated: true}) {
+		t.Errorf("freed: %+v", all.Freed)
+	}
 }

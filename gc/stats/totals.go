@@ -28,6 +28,9 @@ type Bytes struct {
 	Sum     int64
 	Known   int  // summands
 	AtLeast bool // the true sum may be larger
+	// Estimated says that some summands are estimates: the true sum may be
+	// smaller, too.
+	Estimated bool
 }
 
 // Add takes in a collection.
@@ -50,6 +53,7 @@ func (t *Totals) Add(c *gc.Collection) {
 	}
 	t.Allocated.add(allocated(c), c.AffectedByLoss)
 	t.Freed.add(c.Freed, c.AffectedByLoss || c.FreedIs == gc.FreedLowerBound)
+	t.Freed.Estimated = t.Freed.Estimated || c.FreedIs == gc.FreedEstimate
 	t.Promoted.add(c.Promoted, c.AffectedByLoss)
 }
 
@@ -83,6 +87,7 @@ func (b *Bytes) merge(o Bytes) {
 	b.Sum = saturate(b.Sum, o.Sum)
 	b.Known += o.Known
 	b.AtLeast = b.AtLeast || o.AtLeast
+	b.Estimated = b.Estimated || o.Estimated
 }
 
 // allocated is what the histories tell, or else the allocation ticks.

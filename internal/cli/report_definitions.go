@@ -66,7 +66,7 @@ var figures = []figure{
 	},
 	{
 		name: "pause share", unit: "%", keys: []string{"pause_pct"},
-		text:    "The sum of the pauses over the time watched. null where lost events touch more than 1 % of the collections.",
+		text:    "The sum of the pauses over the time watched. null where lost events touch more than 1 % of the collections, and where no pause is known.",
 		source:  "pause, watched",
 		differs: "PerfView divides by the time from the first collection to the last. The counter time-in-gc is of the time since the last collection only.",
 	},
@@ -140,7 +140,8 @@ var figures = []figure{
 	{
 		name: "freed", unit: "bytes", keys: []string{"freed_bytes", "freed_is", "GEN_freed_bytes"},
 		text: "Bytes of objects found dead, whether their memory was given back or became free space. Blocking: objects before minus survived, over the collected generations: exact. Background, generation 2: objects before, plus what was " +
-			"promoted into it meanwhile, minus objects after; large and pinned objects: likewise, with what allocation ticks tell of allocation meanwhile: an estimate with ticks, a lower bound without.",
+			"promoted into it meanwhile, minus objects after; large and pinned objects: likewise, with what allocation ticks tell of allocation meanwhile: an estimate with ticks, a lower bound without. " +
+			"Where the objects before hold of that already, the estimate is too high: in traces of .NET 8 and 10 they hold all of it, so that more can seem freed than was allocated. A sum of which a part is an estimate is one.",
 		source:  "GCPerHeapHistory: SizeBefore, FreeListBefore, FreeObjBefore, survived, In, SizeAfter; GCAllocationTick",
 		differs: "no other tool shows it: heap before minus heap after is something else, since what is swept stays in the heap as free space.",
 	},

@@ -58,8 +58,12 @@ func (rep *report) gaps(c *reportCase) []gap {
 		return gaps
 	}
 	all := c.Process.All()
-	if all.Incomplete > 0 {
-		add("", "Everything about %s: the trace begins or ends inside, or lacks events.", counted(all.Incomplete, "collection"))
+	switch {
+	case all.Pause.Count() == 0:
+		add(rep.collectCommand("gc-collect"), "How long threads stood still: of %s the trace has no suspension of threads from its begin to its restart.",
+			counted(all.Count, "collection"))
+	case all.Incomplete > 0:
+		add("", "Some figures of %s: the trace begins or ends inside, or lacks events.", counted(all.Incomplete, "collection"))
 	}
 	if c.Process.Process.Name == "" {
 		add("", "What program it was: the trace does not name it.")

@@ -334,13 +334,16 @@ func totalsJSON(t *stats.Totals) jsonTotals {
 }
 
 func bytesJSON(b stats.Bytes) (sum *int64, is *string) {
-	if b.Known == 0 {
+	switch {
+	case b.Known == 0:
 		return nil, nil
-	}
-	if b.AtLeast {
+	case b.Estimated:
+		return &b.Sum, text("estimate")
+	case b.AtLeast:
 		return &b.Sum, text("lower_bound")
+	default:
+		return &b.Sum, text("exact")
 	}
-	return &b.Sum, text("exact")
 }
 
 func (c *reportCase) jsonTimeline() jsonTimeline {

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -26,18 +27,15 @@ func (c *reportCase) writePauses(p *page) {
 	all := c.Process.All()
 	var rows [][]string
 	row := func(name string, t *stats.Totals) {
-		percentiles := [4]string{"-", "-", "-", "-"}
+		pauses := []string{"-", "-", "-", "-", "-", "-", "-"}
 		if t.Pause.Count() > 0 {
-			percentiles = [4]string{
+			pauses = []string{
+				units.Millis(t.Pause.Sum()), percent(t.Pause.Sum(), all.Pause.Sum()),
 				units.Millis(t.Pause.Percentile(50)), units.Millis(t.Pause.Percentile(90)),
-				units.Millis(t.Pause.Percentile(99)), units.Millis(t.Pause.Max()),
+				units.Millis(t.Pause.Percentile(99)), units.Millis(t.Pause.Max()), units.Millis(t.Suspend),
 			}
 		}
-		rows = append(rows, []string{
-			name, units.Count(t.Count), units.Millis(t.Pause.Sum()), percent(t.Pause.Sum(), all.Pause.Sum()),
-			percentiles[0], percentiles[1], percentiles[2], percentiles[3],
-			units.Millis(t.Suspend), sumMB(t.Promoted), sumMB(t.Freed),
-		})
+		rows = append(rows, slices.Concat([]string{name, units.Count(t.Count)}, pauses, []string{sumMB(t.Promoted), sumMB(t.Freed)}))
 	}
 	for _, class := range c.Process.Classes() {
 		row(className(class), class.Totals)
@@ -80,7 +78,11 @@ func (c *reportCase) writeReasons(p *page) {
 	var rows [][]string
 	for _, r := range c.Process.Reasons() {
 		name, gloss := reasonWords(r.Reason)
-		rows = append(rows, []string{name, units.Count(r.Count), units.Millis(r.Pause.Sum()), units.Millis(r.Pause.Max()), gloss})
+		total, longest := "-", "-"
+		if r.Pause.Count() > 0 {
+			total, longest = units.Millis(r.Pause.Sum()), units.Millis(r.Pause.Max())
+		}
+		rows = append(rows, []string{name, units.Count(r.Count), total, longest, gloss})
 	}
 	p.table([]tableColumn{
 		{heading: "reason", left: true},

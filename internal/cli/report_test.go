@@ -141,6 +141,39 @@ func TestReportColour(t *testing.T) {
 	}
 }
 
+// TestReportOfUnknownPauses: pauses that nobody saw are no pauses of zero, and
+// the report says how to see them.
+func TestReportOfUnknownPauses(t *testing.T) {
+	const path = "../../testdata/lttng216-ctf2.trace.zip"
+	out := report80(t, path)
+	for _, want := range []string{"- stood still the trace does not tell how long", "--profile gc-collect", "all 60 - -", "AllocSmall 60 - -"} {
+		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
+			t.Errorf("the report lacks %q:\n%s", want, out)
+		}
+	}
+	totals := oneLine(t, path)["processes"].([]any)[0].(map[string]any)["totals"].(map[string]any)
+	for _, key := range []string{"pause_ms", "pause_pct", "suspend_ms"} {
+		if totals[key] != nil {
+			t.Errorf("%s is %v", key, totals[key])
+		}
+	}
+}
+
+// TestReportOfEstimates: what was freed is not exact where a part of it is
+// estimated.
+func TestReportOfEstimates(t *testing.T) {
+	const path = "../../testdata/net31-net9-lttng.trace.zip"
+	out := report80(t, path)
+	if want := "371.0 MB freed estimated,"; !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
+		t.Errorf("the report lacks %q:\n%s", want, out)
+	}
+	for _, p := range oneLine(t, path)["processes"].([]any) {
+		if is := p.(map[string]any)["totals"].(map[string]any)["freed_is"]; is != "estimate" {
+			t.Errorf("freed is %v", is)
+		}
+	}
+}
+
 // oneLine decodes the report of one trace.
 func oneLine(t *testing.T, args ...string) map[string]any {
 	t.Helper()

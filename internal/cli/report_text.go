@@ -64,13 +64,17 @@ func (rep *report) writeProcesses(p *page) {
 	var rows [][]string
 	for i := range rep.cases {
 		process, all := &rep.cases[i].Process, rep.cases[i].Process.All()
+		total, longest := "-", "-"
+		if all.Pause.Count() > 0 {
+			total, longest = units.Millis(all.Pause.Sum()), units.Millis(all.Pause.Max())
+		}
 		share := "-"
 		if s := rep.cases[i].PauseShare(); s.Known {
 			share = fmt.Sprintf("%.2f", s.V)
 		}
 		rows = append(rows, []string{
-			processName(process.Process), units.Count(all.Count), units.Millis(all.Pause.Sum()), share,
-			units.Millis(all.Pause.Max()), sumMB(all.Freed), process.Process.Runtime,
+			processName(process.Process), units.Count(all.Count), total, share,
+			longest, sumMB(all.Freed), process.Process.Runtime,
 		})
 	}
 	p.table([]tableColumn{
@@ -138,9 +142,12 @@ func (c *reportCase) writeFigures(p *page) {
 	for _, class := range c.Process.Classes() {
 		kinds = append(kinds, fmt.Sprintf("%s %s", units.Count(class.Count), className(class)))
 	}
-	var stood []string
-	if all.PausesUnknown() > 0 || all.Affected > 0 {
-		stood = append(stood, "at least")
+	paused, stood := "-", []string{"the trace does not tell how long"}
+	if all.Pause.Count() > 0 {
+		paused, stood = units.Duration(all.Pause.Sum()), nil
+		if all.PausesUnknown() > 0 || all.Affected > 0 {
+			stood = append(stood, "at least")
+		}
 	}
 	if share := c.PauseShare(); share.Known {
 		stood = append(stood, fmt.Sprintf("%s of %s", units.Percent(share.V), units.Duration(c.Process.Watched())))
@@ -151,7 +158,10 @@ func (c *reportCase) writeFigures(p *page) {
 	freed, of := "-", []string{"the trace does not tell how much"}
 	if all.Freed.Known > 0 {
 		freed, of = units.Bytes(all.Freed.Sum), nil
-		if all.Freed.AtLeast {
+		switch {
+		case all.Freed.Estimated:
+			of = append(of, "estimated")
+		case all.Freed.AtLeast:
 			of = append(of, "at least")
 		}
 		if all.Allocated.Known > 0 {
@@ -163,7 +173,7 @@ func (c *reportCase) writeFigures(p *page) {
 	}
 	rows := [3][3]string{
 		{units.Count(all.Count), noun(all.Count, "collection"), strings.Join(kinds, ", ")},
-		{units.Duration(all.Pause.Sum()), "stood still", strings.Join(stood, ", ")},
+		{paused, "stood still", strings.Join(stood, ", ")},
 		{freed, "freed", strings.Join(of, ", ")},
 	}
 	var first, second int
@@ -266,12 +276,14 @@ func mb(n gc.Opt[int64]) string {
 	return units.MB(n.V)
 }
 
-// sumMB writes a sum of sizes for a column, with > where the true one may be
-// larger.
+// sumMB writes a sum of sizes for a column, with ~ where it is estimated and >
+// where the true one may be larger.
 func sumMB(b stats.Bytes) string {
 	switch {
 	case b.Known == 0:
 		return "-"
+	case b.Estimated:
+		return "~" + units.MB(b.Sum)
 	case b.AtLeast:
 		return ">" + units.MB(b.Sum)
 	default:
