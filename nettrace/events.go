@@ -167,19 +167,19 @@ func (r *Reader) overridden(k *kind, list uint32) *kind {
 		return k
 	}
 	key := mergedKind{k, l.override}
-	m := r.merged[key]
-	if m == nil {
-		desc := l.apply(*k.desc)
-		m = r.newKind(&desc)
-		if len(r.merged) == maxMerged {
-			return m
-		}
-		if r.merged == nil {
-			r.merged = make(map[mergedKind]*kind)
-		}
-		r.merged[key] = m
-		r.kinds.all = append(r.kinds.all, m)
+	if m := r.merged[key]; m != nil {
+		return m
 	}
+	if len(r.merged) == maxMerged {
+		return k
+	}
+	if r.merged == nil {
+		r.merged = make(map[mergedKind]*kind)
+	}
+	desc := l.apply(*k.desc)
+	m := r.newKind(&desc)
+	r.merged[key] = m
+	r.kinds.all = append(r.kinds.all, m)
 	return m
 }
 

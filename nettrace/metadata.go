@@ -19,7 +19,8 @@ const (
 	// maxKinds bounds how many metadata records a trace may define. The largest
 	// real traces have a few thousand.
 	maxKinds = 1 << 18
-	// maxMerged bounds the kinds that V6 label lists make of others.
+	// maxMerged bounds the kinds that V6 label lists make of others. Beyond it,
+	// what the metadata says holds.
 	maxMerged = 1 << 12
 	// denseKinds is up to where metadata ids index a slice.
 	denseKinds = 1 << 16
