@@ -192,8 +192,8 @@ func (b *building) recordedAfter(i int) bool {
 	return i <= b.Generation.V+1
 }
 
-// condemns says whether generation i was collected: in the background, gen0 and
-// gen1 are not.
+// condemns says whether generation i was collected. What a background collection
+// sweeps of gen0 and gen1 in its final pause is not told by its histories.
 func (b *building) condemns(i int) bool {
 	switch {
 	case i >= loh:

@@ -141,7 +141,8 @@ var figures = []figure{
 		name: "freed", unit: "bytes", keys: []string{"freed_bytes", "freed_is", "GEN_freed_bytes"},
 		text: "Bytes of objects found dead, whether their memory was given back or became free space. Blocking: objects before minus survived, over the collected generations: exact. Background, generation 2: objects before, plus what was " +
 			"promoted into it meanwhile, minus objects after; large and pinned objects: likewise, with what allocation ticks tell of allocation meanwhile: an estimate with ticks, a lower bound without. " +
-			"Where the objects before hold of that already, the estimate is too high: in traces of .NET 8 and 10 they hold all of it, so that more can seem freed than was allocated. A sum of which a part is an estimate is one.",
+			"Where the objects before hold of that already, the estimate is too high: in traces of .NET 8 and 10 they hold all of it, so that more can seem freed than was allocated. " +
+			"The dead young objects that a background collection sweeps in its final pause are in neither: in a trace of .NET 9 they were as much again. A sum of which a part is an estimate is one.",
 		source:  "GCPerHeapHistory: SizeBefore, FreeListBefore, FreeObjBefore, survived, In, SizeAfter; GCAllocationTick",
 		differs: "no other tool shows it: heap before minus heap after is something else, since what is swept stays in the heap as free space.",
 	},

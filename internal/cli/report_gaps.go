@@ -38,7 +38,7 @@ func (rep *report) gaps(c *reportCase) []gap {
 		if c != nil && c.Process.All().Affected > 0 {
 			more = fmt.Sprintf(" The figures of %s may lack some, sums are lower bounds.", counted(c.Process.All().Affected, "collection"))
 		}
-		add(rep.collectCommand("gc-collect")+" --buffersize 1024", "What %s said that were lost%s.%s",
+		add(rep.collectCommand("gc-collect", "--buffersize", "1024"), "What %s said that were lost%s.%s",
 			counted(int(min(rep.loss.Events, 1<<62)), "event"), rep.lostWhen(), more)
 	}
 	if rep.loss.Cut {
@@ -74,7 +74,11 @@ func (rep *report) gaps(c *reportCase) []gap {
 	}
 	background := c.Process.Kind(gc.Background).Pause.Sum()
 	if notable := all.Pause.Sum() / 10; background > notable && rep.provider(clr.PrivateProvider).events == 0 {
-		add(fmt.Sprintf(collectPhases, rep.pid()), "The phases of background collections: the runtime's private provider was not collected.")
+		command := fmt.Sprintf(collectPhases, rep.pid())
+		if rep.framework() {
+			command = ""
+		}
+		add(command, "The phases of background collections: the runtime's private provider was not collected.")
 	}
 	if !c.Process.Heap.Committed.Known && all.Count > 0 {
 		add("", "How much memory was committed: .NET 8 and later tell, with regions.")
@@ -177,8 +181,26 @@ func (rep *report) pid() string {
 	return fmt.Sprint(pid)
 }
 
-func (rep *report) collectCommand(profile string) string {
-	return fmt.Sprintf(collectText, rep.pid(), profile)
+// framework says whether the process runs on the .NET Framework, which ETW
+// collects from only.
+func (rep *report) framework() bool {
+	return len(rep.cases) > 0 && strings.HasPrefix(rep.cases[0].Process.Process.Runtime, ".NET Framework")
+}
+
+// collectETW collects from the .NET Framework, with Windows' own means and much
+// room for events.
+const collectETW = "logman start gctrail -p {e13c0d23-ccbc-4e12-931b-d9cc2eee27e4} %s -bs 1024 -nb 64 256 -ct perf -o gctrail.etl -ets && pause && logman stop gctrail -ets"
+
+// etwProfiles are the keywords and levels of profiles as logman takes them.
+var etwProfiles = map[string]string{"gc-collect": "0x1 0x4", "gc-verbose": "0x8003 0x5"}
+
+// collectCommand collects a profile; the flags are gctrail's.
+func (rep *report) collectCommand(profile string, flags ...string) string {
+	if rep.framework() {
+		return fmt.Sprintf(collectETW, etwProfiles[profile])
+	}
+	command := fmt.Sprintf(collectText, rep.pid(), profile)
+	return strings.Join(append([]string{command}, flags...), " ")
 }
 
 // next are the commands to run next.

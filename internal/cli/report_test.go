@@ -9,11 +9,15 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // on runs gctrail in-process, on a terminal of some width; 0 is a pipe.
@@ -155,6 +159,28 @@ func TestReportOfUnknownPauses(t *testing.T) {
 	for _, key := range []string{"pause_ms", "pause_pct", "suspend_ms"} {
 		if totals[key] != nil {
 			t.Errorf("%s is %v", key, totals[key])
+		}
+	}
+}
+
+// TestCollectFromTheFramework: gctrail collect does not reach processes of the
+// .NET Framework, so that nobody is told to use it for them.
+func TestCollectFromTheFramework(t *testing.T) {
+	for runtime, want := range map[string]string{
+		".NET 10.0.12":                   "gctrail collect -p 7 --profile gc-verbose",
+		".NET Framework 4.0.30319.34209": "logman start gctrail -p {e13c0d23-ccbc-4e12-931b-d9cc2eee27e4} 0x8003 0x5",
+	} {
+		process := &gc.Process{PID: 7, Runtime: runtime, Stopped: time.Second}
+		c := reportCase{Case: new(findings.Case)}
+		c.Add(&gc.Collection{Process: process})
+		rep := &report{info: new(trace.Info), loss: new(trace.Loss), cases: []reportCase{c}}
+		var commands []string
+		for _, g := range rep.gaps(&c) {
+			commands = append(commands, g.command)
+		}
+		if text := strings.Join(append(commands, rep.next()...), "\n"); !strings.Contains(text, want) ||
+			strings.Contains(text, "gctrail collect") != strings.Contains(want, "gctrail collect") {
+			t.Errorf("%s:\n%s", runtime, text)
 		}
 	}
 }
