@@ -60,6 +60,7 @@ type Writer struct {
 	floor  int64 // no event may be older, in ticks since Start
 	newest int64 // of all events, in ticks since Start
 	region int64 // value of off at the last sequence point
+	due    bool  // the next sequence point is
 
 	threads  writerThreads
 	queue    queue
@@ -151,6 +152,10 @@ func (w *Writer) Write(capture uint64, ev *trace.Event) error {
 	if w.err != nil {
 		return w.err
 	}
+	if w.due && ev.Ticks > w.newest { // it must be later than what is before it
+		w.drain()
+		w.sequencePoint(math.MinInt64)
+	}
 	by := w.thread(ev.PID, capture)
 	by.seq++
 	by.captures, by.ended = true, false
@@ -224,12 +229,13 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// SequencePoint flushes, and states which events there should be up to the
-// given time, or that of the newest event if it is later. Later events must not
-// be older than that. The writer does this on its own, after 10 MiB at the latest.
+// SequencePoint flushes, and states which events there should be before the
+// given time, or before the tick behind the newest event if that is later. Later
+// events must not be older than that. The writer does this on its own, after
+// 10 MiB as soon as there is an event that is newer than all others.
 func (w *Writer) SequencePoint(ticks int64) error {
 	w.drain()
-	w.sequencePoint(max(ticks, w.newest))
+	w.sequencePoint(ticks)
 	return w.err
 }
 
@@ -239,7 +245,7 @@ func (w *Writer) Close() error {
 		return w.err
 	}
 	w.drain()
-	w.sequencePoint(w.newest)
+	w.sequencePoint(0)
 	if w.v6 {
 		w.emit([]byte{0, 0, 0, byte(blockEnd)})
 	} else {

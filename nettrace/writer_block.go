@@ -163,13 +163,12 @@ func (w *Writer) flushTable(t *internTable) {
 	b.begin(tableBlockHeader)
 }
 
-// sequencePoint flushes all blocks and ends a region.
+// sequencePoint flushes all blocks and ends a region, at the given time or later:
+// behind all events, as TraceEvent up to 2025 drops those of the same time.
 func (w *Writer) sequencePoint(ticks int64) {
 	w.flushBlocks()
-	if ticks == math.MinInt64 {
-		ticks = 0
-	}
-	w.floor, w.newest = ticks, ticks
+	ticks = max(ticks, w.floor, w.newest+1)
+	w.floor = ticks
 
 	b := &w.otherBlock
 	b.kind = blockSequencePoint
@@ -193,7 +192,7 @@ func (w *Writer) sequencePoint(ticks int64) {
 	if w.v6 && b.records > 0 {
 		w.writeBlock(b)
 	}
-	w.region = w.off
+	w.region, w.due = w.off, false
 }
 
 // writeBlock frames a block and writes it.

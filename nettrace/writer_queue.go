@@ -166,9 +166,7 @@ func (w *Writer) drain() {
 		t.first, t.written = noEvent, t.newest
 	}
 	q.events, q.bytes, q.heads = q.events[:0], q.bytes[:0], q.heads[:0]
-	if w.off-w.region >= regionSize || max(len(w.stacks.ids), len(w.labels.ids)) >= maxRegionEntries {
-		w.sequencePoint(w.newest)
-	}
+	w.due = w.off-w.region >= regionSize || max(len(w.stacks.ids), len(w.labels.ids)) >= maxRegionEntries
 }
 
 func (w *Writer) writeEvent(e *queuedEvent) {

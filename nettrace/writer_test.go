@@ -71,11 +71,11 @@ events HEADERS
   event meta=1 capture=10 thread=10 cpu=3 stack=1 time=+100 sorted payload=hex:0102
   event meta=2 cpu=4 thread=11 stack=2 time=+110 activity=01 related=02 payload=hex:04
   event meta=1 capture=11 seq=1 cpu=3 time=+105 sorted payload=hex:03
-sp time=+110 10=4 11=1
+sp time=+111 10=4 11=1
 stacks first=1 [0x20]
 events HEADERS
   event meta=2 capture=10 thread=10 seq=5 cpu=0xffffffff stack=1 time=+120 sorted
-sp time=+120 10=5
+sp time=+121 10=5
 end`
 
 const smallV6 = `
@@ -93,12 +93,12 @@ events HEADERS
   event meta=1 capture=1 thread=1 cpu=3 stack=1 time=+100 sorted payload=hex:0102
   event meta=2 cpu=4 thread=2 stack=2 labels=1 time=+110 payload=hex:04
   event meta=1 capture=2 seq=1 cpu=3 time=+105 sorted payload=hex:03
-sp time=+110 1=4 2=1
+sp time=+111 1=4 2=1
 removethreads 2=1
 stacks first=1 [0x20]
 events HEADERS
   event meta=2 capture=1 thread=1 seq=5 cpu=0xffffffff stack=1 time=+120 sorted
-sp time=+120 1=5
+sp time=+121 1=5
 end`
 
 func TestWriterBytes(t *testing.T) {
@@ -140,7 +140,7 @@ events compressed
 events compressed
   event meta=1 capture=10 seq=3 thread=10 stack=1 time=+110
   event meta=1 capture=11 seq=2 thread=11 time=+112 sorted
-sp time=+112 10=3 11=2
+sp time=+113 10=3 11=2
 end`
 	var out bytes.Buffer
 	w := newWriter(t, &out, WriterOptions{Start: start, SyncTicks: 1000, PID: 42, CPUs: 2})
