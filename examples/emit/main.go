@@ -71,13 +71,14 @@ func newProvider() (*emit.Provider, error) {
 // everything is all that the program raises.
 var everything = append(append([]emit.Wanted{}, emit.GCVerbose...), emit.GCCollect...)
 
-// run raises n collections into a trace, and prints to w what it raised.
+// run raises n collections into a trace, and prints to w what it raised. It waits
+// where the trace is written more slowly, lest that misses any.
 func run(w io.Writer, out string, create create, n int) error {
 	provider, err := newProvider()
 	if err != nil {
 		return err
 	}
-	session, err := create(provider, out, emit.SessionOptions{Providers: everything})
+	session, err := create(provider, out, emit.SessionOptions{Providers: everything, Block: true})
 	if err != nil {
 		return err
 	}

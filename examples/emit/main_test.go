@@ -15,6 +15,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/emit"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/open"
 )
@@ -37,6 +38,34 @@ func TestTraceAgrees(t *testing.T) {
 			})
 		}
 	}
+}
+
+// The trace has all that was raised, however slowly it is written.
+func TestSlowTraceIsWhole(t *testing.T) {
+	slow := func(p *emit.Provider, _ string, opt emit.SessionOptions) (*emit.Session, error) {
+		opt.BufferBytes = 1 << 20
+		return p.Start(slowWriter{}, opt)
+	}
+	const n = 200
+	var printed bytes.Buffer
+	if err := run(&printed, "", slow, n); err != nil {
+		t.Fatal(err)
+	}
+	var raised summary
+	if err := json.Unmarshal(printed.Bytes(), &raised); err != nil {
+		t.Fatal(err)
+	}
+	if got := raised.Events[clr.KindGCStart.String()]; got != n {
+		t.Errorf("the trace has %d collections of %d", got, n)
+	}
+}
+
+// A slowWriter takes 100 KiB in 50 ms.
+type slowWriter struct{}
+
+func (slowWriter) Write(b []byte) (int, error) {
+	time.Sleep(time.Duration(len(b)) * 50 * time.Millisecond / (100 << 10))
+	return len(b), nil
 }
 
 // What a client collects from before the first collection on is what the program
