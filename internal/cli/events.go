@@ -152,16 +152,15 @@ func (o *eventsOptions) processIDs(r *reading) (map[uint64]bool, error) {
 		}
 		return pids, nil
 	}
-	src, err := r.again(gc.Identifies)
+	src, err := r.again(gc.Wants)
 	if err != nil {
 		return nil, &inputError{r.in.Name, err}
 	}
 	var m gc.Model
-	for ev, err := range src.Events() {
+	for _, err := range m.Collections(src) {
 		if err != nil {
 			return nil, &inputError{r.in.Name, err}
 		}
-		m.Feed(ev)
 	}
 	for _, p := range m.Processes() {
 		if o.who(p) {
