@@ -220,8 +220,14 @@ func TestSeveral(t *testing.T) {
 	go func() {
 		defer interrupt()
 		grown(ctx, t, path(one), 10_000)
+		grown(ctx, t, path(two), 1_000)
 		one.Process.Kill()
-		grown(ctx, t, path(two), 10_000)
+		info, err := os.Stat(path(two))
+		if err != nil {
+			t.Error(err)
+			return
+		}
+		grown(ctx, t, path(two), info.Size()+10_000)
 	}()
 	code, _, talk := gctrail(ctx, "collect", "-p", fmt.Sprintf("%d,%d", one.PID, two.PID), "-o", filepath.Join(dir, "{pid}.nettrace"))
 	if code != 0 || strings.Count(talk, "The GC") != 2 || strings.Count(talk, "ended without ending the trace") != 1 {
