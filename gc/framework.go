@@ -41,7 +41,7 @@ func (m *Model) privatePerHeapHistory(e *event) {
 	b.records, b.allAfter = gen0Again, true
 	b.condemned(v.CondemnReasonsCondition)
 	b.Compacted = Some(b.Compacted.V || v.CompactMechanism&compactMechanismUsed != 0)
-	if v.MemoryPressure != 0 {
+	if v.MemoryPressure > 0 && v.MemoryPressure <= 100 {
 		b.MemoryLoad = Some(int(v.MemoryPressure))
 	}
 	for i := range v.GenData[:gen0Again] {

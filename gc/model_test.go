@@ -462,3 +462,25 @@ func TestUnsetFinalization(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// TestFrameworkMemoryLoad: the private histories of the .NET Framework tell the
+// memory load, as 0 where it was not asked for; more than all is no load.
+func TestFrameworkMemoryLoad(t *testing.T) {
+	for told, want := range map[uint32]gc.Opt[int]{0: {}, 71: gc.Some(71), 101: {}} {
+		s := newScript()
+		s.suspendBegin(0.9, 1, clr.SuspendReasonSuspendForGC)
+		s.start(1, 1, 1, 0, clr.GCTypeNonConcurrentGC)
+		global := clr.PrivateGCGlobalHeapHistory{NumHeaps: 1, ClrInstanceID: s.clr}
+		s.raise(1.5, 1, clr.PrivateProvider, 5, 1, global.Append(nil, 1, 8))
+		heap := clr.PrivateGCPerHeapHistory{
+			GenData: make([]clr.PrivateGCPerHeapHistoryGenData, 5), MemoryPressure: told, ClrInstanceID: uint8(s.clr),
+		}
+		s.raise(1.5, 1, clr.PrivateProvider, 4, 2, heap.Append(nil, 2, 8))
+		s.end(2, 1, 1, 0)
+		s.restartBegin(2.1, 1)
+		gcs, _, _ := s.run(t)
+		if c := gcs[1]; c == nil || c.Generations == nil || c.MemoryLoad != want {
+			t.Errorf("a load of %d is %+v", told, c)
+		}
+	}
+}
