@@ -164,12 +164,12 @@ func (c *reportCase) writeFigures(p *page) {
 		case all.Freed.AtLeast:
 			of = append(of, "at least")
 		}
-		if all.Allocated.Known > 0 {
-			of = append(of, "of "+bytesText(all.Allocated)+" allocated")
-		}
-		if rate := c.Process.AllocationRate(); rate.Known {
-			of = append(of, units.Bytes(int64(rate.V))+" a second")
-		}
+	}
+	if all.Allocated.Known > 0 {
+		of = append(of, "of "+bytesText(all.Allocated)+" allocated")
+	}
+	if rate := c.Process.AllocationRate(); rate.Known {
+		of = append(of, units.Bytes(int64(rate.V))+" a second")
 	}
 	rows := [3][3]string{
 		{units.Count(all.Count), noun(all.Count, "collection"), strings.Join(kinds, ", ")},
