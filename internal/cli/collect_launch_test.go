@@ -72,7 +72,14 @@ func TestLaunchOutput(t *testing.T) {
 // gone, is told of.
 func TestLaunchLeft(t *testing.T) {
 	pidFile := filepath.Join(t.TempDir(), "pid")
-	code, _, talk := gctrail(aMinute(t), "collect", "--", "sh", "-c", "sleep 30 & echo $! > "+pidFile)
+	never := filepath.Join(t.TempDir(), "never")
+	if err := syscall.Mkfifo(never, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	// The shell ends when the one it leaves behind has begun: until then, its
+	// environment cannot be seen.
+	code, _, talk := gctrail(aMinute(t), "collect", "--", "sh", "-c",
+		fmt.Sprintf(`sh -c 'echo $$ > %[1]s; read x < %[2]s' & until [ -s %[1]s ]; do sleep 0.01; done`, pidFile, never))
 	b, err := os.ReadFile(pidFile)
 	if err != nil {
 		t.Fatal(err)
