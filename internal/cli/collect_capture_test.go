@@ -382,6 +382,28 @@ func TestCapturePipe(t *testing.T) {
 	}
 }
 
+// A closedPipe is one that nobody reads from any more.
+type closedPipe struct{}
+
+func (closedPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }
+
+// TestCapturePipeClosed: who reads the trace may have enough, which is no failure.
+func TestCapturePipeClosed(t *testing.T) {
+	trace := webBytes(t)
+	f := newFakeRuntime(trace[:len(trace)/2], nil)
+	process, session := f.capturing(t)
+	var talk bytes.Buffer
+	std := &stdio{out: closedPipe{}, err: &talk}
+	out, err := std.createTrace("-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = newCollectOptions().capture(context.Background(), std, process, session, out)
+	if exitCodeOf(err) != exitDone || strings.Contains(talk.String(), "fail") {
+		t.Errorf("%v: %s", err, talk.String())
+	}
+}
+
 // TestCaptureNoTrace: a stream that is no trace leaves no file.
 func TestCaptureNoTrace(t *testing.T) {
 	for _, first := range []string{"", "Nett", "HTTP/1.1 400 Bad Request\r\n\r\n"} {

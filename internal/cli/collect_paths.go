@@ -70,7 +70,7 @@ func (p *tracePaths) makeFolder() error {
 // createTrace makes the file of a trace; "-" is standard output.
 func (std *stdio) createTrace(path string) (*tracefile.File, error) {
 	if path == "-" {
-		return tracefile.Stream(std.out, "standard output"), nil
+		return tracefile.Stream(std.out, stdoutName), nil
 	}
 	f, err := tracefile.Create(path)
 	return f, outputFailed(path, err)

@@ -84,7 +84,9 @@ func (c *capture) tellStop(std *stdio) {
 func (c *capture) tellMissing(std *stdio, loss *trace.Loss) {
 	switch {
 	case c.failed != nil:
-		std.warn("gctrail", "writing failed: the file holds what was written until then, and is closed")
+		if c.out.Regular() {
+			std.warn("gctrail", "writing failed: the file holds what was written until then, and is closed")
+		}
 	case c.stopped != nil && loss.Cut:
 		std.warn("gctrail", fmt.Sprintf("the process does not end the trace (%s): what it held back is lost", problemOf(c.stopped)))
 	case c.broken != nil:

@@ -112,8 +112,15 @@ type outputError struct {
 	err  error
 }
 
+// stdoutName is what standard output is called.
+const stdoutName = "standard output"
+
 func (e *outputError) Error() string {
-	return fmt.Sprintf("%s: %s; choose another place with -o", e.name, reason(e.err))
+	remedy := "choose another place with -o"
+	if e.name == stdoutName {
+		remedy = "send it elsewhere"
+	}
+	return fmt.Sprintf("%s: %s; %s", e.name, reason(e.err), remedy)
 }
 
 func (e *outputError) Unwrap() error { return e.err }

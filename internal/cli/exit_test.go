@@ -32,7 +32,7 @@ func TestQuietEnds(t *testing.T) {
 			"disk full", t.Context(),
 			failing{syscall.ENOSPC},
 			exitUnreadable,
-			"gctrail: standard output: no space left on device; choose another place with -o\n",
+			"gctrail: standard output: no space left on device; send it elsewhere\n",
 		},
 	}
 	for _, tt := range tests {

@@ -81,7 +81,7 @@ type output struct {
 // one of the inputs.
 func (std *stdio) create(path string, inputs []string) (*output, error) {
 	if path == "-" {
-		return &output{Writer: bufio.NewWriterSize(screen{std}, outputBuffer), name: "standard output"}, nil
+		return &output{Writer: bufio.NewWriterSize(screen{std}, outputBuffer), name: stdoutName}, nil
 	}
 	if there, err := os.Stat(path); err == nil {
 		for _, input := range inputs {

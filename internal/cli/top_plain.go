@@ -69,7 +69,7 @@ func (l *collectionLog) write(cell func(*logColumn) string) {
 		fmt.Fprintf(&line, "%*s ", c.width, cell(c))
 	}
 	if _, err := fmt.Fprintln(l.std.out, strings.TrimRight(line.String(), " ")); err != nil {
-		l.err = outputFailed("standard output", err)
+		l.err = outputFailed(stdoutName, err)
 		l.cancel()
 	}
 }

@@ -15,7 +15,7 @@ func newVersionCmd(std *stdio) *cobra.Command {
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			_, err := fmt.Fprint(std.out, version())
-			return outputFailed("standard output", err)
+			return outputFailed(stdoutName, err)
 		},
 	}
 }
