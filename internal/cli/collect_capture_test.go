@@ -209,6 +209,16 @@ func mustEnd(t *testing.T, trace []byte) []*gc.Collection {
 	return all
 }
 
+// mustEndFile is mustEnd for a file.
+func mustEndFile(t *testing.T, path string) []*gc.Collection {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return mustEnd(t, b)
+}
+
 // TestCaptureStopped: what is interrupted is collected to its end.
 func TestCaptureStopped(t *testing.T) {
 	trace := webBytes(t)

@@ -181,11 +181,7 @@ func TestCollectKilled(t *testing.T) {
 	if code != 0 || !strings.Contains(talk, "ended without ending the trace") || !strings.Contains(talk, "collection") {
 		t.Errorf("exit code %d: %s", code, talk)
 	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if n := len(mustEnd(t, b)); n == 0 || len(gcsRows(ctx, t, path)) != n {
+	if n := len(mustEndFile(t, path)); n == 0 || len(gcsRows(ctx, t, path)) != n {
 		t.Errorf("%d collections", n)
 	}
 }

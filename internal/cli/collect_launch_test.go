@@ -26,11 +26,7 @@ func aMinute(t *testing.T) context.Context {
 // wholeFile checks that a trace is whole and tells of collections.
 func wholeFile(t *testing.T, path string) {
 	t.Helper()
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if len(mustEnd(t, b)) == 0 {
+	if len(mustEndFile(t, path)) == 0 {
 		t.Errorf("%s tells of no collections", path)
 	}
 }
@@ -122,11 +118,7 @@ func TestLaunchOver(t *testing.T) {
 	if code != exitDone || strings.Contains(talk, "the process") {
 		t.Errorf("exit code %d: %s", code, talk)
 	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustEnd(t, b)
+	mustEndFile(t, path)
 }
 
 // TestLaunchInterrupted: a signal ends the trace, and then what the shell has

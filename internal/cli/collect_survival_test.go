@@ -94,11 +94,7 @@ func (c *collecting) ends(code int, says ...string) {
 // the program saw.
 func (c *collecting) whole(ctx context.Context, program *dotnettest.Program) {
 	c.t.Helper()
-	b, err := os.ReadFile(c.path)
-	if err != nil {
-		c.t.Fatal(err)
-	}
-	mustEnd(c.t, b)
+	mustEndFile(c.t, c.path)
 	seen := make(map[uint32]*gcsRow)
 	for _, r := range gcsRows(ctx, c.t, c.path) {
 		if r.Complete && !r.Affected {

@@ -174,11 +174,7 @@ func TestRingKilled(t *testing.T) {
 	if left := segments(); !slices.Equal(left, found) {
 		t.Errorf("%v are left, want %v", left, found)
 	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	mustEnd(t, b)
+	mustEndFile(t, path)
 }
 
 // TestUntilInduced: a program that asks for collections of every kind.

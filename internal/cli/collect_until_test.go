@@ -48,11 +48,7 @@ func (f *fakeRuntime) watching(ctx context.Context, t *testing.T, args ...string
 	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {
 		t.Errorf("%v are there, %v", files, err)
 	}
-	b, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return mustEnd(t, b), talk.String()
+	return mustEndFile(t, path), talk.String()
 }
 
 // numbers are those of the first and the last collection that is complete.
