@@ -49,6 +49,12 @@ func (r *recording) shorten() {
 	r.data, r.cut = rest, true
 }
 
+// endTag is the size of the tag behind each object, which the runtime may write
+// later than the object.
+const endTag = 1
+
+// shortened returns the trace that the second half of data makes: its whole
+// objects spliced, and what has arrived of the next as it is.
 func shortened(data []byte) ([]byte, error) {
 	var (
 		splicer nettrace.Splicer
@@ -65,6 +71,10 @@ func shortened(data []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
+		end := in.Offset() + endTag
+		if end > int64(len(data)) {
+			break
+		}
 		if !begun && o.Events() && in.Offset() > int64(len(data)/2) {
 			begun = true
 			if err := splicer.Begin(&out, o); err != nil {
@@ -74,7 +84,7 @@ func shortened(data []byte) ([]byte, error) {
 		if err := splicer.Add(o); err != nil {
 			return nil, err
 		}
-		whole = int(in.Offset()) + 1
+		whole = int(end)
 	}
 	if !begun {
 		return nil, errors.New("the trace has no events in its second half")

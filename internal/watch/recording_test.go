@@ -73,6 +73,35 @@ func TestSave(t *testing.T) {
 	}
 }
 
+// TestShortenAnywhere shortens a trace at each place near the ends of objects:
+// what arrives later continues it, though the trace was cut between an object
+// and its end tag.
+func TestShortenAnywhere(t *testing.T) {
+	killed := nettracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
+	whole, _ := save(t, killed, len(killed), len(killed))
+	in := nettrace.NewObjectReader(bytes.NewReader(whole))
+	for {
+		if _, err := in.Next(); err != nil {
+			break
+		}
+		end := int(in.Offset())
+		if end < len(whole)/2 {
+			continue
+		}
+		for at := end - 2; at <= min(end+2, len(whole)); at++ {
+			r := recording{data: bytes.Clone(whole[:at])}
+			r.shorten()
+			if r.full {
+				t.Fatalf("at %d, %d before the object's end: not shortened", at, end-at)
+			}
+			r.add(whole[at:], len(whole))
+			if numbers := numbersOf(t, r.data); len(numbers) < 5 {
+				t.Fatalf("at %d, %d before the object's end: collections %v", at, end-at, numbers)
+			}
+		}
+	}
+}
+
 // TestSaveNoTrace: of what is no trace, no more is kept than the limit.
 func TestSaveNoTrace(t *testing.T) {
 	var r recording
