@@ -46,6 +46,9 @@ type Collection struct {
 	Generations []Generation // gen0, gen1, gen2, loh, poh: sums over the heaps; nil if not all histories are there
 	Marks       []Mark       // by heap, then in the order of marking
 
+	// FreeList is what became of gen2's free list; known of collections of gen1.
+	FreeList Opt[FreeList]
+
 	PinnedObjects            Opt[int64]
 	FinalizationPromoted     Opt[int64] // bytes kept alive for their finalizers
 	FinalizationPromotedObjs Opt[int64]
@@ -96,6 +99,7 @@ type Pause struct {
 	Start    time.Duration
 	Duration time.Duration      // up to RestartEEBegin
 	Suspend  Opt[time.Duration] // of Duration, until all threads stood still; zero for the later ones of a shared window
+	Waited   time.Duration      // of Suspend, for another suspension to end: threads were not yet asked to stop
 	Restart  Opt[time.Duration] // RestartEEBegin to RestartEEEnd; not part of Duration
 }
 
@@ -118,6 +122,7 @@ func (k PauseKind) String() string { return pauseNames[k] }
 type Generation struct {
 	Name          string // gen0, gen1, gen2, loh, poh
 	Before        int64  // with free space
+	FreeBefore    int64  // free space before
 	After         Opt[int64]
 	In            int64        // came in from the younger generation
 	Out           int64        // survived
@@ -126,6 +131,12 @@ type Generation struct {
 	Survival      Opt[float64] // percent of the objects before; unknown where other collections promote meanwhile
 	Budget        int64        // allocation budget until the next collection
 	Pinned        Opt[int64]   // of Out, survived because pinned
+}
+
+// FreeList counts the bytes of gen2's free list that survivors of gen1 were
+// placed in, and those that were given up as too small for them.
+type FreeList struct {
+	Allocated, Rejected int64
 }
 
 // A Mark is the marking from one kind of root on one heap.

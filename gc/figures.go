@@ -164,7 +164,7 @@ func (b *building) sizes() {
 		s := &b.sums[i]
 		g := &b.Generations[i]
 		*g = Generation{
-			Name: GenerationNames[i], Before: s.before, In: s.in, Out: s.survived, Budget: s.budget,
+			Name: GenerationNames[i], Before: s.before, FreeBefore: s.freeBefore, In: s.in, Out: s.survived, Budget: s.budget,
 			Pinned: Opt[int64]{s.pinned, b.pinned},
 		}
 		before += s.before

@@ -140,10 +140,21 @@ func (m *Model) perHeapHistory(e *event) {
 	b.allAfter = b.records > poh // up to .NET Core 3.1 there is no POH
 	b.pinned = true
 	b.condemned(v.CondemnReasons1)
+	b.freeList(v)
 	for i := range v.Values[:b.records] {
 		b.sums[i].add(&v.Values[i])
 	}
 	rt.release()
+}
+
+// freeList adds how a heap's gen2 took the survivors of gen1: other collections
+// write zeros.
+func (b *building) freeList(v *clr.GCPerHeapHistory) {
+	if b.Generation.V != gen1 || !plausible(v.FreeListAllocated, v.FreeListRejected) {
+		return
+	}
+	l := b.FreeList.V
+	b.FreeList = Some(FreeList{l.Allocated + int64(v.FreeListAllocated), l.Rejected + int64(v.FreeListRejected)})
 }
 
 // heapHistory returns the collection that a heap's history of this thread is
@@ -175,11 +186,24 @@ func (g *generation) add(v *clr.GCPerHeapHistoryValue) {
 	g.budget += int64(v.NewAllocation)
 }
 
-// dynamicEvent takes in what was committed: told at the start of every
-// collection, and again at the end of a blocking one.
 func (m *Model) dynamicEvent(e *event) {
-	v, used := &m.decoded.dynamic, &m.decoded.committed
-	if !e.decode(v) || clr.DynamicKindOf(v.Name) != clr.DynamicCommittedUsage || used.Decode(v.Data) != nil {
+	v := &m.decoded.dynamic
+	if !e.decode(v) {
+		return
+	}
+	switch clr.DynamicKindOf(v.Name) {
+	case clr.DynamicCommittedUsage:
+		m.committed(e, v)
+	case clr.DynamicSizeAdaptationTuning, clr.DynamicSizeAdaptationFullGCTuning, clr.DynamicHeapCountTuning:
+		m.adaptation(e, v)
+	}
+}
+
+// committed takes in what was committed: told at the start of every collection,
+// and again at the end of a blocking one.
+func (m *Model) committed(e *event, v *clr.GCDynamicEvent) {
+	used := &m.decoded.committed
+	if used.Decode(v.Data) != nil {
 		return
 	}
 	rt := e.process.runtime(v.ClrInstanceID, m)

@@ -59,6 +59,12 @@ type decoded struct {
 	oldMark        clr.GCMarkStackRoots
 	dynamic        clr.GCDynamicEvent
 	committed      clr.CommittedUsage
+	tuning         clr.SizeAdaptationTuning
+	fullTuning     clr.SizeAdaptationFullGCTuning
+	countTuning    clr.HeapCountTuning
+	allocWait      clr.BGCAllocWaitBegin
+	increase       clr.IncreaseMemoryPressure
+	decrease       clr.DecreaseMemoryPressure
 }
 
 // Wants says whether a Model reads events of a kind. It is meant as the filter
@@ -193,6 +199,10 @@ var handlers = [...]func(*Model, *event){
 	clr.KindPrvGCMarkCards:              (*Model).oldMark,
 	clr.KindGCDynamicEvent:              (*Model).dynamicEvent,
 	clr.KindGCAllocationTick:            (*Model).allocationTick,
+	clr.KindIncreaseMemoryPressure:      (*Model).increasePressure,
+	clr.KindDecreaseMemoryPressure:      (*Model).decreasePressure,
+	clr.KindBGCAllocWaitBegin:           (*Model).allocWaitBegin,
+	clr.KindBGCAllocWaitEnd:             (*Model).allocWaitEnd,
 	clr.KindBGCBegin:                    (*Model).backgroundPhase,
 	clr.KindBGC2ndNonConBegin:           (*Model).backgroundPhase,
 	clr.KindRuntimeInformationStart:     (*Model).runtimeInformation,

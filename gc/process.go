@@ -29,6 +29,10 @@ type Process struct {
 	// Suspensions are those that belong to no collection, by reason and kind.
 	Suspensions []SuspensionTotal
 
+	Pressure   Pressure
+	AllocWaits AllocWaits
+	Adaptation Adaptation
+
 	runtimes []*runtime
 	last     time.Duration // of the process's events that are about collections
 }

@@ -20,7 +20,8 @@ type runtime struct {
 	blocking   *building   // the one between GCStart and GCEnd that is no background collection
 	background *building   // the background collection between GCStart and GCEnd
 	ended      map[uint64]*building
-	history    map[uint64]*building // by thread, the last GCGlobalHeapHistory's
+	history    map[uint64]*building     // by thread, the last GCGlobalHeapHistory's
+	allocating map[uint64]time.Duration // by thread, since when it waits for a background collection
 
 	historied bool  // it raises GCPerHeapHistory
 	ticked    bool  // there are allocation ticks
@@ -73,6 +74,7 @@ func newRuntime(p *Process, instance uint16, m *Model) *runtime {
 		suspensions: make(map[uint64]*suspension),
 		ended:       make(map[uint64]*building),
 		history:     make(map[uint64]*building),
+		allocating:  make(map[uint64]time.Duration),
 	}
 }
 

@@ -18,6 +18,7 @@ type suspension struct {
 	restartBegin Opt[time.Duration]
 	gcs          []*building // that began in it, in order
 	finalMark    bool        // the private provider says that it is a final mark pause
+	waited       time.Duration
 
 	owner *building // of the restart: Pauses[pause] of it
 	pause int
@@ -95,6 +96,7 @@ func (m *Model) restartBegin(e *event) {
 	}
 	s.restartBegin = Some(e.time)
 	rt.closed(s)
+	rt.keptWaiting(s, e.time)
 	if s.forGC() {
 		e.process.last = e.time
 	}
@@ -113,10 +115,22 @@ func (m *Model) restartEnd(e *event) {
 		rt.closed(s)
 	}
 	delete(rt.suspensions, e.TID)
+	rt.keptWaiting(s, e.time)
 	if s.owner != nil && !s.owner.finished {
 		s.owner.Pauses[s.pause].Restart = Some(e.time - s.restartBegin.V)
 	}
 	rt.release()
+}
+
+// keptWaiting notes that the suspensions begun while s was under way had to wait
+// for it: a thread takes the lock of all suspensions after its SuspendEEBegin, and
+// gives it back after the restart.
+func (rt *runtime) keptWaiting(s *suspension, until time.Duration) {
+	for _, o := range rt.windows {
+		if o.begin > s.begin && !o.end.Known {
+			o.waited = until - o.begin
+		}
+	}
 }
 
 // suspension finds the suspension of the thread of an event, which carries
@@ -175,7 +189,7 @@ func (rt *runtime) share(s *suspension) {
 	for i, b := range s.gcs {
 		p := Pause{Kind: PauseBlocking, Start: b.Start.V, Suspend: Some(time.Duration(0))}
 		if i == 0 {
-			p.Start, p.Suspend = s.begin, s.suspending()
+			p.Start, p.Suspend, p.Waited = s.begin, s.suspending(), s.waited
 		}
 		to := s.restartBegin.V
 		if i+1 < len(s.gcs) {
@@ -202,7 +216,7 @@ func (rt *runtime) shareWithBackground(s *suspension, bg *building) {
 	}
 	s.owner, s.pause = bg, len(bg.Pauses)
 	bg.initial = true
-	bg.paused(s, Pause{Kind: PauseInitial, Start: s.begin, Duration: max(0, rest), Suspend: s.suspending()})
+	bg.paused(s, Pause{Kind: PauseInitial, Start: s.begin, Duration: max(0, rest), Suspend: s.suspending(), Waited: s.waited})
 }
 
 // backgroundWindow finds out what a suspension during a background collection
@@ -214,7 +228,7 @@ func (rt *runtime) backgroundWindow(s *suspension, b *building) {
 		b.final = true
 		s.owner, s.pause = b, len(b.Pauses)
 		b.windows++
-		b.paused(s, Pause{Kind: PauseFinal, Start: s.begin, Duration: s.duration(), Suspend: s.suspending()})
+		b.paused(s, Pause{Kind: PauseFinal, Start: s.begin, Duration: s.duration(), Suspend: s.suspending(), Waited: s.waited})
 	case b.final:
 		rt.process.suspended(s.reason, PauseHeapWalk, s.duration())
 	default:

@@ -1,0 +1,54 @@
+package gc
+
+import "github.com/gctrail/gctrail/clr"
+
+// Adaptation sums what the server GC measured to adapt the number of its heaps to
+// the program (DATAS: dynamic adaptation to application sizes). The zero
+// Adaptation is of a process that does not adapt.
+type Adaptation struct {
+	Tunings, FullTunings int
+	Cost, FullCost       float64 // sums over the tunings, in percent of the time
+}
+
+// MeanCost returns the mean throughput cost that was measured in percent: GC
+// pauses and waits for memory over the time. It is unknown without a tuning.
+func (a *Adaptation) MeanCost() Opt[float64] { return mean(a.Cost, a.Tunings) }
+
+// MeanFullCost returns the mean cost of full collections in percent.
+func (a *Adaptation) MeanFullCost() Opt[float64] { return mean(a.FullCost, a.FullTunings) }
+
+func mean(sum float64, n int) Opt[float64] {
+	if n == 0 {
+		return Opt[float64]{}
+	}
+	return Some(sum / float64(n))
+}
+
+// adaptation takes in a tuning: SizeAdaptationTuning and
+// SizeAdaptationFullGCTuning from .NET 9 on, HeapCountTuning in .NET 8.
+func (m *Model) adaptation(e *event, v *clr.GCDynamicEvent) {
+	a := &e.process.Adaptation
+	d := &m.decoded
+	switch clr.DynamicKindOf(v.Name) {
+	case clr.DynamicSizeAdaptationTuning:
+		if d.tuning.Decode(v.Data) == nil {
+			tuned(&a.Tunings, &a.Cost, d.tuning.MedianThroughputCostPercent)
+		}
+	case clr.DynamicHeapCountTuning:
+		if d.countTuning.Decode(v.Data) == nil {
+			tuned(&a.Tunings, &a.Cost, d.countTuning.MedianThroughputCostPercent)
+		}
+	case clr.DynamicSizeAdaptationFullGCTuning:
+		if d.fullTuning.Decode(v.Data) == nil {
+			tuned(&a.FullTunings, &a.FullCost, d.fullTuning.MedianGen2Tcp)
+		}
+	}
+}
+
+// tuned adds a share to a sum; what is no share is damage.
+func tuned(count *int, sum *float64, percent float32) {
+	if percent >= 0 && percent <= 100 {
+		*count++
+		*sum += float64(percent)
+	}
+}

@@ -1,0 +1,56 @@
+package gc
+
+import (
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+)
+
+// AllocWaits sums how long threads that allocate large objects waited for a
+// background collection, which the runtime's private provider tells.
+type AllocWaits struct {
+	Count      int
+	Total, Max time.Duration
+}
+
+// maxWaiting bounds the threads that are known to wait.
+const maxWaiting = 4096
+
+// ofLargeObjects reports whether a thread waits to allocate in the large or
+// pinned object heap.
+func ofLargeObjects(r clr.BGCAllocWaitReason) bool {
+	switch r {
+	case clr.BGCAllocWaitReasonGetLOHSeg, clr.BGCAllocWaitReasonLOHAllocDuringPlan, clr.BGCAllocWaitReasonUOHAllocDuringBGC:
+		return true
+	}
+	return false
+}
+
+func (m *Model) allocWaitBegin(e *event) {
+	v := &m.decoded.allocWait
+	if !e.decode(v) || !ofLargeObjects(v.Reason) {
+		return
+	}
+	rt := e.process.runtime(v.ClrInstanceID, m)
+	if len(rt.allocating) < maxWaiting {
+		rt.allocating[e.TID] = e.time
+	}
+}
+
+// allocWaitEnd has the fields of allocWaitBegin.
+func (m *Model) allocWaitEnd(e *event) {
+	v := &m.decoded.allocWait
+	if !e.decode(v) || !ofLargeObjects(v.Reason) {
+		return
+	}
+	rt := e.process.runtime(v.ClrInstanceID, m)
+	begin, ok := rt.allocating[e.TID]
+	if !ok {
+		return
+	}
+	delete(rt.allocating, e.TID)
+	w, waited := &e.process.AllocWaits, max(0, e.time-begin)
+	w.Count++
+	w.Total += waited
+	w.Max = max(w.Max, waited)
+}

@@ -1,0 +1,32 @@
+package gc
+
+// Pressure sums the calls of GC.AddMemoryPressure and GC.RemoveMemoryPressure,
+// which the runtime raises at level verbose. The zero Pressure is of a trace with
+// none.
+type Pressure struct {
+	Increases, Decreases int
+	Added, Removed       int64 // bytes
+}
+
+// increasePressure is raised for each call of GC.AddMemoryPressure.
+func (m *Model) increasePressure(e *event) {
+	v := &m.decoded.increase
+	if e.decode(v) && plausible(v.BytesAllocated) {
+		p := &e.process.Pressure
+		p.Increases++
+		p.Added = saturated(p.Added, v.BytesAllocated)
+	}
+}
+
+func (m *Model) decreasePressure(e *event) {
+	v := &m.decoded.decrease
+	if e.decode(v) && plausible(v.BytesFreed) {
+		p := &e.process.Pressure
+		p.Decreases++
+		p.Removed = saturated(p.Removed, v.BytesFreed)
+	}
+}
+
+// saturated adds a plausible size to a sum, which stays in the range that is
+// plausible for a sum of sizes.
+func saturated(sum int64, n uint64) int64 { return min(sum+int64(n), 1<<62) }
