@@ -1,0 +1,226 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+)
+
+// A Note is a difference between the runs that the reader must know before any
+// figure.
+type Note struct {
+	Kind string // as in JSON: "one_run", "length", "start_up", "loss", "runtime", …
+	Text string
+}
+
+func notes(before, after []*Run, basis Basis) []Note {
+	var all []Note
+	add := func(kind, format string, args ...any) {
+		all = append(all, Note{kind, fmt.Sprintf(format, args...)})
+	}
+	switch n := min(len(before), len(after)); {
+	case n == 1:
+		add("one_run", "One run a side cannot tell run-to-run noise from change; the noise between equal runs is assumed to be what was measured on other programs.")
+	case n < MinRuns:
+		add("few_runs", "%d runs a side can hardly tell run-to-run noise from change; %d can.", n, MinRuns)
+	}
+	if basis == PerSecond {
+		add("length", "The runs differ in length (%s before, %s after), so totals are compared per second.", lengths(before), lengths(after))
+	}
+	if b, a := fromStart(before), fromStart(after); b != a {
+		add("start_up", "%d of %d runs before and %d of %d after include the program's start-up.", b, len(before), a, len(after))
+	}
+	if b, a := affected(before), affected(after); b+a > 0 {
+		add("loss", "Lost events may touch figures of %d collections before and %d after.", b, a)
+	}
+	for _, r := range slices.Concat(before, after) {
+		if r.Collections > len(r.samples) {
+			add("long_run", "%s has %d collections; the first %d are compared.", r.Name, r.Collections, len(r.samples))
+		}
+		if r.Collections == 0 {
+			add("no_collection", "%s has no collection.", r.Name)
+		}
+	}
+	for _, f := range facts {
+		b, a := f.values(before), f.values(after)
+		if b != a {
+			add(f.kind, "The runs differ in %s: %s before, %s after.", f.text, b, a)
+		}
+	}
+	return all
+}
+
+// A fact is something that runs should have in common. Where a run does not tell,
+// it is "unknown".
+type fact struct {
+	kind, text string
+	of         func(*Run) string
+}
+
+var facts = [...]fact{
+	{"runtime", "runtime", func(r *Run) string { return r.Process.Runtime }},
+	{"flavour", "garbage collector", func(r *Run) string {
+		if !r.Process.Server.Known {
+			return ""
+		}
+		if r.Process.Server.V {
+			return "server"
+		}
+		return "workstation"
+	}},
+	{"settings", "GC settings", func(r *Run) string {
+		s := r.Process.Settings
+		if s == nil {
+			return ""
+		}
+		return fmt.Sprintf("hard limit %d, LOH threshold %d, gen 0 budget %d to %d, high memory %d %%, %v",
+			s.HardLimit, s.LOHThreshold, s.Gen0MinBudgetConfig, s.Gen0MaxBudgetConfig, s.HighMemPercentConfig, s.BitSettings)
+	}},
+	{"memory", "memory of the machine or container", func(r *Run) string {
+		if r.Process.Settings == nil {
+			return ""
+		}
+		return fmt.Sprint(r.Process.Settings.PhysicalMemoryConfig)
+	}},
+	{"heaps", "number of heaps", func(r *Run) string {
+		if r.heaps == 0 {
+			return ""
+		}
+		return fmt.Sprint(r.heaps)
+	}},
+	{"platform", "platform", func(r *Run) string {
+		if r.Process.OS == "" {
+			return ""
+		}
+		return r.Process.OS + " " + r.Process.Arch
+	}},
+}
+
+// values are the different values of the runs, in order.
+func (f *fact) values(runs []*Run) string {
+	seen := make(map[string]bool)
+	for _, r := range runs {
+		v := "unknown"
+		if r.Process != nil {
+			v = cmp.Or(f.of(r), v)
+		}
+		seen[v] = true
+	}
+	text := ""
+	for i, v := range slices.Sorted(maps.Keys(seen)) {
+		if i > 0 {
+			text += " or "
+		}
+		text += v
+	}
+	return text
+}
+
+// A Cause is a difference in why collections ran, or in what was found.
+type Cause struct {
+	Kind   string // "reason", "kind", "finding"
+	Name   string
+	Before float64 // percent of the collections, or of the runs with the finding
+	After  float64
+}
+
+// notable is the least difference of a cause in percentage points.
+const notable = 10
+
+func causes(c *Comparison) []Cause {
+	var all []Cause
+	add := func(kind string, before, after map[string]float64) {
+		names := maps.Clone(before)
+		maps.Copy(names, after)
+		for _, name := range slices.Sorted(maps.Keys(names)) {
+			if math.Abs(before[name]-after[name]) >= notable {
+				all = append(all, Cause{kind, name, before[name], after[name]})
+			}
+		}
+	}
+	reasons := func(r *Run) map[string]int { return r.reasons }
+	kinds := func(r *Run) map[string]int { return r.kinds }
+	add("reason", shares(c.Before, reasons), shares(c.After, reasons))
+	add("kind", shares(c.Before, kinds), shares(c.After, kinds))
+	add("finding", found(c.Before), found(c.After))
+	return all
+}
+
+// shares are percentages of all collections of the runs.
+func shares(runs []*Run, of func(*Run) map[string]int) map[string]float64 {
+	counts, all := make(map[string]float64), 0.0
+	for _, r := range runs {
+		for name, n := range of(r) {
+			counts[name] += float64(n)
+			all += float64(n)
+		}
+	}
+	for name := range counts {
+		counts[name] *= 100 / all
+	}
+	return counts
+}
+
+// found are the percentages of runs with each finding.
+func found(runs []*Run) map[string]float64 {
+	counts := make(map[string]float64)
+	for _, r := range runs {
+		for _, rule := range r.Findings {
+			counts[rule] += 100 / float64(len(runs))
+		}
+	}
+	return counts
+}
+
+// tolerance is by how much runs may differ in length and still be compared by
+// their totals.
+const tolerance = 0.05
+
+// basis finds what totals are compared by.
+func basis(before, after []*Run) Basis {
+	shortest, longest, work := math.Inf(1), 0.0, true
+	for _, r := range slices.Concat(before, after) {
+		seconds := r.compared().Seconds()
+		shortest, longest = min(shortest, seconds), max(longest, seconds)
+		work = work && r.Work > 0
+	}
+	switch {
+	case work:
+		return PerWork
+	case longest > (1+tolerance)*shortest:
+		return PerSecond
+	}
+	return PerRun
+}
+
+func lengths(runs []*Run) string {
+	shortest, longest := math.Inf(1), 0.0
+	for _, r := range runs {
+		seconds := r.Watched().Seconds()
+		shortest, longest = min(shortest, seconds), max(longest, seconds)
+	}
+	if longest-shortest < 0.05 {
+		return fmt.Sprintf("%.3g s", longest)
+	}
+	return fmt.Sprintf("%.3g to %.3g s", shortest, longest)
+}
+
+func fromStart(runs []*Run) int {
+	n := 0
+	for _, r := range runs {
+		if r.FromStart {
+			n++
+		}
+	}
+	return n
+}
+
+func affected(runs []*Run) int {
+	n := 0
+	for _, r := range runs {
+		n += r.Affected
+	}
+	return n
+}

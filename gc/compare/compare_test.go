@@ -1,0 +1,255 @@
+package compare
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+)
+
+// A program is what simulated runs are of. Pauses of neighbouring collections
+// are correlated as measured (rank autocorrelation 0.5 at lag 1), and runs differ
+// by a factor of their own.
+type program struct {
+	collections int
+	allocated   float64 // bytes by collection
+	pause       float64 // ms
+	heap        float64
+	seconds     float64
+	noise       float64 // relative, between runs
+}
+
+var ordinary = program{collections: 300, allocated: 20e6, pause: 2, heap: 80e6, seconds: 10, noise: 0.05}
+
+func (p program) run(random *rand.Rand) *Run {
+	process := &gc.Process{Name: "web", Runtime: ".NET 10.0.0", Stopped: time.Duration(p.seconds * float64(time.Second))}
+	r := &Run{Name: "simulated"}
+	own := func(share float64) float64 { return 1 + share*p.noise*random.NormFloat64() }
+	pause, heap, allocated := p.pause*own(1), p.heap*own(1), p.allocated*own(0.1)
+	latent := correlated(random, p.collections, 0.52)
+	for i, z := range latent {
+		length := time.Duration(pause * math.Exp(0.5*z) * float64(time.Millisecond))
+		start := process.Stopped * time.Duration(i) / time.Duration(p.collections)
+		r.Add(&gc.Collection{
+			Process:    process,
+			Number:     uint32(i + 1),
+			Generation: gc.Some(i % 10 / 9),
+			Reason:     gc.Some(clr.GCReasonAllocSmall),
+			Start:      gc.Some(start),
+			End:        gc.Some(start + length),
+			Pauses:     []gc.Pause{{Start: start, Duration: length}},
+			AllPauses:  true,
+			HeapAfter:  gc.Some(int64(heap * math.Exp(0.1*z))),
+			Promoted:   gc.Some(int64(1e6 * math.Exp(0.5*z))),
+			Allocated:  gc.Some(int64(allocated)),
+		})
+	}
+	return r
+}
+
+func (p program) runs(random *rand.Rand, n int) []*Run {
+	runs := make([]*Run, n)
+	for i := range runs {
+		runs[i] = p.run(random)
+	}
+	return runs
+}
+
+func change(c *Comparison, name string) Change {
+	for _, ch := range c.Changes {
+		if ch.Name == name {
+			return ch
+		}
+	}
+	panic("no metric " + name)
+}
+
+// Equal programs are rarely found to differ: at most as often as Alpha says.
+func TestFalseAlarms(t *testing.T) {
+	for _, n := range []int{1, 2, 5, 8} {
+		random := rand.New(rand.NewPCG(10, uint64(n)))
+		trials := 200
+		if n < MinRuns {
+			trials = 40
+		}
+		alarms := 0
+		for range trials {
+			if c := Compare(ordinary.runs(random, n), ordinary.runs(random, n)); c.Verdict == Changed {
+				alarms++
+			}
+		}
+		if limit := Alpha*float64(trials) + 3*math.Sqrt(Alpha*float64(trials)); float64(alarms) > limit {
+			t.Errorf("%d runs a side: %d of %d equal pairs are called changed", n, alarms, trials)
+		}
+	}
+}
+
+func TestFindsAllocation(t *testing.T) {
+	more := ordinary
+	more.allocated *= 1.10
+	random := rand.New(rand.NewPCG(11, 11))
+	const trials = 100
+	found := 0
+	for range trials {
+		c := Compare(ordinary.runs(random, 5), more.runs(random, 5))
+		ch := change(c, allocatedTotal)
+		if ch.Verdict == Changed && ch.Low <= 10 && 10 <= ch.High {
+			found++
+		}
+		if change(c, collections).Verdict != Same {
+			t.Errorf("collections are %+v", change(c, collections))
+		}
+	}
+	if found < 95*trials/100 {
+		t.Errorf("found in %d of %d", found, trials)
+	}
+}
+
+func TestFindsPauses(t *testing.T) {
+	slow := ordinary
+	slow.pause *= 1.5
+	random := rand.New(rand.NewPCG(12, 12))
+	for _, n := range []int{1, 5} {
+		c := Compare(ordinary.runs(random, n), slow.runs(random, n))
+		for name, want := range map[string]Verdict{pauseShare: Changed, "pause_mean_ms": Changed, collections: Same} {
+			if n == 1 && name == collections {
+				continue // whether it is, the noise between runs decides
+			}
+			if got := change(c, name); got.Verdict != want {
+				t.Errorf("%d runs a side: %s is %s (%.1f %%, %.1f to %.1f), want %s", n, name, got.Verdict, got.Percent, got.Low, got.High, want)
+			}
+		}
+	}
+}
+
+// A percentile is judged only where enough independent pauses stand behind it.
+func TestTooFewPauses(t *testing.T) {
+	random := rand.New(rand.NewPCG(13, 13))
+	few := change(Compare(ordinary.runs(random, 5), ordinary.runs(random, 5)), pauseTail)
+	if few.Verdict != CannotTell || few.Reason != TooFewPauses || few.RunsNeeded < 1 {
+		t.Errorf("p99 of 1,500 correlated pauses is %s, %q, %d more runs needed", few.Verdict, few.Reason, few.RunsNeeded)
+	}
+	long := ordinary
+	long.collections *= 10
+	if many := change(Compare(long.runs(random, 5), long.runs(random, 5)), pauseTail); many.Reason == TooFewPauses {
+		t.Errorf("p99 of 15,000 pauses: %q", many.Reason)
+	}
+}
+
+func TestFourRunsSayHowManyMore(t *testing.T) {
+	slow := ordinary
+	slow.pause *= 2
+	random := rand.New(rand.NewPCG(14, 14))
+	ch := change(Compare(ordinary.runs(random, 4), slow.runs(random, 4)), pauseShare)
+	if ch.Verdict != CannotTell || ch.Reason != TooFewRuns || ch.RunsNeeded != 1 {
+		t.Errorf("pauses twice as long in 4 runs a side: %s, %q, %d more runs; want cannot tell, 1 more", ch.Verdict, ch.Reason, ch.RunsNeeded)
+	}
+}
+
+func TestBasis(t *testing.T) {
+	random := rand.New(rand.NewPCG(15, 15))
+	long := ordinary
+	long.seconds, long.collections = 20, 600
+	c := Compare(ordinary.runs(random, 5), long.runs(random, 5))
+	if c.Basis != PerSecond || change(c, allocatedTotal).Verdict != Same {
+		t.Errorf("runs of 10 and 20 s are compared per %s: allocated %s", c.Basis, change(c, allocatedTotal).Verdict)
+	}
+	b, a := ordinary.runs(random, 5), long.runs(random, 5)
+	for i := range b {
+		b[i].Work, a[i].Work = 1000, 2000
+	}
+	c = Compare(b, a)
+	if c.Basis != PerWork || change(c, allocatedTotal).Verdict != Same {
+		t.Errorf("runs with work are compared per %s: allocated %s", c.Basis, change(c, allocatedTotal).Verdict)
+	}
+}
+
+// What is not known is never taken for zero, and what has no collection for a
+// program that does not pause.
+func TestUnknown(t *testing.T) {
+	random := rand.New(rand.NewPCG(16, 16))
+	blind := ordinary.run(random)
+	for i := range blind.samples {
+		blind.samples[i].pause = nan
+	}
+	c := Compare([]*Run{blind}, ordinary.runs(random, 1))
+	for _, name := range []string{pauseShare, "pause_mean_ms", pauseTail} {
+		if ch := change(c, name); ch.Verdict != CannotTell || ch.Reason == Decided || ch.Reason == TooNoisy {
+			t.Errorf("%s without pauses: %s, %q", name, ch.Verdict, ch.Reason)
+		}
+	}
+	empty := Compare([]*Run{{Name: "empty"}}, []*Run{{Name: "empty"}})
+	if empty.Verdict != CannotTell {
+		t.Errorf("two empty runs: %s", empty.Verdict)
+	}
+}
+
+func TestNotesAndCauses(t *testing.T) {
+	random := rand.New(rand.NewPCG(17, 17))
+	b, a := ordinary.run(random), ordinary.run(random)
+	a.Process.Runtime = ".NET 9.0.0"
+	a.Process.Server = gc.Some(true)
+	a.Findings = []string{"R21"}
+	a.reasons = map[string]int{"Induced": 300}
+	c := Compare([]*Run{b}, []*Run{a})
+	kinds := make(map[string]bool)
+	for _, n := range c.Notes {
+		kinds[n.Kind] = true
+	}
+	for _, want := range []string{"one_run", "runtime", "flavour"} {
+		if !kinds[want] {
+			t.Errorf("no note %q in %v", want, c.Notes)
+		}
+	}
+	want := map[Cause]bool{
+		{"reason", "AllocSmall", 100, 0}: true, {"reason", "Induced", 0, 100}: true, {"finding", "R21", 0, 100}: true,
+	}
+	for _, cause := range c.Causes {
+		if !want[cause] {
+			t.Errorf("cause %+v", cause)
+		}
+		delete(want, cause)
+	}
+	if len(want) > 0 {
+		t.Errorf("no causes %v in %v", want, c.Causes)
+	}
+}
+
+// The same runs give the same answer.
+func TestDeterministic(t *testing.T) {
+	random := rand.New(rand.NewPCG(18, 18))
+	b, a := ordinary.runs(random, 2), ordinary.runs(random, 2)
+	first, second := Compare(b, a), Compare(b, a)
+	for i := range first.Changes {
+		x, y := first.Changes[i], second.Changes[i]
+		if x.Verdict != y.Verdict || x.Low != y.Low || x.High != y.High || x.RunsNeeded != y.RunsNeeded {
+			t.Errorf("%s: %+v, then %+v", x.Name, x, y)
+		}
+	}
+}
+
+func TestRunIsBounded(t *testing.T) {
+	r := &Run{Name: "long"}
+	c := &gc.Collection{Process: &gc.Process{}, Start: gc.Some(time.Second)}
+	for range MaxCollections + 10 {
+		r.Add(c)
+	}
+	if len(r.samples) != MaxCollections || r.Collections != MaxCollections+10 {
+		t.Errorf("%d samples of %d collections", len(r.samples), r.Collections)
+	}
+}
+
+func BenchmarkCompare(b *testing.B) {
+	random := rand.New(rand.NewPCG(19, 19))
+	for name, n := range map[string]int{"one run a side": 1, "five runs a side": 5} {
+		before, after := ordinary.runs(random, n), ordinary.runs(random, n)
+		b.Run(name, func(b *testing.B) {
+			for b.Loop() {
+				Compare(before, after)
+			}
+		})
+	}
+}

@@ -1,0 +1,137 @@
+package compare
+
+import "math"
+
+// A Unit is what a metric's values are in.
+type Unit string
+
+// The units of metrics. Totals become rates, or are divided by the work done,
+// where runs are compared so: see Basis.
+const (
+	Bytes        Unit = "bytes"
+	Milliseconds Unit = "ms"
+	Percent      Unit = "%"
+	Count        Unit = "count"
+)
+
+// A Metric is a figure of a run that is compared.
+type Metric struct {
+	Name string // with its unit, as in JSON
+	Text string // in words
+	Unit Unit
+	// Of names the primary metric that this one explains; empty for a primary
+	// metric. Only primary metrics decide the verdict of a comparison, and the
+	// others are tested where theirs has changed: so that many metrics do not
+	// make many false alarms.
+	Of string
+	// Total reports that the value grows with the length of the run.
+	Total bool
+
+	band  float64 // relative change that is too small to matter
+	floor float64 // the same in the metric's unit
+	noise float64 // relative deviation between equal runs, where too few runs show it
+	quant float64 // the share of the pauses that a percentile is of, else 0
+	of    func(*figures) float64
+}
+
+// Metrics are what is compared, a primary metric before those that explain it.
+// Bands and the noise between runs were measured: docs/compare.md.
+func Metrics() []Metric { return metrics[:] }
+
+const (
+	allocatedTotal = "allocated_bytes"
+	collections    = "collections"
+	pauseShare     = "pause_pct"
+	pauseTail      = "pause_p99_ms"
+	heapMean       = "heap_after_mean_bytes"
+)
+
+var metrics = [...]Metric{
+	{
+		Name: allocatedTotal, Text: "allocated", Unit: Bytes, Total: true, band: 0.03, floor: 1e6, noise: 0.02,
+		of: func(f *figures) float64 { return f.total(f.allocated) },
+	},
+	{
+		Name: collections, Text: "collections", Unit: Count, Total: true, band: 0.05, floor: 2, noise: 0.03,
+		of: func(f *figures) float64 { return float64(f.count) },
+	},
+	{
+		Name: "gen0_collections", Text: "gen 0 collections", Unit: Count, Of: collections, Total: true, band: 0.05, floor: 2, noise: 0.03,
+		of: func(f *figures) float64 { return float64(f.generation[0]) },
+	},
+	{
+		Name: "gen1_collections", Text: "gen 1 collections", Unit: Count, Of: collections, Total: true, band: 0.10, floor: 2, noise: 0.10,
+		of: func(f *figures) float64 { return float64(f.generation[1]) },
+	},
+	{
+		Name: "gen2_collections", Text: "gen 2 collections", Unit: Count, Of: collections, Total: true, band: 0.10, floor: 2, noise: 0.10,
+		of: func(f *figures) float64 { return float64(f.generation[2]) },
+	},
+	{
+		Name: pauseShare, Text: "GC pause time", Unit: Percent, band: 0.10, floor: 0.2, noise: 0.10,
+		of: func(f *figures) float64 { return 100 * f.total(f.pause) / 1000 / f.seconds },
+	},
+	{
+		Name: "pause_mean_ms", Text: "mean pause", Unit: Milliseconds, Of: pauseShare, band: 0.10, floor: 0.02, noise: 0.10,
+		of: func(f *figures) float64 { return f.mean(f.pause) },
+	},
+	{
+		Name: "pause_p50_ms", Text: "median pause", Unit: Milliseconds, Of: pauseShare, band: 0.10, floor: 0.02, noise: 0.10, quant: 0.50,
+		of: func(f *figures) float64 { return percentile(f.pauses, 0.50) },
+	},
+	{
+		Name: "pause_p90_ms", Text: "p90 pause", Unit: Milliseconds, Of: pauseShare, band: 0.15, floor: 0.05, noise: 0.15, quant: 0.90,
+		of: func(f *figures) float64 { return percentile(f.pauses, 0.90) },
+	},
+	{
+		Name: "suspend_mean_ms", Text: "mean suspension", Unit: Milliseconds, Of: pauseShare, band: 0.20, floor: 0.05, noise: 0.25,
+		of: func(f *figures) float64 { return f.mean(f.suspend) },
+	},
+	{
+		Name: "promoted_mean_bytes", Text: "promoted by a collection", Unit: Bytes, Of: pauseShare, band: 0.10, floor: 1e5, noise: 0.10,
+		of: func(f *figures) float64 { return f.mean(f.promoted) },
+	},
+	{
+		Name: pauseTail, Text: "p99 pause", Unit: Milliseconds, band: 0.20, floor: 0.1, noise: 0.25, quant: 0.99,
+		of: func(f *figures) float64 { return percentile(f.pauses, 0.99) },
+	},
+	{
+		Name: heapMean, Text: "heap after collections", Unit: Bytes, band: 0.10, floor: 1e6, noise: 0.10,
+		of: func(f *figures) float64 { return f.mean(f.heapAfter) },
+	},
+	{
+		Name: "heap_peak_bytes", Text: "largest heap", Unit: Bytes, Of: heapMean, band: 0.10, floor: 1e6, noise: 0.15,
+		of: func(f *figures) float64 { return f.heapPeak },
+	},
+	{
+		Name: "committed_peak_bytes", Text: "most committed", Unit: Bytes, Of: heapMean, band: 0.10, floor: 1e6, noise: 0.15,
+		of: func(f *figures) float64 { return f.committedPeak },
+	},
+}
+
+// missing is the share of collections that may lack a figure before the run's
+// is unknown: the first and the last collection of a trace are often cut.
+const missing = 0.02
+
+// total is the sum of a figure; NaN where too many collections lack it.
+func (f *figures) total(k known) float64 {
+	if k.count == 0 || float64(f.count-k.count) > max(2, missing*float64(f.count)) {
+		return math.NaN()
+	}
+	return k.sum
+}
+
+func (f *figures) mean(k known) float64 { return f.total(k) / float64(k.count) }
+
+// needed is how many independent pauses a percentile is compared from.
+func (m *Metric) needed() float64 {
+	if m.quant == 0 {
+		return 0
+	}
+	return 10 / (1 - m.quant)
+}
+
+// matters is the least difference from the value before that matters.
+func (m *Metric) matters(before float64) float64 {
+	return max(m.band*math.Abs(before), m.floor)
+}

@@ -1,0 +1,233 @@
+package compare
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+)
+
+// MaxCollections is how many collections of a run are compared. A run that has
+// more is compared by its first ones.
+const MaxCollections = 1 << 17
+
+// A Run is one traced run of a program: the unit that is compared, because the
+// collections of one run resemble each other more than those of two.
+type Run struct {
+	Name    string
+	Process *gc.Process
+
+	// Findings are the rules that fired on the run, as "R21".
+	Findings []string
+	// Work is how much work the run did, in any unit; zero where unknown. Where
+	// all runs have it, totals are compared by unit of work.
+	Work float64
+
+	// Collections counts all, also those that are not compared.
+	Collections int
+	// Affected counts the collections whose figures lost events may touch.
+	Affected int
+	// FromStart reports that the trace has the runtime's first collection, and
+	// with it the program's start-up.
+	FromStart bool
+
+	samples []sample
+	first   gc.Opt[time.Duration]
+	last    time.Duration
+	heaps   int
+	reasons map[string]int
+	kinds   map[string]int
+	pauses  float64 // collections' worth of independent pauses, once asked for
+}
+
+// A sample is what is compared of one collection. NaN is unknown.
+type sample struct {
+	interval   float32 // seconds from the start of the previous collection
+	pause      float32 // ms
+	suspend    float32 // ms
+	allocated  float32 // bytes
+	promoted   float32
+	heapAfter  float32
+	committed  float32
+	generation int8
+	background bool
+}
+
+var nan = float32(math.NaN())
+
+// Add adds a collection. Collections come in order of their start, as a gc.Model
+// yields them.
+func (r *Run) Add(c *gc.Collection) {
+	r.Process = c.Process
+	r.Collections++
+	if c.AffectedByLoss {
+		r.Affected++
+	}
+	r.FromStart = r.FromStart || c.Number == 1
+	r.count(c)
+	if len(r.samples) == MaxCollections {
+		return
+	}
+	s := sample{
+		interval:   nan,
+		pause:      milliseconds(c.Pause()),
+		suspend:    milliseconds(c.Suspend()),
+		allocated:  float(c.Allocated),
+		promoted:   float(c.Promoted),
+		heapAfter:  float(c.HeapAfter),
+		committed:  float(c.CommittedAfter),
+		generation: -1,
+		background: c.Kind == gc.Background,
+	}
+	if !c.Allocated.Known {
+		s.allocated = float(c.AllocatedTicks)
+	}
+	if c.Generation.Known {
+		s.generation = int8(min(max(c.Generation.V, -1), 2))
+	}
+	if c.Start.Known {
+		if r.first.Known {
+			s.interval = float32((c.Start.V - r.last).Seconds())
+		} else {
+			r.first = c.Start
+		}
+		r.last = c.Start.V
+	}
+	r.samples = append(r.samples, s)
+	r.pauses = 0
+}
+
+func (r *Run) count(c *gc.Collection) {
+	if r.reasons == nil {
+		r.reasons, r.kinds = make(map[string]int), make(map[string]int)
+	}
+	if c.Reason.Known && len(r.reasons) < maxWords {
+		r.reasons[c.Reason.V.String()]++
+	}
+	r.kinds[c.Kind.String()]++
+	if c.Heaps.Known {
+		r.heaps = max(r.heaps, c.Heaps.V)
+	}
+}
+
+// maxWords bounds the reasons that are told apart: the runtime has 18, a damaged
+// trace may have any.
+const maxWords = 64
+
+func milliseconds(d gc.Opt[time.Duration]) float32 {
+	if !d.Known {
+		return nan
+	}
+	return float32(d.V.Seconds() * 1000)
+}
+
+func float(v gc.Opt[int64]) float32 {
+	if !v.Known {
+		return nan
+	}
+	return float32(v.V)
+}
+
+// Watched is how long the run was watched.
+func (r *Run) Watched() time.Duration {
+	if r.Process == nil {
+		return 0
+	}
+	return max(0, r.Process.Stopped-r.Process.Started)
+}
+
+// compared is how much of the watched time the compared collections cover.
+func (r *Run) compared() time.Duration {
+	if r.Collections <= len(r.samples) || !r.first.Known {
+		return r.Watched()
+	}
+	return r.last - r.first.V
+}
+
+// worth returns how many independent pauses the run's are worth.
+func (r *Run) worth() float64 {
+	if r.pauses == 0 {
+		known := make([]float64, 0, len(r.samples))
+		for i := range r.samples {
+			if p := float64(r.samples[i].pause); !math.IsNaN(p) {
+				known = append(known, p)
+			}
+		}
+		r.pauses = effective(known)
+	}
+	return r.pauses
+}
+
+// figures are the sums over some of a run's collections that metrics are made of.
+type figures struct {
+	count      int
+	seconds    float64
+	work       float64
+	generation [3]int
+	background int
+
+	pause, suspend, allocated, promoted, heapAfter known
+	heapPeak, committedPeak                        float64
+	pauses                                         []float64 // ms, sorted
+}
+
+// known sums up the figures that are known.
+type known struct {
+	sum   float64
+	count int
+}
+
+func (k *known) add(v float32) {
+	if v == v { // not NaN
+		k.sum += float64(v)
+		k.count++
+	}
+}
+
+// figures sums up the run's collections at the given positions, or all where
+// there are none.
+func (r *Run) figures(positions []int, scratch []float64) figures {
+	f := figures{work: r.Work, pauses: scratch[:0], heapPeak: math.NaN(), committedPeak: math.NaN()}
+	var interval known
+	add := func(s *sample) {
+		f.count++
+		interval.add(s.interval)
+		f.pause.add(s.pause)
+		f.suspend.add(s.suspend)
+		f.allocated.add(s.allocated)
+		f.promoted.add(s.promoted)
+		f.heapAfter.add(s.heapAfter)
+		f.heapPeak = larger(f.heapPeak, s.heapAfter)
+		f.committedPeak = larger(f.committedPeak, s.committed)
+		if s.generation >= 0 {
+			f.generation[s.generation]++
+		}
+		if s.background {
+			f.background++
+		}
+		if s.pause == s.pause {
+			f.pauses = append(f.pauses, float64(s.pause))
+		}
+	}
+	if positions == nil {
+		for i := range r.samples {
+			add(&r.samples[i])
+		}
+		f.seconds = r.compared().Seconds()
+	} else {
+		for _, i := range positions {
+			add(&r.samples[i])
+		}
+		f.seconds = interval.sum
+	}
+	slices.Sort(f.pauses)
+	return f
+}
+
+func larger(a float64, b float32) float64 {
+	if b != b || a >= float64(b) {
+		return a
+	}
+	return float64(b)
+}
