@@ -2,6 +2,7 @@ package ctf
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gctrail/gctrail/ctf/tsdl"
 )
@@ -215,12 +216,12 @@ func (p *planner) omits(fields []tsdl.Field, i int) bool {
 	return false
 }
 
-// generatedLength says whether the field i is a length that LTTng puts before
+// generatedLength reports whether the field i is a length that LTTng puts before
 // the sequence that it is of, or that .NET puts before packed fields.
 func generatedLength(fields []tsdl.Field, i int) bool {
 	name := fields[i].Name
 	for _, f := range fields[i+1:] {
-		if f.Type.Kind == tsdl.Dynamic && (name == "_"+f.Name+"_length" || f.Name == packedName && name == "length") {
+		if f.Type.Kind == tsdl.Dynamic && (name == "_"+f.Name+"_length" || name == packedLength(f.Name)) {
 			return true
 		}
 	}
@@ -229,6 +230,19 @@ func generatedLength(fields []tsdl.Field, i int) bool {
 
 // packedName is the field of .NET's packed fields (genLttngProvider.py).
 const packedName = "__data__"
+
+// packedLength is the name of the length that .NET puts before the packed fields
+// called name: "length", or in previews of CoreCLR 1.0, which pack arrays of
+// structures as Arg0_Struct_Pointer_, Arg0_Struct_Len_. It is empty for others.
+func packedLength(name string) string {
+	if name == packedName {
+		return "length"
+	}
+	if arg, ok := strings.CutSuffix(name, "_Struct_Pointer_"); ok {
+		return arg + "_Struct_Len_"
+	}
+	return ""
+}
 
 func (p *planner) role(f *tsdl.Field) role {
 	if f.Role != tsdl.NoRole {
