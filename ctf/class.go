@@ -38,8 +38,8 @@ type streamClass struct {
 	outer        int // slots of what comes before the payload
 	slots        int // most that any event takes
 	events       map[uint64]*eventClass
-	dense        []*eventClass   // by id
-	split        map[string]bool // tracepoints that another one, named so and _1, goes on with
+	dense        []*eventClass          // by id
+	split        map[string]*splitEvent // by the tracepoint of either part
 }
 
 // An eventClass is how one kind of event is read. It is planned when the first
@@ -70,7 +70,7 @@ type kind struct {
 	skipped uint64 // the merger's: not wanted, since the last batch
 }
 
-// A part tells the tracepoints that old runtimes split an event into.
+// A part is which of the tracepoints that an event was split into.
 type part uint8
 
 const (
@@ -78,6 +78,18 @@ const (
 	firstPart
 	lastPart
 )
+
+// A splitEvent is an event of two tracepoints: the second is named as the first
+// and splitSuffix.
+type splitEvent struct {
+	first, last *tsdl.Event
+	kind        *kind // nil until an event of either part was met
+	described   [lastPart + 1]int
+}
+
+// splitSuffix is what the rest of an event's fields have in their tracepoint's
+// name. Runtimes before .NET Core 2.1 split what has more than ten fields.
+const splitSuffix = "_1"
 
 // denseEvents is up to where event ids index a slice.
 const denseEvents = 1 << 12
@@ -147,18 +159,20 @@ func (m *member) newStream(meta *tsdl.Stream) (*streamClass, error) {
 // prepare plans an event when it is first met.
 func (m *merger) prepare(s *streamClass, c *eventClass) {
 	of := s.member
-	name, ok := strings.CutSuffix(c.meta.Name, splitSuffix)
-	switch {
-	case ok && s.split[name]:
-		c.part = lastPart
-	case s.split[c.meta.Name]:
-		c.part = firstPart
-		fallthrough
-	default:
-		name = c.meta.Name
+	var described int
+	if split := s.split[c.meta.Name]; split != nil {
+		c.part = split.part(c.meta.Name)
+		if split.kind == nil {
+			var fields []trace.Field
+			fields, split.described = of.describer.describeSplit(split)
+			split.kind = m.kind(split.first.Name, of, fields)
+		}
+		c.kind, described = split.kind, split.described[c.part]
+	} else {
+		var fields []trace.Field
+		fields, described = of.describer.describe(c.meta.Payload)
+		c.kind = m.kind(c.meta.Name, of, fields)
 	}
-	fields, described := of.describer.describe(c.meta.Payload)
-	c.kind = m.kind(name, of, fields)
 
 	p := planner{trace: of.meta, nodes: &of.nodes, frame: s.frame, slots: s.outer, lowest: maxSlots}
 	if c.context, c.err = p.plan(tsdl.EventContext, c.meta.Context); c.err != nil {
@@ -177,21 +191,27 @@ func (m *merger) prepare(s *streamClass, c *eventClass) {
 	}
 }
 
-// splitSuffix is what the rest of an event's fields have in their tracepoint's
-// name. Runtimes before .NET Core 2.1 split what has more than ten fields.
-const splitSuffix = "_1"
-
-func splitEvents(events []*tsdl.Event) map[string]bool {
-	names, split := map[string]bool{}, map[string]bool{}
+// splitEvents finds the events that are split, by the tracepoints of both parts.
+func splitEvents(events []*tsdl.Event) map[string]*splitEvent {
+	byName, split := map[string]*tsdl.Event{}, map[string]*splitEvent{}
 	for _, e := range events {
-		names[e.Name] = true
+		byName[e.Name] = e
 	}
 	for _, e := range events {
-		if name, ok := strings.CutSuffix(e.Name, splitSuffix); ok && names[name] {
-			split[name] = true
+		name, ok := strings.CutSuffix(e.Name, splitSuffix)
+		if first := byName[name]; ok && first != nil && split[name] == nil {
+			both := &splitEvent{first: first, last: e}
+			split[name], split[e.Name] = both, both
 		}
 	}
 	return split
+}
+
+func (s *splitEvent) part(tracepoint string) part {
+	if tracepoint == s.first.Name {
+		return firstPart
+	}
+	return lastPart
 }
 
 // kind finds the kind of the events of a tracepoint. Those that Resolve knows

@@ -37,6 +37,18 @@ func (d *describer) describe(t *tsdl.Type) (fields []trace.Field, n int) {
 	return fields, len(t.Fields)
 }
 
+// describeSplit describes the fields of both parts of an event as describe does,
+// and how many of each are described.
+func (d *describer) describeSplit(s *splitEvent) (fields []trace.Field, n [lastPart + 1]int) {
+	fields, n[firstPart] = d.describe(s.first.Payload)
+	if s.first.Payload == nil || n[firstPart] == len(s.first.Payload.Fields) {
+		var rest []trace.Field
+		rest, n[lastPart] = d.describe(s.last.Payload)
+		fields = append(fields, rest...)
+	}
+	return fields, n
+}
+
 // intTypes are the types of integers by the logarithm of their size.
 var intTypes = [2][4]trace.TypeCode{
 	{trace.Uint8, trace.Uint16, trace.Uint32, trace.Uint64},

@@ -27,7 +27,7 @@ type merger struct {
 	heap       streamHeap
 	windowSize int
 	lent       int // bytes of windows that have grown
-	parts      map[partKey][]byte
+	parts      parts
 
 	queue   *queue
 	batch   *batch
@@ -66,7 +66,7 @@ const maxEarly = 1 << 12
 func newMerger(fsys fs.FS) (*merger, error) {
 	m := &merger{
 		fsys: fsys, known: map[string]*kind{}, members: map[memberKey]*member{}, cpus: map[uint32]bool{},
-		processes: map[uint64]trace.Process{}, parts: map[partKey][]byte{},
+		processes: map[uint64]trace.Process{}, parts: parts{waiting: map[partKey]partial{}},
 		probing: make([]byte, headerRead), windowSize: headerRead,
 	}
 	m.info.Clock = &trace.Clock{Frequency: second}
@@ -227,6 +227,7 @@ func (m *merger) take(s *stream) {
 	}
 	m.emitted = max(m.emitted, s.time)
 	if e.part != wholeEvent && !m.join(s, off) {
+		m.out.data = m.out.data[:off]
 		return
 	}
 	if !e.kind.want {
@@ -239,42 +240,11 @@ func (m *merger) take(s *stream) {
 	})
 }
 
-// A partKey tells the threads apart whose events are split.
-type partKey struct {
-	kind     *kind
-	pid, tid uint64
-}
-
-// maxParts bounds the events of which a part has come.
-const maxParts = 1 << 10
-
-// join puts together the parts of an event, which a thread writes one after the
-// other. The part at hand is in the batch from off on. It returns false where a
-// part is missing.
-func (m *merger) join(s *stream, off int) bool {
-	key := partKey{s.event.kind, s.head.pid, s.head.tid}
-	payload := m.out.data[off:]
-	first, ok := m.parts[key]
-	if s.event.part == firstPart {
-		if ok || len(m.parts) < maxParts {
-			m.parts[key] = append(first[:0], payload...)
-		}
-		m.out.data = m.out.data[:off]
-		return false
-	}
-	if !ok {
-		m.partial = true
-		m.lost(0, s.time, s.time)
-		m.out.data = m.out.data[:off]
-		return false
-	}
-	delete(m.parts, key)
-	m.out.data = slices.Insert(m.out.data, off, first...)
-	return true
-}
-
 // end settles the account when nothing more will come.
 func (m *merger) end() {
+	for _, first := range m.parts.waiting {
+		m.apart(first.time, first.time)
+	}
 	switch {
 	case m.loss.Cut, m.loss.Damaged > 0, m.partial:
 		m.loss.Exactness = trace.LowerBound

@@ -1,0 +1,85 @@
+package ctf
+
+import (
+	"slices"
+
+	"github.com/gctrail/gctrail/trace"
+)
+
+// parts are the first parts of split events that wait for their last.
+type parts struct {
+	waiting map[partKey]partial
+	size    int // of their payloads
+}
+
+// A partKey tells the threads apart whose events are split, or where threads are
+// not known, the streams.
+type partKey struct {
+	kind     *kind
+	pid, tid uint64
+	stream   *stream
+}
+
+// A partial event lacks its last part.
+type partial struct {
+	payload []byte
+	time    int64
+}
+
+// Bounds on the parts that wait.
+const (
+	maxParts    = 1 << 10
+	maxPartSize = 4 << 20 // of all payloads
+)
+
+// put lets a first part wait. It returns false where there is no room.
+func (p *parts) put(key partKey, payload []byte, time int64) bool {
+	if len(p.waiting) == maxParts || p.size+len(payload) > maxPartSize {
+		return false
+	}
+	p.waiting[key] = partial{slices.Clone(payload), time}
+	p.size += len(payload)
+	return true
+}
+
+// take gives back the first part that waits under a key.
+func (p *parts) take(key partKey) (partial, bool) {
+	first, ok := p.waiting[key]
+	if ok {
+		delete(p.waiting, key)
+		p.size -= len(first.payload)
+	}
+	return first, ok
+}
+
+// join puts together the parts of an event, which a thread writes one after the
+// other. The part at hand is in the batch from off on. It returns false where the
+// event is not whole.
+func (m *merger) join(s *stream, off int) bool {
+	key := partKey{kind: s.event.kind, pid: s.head.pid, tid: s.head.tid}
+	if key.tid == trace.UnknownID {
+		key.stream = s
+	}
+	first, ok := m.parts.take(key)
+	if s.event.part == lastPart {
+		if ok {
+			m.out.data = slices.Insert(m.out.data, off, first.payload...)
+		} else {
+			m.apart(s.time, s.time)
+		}
+		return ok
+	}
+	if ok {
+		m.apart(first.time, s.time)
+	}
+	if !m.parts.put(key, m.out.data[off:], s.time) {
+		m.apart(s.time, s.time)
+	}
+	return false
+}
+
+// apart notes that a part of an event is missing between two times.
+func (m *merger) apart(from, to int64) {
+	m.partial = true
+	m.lost(0, from, to)
+}

@@ -1,0 +1,79 @@
+package open_test
+
+import (
+	"cmp"
+	"errors"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// publicTrace is the path of a trace that others published, which is too large to
+// be kept in this repository. The test is skipped where there is no such file.
+func publicTrace(t *testing.T, name string) string {
+	t.Helper()
+	path := filepath.Join(cmp.Or(os.Getenv("GCTRAIL_SHARED"), "../../shared"), "traces", "real", name)
+	if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+		t.Skipf("%s is not there; GCTRAIL_SHARED names the folder", path)
+	}
+	return path
+}
+
+// TestPublicLTTng reads traces of the first versions of CoreCLR, whose events are
+// of two tracepoints, or have arrays of structures in a form of their own. The
+// numbers of events are babeltrace2's.
+func TestPublicLTTng(t *testing.T) {
+	for name, want := range map[string]map[string]int{
+		"auto-20151103-132930.trace.zip": {"MethodJitInliningFailed": 1576, "MethodJitTailCallSucceeded": 101, "MethodJitTailCallFailed": 50},
+		"auto-20160204-162218.trace.zip": {"MethodJitInliningFailed": 1041, "MethodJitTailCallSucceeded": 76, "MethodJitTailCallFailed": 36, "GCBulkMovedObjectRanges": 81},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in, err := open.File(publicTrace(t, name), open.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer in.Close()
+			got := map[string]int{}
+			for ev, err := range in.Source.Events() {
+				if err != nil {
+					t.Fatal(err)
+				}
+				got[ev.Desc.Name]++
+				if clr.KindOf(ev.Desc.Provider, ev.Desc.ID) == clr.KindGCBulkMovedObjectRanges {
+					checkRanges(t, ev)
+				}
+			}
+			for name, n := range want {
+				if got[name] != n {
+					t.Errorf("%d events %s, want %d", got[name], name, n)
+				}
+			}
+			if l := in.Source.Loss(); l.Exactness != trace.Exact || len(l.Ranges()) > 0 || l.Damaged > 0 {
+				t.Errorf("loss %+v, want none", l)
+			}
+		})
+	}
+}
+
+// checkRanges tests that what moved comes in order of its address, as it does
+// where structures are read from where they begin.
+func checkRanges(t *testing.T, ev *trace.Event) {
+	t.Helper()
+	var moved clr.GCBulkMovedObjectRanges
+	if err := moved.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize); err != nil {
+		t.Error(err)
+	}
+	if len(moved.Values) != int(moved.Count) {
+		t.Errorf("%d ranges of %d", len(moved.Values), moved.Count)
+	}
+	for i := range moved.Values {
+		if v := &moved.Values[i]; v.NewRangeBase > v.OldRangeBase || i > 0 && v.OldRangeBase <= moved.Values[i-1].OldRangeBase {
+			t.Fatalf("range %d: %+v after %+v", i, *v, moved.Values[max(i, 1)-1])
+		}
+	}
+}
