@@ -134,25 +134,11 @@ func (c *Comparison) tabulate() {
 			for i := range metrics {
 				m := &metrics[i]
 				row := c.table[m.Name]
-				row[side] = append(row[side], c.value(m, &f))
+				row[side] = append(row[side], m.value(&f, c.Basis))
 				c.table[m.Name] = row
 			}
 		}
 	}
-}
-
-func (c *Comparison) value(m *Metric, f *figures) float64 {
-	v := m.of(f)
-	if !m.Total {
-		return v
-	}
-	switch c.Basis {
-	case PerSecond:
-		return v / f.seconds
-	case PerWork:
-		return v / f.work
-	}
-	return v
 }
 
 // worth is how many independent pauses all runs have together.

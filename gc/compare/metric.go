@@ -96,6 +96,10 @@ var metrics = [...]Metric{
 		of: func(f *figures) float64 { return percentile(f.pauses, 0.99) },
 	},
 	{
+		Name: "pause_max_ms", Text: "longest pause", Unit: Milliseconds, Of: pauseTail, band: 0.25, floor: 0.1, noise: 0.50, quant: 1,
+		of: func(f *figures) float64 { return percentile(f.pauses, 1) },
+	},
+	{
 		Name: heapMean, Text: "heap after collections", Unit: Bytes, band: 0.10, floor: 1e6, noise: 0.10,
 		of: func(f *figures) float64 { return f.mean(f.heapAfter) },
 	},
@@ -123,7 +127,8 @@ func (f *figures) total(k known) float64 {
 
 func (f *figures) mean(k known) float64 { return f.total(k) / float64(k.count) }
 
-// needed is how many independent pauses a percentile is compared from.
+// needed is how many independent pauses a percentile is compared from: the
+// longest pause is never compared.
 func (m *Metric) needed() float64 {
 	if m.quant == 0 {
 		return 0
@@ -134,4 +139,24 @@ func (m *Metric) needed() float64 {
 // matters is the least difference from the value before that matters.
 func (m *Metric) matters(before float64) float64 {
 	return max(m.band*math.Abs(before), m.floor)
+}
+
+// Value is the metric of a run, on a basis; NaN where it is not known.
+func (m *Metric) Value(r *Run, basis Basis) float64 {
+	f := r.figures(nil, nil)
+	return m.value(&f, basis)
+}
+
+func (m *Metric) value(f *figures, basis Basis) float64 {
+	v := m.of(f)
+	switch {
+	case m.Total && basis == PerSecond:
+		v /= f.seconds
+	case m.Total && basis == PerWork:
+		v /= f.work
+	}
+	if math.IsInf(v, 0) {
+		return math.NaN()
+	}
+	return v
 }

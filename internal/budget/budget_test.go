@@ -1,0 +1,236 @@
+package budget
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/compare"
+)
+
+// run is a run of a hundred collections that pause as long as given.
+func run(name string, pause time.Duration, allocated int64) *compare.Run {
+	r := &compare.Run{Name: name}
+	process := &gc.Process{Stopped: 10 * time.Second}
+	for i := range 100 {
+		start := time.Duration(i) * 100 * time.Millisecond
+		r.Add(&gc.Collection{
+			Process: process, Number: uint32(i + 1), Generation: gc.Some(0),
+			Start: gc.Some(start), Pauses: []gc.Pause{{Start: start, Duration: pause}}, AllPauses: true,
+			Allocated: gc.Some(allocated), HeapAfter: gc.Some(int64(50e6)), Promoted: gc.Some(int64(1e6)),
+		})
+	}
+	return r
+}
+
+func TestParse(t *testing.T) {
+	for _, test := range []struct{ name, text, want string }{
+		{"whole", "version: 1\nlimits:\n  pause_max_ms: 50\n  allocated_bytes_per_second: 2e8\nbaseline:\n  allocated_bytes: 3\nfindings: [R21]\ncannot_tell: fail\n", ""},
+		{"only a version", "version: 1", ""},
+		{"empty", "", "version is 0, want 1"},
+		{"newer", "version: 2", "version is 2, want 1"},
+		{"unknown key", "version: 1\nlimit: {}", "line 2: field limit not found"},
+		{"unknown metric", "version: 1\nlimits: {pauses: 1}", `unknown metric "pauses"; valid metrics: allocated_bytes,`},
+		{"rate of a percentile", "version: 1\nlimits: {pause_p99_ms_per_second: 1}", "unknown metric"},
+		{"rate of a change", "version: 1\nbaseline: {allocated_bytes_per_second: 1}", "write allocated_bytes;"},
+		{"negative", "version: 1\nlimits: {pause_max_ms: -1}", "a limit is a number from 0"},
+		{"not a number", "version: 1\nlimits: {pause_max_ms: .nan}", "a limit is a number from 0"},
+		{"infinite", "version: 1\nbaseline: {pause_pct: .inf}", "an allowance is a percentage"},
+		{"text", "version: 1\nlimits: {pause_max_ms: long}", "cannot unmarshal"},
+		{"no rule", "version: 1\nfindings: [slow]", `written as R21, not "slow"`},
+		{"cannot_tell", "version: 1\ncannot_tell: maybe", `"pass" or "fail"`},
+		{"no YAML", "version: [1", "not a budget"},
+		{"too large", strings.Repeat("#", MaxSize+1), "at most"},
+	} {
+		_, err := Parse([]byte(test.text))
+		switch {
+		case test.want == "" && err != nil:
+			t.Errorf("%s: %v", test.name, err)
+		case test.want != "" && (err == nil || !strings.Contains(err.Error(), test.want)):
+			t.Errorf("%s: error %v, want %q", test.name, err, test.want)
+		}
+	}
+}
+
+// A budget made from runs is kept by them, survives being written, and is broken
+// by a run that pauses twice as long.
+func TestFromRuns(t *testing.T) {
+	ok := run("ok.nettrace", 2*time.Millisecond, 1e6)
+	text, err := FromRuns([]*compare.Run{ok}).YAML()
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := Parse(text)
+	if err != nil {
+		t.Fatalf("%v in\n%s", err, text)
+	}
+	if _, bounded := b.Limits["committed_peak_bytes"]; bounded {
+		t.Error("a figure that the run lacks has a limit")
+	}
+	if r := b.Check([]*compare.Run{ok}, nil); r.Status != Within || r.Failed() {
+		t.Errorf("the run itself is %s: %+v", r.Status, r.Checks)
+	}
+	slow := b.Check([]*compare.Run{ok, run("slow.nettrace", 4*time.Millisecond, 1e6)}, nil)
+	if !slow.Failed() {
+		t.Error("pauses twice as long are within")
+	}
+	for _, c := range slow.Checks {
+		if want := c.Run == "slow.nettrace" && strings.HasPrefix(c.Name, "pause_"); (c.Status == Over) != want {
+			t.Errorf("%s of %s is %s", c.Name, c.Run, c.Status)
+		}
+	}
+}
+
+func TestRound(t *testing.T) {
+	for _, test := range []struct {
+		v    float64
+		unit compare.Unit
+		want float64
+	}{
+		{0, compare.Milliseconds, 0},
+		{0.01234, compare.Milliseconds, 0.013},
+		{53.41, compare.Milliseconds, 54},
+		{7, compare.Count, 7},
+		{7.2, compare.Count, 8},
+		{123456789, compare.Bytes, 130000000},
+	} {
+		if got := round(test.v, test.unit); math.Abs(got-test.want) > 1e-9*test.want {
+			t.Errorf("round(%v, %s) = %v, want %v", test.v, test.unit, got, test.want)
+		}
+	}
+}
+
+func TestFindings(t *testing.T) {
+	b := &Budget{Version: Version, Findings: []string{"R21"}}
+	r := run("a", time.Millisecond, 1)
+	if got := b.Check([]*compare.Run{r}, nil); got.Failed() {
+		t.Errorf("no finding: %+v", got)
+	}
+	r.Findings = []string{"R02", "R21"}
+	if got := b.Check([]*compare.Run{r}, nil); !got.Failed() {
+		t.Errorf("finding R21: %+v", got)
+	}
+}
+
+// What is unknown is neither within nor over, and fails only where asked for.
+func TestUnknown(t *testing.T) {
+	b := &Budget{Version: Version, Limits: map[string]float64{"committed_peak_bytes": 1}}
+	r := []*compare.Run{run("a", time.Millisecond, 1)}
+	if got := b.Check(r, nil); got.Status != CannotTell || got.Failed() {
+		t.Errorf("%s, failed %v", got.Status, got.Failed())
+	}
+	b.CannotTell = "fail"
+	if got := b.Check(r, nil); !got.Failed() {
+		t.Error("cannot_tell: fail does not fail")
+	}
+}
+
+func TestBaseline(t *testing.T) {
+	b := &Budget{Version: Version, Baseline: map[string]float64{"allocated_bytes": 3}}
+	runs := func(allocated float64) (all []*compare.Run) {
+		for i := range 5 {
+			all = append(all, run("a", time.Millisecond, int64(allocated*(1+0.001*float64(i)))))
+		}
+		return all
+	}
+	for _, test := range []struct {
+		after float64
+		want  Status
+	}{{1e6, Within}, {0.5e6, Within}, {1.1e6, Over}, {1.031e6, CannotTell}} {
+		if got := b.Check(runs(test.after), runs(1e6)); got.Status != test.want {
+			t.Errorf("%.3g instead of 1e6 bytes: %s, want %s: %+v", test.after, got.Status, test.want, got.Checks)
+		}
+	}
+}
+
+func hostile() *Result {
+	b := &Budget{Version: Version, Limits: map[string]float64{"pause_max_ms": 1, "committed_peak_bytes": 1, "collections": 200}}
+	return b.Check([]*compare.Run{run("a|b`<script>\n::error::%", 2*time.Millisecond, 1)}, nil)
+}
+
+func TestWrite(t *testing.T) {
+	for format, want := range map[string][]string{
+		"text":     {"Over the budget: 1 of 3 checks over, 1 cannot be told", "OVER         longest pause 2.00 ms, limit 1.00 ms", "cannot tell  most committed unknown, limit 1 B"},
+		"github":   {"::error title=GC budget::longest pause 2.00 ms, limit 1.00 ms (a|b`<script>%0A::error::%25)\n", "::warning title=GC budget::most committed", "::notice title=GC budget::Over"},
+		"markdown": {"| OVER | longest pause | 2.00 ms | 1.00 ms | a\\|b'&lt;script> ::error::% |\n"},
+	} {
+		var b strings.Builder
+		if err := Write(&b, format, hostile()); err != nil {
+			t.Fatal(err)
+		}
+		for _, w := range want {
+			if !strings.Contains(b.String(), w) {
+				t.Errorf("%s lacks %q:\n%s", format, w, b.String())
+			}
+		}
+	}
+	if err := Write(nil, "yaml", hostile()); err == nil || !strings.Contains(err.Error(), "valid formats: text, json,") {
+		t.Errorf("unknown format: %v", err)
+	}
+}
+
+func TestWriteJSON(t *testing.T) {
+	var b strings.Builder
+	if err := Write(&b, "json", hostile()); err != nil {
+		t.Fatal(err)
+	}
+	var got struct {
+		Status Status
+		Failed bool
+		Checks []struct {
+			Name   string
+			Status Status
+			Value  *float64
+		}
+	}
+	if err := json.Unmarshal([]byte(b.String()), &got); err != nil {
+		t.Fatal(err)
+	}
+	if got.Status != Over || !got.Failed || len(got.Checks) != 3 {
+		t.Errorf("%+v", got)
+	}
+	for _, c := range got.Checks {
+		if (c.Value == nil) != (c.Name == "committed_peak_bytes") {
+			t.Errorf("%s has the value %v", c.Name, c.Value)
+		}
+	}
+	if strings.Count(b.String(), "\n") != 1 {
+		t.Error("not one line")
+	}
+}
+
+func TestWriteJUnit(t *testing.T) {
+	var b strings.Builder
+	if err := Write(&b, "junit", hostile()); err != nil {
+		t.Fatal(err)
+	}
+	var got junitSuites
+	if err := xml.Unmarshal([]byte(b.String()), &got); err != nil {
+		t.Fatalf("%v in\n%s", err, b.String())
+	}
+	if len(got.Suites) != 1 || got.Suites[0].Tests != 3 || got.Suites[0].Failures != 1 || got.Suites[0].Skipped != 1 {
+		t.Errorf("%+v", got)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	f.Add([]byte("version: 1\nlimits:\n  pause_max_ms: 50\n"))
+	f.Add([]byte("a: &a [*a]"))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		b, err := Parse(data)
+		if err != nil {
+			return
+		}
+		text, err := b.YAML()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Parse(text); err != nil {
+			t.Fatalf("%v in\n%s", err, text)
+		}
+	})
+}

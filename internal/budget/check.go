@@ -1,0 +1,128 @@
+package budget
+
+import (
+	"maps"
+	"math"
+	"slices"
+
+	"github.com/gctrail/gctrail/gc/compare"
+)
+
+// A Status is how a check ended.
+type Status string
+
+// The statuses.
+const (
+	Within     Status = "within"
+	Over       Status = "over"
+	CannotTell Status = "cannot_tell"
+)
+
+// A Check is one line of a budget, held against the runs.
+type Check struct {
+	Name   string       // as the budget has it
+	Text   string       // in words
+	Unit   compare.Unit // of Value and Limit
+	Status Status
+	Run    string  // whose Value it is; empty for changes from a baseline
+	Value  float64 // NaN where unknown
+	Limit  float64
+	// Of changes from a baseline: Value and Limit are percentages, and the
+	// interval holds Value with a confidence of 95 %.
+	Low, High  float64
+	RunsNeeded int
+}
+
+// A Result is a budget held against runs.
+type Result struct {
+	Status Status // Over where one check is; CannotTell where none is and one cannot be told
+	Checks []Check
+	// Strict reports that CannotTell is a failure.
+	Strict bool
+}
+
+// Failed reports that the budget does not hold.
+func (r *Result) Failed() bool {
+	return r.Status == Over || r.Strict && r.Status == CannotTell
+}
+
+// fails reports that a check makes the result fail.
+func (r *Result) fails(c *Check) bool {
+	return c.Status == Over || r.Strict && c.Status == CannotTell
+}
+
+// Check holds runs against the budget, each by its limits, and all of them
+// together against those of the baseline, which may have none.
+func (b *Budget) Check(runs, baseline []*compare.Run) *Result {
+	result := &Result{Status: Within, Strict: b.CannotTell == "fail"}
+	for _, run := range runs {
+		for _, name := range slices.Sorted(maps.Keys(b.Limits)) {
+			result.add(limit(run, name, b.Limits[name]))
+		}
+		for _, rule := range b.Findings {
+			result.add(forbid(run, rule))
+		}
+	}
+	if len(b.Baseline) == 0 || len(baseline) == 0 {
+		return result
+	}
+	comparison := compare.Compare(baseline, runs)
+	for _, change := range comparison.Changes {
+		if allowed, ok := b.Baseline[change.Name]; ok {
+			result.add(allowance(&change, allowed))
+		}
+	}
+	return result
+}
+
+func (r *Result) add(c Check) {
+	r.Checks = append(r.Checks, c)
+	if c.Status == Over || c.Status == CannotTell && r.Status == Within {
+		r.Status = c.Status
+	}
+}
+
+func limit(run *compare.Run, name string, most float64) Check {
+	m, basis, err := lookUp(name)
+	if err != nil {
+		return Check{Name: name, Status: CannotTell, Run: run.Name, Value: math.NaN(), Limit: most}
+	}
+	c := Check{Name: name, Text: m.Text, Unit: m.Unit, Status: Within, Run: run.Name, Value: m.Value(run, basis), Limit: most}
+	if basis == compare.PerSecond {
+		c.Text += " per second"
+	}
+	switch {
+	case math.IsNaN(c.Value):
+		c.Status = CannotTell
+	case c.Value > most:
+		c.Status = Over
+	}
+	return c
+}
+
+// forbid holds a run against a rule that must not fire. Limit and Value count
+// findings.
+func forbid(run *compare.Run, rule string) Check {
+	c := Check{Name: rule, Text: "finding " + rule, Unit: compare.Count, Status: Within, Run: run.Name}
+	if slices.Contains(run.Findings, rule) {
+		c.Status, c.Value = Over, 1
+	}
+	return c
+}
+
+// allowance holds a change against the percentage that is allowed: over where all
+// of the interval is, within where all of it is.
+func allowance(change *compare.Change, allowed float64) Check {
+	c := Check{
+		Name: change.Name, Text: change.Text + " against the baseline", Unit: compare.Percent, Status: CannotTell,
+		Value: change.Percent, Limit: allowed, Low: change.Low, High: change.High, RunsNeeded: change.RunsNeeded,
+	}
+	switch {
+	case change.Reason == compare.NotRecorded || change.Reason == compare.TooFewPauses:
+	case change.Low > allowed:
+		c.Status = Over
+	case change.High <= allowed, change.Verdict == compare.Same && change.Percent <= allowed:
+		c.Status = Within
+	}
+	return c
+}

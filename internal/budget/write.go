@@ -1,0 +1,265 @@
+package budget
+
+import (
+	"encoding/json"
+	"encoding/xml"
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+// Formats are the names of the formats that Write writes.
+func Formats() []string {
+	names := make([]string, len(formats))
+	for i, f := range formats {
+		names[i] = f.name
+	}
+	return names
+}
+
+var formats = [...]struct {
+	name  string
+	write func(io.Writer, *Result) error
+}{
+	{"text", writeText},
+	{"json", writeJSON},
+	{"junit", writeJUnit},
+	{"github", writeGitHub},
+	{"markdown", writeMarkdown},
+}
+
+// Write writes the result in one of the Formats.
+func Write(w io.Writer, format string, r *Result) error {
+	for _, f := range formats {
+		if f.name == format {
+			return f.write(w, r)
+		}
+	}
+	return fmt.Errorf("unknown format %q; valid formats: %s", format, strings.Join(Formats(), ", "))
+}
+
+// sentence is the check in words: "longest pause 53.4 ms, limit 50 ms (a.nettrace)".
+func (c *Check) sentence() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "%s %s, limit %s", c.Text, figure(c.Value, c.Unit), figure(c.Limit, c.Unit))
+	if c.Run != "" {
+		fmt.Fprintf(&b, " (%s)", c.Run)
+	} else if bounded(c.Low) && bounded(c.High) {
+		fmt.Fprintf(&b, " (95 %% interval %s to %s)", figure(c.Low, c.Unit), figure(c.High, c.Unit))
+	}
+	if c.Status == CannotTell && c.RunsNeeded > 0 {
+		fmt.Fprintf(&b, "; %s", more(c.RunsNeeded))
+	}
+	return b.String()
+}
+
+func more(runs int) string {
+	switch {
+	case runs == 1:
+		return "1 more run would tell"
+	case runs >= compare.MaxRunsNeeded:
+		return fmt.Sprintf("%d or more runs would tell", compare.MaxRunsNeeded)
+	}
+	return fmt.Sprintf("%d more runs would tell", runs)
+}
+
+func bounded(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
+
+func figure(v float64, unit compare.Unit) string {
+	switch {
+	case math.IsNaN(v):
+		return "unknown"
+	case math.IsInf(v, 0):
+		return "unbounded"
+	}
+	switch unit {
+	case compare.Bytes:
+		return units.Bytes(int64(min(v, math.MaxInt64/2)))
+	case compare.Milliseconds:
+		return units.Duration(time.Duration(min(v, 1e12) * float64(time.Millisecond)))
+	case compare.Percent:
+		return fmt.Sprintf("%.1f %%", v)
+	}
+	return fmt.Sprintf("%.4g", v)
+}
+
+var marks = map[Status]string{Within: "ok", Over: "OVER", CannotTell: "cannot tell"}
+
+var words = map[Status]string{
+	Within:     "within the budget",
+	Over:       "over the budget",
+	CannotTell: "cannot tell whether the budget is kept",
+}
+
+func (r *Result) summary() string {
+	over, unknown := 0, 0
+	for i := range r.Checks {
+		switch r.Checks[i].Status {
+		case Over:
+			over++
+		case CannotTell:
+			unknown++
+		}
+	}
+	text := fmt.Sprintf("%s: %d of %d checks over", capital(words[r.Status]), over, len(r.Checks))
+	if unknown > 0 {
+		text += fmt.Sprintf(", %d cannot be told", unknown)
+	}
+	return text
+}
+
+func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+func writeText(w io.Writer, r *Result) error {
+	var b strings.Builder
+	fmt.Fprintln(&b, r.summary())
+	for i := range r.Checks {
+		c := &r.Checks[i]
+		fmt.Fprintf(&b, "  %-11s  %s\n", marks[c.Status], c.sentence())
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+func writeMarkdown(w io.Writer, r *Result) error {
+	var b strings.Builder
+	fmt.Fprintf(&b, "**%s**\n\n| | metric | value | limit | run |\n|---|---|---:|---:|---|\n", r.summary())
+	for i := range r.Checks {
+		c := &r.Checks[i]
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", marks[c.Status], cell(c.Text), figure(c.Value, c.Unit), figure(c.Limit, c.Unit), cell(c.Run))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// cell keeps text from ending a cell of a table, or from being markup.
+func cell(s string) string {
+	return strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ", "<", "&lt;", "`", "'").Replace(s)
+}
+
+// writeGitHub writes workflow commands: an error for each check that fails, a
+// warning for each that cannot be told.
+func writeGitHub(w io.Writer, r *Result) error {
+	escape := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	var b strings.Builder
+	for i := range r.Checks {
+		c := &r.Checks[i]
+		switch {
+		case r.fails(c):
+			fmt.Fprintf(&b, "::error title=GC budget::%s\n", escape.Replace(c.sentence()))
+		case c.Status == CannotTell:
+			fmt.Fprintf(&b, "::warning title=GC budget::%s\n", escape.Replace(c.sentence()))
+		}
+	}
+	fmt.Fprintf(&b, "::notice title=GC budget::%s\n", escape.Replace(r.summary()))
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+type jsonCheck struct {
+	Name       string   `json:"name"`
+	Status     Status   `json:"status"`
+	Run        string   `json:"run,omitempty"`
+	Unit       string   `json:"unit"`
+	Value      *float64 `json:"value"`
+	Limit      float64  `json:"limit"`
+	Low        *float64 `json:"low,omitempty"`
+	High       *float64 `json:"high,omitempty"`
+	RunsNeeded int      `json:"runs_needed,omitempty"`
+}
+
+func writeJSON(w io.Writer, r *Result) error {
+	checks := make([]jsonCheck, 0, len(r.Checks))
+	for i := range r.Checks {
+		c := &r.Checks[i]
+		j := jsonCheck{Name: c.Name, Status: c.Status, Run: c.Run, Unit: string(c.Unit), Value: number(c.Value), Limit: c.Limit, RunsNeeded: c.RunsNeeded}
+		if c.Run == "" {
+			j.Low, j.High = number(c.Low), number(c.High)
+		}
+		checks = append(checks, j)
+	}
+	return json.NewEncoder(w).Encode(struct {
+		SchemaVersion int         `json:"schema_version"`
+		Status        Status      `json:"status"`
+		Failed        bool        `json:"failed"`
+		Checks        []jsonCheck `json:"checks"`
+	}{1, r.Status, r.Failed(), checks})
+}
+
+// number is null for what JSON has no number for.
+func number(v float64) *float64 {
+	if !bounded(v) {
+		return nil
+	}
+	return &v
+}
+
+type (
+	junitSuites struct {
+		XMLName xml.Name     `xml:"testsuites"`
+		Suites  []junitSuite `xml:"testsuite"`
+	}
+	junitSuite struct {
+		Name     string      `xml:"name,attr"`
+		Tests    int         `xml:"tests,attr"`
+		Failures int         `xml:"failures,attr"`
+		Errors   int         `xml:"errors,attr"`
+		Skipped  int         `xml:"skipped,attr"`
+		Cases    []junitCase `xml:"testcase"`
+	}
+	junitCase struct {
+		Name    string        `xml:"name,attr"`
+		Class   string        `xml:"classname,attr"`
+		Skipped *junitMessage `xml:"skipped"`
+		Failure *junitMessage `xml:"failure"`
+	}
+	junitMessage struct {
+		Message string `xml:"message,attr"`
+	}
+)
+
+// writeJUnit writes a test case for each check, in a suite for each run. What
+// cannot be told is skipped, or fails where the budget says so.
+func writeJUnit(w io.Writer, r *Result) error {
+	var out junitSuites
+	for i := range r.Checks {
+		c := &r.Checks[i]
+		name := c.Run
+		if name == "" {
+			name = "baseline"
+		}
+		at := slices.IndexFunc(out.Suites, func(s junitSuite) bool { return s.Name == name })
+		if at < 0 {
+			out.Suites = append(out.Suites, junitSuite{Name: name})
+			at = len(out.Suites) - 1
+		}
+		suite := &out.Suites[at]
+		test := junitCase{Name: c.Name, Class: "gctrail.check"}
+		suite.Tests++
+		switch {
+		case r.fails(c):
+			suite.Failures++
+			test.Failure = &junitMessage{c.sentence()}
+		case c.Status == CannotTell:
+			suite.Skipped++
+			test.Skipped = &junitMessage{c.sentence()}
+		}
+		suite.Cases = append(suite.Cases, test)
+	}
+	if _, err := io.WriteString(w, xml.Header); err != nil {
+		return err
+	}
+	e := xml.NewEncoder(w)
+	e.Indent("", "  ")
+	if err := e.Encode(out); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, "\n")
+	return err
+}
