@@ -1,7 +1,9 @@
 package ctf
 
 import (
+	"cmp"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/gctrail/gctrail/ctf/tsdl"
@@ -228,12 +230,53 @@ func (m *merger) kind(tracepoint string, of *member, fields []trace.Field) *kind
 	return k
 }
 
-// unresolved describes a kind by its tracepoint's name: its provider's, a colon,
-// and its own; or, of the kernel, its own.
-func (k *kind) unresolved() trace.Descriptor {
-	provider, name, ok := strings.Cut(k.tracepoint, ":")
-	if !ok {
-		provider, name = k.domain, k.tracepoint
+// describe describes the events of a tracepoint as resolve does, which may be nil,
+// or else by the tracepoint's name: its provider's, a colon, and its own; or, of
+// the kernel, its own. It reports whether resolve knows the tracepoint.
+func describe(tracepoint, domain string, resolve resolver) (d trace.Descriptor, known bool) {
+	if resolve != nil {
+		d, known = resolve(tracepoint)
 	}
-	return trace.Descriptor{Provider: provider, Name: name}
+	if d.Provider == "" {
+		provider, name, ok := strings.Cut(tracepoint, ":")
+		if !ok {
+			provider, name = domain, tracepoint
+		}
+		d = trace.Descriptor{Provider: provider, Name: name}
+	}
+	return d, known
+}
+
+type resolver = func(tracepoint string) (trace.Descriptor, bool)
+
+// maxDeclared bounds the kinds of events that are listed of all traces.
+const maxDeclared = 1 << 16
+
+// declared lists the kinds of events that the metadata describes. It is nil where
+// a part of the metadata could not be read.
+func (m *merger) declared(resolve resolver) []trace.Descriptor {
+	if m.undeclared {
+		return nil
+	}
+	all := []trace.Descriptor{}
+	listed := map[string]bool{}
+	for _, of := range m.members {
+		for _, s := range of.streams {
+			for _, e := range s.meta.Events {
+				split := s.split[e.Name]
+				if listed[e.Name] || split != nil && split.part(e.Name) == lastPart {
+					continue
+				}
+				if len(all) == maxDeclared {
+					return nil
+				}
+				d, _ := describe(e.Name, of.meta.Env["domain"], resolve)
+				listed[e.Name], all = true, append(all, d)
+			}
+		}
+	}
+	slices.SortFunc(all, func(a, b trace.Descriptor) int {
+		return cmp.Or(cmp.Compare(a.Provider, b.Provider), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Version, b.Version))
+	})
+	return all
 }

@@ -14,14 +14,15 @@ import (
 // by time. It runs in a goroutine of its own, and shares nothing with the Reader
 // but the batches that it hands over.
 type merger struct {
-	fsys      fs.FS
-	info      trace.Info // what does not change while events are read
-	processes map[uint64]trace.Process
-	size      int64
-	members   map[memberKey]*member
-	cpus      map[uint32]bool
-	probing   []byte
-	known     map[string]*kind // that Options.Resolve knows, by tracepoint
+	fsys       fs.FS
+	info       trace.Info // what does not change while events are read
+	processes  map[uint64]trace.Process
+	size       int64
+	members    map[memberKey]*member
+	cpus       map[uint32]bool
+	undeclared bool // some metadata could not be read
+	probing    []byte
+	known      map[string]*kind // that Options.Resolve knows, by tracepoint
 
 	streams    []*stream
 	heap       streamHeap

@@ -55,6 +55,7 @@ func Open(fsys fs.FS, opts Options) (*Reader, error) {
 	}
 	r := &Reader{opts: opts, m: m, info: m.info, loss: m.loss.Clone()}
 	r.info.Processes = maps.Clone(m.processes)
+	r.info.Declared = m.declared(opts.Resolve)
 	r.event.Clock = r.info.Clock
 	return r, nil
 }
@@ -143,14 +144,8 @@ func (r *Reader) fill(b *batch, it *item) {
 
 // define finds out what a new kind of event is, and whether it is wanted.
 func (r *Reader) define(k *kind) {
-	var desc trace.Descriptor
-	if r.opts.Resolve != nil {
-		desc, k.known = r.opts.Resolve(k.tracepoint)
-	}
-	if desc.Provider == "" {
-		desc = k.unresolved()
-	}
-	if !k.known {
+	desc, known := describe(k.tracepoint, k.domain, r.opts.Resolve)
+	if k.known = known; !known {
 		desc.Fields = k.fields
 	}
 	k.desc = &desc

@@ -82,6 +82,7 @@ func (m *merger) scan() error {
 		return failed
 	}
 	if failed != nil {
+		m.undeclared = true
 		m.damage(folders[0], 0, "metadata", failed)
 	}
 	return m.group(files)
@@ -94,6 +95,7 @@ func (m *merger) folder(dir string) ([]*file, error) {
 		return nil, err
 	}
 	if err != nil {
+		m.undeclared = true
 		m.damage(path.Join(dir, metadataName), 0, "metadata", err)
 	}
 	entries, err := fs.ReadDir(m.fsys, dir)

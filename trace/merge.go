@@ -125,10 +125,24 @@ func (m *Merged) open() error {
 		formats = append(formats, p.Info().Format)
 	}
 	m.info.Format = strings.Join(formats, " + ")
+	m.info.Declared = m.declared()
 	for i := range m.parts {
 		m.parts[i].ahead = m.parts[i].Info().Start.Sub(m.info.Start)
 	}
 	return nil
+}
+
+// declared lists what any of the sources declares, if all of them do.
+func (m *Merged) declared() []Descriptor {
+	var all []Descriptor
+	for i := range m.parts {
+		of := m.parts[i].Info().Declared
+		if of == nil {
+			return nil
+		}
+		all = append(all, of...)
+	}
+	return all
 }
 
 // earliest returns the source with the earliest next event, nil at the end.

@@ -43,6 +43,10 @@ type Info struct {
 	// events are read; where a PID was used again, the latest process counts, or
 	// in an ETW trace the latest that the runtime raised events in.
 	Processes map[uint64]Process
+	// Declared are the kinds of events that the trace says it may have, each with
+	// what is known of it but for its fields. It is nil where the trace does not
+	// say so: only LTTng's do, in which events are enabled by name.
+	Declared []Descriptor
 	// ProcessesUnknown is set once an event was yielded that does not tell which
 	// of several processes raised it. Its PID is 0.
 	ProcessesUnknown bool

@@ -2,11 +2,8 @@ package cli
 
 import (
 	"os"
-	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/gctrail/gctrail/internal/ctftest"
 )
 
 // TestReportWithoutContexts: an LTTng trace need not say which process an event
@@ -17,21 +14,7 @@ func TestReportWithoutContexts(t *testing.T) {
 		t.Fatal(err)
 	}
 	trace, _, _ := strings.Cut(string(text), "-- want --")
-	files, err := ctftest.Assemble(trace)
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	for name, f := range files {
-		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, f.Data, 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	out := report80(t, dir)
+	out := report80(t, assembleCTF(t, trace))
 	for _, want := range []string{"processes cannot be told apart", "lttng add-context"} {
 		if !strings.Contains(strings.Join(strings.Fields(out), " "), want) {
 			t.Errorf("the report lacks %q:\n%s", want, out)

@@ -54,6 +54,9 @@ func (rep *report) gaps(c *reportCase) []gap {
 		add("lttng add-context --userspace --type=vpid --type=vtid --type=procname",
 			"Which process each event is of: the trace lacks the contexts that say so, and processes cannot be told apart.")
 	}
+	if lacking := rep.undeclared(); lacking != "" {
+		add(enableEvents, "What needs events that were not enabled: %s.", lacking)
+	}
 	if c == nil {
 		return gaps
 	}
@@ -162,11 +165,26 @@ func (rep *report) emptyVerdict() string {
 		return "No verdict: the trace holds no events of the .NET runtime's provider; the garbage collector's come from it."
 	case runtime.keywords&keywordGC == 0:
 		return "No verdict: the trace holds events of the .NET runtime, but none of its garbage collector: the keyword gc (0x1) was most likely not collected."
+	case !rep.declares(clr.KindGCStart):
+		return "No verdict: collections were not recorded: the event GCStart was not enabled."
 	case rep.narrowed:
 		return "No collection happened in the part of the trace that was asked for."
+	case rep.incomplete():
+		return "No verdict: no collection is in what is left of the trace, and events are missing."
+	case rep.info.Last < watchedEnough:
+		return fmt.Sprintf("No verdict: no collection happened in %s, which is too short to judge.", units.Duration(rep.info.Last))
 	default:
 		return fmt.Sprintf("The GC is innocent: its events were collected, and no collection happened in %s.", units.Duration(rep.info.Last))
 	}
+}
+
+// watchedEnough is the least time without a collection that says something.
+const watchedEnough = 5 * time.Second
+
+// incomplete reports whether events are known to be missing.
+func (rep *report) incomplete() bool {
+	l := rep.loss
+	return l.Events > 0 || l.Cut || l.Damaged > 0 || len(l.Ranges()) > 0
 }
 
 // pid is the process to collect from, for a command.

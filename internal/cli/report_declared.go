@@ -1,0 +1,50 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// figureEvents are the events that figures need.
+var figureEvents = []struct {
+	figures string
+	kinds   []clr.Kind
+}{
+	{"when collections began and ended", []clr.Kind{clr.KindGCStart, clr.KindGCEnd}},
+	{"pauses", []clr.Kind{clr.KindGCSuspendEEBegin, clr.KindGCSuspendEEEnd, clr.KindGCRestartEEBegin, clr.KindGCRestartEEEnd}},
+	{"sizes", []clr.Kind{clr.KindGCHeapStats, clr.KindGCPerHeapHistory, clr.KindGCGlobalHeapHistory}},
+	{"allocation", []clr.Kind{clr.KindGCAllocationTick}},
+}
+
+// enableEvents enables all events about collections, by name.
+const enableEvents = "lttng enable-event --userspace 'DotNETRuntime:GC*'"
+
+// declares reports whether the trace can have events of a kind. Where it does not
+// say which it has, it can have any.
+func (rep *report) declares(k clr.Kind) bool {
+	return rep.info.Declared == nil || slices.ContainsFunc(rep.info.Declared, func(d trace.Descriptor) bool {
+		return clr.KindOf(d.Provider, d.ID) == k
+	})
+}
+
+// undeclared names the events that figures need and that were not enabled. It is
+// empty where all were.
+func (rep *report) undeclared() string {
+	var lacking []string
+	for _, f := range figureEvents {
+		var names []string
+		for _, k := range f.kinds {
+			if !rep.declares(k) {
+				names = append(names, k.String())
+			}
+		}
+		if names != nil {
+			lacking = append(lacking, fmt.Sprintf("%s (%s)", f.figures, strings.Join(names, ", ")))
+		}
+	}
+	return strings.Join(lacking, "; ")
+}
