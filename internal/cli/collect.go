@@ -129,7 +129,7 @@ func (o *collectOptions) run(cmd *cobra.Command, args []string, std *stdio) erro
 	if err := o.check(cmd, args); err != nil {
 		return err
 	}
-	if o.output == "-" && std.outTerm.is {
+	if o.output == "-" && std.outTerm.Is {
 		return usagef(cmd, "a trace is nothing for a terminal: send standard output elsewhere, or choose a file with -o")
 	}
 	config, ignored := o.config()

@@ -14,6 +14,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/nettrace"
@@ -222,14 +223,14 @@ func (c *capture) see(ev *trace.Event) {
 // that this time has passed, or, of a process that falls silent, by the clock.
 func (c *capture) meet(m *occasion) {
 	c.occasion = m
-	text := fmt.Sprintf("%s of %s is what was waited for", m.what, processTitle(c.process))
+	words := fmt.Sprintf("%s of %s is what was waited for", m.what, processTitle(c.process))
 	if c.ring != nil {
 		c.ring.Hold(m.from)
-		text += ": " + c.plan.around() + " will be in " + c.path
+		words += ": " + c.plan.around() + " will be in " + c.path
 	} else if c.plan.after > 0 {
-		text += ": the trace ends " + spanText(c.plan.after) + " later"
+		words += ": the trace ends " + spanText(c.plan.after) + " later"
 	}
-	c.say(text)
+	c.say(words)
 	c.ends.Store(time.Now().Add(c.plan.after).UnixNano())
 	if c.plan.after == 0 {
 		c.cancel()
@@ -317,23 +318,23 @@ func (c *capture) write(objects, end []byte) {
 
 // line tells how far the capture has come.
 func (c *capture) line(elapsed time.Duration) string {
-	text := clock(elapsed)
+	words := clock(elapsed)
 	ends := c.ends.Load()
 	if ends > 0 {
-		text += "  it came, ends in " + clock(max(0, time.Until(time.Unix(0, ends))))
+		words += "  it came, ends in " + clock(max(0, time.Until(time.Unix(0, ends))))
 	}
-	text += "  " + units.Bytes(c.received.Load())
+	words += "  " + units.Bytes(c.received.Load())
 	if n := c.collections.Load(); n > 0 {
-		text += fmt.Sprintf("  %s, longest pause %s", plural(n, "collection", "collections"), units.Duration(time.Duration(c.longest.Load())))
+		words += fmt.Sprintf("  %s, longest pause %s", text.Plural(n, "collection", "collections"), units.Duration(time.Duration(c.longest.Load())))
 	}
 	switch {
 	case ends > 0:
 	case c.plan.waitsFor() != "":
-		text += "; waiting for " + c.plan.waitsFor()
+		words += "; waiting for " + c.plan.waitsFor()
 	case c.ring != nil:
-		text += "; keeping " + c.plan.keeps()
+		words += "; keeping " + c.plan.keeps()
 	}
-	return text
+	return words
 }
 
 // clock writes a time as hours, minutes and seconds.

@@ -9,6 +9,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
@@ -30,12 +31,12 @@ func (c *capture) tell(std *stdio) {
 	std.warn("gctrail", fmt.Sprintf("%s: %s, %s of events", c.path, units.Bytes(c.out.Size()), units.Duration(k.Info().Last)))
 	c.tellStop(std)
 	c.tellMissing(std, k.Loss())
-	p := pageOn(std.errTerm)
+	p := text.PageOn(std.errTerm)
 	if asksForCollections(&c.session.Config) {
 		k.verdict(p)
 	}
 	if c.out.Regular() {
-		p.command("  ", "gctrail "+quoted(c.path))
+		p.Command("  ", "gctrail "+text.Quoted(c.path))
 	}
 	_, _ = std.err.Write(p.Bytes()) // there is nobody else to tell
 }
@@ -69,11 +70,11 @@ func review(path string) (kept, error) {
 // tellStop says what became of what the trace was waiting for, and of the ring.
 func (c *capture) tellStop(std *stdio) {
 	if c.occasion == nil && c.plan.waitsFor() != "" {
-		text := c.plan.waitsFor() + " did not come"
+		words := c.plan.waitsFor() + " did not come"
 		if c.ring != nil {
-			text += ": the file has what was last"
+			words += ": the file has what was last"
 		}
-		std.warn("gctrail", text)
+		std.warn("gctrail", words)
 	}
 	if c.ring != nil && c.ring.Cut() && c.plan.before > 0 {
 		std.warn("gctrail", fmt.Sprintf("there was no room for the %s before the end in %s: --keep sets how much there is", spanText(c.plan.before), units.Bytes(c.plan.keep.Size)))
@@ -97,7 +98,7 @@ func (c *capture) tellMissing(std *stdio, loss *trace.Loss) {
 		std.warn("gctrail", "the process ended without ending the trace: it holds what came until then, and is closed")
 	}
 	if loss.Events > 0 {
-		std.warn("gctrail", plural(int64(loss.Events), "event was", "events were")+
+		std.warn("gctrail", text.Plural(int64(loss.Events), "event was", "events were")+
 			" lost, the runtime's buffer was full: collect fewer kinds, or set --buffersize higher")
 	}
 }
@@ -110,16 +111,16 @@ func asksForCollections(config *diag.Config) bool {
 }
 
 // verdict writes what the report of the file begins with.
-func (k *kept) verdict(p *page) {
+func (k *kept) verdict(p *text.Page) {
 	rep := report{info: k.Info(), loss: k.Loss()}
 	if k.collections == 0 {
-		p.heading("No collection happened in %s.", units.Duration(rep.info.Last))
+		p.Heading("No collection happened in %s.", units.Duration(rep.info.Last))
 		return
 	}
 	rep.collect(k)
 	rep.add(&reportOptions{}, k.found)
 	judged := &rep.cases[0]
-	p.heading("%s", judged.Verdict(judged.found))
+	p.Heading("%s", judged.Verdict(judged.found))
 	judged.writeFigures(p)
 }
 

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/internal/units"
 )
@@ -263,8 +264,8 @@ func (g *gathering) release(runtime *diag.Client, title string) {
 }
 
 // say writes a line beside the progress.
-func (g *gathering) say(text string) {
-	g.line.aside(func() { g.std.warn("gctrail", text) })
+func (g *gathering) say(words string) {
+	g.line.aside(func() { g.std.warn("gctrail", words) })
 }
 
 // fail tells of an error, if there is one, at once: what else is collected may
@@ -304,10 +305,10 @@ func (g *gathering) status(time.Duration) string {
 			slowest, longest = c, pause
 		}
 	}
-	text := fmt.Sprintf("%s  %d processes, %s", clock(elapsed), len(g.running), units.Bytes(bytes))
+	words := fmt.Sprintf("%s  %d processes, %s", clock(elapsed), len(g.running), units.Bytes(bytes))
 	if collections > 0 {
-		text += fmt.Sprintf("  %s, longest pause %s in %s", plural(collections, "collection", "collections"),
+		words += fmt.Sprintf("  %s, longest pause %s in %s", text.Plural(collections, "collection", "collections"),
 			units.Duration(time.Duration(longest)), processTitle(slowest.process))
 	}
-	return text
+	return words
 }

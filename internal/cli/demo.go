@@ -11,6 +11,7 @@ import (
 
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -47,8 +48,8 @@ network and no .NET.`,
 
 func demo(ctx context.Context, std *stdio, out *output) error {
 	p := newPage(std, out)
-	p.prose("", "This is what gctrail says of a small server program that was traced for five seconds: .NET 9, server GC. With a trace of your own it is gctrail app.nettrace.")
-	p.line("")
+	p.Prose("", "This is what gctrail says of a small server program that was traced for five seconds: .NET 9, server GC. With a trace of your own it is gctrail app.nettrace.")
+	p.Line("")
 	r, err := std.readDemo(ctx, gc.Wants)
 	if err != nil {
 		return err
@@ -59,7 +60,7 @@ func demo(ctx context.Context, std *stdio, out *output) error {
 		return err
 	}
 	rep.writeBody(p)
-	p.section("gctrail gcs lists every collection, gctrail gcs --format jsonl or csv for programs:")
+	p.Section("gctrail gcs lists every collection, gctrail gcs --format jsonl or csv for programs:")
 	if _, err := out.Write(p.Bytes()); err != nil {
 		return err
 	}
@@ -67,16 +68,16 @@ func demo(ctx context.Context, std *stdio, out *output) error {
 		return err
 	}
 	p.Reset()
-	p.section("gctrail events writes every event, decoded, as a line of JSON:")
+	p.Section("gctrail events writes every event, decoded, as a line of JSON:")
 	if err := demoLines(ctx, std, p); err != nil {
 		return err
 	}
-	p.section("Now a program of your own")
-	p.command("  ", "gctrail collect -p PID -o app.nettrace")
-	p.line("or, from its start, let the runtime write it:")
-	p.command("  ", collectSelf)
-	p.line("and then:")
-	p.command("  ", "gctrail app.nettrace")
+	p.Section("Now a program of your own")
+	p.Command("  ", "gctrail collect -p PID -o app.nettrace")
+	p.Line("or, from its start, let the runtime write it:")
+	p.Command("  ", collectSelf)
+	p.Line("and then:")
+	p.Command("  ", "gctrail app.nettrace")
 	_, err = out.Write(p.Bytes())
 	return err
 }
@@ -119,7 +120,7 @@ func demoGCs(ctx context.Context, std *stdio, out *output) error {
 }
 
 // demoLines writes the first lines of what events does, not to their ends.
-func demoLines(ctx context.Context, std *stdio, p *page) error {
+func demoLines(ctx context.Context, std *stdio, p *text.Page) error {
 	var events jsonl.Events
 	r, err := std.readDemo(ctx, func(d *trace.Descriptor) bool {
 		name := events.Name(d)
@@ -139,7 +140,7 @@ func demoLines(ctx context.Context, std *stdio, p *page) error {
 		if len(line) > demoEventWidth {
 			line = append(line[:demoEventWidth:demoEventWidth], "..."...)
 		}
-		p.line("%s", line)
+		p.Line("%s", line)
 		if n++; n == demoEvents {
 			break
 		}

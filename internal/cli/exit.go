@@ -15,6 +15,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/etl"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/open"
 )
@@ -59,9 +60,9 @@ func (e *inputError) Error() string {
 	p, ok := placeOf(e.err)
 	switch {
 	case ok && errors.Is(e.err, io.ErrUnexpectedEOF):
-		return fmt.Sprintf("%s: the file ends at byte %s, within the %s; %s", e.name, grouped(p.off), p.section, hint(e.err))
+		return fmt.Sprintf("%s: the file ends at byte %s, within the %s; %s", e.name, text.Grouped(p.off), p.section, hint(e.err))
 	case ok:
-		return fmt.Sprintf("%s: %s at byte %s: %v; %s", e.name, p.section, grouped(p.off), p.err, hint(e.err))
+		return fmt.Sprintf("%s: %s at byte %s: %v; %s", e.name, p.section, text.Grouped(p.off), p.err, hint(e.err))
 	}
 	return fmt.Sprintf("%s: %s; %s", e.name, reason(e.err), hint(e.err))
 }
@@ -186,12 +187,12 @@ func (std *stdio) complain(err error) int {
 	code, last := exitDone, ""
 	for _, e := range flatten(err) {
 		c := exitCodeOf(e)
-		text := strings.ReplaceAll(e.Error(), "\n", " ")
+		words := strings.ReplaceAll(e.Error(), "\n", " ")
 		_, said := errors.AsType[*saidError](e)
-		if c != exitDone && c != exitInterrupted && text != last && !said {
-			fmt.Fprintf(std.err, "gctrail: %s\n", text)
+		if c != exitDone && c != exitInterrupted && words != last && !said {
+			fmt.Fprintf(std.err, "gctrail: %s\n", words)
 		}
-		last = text
+		last = words
 		if code == exitDone {
 			code = c
 		}

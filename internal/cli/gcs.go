@@ -14,6 +14,7 @@ import (
 	"github.com/gctrail/gctrail/export/csv"
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -157,7 +158,7 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWrit
 	case all == 0:
 		std.warn(r.in.Name, "no collections; was the trace taken with --profile gc-collect or another with the keyword gc?")
 	case kept == 0:
-		std.warn(r.in.Name, "none of the "+plural(int64(all), "collection", "collections")+" is what was asked for")
+		std.warn(r.in.Name, "none of the "+text.Plural(int64(all), "collection", "collections")+" is what was asked for")
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // tableGCs writes the collections of each trace as a table.
@@ -12,29 +13,29 @@ type tableGCs struct {
 	std     *stdio
 	out     *output
 	columns []column.Column
-	shape   table // of each trace's table, empty
-	asked   bool  // the columns are the user's choice
-	several bool  // traces: each has its name above it
-	begun   int   // traces
-	table   table
+	shape   text.Table // of each trace's table, empty
+	asked   bool       // the columns are the user's choice
+	several bool       // traces: each has its name above it
+	begun   int        // traces
+	table   text.Table
 }
 
 // newTableGCs makes tables of columns; nil means the default ones.
 func newTableGCs(std *stdio, out *output, columns []column.Column, several bool) *tableGCs {
 	w := &tableGCs{std: std, out: out, columns: columns, asked: columns != nil, several: several}
-	w.shape = table{w: out}
+	w.shape = text.Table{W: out}
 	if out.file == nil {
-		w.shape.bold = std.outTerm.colour
-		w.shape.width = std.outTerm.width
+		w.shape.Bold = std.outTerm.Colour
+		w.shape.Width = std.outTerm.Width
 	}
 	for _, c := range columns {
-		w.shape.columns = append(w.shape.columns, tableColumn{heading: heading(c.Name), left: leftAligned[c.Name], rank: 1})
+		w.shape.Columns = append(w.shape.Columns, text.Column{Heading: heading(c.Name), Left: leftAligned[c.Name], Rank: 1})
 	}
 	if columns == nil {
 		for _, d := range defaultColumns {
 			c, _ := column.Named(d.name)
 			w.columns = append(w.columns, c)
-			w.shape.columns = append(w.shape.columns, tableColumn{heading(d.name), leftAligned[d.name], d.rank})
+			w.shape.Columns = append(w.shape.Columns, text.Column{Heading: heading(d.name), Left: leftAligned[d.name], Rank: d.rank})
 		}
 	}
 	return w
@@ -54,14 +55,14 @@ func (w *tableGCs) begin(r *reading) error {
 	return err
 }
 
-func (w *tableGCs) collection(c *gc.Collection) error { return w.table.row(row(w.columns, c)) }
+func (w *tableGCs) collection(c *gc.Collection) error { return w.table.Row(row(w.columns, c)) }
 
 // end writes what is left of a table. Columns that were asked for are not left
 // out without a word.
 func (w *tableGCs) end() error {
-	err := w.table.flush()
-	if w.asked && w.table.leftOut > 0 {
-		w.std.warn("gctrail", "no room on this terminal for "+plural(int64(w.table.leftOut), "column", "columns")+"; pipe to less -S to see all")
+	err := w.table.Flush()
+	if w.asked && w.table.LeftOut > 0 {
+		w.std.warn("gctrail", "no room on this terminal for "+text.Plural(int64(w.table.LeftOut), "column", "columns")+"; pipe to less -S to see all")
 	}
 	return err
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -19,20 +20,20 @@ func missing(in *open.Input, incomplete []uint32) string {
 	_, merged := in.Source.(*trace.Merged)
 	switch {
 	case loss.Cut && in.Size > 0 && in.Compression == "" && !merged:
-		parts = append(parts, "the file ends early at byte "+grouped(in.Size))
+		parts = append(parts, "the file ends early at byte "+text.Grouped(in.Size))
 	case loss.Cut:
 		parts = append(parts, "the trace ends early")
 	}
 	if loss.Events > 0 {
-		parts = append(parts, plural(int64(loss.Events), "event was", "events were")+" lost")
+		parts = append(parts, text.Plural(int64(loss.Events), "event was", "events were")+" lost")
 	}
 	if loss.Damaged > 0 {
 		first := loss.Damage[0]
 		parts = append(parts, fmt.Sprintf("%s not be read, the first at byte %s",
-			plural(int64(loss.Damaged), "place could", "places could"), grouped(first.Off)))
+			text.Plural(int64(loss.Damaged), "place could", "places could"), text.Grouped(first.Off)))
 	}
 	if loss.Late > 0 {
-		parts = append(parts, plural(int64(loss.Late), "event is", "events are")+" not in order of time")
+		parts = append(parts, text.Plural(int64(loss.Late), "event is", "events are")+" not in order of time")
 	}
 	if len(parts) > 0 && len(incomplete) > 0 {
 		parts = append(parts, incompleteText(incomplete))
@@ -57,7 +58,7 @@ func unmerged(m *trace.Merged) string {
 	}
 	if events > 0 {
 		parts = append(parts, fmt.Sprintf("process %s is in more than one of the files: %s of the later ones left out",
-			strings.Join(pids, ", "), plural(int64(events), "event", "events")))
+			strings.Join(pids, ", "), text.Plural(int64(events), "event", "events")))
 	}
 	return strings.Join(parts, "; ")
 }
@@ -90,25 +91,8 @@ func incompleteText(numbers []uint32) string {
 }
 
 // warn writes a line that is no failure.
-func (std *stdio) warn(name, text string) {
-	if text != "" {
-		fmt.Fprintf(std.err, "%s: %s\n", name, text)
+func (std *stdio) warn(name, words string) {
+	if words != "" {
+		fmt.Fprintf(std.err, "%s: %s\n", name, words)
 	}
-}
-
-// plural is a number with the word that goes with it.
-func plural(n int64, one, many string) string {
-	if n == 1 {
-		return "1 " + one
-	}
-	return grouped(n) + " " + many
-}
-
-// grouped is n with commas between the thousands.
-func grouped(n int64) string {
-	s := strconv.FormatInt(n, 10)
-	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
-		s = s[:i] + "," + s[i:]
-	}
-	return s
 }

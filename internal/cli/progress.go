@@ -49,8 +49,8 @@ func (std *stdio) show(line func(elapsed time.Duration) string) *progress {
 
 // start shows a progress from now on, if there is a terminal to show it on.
 func (std *stdio) start(p *progress) *progress {
-	p.started, p.w, p.width = time.Now(), std.err, std.errTerm.width
-	if std.errTerm.is {
+	p.started, p.w, p.width = time.Now(), std.err, std.errTerm.Width
+	if std.errTerm.Is {
 		p.done = make(chan struct{})
 		p.idle.Go(p.run)
 	}

@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 type psOptions struct {
@@ -138,28 +139,28 @@ func processID(p *diag.Process) string {
 	return strconv.Itoa(p.PID)
 }
 
-var processColumns = []tableColumn{
-	{heading: "pid"},
-	{heading: "name", left: true},
-	{heading: "runtime", left: true},
-	{heading: "arch", left: true, rank: 3},
-	{heading: "uptime", rank: 1},
-	{heading: "GC", left: true},
-	{heading: "container", left: true, rank: 2},
-	{heading: "problem", left: true},
+var processColumns = []text.Column{
+	{Heading: "pid"},
+	{Heading: "name", Left: true},
+	{Heading: "runtime", Left: true},
+	{Heading: "arch", Left: true, Rank: 3},
+	{Heading: "uptime", Rank: 1},
+	{Heading: "GC", Left: true},
+	{Heading: "container", Left: true, Rank: 2},
+	{Heading: "problem", Left: true},
 }
 
 func writeProcessTable(std *stdio, out *output, all []*diag.Process) error {
-	t := table{w: out, columns: processColumns, width: std.outTerm.width, bold: std.outTerm.colour}
+	t := text.Table{W: out, Columns: processColumns, Width: std.outTerm.Width, Bold: std.outTerm.Colour}
 	if !slices.ContainsFunc(all, func(p *diag.Process) bool { return p.Err != nil }) {
-		t.columns = processColumns[:len(processColumns)-1]
+		t.Columns = processColumns[:len(processColumns)-1]
 	}
 	for _, p := range all {
-		if err := t.row(processRow(p)[:len(t.columns)]); err != nil {
+		if err := t.Row(processRow(p)[:len(t.Columns)]); err != nil {
 			return err
 		}
 	}
-	return t.flush()
+	return t.Flush()
 }
 
 func processRow(p *diag.Process) []string {

@@ -83,10 +83,10 @@ func (o *reportOptions) run(ctx context.Context, std *stdio) error {
 		}
 		p := newPage(std, out)
 		if begun++; begun > 1 {
-			p.line("")
+			p.Line("")
 		}
 		if len(o.files) > 1 {
-			p.heading("%s", rep.name)
+			p.Heading("%s", rep.name)
 		}
 		rep.write(p)
 		_, err = out.Write(p.Bytes())
@@ -108,7 +108,7 @@ func (o *reportOptions) define(cmd *cobra.Command, std *stdio) error {
 	p := newPage(std, out)
 	for i, f := range defined {
 		if i > 0 {
-			p.line("")
+			p.Line("")
 		}
 		f.write(p)
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -19,7 +20,7 @@ var (
 )
 
 // writeChart draws the heap after collections, and the pauses, along the time.
-func (c *reportCase) writeChart(p *page) {
+func (c *reportCase) writeChart(p *text.Page) {
 	t := &c.Process.Timeline
 	heap, pauses := make([]float64, len(t.Buckets)), make([]float64, len(t.Buckets))
 	var top, longest, held float64
@@ -34,26 +35,26 @@ func (c *reportCase) writeChart(p *page) {
 		return
 	}
 	cells := plainCells
-	if p.unicode {
+	if p.Unicode {
 		cells = blockCells
 	}
 	topLabel, pauseLabel := units.Bytes(int64(top)), units.Duration(time.Duration(longest))
 	margin := max(len(topLabel), len(pauseLabel))
 	wide := 1
-	if p.width >= margin+2+2*len(heap) {
+	if p.Width >= margin+2+2*len(heap) {
 		wide = 2
 	}
-	p.section("Heap after collections, and pauses below it; %s a column", units.Duration(t.Width()/time.Duration(wide)))
+	p.Section("Heap after collections, and pauses below it; %s a column", units.Duration(t.Width()/time.Duration(wide)))
 	for row := heapRows - 1; row >= 0; row-- {
 		label := ""
 		if row == heapRows-1 {
 			label = topLabel
 		}
-		p.line("%s", chartLine(label, margin, heap, top, row, heapRows, wide, cells))
+		p.Line("%s", chartLine(label, margin, heap, top, row, heapRows, wide, cells))
 	}
-	p.line("%s", chartLine(pauseLabel, margin, pauses, longest, 0, 1, wide, cells))
+	p.Line("%s", chartLine(pauseLabel, margin, pauses, longest, 0, 1, wide, cells))
 	start, end := units.Duration(t.Origin), units.Duration(t.Origin+t.Width()*time.Duration(len(heap)))
-	p.line("%*s  %s%*s", margin, "", start, wide*len(heap)-len(start), end)
+	p.Line("%*s  %s%*s", margin, "", start, wide*len(heap)-len(start), end)
 }
 
 // chartLine draws one of the rows of a chart, from the bottom up; the highest

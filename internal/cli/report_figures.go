@@ -3,6 +3,8 @@ package cli
 import (
 	"slices"
 	"strings"
+
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // A figure is a number that gctrail prints, with its definition. The table of
@@ -66,14 +68,14 @@ func figureNames() []string {
 	return names
 }
 
-func (f *figure) write(p *page) {
-	p.heading("%s (%s)", f.name, f.unit)
-	p.prose("  ", f.text)
+func (f *figure) write(p *text.Page) {
+	p.Heading("%s (%s)", f.name, f.unit)
+	p.Prose("  ", f.text)
 	if f.differs != "" {
-		p.prose("  ", "Elsewhere: "+f.differs)
+		p.Prose("  ", "Elsewhere: "+f.differs)
 	}
-	p.prose("  ", "From: "+f.source)
+	p.Prose("  ", "From: "+f.source)
 	if len(f.keys) > 0 {
-		p.prose("  ", "Keys: "+strings.Join(f.keys, ", "))
+		p.Prose("  ", "Keys: "+strings.Join(f.keys, ", "))
 	}
 }

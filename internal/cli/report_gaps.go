@@ -7,6 +7,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -36,19 +37,19 @@ func (rep *report) gaps(c *reportCase) []gap {
 	if rep.loss.Events > 0 {
 		more := ""
 		if c != nil && c.Process.All().Affected > 0 {
-			more = fmt.Sprintf(" The figures of %s may lack some, sums are lower bounds.", counted(c.Process.All().Affected, "collection"))
+			more = fmt.Sprintf(" The figures of %s may lack some, sums are lower bounds.", text.Counted(c.Process.All().Affected, "collection"))
 		}
 		add(rep.collectCommand("gc-collect", "--buffersize", "1024"), "What %s said that were lost%s.%s",
-			counted(int(min(rep.loss.Events, 1<<62)), "event"), rep.lostWhen(), more)
+			text.Counted(int(min(rep.loss.Events, 1<<62)), "event"), rep.lostWhen(), more)
 	}
 	if rep.loss.Cut {
 		add("", "What came after %s: the file ends early, its program or collector was stopped.", units.Duration(rep.info.Last))
 	}
 	if rep.loss.Damaged > 0 {
-		add("", "What stood in %s that cannot be read: the file is damaged.", counted(rep.loss.Damaged, "place"))
+		add("", "What stood in %s that cannot be read: the file is damaged.", text.Counted(rep.loss.Damaged, "place"))
 	}
-	if text := unmerged(rep.merged); text != "" {
-		add("", "How the files belong together: %s.", text)
+	if words := unmerged(rep.merged); words != "" {
+		add("", "How the files belong together: %s.", words)
 	}
 	if rep.info.ProcessesUnknown {
 		add("lttng add-context --userspace --type=vpid --type=vtid --type=procname",
@@ -64,9 +65,9 @@ func (rep *report) gaps(c *reportCase) []gap {
 	switch {
 	case all.Pause.Count() == 0:
 		add(rep.collectCommand("gc-collect"), "How long threads stood still: of %s the trace has no suspension of threads from its begin to its restart.",
-			counted(all.Count, "collection"))
+			text.Counted(all.Count, "collection"))
 	case all.Incomplete > 0:
-		add("", "Some figures of %s: the trace begins or ends inside, or lacks events.", counted(all.Incomplete, "collection"))
+		add("", "Some figures of %s: the trace begins or ends inside, or lacks events.", text.Counted(all.Incomplete, "collection"))
 	}
 	if c.Process.Process.Name == "" {
 		add("", "What program it was: the trace does not name it.")
@@ -98,16 +99,16 @@ func (rep *report) lostWhen() string {
 	return fmt.Sprintf(" between %s and %s", units.Duration(max(0, ranges[0].From)), units.Duration(max(0, ranges[len(ranges)-1].To)))
 }
 
-func (rep *report) writeGaps(p *page, c *reportCase) {
+func (rep *report) writeGaps(p *text.Page, c *reportCase) {
 	gaps := rep.gaps(c)
 	if len(gaps) == 0 {
 		return
 	}
-	p.section("What this trace cannot tell")
+	p.Section("What this trace cannot tell")
 	for _, g := range gaps {
-		p.prose("  - ", g.what)
+		p.Prose("  - ", g.what)
 		if g.command != "" {
-			p.command("    ", g.command)
+			p.Command("    ", g.command)
 		}
 	}
 }
@@ -125,7 +126,7 @@ func (rep *report) quality() string {
 	}
 	switch l := rep.loss; {
 	case l.Events > 0:
-		return what + fmt.Sprintf(" %s lost.", plural(int64(min(l.Events, 1<<62)), "event was", "events were"))
+		return what + fmt.Sprintf(" %s lost.", text.Plural(int64(min(l.Events, 1<<62)), "event was", "events were"))
 	case l.Cut:
 		return what + " The file ends early."
 	case l.Damaged > 0:
@@ -253,10 +254,10 @@ func truncation(d time.Duration) time.Duration {
 	return unit
 }
 
-func (rep *report) writeNext(p *page) {
-	p.section("Next")
+func (rep *report) writeNext(p *text.Page) {
+	p.Section("Next")
 	for _, command := range rep.next() {
-		p.command("  ", command)
+		p.Command("  ", command)
 	}
 }
 
@@ -270,20 +271,7 @@ func (rep *report) arguments() string {
 		if i > 0 {
 			b.WriteByte(' ')
 		}
-		b.WriteString(quoted(path))
+		b.WriteString(text.Quoted(path))
 	}
 	return b.String()
 }
-
-// quoted writes a path as a shell takes it.
-func quoted(path string) string {
-	safe := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:+,@%", r)
-	}
-	if path != "" && strings.IndexFunc(path, func(r rune) bool { return !safe(r) }) < 0 {
-		return path
-	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
-}
-
-func counted(n int, one string) string { return units.Count(n) + " " + noun(n, one) }

@@ -231,7 +231,7 @@ func (rep *report) json() *jsonReport {
 		j.Verdict = rep.emptyVerdict()
 	}
 	for _, g := range rep.gaps(worst) {
-		j.CannotTell = append(j.CannotTell, jsonGap{g.what, text(g.command)})
+		j.CannotTell = append(j.CannotTell, jsonGap{g.what, filled(g.command)})
 	}
 	j.Collected.Providers = []jsonProvider{}
 	for _, c := range rep.collected {
@@ -252,7 +252,7 @@ func (rep *report) jsonLost() jsonLost {
 func (c *reportCase) json() jsonProcess {
 	p := c.Process.Process
 	j := jsonProcess{
-		PID: known(p.PID), Process: text(p.Name), CommandLine: text(p.CommandLine), Runtime: text(p.Runtime), Server: optional(p.Server),
+		PID: known(p.PID), Process: filled(p.Name), CommandLine: filled(p.CommandLine), Runtime: filled(p.Runtime), Server: optional(p.Server),
 		Verdict: c.Verdict(c.found), Totals: c.jsonAll(), Timeline: c.jsonTimeline(),
 		Findings: []jsonFinding{}, Suspensions: []jsonSuspension{}, Longest: []jsonLongest{},
 		Omitted: jsonOmitted{Pauses: c.Process.All().Pause.Count() - len(c.Process.Longest)},
@@ -266,7 +266,7 @@ func (c *reportCase) json() jsonProcess {
 	for _, col := range c.Process.Longest {
 		var reason *string
 		if col.Reason.Known {
-			reason = text(col.Reason.V.String())
+			reason = filled(col.Reason.V.String())
 		}
 		j.Longest = append(j.Longest, jsonLongest{
 			col.Number, optional(col.Generation), col.Kind.String(), reason, optionalMS(col.PauseStart),
@@ -306,7 +306,7 @@ func (c *reportCase) jsonAll() jsonAll {
 		reason := jsonReason{Count: r.Count}
 		if r.Reason.Known {
 			code := uint32(r.Reason.V)
-			reason.Reason, reason.Code = text(r.Reason.V.String()), &code
+			reason.Reason, reason.Code = filled(r.Reason.V.String()), &code
 		}
 		t := totalsJSON(r.Totals)
 		reason.Pause, reason.PauseMax = t.Pause, t.PauseMax
@@ -338,11 +338,11 @@ func bytesJSON(b stats.Bytes) (sum *int64, is *string) {
 	case b.Known == 0:
 		return nil, nil
 	case b.Estimated:
-		return &b.Sum, text("estimate")
+		return &b.Sum, filled("estimate")
 	case b.AtLeast:
-		return &b.Sum, text("lower_bound")
+		return &b.Sum, filled("lower_bound")
 	default:
-		return &b.Sum, text("exact")
+		return &b.Sum, filled("exact")
 	}
 }
 
@@ -371,7 +371,7 @@ func findingJSON(f *findings.Finding) jsonFinding {
 		}
 	}
 	for _, s := range f.Settings {
-		j.Settings = append(j.Settings, jsonSetting{s.Variable, s.Value, text(s.Property), text(s.JSON), s.Effect})
+		j.Settings = append(j.Settings, jsonSetting{s.Variable, s.Value, filled(s.Property), filled(s.JSON), s.Effect})
 	}
 	return j
 }
@@ -384,8 +384,8 @@ func known(id uint64) *uint64 {
 	return &id
 }
 
-// text is nil where there is none.
-func text(s string) *string {
+// filled is nil where there is none.
+func filled(s string) *string {
 	if s == "" {
 		return nil
 	}

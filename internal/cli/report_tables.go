@@ -9,10 +9,11 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-func (c *reportCase) writeTables(p *page) {
+func (c *reportCase) writeTables(p *text.Page) {
 	c.writePauses(p)
 	c.writeReasons(p)
 	c.writeGenerations(p)
@@ -22,8 +23,8 @@ func (c *reportCase) writeTables(p *page) {
 	c.writeSuspensions(p)
 }
 
-func (c *reportCase) writePauses(p *page) {
-	p.section("Pauses, ms: how long threads stood still")
+func (c *reportCase) writePauses(p *text.Page) {
+	p.Section("Pauses, ms: how long threads stood still")
 	all := c.Process.All()
 	var rows [][]string
 	row := func(name string, t *stats.Totals) {
@@ -43,24 +44,24 @@ func (c *reportCase) writePauses(p *page) {
 	if len(rows) > 1 {
 		row("all", all)
 	}
-	p.table([]tableColumn{
-		{heading: "collections", left: true},
-		{heading: "count"},
-		{heading: "total"},
-		{heading: "%", rank: 4},
-		{heading: "p50"},
-		{heading: "p90"},
-		{heading: "p99"},
-		{heading: "max"},
-		{heading: "suspending", rank: 3},
-		{heading: "promoted MB", rank: 2},
-		{heading: "freed MB", rank: 1},
+	p.Table([]text.Column{
+		{Heading: "collections", Left: true},
+		{Heading: "count"},
+		{Heading: "total"},
+		{Heading: "%", Rank: 4},
+		{Heading: "p50"},
+		{Heading: "p90"},
+		{Heading: "p99"},
+		{Heading: "max"},
+		{Heading: "suspending", Rank: 3},
+		{Heading: "promoted MB", Rank: 2},
+		{Heading: "freed MB", Rank: 1},
 	}, rows)
 	if !all.Pause.Exact() {
-		p.line("Percentiles are up to 0.2 %% too long.")
+		p.Line("Percentiles are up to 0.2 %% too long.")
 	}
 	for _, s := range c.Process.Stalls() {
-		p.line("Worst %s: %s of it (%s), from %s on.", units.Duration(s.Window), units.Percent(s.Share()),
+		p.Line("Worst %s: %s of it (%s), from %s on.", units.Duration(s.Window), units.Percent(s.Share()),
 			units.Duration(s.Pause), units.Duration(s.From))
 	}
 }
@@ -73,8 +74,8 @@ func percent(part, whole time.Duration) string {
 	return fmt.Sprintf("%.1f", 100*float64(part)/float64(whole))
 }
 
-func (c *reportCase) writeReasons(p *page) {
-	p.section("Why collections happened")
+func (c *reportCase) writeReasons(p *text.Page) {
+	p.Section("Why collections happened")
 	var rows [][]string
 	for _, r := range c.Process.Reasons() {
 		name, gloss := reasonWords(r.Reason)
@@ -84,12 +85,12 @@ func (c *reportCase) writeReasons(p *page) {
 		}
 		rows = append(rows, []string{name, units.Count(r.Count), total, longest, gloss})
 	}
-	p.table([]tableColumn{
-		{heading: "reason", left: true},
-		{heading: "count"},
-		{heading: "total ms"},
-		{heading: "max ms"},
-		{heading: "", left: true, rank: 1},
+	p.Table([]text.Column{
+		{Heading: "reason", Left: true},
+		{Heading: "count"},
+		{Heading: "total ms"},
+		{Heading: "max ms"},
+		{Heading: "", Left: true, Rank: 1},
 	}, rows)
 }
 
@@ -120,12 +121,12 @@ func reasonWords(r gc.Opt[clr.GCReason]) (name, gloss string) {
 
 // writeGenerations tells what became of the objects of each generation, and how
 // large each is in the end.
-func (c *reportCase) writeGenerations(p *page) {
+func (c *reportCase) writeGenerations(p *text.Page) {
 	last := c.Process.Last
 	if last == nil {
 		return
 	}
-	p.section("Generations, MB: what survived, without background collections; sizes after collection %d", last.Number)
+	p.Section("Generations, MB: what survived, without background collections; sizes after collection %d", last.Number)
 	var rows [][]string
 	for i := range last.Generations {
 		g, s := &last.Generations[i], c.Process.Survival(i)
@@ -145,19 +146,19 @@ func (c *reportCase) writeGenerations(p *page) {
 			mb(g.After), mb(g.Fragmentation), units.MB(g.Budget),
 		})
 	}
-	p.table([]tableColumn{
-		{heading: "", left: true},
-		{heading: "collected", rank: 2},
-		{heading: "survived", rank: 1},
-		{heading: "%"},
-		{heading: "freed"},
-		{heading: "size"},
-		{heading: "free in it"},
-		{heading: "budget", rank: 3},
+	p.Table([]text.Column{
+		{Heading: "", Left: true},
+		{Heading: "collected", Rank: 2},
+		{Heading: "survived", Rank: 1},
+		{Heading: "%"},
+		{Heading: "freed"},
+		{Heading: "size"},
+		{Heading: "free in it"},
+		{Heading: "budget", Rank: 3},
 	}, rows)
 }
 
-func (c *reportCase) writeMemory(p *page) {
+func (c *reportCase) writeMemory(p *text.Page) {
 	h := c.Process.Heap
 	var parts []string
 	for _, s := range []struct {
@@ -172,15 +173,15 @@ func (c *reportCase) writeMemory(p *page) {
 		parts = append(parts, fmt.Sprintf("memory in use on the machine at most %d %%", h.MaxLoad.V))
 	}
 	if len(parts) > 0 {
-		p.prose("", "Heap: "+strings.Join(parts, ", ")+".")
+		p.Prose("", "Heap: "+strings.Join(parts, ", ")+".")
 	}
 }
 
-func (c *reportCase) writeLongest(p *page) {
+func (c *reportCase) writeLongest(p *text.Page) {
 	if len(c.Process.Longest) == 0 {
 		return
 	}
-	p.section("Longest pauses")
+	p.Section("Longest pauses")
 	var rows [][]string
 	for _, col := range c.Process.Longest {
 		name, _ := reasonWords(col.Reason)
@@ -193,17 +194,17 @@ func (c *reportCase) writeLongest(p *page) {
 			generation, name, mb(col.Promoted), mb(col.HeapAfter), strings.Join(col.Condemned.V.Names(), " "),
 		})
 	}
-	p.table([]tableColumn{
-		{heading: "number"},
-		{heading: "at"},
-		{heading: "pause ms"},
-		{heading: "suspending", rank: 2},
-		{heading: "marking", rank: 3},
-		{heading: "collection", left: true},
-		{heading: "reason", left: true},
-		{heading: "promoted MB", rank: 4},
-		{heading: "heap MB", rank: 5},
-		{heading: "decided by", left: true, rank: 6},
+	p.Table([]text.Column{
+		{Heading: "number"},
+		{Heading: "at"},
+		{Heading: "pause ms"},
+		{Heading: "suspending", Rank: 2},
+		{Heading: "marking", Rank: 3},
+		{Heading: "collection", Left: true},
+		{Heading: "reason", Left: true},
+		{Heading: "promoted MB", Rank: 4},
+		{Heading: "heap MB", Rank: 5},
+		{Heading: "decided by", Left: true, Rank: 6},
 	}, rows)
 }
 
@@ -233,12 +234,12 @@ var suspensionGlosses = map[clr.SuspendReason]string{
 	clr.SuspendReasonSuspendForProfiler:          "a profiler",
 }
 
-func (c *reportCase) writeSuspensions(p *page) {
+func (c *reportCase) writeSuspensions(p *text.Page) {
 	suspensions := c.Process.Process.Suspensions
 	if len(suspensions) == 0 {
 		return
 	}
-	p.section("Threads stopped for no collection")
+	p.Section("Threads stopped for no collection")
 	var rows [][]string
 	for _, s := range suspensions {
 		gloss := suspensionGlosses[s.Reason]
@@ -247,11 +248,11 @@ func (c *reportCase) writeSuspensions(p *page) {
 		}
 		rows = append(rows, []string{s.Reason.String(), units.Count(s.Count), units.Millis(s.Total), units.Millis(s.Max), gloss})
 	}
-	p.table([]tableColumn{
-		{heading: "reason", left: true},
-		{heading: "count"},
-		{heading: "total ms"},
-		{heading: "max ms"},
-		{heading: "", left: true, rank: 1},
+	p.Table([]text.Column{
+		{Heading: "reason", Left: true},
+		{Heading: "count"},
+		{Heading: "total ms"},
+		{Heading: "max ms"},
+		{Heading: "", Left: true, Rank: 1},
 	}, rows)
 }

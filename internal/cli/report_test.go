@@ -17,6 +17,7 @@ import (
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -25,7 +26,7 @@ func on(t *testing.T, width int, args ...string) (stdout, stderr string, code in
 	t.Helper()
 	t.Setenv("LC_ALL", "C.UTF-8")
 	var out, talk bytes.Buffer
-	std := &stdio{out: &out, err: &talk, outTerm: terminal{is: width > 0, width: width}}
+	std := &stdio{out: &out, err: &talk, outTerm: text.Terminal{Is: width > 0, Width: width}}
 	cmd := newRootCmd(std)
 	cmd.SetArgs(args)
 	code = std.complain(cmd.ExecuteContext(t.Context()))
@@ -132,7 +133,7 @@ func TestReportOnADumbTerminal(t *testing.T) {
 func TestReportColour(t *testing.T) {
 	t.Setenv("LC_ALL", "C.UTF-8")
 	var out bytes.Buffer
-	std := &stdio{out: &out, err: &out, outTerm: terminal{is: true, width: 80, colour: true}}
+	std := &stdio{out: &out, err: &out, outTerm: text.Terminal{Is: true, Width: 80, Colour: true}}
 	cmd := newRootCmd(std)
 	cmd.SetArgs([]string{"report", webTrace})
 	if err := cmd.ExecuteContext(t.Context()); err != nil {
@@ -178,9 +179,9 @@ func TestCollectFromTheFramework(t *testing.T) {
 		for _, g := range rep.gaps(&c) {
 			commands = append(commands, g.command)
 		}
-		if text := strings.Join(append(commands, rep.next()...), "\n"); !strings.Contains(text, want) ||
-			strings.Contains(text, "gctrail collect") != strings.Contains(want, "gctrail collect") {
-			t.Errorf("%s:\n%s", runtime, text)
+		if words := strings.Join(append(commands, rep.next()...), "\n"); !strings.Contains(words, want) ||
+			strings.Contains(words, "gctrail collect") != strings.Contains(want, "gctrail collect") {
+			t.Errorf("%s:\n%s", runtime, words)
 		}
 	}
 }

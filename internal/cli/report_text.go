@@ -10,21 +10,22 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/trace"
 )
 
 // write writes the report for people.
-func (rep *report) write(p *page) {
+func (rep *report) write(p *text.Page) {
 	rep.writeBody(p)
 	rep.writeNext(p)
 }
 
 // writeBody writes the report but for what to run next.
-func (rep *report) writeBody(p *page) {
+func (rep *report) writeBody(p *text.Page) {
 	if len(rep.cases) == 0 {
-		p.heading("%s", rep.emptyVerdict())
-		p.line("")
+		p.Heading("%s", rep.emptyVerdict())
+		p.Line("")
 		rep.about(p)
 		rep.writeGaps(p, nil)
 		return
@@ -35,16 +36,16 @@ func (rep *report) writeBody(p *page) {
 	for i := range rep.cases[:min(len(rep.cases), maxSections)] {
 		c := &rep.cases[i]
 		if i > 0 {
-			p.line("")
+			p.Line("")
 		}
 		who := ""
 		if len(rep.cases) > 1 {
 			who = processName(c.Process.Process) + ": "
 		}
-		p.heading("%s%s", who, c.Verdict(c.found))
-		p.line("")
+		p.Heading("%s%s", who, c.Verdict(c.found))
+		p.Line("")
 		c.writeFigures(p)
-		p.line("")
+		p.Line("")
 		c.writeProcess(p)
 		if i == 0 {
 			rep.about(p)
@@ -59,8 +60,8 @@ func (rep *report) writeBody(p *page) {
 const maxSections = 3
 
 // writeProcesses lists the processes with collections, worst first.
-func (rep *report) writeProcesses(p *page) {
-	p.heading("%s with collections, by the time threads stood still", plural(int64(len(rep.cases)), "process", "processes"))
+func (rep *report) writeProcesses(p *text.Page) {
+	p.Heading("%s with collections, by the time threads stood still", text.Plural(int64(len(rep.cases)), "process", "processes"))
 	var rows [][]string
 	for i := range rep.cases {
 		process, all := &rep.cases[i].Process, rep.cases[i].Process.All()
@@ -77,27 +78,27 @@ func (rep *report) writeProcesses(p *page) {
 			longest, sumMB(all.Freed), process.Process.Runtime,
 		})
 	}
-	p.table([]tableColumn{
-		{heading: "process", left: true},
-		{heading: "collections"},
-		{heading: "stood still ms"},
-		{heading: "%"},
-		{heading: "longest ms"},
-		{heading: "freed MB", rank: 2},
-		{heading: "runtime", left: true, rank: 1},
+	p.Table([]text.Column{
+		{Heading: "process", Left: true},
+		{Heading: "collections"},
+		{Heading: "stood still ms"},
+		{Heading: "%"},
+		{Heading: "longest ms"},
+		{Heading: "freed MB", Rank: 2},
+		{Heading: "runtime", Left: true, Rank: 1},
 	}, rows)
 	if len(rep.cases) > maxSections {
-		p.line("The first %d follow; gctrail report --pid N tells of one of the others.", maxSections)
+		p.Line("The first %d follow; gctrail report --pid N tells of one of the others.", maxSections)
 	}
-	p.line("")
+	p.Line("")
 }
 
 // about says what file this is and what it holds.
-func (rep *report) about(p *page) {
-	p.prose("", fmt.Sprintf("%s: %s, %s from %s UTC. %s", rep.name, rep.info.Format, units.Duration(rep.info.Last),
+func (rep *report) about(p *text.Page) {
+	p.Prose("", fmt.Sprintf("%s: %s, %s from %s UTC. %s", rep.name, rep.info.Format, units.Duration(rep.info.Last),
 		rep.info.Start.Format("2006-01-02 15:04:05"), rep.quality()))
 	if n := len(rep.others); n > 0 && len(rep.cases) > 0 {
-		p.prose("", fmt.Sprintf("%s without collections.", plural(int64(n), "other process", "other processes")))
+		p.Prose("", fmt.Sprintf("%s without collections.", text.Plural(int64(n), "other process", "other processes")))
 	}
 }
 
@@ -109,7 +110,7 @@ func processName(p *gc.Process) string {
 	return fmt.Sprintf("%s (pid %d)", name, p.PID)
 }
 
-func (c *reportCase) writeProcess(p *page) {
+func (c *reportCase) writeProcess(p *text.Page) {
 	process := c.Process.Process
 	parts := []string{processName(process)}
 	if process.Runtime != "" {
@@ -130,13 +131,13 @@ func (c *reportCase) writeProcess(p *page) {
 	case h.MaxHeaps > h.MinHeaps:
 		parts = append(parts, fmt.Sprintf("%d to %d heaps", h.MinHeaps, h.MaxHeaps))
 	case h.MaxHeaps > 0:
-		parts = append(parts, plural(int64(h.MaxHeaps), "heap", "heaps"))
+		parts = append(parts, text.Plural(int64(h.MaxHeaps), "heap", "heaps"))
 	}
-	p.prose("", strings.Join(parts, ", ")+".")
+	p.Prose("", strings.Join(parts, ", ")+".")
 }
 
 // writeFigures writes the three figures that matter most.
-func (c *reportCase) writeFigures(p *page) {
+func (c *reportCase) writeFigures(p *text.Page) {
 	all := c.Process.All()
 	var kinds []string
 	for _, class := range c.Process.Classes() {
@@ -172,7 +173,7 @@ func (c *reportCase) writeFigures(p *page) {
 		of = append(of, units.Bytes(int64(rate.V))+" a second")
 	}
 	rows := [3][3]string{
-		{units.Count(all.Count), noun(all.Count, "collection"), strings.Join(kinds, ", ")},
+		{units.Count(all.Count), text.Noun(all.Count, "collection"), strings.Join(kinds, ", ")},
 		{paused, "stood still", strings.Join(stood, ", ")},
 		{freed, "freed", strings.Join(of, ", ")},
 	}
@@ -181,15 +182,8 @@ func (c *reportCase) writeFigures(p *page) {
 		first, second = max(first, len(r[0])), max(second, len(r[1]))
 	}
 	for _, r := range rows {
-		p.prose(fmt.Sprintf("  %*s %-*s  ", first, r[0], second, r[1]), r[2])
+		p.Prose(fmt.Sprintf("  %*s %-*s  ", first, r[0], second, r[1]), r[2])
 	}
-}
-
-func noun(n int, one string) string {
-	if n == 1 {
-		return one
-	}
-	return one + "s"
 }
 
 // bytesText writes a sum, and says where the true one may be larger.
@@ -207,38 +201,38 @@ func className(c stats.Class) string {
 	return fmt.Sprintf("gen%d %v", c.Generation.V, c.Kind)
 }
 
-func (c *reportCase) writeFindings(p *page) {
+func (c *reportCase) writeFindings(p *text.Page) {
 	if len(c.found) == 0 {
 		return
 	}
-	p.section("Findings")
+	p.Section("Findings")
 	for i := range c.found {
 		writeFinding(p, i+1, &c.found[i])
 	}
 }
 
-func writeFinding(p *page, n int, f *findings.Finding) {
+func writeFinding(p *text.Page, n int, f *findings.Finding) {
 	lead := fmt.Sprintf("%2d. ", n)
 	const indent = "    "
-	p.prose(lead, fmt.Sprintf("%s: %s (%s, %v confidence)", severityWord(p, f.Severity), f.Title, f.ID, f.Confidence))
-	p.prose(indent, f.Says+shownIn(f))
+	p.Prose(lead, fmt.Sprintf("%s: %s (%s, %v confidence)", severityWord(p, f.Severity), f.Title, f.ID, f.Confidence))
+	p.Prose(indent, f.Says+shownIn(f))
 	for _, a := range f.Advice {
-		p.prose(indent+"- ", a)
+		p.Prose(indent+"- ", a)
 	}
 	for _, s := range f.Settings {
-		text := fmt.Sprintf("%s=%s (hexadecimal)", s.Variable, s.Value)
+		words := fmt.Sprintf("%s=%s (hexadecimal)", s.Variable, s.Value)
 		if s.Property != "" {
-			text += fmt.Sprintf(" or %q: %s in runtimeconfig.json", s.Property, s.JSON)
+			words += fmt.Sprintf(" or %q: %s in runtimeconfig.json", s.Property, s.JSON)
 		}
-		p.prose(indent+"- ", text+": "+s.Effect+".")
+		p.Prose(indent+"- ", words+": "+s.Effect+".")
 	}
 }
 
 var severityColours = [...]string{findings.Note: "36", findings.Warning: "33", findings.Problem: "31"}
 
-func severityWord(p *page, s findings.Severity) string {
+func severityWord(p *text.Page, s findings.Severity) string {
 	word := strings.ToUpper(s.String()[:1]) + s.String()[1:]
-	if p.colour {
+	if p.Colour {
 		return "\x1b[" + severityColours[s] + "m" + word + "\x1b[0m"
 	}
 	return word
@@ -249,15 +243,15 @@ func shownIn(f *findings.Finding) string {
 	if len(f.Collections) == 0 {
 		return ""
 	}
-	words := make([]string, len(f.Collections))
+	numbers := make([]string, len(f.Collections))
 	for i, n := range f.Collections {
-		words[i] = fmt.Sprint(n)
+		numbers[i] = fmt.Sprint(n)
 	}
-	text := fmt.Sprintf(" (%s %s", noun(f.Shown, "collection"), strings.Join(words, ", "))
-	if more := f.Shown - len(words); more > 0 {
-		text += fmt.Sprintf(" and %s more", units.Count(more))
+	words := fmt.Sprintf(" (%s %s", text.Noun(f.Shown, "collection"), strings.Join(numbers, ", "))
+	if more := f.Shown - len(numbers); more > 0 {
+		words += fmt.Sprintf(" and %s more", units.Count(more))
 	}
-	return text + ")"
+	return words + ")"
 }
 
 // ms writes a duration for a column, - where unknown.

@@ -9,21 +9,16 @@ import (
 	"strconv"
 
 	"golang.org/x/term"
+
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // A stdio is what a command talks to: data goes to out, talk to err.
 type stdio struct {
 	out, err         io.Writer
-	outTerm, errTerm terminal
+	outTerm, errTerm text.Terminal
 
 	showing *progress // of the trace being read
-}
-
-// A terminal is what is at the other end of a file.
-type terminal struct {
-	is     bool // a terminal
-	width  int  // in cells; 0 for no limit
-	colour bool
 }
 
 func newStdio() *stdio {
@@ -35,16 +30,16 @@ func newStdio() *stdio {
 
 // terminalOf looks at what f is, and at the environment: COLUMNS, NO_COLOR,
 // CLICOLOR_FORCE and TERM=dumb.
-func terminalOf(f *os.File) terminal {
-	var t terminal
+func terminalOf(f *os.File) text.Terminal {
+	var t text.Terminal
 	dumb := os.Getenv("TERM") == "dumb"
 	if term.IsTerminal(int(f.Fd())) {
-		t.is = !dumb
-		t.width, _, _ = term.GetSize(int(f.Fd()))
-		t.width = cmp.Or(columnsAsked(), t.width)
+		t.Is = !dumb
+		t.Width, _, _ = term.GetSize(int(f.Fd()))
+		t.Width = cmp.Or(columnsAsked(), t.Width)
 	}
 	forced := os.Getenv("CLICOLOR_FORCE")
-	t.colour = os.Getenv("NO_COLOR") == "" && (t.is || forced != "" && forced != "0")
+	t.Colour = os.Getenv("NO_COLOR") == "" && (t.Is || forced != "" && forced != "0")
 	return t
 }
 
@@ -64,7 +59,7 @@ const outputBuffer = 64 << 10
 type screen struct{ *stdio }
 
 func (s screen) Write(p []byte) (int, error) {
-	if s.outTerm.is && s.showing != nil {
+	if s.outTerm.Is && s.showing != nil {
 		s.showing.stop()
 	}
 	return s.out.Write(p)
@@ -121,4 +116,12 @@ func outputFailed(name string, err error) error {
 		return nil
 	}
 	return &outputError{name, err}
+}
+
+// newPage makes a page for out, that fits its terminal.
+func newPage(std *stdio, out *output) *text.Page {
+	if out.file != nil {
+		return text.PageOn(text.Terminal{})
+	}
+	return text.PageOn(std.outTerm)
 }

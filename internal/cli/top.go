@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/tui"
 	"github.com/gctrail/gctrail/internal/watch"
 )
@@ -113,7 +114,7 @@ func (o *topOptions) wants(p *diag.Process) bool {
 // interactive says whether there is somebody to press keys, and a terminal that
 // shows more than lines.
 func (std *stdio) interactive() bool {
-	return std.outTerm.is && term.IsTerminal(int(os.Stdin.Fd()))
+	return std.outTerm.Is && term.IsTerminal(int(os.Stdin.Fd()))
 }
 
 func (o *topOptions) runScreen(ctx context.Context, std *stdio) error {
@@ -125,21 +126,21 @@ func (o *topOptions) runScreen(ctx context.Context, std *stdio) error {
 		Reason:   problemOf,
 		Remedy:   diag.Remedy,
 		Sort:     o.sort.value,
-		Colour:   std.outTerm.colour,
-		Unicode:  unicodeLocale(),
+		Colour:   std.outTerm.Colour,
+		Unicode:  text.UnicodeLocale(),
 		Columns:  columnsAsked(),
 	}, w.Run)
-	p := pageOn(std.outTerm)
-	p.verdicts(w.Snapshot())
+	p := text.PageOn(std.outTerm)
+	writeVerdicts(p, w.Snapshot())
 	_, _ = std.out.Write(p.Bytes()) // there is nobody else to tell
 	return err
 }
 
-// verdicts says of each process what its collections mean.
-func (p *page) verdicts(s *watch.Snapshot) {
+// writeVerdicts says of each process what its collections mean.
+func writeVerdicts(p *text.Page, s *watch.Snapshot) {
 	for _, process := range s.Processes {
 		if process.Verdict != "" {
-			p.prose(processTitle(process.Process)+": ", process.Verdict)
+			p.Prose(processTitle(process.Process)+": ", process.Verdict)
 		}
 	}
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
@@ -46,8 +47,8 @@ func (o *topOptions) runPlain(ctx context.Context, std *stdio) error {
 		log.tell(n, ctx.Err() == nil)
 	}})
 	w.Run(ctx)
-	p := pageOn(std.errTerm)
-	p.verdicts(w.Snapshot())
+	p := text.PageOn(std.errTerm)
+	writeVerdicts(p, w.Snapshot())
 	_, _ = std.err.Write(p.Bytes()) // there is nobody else to tell
 	return log.err
 }
@@ -81,23 +82,23 @@ func (l *collectionLog) tell(n *watch.News, watching bool) {
 		l.write(func(c *logColumn) string { return c.cell(n.Collection) })
 		return
 	}
-	name, text := processTitle(n.Process), ""
+	name, words := processTitle(n.Process), ""
 	switch {
 	case n.Attached:
-		text = "watched from now on"
+		words = "watched from now on"
 	case n.Dropped > 0:
-		text = plural(int64(n.Dropped), "collection is", "collections are") + " missing here: whoever reads this is too slow"
+		words = text.Plural(int64(n.Dropped), "collection is", "collections are") + " missing here: whoever reads this is too slow"
 	case n.Lost > 0:
-		text = plural(int64(n.Lost), "event was", "events were") + " lost, the runtime's buffer was full"
+		words = text.Plural(int64(n.Lost), "event was", "events were") + " lost, the runtime's buffer was full"
 	case n.Ended && n.Err != nil:
-		text = problemOf(n.Err)
+		words = problemOf(n.Err)
 	case n.Ended:
-		text = "ended"
+		words = "ended"
 	default:
-		text = (&processError{"not watched", n.Err}).Error()
+		words = (&processError{"not watched", n.Err}).Error()
 	}
 	if watching {
-		l.std.warn("gctrail", name+": "+text)
+		l.std.warn("gctrail", name+": "+words)
 	}
 }
 

@@ -1,4 +1,4 @@
-package cli
+package text
 
 import (
 	"bytes"
@@ -8,7 +8,7 @@ import (
 )
 
 func TestTable(t *testing.T) {
-	columns := []tableColumn{{"GC", false, 0}, {"reason", true, 1}, {"pause ms", false, 0}, {"promoted MB", false, 7}, {"freed MB", false, 4}}
+	columns := []Column{{"GC", false, 0}, {"reason", true, 1}, {"pause ms", false, 0}, {"promoted MB", false, 7}, {"freed MB", false, 4}}
 	rows := [][]string{
 		{"1", "AllocSmall", "9.282", "13.66", "39.27"},
 		{"100", "Induced", "18.824", "-", ">7.27"},
@@ -40,13 +40,13 @@ func TestTable(t *testing.T) {
 	}
 	for _, tt := range tests {
 		var b bytes.Buffer
-		tab := table{w: &b, columns: columns, width: tt.width}
+		tab := Table{W: &b, Columns: columns, Width: tt.width}
 		for _, r := range rows {
-			if err := tab.row(r); err != nil {
+			if err := tab.Row(r); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if err := tab.flush(); err != nil {
+		if err := tab.Flush(); err != nil {
 			t.Fatal(err)
 		}
 		if got := b.String(); got != tt.want[1:] {
@@ -58,9 +58,9 @@ func TestTable(t *testing.T) {
 // Rows after those that settle the widths come at once.
 func TestTableStreams(t *testing.T) {
 	var b bytes.Buffer
-	tab := table{w: &b, columns: []tableColumn{{"n", false, 0}, {"word", true, 0}}, bold: true}
+	tab := Table{W: &b, Columns: []Column{{"n", false, 0}, {"word", true, 0}}, Bold: true}
 	for i := range tableHold {
-		if err := tab.row([]string{fmt.Sprint(i), "a"}); err != nil {
+		if err := tab.Row([]string{fmt.Sprint(i), "a"}); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -68,7 +68,7 @@ func TestTableStreams(t *testing.T) {
 		t.Errorf("begins %q", b.String()[:40])
 	}
 	b.Reset()
-	if err := tab.row([]string{"12345", "wider"}); err != nil {
+	if err := tab.Row([]string{"12345", "wider"}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := b.String(), "12345  wider\n"; got != want {

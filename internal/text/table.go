@@ -1,4 +1,4 @@
-package cli
+package text
 
 import (
 	"io"
@@ -6,27 +6,27 @@ import (
 	"unicode/utf8"
 )
 
-// A table writes rows of cells in columns that are as wide as they need to be.
+// A Table writes rows of cells in columns that are as wide as they need to be.
 // It holds the first rows back to find that out; a later cell that is wider
 // pushes its row to the right. Where there is a limit to the width, columns are
 // left out, the least important first.
-type table struct {
-	w       io.Writer
-	columns []tableColumn
-	width   int // in cells; 0 for no limit
-	bold    bool
+type Table struct {
+	W       io.Writer
+	Columns []Column
+	Width   int // in cells; 0 for no limit
+	Bold    bool
 
-	leftOut int        // columns that there was no room for
+	LeftOut int        // columns that there was no room for
 	held    [][]string // rows held back
 	widths  []int      // 0 for a column that is left out
 	started bool       // the widths are settled and the heading is written
 	line    []byte
 }
 
-type tableColumn struct {
-	heading string
-	left    bool // aligned
-	rank    int  // columns with the highest are left out first; 0 never
+type Column struct {
+	Heading string
+	Left    bool // aligned
+	Rank    int  // columns with the highest are left out first; 0 never
 }
 
 const (
@@ -34,8 +34,8 @@ const (
 	tableGap  = "  "
 )
 
-// row adds a row, which the table keeps.
-func (t *table) row(cells []string) error {
+// Row adds a row, which the table keeps.
+func (t *Table) Row(cells []string) error {
 	if t.started {
 		return t.write(cells, false)
 	}
@@ -43,21 +43,21 @@ func (t *table) row(cells []string) error {
 	if len(t.held) < tableHold {
 		return nil
 	}
-	return t.flush()
+	return t.Flush()
 }
 
-// flush writes the rows held back. A table without rows is nothing.
-func (t *table) flush() error {
+// Flush writes the rows held back. A table without rows is nothing.
+func (t *Table) Flush() error {
 	if t.started || len(t.held) == 0 {
 		return nil
 	}
 	t.started = true
 	t.measure()
-	headings := make([]string, len(t.columns))
-	for i := range t.columns {
-		headings[i] = t.columns[i].heading
+	headings := make([]string, len(t.Columns))
+	for i := range t.Columns {
+		headings[i] = t.Columns[i].Heading
 	}
-	if err := t.write(headings, t.bold); err != nil {
+	if err := t.write(headings, t.Bold); err != nil {
 		return err
 	}
 	for _, cells := range t.held {
@@ -70,20 +70,20 @@ func (t *table) flush() error {
 }
 
 // measure finds the columns' widths, and those that there is no room for.
-func (t *table) measure() {
-	t.widths = make([]int, len(t.columns))
+func (t *Table) measure() {
+	t.widths = make([]int, len(t.Columns))
 	total := -len(tableGap)
-	for i := range t.columns {
-		t.widths[i] = utf8.RuneCountInString(t.columns[i].heading)
+	for i := range t.Columns {
+		t.widths[i] = utf8.RuneCountInString(t.Columns[i].Heading)
 		for _, cells := range t.held {
 			t.widths[i] = max(t.widths[i], utf8.RuneCountInString(cells[i]))
 		}
 		total += t.widths[i] + len(tableGap)
 	}
-	for t.width > 0 && total > t.width {
+	for t.Width > 0 && total > t.Width {
 		least := -1
-		for i := range t.columns {
-			if t.widths[i] > 0 && t.columns[i].rank > 0 && (least < 0 || t.columns[i].rank >= t.columns[least].rank) {
+		for i := range t.Columns {
+			if t.widths[i] > 0 && t.Columns[i].Rank > 0 && (least < 0 || t.Columns[i].Rank >= t.Columns[least].Rank) {
 				least = i
 			}
 		}
@@ -92,11 +92,11 @@ func (t *table) measure() {
 		}
 		total -= t.widths[least] + len(tableGap)
 		t.widths[least] = 0
-		t.leftOut++
+		t.LeftOut++
 	}
 }
 
-func (t *table) write(cells []string, bold bool) error {
+func (t *Table) write(cells []string, bold bool) error {
 	b := t.line[:0]
 	if bold {
 		b = append(b, "\x1b[1m"...)
@@ -110,7 +110,7 @@ func (t *table) write(cells []string, bold bool) error {
 			b = append(b, tableGap...)
 		}
 		pad := strings.Repeat(" ", max(0, t.widths[i]-utf8.RuneCountInString(cell)))
-		if t.columns[i].left {
+		if t.Columns[i].Left {
 			b = append(append(b, cell...), pad...)
 		} else {
 			b = append(append(b, pad...), cell...)
@@ -123,6 +123,6 @@ func (t *table) write(cells []string, bold bool) error {
 		b = append(b, "\x1b[0m"...)
 	}
 	t.line = append(b, '\n')
-	_, err := t.w.Write(t.line)
+	_, err := t.W.Write(t.line)
 	return err
 }

@@ -1,0 +1,3 @@
+// Package text writes for people: pages of prose, tables, and the words that go
+// with numbers.
+package text

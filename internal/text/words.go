@@ -1,0 +1,47 @@
+package text
+
+import (
+	"strconv"
+	"strings"
+
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+// Plural is a number with the word that goes with it.
+func Plural(n int64, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return Grouped(n) + " " + many
+}
+
+// Grouped is n with commas between the thousands.
+func Grouped(n int64) string {
+	s := strconv.FormatInt(n, 10)
+	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
+		s = s[:i] + "," + s[i:]
+	}
+	return s
+}
+
+// Noun is a word in the number that goes with n.
+func Noun(n int, one string) string {
+	if n == 1 {
+		return one
+	}
+	return one + "s"
+}
+
+// Counted is a number with its word.
+func Counted(n int, one string) string { return units.Count(n) + " " + Noun(n, one) }
+
+// Quoted writes a path as a shell takes it.
+func Quoted(path string) string {
+	safe := func(r rune) bool {
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:+,@%", r)
+	}
+	if path != "" && strings.IndexFunc(path, func(r rune) bool { return !safe(r) }) < 0 {
+		return path
+	}
+	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+}
