@@ -2,9 +2,12 @@ package cli
 
 import (
 	"cmp"
+	"fmt"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+
+	"github.com/gctrail/gctrail/internal/provider"
 )
 
 type collectOptions struct {
@@ -14,9 +17,9 @@ type collectOptions struct {
 	resume    choice
 	showIO    bool
 	profiles  choices
-	providers providerList
-	clrEvents keywordSet
-	clrLevel  level
+	providers provider.List
+	clrEvents provider.Keywords
+	clrLevel  provider.Level
 	buffer    bufferSize
 	duration  span
 	rundown   choice
@@ -29,7 +32,7 @@ func newCollectCmd(std *stdio) *cobra.Command { return newCollectOptions().comma
 
 func newCollectOptions() *collectOptions {
 	return &collectOptions{
-		profiles: choices{kind: "NAME", of: profileNames()},
+		profiles: choices{kind: "NAME", of: provider.Names()},
 		buffer:   256,
 		rundown:  choice{"", []string{"true", "false"}},
 		resume:   choice{"true", []string{"true", "false"}},
@@ -72,7 +75,7 @@ file, only the first process is collected from; the others go on without.
 The flags are those of dotnet-trace. Profiles, with by how much programs were
 found to be slower meanwhile:
 
-` + profileHelp() + `
+` + provider.Help() + `
 Without --profile, --providers and --clrevents it is gc-collect.
 
 ` + stopHelp() + `
@@ -117,8 +120,8 @@ old. With a command, its own; of several, the highest.`,
 		return pflag.NormalizedName(cmp.Or(map[string]string{"dport": "diagnostic-port"}[name], name))
 	})
 	complete(cmd, "profile", o.profiles.of)
-	complete(cmd, "clrevents", keywordNames())
-	complete(cmd, "clreventlevel", levelNames)
+	complete(cmd, "clrevents", provider.KeywordNames())
+	complete(cmd, "clreventlevel", provider.LevelNames)
 	complete(cmd, "rundown", o.rundown.of)
 	complete(cmd, "resume-runtime", o.resume.of)
 	complete(cmd, "format", o.format.of)
@@ -132,11 +135,12 @@ func (o *collectOptions) run(cmd *cobra.Command, args []string, std *stdio) erro
 	if o.output == "-" && std.outTerm.Is {
 		return usagef(cmd, "a trace is nothing for a terminal: send standard output elsewhere, or choose a file with -o")
 	}
-	config, ignored := o.config()
+	asked := o.request()
+	config, ignored := asked.Config()
 	if ignored {
 		std.warn("gctrail", "--clrevents is ignored: the runtime's provider is in --providers or in the profile already")
 	}
-	o.warnOfCost(std)
+	warnOfCost(std, asked)
 	plan, err := o.stop.plan(cmd, o.output, &config)
 	if err != nil {
 		return err
@@ -186,4 +190,20 @@ func (o *collectOptions) check(cmd *cobra.Command, args []string) error {
 		return usagef(cmd, "several traces do not go into one file: give a folder with -o, as in traces/, or put {pid} or {name} in it")
 	}
 	return nil
+}
+
+// request is what the flags ask a runtime for.
+func (o *collectOptions) request() *provider.Request {
+	return &provider.Request{
+		Profiles: o.profiles.values, Providers: o.providers, CLREvents: o.clrEvents, CLRLevel: o.clrLevel,
+		BufferMB: uint32(o.buffer), Rundown: o.rundown.value,
+	}
+}
+
+// warnOfCost says what the profiles that are asked for are likely to cost, where
+// that is much, and what would cost less.
+func warnOfCost(std *stdio, asked *provider.Request) {
+	for _, p := range asked.Costly() {
+		std.warn("gctrail", fmt.Sprintf("%s can slow the process down: by %s; at little cost, %s", p.Name, p.Cost, p.Cheaper))
+	}
 }

@@ -148,7 +148,7 @@ func (f *fakeRuntime) wasStopped() bool {
 func (f *fakeRuntime) capturing(t *testing.T) (*diag.Process, *diag.Session) {
 	t.Helper()
 	process := f.listen(t)
-	config, _ := newCollectOptions().config()
+	config, _ := newCollectOptions().request().Config()
 	session, err := process.Client().Collect(context.Background(), config)
 	if err != nil {
 		t.Fatal(err)
@@ -443,7 +443,7 @@ func TestRefused(t *testing.T) {
 		f := newFakeRuntime(nil, nil)
 		f.refusal = uint32(refusal)
 		process := f.listen(t)
-		config, _ := newCollectOptions().config()
+		config, _ := newCollectOptions().request().Config()
 		_, err := process.Client().Collect(context.Background(), config)
 		if err = refused(context.Background(), process, err); exitCodeOf(err) != code {
 			t.Errorf("%v: exit code %d, want %d", err, exitCodeOf(err), code)

@@ -5,10 +5,10 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/nettrace"
@@ -32,7 +32,7 @@ func (c *capture) tell(std *stdio) {
 	c.tellStop(std)
 	c.tellMissing(std, k.Loss())
 	p := text.PageOn(std.errTerm)
-	if asksForCollections(&c.session.Config) {
+	if provider.AsksForCollections(&c.session.Config) {
 		k.verdict(p)
 	}
 	if c.out.Regular() {
@@ -101,13 +101,6 @@ func (c *capture) tellMissing(std *stdio, loss *trace.Loss) {
 		std.warn("gctrail", text.Plural(int64(loss.Events), "event was", "events were")+
 			" lost, the runtime's buffer was full: collect fewer kinds, or set --buffersize higher")
 	}
-}
-
-// asksForCollections says whether a runtime is asked for events of collections.
-func asksForCollections(config *diag.Config) bool {
-	providers := providerList(config.Providers)
-	p := providers.find(clr.RuntimeProvider)
-	return p != nil && p.Keywords&keywordGC != 0 && (p.Level == levelLogAlways || p.Level >= levelInformational)
 }
 
 // verdict writes what the report of the file begins with.

@@ -14,7 +14,7 @@ import (
 
 // capture collects from one process whose session has begun.
 func (o *collectOptions) capture(ctx context.Context, std *stdio, process *diag.Process, session *diag.Session, out *tracefile.File) error {
-	config, _ := o.config()
+	config, _ := o.request().Config()
 	g := o.gathering(std, config, &stopPlan{files: 1})
 	g.follow(ctx, g.started(newCapture(process, session, out)))
 	return g.worst()

@@ -169,7 +169,7 @@ func TestSurviveSessions(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			config, _ := newCollectOptions().config()
+			config, _ := newCollectOptions().request().Config()
 			config.BufferMB = 1
 			for range most {
 				session, err := p.Client().Collect(ctx, config)

@@ -15,6 +15,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/condition"
+	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/internal/units"
 )
@@ -105,9 +106,9 @@ func (o *stopOptions) plan(cmd *cobra.Command, output string, config *diag.Confi
 		return nil, usagef(cmd, "--repeat makes a file for each collection that meets --until, one or more")
 	case o.before.given && o.keep.Time > 0:
 		return nil, usagef(cmd, "--before and --keep both say for how long: leave one out, or give --keep a size")
-	case o.until.Condition != nil && !asksForCollections(config):
+	case o.until.Condition != nil && !provider.AsksForCollections(config):
 		return nil, usagef(cmd, "--until asks collections: collect events of the runtime's with keyword gc, level informational")
-	case o.provider != "" && (*providerList)(&config.Providers).find(o.provider) == nil:
+	case o.provider != "" && (*provider.List)(&config.Providers).Find(o.provider) == nil:
 		return nil, usagef(cmd, "the stopping event's provider %s is not collected: add it with --providers", o.provider)
 	}
 	p := &stopPlan{

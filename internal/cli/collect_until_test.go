@@ -25,7 +25,7 @@ func asked(t *testing.T, args ...string) (*collectOptions, *stopPlan, diag.Confi
 	if err := cmd.ParseFlags(args); err != nil {
 		t.Fatal(err)
 	}
-	config, _ := o.config()
+	config, _ := o.request().Config()
 	plan, err := o.stop.plan(cmd, o.output, &config)
 	if err != nil {
 		t.Fatal(err)

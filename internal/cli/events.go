@@ -11,6 +11,7 @@ import (
 
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -21,8 +22,8 @@ type eventsOptions struct {
 	format    choice
 	names     wordList
 	providers wordList
-	keywords  keywordSet
-	level     level
+	keywords  provider.Keywords
+	level     provider.Level
 	limit     uint64
 	output    string
 }
@@ -64,8 +65,8 @@ have their payload in base64. FILE may be -, standard input.`,
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	opts.addFlags(flags)
 	complete(cmd, "format", opts.format.of)
-	complete(cmd, "keywords", keywordNames())
-	complete(cmd, "level", levelNames[1:])
+	complete(cmd, "keywords", provider.KeywordNames())
+	complete(cmd, "level", provider.LevelNames[1:])
 	return cmd
 }
 
@@ -136,7 +137,7 @@ func (o *eventsOptions) wants(d *trace.Descriptor, name string) bool {
 	return (len(o.names) == 0 || slices.Contains(o.names, name)) &&
 		(len(o.providers) == 0 || slices.ContainsFunc(o.providers, func(p string) bool { return strings.EqualFold(p, d.Provider) })) &&
 		(o.keywords == 0 || d.Keywords&uint64(o.keywords) != 0) &&
-		(!o.level.set || d.Level <= o.level.max)
+		(!o.level.Given || d.Level <= o.level.Max)
 }
 
 // processIDs are the processes asked for; nil means all. A process's name may
@@ -168,14 +169,4 @@ func (o *eventsOptions) processIDs(r *reading) (map[uint64]bool, error) {
 		}
 	}
 	return pids, nil
-}
-
-// keywordNames are the names that --keywords takes, as dotnet-trace spells
-// them.
-func keywordNames() []string {
-	var names []string
-	for _, k := range keywords {
-		names = append(names, k.name)
-	}
-	return names
 }

@@ -7,14 +7,13 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/trace"
 )
 
 const (
-	keywordGC     = 0x1
-	verboseLevel  = 5
 	collectText   = "gctrail collect -p %s --profile %s"
 	collectSelf   = "DOTNET_EnableEventPipe=1 DOTNET_EventPipeOutputPath=app.nettrace DOTNET_EventPipeConfig=Microsoft-Windows-DotNETRuntime:0x1:4 YOUR-PROGRAM"
 	collectPhases = "gctrail collect -p %s --providers Microsoft-Windows-DotNETRuntime:0x1:4,Microsoft-Windows-DotNETRuntimePrivate:0x1:4"
@@ -72,9 +71,9 @@ func (rep *report) gaps(c *reportCase) []gap {
 	if c.Process.Process.Name == "" {
 		add("", "What program it was: the trace does not name it.")
 	}
-	if rep.provider(clr.RuntimeProvider).level < verboseLevel {
+	if rep.provider(clr.RuntimeProvider).level < provider.LevelVerbose {
 		add(rep.collectCommand("gc-verbose"), "Which types are allocated, and what is pinned: collected was level %d, %d tells.",
-			rep.provider(clr.RuntimeProvider).level, verboseLevel)
+			rep.provider(clr.RuntimeProvider).level, provider.LevelVerbose)
 	}
 	background := c.Process.Kind(gc.Background).Pause.Sum()
 	if notable := all.Pause.Sum() / 10; background > notable && rep.provider(clr.PrivateProvider).events == 0 {
@@ -118,7 +117,7 @@ func (rep *report) quality() string {
 	runtime := rep.provider(clr.RuntimeProvider)
 	what := "No events of the runtime."
 	if runtime.events > 0 {
-		what = fmt.Sprintf("Collected: %s at level %d", keywordList(runtime.keywords), runtime.level)
+		what = fmt.Sprintf("Collected: %s at level %d", provider.Spell(runtime.keywords), runtime.level)
 		if rep.info.Last >= time.Millisecond {
 			what += fmt.Sprintf(", %s events a second", units.Count(int(float64(runtime.events)/rep.info.Last.Seconds())))
 		}
@@ -138,24 +137,6 @@ func (rep *report) quality() string {
 	}
 }
 
-// keywordList names keywords as dotnet-trace does.
-func keywordList(set uint64) string {
-	var names []string
-	for _, k := range keywords {
-		if set&k.bits != 0 {
-			names = append(names, k.name)
-			set &^= k.bits
-		}
-	}
-	if set != 0 {
-		names = append(names, fmt.Sprintf("0x%X", set))
-	}
-	if len(names) == 0 {
-		return "no keywords"
-	}
-	return strings.Join(names, "+")
-}
-
 // emptyVerdict says why there are no collections.
 func (rep *report) emptyVerdict() string {
 	runtime := rep.provider(clr.RuntimeProvider)
@@ -164,7 +145,7 @@ func (rep *report) emptyVerdict() string {
 		return "No verdict: the trace holds no events at all."
 	case runtime.events == 0:
 		return "No verdict: the trace holds no events of the .NET runtime's provider; the garbage collector's come from it."
-	case runtime.keywords&keywordGC == 0:
+	case runtime.keywords&provider.KeywordGC == 0:
 		return "No verdict: the trace holds events of the .NET runtime, but none of its garbage collector: the keyword gc (0x1) was most likely not collected."
 	case !rep.declares(clr.KindGCStart):
 		return "No verdict: collections were not recorded: the event GCStart was not enabled."
@@ -225,7 +206,7 @@ func (rep *report) collectCommand(profile string, flags ...string) string {
 // next are the commands to run next.
 func (rep *report) next() []string {
 	if len(rep.cases) == 0 {
-		if rep.provider(clr.RuntimeProvider).keywords&keywordGC != 0 {
+		if rep.provider(clr.RuntimeProvider).keywords&provider.KeywordGC != 0 {
 			return []string{"gctrail events --limit 20 " + rep.arguments()}
 		}
 		return []string{rep.collectCommand("gc-collect"), collectSelf}
@@ -237,7 +218,7 @@ func (rep *report) next() []string {
 		list = fmt.Sprintf("gctrail gcs --min-pause %v %s", shortest.Truncate(truncation(shortest)), rep.arguments())
 	}
 	next := []string{list, "gctrail report --format json " + rep.arguments()}
-	if rep.provider(clr.RuntimeProvider).level < verboseLevel {
+	if rep.provider(clr.RuntimeProvider).level < provider.LevelVerbose {
 		next = append(next, rep.collectCommand("gc-verbose"))
 	} else {
 		next = append(next, "gctrail events --name GCAllocationTick "+rep.arguments())

@@ -9,6 +9,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -99,7 +100,7 @@ func (rep *report) add(o *reportOptions, c *findings.Case) {
 	}
 	c.Trace = findings.Trace{
 		Keywords: rep.provider(clr.RuntimeProvider).keywords, Lost: rep.loss.Events, Damaged: rep.loss.Damaged,
-		Cut: rep.loss.Cut, Sampled: rep.provider(sampleProfiler).events > 0, CPUs: rep.info.CPUs,
+		Cut: rep.loss.Cut, Sampled: rep.provider(provider.SampleProfiler).events > 0, CPUs: rep.info.CPUs,
 	}
 	end := c.Process.Process.Stopped
 	if c.Process.To.Known {
@@ -115,10 +116,6 @@ func (rep *report) sort() {
 		return cmp.Compare(b.Process.All().Pause.Sum(), a.Process.All().Pause.Sum())
 	})
 }
-
-// sampleProfiler is the provider that samples the stacks of all threads, and
-// stops them for it.
-const sampleProfiler = "Microsoft-DotNETCore-SampleProfiler"
 
 // sessionBits are the keywords that an EventSource adds to its events for its
 // own use.

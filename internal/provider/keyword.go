@@ -1,4 +1,4 @@
-package cli
+package provider
 
 import (
 	"fmt"
@@ -57,21 +57,52 @@ var keywords = []struct {
 	{"allocationsampling", 0x80000000000},
 }
 
-// A keywordSet is a flag that takes keywords: names joined by + or commas, or
+// KeywordGC is the keyword of the events of collections.
+const KeywordGC = 0x1
+
+// KeywordNames are the names that --keywords takes, as dotnet-trace spells
+// them.
+func KeywordNames() []string {
+	var names []string
+	for _, k := range keywords {
+		names = append(names, k.name)
+	}
+	return names
+}
+
+// Spell names keywords as dotnet-trace does.
+func Spell(set uint64) string {
+	var names []string
+	for _, k := range keywords {
+		if set&k.bits != 0 {
+			names = append(names, k.name)
+			set &^= k.bits
+		}
+	}
+	if set != 0 {
+		names = append(names, fmt.Sprintf("0x%X", set))
+	}
+	if len(names) == 0 {
+		return "no keywords"
+	}
+	return strings.Join(names, "+")
+}
+
+// A Keywords is a flag that takes keywords: names joined by + or commas, or
 // hexadecimal numbers. The zero set allows all events.
-type keywordSet uint64
+type Keywords uint64
 
-func (k *keywordSet) Type() string { return "NAME+..." }
+func (k *Keywords) Type() string { return "NAME+..." }
 
-func (k *keywordSet) String() string { return "" }
+func (k *Keywords) String() string { return "" }
 
-func (k *keywordSet) Set(s string) error {
+func (k *Keywords) Set(s string) error {
 	for part := range strings.FieldsFuncSeq(s, func(r rune) bool { return r == '+' || r == ',' }) {
 		bits, err := parseKeyword(part)
 		if err != nil {
 			return err
 		}
-		*k |= keywordSet(bits)
+		*k |= Keywords(bits)
 	}
 	if *k == 0 {
 		return fmt.Errorf("no keyword is set")
@@ -88,32 +119,32 @@ func parseKeyword(s string) (uint64, error) {
 	digits := strings.TrimPrefix(strings.ToLower(s), "0x")
 	bits, err := strconv.ParseUint(digits, 16, 64)
 	if err != nil {
-		return 0, fmt.Errorf("%q is neither hexadecimal nor one of %s", s, strings.Join(keywordNames(), ", "))
+		return 0, fmt.Errorf("%q is neither hexadecimal nor one of %s", s, strings.Join(KeywordNames(), ", "))
 	}
 	return bits, nil
 }
 
-var levelNames = []string{"logalways", "critical", "error", "warning", "informational", "verbose"}
+var LevelNames = []string{"logalways", "critical", "error", "warning", "informational", "verbose"}
 
-// A level is a flag that takes the least severe level wanted.
-type level struct {
-	set bool
-	max uint8
+// A Level is a flag that takes the least severe level wanted.
+type Level struct {
+	Given bool
+	Max   uint8
 }
 
-func (l *level) Type() string { return "LEVEL" }
+func (l *Level) Type() string { return "LEVEL" }
 
-func (l *level) String() string { return "" }
+func (l *Level) String() string { return "" }
 
-func (l *level) Set(s string) error {
-	n := slices.Index(levelNames, strings.ToLower(s))
+func (l *Level) Set(s string) error {
+	n := slices.Index(LevelNames, strings.ToLower(s))
 	if n < 0 {
 		v, err := strconv.ParseUint(s, 10, 8)
-		if err != nil || int(v) >= len(levelNames) {
-			return fmt.Errorf("it is 0 to 5, or one of %s", strings.Join(levelNames, ", "))
+		if err != nil || int(v) >= len(LevelNames) {
+			return fmt.Errorf("it is 0 to 5, or one of %s", strings.Join(LevelNames, ", "))
 		}
 		n = int(v)
 	}
-	*l = level{true, uint8(n)}
+	*l = Level{true, uint8(n)}
 	return nil
 }

@@ -1,4 +1,4 @@
-package cli
+package provider
 
 import (
 	"errors"
@@ -13,19 +13,19 @@ import (
 const (
 	levelLogAlways     = 0
 	levelInformational = 4
-	levelVerbose       = 5
+	LevelVerbose       = 5
 )
 
-// A providerList is a flag that takes providers as dotnet-trace's --providers
+// A List is a flag that takes providers as dotnet-trace's --providers
 // does (its ProviderUtils.cs): Name[:Keywords[:Level[:key=value;...]]] with
 // commas between them. A provider that is named again gets more keywords.
-type providerList []diag.Provider
+type List []diag.Provider
 
-func (l *providerList) Type() string { return "PROVIDER,..." }
+func (l *List) Type() string { return "PROVIDER,..." }
 
-func (l *providerList) String() string { return "" }
+func (l *List) String() string { return "" }
 
-func (l *providerList) Set(s string) error {
+func (l *List) Set(s string) error {
 	for part := range strings.SplitSeq(s, ",") {
 		p, err := parseProvider(part)
 		if err != nil {
@@ -39,8 +39,8 @@ func (l *providerList) Set(s string) error {
 }
 
 // join adds a provider, or what it has more than the one of its name.
-func (l *providerList) join(p diag.Provider) error {
-	known := l.find(p.Name)
+func (l *List) join(p diag.Provider) error {
+	known := l.Find(p.Name)
 	if known == nil {
 		*l = append(*l, p)
 		return nil
@@ -59,15 +59,15 @@ func (l *providerList) join(p diag.Provider) error {
 }
 
 // add adds a provider unless there is one of its name, and says whether it did.
-func (l *providerList) add(p diag.Provider) bool {
-	if l.find(p.Name) != nil {
+func (l *List) add(p diag.Provider) bool {
+	if l.Find(p.Name) != nil {
 		return false
 	}
 	*l = append(*l, p)
 	return true
 }
 
-func (l *providerList) find(name string) *diag.Provider {
+func (l *List) Find(name string) *diag.Provider {
 	for i := range *l {
 		if p := &(*l)[i]; strings.EqualFold(p.Name, name) {
 			return p
@@ -117,13 +117,13 @@ func parseProviderKeywords(s string) (uint64, error) {
 // parseProviderLevel takes any number: those beyond verbose mean verbose.
 func parseProviderLevel(s string) (uint8, error) {
 	if n, err := strconv.ParseInt(strings.TrimSpace(s), 10, 32); err == nil && n >= 0 {
-		return uint8(min(n, levelVerbose)), nil
+		return uint8(min(n, LevelVerbose)), nil
 	}
-	var l level
+	var l Level
 	if err := l.Set(s); err != nil {
 		return 0, fmt.Errorf("level %q: %w", s, err)
 	}
-	return l.max, nil
+	return l.Max, nil
 }
 
 // parseProviderArguments reads key=value pairs with semicolons between them, in

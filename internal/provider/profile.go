@@ -1,0 +1,178 @@
+package provider
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/diag"
+)
+
+// A profile is a set of providers with a name.
+type profile struct {
+	Name      string
+	help      string
+	Cost      string // by how much programs were slower: docs/overhead.md; empty where it was not measured
+	Cheaper   string // what answers most questions at less cost; empty where the cost is small
+	providers []diag.Provider
+	rundown   uint64
+}
+
+// profiles are dotnet-trace's (ListProfilesCommandHandler.cs there). Those about
+// the collector end with two events only, where dotnet-trace names all methods;
+// stacks, which would be without names then, are left out.
+var profiles = []profile{
+	{
+		Name: "gc-collect", help: "collections: why, how long, how much",
+		Cost: "0 to 8 %; 25 % under constant memory pressure",
+		providers: []diag.Provider{
+			{Name: clr.RuntimeProvider, Keywords: 0x1, Level: levelInformational},
+			{Name: clr.PrivateProvider, Keywords: 0x1, Level: levelInformational},
+		},
+		rundown: diag.RundownGC,
+	},
+	{
+		Name: "gc-verbose", help: "with what is allocated, pinned and held by handles",
+		Cost:      "0 to 25 %; 40 % with many pins, 50 % with many handles",
+		Cheaper:   "gc-collect tells why collections happen, how long they take and how much they free",
+		providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: 0x8003, Level: LevelVerbose}},
+		rundown:   diag.RundownGC,
+	},
+	{
+		Name: "dotnet-common", help: "runtime diagnostics: GC, JIT, exceptions, threads",
+		Cost:      "10 % in a web server",
+		providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: 0x100003801D, Level: levelInformational}},
+		rundown:   diag.RundownFull,
+	},
+	{
+		Name: "dotnet-sampled-thread-time", help: "stacks of all threads, 100 times a second; disturbs GC figures",
+		Cost:      "10 % in a web server",
+		Cheaper:   "gc-collect tells how long the collector stops threads",
+		providers: []diag.Provider{{Name: SampleProfiler, Level: levelInformational}},
+		rundown:   diag.RundownFull,
+	},
+	{
+		Name: "database", help: "commands of ADO.NET and Entity Framework",
+		providers: []diag.Provider{
+			{Name: "System.Threading.Tasks.TplEventSource", Keywords: 0x80, Level: levelInformational},
+			{
+				Name: "Microsoft-Diagnostics-DiagnosticSource", Keywords: 0x3, Level: LevelVerbose,
+				Arguments: `FilterAndPayloadSpecs="` + databaseSpecs + `"`,
+			},
+		},
+		rundown: diag.RundownFull,
+	},
+}
+
+// databaseSpecs tell the DiagnosticSource provider which listeners to hear, and
+// what of their objects to write.
+const databaseSpecs = "SqlClientDiagnosticListener/System.Data.SqlClient.WriteCommandBefore@Activity1Start:" +
+	"-Command;Command.CommandText;ConnectionId;Operation;Command.Connection.ServerVersion;Command.CommandTimeout;" +
+	"Command.CommandType;Command.Connection.ConnectionString;Command.Connection.Database;Command.Connection.DataSource;" +
+	"Command.Connection.PacketSize\r\n" +
+	"SqlClientDiagnosticListener/System.Data.SqlClient.WriteCommandAfter@Activity1Stop:\r\n" +
+	"Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.CommandExecuting@Activity2Start:" +
+	"-Command.CommandText;Command;ConnectionId;IsAsync;Command.Connection.ClientConnectionId;Command.Connection.ServerVersion;" +
+	"Command.CommandTimeout;Command.CommandType;Command.Connection.ConnectionString;Command.Connection.Database;" +
+	"Command.Connection.DataSource;Command.Connection.PacketSize\r\n" +
+	"Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.CommandExecuted@Activity2Stop:"
+
+func Help() string {
+	var b strings.Builder
+	for i := range profiles {
+		p := &profiles[i]
+		fmt.Fprintf(&b, "  %-27s %s\n", p.Name, p.help)
+		if p.Cost != "" {
+			fmt.Fprintf(&b, "  %-27s slower by %s\n", "", p.Cost)
+		}
+	}
+	return b.String()
+}
+
+func Names() []string {
+	names := make([]string, len(profiles))
+	for i := range profiles {
+		names[i] = profiles[i].Name
+	}
+	return names
+}
+
+// A Request says what events a session is to collect.
+type Request struct {
+	Profiles  []string
+	Providers List
+	CLREvents Keywords
+	CLRLevel  Level
+	BufferMB  uint32
+	Rundown   string // "true", "false", or as the profiles have it
+}
+
+// Config is what the runtime is asked for. A provider that is named takes
+// precedence over the profiles', and those over --clrevents, as in dotnet-trace;
+// ignored says that the latter were left out.
+func (r *Request) Config() (config diag.Config, ignored bool) {
+	var all List
+	for _, p := range r.Providers {
+		all.add(p)
+	}
+	config = diag.Config{BufferMB: r.BufferMB, Rundown: diag.RundownGC, NoStacks: len(r.Providers) == 0 && r.CLREvents == 0}
+	for i := range profiles {
+		p := &profiles[i]
+		if !r.asksFor(p) {
+			continue
+		}
+		for _, provider := range p.providers {
+			all.add(provider)
+		}
+		if p.rundown == diag.RundownFull {
+			config.Rundown, config.NoStacks = p.rundown, false
+		}
+	}
+	if r.CLREvents != 0 {
+		p := diag.Provider{Name: clr.RuntimeProvider, Keywords: uint64(r.CLREvents), Level: levelInformational}
+		if r.CLRLevel.Given {
+			p.Level = r.CLRLevel.Max
+		}
+		ignored = !all.add(p)
+	}
+	switch r.Rundown {
+	case "true":
+		config.Rundown, config.NoStacks = diag.RundownFull, false
+	case "false":
+		config.Rundown = 0
+	}
+	config.Providers = all
+	return config, ignored
+}
+
+// asksFor says whether a profile is asked for: where nothing is, the first.
+func (r *Request) asksFor(p *profile) bool {
+	if len(r.Profiles) > 0 {
+		return slices.Contains(r.Profiles, p.Name)
+	}
+	return p == &profiles[0] && len(r.Providers) == 0 && r.CLREvents == 0
+}
+
+// Costly are the profiles asked for that slow programs down, where a cheaper one
+// answers most questions.
+func (r *Request) Costly() []*profile {
+	var found []*profile
+	for i := range profiles {
+		if p := &profiles[i]; p.Cheaper != "" && r.asksFor(p) {
+			found = append(found, p)
+		}
+	}
+	return found
+}
+
+// SampleProfiler is the provider that samples the stacks of all threads, and
+// stops them for it.
+const SampleProfiler = "Microsoft-DotNETCore-SampleProfiler"
+
+// AsksForCollections says whether a runtime is asked for events of collections.
+func AsksForCollections(config *diag.Config) bool {
+	providers := List(config.Providers)
+	p := providers.Find(clr.RuntimeProvider)
+	return p != nil && p.Keywords&KeywordGC != 0 && (p.Level == levelLogAlways || p.Level >= levelInformational)
+}
