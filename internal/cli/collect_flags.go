@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/selection"
 )
 
 // processNumbers is a flag that takes ids of processes, with commas between them
@@ -35,7 +36,7 @@ func (n *processNumbers) Set(s string) error {
 
 // globList is a flag that takes patterns for names, with commas between them or
 // given several times.
-type globList []globValue
+type globList []selection.Glob
 
 func (l *globList) Type() string { return "GLOB,..." }
 
@@ -43,7 +44,7 @@ func (l *globList) String() string { return "" }
 
 func (l *globList) Set(s string) error {
 	for part := range strings.SplitSeq(s, ",") {
-		var g globValue
+		var g selection.Glob
 		if part = strings.TrimSpace(part); part == "" {
 			return errors.New("a name is empty")
 		}
@@ -57,7 +58,7 @@ func (l *globList) Set(s string) error {
 
 // matches says whether one of the patterns matches; without any, all names do.
 func (l *globList) matches(name string) bool {
-	return len(*l) == 0 || slices.ContainsFunc(*l, func(g globValue) bool { return g.matches(name) })
+	return len(*l) == 0 || slices.ContainsFunc(*l, func(g selection.Glob) bool { return g.Matches(name) })
 }
 
 // A portValue is a flag that takes a diagnostic port; its path is empty where

@@ -67,7 +67,7 @@ func (l *globList) pick(all []*diag.Process) (found []*diag.Process, missed, err
 		}
 	}
 	for _, pattern := range *l {
-		if !slices.ContainsFunc(all, func(p *diag.Process) bool { return pattern.matches(p.Name) }) {
+		if !slices.ContainsFunc(all, func(p *diag.Process) bool { return pattern.Matches(p.Name) }) {
 			err = errors.Join(err, &processError{string(pattern), diag.ErrNoProcess})
 		}
 	}

@@ -17,7 +17,7 @@ import (
 )
 
 type eventsOptions struct {
-	selection
+	inputFlags
 	files     []string
 	format    choice
 	names     wordList
@@ -104,7 +104,7 @@ func (o *eventsOptions) write(ctx context.Context, std *stdio, out *output) erro
 		if err != nil {
 			return err
 		}
-		if pids != nil && !pids[ev.PID] || !o.all() && !o.when(r.Info(), ev.Time()) {
+		if pids != nil && !pids[ev.PID] || !o.AllTimes() && !o.HasTime(r.Info(), ev.Time()) {
 			continue
 		}
 		events.Start = r.Info().Start
@@ -143,12 +143,12 @@ func (o *eventsOptions) wants(d *trace.Descriptor, name string) bool {
 // processIDs are the processes asked for; nil means all. A process's name may
 // come late in a trace, which is then read twice.
 func (o *eventsOptions) processIDs(r *reading) (map[uint64]bool, error) {
-	if o.process == "" && len(o.pids) == 0 {
+	if o.Process == "" && len(o.PIDs) == 0 {
 		return nil, nil
 	}
 	pids := map[uint64]bool{}
-	if o.process == "" {
-		for _, pid := range o.pids {
+	if o.Process == "" {
+		for _, pid := range o.PIDs {
 			pids[pid] = true
 		}
 		return pids, nil
@@ -164,7 +164,7 @@ func (o *eventsOptions) processIDs(r *reading) (map[uint64]bool, error) {
 		}
 	}
 	for _, p := range m.Processes() {
-		if o.who(p) {
+		if o.HasProcess(p) {
 			pids[p.PID] = true
 		}
 	}

@@ -14,19 +14,20 @@ import (
 	"github.com/gctrail/gctrail/export/csv"
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
 )
 
 type gcsOptions struct {
-	selection
+	inputFlags
 	files       []string
 	format      choice
 	columns     wordList
 	generations choices
 	kinds       choices
 	reasons     choices
-	minPause    duration
+	minPause    selection.Duration
 	output      string
 
 	chosen []column.Column // nil means the format's own
@@ -165,7 +166,7 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWrit
 
 // keeps says whether the options let c through.
 func (o *gcsOptions) keeps(r *reading, c *gc.Collection) bool {
-	return o.collection(r.Info(), c) &&
+	return o.HasCollection(r.Info(), c) &&
 		(len(o.generations.values) == 0 || c.Generation.Known && o.generations.allows(strconv.Itoa(c.Generation.V))) &&
 		o.kinds.allows(c.Kind.String()) &&
 		(len(o.reasons.values) == 0 || c.Reason.Known && o.reasons.allows(c.Reason.V.String())) &&

@@ -15,11 +15,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
 type psOptions struct {
-	wanted []globValue // PIDs and patterns of names; none means all
+	wanted []selection.Glob // PIDs and patterns of names; none means all
 	format choice
 }
 
@@ -43,7 +44,7 @@ file runtimeconfig.json or the threads of the process tell it.`,
   gctrail ps 'web*'
   gctrail ps --format jsonl | jq 'select(.gc_server)'`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			opts.wanted = make([]globValue, len(args))
+			opts.wanted = make([]selection.Glob, len(args))
 			for i, pattern := range args {
 				if err := opts.wanted[i].Set(pattern); err != nil {
 					return usagef(cmd, "%q: %v", pattern, err)
@@ -120,9 +121,9 @@ func (o *psOptions) pick(all []*diag.Process) ([]*diag.Process, error) {
 }
 
 // matches says whether a process has an id, or a name that matches.
-func matches(p *diag.Process, pattern *globValue) bool {
+func matches(p *diag.Process, pattern *selection.Glob) bool {
 	id := cmp.Or(p.PID, p.InnerPID)
-	return strconv.Itoa(id) == string(*pattern) || pattern.matches(p.Name)
+	return strconv.Itoa(id) == string(*pattern) || pattern.Matches(p.Name)
 }
 
 // unreachable is the error of a process that was found and cannot be asked.

@@ -9,7 +9,7 @@ import (
 )
 
 type reportOptions struct {
-	selection
+	inputFlags
 	files   []string
 	format  choice
 	output  string

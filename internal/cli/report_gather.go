@@ -55,21 +55,21 @@ func (o *reportOptions) gather(ctx context.Context, std *stdio, paths []string) 
 func (o *reportOptions) examine(r *reading) (*report, error) {
 	var m gc.Model
 	var order []*gc.Process
-	narrowed := !o.all()
+	narrowed := !o.AllTimes()
 	cases := map[*gc.Process]*findings.Case{}
 	for c, err := range r.collections(&m) {
 		if err != nil {
 			return nil, err
 		}
-		if !o.collection(r.Info(), c) {
+		if !o.HasCollection(r.Info(), c) {
 			narrowed = true
 			continue
 		}
 		k := cases[c.Process]
 		if k == nil {
 			k = new(findings.Case)
-			if o.from.set {
-				k.Process.Timeline.Origin = max(0, o.from.after(r.Info().Start))
+			if o.From.Given {
+				k.Process.Timeline.Origin = max(0, o.From.After(r.Info().Start))
 			}
 			cases[c.Process] = k
 			order = append(order, c.Process)
@@ -83,7 +83,7 @@ func (o *reportOptions) examine(r *reading) (*report, error) {
 	}
 	rep.sort()
 	for _, p := range m.Processes() {
-		if cases[p] == nil && o.who(p) {
+		if cases[p] == nil && o.HasProcess(p) {
 			rep.others = append(rep.others, p)
 		}
 	}
@@ -92,11 +92,11 @@ func (o *reportOptions) examine(r *reading) (*report, error) {
 
 // add judges a process.
 func (rep *report) add(o *reportOptions, c *findings.Case) {
-	if o.from.set {
-		c.Process.From = gc.Some(o.from.after(rep.info.Start))
+	if o.From.Given {
+		c.Process.From = gc.Some(o.From.After(rep.info.Start))
 	}
-	if o.to.set {
-		c.Process.To = gc.Some(o.to.after(rep.info.Start))
+	if o.To.Given {
+		c.Process.To = gc.Some(o.To.After(rep.info.Start))
 	}
 	c.Trace = findings.Trace{
 		Keywords: rep.provider(clr.RuntimeProvider).keywords, Lost: rep.loss.Events, Damaged: rep.loss.Damaged,

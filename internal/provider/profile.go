@@ -1,3 +1,5 @@
+// Package provider holds what sessions can collect: the keywords of the runtime's
+// events, profiles of providers, and providers as dotnet-trace spells them.
 package provider
 
 import (

@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"slices"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gctrail/gctrail/internal/selection"
+)
+
+// inputFlags say what is read of the files that a command is given, and how.
+type inputFlags struct {
+	selection.Selection
+	merge bool
+}
+
+func (s *inputFlags) addFlags(flags *pflag.FlagSet) {
+	flags.Var(&s.PIDs, "pid", "only the processes with these ids")
+	flags.Var(&s.Process, "process", "only the processes whose name matches, as in 'web*'; not for standard input")
+	flags.Var(&s.From, "from", "only from this time on: 1.5s or 2m from the trace's start, or an RFC 3339 time")
+	flags.Var(&s.To, "to", "only before this time, in the same forms")
+	flags.BoolVar(&s.merge, "merge", false, "put several files on one time line, by the time of day")
+}
+
+// check refuses names of processes for standard input: a trace may tell them at
+// its end only, and is then read twice.
+func (s *inputFlags) check(cmd *cobra.Command, files []string) error {
+	if s.Process != "" && slices.Contains(files, "-") {
+		return usagef(cmd, "--process needs a file that can be read twice; use --pid")
+	}
+	return nil
+}
+
+// groups are the files that are read together.
+func (s *inputFlags) groups(files []string) [][]string {
+	if s.merge {
+		return [][]string{files}
+	}
+	groups := make([][]string, len(files))
+	for i := range files {
+		groups[i] = files[i : i+1]
+	}
+	return groups
+}

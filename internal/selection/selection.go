@@ -1,0 +1,153 @@
+// Package selection narrows what is read of a trace to some of its processes and
+// of its time.
+package selection
+
+import (
+	"errors"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A Selection narrows what is read of a trace. The zero selection is everything.
+type Selection struct {
+	PIDs     PIDs
+	Process  Glob
+	From, To moment
+}
+
+// HasCollection says whether c is selected. Its time is that of its start, or else
+// the first that is known of it.
+func (s *Selection) HasCollection(info *trace.Info, c *gc.Collection) bool {
+	at := c.Start
+	if !at.Known {
+		at = c.PauseStart
+	}
+	if !at.Known {
+		at = c.End
+	}
+	return s.HasProcess(c.Process) && (s.AllTimes() || at.Known && s.HasTime(info, at.V))
+}
+
+// HasProcess says whether a process is selected.
+func (s *Selection) HasProcess(p *gc.Process) bool {
+	if len(s.PIDs) > 0 && !slices.Contains(s.PIDs, p.PID) {
+		return false
+	}
+	return s.Process.Matches(p.Name)
+}
+
+// AllTimes says whether all times are selected.
+func (s *Selection) AllTimes() bool { return !s.From.Given && !s.To.Given }
+
+// HasTime says whether a time after the trace's start is selected.
+func (s *Selection) HasTime(info *trace.Info, at time.Duration) bool {
+	if s.From.Given && at < s.From.After(info.Start) {
+		return false
+	}
+	return !s.To.Given || at < s.To.After(info.Start)
+}
+
+// A PIDs is a flag that takes process ids.
+type PIDs []uint64
+
+func (l *PIDs) Type() string { return "N,..." }
+
+func (l *PIDs) String() string { return "" }
+
+func (l *PIDs) Set(s string) error {
+	for part := range strings.SplitSeq(s, ",") {
+		pid, err := strconv.ParseUint(strings.TrimSpace(part), 10, 64)
+		if err != nil {
+			return errors.New("a process id is a number")
+		}
+		*l = append(*l, pid)
+	}
+	return nil
+}
+
+// A Glob is a flag that takes a pattern for names, in which letters match
+// in either case. An empty one matches every name.
+type Glob string
+
+func (g *Glob) Type() string { return "GLOB" }
+
+func (g *Glob) String() string { return string(*g) }
+
+func (g *Glob) Set(s string) error {
+	if _, err := path.Match(s, ""); err != nil {
+		return errors.New("a [ in it is not closed")
+	}
+	*g = Glob(strings.ToLower(s))
+	return nil
+}
+
+func (g *Glob) Matches(name string) bool {
+	if *g == "" {
+		return true
+	}
+	ok, err := path.Match(string(*g), strings.ToLower(name))
+	return ok && err == nil
+}
+
+// A moment is a flag that takes a point of time, counted from the trace's start
+// or absolute.
+type moment struct {
+	Given  bool
+	Offset time.Duration
+	At     time.Time // zero where offset counts
+}
+
+func (m *moment) Type() string { return "TIME" }
+
+func (m *moment) String() string { return "" }
+
+func (m *moment) Set(s string) error {
+	*m = moment{Given: true}
+	var err error
+	if m.Offset, err = parseDuration(s); err == nil {
+		return nil
+	}
+	if m.At, err = time.Parse(time.RFC3339, s); err == nil {
+		return nil
+	}
+	return errors.New("a time is 1.5s, 2m, milliseconds, or 2006-01-02T15:04:05Z")
+}
+
+// After is the moment as the time since start.
+func (m *moment) After(start time.Time) time.Duration {
+	if m.At.IsZero() {
+		return m.Offset
+	}
+	return m.At.Sub(start)
+}
+
+// A Duration is a flag that takes a stretch of time.
+type Duration time.Duration
+
+func (d *Duration) Type() string { return "TIME" }
+
+func (d *Duration) String() string { return "" }
+
+func (d *Duration) Set(s string) error {
+	v, err := parseDuration(s)
+	*d = Duration(v)
+	return err
+}
+
+// parseDuration reads a duration as Go writes it, or a number of milliseconds.
+func parseDuration(s string) (time.Duration, error) {
+	if d, err := time.ParseDuration(s); err == nil {
+		return d, nil
+	}
+	ms, err := strconv.ParseFloat(s, 64)
+	if err != nil || ms != ms || ms < -1e12 || ms > 1e12 {
+		return 0, errors.New("a duration is 10ms, 1.5s, 2m, or a number of milliseconds")
+	}
+	return time.Duration(ms * float64(time.Millisecond)), nil
+}
