@@ -9,6 +9,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/provider"
+	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/nettrace"
@@ -105,16 +106,11 @@ func (c *capture) tellMissing(std *stdio, loss *trace.Loss) {
 
 // verdict writes what the report of the file begins with.
 func (k *kept) verdict(p *text.Page) {
-	rep := report{info: k.Info(), loss: k.Loss()}
 	if k.collections == 0 {
-		p.Heading("No collection happened in %s.", units.Duration(rep.info.Last))
+		p.Heading("No collection happened in %s.", units.Duration(k.Info().Last))
 		return
 	}
-	rep.collect(k)
-	rep.add(&reportOptions{}, k.found)
-	judged := &rep.cases[0]
-	p.Heading("%s", judged.Verdict(judged.found))
-	judged.writeFigures(p)
+	report.Judge(k, k.found).WriteVerdict(p)
 }
 
 // tooOld says whether a runtime refuses what it does not know.

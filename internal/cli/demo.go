@@ -11,6 +11,8 @@ import (
 
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/report"
+	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
@@ -55,11 +57,11 @@ func demo(ctx context.Context, std *stdio, out *output) error {
 		return err
 	}
 	defer r.Close()
-	rep, err := newReportOptions().examine(r)
+	rep, err := report.Gather(r, new(selection.Selection))
 	if err != nil {
 		return err
 	}
-	rep.writeBody(p)
+	rep.WriteBody(p)
 	p.Section("gctrail gcs lists every collection, gctrail gcs --format jsonl or csv for programs:")
 	if _, err := out.Write(p.Bytes()); err != nil {
 		return err
@@ -75,7 +77,7 @@ func demo(ctx context.Context, std *stdio, out *output) error {
 	p.Section("Now a program of your own")
 	p.Command("  ", "gctrail collect -p PID -o app.nettrace")
 	p.Line("or, from its start, let the runtime write it:")
-	p.Command("  ", collectSelf)
+	p.Command("  ", report.CollectSelf)
 	p.Line("and then:")
 	p.Command("  ", "gctrail app.nettrace")
 	_, err = out.Write(p.Bytes())
@@ -105,7 +107,7 @@ func demoGCs(ctx context.Context, std *stdio, out *output) error {
 	}
 	var m gc.Model
 	n := 0
-	for c, err := range r.collections(&m) {
+	for c, err := range r.Collections(&m) {
 		if err != nil {
 			return err
 		}

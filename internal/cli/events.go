@@ -12,6 +12,7 @@ import (
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/provider"
+	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -120,8 +121,8 @@ func (o *eventsOptions) write(ctx context.Context, std *stdio, out *output) erro
 		return err
 	}
 	r.Close()
-	std.warn(r.in.Name, missing(r.in, nil))
-	std.warn(r.in.Name, unmerged(r.merged()))
+	std.warn(r.in.Name, report.Missing(r.in, nil))
+	std.warn(r.in.Name, report.Unmerged(r.Merged()))
 	unmet := slices.DeleteFunc(slices.Clone(o.names), func(name string) bool { return met[name] })
 	for _, name := range unmet {
 		std.warn(r.in.Name, fmt.Sprintf("no event is named %s", name))

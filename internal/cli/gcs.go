@@ -14,6 +14,7 @@ import (
 	"github.com/gctrail/gctrail/export/csv"
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
@@ -133,7 +134,7 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWrit
 	var m gc.Model
 	var incomplete []uint32
 	all, kept := 0, 0
-	for c, err := range r.collections(&m) {
+	for c, err := range r.Collections(&m) {
 		if err != nil {
 			return errors.Join(w.end(), err)
 		}
@@ -153,8 +154,8 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWrit
 		return err
 	}
 	r.Close()
-	std.warn(r.in.Name, missing(r.in, incomplete))
-	std.warn(r.in.Name, unmerged(r.merged()))
+	std.warn(r.in.Name, report.Missing(r.in, incomplete))
+	std.warn(r.in.Name, report.Unmerged(r.Merged()))
 	switch {
 	case all == 0:
 		std.warn(r.in.Name, "no collections; was the trace taken with --profile gc-collect or another with the keyword gc?")

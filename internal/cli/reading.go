@@ -14,6 +14,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -41,7 +42,7 @@ func (std *stdio) read(ctx context.Context, paths []string, opts open.Options) (
 	if err != nil {
 		return nil, &inputError{strings.Join(paths, " + "), err}
 	}
-	std.warn(in.Name, beside(in))
+	std.warn(in.Name, report.Beside(in))
 	std.showing = std.progress(in)
 	return &reading{Source: in.Source, paths: paths, in: in, ctx: ctx, progress: std.showing}, nil
 }
@@ -90,8 +91,14 @@ func (r *reading) Events() iter.Seq2[*trace.Event, error] {
 	}
 }
 
-// collections yields the trace's collections.
-func (r *reading) collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
+// Name is the trace's, as it was given.
+func (r *reading) Name() string { return r.in.Name }
+
+// Paths are those of the trace's files.
+func (r *reading) Paths() []string { return r.paths }
+
+// Collections yields the trace's collections.
+func (r *reading) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
 	if !slices.Contains(r.paths, "-") {
 		m.Ahead = func() (trace.Source, error) { return r.again(gc.Identifies) }
 	}
@@ -115,8 +122,8 @@ func (r *reading) again(want func(*trace.Descriptor) bool) (trace.Source, error)
 	return in.Source, nil
 }
 
-// merged is the trace as several that are read as one, else nil.
-func (r *reading) merged() *trace.Merged {
+// Merged is the trace as several that are read as one, else nil.
+func (r *reading) Merged() *trace.Merged {
 	m, _ := r.Source.(*trace.Merged)
 	return m
 }

@@ -6,6 +6,10 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/report"
+	"github.com/gctrail/gctrail/open"
 )
 
 type reportOptions struct {
@@ -58,7 +62,7 @@ columns of gcs; --explain all defines them all.`,
 	flags.StringVar(&opts.explain, "explain", "", "define the figure `NAME` instead")
 	opts.addFlags(flags)
 	complete(cmd, "format", opts.format.of)
-	complete(cmd, "explain", figureNames())
+	complete(cmd, "explain", report.FigureNames())
 	return cmd
 }
 
@@ -79,16 +83,16 @@ func (o *reportOptions) run(ctx context.Context, std *stdio) error {
 			return err
 		}
 		if o.format.value == "json" {
-			return rep.writeJSON(out)
+			return rep.WriteJSON(out)
 		}
 		p := newPage(std, out)
 		if begun++; begun > 1 {
 			p.Line("")
 		}
 		if len(o.files) > 1 {
-			p.Heading("%s", rep.name)
+			p.Heading("%s", rep.Name)
 		}
-		rep.write(p)
+		rep.Write(p)
 		_, err = out.Write(p.Bytes())
 		return err
 	})
@@ -101,7 +105,7 @@ func (o *reportOptions) define(cmd *cobra.Command, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	defined := definitions(o.explain)
+	defined := report.Definitions(o.explain)
 	if len(defined) == 0 {
 		return usagef(cmd, "no figure is named %q%s", o.explain, suggestion(o.explain))
 	}
@@ -110,7 +114,7 @@ func (o *reportOptions) define(cmd *cobra.Command, std *stdio) error {
 		if i > 0 {
 			p.Line("")
 		}
-		f.write(p)
+		f.Write(p)
 	}
 	_, err = out.Write(p.Bytes())
 	return errors.Join(err, out.Close())
@@ -118,9 +122,19 @@ func (o *reportOptions) define(cmd *cobra.Command, std *stdio) error {
 
 // suggestion names the figures that a word may have meant.
 func suggestion(word string) string {
-	like := figuresLike(word)
+	like := report.FiguresLike(word)
 	if len(like) == 0 {
 		return "; --explain all lists all"
 	}
 	return fmt.Sprintf(", do you mean %s?", like[0])
+}
+
+// gather reads the trace at some paths.
+func (o *reportOptions) gather(ctx context.Context, std *stdio, paths []string) (*report.Report, error) {
+	r, err := std.read(ctx, paths, open.Options{Want: gc.Wants, Head: gc.Head})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return report.Gather(r, &o.Selection)
 }

@@ -9,16 +9,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/gctrail/gctrail/export/column"
-	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // on runs gctrail in-process, on a terminal of some width; 0 is a pipe.
@@ -160,28 +157,6 @@ func TestReportOfUnknownPauses(t *testing.T) {
 	for _, key := range []string{"pause_ms", "pause_pct", "suspend_ms"} {
 		if totals[key] != nil {
 			t.Errorf("%s is %v", key, totals[key])
-		}
-	}
-}
-
-// TestCollectFromTheFramework: gctrail collect does not reach processes of the
-// .NET Framework, so that nobody is told to use it for them.
-func TestCollectFromTheFramework(t *testing.T) {
-	for runtime, want := range map[string]string{
-		".NET 10.0.12":                   "gctrail collect -p 7 --profile gc-verbose",
-		".NET Framework 4.0.30319.34209": "logman start gctrail -p {e13c0d23-ccbc-4e12-931b-d9cc2eee27e4} 0x8003 0x5",
-	} {
-		process := &gc.Process{PID: 7, Runtime: runtime, Stopped: time.Second}
-		c := reportCase{Case: new(findings.Case)}
-		c.Add(&gc.Collection{Process: process})
-		rep := &report{info: new(trace.Info), loss: new(trace.Loss), cases: []reportCase{c}}
-		var commands []string
-		for _, g := range rep.gaps(&c) {
-			commands = append(commands, g.command)
-		}
-		if words := strings.Join(append(commands, rep.next()...), "\n"); !strings.Contains(words, want) ||
-			strings.Contains(words, "gctrail collect") != strings.Contains(want, "gctrail collect") {
-			t.Errorf("%s:\n%s", runtime, words)
 		}
 	}
 }
@@ -364,7 +339,7 @@ func TestEveryFigureIsDefined(t *testing.T) {
 	figureKeys(oneLine(t, datasTrace), names)
 	identity := []string{"pid", "process", "runtime"}
 	for name := range names {
-		if !slices.Contains(identity, name) && len(definitions(name)) == 0 {
+		if !slices.Contains(identity, name) && len(report.Definitions(name)) == 0 {
 			t.Errorf("no figure has the key %s", name)
 		}
 	}
@@ -395,12 +370,12 @@ func figureKeys(v any, names map[string]bool) {
 
 func TestFigureNamesAreUnique(t *testing.T) {
 	seen := map[string]string{}
-	for _, f := range figures {
-		for _, key := range append([]string{f.name}, f.keys...) {
-			if other, ok := seen[key]; ok && other != f.name {
-				t.Errorf("%s means %s and %s", key, other, f.name)
+	for _, f := range report.Definitions("all") {
+		for _, key := range append([]string{f.Name}, f.Keys...) {
+			if other, ok := seen[key]; ok && other != f.Name {
+				t.Errorf("%s means %s and %s", key, other, f.Name)
 			}
-			seen[key] = f.name
+			seen[key] = f.Name
 		}
 	}
 }
@@ -424,14 +399,14 @@ func TestFiguresDocument(t *testing.T) {
 		t.Fatal("the list's marks are missing")
 	}
 	var b strings.Builder
-	for _, f := range figures {
-		b.WriteString("\n### " + f.name + "\n\n" + f.unit)
-		if len(f.keys) > 0 {
-			b.WriteString("; `" + strings.Join(f.keys, "`, `") + "`")
+	for _, f := range report.Definitions("all") {
+		b.WriteString("\n### " + f.Name + "\n\n" + f.Unit)
+		if len(f.Keys) > 0 {
+			b.WriteString("; `" + strings.Join(f.Keys, "`, `") + "`")
 		}
-		b.WriteString("\n\n" + f.text + "\n\n*From:* " + f.source + ".\n")
-		if f.differs != "" {
-			b.WriteString("\n*Elsewhere:* " + f.differs + "\n")
+		b.WriteString("\n\n" + f.Text + "\n\n*From:* " + f.Source + ".\n")
+		if f.Differs != "" {
+			b.WriteString("\n*Elsewhere:* " + f.Differs + "\n")
 		}
 	}
 	want := head + listBegins + b.String() + "\n" + listEnds + tail

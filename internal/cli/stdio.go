@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strconv"
@@ -124,4 +125,11 @@ func newPage(std *stdio, out *output) *text.Page {
 		return text.PageOn(text.Terminal{})
 	}
 	return text.PageOn(std.outTerm)
+}
+
+// warn writes a line that is no failure.
+func (std *stdio) warn(name, words string) {
+	if words != "" {
+		fmt.Fprintf(std.err, "%s: %s\n", name, words)
+	}
 }

@@ -1,4 +1,4 @@
-package cli
+package report
 
 import (
 	"fmt"
@@ -12,9 +12,9 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// missing says what a trace that was read to its end lacks, and which
+// Missing says what a trace that was read to its end lacks, and which
 // collections that leaves incomplete. It is empty where nothing is missing.
-func missing(in *open.Input, incomplete []uint32) string {
+func Missing(in *open.Input, incomplete []uint32) string {
 	var parts []string
 	loss := in.Source.Loss()
 	_, merged := in.Source.(*trace.Merged)
@@ -41,8 +41,8 @@ func missing(in *open.Input, incomplete []uint32) string {
 	return strings.Join(parts, "; ")
 }
 
-// unmerged says what does not fit in traces that are read as one; m may be nil.
-func unmerged(m *trace.Merged) string {
+// Unmerged says what does not fit in traces that are read as one; m may be nil.
+func Unmerged(m *trace.Merged) string {
 	if m == nil {
 		return ""
 	}
@@ -63,9 +63,9 @@ func unmerged(m *trace.Merged) string {
 	return strings.Join(parts, "; ")
 }
 
-// beside says which files beside an ETW trace are read with it, and which are not
+// Beside says which files beside an ETW trace are read with it, and which are not
 // although they are named as if they should.
-func beside(in *open.Input) string {
+func Beside(in *open.Input) string {
 	var parts []string
 	if n := in.Companions; len(n) > 0 {
 		parts = append(parts, "read together with "+strings.Join(n, ", "))
@@ -87,12 +87,5 @@ func incompleteText(numbers []uint32) string {
 		return fmt.Sprintf("collections %d and %d are incomplete", first, last)
 	default:
 		return fmt.Sprintf("%d collections between %d and %d are incomplete", n, first, last)
-	}
-}
-
-// warn writes a line that is no failure.
-func (std *stdio) warn(name, words string) {
-	if words != "" {
-		fmt.Fprintf(std.err, "%s: %s\n", name, words)
 	}
 }

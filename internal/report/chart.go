@@ -1,4 +1,4 @@
-package cli
+package report
 
 import (
 	"fmt"
@@ -20,7 +20,7 @@ var (
 )
 
 // writeChart draws the heap after collections, and the pauses, along the time.
-func (c *reportCase) writeChart(p *text.Page) {
+func (c *Case) writeChart(p *text.Page) {
 	t := &c.Process.Timeline
 	heap, pauses := make([]float64, len(t.Buckets)), make([]float64, len(t.Buckets))
 	var top, longest, held float64

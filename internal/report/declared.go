@@ -1,4 +1,4 @@
-package cli
+package report
 
 import (
 	"fmt"
@@ -25,7 +25,7 @@ const enableEvents = "lttng enable-event --userspace 'DotNETRuntime:GC*'"
 
 // declares reports whether the trace can have events of a kind. Where it does not
 // say which it has, it can have any.
-func (rep *report) declares(k clr.Kind) bool {
+func (rep *Report) declares(k clr.Kind) bool {
 	return rep.info.Declared == nil || slices.ContainsFunc(rep.info.Declared, func(d trace.Descriptor) bool {
 		return clr.KindOf(d.Provider, d.ID) == k
 	})
@@ -33,7 +33,7 @@ func (rep *report) declares(k clr.Kind) bool {
 
 // undeclared names the events that figures need and that were not enabled. It is
 // empty where all were.
-func (rep *report) undeclared() string {
+func (rep *Report) undeclared() string {
 	var lacking []string
 	for _, f := range figureEvents {
 		var names []string

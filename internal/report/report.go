@@ -1,8 +1,10 @@
-package cli
+// Package report judges what a trace tells of its processes' collections, and writes it
+// as text and as JSON.
+package report
 
 import (
 	"cmp"
-	"context"
+	"iter"
 	"math/bits"
 	"slices"
 
@@ -10,25 +12,25 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/provider"
-	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A report is what one trace tells.
-type report struct {
-	name      string        // of the file, as it was given
+// A Report is what one trace tells.
+type Report struct {
+	Name      string        // of the file, as it was given
 	paths     []string      // for commands
 	merged    *trace.Merged // nil for a single file
 	info      *trace.Info
 	loss      *trace.Loss
 	collected []collected
-	cases     []reportCase // the processes with collections, those that cost most first
+	cases     []Case // the processes with collections, those that cost most first
 	others    []*gc.Process
 	narrowed  bool // only a part of the time, or of the collections, is looked at
 }
 
-// A reportCase is a process with what was found.
-type reportCase struct {
+// A Case is a process with what was found.
+type Case struct {
 	*findings.Case
 	found []findings.Finding
 }
@@ -41,23 +43,22 @@ type collected struct {
 	events   uint64
 }
 
-// gather reads a trace.
-func (o *reportOptions) gather(ctx context.Context, std *stdio, paths []string) (*report, error) {
-	r, err := std.read(ctx, paths, open.Options{Want: gc.Wants, Head: gc.Head})
-	if err != nil {
-		return nil, err
-	}
-	defer r.Close()
-	return o.examine(r)
+// A Input is a trace that is read once, for its collections.
+type Input interface {
+	trace.Source
+	Collections(*gc.Model) iter.Seq2[*gc.Collection, error]
+	Name() string          // of the trace, as it was given
+	Paths() []string       // for commands
+	Merged() *trace.Merged // nil for a single file
 }
 
-// examine reads a trace to its end.
-func (o *reportOptions) examine(r *reading) (*report, error) {
+// Gather reads a trace to its end and judges the processes in it.
+func Gather(r Input, o *selection.Selection) (*Report, error) {
 	var m gc.Model
 	var order []*gc.Process
 	narrowed := !o.AllTimes()
 	cases := map[*gc.Process]*findings.Case{}
-	for c, err := range r.collections(&m) {
+	for c, err := range r.Collections(&m) {
 		if err != nil {
 			return nil, err
 		}
@@ -76,7 +77,7 @@ func (o *reportOptions) examine(r *reading) (*report, error) {
 		}
 		k.Add(c)
 	}
-	rep := &report{name: r.in.Name, paths: r.paths, merged: r.merged(), info: r.Info(), loss: r.Loss(), narrowed: narrowed}
+	rep := &Report{Name: r.Name(), paths: r.Paths(), merged: r.Merged(), info: r.Info(), loss: r.Loss(), narrowed: narrowed}
 	rep.collect(r)
 	for _, p := range order {
 		rep.add(o, cases[p])
@@ -90,8 +91,16 @@ func (o *reportOptions) examine(r *reading) (*report, error) {
 	return rep, nil
 }
 
+// Judge makes a report of a trace of one process that was read to its end.
+func Judge(src trace.Source, found *findings.Case) *Report {
+	rep := &Report{info: src.Info(), loss: src.Loss()}
+	rep.collect(src)
+	rep.add(new(selection.Selection), found)
+	return rep
+}
+
 // add judges a process.
-func (rep *report) add(o *reportOptions, c *findings.Case) {
+func (rep *Report) add(o *selection.Selection, c *findings.Case) {
 	if o.From.Given {
 		c.Process.From = gc.Some(o.From.After(rep.info.Start))
 	}
@@ -107,12 +116,12 @@ func (rep *report) add(o *reportOptions, c *findings.Case) {
 		end = min(end, c.Process.To.V)
 	}
 	c.Process.Timeline.Until(end)
-	rep.cases = append(rep.cases, reportCase{c, c.Findings()})
+	rep.cases = append(rep.cases, Case{c, c.Findings()})
 }
 
 // sort puts the processes first whose threads stood still for longest.
-func (rep *report) sort() {
-	slices.SortStableFunc(rep.cases, func(a, b reportCase) int {
+func (rep *Report) sort() {
+	slices.SortStableFunc(rep.cases, func(a, b Case) int {
 		return cmp.Compare(b.Process.All().Pause.Sum(), a.Process.All().Pause.Sum())
 	})
 }
@@ -123,7 +132,7 @@ const sessionBits = 0xF00000000000
 
 // collect finds out what was collected. An event with several keywords comes
 // with any of them: it does not tell with which.
-func (rep *report) collect(src trace.Source) {
+func (rep *Report) collect(src trace.Source) {
 	for d, n := range src.Counts() {
 		if n == 0 {
 			continue
@@ -144,7 +153,7 @@ func (rep *report) collect(src trace.Source) {
 }
 
 // provider is what was collected of one provider, zero for nothing.
-func (rep *report) provider(name string) collected {
+func (rep *Report) provider(name string) collected {
 	for _, c := range rep.collected {
 		if c.provider == name {
 			return c

@@ -1,4 +1,4 @@
-package cli
+package report
 
 import (
 	"cmp"
@@ -15,14 +15,14 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// write writes the report for people.
-func (rep *report) write(p *text.Page) {
-	rep.writeBody(p)
+// Write writes the report for people.
+func (rep *Report) Write(p *text.Page) {
+	rep.WriteBody(p)
 	rep.writeNext(p)
 }
 
-// writeBody writes the report but for what to run next.
-func (rep *report) writeBody(p *text.Page) {
+// WriteBody writes the report but for what to run next.
+func (rep *Report) WriteBody(p *text.Page) {
 	if len(rep.cases) == 0 {
 		p.Heading("%s", rep.emptyVerdict())
 		p.Line("")
@@ -56,11 +56,18 @@ func (rep *report) writeBody(p *text.Page) {
 	}
 }
 
+// WriteVerdict writes the verdict on the first process, and its figures.
+func (rep *Report) WriteVerdict(p *text.Page) {
+	c := &rep.cases[0]
+	p.Heading("%s", c.Verdict(c.found))
+	c.writeFigures(p)
+}
+
 // maxSections is of how many processes a report tells all.
 const maxSections = 3
 
 // writeProcesses lists the processes with collections, worst first.
-func (rep *report) writeProcesses(p *text.Page) {
+func (rep *Report) writeProcesses(p *text.Page) {
 	p.Heading("%s with collections, by the time threads stood still", text.Plural(int64(len(rep.cases)), "process", "processes"))
 	var rows [][]string
 	for i := range rep.cases {
@@ -94,8 +101,8 @@ func (rep *report) writeProcesses(p *text.Page) {
 }
 
 // about says what file this is and what it holds.
-func (rep *report) about(p *text.Page) {
-	p.Prose("", fmt.Sprintf("%s: %s, %s from %s UTC. %s", rep.name, rep.info.Format, units.Duration(rep.info.Last),
+func (rep *Report) about(p *text.Page) {
+	p.Prose("", fmt.Sprintf("%s: %s, %s from %s UTC. %s", rep.Name, rep.info.Format, units.Duration(rep.info.Last),
 		rep.info.Start.Format("2006-01-02 15:04:05"), rep.quality()))
 	if n := len(rep.others); n > 0 && len(rep.cases) > 0 {
 		p.Prose("", fmt.Sprintf("%s without collections.", text.Plural(int64(n), "other process", "other processes")))
@@ -110,7 +117,7 @@ func processName(p *gc.Process) string {
 	return fmt.Sprintf("%s (pid %d)", name, p.PID)
 }
 
-func (c *reportCase) writeProcess(p *text.Page) {
+func (c *Case) writeProcess(p *text.Page) {
 	process := c.Process.Process
 	parts := []string{processName(process)}
 	if process.Runtime != "" {
@@ -137,7 +144,7 @@ func (c *reportCase) writeProcess(p *text.Page) {
 }
 
 // writeFigures writes the three figures that matter most.
-func (c *reportCase) writeFigures(p *text.Page) {
+func (c *Case) writeFigures(p *text.Page) {
 	all := c.Process.All()
 	var kinds []string
 	for _, class := range c.Process.Classes() {
@@ -201,7 +208,7 @@ func className(c stats.Class) string {
 	return fmt.Sprintf("gen%d %v", c.Generation.V, c.Kind)
 }
 
-func (c *reportCase) writeFindings(p *text.Page) {
+func (c *Case) writeFindings(p *text.Page) {
 	if len(c.found) == 0 {
 		return
 	}

@@ -1,8 +1,9 @@
-package cli
+package report
 
 import (
 	"encoding/json"
 	"fmt"
+	"io"
 	"math"
 	"strconv"
 	"time"
@@ -13,8 +14,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// reportSchema is raised when a key changes its meaning or goes away.
-const reportSchema = 1
+// schemaVersion is raised when a key changes its meaning or goes away.
+const schemaVersion = 1
 
 // The types below are the JSON of a report: one line for each file. Unknown
 // figures are null; docs/figures.md defines them.
@@ -201,17 +202,17 @@ func (d jsonMS) MarshalJSON() ([]byte, error) {
 	return b, nil
 }
 
-// writeJSON writes the report as one line.
-func (rep *report) writeJSON(out *output) error {
+// WriteJSON writes the report as one line.
+func (rep *Report) WriteJSON(out io.Writer) error {
 	e := json.NewEncoder(out)
 	e.SetEscapeHTML(false)
 	return e.Encode(rep.json())
 }
 
-func (rep *report) json() *jsonReport {
+func (rep *Report) json() *jsonReport {
 	j := &jsonReport{
-		SchemaVersion: reportSchema,
-		File:          rep.name,
+		SchemaVersion: schemaVersion,
+		File:          rep.Name,
 		Format:        rep.info.Format,
 		StartTime:     rep.info.Start.Format(time.RFC3339Nano),
 		Duration:      jsonMS(rep.info.Last),
@@ -220,7 +221,7 @@ func (rep *report) json() *jsonReport {
 		Next:          rep.next(),
 		CannotTell:    []jsonGap{},
 	}
-	var worst *reportCase
+	var worst *Case
 	for i := range rep.cases {
 		j.Processes = append(j.Processes, rep.cases[i].json())
 	}
@@ -240,7 +241,7 @@ func (rep *report) json() *jsonReport {
 	return j
 }
 
-func (rep *report) jsonLost() jsonLost {
+func (rep *Report) jsonLost() jsonLost {
 	l, ranges := rep.loss, rep.loss.Ranges()
 	j := jsonLost{l.Events, l.Exactness.String(), l.Cut, l.Late, l.Damaged, []jsonRange{}, len(ranges)}
 	for _, r := range ranges[:min(len(ranges), maxRanges)] {
@@ -249,7 +250,7 @@ func (rep *report) jsonLost() jsonLost {
 	return j
 }
 
-func (c *reportCase) json() jsonProcess {
+func (c *Case) json() jsonProcess {
 	p := c.Process.Process
 	j := jsonProcess{
 		PID: known(p.PID), Process: filled(p.Name), CommandLine: filled(p.CommandLine), Runtime: filled(p.Runtime), Server: optional(p.Server),
@@ -276,7 +277,7 @@ func (c *reportCase) json() jsonProcess {
 	return j
 }
 
-func (c *reportCase) jsonAll() jsonAll {
+func (c *Case) jsonAll() jsonAll {
 	all, h := c.Process.All(), c.Process.Heap
 	j := jsonAll{
 		jsonTotals: totalsJSON(all), Watched: jsonMS(c.Process.Watched()),
@@ -346,7 +347,7 @@ func bytesJSON(b stats.Bytes) (sum *int64, is *string) {
 	}
 }
 
-func (c *reportCase) jsonTimeline() jsonTimeline {
+func (c *Case) jsonTimeline() jsonTimeline {
 	t := &c.Process.Timeline
 	j := jsonTimeline{jsonMS(t.Origin), jsonMS(t.Width()), []int{}, []jsonMS{}, []*int64{}, []*int64{}}
 	for i := range t.Buckets {

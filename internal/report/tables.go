@@ -1,4 +1,4 @@
-package cli
+package report
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-func (c *reportCase) writeTables(p *text.Page) {
+func (c *Case) writeTables(p *text.Page) {
 	c.writePauses(p)
 	c.writeReasons(p)
 	c.writeGenerations(p)
@@ -23,7 +23,7 @@ func (c *reportCase) writeTables(p *text.Page) {
 	c.writeSuspensions(p)
 }
 
-func (c *reportCase) writePauses(p *text.Page) {
+func (c *Case) writePauses(p *text.Page) {
 	p.Section("Pauses, ms: how long threads stood still")
 	all := c.Process.All()
 	var rows [][]string
@@ -74,7 +74,7 @@ func percent(part, whole time.Duration) string {
 	return fmt.Sprintf("%.1f", 100*float64(part)/float64(whole))
 }
 
-func (c *reportCase) writeReasons(p *text.Page) {
+func (c *Case) writeReasons(p *text.Page) {
 	p.Section("Why collections happened")
 	var rows [][]string
 	for _, r := range c.Process.Reasons() {
@@ -121,7 +121,7 @@ func reasonWords(r gc.Opt[clr.GCReason]) (name, gloss string) {
 
 // writeGenerations tells what became of the objects of each generation, and how
 // large each is in the end.
-func (c *reportCase) writeGenerations(p *text.Page) {
+func (c *Case) writeGenerations(p *text.Page) {
 	last := c.Process.Last
 	if last == nil {
 		return
@@ -158,7 +158,7 @@ func (c *reportCase) writeGenerations(p *text.Page) {
 	}, rows)
 }
 
-func (c *reportCase) writeMemory(p *text.Page) {
+func (c *Case) writeMemory(p *text.Page) {
 	h := c.Process.Heap
 	var parts []string
 	for _, s := range []struct {
@@ -177,7 +177,7 @@ func (c *reportCase) writeMemory(p *text.Page) {
 	}
 }
 
-func (c *reportCase) writeLongest(p *text.Page) {
+func (c *Case) writeLongest(p *text.Page) {
 	if len(c.Process.Longest) == 0 {
 		return
 	}
@@ -234,7 +234,7 @@ var suspensionGlosses = map[clr.SuspendReason]string{
 	clr.SuspendReasonSuspendForProfiler:          "a profiler",
 }
 
-func (c *reportCase) writeSuspensions(p *text.Page) {
+func (c *Case) writeSuspensions(p *text.Page) {
 	suspensions := c.Process.Process.Suspensions
 	if len(suspensions) == 0 {
 		return

@@ -1,4 +1,4 @@
-package cli
+package report
 
 import (
 	"fmt"
@@ -15,7 +15,7 @@ import (
 
 const (
 	collectText   = "gctrail collect -p %s --profile %s"
-	collectSelf   = "DOTNET_EnableEventPipe=1 DOTNET_EventPipeOutputPath=app.nettrace DOTNET_EventPipeConfig=Microsoft-Windows-DotNETRuntime:0x1:4 YOUR-PROGRAM"
+	CollectSelf   = "DOTNET_EnableEventPipe=1 DOTNET_EventPipeOutputPath=app.nettrace DOTNET_EventPipeConfig=Microsoft-Windows-DotNETRuntime:0x1:4 YOUR-PROGRAM"
 	collectPhases = "gctrail collect -p %s --providers Microsoft-Windows-DotNETRuntime:0x1:4,Microsoft-Windows-DotNETRuntimePrivate:0x1:4"
 )
 
@@ -27,7 +27,7 @@ type gap struct {
 }
 
 // gaps are what the trace cannot tell; c may be nil.
-func (rep *report) gaps(c *reportCase) []gap {
+func (rep *Report) gaps(c *Case) []gap {
 	var gaps []gap
 	add := func(command, format string, args ...any) {
 		gaps = append(gaps, gap{fmt.Sprintf(format, args...), command})
@@ -47,7 +47,7 @@ func (rep *report) gaps(c *reportCase) []gap {
 	if rep.loss.Damaged > 0 {
 		add("", "What stood in %s that cannot be read: the file is damaged.", text.Counted(rep.loss.Damaged, "place"))
 	}
-	if words := unmerged(rep.merged); words != "" {
+	if words := Unmerged(rep.merged); words != "" {
 		add("", "How the files belong together: %s.", words)
 	}
 	if rep.info.ProcessesUnknown {
@@ -90,7 +90,7 @@ func (rep *report) gaps(c *reportCase) []gap {
 }
 
 // lostWhen says between what times events were lost.
-func (rep *report) lostWhen() string {
+func (rep *Report) lostWhen() string {
 	ranges := rep.loss.Ranges()
 	if len(ranges) == 0 {
 		return ""
@@ -98,7 +98,7 @@ func (rep *report) lostWhen() string {
 	return fmt.Sprintf(" between %s and %s", units.Duration(max(0, ranges[0].From)), units.Duration(max(0, ranges[len(ranges)-1].To)))
 }
 
-func (rep *report) writeGaps(p *text.Page, c *reportCase) {
+func (rep *Report) writeGaps(p *text.Page, c *Case) {
 	gaps := rep.gaps(c)
 	if len(gaps) == 0 {
 		return
@@ -113,7 +113,7 @@ func (rep *report) writeGaps(p *text.Page, c *reportCase) {
 }
 
 // quality says what was collected, and what is missing of it.
-func (rep *report) quality() string {
+func (rep *Report) quality() string {
 	runtime := rep.provider(clr.RuntimeProvider)
 	what := "No events of the runtime."
 	if runtime.events > 0 {
@@ -138,7 +138,7 @@ func (rep *report) quality() string {
 }
 
 // emptyVerdict says why there are no collections.
-func (rep *report) emptyVerdict() string {
+func (rep *Report) emptyVerdict() string {
 	runtime := rep.provider(clr.RuntimeProvider)
 	switch {
 	case len(rep.collected) == 0:
@@ -164,13 +164,13 @@ func (rep *report) emptyVerdict() string {
 const watchedEnough = 5 * time.Second
 
 // incomplete reports whether events are known to be missing.
-func (rep *report) incomplete() bool {
+func (rep *Report) incomplete() bool {
 	l := rep.loss
 	return l.Events > 0 || l.Cut || l.Damaged > 0 || len(l.Ranges()) > 0
 }
 
 // pid is the process to collect from, for a command.
-func (rep *report) pid() string {
+func (rep *Report) pid() string {
 	pid := rep.info.PID
 	if len(rep.cases) > 0 {
 		pid = rep.cases[0].Process.Process.PID
@@ -183,7 +183,7 @@ func (rep *report) pid() string {
 
 // framework says whether the process runs on the .NET Framework, which ETW
 // collects from only.
-func (rep *report) framework() bool {
+func (rep *Report) framework() bool {
 	return len(rep.cases) > 0 && strings.HasPrefix(rep.cases[0].Process.Process.Runtime, ".NET Framework")
 }
 
@@ -195,7 +195,7 @@ const collectETW = "logman start gctrail -p {e13c0d23-ccbc-4e12-931b-d9cc2eee27e
 var etwProfiles = map[string]string{"gc-collect": "0x1 0x4", "gc-verbose": "0x8003 0x5"}
 
 // collectCommand collects a profile; the flags are gctrail's.
-func (rep *report) collectCommand(profile string, flags ...string) string {
+func (rep *Report) collectCommand(profile string, flags ...string) string {
 	if rep.framework() {
 		return fmt.Sprintf(collectETW, etwProfiles[profile])
 	}
@@ -204,12 +204,12 @@ func (rep *report) collectCommand(profile string, flags ...string) string {
 }
 
 // next are the commands to run next.
-func (rep *report) next() []string {
+func (rep *Report) next() []string {
 	if len(rep.cases) == 0 {
 		if rep.provider(clr.RuntimeProvider).keywords&provider.KeywordGC != 0 {
 			return []string{"gctrail events --limit 20 " + rep.arguments()}
 		}
-		return []string{rep.collectCommand("gc-collect"), collectSelf}
+		return []string{rep.collectCommand("gc-collect"), CollectSelf}
 	}
 	c := &rep.cases[0]
 	list := "gctrail gcs " + rep.arguments()
@@ -235,7 +235,7 @@ func truncation(d time.Duration) time.Duration {
 	return unit
 }
 
-func (rep *report) writeNext(p *text.Page) {
+func (rep *Report) writeNext(p *text.Page) {
 	p.Section("Next")
 	for _, command := range rep.next() {
 		p.Command("  ", command)
@@ -243,7 +243,7 @@ func (rep *report) writeNext(p *text.Page) {
 }
 
 // arguments are the report's files, for a command.
-func (rep *report) arguments() string {
+func (rep *Report) arguments() string {
 	var b strings.Builder
 	if len(rep.paths) > 1 {
 		b.WriteString("--merge ")

@@ -1,0 +1,224 @@
+package report
+
+// figures are all figures, in the order in which docs/figures.md lists them.
+var figures = []figure{
+	{
+		Name: "collection", Unit: "count", Keys: []string{"count", "number", "clr_instance"},
+		Text: "A garbage collection: one number of one runtime of one process, as the runtime counts them. A second GCStart of the same number " +
+			"adds to the same collection; .NET Framework 4.5.2 raises two. A collection whose GCStart is not in the trace counts too. A number " +
+			"that no event has is no collection: TryStartNoGCRegion takes one when it finds its memory without collecting.",
+		Source: "GCStart, GCEnd",
+	},
+	{
+		Name: "generation", Unit: "0, 1 or 2", Keys: []string{"generation", "generations", "gen"},
+		Text:   "What was collected: a generation and all younger ones; with 2 also the large and the pinned object heap. The collector may decide otherwise after GCStart, so the history counts, else GCStart.",
+		Source: "CondemnedGeneration of GCGlobalHeapHistory, else Depth of GCStart (gc.cpp, generation_to_condemn)",
+	},
+	{
+		Name: "kind", Unit: "word", Keys: []string{"kind", "kinds", "requested_kind"},
+		Text: "blocking: threads stand still from start to end. background: generation 2, mostly while threads run. foreground: generation 0 or 1, blocking, while a background one runs. " +
+			"requested_kind is what GCStart announced: a background collection is run blocking where there is no thread or memory for it.",
+		Source:  "the bit Concurrent of GCGlobalHeapHistory, Type of GCStart (gc.cpp, garbage_collect)",
+		Differs: "PerfView shows what was announced.",
+	},
+	{
+		Name: "reason", Unit: "word", Keys: []string{"reason", "reason_code", "reasons"},
+		Text:   "What triggered the collection: AllocSmall and AllocLarge are used-up budgets, Induced and its like are GC.Collect.",
+		Source: "Reason of GCStart (gc.h, gc_reason)",
+	},
+	{
+		Name: "condemned", Unit: "words", Keys: []string{"condemned"},
+		Text:   "Why this generation was chosen, of the heap that decided and of the collection as a whole.",
+		Source: "CondemnReasons1 of GCPerHeapHistory and GCGlobalHeapHistory (gcrecord.h, gc_condemn_reason_condition)",
+	},
+	{
+		Name: "induced", Unit: "count", Keys: []string{"induced"},
+		Text:    "Collections that the program asked for with GC.Collect: the reasons Induced, InducedNotForced, InducedCompacting and InducedAggressive.",
+		Source:  "Reason of GCStart",
+		Differs: "PerfView counts Induced and InducedNotForced only.",
+	},
+	{
+		Name: "start", Unit: "ms from the trace's start", Keys: []string{"start_ms", "start_time"},
+		Text:   "GCStart. The suspension of threads, and so the pause, begins before it.",
+		Source: "time of GCStart",
+	},
+	{
+		Name: "duration", Unit: "ms", Keys: []string{"duration_ms"},
+		Text:   "From GCStart to GCEnd of the same number, without the suspension before it. Of a background collection it is mostly time in which threads run. In a report's first level it is the trace's.",
+		Source: "times of GCStart and GCEnd",
+	},
+	{
+		Name: "pause", Unit: "ms", Keys: []string{"pause_ms", "pauses", "pause_start_ms", "longest_pause_ms"},
+		Text: "How long the program's threads stood still for a collection: from SuspendEEBegin to RestartEEBegin, as the runtime itself and the metric dotnet.gc.pause.time count. A background " +
+			"collection has two: initial, which marks the roots, and final, which ends the marking. A stretch that several collections share is divided: each owns the time up to the next one's start, the first " +
+			"also the suspension before it; an ephemeral collection in the first pause of a background one owns the time from its start to its end, the background one the rest.",
+		Source: "GCSuspendEEBegin, GCSuspendEEEnd, GCRestartEEBegin by thread (threadsuspend.cpp; gc.cpp, do_post_gc)",
+		Differs: "PerfView and TraceEvent go on to RestartEEEnd, which the restarting thread often raises late, while the others run already: their pauses are up to 5 % longer. They give an ephemeral collection inside " +
+			"a background one also the background's marking, and take a heap walk for tracing for the final pause.",
+	},
+	{
+		Name: "max pause", Unit: "ms", Keys: []string{"pause_max_ms", "max"},
+		Text: "The longest pause of a collection. The two pauses of a background collection count together, as its pause does.", Source: "pause",
+	},
+	{
+		Name: "percentile", Unit: "ms", Keys: []string{"pause_p50_ms", "pause_p90_ms", "pause_p99_ms", "p50", "p90", "p99"},
+		Text: "The shortest of the pauses that 50, 90 or 99 of a hundred collections do not exceed: always a pause that happened. Exact up to 32,768 collections of a sort; beyond, at most 0.2 % too long. Collections whose pause is unknown are left out.", Source: "pause",
+	},
+	{
+		Name: "pause share", Unit: "%", Keys: []string{"pause_pct"},
+		Text:    "The sum of the pauses over the time watched. null where lost events touch more than 1 % of the collections, and where no pause is known.",
+		Source:  "pause, watched",
+		Differs: "PerfView divides by the time from the first collection to the last. The counter time-in-gc is of the time since the last collection only.",
+	},
+	{
+		Name: "watched", Unit: "ms", Keys: []string{"watched_ms"},
+		Text:   "How long the process was seen: from the start of its runtime, or of the trace where that is earlier, to the rundown that ends the trace, or to the last event; narrowed by --from and --to.",
+		Source: "RuntimeInformationStart of the runtime's and the rundown's provider",
+	},
+	{
+		Name: "suspension", Unit: "ms", Keys: []string{"suspend_ms", "suspending"},
+		Text:   "The part of a pause that it took until all threads stood still. Normally far below a millisecond.",
+		Source: "GCSuspendEEBegin to GCSuspendEEEnd of the same thread",
+	},
+	{
+		Name: "restart", Unit: "ms", Keys: []string{"restart_ms"},
+		Text: "From RestartEEBegin to RestartEEEnd: not part of the pause, see there.", Source: "GCRestartEEBegin, GCRestartEEEnd",
+	},
+	{
+		Name: "suspension without collection", Unit: "ms", Keys: []string{"suspensions_without_gc", "total_ms", "max_ms", "heap_walk", "other"},
+		Text: "Stretches in which threads stood still and that belong to no collection, by reason. heap_walk is the walk of the heap after a background collection that sessions with the keyword " +
+			"gcheapsurvivalandmovement cause. They are not in pause; --from and --to do not narrow them.",
+		Source: "GCSuspendEEBegin without a GCStart (gc.cpp, bgc_heap_walk_for_etw_p; DATAS changing the number of heaps; the debugger; the sample profiler)",
+	},
+	{
+		Name: "worst window", Unit: "ms and %", Keys: []string{"worst_windows", "window_ms"},
+		Text: "The most that threads stood still in any 100 ms, 1 s or 10 s: what a request of that length can meet. What is left of the window is the minimum mutator utilisation. Windows longer than the time watched are left out.", Source: "pause",
+	},
+	{
+		Name: "since last", Unit: "ms", Keys: []string{"since_last_ms"},
+		Text: "From RestartEEBegin of the collection before to SuspendEEBegin of this one: how long threads could run.", Source: "pause",
+	},
+	{
+		Name: "marking", Unit: "ms", Keys: []string{"mark", "ms"},
+		Text:   "How long marking took, by heap and kind of root: from the end of the step before, the first from GCStart. In tables, of the heap that took longest.",
+		Source: "GCMarkWithType, which is raised at the end of a step (gceventstatus.h)",
+	},
+	{
+		Name: "heap before", Unit: "bytes", Keys: []string{"heap_before_bytes", "GEN_before_bytes", "before_bytes"},
+		Text: "The size of all generations at the start of the collection, free space included.", Source: "SizeBefore of GCPerHeapHistory, over generations and heaps",
+	},
+	{
+		Name: "heap after", Unit: "bytes", Keys: []string{"heap_after_bytes", "after_bytes", "GEN_after_bytes"},
+		Text: "The size after the collection, free space included. Of a whole heap it is GCHeapStats', as the runtime's HeapSizeBytes; while a background collection ends, generation 0 has grown already. Of one generation it is the history's; " +
+			"up to .NET Core 3.1 that is written for the collected generations and the next older one only.",
+		Source: "GenerationSize0 to 4 of GCHeapStats; SizeAfter of GCPerHeapHistory",
+	},
+	{
+		Name: "heap peak", Unit: "bytes", Keys: []string{"heap_peak_bytes", "peak_bytes"},
+		Text: "The larger of heap before and heap after; of a background collection also of those that began while it ran.", Source: "GCPerHeapHistory, GCHeapStats",
+	},
+	{
+		Name: "promoted", Unit: "bytes", Keys: []string{"promoted_bytes"},
+		Text:    "Bytes that survived, in all collected generations; of a background collection in generation 2, the large and the pinned object heap. Equal to the runtime's PromotedBytes.",
+		Source:  "survived of each generation; TotalPromotedSizeN of GCHeapStats where there are no histories",
+		Differs: "PerfView adds TotalPromotedSizeN, which lacks the pinned object heap, and for background collections holds what an earlier one left there.",
+	},
+	{
+		Name: "survived", Unit: "bytes", Keys: []string{"GEN_out_bytes", "out_bytes"},
+		Text: "Bytes of one generation that survived, whether they moved to an older one or not.", Source: "PinnedSurv and NonePinnedSurv of GCPerHeapHistory (gcrecord.h)",
+	},
+	{
+		Name: "in", Unit: "bytes", Keys: []string{"GEN_in_bytes", "in_bytes"},
+		Text: "Bytes that came into the generation from the younger one.", Source: "In of GCPerHeapHistory",
+	},
+	{
+		Name: "survival", Unit: "%", Keys: []string{"GEN_survival_pct", "survival_pct"},
+		Text:    "Survived over the objects that there were before, that is the size before without free space. In a report it is over all collections that are not background ones; unknown for a single background collection, into which others promote.",
+		Source:  "GCPerHeapHistory",
+		Differs: "PerfView takes the mean of the heaps' percentages, whatever their sizes.",
+	},
+	{
+		Name: "freed", Unit: "bytes", Keys: []string{"freed_bytes", "freed_is", "GEN_freed_bytes"},
+		Text: "Bytes of objects found dead, whether their memory was given back or became free space. Blocking: objects before minus survived, over the collected generations: exact. Background, generation 2: objects before, plus what was " +
+			"promoted into it meanwhile, minus objects after; large and pinned objects: likewise, with what allocation ticks tell of allocation meanwhile: an estimate with ticks, a lower bound without. " +
+			"Where the objects before hold of that already, the estimate is too high: in traces of .NET 8 and 10 they hold all of it, so that more can seem freed than was allocated. " +
+			"The dead young objects that a background collection sweeps in its final pause are in neither: in a trace of .NET 9 they were as much again. A sum of which a part is an estimate is one.",
+		Source:  "GCPerHeapHistory: SizeBefore, FreeListBefore, FreeObjBefore, survived, In, SizeAfter; GCAllocationTick",
+		Differs: "no other tool shows it: heap before minus heap after is something else, since what is swept stays in the heap as free space.",
+	},
+	{
+		Name: "allocated", Unit: "bytes", Keys: []string{"allocated_bytes", "allocated_is", "allocated_by_ticks_bytes"},
+		Text: "Bytes of objects allocated since the collection before: objects in generation 0 and the large and pinned object heaps now, minus those that the collection before left there. allocated_by_ticks_bytes is the sum of allocation ticks, " +
+			"which come every 100 kB or so. A report adds up the former, and the latter where it is unknown; what is allocated after the last collection is in neither.",
+		Source:  "GCPerHeapHistory of both; AllocationAmount64 of GCAllocationTick",
+		Differs: "PerfView prefers ticks for background collections, and counts generation 0 only in its first columns.",
+	},
+	{
+		Name: "allocation rate", Unit: "bytes a second", Keys: []string{"allocated_bytes_per_s"},
+		Text: "Allocated over the time watched, pauses included.", Source: "allocated, watched",
+		Differs: "PerfView divides by the time between the pauses.",
+	},
+	{
+		Name: "committed", Unit: "bytes", Keys: []string{"committed_bytes", "committed_max_bytes", "committed_before_bytes", "committed_after_bytes"},
+		Text:   "Memory that the collector holds from the system: in use, free on its heaps, and free for all heaps; as the runtime's TotalCommittedBytes. What is about to be given back and bookkeeping come on top. Background collections tell it at their start only. .NET 8 and later.",
+		Source: "TotalCommittedInUse, TotalCommittedInFree and TotalCommittedInGlobalFree of the dynamic event CommittedUsage",
+	},
+	{
+		Name: "memory load", Unit: "%", Keys: []string{"memory_load_pct", "memory_load_max_pct"},
+		Text: "How much of the memory of the machine, or of the container, was in use at the start.", Source: "MemoryPressure of GCGlobalHeapHistory",
+	},
+	{
+		Name: "free space", Unit: "bytes", Keys: []string{"GEN_fragmentation_bytes", "fragmentation_bytes", "free"},
+		Text: "Holes among the objects of a generation after the collection: on the free list, or too small for it.", Source: "FreeListAfter and FreeObjAfter of GCPerHeapHistory",
+		Differs: "the authors of the collector judge the holes at the start of the next full collection; PerfView shows those at the end, as here.",
+	},
+	{
+		Name: "budget", Unit: "bytes", Keys: []string{"GEN_budget_bytes", "budget_bytes", "budget"},
+		Text: "How much may be allocated in the generation before it is collected next, over all heaps.", Source: "NewAllocation of GCPerHeapHistory",
+	},
+	{
+		Name: "pinned", Unit: "objects and bytes", Keys: []string{"pinned_objects", "GEN_pinned_bytes", "pinned_bytes"},
+		Text: "Objects that a collection met pinned, and the bytes of a generation that survived because they, or what lies around them, were pinned.", Source: "PinnedObjectCount of GCHeapStats; PinnedSurv of GCPerHeapHistory",
+	},
+	{
+		Name: "finalization", Unit: "objects and bytes", Keys: []string{"finalization_promoted_bytes", "finalization_promoted_count"},
+		Text: "Dead objects that were kept once more for their finalizers, and their bytes, which the runtime counts for generation 0 only.", Source: "FinalizationPromotedCount and FinalizationPromotedSize of GCHeapStats",
+	},
+	{
+		Name: "handles", Unit: "count", Keys: []string{"gc_handles", "sync_blocks"},
+		Text: "GC handles and sync blocks in use. The number of handles is brought up to date by full collections only.", Source: "GCHandleCount and SinkBlockCount of GCHeapStats",
+	},
+	{
+		Name: "heaps", Unit: "count", Keys: []string{"heaps", "heaps_min", "heaps_max"},
+		Text: "Heaps of the collector: one for a workstation collector, up to one for each processor for a server one; with DATAS (.NET 9 and later) the number changes.", Source: "NumHeaps of GCGlobalHeapHistory",
+	},
+	{
+		Name: "mechanisms", Unit: "words", Keys: []string{"mechanisms", "compacted"},
+		Text: "What the collection did; compacted says whether it moved objects together, rather than leave free space between them.", Source: "GlobalMechanisms of GCGlobalHeapHistory",
+	},
+	{
+		Name: "complete", Unit: "yes or no", Keys: []string{"complete", "incomplete"},
+		Text: "Start, end, statistics and all pauses of the collection were seen. incomplete counts the collections of which that is not so.", Source: "GCStart, GCEnd, GCHeapStats, pause",
+	},
+	{
+		Name: "affected by loss", Unit: "yes or no", Keys: []string{"affected_by_loss"},
+		Text: "Events of the collection, or events that its figures need, may be among those that were lost. Sums with such collections are lower bounds.", Source: "lost",
+	},
+	{
+		Name: "lost", Unit: "events", Keys: []string{"lost", "events", "events_is", "at", "at_in_all", "cut", "late", "damaged"},
+		Text:   "Events that the trace should hold and does not. cut: the file ends before its own end mark. late: events that came too late to be handed out in order. damaged: places that could not be read. at: between what times events were lost.",
+		Source: "sequence numbers of each thread's events, and sequence points, of nettrace",
+	},
+	{
+		Name: "collected", Unit: "events", Keys: []string{"collected", "providers", "keywords", "keywords_hex", "level"},
+		Text: "What the session collected, as far as the events tell: traces do not hold their session's configuration. Keywords are those of events that have no other, level is the highest of an event.", Source: "the descriptions of events in the trace",
+	},
+	{
+		Name: "timeline", Unit: "bytes and ms by time", Keys: []string{"timeline", "bucket_ms", "collections"},
+		Text: "Time in at most 64 buckets of equal width: how many collections began in each, for how long threads stood still in pauses that began in it, and the sizes after the last collection that ended in it, null where none did.", Source: "pause, heap after, committed",
+	},
+	{
+		Name: "confidence", Unit: "word", Keys: []string{"confidence", "severity"},
+		Text: "Of a finding: high where the events say so, medium where it is the likely reading, low where it is one of several. severity: a problem costs much, a warning something, a note is worth knowing.", Source: "the rules in gc/findings",
+	},
+}

@@ -1,0 +1,81 @@
+package report
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/gctrail/gctrail/internal/text"
+)
+
+// A figure is a number that gctrail prints, with its definition. The table of
+// figures makes both report --explain and the list in docs/figures.md.
+type figure struct {
+	Name    string   // as --explain takes it
+	Unit    string   // "ms", "bytes", "%", or what is counted
+	Keys    []string // in JSON and in columns
+	Text    string
+	Source  string // events and, where the rule comes from the runtime, its file
+	Differs string // from PerfView and TraceEvent; empty where it does not
+}
+
+// Definitions are the figures of a name or a key; all of them for "all".
+func Definitions(name string) []figure {
+	if name == "all" {
+		return figures
+	}
+	var found []figure
+	for _, f := range figures {
+		if strings.EqualFold(f.Name, name) || slices.ContainsFunc(f.Keys, func(k string) bool { return strings.EqualFold(k, name) }) {
+			found = append(found, f)
+		}
+	}
+	if len(found) == 0 {
+		if key := generationKey(name); key != "" {
+			return Definitions(key)
+		}
+	}
+	return found
+}
+
+// generationKey is a column of one generation as the table has it: gen2_in_bytes
+// is GEN_in_bytes.
+func generationKey(name string) string {
+	for _, g := range []string{"gen0_", "gen1_", "gen2_", "loh_", "poh_"} {
+		if stem, ok := strings.CutPrefix(name, g); ok {
+			return "GEN_" + stem
+		}
+	}
+	return ""
+}
+
+// FiguresLike are the names that contain a word, or begin as it does.
+func FiguresLike(word string) []string {
+	var like []string
+	word = strings.ToLower(word)
+	for _, name := range FigureNames() {
+		if strings.Contains(name, word) || strings.HasPrefix(name, word[:min(len(word), 3)]) {
+			like = append(like, name)
+		}
+	}
+	return like
+}
+
+func FigureNames() []string {
+	names := make([]string, len(figures))
+	for i, f := range figures {
+		names[i] = f.Name
+	}
+	return names
+}
+
+func (f *figure) Write(p *text.Page) {
+	p.Heading("%s (%s)", f.Name, f.Unit)
+	p.Prose("  ", f.Text)
+	if f.Differs != "" {
+		p.Prose("  ", "Elsewhere: "+f.Differs)
+	}
+	p.Prose("  ", "From: "+f.Source)
+	if len(f.Keys) > 0 {
+		p.Prose("  ", "Keys: "+strings.Join(f.Keys, ", "))
+	}
+}
