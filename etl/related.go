@@ -4,17 +4,55 @@ package etl
 // the rundown comes after the rest.
 const near = 60 * fileTimeTicks
 
-// Related says whether two files are parts of one recording: of one machine since
-// it started, at the same time or one right after the other. A file that was
-// merged of several is no part, nor is a file of itself or of its copy.
-func Related(a, b File) bool {
-	x := &file{r: a.ReaderAt, size: a.Size}
-	y := &file{r: b.ReaderAt, size: b.Size}
-	if x.open() != nil || y.open() != nil || !x.agrees(y) {
-		return false
+// Recordings finds out which files are parts of one recording. The result has for
+// each file the index of the first one of its recording, its own where it belongs
+// to no other: a file that cannot be read, and a copy of an earlier one.
+//
+// Parts come from one machine since it started, at the same time or one right
+// after the other. What a tool rewrote, and may have merged, is not of one
+// recording with what it did not rewrite.
+func Recordings(files []File) []int {
+	opened, first := make([]*file, len(files)), make([]int, len(files))
+	for i, f := range files {
+		first[i] = i
+		x := &file{r: f.ReaderAt, size: f.Size}
+		if x.open() != nil || isCopy(x, opened[:i]) {
+			continue
+		}
+		opened[i] = x
+		for j, y := range opened[:i] {
+			if y != nil && x.related(y) {
+				join(first[:i+1], first[i], first[j])
+			}
+		}
 	}
-	p, q := x.header, y.header
-	return (p.mode|q.mode)&modeRelog == 0 && p.time != q.time &&
+	return first
+}
+
+// join makes one group of two.
+func join(first []int, a, b int) {
+	a, b = min(a, b), max(a, b)
+	for i := range first {
+		if first[i] == b {
+			first[i] = a
+		}
+	}
+}
+
+func isCopy(x *file, others []*file) bool {
+	for _, y := range others {
+		if y != nil && *x.header == *y.header {
+			return true
+		}
+	}
+	return false
+}
+
+// related reports whether the headers of two files are such as two parts of one
+// recording have.
+func (f *file) related(o *file) bool {
+	p, q := f.header, o.header
+	return f.agrees(o) && (p.mode^q.mode)&modeRelog == 0 &&
 		p.start < q.until()+near && q.start < p.until()+near
 }
 

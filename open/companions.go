@@ -1,8 +1,12 @@
 package open
 
 import (
+	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -37,14 +41,16 @@ func cutPrefixFold(s, prefix string) (rest string, ok bool) {
 }
 
 // companions opens the other parts of the ETW trace that the input is a file of:
-// those that were named with it, and those beside it that were recorded with it.
+// those that were named with it, which sessions found to belong to it, and those
+// beside it that were recorded with it.
 func (in *Input) companions(main *found) error {
 	for _, name := range in.with {
-		switch related, err := in.companion(name, main); {
-		case err != nil:
+		part, err := openETW(name)
+		if err == nil {
+			err = in.addPart(main, part)
+		}
+		if err != nil {
 			return err
-		case !related:
-			return fmt.Errorf("%s is not of one recording with it", name)
 		}
 	}
 	dir, base := filepath.Split(in.Name)
@@ -57,7 +63,7 @@ func (in *Input) companions(main *found) error {
 		if !e.Type().IsRegular() || !isCompanion(e.Name(), base) || slices.ContainsFunc(in.with, sameAs(name)) {
 			continue
 		}
-		if related, err := in.companion(name, main); related && err == nil {
+		if in.addRelated(main, name) {
 			in.Companions = append(in.Companions, name)
 		} else {
 			in.Strangers = append(in.Strangers, name)
@@ -70,72 +76,96 @@ func sameAs(name string) func(string) bool {
 	return func(other string) bool { return filepath.Clean(name) == filepath.Clean(other) }
 }
 
-// companion opens the file called name as a part of main's trace, if it was
-// recorded with main.
-func (in *Input) companion(name string, main *found) (related bool, err error) {
+// addRelated makes the file called name a part of main's trace, if it was recorded
+// with it.
+func (in *Input) addRelated(main *found, name string) bool {
+	part, err := openETW(name)
+	if err != nil {
+		return false
+	}
+	files := []etl.File{{ReaderAt: main.at, Size: main.size}}
+	for _, m := range main.more {
+		files = append(files, etl.File{ReaderAt: m.at, Size: m.size})
+	}
+	if etl.Recordings(append(files, part.File))[len(files)] != 0 {
+		part.Close()
+		return false
+	}
+	return in.addPart(main, part) == nil
+}
+
+// addPart makes part one of main's trace.
+func (in *Input) addPart(main *found, part *etwFile) error {
 	if len(main.more)+1 == maxParts {
-		return false, fmt.Errorf("more than %d files belong to it", maxParts)
+		return errors.Join(fmt.Errorf("more than %d files belong to it", maxParts), part.Close())
+	}
+	in.peeler.closers = append(in.peeler.closers, part.Close)
+	in.Size += part.Size
+	main.more = append(main.more, found{at: in.meter.beside(part.ReaderAt), size: part.Size, name: part.Name})
+	return nil
+}
+
+// An etwFile is an open file that may be of an ETW trace.
+type etwFile struct {
+	etl.File
+	io.Closer
+}
+
+// openETW opens the file called name, if it is a regular one.
+func openETW(name string) (*etwFile, error) {
+	if fi, err := os.Stat(name); err != nil || !fi.Mode().IsRegular() {
+		return nil, cmp.Or(err, fs.ErrInvalid)
 	}
 	f, err := os.Open(name)
 	if err != nil {
-		return false, err
+		return nil, err
 	}
-	part, err := fileOf(f)
-	if err != nil || !etl.Related(etl.File{ReaderAt: main.at, Size: main.size}, part) {
-		return false, errors.Join(err, f.Close())
-	}
-	in.peeler.closers = append(in.peeler.closers, f.Close)
-	in.Size += part.Size
-	main.more = append(main.more, found{at: in.meter.beside(f), size: part.Size, name: name})
-	return true, nil
-}
-
-func fileOf(f *os.File) (etl.File, error) {
 	fi, err := f.Stat()
 	if err != nil {
-		return etl.File{}, err
+		return nil, errors.Join(err, f.Close())
 	}
-	return etl.File{ReaderAt: f, Size: fi.Size(), Name: f.Name()}, nil
+	return &etwFile{etl.File{ReaderAt: f, Size: fi.Size(), Name: name}, f}, nil
 }
 
-// sessions groups paths: ETW files that were recorded together are one trace, and
-// stand where the first of them does.
+// sessions groups paths: ETW files that were recorded together are one trace. In
+// what order the paths come makes no difference.
 func sessions(paths []string) (groups [][]string) {
-	taken := make([]bool, len(paths))
+	paths = slices.Sorted(slices.Values(paths))
+	heads := make([]etl.File, len(paths))
 	for i, path := range paths {
-		if taken[i] {
-			continue
+		heads[i] = headOf(path)
+	}
+	at := map[int]int{}
+	for i, first := range etl.Recordings(heads) {
+		if i == first {
+			at[i] = len(groups)
+			groups = append(groups, nil)
 		}
-		group := []string{path}
-		for j := i + 1; j < len(paths); j++ {
-			if !taken[j] && related(path, paths[j]) {
-				taken[j] = true
-				group = append(group, paths[j])
-			}
-		}
-		groups = append(groups, group)
+		g := &groups[at[first]]
+		*g = append(*g, paths[i])
 	}
 	return groups
 }
 
-// related says whether the files called a and b are such that etl.Related says
-// so of.
-func related(a, b string) bool {
-	var files [2]etl.File
-	for i, name := range []string{a, b} {
-		if fi, err := os.Stat(name); err != nil || !fi.Mode().IsRegular() {
-			return false
-		}
-		f, err := os.Open(name)
-		if err != nil {
-			return false
-		}
-		defer f.Close()
-		if files[i], err = fileOf(f); err != nil {
-			return false
-		}
+// headOf is the beginning of the file called name, which holds the file header of
+// an ETW trace. It is empty where it cannot be read.
+func headOf(name string) etl.File {
+	f, err := openETW(name)
+	if err != nil {
+		return etwHead(strings.NewReader(""))
 	}
-	return etl.Related(files[0], files[1])
+	defer f.Close()
+	return etwHead(io.NewSectionReader(f, 0, f.Size))
+}
+
+// etwHead is the beginning of what r yields.
+func etwHead(r io.Reader) etl.File {
+	var head [sniffLen]byte
+	n, err := io.ReadFull(r, head[:])
+	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
+		n = 0 // it belongs to no other
+	}
+	return etl.File{ReaderAt: bytes.NewReader(head[:n]), Size: int64(n)}
 }
 
 // wholeETW is the file that stands for all those of an ETW trace, if names are

@@ -23,6 +23,19 @@ func anotherDay(us int64) []byte {
 	return part(us, func(h *etltest.Header) { h.Start += day; h.End += day })
 }
 
+// secondsLater is a file like etwFile's of a session that began some seconds later.
+func secondsLater(s int64) []byte {
+	f := etltest.New()
+	f.Header.Time += s * 10_000_000
+	f.Header.Start += s * 10_000_000
+	f.Header.End = f.Header.Start
+	f.Buffer(0).Event(etltest.Event{
+		Type: etltest.Event64, Time: f.Header.Time, PID: 1, TID: 2,
+		Provider: etltest.Runtime, ID: 1, Version: 2, Payload: make([]byte, 26),
+	})
+	return f.Bytes()
+}
+
 func part(us int64, change func(*etltest.Header)) []byte {
 	f := etltest.New()
 	e := etltest.Event{
@@ -65,6 +78,16 @@ func TestCompanions(t *testing.T) {
 			name:  "merged already",
 			files: map[string][]byte{"x.etl": mergedFile(1), "x.kernel.etl": partFile(2)},
 			open:  []string{"x.etl"}, times: "900ns", strangers: "x.kernel.etl",
+		},
+		{
+			name:  "all rewritten",
+			files: map[string][]byte{"x.etl": mergedFile(1), "x.user.etl": mergedFile(3), "x.user1.etl": mergedFile(1)},
+			open:  []string{"x.etl"}, times: "900ns 2.9µs", companions: "x.user.etl", strangers: "x.user1.etl",
+		},
+		{
+			name:  "one between two",
+			files: map[string][]byte{"a.etl": secondsLater(0), "b.etl": secondsLater(100), "c.etl": secondsLater(50)},
+			open:  []string{"b.etl", "a.etl", "c.etl"}, times: "0s 50s 1m40s",
 		},
 		{
 			name:  "the same twice",

@@ -17,7 +17,7 @@ func Files(paths []string, opts Options) (*Input, error) {
 	groups := sessions(paths)
 	name, again := strings.Join(paths, " + "), func() (*Input, error) { return Files(paths, opts) }
 	if len(groups) == 1 {
-		in, err := openFile(paths[0], paths[1:], opts)
+		in, err := openFile(groups[0][0], groups[0][1:], opts)
 		if err == nil {
 			in.Name, in.again = name, again
 		}

@@ -40,8 +40,8 @@ type Input struct {
 	Compression string
 	// Companions are the files beside an ETW trace that are read with it, since
 	// they are parts of it: X.kernel.etl and X.clrRundown.etl of X.etl. Strangers
-	// are named alike, but are of another recording, were merged into X.etl, or
-	// cannot be read.
+	// are named alike, but are of another recording, a copy of X.etl or likely to
+	// be merged into it, or cannot be read.
 	Companions, Strangers []string
 
 	with   []string // other files of the same ETW trace, as they were named

@@ -1,11 +1,17 @@
 package open_test
 
 import (
+	"archive/zip"
+	"bytes"
 	"cmp"
+	"crypto/sha256"
 	"errors"
+	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/gctrail/gctrail/clr"
@@ -58,6 +64,75 @@ func TestPublicLTTng(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestPublicDiagnosticsSession reads the four files of a session of Visual Studio's
+// diagnostics hub, which were rewritten when it ended: from the zip whatever its
+// name, and by name in whatever order. The numbers of events are those of the files
+// when each is read alone.
+func TestPublicDiagnosticsSession(t *testing.T) {
+	const want = 62378 + 16334 + 3 + 22034
+	zipped := publicTrace(t, "diaghub-etls-8e12e38.zip")
+	dir := t.TempDir()
+	session := filepath.Join(dir, "a.diagsession")
+	data, err := os.ReadFile(zipped)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(session, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	names := unpack(t, dir, zipped)
+	backwards := slices.Clone(names)
+	slices.Reverse(backwards)
+	var first []byte
+	for _, paths := range [][]string{{zipped}, {session}, {filepath.Join(dir, "diaghub.etl")}, names, backwards} {
+		in, err := open.Files(paths, open.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, sum := 0, sha256.New()
+		for ev, err := range in.Source.Events() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			n++
+			fmt.Fprintln(sum, ev.Ticks, ev.Desc.Provider, ev.Desc.ID, ev.PID, ev.TID, ev.CPU, ev.Payload)
+		}
+		if n != want || first != nil && !bytes.Equal(sum.Sum(nil), first) {
+			t.Errorf("%s: %d events, want %d, sum %x, want %x", paths, n, want, sum.Sum(nil), first)
+		}
+		first = sum.Sum(nil)
+		if err := in.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// unpack puts the files of a zip into a folder, and returns their paths.
+func unpack(t *testing.T, dir, path string) (names []string) {
+	t.Helper()
+	z, err := zip.OpenReader(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	for _, f := range z.File {
+		r, err := f.Open()
+		if err != nil {
+			t.Fatal(err)
+		}
+		data, err := io.ReadAll(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		name := filepath.Join(dir, filepath.Base(f.Name))
+		if err := os.WriteFile(name, data, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		names = append(names, name)
+	}
+	return names
 }
 
 // checkRanges tests that what moved comes in order of its address, as it does

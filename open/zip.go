@@ -1,12 +1,12 @@
 package open
 
 import (
-	"bytes"
 	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"math"
+	"slices"
 	"strings"
 
 	"github.com/klauspost/compress/zip"
@@ -89,14 +89,12 @@ func (p *peeler) zip(l layer, in io.Reader, depth int) (found, error) {
 // A contents is what the entries of a zip are.
 type contents struct {
 	traces []*zip.File
-	etw    int      // of them
-	first  etl.File // the beginning of the first of these
-	apart  bool     // one of these is not of the first's recording
-	lttng  bool     // there is the metadata of an LTTng trace
-	names  []string // of all that are no folders
-	known  *kind    // of the first that is unsupported
-	where  string   // its name
-	err    error    // of the first that cannot be read
+	etw    []etl.File // the beginnings of those that are ETW's
+	lttng  bool       // there is the metadata of an LTTng trace
+	names  []string   // of all that are no folders
+	known  *kind      // of the first that is unsupported
+	where  string     // its name
+	err    error      // of the first that cannot be read
 }
 
 func (p *peeler) look(z *zip.Reader, depth int) *contents {
@@ -116,7 +114,7 @@ func (p *peeler) look(z *zip.Reader, depth int) *contents {
 			c.traces = append(c.traces, f)
 		case got.kind.class == etw:
 			c.traces = append(c.traces, f)
-			c.recorded(got.r)
+			c.etw = append(c.etw, etwHead(got.r))
 		case got.kind.class == lttngPart:
 			c.lttng = true
 		case got.kind.class == unsupported && c.known == nil:
@@ -127,26 +125,11 @@ func (p *peeler) look(z *zip.Reader, depth int) *contents {
 	return c
 }
 
-// recorded takes in the beginning of an ETW trace, which holds its file header.
-func (c *contents) recorded(r io.Reader) {
-	var head [sniffLen]byte
-	n, err := io.ReadFull(r, head[:])
-	if err != nil && !errors.Is(err, io.ErrUnexpectedEOF) {
-		n = 0 // that is related to nothing
-	}
-	part := etl.File{ReaderAt: bytes.NewReader(head[:n]), Size: int64(n)}
-	if c.etw == 0 {
-		c.first = part
-	} else if !etl.Related(c.first, part) {
-		c.apart = true
-	}
-	c.etw++
-}
-
-// belong says whether the traces of a zip are parts of one: a session may write
-// what the kernel and what programs raise to files of their own.
+// belong reports whether the traces of a zip are parts of one: a session may
+// write what the kernel and what programs raise to files of their own.
 func (c *contents) belong() bool {
-	return c.etw > 0 && c.etw == len(c.traces) && c.etw <= maxParts && !c.apart
+	return len(c.etw) > 0 && len(c.etw) == len(c.traces) && len(c.etw) <= maxParts &&
+		slices.Max(etl.Recordings(c.etw)) == 0
 }
 
 // maxParts bounds the files that one trace is made of.
