@@ -125,7 +125,7 @@ func explain(ctx, limited context.Context, req *message, err error) error {
 		return err
 	case limited.Err() != nil, timedOut(err):
 		return fmt.Errorf("%v: %w", req.cmd, ErrNoAnswer)
-	case errors.As(err, &connecting):
+	case errors.As(err, &connecting), untrusted(err):
 		return err
 	case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF), reset(err):
 		return fmt.Errorf("%v: %w", req.cmd, ErrHungUp)

@@ -23,7 +23,10 @@ type Process struct {
 	Err       error     // why it cannot be reached, nil if it was not tried
 
 	stale  bool    // its socket belongs to no process that is known here
-	client *Client // of a runtime that has dialled
+	client *Client // of a runtime that was found, or has dialled
+	// listener, if not nil, returns the PID of a process that was not known before it
+	// was connected to, or 0.
+	listener func() int
 }
 
 // Client returns a client of the process's runtime.
@@ -42,7 +45,20 @@ const listTimeout = time.Second
 // are, a second each. Those that cannot be reached have an Err. They are in the
 // order of their PID.
 func List(ctx context.Context) []*Process {
-	return ask(ctx, newFinder().find())
+	return ask(ctx, find(ctx, newFinder()))
+}
+
+// find has f look for processes. A file system that hangs does not keep it beyond
+// ctx.
+func find(ctx context.Context, f *finder) []*Process {
+	found := make(chan []*Process, 1)
+	go func() { found <- f.find() }()
+	select {
+	case all := <-found:
+		return all
+	case <-ctx.Done():
+		return nil
+	}
 }
 
 // Find finds the process with a PID and asks it what it is. The error is
@@ -52,8 +68,11 @@ func List(ctx context.Context) []*Process {
 // stopped, may just be busy: it has the time that any command has.
 func Find(ctx context.Context, pid int) (*Process, error) {
 	f := newFinder()
-	p := findIn(ctx, f.find(), pid)
-	if p == nil {
+	p := findIn(ctx, find(ctx, f), pid)
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case p == nil:
 		return nil, f.missing(pid)
 	}
 	if errors.Is(p.Err, ErrNoAnswer) {
@@ -68,14 +87,15 @@ func Find(ctx context.Context, pid int) (*Process, error) {
 // findIn asks the process of a PID what it is; nil if there is none. The number
 // in its own namespace may be all that is known of it.
 func findIn(ctx context.Context, all []*Process, pid int) *Process {
-	found := ask(ctx, only(all, func(p *Process) bool { return p.PID == pid }))
-	if len(found) == 0 {
-		found = ask(ctx, only(all, func(p *Process) bool { return p.PID == 0 && p.InnerPID == pid }))
+	found := ask(ctx, only(all, func(p *Process) bool { return p.PID == pid || p.PID == 0 }))
+	i := slices.IndexFunc(found, func(p *Process) bool { return p.PID == pid })
+	if i < 0 {
+		i = slices.IndexFunc(found, func(p *Process) bool { return p.PID == 0 && p.InnerPID == pid })
 	}
-	if len(found) == 0 {
+	if i < 0 {
 		return nil
 	}
-	return found[0]
+	return found[i]
 }
 
 func only(all []*Process, keep func(*Process) bool) []*Process {
@@ -92,21 +112,42 @@ func ask(ctx context.Context, all []*Process) []*Process {
 		}
 	}
 	asking.Wait()
-	seen := make(map[Cookie]bool)
-	all = slices.DeleteFunc(all, func(p *Process) bool {
-		return p.stale && refused(p.Err) || p.Info != nil && p.repeats(seen)
-	})
+	all = dropTwins(all)
 	slices.SortFunc(all, func(a, b *Process) int {
 		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.InnerPID, b.InnerPID), cmp.Compare(a.Address, b.Address))
 	})
 	return all
 }
 
-// repeats says whether the runtime was seen, and notes it.
-func (p *Process) repeats(seen map[Cookie]bool) bool {
-	known := seen[p.Info.Cookie]
-	seen[p.Info.Cookie] = true
-	return known
+// dropTwins drops sockets that nobody listens at, and of processes that were found
+// by several ways all but one.
+func dropTwins(all []*Process) []*Process {
+	answers := make(map[int]*Process)    // by PID
+	reached := make(map[Cookie]*Process) // the process of a socket that is known to be its own, else the first
+	for _, stale := range [...]bool{false, true} {
+		for _, p := range all {
+			if p.Info == nil || p.stale != stale {
+				continue
+			}
+			if p.PID != 0 && answers[p.PID] == nil {
+				answers[p.PID] = p
+			}
+			if reached[p.Info.Cookie] == nil {
+				reached[p.Info.Cookie] = p
+			}
+		}
+	}
+	return slices.DeleteFunc(all, func(p *Process) bool {
+		other := answers[p.PID]
+		switch {
+		case p.Info == nil:
+			return p.stale && refused(p.Err) || other != nil
+		case p.stale:
+			return other != nil && other != p || reached[p.Info.Cookie] != p
+		default:
+			return false // what it says of itself may be another's
+		}
+	})
 }
 
 // ask asks the process what it is, for a limited time.
@@ -127,7 +168,12 @@ func (p *Process) ask(ctx context.Context, limit time.Duration) {
 		return
 	}
 	p.Info = info
-	p.InnerPID = int(info.PID)
+	if p.PID == 0 && p.listener != nil {
+		p.PID = p.listener()
+	}
+	if p.PID == 0 {
+		p.InnerPID = int(info.PID)
+	}
 	p.Name = cmp.Or(info.Name(), p.Name)
 	env, err := p.Client().Environment(ctx)
 	if err != nil {

@@ -5,6 +5,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,38 +15,53 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A finder looks for processes in folders for temporary files and in /proc.
 type finder struct {
 	folders []string
 	proc    string
+	// listener returns who listens at the other end of a connection.
+	listener func(conn) (*unix.Ucred, error)
 
-	visited map[folderID][]*claim
-	boot    time.Time
+	claims []*claim // in all folders
+	boot   time.Time
 }
 
-// A folderID tells folders apart, whatever path leads to them.
-type folderID struct{ device, inode uint64 }
-
-// A claim is a socket that may turn out to be a process's.
+// A claim is a socket, in a folder that all see, that may turn out to be a process's.
 type claim struct {
 	socket
-	taken bool
+	folder string
+	id     fileID
+	taken  bool
+}
+
+// A fileID tells files apart, whatever path leads to them.
+type fileID struct{ device, inode uint64 }
+
+func idOf(info fs.FileInfo) fileID {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return fileID{}
+	}
+	return fileID{st.Dev, st.Ino}
 }
 
 func newFinder() *finder {
-	return &finder{folders: []string{os.TempDir(), "/tmp"}, proc: "/proc"}
+	return &finder{folders: []string{os.TempDir(), "/tmp"}, proc: "/proc", listener: listenerOf}
 }
 
 // find returns the processes that have a socket, those that look like .NET
 // processes but have none, and sockets that no process here has: what a process
 // of another namespace, or one that was killed, left in a shared folder.
 func (f *finder) find() []*Process {
-	f.visited = make(map[folderID][]*claim)
 	f.boot = f.bootTime()
+	f.claims = nil
+	visited := make(map[fileID]bool)
 	for _, folder := range f.folders {
-		_, _ = f.visit(folder) // one that is not there has no sockets
+		f.visit(folder, visited)
 	}
 	var all []*Process
 	for _, pid := range f.pids() {
@@ -53,40 +69,62 @@ func (f *finder) find() []*Process {
 			all = append(all, p)
 		}
 	}
-	for _, claims := range f.visited {
-		for _, c := range claims {
-			if !c.taken {
-				all = append(all, &Process{InnerPID: c.pid, Address: c.path, Started: c.created, stale: true})
-			}
+	seen := make(map[fileID]bool)
+	for _, c := range f.claims {
+		if c.taken {
+			seen[c.id] = true
+		}
+	}
+	for _, c := range f.claims {
+		if !seen[c.id] {
+			seen[c.id] = true
+			all = append(all, f.unclaimed(c))
 		}
 	}
 	return all
 }
 
+// unclaimed is the process that listens at a socket which belongs to none in
+// /proc, if there is one.
+func (f *finder) unclaimed(c *claim) *Process {
+	p := &Process{InnerPID: c.pid, Started: c.created, stale: true}
+	p.reachBy(&door{finder: f, root: hostRoot, folder: c.folder, name: c.name, inner: c.pid, router: c.router})
+	return p
+}
+
+// maxSockets bounds how many sockets are looked at in a folder, which anybody may
+// fill.
+const maxSockets = 1 << 14
+
 // visit reads a folder's sockets, once.
-func (f *finder) visit(folder string) ([]*claim, error) {
-	info, err := os.Stat(folder)
+func (f *finder) visit(path string, visited map[fileID]bool) {
+	at, err := hostRoot.folder(path)
 	if err != nil {
-		return nil, err
+		return // one that is not there has no sockets
 	}
-	st, ok := info.Sys().(*syscall.Stat_t)
-	if !ok {
-		return nil, fs.ErrInvalid
+	defer at.Close()
+	info, err := at.Stat()
+	if err != nil || visited[idOf(info)] {
+		return
 	}
-	id := folderID{st.Dev, st.Ino}
-	if claims, ok := f.visited[id]; ok {
-		return claims, nil
-	}
-	entries, err := os.ReadDir(folder)
+	visited[idOf(info)] = true
+	folder, err := os.OpenFile(shortcut(at), os.O_RDONLY|unix.O_DIRECTORY, 0)
 	if err != nil {
-		return nil, err
+		return
 	}
-	claims := []*claim{}
-	for _, s := range sockets(strings.TrimSuffix(folder, "/")+"/", entries) {
-		claims = append(claims, &claim{socket: s})
+	defer folder.Close()
+	for n := 0; n < maxSockets; {
+		entries, err := folder.ReadDir(256)
+		for _, e := range entries {
+			if s, ok := socketOf(e); ok {
+				f.claims = append(f.claims, &claim{socket: s, folder: path, id: idOf(s.info)})
+				n++
+			}
+		}
+		if err != nil {
+			return
+		}
 	}
-	f.visited[id] = claims
-	return claims, nil
 }
 
 func (f *finder) pids() []int {
@@ -110,9 +148,11 @@ func (f *finder) process(pid int) *Process {
 	if !ok || st.kernel {
 		return nil
 	}
-	p := &Process{PID: pid, InnerPID: innerPID(folder, pid)}
-	p.Err = f.claim(p, st.start, folder)
-	if p.Err != nil && st.comm != "dotnet" && !hasDotnetThread(folder) {
+	who := readIdentity(folder, pid, st)
+	p := &Process{PID: pid, InnerPID: who.inner}
+	p.Err = f.claim(p, who)
+	found := p.Err == nil || untrusted(p.Err) && !errors.Is(p.Err, errSymlink)
+	if !found && st.comm != "dotnet" && !hasDotnetThread(folder) {
 		return nil
 	}
 	p.Name = st.comm
@@ -126,42 +166,57 @@ func (f *finder) process(pid int) *Process {
 	return p
 }
 
-// claim finds the socket of a process and takes it: in the folders that all see,
-// or in its own folder for temporary files, behind its own root.
-func (f *finder) claim(p *Process, start, folder string) error {
-	for _, shared := range f.folders {
-		claims, _ := f.visit(shared)
-		if c := claimOf(claims, p.InnerPID, start); c != nil {
-			c.taken, p.Address = true, c.path
+// claim finds the socket of a process: in the folders that all see, or in its own
+// folder for temporary files, behind its own root. In the former, anybody may have
+// put something else in its place.
+func (f *finder) claim(p *Process, who *identity) error {
+	d := &door{finder: f, pid: p.PID, inner: who.inner, start: who.start}
+	var wrong error // with what is in the place of its socket
+	for _, c := range f.claims {
+		if c.taken || c.router || !c.of(who.inner, who.start) {
+			continue
+		}
+		d.root, d.folder, d.name = hostRoot, c.folder, c.name
+		_, err := d.examine(who)
+		switch {
+		case err == nil:
+			c.taken = true
+			p.reachBy(d)
 			return nil
+		case untrusted(err):
+			c.taken = true
+			wrong = cmp.Or(wrong, err)
 		}
 	}
-	temp := "/tmp"
-	if env, err := os.ReadFile(filepath.Join(folder, "environ")); err == nil {
-		temp = cmp.Or(variable(env, "TMPDIR"), temp)
+	err := f.claimInside(d, who)
+	if err != nil {
+		return cmp.Or(wrong, err)
 	}
-	temp = filepath.Join(folder, "root", temp)
-	claims, err := f.visit(temp)
-	if errors.Is(err, fs.ErrPermission) {
-		return fmt.Errorf("its files are out of reach: %w", fs.ErrPermission)
-	}
-	c := claimOf(claims, p.InnerPID, start)
-	if c == nil {
-		return ErrNoSocket
-	}
-	// Not by the path that the folder was first visited by, which ends with the
-	// process that it leads through.
-	c.taken, p.Address = true, filepath.Join(temp, filepath.Base(c.path))
+	p.reachBy(d)
 	return nil
 }
 
-// claimOf returns the socket of a process.
-func claimOf(claims []*claim, pid int, start string) *claim {
-	i := slices.IndexFunc(claims, func(c *claim) bool { return !c.taken && c.of(pid, start) })
-	if i < 0 {
-		return nil
+// claimInside finds the socket of a process in its own folder for temporary files.
+func (f *finder) claimInside(d *door, who *identity) error {
+	folder := filepath.Join(f.proc, strconv.Itoa(d.pid))
+	d.root = root{dir: filepath.Join(folder, "root"), follow: who.is(uint32(os.Geteuid()))}
+	d.folder = "/tmp"
+	if env, err := readSome(filepath.Join(folder, "environ")); err == nil {
+		d.folder = cmp.Or(variable(env, "TMPDIR"), d.folder)
 	}
-	return claims[i]
+	d.name = socketBase(d.folder, who)
+	id, err := d.examine(who)
+	for _, c := range f.claims {
+		c.taken = c.taken || err == nil && c.id == id
+	}
+	switch {
+	case err == nil, untrusted(err):
+		return err
+	case errors.Is(err, fs.ErrPermission):
+		return fmt.Errorf("its files are out of reach: %w", fs.ErrPermission)
+	default:
+		return ErrNoSocket
+	}
 }
 
 // of says whether the socket is that of a process which started at a time, as
@@ -221,25 +276,55 @@ func stopped(pid int) bool {
 	return ok && (s.state == "T" || s.state == "t")
 }
 
-// innerPID is the number of a process in its own namespace, the last one of
-// NSpid.
-func innerPID(folder string, pid int) int {
-	b, err := os.ReadFile(filepath.Join(folder, "status"))
+// An identity is what tells a process from others, and whose it is.
+type identity struct {
+	inner int      // PID in its own namespace, the last one of NSpid
+	start string   // since boot, in ticks
+	users []uint32 // real, effective, saved, and that of the file system
+}
+
+// readIdentity reads what is known of a process; a PID stands for an unknown
+// inner one.
+func readIdentity(folder string, pid int, st *stat) *identity {
+	who := &identity{inner: pid, start: st.start}
+	b, err := readSome(filepath.Join(folder, "status"))
 	if err != nil {
-		return pid
+		return who
 	}
 	for line := range strings.Lines(string(b)) {
-		numbers, ok := strings.CutPrefix(line, "NSpid:")
-		if !ok {
-			continue
-		}
-		if all := strings.Fields(numbers); len(all) > 0 {
-			if inner, err := strconv.Atoi(all[len(all)-1]); err == nil {
-				return inner
+		key, values, _ := strings.Cut(line, ":")
+		numbers := strings.Fields(values)
+		switch {
+		case key == "Uid":
+			for _, s := range numbers {
+				if uid, err := strconv.ParseUint(s, 10, 32); err == nil {
+					who.users = append(who.users, uint32(uid))
+				}
+			}
+		case key == "NSpid" && len(numbers) > 0:
+			if inner, err := strconv.Atoi(numbers[len(numbers)-1]); err == nil {
+				who.inner = inner
 			}
 		}
 	}
-	return pid
+	return who
+}
+
+// is reports whether the process runs as a user.
+func (who *identity) is(user uint32) bool { return slices.Contains(who.users, user) }
+
+// maxProcFile bounds what is read of a file in /proc, whose size a process can
+// make anything.
+const maxProcFile = 1 << 20
+
+// readSome reads the beginning of a file in /proc.
+func readSome(path string) ([]byte, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	return io.ReadAll(io.LimitReader(f, maxProcFile))
 }
 
 // hasDotnetThread says whether one of a process's first threads has a name that
@@ -259,7 +344,7 @@ func hasDotnetThread(folder string) bool {
 }
 
 func commandLine(folder string) string {
-	b, err := os.ReadFile(filepath.Join(folder, "cmdline"))
+	b, err := readSome(filepath.Join(folder, "cmdline"))
 	if err != nil {
 		return ""
 	}
@@ -274,7 +359,7 @@ var containerID = regexp.MustCompile(`[0-9a-f]{64}`)
 // containerOf is the short form of the id of a process's container.
 func containerOf(folder string) string {
 	const short = 12
-	b, err := os.ReadFile(filepath.Join(folder, "cgroup"))
+	b, err := readSome(filepath.Join(folder, "cgroup"))
 	if err != nil {
 		return ""
 	}

@@ -5,12 +5,15 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // A machine is a made-up /proc, and a folder for temporary files.
@@ -18,11 +21,12 @@ type machine struct {
 	t   *testing.T
 	dir string
 	*finder
+	listeners map[string]int // PIDs by the address of their socket; others are in another namespace
 }
 
 func newMachine(t *testing.T) *machine {
-	m := &machine{t: t, dir: tempDir(t)}
-	m.finder = &finder{folders: []string{filepath.Join(m.dir, "tmp")}, proc: filepath.Join(m.dir, "proc")}
+	m := &machine{t: t, dir: tempDir(t), listeners: map[string]int{}}
+	m.finder = &finder{folders: []string{filepath.Join(m.dir, "tmp")}, proc: filepath.Join(m.dir, "proc"), listener: m.listenerOf}
 	for _, folder := range append(m.folders, m.proc) {
 		if err := os.Mkdir(folder, 0o700); err != nil {
 			t.Fatal(err)
@@ -30,6 +34,14 @@ func newMachine(t *testing.T) *machine {
 	}
 	m.write("proc/uptime", "1000.00 2000.00\n")
 	return m
+}
+
+func (m *machine) listenerOf(c conn) (*unix.Ucred, error) {
+	cred, err := listenerOf(c)
+	if err == nil {
+		cred.Pid = int32(m.listeners[c.(net.Conn).RemoteAddr().String()])
+	}
+	return cred, err
 }
 
 func (m *machine) write(path, text string) {
@@ -44,7 +56,7 @@ func (m *machine) run(pid, inner int, start string, command string, threads ...s
 	folder := fmt.Sprintf("proc/%d/", pid)
 	name := filepath.Base(command)
 	m.write(folder+"stat", fmt.Sprintf("%d (%s) S 1 2 3 4 5 4194304 7 8 9 10 11 12 13 14 15 16 17 18 %s 20 21", pid, name, start))
-	m.write(folder+"status", fmt.Sprintf("Name:\t%s\nNSpid:\t%d\t%d\nThreads:\t1\n", name, pid, inner))
+	m.write(folder+"status", fmt.Sprintf("Name:\t%s\nUid:\t%[2]d\t%[2]d\t%[2]d\t%[2]d\nNSpid:\t%d\t%d\nThreads:\t1\n", name, os.Geteuid(), pid, inner))
 	m.write(folder+"cmdline", command+"\x00--arg\x00")
 	for i, name := range append([]string{name}, threads...) {
 		m.write(fmt.Sprintf("%stask/%d/comm", folder, pid+i), name+"\n")
@@ -52,7 +64,8 @@ func (m *machine) run(pid, inner int, start string, command string, threads ...s
 }
 
 // runtime has a fake runtime listen at a socket.
-func (m *machine) runtime(path string, pid uint64) {
+func (m *machine) runtime(path string, pid uint64, listener int) {
+	m.listeners[filepath.Join(m.dir, path)] = listener
 	path = filepath.Join(m.dir, path)
 	if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
 		m.t.Fatal(err)
@@ -78,24 +91,24 @@ func TestDiscover(t *testing.T) {
 	socket := "dotnet-diagnostic-%d-%s-socket"
 
 	m.run(10, 10, "100", "/app/here")
-	m.runtime("tmp/"+fmt.Sprintf(socket, 10, "100"), 10)
+	m.runtime("tmp/"+fmt.Sprintf(socket, 10, "100"), 10, 10)
 	staleSocket(t, m.dir+"/tmp/"+fmt.Sprintf(socket, 10, "99")) // of an earlier process 10
 
 	m.run(20, 7, "200", "/app/contained", ".NET SynchManag")
-	m.runtime("proc/20/root/tmp/"+fmt.Sprintf(socket, 7, "200"), 7)
+	m.runtime("proc/20/root/tmp/"+fmt.Sprintf(socket, 7, "200"), 7, 20)
 	m.write("proc/20/cgroup", "0::/system.slice/docker-"+strings.Repeat("0123456789abcdef", 4)+".scope\n")
 
 	m.run(30, 8, "300", "/app/elsewhere", ".NET SynchManag")
 	m.write("proc/30/environ", "A=1\x00TMPDIR=/scratch/\x00")
-	m.runtime("proc/30/root/scratch/"+fmt.Sprintf(socket, 8, "300"), 8)
+	m.runtime("proc/30/root/scratch/"+fmt.Sprintf(socket, 8, "300"), 8, 30)
 
 	m.run(40, 40, "123456", "/app/cut")
-	m.runtime("tmp/dotnet-diagnostic-40-1234", 40)
+	m.runtime("tmp/dotnet-diagnostic-40-1234", 40, 40)
 
 	m.run(50, 50, "500", "/app/off", ".NET EventPipe")
 	m.run(60, 60, "600", "/bin/cat")
 	staleSocket(t, m.dir+"/tmp/"+fmt.Sprintf(socket, 70, "700"))
-	m.runtime("tmp/"+fmt.Sprintf(socket, 80, "800"), 80) // of another namespace
+	m.runtime("tmp/"+fmt.Sprintf(socket, 80, "800"), 80, 0) // of another namespace
 	m.write("tmp/dotnet-diagnostic-90-x-socket", "")
 
 	all := ask(context.Background(), m.find())
@@ -126,7 +139,7 @@ func TestDiscover(t *testing.T) {
 // TestTwice: a process that is found by two ways is listed once.
 func TestTwice(t *testing.T) {
 	m := newMachine(t)
-	m.runtime("tmp/dotnet-diagnostic-5-500-socket", 5)
+	m.runtime("tmp/dotnet-diagnostic-5-500-socket", 5, 0)
 	if err := os.Link(m.dir+"/tmp/dotnet-diagnostic-5-500-socket", m.dir+"/tmp/dotnet-diagnostic-6-500-socket"); err != nil {
 		t.Skip(err)
 	}
@@ -139,7 +152,7 @@ func TestTwice(t *testing.T) {
 // reason.
 func TestOutOfReach(t *testing.T) {
 	m := newMachine(t)
-	m.runtime("tmp/dotnet-diagnostic-1-1-socket", 1)
+	m.runtime("tmp/dotnet-diagnostic-1-1-socket", 1, 0)
 	serveAt(t, m.dir+"/tmp/dotnet-diagnostic-2-1-socket", newFake(t, func(command, []byte) []byte { return nil }))
 	serveAt(t, m.dir+"/tmp/dotnet-diagnostic-3-1-socket", newFake(t, func(command, []byte) []byte { return []byte("nonsense, and enough of it") }))
 	serveAt(t, m.dir+"/tmp/dotnet-diagnostic-4-1-socket", newFake(t, func(command, []byte) []byte { return refuse(RuntimeUninitialized) }))
@@ -162,8 +175,8 @@ func TestForbidden(t *testing.T) {
 	}
 	m := newMachine(t)
 	m.run(9, 9, "1", "/app/web")
-	m.runtime("tmp/dotnet-diagnostic-9-1-socket", 9)
-	m.runtime("tmp/dotnet-diagnostic-10-1-socket", 10)
+	m.runtime("tmp/dotnet-diagnostic-9-1-socket", 9, 9)
+	m.runtime("tmp/dotnet-diagnostic-10-1-socket", 10, 0)
 	for _, pid := range []int{9, 10} {
 		os.Chmod(fmt.Sprintf("%s/tmp/dotnet-diagnostic-%d-1-socket", m.dir, pid), 0)
 	}

@@ -4,9 +4,10 @@ package diag
 
 import (
 	"errors"
+	"io/fs"
 	"os"
+	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 )
@@ -20,15 +21,23 @@ func newFinder() *finder { return &finder{folders: []string{os.TempDir()}} }
 
 // find returns the processes that have a socket, the newest of each.
 func (f *finder) find() []*Process {
-	newest := make(map[int]socket)
+	type found struct {
+		socket
+		path string
+	}
+	newest := make(map[int]found)
 	for _, folder := range f.folders {
 		entries, err := os.ReadDir(folder)
 		if err != nil {
 			continue
 		}
-		for _, s := range sockets(strings.TrimSuffix(folder, "/")+"/", entries) {
+		for _, e := range entries {
+			s, ok := socketOf(e)
+			if !ok || e.Type() != fs.ModeSocket {
+				continue
+			}
 			if old, ok := newest[s.pid]; !ok || s.created.After(old.created) {
-				newest[s.pid] = s
+				newest[s.pid] = found{s, filepath.Join(folder, s.name)}
 			}
 		}
 	}
@@ -58,3 +67,7 @@ func (f *finder) missing(pid int) error {
 
 // stopped is not known here.
 func stopped(int) bool { return false }
+
+// noBlock are the flags that keep the opening of a named pipe, and of a symbolic
+// link to one, from blocking.
+const noBlock = syscall.O_NONBLOCK | syscall.O_NOFOLLOW

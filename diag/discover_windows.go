@@ -64,3 +64,6 @@ func (f *finder) missing(pid int) error {
 
 // stopped is not known here.
 func stopped(int) bool { return false }
+
+// noBlock has no meaning here: no file blocks when it is opened.
+const noBlock = 0

@@ -50,6 +50,24 @@ func (e *ConnectError) Error() string { return fmt.Sprintf("connect to %s: %v", 
 
 func (e *ConnectError) Unwrap() error { return e.Err }
 
+// An UntrustedError reports a socket that has the name of a process's socket but
+// may belong to someone else. Nothing was sent to it.
+type UntrustedError struct {
+	Address string
+	Err     error // the reason: its type, its owner, or the process that listens on it
+}
+
+func (e *UntrustedError) Error() string {
+	return fmt.Sprintf("refused to connect to %s: %v", e.Address, e.Err)
+}
+
+func (e *UntrustedError) Unwrap() error { return e.Err }
+
+func untrusted(err error) bool {
+	_, is := errors.AsType[*UntrustedError](err)
+	return is
+}
+
 // A ListenError reports an address at which a diagnostic port cannot be made.
 type ListenError struct {
 	Address string
@@ -130,6 +148,8 @@ func Remedy(err error) string {
 		return "another program listens there, or it is a file: choose another path"
 	case ofListening(err):
 		return "choose another path"
+	case untrusted(err):
+		return "check who created it; to connect anyway, use its path as a diagnostic port: --diagnostic-port PATH,connect"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, ErrForeign):
 		return "run as the user that it runs as, or as root"
 	case errors.Is(err, ErrNoSocket):

@@ -1,10 +1,9 @@
 package diag
 
 import (
+	"bytes"
 	"cmp"
 	"encoding/json"
-	"io"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -76,7 +75,11 @@ func (p *Process) fileFlavour() Flavour {
 		if !filepath.IsAbs(path) {
 			continue
 		}
-		if f, ok := readRuntimeConfig(p.inside(path)); ok {
+		text, err := p.readInside(path, maxRuntimeConfig)
+		if err != nil {
+			continue
+		}
+		if f, ok := parseRuntimeConfig(text); ok {
 			return f
 		}
 	}
@@ -85,15 +88,7 @@ func (p *Process) fileFlavour() Flavour {
 
 const maxRuntimeConfig = 1 << 20
 
-func readRuntimeConfig(path string) (Flavour, bool) {
-	if info, err := os.Lstat(path); err != nil || !info.Mode().IsRegular() {
-		return Flavour{}, false // to open a pipe would wait
-	}
-	f, err := os.Open(path)
-	if err != nil {
-		return Flavour{}, false
-	}
-	defer f.Close()
+func parseRuntimeConfig(text []byte) (Flavour, bool) {
 	var config struct {
 		RuntimeOptions struct {
 			ConfigProperties struct {
@@ -102,7 +97,7 @@ func readRuntimeConfig(path string) (Flavour, bool) {
 			} `json:"configProperties"`
 		} `json:"runtimeOptions"`
 	}
-	if json.NewDecoder(io.LimitReader(f, maxRuntimeConfig)).Decode(&config) != nil {
+	if json.NewDecoder(bytes.NewReader(text)).Decode(&config) != nil {
 		return Flavour{}, false
 	}
 	c := &config.RuntimeOptions.ConfigProperties

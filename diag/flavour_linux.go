@@ -9,12 +9,13 @@ import (
 
 func (p *Process) folder() string { return filepath.Join("/proc", strconv.Itoa(p.PID)) }
 
-// inside is the path of a file as the process sees it.
-func (p *Process) inside(path string) string {
+// readInside reads a file of at most so many bytes, at a path as the process sees
+// it. Links may be followed, as they stay behind the process's root.
+func (p *Process) readInside(path string, most int64) ([]byte, error) {
 	if p.PID == 0 {
-		return path
+		return hostRoot.read(path, most)
 	}
-	return filepath.Join(p.folder(), "root", path)
+	return root{dir: filepath.Join(p.folder(), "root"), follow: true}.read(path, most)
 }
 
 // threadFlavour looks at the names of the collector's own threads: a server's

@@ -1,0 +1,244 @@
+package diag
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"sync/atomic"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// A door is the socket that a process should listen on. Any user can create a file
+// with its name in /tmp, so every connection is checked before anything is sent:
+// the file is a socket, it belongs to the process's user, and the process itself
+// listens on it.
+type door struct {
+	finder *finder
+	root   root
+	folder string // behind root
+	name   string
+	router bool // it belongs to a router, and the process is on a device
+
+	pid   int // 0 where the process is not known
+	inner int
+	start string
+
+	behind atomic.Int64 // PID of an unknown process, once it was connected to
+}
+
+// reachBy has p's client connect through d.
+func (p *Process) reachBy(d *door) {
+	p.Address = d.address()
+	p.client = &Client{connect: d.connect}
+	p.listener = func() int { return int(d.behind.Load()) }
+}
+
+func (d *door) address() string { return filepath.Join(d.root.dir, d.folder, d.name) }
+
+// examine reports what is wrong with the file of the socket, or else which it is.
+func (d *door) examine(who *identity) (fileID, error) {
+	at, info, err := d.open()
+	if err != nil {
+		return fileID{}, err
+	}
+	at.Close()
+	return idOf(info), d.belongs(info, who)
+}
+
+// open opens the socket's file, not the socket.
+func (d *door) open() (*os.File, fs.FileInfo, error) {
+	at, err := d.root.file(filepath.Join(d.folder, d.name))
+	if errors.Is(err, errSymlink) {
+		return nil, nil, d.refuse(errSymlink)
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	info, err := at.Stat()
+	if err == nil && info.Mode().Type() != fs.ModeSocket {
+		err = d.refuse(fmt.Errorf("it is %s, not a socket", kindOf(info)))
+	}
+	if err != nil {
+		at.Close()
+		return nil, nil, err
+	}
+	return at, info, nil
+}
+
+func kindOf(info fs.FileInfo) string {
+	switch info.Mode().Type() {
+	case fs.ModeSymlink:
+		return "a symbolic link"
+	case fs.ModeNamedPipe:
+		return "a named pipe"
+	case fs.ModeDir:
+		return "a directory"
+	case 0:
+		return "a regular file"
+	default:
+		return "a device"
+	}
+}
+
+// belongs reports a socket of another user than the process's. Root's sockets are
+// those of processes that have given up being root since.
+func (d *door) belongs(info fs.FileInfo, who *identity) error {
+	if owner := ownerOf(info); owner != 0 && !who.is(owner) {
+		return d.refuse(fmt.Errorf("it belongs to user %d, but the process runs as user %s", owner, who.user()))
+	}
+	return nil
+}
+
+func ownerOf(info fs.FileInfo) uint32 {
+	if st, ok := info.Sys().(*syscall.Stat_t); ok {
+		return st.Uid
+	}
+	return ^uint32(0)
+}
+
+func (d *door) refuse(reason error) error { return &UntrustedError{d.address(), reason} }
+
+// connect connects to the process.
+func (d *door) connect(ctx context.Context) (conn, error) {
+	at, info, err := d.open()
+	if err != nil {
+		return nil, d.failed(err)
+	}
+	defer at.Close()
+	who, err := d.identity()
+	if err == nil && who != nil {
+		err = d.belongs(info, who)
+	}
+	if err != nil {
+		return nil, d.failed(err)
+	}
+	c, err := dial(ctx, shortcut(at))
+	if err != nil {
+		return nil, d.failed(err)
+	}
+	if err := d.verify(c, info); err != nil {
+		c.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// failed is the error of a connection that was not made.
+func (d *door) failed(err error) error {
+	if untrusted(err) {
+		return err
+	}
+	if path, ok := errors.AsType[*fs.PathError](err); ok {
+		err = path.Err
+	}
+	return &ConnectError{d.address(), err}
+}
+
+// identity returns that of the process, as far as it is known, and ErrNoProcess if
+// it has ended: its number may be another's by now.
+func (d *door) identity() (*identity, error) {
+	if d.pid == 0 {
+		return nil, nil
+	}
+	who := d.finder.identify(d.pid)
+	if who == nil || who.start != d.start {
+		return nil, ErrNoProcess
+	}
+	return who, nil
+}
+
+// identify returns who a process is; nil where there is none.
+func (f *finder) identify(pid int) *identity {
+	folder := filepath.Join(f.proc, strconv.Itoa(pid))
+	st, ok := readStat(folder)
+	if !ok {
+		return nil
+	}
+	return readIdentity(folder, pid, st)
+}
+
+// verify makes sure of who listens at the other end of c.
+func (d *door) verify(c conn, info fs.FileInfo) error {
+	listener, err := d.finder.listener(c)
+	if err != nil {
+		return d.refuse(fmt.Errorf("cannot determine which process listens on it: %w", err))
+	}
+	pid := int(listener.Pid)
+	switch {
+	case d.pid != 0 && pid == d.pid:
+		return nil
+	case d.pid != 0 && pid == 0:
+		return d.refuse(errors.New("a process of another PID namespace listens on it"))
+	case d.pid != 0:
+		return d.refuse(fmt.Errorf("process %d listens on it", pid))
+	case pid == 0:
+		return d.verifyHidden(listener, info)
+	}
+	who := d.finder.identify(pid)
+	if who == nil || who.inner != d.inner {
+		return d.refuse(fmt.Errorf("process %d listens on it", pid))
+	}
+	if err := d.belongs(info, who); err != nil {
+		return err
+	}
+	if !d.router {
+		d.behind.Store(int64(pid))
+	}
+	return nil
+}
+
+// verifyHidden makes sure of a process of another namespace: all that is known of
+// it is its user, who must be this process's own.
+func (d *door) verifyHidden(listener *unix.Ucred, info fs.FileInfo) error {
+	user, owner := uint32(os.Geteuid()), ownerOf(info)
+	if owner != user || listener.Uid != user {
+		return d.refuse(fmt.Errorf("it belongs to user %d, and its process is in another PID namespace", owner))
+	}
+	return nil
+}
+
+// user is the effective user of the process.
+func (who *identity) user() string {
+	if len(who.users) < 2 {
+		return "unknown"
+	}
+	return strconv.FormatUint(uint64(who.users[1]), 10)
+}
+
+// listenerOf asks the system who listens at the other end of a connection.
+func listenerOf(c conn) (*unix.Ucred, error) {
+	socket, ok := c.(*net.UnixConn)
+	if !ok {
+		return nil, syscall.ENOTSUP
+	}
+	raw, err := socket.SyscallConn()
+	if err != nil {
+		return nil, err
+	}
+	var cred *unix.Ucred
+	ctlErr := raw.Control(func(fd uintptr) {
+		cred, err = unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
+	})
+	return cred, errors.Join(err, ctlErr)
+}
+
+// longestSocketPath is the length of the longest path that a socket can have on Linux.
+const longestSocketPath = 107
+
+// socketBase is the name of a process's socket in a folder: the runtime cuts a
+// path that is too long.
+func socketBase(folder string, who *identity) string {
+	name := fmt.Sprintf("dotnet-diagnostic-%d-%s-socket", who.inner, who.start)
+	room := longestSocketPath - len(folder)
+	if folder[len(folder)-1] != '/' {
+		room--
+	}
+	return name[:min(len(name), max(room, 0))]
+}
