@@ -94,11 +94,13 @@ const (
 	KindGCFitBucketInfo
 	KindAllocationSampled
 	KindGCSettingsRundown
+	KindMethodDCStartVerbose
 	KindMethodDCEndVerbose
 	KindDCEndComplete
 	KindDCEndInit
 	KindMethodDCEndILToNativeMap
 	KindDomainModuleDCEnd
+	KindModuleDCStart
 	KindModuleDCEnd
 	KindAssemblyDCEnd
 	KindAppDomainDCEnd
@@ -202,11 +204,13 @@ var runtimeKinds = [...]Kind{
 
 var rundownKinds = [...]Kind{
 	10:  KindGCSettingsRundown,
+	143: KindMethodDCStartVerbose,
 	144: KindMethodDCEndVerbose,
 	146: KindDCEndComplete,
 	148: KindDCEndInit,
 	150: KindMethodDCEndILToNativeMap,
 	152: KindDomainModuleDCEnd,
+	153: KindModuleDCStart,
 	154: KindModuleDCEnd,
 	156: KindAssemblyDCEnd,
 	158: KindAppDomainDCEnd,
@@ -313,11 +317,13 @@ var newEvent = [numKinds]func() Event{
 	KindGCFitBucketInfo:               func() Event { return new(GCFitBucketInfo) },
 	KindAllocationSampled:             func() Event { return new(AllocationSampled) },
 	KindGCSettingsRundown:             func() Event { return new(GCSettingsRundown) },
+	KindMethodDCStartVerbose:          func() Event { return new(MethodDCStartVerbose) },
 	KindMethodDCEndVerbose:            func() Event { return new(MethodDCEndVerbose) },
 	KindDCEndComplete:                 func() Event { return new(DCEndComplete) },
 	KindDCEndInit:                     func() Event { return new(DCEndInit) },
 	KindMethodDCEndILToNativeMap:      func() Event { return new(MethodDCEndILToNativeMap) },
 	KindDomainModuleDCEnd:             func() Event { return new(DomainModuleDCEnd) },
+	KindModuleDCStart:                 func() Event { return new(ModuleDCStart) },
 	KindModuleDCEnd:                   func() Event { return new(ModuleDCEnd) },
 	KindAssemblyDCEnd:                 func() Event { return new(AssemblyDCEnd) },
 	KindAppDomainDCEnd:                func() Event { return new(AppDomainDCEnd) },

@@ -57,6 +57,64 @@ func (e *GCSettingsRundown) Append(dst []byte, version uint32, ptrSize int) []by
 // EventKind is KindGCSettingsRundown.
 func (*GCSettingsRundown) EventKind() Kind { return KindGCSettingsRundown }
 
+// MethodDCStartVerbose is event 143 of the provider
+// Microsoft-Windows-DotNETRuntimeRundown, level Informational, any of the keywords Jit,
+// NGen.
+type MethodDCStartVerbose struct {
+	MethodID           uint64
+	ModuleID           uint64
+	MethodStartAddress uint64
+	MethodSize         uint32
+	MethodToken        uint32
+	MethodFlags        uint32
+	MethodNamespace    UTF16
+	MethodName         UTF16
+	MethodSignature    UTF16
+	ClrInstanceID      uint16
+	ReJITID            uint64 // since version 2
+}
+
+// Decode sets e from a payload; see the package comment for its contract.
+func (e *MethodDCStartVerbose) Decode(version uint32, payload []byte, ptrSize int) error {
+	c := binread.At(payload, 0)
+	*e = MethodDCStartVerbose{}
+	e.MethodID = c.U64()
+	e.ModuleID = c.U64()
+	e.MethodStartAddress = c.U64()
+	e.MethodSize = c.U32()
+	e.MethodToken = c.U32()
+	e.MethodFlags = c.U32()
+	e.MethodNamespace = c.UTF16()
+	e.MethodName = c.UTF16()
+	e.MethodSignature = c.UTF16()
+	e.ClrInstanceID = c.U16()
+	if version >= 2 {
+		e.ReJITID = c.U64()
+	}
+	return wrap("MethodDCStartVerbose", c.Err())
+}
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *MethodDCStartVerbose) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.MethodID)
+	dst = le.AppendUint64(dst, e.ModuleID)
+	dst = le.AppendUint64(dst, e.MethodStartAddress)
+	dst = le.AppendUint32(dst, e.MethodSize)
+	dst = le.AppendUint32(dst, e.MethodToken)
+	dst = le.AppendUint32(dst, e.MethodFlags)
+	dst = appendUTF16z(dst, e.MethodNamespace)
+	dst = appendUTF16z(dst, e.MethodName)
+	dst = appendUTF16z(dst, e.MethodSignature)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	if version >= 2 {
+		dst = le.AppendUint64(dst, e.ReJITID)
+	}
+	return dst
+}
+
+// EventKind is KindMethodDCStartVerbose.
+func (*MethodDCStartVerbose) EventKind() Kind { return KindMethodDCStartVerbose }
+
 // MethodDCEndVerbose is event 144 of the provider Microsoft-Windows-DotNETRuntimeRundown,
 // level Informational, any of the keywords Jit, NGen.
 type MethodDCEndVerbose struct {
@@ -262,6 +320,64 @@ func (e *DomainModuleDCEnd) Append(dst []byte, version uint32, ptrSize int) []by
 
 // EventKind is KindDomainModuleDCEnd.
 func (*DomainModuleDCEnd) EventKind() Kind { return KindDomainModuleDCEnd }
+
+// ModuleDCStart is event 153 of the provider Microsoft-Windows-DotNETRuntimeRundown,
+// level Informational, any of the keywords Loader, PerfTrack.
+type ModuleDCStart struct {
+	ModuleID            uint64
+	AssemblyID          uint64
+	ModuleFlags         uint32
+	Reserved1           uint32
+	ModuleILPath        UTF16
+	ModuleNativePath    UTF16
+	ClrInstanceID       uint16
+	ManagedPdbSignature GUID
+	ManagedPdbAge       uint32
+	ManagedPdbBuildPath UTF16
+	NativePdbSignature  GUID
+	NativePdbAge        uint32
+	NativePdbBuildPath  UTF16
+}
+
+// Decode sets e from a payload; see the package comment for its contract.
+func (e *ModuleDCStart) Decode(version uint32, payload []byte, ptrSize int) error {
+	c := binread.At(payload, 0)
+	e.ModuleID = c.U64()
+	e.AssemblyID = c.U64()
+	e.ModuleFlags = c.U32()
+	e.Reserved1 = c.U32()
+	e.ModuleILPath = c.UTF16()
+	e.ModuleNativePath = c.UTF16()
+	e.ClrInstanceID = c.U16()
+	e.ManagedPdbSignature = guid(&c)
+	e.ManagedPdbAge = c.U32()
+	e.ManagedPdbBuildPath = c.UTF16()
+	e.NativePdbSignature = guid(&c)
+	e.NativePdbAge = c.U32()
+	e.NativePdbBuildPath = c.UTF16()
+	return wrap("ModuleDCStart", c.Err())
+}
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *ModuleDCStart) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.ModuleID)
+	dst = le.AppendUint64(dst, e.AssemblyID)
+	dst = le.AppendUint32(dst, e.ModuleFlags)
+	dst = le.AppendUint32(dst, e.Reserved1)
+	dst = appendUTF16z(dst, e.ModuleILPath)
+	dst = appendUTF16z(dst, e.ModuleNativePath)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	dst = append(dst, e.ManagedPdbSignature[:]...)
+	dst = le.AppendUint32(dst, e.ManagedPdbAge)
+	dst = appendUTF16z(dst, e.ManagedPdbBuildPath)
+	dst = append(dst, e.NativePdbSignature[:]...)
+	dst = le.AppendUint32(dst, e.NativePdbAge)
+	dst = appendUTF16z(dst, e.NativePdbBuildPath)
+	return dst
+}
+
+// EventKind is KindModuleDCStart.
+func (*ModuleDCStart) EventKind() Kind { return KindModuleDCStart }
 
 // ModuleDCEnd is event 154 of the provider Microsoft-Windows-DotNETRuntimeRundown, level
 // Informational, any of the keywords Loader, PerfTrack.
