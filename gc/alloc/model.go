@@ -1,0 +1,326 @@
+package alloc
+
+import (
+	"cmp"
+	"math"
+	"slices"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/symbol"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// The bounds of a Model. What exceeds them is summed up without its stack, or
+// its type.
+const (
+	maxRows  = 1 << 18
+	maxTypes = 1 << 16
+)
+
+// interval is the number of bytes after which a tick comes, and the inverse of
+// the probability with which AllocationSampled samples a byte.
+const interval = 102_400
+
+// Source is the kind of event that figures rest on.
+type Source uint8
+
+const (
+	SourceUnknown Source = iota
+	Tick                 // GCAllocationTick
+	Sampled              // AllocationSampled
+	Object               // GCSampledObjectAllocationHigh and Low
+	numSources
+)
+
+var sourceNames = [...]string{"", "tick", "sampled", "object"}
+
+func (s Source) String() string { return sourceNames[s] }
+
+// Event returns the name of the source's event.
+func (s Source) Event() string {
+	return [...]string{"", "GCAllocationTick", "AllocationSampled", "GCSampledObjectAllocation"}[s]
+}
+
+// Heap is the heap that an object is allocated on.
+type Heap uint8
+
+const (
+	HeapUnknown Heap = iota
+	Small            // generation 0
+	Large            // the large object heap
+	Pinned           // the pinned object heap
+	numHeaps
+)
+
+var heapNames = [...]string{"", "small", "large", "pinned"}
+
+func (h Heap) String() string { return heapNames[h] }
+
+func heapOf(k clr.AllocationKind) Heap {
+	switch k {
+	case clr.AllocationKindSmall:
+		return Small
+	case clr.AllocationKindLarge:
+		return Large
+	case clr.AllocationKindPinned:
+		return Pinned
+	}
+	return HeapUnknown
+}
+
+// A Model sums up allocations. The zero Model is ready for use, by one
+// goroutine.
+type Model struct {
+	// Stacks, if not nil, keeps apart what is allocated from different stacks.
+	Stacks *symbol.Stacks
+	// Types, if not nil, names the types that events tell by number only. The
+	// caller feeds it.
+	Types *symbol.Types
+
+	kinds     map[*trace.Descriptor]clr.Kind
+	desc      *trace.Descriptor // of the last event
+	kind      clr.Kind          // and its kind
+	processes []*process
+	byPID     map[uint64]*process
+	last      *process
+	rows      map[key]*sum
+	types     int // of all processes
+	decoded   struct {
+		tick    clr.GCAllocationTick
+		sampled clr.AllocationSampled
+		object  clr.GCSampledObjectAllocationHigh
+	}
+}
+
+// A process has the types of one process.
+type process struct {
+	pid    uint64
+	index  uint32
+	names  map[string]uint32
+	ids    map[uint64]uint32
+	types  []typeName
+	totals [numSources][numHeaps]sum
+}
+
+// A typeName is a type as the events told it.
+type typeName struct {
+	name string
+	id   uint64 // where name is empty
+}
+
+// The first types of a process.
+const (
+	otherTypes  = iota // those that there was no room for
+	unknownType        // of events that do not tell it
+	firstType
+)
+
+// A key is what a sum is of.
+type key struct {
+	process, typ uint32
+	stack        symbol.StackID
+	source       Source
+	heap         Heap
+}
+
+// Wants reports whether a Model reads events of a kind.
+func Wants(d *trace.Descriptor) bool { return sourceOf(clr.KindOf(d.Provider, d.ID)) != SourceUnknown }
+
+func sourceOf(k clr.Kind) Source {
+	switch k {
+	case clr.KindGCAllocationTick:
+		return Tick
+	case clr.KindAllocationSampled:
+		return Sampled
+	case clr.KindGCSampledObjectAllocationHigh, clr.KindGCSampledObjectAllocationLow:
+		return Object
+	}
+	return SourceUnknown
+}
+
+// Feed takes in one event. Events that the model does not want, and payloads
+// that are too short, are passed over.
+func (m *Model) Feed(ev *trace.Event) {
+	if ev.Desc != m.desc {
+		m.desc, m.kind = ev.Desc, m.kindOf(ev.Desc)
+	}
+	switch m.kind {
+	case clr.KindGCAllocationTick:
+		m.tick(ev)
+	case clr.KindAllocationSampled:
+		m.sampled(ev)
+	case clr.KindGCSampledObjectAllocationHigh, clr.KindGCSampledObjectAllocationLow:
+		m.object(ev)
+	}
+}
+
+func (m *Model) kindOf(d *trace.Descriptor) clr.Kind {
+	k, known := m.kinds[d]
+	if !known {
+		k = clr.KindOf(d.Provider, d.ID)
+		if m.kinds == nil {
+			m.kinds = make(map[*trace.Descriptor]clr.Kind)
+			m.byPID = make(map[uint64]*process)
+			m.rows = make(map[key]*sum)
+		}
+		m.kinds[d] = k
+	}
+	return k
+}
+
+// tick counts the amount for the type of the object that crossed the line. Of
+// an object as large as the interval, its size is known and not a sample.
+func (m *Model) tick(ev *trace.Event) {
+	v := &m.decoded.tick
+	version := clr.VersionOf(m.kind, ev.Desc.Version, ev.Payload, ev.PointerSize)
+	if v.Decode(version, ev.Payload, ev.PointerSize) != nil {
+		return
+	}
+	amount := v.AllocationAmount64
+	if version < 2 {
+		amount = uint64(v.AllocationAmount)
+	}
+	s := sum{samples: 1, bytes: float64(amount)}
+	if v.ObjectSize >= interval {
+		s.certain = min(s.bytes, float64(v.ObjectSize))
+	}
+	s.squares = (s.bytes - s.certain) * (s.bytes - s.certain)
+	m.add(ev, Tick, heapOf(v.AllocationKind), v.TypeName, v.TypeID, s)
+}
+
+// sampled counts an object's bytes divided by the probability that one of them
+// is sampled.
+func (m *Model) sampled(ev *trace.Event) {
+	v := &m.decoded.sampled
+	if v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) != nil {
+		return
+	}
+	p := -math.Expm1(float64(v.ObjectSize) * math.Log1p(-1.0/interval))
+	if p <= 0 {
+		return
+	}
+	bytes := float64(v.ObjectSize) / p
+	m.add(ev, Sampled, heapOf(v.AllocationKind), v.TypeName, v.TypeID, sum{samples: 1, bytes: bytes, squares: bytes * bytes * (1 - p)})
+}
+
+// object counts the bytes of all objects of a type since its last event.
+func (m *Model) object(ev *trace.Event) {
+	v := &m.decoded.object
+	if v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) != nil {
+		return
+	}
+	bytes := float64(v.TotalSizeForTypeSample)
+	m.add(ev, Object, HeapUnknown, nil, v.TypeID, sum{samples: int64(v.ObjectCountForTypeSample), bytes: bytes, certain: bytes})
+}
+
+func (m *Model) add(ev *trace.Event, source Source, heap Heap, name clr.UTF16, id uint64, s sum) {
+	p := m.process(ev.PID)
+	k := key{process: p.index, source: source, heap: heap, typ: m.typ(p, name, id)}
+	if m.Stacks != nil {
+		k.stack = m.Stacks.Intern(ev)
+	}
+	p.totals[source][heap].add(&s)
+	of := m.rows[k]
+	if of == nil {
+		if len(m.rows) >= maxRows {
+			k.stack = symbol.OtherStacks
+			of = m.rows[k]
+		}
+		if of == nil {
+			of = new(sum)
+			m.rows[k] = of
+		}
+	}
+	of.add(&s)
+}
+
+func (m *Model) process(pid uint64) *process {
+	if m.last != nil && m.last.pid == pid {
+		return m.last
+	}
+	p := m.byPID[pid]
+	if p == nil {
+		p = &process{
+			pid: pid, index: uint32(len(m.processes)),
+			names: make(map[string]uint32), ids: make(map[uint64]uint32), types: make([]typeName, firstType),
+		}
+		m.byPID[pid] = p
+		m.processes = append(m.processes, p)
+	}
+	m.last = p
+	return p
+}
+
+// typ returns the index of a type, by its name or else its number.
+func (m *Model) typ(p *process, name clr.UTF16, id uint64) uint32 {
+	if len(name) == 0 && id == 0 {
+		return unknownType
+	}
+	if len(name) == 0 {
+		return intern(m, p, p.ids, id, typeName{id: id})
+	}
+	if i, ok := p.names[string(name)]; ok {
+		return i
+	}
+	return intern(m, p, p.names, string(name), typeName{name: name.String()})
+}
+
+func intern[K comparable](m *Model, p *process, of map[K]uint32, k K, t typeName) uint32 {
+	if i, ok := of[k]; ok {
+		return i
+	}
+	if m.types == maxTypes {
+		return otherTypes
+	}
+	m.types++
+	i := uint32(len(p.types))
+	of[k] = i
+	p.types = append(p.types, t)
+	return i
+}
+
+// A Total is what one process allocated according to one source.
+type Total struct {
+	PID     uint64
+	Source  Source
+	Samples int64
+	Estimate
+}
+
+// Totals returns the sums of each process by each source that it has, by PID.
+func (m *Model) Totals() []Total {
+	var totals []Total
+	for _, p := range m.processes {
+		for source := range p.totals {
+			if s := p.total(Source(source)); s.samples > 0 {
+				totals = append(totals, Total{p.pid, Source(source), s.samples, s.whole(Source(source))})
+			}
+		}
+	}
+	slices.SortStableFunc(totals, func(a, b Total) int { return cmp.Compare(a.PID, b.PID) })
+	return totals
+}
+
+func (p *process) total(source Source) sum {
+	var all sum
+	for i := range p.totals[source] {
+		all.add(&p.totals[source][i])
+	}
+	return all
+}
+
+// Best returns the source to take for a process, SourceUnknown where it has
+// none. AllocationSampled goes first, since its estimates are unbiased; then
+// ticks, whose amounts are complete.
+func (m *Model) Best(pid uint64) Source {
+	p := m.byPID[pid]
+	if p == nil {
+		return SourceUnknown
+	}
+	for _, s := range [...]Source{Sampled, Tick, Object} {
+		if t := p.total(s); t.samples > 0 {
+			return s
+		}
+	}
+	return SourceUnknown
+}

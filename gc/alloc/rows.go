@@ -1,0 +1,172 @@
+package alloc
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/gctrail/gctrail/symbol"
+)
+
+// By says what a Row keeps apart.
+type By uint8
+
+const (
+	ByType   By = 1 << iota // with the heap
+	ByStack                 // the whole stack
+	ByMethod                // the method that allocates
+	ByHeap
+)
+
+// A Row is a part of what a process allocated.
+type Row struct {
+	PID     uint64
+	Source  Source
+	Type    string // empty where unknown, or not kept apart
+	Heap    Heap   // HeapUnknown where unknown, or not kept apart
+	Stack   symbol.StackID
+	Method  string // of ByMethod; empty for samples without a stack
+	Samples int64
+	Estimate
+	// Inclusive are the bytes that are allocated by Method and by what it calls.
+	Inclusive int64
+}
+
+// OtherTypes is the Type of what is allocated of the types that a Model had no
+// room for.
+const OtherTypes = "(other types)"
+
+// unresolvedMethod is the name of code that has none.
+const unresolvedMethod = "?"
+
+// A group is what a row is of.
+type group struct {
+	process uint32
+	typ     string
+	heap    Heap
+	stack   symbol.StackID
+	method  string
+}
+
+// Rows returns what process pid allocated according to source, those with the
+// most bytes first. Names are right once all events were fed.
+func (m *Model) Rows(pid uint64, source Source, by By) []Row {
+	p := m.byPID[pid]
+	if p == nil {
+		return nil
+	}
+	var merged []symbol.StackID
+	var methods methodSums
+	if m.Stacks != nil && by&ByStack != 0 {
+		merged = m.Stacks.Merged()
+	}
+	sums := make(map[group]*sum)
+	for k, s := range m.rows {
+		if k.process != p.index || k.source != source {
+			continue
+		}
+		g := group{process: k.process}
+		if by&ByType != 0 {
+			g.typ = m.typeName(p, k.typ)
+		}
+		if by&(ByType|ByHeap) != 0 {
+			g.heap = k.heap
+		}
+		if merged != nil {
+			g.stack = merged[k.stack]
+		}
+		if by&ByMethod != 0 {
+			g.method = methods.add(m.Stacks, k.stack, s.bytes)
+		}
+		of := sums[g]
+		if of == nil {
+			of = new(sum)
+			sums[g] = of
+		}
+		of.add(s)
+	}
+	rows := make([]Row, 0, len(sums))
+	all := p.total(source)
+	for g, s := range sums {
+		whole := &all
+		if g.heap != HeapUnknown {
+			whole = &p.totals[source][g.heap]
+		}
+		row := Row{
+			PID: pid, Source: source, Type: g.typ, Heap: g.heap, Stack: g.stack, Method: g.method,
+			Samples: s.samples, Estimate: s.part(whole, source),
+		}
+		if by&ByMethod != 0 {
+			row.Inclusive = round(methods.inclusive[g.method])
+		}
+		rows = append(rows, row)
+	}
+	if by&ByMethod != 0 {
+		rows = append(rows, methods.callers(pid, source, sums)...)
+	}
+	slices.SortFunc(rows, compareRows)
+	return rows
+}
+
+// compareRows orders rows of equal bytes too, so that output does not change
+// from run to run.
+func compareRows(a, b Row) int {
+	return cmp.Or(
+		cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Inclusive, a.Inclusive), cmp.Compare(a.Type, b.Type),
+		cmp.Compare(a.Heap, b.Heap), cmp.Compare(a.Method, b.Method), cmp.Compare(a.Stack, b.Stack),
+	)
+}
+
+func (m *Model) typeName(p *process, i uint32) string {
+	t := p.types[i]
+	switch {
+	case i == otherTypes:
+		return OtherTypes
+	case t.name == "" && m.Types != nil:
+		return m.Types.Name(p.pid, t.id)
+	}
+	return t.name
+}
+
+// methodSums adds up what each method allocates with those that it calls.
+type methodSums struct {
+	inclusive map[string]float64
+	seen      map[string]bool
+}
+
+// add counts bytes for every method on a stack once, and returns the leaf's.
+func (s *methodSums) add(stacks *symbol.Stacks, id symbol.StackID, bytes float64) string {
+	if stacks == nil || id <= symbol.OtherStacks {
+		return ""
+	}
+	if s.inclusive == nil {
+		s.inclusive, s.seen = make(map[string]float64), make(map[string]bool)
+	}
+	clear(s.seen)
+	leaf := ""
+	for f := range stacks.Frames(id) {
+		name := f.String()
+		if leaf == "" {
+			leaf = name
+		}
+		if !s.seen[name] && name != unresolvedMethod {
+			s.seen[name] = true
+			s.inclusive[name] += bytes
+		}
+	}
+	return leaf
+}
+
+// callers returns rows for the methods that allocate nothing themselves.
+func (s *methodSums) callers(pid uint64, source Source, leaves map[group]*sum) []Row {
+	own := make(map[string]bool, len(leaves))
+	for g := range leaves {
+		own[g.method] = true
+	}
+	var rows []Row
+	for name, bytes := range s.inclusive {
+		if !own[name] {
+			rows = append(rows, Row{PID: pid, Source: source, Method: name, Inclusive: round(bytes)})
+		}
+	}
+	return rows
+}

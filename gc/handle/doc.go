@@ -1,0 +1,46 @@
+// Package handle follows what keeps objects where they are, or alive: GC
+// handles, the objects that are pinned during collections, and finalization.
+//
+// Handles, Pins and Finalizers are fed with a trace's events, each on its own.
+// Handles come with the keyword GCHandle; pins, and the objects that are
+// finalized, with the keyword GC at level 5.
+package handle
+
+import (
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// kinds remembers the kinds of the events of a trace.
+type kinds struct {
+	byDesc map[*trace.Descriptor]clr.Kind
+	desc   *trace.Descriptor // of the last event
+	kind   clr.Kind          // and its kind
+}
+
+func (k *kinds) of(d *trace.Descriptor) clr.Kind {
+	if d == k.desc {
+		return k.kind
+	}
+	kind, known := k.byDesc[d]
+	if !known {
+		if k.byDesc == nil {
+			k.byDesc = make(map[*trace.Descriptor]clr.Kind)
+		}
+		kind = clr.KindOf(d.Provider, d.ID)
+		k.byDesc[d] = kind
+	}
+	k.desc, k.kind = d, kind
+	return kind
+}
+
+// Wants reports whether a model of this package reads events of a kind.
+func Wants(d *trace.Descriptor) bool {
+	switch clr.KindOf(d.Provider, d.ID) {
+	case clr.KindSetGCHandle, clr.KindDestroyGCHandle, clr.KindGCHeapStats, clr.KindGCStart, clr.KindGCEnd,
+		clr.KindPinObjectAtGCTime, clr.KindPinPlugAtGCTime,
+		clr.KindFinalizeObject, clr.KindGCFinalizersBegin, clr.KindGCFinalizersEnd:
+		return true
+	}
+	return false
+}

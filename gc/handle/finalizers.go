@@ -1,0 +1,175 @@
+package handle
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/symbol"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// Finalizers sums up what the finalizer thread does. The zero value is ready
+// for use, by one goroutine.
+type Finalizers struct {
+	// Types, if not nil, names the types, which the events tell by number. The
+	// caller feeds it.
+	Types *symbol.Types
+
+	kinds     kinds
+	processes []*finalizers
+	byPID     map[uint64]*finalizers
+	object    clr.FinalizeObject
+	end       clr.GCFinalizersEnd
+	stats     clr.GCHeapStats
+}
+
+// finalizers are those of one process.
+type finalizers struct {
+	pid     uint64
+	types   map[uint64]int64
+	total   Finalization
+	running bool
+	began   time.Duration
+	ready   time.Duration // when objects were last found to need finalization
+	waiting bool          // the finalizer thread has not begun since
+}
+
+// A Finalization is the work of a process's finalizer thread.
+type Finalization struct {
+	PID     uint64
+	Objects int64 // FinalizeObject events
+	// Runs are the times that the thread ran finalizers, with their duration and
+	// the number of objects that the runtime says it finalized in them.
+	Runs      int64
+	Running   time.Duration
+	Longest   time.Duration
+	Finalized int64
+	// Promoted are objects, and bytes, that collections kept alive for their
+	// finalizers.
+	PromotedObjects, PromotedBytes int64
+	// Queued is how long the thread took to begin after the end of a collection
+	// that found such objects: the sum of Waits, and the longest.
+	Waits         int64
+	Queued        time.Duration
+	LongestQueued time.Duration
+}
+
+// A Finalized is what was finalized of a type.
+type Finalized struct {
+	PID   uint64
+	Type  string // empty where the trace does not tell it
+	Count int64
+}
+
+// Feed takes in one event, which may be of any kind.
+func (f *Finalizers) Feed(ev *trace.Event) {
+	switch kind := f.kinds.of(ev.Desc); kind {
+	case clr.KindFinalizeObject:
+		if v := &f.object; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil {
+			f.process(ev.PID).finalized(v.TypeID)
+		}
+	case clr.KindGCFinalizersBegin:
+		f.process(ev.PID).begin(ev.Time())
+	case clr.KindGCFinalizersEnd:
+		if v := &f.end; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil {
+			f.process(ev.PID).ended(ev.Time(), int64(v.Count))
+		}
+	case clr.KindGCHeapStats:
+		v := &f.stats
+		version := clr.VersionOf(kind, ev.Desc.Version, ev.Payload, ev.PointerSize)
+		if v.Decode(version, ev.Payload, ev.PointerSize) == nil {
+			f.process(ev.PID).promoted(ev.Time(), int64(v.FinalizationPromotedCount), int64(v.FinalizationPromotedSize))
+		}
+	}
+}
+
+func (f *Finalizers) process(pid uint64) *finalizers {
+	p := f.byPID[pid]
+	if p == nil {
+		if f.byPID == nil {
+			f.byPID = make(map[uint64]*finalizers)
+		}
+		p = &finalizers{pid: pid, types: make(map[uint64]int64), total: Finalization{PID: pid}}
+		f.byPID[pid] = p
+		f.processes = append(f.processes, p)
+	}
+	return p
+}
+
+func (p *finalizers) finalized(id uint64) {
+	p.total.Objects++
+	if _, known := p.types[id]; !known && len(p.types) >= maxTypes {
+		id = 0
+	}
+	p.types[id]++
+}
+
+func (p *finalizers) begin(at time.Duration) {
+	p.running, p.began = true, at
+	if p.waiting {
+		p.waiting = false
+		p.total.Waits++
+		p.total.Queued += at - p.ready
+		p.total.LongestQueued = max(p.total.LongestQueued, at-p.ready)
+	}
+}
+
+// ended notes the end of a run. One that began before the trace has no
+// duration.
+func (p *finalizers) ended(at time.Duration, n int64) {
+	p.total.Finalized += n
+	if !p.running {
+		return
+	}
+	p.running = false
+	p.total.Runs++
+	p.total.Running += at - p.began
+	p.total.Longest = max(p.total.Longest, at-p.began)
+}
+
+// promoted notes what a collection kept alive. While the thread runs, it goes
+// on with what is new.
+func (p *finalizers) promoted(at time.Duration, objects, bytes int64) {
+	p.total.PromotedObjects += objects
+	p.total.PromotedBytes += bytes
+	if objects > 0 && !p.running && !p.waiting {
+		p.waiting, p.ready = true, at
+	}
+}
+
+// Processes returns the work of each process's finalizer thread.
+func (f *Finalizers) Processes() []Finalization {
+	var all []Finalization
+	for _, p := range f.processes {
+		if p.total.Objects+p.total.Runs+p.total.PromotedObjects > 0 {
+			all = append(all, p.total)
+		}
+	}
+	return all
+}
+
+// Rows returns what a process finalized by type, the most objects first.
+func (f *Finalizers) Rows(pid uint64) []Finalized {
+	p := f.byPID[pid]
+	if p == nil {
+		return nil
+	}
+	byName := make(map[string]int64)
+	for id, n := range p.types {
+		name := ""
+		if f.Types != nil {
+			name = f.Types.Name(pid, id)
+		}
+		byName[name] += n
+	}
+	rows := make([]Finalized, 0, len(byName))
+	for name, n := range byName {
+		rows = append(rows, Finalized{pid, name, n})
+	}
+	slices.SortFunc(rows, func(a, b Finalized) int {
+		return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Type, b.Type))
+	})
+	return rows
+}

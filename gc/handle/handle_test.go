@@ -1,0 +1,177 @@
+package handle
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/symbol"
+)
+
+func TestHandles(t *testing.T) {
+	m := eventtest.Maker{PID: 7}
+	var h Handles
+	set := func(at time.Duration, id uint64, kind clr.HandleKind) {
+		h.Feed(m.At(at, &clr.SetGCHandle{HandleID: id, Kind: kind}))
+	}
+	destroy := func(at time.Duration, id uint64) { h.Feed(m.At(at, &clr.DestroyGCHandle{HandleID: id})) }
+	h.Feed(m.At(0, &clr.GCHeapStats{GCHandleCount: 10}))
+	set(1*time.Second, 1, clr.HandleKindStrong)
+	set(2*time.Second, 2, clr.HandleKindStrong)
+	set(3*time.Second, 3, clr.HandleKindPinned)
+	destroy(4*time.Second, 1)
+	destroy(4*time.Second, 99) // from before the trace
+	set(5*time.Second, 3, clr.HandleKindPinned)
+	h.Feed(m.At(6*time.Second, &clr.GCHeapStats{GCHandleCount: 11}))
+
+	want := Counts{PID: 7, Created: 4, Destroyed: 2, Unknown: 1, Lost: 1, Stats: true, Runtime: 11, Open: 1, Before: 10}
+	if got := h.Processes(); len(got) != 1 || got[0] != want {
+		t.Errorf("counts %+v, expected %+v", got, want)
+	}
+	rows := h.Rows(7, false)
+	if len(rows) != 2 {
+		t.Fatalf("rows %+v", rows)
+	}
+	for _, r := range rows {
+		want := map[clr.HandleKind]Row{
+			clr.HandleKindStrong: {Created: 2, Destroyed: 1, Open: 1, Oldest: 2 * time.Second},
+			clr.HandleKindPinned: {Created: 2, Open: 1, Oldest: 5 * time.Second},
+		}[r.Kind]
+		if r.Created != want.Created || r.Destroyed != want.Destroyed || r.Open != want.Open || r.Oldest != want.Oldest {
+			t.Errorf("%v: %+v, expected %+v", r.Kind, r, want)
+		}
+		if last := r.Points[len(r.Points)-1].N; last != r.Open {
+			t.Errorf("%v: %d open in the end according to the points, expected %d", r.Kind, last, r.Open)
+		}
+	}
+}
+
+func TestHandlesByStack(t *testing.T) {
+	m := eventtest.Maker{PID: 7}
+	var table symbol.Table
+	h := Handles{Stacks: symbol.NewStacks(&table)}
+	h.Feed(m.At(0, &clr.SetGCHandle{HandleID: 1, Kind: clr.HandleKindStrong}, 0x1000))
+	h.Feed(m.At(0, &clr.SetGCHandle{HandleID: 2, Kind: clr.HandleKindStrong}, 0x2000))
+	h.Feed(m.At(1, &clr.DestroyGCHandle{HandleID: 2}))
+	for id, at := range map[uint64]uint64{1: 0x1000, 2: 0x2000} {
+		table.Feed(m.At(2, &clr.MethodDCEndVerbose{MethodID: id, MethodStartAddress: at, MethodSize: 1, MethodName: clr.NewUTF16("m")}))
+	}
+	if rows := h.Rows(7, true); len(rows) != 1 || rows[0].Created != 2 || rows[0].Open != 1 {
+		t.Errorf("two places of one name: %+v", rows)
+	}
+}
+
+// Handles that only ever grow are found; those that come and go are not.
+func TestGrowth(t *testing.T) {
+	var up, wave series
+	for i := range 600 {
+		at := time.Duration(i) * 100 * time.Millisecond
+		up.add(at, 5)
+		wave.add(at, []int64{7, -7}[i/50%2])
+	}
+	if g := growth(up.points()); g < 45 || g > 55 {
+		t.Errorf("growth %v a second, expected about 50", g)
+	}
+	if g := growth(wave.points()); g != 0 {
+		t.Errorf("growth %v of what comes and goes", g)
+	}
+	if len(up.changes) > maxBuckets {
+		t.Errorf("%d buckets", len(up.changes))
+	}
+}
+
+func TestPins(t *testing.T) {
+	m := eventtest.Maker{PID: 7}
+	var p Pins
+	pin := func(id uint64, typ string) {
+		p.Feed(m.At(0, &clr.PinObjectAtGCTime{ObjectID: id, ObjectSize: 10, TypeName: clr.NewUTF16(typ)}))
+	}
+	collection := func() { p.Feed(m.At(0, &clr.GCStart{})) }
+	collection()
+	pin(1, "A")
+	pin(1, "A") // reported twice
+	pin(2, "B")
+	collection()
+	pin(1, "A")
+	p.Feed(m.At(0, &clr.PinPlugAtGCTime{GapBeforeSize: 100}))
+	collection()
+	collection()
+	pin(1, "A")
+	want := PinTotal{PID: 7, Collections: 3, Count: 5, Plugs: 1, Gap: 100}
+	if got := p.Processes(); len(got) != 1 || got[0] != want {
+		t.Errorf("total %+v, expected %+v", got, want)
+	}
+	rows := p.Rows(7)
+	if a := (Pin{PID: 7, Type: "A", Count: 4, Bytes: 40, Objects: 2, Collections: 3, Longest: 2}); len(rows) != 2 || rows[0] != a {
+		t.Errorf("rows %+v, expected first %+v", rows, a)
+	}
+}
+
+func TestFinalizers(t *testing.T) {
+	m := eventtest.Maker{PID: 7}
+	var types symbol.Types
+	f := Finalizers{Types: &types}
+	ms := time.Millisecond
+	f.Feed(m.At(0, &clr.GCFinalizersEnd{Count: 1})) // began before the trace
+	f.Feed(m.At(10*ms, &clr.GCHeapStats{FinalizationPromotedCount: 3, FinalizationPromotedSize: 300}))
+	f.Feed(m.At(12*ms, &clr.GCFinalizersBegin{}))
+	f.Feed(m.At(13*ms, &clr.FinalizeObject{TypeID: 1}))
+	f.Feed(m.At(14*ms, &clr.FinalizeObject{TypeID: 1}))
+	f.Feed(m.At(15*ms, &clr.FinalizeObject{TypeID: 2}))
+	f.Feed(m.At(17*ms, &clr.GCFinalizersEnd{Count: 3}))
+	types.Feed(m.At(18*ms, &clr.BulkType{Count: 1, Values: []clr.BulkTypeValue{{TypeID: 1, Name: clr.NewUTF16("N.T")}}}))
+	want := Finalization{
+		PID: 7, Objects: 3, Runs: 1, Running: 5 * ms, Longest: 5 * ms, Finalized: 4,
+		PromotedObjects: 3, PromotedBytes: 300, Waits: 1, Queued: 2 * ms, LongestQueued: 2 * ms,
+	}
+	if got := f.Processes(); len(got) != 1 || got[0] != want {
+		t.Errorf("%+v, expected %+v", got, want)
+	}
+	rows := f.Rows(7)
+	if len(rows) != 2 || rows[0] != (Finalized{7, "N.T", 2}) || rows[1] != (Finalized{7, "", 1}) {
+		t.Errorf("rows %+v", rows)
+	}
+}
+
+// What grows with the trace is bounded, and stays counted.
+func TestBounded(t *testing.T) {
+	m := eventtest.Maker{PID: 7}
+	var h Handles
+	e := clr.SetGCHandle{Kind: clr.HandleKindStrong}
+	for i := range uint64(maxOpen + 10) {
+		e.HandleID = i
+		h.Feed(m.At(0, &e))
+	}
+	if c := h.Processes()[0]; c.Untracked != 10 || c.Created != maxOpen+10 || len(h.byPID[7].open) != maxOpen {
+		t.Errorf("%+v with %d open", c, len(h.byPID[7].open))
+	}
+}
+
+func FuzzFeed(f *testing.F) {
+	m := eventtest.Maker{PID: 7}
+	f.Add(m.At(0, &clr.SetGCHandle{HandleID: 1}).Payload, int64(1<<62))
+	f.Fuzz(func(t *testing.T, payload []byte, at int64) {
+		m := eventtest.Maker{PID: 7}
+		var h Handles
+		var p Pins
+		var z Finalizers
+		for _, like := range []clr.Event{
+			&clr.GCStart{}, &clr.SetGCHandle{}, &clr.PinObjectAtGCTime{}, &clr.DestroyGCHandle{}, &clr.FinalizeObject{},
+			&clr.GCHeapStats{}, &clr.GCFinalizersBegin{}, &clr.GCFinalizersEnd{}, &clr.PinPlugAtGCTime{},
+		} {
+			ev := m.At(time.Duration(at), like)
+			ev.Payload = payload
+			h.Feed(ev)
+			p.Feed(ev)
+			z.Feed(ev)
+		}
+		for _, r := range h.Rows(7, false) {
+			if r.Open < 0 || r.Open > r.Created {
+				t.Fatalf("%+v", r)
+			}
+		}
+		p.Rows(7)
+		z.Rows(7)
+	})
+}

@@ -1,0 +1,255 @@
+package handle
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/symbol"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// The bounds of Handles: how many open ones it follows, and how many pairs of
+// kind and stack it keeps apart.
+const (
+	maxOpen  = 1 << 20
+	maxSites = 1 << 16
+)
+
+// Handles follows the GC handles that are created and destroyed. The zero value
+// is ready for use, by one goroutine.
+type Handles struct {
+	// Stacks, if not nil, keeps apart what is created from different stacks.
+	Stacks *symbol.Stacks
+
+	kinds     kinds
+	processes []*handles
+	byPID     map[uint64]*handles
+	open      int
+	set       clr.SetGCHandle
+	destroy   clr.DestroyGCHandle
+	stats     clr.GCHeapStats
+}
+
+// handles are those of one process.
+type handles struct {
+	pid    uint64
+	open   map[uint64]openHandle
+	sites  map[site]*siteSum
+	counts Counts
+	net    int64 // created less destroyed, also those from before the trace
+	series series
+}
+
+// An openHandle was created in the trace and not destroyed.
+type openHandle struct {
+	site site
+	at   time.Duration
+}
+
+// A site is where handles of a kind are created.
+type site struct {
+	kind  clr.HandleKind
+	stack symbol.StackID
+}
+
+type siteSum struct {
+	created, destroyed int64
+	series             series
+}
+
+// Counts are a process's handles of all kinds.
+type Counts struct {
+	PID       uint64
+	Created   int64
+	Destroyed int64
+	// Unknown is the part of Destroyed that was created before the trace, or
+	// whose creation was lost.
+	Unknown int64
+	// Lost are handles that were created once more without being destroyed:
+	// events are missing.
+	Lost int64
+	// Untracked are those that were created while too many were open to follow.
+	Untracked int64
+	// Runtime is the runtime's own count at the last collection, and Open what
+	// is left of those created in the trace at that time; Before is what the
+	// runtime's first count says there was at the beginning. They are known if
+	// Stats is set.
+	Stats                 bool
+	Runtime, Open, Before int64
+}
+
+// A Row has the handles of one kind, or of one kind and stack.
+type Row struct {
+	PID                uint64
+	Kind               clr.HandleKind
+	Stack              symbol.StackID
+	Created, Destroyed int64
+	// Open were created in the trace and not destroyed in it.
+	Open int64
+	// Oldest is when the first of Open was created; meaningless where Open is 0.
+	Oldest time.Duration
+	// Growth is by how many handles a second Open grew over the second half of
+	// the trace's handle events, 0 where it did not grow steadily.
+	Growth float64
+	// Points are the numbers open in the course of time.
+	Points []Point
+}
+
+// Feed takes in one event, which may be of any kind.
+func (h *Handles) Feed(ev *trace.Event) {
+	switch kind := h.kinds.of(ev.Desc); kind {
+	case clr.KindSetGCHandle:
+		if v := &h.set; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil {
+			h.created(h.process(ev.PID), ev, v)
+		}
+	case clr.KindDestroyGCHandle:
+		if v := &h.destroy; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil {
+			h.destroyed(h.process(ev.PID), v.HandleID, ev.Time())
+		}
+	case clr.KindGCHeapStats:
+		v := &h.stats
+		version := clr.VersionOf(kind, ev.Desc.Version, ev.Payload, ev.PointerSize)
+		if v.Decode(version, ev.Payload, ev.PointerSize) == nil {
+			h.process(ev.PID).counted(int64(v.GCHandleCount))
+		}
+	}
+}
+
+func (h *Handles) process(pid uint64) *handles {
+	p := h.byPID[pid]
+	if p == nil {
+		if h.byPID == nil {
+			h.byPID = make(map[uint64]*handles)
+		}
+		p = &handles{pid: pid, open: make(map[uint64]openHandle), sites: make(map[site]*siteSum), counts: Counts{PID: pid}}
+		h.byPID[pid] = p
+		h.processes = append(h.processes, p)
+	}
+	return p
+}
+
+func (h *Handles) created(p *handles, ev *trace.Event, v *clr.SetGCHandle) {
+	at := ev.Time()
+	k := site{kind: v.Kind}
+	if h.Stacks != nil {
+		k.stack = h.Stacks.Intern(ev)
+	}
+	s := p.site(&k)
+	s.created++
+	p.counts.Created++
+	p.net++
+	if old, ok := p.open[v.HandleID]; ok {
+		p.counts.Lost++
+		p.net--
+		p.sites[old.site].series.add(at, -1)
+	} else if h.open == maxOpen {
+		p.counts.Untracked++
+		return
+	} else {
+		h.open++
+	}
+	p.open[v.HandleID] = openHandle{k, at}
+	s.series.add(at, 1)
+}
+
+// site returns the sum of a site. Where there is no room for it, k becomes the
+// site of its kind with all other stacks.
+func (p *handles) site(k *site) *siteSum {
+	s := p.sites[*k]
+	if s == nil && len(p.sites) >= maxSites {
+		k.stack = symbol.OtherStacks
+		s = p.sites[*k]
+	}
+	if s == nil {
+		s = new(siteSum)
+		p.sites[*k] = s
+	}
+	return s
+}
+
+func (h *Handles) destroyed(p *handles, id uint64, at time.Duration) {
+	p.counts.Destroyed++
+	p.net--
+	o, ok := p.open[id]
+	if !ok {
+		p.counts.Unknown++
+		return
+	}
+	delete(p.open, id)
+	h.open--
+	s := p.sites[o.site]
+	s.destroyed++
+	s.series.add(at, -1)
+}
+
+// counted takes in the runtime's count.
+func (p *handles) counted(n int64) {
+	c := &p.counts
+	if !c.Stats {
+		c.Before = n - p.net
+	}
+	c.Stats, c.Runtime, c.Open = true, n, p.net
+}
+
+// Processes returns the counts of each process that created or destroyed
+// handles.
+func (h *Handles) Processes() []Counts {
+	var all []Counts
+	for _, p := range h.processes {
+		if p.counts.Created+p.counts.Destroyed > 0 {
+			all = append(all, p.counts)
+		}
+	}
+	return all
+}
+
+// Rows returns a process's handles by kind, those with the most open first; by
+// kind and stack if stacks is set.
+func (h *Handles) Rows(pid uint64, stacks bool) []Row {
+	p := h.byPID[pid]
+	if p == nil {
+		return nil
+	}
+	var merged []symbol.StackID
+	if stacks && h.Stacks != nil {
+		merged = h.Stacks.Merged()
+	}
+	group := func(k site) site {
+		if merged == nil {
+			return site{kind: k.kind}
+		}
+		return site{k.kind, merged[k.stack]}
+	}
+	rows := make(map[site]*Row)
+	inTime := make(map[site]*series)
+	for k, s := range p.sites {
+		g := group(k)
+		row := rows[g]
+		if row == nil {
+			row = &Row{PID: pid, Kind: g.kind, Stack: g.stack}
+			rows[g] = row
+			inTime[g] = new(series)
+		}
+		row.Created += s.created
+		row.Destroyed += s.destroyed
+		inTime[g].merge(&s.series)
+	}
+	for _, o := range p.open {
+		row := rows[group(o.site)]
+		if row.Open++; row.Open == 1 || o.at < row.Oldest {
+			row.Oldest = o.at
+		}
+	}
+	all := make([]Row, 0, len(rows))
+	for g, row := range rows {
+		row.Points = inTime[g].points()
+		row.Growth = growth(row.Points)
+		all = append(all, *row)
+	}
+	slices.SortFunc(all, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(b.Open, a.Open), cmp.Compare(b.Created, a.Created), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Stack, b.Stack))
+	})
+	return all
+}

@@ -1,0 +1,85 @@
+package handle
+
+import "time"
+
+// maxBuckets bounds a series. When it is full, its buckets become twice as wide.
+const maxBuckets = 64
+
+// A series adds up changes in buckets of time.
+type series struct {
+	width   time.Duration // 0 while empty
+	changes []int64
+}
+
+// A Point is a number at a time.
+type Point struct {
+	At time.Duration // the end of the stretch of time
+	N  int64
+}
+
+const firstWidth = 100 * time.Millisecond
+
+func (s *series) add(at time.Duration, n int64) {
+	if s.width == 0 {
+		s.width = firstWidth
+	}
+	at = max(at, 0)
+	for at/s.width >= maxBuckets {
+		s.widen()
+	}
+	for i := int(at / s.width); i >= len(s.changes); {
+		s.changes = append(s.changes, 0)
+	}
+	s.changes[at/s.width] += n
+}
+
+func (s *series) widen() {
+	half := (len(s.changes) + 1) / 2
+	for i := range half {
+		sum := s.changes[2*i]
+		if 2*i+1 < len(s.changes) {
+			sum += s.changes[2*i+1]
+		}
+		s.changes[i] = sum
+	}
+	s.changes = s.changes[:half]
+	s.width *= 2
+}
+
+func (s *series) merge(t *series) {
+	for i, n := range t.changes {
+		s.add(time.Duration(i)*t.width, n)
+	}
+}
+
+// points are the running sums.
+func (s *series) points() []Point {
+	points := make([]Point, len(s.changes))
+	var sum int64
+	for i, n := range s.changes {
+		sum += n
+		points[i] = Point{time.Duration(i+1) * s.width, sum}
+	}
+	return points
+}
+
+// growth is the slope of the second half of points in units a second, if they
+// go up all the way: what is left at the end of each quarter of it is more than
+// at the end of the one before.
+func growth(points []Point) float64 {
+	const quarters = 4
+	second := points[len(points)/2:]
+	if len(second) < quarters {
+		return 0
+	}
+	last := points[len(points)/2].N
+	for q := 1; q <= quarters; q++ {
+		at := second[len(second)*q/quarters-1]
+		if at.N <= last {
+			return 0
+		}
+		last = at.N
+	}
+	first, end := second[0], second[len(second)-1]
+	return float64(end.N-first.N) / (end.At - first.At).Seconds()
+}
