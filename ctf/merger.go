@@ -264,11 +264,11 @@ func (m *merger) since(ns int64) time.Duration {
 	d := ns - m.start
 	switch {
 	case ns > m.start && d < 0:
-		return math.MaxInt64
+		return trace.MaxTime
 	case ns < m.start && d > 0:
-		return math.MinInt64
+		return -trace.MaxTime
 	}
-	return time.Duration(d)
+	return trace.Bound(time.Duration(d))
 }
 
 // fromStart is the time of a loss before the first packet of a stream.

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -103,6 +104,9 @@ type Pause struct {
 	Restart  Opt[time.Duration] // RestartEEBegin to RestartEEEnd; not part of Duration
 }
 
+// End is when the pause ends.
+func (p *Pause) End() time.Duration { return p.Start + p.Duration }
+
 // PauseKind is what a pause was for.
 type PauseKind uint8
 
@@ -166,7 +170,7 @@ func (c *Collection) Pause() Opt[time.Duration] {
 	}
 	var sum time.Duration
 	for i := range c.Pauses {
-		sum += c.Pauses[i].Duration
+		sum = saturate.Add(sum, max(0, c.Pauses[i].Duration))
 	}
 	return Some(sum)
 }
@@ -181,7 +185,7 @@ func (c *Collection) Suspend() Opt[time.Duration] {
 		if !c.Pauses[i].Suspend.Known {
 			return Opt[time.Duration]{}
 		}
-		sum += c.Pauses[i].Suspend.V
+		sum = saturate.Add(sum, max(0, c.Pauses[i].Suspend.V))
 	}
 	return Some(sum)
 }

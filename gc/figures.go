@@ -133,7 +133,7 @@ func (b *building) span(last *previous) {
 	b.follows = last.known && last.number+1 == b.Number || b.Number == 1
 	for i := range b.Pauses {
 		p := &b.Pauses[i]
-		b.needs.To = max(b.needs.To, p.Start+p.Duration)
+		b.needs.To = max(b.needs.To, p.End())
 	}
 	for _, r := range b.restarts { // a suspension with a loss in it can be two, of which this has the first
 		b.needs.To = max(b.needs.To, r)

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/saturate"
 )
 
 // A rawMark is the end of marking from one kind of root on one heap.
@@ -89,7 +90,7 @@ func (b *building) marking() {
 func (b *building) mark(m rawMark, d time.Duration) {
 	for i := len(b.Marks) - 1; i >= 0 && b.Marks[i].Heap == m.heap; i-- {
 		if b.Marks[i].Root == m.root {
-			b.Marks[i].Duration += d
+			b.Marks[i].Duration = saturate.Add(b.Marks[i].Duration, d)
 			b.Marks[i].Bytes.V += m.bytes.V
 			return
 		}

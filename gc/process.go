@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/saturate"
 )
 
 // A Process is a traced process. What is known of it grows while its events
@@ -87,7 +88,7 @@ func (p *Process) suspended(reason clr.SuspendReason, kind PauseKind, d time.Dur
 	}
 	t := &p.Suspensions[i]
 	t.Count++
-	t.Total += d
+	t.Total = saturate.Add(t.Total, max(0, d))
 	t.Max = max(t.Max, d)
 }
 

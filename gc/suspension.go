@@ -212,11 +212,11 @@ func (rt *runtime) shareWithBackground(s *suspension, bg *building) {
 			Kind: PauseBlocking, Start: b.Start.V, Duration: b.End.V - b.Start.V,
 			Suspend: Some(time.Duration(0)), Restart: Some(time.Duration(0)),
 		})
-		rest -= b.End.V - b.Start.V
+		rest = max(0, rest-(b.End.V-b.Start.V))
 	}
 	s.owner, s.pause = bg, len(bg.Pauses)
 	bg.initial = true
-	bg.paused(s, Pause{Kind: PauseInitial, Start: s.begin, Duration: max(0, rest), Suspend: s.suspending(), Waited: s.waited})
+	bg.paused(s, Pause{Kind: PauseInitial, Start: s.begin, Duration: rest, Suspend: s.suspending(), Waited: s.waited})
 }
 
 // backgroundWindow finds out what a suspension during a background collection

@@ -6,11 +6,19 @@ import (
 	"time"
 )
 
-// Duration converts ticks to a duration, rounded to the nearest nanosecond.
-// What a Duration cannot hold becomes the longest there is.
+// MaxTime bounds times on both sides of a trace's start: 146 years. A damaged
+// trace can have any time; that of an event, and the distance between two, is a
+// Duration all the same.
+const MaxTime = time.Duration(1<<62 - 1)
+
+// Bound returns the time nearest to t that lies within MaxTime.
+func Bound(t time.Duration) time.Duration { return min(max(t, -MaxTime), MaxTime) }
+
+// Duration converts ticks to a time, rounded to the nearest nanosecond, within
+// MaxTime.
 func (c *Clock) Duration(ticks int64) time.Duration {
 	if c.Frequency == int64(time.Second) {
-		return time.Duration(ticks)
+		return Bound(time.Duration(ticks))
 	}
 	neg, t := ticks < 0, uint64(ticks)
 	if neg {
@@ -19,12 +27,10 @@ func (c *Clock) Duration(ticks int64) time.Duration {
 	hi, lo := bits.Mul64(t, uint64(time.Second))
 	lo, carry := bits.Add64(lo, uint64(c.Frequency)/2, 0)
 	hi += carry
-	if hi >= uint64(c.Frequency) {
-		return saturated(neg)
-	}
-	ns, _ := bits.Div64(hi, lo, uint64(c.Frequency))
-	if ns > math.MaxInt64 {
-		return saturated(neg)
+	ns := uint64(MaxTime)
+	if hi < uint64(c.Frequency) {
+		ns, _ = bits.Div64(hi, lo, uint64(c.Frequency))
+		ns = min(ns, uint64(MaxTime))
 	}
 	if neg {
 		return -time.Duration(ns)
@@ -37,16 +43,21 @@ func (c *Clock) Millis(ticks int64) float64 {
 	return float64(ticks) * 1000 / float64(c.Frequency)
 }
 
-// ticks converts a duration that is not negative to ticks, rounded down.
+// ticks converts a duration that is not negative to ticks, rounded down. What an
+// int64 cannot hold becomes the most there is.
 func (c *Clock) ticks(d time.Duration) int64 {
-	hi, lo := bits.Mul64(uint64(d%time.Second), uint64(c.Frequency))
-	rest, _ := bits.Div64(hi, lo, uint64(time.Second))
-	return int64(d/time.Second)*c.Frequency + int64(rest)
+	hi, lo := bits.Mul64(uint64(d), uint64(c.Frequency))
+	if hi >= uint64(time.Second) {
+		return math.MaxInt64
+	}
+	ticks, _ := bits.Div64(hi, lo, uint64(time.Second))
+	return int64(min(ticks, math.MaxInt64))
 }
 
-func saturated(neg bool) time.Duration {
-	if neg {
-		return math.MinInt64
+// later moves ticks on by a number that is not negative.
+func later(ticks, by int64) int64 {
+	if ticks > math.MaxInt64-by {
+		return math.MaxInt64
 	}
-	return math.MaxInt64
+	return ticks + by
 }

@@ -92,7 +92,7 @@ func (m *Merged) Events() iter.Seq2[*Event, error] {
 			}
 			if ev := p.event; m.owns(i, ev.PID) {
 				m.name(p, ev.PID)
-				ev.Ticks += ev.Clock.ticks(p.ahead)
+				ev.Ticks = later(ev.Ticks, ev.Clock.ticks(p.ahead))
 				m.info.Last = max(m.info.Last, ev.Time())
 				if !yield(ev, nil) {
 					return
@@ -127,7 +127,7 @@ func (m *Merged) open() error {
 	m.info.Format = strings.Join(formats, " + ")
 	m.info.Declared = m.declared()
 	for i := range m.parts {
-		m.parts[i].ahead = m.parts[i].Info().Start.Sub(m.info.Start)
+		m.parts[i].ahead = Bound(m.parts[i].Info().Start.Sub(m.info.Start))
 	}
 	return nil
 }

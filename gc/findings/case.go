@@ -7,6 +7,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/saturate"
 )
 
 // A Case collects the evidence on one process. The zero Case is empty. Its
@@ -63,7 +64,7 @@ func (c *Case) mark(col *gc.Collection) {
 		}
 	}
 	for root, d := range slowest {
-		c.marking[root] += d
+		c.marking[root] = saturate.Add(c.marking[root], d)
 	}
 }
 
@@ -185,7 +186,7 @@ const quoted = 5
 func (t *tally) add(c *gc.Collection) {
 	t.count++
 	p := c.Pause().V
-	t.pause += p
+	t.pause = saturate.Add(t.pause, p)
 	i := len(t.kept)
 	for i > 0 && t.kept[i-1].pause < p {
 		i--

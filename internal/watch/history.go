@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/saturate"
 )
 
 const (
@@ -37,7 +38,7 @@ func (h *history) add(c *Collection, start time.Time) {
 	for i := range c.Pauses {
 		p := &c.Pauses[i]
 		if s := h.at(start.Add(p.Start)); s != nil {
-			s.Pause += p.Duration
+			s.Pause = saturate.Add(s.Pause, max(0, p.Duration))
 			s.Longest = max(s.Longest, p.Duration)
 		}
 	}

@@ -1,0 +1,16 @@
+package saturate_test
+
+import (
+	"math"
+	"testing"
+
+	"github.com/gctrail/gctrail/internal/saturate"
+)
+
+func TestAdd(t *testing.T) {
+	for _, tt := range [][3]int64{{0, 0, 0}, {1, 2, 3}, {math.MaxInt64, 0, math.MaxInt64}, {math.MaxInt64, 1, math.MaxInt64}, {1 << 62, 1 << 62, math.MaxInt64}} {
+		if got := saturate.Add(tt[0], tt[1]); got != tt[2] {
+			t.Errorf("%d + %d: %d, want %d", tt[0], tt[1], got, tt[2])
+		}
+	}
+}
