@@ -5,6 +5,8 @@ import (
 	"math/bits"
 	"slices"
 	"time"
+
+	"github.com/gctrail/gctrail/internal/saturate"
 )
 
 // A Distribution holds durations for their percentiles. The zero Distribution
@@ -16,60 +18,119 @@ type Distribution struct {
 	count  int
 	sum    time.Duration
 	max    time.Duration
-	values []time.Duration // nil once counted in buckets
-	counts []int           // by bucket, nil while values are kept
+	runs   [][]time.Duration // all durations in order, in runs of at most maxRun; nil once counted in buckets
+	groups *[numGroups]group // nil while durations are kept
 }
 
 const (
 	maxExact = 1 << 15
+	maxRun   = 512
 
-	// A bucket is told by the highest bits of its durations.
+	// A bucket is told by the highest bits of its durations, a group of buckets
+	// by how many bits these have.
 	bucketBits = 9
-	maxBuckets = (64 - bucketBits) << bucketBits
+	numGroups  = 64 - bucketBits
 )
+
+// A group counts durations in the buckets of one width.
+type group struct {
+	count   int
+	buckets []int // nil while the group is empty
+}
 
 // Add takes in a duration.
 func (d *Distribution) Add(v time.Duration) {
 	v = max(0, v)
 	d.count++
-	d.sum = saturate(d.sum, v)
+	d.sum = saturate.Add(d.sum, v)
 	d.max = max(d.max, v)
-	if d.counts == nil && len(d.values) < maxExact {
-		d.values = append(d.values, v)
-		return
-	}
-	d.fold()
-	d.counts[bucket(v)]++
+	d.put(v)
 }
 
-// fold counts the values in buckets.
-func (d *Distribution) fold() {
-	if d.counts != nil {
+func (d *Distribution) put(v time.Duration) {
+	if d.groups == nil && d.count > maxExact {
+		d.fold()
+	}
+	if d.groups == nil {
+		d.keep(v)
 		return
 	}
-	d.counts = make([]int, maxBuckets)
-	for _, v := range d.values {
-		d.counts[bucket(v)]++
+	g, i := bucket(v)
+	d.groups[g].add(i, 1)
+}
+
+// keep puts v in its place among the durations.
+func (d *Distribution) keep(v time.Duration) {
+	at, _ := slices.BinarySearchFunc(d.runs, v, func(run []time.Duration, v time.Duration) int {
+		if run[len(run)-1] < v {
+			return -1
+		}
+		return 1
+	})
+	if at == len(d.runs) {
+		if at == 0 {
+			d.runs = [][]time.Duration{{v}}
+			return
+		}
+		at--
 	}
-	d.values = nil
+	run := d.runs[at]
+	if len(run) == maxRun {
+		half := slices.Clone(run[maxRun/2:])
+		d.runs = slices.Insert(d.runs, at+1, half)
+		run = run[:maxRun/2]
+		d.runs[at] = run
+		if v > run[len(run)-1] {
+			at, run = at+1, half
+		}
+	}
+	i, _ := slices.BinarySearch(run, v)
+	d.runs[at] = slices.Insert(run, i, v)
+}
+
+// fold counts the durations in buckets.
+func (d *Distribution) fold() {
+	d.groups = new([numGroups]group)
+	for _, run := range d.runs {
+		for _, v := range run {
+			g, i := bucket(v)
+			d.groups[g].add(i, 1)
+		}
+	}
+	d.runs = nil
 }
 
 // Merge takes in all that o holds.
 func (d *Distribution) Merge(o *Distribution) {
 	d.count += o.count
-	d.sum = saturate(d.sum, o.sum)
+	d.sum = saturate.Add(d.sum, o.sum)
 	d.max = max(d.max, o.max)
-	if d.counts == nil && o.counts == nil && len(d.values)+len(o.values) <= maxExact {
-		d.values = append(d.values, o.values...)
+	for _, run := range o.runs {
+		for _, v := range run {
+			d.put(v)
+		}
+	}
+	if o.groups == nil {
 		return
 	}
-	d.fold()
-	for _, v := range o.values {
-		d.counts[bucket(v)]++
+	if d.groups == nil {
+		d.fold()
 	}
-	for i, n := range o.counts {
-		d.counts[i] += n
+	for g := range o.groups {
+		for i, n := range o.groups[g].buckets {
+			if n > 0 {
+				d.groups[g].add(i, n)
+			}
+		}
 	}
+}
+
+func (g *group) add(i, n int) {
+	if g.buckets == nil {
+		g.buckets = make([]int, 1<<bucketBits)
+	}
+	g.buckets[i] += n
+	g.count += n
 }
 
 // Count is the number of durations.
@@ -90,7 +151,7 @@ func (d *Distribution) Mean() time.Duration {
 }
 
 // Exact says whether percentiles are those of the durations themselves.
-func (d *Distribution) Exact() bool { return d.counts == nil }
+func (d *Distribution) Exact() bool { return d.groups == nil }
 
 // Percentile is the shortest of the durations that p percent of them do not
 // exceed, zero where there is none.
@@ -99,36 +160,47 @@ func (d *Distribution) Percentile(p float64) time.Duration {
 		return 0
 	}
 	rank := min(max(int(math.Ceil(p/100*float64(d.count))), 1), d.count)
-	if d.counts == nil {
-		slices.Sort(d.values)
-		return d.values[rank-1]
+	if d.groups != nil {
+		return d.counted(rank)
 	}
-	for i, n := range d.counts {
-		if rank -= n; rank <= 0 {
-			return min(top(i), d.max)
+	for _, run := range d.runs {
+		if rank <= len(run) {
+			return run[rank-1]
+		}
+		rank -= len(run)
+	}
+	return d.max
+}
+
+// counted is the longest duration of the bucket that the rankth one is in.
+func (d *Distribution) counted(rank int) time.Duration {
+	for g := range d.groups {
+		if rank > d.groups[g].count {
+			rank -= d.groups[g].count
+			continue
+		}
+		for i, n := range d.groups[g].buckets {
+			if rank -= n; rank <= 0 {
+				return min(top(g, i), d.max)
+			}
 		}
 	}
 	return d.max
 }
 
-// bucket is the index of the bucket that v is counted in: v itself while it has
-// no more than bucketBits+1 bits, else its highest bits below its length.
-func bucket(v time.Duration) int {
+// bucket is the group and bucket that v is counted in. The first two groups hold
+// durations of up to bucketBits+1 bits in buckets of one nanosecond; in each
+// further group, buckets are twice as wide.
+func bucket(v time.Duration) (g, i int) {
 	shift := max(0, bits.Len64(uint64(v))-bucketBits-1)
-	return shift<<bucketBits + int(uint64(v)>>shift)
+	i = int(uint64(v) >> shift)
+	return shift + i>>bucketBits, i & (1<<bucketBits - 1)
 }
 
-// top is the longest duration that bucket i holds.
-func top(i int) time.Duration {
-	shift := max(0, i>>bucketBits-1)
-	high := uint64(i - shift<<bucketBits)
-	return time.Duration((high+1)<<shift - 1)
-}
-
-// saturate adds what may be more than an int64 holds; both are at least zero.
-func saturate[T ~int64](a, b T) T {
-	if a > math.MaxInt64-b {
-		return math.MaxInt64
+// top is the longest duration that a bucket holds.
+func top(g, i int) time.Duration {
+	if g == 0 {
+		return time.Duration(i)
 	}
-	return a + b
+	return time.Duration((uint64(i)+1<<bucketBits+1)<<(g-1) - 1)
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/saturate"
 )
 
 // MaxLongest is how many collections Process.Longest has at most.
@@ -14,6 +15,10 @@ const MaxLongest = 10
 
 // A Process sums up the collections of one process. The zero Process is of
 // none; Process.Process is set by the first collection.
+//
+// Its figures can be asked for at any time. That changes nothing, and costs
+// nothing that grows with the number of collections, except where it is said.
+// Totals belong to the Process, and change as collections are added.
 type Process struct {
 	Process *gc.Process
 
@@ -28,10 +33,12 @@ type Process struct {
 	Heap     Heap
 	Timeline Timeline
 
-	classes  [4][4]Totals // by generation, 3 being unknown, and kind
-	reasons  map[gc.Opt[clr.GCReason]]*Totals
-	survival [len(gc.GenerationNames)]Survival
-	stalls   stalls
+	all         Totals
+	generations [4]Totals    // 3 being unknown
+	classes     [4][4]Totals // by generation and kind
+	reasons     map[gc.Opt[clr.GCReason]]*Totals
+	survival    [len(gc.GenerationNames)]Survival
+	stalls      stalls
 }
 
 // Heap tells of the heap's sizes.
@@ -87,6 +94,8 @@ func (p *Process) Add(c *gc.Collection) {
 	if c.Generation.Known && c.Generation.V >= 0 && c.Generation.V < unknownGeneration {
 		generation = c.Generation.V
 	}
+	p.all.Add(c)
+	p.generations[generation].Add(c)
 	p.classes[generation][c.Kind].Add(c)
 	p.reason(c.Reason).Add(c)
 	p.Heap.add(c)
@@ -148,8 +157,8 @@ func (p *Process) survived(c *gc.Collection) {
 		}
 		s := &p.survival[i]
 		s.Collections++
-		s.Survived = saturate(s.Survived, max(0, g.Out))
-		s.Freed = saturate(s.Freed, max(0, g.Freed.V))
+		s.Survived = saturate.Add(s.Survived, max(0, g.Out))
+		s.Freed = saturate.Add(s.Freed, max(0, g.Freed.V))
 	}
 }
 
@@ -188,28 +197,17 @@ func larger[T cmp.Ordered](a, b gc.Opt[T]) gc.Opt[T] {
 }
 
 // All are the totals of all collections.
-func (p *Process) All() *Totals {
-	return p.sum(func(int, gc.Kind) bool { return true })
-}
+func (p *Process) All() *Totals { return &p.all }
 
 // Generation are the totals of the collections of generation 0, 1 or 2.
-func (p *Process) Generation(n int) *Totals {
-	return p.sum(func(g int, _ gc.Kind) bool { return g == n })
-}
+func (p *Process) Generation(n int) *Totals { return &p.generations[n] }
 
-// Kind are the totals of the collections of a kind.
+// Kind sums up the collections of a kind. It takes time and memory that grow
+// with their number.
 func (p *Process) Kind(k gc.Kind) *Totals {
-	return p.sum(func(_ int, kind gc.Kind) bool { return kind == k })
-}
-
-func (p *Process) sum(of func(generation int, kind gc.Kind) bool) *Totals {
 	var t Totals
 	for g := range p.classes {
-		for k := range p.classes[g] {
-			if of(g, gc.Kind(k)) {
-				t.Merge(&p.classes[g][k])
-			}
-		}
+		t.Merge(&p.classes[g][k])
 	}
 	return &t
 }
@@ -288,5 +286,5 @@ func (p *Process) share(of time.Duration) gc.Opt[float64] {
 }
 
 // Stalls are the worst stretches of time, of those of the StallWindows that fit
-// into the time watched. It is to be called once all collections were added.
+// into the time watched.
 func (p *Process) Stalls() []Stall { return p.stalls.worst(p.Watched()) }

@@ -1,10 +1,12 @@
 package stats
 
 import (
+	"math"
 	"slices"
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/saturate"
 )
 
 // StallWindows are the lengths of time for which the worst share of pauses is
@@ -26,77 +28,155 @@ func (s *Stall) Share() float64 { return 100 * float64(s.Pause) / float64(s.Wind
 // time, while collections come in order of start: those that may still be
 // preceded wait.
 type stalls struct {
-	waiting []span
+	spans   []span // in order, none meets another; the last of them wait
+	waiting int    // how many wait
 	windows [len(StallWindows)]window
 }
 
-// A window moves along over the pauses.
-type window struct {
-	pauses []span // those from first on reach into it
-	first  int
-	sum    time.Duration
-	worst  Stall
+// maxSpans bounds the spans that are kept; beyond it, neighbours are joined.
+const maxSpans = 8192
+
+// maxWaiting bounds the spans that wait. Those beyond it are taken to be
+// preceded by none.
+const maxWaiting = 1024
+
+// A span is a pause, or several that were joined.
+type span struct {
+	from, to time.Duration
+	pause    time.Duration // how much of the time was paused
 }
 
-// A span is a pause.
-type span struct{ from, to time.Duration }
+// A window moves along over the spans.
+type window struct {
+	first int           // the first span that reaches into it
+	sum   time.Duration // of the pauses from there on
+	worst Stall
+}
 
 func (s *stalls) add(c *gc.Collection) {
 	if !c.PauseStart.Known {
 		return
 	}
-	n := 0
-	for n < len(s.waiting) && s.waiting[n].from < c.PauseStart.V {
-		s.pass(s.waiting[n])
-		n++
-	}
-	s.waiting = slices.Delete(s.waiting, 0, n)
+	s.pass(c.PauseStart.V)
 	for i := range c.Pauses {
-		p := span{c.Pauses[i].Start, c.Pauses[i].Start + c.Pauses[i].Duration}
-		at := len(s.waiting)
-		for at > 0 && s.waiting[at-1].from > p.from {
-			at--
+		p := &c.Pauses[i]
+		s.wait(span{p.Start, p.End(), p.Duration})
+	}
+	if s.waiting > maxWaiting {
+		s.pass(s.spans[len(s.spans)-maxWaiting].from)
+	}
+}
+
+// wait adds a span to those that wait, as one with those that it meets: pauses
+// that share a suspension lie in it one after the other, in whatever order.
+func (s *stalls) wait(p span) {
+	passed := len(s.spans) - s.waiting
+	if passed > 0 {
+		p.from = max(p.from, s.spans[passed-1].to)
+		p.pause = p.to - p.from
+	}
+	if p.pause <= 0 {
+		return
+	}
+	first := len(s.spans)
+	for first > passed && s.spans[first-1].to >= p.from {
+		first--
+	}
+	behind := first
+	for behind < len(s.spans) && s.spans[behind].from <= p.to {
+		p.meet(s.spans[behind])
+		behind++
+	}
+	s.spans = slices.Replace(s.spans, first, behind, p)
+	s.waiting += 1 - (behind - first)
+}
+
+// meet makes p one with o, as long as both together.
+func (p *span) meet(o span) {
+	p.from = min(p.from, o.from)
+	p.pause = saturate.Add(p.pause, o.pause)
+	p.to = p.from + min(p.pause, math.MaxInt64-max(0, p.from))
+	p.pause = p.to - p.from
+}
+
+// pass moves the windows over the spans before a time.
+func (s *stalls) pass(before time.Duration) {
+	for s.waiting > 0 {
+		next := len(s.spans) - s.waiting
+		if s.spans[next].from >= before {
+			break
 		}
-		s.waiting = slices.Insert(s.waiting, at, p)
+		for i, length := range StallWindows {
+			s.windows[i].pass(s.spans, next, length)
+		}
+		s.waiting--
+	}
+	s.forget()
+}
+
+// forget drops the spans that no window reaches, once they are most of them, and
+// joins the others where they are too many.
+func (s *stalls) forget() {
+	passed := len(s.spans) - s.waiting
+	first := passed
+	for i := range s.windows {
+		first = min(first, s.windows[i].first)
+	}
+	if first > len(s.spans)/2 {
+		s.spans = slices.Delete(s.spans, 0, first)
+		for i := range s.windows {
+			s.windows[i].first -= first
+		}
+		return
+	}
+	if passed > maxSpans {
+		s.join(passed)
+	}
+}
+
+// join joins each of the spans that were passed with its neighbour. The windows
+// begin anew, with all of them.
+func (s *stalls) join(passed int) {
+	var sum time.Duration
+	half := passed / 2
+	for i := range half {
+		a, b := s.spans[2*i], s.spans[2*i+1]
+		s.spans[i] = span{a.from, max(a.to, b.to), a.pause + b.pause}
+		sum += s.spans[i].pause
+	}
+	s.spans = slices.Delete(s.spans, half, 2*half)
+	for i := range s.windows {
+		s.windows[i].first, s.windows[i].sum = 0, sum
 	}
 }
 
 // worst are the worst stretches of those windows that fit into the time watched.
 func (s *stalls) worst(watched time.Duration) []Stall {
-	for _, p := range s.waiting {
-		s.pass(p)
-	}
-	s.waiting = nil
 	var worst []Stall
 	for i, length := range StallWindows {
-		if length <= watched && s.windows[i].worst.Pause > 0 {
-			worst = append(worst, s.windows[i].worst)
+		w := s.windows[i]
+		for next := len(s.spans) - s.waiting; next < len(s.spans); next++ {
+			w.pass(s.spans, next, length)
+		}
+		if length <= watched && w.worst.Pause > 0 {
+			worst = append(worst, w.worst)
 		}
 	}
 	return worst
 }
 
-func (s *stalls) pass(p span) {
-	for i, length := range StallWindows {
-		s.windows[i].pass(p, length)
-	}
-}
-
-// pass moves the window up to the end of p. The worst one ends with a pause: one
-// that ends elsewhere loses nothing when it is moved to the end of a pause.
-func (w *window) pass(p span, length time.Duration) {
-	from := p.to - length
-	w.pauses = append(w.pauses, p)
-	w.sum += p.to - p.from
-	for w.pauses[w.first].to <= from {
-		w.sum -= w.pauses[w.first].to - w.pauses[w.first].from
+// pass moves the window up to the end of the next of the spans. The worst one
+// ends with a pause: one that ends elsewhere loses nothing when it is moved to
+// the end of a pause.
+func (w *window) pass(spans []span, next int, length time.Duration) {
+	from := spans[next].to - length
+	w.sum += spans[next].pause
+	for w.first < next && spans[w.first].to <= from {
+		w.sum -= spans[w.first].pause
 		w.first++
 	}
-	if w.first > len(w.pauses)/2 {
-		w.pauses = slices.Delete(w.pauses, 0, w.first)
-		w.first = 0
-	}
-	in := w.sum - max(0, from-w.pauses[w.first].from)
+	first := &spans[w.first]
+	in := w.sum - min(first.pause, max(0, from-first.from))
 	if in = min(in, length); in > w.worst.Pause {
 		w.worst = Stall{length, in, max(0, from)}
 	}

@@ -1,9 +1,11 @@
 package stats
 
 import (
+	"slices"
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/saturate"
 )
 
 // MaxBuckets is how many buckets a Timeline has at most.
@@ -42,7 +44,7 @@ func (t *Timeline) Add(c *gc.Collection) {
 	}
 	for i := range c.Pauses {
 		b := t.at(c.Pauses[i].Start)
-		b.Pause = saturate(b.Pause, c.Pauses[i].Duration)
+		b.Pause = saturate.Add(b.Pause, c.Pauses[i].Duration)
 	}
 	if c.End.Known {
 		t.at(c.End.V).measure(c)
@@ -63,11 +65,14 @@ func (b *Bucket) measure(c *gc.Collection) {
 	}
 }
 
-// Until makes the buckets reach up to a time.
-func (t *Timeline) Until(end time.Duration) {
-	if end > t.Origin {
-		t.at(end - 1)
+// Until returns a Timeline of the same collections that reaches up to a time.
+func (t *Timeline) Until(end time.Duration) Timeline {
+	c := *t
+	c.Buckets = slices.Clone(t.Buckets)
+	if end > c.Origin {
+		c.at(end - 1)
 	}
+	return c
 }
 
 // at returns the bucket of a time; what came before the origin is in the first.
@@ -101,7 +106,7 @@ func (t *Timeline) widen() {
 // follow makes b one bucket with the next.
 func (b *Bucket) follow(next *Bucket) {
 	b.Collections += next.Collections
-	b.Pause = saturate(b.Pause, next.Pause)
+	b.Pause = saturate.Add(b.Pause, next.Pause)
 	if next.HeapAfter.Known {
 		b.HeapAfter, b.heapAt = next.HeapAfter, next.heapAt
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/saturate"
 )
 
 // Totals are the figures of some collections, summed up. The zero Totals are of
@@ -49,7 +50,7 @@ func (t *Totals) Add(c *gc.Collection) {
 		t.Pause.Add(p.V)
 	}
 	if s := c.Suspend(); s.Known {
-		t.Suspend = saturate(t.Suspend, s.V)
+		t.Suspend = saturate.Add(t.Suspend, s.V)
 	}
 	t.Allocated.add(allocated(c), c.AffectedByLoss)
 	t.Freed.add(c.Freed, c.AffectedByLoss || c.FreedIs == gc.FreedLowerBound)
@@ -64,7 +65,7 @@ func (t *Totals) Merge(o *Totals) {
 	t.Affected += o.Affected
 	t.Induced += o.Induced
 	t.Pause.Merge(&o.Pause)
-	t.Suspend = saturate(t.Suspend, o.Suspend)
+	t.Suspend = saturate.Add(t.Suspend, o.Suspend)
 	t.Allocated.merge(o.Allocated)
 	t.Freed.merge(o.Freed)
 	t.Promoted.merge(o.Promoted)
@@ -79,12 +80,12 @@ func (b *Bytes) add(v gc.Opt[int64], atLeast bool) {
 		return
 	}
 	b.Known++
-	b.Sum = saturate(b.Sum, max(0, v.V))
+	b.Sum = saturate.Add(b.Sum, max(0, v.V))
 	b.AtLeast = b.AtLeast || atLeast
 }
 
 func (b *Bytes) merge(o Bytes) {
-	b.Sum = saturate(b.Sum, o.Sum)
+	b.Sum = saturate.Add(b.Sum, o.Sum)
 	b.Known += o.Known
 	b.AtLeast = b.AtLeast || o.AtLeast
 	b.Estimated = b.Estimated || o.Estimated

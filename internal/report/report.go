@@ -115,7 +115,7 @@ func (rep *Report) add(o *selection.Selection, c *findings.Case) {
 	if c.Process.To.Known {
 		end = min(end, c.Process.To.V)
 	}
-	c.Process.Timeline.Until(end)
+	c.Process.Timeline = c.Process.Timeline.Until(end)
 	rep.cases = append(rep.cases, Case{c, c.Findings()})
 }
 

@@ -160,7 +160,7 @@ func (r *row) times(c *gc.Collection) (began, ended time.Time) {
 	}
 	for i := range c.Pauses {
 		p := &c.Pauses[i]
-		if end := p.Start + p.Duration; !last.Known || end > last.V {
+		if end := p.End(); !last.Known || end > last.V {
 			last = gc.Some(end)
 		}
 	}
@@ -181,16 +181,16 @@ func (r *row) until(now time.Time) time.Time {
 	return now
 }
 
-// judge has the rules look at what was seen until a time. A process that has not
-// collected for long has not stood still for long.
-func (r *row) judge(at time.Time) ([]findings.Finding, string) {
-	if r.found.Process.Process == nil {
-		return nil, ""
+// judged returns what was found until a time, for the rules to look at. A process
+// that has not collected for long has not stood still for long.
+func (r *row) judged(at time.Time) *findings.Case {
+	c := r.found
+	if c.Process.Process == nil {
+		return &c
 	}
-	p := r.found.Process.Process.Snapshot()
+	p := c.Process.Process.Snapshot()
 	p.Stopped = max(p.Stopped, at.Sub(r.start))
-	r.found.Process.Process = p
-	r.found.Trace = findings.Trace{Keywords: 1, Lost: r.lost, Cut: r.state == Ended && r.err != nil}
-	found := r.found.Findings()
-	return found, r.found.Verdict(found)
+	c.Process.Process = p
+	c.Trace = findings.Trace{Keywords: 1, Lost: r.lost, Cut: r.state == Ended && r.err != nil}
+	return &c
 }

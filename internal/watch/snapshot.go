@@ -74,9 +74,9 @@ func (r *row) snapshot(now time.Time) *Process {
 		}
 	}
 	r.sum(p)
-	p.Findings, p.Verdict = r.judge(until)
-	if p.Verdict != "" {
-		p.PausedInAll = r.found.PauseShare()
+	if c := r.judged(until); c.Process.Process != nil {
+		p.Findings = c.Findings()
+		p.Verdict, p.PausedInAll = c.Verdict(p.Findings), c.PauseShare()
 	}
 	return p
 }
