@@ -177,7 +177,7 @@ func (c *Comparison) verdict() Verdict {
 // its 95 % interval, narrow its 90 % interval (two one-sided tests of 5 %).
 func (ch *Change) decide(shift float64, wide, narrow [2]float64, significant bool) {
 	matters := ch.matters(ch.Before)
-	ch.Percent, ch.Low, ch.High = ch.relative(shift), ch.relative(wide[0]), ch.relative(wide[1])
+	ch.Percent, ch.Low, ch.High = percent(shift, ch.Before), percent(wide[0], ch.Before), percent(wide[1], ch.Before)
 	switch {
 	case -matters <= narrow[0] && narrow[1] <= matters:
 		ch.Verdict, ch.Reason = Same, Decided
@@ -188,15 +188,15 @@ func (ch *Change) decide(shift float64, wide, narrow [2]float64, significant boo
 	}
 }
 
-// relative is a difference as a percentage of the value before.
-func (ch *Change) relative(difference float64) float64 {
-	if ch.Before == 0 {
+// percent is a difference as a percentage of the value before.
+func percent(difference, before float64) float64 {
+	if before == 0 {
 		if difference == 0 {
 			return 0
 		}
 		return math.Copysign(math.Inf(1), difference)
 	}
-	return 100 * difference / math.Abs(ch.Before)
+	return 100 * difference / math.Abs(before)
 }
 
 // moreRuns is how many runs are missing to the number that is wanted.
