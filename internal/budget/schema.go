@@ -1,0 +1,52 @@
+package budget
+
+import (
+	"encoding/json"
+
+	"github.com/gctrail/gctrail/gc/compare"
+)
+
+// Schema is the JSON Schema of budget files.
+func Schema() ([]byte, error) {
+	type object = map[string]any
+	number := object{"type": "number", "minimum": 0}
+	limits, baseline := object{}, object{}
+	for _, m := range compare.Metrics() {
+		of := func(per string) object {
+			return object{"type": "number", "minimum": 0, "description": m.Text + per + ", in " + string(m.Unit)}
+		}
+		limits[m.Name] = of("")
+		baseline[m.Name] = number
+		if m.Total {
+			limits[m.Name+perSecond] = of(" per second")
+		}
+	}
+	schema, err := json.MarshalIndent(object{
+		"$schema":              "https://json-schema.org/draft/2020-12/schema",
+		"title":                "gctrail budget",
+		"description":          "What garbage collection may cost: gctrail check --budget FILE TRACE",
+		"type":                 "object",
+		"additionalProperties": false,
+		"required":             []string{"version"},
+		"properties": object{
+			"version": object{"const": Version},
+			"limits": object{
+				"description": "the most that each run may have",
+				"type":        "object", "additionalProperties": false, "properties": limits,
+			},
+			"baseline": object{
+				"description": "percent that metrics may exceed those of the baseline's runs",
+				"type":        "object", "additionalProperties": false, "properties": baseline,
+			},
+			"findings": object{
+				"description": "rules that must not fire",
+				"type":        "array", "items": object{"type": "string", "pattern": ruleID.String()},
+			},
+			"cannot_tell": object{
+				"description": "what it means that a metric is unknown, or its change cannot be told from noise",
+				"enum":        []string{"pass", "fail"}, "default": "pass",
+			},
+		},
+	}, "", "  ")
+	return append(schema, '\n'), err
+}

@@ -1,0 +1,121 @@
+package comparison
+
+import (
+	"encoding/json"
+	"io"
+	"math"
+
+	"github.com/gctrail/gctrail/gc/compare"
+)
+
+type jsonMetric struct {
+	Name       string          `json:"name"`
+	Verdict    compare.Verdict `json:"verdict"`
+	Unit       compare.Unit    `json:"unit"`
+	Before     *float64        `json:"before"`
+	After      *float64        `json:"after"`
+	Change     *float64        `json:"change_pct"`
+	Low        *float64        `json:"low_pct"`
+	High       *float64        `json:"high_pct"`
+	P          *float64        `json:"p"`
+	RunsNeeded *int            `json:"runs_needed"`
+	Reason     compare.Reason  `json:"reason,omitempty"`
+	Explains   string          `json:"explains,omitempty"`
+}
+
+type jsonCause struct {
+	Kind   string  `json:"kind"`
+	Name   string  `json:"name"`
+	Before float64 `json:"before_pct"`
+	After  float64 `json:"after_pct"`
+}
+
+type jsonNote struct {
+	Kind string `json:"kind"`
+	Text string `json:"text"`
+}
+
+// WriteJSON writes the comparison as one line of JSON. What is not known is null.
+func WriteJSON(w io.Writer, c *compare.Comparison) error {
+	out := struct {
+		SchemaVersion int             `json:"schema_version"`
+		Verdict       compare.Verdict `json:"verdict"`
+		RunsBefore    int             `json:"runs_before"`
+		RunsAfter     int             `json:"runs_after"`
+		Per           compare.Basis   `json:"per"`
+		Metrics       []jsonMetric    `json:"metrics"`
+		Causes        []jsonCause     `json:"causes"`
+		Notes         []jsonNote      `json:"notes"`
+	}{1, c.Verdict, len(c.Before), len(c.After), c.Basis, []jsonMetric{}, []jsonCause{}, []jsonNote{}}
+	for i := range c.Changes {
+		ch := &c.Changes[i]
+		m := jsonMetric{
+			Name: ch.Name, Verdict: ch.Verdict, Unit: ch.Unit, Before: number(ch.Before), After: number(ch.After),
+			Change: number(ch.Percent), Low: number(ch.Low), High: number(ch.High), P: number(ch.P),
+			Reason: ch.Reason, Explains: ch.Of,
+		}
+		if ch.RunsNeeded > 0 {
+			m.RunsNeeded = &ch.RunsNeeded
+		}
+		out.Metrics = append(out.Metrics, m)
+	}
+	for _, cause := range c.Causes {
+		out.Causes = append(out.Causes, jsonCause(cause))
+	}
+	for _, n := range c.Notes {
+		out.Notes = append(out.Notes, jsonNote(n))
+	}
+	return json.NewEncoder(w).Encode(out)
+}
+
+// number is null for what JSON has no number for.
+func number(v float64) *float64 {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return nil
+	}
+	return &v
+}
+
+type jsonTrend struct {
+	Name   string       `json:"name"`
+	Unit   compare.Unit `json:"unit"`
+	Values []*float64   `json:"values"`
+	Steps  []jsonStep   `json:"steps"`
+}
+
+type jsonStep struct {
+	Run    string   `json:"run"`
+	Index  int      `json:"index"`
+	Before float64  `json:"before"`
+	After  float64  `json:"after"`
+	Change *float64 `json:"change_pct"`
+}
+
+// WriteTrendsJSON writes trends over runs as one line of JSON.
+func WriteTrendsJSON(w io.Writer, labels []string, trends []compare.Trend) error {
+	out := struct {
+		SchemaVersion int           `json:"schema_version"`
+		Per           compare.Basis `json:"per"`
+		Runs          []string      `json:"runs"`
+		Metrics       []jsonTrend   `json:"metrics"`
+	}{1, basisOf(trends), labels, []jsonTrend{}}
+	for i := range trends {
+		t := &trends[i]
+		j := jsonTrend{Name: t.Name, Unit: t.Unit, Values: []*float64{}, Steps: []jsonStep{}}
+		for _, v := range t.Values {
+			j.Values = append(j.Values, number(v))
+		}
+		for _, s := range t.Steps {
+			j.Steps = append(j.Steps, jsonStep{labels[s.Run], s.Run, s.Before, s.After, number(s.Percent)})
+		}
+		out.Metrics = append(out.Metrics, j)
+	}
+	return json.NewEncoder(w).Encode(out)
+}
+
+func basisOf(trends []compare.Trend) compare.Basis {
+	if len(trends) == 0 {
+		return compare.PerRun
+	}
+	return trends[0].Basis
+}

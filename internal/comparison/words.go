@@ -1,0 +1,143 @@
+// Package comparison shows what changed between runs: as text, JSON and
+// Markdown.
+package comparison
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+// Summary is the comparison in one sentence: what changed, what is the same, and
+// what cannot be told.
+func Summary(c *compare.Comparison) string {
+	var changed, same, unknown []string
+	for i := range c.Changes {
+		ch := &c.Changes[i]
+		if ch.Of != "" {
+			continue
+		}
+		switch ch.Verdict {
+		case compare.Changed:
+			changed = append(changed, ch.Text+" "+magnitude(ch))
+		case compare.Same:
+			same = append(same, ch.Text)
+		default:
+			unknown = append(unknown, ch.Text+undecided(ch))
+		}
+	}
+	var parts []string
+	if len(changed) > 0 {
+		parts = append(parts, "changed: "+strings.Join(changed, ", "))
+	}
+	if len(same) > 0 {
+		parts = append(parts, "the same: "+strings.Join(same, ", "))
+	}
+	if len(unknown) > 0 {
+		parts = append(parts, "cannot tell: "+strings.Join(unknown, ", "))
+	}
+	s := strings.Join(parts, "; ")
+	return strings.ToUpper(s[:1]) + s[1:] + "."
+}
+
+// magnitude is a change in words: "12 % more", "3.1 times as much".
+func magnitude(ch *compare.Change) string {
+	switch p := ch.Percent; {
+	case math.IsInf(p, 0):
+		return "from " + figure(ch.Before, ch.Unit) + " to " + figure(ch.After, ch.Unit)
+	case p > 200:
+		return fmt.Sprintf("%.3g times as much", 1+p/100)
+	case p > 0:
+		return signed(p)[1:] + " more"
+	default:
+		return signed(p)[1:] + " less"
+	}
+}
+
+// undecided is why a metric cannot be told, in brackets.
+func undecided(ch *compare.Change) string {
+	why := map[compare.Reason]string{
+		compare.NotRecorded:  "not recorded in every run",
+		compare.TooFewPauses: "too few pauses",
+	}[ch.Reason]
+	if needed := needed(ch.RunsNeeded); needed != "" && ch.Reason != compare.NotRecorded {
+		why = needed
+	}
+	if why == "" {
+		return ""
+	}
+	return " (" + why + ")"
+}
+
+// needed is how many more runs a side would decide; empty where it is not known.
+func needed(runs int) string {
+	switch {
+	case runs == 0:
+		return ""
+	case runs == 1:
+		return "1 more run a side needed"
+	case runs >= compare.MaxRunsNeeded:
+		return fmt.Sprintf("%d or more runs a side needed", compare.MaxRunsNeeded)
+	}
+	return fmt.Sprintf("%d more runs a side needed", runs)
+}
+
+// signed is a percentage with its sign, and at most one decimal.
+func signed(p float64) string {
+	switch {
+	case math.IsNaN(p):
+		return "-"
+	case math.IsInf(p, 1):
+		return "+∞"
+	case math.IsInf(p, -1):
+		return "-∞"
+	case math.Abs(p) >= 10:
+		return fmt.Sprintf("%+.0f %%", p)
+	}
+	return fmt.Sprintf("%+.1f %%", p)
+}
+
+// interval is the 95 % interval of a change; empty where it is not bounded.
+func interval(ch *compare.Change) string {
+	if math.IsInf(ch.Low, 0) || math.IsInf(ch.High, 0) || math.IsNaN(ch.Low) || math.IsNaN(ch.High) {
+		return ""
+	}
+	return strings.TrimSuffix(signed(ch.Low), " %") + " to " + signed(ch.High)
+}
+
+// figure is a value in its unit; - where it is not known.
+func figure(v float64, unit compare.Unit) string {
+	if math.IsNaN(v) || math.IsInf(v, 0) {
+		return "-"
+	}
+	switch unit {
+	case compare.Bytes:
+		return units.Bytes(int64(min(v, math.MaxInt64/2)))
+	case compare.Milliseconds:
+		return units.Duration(time.Duration(min(v, 1e12) * float64(time.Millisecond)))
+	case compare.Percent:
+		return fmt.Sprintf("%.1f %%", v)
+	}
+	return units.Count(int64(math.Round(min(v, 1e15))))
+}
+
+// name is a metric in words, with what it is compared by.
+func name(m *compare.Metric, basis compare.Basis) string {
+	switch {
+	case m.Total && basis == compare.PerSecond:
+		return m.Text + " per second"
+	case m.Total && basis == compare.PerWork:
+		return m.Text + " per unit of work"
+	}
+	return m.Text
+}
+
+var verdicts = map[compare.Verdict]string{
+	compare.Changed:    "changed",
+	compare.Same:       "same",
+	compare.CannotTell: "cannot tell",
+}
