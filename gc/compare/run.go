@@ -23,6 +23,9 @@ type Run struct {
 	// Work is how much work the run did, in any unit; zero where unknown. Where
 	// all runs have it, totals are compared by unit of work.
 	Work float64
+	// From and To narrow the time that is looked at. The caller sets them where
+	// it adds the collections of a part of the trace only.
+	From, To gc.Opt[time.Duration]
 
 	// Collections counts all, also those that are not compared.
 	Collections int
@@ -129,12 +132,19 @@ func float(v gc.Opt[int64]) float32 {
 	return float32(v.V)
 }
 
-// Watched is how long the run was watched.
+// Watched returns how long the run was watched.
 func (r *Run) Watched() time.Duration {
 	if r.Process == nil {
 		return 0
 	}
-	return max(0, r.Process.Stopped-r.Process.Started)
+	from, to := r.Process.Started, r.Process.Stopped
+	if r.From.Known {
+		from = max(from, r.From.V)
+	}
+	if r.To.Known {
+		to = min(to, r.To.V)
+	}
+	return max(0, to-from)
 }
 
 // compared is how much of the watched time the compared collections cover.

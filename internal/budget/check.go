@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -52,7 +53,8 @@ func (r *Result) fails(c *Check) bool {
 }
 
 // Check holds runs against the budget, each by its limits, and all of them
-// together against those of the baseline, which may have none.
+// together against those of the baseline, which may be empty. Checks that are over
+// come first.
 func (b *Budget) Check(runs, baseline []*compare.Run) *Result {
 	result := &Result{Status: Within, Strict: b.CannotTell == "fail"}
 	for _, run := range runs {
@@ -63,17 +65,19 @@ func (b *Budget) Check(runs, baseline []*compare.Run) *Result {
 			result.add(forbid(run, rule))
 		}
 	}
-	if len(b.Baseline) == 0 || len(baseline) == 0 {
-		return result
-	}
-	comparison := compare.Compare(baseline, runs)
-	for _, change := range comparison.Changes {
-		if allowed, ok := b.Baseline[change.Name]; ok {
-			result.add(allowance(&change, allowed))
+	if len(b.Baseline) > 0 && len(baseline) > 0 {
+		for _, change := range compare.Compare(baseline, runs).Changes {
+			if allowed, ok := b.Baseline[change.Name]; ok {
+				result.add(allowance(&change, allowed))
+			}
 		}
 	}
+	slices.SortStableFunc(result.Checks, func(a, b Check) int { return cmp.Compare(rank[a.Status], rank[b.Status]) })
 	return result
 }
+
+// rank orders checks: what is over first.
+var rank = map[Status]int{Over: 0, CannotTell: 1, Within: 2}
 
 func (r *Result) add(c Check) {
 	r.Checks = append(r.Checks, c)

@@ -40,7 +40,7 @@ or zip), and takes them from running processes. A path alone does the same as
 report; without arguments, gctrail watches the .NET processes of this machine, as
 top does, or lists them, as ps does, where standard input or output is no terminal.
 
-Exit codes: 0 done, 2 wrong usage, 3 unreadable input or output, 4 no such
+Exit codes: 0 done, 1 over a budget, 2 wrong usage, 3 unreadable input or output, 4 no such
 process or no permission, 5 a kind of trace that this version does not read, or
 a runtime that is too old, 130 interrupted. A damaged trace is read as far as it
 goes; what is missing is said on standard error.`,
@@ -70,7 +70,7 @@ goes; what is missing is said on standard error.`,
 	cmd.SetVersionTemplate("{{.Version}}")
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), "FlagUsages", "FlagUsagesWrapped 80"))
 	cmd.SuggestionsMinimumDistance = 2
-	cmd.AddCommand(newReportCmd(std), newGCsCmd(std), newEventsCmd(std), newDemoCmd(std), newPsCmd(std), newTopCmd(std), newCollectCmd(std), newVersionCmd(std))
+	cmd.AddCommand(newReportCmd(std), newGCsCmd(std), newEventsCmd(std), newDiffCmd(std), newCheckCmd(std), newTrendCmd(std), newDemoCmd(std), newPsCmd(std), newTopCmd(std), newCollectCmd(std), newVersionCmd(std))
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
 	refuseUnknown(cmd)

@@ -23,6 +23,7 @@ import (
 // Exit codes, as the help of gctrail lists them.
 const (
 	exitDone        = 0
+	exitOverBudget  = 1
 	exitUsage       = 2
 	exitUnreadable  = 3
 	exitNoProcess   = 4
@@ -189,7 +190,7 @@ func (std *stdio) complain(err error) int {
 		c := exitCodeOf(e)
 		words := strings.ReplaceAll(e.Error(), "\n", " ")
 		_, said := errors.AsType[*saidError](e)
-		if c != exitDone && c != exitInterrupted && words != last && !said {
+		if c != exitDone && c != exitOverBudget && c != exitInterrupted && words != last && !said {
 			fmt.Fprintf(std.err, "gctrail: %s\n", words)
 		}
 		last = words
@@ -225,6 +226,8 @@ func exitCodeOf(err error) int {
 	_, ofProcess := errors.AsType[*processError](err)
 	_, ofCommand := errors.AsType[*commandError](err)
 	switch {
+	case errors.Is(err, errOverBudget):
+		return exitOverBudget
 	case errors.Is(err, syscall.EPIPE):
 		return exitDone // whoever read the output has enough
 	case errors.Is(err, context.Canceled):

@@ -95,6 +95,8 @@ func signed(p float64) string {
 		return "+∞"
 	case math.IsInf(p, -1):
 		return "-∞"
+	case p >= 1000:
+		return fmt.Sprintf("%.3g times", 1+p/100)
 	case math.Abs(p) >= 10:
 		return fmt.Sprintf("%+.0f %%", p)
 	}
@@ -105,6 +107,9 @@ func signed(p float64) string {
 func interval(ch *compare.Change) string {
 	if math.IsInf(ch.Low, 0) || math.IsInf(ch.High, 0) || math.IsNaN(ch.Low) || math.IsNaN(ch.High) {
 		return ""
+	}
+	if ch.High >= 1000 {
+		return fmt.Sprintf("%.3g to %.3g times", 1+ch.Low/100, 1+ch.High/100)
 	}
 	return strings.TrimSuffix(signed(ch.Low), " %") + " to " + signed(ch.High)
 }
@@ -121,6 +126,9 @@ func figure(v float64, unit compare.Unit) string {
 		return units.Duration(time.Duration(min(v, 1e12) * float64(time.Millisecond)))
 	case compare.Percent:
 		return fmt.Sprintf("%.1f %%", v)
+	}
+	if v != math.Trunc(v) && v < 100 {
+		return fmt.Sprintf("%.3g", v) // a rate
 	}
 	return units.Count(int64(math.Round(min(v, 1e15))))
 }

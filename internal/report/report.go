@@ -91,6 +91,22 @@ func Gather(r Input, o *selection.Selection) (*Report, error) {
 	return rep, nil
 }
 
+// Worst returns the process that paused for longest, and the rules that fired on
+// it; nil where no process has a collection.
+func (rep *Report) Worst() (*gc.Process, []string) {
+	if len(rep.cases) == 0 {
+		return nil, nil
+	}
+	var rules []string
+	for i := range rep.cases[0].found {
+		rules = append(rules, rep.cases[0].found[i].ID)
+	}
+	return rep.cases[0].Process.Process, rules
+}
+
+// Processes returns how many processes have collections.
+func (rep *Report) Processes() int { return len(rep.cases) }
+
 // Judge makes a report of a trace of one process that was read to its end.
 func Judge(src trace.Source, found *findings.Case) *Report {
 	rep := &Report{info: src.Info(), loss: src.Loss()}

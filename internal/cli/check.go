@@ -1,0 +1,187 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/internal/budget"
+	"github.com/gctrail/gctrail/internal/selection"
+)
+
+// checkFlags say what runs are held against, and where the results go.
+type checkFlags struct {
+	budget   string
+	baseline []string
+	format   choice
+	outs     reports
+}
+
+func newCheckFlags() checkFlags {
+	return checkFlags{format: choice{"text", budget.Formats()}}
+}
+
+func (c *checkFlags) addFlags(flags *pflag.FlagSet) {
+	flags.StringArrayVar(&c.baseline, "baseline", nil, "a `trace` or a folder of traces of the runs to compare with; several times for more")
+	flags.Var(&c.format, "format", strings.Join(budget.Formats(), ", ")+", on standard output")
+	flags.Var(&c.outs, "out", "write the results in this format to this file too; several times for more")
+}
+
+type checkOptions struct {
+	selection.Selection
+	checkFlags
+	traces []string
+	init   string
+}
+
+func newCheckCmd(std *stdio) *cobra.Command {
+	opts := checkOptions{checkFlags: newCheckFlags()}
+	cmd := &cobra.Command{
+		Use:   "check TRACE... --budget FILE",
+		Short: "Hold runs against a budget: for continuous integration",
+		Long: `check holds runs, each a trace, against a budget: a YAML file that says what
+garbage collection may cost, in absolute limits and against the runs of --baseline.
+--init writes such a file, with room, from traces. A folder stands for the traces
+in it. docs/ci.md shows budgets, and recipes for build systems.
+
+The exit code is 0 within the budget, 1 over it, 3 where a trace or the budget
+cannot be read. What cannot be told passes, unless the budget says
+cannot_tell: fail.`,
+		Example: `  gctrail check --init gc-budget.yaml app.nettrace
+  gctrail check --budget gc-budget.yaml app.nettrace
+  gctrail check --budget gc-budget.yaml --baseline main/ branch/
+  gctrail check --budget gc-budget.yaml --format github --out junit=gc.xml traces/`,
+		Args: someFiles,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.traces = args
+			if (opts.budget == "") == (opts.init == "") {
+				return usagef(cmd, "one of --budget and --init is needed")
+			}
+			return opts.run(cmd.Context(), std)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&opts.budget, "budget", "", "the `file` that says what garbage collection may cost")
+	flags.StringVar(&opts.init, "init", "", "write such a `file`, which the traces keep with room, and check nothing")
+	opts.addFlags(flags)
+	addSelection(flags, &opts.Selection)
+	complete(cmd, "format", opts.format.of)
+	return cmd
+}
+
+func (o *checkOptions) run(ctx context.Context, std *stdio) error {
+	if o.init != "" {
+		return o.write(ctx, std)
+	}
+	b, err := readBudget(o.budget)
+	if err != nil {
+		return err
+	}
+	runs, err := std.runs(ctx, &o.Selection, o.traces)
+	if err != nil {
+		return err
+	}
+	return o.check(ctx, std, &o.Selection, b, runs, o.traces)
+}
+
+// write makes a budget of the traces.
+func (o *checkOptions) write(ctx context.Context, std *stdio) error {
+	runs, err := std.runs(ctx, &o.Selection, o.traces)
+	if err != nil {
+		return err
+	}
+	text, err := budget.FromRuns(runs).YAML()
+	if err != nil {
+		return err
+	}
+	out, err := std.create(o.init, o.traces)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(text)
+	return errors.Join(err, out.Close())
+}
+
+// check holds runs against the budget and writes the result.
+func (c *checkFlags) check(ctx context.Context, std *stdio, selected *selection.Selection, b *budget.Budget, runs []*compare.Run, inputs []string) error {
+	baseline, err := std.runs(ctx, selected, c.baseline)
+	if err != nil {
+		return err
+	}
+	if len(b.Baseline) > 0 && len(baseline) == 0 {
+		std.warn(c.budget, "changes are not checked: --baseline names the traces to compare with")
+	}
+	result := b.Check(runs, baseline)
+	for _, to := range slices.Concat(reports{{c.format.value, "-"}}, c.outs) {
+		out, err := std.create(to.path, slices.Concat(inputs, c.baseline, []string{c.budget}))
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(budget.Write(out, to.format, result), out.Close()); err != nil {
+			return err
+		}
+	}
+	if result.Failed() {
+		return errOverBudget
+	}
+	return nil
+}
+
+// errOverBudget is the exit code 1; the result was shown.
+var errOverBudget = errors.New("over the budget")
+
+func readBudget(path string) (*budget.Budget, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, &budgetError{path, err}
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, budget.MaxSize+1))
+	if err != nil {
+		return nil, &budgetError{path, err}
+	}
+	b, err := budget.Parse(data)
+	if err != nil {
+		return nil, &budgetError{path, err}
+	}
+	return b, nil
+}
+
+// A budgetError says what is wrong with a budget file.
+type budgetError struct {
+	name string
+	err  error
+}
+
+func (e *budgetError) Error() string {
+	return fmt.Sprintf("%s: %s; gctrail check --init FILE TRACE writes a budget", e.name, reason(e.err))
+}
+
+func (e *budgetError) Unwrap() error { return e.err }
+
+// reports is a flag that takes formats with files: junit=gc.xml.
+type reports []struct{ format, path string }
+
+func (r *reports) Type() string { return "FORMAT=FILE" }
+
+func (r *reports) String() string { return "" }
+
+func (r *reports) Set(s string) error {
+	format, path, ok := strings.Cut(s, "=")
+	if !ok || path == "" {
+		return errors.New("it is written FORMAT=FILE, as in junit=gc.xml")
+	}
+	if !slices.Contains(budget.Formats(), format) {
+		return fmt.Errorf("%q is not one of %s", format, strings.Join(budget.Formats(), ", "))
+	}
+	*r = append(*r, struct{ format, path string }{format, path})
+	return nil
+}

@@ -1,0 +1,109 @@
+package cli
+
+import (
+	"context"
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/internal/comparison"
+	"github.com/gctrail/gctrail/internal/selection"
+)
+
+type diffOptions struct {
+	selection.Selection
+	before, after []string
+	format        choice
+	work          []float64
+	output        string
+}
+
+func newDiffCmd(std *stdio) *cobra.Command {
+	opts := diffOptions{format: choice{"text", []string{"text", "json", "markdown"}}}
+	cmd := &cobra.Command{
+		Use:   "diff BEFORE... -- AFTER...",
+		Short: "Say what changed between runs, and tell change from noise",
+		Long: `diff compares runs of a program, each a trace: two of them, or several a side with
+-- between the sides. A folder stands for the traces in it.
+
+Verdicts are changed, same (within a band that is too small to matter) and cannot
+tell, with the number of runs that would. With five runs a side or more, tests over
+runs tell change from noise; fewer can say what is the same, and one run a side
+cannot tell run-to-run noise from change. docs/compare.md defines the metrics, the
+bands and the tests.
+
+--work gives how much work each run did, in any unit: totals are then compared by
+unit of work.`,
+		Example: `  gctrail diff before.nettrace after.nettrace
+  gctrail diff before/ -- after/
+  gctrail diff --format json b1.nettrace b2.nettrace -- a1.nettrace a2.nettrace`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := opts.sides(cmd, args); err != nil {
+				return err
+			}
+			return opts.run(cmd.Context(), std)
+		},
+	}
+	flags := cmd.Flags()
+	flags.Var(&opts.format, "format", "text, json (one line) or markdown")
+	flags.Float64SliceVar(&opts.work, "work", nil, "the work that each run did, in the order of the runs")
+	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
+	addSelection(flags, &opts.Selection)
+	complete(cmd, "format", opts.format.of)
+	return cmd
+}
+
+// sides divides the arguments.
+func (o *diffOptions) sides(cmd *cobra.Command, args []string) error {
+	dash := cmd.ArgsLenAtDash()
+	switch {
+	case dash < 0 && len(args) == 2:
+		dash = 1
+	case dash < 0:
+		return usagef(cmd, "two traces are compared, or several on each side of --: got %d", len(args))
+	}
+	o.before, o.after = args[:dash], args[dash:]
+	if len(o.before) == 0 || len(o.after) == 0 {
+		return usagef(cmd, "no trace on one side of --")
+	}
+	return nil
+}
+
+func (o *diffOptions) run(ctx context.Context, std *stdio) error {
+	before, err := std.runs(ctx, &o.Selection, o.before)
+	if err != nil {
+		return err
+	}
+	after, err := std.runs(ctx, &o.Selection, o.after)
+	if err != nil {
+		return err
+	}
+	if len(o.work) > 0 {
+		if len(o.work) != len(before)+len(after) {
+			return &usageError{errors.New("--work needs a number for each run"), "gctrail diff"}
+		}
+		for i, run := range append(before[:len(before):len(before)], after...) {
+			run.Work = o.work[i]
+		}
+	}
+	out, err := std.create(o.output, append(o.before, o.after...))
+	if err != nil {
+		return err
+	}
+	return errors.Join(o.write(std, out, compare.Compare(before, after)), out.Close())
+}
+
+func (o *diffOptions) write(std *stdio, out *output, c *compare.Comparison) error {
+	if o.format.value == "json" {
+		return comparison.WriteJSON(out, c)
+	}
+	p := newPage(std, out)
+	if o.format.value == "markdown" {
+		comparison.WriteMarkdown(p, c)
+	} else {
+		comparison.WriteText(p, c)
+	}
+	_, err := out.Write(p.Bytes())
+	return err
+}

@@ -1,0 +1,127 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"iter"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/internal/report"
+	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/open"
+)
+
+// runs reads the traces at some paths, each a run. A folder stands for the
+// traces in it, in the order of their names.
+func (std *stdio) runs(ctx context.Context, o *selection.Selection, paths []string) ([]*compare.Run, error) {
+	var all []*compare.Run
+	for _, path := range paths {
+		files, err := tracesIn(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			run, err := std.run(ctx, o, file)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, run)
+		}
+	}
+	return all, nil
+}
+
+// run reads one trace as a run: that of the process that paused for longest.
+func (std *stdio) run(ctx context.Context, o *selection.Selection, path string) (*compare.Run, error) {
+	r, err := std.read(ctx, []string{path}, open.Options{Want: gc.Wants, Head: gc.Head})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	recorder := runRecorder{reading: r, selected: o, runs: map[*gc.Process]*compare.Run{}}
+	rep, err := report.Gather(&recorder, o)
+	if err != nil {
+		return nil, err
+	}
+	process, rules := rep.Worst()
+	run := recorder.runs[process]
+	if run == nil {
+		run = new(compare.Run)
+	}
+	run.Name, run.Findings = filepath.Base(path), rules
+	if o.From.Given {
+		run.From = gc.Some(o.From.After(r.Info().Start))
+	}
+	if o.To.Given {
+		run.To = gc.Some(o.To.After(r.Info().Start))
+	}
+	if n := rep.Processes(); n > 1 {
+		std.warn(path, fmt.Sprintf("has %s with collections; %s, which paused for longest, is looked at: --process or --pid selects another",
+			text.Plural(int64(n), "process", "processes"), process.Name))
+	}
+	return run, nil
+}
+
+// A runRecorder records runs of the collections that it hands out.
+type runRecorder struct {
+	*reading
+	selected *selection.Selection
+	runs     map[*gc.Process]*compare.Run
+}
+
+func (r *runRecorder) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
+	return func(yield func(*gc.Collection, error) bool) {
+		for c, err := range r.reading.Collections(m) {
+			if err == nil && r.selected.HasCollection(r.Info(), c) {
+				run := r.runs[c.Process]
+				if run == nil {
+					run = new(compare.Run)
+					r.runs[c.Process] = run
+				}
+				run.Add(c)
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+// traceSuffixes are those of the files that are traces in a folder of traces.
+var traceSuffixes = []string{".nettrace", ".netperf", ".etl", ".zip", ".gz", ".zst", ".xz", ".tar"}
+
+// tracesIn lists the traces in a folder, or those that a pattern matches; a file,
+// and the folder of an LTTng trace, is itself one.
+func tracesIn(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		matches, _ := filepath.Glob(path)
+		if len(matches) > 0 {
+			return matches, nil
+		}
+		return nil, &inputError{path, err}
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, &inputError{path, err}
+	}
+	var files []string
+	for _, e := range entries {
+		if slices.ContainsFunc(traceSuffixes, func(s string) bool { return strings.HasSuffix(e.Name(), s) }) {
+			files = append(files, filepath.Join(path, e.Name()))
+		}
+	}
+	if len(files) == 0 {
+		return []string{path}, nil
+	}
+	return files, nil
+}

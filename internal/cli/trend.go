@@ -1,0 +1,92 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/internal/comparison"
+	"github.com/gctrail/gctrail/internal/selection"
+)
+
+type trendOptions struct {
+	selection.Selection
+	traces []string
+	format choice
+	label  string
+	output string
+}
+
+func newTrendCmd(std *stdio) *cobra.Command {
+	opts := trendOptions{format: choice{"text", []string{"text", "json"}}}
+	cmd := &cobra.Command{
+		Use:   "trend TRACE...",
+		Short: "Find the run from which on a metric is another, in a history of runs",
+		Long: `trend reads many runs, each a trace, in their order: that of the arguments, and in
+a folder that of the names. For each metric it draws the history, and names the
+runs from which on it is another (E-divisive change points; docs/compare.md). The
+same traces always give the same answer.
+
+--label takes a run's name from its file name: the first group of a regular
+expression, or all that it matches.`,
+		Example: `  gctrail trend nightly/
+  gctrail trend --label 'build-(\d+)' --format json nightly/*.nettrace`,
+		Args: someFiles,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.traces = args
+			label, err := regexp.Compile(opts.label)
+			if err != nil {
+				return usagef(cmd, "--label: %v", err)
+			}
+			return opts.run(cmd.Context(), std, label)
+		},
+	}
+	flags := cmd.Flags()
+	flags.Var(&opts.format, "format", "text or json (one line)")
+	flags.StringVar(&opts.label, "label", "", "what of the file names is a run's name: a regular `expression`")
+	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
+	addSelection(flags, &opts.Selection)
+	complete(cmd, "format", opts.format.of)
+	return cmd
+}
+
+func (o *trendOptions) run(ctx context.Context, std *stdio, label *regexp.Regexp) error {
+	runs, err := std.runs(ctx, &o.Selection, o.traces)
+	if err != nil {
+		return err
+	}
+	if len(runs) < 2*compare.MinRuns {
+		std.warn("trend", fmt.Sprintf("a change takes at least %d runs to be found: there are %d", 2*compare.MinRuns, len(runs)))
+	}
+	labels := make([]string, len(runs))
+	for i, run := range runs {
+		labels[i] = labelOf(label, run.Name)
+	}
+	out, err := std.create(o.output, o.traces)
+	if err != nil {
+		return err
+	}
+	trends := compare.Trends(runs)
+	if o.format.value == "json" {
+		return errors.Join(comparison.WriteTrendsJSON(out, labels, trends), out.Close())
+	}
+	p := newPage(std, out)
+	comparison.WriteTrends(p, labels, trends)
+	_, err = out.Write(p.Bytes())
+	return errors.Join(err, out.Close())
+}
+
+func labelOf(label *regexp.Regexp, name string) string {
+	m := label.FindStringSubmatch(name)
+	switch {
+	case len(m) > 1 && m[1] != "":
+		return m[1]
+	case len(m) > 0 && m[0] != "":
+		return m[0]
+	}
+	return name
+}

@@ -1,0 +1,166 @@
+package comparison
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/internal/text"
+)
+
+// WriteText writes the comparison: the sentence, what to know before any figure,
+// the metrics, and what changed in causes.
+func WriteText(p *text.Page, c *compare.Comparison) {
+	p.Heading("%s", Summary(c))
+	p.Line("")
+	p.Prose("", fmt.Sprintf("%s before (%s), %s after (%s).", text.Counted(len(c.Before), "run"), names(c.Before), text.Counted(len(c.After), "run"), names(c.After)))
+	for _, n := range c.Notes {
+		p.Prose("- ", n.Text)
+	}
+	p.Line("")
+	columns, rows := table(c)
+	p.Table(columns, rows)
+	if len(c.Causes) > 0 {
+		p.Section("Causes that changed, in percent of collections (findings: of runs)")
+		p.Table([]text.Column{{Heading: "cause", Left: true}, {Heading: "before"}, {Heading: "after"}}, causeRows(c))
+	}
+}
+
+// table is the metrics, those that explain a primary one below it.
+func table(c *compare.Comparison) ([]text.Column, [][]string) {
+	columns := []text.Column{
+		{Heading: "verdict", Left: true},
+		{Heading: "metric", Left: true},
+		{Heading: "before"},
+		{Heading: "after"},
+		{Heading: "change"},
+		{Heading: "95 % interval", Rank: 1},
+		{Heading: "note", Left: true, Rank: 2},
+	}
+	var rows [][]string
+	for i := range c.Changes {
+		ch := &c.Changes[i]
+		rows = append(rows, []string{
+			verdicts[ch.Verdict], indented(ch, c.Basis),
+			figure(ch.Before, ch.Unit), figure(ch.After, ch.Unit), signed(ch.Percent),
+			interval(ch), strings.Trim(undecided(ch), " ()"),
+		})
+	}
+	return columns, rows
+}
+
+func indented(ch *compare.Change, basis compare.Basis) string {
+	if ch.Of != "" {
+		return "  " + name(ch.Metric, basis)
+	}
+	return name(ch.Metric, basis)
+}
+
+func causeRows(c *compare.Comparison) [][]string {
+	var rows [][]string
+	for _, cause := range c.Causes {
+		rows = append(rows, []string{cause.Kind + " " + cause.Name, share(cause.Before), share(cause.After)})
+	}
+	return rows
+}
+
+func share(p float64) string { return fmt.Sprintf("%.0f", p) }
+
+// maxNames is how many runs are named.
+const maxNames = 3
+
+func names(runs []*compare.Run) string {
+	var all []string
+	for i, r := range runs {
+		if i == maxNames {
+			all = append(all, fmt.Sprintf("%d more", len(runs)-maxNames))
+			break
+		}
+		all = append(all, r.Name)
+	}
+	return strings.Join(all, ", ")
+}
+
+// WriteMarkdown writes the comparison for an issue or a chat.
+func WriteMarkdown(p *text.Page, c *compare.Comparison) {
+	p.Line("**%s**\n", markdown(Summary(c)))
+	for _, n := range c.Notes {
+		p.Line("- %s", markdown(n.Text))
+	}
+	if len(c.Notes) > 0 {
+		p.Line("")
+	}
+	columns, rows := table(c)
+	writeMarkdownTable(p, columns, rows)
+	if len(c.Causes) > 0 {
+		p.Line("")
+		writeMarkdownTable(p, []text.Column{{Heading: "cause", Left: true}, {Heading: "before, %"}, {Heading: "after, %"}}, causeRows(c))
+	}
+}
+
+func writeMarkdownTable(p *text.Page, columns []text.Column, rows [][]string) {
+	heading, rule := "|", "|"
+	for _, c := range columns {
+		heading += " " + c.Heading + " |"
+		if c.Left {
+			rule += "---|"
+		} else {
+			rule += "---:|"
+		}
+	}
+	p.Line("%s\n%s", heading, rule)
+	for _, row := range rows {
+		line := "|"
+		for _, cell := range row {
+			line += " " + markdown(strings.TrimSpace(cell)) + " |"
+		}
+		p.Line("%s", line)
+	}
+}
+
+// markdown keeps text from being markup, or from ending a cell.
+func markdown(s string) string {
+	return strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ", "<", "&lt;", "`", "'", "*", `\*`, "_", `\_`, "[", `\[`).Replace(s)
+}
+
+// WriteTrends writes the metrics over runs: a sparkline each, and the runs that
+// changed them.
+func WriteTrends(p *text.Page, labels []string, trends []compare.Trend) {
+	p.Heading("%s", trendSummary(labels, trends))
+	p.Line("")
+	columns := []text.Column{{Heading: "metric", Left: true}, {Heading: "first"}, {Heading: "last"}, {Heading: "runs", Left: true}, {Heading: "changed at", Left: true}}
+	var rows [][]string
+	for i := range trends {
+		t := &trends[i]
+		row := []string{name(t.Metric, t.Basis), "-", "-", sparkline(t.Values, p.Unicode), steps(t, labels)}
+		if len(t.Values) > 0 {
+			row[1], row[2] = figure(t.Values[0], t.Unit), figure(t.Values[len(t.Values)-1], t.Unit)
+		}
+		rows = append(rows, row)
+	}
+	p.Table(columns, rows)
+}
+
+func trendSummary(labels []string, trends []compare.Trend) string {
+	var changed []string
+	for i := range trends {
+		for _, s := range trends[i].Steps {
+			if trends[i].Of == "" {
+				changed = append(changed, fmt.Sprintf("%s %s from %s on", trends[i].Text, signed(s.Percent), labels[s.Run]))
+			}
+		}
+	}
+	if len(changed) == 0 {
+		return fmt.Sprintf("No change over %s.", text.Counted(len(labels), "run"))
+	}
+	s := strings.Join(changed, "; ")
+	return strings.ToUpper(s[:1]) + s[1:] + "."
+}
+
+func steps(t *compare.Trend, labels []string) string {
+	var all []string
+	for _, s := range t.Steps {
+		all = append(all, labels[s.Run]+" "+signed(s.Percent))
+	}
+	return strings.Join(all, ", ")
+}

@@ -1,0 +1,96 @@
+package comparison
+
+import (
+	"math"
+	"strings"
+	"testing"
+
+	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/internal/text"
+)
+
+func metric(name string) *compare.Metric {
+	for _, m := range compare.Metrics() {
+		if m.Name == name {
+			return &m
+		}
+	}
+	panic("no metric " + name)
+}
+
+func TestSummary(t *testing.T) {
+	c := &compare.Comparison{Changes: []compare.Change{
+		{Metric: metric("allocated_bytes"), Verdict: compare.Changed, Percent: 12.34},
+		{Metric: metric("collections"), Verdict: compare.Changed, Percent: -50},
+		{Metric: metric("gen0_collections"), Verdict: compare.Changed, Percent: -50},
+		{Metric: metric("pause_pct"), Verdict: compare.Same},
+		{Metric: metric("pause_p99_ms"), Verdict: compare.CannotTell, Reason: compare.TooFewPauses, RunsNeeded: 4},
+		{Metric: metric("heap_after_mean_bytes"), Verdict: compare.CannotTell, Reason: compare.NotRecorded},
+	}}
+	const want = "Changed: allocated 12 % more, collections 50 % less; the same: GC pause time; " +
+		"cannot tell: p99 pause (4 more runs a side needed), heap after collections (not recorded in every run)."
+	if got := Summary(c); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+}
+
+func TestMagnitude(t *testing.T) {
+	for _, test := range []struct {
+		percent float64
+		want    string
+	}{{5.25, "5.2 % more"}, {-5, "5.0 % less"}, {150, "150 % more"}, {900, "10 times as much"}, {math.Inf(1), "from 0 to 7"}} {
+		ch := compare.Change{Metric: metric("gen2_collections"), Percent: test.percent, After: 7}
+		if got := magnitude(&ch); got != test.want {
+			t.Errorf("%v: %q, want %q", test.percent, got, test.want)
+		}
+	}
+}
+
+func TestFigures(t *testing.T) {
+	inf, nan := math.Inf(1), math.NaN()
+	for got, want := range map[string]string{
+		signed(nan): "-", signed(inf): "+∞", signed(-inf): "-∞", signed(3): "+3.0 %", signed(-30): "-30 %", signed(1900): "20 times",
+		figure(nan, compare.Bytes): "-", figure(1e300, compare.Count): "1,000,000,000,000,000", figure(0.25, compare.Count): "0.25",
+		figure(12, compare.Count): "12", figure(1.5, compare.Percent): "1.5 %",
+	} {
+		if got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+	for _, test := range []struct {
+		low, high float64
+		want      string
+	}{{-inf, inf, ""}, {-5, 12, "-5.0 to +12 %"}, {100, 1900, "2 to 20 times"}} {
+		if got := interval(&compare.Change{Low: test.low, High: test.high}); got != test.want {
+			t.Errorf("interval %v to %v: %q, want %q", test.low, test.high, got, test.want)
+		}
+	}
+}
+
+func TestSparkline(t *testing.T) {
+	nan := math.NaN()
+	for _, test := range []struct {
+		values []float64
+		want   string
+	}{{nil, ""}, {[]float64{1, 1}, "▅▅"}, {[]float64{0, nan, 7}, "▁ █"}, {make([]float64, 100), strings.Repeat("▅", widestSparkline)}} {
+		if got := sparkline(test.values, true); got != test.want {
+			t.Errorf("%v: %q, want %q", test.values, got, test.want)
+		}
+	}
+	if got := sparkline([]float64{0, 1, 2}, false); got != "_-^" {
+		t.Errorf("without Unicode: %q", got)
+	}
+}
+
+// Names from files cannot be markup.
+func TestMarkdownIsInert(t *testing.T) {
+	p := text.PageOn(text.Terminal{})
+	c := &compare.Comparison{
+		Changes: []compare.Change{{Metric: metric("allocated_bytes"), Verdict: compare.Same}},
+		Causes:  []compare.Cause{{Kind: "reason", Name: "a|b<script>`\n*x*"}},
+	}
+	WriteMarkdown(p, c)
+	if got := p.String(); !strings.Contains(got, `| reason a\|b&lt;script>' \*x\* | 0 | 0 |`) {
+		t.Error(got)
+	}
+}
