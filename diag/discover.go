@@ -76,7 +76,7 @@ func Find(ctx context.Context, pid int) (*Process, error) {
 		return nil, f.missing(pid)
 	}
 	if errors.Is(p.Err, ErrNoAnswer) {
-		p.ask(ctx, p.Client().timeout())
+		p.ask(ctx, p.Client().timeout(), make(chan struct{}, maxLarge))
 	}
 	if p.Err != nil {
 		return nil, p.Err
@@ -106,9 +106,10 @@ func only(all []*Process, keep func(*Process) bool) []*Process {
 // processes that were found twice.
 func ask(ctx context.Context, all []*Process) []*Process {
 	var asking sync.WaitGroup
+	large := make(chan struct{}, maxLarge)
 	for _, p := range all {
 		if p.Address != "" && p.Err == nil {
-			asking.Go(func() { p.ask(ctx, listTimeout) })
+			asking.Go(func() { p.ask(ctx, listTimeout, large) })
 		}
 	}
 	asking.Wait()
@@ -150,8 +151,12 @@ func dropTwins(all []*Process) []*Process {
 	})
 }
 
-// ask asks the process what it is, for a limited time.
-func (p *Process) ask(ctx context.Context, limit time.Duration) {
+// maxLarge is how many environments are read at a time: each can have 16 MiB.
+const maxLarge = 8
+
+// ask asks the process what it is, for a limited time. It takes a place in large
+// for the answer that can be a large one.
+func (p *Process) ask(ctx context.Context, limit time.Duration, large chan struct{}) {
 	p.Err = nil
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
@@ -175,9 +180,20 @@ func (p *Process) ask(ctx context.Context, limit time.Duration) {
 		p.InnerPID = int(info.PID)
 	}
 	p.Name = cmp.Or(info.Name(), p.Name)
+	p.GC = p.flavour(p.environment(ctx, large))
+}
+
+// environment is that of the process; nil where it is not told, as by .NET Core 3.
+func (p *Process) environment(ctx context.Context, large chan struct{}) []string {
+	select {
+	case large <- struct{}{}:
+		defer func() { <-large }()
+	case <-ctx.Done():
+		return nil
+	}
 	env, err := p.Client().Environment(ctx)
 	if err != nil {
-		env = nil // .NET Core 3 cannot tell it
+		return nil
 	}
-	p.GC = p.flavour(env)
+	return env
 }

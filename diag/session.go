@@ -26,7 +26,30 @@ type Session struct {
 	over   chan struct{} // closed when nothing more will come
 	end    sync.Once     // of over
 	asked  atomic.Bool   // the runtime was asked to stop
+
+	bound    sync.Once                  // of the next two
+	timer    atomic.Pointer[time.Timer] // ends a trace that goes on after that
+	most     atomic.Int64               // bytes that may be read until then; 0 before it was asked
+	unending atomic.Bool                // one of both was exceeded
 }
+
+// ErrUnending reports a runtime that was asked to end a trace and goes on writing
+// it.
+var ErrUnending = errors.New("the runtime does not end the trace though it was asked to")
+
+const (
+	// stopTime is how long a runtime may take to end a trace once it was asked to,
+	// besides stopTimePerMB for each megabyte of its buffer, which may have to be
+	// written to a slow disk.
+	stopTime      = 30 * time.Second
+	stopTimePerMB = 100 * time.Millisecond
+	maxBufferTime = 1024 // MB
+	// stopBytes is how much may come then, besides what was in the buffer; and
+	// stopRundown how much more if the trace ends with all methods. Those of large
+	// programs have some 100 MB.
+	stopBytes   = 64 << 20
+	stopRundown = 1 << 30
+)
 
 // stopFarewell is how long a runtime may take, after the last byte of the trace,
 // to answer who asked it to stop. One that has ended will not.
@@ -35,14 +58,37 @@ const stopFarewell = time.Second
 // Read reads the next bytes of the trace, as soon as there are any.
 func (s *Session) Read(p []byte) (int, error) {
 	n, err := s.in.Read(p)
-	s.read.Add(int64(n))
-	if reset(err) {
+	read := s.read.Add(int64(n))
+	if most := s.most.Load(); most > 0 && read > most {
+		s.abandon()
+	}
+	switch {
+	case s.unending.Load():
+		err = ErrUnending
+	case reset(err):
 		err = io.EOF
 	}
 	if err != nil && !timedOut(err) {
 		s.end.Do(func() { close(s.over) })
 	}
 	return n, err
+}
+
+// limit bounds for how long, and by how much, the trace may go on.
+func (s *Session) limit() {
+	buffer := int64(s.Config.BufferMB)
+	most := s.read.Load() + stopBytes + buffer<<20
+	if s.Config.Rundown == RundownFull {
+		most += stopRundown
+	}
+	s.most.Store(most)
+	s.timer.Store(time.AfterFunc(stopTime+time.Duration(min(buffer, maxBufferTime))*stopTimePerMB, s.abandon))
+}
+
+// abandon drops what is still to come.
+func (s *Session) abandon() {
+	s.unending.Store(true)
+	s.in.Close()
 }
 
 // ended says whether the trace was read to its end.
@@ -62,12 +108,14 @@ func (s *Session) SetReadDeadline(t time.Time) error { return s.in.SetReadDeadli
 // Stop asks the runtime to end the trace. What is still to come must be read
 // meanwhile, to io.EOF: the runtime answers after its last byte was taken. Once it
 // has taken the request, the answer's time limit starts anew with every byte that
-// is read.
+// is read. A trace that goes on for too long after that, or by more than the
+// runtime can have left, is abandoned with ErrUnending.
 func (s *Session) Stop(ctx context.Context) error {
 	if s.ended() {
 		return nil
 	}
 	s.asked.Store(true)
+	s.bound.Do(s.limit)
 	limited, cancel := context.WithCancel(ctx)
 	defer cancel()
 	client, line := s.client.tapped()
@@ -75,13 +123,22 @@ func (s *Session) Stop(ctx context.Context) error {
 	req := newRequest(cmdStopTracing)
 	req.u64(s.ID)
 	in, _, err := client.exchangeUntil(ctx, limited, req)
-	if err != nil {
-		if s.ended() && !errors.Is(err, context.Canceled) {
-			return nil // the process ended meanwhile
+	if errors.Is(err, ErrHungUp) { // the process ends, and the end of its trace may be on its way
+		select {
+		case <-s.over:
+		case <-time.After(stopFarewell):
 		}
-		return err
 	}
-	return in.Close()
+	switch {
+	case err == nil:
+		s.timer.Load().Reset(s.client.timeout()) // its last byte has been written
+		return in.Close()
+	case s.unending.Load():
+		return ErrUnending
+	case s.ended() && !errors.Is(err, context.Canceled):
+		return nil // the process ended meanwhile
+	}
+	return err
 }
 
 // Stopped says whether Stop was called, or Close before the trace's end.
@@ -129,6 +186,11 @@ func (s *Session) watch(ctx context.Context, cancel func(), line <-chan conn) {
 // asks the runtime to stop, and drops what is still to come. A runtime that is
 // not asked may keep the session among the 64 that it can have.
 func (s *Session) Close() error {
+	defer func() {
+		if timer := s.timer.Load(); timer != nil {
+			timer.Stop()
+		}
+	}()
 	if s.ended() || s.asked.Load() {
 		return s.in.Close()
 	}

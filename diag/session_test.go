@@ -67,7 +67,7 @@ func (s *sessionFake) collect() *Session {
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newSessionFake(t, false)
-		f.rest, f.pace = []string{"a ", "b ", "c ", "end"}, defaultTimeout-time.Second
+		f.rest, f.pace = []string{"a ", "b ", "c ", "end"}, defaultTimeout-3*time.Second
 		session := f.collect()
 		read := make(chan string)
 		go func() {
