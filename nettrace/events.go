@@ -1,30 +1,30 @@
 package nettrace
 
 import (
+	"cmp"
+
 	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
-// blockCompressed is set in the flags of a block whose headers are compressed.
-const blockCompressed = 1
-
-// blockHeader passes the header of a V4 or V6 event or metadata block: its
-// size, counting itself, flags, and the range of times in the block.
-func blockHeader(c *binread.Cursor) (compressed bool, err error) {
-	size := int(c.U16())
-	flags := c.U16()
-	c.Skip(size - 4)
-	return flags&blockCompressed != 0, c.Err()
-}
-
 // eventBlock queues the wanted events of a block. The events before a place
 // that cannot be read are kept.
 func (r *Reader) eventBlock(b *block) error {
+	if r.repeats.again(b.data) {
+		return malformed("the same block was met before")
+	}
+	if !r.anchored {
+		r.anchor(b)
+	}
 	q := &r.queue
 	batch := q.batch()
 	r.in.detach(batch.data)
 	batch.data, batch.base = b.data, b.off
 	err := r.readEvents(b, batch)
+	if err == nil {
+		r.believe(b.off)
+	}
+	r.unreadV3(err)
 	if len(batch.items) == 0 {
 		q.recycle(batch)
 	} else {
@@ -34,90 +34,74 @@ func (r *Reader) eventBlock(b *block) error {
 }
 
 func (r *Reader) readEvents(b *block, batch *batch) error {
-	c := binread.At(b.data, b.off)
-	if r.in.version == 3 {
-		return r.fixed(&c, batch, (*header).uncompressedV3)
-	}
-	compressed, err := blockHeader(&c)
-	switch {
-	case err != nil:
+	in, err := readBlock(b.data, b.off, r.in.version)
+	if err != nil {
 		return err
-	case compressed:
-		return r.compressed(&c, batch)
-	case r.in.version == 6:
-		return r.fixed(&c, batch, (*header).uncompressedV6)
-	default:
-		return r.fixed(&c, batch, (*header).uncompressedV4)
 	}
-}
-
-// compressed reads events with compressed headers to the end of the block.
-func (r *Reader) compressed(c *binread.Cursor, batch *batch) error {
-	var h header
+	times := in.times.within(r.session)
 	var seq *sequence
-	v6 := r.in.version == 6
-	for c.Len() > 0 {
-		h.compressed(c, v6)
-		at := c.Off()
-		c.Skip(h.payload)
-		if !c.OK() {
-			return c.Err()
-		}
-		if h.moved {
-			seq = r.seqs.event(h.capture, h.seq, h.ticks)
-		}
-		seq.at(&h)
-		r.queued(&h, batch, span{uint32(at), uint32(h.payload)})
-	}
-	return batch.undefined()
-}
-
-// fixed reads events with uncompressed headers to the end of the block.
-func (r *Reader) fixed(c *binread.Cursor, batch *batch, read func(*header, *binread.Cursor) int) error {
-	var h header
-	v3 := r.in.version == 3
-	for c.Len() > 0 {
-		start := c.Off()
-		size := read(&h, c)
-		at := c.Off()
-		c.Skip(h.payload)
-		h.stack = pick(v3, uint32(c.Off()), h.stack)
-		rest := start + 4 + size - c.Off()
-		c.Skip(rest)
-		if !c.OK() {
-			return c.Err()
-		}
-		if r.in.version == 4 {
-			c.Skip(min(-c.Off()&3, c.Len()))
-		}
-		if v3 && h.metadataID == 0 {
-			if err := r.define(metadataRecord(batch.data[at:at+h.payload], batch.base+int64(at))); err != nil {
+	for in.next() {
+		h := &in.header
+		if in.version == 3 && h.metadataID == 0 {
+			if err := r.define(metadataRecord(in.bytes(), in.pos())); err != nil {
 				return err
 			}
 			continue
 		}
-		if !v3 && h.metadataID != 0 {
-			r.seqs.event(h.capture, h.seq, h.ticks).at(&h)
+		if !times.holds(h.ticks) {
+			batch.faults.outside++
+			r.seqs.damage++
+			seq = nil
+			continue
 		}
-		r.queued(&h, batch, span{uint32(at), uint32(h.payload)})
+		if h.moved {
+			seq = r.seqs.event(h)
+		}
+		seq.at(h)
+		r.queued(h, batch, in.span())
 	}
-	return batch.undefined()
+	return cmp.Or(in.c.Err(), batch.faults.err())
+}
+
+// faults counts the events of a block that do not fit the rest of the trace.
+type faults struct {
+	outside int    // their time is not in the range of the block's header
+	kinds   int    // their metadata id was never defined
+	kind    uint32 // the last such id
+	threads int    // their thread was never introduced
+	thread  uint64 // the last such index
+}
+
+// err reports the faults, nil where there are none.
+func (f *faults) err() error {
+	switch {
+	case f.outside > 0:
+		return malformed("%d events at times outside the block's", f.outside)
+	case f.kinds > 0:
+		return malformed("%d events of undefined metadata ids, such as %d", f.kinds, f.kind)
+	case f.threads > 0:
+		return malformed("%d events of undefined threads, such as %d", f.threads, f.thread)
+	}
+	return nil
 }
 
 // queued counts an event, and if it is wanted makes it an item of the batch.
 func (r *Reader) queued(h *header, batch *batch, payload span) {
 	k := r.kinds.get(h.metadataID)
 	if k == nil {
-		batch.strays++
-		batch.stray = h.metadataID
+		batch.faults.kinds++
+		batch.faults.kind = h.metadataID
 		return
 	}
 	key := r.key(h.ticks)
-	r.latest = max(r.latest, key)
+	if key < r.jump.key {
+		r.contradicted(batch)
+	}
 	late := key < r.sorted
 	if h.sorted {
-		r.sorted = max(r.sorted, key)
+		r.sortedAt(key, r.latest, batch.base)
 	}
+	r.latest = max(r.latest, key)
 	if h.labels != 0 {
 		k = r.overridden(k, h.labels)
 	}
@@ -128,14 +112,6 @@ func (r *Reader) queued(h *header, batch *batch, payload span) {
 	if k.want {
 		batch.items = append(batch.items, item{key, k, payload, h.stack, r.context(h, batch) | pick[uint32](late, lateItem, 0)})
 	}
-}
-
-// undefined reports events whose metadata id was never defined.
-func (b *batch) undefined() error {
-	if b.strays == 0 {
-		return nil
-	}
-	return malformed("%d events of undefined metadata ids, such as %d", b.strays, b.stray)
 }
 
 // context returns the index of the context of an event, a new one if it
@@ -150,6 +126,10 @@ func (r *Reader) context(h *header, b *batch) uint32 {
 	case r.in.version == 6:
 		if th, ok := r.threads[h.thread]; ok {
 			ctx.pid, ctx.tid = pick(th.pid != 0, th.pid, ctx.pid), th.tid
+		} else {
+			b.faults.threads++
+			b.faults.thread = h.thread
+			ctx.pid, ctx.tid = pick(ctx.pid != 0, ctx.pid, trace.UnknownID), trace.UnknownID
 		}
 		ctx.labels = r.labels[h.labels]
 	case h.activity != [16]byte{} || h.related != [16]byte{}:
@@ -185,8 +165,8 @@ func (r *Reader) overridden(k *kind, list uint32) *kind {
 
 // metadataBlock reads the definitions of a V4 or V6 metadata block.
 func (r *Reader) metadataBlock(b *block) error {
-	c := binread.At(b.data, b.off)
 	if r.in.version == 6 {
+		c := binread.At(b.data, b.off)
 		c.Skip(int(c.U16()))
 		for c.Len() > 0 && c.OK() {
 			size := int(c.U16())
@@ -201,33 +181,16 @@ func (r *Reader) metadataBlock(b *block) error {
 		}
 		return c.Err()
 	}
-	compressed, err := blockHeader(&c)
+	in, err := readBlock(b.data, b.off, r.in.version)
 	if err != nil {
 		return err
 	}
-	var h header
-	for c.Len() > 0 {
-		start := c.Off()
-		end := -1
-		if compressed {
-			h.compressed(&c, false)
-		} else {
-			end = start + 4 + h.uncompressedV4(&c)
-		}
-		at := c.Pos()
-		payload := c.Bytes(h.payload)
-		if !compressed {
-			c.Skip(end - c.Off())
-			c.Skip(min(-c.Off()&3, c.Len()))
-		}
-		if !c.OK() {
-			return c.Err()
-		}
-		if err := r.define(metadataRecord(payload, at)); err != nil {
+	for in.next() {
+		if err := r.define(metadataRecord(in.bytes(), in.pos())); err != nil {
 			return err
 		}
 	}
-	return nil
+	return in.c.Err()
 }
 
 // define takes in a metadata record. An id that is defined again means the new

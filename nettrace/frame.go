@@ -281,9 +281,15 @@ func (f *framer) body(b *block, n int) error {
 // another one for the next.
 func (f *framer) detach(next []byte) { f.buf = next[:0] }
 
-// resync looks for the start of the next object of a V4 stream, after damage.
+// What blocks of V3 and V4 begin with.
+var (
+	beginV3 = []byte{tagBegin, tagBegin, tagNull, 1, 0, 0, 0, 0, 0, 0, 0}
+	beginV4 = []byte{tagBeginPrivate, tagBeginPrivate, tagNull, 2, 0, 0, 0, 2, 0, 0, 0}
+)
+
+// resync looks for the start of the next object of V3 or V4, after damage.
 func (f *framer) resync() error {
-	mark := []byte{tagBeginPrivate, tagBeginPrivate, tagNull, 2, 0, 0, 0, 2, 0, 0, 0}
+	mark := pick(f.version == 3, beginV3, beginV4)
 	f.inside = false
 	for {
 		b, err := f.peek(f.in.Size())

@@ -147,5 +147,5 @@ func (h *header) common(metadata uint32, b []byte) {
 	h.cpu = binary.LittleEndian.Uint32(b[20:])
 	h.stack = binary.LittleEndian.Uint32(b[24:])
 	h.ticks = binary.LittleEndian.Uint64(b[28:])
-	h.moved = true
+	h.moved = h.metadataID != 0
 }

@@ -1,6 +1,9 @@
 package nettrace
 
-import "unsafe"
+import (
+	"slices"
+	"unsafe"
+)
 
 // An item is an event that waits for its turn.
 type item struct {
@@ -32,9 +35,9 @@ type batch struct {
 	base     int64
 	items    []item
 	contexts []context
-	left     int    // items not handed out
-	strays   int    // events of undefined metadata ids
-	stray    uint32 // one of these ids
+	left     int // items not handed out
+	bounds   bounds
+	faults   faults
 
 	// What the last of contexts was made of.
 	thread            uint64
@@ -124,6 +127,47 @@ func (q *mergeQueue) pop() (*batch, *item) {
 	return b, it
 }
 
+// dropAfter drops the items later than limit, and returns their number.
+func (q *mergeQueue) dropAfter(limit uint64) int {
+	dropped := 0
+	runs := q.heap[:0]
+	for _, r := range q.heap {
+		end := r.end
+		for end > r.pos && r.batch.items[end-1].ticks > limit {
+			end--
+			r.batch.items[end].kind.count--
+		}
+		dropped += r.end - end
+		r.batch.left -= r.end - end
+		r.end = end
+		switch {
+		case r.pos < r.end:
+			runs = append(runs, r)
+		case r.batch.left == 0:
+			q.release(r.batch)
+		}
+	}
+	clear(q.heap[len(runs):])
+	q.heap = runs[:0]
+	for _, r := range runs {
+		q.push(r)
+	}
+	return dropped
+}
+
+// dropAfter drops the items later than limit of a batch that is being read, and
+// returns their number.
+func (b *batch) dropAfter(limit uint64) int {
+	n := len(b.items)
+	b.items = slices.DeleteFunc(b.items, func(it item) bool {
+		if it.ticks > limit {
+			it.kind.count--
+		}
+		return it.ticks > limit
+	})
+	return n - len(b.items)
+}
+
 // release takes back a batch whose items were all handed out.
 func (q *mergeQueue) release(b *batch) {
 	q.pending -= b.cost()
@@ -139,7 +183,7 @@ const (
 
 func (q *mergeQueue) recycle(b *batch) {
 	clear(b.contexts)
-	b.items, b.contexts, b.strays = b.items[:0], b.contexts[:0], 0
+	b.items, b.contexts, b.faults = b.items[:0], b.contexts[:0], faults{}
 	if len(q.free) < maxFree && b.cost() < maxReused {
 		q.free = append(q.free, b)
 	}

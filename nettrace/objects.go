@@ -7,8 +7,6 @@ import (
 	"io"
 	"math/bits"
 	"time"
-
-	"github.com/gctrail/gctrail/internal/binread"
 )
 
 // An Object is a part of a V4 trace that a Splicer takes as a whole: the Trace
@@ -132,56 +130,26 @@ func (r *ObjectReader) clock() {
 
 // times reads when the block's events are. A block without any has no times.
 func (o *Object) times() error {
-	c := binread.At(o.data, 0)
-	compressed, err := blockHeader(&c)
-	switch {
-	case err != nil:
+	in, err := readBlock(o.data, 0, 4)
+	if err != nil || in.c.Len() == 0 {
 		return err
-	case c.Off() < eventBlockHeader:
-		return malformed("header of %d bytes", c.Off())
-	case c.Len() == 0:
-		return nil
 	}
-	o.First = binary.LittleEndian.Uint64(o.data[4:])
-	o.Last = binary.LittleEndian.Uint64(o.data[12:])
-	var h header
-	if compressed {
-		h.compressed(&c, false)
-	} else {
-		h.uncompressedV4(&c)
-	}
-	o.Sorted = h.sorted && h.ticks == o.First
-	return c.Err()
+	o.First, o.Last = in.times.from, in.times.from+in.times.span
+	o.Sorted = in.next() && in.sorted && in.ticks == o.First
+	return in.c.Err()
 }
 
 // each calls fn with every event of an event block or metadata block. Events
 // before a place that cannot be read are kept.
 func (o *Object) each(fn func(h *header, payload []byte)) error {
-	c := binread.At(o.data, 0)
-	compressed, err := blockHeader(&c)
+	in, err := readBlock(o.data, 0, 4)
 	if err != nil {
 		return err
 	}
-	var h header
-	for c.Len() > 0 {
-		end := -1
-		if compressed {
-			h.compressed(&c, false)
-		} else {
-			start := c.Off()
-			end = start + 4 + h.uncompressedV4(&c)
-		}
-		payload := c.Bytes(h.payload)
-		if !compressed {
-			c.Skip(end - c.Off())
-			c.Skip(min(-c.Off()&3, c.Len()))
-		}
-		if !c.OK() {
-			return c.Err()
-		}
-		fn(&h, payload)
+	for in.next() {
+		fn(&in.header, in.bytes())
 	}
-	return nil
+	return in.c.Err()
 }
 
 // ErrNoTrace reports an object without the Trace object before it.

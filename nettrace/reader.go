@@ -51,16 +51,23 @@ type Reader struct {
 	seqs    sequences
 	merged  map[mergedKind]*kind
 
-	queue   mergeQueue
-	sync    uint64 // ticks of Info.Start
-	sorted  uint64 // sort key that no later event is older than
-	emitted uint64 // sort key of the last event handed out
-	latest  uint64 // sort key of the latest event read
-	point   bool   // the last block was a sequence point
-	stopped bool   // the caller wants no more
-	ended   bool   // the trace's own end was read
-	idle    *idleInput
-	event   trace.Event
+	queue    mergeQueue
+	repeats  repeats
+	sync     uint64 // ticks of Info.Start
+	session  bounds // of all times of the trace
+	jump     jump
+	doubts   int    // jumps so far
+	gap      bool   // events could not be read, of times from gapFrom on
+	gapFrom  uint64 // sort key
+	sorted   uint64 // sort key that no later event is older than
+	emitted  uint64 // sort key of the last event handed out
+	latest   uint64 // sort key of the latest event read
+	point    bool   // the last block was a sequence point
+	anchored bool   // the start was held against the first events
+	stopped  bool   // the caller wants no more
+	ended    bool   // the trace's own end was read
+	idle     *idleInput
+	event    trace.Event
 }
 
 // A mergedKind is a kind whose metadata a V6 label list overrides.
@@ -77,7 +84,7 @@ func NewReader(r io.Reader, opts Options) *Reader {
 		r = nr.idle
 	}
 	nr.in = newFramer(r)
-	nr.seqs = sequences{threads: make(map[uint64]*sequence), lost: nr.lost}
+	nr.seqs = sequences{threads: make(map[uint64]*sequence), lost: nr.lost, introduced: nr.threads.has}
 	nr.info.Clock = &trace.Clock{Frequency: int64(time.Second)}
 	return nr
 }
@@ -172,7 +179,8 @@ func (r *Reader) step() (ended bool, err error) {
 		if r.in.version == 6 || !errors.As(err, &damage) {
 			return false, err
 		}
-		r.loss.AddDamage(damage.Off, damage)
+		r.damaged(damage.Off, damage.Section, damage.Err)
+		r.unreadV3(err)
 		return false, r.in.resync()
 	}
 	if b.kind == blockEnd {
@@ -180,7 +188,7 @@ func (r *Reader) step() (ended bool, err error) {
 		return true, nil
 	}
 	if err := r.take(&b); err != nil {
-		r.loss.AddDamage(b.off, &FormatError{Off: b.off, Section: b.kind.String(), Err: err})
+		r.damaged(b.off, b.kind.String(), err)
 	}
 	if b.cut {
 		return false, io.ErrUnexpectedEOF
@@ -226,6 +234,7 @@ func (r *Reader) end(ended bool, err error) {
 	default:
 		r.loss.Exactness = trace.Exact
 	}
+	r.readAgain(r.latest)
 	if r.loss.Cut && r.latest > r.sorted {
 		// What other threads raised in this time may have been yet to come.
 		r.lost(0, r.unkey(r.sorted), r.unkey(r.latest))
@@ -309,6 +318,8 @@ func (r *Reader) sequencePoint(b *block) error {
 	if v6 && ticks == math.MaxUint64 { // one-collect ends its files so
 		ticks = r.unkey(r.latest)
 	}
+	r.dropLater(r.key(ticks), b.off)
+	r.readAgain(r.key(ticks))
 	r.seqs.sequencePoint(ticks, threadList(c, n, v6))
 	if v6 {
 		r.dropTables(flags)

@@ -12,6 +12,7 @@ type sequence struct {
 	ticks uint64 // of the last event, or sequence point, that told last
 	point uint32 // the last sequence point that told a number, at which gap was found
 	gap   int32
+	seen  int // sequences.damage when a run of the thread began last
 }
 
 // sequences finds lost events by gaps in the numbers of each capture thread.
@@ -23,22 +24,44 @@ type sequences struct {
 	full    bool   // threads beyond maxThreads are not followed
 	told    bool   // some sequence point or removal told a number
 	untold  bool   // threads were dropped whose last number was not told
+	damage  int    // places that could not be read
 	lost    func(n uint64, from, to uint64)
+	// introduced reports whether the trace told of a thread before its events.
+	introduced func(thread uint64) bool
 }
 
-// event notes that a run of events of a thread begins with number seq. It
-// returns the thread's state, which the caller tells each event of the run; nil
-// where the thread is not followed.
-func (s *sequences) event(thread uint64, seq uint32, ticks uint64) *sequence {
-	t := s.threads[thread]
+// event notes that a run of events of a thread begins. It returns the thread's
+// state, which the caller tells each event of the run; nil where the thread is not
+// followed. A thread that the trace has introduced has all its numbers in it.
+func (s *sequences) event(h *header) *sequence {
+	t := s.threads[h.capture]
 	if t == nil {
-		return s.add(thread, seq, ticks)
+		t = s.add(h.capture, s.before(h.capture, h.seq-1))
+		if t == nil {
+			return nil
+		}
 	}
 	// A number that goes back is a new thread under an old id, not a loss.
-	if gap := int32(seq - t.last - 1); gap > 0 {
-		s.lost(uint64(gap), t.ticks, ticks)
-	}
+	s.gap(t, int32(h.seq-t.last-1), h.ticks)
+	t.seen = s.damage
 	return t
+}
+
+// gap notes that n events of a thread are not in the trace, if n is positive. They
+// are lost, unless something could not be read since the thread's last event:
+// then they may be there.
+func (s *sequences) gap(t *sequence, n int32, ticks uint64) {
+	if n <= 0 {
+		return
+	}
+	from := t.ticks
+	if s.untold || int64(ticks-from) < 0 {
+		from = s.start
+	}
+	if t.seen != s.damage {
+		n = 0
+	}
+	s.lost(uint64(n), from, ticks)
 }
 
 // at notes the last event of the thread.
@@ -48,40 +71,45 @@ func (t *sequence) at(h *header) {
 	}
 }
 
-// add follows a thread that was not met before. Its first number tells of a
-// loss only after a sequence point: before, the trace may have begun inside.
-func (s *sequences) add(thread uint64, seq uint32, ticks uint64) *sequence {
+// add follows a thread that was not met before, and whose last number before
+// now is taken to be last. It returns nil where there are too many.
+func (s *sequences) add(thread uint64, last uint32) *sequence {
 	if len(s.threads) == maxThreads {
 		s.full = true
 		return nil
 	}
-	t := &sequence{last: seq, ticks: ticks}
+	t := &sequence{last: last, ticks: s.ticks, seen: s.damage}
 	s.threads[thread] = t
-	if s.points > 0 && seq > 1 {
-		s.lost(uint64(seq-1), s.ticks, ticks)
-	}
 	return t
+}
+
+// before returns the number from which a thread without events is followed that
+// is known to have raised some. Unless the thread was introduced, the trace may
+// have begun after them, until there was a sequence point.
+func (s *sequences) before(thread uint64, raised uint32) uint32 {
+	if s.points > 0 || s.introduced(thread) {
+		return 0
+	}
+	return raised
 }
 
 // sequencePoint compares the thread list of a sequence point with what was
 // seen. A thread id that the system used twice is listed twice: the nearer
 // number counts.
 func (s *sequences) sequencePoint(ticks uint64, list func(yield func(thread uint64, seq uint32))) {
-	s.points++
+	points := s.points + 1
 	list(func(thread uint64, seq uint32) {
 		s.told = true
 		t := s.threads[thread]
 		if t == nil {
-			if len(s.threads) == maxThreads {
-				s.full = true
+			t = s.add(thread, s.before(thread, seq))
+			if t == nil {
 				return
 			}
-			t = s.unseen(seq)
-			s.threads[thread] = t
 		}
 		gap := int32(seq - t.last)
-		if t.point != s.points || nearer(gap, t.gap) {
-			t.point, t.gap = s.points, gap
+		if t.point != points || nearer(gap, t.gap) {
+			t.point, t.gap = points, gap
 		}
 	})
 	list(func(thread uint64, seq uint32) {
@@ -89,23 +117,11 @@ func (s *sequences) sequencePoint(ticks uint64, list func(yield func(thread uint
 		if t == nil {
 			return
 		}
-		if t.gap > 0 {
-			s.lost(uint64(t.gap), pick(s.untold, s.start, t.ticks), ticks)
-		}
+		s.gap(t, t.gap, ticks)
 		t.last += uint32(t.gap)
-		t.ticks, t.gap = ticks, 0
+		t.ticks, t.gap, t.seen = ticks, 0, s.damage
 	})
-	s.ticks = ticks
-}
-
-// unseen is a thread that a sequence point lists with number seq, and of which
-// there was no event. All of them are lost, but at the first sequence point the
-// trace may have begun after them.
-func (s *sequences) unseen(seq uint32) *sequence {
-	if s.points == 1 {
-		return &sequence{last: seq}
-	}
-	return &sequence{ticks: s.ticks}
+	s.points, s.ticks = points, ticks
 }
 
 // drop forgets all threads, as a sequence point of V6 may demand. one-collect has
@@ -123,11 +139,9 @@ func (s *sequences) remove(thread uint64, seq uint32, ticks uint64) {
 	s.told = true
 	t := s.threads[thread]
 	if t == nil {
-		return
+		t = &sequence{last: s.before(thread, seq), ticks: s.ticks, seen: s.damage}
 	}
-	if gap := int32(seq - t.last); gap > 0 {
-		s.lost(uint64(gap), t.ticks, ticks)
-	}
+	s.gap(t, int32(seq-t.last), ticks)
 	delete(s.threads, thread)
 }
 

@@ -17,7 +17,7 @@ import (
 // start is moved to its first event.
 //
 // The zero Splicer passes over objects until Begin. It holds the metadata and
-// the stacks in memory, at most 16 MB and 64 MB: a runtime makes a sequence point
+// the stacks in memory, at most 16 MiB and 32 MiB: a runtime makes a sequence point
 // for every 10 MB of events, and seldom has more than 1 MB of stacks between two.
 // After an error it is of no more use.
 type Splicer struct {

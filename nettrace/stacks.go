@@ -7,12 +7,13 @@ import (
 )
 
 // maxStackBytes bounds the stacks kept between two sequence points.
-const maxStackBytes = 64 << 20
+const maxStackBytes = 32 << 20
 
 // A stackTable holds the stacks since the last sequence point.
 type stackTable struct {
 	blocks []stackBlock
 	data   []byte
+	size   int // of the blocks added
 }
 
 // A stackBlock holds the stacks of consecutive ids; ends are theirs in the
@@ -31,8 +32,11 @@ func (t *stackTable) add(data []byte, base int64) error {
 	if !fits(&c, n, 4) {
 		return malformed("%d stacks in %d bytes", n, c.Len())
 	}
-	if len(t.data)+len(data) > maxStackBytes {
+	if t.size += len(data); t.size > maxStackBytes {
 		return malformed("more than %d MB of stacks between sequence points", maxStackBytes>>20)
+	}
+	if n := len(t.blocks); n > 0 && b.first < t.blocks[n-1].first+uint32(len(t.blocks[n-1].ends)) {
+		return malformed("stack %d was defined before", b.first)
 	}
 	b.ends = make([]int, 0, n)
 	for range n {
@@ -74,4 +78,5 @@ func (t *stackTable) get(id uint32) []byte {
 func (t *stackTable) clear() {
 	t.blocks = t.blocks[:0]
 	t.data = t.data[:0]
+	t.size = 0
 }

@@ -16,6 +16,12 @@ const (
 // A threadTable finds V6 threads by index.
 type threadTable map[uint64]thread
 
+// has reports whether the trace has told of the thread.
+func (t threadTable) has(index uint64) bool {
+	_, ok := t[index]
+	return ok
+}
+
 // add reads a thread block: rows of a size, an index, and what is known of the
 // thread. What follows an unknown kind in a row is passed over.
 func (t threadTable) add(data []byte, base int64) error {

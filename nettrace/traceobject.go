@@ -20,8 +20,7 @@ func (r *Reader) traceObject(b *block) error {
 		r.info.Format = "nettrace V6"
 	}
 	r.info.Start = systemTime(c.Bytes(16))
-	r.sync = c.U64()
-	r.seqs.start = r.sync
+	sync := c.U64()
 	frequency := int64(c.U64())
 	r.info.PointerSize = int(int32(c.U32()))
 	if r.in.version == 6 {
@@ -33,12 +32,13 @@ func (r *Reader) traceObject(b *block) error {
 	switch {
 	case b.cut || !c.OK():
 		return r.in.fail("trace object", io.ErrUnexpectedEOF)
-	case frequency <= 0:
+	case frequency <= 0 || frequency > maxFrequency:
 		return r.in.fail("trace object", malformed("clock frequency %d", frequency))
 	case r.info.PointerSize != 4 && r.info.PointerSize != 8:
 		return r.in.fail("trace object", malformed("pointer size %d", r.info.PointerSize))
 	}
 	r.info.Clock.Frequency = frequency
+	r.startAt(sync)
 	r.event.Clock = r.info.Clock
 	r.event.PointerSize = r.info.PointerSize
 	return nil

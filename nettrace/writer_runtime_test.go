@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -84,19 +83,17 @@ func TestWriterRecords(t *testing.T) {
 // records only: .NET Core 3.0 gave their headers fields that did not change.
 func encodeAgain(t *testing.T, b *block) {
 	t.Helper()
-	c := binread.At(b.data, b.off)
-	if _, err := blockHeader(&c); err != nil {
+	in, err := readBlock(b.data, b.off, 4)
+	if err != nil {
 		t.Fatal(err)
 	}
-	var h, prev header
-	for c.Len() > 0 && c.OK() {
-		start := c.Off()
-		h.compressed(&c, false)
-		payload := c.Bytes(h.payload)
-		got, want := h.appendCompressed(nil, &prev, false), b.data[start:c.Off()-len(payload)]
+	var prev header
+	for start := in.c.Off(); in.next(); start = in.c.Off() {
+		h, payload := in.header, in.bytes()
+		got, want := h.appendCompressed(nil, &prev, false), b.data[start:in.at]
 		prev = h
 		if b.kind == blockMetadata {
-			id, d, err := metadataRecord(payload, c.Pos())
+			id, d, err := metadataRecord(payload, in.pos())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -12,7 +12,7 @@
 //	nettrace v4|v6 | netperf v3   the head: pointer= pid= freq= sync= start= cpus= rate=
 //	                              V3, V4: version= minver= name= of the Trace object
 //	                              V6: major= minor= kv=NAME:VALUE
-//	events | metadata             uncompressed, header=SIZE flags= min= max=
+//	events | metadata             uncompressed, unpadded, header=SIZE flags= min= max=
 //	stacks first=1 [] [0x10 0x20] count=
 //	sp time=+200 10=5             a thread and its number; count=, in V6 flags=
 //	threads

@@ -80,7 +80,10 @@ func (a *assembler) fixedV3(p *part, l *line, e *event, payload, stack []byte) {
 func (a *assembler) fixed(p *part, l *line, e *event, sorted bool, payload []byte) {
 	size, pad := 76+len(payload), -len(payload)&3
 	if a.version == 6 {
-		size, pad = 48+len(payload), 0
+		size = 48 + len(payload)
+	}
+	if a.version == 6 || p.line.has("unpadded") {
+		pad = 0
 	}
 	meta := uint32(e.meta)
 	if !sorted {

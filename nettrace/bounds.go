@@ -1,0 +1,180 @@
+package nettrace
+
+import (
+	"math"
+	"time"
+)
+
+// A bounds is a range of times in ticks of the trace's clock, both ends
+// included. The range may pass the largest number.
+type bounds struct{ from, span uint64 }
+
+// unbounded has all times.
+var unbounded = bounds{0, math.MaxUint64}
+
+// holds reports whether the range has a time.
+func (b bounds) holds(ticks uint64) bool { return ticks-b.from <= b.span }
+
+// within returns b where it lies in another range, and the other one where it
+// does not.
+func (b bounds) within(o bounds) bounds {
+	if o.holds(b.from) && b.span <= o.span-(b.from-o.from) {
+		return b
+	}
+	return o
+}
+
+const (
+	// beforeStart is how much older than the start of its trace an event may be:
+	// the runtime reads the clock and the time of day one after the other.
+	beforeStart = time.Second
+	// maxLength bounds how long after the start of its trace an event may be.
+	maxLength = 20 * 365 * 24 * time.Hour
+	// maxFrequency bounds a clock's ticks per second. The fastest are those that
+	// count nanoseconds, or cycles of a processor.
+	maxFrequency = 1e10
+)
+
+// sessionBounds returns the range of times that a trace with this start has.
+func sessionBounds(sync uint64, frequency int64) bounds {
+	before := uint64(beforeStart/time.Second) * uint64(frequency)
+	span := float64(frequency) * (beforeStart + maxLength).Seconds()
+	return bounds{sync - before, uint64(min(span, math.MaxInt64))}
+}
+
+// anchor holds the start of the trace against the times of its first events, and
+// moves it to the earliest of them where most cannot be the session's: then it is
+// the start that is damaged.
+func (r *Reader) anchor(b *block) {
+	var events, foreign int
+	var earliest uint64
+	in, err := readBlock(b.data, b.off, r.in.version)
+	if err != nil {
+		return
+	}
+	for in.next() {
+		if in.metadataID == 0 && in.version == 3 {
+			continue
+		}
+		events++
+		if r.session.holds(in.ticks) {
+			continue
+		}
+		if foreign == 0 || int64(in.ticks-earliest) < 0 {
+			earliest = in.ticks
+		}
+		foreign++
+	}
+	r.anchored = events > 0
+	if foreign > events/2 {
+		r.damaged(b.off, "trace object", malformed("start at %d ticks, first event at %d", r.sync, earliest))
+		r.startAt(earliest)
+	}
+}
+
+// startAt sets the ticks of the trace's start.
+func (r *Reader) startAt(ticks uint64) {
+	r.sync, r.seqs.start = ticks, ticks
+	r.session = sessionBounds(ticks, r.info.Clock.Frequency)
+	r.latest = r.key(r.session.from)
+	r.sorted = r.latest
+}
+
+// A jump is a sorted event that is more than a second later than all before it.
+// It is believed when the next block, or a sequence point, is not older: else its
+// time is damaged, with those of all events behind it in its block.
+type jump struct {
+	key    uint64 // sort key of the event; 0 where nothing is doubted
+	latest uint64 // sort key of the latest event before it
+	sorted uint64 // what Reader.sorted is if the event is believed
+	block  int64  // the block that the event is in
+}
+
+// maxDoubts bounds how many jumps of a trace are doubted, each of which may cost a
+// look at all events that wait.
+const maxDoubts = 1000
+
+// sortedAt takes in that no later event is older than one with this sort key.
+func (r *Reader) sortedAt(key, latest uint64, block int64) {
+	switch {
+	case r.jump.key != 0:
+		r.jump.sorted = max(r.jump.sorted, key)
+	case latest != r.key(r.session.from) && key > latest+uint64(r.info.Clock.Frequency) && r.doubts < maxDoubts:
+		r.doubts++
+		r.jump = jump{key: key, latest: latest, sorted: key, block: block}
+	default:
+		r.sorted = max(r.sorted, key)
+	}
+}
+
+// believe ends the doubt about a jump after a block that does not contradict it.
+func (r *Reader) believe(block int64) {
+	if r.jump.key != 0 && r.jump.block != block {
+		r.sorted = max(r.sorted, r.jump.sorted)
+		r.jump = jump{}
+	}
+}
+
+// contradicted drops what was read since the doubted jump: a later event, or
+// sequence point, is older. batch is the one that is being read, if any.
+func (r *Reader) contradicted(batch *batch) {
+	n := r.queue.dropAfter(r.jump.latest)
+	if batch != nil {
+		n += batch.dropAfter(r.jump.latest)
+	}
+	r.damaged(r.jump.block, blockEvents.String(), malformed("%d events later than what follows them", n))
+	r.unread(r.jump.latest)
+	r.latest = r.jump.latest
+	r.jump = jump{}
+}
+
+// dropLater drops the events that wait and are more than a second later than a
+// sequence point that follows them.
+func (r *Reader) dropLater(point uint64, off int64) {
+	limit := point + uint64(r.info.Clock.Frequency)
+	if point < r.sorted || r.latest <= limit {
+		return
+	}
+	if r.jump.key > limit {
+		r.contradicted(nil)
+	}
+	if n := r.queue.dropAfter(limit); n > 0 {
+		r.damaged(off, blockSequencePoint.String(), malformed("%d events before it are later", n))
+		r.unread(r.sorted)
+		r.latest = min(r.latest, max(point, r.emitted))
+	}
+}
+
+// unread notes that events after the one with this sort key could not be read.
+func (r *Reader) unread(key uint64) {
+	if !r.gap {
+		r.gap, r.gapFrom = true, key
+	}
+	r.gapFrom = min(r.gapFrom, key)
+}
+
+// readAgain notes that no event before the one with this sort key is unread.
+func (r *Reader) readAgain(key uint64) {
+	if r.gap {
+		r.gap = false
+		r.lost(0, r.unkey(r.gapFrom), r.unkey(max(r.gapFrom, key)))
+	}
+}
+
+// unreadV3 notes where events could not be read of a trace that does not number
+// them, and with no error that those of a block were.
+func (r *Reader) unreadV3(err error) {
+	switch {
+	case r.in.version != 3:
+	case err != nil:
+		r.unread(r.latest)
+	default:
+		r.readAgain(r.latest)
+	}
+}
+
+// damaged notes a place that could not be read.
+func (r *Reader) damaged(off int64, section string, err error) {
+	r.seqs.damage++
+	r.loss.AddDamage(off, &FormatError{Off: off, Section: section, Err: err})
+}
