@@ -85,8 +85,9 @@ func intensive(m *Metric, f *figures) float64 {
 func (c *Comparison) resampled(ch *Change, before, after []float64, primaries int) {
 	shift := ch.After - ch.Before
 	random := rand.New(rand.NewPCG(seed, uint64(len(ch.Name))))
-	noiseBefore := ch.noise / math.Sqrt(float64(len(c.Before)))
-	noiseAfter := ch.noise / math.Sqrt(float64(len(c.After)))
+	noise := c.noise(ch.Metric)
+	noiseBefore := noise / math.Sqrt(float64(len(c.Before)))
+	noiseAfter := noise / math.Sqrt(float64(len(c.After)))
 	shifts := make([]float64, replicates)
 	for k := range shifts {
 		b := ch.Before * (before[k] + noiseBefore*random.NormFloat64())
@@ -104,6 +105,19 @@ func (c *Comparison) resampled(ch *Change, before, after []float64, primaries in
 		n := min(len(c.Before), len(c.After))
 		ch.RunsNeeded = max(moreRuns(n, runsFor(n, shift, narrow, ch.matters(ch.Before))), MinRuns-n)
 	}
+}
+
+// throughputNoise is the relative deviation of how much equal runs get done in the
+// same time.
+const throughputNoise = 0.15
+
+// noise is the relative deviation of a metric between equal runs. Totals hardly
+// vary by unit of work, but as much as the machine's speed by run or second.
+func (c *Comparison) noise(m *Metric) float64 {
+	if m.Total && c.Basis != PerWork {
+		return max(m.noise, throughputNoise)
+	}
+	return m.noise
 }
 
 // finite takes a deviation that is not known for none.

@@ -101,6 +101,7 @@ func Compare(before, after []*Run) *Comparison {
 		c.Changes = append(c.Changes, c.describe(&metrics[i]))
 	}
 	compare()
+	c.gate()
 	c.Verdict = c.verdict()
 	c.Causes = causes(c)
 	return c
@@ -137,6 +138,19 @@ func (c *Comparison) tabulate() {
 				row[side] = append(row[side], m.value(&f, c.Basis))
 				c.table[m.Name] = row
 			}
+		}
+	}
+}
+
+// gate takes back what was found of metrics whose primary metric has not changed.
+func (c *Comparison) gate() {
+	primary := make(map[string]Verdict)
+	for i := range c.Changes {
+		ch := &c.Changes[i]
+		if ch.Of == "" {
+			primary[ch.Name] = ch.Verdict
+		} else if ch.Verdict == Changed && primary[ch.Of] != Changed {
+			ch.Verdict, ch.Reason = CannotTell, ParentDecides
 		}
 	}
 }

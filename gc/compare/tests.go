@@ -5,35 +5,25 @@ import (
 	"slices"
 )
 
-// ranks decides all metrics by tests over runs: primary metrics first, then
-// those that explain the changed ones.
+// ranks decides all metrics by tests over runs: primary metrics as one family,
+// and those that explain each as another.
 func (c *Comparison) ranks() {
-	c.rankFamily(func(ch *Change) bool { return ch.Of == "" })
+	c.rankFamily("")
 	for i := range c.Changes {
-		primary := &c.Changes[i]
-		if primary.Of != "" {
-			continue
-		}
-		c.rankFamily(func(ch *Change) bool { return ch.Of == primary.Name })
-		if primary.Verdict == Changed {
-			continue
-		}
-		for j := range c.Changes {
-			if ch := &c.Changes[j]; ch.Of == primary.Name && ch.Verdict == Changed {
-				ch.Verdict, ch.Reason = CannotTell, ParentDecides
-			}
+		if c.Changes[i].Of == "" {
+			c.rankFamily(c.Changes[i].Name)
 		}
 	}
 }
 
-// rankFamily tests the metrics of a family that can be told, adjusted for their
-// number.
-func (c *Comparison) rankFamily(in func(*Change) bool) {
+// rankFamily tests the metrics that explain the named one, or the primary ones,
+// adjusted for their number. What cannot be told is left out.
+func (c *Comparison) rankFamily(of string) {
 	var family []*Change
 	var p []float64
 	for i := range c.Changes {
 		ch := &c.Changes[i]
-		if !in(ch) || ch.Reason != Decided {
+		if ch.Of != of || ch.Reason != Decided {
 			continue
 		}
 		family = append(family, ch)
