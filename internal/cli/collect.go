@@ -3,10 +3,16 @@ package cli
 import (
 	"cmp"
 	"fmt"
+	"os"
+	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"golang.org/x/term"
 
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/provider"
 )
 
@@ -145,23 +151,46 @@ func (o *collectOptions) run(cmd *cobra.Command, args []string, std *stdio) erro
 	if err != nil {
 		return err
 	}
-	ctx, g := cmd.Context(), o.gathering(std, config, plan)
+	return o.collect(cmd, args, std, config, plan)
+}
+
+// collect collects from the processes that are asked for.
+func (o *collectOptions) collect(cmd *cobra.Command, args []string, std *stdio, config diag.Config, plan *collect.Plan) error {
+	ctx, talk := cmd.Context(), &collectTalk{std: std, line: &progress{}}
+	s := collect.New(o.options(std, config, plan, talk.tell))
 	switch {
 	case len(args) > 0:
-		return g.launch(ctx, args, o.showIO)
+		if !o.showIO {
+			talk.show(s, "waiting for "+filepath.Base(args[0]))
+		}
+		err := s.Launch(ctx, &collect.Command{Args: args, Show: o.showIO, Terminal: term.IsTerminal(int(os.Stdin.Fd()))})
+		return talk.end(err)
 	case o.port.Path != "" && !o.port.Connect:
-		return g.listen(ctx, o.port.Path)
+		talk.show(s, "waiting for a program")
+		return talk.end(s.Listen(ctx, o.port.Path))
 	}
-	processes, missed, err := o.targets(ctx)
+	target := collect.Target{Port: o.port.Port, PIDs: o.pids, Names: collect.Names(o.names)}
+	processes, missed, err := target.Find(ctx)
 	if err != nil {
 		return err
 	}
-	if len(processes) > 1 && g.paths.single() {
+	if len(processes) > 1 && collect.NewPaths(o.output).Single() {
 		return usagef(cmd, "%d processes match (%s), and -o is one file: give a folder, as in traces/, or put {pid} or {name} in it",
-			len(processes), titles(processes))
+			len(processes), collect.Titles(processes))
 	}
-	g.fail(missed)
-	return g.gather(ctx, processes)
+	if missed != nil {
+		talk.tell(collect.Failed{Err: missed})
+	}
+	talk.show(s, "")
+	s.Gather(ctx, processes)
+	return talk.end(nil)
+}
+
+func (o *collectOptions) options(std *stdio, config diag.Config, plan *collect.Plan, notify func(collect.Notice)) *collect.Options {
+	return &collect.Options{
+		Config: config, Duration: time.Duration(o.duration), Resume: o.resume.value != "false", Names: collect.Names(o.names),
+		Output: o.output, Plan: plan, Stdout: std.out, Notify: notify,
+	}
 }
 
 // check says what is wrong with the flags that tell which processes are meant.
@@ -186,7 +215,7 @@ func (o *collectOptions) check(cmd *cobra.Command, args []string) error {
 		return usagef(cmd, "--show-child-io is for a command behind --")
 	case o.showIO && o.output == "-":
 		return usagef(cmd, "--show-child-io and -o - both write to standard output")
-	case len(o.pids) > 1 && newTracePaths(o.output).single():
+	case len(o.pids) > 1 && collect.NewPaths(o.output).Single():
 		return usagef(cmd, "several traces do not go into one file: give a folder with -o, as in traces/, or put {pid} or {name} in it")
 	}
 	return nil

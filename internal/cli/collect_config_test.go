@@ -121,10 +121,3 @@ func TestSpan(t *testing.T) {
 		}
 	}
 }
-
-func TestDefaultTraceName(t *testing.T) {
-	at := time.Date(2026, 3, 4, 15, 6, 7, 0, time.Local)
-	if got := defaultTraceName("web", at); got != "web_20260304_150607.nettrace" {
-		t.Error(got)
-	}
-}

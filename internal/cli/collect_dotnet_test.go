@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
@@ -181,7 +182,7 @@ func TestCollectKilled(t *testing.T) {
 	if code != 0 || !strings.Contains(talk, "ended without ending the trace") || !strings.Contains(talk, "collection") {
 		t.Errorf("exit code %d: %s", code, talk)
 	}
-	if n := len(mustEndFile(t, path)); n == 0 || len(gcsRows(ctx, t, path)) != n {
+	if n := len(diagtest.MustEndFile(t, path)); n == 0 || len(gcsRows(ctx, t, path)) != n {
 		t.Errorf("%d collections", n)
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
@@ -26,7 +27,7 @@ func aMinute(t *testing.T) context.Context {
 // wholeFile checks that a trace is whole and tells of collections.
 func wholeFile(t *testing.T, path string) {
 	t.Helper()
-	if len(mustEndFile(t, path)) == 0 {
+	if len(diagtest.MustEndFile(t, path)) == 0 {
 		t.Errorf("%s tells of no collections", path)
 	}
 }
@@ -118,7 +119,7 @@ func TestLaunchOver(t *testing.T) {
 	if code != exitDone || strings.Contains(talk, "the process") {
 		t.Errorf("exit code %d: %s", code, talk)
 	}
-	mustEndFile(t, path)
+	diagtest.MustEndFile(t, path)
 }
 
 // TestLaunchInterrupted: a signal ends the trace, and then what the shell has
@@ -157,7 +158,7 @@ func alive(pid string) bool {
 func TestPort(t *testing.T) {
 	ctx := aMinute(t)
 	port := portFor(t)
-	variable := portVariable + "=" + port
+	variable := "DOTNET_DiagnosticPorts" + "=" + port
 	wanted, other := dotnettest.Start(t, 9, "web", 2, variable), dotnettest.Start(t, 8, "web", 1, variable)
 	again := wanted.Restart("web", 1, variable)
 	path := filepath.Join(t.ArtifactDir(), "web.nettrace")

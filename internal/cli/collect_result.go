@@ -1,99 +1,58 @@
 package cli
 
 import (
-	"errors"
 	"fmt"
-	"os"
 
-	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
-	"github.com/gctrail/gctrail/nettrace"
-	"github.com/gctrail/gctrail/trace"
 )
 
-// tell says what was collected, what it lacks, and what to do with it.
-func (c *capture) tell(std *stdio) {
-	if c.out == nil || c.out.Size() == 0 {
-		return
-	}
-	k := kept{c.reader, &c.found, c.collections.Load()}
-	if c.ring != nil {
-		var err error
-		if k, err = review(c.path); err != nil {
-			std.complain(err)
-			return
-		}
-	}
-	std.warn("gctrail", fmt.Sprintf("%s: %s, %s of events", c.path, units.Bytes(c.out.Size()), units.Duration(k.Info().Last)))
-	c.tellStop(std)
-	c.tellMissing(std, k.Loss())
+// tellResult says what was collected, what it lacks, and what to do with it.
+func (std *stdio) tellResult(r *collect.Result) {
+	std.warn("gctrail", fmt.Sprintf("%s: %s, %s of events", r.Path, units.Bytes(r.Size), units.Duration(r.Trace.Info().Last)))
+	std.tellStop(r)
+	std.tellMissing(r)
 	p := text.PageOn(std.errTerm)
-	if provider.AsksForCollections(&c.session.Config) {
-		k.verdict(p)
+	if provider.AsksForCollections(r.Config) {
+		writeVerdict(p, r)
 	}
-	if c.out.Regular() {
-		p.Command("  ", "gctrail "+text.Quoted(c.path))
+	if r.Regular {
+		p.Command("  ", "gctrail "+text.Quoted(r.Path))
 	}
 	_, _ = std.err.Write(p.Bytes()) // there is nobody else to tell
 }
 
-// A kept is a trace as it was written, when it was read to its end.
-type kept struct {
-	trace.Source
-	found       *findings.Case
-	collections int64
-}
-
-// review reads the file that was made of a ring.
-func review(path string) (kept, error) {
-	f, err := os.Open(path)
-	if err != nil {
-		return kept{}, &inputError{path, err}
-	}
-	defer f.Close()
-	k := kept{Source: nettrace.NewReader(f, nettrace.Options{Want: gc.Wants}), found: new(findings.Case)}
-	var m gc.Model
-	for col, err := range m.Collections(k) {
-		if err != nil {
-			return k, &inputError{path, err}
-		}
-		k.found.Add(col)
-		k.collections++
-	}
-	return k, nil
-}
-
 // tellStop says what became of what the trace was waiting for, and of the ring.
-func (c *capture) tellStop(std *stdio) {
-	if c.occasion == nil && c.plan.waitsFor() != "" {
-		words := c.plan.waitsFor() + " did not come"
-		if c.ring != nil {
-			words += ": the file has what was last"
+func (std *stdio) tellStop(r *collect.Result) {
+	if !r.Triggered && r.Plan.Waits() {
+		said := waitsFor(r.Plan) + " did not come"
+		if r.Joined {
+			said += ": the file has what was last"
 		}
-		std.warn("gctrail", words)
+		std.warn("gctrail", said)
 	}
-	if c.ring != nil && c.ring.Cut() && c.plan.before > 0 {
-		std.warn("gctrail", fmt.Sprintf("there was no room for the %s before the end in %s: --keep sets how much there is", spanText(c.plan.before), units.Bytes(c.plan.keep.Size)))
+	if r.RingCut && r.Plan.Before > 0 {
+		std.warn("gctrail", fmt.Sprintf("there was no room for the %s before the end in %s: --keep sets how much there is",
+			spanText(r.Plan.Before), units.Bytes(r.Plan.Keep.Size)))
 	}
 }
 
 // tellMissing says what the trace does not hold.
-func (c *capture) tellMissing(std *stdio, loss *trace.Loss) {
+func (std *stdio) tellMissing(r *collect.Result) {
+	loss := r.Trace.Loss()
 	switch {
-	case c.failed != nil:
-		if c.out.Regular() {
+	case r.Failed != nil:
+		if r.Regular {
 			std.warn("gctrail", "writing failed: the file holds what was written until then, and is closed")
 		}
-	case c.stopped != nil && loss.Cut:
-		std.warn("gctrail", fmt.Sprintf("the process does not end the trace (%s): what it held back is lost", problemOf(c.stopped)))
-	case c.broken != nil:
+	case r.Stopped != nil && loss.Cut:
+		std.warn("gctrail", fmt.Sprintf("the process does not end the trace (%s): what it held back is lost", problemOf(r.Stopped)))
+	case r.Broken != nil:
 		std.warn("gctrail", "the connection broke: the file holds what came until then, and is closed")
-	case c.usurped:
+	case r.Usurped:
 		std.warn("gctrail", "another tool ended the trace: the process goes on")
 	case loss.Cut:
 		std.warn("gctrail", "the process ended without ending the trace: it holds what came until then, and is closed")
@@ -104,16 +63,11 @@ func (c *capture) tellMissing(std *stdio, loss *trace.Loss) {
 	}
 }
 
-// verdict writes what the report of the file begins with.
-func (k *kept) verdict(p *text.Page) {
-	if k.collections == 0 {
-		p.Heading("No collection happened in %s.", units.Duration(k.Info().Last))
+// writeVerdict writes what the report of the file begins with.
+func writeVerdict(p *text.Page, r *collect.Result) {
+	if r.Collections == 0 {
+		p.Heading("No collection happened in %s.", units.Duration(r.Trace.Info().Last))
 		return
 	}
-	report.Judge(k, k.found).WriteVerdict(p)
-}
-
-// tooOld says whether a runtime refuses what it does not know.
-func tooOld(err error) bool {
-	return errors.Is(err, diag.UnknownCommand) || errors.Is(err, diag.NotSupported)
+	report.Judge(r.Trace, r.Found).WriteVerdict(p)
 }

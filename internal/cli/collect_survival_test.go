@@ -23,6 +23,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
@@ -94,7 +95,7 @@ func (c *collecting) ends(code int, says ...string) {
 // the program saw.
 func (c *collecting) whole(ctx context.Context, program *dotnettest.Program) {
 	c.t.Helper()
-	mustEndFile(c.t, c.path)
+	diagtest.MustEndFile(c.t, c.path)
 	seen := make(map[uint32]*gcsRow)
 	for _, r := range gcsRows(ctx, c.t, c.path) {
 		if r.Complete && !r.Affected {
@@ -294,10 +295,10 @@ func TestSurviveImpostors(t *testing.T) {
 	trace := webBytes(t)
 	knows := func(info bool, refusal uint32) func(uint16, net.Conn) {
 		return func(command uint16, c net.Conn) {
-			if info && command == processInfo {
-				answer(c, answeredOK, ownInfo())
+			if info && command == diagtest.ProcessInfo {
+				diagtest.Answer(c, diagtest.OK, diagtest.Info("/app/web"))
 			} else {
-				answer(c, answeredError, binary.LittleEndian.AppendUint32(nil, refusal))
+				diagtest.Answer(c, diagtest.Error, binary.LittleEndian.AppendUint32(nil, refusal))
 			}
 		}
 	}
@@ -364,7 +365,7 @@ func TestSurviveTrickle(t *testing.T) {
 	defer cancel()
 	asked := make(chan struct{})
 	c := collectingFromImpostor(ctx, t, func(command uint16, conn net.Conn) {
-		if command == stopTracing {
+		if command == diagtest.StopTracing {
 			close(asked)
 			io.Copy(io.Discard, conn)
 			return
@@ -392,7 +393,7 @@ func TestSurviveTrickle(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := wholeOf(trace, head) + 1; len(mustEnd(t, b)) == 0 || len(b) != want {
+	if want := diagtest.Whole(trace[:head]) + 1; len(diagtest.MustEnd(t, b)) == 0 || len(b) != want {
 		t.Errorf("%d bytes, want %d", len(b), want)
 	}
 }
@@ -457,13 +458,13 @@ func impostor(t *testing.T, serve func(command uint16, c net.Conn)) string {
 func begins(trace []byte) func(uint16, net.Conn) {
 	return func(command uint16, c net.Conn) {
 		switch command {
-		case processInfo:
-			answer(c, answeredOK, ownInfo())
+		case diagtest.ProcessInfo:
+			diagtest.Answer(c, diagtest.OK, diagtest.Info("/app/web"))
 		case collectTracing2:
-			answer(c, answeredOK, make([]byte, 8))
+			diagtest.Answer(c, diagtest.OK, make([]byte, 8))
 			c.Write(trace)
 		default:
-			answer(c, answeredError, binary.LittleEndian.AppendUint32(nil, unknown))
+			diagtest.Answer(c, diagtest.Error, binary.LittleEndian.AppendUint32(nil, unknown))
 		}
 	}
 }

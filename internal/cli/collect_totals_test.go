@@ -47,7 +47,7 @@ func collectTotals(t *testing.T, version int, mode, setting string) {
 		defer cancel()
 		dir := t.ArtifactDir()
 		port := portFor(t)
-		program := dotnettest.Start(t, version, mode, 2, setting, portVariable+"="+port)
+		program := dotnettest.Start(t, version, mode, 2, setting, "DOTNET_DiagnosticPorts"+"="+port)
 		code, _, talk := gctrail(ctx, "collect", "--diagnostic-port", port, "-o", filepath.Join(dir, "{pid}.nettrace"))
 		if code != 0 {
 			t.Fatalf("exit code %d: %s", code, talk)
@@ -85,12 +85,12 @@ func compareWithTruth(t *testing.T, rows []gcsRow, truth []dotnettest.Truth) {
 
 // portFor is a path for a port: t.TempDir may be too long for a socket.
 func portFor(t *testing.T) string {
-	path, remove, err := privatePort()
+	dir, err := os.MkdirTemp("/tmp", "gctrail-")
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(remove)
-	return path
+	t.Cleanup(func() { os.RemoveAll(dir) })
+	return filepath.Join(dir, "port")
 }
 
 // compareTotals compares sums. A collection that runs while the program counts

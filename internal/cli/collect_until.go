@@ -1,10 +1,8 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
@@ -13,8 +11,8 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/condition"
+	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/internal/units"
@@ -29,19 +27,8 @@ type stopOptions struct {
 	repeat uint
 
 	provider, event string
-	filter          payloadFilter
+	filter          collect.PayloadFilter
 }
-
-// What --until keeps: a pause that happens once a day is explained by the minute
-// before it, and what followed is seen in a few seconds.
-const (
-	defaultBefore = 60 * time.Second
-	defaultAfter  = 10 * time.Second
-	defaultKeep   = 1_000_000_000
-	// longestCollection is how long before the end of a collection the ring reaches
-	// further back than is asked for: the time before counts from its start.
-	longestCollection = 60 * time.Second
-)
 
 func (o *stopOptions) addFlags(flags *pflag.FlagSet) {
 	flags.Var(&o.until, "until", "end when a collection meets this, as in 'pause>200ms', and keep what is around it")
@@ -80,20 +67,8 @@ values are written (MB are 1,000,000 bytes, MiB 1,048,576):
 	return b.String()
 }
 
-// A stopPlan is when traces end, and what is kept of them. It is not changed by
-// the captures that it is for.
-type stopPlan struct {
-	until  *condition.Condition // nil for none
-	event  *stoppingEvent       // nil for none
-	before time.Duration        // 0 for all that the ring holds
-	after  time.Duration
-	ring   bool
-	keep   tracefile.Limits
-	files  int
-}
-
 // plan is what the flags ask for. The error is a usage error.
-func (o *stopOptions) plan(cmd *cobra.Command, output string, config *diag.Config) (*stopPlan, error) {
+func (o *stopOptions) plan(cmd *cobra.Command, output string, config *diag.Config) (*collect.Plan, error) {
 	waits := o.until.Condition != nil || o.provider != ""
 	switch {
 	case o.event != "" && o.provider == "":
@@ -111,130 +86,18 @@ func (o *stopOptions) plan(cmd *cobra.Command, output string, config *diag.Confi
 	case o.provider != "" && (*provider.List)(&config.Providers).Find(o.provider) == nil:
 		return nil, usagef(cmd, "the stopping event's provider %s is not collected: add it with --providers", o.provider)
 	}
-	p := &stopPlan{
-		until: o.until.Condition, before: time.Duration(o.before.span), after: time.Duration(o.after.span),
-		keep: tracefile.Limits{Time: o.keep.Time, Size: cmp.Or(o.keep.Size, defaultKeep)}, files: int(o.repeat),
+	stop := collect.Stop{
+		Until: o.until.Condition, Keep: tracefile.Limits(o.keep), Files: int(o.repeat),
+		Before: o.before.orNil(), After: o.after.orNil(),
 	}
 	if o.provider != "" {
-		p.event = &stoppingEvent{provider: o.provider, name: o.event, filter: o.filter}
+		stop.Event = &collect.StoppingEvent{Provider: o.provider, Name: o.event, Filter: o.filter}
 	}
-	p.ring = p.until != nil || o.keep.set() || o.before.given
-	if p.until != nil {
-		if !o.before.given && !o.keep.set() {
-			p.before = defaultBefore
-		}
-		if !o.after.given {
-			p.after = defaultAfter
-		}
-	}
-	if p.before > 0 {
-		p.keep.Time = p.before
-	} else {
-		p.before = p.keep.Time
-	}
-	if waits && p.keep.Time > 0 {
-		p.keep.Time += longestCollection
-	}
-	if p.ring && output == "-" {
+	p := stop.Plan()
+	if p.Ring && output == "-" {
 		return nil, usagef(cmd, "what is kept lies on disk beside the file until it is known what that is: choose a file with -o")
 	}
 	return p, nil
-}
-
-// waitsFor says what ends the trace; empty where nothing does.
-func (p *stopPlan) waitsFor() string {
-	switch {
-	case p.until != nil && p.event != nil:
-		return p.until.String() + " or " + p.event.String()
-	case p.until != nil:
-		return p.until.String()
-	case p.event != nil:
-		return p.event.String()
-	}
-	return ""
-}
-
-// keeps says how much is kept.
-func (p *stopPlan) keeps() string {
-	if p.before > 0 {
-		return "the last " + spanText(p.before)
-	}
-	return "the last " + units.Bytes(p.keep.Size)
-}
-
-// around says what is kept around an occasion.
-func (p *stopPlan) around() string {
-	before := spanText(p.before)
-	if p.before == 0 {
-		before = "what fits into " + units.Bytes(p.keep.Size)
-	}
-	return before + " before it and " + spanText(p.after) + " after it"
-}
-
-// aim says what a trace to a path is for.
-func (p *stopPlan) aim(path string) string {
-	switch waits := p.waitsFor(); {
-	case p.ring && waits != "":
-		return " until " + waits + ", to keep " + p.around() + " in " + path
-	case p.ring:
-		return ", to keep " + p.keeps() + " in " + path
-	case waits != "":
-		return " to " + path + " until " + waits
-	}
-	return " to " + path
-}
-
-// spanText writes a time as a person gives it: 90s is 1m30s, 60s is 1m.
-func spanText(d time.Duration) string {
-	text := d.String()
-	if strings.HasSuffix(text, "m0s") {
-		text = strings.TrimSuffix(text, "0s")
-	}
-	if strings.HasSuffix(text, "h0m") {
-		text = strings.TrimSuffix(text, "0m")
-	}
-	return text
-}
-
-// numbered is the path of the nth file of several.
-func numbered(path string, nth, of int) string {
-	if of <= 1 {
-		return path
-	}
-	ext := filepath.Ext(path)
-	return fmt.Sprintf("%s-%0*d%s", strings.TrimSuffix(path, ext), len(strconv.Itoa(of)), nth, ext)
-}
-
-// An occasion is what a trace was waiting for, when it came.
-type occasion struct {
-	from, to time.Duration // of the trace
-	what     string
-}
-
-// met is the occasion of a collection.
-func met(c *gc.Collection) *occasion {
-	m := &occasion{from: c.Start.V, to: c.End.V}
-	if c.PauseStart.Known && (!c.Start.Known || c.PauseStart.V < m.from) {
-		m.from = c.PauseStart.V
-	}
-	if !c.Start.Known && !c.PauseStart.Known {
-		m.from = c.End.V
-	}
-	var parts []string
-	if c.Generation.Known {
-		parts = append(parts, "gen "+strconv.Itoa(c.Generation.V))
-	}
-	if c.Kind != gc.KindUnknown {
-		parts = append(parts, c.Kind.String())
-	}
-	if c.Reason.Known {
-		parts = append(parts, c.Reason.V.String())
-	}
-	if pause := c.Pause(); pause.Known {
-		parts = append(parts, "paused "+units.Duration(pause.V))
-	}
-	m.what = fmt.Sprintf("collection %d (%s)", c.Number, strings.Join(parts, ", "))
-	return m
 }
 
 // A conditionValue is a flag that takes a condition over a collection.
@@ -256,6 +119,14 @@ type optionalSpan struct {
 	given bool
 }
 
+func (s *optionalSpan) orNil() *time.Duration {
+	if !s.given {
+		return nil
+	}
+	d := time.Duration(s.span)
+	return &d
+}
+
 func (s *optionalSpan) Set(text string) error {
 	s.given = true
 	return s.span.Set(text)
@@ -268,16 +139,14 @@ func (k *keepValue) Type() string { return "TIME|SIZE" }
 
 func (k *keepValue) String() string { return "" }
 
-func (k *keepValue) set() bool { return k.Time > 0 || k.Size > 0 }
-
 func (k *keepValue) Set(s string) error {
 	for part := range strings.SplitSeq(s, ",") {
 		part = strings.TrimSpace(part)
 		var d span
 		size, ok := parseSize(part)
 		switch {
-		case ok && size < minKeep:
-			return fmt.Errorf("%s is too little, a ring has at least %s", part, units.Bytes(minKeep))
+		case ok && size < collect.MinKeep:
+			return fmt.Errorf("%s is too little, a ring has at least %s", part, units.Bytes(collect.MinKeep))
 		case ok && k.Size == 0:
 			k.Size = size
 		case d.Set(part) == nil && d > 0 && k.Time == 0:
@@ -288,9 +157,6 @@ func (k *keepValue) Set(s string) error {
 	}
 	return nil
 }
-
-// minKeep is the least size of a ring: some blocks of the runtime's.
-const minKeep = 1_000_000
 
 // sizeUnits are what sizes are written in.
 var sizeUnits = []struct {

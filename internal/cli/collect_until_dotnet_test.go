@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
@@ -108,7 +109,7 @@ func TestKeepKilled(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	all, r := collectionsIn(t, b)
+	all, r := diagtest.Collections(t, b)
 	if len(all) == 0 || r.Loss().Events > 0 {
 		t.Errorf("%d collections in %v, %d events lost", len(all), r.Info().Last, r.Loss().Events)
 	}
@@ -174,7 +175,7 @@ func TestRingKilled(t *testing.T) {
 	if left := segments(); !slices.Equal(left, found) {
 		t.Errorf("%v are left, want %v", left, found)
 	}
-	mustEndFile(t, path)
+	diagtest.MustEndFile(t, path)
 }
 
 // TestUntilInduced: a program that asks for collections of every kind.

@@ -13,12 +13,13 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/tracefile"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // asked is what collect does when it is called with these arguments.
-func asked(t *testing.T, args ...string) (*collectOptions, *stopPlan, diag.Config) {
+func asked(t *testing.T, args ...string) (*collectOptions, *collect.Plan, diag.Config) {
 	t.Helper()
 	o := newCollectOptions()
 	cmd := o.command(&stdio{err: io.Discard})
@@ -35,20 +36,18 @@ func asked(t *testing.T, args ...string) (*collectOptions, *stopPlan, diag.Confi
 
 // watching collects from a runtime, as the arguments say, until the trace ends or
 // ctx is done. It returns the collections in the file.
-func (f *fakeRuntime) watching(ctx context.Context, t *testing.T, args ...string) (all []*gc.Collection, said string) {
+func watching(ctx context.Context, t *testing.T, f *diagtest.Runtime, args ...string) (all []*gc.Collection, said string) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "web.nettrace")
-	process := f.listen(t)
 	o, plan, config := asked(t, append(args, "-o", path)...)
 	var talk bytes.Buffer
-	g := o.gathering(&stdio{out: io.Discard, err: &talk}, config, plan)
-	if err := g.gather(ctx, []*diag.Process{process}); err != nil {
+	if err := o.gatherWith(ctx, &stdio{out: io.Discard, err: &talk}, listen(t, f), config, plan); err != nil {
 		t.Fatalf("%v\n%s", err, talk.String())
 	}
 	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {
 		t.Errorf("%v are there, %v", files, err)
 	}
-	return mustEndFile(t, path), talk.String()
+	return diagtest.MustEndFile(t, path), talk.String()
 }
 
 // numbers are those of the first and the last collection that is complete.
@@ -68,15 +67,15 @@ func numbers(all []*gc.Collection) (first, last uint32) {
 // has what is asked for before it.
 func TestUntil(t *testing.T) {
 	web := webBytes(t)
-	all, _ := collectionsIn(t, web)
+	all, _ := diagtest.Collections(t, web)
 	i := slices.IndexFunc(all, func(c *gc.Collection) bool { return c.Number == 60 })
 	begin := slices.IndexFunc(all, func(c *gc.Collection) bool { return c.Start.V > all[i].Start.V-time.Second })
 
-	f := newFakeRuntime(web[:len(web)/2], web[len(web)/2:])
-	got, said := f.watching(context.Background(), t, "--until", "number=60", "--before", "1s", "--after", "50ms")
+	f := diagtest.New(web[:len(web)/2], web[len(web)/2:])
+	got, said := watching(context.Background(), t, f, "--until", "number=60", "--before", "1s", "--after", "50ms")
 	first, last := numbers(got)
-	if !f.wasStopped() || first+2 < all[begin].Number || first > all[begin].Number || last < 60 {
-		t.Errorf("collections %d to %d, from %d were asked for; stopped %t\n%s", first, last, all[begin].Number, f.wasStopped(), said)
+	if !f.Stopped() || first+2 < all[begin].Number || first > all[begin].Number || last < 60 {
+		t.Errorf("collections %d to %d, from %d were asked for; stopped %t\n%s", first, last, all[begin].Number, f.Stopped(), said)
 	}
 	for _, want := range []string{
 		"collecting from web 42 until number=60, to keep 1s before it and 50ms after it in ",
@@ -91,9 +90,9 @@ func TestUntil(t *testing.T) {
 // TestUntilNot: what does not come leaves what was last.
 func TestUntilNot(t *testing.T) {
 	web := webBytes(t)
-	f := newFakeRuntime(web, nil)
-	f.ends = true
-	got, said := f.watching(context.Background(), t, "--until", "pause>1h", "--before", "1s")
+	f := diagtest.New(web, nil)
+	f.Ends = true
+	got, said := watching(context.Background(), t, f, "--until", "pause>1h", "--before", "1s")
 	if first, last := numbers(got); first < 50 || last < 90 {
 		t.Errorf("collections %d to %d", first, last)
 	}
@@ -107,12 +106,12 @@ func TestKeep(t *testing.T) {
 	web := webBytes(t)
 	ctx, interrupt := context.WithCancel(context.Background())
 	defer interrupt()
-	f := newFakeRuntime(web[:len(web)-10], web[len(web)-10:])
+	f := diagtest.New(web[:len(web)-10], web[len(web)-10:])
 	go func() {
-		<-f.began
+		<-f.Began
 		interrupt()
 	}()
-	got, said := f.watching(ctx, t, "--keep", "1500ms")
+	got, said := watching(ctx, t, f, "--keep", "1500ms")
 	if first, last := numbers(got); first < 40 || first > 80 || last < 90 {
 		t.Errorf("collections %d to %d", first, last)
 	}
@@ -137,44 +136,16 @@ func TestStoppingEvent(t *testing.T) {
 		{[]string{"GC/Start", "Number:30"}, 90, "cannot come, it has no such field Number, but ClientSequenceNumber, ClrInstanceID, Count"},
 		{[]string{"GC/Start", "Count:4711"}, 90, "did not come"},
 	} {
-		f := newFakeRuntime(web[:len(web)-10], nil)
-		f.ends = true
+		f := diagtest.New(web[:len(web)-10], nil)
+		f.Ends = true
 		args := []string{"--stopping-event-provider-name", "Microsoft-Windows-DotNETRuntime", "--stopping-event-event-name", tt.args[0]}
 		if len(tt.args) > 1 {
 			args = append(args, "--stopping-event-payload-filter", tt.args[1])
 		}
-		got, said := f.watching(context.Background(), t, args...)
+		got, said := watching(context.Background(), t, f, args...)
 		if _, last := numbers(got); last < tt.last || !strings.Contains(said, tt.said) {
 			t.Errorf("%v: up to collection %d\n%s", tt.args, last, said)
 		}
-	}
-}
-
-func TestStoppingEventNames(t *testing.T) {
-	for _, tt := range []struct {
-		id   uint32
-		name string
-		is   bool
-	}{
-		{1, "GC/Start", true},
-		{1, "GCStart", true},
-		{1, "GC/Stop", false},
-		{1, "gc/start", false},
-		{1, "", true},
-		{2, "GC/Stop", true},
-		{2, "GCEnd_V1", true},
-		{3, "GC/RestartEEStop", true},
-		{9, "GC/SuspendEEStart", true},
-		{10, "GC/AllocationTick", true},
-	} {
-		e := stoppingEvent{provider: "Microsoft-Windows-DotNETRuntime", name: tt.name}
-		if is := e.wants(&trace.Descriptor{Provider: "Microsoft-Windows-DotNETRuntime", ID: tt.id}); is != tt.is {
-			t.Errorf("event %d is %s: %t", tt.id, tt.name, is)
-		}
-	}
-	e := stoppingEvent{provider: "Own", name: "Request/Stop"}
-	if !e.wants(&trace.Descriptor{Provider: "Own", Name: "RequestStop"}) || e.wants(&trace.Descriptor{Provider: "Other", Name: "RequestStop"}) {
-		t.Error("an event with its own description is not told by its name")
 	}
 }
 
@@ -184,40 +155,36 @@ func TestPlan(t *testing.T) {
 	type limits = tracefile.Limits
 	for _, tt := range []struct {
 		args string
-		want stopPlan
+		want collect.Plan
 	}{
-		{"", stopPlan{keep: limits{Size: 1e9}, files: 1}},
-		{"--until gen=2", stopPlan{before: time.Minute, after: 10 * time.Second, ring: true, keep: limits{Time: 2 * time.Minute, Size: 1e9}, files: 1}},
-		{"--until gen=2 --before 5s --after 0s --repeat 3", stopPlan{before: 5 * time.Second, ring: true, keep: limits{Time: 65 * time.Second, Size: 1e9}, files: 3}},
-		{"--until gen=2 --keep 500MB", stopPlan{after: 10 * time.Second, ring: true, keep: limits{Size: 500e6}, files: 1}},
-		{"--until gen=2 --keep 10m,2GB", stopPlan{before: 10 * time.Minute, after: 10 * time.Second, ring: true, keep: limits{Time: 11 * time.Minute, Size: 2e9}, files: 1}},
-		{"--keep 10m", stopPlan{before: 10 * time.Minute, ring: true, keep: limits{Time: 10 * time.Minute, Size: 1e9}, files: 1}},
-		{"--keep 1.5MiB", stopPlan{ring: true, keep: limits{Size: 3 << 19}, files: 1}},
-		{event, stopPlan{keep: limits{Size: 1e9}, files: 1}},
-		{event + " --after 2s", stopPlan{after: 2 * time.Second, keep: limits{Size: 1e9}, files: 1}},
-		{event + " --before 2s", stopPlan{before: 2 * time.Second, ring: true, keep: limits{Time: 62 * time.Second, Size: 1e9}, files: 1}},
+		{"", collect.Plan{Keep: limits{Size: 1e9}, Files: 1}},
+		{"--until gen=2", collect.Plan{Before: time.Minute, After: 10 * time.Second, Ring: true, Keep: limits{Time: 2 * time.Minute, Size: 1e9}, Files: 1}},
+		{"--until gen=2 --before 5s --after 0s --repeat 3", collect.Plan{Before: 5 * time.Second, Ring: true, Keep: limits{Time: 65 * time.Second, Size: 1e9}, Files: 3}},
+		{"--until gen=2 --keep 500MB", collect.Plan{After: 10 * time.Second, Ring: true, Keep: limits{Size: 500e6}, Files: 1}},
+		{"--until gen=2 --keep 10m,2GB", collect.Plan{Before: 10 * time.Minute, After: 10 * time.Second, Ring: true, Keep: limits{Time: 11 * time.Minute, Size: 2e9}, Files: 1}},
+		{"--keep 10m", collect.Plan{Before: 10 * time.Minute, Ring: true, Keep: limits{Time: 10 * time.Minute, Size: 1e9}, Files: 1}},
+		{"--keep 1.5MiB", collect.Plan{Ring: true, Keep: limits{Size: 3 << 19}, Files: 1}},
+		{event, collect.Plan{Keep: limits{Size: 1e9}, Files: 1}},
+		{event + " --after 2s", collect.Plan{After: 2 * time.Second, Keep: limits{Size: 1e9}, Files: 1}},
+		{event + " --before 2s", collect.Plan{Before: 2 * time.Second, Ring: true, Keep: limits{Time: 62 * time.Second, Size: 1e9}, Files: 1}},
 	} {
 		_, plan, _ := asked(t, strings.Fields(tt.args)...)
 		got := *plan
-		got.until, got.event = nil, nil
+		got.Until, got.Event = nil, nil
 		if got != tt.want {
 			t.Errorf("%s: %+v, want %+v", tt.args, got, tt.want)
 		}
 	}
 }
 
-func TestNumbered(t *testing.T) {
+func TestSpanText(t *testing.T) {
 	for want, got := range map[string]string{
-		"a.nettrace":    numbered("a.nettrace", 1, 1),
-		"a-1.nettrace":  numbered("a.nettrace", 1, 3),
-		"a-07.nettrace": numbered("a.nettrace", 7, 12),
-		"a-2":           numbered("a", 2, 2),
-		"1m":            spanText(time.Minute),
-		"1h":            spanText(time.Hour),
-		"1h30m":         spanText(90 * time.Minute),
-		"1m30s":         spanText(90 * time.Second),
-		"1.5s":          spanText(1500 * time.Millisecond),
-		"0s":            spanText(0),
+		"1m":    spanText(time.Minute),
+		"1h":    spanText(time.Hour),
+		"1h30m": spanText(90 * time.Minute),
+		"1m30s": spanText(90 * time.Second),
+		"1.5s":  spanText(1500 * time.Millisecond),
+		"0s":    spanText(0),
 	} {
 		if got != want {
 			t.Errorf("%s, want %s", got, want)

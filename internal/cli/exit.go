@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os/exec"
 	"strings"
 	"syscall"
 
@@ -15,6 +14,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/etl"
+	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/open"
@@ -95,62 +95,38 @@ func unsupported(err error) bool {
 
 func (e *inputError) Unwrap() error { return e.err }
 
-// A processError says why a process cannot be asked, or what it refuses.
-type processError struct {
-	name string // and its id
-	err  error
-}
-
-func (e *processError) Error() string {
-	remedy := cmp.Or(diag.Remedy(e.err), "gctrail ps lists the .NET processes")
-	return fmt.Sprintf("%s: %s; %s", e.name, problemOf(e.err), remedy)
-}
-
-func (e *processError) Unwrap() error { return e.err }
-
-// An outputError says what is wrong with a file that was to be written.
-type outputError struct {
-	name string
-	err  error
-}
-
 // stdoutName is what standard output is called.
 const stdoutName = "standard output"
 
-func (e *outputError) Error() string {
-	remedy := "choose another place with -o"
-	if e.name == stdoutName {
-		remedy = "send it elsewhere"
+// sentence is what is said of an error: what failed, why, and what to do.
+func sentence(err error) string {
+	if e, ok := errors.AsType[*collect.ProcessError](err); ok {
+		remedy := cmp.Or(diag.Remedy(e.Err), "gctrail ps lists the .NET processes")
+		return fmt.Sprintf("%s: %s; %s", e.Name, problemOf(e.Err), remedy)
 	}
-	return fmt.Sprintf("%s: %s; %s", e.name, reason(e.err), remedy)
-}
-
-func (e *outputError) Unwrap() error { return e.err }
-
-// A childError is the exit code of a program that was started, if it is not 0.
-type childError struct {
-	name string
-	code int
-	hint string // empty where its output was shown
-}
-
-func (e *childError) Error() string { return fmt.Sprintf("%s: exit code %d%s", e.name, e.code, e.hint) }
-
-// A commandError says why a command could not be started, or traced.
-type commandError struct {
-	name string
-	err  error
-}
-
-func (e *commandError) Error() string {
-	err := e.err
-	if start, ok := errors.AsType[*exec.Error](err); ok {
-		err = start.Err
+	if e, ok := errors.AsType[*collect.OutputError](err); ok {
+		remedy := "choose another place with -o"
+		if e.Name == stdoutName {
+			remedy = "send it elsewhere"
+		}
+		return fmt.Sprintf("%s: %s; %s", e.Name, reason(e.Err), remedy)
 	}
-	return e.name + ": " + reason(err)
+	if e, ok := errors.AsType[*collect.ReviewError](err); ok {
+		return (&inputError{e.Path, e.Err}).Error()
+	}
+	if e, ok := errors.AsType[*collect.ChildError](err); ok && e.Hidden {
+		return e.Error() + "; --show-child-io shows what it writes"
+	}
+	if e, ok := errors.AsType[*collect.CommandError](err); ok {
+		if errors.Is(e.Err, collect.ErrNotDotnet) {
+			return e.Error() + ": " + noDotnet
+		}
+		if path, ok := errors.AsType[*fs.PathError](e.Err); ok {
+			return e.Name + ": " + path.Err.Error()
+		}
+	}
+	return err.Error()
 }
-
-func (e *commandError) Unwrap() error { return e.err }
 
 // A saidError is an error that was told when it happened.
 type saidError struct{ error }
@@ -188,7 +164,7 @@ func (std *stdio) complain(err error) int {
 	code, last := exitDone, ""
 	for _, e := range flatten(err) {
 		c := exitCodeOf(e)
-		words := strings.ReplaceAll(e.Error(), "\n", " ")
+		words := strings.ReplaceAll(sentence(e), "\n", " ")
 		_, said := errors.AsType[*saidError](e)
 		if c != exitDone && c != exitOverBudget && c != exitInterrupted && words != last && !said {
 			fmt.Fprintf(std.err, "gctrail: %s\n", words)
@@ -220,11 +196,11 @@ func exitCodeOf(err error) int {
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage
 	}
-	if child, ok := errors.AsType[*childError](err); ok {
-		return child.code
+	if child, ok := errors.AsType[*collect.ChildError](err); ok {
+		return child.Code
 	}
-	_, ofProcess := errors.AsType[*processError](err)
-	_, ofCommand := errors.AsType[*commandError](err)
+	_, ofProcess := errors.AsType[*collect.ProcessError](err)
+	_, ofCommand := errors.AsType[*collect.CommandError](err)
 	switch {
 	case errors.Is(err, errOverBudget):
 		return exitOverBudget
@@ -232,7 +208,7 @@ func exitCodeOf(err error) int {
 		return exitDone // whoever read the output has enough
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case unsupported(err), tooOld(err):
+	case unsupported(err), collect.TooOld(err):
 		return exitUnsupported
 	case ofProcess, ofCommand:
 		return exitNoProcess

@@ -7,6 +7,8 @@ import (
 	"io"
 	"syscall"
 	"testing"
+
+	"github.com/gctrail/gctrail/internal/collect"
 )
 
 const testTrace = "../../testdata/net10-wks-induced-collect.nettrace.gz"
@@ -52,7 +54,7 @@ func TestQuietEnds(t *testing.T) {
 func TestComplainTellsEachErrorOnce(t *testing.T) {
 	var text bytes.Buffer
 	std := &stdio{err: &text}
-	full := &outputError{"out.csv", syscall.ENOSPC}
+	full := &collect.OutputError{Name: "out.csv", Err: syscall.ENOSPC}
 	missing := &inputError{"a.nettrace", syscall.ENOENT}
 	if code := std.complain(errors.Join(errors.Join(missing, full), full)); code != exitUnreadable {
 		t.Errorf("exit code %d", code)

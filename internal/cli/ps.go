@@ -15,6 +15,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 )
@@ -87,7 +88,7 @@ func (o *psOptions) run(ctx context.Context, std *stdio) error {
 	}
 	for _, p := range listed {
 		if p.Err != nil {
-			std.warn("gctrail", unreachable(p).Error())
+			std.warn("gctrail", sentence(collect.Unreachable(p)))
 		}
 	}
 	return nil
@@ -109,12 +110,12 @@ func (o *psOptions) pick(all []*diag.Process) ([]*diag.Process, error) {
 			}
 			found = true
 			if p.Err != nil && !picked[p] {
-				errs = append(errs, unreachable(p))
+				errs = append(errs, collect.Unreachable(p))
 			}
 			picked[p] = true
 		}
 		if !found {
-			errs = append(errs, &processError{string(pattern), diag.ErrNoProcess})
+			errs = append(errs, &collect.ProcessError{Name: string(pattern), Err: diag.ErrNoProcess})
 		}
 	}
 	return slices.DeleteFunc(all, func(p *diag.Process) bool { return !picked[p] }), errors.Join(errs...)
@@ -124,20 +125,6 @@ func (o *psOptions) pick(all []*diag.Process) ([]*diag.Process, error) {
 func matches(p *diag.Process, pattern *selection.Glob) bool {
 	id := cmp.Or(p.PID, p.InnerPID)
 	return strconv.Itoa(id) == string(*pattern) || pattern.Matches(p.Name)
-}
-
-// unreachable is the error of a process that was found and cannot be asked.
-func unreachable(p *diag.Process) error {
-	return &processError{processTitle(p), p.Err}
-}
-
-// processID is the id of a process; one that is known to its namespace only is
-// in brackets.
-func processID(p *diag.Process) string {
-	if p.PID == 0 {
-		return "(" + strconv.Itoa(p.InnerPID) + ")"
-	}
-	return strconv.Itoa(p.PID)
 }
 
 var processColumns = []text.Column{
@@ -174,7 +161,7 @@ func processRow(p *diag.Process) []string {
 		problem = problemOf(p.Err)
 	}
 	cells := []string{
-		processID(p), p.Name, runtimeOf(info), info.Arch, uptime(p.Started), flavour(p.GC), p.Container, problem,
+		collect.ID(p), p.Name, runtimeOf(info), info.Arch, uptime(p.Started), flavour(p.GC), p.Container, problem,
 	}
 	for i := range cells[:len(cells)-1] {
 		cells[i] = cmp.Or(cells[i], "-")

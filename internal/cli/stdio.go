@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
@@ -82,13 +83,13 @@ func (std *stdio) create(path string, inputs []string) (*output, error) {
 	if there, err := os.Stat(path); err == nil {
 		for _, input := range inputs {
 			if in, err := os.Stat(input); err == nil && os.SameFile(there, in) {
-				return nil, &outputError{path, errors.New("it is the input")}
+				return nil, &collect.OutputError{Name: path, Err: errors.New("it is the input")}
 			}
 		}
 	}
 	f, err := os.Create(path)
 	if err != nil {
-		return nil, &outputError{path, err}
+		return nil, &collect.OutputError{Name: path, Err: err}
 	}
 	return &output{Writer: bufio.NewWriterSize(f, outputBuffer), name: path, file: f}, nil
 }
@@ -111,12 +112,12 @@ func (o *output) Close() error {
 	return outputFailed(o.name, err)
 }
 
-// outputFailed is the *outputError for err, if there is one.
+// outputFailed is the *collect.OutputError for err, if there is one.
 func outputFailed(name string, err error) error {
 	if err == nil {
 		return nil
 	}
-	return &outputError{name, err}
+	return &collect.OutputError{Name: name, Err: err}
 }
 
 // newPage makes a page for out, that fits its terminal.

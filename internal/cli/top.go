@@ -15,6 +15,7 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/tui"
 	"github.com/gctrail/gctrail/internal/watch"
@@ -100,7 +101,7 @@ func (o *topOptions) check(ctx context.Context) error {
 	var errs []error
 	for _, pid := range o.pids {
 		if _, err := diag.Find(ctx, pid); err != nil {
-			errs = append(errs, &processError{fmt.Sprintf("process %d", pid), err})
+			errs = append(errs, &collect.ProcessError{Name: fmt.Sprintf("process %d", pid), Err: err})
 		}
 	}
 	return errors.Join(errs...)
@@ -119,7 +120,7 @@ func (std *stdio) interactive() bool {
 
 func (o *topOptions) runScreen(ctx context.Context, std *stdio) error {
 	w := watch.New(watch.Options{Wants: o.wants})
-	paths := newTracePaths("")
+	paths := collect.NewPaths("")
 	err := tui.Run(ctx, tui.Options{
 		Snapshot: w.Snapshot,
 		Save:     func(p *watch.Process) (string, int, error) { return saveTrace(w, p, paths) },
@@ -140,14 +141,14 @@ func (o *topOptions) runScreen(ctx context.Context, std *stdio) error {
 func writeVerdicts(p *text.Page, s *watch.Snapshot) {
 	for _, process := range s.Processes {
 		if process.Verdict != "" {
-			p.Prose(processTitle(process.Process)+": ", process.Verdict)
+			p.Prose(collect.Title(process.Process)+": ", process.Verdict)
 		}
 	}
 }
 
 // saveTrace writes what was seen of a process to a file in the working folder.
-func saveTrace(w *watch.Watcher, p *watch.Process, paths *tracePaths) (path string, size int, err error) {
-	path = paths.next(p.Process, time.Now())
+func saveTrace(w *watch.Watcher, p *watch.Process, paths *collect.Paths) (path string, size int, err error) {
+	path = paths.Next(p.Process, time.Now())
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err != nil {
 		return "", 0, errors.New(path + ": " + reason(err))

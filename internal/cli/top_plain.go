@@ -11,6 +11,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/watch"
 )
@@ -25,7 +26,7 @@ type logColumn struct {
 var logColumns = []logColumn{
 	{"time", -29, func(c *watch.Collection) string { return c.Ended.Local().Format("2006-01-02T15:04:05.000Z07:00") }},
 	{"process", -20, func(c *watch.Collection) string { return oneWord(c.Process.Name) }},
-	{"pid", 7, func(c *watch.Collection) string { return processID(c.Process) }},
+	{"pid", 7, func(c *watch.Collection) string { return collect.ID(c.Process) }},
 	{"gc", 6, func(c *watch.Collection) string { return strconv.FormatUint(uint64(c.Number), 10) }},
 	{"gen", 3, func(c *watch.Collection) string { return logged(c.Generation, strconv.Itoa) }},
 	{"kind", -10, func(c *watch.Collection) string { return c.Kind.String() }},
@@ -82,7 +83,7 @@ func (l *collectionLog) tell(n *watch.News, watching bool) {
 		l.write(func(c *logColumn) string { return c.cell(n.Collection) })
 		return
 	}
-	name, words := processTitle(n.Process), ""
+	name, words := collect.Title(n.Process), ""
 	switch {
 	case n.Attached:
 		words = "watched from now on"
@@ -95,7 +96,7 @@ func (l *collectionLog) tell(n *watch.News, watching bool) {
 	case n.Ended:
 		words = "ended"
 	default:
-		words = (&processError{"not watched", n.Err}).Error()
+		words = sentence(&collect.ProcessError{Name: "not watched", Err: n.Err})
 	}
 	if watching {
 		l.std.warn("gctrail", name+": "+words)

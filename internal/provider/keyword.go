@@ -124,6 +124,7 @@ func parseKeyword(s string) (uint64, error) {
 	return bits, nil
 }
 
+// LevelNames are the words for the levels 0 to 5.
 var LevelNames = []string{"logalways", "critical", "error", "warning", "informational", "verbose"}
 
 // A Level is a flag that takes the least severe level wanted.

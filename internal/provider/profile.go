@@ -11,8 +11,8 @@ import (
 	"github.com/gctrail/gctrail/diag"
 )
 
-// A profile is a set of providers with a name.
-type profile struct {
+// A Profile is a set of providers with a name.
+type Profile struct {
 	Name      string
 	help      string
 	Cost      string // by how much programs were slower: docs/overhead.md; empty where it was not measured
@@ -24,7 +24,7 @@ type profile struct {
 // profiles are dotnet-trace's (ListProfilesCommandHandler.cs there). Those about
 // the collector end with two events only, where dotnet-trace names all methods;
 // stacks, which would be without names then, are left out.
-var profiles = []profile{
+var profiles = []Profile{
 	{
 		Name: "gc-collect", help: "collections: why, how long, how much",
 		Cost: "0 to 8 %; 25 % under constant memory pressure",
@@ -80,6 +80,7 @@ const databaseSpecs = "SqlClientDiagnosticListener/System.Data.SqlClient.WriteCo
 	"Command.Connection.DataSource;Command.Connection.PacketSize\r\n" +
 	"Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.CommandExecuted@Activity2Stop:"
 
+// Help describes the profiles, a line or two each.
 func Help() string {
 	var b strings.Builder
 	for i := range profiles {
@@ -92,6 +93,7 @@ func Help() string {
 	return b.String()
 }
 
+// Names are those of the profiles.
 func Names() []string {
 	names := make([]string, len(profiles))
 	for i := range profiles {
@@ -149,7 +151,7 @@ func (r *Request) Config() (config diag.Config, ignored bool) {
 }
 
 // asksFor says whether a profile is asked for: where nothing is, the first.
-func (r *Request) asksFor(p *profile) bool {
+func (r *Request) asksFor(p *Profile) bool {
 	if len(r.Profiles) > 0 {
 		return slices.Contains(r.Profiles, p.Name)
 	}
@@ -158,8 +160,8 @@ func (r *Request) asksFor(p *profile) bool {
 
 // Costly are the profiles asked for that slow programs down, where a cheaper one
 // answers most questions.
-func (r *Request) Costly() []*profile {
-	var found []*profile
+func (r *Request) Costly() []*Profile {
+	var found []*Profile
 	for i := range profiles {
 		if p := &profiles[i]; p.Cheaper != "" && r.asksFor(p) {
 			found = append(found, p)

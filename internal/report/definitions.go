@@ -1,7 +1,7 @@
 package report
 
 // figures are all figures, in the order in which docs/figures.md lists them.
-var figures = []figure{
+var figures = []Figure{
 	{
 		Name: "collection", Unit: "count", Keys: []string{"count", "number", "clr_instance"},
 		Text: "A garbage collection: one number of one runtime of one process, as the runtime counts them. A second GCStart of the same number " +

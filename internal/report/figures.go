@@ -7,9 +7,9 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// A figure is a number that gctrail prints, with its definition. The table of
+// A Figure is a number that gctrail prints, with its definition. The table of
 // figures makes both report --explain and the list in docs/figures.md.
-type figure struct {
+type Figure struct {
 	Name    string   // as --explain takes it
 	Unit    string   // "ms", "bytes", "%", or what is counted
 	Keys    []string // in JSON and in columns
@@ -19,11 +19,11 @@ type figure struct {
 }
 
 // Definitions are the figures of a name or a key; all of them for "all".
-func Definitions(name string) []figure {
+func Definitions(name string) []Figure {
 	if name == "all" {
 		return figures
 	}
-	var found []figure
+	var found []Figure
 	for _, f := range figures {
 		if strings.EqualFold(f.Name, name) || slices.ContainsFunc(f.Keys, func(k string) bool { return strings.EqualFold(k, name) }) {
 			found = append(found, f)
@@ -60,6 +60,7 @@ func FiguresLike(word string) []string {
 	return like
 }
 
+// FigureNames are the names of all figures.
 func FigureNames() []string {
 	names := make([]string, len(figures))
 	for i, f := range figures {
@@ -68,7 +69,7 @@ func FigureNames() []string {
 	return names
 }
 
-func (f *figure) Write(p *text.Page) {
+func (f *Figure) Write(p *text.Page) {
 	p.Heading("%s (%s)", f.Name, f.Unit)
 	p.Prose("  ", f.Text)
 	if f.Differs != "" {

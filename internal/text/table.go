@@ -23,6 +23,7 @@ type Table struct {
 	line    []byte
 }
 
+// A Column is one of a table.
 type Column struct {
 	Heading string
 	Left    bool // aligned

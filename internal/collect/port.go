@@ -1,8 +1,7 @@
-package cli
+package collect
 
 import (
 	"context"
-	"fmt"
 	"path/filepath"
 	"runtime"
 	"time"
@@ -12,7 +11,7 @@ import (
 
 // A servedPort is a diagnostic port whose runtimes are collected from.
 type servedPort struct {
-	g        *gathering
+	s        *Supervisor
 	listener *diag.Listener
 	cancel   func() // what is collected
 	stop     func() // accepting
@@ -23,28 +22,25 @@ type servedPort struct {
 // port is closed.
 const lastDials = 100 * time.Millisecond
 
-// listen collects from the runtimes that dial a port, until all that did have
+// Listen collects from the runtimes that dial a port, until all that did have
 // ended, or ctx is done.
-func (g *gathering) listen(ctx context.Context, path string) error {
-	g.waiting = "waiting for a program"
-	g.line = g.std.show(g.status)
-	defer g.line.stop()
-	p, err := g.serve(ctx, path)
+func (s *Supervisor) Listen(ctx context.Context, path string) error {
+	p, err := s.serve(ctx, path)
 	if err != nil {
 		return err
 	}
-	g.say(fmt.Sprintf("waiting for .NET programs that are started with %s=%s; Ctrl-C ends it", portVariable, dialled(path)))
-	for ctx.Err() == nil && !g.done() {
+	s.notify(Listening{portVariable, dialled(path)})
+	for ctx.Err() == nil && !s.done() {
 		select {
-		case <-g.idle:
+		case <-s.idle:
 		case <-ctx.Done():
 		}
 	}
 	p.close()
-	if !g.tried() {
+	if !s.tried() {
 		return ctx.Err()
 	}
-	return g.worst()
+	return nil
 }
 
 // dialled is the path by which runtimes find a port.
@@ -56,12 +52,12 @@ func dialled(path string) string {
 }
 
 // serve makes a port and deals with each runtime that dials it.
-func (g *gathering) serve(ctx context.Context, path string) (*servedPort, error) {
+func (s *Supervisor) serve(ctx context.Context, path string) (*servedPort, error) {
 	l, err := diag.Listen(path)
 	if err != nil {
-		return nil, &processError{"diagnostic port " + path, err}
+		return nil, &ProcessError{"diagnostic port " + path, err}
 	}
-	p := &servedPort{g: g, listener: l, stopped: make(chan struct{})}
+	p := &servedPort{s: s, listener: l, stopped: make(chan struct{})}
 	ctx, p.cancel = context.WithCancel(ctx)
 	accepting, stop := context.WithCancel(context.Background())
 	p.stop = stop
@@ -72,7 +68,7 @@ func (g *gathering) serve(ctx context.Context, path string) (*servedPort, error)
 			if err != nil {
 				return
 			}
-			g.receive(ctx, r)
+			s.receive(ctx, r)
 		}
 	}()
 	return p, nil
@@ -80,54 +76,54 @@ func (g *gathering) serve(ctx context.Context, path string) (*servedPort, error)
 
 // receive deals with a runtime that has dialled: it is collected from, or goes on
 // without.
-func (g *gathering) receive(ctx context.Context, r *diag.Runtime) {
-	g.mu.Lock()
-	g.dialled[r.PID] = true
-	g.mu.Unlock()
-	g.deal(func() {
+func (s *Supervisor) receive(ctx context.Context, r *diag.Runtime) {
+	s.mu.Lock()
+	s.dialled[r.PID] = true
+	s.mu.Unlock()
+	s.deal(func() {
 		process, err := r.Process(context.WithoutCancel(ctx))
 		if err != nil {
 			process = &diag.Process{PID: int(r.PID)}
-			g.fail(&processError{processTitle(process), err})
-			g.release(r.Client, processTitle(process))
+			s.fail(&ProcessError{Title(process), err})
+			s.release(r.Client, process)
 			return
 		}
-		if ctx.Err() == nil && g.wants(process) {
-			g.collect(ctx, process)
+		if ctx.Err() == nil && s.wants(process) {
+			s.collect(ctx, process)
 			return
 		}
-		g.release(r.Client, processTitle(process))
+		s.release(r.Client, process)
 	})
 }
 
 // wants says whether a process that has dialled is to be collected from.
-func (g *gathering) wants(process *diag.Process) bool {
-	if !g.names.matches(process.Name) {
-		g.say(processTitle(process) + " goes on without being traced: -n asks for others")
+func (s *Supervisor) wants(process *diag.Process) bool {
+	if !s.names.Match(process.Name) {
+		s.notify(Untraced{Process: process})
 		return false
 	}
-	g.mu.Lock()
-	full := g.taken && g.paths.single()
-	g.taken = true
-	g.mu.Unlock()
+	s.mu.Lock()
+	full := s.taken && s.paths.Single()
+	s.taken = true
+	s.mu.Unlock()
 	if full {
-		g.say(processTitle(process) + " goes on without being traced: -o is one file, a folder has room for several")
+		s.notify(Untraced{Process: process, NoRoom: true})
 	}
 	return !full
 }
 
 // done says whether everything that was begun has ended.
-func (g *gathering) done() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.busy == 0 && g.begun+len(g.errs) > 0
+func (s *Supervisor) done() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.busy == 0 && s.begun+s.failed > 0
 }
 
 // tried says whether there was anything to collect from.
-func (g *gathering) tried() bool {
-	g.mu.Lock()
-	defer g.mu.Unlock()
-	return g.begun+len(g.errs) > 0
+func (s *Supervisor) tried() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.begun+s.failed > 0
 }
 
 // close ends what is collected, lets all runtimes go on that wait, and removes
@@ -136,6 +132,6 @@ func (p *servedPort) close() {
 	p.cancel()
 	time.AfterFunc(lastDials, p.stop)
 	<-p.stopped
-	p.g.wait()
+	p.s.wait()
 	p.listener.Close()
 }

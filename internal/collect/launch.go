@@ -1,19 +1,14 @@
-package cli
+package collect
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"os/signal"
 	"path/filepath"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
-
-	"golang.org/x/term"
 
 	"github.com/gctrail/gctrail/diag"
 )
@@ -41,33 +36,35 @@ type child struct {
 	asked    bool // to end, because the traces were long enough
 }
 
-// launch starts a command, collects from the .NET processes that it becomes or
-// starts, until it ends, and hands on its exit code.
-func (g *gathering) launch(ctx context.Context, args []string, showIO bool) error {
+// A Command is a command to start.
+type Command struct {
+	Args     []string
+	Show     bool // what it writes
+	Terminal bool // standard input is one
+}
+
+// Launch starts a command, collects from the .NET processes that it becomes or
+// starts, until it ends, and returns its exit code as an error.
+func (s *Supervisor) Launch(ctx context.Context, cmd *Command) error {
 	path, remove, err := privatePort()
 	if err != nil {
-		return &commandError{args[0], err}
+		return &CommandError{cmd.Args[0], err}
 	}
 	defer remove()
-	g.waiting = "waiting for " + filepath.Base(args[0])
-	if !showIO {
-		g.line = g.std.show(g.status)
-		defer g.line.stop()
-	}
-	p, err := g.serve(ctx, path)
+	p, err := s.serve(ctx, path)
 	if err != nil {
 		return err
 	}
-	c, err := startChild(args, path, showIO)
+	c, err := startChild(cmd, path)
 	if err != nil {
 		p.close()
 		return err
 	}
-	g.attend(ctx, c, p)
+	s.attend(ctx, c, p)
 	p.linger(c.name, path)
-	g.waitAtMost(lastTraces)
+	s.waitAtMost(lastTraces)
 	p.close()
-	return g.result(c, showIO)
+	return s.result(c, cmd.Show)
 }
 
 // startChild starts a command whose runtimes dial a port and wait there.
@@ -75,28 +72,28 @@ func (g *gathering) launch(ctx context.Context, args []string, showIO bool) erro
 // What is typed at a terminal is for gctrail, which ends the traces before it
 // ends the command. Only where the command's output is shown there, both have
 // the terminal.
-func startChild(args []string, port string, showIO bool) (*child, error) {
+func startChild(cmd *Command, port string) (*child, error) {
 	variable, err := diag.PortVariable(port, true)
 	if err != nil {
-		return nil, &commandError{args[0], err}
+		return nil, &CommandError{cmd.Args[0], err}
 	}
 	if others := os.Getenv(portVariable); others != "" {
 		variable += ";" + others
 	}
-	c := &child{Cmd: exec.Command(args[0], args[1:]...), name: filepath.Base(args[0]), ended: make(chan struct{})}
+	c := &child{Cmd: exec.Command(cmd.Args[0], cmd.Args[1:]...), name: filepath.Base(cmd.Args[0]), ended: make(chan struct{})}
 	c.Env = append(os.Environ(), variable)
-	if showIO {
+	if cmd.Show {
 		c.Stdout, c.Stderr = os.Stdout, os.Stderr
 		c.terminal = inForeground()
 	}
-	if showIO || !term.IsTerminal(int(os.Stdin.Fd())) {
+	if cmd.Show || !cmd.Terminal {
 		c.Stdin = os.Stdin
 	} else if _, err := c.StdinPipe(); err != nil { // nothing comes, not even an end, at which some programs end
-		return nil, &commandError{args[0], err}
+		return nil, &CommandError{cmd.Args[0], err}
 	}
 	c.setGroup()
 	if err := c.Start(); err != nil {
-		return nil, &commandError{args[0], err}
+		return nil, &CommandError{cmd.Args[0], err}
 	}
 	go func() {
 		defer close(c.ended)
@@ -110,7 +107,7 @@ const portVariable = "DOTNET_DiagnosticPorts"
 
 // attend waits until the command has ended. It is asked to when gctrail is, or
 // when its traces were long enough; the traces end first.
-func (g *gathering) attend(ctx context.Context, c *child, p *servedPort) {
+func (s *Supervisor) attend(ctx context.Context, c *child, p *servedPort) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // by nohup
@@ -129,15 +126,15 @@ func (g *gathering) attend(ctx context.Context, c *child, p *servedPort) {
 		case <-ctx.Done():
 			c.end(p.cutShort(c, received(signals)), signals)
 			return
-		case <-g.idle:
-			if g.done() && g.over > 0 {
+		case <-s.idle:
+			if s.done() && s.over > 0 {
 				c.asked = true
 				c.end(syscall.SIGTERM, signals)
 				return
 			}
 		case <-silence.C:
-			if !g.tried() {
-				g.say(fmt.Sprintf("%s has not asked to be traced in %v: %s", c.name, dialTime, noDotnet))
+			if !s.tried() {
+				s.notify(Quiet{c.name, dialTime})
 			}
 		}
 	}
@@ -157,7 +154,7 @@ func received(signals <-chan os.Signal) os.Signal {
 // a signal: a terminal tells it both.
 func (p *servedPort) cutShort(c *child, sig os.Signal) os.Signal {
 	p.cancel()
-	p.g.waitAtMost(lastTraces)
+	p.s.waitAtMost(lastTraces)
 	if c.terminal && sig == os.Interrupt {
 		return nil
 	}
@@ -190,41 +187,38 @@ func (c *child) end(sig os.Signal, signals <-chan os.Signal) {
 func (p *servedPort) linger(name, path string) {
 	limit := time.After(lastTraces)
 	for {
-		left := p.g.strangers(heirs(path))
+		left := p.s.strangers(heirs(path))
 		if len(left) == 0 {
 			return
 		}
 		select {
 		case <-time.After(50 * time.Millisecond):
 		case <-limit:
-			p.g.say(fmt.Sprintf("%s has left processes behind (%s): a .NET program that they start now waits for a port that is gone; "+
-				"kill it, or start them without "+portVariable, name, strings.Join(left, ", ")))
+			p.s.notify(LeftBehind{name, left, portVariable})
 			return
 		}
 	}
 }
 
 // strangers are the ids of those processes that have not dialled.
-func (g *gathering) strangers(pids []int) []string {
-	g.mu.Lock()
-	defer g.mu.Unlock()
+func (s *Supervisor) strangers(pids []int) []string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
 	var left []string
 	for _, pid := range pids {
-		if !g.dialled[uint64(pid)] {
+		if !s.dialled[uint64(pid)] {
 			left = append(left, strconv.Itoa(pid))
 		}
 	}
 	return left
 }
 
-const noDotnet = "it is no program of .NET 5 or later, or DOTNET_EnableDiagnostics=0 is set"
-
 // waitAtMost waits until everything is done, or for some time.
-func (g *gathering) waitAtMost(d time.Duration) {
+func (s *Supervisor) waitAtMost(d time.Duration) {
 	limit := time.After(d)
-	for !g.done() && g.tried() {
+	for !s.done() && s.tried() {
 		select {
-		case <-g.idle:
+		case <-s.idle:
 		case <-limit:
 			return
 		}
@@ -232,20 +226,16 @@ func (g *gathering) waitAtMost(d time.Duration) {
 }
 
 // result is what came of the command and of the traces.
-func (g *gathering) result(c *child, showIO bool) error {
+func (s *Supervisor) result(c *child, showIO bool) error {
 	if code := c.exitCode(); code != 0 && !c.asked {
-		hint := ""
-		if !showIO {
-			hint = "; --show-child-io shows what it writes"
-		}
-		return &childError{c.name, code, hint}
+		return &ChildError{c.name, code, !showIO}
 	}
 	switch {
-	case g.tried():
-		return g.worst()
-	case len(g.dialled) > 0:
-		return &commandError{c.name, errors.New("it has ended, and none of its .NET processes was to be traced")}
+	case s.tried():
+		return nil
+	case len(s.dialled) > 0:
+		return &CommandError{c.name, ErrUntraced}
 	default:
-		return &commandError{c.name, errors.New("it has ended without asking to be traced: " + noDotnet)}
+		return &CommandError{c.name, ErrNotDotnet}
 	}
 }

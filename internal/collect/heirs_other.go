@@ -1,6 +1,6 @@
 //go:build !linux
 
-package cli
+package collect
 
 // heirs are the processes that have inherited a port: here they cannot be seen.
 func heirs(string) []int { return nil }

@@ -1,4 +1,4 @@
-package cli
+package collect
 
 import (
 	"cmp"
@@ -10,32 +10,32 @@ import (
 	"unicode"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/tracefile"
 )
 
-// tracePaths gives each trace a path of its own.
-type tracePaths struct {
+// Paths gives each trace a path of its own.
+type Paths struct {
 	output string // a file, a folder, or a pattern with {name} or {pid}; empty for names like dotnet-trace's
 	folder bool   // output is one
 	taken  map[string]bool
 }
 
-func newTracePaths(output string) *tracePaths {
-	p := &tracePaths{output: output, taken: map[string]bool{}}
+// NewPaths returns the paths that an output stands for.
+func NewPaths(output string) *Paths {
+	p := &Paths{output: output, taken: map[string]bool{}}
 	info, err := os.Stat(output)
 	p.folder = err == nil && info.IsDir() || output != "" && os.IsPathSeparator(output[len(output)-1])
 	return p
 }
 
-// single says whether there is room for one trace only.
-func (p *tracePaths) single() bool {
+// Single says whether there is room for one trace only.
+func (p *Paths) Single() bool {
 	return p.output != "" && !p.folder && !strings.Contains(p.output, "{name}") && !strings.Contains(p.output, "{pid}")
 }
 
-// next is the path for the trace of a process: none that was given before, and
+// Next is the path for the trace of a process: none that was given before, and
 // a name that is not the user's own replaces no file.
-func (p *tracePaths) next(process *diag.Process, now time.Time) string {
-	if p.single() {
+func (p *Paths) Next(process *diag.Process, now time.Time) string {
+	if p.Single() {
 		return p.output
 	}
 	name, pid := fileName(process.Name), strconv.Itoa(cmp.Or(process.PID, process.InnerPID))
@@ -57,23 +57,14 @@ func (p *tracePaths) next(process *diag.Process, now time.Time) string {
 }
 
 // makeFolder makes the folder that the traces go to, if it is not there.
-func (p *tracePaths) makeFolder() error {
+func (p *Paths) makeFolder() error {
 	if !p.folder {
 		return nil
 	}
 	if err := os.MkdirAll(p.output, 0o777); err != nil {
-		return &outputError{p.output, err}
+		return &OutputError{p.output, err}
 	}
 	return nil
-}
-
-// createTrace makes the file of a trace; "-" is standard output.
-func (std *stdio) createTrace(path string) (*tracefile.File, error) {
-	if path == "-" {
-		return tracefile.Stream(std.out, stdoutName), nil
-	}
-	f, err := tracefile.Create(path)
-	return f, outputFailed(path, err)
 }
 
 func exists(path string) bool {

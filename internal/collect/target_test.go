@@ -1,24 +1,15 @@
-package cli
+package collect
 
 import (
-	"context"
-	"errors"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/internal/tracefile"
+	"github.com/gctrail/gctrail/internal/selection"
 )
-
-// capture collects from one process whose session has begun.
-func (o *collectOptions) capture(ctx context.Context, std *stdio, process *diag.Process, session *diag.Session, out *tracefile.File) error {
-	config, _ := o.request().Config()
-	g := o.gathering(std, config, &stopPlan{files: 1})
-	g.follow(ctx, g.started(newCapture(process, session, out)))
-	return g.worst()
-}
 
 // TestPick: names and patterns pick all that match. What was named and is not
 // there is an error, what cannot be reached is told of.
@@ -27,8 +18,8 @@ func TestPick(t *testing.T) {
 		{PID: 1, Name: "web1"}, {PID: 2, Name: "web2"}, {PID: 3, Name: "db", Err: diag.ErrStopped}, {PID: 4, Name: "Mail"},
 	}
 	const (
-		gone    = ": no such process; gctrail ps lists the .NET processes"
-		stopped = "db 3: the process is stopped; let it go on: kill -CONT, or in its debugger"
+		gone    = ": no such process"
+		stopped = "db 3: the process is stopped"
 	)
 	for _, tt := range []struct{ names, found, missed, err string }{
 		{names: "mail", found: "Mail 4"},
@@ -39,16 +30,13 @@ func TestPick(t *testing.T) {
 		{names: "x*", err: "x*" + gone},
 		{names: "web1,x,y", err: "x" + gone + "\ny" + gone},
 	} {
-		var names globList
-		if err := names.Set(tt.names); err != nil {
-			t.Fatal(err)
+		var names Names
+		for name := range strings.SplitSeq(tt.names, ",") {
+			names = append(names, selection.Glob(strings.ToLower(name)))
 		}
 		found, missed, err := names.pick(all)
-		if got := titles(found); got != tt.found || textOf(missed) != tt.missed || textOf(err) != tt.err {
+		if got := Titles(found); got != tt.found || textOf(missed) != tt.missed || textOf(err) != tt.err {
 			t.Errorf("%s: %s, missed %s, error %s", tt.names, got, textOf(missed), textOf(err))
-		}
-		if err := errors.Join(missed, err); err != nil && exitCodeOf(err) != exitNoProcess {
-			t.Errorf("%s: exit code %d", tt.names, exitCodeOf(err))
 		}
 	}
 }
@@ -87,21 +75,28 @@ func TestTracePaths(t *testing.T) {
 		{"{name}.x", false, []string{"web", "web", "web", ".."}, []string{"web.x", "web_1.x", "web_2.x", "process.x"}},
 		{"t/{name}-{pid}.x", false, []string{"web", "web"}, []string{"t/web-0.x", "t/web-1.x"}},
 	} {
-		p := newTracePaths(tt.output)
-		if p.single() != tt.single {
-			t.Errorf("%s: single %t", tt.output, p.single())
+		p := NewPaths(tt.output)
+		if p.Single() != tt.single {
+			t.Errorf("%s: single %t", tt.output, p.Single())
 		}
 		for i, name := range tt.names {
-			got := p.next(&diag.Process{PID: i, InnerPID: i, Name: name}, at)
+			got := p.Next(&diag.Process{PID: i, InnerPID: i, Name: name}, at)
 			if filepath.ToSlash(got) != filepath.ToSlash(tt.want[i]) {
 				t.Errorf("%s, %s: %s, want %s", tt.output, name, got, tt.want[i])
 			}
 		}
 	}
-	same := newTracePaths("x{name}")
+	same := NewPaths("x{name}")
 	for i, want := range []string{"xweb", "xweb_7", "xweb_7_2"} {
-		if got := same.next(&diag.Process{PID: 7, Name: "web"}, at); got != want {
+		if got := same.Next(&diag.Process{PID: 7, Name: "web"}, at); got != want {
 			t.Errorf("%d: %s, want %s", i, got, want)
 		}
+	}
+}
+
+func TestDefaultTraceName(t *testing.T) {
+	at := time.Date(2026, 3, 4, 15, 6, 7, 0, time.Local)
+	if got := defaultTraceName("web", at); got != "web_20260304_150607.nettrace" {
+		t.Error(got)
 	}
 }

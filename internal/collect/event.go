@@ -1,4 +1,4 @@
-package cli
+package collect
 
 import (
 	"encoding/json"
@@ -13,33 +13,33 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A stoppingEvent is an event that ends a trace, as dotnet-trace's three options
+// A StoppingEvent is an event that ends a trace, as dotnet-trace's three options
 // name it (EventMonitor.cs there): the first one of a provider, of a name if there
 // is one, whose fields have the values given.
-type stoppingEvent struct {
-	provider string
-	name     string // empty for any
-	filter   payloadFilter
+type StoppingEvent struct {
+	Provider string
+	Name     string // empty for any
+	Filter   PayloadFilter
 }
 
-func (e *stoppingEvent) String() string {
-	text := e.provider
-	if e.name != "" {
-		text += "/" + e.name
+func (e *StoppingEvent) String() string {
+	text := e.Provider
+	if e.Name != "" {
+		text += "/" + e.Name
 	}
-	for _, f := range e.filter {
+	for _, f := range e.Filter {
 		text += " with " + f.name + ":" + f.value
 	}
 	return text
 }
 
 // wants says whether events of a kind can be the one.
-func (e *stoppingEvent) wants(d *trace.Descriptor) bool {
-	if !strings.EqualFold(d.Provider, e.provider) {
+func (e *StoppingEvent) wants(d *trace.Descriptor) bool {
+	if !strings.EqualFold(d.Provider, e.Provider) {
 		return false
 	}
 	var events jsonl.Events
-	return e.name == "" || plainName(events.Name(d)) == plainName(e.name)
+	return e.Name == "" || plainName(events.Name(d)) == plainName(e.Name)
 }
 
 // plainName is the same for the names that the runtime's manifest and TraceEvent
@@ -58,17 +58,17 @@ func plainName(name string) string {
 	return name
 }
 
-// A payloadFilter is a flag that takes the values of fields, as dotnet-trace
+// A PayloadFilter is a flag that takes the values of fields, as dotnet-trace
 // does.
-type payloadFilter []fieldValue
+type PayloadFilter []fieldValue
 
 type fieldValue struct{ name, value string }
 
-func (f *payloadFilter) Type() string { return "FILTER" }
+func (f *PayloadFilter) Type() string { return "FILTER" }
 
-func (f *payloadFilter) String() string { return "" }
+func (f *PayloadFilter) String() string { return "" }
 
-func (f *payloadFilter) Set(s string) error {
+func (f *PayloadFilter) Set(s string) error {
 	for pair := range strings.SplitSeq(s, ",") {
 		name, value, found := strings.Cut(pair, ":")
 		name = strings.TrimSpace(name)
@@ -90,7 +90,7 @@ var errNoField = errors.New("it has no such field")
 // matches says whether an event of a kind that is wanted has the values that are
 // asked for. Values are compared as text, those of enums by their word or their
 // number.
-func (f payloadFilter) matches(ev *trace.Event) (bool, error) {
+func (f PayloadFilter) matches(ev *trace.Event) (bool, error) {
 	if len(f) == 0 {
 		return true, nil
 	}

@@ -1,22 +1,18 @@
-package cli
+package collect
 
 import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"os"
-	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
-	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/tracefile"
-	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -27,7 +23,7 @@ type capture struct {
 	process *diag.Process
 	session *diag.Session
 	in      traceInput // the session
-	plan    *stopPlan
+	plan    *Plan
 	base    string           // path of the file, but for its number where there are several
 	nth     int              // of the files
 	path    string           // of the file
@@ -36,10 +32,10 @@ type capture struct {
 	ring    *tracefile.Ring  // nil where everything is written
 	reader  *nettrace.Reader // of the capture itself
 	found   findings.Case    // of what is written; empty where there is a ring
-	say     func(string)
+	notify  func(Notice)
 
 	stopping map[*trace.Descriptor]bool // kinds of the stopping event
-	occasion *occasion                  // what was waited for; nil until it came
+	trigger  *Trigger                   // what was waited for; nil until it came
 	hopeless bool                       // the stopping event cannot come
 
 	pending []byte // read and not written
@@ -57,7 +53,7 @@ type capture struct {
 	received    atomic.Int64 // bytes
 	collections atomic.Int64
 	longest     atomic.Int64 // pause, in nanoseconds
-	ends        atomic.Int64 // when it does, after the occasion; 0 before, as Unix time in nanoseconds
+	ends        atomic.Int64 // when it does, after the trigger; 0 before, as Unix time in nanoseconds
 }
 
 // A traceInput is where the bytes of a trace come from.
@@ -89,7 +85,7 @@ const (
 // newCapture returns a capture that writes everything to out; where out is nil, it
 // needs a ring.
 func newCapture(process *diag.Process, session *diag.Session, out *tracefile.File) *capture {
-	c := &capture{process: process, session: session, in: session, plan: new(stopPlan), say: func(string) {}}
+	c := &capture{process: process, session: session, in: session, plan: new(Plan), notify: func(Notice) {}}
 	if out != nil {
 		c.path, c.sink, c.out = out.Name(), out, out
 	}
@@ -104,7 +100,7 @@ func (c *capture) keepIn(r *tracefile.Ring) {
 }
 
 func (c *capture) wants(d *trace.Descriptor) bool {
-	if c.plan.event != nil && c.plan.event.wants(d) {
+	if c.plan.Event != nil && c.plan.Event.wants(d) {
 		if c.stopping == nil {
 			c.stopping = make(map[*trace.Descriptor]bool)
 		}
@@ -133,7 +129,7 @@ func (c *capture) run(ctx context.Context) error {
 		err = cmp.Or(err, c.broken)
 	}
 	if err != nil {
-		err = &processError{processTitle(c.process), err}
+		err = &ProcessError{Title(c.process), err}
 	}
 	c.usurped = err == nil && !c.session.Stopped() && !c.reader.Loss().Cut && goesOn(c.process)
 	return errors.Join(c.failed, err, outputFailed(c.path, c.sink.Close()))
@@ -192,7 +188,7 @@ func (c *capture) add(col *gc.Collection) {
 	if pause := col.Pause(); pause.Known {
 		c.longest.Store(max(c.longest.Load(), int64(pause.V)))
 	}
-	if c.occasion == nil && c.plan.until != nil && c.plan.until.Holds(col) {
+	if c.trigger == nil && c.plan.Until != nil && c.plan.Until.Holds(col) {
 		c.meet(met(col))
 	}
 }
@@ -200,8 +196,8 @@ func (c *capture) add(col *gc.Collection) {
 // see looks whether an event is the one that is waited for, or comes so long after
 // that the trace can end.
 func (c *capture) see(ev *trace.Event) {
-	if c.occasion != nil {
-		if ev.Time() >= c.occasion.to+c.plan.after {
+	if c.trigger != nil {
+		if ev.Time() >= c.trigger.To+c.plan.After {
 			c.cancel()
 		}
 		return
@@ -209,34 +205,30 @@ func (c *capture) see(ev *trace.Event) {
 	if c.hopeless || !c.stopping[ev.Desc] {
 		return
 	}
-	is, err := c.plan.event.filter.matches(ev)
+	is, err := c.plan.Event.Filter.matches(ev)
 	switch {
 	case err != nil:
 		c.hopeless = true
-		c.say(fmt.Sprintf("the stopping event %s cannot come, %v; collecting goes on", c.plan.event, err))
+		c.notify(Hopeless{c.plan.Event, err})
 	case is:
-		c.meet(&occasion{ev.Time(), ev.Time(), "the event " + c.plan.event.String()})
+		c.meet(&Trigger{From: ev.Time(), To: ev.Time(), Event: c.plan.Event})
 	}
 }
 
 // meet has the trace end a while after what it was waiting for: when an event tells
 // that this time has passed, or, of a process that falls silent, by the clock.
-func (c *capture) meet(m *occasion) {
-	c.occasion = m
-	words := fmt.Sprintf("%s of %s is what was waited for", m.what, processTitle(c.process))
+func (c *capture) meet(t *Trigger) {
+	c.trigger = t
 	if c.ring != nil {
-		c.ring.Hold(m.from)
-		words += ": " + c.plan.around() + " will be in " + c.path
-	} else if c.plan.after > 0 {
-		words += ": the trace ends " + spanText(c.plan.after) + " later"
+		c.ring.Hold(t.From)
 	}
-	c.say(words)
-	c.ends.Store(time.Now().Add(c.plan.after).UnixNano())
-	if c.plan.after == 0 {
+	c.notify(Triggered{c.process, t, c.path, c.plan})
+	c.ends.Store(time.Now().Add(c.plan.After).UnixNano())
+	if c.plan.After == 0 {
 		c.cancel()
 		return
 	}
-	time.AfterFunc(c.plan.after, c.cancel)
+	time.AfterFunc(c.plan.After, c.cancel)
 }
 
 // finish makes the file of what a ring keeps. The ring is gone then, unless the
@@ -247,16 +239,16 @@ func (c *capture) finish() error {
 	}
 	c.reader, c.pending = nil, nil // their memory serves to read the file
 	var err error
-	if c.occasion != nil && c.plan.before > 0 {
-		c.out, err = c.ring.JoinFrom(c.occasion.from - c.plan.before)
+	if c.trigger != nil && c.plan.Before > 0 {
+		c.out, err = c.ring.JoinFrom(c.trigger.From - c.plan.Before)
 	} else {
-		c.out, err = c.ring.JoinLast(c.plan.before)
+		c.out, err = c.ring.JoinLast(c.plan.Before)
 	}
 	if err == nil {
 		return outputFailed(c.path, c.ring.Remove())
 	}
 	if left := c.ring.Left(); len(left) > 0 {
-		c.say("what was not joined is there in pieces, each a trace of its own: " + strings.Join(left, ", "))
+		c.notify(InPieces{left})
 	}
 	return outputFailed(c.path, err)
 }
@@ -316,29 +308,14 @@ func (c *capture) write(objects, end []byte) {
 	}
 }
 
-// line tells how far the capture has come.
-func (c *capture) line(elapsed time.Duration) string {
-	words := clock(elapsed)
-	ends := c.ends.Load()
-	if ends > 0 {
-		words += "  it came, ends in " + clock(max(0, time.Until(time.Unix(0, ends))))
+// status is how far the capture has come.
+func (c *capture) status() CaptureStatus {
+	s := CaptureStatus{
+		Process: c.process, Plan: c.plan, Bytes: c.received.Load(), Collections: c.collections.Load(),
+		Longest: time.Duration(c.longest.Load()),
 	}
-	words += "  " + units.Bytes(c.received.Load())
-	if n := c.collections.Load(); n > 0 {
-		words += fmt.Sprintf("  %s, longest pause %s", text.Plural(n, "collection", "collections"), units.Duration(time.Duration(c.longest.Load())))
+	if ends := c.ends.Load(); ends > 0 {
+		s.Ends = time.Unix(0, ends)
 	}
-	switch {
-	case ends > 0:
-	case c.plan.waitsFor() != "":
-		words += "; waiting for " + c.plan.waitsFor()
-	case c.ring != nil:
-		words += "; keeping " + c.plan.keeps()
-	}
-	return words
-}
-
-// clock writes a time as hours, minutes and seconds.
-func clock(d time.Duration) string {
-	seconds := int(d / time.Second)
-	return fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
+	return s
 }

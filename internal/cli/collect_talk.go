@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gctrail/gctrail/internal/collect"
+)
+
+// A collectTalk tells what happens while traces are collected, beside the line of
+// progress.
+type collectTalk struct {
+	std  *stdio
+	line *progress
+
+	mu   sync.Mutex
+	errs []error // told
+}
+
+// show starts to show how far collecting has come; before it begins, what it waits
+// for.
+func (t *collectTalk) show(s *collect.Supervisor, waiting string) {
+	t.line = t.std.show(func(time.Duration) string { return statusText(s.Status(), waiting) })
+}
+
+// tell tells of a notice at once.
+func (t *collectTalk) tell(n collect.Notice) {
+	switch n := n.(type) {
+	case collect.Failed:
+		t.line.aside(func() { t.std.complain(n.Err) })
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		for _, e := range flatten(n.Err) {
+			t.errs = append(t.errs, &saidError{e})
+		}
+	case collect.Ended:
+		t.line.aside(func() { t.std.tellResult(n.Result) })
+	default:
+		t.line.aside(func() { t.std.warn("gctrail", noticeText(n)) })
+	}
+}
+
+// end joins err and the errors that were told, those with the highest exit code
+// first.
+func (t *collectTalk) end(err error) error {
+	t.line.stop()
+	slices.SortStableFunc(t.errs, func(a, b error) int { return cmp.Compare(exitCodeOf(b), exitCodeOf(a)) })
+	return errors.Join(err, errors.Join(t.errs...))
+}

@@ -1,0 +1,188 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+// waitsFor says what ends the trace; empty where nothing does.
+func waitsFor(p *collect.Plan) string {
+	switch {
+	case p.Until != nil && p.Event != nil:
+		return p.Until.String() + " or " + p.Event.String()
+	case p.Until != nil:
+		return p.Until.String()
+	case p.Event != nil:
+		return p.Event.String()
+	}
+	return ""
+}
+
+// keeps says how much is kept.
+func keeps(p *collect.Plan) string {
+	if p.Before > 0 {
+		return "the last " + spanText(p.Before)
+	}
+	return "the last " + units.Bytes(p.Keep.Size)
+}
+
+// around says what is kept around an occasion.
+func around(p *collect.Plan) string {
+	before := spanText(p.Before)
+	if p.Before == 0 {
+		before = "what fits into " + units.Bytes(p.Keep.Size)
+	}
+	return before + " before it and " + spanText(p.After) + " after it"
+}
+
+// aim says what a trace to a path is for.
+func aim(p *collect.Plan, path string) string {
+	switch waits := waitsFor(p); {
+	case p.Ring && waits != "":
+		return " until " + waits + ", to keep " + around(p) + " in " + path
+	case p.Ring:
+		return ", to keep " + keeps(p) + " in " + path
+	case waits != "":
+		return " to " + path + " until " + waits
+	}
+	return " to " + path
+}
+
+// spanText writes a time as a person gives it: 90s is 1m30s, 60s is 1m.
+func spanText(d time.Duration) string {
+	text := d.String()
+	if strings.HasSuffix(text, "m0s") {
+		text = strings.TrimSuffix(text, "0s")
+	}
+	if strings.HasSuffix(text, "h0m") {
+		text = strings.TrimSuffix(text, "0m")
+	}
+	return text
+}
+
+// eventText names a stopping event.
+func eventText(e *collect.StoppingEvent) string { return "the event " + e.String() }
+
+// triggerText says what has met a condition.
+func triggerText(t *collect.Trigger) string {
+	if t.Event != nil {
+		return eventText(t.Event)
+	}
+	c := t.Collection
+	var parts []string
+	if c.Generation.Known {
+		parts = append(parts, "gen "+strconv.Itoa(c.Generation.V))
+	}
+	if c.Kind != gc.KindUnknown {
+		parts = append(parts, c.Kind.String())
+	}
+	if c.Reason.Known {
+		parts = append(parts, c.Reason.V.String())
+	}
+	if pause := c.Pause(); pause.Known {
+		parts = append(parts, "paused "+units.Duration(pause.V))
+	}
+	return fmt.Sprintf("collection %d (%s)", c.Number, strings.Join(parts, ", "))
+}
+
+const noDotnet = "it is no program of .NET 5 or later, or DOTNET_EnableDiagnostics=0 is set"
+
+// noticeText says what happens while traces are collected.
+func noticeText(n collect.Notice) string {
+	switch n := n.(type) {
+	case collect.Started:
+		said := "collecting from " + collect.Title(n.Process) + aim(n.Plan, n.Path)
+		if n.First {
+			said += "; Ctrl-C ends it"
+		}
+		return said
+	case collect.Listening:
+		return fmt.Sprintf("waiting for .NET programs that are started with %s=%s; Ctrl-C ends it", n.Variable, n.Path)
+	case collect.Quiet:
+		return fmt.Sprintf("%s has not asked to be traced in %v: %s", n.Command, n.For, noDotnet)
+	case collect.LeftBehind:
+		return fmt.Sprintf("%s has left processes behind (%s): a .NET program that they start now waits for a port that is gone; "+
+			"kill it, or start them without %s", n.Command, strings.Join(n.PIDs, ", "), n.Variable)
+	case collect.Untraced:
+		if n.NoRoom {
+			return collect.Title(n.Process) + " goes on without being traced: -o is one file, a folder has room for several"
+		}
+		return collect.Title(n.Process) + " goes on without being traced: -n asks for others"
+	case collect.StillWaits:
+		return fmt.Sprintf("%s may still wait at its start: %s", collect.Title(n.Process), problemOf(n.Err))
+	case collect.Triggered:
+		said := fmt.Sprintf("%s of %s is what was waited for", triggerText(n.Trigger), collect.Title(n.Process))
+		switch {
+		case n.Plan.Ring:
+			said += ": " + around(n.Plan) + " will be in " + n.Path
+		case n.Plan.After > 0:
+			said += ": the trace ends " + spanText(n.Plan.After) + " later"
+		}
+		return said
+	case collect.Hopeless:
+		return fmt.Sprintf("the stopping event %s cannot come, %v; collecting goes on", n.Event, n.Err)
+	case collect.Shortened:
+		return n.Text
+	case collect.InPieces:
+		return "what was not joined is there in pieces, each a trace of its own: " + strings.Join(n.Paths, ", ")
+	}
+	return ""
+}
+
+// statusText says how far collecting has come; before it began, what it waits for.
+func statusText(s collect.Status, waiting string) string {
+	switch len(s.Captures) {
+	case 0:
+		return waiting
+	case 1:
+		return captureText(&s.Captures[0], s.Elapsed)
+	}
+	var size, collections int64
+	slowest := &s.Captures[0]
+	for i := range s.Captures {
+		c := &s.Captures[i]
+		size += c.Bytes
+		collections += c.Collections
+		if c.Longest > slowest.Longest {
+			slowest = c
+		}
+	}
+	said := fmt.Sprintf("%s  %d processes, %s", clock(s.Elapsed), len(s.Captures), units.Bytes(size))
+	if collections > 0 {
+		said += fmt.Sprintf("  %s, longest pause %s in %s", text.Plural(collections, "collection", "collections"),
+			units.Duration(slowest.Longest), collect.Title(slowest.Process))
+	}
+	return said
+}
+
+func captureText(c *collect.CaptureStatus, elapsed time.Duration) string {
+	said := clock(elapsed)
+	if !c.Ends.IsZero() {
+		said += "  it came, ends in " + clock(max(0, time.Until(c.Ends)))
+	}
+	said += "  " + units.Bytes(c.Bytes)
+	if c.Collections > 0 {
+		said += fmt.Sprintf("  %s, longest pause %s", text.Plural(c.Collections, "collection", "collections"), units.Duration(c.Longest))
+	}
+	switch {
+	case !c.Ends.IsZero():
+	case c.Plan.Waits():
+		said += "; waiting for " + waitsFor(c.Plan)
+	case c.Plan.Ring:
+		said += "; keeping " + keeps(c.Plan)
+	}
+	return said
+}
+
+// clock writes a time as hours, minutes and seconds.
+func clock(d time.Duration) string {
+	seconds := int(d / time.Second)
+	return fmt.Sprintf("%d:%02d:%02d", seconds/3600, seconds/60%60, seconds%60)
+}

@@ -1,0 +1,123 @@
+package collect
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/diagtest"
+	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracefile"
+)
+
+func webBytes(t *testing.T) []byte {
+	t.Helper()
+	return nettracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
+}
+
+// capturing starts a session with a runtime.
+func capturing(t *testing.T, f *diagtest.Runtime) (*diag.Process, *diag.Session) {
+	t.Helper()
+	process := &diag.Process{PID: 42, Name: "web", Address: f.Listen(t)}
+	session, err := process.Client().Collect(context.Background(), diag.Config{
+		BufferMB: 256, Providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: 0x1, Level: 4}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return process, session
+}
+
+// A brokenInput is a trace whose connection breaks.
+type brokenInput struct{ io.Reader }
+
+func (b *brokenInput) Read(p []byte) (int, error) {
+	n, err := b.Reader.Read(p)
+	if errors.Is(err, io.EOF) {
+		err = syscall.EIO
+	}
+	return n, err
+}
+
+func (b *brokenInput) SetReadDeadline(time.Time) error { return nil }
+
+// TestCaptureBroken: a connection that breaks is told of, with the cause.
+func TestCaptureBroken(t *testing.T) {
+	trace := webBytes(t)
+	process, session := capturing(t, diagtest.New(trace, nil))
+	disk := &smallDisk{room: len(trace)}
+	c := newCapture(process, session, tracefile.On(disk, "web.nettrace"))
+	c.in = &brokenInput{bytes.NewReader(trace[:len(trace)/2])}
+	err := c.run(context.Background())
+	if _, ok := errors.AsType[*ProcessError](err); !ok || !errors.Is(err, syscall.EIO) {
+		t.Error(err)
+	}
+	r, err := c.result()
+	if len(diagtest.MustEnd(t, disk.data)) == 0 || err != nil || !errors.Is(r.Broken, syscall.EIO) {
+		t.Error(r, err)
+	}
+}
+
+// A smallDisk is a file on a disk with some bytes of room. Of a write that finds
+// room in part, it counts nothing, as os.File does.
+type smallDisk struct {
+	data []byte
+	room int
+}
+
+func (d *smallDisk) WriteAt(p []byte, off int64) (int, error) {
+	fits := max(0, min(len(p), d.room-int(off)))
+	d.data = append(d.data[:min(int(off), len(d.data))], p[:fits]...)
+	if fits < len(p) {
+		return 0, syscall.ENOSPC
+	}
+	return fits, nil
+}
+
+func (d *smallDisk) Seek(int64, int) (int64, error) { return int64(len(d.data)), nil }
+
+func (d *smallDisk) Close() error { return nil }
+
+func (d *smallDisk) Truncate(size int64) error {
+	d.data = d.data[:min(len(d.data), int(size))]
+	return nil
+}
+
+// TestCaptureFull: when the disk is full, the collecting ends, and the file holds
+// whole what finds room in it.
+func TestCaptureFull(t *testing.T) {
+	trace := webBytes(t)
+	const longestMark = 4
+	for _, room := range []int{5000, len(trace) / 2, len(trace) - 1} {
+		f := diagtest.New(trace[:len(trace)-10], trace[len(trace)-10:])
+		process, session := capturing(t, f)
+		disk := &smallDisk{room: room}
+		out := tracefile.On(disk, "web.nettrace")
+		ctx, cancel := context.WithCancel(context.Background())
+		go func() {
+			<-f.Began
+			if room == len(trace)-1 {
+				cancel()
+			}
+		}()
+		c := newCapture(process, session, out)
+		err := c.run(ctx)
+		cancel()
+		if _, ok := errors.AsType[*OutputError](err); !ok || !errors.Is(err, syscall.ENOSPC) || !f.Stopped() {
+			t.Errorf("room for %d: %v, stopped %t", room, err, f.Stopped())
+		}
+		diagtest.MustEnd(t, disk.data)
+		if want := diagtest.Whole(trace[:room-longestMark]) + 1; len(disk.data) != want {
+			t.Errorf("room for %d: %d bytes are in it, want %d", room, len(disk.data), want)
+		}
+		if r, err := c.result(); err != nil || !errors.Is(r.Failed, syscall.ENOSPC) {
+			t.Errorf("room for %d: %v, %v", room, r, err)
+		}
+	}
+}

@@ -1,0 +1,94 @@
+package collect
+
+import (
+	"errors"
+	"fmt"
+	"os/exec"
+
+	"github.com/gctrail/gctrail/diag"
+)
+
+// A ProcessError reports why a process cannot be asked, or what it refuses.
+type ProcessError struct {
+	Name string // and its id
+	Err  error
+}
+
+func (e *ProcessError) Error() string { return e.Name + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *ProcessError) Unwrap() error { return e.Err }
+
+// Unreachable returns the error of a process that was found and cannot be asked.
+func Unreachable(p *diag.Process) error { return &ProcessError{Title(p), p.Err} }
+
+// An OutputError reports what is wrong with a file that was to be written.
+type OutputError struct {
+	Name string
+	Err  error
+}
+
+func (e *OutputError) Error() string { return e.Name + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *OutputError) Unwrap() error { return e.Err }
+
+// outputFailed is the *OutputError for err, if there is one.
+func outputFailed(name string, err error) error {
+	if err == nil {
+		return nil
+	}
+	return &OutputError{name, err}
+}
+
+// A ReviewError reports that a trace that was written cannot be read back.
+type ReviewError struct {
+	Path string
+	Err  error
+}
+
+func (e *ReviewError) Error() string { return e.Path + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *ReviewError) Unwrap() error { return e.Err }
+
+// A ChildError reports the exit code of a command that was started, if it is not
+// 0.
+type ChildError struct {
+	Name   string
+	Code   int
+	Hidden bool // what it wrote was not shown
+}
+
+func (e *ChildError) Error() string { return fmt.Sprintf("%s: exit code %d", e.Name, e.Code) }
+
+// A CommandError reports why a command could not be started, or traced.
+type CommandError struct {
+	Name string
+	Err  error
+}
+
+func (e *CommandError) Error() string {
+	err := e.Err
+	if start, ok := errors.AsType[*exec.Error](err); ok {
+		err = start.Err
+	}
+	return e.Name + ": " + err.Error()
+}
+
+// Unwrap returns the cause.
+func (e *CommandError) Unwrap() error { return e.Err }
+
+var (
+	// ErrWaits reports a process that has written nothing, not even a trace's head.
+	ErrWaits = errors.New("it waits at its start until another diagnostic port lets it go on")
+	// ErrUntraced reports a command of which no process was to be traced.
+	ErrUntraced = errors.New("it has ended, and none of its .NET processes was to be traced")
+	// ErrNotDotnet reports a command that has not asked to be traced.
+	ErrNotDotnet = errors.New("it has ended without asking to be traced")
+)
+
+// TooOld reports whether a runtime refuses what it does not know.
+func TooOld(err error) bool {
+	return errors.Is(err, diag.UnknownCommand) || errors.Is(err, diag.NotSupported)
+}

@@ -1,0 +1,128 @@
+package collect
+
+import (
+	"time"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A Notice is something that happens while traces are collected: one of the types
+// below.
+type Notice interface{ notice() }
+
+type (
+	// Started reports that a trace has begun.
+	Started struct {
+		Process *diag.Process
+		Path    string
+		Plan    *Plan
+		First   bool // of all traces
+	}
+	// Listening reports that a diagnostic port waits for programs that are started
+	// with its variable in their environment.
+	Listening struct{ Variable, Path string }
+	// Quiet reports that a command has not asked to be traced for some time.
+	Quiet struct {
+		Command string
+		For     time.Duration
+	}
+	// LeftBehind reports processes that a command left behind, and that may start
+	// programs that wait for a port that is gone.
+	LeftBehind struct {
+		Command  string
+		PIDs     []string
+		Variable string
+	}
+	// Untraced reports a process that goes on without being traced: it was not asked
+	// for, or there is one file only.
+	Untraced struct {
+		Process *diag.Process
+		NoRoom  bool
+	}
+	// StillWaits reports a process that could not be told to go on.
+	StillWaits struct {
+		Process *diag.Process
+		Err     error
+	}
+	// Triggered reports that what a trace was waiting for has come.
+	Triggered struct {
+		Process *diag.Process
+		Trigger *Trigger
+		Path    string
+		Plan    *Plan
+	}
+	// Hopeless reports a stopping event that cannot come.
+	Hopeless struct {
+		Event *StoppingEvent
+		Err   error
+	}
+	// Shortened reports that a full disk shortens what is kept.
+	Shortened struct{ Text string }
+	// InPieces reports segments of a trace that could not be joined.
+	InPieces struct{ Paths []string }
+	// Failed reports an error that does not end what else is collected.
+	Failed struct{ Err error }
+	// Ended reports a trace that has ended.
+	Ended struct{ *Result }
+)
+
+func (Started) notice()    {}
+func (Listening) notice()  {}
+func (Quiet) notice()      {}
+func (LeftBehind) notice() {}
+func (Untraced) notice()   {}
+func (StillWaits) notice() {}
+func (Triggered) notice()  {}
+func (Hopeless) notice()   {}
+func (Shortened) notice()  {}
+func (InPieces) notice()   {}
+func (Failed) notice()     {}
+func (Ended) notice()      {}
+
+// A Trigger is the collection or the event that met the stop condition.
+type Trigger struct {
+	From, To   time.Duration // of the trace
+	Collection *gc.Collection
+	Event      *StoppingEvent // nil where it was a collection
+}
+
+// A Result is a trace that was written.
+type Result struct {
+	Path    string
+	Size    int64
+	Regular bool // the file is one, and can be read
+	Plan    *Plan
+	Config  *diag.Config
+
+	Triggered bool
+	Joined    bool // of what a ring kept
+	RingCut   bool // the ring had no room for all that was to be kept
+
+	Failed  error // of writing, after which nothing was written any more
+	Stopped error // why the runtime did not end the trace though it was asked to
+	Broken  error // why no more of it could be read
+	Usurped bool  // the process goes on though the trace has ended
+
+	Trace       trace.Source // which was read to its end
+	Found       *findings.Case
+	Collections int64
+}
+
+// A Status is how far collecting has come.
+type Status struct {
+	Elapsed  time.Duration // since the first trace began
+	Captures []CaptureStatus
+}
+
+// A CaptureStatus is how far one trace has come.
+type CaptureStatus struct {
+	Process     *diag.Process
+	Plan        *Plan
+	Bytes       int64
+	Collections int64
+	Longest     time.Duration // pause
+	Ends        time.Time     // after its trigger; zero before
+}

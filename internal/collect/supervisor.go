@@ -1,0 +1,310 @@
+// Package collect makes traces of running processes: of those that run, of those
+// that a command starts, and of those that dial a diagnostic port. It writes
+// nothing for people: what happens is a Notice.
+package collect
+
+import (
+	"context"
+	"errors"
+	"io"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/tracefile"
+)
+
+// Options say what is collected and where to.
+type Options struct {
+	Config   diag.Config
+	Duration time.Duration // of each trace; 0 is without end
+	Resume   bool          // processes that wait at their start
+	Names    Names         // of the processes that are wanted
+	Output   string        // as Paths takes it; "-" is Stdout
+	Plan     *Plan
+	Stdout   io.Writer
+	Notify   func(Notice) // is called by several goroutines
+}
+
+// A Supervisor collects from several processes at once: each has a session, a
+// capture and a file of its own. One that ends or fails does not end the others.
+type Supervisor struct {
+	config   diag.Config
+	duration time.Duration
+	resume   bool
+	names    Names
+	paths    *Paths
+	plan     *Plan
+	stdout   io.Writer
+	notify   func(Notice)
+	idle     chan struct{} // has a value when the last that was busy is done
+
+	mu      sync.Mutex
+	busy    int       // processes that are being dealt with
+	begun   int       // traces
+	since   time.Time // the first of them
+	taken   bool      // the only file
+	over    int       // traces that ended because they were long enough
+	running []*capture
+	dialled map[uint64]bool // PIDs of runtimes
+	failed  int             // errors
+}
+
+// New returns a supervisor that has not begun.
+func New(o *Options) *Supervisor {
+	return &Supervisor{
+		config: o.Config, duration: o.Duration, resume: o.Resume, names: o.Names, paths: NewPaths(o.Output),
+		plan: o.Plan, stdout: o.Stdout, notify: o.Notify, idle: make(chan struct{}, 1), dialled: map[uint64]bool{},
+	}
+}
+
+// Gather collects from processes until all of them have ended or ctx is done.
+// What fails is notified.
+func (s *Supervisor) Gather(ctx context.Context, processes []*diag.Process) {
+	for _, p := range processes {
+		s.deal(func() { s.collect(ctx, p) })
+	}
+	s.wait()
+}
+
+// deal has something done in the background.
+func (s *Supervisor) deal(do func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.busy++
+	go func() {
+		do()
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.busy--; s.busy == 0 {
+			select {
+			case s.idle <- struct{}{}:
+			default:
+			}
+		}
+	}()
+}
+
+// wait waits until everything is done.
+func (s *Supervisor) wait() {
+	for {
+		s.mu.Lock()
+		busy := s.busy
+		s.mu.Unlock()
+		if busy == 0 {
+			return
+		}
+		<-s.idle
+	}
+}
+
+// collect traces a process until it ends or ctx is done. A process that waits at
+// its start goes on when its trace is being read: the runtime writes the head of
+// the trace before it does anything else.
+func (s *Supervisor) collect(ctx context.Context, process *diag.Process) {
+	c, err := s.begin(ctx, process)
+	if err != nil {
+		s.fail(err)
+		return
+	}
+	released, done := context.WithCancel(context.Background())
+	s.deal(func() {
+		defer done()
+		s.release(process.Client(), process)
+	})
+	ctx, stop := notBefore(ctx, released)
+	defer stop()
+	s.follow(ctx, c)
+}
+
+// notBefore is ctx, but that it does not end before released does: a runtime that
+// is asked to stop while it waits at its start may crash when it goes on (.NET 9
+// and 10, with another session).
+func notBefore(ctx, released context.Context) (later context.Context, stop func()) {
+	later, end := context.WithCancel(context.WithoutCancel(ctx))
+	unhook := context.AfterFunc(ctx, func() {
+		<-released.Done()
+		end()
+	})
+	return later, func() {
+		unhook()
+		end()
+	}
+}
+
+// begin starts a session and makes its file. If that fails, the process goes on.
+func (s *Supervisor) begin(ctx context.Context, process *diag.Process) (*capture, error) {
+	session, err := process.Client().Collect(ctx, s.config)
+	if err != nil {
+		s.release(process.Client(), process)
+		return nil, refused(ctx, process, err)
+	}
+	path, err := s.path(process)
+	if err == nil {
+		var c *capture
+		if c, err = s.opened(process, session, path, 1); err == nil {
+			return s.started(c), nil
+		}
+	}
+	s.release(process.Client(), process)
+	return nil, errors.Join(err, session.Close())
+}
+
+// opened is a capture of a session that has begun, to the nth file of its path.
+func (s *Supervisor) opened(process *diag.Process, session *diag.Session, path string, nth int) (*capture, error) {
+	var c *capture
+	if name := numbered(path, nth, s.plan.Files); s.plan.Ring {
+		r, err := tracefile.NewRing(name, s.plan.Keep)
+		if err != nil {
+			return nil, outputFailed(name, err)
+		}
+		r.Say = func(text string) { s.notify(Shortened{text}) }
+		c = newCapture(process, session, nil)
+		c.keepIn(r)
+	} else {
+		out, err := s.create(name)
+		if err != nil {
+			return nil, err
+		}
+		c = newCapture(process, session, out)
+	}
+	c.base, c.nth = path, nth
+	return c, nil
+}
+
+// again begins the next session of a process, when a trace has had what it was
+// waiting for; nil where there is to be none.
+func (s *Supervisor) again(ctx context.Context, c *capture) (*capture, error) {
+	if ctx.Err() != nil || c.trigger == nil || !c.session.Stopped() || c.nth == s.plan.Files {
+		return nil, nil
+	}
+	session, err := c.process.Client().Collect(ctx, s.config)
+	if err != nil {
+		return nil, refused(ctx, c.process, err)
+	}
+	next, err := s.opened(c.process, session, c.base, c.nth+1)
+	if err != nil {
+		return nil, errors.Join(err, session.Close())
+	}
+	return next, nil
+}
+
+// started is a capture that begins.
+func (s *Supervisor) started(c *capture) *capture {
+	c.plan, c.notify = s.plan, s.notify
+	s.mu.Lock()
+	if s.begun++; s.begun == 1 {
+		s.since = time.Now()
+	}
+	s.running = append(s.running, c)
+	first := s.begun == 1
+	s.mu.Unlock()
+	s.notify(Started{c.process, c.path, s.plan, first})
+	return c
+}
+
+// refused is the error of a runtime that was asked for a session.
+func refused(ctx context.Context, process *diag.Process, err error) error {
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return &ProcessError{Title(process), err}
+}
+
+// path is where the trace of a process goes.
+func (s *Supervisor) path(process *diag.Process) (string, error) {
+	s.mu.Lock()
+	path := s.paths.Next(process, time.Now())
+	s.mu.Unlock()
+	return path, s.paths.makeFolder()
+}
+
+// follow reads a trace to its end, and says what was in it; then the next one, if
+// there are to be several. That begins before the file of the one before it is
+// made: meanwhile the runtime keeps what happens.
+func (s *Supervisor) follow(ctx context.Context, c *capture) {
+	limited := ctx
+	if s.duration > 0 {
+		var cancel func()
+		limited, cancel = context.WithTimeout(ctx, s.duration)
+		defer cancel()
+	}
+	for c != nil {
+		err := c.run(limited)
+		if err != nil && c.failed == nil && c.received.Load() == 0 && c.session.Stopped() {
+			err = &ProcessError{Title(c.process), ErrWaits}
+		}
+		var next *capture
+		if err == nil {
+			next, err = s.again(limited, c)
+		}
+		s.mu.Lock()
+		s.running = slices.DeleteFunc(s.running, func(other *capture) bool { return other == c })
+		if next == nil && err == nil && ctx.Err() == nil && c.session.Stopped() {
+			s.over++
+		}
+		s.mu.Unlock()
+		err = errors.Join(err, c.finish())
+		s.end(c)
+		s.fail(err)
+		if c = next; c != nil {
+			s.started(c)
+		}
+	}
+}
+
+// end notifies of a trace that has ended.
+func (s *Supervisor) end(c *capture) {
+	r, err := c.result()
+	switch {
+	case err != nil:
+		s.notify(Failed{err})
+	case r != nil:
+		s.notify(Ended{r})
+	}
+}
+
+// create makes the file of a trace; "-" is standard output.
+func (s *Supervisor) create(path string) (*tracefile.File, error) {
+	if path == "-" {
+		return tracefile.Stream(s.stdout, "standard output"), nil
+	}
+	f, err := tracefile.Create(path)
+	return f, outputFailed(path, err)
+}
+
+// release lets a process go on that waits at its start, and does no harm to
+// others. It is not kept from that by an interruption.
+func (s *Supervisor) release(runtime *diag.Client, process *diag.Process) {
+	if !s.resume {
+		return
+	}
+	err := runtime.Resume(context.Background())
+	if err != nil && !TooOld(err) && !errors.Is(err, diag.ErrHungUp) {
+		s.notify(StillWaits{process, err})
+	}
+}
+
+// fail notifies of an error, if there is one, at once: what else is collected may
+// go on for long.
+func (s *Supervisor) fail(err error) {
+	if err == nil {
+		return
+	}
+	s.mu.Lock()
+	s.failed++
+	s.mu.Unlock()
+	s.notify(Failed{err})
+}
+
+// Status returns how far collecting has come.
+func (s *Supervisor) Status() Status {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	status := Status{Elapsed: time.Since(s.since)}
+	for _, c := range s.running {
+		status.Captures = append(status.Captures, c.status())
+	}
+	return status
+}

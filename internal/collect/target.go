@@ -1,0 +1,118 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/selection"
+)
+
+// Names are patterns for the names of processes.
+type Names []selection.Glob
+
+// Match reports whether one of the patterns matches; without any, all names do.
+func (n Names) Match(name string) bool {
+	return len(n) == 0 || slices.ContainsFunc(n, func(g selection.Glob) bool { return g.Matches(name) })
+}
+
+// A Target says which of the processes that run are meant: one of its fields is
+// set.
+type Target struct {
+	Port  diag.Port
+	PIDs  []int
+	Names Names
+}
+
+// Find finds the processes. Those that matched a pattern and cannot be reached
+// are told of in missed; where there is nothing to collect from, or one that was
+// named is not there, there is only an error. It is the context's, or made of
+// *ProcessErrors.
+func (t *Target) Find(ctx context.Context) (found []*diag.Process, missed, err error) {
+	switch {
+	case t.Port.Path != "":
+		found, err = t.atPort(ctx)
+	case len(t.PIDs) > 0:
+		found, err = t.withIDs(ctx)
+	default:
+		found, missed, err = t.Names.pick(diag.List(ctx))
+	}
+	if ctx.Err() != nil {
+		err = ctx.Err()
+	}
+	return found, missed, err
+}
+
+// atPort asks who listens at the port.
+func (t *Target) atPort(ctx context.Context) ([]*diag.Process, error) {
+	p, err := t.Port.Process(ctx)
+	if err != nil {
+		return nil, &ProcessError{"diagnostic port " + t.Port.Path, err}
+	}
+	return []*diag.Process{p}, nil
+}
+
+// withIDs finds the processes with the ids that are given.
+func (t *Target) withIDs(ctx context.Context) ([]*diag.Process, error) {
+	var found []*diag.Process
+	var errs []error
+	for _, pid := range t.PIDs {
+		p, err := diag.Find(ctx, pid)
+		if err != nil {
+			errs = append(errs, &ProcessError{"process " + strconv.Itoa(pid), err})
+			continue
+		}
+		found = append(found, p)
+	}
+	return found, errors.Join(errs...)
+}
+
+// pick picks the processes whose names match.
+func (n Names) pick(all []*diag.Process) (found []*diag.Process, missed, err error) {
+	for _, p := range all {
+		if !n.Match(p.Name) {
+			continue
+		}
+		if p.Err != nil {
+			missed = errors.Join(missed, Unreachable(p))
+		} else {
+			found = append(found, p)
+		}
+	}
+	for _, pattern := range n {
+		if !slices.ContainsFunc(all, func(p *diag.Process) bool { return pattern.Matches(p.Name) }) {
+			err = errors.Join(err, &ProcessError{string(pattern), diag.ErrNoProcess})
+		}
+	}
+	if err != nil || len(found) == 0 {
+		return nil, nil, errors.Join(err, missed)
+	}
+	return found, missed, nil
+}
+
+// Title is the name and the id of a process.
+func Title(p *diag.Process) string {
+	return cmp.Or(p.Name, "process") + " " + ID(p)
+}
+
+// ID is the id of a process; one that is known to its namespace only is in
+// brackets.
+func ID(p *diag.Process) string {
+	if p.PID == 0 {
+		return "(" + strconv.Itoa(p.InnerPID) + ")"
+	}
+	return strconv.Itoa(p.PID)
+}
+
+// Titles are those of several processes.
+func Titles(all []*diag.Process) string {
+	names := make([]string, len(all))
+	for i, p := range all {
+		names[i] = Title(p)
+	}
+	return strings.Join(names, ", ")
+}

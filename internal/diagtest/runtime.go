@@ -1,0 +1,145 @@
+// Package diagtest plays a .NET runtime for tests: a server of the diagnostics
+// protocol that takes sessions and writes traces; and it checks the traces that
+// were made of them.
+package diagtest
+
+import (
+	"encoding/binary"
+	"io"
+	"net"
+	"os"
+	"path/filepath"
+	"runtime"
+	"slices"
+	"sync"
+	"testing"
+	"unicode/utf16"
+)
+
+// Commands, and the commands that answer them.
+const (
+	StopTracing = 0x0201
+	ProcessInfo = 0x0400
+	OK          = 0xff00
+	Error       = 0xffff
+
+	unknownCommand = 0x80131385
+	headerSize     = 20
+)
+
+// A Runtime listens at a socket, takes every kind of session, writes the first
+// part of a trace, and when it is stopped the rest.
+type Runtime struct {
+	Refusal     uint32        // of sessions, 0 for none
+	HangsUp     bool          // after the first part
+	Ends        bool          // with its trace
+	Began       chan struct{} // is closed when the first part was written
+	CommandLine string        // that it reports
+
+	first, rest []byte
+	stop        chan struct{}
+	ended       chan struct{}
+	mu          sync.Mutex
+	asked       []uint16
+}
+
+// New returns a runtime that does not listen yet. Without a rest it hangs up
+// after the first part.
+func New(first, rest []byte) *Runtime {
+	return &Runtime{
+		first: first, rest: rest, HangsUp: rest == nil, CommandLine: "/app/web",
+		Began: make(chan struct{}), stop: make(chan struct{}), ended: make(chan struct{}),
+	}
+}
+
+// Listen starts the runtime, and returns the address of its socket.
+func (r *Runtime) Listen(t testing.TB) string {
+	t.Helper()
+	if runtime.GOOS == "windows" {
+		t.Skip("the runtime of the test listens at a Unix socket")
+	}
+	path := filepath.Join(t.TempDir(), "socket")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return
+			}
+			go func() {
+				r.serve(c)
+				if r.Ends {
+					l.Close()
+				}
+				c.Close()
+			}()
+		}
+	}()
+	return path
+}
+
+func (r *Runtime) serve(c net.Conn) {
+	b := make([]byte, 1<<16)
+	n, err := c.Read(b)
+	if err != nil || n < headerSize {
+		return
+	}
+	command := uint16(b[16])<<8 | uint16(b[17])
+	r.mu.Lock()
+	r.asked = append(r.asked, command)
+	r.mu.Unlock()
+	switch {
+	case command == StopTracing:
+		close(r.stop)
+		<-r.ended
+		Answer(c, OK, b[headerSize:headerSize+8])
+	case command == ProcessInfo:
+		Answer(c, OK, Info(r.CommandLine))
+	case command > ProcessInfo:
+		Answer(c, Error, binary.LittleEndian.AppendUint32(nil, unknownCommand))
+	case r.Refusal != 0:
+		Answer(c, Error, binary.LittleEndian.AppendUint32(nil, r.Refusal))
+	default:
+		defer close(r.ended)
+		Answer(c, OK, make([]byte, 8))
+		_, _ = c.Write(r.first) // who asked may have gone
+		close(r.Began)
+		if !r.HangsUp {
+			<-r.stop
+			_, _ = c.Write(r.rest) // who asked may have gone
+		}
+	}
+}
+
+// Stopped reports whether the runtime was asked to end its trace.
+func (r *Runtime) Stopped() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Contains(r.asked, StopTracing)
+}
+
+// Answer writes a message.
+func Answer(w io.Writer, command uint16, payload []byte) {
+	b := []byte("DOTNET_IPC_V1\x00")
+	b = binary.LittleEndian.AppendUint16(b, uint16(headerSize+len(payload)))
+	b = append(b, byte(command>>8), byte(command), 0, 0)
+	_, _ = w.Write(append(b, payload...))
+}
+
+// Info is what .NET 5 reports of a process with this process's id.
+func Info(commandLine string) []byte {
+	b := binary.LittleEndian.AppendUint64(nil, uint64(os.Getpid()))
+	b = append(b, "a cookie, 16 B.."...)
+	for _, s := range []string{commandLine, "Linux", "x64"} {
+		units := utf16.Encode([]rune(s + "\x00"))
+		b = binary.LittleEndian.AppendUint32(b, uint32(len(units)))
+		for _, u := range units {
+			b = binary.LittleEndian.AppendUint16(b, u)
+		}
+	}
+	return b
+}
