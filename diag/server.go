@@ -49,8 +49,9 @@ type Tracing interface {
 // would write dumps, load profilers or change the process it refuses, as
 // runtimes do that do not have it.
 //
-// Other than the runtime's, it serves connections side by side: one that says
-// nothing, or half a request, holds up no other, and is closed after 10 s.
+// Unlike the runtime, it serves connections concurrently: one that sends nothing,
+// or half a request, delays no other, and is closed after 10 s, or as soon as 128
+// newer ones are waiting.
 type Server struct {
 	opt   ServerOptions
 	in    *acceptor
@@ -62,8 +63,9 @@ type Server struct {
 	slots chan struct{} // one for each connection that a request is read from or answered on
 	work  sync.WaitGroup
 
-	mu       sync.Mutex // of what follows
-	asking   map[conn]struct{}
+	mu       sync.Mutex      // of what follows
+	asking   map[conn]uint64 // connections that a request is awaited from, and their turns
+	turn     uint64          // the latest
 	sessions map[uint64]*tracingSession
 	last     uint64        // session
 	resumed  chan struct{} // closed when no port is suspended any more
@@ -80,6 +82,8 @@ const (
 	// closeTimeout is how long the clients of sessions may take to read the end
 	// of their traces when the server is closed.
 	closeTimeout = 3 * time.Second
+	// stopTimeout is how long the client of a session that was stopped may take.
+	stopTimeout = 30 * time.Second
 )
 
 // Serve answers clients until Close. On Unix it listens at a socket that only the
@@ -104,7 +108,7 @@ func Serve(opt ServerOptions) (*Server, error) {
 	}
 	s := &Server{
 		opt: opt, in: in, own: servedPort{path: address, suspended: opt.Suspended},
-		slots: make(chan struct{}, maxConnections), asking: map[conn]struct{}{},
+		slots: make(chan struct{}, maxConnections), asking: map[conn]uint64{},
 		sessions: map[uint64]*tracingSession{}, resumed: make(chan struct{}),
 	}
 	s.ctx, s.close = context.WithCancel(context.Background())
@@ -168,13 +172,14 @@ func (s *Server) Close() error {
 func (s *Server) accept() {
 	const afterError = 50 * time.Millisecond // of the system, such as too many open files
 	for {
-		if !s.slot() {
-			return
-		}
 		c, err := s.in.accept()
 		switch {
 		case err == nil:
 			_ = c.SetDeadline(time.Now().Add(requestTimeout))
+			if !s.makeRoom() || !s.ask(c) {
+				c.Close()
+				return
+			}
 			s.work.Go(func() {
 				defer s.free()
 				s.serve(c, c, &s.own)
@@ -183,9 +188,32 @@ func (s *Server) accept() {
 		case errors.Is(err, net.ErrClosed), s.ctx.Err() != nil:
 			return
 		}
-		s.free()
 		time.Sleep(afterError)
 	}
+}
+
+// makeRoom waits for the place of a connection. If there is none, the connection
+// that has been awaiting a request for the longest is closed: whoever has something
+// to ask does so at once. It is false when the server closes.
+func (s *Server) makeRoom() bool {
+	select {
+	case s.slots <- struct{}{}:
+		return true
+	default:
+	}
+	s.mu.Lock()
+	var oldest conn
+	for c, turn := range s.asking {
+		if turn != noTurn && (oldest == nil || turn < s.asking[oldest]) {
+			oldest = c
+		}
+	}
+	if oldest != nil {
+		oldest.Close()
+		delete(s.asking, oldest)
+	}
+	s.mu.Unlock()
+	return s.slot()
 }
 
 // slot waits for the place of a connection. It is false when the server closes.
@@ -203,10 +231,6 @@ func (s *Server) free() { <-s.slots }
 // serve reads a request from r, for which the connection has a time limit, and
 // answers it.
 func (s *Server) serve(c conn, r io.Reader, port *servedPort) {
-	if !s.ask(c) {
-		c.Close()
-		return
-	}
 	cmd, in, err := readMessage(r)
 	s.asked(c)
 	x := &exchange{s: s, port: port, c: c, cmd: cmd, in: in}
@@ -221,16 +245,30 @@ func (s *Server) serve(c conn, r io.Reader, port *servedPort) {
 	}
 }
 
+// noTurn is the turn of a connection to a port, which may be silent for ever.
+const noTurn = 0
+
 // ask notes that a request is awaited from c, so that Close ends that. It is
 // false if the server is closed.
 func (s *Server) ask(c conn) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.closed {
-		return false
+	s.turn++
+	return s.awaits(c, s.turn)
+}
+
+// askPort is ask for a connection to a port.
+func (s *Server) askPort(c conn) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.awaits(c, noTurn)
+}
+
+func (s *Server) awaits(c conn, turn uint64) bool {
+	if !s.closed {
+		s.asking[c] = turn
 	}
-	s.asking[c] = struct{}{}
-	return true
+	return !s.closed
 }
 
 // asked notes that what was awaited from c has come.

@@ -103,7 +103,7 @@ func (s *Server) dialOnce(port *servedPort) (served bool) {
 		return false
 	}
 	first, err := s.firstByte(c)
-	if err != nil || !s.slot() {
+	if err != nil || !s.slot() || !s.ask(c) {
 		c.Close()
 		return false
 	}
@@ -133,7 +133,7 @@ func (s *Server) advertise(port *servedPort) (conn, error) {
 // firstByte waits for a command as long as it takes. The rest of it then has to
 // come in time.
 func (s *Server) firstByte(c conn) ([]byte, error) {
-	if !s.ask(c) {
+	if !s.askPort(c) {
 		return nil, net.ErrClosed
 	}
 	defer s.asked(c)

@@ -45,12 +45,14 @@ func (s *Server) stream(id uint64) {
 	close(t.over)
 }
 
-// stop stops a session and waits until its stream is closed.
+// stop stops a session and waits until its stream is closed, because its client has
+// read all or takes too long.
 func (s *Server) stop(id uint64) {
 	s.mu.Lock()
 	t := s.sessions[id]
 	s.mu.Unlock()
 	if t != nil {
+		_ = t.client.SetDeadline(time.Now().Add(stopTimeout))
 		t.Stop()
 		<-t.over
 	}

@@ -325,10 +325,26 @@ func TestServerBearsWithClients(t *testing.T) {
 	}
 }
 
+// TestIdleClients: clients that connect and say nothing keep no other out.
+func TestIdleClients(t *testing.T) {
+	_, c := serveTest(t, ServerOptions{Info: madeUp})
+	for range 4 * maxConnections {
+		in, err := c.connect(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+	}
+	c.Timeout = requestTimeout / 2
+	if _, err := c.Info(t.Context()); err != nil {
+		t.Error(err)
+	}
+}
+
 // TestRequestTimeout: half a request is given up.
 func TestRequestTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := &Server{asking: map[conn]struct{}{}}
+		s := &Server{asking: map[conn]uint64{}}
 		client, c := net.Pipe()
 		_ = c.SetDeadline(time.Now().Add(requestTimeout))
 		go s.serve(c, c, &s.own)

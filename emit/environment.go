@@ -41,6 +41,7 @@ func (p *Provider) capture(env environment) (*Session, error) {
 	const (
 		defaultPath     = "trace.nettrace"
 		defaultBufferMB = 0x400
+		maxBufferMB     = 0x400
 	)
 	path := strings.ReplaceAll(env.value("EventPipeOutputPath"), "{pid}", strconv.Itoa(os.Getpid()))
 	if path == "" {
@@ -50,7 +51,7 @@ func (p *Provider) capture(env environment) (*Session, error) {
 	mb := max(env.number("EventPipeCircularMB", defaultBufferMB), 1)
 	opt := SessionOptions{
 		Providers:   eventPipeConfig(env.value("EventPipeConfig")),
-		BufferBytes: int(min(mb, maxClientBuffer>>20) << 20),
+		BufferBytes: int(min(mb, maxBufferMB) << 20),
 		Block:       !held && env.number("EventPipeBufferingMode", 0) == 1,
 	}
 	f, err := os.Create(path)

@@ -9,6 +9,7 @@ import (
 	"os"
 	"runtime"
 	"slices"
+	"sync"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
@@ -28,6 +29,10 @@ type ServeOptions struct {
 	// Folder is that of the socket; empty means TMPDIR, or /tmp. It has no meaning
 	// on Windows.
 	Folder string
+	// BufferBytes bounds the events that wait for the clients of all sessions
+	// together, whatever buffers these ask for; zero means 256 MiB. A session gets
+	// what its client asks for, but at most half of what is left, and at least 1 MiB.
+	BufferBytes int
 }
 
 // A Server lets diagnostics clients collect the events of a provider.
@@ -48,9 +53,9 @@ type Server struct {
 // it, or with no error when the limit is over, or with ctx's error when that
 // ends. For the rest, ctx has no meaning.
 //
-// A session of a client has a buffer of the size that the client asks for, 1 GiB
-// at most. A client that reads too slowly loses events, which are counted; one
-// that asks for blocking makes the program wait.
+// A session of a client has a buffer of the size that the client asks for, within
+// opt.BufferBytes. A client that reads too slowly loses events, which are counted;
+// one that asks for blocking makes the program wait.
 func Serve(ctx context.Context, p *Provider, opt ServeOptions) (*Server, error) {
 	env := environment(opt.Environment)
 	if env == nil {
@@ -69,7 +74,7 @@ func Serve(ctx context.Context, p *Provider, opt ServeOptions) (*Server, error) 
 	s.clients, err = diag.Serve(diag.ServerOptions{
 		Info:        p.process.info(),
 		Environment: p.process.environment(env),
-		Collect:     p.collect,
+		Collect:     (&clients{p: p, free: cmp.Or(opt.BufferBytes, defaultClients)}).collect,
 		Ports:       diag.ParsePortVariable(env.value("DiagnosticPorts")),
 		Suspended:   env.number("DefaultDiagnosticPortSuspend", 0) != 0,
 		Folder:      opt.Folder,
@@ -150,21 +155,47 @@ func (pr *Process) environment(env environment) environment {
 	return all
 }
 
-// maxClientBuffer bounds the buffer that a client can ask for: dotnet-gcdump's
-// is the largest of the known ones.
-const maxClientBuffer = 1 << 30
+const (
+	defaultClients = 256 << 20
+	// leastBuffer is that of a session for which nothing is left.
+	leastBuffer = 1 << 20
+)
+
+// The clients of a provider share the memory that their sessions may take.
+type clients struct {
+	p *Provider
+
+	mu   sync.Mutex
+	free int // bytes
+}
+
+// grant returns the size of a session's buffer.
+func (cl *clients) grant(asked uint64) int {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	n := max(leastBuffer, int(min(asked, uint64(max(0, cl.free/2)))))
+	cl.free -= n
+	return n
+}
+
+func (cl *clients) release(n int) {
+	cl.mu.Lock()
+	defer cl.mu.Unlock()
+	cl.free += n
+}
 
 // collect starts a client's session.
-func (p *Provider) collect(c diag.Config) (diag.Tracing, error) {
-	opt := SessionOptions{Block: c.Block, BufferBytes: int(min(uint64(c.BufferMB)<<20, maxClientBuffer))}
+func (cl *clients) collect(c diag.Config) (diag.Tracing, error) {
+	opt := SessionOptions{Block: c.Block, BufferBytes: cl.grant(uint64(c.BufferMB) << 20)}
 	for _, w := range c.Providers {
 		opt.Providers = append(opt.Providers, Wanted{
 			Provider: w.Name, Keywords: w.Keywords, Level: w.Level, Events: w.Events, Except: w.Except,
 		})
 	}
-	t := &tracing{}
+	t := &tracing{over: func() { cl.release(opt.BufferBytes) }}
 	var err error
-	if t.session, err = p.newSession(nil, opt, p.nettraceTo(&t.out, 4)); err != nil {
+	if t.session, err = cl.p.newSession(nil, opt, cl.p.nettraceTo(&t.out, 4)); err != nil {
+		t.over()
 		return nil, err
 	}
 	t.session.brief = c.Rundown == 0
@@ -175,10 +206,12 @@ func (p *Provider) collect(c diag.Config) (diag.Tracing, error) {
 type tracing struct {
 	session *Session
 	out     lateWriter
+	over    func() // is called when the session is
 }
 
 // Run writes the trace to w until Stop, or until w fails.
 func (t *tracing) Run(w io.Writer) error {
+	defer t.over()
 	if err := t.out.begin(w); err != nil {
 		t.session.end()
 	}

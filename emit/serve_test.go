@@ -22,7 +22,13 @@ import (
 // serve serves a provider, and returns a client.
 func serve(t *testing.T, p *emit.Provider, env ...string) (*emit.Server, *diag.Client) {
 	t.Helper()
-	s, err := emit.Serve(t.Context(), p, emit.ServeOptions{Environment: append([]string{"HOME=/"}, env...), Folder: shortFolder(t)})
+	return serveWith(t, p, emit.ServeOptions{Environment: append([]string{"HOME=/"}, env...)})
+}
+
+func serveWith(t *testing.T, p *emit.Provider, opt emit.ServeOptions) (*emit.Server, *diag.Client) {
+	t.Helper()
+	opt.Folder = shortFolder(t)
+	s, err := emit.Serve(t.Context(), p, opt)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,6 +230,28 @@ func TestServeSlowClient(t *testing.T) {
 	}
 	if lost == 0 || n+lost != events {
 		t.Errorf("%d events read, %d lost, of %d", n, lost, events)
+	}
+}
+
+// What waits for clients is bounded by the program, whatever they ask for, and is
+// free again when they have gone.
+func TestServeBuffers(t *testing.T) {
+	p := newProvider(t, emit.ProviderOptions{})
+	_, c := serveWith(t, p, emit.ServeOptions{BufferBytes: 4 << 20})
+	config := gcCollect
+	config.BufferMB = 1 << 20
+	config.Providers = []diag.Provider{{Name: clr.RuntimeProvider, Keywords: 1, Level: 5}}
+	tick := &clr.GCAllocationTick{TypeName: clr.NewUTF16("System.String")}
+	for range 3 {
+		s := collect(t, c, config)
+		const events = 50_000 // some 6 MB
+		for range events {
+			p.Raise(tick)
+		}
+		kinds, lost := stop(t, s)
+		if held := len(kinds); lost == 0 || held < events/6 {
+			t.Errorf("%d events held, %d lost; a half of 4 MiB has room for a third of them", held, lost)
+		}
 	}
 }
 
