@@ -37,3 +37,18 @@ func BenchmarkHeaderWalk(b *testing.B) {
 func BenchmarkEvents(b *testing.B) { benchmarkRead(b, nettrace.Options{}) }
 
 func BenchmarkEventsWithStacks(b *testing.B) { benchmarkRead(b, nettrace.Options{Stacks: true}) }
+
+// BenchmarkZeros skips zeros that follow a trace which lacks its end.
+func BenchmarkZeros(b *testing.B) {
+	const zeros = 64 << 20
+	data := nettracetest.Gunzip(b, "../testdata/net10-killed-web.nettrace.gz")
+	data = append(data, make([]byte, zeros)...)
+	b.SetBytes(zeros)
+	for b.Loop() {
+		for _, err := range nettrace.NewReader(bytes.NewReader(data), nettrace.Options{}).Events() {
+			if err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
+}

@@ -131,7 +131,7 @@ func (r *Reader) context(h *header, b *batch) uint32 {
 			b.faults.thread = h.thread
 			ctx.pid, ctx.tid = pick(ctx.pid != 0, ctx.pid, trace.UnknownID), trace.UnknownID
 		}
-		ctx.labels = r.labels[h.labels]
+		ctx.labels = r.labels.lists[h.labels]
 	case h.activity != [16]byte{} || h.related != [16]byte{}:
 		ctx.labels = &labels{Labels: trace.Labels{ActivityID: h.activity, RelatedActivityID: h.related}}
 	}
@@ -142,7 +142,7 @@ func (r *Reader) context(h *header, b *batch) uint32 {
 // overridden returns the kind of an event whose label list replaces parts of
 // its metadata.
 func (r *Reader) overridden(k *kind, list uint32) *kind {
-	l := r.labels[list]
+	l := r.labels.lists[list]
 	if l == nil || l.set == 0 {
 		return k
 	}
@@ -157,9 +157,11 @@ func (r *Reader) overridden(k *kind, list uint32) *kind {
 		r.merged = make(map[mergedKind]*kind)
 	}
 	desc := l.apply(*k.desc)
-	m := r.newKind(&desc)
+	m, err := r.addKind(&desc)
+	if err != nil {
+		return k
+	}
 	r.merged[key] = m
-	r.kinds.all = append(r.kinds.all, m)
 	return m
 }
 
@@ -199,14 +201,26 @@ func (r *Reader) define(id uint32, d *trace.Descriptor, err error) error {
 	if err != nil {
 		return err
 	}
-	return r.kinds.set(id, r.newKind(d))
+	k := r.kinds.find(d)
+	if k == nil {
+		if k, err = r.addKind(d); err != nil {
+			return err
+		}
+	}
+	return r.kinds.set(id, k)
 }
 
-func (r *Reader) newKind(d *trace.Descriptor) *kind {
+// addKind adds a kind of events.
+func (r *Reader) addKind(d *trace.Descriptor) (*kind, error) {
+	k := &kind{fields: d.Fields, names: namesProcess(d)}
+	if err := r.kinds.add(d, k); err != nil {
+		return nil, err
+	}
 	if r.opts.Complete != nil && r.in.version == 6 {
 		r.opts.Complete(d)
 	}
-	return &kind{desc: d, want: r.opts.Want == nil || r.opts.Want(d), names: namesProcess(d)}
+	k.desc, k.want = d, r.opts.Want == nil || r.opts.Want(d)
+	return k, nil
 }
 
 // pick returns a if yes, else b.

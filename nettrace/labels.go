@@ -3,6 +3,7 @@ package nettrace
 import (
 	"math"
 	"strconv"
+	"unsafe"
 
 	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
@@ -38,32 +39,49 @@ const (
 	labelLast     = 0x80
 )
 
-// maxLabelLists bounds the label lists kept between two sequence points.
-const maxLabelLists = 1 << 16
+// maxLabelBytes bounds the memory of the label lists between two sequence points.
+const maxLabelBytes = 16 << 20
 
 // A labelTable holds the V6 label lists since the last sequence point.
-type labelTable map[uint32]*labels
+type labelTable struct {
+	lists map[uint32]*labels
+	size  int // bytes, about
+}
+
+func (t *labelTable) clear() {
+	clear(t.lists)
+	t.size = 0
+}
 
 // add reads a label list block: first index, count, lists. A label of an
 // unknown kind ends it, for nothing tells its length.
-func (t labelTable) add(data []byte, base int64) error {
+func (t *labelTable) add(data []byte, base int64) error {
 	c := binread.At(data, base)
 	index, n := c.U32(), c.U32()
 	for range n {
 		if !c.OK() {
 			break
 		}
-		if len(t) == maxLabelLists {
-			return malformed("more than %d label lists between sequence points", maxLabelLists)
-		}
 		l := new(labels)
 		if err := l.read(&c); err != nil {
 			return err
 		}
-		t[index] = l
+		if t.size += l.bytes(); t.size > maxLabelBytes {
+			return malformed("more than %d MB of label lists between sequence points", maxLabelBytes>>20)
+		}
+		t.lists[index] = l
 		index++
 	}
 	return c.Err()
+}
+
+// bytes is the memory of the list.
+func (l *labels) bytes() int {
+	n := int(unsafe.Sizeof(*l)) + 2*int(unsafe.Sizeof(uint64(0)))
+	for _, p := range l.Text {
+		n += int(unsafe.Sizeof(p)) + len(p.Name) + len(p.Value)
+	}
+	return n
 }
 
 func (l *labels) read(c *binread.Cursor) error {

@@ -1,7 +1,9 @@
 package nettrace
 
 import (
+	"reflect"
 	"unicode/utf16"
+	"unsafe"
 
 	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
@@ -13,12 +15,14 @@ type kind struct {
 	want  bool
 	names bool   // its events name their process
 	count uint64 // of events, wanted or not
+	// fields are those of the record: Options.Complete may give desc others.
+	fields []trace.Field
 }
 
 const (
-	// maxKinds bounds how many metadata records a trace may define. The largest
-	// real traces have a few thousand.
-	maxKinds = 1 << 18
+	// maxKindBytes bounds the memory of the kinds of events that a trace defines.
+	// The largest real traces have a few thousand kinds.
+	maxKindBytes = 16 << 20
 	// maxMerged bounds the kinds that V6 label lists make of others. Beyond it,
 	// what the metadata says holds.
 	maxMerged = 1 << 12
@@ -34,6 +38,57 @@ type kindTable struct {
 	dense  []*kind
 	sparse map[uint32]*kind
 	all    []*kind // in the order of their definition, also those redefined
+	same   map[kindKey]*kind
+	size   int // bytes, about
+}
+
+// A kindKey is what a metadata record says but for the fields.
+type kindKey struct {
+	provider, name string
+	id, version    uint32
+	opcode, level  uint8
+	keywords       uint64
+}
+
+func keyOf(d *trace.Descriptor) kindKey {
+	return kindKey{d.Provider, d.Name, d.ID, d.Version, d.Opcode, d.Level, d.Keywords}
+}
+
+// find returns the kind that a record defines again, or nil.
+func (t *kindTable) find(d *trace.Descriptor) *kind {
+	k := t.same[keyOf(d)]
+	if k == nil || !reflect.DeepEqual(k.fields, d.Fields) {
+		return nil
+	}
+	return k
+}
+
+// add adds a kind, which the record d defines.
+func (t *kindTable) add(d *trace.Descriptor, k *kind) error {
+	size := len(d.Provider) + len(d.Name) + fieldBytes(d.Fields) +
+		int(unsafe.Sizeof(kind{})+unsafe.Sizeof(trace.Descriptor{})+2*unsafe.Sizeof(kindKey{}))
+	if t.size += size; t.size > maxKindBytes {
+		return malformed("more than %d MB of metadata", maxKindBytes>>20)
+	}
+	if t.same == nil {
+		t.same = make(map[kindKey]*kind)
+	}
+	t.same[keyOf(d)] = k
+	t.all = append(t.all, k)
+	return nil
+}
+
+// fieldBytes is the memory of field descriptions.
+func fieldBytes(fields []trace.Field) int {
+	n := len(fields) * int(unsafe.Sizeof(trace.Field{}))
+	for i := range fields {
+		f := &fields[i]
+		n += len(f.Name) + fieldBytes(f.Fields)
+		for f = f.Elem; f != nil; f = f.Elem {
+			n += int(unsafe.Sizeof(*f)) + fieldBytes(f.Fields)
+		}
+	}
+	return n
 }
 
 func (t *kindTable) get(id uint32) *kind {
@@ -44,13 +99,12 @@ func (t *kindTable) get(id uint32) *kind {
 }
 
 func (t *kindTable) set(id uint32, k *kind) error {
-	if len(t.all) == maxKinds {
-		return malformed("more than %d metadata records", maxKinds)
-	}
-	t.all = append(t.all, k)
 	if id >= denseKinds {
 		if t.sparse == nil {
 			t.sparse = make(map[uint32]*kind)
+		}
+		if _, ok := t.sparse[id]; !ok && len(t.sparse) == denseKinds {
+			return malformed("more than %d metadata ids from %d on", denseKinds, denseKinds)
 		}
 		t.sparse[id] = k
 		return nil

@@ -7,8 +7,12 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// maxProcesses bounds the processes of a trace.
-const maxProcesses = 1 << 16
+const (
+	// maxProcesses bounds the processes of a trace.
+	maxProcesses = 1 << 16
+	// maxProcessNames bounds the bytes of their names.
+	maxProcessNames = 4 << 20
+)
 
 // Events of the provider with which one-collect tells of the processes of a
 // machine (nettrace.rs).
@@ -35,8 +39,11 @@ func (r *Reader) nameProcess(thread uint64, payload []byte) {
 	c.Uvarint64()
 	name := strings.ToValidUTF8(string(c.Bytes(int(c.U16()))), "\ufffd")
 	pid := r.threads[thread].pid
-	_, known := r.info.Processes[pid]
-	if name == "" || name == unknownProcess || pid == 0 || !known && len(r.info.Processes) == maxProcesses {
+	was, known := r.info.Processes[pid]
+	if name == "" || name == unknownProcess || pid == 0 || name == was.Name || !known && len(r.info.Processes) == maxProcesses {
+		return
+	}
+	if r.names += len(name); r.names > maxProcessNames {
 		return
 	}
 	if r.info.Processes == nil {

@@ -50,6 +50,7 @@ type Reader struct {
 	threads threadTable
 	seqs    sequences
 	merged  map[mergedKind]*kind
+	names   int // bytes of the names of processes
 
 	queue    mergeQueue
 	repeats  repeats
@@ -78,7 +79,7 @@ type mergedKind struct {
 
 // NewReader returns a reader of the uncompressed trace r.
 func NewReader(r io.Reader, opts Options) *Reader {
-	nr := &Reader{opts: opts, labels: labelTable{}, threads: threadTable{}}
+	nr := &Reader{opts: opts, labels: labelTable{lists: make(map[uint32]*labels)}, threads: threadTable{}}
 	if limited, ok := r.(limitedReader); ok && opts.Idle > 0 {
 		nr.idle = &idleInput{in: limited, after: opts.Idle}
 		r = nr.idle
@@ -227,9 +228,9 @@ func (r *Reader) end(ended bool, err error) {
 		r.loss.AddDamage(r.in.off, err)
 	}
 	switch {
-	case r.in.version == 3, r.in.version == 6 && !r.seqs.told:
+	case r.in.version == 3, r.in.version == 6 && !r.seqs.told && r.loss.Events == 0:
 		r.loss.Exactness = trace.Unknown
-	case r.loss.Cut, r.loss.Damaged > 0, r.seqs.full, r.seqs.untold:
+	case r.loss.Cut, r.loss.Damaged > 0, r.seqs.full, r.seqs.untold, !r.seqs.told && r.loss.Events > 0:
 		r.loss.Exactness = trace.LowerBound
 	default:
 		r.loss.Exactness = trace.Exact
@@ -337,7 +338,7 @@ const (
 )
 
 func (r *Reader) dropTables(flags uint32) {
-	clear(r.labels)
+	r.labels.clear()
 	if flags&pointDropThreads != 0 {
 		clear(r.threads)
 		r.seqs.drop()

@@ -3,7 +3,7 @@ package nettrace
 import "github.com/gctrail/gctrail/internal/binread"
 
 // maxThreads bounds how many capture threads are followed.
-const maxThreads = 1 << 18
+const maxThreads = 1 << 17
 
 // A sequence follows one capture thread: the runtime numbers the events of
 // each from 1, also those that it then has no room for.

@@ -39,7 +39,7 @@ func (t threadTable) add(data []byte, base int64) error {
 		if err := row.Err(); err != nil {
 			return err
 		}
-		if len(t) >= maxThreads {
+		if len(t) >= maxThreads && !t.has(index) {
 			return malformed("more than %d threads", maxThreads)
 		}
 		t[index] = th
