@@ -161,10 +161,13 @@ func (b *building) freeList(v *clr.GCPerHeapHistory) {
 // of, or nil if there is none, or has that heap's already. Heap 0 can come again:
 // a heap that was added while a background collection ran is called so in its
 // history (.NET 9 and 10, server GC).
+//
+// Where the global history of a later collection was lost, its heaps' histories
+// follow this one's on the thread: they come when it has them all, or has ended.
 func (rt *runtime) heapHistory(e *event, heap uint32) *building {
 	rt.historied = true
 	b := rt.history[e.TID]
-	if b == nil || heap != 0 && slices.Contains(b.heaps, heap) {
+	if b == nil || b.histories() || b.ended() && !b.ranBackground() || heap != 0 && slices.Contains(b.heaps, heap) {
 		return nil
 	}
 	b.heaps = append(b.heaps, heap)
