@@ -36,8 +36,9 @@ type Collection struct {
 	HeapPeak        Opt[int64]
 	Promoted        Opt[int64]
 	Freed           Opt[int64]
-	FreedIs         FreedIs
+	FreedIs         Certainty
 	Allocated       Opt[int64] // since the previous collection, from the histories
+	AllocatedIs     Certainty
 	AllocatedTicks  Opt[int64] // since the previous collection, from GCAllocationTick
 	CommittedBefore Opt[int64]
 	CommittedAfter  Opt[int64]
@@ -64,6 +65,7 @@ type Collection struct {
 
 	needs   trace.Range // the stretch of time whose events make its figures
 	follows bool        // the collection before it was seen too
+	bySizes bool        // LOH and POH are told by their sizes before, for want of allocation ticks
 }
 
 // Kind is the way a collection ran.
@@ -80,19 +82,19 @@ var kindNames = [...]string{"unknown", "blocking", "background", "foreground"}
 
 func (k Kind) String() string { return kindNames[k] }
 
-// FreedIs says how a collection's freed bytes are to be read.
-type FreedIs uint8
+// Certainty is how sure a figure is. Of two, the larger one is the weaker.
+type Certainty uint8
 
 const (
-	FreedUnknown    FreedIs = iota
-	FreedExact              // of a blocking collection
-	FreedLowerBound         // of a background collection, without what was allocated meanwhile
-	FreedEstimate           // of a background collection, with what allocation ticks tell of that
+	Uncertain  Certainty = iota // the figure is unknown
+	Exact                       // to the byte
+	Estimate                    // the true figure may be smaller or larger
+	LowerBound                  // the true figure may be larger
 )
 
-var freedNames = [...]string{"", "exact", "lower_bound", "estimate"}
+var certaintyNames = [...]string{"", "exact", "estimate", "lower_bound"}
 
-func (f FreedIs) String() string { return freedNames[f] }
+func (c Certainty) String() string { return certaintyNames[c] }
 
 // A Pause is a stretch of time in which the program's threads stood still.
 type Pause struct {

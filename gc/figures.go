@@ -25,16 +25,6 @@ type previous struct {
 	end    time.Duration // of all that is known of it
 
 	restarts []time.Duration // RestartEEBegin of the pauses that may still matter
-
-	gen0    Opt[int64]   // objects in gen0 after it
-	objects []uohObjects // objects in LOH and POH, as collections measured them
-	adrift  bool         // a background collection of which too little is known may still sweep those
-}
-
-// uohObjects are the bytes in objects of LOH and POH at some time.
-type uohObjects struct {
-	at       time.Duration
-	loh, poh int64
 }
 
 // release finishes the collections of which nothing more is expected, in order
@@ -42,7 +32,7 @@ type uohObjects struct {
 // also those inside it.
 func (rt *runtime) release() {
 	n := 0
-	for n < len(rt.pending) && rt.pending[n].done() && rt.insideDone(n) {
+	for n < len(rt.pending) && rt.pending[n].done() && rt.insideDone(n) && !rt.awaitsSweep(n) {
 		rt.finish(n)
 		n++
 	}
@@ -84,8 +74,12 @@ func (rt *runtime) finish(n int) {
 	b.marking()
 	if b.histories() {
 		b.sizes()
-		b.free(inside, rt.ticked)
-		b.allocated(&rt.last)
+		rt.allocations.begin(b)
+		if b.Kind == Background {
+			b.background(inside)
+		} else {
+			b.blocking()
+		}
 	} else if b.stats && !rt.historied {
 		b.promotedByStats()
 	}
@@ -95,6 +89,7 @@ func (rt *runtime) finish(n int) {
 	}
 	b.Complete = b.Start.Known && b.ended() && b.stats && b.Pause().Known
 	rt.last.follow(b)
+	rt.allocations.follow(b)
 	b.finished = true
 	rt.forget(b)
 	c := b.Collection
@@ -167,6 +162,9 @@ func (b *building) sizes() {
 			Name: GenerationNames[i], Before: s.before, FreeBefore: s.freeBefore, In: s.in, Out: s.survived, Budget: s.budget,
 			Pinned: Opt[int64]{s.pinned, b.pinned},
 		}
+		if i == gen0 {
+			g.Budget = b.youngBudget()
+		}
 		before += s.before
 		promoted += s.survived
 		if b.recordedAfter(i) {
@@ -205,65 +203,23 @@ func (b *building) condemns(i int) bool {
 	}
 }
 
-// free counts the bytes of objects found dead (docs/figures.md, "freed").
-func (b *building) free(inside []*building, ticked bool) {
-	var in int64 // promoted into gen2 meanwhile
-	for _, o := range inside {
-		if b.contains(o) {
-			in += o.sums[gen2].in
-		}
-	}
-	var total int64
+// blocking computes what a collection that is not a background one freed, and
+// what was allocated since the collection before it.
+func (b *building) blocking() {
+	var freed int64
 	for i := range b.Generations {
-		if !b.condemns(i) {
-			continue
-		}
-		s := &b.sums[i]
-		dead := s.objectsBefore() - s.survived
-		switch {
-		case b.Kind == Background && i == gen2:
-			dead = s.objectsBefore() + in - s.objectsAfter()
-		case b.Kind == Background:
-			dead = s.objectsBefore() + b.uohTicks[i] - s.objectsAfter()
-		}
-		dead = max(0, dead)
-		b.Generations[i].Freed = Some(dead)
-		total += dead
-	}
-	b.Freed = Some(total)
-	switch {
-	case b.Kind != Background:
-		b.FreedIs = FreedExact
-	case ticked:
-		b.FreedIs = FreedEstimate
-	default:
-		b.FreedIs = FreedLowerBound
-	}
-}
-
-// allocated compares the objects there were at the start with those that the
-// collections before left.
-func (b *building) allocated(last *previous) {
-	base, ok := last.uoh(b.Start.V)
-	g0 := last.gen0
-	if b.Number == 1 {
-		base, ok, g0 = uohObjects{}, true, Some(int64(0))
-	}
-	if !b.Start.Known || !ok || !g0.Known {
-		return
-	}
-	b.Allocated = Some(max(0, b.sums[gen0].objectsBefore()-g0.V) +
-		max(0, b.sums[loh].objectsBefore()-base.loh) + max(0, b.sums[poh].objectsBefore()-base.poh))
-}
-
-// uoh returns the latest measurement at a time.
-func (p *previous) uoh(at time.Duration) (m uohObjects, ok bool) {
-	for _, o := range p.objects {
-		if o.at <= at && (!ok || o.at >= m.at) {
-			m, ok = o, true
+		if b.condemns(i) {
+			dead := max(0, b.sums[i].objectsBefore()-b.sums[i].survived)
+			b.Generations[i].Freed = Some(dead)
+			freed += dead
 		}
 	}
-	return m, ok
+	b.Freed, b.FreedIs = Some(freed), Exact
+	a := &b.rt.allocations
+	if large := a.largeAt(b.Start.V); b.Start.Known && a.young.Known && large.Known {
+		young, is := a.inGen0(b)
+		b.Allocated, b.AllocatedIs = Some(young+a.inLarge(b, large.V)), is
+	}
 }
 
 // follow makes b the previous collection.
@@ -274,37 +230,6 @@ func (p *previous) follow(b *building) {
 		p.restarts = slices.DeleteFunc(p.restarts, func(r time.Duration) bool { return r < latest })
 	}
 	p.restarts = append(p.restarts, b.restarts...)
-	if !b.histories() || !b.Start.Known || !b.End.Known {
-		p.gen0, p.objects = Opt[int64]{}, nil
-		p.adrift = p.adrift || b.Requested == Background
-		return
-	}
-	p.adrift = p.adrift && b.Generation.V < 2
-	s := &b.sums
-	after := uohObjects{b.End.V, s[loh].objectsAfter(), s[poh].objectsAfter()}
-	if b.Kind == Background {
-		// It leaves gen0 as it is; what it finds in LOH and POH counts from its
-		// start, what it leaves there from its end.
-		p.gen0 = Some(s[gen0].objectsBefore())
-		p.keep(uohObjects{b.Start.V, s[loh].objectsBefore(), s[poh].objectsBefore()}, after)
-		return
-	}
-	p.gen0 = Some(s[gen0].objectsAfter())
-	if p.adrift {
-		return
-	}
-	if !b.recordedAfter(loh) {
-		after.loh = s[loh].objectsBefore()
-	}
-	p.keep(after)
-}
-
-// keep adds measurements, and forgets those that no collection will need.
-func (p *previous) keep(m ...uohObjects) {
-	start := m[0].at
-	latest, ok := p.uoh(start)
-	p.objects = slices.DeleteFunc(p.objects, func(o uohObjects) bool { return ok && o.at < latest.at })
-	p.objects = append(p.objects, m...)
 }
 
 // promotedByStats is all that is known of runtimes that raise no histories;
@@ -352,18 +277,48 @@ func (c *Collection) order() time.Duration {
 	}
 }
 
-// account says whether lost events touch the collection, and takes back the
+// firstCountingLarge is the major version of the first runtime whose background
+// collections count what is allocated in LOH and POH meanwhile in the sizes before
+// (dotnet/runtime's pull request 100716).
+const firstCountingLarge = 9
+
+// account resolves whether lost events touch the collection, and takes back the
 // figures that then cannot be known.
 func (c *Collection) account(loss *trace.Loss) {
+	if c.bySizes && c.Process.major < firstCountingLarge {
+		c.weaken(LowerBound)
+	}
 	c.AffectedByLoss = loss.Touches(c.needs.From, c.needs.To)
 	if !c.AffectedByLoss {
 		return
 	}
 	c.AllocatedTicks = Opt[int64]{}
 	if !c.follows {
-		c.Allocated, c.SinceLast = Opt[int64]{}, Opt[time.Duration]{}
+		c.Allocated, c.AllocatedIs, c.SinceLast = Opt[int64]{}, Uncertain, Opt[time.Duration]{}
 	}
-	if c.Kind == Background && c.Freed.Known {
-		c.FreedIs = FreedLowerBound
+	if c.Kind == Background {
+		c.forgetYoung()
+		c.weaken(LowerBound)
+	}
+}
+
+// weaken lowers how certain the collection's bytes freed and allocated are.
+func (c *Collection) weaken(to Certainty) {
+	if c.Freed.Known {
+		c.FreedIs = max(c.FreedIs, to)
+	}
+	if c.Allocated.Known {
+		c.AllocatedIs = max(c.AllocatedIs, to)
+	}
+}
+
+// forgetYoung takes back what a background collection freed in gen0 and gen1: a
+// collection that was lost may have freed it.
+func (c *Collection) forgetYoung() {
+	for i := range c.Generations {
+		if g := &c.Generations[i]; i < gen2 && g.Freed.Known {
+			c.Freed.V -= g.Freed.V
+			g.Freed = Opt[int64]{}
+		}
 	}
 }

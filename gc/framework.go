@@ -9,7 +9,7 @@ import "github.com/gctrail/gctrail/clr"
 func (m *Model) privateGlobalHistory(e *event) {
 	v := &m.decoded.privateGlobal
 	if e.decode(v) {
-		e.process.runtime(v.ClrInstanceID, m).globalHistory(e, v.GlobalMechanisms, v.CondemnedGeneration, v.NumHeaps, v.Reason)
+		e.process.runtime(v.ClrInstanceID, m).globalHistory(e, v.GlobalMechanisms, v.CondemnedGeneration, v.NumHeaps, v.Reason, v.FinalYoungestDesired)
 	}
 }
 

@@ -46,7 +46,7 @@ func (m *Model) globalHistory(e *event) {
 		return
 	}
 	rt := e.process.runtime(v.ClrInstanceID, m)
-	b := rt.globalHistory(e, v.GlobalMechanisms, v.CondemnedGeneration, v.NumHeaps, v.Reason)
+	b := rt.globalHistory(e, v.GlobalMechanisms, v.CondemnedGeneration, v.NumHeaps, v.Reason, v.FinalYoungestDesired)
 	if b == nil {
 		return
 	}
@@ -61,7 +61,7 @@ func (m *Model) globalHistory(e *event) {
 const maxHeaps = 1024
 
 // globalHistory gives a global history to its collection, which it returns.
-func (rt *runtime) globalHistory(e *event, mechanisms clr.GlobalMechanisms, generation uint32, heaps int32, reason clr.GCReason) *building {
+func (rt *runtime) globalHistory(e *event, mechanisms clr.GlobalMechanisms, generation uint32, heaps int32, reason clr.GCReason, desired uint64) *building {
 	if generation > gen2 || heaps < 1 || heaps > maxHeaps {
 		return nil
 	}
@@ -75,6 +75,9 @@ func (rt *runtime) globalHistory(e *event, mechanisms clr.GlobalMechanisms, gene
 	b.global, b.concurrent, b.told = true, concurrent, e.time
 	b.Generation = Some(int(generation))
 	b.Heaps = Some(int(heaps))
+	if desired > 0 && plausible(desired) {
+		b.desired = Some(int64(desired))
+	}
 	b.Mechanisms = Some(mechanisms)
 	if !b.Reason.Known {
 		b.Reason = Some(reason)
@@ -249,9 +252,10 @@ func (m *Model) allocationTick(e *event) {
 	rt := e.process.runtime(instance, m)
 	rt.ticked = true
 	rt.ticks += int64(amount)
-	if rt.background != nil && kind <= clr.AllocationKindPinned {
-		if gen := int(kind) + 2; gen >= loh {
-			rt.background.uohTicks[gen] += int64(amount)
-		}
+	if int(kind) < len(allocationKinds) {
+		rt.ticksOf[allocationKinds[kind]] += int64(amount)
 	}
 }
+
+// allocationKinds are the generations in which objects of a kind begin.
+var allocationKinds = [...]int{clr.AllocationKindSmall: gen0, clr.AllocationKindLarge: loh, clr.AllocationKindPinned: poh}

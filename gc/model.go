@@ -249,12 +249,15 @@ func (m *Model) hold(c *Collection) {
 func (m *Model) ready() iter.Seq[*Collection] {
 	return func(yield func(*Collection) bool) {
 		m.fresh = false
-		if len(m.held) > defaultHold && m.Ahead != nil {
-			m.survey()
+		if m.crowded() {
+			if m.Ahead != nil {
+				m.survey()
+			}
+			m.release()
 		}
 		for len(m.held) > 0 {
 			c := m.held[0]
-			if m.open(c.order()) || !m.known(c) && len(m.held) <= defaultHold {
+			if m.open(c.order()) || !m.known(c) && !m.crowded() {
 				return
 			}
 			m.held = m.held[1:]
@@ -264,6 +267,21 @@ func (m *Model) ready() iter.Seq[*Collection] {
 			}
 		}
 	}
+}
+
+// crowded reports whether so many collections are held back that none waits for
+// what a later one tells of it.
+func (m *Model) crowded() bool { return len(m.held) > defaultHold }
+
+// release finishes the collections of all processes of which nothing more is
+// expected.
+func (m *Model) release() {
+	for _, p := range m.processes {
+		for _, rt := range p.runtimes {
+			rt.release()
+		}
+	}
+	m.fresh = false
 }
 
 // open says whether a collection that began before t is still being rebuilt.

@@ -34,6 +34,7 @@ type Process struct {
 	AllocWaits AllocWaits
 	Adaptation Adaptation
 
+	major    uint16 // version of the runtime; 0 where unknown
 	runtimes []*runtime
 	last     time.Duration // of the process's events that are about collections
 }
@@ -61,7 +62,7 @@ type SuspensionTotal struct {
 // learn takes over what another reading of the trace told of the process.
 func (p *Process) learn(o *Process) {
 	p.Name, p.CommandLine, p.OS, p.Arch = o.Name, o.CommandLine, o.OS, o.Arch
-	p.Runtime, p.Settings = o.Runtime, o.Settings
+	p.Runtime, p.major, p.Settings = o.Runtime, o.major, o.Settings
 	if o.Server.Known {
 		p.Server = o.Server
 	}
@@ -100,7 +101,7 @@ func (m *Model) runtimeInformation(e *event) {
 		return
 	}
 	p := e.process
-	p.Runtime = runtimeName(&v)
+	p.Runtime, p.major = runtimeName(&v), v.BclMajorVersion
 	if v.StartupFlags&clr.StartupFlagsServerGC != 0 {
 		p.Server = Some(true)
 	} else if !p.Server.Known {

@@ -23,11 +23,13 @@ type runtime struct {
 	history    map[uint64]*building     // by thread, the last GCGlobalHeapHistory's
 	allocating map[uint64]time.Duration // by thread, since when it waits for a background collection
 
-	historied bool  // it raises GCPerHeapHistory
-	ticked    bool  // there are allocation ticks
-	ticks     int64 // their bytes since the last GCStart
+	historied bool     // it raises GCPerHeapHistory
+	ticked    bool     // there are allocation ticks
+	ticks     int64    // their bytes since the last GCStart
+	ticksOf   [5]int64 // their bytes so far, by generation
 
-	last previous
+	last        previous
+	allocations allocations
 }
 
 // A building is a collection that is being rebuilt.
@@ -48,13 +50,16 @@ type building struct {
 	records    int           // generations in each of them
 	sums       [5]generation // over the heaps seen
 	promoted   [5]int64      // TotalPromotedSizeN of GCHeapStats
-	uohTicks   [5]int64      // bytes ticked between start and end, by generation
+	desired    Opt[int64]    // FinalYoungestDesired of GCGlobalHeapHistory: gen0's budget on each heap
 	allAfter   bool          // they have the sizes after of all generations
 	pinned     bool          // and what survived because it was pinned
 	marks      []rawMark
 	markSource markSource
 	restarts   []time.Duration // RestartEEBegin of its pauses
-	finished   bool
+
+	tickedAtStart, tickedAtEnd [5]int64 // runtime.ticksOf then
+
+	finished bool
 }
 
 // A generation sums the records of one generation over the heaps.
@@ -134,6 +139,7 @@ func (rt *runtime) started(b *building, e *event) {
 	b.Start = Some(e.time)
 	b.AllocatedTicks = Some(rt.ticks)
 	rt.ticks = 0
+	b.tickedAtStart = rt.ticksOf
 	rt.supersede(b)
 	if s := rt.active(); s != nil {
 		s.add(b)
@@ -218,6 +224,7 @@ func (m *Model) gcEnd(e *event) {
 		}
 	}
 	b.End = Some(e.time)
+	b.tickedAtEnd = rt.ticksOf
 	if !b.Generation.Known {
 		b.generation(v.Depth)
 	}

@@ -66,6 +66,7 @@ var plain = []Column{
 	{"freed_bytes", func(c *gc.Collection) Value { return opt(c.Freed, bytes) }},
 	{"freed_is", func(c *gc.Collection) Value { return text(c.FreedIs.String()) }},
 	{"allocated_bytes", func(c *gc.Collection) Value { return opt(c.Allocated, bytes) }},
+	{"allocated_is", func(c *gc.Collection) Value { return text(c.AllocatedIs.String()) }},
 	{"allocated_by_ticks_bytes", func(c *gc.Collection) Value { return opt(c.AllocatedTicks, bytes) }},
 	{"committed_before_bytes", func(c *gc.Collection) Value { return opt(c.CommittedBefore, bytes) }},
 	{"committed_after_bytes", func(c *gc.Collection) Value { return opt(c.CommittedAfter, bytes) }},

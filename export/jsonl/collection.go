@@ -93,6 +93,7 @@ func (w *writer) bytes(c *gc.Collection) {
 	w.optInt64("freed_bytes", c.Freed)
 	w.text("freed_is", c.FreedIs.String())
 	w.optInt64("allocated_bytes", c.Allocated)
+	w.text("allocated_is", c.AllocatedIs.String())
 	w.optInt64("allocated_by_ticks_bytes", c.AllocatedTicks)
 	w.optInt64("committed_before_bytes", c.CommittedBefore)
 	w.optInt64("committed_after_bytes", c.CommittedAfter)

@@ -86,9 +86,12 @@ func (c *Case) seeTypes() string {
 	return "To see which types, collect allocation ticks: profile gc-verbose, then " + events
 }
 
-// atLeast writes a sum of bytes, and says where the true one may be larger.
+// atLeast writes a sum of bytes, and says where the true one may be another.
 func atLeast(b stats.Bytes) string {
-	if b.AtLeast {
+	switch {
+	case b.Estimated:
+		return "About " + units.Bytes(b.Sum)
+	case b.AtLeast:
 		return "At least " + units.Bytes(b.Sum)
 	}
 	return units.Bytes(b.Sum)

@@ -49,7 +49,7 @@ func (h history) collection(i int) *gc.Collection {
 		HeapBefore: gc.Some(int64(60 * mb)), HeapAfter: gc.Some(int64(50 * mb)), HeapPeak: gc.Some(int64(60 * mb)),
 		CommittedAfter: gc.Some(int64(70 * mb)),
 		Promoted:       gc.Some(int64(mb)),
-		Freed:          gc.Some(int64(9 * mb)), FreedIs: gc.FreedExact,
+		Freed:          gc.Some(int64(9 * mb)), FreedIs: gc.Exact,
 		Allocated:     gc.Some(int64(10 * mb)),
 		MemoryLoad:    gc.Some(40),
 		Heaps:         gc.Some(1),

@@ -52,10 +52,10 @@ func (t *Totals) Add(c *gc.Collection) {
 	if s := c.Suspend(); s.Known {
 		t.Suspend = saturate.Add(t.Suspend, s.V)
 	}
-	t.Allocated.add(allocated(c), c.AffectedByLoss)
-	t.Freed.add(c.Freed, c.AffectedByLoss || c.FreedIs == gc.FreedLowerBound)
-	t.Freed.Estimated = t.Freed.Estimated || c.FreedIs == gc.FreedEstimate
-	t.Promoted.add(c.Promoted, c.AffectedByLoss)
+	allocated, is := allocated(c)
+	t.Allocated.add(allocated, is, c.AffectedByLoss)
+	t.Freed.add(c.Freed, c.FreedIs, c.AffectedByLoss)
+	t.Promoted.add(c.Promoted, gc.Exact, c.AffectedByLoss)
 }
 
 // Merge takes in all that o sums up.
@@ -74,14 +74,15 @@ func (t *Totals) Merge(o *Totals) {
 // PausesUnknown is the number of collections whose pauses were not all seen.
 func (t *Totals) PausesUnknown() int { return t.Count - t.Pause.Count() }
 
-func (b *Bytes) add(v gc.Opt[int64], atLeast bool) {
+func (b *Bytes) add(v gc.Opt[int64], is gc.Certainty, affected bool) {
 	if !v.Known {
 		b.AtLeast = true
 		return
 	}
 	b.Known++
 	b.Sum = saturate.Add(b.Sum, max(0, v.V))
-	b.AtLeast = b.AtLeast || atLeast
+	b.AtLeast = b.AtLeast || affected || is == gc.LowerBound
+	b.Estimated = b.Estimated || is == gc.Estimate
 }
 
 func (b *Bytes) merge(o Bytes) {
@@ -91,12 +92,12 @@ func (b *Bytes) merge(o Bytes) {
 	b.Estimated = b.Estimated || o.Estimated
 }
 
-// allocated is what the histories tell, or else the allocation ticks.
-func allocated(c *gc.Collection) gc.Opt[int64] {
+// allocated returns what the histories tell, or else the allocation ticks.
+func allocated(c *gc.Collection) (gc.Opt[int64], gc.Certainty) {
 	if c.Allocated.Known {
-		return c.Allocated
+		return c.Allocated, c.AllocatedIs
 	}
-	return c.AllocatedTicks
+	return c.AllocatedTicks, gc.Estimate
 }
 
 // Induced says whether the program asked for the collection, by GC.Collect in

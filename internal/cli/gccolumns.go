@@ -77,16 +77,20 @@ func cell(v column.Value) string {
 	}
 }
 
-// freedMarks say how freed bytes are to be read where they are not exact.
-var freedMarks = map[gc.FreedIs]string{gc.FreedLowerBound: ">", gc.FreedEstimate: "~"}
+// certaintyMarks say how bytes freed and allocated are to be read where they are
+// not exact.
+var certaintyMarks = map[gc.Certainty]string{gc.LowerBound: ">", gc.Estimate: "~"}
 
 // row is c's cells in columns.
 func row(columns []column.Column, c *gc.Collection) []string {
 	cells := make([]string, len(columns))
 	for i := range columns {
 		cells[i] = cell(columns[i].Value(c))
-		if columns[i].Name == "freed_bytes" {
-			cells[i] = freedMarks[c.FreedIs] + cells[i]
+		switch columns[i].Name {
+		case "freed_bytes":
+			cells[i] = certaintyMarks[c.FreedIs] + cells[i]
+		case "allocated_bytes":
+			cells[i] = certaintyMarks[c.AllocatedIs] + cells[i]
 		}
 	}
 	return cells
@@ -95,7 +99,7 @@ func row(columns []column.Column, c *gc.Collection) []string {
 // leftAligned are the columns of words.
 var leftAligned = map[string]bool{
 	"kind": true, "requested_kind": true, "reason": true, "condemned": true, "mechanisms": true,
-	"process": true, "runtime": true, "freed_is": true, "Trigger Reason": true, "Gen": true,
+	"process": true, "runtime": true, "freed_is": true, "allocated_is": true, "Trigger Reason": true, "Gen": true,
 }
 
 // reasons are the names that a collection's reason can have.

@@ -48,9 +48,9 @@ func newGCsCmd(std *stdio) *cobra.Command {
 or several, one after the other; - is standard input.
 
 Tables have times in milliseconds from the trace's start and sizes in megabytes
-(10^6 bytes); - is what the trace does not tell. Freed bytes with > before them
-are a lower bound, those with ~ an estimate: the program allocates while a
-background collection runs. A table for a terminal leaves out the columns that
+(10^6 bytes); - is what the trace does not tell. Bytes freed or allocated with >
+before them are a lower bound, those with ~ an estimate: the program allocates
+while a background collection runs. A table for a terminal leaves out the columns that
 it has no room for.
 
 Columns, also of csv, where sizes are bytes:

@@ -139,17 +139,22 @@ var figures = []Figure{
 	},
 	{
 		Name: "freed", Unit: "bytes", Keys: []string{"freed_bytes", "freed_is", "GEN_freed_bytes"},
-		Text: "Bytes of objects found dead, whether their memory was given back or became free space. Blocking: objects before minus survived, over the collected generations: exact. Background, generation 2: objects before, plus what was " +
-			"promoted into it meanwhile, minus objects after; large and pinned objects: likewise, with what allocation ticks tell of allocation meanwhile: an estimate with ticks, a lower bound without. " +
-			"Where the objects before hold of that already, the estimate is too high: in traces of .NET 8 and 10 they hold all of it, so that more can seem freed than was allocated. " +
-			"The dead young objects that a background collection sweeps in its final pause are in neither: in a trace of .NET 9 they were as much again. A sum of which a part is an estimate is one.",
-		Source:  "GCPerHeapHistory: SizeBefore, FreeListBefore, FreeObjBefore, survived, In, SizeAfter; GCAllocationTick",
+		Text: "Bytes of objects found dead, whether their memory was given back or became free space. Blocking: objects before minus survived, over the collected generations: exact. " +
+			"Background, by generation. gen2: objects before, plus what was promoted into it meanwhile, minus objects after: exact. gen0 and gen1, which the final pause sweeps: what the collection before that pause left, " +
+			"plus what was allocated up to the next one, minus what that one found. gen1 is exact. In gen0, allocation is what allocation ticks say, or else the budget where the next collection ran because it was used up, times the share " +
+			"of it that became objects in other cycles of this process so far: an estimate. Without either it is a lower bound. " +
+			"Large and pinned objects: those there were, plus allocation ticks, minus objects after: an estimate. Without ticks, objects before minus after: from .NET 9 on an estimate, because the sizes before count " +
+			"what is allocated meanwhile; in older ones, and where the version is unknown, a lower bound. freed_is is the weakest of these. While a process is watched, a background collection is shown at its end, and " +
+			"what only the next collection would tell is missing from it. A sum of which a part is an estimate is one.",
+		Source:  "GCPerHeapHistory: SizeBefore, FreeListBefore, FreeObjBefore, survived, In, SizeAfter; GCAllocationTick; FinalYoungestDesired of GCGlobalHeapHistory (background.cpp, background_ephemeral_sweep)",
 		Differs: "no other tool shows it: heap before minus heap after is something else, since what is swept stays in the heap as free space.",
 	},
 	{
 		Name: "allocated", Unit: "bytes", Keys: []string{"allocated_bytes", "allocated_is", "allocated_by_ticks_bytes"},
-		Text: "Bytes of objects allocated since the collection before: objects in generation 0 and the large and pinned object heaps now, minus those that the collection before left there. allocated_by_ticks_bytes is the sum of allocation ticks, " +
-			"which come every 100 kB or so. A report adds up the former, and the latter where it is unknown; what is allocated after the last collection is in neither.",
+		Text: "Bytes of objects allocated since the collection before: objects in generation 0 and the large and pinned object heaps now, minus those that the collection before left there. Where a background collection swept " +
+			"generation 0 between the two, what was allocated is known as well as for freed, and allocated_is says how well: exact, estimate or lower_bound. What is allocated in the large and pinned object heaps while a background collection " +
+			"sweeps counts as that collection's. allocated_by_ticks_bytes is the sum of allocation ticks, " +
+			"which come every 100 kB or so. A report adds up the former, and the latter where it is unknown, which is an estimate; what is allocated after the last collection is in neither.",
 		Source:  "GCPerHeapHistory of both; AllocationAmount64 of GCAllocationTick",
 		Differs: "PerfView prefers ticks for background collections, and counts generation 0 only in its first columns.",
 	},
@@ -174,7 +179,8 @@ var figures = []Figure{
 	},
 	{
 		Name: "budget", Unit: "bytes", Keys: []string{"GEN_budget_bytes", "budget_bytes", "budget"},
-		Text: "How much may be allocated in the generation before it is collected next, over all heaps.", Source: "NewAllocation of GCPerHeapHistory",
+		Text:   "How much may be allocated in the generation before it is collected next, over all heaps. For generation 0 on several heaps it is the collector's final decision, times the number of heaps.",
+		Source: "NewAllocation of GCPerHeapHistory; for gen0 FinalYoungestDesired and NumHeaps of GCGlobalHeapHistory (gc.cpp, fire_pevents)",
 	},
 	{
 		Name: "pinned", Unit: "objects and bytes", Keys: []string{"pinned_objects", "GEN_pinned_bytes", "pinned_bytes"},

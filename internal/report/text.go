@@ -166,11 +166,8 @@ func (c *Case) writeFigures(p *text.Page) {
 	freed, of := "-", []string{"the trace does not tell how much"}
 	if all.Freed.Known > 0 {
 		freed, of = units.Bytes(all.Freed.Sum), nil
-		switch {
-		case all.Freed.Estimated:
-			of = append(of, "estimated")
-		case all.Freed.AtLeast:
-			of = append(of, "at least")
+		if certainty := sumCertainty(all.Freed); certainty != "" {
+			of = append(of, certainty)
 		}
 	}
 	if all.Allocated.Known > 0 {
@@ -193,12 +190,28 @@ func (c *Case) writeFigures(p *text.Page) {
 	}
 }
 
-// bytesText writes a sum, and says where the true one may be larger.
-func bytesText(b stats.Bytes) string {
-	if b.AtLeast {
-		return "at least " + units.Bytes(b.Sum)
+// sumCertainty says how a sum is to be read if it is not exact.
+func sumCertainty(b stats.Bytes) string {
+	switch {
+	case b.Estimated:
+		return "estimated"
+	case b.AtLeast:
+		return "at least"
+	default:
+		return ""
 	}
-	return units.Bytes(b.Sum)
+}
+
+// bytesText writes a sum, and says how it is to be read.
+func bytesText(b stats.Bytes) string {
+	switch {
+	case b.Estimated:
+		return "about " + units.Bytes(b.Sum)
+	case b.AtLeast:
+		return "at least " + units.Bytes(b.Sum)
+	default:
+		return units.Bytes(b.Sum)
+	}
 }
 
 func className(c stats.Class) string {

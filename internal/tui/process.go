@@ -135,7 +135,7 @@ var facts = []fact{
 }
 
 // freedMarks are those of gctrail gcs: a lower bound, an estimate.
-var freedMarks = map[gc.FreedIs]string{gc.FreedLowerBound: ">", gc.FreedEstimate: "~"}
+var freedMarks = map[gc.Certainty]string{gc.LowerBound: ">", gc.Estimate: "~"}
 
 // what is the generation and the kind of a collection.
 func what(c *watch.Collection) string {

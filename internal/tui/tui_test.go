@@ -337,7 +337,7 @@ func TestFindings(t *testing.T) {
 // TestFreedMarks: freed bytes that are a lower bound are marked as such.
 func TestFreedMarks(t *testing.T) {
 	m := shown(t, 200, 50)
-	m.snap.Processes[1].Last.FreedIs = gc.FreedLowerBound
+	m.snap.Processes[1].Last.FreedIs = gc.LowerBound
 	if shown := m.View().Content; strings.Count(shown, " >38.0 ") != 1 {
 		t.Errorf("%s", shown)
 	}

@@ -1,0 +1,239 @@
+package gc
+
+import (
+	"math"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+)
+
+// A sample is what a heap held at one moment, by generation.
+type sample struct {
+	at      time.Duration
+	objects [5]int64 // bytes in objects, live or dead
+	ticked  [5]int64 // bytes that allocation ticks had counted by then
+}
+
+// atStart returns what the histories say of the start.
+func (b *building) atStart() sample {
+	s := sample{at: b.Start.V, ticked: b.tickedAtStart}
+	for i := range s.objects {
+		s.objects[i] = b.sums[i].objectsBefore()
+	}
+	return s
+}
+
+// atEnd returns what the histories say of the end. A generation whose size after
+// is not recorded was not collected.
+func (b *building) atEnd() sample {
+	s := sample{at: b.End.V, ticked: b.tickedAtEnd}
+	for i := range s.objects {
+		s.objects[i] = b.sums[i].objectsBefore()
+		if b.recordedAfter(i) {
+			s.objects[i] = b.sums[i].objectsAfter()
+		}
+	}
+	return s
+}
+
+// allocations follows the bytes in objects of one runtime from collection to
+// collection, in order of their start.
+type allocations struct {
+	young Opt[sample] // the latest in which gen0 and gen1 count
+	large []sample    // those in which LOH and POH count and that may still be needed
+	cycle cycle
+
+	// The latest background collection sweeps gen0 and gen1 at sweepFrom, and
+	// from then to sweepTo what is older.
+	sweepFrom, sweepTo time.Duration
+	// unmeasured is set after a background collection of which too little is
+	// known: it may sweep LOH and POH until the next collection of gen2 ends.
+	unmeasured bool
+
+	ofTicks, ofBudget ratio
+}
+
+// A cycle is the time from one collection that is not a background one to the
+// next.
+type cycle struct {
+	number      uint32
+	backgrounds uint32      // background collections that took a number in it
+	left        Opt[sample] // by the collection that it begins with
+	budget      int64       // of gen0
+	allocated   int64       // in gen0, up to the latest sample
+}
+
+// exhausts reports whether all of the cycle's budget was allocated when b began.
+func (c *cycle) exhausts(b *building) bool {
+	return c.budget > 0 && c.left.Known && b.Requested != Background &&
+		b.Reason == Some(clr.GCReasonAllocSmall) && b.Number == c.number+c.backgrounds+1
+}
+
+// sweptBetween reports whether gen0 and gen1 were swept between two times.
+func (a *allocations) sweptBetween(from, to time.Duration) bool {
+	return from <= a.sweepFrom && a.sweepFrom <= to && a.sweepTo > 0
+}
+
+// acrossSweep returns the bytes allocated in gen0 between two samples if a
+// background collection swept it between them. at is the collection that took
+// the second sample, nil if none did at its start.
+func (a *allocations) acrossSweep(c *cycle, from, to sample, at *building) (int64, Certainty) {
+	least := max(0, to.objects[gen0]-from.objects[gen0])
+	switch {
+	case a.ofTicks.known():
+		return max(least, a.ofTicks.of(to.ticked[gen0]-from.ticked[gen0])), Estimate
+	case at != nil && c.exhausts(at) && a.ofBudget.known():
+		return max(least, a.ofBudget.of(c.budget)-c.allocated), Estimate
+	default:
+		return least, LowerBound
+	}
+}
+
+// inGen0 returns the bytes allocated in gen0 since the collection before b.
+func (a *allocations) inGen0(b *building) (bytes int64, is Certainty) {
+	now := b.atStart()
+	if a.sweptBetween(a.young.V.at, now.at) {
+		return a.acrossSweep(&a.cycle, a.young.V, now, b)
+	}
+	return max(0, now.objects[gen0]-a.young.V.objects[gen0]), Exact
+}
+
+// inLarge returns the bytes allocated in LOH and POH since the collection before
+// b, which is not a background one. What is allocated while a background
+// collection sweeps is counted by that one.
+func (a *allocations) inLarge(b *building, base sample) int64 {
+	if a.sweeping(b.Start.V) {
+		return 0
+	}
+	now := b.atStart()
+	return max(0, now.objects[loh]-base.objects[loh]) + max(0, now.objects[poh]-base.objects[poh])
+}
+
+// sweeping reports whether a background collection may have been sweeping LOH
+// and POH at a time.
+func (a *allocations) sweeping(at time.Duration) bool { return a.sweepFrom <= at && at < a.sweepTo }
+
+// largeAt returns the latest sample of LOH and POH at a time.
+func (a *allocations) largeAt(at time.Duration) (s Opt[sample]) {
+	for _, l := range a.large {
+		if l.at <= at && (!s.Known || l.at >= s.V.at) {
+			s = Some(l)
+		}
+	}
+	return s
+}
+
+// youngBudget returns how much may be allocated in gen0 after the collection. With
+// several heaps, the budgets in their histories come before the decision that
+// counts, which gives each the same.
+func (b *building) youngBudget() int64 {
+	if b.Heaps.V > 1 && b.desired.Known {
+		return b.desired.V * int64(b.Heaps.V)
+	}
+	return b.sums[gen0].budget
+}
+
+// begin makes the start of the process the first sample, if b is its first
+// collection.
+func (a *allocations) begin(b *building) {
+	if b.Number == 1 {
+		*a = allocations{young: Some(sample{}), large: []sample{{}}}
+	}
+}
+
+// follow takes in a finished collection.
+func (a *allocations) follow(b *building) {
+	measured := b.histories() && b.Start.Known && b.End.Known
+	switch {
+	case b.Kind == Background:
+		a.cycle.backgrounds++
+		a.sweepBy(b)
+		if measured {
+			a.young, a.unmeasured = Some(b.atStart()), false
+			a.measured(b.atEnd())
+		} else {
+			a.young, a.unmeasured = Opt[sample]{}, true
+		}
+	case !measured:
+		a.young, a.large, a.cycle = Opt[sample]{}, nil, cycle{}
+	default:
+		a.learn(b)
+		left := b.atEnd()
+		a.young = Some(left)
+		a.cycle = cycle{number: b.Number, left: a.young, budget: b.youngBudget()}
+		if b.Generation.V == gen2 { // no other one runs
+			a.unmeasured, a.sweepTo = false, min(a.sweepTo, b.Start.V)
+		}
+		if !a.unmeasured && !a.sweeping(b.Start.V) {
+			a.measured(left)
+		}
+	}
+}
+
+// sweepBy notes when a background collection swept, as far as is known.
+func (a *allocations) sweepBy(b *building) {
+	a.sweepFrom, a.sweepTo = b.Start.V, math.MaxInt64
+	if b.End.Known {
+		a.sweepTo = b.End.V
+	}
+	if swept := b.swept(); swept.Known {
+		a.sweepFrom = swept.V
+	} else if !b.End.Known {
+		a.sweepFrom = math.MaxInt64
+	}
+}
+
+// learn compares what a cycle allocated in gen0 with what ticks and its budget
+// say of it.
+func (a *allocations) learn(b *building) {
+	from, now := a.cycle.left, b.atStart()
+	if !from.Known || a.sweptBetween(from.V.at, now.at) {
+		return
+	}
+	allocated := now.objects[gen0] - from.V.objects[gen0]
+	a.ofTicks.add(allocated, now.ticked[gen0]-from.V.ticked[gen0])
+	if a.cycle.exhausts(b) {
+		a.ofBudget.add(allocated, a.cycle.budget)
+	}
+}
+
+// measured adds a sample of LOH and POH, and forgets those that no later
+// collection will need.
+func (a *allocations) measured(s sample) {
+	latest := a.largeAt(s.at)
+	a.large = slices.DeleteFunc(a.large, func(o sample) bool { return o.at < latest.V.at })
+	a.large = append(a.large, s)
+}
+
+// A ratio is the share of what the allocator grants that becomes objects: the
+// median of the latest times that both were known. The rest is lost at the ends
+// of allocation contexts.
+type ratio struct {
+	shares []float64
+	next   int
+}
+
+// maxShares bounds what a ratio remembers.
+const maxShares = 63
+
+func (r *ratio) add(objects, granted int64) {
+	if objects <= 0 || granted <= 0 {
+		return
+	}
+	share := float64(objects) / float64(granted)
+	if len(r.shares) < maxShares {
+		r.shares = append(r.shares, share)
+		return
+	}
+	r.shares[r.next] = share
+	r.next = (r.next + 1) % maxShares
+}
+
+func (r *ratio) known() bool { return len(r.shares) > 0 }
+
+// of returns the bytes of objects that so many granted bytes become.
+func (r *ratio) of(granted int64) int64 {
+	shares := slices.Sorted(slices.Values(r.shares))
+	return int64(math.Round(float64(granted) * min(1, shares[len(shares)/2])))
+}

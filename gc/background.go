@@ -1,0 +1,166 @@
+package gc
+
+import "time"
+
+// A background collection frees memory in three ways, of which its own histories
+// tell one. In its final pause, before threads run again, it sweeps gen0 and gen1
+// (background_ephemeral_sweep in the runtime's background.cpp): how much of them
+// died is the difference between what the collection before that pause left and
+// what the one after it found, with what was allocated between. Then it sweeps
+// gen2, into which other collections promote meanwhile, and last LOH and POH, in
+// which the program allocates meanwhile.
+
+// swept returns when the collection swept gen0 and gen1.
+func (b *building) swept() Opt[time.Duration] {
+	for i := range b.Pauses {
+		if p := &b.Pauses[i]; p.Kind == PauseFinal {
+			return Some(p.Start + p.Suspend.V)
+		}
+	}
+	return Opt[time.Duration]{}
+}
+
+// awaitsSweep reports whether a later collection is still to tell what the sweep
+// of gen0 and gen1 by the nth pending one freed.
+func (rt *runtime) awaitsSweep(n int) bool {
+	b := rt.pending[n]
+	if rt.model.Live || rt.model.crowded() || !b.ranBackground() || !b.histories() {
+		return false
+	}
+	swept := b.swept()
+	if !swept.Known {
+		return false
+	}
+	for _, o := range rt.pending[n+1:] {
+		if o.Start.Known && o.Start.V > swept.V {
+			return !o.histories() && !o.done()
+		}
+	}
+	return true
+}
+
+// background computes what a background collection freed, and what was allocated
+// since the collection before it.
+func (b *building) background(inside []*building) {
+	a := &b.rt.allocations
+	b.useInside(inside)
+	before := a.young // the collection before it
+	var young int64
+	youngIs := Exact
+	if before.Known {
+		young, youngIs = a.inGen0(b)
+		a.cycle.allocated += young
+	}
+	b.FreedIs = Exact
+	b.sweepYoung(inside)
+	b.sweepGen2(inside)
+	large := b.sweepLarge(inside)
+	var freed int64
+	for i := range b.Generations {
+		freed += b.Generations[i].Freed.V
+	}
+	b.Freed = Some(freed)
+	if before.Known && large.Known {
+		b.Allocated, b.AllocatedIs = Some(young+large.V), max(youngIs, Estimate)
+	}
+}
+
+// useInside makes what is lost of the collections inside this one touch it too.
+func (b *building) useInside(inside []*building) {
+	for _, o := range inside {
+		if b.contains(o) {
+			b.needs.To = max(b.needs.To, o.told, o.End.V)
+		}
+	}
+}
+
+// sweepYoung counts what died in gen0 and gen1 up to the final pause.
+func (b *building) sweepYoung(inside []*building) {
+	swept := b.swept()
+	if !swept.Known {
+		b.FreedIs = LowerBound
+		return
+	}
+	a := &b.rt.allocations
+	from, to, at := b.atStart(), b.atEnd(), (*building)(nil)
+	c := a.cycle
+	c.backgrounds++
+	for _, o := range inside {
+		switch {
+		case !o.Start.Known:
+			continue
+		case o.Start.V > swept.V && o.histories():
+			to, at = o.atStart(), o
+			b.needs.To = max(b.needs.To, o.told)
+		case o.Start.V > b.End.V:
+		case o.ended() && o.End.V <= swept.V && o.histories():
+			from = o.atEnd()
+			c = cycle{number: o.Number, left: Some(from), budget: o.youngBudget()}
+			continue
+		default: // too little is known of a collection next to the sweep
+			b.FreedIs = LowerBound
+			return
+		}
+		break
+	}
+	allocated, is := a.acrossSweep(&c, from, to, at)
+	b.Generations[gen0].Freed = Some(max(0, from.objects[gen0]+allocated-to.objects[gen0]))
+	b.Generations[gen1].Freed = Some(max(0, from.objects[gen1]-to.objects[gen1]))
+	b.FreedIs = max(b.FreedIs, is)
+}
+
+// sweepGen2 counts what died in gen2: what was there and what was promoted into
+// it meanwhile, less what is there in the end.
+func (b *building) sweepGen2(inside []*building) {
+	var in int64
+	for _, o := range inside {
+		switch {
+		case !b.contains(o):
+		case o.histories():
+			in += o.sums[gen2].in
+		default:
+			b.FreedIs = LowerBound
+		}
+	}
+	s := &b.sums[gen2]
+	b.Generations[gen2].Freed = Some(max(0, s.objectsBefore()+in-s.objectsAfter()))
+}
+
+// sweepLarge counts what died in LOH and POH, and returns what was allocated
+// there since the collection before the final pause. From .NET 9 on, the sizes
+// before hold what was allocated while the collection ran.
+func (b *building) sweepLarge(inside []*building) (allocated Opt[int64]) {
+	end := b.atEnd()
+	last := b.largeBeforeSweep(inside)
+	var sum int64
+	for i := loh; i < len(b.Generations); i++ {
+		there := b.sums[i].objectsBefore()
+		switch {
+		case last.Known && b.rt.ticked:
+			there = last.V.objects[i] + end.ticked[i] - last.V.ticked[i]
+		case last.Known:
+			there = max(there, last.V.objects[i])
+		}
+		dead := max(0, there-end.objects[i])
+		b.Generations[i].Freed = Some(dead)
+		sum += max(0, dead+end.objects[i]-last.V.objects[i])
+	}
+	b.bySizes = !b.rt.ticked
+	if !last.Known {
+		b.FreedIs = LowerBound
+	}
+	b.FreedIs = max(b.FreedIs, Estimate)
+	return Opt[int64]{sum, last.Known}
+}
+
+// largeBeforeSweep returns the latest sample of LOH and POH before the sweep.
+func (b *building) largeBeforeSweep(inside []*building) Opt[sample] {
+	last := b.rt.allocations.largeAt(b.Start.V)
+	swept := b.swept()
+	for _, o := range inside {
+		if swept.Known && o.Start.Known && o.Start.V <= swept.V && o.histories() && b.contains(o) {
+			last = Some(o.atStart())
+		}
+	}
+	return last
+}
