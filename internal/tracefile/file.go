@@ -9,6 +9,7 @@ import (
 	"errors"
 	"io"
 	"os"
+	"time"
 )
 
 // A File is where a trace goes. A regular file is a whole trace after every write:
@@ -21,7 +22,15 @@ type File struct {
 	closer io.Closer // of the stream; nil where that is not closed
 	size   int64     // of the whole objects in it
 	end    []byte    // mark that ends them
+	seen   time.Time // when the file was last found at its path
 }
+
+// ErrGone reports a file that was removed, renamed or replaced while it was
+// written.
+var ErrGone = errors.New("the file was removed, renamed or replaced while it was being written")
+
+// seenInterval is how often a file that is written is looked for.
+const seenInterval = time.Second
 
 // A Disk is a file that can be overwritten.
 type Disk interface {
@@ -66,6 +75,12 @@ func (f *File) Regular() bool { return f.stream == nil }
 // file is what it was before, and room is for how much of the objects, and an end
 // mark, there would have been room in it.
 func (f *File) Write(objects, end []byte) (room int, err error) {
+	if now := time.Now(); now.Sub(f.seen) >= seenInterval {
+		f.seen = now
+		if err := f.present(); err != nil {
+			return 0, err
+		}
+	}
 	if f.stream != nil {
 		_, err = f.stream.Write(objects)
 	} else if err = f.writeAt(objects, end); err != nil {
@@ -108,13 +123,31 @@ func (f *File) mark(at int64, end []byte) error {
 	return err
 }
 
+// present reports a file that is not at its path any more, as far as the disk tells.
+func (f *File) present() error {
+	disk, ok := f.disk.(interface{ Stat() (os.FileInfo, error) })
+	if !ok {
+		return nil
+	}
+	written, err := disk.Stat()
+	if err != nil {
+		return err
+	}
+	found, err := os.Stat(f.name)
+	if errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(written, found) {
+		return &os.PathError{Op: "write", Path: f.name, Err: ErrGone}
+	}
+	return nil // or it cannot be told
+}
+
 // Close ends the trace. A regular file into which nothing was written is removed.
 func (f *File) Close() error {
 	if f.stream != nil {
 		return f.closeStream()
 	}
-	err := f.disk.Close()
-	if f.size == 0 {
+	gone := f.present()
+	err := errors.Join(gone, f.disk.Close())
+	if f.size == 0 && gone == nil {
 		err = errors.Join(err, os.Remove(f.name))
 	}
 	return err

@@ -2,9 +2,12 @@ package tracefile
 
 import (
 	"bytes"
+	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
+	"time"
 )
 
 // TestFile: a file is whole after every write, a stream when it is closed.
@@ -50,5 +53,55 @@ func TestFileEmpty(t *testing.T) {
 	}
 	if _, err := os.Stat(path); !os.IsNotExist(err) {
 		t.Error(err)
+	}
+}
+
+// TestFileGone: a file that is not at its path any more is an error, at the latest
+// when it is closed; what took its place is left alone.
+func TestFileGone(t *testing.T) {
+	for _, test := range []struct {
+		name  string
+		lose  func(path string) error
+		empty bool
+	}{
+		{"removed", os.Remove, false},
+		{"removed, empty", os.Remove, true},
+		{"folder removed", func(path string) error { return os.RemoveAll(filepath.Dir(path)) }, false},
+		{"renamed", func(path string) error { return os.Rename(path, path+".old") }, false},
+		{"replaced", func(path string) error {
+			return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, []byte("other"), 0o600))
+		}, true},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			if runtime.GOOS == "windows" {
+				t.Skip("a file that is open cannot be removed there")
+			}
+			path := filepath.Join(t.TempDir(), "folder", "a.nettrace")
+			os.Mkdir(filepath.Dir(path), 0o700)
+			f, err := Create(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !test.empty {
+				if _, err := f.Write([]byte("one"), []byte(".")); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := test.lose(path); err != nil {
+				t.Fatal(err)
+			}
+			f.seen = time.Time{}
+			if _, err := f.Write([]byte("two"), []byte(".")); !errors.Is(err, ErrGone) {
+				t.Errorf("written: %v", err)
+			}
+			if err := f.Close(); !errors.Is(err, ErrGone) {
+				t.Errorf("closed: %v", err)
+			}
+			if b, err := os.ReadFile(path); err == nil && string(b) != "other" {
+				t.Errorf("%q", b)
+			} else if err != nil && test.name == "replaced" {
+				t.Error(err)
+			}
+		})
 	}
 }

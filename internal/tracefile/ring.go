@@ -31,6 +31,8 @@ type Ring struct {
 	limits Limits
 	// open makes a file, as create does.
 	open func(path string, flag int) (*File, error)
+	// free returns how much room the disk has, and whether that is known.
+	free func() (int64, bool)
 
 	in       *nettrace.ObjectReader
 	feed     bytes.Reader // what in reads
@@ -39,6 +41,7 @@ type Ring struct {
 	segments []*segment
 	current  *File // the last segment's file
 	number   int   // of the last segment
+	longest  int64 // size that a segment may have
 	size     int64 // of all segments
 
 	held   uint64 // nothing from this time on is dropped; 0 for nothing held
@@ -70,6 +73,7 @@ func NewRing(path string, limits Limits) (*Ring, error) {
 		return nil, err
 	}
 	r := &Ring{Say: func(string) {}, Overrun: func() {}, path: path, limits: limits, open: create}
+	r.free = func() (int64, bool) { return freeSpace(filepath.Dir(path)) }
 	r.in = nettrace.NewObjectReader(&r.feed)
 	r.splicer.Keep = gc.Identifies
 	return r, nil
@@ -118,7 +122,7 @@ func (r *Ring) Write(objects, _ []byte) (room int, err error) {
 
 func (r *Ring) add(o *nettrace.Object) error {
 	last := r.last()
-	if o.Events() && (last == nil || last.size+int64(r.pending.Len()+o.Size()) > r.segmentSize()) {
+	if o.Events() && (last == nil || last.size+int64(r.pending.Len()+o.Size()) > r.longest) {
 		if err := r.roll(o); err != nil {
 			return err
 		}
@@ -137,13 +141,21 @@ func (r *Ring) last() *segment {
 	return r.segments[len(r.segments)-1]
 }
 
-func (r *Ring) segmentSize() int64 { return min(maxSegment, r.limits.Size/minSegments) }
+// segmentSize is how large segments are, so that several fit on the disk.
+func (r *Ring) segmentSize() int64 {
+	size := min(maxSegment, r.limits.Size/minSegments)
+	if free, known := r.free(); known {
+		size = min(size, (free+r.size)/minSegments)
+	}
+	return size
+}
 
 // roll begins a segment with an event block.
 func (r *Ring) roll(o *nettrace.Object) error {
 	if err := r.Close(); err != nil {
 		return err
 	}
+	r.longest = r.segmentSize()
 	s := &segment{before: r.splicer.Latest()}
 	err := r.making(func() error {
 		var err error

@@ -239,6 +239,20 @@ type fullDisk struct {
 	room int64
 }
 
+// free is what Ring.free returns on the disk.
+func (d *fullDisk) free() (int64, bool) { return max(0, d.room-d.used("")), true }
+
+// used is how much all files but one have.
+func (d *fullDisk) used(but string) (size int64) {
+	entries, _ := os.ReadDir(d.dir)
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && e.Name() != but {
+			size += info.Size()
+		}
+	}
+	return size
+}
+
 // open is create on the disk.
 func (d *fullDisk) open(path string, flag int) (*File, error) {
 	out, err := create(path, flag)
@@ -255,13 +269,7 @@ type diskFile struct {
 }
 
 func (f diskFile) WriteAt(p []byte, off int64) (int, error) {
-	room := f.disk.room
-	entries, _ := os.ReadDir(f.disk.dir)
-	for _, e := range entries {
-		if info, err := e.Info(); err == nil && e.Name() != filepath.Base(f.path) {
-			room -= info.Size()
-		}
-	}
+	room := f.disk.room - f.disk.used(filepath.Base(f.path))
 	fits := min(int64(len(p)), max(0, room-off))
 	n, err := f.Disk.WriteAt(p[:fits], off)
 	if err == nil && n < len(p) {
@@ -301,6 +309,30 @@ func TestRingFull(t *testing.T) {
 			t.Error(said)
 		}
 	}
+}
+
+// TestRingSmallDisk: a ring that may have far more than the disk has keeps what fits.
+func TestRingSmallDisk(t *testing.T) {
+	whole := nettracetest.Gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
+	all, full := collectionsIn(t, whole, time.Time{})
+	dir := t.TempDir()
+	r := newRing(t, filepath.Join(dir, "kept.nettrace"), Limits{Size: 1e9}, nil)
+	disk := &fullDisk{dir, int64(len(whole)) / 4}
+	r.open, r.free = disk.open, disk.free
+	r.fill(t, whole, rand.New(rand.NewPCG(1, 6)))
+	out, err := r.JoinLast(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(out.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, kept := collectionsIn(t, b, full.Info().Start)
+	if int64(len(b)) < disk.room/3 || kept.Loss().Events > 0 || kept.Loss().Damaged > 0 || kept.Loss().Cut {
+		t.Errorf("%d bytes with room for %d, %+v", len(b), disk.room, kept.Loss())
+	}
+	compareKept(t, kept.Info().Start.Sub(full.Info().Start), got, all)
 }
 
 // TestRingFullHeld: on a full disk, what is held is joined, and not what came last.

@@ -1,0 +1,14 @@
+//go:build linux || darwin
+
+package tracefile
+
+import "golang.org/x/sys/unix"
+
+// freeSpace returns how many bytes this user can still write to the disk of a folder.
+func freeSpace(folder string) (int64, bool) {
+	var st unix.Statfs_t
+	if err := unix.Statfs(folder, &st); err != nil {
+		return 0, false
+	}
+	return int64(st.Bavail) * int64(st.Bsize), true
+}
