@@ -16,7 +16,8 @@ const (
 type item struct {
 	ticks int64
 	off   uint32 // of the event in the batch's data
-	kind  uint32
+	kind  uint16
+	late  bool // its time is damaged
 }
 
 // A batch is a stretch of a buffer, and the wanted events in it.
@@ -39,26 +40,28 @@ type batch struct {
 	next  int    // item to be merged
 	tail  int    // where events ended in data
 	seen  int64  // ticks of the latest event of the buffer up to there
-	held  int    // items not handed out
-	owed  int    // what cost was when the batch was queued
+	times judge
+	held  int // items not handed out
+	owed  int // what cost was when the batch was queued
 }
 
-// begin makes the batch the first stretch of a buffer.
-func (b *batch) begin(f *file, e *entry) {
+// begin makes the batch the first stretch of a buffer. Second is its number of
+// ticks.
+func (b *batch) begin(f *file, e *entry, second int64) {
 	b.entry, b.file = *e, f
 	b.data, b.start = b.data[:0], 0
 	b.plain, b.rest = bufferHeaderSize, int(e.used-bufferHeaderSize)
 	b.in, b.left = e.off+bufferHeaderSize, int64(e.size)-bufferHeaderSize
 	b.x, b.err = xpress{}, nil
 	b.items, b.next = b.items[:0], 0
-	b.seen = e.ticks
+	b.seen, b.times = e.ticks, judge{from: e.from, to: e.to, slack: f.slack(second), last: e.from}
 }
 
 // follow makes the batch the stretch after p, which begins with what p's events
 // left over.
 func (b *batch) follow(p *batch) {
 	*b = batch{
-		entry: p.entry, file: p.file, plain: p.plain, rest: p.rest, in: p.in, left: p.left, x: p.x, seen: p.seen,
+		entry: p.entry, file: p.file, plain: p.plain, rest: p.rest, in: p.in, left: p.left, x: p.x, seen: p.seen, times: p.times,
 		data: b.data, ready: b.ready, items: b.items[:0],
 	}
 	keep := p.tail

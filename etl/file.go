@@ -2,6 +2,7 @@ package etl
 
 import (
 	"io"
+	"math"
 	"math/bits"
 
 	"github.com/gctrail/gctrail/trace"
@@ -43,25 +44,45 @@ func (f *file) open() error {
 	return nil
 }
 
-// ticks converts a time stamp of the file to the trace's.
+// ticks converts a time stamp of the file to the trace's. What is too far away
+// for that becomes the farthest time there is.
 func (f *file) ticks(t int64) int64 {
-	t -= f.base
+	d := distance(t, f.base)
 	if !f.scaled {
-		return t
+		return d
 	}
-	neg, u := t < 0, uint64(t)
+	return since(rescaled(d, f.frequency, fileTimeTicks), -f.shift)
+}
+
+// distance is t - base, or the closest to it that there is.
+func distance(t, base int64) int64 {
+	d := t - base
+	switch {
+	case t > base && d < 0:
+		return math.MaxInt64
+	case t < base && d > 0:
+		return math.MinInt64
+	}
+	return d
+}
+
+// rescaled converts a number of ticks of one frequency to another, rounded
+// towards zero.
+func rescaled(ticks, from, to int64) int64 {
+	neg, u := ticks < 0, uint64(ticks)
 	if neg {
 		u = -u
 	}
-	hi, lo := bits.Mul64(u, fileTimeTicks)
-	if hi >= uint64(f.frequency) {
-		hi = uint64(f.frequency) - 1 // farther away than any time there is
+	hi, lo := bits.Mul64(u, uint64(to))
+	q := uint64(math.MaxInt64)
+	if hi < uint64(from) {
+		q, _ = bits.Div64(hi, lo, uint64(from))
+		q = min(q, math.MaxInt64)
 	}
-	q, _ := bits.Div64(hi, lo, uint64(f.frequency))
 	if neg {
-		q = -q
+		return -int64(q)
 	}
-	return int64(q) + f.shift
+	return int64(q)
 }
 
 // align gives the files one time line, and returns its clock and the file that

@@ -21,14 +21,15 @@ const (
 
 // An entry is a buffer with events.
 type entry struct {
-	ticks int64 // of its first event
-	off   int64
-	size  uint32 // with its header, as far as the file goes
-	used  uint32
-	seq   uint32
-	cpu   uint16
-	file  uint8
-	flags uint8
+	ticks    int64 // of its first event
+	from, to int64 // ticks between which all of its events are
+	off      int64
+	size     uint32 // with its header, as far as the file goes
+	used     uint32
+	seq      uint32
+	cpu      uint16
+	file     uint8
+	flags    uint8
 }
 
 // order tells entries of equal time apart: by processor, then as they were
@@ -39,6 +40,7 @@ func (e *entry) order() uint64 {
 
 // An index lists the buffers of files in the order of their first events.
 type index struct {
+	second  int64 // in ticks
 	entries []entry
 	damage  func(f *file, off int64, err error)
 }
@@ -70,8 +72,15 @@ type survey struct {
 // the header of its first event, also if compressed.
 const peekSize = bufferHeaderSize + 64
 
-// add walks the buffers of f.
+// add lists the buffers of f.
 func (x *index) add(f *file) error {
+	had := len(x.entries)
+	err := x.walk(f)
+	f.confine(x.entries[had:], x.second)
+	return err
+}
+
+func (x *index) walk(f *file) error {
 	var head [peekSize]byte
 	f.survey.lowest, f.survey.flushed = ^uint32(0), math.MaxInt64
 	f.survey.first = int64(f.header.firstSize)
@@ -117,7 +126,7 @@ func (x *index) add(f *file) error {
 				ticks = f.ticks(t)
 			}
 			x.entries = append(x.entries, h.entry(f, pos, ticks))
-			f.survey.written(f.ticks(h.flushed), ticks, &h)
+			f.survey.flush(f.ticks(h.flushed), ticks, &h)
 		}
 		previous, pos = pos, pos+int64(h.size)
 	}
@@ -135,10 +144,10 @@ func (s *survey) take(h *bufferHeader) {
 	s.buffers++
 }
 
-// written notes when a buffer was written, and that this is not known where it
+// flush notes when a buffer was written, and that this is not known where it
 // would have been before the buffer's first event: in a file that was merged, it
 // is the time of day.
-func (s *survey) written(flushed, first int64, h *bufferHeader) {
+func (s *survey) flush(flushed, first int64, h *bufferHeader) {
 	switch {
 	case h.kind == typeHeader:
 	case flushed < first:
@@ -168,7 +177,7 @@ func (f *file) cut() bool {
 
 func (h *bufferHeader) entry(f *file, pos, ticks int64) entry {
 	return entry{
-		ticks: ticks, off: pos,
+		ticks: ticks, to: f.written(h), off: pos,
 		size: uint32(min(int64(h.size), f.size-pos)), used: h.used,
 		seq: h.seq, cpu: h.cpu, file: f.number, flags: uint8(h.flags),
 	}

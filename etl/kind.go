@@ -45,7 +45,7 @@ type kind struct {
 	desc  trace.Descriptor
 	role  role
 	want  bool
-	index uint32
+	index uint16
 	count uint64
 }
 
@@ -93,7 +93,7 @@ func (t *kindTable) add(k *key) *kind {
 	if len(t.all) == maxKinds {
 		return nil
 	}
-	n := &kind{key: *k, index: uint32(len(t.all))}
+	n := &kind{key: *k, index: uint16(len(t.all))}
 	n.describe()
 	n.want = t.want == nil || t.want(&n.desc)
 	if t.byKey == nil {

@@ -17,6 +17,7 @@ const (
 // ahead of its use, and the stretches that follow.
 type loader struct {
 	files   []*file
+	second  int64   // in ticks
 	entries []entry // not asked for yet
 	ahead   []*batch
 	free    []*batch
@@ -75,7 +76,7 @@ func (l *loader) dispatch() {
 		return
 	}
 	b := l.batch()
-	b.begin(l.files[l.entries[0].file], &l.entries[0])
+	b.begin(l.files[l.entries[0].file], &l.entries[0], l.second)
 	l.entries = l.entries[1:]
 	l.ahead = append(l.ahead, b)
 	l.jobs <- b
@@ -85,7 +86,7 @@ func (l *loader) dispatch() {
 func (l *loader) next() *batch {
 	if l.jobs == nil {
 		b := l.batch()
-		b.begin(l.files[l.entries[0].file], &l.entries[0])
+		b.begin(l.files[l.entries[0].file], &l.entries[0], l.second)
 		l.entries = l.entries[1:]
 		b.load(l.scratch)
 		return b

@@ -105,6 +105,15 @@ func (r *Reader) damaged(b *batch, section string, err error) {
 	r.loss.Add(0, r.time(b.seen), r.time(max(b.seen, r.loader.following(b.entry.cpu))))
 }
 
+// displaced notes that the event at p of a batch's data has a time that cannot be
+// right: it is missing from where it belongs.
+func (r *Reader) displaced(b *batch, p int, ticks, next int64) {
+	r.loss.AddDamage(b.entry.off, &FormatError{File: b.file.name, Off: b.entry.off, Section: "event", Err: malformed(
+		"the time of the event at %#x of the buffer is %v, that of the one before it %v",
+		b.plain-int64(len(b.data)-p), r.time(ticks), r.time(b.seen))})
+	r.loss.Add(0, r.time(b.seen), r.time(max(b.seen, next)))
+}
+
 // shortened notes that a batch's buffer passes the end of its file: events may be
 // missing from the last that was read of it on.
 func (r *Reader) shortened(b *batch) {

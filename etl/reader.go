@@ -24,7 +24,7 @@ type Options struct {
 // A Reader reads one trace, of one file or of several. It is a trace.Source, to
 // be used by one goroutine.
 //
-// Its memory does not grow with the trace, but for 32 bytes a buffer: it keeps
+// Its memory does not grow with the trace, but for 48 bytes a buffer: it keeps
 // a stretch of each buffer that events of the present time are in, as a rule one
 // for each processor.
 type Reader struct {
@@ -102,11 +102,6 @@ const (
 	maxPending       = 256 << 20
 )
 
-// disorder is how far events are out of order in a buffer that processors share,
-// in parts of a second: a thread gets its place there and its time one after the
-// other.
-const disorder = 1000
-
 // Events yields the trace's events in order of time; see trace.Source. Errors
 // are a *FormatError where the input is no trace that this package reads.
 func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
@@ -150,7 +145,7 @@ func (r *Reader) open() error {
 	r.info.Clock = clock
 	r.info.Start = fileTime(first.header.start)
 	r.info.PointerSize = first.header.pointerSize
-	x := index{damage: r.unindexed}
+	x := index{damage: r.unindexed, second: clock.Frequency}
 	for _, f := range r.files {
 		r.info.CPUs = max(r.info.CPUs, f.header.cpus)
 		r.limit += int(min(int64(f.header.cpus)*processorPending, f.size*bytePending))
@@ -165,7 +160,7 @@ func (r *Reader) open() error {
 	r.limit = min(max(r.limit, minPending), maxPending)
 	x.sort()
 	r.latest, r.emitted = math.MinInt64, math.MinInt64
-	r.loader.files = r.files
+	r.loader.files, r.loader.second = r.files, r.info.Clock.Frequency
 	r.account(x.entries)
 	r.loader.start(x.entries)
 	return nil
@@ -211,7 +206,7 @@ func (r *Reader) emit(h held, yield func(*trace.Event, error) bool) bool {
 	k := r.kinds.all[h.item.kind]
 	if k.want {
 		r.fill(k, &h)
-		if r.event.Late = h.item.ticks < r.emitted; r.event.Late {
+		if r.event.Late = h.item.late || h.item.ticks < r.emitted; r.event.Late {
 			r.loss.Late++
 		}
 		r.emitted = max(r.emitted, h.item.ticks)

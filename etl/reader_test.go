@@ -257,6 +257,7 @@ func TestSharedBuffers(t *testing.T) {
 // TestLate finds events that are too far out of order to be put in their place.
 func TestLate(t *testing.T) {
 	f := etltest.New()
+	f.Header.Mode |= 0x10000000 // processors share buffers
 	f.Buffer(0).Event(at(1, 1)).Event(at(9000, 2))
 	f.Buffer(1).Event(at(20_000, 3)).Event(at(5000, 4)).Event(at(7000, 5))
 	data := f.Bytes()

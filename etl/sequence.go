@@ -97,13 +97,8 @@ func slackOf(own []*entry) (slack int64) {
 	return slack
 }
 
-// since is high less slack, where there is one.
-func since(high, slack int64) int64 {
-	if high < math.MinInt64+slack {
-		return math.MinInt64
-	}
-	return high - slack
-}
+// since is t less slack, or the closest to it that there is.
+func since(t, slack int64) int64 { return distance(t, slack) }
 
 // resumed is when every processor had begun a buffer of those in later: the one
 // that is missing before them was full by then. It is math.MaxInt64 where some

@@ -78,16 +78,17 @@ func (r *Reader) walk(b *batch) {
 			e = e[:size:size]
 			if k := r.kindOf(format, e); k != nil {
 				ticks := f.ticks(int64(le.Uint64(e[format.timeAt:])))
-				k.count++
+				late := !r.timely(b, p, size, &ticks)
 				b.seen = max(b.seen, ticks)
-				if k.role != roleNone {
+				k.count++
+				if k.role != roleNone && !late {
 					r.note(b, k, format, e, ticks)
 				}
 				if k.want || r.opts.Stacks && k.role >= roleRuntime {
 					if n := len(b.items); n > 0 && ticks < b.items[n-1].ticks {
 						sorted = false
 					}
-					b.items = append(b.items, item{ticks, uint32(p), k.index})
+					b.items = append(b.items, item{ticks, uint32(p), k.index, late})
 				}
 			}
 		}
@@ -101,6 +102,33 @@ func (r *Reader) walk(b *batch) {
 		slices.SortStableFunc(b.items, func(x, y item) int { return cmp.Compare(x.ticks, y.ticks) })
 	}
 	b.tail = min(p, len(d))
+}
+
+// timely reports whether the time of the event of size bytes at p of a batch's data
+// can be right. Else it makes it one near to where the event belongs.
+func (r *Reader) timely(b *batch, p, size int, ticks *int64) bool {
+	next, hasNext := timeAfter(b.data, p, size)
+	next = b.file.ticks(next)
+	before := b.times.last
+	if b.times.right(*ticks, next, hasNext) {
+		return true
+	}
+	if !hasNext {
+		next = r.loader.following(b.entry.cpu)
+	}
+	r.displaced(b, p, *ticks, next)
+	*ticks = before
+	return false
+}
+
+// timeAfter is the time of the event that follows the one of size bytes at off, if
+// there is one in d that has a time.
+func timeAfter(d []byte, off, size int) (int64, bool) {
+	off += (size + 7) &^ 7
+	if off >= len(d) {
+		return 0, false
+	}
+	return firstTime(d[off:])
 }
 
 // kindOf is the kind of e, nil if it is none that is handed out.
