@@ -27,7 +27,7 @@ func Example() {
 	first := symbol.NoStack
 	for ev, err := range in.Source.Events() {
 		if err != nil {
-			log.Fatal(err)
+			log.Panic(err)
 		}
 		table.Feed(ev)
 		if triggered(ev.Desc) && first == symbol.NoStack {

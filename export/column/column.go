@@ -19,7 +19,7 @@ type Column struct {
 // A Value is what one collection has in one column. The zero Value is unknown.
 type Value struct {
 	Type  Type
-	Text  string  // of Text
+	Text  string  // of Text; of List the words, each with a newline behind it
 	Int   int64   // of Int and Bytes; nanoseconds of Millis; 0 or 1 of Bool
 	Float float64 // of Float and Percent
 }
@@ -36,6 +36,7 @@ const (
 	Bytes
 	Millis // a stretch or a point of time
 	Percent
+	List
 )
 
 func text(s string) Value {

@@ -35,10 +35,23 @@ func AppendCollection(dst []byte, columns []column.Column, c *gc.Collection) []b
 	return append(dst, '\n')
 }
 
+// AppendRow appends a line of values.
+func AppendRow(dst []byte, values []column.Value) []byte {
+	for i := range values {
+		if i > 0 {
+			dst = append(dst, ',')
+		}
+		dst = appendValue(dst, values[i])
+	}
+	return append(dst, '\n')
+}
+
 func appendValue(dst []byte, v column.Value) []byte {
 	switch v.Type {
 	case column.Text:
 		return appendText(dst, v.Text)
+	case column.List:
+		return appendText(dst, strings.ReplaceAll(strings.TrimSuffix(v.Text, "\n"), "\n", ";"))
 	case column.Int, column.Bytes:
 		return strconv.AppendInt(dst, v.Int, 10)
 	case column.Bool:

@@ -26,7 +26,7 @@ func Example() {
 	model := alloc.Model{Stacks: symbol.NewStacks(&table)}
 	for ev, err := range in.Source.Events() {
 		if err != nil {
-			log.Fatal(err)
+			log.Panic(err)
 		}
 		table.Feed(ev)
 		model.Feed(ev)

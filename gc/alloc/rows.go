@@ -24,7 +24,7 @@ type Row struct {
 	Type    string // empty where unknown, or not kept apart
 	Heap    Heap   // HeapUnknown where unknown, or not kept apart
 	Stack   symbol.StackID
-	Method  string // of ByMethod; empty for samples without a stack
+	Method  string // of ByMethod; empty for samples whose stack is not known, or has no names
 	Samples int64
 	Estimate
 	// Inclusive are the bytes that are allocated by Method and by what it calls.
@@ -34,9 +34,6 @@ type Row struct {
 // OtherTypes is the Type of what is allocated of the types that a Model had no
 // room for.
 const OtherTypes = "(other types)"
-
-// unresolvedMethod is the name of code that has none.
-const unresolvedMethod = "?"
 
 // A group is what a row is of.
 type group struct {
@@ -133,7 +130,8 @@ type methodSums struct {
 	seen      map[string]bool
 }
 
-// add counts bytes for every method on a stack once, and returns the leaf's.
+// add counts bytes for every method on a stack once, and returns the one that
+// allocates: what is called from there, without a name, is the runtime.
 func (s *methodSums) add(stacks *symbol.Stacks, id symbol.StackID, bytes float64) string {
 	if stacks == nil || id <= symbol.OtherStacks {
 		return ""
@@ -144,13 +142,12 @@ func (s *methodSums) add(stacks *symbol.Stacks, id symbol.StackID, bytes float64
 	clear(s.seen)
 	leaf := ""
 	for f := range stacks.Frames(id) {
-		name := f.String()
 		if leaf == "" {
-			leaf = name
+			leaf = f.Method
 		}
-		if !s.seen[name] && name != unresolvedMethod {
-			s.seen[name] = true
-			s.inclusive[name] += bytes
+		if f.Resolved() && !s.seen[f.Method] {
+			s.seen[f.Method] = true
+			s.inclusive[f.Method] += bytes
 		}
 	}
 	return leaf

@@ -19,7 +19,7 @@ func ExamplePins() {
 	var pins handle.Pins
 	for ev, err := range in.Source.Events() {
 		if err != nil {
-			log.Fatal(err)
+			log.Panic(err)
 		}
 		pins.Feed(ev)
 	}

@@ -39,7 +39,6 @@ type handles struct {
 	sites  map[site]*siteSum
 	counts Counts
 	net    int64 // created less destroyed, also those from before the trace
-	series series
 }
 
 // An openHandle was created in the trace and not destroyed.

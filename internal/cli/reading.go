@@ -28,6 +28,7 @@ type reading struct {
 	ahead    *open.Input // the same trace once more, where it was asked for
 	ctx      context.Context
 	progress *progress
+	feed     func(*trace.Event) // is given each event before it is yielded; nil for none
 }
 
 // read opens the trace at a path, or those at several paths as one.
@@ -83,6 +84,9 @@ func (r *reading) Events() iter.Seq2[*trace.Event, error] {
 			if err != nil {
 				yield(nil, &inputError{r.in.Name, err})
 				return
+			}
+			if r.feed != nil {
+				r.feed(ev)
 			}
 			if !yield(ev, nil) {
 				return

@@ -10,6 +10,9 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
+// chartMargin is the width of the labels beside a chart, at most.
+const chartMargin = len("1,234.5 MB") + len(" |")
+
 // heapRows is how many lines the chart of the heap has.
 const heapRows = 4
 
@@ -22,14 +25,18 @@ var (
 // writeChart draws the heap after collections, and the pauses, along the time.
 func (c *Case) writeChart(p *text.Page) {
 	t := &c.Process.Timeline
-	heap, pauses := make([]float64, len(t.Buckets)), make([]float64, len(t.Buckets))
+	room := max(1, p.Width-chartMargin)
+	each := max(1, (len(t.Buckets)+room-1)/room) // buckets to a column
+	columns := (len(t.Buckets) + each - 1) / each
+	heap, pauses := make([]float64, columns), make([]float64, columns)
 	var top, longest, held float64
 	for i, b := range t.Buckets {
 		if b.HeapAfter.Known {
 			held = float64(b.HeapAfter.V)
 		}
-		heap[i], pauses[i] = held, float64(b.Pause)
-		top, longest = max(top, held), max(longest, pauses[i])
+		heap[i/each] = held
+		pauses[i/each] += float64(b.Pause)
+		top, longest = max(top, held), max(longest, pauses[i/each])
 	}
 	if top == 0 {
 		return
@@ -44,7 +51,7 @@ func (c *Case) writeChart(p *text.Page) {
 	if p.Width >= margin+2+2*len(heap) {
 		wide = 2
 	}
-	p.Section("Heap after collections, and pauses below it; %s a column", units.Duration(t.Width()/time.Duration(wide)))
+	p.Section("Heap after collections, and pauses below it; %s a column", units.Duration(t.Width()*time.Duration(each)/time.Duration(wide)))
 	for row := heapRows - 1; row >= 0; row-- {
 		label := ""
 		if row == heapRows-1 {
@@ -53,7 +60,7 @@ func (c *Case) writeChart(p *text.Page) {
 		p.Line("%s", chartLine(label, margin, heap, top, row, heapRows, wide, cells))
 	}
 	p.Line("%s", chartLine(pauseLabel, margin, pauses, longest, 0, 1, wide, cells))
-	start, end := units.Duration(t.Origin), units.Duration(t.Origin+t.Width()*time.Duration(len(heap)))
+	start, end := units.Duration(t.Origin), units.Duration(t.Origin+t.Width()*time.Duration(each*len(heap)))
 	p.Line("%*s  %s%*s", margin, "", start, wide*len(heap)-len(start), end)
 }
 

@@ -1,0 +1,262 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/alloc"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/symbol"
+	"github.com/gctrail/gctrail/trace"
+)
+
+type allocsOptions struct {
+	listing
+	by     choice
+	source choice
+}
+
+// allocBys are the values of --by.
+var allocBys = map[string]alloc.By{
+	"type":       alloc.ByType,
+	"stack":      alloc.ByStack,
+	"type,stack": alloc.ByType | alloc.ByStack,
+	"method":     alloc.ByMethod,
+	"heap":       alloc.ByHeap,
+}
+
+func newAllocsCmd(std *stdio) *cobra.Command {
+	opts := allocsOptions{
+		listing: newListing(),
+		by:      choice{"type", []string{"type", "stack", "type,stack", "method", "heap"}},
+		source:  choice{"auto", []string{"auto", alloc.Sampled.String(), alloc.Tick.String(), alloc.Object.String()}},
+	}
+	cmd := &cobra.Command{
+		Use:   "allocs FILE...",
+		Short: "List what a program allocates, by type, stack, method or heap",
+		Long: `allocs lists what a program allocates: bytes, share, samples, bytes per second,
+and the interval that holds the true number in 95 of 100 traces. The runtime
+samples allocations; a type or stack of few samples is uncertain.
+
+The source is one of
+  sampled  AllocationSampled (.NET 10): each byte is sampled with a probability
+           of 1/102400. Estimates are unbiased.
+  tick     GCAllocationTick: one event for every 100 KB that a heap hands out.
+           Bytes add up to all that was handed out; the type is that of the
+           object that crossed the line.
+  object   GCSampledObjectAllocation: every object counts, in sums by type;
+           what follows a type's last event is missing.
+auto takes the first of these that the trace has for a process.
+
+Stacks need a trace with stacks (keyword stack) and method names (rundown, the
+default of collect --profile gc-alloc). Frames without a name are "?", or
+module!offset where the module is known.`,
+		Example: `  gctrail allocs app.nettrace
+  gctrail allocs --by type,stack --top 5 app.nettrace
+  gctrail allocs --by method --from 10s --to 20s app.nettrace
+  gctrail allocs --format jsonl app.nettrace | jq 'select(.heap=="large")'`,
+	}
+	flags := cmd.Flags()
+	flags.Var(&opts.by, "by", "what to keep apart: type, stack, type,stack, method (the one that allocates) or heap (small, large, pinned)")
+	flags.Var(&opts.source, "source", "the events to count")
+	complete(cmd, "by", opts.by.of)
+	complete(cmd, "source", opts.source.of)
+	names := fieldNames((&allocSection{}).fields(alloc.ByType | alloc.ByStack | alloc.ByMethod))
+	return opts.command(std, cmd, names, func(ctx context.Context, out *output, paths []string) error {
+		return opts.list(ctx, std, out, paths)
+	})
+}
+
+// list writes the allocations of one trace.
+func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
+	by := allocBys[o.by.value]
+	var table symbol.Table
+	var types symbol.Types
+	model := alloc.Model{Types: &types}
+	stacks := by&(alloc.ByStack|alloc.ByMethod) != 0
+	if stacks {
+		model.Stacks = symbol.NewStacks(&table)
+	}
+	feed := func(info *trace.Info, ev *trace.Event) {
+		if stacks {
+			table.Feed(ev)
+		}
+		types.Feed(ev)
+		if o.during(info, ev) {
+			model.Feed(ev)
+		}
+	}
+	s := &allocSection{model: &model, table: &table, sums: map[uint64]*collectedAllocs{}}
+	want := func(d *trace.Descriptor) bool {
+		return alloc.Wants(d) || symbol.WantsTypes(d) || stacks && symbol.Wants(d)
+	}
+	scan, err := o.scan(ctx, std, paths, open.Options{Stacks: stacks, Want: want}, feed, s.collection)
+	if err != nil {
+		return err
+	}
+	s.scan = scan
+	s.seconds = o.window(scan).Seconds()
+	w := &rowWriter[alloc.Row]{listing: &o.listing, std: std, out: out, fields: s.fields(by)}
+	if by&alloc.ByStack != 0 {
+		w.below = func(r *alloc.Row) []string { return stackLines(model.Stacks, r.Stack) }
+	}
+	totals := slices.DeleteFunc(model.Totals(), func(t alloc.Total) bool { return t.Source != o.choose(&model, t.PID) })
+	return sections(scan, std, w, totals,
+		func(t alloc.Total) uint64 { s.total = t; return t.PID },
+		func(p *text.Page, of *gc.Process, _ alloc.Total) { s.head(p, of) },
+		func(pid uint64) []alloc.Row { return model.Rows(pid, s.total.Source, by) },
+		"no events of allocations; record them with: gctrail collect --profile gc-alloc")
+}
+
+// choose is the source to take for a process.
+func (o *allocsOptions) choose(m *alloc.Model, pid uint64) alloc.Source {
+	for _, s := range [...]alloc.Source{alloc.Sampled, alloc.Tick, alloc.Object} {
+		if s.String() == o.source.value {
+			return s
+		}
+	}
+	return m.Best(pid)
+}
+
+// An allocSection is a process's allocations on their way to rows.
+type allocSection struct {
+	model   *alloc.Model
+	table   *symbol.Table
+	scan    *scanned
+	seconds float64
+	total   alloc.Total
+	sums    map[uint64]*collectedAllocs
+}
+
+// collectedAllocs are what the collections of a process say of its allocations.
+type collectedAllocs struct {
+	collections int
+	histories   int64 // of those that have both
+	ticks       int64
+	both        int
+}
+
+// collection adds up what a collection says was allocated since the one before.
+func (s *allocSection) collection(c *gc.Collection) {
+	sum := s.sums[c.Process.PID]
+	if sum == nil {
+		sum = new(collectedAllocs)
+		s.sums[c.Process.PID] = sum
+	}
+	sum.collections++
+	if c.Allocated.Known && c.AllocatedTicks.Known && sum.collections > 1 {
+		sum.both++
+		sum.histories += c.Allocated.V
+		sum.ticks += c.AllocatedTicks.V
+	}
+}
+
+func (s *allocSection) fields(by alloc.By) []field[alloc.Row] {
+	all := []struct {
+		by alloc.By // of which it is a part
+		field[alloc.Row]
+	}{
+		{0, field[alloc.Row]{name: "pid", value: func(r *alloc.Row) column.Value { return pidOf(r.PID) }}},
+		{0, field[alloc.Row]{name: "bytes", heading: "MB", value: func(r *alloc.Row) column.Value { return bytesOf(r.Bytes) }}},
+		{0, field[alloc.Row]{name: "share_pct", heading: "%", value: func(r *alloc.Row) column.Value { return shareOf(r.Bytes, s.total.Bytes) }}},
+		{0, field[alloc.Row]{name: "low_bytes", heading: "95 % from", rank: 3, value: func(r *alloc.Row) column.Value { return bytesOf(r.Low) }}},
+		{0, field[alloc.Row]{name: "high_bytes", heading: "to MB", rank: 3, value: func(r *alloc.Row) column.Value { return knownIf(!r.Open, bytesOf(r.High)) }}},
+		{alloc.ByMethod, field[alloc.Row]{name: "inclusive_bytes", heading: "with callees MB", value: func(r *alloc.Row) column.Value {
+			return knownIf(r.Method != "", bytesOf(r.Inclusive))
+		}}},
+		{0, field[alloc.Row]{name: "samples", heading: "samples", rank: 2, value: func(r *alloc.Row) column.Value { return countOf(r.Samples) }}},
+		{0, field[alloc.Row]{name: "bytes_per_s", heading: "MB/s", rank: 1, value: func(r *alloc.Row) column.Value {
+			return knownIf(s.seconds > 0, bytesOf(int64(float64(r.Bytes)/s.seconds)))
+		}}},
+		{alloc.ByType | alloc.ByHeap, field[alloc.Row]{name: "heap", heading: "heap", left: true, value: func(r *alloc.Row) column.Value { return wordOf(r.Heap.String()) }}},
+		{alloc.ByType, field[alloc.Row]{name: "type", heading: "type", left: true, value: func(r *alloc.Row) column.Value { return wordOf(r.Type) }}},
+		{alloc.ByMethod, field[alloc.Row]{name: "method", heading: "method", left: true, value: func(r *alloc.Row) column.Value { return wordOf(r.Method) }}},
+		{alloc.ByStack, field[alloc.Row]{name: "stack", value: func(r *alloc.Row) column.Value { return listOf(stackNames(s.model.Stacks, r.Stack)) }}},
+		{0, field[alloc.Row]{name: "source", value: func(r *alloc.Row) column.Value { return wordOf(r.Source.String()) }}},
+	}
+	var fields []field[alloc.Row]
+	for _, f := range all {
+		if f.by == 0 || f.by&by != 0 {
+			fields = append(fields, f.field)
+		}
+	}
+	return fields
+}
+
+// why says what a source is worth.
+var why = map[alloc.Source]string{
+	alloc.Sampled: "estimated without bias from a sample of all bytes",
+	alloc.Tick:    "amounts are complete, types are those of the objects that crossed each 100 KB",
+	alloc.Object:  "counts of all objects, up to each type's last event",
+}
+
+// head tells how much was allocated, by what account, and how that agrees with
+// the collections'.
+func (s *allocSection) head(p *text.Page, of *gc.Process) {
+	t := s.total
+	rate := ""
+	if s.seconds > 0 {
+		rate = ", " + units.Bytes(int64(float64(t.Bytes)/s.seconds)) + "/s"
+	}
+	p.Heading("%s: %s allocated in %.3g s%s", called(of), units.Bytes(t.Bytes), s.seconds, rate)
+	source := fmt.Sprintf("%s %s: %s", units.Count(t.Samples), t.Source.Event(), why[t.Source])
+	if t.Low != t.High {
+		source += fmt.Sprintf(" (95 %%: %s to %s)", units.Bytes(t.Low), units.Bytes(t.High))
+	}
+	p.Prose("Source: ", source+".")
+	if sum := s.sums[of.PID]; sum != nil && sum.both > 0 && sum.histories > 0 {
+		p.Prose("Check: ", fmt.Sprintf("between collections, ticks add up to %s and the heap histories to %s (%+.1f %%), in %s.",
+			units.Bytes(sum.ticks), units.Bytes(sum.histories), 100*float64(sum.ticks-sum.histories)/float64(sum.histories),
+			text.Counted(sum.both, "collection")))
+	}
+	if s.model.Stacks != nil {
+		s.unresolved(p)
+	}
+}
+
+// unresolved says how much has no stack or no names, and what would give them.
+func (s *allocSection) unresolved(p *text.Page) {
+	var without, unnamed int64
+	for _, r := range s.model.Rows(s.total.PID, s.total.Source, alloc.ByStack) {
+		switch names := stackNames(s.model.Stacks, r.Stack); {
+		case len(names) == 0:
+			without += r.Samples
+		case !slices.ContainsFunc(names, func(n string) bool { return n != "?" }):
+			unnamed += r.Samples
+		}
+	}
+	share := func(n int64) string { return units.Percent(100 * float64(n) / float64(max(1, s.total.Samples))) }
+	const again = "record with: gctrail collect --profile gc-alloc"
+	switch {
+	case without == s.total.Samples:
+		p.Prose("Stacks: ", "this trace has none; "+again)
+	case s.table.Methods() == 0:
+		p.Prose("Stacks: ", "no method names are in this trace (it has no rundown); "+again)
+	case without+unnamed > 0:
+		p.Prose("Stacks: ", fmt.Sprintf("%s of the samples have no stack, %s only frames without a name.", share(without), share(unnamed)))
+	}
+	if n := s.table.Dropped(); n > 0 {
+		p.Prose("Names: ", fmt.Sprintf("no room for %s.", text.Counted(n, "method")))
+	}
+}
+
+// window is how long the selected part of the trace is.
+func (l *listing) window(s *scanned) time.Duration {
+	info := s.Info()
+	from, to := time.Duration(0), info.Last
+	if l.From.Given {
+		from = max(from, l.From.After(info.Start))
+	}
+	if l.To.Given {
+		to = min(to, l.To.After(info.Start))
+	}
+	return max(0, to-from)
+}

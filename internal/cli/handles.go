@@ -1,0 +1,123 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/handle"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/symbol"
+	"github.com/gctrail/gctrail/trace"
+)
+
+type handlesOptions struct {
+	listing
+	by choice
+}
+
+func newHandlesCmd(std *stdio) *cobra.Command {
+	opts := handlesOptions{listing: newListing(), by: choice{"kind", []string{"kind", "kind,stack"}}}
+	cmd := &cobra.Command{
+		Use:   "handles FILE...",
+		Short: "List the GC handles that a program creates and leaves open",
+		Long: `handles lists GC handles by kind: created and destroyed in the trace, open at its
+end, the age of the oldest of those, and by how many a second they grew where
+they grew steadily. Strong handles that are never destroyed keep objects alive;
+pinned ones also keep them in place.
+
+The events need the keyword gchandle, and --by kind,stack needs stacks:
+gctrail collect --clrevents gc+gchandle+stack --clreventlevel informational`,
+		Example: `  gctrail handles app.nettrace
+  gctrail handles --by kind,stack --top 5 app.nettrace
+  gctrail handles --format jsonl app.nettrace | jq 'select(.growth_per_s>0)'`,
+	}
+	flags := cmd.Flags()
+	flags.Var(&opts.by, "by", "what to keep apart: kind, or kind,stack (where they are created)")
+	complete(cmd, "by", opts.by.of)
+	names := fieldNames((&handleSection{}).fields(true))
+	return opts.command(std, cmd, names, func(ctx context.Context, out *output, paths []string) error {
+		return opts.list(ctx, std, out, paths)
+	})
+}
+
+func (o *handlesOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
+	var table symbol.Table
+	var model handle.Handles
+	stacks := o.by.value == "kind,stack"
+	if stacks {
+		model.Stacks = symbol.NewStacks(&table)
+	}
+	feed := func(info *trace.Info, ev *trace.Event) {
+		if stacks {
+			table.Feed(ev)
+		}
+		if o.during(info, ev) {
+			model.Feed(ev)
+		}
+	}
+	want := func(d *trace.Descriptor) bool { return handle.Wants(d) || stacks && symbol.Wants(d) }
+	scan, err := o.scan(ctx, std, paths, open.Options{Stacks: stacks, Want: want}, feed, nil)
+	if err != nil {
+		return err
+	}
+	s := &handleSection{stacks: model.Stacks, end: scan.Info().Last}
+	w := &rowWriter[handle.Row]{listing: &o.listing, std: std, out: out, fields: s.fields(stacks)}
+	if stacks {
+		w.below = func(r *handle.Row) []string { return stackLines(model.Stacks, r.Stack) }
+	}
+	return sections(scan, std, w, model.Processes(),
+		func(c handle.Counts) uint64 { return c.PID },
+		func(p *text.Page, of *gc.Process, c handle.Counts) { handlesHead(p, of, &c) },
+		func(pid uint64) []handle.Row { return model.Rows(pid, stacks) },
+		"no events of handles; record them with: gctrail collect --clrevents gc+gchandle --clreventlevel informational")
+}
+
+// A handleSection is what the fields of handles rest on.
+type handleSection struct {
+	stacks *symbol.Stacks
+	end    time.Duration
+}
+
+func (s *handleSection) fields(stacks bool) []field[handle.Row] {
+	fields := []field[handle.Row]{
+		{name: "pid", value: func(r *handle.Row) column.Value { return pidOf(r.PID) }},
+		{name: "kind", heading: "kind", left: true, value: func(r *handle.Row) column.Value { return wordOf(r.Kind.String()) }},
+		{name: "created", heading: "created", value: func(r *handle.Row) column.Value { return countOf(r.Created) }},
+		{name: "destroyed", heading: "destroyed", value: func(r *handle.Row) column.Value { return countOf(r.Destroyed) }},
+		{name: "open", heading: "open", value: func(r *handle.Row) column.Value { return countOf(r.Open) }},
+		{name: "oldest_ms", heading: "oldest ms", rank: 2, value: func(r *handle.Row) column.Value {
+			return knownIf(r.Open > 0, timeOf(s.end-r.Oldest))
+		}},
+		{name: "growth_per_s", heading: "growth/s", rank: 1, value: func(r *handle.Row) column.Value { return floatOf(r.Growth) }},
+	}
+	if stacks {
+		fields = append(fields, field[handle.Row]{name: "stack", value: func(r *handle.Row) column.Value { return listOf(stackNames(s.stacks, r.Stack)) }})
+	}
+	return fields
+}
+
+// handlesHead tells how many handles there were, and whether the trace and the
+// runtime agree on it.
+func handlesHead(p *text.Page, of *gc.Process, c *handle.Counts) {
+	p.Heading("%s: %s created, %s destroyed", called(of), text.Plural(c.Created, "handle", "handles"), units.Count(c.Destroyed))
+	if c.Stats {
+		p.Prose("Check: ", fmt.Sprintf("at the last collection the runtime counted %s; %s from before the trace and %s created in it less those destroyed make %s.",
+			text.Plural(c.Runtime, "handle", "handles"), units.Count(c.Before), units.Count(c.Open), units.Count(c.Before+c.Open)))
+	}
+	if c.Unknown > 0 {
+		p.Prose("", text.Plural(c.Unknown, "destroyed handle was", "destroyed handles were")+" created before the trace, or their creation was lost.")
+	}
+	if c.Lost > 0 {
+		p.Prose("", text.Plural(c.Lost, "handle was", "handles were")+" created in the place of one whose destruction was not reported.")
+	}
+	if c.Untracked > 0 {
+		p.Prose("", text.Plural(c.Untracked, "handle was", "handles were")+" not followed: too many were open at once.")
+	}
+}

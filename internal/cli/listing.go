@@ -1,0 +1,319 @@
+package cli
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/export/csv"
+	"github.com/gctrail/gctrail/export/jsonl"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/report"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A listing is what the commands have in common that list what a trace holds
+// process by process: allocs, pins, handles and the like.
+type listing struct {
+	inputFlags
+	files  []string
+	format choice
+	top    int
+	sort   string
+	output string
+}
+
+// defaultTop is how many rows a table has.
+const defaultTop = 20
+
+// newListing returns the options that are not given.
+func newListing() listing {
+	return listing{format: choice{"table", []string{"table", "jsonl", "csv"}}, top: -1}
+}
+
+// command adds the flags to a command, and has it run one for each trace.
+func (l *listing) command(std *stdio, cmd *cobra.Command, names []string, one func(ctx context.Context, out *output, paths []string) error) *cobra.Command {
+	cmd.Args = someFiles
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		l.files = args
+		if err := l.check(cmd, args); err != nil {
+			return err
+		}
+		if l.sort != "" && !slices.Contains(names, l.sort) {
+			return usagef(cmd, "there is no column %q; the columns are %s", l.sort, strings.Join(names, ", "))
+		}
+		out, err := std.create(l.output, l.files)
+		if err != nil {
+			return err
+		}
+		err = each(l.groups(l.files), func(paths []string) error { return one(cmd.Context(), out, paths) })
+		return cmp.Or(err, out.Close())
+	}
+	flags := cmd.Flags()
+	flags.Var(&l.format, "format", "table, jsonl (JSON lines) or csv")
+	flags.IntVar(&l.top, "top", -1, "only the first `N` rows of each process; 0 is all (default 20 for a table, else all)")
+	flags.StringVar(&l.sort, "sort", "", "order by the column `NAME` of csv: numbers from the largest down, words from A")
+	flags.StringVarP(&l.output, "output", "o", "-", "write to this `file`; - is standard output")
+	l.addFlags(flags)
+	complete(cmd, "format", l.format.of)
+	complete(cmd, "sort", names)
+	return cmd
+}
+
+// limit is the number of rows to show, 0 for all.
+func (l *listing) limit() int {
+	switch {
+	case l.top >= 0:
+		return l.top
+	case l.format.value == "table":
+		return defaultTop
+	default:
+		return 0
+	}
+}
+
+// scan reads a trace to its end. Each event goes to feed, each collection that
+// is selected to collection, which may be nil.
+func (l *listing) scan(ctx context.Context, std *stdio, paths []string, opts open.Options, feed func(*trace.Info, *trace.Event), collection func(*gc.Collection)) (*scanned, error) {
+	want := opts.Want
+	opts.Want = func(d *trace.Descriptor) bool { return gc.Wants(d) || want(d) }
+	r, err := std.read(ctx, paths, opts)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	info := r.Info()
+	r.feed = func(ev *trace.Event) { feed(info, ev) }
+	s := &scanned{reading: r}
+	for c, err := range r.Collections(&s.model) {
+		if err != nil {
+			return nil, err
+		}
+		if collection != nil && l.HasCollection(r.Info(), c) {
+			collection(c)
+		}
+	}
+	return s, nil
+}
+
+// during reports whether an event is of the time that is selected.
+func (l *listing) during(info *trace.Info, ev *trace.Event) bool {
+	return l.AllTimes() || l.HasTime(info, ev.Time())
+}
+
+// A scanned trace was read to its end.
+type scanned struct {
+	*reading
+	model gc.Model
+}
+
+// process returns what is known of a process.
+func (s *scanned) process(pid uint64) *gc.Process {
+	for _, p := range s.model.Processes() {
+		if p.PID == pid {
+			return p
+		}
+	}
+	return &gc.Process{PID: pid, Name: s.Info().Processes[pid].Name}
+}
+
+// called is how a process is named in a heading.
+func called(p *gc.Process) string {
+	who := cmp.Or(p.Name, "a process")
+	if p.PID != trace.UnknownID {
+		who += fmt.Sprintf(" (pid %d)", p.PID)
+	}
+	return who
+}
+
+// A field is one figure of the rows of a listing.
+type field[R any] struct {
+	name    string // the key in JSON, and the heading in csv
+	heading string // in tables, which leave out a field without one
+	left    bool   // aligned
+	rank    int    // in tables, those with the highest are left out first where there is no room
+	value   func(*R) column.Value
+}
+
+func fieldNames[R any](fields []field[R]) []string {
+	names := make([]string, len(fields))
+	for i := range fields {
+		names[i] = fields[i].name
+	}
+	return names
+}
+
+// A rowWriter writes rows in the format of a listing.
+type rowWriter[R any] struct {
+	*listing
+	std    *stdio
+	out    *output
+	fields []field[R]
+	below  func(*R) []string // lines under a row of a table; nil for none
+
+	headed bool // csv
+	begun  int  // sections of tables
+}
+
+// section writes the rows of one process. Above a table stands what head
+// writes.
+func (w *rowWriter[R]) section(head func(*text.Page), rows []R) error {
+	w.order(rows)
+	all := len(rows)
+	if n := w.limit(); n > 0 && n < all {
+		rows = rows[:n]
+	}
+	switch w.format.value {
+	case "jsonl":
+		return w.jsonl(rows)
+	case "csv":
+		return w.csv(rows)
+	}
+	p := text.PageOn(w.std.outTerm)
+	if w.begun++; w.begun > 1 {
+		p.Line("")
+	}
+	head(p)
+	if len(rows) > 0 {
+		p.Line("")
+		p.Write(w.table(rows))
+	}
+	if more := all - len(rows); more > 0 {
+		p.Prose("", text.Plural(int64(more), "more row", "more rows")+"; --top 0 shows all.")
+	}
+	_, err := w.out.Write(p.Bytes())
+	return err
+}
+
+// sections writes the rows of each process that is selected, and what is
+// missing of the trace. Where there are none, nothing says how to record them.
+func sections[T, R any](s *scanned, std *stdio, w *rowWriter[R], totals []T,
+	pid func(T) uint64, head func(*text.Page, *gc.Process, T), rows func(pid uint64) []R, nothing string,
+) error {
+	shown := 0
+	for _, t := range totals {
+		p := s.process(pid(t))
+		if !w.HasProcess(p) {
+			continue
+		}
+		shown++
+		if err := w.section(func(page *text.Page) { head(page, p, t) }, rows(p.PID)); err != nil {
+			return err
+		}
+	}
+	if err := w.out.Flush(); err != nil {
+		return err
+	}
+	std.warn(s.in.Name, report.Missing(s.in, nil))
+	std.warn(s.in.Name, report.Unmerged(s.Merged()))
+	if shown == 0 {
+		std.warn(s.in.Name, nothing)
+	}
+	return nil
+}
+
+// order sorts the rows as --sort says.
+func (w *rowWriter[R]) order(rows []R) {
+	for _, f := range w.fields {
+		if f.name != w.sort {
+			continue
+		}
+		slices.SortStableFunc(rows, func(a, b R) int { return compareValues(f.value(&a), f.value(&b)) })
+	}
+}
+
+// compareValues puts large numbers first, words in their order, and what is
+// unknown last.
+func compareValues(a, b column.Value) int {
+	switch {
+	case a.Type == column.Unknown || b.Type == column.Unknown:
+		return cmp.Compare(b.Type, a.Type)
+	case a.Type == column.Text || a.Type == column.List:
+		return cmp.Compare(a.Text, b.Text)
+	}
+	return cmp.Or(cmp.Compare(b.Int, a.Int), cmp.Compare(b.Float, a.Float))
+}
+
+func (w *rowWriter[R]) values(r *R) []column.Value {
+	values := make([]column.Value, len(w.fields))
+	for i := range w.fields {
+		values[i] = w.fields[i].value(r)
+	}
+	return values
+}
+
+func (w *rowWriter[R]) jsonl(rows []R) error {
+	names := fieldNames(w.fields)
+	var line []byte
+	for i := range rows {
+		line = jsonl.AppendRow(line[:0], names, w.values(&rows[i]))
+		if _, err := w.out.Write(line); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (w *rowWriter[R]) csv(rows []R) error {
+	var line []byte
+	if !w.headed {
+		w.headed = true
+		line = append(append(line, strings.Join(fieldNames(w.fields), ",")...), '\n')
+	}
+	for i := range rows {
+		line = csv.AppendRow(line, w.values(&rows[i]))
+		if _, err := w.out.Write(line); err != nil {
+			return err
+		}
+		line = line[:0]
+	}
+	_, err := w.out.Write(line)
+	return err
+}
+
+// table makes a table of rows, with the lines under them.
+func (w *rowWriter[R]) table(rows []R) []byte {
+	var b bytes.Buffer
+	t := text.Table{W: &b}
+	if w.out.file == nil {
+		t.Bold, t.Width = w.std.outTerm.Colour, w.std.outTerm.Width
+	}
+	var shown []field[R]
+	for _, f := range w.fields {
+		if f.heading != "" {
+			shown = append(shown, f)
+			t.Columns = append(t.Columns, text.Column{Heading: f.heading, Left: f.left, Rank: f.rank})
+		}
+	}
+	for i := range rows {
+		cells := make([]string, len(shown))
+		for j := range shown {
+			cells[j] = listCell(shown[j].value(&rows[i]))
+		}
+		_ = t.Row(cells) // a Buffer takes all
+	}
+	_ = t.Flush()
+	if w.below == nil {
+		return b.Bytes()
+	}
+	var out []byte
+	i := -1 // the heading
+	for line := range bytes.Lines(b.Bytes()) {
+		out = append(out, line...)
+		if i >= 0 {
+			for _, under := range w.below(&rows[i]) {
+				out = append(append(out, under...), '\n')
+			}
+		}
+		i++
+	}
+	return out
+}

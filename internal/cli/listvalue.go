@@ -1,0 +1,116 @@
+package cli
+
+import (
+	"cmp"
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/symbol"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// The values of listings. A word that is empty, and a number that is not known,
+// is unknown.
+
+func wordOf(s string) column.Value {
+	if s == "" {
+		return column.Value{}
+	}
+	return column.Value{Type: column.Text, Text: s}
+}
+
+func countOf[T ~int | ~int64 | ~uint16 | ~uint32](n T) column.Value {
+	return column.Value{Type: column.Int, Int: int64(n)}
+}
+
+func bytesOf(n int64) column.Value { return column.Value{Type: column.Bytes, Int: n} }
+
+func timeOf(d time.Duration) column.Value { return column.Value{Type: column.Millis, Int: int64(d)} }
+
+func floatOf(v float64) column.Value { return column.Value{Type: column.Float, Float: v} }
+
+// shareOf is n's part of all, in percent.
+func shareOf(n, all int64) column.Value {
+	if all == 0 {
+		return column.Value{}
+	}
+	return column.Value{Type: column.Percent, Float: 100 * float64(n) / float64(all)}
+}
+
+func listOf(words []string) column.Value {
+	var b strings.Builder
+	for _, w := range words {
+		b.WriteString(strings.ReplaceAll(w, "\n", " ") + "\n")
+	}
+	return column.Value{Type: column.List, Text: b.String()}
+}
+
+// knownIf is v if it is known.
+func knownIf(known bool, v column.Value) column.Value {
+	if !known {
+		return column.Value{}
+	}
+	return v
+}
+
+func pidOf(pid uint64) column.Value {
+	return knownIf(pid != trace.UnknownID, column.Value{Type: column.Int, Int: int64(pid)})
+}
+
+// listCell is a value for people: times in ms, sizes in MB.
+func listCell(v column.Value) string {
+	switch v.Type {
+	case column.Int:
+		return units.Count(v.Int)
+	case column.Bytes:
+		return units.MB(v.Int)
+	case column.Millis:
+		return units.Millis(time.Duration(v.Int))
+	case column.Float:
+		return strings.TrimSuffix(units.Percent(v.Float), " %")
+	case column.Percent:
+		return strings.TrimSuffix(units.Percent(v.Float), " %")
+	default:
+		return cell(v)
+	}
+}
+
+// stackNames are the names of a stack's frames, leaf first.
+func stackNames(stacks *symbol.Stacks, id symbol.StackID) []string {
+	var names []string
+	if stacks != nil {
+		for f := range stacks.Frames(id) {
+			names = append(names, f.String())
+		}
+	}
+	return names
+}
+
+// shownFrames is how many frames of a stack a table has.
+const shownFrames = 12
+
+// stackLines are a stack's frames below a row of a table.
+func stackLines(stacks *symbol.Stacks, id symbol.StackID) []string {
+	switch id {
+	case symbol.NoStack:
+		return []string{"      (no stack)"}
+	case symbol.OtherStacks:
+		return []string{"      (other stacks)"}
+	}
+	var lines []string
+	more := 0
+	for f := range stacks.Frames(id) {
+		if len(lines) == shownFrames {
+			more++
+			continue
+		}
+		name := cmp.Or(f.Method, f.String())
+		lines = append(lines, "      "+name)
+	}
+	if more > 0 {
+		lines = append(lines, "      … "+units.Count(more)+" more")
+	}
+	return lines
+}
