@@ -1,0 +1,366 @@
+package join
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// The phases that no join ends.
+const (
+	PhaseSuspend = "suspend" // until the program's threads are suspended
+	PhaseRestart = "restart" // after the last join
+)
+
+// A Collection is what the heaps' threads did in a collection's pauses.
+type Collection struct {
+	PID      uint64
+	Instance uint16
+	Number   uint32
+	Start    time.Duration // of its first pause
+	Pause    time.Duration // of all its pauses
+	Rows     []Row         // by heap, then in the order of the phases
+}
+
+// A Row is one phase of one heap. Working, Waiting and Waking of a heap's rows
+// sum to the collection's pause.
+type Row struct {
+	Heap    uint32
+	Phase   string
+	Working time.Duration
+	Waiting time.Duration // for the last thread to arrive, and for what that does alone
+	Waking  time.Duration // from the restart until the thread runs
+	Last    int           // how often the heap was the last to arrive
+	// Held is how long other heaps waited for this one, added up.
+	Held time.Duration
+}
+
+// Add adds what o says to r.
+func (r *Row) Add(o *Row) {
+	r.Working += o.Working
+	r.Waiting += o.Waiting
+	r.Waking += o.Waking
+	r.Last += o.Last
+	r.Held += o.Held
+}
+
+// Heaps returns the number of heaps whose threads met in joins.
+func (c *Collection) Heaps() int {
+	n := 0
+	for i := range c.Rows {
+		if i == 0 || c.Rows[i].Heap != c.Rows[i-1].Heap {
+			n++
+		}
+	}
+	return n
+}
+
+// Straggler returns the heap that others waited for longest, and how long they
+// did; false where there was no waiting.
+func (c *Collection) Straggler() (heap uint32, held time.Duration, ok bool) {
+	byHeap := make(map[uint32]time.Duration)
+	for i := range c.Rows {
+		byHeap[c.Rows[i].Heap] += c.Rows[i].Held
+	}
+	for h, d := range byHeap {
+		if d > held || d == held && ok && h < heap {
+			heap, held, ok = h, d, true
+		}
+	}
+	return heap, held, ok && held > 0
+}
+
+// merge adds the rows of another pause.
+func (c *Collection) merge(o *Collection) {
+	c.Pause += o.Pause
+	for i := range o.Rows {
+		c.add(&o.Rows[i])
+	}
+	c.sort()
+}
+
+func (c *Collection) add(r *Row) {
+	for i := range c.Rows {
+		if of := &c.Rows[i]; of.Heap == r.Heap && of.Phase == r.Phase {
+			of.Add(r)
+			return
+		}
+	}
+	c.Rows = append(c.Rows, *r)
+}
+
+func (c *Collection) sort() {
+	slices.SortStableFunc(c.Rows, func(a, b Row) int { return cmp.Compare(a.Heap, b.Heap) })
+}
+
+// A state is what a thread does. Of several threads of a heap, the highest
+// counts.
+type state uint8
+
+const (
+	waiting state = iota
+	waking
+	working
+)
+
+// A segment is a stretch of a thread's time in a window.
+type segment struct {
+	from, to time.Duration
+	state    state
+	phase    string
+}
+
+// A thread is one of a heap in a window.
+type thread struct {
+	tid      uint64
+	heap     uint32
+	state    state
+	stage    clr.JoinStage // of the join that it waits in, or came last to
+	last     bool          // it came last, and has not woken the others yet
+	since    time.Duration
+	segments []segment
+	named    int // segments whose phase is known
+	lasts    []arrival
+}
+
+// An arrival is a thread's coming last to a join.
+type arrival struct {
+	at    time.Duration
+	phase string
+	held  time.Duration // of those that waited
+}
+
+// to ends the thread's current state.
+func (t *thread) to(now time.Duration, next state) {
+	if now > t.since {
+		t.segments = append(t.segments, segment{from: t.since, to: now, state: t.state})
+	}
+	t.state, t.since = next, now
+}
+
+// name gives the segments since the last name their phase.
+func (t *thread) name(phase string) {
+	for ; t.named < len(t.segments); t.named++ {
+		t.segments[t.named].phase = phase
+	}
+}
+
+// collections splits a window that the thread of ev ends among its collections.
+func (w *window) collections(rt *runtime, ev *trace.Event) []*Collection {
+	end := ev.Time()
+	if w.tooMany || len(w.events) == 0 || !w.owner.Known && len(w.spans) == 0 || end < w.from {
+		return nil
+	}
+	threads := w.run(end, ev.TID)
+	byHeap := make(map[uint32][]*thread)
+	for _, t := range threads {
+		byHeap[t.heap] = append(byHeap[t.heap], t)
+	}
+	var all []*Collection
+	for _, part := range w.parts(end) {
+		i := slices.IndexFunc(all, func(c *Collection) bool { return c.Number == part.number })
+		if i < 0 {
+			i = len(all)
+			all = append(all, &Collection{PID: rt.pid, Instance: rt.instance, Number: part.number, Start: part.from})
+		}
+		c := all[i]
+		c.Pause += part.to - part.from
+		for heap, of := range byHeap {
+			c.addHeap(heap, of, part)
+		}
+	}
+	for _, c := range all {
+		c.sort()
+	}
+	return all
+}
+
+// parts are the stretches of the window with the collections they belong to.
+func (w *window) parts(end time.Duration) []span {
+	var parts []span
+	from := w.from
+	for i, s := range w.spans {
+		if s.to == 0 || s.to > end {
+			s.to = end
+		}
+		if w.owner.Known {
+			parts = append(parts, span{w.owner.Number, from, s.from}, s)
+			from = s.to
+			continue
+		}
+		s.from = from
+		if i+1 < len(w.spans) {
+			s.to = max(w.spans[i+1].from, from)
+		} else {
+			s.to = end
+		}
+		parts = append(parts, s)
+		from = s.to
+	}
+	if w.owner.Known {
+		parts = append(parts, span{w.owner.Number, from, end})
+	}
+	return slices.DeleteFunc(parts, func(s span) bool { return s.to <= s.from })
+}
+
+// run replays the events of the window, thread by thread.
+func (w *window) run(end time.Duration, restarter uint64) []*thread {
+	var threads []*thread
+	byTID := make(map[uint64]*thread)
+	for i := range w.events {
+		e := &w.events[i]
+		t := byTID[e.tid]
+		if t == nil {
+			t = w.thread(e, threads)
+			byTID[e.tid] = t
+			threads = append(threads, t)
+		}
+		if e.typ == clr.JoinTypeRestart {
+			if e.begin && t.last {
+				t.last = false
+				wake(threads, t, e.at)
+			}
+			continue
+		}
+		t.heap = e.heap
+		t.step(e)
+	}
+	for _, t := range threads {
+		if t.state == working && t.tid != restarter && t.stage == clr.JoinStageDone && !t.last {
+			t.state = waiting
+		}
+		t.to(end, t.state)
+		t.name(PhaseRestart)
+	}
+	return slices.DeleteFunc(threads, func(t *thread) bool { return t.heap >= maxHeaps })
+}
+
+// thread begins the account of a thread with its first event. The first thread
+// of a heap works from the suspension on. Another one of the heap, as of a
+// background collection, begins when that one has come to wait.
+func (w *window) thread(e *event, others []*thread) *thread {
+	t := &thread{tid: e.tid, heap: e.heap, state: waiting, since: w.from}
+	if e.typ == clr.JoinTypeRestart {
+		t.heap = maxHeaps
+	}
+	if a, ok := w.before[e.tid]; ok {
+		t.heap, t.stage, t.last = a.heap, a.join, a.last
+		if a.open {
+			return t
+		}
+	}
+	begins, first := min(w.all, e.at), true
+	for _, o := range others {
+		if o.heap == t.heap && o.heap < maxHeaps {
+			first = false
+			begins = e.at
+			if o.state == waiting {
+				begins = o.since
+			}
+		}
+	}
+	if e.tid == w.tid {
+		t.state = working
+	}
+	t.to(begins, working)
+	t.name(PhaseSuspend)
+	if first && e.tid != w.tid && e.stage == clr.JoinStageGenerationDetermined {
+		t.state = waking
+	}
+	return t
+}
+
+// step takes a thread through the start or the end of a join.
+func (t *thread) step(e *event) {
+	phase := e.stage.String()
+	switch arrives := e.typ == clr.JoinTypeLastJoin || e.typ == clr.JoinTypeFirstReverseJoin; {
+	case e.begin && arrives:
+		t.to(e.at, working)
+		t.name(phase)
+		t.stage, t.last = e.stage, true
+		t.lasts = append(t.lasts, arrival{at: e.at, phase: phase})
+	case e.begin:
+		t.to(e.at, waiting)
+		t.name(phase)
+		t.stage, t.last = e.stage, false
+	default:
+		t.to(e.at, working)
+		t.name(phase)
+		t.stage, t.last = e.stage, false
+	}
+}
+
+// wake ends the waiting of those that wait in the join that t came last to. What
+// t did alone until then belongs to that join's phase.
+func wake(threads []*thread, t *thread, now time.Duration) {
+	t.to(now, working)
+	t.name(t.stage.String())
+	var came *arrival
+	if n := len(t.lasts); n > 0 {
+		came = &t.lasts[n-1]
+	}
+	for _, o := range threads {
+		if o == t || o.state != waiting || o.stage != t.stage {
+			continue
+		}
+		if came != nil {
+			came.held += max(0, came.at-o.since)
+		}
+		o.to(now, waking)
+	}
+}
+
+// addHeap adds up what the threads of a heap did in a part of the window.
+func (c *Collection) addHeap(heap uint32, threads []*thread, part span) {
+	var cuts []time.Duration
+	for _, t := range threads {
+		for _, s := range t.segments {
+			cuts = append(cuts, s.from, s.to)
+		}
+	}
+	cuts = append(cuts, part.from, part.to)
+	slices.Sort(cuts)
+	cuts = slices.Compact(cuts)
+	next := make([]int, len(threads)) // the first segment of each that is not over
+	for i := 1; i < len(cuts); i++ {
+		from, to := cuts[i-1], cuts[i]
+		if from < part.from || to > part.to {
+			continue
+		}
+		var best *segment
+		for k, t := range threads {
+			for next[k] < len(t.segments) && t.segments[next[k]].to <= from {
+				next[k]++
+			}
+			if next[k] == len(t.segments) || t.segments[next[k]].from > from {
+				continue
+			}
+			if s := &t.segments[next[k]]; best == nil || s.state > best.state {
+				best = s
+			}
+		}
+		if best == nil {
+			continue
+		}
+		row := Row{Heap: heap, Phase: best.phase}
+		switch best.state {
+		case working:
+			row.Working = to - from
+		case waking:
+			row.Waking = to - from
+		default:
+			row.Waiting = to - from
+		}
+		c.add(&row)
+	}
+	for _, t := range threads {
+		for _, a := range t.lasts {
+			if part.from <= a.at && a.at < part.to {
+				c.add(&Row{Heap: heap, Phase: a.phase, Last: 1, Held: a.held})
+			}
+		}
+	}
+}

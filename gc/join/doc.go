@@ -1,0 +1,12 @@
+// Package join rebuilds what the threads of a server collection did during its
+// pauses. Each heap has a thread, and the threads meet at joins: the first to
+// arrive wait for the last, which wakes them.
+//
+// A Model is fed with a trace's events, which must have been collected at level
+// 5. For each collection and heap it adds up, phase by phase, how long the
+// heap's thread worked, waited, and was being woken. The three sum to the pause,
+// SuspendEEBegin to RestartEEBegin. A phase bears the name of the join that
+// ends it.
+//
+// See join_structure in the runtime's gc.cpp.
+package join

@@ -1,0 +1,311 @@
+package join
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// The bounds of one pause. What exceeds them is left out, and the pause with it.
+const (
+	maxHeaps  = 1024
+	maxEvents = 1 << 16
+)
+
+// A Model rebuilds joins. The zero Model is ready for use, for one trace, by one
+// goroutine.
+type Model struct {
+	// Done is called with each collection whose pauses are over. It may keep what
+	// it is given.
+	Done func(*Collection)
+
+	kinds   map[*trace.Descriptor]clr.Kind
+	desc    *trace.Descriptor // of the last event
+	kind    clr.Kind          // and its kind
+	byID    map[runtimeID]*runtime
+	decoded struct {
+		join    clr.GCJoin
+		suspend clr.GCSuspendEEBegin
+		restart clr.GCRestartEEBegin
+		start   clr.GCStart
+		end     clr.GCEnd
+	}
+}
+
+// A runtimeID is a runtime of a process.
+type runtimeID struct {
+	pid      uint64
+	instance uint16
+}
+
+// A runtime is the state of one.
+type runtime struct {
+	pid        uint64
+	instance   uint16
+	background Opt           // the background collection under way
+	final      bool          // its final pause has begun
+	held       *Collection   // what is known of it
+	windows    []*window     // suspensions that have not restarted, in order of their begin
+	threads    map[uint64]at // what each thread of a heap last did
+}
+
+// Opt is the number of a collection, if there is one.
+type Opt struct {
+	Number uint32
+	Known  bool
+}
+
+// at is where a thread is.
+type at struct {
+	heap uint32
+	open bool // between the start and the end of a join
+	last bool // it came last, and has not woken the others yet
+	join clr.JoinStage
+}
+
+// A window is a suspension: what happened in it.
+type window struct {
+	tid     uint64 // of the thread that suspends
+	from    time.Duration
+	all     time.Duration // SuspendEEEnd
+	events  []event
+	spans   []span // collections that are not the background one
+	before  map[uint64]at
+	owner   Opt
+	tooMany bool
+}
+
+// A span is a blocking collection's part of a window.
+type span struct {
+	number   uint32
+	from, to time.Duration // to is 0 while it is open
+}
+
+// An event is a join event.
+type event struct {
+	at    time.Duration
+	tid   uint64
+	heap  uint32
+	begin bool // JoinTime
+	typ   clr.JoinType
+	stage clr.JoinStage
+}
+
+// Wants reports whether a Model reads events of a kind.
+func Wants(d *trace.Descriptor) bool {
+	switch clr.KindOf(d.Provider, d.ID) {
+	case clr.KindGCJoin, clr.KindGCSuspendEEBegin, clr.KindGCSuspendEEEnd, clr.KindGCRestartEEBegin, clr.KindGCStart, clr.KindGCEnd:
+		return true
+	}
+	return false
+}
+
+// Feed takes in one event. Events must come in order of time.
+func (m *Model) Feed(ev *trace.Event) {
+	if ev.Desc != m.desc {
+		m.desc, m.kind = ev.Desc, m.kindOf(ev.Desc)
+	}
+	if ev.Late {
+		return
+	}
+	d, v, b, size := &m.decoded, ev.Desc.Version, ev.Payload, ev.PointerSize
+	switch m.kind {
+	case clr.KindGCJoin:
+		if d.join.Decode(v, b, size) == nil {
+			m.runtime(ev.PID, d.join.ClrInstanceID).join(ev, &d.join)
+		}
+	case clr.KindGCSuspendEEBegin:
+		if d.suspend.Decode(v, b, size) == nil {
+			m.runtime(ev.PID, d.suspend.ClrInstanceID).suspend(ev, &d.suspend)
+		}
+	case clr.KindGCSuspendEEEnd:
+		m.suspended(ev)
+	case clr.KindGCRestartEEBegin:
+		if d.restart.Decode(v, b, size) == nil {
+			m.restart(m.runtime(ev.PID, d.restart.ClrInstanceID), ev)
+		}
+	case clr.KindGCStart:
+		if d.start.Decode(v, b, size) == nil {
+			m.runtime(ev.PID, d.start.ClrInstanceID).started(ev.Time(), &d.start)
+		}
+	case clr.KindGCEnd:
+		if d.end.Decode(v, b, size) == nil {
+			m.runtime(ev.PID, d.end.ClrInstanceID).ended(ev.Time(), d.end.Count)
+		}
+	}
+}
+
+func (m *Model) kindOf(d *trace.Descriptor) clr.Kind {
+	k, known := m.kinds[d]
+	if !known {
+		k = clr.KindOf(d.Provider, d.ID)
+		if m.kinds == nil {
+			m.kinds = make(map[*trace.Descriptor]clr.Kind)
+			m.byID = make(map[runtimeID]*runtime)
+		}
+		m.kinds[d] = k
+	}
+	return k
+}
+
+func (m *Model) runtime(pid uint64, instance uint16) *runtime {
+	id := runtimeID{pid, instance}
+	rt := m.byID[id]
+	if rt == nil {
+		rt = &runtime{pid: pid, instance: instance, threads: make(map[uint64]at)}
+		m.byID[id] = rt
+	}
+	return rt
+}
+
+// active is the most recently begun suspension that has not restarted.
+func (rt *runtime) active() *window {
+	if n := len(rt.windows); n > 0 {
+		return rt.windows[n-1]
+	}
+	return nil
+}
+
+const maxWindows = 64
+
+func (rt *runtime) suspend(ev *trace.Event, v *clr.GCSuspendEEBegin) {
+	if v.Reason != clr.SuspendReasonSuspendForGC && v.Reason != clr.SuspendReasonSuspendForGCPrep || len(rt.windows) == maxWindows {
+		return
+	}
+	w := &window{tid: ev.TID, from: ev.Time(), all: ev.Time(), before: make(map[uint64]at, len(rt.threads))}
+	for tid, a := range rt.threads {
+		w.before[tid] = a
+	}
+	if v.Reason == clr.SuspendReasonSuspendForGCPrep && rt.background.Known && !rt.final {
+		w.owner, rt.final = rt.background, true
+	}
+	rt.windows = append(rt.windows, w)
+}
+
+// suspended notes that all threads of the program are suspended. The event may
+// tell no instance: the thread does.
+func (m *Model) suspended(ev *trace.Event) {
+	for id, rt := range m.byID {
+		if w := rt.active(); id.pid == ev.PID && w != nil && w.tid == ev.TID {
+			w.all = ev.Time()
+		}
+	}
+}
+
+func (rt *runtime) started(now time.Duration, v *clr.GCStart) {
+	number := Opt{v.Count, true}
+	w := rt.active()
+	if v.Type == clr.GCTypeBackgroundGC {
+		rt.background, rt.final = number, false
+		if w != nil && !w.owner.Known {
+			w.owner = number
+		}
+		return
+	}
+	if w == nil || len(w.spans) > 0 && w.spans[len(w.spans)-1].number == v.Count {
+		return
+	}
+	if len(w.spans) < maxWindows {
+		w.spans = append(w.spans, span{number: v.Count, from: now})
+	}
+}
+
+func (rt *runtime) ended(now time.Duration, number uint32) {
+	if rt.background == (Opt{number, true}) {
+		rt.background = Opt{}
+	}
+	if w := rt.active(); w != nil {
+		for i := range w.spans {
+			if w.spans[i].number == number {
+				w.spans[i].to = now
+			}
+		}
+	}
+}
+
+func (rt *runtime) join(ev *trace.Event, v *clr.GCJoin) {
+	e := event{
+		at: ev.Time(), tid: ev.TID, heap: uint32(v.Heap), begin: v.JoinTime == clr.JoinTimeStart,
+		typ: v.JoinType, stage: v.JoinID,
+	}
+	if e.typ != clr.JoinTypeRestart && e.heap >= maxHeaps {
+		return
+	}
+	for _, w := range rt.windows {
+		if len(w.events) < maxEvents {
+			w.events = append(w.events, e)
+		} else {
+			w.tooMany = true
+		}
+	}
+	if len(rt.threads) < 4*maxHeaps || rt.threads[e.tid] != (at{}) {
+		rt.threads[e.tid] = rt.threads[e.tid].after(&e)
+	}
+}
+
+// after is where a thread is after an event.
+func (a at) after(e *event) at {
+	if e.typ == clr.JoinTypeRestart {
+		a.last = a.last && e.begin
+		return a
+	}
+	arrives := e.typ == clr.JoinTypeLastJoin || e.typ == clr.JoinTypeFirstReverseJoin
+	return at{heap: e.heap, open: e.begin && !arrives, last: e.begin && arrives, join: e.stage}
+}
+
+// restart ends the suspension of the thread that restarts, or the latest one.
+func (m *Model) restart(rt *runtime, ev *trace.Event) {
+	if len(rt.windows) == 0 {
+		return
+	}
+	i := len(rt.windows) - 1
+	for j, w := range rt.windows {
+		if w.tid == ev.TID {
+			i = j
+		}
+	}
+	w := rt.windows[i]
+	rt.windows = slices.Delete(rt.windows, i, i+1)
+	for _, c := range w.collections(rt, ev) {
+		m.finish(rt, c)
+	}
+	if rt.held != nil && !rt.background.Known {
+		m.done(rt.held)
+		rt.held = nil
+	}
+}
+
+// finish takes in the part of a collection that a window holds. A background
+// collection has another one to come.
+func (m *Model) finish(rt *runtime, c *Collection) {
+	if rt.held != nil && rt.held.Number == c.Number {
+		rt.held.merge(c)
+		return
+	}
+	if rt.background != (Opt{c.Number, true}) {
+		m.done(c)
+		return
+	}
+	if rt.held != nil {
+		m.done(rt.held)
+	}
+	rt.held = c
+}
+
+func (m *Model) done(c *Collection) {
+	if m.Done != nil {
+		m.Done(c)
+	}
+}
+
+// Close hands out what the end of the trace leaves.
+func (m *Model) Close() {
+	for _, rt := range m.byID {
+		if rt.held != nil {
+			m.done(rt.held)
+			rt.held = nil
+		}
+	}
+}

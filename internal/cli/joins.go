@@ -1,0 +1,241 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/join"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A joinRow is one phase of one heap, in one collection or in all.
+type joinRow struct {
+	pid    uint64
+	number uint32
+	join.Row
+}
+
+// joinFields are those of a row; number is among them where each collection has
+// rows of its own.
+func joinFields(number bool) []field[joinRow] {
+	fields := []field[joinRow]{
+		{name: "pid", value: func(r *joinRow) column.Value { return pidOf(r.pid) }},
+		{name: "number", value: func(r *joinRow) column.Value { return countOf(r.number) }},
+		{name: "heap", heading: "heap", value: func(r *joinRow) column.Value { return countOf(r.Heap) }},
+		{name: "phase", heading: "phase", left: true, value: func(r *joinRow) column.Value { return wordOf(r.Phase) }},
+		{name: "working_ms", heading: "working ms", value: func(r *joinRow) column.Value { return timeOf(r.Working) }},
+		{name: "waiting_ms", heading: "waiting ms", value: func(r *joinRow) column.Value { return timeOf(r.Waiting) }},
+		{name: "waking_ms", heading: "waking ms", value: func(r *joinRow) column.Value { return timeOf(r.Waking) }},
+		{name: "last", heading: "came last", rank: 1, value: func(r *joinRow) column.Value { return countOf(r.Last) }},
+		{name: "held_ms", heading: "others waited ms", value: func(r *joinRow) column.Value { return timeOf(r.Held) }},
+	}
+	if !number {
+		fields = slices.Delete(fields, 1, 2)
+	}
+	return fields
+}
+
+type joinsOptions struct{ listing }
+
+func newJoinsCmd(std *stdio) *cobra.Command {
+	opts := joinsOptions{newListing()}
+	cmd := &cobra.Command{
+		Use:   "joins FILE...",
+		Short: "Show how the heaps of a server collector wait for each other",
+		Long: `joins shows what the threads of a server collector did in the pauses. Each heap
+has a thread, and at the end of each phase they wait for each other in a join,
+which names the phase. working, waiting and waking (from the restart until the
+thread runs) of a heap sum to the pause, SuspendEEBegin to RestartEEBegin;
+"others waited" is how long other heaps waited for this one.
+
+A table sums up all collections, and names the heap that the others waited for
+longest, with the likely cause. jsonl and csv have rows for each collection, to
+which --sort and --top apply one by one. The events need the keyword gc at
+level 5, as --profile gc-verbose has it.`,
+		Example: `  gctrail joins app.nettrace
+  gctrail joins --sort held_ms --top 5 app.nettrace
+  gctrail joins --format jsonl app.nettrace | jq 'select(.waking_ms>1)'`,
+	}
+	return opts.command(std, cmd, fieldNames(joinFields(true)), func(ctx context.Context, out *output, paths []string) error {
+		return opts.list(ctx, std, out, paths)
+	})
+}
+
+// A joinSum is what the heaps of one process did in all collections.
+type joinSum struct {
+	pid         uint64
+	collections int
+	pause       time.Duration
+	rows        []joinRow
+	marked      map[uint32]int64 // bytes that each heap marked
+}
+
+func (o *joinsOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
+	inTable := o.format.value == "table"
+	w := &rowWriter[joinRow]{listing: &o.listing, std: std, out: out, fields: joinFields(!inTable)}
+	var sums []*joinSum
+	sum := func(pid uint64) *joinSum {
+		i := slices.IndexFunc(sums, func(s *joinSum) bool { return s.pid == pid })
+		if i < 0 {
+			i = len(sums)
+			sums = append(sums, &joinSum{pid: pid, marked: map[uint32]int64{}})
+		}
+		return sums[i]
+	}
+	var failed error
+	var at *trace.Info
+	pids, err := o.processIDs(paths)
+	if err != nil {
+		return err
+	}
+	model := join.Model{Done: func(c *join.Collection) {
+		if pids != nil && !pids[c.PID] || !o.AllTimes() && !o.HasTime(at, c.Start) {
+			return
+		}
+		s := sum(c.PID)
+		s.add(c)
+		if !inTable {
+			failed = cmp.Or(failed, w.section(nil, joinRows(c)))
+		}
+	}}
+	scan, err := o.scan(ctx, std, paths, open.Options{Want: join.Wants}, func(info *trace.Info, ev *trace.Event) {
+		at = info
+		model.Feed(ev)
+	}, func(c *gc.Collection) {
+		for _, m := range c.Marks {
+			sum(c.Process.PID).marked[m.Heap] += m.Bytes.V
+		}
+	})
+	if err != nil {
+		return err
+	}
+	model.Close()
+	if failed != nil {
+		return failed
+	}
+	sums = slices.DeleteFunc(sums, func(s *joinSum) bool { return s.collections == 0 })
+	rows := func(pid uint64) []joinRow {
+		if !inTable {
+			return nil // written already
+		}
+		return sum(pid).rows
+	}
+	return sections(scan, std, w, sums, func(s *joinSum) uint64 { return s.pid }, joinsHead, rows,
+		"no joins: they are of the server collector only; record them with: gctrail collect --profile gc-verbose")
+}
+
+func joinRows(c *join.Collection) []joinRow {
+	rows := make([]joinRow, len(c.Rows))
+	for i := range c.Rows {
+		rows[i] = joinRow{c.PID, c.Number, c.Rows[i]}
+	}
+	return rows
+}
+
+// add adds a collection's rows, in the order in which phases are first seen.
+func (s *joinSum) add(c *join.Collection) {
+	s.collections++
+	s.pause += c.Pause
+	for _, r := range joinRows(c) {
+		i := slices.IndexFunc(s.rows, func(o joinRow) bool { return o.Heap == r.Heap && o.Phase == r.Phase })
+		if i < 0 {
+			s.rows = append(s.rows, r)
+			continue
+		}
+		s.rows[i].Add(&r.Row)
+	}
+	slices.SortStableFunc(s.rows, func(a, b joinRow) int { return cmp.Compare(b.Held, a.Held) })
+}
+
+func joinsHead(p *text.Page, of *gc.Process, s *joinSum) {
+	total := join.Collection{Pause: s.pause}
+	for i := range s.rows {
+		total.Rows = append(total.Rows, s.rows[i].Row)
+	}
+	p.Heading("%s: %s paused in %s", called(of), units.Duration(s.pause), text.Plural(int64(s.collections), "server GC", "server GCs"))
+	heap, held, ok := total.Straggler()
+	if !ok {
+		return
+	}
+	p.Prose("Straggler: ", fmt.Sprintf("heap %d; other heaps waited %s for it (%s of the pauses). %s",
+		heap, units.Duration(held), units.Percent(100*float64(held)/float64(max(1, s.pause))), s.cause(heap)))
+}
+
+// Thresholds of the causes: parts of what the heaps do on average.
+const (
+	muchMore   = 1.3
+	slowToWake = 0.1 // of the pauses
+)
+
+// cause tells apart why others wait for a heap: it has more to mark, or its
+// thread does not run.
+func (s *joinSum) cause(heap uint32) string {
+	var working, waking, all time.Duration
+	heaps := map[uint32]bool{}
+	for i := range s.rows {
+		r := &s.rows[i]
+		heaps[r.Heap] = true
+		all += r.Working
+		if r.Heap == heap {
+			working += r.Working
+			waking += r.Waking
+		}
+	}
+	var marked int64
+	for _, n := range s.marked {
+		marked += n
+	}
+	switch n := float64(len(heaps)); {
+	case marked > 0 && float64(s.marked[heap])*n > muchMore*float64(marked):
+		return fmt.Sprintf("It marked %s, %.1f times the mean of the heaps: roots or objects are uneven.",
+			units.Bytes(s.marked[heap]), float64(s.marked[heap])*n/float64(marked))
+	case float64(waking) > slowToWake*float64(s.pause):
+		return fmt.Sprintf("Its thread took %s to wake up: the processors are busy with other threads.", units.Duration(waking))
+	case float64(working)*n > muchMore*float64(all):
+		return "It worked longer than the others without marking more: its thread was preempted, or its memory is slower."
+	default:
+		return "No heap stands out: the waiting is what phases of unequal length cost."
+	}
+}
+
+// processIDs are the processes that --pid and --process select; nil means all. A
+// process's name may come late in a trace, which is then read twice.
+func (l *listing) processIDs(paths []string) (map[uint64]bool, error) {
+	if l.Process == "" && len(l.PIDs) == 0 {
+		return nil, nil
+	}
+	pids := map[uint64]bool{}
+	if l.Process == "" {
+		for _, pid := range l.PIDs {
+			pids[pid] = true
+		}
+		return pids, nil
+	}
+	in, err := open.Files(paths, open.Options{Want: gc.Identifies})
+	if err != nil {
+		return nil, &inputError{paths[0], err}
+	}
+	defer in.Close()
+	var m gc.Model
+	for _, err := range m.Collections(in.Source) {
+		if err != nil {
+			return nil, &inputError{in.Name, err}
+		}
+	}
+	for _, p := range m.Processes() {
+		if l.HasProcess(p) {
+			pids[p.PID] = true
+		}
+	}
+	return pids, nil
+}
