@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"reflect"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -63,6 +64,8 @@ func TestName(t *testing.T) {
 		{"/usr/bin/dotnet", "", "dotnet"},
 		{"", "shop", "shop"},
 		{"", "", ""},
+		{"/app/" + strings.Repeat("x", 15_000), "", strings.Repeat("x", 255)},
+		{"dotnet", strings.Repeat("é", 15_000), strings.Repeat("é", 127)},
 	} {
 		if got := (&Info{CommandLine: test.line, EntryAssembly: test.assembly}).Name(); got != test.want {
 			t.Errorf("%s: %q, want %q", test.line, got, test.want)

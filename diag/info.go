@@ -72,9 +72,20 @@ func (i *Info) layout(cmd command, w wire) {
 func (i *Info) Name() string {
 	name := programName(i.CommandLine)
 	if (name == "dotnet" || name == "") && i.EntryAssembly != "" {
-		return i.EntryAssembly
+		return shortName(i.EntryAssembly)
 	}
 	return name
+}
+
+// maxName is how long the name of a file can be. A process can claim any.
+const maxName = 255
+
+// shortName cuts what is longer than a name can be.
+func shortName(name string) string {
+	if len(name) <= maxName {
+		return name
+	}
+	return strings.ToValidUTF8(name[:maxName], "")
 }
 
 // programName is the file name of a command line's first word.
@@ -85,7 +96,7 @@ func programName(commandLine string) string {
 	}
 	name := word[strings.LastIndexAny(word, `/\`)+1:]
 	if stem := len(name) - len(".exe"); stem > 0 && strings.EqualFold(name[stem:], ".exe") {
-		return name[:stem]
+		name = name[:stem]
 	}
-	return name
+	return shortName(name)
 }

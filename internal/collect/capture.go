@@ -77,6 +77,9 @@ const (
 	// captureFarewell is how long a runtime may take to hang up after its trace's
 	// end.
 	captureFarewell = 3 * time.Second
+	// maxPending bounds what is received without a whole object of a trace among it:
+	// none has more than the reader's 16 MiB.
+	maxPending = 32 << 20
 	// captureEnding is how long a process may go on to answer after the end of its
 	// trace.
 	captureEnding = 200 * time.Millisecond
@@ -260,6 +263,10 @@ func (c *capture) Read(p []byte) (int, error) {
 	n, err := c.in.Read(p)
 	c.pending = append(c.pending, p[:n]...)
 	c.received.Add(int64(n))
+	if len(c.pending) > maxPending {
+		c.broken = ErrNoTrace
+		return n, io.EOF
+	}
 	if err == nil || errors.Is(err, os.ErrDeadlineExceeded) {
 		return n, err
 	}

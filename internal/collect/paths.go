@@ -72,6 +72,10 @@ func exists(path string) bool {
 	return err == nil
 }
 
+// maxStem is how many bytes of a process's name its trace has in its own: systems
+// allow 255, of which the time, a number and the ending take some.
+const maxStem = 160
+
 // fileName is a name without what a file's name cannot have on some system.
 func fileName(name string) string {
 	clean := strings.Map(func(r rune) rune {
@@ -80,7 +84,11 @@ func fileName(name string) string {
 		}
 		return r
 	}, name)
-	return strings.TrimLeft(clean, ".")
+	clean = strings.TrimLeft(clean, ".")
+	if len(clean) > maxStem {
+		clean = strings.ToValidUTF8(clean[:maxStem], "")
+	}
+	return clean
 }
 
 // defaultTraceName is dotnet-trace's.

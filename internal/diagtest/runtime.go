@@ -36,6 +36,11 @@ type Runtime struct {
 	Began       chan struct{} // is closed when the first part was written
 	CommandLine string        // that it reports
 
+	// Write, if not nil, writes the trace in place of the two parts.
+	Write func(c net.Conn, stop <-chan struct{})
+	// Hasty says that it answers who asks it to stop without ending the trace.
+	Hasty bool
+
 	first, rest []byte
 	stop        chan struct{}
 	ended       chan struct{}
@@ -95,7 +100,9 @@ func (r *Runtime) serve(c net.Conn) {
 	switch {
 	case command == StopTracing:
 		close(r.stop)
-		<-r.ended
+		if !r.Hasty {
+			<-r.ended
+		}
 		Answer(c, OK, b[headerSize:headerSize+8])
 	case command == ProcessInfo:
 		Answer(c, OK, Info(r.CommandLine))
@@ -106,6 +113,10 @@ func (r *Runtime) serve(c net.Conn) {
 	default:
 		defer close(r.ended)
 		Answer(c, OK, make([]byte, 8))
+		if r.Write != nil {
+			r.Write(c, r.stop)
+			return
+		}
 		_, _ = c.Write(r.first) // who asked may have gone
 		close(r.Began)
 		if !r.HangsUp {

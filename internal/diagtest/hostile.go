@@ -1,0 +1,135 @@
+package diagtest
+
+import (
+	"bytes"
+	"encoding/binary"
+	"io"
+	"math/rand/v2"
+	"net"
+	"sync"
+	"time"
+)
+
+// A Hostile is a runtime that does not write what runtimes do.
+type Hostile struct {
+	Name string
+	// Keeps says that it writes the trace that it was made of before anything else.
+	Keeps bool
+	*Runtime
+	// Enough is closed when it has written so much, or has been silent for so long,
+	// that somebody can ask it to stop.
+	Enough chan struct{}
+}
+
+// hostileFlood is what a hostile runtime writes at least, if it is read.
+const hostileFlood = 512 << 20
+
+// HostileRuntimes returns one of each kind. The trace is a whole one, without its
+// end mark.
+func HostileRuntimes(trace []byte) []*Hostile {
+	const head = 92 // of a V4 trace: the magic, and the object of the trace
+	zeros := make([]byte, 1<<20)
+	random := make([]byte, 1<<20)
+	rand.NewChaCha8([32]byte{1}).Read(random)
+	events := trace[head:]
+	hold := func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
+	all := []*Hostile{
+		{Name: "zeros", Runtime: writing(nil, zeros)},
+		{Name: "garbage", Runtime: writing(nil, random)},
+		{Name: "a head, and zeros", Runtime: writing(trace[:head], zeros)},
+		{Name: "a head, and garbage", Runtime: writing(trace[:head], random)},
+		{Name: "a trace, and zeros", Keeps: true, Runtime: writing(trace, zeros)},
+		{Name: "a trace, and garbage", Keeps: true, Runtime: writing(trace, random)},
+		{Name: "the events again and again", Runtime: writing(trace, events)},
+		{Name: "large blocks", Runtime: writing(trace[:head], block("EventBlock", 16<<20, make([]byte, 16<<20)))},
+		{Name: "larger blocks", Runtime: writing(trace[:head], block("EventBlock", 16<<20+4, make([]byte, 16<<20+4)))},
+		{Name: "large stacks", Runtime: writing(trace[:head], block("StackBlock", 16<<20, random))},
+		{Name: "large metadata", Runtime: writing(trace[:head], block("MetadataBlock", 16<<20, random))},
+		{Name: "a block of 2 GB", Keeps: true, Runtime: writing(append(bytes.Clone(trace), block("EventBlock", 1<<31-1, nil)...), zeros)},
+		{Name: "a block of less than nothing", Keeps: true, Runtime: writing(append(bytes.Clone(trace), block("EventBlock", 1<<32-4, nil)...), zeros)},
+		{Name: "a long type name", Keeps: true, Runtime: writing(append(bytes.Clone(trace), "\x05\x05\x01\x02\x00\x00\x00\x02\x00\x00\x00\xff\xff\xff\x7f"...), zeros)},
+		{Name: "nothing", Runtime: &Runtime{Write: func(c net.Conn, _ <-chan struct{}) { hold(c) }}},
+		{Name: "a head only", Runtime: &Runtime{Write: func(c net.Conn, _ <-chan struct{}) { _, _ = c.Write(trace[:head]); hold(c) }}},
+		{Name: "a trace, and half a block", Keeps: true, Runtime: &Runtime{Write: func(c net.Conn, _ <-chan struct{}) {
+			_, _ = c.Write(append(bytes.Clone(trace), block("EventBlock", 1000, make([]byte, 500))...))
+			hold(c)
+		}}},
+		{Name: "a reset", Keeps: true, Runtime: &Runtime{Write: func(c net.Conn, _ <-chan struct{}) { _, _ = c.Write(trace) }}},
+		{Name: "an end, and more", Keeps: true, Runtime: writing(append(bytes.Clone(trace), 1), random)},
+		{Name: "a flood once it is stopped", Runtime: &Runtime{Write: func(c net.Conn, stop <-chan struct{}) {
+			_, _ = c.Write(trace)
+			<-stop
+			repeat(c, events)
+		}}},
+		{Name: "a drip once it has stopped", Keeps: true, Runtime: &Runtime{Hasty: true, Write: func(c net.Conn, _ <-chan struct{}) {
+			_, err := c.Write(trace)
+			time.Sleep(2 * silence)
+			for err == nil {
+				_, err = c.Write([]byte{0})
+				time.Sleep(10 * time.Millisecond)
+			}
+		}}},
+	}
+	for _, h := range all {
+		h.prepare()
+	}
+	return all
+}
+
+// prepare has Enough closed when the runtime has written enough.
+func (h *Hostile) prepare() {
+	h.Enough = make(chan struct{})
+	h.Began, h.stop, h.ended = make(chan struct{}), make(chan struct{}), make(chan struct{})
+	write, said := h.Write, sync.OnceFunc(func() { close(h.Enough) })
+	h.Write = func(c net.Conn, stop <-chan struct{}) {
+		defer said()
+		write(&counter{Conn: c, silent: time.AfterFunc(silence, said), enough: said}, stop)
+	}
+}
+
+// silence is for how long a runtime writes nothing before it is asked to stop.
+const silence = 200 * time.Millisecond
+
+// A counter counts what is written.
+type counter struct {
+	net.Conn
+	n      int
+	silent *time.Timer
+	enough func()
+}
+
+func (c *counter) Write(b []byte) (int, error) {
+	n, err := c.Conn.Write(b)
+	c.silent.Reset(silence)
+	if c.n += n; c.n >= hostileFlood {
+		c.enough()
+	}
+	return n, err
+}
+
+// writing is a runtime that writes something, and then something else without end.
+func writing(first, then []byte) *Runtime {
+	return &Runtime{Write: func(c net.Conn, _ <-chan struct{}) {
+		if _, err := c.Write(first); err == nil {
+			repeat(c, then)
+		}
+	}}
+}
+
+func repeat(w io.Writer, b []byte) {
+	for {
+		if _, err := w.Write(b); err != nil {
+			return
+		}
+	}
+}
+
+// block is a block of a V4 trace that claims a size. It is not padded, so that a
+// reader finds its content some bytes late.
+func block(name string, size uint32, content []byte) []byte {
+	b := []byte{5, 5, 1, 2, 0, 0, 0, 2, 0, 0, 0}
+	b = binary.LittleEndian.AppendUint32(b, uint32(len(name)))
+	b = append(append(b, name...), 6)
+	b = binary.LittleEndian.AppendUint32(b, size)
+	return append(append(b, content...), 6)
+}
