@@ -42,7 +42,7 @@ type merger struct {
 	early     []loss // found before the start was
 	emitted   int64
 	uncounted bool // some stream does not count what it discards
-	partial   bool // packets were overwritten, or parts of events are missing
+	partial   bool // something is missing without a count
 }
 
 // A loss is one that waits for the start to be known.
@@ -221,10 +221,14 @@ func (m *merger) take(s *stream) {
 	if !s.payload() {
 		return
 	}
-	late := s.time < m.emitted
+	if s.displaced {
+		m.damage(s.path, s.window.off+int64(s.dec.pos>>3), "event", malformed("a time outside that of its packet"))
+		m.missingPart(s.time, max(s.time, s.packet.end))
+	}
+	late := s.time < m.emitted || s.displaced
 	if late {
 		m.loss.Late++
-		m.changed = true
+		m.missingPart(min(s.time, m.emitted), m.emitted)
 	}
 	m.emitted = max(m.emitted, s.time)
 	if e.part != wholeEvent && !m.join(s, off) {
@@ -244,7 +248,7 @@ func (m *merger) take(s *stream) {
 // end settles the account when nothing more will come.
 func (m *merger) end() {
 	for _, first := range m.parts.waiting {
-		m.apart(first.time, first.time)
+		m.missingPart(first.time, first.time)
 	}
 	switch {
 	case m.loss.Cut, m.loss.Damaged > 0, m.partial:
@@ -292,8 +296,8 @@ func (m *merger) lost(n uint64, from, to int64) {
 	m.changed = true
 }
 
-// overwritten notes that packets are missing between two times.
-func (m *merger) overwritten(from, to int64) {
+// missingPart notes that something is missing between two times, without a count.
+func (m *merger) missingPart(from, to int64) {
 	m.partial = true
 	m.lost(0, from, to)
 }

@@ -136,8 +136,17 @@ func (s *stream) checkSizes() error {
 		return malformed("%d bytes of content in a packet of %d", p.content, p.size)
 	case p.size == 0:
 		return malformed("packet of 0 bytes")
+	case p.lastCycles > 0 && p.lastCycles < p.first:
+		return malformed("a packet that ends before it begins")
+	case s.begun && p.follows(&s.last) && p.first < s.last.first:
+		return malformed("a packet that begins before the one before it")
 	}
 	return nil
+}
+
+// follows reports whether p is the packet after o of one stream.
+func (p *packet) follows(o *packet) bool {
+	return p.numbered && o.numbered && p.sequence == o.sequence+1
 }
 
 // resync looks for the next packet after one whose header is damaged: for its

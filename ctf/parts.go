@@ -65,21 +65,15 @@ func (m *merger) join(s *stream, off int) bool {
 		if ok {
 			m.out.data = slices.Insert(m.out.data, off, first.payload...)
 		} else {
-			m.apart(s.time, s.time)
+			m.missingPart(s.time, s.time)
 		}
 		return ok
 	}
 	if ok {
-		m.apart(first.time, s.time)
+		m.missingPart(first.time, s.time)
 	}
 	if !m.parts.put(key, m.out.data[off:], s.time) {
-		m.apart(s.time, s.time)
+		m.missingPart(s.time, s.time)
 	}
 	return false
-}
-
-// apart notes that a part of an event is missing between two times.
-func (m *merger) apart(from, to int64) {
-	m.partial = true
-	m.lost(0, from, to)
 }

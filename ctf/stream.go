@@ -41,6 +41,8 @@ type stream struct {
 	empty bool  // header and contexts take no space
 	time  int64 // nanoseconds since 1970
 	told  told
+
+	displaced bool // its time stamp is damaged
 }
 
 // A header is what an event's header and contexts say.
@@ -316,20 +318,37 @@ func (d *decoder) header(m *member) header {
 // stamp finds the time of the event. A time stamp of less than 64 bits is the
 // low part of a count that only grows (CTF 1.8.3, 8), unless that would lie far
 // beyond the packet's end: writers that interrupt one another may come out of
-// order.
+// order. A time outside the packet's own is damaged: the event has that of the one
+// before it then, and is late.
 func (s *stream) stamp() {
 	low := s.head.low
 	t := s.clk&^low | s.head.stamp&low
 	if t < s.clk && !s.beyond(t+low/2) {
 		t += low + 1
 	}
+	if s.displaced = s.outside(t); s.displaced {
+		return
+	}
 	s.clk = t
 	s.time = s.class.clock.ns(t)
 }
 
-// beyond says whether the packet ended before.
+// bounded reports whether the packet says when it ended.
+func (s *stream) bounded() bool {
+	return s.packet.lastCycles >= s.packet.first && s.packet.lastCycles > 0
+}
+
+// beyond reports whether the packet ended before.
 func (s *stream) beyond(cycles uint64) bool {
-	return s.packet.lastCycles >= s.packet.first && cycles > s.packet.lastCycles && s.packet.lastCycles > 0
+	return s.bounded() && cycles > s.packet.lastCycles
+}
+
+// outside reports whether a time of the packet's events is before its begin or
+// after its end, by more than a millisecond.
+func (s *stream) outside(cycles uint64) bool {
+	slack := s.class.clock.freq / 1000
+	return cycles < s.packet.first && s.packet.first-cycles > slack ||
+		s.beyond(cycles) && cycles-s.packet.lastCycles > slack
 }
 
 // payload reads the payload of the next event, and puts it out if it is wanted.
@@ -384,7 +403,7 @@ func (s *stream) account() {
 		from = s.last.end
 	}
 	if p.numbered && s.begun && s.last.numbered && p.sequence > s.last.sequence+1 {
-		s.m.overwritten(s.last.end, p.begin)
+		s.m.missingPart(s.last.end, p.begin)
 	}
 	switch n := s.newlyDiscarded(); {
 	case p.width == 0:

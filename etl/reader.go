@@ -208,6 +208,7 @@ func (r *Reader) emit(h held, yield func(*trace.Event, error) bool) bool {
 		r.fill(k, &h)
 		if r.event.Late = h.item.late || h.item.ticks < r.emitted; r.event.Late {
 			r.loss.Late++
+			r.loss.Add(0, r.time(min(h.item.ticks, r.emitted)), r.time(r.emitted))
 		}
 		r.emitted = max(r.emitted, h.item.ticks)
 		if !yield(&r.event, nil) {
