@@ -2,9 +2,9 @@ package clr
 
 import (
 	"unicode/utf8"
-)
 
-const hexDigits = "0123456789abcdef"
+	"github.com/gctrail/gctrail/internal/jsontext"
+)
 
 // appendJSONUTF16 appends little-endian UTF-16 code units as a JSON string.
 func appendJSONUTF16(dst []byte, s UTF16) []byte {
@@ -16,7 +16,7 @@ func appendJSONUTF16(dst []byte, s UTF16) []byte {
 			continue
 		}
 		r, n := s.rune()
-		dst = utf8.AppendRune(dst, r)
+		dst = jsontext.AppendRune(dst, r)
 		s = s[n:]
 	}
 	return append(dst, '"')
@@ -33,7 +33,7 @@ func appendJSONString(dst, s []byte) []byte {
 			continue
 		}
 		r, n := utf8.DecodeRune(s)
-		dst = utf8.AppendRune(dst, r)
+		dst = jsontext.AppendRune(dst, r)
 		s = s[n:]
 	}
 	return append(dst, '"')
@@ -41,10 +41,6 @@ func appendJSONString(dst, s []byte) []byte {
 
 func appendJSONByte(dst []byte, b byte) []byte {
 	switch {
-	case b == '"' || b == '\\':
-		return append(dst, '\\', b)
-	case b >= ' ':
-		return append(dst, b)
 	case b == '\n':
 		return append(dst, '\\', 'n')
 	case b == '\r':
@@ -52,6 +48,6 @@ func appendJSONByte(dst []byte, b byte) []byte {
 	case b == '\t':
 		return append(dst, '\\', 't')
 	default:
-		return append(dst, '\\', 'u', '0', '0', hexDigits[b>>4], hexDigits[b&15])
+		return jsontext.AppendRune(dst, rune(b))
 	}
 }

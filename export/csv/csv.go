@@ -1,6 +1,8 @@
 // Package csv writes collections as comma-separated values (RFC 4180): a line
 // with the names of the columns, then a line for each collection. What is
-// unknown is empty; sizes are bytes and times milliseconds, as the names say.
+// unknown is empty; sizes are bytes and times milliseconds, as the names say. A
+// word that a spreadsheet would take for a formula gets a ' before it, and a
+// character that controls a terminal is a question mark.
 package csv
 
 import (
@@ -11,47 +13,54 @@ import (
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/export/internal/millis"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/jsontext"
 )
 
+// A Writer writes lines of columns. The zero Writer has none.
+type Writer struct {
+	Columns []column.Column
+	Raw     bool // words stay as they are, formulas too
+}
+
 // AppendHeader appends the line with the names.
-func AppendHeader(dst []byte, columns []column.Column) []byte {
-	for i := range columns {
+func (w *Writer) AppendHeader(dst []byte) []byte {
+	for i := range w.Columns {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendText(dst, columns[i].Name)
+		dst = appendText(dst, w.Columns[i].Name)
 	}
 	return append(dst, '\n')
 }
 
 // AppendCollection appends the line of c.
-func AppendCollection(dst []byte, columns []column.Column, c *gc.Collection) []byte {
-	for i := range columns {
+func (w *Writer) AppendCollection(dst []byte, c *gc.Collection) []byte {
+	for i := range w.Columns {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendValue(dst, columns[i].Value(c))
+		dst = w.appendValue(dst, w.Columns[i].Value(c))
 	}
 	return append(dst, '\n')
 }
 
 // AppendRow appends a line of values.
-func AppendRow(dst []byte, values []column.Value) []byte {
+func (w *Writer) AppendRow(dst []byte, values []column.Value) []byte {
 	for i := range values {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		dst = appendValue(dst, values[i])
+		dst = w.appendValue(dst, values[i])
 	}
 	return append(dst, '\n')
 }
 
-func appendValue(dst []byte, v column.Value) []byte {
+func (w *Writer) appendValue(dst []byte, v column.Value) []byte {
 	switch v.Type {
 	case column.Text:
-		return appendText(dst, v.Text)
+		return appendText(dst, w.word(v.Text))
 	case column.List:
-		return appendText(dst, strings.ReplaceAll(strings.TrimSuffix(v.Text, "\n"), "\n", ";"))
+		return appendText(dst, w.word(strings.ReplaceAll(strings.TrimSuffix(v.Text, "\n"), "\n", ";")))
 	case column.Int, column.Bytes:
 		return strconv.AppendInt(dst, v.Int, 10)
 	case column.Bool:
@@ -73,4 +82,31 @@ func appendText(dst []byte, s string) []byte {
 	dst = append(dst, '"')
 	dst = append(dst, strings.ReplaceAll(s, `"`, `""`)...)
 	return append(dst, '"')
+}
+
+// word is a word that neither a spreadsheet nor a terminal obeys.
+func (w *Writer) word(s string) string {
+	if w.Raw {
+		return s
+	}
+	clean := strings.Map(func(r rune) rune {
+		if jsontext.Controls(r) {
+			return '?'
+		}
+		return r
+	}, s)
+	if formula(s) {
+		return "'" + clean
+	}
+	return clean
+}
+
+// formula reports whether a spreadsheet takes a cell for a formula. A number is
+// none.
+func formula(s string) bool {
+	if s == "" || !strings.ContainsRune("=+-@\t\r", rune(s[0])) {
+		return false
+	}
+	_, err := strconv.ParseFloat(s, 64)
+	return err != nil || s[len(s)-1] > '9' // infinities are no numbers there
 }

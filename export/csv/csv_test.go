@@ -23,15 +23,15 @@ func TestAgreesWithJSON(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	columns := column.All()
-	text := csv.AppendHeader(nil, columns)
+	w := csv.Writer{Columns: column.All()}
+	text := w.AppendHeader(nil)
 	var objects []map[string]any
 	var m gc.Model
 	for c, err := range m.Collections(in.Source) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		text = csv.AppendCollection(text, columns, c)
+		text = w.AppendCollection(text, c)
 		var o map[string]any
 		d := json.NewDecoder(bytes.NewReader(jsonl.AppendCollection(nil, in.Source.Info().Start, c)))
 		d.UseNumber()
@@ -107,7 +107,26 @@ func TestQuotes(t *testing.T) {
 	since, _ := column.Named("since_last_ms")
 	c := &gc.Collection{Process: &gc.Process{Name: `a,"b"`}, SinceLast: gc.Some(1500 * time.Microsecond)}
 	columns := []column.Column{process, since}
-	if got, want := string(csv.AppendCollection(nil, columns, c)), "\"a,\"\"b\"\"\",1.5\n"; got != want {
+	if got, want := string((&csv.Writer{Columns: columns}).AppendCollection(nil, c)), "\"a,\"\"b\"\"\",1.5\n"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// TestFormulas: a cell that a spreadsheet would compute begins with a '.
+func TestFormulas(t *testing.T) {
+	for word, want := range map[string]string{
+		"=1+1": "'=1+1", "@sum": "'@sum", "+1+1": "'+1+1", "-2+3": "'-2+3", "\tx": "'?x", "\rx": "'?x", "a\x1b[31m\n": "a?[31m?",
+		"-12.5": "-12.5", "-inf": "'-inf", "web": "web", "a=1": "a=1", `=cmd|"x"`: `"'=cmd|""x"""`, "\xff": "\ufffd",
+	} {
+		w := csv.Writer{Columns: []column.Column{{Name: "word", Value: func(*gc.Collection) column.Value {
+			return column.Value{Type: column.Text, Text: word}
+		}}}}
+		if got := string(w.AppendCollection(nil, nil)); got != want+"\n" {
+			t.Errorf("%q: %q, want %q", word, got, want)
+		}
+		w.Raw = true
+		if got := string(w.AppendCollection(nil, nil)); strings.Contains(got, "'") {
+			t.Errorf("%q: raw is %q", word, got)
+		}
 	}
 }

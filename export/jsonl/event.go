@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/jsontext"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -95,7 +96,7 @@ func (e *Events) headOf(d *trace.Descriptor) []byte {
 func (e *Events) newHead(d *trace.Descriptor) []byte {
 	w := writer{[]byte(`",`)}
 	w.dst = append(w.dst, `"provider":`...)
-	w.dst = appendString(w.dst, d.Provider)
+	w.dst = jsontext.AppendString(w.dst, d.Provider)
 	w.uint("id", uint64(d.ID))
 	w.uint("version", uint64(d.Version))
 	w.text("name", e.decoder.Name(d))

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/export/internal/millis"
+	"github.com/gctrail/gctrail/internal/jsontext"
 )
 
 // AppendRow appends a line with the values under their names. What is unknown
@@ -23,7 +24,7 @@ func AppendRow(dst []byte, names []string, values []column.Value) []byte {
 func (w *writer) value(v *column.Value) {
 	switch v.Type {
 	case column.Text:
-		w.dst = appendString(w.dst, v.Text)
+		w.dst = jsontext.AppendString(w.dst, v.Text)
 	case column.Int, column.Bytes:
 		w.dst = strconv.AppendInt(w.dst, v.Int, 10)
 	case column.Bool:
@@ -39,7 +40,7 @@ func (w *writer) value(v *column.Value) {
 			if comma {
 				w.dst = append(w.dst, ',')
 			}
-			w.dst = appendString(w.dst, strings.TrimSuffix(word, "\n"))
+			w.dst = jsontext.AppendString(w.dst, strings.TrimSuffix(word, "\n"))
 			comma = true
 		}
 		w.dst = append(w.dst, ']')

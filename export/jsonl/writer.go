@@ -3,10 +3,10 @@ package jsonl
 import (
 	"strconv"
 	"time"
-	"unicode/utf8"
 
 	"github.com/gctrail/gctrail/export/internal/millis"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/jsontext"
 )
 
 // A writer appends the members of JSON objects, with null for what is unknown.
@@ -89,7 +89,7 @@ func (w *writer) text(key, s string) {
 		w.null()
 		return
 	}
-	w.dst = appendString(w.dst, s)
+	w.dst = jsontext.AppendString(w.dst, s)
 }
 
 // words writes the names of the bits of set, in the order of bits.
@@ -104,7 +104,7 @@ func (w *writer) words(key string, names *[32]string, set uint32) {
 		if !empty {
 			w.dst = append(w.dst, ',')
 		}
-		w.dst = appendString(w.dst, name)
+		w.dst = jsontext.AppendString(w.dst, name)
 		empty = false
 	}
 	w.dst = append(w.dst, ']')
@@ -112,22 +112,4 @@ func (w *writer) words(key string, names *[32]string, set uint32) {
 
 func appendFloat(dst []byte, v float64) []byte {
 	return strconv.AppendFloat(dst, v, 'f', -1, 64)
-}
-
-const hexDigits = "0123456789abcdef"
-
-// appendString appends s as a JSON string, with U+FFFD for what is not UTF-8.
-func appendString(dst []byte, s string) []byte {
-	dst = append(dst, '"')
-	for _, r := range s {
-		switch {
-		case r == '"' || r == '\\':
-			dst = append(dst, '\\', byte(r))
-		case r < ' ':
-			dst = append(dst, '\\', 'u', '0', '0', hexDigits[r>>4], hexDigits[r&15])
-		default:
-			dst = utf8.AppendRune(dst, r)
-		}
-	}
-	return append(dst, '"')
 }

@@ -1,7 +1,6 @@
 package budget
 
 import (
-	"encoding/json"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -11,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/internal/jsontext"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -184,7 +184,7 @@ func writeJSON(w io.Writer, r *Result) error {
 		}
 		checks = append(checks, j)
 	}
-	return json.NewEncoder(w).Encode(struct {
+	return jsontext.Encode(w, struct {
 		SchemaVersion int         `json:"schema_version"`
 		Status        Status      `json:"status"`
 		Failed        bool        `json:"failed"`

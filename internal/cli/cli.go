@@ -65,7 +65,7 @@ goes; what is missing is said on standard error.`,
 		},
 	}
 	cmd.SetOut(std.out)
-	cmd.SetErr(std.err)
+	cmd.SetErr(std.err.Help())
 	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{err, cmd.CommandPath()} })
 	cmd.SetVersionTemplate("{{.Version}}")
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), "FlagUsages", "FlagUsagesWrapped 80"))

@@ -14,6 +14,7 @@ import (
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // listen starts a runtime, and returns its process.
@@ -41,7 +42,7 @@ func captured(ctx context.Context, t *testing.T, f *diagtest.Runtime) (file []by
 	var talk bytes.Buffer
 	o := newCollectOptions()
 	o.output = filepath.Join(t.TempDir(), "web.nettrace")
-	if err := o.gather(ctx, &stdio{out: io.Discard, err: &talk}, listen(t, f)); err != nil {
+	if err := o.gather(ctx, &stdio{out: io.Discard, err: text.NewPrinter(&talk)}, listen(t, f)); err != nil {
 		t.Fatal(err)
 	}
 	b, err := os.ReadFile(o.output)
@@ -122,7 +123,7 @@ func toPipe(t *testing.T, std *stdio, f *diagtest.Runtime) error {
 func TestCapturePipe(t *testing.T) {
 	trace := webBytes(t)
 	var data, talk bytes.Buffer
-	if err := toPipe(t, &stdio{out: &data, err: &talk}, diagtest.New(trace[:len(trace)/2], nil)); err != nil {
+	if err := toPipe(t, &stdio{out: &data, err: text.NewPrinter(&talk)}, diagtest.New(trace[:len(trace)/2], nil)); err != nil {
 		t.Fatal(err)
 	}
 	if len(diagtest.MustEnd(t, data.Bytes())) == 0 || strings.Contains(talk.String(), "$ gctrail") {
@@ -139,7 +140,7 @@ func (closedPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }
 func TestCapturePipeClosed(t *testing.T) {
 	trace := webBytes(t)
 	var talk bytes.Buffer
-	err := toPipe(t, &stdio{out: closedPipe{}, err: &talk}, diagtest.New(trace[:len(trace)/2], nil))
+	err := toPipe(t, &stdio{out: closedPipe{}, err: text.NewPrinter(&talk)}, diagtest.New(trace[:len(trace)/2], nil))
 	if exitCodeOf(err) != exitDone || strings.Contains(talk.String(), "fail") {
 		t.Errorf("%v: %s", err, talk.String())
 	}
@@ -150,7 +151,7 @@ func TestCaptureNoTrace(t *testing.T) {
 	for _, first := range []string{"", "Nett", "HTTP/1.1 400 Bad Request\r\n\r\n"} {
 		o := newCollectOptions()
 		o.output = filepath.Join(t.TempDir(), "web.nettrace")
-		err := o.gather(context.Background(), &stdio{err: io.Discard}, listen(t, diagtest.New([]byte(first), nil)))
+		err := o.gather(context.Background(), &stdio{err: text.NewPrinter(io.Discard)}, listen(t, diagtest.New([]byte(first), nil)))
 		if exitCodeOf(err) != exitNoProcess {
 			t.Errorf("%q: %v", first, err)
 		}
@@ -169,7 +170,7 @@ func TestRefused(t *testing.T) {
 		f.Refusal = uint32(refusal)
 		o := newCollectOptions()
 		o.output = filepath.Join(t.TempDir(), "web.nettrace")
-		if err := o.gather(context.Background(), &stdio{err: io.Discard}, listen(t, f)); exitCodeOf(err) != code {
+		if err := o.gather(context.Background(), &stdio{err: text.NewPrinter(io.Discard)}, listen(t, f)); exitCodeOf(err) != code {
 			t.Errorf("%v: exit code %d, want %d", err, exitCodeOf(err), code)
 		}
 	}

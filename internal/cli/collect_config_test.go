@@ -10,13 +10,14 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // configOf is what is asked of a runtime for a command line.
 func configOf(t *testing.T, args ...string) (diag.Config, bool) {
 	t.Helper()
 	opts := newCollectOptions()
-	cmd := opts.command(&stdio{out: io.Discard, err: io.Discard})
+	cmd := opts.command(&stdio{out: io.Discard, err: text.NewPrinter(io.Discard)})
 	if err := cmd.ParseFlags(args); err != nil {
 		t.Fatal(err)
 	}
@@ -76,10 +77,10 @@ func TestWarnOfCost(t *testing.T) {
 	} {
 		var talk strings.Builder
 		opts := newCollectOptions()
-		if err := opts.command(&stdio{out: io.Discard, err: io.Discard}).ParseFlags(strings.Fields(args)); err != nil {
+		if err := opts.command(&stdio{out: io.Discard, err: text.NewPrinter(io.Discard)}).ParseFlags(strings.Fields(args)); err != nil {
 			t.Fatal(err)
 		}
-		warnOfCost(&stdio{err: &talk}, opts.request())
+		warnOfCost(&stdio{err: text.NewPrinter(&talk)}, opts.request())
 		if said := talk.String(); !strings.Contains(said, want) || want == "" && said != "" {
 			t.Errorf("%s: %s", args, said)
 		}

@@ -22,7 +22,7 @@ func (std *stdio) tellResult(r *collect.Result) {
 	if r.Regular {
 		p.Command("  ", "gctrail "+text.Quoted(r.Path))
 	}
-	_, _ = std.err.Write(p.Bytes()) // there is nobody else to tell
+	_ = std.err.Page(p) // there is nobody else to tell
 }
 
 // tellStop says what became of what the trace was waiting for, and of the ring.

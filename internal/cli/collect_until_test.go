@@ -15,6 +15,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/diagtest"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/tracefile"
 )
 
@@ -22,7 +23,7 @@ import (
 func asked(t *testing.T, args ...string) (*collectOptions, *collect.Plan, diag.Config) {
 	t.Helper()
 	o := newCollectOptions()
-	cmd := o.command(&stdio{err: io.Discard})
+	cmd := o.command(&stdio{err: text.NewPrinter(io.Discard)})
 	if err := cmd.ParseFlags(args); err != nil {
 		t.Fatal(err)
 	}
@@ -41,7 +42,7 @@ func watching(ctx context.Context, t *testing.T, f *diagtest.Runtime, args ...st
 	path := filepath.Join(t.TempDir(), "web.nettrace")
 	o, plan, config := asked(t, append(args, "-o", path)...)
 	var talk bytes.Buffer
-	if err := o.gatherWith(ctx, &stdio{out: io.Discard, err: &talk}, listen(t, f), config, plan); err != nil {
+	if err := o.gatherWith(ctx, &stdio{out: io.Discard, err: text.NewPrinter(&talk)}, listen(t, f), config, plan); err != nil {
 		t.Fatalf("%v\n%s", err, talk.String())
 	}
 	if files, err := os.ReadDir(filepath.Dir(path)); err != nil || len(files) != 1 {

@@ -9,6 +9,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 //go:generate go test -run TestCommandDocs -update
@@ -17,7 +19,7 @@ import (
 // themselves.
 func TestCommandDocs(t *testing.T) {
 	const path = "../../docs/commands.md"
-	want := commandDocs(newRootCmd(&stdio{out: &bytes.Buffer{}, err: &bytes.Buffer{}}))
+	want := commandDocs(newRootCmd(&stdio{out: &bytes.Buffer{}, err: text.NewPrinter(&bytes.Buffer{})}))
 	if *update {
 		if err := os.WriteFile(path, want, 0o666); err != nil {
 			t.Fatal(err)

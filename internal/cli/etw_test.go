@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // userPart is an ETW trace in which process 5 collects twice.
@@ -58,10 +59,13 @@ func kernelPart() []byte {
 }
 
 // shop is an event of the kernel's about process 5.
-func shop(opcode uint8) etltest.Event {
+func shop(opcode uint8) etltest.Event { return kernelNames("shop.exe", opcode) }
+
+// kernelNames is an event of the kernel's that names process 5.
+func kernelNames(name string, opcode uint8) etltest.Event {
 	return etltest.Event{
 		Type: etltest.System64, Group: 3, Opcode: opcode, Version: 4,
-		Payload: etltest.Payload(uint64(1), [4]uint32{5, 1, 0, 0}, uint64(0), uint32(0), uint32(0), []byte("shop.exe\x00"), "", "", ""),
+		Payload: etltest.Payload(uint64(1), [4]uint32{5, 1, 0, 0}, uint64(0), uint32(0), uint32(0), []byte(name+"\x00"), "", "", ""),
 	}
 }
 
@@ -92,7 +96,7 @@ func TestETWNames(t *testing.T) {
 			args = append(args, f)
 		}
 		var data, said bytes.Buffer
-		std := &stdio{out: &data, err: &said}
+		std := &stdio{out: &data, err: text.NewPrinter(&said)}
 		cmd := newRootCmd(std)
 		cmd.SetArgs(args)
 		if code := std.complain(cmd.ExecuteContext(t.Context())); code != 0 {

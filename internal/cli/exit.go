@@ -167,7 +167,7 @@ func (std *stdio) complain(err error) int {
 		words := strings.ReplaceAll(sentence(e), "\n", " ")
 		_, said := errors.AsType[*saidError](e)
 		if c != exitDone && c != exitOverBudget && c != exitInterrupted && words != last && !said {
-			fmt.Fprintf(std.err, "gctrail: %s\n", words)
+			_ = std.err.Line("gctrail: %s", words) // there is nobody else to tell
 		}
 		last = words
 		if code == exitDone {

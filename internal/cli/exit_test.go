@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 const testTrace = "../../testdata/net10-wks-induced-collect.nettrace.gz"
@@ -39,21 +40,21 @@ func TestQuietEnds(t *testing.T) {
 	}
 	for _, tt := range tests {
 		for _, args := range [][]string{{"gcs", "--format", "jsonl", testTrace}, {"events", testTrace}} {
-			var text bytes.Buffer
-			std := &stdio{out: tt.out, err: &text}
+			var said bytes.Buffer
+			std := &stdio{out: tt.out, err: text.NewPrinter(&said)}
 			cmd := newRootCmd(std)
 			cmd.SetArgs(args)
 			code := std.complain(cmd.ExecuteContext(tt.ctx))
-			if code != tt.code || text.String() != tt.text {
-				t.Errorf("%s, %s: exit code %d, %q; want %d, %q", tt.name, args[0], code, text.String(), tt.code, tt.text)
+			if code != tt.code || said.String() != tt.text {
+				t.Errorf("%s, %s: exit code %d, %q; want %d, %q", tt.name, args[0], code, said.String(), tt.code, tt.text)
 			}
 		}
 	}
 }
 
 func TestComplainTellsEachErrorOnce(t *testing.T) {
-	var text bytes.Buffer
-	std := &stdio{err: &text}
+	var said bytes.Buffer
+	std := &stdio{err: text.NewPrinter(&said)}
 	full := &collect.OutputError{Name: "out.csv", Err: syscall.ENOSPC}
 	missing := &inputError{"a.nettrace", syscall.ENOENT}
 	if code := std.complain(errors.Join(errors.Join(missing, full), full)); code != exitUnreadable {
@@ -61,7 +62,7 @@ func TestComplainTellsEachErrorOnce(t *testing.T) {
 	}
 	const want = "gctrail: a.nettrace: no such file or directory; check the path\n" +
 		"gctrail: out.csv: no space left on device; choose another place with -o\n"
-	if text.String() != want {
-		t.Errorf("got %q, want %q", text.String(), want)
+	if said.String() != want {
+		t.Errorf("got %q, want %q", said.String(), want)
 	}
 }

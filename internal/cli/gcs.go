@@ -29,6 +29,7 @@ type gcsOptions struct {
 	kinds       choices
 	reasons     choices
 	minPause    selection.Duration
+	raw         bool
 	output      string
 
 	chosen []column.Column // nil means the format's own
@@ -81,6 +82,7 @@ generations.`,
 	flags.Var(&opts.kinds, "kind", "only blocking, background or foreground collections")
 	flags.Var(&opts.reasons, "reason", "only collections for these reasons, as in AllocSmall,Induced")
 	flags.Var(&opts.minPause, "min-pause", "only collections that paused the program at least this long: 10ms, or milliseconds")
+	flags.BoolVar(&opts.raw, "raw", false, rawHelp)
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	opts.addFlags(flags)
 	complete(cmd, "format", opts.format.of)
@@ -89,6 +91,9 @@ generations.`,
 	complete(cmd, "reason", opts.reasons.of)
 	return cmd
 }
+
+// rawHelp describes the flag --raw.
+const rawHelp = "leave words of csv as they are, also where a spreadsheet takes them for formulas"
 
 // columnHelp lists the names of the columns, those of generations once.
 func columnHelp() string {
@@ -222,7 +227,7 @@ func (o *gcsOptions) newWriter(std *stdio, out *output) gcWriter {
 		if columns == nil {
 			columns = column.All()
 		}
-		return &csvGCs{out: out, columns: columns}
+		return &csvGCs{out: out, csv: csv.Writer{Columns: columns, Raw: o.raw}}
 	default:
 		return newTableGCs(std, out, o.chosen, len(o.files) > 1)
 	}
@@ -248,10 +253,10 @@ func (w *jsonlGCs) collection(c *gc.Collection) error {
 func (w *jsonlGCs) end() error { return nil }
 
 type csvGCs struct {
-	out     *output
-	columns []column.Column
-	headed  bool
-	line    []byte
+	out    *output
+	csv    csv.Writer
+	headed bool
+	line   []byte
 }
 
 func (w *csvGCs) begin(*reading) error {
@@ -259,12 +264,12 @@ func (w *csvGCs) begin(*reading) error {
 		return nil
 	}
 	w.headed = true
-	_, err := w.out.Write(csv.AppendHeader(nil, w.columns))
+	_, err := w.out.Write(w.csv.AppendHeader(nil))
 	return err
 }
 
 func (w *csvGCs) collection(c *gc.Collection) error {
-	w.line = csv.AppendCollection(w.line[:0], w.columns, c)
+	w.line = w.csv.AppendCollection(w.line[:0], c)
 	_, err := w.out.Write(w.line)
 	return err
 }

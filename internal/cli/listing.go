@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"fmt"
@@ -29,6 +28,7 @@ type listing struct {
 	top    int
 	sort   string
 	output string
+	raw    bool
 }
 
 // defaultTop is how many rows a table has.
@@ -62,6 +62,7 @@ func (l *listing) command(std *stdio, cmd *cobra.Command, names []string, one fu
 	flags.IntVar(&l.top, "top", -1, "only the first `N` rows of each process; 0 is all (default 20 for a table, else all)")
 	flags.StringVar(&l.sort, "sort", "", "order by the column `NAME` of csv: numbers from the largest down, words from A")
 	flags.StringVarP(&l.output, "output", "o", "-", "write to this `file`; - is standard output")
+	flags.BoolVar(&l.raw, "raw", false, rawHelp)
 	l.addFlags(flags)
 	complete(cmd, "format", l.format.of)
 	complete(cmd, "sort", names)
@@ -177,14 +178,14 @@ func (w *rowWriter[R]) section(head func(*text.Page), rows []R) error {
 	case "csv":
 		return w.csv(rows)
 	}
-	p := text.PageOn(w.std.outTerm)
+	p := newPage(w.std, w.out)
 	if w.begun++; w.begun > 1 {
 		p.Line("")
 	}
 	head(p)
 	if len(rows) > 0 {
 		p.Line("")
-		p.Write(w.table(rows))
+		w.table(p, rows)
 	}
 	if more := all - len(rows); more > 0 {
 		p.Prose("", text.Plural(int64(more), "more row", "more rows")+"; --top 0 shows all.")
@@ -269,7 +270,7 @@ func (w *rowWriter[R]) csv(rows []R) error {
 		line = append(append(line, strings.Join(fieldNames(w.fields), ",")...), '\n')
 	}
 	for i := range rows {
-		line = csv.AppendRow(line, w.values(&rows[i]))
+		line = (&csv.Writer{Raw: w.raw}).AppendRow(line, w.values(&rows[i]))
 		if _, err := w.out.Write(line); err != nil {
 			return err
 		}
@@ -279,41 +280,22 @@ func (w *rowWriter[R]) csv(rows []R) error {
 	return err
 }
 
-// table makes a table of rows, with the lines under them.
-func (w *rowWriter[R]) table(rows []R) []byte {
-	var b bytes.Buffer
-	t := text.Table{W: &b}
-	if w.out.file == nil {
-		t.Bold, t.Width = w.std.outTerm.Colour, w.std.outTerm.Width
-	}
-	var shown []field[R]
+// table writes a table of rows, with the lines under them.
+func (w *rowWriter[R]) table(p *text.Page, rows []R) {
+	var columns []text.Column
+	cells := make([][]string, len(rows))
 	for _, f := range w.fields {
-		if f.heading != "" {
-			shown = append(shown, f)
-			t.Columns = append(t.Columns, text.Column{Heading: f.heading, Left: f.left, Rank: f.rank})
+		if f.heading == "" {
+			continue
+		}
+		columns = append(columns, text.Column{Heading: f.heading, Left: f.left, Rank: f.rank})
+		for i := range rows {
+			cells[i] = append(cells[i], listCell(f.value(&rows[i])))
 		}
 	}
-	for i := range rows {
-		cells := make([]string, len(shown))
-		for j := range shown {
-			cells[j] = listCell(shown[j].value(&rows[i]))
-		}
-		_ = t.Row(cells) // a Buffer takes all
+	var below func(int) []string
+	if w.below != nil {
+		below = func(i int) []string { return w.below(&rows[i]) }
 	}
-	_ = t.Flush()
-	if w.below == nil {
-		return b.Bytes()
-	}
-	var out []byte
-	i := -1 // the heading
-	for line := range bytes.Lines(b.Bytes()) {
-		out = append(out, line...)
-		if i >= 0 {
-			for _, under := range w.below(&rows[i]) {
-				out = append(append(out, under...), '\n')
-			}
-		}
-		i++
-	}
-	return out
+	p.List(columns, cells, below)
 }

@@ -2,12 +2,12 @@ package cli
 
 import (
 	"fmt"
-	"io"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -23,7 +23,7 @@ type progress struct {
 	idle    sync.WaitGroup
 
 	mu    sync.Mutex // of the terminal
-	w     io.Writer
+	w     *text.Printer
 	width int
 	shown bool
 }
@@ -86,10 +86,7 @@ func (p *progress) run() {
 func (p *progress) show(line string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	if p.width > 0 && len(line) >= p.width {
-		line = line[:p.width-1]
-	}
-	fmt.Fprint(p.w, "\r\x1b[K", line)
+	p.w.Status(line, p.width)
 	p.shown = true
 }
 
@@ -101,7 +98,7 @@ func (p *progress) aside(write func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.shown {
-		fmt.Fprint(p.w, "\r\x1b[K")
+		p.w.EraseStatus()
 		p.shown = false
 	}
 	write()

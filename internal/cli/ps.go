@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/jsontext"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 )
@@ -254,10 +254,8 @@ type processLine struct {
 }
 
 func writeProcessLines(_ *stdio, out *output, all []*diag.Process) error {
-	encoder := json.NewEncoder(out)
-	encoder.SetEscapeHTML(false)
 	for _, p := range all {
-		if err := encoder.Encode(lineOf(p)); err != nil {
+		if err := jsontext.Encode(out, lineOf(p)); err != nil {
 			return err
 		}
 	}

@@ -5,6 +5,8 @@ import (
 	"context"
 	"os"
 	"testing"
+
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // TestInterruptedPipe: the first Ctrl-C ends the program that writes a trace into
@@ -27,7 +29,7 @@ func TestInterruptedPipe(t *testing.T) {
 		_, _ = writer.Write(demoTrace)
 	}()
 	var out bytes.Buffer
-	std := &stdio{out: &out, err: &out}
+	std := &stdio{out: &out, err: text.NewPrinter(&out)}
 	o := newReportOptions()
 	o.files = []string{"-"}
 	if err := o.run(ctx, std); err != nil || !bytes.Contains(out.Bytes(), []byte("108 collections")) {

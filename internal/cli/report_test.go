@@ -23,7 +23,7 @@ func on(t *testing.T, width int, args ...string) (stdout, stderr string, code in
 	t.Helper()
 	t.Setenv("LC_ALL", "C.UTF-8")
 	var out, talk bytes.Buffer
-	std := &stdio{out: &out, err: &talk, outTerm: text.Terminal{Is: width > 0, Width: width}}
+	std := &stdio{out: &out, err: text.NewPrinter(&talk), outTerm: text.Terminal{Is: width > 0, Width: width}}
 	cmd := newRootCmd(std)
 	cmd.SetArgs(args)
 	code = std.complain(cmd.ExecuteContext(t.Context()))
@@ -130,7 +130,7 @@ func TestReportOnADumbTerminal(t *testing.T) {
 func TestReportColour(t *testing.T) {
 	t.Setenv("LC_ALL", "C.UTF-8")
 	var out bytes.Buffer
-	std := &stdio{out: &out, err: &out, outTerm: text.Terminal{Is: true, Width: 80, Colour: true}}
+	std := &stdio{out: &out, err: text.NewPrinter(&out), outTerm: text.Terminal{Is: true, Width: 80, Colour: true}}
 	cmd := newRootCmd(std)
 	cmd.SetArgs([]string{"report", webTrace})
 	if err := cmd.ExecuteContext(t.Context()); err != nil {

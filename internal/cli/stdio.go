@@ -4,7 +4,6 @@ import (
 	"bufio"
 	"cmp"
 	"errors"
-	"fmt"
 	"io"
 	"os"
 	"strconv"
@@ -17,7 +16,8 @@ import (
 
 // A stdio is what a command talks to: data goes to out, talk to err.
 type stdio struct {
-	out, err         io.Writer
+	out              io.Writer // for data, which is written by an exporter or as a page
+	err              *text.Printer
 	outTerm, errTerm text.Terminal
 
 	showing *progress // of the trace being read
@@ -26,7 +26,7 @@ type stdio struct {
 func newStdio() *stdio {
 	return &stdio{
 		out: os.Stdout, outTerm: terminalOf(os.Stdout),
-		err: os.Stderr, errTerm: terminalOf(os.Stderr),
+		err: text.NewPrinter(os.Stderr), errTerm: terminalOf(os.Stderr),
 	}
 }
 
@@ -131,6 +131,6 @@ func newPage(std *stdio, out *output) *text.Page {
 // warn writes a line that is no failure.
 func (std *stdio) warn(name, words string) {
 	if words != "" {
-		fmt.Fprintf(std.err, "%s: %s\n", name, words)
+		_ = std.err.Line("%s: %s", name, words) // there is nobody else to tell
 	}
 }

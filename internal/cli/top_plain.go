@@ -50,7 +50,7 @@ func (o *topOptions) runPlain(ctx context.Context, std *stdio) error {
 	w.Run(ctx)
 	p := text.PageOn(std.errTerm)
 	writeVerdicts(p, w.Snapshot())
-	_, _ = std.err.Write(p.Bytes()) // there is nobody else to tell
+	_ = std.err.Page(p) // there is nobody else to tell
 	return log.err
 }
 
@@ -70,7 +70,7 @@ func (l *collectionLog) write(cell func(*logColumn) string) {
 		c := &logColumns[i]
 		fmt.Fprintf(&line, "%*s ", c.width, cell(c))
 	}
-	if _, err := fmt.Fprintln(l.std.out, strings.TrimRight(line.String(), " ")); err != nil {
+	if err := text.NewPrinter(l.std.out).Line("%s", strings.TrimRight(line.String(), " ")); err != nil {
 		l.err = outputFailed(stdoutName, err)
 		l.cancel()
 	}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/internal/dotnettest"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // loggedLines are output that a test reads while it is written.
@@ -41,7 +42,7 @@ func (l *loggedLines) all() []string {
 func TestTopPlain(t *testing.T) {
 	program := dotnettest.Start(t, 10, "web", 30)
 	var out, talk loggedLines
-	std := &stdio{out: &out, err: &talk}
+	std := &stdio{out: &out, err: text.NewPrinter(&talk)}
 	o := newTopOptions()
 	if err := o.names.Set(program.Name); err != nil {
 		t.Fatal(err)
@@ -93,18 +94,18 @@ func TestTopPlainEnds(t *testing.T) {
 		time.Sleep(20 * time.Millisecond)
 	}
 	var out, talk loggedLines
-	if err := o.run(ctx, &stdio{out: &out, err: &talk}); err != nil || ctx.Err() != nil {
+	if err := o.run(ctx, &stdio{out: &out, err: text.NewPrinter(&talk)}); err != nil || ctx.Err() != nil {
 		t.Errorf("%v, %v", err, ctx.Err())
 	}
 	said := strings.Join(talk.all(), "\n")
 	if !strings.Contains(said, ": ended\n"+program.Name) || len(out.all()) < 5 {
 		t.Errorf("%q", said)
 	}
-	if err := o.run(ctx, &stdio{out: &out, err: &talk}); exitCodeOf(err) != exitNoProcess {
+	if err := o.run(ctx, &stdio{out: &out, err: text.NewPrinter(&talk)}); exitCodeOf(err) != exitNoProcess {
 		t.Errorf("a process that has ended: %v", err)
 	}
 	out.closed = true
-	err := newTopOptions().run(ctx, &stdio{out: &out, err: &talk})
+	err := newTopOptions().run(ctx, &stdio{out: &out, err: text.NewPrinter(&talk)})
 	if !errors.Is(err, syscall.EPIPE) || exitCodeOf(err) != exitDone {
 		t.Errorf("nobody reads: %v", err)
 	}

@@ -79,7 +79,7 @@ const maxStem = 160
 // fileName is a name without what a file's name cannot have on some system.
 func fileName(name string) string {
 	clean := strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) || strings.ContainsRune(`/\:*?"<>|`, r) {
+		if !unicode.IsPrint(r) || strings.ContainsRune(`/\:*?"<>|`, r) {
 			return '_'
 		}
 		return r

@@ -1,11 +1,11 @@
 package comparison
 
 import (
-	"encoding/json"
 	"io"
 	"math"
 
 	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/internal/jsontext"
 )
 
 type jsonMetric struct {
@@ -65,7 +65,7 @@ func WriteJSON(w io.Writer, c *compare.Comparison) error {
 	for _, n := range c.Notes {
 		out.Notes = append(out.Notes, jsonNote(n))
 	}
-	return json.NewEncoder(w).Encode(out)
+	return jsontext.Encode(w, out)
 }
 
 // number is null for what JSON has no number for.
@@ -110,7 +110,7 @@ func WriteTrendsJSON(w io.Writer, labels []string, trends []compare.Trend) error
 		}
 		out.Metrics = append(out.Metrics, j)
 	}
-	return json.NewEncoder(w).Encode(out)
+	return jsontext.Encode(w, out)
 }
 
 func basisOf(trends []compare.Trend) compare.Basis {

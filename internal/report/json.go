@@ -1,7 +1,6 @@
 package report
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -11,6 +10,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/jsontext"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -204,9 +204,7 @@ func (d jsonMS) MarshalJSON() ([]byte, error) {
 
 // WriteJSON writes the report as one line.
 func (rep *Report) WriteJSON(out io.Writer) error {
-	e := json.NewEncoder(out)
-	e.SetEscapeHTML(false)
-	return e.Encode(rep.json())
+	return jsontext.Encode(out, rep.json())
 }
 
 func (rep *Report) json() *jsonReport {

@@ -234,7 +234,7 @@ func (c *Case) writeFindings(p *text.Page) {
 func writeFinding(p *text.Page, n int, f *findings.Finding) {
 	lead := fmt.Sprintf("%2d. ", n)
 	const indent = "    "
-	p.Prose(lead, fmt.Sprintf("%s: %s (%s, %v confidence)", severityWord(p, f.Severity), f.Title, f.ID, f.Confidence))
+	p.Spans(lead, severityWord(f.Severity), text.Span{Text: fmt.Sprintf("%s (%s, %v confidence)", f.Title, f.ID, f.Confidence)})
 	p.Prose(indent, f.Says+shownIn(f))
 	for _, a := range f.Advice {
 		p.Prose(indent+"- ", a)
@@ -248,14 +248,12 @@ func writeFinding(p *text.Page, n int, f *findings.Finding) {
 	}
 }
 
-var severityColours = [...]string{findings.Note: "36", findings.Warning: "33", findings.Problem: "31"}
+var severityStyles = [...]text.Style{findings.Note: text.Note, findings.Warning: text.Warning, findings.Problem: text.Problem}
 
-func severityWord(p *text.Page, s findings.Severity) string {
+// severityWord is a severity at the beginning of a sentence.
+func severityWord(s findings.Severity) text.Span {
 	word := strings.ToUpper(s.String()[:1]) + s.String()[1:]
-	if p.Colour {
-		return "\x1b[" + severityColours[s] + "m" + word + "\x1b[0m"
-	}
-	return word
+	return text.Span{Text: word + ":", Style: severityStyles[s]}
 }
 
 // shownIn names the collections that show a finding.

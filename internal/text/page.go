@@ -2,11 +2,9 @@ package text
 
 import (
 	"bytes"
-	"fmt"
 	"os"
 	"runtime"
 	"strings"
-	"unicode/utf8"
 )
 
 // A Terminal is what is at the other end of a file.
@@ -16,9 +14,9 @@ type Terminal struct {
 	Colour bool
 }
 
-// A Page is text for people.
+// A Page is text for people, which is cleaned when it is written.
 type Page struct {
-	bytes.Buffer
+	buffer  bytes.Buffer
 	Width   int // of lines of prose
 	limit   int // of tables; 0 for none
 	Colour  bool
@@ -55,63 +53,81 @@ func UnicodeLocale() bool {
 }
 
 // Line writes a line as it is.
-func (p *Page) Line(format string, args ...any) {
-	fmt.Fprintf(p, format, args...)
-	p.WriteByte('\n')
+func (p *Page) Line(format literal, args ...any) {
+	p.buffer.WriteString(cleaned(format, args))
+	p.buffer.WriteByte('\n')
 }
 
 // Heading writes a line in bold, wrapped.
-func (p *Page) Heading(format string, args ...any) {
-	start := p.Len()
-	p.Prose("", fmt.Sprintf(format, args...))
-	if !p.Colour {
-		return
-	}
-	text := strings.TrimSuffix(p.String()[start:], "\n")
-	p.Truncate(start)
-	p.Line("\x1b[1m%s\x1b[0m", text)
+func (p *Page) Heading(format literal, args ...any) {
+	p.Spans("", Span{cleaned(format, args), Strong})
 }
 
 // Section begins a part of the page.
-func (p *Page) Section(format string, args ...any) {
+func (p *Page) Section(format literal, args ...any) {
 	p.Line("")
 	p.Heading(format, args...)
 }
 
-// Prose writes text in lines of the page's width. The first line begins with
-// lead, the others are indented as far.
-func (p *Page) Prose(lead, text string) {
-	indent := utf8.RuneCountInString(lead)
-	p.WriteString(lead)
-	at := indent
-	for i, word := range strings.Fields(text) {
-		n := cells(word)
-		if i > 0 && at+1+n > p.Width {
-			p.WriteByte('\n')
-			p.WriteString(strings.Repeat(" ", indent))
-			at = indent
-		} else if i > 0 {
-			p.WriteByte(' ')
-			at++
-		}
-		p.WriteString(word)
-		at += n
-	}
-	p.WriteByte('\n')
+// A Span is text in one style.
+type Span struct {
+	Text  string
+	Style Style
 }
 
-// cells is the width of a word, without the escapes in it.
-func cells(word string) int {
-	n := 0
-	for word != "" {
-		before, rest, escaped := strings.Cut(word, "\x1b[")
-		n += utf8.RuneCountInString(before)
-		if !escaped {
-			break
+// A Style says how text stands out, where there is colour.
+type Style uint8
+
+// Styles, of which those after Strong are for severity.
+const (
+	Plain Style = iota
+	Strong
+	Note
+	Warning
+	Problem
+)
+
+var escapes = [...]string{Strong: "1", Note: "36", Warning: "33", Problem: "31"}
+
+// Prose writes text in lines of the page's width. The first line begins with lead,
+// the others are indented as far.
+func (p *Page) Prose(lead, text string) { p.Spans(lead, Span{Text: text}) }
+
+// Spans writes spans as Prose does, with a space between them.
+func (p *Page) Spans(lead string, spans ...Span) {
+	lead = Clean(lead)
+	indent := Width(lead)
+	p.buffer.WriteString(lead)
+	at, first := indent, true
+	for _, span := range spans {
+		styled := p.Colour && span.Style != Plain
+		open := false
+		for word := range strings.FieldsSeq(span.Text) {
+			word = Clean(word)
+			n := Width(word)
+			switch {
+			case first:
+			case at+1+n > p.Width:
+				p.buffer.WriteByte('\n')
+				p.buffer.WriteString(strings.Repeat(" ", indent))
+				at = indent
+			default:
+				p.buffer.WriteByte(' ')
+				at++
+			}
+			if styled && !open {
+				p.buffer.WriteString("\x1b[" + escapes[span.Style] + "m")
+				open = true
+			}
+			p.buffer.WriteString(word)
+			at += n
+			first = false
 		}
-		_, word, _ = strings.Cut(rest, "m")
+		if open {
+			p.buffer.WriteString("\x1b[0m")
+		}
 	}
-	return n
+	p.buffer.WriteByte('\n')
 }
 
 // Command writes a command to copy, on one line.
@@ -119,9 +135,28 @@ func (p *Page) Command(indent, command string) { p.Line("%s$ %s", indent, comman
 
 // Table writes rows under headings, indented.
 func (p *Page) Table(columns []Column, rows [][]string) {
-	t := Table{W: &p.Buffer, Columns: columns, Width: p.limit, Bold: false}
+	p.write(&Table{Columns: columns}, rows)
+}
+
+// List writes a table with a bold heading, and with lines under each row, which
+// below returns.
+func (p *Page) List(columns []Column, rows [][]string, below func(row int) []string) {
+	p.write(&Table{Columns: columns, Bold: p.Colour, Below: below}, rows)
+}
+
+func (p *Page) write(t *Table, rows [][]string) {
+	t.W, t.Width = &p.buffer, p.limit
 	for _, row := range rows {
 		_ = t.Row(row) // a buffer takes all
 	}
 	_ = t.Flush()
 }
+
+// Bytes returns what was written.
+func (p *Page) Bytes() []byte { return p.buffer.Bytes() }
+
+// String returns what was written.
+func (p *Page) String() string { return p.buffer.String() }
+
+// Reset empties the page.
+func (p *Page) Reset() { p.buffer.Reset() }

@@ -3,7 +3,6 @@ package text
 import (
 	"io"
 	"strings"
-	"unicode/utf8"
 )
 
 // A Table writes rows of cells in columns that are as wide as they need to be.
@@ -15,10 +14,12 @@ type Table struct {
 	Columns []Column
 	Width   int // in cells; 0 for no limit
 	Bold    bool
+	Below   func(row int) []string // lines under a row; nil for none
 
 	LeftOut int        // columns that there was no room for
 	held    [][]string // rows held back
 	widths  []int      // 0 for a column that is left out
+	written int        // rows
 	started bool       // the widths are settled and the heading is written
 	line    []byte
 }
@@ -35,10 +36,13 @@ const (
 	tableGap  = "  "
 )
 
-// Row adds a row, which the table keeps.
+// Row adds a row, which the table keeps and cleans.
 func (t *Table) Row(cells []string) error {
+	for i := range cells {
+		cells[i] = Clean(cells[i])
+	}
 	if t.started {
-		return t.write(cells, false)
+		return t.writeRow(cells)
 	}
 	t.held = append(t.held, cells)
 	if len(t.held) < tableHold {
@@ -56,13 +60,13 @@ func (t *Table) Flush() error {
 	t.measure()
 	headings := make([]string, len(t.Columns))
 	for i := range t.Columns {
-		headings[i] = t.Columns[i].Heading
+		headings[i] = Clean(t.Columns[i].Heading)
 	}
 	if err := t.write(headings, t.Bold); err != nil {
 		return err
 	}
 	for _, cells := range t.held {
-		if err := t.write(cells, false); err != nil {
+		if err := t.writeRow(cells); err != nil {
 			return err
 		}
 	}
@@ -75,9 +79,9 @@ func (t *Table) measure() {
 	t.widths = make([]int, len(t.Columns))
 	total := -len(tableGap)
 	for i := range t.Columns {
-		t.widths[i] = utf8.RuneCountInString(t.Columns[i].Heading)
+		t.widths[i] = Width(t.Columns[i].Heading)
 		for _, cells := range t.held {
-			t.widths[i] = max(t.widths[i], utf8.RuneCountInString(cells[i]))
+			t.widths[i] = max(t.widths[i], Width(cells[i]))
 		}
 		total += t.widths[i] + len(tableGap)
 	}
@@ -97,6 +101,20 @@ func (t *Table) measure() {
 	}
 }
 
+// writeRow writes a row and what stands below it.
+func (t *Table) writeRow(cells []string) error {
+	if err := t.write(cells, false); err != nil || t.Below == nil {
+		return err
+	}
+	for _, line := range t.Below(t.written) {
+		if _, err := io.WriteString(t.W, Clean(line)+"\n"); err != nil {
+			return err
+		}
+	}
+	t.written++
+	return nil
+}
+
 func (t *Table) write(cells []string, bold bool) error {
 	b := t.line[:0]
 	if bold {
@@ -110,7 +128,7 @@ func (t *Table) write(cells []string, bold bool) error {
 		if len(b) > text {
 			b = append(b, tableGap...)
 		}
-		pad := strings.Repeat(" ", max(0, t.widths[i]-utf8.RuneCountInString(cell)))
+		pad := strings.Repeat(" ", max(0, t.widths[i]-Width(cell)))
 		if t.Columns[i].Left {
 			b = append(append(b, cell...), pad...)
 		} else {

@@ -9,6 +9,7 @@ import (
 
 	"charm.land/lipgloss/v2"
 
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
@@ -50,8 +51,9 @@ func newPainter(width, height int, opts Options) *painter {
 	return &painter{width: width, height: height, unicode: opts.Unicode, styles: newStyles(opts.Colour)}
 }
 
-// line adds a line that fits.
-func (p *painter) line(text string) { p.text = append(p.text, text) }
+// line adds a line that fits. Whatever is in it, the terminal obeys its colours
+// only.
+func (p *painter) line(s string) { p.text = append(p.text, text.CleanStyled(s)) }
 
 // roomy says whether there is room for all that is worth showing.
 func (p *painter) roomy() bool { return p.height >= roomyHeight }
@@ -81,7 +83,7 @@ func (p *painter) lines(last string) []string {
 	for len(lines) < p.height-1 {
 		lines = append(lines, "")
 	}
-	return append(lines, last)
+	return append(lines, text.CleanStyled(last))
 }
 
 // fit cuts a line.

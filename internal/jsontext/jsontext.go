@@ -1,0 +1,80 @@
+// Package jsontext writes strings as JSON that is safe to show on a terminal: what
+// controls one, or turns the direction of text, is escaped.
+package jsontext
+
+import (
+	"bytes"
+	"encoding/json"
+	"io"
+	"unicode"
+	"unicode/utf16"
+	"unicode/utf8"
+)
+
+const hexDigits = "0123456789abcdef"
+
+// Controls reports whether a character controls what shows it, rather than being
+// shown: controls, what formats or turns the direction of text, line separators.
+func Controls(r rune) bool {
+	if r < 0x80 {
+		return r < ' ' || r == 0x7f
+	}
+	return unicode.In(r, unicode.Cc, unicode.Cf, unicode.Zl, unicode.Zp)
+}
+
+// AppendRune appends a character of a JSON string.
+func AppendRune(dst []byte, r rune) []byte {
+	switch {
+	case r == '"' || r == '\\':
+		return append(dst, '\\', byte(r))
+	case !Controls(r):
+		return utf8.AppendRune(dst, r)
+	case r > 0xffff:
+		high, low := utf16.EncodeRune(r)
+		return appendEscape(appendEscape(dst, high), low)
+	default:
+		return appendEscape(dst, r)
+	}
+}
+
+func appendEscape(dst []byte, r rune) []byte {
+	return append(dst, '\\', 'u', hexDigits[r>>12&15], hexDigits[r>>8&15], hexDigits[r>>4&15], hexDigits[r&15])
+}
+
+// AppendString appends s as a JSON string, with U+FFFD for what is not UTF-8.
+func AppendString(dst []byte, s string) []byte {
+	dst = append(dst, '"')
+	for _, r := range s {
+		dst = AppendRune(dst, r)
+	}
+	return append(dst, '"')
+}
+
+// Encode writes v as a line of JSON.
+func Encode(w io.Writer, v any) error {
+	var b bytes.Buffer
+	e := json.NewEncoder(&b)
+	e.SetEscapeHTML(false)
+	if err := e.Encode(v); err != nil {
+		return err
+	}
+	_, err := w.Write(escape(b.Bytes()))
+	return err
+}
+
+// escape escapes, in the strings of JSON, what encoding/json leaves as it is.
+func escape(line []byte) []byte {
+	controls := func(r rune) bool { return r != '\n' && Controls(r) } // the line's own end
+	if bytes.IndexFunc(line, controls) < 0 {
+		return line
+	}
+	out := make([]byte, 0, len(line)+64)
+	for _, r := range string(line) {
+		if controls(r) {
+			out = AppendRune(out, r)
+		} else {
+			out = utf8.AppendRune(out, r)
+		}
+	}
+	return out
+}

@@ -1,0 +1,66 @@
+package text
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode"
+)
+
+// Clean returns s with a question mark for each character that a terminal would
+// obey rather than show: controls, and those that turn the direction of text.
+// Pages, tables and printers clean what they are given.
+func Clean(s string) string {
+	return strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, s)
+}
+
+// A literal is a format that the source holds: strings that are made when the
+// program runs do not convert to it.
+type literal string
+
+// cleaned is fmt.Sprintf, but that nothing in the arguments controls the terminal.
+func cleaned(format literal, args []any) string {
+	safe := make([]any, len(args))
+	for i, arg := range args {
+		switch arg.(type) {
+		case nil, bool, int, int64, int32, uint, uint64, uint32, uint16, uint8, float64:
+			safe[i] = arg
+		default:
+			safe[i] = argument{arg}
+		}
+	}
+	return fmt.Sprintf(string(format), safe...)
+}
+
+// An argument formats a value and cleans the result.
+type argument struct{ value any }
+
+// Format implements fmt.Formatter.
+func (a argument) Format(f fmt.State, verb rune) {
+	_, _ = io.WriteString(f, Clean(fmt.Sprintf(fmt.FormatString(f, verb), a.value)))
+}
+
+// CleanStyled returns a line of a screen in which colours and other attributes are
+// the only thing that a terminal obeys.
+func CleanStyled(line string) string {
+	var b strings.Builder
+	for {
+		before, rest, found := strings.Cut(line, "\x1b[")
+		b.WriteString(Clean(before))
+		if !found {
+			return b.String()
+		}
+		if n := strings.IndexFunc(rest, func(r rune) bool { return (r < '0' || r > '9') && r != ';' }); n >= 0 && rest[n] == 'm' {
+			b.WriteString("\x1b[" + rest[:n+1])
+			line = rest[n+1:]
+			continue
+		}
+		b.WriteString("?[")
+		line = rest
+	}
+}

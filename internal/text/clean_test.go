@@ -1,0 +1,59 @@
+package text
+
+import (
+	"bytes"
+	"errors"
+	"testing"
+	"time"
+)
+
+// TestNothingObeyed: whatever is written to pages, tables and printers, a terminal
+// shows it.
+func TestNothingObeyed(t *testing.T) {
+	const bad = "a\x1b[31m\u009b2J\u202eb\x7f"
+	const good = "a?[31m?2J?b?"
+	var b bytes.Buffer
+	printer := NewPrinter(&b)
+	_ = printer.Line("%s %q %v %5d %v", bad, bad, errors.New(bad), 7, 2*time.Second)
+	page := PageOn(Terminal{Colour: true})
+	page.Line("%-14s|", bad)
+	page.Heading("%s", bad)
+	page.Prose(bad, bad)
+	page.Spans("", Span{bad, Problem}, Span{Text: "plain"})
+	page.Command("", bad)
+	page.Table([]Column{{Heading: bad}}, [][]string{{bad}})
+	_ = printer.Page(page)
+	printer.Status(bad+"\nx", 10)
+	want := good + ` "a\x1b[31m\u009b2J\u202eb\x7f" ` + good + "     7 2s\n" +
+		good + "  |\n\x1b[1m" + good + "\x1b[0m\n" + good + good + "\n\x1b[31m" + good + "\x1b[0m plain\n$ " + good + "\n" +
+		good + "\n" + good + "\n\r\x1b[K" + good[:9]
+	if got := b.String(); got != want {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+func TestCleanStyled(t *testing.T) {
+	for in, want := range map[string]string{
+		"\x1b[1;31mred\x1b[0m":      "\x1b[1;31mred\x1b[0m",
+		"\x1b[2J\x1b[H\x1b]0;t\x07": "?[2J?[H?]0;t?",
+		"\x1b[31":                   "?[31",
+		"a\nb\u009b1m\x1b[m":        "a?b?1m\x1b[m",
+		"\x1b[\x1b[31mx":            "?[\x1b[31mx",
+		"\x1b[3\u202e1mx":           "?[3?1mx",
+	} {
+		if got := CleanStyled(in); got != want {
+			t.Errorf("%q: %q, want %q", in, got, want)
+		}
+	}
+}
+
+func TestWidth(t *testing.T) {
+	for s, want := range map[string]int{"abc": 3, "日本": 4, "é": 1, "\x1b[31mx\x1b[0m": 1} {
+		if got := Width(s); got != want {
+			t.Errorf("%q: %d, want %d", s, got, want)
+		}
+	}
+	if got := Cut("日本語", 5); got != "日本" {
+		t.Errorf("%q", got)
+	}
+}

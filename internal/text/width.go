@@ -1,0 +1,71 @@
+package text
+
+import (
+	"strings"
+
+	"charm.land/lipgloss/v2"
+)
+
+// Width returns how many cells of a terminal a text takes, without the escapes in
+// it.
+func Width(s string) int {
+	for i := range len(s) {
+		if s[i] < ' ' || s[i] > '~' {
+			return lipgloss.Width(s)
+		}
+	}
+	return len(s)
+}
+
+// Cut shortens plain text to at most so many cells.
+func Cut(s string, width int) string {
+	if Width(s) <= width {
+		return s
+	}
+	var b strings.Builder
+	n := 0
+	for _, r := range s {
+		if n += Width(string(r)); n > width {
+			break
+		}
+		b.WriteRune(r)
+	}
+	return b.String()
+}
+
+// Wrap breaks text into lines of at most so many cells, at spaces. A word that is
+// longer is cut.
+func Wrap(s string, width int) []string {
+	if width < 1 {
+		return nil
+	}
+	var lines []string
+	line := ""
+	for _, word := range strings.Fields(s) {
+		switch {
+		case line == "":
+			line = Cut(word, width)
+		case Width(line)+1+Width(word) <= width:
+			line += " " + word
+		default:
+			lines = append(lines, line)
+			line = Cut(word, width)
+		}
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+// PadLeft cuts text to a width, and fills it up with spaces before it.
+func PadLeft(s string, width int) string {
+	s = Cut(s, width)
+	return strings.Repeat(" ", max(0, width-Width(s))) + s
+}
+
+// PadRight cuts text to a width, and fills it up with spaces behind it.
+func PadRight(s string, width int) string {
+	s = Cut(s, width)
+	return s + strings.Repeat(" ", max(0, width-Width(s)))
+}
