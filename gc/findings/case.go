@@ -10,154 +10,217 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-// A Case collects the evidence on one process. The zero Case is empty. Its
-// memory does not grow with the number of collections.
+// A Case collects the evidence on one process. The zero Case is empty. Neither
+// its memory nor the time that Findings takes grows with the number of
+// collections.
 type Case struct {
 	Process stats.Process
 	Trace   Trace
+	Budget  Budget // to be set before the first Add
 
 	tallies [numTallies]tally
+	long    tally // pauses over the budget
 	trends  [numTrends]trend
-	marking [numRoots]time.Duration // in blocking pauses, of the slowest heap
-}
-
-// A Trace is what the trace as a whole tells.
-type Trace struct {
-	Keywords uint64 // of the events of the runtime's provider that it holds
-	Lost     uint64 // events
-	Damaged  int    // places that could not be read
-	Cut      bool   // it ends early
-	Sampled  bool   // the runtime's sample profiler ran
-	CPUs     int    // 0 where unknown
+	marking [numRoots]marking
+	causes  [4][4][numReasons]time.Duration // pauses by generation (3 is unknown), kind and reason
+	entry   [2]entryFragmentation           // of gen2 and the LOH
+	large   [2]int64                        // bytes freed in the LOH and POH by collections that their allocation triggered
+	list    gc.FreeList
+	lists   int           // collections of gen1 that tell list
+	lateBy  time.Duration // of blocking collections: the heap that marked longest, over the mean
+	waited  time.Duration // of suspensions, for others to end
+	heaps   heapCounts
+	startup startup
 }
 
 // Add takes in a collection and may keep it. Collections come in order of their
 // start.
 func (c *Case) Add(col *gc.Collection) {
 	c.Process.Add(col)
+	c.startup.add(col)
 	for i, shows := range tallied {
 		if shows(col) {
 			c.tallies[i].add(col)
 		}
 	}
-	c.mark(col)
 	for i, figure := range trended {
-		if v := figure(col); v.Known {
+		if v := figure(col); v.Known && !c.startup.holds(col) {
 			c.trends[i].add(v.V)
 		}
 	}
+	if col.Pause().V > c.Budget.orDefault().Pause {
+		c.long.add(col)
+	}
+	c.mark(col)
+	c.attribute(col)
+	c.entry[0].add(col, 2)
+	c.entry[1].add(col, 3)
+	c.heaps.add(col, c.startup.holds(col))
+	for i := range col.Pauses {
+		c.waited = saturate.Add(c.waited, col.Pauses[i].Waited)
+	}
+	if l := col.FreeList; l.Known {
+		c.list.Allocated = saturate.Add(c.list.Allocated, l.V.Allocated)
+		c.list.Rejected = saturate.Add(c.list.Rejected, l.V.Rejected)
+		c.lists++
+	}
+	if tallied[forLargeObjects](col) {
+		for i := range c.large {
+			if g := generation(col, 3+i); g != nil {
+				c.large[i] = saturate.Add(c.large[i], max(0, g.Freed.V))
+			}
+		}
+	}
+}
+
+// numReasons bounds the reasons that are told apart; there are 18.
+const numReasons = 32
+
+// attribute counts the pause of a collection for its generation, kind and reason.
+func (c *Case) attribute(col *gc.Collection) {
+	pause := col.Pause()
+	if !pause.Known {
+		return
+	}
+	g := 3
+	if classed(col) {
+		g = col.Generation.V
+	}
+	reason := numReasons - 1
+	if col.Reason.Known {
+		reason = min(reason, int(col.Reason.V))
+	}
+	spent := &c.causes[g][col.Kind&3][reason]
+	*spent = saturate.Add(*spent, pause.V)
+}
+
+func classed(c *gc.Collection) bool {
+	return c.Generation.Known && c.Generation.V >= 0 && c.Generation.V <= 2
 }
 
 // numRoots bounds the kinds of roots that are told apart; there are ten.
 const numRoots = 16
 
-// mark sums the time that marking from each kind of root took, of the heap that
-// took longest. Background collections mark while threads run.
+// marking sums the marking from one kind of root in blocking collections.
+type marking struct {
+	duration time.Duration // of the heap that took longest
+	bytes    int64         // of all heaps, in collections of gen0 and gen1
+}
+
+// mark sums the time that marking from each kind of root took, and how much
+// longer the slowest heap took than the others. Background collections mark while
+// threads run.
 func (c *Case) mark(col *gc.Collection) {
 	if col.Kind == gc.Background {
 		return
 	}
 	var slowest [numRoots]time.Duration
-	for _, m := range col.Marks {
-		if m.Root < numRoots {
-			slowest[m.Root] = max(slowest[m.Root], m.Duration)
+	young := classed(col) && col.Generation.V < 2
+	var heap, longest, sum time.Duration
+	heaps := 0
+	for i, m := range col.Marks {
+		if i == 0 || m.Heap != col.Marks[i-1].Heap {
+			heap, heaps = 0, heaps+1
+		}
+		heap = saturate.Add(heap, m.Duration)
+		sum = saturate.Add(sum, m.Duration)
+		longest = max(longest, heap)
+		if m.Root >= numRoots {
+			continue
+		}
+		slowest[m.Root] = max(slowest[m.Root], m.Duration)
+		if young {
+			c.marking[m.Root].bytes = saturate.Add(c.marking[m.Root].bytes, m.Bytes.V)
 		}
 	}
 	for root, d := range slowest {
-		c.marking[root] = saturate.Add(c.marking[root], d)
+		c.marking[root].duration = saturate.Add(c.marking[root].duration, d)
+	}
+	if heaps > 1 {
+		c.lateBy = saturate.Add(c.lateBy, longest-sum/time.Duration(heaps))
 	}
 }
 
-// The tallies: how many collections show something, and which.
-const (
-	longPauses = iota
-	slowSuspensions
-	mostlySuspended
-	full
-	fullBlocking
-	fullTooSmall
-	fullHoled
-	induced
-	forLargeObjects
-	highMemory
-	lowMemory
-	farPeak
-	holedGen0
-	manyPinned
-	manyFinalizers
-	ticked
-	numTallies
-)
+// An entryFragmentation is how much of a generation was free when collections of
+// gen2 began: the free space that the one before it left and nobody used. mem-doc
+// judges fragmentation by it.
+type entryFragmentation struct {
+	tally      tally // of those that found much
+	seen       int   // background collections that tell
+	free, size int64 // of the last of them
+}
 
-var tallied = [numTallies]func(*gc.Collection) bool{
-	longPauses: func(c *gc.Collection) bool { p := c.Pause(); return p.Known && p.V > longPause },
-	slowSuspensions: func(c *gc.Collection) bool {
-		s := c.Suspend()
-		return s.Known && s.V >= slowSuspension
-	},
-	mostlySuspended: func(c *gc.Collection) bool {
-		s, p := c.Suspend(), c.Pause()
-		return s.Known && p.Known && s.V >= normalSuspension && 2*s.V > p.V
-	},
-	full:         isFull,
-	fullBlocking: isFullBlocking,
-	fullTooSmall: func(c *gc.Collection) bool {
-		return isFullBlocking(c) && c.Condemned.V&clr.CondemnReasons1Gen2TooSmall != 0
-	},
-	fullHoled: func(c *gc.Collection) bool { return isFullBlocking(c) && c.Condemned.V&holedReasons != 0 },
-	induced:   stats.Induced,
-	forLargeObjects: func(c *gc.Collection) bool {
-		return isFull(c) && c.Reason.Known && c.Reason.V == clr.GCReasonAllocLarge
-	},
-	highMemory: func(c *gc.Collection) bool { return c.MemoryLoad.V >= highMemoryLoad },
-	lowMemory: func(c *gc.Collection) bool {
-		switch c.Reason.V {
-		case clr.GCReasonLowMemory, clr.GCReasonInducedLowMemory, clr.GCReasonLowMemoryHost, clr.GCReasonLowMemoryHostBlocking:
-			return true
+func (e *entryFragmentation) add(c *gc.Collection, i int) {
+	g := generation(c, i)
+	if g == nil || c.Kind != gc.Background || g.Before <= 0 {
+		return
+	}
+	e.seen++
+	e.free, e.size = g.FreeBefore, g.Before
+	if e.free >= someBytes && of(e.free, e.size) >= fragmented {
+		e.tally.add(c)
+	}
+}
+
+// heapCounts follows the number of heaps of a server GC.
+type heapCounts struct {
+	last, direction, reversals int
+}
+
+func (h *heapCounts) add(c *gc.Collection, startup bool) {
+	n := c.Heaps.V
+	if n == 0 {
+		return
+	}
+	step := 0
+	switch {
+	case h.last == 0 || n == h.last:
+	case n > h.last:
+		step = 1
+	default:
+		step = -1
+	}
+	h.last = n
+	if step == 0 {
+		return
+	}
+	if h.direction == -step && !startup {
+		h.reversals++
+	}
+	h.direction = step
+}
+
+// A startup is the time in which a program loads its code and fills its caches.
+// It is known where the trace has the first collection of the process.
+type startup struct {
+	known bool
+	until time.Duration
+	seen  bool // a collection
+	pause time.Duration
+	count int
+	old   [2]gc.Opt[int64] // bytes of objects in gen2, LOH and POH after its first and last collection
+}
+
+func (s *startup) add(c *gc.Collection) {
+	if !s.seen {
+		s.seen = true
+		s.known = c.Number == 1 && c.Start.Known
+		s.until = c.Process.Started + startupTime
+	}
+	if s.holds(c) {
+		s.pause = saturate.Add(s.pause, c.Pause().V)
+		s.count++
+		if v := objectsOld(c); v.Known {
+			if !s.old[0].Known {
+				s.old[0] = v
+			}
+			s.old[1] = v
 		}
-		return false
-	},
-	farPeak: func(c *gc.Collection) bool {
-		return c.HeapPeak.Known && c.HeapAfter.V > 0 && c.HeapPeak.V-c.HeapAfter.V >= manyBytes &&
-			c.HeapPeak.V/c.HeapAfter.V >= peakRatio
-	},
-	holedGen0: func(c *gc.Collection) bool {
-		g := generation(c, 0)
-		return g != nil && c.HeapAfter.Known && g.Fragmentation.V >= someBytes && 100*g.Fragmentation.V >= holedShare*c.HeapAfter.V
-	},
-	manyPinned:     func(c *gc.Collection) bool { return c.PinnedObjects.V >= pinnedObjects },
-	manyFinalizers: func(c *gc.Collection) bool { return c.FinalizationPromotedObjs.V >= finalizedObjects },
-	ticked:         func(c *gc.Collection) bool { return c.AllocatedTicks.Known },
-}
-
-// The trends: figures that grow or do not.
-const (
-	liveBytes = iota
-	handles
-	numTrends
-)
-
-var trended = [numTrends]func(*gc.Collection) gc.Opt[int64]{
-	liveBytes: func(c *gc.Collection) gc.Opt[int64] { return ofFull(c, c.Promoted) },
-	handles:   func(c *gc.Collection) gc.Opt[int64] { return ofFull(c, c.Handles) },
-}
-
-// holedReasons say that a full collection was to close the holes in generation 2.
-const holedReasons = clr.CondemnReasons1MaxGenerationHighFragmentation |
-	clr.CondemnReasons1MaxGenerationHighFragmentationEphemeralPromotion |
-	clr.CondemnReasons1MaxGenerationHighFragmentationMemory |
-	clr.CondemnReasons1MaxGenerationHighFragmentationVeryHighMemory
-
-func isFullBlocking(c *gc.Collection) bool { return isFull(c) && c.Kind == gc.Blocking }
-
-func isFull(c *gc.Collection) bool { return c.Generation.Known && c.Generation.V == 2 }
-
-// ofFull is v of a full collection: of others it tells only of some objects.
-func ofFull(c *gc.Collection, v gc.Opt[int64]) gc.Opt[int64] {
-	if !isFull(c) {
-		return gc.Opt[int64]{}
 	}
-	return v
+}
+
+func (s *startup) holds(c *gc.Collection) bool {
+	return s.known && c.Start.Known && c.Start.V < s.until
 }
 
 // generation is the ith of c's generations, nil where it is unknown.
@@ -205,42 +268,154 @@ func (t *tally) numbers() []uint32 {
 	return numbers
 }
 
-// A trend keeps a figure's values, evenly thinned out.
-type trend struct {
-	values []int64
-	every  int // keeps one value of so many
-	skip   int // values to pass over before the next is kept
-	count  int
+// quote names the collections of a tally.
+func (f *Finding) quote(t *tally) {
+	f.Collections, f.Shown = t.numbers(), t.count
 }
 
-// maxValues bounds trend.values.
-const maxValues = 120
+// The tallies: how many collections show something, and which.
+const (
+	slowSuspensions = iota
+	full
+	fullBlocking
+	fullTooSmall
+	fullFragmented
+	collects
+	unforced
+	forLargeObjects
+	highMemory
+	lowMemory
+	provisional
+	beforeOOM
+	farPeak
+	fragmentedGen0
+	manyPinned
+	manyFinalizers
+	ticked
+	largeAndDead
+	dearInterval
+	numTallies
+)
 
-func (t *trend) add(v int64) {
-	t.count++
-	if t.skip > 0 {
-		t.skip--
-		return
-	}
-	if len(t.values) == maxValues {
-		for i := range maxValues / 2 {
-			t.values[i] = t.values[2*i]
+var tallied = [numTallies]func(*gc.Collection) bool{
+	slowSuspensions: func(c *gc.Collection) bool { return stopping(c).V >= slowSuspension },
+	full:            isFull,
+	fullBlocking:    isFullBlocking,
+	fullTooSmall: func(c *gc.Collection) bool {
+		return isFullBlocking(c) && c.Condemned.V&clr.CondemnReasons1Gen2TooSmall != 0
+	},
+	fullFragmented: func(c *gc.Collection) bool { return isFullBlocking(c) && c.Condemned.V&fragmentationReasons != 0 },
+	collects: func(c *gc.Collection) bool {
+		return stats.Induced(c) && c.Reason.V != clr.GCReasonInducedNotForced
+	},
+	unforced: func(c *gc.Collection) bool { return c.Reason.Known && c.Reason.V == clr.GCReasonInducedNotForced },
+	forLargeObjects: func(c *gc.Collection) bool {
+		return isFull(c) && c.Reason.Known && c.Reason.V == clr.GCReasonAllocLarge
+	},
+	highMemory: func(c *gc.Collection) bool { return c.MemoryLoad.V >= highMemoryLoad(c.Process) },
+	lowMemory: func(c *gc.Collection) bool {
+		switch c.Reason.V {
+		case clr.GCReasonLowMemory, clr.GCReasonInducedLowMemory, clr.GCReasonLowMemoryHost, clr.GCReasonLowMemoryHostBlocking:
+			return true
 		}
-		t.values = t.values[:maxValues/2]
-		t.every = max(1, t.every) * 2
+		return false
+	},
+	provisional: func(c *gc.Collection) bool {
+		return c.Reason.V == clr.GCReasonPMFullGC || c.Condemned.V&provisionalReasons != 0
+	},
+	beforeOOM: func(c *gc.Collection) bool {
+		return c.Reason.V == clr.GCReasonOutOfSpaceSOH || c.Reason.V == clr.GCReasonOutOfSpaceLOH ||
+			c.Condemned.V&(clr.CondemnReasons1BeforeOOM|clr.CondemnReasons1JoinedLimitBeforeOOM) != 0
+	},
+	farPeak: func(c *gc.Collection) bool {
+		return c.HeapPeak.Known && c.HeapAfter.V > 0 && c.HeapPeak.V-c.HeapAfter.V >= manyBytes &&
+			c.HeapPeak.V/c.HeapAfter.V >= peakRatio
+	},
+	fragmentedGen0: func(c *gc.Collection) bool {
+		g := generation(c, 0)
+		return g != nil && c.HeapAfter.Known && g.Fragmentation.V >= someBytes && 100*g.Fragmentation.V >= freeShare*c.HeapAfter.V
+	},
+	manyPinned:     func(c *gc.Collection) bool { return c.PinnedObjects.V >= pinnedObjects },
+	manyFinalizers: func(c *gc.Collection) bool { return c.FinalizationPromotedObjs.V >= finalizedObjects },
+	ticked:         func(c *gc.Collection) bool { return c.AllocatedTicks.Known },
+	largeAndDead: func(c *gc.Collection) bool {
+		g := generation(c, 3)
+		return g != nil && isFull(c) && g.Freed.Known && g.Freed.V >= someBytes && c.HeapBefore.Known &&
+			100*g.Before >= largeHeapShare*c.HeapBefore.V && float64(g.Freed.V) >= deadShare/100*float64(g.Freed.V+g.Out)
+	},
+	dearInterval: func(c *gc.Collection) bool {
+		p := c.Pause()
+		return p.Known && c.SinceLast.Known && p.V >= c.SinceLast.V && p.V > 0
+	},
+}
+
+// The trends: figures that grow or do not.
+const (
+	oldObjects = iota
+	heapAfter
+	handles
+	numTrends
+)
+
+var trended = [numTrends]func(*gc.Collection) gc.Opt[int64]{
+	oldObjects: objectsOld,
+	heapAfter:  func(c *gc.Collection) gc.Opt[int64] { return c.HeapAfter },
+	handles:    func(c *gc.Collection) gc.Opt[int64] { return c.Handles },
+}
+
+// objectsOld are the bytes of objects in gen2, LOH and POH, live or dead, that a
+// collection of any kind left there.
+func objectsOld(c *gc.Collection) gc.Opt[int64] {
+	var sum int64
+	for i := 2; i < len(gc.GenerationNames); i++ {
+		g := generation(c, i)
+		if g == nil {
+			continue // no POH before .NET 5
+		}
+		if !g.After.Known || !g.Fragmentation.Known {
+			return gc.Opt[int64]{}
+		}
+		sum += max(0, g.After.V-g.Fragmentation.V)
 	}
-	t.values = append(t.values, v)
-	t.skip = max(1, t.every) - 1
+	if generation(c, 2) == nil {
+		return gc.Opt[int64]{}
+	}
+	return gc.Some(sum)
 }
 
-// thirds are the medians of the first, second and last third of the values.
-func (t *trend) thirds() (first, middle, last int64) {
-	n := len(t.values)
-	return median(t.values[:n/3]), median(t.values[n/3 : n-n/3]), median(t.values[n-n/3:])
+// fragmentationReasons are those for which a blocking collection of gen2 runs to
+// compact it.
+const fragmentationReasons = clr.CondemnReasons1MaxGenerationHighFragmentation |
+	clr.CondemnReasons1MaxGenerationHighFragmentationEphemeralPromotion |
+	clr.CondemnReasons1MaxGenerationHighFragmentationMemory |
+	clr.CondemnReasons1MaxGenerationHighFragmentationVeryHighMemory
+
+const provisionalReasons = clr.CondemnReasons1JoinedPMInducedFullGC | clr.CondemnReasons1JoinedPMAllocLOH | clr.CondemnReasons1JoinedGen1InPM
+
+func isFullBlocking(c *gc.Collection) bool { return isFull(c) && c.Kind == gc.Blocking }
+
+func isFull(c *gc.Collection) bool { return c.Generation.Known && c.Generation.V == 2 }
+
+// stopping is how long it took to stop the threads, without the time for which
+// another suspension was under way.
+func stopping(c *gc.Collection) gc.Opt[time.Duration] {
+	s := c.Suspend()
+	if !s.Known {
+		return s
+	}
+	d := s.V
+	for i := range c.Pauses {
+		d -= c.Pauses[i].Waited
+	}
+	return gc.Some(max(0, d))
 }
 
-func median(values []int64) int64 {
-	s := slices.Clone(values)
-	slices.Sort(s)
-	return s[len(s)/2]
+// highMemoryLoad is the memory load, in percent, from which the GC of a process
+// counts memory as scarce: as configured, or 90. On machines of 80 GB and more it
+// is up to 97, which no event tells (gc.cpp, compute_memory_settings).
+func highMemoryLoad(p *gc.Process) int {
+	if p != nil && p.Settings != nil && p.Settings.HighMemPercentConfig > 0 && p.Settings.HighMemPercentConfig < 100 {
+		return int(p.Settings.HighMemPercentConfig)
+	}
+	return highLoad
 }

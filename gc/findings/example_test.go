@@ -21,25 +21,23 @@ func Example() {
 	if err != nil {
 		log.Panic(err)
 	}
-	var m gc.Model
-	var evidence findings.Case
 	src := nettrace.NewReader(z, nettrace.Options{Want: gc.Wants})
-	for c, err := range m.Collections(src) {
-		if err != nil {
-			log.Panic(err)
-		}
-		evidence.Add(c)
+	results, err := findings.Examine(src, findings.Options{})
+	if err != nil {
+		log.Panic(err)
 	}
-	loss := src.Loss()
-	evidence.Trace.Lost, evidence.Trace.Damaged, evidence.Trace.Cut = loss.Events, loss.Damaged, loss.Cut
-	found := evidence.Findings()
-	fmt.Println(evidence.Verdict(found))
-	for i := range found {
-		fmt.Printf("%s: %s (%s)\n", found[i].Severity, found[i].Title, found[i].ID)
+	for _, process := range results {
+		fmt.Println(process.Verdict)
+		for _, f := range process.Findings {
+			fmt.Printf("%s: %s (%s)\n", f.Severity, f.Title, f.ID)
+		}
 	}
 	// Output:
-	// The GC is a problem: threads stood still 36.0 % of the time; many young objects survive.
-	// problem: pauses take much of the time (R02)
-	// problem: many young objects survive (R32)
+	// The GC is a problem: pauses took 36.0 % of the time (budget: 5 %); too many young objects survive.
+	// problem: GC pauses take much of the time (R02)
+	// problem: too many young objects survive (R32)
+	// warning: old objects keep young ones alive (R33)
 	// warning: the program allocates fast (R31)
+	// note: the trace is short (R84)
+	// note: the trace holds the start of the program (R85)
 }

@@ -1,13 +1,19 @@
 package findings
 
-// A Finding is one thing that the collections tell of the program.
+import (
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+)
+
+// A Finding is one thing that the collections of a process show.
 type Finding struct {
 	ID         string // of the rule: "R21"
-	Title      string // "the program itself asks for collections"
+	Title      string // "the program calls GC.Collect"
 	Severity   Severity
 	Confidence Confidence
 
-	// Says tells in a sentence or two what was seen, with the figures.
+	// Says is what was seen, in a sentence or two, with the figures.
 	Says string
 	// Evidence are the same figures by name; the unit is in the name.
 	Evidence []Figure
@@ -18,8 +24,12 @@ type Finding struct {
 
 	Advice   []string
 	Settings []Setting
+	// Next are the steps that show more of it. They name no command: the
+	// program that shows the finding knows its own.
+	Next []Step
 
-	weight float64 // how much of the pauses it explains, in percent; 0 where that cannot be told
+	kind   ruleKind
+	weight float64 // how much of the pauses it explains, in percent; 0 where that is unknown
 }
 
 // A Figure is a number with its name.
@@ -28,16 +38,61 @@ type Figure struct {
 	Value float64
 }
 
-// A Setting is a switch of the runtime that would change what was found.
+// A Setting is a setting of the runtime that would change what was found. Only
+// those come that the process's runtime and flavour of GC read, and whose value
+// would change.
 type Setting struct {
-	Variable string // environment variable, from .NET 6 on; earlier ones begin with COMPlus_
+	Variable string // environment variable with the prefix that the runtime reads
 	Value    string // hexadecimal, as the runtime reads it
 	Property string // in runtimeconfig.json; empty where there is none
 	JSON     string // the property's value
 	Effect   string
+	Cost     string
+	Since    string // the first runtime that reads it; empty for all
 }
 
-// Severity says how much a finding matters.
+// A Step is something to look at next.
+type Step struct {
+	Action  Action
+	Purpose string // "see what these collections did"
+
+	// Of ListCollections: which, and the figures that matter. Unknown and zero
+	// values restrict nothing.
+	Generation gc.Opt[int]
+	Kind       gc.Kind
+	MinPause   time.Duration
+	From, To   gc.Opt[time.Duration] // also of Report
+	Figures    []string              // as export/column names them
+
+	// Of ListEvents: the kinds of events.
+	Events []string
+
+	// Of Record: what the new trace has to hold.
+	Recording Recording
+}
+
+// Action is what a Step does.
+type Action uint8
+
+const (
+	ListCollections Action = iota // of this trace
+	ListEvents                    // of this trace
+	Report                        // on a part of this trace
+	Record                        // another trace
+)
+
+// Recording is what a new trace has to hold.
+type Recording uint8
+
+const (
+	Collections Recording = iota // the events of collections, and nothing that costs more
+	Allocations                  // also allocation ticks, pins and handles
+	Triggers                     // also the call stacks that begin collections
+	Phases                       // also the phases of background collections
+	LargeBuffer                  // events of collections, with room for many
+)
+
+// Severity is how much a finding matters.
 type Severity uint8
 
 const (
@@ -48,9 +103,9 @@ const (
 
 var severityNames = [...]string{"note", "warning", "problem"}
 
-func (s Severity) String() string { return severityNames[s] }
+func (s Severity) String() string { return nameOf(severityNames[:], int(s)) }
 
-// Confidence says how sure it is that the finding is what it says.
+// Confidence is how sure it is that the finding is what it says.
 type Confidence uint8
 
 const (
@@ -61,4 +116,11 @@ const (
 
 var confidenceNames = [...]string{"low", "medium", "high"}
 
-func (c Confidence) String() string { return confidenceNames[c] }
+func (c Confidence) String() string { return nameOf(confidenceNames[:], int(c)) }
+
+func nameOf(names []string, i int) string {
+	if i < len(names) {
+		return names[i]
+	}
+	return "unknown"
+}

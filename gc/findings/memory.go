@@ -3,147 +3,178 @@ package findings
 import (
 	"fmt"
 
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// grows says whether a figure was larger in each third of the time than in the
-// one before, and has not levelled off.
-func grows(t *trend) (first, last int64, ok bool) {
-	if len(t.values) < growthSamples {
-		return 0, 0, false
-	}
-	first, middle, last := t.thirds()
-	ok = first > 0 && middle > first && float64(last) >= growth*float64(first) && float64(last) >= stillGrowing*float64(middle)
-	return first, last, ok
+var memoryRules = []rule{
+	{
+		id: "R28", title: "objects in gen 2, the LOH and the POH keep growing", kind: aside,
+		threshold: "after the start-up, the bytes of objects there after each GC grow over three thirds of the time, by 30 % and 10 MB, and do not level off",
+		source:    "mem-doc, on leaks; the thresholds are own",
+		find:      oldGrows,
+		advice: []advice{
+			{text: "If growth continues, something is retaining objects: compare two heap dumps, some minutes apart."},
+			{when: "a short trace", fits: func(j *judgement, _ *Finding) bool { return j.short() }, text: "Record for longer: a program that is starting, or fills a cache, looks the same."},
+		},
+	},
+	{
+		id: "R27", title: "the heap grows, and gen 2 is hardly collected", kind: aside,
+		threshold: "the heap after a GC grows as in R28, with at most one gen 2 GC and a memory load that is not high",
+		source:    "mem-doc: normal, since nothing asks for a gen 2 GC",
+		find:      growsUncollected,
+		advice: []advice{
+			{text: "Nothing to do where memory is plenty: the GC sees no need to collect gen 2. Where it is not, limit the heap.", settings: []*setting{&hardLimitPercent}},
+		},
+	},
+	{
+		id: "R41", title: "much of gen 2 is free space that is not used", kind: aside,
+		threshold: "at the beginning of three background gen 2 GCs or more, and half of them, 10 MB and 50 % of gen 2 or more were free space",
+		source:    "mem-doc judges fragmentation at the beginning of gen 2 background GCs: up to 15 % is no worry, 70 to 80 % is not good",
+		find:      fragmentedOld,
+		advice: []advice{
+			{text: "Usual after a peak of load. If it stays and memory matters, let the GC compact; compare pauses before and after.", settings: []*setting{&conserveMemory}},
+		},
+	},
+	{
+		id: "R45", title: "much of the LOH is free space that is not used", kind: aside,
+		threshold: "at the beginning of three background gen 2 GCs or more, and half of them, 10 MB and 50 % of the LOH or more were free space",
+		source:    "mem-doc, as R41",
+		find:      fragmentedLarge,
+		advice: []advice{
+			{text: "Allocate large arrays in few sizes and reuse them with ArrayPool<T>; after a peak, set GCSettings.LargeObjectHeapCompactionMode to CompactOnce before one GC that may block."},
+		},
+	},
+	{
+		id: "R42", title: "survivors do not fit into gen 2's free space", kind: aside,
+		threshold: "in three gen 1 GCs or more, of the free space that they tried less than half took survivors, with 10 MB or more given up",
+		source:    "PerfView's free list efficiency: FreeListAllocated / (FreeListAllocated + FreeListRejected)",
+		find:      unfitFreeList,
+		advice: []advice{
+			{text: "Group objects with similar lifetimes, and pin less: the free space in gen 2 is in pieces too small to be used."},
+		},
+	},
+	{
+		id: "R30", title: "the heap swells far between GCs", kind: aside,
+		threshold: "before three GCs or more, and half of all, the heap is five times as large as after, and 100 MB larger",
+		source:    "mem-doc: the gen 0 budget decides the peak; the thresholds are own",
+		find:      swells,
+		advice: []advice{
+			{text: "Nothing to do where memory is plenty: a large gen 0 budget saves GCs. Where it is not, make the budget smaller and compare pauses before and after.", settings: []*setting{&gen0MaxBudget}},
+		},
+	},
+	{
+		id: "R60", title: "much more memory is committed than the heap needs", kind: aside,
+		threshold: "committed memory is twice the heap after the last GC and 100 MB more, and R30 does not explain it",
+		source:    "mem-doc: committed is the heap, gen 0's budget and free regions",
+		find:      heldBack,
+		advice: []advice{
+			{text: "Nothing to do where memory is plenty. Memory of the process beyond committed is not the GC's: native memory, stacks, code.", settings: []*setting{&conserveMemory}},
+		},
+	},
 }
 
-func liveGrows(c *Case) (Finding, bool) {
-	first, last, ok := grows(&c.trends[liveBytes])
+func oldGrows(j *judgement) (Finding, bool) {
+	t := &j.trends[oldObjects]
+	first, last, ok := t.grows()
 	if !ok || last-first < someBytes {
 		return Finding{}, false
 	}
-	count := c.trends[liveBytes].count
-	return Finding{
+	f := Finding{
 		Severity: Warning, Confidence: Medium,
-		Says: fmt.Sprintf("What survived full collections rose from %s to %s over %s such collections, and had not levelled off.",
-			units.Bytes(first), units.Bytes(last), units.Count(count)),
-		Evidence: []Figure{{"live_first_bytes", float64(first)}, {"live_last_bytes", float64(last)}, {"full", float64(count)}},
-		Advice: []string{
-			"If it goes on, something keeps objects: compare two heap dumps (dotnet-gcdump collect), some minutes apart.",
-			"A program that is still starting, or fills a cache, looks the same: trace for longer.",
-		},
+		Says: fmt.Sprintf("Objects in gen 2, the LOH and the POH grew from %s to %s over %s, and have not levelled off.",
+			units.Bytes(first), units.Bytes(last), gcs(t.count)),
+		Evidence: []Figure{{"old_objects_first_bytes", float64(first)}, {"old_objects_last_bytes", float64(last)}},
+		Next: []Step{{
+			Action: ListCollections, Purpose: "see them grow",
+			Figures: []string{"number", "start_ms", "generation", "heap_after_bytes", "promoted_bytes"},
+		}},
+	}
+	if j.short() {
+		f.Severity, f.Confidence = Note, Low
+	}
+	return f, true
+}
+
+func growsUncollected(j *judgement) (Finding, bool) {
+	first, last, ok := j.trends[heapAfter].grows()
+	if !ok || last-first < someBytes || j.tallies[full].count > 1 || j.tallies[highMemory].count > 0 {
+		return Finding{}, false
+	}
+	return Finding{
+		Severity: Note, Confidence: Medium,
+		Says: fmt.Sprintf("The heap grew from %s to %s, with %s.",
+			units.Bytes(first), units.Bytes(last), plural(j.tallies[full].count, "gen 2 GC")),
+		Evidence: []Figure{{"heap_first_bytes", float64(first)}, {"heap_last_bytes", float64(last)}, {"full", float64(j.tallies[full].count)}},
 	}, true
 }
 
-func handlesGrow(c *Case) (Finding, bool) {
-	first, last, ok := grows(&c.trends[handles])
-	if !ok || last-first < manyHandles {
+// atEntry makes a finding of what was free when background collections began.
+func atEntry(e *entryFragmentation, name string) (Finding, bool) {
+	if e.tally.count < several || of(e.tally.count, e.seen) < largeShare {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: Note, Confidence: Medium,
+		Says: fmt.Sprintf("When %s of %s began, half of %s or more was free space; of the last one %s of %s. Up to 15 %% is no worry.",
+			units.Count(e.tally.count), plural(e.seen, "background gen 2 GC"), name, units.Bytes(e.free), units.Bytes(e.size)),
+		Evidence: []Figure{{"background_gcs_with_free_space", float64(e.tally.count)}, {"free_pct", of(e.free, e.size)}, {"free_bytes", float64(e.free)}, {"size_bytes", float64(e.size)}},
+	}
+	if e.free >= manyBytes {
+		f.Severity = Warning
+	}
+	f.quote(&e.tally)
+	return f, true
+}
+
+func fragmentedOld(j *judgement) (Finding, bool)   { return atEntry(&j.entry[0], "gen 2") }
+func fragmentedLarge(j *judgement) (Finding, bool) { return atEntry(&j.entry[1], "the LOH") }
+
+func unfitFreeList(j *judgement) (Finding, bool) {
+	tried := j.list.Allocated + j.list.Rejected
+	used := of(j.list.Allocated, tried)
+	if j.lists < several || j.list.Rejected < someBytes || used >= lowListUse {
 		return Finding{}, false
 	}
 	return Finding{
-		Severity: Warning, Confidence: Medium,
-		Says: fmt.Sprintf("The number of GC handles rose from %s to %s over %s full collections.",
-			units.Count(first), units.Count(last), units.Count(c.trends[handles].count)),
-		Evidence: []Figure{{"handles_first", float64(first)}, {"handles_last", float64(last)}},
-		Advice:   []string{"Find who opens handles and does not free them: profile gc-verbose, then gctrail events --name SetGCHandle,DestroyGCHandle FILE."},
+		Severity: Note, Confidence: Medium,
+		Says: fmt.Sprintf("Of %s of free space in gen 2 that %s tried, %s took survivors; the rest was too small.",
+			units.Bytes(tried), plural(j.lists, "gen 1 GC"), units.Percent(used)),
+		Evidence: []Figure{{"free_list_used_pct", used}, {"free_list_rejected_bytes", float64(j.list.Rejected)}},
+		Next: []Step{{
+			Action: ListCollections, Purpose: "see these GCs", Generation: gc.Some(1),
+			Figures: []string{"number", "start_ms", "promoted_bytes", "heap_after_bytes"},
+		}},
 	}, true
 }
 
-func finalizers(c *Case) (Finding, bool) {
-	t, all := &c.tallies[manyFinalizers], c.all()
-	if t.count < several || of(t.count, all.Count) < largeShare/2 {
-		return Finding{}, false
-	}
-	f := Finding{
-		Severity: Note, Confidence: Medium,
-		Says: fmt.Sprintf("In %s of %s, %s dead objects or more were kept for their finalizers.",
-			units.Count(t.count), counted(all.Count, "collection"), units.Count(finalizedObjects)),
-		Evidence: []Figure{{"collections_with_many_finalizers", float64(t.count)}},
-		Advice:   []string{"Dispose of such objects, and call GC.SuppressFinalize in Dispose: each lives through a collection more, with all it refers to."},
-	}
-	if c.hurts() {
-		f.Severity = Warning
-	}
-	f.quote(t)
-	return f, true
-}
-
-// holedOld looks at what the last collection left: the free space that the next
-// one will find.
-func holedOld(c *Case) (Finding, bool) {
-	var free, size int64
-	for _, i := range []int{2, 3} {
-		if g := generation(c.Process.Last, i); g != nil && g.After.Known {
-			free += g.Fragmentation.V
-			size += g.After.V
-		}
-	}
-	share := of(free, size)
-	if free < someBytes || share < holedGen2 {
-		return Finding{}, false
-	}
-	f := Finding{
-		Severity: Note, Confidence: Medium,
-		Says: fmt.Sprintf("%s of generation 2 and the large object heap, %s of %s, were free space after the last collection; up to 15 %% is no worry.",
-			units.Percent(share), units.Bytes(free), units.Bytes(size)),
-		Evidence:    []Figure{{"free_pct", share}, {"free_bytes", float64(free)}, {"size_bytes", float64(size)}},
-		Collections: []uint32{c.Process.Last.Number}, Shown: 1,
-		Advice:   []string{"Usual after a peak of load; if it stays, let full collections compact."},
-		Settings: []Setting{conserveMemory},
-	}
-	if free >= manyBytes {
-		f.Severity = Warning
-	}
-	return f, true
-}
-
-func holedYoung(c *Case) (Finding, bool) {
-	t, all := &c.tallies[holedGen0], c.all()
-	if t.count < several || of(t.count, all.Count) < largeShare {
-		return Finding{}, false
-	}
-	f := Finding{
-		Severity: Note, Confidence: Medium,
-		Says: fmt.Sprintf("After %s of %s, free space in generation 0 was %d %% of the heap or more.",
-			units.Count(t.count), counted(all.Count, "collection"), holedShare),
-		Evidence: []Figure{{"collections_with_holes", float64(t.count)}},
-		Advice:   []string{"Pinned objects hold young memory apart: allocate buffers on the pinned heap (GC.AllocateArray with pinned: true), or pool them."},
-	}
-	f.quote(t)
-	if peak := c.Process.Heap.Peak; peak.V >= manyBytes {
-		f.Severity = Warning
-	}
-	return f, true
-}
-
-func swells(c *Case) (Finding, bool) {
-	t, all := &c.tallies[farPeak], c.all()
-	if t.count < several || of(t.count, all.Count) < largeShare {
+func swells(j *judgement) (Finding, bool) {
+	t := &j.tallies[farPeak]
+	if t.count < several || of(t.count, j.all.Count) < largeShare {
 		return Finding{}, false
 	}
 	f := Finding{
 		Severity: Note, Confidence: Medium,
 		Says: fmt.Sprintf("Before %s of %s the heap was %d times as large as after, or more; it reached %s.",
-			units.Count(t.count), counted(all.Count, "collection"), peakRatio, units.Bytes(c.Process.Heap.Peak.V)),
-		Evidence: []Figure{{"collections_from_a_far_peak", float64(t.count)}, {"heap_peak_bytes", float64(c.Process.Heap.Peak.V)}},
-		Advice:   []string{"Right where memory is plenty. Where it is not, let new objects take less before they are collected."},
-		Settings: []Setting{gen0MaxBudget, conserveMemory},
+			units.Count(t.count), gcs(j.all.Count), peakRatio, units.Bytes(j.Process.Heap.Peak.V)),
+		Evidence: []Figure{{"gcs_from_a_far_peak", float64(t.count)}, {"heap_peak_bytes", float64(j.Process.Heap.Peak.V)}},
 	}
 	f.quote(t)
 	return f, true
 }
 
-func heldBack(c *Case) (Finding, bool) {
-	heap := c.Process.Heap
+func heldBack(j *judgement) (Finding, bool) {
+	heap := j.Process.Heap
 	if !heap.Committed.Known || !heap.After.Known || heap.Committed.V-heap.After.V < manyBytes || heap.Committed.V < committedRatio*heap.After.V {
+		return Finding{}, false
+	}
+	if _, ok := swells(j); ok {
 		return Finding{}, false
 	}
 	return Finding{
 		Severity: Note, Confidence: High,
-		Says: fmt.Sprintf("The collector held %s of memory in the end, the heap took %s of it; the rest is room for new objects and free regions.",
+		Says: fmt.Sprintf("After the last GC %s were committed for a heap of %s; the rest is room for gen 0 and free regions.",
 			units.Bytes(heap.Committed.V), units.Bytes(heap.After.V)),
 		Evidence: []Figure{{"committed_bytes", float64(heap.Committed.V)}, {"heap_after_bytes", float64(heap.After.V)}},
-		Advice:   []string{"What the process takes beyond that is not the collector's: native memory, stacks, code."},
-		Settings: []Setting{conserveMemory, gen0MaxBudget},
 	}, true
 }

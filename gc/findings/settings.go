@@ -1,59 +1,236 @@
 package findings
 
-// Names and meaning of the settings are those of the runtime's gcconfig.h and of
-// its documentation. The runtime reads the variables as hexadecimal numbers.
+import (
+	"fmt"
+	"strconv"
+	"strings"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+)
+
+// A setting is a switch of the runtime and a value of it. Names, meaning and
+// defaults are those of gcconfig.h and of the runtime's documentation; the
+// runtime reads variables as hexadecimal numbers.
+type setting struct {
+	name, value    string // of the environment variable, without its prefix
+	property, json string // in runtimeconfig.json; empty where there is none
+	propertySince  int    // the major version from which on the property is read
+	effect, cost   string
+
+	since     int // the first major version of .NET that reads it; 0 for all
+	framework int // the first .NET Framework that reads it, as 48 for 4.8; 0 for none
+	flavour   gc.Opt[bool]
+	inForce   func(*clr.GCSettingsRundown) bool // whether the value, or more of it, is set already
+}
+
 var (
-	gen0Size = Setting{
-		Variable: "DOTNET_GCgen0size", Value: "0x8000000",
-		Effect: "a budget of 128 MB for generation 0: fewer collections, more memory",
+	onlyServer      = gc.Some(true)
+	onlyWorkstation = gc.Some(false)
+)
+
+var (
+	gen0Size = setting{
+		name: "GCgen0size", value: "0x8000000", since: 3,
+		effect: "gen 0 is collected after 128 MB of allocations or more: fewer GCs",
+		cost:   "up to 128 MB more memory for each heap, and more cache misses than with a gen 0 that fits into the L3 cache",
+		inForce: func(s *clr.GCSettingsRundown) bool {
+			return s.Gen0MinBudgetConfig >= 0x8000000 || s.HardLimit > 0 // which leaves no room for it
+		},
 	}
-	gen0MaxBudget = Setting{
-		Variable: "DOTNET_GCGen0MaxBudget", Value: "0x2000000",
-		Effect: "at most 32 MB of new objects on each heap between collections: less memory, more collections",
+	gen0MaxBudget = setting{
+		name: "GCGen0MaxBudget", value: "0x2000000", since: 5,
+		property: "System.GC.Gen0MaxBudget", json: "33554432", propertySince: 10,
+		effect: "gen 0 is collected after at most 32 MB of allocations on each heap: a lower peak",
+		cost:   "more GCs, and so more time paused",
+		inForce: func(s *clr.GCSettingsRundown) bool {
+			return s.Gen0MaxBudgetConfig > 0 && s.Gen0MaxBudgetConfig <= 0x2000000
+		},
 	}
-	conserveMemory = Setting{
-		Variable: "DOTNET_GCConserveMemory", Value: "0x8",
-		Property: "System.GC.ConserveMemory", JSON: "8",
-		Effect: "full collections compact where more than 20 % of generation 2 would be free space",
+	conserveMemory = setting{
+		name: "GCConserveMemory", value: "0x5", since: 6, framework: 48,
+		property: "System.GC.ConserveMemory", json: "5",
+		effect: "a blocking gen 2 GC compacts when half of gen 2 or more would be free space",
+		cost:   "those GCs are blocking: with a value of 8, a program that churns large arrays was paused 52 % of the time instead of 14 %, for 53 MB committed instead of 231 MB",
 	}
-	hardLimit = Setting{
-		Variable: "DOTNET_GCHeapHardLimitPercent", Value: "0x32",
-		Property: "System.GC.HeapHardLimitPercent", JSON: "50",
-		Effect: "the heap takes at most 50 % of the memory",
+	hardLimitPercent = setting{
+		name: "GCHeapHardLimitPercent", value: "0x32", since: 3,
+		property: "System.GC.HeapHardLimitPercent", json: "50",
+		effect: "the heap commits at most 50 % of the memory",
+		cost:   "an allocation beyond that throws OutOfMemoryException",
+		inForce: func(s *clr.GCSettingsRundown) bool {
+			return s.HardLimit > 0
+		},
 	}
-	highMemPercent = Setting{
-		Variable: "DOTNET_GCHighMemPercent", Value: "0x5F",
-		Property: "System.GC.HighMemoryPercent", JSON: "95",
-		Effect: "memory counts as high from 95 % on; only where much memory is left at 90 %",
+	highMemPercent = setting{
+		name: "GCHighMemPercent", value: "0x5F", since: 5,
+		property: "System.GC.HighMemoryPercent", json: "95",
+		effect: "memory counts as scarce from a load of 95 % on",
+		cost:   "the machine may swap: only where much memory is left at 90 %",
+		inForce: func(s *clr.GCSettingsRundown) bool {
+			return s.HighMemPercentConfig >= 0x5F
+		},
 	}
-	lohThreshold = Setting{
-		Variable: "DOTNET_GCLOHThreshold", Value: "0x30D40",
-		Property: "System.GC.LOHThreshold", JSON: "200000",
-		Effect: "objects up to 200,000 bytes are collected with the young ones",
+	lohThreshold = setting{
+		name: "GCLOHThreshold", value: "0x30D40", since: 3, framework: 48,
+		property: "System.GC.LOHThreshold", json: "200000",
+		effect: "objects of up to 200,000 bytes are allocated in gen 0",
+		cost:   "survivors of that size are copied; larger objects stay where they are: compare with the sizes that are allocated first",
+		inForce: func(s *clr.GCSettingsRundown) bool {
+			return s.LOHThreshold >= 200_000
+		},
 	}
-	serverGC = Setting{
-		Variable: "DOTNET_gcServer", Value: "0x1",
-		Property: "System.GC.Server", JSON: "true",
-		Effect: "one heap and one collecting thread for each processor, larger budgets",
+	serverGC = setting{
+		name: "gcServer", value: "0x1", framework: 20, flavour: onlyWorkstation,
+		property: "System.GC.Server", json: "true",
+		effect: "one heap and one GC thread for each processor, and larger budgets",
+		cost:   "more memory, and all processors busy in each pause",
 	}
-	workstationGC = Setting{
-		Variable: "DOTNET_gcServer", Value: "0x0",
-		Property: "System.GC.Server", JSON: "false",
-		Effect: "one heap, collected by the thread that needs the memory",
+	workstationGC = setting{
+		name: "gcServer", value: "0x0", framework: 20, flavour: onlyServer,
+		property: "System.GC.Server", json: "false",
+		effect: "one heap, collected by the thread that allocates",
+		cost:   "GCs of a large heap take longer",
 	}
-	heapCount = Setting{
-		Variable: "DOTNET_GCHeapCount", Value: "0x4",
-		Property: "System.GC.HeapCount", JSON: "4",
-		Effect: "four heaps instead of one for each processor",
+	heapCount = setting{
+		name: "GCHeapCount", value: "0x4", since: 3, framework: 46, flavour: onlyServer,
+		property: "System.GC.HeapCount", json: "4",
+		effect: "four heaps instead of one for each processor",
+		cost:   "the GC threads run on the first four processors only, and DATAS is switched off",
 	}
-	targetTCP = Setting{
-		Variable: "DOTNET_GCDTargetTCP", Value: "0x1",
-		Property: "System.GC.DTargetTCP", JSON: "1",
-		Effect: "aims at 1 % of throughput spent on collecting instead of 2 %: more heaps, more memory",
+	concurrentGC = setting{
+		name: "gcConcurrent", value: "0x1", framework: 40,
+		property: "System.GC.Concurrent", json: "true",
+		effect: "gen 2 is collected while threads run",
+		cost:   "a thread more, and gen 2 is compacted less often",
+		inForce: func(s *clr.GCSettingsRundown) bool {
+			return s.BitSettings&clr.GCSettingsBitsConcurrent != 0
+		},
 	}
-	noDATAS = Setting{
-		Variable: "DOTNET_GCDynamicAdaptationMode", Value: "0x0",
-		Property: "System.GC.DynamicAdaptationMode", JSON: "0",
-		Effect: "a fixed number of heaps, as before .NET 9",
+	targetTCP = setting{
+		name: "GCDTargetTCP", value: "0x5", since: 9, flavour: onlyServer,
+		property: "System.GC.DTargetTCP", json: "5",
+		effect: "DATAS accepts a throughput cost of 5 % instead of 2 %: fewer heaps, less adapting",
+		cost:   "more time in GC",
+	}
+	noDATAS = setting{
+		name: "GCDynamicAdaptationMode", value: "0x0", since: 8, flavour: onlyServer,
+		property: "System.GC.DynamicAdaptationMode", json: "0",
+		effect: "a fixed number of heaps and larger gen 0 budgets, as before .NET 9",
+		cost:   "the heap no longer shrinks with the load",
 	}
 )
+
+// allSettings are the settings of the table, for what checks or lists them.
+var allSettings = []*setting{
+	&gen0Size, &gen0MaxBudget, &conserveMemory, &hardLimitPercent, &highMemPercent, &lohThreshold, &serverGC, &workstationGC,
+	&heapCount, &concurrentGC, &targetTCP, &noDATAS,
+}
+
+// higherLimit is a hard limit half as large again as the one in force.
+func higherLimit(limit uint64) *setting {
+	more := limit + limit/2
+	return &setting{
+		name: "GCHeapHardLimit", value: fmt.Sprintf("0x%X", more), since: 3,
+		property: "System.GC.HeapHardLimit", json: strconv.FormatUint(more, 10),
+		effect: "the heap may commit half as much again",
+		cost:   "the memory has to be there: raise a container's limit with it",
+	}
+}
+
+// version is the runtime of a process.
+type version struct {
+	known     bool
+	framework bool
+	major     int // of the .NET Framework: 48 for 4.8, so far as the build of its VM tells
+}
+
+func versionOf(p *gc.Process) version {
+	if p == nil {
+		return version{}
+	}
+	name, number, ok := cutLast(p.Runtime)
+	if !ok {
+		return version{}
+	}
+	major, err := strconv.Atoi(strings.SplitN(number, ".", 2)[0])
+	if err != nil {
+		return version{}
+	}
+	if name == ".NET Framework" {
+		return version{known: true, framework: true, major: frameworkOf(number)}
+	}
+	if name == ".NET Core" && major == 4 { // class libraries of .NET Core 2 and 3 say so
+		major = 3
+	}
+	return version{known: true, major: major}
+}
+
+func cutLast(s string) (before, after string, ok bool) {
+	i := strings.LastIndexByte(s, ' ')
+	if i < 0 {
+		return "", "", false
+	}
+	return s[:i], s[i+1:], true
+}
+
+// frameworkOf is the .NET Framework that the build of a VM belongs to:
+// 4.0.30319.BUILD up to 4.5.2, 4.6 to 4.8 by their own numbers.
+func frameworkOf(number string) int {
+	parts := strings.Split(number, ".")
+	if len(parts) < 2 {
+		return 40
+	}
+	major, _ := strconv.Atoi(parts[0])
+	minor, _ := strconv.Atoi(parts[1])
+	return major*10 + min(minor, 9)
+}
+
+// of returns the setting for a process, if its runtime and flavour of GC read it
+// and it would change something.
+func (s *setting) of(p *gc.Process) (Setting, bool) {
+	v := versionOf(p)
+	switch {
+	case v.framework && (s.framework == 0 || v.major < s.framework):
+		return Setting{}, false
+	case v.known && !v.framework && v.major < s.since:
+		return Setting{}, false
+	case s.flavour.Known && p.Server.Known && s.flavour.V != p.Server.V:
+		return Setting{}, false
+	case s.inForce != nil && p.Settings != nil && s.inForce(p.Settings):
+		return Setting{}, false
+	}
+	out := Setting{Variable: prefix(v) + s.name, Value: s.value, Effect: s.effect, Cost: s.cost, Since: s.sinceText()}
+	if !v.framework && (!v.known || v.major >= s.propertySince) {
+		out.Property, out.JSON = s.property, s.json
+	}
+	return out, true
+}
+
+// latest returns the setting as the latest runtime reads it.
+func (s *setting) latest() Setting {
+	return Setting{
+		Variable: prefix(version{}) + s.name, Value: s.value, Property: s.property, JSON: s.json,
+		Effect: s.effect, Cost: s.cost, Since: s.sinceText(),
+	}
+}
+
+// prefix is that of the variables which a runtime reads: .NET 6 and later read
+// both, and their documentation has DOTNET_.
+func prefix(v version) string {
+	if v.framework || v.known && v.major < 6 {
+		return "COMPlus_"
+	}
+	return "DOTNET_"
+}
+
+func (s *setting) sinceText() string {
+	switch {
+	case s.since == 0:
+		return ""
+	case s.since < 5:
+		return fmt.Sprintf(".NET Core %d", s.since)
+	default:
+		return fmt.Sprintf(".NET %d", s.since)
+	}
+}

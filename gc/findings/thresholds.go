@@ -3,12 +3,7 @@ package findings
 import "time"
 
 const (
-	// Pause shares, in percent of the time (mem-doc: up to 5 is normal).
-	notablePauseShare = 5
-	highPauseShare    = 10 // own: a clear problem
-
-	longPause     = 100 * time.Millisecond // PerfView's guide
-	veryLongPause = 200 * time.Millisecond // PerfView's table of long pauses
+	veryLongPause = 2 // own: times the budget; PerfView's table of long pauses begins at 200 ms
 
 	normalSuspension = time.Millisecond      // mem-doc: normal is way below
 	slowSuspension   = 10 * time.Millisecond // mem-doc: tens of milliseconds are a definite problem
@@ -22,8 +17,8 @@ const (
 	someShare        = 10 // own, in percent: of the pauses, that a cause explains
 	largeShare       = 50 // own, in percent: of collections or pauses, that something makes up
 
-	highMemoryLoad     = 90 // gc.cpp: high memory load begins here where there are less than 80 GB
-	veryHighMemoryLoad = 97 // gc.cpp
+	highLoad     = 90 // gc.cpp: high memory load begins here where there are less than 80 GB
+	veryHighLoad = 97 // gc.cpp
 
 	growth        = 1.3 // own: the last third over the first
 	stillGrowing  = 1.1 // own: the last third over the middle one
@@ -38,20 +33,31 @@ const (
 	manyBytes = 100_000_000 // own: below, memory is no trouble
 	someBytes = 10_000_000  // own
 
-	holedShare       = 30   // percent of the heap; own
-	holedGen2        = 50   // percent; mem-doc: up to 15 is no worry, 70 to 80 is not good
+	freeShare        = 30   // percent of the heap; own
+	fragmented       = 50   // percent; mem-doc: up to 15 is no worry, 70 to 80 is not good
 	pinnedObjects    = 1000 // own
 	finalizedObjects = 1000 // own
+	largeHeapShare   = 30   // percent of the heap that the LOH takes; own
+	deadShare        = 80   // percent of the LOH that died; own
+	lowListUse       = 50   // percent of gen2's free list that survivors fit in; own
 
-	committedRatio  = 2 // own: committed over the heap's size
-	manyCPUs        = 4 // own: from here on a server collector can pay
+	committedRatio  = 2  // own: committed over the heap's size
+	manyCPUs        = 4  // own: from here on a server GC can pay
+	nearLimit       = 90 // percent of the hard limit; gc.cpp, near_heap_hard_limit_p
 	smallServerHeap = 100_000_000
 
-	watchedEnough = 5 * time.Second // own: below, a trace may have missed what is rare
+	targetCost = 2  // percent; gc.cpp: DATAS aims at it
+	highCost   = 10 // percent; own: five times the target
 
-	touchedShare = 1  // percent of the collections that loss may touch; own
-	otherShare   = 10 // percent of the pauses that other suspensions add; own
-	tracingShare = 10 // percent of the pauses that tracing itself causes; own
+	longWait = 200 * time.Millisecond // PerfView's table of waits for background collections
+
+	startupTime = 2 * time.Second // own: code is loaded and caches are filled
+	shortTrace  = 10 * time.Second
+	fewGCs      = 20
+
+	affectedShare = 1  // percent of the collections that loss may affect; own
+	otherShare    = 10 // percent of the pauses that other suspensions add; own
+	tracingShare  = 10 // percent of the pauses that tracing itself causes; own
 )
 
 // Keywords of the runtime's provider that make it do work for the trace.
@@ -60,3 +66,5 @@ const (
 	keywordSurvival = 0x400000
 	keywordSampled  = 0x200000 | 0x2000000
 )
+
+const levelVerbose = 5

@@ -2,22 +2,39 @@ package findings
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// innocence is the finding that the collector is not to blame.
-func (c *Case) innocence() Finding {
-	all := c.all()
-	f := Finding{
-		ID: "R01", Title: "the garbage collector is innocent", Severity: Note, Confidence: High,
-		Says: fmt.Sprintf("Threads stood still %s of the time, never longer than %s; up to %d %% is normal.",
-			units.Percent(c.share()), units.Duration(all.Pause.Max()), notablePauseShare),
-		Evidence: []Figure{{"pause_pct", c.share()}, {"pause_max_ms", millis(all.Pause.Max())}},
-		Advice:   []string{"Look elsewhere: CPU, locks, input and output, other processes."},
+// innocent reports whether nothing that was found speaks against the GC.
+func (j *judgement) innocent(found []Finding) bool {
+	if j.all.Pause.Count() == 0 || j.affected() || j.Trace.StartsUnrecorded {
+		return false
 	}
-	if c.Trace.Cut || c.Process.Watched() < watchedEnough {
+	return !slices.ContainsFunc(found, func(f Finding) bool { return f.Severity > Note && f.kind != quality })
+}
+
+const (
+	innocentTitle  = "the garbage collector is innocent"
+	innocentAdvice = "Look elsewhere: CPU, locks, I/O, other processes."
+)
+
+// innocence is the finding that the garbage collector is not to blame.
+func (j *judgement) innocence() Finding {
+	f := Finding{
+		ID: "R01", Title: innocentTitle, Severity: Note, Confidence: High, kind: symptom,
+		Says: fmt.Sprintf("GC pauses took %s of the time (budget: %s), the longest %s (budget: %s).",
+			units.Percent(j.share), j.budget.share(), units.Duration(j.all.Pause.Max()), j.budget.pause()),
+		Evidence: []Figure{
+			{"pause_pct", j.share},
+			{"budget_pct", j.budget.Share},
+			{"pause_max_ms", millis(j.all.Pause.Max())},
+			{"budget_ms", millis(j.budget.Pause)},
+		},
+		Advice: []string{innocentAdvice},
+	}
+	if j.Trace.Cut || j.short() {
 		f.Confidence = Medium
 	}
 	return f
@@ -25,37 +42,44 @@ func (c *Case) innocence() Finding {
 
 // Verdict sums the findings up in one sentence.
 func (c *Case) Verdict(found []Finding) string {
-	all := c.all()
-	share, longest := units.Percent(c.share()), units.Duration(all.Pause.Max())
-	if c.touched() {
+	j := c.judge()
+	share, longest := units.Percent(of(j.all.Pause.Sum(), c.Process.Watched())), units.Duration(j.all.Pause.Max())
+	if j.affected() {
 		share = "at least " + share
 	}
+	if j.steady && (j.share < j.budget.Share) != (of(j.all.Pause.Sum(), c.Process.Watched()) < j.budget.Share) {
+		share = fmt.Sprintf("%s of the time, and after the start-up %s", share, units.Percent(j.share))
+	} else {
+		share += " of the time"
+	}
 	switch {
-	case all.Count == 0:
-		return "No collection happened."
-	case all.Pause.Count() == 0:
-		return fmt.Sprintf("No verdict: of %s none is in the trace with its pauses.", counted(all.Count, "collection"))
-	case c.touched() && c.share() < notablePauseShare:
-		return fmt.Sprintf("No verdict, events were lost: in what is left, threads stood still for %s, %s at most at once.",
-			units.Duration(all.Pause.Sum()), longest)
-	case c.innocent(found):
-		return fmt.Sprintf("The GC is innocent: threads stood still %s of the time, never longer than %s.", share, longest)
-	case c.share() >= highPauseShare:
-		return fmt.Sprintf("The GC is a problem: threads stood still %s of the time%s.", share, mainCause(found))
-	case c.share() >= notablePauseShare:
-		return fmt.Sprintf("The GC costs time: threads stood still %s of it%s.", share, mainCause(found))
-	case c.hurts():
-		return fmt.Sprintf("The GC stops threads for long: up to %s at once, %s of the time%s.", longest, share, mainCause(found))
+	case j.all.Count == 0:
+		return "No GC happened."
+	case j.Trace.StartsUnrecorded:
+		return "No verdict: the trace did not record GCStart, so that GCs may be missing."
+	case j.all.Pause.Count() == 0:
+		return fmt.Sprintf("No verdict: of %s none is in the trace with a complete pause.", gcs(j.all.Count))
+	case j.affected() && j.share < j.budget.Share:
+		return fmt.Sprintf("No verdict, events were lost: in what is left, GC pauses took %s, the longest %s.",
+			units.Duration(j.all.Pause.Sum()), longest)
+	case j.innocent(found):
+		return fmt.Sprintf("The GC is innocent: pauses took %s (budget: %s), the longest %s (budget: %s).", share, j.budget.share(), longest, j.budget.pause())
+	case j.share >= j.budget.high():
+		return fmt.Sprintf("The GC is a problem: pauses took %s (budget: %s)%s.", share, j.budget.share(), mainCause(found))
+	case j.share >= j.budget.Share:
+		return fmt.Sprintf("The GC costs time: pauses took %s (budget: %s)%s.", share, j.budget.share(), mainCause(found))
+	case j.hurts():
+		return fmt.Sprintf("GC pauses are long: up to %s (budget: %s), %s%s.", longest, j.budget.pause(), share, mainCause(found))
 	default:
-		return fmt.Sprintf("The GC's pauses are no trouble (%s of the time, %s at most), but %s.", share, longest, foremost(found))
+		return fmt.Sprintf("GC pauses are within budget (%s, the longest %s), but %s.", share, longest, foremost(found))
 	}
 }
 
 // mainCause names the first finding that explains pauses.
 func mainCause(found []Finding) string {
 	for i := range found {
-		if found[i].Severity > Note && kindOf(found[i].ID) == cause {
-			return "; " + found[i].Title
+		if f := &found[i]; f.Severity > Note && (f.kind == cause || f.kind == generic) {
+			return "; " + f.Title
 		}
 	}
 	return ""
@@ -63,24 +87,9 @@ func mainCause(found []Finding) string {
 
 func foremost(found []Finding) string {
 	for i := range found {
-		if found[i].Severity > Note && kindOf(found[i].ID) != quality {
+		if found[i].Severity > Note && found[i].kind != quality {
 			return found[i].Title
 		}
 	}
-	return ""
-}
-
-func counted(n int, noun string) string {
-	if n == 1 {
-		return "1 " + noun
-	}
-	return units.Count(n) + " " + noun + "s"
-}
-
-// list joins words as a sentence does.
-func list(words []string) string {
-	if len(words) < 2 {
-		return strings.Join(words, "")
-	}
-	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+	return "events were lost"
 }

@@ -18,6 +18,7 @@ type reportOptions struct {
 	format  choice
 	output  string
 	explain string
+	budget  pauseBudget
 }
 
 func newReportCmd(std *stdio) *cobra.Command {
@@ -59,7 +60,8 @@ columns of gcs; --explain all defines them all.`,
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", "text or json (one line for each file)")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
-	flags.StringVar(&opts.explain, "explain", "", "define the figure `NAME` instead")
+	flags.Var(&opts.budget, "budget", "what pauses may cost before the GC is to blame: the longest pause, a share of the time, or both")
+	flags.StringVar(&opts.explain, "explain", "", "explain the word `NAME` instead")
 	opts.addFlags(flags)
 	complete(cmd, "format", opts.format.of)
 	complete(cmd, "explain", report.FigureNames())
@@ -136,5 +138,17 @@ func (o *reportOptions) gather(ctx context.Context, std *stdio, paths []string) 
 		return nil, err
 	}
 	defer r.Close()
-	return report.Gather(r, &o.Selection)
+	return report.Gather(r, &o.Selection, o.budget.Budget)
+}
+
+// A pauseBudget is a flag that takes what pauses may cost.
+type pauseBudget struct{ report.Budget }
+
+func (b *pauseBudget) Type() string { return "LIMIT" }
+
+func (b *pauseBudget) String() string { return b.Budget.String() }
+
+func (b *pauseBudget) Set(s string) (err error) {
+	b.Budget, err = report.ParseBudget(s)
+	return err
 }

@@ -2,21 +2,15 @@ package report
 
 import (
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/trace"
-)
-
-const (
-	collectText   = "gctrail collect -p %s --profile %s"
-	CollectSelf   = "DOTNET_EnableEventPipe=1 DOTNET_EventPipeOutputPath=app.nettrace DOTNET_EventPipeConfig=Microsoft-Windows-DotNETRuntime:0x1:4 YOUR-PROGRAM"
-	collectPhases = "gctrail collect -p %s --providers Microsoft-Windows-DotNETRuntime:0x1:4,Microsoft-Windows-DotNETRuntimePrivate:0x1:4"
 )
 
 // A gap is something that the trace cannot tell, with the command that would
@@ -38,7 +32,7 @@ func (rep *Report) gaps(c *Case) []gap {
 		if c != nil && c.Process.All().Affected > 0 {
 			more = fmt.Sprintf(" The figures of %s may lack some, sums are lower bounds.", text.Counted(c.Process.All().Affected, "collection"))
 		}
-		add(rep.collectCommand("gc-collect", "--buffersize", "1024"), "What %s said that were lost%s.%s",
+		add(rep.record(findings.LargeBuffer), "What %s said that were lost%s.%s",
 			text.Counted(int(min(rep.loss.Events, 1<<62)), "event"), rep.lostWhen(), more)
 	}
 	if rep.loss.Cut {
@@ -63,7 +57,7 @@ func (rep *Report) gaps(c *Case) []gap {
 	all := c.Process.All()
 	switch {
 	case all.Pause.Count() == 0:
-		add(rep.collectCommand("gc-collect"), "How long threads stood still: of %s the trace has no suspension of threads from its begin to its restart.",
+		add(rep.record(findings.Collections), "How long threads stood still: of %s the trace has no suspension of threads from its begin to its restart.",
 			text.Counted(all.Count, "collection"))
 	case all.Incomplete > 0:
 		add("", "Some figures of %s: the trace begins or ends inside, or lacks events.", text.Counted(all.Incomplete, "collection"))
@@ -71,17 +65,13 @@ func (rep *Report) gaps(c *Case) []gap {
 	if c.Process.Process.Name == "" {
 		add("", "What program it was: the trace does not name it.")
 	}
-	if rep.provider(clr.RuntimeProvider).level < provider.LevelVerbose {
-		add(rep.collectCommand("gc-verbose"), "Which types are allocated, and what is pinned: collected was level %d, %d tells.",
-			rep.provider(clr.RuntimeProvider).level, provider.LevelVerbose)
+	if rep.provider(clr.RuntimeProvider).Level < provider.LevelVerbose {
+		add(rep.record(findings.Allocations), "Which types are allocated, and what is pinned: collected was level %d, %d tells.",
+			rep.provider(clr.RuntimeProvider).Level, provider.LevelVerbose)
 	}
 	background := c.Process.Kind(gc.Background).Pause.Sum()
-	if notable := all.Pause.Sum() / 10; background > notable && rep.provider(clr.PrivateProvider).events == 0 {
-		command := fmt.Sprintf(collectPhases, rep.pid())
-		if rep.framework() {
-			command = ""
-		}
-		add(command, "The phases of background collections: the runtime's private provider was not collected.")
+	if notable := all.Pause.Sum() / 10; background > notable && rep.provider(clr.PrivateProvider).Events == 0 {
+		add(rep.record(findings.Phases), "The phases of background collections: the runtime's private provider was not collected.")
 	}
 	if !c.Process.Heap.Committed.Known && all.Count > 0 {
 		add("", "How much memory was committed: .NET 8 and later tell, with regions.")
@@ -116,10 +106,10 @@ func (rep *Report) writeGaps(p *text.Page, c *Case) {
 func (rep *Report) quality() string {
 	runtime := rep.provider(clr.RuntimeProvider)
 	what := "No events of the runtime."
-	if runtime.events > 0 {
-		what = fmt.Sprintf("Collected: %s at level %d", provider.Spell(runtime.keywords), runtime.level)
+	if runtime.Events > 0 {
+		what = fmt.Sprintf("Collected: %s at level %d", provider.Spell(runtime.Keywords), runtime.Level)
 		if rep.info.Last >= time.Millisecond {
-			what += fmt.Sprintf(", %s events a second", units.Count(int(float64(runtime.events)/rep.info.Last.Seconds())))
+			what += fmt.Sprintf(", %s events a second", units.Count(int(float64(runtime.Events)/rep.info.Last.Seconds())))
 		}
 		what += "."
 	}
@@ -141,11 +131,11 @@ func (rep *Report) quality() string {
 func (rep *Report) emptyVerdict() string {
 	runtime := rep.provider(clr.RuntimeProvider)
 	switch {
-	case len(rep.collected) == 0:
+	case len(rep.recorded) == 0:
 		return "No verdict: the trace holds no events at all."
-	case runtime.events == 0:
+	case runtime.Events == 0:
 		return "No verdict: the trace holds no events of the .NET runtime's provider; the garbage collector's come from it."
-	case runtime.keywords&provider.KeywordGC == 0:
+	case runtime.Keywords&provider.KeywordGC == 0:
 		return "No verdict: the trace holds events of the .NET runtime, but none of its garbage collector: the keyword gc (0x1) was most likely not collected."
 	case !rep.declares(clr.KindGCStart):
 		return "No verdict: collections were not recorded: the event GCStart was not enabled."
@@ -167,92 +157,4 @@ const watchedEnough = 5 * time.Second
 func (rep *Report) incomplete() bool {
 	l := rep.loss
 	return l.Events > 0 || l.Cut || l.Damaged > 0 || len(l.Ranges()) > 0
-}
-
-// pid is the process to collect from, for a command.
-func (rep *Report) pid() string {
-	pid := rep.info.PID
-	if len(rep.cases) > 0 {
-		pid = rep.cases[0].Process.Process.PID
-	}
-	if pid == 0 || pid == trace.UnknownID {
-		return "PID"
-	}
-	return fmt.Sprint(pid)
-}
-
-// framework says whether the process runs on the .NET Framework, which ETW
-// collects from only.
-func (rep *Report) framework() bool {
-	return len(rep.cases) > 0 && strings.HasPrefix(rep.cases[0].Process.Process.Runtime, ".NET Framework")
-}
-
-// collectETW collects from the .NET Framework, with Windows' own means and much
-// room for events.
-const collectETW = "logman start gctrail -p {e13c0d23-ccbc-4e12-931b-d9cc2eee27e4} %s -bs 1024 -nb 64 256 -ct perf -o gctrail.etl -ets && pause && logman stop gctrail -ets"
-
-// etwProfiles are the keywords and levels of profiles as logman takes them.
-var etwProfiles = map[string]string{"gc-collect": "0x1 0x4", "gc-verbose": "0x8003 0x5"}
-
-// collectCommand collects a profile; the flags are gctrail's.
-func (rep *Report) collectCommand(profile string, flags ...string) string {
-	if rep.framework() {
-		return fmt.Sprintf(collectETW, etwProfiles[profile])
-	}
-	command := fmt.Sprintf(collectText, rep.pid(), profile)
-	return strings.Join(append([]string{command}, flags...), " ")
-}
-
-// next are the commands to run next.
-func (rep *Report) next() []string {
-	if len(rep.cases) == 0 {
-		if rep.provider(clr.RuntimeProvider).keywords&provider.KeywordGC != 0 {
-			return []string{"gctrail events --limit 20 " + rep.arguments()}
-		}
-		return []string{rep.collectCommand("gc-collect"), CollectSelf}
-	}
-	c := &rep.cases[0]
-	list := "gctrail gcs " + rep.arguments()
-	if longest := c.Process.Longest; len(longest) > 0 {
-		shortest := longest[len(longest)-1].Pause().V
-		list = fmt.Sprintf("gctrail gcs --min-pause %v %s", shortest.Truncate(truncation(shortest)), rep.arguments())
-	}
-	next := []string{list, "gctrail report --format json " + rep.arguments()}
-	if rep.provider(clr.RuntimeProvider).level < provider.LevelVerbose {
-		next = append(next, rep.collectCommand("gc-verbose"))
-	} else {
-		next = append(next, "gctrail events --name GCAllocationTick "+rep.arguments())
-	}
-	return append(next, "gctrail report --explain pause")
-}
-
-// truncation leaves three digits of d, or four.
-func truncation(d time.Duration) time.Duration {
-	unit := time.Duration(1)
-	for d/unit >= 10_000 {
-		unit *= 10
-	}
-	return unit
-}
-
-func (rep *Report) writeNext(p *text.Page) {
-	p.Section("Next")
-	for _, command := range rep.next() {
-		p.Command("  ", command)
-	}
-}
-
-// arguments are the report's files, for a command.
-func (rep *Report) arguments() string {
-	var b strings.Builder
-	if len(rep.paths) > 1 {
-		b.WriteString("--merge ")
-	}
-	for i, path := range rep.paths {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(text.Quoted(path))
-	}
-	return b.String()
 }

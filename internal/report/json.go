@@ -116,6 +116,11 @@ type (
 		Shown       int                `json:"collections_in_all"`
 		Advice      []string           `json:"advice"`
 		Settings    []jsonSetting      `json:"settings"`
+		Next        []jsonStep         `json:"next"`
+	}
+	jsonStep struct {
+		Purpose string `json:"purpose"`
+		Command string `json:"command"`
 	}
 	jsonSetting struct {
 		Variable string  `json:"env"`
@@ -123,6 +128,8 @@ type (
 		Property *string `json:"runtimeconfig"`
 		JSON     *string `json:"runtimeconfig_value"`
 		Effect   string  `json:"effect"`
+		Cost     string  `json:"cost"`
+		Since    *string `json:"since"`
 	}
 	jsonSuspension struct {
 		Reason string `json:"reason"`
@@ -221,7 +228,7 @@ func (rep *Report) json() *jsonReport {
 	}
 	var worst *Case
 	for i := range rep.cases {
-		j.Processes = append(j.Processes, rep.cases[i].json())
+		j.Processes = append(j.Processes, rep.process(&rep.cases[i]))
 	}
 	if len(rep.cases) > 0 {
 		worst = &rep.cases[0]
@@ -233,8 +240,8 @@ func (rep *Report) json() *jsonReport {
 		j.CannotTell = append(j.CannotTell, jsonGap{g.what, filled(g.command)})
 	}
 	j.Collected.Providers = []jsonProvider{}
-	for _, c := range rep.collected {
-		j.Collected.Providers = append(j.Collected.Providers, jsonProvider{c.provider, c.keywords, fmt.Sprintf("0x%x", c.keywords), c.level, c.events})
+	for _, c := range rep.recorded {
+		j.Collected.Providers = append(j.Collected.Providers, jsonProvider{c.Provider, c.Keywords, fmt.Sprintf("0x%x", c.Keywords), c.Level, c.Events})
 	}
 	return j
 }
@@ -248,16 +255,17 @@ func (rep *Report) jsonLost() jsonLost {
 	return j
 }
 
-func (c *Case) json() jsonProcess {
+func (rep *Report) process(c *Case) jsonProcess {
 	p := c.Process.Process
 	j := jsonProcess{
 		PID: known(p.PID), Process: filled(p.Name), CommandLine: filled(p.CommandLine), Runtime: filled(p.Runtime), Server: optional(p.Server),
-		Verdict: c.Verdict(c.found), Totals: c.jsonAll(), Timeline: c.jsonTimeline(),
+		Verdict: c.Verdict, Totals: c.jsonAll(), Timeline: c.jsonTimeline(),
 		Findings: []jsonFinding{}, Suspensions: []jsonSuspension{}, Longest: []jsonLongest{},
 		Omitted: jsonOmitted{Pauses: c.Process.All().Pause.Count() - len(c.Process.Longest)},
 	}
-	for i := range c.found {
-		j.Findings = append(j.Findings, findingJSON(&c.found[i]))
+	for i := range c.Findings {
+		f := &c.Findings[i]
+		j.Findings = append(j.Findings, findingJSON(f, rep.commands(c, f)))
 	}
 	for _, s := range p.Suspensions {
 		j.Suspensions = append(j.Suspensions, jsonSuspension{s.Reason.String(), uint32(s.Reason), s.Kind.String(), s.Count, jsonMS(s.Total), jsonMS(s.Max)})
@@ -358,11 +366,11 @@ func (c *Case) jsonTimeline() jsonTimeline {
 	return j
 }
 
-func findingJSON(f *findings.Finding) jsonFinding {
+func findingJSON(f *findings.Finding, next []step) jsonFinding {
 	j := jsonFinding{
 		ID: f.ID, Title: f.Title, Severity: f.Severity.String(), Confidence: f.Confidence.String(), Says: f.Says,
 		Evidence: map[string]float64{}, Collections: append([]uint32{}, f.Collections...), Shown: f.Shown,
-		Advice: append([]string{}, f.Advice...), Settings: []jsonSetting{},
+		Advice: append([]string{}, f.Advice...), Settings: []jsonSetting{}, Next: []jsonStep{},
 	}
 	for _, e := range f.Evidence {
 		if !math.IsNaN(e.Value) && !math.IsInf(e.Value, 0) {
@@ -370,7 +378,10 @@ func findingJSON(f *findings.Finding) jsonFinding {
 		}
 	}
 	for _, s := range f.Settings {
-		j.Settings = append(j.Settings, jsonSetting{s.Variable, s.Value, filled(s.Property), filled(s.JSON), s.Effect})
+		j.Settings = append(j.Settings, jsonSetting{s.Variable, s.Value, filled(s.Property), filled(s.JSON), s.Effect, s.Cost, filled(s.Since)})
+	}
+	for _, s := range next {
+		j.Next = append(j.Next, jsonStep{s.purpose, s.command})
 	}
 	return j
 }

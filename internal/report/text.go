@@ -42,7 +42,7 @@ func (rep *Report) WriteBody(p *text.Page) {
 		if len(rep.cases) > 1 {
 			who = processName(c.Process.Process) + ": "
 		}
-		p.Heading("%s%s", who, c.Verdict(c.found))
+		p.Heading("%s%s", who, c.Verdict)
 		p.Line("")
 		c.writeFigures(p)
 		p.Line("")
@@ -51,7 +51,7 @@ func (rep *Report) WriteBody(p *text.Page) {
 			rep.about(p)
 			rep.writeGaps(p, c)
 		}
-		c.writeFindings(p)
+		rep.writeFindings(p, c)
 		c.writeTables(p)
 	}
 }
@@ -59,7 +59,7 @@ func (rep *Report) WriteBody(p *text.Page) {
 // WriteVerdict writes the verdict on the first process, and its figures.
 func (rep *Report) WriteVerdict(p *text.Page) {
 	c := &rep.cases[0]
-	p.Heading("%s", c.Verdict(c.found))
+	p.Heading("%s", c.Verdict)
 	c.writeFigures(p)
 }
 
@@ -221,17 +221,18 @@ func className(c stats.Class) string {
 	return fmt.Sprintf("gen%d %v", c.Generation.V, c.Kind)
 }
 
-func (c *Case) writeFindings(p *text.Page) {
-	if len(c.found) == 0 {
+func (rep *Report) writeFindings(p *text.Page, c *Case) {
+	if len(c.Findings) == 0 {
 		return
 	}
 	p.Section("Findings")
-	for i := range c.found {
-		writeFinding(p, i+1, &c.found[i])
+	for i := range c.Findings {
+		f := &c.Findings[i]
+		writeFinding(p, i+1, f, rep.commands(c, f))
 	}
 }
 
-func writeFinding(p *text.Page, n int, f *findings.Finding) {
+func writeFinding(p *text.Page, n int, f *findings.Finding, next []step) {
 	lead := fmt.Sprintf("%2d. ", n)
 	const indent = "    "
 	p.Spans(lead, severityWord(f.Severity), text.Span{Text: fmt.Sprintf("%s (%s, %v confidence)", f.Title, f.ID, f.Confidence)})
@@ -244,7 +245,15 @@ func writeFinding(p *text.Page, n int, f *findings.Finding) {
 		if s.Property != "" {
 			words += fmt.Sprintf(" or %q: %s in runtimeconfig.json", s.Property, s.JSON)
 		}
-		p.Prose(indent+"- ", words+": "+s.Effect+".")
+		words += ": " + s.Effect + ". Cost: " + s.Cost + "."
+		if s.Since != "" {
+			words += " From " + s.Since + " on."
+		}
+		p.Prose(indent+"- ", words)
+	}
+	for _, s := range next {
+		p.Prose(indent+"- ", "To "+s.purpose+":")
+		p.Command(indent+"  ", s.command)
 	}
 }
 

@@ -53,6 +53,18 @@ func (s *Selection) HasTime(info *trace.Info, at time.Duration) bool {
 	return !s.To.Given || at < s.To.After(info.Start)
 }
 
+// Span returns the times from and to which a trace is selected, unknown where
+// there is no bound.
+func (s *Selection) Span(info *trace.Info) (from, to gc.Opt[time.Duration]) {
+	if s.From.Given {
+		from = gc.Some(s.From.After(info.Start))
+	}
+	if s.To.Given {
+		to = gc.Some(s.To.After(info.Start))
+	}
+	return from, to
+}
+
 // A PIDs is a flag that takes process ids.
 type PIDs []uint64
 

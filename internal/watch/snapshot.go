@@ -75,8 +75,8 @@ func (r *row) snapshot(now time.Time) *Process {
 	}
 	r.sum(p)
 	if c := r.judged(until); c.Process.Process != nil {
-		p.Findings = c.Findings()
-		p.Verdict, p.PausedInAll = c.Verdict(p.Findings), c.PauseShare()
+		judged := c.Judge()
+		p.Findings, p.Verdict, p.PausedInAll = judged.Findings, judged.Verdict, c.PauseShare()
 	}
 	return p
 }

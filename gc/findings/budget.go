@@ -1,0 +1,70 @@
+package findings
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+// A Budget is what pauses may cost before the garbage collector is to blame. A
+// zero field stands for the default: 5 % of the time, which mem-doc calls normal,
+// and 100 ms for the longest pause, PerfView's guide.
+type Budget struct {
+	Share float64       // percent of the time
+	Pause time.Duration // the longest
+}
+
+const (
+	defaultShare = 5
+	defaultPause = 100 * time.Millisecond
+)
+
+// ParseBudget parses a longest pause ("50ms"), a share of the time ("5%"), or
+// both with a comma between them.
+func ParseBudget(s string) (Budget, error) {
+	var b Budget
+	for part := range strings.SplitSeq(s, ",") {
+		part = strings.TrimSpace(part)
+		if percent, ok := strings.CutSuffix(part, "%"); ok {
+			v, err := strconv.ParseFloat(strings.TrimSpace(percent), 64)
+			if err != nil || !(v > 0 && v <= 100) {
+				return Budget{}, fmt.Errorf("%q is not a share of the time, such as 5%%", part)
+			}
+			b.Share = v
+			continue
+		}
+		d, err := time.ParseDuration(part)
+		if err != nil || d <= 0 {
+			return Budget{}, fmt.Errorf("%q is neither a longest pause, such as 50ms, nor a share of the time, such as 5%%", part)
+		}
+		b.Pause = d
+	}
+	return b, nil
+}
+
+// String returns the budget as ParseBudget reads it, with the defaults.
+func (b Budget) String() string {
+	b = b.orDefault()
+	return fmt.Sprintf("%v,%s%%", b.Pause, strconv.FormatFloat(b.Share, 'g', -1, 64))
+}
+
+func (b Budget) orDefault() Budget {
+	if b.Share <= 0 {
+		b.Share = defaultShare
+	}
+	if b.Pause <= 0 {
+		b.Pause = defaultPause
+	}
+	return b
+}
+
+// high is the share from which pauses are a clear problem: twice the budget.
+func (b Budget) high() float64 { return min(100, 2*b.Share) }
+
+// share writes the budget's share for people.
+func (b Budget) share() string { return strconv.FormatFloat(b.Share, 'g', 3, 64) + " %" }
+
+func (b Budget) pause() string { return units.Duration(b.Pause) }

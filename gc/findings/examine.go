@@ -1,0 +1,100 @@
+package findings
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// Options narrow what is examined. The zero Options take in all.
+type Options struct {
+	Budget Budget
+	// Only reports whether a collection counts; nil for all.
+	Only func(*gc.Collection) bool
+	// From and To narrow the time that shares are of.
+	From, To gc.Opt[time.Duration]
+}
+
+// A Result is what was found of one process.
+type Result struct {
+	*Case
+	Findings []Finding
+	Verdict  string
+}
+
+// Examine reads a trace to its end and judges its processes, those with the
+// longest pauses first. Processes without collections are left out. What was found
+// up to an error of src comes with it.
+func Examine(src trace.Source, o Options) ([]Result, error) {
+	var m gc.Model
+	s := Set{Options: o}
+	for c, err := range m.Collections(src) {
+		if err != nil {
+			return s.Judge(TraceOf(src)), err
+		}
+		s.Add(c)
+	}
+	return s.Judge(TraceOf(src)), nil
+}
+
+// A Set collects the evidence on all processes of one trace. The zero Set is
+// empty; Options are to be set before the first Add.
+type Set struct {
+	Options Options
+	Skipped int // collections that do not count
+
+	cases map[*gc.Process]*Case
+	order []*Case
+}
+
+// Add takes in a collection and may keep it. Collections come in order of their
+// start.
+func (s *Set) Add(c *gc.Collection) {
+	if s.Options.Only != nil && !s.Options.Only(c) {
+		s.Skipped++
+		return
+	}
+	k := s.cases[c.Process]
+	if k == nil {
+		if s.cases == nil {
+			s.cases = make(map[*gc.Process]*Case)
+		}
+		k = &Case{Budget: s.Options.Budget}
+		k.Process.From, k.Process.To = s.Options.From, s.Options.To
+		k.Process.Timeline.Origin = max(0, s.Options.From.V)
+		s.cases[c.Process] = k
+		s.order = append(s.order, k)
+	}
+	k.Add(c)
+}
+
+// Has reports whether a process has collections that count.
+func (s *Set) Has(p *gc.Process) bool { return s.cases[p] != nil }
+
+// Judge has the rules look at each process, those with the longest pauses first.
+func (s *Set) Judge(t Trace) []Result {
+	for _, c := range s.order {
+		if c.Process.Process.Server.V {
+			t.Servers++
+			t.ServerHeaps += max(1, c.Process.Heap.MaxHeaps)
+		}
+	}
+	results := make([]Result, len(s.order))
+	for i, c := range s.order {
+		c.Trace = t
+		results[i] = c.Judge()
+	}
+	slices.SortStableFunc(results, func(a, b Result) int {
+		return cmp.Compare(b.Process.All().Pause.Sum(), a.Process.All().Pause.Sum())
+	})
+	return results
+}
+
+// Judge has the rules look at the evidence.
+func (c *Case) Judge() Result {
+	found := c.Findings()
+	return Result{c, found, c.Verdict(found)}
+}

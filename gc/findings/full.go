@@ -1,0 +1,85 @@
+package findings
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+var fullRules = []rule{
+	{
+		id: "R43", title: "blocking gen 2 GCs run to compact a fragmented gen 2", kind: cause,
+		threshold: "three blocking gen 2 GCs or more have a condemned reason of fragmentation (max_generation_high_fragmentation and its like), and a tenth of the pauses",
+		source:    "gc.cpp, generation_to_condemn: free space of gen 2 that cannot be used is over 200,000 bytes and a quarter of it",
+		find:      fullForFragmentation,
+		advice: []advice{
+			{text: "Group objects with similar lifetimes, pool long-lived buffers, and pin less: free space comes from objects that die among others that live on."},
+			{when: "the memory load is not high", fits: func(j *judgement, _ *Finding) bool { return j.tallies[highMemory].count == 0 }, text: "If GCConserveMemory is set, lower it or remove it: it asks for these GCs. Events do not tell its value."},
+		},
+	},
+	{
+		id: "R20", title: "blocking gen 2 GCs are common", kind: generic,
+		threshold: "three blocking gen 2 GCs or more make up half of all GCs, or of the pauses, and no more specific finding explains half of that",
+		source:    "mem-doc: a program should not run full blocking GCs all the time",
+		find:      fullAndBlocking,
+		advice: []advice{
+			{text: "Find out why gen 2 is not collected in the background.", next: []Step{listFull}},
+			{when: "background GC is off", fits: func(j *judgement, _ *Finding) bool {
+				s := j.Process.Process.Settings
+				return s != nil && s.BitSettings&clr.GCSettingsBitsConcurrent == 0
+			}, text: "Switch background GC on.", settings: []*setting{&concurrentGC}},
+		},
+	},
+}
+
+func fullForFragmentation(j *judgement) (Finding, bool) {
+	t := &j.tallies[fullFragmented]
+	share := j.explains(t.pause)
+	if t.count < several || share < someShare {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: j.costs(share), Confidence: High, weight: share,
+		Says: fmt.Sprintf("%s of %s were blocking because gen 2 is fragmented: %s of the pauses.",
+			units.Count(t.count), plural(j.tallies[full].count, "gen 2 GC"), units.Percent(share)),
+		Evidence: []Figure{{"full_for_fragmentation", float64(t.count)}, {"full_for_fragmentation_pause_pct", share}},
+		Next:     []Step{listFull},
+	}
+	f.quote(t)
+	return f, true
+}
+
+// specificFull is the time of blocking collections of gen2 that a more specific
+// rule tells of.
+func (j *judgement) specificFull() time.Duration {
+	var most time.Duration
+	for _, i := range []int{collects, unforced, beforeOOM, fullFragmented, provisional} {
+		most = max(most, j.tallies[i].pause)
+	}
+	return most
+}
+
+func fullAndBlocking(j *judgement) (Finding, bool) {
+	t := &j.tallies[fullBlocking]
+	byCount, byPause := of(t.count, j.all.Count), j.explains(t.pause)
+	if t.count < several || byCount < largeShare && byPause < largeShare || 2*j.specificFull() >= t.pause {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: j.costs(byPause), Confidence: High, weight: byPause,
+		Says: fmt.Sprintf("%s of %s were blocking gen 2 GCs: %s of the pauses. Gen 2 is normally collected in the background.",
+			units.Count(t.count), gcs(j.all.Count), units.Percent(byPause)),
+		Evidence: []Figure{{"full_blocking", float64(t.count)}, {"full_blocking_pct", byCount}, {"full_blocking_pause_pct", byPause}},
+	}
+	f.quote(t)
+	if small := j.tallies[fullTooSmall].count; 2*small > t.count {
+		f.Says += fmt.Sprintf(" For %s of them gen 2 was too small for a background GC (gen2_too_small): that is cheap.", units.Count(small))
+		f.Severity = min(f.Severity, Warning)
+	}
+	if s := j.Process.Process.Settings; s != nil && s.BitSettings&clr.GCSettingsBitsConcurrent == 0 {
+		f.Says += " Background GC is switched off."
+	}
+	return f, true
+}

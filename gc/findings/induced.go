@@ -1,0 +1,103 @@
+package findings
+
+import (
+	"fmt"
+
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+var inducedRules = []rule{
+	{
+		id: "R21", title: "the program calls GC.Collect", kind: cause, minor: true,
+		threshold: "three GCs or more with the reason Induced, InducedCompacting or InducedAggressive, and six of them a minute or a quarter of the pauses",
+		source:    "mem-doc: induced GCs are the most common reason for full blocking ones; the thresholds are own",
+		find:      callsCollect,
+		advice: []advice{
+			{text: "Remove the calls of GC.Collect, in libraries too: the GC chooses its time better.", next: []Step{{Action: Record, Purpose: "find the callers by the call stacks of GCTriggered", Recording: Triggers, Events: []string{"GCTriggered"}}}},
+		},
+	},
+	{
+		id: "R52", title: "memory pressure or unforced GC.Collect induces GCs", kind: cause, minor: true,
+		threshold: "three GCs or more with the reason InducedNotForced, and six of them a minute or a quarter of the pauses",
+		source:    "comutilnative.cpp, GCInterface::AddMemoryPressure: it asks for a GC that need not block, as GC.Collect with Optimized or without blocking does",
+		find:      memoryPressure,
+		advice: []advice{
+			{
+				when: "the trace has calls of GC.AddMemoryPressure", fits: pressureSeen,
+				text: "Call GC.AddMemoryPressure less often and for large amounts only, with a GC.RemoveMemoryPressure of the same amount for each; or free the native memory with Dispose, which needs no pressure.",
+			},
+			{
+				when: "the trace can have none", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level < levelVerbose },
+				text: "Find out which it is: GC.AddMemoryPressure, or GC.Collect with GCCollectionMode.Optimized or blocking: false.",
+				next: []Step{{Action: Record, Purpose: "see calls of GC.AddMemoryPressure (IncreaseMemoryPressure)", Recording: Allocations, Events: []string{"IncreaseMemoryPressure"}}},
+			},
+			{
+				when: "the trace would have them, and has none", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level >= levelVerbose },
+				text: "Remove the calls of GC.Collect with GCCollectionMode.Optimized or blocking: false.",
+				next: []Step{{Action: Record, Purpose: "find the callers by the call stacks of GCTriggered", Recording: Triggers, Events: []string{"GCTriggered"}}},
+			},
+		},
+	},
+}
+
+// often reports whether a tally's collections are frequent, or cost much of the
+// pauses.
+func (j *judgement) often(t *tally) (perMinute, share float64, ok bool) {
+	minutes := max(j.Process.Watched().Minutes(), 1.0/60)
+	perMinute, share = float64(t.count)/minutes, j.explains(t.pause)
+	return perMinute, share, t.count >= several && (perMinute >= inducedPerMinute || share >= largeShare/2)
+}
+
+func callsCollect(j *judgement) (Finding, bool) {
+	t := &j.tallies[collects]
+	perMinute, share, ok := j.often(t)
+	if !ok {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: j.costs(share), Confidence: High, weight: share,
+		Says: fmt.Sprintf("GC.Collect induced %s of %s: %s of the pauses.",
+			units.Count(t.count), gcs(j.all.Count), units.Percent(share)),
+		Evidence: []Figure{{"induced", float64(t.count)}, {"induced_pause_ms", millis(t.pause)}, {"induced_per_minute", perMinute}},
+	}
+	if j.Trace.Keywords&keywordHeapDump != 0 {
+		f.Says += " The trace holds heap dumps, and each of them begins with one."
+		f.Confidence = Low
+	}
+	f.quote(t)
+	return f, true
+}
+
+func memoryPressure(j *judgement) (Finding, bool) {
+	t := &j.tallies[unforced]
+	perMinute, share, ok := j.often(t)
+	if !ok {
+		return Finding{}, false
+	}
+	p := j.Process.Process.Pressure
+	f := Finding{
+		Severity: j.costs(share), Confidence: Medium, weight: share,
+		Says: fmt.Sprintf("%s of %s were induced and need not have blocked (InducedNotForced): %s of the pauses.",
+			units.Count(t.count), gcs(j.all.Count), units.Percent(share)),
+		Evidence: []Figure{
+			{"induced_not_forced", float64(t.count)},
+			{"induced_not_forced_pause_ms", millis(t.pause)},
+			{"induced_per_minute", perMinute},
+			{"memory_pressure_calls", float64(p.Increases)},
+		},
+	}
+	if p.Increases > 0 {
+		f.Confidence = High
+		f.Says += fmt.Sprintf(" GC.AddMemoryPressure was called %s times for %s; %s of that was removed again.",
+			units.Count(p.Increases), units.Bytes(p.Added), units.Bytes(p.Removed))
+	} else {
+		f.Says += " GC.AddMemoryPressure begins such GCs, as GC.Collect does with GCCollectionMode.Optimized or blocking: false."
+	}
+	if small := j.tallies[fullTooSmall].count; 2*small > t.count {
+		f.Says += " They blocked because gen 2 is too small for a background GC (gen2_too_small)."
+	}
+	f.quote(t)
+	return f, true
+}
+
+func pressureSeen(j *judgement, _ *Finding) bool { return j.Process.Process.Pressure.Increases > 0 }

@@ -1,0 +1,112 @@
+package findings
+
+import (
+	"fmt"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+var largeRules = []rule{
+	{
+		id: "R24", title: "allocations of large or pinned arrays trigger gen 2 GCs", kind: cause,
+		threshold: "three gen 2 GCs or more, and half of them, have the reason AllocLarge: the budget of the LOH or POH is used up",
+		source:    "gc.h, reason_alloc_loh; mem-doc",
+		find:      largeObjects,
+		advice: []advice{
+			{
+				when: "most of what these GCs freed was in the LOH", fits: inLOH,
+				text:     "Reuse arrays of 85,000 bytes and more with ArrayPool<T> or RecyclableMemoryStream, or split them. To verify, compare the number of gen 2 GCs with the reason AllocLarge.",
+				settings: []*setting{&lohThreshold},
+			},
+			{
+				when: "most of it was in the POH", fits: func(j *judgement, f *Finding) bool { return !inLOH(j, f) },
+				text: "Allocate pinned arrays once and reuse them: they come from the pinned object heap (GC.AllocateArray with pinned: true). GCLOHThreshold does not matter there.",
+			},
+			{when: "the trace has allocation ticks", fits: hasTicks, text: "Look at the types and sizes that are allocated.", next: []Step{{Action: ListEvents, Purpose: "see the types (AllocationKind 1 is the LOH, 2 the POH)", Events: []string{"GCAllocationTick"}}}},
+			{when: "it has none", fits: noTicks, text: "Find the types and sizes that are allocated.", next: []Step{{Action: Record, Purpose: "record allocation ticks (AllocationKind 1 is the LOH, 2 the POH)", Recording: Allocations, Events: []string{"GCAllocationTick"}}}},
+		},
+	},
+	{
+		id: "R25", title: "allocating threads wait for background GCs", kind: cause, minor: true,
+		threshold: "a thread that allocates a large object waits 200 ms or longer for a background GC",
+		source:    "PerfView's GCStats: LOH allocation pause over 200 ms",
+		find:      allocatorsWait,
+		advice:    []advice{{text: "Allocate fewer large arrays while gen 2 is collected: reuse them with ArrayPool<T>."}},
+	},
+	{
+		id: "R62", title: "the LOH is filled and emptied", kind: aside,
+		threshold: "in three gen 2 GCs or more the LOH was 30 % of the heap, and 80 % of its objects were dead, and R24 does not say so",
+		source:    "own, after mem-doc on temporary large objects",
+		find:      largeTurnover,
+		advice:    []advice{{text: "Reuse these arrays with ArrayPool<T>: most of the LOH is dead when it is collected, and its size follows the sizes of the arrays."}},
+	},
+}
+
+func hasTicks(j *judgement, _ *Finding) bool { return j.tallies[ticked].count > 0 }
+func noTicks(j *judgement, _ *Finding) bool  { return j.tallies[ticked].count == 0 }
+
+// inLOH reports whether collections that large allocations triggered freed more
+// in the LOH than in the POH.
+func inLOH(j *judgement, _ *Finding) bool { return j.large[0] >= j.large[1] }
+
+func largeObjects(j *judgement) (Finding, bool) {
+	t, fulls := &j.tallies[forLargeObjects], j.tallies[full].count
+	if t.count < several || of(t.count, fulls) < largeShare {
+		return Finding{}, false
+	}
+	share := j.explains(t.pause)
+	heap := "large arrays (85,000 bytes and more)"
+	if !inLOH(j, nil) {
+		heap = "arrays in the pinned object heap"
+	}
+	f := Finding{
+		Severity: j.costs(share), Confidence: High, weight: share,
+		Says: fmt.Sprintf("%s of %s ran because %s had used up their budget: %s of the pauses.",
+			units.Count(t.count), plural(fulls, "gen 2 GC"), heap, units.Percent(share)),
+		Evidence: []Figure{
+			{"for_large_objects", float64(t.count)},
+			{"full", float64(fulls)},
+			{"pause_ms", millis(t.pause)},
+			{"freed_in_loh_bytes", float64(j.large[0])},
+			{"freed_in_poh_bytes", float64(j.large[1])},
+		},
+	}
+	f.quote(t)
+	return f, true
+}
+
+func allocatorsWait(j *judgement) (Finding, bool) {
+	w := j.Process.Process.AllocWaits
+	if w.Max < longWait {
+		return Finding{}, false
+	}
+	return Finding{
+		Severity: Warning, Confidence: High,
+		Says: fmt.Sprintf("Threads that allocate large objects waited for background GCs %s times, %s in all, %s at most.",
+			units.Count(w.Count), units.Duration(w.Total), units.Duration(w.Max)),
+		Evidence: []Figure{{"waits", float64(w.Count)}, {"wait_ms", millis(w.Total)}, {"wait_max_ms", millis(w.Max)}},
+		Next: []Step{{
+			Action: ListCollections, Purpose: "see the background GCs", Kind: gc.Background, Generation: gc.Some(2),
+			Figures: []string{"number", "start_ms", "duration_ms", "reason", "heap_before_bytes"},
+		}},
+	}, true
+}
+
+func largeTurnover(j *judgement) (Finding, bool) {
+	t := &j.tallies[largeAndDead]
+	if t.count < several || of(t.count, j.tallies[full].count) < largeShare {
+		return Finding{}, false
+	}
+	if f, ok := largeObjects(j); ok && f.Severity > Note {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: Note, Confidence: Medium,
+		Says: fmt.Sprintf("In %s of %s the LOH was %d %% of the heap or more, and %d %% of its objects or more were dead.",
+			units.Count(t.count), plural(j.tallies[full].count, "gen 2 GC"), largeHeapShare, deadShare),
+		Evidence: []Figure{{"gcs_with_dead_loh", float64(t.count)}, {"heap_peak_bytes", float64(j.Process.Heap.Peak.V)}},
+	}
+	f.quote(t)
+	return f, true
+}

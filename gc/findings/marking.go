@@ -1,0 +1,109 @@
+package findings
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+var markRules = []rule{
+	{
+		id: "R54", title: "marking from one kind of root takes much of the pauses", kind: cause,
+		threshold: "marking from one kind of root takes half of the pauses or more",
+		source:    "own, after mem-doc on MarkWithType",
+		find:      longMark,
+		advice: []advice{
+			{when: "stacks", fits: marksFrom(clr.RootTypeStack), text: "Look for deep stacks and many threads: runaway recursion, blocked threads."},
+			{when: "handles", fits: marksFrom(clr.RootTypeHandles), text: "Free GC handles that are no longer needed.", next: []Step{recordHandles}},
+			{when: "older objects", fits: marksFrom(clr.RootTypeOlder), text: "Write less into old objects, and clear references early: large caches and arrays that are written all the time make the GC look through them."},
+			{when: "the finalizer queue", fits: marksFrom(clr.RootTypeFinalizeQueue), text: "Dispose of objects with finalizers, and call GC.SuppressFinalize in Dispose."},
+			{when: "dependent handles", fits: marksFrom(clr.RootTypeDependentHandles), text: "Keep fewer entries in ConditionalWeakTable and in what is built on it: each is a dependent handle."},
+		},
+	},
+	{
+		id: "R33", title: "old objects keep young ones alive", kind: generic,
+		threshold: "in gen 0 and gen 1 GCs, half of the bytes or more were marked from older objects, and these GCs are a quarter of the pauses",
+		source:    "mem-doc: MarkOlder",
+		find:      oldRefersToYoung,
+		advice:    []advice{{text: "Clear references in old objects early, and write less into them: what they refer to survives, however young it is."}},
+	},
+	{
+		id: "R12", title: "heaps wait for one heap that marks longest", kind: cause,
+		threshold: "with several heaps, the one that marks longest takes a quarter of the pauses longer than the mean",
+		source:    "mem-doc: join imbalance; .NET 5 and later let idle heaps take over marking",
+		find:      unevenMarking,
+		advice: []advice{
+			{when: "before .NET 5", fits: func(j *judgement, _ *Finding) bool {
+				v := versionOf(j.Process.Process)
+				return v.known && (v.framework || v.major < 5)
+			}, text: "Use .NET 5 or later, where idle GC threads help to mark."},
+			{text: "Look for one huge array or one long linked list that refers to most of the young objects: one GC thread marks through it."},
+		},
+	},
+}
+
+var recordHandles = Step{Action: Record, Purpose: "see who opens handles", Recording: Allocations, Events: []string{"SetGCHandle", "DestroyGCHandle"}}
+
+// longestMark is the kind of root from which marking took longest.
+func (c *Case) longestMark() (clr.RootType, time.Duration) {
+	worst := 0
+	for root := range c.marking {
+		if c.marking[root].duration > c.marking[worst].duration {
+			worst = root
+		}
+	}
+	return clr.RootType(worst), c.marking[worst].duration
+}
+
+func marksFrom(root clr.RootType) func(*judgement, *Finding) bool {
+	return func(j *judgement, _ *Finding) bool {
+		worst, _ := j.longestMark()
+		return worst == root
+	}
+}
+
+func longMark(j *judgement) (Finding, bool) {
+	root, took := j.longestMark()
+	share := j.explains(took)
+	if share < largeShare {
+		return Finding{}, false
+	}
+	return Finding{
+		Severity: j.costs(share), Confidence: High, weight: share,
+		Says:     fmt.Sprintf("Marking from %v took %s: %s of the pauses.", root, units.Duration(took), units.Percent(share)),
+		Evidence: []Figure{{"mark_ms", millis(took)}, {"mark_pct_of_pause", share}},
+	}, true
+}
+
+func oldRefersToYoung(j *judgement) (Finding, bool) {
+	var all int64
+	for root := range j.marking {
+		all += j.marking[root].bytes
+	}
+	older := j.marking[clr.RootTypeOlder].bytes
+	share := j.explains(j.Process.Generation(0).Pause.Sum() + j.Process.Generation(1).Pause.Sum())
+	if all < someBytes || of(older, all) < largeShare || share < largeShare/2 {
+		return Finding{}, false
+	}
+	return Finding{
+		Severity: min(Warning, j.costs(share)), Confidence: Medium, weight: share * float64(older) / float64(all),
+		Says: fmt.Sprintf("Gen 0 and gen 1 GCs marked %s of %s from older objects (%s).",
+			units.Bytes(older), units.Bytes(all), units.Percent(of(older, all))),
+		Evidence: []Figure{{"marked_from_older_bytes", float64(older)}, {"marked_bytes", float64(all)}},
+	}, true
+}
+
+func unevenMarking(j *judgement) (Finding, bool) {
+	share := j.explains(j.lateBy)
+	if share < largeShare/2 {
+		return Finding{}, false
+	}
+	return Finding{
+		Severity: j.costs(share), Confidence: Medium, weight: share,
+		Says: fmt.Sprintf("The heap that marked longest took %s longer than the mean of the heaps: %s of the pauses.",
+			units.Duration(j.lateBy), units.Percent(share)),
+		Evidence: []Figure{{"late_ms", millis(j.lateBy)}, {"late_pct_of_pause", share}},
+	}, true
+}

@@ -1,0 +1,61 @@
+package findings
+
+import (
+	"fmt"
+
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+var pinRules = []rule{
+	{
+		id: "R44", title: "many objects are pinned", kind: cause,
+		threshold: "in three GCs or more, and a quarter of all, 1,000 objects or more were pinned",
+		source:    "mem-doc, on pinning; the thresholds are own",
+		find:      pinning,
+		advice: []advice{
+			{text: "Pin early and in batches, allocate buffers in the pinned object heap (GC.AllocateArray with pinned: true), or pool them."},
+			{when: "the trace has no pins", fits: noTicks, next: []Step{{Action: Record, Purpose: "see what is pinned", Recording: Allocations, Events: []string{"PinObjectAtGCTime"}}}},
+			{when: "it can have them", fits: hasTicks, next: []Step{{Action: ListEvents, Purpose: "see what is pinned", Events: []string{"PinObjectAtGCTime"}}}},
+		},
+	},
+	{
+		id: "R40", title: "pinned objects fragment gen 0", kind: cause, minor: true,
+		threshold: "after three GCs or more, and half of all, free space in gen 0 is 10 MB and 30 % of the heap or more",
+		source:    "mem-doc: fragmentation in gen 0 is normal unless gen 0 is a large part of the heap",
+		find:      fragmentedYoung,
+		advice:    []advice{{text: "Allocate buffers that are pinned in the pinned object heap (GC.AllocateArray with pinned: true), or pool them."}},
+	},
+}
+
+func pinning(j *judgement) (Finding, bool) {
+	t := &j.tallies[manyPinned]
+	if t.count < several || of(t.count, j.all.Count) < largeShare/2 {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause),
+		Says: fmt.Sprintf("In %s of %s, %s objects or more were pinned.",
+			units.Count(t.count), gcs(j.all.Count), units.Count(pinnedObjects)),
+		Evidence: []Figure{{"gcs_with_many_pinned", float64(t.count)}},
+	}
+	f.quote(t)
+	return f, true
+}
+
+func fragmentedYoung(j *judgement) (Finding, bool) {
+	t := &j.tallies[fragmentedGen0]
+	if t.count < several || of(t.count, j.all.Count) < largeShare {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause),
+		Says: fmt.Sprintf("After %s of %s, free space in gen 0 was %d %% of the heap or more.",
+			units.Count(t.count), gcs(j.all.Count), freeShare),
+		Evidence: []Figure{{"gcs_with_free_gen0", float64(t.count)}},
+	}
+	f.quote(t)
+	if peak := j.Process.Heap.Peak; peak.V >= manyBytes {
+		f.Severity = Warning
+	}
+	return f, true
+}

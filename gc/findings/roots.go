@@ -1,0 +1,59 @@
+package findings
+
+import (
+	"fmt"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+var rootRules = []rule{
+	{
+		id: "R50", title: "GC handles keep growing", kind: cause, minor: true,
+		threshold: "over three thirds of the time the number of handles after a GC grows, by 30 % and by 1,000, and does not level off",
+		source:    "own; GCHeapStats tells the number in every GC",
+		find:      handlesGrow,
+		advice:    []advice{{text: "Find who allocates GC handles and does not free them; to verify, watch the number of handles level off.", next: []Step{recordHandles}}},
+	},
+	{
+		id: "R51", title: "many objects wait for their finalizers", kind: cause, minor: true,
+		threshold: "in three GCs or more, and a quarter of all, 1,000 dead objects or more were kept for their finalizers",
+		source:    "mem-doc, on finalizers; the thresholds are own",
+		find:      finalizers,
+		advice:    []advice{{text: "Dispose of these objects, and call GC.SuppressFinalize in Dispose: an object with a finalizer survives a GC more, with all that it refers to."}},
+	},
+}
+
+func handlesGrow(j *judgement) (Finding, bool) {
+	t := &j.trends[handles]
+	first, last, ok := t.grows()
+	if !ok || last-first < manyHandles {
+		return Finding{}, false
+	}
+	marking := j.marking[clr.RootTypeHandles].duration + j.marking[clr.RootTypeDependentHandles].duration
+	share := j.explains(marking)
+	return Finding{
+		Severity: max(Warning, j.costs(share)), Confidence: Medium, weight: share,
+		Says: fmt.Sprintf("The number of GC handles rose from %s to %s over %s; marking from them took %s of the pauses.",
+			units.Count(first), units.Count(last), gcs(t.count), units.Percent(share)),
+		Evidence: []Figure{{"handles_first", float64(first)}, {"handles_last", float64(last)}, {"mark_handles_pct_of_pause", share}},
+	}, true
+}
+
+func finalizers(j *judgement) (Finding, bool) {
+	t := &j.tallies[manyFinalizers]
+	if t.count < several || of(t.count, j.all.Count) < largeShare/2 {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: Note, Confidence: Medium, weight: j.explains(t.pause),
+		Says: fmt.Sprintf("In %s of %s, %s dead objects or more were kept for their finalizers.",
+			units.Count(t.count), gcs(j.all.Count), units.Count(finalizedObjects)),
+		Evidence: []Figure{{"gcs_with_many_finalizers", float64(t.count)}},
+	}
+	if j.hurts() {
+		f.Severity = Warning
+	}
+	f.quote(t)
+	return f, true
+}

@@ -1,0 +1,134 @@
+package findings
+
+import (
+	"fmt"
+
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+var serverRules = []rule{
+	{
+		id: "R63", title: "the other flavour of GC may fit better", kind: generic,
+		threshold: "workstation GC with 500 MB a second on four processors or more; or server GC with four heaps or more for less than 100 MB",
+		source:    "docs of workstation and server GC; the thresholds are own",
+		find:      otherFlavour,
+		advice: []advice{
+			{when: "workstation GC", fits: onWorkstation, text: "Try server GC, and compare pauses and committed memory.", settings: []*setting{&serverGC}},
+			{when: "server GC", fits: func(j *judgement, f *Finding) bool { return !onWorkstation(j, f) }, text: "Try workstation GC, or fewer heaps, and compare pauses and committed memory.", settings: []*setting{&workstationGC, &heapCount}},
+		},
+	},
+	{
+		id: "R13", title: "several server GC processes share the processors", kind: generic,
+		threshold: "the trace has two processes or more with server GC, and together they have more heaps than there are processors",
+		source:    "mem-doc: several server GC processes on one machine",
+		find:      serversCompete,
+		advice: []advice{
+			{text: "Give each process fewer heaps, or workstation GC: their GC threads wait for each other's processors.", settings: []*setting{&heapCount, &workstationGC}},
+		},
+	},
+	{
+		id: "R70", title: "DATAS finds GC costly", kind: generic,
+		threshold: "with three tunings or more, the throughput cost that DATAS measures is 10 % on average or more; it aims at 2 %",
+		source:    "gc.cpp, calculate_new_heap_count; GCDynamicEvent SizeAdaptationTuning, HeapCountTuning in .NET 8",
+		find:      costlyAdaptation,
+		advice: []advice{
+			{text: "Where throughput matters more than memory, switch DATAS off, or let it accept a higher cost; compare committed memory before and after.", settings: []*setting{&noDATAS, &targetTCP}},
+		},
+	},
+	{
+		id: "R71", title: "the number of heaps goes up and down", kind: generic,
+		threshold: "after the start-up, the number of heaps changes its direction three times or more",
+		source:    "own; DATAS changes it by its measurements",
+		find:      heapsOscillate,
+		advice: []advice{
+			{text: "Where the load is steady, fix the number of heaps, or let DATAS accept a higher cost: each change stops the threads.", settings: []*setting{&targetTCP, &heapCount}},
+		},
+	},
+	{
+		id: "R72", title: "DATAS finds gen 2 GCs costly", kind: generic,
+		threshold: "with three tunings for full GCs or more, gen 2 GCs cost 10 % of the time on average",
+		source:    "gc.cpp; GCDynamicEvent SizeAdaptationFullGCTuning",
+		find:      costlyFullAdaptation,
+		advice: []advice{
+			{text: "Promote less into gen 2, and allocate fewer large arrays: the number of heaps changes little for programs with mostly gen 2 work."},
+		},
+	},
+}
+
+func onWorkstation(j *judgement, _ *Finding) bool { return !j.Process.Process.Server.V }
+
+func otherFlavour(j *judgement) (Finding, bool) {
+	p := j.Process.Process
+	rate, heap := j.Process.AllocationRate(), j.Process.Heap
+	switch {
+	case !p.Server.Known:
+		return Finding{}, false
+	case !p.Server.V && j.Trace.CPUs >= manyCPUs && j.share >= j.budget.Share && rate.V >= fastAlloc*1_000_000:
+		return Finding{
+			Severity: Warning, Confidence: Medium,
+			Says:     fmt.Sprintf("Workstation GC serves %s/s of allocations on %d processors.", units.Bytes(int64(rate.V)), j.Trace.CPUs),
+			Evidence: []Figure{{"allocated_bytes_per_s", rate.V}, {"processors", float64(j.Trace.CPUs)}, {"pause_pct", j.share}},
+		}, true
+	case p.Server.V && heap.MinHeaps >= manyCPUs && heap.Peak.Known && heap.Peak.V < smallServerHeap:
+		return Finding{
+			Severity: min(Warning, j.costs(100)), Confidence: Medium,
+			Says:     fmt.Sprintf("Server GC keeps %d heaps for at most %s.", heap.MaxHeaps, units.Bytes(heap.Peak.V)),
+			Evidence: []Figure{{"heaps", float64(heap.MaxHeaps)}, {"heap_peak_bytes", float64(heap.Peak.V)}},
+		}, true
+	}
+	return Finding{}, false
+}
+
+func serversCompete(j *judgement) (Finding, bool) {
+	t := &j.Trace
+	if !j.Process.Process.Server.V || t.Servers < 2 || t.CPUs == 0 || t.ServerHeaps <= t.CPUs {
+		return Finding{}, false
+	}
+	return Finding{
+		Severity: min(Warning, j.costs(100)), Confidence: Medium,
+		Says:     fmt.Sprintf("%d processes with server GC have %d heaps together on %d processors.", t.Servers, t.ServerHeaps, t.CPUs),
+		Evidence: []Figure{{"server_processes", float64(t.Servers)}, {"server_heaps", float64(t.ServerHeaps)}, {"processors", float64(t.CPUs)}},
+	}, true
+}
+
+func costlyAdaptation(j *judgement) (Finding, bool) {
+	a := &j.Process.Process.Adaptation
+	cost := a.MeanCost()
+	if a.Tunings < several || cost.V < highCost {
+		return Finding{}, false
+	}
+	heap := j.Process.Heap
+	return Finding{
+		Severity: min(Warning, j.costs(100)), Confidence: Medium,
+		Says: fmt.Sprintf("DATAS measured a throughput cost of %s on average in %s; it aims at %d %%. It uses %d to %d heaps.",
+			units.Percent(cost.V), plural(a.Tunings, "tuning"), targetCost, heap.MinHeaps, heap.MaxHeaps),
+		Evidence: []Figure{{"throughput_cost_pct", cost.V}, {"tunings", float64(a.Tunings)}, {"heaps_min", float64(heap.MinHeaps)}, {"heaps_max", float64(heap.MaxHeaps)}},
+	}, true
+}
+
+func heapsOscillate(j *judgement) (Finding, bool) {
+	if j.heaps.reversals < several {
+		return Finding{}, false
+	}
+	heap := j.Process.Heap
+	return Finding{
+		Severity: min(Warning, j.costs(100)), Confidence: Medium,
+		Says: fmt.Sprintf("The number of heaps went up and down between %d and %d, and changed its direction %s times.",
+			heap.MinHeaps, heap.MaxHeaps, units.Count(j.heaps.reversals)),
+		Evidence: []Figure{{"heap_reversals", float64(j.heaps.reversals)}, {"heaps_min", float64(heap.MinHeaps)}, {"heaps_max", float64(heap.MaxHeaps)}},
+	}, true
+}
+
+func costlyFullAdaptation(j *judgement) (Finding, bool) {
+	a := &j.Process.Process.Adaptation
+	cost := a.MeanFullCost()
+	if a.FullTunings < several || cost.V < highCost {
+		return Finding{}, false
+	}
+	return Finding{
+		Severity: min(Warning, j.costs(100)), Confidence: Medium,
+		Says: fmt.Sprintf("DATAS measured that gen 2 GCs cost %s of the time on average, in %s.",
+			units.Percent(cost.V), plural(a.FullTunings, "tuning")),
+		Evidence: []Figure{{"gen2_cost_pct", cost.V}, {"full_tunings", float64(a.FullTunings)}},
+	}, true
+}

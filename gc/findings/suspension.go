@@ -1,0 +1,115 @@
+package findings
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+var suspensionRules = []rule{
+	{
+		id: "R10", title: "threads are slow to suspend", kind: cause, minor: true,
+		threshold: "three suspensions of 10 ms or more, without the time that they waited for another suspension; or suspensions of 1 ms on average that make up a quarter of the pauses",
+		source:    "mem-doc: normal is way below 1 ms, tens of milliseconds are a definite problem",
+		find:      slowToSuspend,
+		advice: []advice{
+			{
+				when: "most gen 2 GCs ran for large objects", fits: clearsLargeArrays,
+				text: "Reuse large arrays with ArrayPool<T>: a thread that clears the memory of a new large array is suspended only when it has finished. This is likelier here than a loop or a lack of processors.",
+			},
+			{
+				when: "else", fits: func(j *judgement, f *Finding) bool { return !clearsLargeArrays(j, f) },
+				text: "Find the thread that does not reach a safe point: a loop without calls, page faults, or no processor to run on. CPU samples and context switches of a suspension show it. In a container, compare the CPU quota with the threads that want to run.",
+			},
+		},
+	},
+	{
+		id: "R14", title: "threads are also suspended outside GCs", kind: aside,
+		threshold: "such suspensions take 100 ms in all or more, and as much as a tenth of the pauses",
+		source:    "own",
+		find:      otherSuspensions,
+		advice: []advice{
+			{
+				when: "the trace has CPU samples", fits: func(j *judgement, _ *Finding) bool { return j.Trace.Sampled },
+				text: "Judge pauses by a trace without CPU samples: each sample suspends all threads.",
+				next: []Step{{Action: Record, Purpose: "record without CPU samples", Recording: Collections}},
+			},
+			{
+				when: "else", fits: func(j *judgement, _ *Finding) bool { return !j.Trace.Sampled },
+				text: "Find out what suspends them: debuggers, profilers and code that is compiled again do.",
+				next: []Step{{Action: ListEvents, Purpose: "see when, and on which threads", Events: []string{"GCSuspendEEBegin"}}},
+			},
+		},
+	},
+}
+
+func slowToSuspend(j *judgement) (Finding, bool) {
+	slow := &j.tallies[slowSuspensions]
+	suspended := j.all.Suspend - j.waited
+	mean := suspended / time.Duration(max(1, j.all.Pause.Count()))
+	share := j.explains(suspended)
+	often := mean >= normalSuspension && share >= largeShare/2
+	if slow.count < several && !often {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: j.costs(share), Confidence: Medium, weight: share,
+		Says: fmt.Sprintf("Suspending the threads took %s of the pauses' %s, %s for each GC on average; well below %s is normal.",
+			units.Duration(suspended), units.Duration(j.all.Pause.Sum()), units.Duration(mean), units.Duration(normalSuspension)),
+		Evidence: []Figure{
+			{"suspensions_over_10_ms", float64(slow.count)},
+			{"suspend_ms", millis(suspended)},
+			{"suspend_mean_ms", millis(mean)},
+			{"suspend_pct_of_pause", share},
+		},
+		Next: []Step{{
+			Action: ListCollections, Purpose: "see the suspensions",
+			Figures: []string{"number", "start_ms", "generation", "kind", "suspend_ms", "pause_ms"},
+		}},
+	}
+	if slow.count > 0 {
+		f.Says += fmt.Sprintf(" %s took %s or more.", units.Count(slow.count), units.Duration(slowSuspension))
+		f.quote(slow)
+	}
+	if slow.count >= several && j.long.count > 0 {
+		f.Severity = max(f.Severity, Warning)
+	}
+	return f, true
+}
+
+func clearsLargeArrays(j *judgement, _ *Finding) bool {
+	return of(j.tallies[forLargeObjects].count, j.tallies[full].count) >= largeShare
+}
+
+// otherSuspensions looks at the suspensions that belong to no collection.
+func otherSuspensions(j *judgement) (Finding, bool) {
+	var total, longest time.Duration
+	var count int
+	var reasons []string
+	for _, s := range j.Process.Process.Suspensions {
+		if s.Kind == gc.PauseHeapWalk {
+			continue
+		}
+		total, longest, count = total+s.Total, max(longest, s.Max), count+s.Count
+		reasons = append(reasons, s.Reason.String())
+	}
+	share := of(total, j.Process.Watched())
+	if of(total, j.all.Pause.Sum()) < otherShare || total < suspendedLong {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: Note, Confidence: High,
+		Says: fmt.Sprintf("%s outside GCs took %s (%s of the time), the longest %s: %s.",
+			plural(count, "suspension"), units.Duration(total), units.Percent(share), units.Duration(longest), list(reasons)),
+		Evidence: []Figure{{"other_suspensions", float64(count)}, {"other_suspension_ms", millis(total)}, {"other_suspension_pct", share}},
+	}
+	if !j.Trace.Sampled && share >= j.budget.Share {
+		f.Severity = Warning
+	}
+	return f, true
+}
+
+// suspendedLong is from when on suspensions outside GCs are worth a word.
+const suspendedLong = 100 * time.Millisecond

@@ -1,0 +1,267 @@
+package findings
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"math/bits"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A Trace is what the trace as a whole says of the evidence.
+type Trace struct {
+	Keywords uint64 // of the events of the runtime's provider that it holds
+	Level    uint8  // the highest of them
+	Events   uint64 // of the runtime's provider
+	Lost     uint64 // events
+	Damaged  int    // places that could not be read
+	Cut      bool   // it ends early
+	Sampled  bool   // the runtime's sample profiler ran
+	CPUs     int    // 0 where unknown
+
+	// StartsUnrecorded reports that the session recorded no GCStart, so that there
+	// may have been collections which the trace does not show.
+	StartsUnrecorded bool
+
+	// Servers counts the processes of the trace with server GC, and ServerHeaps
+	// their heaps.
+	Servers, ServerHeaps int
+}
+
+// sampleProfiler is the provider that samples the stacks of all threads, and
+// suspends them for it.
+const sampleProfiler = "Microsoft-DotNETCore-SampleProfiler"
+
+// sessionBits are the keywords that an EventSource adds to its events for its
+// own use.
+const sessionBits = 0xF00000000000
+
+// TraceOf returns what a source says of the evidence, when it was read to its
+// end.
+func TraceOf(src trace.Source) Trace {
+	loss := src.Loss()
+	t := Trace{
+		Lost: loss.Events, Damaged: loss.Damaged, Cut: loss.Cut, CPUs: src.Info().CPUs,
+		StartsUnrecorded: !declares(src.Info(), clr.KindGCStart),
+	}
+	for _, p := range RecordedOf(src) {
+		switch p.Provider {
+		case sampleProfiler:
+			t.Sampled = true
+		case clr.RuntimeProvider:
+			t.Keywords, t.Level, t.Events = p.Keywords, p.Level, p.Events
+		}
+	}
+	return t
+}
+
+// A Recorded is what a trace holds of one provider.
+type Recorded struct {
+	Provider string
+	Keywords uint64 // that must have been enabled
+	Level    uint8  // the highest of an event
+	Events   uint64
+}
+
+// RecordedOf returns what a source was found to hold, by provider, when it was
+// read to its end.
+func RecordedOf(src trace.Source) []Recorded {
+	var all []Recorded
+	for d, n := range src.Counts() {
+		if n == 0 {
+			continue
+		}
+		i := slices.IndexFunc(all, func(r Recorded) bool { return r.Provider == d.Provider })
+		if i < 0 {
+			i = len(all)
+			all = append(all, Recorded{Provider: d.Provider})
+		}
+		r := &all[i]
+		r.Events += n
+		r.Level = max(r.Level, d.Level)
+		// An event with several keywords comes with any of them: it does not tell
+		// with which.
+		if k := d.Keywords &^ sessionBits; bits.OnesCount64(k) == 1 {
+			r.Keywords |= k
+		}
+	}
+	slices.SortFunc(all, func(a, b Recorded) int { return cmp.Compare(a.Provider, b.Provider) })
+	return all
+}
+
+// declares reports whether a trace can have events of a kind. One that does not
+// say which it can have may have any.
+func declares(info *trace.Info, k clr.Kind) bool {
+	return info.Declared == nil || slices.ContainsFunc(info.Declared, func(d trace.Descriptor) bool {
+		return clr.KindOf(d.Provider, d.ID) == k
+	})
+}
+
+var traceRules = []rule{
+	{
+		id: "R80", title: "tracing itself costs pauses", kind: quality,
+		threshold: "the session has the keyword GCHeapSurvivalAndMovement, GCHeapDump or GCSampledObjectAllocation; a warning where heap walks take a tenth of the pauses",
+		source:    "gc.cpp, bgc_heap_walk_for_etw_p; docs of the keywords",
+		find:      tracingCosts,
+		advice:    []advice{{text: "Judge pauses by a trace without these keywords.", next: []Step{{Action: Record, Purpose: "record collections only", Recording: Collections}}}},
+	},
+	{
+		id: "R81", title: "verbose events overflowed the buffer", kind: quality,
+		threshold: "events were lost, and the session recorded the runtime's events at level verbose",
+		source:    "own; allocation ticks, handles and pins make up to 30 MB a second",
+		find:      verboseOverflow,
+		advice: []advice{{
+			text: "Judge pauses by a trace at level informational.",
+			next: []Step{{Action: Record, Purpose: "record collections only", Recording: Collections}},
+		}},
+	},
+	{
+		id: "R83", title: "events were lost", kind: quality,
+		threshold: "events were lost or places cannot be read; a warning, and no verdict, where more than 1 % of the GCs are affected",
+		source:    "own",
+		find:      eventsLost,
+		advice: []advice{{
+			when: "events were lost that are not verbose", fits: func(j *judgement, _ *Finding) bool { return j.Trace.Lost > 0 && j.Trace.Level < levelVerbose },
+			text: "Record with a larger buffer.",
+			next: []Step{{Action: Record, Purpose: "record with a larger buffer", Recording: LargeBuffer}},
+		}, {
+			when: "else", fits: func(j *judgement, _ *Finding) bool { return j.Trace.Lost == 0 || j.Trace.Level >= levelVerbose },
+			text: "Take sums as lower bounds.",
+		}},
+	},
+	{
+		id: "R84", title: "the trace is short", kind: quality,
+		threshold: "the process was watched for less than 10 s, or there are fewer than 20 GCs",
+		source:    "own",
+		find:      shortOf,
+		advice:    []advice{{text: "Record for half a minute or longer under the usual load.", next: []Step{{Action: Record, Purpose: "record for longer", Recording: Collections}}}},
+	},
+	{
+		id: "R85", title: "the trace holds the start of the program", kind: quality,
+		threshold: "the first GC of the process is in the trace, and pauses took twice as much of the first 2 s as of the rest, or half as much; or the objects in gen 2, the LOH and the POH grew by 10 MB in it",
+		source:    "own: code is loaded and caches are filled",
+		find:      startupDiffers,
+		advice:    []advice{{text: "Judge the time after the start: the findings here do."}},
+	},
+}
+
+func tracingCosts(j *judgement) (Finding, bool) {
+	var walks time.Duration
+	var count int
+	for _, s := range j.Process.Process.Suspensions {
+		if s.Kind == gc.PauseHeapWalk {
+			walks += s.Total
+			count += s.Count
+		}
+	}
+	var what []string
+	for _, k := range []struct {
+		keyword uint64
+		costs   string
+	}{
+		{keywordSurvival, "survival and movement (0x400000), which walks the heap while threads are paused"},
+		{keywordHeapDump, "heap dumps (0x100000), each of which is a full GC"},
+		{keywordSampled, "sampled allocation (0x200000, 0x2000000), which makes allocations slower"},
+	} {
+		if j.Trace.Keywords&k.keyword != 0 {
+			what = append(what, k.costs)
+		}
+	}
+	if len(what) == 0 && count == 0 {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: Note, Confidence: High,
+		Evidence: []Figure{{"heap_walks", float64(count)}, {"heap_walk_ms", millis(walks)}},
+	}
+	if len(what) > 0 {
+		f.Says = "The session recorded " + list(what) + "."
+	}
+	if count > 0 {
+		f.Says += fmt.Sprintf(" %s for the trace took %s, which no GC is charged with.", plural(count, "heap walk"), units.Duration(walks))
+	}
+	if of(walks, j.all.Pause.Sum()) >= tracingShare {
+		f.Severity = Warning
+	}
+	return f, true
+}
+
+func verboseOverflow(j *judgement) (Finding, bool) {
+	if j.Trace.Lost == 0 || j.Trace.Level < levelVerbose {
+		return Finding{}, false
+	}
+	rate := 0.0
+	if watched := j.Process.Watched(); watched > 0 {
+		rate = float64(j.Trace.Events) / watched.Seconds()
+	}
+	return Finding{
+		Severity: Note, Confidence: Medium,
+		Says: fmt.Sprintf("The session recorded level verbose, %s runtime events a second, and %s lost.",
+			units.Count(int(min(rate, math.MaxInt32))), plural(int(min(j.Trace.Lost, math.MaxInt)), "event")+" "+was(int(min(j.Trace.Lost, 2)))),
+		Evidence: []Figure{{"events_per_second", rate}, {"lost_events", float64(j.Trace.Lost)}},
+	}, true
+}
+
+func eventsLost(j *judgement) (Finding, bool) {
+	if j.Trace.Lost == 0 && j.Trace.Damaged == 0 {
+		return Finding{}, false
+	}
+	var what []string
+	if j.Trace.Lost > 0 {
+		what = append(what, plural(int(min(j.Trace.Lost, math.MaxInt)), "event")+" lost")
+	}
+	if j.Trace.Damaged > 0 {
+		what = append(what, plural(j.Trace.Damaged, "unreadable place"))
+	}
+	f := Finding{
+		Severity: Note, Confidence: High,
+		Says: fmt.Sprintf("%s: the figures of %s of %s may be too low.",
+			list(what), units.Count(j.all.Affected), gcs(j.all.Count)),
+		Evidence: []Figure{{"lost_events", float64(j.Trace.Lost)}, {"affected", float64(j.all.Affected)}, {"collections", float64(j.all.Count)}},
+	}
+	if j.affected() {
+		f.Severity = Warning
+	}
+	return f, true
+}
+
+func shortOf(j *judgement) (Finding, bool) {
+	if !j.short() || j.all.Count == 0 {
+		return Finding{}, false
+	}
+	return Finding{
+		Severity: Note, Confidence: High,
+		Says:     fmt.Sprintf("The trace shows %s in %s: shares and rates may be other over a longer time.", gcs(j.all.Count), units.Duration(j.Process.Watched())),
+		Evidence: []Figure{{"watched_ms", millis(j.Process.Watched())}, {"collections", float64(j.all.Count)}},
+	}, true
+}
+
+func startupDiffers(j *judgement) (Finding, bool) {
+	if !j.steady {
+		return Finding{}, false
+	}
+	first, s := of(j.startup.pause, startupTime), &j.startup
+	differs := max(first, j.share) >= 1 && (first >= 2*j.share || j.share >= 2*first)
+	grew := s.old[1].V - s.old[0].V
+	if !differs && grew < someBytes {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: Note, Confidence: High,
+		Says: fmt.Sprintf("GC pauses took %s of the program's first %s, and %s of the time after that.",
+			units.Percent(first), units.Duration(startupTime), units.Percent(j.share)),
+		Evidence: []Figure{{"startup_pause_pct", first}, {"steady_pause_pct", j.share}},
+	}
+	if grew >= someBytes {
+		f.Says += fmt.Sprintf(" In these %s, objects in gen 2, the LOH and the POH grew from %s to %s.",
+			units.Duration(startupTime), units.Bytes(s.old[0].V), units.Bytes(s.old[1].V))
+		f.Evidence = append(f.Evidence, Figure{"startup_old_first_bytes", float64(s.old[0].V)}, Figure{"startup_old_last_bytes", float64(s.old[1].V)})
+	}
+	return f, true
+}

@@ -1,0 +1,150 @@
+package findings_test
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/open"
+)
+
+// ruleTraces are, for each rule that real traces can test, one in which it finds
+// something and one in which it does not.
+var ruleTraces = map[string]struct{ finds, not string }{
+	"R01": {"net8-win-x64-gcevents.etl.zip", web},
+	"R02": {web, "net8-win-x64-gcevents.etl.zip"},
+	"R03": {"net10-wks-background-nonconcurrent-collect.nettrace.gz", web},
+	"R04": {"net21-win-x86-objver3.netperf.gz", web},
+	"R10": {"net10-wks-gen0size-loh-collect.nettrace.gz", "net10-wks-pressure-collect.nettrace.gz"},
+	"R11": {"net10-wks-gen0size-loh-collect.nettrace.gz", web},
+	"R14": {"net10-wks-sampler-web.nettrace.gz", web},
+	"R20": {"net10-wks-background-nonconcurrent-collect.nettrace.gz", "net10-wks-induced-collect.nettrace.gz"},
+	"R21": {"net10-wks-induced-collect.nettrace.gz", "net10-wks-pressure-collect.nettrace.gz"},
+	"R22": {"net10-wks-highmem-web-collect.nettrace.gz", "net10-wks-hardlimit-web-collect.nettrace.gz"},
+	"R24": {"net10-wks-pin-collect.nettrace.gz", "net10-wks-handles-collect.nettrace.gz"},
+	"R29": {"net10-wks-handles-collect.nettrace.gz", web},
+	"R31": {web, "net10-wks-fragment-collect.nettrace.gz"},
+	"R32": {web, "net10-wks-handles-collect.nettrace.gz"},
+	"R33": {web, "net10-wks-induced-collect.nettrace.gz"},
+	"R40": {"net10-wks-pin-collect.nettrace.gz", web},
+	"R41": {"net10-wks-fragment-collect.nettrace.gz", web},
+	"R43": {"net10-wks-conserve-fragment-collect.nettrace.gz", "net10-wks-fragment-collect.nettrace.gz"},
+	"R50": {"net10-wks-handles-collect.nettrace.gz", web},
+	"R51": {"net10-wks-finalizers-collect.nettrace.gz", web},
+	"R52": {"net10-wks-pressure-collect.nettrace.gz", "net10-wks-finalizers-collect.nettrace.gz"},
+	"R54": {"net10-wks-handles-collect.nettrace.gz", web},
+	"R60": {"net10-wks-background-nonconcurrent-collect.nettrace.gz", web},
+	"R61": {"net10-wks-hardlimit-web-collect.nettrace.gz", web},
+	"R70": {"net9-srv-datas-web-collect.nettrace.gz", web},
+	"R72": {"net9-srv-datas-web-collect.nettrace.gz", web},
+	"R80": {"net30-win-x64-survival.nettrace.gz", web},
+	"R81": {"net10-lossy-handles.nettrace.gz", web},
+	"R83": {"net10-lossy-handles.nettrace.gz", web},
+	"R84": {web, "net30-win-x64-survival.nettrace.gz"},
+	"R85": {web, "net30-win-x64-survival.nettrace.gz"},
+}
+
+const web = "net10-wks-web-collect.nettrace.gz"
+
+// TestRulesOnTraces holds each rule against real traces.
+func TestRulesOnTraces(t *testing.T) {
+	judged := make(map[string][]findings.Result)
+	judge := func(name string) []findings.Finding {
+		if judged[name] == nil {
+			judged[name] = examine(t, filepath.Join("../../testdata", name))
+			whole(t, name, judged[name][0].Findings)
+		}
+		return judged[name][0].Findings
+	}
+	for id, of := range ruleTraces {
+		if find(judge(of.finds), id) == nil {
+			t.Errorf("%s finds nothing in %s", id, of.finds)
+		}
+		if f := find(judge(of.not), id); f != nil {
+			t.Errorf("%s finds in %s: %s", id, of.not, f.Says)
+		}
+	}
+}
+
+// TestEveryRuleIsTested checks that each rule has a trace, or an assembled history
+// and a reason.
+func TestEveryRuleIsTested(t *testing.T) {
+	for _, r := range findings.Rules() {
+		_, traced := ruleTraces[r.ID]
+		if !traced && assembled[r.ID].why == "" {
+			t.Errorf("%s has no test", r.ID)
+		}
+		if r.Threshold == "" || r.Source == "" || r.Kind == "unknown" {
+			t.Errorf("%s lacks something: %+v", r.ID, r)
+		}
+	}
+}
+
+// examine judges a trace of any format.
+func examine(t *testing.T, path string) []findings.Result {
+	t.Helper()
+	f, err := open.File(path, open.Options{Want: gc.Wants, Head: gc.Head})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	results, err := findings.Examine(f.Source, findings.Options{})
+	if err != nil || len(results) == 0 {
+		t.Fatalf("%s: %d processes: %v", path, len(results), err)
+	}
+	return results
+}
+
+// TestCausesOfModes checks what a program with known trouble is told: the first
+// cause, the generation and the heap that advice is for, and the settings that its
+// runtime reads.
+func TestCausesOfModes(t *testing.T) {
+	for _, tt := range []struct {
+		trace, cause string
+		says         []string // in the findings
+		not          []string
+	}{
+		{web, "R32", []string{"(reason AllocSmall)"}, []string{"GCgen0size"}},
+		{
+			"net10-wks-hardlimit-web-collect.nettrace.gz", "R61",
+			[]string{"The heap may commit 88.1 MB (set by GCHeapHardLimit", "DOTNET_GCHeapHardLimit=0x7E00000"},
+			[]string{"GCgen0size"},
+		},
+		{"net10-wks-handles-collect.nettrace.gz", "R50", []string{"ConditionalWeakTable"}, nil},
+		{"net10-wks-pin-collect.nettrace.gz", "", []string{"pinned object heap"}, []string{"GCLOHThreshold="}},
+		{"net10-wks-gen0size-loh-collect.nettrace.gz", "R24", []string{"DOTNET_GCLOHThreshold=", "clears the memory of a new large array"}, []string{"no processor to run on"}},
+		{"net10-wks-pressure-collect.nettrace.gz", "R52", []string{"GC.AddMemoryPressure begins such GCs", "gen2_too_small"}, []string{"GC.Collect induced"}},
+		{"net10-wks-induced-collect.nettrace.gz", "R21", []string{"Remove the calls that induce full GCs"}, []string{"GCgen0size"}},
+		{"net10-wks-conserve-fragment-collect.nettrace.gz", "R43", []string{"If GCConserveMemory is set, lower it"}, nil},
+		{"net9-srv-datas-web-collect.nettrace.gz", "", []string{"DOTNET_GCDynamicAdaptationMode=0x0", "it aims at 2 %"}, nil},
+		{"net30-win-x64-survival.nettrace.gz", "R29", []string{"Find out what these GCs spend their time on"}, []string{"Shorten object lifetimes"}},
+	} {
+		r := examine(t, filepath.Join("../../testdata", tt.trace))[0]
+		var all strings.Builder
+		first := ""
+		for _, f := range r.Findings {
+			all.WriteString(f.Says + "\n" + strings.Join(f.Advice, "\n") + "\n")
+			for _, s := range f.Settings {
+				all.WriteString(s.Variable + "=" + s.Value + "\n")
+			}
+			if first == "" && strings.Contains(r.Verdict, f.Title) {
+				first = f.ID
+			}
+		}
+		if tt.cause != "" && first != tt.cause {
+			t.Errorf("%s: the verdict names %s, want %s: %s", tt.trace, first, tt.cause, r.Verdict)
+		}
+		for _, want := range tt.says {
+			if !strings.Contains(all.String(), want) {
+				t.Errorf("%s: nothing says %q:\n%s", tt.trace, want, &all)
+			}
+		}
+		for _, not := range tt.not {
+			if strings.Contains(all.String(), not) {
+				t.Errorf("%s: something says %q:\n%s", tt.trace, not, &all)
+			}
+		}
+	}
+}

@@ -1,0 +1,39 @@
+package findings
+
+import (
+	"strings"
+
+	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+func plural(n int, noun string) string {
+	if n == 1 {
+		return "1 " + noun
+	}
+	return units.Count(n) + " " + noun + "s"
+}
+
+func gcs(n int) string { return plural(n, "GC") }
+
+// list joins words as a sentence does.
+func list(words []string) string {
+	if len(words) < 2 {
+		return strings.Join(words, "")
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
+}
+
+// atLeast writes a sum of bytes, and says where the true one may be another.
+func atLeast(b stats.Bytes) string {
+	switch {
+	case b.Estimated:
+		return "about " + units.Bytes(b.Sum)
+	case b.AtLeast:
+		return "at least " + units.Bytes(b.Sum)
+	}
+	return units.Bytes(b.Sum)
+}
+
+// upper writes the first letter of a sentence as a capital.
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

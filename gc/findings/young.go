@@ -1,0 +1,91 @@
+package findings
+
+import (
+	"fmt"
+
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+var youngRules = []rule{
+	{
+		id: "R32", title: "too many young objects survive", kind: generic,
+		threshold: "over 20 % of gen 0's objects survive, in three GCs or more, and induced GCs are not half of all",
+		source:    "own, after mem-doc: most objects die young, survivors make GCs long",
+		find:      youngSurvive,
+		advice: []advice{
+			{text: "Shorten object lifetimes: look for caches, large batches, and requests that wait for long with their data. Each survivor is copied, often twice, before it is in gen 2."},
+		},
+	},
+	{
+		id: "R29", title: "gen 0 GCs are frequent and find little alive", kind: generic,
+		threshold: "gen 0 GCs take half of the pauses or more, and less than 5 % of gen 0's objects survive",
+		source:    "mem-doc: the number of GCs comes from what is allocated",
+		find:      frequentYoung,
+		advice: []advice{
+			{text: "Allocate less, or give gen 0 a larger budget. To verify, compare the number of gen 0 GCs a second.", settings: []*setting{&gen0Size}},
+			{when: "a workstation GC on four processors or more", fits: func(j *judgement, _ *Finding) bool { return j.Trace.CPUs >= manyCPUs }, settings: []*setting{&serverGC}},
+		},
+	},
+	{
+		id: "R31", title: "the program allocates fast", kind: generic,
+		threshold: "500 MB a second or more are allocated",
+		source:    "own, after mem-doc: the number of GCs comes from what is allocated",
+		find:      allocatesFast,
+		advice: []advice{
+			{when: "the trace has allocation ticks", fits: hasTicks, text: "Look at the types that are allocated most.", next: []Step{{Action: ListEvents, Purpose: "see the types", Events: []string{"GCAllocationTick"}}}},
+			{when: "it has none", fits: noTicks, text: "Find the types that are allocated most.", next: []Step{{Action: Record, Purpose: "record allocation ticks", Recording: Allocations, Events: []string{"GCAllocationTick"}}}},
+		},
+	},
+}
+
+func youngSurvive(j *judgement) (Finding, bool) {
+	s := j.Process.Survival(0)
+	survived := s.Percent()
+	if s.Collections < several || !survived.Known || survived.V <= highSurvival ||
+		2*(j.tallies[collects].count+j.tallies[unforced].count) > j.all.Count {
+		return Finding{}, false // an induced GC comes too early to judge by
+	}
+	share := j.young()
+	return Finding{
+		Severity: j.costs(share), Confidence: Medium, weight: share,
+		Says: fmt.Sprintf("%s of gen 0's objects survived (%s in %s); below %d %% is usual.",
+			units.Percent(survived.V), units.Bytes(s.Survived), gcs(s.Collections), highSurvival),
+		Evidence: []Figure{{"gen0_survival_pct", survived.V}, {"gen0_survived_bytes", float64(s.Survived)}},
+	}, true
+}
+
+// young is the share of the pauses that collections of generations 0 and 1 take,
+// in percent.
+func (j *judgement) young() float64 {
+	return j.explains(j.Process.Generation(0).Pause.Sum() + j.Process.Generation(1).Pause.Sum())
+}
+
+func frequentYoung(j *judgement) (Finding, bool) {
+	survived, gen0 := j.Process.Survival(0).Percent(), j.Process.Generation(0)
+	share := j.explains(gen0.Pause.Sum())
+	if j.share < j.budget.Share || !survived.Known || survived.V >= lowSurvival || share < largeShare {
+		return Finding{}, false
+	}
+	rate := float64(gen0.Count) / j.Process.Watched().Seconds()
+	mean := gen0.Pause.Mean()
+	return Finding{
+		Severity: j.costs(share), Confidence: Medium, weight: share,
+		Says: fmt.Sprintf("%s gen 0 GCs a second took %s each on average, and only %s of gen 0's objects survived.",
+			units.Count(int(rate+0.5)), units.Duration(mean), units.Percent(survived.V)),
+		Evidence: []Figure{{"gen0_per_second", rate}, {"gen0_pause_mean_ms", millis(mean)}, {"gen0_survival_pct", survived.V}},
+	}, true
+}
+
+func allocatesFast(j *judgement) (Finding, bool) {
+	rate := j.Process.AllocationRate()
+	if !rate.Known || rate.V < fastAlloc*1_000_000 {
+		return Finding{}, false
+	}
+	return Finding{
+		Severity: min(Warning, j.costs(100)), Confidence: High,
+		Says: upper(fmt.Sprintf("%s were allocated (%s/s).", atLeast(j.all.Allocated), units.Bytes(int64(rate.V)))),
+		Evidence: []Figure{
+			{"allocated_bytes", float64(j.all.Allocated.Sum)}, {"allocated_bytes_per_s", rate.V},
+		},
+	}, true
+}

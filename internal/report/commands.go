@@ -1,0 +1,194 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/provider"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// CollectSelf has a program write a trace itself.
+const CollectSelf = "DOTNET_EnableEventPipe=1 DOTNET_EventPipeOutputPath=app.nettrace DOTNET_EventPipeConfig=Microsoft-Windows-DotNETRuntime:0x1:4 YOUR-PROGRAM"
+
+// collectETW records the .NET Framework with Windows' own means, and with room for
+// many events.
+const collectETW = "logman start gctrail -p {e13c0d23-ccbc-4e12-931b-d9cc2eee27e4} %s -bs 1024 -nb 64 256 -ct perf -o gctrail.etl -ets && pause && logman stop gctrail -ets"
+
+// recordings are how what a new trace has to hold is recorded: the flags of gctrail
+// collect, and keywords and level as logman takes them, empty where ETW needs more
+// than one provider or call stacks.
+var recordings = [...]struct{ collect, logman string }{
+	findings.Collections: {"--profile gc-collect", "0x1 0x4"},
+	findings.Allocations: {"--profile gc-verbose", "0x8003 0x5"},
+	findings.Triggers:    {"--rundown true --providers Microsoft-Windows-DotNETRuntime:0x40000001:4", ""},
+	findings.Phases:      {"--providers Microsoft-Windows-DotNETRuntime:0x1:4,Microsoft-Windows-DotNETRuntimePrivate:0x1:4", ""},
+	findings.LargeBuffer: {"--profile gc-collect --buffersize 1024", "0x1 0x4"},
+}
+
+// record is the command for a new trace, empty where there is none.
+func (rep *Report) record(r findings.Recording) string {
+	if int(r) >= len(recordings) {
+		return ""
+	}
+	how := recordings[r]
+	if !rep.framework() {
+		return "gctrail collect " + rep.target() + " " + how.collect
+	}
+	if how.logman == "" {
+		return ""
+	}
+	return fmt.Sprintf(collectETW, how.logman)
+}
+
+// target names the program to record: by its name, since the process itself may
+// have ended.
+func (rep *Report) target() string {
+	var p gc.Process
+	p.PID = rep.info.PID
+	if len(rep.cases) > 0 {
+		p = *rep.cases[0].Process.Process
+	}
+	switch {
+	case p.Name != "":
+		return "-n " + text.Quoted(p.Name)
+	case p.PID == 0 || p.PID == trace.UnknownID:
+		return "-p PID"
+	default:
+		return fmt.Sprintf("-p %d", p.PID)
+	}
+}
+
+// framework reports whether the process runs on the .NET Framework, which ETW
+// records only.
+func (rep *Report) framework() bool {
+	return len(rep.cases) > 0 && strings.HasPrefix(rep.cases[0].Process.Process.Runtime, ".NET Framework")
+}
+
+// commands are the commands for the next steps of a finding, each with its purpose.
+// A step that the trace has no events for has none.
+func (rep *Report) commands(c *Case, f *findings.Finding) []step {
+	var steps []step
+	for i := range f.Next {
+		s := &f.Next[i]
+		if command := rep.command(c, s); command != "" {
+			steps = append(steps, step{s.Purpose, command})
+		}
+	}
+	return steps
+}
+
+// A step is a command with what it shows.
+type step struct{ purpose, command string }
+
+func (rep *Report) command(c *Case, s *findings.Step) string {
+	words := []string{"gctrail"}
+	add := func(flag, value string) { words = append(words, flag, value) }
+	switch s.Action {
+	case findings.Record:
+		return rep.record(s.Recording)
+	case findings.ListEvents:
+		if !rep.holds(s.Events) {
+			return ""
+		}
+		words = append(words, "events")
+		add("--name", strings.Join(s.Events, ","))
+	case findings.Report:
+		words = append(words, "report")
+	case findings.ListCollections:
+		words = append(words, "gcs")
+		if s.Generation.Known {
+			add("--gen", fmt.Sprint(s.Generation.V))
+		}
+		if s.Kind != gc.KindUnknown {
+			add("--kind", s.Kind.String())
+		}
+		if s.MinPause > 0 {
+			add("--min-pause", s.MinPause.String())
+		}
+		if len(s.Figures) > 0 {
+			add("--columns", strings.Join(s.Figures, ","))
+		}
+	}
+	if s.From.Known {
+		add("--from", s.From.V.Round(time.Millisecond).String())
+	}
+	if s.To.Known {
+		add("--to", s.To.V.Round(time.Millisecond).String())
+	}
+	if pid := c.Process.Process.PID; len(rep.cases) > 1 && pid != trace.UnknownID {
+		add("--pid", fmt.Sprint(pid))
+	}
+	return strings.Join(append(words, rep.arguments()), " ")
+}
+
+// holds reports whether the trace has events of one of the names.
+func (rep *Report) holds(names []string) bool {
+	for k, n := range rep.counts {
+		for _, name := range names {
+			if n > 0 && k.String() == name {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// next are the commands to run next.
+func (rep *Report) next() []string {
+	if len(rep.cases) == 0 {
+		if rep.provider(clr.RuntimeProvider).Keywords&provider.KeywordGC != 0 {
+			return []string{"gctrail events --limit 20 " + rep.arguments()}
+		}
+		return []string{rep.record(findings.Collections), CollectSelf}
+	}
+	c := &rep.cases[0]
+	list := "gctrail gcs " + rep.arguments()
+	if longest := c.Process.Longest; len(longest) > 0 {
+		shortest := longest[len(longest)-1].Pause().V
+		list = fmt.Sprintf("gctrail gcs --min-pause %v %s", shortest.Truncate(truncation(shortest)), rep.arguments())
+	}
+	next := []string{list, "gctrail report --format json " + rep.arguments()}
+	if rep.provider(clr.RuntimeProvider).Level < provider.LevelVerbose {
+		next = append(next, rep.record(findings.Allocations))
+	} else {
+		next = append(next, "gctrail events --name GCAllocationTick "+rep.arguments())
+	}
+	return append(next, "gctrail report --explain pause")
+}
+
+// truncation leaves three digits of d, or four.
+func truncation(d time.Duration) time.Duration {
+	unit := time.Duration(1)
+	for d/unit >= 10_000 {
+		unit *= 10
+	}
+	return unit
+}
+
+func (rep *Report) writeNext(p *text.Page) {
+	p.Section("Next")
+	for _, command := range rep.next() {
+		p.Command("  ", command)
+	}
+}
+
+// arguments are the report's files, for a command.
+func (rep *Report) arguments() string {
+	var b strings.Builder
+	if len(rep.paths) > 1 {
+		b.WriteString("--merge ")
+	}
+	for i, path := range rep.paths {
+		if i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteString(text.Quoted(path))
+	}
+	return b.String()
+}
