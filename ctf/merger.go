@@ -304,7 +304,7 @@ func (m *merger) missingPart(from, to int64) {
 
 func (m *merger) damage(file string, off int64, section string, err error) {
 	m.changed = true
-	m.loss.AddDamage(off, &FormatError{File: file, Off: off, Section: section, Err: err})
+	m.loss.AddFormatError(&trace.FormatError{Format: "ctf", File: file, Off: off, Section: section, Err: err})
 }
 
 // settle finds the time up to which the streams have told what they lost: the

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gctrail/gctrail/ctf/tsdl"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // An op is what a node does.
@@ -151,13 +152,13 @@ func (p *planner) plan(scope tsdl.Scope, t *tsdl.Type) (plan, error) {
 
 func (p *planner) add(out *plan, n node) error {
 	if *p.nodes++; *p.nodes > maxNodes {
-		return fmt.Errorf("%w: more than %d fields to read", ErrTooLarge, maxNodes)
+		return fmt.Errorf("%w: more than %d fields to read", trace.ErrTooLarge, maxNodes)
 	}
 	if n.loose() {
 		p.loose++
 	}
 	if p.loose > maxLoose {
-		return fmt.Errorf("%w: more than %d fields that may be empty", ErrTooLarge, maxLoose)
+		return fmt.Errorf("%w: more than %d fields that may be empty", trace.ErrTooLarge, maxLoose)
 	}
 	*out = append(*out, n)
 	return nil

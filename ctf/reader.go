@@ -46,7 +46,7 @@ type Reader struct {
 }
 
 // Open opens the traces in a folder and in those below it. The error wraps
-// ErrNotCTF where there is no trace, and is a *FormatError where none can be
+// trace.ErrNotTrace where there is no trace, and is a *trace.FormatError where none can be
 // read.
 func Open(fsys fs.FS, opts Options) (*Reader, error) {
 	m, err := newMerger(fsys)
@@ -88,7 +88,7 @@ func (r *Reader) Size() int64 { return r.m.size }
 func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
 		if r.used {
-			yield(nil, ErrUsed)
+			yield(nil, trace.ErrUsed)
 			return
 		}
 		r.used = true

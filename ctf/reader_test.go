@@ -116,14 +116,14 @@ func TestOpenErrors(t *testing.T) {
 		want  string
 		is    error
 	}{
-		{fstest.MapFS{}, "ctf: not a CTF trace: no file named metadata", ctf.ErrNotCTF},
+		{fstest.MapFS{}, "ctf: not a trace: no file named metadata", trace.ErrNotTrace},
 		{
 			fstest.MapFS{"a/metadata": {Data: []byte("name: x\n")}},
-			`ctf: a/metadata: metadata at 0x0: not the metadata of a trace: metadata: 1: malformed: "name" where a block belongs`, nil,
+			`ctf: a/metadata: metadata at 0x0: not a trace: metadata: 1: malformed: "name" where a block belongs`, nil,
 		},
 		{
 			fstest.MapFS{"metadata": {Data: []byte("trace { major = 1; minor = 9; };")}},
-			"ctf: metadata: metadata at 0x0: not the metadata of a trace: metadata: 1: unsupported version: minor 9 of CTF", nil,
+			"ctf: metadata: metadata at 0x0: not a trace: metadata: 1: version not supported: minor 9 of CTF", nil,
 		},
 	} {
 		_, err := ctf.Open(c.files, ctf.Options{})

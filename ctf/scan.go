@@ -49,7 +49,7 @@ func (m *merger) scan() error {
 		seen++
 		switch {
 		case seen > maxEntries:
-			return fmt.Errorf("ctf: %w: more than %d files and folders", ErrTooLarge, maxEntries)
+			return fmt.Errorf("ctf: %w: more than %d files and folders", trace.ErrTooLarge, maxEntries)
 		case err != nil && name == ".":
 			return err
 		case err != nil:
@@ -63,7 +63,7 @@ func (m *merger) scan() error {
 		return err
 	}
 	if len(folders) == 0 {
-		return fmt.Errorf("ctf: %w: no file named %s", ErrNotCTF, metadataName)
+		return fmt.Errorf("ctf: %w: no file named %s", trace.ErrNotTrace, metadataName)
 	}
 	var files []*file
 	var failed error
@@ -75,7 +75,7 @@ func (m *merger) scan() error {
 		}
 		files = append(files, found...)
 		if len(files) > maxFiles {
-			return fmt.Errorf("ctf: %w: more than %d files", ErrTooLarge, maxFiles)
+			return fmt.Errorf("ctf: %w: more than %d files", trace.ErrTooLarge, maxFiles)
 		}
 	}
 	if len(m.members) == 0 {
@@ -129,7 +129,7 @@ func (m *merger) member(dir string) (*member, error) {
 	defer f.Close()
 	text, err := io.ReadAll(io.LimitReader(f, tsdl.MaxSize+1))
 	if err != nil && len(text) == 0 {
-		return nil, &FormatError{File: name, Section: "metadata", Err: err}
+		return nil, &trace.FormatError{Format: "ctf", File: name, Section: "metadata", Err: err}
 	}
 	key := memberKey{sha256.Sum256(text), path.Base(dir)}
 	if known := m.members[key]; known != nil {
@@ -140,11 +140,11 @@ func (m *merger) member(dir string) (*member, error) {
 		err = parseErr
 	}
 	if meta == nil {
-		return nil, &FormatError{File: name, Section: "metadata", Err: err}
+		return nil, &trace.FormatError{Format: "ctf", File: name, Section: "metadata", Err: err}
 	}
 	of, planErr := newMember(dir, meta)
 	if planErr != nil {
-		return nil, &FormatError{File: name, Section: "metadata", Err: planErr}
+		return nil, &trace.FormatError{Format: "ctf", File: name, Section: "metadata", Err: planErr}
 	}
 	m.members[key] = of
 	m.describe(of)
@@ -200,7 +200,7 @@ func (m *merger) group(files []*file) error {
 		s.files = append(s.files, f)
 	}
 	if len(m.streams) > maxStreams {
-		return fmt.Errorf("ctf: %w: more than %d streams", ErrTooLarge, maxStreams)
+		return fmt.Errorf("ctf: %w: more than %d streams", trace.ErrTooLarge, maxStreams)
 	}
 	for _, s := range m.streams {
 		slices.SortStableFunc(s.files, func(a, b *file) int {

@@ -385,7 +385,7 @@ func (s *stream) broken(err error) {
 		s.last, s.begun = s.packet, true
 		return
 	case s.dec.fail == failShort && !s.whole():
-		err = ErrTooLarge
+		err = trace.ErrTooLarge
 	}
 	s.m.damage(s.path, s.window.off+int64(s.dec.pos>>3), "event", err)
 	s.m.lost(0, max(s.time, s.packet.begin), s.packet.end)

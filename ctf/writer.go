@@ -13,8 +13,6 @@ import (
 )
 
 var (
-	// ErrLate reports an event that is older than the one before it.
-	ErrLate = errors.New("event is too late")
 	// ErrUndescribed reports an event for which there is no class, or one with
 	// fields that cannot be written.
 	ErrUndescribed = errors.New("event has no description")
@@ -128,7 +126,7 @@ func (o *WriterOptions) check() error {
 // change while the writer is in use. Ids of processes and threads have 32 bits
 // here.
 //
-// An event that gives ErrLate, or ErrTooLarge because no packet has room for it,
+// An event that gives trace.ErrLate, or trace.ErrTooLarge because no packet has room for it,
 // is not written; it counts as discarded. One that gives ErrUndescribed, or
 // whose payload is shorter than its fields, is not written and does not count.
 func (w *Writer) Write(ev *trace.Event) error {
@@ -143,10 +141,10 @@ func (w *Writer) Write(ev *trace.Event) error {
 	switch {
 	case at < w.last:
 		w.lost++
-		return ErrLate
+		return trace.ErrLate
 	case len(ev.Payload) > w.opt.PacketSize:
 		w.lost++
-		return ErrTooLarge
+		return trace.ErrTooLarge
 	}
 	for {
 		before := len(w.packet)
@@ -160,7 +158,7 @@ func (w *Writer) Write(ev *trace.Event) error {
 			return malformed("%s: the payload is shorter than its fields", class.name)
 		case before == packetHeaderSize:
 			w.lost++
-			return ErrTooLarge
+			return trace.ErrTooLarge
 		}
 		if w.flush(); w.err != nil {
 			return w.err

@@ -209,7 +209,7 @@ func TestWriterFields(t *testing.T) {
 		if err := w.Write(&trace.Event{Desc: d, Payload: payload}); err != nil {
 			t.Fatal(err)
 		}
-		if err := w.Write(&trace.Event{Desc: d, Payload: payload[:len(payload)-1]}); !errors.Is(err, ctf.ErrFormat) {
+		if err := w.Write(&trace.Event{Desc: d, Payload: payload[:len(payload)-1]}); !errors.Is(err, trace.ErrMalformed) {
 			t.Errorf("%+v: a short payload gives %v", c.field, err)
 		}
 		events, _ := w.read(t)
@@ -281,7 +281,7 @@ func TestWriterLoss(t *testing.T) {
 	must(w.Write(numberEvent(0, 1)))
 	must(w.Write(numberEvent(1e6, 1)))
 	must(w.Flush())
-	if err := w.Write(numberEvent(1e6-1, 1)); !errors.Is(err, ctf.ErrLate) {
+	if err := w.Write(numberEvent(1e6-1, 1)); !errors.Is(err, trace.ErrLate) {
 		t.Errorf("an old event gives %v", err)
 	}
 	w.Lost(3)
@@ -296,12 +296,12 @@ func TestWriterLoss(t *testing.T) {
 		payload := append(append([]byte{}, long[:min(size-2, len(long))]...), 0, 0)
 		payload = append(payload, make([]byte, max(0, size-len(payload)))...)
 		err := w.Write(&trace.Event{Desc: packed, Ticks: 4e6, Payload: payload})
-		if size > 4096 != errors.Is(err, ctf.ErrTooLarge) || size <= 4096 && err != nil {
+		if size > 4096 != errors.Is(err, trace.ErrTooLarge) || size <= 4096 && err != nil {
 			t.Errorf("an event of %d bytes gives %v", size, err)
 		}
 	}
 	three := bytes.Repeat([]byte{0x2d, 0x4e}, 2000) // 6000 bytes in UTF-8
-	if err := w.Write(&trace.Event{Desc: packed, Ticks: 4e6, Payload: append(three, 0, 0)}); !errors.Is(err, ctf.ErrTooLarge) {
+	if err := w.Write(&trace.Event{Desc: packed, Ticks: 4e6, Payload: append(three, 0, 0)}); !errors.Is(err, trace.ErrTooLarge) {
 		t.Errorf("a text that grows beyond a packet gives %v", err)
 	}
 	must(w.Write(numberEvent(5e6, 1)))

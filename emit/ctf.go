@@ -78,7 +78,7 @@ func (s ctfSink) carries(d *trace.Descriptor) bool {
 
 func (s ctfSink) write(_ uint64, ev *trace.Event) error {
 	err := s.w.Write(ev)
-	if errors.Is(err, ctf.ErrLate) {
+	if errors.Is(err, trace.ErrLate) {
 		return ErrLate
 	}
 	return err

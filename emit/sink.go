@@ -28,7 +28,7 @@ func (s nettraceSink) carries(*trace.Descriptor) bool { return true }
 
 func (s nettraceSink) write(capture uint64, ev *trace.Event) error {
 	err := s.w.Write(capture, ev)
-	if errors.Is(err, nettrace.ErrLate) {
+	if errors.Is(err, trace.ErrLate) {
 		return ErrLate
 	}
 	return err

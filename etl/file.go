@@ -38,7 +38,7 @@ func (f *file) open() error {
 		f.frequency, err = h.ticksPerSecond()
 	}
 	if err != nil {
-		return &FormatError{File: f.name, Section: "file header", Err: err}
+		return &trace.FormatError{Format: "etl", File: f.name, Section: "file header", Err: err}
 	}
 	f.header = h
 	return nil

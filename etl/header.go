@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"io"
 	"time"
+
+	"github.com/gctrail/gctrail/trace"
 )
 
 // Clocks of a session (evntrace.h, ClientContext of WNODE_HEADER); in a file
@@ -64,7 +66,7 @@ func readHeader(r io.ReaderAt, size int64) (*logfileHeader, error) {
 	case err != nil && !errors.Is(err, io.EOF):
 		return nil, err
 	case n < bufferHeaderSize+headerEventSize || !isHeader(b[:]):
-		return nil, ErrNotETL
+		return nil, trace.ErrNotTrace
 	case n < minFile:
 		return nil, io.ErrUnexpectedEOF
 	}
@@ -126,7 +128,7 @@ func (h *logfileHeader) ticksPerSecond() (int64, error) {
 		}
 	case clockQPC:
 	default:
-		return 0, fmt.Errorf("%w: clock of type %d", ErrUnsupported, h.clock)
+		return 0, fmt.Errorf("%w: clock of type %d", trace.ErrUnsupported, h.clock)
 	}
 	if f <= 0 {
 		return 0, malformed("a clock of type %d with %d ticks per second", h.clock, f)

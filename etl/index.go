@@ -8,6 +8,8 @@ import (
 	"io"
 	"math"
 	"slices"
+
+	"github.com/gctrail/gctrail/trace"
 )
 
 const (
@@ -288,7 +290,7 @@ func (f *file) compressionError() error {
 	if !f.survey.packed || name == "" {
 		return nil
 	}
-	return fmt.Errorf("%w: buffers compressed by %s, this reader knows XPRESS", ErrUnsupported, name)
+	return fmt.Errorf("%w: buffers compressed by %s, this reader knows XPRESS", trace.ErrUnsupported, name)
 }
 
 func ignoreEOF(err error) error {

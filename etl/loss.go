@@ -81,7 +81,7 @@ func (r *Reader) end() {
 	r.info.Last = max(0, r.time(r.latest))
 	if n := r.kinds.dropped; n > 0 {
 		r.loss.Add(n, 0, r.info.Last)
-		r.loss.AddDamage(0, malformed("more than %d kinds of events", maxKinds))
+		r.loss.AddDamage(trace.Damage{Err: malformed("more than %d kinds of events", maxKinds)})
 	}
 	if r.loss.Damaged > 0 && r.loss.Exactness == trace.Exact {
 		r.loss.Exactness = trace.LowerBound
@@ -95,20 +95,20 @@ func (r *Reader) end() {
 // unindexed notes a place in a file where buffers could not be found.
 func (r *Reader) unindexed(f *file, off int64, err error) {
 	f.survey.damaged = true
-	r.loss.AddDamage(off, &FormatError{File: f.name, Off: off, Section: "buffer", Err: err})
+	r.loss.AddFormatError(&trace.FormatError{Format: "etl", File: f.name, Off: off, Section: "buffer", Err: err})
 }
 
 // damaged notes that some of a buffer could not be read: events may be missing
 // from the last that was read of it to the next of its processor.
 func (r *Reader) damaged(b *batch, section string, err error) {
-	r.loss.AddDamage(b.entry.off, &FormatError{File: b.file.name, Off: b.entry.off, Section: section, Err: err})
+	r.loss.AddFormatError(&trace.FormatError{Format: "etl", File: b.file.name, Off: b.entry.off, Section: section, Err: err})
 	r.loss.Add(0, r.time(b.seen), r.time(max(b.seen, r.loader.following(b.entry.cpu))))
 }
 
 // displaced notes that the event at p of a batch's data has a time that cannot be
 // right: it is missing from where it belongs.
 func (r *Reader) displaced(b *batch, p int, ticks, next int64) {
-	r.loss.AddDamage(b.entry.off, &FormatError{File: b.file.name, Off: b.entry.off, Section: "event", Err: malformed(
+	r.loss.AddFormatError(&trace.FormatError{Format: "etl", File: b.file.name, Off: b.entry.off, Section: "event", Err: malformed(
 		"the time of the event at %#x of the buffer is %v, that of the one before it %v",
 		b.plain-int64(len(b.data)-p), r.time(ticks), r.time(b.seen))})
 	r.loss.Add(0, r.time(b.seen), r.time(max(b.seen, next)))

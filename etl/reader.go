@@ -103,11 +103,11 @@ const (
 )
 
 // Events yields the trace's events in order of time; see trace.Source. Errors
-// are a *FormatError where the input is no trace that this package reads.
+// are a *trace.FormatError where the input is no trace that this package reads.
 func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
 		if r.used {
-			yield(nil, ErrUsed)
+			yield(nil, trace.ErrUsed)
 			return
 		}
 		r.used = true
@@ -150,8 +150,8 @@ func (r *Reader) open() error {
 		r.info.CPUs = max(r.info.CPUs, f.header.cpus)
 		r.limit += int(min(int64(f.header.cpus)*processorPending, f.size*bytePending))
 		err := x.add(f)
-		if errors.Is(err, ErrUnsupported) {
-			return &FormatError{File: f.name, Section: "file header", Err: err}
+		if errors.Is(err, trace.ErrUnsupported) {
+			return &trace.FormatError{Format: "etl", File: f.name, Section: "file header", Err: err}
 		}
 		if err != nil {
 			r.unindexed(f, 0, err)

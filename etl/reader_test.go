@@ -493,14 +493,14 @@ func TestRefused(t *testing.T) {
 		err  error
 		text string
 	}{
-		{"empty", nil, etl.ErrNotETL, "etl: a.etl: file header at 0x0: not an ETW trace"},
-		{"something else", bytes.Repeat([]byte("text"), 999), etl.ErrNotETL, "etl: a.etl: file header at 0x0: not an ETW trace"},
+		{"empty", nil, trace.ErrNotTrace, "etl: a.etl: file header at 0x0: not a trace"},
+		{"something else", bytes.Repeat([]byte("text"), 999), trace.ErrNotTrace, "etl: a.etl: file header at 0x0: not a trace"},
 		{"cut in the header", good[:0x100], io.ErrUnexpectedEOF, "etl: a.etl: file header at 0x0: unexpected EOF"},
-		{"LZNT1", packed(2), etl.ErrUnsupported, "etl: a.etl: file header at 0x0: unsupported: buffers compressed by LZNT1, this reader knows XPRESS"},
-		{"Huffman", packed(4), etl.ErrUnsupported, "etl: a.etl: file header at 0x0: unsupported: buffers compressed by XPRESS Huffman, this reader knows XPRESS"},
-		{"LZNT1 without saying so", flagged.Bytes(), etl.ErrUnsupported, "etl: a.etl: file header at 0x0: unsupported: buffers compressed by LZNT1, this reader knows XPRESS"},
-		{"clock", odd.Bytes(), etl.ErrUnsupported, "etl: a.etl: file header at 0x0: unsupported: clock of type 9"},
-		{"frequency", still.Bytes(), etl.ErrFormat, "etl: a.etl: file header at 0x0: malformed: a clock of type 1 with 0 ticks per second"},
+		{"LZNT1", packed(2), trace.ErrUnsupported, "etl: a.etl: file header at 0x0: not supported: buffers compressed by LZNT1, this reader knows XPRESS"},
+		{"Huffman", packed(4), trace.ErrUnsupported, "etl: a.etl: file header at 0x0: not supported: buffers compressed by XPRESS Huffman, this reader knows XPRESS"},
+		{"LZNT1 without saying so", flagged.Bytes(), trace.ErrUnsupported, "etl: a.etl: file header at 0x0: not supported: buffers compressed by LZNT1, this reader knows XPRESS"},
+		{"clock", odd.Bytes(), trace.ErrUnsupported, "etl: a.etl: file header at 0x0: not supported: clock of type 9"},
+		{"frequency", still.Bytes(), trace.ErrMalformed, "etl: a.etl: file header at 0x0: malformed: a clock of type 1 with 0 ticks per second"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			r := etl.NewMergedReader([]etl.File{{ReaderAt: bytes.NewReader(c.data), Size: int64(len(c.data)), Name: "a.etl"}, {ReaderAt: bytes.NewReader(good), Size: int64(len(good))}}, etl.Options{})
@@ -510,7 +510,7 @@ func TestRefused(t *testing.T) {
 				}
 			}
 			for _, err := range r.Events() {
-				if !errors.Is(err, etl.ErrUsed) {
+				if !errors.Is(err, trace.ErrUsed) {
 					t.Error(err)
 				}
 			}

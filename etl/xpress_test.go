@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // decompress decodes src into n bytes, in pieces of at most inPiece and
@@ -115,8 +116,8 @@ func TestXPRESSTokens(t *testing.T) {
 		{"length of two bytes", stream(far, 'a', 'b', 7, 0, 0x0f, 255, 30, 0), 35, "ab" + string(bytes.Repeat([]byte("b"), 33)), nil},
 		{"length of four bytes", stream(far, 'a', 'b', 7, 0, 0x0f, 255, 0, 0, 30, 0, 0, 0), 35, "ab" + string(bytes.Repeat([]byte("b"), 33)), nil},
 		{"length that claims terabytes", stream(far, 'a', 'b', 7, 0, 0x0f, 255, 0, 0, 255, 255, 255, 255), 10, "abbbbbbbbb", nil},
-		{"length that should be shorter", stream(far, 'a', 'b', 7, 0, 0x0f, 255, 21, 0), 35, "ab", ErrFormat},
-		{"before the start", stream(far, 'a', 'b', 2<<3, 0), 9, "ab", ErrFormat},
+		{"length that should be shorter", stream(far, 'a', 'b', 7, 0, 0x0f, 255, 21, 0), 35, "ab", trace.ErrMalformed},
+		{"before the start", stream(far, 'a', 'b', 2<<3, 0), 9, "ab", trace.ErrMalformed},
 		{"nothing", nil, 3, "", errShort},
 		{"flags only", stream(0), 3, "", errShort},
 		{"half a match", stream(far, 'a', 'b', 1), 5, "ab", errShort},

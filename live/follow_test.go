@@ -19,7 +19,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/live"
-	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // replay has a made-up runtime listen, which sends a trace to whoever wants
@@ -104,8 +104,8 @@ func TestFollow(t *testing.T) {
 	}{
 		{"whole", whole, webCollections, webCollections, nil},
 		{"killed", whole[:50_000], 10, webCollections - 10, live.ErrCut},
-		{"nothing", nil, 0, 0, nettrace.ErrNotNettrace},
-		{"no trace", bytes.Repeat([]byte("no trace "), 1000), 0, 0, nettrace.ErrNotNettrace},
+		{"nothing", nil, 0, 0, trace.ErrNotTrace},
+		{"no trace", bytes.Repeat([]byte("no trace "), 1000), 0, 0, trace.ErrNotTrace},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var kinds []live.Kind

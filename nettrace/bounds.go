@@ -3,6 +3,8 @@ package nettrace
 import (
 	"math"
 	"time"
+
+	"github.com/gctrail/gctrail/trace"
 )
 
 // A bounds is a range of times in ticks of the trace's clock, both ends
@@ -176,5 +178,5 @@ func (r *Reader) unreadV3(err error) {
 // damaged notes a place that could not be read.
 func (r *Reader) damaged(off int64, section string, err error) {
 	r.seqs.damage++
-	r.loss.AddDamage(off, &FormatError{Off: off, Section: section, Err: err})
+	r.loss.AddFormatError(&trace.FormatError{Format: "nettrace", Off: off, Section: section, Err: err})
 }

@@ -9,6 +9,8 @@ import (
 	"fmt"
 	"io"
 	"math/bits"
+
+	"github.com/gctrail/gctrail/trace"
 )
 
 // blockKind tells the blocks of all versions apart. The numbers are V6's.
@@ -94,13 +96,13 @@ func (f *framer) open() error {
 	head, err := f.peek(len(nettraceMagic))
 	switch {
 	case err != nil && len(head) == 0:
-		return f.fail("header", fmt.Errorf("%w: empty", ErrNotNettrace))
+		return f.fail("header", fmt.Errorf("%w: empty", trace.ErrNotTrace))
 	case string(head) == nettraceMagic:
 		if err := f.skip(len(nettraceMagic)); err != nil {
 			return err
 		}
 	case !bytes.HasPrefix(head, []byte{byte(len(streamMagic)), 0, 0, 0}):
-		return f.fail("header", ErrNotNettrace)
+		return f.fail("header", trace.ErrNotTrace)
 	default:
 		f.version = 3
 	}
@@ -118,7 +120,7 @@ func (f *framer) open() error {
 		return f.fail("header", io.ErrUnexpectedEOF)
 	}
 	if binary.LittleEndian.Uint32(b[:]) != uint32(len(streamMagic)) || string(b[4:]) != streamMagic {
-		return f.fail("header", ErrNotNettrace)
+		return f.fail("header", trace.ErrNotTrace)
 	}
 	return nil
 }
@@ -131,13 +133,13 @@ func (f *framer) openV6() error {
 	f.version = int(binary.LittleEndian.Uint32(b[4:]))
 	if f.version != 6 {
 		return f.fail("header", fmt.Errorf("%w: nettrace V%d, this reader knows netperf V3 and nettrace V4 to V6",
-			ErrUnsupportedVersion, f.version))
+			trace.ErrUnsupportedVersion, f.version))
 	}
 	return nil
 }
 
 // next reads a block into b. The error is io.EOF or io.ErrUnexpectedEOF where
-// the input ends without its end mark, a *FormatError where the framing is
+// the input ends without its end mark, a *trace.FormatError where the framing is
 // damaged, or what the input's Read returned.
 func (f *framer) next(b *block) error {
 	*b = block{}
@@ -203,7 +205,7 @@ func (f *framer) nextObject(b *block) error {
 		kind = blockUnknown
 	}
 	if name == oldTraceObject {
-		return f.fail("trace object", fmt.Errorf("%w: netperf V%d, written by .NET Core 2.0 only", ErrUnsupportedVersion, b.version))
+		return f.fail("trace object", fmt.Errorf("%w: netperf V%d, written by .NET Core 2.0 only", trace.ErrUnsupportedVersion, b.version))
 	}
 	b.kind = kind
 	f.inside = true
@@ -230,7 +232,7 @@ func (f *framer) nextObject(b *block) error {
 func (f *framer) traceObject(b *block, least int) error {
 	if b.version < 3 || least > 4 {
 		return f.fail("trace object", fmt.Errorf("%w: object version %d, this reader knows 3 (.netperf) and 4 (.nettrace)",
-			ErrUnsupportedVersion, b.version))
+			trace.ErrUnsupportedVersion, b.version))
 	}
 	return f.body(b, traceObjectSize)
 }
@@ -331,7 +333,7 @@ func (f *framer) readFull(b []byte) error {
 }
 
 func (f *framer) fail(section string, err error) error {
-	return &FormatError{Off: f.off, Section: section, Err: err}
+	return &trace.FormatError{Format: "nettrace", Off: f.off, Section: section, Err: err}
 }
 
 // cutShort turns the end of the input into the unexpected end that it is in

@@ -7,6 +7,8 @@ import (
 	"io"
 	"math/bits"
 	"time"
+
+	"github.com/gctrail/gctrail/trace"
 )
 
 // An Object is a part of a V4 trace that a Splicer takes as a whole: the Trace
@@ -50,7 +52,7 @@ func NewObjectReader(r io.Reader) *ObjectReader { return &ObjectReader{in: newFr
 // Next returns the next object, the Trace object first. It is valid until the
 // following call. Blocks of kinds that V4 does not know are left out. io.EOF is
 // returned at the end of the trace, and where the input ends: if that goes on
-// later with another object, so does Next. Errors are a *FormatError where the
+// later with another object, so does Next. Errors are a *trace.FormatError where the
 // input is no V4 trace or is damaged, io.ErrUnexpectedEOF where it ends within an
 // object, and what the input's Read returned.
 func (r *ObjectReader) Next() (*Object, error) {
@@ -80,7 +82,7 @@ func (r *ObjectReader) Next() (*Object, error) {
 		r.clock()
 	case blockEvents:
 		if err := r.obj.times(); err != nil {
-			return nil, &FormatError{Off: b.off, Section: b.kind.String(), Err: err}
+			return nil, &trace.FormatError{Format: "nettrace", Off: b.off, Section: b.kind.String(), Err: err}
 		}
 	}
 	return &r.obj, nil
@@ -112,7 +114,7 @@ func (r *ObjectReader) open() error {
 		return err
 	}
 	if r.in.version != 4 {
-		return r.in.fail("header", fmt.Errorf("%w: only a V4 trace can be split", ErrUnsupportedVersion))
+		return r.in.fail("header", fmt.Errorf("%w: only a V4 trace can be split", trace.ErrUnsupportedVersion))
 	}
 	return nil
 }

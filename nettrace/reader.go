@@ -108,15 +108,12 @@ func (r *Reader) Counts() iter.Seq2[*trace.Descriptor, uint64] {
 	}
 }
 
-// ErrUsed reports a second range over the events of a reader.
-var ErrUsed = errors.New("nettrace: the events were read already")
-
 // Events yields the trace's events in order of time; see trace.Source. Errors
-// are a *FormatError where the input is no trace that this package reads.
+// are a *trace.FormatError where the input is no trace that this package reads.
 func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
 		if r.used {
-			yield(nil, ErrUsed)
+			yield(nil, trace.ErrUsed)
 			return
 		}
 		r.used = true
@@ -159,7 +156,7 @@ func (r *Reader) open() error {
 	}
 	var b block
 	if err := r.in.next(&b); err != nil {
-		var f *FormatError
+		var f *trace.FormatError
 		if errors.As(err, &f) {
 			return err
 		}
@@ -176,7 +173,7 @@ func (r *Reader) open() error {
 func (r *Reader) step() (ended bool, err error) {
 	var b block
 	if err := r.in.next(&b); err != nil {
-		var damage *FormatError
+		var damage *trace.FormatError
 		if r.in.version == 6 || !errors.As(err, &damage) {
 			return false, err
 		}
@@ -225,7 +222,7 @@ func (r *Reader) take(b *block) error {
 func (r *Reader) end(ended bool, err error) {
 	r.loss.Cut = !ended || r.in.version == 4 && !r.point
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		r.loss.AddDamage(r.in.off, err)
+		r.loss.AddDamage(trace.Damage{Off: r.in.off, Err: err})
 	}
 	switch {
 	case r.in.version == 3, r.in.version == 6 && !r.seqs.told && r.loss.Events == 0:

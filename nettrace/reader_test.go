@@ -81,7 +81,7 @@ func TestReadTwice(t *testing.T) {
 		break
 	}
 	for _, err := range r.Events() {
-		if !errors.Is(err, nettrace.ErrUsed) {
+		if !errors.Is(err, trace.ErrUsed) {
 			t.Errorf("second range: %v", err)
 		}
 	}
@@ -110,13 +110,13 @@ func TestRefusals(t *testing.T) {
 		is          error
 		text        string
 	}{
-		{"empty", "", nettrace.ErrNotNettrace, "nettrace: header at 0x0: not an EventPipe trace: empty"},
-		{"text", "hello, world", nettrace.ErrNotNettrace, "nettrace: header at 0x0: not an EventPipe trace"},
+		{"empty", "", trace.ErrNotTrace, "nettrace: header at 0x0: not a trace: empty"},
+		{"text", "hello, world", trace.ErrNotTrace, "nettrace: header at 0x0: not a trace"},
 		{"magic only", "Nettrace", io.ErrUnexpectedEOF, "nettrace: header at 0x8: unexpected EOF"},
 		{"cut in the trace object", string(whole[:80]), io.ErrUnexpectedEOF, "nettrace: trace object at 0x50: unexpected EOF"},
 		{
-			"V7", "Nettrace\x00\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00", nettrace.ErrUnsupportedVersion,
-			"nettrace: header at 0x14: unsupported version: nettrace V7, this reader knows netperf V3 and nettrace V4 to V6",
+			"V7", "Nettrace\x00\x00\x00\x00\x07\x00\x00\x00\x00\x00\x00\x00", trace.ErrUnsupportedVersion,
+			"nettrace: header at 0x14: version not supported: nettrace V7, this reader knows netperf V3 and nettrace V4 to V6",
 		},
 	} {
 		t.Run(test.name, func(t *testing.T) {

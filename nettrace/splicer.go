@@ -72,7 +72,7 @@ func (c *carried) clear() { c.data, c.ends = c.data[:0], c.ends[:0] }
 func (s *Splicer) Latest() uint64 { return s.latest }
 
 // Add takes the next object, and writes it if a trace was begun. The error is
-// that of the writer, or a *FormatError.
+// that of the writer, or a *trace.FormatError.
 func (s *Splicer) Add(o *Object) error {
 	switch o.kind {
 	case blockTrace:
@@ -80,7 +80,7 @@ func (s *Splicer) Add(o *Object) error {
 		return nil
 	case blockMetadata:
 		if len(s.metadata.data)+len(o.data) > maxCarriedMetadata {
-			return &FormatError{Section: o.kind.String(), Err: malformed("more than %d MB of metadata", maxCarriedMetadata>>20)}
+			return &trace.FormatError{Format: "nettrace", Section: o.kind.String(), Err: malformed("more than %d MB of metadata", maxCarriedMetadata>>20)}
 		}
 		s.metadata.add(o.data)
 		s.define(o)

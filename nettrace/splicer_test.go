@@ -215,7 +215,7 @@ end`)
 func TestObjectReader(t *testing.T) {
 	for _, text := range []string{"netperf v3\nend", "nettrace v6\nend"} {
 		_, err := nettrace.NewObjectReader(bytes.NewReader(nettracetest.MustAssemble(t, text))).Next()
-		if !errors.Is(err, nettrace.ErrUnsupportedVersion) {
+		if !errors.Is(err, trace.ErrUnsupportedVersion) {
 			t.Error(err)
 		}
 	}

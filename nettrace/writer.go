@@ -10,15 +10,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-var (
-	// ErrLate reports an event that is older than an earlier one of its thread,
-	// or than what was flushed: the format does not let it follow.
-	ErrLate = errors.New("event is too late")
-	// ErrTooLarge reports an event that is larger than any runtime writes.
-	ErrTooLarge = errors.New("event is too large")
-
-	errClosed = errors.New("writer is closed")
-)
+var errClosed = errors.New("writer is closed")
 
 // MaxPayload is the largest payload that a Writer takes, in bytes. .NET Core
 // 3.0 to .NET 5 write as much; later runtimes stop at 64 KiB.
@@ -122,7 +114,7 @@ func NewWriter(w io.Writer, opt WriterOptions) (*Writer, error) {
 func (o *WriterOptions) check() error {
 	switch {
 	case o.Version != 4 && o.Version != 6:
-		return fmt.Errorf("%w: V%d, this writer knows V4 and V6", ErrUnsupportedVersion, o.Version)
+		return fmt.Errorf("%w: V%d, this writer knows V4 and V6", trace.ErrUnsupportedVersion, o.Version)
 	case o.PointerSize != 4 && o.PointerSize != 8:
 		return fmt.Errorf("pointer size %d", o.PointerSize)
 	case o.Frequency < 0:
@@ -146,7 +138,7 @@ func (o *WriterOptions) sync() (start time.Time, ticks int64) {
 // it keeps; Ticks are those of the writer's clock. V4 has the activity ids of
 // the labels only. The descriptor must not change while the writer is in use.
 //
-// An event that gives ErrLate or ErrTooLarge is not written; readers find it
+// An event that gives trace.ErrLate or trace.ErrTooLarge is not written; readers find it
 // lost.
 func (w *Writer) Write(capture uint64, ev *trace.Event) error {
 	if w.err != nil {
@@ -161,9 +153,9 @@ func (w *Writer) Write(capture uint64, ev *trace.Event) error {
 	by.captures, by.ended = true, false
 	switch {
 	case ev.Ticks < max(by.newest, w.floor):
-		return ErrLate
+		return trace.ErrLate
 	case len(ev.Payload) > MaxPayload:
-		return ErrTooLarge
+		return trace.ErrTooLarge
 	}
 	h := header{
 		seq:     by.seq,

@@ -90,7 +90,7 @@ func (h *history) write(t *rapid.T) {
 		ev.Labels = &trace.Labels{ActivityID: [16]byte{id}}
 	}
 	err := h.w.Write(capture, ev)
-	if errors.Is(err, ErrLate) && known {
+	if errors.Is(err, trace.ErrLate) && known {
 		h.missing++
 		return
 	}

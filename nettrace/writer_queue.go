@@ -118,7 +118,7 @@ func (w *Writer) enqueue(by *writerThread, h *header, ev *trace.Event) error {
 	}
 	if e.stackSize > maxContext || e.labelSize > maxContext {
 		q.bytes = q.bytes[:e.off]
-		return ErrTooLarge
+		return trace.ErrTooLarge
 	}
 
 	i := len(q.events)

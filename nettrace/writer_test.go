@@ -201,13 +201,13 @@ func TestWriterLimits(t *testing.T) {
 				t.Errorf("V%d: got %v, want %v", version, err, want)
 			}
 		}
-		refused(ErrLate, &trace.Event{Desc: d, Ticks: 9, TID: 1})
-		refused(ErrTooLarge, &trace.Event{Desc: d, Ticks: 10, TID: 1, Payload: make([]byte, MaxPayload+1)})
+		refused(trace.ErrLate, &trace.Event{Desc: d, Ticks: 9, TID: 1})
+		refused(trace.ErrTooLarge, &trace.Event{Desc: d, Ticks: 10, TID: 1, Payload: make([]byte, MaxPayload+1)})
 		deep := &trace.Event{Desc: d, Ticks: 10, TID: 1}
 		deep.SetStack(make([]byte, maxContext+1), 8)
-		refused(ErrTooLarge, deep)
+		refused(trace.ErrTooLarge, deep)
 		long := &trace.Descriptor{Name: strings.Repeat("x", MaxPayload)}
-		refused(ErrTooLarge, &trace.Event{Desc: long, Ticks: 10, TID: 1})
+		refused(trace.ErrTooLarge, &trace.Event{Desc: long, Ticks: 10, TID: 1})
 		write(t, w, 1, &trace.Event{Desc: d, Ticks: 11, TID: 1})
 		if err := w.Close(); err != nil {
 			t.Fatal(err)

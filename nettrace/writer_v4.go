@@ -105,7 +105,7 @@ func (w *Writer) metadataV4(id uint32, d *trace.Descriptor, first *header) error
 		record = appendMetadataV4(nil, id, d, nil)
 	}
 	if len(record) > MaxPayload {
-		return ErrTooLarge
+		return trace.ErrTooLarge
 	}
 	if !w.metadataBlock.fits(maxHeader + len(record)) {
 		w.flushMetadata()

@@ -103,7 +103,7 @@ func (w *Writer) metadataV6(id uint32, d *trace.Descriptor) error {
 		row = appendMetadataV6(nil, id, d, nil)
 	}
 	if len(row)-2 > math.MaxUint16 {
-		return ErrTooLarge
+		return trace.ErrTooLarge
 	}
 	if !w.metadataBlock.fits(len(row)) {
 		w.flushMetadata()

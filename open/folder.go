@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+
+	"github.com/gctrail/gctrail/trace"
 )
 
 // maxFolder bounds the files of a folder that are looked at.
@@ -25,7 +27,7 @@ func otherFolder(path string, reason error, opts Options) (*Input, error) {
 	for i := range traces {
 		traces[i] = printable(traces[i])
 	}
-	e := &UnknownError{Name: path, Looks: "a folder without a trace", Hint: hintReads, Err: ErrNotTrace}
+	e := &UnknownError{Name: path, Looks: "a folder without a trace", Hint: hintReads, Err: trace.ErrNotTrace}
 	switch {
 	case traces != nil:
 		e.Looks = "a folder that holds " + enumerate(traces)
@@ -34,7 +36,7 @@ func otherFolder(path string, reason error, opts Options) (*Input, error) {
 		return nil, named(path, reason)
 	case known != nil:
 		e.Looks = fmt.Sprintf("a folder that holds %s, %s", printable(relative(path, known.Name)), known.Looks)
-		e.Hint, e.Err = known.Hint, ErrUnsupported
+		e.Hint, e.Err = known.Hint, trace.ErrUnsupported
 	}
 	return nil, e
 }
@@ -58,7 +60,7 @@ func lookInto(path string) (traces []string, known *UnknownError, err error) {
 			traces = append(traces, relative(path, name))
 			return nil
 		}
-		if known == nil && errors.Is(err, ErrUnsupported) {
+		if known == nil && errors.Is(err, trace.ErrUnsupported) {
 			errors.As(err, &known)
 		}
 		return nil

@@ -8,7 +8,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/ctf"
-	"github.com/gctrail/gctrail/ctf/tsdl"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // folder opens the LTTng trace in the folder at path, and in those below it.
@@ -17,7 +17,7 @@ func folder(path string, opts Options) (*Input, error) {
 	in.again = func() (*Input, error) { return File(path, opts) }
 	r, err := openCTF(&meteredFS{os.DirFS(path), in.meter}, opts)
 	switch {
-	case errors.Is(err, ctf.ErrNotCTF), errors.Is(err, tsdl.ErrNotMetadata):
+	case errors.Is(err, trace.ErrNotTrace):
 		return otherFolder(path, err, opts)
 	case err != nil:
 		return nil, named(path, err)

@@ -10,6 +10,8 @@ import (
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
+
+	"github.com/gctrail/gctrail/trace"
 )
 
 const (
@@ -128,12 +130,12 @@ func (p *peeler) close() error {
 
 // refusal is the error where f is not a trace that is read.
 func (f *found) refusal(name string) error {
-	e := &UnknownError{Name: name, Looks: f.kind.looks, Hint: f.kind.hint, Err: ErrNotTrace}
+	e := &UnknownError{Name: name, Looks: f.kind.looks, Hint: f.kind.hint, Err: trace.ErrNotTrace}
 	switch f.kind.class {
 	case eventPipe, etw, lttng:
 		return nil
 	case unsupported, lttngPart:
-		e.Err = ErrUnsupported
+		e.Err = trace.ErrUnsupported
 	}
 	if f.wrapping != "" {
 		e.Looks += ", inside " + f.wrapping

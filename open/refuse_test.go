@@ -15,6 +15,7 @@ import (
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
 )
 
 const (
@@ -42,7 +43,7 @@ func serialized(name string) string {
 
 func TestRefusals(t *testing.T) {
 	bare := plain(t)
-	trace := func(name string) member { return member{name, bare} }
+	traceNamed := func(name string) member { return member{name, bare} }
 	for _, c := range []struct {
 		data string
 		want string // after the name
@@ -97,11 +98,11 @@ func TestRefusals(t *testing.T) {
 		{string(zstded(make([]byte, 80<<20), zstd.WithWindowSize(64<<20))), "not supported: zstd with a window of more than 32 MiB; unpack it first"},
 
 		{string(zipped()), "not a trace: an empty zip; " + reads},
-		{string(zipped(trace("a"))[:20_000]), "not a trace: a zip without its directory, which comes last; it was not copied whole: fetch it again"},
-		{string(zipped(trace("a.nettrace"), member{"b/c.txt", nil}, trace("b/d"))), "not supported: a zip that holds 2 traces: a.nettrace, b/d; unpack it and name one or several"},
+		{string(zipped(traceNamed("a"))[:20_000]), "not a trace: a zip without its directory, which comes last; it was not copied whole: fetch it again"},
+		{string(zipped(traceNamed("a.nettrace"), member{"b/c.txt", nil}, traceNamed("b/d"))), "not supported: a zip that holds 2 traces: a.nettrace, b/d; unpack it and name one or several"},
 		{string(zipped(member{"v.txt", []byte("v")}, member{"w\x1b[2J", nil}, member{"x", nil}, member{"y", nil}, member{"z", nil})), `not a trace: a zip without a trace: v.txt, "w\x1b[2J", x and 2 more; ` + reads},
-		{string(zipped(trace("a.nettrace"), member{"a.etl", []byte(etl())})), "not supported: a zip that holds 2 traces: a.nettrace, a.etl; unpack it and name one or several"},
-		{string(zipped(member{"a.zip", zipped(trace("a"))})), "not supported: a zip that holds a.zip, a zip inside a zip; unpack it first"},
+		{string(zipped(traceNamed("a.nettrace"), member{"a.etl", []byte(etl())})), "not supported: a zip that holds 2 traces: a.nettrace, a.etl; unpack it and name one or several"},
+		{string(zipped(member{"a.zip", zipped(traceNamed("a"))})), "not supported: a zip that holds a.zip, a zip inside a zip; unpack it first"},
 		{string(encrypted(bare)), "not supported: a zip that holds a, encrypted; unpack it first"},
 		{string(packed(bare, 9)), "not supported: a zip that holds a, packed with Deflate64; unpack it first"},
 		{string(packed(bare, 97)), "not supported: a zip that holds a, packed with zip's method 97; unpack it first"},
@@ -126,11 +127,11 @@ func TestRefusals(t *testing.T) {
 		if err.Error() != want {
 			t.Errorf("got  %v\nwant %s", err, want)
 		}
-		if got, want := errors.Is(err, open.ErrUnsupported), strings.HasPrefix(c.want, "not supported"); got != want {
-			t.Errorf("%v: ErrUnsupported %t", err, got)
+		if got, want := errors.Is(err, trace.ErrUnsupported), strings.HasPrefix(c.want, "not supported"); got != want {
+			t.Errorf("%v: trace.ErrUnsupported %t", err, got)
 		}
-		if got, want := errors.Is(err, open.ErrNotTrace), strings.HasPrefix(c.want, "not a trace"); got != want {
-			t.Errorf("%v: ErrNotTrace %t", err, got)
+		if got, want := errors.Is(err, trace.ErrNotTrace), strings.HasPrefix(c.want, "not a trace"); got != want {
+			t.Errorf("%v: trace.ErrNotTrace %t", err, got)
 		}
 		if want := strings.HasPrefix(c.want, "not "); isUnknown != want {
 			t.Errorf("%v: UnknownError %t", err, isUnknown)
@@ -176,7 +177,7 @@ func TestFolder(t *testing.T) {
 		},
 		{
 			[]member{{"metadata", []byte("/* CTF 1.8 */\nnonsense\n")}},
-			`ctf: metadata: metadata at 0x0: not the metadata of a trace: metadata: 2: malformed: "nonsense" where a block belongs`,
+			`ctf: metadata: metadata at 0x0: not a trace: metadata: 2: malformed: "nonsense" where a block belongs`,
 		},
 	} {
 		dir := t.TempDir()

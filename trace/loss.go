@@ -30,8 +30,9 @@ const MaxDamage = 16
 
 // A Damage is a place in the input that could not be read.
 type Damage struct {
-	Off int64 // in the uncompressed input
-	Err error
+	File string // of a trace of several files; empty where there is one
+	Off  int64  // in the uncompressed file
+	Err  error  // a *FormatError, or the error of reading
 }
 
 // Exactness qualifies a number of lost events.
@@ -77,11 +78,16 @@ func (l *Loss) Add(n uint64, from, to time.Duration) {
 }
 
 // AddDamage notes a place that could not be read.
-func (l *Loss) AddDamage(off int64, err error) {
+func (l *Loss) AddDamage(d Damage) {
 	l.Damaged++
 	if len(l.Damage) < MaxDamage {
-		l.Damage = append(l.Damage, Damage{off, err})
+		l.Damage = append(l.Damage, d)
 	}
+}
+
+// AddFormatError notes the place of an error.
+func (l *Loss) AddFormatError(e *FormatError) {
+	l.AddDamage(Damage{File: e.File, Off: e.Off, Err: e})
 }
 
 // Ranges are the stretches in which events were lost, apart and in order.

@@ -2,16 +2,11 @@ package trace
 
 import (
 	"cmp"
-	"errors"
 	"iter"
 	"slices"
 	"strings"
 	"time"
 )
-
-// ErrNoCommonTime reports sources that cannot be put on one time line: the
-// clock of one of them is not tied to the time of day.
-var ErrNoCommonTime = errors.New("the clocks of the traces have no time in common")
 
 // A Merged source is several sources on one time line, by the time of day that
 // their clocks are tied to: exact for traces of one clock, else to the

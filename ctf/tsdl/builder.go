@@ -1,6 +1,10 @@
 package tsdl
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/gctrail/gctrail/trace"
+)
 
 // A builder puts together the model, and holds it to its bounds. Both languages
 // have one.
@@ -14,7 +18,7 @@ type builder struct {
 // part counts a part of the model.
 func (b *builder) part() error {
 	if b.parts++; b.parts > maxParts {
-		return fmt.Errorf("%w: more than %d fields, labels and events", ErrTooLarge, maxParts)
+		return fmt.Errorf("%w: more than %d fields, labels and events", trace.ErrTooLarge, maxParts)
 	}
 	return nil
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 	"io"
 	"strconv"
+
+	"github.com/gctrail/gctrail/trace"
 )
 
 // A fragment is one JSON text of CTF 2 metadata, whatever its type.
@@ -64,14 +66,14 @@ func parseJSON(text []byte) (*Trace, error) {
 		case err != nil:
 			err = malformed("%v", err)
 		case n == 1 && f.Type != "preamble":
-			return nil, fmt.Errorf("%w: JSON without a preamble", ErrNotMetadata)
+			return nil, fmt.Errorf("%w: JSON without a preamble", trace.ErrNotTrace)
 		default:
 			err = p.fragment(&f)
 		}
 		if err != nil {
 			err = &SyntaxError{Line: n, Err: err}
 			if n == 1 {
-				return nil, fmt.Errorf("%w: %w", ErrNotMetadata, err)
+				return nil, fmt.Errorf("%w: %w", trace.ErrNotTrace, err)
 			}
 			return p.trace, err
 		}
@@ -81,7 +83,7 @@ func parseJSON(text []byte) (*Trace, error) {
 
 func (p *jsonParser) fragment(f *fragment) error {
 	if len(f.Extensions) > 0 {
-		return fmt.Errorf("%w: extensions", ErrUnsupportedVersion)
+		return fmt.Errorf("%w: extensions", trace.ErrUnsupportedVersion)
 	}
 	switch f.Type {
 	case "preamble":
@@ -104,7 +106,7 @@ func (p *jsonParser) fragment(f *fragment) error {
 
 func (p *jsonParser) preamble(f *fragment) error {
 	if f.Version == nil || *f.Version != 2 {
-		return fmt.Errorf("%w of CTF", ErrUnsupportedVersion)
+		return fmt.Errorf("%w of CTF", trace.ErrUnsupportedVersion)
 	}
 	if len(f.UUID) == len(p.trace.UUID) {
 		for i, b := range f.UUID {

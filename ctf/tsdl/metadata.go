@@ -5,6 +5,8 @@ import (
 	"encoding/binary"
 	"fmt"
 	"io"
+
+	"github.com/gctrail/gctrail/trace"
 )
 
 const (
@@ -20,7 +22,7 @@ func Read(r io.Reader) (*Trace, error) {
 	case err != nil && len(b) == 0:
 		return nil, err
 	case len(b) > MaxSize:
-		return nil, fmt.Errorf("metadata: %w: more than %d MiB", ErrTooLarge, MaxSize>>20)
+		return nil, fmt.Errorf("metadata: %w: more than %d MiB", trace.ErrTooLarge, MaxSize>>20)
 	}
 	t, parseErr := Parse(b)
 	if err == nil {
@@ -39,7 +41,7 @@ func Parse(b []byte) (*Trace, error) {
 	var parseErr error
 	switch rest := bytes.TrimLeft(text, "\x1e \t\r\n"); {
 	case len(rest) == 0:
-		return nil, fmt.Errorf("metadata: %w: empty", ErrNotMetadata)
+		return nil, fmt.Errorf("metadata: %w: empty", trace.ErrNotTrace)
 	case rest[0] == '{':
 		t, parseErr = parseJSON(text)
 	default:
@@ -75,7 +77,7 @@ func unpacked(b []byte) ([]byte, error) {
 		case order.Uint32(b) != packetMagic:
 			return text, fmt.Errorf("metadata packet: %w", malformed("magic number %x", b[:4]))
 		case b[32] != 0 || b[33] != 0:
-			return text, fmt.Errorf("metadata packet: %w: compressed or encrypted", ErrUnsupportedVersion)
+			return text, fmt.Errorf("metadata packet: %w: compressed or encrypted", trace.ErrUnsupportedVersion)
 		case content < packetHeaderSize || size < content:
 			return text, fmt.Errorf("metadata packet: %w", malformed("%d of %d bytes in use", content, size))
 		case content > uint64(len(b)):

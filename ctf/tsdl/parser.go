@@ -5,6 +5,8 @@ import (
 	"fmt"
 	"strconv"
 	"strings"
+
+	"github.com/gctrail/gctrail/trace"
 )
 
 // A parser reads text in the Trace Stream Description Language (CTF 1.8.3,
@@ -44,7 +46,7 @@ func parseText(text []byte) (*Trace, error) {
 	if err != nil {
 		err = &SyntaxError{Line: p.tok.line, Err: err}
 		if !begun {
-			return nil, fmt.Errorf("%w: %w", ErrNotMetadata, err)
+			return nil, fmt.Errorf("%w: %w", trace.ErrNotTrace, err)
 		}
 	}
 	return p.trace, err
@@ -233,7 +235,7 @@ func (p *parser) traceBlock() error {
 		case "major", "minor":
 			n, err := v.number()
 			if want := map[string]uint64{"major": 1, "minor": 8}[key]; err == nil && n != want {
-				return fmt.Errorf("%w: %s %d of CTF", ErrUnsupportedVersion, key, n)
+				return fmt.Errorf("%w: %s %d of CTF", trace.ErrUnsupportedVersion, key, n)
 			}
 			return err
 		case "uuid":

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gctrail/gctrail/ctf/tsdl"
 	"github.com/gctrail/gctrail/internal/ctftest"
+	"github.com/gctrail/gctrail/trace"
 )
 
 const head = "/* CTF 1.8 */\ntypealias integer { size = 8; } := u8;\ntypealias integer { size = 16; signed = 1; align = 1; } := long int;\n"
@@ -101,28 +102,28 @@ func TestErrors(t *testing.T) {
 		want string
 		is   error
 	}{
-		{"", "metadata: not the metadata of a trace: empty", tsdl.ErrNotMetadata},
-		{"hello", `not the metadata of a trace: metadata: 1: malformed: "hello" where a block belongs`, tsdl.ErrNotMetadata},
-		{"trace { major = 2; };", "not the metadata of a trace: metadata: 1: unsupported version: major 2 of CTF", tsdl.ErrUnsupportedVersion},
-		{head + "trace {", "metadata: 4: malformed: the text ends where an attribute belongs", tsdl.ErrFormat},
-		{head + "\x01", `metadata: 4: malformed: character '\x01'`, tsdl.ErrFormat},
-		{head + "env { a = \"b; };", "metadata: 4: malformed: string without an end", tsdl.ErrFormat},
-		{event("u9 a;"), `metadata: 4: malformed: type "u9" is not defined`, tsdl.ErrFormat},
-		{event("integer { size = 65; } a;"), "metadata: 4: malformed: integer of 65 bits", tsdl.ErrFormat},
-		{event("integer { size = 99999999999; } a;"), "metadata: 4: malformed: integer of 1048576 bits", tsdl.ErrFormat},
-		{event("integer { size = 8; align = 3; } a;"), "metadata: 4: malformed: alignment of 3 bits", tsdl.ErrFormat},
-		{event("integer { size = 8; align = 65536; } a;"), "metadata: 4: malformed: alignment of 65536 bits", tsdl.ErrFormat},
-		{event("floating_point { exp_dig = 1; mant_dig = 2; } a;"), "metadata: 4: malformed: floating point number of 3 bits", tsdl.ErrFormat},
-		{event("enum : string { } { A } a;"), "metadata: 4: malformed: an enumeration of what is no integer", tsdl.ErrFormat},
-		{event("enum { A } a;"), "metadata: 4: malformed: an enumeration of type int, which is not defined", tsdl.ErrFormat},
-		{event("u8 a" + strings.Repeat("[1]", 100) + ";"), "metadata: 4: malformed: types nested more than 32 deep", tsdl.ErrFormat},
-		{event(strings.Repeat("struct { ", 100)), "metadata: 4: malformed: types nested more than 32 deep", tsdl.ErrFormat},
-		{head + "clock { freq = 0; };", "metadata: 4: malformed: clock without a frequency", tsdl.ErrFormat},
-		{"{}", "not the metadata of a trace: JSON without a preamble", tsdl.ErrNotMetadata},
-		{`{"type":"preamble","version":3}`, "not the metadata of a trace: metadata: 1: unsupported version of CTF", tsdl.ErrUnsupportedVersion},
-		{preamble + `{"type":"field-class-alias","name":"a","field-class":{"type":"odd"}}`, `metadata: 2: malformed: field class of type "odd"`, tsdl.ErrFormat},
-		{preamble + `{"type":"trace-class","extensions":{"x":1}}`, "metadata: 2: unsupported version: extensions", tsdl.ErrUnsupportedVersion},
-		{preamble + `{"type":"event-record-class","payload-field-class":"nothing"}`, `metadata: 2: malformed: field class "nothing" is not defined`, tsdl.ErrFormat},
+		{"", "metadata: not a trace: empty", trace.ErrNotTrace},
+		{"hello", `not a trace: metadata: 1: malformed: "hello" where a block belongs`, trace.ErrNotTrace},
+		{"trace { major = 2; };", "not a trace: metadata: 1: version not supported: major 2 of CTF", trace.ErrUnsupportedVersion},
+		{head + "trace {", "metadata: 4: malformed: the text ends where an attribute belongs", trace.ErrMalformed},
+		{head + "\x01", `metadata: 4: malformed: character '\x01'`, trace.ErrMalformed},
+		{head + "env { a = \"b; };", "metadata: 4: malformed: string without an end", trace.ErrMalformed},
+		{event("u9 a;"), `metadata: 4: malformed: type "u9" is not defined`, trace.ErrMalformed},
+		{event("integer { size = 65; } a;"), "metadata: 4: malformed: integer of 65 bits", trace.ErrMalformed},
+		{event("integer { size = 99999999999; } a;"), "metadata: 4: malformed: integer of 1048576 bits", trace.ErrMalformed},
+		{event("integer { size = 8; align = 3; } a;"), "metadata: 4: malformed: alignment of 3 bits", trace.ErrMalformed},
+		{event("integer { size = 8; align = 65536; } a;"), "metadata: 4: malformed: alignment of 65536 bits", trace.ErrMalformed},
+		{event("floating_point { exp_dig = 1; mant_dig = 2; } a;"), "metadata: 4: malformed: floating point number of 3 bits", trace.ErrMalformed},
+		{event("enum : string { } { A } a;"), "metadata: 4: malformed: an enumeration of what is no integer", trace.ErrMalformed},
+		{event("enum { A } a;"), "metadata: 4: malformed: an enumeration of type int, which is not defined", trace.ErrMalformed},
+		{event("u8 a" + strings.Repeat("[1]", 100) + ";"), "metadata: 4: malformed: types nested more than 32 deep", trace.ErrMalformed},
+		{event(strings.Repeat("struct { ", 100)), "metadata: 4: malformed: types nested more than 32 deep", trace.ErrMalformed},
+		{head + "clock { freq = 0; };", "metadata: 4: malformed: clock without a frequency", trace.ErrMalformed},
+		{"{}", "not a trace: JSON without a preamble", trace.ErrNotTrace},
+		{`{"type":"preamble","version":3}`, "not a trace: metadata: 1: version not supported of CTF", trace.ErrUnsupportedVersion},
+		{preamble + `{"type":"field-class-alias","name":"a","field-class":{"type":"odd"}}`, `metadata: 2: malformed: field class of type "odd"`, trace.ErrMalformed},
+		{preamble + `{"type":"trace-class","extensions":{"x":1}}`, "metadata: 2: version not supported: extensions", trace.ErrUnsupportedVersion},
+		{preamble + `{"type":"event-record-class","payload-field-class":"nothing"}`, `metadata: 2: malformed: field class "nothing" is not defined`, trace.ErrMalformed},
 		{preamble + `{"type":`, "metadata: 2: unexpected EOF", io.ErrUnexpectedEOF},
 	} {
 		_, err := tsdl.Parse([]byte(c.text))
@@ -148,10 +149,10 @@ func TestAliasesNest(t *testing.T) {
 
 func TestPartsAreBounded(t *testing.T) {
 	text := head + "event { fields := struct {" + strings.Repeat("u8 a;", 1<<19) + "}; };"
-	if _, err := tsdl.Parse([]byte(text)); !errors.Is(err, tsdl.ErrTooLarge) {
+	if _, err := tsdl.Parse([]byte(text)); !errors.Is(err, trace.ErrTooLarge) {
 		t.Error(err)
 	}
-	if _, err := tsdl.Read(strings.NewReader(strings.Repeat(" ", tsdl.MaxSize+1))); !errors.Is(err, tsdl.ErrTooLarge) {
+	if _, err := tsdl.Read(strings.NewReader(strings.Repeat(" ", tsdl.MaxSize+1))); !errors.Is(err, trace.ErrTooLarge) {
 		t.Error(err)
 	}
 }

@@ -11,8 +11,11 @@ import (
 var (
 	// ErrTruncated reports a field that does not fit in what is left.
 	ErrTruncated = errors.New("truncated")
-	// ErrVarint reports a variable-length integer that is longer than its type.
-	ErrVarint = errors.New("varint too long")
+	// ErrMalformed reports bytes that the format does not allow.
+	ErrMalformed = errors.New("malformed")
+	// ErrVarint is the ErrMalformed of a variable-length integer that is longer
+	// than its type.
+	ErrVarint = fmt.Errorf("%w: varint too long", ErrMalformed)
 )
 
 // An Error says where in the input a field could not be read.

@@ -13,11 +13,10 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/diag"
-	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/text"
-	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // Exit codes, as the help of gctrail lists them.
@@ -58,39 +57,14 @@ func (e *inputError) Error() string {
 	if unknown, ok := errors.AsType[*open.UnknownError](e.err); ok {
 		return unknown.Error()
 	}
-	p, ok := placeOf(e.err)
+	f, ok := errors.AsType[*trace.FormatError](e.err)
 	switch {
-	case ok && errors.Is(e.err, io.ErrUnexpectedEOF):
-		return fmt.Sprintf("%s: the file ends at byte %s, within the %s; %s", e.name, text.Grouped(p.off), p.section, hint(e.err))
+	case ok && errors.Is(f, io.ErrUnexpectedEOF):
+		return fmt.Sprintf("%s: the file ends at byte %s, within the %s; %s", e.name, text.Grouped(f.Off), f.Section, hint(e.err))
 	case ok:
-		return fmt.Sprintf("%s: %s at byte %s: %v; %s", e.name, p.section, text.Grouped(p.off), p.err, hint(e.err))
+		return fmt.Sprintf("%s: %s at byte %s: %v; %s", e.name, f.Section, text.Grouped(f.Off), f.Err, hint(e.err))
 	}
 	return fmt.Sprintf("%s: %s; %s", e.name, reason(e.err), hint(e.err))
-}
-
-// A place is where in a file something is wrong, and what.
-type place struct {
-	off     int64
-	section string
-	err     error
-}
-
-// placeOf finds the place in an error of one of the readers.
-func placeOf(err error) (place, bool) {
-	if f, ok := errors.AsType[*nettrace.FormatError](err); ok {
-		return place{f.Off, f.Section, f.Err}, true
-	}
-	if f, ok := errors.AsType[*etl.FormatError](err); ok {
-		return place{f.Off, f.Section, f.Err}, true
-	}
-	return place{}, false
-}
-
-// unsupported says whether err is about a file of a kind or version that is not
-// read.
-func unsupported(err error) bool {
-	return errors.Is(err, open.ErrUnsupported) || errors.Is(err, nettrace.ErrUnsupportedVersion) ||
-		errors.Is(err, etl.ErrUnsupported)
 }
 
 func (e *inputError) Unwrap() error { return e.err }
@@ -149,7 +123,7 @@ func hint(err error) string {
 		return "check the path"
 	case errors.Is(err, fs.ErrPermission):
 		return "ask for leave to read it, or copy it as its owner"
-	case unsupported(err):
+	case errors.Is(err, trace.ErrUnsupported):
 		return "gctrail version tells what this one reads"
 	case errors.Is(err, io.ErrUnexpectedEOF):
 		return "it was not copied whole: fetch it again"
@@ -208,7 +182,7 @@ func exitCodeOf(err error) int {
 		return exitDone // whoever read the output has enough
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case unsupported(err), collect.TooOld(err):
+	case errors.Is(err, trace.ErrUnsupported), collect.TooOld(err):
 		return exitUnsupported
 	case ofProcess, ofCommand:
 		return exitNoProcess
