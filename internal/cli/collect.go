@@ -22,6 +22,7 @@ type collectOptions struct {
 	port      portValue
 	resume    choice
 	showIO    bool
+	hideIO    bool
 	profiles  choices
 	providers provider.List
 	clrEvents provider.Keywords
@@ -64,8 +65,8 @@ Which process:
                    such names. The exit code is the command's. Ctrl-C ends the
                    traces, then the command; so does --duration, with SIGTERM. It
                    is killed if that takes 30 seconds, or with the next Ctrl-C.
-                   What it writes is shown with --show-child-io, and only then
-                   can it read from the terminal.
+                   It shares the terminal with gctrail, unless --hide-child-io
+                   discards what it writes; so does -o -.
   --diagnostic-port PATH
                    programs that are started with DOTNET_DiagnosticPorts=PATH in
                    their environment wait until they are traced: all of them, or
@@ -111,7 +112,8 @@ old. With a command, its own; of several, the highest.`,
 	flags.VarP(&o.names, "name", "n", "the processes with such names, as in 'web*'")
 	flags.Var(&o.port, "diagnostic-port", "processes that dial this port, or connect to it; also --dport")
 	flags.Var(&o.resume, "resume-runtime", "let a process that waits at its start go on once it is traced")
-	flags.BoolVar(&o.showIO, "show-child-io", false, "show what the command writes")
+	flags.BoolVar(&o.hideIO, "hide-child-io", false, "discard what the command writes, and let it read nothing from the terminal")
+	flags.BoolVar(&o.showIO, "show-child-io", false, "show what the command writes: the default; accepted as dotnet-trace has it")
 	flags.Var(&o.profiles, "profile", "sets of events, as above")
 	flags.Var(&o.providers, "providers", "events of these providers, each Name[:Keywords[:Level[:key=value;...]]] with hexadecimal keywords")
 	flags.Var(&o.clrEvents, "clrevents", "keywords of the runtime's events, as in gc+gchandle")
@@ -154,16 +156,20 @@ func (o *collectOptions) run(cmd *cobra.Command, args []string, std *stdio) erro
 	return o.collect(cmd, args, std, config, plan)
 }
 
+// showsIO reports whether the output of a command is shown. A trace on standard
+// output leaves no room for it there.
+func (o *collectOptions) showsIO() bool { return !o.hideIO && o.output != "-" }
+
 // collect collects from the processes that are asked for.
 func (o *collectOptions) collect(cmd *cobra.Command, args []string, std *stdio, config diag.Config, plan *collect.Plan) error {
 	ctx, talk := cmd.Context(), &collectTalk{std: std, line: &progress{}}
 	s := collect.New(o.options(std, config, plan, talk.tell))
 	switch {
 	case len(args) > 0:
-		if !o.showIO {
+		if !o.showsIO() {
 			talk.show(s, "waiting for "+filepath.Base(args[0]))
 		}
-		err := s.Launch(ctx, &collect.Command{Args: args, Show: o.showIO, Terminal: term.IsTerminal(int(os.Stdin.Fd()))})
+		err := s.Launch(ctx, &collect.Command{Args: args, Show: o.showsIO(), Terminal: term.IsTerminal(int(os.Stdin.Fd()))})
 		return talk.end(err)
 	case o.port.Path != "" && !o.port.Connect:
 		talk.show(s, "waiting for a program")
@@ -211,8 +217,10 @@ func (o *collectOptions) check(cmd *cobra.Command, args []string) error {
 		return usagef(cmd, "give either the ids of processes with -p or their names with -n")
 	case !launches && len(o.pids) == 0 && len(o.names) == 0 && o.port.Path == "":
 		return usagef(cmd, "say what to collect from: -p PID, -n NAME, --diagnostic-port PATH, or a command behind --; gctrail ps lists the .NET processes")
-	case o.showIO && !launches:
-		return usagef(cmd, "--show-child-io is for a command behind --")
+	case (o.showIO || o.hideIO) && !launches:
+		return usagef(cmd, "--show-child-io and --hide-child-io are for a command behind --")
+	case o.showIO && o.hideIO:
+		return usagef(cmd, "--show-child-io and --hide-child-io exclude each other")
 	case o.showIO && o.output == "-":
 		return usagef(cmd, "--show-child-io and -o - both write to standard output")
 	case len(o.pids) > 1 && collect.NewPaths(o.output).Single():

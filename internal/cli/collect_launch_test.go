@@ -41,27 +41,36 @@ func TestLaunchPlain(t *testing.T) {
 		says    string
 	}{
 		{"exit 0", exitNoProcess, "sh: it has ended without asking to be traced: it is no program of .NET 5 or later"},
-		{"exit 3", 3, "sh: exit code 3; --show-child-io shows what it writes"},
+		{"exit 3", 3, "sh: exit code 3; what it wrote is shown without --hide-child-io, and with -o FILE"},
 		{"kill -9 $$", 137, "sh: exit code 137"},
 		{"echo out; exit 4", 4, "sh: exit code 4"},
 	} {
-		code, out, talk := gctrail(aMinute(t), "collect", "--", "sh", "-c", tt.command)
+		code, out, talk := gctrail(aMinute(t), "collect", "--hide-child-io", "--", "sh", "-c", tt.command)
 		if code != tt.code || out != "" || !strings.Contains(talk, tt.says) {
 			t.Errorf("%s: exit code %d, want %d: %s%s", tt.command, code, tt.code, out, talk)
 		}
 	}
 }
 
-// TestLaunchOutput: what the command writes is shown where that is asked for, and
+// TestLaunchOutput: what the command writes is shown unless it is to be hidden, and
 // it reads what gctrail is given.
 func TestLaunchOutput(t *testing.T) {
-	cmd := newCollecting(aMinute(t), t, "--show-child-io", "--", "sh", "-c", "read x; echo out $x; echo err >&2; exit 5").Cmd
-	cmd.Stdin = strings.NewReader("in\n")
-	var talk strings.Builder
-	cmd.Stderr = &talk
-	out, _ := cmd.Output()
-	if string(out) != "out in\n" || talk.String() != "err\ngctrail: sh: exit code 5\n" || cmd.ProcessState.ExitCode() != 5 {
-		t.Errorf("exit code %d: %q, %q", cmd.ProcessState.ExitCode(), out, talk.String())
+	for _, tt := range []struct {
+		flag, out, talk string
+	}{
+		{"--show-child-io", "out in\n", "err\ngctrail: sh: exit code 5\n"},
+		{"--format=NetTrace", "out in\n", "err\ngctrail: sh: exit code 5\n"},
+		{"--hide-child-io", "", "gctrail: sh: exit code 5; what it wrote is shown without --hide-child-io, and with -o FILE\n"},
+		{"--output=-", "", "gctrail: sh: exit code 5; what it wrote is shown without --hide-child-io, and with -o FILE\n"},
+	} {
+		cmd := newCollecting(aMinute(t), t, tt.flag, "--", "sh", "-c", "read x; echo out $x; echo err >&2; exit 5").Cmd
+		cmd.Stdin = strings.NewReader("in\n")
+		var talk strings.Builder
+		cmd.Stderr = &talk
+		out, _ := cmd.Output()
+		if string(out) != tt.out || talk.String() != tt.talk || cmd.ProcessState.ExitCode() != 5 {
+			t.Errorf("%s: exit code %d: %q, %q", tt.flag, cmd.ProcessState.ExitCode(), out, talk.String())
+		}
 	}
 }
 

@@ -89,7 +89,7 @@ func sentence(err error) string {
 		return (&inputError{e.Path, e.Err}).Error()
 	}
 	if e, ok := errors.AsType[*collect.ChildError](err); ok && e.Hidden {
-		return e.Error() + "; --show-child-io shows what it writes"
+		return e.Error() + "; what it wrote is shown without --hide-child-io, and with -o FILE"
 	}
 	if e, ok := errors.AsType[*collect.CommandError](err); ok {
 		if errors.Is(e.Err, collect.ErrNotDotnet) {
