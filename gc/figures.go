@@ -22,7 +22,10 @@ const (
 type previous struct {
 	number uint32
 	known  bool
-	end    time.Duration // of all that is known of it
+	from   time.Duration // what is lost after it touches what looks back to the collection
+
+	pause Opt[time.Duration] // its PauseStart
+	since time.Duration      // when what it looks back on begins
 
 	restarts []time.Duration // RestartEEBegin of the pauses that may still matter
 }
@@ -118,12 +121,15 @@ func (b *building) kind() {
 
 // span finds the times between this collection and the one before it.
 func (b *building) span(last *previous) {
-	b.needs = trace.Range{From: min(last.end, b.order()), To: max(b.order(), b.told)}
+	b.needs = trace.Range{From: min(last.from, b.order()), To: max(b.order(), b.told)}
 	if b.rt.historied && !b.histories() { // they were awaited until now
 		b.needs.To = max(b.needs.To, b.rt.model.event.time)
 	}
 	if b.PauseStart.Known {
 		b.needs.From = min(b.needs.From, b.PauseStart.V)
+	}
+	if b.PauseStart.Known && b.PauseStart == last.pause { // both look back from it
+		b.needs.From = min(b.needs.From, last.since)
 	}
 	b.follows = last.known && last.number+1 == b.Number || b.Number == 1
 	for i := range b.Pauses {
@@ -225,9 +231,19 @@ func (b *building) blocking() {
 // follow makes b the previous collection.
 func (p *previous) follow(b *building) {
 	p.number, p.known = b.Number, true
-	p.end = max(p.end, b.needs.To)
+	p.pause, p.since = b.PauseStart, b.needs.From
+	switch {
+	case !b.Start.Known:
+	case b.Kind == Background, !b.ended(), b.rt.ticked: // ticks are counted from its start on
+		p.from = b.Start.V
+	default:
+		p.from = b.End.V
+	}
 	if latest, ok := p.restarted(b.PauseStart.V); ok && b.PauseStart.Known {
 		p.restarts = slices.DeleteFunc(p.restarts, func(r time.Duration) bool { return r < latest })
+	}
+	if len(b.restarts) == 0 { // the next pause is longer after this one's than after an earlier one's
+		p.restarts = nil
 	}
 	p.restarts = append(p.restarts, b.restarts...)
 }

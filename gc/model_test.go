@@ -496,3 +496,46 @@ func TestStrangeHeap(t *testing.T) {
 		t.Errorf("%+v", c)
 	}
 }
+
+// TestLossBeforeBackground: what the collections in a background collection's
+// first pause look back on begins before that one, and what is lost in a
+// collection touches the ticks that the next one counts from its start on.
+func TestLossBeforeBackground(t *testing.T) {
+	s := newScript()
+	s.blocking(2, 1, 3)
+	s.loss.Add(9, 5*time.Millisecond, 8*time.Millisecond)
+	background(s, false) // 5, in its first pause 6; 4 was lost
+	s.blocking(50, 1, 8)
+	s.blocking(60, 1, 9)
+	s.loss.Add(1, 50_200*time.Microsecond, 50_300*time.Microsecond)
+	s.tick(61, 1, clr.AllocationKindSmall, 700)
+	got, _, _ := s.run(t)
+	for number, want := range map[uint32]bool{3: false, 5: true, 6: true, 7: false, 8: true, 9: false} {
+		if got[number].AffectedByLoss != want {
+			t.Errorf("collection %d: affected by loss %v, want %v", number, got[number].AffectedByLoss, want)
+		}
+	}
+	s = newScript()
+	s.tick(1, 1, clr.AllocationKindSmall, 700)
+	s.blocking(50, 1, 1)
+	s.blocking(60, 1, 2)
+	s.loss.Add(1, 50_200*time.Microsecond, 50_300*time.Microsecond)
+	if got, _, _ := s.run(t); !got[2].AffectedByLoss || got[2].AllocatedTicks.Known {
+		t.Errorf("%+v", got[2])
+	}
+}
+
+// TestLostRestarts: the time since the collection before is unknown where that
+// one's restart was not seen.
+func TestLostRestarts(t *testing.T) {
+	s := newScript()
+	s.blocking(10, 1, 1)
+	s.blocking(20, 1, 2)
+	s.events = s.events[:len(s.events)-2] // no restart
+	s.blocking(30, 2, 3)
+	s.blocking(40, 2, 4)
+	got, _, _ := s.run(t)
+	if got[3].SinceLast.Known || !got[4].SinceLast.Known {
+		t.Errorf("since last %v, then %v", got[3].SinceLast, got[4].SinceLast)
+	}
+}
