@@ -144,7 +144,7 @@ func (a *allocations) begin(b *building) {
 
 // follow takes in a finished collection.
 func (a *allocations) follow(b *building) {
-	measured := b.histories() && b.Start.Known && b.End.Known
+	measured := b.Generations != nil && b.Start.Known && b.End.Known
 	switch {
 	case b.Kind == Background:
 		a.cycle.backgrounds++

@@ -1,6 +1,10 @@
 package gc
 
-import "time"
+import (
+	"time"
+
+	"github.com/gctrail/gctrail/internal/saturate"
+)
 
 // A background collection frees memory in three ways, of which its own histories
 // tell one. In its final pause, before threads run again, it sweeps gen0 and gen1
@@ -117,13 +121,13 @@ func (b *building) sweepGen2(inside []*building) {
 		switch {
 		case !b.contains(o):
 		case o.histories():
-			in += o.sums[gen2].in
+			in = saturate.Add(in, o.sums[gen2].in)
 		default:
 			b.FreedIs = LowerBound
 		}
 	}
 	s := &b.sums[gen2]
-	b.Generations[gen2].Freed = Some(max(0, s.objectsBefore()+in-s.objectsAfter()))
+	b.Generations[gen2].Freed = Some(max(0, saturate.Add(s.objectsBefore(), in)-s.objectsAfter()))
 }
 
 // sweepLarge counts what died in LOH and POH, and returns what was allocated

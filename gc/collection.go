@@ -65,6 +65,7 @@ type Collection struct {
 
 	needs   trace.Range // the stretch of time whose events make its figures
 	follows bool        // the collection before it was seen too
+	doubted bool        // some of its figures could not be
 	bySizes bool        // LOH and POH are told by their sizes before, for want of allocation ticks
 }
 
@@ -104,6 +105,8 @@ type Pause struct {
 	Suspend  Opt[time.Duration] // of Duration, until all threads stood still; zero for the later ones of a shared window
 	Waited   time.Duration      // of Suspend, for another suspension to end: threads were not yet asked to stop
 	Restart  Opt[time.Duration] // RestartEEBegin to RestartEEEnd; not part of Duration
+
+	window trace.Range // the suspension that it is a part of, up to RestartEEBegin
 }
 
 // End is when the pause ends.

@@ -107,7 +107,13 @@ func read(name string, b []byte) reading {
 	var m gc.Model
 	got := make(reading)
 	for c := range m.Collections(src) {
-		if c == nil || !c.Complete {
+		if c == nil {
+			continue
+		}
+		if err := impossible(c); err != nil {
+			panic(err)
+		}
+		if !c.Complete {
 			continue
 		}
 		got[collectionKey{c.Process.PID, c.Number}] = *c

@@ -90,6 +90,7 @@ func (rt *runtime) finish(n int) {
 	if !rt.ticked {
 		b.AllocatedTicks = Opt[int64]{}
 	}
+	b.doubted = b.reject()
 	b.Complete = b.Start.Known && b.ended() && b.stats && b.Pause().Known
 	rt.last.follow(b)
 	rt.allocations.follow(b)
@@ -176,7 +177,7 @@ func (b *building) sizes() {
 		if b.recordedAfter(i) {
 			g.After, g.Fragmentation = Some(s.after), Some(s.freeAfter)
 		}
-		if objects := s.objectsBefore(); b.Kind != Background && b.condemns(i) && objects > 0 {
+		if objects := max(s.objectsBefore(), s.survived); b.Kind != Background && b.condemns(i) && objects > 0 {
 			g.Survival = Some(100 * float64(s.survived) / float64(objects))
 		}
 	}
@@ -304,7 +305,7 @@ func (c *Collection) account(loss *trace.Loss) {
 	if c.bySizes && c.Process.major < firstCountingLarge {
 		c.weaken(LowerBound)
 	}
-	c.AffectedByLoss = loss.Touches(c.needs.From, c.needs.To)
+	c.AffectedByLoss = c.doubted || loss.Touches(c.needs.From, c.needs.To)
 	if !c.AffectedByLoss {
 		return
 	}

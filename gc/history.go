@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/saturate"
 )
 
 // heapStats is raised right after GCEnd, on the same thread.
@@ -251,9 +252,10 @@ func (m *Model) allocationTick(e *event) {
 	}
 	rt := e.process.runtime(instance, m)
 	rt.ticked = true
-	rt.ticks += int64(amount)
+	rt.ticks = saturate.Add(rt.ticks, int64(amount))
 	if int(kind) < len(allocationKinds) {
-		rt.ticksOf[allocationKinds[kind]] += int64(amount)
+		of := &rt.ticksOf[allocationKinds[kind]]
+		*of = saturate.Add(*of, int64(amount))
 	}
 }
 

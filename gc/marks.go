@@ -74,6 +74,9 @@ func (rt *runtime) marked(source markSource, mark rawMark) {
 // marking turns the ends of marking steps into durations: per heap, each lasts
 // from the end of the step before, the first from GCStart.
 func (b *building) marking() {
+	if !b.Start.Known {
+		return
+	}
 	slices.SortStableFunc(b.marks, func(a, c rawMark) int { return int(a.heap) - int(c.heap) })
 	at := b.Start.V
 	for i, m := range b.marks {

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // A suspension is what happens between a thread's SuspendEEBegin and its
@@ -242,6 +243,7 @@ func (b *building) paused(s *suspension, p Pause) {
 	if len(b.Pauses) == 0 {
 		b.PauseStart = Some(s.begin)
 	}
+	p.window = trace.Range{From: s.begin, To: s.restartBegin.V}
 	b.Pauses = append(b.Pauses, p)
 	b.restarts = append(b.restarts, s.restartBegin.V)
 }

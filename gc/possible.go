@@ -1,0 +1,129 @@
+package gc
+
+import "time"
+
+// maxSize is more than any address space: a size beyond it, or a sum that
+// overflowed, was not written by a runtime.
+const maxSize = 1 << 50
+
+// impossible are the figures that no collection can have: what finds them, and
+// what takes them back. Damaged events make them.
+var impossible = [...]struct {
+	found  func(*Collection) bool
+	forget func(*Collection)
+}{
+	{(*Collection).startsBeforeTrace, (*Collection).forgetStart},
+	{(*Collection).endsBeforeStart, (*Collection).forgetEnd},
+	{(*Collection).pausesOutsideWindows, (*Collection).forgetPauses},
+	{(*Collection).followsNothing, (*Collection).forgetSinceLast},
+	{(*Collection).survivesWhatWasNot, (*Collection).forgetSizes},
+	{(*Collection).exceedsAddressSpace, (*Collection).forgetSizes},
+}
+
+// reject makes what cannot be unknown, and reports whether there was any of it.
+func (c *Collection) reject() (rejected bool) {
+	for i := range impossible {
+		if rule := &impossible[i]; rule.found(c) {
+			rule.forget(c)
+			rejected = true
+		}
+	}
+	return rejected
+}
+
+func (c *Collection) startsBeforeTrace() bool {
+	return c.Start.Known && c.Start.V < 0 || c.PauseStart.Known && c.PauseStart.V < 0 || c.End.Known && c.End.V < 0
+}
+
+func (c *Collection) endsBeforeStart() bool {
+	return c.Start.Known && c.End.Known && c.End.V < c.Start.V
+}
+
+// pausesOutsideWindows reports whether a pause is longer than the suspension
+// that it is a part of, or a part of it than the whole.
+func (c *Collection) pausesOutsideWindows() bool {
+	var sum time.Duration
+	for i := range c.Pauses {
+		p := &c.Pauses[i]
+		sum += p.Duration
+		window := p.window.To - p.window.From
+		if p.window.From < 0 || p.Start < p.window.From || p.Duration < 0 || p.Duration > p.window.To-p.Start ||
+			p.Suspend.V < 0 || p.Suspend.V > window || p.Waited < 0 || p.Waited > window || p.Restart.V < 0 || sum < 0 {
+			return true
+		}
+	}
+	return c.PauseStart.Known && c.Start.Known && c.PauseStart.V > c.Start.V
+}
+
+func (c *Collection) followsNothing() bool {
+	return c.SinceLast.Known && (c.SinceLast.V < 0 || c.SinceLast.V > c.PauseStart.V)
+}
+
+// survivesWhatWasNot reports whether more survived than there was. Survivors are
+// padded: up to 0.7 % more was seen.
+func (c *Collection) survivesWhatWasNot() bool {
+	for i := range c.Generations {
+		g := &c.Generations[i]
+		if c.Kind != Background && g.Freed.Known && g.Out > g.Before+g.Before/50+padding {
+			return true
+		}
+	}
+	return false
+}
+
+// padding is what survivors may be larger than all objects of a small generation.
+const padding = 1 << 20
+
+func (c *Collection) exceedsAddressSpace() bool {
+	sizes := []Opt[int64]{
+		c.HeapBefore, c.HeapAfter, c.HeapPeak, c.Promoted, c.Freed, c.Allocated, c.AllocatedTicks,
+		c.CommittedBefore, c.CommittedAfter, c.FinalizationPromoted, c.FinalizationPromotedObjs,
+	}
+	for i := range c.Generations {
+		g := &c.Generations[i]
+		sizes = append(sizes, Some(g.Before), g.After, Some(g.In), Some(g.Out), g.Freed, g.Fragmentation, Some(g.Budget), g.Pinned)
+	}
+	for i := range c.Marks {
+		sizes = append(sizes, c.Marks[i].Bytes)
+	}
+	for _, s := range sizes {
+		if s.Known && (s.V < 0 || s.V >= maxSize) {
+			return true
+		}
+	}
+	return false
+}
+
+func (c *Collection) forgetStart() {
+	c.Start, c.End = Opt[time.Duration]{}, Opt[time.Duration]{}
+	c.Marks = nil
+	c.forgetPauses()
+	c.forgetAllocated()
+}
+
+func (c *Collection) forgetEnd() {
+	c.End = Opt[time.Duration]{}
+	if c.Kind == Background { // its sweeps are told by what other collections found meanwhile
+		c.Freed, c.FreedIs, c.HeapPeak = Opt[int64]{}, Uncertain, Opt[int64]{}
+	}
+	c.forgetAllocated()
+}
+
+func (c *Collection) forgetPauses() {
+	c.Pauses, c.PauseStart, c.AllPauses = nil, Opt[time.Duration]{}, false
+	c.forgetSinceLast()
+}
+
+func (c *Collection) forgetSinceLast() { c.SinceLast = Opt[time.Duration]{} }
+
+func (c *Collection) forgetAllocated() { c.Allocated, c.AllocatedIs = Opt[int64]{}, Uncertain }
+
+func (c *Collection) forgetSizes() {
+	unknown := Opt[int64]{}
+	c.HeapBefore, c.HeapAfter, c.HeapPeak, c.Promoted = unknown, unknown, unknown, unknown
+	c.Freed, c.FreedIs, c.AllocatedTicks = unknown, Uncertain, unknown
+	c.CommittedBefore, c.CommittedAfter = unknown, unknown
+	c.FinalizationPromoted, c.FinalizationPromotedObjs = unknown, unknown
+	c.Generations, c.Marks = nil, nil
+	c.forgetAllocated()
+}

@@ -1,0 +1,114 @@
+package gc_test
+
+import (
+	"fmt"
+	"math"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+)
+
+// impossible returns what no collection can be, or nil. Every exported figure,
+// however deep it lies, is looked at.
+func impossible(c *gc.Collection) error {
+	for name, d := range map[string]gc.Opt[time.Duration]{"duration": c.Duration(), "pause": c.Pause(), "suspension": c.Suspend()} {
+		if d.Known && d.V < 0 {
+			return fmt.Errorf("collection %d: %s of %v", c.Number, name, d.V)
+		}
+	}
+	if p, d := c.Pause(), c.Duration(); c.Complete && (!p.Known || !d.Known) {
+		return fmt.Errorf("collection %d is complete, with pause %v, duration %v", c.Number, p, d)
+	}
+	if c.PauseStart.Known && c.Start.Known && c.PauseStart.V > c.Start.V {
+		return fmt.Errorf("collection %d starts at %v, its pause at %v", c.Number, c.Start.V, c.PauseStart.V)
+	}
+	for i := range c.Generations {
+		if s := c.Generations[i].Survival; s.Known && (s.V < 0 || s.V > 100 || math.IsNaN(s.V)) {
+			return fmt.Errorf("collection %d: survival of %v %%", c.Number, s.V)
+		}
+	}
+	if (c.FreedIs != gc.Uncertain) != c.Freed.Known || (c.AllocatedIs != gc.Uncertain) != c.Allocated.Known {
+		return fmt.Errorf("collection %d: freed %+v is %v, allocated %+v is %v", c.Number, c.Freed, c.FreedIs, c.Allocated, c.AllocatedIs)
+	}
+	return outOfBounds(fmt.Sprintf("collection %d", c.Number), reflect.ValueOf(*c))
+}
+
+// outOfBounds looks for signed integers that are negative, or more than a heap
+// or a trace can hold.
+func outOfBounds(name string, v reflect.Value) error {
+	switch v.Kind() {
+	case reflect.Int, reflect.Int64:
+		if n := v.Int(); n < 0 || n >= 1<<62 || v.Type() == reflect.TypeFor[int64]() && n >= 1<<50 {
+			return fmt.Errorf("%s is %d", name, n)
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			if err := outOfBounds(name, v.Index(i)); err != nil {
+				return err
+			}
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if field := v.Type().Field(i); field.IsExported() {
+				if err := outOfBounds(strings.Join([]string{name, field.Name}, " "), v.Field(i)); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}
+
+// Whatever events say, and in whatever order they come, no collection has
+// figures that cannot be.
+func TestNothingImpossible(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := newScript()
+		number := rapid.Uint32Range(1, 6)
+		thread := rapid.Uint64Range(1, 3)
+		bytes := rapid.OneOf(rapid.Uint64Range(0, 1000), rapid.Just(uint64(1)<<50-1), rapid.Uint64())
+		now := rapid.Float64Range(-5, 5).Draw(t, "begin")
+		for range rapid.IntRange(1, 60).Draw(t, "events") {
+			now += rapid.Float64Range(-0.5, 2).Draw(t, "later")
+			tid := thread.Draw(t, "thread")
+			switch rapid.IntRange(0, 9).Draw(t, "event") {
+			case 0:
+				s.suspendBegin(now, tid, rapid.SampledFrom([]clr.SuspendReason{1, 6, 0}).Draw(t, "reason"))
+			case 1:
+				s.suspendEnd(now, tid)
+			case 2:
+				s.restartBegin(now, tid)
+			case 3:
+				s.restartEnd(now, tid)
+			case 4:
+				s.start(now, tid, number.Draw(t, "number"), rapid.Uint32Range(0, 3).Draw(t, "depth"), clr.GCType(rapid.Uint32Range(0, 3).Draw(t, "type")))
+			case 5:
+				s.end(now, tid, number.Draw(t, "number"), rapid.Uint32Range(0, 3).Draw(t, "depth"))
+			case 6:
+				s.stats(now, tid, bytes.Draw(t, "size"))
+			case 7:
+				s.globalHistory(now, tid, rapid.Uint32Range(0, 3).Draw(t, "depth"), clr.GlobalMechanisms(rapid.Uint32Range(0, 3).Draw(t, "mechanisms")), rapid.Uint32Range(0, 3).Draw(t, "heaps"))
+			case 8:
+				var g [5]size
+				for i := range g {
+					g[i] = size{bytes.Draw(t, "before"), bytes.Draw(t, "free"), bytes.Draw(t, "after"), bytes.Draw(t, "free"), bytes.Draw(t, "in"), bytes.Draw(t, "out")}
+				}
+				s.heap(now, tid, rapid.Uint32Range(0, 2).Draw(t, "heap"), g)
+			case 9:
+				s.tick(now, tid, clr.AllocationKind(rapid.Uint32Range(0, 3).Draw(t, "kind")), bytes.Draw(t, "amount"))
+			}
+		}
+		m := gc.Model{Live: rapid.Bool().Draw(t, "live")}
+		for c := range m.Collections(s) {
+			if err := impossible(c); err != nil {
+				t.Fatal(err)
+			}
+		}
+	})
+}
