@@ -79,9 +79,12 @@ func (r *Run) Add(c *gc.Collection) {
 		allocated:  float(c.Allocated),
 		promoted:   float(c.Promoted),
 		heapAfter:  float(c.HeapAfter),
-		committed:  float(c.CommittedAfter),
+		committed:  max(float(c.CommittedBefore), float(c.CommittedAfter)),
 		generation: -1,
 		background: c.Kind == gc.Background,
+	}
+	if !c.CommittedAfter.Known { // of a background collection
+		s.committed = float(c.CommittedBefore)
 	}
 	if !c.Allocated.Known {
 		s.allocated = float(c.AllocatedTicks)

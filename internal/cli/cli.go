@@ -70,7 +70,13 @@ goes; what is missing is said on standard error.`,
 	cmd.SetVersionTemplate("{{.Version}}")
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), "FlagUsages", "FlagUsagesWrapped 80"))
 	cmd.SuggestionsMinimumDistance = 2
-	cmd.AddCommand(newReportCmd(std), newGCsCmd(std), newEventsCmd(std), newAllocsCmd(std), newPinsCmd(std), newHandlesCmd(std), newFinalizersCmd(std), newJoinsCmd(std), newDiffCmd(std), newCheckCmd(std), newTrendCmd(std), newDemoCmd(std), newPsCmd(std), newTopCmd(std), newCollectCmd(std), newVersionCmd(std))
+	cmd.AddCommand(
+		newReportCmd(std), newGCsCmd(std), newEventsCmd(std),
+		newAllocsCmd(std), newPinsCmd(std), newHandlesCmd(std), newFinalizersCmd(std), newJoinsCmd(std),
+		newDiffCmd(std), newCheckCmd(std), newRunCmd(std), newTrendCmd(std),
+		newPsCmd(std), newTopCmd(std), newCollectCmd(std),
+		newMCPCmd(), newDemoCmd(std), newVersionCmd(std),
+	)
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
 	refuseUnknown(cmd)

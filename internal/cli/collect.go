@@ -35,12 +35,15 @@ type collectOptions struct {
 	stop      stopOptions
 }
 
+// bufferMB is the size of the runtime's buffer, dotnet-trace's default.
+const bufferMB = 256
+
 func newCollectCmd(std *stdio) *cobra.Command { return newCollectOptions().command(std) }
 
 func newCollectOptions() *collectOptions {
 	return &collectOptions{
 		profiles: choices{kind: "NAME", of: provider.Names()},
-		buffer:   256,
+		buffer:   bufferMB,
 		rundown:  choice{"", []string{"true", "false"}},
 		resume:   choice{"true", []string{"true", "false"}},
 		format:   choice{"NetTrace", []string{"NetTrace"}},

@@ -20,13 +20,18 @@ func newVersionCmd(std *stdio) *cobra.Command {
 	}
 }
 
+// moduleVersion returns the version of the module that gctrail was built from.
+func moduleVersion() string {
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(devel)"
+}
+
 // version is what gctrail --version prints.
 func version() string {
-	module, commit := "(devel)", "unknown"
+	commit := "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {
-		if info.Main.Version != "" {
-			module = info.Main.Version
-		}
 		for _, s := range info.Settings {
 			if s.Key == "vcs.revision" {
 				commit = s.Value
@@ -38,5 +43,5 @@ commit  %s
 built   with %s for %s/%s
 reads   .netperf version 3, .nettrace versions 4 (and 5) and 6, .etl: plain or in gzip, zstd or zip;
         LTTng's CTF 1.8 and CTF 2: folders, or in zip
-`, module, commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+`, moduleVersion(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

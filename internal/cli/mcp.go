@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"context"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/internal/mcp"
+)
+
+func newMCPCmd() *cobra.Command {
+	var opts mcp.Options
+	cmd := &cobra.Command{
+		Use:   "mcp",
+		Short: "Serve the commands to a coding agent, by the Model Context Protocol",
+		Long: `mcp serves tools to a coding agent on standard input and output: triage (report),
+collections (gcs), allocations (allocs), compare (diff), and, only with
+--allow-collect, collect. They take the words of the commands. A result has at
+most 20 kB; of a larger one, the rest is in a file of the root, whose path it has.
+
+No path outside --root is read or written.`,
+		Example: `  gctrail mcp --root ~/traces`,
+		Args:    noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			opts.Version = moduleVersion()
+			server, err := mcp.New(opts, execute)
+			if err != nil {
+				return usagef(cmd, "--root: %v", err)
+			}
+			return server.Serve(cmd.Context(), os.Stdin, os.Stdout)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&opts.Root, "root", ".", "the `folder` with the traces")
+	flags.BoolVar(&opts.AllowCollect, "allow-collect", false, "let the agent trace running processes")
+	return cmd
+}
+
+// execute runs a command within this process.
+func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
+	std := &stdio{out: stdout, err: stderr}
+	cmd := newRootCmd(std)
+	cmd.SetArgs(args)
+	return std.complain(cmd.ExecuteContext(ctx))
+}

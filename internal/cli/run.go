@@ -1,0 +1,177 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/internal/budget"
+	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/provider"
+	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/text"
+)
+
+type runOptions struct {
+	checkFlags
+	repeat   int
+	profiles choices
+	output   string
+}
+
+// maxRepeat bounds --repeat.
+const maxRepeat = 1000
+
+func newRunCmd(std *stdio) *cobra.Command {
+	opts := runOptions{checkFlags: newCheckFlags(), profiles: choices{kind: "NAME", of: provider.Names()}}
+	cmd := &cobra.Command{
+		Use:   "run -- COMMAND ARG...",
+		Short: "Run a command with tracing, once or several times, and check its traces",
+		Long: `run runs a command, traces the .NET processes that it starts, and says what the
+garbage collector did. With --check it holds the runs against a budget, as check
+does; with --repeat it runs the command several times, for diff and check to tell
+change from noise.
+
+The traces go to the folder that -o names: run-1.nettrace and so on, each that of
+the process with the most collections; those of other processes of run 1 are in
+its folder run-1.
+
+The command's exit code wins, and the first run that fails ends them; otherwise it
+is that of check.`,
+		Example: `  gctrail run -- dotnet bin/app.dll
+  gctrail run --check gc-budget.yaml -- dotnet test
+  gctrail run --repeat 5 -o after -- dotnet bin/bench.dll
+  gctrail diff before -- after`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := opts.wrong(cmd, args); err != nil {
+				return err
+			}
+			return opts.run(cmd, std, args)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&opts.budget, "check", "", "hold the runs against this budget `file`")
+	flags.IntVar(&opts.repeat, "repeat", 1, "run the command this many times")
+	flags.Var(&opts.profiles, "profile", "sets of events, as collect has them (default gc-collect)")
+	flags.StringVarP(&opts.output, "output", "o", "runs", "write the traces to this `folder`")
+	opts.addFlags(flags)
+	complete(cmd, "profile", opts.profiles.of)
+	complete(cmd, "format", opts.format.of)
+	return cmd
+}
+
+func (o *runOptions) wrong(cmd *cobra.Command, args []string) error {
+	switch {
+	case cmd.ArgsLenAtDash() != 0 || len(args) == 0:
+		return usagef(cmd, "put the command to run behind --")
+	case o.repeat < 1 || o.repeat > maxRepeat:
+		return usagef(cmd, "--repeat is from 1 to %d", maxRepeat)
+	case o.budget == "" && (len(o.baseline) > 0 || len(o.outs) > 0):
+		return usagef(cmd, "--baseline and --out go with --check")
+	}
+	return nil
+}
+
+func (o *runOptions) run(cmd *cobra.Command, std *stdio, command []string) error {
+	var b *budget.Budget
+	if o.budget != "" {
+		var err error
+		if b, err = readBudget(o.budget); err != nil {
+			return err
+		}
+	}
+	runs, err := o.runAll(cmd, std, command)
+	if err != nil {
+		return err
+	}
+	if b != nil {
+		return o.check(cmd.Context(), std, new(selection.Selection), b, runs, []string{o.output})
+	}
+	std.warn("run", fmt.Sprintf("%s in %s; gctrail check --init gc-budget.yaml %[2]s makes a budget, gctrail diff BEFORE -- %[2]s compares",
+		text.Counted(len(runs), "run"), text.Quoted(o.output)))
+	return nil
+}
+
+// runAll runs the command as often as asked for, and reads what it did.
+func (o *runOptions) runAll(cmd *cobra.Command, std *stdio, command []string) ([]*compare.Run, error) {
+	next, err := o.next()
+	if err != nil {
+		return nil, err
+	}
+	var runs []*compare.Run
+	for range o.repeat {
+		path := filepath.Join(o.output, fmt.Sprintf("run-%d.nettrace", next))
+		next++
+		if err := o.trace(cmd, std, command, path); err != nil {
+			return nil, err
+		}
+		run, err := std.run(cmd.Context(), new(selection.Selection), path)
+		if err != nil {
+			return nil, err
+		}
+		runs = append(runs, run)
+	}
+	return runs, nil
+}
+
+// next is the number of the first run that the folder does not have yet.
+func (o *runOptions) next() (int, error) {
+	if err := os.MkdirAll(o.output, 0o777); err != nil {
+		return 0, &collect.OutputError{Name: o.output, Err: err}
+	}
+	for n := 1; ; n++ {
+		trace := filepath.Join(o.output, fmt.Sprintf("run-%d.nettrace", n))
+		if _, err := os.Lstat(trace); errors.Is(err, os.ErrNotExist) {
+			return n, nil
+		}
+	}
+}
+
+// trace runs the command once, and leaves the trace of its busiest process at a
+// path.
+func (o *runOptions) trace(cmd *cobra.Command, std *stdio, command []string, path string) error {
+	ctx := cmd.Context()
+	folder := strings.TrimSuffix(path, ".nettrace") + string(filepath.Separator)
+	request := provider.Request{Profiles: o.profiles.values, BufferMB: bufferMB}
+	config, _ := request.Config()
+	warnOfCost(std, &request)
+	talk := &collectTalk{std: std, line: &progress{}}
+	var mu sync.Mutex
+	var results []*collect.Result
+	supervisor := collect.New(&collect.Options{
+		Config: config, Resume: true, Output: folder, Plan: (&collect.Stop{Files: 1}).Plan(), Stdout: std.out,
+		Notify: func(n collect.Notice) {
+			if ended, ok := n.(collect.Ended); ok {
+				mu.Lock()
+				defer mu.Unlock()
+				results = append(results, ended.Result)
+				return
+			}
+			talk.tell(n)
+		},
+	})
+	err := supervisor.Launch(ctx, &collect.Command{Args: command, Show: true, Terminal: term.IsTerminal(int(os.Stdin.Fd()))})
+	if err := cmp.Or(ctx.Err(), talk.end(err)); err != nil {
+		return err
+	}
+	if len(results) == 0 {
+		return &collect.CommandError{Name: command[0], Err: collect.ErrNotDotnet}
+	}
+	busiest := slices.MaxFunc(results, func(a, b *collect.Result) int { return cmp.Compare(a.Collections, b.Collections) })
+	if err := os.Rename(busiest.Path, path); err != nil {
+		return &collect.OutputError{Name: path, Err: err}
+	}
+	busiest.Path = path
+	_ = os.Remove(folder) // which is not empty where other processes were traced
+	std.tellResult(busiest)
+	return nil
+}

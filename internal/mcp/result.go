@@ -1,0 +1,76 @@
+package mcp
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+)
+
+// MaxResult is how many bytes the result of a tool has at most: agents cut longer
+// ones.
+const MaxResult = 20_000
+
+const (
+	maxNotes   = 1_000 // of the commands' words on standard error
+	maxTrailer = 1_000 // of what follows the rows of a result that is not whole
+)
+
+// A spill takes what a command writes. What is more than a result may have goes
+// to a file, with all that came before.
+type spill struct {
+	root  *root
+	name  string
+	limit int
+
+	buf  bytes.Buffer
+	file *os.File
+	size int64
+}
+
+func (s *spill) Write(p []byte) (int, error) {
+	s.size += int64(len(p))
+	if s.file == nil && s.buf.Len()+len(p) <= s.limit {
+		return s.buf.Write(p)
+	}
+	if s.file == nil {
+		file, err := s.root.create(s.name, ".jsonl")
+		if err != nil {
+			return 0, err
+		}
+		s.file = file
+		if _, err := file.Write(s.buf.Bytes()); err != nil {
+			return 0, err
+		}
+		s.buf.Write(p[:s.limit-s.buf.Len()])
+	}
+	return s.file.Write(p)
+}
+
+// result is the output where it is small, else its first lines and the file that
+// has all of them.
+func (s *spill) result() (string, error) {
+	if s.file == nil {
+		return s.buf.String(), nil
+	}
+	if err := s.file.Close(); err != nil {
+		return "", err
+	}
+	lines := s.buf.Bytes()
+	lines = lines[:bytes.LastIndexByte(lines, '\n')+1]
+	trailer, err := json.Marshal(struct {
+		Omitted int64  `json:"omitted_bytes"`
+		File    string `json:"file"`
+	}{s.size - int64(len(lines)), s.file.Name()})
+	return string(lines) + string(trailer) + "\n", err
+}
+
+// A head keeps the first bytes that are written to it.
+type head struct {
+	bytes.Buffer
+	limit int
+}
+
+func (h *head) Write(p []byte) (int, error) {
+	h.Buffer.Write(p[:min(len(p), h.limit-h.Len())])
+	return len(p), nil
+}
