@@ -8,6 +8,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/internal/mcp"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 func newMCPCmd() *cobra.Command {
@@ -40,7 +41,7 @@ No path outside --root is read or written.`,
 
 // execute runs a command within this process.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	std := &stdio{out: stdout, err: stderr}
+	std := &stdio{out: stdout, err: text.NewPrinter(stderr)}
 	cmd := newRootCmd(std)
 	cmd.SetArgs(args)
 	return std.complain(cmd.ExecuteContext(ctx))

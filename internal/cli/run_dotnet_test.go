@@ -11,6 +11,7 @@ import (
 
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/dotnettest"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // TestRun runs a program twice, makes a budget of it, and holds another mode of
@@ -20,7 +21,7 @@ func TestRun(t *testing.T) {
 	dir := t.TempDir()
 	gctrail := func(args ...string) (string, error) {
 		var out, talk bytes.Buffer
-		cmd := newRootCmd(&stdio{out: &out, err: &talk})
+		cmd := newRootCmd(&stdio{out: &out, err: text.NewPrinter(&talk)})
 		cmd.SetArgs(args)
 		err := cmd.ExecuteContext(context.Background())
 		return out.String() + talk.String(), err

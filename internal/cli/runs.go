@@ -54,7 +54,7 @@ func (std *stdio) run(ctx context.Context, o *selection.Selection, path string) 
 	if run == nil {
 		run = new(compare.Run)
 	}
-	run.Name, run.Findings = filepath.Base(path), rules
+	run.Name, run.Findings = text.Clean(filepath.Base(path)), rules
 	if o.From.Given {
 		run.From = gc.Some(o.From.After(r.Info().Start))
 	}
