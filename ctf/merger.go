@@ -41,7 +41,8 @@ type merger struct {
 	started   bool
 	early     []loss // found before the start was
 	emitted   int64
-	uncounted bool // some stream does not count what it discards
+	uncounted bool // what some stream discarded, or whether a stream is missing, is not known
+	gone      bool // a file is missing, or has lost its packets
 	partial   bool // something is missing without a count
 }
 
@@ -209,6 +210,9 @@ func (m *merger) begin() {
 		m.lost(l.n, l.from, l.to)
 	}
 	m.early = nil
+	if m.gone {
+		m.missingPart(m.start, math.MaxInt64)
+	}
 	m.settle()
 }
 
@@ -290,7 +294,7 @@ func (m *merger) lost(n uint64, from, to int64) {
 		return
 	}
 	if from == fromStart {
-		from = m.start
+		from, to = m.start, max(to, m.start)
 	}
 	m.loss.Add(n, m.since(from), m.since(to))
 	m.changed = true

@@ -103,6 +103,7 @@ func (m *merger) folder(dir string) ([]*file, error) {
 		m.damage(dir, 0, "folder", err)
 	}
 	var files []*file
+	present := map[string]bool{}
 	for _, e := range entries {
 		if !e.Type().IsRegular() || e.Name() == metadataName || strings.HasPrefix(e.Name(), ".") {
 			continue
@@ -112,8 +113,12 @@ func (m *merger) folder(dir string) ([]*file, error) {
 		}
 		if f := m.probe(path.Join(dir, e.Name()), of); f != nil {
 			files = append(files, f)
+			present[e.Name()] = true
+		} else {
+			m.uncounted = true // it may have had packets
 		}
 	}
+	m.absent(dir, present)
 	return files, nil
 }
 
@@ -188,6 +193,9 @@ func (m *merger) probe(name string, of *member) *file {
 
 // group makes streams of the files, each with its files in order.
 func (m *merger) group(files []*file) error {
+	if skipsProcessors(files) {
+		m.uncounted = true
+	}
 	streams := map[streamKey]*stream{}
 	for _, f := range files {
 		s := streams[f.key]

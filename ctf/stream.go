@@ -402,6 +402,9 @@ func (s *stream) account() {
 	if s.begun {
 		from = s.last.end
 	}
+	if p.numbered && p.sequence > 0 && !s.begun {
+		s.m.missingPart(fromStart, p.begin)
+	}
 	if p.numbered && s.begun && s.last.numbered && p.sequence > s.last.sequence+1 {
 		s.m.missingPart(s.last.end, p.begin)
 	}

@@ -35,6 +35,9 @@ func (rep *Report) gaps(c *Case) []gap {
 		add(rep.record(findings.LargeBuffer), "What %s said that were lost%s.%s",
 			text.Counted(int(min(rep.loss.Events, 1<<62)), "event"), rep.lostWhen(), more)
 	}
+	if uncounted(rep.loss) {
+		add("", "What happened%s in full: packets or buffers with events are missing.", rep.lostWhen())
+	}
 	if rep.loss.Cut {
 		add("", "What came after %s: the file ends early, its program or collector was stopped.", units.Duration(rep.info.Last))
 	}
@@ -120,6 +123,8 @@ func (rep *Report) quality() string {
 		return what + " The file ends early."
 	case l.Damaged > 0:
 		return what + " The file is damaged."
+	case uncounted(l):
+		return what + " Events are missing."
 	case l.Exactness == trace.Exact:
 		return what + " Nothing was lost."
 	default:

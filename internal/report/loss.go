@@ -27,6 +27,9 @@ func Missing(in *open.Input, incomplete []uint32) string {
 	if loss.Events > 0 {
 		parts = append(parts, text.Plural(int64(loss.Events), "event was", "events were")+" lost")
 	}
+	if uncounted(loss) {
+		parts = append(parts, "events are missing, and how many is not known")
+	}
 	if loss.Damaged > 0 {
 		first := loss.Damage[0]
 		parts = append(parts, fmt.Sprintf("%s not be read, the first at byte %s",
@@ -39,6 +42,12 @@ func Missing(in *open.Input, incomplete []uint32) string {
 		parts = append(parts, incompleteText(incomplete))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// uncounted reports whether events are known to be missing for which there is no
+// other word: packets or buffers that are gone.
+func uncounted(l *trace.Loss) bool {
+	return l.Events == 0 && !l.Cut && l.Damaged == 0 && l.Late == 0 && len(l.Ranges()) > 0
 }
 
 // Unmerged says what does not fit in traces that are read as one; m may be nil.

@@ -1,0 +1,68 @@
+package ctf_test
+
+import (
+	"encoding/binary"
+	"testing"
+	"testing/fstest"
+
+	"github.com/gctrail/gctrail/ctf"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// TestAbsent reads traces of which packets or files are missing: that nothing was
+// lost is no longer known.
+func TestAbsent(t *testing.T) {
+	const text = `trace
+clock seconds=1700000000
+stream 0 context=[i32:vpid i32:vtid]
+event 0 DotNETRuntime:GCEnd_V1 fields=[u32:Count u32:Depth u16:ClrInstanceID]
+file c_0
+packet begin=10 end=20 seq=0
+  ev 0 time=11 context=[1 1] 1 0 0
+packet begin=20 end=30 seq=1
+  ev 0 time=21 2 0 0
+file c_1
+packet begin=10 end=20 seq=0 cpu=1 instance=1
+  ev 0 time=12 3 0 0
+packet begin=20 end=30 seq=1 cpu=1 instance=1
+  ev 0 time=22 4 0 0
+`
+	index := func(packets int) *fstest.MapFile {
+		b := binary.BigEndian.AppendUint32(nil, 0xc1f1dcc1)
+		b = binary.BigEndian.AppendUint32(b, 1)
+		b = binary.BigEndian.AppendUint32(b, 1)
+		b = binary.BigEndian.AppendUint32(b, 72)
+		return &fstest.MapFile{Data: append(b, make([]byte, 72*packets)...)}
+	}
+	for _, c := range []struct {
+		name      string
+		change    func(fstest.MapFS)
+		exactness trace.Exactness
+		ranges    int
+		damaged   int
+	}{
+		{"whole", func(fstest.MapFS) {}, trace.Exact, 0, 0},
+		{"with its index", func(f fstest.MapFS) { f["index/c_0.idx"], f["index/c_1.idx"] = index(2), index(2) }, trace.Exact, 0, 0},
+		{"the first packet", func(f fstest.MapFS) { f["c_1"].Data = f["c_1"].Data[len(f["c_1"].Data)/2:] }, trace.LowerBound, 1, 0},
+		{"an empty file", func(f fstest.MapFS) { f["c_1"].Data = nil }, trace.Unknown, 0, 0},
+		{"an empty file with an index", func(f fstest.MapFS) { f["c_1"].Data, f["index/c_1.idx"] = nil, index(2) }, trace.LowerBound, 1, 1},
+		{"a file of the last processor, but not its index", func(f fstest.MapFS) { delete(f, "c_1"); f["index/c_1.idx"] = index(2) }, trace.LowerBound, 1, 1},
+		{"a file that never had packets", func(f fstest.MapFS) { delete(f, "c_1"); f["index/c_1.idx"] = index(0) }, trace.Exact, 0, 0},
+		{"a file of the first processor", func(f fstest.MapFS) { delete(f, "c_0") }, trace.Unknown, 0, 0},
+	} {
+		files := assemble(t, text)
+		c.change(files)
+		r, err := ctf.Open(files, ctf.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, err := range r.Events() {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if l := r.Loss(); l.Exactness != c.exactness || len(l.Ranges()) != c.ranges || l.Damaged != c.damaged {
+			t.Errorf("%s: %v, %v, %d damaged; want %v, %d ranges, %d damaged", c.name, l.Exactness, l.Ranges(), l.Damaged, c.exactness, c.ranges, c.damaged)
+		}
+	}
+}
