@@ -14,7 +14,7 @@ type Config struct {
 
 	// Rundown are the keywords of the events about what there is at the end of
 	// the session: 0 for none, RundownFull, or others (.NET 9 and later; older
-	// runtimes then have none).
+	// runtimes then have none, or all where methods are to be named).
 	Rundown uint64
 	// NoStacks leaves out the stacks of events (.NET 9 and later).
 	NoStacks bool
@@ -38,6 +38,9 @@ const (
 	// RundownFull names all methods and modules, as stacks need it: megabytes,
 	// and seconds on a busy machine.
 	RundownFull uint64 = 0x80020139
+	// RundownMethods names all methods and modules, without the maps from native
+	// code to IL: what stacks need, in a third of the bytes.
+	RundownMethods uint64 = 0x139
 	// RundownGC tells the runtime's version and its GC settings: two events.
 	RundownGC uint64 = 0x1
 )
@@ -100,6 +103,9 @@ func (c *Config) grantedBy(cmd command) Config {
 	}
 	if cmd < cmdCollectTracing4 && g.Rundown != RundownFull {
 		g.Rundown = 0
+		if c.Rundown&RundownMethods == RundownMethods {
+			g.Rundown = RundownFull
+		}
 	}
 	if cmd < cmdCollectTracing3 {
 		g.NoStacks = false

@@ -19,11 +19,13 @@ type Profile struct {
 	Cheaper   string // what answers most questions at less cost; empty where the cost is small
 	providers []diag.Provider
 	rundown   uint64
+	stacks    bool
 }
 
 // profiles are dotnet-trace's (ListProfilesCommandHandler.cs there). Those about
 // the collector end with two events only, where dotnet-trace names all methods;
-// stacks, which would be without names then, are left out.
+// stacks, which would be without names then, are left out. gc-alloc is gctrail's
+// own.
 var profiles = []Profile{
 	{
 		Name: "gc-collect", help: "collections: why, how long, how much",
@@ -42,10 +44,19 @@ var profiles = []Profile{
 		rundown:   diag.RundownGC,
 	},
 	{
+		Name: "gc-alloc", help: "what is allocated, by type and stack, with method names",
+		providers: []diag.Provider{{
+			Name: clr.RuntimeProvider, Keywords: 0x80000000001, Level: LevelVerbose,
+			Except: notOfAllocations,
+		}},
+		rundown: diag.RundownMethods, stacks: true,
+	},
+	{
 		Name: "dotnet-common", help: "runtime diagnostics: GC, JIT, exceptions, threads",
 		Cost:      "10 % in a web server",
 		providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: 0x100003801D, Level: levelInformational}},
 		rundown:   diag.RundownFull,
+		stacks:    true,
 	},
 	{
 		Name: "dotnet-sampled-thread-time", help: "stacks of all threads, 100 times a second; disturbs GC figures",
@@ -53,6 +64,7 @@ var profiles = []Profile{
 		Cheaper:   "gc-collect tells how long the collector stops threads",
 		providers: []diag.Provider{{Name: SampleProfiler, Level: levelInformational}},
 		rundown:   diag.RundownFull,
+		stacks:    true,
 	},
 	{
 		Name: "database", help: "commands of ADO.NET and Entity Framework",
@@ -64,8 +76,15 @@ var profiles = []Profile{
 			},
 		},
 		rundown: diag.RundownFull,
+		stacks:  true,
 	},
 }
+
+// notOfAllocations are the events that level 5 adds and allocations do not need:
+// GCAllocationTick, whose place AllocationSampled takes, FinalizeObject,
+// PinObjectAtGCTime, GCJoin. The runtimes that can leave events out, from .NET 10
+// on, raise AllocationSampled.
+var notOfAllocations = []uint32{10, 29, 33, 203}
 
 // databaseSpecs tell the DiagnosticSource provider which listeners to hear, and
 // what of their objects to write.
@@ -129,8 +148,9 @@ func (r *Request) Config() (config diag.Config, ignored bool) {
 		for _, provider := range p.providers {
 			all.add(provider)
 		}
-		if p.rundown == diag.RundownFull {
-			config.Rundown, config.NoStacks = p.rundown, false
+		config.Rundown |= p.rundown
+		if p.stacks {
+			config.NoStacks = false
 		}
 	}
 	if r.CLREvents != 0 {
