@@ -11,7 +11,9 @@ import (
 	"golang.org/x/term"
 
 	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/outfile"
 	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/open"
 )
 
 // A stdio is what a command talks to: data goes to out, talk to err.
@@ -75,19 +77,16 @@ type output struct {
 }
 
 // create opens the output path; "-" is standard output. Output does not replace
-// one of the inputs.
+// what is read: an input, a part of one, or the file that standard input is.
 func (std *stdio) create(path string, inputs []string) (*output, error) {
-	if path == "-" {
+	if path == "-" || path == "/dev/stdout" {
 		return &output{Writer: bufio.NewWriterSize(screen{std}, outputBuffer), name: stdoutName}, nil
 	}
-	if there, err := os.Stat(path); err == nil {
-		for _, input := range inputs {
-			if in, err := os.Stat(input); err == nil && os.SameFile(there, in) {
-				return nil, &collect.OutputError{Name: path, Err: errors.New("it is the input")}
-			}
-		}
+	var read []string
+	for _, input := range inputs {
+		read = append(read, open.Reads(input)...)
 	}
-	f, err := os.Create(path)
+	f, err := outfile.Create(path, 0o666, read)
 	if err != nil {
 		return nil, &collect.OutputError{Name: path, Err: err}
 	}

@@ -149,7 +149,7 @@ func writeVerdicts(p *text.Page, s *watch.Snapshot) {
 // saveTrace writes what was seen of a process to a file in the working folder.
 func saveTrace(w *watch.Watcher, p *watch.Process, paths *collect.Paths) (path string, size int, err error) {
 	path = paths.Next(p.Process, time.Now())
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {
 		return "", 0, errors.New(path + ": " + reason(err))
 	}

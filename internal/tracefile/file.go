@@ -10,6 +10,8 @@ import (
 	"io"
 	"os"
 	"time"
+
+	"github.com/gctrail/gctrail/internal/outfile"
 )
 
 // A File is where a trace goes. A regular file is a whole trace after every write:
@@ -40,11 +42,14 @@ type Disk interface {
 	Truncate(size int64) error
 }
 
+// mode is that of traces: they name what a program does, and to whom.
+const mode = 0o600
+
 // Create makes a file, or empties the one that is there.
 func Create(path string) (*File, error) { return create(path, os.O_TRUNC) }
 
 func create(path string, flag int) (*File, error) {
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|flag, 0o666)
+	f, err := outfile.Open(path, mode, flag)
 	if err != nil {
 		return nil, err
 	}

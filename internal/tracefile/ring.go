@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/outfile"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/nettrace"
 )
@@ -86,7 +87,7 @@ func writable(path string) error {
 	if there && !info.Mode().IsRegular() {
 		return &fs.PathError{Op: "open", Path: path, Err: errIrregular}
 	}
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE, 0o666)
+	f, err := outfile.Open(path, mode, 0)
 	if err != nil {
 		return err
 	}

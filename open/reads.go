@@ -1,0 +1,40 @@
+package open
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+)
+
+// Reads returns the files that are read where File is given a path: the file, the
+// parts of an ETW trace beside it, or all files of a folder.
+func Reads(path string) []string {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil
+	}
+	if !info.IsDir() {
+		return append(beside(path), path)
+	}
+	var files []string
+	_ = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+		if err == nil && !d.IsDir() {
+			files = append(files, name)
+		}
+		return nil // what cannot be listed cannot be read
+	})
+	return files
+}
+
+// beside returns the other parts of an ETW trace.
+func beside(path string) []string {
+	dir, base := filepath.Split(path)
+	entries, _ := os.ReadDir(filepath.Join(dir, "."))
+	var names []string
+	for _, e := range entries {
+		if isCompanion(e.Name(), base) {
+			names = append(names, dir+e.Name())
+		}
+	}
+	return names
+}
