@@ -539,3 +539,22 @@ func TestLostRestarts(t *testing.T) {
 		t.Errorf("since last %v, then %v", got[3].SinceLast, got[4].SinceLast)
 	}
 }
+
+// TestCoreVersion: .NET Core up to 3.1 says that it is 4.0.0.0, and tells its
+// version by the folder that it is installed in.
+func TestCoreVersion(t *testing.T) {
+	for path, want := range map[string]string{
+		"/usr/share/dotnet/shared/Microsoft.NETCore.App/3.1.2/libcoreclr.so":                       ".NET Core 3.1.2",
+		`C:\Program Files\dotnet\shared\Microsoft.NETCore.App\3.0.0-preview7-27912-14\coreclr.dll`: ".NET Core 3.0.0-preview7-27912-14",
+		"/app/libcoreclr.so":                       ".NET Core",
+		"/shared/Microsoft.NETCore.App/\x1b[31m/x": ".NET Core",
+	} {
+		s := newScript()
+		s.blocking(10, 1, 1)
+		v := clr.RuntimeInformationStart{Sku: clr.RuntimeSkuCoreClr, BclMajorVersion: 4, RuntimeDllPath: clr.NewUTF16(path)}
+		s.raise(20, 1, clr.RundownProvider, 187, 0, v.Append(nil, 0, 8))
+		if _, _, m := s.run(t); m.Processes()[0].Runtime != want {
+			t.Errorf("%q: %q, want %q", path, m.Processes()[0].Runtime, want)
+		}
+	}
+}

@@ -156,15 +156,27 @@ func baseName(path string) string {
 }
 
 // runtimeName spells a runtime as its own version text does. The .NET Framework
-// tells its build in the version of the VM; .NET Core up to 3.1 has class
-// libraries of version 4.
+// tells its build in the version of the VM. .NET Core up to 3.1 calls itself
+// 4.0.0.0: its version is the name of the folder that it is installed in, if it
+// is in one.
 func runtimeName(v *clr.RuntimeInformationStart) string {
 	switch {
 	case v.Sku&clr.RuntimeSkuCoreClr == 0:
 		return fmt.Sprintf(".NET Framework %d.%d.%d.%d", v.VMMajorVersion, v.VMMinorVersion, v.VMBuildNumber, v.VMQfeNumber)
 	case v.BclMajorVersion < 5:
-		return fmt.Sprintf(".NET Core %d.%d.%d.%d", v.BclMajorVersion, v.BclMinorVersion, v.BclBuildNumber, v.BclQfeNumber)
+		return strings.TrimSpace(".NET Core " + sharedVersion(v.RuntimeDllPath.String()))
 	default:
 		return fmt.Sprintf(".NET %d.%d.%d", v.BclMajorVersion, v.BclMinorVersion, v.BclBuildNumber)
 	}
+}
+
+// sharedVersion returns the version in the path of a shared runtime's library, or
+// an empty string.
+func sharedVersion(path string) string {
+	_, rest, ok := strings.Cut(strings.ReplaceAll(path, `\`, "/"), "/Microsoft.NETCore.App/")
+	version, _, within := strings.Cut(rest, "/")
+	if !ok || !within || len(version) > 40 || strings.Trim(version, "0123456789abcdefghijklmnopqrstuvwxyz.-") != "" {
+		return ""
+	}
+	return version
 }
