@@ -23,15 +23,16 @@ const (
 	unsupported
 	eventPipe
 	etw
-	lttng // a folder in a zip
+	lttng // a folder in a zip or tar
 	lttngPart
 	inGzip
 	inZstd
 	inZip
+	inTar
 )
 
 const (
-	hintReads   = "gctrail reads .nettrace, .netperf and .etl files, also inside gzip, zstd or zip, and LTTng traces: folders and .trace.zip"
+	hintReads   = "gctrail reads .nettrace, .netperf and .etl files, also inside gzip, zstd or zip, and LTTng traces: folders, .trace.zip and .tar.gz"
 	hintCollect = "take an EventPipe trace of the program: dotnet-trace collect --profile gc-collect -p PID"
 	hintFolder  = "name the folder that it lies in"
 	hintUnpack  = "unpack it first"
@@ -79,7 +80,7 @@ var kinds = []kind{
 	{class: unsupported, magic: "7z\xbc\xaf\x27\x1c", looks: "a 7z archive", hint: hintUnpack},
 	{class: unsupported, magic: "Rar!\x1a\x07", looks: "a RAR archive", hint: hintUnpack},
 	{class: unsupported, magic: "\x04\x22\x4d\x18", looks: "an lz4 archive", hint: hintUnpack},
-	{class: unsupported, off: 257, magic: "ustar", looks: "a tar archive", hint: hintUnpack},
+	{class: inTar, off: 257, magic: "ustar"},
 
 	{magic: "MDMP", looks: "a memory dump (Windows minidump)", hint: hintNone},
 	{magic: "\x7fELF", also: elfCore, looks: "a memory dump (ELF core)", hint: hintNone},

@@ -80,6 +80,8 @@ func (p *peeler) peel(l layer, depth int) (found, error) {
 		return p.zstd(in, depth)
 	case inZip:
 		return p.zip(l, in, depth)
+	case inTar:
+		return p.tar(l, in)
 	}
 	return f, nil
 }

@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	reads   = "gctrail reads .nettrace, .netperf and .etl files, also inside gzip, zstd or zip, and LTTng traces: folders and .trace.zip"
+	reads   = "gctrail reads .nettrace, .netperf and .etl files, also inside gzip, zstd or zip, and LTTng traces: folders, .trace.zip and .tar.gz"
 	collect = "take an EventPipe trace of the program: dotnet-trace collect --profile gc-collect -p PID"
 	folder  = "name the folder that it lies in"
 	noGC    = "it holds no GC events: " + collect
@@ -77,7 +77,7 @@ func TestRefusals(t *testing.T) {
 		{"7z\xbc\xaf\x27\x1c\x00", "not supported: a 7z archive; unpack it first"},
 		{"Rar!\x1a\x07\x01\x00", "not supported: a RAR archive; unpack it first"},
 		{"\x04\x22\x4d\x18\x60", "not supported: an lz4 archive; unpack it first"},
-		{string(tarred("a.nettrace", bare[:100])), "not supported: a tar archive; unpack it first"},
+		{string(tarred("a.nettrace", bare[:100])), "not supported: a tar archive without an LTTng trace; unpack it first"},
 
 		{"MDMP\x93\xa7\x00", "not a trace: a memory dump (Windows minidump); " + noGC},
 		{"\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "\x04\x00", "not a trace: a memory dump (ELF core); " + noGC},

@@ -1,0 +1,168 @@
+package open
+
+import (
+	"archive/tar"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"path"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// maxTarFiles bounds the files of a tar archive, and maxTarNames their names
+	// together, which are kept in memory.
+	maxTarFiles = 1 << 14
+	maxTarNames = maxDirectory
+)
+
+// tar finds the LTTng trace in a tar archive. What comes as a stream is copied to
+// disk, since the streams of a trace are read side by side.
+func (p *peeler) tar(l layer, in io.Reader) (found, error) {
+	if l.at == nil {
+		f, size, err := spool(in, maxSpool, "a tar archive that is packed or comes through a pipe")
+		if err != nil {
+			return found{}, err
+		}
+		p.closers = append(p.closers, f.Close)
+		l.at, l.size = f, size
+	}
+	fsys, err := newTarFS(io.NewSectionReader(l.at, 0, l.size))
+	if err != nil {
+		return found{}, fmt.Errorf("tar: %w", err)
+	}
+	for name := range fsys.files {
+		if path.Base(name) == "metadata" {
+			return found{kind: kind{class: lttng}, wrapping: "tar", fsys: fsys}, nil
+		}
+	}
+	return found{kind: kind{class: unsupported, looks: "a tar archive without an LTTng trace", hint: hintUnpack}}, nil
+}
+
+// A tarFS is the regular files of a tar archive, and the folders that they lie in.
+// Links, devices and names that lead out of the archive are left out.
+type tarFS struct {
+	r       *io.SectionReader
+	files   map[string]tarFile
+	folders map[string][]fs.DirEntry
+}
+
+// A tarFile is where a file lies. It is also its own fs.FileInfo and fs.DirEntry.
+type tarFile struct {
+	name      string // without its folder
+	folder    bool
+	off, size int64
+}
+
+func newTarFS(r *io.SectionReader) (*tarFS, error) {
+	t := &tarFS{r: r, files: map[string]tarFile{}, folders: map[string][]fs.DirEntry{".": nil}}
+	in, names := tar.NewReader(r), 0
+	for {
+		h, err := in.Next()
+		switch {
+		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
+			return t, nil // what is whole is used
+		case err != nil && len(t.files) > 0:
+			return t, nil
+		case err != nil:
+			return nil, err
+		}
+		name := path.Clean(h.Name)
+		if h.Typeflag != tar.TypeReg || sparse(h) || !fs.ValidPath(name) || name == "." {
+			continue
+		}
+		if names += len(name); len(t.files) == maxTarFiles || names > maxTarNames {
+			return nil, fmt.Errorf("more than %d files, or more than %d MiB of names", maxTarFiles, maxTarNames>>20)
+		}
+		off, err := r.Seek(0, io.SeekCurrent)
+		if err != nil {
+			return nil, err
+		}
+		t.add(name, tarFile{off: off, size: min(h.Size, r.Size()-off)})
+	}
+}
+
+// sparse reports whether the file does not lie in the archive as it is.
+func sparse(h *tar.Header) bool {
+	for key := range h.PAXRecords {
+		if strings.HasPrefix(key, "GNU.sparse.") {
+			return true
+		}
+	}
+	return false
+}
+
+// maxTarDepth bounds how deep folders lie in one another.
+const maxTarDepth = 32
+
+// add adds a file, unless there is one or a folder of that name.
+func (t *tarFS) add(name string, f tarFile) {
+	if _, ok := t.files[name]; ok || t.folders[name] != nil || strings.Count(name, "/") > maxTarDepth {
+		return
+	}
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if _, ok := t.files[dir]; ok {
+			return
+		}
+	}
+	f.name = path.Base(name)
+	t.files[name] = f
+	for entry := f; ; entry = (tarFile{name: path.Base(name), folder: true}) {
+		dir := path.Dir(name)
+		known := t.folders[dir]
+		t.folders[dir] = append(known, entry)
+		if known != nil || dir == "." {
+			return
+		}
+		name = dir
+	}
+}
+
+// Open opens a file or a folder.
+func (t *tarFS) Open(name string) (fs.File, error) {
+	if f, ok := t.files[name]; ok && fs.ValidPath(name) {
+		return &openTarFile{io.NewSectionReader(t.r, f.off, f.size), f}, nil
+	}
+	if _, ok := t.folders[name]; ok {
+		return &openTarFile{io.NewSectionReader(t.r, 0, 0), tarFile{name: path.Base(name), folder: true}}, nil
+	}
+	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
+}
+
+// ReadDir lists a folder.
+func (t *tarFS) ReadDir(name string) ([]fs.DirEntry, error) {
+	entries, ok := t.folders[name]
+	if !ok {
+		return nil, &fs.PathError{Op: "readdir", Path: name, Err: fs.ErrNotExist}
+	}
+	entries = slices.Clone(entries)
+	slices.SortFunc(entries, func(a, b fs.DirEntry) int { return strings.Compare(a.Name(), b.Name()) })
+	return entries, nil
+}
+
+type openTarFile struct {
+	*io.SectionReader
+	info tarFile
+}
+
+func (f *openTarFile) Stat() (fs.FileInfo, error) { return f.info, nil }
+
+func (f *openTarFile) Close() error { return nil }
+
+func (f tarFile) Name() string               { return f.name }
+func (f tarFile) Size() int64                { return f.size }
+func (f tarFile) ModTime() time.Time         { return time.Time{} }
+func (f tarFile) IsDir() bool                { return f.folder }
+func (f tarFile) Sys() any                   { return nil }
+func (f tarFile) Info() (fs.FileInfo, error) { return f, nil }
+func (f tarFile) Type() fs.FileMode          { return f.Mode().Type() }
+
+func (f tarFile) Mode() fs.FileMode {
+	if f.folder {
+		return fs.ModeDir | 0o500
+	}
+	return 0o400
+}
