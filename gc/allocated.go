@@ -203,7 +203,7 @@ func (a *allocations) learn(b *building) {
 func (a *allocations) measured(s sample) {
 	latest := a.largeAt(s.at)
 	a.large = slices.DeleteFunc(a.large, func(o sample) bool { return o.at < latest.V.at })
-	a.large = append(a.large, s)
+	a.large = newest(append(a.large, s))
 }
 
 // A ratio is the share of what the allocator grants that becomes objects: the

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/saturate"
 )
 
 // AllocWaits sums how long threads that allocate large objects waited for a
@@ -12,9 +13,6 @@ type AllocWaits struct {
 	Count      int
 	Total, Max time.Duration
 }
-
-// maxWaiting bounds the threads that are known to wait.
-const maxWaiting = 4096
 
 // ofLargeObjects reports whether a thread waits to allocate in the large or
 // pinned object heap.
@@ -31,10 +29,18 @@ func (m *Model) allocWaitBegin(e *event) {
 	if !e.decode(v) || !ofLargeObjects(v.Reason) {
 		return
 	}
-	rt := e.process.runtime(v.ClrInstanceID, m)
-	if len(rt.allocating) < maxWaiting {
-		rt.allocating[e.TID] = e.time
+	rt := m.runtime(e, v.ClrInstanceID)
+	if rt == nil {
+		return
 	}
+	if _, waits := rt.allocating[e.TID]; !waits {
+		if m.room.allocWaits == maxAllocWaits {
+			m.drop(e.time)
+			return
+		}
+		m.room.allocWaits++
+	}
+	rt.allocating[e.TID] = e.time
 }
 
 // allocWaitEnd has the fields of allocWaitBegin.
@@ -43,14 +49,18 @@ func (m *Model) allocWaitEnd(e *event) {
 	if !e.decode(v) || !ofLargeObjects(v.Reason) {
 		return
 	}
-	rt := e.process.runtime(v.ClrInstanceID, m)
+	rt := m.runtime(e, v.ClrInstanceID)
+	if rt == nil {
+		return
+	}
 	begin, ok := rt.allocating[e.TID]
 	if !ok {
 		return
 	}
 	delete(rt.allocating, e.TID)
+	m.room.allocWaits--
 	w, waited := &e.process.AllocWaits, max(0, e.time-begin)
 	w.Count++
-	w.Total += waited
+	w.Total = saturate.Add(w.Total, waited)
 	w.Max = max(w.Max, waited)
 }

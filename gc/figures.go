@@ -1,7 +1,6 @@
 package gc
 
 import (
-	"maps"
 	"math"
 	"slices"
 	"time"
@@ -46,7 +45,10 @@ func (rt *runtime) release() {
 // nth pending one are done.
 func (rt *runtime) insideDone(n int) bool {
 	b := rt.pending[n]
-	for _, o := range rt.pending[n+1:] {
+	if b.Requested != Background {
+		return true
+	}
+	for _, o := range slices.Backward(rt.pending[n+1:]) {
 		if b.contains(o) && !o.done() {
 			return false
 		}
@@ -71,7 +73,10 @@ func (rt *runtime) finishAll() {
 // finish computes the figures of the nth pending collection.
 func (rt *runtime) finish(n int) {
 	b := rt.pending[n]
-	inside := rt.pending[n+1:]
+	var inside []*building
+	if b.Requested == Background {
+		inside = rt.pending[n+1:]
+	}
 	b.kind()
 	b.span(&rt.last)
 	b.marking()
@@ -103,9 +108,25 @@ func (rt *runtime) finish(n int) {
 // forget drops what threads may still have to say of a finished collection: in
 // a long run, many threads come and go.
 func (rt *runtime) forget(b *building) {
-	is := func(_ uint64, o *building) bool { return o == b }
-	maps.DeleteFunc(rt.ended, is)
-	maps.DeleteFunc(rt.history, is)
+	if rt.ended[b.endThread] == b {
+		delete(rt.ended, b.endThread)
+	}
+	if rt.history[b.historyThread] == b {
+		delete(rt.history, b.historyThread)
+	}
+	if rt.numbered[b.Number] == b {
+		delete(rt.numbered, b.Number)
+	}
+	switch b {
+	case rt.blocking:
+		rt.blocking = nil
+	case rt.background:
+		rt.background = nil
+	}
+	if rt.lastBackground == b {
+		rt.lastBackground = nil
+	}
+	rt.model.room.open--
 }
 
 func (b *building) kind() {
@@ -246,8 +267,14 @@ func (p *previous) follow(b *building) {
 	if len(b.restarts) == 0 { // the next pause is longer after this one's than after an earlier one's
 		p.restarts = nil
 	}
-	p.restarts = append(p.restarts, b.restarts...)
+	p.restarts = newest(append(p.restarts, b.restarts...))
 }
+
+// newest drops the first of more than maxMeasured values.
+func newest[T any](s []T) []T { return slices.Delete(s, 0, max(0, len(s)-maxMeasured)) }
+
+// weight is how much of what a Model holds back a collection counts for.
+func (c *Collection) weight() int { return 1 + len(c.Marks)/markWeight }
 
 // promotedByStats is all that is known of runtimes that raise no histories;
 // those that do may promote in POH too, which the statistics leave out. In a
@@ -301,11 +328,12 @@ const firstCountingLarge = 9
 
 // account resolves whether lost events touch the collection, and takes back the
 // figures that then cannot be known.
-func (c *Collection) account(loss *trace.Loss) {
+func (c *Collection) account(losses ...*trace.Loss) {
 	if c.bySizes && c.Process.major < firstCountingLarge {
 		c.weaken(LowerBound)
 	}
-	c.AffectedByLoss = c.doubted || loss.Touches(c.needs.From, c.needs.To)
+	c.AffectedByLoss = c.doubted ||
+		slices.ContainsFunc(losses, func(l *trace.Loss) bool { return l.Touches(c.needs.From, c.needs.To) })
 	if !c.AffectedByLoss {
 		return
 	}

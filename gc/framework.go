@@ -9,7 +9,9 @@ import "github.com/gctrail/gctrail/clr"
 func (m *Model) privateGlobalHistory(e *event) {
 	v := &m.decoded.privateGlobal
 	if e.decode(v) {
-		e.process.runtime(v.ClrInstanceID, m).globalHistory(e, v.GlobalMechanisms, v.CondemnedGeneration, v.NumHeaps, v.Reason, v.FinalYoungestDesired)
+		if rt := m.runtime(e, v.ClrInstanceID); rt != nil {
+			rt.globalHistory(e, v.GlobalMechanisms, v.CondemnedGeneration, v.NumHeaps, v.Reason, v.FinalYoungestDesired)
+		}
 	}
 }
 
@@ -33,7 +35,10 @@ func (m *Model) privatePerHeapHistory(e *event) {
 			return
 		}
 	}
-	rt := e.process.runtime(uint16(v.ClrInstanceID), m)
+	rt := m.runtime(e, uint16(v.ClrInstanceID))
+	if rt == nil {
+		return
+	}
 	b := rt.heapHistory(e, v.HeapIndex)
 	if b == nil {
 		return

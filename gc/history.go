@@ -14,7 +14,10 @@ func (m *Model) heapStats(e *event) {
 	if !e.decode(v) {
 		return
 	}
-	rt := e.process.runtime(v.ClrInstanceID, m)
+	rt := m.runtime(e, v.ClrInstanceID)
+	if rt == nil {
+		return
+	}
 	b := rt.ended[e.TID]
 	if b == nil || !plausible(v.GenerationSize0, v.GenerationSize1, v.GenerationSize2, v.GenerationSize3, v.GenerationSize4,
 		v.TotalPromotedSize0, v.TotalPromotedSize1, v.TotalPromotedSize2, v.TotalPromotedSize3, v.TotalPromotedSize4) {
@@ -46,7 +49,10 @@ func (m *Model) globalHistory(e *event) {
 	if !e.decode(v) {
 		return
 	}
-	rt := e.process.runtime(v.ClrInstanceID, m)
+	rt := m.runtime(e, v.ClrInstanceID)
+	if rt == nil {
+		return
+	}
 	b := rt.globalHistory(e, v.GlobalMechanisms, v.CondemnedGeneration, v.NumHeaps, v.Reason, v.FinalYoungestDesired)
 	if b == nil {
 		return
@@ -72,7 +78,7 @@ func (rt *runtime) globalHistory(e *event, mechanisms clr.GlobalMechanisms, gene
 		delete(rt.history, e.TID)
 		return nil
 	}
-	rt.history[e.TID] = b
+	rt.history[e.TID], b.historyThread = b, e.TID
 	b.global, b.concurrent, b.told = true, concurrent, e.time
 	b.Generation = Some(int(generation))
 	b.Heaps = Some(int(heaps))
@@ -98,7 +104,11 @@ func (rt *runtime) awaitingHistory(concurrent bool, generation uint32) *building
 		return b
 	}
 	var other *building
-	for _, b := range slices.Backward(rt.pending) {
+	near := rt.pending[max(0, len(rt.pending)-lookBack):]
+	if b := rt.lastBackground; b != nil && !b.global && !b.finished && (concurrent || generation == gen2 && !b.initial) && !slices.Contains(near, b) {
+		return b
+	}
+	for _, b := range slices.Backward(near) {
 		switch {
 		case b.global:
 		case b.Requested != Background:
@@ -135,7 +145,10 @@ func (m *Model) perHeapHistory(e *event) {
 			return
 		}
 	}
-	rt := e.process.runtime(v.ClrInstanceID, m)
+	rt := m.runtime(e, v.ClrInstanceID)
+	if rt == nil {
+		return
+	}
 	b := rt.heapHistory(e, v.HeapIndex)
 	if b == nil {
 		return
@@ -171,7 +184,7 @@ func (b *building) freeList(v *clr.GCPerHeapHistory) {
 func (rt *runtime) heapHistory(e *event, heap uint32) *building {
 	rt.historied = true
 	b := rt.history[e.TID]
-	if b == nil || b.histories() || b.ended() && !b.ranBackground() || heap != 0 && slices.Contains(b.heaps, heap) {
+	if b == nil || len(b.heaps) == maxHeaps || b.histories() || b.ended() && !b.ranBackground() || heap != 0 && slices.Contains(b.heaps, heap) {
 		return nil
 	}
 	b.heaps = append(b.heaps, heap)
@@ -213,7 +226,10 @@ func (m *Model) committed(e *event, v *clr.GCDynamicEvent) {
 	if used.Decode(v.Data) != nil {
 		return
 	}
-	rt := e.process.runtime(v.ClrInstanceID, m)
+	rt := m.runtime(e, v.ClrInstanceID)
+	if rt == nil {
+		return
+	}
 	b := rt.current()
 	if b == nil || !plausible(used.TotalCommittedInUse, used.TotalCommittedInFree, used.TotalCommittedInGlobalFree) {
 		return
@@ -250,7 +266,10 @@ func (m *Model) allocationTick(e *event) {
 	if !plausible(amount) {
 		return
 	}
-	rt := e.process.runtime(instance, m)
+	rt := m.runtime(e, instance)
+	if rt == nil {
+		return
+	}
 	rt.ticked = true
 	rt.ticks = saturate.Add(rt.ticks, int64(amount))
 	if int(kind) < len(allocationKinds) {

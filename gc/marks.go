@@ -16,9 +16,6 @@ type rawMark struct {
 	bytes Opt[int64]
 }
 
-// maxMarks bounds the marks kept of a collection: ten kinds of roots on each heap.
-const maxMarks = 10 * maxHeaps
-
 // A markSource is a set of events that tell of marking. Some runtimes raise
 // more than one: the one that tells most counts.
 type markSource uint8
@@ -48,7 +45,7 @@ var oldMarks = map[clr.Kind]struct {
 func (m *Model) markWithType(e *event) {
 	v := &m.decoded.mark
 	if e.decode(v) && plausible(v.Bytes) {
-		e.process.runtime(v.ClrInstanceID, m).marked(typedMarks, rawMark{v.HeapNum, v.Type, e.time, Some(int64(v.Bytes))})
+		m.marked(e, v.ClrInstanceID, typedMarks, rawMark{v.HeapNum, v.Type, e.time, Some(int64(v.Bytes))})
 	}
 }
 
@@ -56,18 +53,28 @@ func (m *Model) oldMark(e *event) {
 	v := &m.decoded.oldMark
 	if e.decode(v) { // all of them have the same fields
 		old := oldMarks[e.kind]
-		e.process.runtime(v.ClrInstanceID, m).marked(old.source, rawMark{heap: v.HeapNum, root: old.root, at: e.time})
+		m.marked(e, v.ClrInstanceID, old.source, rawMark{heap: v.HeapNum, root: old.root, at: e.time})
 	}
 }
 
-func (rt *runtime) marked(source markSource, mark rawMark) {
+func (m *Model) marked(e *event, instance uint16, source markSource, mark rawMark) {
+	rt := m.runtime(e, instance)
+	if rt == nil {
+		return
+	}
 	b := rt.current()
-	if b == nil || source < b.markSource || len(b.marks) == maxMarks {
+	if b == nil || source < b.markSource {
 		return
 	}
 	if source > b.markSource {
+		m.room.marks -= len(b.marks)
 		b.markSource, b.marks = source, b.marks[:0]
 	}
+	if len(b.marks) == maxMarks || m.room.marks == maxOpenMarks {
+		m.drop(e.time)
+		return
+	}
+	m.room.marks++
 	b.marks = append(b.marks, mark)
 }
 
@@ -86,6 +93,7 @@ func (b *building) marking() {
 		b.mark(m, max(0, m.at-at))
 		at = m.at
 	}
+	b.rt.model.room.marks -= len(b.marks)
 	b.marks = nil
 }
 

@@ -10,10 +10,6 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// defaultHold is how many finished collections a Model holds back at most:
-// about 6 MB.
-const defaultHold = 4096
-
 // A Model rebuilds collections from events. The zero Model is ready for use,
 // for one trace, by one goroutine.
 type Model struct {
@@ -33,9 +29,14 @@ type Model struct {
 	desc      *trace.Descriptor // of the last event
 	kind      clr.Kind          // and its kind
 	processes []*Process
+	runtimes  []*runtime // of all processes
 	byPID     map[uint64]*Process
 	held      []*Collection // finished, not handed out; in order of start
-	fresh     bool          // a collection was finished since ready was last asked
+	weight    int           // of what is held
+	room      room
+	dropped   trace.Loss // what there was no room for
+	fresh     bool       // a collection was finished since ready was last asked
+	next      int        // with how many held it is asked again
 	loss      *trace.Loss
 	info      *trace.Info
 	surveyed  bool // loss and processes are those of the whole trace
@@ -105,11 +106,12 @@ func (m *Model) Collections(src trace.Source) iter.Seq2[*Collection, error] {
 				break
 			}
 			m.Feed(ev)
-			if m.fresh && !m.handOut(yield) {
+			if m.fresh && (m.Live || len(m.held) >= m.next) && !m.handOut(yield) {
 				return
 			}
 		}
 		m.end()
+		src.Loss().Join(&m.dropped)
 		if !m.handOut(yield) {
 			return
 		}
@@ -139,8 +141,12 @@ func (m *Model) Feed(ev *trace.Event) {
 		m.desc, m.kind = ev.Desc, m.kindOf(ev.Desc)
 	}
 	if handle := handler(m.kind); handle != nil && !ev.Late {
-		m.event = event{Event: ev, process: m.process(ev.PID), kind: m.kind, time: ev.Time()}
-		handle(m, &m.event)
+		if p := m.process(ev.PID); p != nil {
+			m.event = event{Event: ev, process: p, kind: m.kind, time: ev.Time()}
+			handle(m, &m.event)
+		} else {
+			m.drop(ev.Time())
+		}
 	}
 }
 
@@ -149,6 +155,9 @@ func (m *Model) kindOf(d *trace.Descriptor) clr.Kind {
 	if !known {
 		if m.kinds == nil {
 			m.kinds = make(map[*trace.Descriptor]clr.Kind)
+		}
+		if len(m.kinds) == maxKinds {
+			clear(m.kinds)
 		}
 		kind = clr.KindOf(d.Provider, d.ID)
 		m.kinds[d] = kind
@@ -218,6 +227,7 @@ func handler(k clr.Kind) func(*Model, *event) {
 	return nil
 }
 
+// process returns the process of a PID, nil where there is no room for one more.
 func (m *Model) process(pid uint64) *Process {
 	if p := m.event.process; p != nil && p.PID == pid {
 		return p
@@ -226,6 +236,9 @@ func (m *Model) process(pid uint64) *Process {
 	if p == nil {
 		if m.byPID == nil {
 			m.byPID = make(map[uint64]*Process)
+		}
+		if len(m.processes) == maxProcesses {
+			return nil
 		}
 		p = &Process{PID: pid}
 		m.byPID[pid] = p
@@ -241,6 +254,7 @@ func (m *Model) hold(c *Collection) {
 		i--
 	}
 	m.held = slices.Insert(m.held, i, c)
+	m.weight += c.weight()
 	m.fresh = true
 }
 
@@ -249,19 +263,26 @@ func (m *Model) hold(c *Collection) {
 func (m *Model) ready() iter.Seq[*Collection] {
 	return func(yield func(*Collection) bool) {
 		m.fresh = false
+		defer func() { m.next = len(m.held) + batch }()
 		if m.crowded() {
 			if m.Ahead != nil {
 				m.survey()
 			}
 			m.release()
 		}
+		open := m.oldest()
 		for len(m.held) > 0 {
 			c := m.held[0]
-			if m.open(c.order()) || !m.known(c) && !m.crowded() {
+			for m.crowded() && open != nil && open.pending[0].order() < c.order() {
+				open.giveUp()
+				open, c = m.oldest(), m.held[0]
+			}
+			if open != nil && open.pending[0].order() < c.order() || !m.known(c) && !m.crowded() {
 				return
 			}
 			m.held = m.held[1:]
-			c.account(m.loss)
+			m.weight -= c.weight()
+			c.account(m.loss, &m.dropped)
 			if !yield(c) {
 				return
 			}
@@ -271,29 +292,27 @@ func (m *Model) ready() iter.Seq[*Collection] {
 
 // crowded reports whether so many collections are held back that none waits for
 // what a later one tells of it.
-func (m *Model) crowded() bool { return len(m.held) > defaultHold }
+func (m *Model) crowded() bool { return m.weight > defaultHold }
 
 // release finishes the collections of all processes of which nothing more is
 // expected.
 func (m *Model) release() {
-	for _, p := range m.processes {
-		for _, rt := range p.runtimes {
-			rt.release()
-		}
+	for _, rt := range m.runtimes {
+		rt.release()
 	}
 	m.fresh = false
 }
 
-// open says whether a collection that began before t is still being rebuilt.
-func (m *Model) open(t time.Duration) bool {
-	for _, p := range m.processes {
-		for _, rt := range p.runtimes {
-			if len(rt.pending) > 0 && rt.pending[0].order() < t {
-				return true
-			}
+// oldest returns the runtime with the collection that began first of those still
+// being rebuilt, nil where there is none.
+func (m *Model) oldest() *runtime {
+	var first *runtime
+	for _, rt := range m.runtimes {
+		if len(rt.pending) > 0 && (first == nil || rt.pending[0].order() < first.pending[0].order()) {
+			first = rt
 		}
 	}
-	return false
+	return first
 }
 
 // known says whether later parts of the trace have nothing to add to c.
@@ -318,7 +337,9 @@ func (m *Model) survey() {
 	}
 	m.loss, m.info, m.surveyed = src.Loss(), src.Info(), true
 	for _, p := range ahead.processes {
-		m.process(p.PID).learn(p)
+		if of := m.process(p.PID); of != nil {
+			of.learn(p)
+		}
 	}
 	for _, p := range m.processes {
 		m.named(p)

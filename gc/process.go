@@ -37,6 +37,7 @@ type Process struct {
 	major    uint16 // version of the runtime; 0 where unknown
 	runtimes []*runtime
 	last     time.Duration // of the process's events that are about collections
+	text     int           // bytes that its names may take
 }
 
 // Snapshot returns a copy of what is known of the process now. Unlike the
@@ -68,22 +69,13 @@ func (p *Process) learn(o *Process) {
 	}
 }
 
-// runtime finds the state of one of the process's runtimes.
-func (p *Process) runtime(instance uint16, m *Model) *runtime {
-	for _, rt := range p.runtimes {
-		if rt.instance == instance {
-			return rt
-		}
-	}
-	rt := newRuntime(p, instance, m)
-	p.runtimes = append(p.runtimes, rt)
-	return rt
-}
-
-// suspended notes a suspension that belongs to no collection.
+// suspended notes a suspension that belongs to no collection. Of more sorts than
+// a runtime has, the last one stands for those that follow.
 func (p *Process) suspended(reason clr.SuspendReason, kind PauseKind, d time.Duration) {
 	i := slices.IndexFunc(p.Suspensions, func(t SuspensionTotal) bool { return t.Reason == reason && t.Kind == kind })
-	if i < 0 {
+	if i < 0 && len(p.Suspensions) == maxSorts {
+		i = maxSorts - 1
+	} else if i < 0 {
 		i = len(p.Suspensions)
 		p.Suspensions = append(p.Suspensions, SuspensionTotal{Reason: reason, Kind: kind})
 	}
@@ -107,7 +99,9 @@ func (m *Model) runtimeInformation(e *event) {
 	} else if !p.Server.Known {
 		p.Server = Some(false)
 	}
-	p.named(v.CommandLine.String())
+	if line := v.CommandLine.String(); m.hasText(e, len(line)) {
+		p.named(line)
+	}
 	if e.Desc.Provider == clr.RundownProvider {
 		p.Stopped = e.time
 	} else {
@@ -122,8 +116,11 @@ func (m *Model) processInfo(e *event) {
 		return
 	}
 	p := e.process
-	p.named(v.CommandLine.String())
-	p.OS, p.Arch = v.OSInformation.String(), v.ArchInformation.String()
+	line, os, arch := v.CommandLine.String(), v.OSInformation.String(), v.ArchInformation.String()
+	if m.hasText(e, len(line)+len(os)+len(arch)) {
+		p.named(line)
+		p.OS, p.Arch = os, arch
+	}
 }
 
 func (m *Model) settings(e *event) {

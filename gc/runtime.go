@@ -15,13 +15,17 @@ type runtime struct {
 
 	suspensions map[uint64]*suspension // by thread, from SuspendEEBegin to RestartEEEnd
 	windows     []*suspension          // those that have not restarted, in order of their begin
+	restarting  []*suspension          // those that have begun to, in order
 
-	pending    []*building // collections in order of their start, not yet finished
-	blocking   *building   // the one between GCStart and GCEnd that is no background collection
-	background *building   // the background collection between GCStart and GCEnd
-	ended      map[uint64]*building
-	history    map[uint64]*building     // by thread, the last GCGlobalHeapHistory's
-	allocating map[uint64]time.Duration // by thread, since when it waits for a background collection
+	pending        []*building          // collections in order of their start, not yet finished
+	blocking       *building            // the one between GCStart and GCEnd that is no background collection
+	background     *building            // the background collection between GCStart and GCEnd
+	lastBackground *building            // the latest background collection
+	numbered       map[uint32]*building // by number, the latest of the pending ones
+	begun          int                  // collections, that began or were first seen by their end
+	ended          map[uint64]*building
+	history        map[uint64]*building     // by thread, the last GCGlobalHeapHistory's
+	allocating     map[uint64]time.Duration // by thread, since when it waits for a background collection
 
 	historied bool     // it raises GCPerHeapHistory
 	ticked    bool     // there are allocation ticks
@@ -42,7 +46,7 @@ type building struct {
 	initial    bool          // threads were restarted while it was under way
 	final      bool          // the final pause of a background collection has
 	phases     bool          // the private provider tells of its phases
-	later      int           // collections that began after it
+	since      int           // runtime.begun when it began, or ceased to run in the background
 	global     bool          // its GCGlobalHeapHistory was seen
 	told       time.Duration // when the latest of its histories was
 	concurrent bool          // which says that it ran in the background
@@ -58,6 +62,8 @@ type building struct {
 	restarts   []time.Duration // RestartEEBegin of its pauses
 
 	tickedAtStart, tickedAtEnd [5]int64 // runtime.ticksOf then
+
+	endThread, historyThread uint64 // that told its end and its history
 
 	finished bool
 }
@@ -77,6 +83,7 @@ func newRuntime(p *Process, instance uint16, m *Model) *runtime {
 		instance:    instance,
 		model:       m,
 		suspensions: make(map[uint64]*suspension),
+		numbered:    make(map[uint32]*building),
 		ended:       make(map[uint64]*building),
 		history:     make(map[uint64]*building),
 		allocating:  make(map[uint64]time.Duration),
@@ -84,20 +91,35 @@ func newRuntime(p *Process, instance uint16, m *Model) *runtime {
 }
 
 // find returns the unfinished collection of a number, the latest first.
-func (rt *runtime) find(number uint32) *building {
-	for _, b := range slices.Backward(rt.pending) {
-		if b.Number == number {
-			return b
-		}
-	}
-	return nil
-}
+func (rt *runtime) find(number uint32) *building { return rt.numbered[number] }
 
 // begin adds a collection. Its place is by its number if nothing tells its start.
+// It returns nil where there is no room for one more.
 func (rt *runtime) begin(number uint32) *building {
-	b := &building{rt: rt, Collection: Collection{Process: rt.process, ClrInstance: rt.instance, Number: number}}
+	if rt.model.room.open == maxOpen && !rt.giveUp() {
+		rt.model.drop(rt.model.event.time)
+		return nil
+	}
+	rt.model.room.open++
+	b := &building{
+		rt: rt, since: rt.begun,
+		Collection: Collection{Process: rt.process, ClrInstance: rt.instance, Number: number},
+	}
 	rt.pending = append(rt.pending, b)
+	rt.numbered[number] = b
 	return b
+}
+
+// giveUp finishes the first pending collection as far as it is known. It reports
+// whether there is one.
+func (rt *runtime) giveUp() bool {
+	if len(rt.pending) == 0 {
+		return false
+	}
+	rt.model.drop(rt.model.event.time)
+	rt.finish(0)
+	rt.pending = slices.Delete(rt.pending, 0, 1)
+	return true
 }
 
 // current is the collection that an event in the middle of one is about.
@@ -113,11 +135,16 @@ func (m *Model) gcStart(e *event) {
 	if !e.decode(v) {
 		return
 	}
-	rt := e.process.runtime(v.ClrInstanceID, m)
+	rt := m.runtime(e, v.ClrInstanceID)
+	if rt == nil {
+		return
+	}
 	e.process.last = e.time
 	b := rt.find(v.Count)
 	if b == nil {
-		b = rt.begin(v.Count)
+		if b = rt.begin(v.Count); b == nil {
+			return
+		}
 	}
 	if !b.Start.Known {
 		rt.started(b, e)
@@ -128,7 +155,8 @@ func (m *Model) gcStart(e *event) {
 		b.requested(v.Type)
 	}
 	if b.Requested == Background {
-		rt.background = b
+		rt.leaveBackground()
+		rt.background, rt.lastBackground = b, b
 	} else {
 		rt.blocking = b
 	}
@@ -140,7 +168,8 @@ func (rt *runtime) started(b *building, e *event) {
 	b.AllocatedTicks = Some(rt.ticks)
 	rt.ticks = 0
 	b.tickedAtStart = rt.ticksOf
-	rt.supersede(b)
+	rt.begun++
+	b.since++
 	if s := rt.active(); s != nil {
 		s.add(b)
 	}
@@ -151,18 +180,26 @@ func (rt *runtime) started(b *building, e *event) {
 // of any, can come after another one has begun.
 const patience = 3
 
-// supersede counts the collections that began after each unfinished one.
-func (rt *runtime) supersede(by *building) {
-	for _, b := range rt.pending {
-		if b != by && b != rt.background {
-			b.later++
-		}
+// later is how many collections began after b, or after it ceased to run in the
+// background.
+func (b *building) later() int {
+	if b == b.rt.background {
+		return 0
+	}
+	return b.rt.begun - b.since
+}
+
+// leaveBackground notes that the background collection runs no more.
+func (rt *runtime) leaveBackground() {
+	if rt.background != nil {
+		rt.background.since = rt.begun
+		rt.background = nil
 	}
 }
 
 // done says whether nothing more is expected of the collection.
 func (b *building) done() bool {
-	if b.later >= patience {
+	if b.later() >= patience {
 		return true
 	}
 	return b.ended() && b.stats && b.windows == 0 && b.restarted() && (!b.ranBackground() || b.histories())
@@ -214,11 +251,16 @@ func (m *Model) gcEnd(e *event) {
 	if !e.decode(v) {
 		return
 	}
-	rt := e.process.runtime(v.ClrInstanceID, m)
+	rt := m.runtime(e, v.ClrInstanceID)
+	if rt == nil {
+		return
+	}
 	e.process.last = e.time
 	b := rt.find(v.Count)
 	if b == nil || b.ended() {
-		b = rt.begin(v.Count)
+		if b = rt.begin(v.Count); b == nil {
+			return
+		}
 		if s := rt.active(); s != nil && len(s.gcs) == 0 && s.forGC() {
 			s.add(b)
 		}
@@ -228,10 +270,10 @@ func (m *Model) gcEnd(e *event) {
 	if !b.Generation.Known {
 		b.generation(v.Depth)
 	}
-	rt.ended[e.TID] = b
+	rt.ended[e.TID], b.endThread = b, e.TID
 	switch b {
 	case rt.background:
-		rt.background = nil
+		rt.leaveBackground()
 	case rt.blocking:
 		rt.blocking = nil
 	}

@@ -13,6 +13,7 @@ import (
 // thread waits for the one that is under way, and raises SuspendEEBegin before
 // it waits (ThreadSuspend::SuspendEE in the runtime's threadsuspend.cpp).
 type suspension struct {
+	thread       uint64
 	reason       clr.SuspendReason
 	begin        time.Duration
 	end          Opt[time.Duration] // SuspendEEEnd
@@ -31,6 +32,10 @@ func (s *suspension) forGC() bool {
 }
 
 func (s *suspension) add(b *building) {
+	if len(s.gcs) == maxInSuspension {
+		b.rt.model.drop(b.rt.model.event.time)
+		return
+	}
 	s.gcs = append(s.gcs, b)
 	b.windows++
 }
@@ -62,11 +67,19 @@ func (m *Model) suspendBegin(e *event) {
 	if !e.decode(v) {
 		return
 	}
-	rt := e.process.runtime(v.ClrInstanceID, m)
-	if s := rt.suspensions[e.TID]; s != nil && !s.restartBegin.Known {
+	rt := m.runtime(e, v.ClrInstanceID)
+	if rt == nil {
+		return
+	}
+	if s := rt.suspensions[e.TID]; s != nil {
 		rt.abandon(s)
 	}
-	s := &suspension{reason: v.Reason, begin: e.time}
+	if !rt.roomForSuspension() {
+		m.drop(e.time)
+		return
+	}
+	s := &suspension{thread: e.TID, reason: v.Reason, begin: e.time}
+	m.room.suspended++
 	rt.suspensions[e.TID] = s
 	rt.windows = append(rt.windows, s)
 	if s.forGC() {
@@ -82,8 +95,8 @@ func (m *Model) suspendEnd(e *event) {
 		return
 	}
 	s.end = Some(e.time)
-	for _, o := range slices.Clone(rt.windows) {
-		if o != s && o.end.Known {
+	for i := len(rt.windows) - 1; i >= 0; i-- {
+		if o := rt.windows[i]; o != s && o.end.Known {
 			rt.abandon(o)
 		}
 	}
@@ -115,7 +128,8 @@ func (m *Model) restartEnd(e *event) {
 		s.restartBegin = Some(e.time)
 		rt.closed(s)
 	}
-	delete(rt.suspensions, e.TID)
+	rt.restarting = slices.DeleteFunc(rt.restarting, func(o *suspension) bool { return o == s })
+	rt.let(s)
 	rt.keptWaiting(s, e.time)
 	if s.owner != nil && !s.owner.finished {
 		s.owner.Pauses[s.pause].Restart = Some(e.time - s.restartBegin.V)
@@ -141,22 +155,56 @@ func (m *Model) suspension(e *event) (*runtime, *suspension) {
 	if !e.decode(v) {
 		return nil, nil
 	}
-	rt := e.process.runtime(v.ClrInstanceID, m)
+	rt := m.runtime(e, v.ClrInstanceID)
+	if rt == nil {
+		return nil, nil
+	}
 	return rt, rt.suspensions[e.TID]
 }
 
 // abandon forgets a suspension whose end is not in the trace.
 func (rt *runtime) abandon(s *suspension) {
-	rt.windows = slices.DeleteFunc(rt.windows, func(o *suspension) bool { return o == s })
+	is := func(o *suspension) bool { return o == s }
+	rt.let(s)
+	if s.restartBegin.Known {
+		rt.restarting = slices.DeleteFunc(rt.restarting, is)
+		return
+	}
+	rt.windows = slices.DeleteFunc(rt.windows, is)
 	for _, b := range s.gcs {
 		b.windows--
 	}
+}
+
+// let takes a suspension from its thread.
+func (rt *runtime) let(s *suspension) {
+	if rt.suspensions[s.thread] == s {
+		delete(rt.suspensions, s.thread)
+		rt.model.room.suspended--
+	}
+}
+
+// roomForSuspension reports whether there is room for one more suspension, for
+// which the oldest may be forgotten.
+func (rt *runtime) roomForSuspension() bool {
+	full := rt.model.room.suspended == maxSuspended
+	switch {
+	case len(rt.windows) == maxSuspensions, full && len(rt.windows) > 0:
+		rt.model.drop(rt.windows[0].begin)
+		rt.abandon(rt.windows[0])
+	case len(rt.restarting) == maxSuspensions, full && len(rt.restarting) > 0:
+		rt.abandon(rt.restarting[0])
+	case full:
+		return false
+	}
+	return true
 }
 
 // closed divides the time of a suspension among the collections that it was
 // for (docs/figures.md, "pause").
 func (rt *runtime) closed(s *suspension) {
 	rt.windows = slices.DeleteFunc(rt.windows, func(o *suspension) bool { return o == s })
+	rt.restarting = append(rt.restarting, s)
 	switch {
 	case len(s.gcs) > 0:
 		rt.share(s)
@@ -254,7 +302,10 @@ func (m *Model) backgroundPhase(e *event) {
 	if !e.decode(&m.decoded.restart) { // the same single field
 		return
 	}
-	rt := e.process.runtime(m.decoded.restart.ClrInstanceID, m)
+	rt := m.runtime(e, m.decoded.restart.ClrInstanceID)
+	if rt == nil {
+		return
+	}
 	if rt.background != nil {
 		rt.background.phases = true
 	}

@@ -77,6 +77,14 @@ func (l *Loss) Add(n uint64, from, to time.Duration) {
 	}
 }
 
+// Join adds the lost events of o.
+func (l *Loss) Join(o *Loss) {
+	l.Events += o.Events
+	for _, r := range o.ranges {
+		l.Add(0, r.From, r.To)
+	}
+}
+
 // AddDamage notes a place that could not be read.
 func (l *Loss) AddDamage(d Damage) {
 	l.Damaged++

@@ -1,0 +1,75 @@
+package gc
+
+import "time"
+
+// What a Model remembers is bounded, whatever a trace holds. What there is no
+// room for counts as lost when the trace ends; only a damaged or made-up trace has
+// any.
+const (
+	maxProcesses    = 4096    // with events that the model reads
+	maxInstances    = 16      // runtimes of a process
+	maxRuntimes     = 8192    // of all processes
+	maxOpen         = 4096    // collections that are not finished, of all runtimes
+	maxSuspensions  = 256     // of a runtime, that have not restarted; and as many that are restarting
+	maxSuspended    = 16384   // suspensions of all runtimes
+	maxInSuspension = 256     // collections that begin in one suspension
+	maxAllocWaits   = 4096    // threads that wait to allocate, of all runtimes
+	maxMeasured     = 64      // restarts, and sizes, that later collections may need
+	maxMarks        = 10240   // of a collection: ten kinds of roots on each heap
+	maxOpenMarks    = 1 << 18 // of all collections that are not finished
+	maxSorts        = 64      // sorts of suspensions that belong to no collection, of a process
+	maxText         = 8 << 20 // bytes of names and command lines
+	maxKinds        = 4096    // kinds of events whose meaning is remembered
+	lookBack        = 64      // collections that a history without a number may be of
+)
+
+// defaultHold is how many finished collections a Model holds back at most, each
+// counted once more for every markWeight marks of it: about 6 MB.
+const (
+	defaultHold = 4096
+	markWeight  = 16
+)
+
+// batch is how many finished collections are gathered before a Model that is not
+// live looks for those it can hand out.
+const batch = 64
+
+// room is how much of what all runtimes share is taken.
+type room struct {
+	runtimes, open, suspended, allocWaits, marks, text int
+}
+
+// drop notes that what an event told is not taken in, or is forgotten.
+func (m *Model) drop(at time.Duration) { m.dropped.Add(1, at, at) }
+
+// hasText reports whether there is room for n bytes of text that an event tells
+// of its process.
+func (m *Model) hasText(e *event, n int) bool {
+	more := max(0, n-e.process.text)
+	if m.room.text+more > maxText {
+		m.drop(e.time)
+		return false
+	}
+	m.room.text += more
+	e.process.text += more
+	return true
+}
+
+// runtime finds the state of the runtime that an event is from. It returns nil
+// where there is no room for one more.
+func (m *Model) runtime(e *event, instance uint16) *runtime {
+	p := e.process
+	for _, rt := range p.runtimes {
+		if rt.instance == instance {
+			return rt
+		}
+	}
+	if len(p.runtimes) == maxInstances || len(m.runtimes) == maxRuntimes {
+		m.drop(e.time)
+		return nil
+	}
+	rt := newRuntime(p, instance, m)
+	p.runtimes = append(p.runtimes, rt)
+	m.runtimes = append(m.runtimes, rt)
+	return rt
+}
