@@ -141,7 +141,7 @@ func (m *Model) gcStart(e *event) {
 	}
 	e.process.last = e.time
 	b := rt.find(v.Count)
-	if b == nil {
+	if b == nil || b.ended() && !b.Start.Known { // none ends before it starts
 		if b = rt.begin(v.Count); b == nil {
 			return
 		}

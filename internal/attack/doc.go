@@ -1,0 +1,9 @@
+// Package attack reads damaged and made-up traces of every format from end to end,
+// as report does. It consists of tests:
+//
+//   - TestHeaderBits flips each bit of the headers of small traces,
+//   - TestMutations damages traces at random: GCTRAIL_ATTACK=20000 says how many
+//     times, GCTRAIL_SEED which way,
+//   - TestFloods raises one event, or one of many ids, without end: a million of
+//     each with GCTRAIL_FLOOD=1.
+package attack

@@ -1,0 +1,175 @@
+package attack
+
+import (
+	"bytes"
+	"fmt"
+	"iter"
+	"math"
+	"os"
+	"path/filepath"
+	"runtime/debug"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/report"
+	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// patience is how long a small input may take: it is meant for what never ends.
+const patience = time.Minute
+
+// An outcome is what came of reading an input.
+type outcome struct {
+	refused     error // the input is no trace, or ends with an error
+	panicked    string
+	impossible  []string
+	collections int
+	share       gc.Opt[float64] // of the process with most collections
+	told        bool            // loss or damage
+}
+
+// An input is an opened trace, as report reads it.
+type input struct {
+	trace.Source
+	in    *open.Input
+	shown func(*gc.Collection)
+}
+
+func (i input) Name() string          { return i.in.Name }
+func (i input) Paths() []string       { return []string{i.in.Name} }
+func (i input) Merged() *trace.Merged { return nil }
+
+func (i input) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
+	m.Ahead = func() (trace.Source, error) {
+		in, err := i.in.Reopen()
+		if err != nil {
+			return nil, err
+		}
+		return in.Source, nil
+	}
+	return func(yield func(*gc.Collection, error) bool) {
+		for c, err := range m.Collections(i.Source) {
+			if c != nil {
+				i.shown(c)
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+// read reads a trace that is in a file, from end to end.
+func read(path string) (o outcome) {
+	defer func() {
+		if v := recover(); v != nil {
+			o.panicked = fmt.Sprintf("%v\n%s", v, debug.Stack())
+		}
+	}()
+	in, err := open.File(path, open.Options{Want: gc.Wants, Head: gc.Head})
+	if err != nil {
+		return outcome{refused: err}
+	}
+	defer in.Close()
+	of := make(map[*gc.Process]*stats.Process)
+	rep, err := report.Gather(input{in.Source, in, func(c *gc.Collection) {
+		o.collections++
+		if of[c.Process] == nil {
+			of[c.Process] = new(stats.Process)
+		}
+		of[c.Process].Add(c)
+		o.check(c)
+	}}, new(selection.Selection))
+	if err != nil {
+		o.refused = err
+		return o
+	}
+	var out bytes.Buffer
+	page := text.PageOn(text.Terminal{Width: 100})
+	rep.Write(page)
+	if err := rep.WriteJSON(&out); err != nil {
+		o.impossible = append(o.impossible, err.Error())
+	}
+	loss := in.Source.Loss()
+	o.told = loss.Events > 0 || loss.Damaged > 0 || loss.Cut || loss.Late > 0
+	most := 0
+	for _, p := range of {
+		if n := p.All().Count; n > most {
+			most, o.share = n, p.PauseShare()
+		}
+	}
+	return o
+}
+
+// maxSize is more than any heap has, or any trace allocates.
+const maxSize = 1 << 50
+
+// check looks for figures that no collection has.
+func (o *outcome) check(c *gc.Collection) {
+	wrong := func(format string, args ...any) {
+		o.impossible = append(o.impossible, fmt.Sprintf("collection %d: "+format, append([]any{c.Number}, args...)...))
+	}
+	for name, d := range map[string]gc.Opt[time.Duration]{
+		"duration": c.Duration(), "pause": c.Pause(), "suspend": c.Suspend(), "since last": c.SinceLast,
+	} {
+		if d.V < 0 || d.V > trace.MaxTime {
+			wrong("%s %v", name, d.V)
+		}
+	}
+	for name, n := range map[string]gc.Opt[int64]{
+		"heap before": c.HeapBefore, "heap after": c.HeapAfter, "peak": c.HeapPeak, "promoted": c.Promoted,
+		"freed": c.Freed, "allocated": c.Allocated, "ticks": c.AllocatedTicks,
+	} {
+		if n.V < 0 || n.V > maxSize {
+			wrong("%s %d", name, n.V)
+		}
+	}
+	for i := range c.Pauses {
+		if p := &c.Pauses[i]; p.Duration < 0 || p.Suspend.V < 0 || p.Restart.V < 0 {
+			wrong("pause %+v", *p)
+		}
+	}
+	for i := range c.Generations {
+		if s := c.Generations[i].Survival; s.V < 0 || s.V > 100 || math.IsNaN(s.V) {
+			wrong("survival %v %% of %s", s.V, c.Generations[i].Name)
+		}
+	}
+}
+
+// readWithin reads a trace of the given bytes. What does not end in time fails the
+// test.
+func readWithin(tb testing.TB, dir string, data []byte) outcome {
+	tb.Helper()
+	path := filepath.Join(dir, "trace")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		tb.Fatal(err)
+	}
+	done := make(chan outcome, 1)
+	go func() { done <- read(path) }()
+	select {
+	case o := <-done:
+		return o
+	case <-time.After(patience):
+		tb.Fatalf("does not end: %s", keep(tb, data))
+		return outcome{}
+	}
+}
+
+// keep writes an input that is to be looked into to a file.
+func keep(tb testing.TB, data []byte) string {
+	tb.Helper()
+	f, err := os.CreateTemp(os.Getenv("GCTRAIL_KEEP"), "attack-*")
+	if err != nil {
+		tb.Fatal(err)
+	}
+	defer f.Close()
+	if _, err := f.Write(data); err != nil {
+		tb.Fatal(err)
+	}
+	return f.Name()
+}
