@@ -84,7 +84,7 @@ func read(path string) (o outcome) {
 		}
 		of[c.Process].Add(c)
 		o.check(c)
-	}}, new(selection.Selection))
+	}}, new(selection.Selection), report.Budget{})
 	if err != nil {
 		o.refused = err
 		return o
