@@ -28,17 +28,27 @@ var socketName = regexp.MustCompile(`^dotnet-diagnostic-(dsrouter-)?(\d+)-(\d+)(
 
 // socketOf returns the socket that a file may be by its name.
 func socketOf(e fs.DirEntry) (socket, bool) {
-	if !strings.HasPrefix(e.Name(), "dotnet-diagnostic-") {
+	s, ok := parseSocket(e.Name())
+	if !ok {
+		return s, false
+	}
+	info, err := e.Info()
+	if err != nil {
+		return s, false // it has just been removed
+	}
+	s.created, s.info = info.ModTime(), info
+	return s, true
+}
+
+// parseSocket reads the name of a socket.
+func parseSocket(name string) (socket, bool) {
+	if !strings.HasPrefix(name, "dotnet-diagnostic-") {
 		return socket{}, false
 	}
-	m := socketName.FindStringSubmatch(e.Name())
+	m := socketName.FindStringSubmatch(name)
 	if m == nil {
 		return socket{}, false
 	}
 	pid, err := strconv.Atoi(m[2])
-	info, infoErr := e.Info()
-	if err != nil || infoErr != nil {
-		return socket{}, false
-	}
-	return socket{name: e.Name(), router: m[1] != "", pid: pid, key: m[3], cut: m[4] == "", created: info.ModTime(), info: info}, true
+	return socket{name: name, router: m[1] != "", pid: pid, key: m[3], cut: m[4] == ""}, err == nil
 }

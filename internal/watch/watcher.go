@@ -36,6 +36,8 @@ type Options struct {
 type Source struct {
 	List   func(context.Context) []*diag.Process                                             // as diag.List does
 	Follow func(context.Context, *diag.Process, live.Options) iter.Seq2[*live.Update, error] // as live.Follow does
+	// Arrivals, which may be nil, finds processes as they start, as diag.Arrivals does.
+	Arrivals func(context.Context, func(*diag.Process))
 }
 
 const (
@@ -70,7 +72,7 @@ type Watcher struct {
 // New returns a Watcher that does nothing before Run.
 func New(opts Options) *Watcher {
 	if opts.Source.List == nil {
-		opts.Source.List = diag.List
+		opts.Source.List, opts.Source.Arrivals = diag.List, diag.Arrivals
 	}
 	if opts.Source.Follow == nil {
 		opts.Source.Follow = live.Follow
@@ -83,6 +85,12 @@ func New(opts Options) *Watcher {
 // watcher's goroutines becomes one of Run.
 func (w *Watcher) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
+	if w.opts.Source.Arrivals != nil {
+		w.running.Go(func() {
+			defer w.survive(cancel)
+			w.opts.Source.Arrivals(ctx, func(p *diag.Process) { w.arrived(ctx, cancel, p) })
+		})
+	}
 	tick := time.NewTicker(Interval)
 	for w.look(ctx, cancel) {
 		select {
@@ -114,13 +122,41 @@ func (w *Watcher) look(ctx context.Context, cancel func()) bool {
 	over := w.opts.UntilEnded && w.over()
 	w.mu.Unlock()
 	w.tell(news...)
+	w.attach(ctx, cancel, begin)
+	return !over
+}
+
+// arrived takes in a process that has just started.
+func (w *Watcher) arrived(ctx context.Context, cancel func(), p *diag.Process) {
+	if ctx.Err() != nil || w.opts.Wants != nil && !w.opts.Wants(p) {
+		return
+	}
+	w.mu.Lock()
+	var begin []*row
+	if !slices.ContainsFunc(w.rows, func(r *row) bool { return same(r.process, p) }) {
+		w.add(p)
+		begin = w.due(time.Now())
+	}
+	w.mu.Unlock()
+	w.attach(ctx, cancel, begin)
+}
+
+// attach begins to follow processes.
+func (w *Watcher) attach(ctx context.Context, cancel func(), begin []*row) {
 	for _, r := range begin {
 		w.running.Go(func() {
 			defer w.survive(cancel)
 			w.follow(ctx, r)
 		})
 	}
-	return !over
+}
+
+// add makes the row of a process.
+func (w *Watcher) add(p *diag.Process) *row {
+	w.met++
+	r := &row{id: w.met, process: p}
+	w.rows = append(w.rows, r)
+	return r
 }
 
 // survive keeps the panic of a goroutine for Run.
@@ -144,9 +180,7 @@ func (w *Watcher) meet(found []*diag.Process, now time.Time) (begin []*row, news
 		}
 		r := w.find(p)
 		if r == nil {
-			w.met++
-			r = &row{id: w.met, process: p}
-			w.rows = append(w.rows, r)
+			r = w.add(p)
 		}
 		present[r] = true
 		if problem := r.seen(p); problem != nil {
@@ -154,6 +188,12 @@ func (w *Watcher) meet(found []*diag.Process, now time.Time) (begin []*row, news
 		}
 	}
 	w.forget(present)
+	return w.due(now), news
+}
+
+// due returns the rows of processes that are to be attached to now, and notes that
+// they are.
+func (w *Watcher) due(now time.Time) (begin []*row) {
 	followed := 0
 	for _, r := range w.rows {
 		if r.following {
@@ -172,7 +212,7 @@ func (w *Watcher) meet(found []*diag.Process, now time.Time) (begin []*row, news
 		r.following = true
 		begin = append(begin, r)
 	}
-	return begin, news
+	return begin
 }
 
 // endedSince says whether a process has ended since a time.

@@ -419,3 +419,36 @@ func TestNothingToSave(t *testing.T) {
 		t.Errorf("saved: %v", err)
 	}
 }
+
+// TestArrivals: a process that starts between two looks over the machine is followed
+// at once, and once only.
+func TestArrivals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var m machine
+		source := m.source()
+		source.Arrivals = func(ctx context.Context, arrived func(*diag.Process)) {
+			time.Sleep(watch.Interval / 4)
+			p := m.start(1, "short")
+			arrived(p.Process)
+			arrived(p.Process)
+			time.Sleep(watch.Interval / 2)
+			m.end(p, nil)
+			<-ctx.Done()
+		}
+		var attached, ended int
+		ctx, cancel := context.WithCancel(t.Context())
+		w := watch.New(watch.Options{Source: source, Each: func(n *watch.News) {
+			if n.Attached {
+				attached++
+			}
+			if n.Ended {
+				ended++
+			}
+		}})
+		time.AfterFunc(5*watch.Interval, cancel)
+		w.Run(ctx)
+		if attached != 1 || ended != 1 {
+			t.Errorf("attached %d times, ended %d times", attached, ended)
+		}
+	})
+}

@@ -1,0 +1,115 @@
+package diag
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"os"
+	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+const (
+	// maxArriving is how many processes are asked at a time as they start; List finds
+	// the others.
+	maxArriving = 16
+	// A socket appears a moment before its runtime listens on it.
+	arrivalTries    = 5
+	arrivalInterval = 20 * time.Millisecond
+)
+
+// Arrivals calls arrived with each .NET process that starts until ctx ends, as soon
+// as its socket appears in TMPDIR or /tmp, which List sees only when it is called.
+// It may call it from several goroutines, and misses processes with other folders.
+// On systems other than Linux it returns at once.
+func Arrivals(ctx context.Context, arrived func(*Process)) { newFinder().arrivals(ctx, arrived) }
+
+func (f *finder) arrivals(ctx context.Context, arrived func(*Process)) {
+	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
+	if err != nil {
+		return
+	}
+	events := os.NewFile(uintptr(fd), "inotify")
+	defer events.Close()
+	folders := make(map[int32]string)
+	for _, folder := range f.folders {
+		if watch, err := unix.InotifyAddWatch(fd, folder, unix.IN_CREATE|unix.IN_MOVED_TO|unix.IN_ONLYDIR); err == nil {
+			folders[int32(watch)] = folder
+		}
+	}
+	defer context.AfterFunc(ctx, func() { _ = events.SetReadDeadline(time.Unix(1, 0)) })()
+	var asking sync.WaitGroup
+	defer asking.Wait()
+	places := make(chan struct{}, maxArriving)
+	b := make([]byte, 16<<10)
+	for len(folders) > 0 {
+		n, err := events.Read(b)
+		if err != nil {
+			return
+		}
+		for watch, name := range inotifyEvents(b[:n]) {
+			s, ok := parseSocket(name)
+			if !ok || s.router {
+				continue
+			}
+			select {
+			case places <- struct{}{}:
+			default:
+				continue
+			}
+			asking.Go(func() {
+				defer func() { <-places }()
+				if p := f.arrival(ctx, folders[watch], s); p != nil {
+					arrived(p)
+				}
+			})
+		}
+	}
+}
+
+// arrival returns the process whose socket has appeared, once it answers; nil where
+// there is none.
+func (f *finder) arrival(ctx context.Context, folder string, s socket) *Process {
+	for range arrivalTries {
+		g := finder{folders: f.folders, proc: f.proc, listener: f.listener, boot: f.bootTime(), claims: []*claim{{socket: s, folder: folder}}}
+		p := g.process(s.pid)
+		if p == nil || p.InnerPID != s.pid {
+			return nil
+		}
+		if p.Err == nil {
+			p.ask(ctx, listTimeout, make(chan struct{}, maxLarge))
+		}
+		if p.Err == nil {
+			return p
+		}
+		if !refused(p.Err) {
+			return nil
+		}
+		select {
+		case <-time.After(arrivalInterval):
+		case <-ctx.Done():
+			return nil
+		}
+	}
+	return nil
+}
+
+// inotifyEvents yields the watches and names of events, as inotify(7) lays them out.
+func inotifyEvents(b []byte) func(yield func(int32, string) bool) {
+	const header = unix.SizeofInotifyEvent
+	return func(yield func(int32, string) bool) {
+		for b := b; len(b) >= header; {
+			size := header + int(binary.LittleEndian.Uint32(b[header-4:]))
+			if size > len(b) {
+				return
+			}
+			name, _, _ := bytes.Cut(b[header:size], []byte{0})
+			if !yield(int32(binary.LittleEndian.Uint32(b)), string(name)) {
+				return
+			}
+			b = b[size:]
+		}
+	}
+}
