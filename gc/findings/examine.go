@@ -22,7 +22,8 @@ type Options struct {
 type Result struct {
 	*Case
 	Findings []Finding
-	Verdict  string
+	Code     Code
+	Verdict  string // in one sentence
 }
 
 // Examine reads a trace to its end and judges its processes, those with the
@@ -96,5 +97,6 @@ func (s *Set) Judge(t Trace) []Result {
 // Judge has the rules look at the evidence.
 func (c *Case) Judge() Result {
 	found := c.Findings()
-	return Result{c, found, c.Verdict(found)}
+	code, verdict := c.verdict(found)
+	return Result{c, found, code, verdict}
 }

@@ -40,8 +40,22 @@ func (j *judgement) innocence() Finding {
 	return f
 }
 
-// Verdict sums the findings up in one sentence.
-func (c *Case) Verdict(found []Finding) string {
+// A Code is a verdict for programs.
+type Code string
+
+// The codes of verdicts.
+const (
+	Innocent      Code = "innocent"       // nothing speaks against the GC
+	WithinBudget  Code = "within_budget"  // pauses are, but there are findings
+	LongPauses    Code = "long_pauses"    // single pauses exceed the budget
+	CostsTime     Code = "costs_time"     // the share of pauses exceeds the budget
+	Guilty        Code = "problem"        // by far
+	NoCollections Code = "no_collections" // in what was recorded
+	NoVerdict     Code = "no_verdict"     // the trace does not hold enough
+)
+
+// verdict sums the findings up, as a code and in one sentence.
+func (c *Case) verdict(found []Finding) (Code, string) {
 	j := c.judge()
 	share, longest := units.Percent(of(j.all.Pause.Sum(), c.Process.Watched())), units.Duration(j.all.Pause.Max())
 	if j.affected() {
@@ -54,24 +68,24 @@ func (c *Case) Verdict(found []Finding) string {
 	}
 	switch {
 	case j.all.Count == 0:
-		return "No GC happened."
+		return NoCollections, "No GC happened."
 	case j.Trace.StartsUnrecorded:
-		return "No verdict: the trace did not record GCStart, so that GCs may be missing."
+		return NoVerdict, "No verdict: the trace did not record GCStart, so that GCs may be missing."
 	case j.all.Pause.Count() == 0:
-		return fmt.Sprintf("No verdict: of %s none is in the trace with a complete pause.", gcs(j.all.Count))
+		return NoVerdict, fmt.Sprintf("No verdict: of %s none is in the trace with a complete pause.", gcs(j.all.Count))
 	case j.affected() && j.share < j.budget.Share:
-		return fmt.Sprintf("No verdict, events were lost: in what is left, GC pauses took %s, the longest %s.",
+		return NoVerdict, fmt.Sprintf("No verdict, events were lost: in what is left, GC pauses took %s, the longest %s.",
 			units.Duration(j.all.Pause.Sum()), longest)
 	case j.innocent(found):
-		return fmt.Sprintf("The GC is innocent: pauses took %s (budget: %s), the longest %s (budget: %s).", share, j.budget.share(), longest, j.budget.pause())
+		return Innocent, fmt.Sprintf("The GC is innocent: pauses took %s (budget: %s), the longest %s (budget: %s).", share, j.budget.share(), longest, j.budget.pause())
 	case j.share >= j.budget.high():
-		return fmt.Sprintf("The GC is a problem: pauses took %s (budget: %s)%s.", share, j.budget.share(), mainCause(found))
+		return Guilty, fmt.Sprintf("The GC is a problem: pauses took %s (budget: %s)%s.", share, j.budget.share(), mainCause(found))
 	case j.share >= j.budget.Share:
-		return fmt.Sprintf("The GC costs time: pauses took %s (budget: %s)%s.", share, j.budget.share(), mainCause(found))
+		return CostsTime, fmt.Sprintf("The GC costs time: pauses took %s (budget: %s)%s.", share, j.budget.share(), mainCause(found))
 	case j.hurts():
-		return fmt.Sprintf("GC pauses are long: up to %s (budget: %s), %s%s.", longest, j.budget.pause(), share, mainCause(found))
+		return LongPauses, fmt.Sprintf("GC pauses are long: up to %s (budget: %s), %s%s.", longest, j.budget.pause(), share, mainCause(found))
 	default:
-		return fmt.Sprintf("GC pauses are within budget (%s, the longest %s), but %s.", share, longest, foremost(found))
+		return WithinBudget, fmt.Sprintf("GC pauses are within budget (%s, the longest %s), but %s.", share, longest, foremost(found))
 	}
 }
 

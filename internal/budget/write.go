@@ -11,6 +11,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/internal/jsontext"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -132,15 +133,10 @@ func writeMarkdown(w io.Writer, r *Result) error {
 	fmt.Fprintf(&b, "**%s**\n\n| | metric | value | limit | run |\n|---|---|---:|---:|---|\n", r.summary())
 	for i := range r.Checks {
 		c := &r.Checks[i]
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", marks[c.Status], cell(c.Text), figure(c.Value, c.Unit), figure(c.Limit, c.Unit), cell(c.Run))
+		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", marks[c.Status], text.Markdown(c.Text), figure(c.Value, c.Unit), figure(c.Limit, c.Unit), text.Markdown(c.Run))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err
-}
-
-// cell keeps text from ending a cell of a table, or from being markup.
-func cell(s string) string {
-	return strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ", "<", "&lt;", "`", "'").Replace(s)
 }
 
 // writeGitHub writes workflow commands: an error for each check that fails, a

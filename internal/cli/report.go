@@ -19,6 +19,7 @@ type reportOptions struct {
 	output  string
 	explain string
 	budget  pauseBudget
+	full    bool
 }
 
 func newReportCmd(std *stdio) *cobra.Command {
@@ -58,7 +59,8 @@ columns of gcs; --explain all defines them all.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.Var(&opts.format, "format", "text or json (one line for each file)")
+	flags.Var(&opts.format, "format", "text, json (one line for each file) or markdown, for an issue or a chat")
+	flags.BoolVar(&opts.full, "full", false, "leave nothing out of json, which has at most 6 kB otherwise")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	flags.Var(&opts.budget, "budget", "what pauses may cost before the GC is to blame: the longest pause, a share of the time, or both")
 	flags.StringVar(&opts.explain, "explain", "", "explain the word `NAME` instead")
@@ -70,7 +72,7 @@ columns of gcs; --explain all defines them all.`,
 
 // newReportOptions are those of a path alone.
 func newReportOptions() *reportOptions {
-	return &reportOptions{format: choice{"text", []string{"text", "json"}}, output: "-"}
+	return &reportOptions{format: choice{"text", []string{"text", "json", "markdown"}}, output: "-"}
 }
 
 func (o *reportOptions) run(ctx context.Context, std *stdio) error {
@@ -85,7 +87,16 @@ func (o *reportOptions) run(ctx context.Context, std *stdio) error {
 			return err
 		}
 		if o.format.value == "json" {
-			return rep.WriteJSON(out)
+			if o.full {
+				return rep.WriteJSON(out)
+			}
+			return rep.WriteBriefJSON(out)
+		}
+		if o.format.value == "markdown" {
+			p := newPage(std, out)
+			rep.WriteMarkdown(p)
+			_, err = out.Write(p.Bytes())
+			return err
 		}
 		p := newPage(std, out)
 		if begun++; begun > 1 {

@@ -183,7 +183,7 @@ func TestReportOfEstimates(t *testing.T) {
 // oneLine decodes the report of one trace.
 func oneLine(t *testing.T, args ...string) map[string]any {
 	t.Helper()
-	out, talk, code := on(t, 0, append([]string{"report", "--format", "json"}, args...)...)
+	out, talk, code := on(t, 0, append([]string{"report", "--full", "--format", "json"}, args...)...)
 	if code != exitDone || strings.Count(out, "\n") != 1 {
 		t.Fatalf("exit %d, %d lines: %s", code, strings.Count(out, "\n"), talk)
 	}
@@ -323,7 +323,7 @@ func TestReportUsage(t *testing.T) {
 		want string
 	}{
 		{[]string{"report"}, "no file is given"},
-		{[]string{"report", "--format", "html", webTrace}, "text, json"},
+		{[]string{"report", "--format", "html", webTrace}, "text, json, markdown"},
 		{[]string{"report", "--explain", "nothing"}, "no figure is named"},
 	} {
 		_, talk, code := on(t, 0, tt.args...)

@@ -34,7 +34,22 @@ func (std *stdio) runs(ctx context.Context, o *selection.Selection, paths []stri
 			all = append(all, run)
 		}
 	}
+	tellApart(all)
 	return all, nil
+}
+
+// tellApart shortens the runs' paths to file names, where these differ.
+func tellApart(runs []*compare.Run) {
+	seen := make(map[string]bool)
+	for _, r := range runs {
+		if seen[filepath.Base(r.Name)] {
+			return
+		}
+		seen[filepath.Base(r.Name)] = true
+	}
+	for _, r := range runs {
+		r.Name = filepath.Base(r.Name)
+	}
 }
 
 // run reads one trace as a run: that of the process that paused for longest.
@@ -54,7 +69,7 @@ func (std *stdio) run(ctx context.Context, o *selection.Selection, path string) 
 	if run == nil {
 		run = new(compare.Run)
 	}
-	run.Name, run.Findings = text.Clean(filepath.Base(path)), rules
+	run.Name, run.Findings = text.Clean(path), rules
 	if o.From.Given {
 		run.From = gc.Some(o.From.After(r.Info().Start))
 	}

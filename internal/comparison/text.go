@@ -83,9 +83,9 @@ func names(runs []*compare.Run) string {
 
 // WriteMarkdown writes the comparison for an issue or a chat.
 func WriteMarkdown(p *text.Page, c *compare.Comparison) {
-	p.Line("**%s**\n", markdown(Summary(c)))
+	p.Line("**%s**\n", text.Markdown(Summary(c)))
 	for _, n := range c.Notes {
-		p.Line("- %s", markdown(n.Text))
+		p.Line("- %s", text.Markdown(n.Text))
 	}
 	if len(c.Notes) > 0 {
 		p.Line("")
@@ -112,15 +112,10 @@ func writeMarkdownTable(p *text.Page, columns []text.Column, rows [][]string) {
 	for _, row := range rows {
 		line := "|"
 		for _, cell := range row {
-			line += " " + markdown(strings.TrimSpace(cell)) + " |"
+			line += " " + text.Markdown(strings.TrimSpace(cell)) + " |"
 		}
 		p.Line("%s", line)
 	}
-}
-
-// markdown keeps text from being markup, or from ending a cell.
-func markdown(s string) string {
-	return strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ", "<", "&lt;", "`", "'", "*", `\*`, "_", `\_`, "[", `\[`).Replace(s)
 }
 
 // WriteTrends writes the metrics over runs: a sparkline each, and the runs that

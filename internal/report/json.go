@@ -15,7 +15,7 @@ import (
 )
 
 // schemaVersion is raised when a key changes its meaning or goes away.
-const schemaVersion = 1
+const schemaVersion = 2
 
 // The types below are the JSON of a report: one line for each file. Unknown
 // figures are null; docs/figures.md defines them.
@@ -26,12 +26,14 @@ type (
 		Format        string        `json:"format"`
 		StartTime     string        `json:"start_time"`
 		Duration      jsonMS        `json:"duration_ms"`
+		Code          findings.Code `json:"verdict_code"`
 		Verdict       string        `json:"verdict"`
 		Processes     []jsonProcess `json:"processes"`
 		Lost          jsonLost      `json:"lost"`
 		Collected     jsonCollected `json:"collected"`
 		CannotTell    []jsonGap     `json:"cannot_tell"`
 		Next          []string      `json:"next"`
+		Omitted       []string      `json:"omitted"` // --full has it
 	}
 	jsonProcess struct {
 		PID         *uint64          `json:"pid"`
@@ -39,11 +41,12 @@ type (
 		CommandLine *string          `json:"command_line"`
 		Runtime     *string          `json:"runtime"`
 		Server      *bool            `json:"server"`
+		Code        findings.Code    `json:"verdict_code"`
 		Verdict     string           `json:"verdict"`
 		Totals      jsonAll          `json:"totals"`
 		Findings    []jsonFinding    `json:"findings"`
 		Suspensions []jsonSuspension `json:"suspensions_without_gc"`
-		Timeline    jsonTimeline     `json:"timeline"`
+		Timeline    *jsonTimeline    `json:"timeline"`
 		Longest     []jsonLongest    `json:"longest_pauses"`
 		Omitted     jsonOmitted      `json:"omitted"`
 	}
@@ -214,6 +217,17 @@ func (rep *Report) WriteJSON(out io.Writer) error {
 	return jsontext.Encode(out, rep.json())
 }
 
+// WriteBriefJSON writes the report as one line of at most MaxBrief bytes, which
+// names what it leaves out.
+func (rep *Report) WriteBriefJSON(out io.Writer) error {
+	line, err := brief(rep.json())
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(line)
+	return err
+}
+
 func (rep *Report) json() *jsonReport {
 	j := &jsonReport{
 		SchemaVersion: schemaVersion,
@@ -225,6 +239,7 @@ func (rep *Report) json() *jsonReport {
 		Lost:          rep.jsonLost(),
 		Next:          rep.next(),
 		CannotTell:    []jsonGap{},
+		Omitted:       []string{},
 	}
 	var worst *Case
 	for i := range rep.cases {
@@ -232,9 +247,12 @@ func (rep *Report) json() *jsonReport {
 	}
 	if len(rep.cases) > 0 {
 		worst = &rep.cases[0]
-		j.Verdict = j.Processes[0].Verdict
+		j.Code, j.Verdict = j.Processes[0].Code, j.Processes[0].Verdict
 	} else {
-		j.Verdict = rep.emptyVerdict()
+		j.Code, j.Verdict = findings.NoVerdict, rep.emptyVerdict()
+		if rep.narrowed {
+			j.Code = findings.NoCollections
+		}
 	}
 	for _, g := range rep.gaps(worst) {
 		j.CannotTell = append(j.CannotTell, jsonGap{g.what, filled(g.command)})
@@ -259,7 +277,7 @@ func (rep *Report) process(c *Case) jsonProcess {
 	p := c.Process.Process
 	j := jsonProcess{
 		PID: known(p.PID), Process: filled(p.Name), CommandLine: filled(p.CommandLine), Runtime: filled(p.Runtime), Server: optional(p.Server),
-		Verdict: c.Verdict, Totals: c.jsonAll(), Timeline: c.jsonTimeline(),
+		Code: c.Code, Verdict: c.Verdict, Totals: c.jsonAll(), Timeline: c.jsonTimeline(),
 		Findings: []jsonFinding{}, Suspensions: []jsonSuspension{}, Longest: []jsonLongest{},
 		Omitted: jsonOmitted{Pauses: c.Process.All().Pause.Count() - len(c.Process.Longest)},
 	}
@@ -353,9 +371,9 @@ func bytesJSON(b stats.Bytes) (sum *int64, is *string) {
 	}
 }
 
-func (c *Case) jsonTimeline() jsonTimeline {
+func (c *Case) jsonTimeline() *jsonTimeline {
 	t := &c.Process.Timeline
-	j := jsonTimeline{jsonMS(t.Origin), jsonMS(t.Width()), []int{}, []jsonMS{}, []*int64{}, []*int64{}}
+	j := &jsonTimeline{jsonMS(t.Origin), jsonMS(t.Width()), []int{}, []jsonMS{}, []*int64{}, []*int64{}}
 	for i := range t.Buckets {
 		b := &t.Buckets[i]
 		j.Collections = append(j.Collections, b.Collections)

@@ -1,0 +1,82 @@
+package report
+
+import (
+	"bytes"
+
+	"github.com/gctrail/gctrail/internal/jsontext"
+)
+
+// MaxBrief is how long the JSON of a report is without --full, in bytes: agents
+// read it whole.
+const MaxBrief = 6000
+
+// A cut leaves a part out of a report.
+type cut struct {
+	name string
+	make func(*jsonReport)
+}
+
+// cuts are made in this order until a report is brief.
+var cuts = [...]cut{
+	{"timeline", ofProcesses(func(p *jsonProcess) { p.Timeline = nil })},
+	{"longest_pauses", ofProcesses(func(p *jsonProcess) { p.Omitted.Pauses += len(p.Longest); p.Longest = []jsonLongest{} })},
+	{"command_line", ofProcesses(func(p *jsonProcess) { p.CommandLine = nil })},
+	{"further processes", func(r *jsonReport) { r.Processes = r.Processes[:min(len(r.Processes), 3)] }},
+	{"further settings", ofFindings(func(f *jsonFinding) { f.Settings = f.Settings[:min(len(f.Settings), 1)] })},
+	{"further collections", ofFindings(func(f *jsonFinding) { f.Collections = f.Collections[:min(len(f.Collections), 5)] })},
+	{"further advice", ofFindings(func(f *jsonFinding) { f.Advice = f.Advice[:min(len(f.Advice), 1)] })},
+	{"totals by kind", ofProcesses(func(p *jsonProcess) { p.Totals.Kinds = []jsonKind{} })},
+	{"lost.at", func(r *jsonReport) { r.Lost.At = []jsonRange{} }},
+	{"further findings", ofProcesses(func(p *jsonProcess) { p.Findings = p.Findings[:min(len(p.Findings), 4)] })},
+	{"settings", ofFindings(func(f *jsonFinding) { f.Settings = []jsonSetting{} })},
+	{"next of findings", ofFindings(func(f *jsonFinding) { f.Next = []jsonStep{} })},
+	{"evidence", ofFindings(func(f *jsonFinding) { f.Evidence = map[string]float64{} })},
+	{"suspensions_without_gc", ofProcesses(func(p *jsonProcess) { p.Suspensions = []jsonSuspension{} })},
+	{"collected", func(r *jsonReport) { r.Collected.Providers = []jsonProvider{} }},
+	{"cannot_tell", func(r *jsonReport) { r.CannotTell = []jsonGap{} }},
+	{"totals by reason", ofProcesses(func(p *jsonProcess) { p.Totals.Reasons = []jsonReason{} })},
+	{"totals by generation", ofProcesses(func(p *jsonProcess) { p.Totals.Generations = []jsonGeneration{} })},
+	{"all processes but the first", func(r *jsonReport) { r.Processes = r.Processes[:min(len(r.Processes), 1)] }},
+	{"all findings but the first", ofProcesses(func(p *jsonProcess) { p.Findings = p.Findings[:min(len(p.Findings), 1)] })},
+	{"next", func(r *jsonReport) { r.Next = []string{} }},
+	{"file", func(r *jsonReport) { r.File = "" }},
+	{"findings", ofProcesses(func(p *jsonProcess) { p.Findings = []jsonFinding{} })},
+	{"processes", func(r *jsonReport) { r.Processes = []jsonProcess{} }},
+}
+
+func ofProcesses(do func(*jsonProcess)) func(*jsonReport) {
+	return func(r *jsonReport) {
+		for i := range r.Processes {
+			do(&r.Processes[i])
+		}
+	}
+}
+
+func ofFindings(do func(*jsonFinding)) func(*jsonReport) {
+	return ofProcesses(func(p *jsonProcess) {
+		for i := range p.Findings {
+			do(&p.Findings[i])
+		}
+	})
+}
+
+// brief writes a report as one line of at most MaxBrief bytes. It changes the
+// report.
+func brief(r *jsonReport) ([]byte, error) {
+	line, err := encoded(r)
+	for i := 0; err == nil && len(line) > MaxBrief && i < len(cuts); i++ {
+		before := len(line)
+		cuts[i].make(r)
+		if line, err = encoded(r); len(line) < before {
+			r.Omitted = append(r.Omitted, cuts[i].name)
+			line, err = encoded(r)
+		}
+	}
+	return line, err
+}
+
+func encoded(r *jsonReport) ([]byte, error) {
+	var line bytes.Buffer
+	err := jsontext.Encode(&line, r)
+	return line.Bytes(), err
+}

@@ -1,0 +1,69 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+// maxMarkdownFindings is how many findings of a process Markdown has.
+const maxMarkdownFindings = 5
+
+// WriteMarkdown writes the report for an issue or a chat: the verdicts, figures,
+// findings with advice, and what to run next.
+func (rep *Report) WriteMarkdown(p *text.Page) {
+	j := rep.json()
+	p.Line("**%s**", text.Markdown(j.Verdict))
+	for i := range rep.cases {
+		rep.cases[i].writeMarkdown(p, &j.Processes[i])
+	}
+	if len(j.CannotTell) > 0 {
+		p.Line("\n### What the trace cannot tell\n")
+		for _, gap := range j.CannotTell {
+			p.Line("- %s", text.Markdown(gap.What))
+		}
+	}
+	if len(j.Next) > 0 {
+		p.Line("\n### Next\n\n```sh")
+		for _, command := range j.Next {
+			p.Line("%s", command)
+		}
+		p.Line("```")
+	}
+}
+
+func (c *Case) writeMarkdown(p *text.Page, j *jsonProcess) {
+	all := c.Process.All()
+	p.Line("\n### %s\n", text.Markdown(processName(c.Process.Process)))
+	p.Line("| figure | |\n|---|---|")
+	p.Line("| collections | %s |", units.Count(all.Count))
+	if all.Pause.Count() > 0 {
+		share := "unknown"
+		if known := c.PauseShare(); known.Known {
+			share = units.Percent(known.V)
+		}
+		p.Line("| paused | %s of %s (%s) |", units.Duration(all.Pause.Sum()), units.Duration(c.Process.Watched()), share)
+		p.Line("| pauses | median %s, p99 %s, longest %s |", units.Duration(all.Pause.Percentile(50)), units.Duration(all.Pause.Percentile(99)), units.Duration(all.Pause.Max()))
+	}
+	if all.Allocated.Known > 0 {
+		p.Line("| allocated | %s MB |", sumMB(all.Allocated))
+	}
+	if peak := c.Process.Heap.Peak; peak.Known {
+		p.Line("| largest heap | %s |", units.Bytes(peak.V))
+	}
+	if len(j.Findings) == 0 {
+		return
+	}
+	p.Line("")
+	for i := range j.Findings[:min(len(j.Findings), maxMarkdownFindings)] {
+		f := &j.Findings[i]
+		p.Line("%d. **%s** (%s, %s confidence): %s", i+1, text.Markdown(f.Title), f.ID, f.Confidence, text.Markdown(f.Says))
+		for _, advice := range f.Advice {
+			p.Line("   - %s", text.Markdown(advice))
+		}
+		for _, s := range f.Settings {
+			p.Line("   - `%s=%s`: %s", strings.ReplaceAll(s.Variable, "`", "'"), strings.ReplaceAll(s.Value, "`", "'"), text.Markdown(s.Effect))
+		}
+	}
+}
