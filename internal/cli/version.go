@@ -5,19 +5,27 @@ import (
 	"runtime"
 	"runtime/debug"
 
+	"github.com/gctrail/gctrail/internal/licenses"
 	"github.com/spf13/cobra"
 )
 
 func newVersionCmd(std *stdio) *cobra.Command {
-	return &cobra.Command{
+	var withLicences bool
+	cmd := &cobra.Command{
 		Use:   "version",
 		Short: "Tell the version of gctrail and of the formats that it reads",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := fmt.Fprint(std.out, version())
+			printed := version()
+			if withLicences {
+				printed = licenses.Text
+			}
+			_, err := fmt.Fprint(std.out, printed)
 			return outputFailed(stdoutName, err)
 		},
 	}
+	cmd.Flags().BoolVar(&withLicences, "licenses", false, "print the licences of the software of others in gctrail instead")
+	return cmd
 }
 
 // moduleVersion returns the version of the module that gctrail was built from.
