@@ -6,9 +6,9 @@ import "time"
 // room for counts as lost when the trace ends; only a damaged or made-up trace has
 // any.
 const (
-	maxProcesses    = 4096    // with events that the model reads
+	maxProcesses    = 1024    // with events that the model reads
 	maxInstances    = 16      // runtimes of a process
-	maxRuntimes     = 8192    // of all processes
+	maxRuntimes     = 2048    // of all processes
 	maxOpen         = 4096    // collections that are not finished, of all runtimes
 	maxSuspensions  = 256     // of a runtime, that have not restarted; and as many that are restarting
 	maxSuspended    = 16384   // suspensions of all runtimes

@@ -1,0 +1,181 @@
+package attack
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/nettrace"
+)
+
+// A flood raises one event of many.
+type flood struct {
+	name  string
+	raise func(m *eventtest.Maker, n int) clr.Event
+}
+
+// same raises one event, by threads in turn.
+func same(threads int, e func(n int) clr.Event) func(*eventtest.Maker, int) clr.Event {
+	return func(m *eventtest.Maker, n int) clr.Event {
+		m.TID = uint64(1 + n%threads)
+		return e(n)
+	}
+}
+
+const many = 1 << 20
+
+var floods = []flood{
+	{"starts without end", same(1, func(n int) clr.Event { return &clr.GCStart{Count: uint32(n), Depth: 2} })},
+	{"background starts", same(1, func(n int) clr.Event { return &clr.GCStart{Count: uint32(n), Depth: 2, Type: clr.GCTypeBackgroundGC} })},
+	{"one start again and again", same(1, func(int) clr.Event { return &clr.GCStart{Count: 1} })},
+	{"ends without start", same(many, func(n int) clr.Event { return &clr.GCEnd{Count: uint32(n)} })},
+	{"one end again and again", same(many, func(int) clr.Event { return &clr.GCEnd{Count: 1} })},
+	{"foreground during background", same(1, func(n int) clr.Event {
+		if n == 0 {
+			return &clr.GCStart{Count: 1, Depth: 2, Type: clr.GCTypeBackgroundGC}
+		}
+		return &clr.GCStart{Count: uint32(n + 1), Type: clr.GCTypeForegroundGC}
+	})},
+	{"starts in one suspension", same(1, func(n int) clr.Event {
+		if n == 0 {
+			return &clr.GCSuspendEEBegin{Reason: clr.SuspendReasonSuspendForGC}
+		}
+		return &clr.GCStart{Count: uint32(n)}
+	})},
+	{"runtimes", same(1, func(n int) clr.Event { return &clr.GCStart{Count: uint32(n), ClrInstanceID: uint16(n)} })},
+	{"processes", func(m *eventtest.Maker, n int) clr.Event {
+		m.PID = uint64(1 + n)
+		return &clr.GCStart{Count: 1}
+	}},
+	{"threads that suspend", same(many, func(n int) clr.Event { return &clr.GCSuspendEEBegin{Reason: clr.SuspendReasonSuspendForGC, Count: uint32(n)} })},
+	{"threads that stand", same(many, func(n int) clr.Event {
+		if n%2 == 0 {
+			return &clr.GCSuspendEEBegin{Reason: clr.SuspendReasonSuspendForGC}
+		}
+		return &clr.GCSuspendEEEnd{}
+	})},
+	{"restarts without end", same(many, func(n int) clr.Event {
+		if n%2 == 0 {
+			return &clr.GCSuspendEEBegin{Reason: clr.SuspendReason(n)}
+		}
+		return &clr.GCRestartEEBegin{}
+	})},
+	{"reasons", func(_ *eventtest.Maker, n int) clr.Event {
+		return []clr.Event{
+			&clr.GCSuspendEEBegin{Reason: clr.SuspendReason(n)}, &clr.GCSuspendEEEnd{}, &clr.GCRestartEEBegin{}, &clr.GCRestartEEEnd{},
+		}[n%4]
+	}},
+	{"reasons of collections", same(1, func(n int) clr.Event { return &clr.GCStart{Count: uint32(n), Reason: clr.GCReason(n)} })},
+	{"heap statistics", same(many, func(int) clr.Event { return &clr.GCHeapStats{GenerationSize0: 1 << 20} })},
+	{"histories", same(many, func(n int) clr.Event {
+		if n < 2000 {
+			return &clr.GCStart{Count: uint32(n)}
+		}
+		return &clr.GCGlobalHeapHistory{NumHeaps: 1, GlobalMechanisms: clr.GlobalMechanismsConcurrent}
+	})},
+	{"heaps", same(1, func(n int) clr.Event {
+		switch n {
+		case 0:
+			return &clr.GCStart{Count: 1}
+		case 1:
+			return &clr.GCGlobalHeapHistory{NumHeaps: 1000}
+		}
+		return &clr.GCPerHeapHistory{HeapIndex: uint32(n)}
+	})},
+	{"marks", same(1, func(n int) clr.Event {
+		if n%10_000 == 0 {
+			return &clr.GCStart{Count: uint32(n), Depth: 2}
+		}
+		return &clr.GCMarkWithType{HeapNum: uint32(n), Bytes: 1}
+	})},
+	{"allocation ticks", same(many, func(int) clr.Event { return &clr.GCAllocationTick{AllocationAmount64: 1 << 49} })},
+	{"threads that wait to allocate", same(many, func(int) clr.Event { return &clr.BGCAllocWaitBegin{Reason: clr.BGCAllocWaitReasonGetLOHSeg} })},
+	{"memory pressure", same(many, func(int) clr.Event { return &clr.IncreaseMemoryPressure{BytesAllocated: 1 << 49} })},
+	{"names", func(m *eventtest.Maker, n int) clr.Event {
+		m.PID = uint64(1 + n%3000)
+		return &clr.RuntimeInformationStart{CommandLine: name}
+	}},
+}
+
+// name is longer than the command line of a program is.
+var name = clr.NewUTF16(strings.Repeat("x", 2000))
+
+// TestFloods writes each flood as a trace, and reads it: what is remembered of it
+// is bounded. A million events are raised where GCTRAIL_FLOOD is set.
+func TestFloods(t *testing.T) {
+	events := 50_000
+	switch {
+	case os.Getenv("GCTRAIL_FLOOD") != "":
+		events = 1_000_000
+	case testing.Short():
+		events = 10_000
+	}
+	for _, f := range floods {
+		t.Run(f.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "flood.nettrace")
+			write(t, path, &f, events)
+			runtime.GC()
+			before := heap()
+			stop, done := make(chan struct{}), make(chan uint64)
+			go watch(stop, done)
+			o := read(path)
+			close(stop)
+			peak := <-done - before
+			if o.panicked != "" || o.refused != nil || len(o.impossible) > 0 {
+				t.Errorf("%+v", o)
+			}
+			if peak > maxFlood {
+				t.Errorf("%d MB in use", peak>>20)
+			}
+			t.Logf("%d collections, %d MB at most", o.collections, peak>>20)
+		})
+	}
+}
+
+// maxFlood is how much more memory may be in use while a flood is read, but for
+// garbage.
+const maxFlood = 64 << 20
+
+// watch returns the most memory that is in use until stop is closed.
+func watch(stop chan struct{}, done chan uint64) {
+	var most uint64
+	for {
+		runtime.GC()
+		most = max(most, heap())
+		select {
+		case <-stop:
+			done <- most
+			return
+		case <-time.After(50 * time.Millisecond):
+		}
+	}
+}
+
+// write writes a flood as a .nettrace file of V6, in which each event may have a
+// process of its own.
+func write(t *testing.T, path string, f *flood, events int) {
+	t.Helper()
+	out, err := os.Create(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer out.Close()
+	w, err := nettrace.NewWriter(out, nettrace.WriterOptions{Start: time.Unix(0, 0), PID: 42, Version: 6})
+	m := eventtest.Maker{PID: 42, TID: 1}
+	for n := 0; n < events && err == nil; n++ {
+		e := f.raise(&m, n)
+		ev := m.At(time.Duration(n)*time.Microsecond, e)
+		err = w.Write(ev.TID, ev)
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+}
