@@ -46,6 +46,7 @@ type Collection struct {
 
 	Heaps       Opt[int]
 	Generations []Generation // gen0, gen1, gen2, loh, poh: sums over the heaps; nil if not all histories are there
+	PerHeap     []HeapPart   // by heap, where the Model was asked for them
 	Marks       []Mark       // by heap, then in the order of marking
 
 	// FreeList is what became of gen2's free list; known of collections of gen1.
@@ -146,6 +147,13 @@ type Generation struct {
 // placed in, and those that were given up as too small for them.
 type FreeList struct {
 	Allocated, Rejected int64
+}
+
+// A HeapPart is one heap's part in a collection. What its generations freed and
+// how much of them survived is told of all heaps together only.
+type HeapPart struct {
+	Heap        uint32
+	Generations []Generation
 }
 
 // A Mark is the marking from one kind of root on one heap.

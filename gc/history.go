@@ -161,7 +161,28 @@ func (m *Model) perHeapHistory(e *event) {
 	for i := range v.Values[:b.records] {
 		b.sums[i].add(&v.Values[i])
 	}
+	if m.PerHeap {
+		b.PerHeap = append(b.PerHeap, b.part(v))
+	}
 	rt.release()
+}
+
+// part is what a heap's history says of it.
+func (b *building) part(v *clr.GCPerHeapHistory) HeapPart {
+	p := HeapPart{Heap: v.HeapIndex, Generations: make([]Generation, b.records)}
+	for i := range p.Generations {
+		var s generation
+		s.add(&v.Values[i])
+		g := &p.Generations[i]
+		*g = Generation{
+			Name: GenerationNames[i], Before: s.before, FreeBefore: s.freeBefore, In: s.in, Out: s.survived, Budget: s.budget,
+			Pinned: Some(s.pinned),
+		}
+		if b.allAfter || s.after != 0 {
+			g.After, g.Fragmentation = Some(s.after), Some(s.freeAfter)
+		}
+	}
+	return p
 }
 
 // freeList adds how a heap's gen2 took the survivors of gen1: other collections

@@ -25,6 +25,9 @@ type Model struct {
 	// its PID only, and AffectedByLoss tells of what was found lost so far.
 	Live bool
 
+	// PerHeap makes collections carry each heap's part.
+	PerHeap bool
+
 	kinds     map[*trace.Descriptor]clr.Kind
 	desc      *trace.Descriptor // of the last event
 	kind      clr.Kind          // and its kind

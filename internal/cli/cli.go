@@ -72,7 +72,7 @@ goes; what is missing is said on standard error.`,
 	cmd.SuggestionsMinimumDistance = 2
 	cmd.AddCommand(
 		newReportCmd(std), newGCsCmd(std), newEventsCmd(std),
-		newAllocsCmd(std), newPinsCmd(std), newHandlesCmd(std), newFinalizersCmd(std), newJoinsCmd(std),
+		newAllocsCmd(std), newPinsCmd(std), newHandlesCmd(std), newFinalizersCmd(std), newJoinsCmd(std), newHeapCmd(std),
 		newDiffCmd(std), newCheckCmd(std), newRunCmd(std), newTrendCmd(std),
 		newPsCmd(std), newTopCmd(std), newCollectCmd(std),
 		newMCPCmd(), newDemoCmd(std), newVersionCmd(std),

@@ -29,6 +29,8 @@ type listing struct {
 	sort   string
 	output string
 	raw    bool
+
+	perHeap bool // collections carry each heap's part
 }
 
 // defaultTop is how many rows a table has.
@@ -94,6 +96,7 @@ func (l *listing) scan(ctx context.Context, std *stdio, paths []string, opts ope
 	info := r.Info()
 	r.feed = func(ev *trace.Event) { feed(info, ev) }
 	s := &scanned{reading: r}
+	s.model.PerHeap = l.perHeap
 	for c, err := range r.Collections(&s.model) {
 		if err != nil {
 			return nil, err

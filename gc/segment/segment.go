@@ -1,0 +1,137 @@
+// Package segment follows the segments and regions that the collector takes
+// from the system and gives back, from collection to collection. With regions
+// (.NET 7 and later) each event is of a region.
+package segment
+
+import (
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// The bounds of a Model: segments that are followed, and collections whose
+// Snapshot was not taken.
+const (
+	maxSegments  = 1 << 20
+	maxSnapshots = 1 << 13
+)
+
+// A Snapshot is what was created and freed between two ends of collections.
+type Snapshot struct {
+	Created, Freed           int64
+	CreatedBytes, FreedBytes int64
+	// Live are those that were created in the trace and not freed; what there was
+	// before is not known.
+	Live, LiveBytes int64
+}
+
+// A Model follows segments. The zero Model is ready for use, by one goroutine.
+type Model struct {
+	byID   map[id]*segments
+	live   int
+	create clr.GCCreateSegment
+	free   clr.GCFreeSegment
+	end    clr.GCEnd
+}
+
+// An id is a runtime of a process.
+type id struct {
+	pid      uint64
+	instance uint16
+}
+
+type segments struct {
+	sizes map[uint64]int64 // by address
+	now   Snapshot
+	ends  map[uint32]Snapshot
+}
+
+// Wants reports whether a Model reads events of a kind.
+func Wants(d *trace.Descriptor) bool {
+	switch clr.KindOf(d.Provider, d.ID) {
+	case clr.KindGCCreateSegment, clr.KindGCFreeSegment, clr.KindGCEnd:
+		return true
+	}
+	return false
+}
+
+// Feed takes in one event, which may be of any kind.
+func (m *Model) Feed(ev *trace.Event) {
+	version := ev.Desc.Version
+	switch clr.KindOf(ev.Desc.Provider, ev.Desc.ID) {
+	case clr.KindGCCreateSegment:
+		if v := &m.create; v.Decode(version, ev.Payload, ev.PointerSize) == nil && v.Size < 1<<50 {
+			m.created(m.segments(ev.PID, v.ClrInstanceID), v)
+		}
+	case clr.KindGCFreeSegment:
+		if v := &m.free; v.Decode(version, ev.Payload, ev.PointerSize) == nil {
+			m.freed(m.segments(ev.PID, v.ClrInstanceID), v.Address)
+		}
+	case clr.KindGCEnd:
+		if v := &m.end; v.Decode(version, ev.Payload, ev.PointerSize) == nil {
+			m.segments(ev.PID, v.ClrInstanceID).ended(v.Count)
+		}
+	}
+}
+
+func (m *Model) segments(pid uint64, instance uint16) *segments {
+	k := id{pid, instance}
+	s := m.byID[k]
+	if s == nil {
+		if m.byID == nil {
+			m.byID = make(map[id]*segments)
+		}
+		s = &segments{sizes: make(map[uint64]int64), ends: make(map[uint32]Snapshot)}
+		m.byID[k] = s
+	}
+	return s
+}
+
+// created counts a segment. One at the address of a live one replaces it: its
+// freeing was lost.
+func (m *Model) created(s *segments, v *clr.GCCreateSegment) {
+	size := int64(v.Size)
+	s.now.Created++
+	s.now.CreatedBytes += size
+	old, replaces := s.sizes[v.Address]
+	if !replaces {
+		if m.live == maxSegments {
+			return
+		}
+		m.live++
+		s.now.Live++
+	}
+	s.now.LiveBytes += size - old
+	s.sizes[v.Address] = size
+}
+
+func (m *Model) freed(s *segments, address uint64) {
+	s.now.Freed++
+	size, ok := s.sizes[address]
+	if !ok {
+		return // created before the trace
+	}
+	delete(s.sizes, address)
+	m.live--
+	s.now.FreedBytes += size
+	s.now.Live--
+	s.now.LiveBytes -= size
+}
+
+// ended keeps what there is at the end of a collection.
+func (s *segments) ended(number uint32) {
+	if len(s.ends) < maxSnapshots {
+		s.ends[number] = s.now
+	}
+	s.now = Snapshot{Live: s.now.Live, LiveBytes: s.now.LiveBytes}
+}
+
+// Take returns the Snapshot at the end of a collection, once.
+func (m *Model) Take(pid uint64, instance uint16, number uint32) (Snapshot, bool) {
+	s := m.byID[id{pid, instance}]
+	if s == nil {
+		return Snapshot{}, false
+	}
+	snapshot, ok := s.ends[number]
+	delete(s.ends, number)
+	return snapshot, ok
+}

@@ -1,0 +1,50 @@
+package segment
+
+import (
+	"testing"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/eventtest"
+)
+
+func TestSnapshots(t *testing.T) {
+	maker := eventtest.Maker{PID: 7}
+	var m Model
+	feed := func(e clr.Event) { m.Feed(maker.At(0, e)) }
+	feed(&clr.GCCreateSegment{Address: 1, Size: 100})
+	feed(&clr.GCCreateSegment{Address: 2, Size: 50})
+	feed(&clr.GCEnd{Count: 1})
+	feed(&clr.GCFreeSegment{Address: 1})
+	feed(&clr.GCFreeSegment{Address: 9}) // from before the trace
+	feed(&clr.GCCreateSegment{Address: 2, Size: 70})
+	feed(&clr.GCEnd{Count: 2})
+	for number, want := range map[uint32]Snapshot{
+		1: {Created: 2, CreatedBytes: 150, Live: 2, LiveBytes: 150},
+		2: {Created: 1, CreatedBytes: 70, Freed: 2, FreedBytes: 100, Live: 1, LiveBytes: 70},
+	} {
+		if got, ok := m.Take(7, 0, number); !ok || got != want {
+			t.Errorf("GC %d: %+v, expected %+v", number, got, want)
+		}
+		if _, again := m.Take(7, 0, number); again {
+			t.Errorf("GC %d was taken twice", number)
+		}
+	}
+}
+
+func FuzzFeed(f *testing.F) {
+	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22})
+	f.Fuzz(func(t *testing.T, payload []byte) {
+		maker := eventtest.Maker{PID: 7}
+		var m Model
+		for _, like := range []clr.Event{&clr.GCCreateSegment{}, &clr.GCCreateSegment{}, &clr.GCFreeSegment{}, &clr.GCEnd{}} {
+			ev := maker.At(0, like)
+			ev.Payload = payload
+			m.Feed(ev)
+		}
+		for _, s := range m.byID {
+			if s.now.Live < 0 || s.now.LiveBytes < 0 {
+				t.Fatalf("%+v", s.now)
+			}
+		}
+	})
+}

@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/segment"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A heapRow is the heap after a collection, or one heap of it.
+type heapRow struct {
+	*gc.Collection
+	generations []gc.Generation
+	heap        gc.Opt[uint32] // unknown for all heaps together
+	segments    gc.Opt[segment.Snapshot]
+}
+
+// heapFields are those of a row; each heap has its own where perHeap is set.
+func heapFields(perHeap bool) []field[heapRow] {
+	known := func(bytes gc.Opt[int64]) column.Value { return knownIf(bytes.Known, bytesOf(bytes.V)) }
+	fields := []field[heapRow]{
+		{name: "pid", value: func(r *heapRow) column.Value { return pidOf(r.Process.PID) }},
+		{name: "number", heading: "GC", value: func(r *heapRow) column.Value { return countOf(r.Number) }},
+		{name: "start_ms", heading: "start ms", value: func(r *heapRow) column.Value { return knownIf(r.Start.Known, timeOf(r.Start.V)) }},
+		{name: "generation", heading: "gen", value: func(r *heapRow) column.Value { return knownIf(r.Generation.Known, countOf(r.Generation.V)) }},
+	}
+	if perHeap {
+		fields = append(fields, field[heapRow]{name: "heap", heading: "heap", value: func(r *heapRow) column.Value {
+			return knownIf(r.heap.Known, countOf(r.heap.V))
+		}})
+	}
+	for i, name := range gc.GenerationNames {
+		fields = append(fields, field[heapRow]{name: name + "_bytes", heading: name + " MB", value: func(r *heapRow) column.Value {
+			if i >= len(r.generations) {
+				return column.Value{}
+			}
+			return known(r.generations[i].After)
+		}})
+	}
+	fields = append(fields,
+		field[heapRow]{name: "free_bytes", heading: "free MB", value: freeOf},
+		field[heapRow]{name: "gen0_budget_bytes", heading: "gen0 budget MB", rank: 3, value: func(r *heapRow) column.Value {
+			return knownIf(len(r.generations) > 0, bytesOf(budgetOf(r)))
+		}})
+	if perHeap {
+		return fields
+	}
+	count := func(value func(*segment.Snapshot) int64) func(*heapRow) column.Value {
+		return func(r *heapRow) column.Value { return knownIf(r.segments.Known, countOf(value(&r.segments.V))) }
+	}
+	return append(fields,
+		field[heapRow]{name: "committed_bytes", heading: "committed MB", rank: 1, value: func(r *heapRow) column.Value {
+			return known(gc.Opt[int64]{V: cmp.Or(r.CommittedAfter.V, r.CommittedBefore.V), Known: r.CommittedAfter.Known || r.CommittedBefore.Known})
+		}},
+		field[heapRow]{name: "segments_created", heading: "regions +", rank: 2, value: count(func(s *segment.Snapshot) int64 { return s.Created })},
+		field[heapRow]{name: "segments_freed", heading: "-", rank: 2, value: count(func(s *segment.Snapshot) int64 { return s.Freed })},
+		field[heapRow]{name: "segments_live", heading: "live", rank: 2, value: count(func(s *segment.Snapshot) int64 { return s.Live })})
+}
+
+// freeOf is the free space of all generations.
+func freeOf(r *heapRow) column.Value {
+	var sum int64
+	for i := range r.generations {
+		if !r.generations[i].Fragmentation.Known {
+			return column.Value{}
+		}
+		sum += r.generations[i].Fragmentation.V
+	}
+	return knownIf(len(r.generations) > 0, bytesOf(sum))
+}
+
+func budgetOf(r *heapRow) int64 {
+	if len(r.generations) == 0 {
+		return 0
+	}
+	return r.generations[0].Budget
+}
+
+type heapOptions struct{ listing }
+
+// maxHeapRows bounds the rows of a table, which are held until the trace's end.
+const maxHeapRows = 1 << 16
+
+func newHeapCmd(std *stdio) *cobra.Command {
+	opts := heapOptions{newListing()}
+	cmd := &cobra.Command{
+		Use:   "heap FILE...",
+		Short: "Show the heap after each collection: generations, free space, regions, committed memory",
+		Long: `heap shows the heap over time, a row for each collection: the size of each
+generation after it, the free space in them (fragmentation), the budget of
+generation 0, committed memory (.NET 8 and later), and the segments, or regions,
+that were created and freed since the collection before; live are those created
+in the trace and not freed.
+
+--per-heap has a row for each heap of a server collector instead, without what
+is not told by heap.`,
+		Example: `  gctrail heap app.nettrace
+  gctrail heap --sort free_bytes --top 5 app.nettrace
+  gctrail heap --per-heap --format csv app.nettrace`,
+	}
+	cmd.Flags().BoolVar(&opts.perHeap, "per-heap", false, "a row for each heap of a collection")
+	return opts.command(std, cmd, fieldNames(slices.Concat(heapFields(true), heapFields(false)[9:])), func(ctx context.Context, out *output, paths []string) error {
+		return opts.list(ctx, std, out, paths)
+	})
+}
+
+// A heapTable is the rows of one process.
+type heapTable struct {
+	process     *gc.Process
+	collections int
+	rows        []heapRow
+	peak        int64
+}
+
+func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
+	w := &rowWriter[heapRow]{listing: &o.listing, std: std, out: out, fields: heapFields(o.perHeap)}
+	var segments segment.Model
+	var tables []*heapTable
+	var failed error
+	scan, err := o.scan(ctx, std, paths, open.Options{Want: segment.Wants}, func(_ *trace.Info, ev *trace.Event) { segments.Feed(ev) }, func(c *gc.Collection) {
+		i := slices.IndexFunc(tables, func(t *heapTable) bool { return t.process == c.Process })
+		if i < 0 {
+			i = len(tables)
+			tables = append(tables, &heapTable{process: c.Process})
+		}
+		t := tables[i]
+		t.collections++
+		t.peak = max(t.peak, c.HeapPeak.V)
+		rows := o.rows(c, &segments)
+		switch {
+		case o.format.value != "table":
+			failed = cmp.Or(failed, w.section(nil, rows))
+		case len(t.rows) < maxHeapRows:
+			t.rows = append(t.rows, rows...)
+		}
+	})
+	if err := cmp.Or(err, failed); err != nil {
+		return err
+	}
+	return sections(scan, std, w, tables, func(t *heapTable) uint64 { return t.process.PID }, func(p *text.Page, of *gc.Process, t *heapTable) {
+		p.Heading("%s: %s, at most %s", called(of), text.Plural(int64(t.collections), "GC", "GCs"), units.Bytes(t.peak))
+	}, func(pid uint64) []heapRow {
+		i := slices.IndexFunc(tables, func(t *heapTable) bool { return t.process.PID == pid })
+		return tables[i].rows
+	}, "no collections; record them with: gctrail collect --profile gc-collect")
+}
+
+// rows are those of one collection.
+func (o *heapOptions) rows(c *gc.Collection, segments *segment.Model) []heapRow {
+	snapshot, known := segments.Take(c.Process.PID, c.ClrInstance, c.Number)
+	if !o.perHeap {
+		return []heapRow{{Collection: c, generations: c.Generations, segments: gc.Opt[segment.Snapshot]{V: snapshot, Known: known}}}
+	}
+	rows := make([]heapRow, len(c.PerHeap))
+	for i := range c.PerHeap {
+		rows[i] = heapRow{Collection: c, generations: c.PerHeap[i].Generations, heap: gc.Some(c.PerHeap[i].Heap)}
+	}
+	slices.SortFunc(rows, func(a, b heapRow) int { return cmp.Compare(a.heap.V, b.heap.V) })
+	return rows
+}
