@@ -5,10 +5,8 @@ import (
 	"fmt"
 )
 
-var (
-	// ErrOnce reports that an input cannot be read a second time.
-	ErrOnce = errors.New("can be read only once")
-)
+// ErrOnce reports that an input cannot be read a second time.
+var ErrOnce = errors.New("can be read only once")
 
 // An UnknownError says what an input looks like that is not read.
 type UnknownError struct {

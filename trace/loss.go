@@ -1,6 +1,7 @@
 package trace
 
 import (
+	"fmt"
 	"slices"
 	"time"
 )
@@ -46,7 +47,12 @@ const (
 
 var exactnessNames = [...]string{"unknown", "lower_bound", "exact"}
 
-func (e Exactness) String() string { return exactnessNames[e] }
+func (e Exactness) String() string {
+	if int(e) >= len(exactnessNames) {
+		return fmt.Sprintf("Exactness(%d)", e)
+	}
+	return exactnessNames[e]
+}
 
 // A Range is a stretch of time, in which events were lost.
 type Range struct{ From, To time.Duration }
