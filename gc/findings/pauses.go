@@ -47,7 +47,7 @@ var pauseRules = []rule{
 		find:      longSinglePauses,
 	},
 	{
-		id: "R11", title: "some pauses are long for no reason inside the GC", kind: cause,
+		id: "R11", title: "some pauses are long for no reason inside the GC", kind: generic,
 		threshold: "without the suspension, a pause of 10 ms or more is over 5 times the median of its generation and kind, and the GC promoted no more than 1.5 times the mean",
 		source:    "mem-doc, on a GC of 200 ms among ones of 5 ms that promoted as much",
 		find:      oddPauses,

@@ -209,9 +209,13 @@ func (s *setting) of(p *gc.Process) (Setting, bool) {
 
 // latest returns the setting as the latest runtime reads it.
 func (s *setting) latest() Setting {
+	since := s.sinceText()
+	if s.propertySince > s.since {
+		since += fmt.Sprintf(", in runtimeconfig.json .NET %d", s.propertySince)
+	}
 	return Setting{
 		Variable: prefix(version{}) + s.name, Value: s.value, Property: s.property, JSON: s.json,
-		Effect: s.effect, Cost: s.cost, Since: s.sinceText(),
+		Effect: s.effect, Cost: s.cost, Since: since,
 	}
 }
 

@@ -35,8 +35,9 @@ their evidence and the setting to change; tables; and what to run next.
 Several files are reported one after the other; - is standard input. A path
 alone does the same as report with that path.
 
---explain NAME defines a figure, by its name in the text, in JSON or in the
-columns of gcs; --explain all defines them all.`,
+--explain NAME explains a word of a screen: a figure by its name in the text, in
+JSON or in columns, a rule (R24), a reason, a kind, a generation, a mechanism;
+--explain all defines all figures.`,
 		Example: `  gctrail app.nettrace
   gctrail report --format json app.nettrace | jq .processes[0].findings
   gctrail report --process 'web*' --from 10s --to 20s app.nettrace
@@ -120,7 +121,7 @@ func (o *reportOptions) define(cmd *cobra.Command, std *stdio) error {
 	}
 	defined := report.Definitions(o.explain)
 	if len(defined) == 0 {
-		return usagef(cmd, "no figure is named %q%s", o.explain, suggestion(o.explain))
+		return usagef(cmd, "nothing is named %q%s", o.explain, suggestion(o.explain))
 	}
 	p := newPage(std, out)
 	for i, f := range defined {

@@ -324,7 +324,7 @@ func TestReportUsage(t *testing.T) {
 	}{
 		{[]string{"report"}, "no file is given"},
 		{[]string{"report", "--format", "html", webTrace}, "text, json, markdown"},
-		{[]string{"report", "--explain", "nothing"}, "no figure is named"},
+		{[]string{"report", "--explain", "nothing"}, "nothing is named"},
 	} {
 		_, talk, code := on(t, 0, tt.args...)
 		if code != exitUsage || !strings.Contains(talk, tt.want) {

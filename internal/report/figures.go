@@ -18,10 +18,14 @@ type Figure struct {
 	Differs string // from PerfView and TraceEvent; empty where it does not
 }
 
-// Definitions are the figures of a name or a key; all of them for "all".
+// Definitions are the figures of a name or a key, or what else a word of a screen
+// means; all figures for "all".
 func Definitions(name string) []Figure {
 	if name == "all" {
 		return figures
+	}
+	if rest, ok := strings.CutPrefix(strings.ToLower(name), "gen "); ok {
+		name = "gen" + rest // as sentences write generations
 	}
 	var found []Figure
 	for _, f := range figures {
@@ -29,12 +33,15 @@ func Definitions(name string) []Figure {
 			found = append(found, f)
 		}
 	}
-	if len(found) == 0 {
-		if key := generationKey(name); key != "" {
-			return Definitions(key)
+	if len(found) > 0 {
+		return found
+	}
+	if key := generationKey(name); key != "" {
+		if found := Definitions(key); len(found) > 0 {
+			return found
 		}
 	}
-	return found
+	return definition(name)
 }
 
 // generationKey is a column of one generation as the table has it: gen2_in_bytes

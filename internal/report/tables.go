@@ -99,7 +99,7 @@ var reasonGlosses = map[clr.GCReason]string{
 	clr.GCReasonAllocSmall:            "budget for new objects used up",
 	clr.GCReasonAllocLarge:            "budget for large objects used up",
 	clr.GCReasonInduced:               "GC.Collect",
-	clr.GCReasonInducedNotForced:      "GC.Collect, if the collector sees fit",
+	clr.GCReasonInducedNotForced:      "GC.AddMemoryPressure, or GC.Collect that need not block",
 	clr.GCReasonInducedCompacting:     "GC.Collect, compacting",
 	clr.GCReasonInducedAggressive:     "GC.Collect, aggressive",
 	clr.GCReasonInducedLowMemory:      "low memory, blocking",
@@ -110,6 +110,10 @@ var reasonGlosses = map[clr.GCReason]string{
 	clr.GCReasonOutOfSpaceLOH:         "no space for large objects",
 	clr.GCReasonPMFullGC:              "high memory, holes in generation 2",
 	clr.GCReasonInternal:              "stress mode",
+	clr.GCReasonEmpty:                 "no reason given",
+	clr.GCReasonBGCTuningSOH:          "experimental tuning of background GCs",
+	clr.GCReasonBGCTuningLOH:          "experimental tuning of background GCs, for large objects",
+	clr.GCReasonBGCStepping:           "experimental tuning of background GCs, step by step",
 }
 
 func reasonWords(r gc.Opt[clr.GCReason]) (name, gloss string) {

@@ -1,0 +1,272 @@
+package findings_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/dotnettest"
+	"github.com/gctrail/gctrail/open"
+)
+
+var update = flag.Bool("update", false, "write docs/findings.md, and its tables where their sources are at hand")
+
+//go:generate go test -run TestDocs -update
+
+const (
+	tracesFile = "testdata/traces.json" // findings by trace
+	matrixFile = "testdata/matrix.json" // findings by program
+)
+
+// TestDocs holds docs/findings.md to the rules, and to the tables that the tests
+// below make where traces and programs are at hand.
+func TestDocs(t *testing.T) {
+	const path = "../../docs/findings.md"
+	want := findingsDoc(load(t, tracesFile), load(t, matrixFile))
+	if *update {
+		if err := os.WriteFile(path, want, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Error("docs/findings.md is old: run go generate ./gc/findings")
+	}
+}
+
+// A row is what was found in a trace, or of a program.
+type row struct {
+	Name    string
+	Verdict string
+	Found   []string // R24 for a note, R24W for a warning, R24P for a problem
+}
+
+func load(t *testing.T, path string) []row {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []row
+	if err := json.Unmarshal(b, &rows); err != nil {
+		t.Fatal(err)
+	}
+	return rows
+}
+
+func save(t *testing.T, path string, rows []row) {
+	t.Helper()
+	b, err := json.MarshalIndent(rows, "", "\t")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, append(b, '\n'), 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func rowOf(name string, r *findings.Result) row {
+	out := row{Name: name, Verdict: r.Verdict, Found: []string{}}
+	for _, f := range r.Findings {
+		out.Found = append(out.Found, f.ID+[...]string{findings.Note: "", findings.Warning: "W", findings.Problem: "P"}[f.Severity])
+	}
+	return out
+}
+
+// TestTraceTable holds the table of traces to the reference traces.
+func TestTraceTable(t *testing.T) {
+	if testing.Short() {
+		t.Skip("reading all traces takes seconds: not with -short")
+	}
+	shared := os.Getenv("GCTRAIL_SHARED")
+	if shared == "" {
+		shared = "../../../shared"
+	}
+	var rows []row
+	for _, pattern := range []string{"eventpipe/*.nettrace.gz", "eventpipe/*.netperf.gz", "etw/*.etl.zip", "lttng/*.trace.zip", "real/*.zip"} {
+		paths, _ := filepath.Glob(filepath.Join(shared, "traces", pattern))
+		slices.Sort(paths)
+		for _, path := range paths {
+			rows = append(rows, rowsOf(t, path)...)
+		}
+	}
+	if len(rows) == 0 {
+		t.Skip("there are no reference traces at hand")
+	}
+	if *update {
+		save(t, tracesFile, rows)
+	}
+	for i, want := range load(t, tracesFile) {
+		if i >= len(rows) || rows[i].Name != want.Name || rows[i].Verdict != want.Verdict || !slices.Equal(rows[i].Found, want.Found) {
+			t.Fatalf("the table is old: run go test -run TestTraceTable -update, then go generate: %+v", want)
+		}
+	}
+}
+
+// rowsOf are the two processes of a trace that paused for longest.
+func rowsOf(t *testing.T, path string) []row {
+	t.Helper()
+	f, err := open.File(path, open.Options{Want: gc.Wants, Head: gc.Head})
+	if err != nil {
+		t.Logf("%s: %v", filepath.Base(path), err)
+		return nil
+	}
+	defer f.Close()
+	results, err := findings.Examine(f.Source, findings.Options{})
+	if err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	var rows []row
+	for i := range results[:min(2, len(results))] {
+		name := strings.SplitN(filepath.Base(path), ".n", 2)[0]
+		if i > 0 {
+			name += ", second process"
+		}
+		rows = append(rows, rowOf(name, &results[i]))
+	}
+	return rows
+}
+
+// programs are the ones of the matrix: mode, runtime, and settings.
+var programs = []struct {
+	mode    string
+	version int
+	env     []string
+}{
+	{"idle", 10, nil},
+	{"web", 10, nil},
+	{"web", 8, nil},
+	{"web", 10, []string{"DOTNET_gcServer=1"}},
+	{"web", 10, []string{"DOTNET_GCHeapHardLimit=0x5400000"}},
+	{"leak", 10, nil},
+	{"leak", 10, []string{"DOTNET_gcConcurrent=0"}},
+	{"loh", 10, nil},
+	{"loh", 10, []string{"DOTNET_GCConserveMemory=8"}},
+	{"pin", 10, nil},
+	{"pin", 10, []string{"DOTNET_GCgen0size=0x8000000"}},
+	{"handles", 10, nil},
+	{"finalizers", 10, nil},
+	{"induced", 10, nil},
+	{"pressure", 10, nil},
+	{"fragment", 10, nil},
+	{"fragment", 10, []string{"DOTNET_GCConserveMemory=8"}},
+	{"background", 10, nil},
+}
+
+// TestMatrix runs programs whose trouble is known, and writes what is found of
+// them. It takes minutes, and only GCTRAIL_MATRIX=1 runs it.
+func TestMatrix(t *testing.T) {
+	if os.Getenv("GCTRAIL_MATRIX") == "" {
+		t.Skip("GCTRAIL_MATRIX=1 captures the programs anew")
+	}
+	var rows []row
+	for _, p := range programs {
+		path := filepath.Join(t.TempDir(), "out.nettrace")
+		run := dotnettest.Start(t, p.version, p.mode, 4, append(slices.Clone(p.env),
+			"DOTNET_EnableEventPipe=1", "DOTNET_EventPipeOutputPath="+path, "DOTNET_EventPipeConfig=Microsoft-Windows-DotNETRuntime:0x1:4")...)
+		run.Totals()
+		name := strings.Join(append([]string{p.mode, fmt.Sprintf(".NET %d", p.version)}, p.env...), ", ")
+		found := rowsOf(t, path)
+		if len(found) == 0 {
+			found = []row{{Verdict: "No GC happened.", Found: []string{}}}
+		}
+		found[0].Name = name
+		rows = append(rows, found[0])
+	}
+	save(t, matrixFile, rows)
+}
+
+// findingsDoc is docs/findings.md.
+func findingsDoc(traces, matrix []row) []byte {
+	var b bytes.Buffer
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	p("<!-- Written by go generate ./gc/findings from the rules. -->\n")
+	p("# Findings\n")
+	p("Each rule looks for one thing in the collections of a process. A problem costs much, a warning costs something, a note is worth")
+	p("knowing. Symptoms come first, then specific causes, generic ones, and what costs memory rather than pauses. Of a rule's advice")
+	p("comes what its evidence is for, and of the settings those that the process's runtime and flavour of GC read and whose value")
+	p("would change. What counts as too much is a budget: 5 %% of the time and 100 ms for the longest pause, or what `--budget` says.\n")
+	p("Where the start of a process is in the trace, its first 2 s are judged apart. Below 10 s or 20 GCs no finding has high confidence.\n")
+	p("Variables have hexadecimal values; before .NET 6, and for the .NET Framework, they begin with `COMPlus_`.\n")
+	p("R26 (gen 2 too small for a background GC), R53 (low memory signals), R73 (small budgets under DATAS) and R82 (sampled allocation)")
+	p("of the catalogue are told by R20, R22, R70 and R80.\n")
+	firing := map[string][]string{}
+	for _, r := range traces {
+		for _, id := range r.Found {
+			id = strings.TrimRight(id, "WP")
+			if !slices.Contains(firing[id], r.Name) {
+				firing[id] = append(firing[id], r.Name)
+			}
+		}
+	}
+	p("## Rules")
+	settings := map[string]findings.Setting{}
+	for _, r := range findings.Rules() {
+		p("\n### %s: %s\n", r.ID, r.Title)
+		p("*%s.* %s.\n", strings.ToUpper(r.Kind[:1])+r.Kind[1:], strings.ToUpper(r.Threshold[:1])+r.Threshold[1:])
+		p("Source: %s.\n", r.Source)
+		for _, a := range r.Advice {
+			var parts []string
+			if a.Text != "" {
+				parts = append(parts, a.Text)
+			}
+			for _, s := range a.Settings {
+				settings[s.Variable+"="+s.Value] = s
+				parts = append(parts, fmt.Sprintf("Setting: `%s=%s`.", s.Variable, s.Value))
+			}
+			if len(parts) == 0 {
+				continue
+			}
+			when := ""
+			if a.When != "" {
+				when = "(" + a.When + ") "
+			}
+			p("- %s%s", when, strings.Join(parts, " "))
+		}
+		if names := firing[r.ID]; len(names) > 0 {
+			p("\nFires on: %s.", strings.Join(names, "; "))
+		} else {
+			p("\nFires on none of the reference traces.")
+		}
+	}
+	p("\n## Settings\n")
+	p("| variable | runtimeconfig.json | from | effect | cost |\n|---|---|---|---|---|")
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		s := settings[key]
+		property := "-"
+		if s.Property != "" {
+			property = fmt.Sprintf("`\"%s\": %s`", s.Property, s.JSON)
+		}
+		since := s.Since
+		if since == "" {
+			since = "-"
+		}
+		p("| `%s` | %s | %s | %s | %s |", key, property, since, s.Effect, s.Cost)
+	}
+	p("\n## Programs with known trouble\n")
+	p("Each ran for four seconds, recorded with `gc-collect`, on two processors that other work used too: R03, R10 and R11 are partly its doing.")
+	p("W is a warning, P a problem.\n")
+	table(p, "mode, runtime, settings", matrix)
+	p("\n## Reference traces\n")
+	table(p, "trace", traces)
+	return b.Bytes()
+}
+
+func table(p func(string, ...any), heading string, rows []row) {
+	p("| %s | findings | verdict |\n|---|---|---|", heading)
+	for _, r := range rows {
+		p("| %s | %s | %s |", r.Name, strings.Join(r.Found, " "), r.Verdict)
+	}
+}

@@ -1,0 +1,160 @@
+package report
+
+import (
+	"strings"
+	"sync"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+)
+
+// words are what screens show besides figures: rules, reasons, kinds, generations,
+// mechanisms, and the field's terms.
+var words = sync.OnceValue(func() []Figure {
+	var all []Figure
+	add := func(unit, source, name, text string) {
+		all = append(all, Figure{Name: name, Unit: unit, Text: text, Source: source})
+	}
+	for _, r := range findings.Rules() {
+		text := strings.ToUpper(r.Title[:1]) + r.Title[1:] + ". Fires where " + r.Threshold + "."
+		for _, a := range r.Advice {
+			if a.Text != "" {
+				text += " " + a.Text
+			}
+		}
+		add("rule, "+r.Kind, r.Source, r.ID, text)
+	}
+	for r, text := range reasonGlosses {
+		add("reason", "Reason of GCStart; gc_reason in gc.h", r.String(), "What triggered the GC: "+text+".")
+	}
+	for r, text := range suspensionGlosses {
+		add("reason of a suspension", "Reason of GCSuspendEEBegin", r.String(), "Why threads were suspended: "+text+".")
+	}
+	for c, text := range condemnedWords {
+		add("condemned reason", "CondemnReasons1 of GCPerHeapHistory; gc.cpp, generation_to_condemn", strings.Join(c.Names(), " "), text)
+	}
+	for m, text := range mechanismWords {
+		add("mechanism", "GlobalMechanisms of GCGlobalHeapHistory", strings.Join(m.Names(), " "), text)
+	}
+	for r, text := range rootWords {
+		add("kind of root", "Type of GCMarkWithType", r.String(), "The GC marks from "+text+".")
+	}
+	for k, text := range kindWords {
+		add("kind", "Type of GCStart, GlobalMechanisms", k.String(), text)
+	}
+	for _, w := range terms {
+		add(w.unit, w.source, w.name, w.text)
+	}
+	return all
+})
+
+// aliases are words of screens that mean a figure.
+var aliases = map[string]string{
+	"time in gc": "pause share", "% time paused": "pause share", "paused": "pause share", "paused %": "pause share", "%": "pause share",
+	"GCs": "collection", "collections": "collection", "GC/s": "collection", "count": "collection", "gen": "generation",
+	"last ms": "pause", "pause ms": "pause", "total": "pause", "total ms": "pause", "stood still ms": "pause",
+	"max": "max pause", "max ms": "max pause", "longest ms": "max pause", "at": "start", "start ms": "start", "suspend ms": "suspension",
+	"p50": "percentile", "p90": "percentile", "p99": "percentile", "suspending": "suspension",
+	"alloc MB": "allocated", "alloc MB/s": "allocation rate", "heap MB": "heap after", "after MB": "heap after", "before MB": "heap before",
+	"size": "heap after", "freed MB": "freed", "promoted MB": "promoted", "free in it": "free space", "load %": "memory load",
+	"decided by": "condemned", "survival rate": "survival", "fragmentation": "free space", "finalizer queue": "finalization",
+	"exact": "freed", "estimate": "freed", "lower_bound": "freed",
+	"note": "confidence", "warning": "confidence", "problem": "confidence", "low": "confidence", "medium": "confidence", "high": "confidence",
+}
+
+// condemnedWords say what decided which generation is collected.
+var condemnedWords = map[clr.CondemnReasons1]string{
+	clr.CondemnReasons1InducedFullGC:                                    "GC.Collect asked for all generations.",
+	clr.CondemnReasons1ExpandFullGC:                                     "A gen 0 or gen 1 GC found no room to grow into.",
+	clr.CondemnReasons1HighMemoryLoad:                                   "The memory load is high. No runtime sets it.",
+	clr.CondemnReasons1VeryHighMemoryLoad:                               "The memory load is very high. No runtime sets it.",
+	clr.CondemnReasons1LowEphemeral:                                     "There is little room for gen 0 and gen 1: at least gen 1 is collected.",
+	clr.CondemnReasons1LowCardTableEfficiency:                           "Old objects refer to young ones in too many places to look through for each gen 0 GC.",
+	clr.CondemnReasons1EphemeralHighFragmentation:                       "Gen 0 or gen 1 is fragmented, mostly by pinned objects.",
+	clr.CondemnReasons1MaxGenerationHighFragmentation:                   "Gen 2 is fragmented: a blocking GC compacts it (R43).",
+	clr.CondemnReasons1MaxGenerationHighFragmentationEphemeralPromotion: "Gen 2 is fragmented, and gen 1's survivors need room in it.",
+	clr.CondemnReasons1MaxGenerationHighFragmentationMemory:             "The memory load is high, and gen 2 has free space to give back (R22).",
+	clr.CondemnReasons1MaxGenerationHighFragmentationVeryHighMemory:     "The memory load is very high, and gen 2 has free space to give back (R22).",
+	clr.CondemnReasons1MaxGen1:                                          "Gen 1 reached its largest size: gen 2's budget counts as used up.",
+	clr.CondemnReasons1BeforeOOM:                                        "The last GC before an OutOfMemoryException (R61).",
+	clr.CondemnReasons1Gen2TooSmall:                                     "Gen 2 is too small for a background GC to pay: a blocking one is cheap.",
+	clr.CondemnReasons1InducedNoForce:                                   "GC.AddMemoryPressure, or GC.Collect with Optimized or without blocking, asked for it (R52).",
+	clr.CondemnReasons1BeforeBGC:                                        "The gen 0 or gen 1 GC that comes before a background GC.",
+	clr.CondemnReasons1AlmostMaxAlloc:                                   "The memory load is high, and gen 2's budget is nearly used up.",
+	clr.CondemnReasons1JoinedAvoidUnproductiveFullGC:                    "Full GCs free nothing: gen 1 is collected instead.",
+	clr.CondemnReasons1JoinedPMInducedFullGC:                            "Provisional mode: a gen 1 GC asked for a full one (R23).",
+	clr.CondemnReasons1JoinedPMAllocLOH:                                 "Provisional mode: a large allocation asked for a full GC (R23).",
+	clr.CondemnReasons1JoinedGen1InPM:                                   "Provisional mode: gen 1 is collected first (R23).",
+	clr.CondemnReasons1JoinedLimitBeforeOOM:                             "The last GC under the heap's hard limit before an OutOfMemoryException (R61).",
+	clr.CondemnReasons1JoinedLimitLOHFrag:                               "Under the hard limit, over an eighth of the limit is free space in the LOH (R45).",
+	clr.CondemnReasons1JoinedLimitLOHReclaim:                            "Under the hard limit, a full GC may free over an eighth of the limit in the LOH.",
+	clr.CondemnReasons1JoinedServoInitial:                               "Experimental tuning of background GCs: the first one.",
+	clr.CondemnReasons1JoinedServoNgc:                                   "Experimental tuning of background GCs: a blocking one.",
+	clr.CondemnReasons1JoinedServoBGC:                                   "Experimental tuning of background GCs: a background one.",
+	clr.CondemnReasons1JoinedServoPostpone:                              "Experimental tuning of background GCs: put off.",
+	clr.CondemnReasons1JoinedStressMix:                                  "A stress mode of the runtime's tests.",
+	clr.CondemnReasons1JoinedStress:                                     "A stress mode of the runtime's tests.",
+	clr.CondemnReasons1JoinedAggressive:                                 "GC.Collect with GCCollectionMode.Aggressive asked for it (R21).",
+}
+
+var mechanismWords = map[clr.GlobalMechanisms]string{
+	clr.GlobalMechanismsConcurrent:       "The GC ran in the background.",
+	clr.GlobalMechanismsCompaction:       "The GC moved objects together.",
+	clr.GlobalMechanismsPromotion:        "Survivors moved to the next older generation.",
+	clr.GlobalMechanismsDemotion:         "Some survivors stayed in a younger generation, mostly since pinned objects were among them.",
+	clr.GlobalMechanismsCardBundles:      "The GC looked for references from old to young objects by bundles of cards, which is faster in a large heap.",
+	clr.GlobalMechanismsElevationReduced: "A gen 2 GC was lowered to gen 1, since the ones before it freed little.",
+}
+
+var rootWords = map[clr.RootType]string{
+	clr.RootTypeStack:            "the stacks and registers of threads",
+	clr.RootTypeFinalizeQueue:    "objects that wait for their finalizers",
+	clr.RootTypeHandles:          "GC handles",
+	clr.RootTypeOlder:            "older generations that are not collected",
+	clr.RootTypeSizedRef:         "handles that measure what they refer to",
+	clr.RootTypeOverflow:         "objects that did not fit on the mark stack",
+	clr.RootTypeDependentHandles: "dependent handles: ConditionalWeakTable and what is built on it",
+	clr.RootTypeNewFQ:            "objects that were found dead and have a finalizer",
+	clr.RootTypeSteal:            "work that one GC thread takes over from another",
+	clr.RootTypeBGC:              "the roots of a background GC",
+}
+
+var kindWords = map[gc.Kind]string{
+	gc.Blocking:   "Threads are paused from the GC's start to its end.",
+	gc.Background: "Gen 2, the LOH and the POH are collected while threads run, with two short pauses.",
+	gc.Foreground: "A blocking gen 0 or gen 1 GC during a background one.",
+}
+
+// terms are words of the field.
+var terms = []struct{ name, unit, text, source string }{
+	{"gen0", "generation", "New objects, but for large and pinned ones. Survivors of its GCs move to gen 1.", "docs of the garbage collector"},
+	{"gen1", "generation", "Objects that survived one GC; a buffer between new and old ones.", "docs of the garbage collector"},
+	{"gen2", "generation", "Objects that survived gen 1. A GC of gen 2 is a full GC: it collects the LOH and the POH too.", "docs of the garbage collector"},
+	{"LOH", "generation", "The large object heap: objects of 85,000 bytes and more (GCLOHThreshold), collected with gen 2.", "docs of the garbage collector"},
+	{"POH", "generation", "The pinned object heap, from .NET 5 on: arrays allocated as pinned (GC.AllocateArray), collected with gen 2.", "docs of the garbage collector"},
+	{"DATAS", "mode of server GC", "Dynamic adaptation to application sizes: server GC adapts the number of its heaps and its budgets to the live data. On by default from .NET 9 on.", "gc.cpp"},
+	{"GC", "flavour", "In a list of processes, the flavour of GC: workstation (one heap, collected by the thread that allocates) or server (a heap and a GC thread for each processor).", "RuntimeInformationStart"},
+	{"heap_walk", "pause", "A pause in which the heap is walked for the trace: survival and movement events cause it. No GC is charged with it.", "GCSuspendEEBegin"},
+	{"name", "text", "The file name of the process's program.", "the trace, or the system"},
+	{"process", "text", "The file name of the process's program.", "the trace, or the system"},
+	{"pid", "number", "The process's id.", "the trace, or the system"},
+	{"runtime", "text", "The runtime and its version.", "RuntimeInformationStart"},
+	{"up", "time", "How long the process has run.", "the system"},
+}
+
+// definition finds what a word of a screen means besides the figures of its name.
+func definition(name string) []Figure {
+	for alias, figure := range aliases {
+		if strings.EqualFold(alias, name) {
+			return Definitions(figure)
+		}
+	}
+	var found []Figure
+	for _, w := range words() {
+		if strings.EqualFold(w.Name, name) {
+			found = append(found, w)
+		}
+	}
+	return found
+}
