@@ -95,7 +95,7 @@ func (rt *runtime) finish(n int) {
 	if !rt.ticked {
 		b.AllocatedTicks = Opt[int64]{}
 	}
-	b.doubted = b.reject()
+	b.doubted = b.reject() || b.badTick
 	b.Complete = b.Start.Known && b.ended() && b.stats && b.Pause().Known
 	rt.last.follow(b)
 	rt.allocations.follow(b)

@@ -2,6 +2,7 @@ package gc
 
 import (
 	"encoding/binary"
+	"math"
 	"slices"
 
 	"github.com/gctrail/gctrail/clr"
@@ -277,6 +278,7 @@ func (m *Model) allocationTick(e *event) {
 		return
 	}
 	amount, kind := uint64(binary.LittleEndian.Uint32(b)), clr.AllocationKind(binary.LittleEndian.Uint32(b[4:]))
+	low := uint32(amount)
 	var instance uint16
 	if len(b) >= 10 { // from version 1 on
 		instance = binary.LittleEndian.Uint16(b[8:])
@@ -284,14 +286,17 @@ func (m *Model) allocationTick(e *event) {
 	if len(b) >= tickHead { // from version 2 on
 		amount = binary.LittleEndian.Uint64(b[10:])
 	}
-	if !plausible(amount) {
-		return
-	}
 	rt := m.runtime(e, instance)
 	if rt == nil {
 		return
 	}
 	rt.ticked = true
+	// Both amounts are one number (gc.cpp, fire_etw_allocation_event), and an
+	// allocation context holds less than 4 GiB of small objects.
+	if !plausible(amount) || uint32(amount) != low || kind == clr.AllocationKindSmall && amount > math.MaxUint32 {
+		rt.badTick = true
+		return
+	}
 	rt.ticks = saturate.Add(rt.ticks, int64(amount))
 	if int(kind) < len(allocationKinds) {
 		of := &rt.ticksOf[allocationKinds[kind]]

@@ -18,6 +18,7 @@ var impossible = [...]struct {
 	{(*Collection).followsNothing, (*Collection).forgetSinceLast},
 	{(*Collection).survivesWhatWasNot, (*Collection).forgetSizes},
 	{(*Collection).exceedsAddressSpace, (*Collection).forgetSizes},
+	{(*Collection).ticksFasterThanMemory, (*Collection).forgetTicks},
 }
 
 // reject makes what cannot be unknown, and reports whether there was any of it.
@@ -70,6 +71,17 @@ func (c *Collection) survivesWhatWasNot() bool {
 	}
 	return false
 }
+
+// fastest is more than memory can be written by one machine: bytes a second.
+const fastest = 1 << 40
+
+// ticksFasterThanMemory reports whether more was counted than can be allocated
+// in the time since the previous collection. The first second is free.
+func (c *Collection) ticksFasterThanMemory() bool {
+	return c.AllocatedTicks.Known && c.SinceLast.Known && float64(c.AllocatedTicks.V) > fastest*max(1, c.SinceLast.V.Seconds())
+}
+
+func (c *Collection) forgetTicks() { c.AllocatedTicks = Opt[int64]{} }
 
 // padding is what survivors may be larger than all objects of a small generation.
 const padding = 1 << 20

@@ -29,6 +29,7 @@ type runtime struct {
 
 	historied bool     // it raises GCPerHeapHistory
 	ticked    bool     // there are allocation ticks
+	badTick   bool     // one since the last GCStart cannot be
 	ticks     int64    // their bytes since the last GCStart
 	ticksOf   [5]int64 // their bytes so far, by generation
 
@@ -42,6 +43,7 @@ type building struct {
 	rt *runtime
 
 	stats      bool
+	badTick    bool          // an allocation tick before it cannot be
 	windows    int           // suspensions that belong to it and have not restarted
 	initial    bool          // threads were restarted while it was under way
 	final      bool          // the final pause of a background collection has
@@ -166,7 +168,8 @@ func (m *Model) gcStart(e *event) {
 func (rt *runtime) started(b *building, e *event) {
 	b.Start = Some(e.time)
 	b.AllocatedTicks = Some(rt.ticks)
-	rt.ticks = 0
+	b.badTick = rt.badTick
+	rt.ticks, rt.badTick = 0, false
 	b.tickedAtStart = rt.ticksOf
 	rt.begun++
 	b.since++
