@@ -163,6 +163,11 @@ func (in *Input) open(opts Options) (*Input, error) {
 func (p *peeler) source(f *found, opts Options) (trace.Source, error) {
 	switch f.kind.class {
 	case eventPipe:
+		if p.meter.at != nil {
+			var stop func() error
+			f.r, stop = ahead(f.r)
+			p.closers = append(p.closers, stop)
+		}
 		return nettrace.NewReader(f.r, nettrace.Options{Want: opts.Want, Complete: complete, Stacks: opts.Stacks}), nil
 	case lttng:
 		return openCTF(f.fsys, opts)
