@@ -120,11 +120,11 @@ func (r *Reader) believe(block int64) {
 // contradicted drops what was read since the doubted jump: a later event, or
 // sequence point, is older. batch is the one that is being read, if any.
 func (r *Reader) contradicted(batch *batch) {
-	n := r.queue.dropAfter(r.jump.latest)
+	r.queue.dropAfter(r.jump.latest)
 	if batch != nil {
-		n += batch.dropAfter(r.jump.latest)
+		batch.dropAfter(r.jump.latest)
 	}
-	r.damaged(r.jump.block, blockEvents.String(), malformed("%d events later than what follows them", n))
+	r.damaged(r.jump.block, blockEvents.String(), malformed("events later than what follows them"))
 	r.unread(r.jump.latest)
 	r.latest = r.jump.latest
 	r.jump = jump{}
@@ -140,11 +140,13 @@ func (r *Reader) dropLater(point uint64, off int64) {
 	if r.jump.key > limit {
 		r.contradicted(nil)
 	}
-	if n := r.queue.dropAfter(limit); n > 0 {
-		r.damaged(off, blockSequencePoint.String(), malformed("%d events before it are later", n))
-		r.unread(r.sorted)
-		r.latest = min(r.latest, max(point, r.emitted))
+	if r.latest <= limit {
+		return
 	}
+	r.queue.dropAfter(limit)
+	r.damaged(off, blockSequencePoint.String(), malformed("events before it are later"))
+	r.unread(r.sorted)
+	r.latest = min(r.latest, max(point, r.emitted))
 }
 
 // unread notes that events after the one with this sort key could not be read.

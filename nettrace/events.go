@@ -40,6 +40,8 @@ func (r *Reader) readEvents(b *block, batch *batch) error {
 	}
 	times := in.times.within(r.session)
 	var seq *sequence
+	var thread uint64
+	introduced := in.version != 6 || r.threads.has(thread)
 	for in.next() {
 		h := &in.header
 		if in.version == 3 && h.metadataID == 0 {
@@ -58,9 +60,27 @@ func (r *Reader) readEvents(b *block, batch *batch) error {
 			seq = r.seqs.event(h)
 		}
 		seq.at(h)
-		r.queued(h, batch, in.span())
+		if h.thread != thread && in.version == 6 {
+			thread, introduced = h.thread, r.threads.has(h.thread)
+		}
+		if !introduced {
+			batch.faults.threads++
+			batch.faults.thread = h.thread
+		}
+		k := r.kinds.get(h.metadataID)
+		if k == nil {
+			batch.faults.kinds++
+			batch.faults.kind = h.metadataID
+			continue
+		}
+		if key := r.key(h.ticks); k.plain && key >= r.jump.key && !h.sorted && h.labels == 0 {
+			k.count++
+			r.latest = max(r.latest, key)
+			continue
+		}
+		r.queued(k, h, batch, in.span())
 	}
-	return cmp.Or(in.c.Err(), batch.faults.err())
+	return cmp.Or(in.err, batch.faults.err())
 }
 
 // faults counts the events of a block that do not fit the rest of the trace.
@@ -86,13 +106,7 @@ func (f *faults) err() error {
 }
 
 // queued counts an event, and if it is wanted makes it an item of the batch.
-func (r *Reader) queued(h *header, batch *batch, payload span) {
-	k := r.kinds.get(h.metadataID)
-	if k == nil {
-		batch.faults.kinds++
-		batch.faults.kind = h.metadataID
-		return
-	}
+func (r *Reader) queued(k *kind, h *header, batch *batch, payload span) {
 	key := r.key(h.ticks)
 	if key < r.jump.key {
 		r.contradicted(batch)
@@ -127,8 +141,6 @@ func (r *Reader) context(h *header, b *batch) uint32 {
 		if th, ok := r.threads[h.thread]; ok {
 			ctx.pid, ctx.tid = pick(th.pid != 0, th.pid, ctx.pid), th.tid
 		} else {
-			b.faults.threads++
-			b.faults.thread = h.thread
 			ctx.pid, ctx.tid = pick(ctx.pid != 0, ctx.pid, trace.UnknownID), trace.UnknownID
 		}
 		ctx.labels = r.labels.lists[h.labels]
@@ -192,7 +204,7 @@ func (r *Reader) metadataBlock(b *block) error {
 			return err
 		}
 	}
-	return in.c.Err()
+	return in.err
 }
 
 // define takes in a metadata record. An id that is defined again means the new
@@ -220,6 +232,7 @@ func (r *Reader) addKind(d *trace.Descriptor) (*kind, error) {
 		r.opts.Complete(d)
 	}
 	k.desc, k.want = d, r.opts.Want == nil || r.opts.Want(d)
+	k.plain = !k.want && !k.names
 	return k, nil
 }
 

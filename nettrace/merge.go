@@ -127,9 +127,8 @@ func (q *mergeQueue) pop() (*batch, *item) {
 	return b, it
 }
 
-// dropAfter drops the items later than limit, and returns their number.
-func (q *mergeQueue) dropAfter(limit uint64) int {
-	dropped := 0
+// dropAfter drops the items later than limit.
+func (q *mergeQueue) dropAfter(limit uint64) {
 	runs := q.heap[:0]
 	for _, r := range q.heap {
 		end := r.end
@@ -137,7 +136,6 @@ func (q *mergeQueue) dropAfter(limit uint64) int {
 			end--
 			r.batch.items[end].kind.count--
 		}
-		dropped += r.end - end
 		r.batch.left -= r.end - end
 		r.end = end
 		switch {
@@ -152,20 +150,16 @@ func (q *mergeQueue) dropAfter(limit uint64) int {
 	for _, r := range runs {
 		q.push(r)
 	}
-	return dropped
 }
 
-// dropAfter drops the items later than limit of a batch that is being read, and
-// returns their number.
-func (b *batch) dropAfter(limit uint64) int {
-	n := len(b.items)
+// dropAfter drops the items later than limit of a batch that is being read.
+func (b *batch) dropAfter(limit uint64) {
 	b.items = slices.DeleteFunc(b.items, func(it item) bool {
 		if it.ticks > limit {
 			it.kind.count--
 		}
 		return it.ticks > limit
 	})
-	return n - len(b.items)
 }
 
 // release takes back a batch whose items were all handed out.

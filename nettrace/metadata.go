@@ -14,6 +14,7 @@ type kind struct {
 	desc  *trace.Descriptor
 	want  bool
 	names bool   // its events name their process
+	plain bool   // its events are counted only
 	count uint64 // of events, wanted or not
 	// fields are those of the record: Options.Complete may give desc others.
 	fields []trace.Field

@@ -133,12 +133,12 @@ func (r *ObjectReader) clock() {
 // times reads when the block's events are. A block without any has no times.
 func (o *Object) times() error {
 	in, err := readBlock(o.data, 0, 4)
-	if err != nil || in.c.Len() == 0 {
+	if err != nil || in.off == len(in.data) {
 		return err
 	}
 	o.First, o.Last = in.times.from, in.times.from+in.times.span
 	o.Sorted = in.next() && in.sorted && in.ticks == o.First
-	return in.c.Err()
+	return in.err
 }
 
 // each calls fn with every event of an event block or metadata block. Events
@@ -151,7 +151,7 @@ func (o *Object) each(fn func(h *header, payload []byte)) error {
 	for in.next() {
 		fn(&in.header, in.bytes())
 	}
-	return in.c.Err()
+	return in.err
 }
 
 // ErrNoTrace reports an object without the Trace object before it.

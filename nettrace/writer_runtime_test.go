@@ -88,7 +88,7 @@ func encodeAgain(t *testing.T, b *block) {
 		t.Fatal(err)
 	}
 	var prev header
-	for start := in.c.Off(); in.next(); start = in.c.Off() {
+	for start := in.off; in.next(); start = in.off {
 		h, payload := in.header, in.bytes()
 		got, want := h.appendCompressed(nil, &prev, false), b.data[start:in.at]
 		prev = h
