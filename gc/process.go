@@ -26,6 +26,7 @@ type Process struct {
 	// the start of its runtime, or of the trace where that is earlier, to the
 	// rundown with which the trace ends, or to the trace's last event.
 	Started, Stopped time.Duration
+	StartSeen        bool // Started is the start of the runtime
 
 	// Suspensions are those that belong to no collection, by reason and kind.
 	Suspensions []SuspensionTotal
@@ -105,7 +106,7 @@ func (m *Model) runtimeInformation(e *event) {
 	if e.Desc.Provider == clr.RundownProvider {
 		p.Stopped = e.time
 	} else {
-		p.Started = e.time
+		p.Started, p.StartSeen = e.time, true
 	}
 }
 

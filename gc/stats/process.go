@@ -35,6 +35,7 @@ type Process struct {
 
 	all         Totals
 	generations [4]Totals    // 3 being unknown
+	opensTrace  bool         // its first collection is the first in the trace
 	classes     [4][4]Totals // by generation and kind
 	reasons     map[gc.Opt[clr.GCReason]]*Totals
 	survival    [len(gc.GenerationNames)]Survival
@@ -89,6 +90,7 @@ const unknownGeneration = 3
 // Add takes in a collection and may keep it. Collections come in order of their
 // start, as a gc.Model yields them.
 func (p *Process) Add(c *gc.Collection) {
+	p.opensTrace = p.opensTrace || p.Process == nil && c.Number == 1
 	p.Process = c.Process
 	generation := unknownGeneration
 	if c.Generation.Known && c.Generation.V >= 0 && c.Generation.V < unknownGeneration {
@@ -267,11 +269,13 @@ func (p *Process) PauseShare() gc.Opt[float64] {
 	return p.share(all.Pause.Sum())
 }
 
-// AllocationRate is in bytes a second; unknown where no time was watched, or no
-// collection tells what was allocated.
+// AllocationRate returns the bytes allocated per second. It is unknown where no
+// time was watched or no collection says what was allocated, and where the first
+// collection of the process opens the trace but the start of the runtime is not
+// in it: part of what that collection found was allocated before the trace began.
 func (p *Process) AllocationRate() gc.Opt[float64] {
 	watched, allocated := p.Watched(), p.All().Allocated
-	if watched <= 0 || allocated.Known == 0 {
+	if watched <= 0 || allocated.Known == 0 || p.opensTrace && !p.Process.StartSeen {
 		return gc.Opt[float64]{}
 	}
 	return gc.Some(float64(allocated.Sum) / watched.Seconds())

@@ -229,6 +229,25 @@ func TestUnknownFigures(t *testing.T) {
 	}
 }
 
+// TestAllocationRateOfFirstCollection checks that a rate is known only where the
+// first collection tells what was allocated since the trace began.
+func TestAllocationRateOfFirstCollection(t *testing.T) {
+	for _, test := range []struct {
+		first     uint32
+		startSeen bool
+		known     bool
+	}{{1, false, false}, {1, true, true}, {2, false, true}} {
+		var p stats.Process
+		process := &gc.Process{Stopped: time.Second, StartSeen: test.startSeen}
+		for n := range uint32(2) {
+			p.Add(&gc.Collection{Process: process, Number: test.first + n, Allocated: gc.Some(int64(5))})
+		}
+		if rate := p.AllocationRate(); rate.Known != test.known {
+			t.Errorf("collection %d first, start seen %v: rate %v", test.first, test.startSeen, rate)
+		}
+	}
+}
+
 // TestSumsOfEstimates checks that a sum with an estimate in it is one.
 func TestSumsOfEstimates(t *testing.T) {
 	process := &gc.Process{Stopped: time.Second}

@@ -160,7 +160,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "allocation rate", Unit: "bytes a second", Keys: []string{"allocated_bytes_per_s"},
-		Text: "Allocated over the time watched, pauses included.", Source: "allocated, watched",
+		Text: "Allocated over the time watched, pauses included. It is unknown where collection 1 opens the trace and the start of the runtime is not in it, as part of what that collection found was allocated before.", Source: "allocated, watched",
 		Differs: "PerfView divides by the time between the pauses.",
 	},
 	{
