@@ -52,7 +52,9 @@ var floods = []flood{
 		m.PID = uint64(1 + n)
 		return &clr.GCStart{Count: 1}
 	}},
-	{"threads that suspend", same(many, func(n int) clr.Event { return &clr.GCSuspendEEBegin{Reason: clr.SuspendReasonSuspendForGC, Count: uint32(n)} })},
+	{"threads that suspend", same(many, func(n int) clr.Event {
+		return &clr.GCSuspendEEBegin{Reason: clr.SuspendReasonSuspendForGC, Count: uint32(n)}
+	})},
 	{"threads that stand", same(many, func(n int) clr.Event {
 		if n%2 == 0 {
 			return &clr.GCSuspendEEBegin{Reason: clr.SuspendReasonSuspendForGC}
@@ -121,11 +123,15 @@ func TestFloods(t *testing.T) {
 			write(t, path, &f, events)
 			runtime.GC()
 			before := heap()
-			stop, done := make(chan struct{}), make(chan uint64)
-			go watch(stop, done)
-			o := read(path)
-			close(stop)
-			peak := <-done - before
+			var most uint64
+			n := 0
+			o := read(path, func() {
+				if n++; n%(events/8) == 0 { // while nothing is allocated: all that is left is in use
+					runtime.GC()
+					most = max(most, heap())
+				}
+			})
+			peak := max(most, before) - before
 			if o.panicked != "" || o.refused != nil || len(o.impossible) > 0 {
 				t.Errorf("%+v", o)
 			}
@@ -140,21 +146,6 @@ func TestFloods(t *testing.T) {
 // maxFlood is how much more memory may be in use while a flood is read, but for
 // garbage.
 const maxFlood = 64 << 20
-
-// watch returns the most memory that is in use until stop is closed.
-func watch(stop chan struct{}, done chan uint64) {
-	var most uint64
-	for {
-		runtime.GC()
-		most = max(most, heap())
-		select {
-		case <-stop:
-			done <- most
-			return
-		case <-time.After(50 * time.Millisecond):
-		}
-	}
-}
 
 // write writes a flood as a .nettrace file of V6, in which each event may have a
 // process of its own.

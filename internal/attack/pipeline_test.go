@@ -64,8 +64,26 @@ func (i input) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
 	}
 }
 
-// read reads a trace that is in a file, from end to end.
-func read(path string) (o outcome) {
+// A watched source calls seen after each event.
+type watched struct {
+	trace.Source
+	seen func()
+}
+
+func (w watched) Events() iter.Seq2[*trace.Event, error] {
+	return func(yield func(*trace.Event, error) bool) {
+		for ev, err := range w.Source.Events() {
+			if !yield(ev, err) {
+				return
+			}
+			w.seen()
+		}
+	}
+}
+
+// read reads a trace that is in a file, from end to end, and calls seen after each
+// event.
+func read(path string, seen func()) (o outcome) {
 	defer func() {
 		if v := recover(); v != nil {
 			o.panicked = fmt.Sprintf("%v\n%s", v, debug.Stack())
@@ -77,7 +95,7 @@ func read(path string) (o outcome) {
 	}
 	defer in.Close()
 	of := make(map[*gc.Process]*stats.Process)
-	rep, err := report.Gather(input{in.Source, in, func(c *gc.Collection) {
+	rep, err := report.Gather(input{watched{in.Source, seen}, in, func(c *gc.Collection) {
 		o.collections++
 		if of[c.Process] == nil {
 			of[c.Process] = new(stats.Process)
@@ -150,7 +168,7 @@ func readWithin(tb testing.TB, dir string, data []byte) outcome {
 		tb.Fatal(err)
 	}
 	done := make(chan outcome, 1)
-	go func() { done <- read(path) }()
+	go func() { done <- read(path, func() {}) }()
 	select {
 	case o := <-done:
 		return o
