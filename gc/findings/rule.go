@@ -106,7 +106,7 @@ type judgement struct {
 // judge gathers the figures.
 func (c *Case) judge() *judgement {
 	j := &judgement{Case: c, budget: c.Budget.orDefault(), all: c.Process.All(), worst: c.worstStretch()}
-	j.share = of(j.all.Pause.Sum(), c.Process.Watched())
+	j.share = j.overall()
 	watched := c.Process.Watched()
 	if s := &c.startup; s.known && c.Process.Process != nil {
 		rest := c.Process.Process.Started + watched - s.until
@@ -117,6 +117,9 @@ func (c *Case) judge() *judgement {
 	}
 	return j
 }
+
+// overall is the share of the pauses in all of the time, in percent.
+func (j *judgement) overall() float64 { return of(j.all.Pause.Sum(), j.Process.Watched()) }
 
 // explains is the part of the pauses that some time is, in percent.
 func (j *judgement) explains(d time.Duration) float64 { return min(100, of(d, j.all.Pause.Sum())) }

@@ -7,9 +7,10 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// innocent reports whether nothing that was found speaks against the GC.
+// innocent reports whether nothing that was found speaks against the GC, in a
+// trace that is whole and with the start-up.
 func (j *judgement) innocent(found []Finding) bool {
-	if j.all.Pause.Count() == 0 || j.affected() || j.Trace.StartsUnrecorded {
+	if j.all.Pause.Count() == 0 || j.affected() || j.Trace.StartsUnrecorded || j.Trace.Damaged > 0 || j.overall() >= j.budget.Share {
 		return false
 	}
 	return !slices.ContainsFunc(found, func(f Finding) bool { return f.Severity > Note && f.kind != quality })
@@ -57,11 +58,11 @@ const (
 // verdict sums the findings up, as a code and in one sentence.
 func (c *Case) verdict(found []Finding) (Code, string) {
 	j := c.judge()
-	share, longest := units.Percent(of(j.all.Pause.Sum(), c.Process.Watched())), units.Duration(j.all.Pause.Max())
+	share, longest := units.Percent(j.overall()), units.Duration(j.all.Pause.Max())
 	if j.affected() {
 		share = "at least " + share
 	}
-	if j.steady && (j.share < j.budget.Share) != (of(j.all.Pause.Sum(), c.Process.Watched()) < j.budget.Share) {
+	if j.steady && (j.share < j.budget.Share) != (j.overall() < j.budget.Share) {
 		share = fmt.Sprintf("%s of the time, and after the start-up %s", share, units.Percent(j.share))
 	} else {
 		share += " of the time"
@@ -76,6 +77,8 @@ func (c *Case) verdict(found []Finding) (Code, string) {
 	case j.affected() && j.share < j.budget.Share:
 		return NoVerdict, fmt.Sprintf("No verdict, events were lost: in what is left, GC pauses took %s, the longest %s.",
 			units.Duration(j.all.Pause.Sum()), longest)
+	case j.Trace.Damaged > 0 && j.share < j.budget.Share && !j.hurts():
+		return NoVerdict, fmt.Sprintf("No verdict, the file is damaged: in what can be read, GC pauses took %s, the longest %s.", share, longest)
 	case j.innocent(found):
 		return Innocent, fmt.Sprintf("The GC is innocent: pauses took %s (budget: %s), the longest %s (budget: %s).", share, j.budget.share(), longest, j.budget.pause())
 	case j.share >= j.budget.high():
@@ -84,6 +87,8 @@ func (c *Case) verdict(found []Finding) (Code, string) {
 		return CostsTime, fmt.Sprintf("The GC costs time: pauses took %s (budget: %s)%s.", share, j.budget.share(), mainCause(found))
 	case j.hurts():
 		return LongPauses, fmt.Sprintf("GC pauses are long: up to %s (budget: %s), %s%s.", longest, j.budget.pause(), share, mainCause(found))
+	case j.overall() >= j.budget.Share:
+		return WithinBudget, fmt.Sprintf("GC pauses are within budget after the start-up: they took %s (budget: %s), the longest %s.", share, j.budget.share(), longest)
 	default:
 		return WithinBudget, fmt.Sprintf("GC pauses are within budget (%s, the longest %s), but %s.", share, longest, foremost(found))
 	}
