@@ -123,7 +123,7 @@ func TestOpenErrors(t *testing.T) {
 		},
 		{
 			fstest.MapFS{"metadata": {Data: []byte("trace { major = 1; minor = 9; };")}},
-			"ctf: metadata: metadata at 0x0: not a trace: metadata: 1: version not supported: minor 9 of CTF", nil,
+			"ctf: metadata: metadata at 0x0: metadata: 1: version not supported: minor 9 of CTF", trace.ErrUnsupportedVersion,
 		},
 	} {
 		_, err := ctf.Open(c.files, ctf.Options{})

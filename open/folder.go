@@ -13,9 +13,9 @@ import (
 // maxFolder bounds the files of a folder that are looked at.
 const maxFolder = 256
 
-// otherFolder opens the folder at path, which for this reason is no LTTng trace,
-// if its files are those of one ETW trace. Else the error says what could be
-// opened in it.
+// otherFolder opens the folder at path, which for this reason cannot be read as an
+// LTTng trace, if its files are those of one ETW trace. Else the error says what
+// could be opened in it, or gives the reason where the folder is an LTTng trace.
 func otherFolder(path string, reason error, opts Options) (*Input, error) {
 	traces, known, err := lookInto(path)
 	if err != nil {
@@ -27,12 +27,13 @@ func otherFolder(path string, reason error, opts Options) (*Input, error) {
 	for i := range traces {
 		traces[i] = printable(traces[i])
 	}
+	_, malformed := errors.AsType[*trace.FormatError](reason)
 	e := &UnknownError{Name: path, Looks: "a folder without a trace", Hint: hintReads, Err: trace.ErrNotTrace}
 	switch {
 	case traces != nil:
 		e.Looks = "a folder that holds " + enumerate(traces)
 		e.Hint = "name one or several"
-	case known != nil && known.Looks == looksMetadata: // to which its folder was named
+	case malformed && (!errors.Is(reason, trace.ErrNotTrace) || known != nil && known.Hint == hintFolder):
 		return nil, named(path, reason)
 	case known != nil:
 		e.Looks = fmt.Sprintf("a folder that holds %s, %s", printable(relative(path, known.Name)), known.Looks)

@@ -16,8 +16,8 @@ func folder(path string, opts Options) (*Input, error) {
 	in := &Input{Name: path, meter: &meter{}}
 	in.again = func() (*Input, error) { return File(path, opts) }
 	r, err := openCTF(&meteredFS{os.DirFS(path), in.meter}, opts)
-	switch {
-	case errors.Is(err, trace.ErrNotTrace):
+	switch _, malformed := errors.AsType[*trace.FormatError](err); {
+	case malformed, errors.Is(err, trace.ErrNotTrace):
 		return otherFolder(path, err, opts)
 	case err != nil:
 		return nil, named(path, err)

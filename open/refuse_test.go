@@ -177,7 +177,15 @@ func TestFolder(t *testing.T) {
 		},
 		{
 			[]member{{"metadata", []byte("/* CTF 1.8 */\nnonsense\n")}},
-			`ctf: metadata: metadata at 0x0: not a trace: metadata: 2: malformed: "nonsense" where a block belongs`,
+			`ctf: metadata: metadata at 0x0: metadata: 2: malformed: "nonsense" where a block belongs`,
+		},
+		{
+			[]member{{"metadata", []byte("/* CTF 1.8 */\nnonsense\n")}, {"b", bare}},
+			"not a trace: a folder that holds b; name one or several",
+		},
+		{
+			[]member{{"metadata", nil}, {"channel0", []byte("\xc1\x1f\xfc\xc1")}},
+			"ctf: metadata: metadata at 0x0: metadata: not a trace: empty",
 		},
 	} {
 		dir := t.TempDir()
@@ -190,6 +198,38 @@ func TestFolder(t *testing.T) {
 		_, err := open.File(dir, open.Options{})
 		if err == nil || strings.TrimPrefix(err.Error(), "open ") != dir+": "+c.want {
 			t.Errorf("got  %v\nwant %s: %s", err, dir, c.want)
+		}
+	}
+}
+
+// TestMetadata opens LTTng traces whose metadata cannot be read: the reason is
+// given, whatever the trace lies in.
+func TestMetadata(t *testing.T) {
+	for _, c := range []struct {
+		text, want string
+		is         error
+	}{
+		{"/* CTF 1.8 */\nnonsense\n", `metadata: 2: malformed: "nonsense" where a block belongs`, trace.ErrMalformed},
+		{"/* CTF 1.9 */\ntrace { major = 1; minor = 9; };\n", "metadata: 2: version not supported: minor 9 of CTF", trace.ErrUnsupportedVersion},
+	} {
+		dir := t.TempDir()
+		paths := map[string][]byte{
+			"folder/metadata": []byte(c.text),
+			"a.zip":           zipped(member{"ust/metadata", []byte(c.text)}, member{"ust/channel0", []byte("x")}),
+			"a.tar":           tarred("ust/metadata", []byte(c.text)),
+		}
+		for name, data := range paths {
+			path := filepath.Join(dir, name)
+			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, data, 0o644)); err != nil {
+				t.Fatal(err)
+			}
+			if filepath.Base(name) == "metadata" {
+				path = filepath.Dir(path)
+			}
+			_, err := open.File(path, open.Options{})
+			if err == nil || !strings.HasPrefix(err.Error(), "open "+path+": ") || !strings.HasSuffix(err.Error(), "metadata at 0x0: "+c.want) || !errors.Is(err, c.is) {
+				t.Errorf("%s: %v, want %s", name, err, c.want)
+			}
 		}
 	}
 }

@@ -66,14 +66,14 @@ func parseJSON(text []byte) (*Trace, error) {
 		case err != nil:
 			err = malformed("%v", err)
 		case n == 1 && f.Type != "preamble":
-			return nil, fmt.Errorf("%w: JSON without a preamble", trace.ErrNotTrace)
+			err = malformed("JSON without a preamble")
 		default:
 			err = p.fragment(&f)
 		}
 		if err != nil {
 			err = &SyntaxError{Line: n, Err: err}
-			if n == 1 {
-				return nil, fmt.Errorf("%w: %w", trace.ErrNotTrace, err)
+			if n == 1 || errors.Is(err, trace.ErrUnsupported) {
+				return nil, err
 			}
 			return p.trace, err
 		}

@@ -3,6 +3,7 @@ package tsdl
 import (
 	"bytes"
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"io"
 
@@ -47,24 +48,51 @@ func Parse(b []byte) (*Trace, error) {
 	default:
 		t, parseErr = parseText(text)
 	}
-	if parseErr != nil {
+	switch {
+	case parseErr == nil:
+	case t != nil, recognized(b), errors.Is(parseErr, trace.ErrUnsupported):
 		err = parseErr
+	default:
+		err = fmt.Errorf("%w: %w", trace.ErrNotTrace, parseErr)
 	}
 	return t, err
 }
 
+// beginnings are what metadata in text begins with: the signature of CTF 1.8 (1.8.3,
+// 7), and the separator of CTF 2.
+var beginnings = [...]string{"/* CTF ", "\x1e"}
+
+// recognized reports whether b is metadata by its beginning, whatever follows.
+func recognized(b []byte) bool {
+	if packetOrder(b) != nil {
+		return true
+	}
+	for _, s := range beginnings {
+		if bytes.HasPrefix(b, []byte(s)) {
+			return true
+		}
+	}
+	word, _, _ := bytes.Cut(bytes.TrimLeft(b, " \t\r\n"), []byte(" "))
+	return blocks[string(word)] != nil
+}
+
+// packetOrder is the byte order of the packet that b begins with, nil where it
+// begins with none.
+func packetOrder(b []byte) binary.ByteOrder {
+	switch {
+	case len(b) < 4:
+	case binary.LittleEndian.Uint32(b) == packetMagic:
+		return binary.LittleEndian
+	case binary.BigEndian.Uint32(b) == packetMagic:
+		return binary.BigEndian
+	}
+	return nil
+}
+
 // unpacked is the text in the packets of b, or b itself where it has none.
 func unpacked(b []byte) ([]byte, error) {
-	if len(b) < 4 {
-		return b, nil
-	}
-	var order binary.ByteOrder
-	switch {
-	case binary.LittleEndian.Uint32(b) == packetMagic:
-		order = binary.LittleEndian
-	case binary.BigEndian.Uint32(b) == packetMagic:
-		order = binary.BigEndian
-	default:
+	order := packetOrder(b)
+	if order == nil {
 		return b, nil
 	}
 	var text []byte

@@ -2,6 +2,7 @@ package tsdl
 
 import (
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -45,8 +46,8 @@ func parseText(text []byte) (*Trace, error) {
 	}
 	if err != nil {
 		err = &SyntaxError{Line: p.tok.line, Err: err}
-		if !begun {
-			return nil, fmt.Errorf("%w: %w", trace.ErrNotTrace, err)
+		if !begun || errors.Is(err, trace.ErrUnsupported) {
+			return nil, err
 		}
 	}
 	return p.trace, err

@@ -104,7 +104,11 @@ func TestErrors(t *testing.T) {
 	}{
 		{"", "metadata: not a trace: empty", trace.ErrNotTrace},
 		{"hello", `not a trace: metadata: 1: malformed: "hello" where a block belongs`, trace.ErrNotTrace},
-		{"trace { major = 2; };", "not a trace: metadata: 1: version not supported: major 2 of CTF", trace.ErrUnsupportedVersion},
+		{"trace { major = 2; };", "metadata: 1: version not supported: major 2 of CTF", trace.ErrUnsupportedVersion},
+		{"typealias integer { size = 8; } := u8; trace { minor = 9; };", "metadata: 1: version not supported: minor 9 of CTF", trace.ErrUnsupportedVersion},
+		{"/* CTF 1.8 */\nhello", `metadata: 2: malformed: "hello" where a block belongs`, trace.ErrMalformed},
+		{"trace hello", `metadata: 1: malformed: "hello" where "{" belongs`, trace.ErrMalformed},
+		{"\x1e{}", "metadata: 1: malformed: JSON without a preamble", trace.ErrMalformed},
 		{head + "trace {", "metadata: 4: malformed: the text ends where an attribute belongs", trace.ErrMalformed},
 		{head + "\x01", `metadata: 4: malformed: character '\x01'`, trace.ErrMalformed},
 		{head + "env { a = \"b; };", "metadata: 4: malformed: string without an end", trace.ErrMalformed},
@@ -119,16 +123,22 @@ func TestErrors(t *testing.T) {
 		{event("u8 a" + strings.Repeat("[1]", 100) + ";"), "metadata: 4: malformed: types nested more than 32 deep", trace.ErrMalformed},
 		{event(strings.Repeat("struct { ", 100)), "metadata: 4: malformed: types nested more than 32 deep", trace.ErrMalformed},
 		{head + "clock { freq = 0; };", "metadata: 4: malformed: clock without a frequency", trace.ErrMalformed},
-		{"{}", "not a trace: JSON without a preamble", trace.ErrNotTrace},
-		{`{"type":"preamble","version":3}`, "not a trace: metadata: 1: version not supported of CTF", trace.ErrUnsupportedVersion},
+		{"{}", "not a trace: metadata: 1: malformed: JSON without a preamble", trace.ErrNotTrace},
+		{`{"type":"preamble","version":3}`, "metadata: 1: version not supported of CTF", trace.ErrUnsupportedVersion},
 		{preamble + `{"type":"field-class-alias","name":"a","field-class":{"type":"odd"}}`, `metadata: 2: malformed: field class of type "odd"`, trace.ErrMalformed},
 		{preamble + `{"type":"trace-class","extensions":{"x":1}}`, "metadata: 2: version not supported: extensions", trace.ErrUnsupportedVersion},
 		{preamble + `{"type":"event-record-class","payload-field-class":"nothing"}`, `metadata: 2: malformed: field class "nothing" is not defined`, trace.ErrMalformed},
 		{preamble + `{"type":`, "metadata: 2: unexpected EOF", io.ErrUnexpectedEOF},
 	} {
-		_, err := tsdl.Parse([]byte(c.text))
+		tr, err := tsdl.Parse([]byte(c.text))
 		if err == nil || err.Error() != c.want || !errors.Is(err, c.is) {
 			t.Errorf("%.60q:\ngot  %v\nwant %s", c.text, err, c.want)
+		}
+		if got := errors.Is(err, trace.ErrNotTrace); got != (c.is == trace.ErrNotTrace) {
+			t.Errorf("%.60q: trace.ErrNotTrace %t", c.text, got)
+		}
+		if tr != nil && errors.Is(err, trace.ErrUnsupported) {
+			t.Errorf("%.60q is read although it is not supported", c.text)
 		}
 	}
 }
