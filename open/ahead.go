@@ -25,7 +25,9 @@ type chunk struct {
 }
 
 const (
-	aheadSize   = 256 << 10
+	// aheadSize is large because to hand over a chunk takes some microseconds: with
+	// what gzip gives at a time, reading ahead was slower than not to.
+	aheadSize   = 512 << 10
 	aheadChunks = 4
 )
 
@@ -61,15 +63,27 @@ func (a *aheadReader) run(r io.Reader) {
 		if buf == nil {
 			buf = make([]byte, aheadSize)
 		}
-		n, err := r.Read(buf)
-		a.full <- chunk{buf[:n], err} // has room for all that there are
-		if err != nil {
+		c := fill(r, buf)
+		a.full <- c // has room for all that there are
+		if c.err != nil {
 			return
 		}
 	}
 }
 
-// Read hands out what was read. It does not wait for more than there is.
+// fill reads until buf is full, or reading fails.
+func fill(r io.Reader, buf []byte) chunk {
+	var n int
+	var err error
+	for n < len(buf) && err == nil {
+		var m int
+		m, err = r.Read(buf[n:])
+		n += m
+	}
+	return chunk{buf[:n], err}
+}
+
+// Read hands out what was read.
 func (a *aheadReader) Read(p []byte) (int, error) {
 	for len(a.chunk.data) == 0 {
 		if a.chunk.err != nil {
