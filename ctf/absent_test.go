@@ -2,6 +2,8 @@ package ctf_test
 
 import (
 	"encoding/binary"
+	"fmt"
+	"regexp"
 	"testing"
 	"testing/fstest"
 
@@ -63,6 +65,54 @@ packet begin=20 end=30 seq=1 cpu=1 instance=1
 		}
 		if l := r.Loss(); l.Exactness != c.exactness || len(l.Ranges()) != c.ranges || l.Damaged != c.damaged {
 			t.Errorf("%s: %v, %v, %d damaged; want %v, %d ranges, %d damaged", c.name, l.Exactness, l.Ranges(), l.Damaged, c.exactness, c.ranges, c.damaged)
+		}
+	}
+}
+
+// TestRepeatedPackets reads traces in which a packet is there twice: its events are
+// handed out once, and the second is damage, unless it is what snapshots have in
+// common.
+func TestRepeatedPackets(t *testing.T) {
+	const head = `trace
+clock seconds=1700000000
+stream 0 seq=%s context=[i32:vpid i32:vtid]
+event 0 DotNETRuntime:GCEnd_V1 fields=[u32:Count u32:Depth u16:ClrInstanceID]
+file c_0
+`
+	packets := map[byte]string{
+		'a': "packet begin=10 end=20 seq=0\n  ev 0 time=11 context=[1 1] 1 0 0\n",
+		'b': "packet begin=20 end=30 seq=1\n  ev 0 time=21 context=[1 1] 2 0 0\n",
+		'c': "packet begin=30 end=40 seq=2\n  ev 0 time=31 context=[1 1] 3 0 0\n",
+		'|': "file c_1\n",
+	}
+	for _, c := range []struct {
+		order            string
+		numbered         bool
+		damaged, missing int
+	}{
+		{"abc", true, 0, 0},
+		{"aabc", true, 1, 0},
+		{"abca", true, 1, 0},
+		{"abbbc", true, 2, 0},
+		{"acbc", true, 2, 1}, // the second comes too late to be read
+		{"ab|bc", true, 0, 0},
+		{"abc", false, 0, 0},
+		{"aabc", false, 1, 0},
+		{"abcb", false, 1, 0},
+	} {
+		text := fmt.Sprintf(head, map[bool]string{true: "yes", false: "no"}[c.numbered])
+		for _, p := range []byte(c.order) {
+			text += packets[p]
+		}
+		if !c.numbered {
+			text = regexp.MustCompile(` seq=[0-9]`).ReplaceAllString(text, "")
+		}
+		got := read(t, assemble(t, text))
+		if want := 3 - c.missing; got.err != nil || got.events != want || got.loss.Damaged != c.damaged {
+			t.Errorf("%s: %v, %d events, %d damaged; want %d and %d", c.order, got.err, got.events, got.loss.Damaged, want, c.damaged)
+		}
+		if got.loss.Damaged > 0 && got.loss.Exactness == trace.Exact {
+			t.Errorf("%s: loss is exact", c.order)
 		}
 	}
 }

@@ -28,6 +28,7 @@ type stream struct {
 	packet  packet
 	at      int64  // offset of the packet in the file
 	inside  bool   // the packet may have more events
+	within  bool   // a packet of the file was entered
 	last    packet // the one before
 	begun   bool   // last is set
 	clk     uint64 // cycles of the latest event
@@ -83,6 +84,9 @@ func (s *stream) nextPacket() bool {
 		}
 		switch err := s.open(); {
 		case err == nil && s.repeated():
+			if s.within {
+				s.m.damage(s.path, s.window.off, "packet", malformed("a packet that is not behind the one before it"))
+			}
 			s.at = s.window.off
 			s.pass()
 		case err == nil:
@@ -111,7 +115,7 @@ func (s *stream) nextFile() bool {
 			s.m.damage(f.path, 0, "file", err)
 			continue
 		}
-		s.file, s.path, s.member = in, f.path, f.member
+		s.file, s.path, s.member, s.within = in, f.path, f.member, false
 		s.window = newWindow(in, s.window.mem, s.m.windowSize)
 		return true
 	}
@@ -145,19 +149,25 @@ func (s *stream) missing() {
 
 // enter begins the packet whose header was read.
 func (s *stream) enter() {
-	s.at, s.inside, s.clk = s.window.off, true, s.packet.first
+	s.at, s.inside, s.within, s.clk = s.window.off, true, true, s.packet.first
 	s.account()
 	s.entered, s.time = true, s.packet.begin
 	s.limit()
 	s.m.settle()
 }
 
-// repeated says whether the stream had the packet whose header was read: what
-// snapshots of one session have in common is in each of them.
+// repeated reports whether the stream had the packet whose header was read: what
+// snapshots of one session have in common is in each of them. Packets without
+// numbers are told apart by their times, which those without events may share.
 func (s *stream) repeated() bool {
 	p, last := &s.packet, &s.last
-	return s.begun && p.numbered && last.numbered &&
-		p.sequence <= last.sequence && p.first <= last.first && p.lastCycles <= last.lastCycles
+	switch {
+	case !s.begun, p.first > last.first, p.lastCycles > last.lastCycles:
+		return false
+	case p.numbered && last.numbered:
+		return p.sequence <= last.sequence
+	}
+	return !p.numbered && p.first < p.lastCycles
 }
 
 // leave ends the packet.

@@ -42,9 +42,10 @@ func (e *entry) order() uint64 {
 
 // An index lists the buffers of files in the order of their first events.
 type index struct {
-	second  int64 // in ticks
-	entries []entry
-	damage  func(f *file, off int64, err error)
+	second   int64 // in ticks
+	entries  []entry
+	damage   func(f *file, off int64, err error) // of a place without a buffer
+	repeated func(f *file, off int64, err error) // of a buffer that is listed already
 }
 
 func (x *index) sort() {
@@ -78,8 +79,39 @@ const peekSize = bufferHeaderSize + 64
 func (x *index) add(f *file) error {
 	had := len(x.entries)
 	err := x.walk(f)
+	x.dropRepeated(f, had)
 	f.confine(x.entries[had:], x.second)
 	return err
+}
+
+// dropRepeated leaves of the buffers of f, those from had on, one of each.
+func (x *index) dropRepeated(f *file, had int) {
+	own := x.entries[had:]
+	order := make([]int32, len(own))
+	for i := range order {
+		order[i] = int32(i)
+	}
+	slices.SortStableFunc(order, func(a, b int32) int { return own[a].compareIdentity(&own[b]) })
+	var again []int32
+	for i := 1; i < len(order); i++ {
+		if own[order[i-1]].compareIdentity(&own[order[i]]) == 0 {
+			again = append(again, order[i])
+		}
+	}
+	for _, i := range again {
+		e := &own[i]
+		x.repeated(f, e.off, malformed("buffer %d of processor %d was there before", e.seq, e.cpu))
+		e.used = 0
+	}
+	own = slices.DeleteFunc(own, func(e entry) bool { return e.used == 0 })
+	x.entries = x.entries[:had+len(own)]
+	f.survey.buffers -= uint32(len(again))
+}
+
+// compareIdentity orders buffers by what is the same in no two of a session.
+func (e *entry) compareIdentity(o *entry) int {
+	return cmp.Or(cmp.Compare(e.seq, o.seq), cmp.Compare(e.cpu, o.cpu), cmp.Compare(e.ticks, o.ticks),
+		cmp.Compare(e.used, o.used), cmp.Compare(e.to, o.to))
 }
 
 func (x *index) walk(f *file) error {

@@ -95,6 +95,11 @@ func (r *Reader) end() {
 // unindexed notes a place in a file where buffers could not be found.
 func (r *Reader) unindexed(f *file, off int64, err error) {
 	f.survey.damaged = true
+	r.indexed(f, off, err)
+}
+
+// indexed notes what is wrong with a buffer as its header tells.
+func (r *Reader) indexed(f *file, off int64, err error) {
 	r.loss.AddFormatError(&trace.FormatError{Format: "etl", File: f.name, Off: off, Section: "buffer", Err: err})
 }
 

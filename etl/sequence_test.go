@@ -2,6 +2,7 @@ package etl_test
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -139,4 +140,21 @@ func TestCutShort(t *testing.T) {
 	same(t, listing(etl.Options{}, data[:0x3000+0x48+2*0x50+8]),
 		line(1, 1, "1 []"), line(10, 4, "0 []"), line(50, 2, "1 []"), line(90, 5, "0 []"),
 		"lost: 0 (lower_bound), cut", "lost between 50µs and 90µs")
+}
+
+// TestRepeatedBuffers reads files in which a buffer is there twice: its events are
+// handed out once, and the second is damage.
+func TestRepeatedBuffers(t *testing.T) {
+	for _, place := range []int{2, 3, 4} {
+		f := etltest.New()
+		f.Header.CPUs, f.Header.Written = 2, 5
+		for i := range int64(4) {
+			f.Buffer(uint16(i % 2)).Event(at(10*i, uint16(1+i))).Event(at(10*i+5, uint16(11+i)))
+		}
+		f.Buffers = slices.Insert(f.Buffers, place, f.Buffers[1])
+		same(t, listing(etl.Options{}, f.Bytes()),
+			line(0, 1, "0 []"), line(5, 11, "0 []"), line(10, 2, "1 []"), line(15, 12, "1 []"),
+			line(20, 3, "0 []"), line(25, 13, "0 []"), line(30, 4, "1 []"), line(35, 14, "1 []"),
+			"lost: 0 (lower_bound)", fmt.Sprintf("damage: etl: buffer at %#x: malformed: buffer 2 of processor 1 was there before", 0x1000*(place+1)))
+	}
 }
