@@ -67,6 +67,7 @@ type Collection struct {
 	needs   trace.Range // the stretch of time whose events make its figures
 	follows bool        // the collection before it was seen too
 	doubted bool        // some of its figures could not be
+	lacking bool        // not complete, though one before it was
 	bySizes bool        // LOH and POH are told by their sizes before, for want of allocation ticks
 }
 

@@ -97,6 +97,8 @@ func (rt *runtime) finish(n int) {
 	}
 	b.doubted = b.reject() || b.badTick
 	b.Complete = b.Start.Known && b.ended() && b.stats && b.Pause().Known
+	b.lacking = rt.completed && !b.Complete
+	rt.completed = rt.completed || b.Complete
 	rt.last.follow(b)
 	rt.allocations.follow(b)
 	b.finished = true
@@ -332,8 +334,11 @@ func (c *Collection) account(losses ...*trace.Loss) {
 	if c.bySizes && c.Process.major < firstCountingLarge {
 		c.weaken(LowerBound)
 	}
-	c.AffectedByLoss = c.doubted ||
-		slices.ContainsFunc(losses, func(l *trace.Loss) bool { return l.Touches(c.needs.From, c.needs.To) })
+	c.AffectedByLoss = c.doubted || slices.ContainsFunc(losses, func(l *trace.Loss) bool {
+		// A damaged event can pass for one of another thread or time: what it
+		// leaves out is nowhere near the loss.
+		return l.Touches(c.needs.From, c.needs.To) || c.lacking && (l.Damaged > 0 || len(l.Ranges()) > 0)
+	})
 	if !c.AffectedByLoss {
 		return
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // impossible returns what no collection can be, or nil. Every exported figure,
@@ -111,4 +112,33 @@ func TestNothingImpossible(t *testing.T) {
 			}
 		}
 	})
+}
+
+// TestIncompleteInDamagedTrace checks that a collection whose pause lacks its end
+// is affected by loss wherever the trace is damaged: an event that the damage made
+// one of another thread is not near what was found lost.
+func TestIncompleteInDamagedTrace(t *testing.T) {
+	for name, test := range map[string]struct {
+		loss     trace.Loss
+		affected bool
+	}{
+		"damaged": {trace.Loss{Settled: 1 << 62, Damaged: 1}, true},
+		"whole":   {trace.Loss{Settled: 1 << 62}, false},
+	} {
+		s := newScript()
+		s.loss = test.loss
+		s.blocking(1, 1, 1)
+		s.blocking(3, 1, 2)
+		for i := range s.events[len(s.events)-2:] {
+			s.events[len(s.events)-2+i].TID = 0
+		}
+		s.blocking(5, 1, 3)
+		got, _, _ := s.run(t)
+		if c := got[2]; c.Complete || c.AffectedByLoss != test.affected {
+			t.Errorf("%s: complete %v, affected %v", name, c.Complete, c.AffectedByLoss)
+		}
+		if c := got[1]; !c.Complete || c.AffectedByLoss {
+			t.Errorf("%s: the first collection is complete %v, affected %v", name, c.Complete, c.AffectedByLoss)
+		}
+	}
 }

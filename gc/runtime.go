@@ -27,6 +27,7 @@ type runtime struct {
 	history        map[uint64]*building     // by thread, the last GCGlobalHeapHistory's
 	allocating     map[uint64]time.Duration // by thread, since when it waits for a background collection
 
+	completed bool     // a collection was complete
 	historied bool     // it raises GCPerHeapHistory
 	ticked    bool     // there are allocation ticks
 	badTick   bool     // one since the last GCStart cannot be
