@@ -62,6 +62,7 @@ type cycle struct {
 	left        Opt[sample] // by the collection that it begins with
 	budget      int64       // of gen0
 	allocated   int64       // in gen0, up to the latest sample
+	swept       bool        // by a background collection before the latest
 }
 
 // exhausts reports whether all of the cycle's budget was allocated when b began.
@@ -173,6 +174,8 @@ func (a *allocations) follow(b *building) {
 
 // sweepBy notes when a background collection swept, as far as is known.
 func (a *allocations) sweepBy(b *building) {
+	left := a.cycle.left
+	a.cycle.swept = a.cycle.swept || left.Known && a.sweptBetween(left.V.at, b.Start.V)
 	a.sweepFrom, a.sweepTo = b.Start.V, math.MaxInt64
 	if b.End.Known {
 		a.sweepTo = b.End.V
@@ -188,7 +191,7 @@ func (a *allocations) sweepBy(b *building) {
 // say of it.
 func (a *allocations) learn(b *building) {
 	from, now := a.cycle.left, b.atStart()
-	if !from.Known || a.sweptBetween(from.V.at, now.at) {
+	if !from.Known || a.cycle.swept || a.sweptBetween(from.V.at, now.at) {
 		return
 	}
 	allocated := now.objects[gen0] - from.V.objects[gen0]

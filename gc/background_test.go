@@ -164,3 +164,35 @@ func TestBackgroundConserves(t *testing.T) {
 		})
 	}
 }
+
+// TestSweptCyclesTeachNothing: what died in gen0 between two collections that are
+// not background ones would make allocation ticks seem to grant more than they did,
+// though only the sweep of an earlier background collection came between them.
+func TestSweptCyclesTeachNothing(t *testing.T) {
+	m := &mutator{script: newScript(), ticks: true, old: 5000}
+	m.allocate(900, 0)
+	m.collect(clr.GCTypeNonConcurrentGC, 100)
+	m.allocate(600, 0)
+	first := m.begin()
+	m.sweep(400)
+	m.finish(first, 0, 0)
+	second := m.begin()
+	m.allocate(200, 0)
+	m.collect(clr.GCTypeForegroundGC, 100)
+	m.allocate(600, 0)
+	m.sweep(300)
+	m.finish(second, 0, 0)
+	third := m.begin()
+	m.sweep(300)
+	m.finish(third, 0, 0)
+	m.allocate(400, 0)
+	m.collect(clr.GCTypeNonConcurrentGC, 100)
+	m.runtime(9)
+	got, _, _ := m.run(t)
+	for _, number := range []uint32{second, third} {
+		b := got[number]
+		if b == nil || b.Kind != gc.Background || b.FreedIs != gc.LowerBound || b.Freed.V > 300 {
+			t.Errorf("%+v", b)
+		}
+	}
+}
