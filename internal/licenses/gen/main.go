@@ -39,7 +39,8 @@ func notices() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	dirs := map[string]string{"The Go standard library and runtime": strings.TrimSpace(string(root))}
+	goroot := strings.TrimSpace(string(root))
+	dirs := map[string]folders{"The Go standard library and runtime": {goroot: {goroot: true}}}
 	for _, platform := range platforms {
 		if err := modules(platform, dirs); err != nil {
 			return nil, err
@@ -49,17 +50,31 @@ func notices() ([]byte, error) {
 	b.WriteString("gctrail contains the following software of others, under the licences that follow each name.\n")
 	for _, name := range slices.Sorted(maps.Keys(dirs)) {
 		fmt.Fprintf(&b, "\n%s\n%s\n", strings.Repeat("=", 80), name)
-		if err := licences(&b, dirs[name]); err != nil {
+		if err := dirs[name].write(&b); err != nil {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
 	return b.Bytes(), nil
 }
 
+// folders are those of a module's linked packages and all between them and the
+// module's, by the module's: a package of others within a module has a licence of
+// its own.
+type folders map[string]map[string]bool
+
+func (f folders) add(module, dir string) {
+	if f[module] == nil {
+		f[module] = map[string]bool{}
+	}
+	for ; strings.HasPrefix(dir, module); dir = filepath.Dir(dir) {
+		f[module][dir] = true
+	}
+}
+
 // modules adds the folders of the modules that are linked on a platform.
-func modules(platform string, dirs map[string]string) error {
+func modules(platform string, dirs map[string]folders) error {
 	system, arch, _ := strings.Cut(platform, "/")
-	cmd := exec.Command("go", "list", "-deps", "-json=Module", "github.com/gctrail/gctrail/cmd/gctrail")
+	cmd := exec.Command("go", "list", "-deps", "-json=Dir,Module", "github.com/gctrail/gctrail/cmd/gctrail")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+system, "GOARCH="+arch)
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
@@ -68,6 +83,7 @@ func modules(platform string, dirs map[string]string) error {
 	}
 	for d := json.NewDecoder(bytes.NewReader(out)); ; {
 		var p struct {
+			Dir    string
 			Module *struct {
 				Path, Version, Dir string
 				Main               bool
@@ -79,36 +95,62 @@ func modules(platform string, dirs map[string]string) error {
 			return err
 		}
 		if m := p.Module; m != nil && !m.Main {
-			dirs[m.Path+" "+m.Version] = m.Dir
+			name := m.Path + " " + m.Version
+			if dirs[name] == nil {
+				dirs[name] = folders{}
+			}
+			dirs[name].add(m.Dir, p.Dir)
 		}
 	}
 }
 
 var isLicence = regexp.MustCompile(`(?i)^(licen[cs]e|copying|notice|patents)`)
 
-// licences writes the licence files of a module.
-func licences(b *bytes.Buffer, dir string) error {
+// write writes the licence files of a module.
+func (f folders) write(b *bytes.Buffer) error {
+	for module, dirs := range f {
+		if !hasLicence(module) {
+			return errors.New("there is no licence file")
+		}
+		for _, dir := range slices.Sorted(maps.Keys(dirs)) {
+			if err := licences(b, module, dir); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func hasLicence(dir string) bool {
+	entries, err := os.ReadDir(dir)
+	return err == nil && slices.ContainsFunc(entries, licenceFile)
+}
+
+func licenceFile(e os.DirEntry) bool { return !e.IsDir() && isLicence.MatchString(e.Name()) }
+
+// licences writes the licence files in a folder of a module.
+func licences(b *bytes.Buffer, module, dir string) error {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return err
 	}
-	found := false
 	for _, e := range entries {
-		if e.IsDir() || !isLicence.MatchString(e.Name()) {
+		if !licenceFile(e) {
 			continue
 		}
-		text, err := os.ReadFile(filepath.Join(dir, e.Name()))
+		path := filepath.Join(dir, e.Name())
+		text, err := os.ReadFile(path)
 		if err != nil {
 			return err
 		}
-		found = true
-		fmt.Fprintf(b, "\n-- %s --\n\n", e.Name())
+		name, err := filepath.Rel(module, path)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(b, "\n-- %s --\n\n", filepath.ToSlash(name))
 		for line := range strings.Lines(strings.TrimSpace(strings.ReplaceAll(string(text), "\r\n", "\n"))) {
 			b.WriteString(strings.TrimRight(line, " \t\n") + "\n")
 		}
-	}
-	if !found {
-		return errors.New("there is no licence file")
 	}
 	return nil
 }
