@@ -98,7 +98,7 @@ func TestRefusals(t *testing.T) {
 		{string(zstded(make([]byte, 80<<20), zstd.WithWindowSize(64<<20))), "not supported: zstd with a window of more than 32 MiB; unpack it first"},
 
 		{string(zipped()), "not a trace: an empty zip; " + reads},
-		{string(zipped(traceNamed("a"))[:20_000]), "not a trace: a zip without its directory, which comes last; it was not copied whole: fetch it again"},
+		{string(zipped(traceNamed("a"))[:20_000]), "not a trace: a zip without its directory, which comes last; the file is incomplete: copy it again"},
 		{string(zipped(traceNamed("a.nettrace"), member{"b/c.txt", nil}, traceNamed("b/d"))), "not supported: a zip that holds 2 traces: a.nettrace, b/d; unpack it and name one or several"},
 		{string(zipped(member{"v.txt", []byte("v")}, member{"w\x1b[2J", nil}, member{"x", nil}, member{"y", nil}, member{"z", nil})), `not a trace: a zip without a trace: v.txt, "w\x1b[2J", x and 2 more; ` + reads},
 		{string(zipped(traceNamed("a.nettrace"), member{"a.etl", []byte(etl())})), "not supported: a zip that holds 2 traces: a.nettrace, a.etl; unpack it and name one or several"},

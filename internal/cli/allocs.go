@@ -43,18 +43,18 @@ func newAllocsCmd(std *stdio) *cobra.Command {
 		Use:   "allocs FILE...",
 		Short: "List what a program allocates, by type, stack, method or heap",
 		Long: `allocs lists what a program allocates: bytes, share, samples, bytes per second,
-and the interval that holds the true number in 95 of 100 traces. The runtime
-samples allocations; a type or stack of few samples is uncertain.
+and a 95 % confidence interval. The runtime samples allocations, so a type or
+stack with few samples is uncertain.
 
 The source is one of
   sampled  AllocationSampled (.NET 10): each byte is sampled with a probability
            of 1/102400. Estimates are unbiased.
-  tick     GCAllocationTick: one event for every 100 KB that a heap hands out.
-           Bytes add up to all that was handed out; the type is that of the
-           object that crossed the line.
-  object   GCSampledObjectAllocation: every object counts, in sums by type;
-           what follows a type's last event is missing.
-auto takes the first of these that the trace has for a process.
+  tick     GCAllocationTick: one event for every 100 KB allocated from a heap.
+           Bytes add up to the total; the type is that of the object that
+           crossed each 100 KB.
+  object   GCSampledObjectAllocation: counts every object, summed by type;
+           objects after a type's last event are missing.
+auto uses the first of these that the trace has for a process.
 
 Stacks need a trace with stacks (keyword stack) and method names (rundown, the
 default of collect --profile gc-alloc). Frames without a name are "?", or
@@ -65,8 +65,8 @@ module!offset where the module is known.`,
   gctrail allocs --format jsonl app.nettrace | jq 'select(.heap=="large")'`,
 	}
 	flags := cmd.Flags()
-	flags.Var(&opts.by, "by", "what to keep apart: type, stack, type,stack, method (the one that allocates) or heap (small, large, pinned)")
-	flags.Var(&opts.source, "source", "the events to count")
+	flags.Var(&opts.by, "by", "group by type, stack, type,stack, method (the one that allocates) or heap (small, large, pinned)")
+	flags.Var(&opts.source, "source", "the events to use")
 	complete(cmd, "by", opts.by.of)
 	complete(cmd, "source", opts.source.of)
 	names := fieldNames((&allocSection{}).fields(alloc.ByType | alloc.ByStack | alloc.ByMethod))
@@ -113,7 +113,7 @@ func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths
 		func(t alloc.Total) uint64 { s.total = t; return t.PID },
 		func(p *text.Page, of *gc.Process, _ alloc.Total) { s.head(p, of) },
 		func(pid uint64) []alloc.Row { return model.Rows(pid, s.total.Source, by) },
-		"no events of allocations; record them with: gctrail collect --profile gc-alloc")
+		"no allocation events in this trace; record them with: gctrail collect --profile gc-alloc")
 }
 
 // choose is the source to take for a process.
@@ -193,9 +193,9 @@ func (s *allocSection) fields(by alloc.By) []field[alloc.Row] {
 
 // why says what a source is worth.
 var why = map[alloc.Source]string{
-	alloc.Sampled: "estimated without bias from a sample of all bytes",
-	alloc.Tick:    "amounts are complete, types are those of the objects that crossed each 100 KB",
-	alloc.Object:  "counts of all objects, up to each type's last event",
+	alloc.Sampled: "unbiased estimates from a sample of all bytes",
+	alloc.Tick:    "totals are complete; each type is that of the object that crossed 100 KB",
+	alloc.Object:  "all objects are counted, up to each type's last event",
 }
 
 // head tells how much was allocated, by what account, and how that agrees with
@@ -239,7 +239,7 @@ func (s *allocSection) unresolved(p *text.Page) {
 	case without == s.total.Samples:
 		p.Prose("Stacks: ", "this trace has none; "+again)
 	case s.table.Methods() == 0:
-		p.Prose("Stacks: ", "no method names are in this trace (it has no rundown); "+again)
+		p.Prose("Stacks: ", "this trace has no method names (no rundown); "+again)
 	case without+unnamed > 0:
 		p.Prose("Stacks: ", fmt.Sprintf("%s of the samples have no stack, %s only frames without a name.", share(without), share(unnamed)))
 	}

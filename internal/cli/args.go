@@ -10,21 +10,21 @@ import (
 
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return usagef(cmd, "no arguments are taken, got %q", args[0])
+		return usagef(cmd, "unexpected argument %q", args[0])
 	}
 	return nil
 }
 
 func someFiles(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return usagef(cmd, "no file is given")
+		return usagef(cmd, "no file given")
 	}
 	if slices.Contains(args, "") {
-		return usagef(cmd, "a path is empty")
+		return usagef(cmd, "empty path")
 	}
 	isStdin := func(arg string) bool { return arg == "-" }
 	if first := slices.IndexFunc(args, isStdin); first >= 0 && slices.ContainsFunc(args[first+1:], isStdin) {
-		return usagef(cmd, "- is given twice, but standard input can be read once")
+		return usagef(cmd, "- is given twice; standard input can be read only once")
 	}
 	return nil
 }

@@ -30,9 +30,9 @@ func newCheckFlags() checkFlags {
 }
 
 func (c *checkFlags) addFlags(flags *pflag.FlagSet) {
-	flags.StringArrayVar(&c.baseline, "baseline", nil, "a `trace` or a folder of traces of the runs to compare with; several times for more")
+	flags.StringArrayVar(&c.baseline, "baseline", nil, "compare with this `trace`, or with all traces of a folder; repeat for more")
 	flags.Var(&c.format, "format", strings.Join(budget.Formats(), ", ")+", on standard output")
-	flags.Var(&c.outs, "out", "write the results in this format to this file too; several times for more")
+	flags.Var(&c.outs, "out", "also write the results to a file, in this format; repeat for more")
 }
 
 type checkOptions struct {
@@ -46,15 +46,14 @@ func newCheckCmd(std *stdio) *cobra.Command {
 	opts := checkOptions{checkFlags: newCheckFlags()}
 	cmd := &cobra.Command{
 		Use:   "check TRACE... --budget FILE",
-		Short: "Hold runs against a budget: for continuous integration",
-		Long: `check holds runs, each a trace, against a budget: a YAML file that says what
-garbage collection may cost, in absolute limits and against the runs of --baseline.
---init writes such a file, with room, from traces. A folder stands for the traces
-in it. docs/ci.md shows budgets, and recipes for build systems.
+		Short: "Check runs against a GC budget, for continuous integration",
+		Long: `check compares runs (each one a trace) with a budget: a YAML file that limits what
+garbage collection may cost, in absolute numbers and relative to the runs of
+--baseline. --init writes a budget from traces, with some headroom. A folder stands
+for all traces in it. See docs/ci.md for sample budgets and CI recipes.
 
-The exit code is 0 within the budget, 1 over it, 3 where a trace or the budget
-cannot be read. What cannot be told passes, unless the budget says
-cannot_tell: fail.`,
+The exit code is 0 within the budget, 1 over it, 3 if a trace or the budget cannot
+be read. An inconclusive check passes, unless the budget has cannot_tell: fail.`,
 		Example: `  gctrail check --init gc-budget.yaml app.nettrace
   gctrail check --budget gc-budget.yaml app.nettrace
   gctrail check --budget gc-budget.yaml --baseline main/ branch/
@@ -63,14 +62,14 @@ cannot_tell: fail.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.traces = args
 			if (opts.budget == "") == (opts.init == "") {
-				return usagef(cmd, "one of --budget and --init is needed")
+				return usagef(cmd, "--budget or --init is required")
 			}
 			return opts.run(cmd.Context(), std)
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.budget, "budget", "", "the `file` that says what garbage collection may cost")
-	flags.StringVar(&opts.init, "init", "", "write such a `file`, which the traces keep with room, and check nothing")
+	flags.StringVar(&opts.budget, "budget", "", "the budget `file`")
+	flags.StringVar(&opts.init, "init", "", "write a budget `file` that these traces meet with headroom, and check nothing")
 	opts.addFlags(flags)
 	addSelection(flags, &opts.Selection)
 	complete(cmd, "format", opts.format.of)
@@ -117,7 +116,7 @@ func (c *checkFlags) check(ctx context.Context, std *stdio, selected *selection.
 		return err
 	}
 	if len(b.Baseline) > 0 && len(baseline) == 0 {
-		std.warn(c.budget, "changes are not checked: --baseline names the traces to compare with")
+		std.warn(c.budget, "changes are not checked: give the traces to compare with as --baseline")
 	}
 	result := b.Check(runs, baseline)
 	for _, to := range slices.Concat(reports{{c.format.value, "-"}}, c.outs) {
@@ -177,10 +176,10 @@ func (r *reports) String() string { return "" }
 func (r *reports) Set(s string) error {
 	format, path, ok := strings.Cut(s, "=")
 	if !ok || path == "" {
-		return errors.New("it is written FORMAT=FILE, as in junit=gc.xml")
+		return errors.New("use FORMAT=FILE, as in junit=gc.xml")
 	}
 	if !slices.Contains(budget.Formats(), format) {
-		return fmt.Errorf("%q is not one of %s", format, strings.Join(budget.Formats(), ", "))
+		return fmt.Errorf("invalid value %q: use one of %s", format, strings.Join(budget.Formats(), ", "))
 	}
 	*r = append(*r, struct{ format, path string }{format, path})
 	return nil

@@ -32,18 +32,19 @@ func Main(args []string) int {
 func newRootCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gctrail",
-		Short: "Tell what a .NET program's garbage collector did",
-		Long: `gctrail tells what a .NET program's garbage collector did: every collection, what
-it cost, and why it happened. It reads traces (EventPipe's .nettrace and .netperf,
-Windows' .etl and .etl.zip, LTTng's folders and .trace.zip; also inside gzip, zstd
-or zip), and takes them from running processes. A path alone does the same as
-report; without arguments, gctrail watches the .NET processes of this machine, as
-top does, or lists them, as ps does, where standard input or output is no terminal.
+		Short: "Analyze the garbage collections of .NET programs",
+		Long: `gctrail analyzes the garbage collections of .NET programs: when and why each one
+ran, how long it paused the program, and what to change. It reads traces (EventPipe
+.nettrace and .netperf, ETW .etl and .etl.zip, LTTng folders and .trace.zip, also
+compressed with gzip, zstd or zip) and records them from running processes.
 
-Exit codes: 0 done, 1 over a budget, 2 wrong usage, 3 unreadable input or output, 4 no such
-process or no permission, 5 a kind of trace that this version does not read, or
-a runtime that is too old, 130 interrupted. A damaged trace is read as far as it
-goes; what is missing is said on standard error.`,
+gctrail FILE is short for gctrail report FILE. Without arguments, gctrail runs top
+on a terminal, and ps otherwise.
+
+Exit codes: 0 success, 1 over budget, 2 invalid usage, 3 input cannot be read or
+output cannot be written, 4 no such process or no permission, 5 unsupported trace
+format or runtime version, 130 interrupted. Damaged traces are read as far as
+possible; standard error says what is missing.`,
 		Example: `  gctrail
   gctrail app.nettrace
   gctrail gcs app.nettrace
@@ -61,7 +62,7 @@ goes; what is missing is said on standard error.`,
 				return runBare(cmd.Context(), std)
 			}
 			like := strings.Join(cmd.SuggestionsFor(args[0]), " or ")
-			return usagef(cmd, "there is no file and no command %q, do you mean %s?", args[0], cmp.Or(like, "report "+args[0]))
+			return usagef(cmd, "no file or command named %q; did you mean %s?", args[0], cmp.Or(like, "report "+args[0]))
 		},
 	}
 	cmd.SetOut(std.out)
@@ -91,7 +92,7 @@ func refuseUnknown(root *cobra.Command) {
 		case "help":
 			cmd.Args = func(cmd *cobra.Command, topic []string) error {
 				if _, unknown, _ := root.Find(topic); len(unknown) > 0 {
-					return usagef(cmd, "there is no command %q", unknown[0])
+					return usagef(cmd, "unknown command %q", unknown[0])
 				}
 				return nil
 			}
@@ -99,7 +100,7 @@ func refuseUnknown(root *cobra.Command) {
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 			cmd.Args = func(cmd *cobra.Command, shell []string) error {
 				if len(shell) > 0 {
-					return usagef(cmd, "there are no completions for %q", shell[0])
+					return usagef(cmd, "no completions for %q", shell[0])
 				}
 				return nil
 			}

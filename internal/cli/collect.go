@@ -55,52 +55,51 @@ func (o *collectOptions) command(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "collect {-p PID | -n NAME | --diagnostic-port PATH | -- COMMAND ARG...}",
 		Short: "Trace .NET processes, running or started by it",
-		Long: `collect has a .NET process raise events and writes them to a .nettrace file,
-until Ctrl-C, until --duration is over, or until the process ends. Then it says
-what the garbage collector did in that time.
+		Long: `collect records the events of a .NET process to a .nettrace file until Ctrl-C, until
+--duration is over, or until the process exits. Then it prints a verdict on the
+garbage collections in that time.
 
 Which process:
 
-  -p 1234          the one with this id; several with commas
-  -n 'web*,api'    those with such names
-  -- COMMAND ARG   the command is started, and traced from before its first line
-                   on: every .NET process that it starts, or with -n those with
-                   such names. The exit code is the command's. Ctrl-C ends the
-                   traces, then the command; so does --duration, with SIGTERM. It
-                   is killed if that takes 30 seconds, or with the next Ctrl-C.
-                   It shares the terminal with gctrail, unless --hide-child-io
-                   discards what it writes; so does -o -.
+  -p 1234          the process with this id; separate several with commas
+  -n 'web*,api'    the processes with matching names
+  -- COMMAND ARG   start the command and trace every .NET process it starts (with
+                   -n, those with matching names), from before its first line of
+                   code. The exit code is the command's. Ctrl-C ends the traces,
+                   then the command; so does --duration, with SIGTERM. The command
+                   is killed if it takes 30 seconds to exit, or on the next Ctrl-C.
+                   It shares the terminal with gctrail; --hide-child-io and -o -
+                   discard its output.
   --diagnostic-port PATH
-                   programs that are started with DOTNET_DiagnosticPorts=PATH in
-                   their environment wait until they are traced: all of them, or
-                   with -n those with such names. Ends when all have ended.
+                   the programs started with DOTNET_DiagnosticPorts=PATH in their
+                   environment, which wait until they are traced (with -n, those
+                   with matching names). Ends when all of them have exited.
   --diagnostic-port PATH,connect
-                   who listens at this socket: a runtime, or a router
+                   the process listening on this socket: a runtime or a router
 
-Each process has a file of its own, NAME_DATE_TIME.nettrace, here or in the
-folder that -o names; {name} and {pid} in -o stand for those of the process. A
-process that ends does not end what is collected from others. Where -o is one
-file, only the first process is collected from; the others go on without.
+Each process gets its own file, NAME_DATE_TIME.nettrace, in the current folder or
+the one given by -o. In -o, {name} and {pid} stand for the process's name and id.
+When a process exits, tracing of the others continues. If -o is a single file, only
+the first process is traced; the others run untraced.
 
-The flags are those of dotnet-trace. Profiles, with by how much programs were
-found to be slower meanwhile:
+The flags are those of dotnet-trace. Profiles, with the measured slowdown:
 
 ` + provider.Help() + `
 Without --profile, --providers and --clrevents it is gc-collect.
 
 ` + stopHelp() + `
-Unlike dotnet-trace, a trace ends with a list of all methods (the rundown, which
-stacks need, and which can take megabytes and seconds) only for the last three
-profiles and with --rundown true. Otherwise .NET 9 and later add two events with
-the runtime's version and settings, and the profiles leave out stacks, which would
-have no names and cost the process time; older ones add nothing.
+Unlike dotnet-trace, gctrail ends a trace with the list of all methods (the rundown,
+needed to name the frames of stacks; it can take megabytes and seconds) only for the
+last three profiles and with --rundown true. Otherwise .NET 9 and later write only
+two rundown events, the runtime's version and its settings; older versions write
+none. Profiles without rundown omit stacks: they would have no names.
 
-The file is whole at any time: if the process or the collecting is killed, or the
-disk is full, it holds what was written until then, and every tool reads it.
+The file can be read at any time, by every tool, even after a crash of the process or
+of gctrail, or after the disk has filled up.
 
-Exit codes: 0 done, also when the process was killed; 2 wrong usage; 3 the file
-could not be written; 4 no such process, or no permission; 5 the runtime is too
-old. With a command, its own; of several, the highest.`,
+Exit codes: 0 success, also if the process was killed; 2 invalid usage; 3 the file
+cannot be written; 4 no such process or no permission; 5 the runtime is too old. With
+a command, the command's exit code; of several processes, the highest.`,
 		Example: `  gctrail collect -p 1234
   gctrail collect -n 'web*' --duration 90s -o traces/
   gctrail collect -- dotnet bin/app.dll --urls http://localhost:5000
@@ -111,19 +110,19 @@ old. With a command, its own; of several, the highest.`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args, std) },
 	}
 	flags := cmd.Flags()
-	flags.VarP(&o.pids, "process-id", "p", "the processes with these ids")
-	flags.VarP(&o.names, "name", "n", "the processes with such names, as in 'web*'")
-	flags.Var(&o.port, "diagnostic-port", "processes that dial this port, or connect to it; also --dport")
-	flags.Var(&o.resume, "resume-runtime", "let a process that waits at its start go on once it is traced")
-	flags.BoolVar(&o.hideIO, "hide-child-io", false, "discard what the command writes, and let it read nothing from the terminal")
-	flags.BoolVar(&o.showIO, "show-child-io", false, "show what the command writes: the default; accepted as dotnet-trace has it")
-	flags.Var(&o.profiles, "profile", "sets of events, as above")
-	flags.Var(&o.providers, "providers", "events of these providers, each Name[:Keywords[:Level[:key=value;...]]] with hexadecimal keywords")
-	flags.Var(&o.clrEvents, "clrevents", "keywords of the runtime's events, as in gc+gchandle")
+	flags.VarP(&o.pids, "process-id", "p", "the processes with these ids, separated by commas")
+	flags.VarP(&o.names, "name", "n", "the processes with matching names, as in 'web*'")
+	flags.Var(&o.port, "diagnostic-port", "processes that connect to this port, or the process listening on it; also --dport")
+	flags.Var(&o.resume, "resume-runtime", "resume a process suspended at startup once it is being traced")
+	flags.BoolVar(&o.hideIO, "hide-child-io", false, "discard the command's output, and give it no terminal input")
+	flags.BoolVar(&o.showIO, "show-child-io", false, "show the command's output (the default; accepted for dotnet-trace compatibility)")
+	flags.Var(&o.profiles, "profile", "sets of events, listed above")
+	flags.Var(&o.providers, "providers", "these providers, each Name[:Keywords[:Level[:key=value;...]]] with hexadecimal keywords")
+	flags.Var(&o.clrEvents, "clrevents", "keywords of the runtime provider, as in gc+gchandle")
 	flags.Var(&o.clrLevel, "clreventlevel", "level of --clrevents, 0 to 5 or a name (default informational)")
-	flags.Var(&o.buffer, "buffersize", "size of the runtime's buffer; events that find no room in it are lost")
-	flags.Var(&o.duration, "duration", "end after this time: dd:hh:mm:ss, or as in 90s")
-	flags.Var(&o.rundown, "rundown", "end with a list of all methods, or with nothing")
+	flags.Var(&o.buffer, "buffersize", "size of the runtime's buffer; events that do not fit are lost")
+	flags.Var(&o.duration, "duration", "stop after this time: dd:hh:mm:ss, or a duration such as 90s")
+	flags.Var(&o.rundown, "rundown", "end the trace with a list of all methods, or with none")
 	flags.Var(&o.format, "format", "of the file")
 	flags.StringVarP(&o.output, "output", "o", "", "write to this `file` or folder (default NAME_DATE_TIME.nettrace); - is standard output")
 	o.stop.addFlags(flags)
@@ -144,12 +143,12 @@ func (o *collectOptions) run(cmd *cobra.Command, args []string, std *stdio) erro
 		return err
 	}
 	if o.output == "-" && std.outTerm.Is {
-		return usagef(cmd, "a trace is nothing for a terminal: send standard output elsewhere, or choose a file with -o")
+		return usagef(cmd, "refusing to write a binary trace to a terminal: redirect standard output, or use -o FILE")
 	}
 	asked := o.request()
 	config, ignored := asked.Config()
 	if ignored {
-		std.warn("gctrail", "--clrevents is ignored: the runtime's provider is in --providers or in the profile already")
+		std.warn("gctrail", "--clrevents is ignored: --providers or the profile already sets the runtime provider")
 	}
 	warnOfCost(std, asked)
 	plan, err := o.stop.plan(cmd, o.output, &config)
@@ -184,7 +183,7 @@ func (o *collectOptions) collect(cmd *cobra.Command, args []string, std *stdio, 
 		return err
 	}
 	if len(processes) > 1 && collect.NewPaths(o.output).Single() {
-		return usagef(cmd, "%d processes match (%s), and -o is one file: give a folder, as in traces/, or put {pid} or {name} in it",
+		return usagef(cmd, "%d processes match (%s), but -o is a single file: give a folder, such as traces/, or use {pid} or {name} in the file name",
 			len(processes), collect.Titles(processes))
 	}
 	if missed != nil {
@@ -209,25 +208,25 @@ func (o *collectOptions) check(cmd *cobra.Command, args []string) error {
 	launches := dash >= 0
 	switch {
 	case dash < 0 && len(args) > 0 || dash > 0:
-		return usagef(cmd, "no arguments are taken, got %q: a running process is chosen with -p or -n, and a command to start comes behind --", args[0])
+		return usagef(cmd, "unexpected argument %q: choose a running process with -p or -n, or give a command to start after --", args[0])
 	case launches && len(args) == 0:
-		return usagef(cmd, "there is no command behind --")
+		return usagef(cmd, "no command after --")
 	case launches && (len(o.pids) > 0 || o.port.Path != ""):
-		return usagef(cmd, "a command is started: -p and --diagnostic-port choose other processes")
+		return usagef(cmd, "-p and --diagnostic-port cannot be used with a command")
 	case o.port.Path != "" && len(o.pids) > 0, o.port.Connect && len(o.names) > 0:
-		return usagef(cmd, "--diagnostic-port chooses the process: leave out -p and -n")
+		return usagef(cmd, "-p and -n cannot be used with --diagnostic-port")
 	case len(o.pids) > 0 && len(o.names) > 0:
-		return usagef(cmd, "give either the ids of processes with -p or their names with -n")
+		return usagef(cmd, "-p and -n cannot be used together")
 	case !launches && len(o.pids) == 0 && len(o.names) == 0 && o.port.Path == "":
-		return usagef(cmd, "say what to collect from: -p PID, -n NAME, --diagnostic-port PATH, or a command behind --; gctrail ps lists the .NET processes")
+		return usagef(cmd, "no process given: use -p PID, -n NAME, --diagnostic-port PATH, or -- COMMAND; list the .NET processes with: gctrail ps")
 	case (o.showIO || o.hideIO) && !launches:
-		return usagef(cmd, "--show-child-io and --hide-child-io are for a command behind --")
+		return usagef(cmd, "--show-child-io and --hide-child-io need a command after --")
 	case o.showIO && o.hideIO:
-		return usagef(cmd, "--show-child-io and --hide-child-io exclude each other")
+		return usagef(cmd, "--show-child-io and --hide-child-io cannot be used together")
 	case o.showIO && o.output == "-":
 		return usagef(cmd, "--show-child-io and -o - both write to standard output")
 	case len(o.pids) > 1 && collect.NewPaths(o.output).Single():
-		return usagef(cmd, "several traces do not go into one file: give a folder with -o, as in traces/, or put {pid} or {name} in it")
+		return usagef(cmd, "-o is a single file, but there are several traces: give a folder, such as traces/, or use {pid} or {name} in the file name")
 	}
 	return nil
 }
@@ -244,6 +243,6 @@ func (o *collectOptions) request() *provider.Request {
 // that is much, and what would cost less.
 func warnOfCost(std *stdio, asked *provider.Request) {
 	for _, p := range asked.Costly() {
-		std.warn("gctrail", fmt.Sprintf("%s can slow the process down: by %s; at little cost, %s", p.Name, p.Cost, p.Cheaper))
+		std.warn("gctrail", fmt.Sprintf("%s can slow the process down by %s; at lower cost, %s", p.Name, p.Cost, p.Cheaper))
 	}
 }

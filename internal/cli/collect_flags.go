@@ -25,7 +25,7 @@ func (n *processNumbers) Set(s string) error {
 	for part := range strings.SplitSeq(s, ",") {
 		v, err := strconv.ParseInt(strings.TrimSpace(part), 10, 32)
 		if err != nil || v <= 0 {
-			return errors.New("a process id is a number above 0")
+			return errors.New("a process id is a positive number")
 		}
 		if !slices.Contains(*n, int(v)) {
 			*n = append(*n, int(v))
@@ -46,7 +46,7 @@ func (l *globList) Set(s string) error {
 	for part := range strings.SplitSeq(s, ",") {
 		var g selection.Glob
 		if part = strings.TrimSpace(part); part == "" {
-			return errors.New("a name is empty")
+			return errors.New("empty name")
 		}
 		if err := g.Set(part); err != nil {
 			return err
@@ -86,7 +86,7 @@ func (m *bufferSize) String() string { return strconv.Itoa(int(*m)) }
 func (m *bufferSize) Set(s string) error {
 	v, err := strconv.ParseUint(s, 10, 32)
 	if err != nil || v == 0 || v > math.MaxInt32 {
-		return errors.New("it is a number of megabytes, 1 or more")
+		return errors.New("must be a number of megabytes, 1 or more")
 	}
 	*m = bufferSize(v)
 	return nil
@@ -103,7 +103,7 @@ func (d *span) String() string { return "" }
 var daysHours = regexp.MustCompile(`^(\d{1,7}):(\d\d?):(\d\d?):(\d\d?)$`)
 
 func (d *span) Set(s string) error {
-	wrong := errors.New("it is dd:hh:mm:ss, or as in 90s or 1h30m")
+	wrong := errors.New("must be dd:hh:mm:ss, or a duration such as 90s or 1h30m")
 	v, err := time.ParseDuration(s)
 	if err == nil && v >= 0 {
 		*d = span(v)

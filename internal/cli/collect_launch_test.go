@@ -41,7 +41,7 @@ func TestLaunchPlain(t *testing.T) {
 		says    string
 	}{
 		{"exit 0", exitNoProcess, "sh: it has ended without asking to be traced: it is no program of .NET 5 or later"},
-		{"exit 3", 3, "sh: exit code 3; what it wrote is shown without --hide-child-io, and with -o FILE"},
+		{"exit 3", 3, "sh: exit code 3; to see its output, run without --hide-child-io and with -o FILE"},
 		{"kill -9 $$", 137, "sh: exit code 137"},
 		{"echo out; exit 4", 4, "sh: exit code 4"},
 	} {
@@ -60,8 +60,8 @@ func TestLaunchOutput(t *testing.T) {
 	}{
 		{"--show-child-io", "out in\n", "err\ngctrail: sh: exit code 5\n"},
 		{"--format=NetTrace", "out in\n", "err\ngctrail: sh: exit code 5\n"},
-		{"--hide-child-io", "", "gctrail: sh: exit code 5; what it wrote is shown without --hide-child-io, and with -o FILE\n"},
-		{"--output=-", "", "gctrail: sh: exit code 5; what it wrote is shown without --hide-child-io, and with -o FILE\n"},
+		{"--hide-child-io", "", "gctrail: sh: exit code 5; to see its output, run without --hide-child-io and with -o FILE\n"},
+		{"--output=-", "", "gctrail: sh: exit code 5; to see its output, run without --hide-child-io and with -o FILE\n"},
 	} {
 		cmd := newCollecting(aMinute(t), t, tt.flag, "--", "sh", "-c", "read x; echo out $x; echo err >&2; exit 5").Cmd
 		cmd.Stdin = strings.NewReader("in\n")
@@ -188,8 +188,8 @@ func TestPort(t *testing.T) {
 		program.Totals()
 	}
 	for _, want := range []string{
-		"waiting for .NET programs that are started with " + variable,
-		fmt.Sprintf("%s %d goes on without being traced: -n asks for others", other.Name, other.PID),
+		"waiting for .NET programs started with " + variable,
+		fmt.Sprintf("%s %d runs untraced: its name does not match -n", other.Name, other.PID),
 		"goes on without being traced: -o is one file",
 	} {
 		if !strings.Contains(talk, want) {

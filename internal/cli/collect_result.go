@@ -28,14 +28,14 @@ func (std *stdio) tellResult(r *collect.Result) {
 // tellStop says what became of what the trace was waiting for, and of the ring.
 func (std *stdio) tellStop(r *collect.Result) {
 	if !r.Triggered && r.Plan.Waits() {
-		said := waitsFor(r.Plan) + " did not come"
+		said := waitsFor(r.Plan) + " was never met"
 		if r.Joined {
-			said += ": the file has what was last"
+			said += ": the file has the most recent events"
 		}
 		std.warn("gctrail", said)
 	}
 	if r.RingCut && r.Plan.Before > 0 {
-		std.warn("gctrail", fmt.Sprintf("there was no room for the %s before the end in %s: --keep sets how much there is",
+		std.warn("gctrail", fmt.Sprintf("%[2]s is too small for the %[1]s before the end; set a larger size with --keep",
 			spanText(r.Plan.Before), units.Bytes(r.Plan.Keep.Size)))
 	}
 }
@@ -46,27 +46,27 @@ func (std *stdio) tellMissing(r *collect.Result) {
 	switch {
 	case r.Failed != nil:
 		if r.Regular {
-			std.warn("gctrail", "writing failed: the file holds what was written until then, and is closed")
+			std.warn("gctrail", "writing failed: the file has everything written until then, and can be read")
 		}
 	case r.Stopped != nil && loss.Cut:
-		std.warn("gctrail", fmt.Sprintf("the process does not end the trace (%s): what it held back is lost", problemOf(r.Stopped)))
+		std.warn("gctrail", fmt.Sprintf("the process did not end the trace (%s): events it had not yet sent are lost", problemOf(r.Stopped)))
 	case r.Broken != nil:
-		std.warn("gctrail", "the connection broke: the file holds what came until then, and is closed")
+		std.warn("gctrail", "the connection broke: the file has everything received until then, and can be read")
 	case r.Usurped:
-		std.warn("gctrail", "another tool ended the trace: the process goes on")
+		std.warn("gctrail", "another tool ended the trace; the process is still running")
 	case loss.Cut:
-		std.warn("gctrail", "the process ended without ending the trace: it holds what came until then, and is closed")
+		std.warn("gctrail", "the process exited without ending the trace: the file has everything received until then, and can be read")
 	}
 	if loss.Events > 0 {
 		std.warn("gctrail", text.Plural(int64(loss.Events), "event was", "events were")+
-			" lost, the runtime's buffer was full: collect fewer kinds, or set --buffersize higher")
+			" lost because the runtime's buffer was full: collect fewer keywords, or set a larger --buffersize")
 	}
 }
 
 // writeVerdict writes what the report of the file begins with.
 func writeVerdict(p *text.Page, r *collect.Result) {
 	if r.Collections == 0 {
-		p.Heading("No collection happened in %s.", units.Duration(r.Trace.Info().Last))
+		p.Heading("No GC happened in %s.", units.Duration(r.Trace.Info().Last))
 		return
 	}
 	report.Judge(r.Trace, r.Found).WriteVerdict(p)

@@ -202,7 +202,7 @@ func TestSurviveFull(t *testing.T) {
 			reached(ctx, t, program)
 			c := newCollecting(ctx, t, "-p", strconv.Itoa(program.PID), "--profile", "gc-verbose")
 			test.limit(t, c)
-			c.ends(exitUnreadable, c.path+": "+test.says+"; choose another place with -o", "what was written until then", "The GC")
+			c.ends(exitUnreadable, c.path+": "+test.says+"; choose another file with -o", "what was written until then", "The GC")
 			const block = 110_000 // the largest that a runtime writes, with what is around it
 			if info, err := os.Stat(c.path); err != nil || info.Size() > room || info.Size() < room-block {
 				t.Errorf("%d bytes of %d: %v", info.Size(), room, err)
@@ -401,7 +401,7 @@ func TestSurviveTrickle(t *testing.T) {
 // TestSurviveOther: what is no .NET process is said to be none.
 func TestSurviveOther(t *testing.T) {
 	newCollecting(t.Context(), t, "-p", strconv.Itoa(os.Getpid())).start().
-		ends(exitNoProcess, "not a .NET process; gctrail ps lists the .NET processes")
+		ends(exitNoProcess, "not a .NET process; list the .NET processes with: gctrail ps")
 }
 
 // collectingFromImpostor starts collecting from this process, at whose socket serve

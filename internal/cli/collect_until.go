@@ -31,14 +31,14 @@ type stopOptions struct {
 }
 
 func (o *stopOptions) addFlags(flags *pflag.FlagSet) {
-	flags.Var(&o.until, "until", "end when a collection meets this, as in 'pause>200ms', and keep what is around it")
-	flags.Var(&o.before, "before", "keep this much before what --until waits for (default 60s)")
-	flags.Var(&o.after, "after", "go on this long after what is waited for (default 10s; after a stopping event 0s)")
-	flags.Var(&o.keep, "keep", "keep only what is last: 10m, 500MB, or 10m,2GB (default size 1GB)")
-	flags.UintVar(&o.repeat, "repeat", 1, "make this `number` of files, each for another collection")
-	flags.StringVar(&o.provider, "stopping-event-provider-name", "", "end at an event of this `provider`")
-	flags.StringVar(&o.event, "stopping-event-event-name", "", "and of this `name`, as in GC/Start or GCStart")
-	flags.Var(&o.filter, "stopping-event-payload-filter", "and with these values: field:value,field:value")
+	flags.Var(&o.until, "until", "stop when a collection meets this condition, as in 'pause>200ms', and keep the time around it")
+	flags.Var(&o.before, "before", "with --until, keep this much time before the collection (default 60s)")
+	flags.Var(&o.after, "after", "with --until, continue for this long after it (default 10s; after a stopping event 0s)")
+	flags.Var(&o.keep, "keep", "keep only the most recent events: 10m, 500MB, or 10m,2GB (default size 1GB)")
+	flags.UintVar(&o.repeat, "repeat", 1, "write this `number` of files, one for each matching collection")
+	flags.StringVar(&o.provider, "stopping-event-provider-name", "", "stop at an event of this `provider`")
+	flags.StringVar(&o.event, "stopping-event-event-name", "", "stop only at an event of this `name`, as in GC/Start or GCStart")
+	flags.Var(&o.filter, "stopping-event-payload-filter", "stop only at an event with these values: field:value,field:value")
 }
 
 // stopHelp is the part of the help that tells of stopping and keeping.
@@ -48,17 +48,17 @@ func stopHelp() string {
 
   --until 'gen=2 and (pause>200ms or suspend>50ms)'
 
-collects until a collection meets the condition and keeps the minute before it
-and 10 seconds after it (--before, --after), at most 1 GB (--keep). --repeat 5
-makes five such files; each begins where the one before it ends. --keep without
---until keeps what is last until Ctrl-C, or until the process ends or dies. What
-may be kept lies beside the file, in NAME.ring-0001.nettrace and so on, which are
-removed at the end; should gctrail be killed, each of them is a trace that can be
-read. A full disk makes them fewer.
+collects until a collection meets the condition, and keeps the minute before it and
+10 seconds after it (--before, --after), at most 1 GB (--keep). --repeat 5 writes
+five such files; each begins where the previous one ends. --keep without --until
+keeps the most recent events until Ctrl-C, or until the process exits or crashes.
+Segments are stored next to the file, as NAME.ring-0001.nettrace and so on, and
+removed at the end. If gctrail is killed, each segment is a readable trace. A full
+disk shortens the history.
 
-A condition compares by > >= < <= = != and is joined by and, or and ( ). What is
-not known of a collection meets nothing. Figures of a collection, and how their
-values are written (MB are 1,000,000 bytes, MiB 1,048,576):
+Conditions use > >= < <= = !=, and, or, and parentheses. A comparison with an unknown
+figure is never met. Figures, and how to write their values (1 MB = 1,000,000 bytes,
+1 MiB = 1,048,576):
 
 `)
 	for f := range condition.Figures() {
@@ -76,15 +76,15 @@ func (o *stopOptions) plan(cmd *cobra.Command, output string, config *diag.Confi
 	case len(o.filter) > 0 && (o.provider == "" || o.event == ""):
 		return nil, usagef(cmd, "--stopping-event-payload-filter needs --stopping-event-provider-name and --stopping-event-event-name")
 	case !waits && (o.before.given || o.after.given):
-		return nil, usagef(cmd, "--before and --after are about a moment: say with --until which one, as in --until 'pause>200ms'")
+		return nil, usagef(cmd, "--before and --after need --until, as in --until 'pause>200ms'")
 	case !waits && o.repeat != 1, o.repeat == 0:
-		return nil, usagef(cmd, "--repeat makes a file for each collection that meets --until, one or more")
+		return nil, usagef(cmd, "--repeat must be 1 or more, and needs --until")
 	case o.before.given && o.keep.Time > 0:
-		return nil, usagef(cmd, "--before and --keep both say for how long: leave one out, or give --keep a size")
+		return nil, usagef(cmd, "--before and --keep both set a time: leave one out, or give --keep a size")
 	case o.until.Condition != nil && !provider.AsksForCollections(config):
-		return nil, usagef(cmd, "--until asks collections: collect events of the runtime's with keyword gc, level informational")
+		return nil, usagef(cmd, "--until needs the runtime's events with keyword gc, level informational")
 	case o.provider != "" && (*provider.List)(&config.Providers).Find(o.provider) == nil:
-		return nil, usagef(cmd, "the stopping event's provider %s is not collected: add it with --providers", o.provider)
+		return nil, usagef(cmd, "the provider %s of the stopping event is not collected: add it with --providers", o.provider)
 	}
 	stop := collect.Stop{
 		Until: o.until.Condition, Keep: tracefile.Limits(o.keep), Files: int(o.repeat),
@@ -95,7 +95,7 @@ func (o *stopOptions) plan(cmd *cobra.Command, output string, config *diag.Confi
 	}
 	p := stop.Plan()
 	if p.Ring && output == "-" {
-		return nil, usagef(cmd, "what is kept lies on disk beside the file until it is known what that is: choose a file with -o")
+		return nil, usagef(cmd, "segments are stored on disk next to the file: choose a file with -o")
 	}
 	return p, nil
 }
@@ -146,13 +146,13 @@ func (k *keepValue) Set(s string) error {
 		size, ok := parseSize(part)
 		switch {
 		case ok && size < collect.MinKeep:
-			return fmt.Errorf("%s is too little, a ring has at least %s", part, units.Bytes(collect.MinKeep))
+			return fmt.Errorf("%s is too small: use %s or more", part, units.Bytes(collect.MinKeep))
 		case ok && k.Size == 0:
 			k.Size = size
 		case d.Set(part) == nil && d > 0 && k.Time == 0:
 			k.Time = time.Duration(d)
 		default:
-			return errors.New("it is a time, a size, or both: 10m or 500MB or 10m,2GB")
+			return errors.New("must be a time, a size, or both: 10m, 500MB, or 10m,2GB")
 		}
 	}
 	return nil

@@ -37,7 +37,7 @@ func keeps(p *collect.Plan) string {
 func around(p *collect.Plan) string {
 	before := spanText(p.Before)
 	if p.Before == 0 {
-		before = "what fits into " + units.Bytes(p.Keep.Size)
+		before = "what fits in " + units.Bytes(p.Keep.Size)
 	}
 	return before + " before it and " + spanText(p.After) + " after it"
 }
@@ -92,7 +92,7 @@ func triggerText(t *collect.Trigger) string {
 	return fmt.Sprintf("collection %d (%s)", c.Number, strings.Join(parts, ", "))
 }
 
-const noDotnet = "it is no program of .NET 5 or later, or DOTNET_EnableDiagnostics=0 is set"
+const noDotnet = "it is not a .NET 5 or later program, or DOTNET_EnableDiagnostics=0 is set"
 
 // noticeText says what happens while traces are collected.
 func noticeText(n collect.Notice) string {
@@ -100,25 +100,25 @@ func noticeText(n collect.Notice) string {
 	case collect.Started:
 		said := "collecting from " + collect.Title(n.Process) + aim(n.Plan, n.Path)
 		if n.First {
-			said += "; Ctrl-C ends it"
+			said += "; press Ctrl-C to stop"
 		}
 		return said
 	case collect.Listening:
-		return fmt.Sprintf("waiting for .NET programs that are started with %s=%s; Ctrl-C ends it", n.Variable, n.Path)
+		return fmt.Sprintf("waiting for .NET programs started with %s=%s; press Ctrl-C to stop", n.Variable, n.Path)
 	case collect.Quiet:
-		return fmt.Sprintf("%s has not asked to be traced in %v: %s", n.Command, n.For, noDotnet)
+		return fmt.Sprintf("%s has not connected for tracing in %v: %s", n.Command, n.For, noDotnet)
 	case collect.LeftBehind:
-		return fmt.Sprintf("%s has left processes behind (%s): a .NET program that they start now waits for a port that is gone; "+
-			"kill it, or start them without %s", n.Command, strings.Join(n.PIDs, ", "), n.Variable)
+		return fmt.Sprintf("%s left processes running (%s): .NET programs they start from now on wait for a port that no longer exists; "+
+			"kill them, or start such programs without %s", n.Command, strings.Join(n.PIDs, ", "), n.Variable)
 	case collect.Untraced:
 		if n.NoRoom {
-			return collect.Title(n.Process) + " goes on without being traced: -o is one file, a folder has room for several"
+			return collect.Title(n.Process) + " runs untraced: -o is a single file; use a folder for several"
 		}
-		return collect.Title(n.Process) + " goes on without being traced: -n asks for others"
+		return collect.Title(n.Process) + " runs untraced: its name does not match -n"
 	case collect.StillWaits:
-		return fmt.Sprintf("%s may still wait at its start: %s", collect.Title(n.Process), problemOf(n.Err))
+		return fmt.Sprintf("%s may still be suspended at startup: %s", collect.Title(n.Process), problemOf(n.Err))
 	case collect.Triggered:
-		said := fmt.Sprintf("%s of %s is what was waited for", triggerText(n.Trigger), collect.Title(n.Process))
+		said := fmt.Sprintf("%s of %s met the condition", triggerText(n.Trigger), collect.Title(n.Process))
 		switch {
 		case n.Plan.Ring:
 			said += ": " + around(n.Plan) + " will be in " + n.Path
@@ -127,11 +127,11 @@ func noticeText(n collect.Notice) string {
 		}
 		return said
 	case collect.Hopeless:
-		return fmt.Sprintf("the stopping event %s cannot come, %v; collecting goes on", n.Event, n.Err)
+		return fmt.Sprintf("the stopping event %s can never occur: %v; still collecting", n.Event, n.Err)
 	case collect.Shortened:
 		return n.Text
 	case collect.InPieces:
-		return "what was not joined is there in pieces, each a trace of its own: " + strings.Join(n.Paths, ", ")
+		return "the remaining segments were not joined; each is a readable trace: " + strings.Join(n.Paths, ", ")
 	}
 	return ""
 }
@@ -165,7 +165,7 @@ func statusText(s collect.Status, waiting string) string {
 func captureText(c *collect.CaptureStatus, elapsed time.Duration) string {
 	said := clock(elapsed)
 	if !c.Ends.IsZero() {
-		said += "  it came, ends in " + clock(max(0, time.Until(c.Ends)))
+		said += "  condition met, ends in " + clock(max(0, time.Until(c.Ends)))
 	}
 	said += "  " + units.Bytes(c.Bytes)
 	if c.Collections > 0 {

@@ -33,10 +33,10 @@ const (
 func newDemoCmd(std *stdio) *cobra.Command {
 	return &cobra.Command{
 		Use:   "demo",
-		Short: "Show what gctrail does, on a real trace that is built in",
-		Long: `demo reports on a real trace that is built into gctrail, shows what gcs and
-events print, and says how to trace a program of your own. It needs no file, no
-network and no .NET.`,
+		Short: "Show what gctrail does, on a built-in real trace",
+		Long: `demo prints the report of a real trace that is built into gctrail, shows sample
+output of gcs and events, and explains how to trace your own program. It needs no
+file, no network and no .NET.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			out, err := std.create("-", nil)
@@ -50,7 +50,7 @@ network and no .NET.`,
 
 func demo(ctx context.Context, std *stdio, out *output) error {
 	p := newPage(std, out)
-	p.Prose("", "This is what gctrail says of a small server program that was traced for five seconds: .NET 9, server GC. With a trace of your own it is gctrail app.nettrace.")
+	p.Prose("", "This is the report of a small .NET 9 program with server GC, traced for five seconds. For your own trace, run: gctrail app.nettrace")
 	p.Line("")
 	r, err := std.readDemo(ctx, gc.Wants)
 	if err != nil {
@@ -62,7 +62,7 @@ func demo(ctx context.Context, std *stdio, out *output) error {
 		return err
 	}
 	rep.WriteBody(p)
-	p.Section("gctrail gcs lists every collection, gctrail gcs --format jsonl or csv for programs:")
+	p.Section("gctrail gcs lists every collection; --format jsonl and csv are for scripts:")
 	if _, err := out.Write(p.Bytes()); err != nil {
 		return err
 	}
@@ -70,13 +70,13 @@ func demo(ctx context.Context, std *stdio, out *output) error {
 		return err
 	}
 	p.Reset()
-	p.Section("gctrail events writes every event, decoded, as a line of JSON:")
+	p.Section("gctrail events prints every event, decoded, as a line of JSON:")
 	if err := demoLines(ctx, std, p); err != nil {
 		return err
 	}
-	p.Section("Now a program of your own")
+	p.Section("Now trace your own program")
 	p.Command("  ", "gctrail collect -p PID -o app.nettrace")
-	p.Line("or, from its start, let the runtime write it:")
+	p.Line("or have the runtime record from startup:")
 	p.Command("  ", report.CollectSelf)
 	p.Line("and then:")
 	p.Command("  ", "gctrail app.nettrace")
@@ -88,7 +88,7 @@ func demo(ctx context.Context, std *stdio, out *output) error {
 func (std *stdio) readDemo(ctx context.Context, want func(*trace.Descriptor) bool) (*reading, error) {
 	in, err := open.Reader(bytes.NewReader(demoTrace), demoName, open.Options{Want: want})
 	if err != nil {
-		return nil, fmt.Errorf("the trace that is built in: %w", err)
+		return nil, fmt.Errorf("the built-in trace: %w", err)
 	}
 	std.showing = std.progress(in)
 	return &reading{Source: in.Source, paths: []string{"-"}, in: in, ctx: ctx, progress: std.showing}, nil

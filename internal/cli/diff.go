@@ -23,18 +23,18 @@ func newDiffCmd(std *stdio) *cobra.Command {
 	opts := diffOptions{format: choice{"text", []string{"text", "json", "markdown"}}}
 	cmd := &cobra.Command{
 		Use:   "diff BEFORE... -- AFTER...",
-		Short: "Say what changed between runs, and tell change from noise",
-		Long: `diff compares runs of a program, each a trace: two of them, or several a side with
--- between the sides. A folder stands for the traces in it.
+		Short: "Compare runs, and separate change from noise",
+		Long: `diff compares runs of a program, each one a trace: two traces, or several per side
+with -- between the sides. A folder stands for all traces in it.
 
-Verdicts are changed, same (within a band that is too small to matter) and cannot
-tell, with the number of runs that would. With five runs a side or more, tests over
-runs tell change from noise; fewer can say what is the same, and one run a side
-cannot tell run-to-run noise from change. docs/compare.md defines the metrics, the
-bands and the tests.
+Each metric is changed, the same (within a band too small to matter), or cannot tell,
+with the number of runs needed. With five or more runs per side, statistical tests
+separate change from noise; with fewer, diff can only confirm that a metric is the
+same; one run per side cannot separate change from run-to-run noise. See
+docs/compare.md for the metrics, the bands and the tests.
 
---work gives how much work each run did, in any unit: totals are then compared by
-unit of work.`,
+--work sets the amount of work that each run did, in any unit: totals are then
+compared per unit of work.`,
 		Example: `  gctrail diff before.nettrace after.nettrace
   gctrail diff before/ -- after/
   gctrail diff --format json b1.nettrace b2.nettrace -- a1.nettrace a2.nettrace`,
@@ -47,7 +47,7 @@ unit of work.`,
 	}
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", "text, json (one line) or markdown")
-	flags.Float64SliceVar(&opts.work, "work", nil, "the work that each run did, in the order of the runs")
+	flags.Float64SliceVar(&opts.work, "work", nil, "the amount of work of each run, in the order of the runs")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	addSelection(flags, &opts.Selection)
 	complete(cmd, "format", opts.format.of)
@@ -61,7 +61,7 @@ func (o *diffOptions) sides(cmd *cobra.Command, args []string) error {
 	case dash < 0 && len(args) == 2:
 		dash = 1
 	case dash < 0:
-		return usagef(cmd, "two traces are compared, or several on each side of --: got %d", len(args))
+		return usagef(cmd, "give two traces, or several on each side of --: got %d", len(args))
 	}
 	o.before, o.after = args[:dash], args[dash:]
 	if len(o.before) == 0 || len(o.after) == 0 {

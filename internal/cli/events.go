@@ -34,13 +34,13 @@ func newEventsCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "events FILE",
 		Short: "Write every event, decoded, as JSON lines",
-		Long: `events writes every event of a trace as a line of JSON, in order of time: its
+		Long: `events prints every event of a trace as a line of JSON, in order of time: its
 time, provider, id, version, name, opcode, level, keywords, pid, tid and cpu, its
-fields under the names of the runtime's manifest, and its stack (addresses, leaf
-first) where it has one. LTTng has no manifest: there the members of heap
-histories' Values bear the names of the runtime's C structures, and padding is
-shown as _pad. Events that neither gctrail nor the trace describes
-have their payload in base64. FILE may be -, standard input.`,
+fields as named in the runtime's manifest, and its stack (addresses, leaf first) if
+it has one. LTTng traces have no manifest: there, the members of Values in heap
+histories have the names of the runtime's C structures, and padding is _pad. The
+payload of an event that neither gctrail nor the trace describes is in base64. FILE
+may be - for standard input.`,
 		Example: `  gctrail events --name GCStart,GCEnd app.nettrace
   gctrail events --keywords gc --level informational --limit 100 app.nettrace
   gctrail events --provider System.Runtime --from 10s --to 20s app.nettrace`,
@@ -48,7 +48,7 @@ have their payload in base64. FILE may be -, standard input.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.files = args
 			if len(args) > 1 && !opts.merge {
-				return usagef(cmd, "one file is needed, got %d; --merge reads several as one", len(args))
+				return usagef(cmd, "expected one file, got %d; use --merge to read several as one", len(args))
 			}
 			if err := opts.check(cmd, args); err != nil {
 				return err
@@ -128,7 +128,7 @@ func (o *eventsOptions) write(ctx context.Context, std *stdio, out *output) erro
 		std.warn(r.in.Name, fmt.Sprintf("no event is named %s", name))
 	}
 	if written == 0 && len(unmet) == 0 {
-		std.warn(r.in.Name, "no event is what was asked for")
+		std.warn(r.in.Name, "no event matches")
 	}
 	return nil
 }

@@ -75,13 +75,13 @@ const stdoutName = "standard output"
 // sentence is what is said of an error: what failed, why, and what to do.
 func sentence(err error) string {
 	if e, ok := errors.AsType[*collect.ProcessError](err); ok {
-		remedy := cmp.Or(diag.Remedy(e.Err), "gctrail ps lists the .NET processes")
+		remedy := cmp.Or(diag.Remedy(e.Err), "list the .NET processes with: gctrail ps")
 		return fmt.Sprintf("%s: %s; %s", e.Name, problemOf(e.Err), remedy)
 	}
 	if e, ok := errors.AsType[*collect.OutputError](err); ok {
-		remedy := "choose another place with -o"
+		remedy := "choose another file with -o"
 		if e.Name == stdoutName {
-			remedy = "send it elsewhere"
+			remedy = "redirect it elsewhere"
 		}
 		return fmt.Sprintf("%s: %s; %s", e.Name, reason(e.Err), remedy)
 	}
@@ -89,7 +89,7 @@ func sentence(err error) string {
 		return (&inputError{e.Path, e.Err}).Error()
 	}
 	if e, ok := errors.AsType[*collect.ChildError](err); ok && e.Hidden {
-		return e.Error() + "; what it wrote is shown without --hide-child-io, and with -o FILE"
+		return e.Error() + "; to see its output, run without --hide-child-io and with -o FILE"
 	}
 	if e, ok := errors.AsType[*collect.CommandError](err); ok {
 		if errors.Is(e.Err, collect.ErrNotDotnet) {
@@ -122,13 +122,13 @@ func hint(err error) string {
 	case errors.Is(err, fs.ErrNotExist):
 		return "check the path"
 	case errors.Is(err, fs.ErrPermission):
-		return "ask for leave to read it, or copy it as its owner"
+		return "you have no permission to read it: ask its owner for access"
 	case errors.Is(err, trace.ErrUnsupported):
-		return "gctrail version tells what this one reads"
+		return "list the supported formats with: gctrail version"
 	case errors.Is(err, io.ErrUnexpectedEOF):
-		return "it was not copied whole: fetch it again"
+		return "the file is incomplete: copy it again"
 	default:
-		return "the file is damaged: fetch it again"
+		return "the file is damaged: copy it again"
 	}
 }
 

@@ -35,7 +35,7 @@ func TestQuietEnds(t *testing.T) {
 			"disk full", t.Context(),
 			failing{syscall.ENOSPC},
 			exitUnreadable,
-			"gctrail: standard output: no space left on device; send it elsewhere\n",
+			"gctrail: standard output: no space left on device; redirect it elsewhere\n",
 		},
 	}
 	for _, tt := range tests {
@@ -61,7 +61,7 @@ func TestComplainTellsEachErrorOnce(t *testing.T) {
 		t.Errorf("exit code %d", code)
 	}
 	const want = "gctrail: a.nettrace: no such file or directory; check the path\n" +
-		"gctrail: out.csv: no space left on device; choose another place with -o\n"
+		"gctrail: out.csv: no space left on device; choose another file with -o\n"
 	if said.String() != want {
 		t.Errorf("got %q, want %q", said.String(), want)
 	}

@@ -28,10 +28,9 @@ func newFinalizersCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "finalizers FILE...",
 		Short: "List the objects that were finalized, by type",
-		Long: `finalizers lists the objects whose finalizers ran, by type, and says how long the
-finalizer thread took: to begin after a collection that found such objects, and
-to run them. An object with a finalizer survives the collection that finds it
-dead, and is freed by a later one.
+		Long: `finalizers lists the objects whose finalizers ran, by type, and how long the
+finalizer thread took to start after each GC and to run the finalizers. An object
+with a finalizer survives the GC that finds it dead, and is freed by a later one.
 
 The events need the keyword gc at level 5, and type names also the keyword type:
 gctrail collect --clrevents gc+type --clreventlevel verbose`,
@@ -54,7 +53,7 @@ gctrail collect --clrevents gc+type --clreventlevel verbose`,
 		w := &rowWriter[handle.Finalized]{listing: &opts, std: std, out: out, fields: finalizerFields}
 		return sections(scan, std, w, model.Processes(),
 			func(f handle.Finalization) uint64 { return f.PID }, finalizersHead, model.Rows,
-			"no events of finalization; record them with: gctrail collect --clrevents gc+type --clreventlevel verbose")
+			"no finalization events in this trace; record them with: gctrail collect --clrevents gc+type --clreventlevel verbose")
 	})
 }
 

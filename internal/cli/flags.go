@@ -21,7 +21,7 @@ func (c *choice) String() string { return c.value }
 
 func (c *choice) Set(s string) error {
 	if !slices.Contains(c.of, s) {
-		return fmt.Errorf("it is one of %s", strings.Join(c.of, ", "))
+		return fmt.Errorf("must be one of %s", strings.Join(c.of, ", "))
 	}
 	c.value = s
 	return nil
@@ -44,7 +44,7 @@ func (c *choices) Set(s string) error {
 		part = strings.TrimSpace(part)
 		i := slices.IndexFunc(c.of, func(word string) bool { return strings.EqualFold(word, part) })
 		if i < 0 {
-			return fmt.Errorf("%q is not one of %s", part, strings.Join(c.of, ", "))
+			return fmt.Errorf("invalid value %q: use one of %s", part, strings.Join(c.of, ", "))
 		}
 		c.values = append(c.values, c.of[i])
 	}
@@ -67,7 +67,7 @@ func (l *wordList) String() string { return "" }
 func (l *wordList) Set(s string) error {
 	for part := range strings.SplitSeq(s, ",") {
 		if part = strings.TrimSpace(part); part == "" {
-			return errors.New("a name is empty")
+			return errors.New("empty name")
 		}
 		*l = append(*l, part)
 	}

@@ -17,15 +17,15 @@ type inputFlags struct {
 
 func (s *inputFlags) addFlags(flags *pflag.FlagSet) {
 	addSelection(flags, &s.Selection)
-	flags.BoolVar(&s.merge, "merge", false, "put several files on one time line, by the time of day")
+	flags.BoolVar(&s.merge, "merge", false, "merge several files into one timeline, by wall-clock time")
 }
 
 // addSelection adds the flags that narrow what is read of a trace.
 func addSelection(flags *pflag.FlagSet, s *selection.Selection) {
 	flags.Var(&s.PIDs, "pid", "only the processes with these ids")
-	flags.Var(&s.Process, "process", "only the processes whose name matches, as in 'web*'; not for standard input")
-	flags.Var(&s.From, "from", "only from this time on: 1.5s or 2m from the trace's start, or an RFC 3339 time")
-	flags.Var(&s.To, "to", "only before this time, in the same forms")
+	flags.Var(&s.Process, "process", "only processes with matching names, as in 'web*'; not for standard input")
+	flags.Var(&s.From, "from", "start at this time: 1.5s or 2m from the start of the trace, or an RFC 3339 time")
+	flags.Var(&s.To, "to", "end at this time, in the same forms")
 }
 
 // check refuses names of processes for standard input: a trace may tell them at

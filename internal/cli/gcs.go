@@ -45,20 +45,18 @@ func newGCsCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "gcs FILE...",
 		Short: "List every garbage collection",
-		Long: `gcs lists every garbage collection, in the order of their start, from one file
-or several, one after the other; - is standard input.
+		Long: `gcs lists every garbage collection, in order of start time. Several files are listed
+one after the other; - is standard input.
 
-Tables have times in milliseconds from the trace's start and sizes in megabytes
-(10^6 bytes); - is what the trace does not tell. Bytes freed or allocated with >
-before them are a lower bound, those with ~ an estimate: the program allocates
-while a background collection runs. A table for a terminal leaves out the columns that
-it has no room for.
+Tables show times in milliseconds from the start of the trace and sizes in megabytes
+(10^6 bytes); - means unknown. Freed and allocated bytes marked > are a lower bound,
+and those marked ~ an estimate, because the program allocates while a background GC
+runs. On a terminal, columns that do not fit are left out.
 
-Columns, also of csv, where sizes are bytes:
+Columns of tables and csv (csv has sizes in bytes):
 ` + columnHelp() + `
---columns perfview gives the table All GC Events of PerfView's GCStats under its
-headings, with POH, without the share of CPU, and with the allocations of all
-generations.`,
+--columns perfview prints the table All GC Events of PerfView's GCStats, with the POH
+and the allocations of all generations, but without the CPU share.`,
 		Example: `  gctrail gcs app.nettrace
   gctrail gcs --gen 2 --min-pause 10ms app.nettrace
   gctrail gcs --columns number,start_ms,gen2_after_bytes app.nettrace
@@ -80,8 +78,8 @@ generations.`,
 	flags.Var(&opts.columns, "columns", "the columns of a table or csv; or perfview")
 	flags.Var(&opts.generations, "gen", "only collections of these generations")
 	flags.Var(&opts.kinds, "kind", "only blocking, background or foreground collections")
-	flags.Var(&opts.reasons, "reason", "only collections for these reasons, as in AllocSmall,Induced")
-	flags.Var(&opts.minPause, "min-pause", "only collections that paused the program at least this long: 10ms, or milliseconds")
+	flags.Var(&opts.reasons, "reason", "only collections with these reasons, as in AllocSmall,Induced")
+	flags.Var(&opts.minPause, "min-pause", "only collections with a pause of at least this long: 10ms, or a number of milliseconds")
 	flags.BoolVar(&opts.raw, "raw", false, rawHelp)
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	opts.addFlags(flags)
@@ -93,7 +91,7 @@ generations.`,
 }
 
 // rawHelp describes the flag --raw.
-const rawHelp = "leave words of csv as they are, also where a spreadsheet takes them for formulas"
+const rawHelp = "in csv, do not escape text that a spreadsheet would take for a formula"
 
 // columnHelp lists the names of the columns, those of generations once.
 func columnHelp() string {
@@ -163,7 +161,7 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWrit
 	std.warn(r.in.Name, report.Unmerged(r.Merged()))
 	switch {
 	case all == 0:
-		std.warn(r.in.Name, "no collections; was the trace taken with --profile gc-collect or another with the keyword gc?")
+		std.warn(r.in.Name, "no collections in this trace; record them with: gctrail collect --profile gc-collect")
 	case kept == 0:
 		std.warn(r.in.Name, "none of the "+text.Plural(int64(all), "collection", "collections")+" is what was asked for")
 	}
@@ -195,7 +193,7 @@ func (o *gcsOptions) choose() error {
 		return nil
 	}
 	if o.format.value == "jsonl" {
-		return errors.New("--columns goes with --format table or csv: JSON lines have all keys")
+		return errors.New("--columns needs --format table or csv: JSON lines have all keys")
 	}
 	if len(o.columns) == 1 && o.columns[0] == "perfview" {
 		o.chosen = perfviewColumns()
@@ -204,7 +202,7 @@ func (o *gcsOptions) choose() error {
 	for _, name := range o.columns {
 		c, ok := column.Named(name)
 		if !ok {
-			return fmt.Errorf("there is no column %q", name)
+			return fmt.Errorf("unknown column %q", name)
 		}
 		o.chosen = append(o.chosen, c)
 	}

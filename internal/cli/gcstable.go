@@ -62,7 +62,7 @@ func (w *tableGCs) collection(c *gc.Collection) error { return w.table.Row(row(w
 func (w *tableGCs) end() error {
 	err := w.table.Flush()
 	if w.asked && w.table.LeftOut > 0 {
-		w.std.warn("gctrail", "no room on this terminal for "+text.Plural(int64(w.table.LeftOut), "column", "columns")+"; pipe to less -S to see all")
+		w.std.warn("gctrail", "this terminal is too narrow for "+text.Plural(int64(w.table.LeftOut), "column", "columns")+"; to see all columns, pipe the output to less -S")
 	}
 	return err
 }

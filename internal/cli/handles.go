@@ -27,10 +27,10 @@ func newHandlesCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "handles FILE...",
 		Short: "List the GC handles that a program creates and leaves open",
-		Long: `handles lists GC handles by kind: created and destroyed in the trace, open at its
-end, the age of the oldest of those, and by how many a second they grew where
-they grew steadily. Strong handles that are never destroyed keep objects alive;
-pinned ones also keep them in place.
+		Long: `handles lists GC handles by kind: how many were created and destroyed in the trace,
+how many are open at its end, the age of the oldest open one, and the growth per
+second if the number grew steadily. Strong handles that are never destroyed keep
+objects alive; pinned handles also keep them in place.
 
 The events need the keyword gchandle, and --by kind,stack needs stacks:
 gctrail collect --clrevents gc+gchandle+stack --clreventlevel informational`,
@@ -39,7 +39,7 @@ gctrail collect --clrevents gc+gchandle+stack --clreventlevel informational`,
   gctrail handles --format jsonl app.nettrace | jq 'select(.growth_per_s>0)'`,
 	}
 	flags := cmd.Flags()
-	flags.Var(&opts.by, "by", "what to keep apart: kind, or kind,stack (where they are created)")
+	flags.Var(&opts.by, "by", "group by kind, or by kind,stack (where they are created)")
 	complete(cmd, "by", opts.by.of)
 	names := fieldNames((&handleSection{}).fields(true))
 	return opts.command(std, cmd, names, func(ctx context.Context, out *output, paths []string) error {
@@ -76,7 +76,7 @@ func (o *handlesOptions) list(ctx context.Context, std *stdio, out *output, path
 		func(c handle.Counts) uint64 { return c.PID },
 		func(p *text.Page, of *gc.Process, c handle.Counts) { handlesHead(p, of, &c) },
 		func(pid uint64) []handle.Row { return model.Rows(pid, stacks) },
-		"no events of handles; record them with: gctrail collect --clrevents gc+gchandle --clreventlevel informational")
+		"no handle events in this trace; record them with: gctrail collect --clrevents gc+gchandle --clreventlevel informational")
 }
 
 // A handleSection is what the fields of handles rest on.
@@ -108,16 +108,16 @@ func (s *handleSection) fields(stacks bool) []field[handle.Row] {
 func handlesHead(p *text.Page, of *gc.Process, c *handle.Counts) {
 	p.Heading("%s: %s created, %s destroyed", called(of), text.Plural(c.Created, "handle", "handles"), units.Count(c.Destroyed))
 	if c.Stats {
-		p.Prose("Check: ", fmt.Sprintf("at the last collection the runtime counted %s; %s from before the trace and %s created in it less those destroyed make %s.",
+		p.Prose("Check: ", fmt.Sprintf("at the last collection the runtime counted %s; %s open before the trace, plus %s created in it, minus those destroyed, make %s.",
 			text.Plural(c.Runtime, "handle", "handles"), units.Count(c.Before), units.Count(c.Open), units.Count(c.Before+c.Open)))
 	}
 	if c.Unknown > 0 {
 		p.Prose("", text.Plural(c.Unknown, "destroyed handle was", "destroyed handles were")+" created before the trace, or their creation was lost.")
 	}
 	if c.Lost > 0 {
-		p.Prose("", text.Plural(c.Lost, "handle was", "handles were")+" created in the place of one whose destruction was not reported.")
+		p.Prose("", text.Plural(c.Lost, "handle was", "handles were")+" created in a slot whose previous handle was not reported as destroyed.")
 	}
 	if c.Untracked > 0 {
-		p.Prose("", text.Plural(c.Untracked, "handle was", "handles were")+" not followed: too many were open at once.")
+		p.Prose("", text.Plural(c.Untracked, "handle was", "handles were")+" not tracked: too many were open at once.")
 	}
 }

@@ -95,19 +95,18 @@ func newHeapCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "heap FILE...",
 		Short: "Show the heap after each collection: generations, free space, regions, committed memory",
-		Long: `heap shows the heap over time, a row for each collection: the size of each
-generation after it, the free space in them (fragmentation), the budget of
-generation 0, committed memory (.NET 8 and later), and the segments, or regions,
-that were created and freed since the collection before; live are those created
-in the trace and not freed.
+		Long: `heap shows the heap over time, one row for each collection: the size of each
+generation after it, the free space in it (fragmentation), the gen 0 budget,
+committed memory (.NET 8 and later), and the segments or regions created and freed
+since the previous collection. "live" counts those created in the trace and not freed.
 
---per-heap has a row for each heap of a server collector instead, without what
-is not told by heap.`,
+--per-heap prints one row for each heap of server GC instead, with the figures that
+are known per heap.`,
 		Example: `  gctrail heap app.nettrace
   gctrail heap --sort free_bytes --top 5 app.nettrace
   gctrail heap --per-heap --format csv app.nettrace`,
 	}
-	cmd.Flags().BoolVar(&opts.perHeap, "per-heap", false, "a row for each heap of a collection")
+	cmd.Flags().BoolVar(&opts.perHeap, "per-heap", false, "one row for each heap of a collection")
 	return opts.command(std, cmd, fieldNames(slices.Concat(heapFields(true), heapFields(false)[9:])), func(ctx context.Context, out *output, paths []string) error {
 		return opts.list(ctx, std, out, paths)
 	})
@@ -151,7 +150,7 @@ func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths [
 	}, func(pid uint64) []heapRow {
 		i := slices.IndexFunc(tables, func(t *heapTable) bool { return t.process.PID == pid })
 		return tables[i].rows
-	}, "no collections; record them with: gctrail collect --profile gc-collect")
+	}, "no collections in this trace; record them with: gctrail collect --profile gc-collect")
 }
 
 // rows are those of one collection.

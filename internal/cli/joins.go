@@ -51,17 +51,17 @@ func newJoinsCmd(std *stdio) *cobra.Command {
 	opts := joinsOptions{newListing()}
 	cmd := &cobra.Command{
 		Use:   "joins FILE...",
-		Short: "Show how the heaps of a server collector wait for each other",
-		Long: `joins shows what the threads of a server collector did in the pauses. Each heap
-has a thread, and at the end of each phase they wait for each other in a join,
-which names the phase. working, waiting and waking (from the restart until the
-thread runs) of a heap sum to the pause, SuspendEEBegin to RestartEEBegin;
-"others waited" is how long other heaps waited for this one.
+		Short: "Show how the heaps of server GC wait for each other",
+		Long: `joins shows what the threads of server GC did during pauses. Each heap has a thread;
+at the end of each phase the threads wait for each other in a join, which names the
+phase. A heap's working, waiting and waking times (waking: from the restart until the
+thread runs) add up to the pause, SuspendEEBegin to RestartEEBegin. "others waited" is
+how long other heaps waited for this one.
 
-A table sums up all collections, and names the heap that the others waited for
-longest, with the likely cause. jsonl and csv have rows for each collection, to
-which --sort and --top apply one by one. The events need the keyword gc at
-level 5, as --profile gc-verbose has it.`,
+The table sums up all collections and names the heap that others waited for longest,
+with the likely cause. jsonl and csv have rows for each collection; --sort and --top
+apply to each collection separately. The events need keyword gc at level 5, as in
+--profile gc-verbose.`,
 		Example: `  gctrail joins app.nettrace
   gctrail joins --sort held_ms --top 5 app.nettrace
   gctrail joins --format jsonl app.nettrace | jq 'select(.waking_ms>1)'`,
@@ -131,7 +131,7 @@ func (o *joinsOptions) list(ctx context.Context, std *stdio, out *output, paths 
 		return sum(pid).rows
 	}
 	return sections(scan, std, w, sums, func(s *joinSum) uint64 { return s.pid }, joinsHead, rows,
-		"no joins: they are of the server collector only; record them with: gctrail collect --profile gc-verbose")
+		"no join events in this trace; only server GC has them. Record them with: gctrail collect --profile gc-verbose")
 }
 
 func joinRows(c *join.Collection) []joinRow {
@@ -197,14 +197,14 @@ func (s *joinSum) cause(heap uint32) string {
 	}
 	switch n := float64(len(heaps)); {
 	case marked > 0 && float64(s.marked[heap])*n > muchMore*float64(marked):
-		return fmt.Sprintf("It marked %s, %.1f times the mean of the heaps: roots or objects are uneven.",
+		return fmt.Sprintf("It marked %s, %.1f times the mean of the heaps: its share of roots or objects is larger.",
 			units.Bytes(s.marked[heap]), float64(s.marked[heap])*n/float64(marked))
 	case float64(waking) > slowToWake*float64(s.pause):
 		return fmt.Sprintf("Its thread took %s to wake up: the processors are busy with other threads.", units.Duration(waking))
 	case float64(working)*n > muchMore*float64(all):
 		return "It worked longer than the others without marking more: its thread was preempted, or its memory is slower."
 	default:
-		return "No heap stands out: the waiting is what phases of unequal length cost."
+		return "No heap stands out: phases of unequal length cause the waiting."
 	}
 }
 

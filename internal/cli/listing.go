@@ -50,7 +50,7 @@ func (l *listing) command(std *stdio, cmd *cobra.Command, names []string, one fu
 			return err
 		}
 		if l.sort != "" && !slices.Contains(names, l.sort) {
-			return usagef(cmd, "there is no column %q; the columns are %s", l.sort, strings.Join(names, ", "))
+			return usagef(cmd, "unknown column %q; valid columns: %s", l.sort, strings.Join(names, ", "))
 		}
 		out, err := std.create(l.output, l.files)
 		if err != nil {
@@ -61,8 +61,8 @@ func (l *listing) command(std *stdio, cmd *cobra.Command, names []string, one fu
 	}
 	flags := cmd.Flags()
 	flags.Var(&l.format, "format", "table, jsonl (JSON lines) or csv")
-	flags.IntVar(&l.top, "top", -1, "only the first `N` rows of each process; 0 is all (default 20 for a table, else all)")
-	flags.StringVar(&l.sort, "sort", "", "order by the column `NAME` of csv: numbers from the largest down, words from A")
+	flags.IntVar(&l.top, "top", -1, "only the first `N` rows of each process, 0 for all (default 20 in a table, otherwise all)")
+	flags.StringVar(&l.sort, "sort", "", "sort by the csv column `NAME`: numbers in descending order, text in ascending order")
 	flags.StringVarP(&l.output, "output", "o", "-", "write to this `file`; - is standard output")
 	flags.BoolVar(&l.raw, "raw", false, rawHelp)
 	l.addFlags(flags)

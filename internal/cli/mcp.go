@@ -15,13 +15,13 @@ func newMCPCmd() *cobra.Command {
 	var opts mcp.Options
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Serve the commands to a coding agent, by the Model Context Protocol",
+		Short: "Serve the commands to a coding agent over the Model Context Protocol",
 		Long: `mcp serves tools to a coding agent on standard input and output: triage (report),
-collections (gcs), allocations (allocs), compare (diff), and, only with
---allow-collect, collect. They take the words of the commands. A result has at
-most 20 kB; of a larger one, the rest is in a file of the root, whose path it has.
+collections (gcs), allocations (allocs), compare (diff) and, only with
+--allow-collect, collect. Their arguments are those of the commands. A result has at
+most 20 kB; a larger one is written to a file in the root, and the result has its path.
 
-No path outside --root is read or written.`,
+gctrail reads and writes no path outside --root.`,
 		Example: `  gctrail mcp --root ~/traces`,
 		Args:    noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -35,7 +35,7 @@ No path outside --root is read or written.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVar(&opts.Root, "root", ".", "the `folder` with the traces")
-	flags.BoolVar(&opts.AllowCollect, "allow-collect", false, "let the agent trace running processes")
+	flags.BoolVar(&opts.AllowCollect, "allow-collect", false, "allow the agent to trace running processes")
 	return cmd
 }
 

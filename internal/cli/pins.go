@@ -29,14 +29,13 @@ func newPinsCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "pins FILE...",
 		Short: "List the objects that were pinned during collections, by type",
-		Long: `pins lists the objects that the collector found pinned: how often (an object
-counts in each collection), their bytes, how many different ones, in how many
-collections, and the most collections in a row that one object was pinned in.
-Objects that stay pinned hold free memory apart (fragmentation).
+		Long: `pins lists the objects that GCs found pinned: how often (an object counts once in each
+collection), their bytes, the number of distinct objects, the number of collections,
+and the longest run of consecutive collections with the same object pinned. Objects
+that stay pinned cause fragmentation.
 
-The events need the keyword gc at level 5, as --profile gc-verbose has it. With
-the private provider the heading also says how much free memory the pinned
-objects held apart.`,
+The events need keyword gc at level 5, as in --profile gc-verbose. With the private
+provider, the heading also shows the free space between pinned objects.`,
 		Example: `  gctrail pins app.nettrace
   gctrail pins --sort longest_run --top 5 app.nettrace`,
 	}
@@ -53,7 +52,7 @@ objects held apart.`,
 		w := &rowWriter[handle.Pin]{listing: &opts, std: std, out: out, fields: pinFields}
 		return sections(scan, std, w, model.Processes(),
 			func(t handle.PinTotal) uint64 { return t.PID }, pinsHead, model.Rows,
-			"no events of pinned objects; record them with: gctrail collect --profile gc-verbose")
+			"no pinned object events in this trace; record them with: gctrail collect --profile gc-verbose")
 	})
 }
 

@@ -30,17 +30,15 @@ func newPsCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ps [PID|NAME...]",
 		Short: "List the .NET processes of this machine",
-		Long: `ps lists the .NET processes of this machine, those in containers too as far as
-they can be looked into, with the version of their runtime and the kind of their
-collector. Each is asked, and has a second to answer. For those that cannot be
-reached it says why, and on standard error what to do about it.
+		Long: `ps lists the .NET processes of this machine, including those in accessible containers,
+with their runtime version and GC flavor. Each process has a second to answer. If one
+cannot be reached, ps prints the reason, and the remedy on standard error.
 
-With arguments, only the processes with these ids, or with names that match, as
-in 'web*', are listed; the exit code is 4 if there is none, or if one of them
-cannot be reached.
+With arguments, ps lists only the processes with these ids or matching names, as in
+'web*'; the exit code is 4 if there is none, or if one of them cannot be reached.
 
-GC is server or workstation, and concurrent or not, where the environment, the
-file runtimeconfig.json or the threads of the process tell it.`,
+GC is server or workstation, and concurrent or not, if the environment,
+runtimeconfig.json or the threads of the process reveal it.`,
 		Example: `  gctrail ps
   gctrail ps 'web*'
   gctrail ps --format jsonl | jq 'select(.gc_server)'`,
@@ -84,7 +82,7 @@ func (o *psOptions) run(ctx context.Context, std *stdio) error {
 		return err
 	}
 	if len(listed) == 0 {
-		std.warn("gctrail", "there is no .NET process on this machine, or none that can be seen; gctrail FILE reads a trace")
+		std.warn("gctrail", "no .NET process found on this machine; to read a trace, run: gctrail FILE")
 	}
 	for _, p := range listed {
 		if p.Err != nil {

@@ -35,7 +35,7 @@ type reading struct {
 func (std *stdio) read(ctx context.Context, paths []string, opts open.Options) (*reading, error) {
 	if slices.Contains(paths, "-") {
 		if term.IsTerminal(int(os.Stdin.Fd())) {
-			return nil, &usageError{errors.New("- is standard input, which is a terminal: put a trace into it with | or <"), "gctrail"}
+			return nil, &usageError{errors.New("- is standard input, which is a terminal: pipe or redirect a trace into it"), "gctrail"}
 		}
 		ctx = throughPipe(ctx)
 	}

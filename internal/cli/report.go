@@ -26,16 +26,16 @@ func newReportCmd(std *stdio) *cobra.Command {
 	opts := newReportOptions()
 	cmd := &cobra.Command{
 		Use:   "report FILE...",
-		Short: "Judge the garbage collector: verdict, figures, findings, tables",
-		Long: `report says whether the garbage collector hurts a program, with the figures that
-show it: how many collections, how long threads stood still, how much memory
-was freed; what the trace cannot tell, and how to collect it; findings with
-their evidence and the setting to change; tables; and what to run next.
+		Short: "Report on the garbage collector: verdict, figures, findings, tables",
+		Long: `report judges whether the garbage collector hurts a program, and prints the figures
+behind the verdict: collections, pauses, memory freed; what this trace did not record,
+and how to record it; findings with evidence and advice; tables; and the commands to
+run next.
 
-Several files are reported one after the other; - is standard input. A path
-alone does the same as report with that path.
+Several files are reported one after the other; - is standard input. gctrail FILE is
+short for gctrail report FILE.
 
---explain NAME explains a word of a screen: a figure by its name in the text, in
+--explain NAME explains any term of the output: a figure by its name in the text, in
 JSON or in columns, a rule (R24), a reason, a kind, a generation, a mechanism;
 --explain all defines all figures.`,
 		Example: `  gctrail app.nettrace
@@ -61,10 +61,10 @@ JSON or in columns, a rule (R24), a reason, a kind, a generation, a mechanism;
 	}
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", "text, json (one line for each file) or markdown, for an issue or a chat")
-	flags.BoolVar(&opts.full, "full", false, "leave nothing out of json, which has at most 6 kB otherwise")
+	flags.BoolVar(&opts.full, "full", false, "print all of the JSON report, which is otherwise limited to 6 kB")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
-	flags.Var(&opts.budget, "budget", "what pauses may cost before the GC is to blame: the longest pause, a share of the time, or both")
-	flags.StringVar(&opts.explain, "explain", "", "explain the word `NAME` instead")
+	flags.Var(&opts.budget, "budget", "acceptable pauses: the longest pause, the share of time paused, or both")
+	flags.StringVar(&opts.explain, "explain", "", "explain the term `NAME` instead")
 	opts.addFlags(flags)
 	complete(cmd, "format", opts.format.of)
 	complete(cmd, "explain", report.FigureNames())
@@ -121,7 +121,7 @@ func (o *reportOptions) define(cmd *cobra.Command, std *stdio) error {
 	}
 	defined := report.Definitions(o.explain)
 	if len(defined) == 0 {
-		return usagef(cmd, "nothing is named %q%s", o.explain, suggestion(o.explain))
+		return usagef(cmd, "unknown term %q%s", o.explain, suggestion(o.explain))
 	}
 	p := newPage(std, out)
 	for i, f := range defined {
@@ -138,9 +138,9 @@ func (o *reportOptions) define(cmd *cobra.Command, std *stdio) error {
 func suggestion(word string) string {
 	like := report.FiguresLike(word)
 	if len(like) == 0 {
-		return "; --explain all lists all"
+		return "; list all terms with --explain all"
 	}
-	return fmt.Sprintf(", do you mean %s?", like[0])
+	return fmt.Sprintf(", did you mean %s?", like[0])
 }
 
 // gather reads the trace at some paths.

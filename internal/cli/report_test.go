@@ -324,7 +324,7 @@ func TestReportUsage(t *testing.T) {
 		args []string
 		want string
 	}{
-		{[]string{"report"}, "no file is given"},
+		{[]string{"report"}, "no file given"},
 		{[]string{"report", "--format", "html", webTrace}, "text, json, markdown"},
 		{[]string{"report", "--explain", "nothing"}, "nothing is named"},
 	} {

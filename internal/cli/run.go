@@ -35,18 +35,17 @@ func newRunCmd(std *stdio) *cobra.Command {
 	opts := runOptions{checkFlags: newCheckFlags(), profiles: choices{kind: "NAME", of: provider.Names()}}
 	cmd := &cobra.Command{
 		Use:   "run -- COMMAND ARG...",
-		Short: "Run a command with tracing, once or several times, and check its traces",
-		Long: `run runs a command, traces the .NET processes that it starts, and says what the
-garbage collector did. With --check it holds the runs against a budget, as check
-does; with --repeat it runs the command several times, for diff and check to tell
-change from noise.
+		Short: "Run a command with tracing, one or more times, and check its traces",
+		Long: `run runs a command, traces the .NET processes it starts, and prints a verdict. With
+--check it compares the runs with a budget, as check does. With --repeat it runs the
+command several times, so that diff and check can separate change from noise.
 
-The traces go to the folder that -o names: run-1.nettrace and so on, each that of
-the process with the most collections; those of other processes of run 1 are in
-its folder run-1.
+The traces are written to the folder given by -o: run-1.nettrace and so on, each of
+the process with the most collections. Traces of other processes of run 1 are in the
+folder run-1.
 
-The command's exit code wins, and the first run that fails ends them; otherwise it
-is that of check.`,
+The first run that fails ends the series, and its exit code is passed through.
+Otherwise the exit code is that of check.`,
 		Example: `  gctrail run -- dotnet bin/app.dll
   gctrail run --check gc-budget.yaml -- dotnet test
   gctrail run --repeat 5 -o after -- dotnet bin/bench.dll
@@ -59,9 +58,9 @@ is that of check.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&opts.budget, "check", "", "hold the runs against this budget `file`")
+	flags.StringVar(&opts.budget, "check", "", "check the runs against this budget `file`")
 	flags.IntVar(&opts.repeat, "repeat", 1, "run the command this many times")
-	flags.Var(&opts.profiles, "profile", "sets of events, as collect has them (default gc-collect)")
+	flags.Var(&opts.profiles, "profile", "sets of events, as in collect (default gc-collect)")
 	flags.StringVarP(&opts.output, "output", "o", "runs", "write the traces to this `folder`")
 	opts.addFlags(flags)
 	complete(cmd, "profile", opts.profiles.of)
@@ -72,11 +71,11 @@ is that of check.`,
 func (o *runOptions) wrong(cmd *cobra.Command, args []string) error {
 	switch {
 	case cmd.ArgsLenAtDash() != 0 || len(args) == 0:
-		return usagef(cmd, "put the command to run behind --")
+		return usagef(cmd, "no command: give it after --")
 	case o.repeat < 1 || o.repeat > maxRepeat:
-		return usagef(cmd, "--repeat is from 1 to %d", maxRepeat)
+		return usagef(cmd, "--repeat must be from 1 to %d", maxRepeat)
 	case o.budget == "" && (len(o.baseline) > 0 || len(o.outs) > 0):
-		return usagef(cmd, "--baseline and --out go with --check")
+		return usagef(cmd, "--baseline and --out need --check")
 	}
 	return nil
 }
@@ -96,7 +95,7 @@ func (o *runOptions) run(cmd *cobra.Command, std *stdio, command []string) error
 	if b != nil {
 		return o.check(cmd.Context(), std, new(selection.Selection), b, runs, []string{o.output})
 	}
-	std.warn("run", fmt.Sprintf("%s in %s; gctrail check --init gc-budget.yaml %[2]s makes a budget, gctrail diff BEFORE -- %[2]s compares",
+	std.warn("run", fmt.Sprintf("%s in %s; make a budget with: gctrail check --init gc-budget.yaml %[2]s; compare with: gctrail diff BEFORE -- %[2]s",
 		text.Counted(len(runs), "run"), text.Quoted(o.output)))
 	return nil
 }

@@ -77,7 +77,7 @@ func (std *stdio) run(ctx context.Context, o *selection.Selection, path string) 
 		run.To = gc.Some(o.To.After(r.Info().Start))
 	}
 	if n := rep.Processes(); n > 1 {
-		std.warn(path, fmt.Sprintf("has %s with collections; %s, which paused for longest, is looked at: --process or --pid selects another",
+		std.warn(path, fmt.Sprintf("has %s with collections; using %s, which paused longest; select another with --process or --pid",
 			text.Plural(int64(n), "process", "processes"), process.Name))
 	}
 	return run, nil

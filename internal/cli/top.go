@@ -34,24 +34,22 @@ func newTopCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "top [-p PID | -n NAME]",
 		Short: "Watch the collections of running .NET processes",
-		Long: `top shows the .NET processes of this machine, those in containers too, with each
-collection as it happens: pauses, the heap by generation, what is allocated, the
-share of the time in which threads stand still, and what to do about it.
-Processes that start are found within two seconds.
+		Long: `top shows the .NET processes of this machine, including those in containers, with each
+collection as it happens: pauses, heap size by generation, allocation rate, % of time
+paused in GC, and advice. It finds new processes within two seconds.
 
-On a terminal, enter shows one process in depth, s saves what was seen of it as a
-.nettrace, ? lists the keys and what the figures mean, q ends it. With --plain, in
-a pipe, and where TERM is dumb, each collection is a line with the columns of a GC
-log, and what else happens is said on standard error. At the end it says of each
-process whether the collector is to blame.
+On a terminal, enter shows one process in detail, s saves its recent events as a
+.nettrace, ? lists the keys and explains the figures, q quits. With --plain, in a
+pipe, and if TERM is dumb, top prints one line for each collection, with the columns
+of a GC log, and other messages on standard error. At the end it prints a verdict for
+each process.
 
-What it costs: it has each process raise what collect --profile gc-collect does,
-a few events for each collection and none between, without stacks. At most 64
-processes are watched at the same time. Those that cannot be are listed with the
-reason. Of each, the latest 16 MB of events are kept in memory for s, of all
-together 128 MB.
+Overhead: top has each process raise the events of collect --profile gc-collect: a few
+for each collection and none in between, without stacks. It watches at most 64
+processes at a time, and lists the others with the reason. For s it keeps the latest
+16 MB of events of each process in memory, and at most 128 MB in total.
 
-Exit codes: 0 done, 2 wrong usage, 4 no process with such an id, or none that can
+Exit codes: 0 success, 2 invalid usage, 4 no process with such an id, or none that can
 be reached.`,
 		Example: `  gctrail top
   gctrail top -n 'web*' --sort heap
@@ -59,17 +57,17 @@ be reached.`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(o.pids) > 0 && len(o.names) > 0 {
-				return usagef(cmd, "give either the ids of processes with -p or their names with -n")
+				return usagef(cmd, "-p and -n cannot be used together")
 			}
 			return o.run(cmd.Context(), std)
 		},
 	}
 	flags := cmd.Flags()
 	flags.VarP(&o.pids, "process-id", "p", "only the processes with these ids")
-	flags.VarP(&o.names, "name", "n", "only those with such names, as in 'web*', also when they start later")
-	flags.BoolVar(&o.plain, "plain", false, "a line for each collection")
-	flags.Var(&o.sort, "sort", "order of the processes")
-	flags.Var(&o.duration, "duration", "end after this time: dd:hh:mm:ss, or as in 90s")
+	flags.VarP(&o.names, "name", "n", "only processes with matching names, as in 'web*', including ones that start later")
+	flags.BoolVar(&o.plain, "plain", false, "print one line for each collection")
+	flags.Var(&o.sort, "sort", "sort the processes by this column")
+	flags.Var(&o.duration, "duration", "stop after this time: dd:hh:mm:ss, or a duration such as 90s")
 	complete(cmd, "sort", o.sort.of)
 	return cmd
 }

@@ -86,11 +86,11 @@ func (l *collectionLog) tell(n *watch.News, watching bool) {
 	name, words := collect.Title(n.Process), ""
 	switch {
 	case n.Attached:
-		words = "watched from now on"
+		words = "now watching"
 	case n.Dropped > 0:
-		words = text.Plural(int64(n.Dropped), "collection is", "collections are") + " missing here: whoever reads this is too slow"
+		words = text.Plural(int64(n.Dropped), "collection is", "collections are") + " missing here: the reader of this output is too slow"
 	case n.Lost > 0:
-		words = text.Plural(int64(n.Lost), "event was", "events were") + " lost, the runtime's buffer was full"
+		words = text.Plural(int64(n.Lost), "event was", "events were") + " lost because the runtime's buffer was full"
 	case n.Ended && n.Err != nil:
 		words = problemOf(n.Err)
 	case n.Ended:

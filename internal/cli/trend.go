@@ -25,14 +25,14 @@ func newTrendCmd(std *stdio) *cobra.Command {
 	opts := trendOptions{format: choice{"text", []string{"text", "json"}}}
 	cmd := &cobra.Command{
 		Use:   "trend TRACE...",
-		Short: "Find the run from which on a metric is another, in a history of runs",
-		Long: `trend reads many runs, each a trace, in their order: that of the arguments, and in
-a folder that of the names. For each metric it draws the history, and names the
-runs from which on it is another (E-divisive change points; docs/compare.md). The
-same traces always give the same answer.
+		Short: "Find the runs at which a metric changed, in a history of runs",
+		Long: `trend reads many runs, each one a trace, in the order of the arguments (in a folder,
+in the order of names). For each metric it draws the history and names the runs at
+which the metric changed (E-divisive change points; see docs/compare.md). The same
+traces always give the same answer.
 
---label takes a run's name from its file name: the first group of a regular
-expression, or all that it matches.`,
+--label takes the name of a run from its file name: the first group of a regular
+expression, or the whole match.`,
 		Example: `  gctrail trend nightly/
   gctrail trend --label 'build-(\d+)' --format json nightly/*.nettrace`,
 		Args: someFiles,
@@ -47,7 +47,7 @@ expression, or all that it matches.`,
 	}
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", "text or json (one line)")
-	flags.StringVar(&opts.label, "label", "", "what of the file names is a run's name: a regular `expression`")
+	flags.StringVar(&opts.label, "label", "", "take the name of a run from its file name with this regular `expression`")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	addSelection(flags, &opts.Selection)
 	complete(cmd, "format", opts.format.of)
@@ -60,7 +60,7 @@ func (o *trendOptions) run(ctx context.Context, std *stdio, label *regexp.Regexp
 		return err
 	}
 	if len(runs) < 2*compare.MinRuns {
-		std.warn("trend", fmt.Sprintf("a change takes at least %d runs to be found: there are %d", 2*compare.MinRuns, len(runs)))
+		std.warn("trend", fmt.Sprintf("finding a change takes at least %d runs, got %d", 2*compare.MinRuns, len(runs)))
 	}
 	labels := make([]string, len(runs))
 	for i, run := range runs {

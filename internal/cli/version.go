@@ -13,7 +13,7 @@ func newVersionCmd(std *stdio) *cobra.Command {
 	var withLicences bool
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Tell the version of gctrail and of the formats that it reads",
+		Short: "Print the versions of gctrail and of the formats it reads",
 		Args:  noArgs,
 		RunE: func(*cobra.Command, []string) error {
 			printed := version()
@@ -24,7 +24,7 @@ func newVersionCmd(std *stdio) *cobra.Command {
 			return outputFailed(stdoutName, err)
 		},
 	}
-	cmd.Flags().BoolVar(&withLicences, "licenses", false, "print the licences of the software of others in gctrail instead")
+	cmd.Flags().BoolVar(&withLicences, "licenses", false, "print the licences of third-party software in gctrail instead")
 	return cmd
 }
 
@@ -49,7 +49,7 @@ func version() string {
 	return fmt.Sprintf(`gctrail %s
 commit  %s
 built   with %s for %s/%s
-reads   .netperf version 3, .nettrace versions 4 (and 5) and 6, .etl: plain or in gzip, zstd or zip;
-        LTTng's CTF 1.8 and CTF 2: folders, or in zip
+reads   .netperf version 3, .nettrace versions 4 (and 5) and 6, .etl: plain, gzip, zstd or zip;
+        LTTng CTF 1.8 and CTF 2: folders, zip or tar
 `, moduleVersion(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }

@@ -32,7 +32,7 @@ type Server struct {
 }
 
 const instructions = `gctrail reads .NET garbage collection traces (.nettrace, .etl, LTTng). Start with triage; its findings name collections by number, which collections lists. ` +
-	`Paths are relative to the server's root. A result that would be too large ends with the path of a file that has all of it.`
+	`Paths are relative to the server's root. A result that is too large ends with the path of a file that has all of it.`
 
 // New returns a server. The error says what is wrong with Options.Root.
 func New(o Options, command Command) (*Server, error) {
@@ -43,10 +43,10 @@ func New(o Options, command Command) (*Server, error) {
 	s := &Server{root: dir, command: command}
 	s.sdk = sdk.NewServer(&sdk.Implementation{Name: "gctrail", Version: o.Version}, &sdk.ServerOptions{Instructions: instructions})
 	reads := &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(bool)}
-	add(s, &sdk.Tool{Name: "triage", Annotations: reads, Description: "Judge a trace: verdict, key figures, findings with evidence and collection numbers, what to run next."}, triage)
+	add(s, &sdk.Tool{Name: "triage", Annotations: reads, Description: "Analyze a trace: verdict, key figures, findings with evidence and collection numbers, next commands."}, triage)
 	add(s, &sdk.Tool{Name: "collections", Annotations: reads, Description: "List garbage collections of a trace as JSON lines, with filters."}, collections)
 	add(s, &sdk.Tool{Name: "allocations", Annotations: reads, Description: "List what was allocated, by type, stack or method, as JSON lines."}, allocations)
-	add(s, &sdk.Tool{Name: "compare", Annotations: reads, Description: "Say what changed between runs, each a trace; five runs a side tell change from noise."}, compare)
+	add(s, &sdk.Tool{Name: "compare", Annotations: reads, Description: "Compare runs, each one a trace; five runs per side separate change from noise."}, compare)
 	if o.AllowCollect {
 		add(s, &sdk.Tool{Name: "collect", Description: "Trace a running .NET process for some seconds into a file of the root; returns its verdict and path."}, collect)
 	}

@@ -37,9 +37,9 @@ var profiles = []Profile{
 		rundown: diag.RundownGC,
 	},
 	{
-		Name: "gc-verbose", help: "with what is allocated, pinned and held by handles",
+		Name: "gc-verbose", help: "plus what is allocated, pinned and held by handles",
 		Cost:      "0 to 25 %; 40 % with many pins, 50 % with many handles",
-		Cheaper:   "gc-collect tells why collections happen, how long they take and how much they free",
+		Cheaper:   "gc-collect records why collections happen, how long they take and how much they free",
 		providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: 0x8003, Level: LevelVerbose}},
 		rundown:   diag.RundownGC,
 	},
@@ -61,7 +61,7 @@ var profiles = []Profile{
 	{
 		Name: "dotnet-sampled-thread-time", help: "stacks of all threads, 100 times a second; disturbs GC figures",
 		Cost:      "10 % in a web server",
-		Cheaper:   "gc-collect tells how long the collector stops threads",
+		Cheaper:   "gc-collect records how long GCs pause threads",
 		providers: []diag.Provider{{Name: SampleProfiler, Level: levelInformational}},
 		rundown:   diag.RundownFull,
 		stacks:    true,
