@@ -179,7 +179,7 @@ func (r *reports) Set(s string) error {
 		return errors.New("use FORMAT=FILE, as in junit=gc.xml")
 	}
 	if !slices.Contains(budget.Formats(), format) {
-		return fmt.Errorf("invalid value %q: use one of %s", format, strings.Join(budget.Formats(), ", "))
+		return fmt.Errorf("%q is not one of %s", format, strings.Join(budget.Formats(), ", "))
 	}
 	*r = append(*r, struct{ format, path string }{format, path})
 	return nil

@@ -89,7 +89,7 @@ func TestCaptureCut(t *testing.T) {
 		if n := len(file) - 1; n > size || !bytes.Equal(file[:n], trace[:n]) {
 			t.Errorf("%d bytes: the file is no head of the trace", size)
 		}
-		if !strings.Contains(said, "ended without ending the trace") {
+		if !strings.Contains(said, "exited without ending the trace") {
 			t.Errorf("%d bytes: %s", size, said)
 		}
 	}

@@ -72,8 +72,8 @@ func TestWarnOfCost(t *testing.T) {
 	for args, want := range map[string]string{
 		"":                                   "",
 		"--profile gc-collect":               "",
-		"--profile gc-verbose":               "gc-verbose can slow the process down: by 0 to 25 %",
-		"--profile dotnet-common,GC-Verbose": "at little cost, gc-collect tells why collections happen",
+		"--profile gc-verbose":               "gc-verbose can slow the process down by 0 to 25 %",
+		"--profile dotnet-common,GC-Verbose": "at lower cost, gc-collect records why collections happen",
 	} {
 		var talk strings.Builder
 		opts := newCollectOptions()

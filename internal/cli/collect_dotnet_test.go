@@ -180,7 +180,7 @@ func TestCollectKilled(t *testing.T) {
 		program.Process.Kill()
 	}()
 	code, _, talk := gctrail(ctx, "collect", "-n", program.Name, "--profile", "gc-verbose", "-o", path)
-	if code != 0 || !strings.Contains(talk, "ended without ending the trace") || !strings.Contains(talk, "collection") {
+	if code != 0 || !strings.Contains(talk, "exited without ending the trace") || !strings.Contains(talk, "collection") {
 		t.Errorf("exit code %d: %s", code, talk)
 	}
 	if n := len(diagtest.MustEndFile(t, path)); n == 0 || len(gcsRows(ctx, t, path)) != n {

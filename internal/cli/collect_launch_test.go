@@ -40,7 +40,7 @@ func TestLaunchPlain(t *testing.T) {
 		code    int
 		says    string
 	}{
-		{"exit 0", exitNoProcess, "sh: it has ended without asking to be traced: it is no program of .NET 5 or later"},
+		{"exit 0", exitNoProcess, "sh: it ended without connecting for tracing: it is not a .NET 5 or later program"},
 		{"exit 3", 3, "sh: exit code 3; to see its output, run without --hide-child-io and with -o FILE"},
 		{"kill -9 $$", 137, "sh: exit code 137"},
 		{"echo out; exit 4", 4, "sh: exit code 4"},
@@ -95,7 +95,7 @@ func TestLaunchLeft(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer syscall.Kill(pid, syscall.SIGKILL)
-	if want := fmt.Sprintf("sh has left processes behind (%d)", pid); code != exitNoProcess || !strings.Contains(talk, want) {
+	if want := fmt.Sprintf("sh left processes running (%d)", pid); code != exitNoProcess || !strings.Contains(talk, want) {
 		t.Errorf("exit code %d, want %q: %s", code, want, talk)
 	}
 }
@@ -190,7 +190,7 @@ func TestPort(t *testing.T) {
 	for _, want := range []string{
 		"waiting for .NET programs started with " + variable,
 		fmt.Sprintf("%s %d runs untraced: its name does not match -n", other.Name, other.PID),
-		"goes on without being traced: -o is one file",
+		"runs untraced: -o is a single file",
 	} {
 		if !strings.Contains(talk, want) {
 			t.Errorf("%q is not said: %s", want, talk)
@@ -239,7 +239,7 @@ func TestSeveral(t *testing.T) {
 		grown(ctx, t, path(two), info.Size()+10_000)
 	}()
 	code, _, talk := gctrail(ctx, "collect", "-p", fmt.Sprintf("%d,%d", one.PID, two.PID), "-o", filepath.Join(dir, "{pid}.nettrace"))
-	if code != 0 || strings.Count(talk, "The GC") != 2 || strings.Count(talk, "ended without ending the trace") != 1 {
+	if code != 0 || strings.Count(talk, "The GC") != 2 || strings.Count(talk, "exited without ending the trace") != 1 {
 		t.Errorf("exit code %d: %s", code, talk)
 	}
 	wholeFile(t, path(one))

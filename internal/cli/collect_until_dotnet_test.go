@@ -102,7 +102,7 @@ func TestKeepKilled(t *testing.T) {
 	time.AfterFunc(3*time.Second, func() { _ = program.Process.Kill() })
 	path := filepath.Join(dir, "web.nettrace")
 	code, _, talk := gctrail(ctx, "collect", "-p", strconv.Itoa(program.PID), "--keep", "1s", "-o", path)
-	if code != 0 || !strings.Contains(talk, "ended without ending the trace") || strings.Contains(talk, "did not come") {
+	if code != 0 || !strings.Contains(talk, "exited without ending the trace") || strings.Contains(talk, "was never met") {
 		t.Errorf("exit code %d: %s", code, talk)
 	}
 	b, err := os.ReadFile(path)
@@ -188,7 +188,7 @@ func TestUntilInduced(t *testing.T) {
 	path := filepath.Join(dir, "induced.nettrace")
 	code, _, talk := gctrail(ctx, "collect", "-p", strconv.Itoa(program.PID), "-o", path,
 		"--until", "number>=100 and gen=2 and pause>1ms and reason!=AllocSmall", "--before", "1s", "--after", "500ms")
-	if code != 0 || !strings.Contains(talk, "is what was waited for: 1s before it and 500ms after it") {
+	if code != 0 || !strings.Contains(talk, "met the condition: 1s before it and 500ms after it") {
 		t.Fatalf("exit code %d: %s", code, talk)
 	}
 	rows := gcsRows(ctx, t, path)

@@ -80,7 +80,7 @@ func TestUntil(t *testing.T) {
 	}
 	for _, want := range []string{
 		"collecting from web 42 until number=60, to keep 1s before it and 50ms after it in ",
-		"gctrail: collection 60 (gen ", " of web 42 is what was waited for: 1s before it and 50ms after it will be in ", "The GC", "$ gctrail ",
+		"gctrail: collection 60 (gen ", " of web 42 met the condition: 1s before it and 50ms after it will be in ", "The GC", "$ gctrail ",
 	} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not in\n%s", want, said)
@@ -97,7 +97,7 @@ func TestUntilNot(t *testing.T) {
 	if first, last := numbers(got); first < 50 || last < 90 {
 		t.Errorf("collections %d to %d", first, last)
 	}
-	if !strings.Contains(said, "pause>1h did not come: the file has what was last") {
+	if !strings.Contains(said, "pause>1h was never met: the file has the most recent events") {
 		t.Error(said)
 	}
 }
@@ -130,12 +130,12 @@ func TestStoppingEvent(t *testing.T) {
 		last uint32 // collection that must be there
 		said string
 	}{
-		{[]string{"GC/Start", "Count:30"}, 29, "with Count:30 of web 42 is what was waited for"},
-		{[]string{"GCStart", "Count:30,ClrInstanceID:0"}, 29, "is what was waited for"},
-		{[]string{"GCStart_V2"}, 0, "the event Microsoft-Windows-DotNETRuntime/GCStart_V2 of web 42 is"},
-		{[]string{"GC/SuspendEEStart", "Reason:SuspendForGC,Count:20"}, 19, "is what was waited for"},
-		{[]string{"GC/Start", "Number:30"}, 90, "cannot come, it has no such field Number, but ClientSequenceNumber, ClrInstanceID, Count"},
-		{[]string{"GC/Start", "Count:4711"}, 90, "did not come"},
+		{[]string{"GC/Start", "Count:30"}, 29, "with Count:30 of web 42 met the condition"},
+		{[]string{"GCStart", "Count:30,ClrInstanceID:0"}, 29, "met the condition"},
+		{[]string{"GCStart_V2"}, 0, "the event Microsoft-Windows-DotNETRuntime/GCStart_V2 of web 42 met"},
+		{[]string{"GC/SuspendEEStart", "Reason:SuspendForGC,Count:20"}, 19, "met the condition"},
+		{[]string{"GC/Start", "Number:30"}, 90, "can never occur: it has no such field Number, but ClientSequenceNumber, ClrInstanceID, Count"},
+		{[]string{"GC/Start", "Count:4711"}, 90, "was never met"},
 	} {
 		f := diagtest.New(web[:len(web)-10], nil)
 		f.Ends = true

@@ -44,7 +44,7 @@ func (c *choices) Set(s string) error {
 		part = strings.TrimSpace(part)
 		i := slices.IndexFunc(c.of, func(word string) bool { return strings.EqualFold(word, part) })
 		if i < 0 {
-			return fmt.Errorf("invalid value %q: use one of %s", part, strings.Join(c.of, ", "))
+			return fmt.Errorf("%q is not one of %s", part, strings.Join(c.of, ", "))
 		}
 		c.values = append(c.values, c.of[i])
 	}

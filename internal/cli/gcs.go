@@ -163,7 +163,7 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWrit
 	case all == 0:
 		std.warn(r.in.Name, "no collections in this trace; record them with: gctrail collect --profile gc-collect")
 	case kept == 0:
-		std.warn(r.in.Name, "none of the "+text.Plural(int64(all), "collection", "collections")+" is what was asked for")
+		std.warn(r.in.Name, "none of the "+text.Plural(int64(all), "collection", "collections")+" matches")
 	}
 	return nil
 }

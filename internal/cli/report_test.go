@@ -326,7 +326,7 @@ func TestReportUsage(t *testing.T) {
 	}{
 		{[]string{"report"}, "no file given"},
 		{[]string{"report", "--format", "html", webTrace}, "text, json, markdown"},
-		{[]string{"report", "--explain", "nothing"}, "nothing is named"},
+		{[]string{"report", "--explain", "nothing"}, "unknown term"},
 	} {
 		_, talk, code := on(t, 0, tt.args...)
 		if code != exitUsage || !strings.Contains(talk, tt.want) {

@@ -81,14 +81,14 @@ func (e *CommandError) Unwrap() error { return e.Err }
 
 var (
 	// ErrWaits reports a process that has written nothing, not even a trace's head.
-	ErrWaits = errors.New("it waits at its start until another diagnostic port lets it go on")
+	ErrWaits = errors.New("it is suspended at startup until another diagnostic port resumes it")
 	// ErrNoTrace reports a runtime that sends something else than a trace, or blocks
 	// that are larger than any runtime's.
-	ErrNoTrace = errors.New("what it sends is not a trace: 32 MiB came without a whole block")
+	ErrNoTrace = errors.New("it does not send a trace: 32 MiB came without a complete block")
 	// ErrUntraced reports a command of which no process was to be traced.
-	ErrUntraced = errors.New("it has ended, and none of its .NET processes was to be traced")
+	ErrUntraced = errors.New("it ended, and none of its .NET processes matched -n")
 	// ErrNotDotnet reports a command that has not asked to be traced.
-	ErrNotDotnet = errors.New("it has ended without asking to be traced")
+	ErrNotDotnet = errors.New("it ended without connecting for tracing")
 )
 
 // TooOld reports whether a runtime refuses what it does not know.
