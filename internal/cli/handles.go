@@ -108,7 +108,7 @@ func (s *handleSection) fields(stacks bool) []field[handle.Row] {
 func handlesHead(p *text.Page, of *gc.Process, c *handle.Counts) {
 	p.Heading("%s: %s created, %s destroyed", called(of), text.Plural(c.Created, "handle", "handles"), units.Count(c.Destroyed))
 	if c.Stats {
-		p.Prose("Check: ", fmt.Sprintf("at the last collection the runtime counted %s; %s open before the trace, plus %s created in it, minus those destroyed, make %s.",
+		p.Prose("Check: ", fmt.Sprintf("at the last collection the runtime counted %[1]s; the events account for %[4]s: %[2]s from before the trace, and a net change of %[3]s.",
 			text.Plural(c.Runtime, "handle", "handles"), units.Count(c.Before), units.Count(c.Open), units.Count(c.Before+c.Open)))
 	}
 	if c.Unknown > 0 {
