@@ -36,7 +36,7 @@ const batch = 64
 
 // room is how much of what all runtimes share is taken.
 type room struct {
-	runtimes, open, suspended, allocWaits, marks, text int
+	open, suspended, allocWaits, marks, text int
 }
 
 // drop notes that what an event told is not taken in, or is forgotten.

@@ -35,13 +35,13 @@ func TestFloods(t *testing.T) {
 			return append(b, 1)
 		}},
 		{"metadata of V4", 4, blockMetadata, eventHead, func(b []byte, i int) []byte {
-			record := appendMetadataV4(nil, uint32(i+1), &trace.Descriptor{Provider: "Provider", ID: uint32(i)}, nil)
+			record := metadataRecordV4(uint32(i+1), &trace.Descriptor{Provider: "Provider", ID: uint32(i)}, nil)
 			b = append(b, flagPayload, 0)
 			b = binary.AppendUvarint(b, uint64(len(record)))
 			return append(b, record...)
 		}},
 		{"metadata ids of V4", 4, blockMetadata, eventHead, func(b []byte, i int) []byte {
-			record := appendMetadataV4(nil, uint32(i+1), &trace.Descriptor{Provider: "Provider"}, nil)
+			record := metadataRecordV4(uint32(i+1), &trace.Descriptor{Provider: "Provider"}, nil)
 			b = append(b, flagPayload, 0)
 			b = binary.AppendUvarint(b, uint64(len(record)))
 			return append(b, record...)

@@ -36,7 +36,6 @@ type batch struct {
 	items    []item
 	contexts []context
 	left     int // items not handed out
-	bounds   bounds
 	faults   faults
 
 	// What the last of contexts was made of.

@@ -97,7 +97,7 @@ func encodeAgain(t *testing.T, b *block) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, want = appendMetadataV4(nil, id, d, d.Fields), payload
+			got, want = metadataRecordV4(id, d, d.Fields), payload
 		}
 		if !bytes.Equal(got, want) {
 			t.Errorf("%v, record at %#x: got %x, want %x", b.kind, b.off+int64(start), got, want)

@@ -100,9 +100,9 @@ func (tt *writerThreads) appendSequencePointV4(dst []byte, ticks int64) []byte {
 // record whose fields V4 cannot describe, or that they would make too long, goes
 // without them.
 func (w *Writer) metadataV4(id uint32, d *trace.Descriptor, first *header) error {
-	record := appendMetadataV4(nil, id, d, d.Fields)
+	record := metadataRecordV4(id, d, d.Fields)
 	if len(record) > MaxPayload {
-		record = appendMetadataV4(nil, id, d, nil)
+		record = metadataRecordV4(id, d, nil)
 	}
 	if len(record) > MaxPayload {
 		return trace.ErrTooLarge
@@ -120,9 +120,9 @@ func (w *Writer) metadataV4(id uint32, d *trace.Descriptor, first *header) error
 	return nil
 }
 
-func appendMetadataV4(dst []byte, id uint32, d *trace.Descriptor, fields []trace.Field) []byte {
+func metadataRecordV4(id uint32, d *trace.Descriptor, fields []trace.Field) []byte {
 	le := binary.LittleEndian
-	dst = le.AppendUint32(dst, id)
+	dst := le.AppendUint32(nil, id)
 	dst = appendUTF16(dst, d.Provider)
 	dst = le.AppendUint32(dst, d.ID)
 	dst = appendUTF16(dst, d.Name)

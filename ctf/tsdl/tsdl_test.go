@@ -134,7 +134,7 @@ func TestErrors(t *testing.T) {
 		if err == nil || err.Error() != c.want || !errors.Is(err, c.is) {
 			t.Errorf("%.60q:\ngot  %v\nwant %s", c.text, err, c.want)
 		}
-		if got := errors.Is(err, trace.ErrNotTrace); got != (c.is == trace.ErrNotTrace) {
+		if got := errors.Is(err, trace.ErrNotTrace); got != errors.Is(c.is, trace.ErrNotTrace) {
 			t.Errorf("%.60q: trace.ErrNotTrace %t", c.text, got)
 		}
 		if tr != nil && errors.Is(err, trace.ErrUnsupported) {

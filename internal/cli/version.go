@@ -5,8 +5,9 @@ import (
 	"runtime"
 	"runtime/debug"
 
-	"github.com/gctrail/gctrail/internal/licenses"
 	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/internal/licenses"
 )
 
 func newVersionCmd(std *stdio) *cobra.Command {
