@@ -82,7 +82,7 @@ func ExampleCollector() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("collection %d: %v generation %d, freed %d, promoted %d\n", c.Number, c.Kind, c.Generation.V, c.Freed.V, c.Promoted.V)
+		fmt.Printf("collection %d: %v generation %v, freed %v, promoted %v\n", c.Number, c.Kind, c.Generation, c.Freed, c.Promoted)
 	}
 	// Output:
 	// emit: step out of order: End of collection 0, which is stopping the threads

@@ -30,14 +30,14 @@ func ExampleModel_Collections() {
 			log.Fatal(err)
 		}
 		count++
-		if longest == nil || c.Pause().V > longest.Pause().V {
+		if longest == nil || c.Pause().Or(0) > longest.Pause().Or(0) {
 			longest = c
 		}
 	}
 	p := longest.Process
 	fmt.Printf("%s, %s: %d collections\n", p.Name, p.Runtime, count)
-	fmt.Printf("longest pause %v: number %d, %v generation %d for %v, freed %d bytes\n",
-		longest.Pause().V, longest.Number, longest.Kind, longest.Generation.V, longest.Reason.V, longest.Freed.V)
+	fmt.Printf("longest pause %v: number %d, %v generation %v for %v, freed %v bytes\n",
+		longest.Pause(), longest.Number, longest.Kind, longest.Generation, longest.Reason, longest.Freed)
 	// Output:
 	// gcload, .NET 10.0.12: 94 collections
 	// longest pause 32.613606ms: number 64, blocking generation 1 for AllocSmall, freed 34620616 bytes

@@ -21,7 +21,7 @@ func ExampleFollow() {
 			log.Fatal(err)
 		}
 		if c := u.Collection; c != nil {
-			fmt.Printf("gen%d for %v: %v\n", c.Generation.V, c.Reason.V, c.Pause().V)
+			fmt.Printf("gen%v for %v: %v\n", c.Generation, c.Reason, c.Pause())
 		}
 	}
 }

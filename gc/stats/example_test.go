@@ -30,11 +30,15 @@ func Example() {
 		p.Add(c)
 	}
 	all := p.All()
-	fmt.Printf("%d collections, threads stood still for %.1f %% of the time\n", all.Count, p.PauseShare().V)
+	fmt.Printf("%d collections\n", all.Count)
+	if share, known := p.PauseShare().Get(); known {
+		fmt.Printf("pauses took %.1f %% of the time\n", share)
+	}
 	fmt.Printf("median pause %.1f ms, longest %.1f ms\n", all.Pause.Percentile(50).Seconds()*1e3, all.Pause.Max().Seconds()*1e3)
 	fmt.Printf("worst second: %.0f %% of it\n", p.Stalls()[1].Share())
 	// Output:
-	// 94 collections, threads stood still for 36.0 % of the time
+	// 94 collections
+	// pauses took 36.0 % of the time
 	// median pause 18.1 ms, longest 32.6 ms
 	// worst second: 44 % of it
 }
