@@ -16,6 +16,7 @@ import (
 type Case struct {
 	Process stats.Process
 	Trace   Trace
+	Details Details
 	Budget  Budget // to be set before the first Add
 
 	tallies [numTallies]tally

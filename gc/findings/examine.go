@@ -14,6 +14,9 @@ type Options struct {
 	Budget Budget
 	// Only reports whether a collection counts; nil for all.
 	Only func(*gc.Collection) bool
+	// Details returns what else is known of a process, and is asked when the trace
+	// was read; nil where nothing is.
+	Details func(*gc.Process) Details
 	// From and To narrow the time that shares are of.
 	From, To gc.Opt[time.Duration]
 }
@@ -86,6 +89,9 @@ func (s *Set) Judge(t Trace) []Result {
 	results := make([]Result, len(s.order))
 	for i, c := range s.order {
 		c.Trace = t
+		if s.Options.Details != nil {
+			c.Details = s.Options.Details(c.Process.Process)
+		}
 		results[i] = c.Judge()
 	}
 	slices.SortStableFunc(results, func(a, b Result) int {

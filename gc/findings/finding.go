@@ -22,6 +22,10 @@ type Finding struct {
 	Collections []uint32
 	Shown       int
 
+	// Types and Callers are those of the Details that Says quotes the first of.
+	Types   []AllocatedType
+	Callers []Caller
+
 	Advice   []string
 	Settings []Setting
 	// Next are the steps that show more of it. They name no command: the
@@ -77,6 +81,8 @@ type Action uint8
 const (
 	ListCollections Action = iota // of this trace
 	ListEvents                    // of this trace
+	ListAllocations               // of this trace, by type and stack
+	ListPins                      // of this trace, by type
 	Report                        // on a part of this trace
 	Record                        // another trace
 )
@@ -86,7 +92,8 @@ type Recording uint8
 
 const (
 	Collections Recording = iota // the events of collections, and nothing that costs more
-	Allocations                  // also allocation ticks, pins and handles
+	Verbose                      // also pins, handles and all else at level verbose
+	Allocations                  // also allocations, with the names of what allocates
 	Triggers                     // also the call stacks that begin collections
 	Phases                       // also the phases of background collections
 	LargeBuffer                  // events of collections, with room for many

@@ -13,7 +13,8 @@ var inducedRules = []rule{
 		source:    "mem-doc: induced GCs are the most common reason for full blocking ones; the thresholds are own",
 		find:      callsCollect,
 		advice: []advice{
-			{text: "Remove the calls of GC.Collect, in libraries too: the GC chooses its time better.", next: []Step{{Action: Record, Purpose: "find the callers by the call stacks of GCTriggered", Recording: Triggers, Events: []string{"GCTriggered"}}}},
+			{text: "Remove the calls of GC.Collect, in libraries too: the GC chooses its time better."},
+			{when: "the trace does not name the callers", fits: callersUnknown, next: []Step{{Action: Record, Purpose: "find the callers by the call stacks of GCTriggered", Recording: Triggers, Events: []string{"GCTriggered"}}}},
 		},
 	},
 	{
@@ -29,7 +30,7 @@ var inducedRules = []rule{
 			{
 				when: "the trace can have none", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level < levelVerbose },
 				text: "Find out which it is: GC.AddMemoryPressure, or GC.Collect with GCCollectionMode.Optimized or blocking: false.",
-				next: []Step{{Action: Record, Purpose: "see calls of GC.AddMemoryPressure (IncreaseMemoryPressure)", Recording: Allocations, Events: []string{"IncreaseMemoryPressure"}}},
+				next: []Step{{Action: Record, Purpose: "see calls of GC.AddMemoryPressure (IncreaseMemoryPressure)", Recording: Verbose, Events: []string{"IncreaseMemoryPressure"}}},
 			},
 			{
 				when: "the trace would have them, and has none", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level >= levelVerbose },
@@ -60,6 +61,7 @@ func callsCollect(j *judgement) (Finding, bool) {
 			units.Count(t.count), gcs(j.all.Count), units.Percent(share)),
 		Evidence: []Figure{{"induced", float64(t.count)}, {"induced_pause_ms", millis(t.pause)}, {"induced_per_minute", perMinute}},
 	}
+	f.quoteCallers(j.Details.Collects, "Called from")
 	if j.Trace.Keywords&keywordHeapDump != 0 {
 		f.Says += " The trace holds heap dumps, and each of them begins with one."
 		f.Confidence = Low
@@ -96,6 +98,7 @@ func memoryPressure(j *judgement) (Finding, bool) {
 	if small := j.tallies[fullTooSmall].count; 2*small > t.count {
 		f.Says += " They blocked because gen 2 is too small for a background GC (gen2_too_small)."
 	}
+	f.quoteCallers(j.Details.Unforced, "Induced by")
 	f.quote(t)
 	return f, true
 }

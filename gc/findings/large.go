@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -23,8 +24,8 @@ var largeRules = []rule{
 				when: "most of it was in the POH", fits: func(j *judgement, f *Finding) bool { return !inLOH(j, f) },
 				text: "Allocate pinned arrays once and reuse them: they come from the pinned object heap (GC.AllocateArray with pinned: true). GCLOHThreshold does not matter there.",
 			},
-			{when: "the trace has allocation ticks", fits: hasTicks, text: "Look at the types and sizes that are allocated.", next: []Step{{Action: ListEvents, Purpose: "see the types (AllocationKind 1 is the LOH, 2 the POH)", Events: []string{"GCAllocationTick"}}}},
-			{when: "it has none", fits: noTicks, text: "Find the types and sizes that are allocated.", next: []Step{{Action: Record, Purpose: "record allocation ticks (AllocationKind 1 is the LOH, 2 the POH)", Recording: Allocations, Events: []string{"GCAllocationTick"}}}},
+			{when: "the trace samples allocations", fits: hasTicks, text: "Look at the types and sizes that are allocated.", next: []Step{{Action: ListAllocations, Purpose: "see the types and what allocates them"}}},
+			{when: "it has none", fits: noTicks, text: "Find the types and sizes that are allocated.", next: []Step{{Action: Record, Purpose: "record what is allocated, by type and stack", Recording: Allocations, Events: []string{"GCAllocationTick"}}}},
 		},
 	},
 	{
@@ -43,8 +44,10 @@ var largeRules = []rule{
 	},
 }
 
-func hasTicks(j *judgement, _ *Finding) bool { return j.tallies[ticked].count > 0 }
-func noTicks(j *judgement, _ *Finding) bool  { return j.tallies[ticked].count == 0 }
+func noTicks(j *judgement, f *Finding) bool { return !hasTicks(j, f) }
+func hasTicks(j *judgement, _ *Finding) bool {
+	return j.tallies[ticked].count > 0 || len(j.Details.Types) > 0
+}
 
 // inLOH reports whether collections that large allocations triggered freed more
 // in the LOH than in the POH.
@@ -56,9 +59,9 @@ func largeObjects(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	share := j.explains(t.pause)
-	heap := "large arrays (85,000 bytes and more)"
+	heap, on := "large arrays (85,000 bytes and more)", alloc.Large
 	if !inLOH(j, nil) {
-		heap = "arrays in the pinned object heap"
+		heap, on = "arrays in the pinned object heap", alloc.Pinned
 	}
 	f := Finding{
 		Severity: j.costs(share), Confidence: High, weight: share,
@@ -72,6 +75,7 @@ func largeObjects(j *judgement) (Finding, bool) {
 			{"freed_in_poh_bytes", float64(j.large[1])},
 		},
 	}
+	f.quoteTypes(&j.Details, on)
 	f.quote(t)
 	return f, true
 }
@@ -107,6 +111,7 @@ func largeTurnover(j *judgement) (Finding, bool) {
 			units.Count(t.count), plural(j.tallies[full].count, "gen 2 GC"), largeHeapShare, deadShare),
 		Evidence: []Figure{{"gcs_with_dead_loh", float64(t.count)}, {"heap_peak_bytes", float64(j.Process.Heap.Peak.V)}},
 	}
+	f.quoteTypes(&j.Details, alloc.Large)
 	f.quote(t)
 	return f, true
 }

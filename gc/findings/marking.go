@@ -44,7 +44,7 @@ var markRules = []rule{
 	},
 }
 
-var recordHandles = Step{Action: Record, Purpose: "see who opens handles", Recording: Allocations, Events: []string{"SetGCHandle", "DestroyGCHandle"}}
+var recordHandles = Step{Action: Record, Purpose: "see who opens handles", Recording: Verbose, Events: []string{"SetGCHandle", "DestroyGCHandle"}}
 
 // longestMark is the kind of root from which marking took longest.
 func (c *Case) longestMark() (clr.RootType, time.Duration) {

@@ -14,8 +14,8 @@ var pinRules = []rule{
 		find:      pinning,
 		advice: []advice{
 			{text: "Pin early and in batches, allocate buffers in the pinned object heap (GC.AllocateArray with pinned: true), or pool them."},
-			{when: "the trace has no pins", fits: noTicks, next: []Step{{Action: Record, Purpose: "see what is pinned", Recording: Allocations, Events: []string{"PinObjectAtGCTime"}}}},
-			{when: "it can have them", fits: hasTicks, next: []Step{{Action: ListEvents, Purpose: "see what is pinned", Events: []string{"PinObjectAtGCTime"}}}},
+			{when: "the trace has no pins", fits: noTicks, next: []Step{{Action: Record, Purpose: "see what is pinned", Recording: Verbose, Events: []string{"PinObjectAtGCTime"}}}},
+			{when: "it can have them", fits: hasTicks, next: []Step{{Action: ListPins, Purpose: "see what is pinned", Events: []string{"PinObjectAtGCTime"}}}},
 		},
 	},
 	{

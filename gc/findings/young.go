@@ -3,6 +3,7 @@ package findings
 import (
 	"fmt"
 
+	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -32,8 +33,8 @@ var youngRules = []rule{
 		source:    "own, after mem-doc: the number of GCs comes from what is allocated",
 		find:      allocatesFast,
 		advice: []advice{
-			{when: "the trace has allocation ticks", fits: hasTicks, text: "Look at the types that are allocated most.", next: []Step{{Action: ListEvents, Purpose: "see the types", Events: []string{"GCAllocationTick"}}}},
-			{when: "it has none", fits: noTicks, text: "Find the types that are allocated most.", next: []Step{{Action: Record, Purpose: "record allocation ticks", Recording: Allocations, Events: []string{"GCAllocationTick"}}}},
+			{when: "the trace samples allocations", fits: hasTicks, text: "Look at the types that are allocated most.", next: []Step{{Action: ListAllocations, Purpose: "see the types and what allocates them"}}},
+			{when: "it has none", fits: noTicks, text: "Find the types that are allocated most.", next: []Step{{Action: Record, Purpose: "record what is allocated, by type and stack", Recording: Allocations, Events: []string{"GCAllocationTick"}}}},
 		},
 	},
 }
@@ -68,12 +69,14 @@ func frequentYoung(j *judgement) (Finding, bool) {
 	}
 	rate := float64(gen0.Count) / j.Process.Watched().Seconds()
 	mean := gen0.Pause.Mean()
-	return Finding{
+	f := Finding{
 		Severity: j.costs(share), Confidence: Medium, weight: share,
 		Says: fmt.Sprintf("%s gen 0 GCs a second took %s each on average, and only %s of gen 0's objects survived.",
 			units.Count(int(rate+0.5)), units.Duration(mean), units.Percent(survived.V)),
 		Evidence: []Figure{{"gen0_per_second", rate}, {"gen0_pause_mean_ms", millis(mean)}, {"gen0_survival_pct", survived.V}},
-	}, true
+	}
+	f.quoteTypes(&j.Details, alloc.Small)
+	return f, true
 }
 
 func allocatesFast(j *judgement) (Finding, bool) {
@@ -81,11 +84,15 @@ func allocatesFast(j *judgement) (Finding, bool) {
 	if !rate.Known || rate.V < fastAlloc*1_000_000 {
 		return Finding{}, false
 	}
-	return Finding{
+	f := Finding{
 		Severity: min(Warning, j.costs(100)), Confidence: High,
 		Says: upper(fmt.Sprintf("%s were allocated (%s/s).", atLeast(j.all.Allocated), units.Bytes(int64(rate.V)))),
 		Evidence: []Figure{
 			{"allocated_bytes", float64(j.all.Allocated.Sum)}, {"allocated_bytes_per_s", rate.V},
 		},
-	}, true
+	}
+	if len(j.Details.Types) > 0 {
+		f.quoteTypes(&j.Details, j.Details.Types[0].Heap)
+	}
+	return f, true
 }

@@ -64,15 +64,19 @@ func (i input) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
 	}
 }
 
-// A watched source calls seen after each event.
+// A watched source calls feed before each event is yielded, and seen after that.
 type watched struct {
 	trace.Source
+	feed func(*trace.Event)
 	seen func()
 }
 
 func (w watched) Events() iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
 		for ev, err := range w.Source.Events() {
+			if err == nil {
+				w.feed(ev)
+			}
 			if !yield(ev, err) {
 				return
 			}
@@ -89,20 +93,22 @@ func read(path string, seen func()) (o outcome) {
 			o.panicked = fmt.Sprintf("%v\n%s", v, debug.Stack())
 		}
 	}()
-	in, err := open.File(path, open.Options{Want: gc.Wants, Head: gc.Head})
+	want := func(d *trace.Descriptor) bool { return gc.Wants(d) || report.WantsDetails(d) }
+	in, err := open.File(path, open.Options{Want: want, Stacks: true})
 	if err != nil {
 		return outcome{refused: err}
 	}
 	defer in.Close()
 	of := make(map[*gc.Process]*stats.Process)
-	rep, err := report.Gather(input{watched{in.Source, seen}, in, func(c *gc.Collection) {
+	details := report.NewDetails(new(selection.Selection), in.Source.Info())
+	rep, err := report.Gather(input{watched{in.Source, details.Feed, seen}, in, func(c *gc.Collection) {
 		o.collections++
 		if of[c.Process] == nil {
 			of[c.Process] = new(stats.Process)
 		}
 		of[c.Process].Add(c)
 		o.check(c)
-	}}, new(selection.Selection), report.Budget{})
+	}}, new(selection.Selection), report.Budget{}, details)
 	if err != nil {
 		o.refused = err
 		return o

@@ -57,7 +57,7 @@ func demo(ctx context.Context, std *stdio, out *output) error {
 		return err
 	}
 	defer r.Close()
-	rep, err := report.Gather(r, new(selection.Selection), report.Budget{})
+	rep, err := report.Gather(r, new(selection.Selection), report.Budget{}, nil)
 	if err != nil {
 		return err
 	}

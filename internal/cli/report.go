@@ -10,6 +10,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
 )
 
 type reportOptions struct {
@@ -145,12 +146,15 @@ func suggestion(word string) string {
 
 // gather reads the trace at some paths.
 func (o *reportOptions) gather(ctx context.Context, std *stdio, paths []string) (*report.Report, error) {
-	r, err := std.read(ctx, paths, open.Options{Want: gc.Wants, Head: gc.Head})
+	want := func(d *trace.Descriptor) bool { return gc.Wants(d) || report.WantsDetails(d) }
+	r, err := std.read(ctx, paths, open.Options{Want: want, Stacks: true})
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
-	return report.Gather(r, &o.Selection, o.budget.Budget)
+	details := report.NewDetails(&o.Selection, r.Info())
+	r.feed = details.Feed
+	return report.Gather(r, &o.Selection, o.budget.Budget, details)
 }
 
 // A pauseBudget is a flag that takes what pauses may cost.

@@ -60,7 +60,7 @@ func (std *stdio) run(ctx context.Context, o *selection.Selection, path string) 
 	}
 	defer r.Close()
 	recorder := runRecorder{reading: r, selected: o, runs: map[*gc.Process]*compare.Run{}}
-	rep, err := report.Gather(&recorder, o, report.Budget{})
+	rep, err := report.Gather(&recorder, o, report.Budget{}, nil)
 	if err != nil {
 		return nil, err
 	}

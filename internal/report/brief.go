@@ -24,12 +24,16 @@ var cuts = [...]cut{
 	{"further processes", func(r *jsonReport) { r.Processes = r.Processes[:min(len(r.Processes), 3)] }},
 	{"further settings", ofFindings(func(f *jsonFinding) { f.Settings = f.Settings[:min(len(f.Settings), 1)] })},
 	{"further collections", ofFindings(func(f *jsonFinding) { f.Collections = f.Collections[:min(len(f.Collections), 5)] })},
+	{"further types and callers", ofFindings(func(f *jsonFinding) {
+		f.Types, f.Callers = f.Types[:min(len(f.Types), 1)], f.Callers[:min(len(f.Callers), 3)]
+	})},
 	{"further advice", ofFindings(func(f *jsonFinding) { f.Advice = f.Advice[:min(len(f.Advice), 1)] })},
 	{"totals by kind", ofProcesses(func(p *jsonProcess) { p.Totals.Kinds = []jsonKind{} })},
 	{"lost.at", func(r *jsonReport) { r.Lost.At = []jsonRange{} }},
 	{"further findings", ofProcesses(func(p *jsonProcess) { p.Findings = p.Findings[:min(len(p.Findings), 4)] })},
 	{"settings", ofFindings(func(f *jsonFinding) { f.Settings = []jsonSetting{} })},
 	{"next of findings", ofFindings(func(f *jsonFinding) { f.Next = []jsonStep{} })},
+	{"types and callers", ofFindings(func(f *jsonFinding) { f.Types, f.Callers = []jsonType{}, []jsonCaller{} })},
 	{"evidence", ofFindings(func(f *jsonFinding) { f.Evidence = map[string]float64{} })},
 	{"suspensions_without_gc", ofProcesses(func(p *jsonProcess) { p.Suspensions = []jsonSuspension{} })},
 	{"collected", func(r *jsonReport) { r.Collected.Providers = []jsonProvider{} }},

@@ -25,7 +25,8 @@ const collectETW = "logman start gctrail -p {e13c0d23-ccbc-4e12-931b-d9cc2eee27e
 // than one provider or call stacks.
 var recordings = [...]struct{ collect, logman string }{
 	findings.Collections: {"--profile gc-collect", "0x1 0x4"},
-	findings.Allocations: {"--profile gc-verbose", "0x8003 0x5"},
+	findings.Verbose:     {"--profile gc-verbose", "0x8003 0x5"},
+	findings.Allocations: {"--profile gc-alloc", "0x1 0x5"},
 	findings.Triggers:    {"--rundown true --providers Microsoft-Windows-DotNETRuntime:0x40000001:4", ""},
 	findings.Phases:      {"--providers Microsoft-Windows-DotNETRuntime:0x1:4,Microsoft-Windows-DotNETRuntimePrivate:0x1:4", ""},
 	findings.LargeBuffer: {"--profile gc-collect --buffersize 1024", "0x1 0x4"},
@@ -83,6 +84,9 @@ func (rep *Report) commands(c *Case, f *findings.Finding) []step {
 	return steps
 }
 
+// allocationEvents are the events that gctrail allocs counts.
+var allocationEvents = []string{"GCAllocationTick", "AllocationSampled", "GCSampledObjectAllocationHigh", "GCSampledObjectAllocationLow"}
+
 // A step is a command with what it shows.
 type step struct{ purpose, command string }
 
@@ -98,6 +102,14 @@ func (rep *Report) command(c *Case, s *findings.Step) string {
 		}
 		words = append(words, "events")
 		add("--name", strings.Join(s.Events, ","))
+	case findings.ListAllocations:
+		words = append(words, "allocs")
+		add("--by", "type,stack")
+	case findings.ListPins:
+		if !rep.holds(s.Events) {
+			return ""
+		}
+		words = append(words, "pins")
 	case findings.Report:
 		words = append(words, "report")
 	case findings.ListCollections:
@@ -154,10 +166,10 @@ func (rep *Report) next() []string {
 		list = fmt.Sprintf("gctrail gcs --min-pause %v %s", shortest.Truncate(truncation(shortest)), rep.arguments())
 	}
 	next := []string{list, "gctrail report --format json " + rep.arguments()}
-	if rep.provider(clr.RuntimeProvider).Level < provider.LevelVerbose {
-		next = append(next, rep.record(findings.Allocations))
+	if rep.holds(allocationEvents) {
+		next = append(next, "gctrail allocs --by type,stack "+rep.arguments())
 	} else {
-		next = append(next, "gctrail events --name GCAllocationTick "+rep.arguments())
+		next = append(next, rep.record(findings.Allocations))
 	}
 	return append(next, "gctrail report --explain pause")
 }

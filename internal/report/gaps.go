@@ -68,9 +68,8 @@ func (rep *Report) gaps(c *Case) []gap {
 	if c.Process.Process.Name == "" {
 		add("", "What program it was: the trace does not name it.")
 	}
-	if rep.provider(clr.RuntimeProvider).Level < provider.LevelVerbose {
-		add(rep.record(findings.Allocations), "Which types are allocated, and what is pinned: collected was level %d, %d tells.",
-			rep.provider(clr.RuntimeProvider).Level, provider.LevelVerbose)
+	if !rep.holds(allocationEvents) {
+		add(rep.record(findings.Allocations), "Which types are allocated, and what allocates them: the trace has no allocation events.")
 	}
 	background := c.Process.Kind(gc.Background).Pause.Sum()
 	if notable := all.Pause.Sum() / 10; background > notable && rep.provider(clr.PrivateProvider).Events == 0 {

@@ -14,8 +14,8 @@ import (
 // .NET Framework, so that nobody is told to use it for them.
 func TestCollectFromTheFramework(t *testing.T) {
 	for runtime, want := range map[string]string{
-		".NET 10.0.12":                   "gctrail collect -p 7 --profile gc-verbose",
-		".NET Framework 4.0.30319.34209": "logman start gctrail -p {e13c0d23-ccbc-4e12-931b-d9cc2eee27e4} 0x8003 0x5",
+		".NET 10.0.12":                   "gctrail collect -p 7 --profile gc-alloc",
+		".NET Framework 4.0.30319.34209": "logman start gctrail -p {e13c0d23-ccbc-4e12-931b-d9cc2eee27e4} 0x1 0x5",
 	} {
 		process := &gc.Process{PID: 7, Runtime: runtime, Stopped: time.Second}
 		c := Case{findings.Result{Case: new(findings.Case)}}

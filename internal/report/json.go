@@ -120,6 +120,8 @@ type (
 		Advice      []string           `json:"advice"`
 		Settings    []jsonSetting      `json:"settings"`
 		Next        []jsonStep         `json:"next"`
+		Types       []jsonType         `json:"types"`
+		Callers     []jsonCaller       `json:"callers"`
 	}
 	jsonStep struct {
 		Purpose string `json:"purpose"`
@@ -283,7 +285,9 @@ func (rep *Report) process(c *Case) jsonProcess {
 	}
 	for i := range c.Findings {
 		f := &c.Findings[i]
-		j.Findings = append(j.Findings, findingJSON(f, rep.commands(c, f)))
+		finding := findingJSON(f, rep.commands(c, f))
+		finding.Types = c.typesJSON(f)
+		j.Findings = append(j.Findings, finding)
 	}
 	for _, s := range p.Suspensions {
 		j.Suspensions = append(j.Suspensions, jsonSuspension{s.Reason.String(), uint32(s.Reason), s.Kind.String(), s.Count, jsonMS(s.Total), jsonMS(s.Max)})
@@ -388,7 +392,7 @@ func findingJSON(f *findings.Finding, next []step) jsonFinding {
 	j := jsonFinding{
 		ID: f.ID, Title: f.Title, Severity: f.Severity.String(), Confidence: f.Confidence.String(), Says: f.Says,
 		Evidence: map[string]float64{}, Collections: append([]uint32{}, f.Collections...), Shown: f.Shown,
-		Advice: append([]string{}, f.Advice...), Settings: []jsonSetting{}, Next: []jsonStep{},
+		Advice: append([]string{}, f.Advice...), Settings: []jsonSetting{}, Next: []jsonStep{}, Callers: callersJSON(f),
 	}
 	for _, e := range f.Evidence {
 		if !math.IsNaN(e.Value) && !math.IsInf(e.Value, 0) {

@@ -46,13 +46,17 @@ type Budget = findings.Budget
 // ParseBudget parses a budget: 50ms, 5%, or both with a comma between them.
 func ParseBudget(s string) (Budget, error) { return findings.ParseBudget(s) }
 
-// Gather reads a trace to its end and judges the processes in it.
-func Gather(r Input, o *selection.Selection, budget Budget) (*Report, error) {
+// Gather reads a trace to its end and judges the processes in it. The caller
+// feeds details, which may be nil, with the trace's events.
+func Gather(r Input, o *selection.Selection, budget Budget, details *Details) (*Report, error) {
 	var m gc.Model
 	set := findings.Set{Options: findings.Options{
 		Budget: budget,
 		Only:   func(c *gc.Collection) bool { return o.HasCollection(r.Info(), c) },
 	}}
+	if details != nil {
+		set.Options.Details = details.of
+	}
 	for c, err := range r.Collections(&m) {
 		if err != nil {
 			return nil, err

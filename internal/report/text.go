@@ -52,6 +52,7 @@ func (rep *Report) WriteBody(p *text.Page) {
 			rep.writeGaps(p, c)
 		}
 		rep.writeFindings(p, c)
+		c.writeDetails(p)
 		c.writeTables(p)
 	}
 }

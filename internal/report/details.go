@@ -1,0 +1,222 @@
+package report
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/alloc"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/symbol"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// The bounds of what a report says of a process's allocations and callers.
+const (
+	maxTypes   = 5 // of each heap
+	maxCallers = 10
+	maxInduced = 1 << 14 // stacks
+	maxKinds   = 1 << 14 // of events
+)
+
+// Details reads what events other than those of collections tell: what is
+// allocated, and what induces collections.
+type Details struct {
+	selected *selection.Selection
+	info     *trace.Info
+	table    symbol.Table
+	types    symbol.Types
+	allocs   alloc.Model
+	induced  map[induced]int
+	kinds    map[*trace.Descriptor]clr.Kind
+	desc     *trace.Descriptor // of the last event
+	kind     clr.Kind          // and its kind
+	decoded  struct {
+		triggered clr.GCTriggered
+		start     clr.GCStart
+	}
+}
+
+// An induced is what a number of induced collections have in common.
+type induced struct {
+	pid      uint64
+	event    clr.Kind
+	unforced bool
+	stack    symbol.StackID
+}
+
+// NewDetails returns Details of the part of a trace that is selected.
+func NewDetails(o *selection.Selection, info *trace.Info) *Details {
+	d := &Details{selected: o, info: info, induced: make(map[induced]int), kinds: make(map[*trace.Descriptor]clr.Kind)}
+	d.allocs.Stacks, d.allocs.Types = symbol.NewStacks(&d.table), &d.types
+	return d
+}
+
+// WantsDetails reports whether Details read events of a kind.
+func WantsDetails(d *trace.Descriptor) bool {
+	return alloc.Wants(d) || symbol.Wants(d) || symbol.WantsTypes(d) || inducing(clr.KindOf(d.Provider, d.ID))
+}
+
+func inducing(k clr.Kind) bool { return k == clr.KindGCTriggered || k == clr.KindGCStart }
+
+// Feed takes in one event, which may be of any kind.
+func (d *Details) Feed(ev *trace.Event) {
+	d.table.Feed(ev)
+	if !d.selected.AllTimes() && !d.selected.HasTime(d.info, ev.Time()) {
+		d.types.Feed(ev)
+		return
+	}
+	if ev.Desc != d.desc {
+		k, known := d.kinds[ev.Desc]
+		if !known {
+			if len(d.kinds) == maxKinds {
+				clear(d.kinds)
+			}
+			k = clr.KindOf(ev.Desc.Provider, ev.Desc.ID)
+			d.kinds[ev.Desc] = k
+		}
+		d.desc, d.kind = ev.Desc, k
+	}
+	switch d.kind {
+	case clr.KindBulkType:
+		d.types.Feed(ev)
+	case clr.KindGCTriggered:
+		if v := &d.decoded.triggered; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil {
+			d.induce(ev, v.Reason)
+		}
+	case clr.KindGCStart:
+		v := &d.decoded.start
+		version := clr.VersionOf(d.kind, ev.Desc.Version, ev.Payload, ev.PointerSize)
+		if v.Decode(version, ev.Payload, ev.PointerSize) == nil {
+			d.induce(ev, v.Reason)
+		}
+	default:
+		d.allocs.Feed(ev)
+	}
+}
+
+// induce counts an induced collection for the stack that induced it.
+func (d *Details) induce(ev *trace.Event, reason clr.GCReason) {
+	if ev.StackLen() == 0 {
+		return
+	}
+	k := induced{pid: ev.PID, event: d.kind, stack: symbol.OtherStacks}
+	switch reason {
+	case clr.GCReasonInduced, clr.GCReasonInducedCompacting, clr.GCReasonInducedAggressive:
+	case clr.GCReasonInducedNotForced:
+		k.unforced = true
+	default:
+		return
+	}
+	if len(d.induced) < maxInduced {
+		k.stack = d.allocs.Stacks.Intern(ev)
+	}
+	d.induced[k]++
+}
+
+// of returns what is known of a process, when the trace was read.
+func (d *Details) of(p *gc.Process) findings.Details {
+	source := d.allocs.Best(p.PID)
+	return findings.Details{
+		Source: source, Types: d.typesOf(p.PID, source),
+		Collects: d.callers(p.PID, false), Unforced: d.callers(p.PID, true),
+	}
+}
+
+// typesOf returns the largest types of each heap, those with the most bytes
+// first, each with the method that most of it comes from.
+func (d *Details) typesOf(pid uint64, source alloc.Source) []findings.AllocatedType {
+	type on struct {
+		typ  string
+		heap alloc.Heap
+	}
+	whole := make(map[alloc.Heap]int64)
+	for _, r := range d.allocs.Rows(pid, source, alloc.ByHeap) {
+		whole[r.Heap] = r.Bytes
+	}
+	var types []findings.AllocatedType
+	count := make(map[alloc.Heap]int)
+	from := make(map[on]map[string]int64)
+	for _, r := range d.allocs.Rows(pid, source, alloc.ByType) {
+		if r.Type == "" || r.Type == alloc.OtherTypes || count[r.Heap] == maxTypes {
+			continue
+		}
+		count[r.Heap]++
+		types = append(types, findings.AllocatedType{
+			Name: r.Type, Heap: r.Heap, Estimate: r.Estimate, Share: 100 * float64(r.Bytes) / float64(max(1, whole[r.Heap])),
+		})
+		from[on{r.Type, r.Heap}] = make(map[string]int64)
+	}
+	for _, r := range d.allocs.Rows(pid, source, alloc.ByType|alloc.ByStack) {
+		if sums := from[on{r.Type, r.Heap}]; sums != nil {
+			sums[d.caller(r.Stack, isFramework)] += r.Bytes
+		}
+	}
+	for i := range types {
+		t := &types[i]
+		for method, n := range from[on{t.Name, t.Heap}] {
+			if method != "" && (n > t.FromBytes || n == t.FromBytes && method < t.From) {
+				t.From, t.FromBytes = method, n
+			}
+		}
+	}
+	return types
+}
+
+// callers returns the methods that induce collections of a process. The stacks
+// of GCTriggered go first: with server GC, GCStart comes from a thread of the
+// collector.
+func (d *Details) callers(pid uint64, unforced bool) []findings.Caller {
+	for _, event := range [...]clr.Kind{clr.KindGCTriggered, clr.KindGCStart} {
+		counts := make(map[string]int)
+		for k, n := range d.induced {
+			if k.pid != pid || k.unforced != unforced || k.event != event {
+				continue
+			}
+			if method := d.caller(k.stack, isCollect); method != "" {
+				counts[method] += n
+			}
+		}
+		if len(counts) == 0 {
+			continue
+		}
+		callers := make([]findings.Caller, 0, len(counts))
+		for method, n := range counts {
+			callers = append(callers, findings.Caller{Method: method, Count: n})
+		}
+		slices.SortFunc(callers, func(a, b findings.Caller) int {
+			return cmp.Or(cmp.Compare(b.Count, a.Count), cmp.Compare(a.Method, b.Method))
+		})
+		return callers
+	}
+	return nil
+}
+
+// caller returns the innermost method of a stack but for those to pass over, else
+// the innermost; empty where none has a name.
+func (d *Details) caller(id symbol.StackID, passOver func(method string) bool) string {
+	innermost := ""
+	for f := range d.allocs.Stacks.Frames(id) {
+		switch {
+		case !f.Resolved():
+		case !passOver(f.Method):
+			return f.Method
+		case innermost == "":
+			innermost = f.Method
+		}
+	}
+	return innermost
+}
+
+// isFramework reports whether a method belongs to the libraries of .NET: a
+// program can change what it calls them for.
+func isFramework(method string) bool {
+	return strings.HasPrefix(method, "System.") || strings.HasPrefix(method, "Microsoft.") || strings.HasPrefix(method, "Internal.") ||
+		strings.HasPrefix(method, "Interop+") || strings.HasPrefix(method, "dynamicClass.")
+}
+
+// isCollect reports whether a method is one of those that induce a collection.
+func isCollect(method string) bool { return strings.HasPrefix(method, "System.GC.") }

@@ -1,0 +1,79 @@
+package report
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/alloc"
+	"github.com/gctrail/gctrail/internal/eventtest"
+	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// The code of a made-up program, which GC.Collect returns to.
+const (
+	collectAt = 0x1000
+	cleanupAt = 0x2000
+	readAt    = 0x3000
+	growAt    = 0x4000
+)
+
+func fedDetails(m *eventtest.Maker, induced int) *Details {
+	d := NewDetails(new(selection.Selection), new(trace.Info))
+	for at, name := range map[uint64]string{collectAt: "System.GC|Collect", cleanupAt: "App|Cleanup", readAt: "System.IO.Stream|Read", growAt: "App.Buffer|Grow"} {
+		space, method, _ := strings.Cut(name, "|")
+		d.Feed(m.At(0, &clr.MethodLoadVerbose{
+			MethodID: at, MethodStartAddress: at, MethodSize: 0x100,
+			MethodNamespace: clr.NewUTF16(space), MethodName: clr.NewUTF16(method), MethodSignature: clr.NewUTF16("void ()"),
+		}))
+	}
+	for range induced {
+		d.Feed(m.At(time.Second, &clr.GCTriggered{Reason: clr.GCReasonInduced}, collectAt+8, cleanupAt+8))
+	}
+	d.Feed(m.At(time.Second, &clr.GCTriggered{Reason: clr.GCReasonAllocSmall}, readAt+8))
+	d.Feed(m.At(time.Second, &clr.GCTriggered{Reason: clr.GCReasonInduced}))
+	return d
+}
+
+// TestDetails: a program is told of its own methods, not of those of the
+// libraries that it calls.
+func TestDetails(t *testing.T) {
+	m := eventtest.Maker{PID: 7}
+	d := fedDetails(&m, 3)
+	tick := func(name string, amount uint64, kind clr.AllocationKind, stack ...uint64) {
+		d.Feed(m.At(time.Second, &clr.GCAllocationTick{
+			AllocationAmount: uint32(amount), AllocationAmount64: amount, AllocationKind: kind, TypeName: clr.NewUTF16(name),
+		}, stack...))
+	}
+	for range 6 {
+		tick("System.Byte[]", 100_000, clr.AllocationKindLarge, readAt+4, growAt+4)
+	}
+	for range 4 {
+		tick("System.String", 100_000, clr.AllocationKindLarge)
+	}
+	tick("System.Object", 100_000, clr.AllocationKindSmall, readAt+4)
+
+	got := d.of(&gc.Process{PID: 7})
+	if len(got.Collects) != 1 || got.Collects[0].Method != "App.Cleanup()" || got.Collects[0].Count != 3 || len(got.Unforced) != 0 {
+		t.Errorf("callers of GC.Collect %v, unforced %v", got.Collects, got.Unforced)
+	}
+	if got.Source != alloc.Tick || len(got.Types) != 3 {
+		t.Fatalf("%v: %+v", got.Source, got.Types)
+	}
+	bytes, words, object := got.Types[0], got.Types[1], got.Types[2]
+	if bytes.Name != "System.Byte[]" || bytes.Heap != alloc.Large || bytes.Share != 60 || bytes.From != "App.Buffer.Grow()" || bytes.FromBytes != 600_000 {
+		t.Errorf("%+v", bytes)
+	}
+	if words.Share != 40 || words.From != "" {
+		t.Errorf("%+v", words)
+	}
+	if object.Share != 100 || object.From != "System.IO.Stream.Read()" {
+		t.Errorf("where all of a stack is of libraries, the method that allocates is named: %+v", object)
+	}
+	if other := d.of(&gc.Process{PID: 8}); len(other.Types)+len(other.Collects) != 0 {
+		t.Errorf("of another process: %+v", other)
+	}
+}
