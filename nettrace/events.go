@@ -20,9 +20,12 @@ func (r *Reader) eventBlock(b *block) error {
 	batch := q.batch()
 	r.in.detach(batch.data)
 	batch.data, batch.base = b.data, b.off
+	lost := r.loss.Events
 	err := r.readEvents(b, batch)
 	if err == nil {
 		r.believe(b.off)
+	} else {
+		r.loss.Events = lost // the numbers of a damaged block may be anything
 	}
 	r.unreadV3(err)
 	if len(batch.items) == 0 {

@@ -3,6 +3,7 @@ package nettrace
 import (
 	"encoding/binary"
 	"io"
+	"math/bits"
 	"strconv"
 	"time"
 
@@ -29,6 +30,9 @@ func (r *Reader) traceObject(b *block) error {
 		r.info.PID = uint64(c.U32())
 		r.info.CPUs = int(int32(c.U32()))
 	}
+	if c.OK() {
+		frequency = r.mended(frequency, b.off)
+	}
 	switch {
 	case b.cut || !c.OK():
 		return r.in.fail("trace object", io.ErrUnexpectedEOF)
@@ -42,6 +46,19 @@ func (r *Reader) traceObject(b *block) error {
 	r.event.Clock = r.info.Clock
 	r.event.PointerSize = r.info.PointerSize
 	return nil
+}
+
+// mended returns the clock's frequency, or the one that it is if all but one bit
+// of it are those of a common one: a tick is a nanosecond on Linux and macOS, and
+// 100 ns on Windows.
+func (r *Reader) mended(frequency, off int64) int64 {
+	for _, common := range []int64{1e9, 1e7} {
+		if bits.OnesCount64(uint64(frequency^common)) == 1 {
+			r.damaged(off, "trace object", malformed("clock frequency %d, one bit off %d", frequency, common))
+			return common
+		}
+	}
+	return frequency
 }
 
 // traceValues reads the names and values of a V6 Trace block.
