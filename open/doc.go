@@ -1,5 +1,5 @@
 // Package open finds out by its first bytes what a file is, never by its name,
-// and hands back the trace in it: as it is, or inside gzip, zstd, zip or tar, or
+// and hands back the trace in it: as it is, or inside gzip, zstd, xz, zip or tar, or
 // inside one of these inside another.
 //
 // What is no trace, or one of a kind that this version does not read, is

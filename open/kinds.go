@@ -27,12 +27,13 @@ const (
 	lttngPart
 	inGzip
 	inZstd
+	inXZ
 	inZip
 	inTar
 )
 
 const (
-	hintReads   = "gctrail reads .nettrace, .netperf and .etl files, also inside gzip, zstd or zip, and LTTng traces: folders, .trace.zip and .tar.gz"
+	hintReads   = "gctrail reads .nettrace, .netperf and .etl files, also inside gzip, zstd, xz or zip, and LTTng traces: folders, .trace.zip, .tar.gz and .tar.xz"
 	hintCollect = "take an EventPipe trace of the program: dotnet-trace collect --profile gc-collect -p PID"
 	hintFolder  = "name the folder that it lies in"
 	hintUnpack  = "unpack it first"
@@ -60,6 +61,7 @@ var kinds = []kind{
 	{class: inGzip, magic: "\x1f\x8b\x08"},
 	{class: inZstd, magic: "\x28\xb5\x2f\xfd"},
 	{class: inZstd, also: zstdSkippable},
+	{class: inXZ, magic: xzMagic},
 	{class: inZip, magic: "PK\x03\x04"},
 	{class: inZip, magic: "PK\x05\x06"}, // one without entries
 
@@ -75,7 +77,6 @@ var kinds = []kind{
 	{class: unsupported, also: contains("speedscope.app/file-format-schema"), looks: "a speedscope profile", hint: hintSource},
 	{class: unsupported, also: contains(`"traceEvents"`), looks: "a Chromium trace (JSON)", hint: hintSource},
 	{class: unsupported, magic: "PERFILE2", looks: "a recording of Linux perf", hint: hintNone},
-	{class: unsupported, magic: "\xfd7zXZ\x00", looks: "an xz archive", hint: hintUnpack},
 	{class: unsupported, magic: "BZh", looks: "a bzip2 archive", hint: hintUnpack},
 	{class: unsupported, magic: "7z\xbc\xaf\x27\x1c", looks: "a 7z archive", hint: hintUnpack},
 	{class: unsupported, magic: "Rar!\x1a\x07", looks: "a RAR archive", hint: hintUnpack},

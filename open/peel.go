@@ -78,6 +78,8 @@ func (p *peeler) peel(l layer, depth int) (found, error) {
 		return p.gzip(in, depth)
 	case inZstd:
 		return p.zstd(in, depth)
+	case inXZ:
+		return p.xz(in, depth)
 	case inZip:
 		return p.zip(l, in, depth)
 	case inTar:
@@ -108,6 +110,17 @@ func (p *peeler) zstd(in io.Reader, depth int) (found, error) {
 		}}, nil
 	}
 	return f, err
+}
+
+func (p *peeler) xz(in *bufio.Reader, depth int) (found, error) {
+	z, err := newXZReader(in)
+	if errors.Is(err, errXZDict) {
+		return found{kind: kind{class: unsupported, looks: fmt.Sprintf("xz with a %v", err), hint: hintUnpack}}, nil
+	}
+	if err != nil {
+		return found{}, fmt.Errorf("xz: %w", err)
+	}
+	return p.within("xz", z, depth)
 }
 
 // within peels what the wrapping called name holds.

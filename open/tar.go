@@ -22,8 +22,9 @@ const (
 // tar finds the LTTng trace in a tar archive. What comes as a stream is copied to
 // disk, since the streams of a trace are read side by side.
 func (p *peeler) tar(l layer, in io.Reader) (found, error) {
+	source := &truncatable{Reader: in}
 	if l.at == nil {
-		f, size, err := spool(in, maxSpool, "a tar archive that is packed or comes through a pipe")
+		f, size, err := spool(source, maxSpool, "a tar archive that is packed or comes through a pipe")
 		if err != nil {
 			return found{}, err
 		}
@@ -34,6 +35,7 @@ func (p *peeler) tar(l layer, in io.Reader) (found, error) {
 	if err != nil {
 		return found{}, fmt.Errorf("tar: %w", err)
 	}
+	fsys.truncated = fsys.truncated || source.truncated
 	for name := range fsys.files {
 		if path.Base(name) == "metadata" {
 			return found{kind: kind{class: lttng}, wrapping: "tar", fsys: fsys}, nil
@@ -48,6 +50,23 @@ type tarFS struct {
 	r       *io.SectionReader
 	files   map[string]tarFile
 	folders map[string][]fs.DirEntry
+
+	truncated bool   // the archive is
+	last      string // the file that ends where the archive does then
+}
+
+// A truncatable ends where its Reader ends too early.
+type truncatable struct {
+	io.Reader
+	truncated bool // it did
+}
+
+func (t *truncatable) Read(p []byte) (int, error) {
+	n, err := t.Reader.Read(p)
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		t.truncated, err = true, io.EOF
+	}
+	return n, err
 }
 
 // A tarFile is where a file lies. It is also its own fs.FileInfo and fs.DirEntry.
@@ -63,9 +82,10 @@ func newTarFS(r *io.SectionReader) (*tarFS, error) {
 	for {
 		h, err := in.Next()
 		switch {
-		case errors.Is(err, io.EOF), errors.Is(err, io.ErrUnexpectedEOF):
-			return t, nil // what is whole is used
-		case err != nil && len(t.files) > 0:
+		case errors.Is(err, io.EOF):
+			return t, nil
+		case errors.Is(err, io.ErrUnexpectedEOF), err != nil && len(t.files) > 0:
+			t.truncated = true // what there is is used
 			return t, nil
 		case err != nil:
 			return nil, err
@@ -82,6 +102,7 @@ func newTarFS(r *io.SectionReader) (*tarFS, error) {
 			return nil, err
 		}
 		t.add(name, tarFile{off: off, size: min(h.Size, r.Size()-off)})
+		t.last, t.truncated = name, h.Size > r.Size()-off
 	}
 }
 
@@ -124,10 +145,14 @@ func (t *tarFS) add(name string, f tarFile) {
 // Open opens a file or a folder.
 func (t *tarFS) Open(name string) (fs.File, error) {
 	if f, ok := t.files[name]; ok && fs.ValidPath(name) {
-		return &openTarFile{io.NewSectionReader(t.r, f.off, f.size), f}, nil
+		end := io.EOF
+		if t.truncated && name == t.last {
+			end = io.ErrUnexpectedEOF
+		}
+		return &openTarFile{io.NewSectionReader(t.r, f.off, f.size), f, end}, nil
 	}
 	if _, ok := t.folders[name]; ok {
-		return &openTarFile{io.NewSectionReader(t.r, 0, 0), tarFile{name: path.Base(name), folder: true}}, nil
+		return &openTarFile{io.NewSectionReader(t.r, 0, 0), tarFile{name: path.Base(name), folder: true}, io.EOF}, nil
 	}
 	return nil, &fs.PathError{Op: "open", Path: name, Err: fs.ErrNotExist}
 }
@@ -146,6 +171,16 @@ func (t *tarFS) ReadDir(name string) ([]fs.DirEntry, error) {
 type openTarFile struct {
 	*io.SectionReader
 	info tarFile
+	end  error
+}
+
+// Read reads on, up to an error that tells whether the archive is truncated there.
+func (f *openTarFile) Read(p []byte) (int, error) {
+	n, err := f.SectionReader.Read(p)
+	if errors.Is(err, io.EOF) {
+		err = f.end
+	}
+	return n, err
 }
 
 func (f *openTarFile) Stat() (fs.FileInfo, error) { return f.info, nil }

@@ -7,18 +7,23 @@ import (
 	"compress/gzip"
 	"fmt"
 	"io"
+	"path"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/klauspost/compress/zstd"
+	"github.com/ulikunitz/xz"
 
 	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // tarOf is the files of a zip as a tar archive, behind others that have no place
 // in a trace.
-func tarOf(t *testing.T, path string) []byte {
+func tarOf(t *testing.T, from string) []byte {
 	t.Helper()
-	z, err := zip.OpenReader(path)
+	z, err := zip.OpenReader(from)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -39,6 +44,9 @@ func tarOf(t *testing.T, path string) []byte {
 	put(&tar.Header{Name: "link/metadata", Linkname: "/etc/passwd", Typeflag: tar.TypeSymlink}, nil)
 	put(&tar.Header{Name: "hard/metadata", Linkname: "/etc/passwd", Typeflag: tar.TypeLink}, nil)
 	put(&tar.Header{Name: "pipe", Typeflag: tar.TypeFifo}, nil)
+	slices.SortStableFunc(z.File, func(a, b *zip.File) int { // metadata first
+		return strings.Compare(path.Base(b.Name), path.Base(a.Name))
+	})
 	for _, f := range z.File {
 		r, err := f.Open()
 		if err != nil {
@@ -67,13 +75,17 @@ func tarOf(t *testing.T, path string) []byte {
 func TestTar(t *testing.T) {
 	const path = "../testdata/net9-lttng-snapshot.trace.zip"
 	plain := tarOf(t, path)
-	var zipped, packed bytes.Buffer
+	var zipped, packed, xzed bytes.Buffer
 	g := gzip.NewWriter(&zipped)
 	z, err := zstd.NewWriter(&packed)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, w := range []io.WriteCloser{g, z} {
+	x, err := xz.NewWriter(&xzed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, w := range []io.WriteCloser{g, z, x} {
 		if _, err := w.Write(plain); err != nil {
 			t.Fatal(err)
 		}
@@ -82,7 +94,7 @@ func TestTar(t *testing.T) {
 		}
 	}
 	want := summary(t, func() (*open.Input, error) { return open.File(path, open.Options{}) })
-	for name, data := range map[string][]byte{"tar": plain, "tar.gz": zipped.Bytes(), "tar.zst": packed.Bytes()} {
+	for name, data := range map[string][]byte{"tar": plain, "tar.gz": zipped.Bytes(), "tar.zst": packed.Bytes(), "tar.xz": xzed.Bytes()} {
 		got := summary(t, func() (*open.Input, error) { return open.Reader(bytes.NewReader(data), name, open.Options{}) })
 		if got != want {
 			t.Errorf("%s: %s, want %s", name, got, want)
@@ -97,6 +109,34 @@ func TestTar(t *testing.T) {
 			continue
 		}
 		in.Close()
+	}
+}
+
+// TestTruncatedTar reads packed tar archives as far as they go, and tells that
+// they are truncated.
+func TestTruncatedTar(t *testing.T) {
+	plain := tarOf(t, "../testdata/net9-lttng-snapshot.trace.zip")
+	packed := gzipped(plain)
+	opened := 0
+	for i := range 16 {
+		n := len(packed) * i / 16
+		in, err := open.Reader(bytes.NewReader(packed[:n]), "truncated", open.Options{})
+		if err != nil {
+			continue // the metadata is missing
+		}
+		opened++
+		for _, err := range in.Source.Events() {
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+		if l := in.Source.Loss(); !l.Cut && l.Damaged == 0 || l.Exactness == trace.Exact {
+			t.Errorf("%d of %d bytes: %v, %d damaged", n, len(packed), l.Exactness, l.Damaged)
+		}
+		in.Close()
+	}
+	if opened == 0 {
+		t.Error("nothing was read")
 	}
 }
 

@@ -36,7 +36,7 @@ func newRootCmd(std *stdio) *cobra.Command {
 		Long: `gctrail analyzes the garbage collections of .NET programs: when and why each one
 ran, how long it paused the program, and what to change. It reads traces (EventPipe
 .nettrace and .netperf, ETW .etl and .etl.zip, LTTng folders and .trace.zip, also
-compressed with gzip, zstd or zip) and records them from running processes.
+compressed with gzip, zstd, xz or zip) and records them from running processes.
 
 gctrail FILE is short for gctrail report FILE. Without arguments, gctrail runs top
 on a terminal, and ps otherwise.

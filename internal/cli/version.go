@@ -50,7 +50,7 @@ func version() string {
 	return fmt.Sprintf(`gctrail %s
 commit  %s
 built   with %s for %s/%s
-reads   .netperf version 3, .nettrace versions 4 (and 5) and 6, .etl: plain, gzip, zstd or zip;
+reads   .netperf version 3, .nettrace versions 4 (and 5) and 6, .etl: plain, gzip, zstd, xz or zip;
         LTTng CTF 1.8 and CTF 2: folders, zip or tar
 `, moduleVersion(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
