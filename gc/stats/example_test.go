@@ -35,7 +35,7 @@ func Example() {
 		fmt.Printf("pauses took %.1f %% of the time\n", share)
 	}
 	fmt.Printf("median pause %.1f ms, longest %.1f ms\n", all.Pause.Percentile(50).Seconds()*1e3, all.Pause.Max().Seconds()*1e3)
-	fmt.Printf("worst second: %.0f %% of it\n", p.Stalls()[1].Share())
+	fmt.Printf("worst second: %.0f %% of it\n", p.Stalls()[2].Share())
 	// Output:
 	// 94 collections
 	// pauses took 36.0 % of the time

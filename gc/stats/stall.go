@@ -11,7 +11,7 @@ import (
 
 // StallWindows are the lengths of time for which the worst share of pauses is
 // found.
-var StallWindows = [...]time.Duration{100 * time.Millisecond, time.Second, 10 * time.Second}
+var StallWindows = [...]time.Duration{10 * time.Millisecond, 100 * time.Millisecond, time.Second, 10 * time.Second}
 
 // A Stall is the stretch of time, of one of the StallWindows, in which threads
 // stood still for longest.
@@ -23,6 +23,10 @@ type Stall struct {
 
 // Share is the part of the window, in percent.
 func (s *Stall) Share() float64 { return 100 * float64(s.Pause) / float64(s.Window) }
+
+// MutatorUtilization is the part of the window that was the program's, in
+// percent: the least of all windows of that length.
+func (s *Stall) MutatorUtilization() float64 { return 100 - s.Share() }
 
 // stalls finds the worst stretches of time. It needs the pauses in order of
 // time, while collections come in order of start: those that may still be

@@ -91,8 +91,8 @@ var figures = []Figure{
 		Source: "GCSuspendEEBegin without a GCStart (gc.cpp, bgc_heap_walk_for_etw_p; DATAS changing the number of heaps; the debugger; the sample profiler)",
 	},
 	{
-		Name: "worst window", Unit: "ms and %", Keys: []string{"worst_windows", "window_ms"},
-		Text: "The most that threads stood still in any 100 ms, 1 s or 10 s: what a request of that length can meet. What is left of the window is the minimum mutator utilisation. Windows longer than the time watched are left out.", Source: "pause",
+		Name: "worst window", Unit: "ms and %", Keys: []string{"worst_windows", "window_ms", "mutator_utilization_min_pct"},
+		Text: "The most that threads stood still in any 10 ms, 100 ms, 1 s or 10 s: what a request of that length can meet. What is left of the window for the program is the minimum mutator utilisation. Windows longer than the time watched are left out.", Source: "pause",
 	},
 	{
 		Name: "since last", Unit: "ms", Keys: []string{"since_last_ms"},

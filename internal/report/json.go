@@ -107,6 +107,7 @@ type (
 		From   jsonMS  `json:"from_ms"`
 		Pause  jsonMS  `json:"pause_ms"`
 		Share  float64 `json:"pause_pct"`
+		Left   float64 `json:"mutator_utilization_min_pct"`
 	}
 	jsonFinding struct {
 		ID          string             `json:"id"`
@@ -342,7 +343,7 @@ func (c *Case) jsonAll() jsonAll {
 		j.Reasons = append(j.Reasons, reason)
 	}
 	for _, s := range c.Process.Stalls() {
-		j.Worst = append(j.Worst, jsonStall{jsonMS(s.Window), jsonMS(s.From), jsonMS(s.Pause), s.Share()})
+		j.Worst = append(j.Worst, jsonStall{jsonMS(s.Window), jsonMS(s.From), jsonMS(s.Pause), s.Share(), s.MutatorUtilization()})
 	}
 	return j
 }
