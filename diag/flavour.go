@@ -25,9 +25,19 @@ const (
 	On
 )
 
-// Bool is the setting, or nil where it is unknown.
+var switchNames = [...]string{Unknown: "unknown", Off: "off", On: "on"}
+
+// String returns the setting as a word, or the number of a value that is none.
+func (s Switch) String() string {
+	if int(s) < len(switchNames) {
+		return switchNames[s]
+	}
+	return "Switch(" + strconv.Itoa(int(s)) + ")"
+}
+
+// Bool returns the setting, or nil if it is unknown.
 func (s Switch) Bool() *bool {
-	if s == Unknown {
+	if s != Off && s != On {
 		return nil
 	}
 	on := s == On

@@ -28,7 +28,7 @@ func BenchmarkEnabled16(b *testing.B) { benchmarkEnabled(b, 16) }
 
 func benchmarkEnabled(b *testing.B, goroutines int) {
 	p := newProvider(b, emit.ProviderOptions{})
-	s := start(b, p, io.Discard, emit.SessionOptions{Providers: emit.GCVerbose, Block: true})
+	s := start(b, p, io.Discard, emit.SessionOptions{Providers: emit.GCVerbose(), Block: true})
 	b.ReportAllocs()
 	b.SetParallelism((goroutines + runtime.GOMAXPROCS(0) - 1) / runtime.GOMAXPROCS(0))
 	b.ResetTimer()

@@ -189,7 +189,7 @@ func TestETWCollectionsComeBack(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		fake := emit.NewFakeETW(emit.GCCollect...)
+		fake := emit.NewFakeETW(emit.GCCollect()...)
 		if _, err := p.StartFakeETW(fake); err != nil {
 			t.Fatal(err)
 		}

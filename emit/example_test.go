@@ -24,7 +24,7 @@ func ExampleProvider() {
 	fmt.Println("before:", p.Enabled(clr.KindGCAllocationTick))
 
 	var out bytes.Buffer
-	session, err := p.Start(&out, emit.SessionOptions{Providers: emit.GCVerbose})
+	session, err := p.Start(&out, emit.SessionOptions{Providers: emit.GCVerbose()})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -82,7 +82,7 @@ func TestAllocations(t *testing.T) {
 	if n := testing.AllocsPerRun(100, disabled); n != 0 {
 		t.Errorf("disabled: %v allocations", n)
 	}
-	s := start(t, p, io.Discard, emit.SessionOptions{Providers: emit.GCVerbose})
+	s := start(t, p, io.Discard, emit.SessionOptions{Providers: emit.GCVerbose()})
 	defer s.Close()
 	tick := &clr.GCAllocationTick{TypeName: clr.NewUTF16("System.String")}
 	if n := testing.AllocsPerRun(1000, func() { p.Raise(tick) }); n >= 1 {

@@ -24,7 +24,7 @@ import (
 // SessionOptions say what a session wants and how it is written. The zero value
 // is that of dotnet-trace's profile gc-collect.
 type SessionOptions struct {
-	// Providers are those whose events are wanted; nil means GCCollect.
+	// Providers are those whose events are wanted; nil means GCCollect().
 	Providers []Wanted
 	// Version of the format: 4, which zero means, or 6.
 	Version int
@@ -50,16 +50,20 @@ type Wanted struct {
 	Except   []uint32 // if Events is nil, all but those with these ids
 }
 
-// GCCollect and GCVerbose are the providers of dotnet-trace's profiles of these
-// names: collections and their pauses; and also handles and what was allocated.
-// They must not be changed.
-var (
-	GCCollect = []Wanted{
+// GCCollect returns the providers of dotnet-trace's profile gc-collect: collections
+// and their pauses.
+func GCCollect() []Wanted {
+	return []Wanted{
 		{Provider: clr.RuntimeProvider, Keywords: 0x1, Level: 4},
 		{Provider: clr.PrivateProvider, Keywords: 0x1, Level: 4},
 	}
-	GCVerbose = []Wanted{{Provider: clr.RuntimeProvider, Keywords: 0x8003, Level: 5}}
-)
+}
+
+// GCVerbose returns the provider of dotnet-trace's profile gc-verbose: collections,
+// handles and samples of what was allocated.
+func GCVerbose() []Wanted {
+	return []Wanted{{Provider: clr.RuntimeProvider, Keywords: 0x8003, Level: 5}}
+}
 
 const defaultBuffer = 64 << 20
 
@@ -158,7 +162,7 @@ func (p *Provider) newSession(file *os.File, opt SessionOptions, open func(time.
 		done:    make(chan struct{}),
 	}
 	if s.want == nil {
-		s.want = GCCollect
+		s.want = GCCollect()
 	}
 	s.block.Store(opt.Block)
 	for i := range s.streams {

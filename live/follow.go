@@ -78,6 +78,16 @@ const (
 	Ended                     // no more events will come from this process
 )
 
+var kindNames = [...]string{Attached: "attached", Collected: "collected", Ended: "ended"}
+
+// String returns the kind's name, or its number if it has none.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) && kindNames[k] != "" {
+		return kindNames[k]
+	}
+	return fmt.Sprintf("Kind(%d)", uint8(k))
+}
+
 // ErrCut reports a trace that ended without its end: the process was killed.
 var ErrCut = errors.New("the process ended without closing its trace")
 

@@ -69,7 +69,7 @@ func newProvider() (*emit.Provider, error) {
 }
 
 // everything is all that the program raises.
-var everything = append(append([]emit.Wanted{}, emit.GCVerbose...), emit.GCCollect...)
+var everything = append(emit.GCVerbose(), emit.GCCollect()...)
 
 // run raises n collections into a trace, and prints to w what it raised. It waits
 // where the trace is written more slowly, lest that misses any.
