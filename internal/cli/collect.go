@@ -62,7 +62,7 @@ garbage collections in that time.
 Which process:
 
   -p 1234          the process with this id; separate several with commas
-  -n 'web*,api'    the processes with matching names
+  -n 'web*,api'    the processes with matching names that run when gctrail starts
   -- COMMAND ARG   start the command and trace every .NET process it starts (with
                    -n, those with matching names), from before its first line of
                    code. The exit code is the command's. Ctrl-C ends the traces,
