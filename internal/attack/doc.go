@@ -4,6 +4,6 @@
 //   - TestHeaderBits flips each bit of the headers of small traces,
 //   - TestMutations damages traces at random: GCTRAIL_ATTACK=20000 says how many
 //     times, GCTRAIL_SEED which way,
-//   - TestFloods raises one event, or one of many ids, without end: a million of
-//     each with GCTRAIL_FLOOD=1.
+//   - TestFloods raises one event, or one of many ids, without end, in each format:
+//     GCTRAIL_FLOOD=1000000 says how many events.
 package attack

@@ -1,16 +1,18 @@
 package attack
 
 import (
+	"iter"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/internal/eventtest"
-	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // A flood raises one event of many.
@@ -99,74 +101,84 @@ var floods = []flood{
 	{"threads that wait to allocate", same(many, func(int) clr.Event { return &clr.BGCAllocWaitBegin{Reason: clr.BGCAllocWaitReasonGetLOHSeg} })},
 	{"memory pressure", same(many, func(int) clr.Event { return &clr.IncreaseMemoryPressure{BytesAllocated: 1 << 49} })},
 	{"names", func(m *eventtest.Maker, n int) clr.Event {
-		m.PID = uint64(1 + n%3000)
-		return &clr.RuntimeInformationStart{CommandLine: name}
+		m.PID = uint64(1 + n%1000)
+		if n < 1000 {
+			return &clr.RuntimeInformationStart{CommandLine: long}
+		}
+		return &clr.RuntimeInformationStart{CommandLine: short}
 	}},
 }
 
-// name is longer than the command line of a program is.
-var name = clr.NewUTF16(strings.Repeat("x", 2000))
+// Names of which a thousand do not, and do, fit in what is kept of names.
+var long, short = clr.NewUTF16(strings.Repeat("x", 10_000)), clr.NewUTF16("x")
 
-// TestFloods writes each flood as a trace, and reads it: what is remembered of it
-// is bounded. A million events are raised where GCTRAIL_FLOOD is set.
-func TestFloods(t *testing.T) {
-	events := 50_000
-	switch {
-	case os.Getenv("GCTRAIL_FLOOD") != "":
-		events = 1_000_000
-	case testing.Short():
-		events = 10_000
+// raised are the first events of a flood, a microsecond apart.
+func (f *flood) raised(events int) iter.Seq[*trace.Event] {
+	return func(yield func(*trace.Event) bool) {
+		m := eventtest.Maker{PID: 42, TID: 1}
+		for n := range events {
+			e := f.raise(&m, n)
+			if !yield(m.At(time.Duration(n)*time.Microsecond, e)) {
+				return
+			}
+		}
 	}
-	for _, f := range floods {
-		t.Run(f.name, func(t *testing.T) {
-			path := filepath.Join(t.TempDir(), "flood.nettrace")
-			write(t, path, &f, events)
-			runtime.GC()
-			before := heap()
-			var most uint64
-			n := 0
-			o := read(path, func() {
-				if n++; n%(events/8) == 0 { // while nothing is allocated: all that is left is in use
-					runtime.GC()
-					most = max(most, heap())
+}
+
+// floodEvents is how many events a flood has: as many as GCTRAIL_FLOOD says.
+func floodEvents(t *testing.T) int {
+	const least = 1000
+	switch v := os.Getenv("GCTRAIL_FLOOD"); {
+	case v != "":
+		n, err := strconv.Atoi(v)
+		if err != nil || n < least {
+			t.Fatalf("GCTRAIL_FLOOD=%s: want a number of events, at least %d", v, least)
+		}
+		return n
+	case testing.Short():
+		return 10_000
+	default:
+		return 30_000
+	}
+}
+
+// TestFloods writes each flood as a trace of each format, and reads it: what is
+// remembered of it is bounded.
+func TestFloods(t *testing.T) {
+	events := floodEvents(t)
+	for i := range floods {
+		for _, r := range recordings {
+			t.Run(floods[i].name+" in "+r.name, func(t *testing.T) {
+				path := filepath.Join(t.TempDir(), "flood")
+				if err := r.record(path, floods[i].raised(events)); err != nil {
+					t.Fatal(err)
 				}
+				runtime.GC()
+				before := heap()
+				var most uint64
+				n := 0
+				o := read(path, func() {
+					if n++; n%(events/8) == 0 { // while nothing is allocated: all that is left is in use
+						runtime.GC()
+						most = max(most, heap())
+					}
+				})
+				if o.panicked != "" || o.refused != nil || len(o.impossible) > 0 {
+					t.Errorf("%+v", o)
+				}
+				if n != events {
+					t.Errorf("%d of %d events are read", n, events)
+				}
+				peak := max(most, before) - before
+				if peak > maxFlood {
+					t.Errorf("%d MB in use", peak>>20)
+				}
+				t.Logf("%d collections, %d MB at most", o.collections, peak>>20)
 			})
-			peak := max(most, before) - before
-			if o.panicked != "" || o.refused != nil || len(o.impossible) > 0 {
-				t.Errorf("%+v", o)
-			}
-			if peak > maxFlood {
-				t.Errorf("%d MB in use", peak>>20)
-			}
-			t.Logf("%d collections, %d MB at most", o.collections, peak>>20)
-		})
+		}
 	}
 }
 
 // maxFlood is how much more memory may be in use while a flood is read, but for
 // garbage.
 const maxFlood = 64 << 20
-
-// write writes a flood as a .nettrace file of V6, in which each event may have a
-// process of its own.
-func write(t *testing.T, path string, f *flood, events int) {
-	t.Helper()
-	out, err := os.Create(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer out.Close()
-	w, err := nettrace.NewWriter(out, nettrace.WriterOptions{Start: time.Unix(0, 0), PID: 42, Version: 6})
-	m := eventtest.Maker{PID: 42, TID: 1}
-	for n := 0; n < events && err == nil; n++ {
-		e := f.raise(&m, n)
-		ev := m.At(time.Duration(n)*time.Microsecond, e)
-		err = w.Write(ev.TID, ev)
-	}
-	if err == nil {
-		err = w.Close()
-	}
-	if err != nil {
-		t.Fatal(err)
-	}
-}

@@ -1,0 +1,117 @@
+package attack
+
+import (
+	"fmt"
+	"iter"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/ctf"
+	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// recordings write events as traces, whose files or folders they make. Each event
+// may have a process of its own.
+var recordings = []struct {
+	name   string
+	record func(path string, events iter.Seq[*trace.Event]) error
+}{
+	{"nettrace", recordNettrace},
+	{"etl", recordETL},
+	{"ctf", recordCTF},
+}
+
+func recordNettrace(path string, events iter.Seq[*trace.Event]) error {
+	out, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	w, err := nettrace.NewWriter(out, nettrace.WriterOptions{Start: time.Unix(0, 0), PID: 42, Version: 6})
+	if err != nil {
+		return err
+	}
+	for ev := range events {
+		if err := w.Write(ev.TID, ev); err != nil {
+			return err
+		}
+	}
+	return w.Close()
+}
+
+// guids are the names that providers have in .etl files.
+var guids = map[string]string{clr.RuntimeProvider: etltest.Runtime, clr.PrivateProvider: etltest.Private}
+
+func recordETL(path string, events iter.Seq[*trace.Event]) error {
+	const room = 64<<10 - 0x48 // in a buffer, behind its header
+	f := etltest.New()
+	f.Header.BufferSize = 64 << 10
+	ticks := f.Header.Frequency / int64(time.Millisecond) // in a thousand nanoseconds
+	var buffer *etltest.Buffer
+	left := 0
+	for ev := range events {
+		at := f.Header.Time + ev.Ticks*ticks/1000
+		k := clr.KindOf(ev.Desc.Provider, ev.Desc.ID)
+		e := etltest.Event{
+			Type: etltest.Event64, Time: at, PID: uint32(ev.PID), TID: uint32(ev.TID), Provider: guids[ev.Desc.Provider],
+			ID: uint16(ev.Desc.ID), Version: uint16(ev.Desc.Version), Level: ev.Desc.Level, Opcode: k.Opcode(), Keywords: ev.Desc.Keywords,
+			Payload: ev.Payload,
+		}
+		raw := e.Bytes()
+		aligned := (len(raw) + 7) &^ 7
+		if buffer == nil || left < aligned {
+			buffer, left = f.Buffer(0), room
+		}
+		buffer.Raw(raw)
+		buffer.Flushed = at
+		left -= aligned
+		f.Header.End = f.Header.Start + (at - f.Header.Time)
+	}
+	return os.WriteFile(path, f.Bytes(), 0o600)
+}
+
+func recordCTF(path string, events iter.Seq[*trace.Event]) error {
+	w, err := ctf.CreateFolder(path, ctf.WriterOptions{
+		Start: time.Unix(0, 0), PID: 42, Process: "flood",
+		Describe: func(d *trace.Descriptor) (ctf.EventClass, bool) {
+			c, ok := clr.KindOf(d.Provider, d.ID).Tracepoint(d.Version, 8)
+			return ctf.EventClass(c), ok
+		},
+	})
+	if err != nil {
+		return err
+	}
+	for ev := range events {
+		if err := w.Write(ev); err != nil {
+			return fmt.Errorf("event %d: %w", ev.Desc.ID, err)
+		}
+	}
+	return w.Close()
+}
+
+// TestRecordings reads a program that was written in each format: the formats tell
+// the same of it.
+func TestRecordings(t *testing.T) {
+	const collections = 6
+	for _, r := range recordings {
+		path := t.TempDir() + "/trace"
+		err := r.record(path, func(yield func(*trace.Event) bool) {
+			for _, ev := range program(collections) {
+				if !yield(ev) {
+					return
+				}
+			}
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := read(path, func() {})
+		if o.panicked != "" || o.refused != nil || o.collections != collections || o.told || !o.share.Known {
+			t.Errorf("%s: %+v", r.name, o)
+		}
+	}
+}
