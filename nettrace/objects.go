@@ -26,15 +26,15 @@ type Object struct {
 	data []byte
 }
 
-// Events says whether the object is a block of events.
+// Events reports whether the object is a block of events.
 func (o *Object) Events() bool { return o.kind == blockEvents }
 
-// Size is how many bytes the object has, but for its frame.
+// Size returns the size of the object in bytes, without its frame.
 func (o *Object) Size() int { return len(o.data) }
 
-// Starts says whether a trace that begins with the object has all events from a
-// time on, and none that is earlier; latest is the time of the latest event before
-// it. The runtime writes such a block every 100 ms.
+// Starts reports whether a trace that begins with the object has all events from
+// its time on, and none that is earlier; latest is the time of the latest event
+// before it. The runtime writes such a block every 100 ms.
 func (o *Object) Starts(latest uint64) bool { return o.Sorted && o.First >= latest }
 
 // An ObjectReader splits a V4 trace, as a runtime writes it, into its objects.
@@ -88,8 +88,8 @@ func (r *ObjectReader) Next() (*Object, error) {
 	return &r.obj, nil
 }
 
-// Offset is where in the trace the object ends that was returned last, but for
-// its end tag.
+// Offset returns where in the trace the last returned object ends, without its end
+// tag.
 func (r *ObjectReader) Offset() int64 { return r.in.off }
 
 // Ticks converts a time since the start of the trace to ticks of its clock,

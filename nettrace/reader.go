@@ -11,12 +11,12 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Options say what a Reader is to hand out. The zero value means everything
-// but stacks.
+// Options select what a Reader yields. The zero value selects everything but
+// stacks.
 type Options struct {
-	// Want is asked once for each kind of event that the trace defines whether
-	// its events are wanted. What is not wanted costs the reading of its header
-	// only, and still counts in Loss and Counts. Nil wants all.
+	// Want reports whether events of a kind are wanted. It is called once for each
+	// kind that the trace defines. Of unwanted events only the header is read; they
+	// still count in Loss and Counts. Nil wants all.
 	Want func(*trace.Descriptor) bool
 	// Complete is given each kind of event of a V6 trace before Want is asked, to
 	// fill in what its description lacks: one-collect tells neither the keywords
@@ -90,10 +90,10 @@ func NewReader(r io.Reader, opts Options) *Reader {
 	return nr
 }
 
-// Info describes the trace; see trace.Source.
+// Info returns what the trace says of itself; see trace.Source.
 func (r *Reader) Info() *trace.Info { return &r.info }
 
-// Loss tells what is missing; see trace.Source.
+// Loss returns what is missing; see trace.Source.
 func (r *Reader) Loss() *trace.Loss { return &r.loss }
 
 // Counts yields the kinds of events in the order of their definition; see

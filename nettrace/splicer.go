@@ -68,7 +68,8 @@ func (c *carried) add(data []byte) {
 
 func (c *carried) clear() { c.data, c.ends = c.data[:0], c.ends[:0] }
 
-// Latest is the time of the latest event so far, in ticks of the trace's clock.
+// Latest returns the time of the latest event so far, in ticks of the trace's
+// clock.
 func (s *Splicer) Latest() uint64 { return s.latest }
 
 // Add takes the next object, and writes it if a trace was begun. The error is

@@ -2,23 +2,22 @@ package nettrace
 
 import "bytes"
 
-// Whole returns how long the part of the trace is, from its first byte, that was
-// read and ends with a whole object; 0 before there is one. The bytes of end,
-// put behind that part, make it a trace that readers of all kinds read to its
-// end: TraceEvent drops events of a trace that ends without them. Nothing is to
-// be put there where the trace has ended by itself. The slice is not to be
-// changed.
+// Whole returns the length of the longest prefix read so far that ends at an object
+// boundary, 0 before there is one, and the bytes that complete it: with end behind
+// it, the prefix is a trace that all readers read to its end. TraceEvent drops
+// events of a trace that lacks them. end is empty where the trace has ended by
+// itself. It must not be changed.
 //
-// What is received from a runtime is so written to a file that is whole at any
-// time, however the runtime ends.
+// A program that writes what it receives from a runtime can so keep its file
+// readable at any time, however the runtime ends.
 func (r *Reader) Whole() (size int64, end []byte) {
 	return r.in.whole, r.in.endMark(r.ended)
 }
 
-// WholeIn returns how much of b, from its first byte, ends with a whole object,
-// and what is to be put behind that part. b is a part of the trace, which is known
-// to be whole up to off, where b begins. It is for a disk that has room for a part
-// of what was received.
+// WholeIn returns the length of the longest prefix of b that ends at an object
+// boundary, and the bytes that complete it. b is a part of the trace that begins at
+// off, an object boundary. It serves where a disk has room for a part of what was
+// received.
 func (r *Reader) WholeIn(b []byte, off int64) (size int, end []byte) {
 	f := newFramer(bytes.NewReader(b))
 	if off == 0 && f.open() != nil {

@@ -10,7 +10,7 @@ import (
 type Loss struct {
 	// Events is the number of events known to be lost.
 	Events uint64
-	// Exactness says how Events is meant.
+	// Exactness qualifies Events.
 	Exactness Exactness
 	// Cut is set where the trace ends before its own end mark.
 	Cut bool
@@ -20,7 +20,7 @@ type Loss struct {
 	Damage []Damage
 	// Damaged is the number of such places, listed or not.
 	Damaged int
-	// Settled is the time up to which no further loss will be found.
+	// Settled is the time up to which no further loss can be found.
 	Settled time.Duration
 
 	ranges []Range
@@ -122,7 +122,7 @@ func (l *Loss) Clip(last time.Duration) {
 	}
 }
 
-// Touches says whether events may be missing between from and to.
+// Touches reports whether events may be missing between from and to.
 func (l *Loss) Touches(from, to time.Duration) bool {
 	i, _ := slices.BinarySearchFunc(l.ranges, from, func(r Range, t time.Duration) int {
 		if r.To < t {

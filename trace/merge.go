@@ -49,11 +49,11 @@ func (m *Merged) Info() *Info { return &m.info }
 // Loss sums the losses of all sources, once all their events were yielded.
 func (m *Merged) Loss() *Loss { return &m.loss }
 
-// LeftOut are the PIDs, with a number of events each, that more than one source
-// has; the events are those of the later sources.
+// LeftOut returns the PIDs that more than one source has, with the number of events
+// of the later sources, which are left out.
 func (m *Merged) LeftOut() map[uint64]uint64 { return m.skipped }
 
-// Apart says whether some of the sources were recorded at times that have
+// Apart reports whether some of the sources were recorded at times that have
 // nothing in common with the others', once all their events were yielded.
 func (m *Merged) Apart() bool { return m.apart }
 

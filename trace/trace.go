@@ -1,8 +1,8 @@
-// Package trace holds what the three trace formats have in common: an event
-// with its time, process, thread and payload, a source of such events in order
-// of time, and an account of what was lost.
+// Package trace defines what all trace formats have in common: an Event with its
+// time, process, thread and payload, a Source of events in order of time, the
+// account of what was lost, and the errors of readers.
 //
-// It knows nothing of files, nor of what a payload means.
+// It knows nothing of files or of what payloads mean.
 package trace
 
 import (
@@ -18,10 +18,10 @@ type Source interface {
 	// yielded before it is right. Damage inside a trace is no error: see Loss.
 	// Events can be ranged over once.
 	Events() iter.Seq2[*Event, error]
-	// Info describes the trace. It is complete once the first event was yielded,
+	// Info returns what the trace says of itself. It is complete once the first event was yielded,
 	// or the sequence has ended.
 	Info() *Info
-	// Loss tells what is missing from the events yielded so far.
+	// Loss returns what is missing from the events yielded so far.
 	Loss() *Loss
 	// Counts yields the kinds of events met so far with the number of events of
 	// each, also of those that the source was told not to hand out.
@@ -52,7 +52,7 @@ type Info struct {
 	ProcessesUnknown bool
 }
 
-// A Process is what a trace says of one, apart from its events.
+// A Process is what a trace says of a process, apart from its events.
 type Process struct {
 	Parent      uint64 // PID; 0 where unknown
 	Name        string // file name; empty where unknown
@@ -116,10 +116,10 @@ type Descriptor struct {
 	RawStructs bool
 }
 
-// Time is the event's time since Info.Start, to the nearest nanosecond.
+// Time returns the event's time since Info.Start, to the nearest nanosecond.
 func (e *Event) Time() time.Duration { return e.Clock.Duration(e.Ticks) }
 
-// Millis is the event's time since Info.Start in milliseconds, with all the
+// Millis returns the event's time since Info.Start in milliseconds, with all the
 // precision that the clock has.
 func (e *Event) Millis() float64 { return e.Clock.Millis(e.Ticks) }
 
@@ -127,7 +127,7 @@ func (e *Event) Millis() float64 { return e.Clock.Millis(e.Ticks) }
 // leaf first. The event refers to b.
 func (e *Event) SetStack(b []byte, size int) { e.stack, e.stackSize = b, size }
 
-// StackLen is the number of frames that the event's stack has.
+// StackLen returns the number of frames of the event's stack.
 func (e *Event) StackLen() int {
 	if e.stackSize == 0 {
 		return 0
