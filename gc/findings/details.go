@@ -95,5 +95,4 @@ func (f *Finding) quoteCallers(callers []Caller, what string) {
 	f.Says += fmt.Sprintf(" %s: %s.", what, strings.Join(names, ", "))
 }
 
-func callersKnown(_ *judgement, f *Finding) bool   { return len(f.Callers) > 0 }
 func callersUnknown(_ *judgement, f *Finding) bool { return len(f.Callers) == 0 }

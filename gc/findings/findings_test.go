@@ -10,6 +10,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/findings"
 )
 
@@ -542,5 +543,47 @@ func BenchmarkFindings(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		c.Judge()
+	}
+}
+
+// TestDetails: a finding about large objects names the type that is allocated
+// most in the LOH, not the one that is allocated most of all.
+func TestDetails(t *testing.T) {
+	h := calm().with(func(i int, c *gc.Collection) {
+		c.Reason, c.Generation = gc.Some(clr.GCReasonAllocLarge), gc.Some(2)
+		c.Generations[3].Freed = gc.Some(int64(mb))
+		if i%2 == 0 {
+			c.Reason = gc.Some(clr.GCReasonInduced)
+		}
+	})
+	h.every, h.process.Stopped = 50*time.Millisecond, 5*time.Second
+	details := findings.Details{
+		Types: []findings.AllocatedType{
+			{Name: "System.String", Heap: alloc.Small, Share: 90, Estimate: alloc.Estimate{Bytes: 9 * mb}},
+			{Name: "System.Byte[]", Heap: alloc.Large, Share: 61, Estimate: alloc.Estimate{Bytes: 4 * mb}, From: "ResponseBuffer.Grow()", FromBytes: 3 * mb},
+		},
+		Collects: []findings.Caller{{Method: "Cache.Trim()", Count: 49}, {Method: "Program.Main()", Count: 1}},
+	}
+	s := findings.Set{Options: findings.Options{Details: func(*gc.Process) findings.Details { return details }}}
+	for i := range h.n {
+		c := h.collection(i)
+		c.Process = &h.process
+		h.change(i, c)
+		s.Add(c)
+	}
+	said := ""
+	for _, f := range s.Judge(h.trace)[0].Findings {
+		said += f.ID + ": " + f.Says + "\n"
+	}
+	for _, want := range []string{
+		"System.Byte[]: 61.0 % of LOH allocation, from ResponseBuffer.Grow() (75.0 % of it).",
+		"Called from: Cache.Trim() (49 times), Program.Main() (1 time).",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("nothing says %q:\n%s", want, said)
+		}
+	}
+	if strings.Contains(said, "System.String") {
+		t.Errorf("a type of another heap is named:\n%s", said)
 	}
 }
