@@ -130,11 +130,19 @@ func (h *logfileHeader) ticksPerSecond() (int64, error) {
 	default:
 		return 0, fmt.Errorf("%w: clock of type %d", trace.ErrUnsupported, h.clock)
 	}
-	if f <= 0 {
+	if f < slowestClock || f > fastestClock {
 		return 0, malformed("a clock of type %d with %d ticks per second", h.clock, f)
 	}
 	return f, nil
 }
+
+// The frequencies of the clocks that Windows has used lie well between these: from
+// the PIT (1.19 MHz) to a processor's cycles. One outside them was damaged, and no
+// time is then known.
+const (
+	slowestClock = 1_000
+	fastestClock = 10_000_000_000
+)
 
 // fileTime converts a FILETIME.
 func fileTime(t int64) time.Time {

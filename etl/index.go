@@ -264,16 +264,18 @@ func (f *file) bufferAt(pos int64) bool {
 	return h.plausible()
 }
 
-// skipZeros is the offset of the first byte from pos on that is not zero.
+var zeros [64 << 10]byte
+
+// skipZeros returns the offset of the first byte from pos on that is not zero.
 func (f *file) skipZeros(pos int64) (int64, error) {
-	buf := make([]byte, 64<<10)
+	buf := make([]byte, len(zeros))
 	for pos < f.size {
 		n, err := f.r.ReadAt(buf[:min(int64(len(buf)), f.size-pos)], pos)
 		if n == 0 {
 			return f.size, ignoreEOF(err)
 		}
-		if rest := bytes.TrimLeft(buf[:n], "\x00"); len(rest) > 0 {
-			return pos + int64(n-len(rest)), nil
+		if !bytes.Equal(buf[:n], zeros[:n]) { // which compares many bytes at once
+			return pos + int64(n-len(bytes.TrimLeft(buf[:n], "\x00"))), nil
 		}
 		pos += int64(n)
 	}
