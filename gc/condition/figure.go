@@ -36,8 +36,8 @@ type figure struct {
 }
 
 var figures = [...]figure{
-	{Figure: Figure{"pause", "how long threads stood still", "200ms"}, in: &times, number: duration((*gc.Collection).Pause)},
-	{Figure: Figure{"suspend", "of the pause, until all stood still", "50ms"}, in: &times, number: duration((*gc.Collection).Suspend)},
+	{Figure: Figure{"pause", "how long threads were paused", "200ms"}, in: &times, number: duration((*gc.Collection).Pause)},
+	{Figure: Figure{"suspend", "of the pause, until all threads were suspended", "50ms"}, in: &times, number: duration((*gc.Collection).Suspend)},
 	{Figure: Figure{"duration", "from its start to its end", "1.5s"}, in: &times, number: duration((*gc.Collection).Duration)},
 	{Figure: Figure{"gen", "generation that was collected", "0, 1, 2"}, in: &generations, number: figureOf(func(c *gc.Collection) gc.Opt[int] { return c.Generation })},
 	{Figure: Figure{"kind", "the way it ran", "blocking|background|foreground"}, words: kinds, word: kind},

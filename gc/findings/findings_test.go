@@ -396,14 +396,14 @@ func TestVerdicts(t *testing.T) {
 		want     string
 		innocent bool
 	}{
-		{calm(), "The GC is innocent: pauses took 0.50 % of the time (budget: 5 %), the longest 5.00 ms (budget: 100 ms).", true},
+		{calm(), "The GC is innocent: pauses took 0.5 % of the time (budget: 5 %), the longest 5.00 ms (budget: 100 ms).", true},
 		{calm().with(func(_ int, c *gc.Collection) { busy(c) }), "The GC is a problem: pauses took 12.0 % of the time (budget: 5 %); too many young objects survive.", false},
 		{calm().with(func(i int, c *gc.Collection) {
 			if i == 40 {
 				pause(c, 250*time.Millisecond, 0)
 			}
 		}), "GC pauses are long: up to 250 ms (budget: 100 ms)", false},
-		{assembled["R28"].there(), "GC pauses are within budget (0.50 % of the time, the longest 5.00 ms), but objects in gen 2, the LOH and the POH keep growing.", false},
+		{assembled["R28"].there(), "GC pauses are within budget (0.5 % of the time, the longest 5.00 ms), but objects in gen 2, the LOH and the POH keep growing.", false},
 		{lossy(), "No verdict, events were lost: in what is left, GC pauses took 500 ms", false},
 		{unrecorded(), "No verdict: the trace did not record GCStart", false},
 		{history{process: gc.Process{Stopped: time.Second}, n: 1, every: time.Second}.with(func(_ int, c *gc.Collection) {
@@ -439,7 +439,7 @@ func TestBudget(t *testing.T) {
 		innocent     bool
 	}{
 		{"5%", "(budget: 5 %)", true},
-		{"0.4%", "The GC costs time: pauses took 0.50 % of the time (budget: 0.4 %)", false},
+		{"0.4%", "The GC costs time: pauses took 0.5 % of the time (budget: 0.4 %)", false},
 		{"4ms", "GC pauses are long: up to 5.00 ms (budget: 4.00 ms)", false},
 		{"6ms,1%", "the longest 5.00 ms (budget: 6.00 ms)", true},
 	} {

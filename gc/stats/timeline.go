@@ -26,8 +26,9 @@ type Timeline struct {
 // A Bucket is a stretch of time. Sizes are those after the latest of the
 // collections that ended in it.
 type Bucket struct {
-	Collections int // that began in it
-	Pause       time.Duration
+	Collections int           // that began in it
+	Pause       time.Duration // of all pauses that began in it
+	Longest     time.Duration // of them
 	HeapAfter   gc.Opt[int64]
 	Committed   gc.Opt[int64]
 
@@ -45,6 +46,7 @@ func (t *Timeline) Add(c *gc.Collection) {
 	for i := range c.Pauses {
 		b := t.at(c.Pauses[i].Start)
 		b.Pause = saturate.Add(b.Pause, c.Pauses[i].Duration)
+		b.Longest = max(b.Longest, c.Pauses[i].Duration)
 	}
 	if c.End.Known {
 		t.at(c.End.V).measure(c)
@@ -107,6 +109,7 @@ func (t *Timeline) widen() {
 func (b *Bucket) follow(next *Bucket) {
 	b.Collections += next.Collections
 	b.Pause = saturate.Add(b.Pause, next.Pause)
+	b.Longest = max(b.Longest, next.Longest)
 	if next.HeapAfter.Known {
 		b.HeapAfter, b.heapAt = next.HeapAfter, next.heapAt
 	}

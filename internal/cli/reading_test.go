@@ -32,7 +32,7 @@ func TestInterruptedPipe(t *testing.T) {
 	std := &stdio{out: &out, err: text.NewPrinter(&out)}
 	o := newReportOptions()
 	o.files = []string{"-"}
-	if err := o.run(ctx, std); err != nil || !bytes.Contains(out.Bytes(), []byte("108 collections")) {
+	if err := o.run(ctx, std); err != nil || !bytes.Contains(out.Bytes(), []byte("Collections       108")) {
 		t.Errorf("%v: %s", err, out.String())
 	}
 }

@@ -22,7 +22,7 @@ var (
 	plainCells = []rune(".:|#")
 )
 
-// writeChart draws the heap after collections, and the pauses, along the time.
+// writeChart draws the heap after GCs, and the longest pauses, along the time.
 func (c *Case) writeChart(p *text.Page) {
 	t := &c.Process.Timeline
 	room := max(1, p.Width-chartMargin)
@@ -35,7 +35,7 @@ func (c *Case) writeChart(p *text.Page) {
 			held = float64(b.HeapAfter.V)
 		}
 		heap[i/each] = held
-		pauses[i/each] += float64(b.Pause)
+		pauses[i/each] = max(pauses[i/each], float64(b.Longest))
 		top, longest = max(top, held), max(longest, pauses[i/each])
 	}
 	if top == 0 {
@@ -51,7 +51,7 @@ func (c *Case) writeChart(p *text.Page) {
 	if p.Width >= margin+2+2*len(heap) {
 		wide = 2
 	}
-	p.Section("Heap after collections, and pauses below it; %s a column", units.Duration(t.Width()*time.Duration(each)/time.Duration(wide)))
+	p.Section("Heap after each GC; below it the longest pause; %s per column", units.Duration(t.Width()*time.Duration(each)/time.Duration(wide)))
 	for row := heapRows - 1; row >= 0; row-- {
 		label := ""
 		if row == heapRows-1 {

@@ -16,7 +16,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "kind", Unit: "word", Keys: []string{"kind", "kinds", "requested_kind"},
-		Text: "blocking: threads stand still from start to end. background: generation 2, mostly while threads run. foreground: generation 0 or 1, blocking, while a background one runs. " +
+		Text: "blocking: threads are paused from start to end. background: generation 2, mostly while threads run. foreground: generation 0 or 1, blocking, while a background one runs. " +
 			"requested_kind is what GCStart announced: a background collection is run blocking where there is no thread or memory for it.",
 		Source:  "the bit Concurrent of GCGlobalHeapHistory, Type of GCStart (gc.cpp, garbage_collect)",
 		Differs: "PerfView shows what was announced.",
@@ -49,7 +49,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "pause", Unit: "ms", Keys: []string{"pause_ms", "pauses", "pause_start_ms", "longest_pause_ms"},
-		Text: "How long the program's threads stood still for a collection: from SuspendEEBegin to RestartEEBegin, as the runtime itself and the metric dotnet.gc.pause.time count. A background " +
+		Text: "How long the program's threads were paused for a collection: from SuspendEEBegin to RestartEEBegin, as the runtime itself and the metric dotnet.gc.pause.time count. A background " +
 			"collection has two: initial, which marks the roots, and final, which ends the marking. A stretch that several collections share is divided: each owns the time up to the next one's start, the first " +
 			"also the suspension before it; an ephemeral collection in the first pause of a background one owns the time from its start to its end, the background one the rest.",
 		Source: "GCSuspendEEBegin, GCSuspendEEEnd, GCRestartEEBegin by thread (threadsuspend.cpp; gc.cpp, do_post_gc)",
@@ -77,7 +77,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "suspension", Unit: "ms", Keys: []string{"suspend_ms", "suspending"},
-		Text:   "The part of a pause that it took until all threads stood still. Normally far below a millisecond.",
+		Text:   "The part of a pause that it took until all threads were suspended. Normally far below a millisecond.",
 		Source: "GCSuspendEEBegin to GCSuspendEEEnd of the same thread",
 	},
 	{
@@ -86,7 +86,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "suspension without collection", Unit: "ms", Keys: []string{"suspensions_without_gc", "total_ms", "max_ms", "heap_walk", "other"},
-		Text: "Stretches in which threads stood still and that belong to no collection, by reason. heap_walk is the walk of the heap after a background collection that sessions with the keyword " +
+		Text: "Stretches in which threads were paused that belong to no collection, by reason. heap_walk is the walk of the heap after a background collection that sessions with the keyword " +
 			"gcheapsurvivalandmovement cause. They are not in pause; --from and --to do not narrow them.",
 		Source: "GCSuspendEEBegin without a GCStart (gc.cpp, bgc_heap_walk_for_etw_p; DATAS changing the number of heaps; the debugger; the sample profiler)",
 	},
@@ -221,7 +221,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "timeline", Unit: "bytes and ms by time", Keys: []string{"timeline", "bucket_ms", "collections"},
-		Text: "Time in at most 64 buckets of equal width: how many collections began in each, for how long threads stood still in pauses that began in it, and the sizes after the last collection that ended in it, null where none did.", Source: "pause, heap after, committed",
+		Text: "Time in at most 64 buckets of equal width: how many collections began in each, how long the pauses were that began in it, and the sizes after the last collection that ended in it, null where none did.", Source: "pause, heap after, committed",
 	},
 	{
 		Name: "confidence", Unit: "word", Keys: []string{"confidence", "severity"},

@@ -10,7 +10,6 @@ import (
 	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // A gap is something that the trace cannot tell, with the command that would
@@ -39,10 +38,10 @@ func (rep *Report) gaps(c *Case) []gap {
 		add("", "What happened%s in full: packets or buffers with events are missing.", rep.lostWhen())
 	}
 	if rep.loss.Cut {
-		add("", "What came after %s: the file ends early, its program or collector was stopped.", units.Duration(rep.info.Last))
+		add("", "What came after %s: the trace is truncated, its program or collector was stopped.", units.Duration(rep.info.Last))
 	}
 	if rep.loss.Damaged > 0 {
-		add("", "What stood in %s that cannot be read: the file is damaged.", text.Counted(rep.loss.Damaged, "place"))
+		add("", "The contents of %s that cannot be read: the file is damaged.", text.Counted(rep.loss.Damaged, "place"))
 	}
 	if words := Unmerged(rep.merged); words != "" {
 		add("", "How the files belong together: %s.", words)
@@ -60,13 +59,13 @@ func (rep *Report) gaps(c *Case) []gap {
 	all := c.Process.All()
 	switch {
 	case all.Pause.Count() == 0:
-		add(rep.record(findings.Collections), "How long threads stood still: of %s the trace has no suspension of threads from its begin to its restart.",
+		add(rep.record(findings.Collections), "How long pauses were: the trace lacks the suspensions of %s.",
 			text.Counted(all.Count, "collection"))
 	case all.Incomplete > 0:
 		add("", "Some figures of %s: the trace begins or ends inside, or lacks events.", text.Counted(all.Incomplete, "collection"))
 	}
 	if c.Process.Process.Name == "" {
-		add("", "What program it was: the trace does not name it.")
+		add("", "Which program it was: the trace does not name it.")
 	}
 	if !rep.holds(allocationEvents) {
 		add(rep.record(findings.Allocations), "Which types are allocated, and what allocates them: the trace has no allocation events.")
@@ -76,7 +75,7 @@ func (rep *Report) gaps(c *Case) []gap {
 		add(rep.record(findings.Phases), "The phases of background collections: the runtime's private provider was not collected.")
 	}
 	if !c.Process.Heap.Committed.Known && all.Count > 0 {
-		add("", "How much memory was committed: .NET 8 and later tell, with regions.")
+		add("", "How much memory was committed: .NET 8 and later record it, with regions.")
 	}
 	return gaps
 }
@@ -95,39 +94,12 @@ func (rep *Report) writeGaps(p *text.Page, c *Case) {
 	if len(gaps) == 0 {
 		return
 	}
-	p.Section("What this trace cannot tell")
+	p.Section("What this trace does not show")
 	for _, g := range gaps {
 		p.Prose("  - ", g.what)
 		if g.command != "" {
 			p.Command("    ", g.command)
 		}
-	}
-}
-
-// quality says what was collected, and what is missing of it.
-func (rep *Report) quality() string {
-	runtime := rep.provider(clr.RuntimeProvider)
-	what := "No events of the runtime."
-	if runtime.Events > 0 {
-		what = fmt.Sprintf("Collected: %s at level %d", provider.Spell(runtime.Keywords), runtime.Level)
-		if rep.info.Last >= time.Millisecond {
-			what += fmt.Sprintf(", %s events a second", units.Count(int(float64(runtime.Events)/rep.info.Last.Seconds())))
-		}
-		what += "."
-	}
-	switch l := rep.loss; {
-	case l.Events > 0:
-		return what + fmt.Sprintf(" %s lost.", text.Plural(int64(min(l.Events, 1<<62)), "event was", "events were"))
-	case l.Cut:
-		return what + " The file ends early."
-	case l.Damaged > 0:
-		return what + " The file is damaged."
-	case uncounted(l):
-		return what + " Events are missing."
-	case l.Exactness == trace.Exact:
-		return what + " Nothing was lost."
-	default:
-		return what + " Whether events were lost is not told."
 	}
 }
 

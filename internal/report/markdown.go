@@ -47,7 +47,7 @@ func (c *Case) writeMarkdown(p *text.Page, j *jsonProcess) {
 		p.Line("| pauses | median %s, p99 %s, longest %s |", units.Duration(all.Pause.Percentile(50)), units.Duration(all.Pause.Percentile(99)), units.Duration(all.Pause.Max()))
 	}
 	if all.Allocated.Known > 0 {
-		p.Line("| allocated | %s MB |", sumMB(all.Allocated))
+		p.Line("| allocated | %s |", sumText(all.Allocated))
 	}
 	if peak := c.Process.Heap.Peak; peak.Known {
 		p.Line("| largest heap | %s |", units.Bytes(peak.V))

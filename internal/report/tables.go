@@ -2,7 +2,6 @@ package report
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -23,75 +22,68 @@ func (c *Case) writeTables(p *text.Page) {
 	c.writeSuspensions(p)
 }
 
+// ofPauses is a figure of pauses, unknown where none is known.
+func ofPauses(t *stats.Totals, d time.Duration) gc.Opt[time.Duration] {
+	return gc.Opt[time.Duration]{V: d, Known: t.Pause.Count() > 0}
+}
+
 func (c *Case) writePauses(p *text.Page) {
-	p.Section("Pauses, ms: how long threads stood still")
-	all := c.Process.All()
-	var rows [][]string
-	row := func(name string, t *stats.Totals) {
-		pauses := []string{"-", "-", "-", "-", "-", "-", "-"}
-		if t.Pause.Count() > 0 {
-			pauses = []string{
-				units.Millis(t.Pause.Sum()), percent(t.Pause.Sum(), all.Pause.Sum()),
-				units.Millis(t.Pause.Percentile(50)), units.Millis(t.Pause.Percentile(90)),
-				units.Millis(t.Pause.Percentile(99)), units.Millis(t.Pause.Max()), units.Millis(t.Suspend),
-			}
-		}
-		rows = append(rows, slices.Concat([]string{name, units.Count(t.Count)}, pauses, []string{sumMB(t.Promoted), sumMB(t.Freed)}))
+	p.Section("Pauses")
+	type row struct {
+		name string
+		*stats.Totals
 	}
+	all := c.Process.All()
+	var rows []row
 	for _, class := range c.Process.Classes() {
-		row(className(class), class.Totals)
+		rows = append(rows, row{className(class), class.Totals})
 	}
 	if len(rows) > 1 {
-		row("all", all)
+		rows = append(rows, row{"all", all})
 	}
-	p.Table([]text.Column{
-		{Heading: "collections", Left: true},
-		{Heading: "count"},
-		{Heading: "total"},
-		{Heading: "%", Rank: 4},
-		{Heading: "p50"},
-		{Heading: "p90"},
-		{Heading: "p99"},
-		{Heading: "max"},
-		{Heading: "suspending", Rank: 3},
-		{Heading: "promoted MB", Rank: 2},
-		{Heading: "freed MB", Rank: 1},
-	}, rows)
+	var g grid
+	g.words("GC", 0, each(rows, func(r *row) string { return r.name }))
+	g.numbers("count", 0, each(rows, func(r *row) string { return units.Count(r.Count) }))
+	g.times("total", 0, each(rows, func(r *row) gc.Opt[time.Duration] { return ofPauses(r.Totals, r.Pause.Sum()) }))
+	g.numbers("%", 4, each(rows, func(r *row) string {
+		if all.Pause.Sum() <= 0 {
+			return "-"
+		}
+		return units.Share(100 * float64(r.Pause.Sum()) / float64(all.Pause.Sum()))
+	}))
+	single := units.TimeScale(all.Pause.Max())
+	for _, p := range [...]struct {
+		of   float64
+		rank int
+	}{{50, 0}, {90, 5}, {99, 0}} {
+		g.timesIn(single, fmt.Sprintf("p%.0f", p.of), p.rank, each(rows, func(r *row) gc.Opt[time.Duration] {
+			return ofPauses(r.Totals, r.Pause.Percentile(p.of))
+		}))
+	}
+	g.timesIn(single, "max", 0, each(rows, func(r *row) gc.Opt[time.Duration] { return ofPauses(r.Totals, r.Pause.Max()) }))
+	g.times("suspending", 3, each(rows, func(r *row) gc.Opt[time.Duration] { return ofPauses(r.Totals, r.Suspend) }))
+	g.sizes("promoted", 2, each(rows, func(r *row) stats.Bytes { return r.Promoted }))
+	g.sizes("freed", 1, each(rows, func(r *row) stats.Bytes { return r.Freed }))
+	g.write(p)
 	if !all.Pause.Exact() {
 		p.Line("Percentiles are up to 0.2 %% too long.")
 	}
 	for _, s := range c.Process.Stalls() {
-		p.Line("Worst %s: %s of it (%s), from %s on.", units.Duration(s.Window), units.Percent(s.Share()),
-			units.Duration(s.Pause), units.Duration(s.From))
+		p.Line("Worst %s: paused %s (%s), from %s on.", units.Duration(s.Window), units.Duration(s.Pause),
+			units.Percent(s.Share()), units.Duration(s.From))
 	}
-}
-
-// percent is the share of a part, for a column.
-func percent(part, whole time.Duration) string {
-	if whole <= 0 {
-		return "-"
-	}
-	return fmt.Sprintf("%.1f", 100*float64(part)/float64(whole))
 }
 
 func (c *Case) writeReasons(p *text.Page) {
-	p.Section("Why collections happened")
-	var rows [][]string
-	for _, r := range c.Process.Reasons() {
-		name, gloss := reasonWords(r.Reason)
-		total, longest := "-", "-"
-		if r.Pause.Count() > 0 {
-			total, longest = units.Millis(r.Pause.Sum()), units.Millis(r.Pause.Max())
-		}
-		rows = append(rows, []string{name, units.Count(r.Count), total, longest, gloss})
-	}
-	p.Table([]text.Column{
-		{Heading: "reason", Left: true},
-		{Heading: "count"},
-		{Heading: "total ms"},
-		{Heading: "max ms"},
-		{Heading: "", Left: true, Rank: 1},
-	}, rows)
+	p.Section("Why GCs happened")
+	rows := c.Process.Reasons()
+	var g grid
+	g.words("reason", 0, each(rows, func(r *stats.Reason) string { name, _ := reasonWords(r.Reason); return name }))
+	g.numbers("count", 0, each(rows, func(r *stats.Reason) string { return units.Count(r.Count) }))
+	g.times("total", 0, each(rows, func(r *stats.Reason) gc.Opt[time.Duration] { return ofPauses(r.Totals, r.Pause.Sum()) }))
+	g.times("max", 0, each(rows, func(r *stats.Reason) gc.Opt[time.Duration] { return ofPauses(r.Totals, r.Pause.Max()) }))
+	g.words("", 1, each(rows, func(r *stats.Reason) string { _, gloss := reasonWords(r.Reason); return gloss }))
+	g.write(p)
 }
 
 // reasonGlosses say what a reason means.
@@ -108,7 +100,7 @@ var reasonGlosses = map[clr.GCReason]string{
 	clr.GCReasonLowMemoryHostBlocking: "the host signalled low memory",
 	clr.GCReasonOutOfSpaceSOH:         "no space for small objects",
 	clr.GCReasonOutOfSpaceLOH:         "no space for large objects",
-	clr.GCReasonPMFullGC:              "high memory, holes in generation 2",
+	clr.GCReasonPMFullGC:              "high memory load, fragmented gen 2",
 	clr.GCReasonInternal:              "stress mode",
 	clr.GCReasonEmpty:                 "no reason given",
 	clr.GCReasonBGCTuningSOH:          "experimental tuning of background GCs",
@@ -123,43 +115,40 @@ func reasonWords(r gc.Opt[clr.GCReason]) (name, gloss string) {
 	return r.V.String(), reasonGlosses[r.V]
 }
 
-// writeGenerations tells what became of the objects of each generation, and how
+// writeGenerations writes what became of the objects of each generation, and how
 // large each is in the end.
 func (c *Case) writeGenerations(p *text.Page) {
 	last := c.Process.Last
 	if last == nil {
 		return
 	}
-	p.Section("Generations, MB: what survived, without background collections; sizes after collection %d", last.Number)
-	var rows [][]string
-	for i := range last.Generations {
-		g, s := &last.Generations[i], c.Process.Survival(i)
-		survived, share := "-", "-"
-		if s.Collections > 0 {
-			survived = units.MB(s.Survived)
-			if v := s.Percent(); v.Known {
-				share = fmt.Sprintf("%.1f", v.V)
-			}
-		}
-		freed := "-"
-		if s.Collections > 0 {
-			freed = units.MB(s.Freed)
-		}
-		rows = append(rows, []string{
-			g.Name, units.Count(s.Collections), survived, share, freed,
-			mb(g.After), mb(g.Fragmentation), units.MB(g.Budget),
-		})
+	p.Section("Generations: survival in blocking GCs, sizes after GC %d", last.Number)
+	type row struct {
+		*gc.Generation
+		*stats.Survival
 	}
-	p.Table([]text.Column{
-		{Heading: "", Left: true},
-		{Heading: "collected", Rank: 2},
-		{Heading: "survived", Rank: 1},
-		{Heading: "%"},
-		{Heading: "freed"},
-		{Heading: "size"},
-		{Heading: "free in it"},
-		{Heading: "budget", Rank: 3},
-	}, rows)
+	rows := make([]row, len(last.Generations))
+	for i := range last.Generations {
+		rows[i] = row{&last.Generations[i], c.Process.Survival(i)}
+	}
+	survival := func(of func(*stats.Survival) int64) []stats.Bytes {
+		return each(rows, func(r *row) stats.Bytes { return stats.Bytes{Sum: of(r.Survival), Known: r.Collections} })
+	}
+	var g grid
+	g.words("", 0, each(rows, func(r *row) string { return r.Name }))
+	g.numbers("GCs", 2, each(rows, func(r *row) string { return units.Count(r.Collections) }))
+	g.sizes("survived", 1, survival(func(s *stats.Survival) int64 { return s.Survived }))
+	g.numbers("%", 0, each(rows, func(r *row) string {
+		if share := r.Percent(); share.Known && r.Collections > 0 {
+			return units.Share(share.V)
+		}
+		return "-"
+	}))
+	g.sizes("freed", 0, survival(func(s *stats.Survival) int64 { return s.Freed }))
+	g.sizes("size", 0, each(rows, func(r *row) stats.Bytes { return exact(r.After) }))
+	g.sizes("free space", 0, each(rows, func(r *row) stats.Bytes { return exact(r.Fragmentation) }))
+	g.sizes("budget", 3, each(rows, func(r *row) stats.Bytes { return stats.Bytes{Sum: r.Budget, Known: 1} }))
+	g.write(p)
 }
 
 func (c *Case) writeMemory(p *text.Page) {
@@ -168,13 +157,13 @@ func (c *Case) writeMemory(p *text.Page) {
 	for _, s := range []struct {
 		name string
 		size gc.Opt[int64]
-	}{{"peak", h.Peak}, {"after the last collection", h.After}, {"committed", h.Committed}, {"committed at most", h.MaxCommitted}} {
+	}{{"peak", h.Peak}, {"after the last GC", h.After}, {"committed", h.Committed}, {"largest committed", h.MaxCommitted}} {
 		if s.size.Known {
 			parts = append(parts, s.name+" "+units.Bytes(s.size.V))
 		}
 	}
 	if h.MaxLoad.Known {
-		parts = append(parts, fmt.Sprintf("memory in use on the machine at most %d %%", h.MaxLoad.V))
+		parts = append(parts, fmt.Sprintf("memory load up to %d %%", h.MaxLoad.V))
 	}
 	if len(parts) > 0 {
 		p.Prose("", "Heap: "+strings.Join(parts, ", ")+".")
@@ -186,30 +175,25 @@ func (c *Case) writeLongest(p *text.Page) {
 		return
 	}
 	p.Section("Longest pauses")
-	var rows [][]string
-	for _, col := range c.Process.Longest {
-		name, _ := reasonWords(col.Reason)
-		generation := "-"
-		if col.Generation.Known {
-			generation = fmt.Sprintf("gen%d %v", col.Generation.V, col.Kind)
+	rows := c.Process.Longest
+	type collection = *gc.Collection
+	var g grid
+	g.numbers("GC", 0, each(rows, func(c *collection) string { return fmt.Sprint((*c).Number) }))
+	g.times("at", 0, each(rows, func(c *collection) gc.Opt[time.Duration] { return (*c).PauseStart }))
+	g.times("pause", 0, each(rows, func(c *collection) gc.Opt[time.Duration] { return (*c).Pause() }))
+	g.times("suspending", 2, each(rows, func(c *collection) gc.Opt[time.Duration] { return (*c).Suspend() }))
+	g.times("marking", 3, each(rows, func(c *collection) gc.Opt[time.Duration] { return marking(*c) }))
+	g.words("kind", 0, each(rows, func(c *collection) string {
+		if !(*c).Generation.Known {
+			return "-"
 		}
-		rows = append(rows, []string{
-			fmt.Sprint(col.Number), units.Duration(col.PauseStart.V), ms(col.Pause()), ms(col.Suspend()), ms(marking(col)),
-			generation, name, mb(col.Promoted), mb(col.HeapAfter), strings.Join(col.Condemned.V.Names(), " "),
-		})
-	}
-	p.Table([]text.Column{
-		{Heading: "number"},
-		{Heading: "at"},
-		{Heading: "pause ms"},
-		{Heading: "suspending", Rank: 2},
-		{Heading: "marking", Rank: 3},
-		{Heading: "collection", Left: true},
-		{Heading: "reason", Left: true},
-		{Heading: "promoted MB", Rank: 4},
-		{Heading: "heap MB", Rank: 5},
-		{Heading: "decided by", Left: true, Rank: 6},
-	}, rows)
+		return fmt.Sprintf("gen%d %v", (*c).Generation.V, (*c).Kind)
+	}))
+	g.words("reason", 0, each(rows, func(c *collection) string { name, _ := reasonWords((*c).Reason); return name }))
+	g.sizes("promoted", 4, each(rows, func(c *collection) stats.Bytes { return exact((*c).Promoted) }))
+	g.sizes("heap", 5, each(rows, func(c *collection) stats.Bytes { return exact((*c).HeapAfter) }))
+	g.words("decided by", 6, each(rows, func(c *collection) string { return strings.Join((*c).Condemned.V.Names(), " ") }))
+	g.write(p)
 }
 
 // marking is how long the slowest heap marked.
@@ -225,15 +209,15 @@ func marking(c *gc.Collection) gc.Opt[time.Duration] {
 	return gc.Opt[time.Duration]{V: longest, Known: len(c.Marks) > 0}
 }
 
-// suspensionGlosses say what threads are stopped for, where it is no collection.
+// suspensionGlosses say why threads are suspended outside GCs.
 var suspensionGlosses = map[clr.SuspendReason]string{
 	clr.SuspendReasonSuspendOther:                "the runtime, or its tracing",
-	clr.SuspendReasonSuspendForGC:                "given up before a collection began",
+	clr.SuspendReasonSuspendForGC:                "given up before a GC began",
 	clr.SuspendReasonSuspendForAppDomainShutdown: "an application domain ends",
 	clr.SuspendReasonSuspendForCodePitching:      "code is replaced",
 	clr.SuspendReasonSuspendForShutdown:          "the process ends",
 	clr.SuspendReasonSuspendForDebugger:          "a debugger",
-	clr.SuspendReasonSuspendForGCPrep:            "the collector changes its structures",
+	clr.SuspendReasonSuspendForGCPrep:            "the GC changes its structures",
 	clr.SuspendReasonSuspendForDebuggerSweep:     "a debugger",
 	clr.SuspendReasonSuspendForProfiler:          "a profiler",
 }
@@ -243,20 +227,18 @@ func (c *Case) writeSuspensions(p *text.Page) {
 	if len(suspensions) == 0 {
 		return
 	}
-	p.Section("Threads stopped for no collection")
-	var rows [][]string
-	for _, s := range suspensions {
-		gloss := suspensionGlosses[s.Reason]
+	p.Section("Suspensions outside GCs")
+	type total = gc.SuspensionTotal
+	var g grid
+	g.words("reason", 0, each(suspensions, func(s *total) string { return s.Reason.String() }))
+	g.numbers("count", 0, each(suspensions, func(s *total) string { return units.Count(s.Count) }))
+	g.times("total", 0, each(suspensions, func(s *total) gc.Opt[time.Duration] { return gc.Some(s.Total) }))
+	g.times("max", 0, each(suspensions, func(s *total) gc.Opt[time.Duration] { return gc.Some(s.Max) }))
+	g.words("", 1, each(suspensions, func(s *total) string {
 		if s.Kind == gc.PauseHeapWalk {
-			gloss = "the heap is walked for the trace"
+			return "the heap is walked for the trace"
 		}
-		rows = append(rows, []string{s.Reason.String(), units.Count(s.Count), units.Millis(s.Total), units.Millis(s.Max), gloss})
-	}
-	p.Table([]text.Column{
-		{Heading: "reason", Left: true},
-		{Heading: "count"},
-		{Heading: "total ms"},
-		{Heading: "max ms"},
-		{Heading: "", Left: true, Rank: 1},
-	}, rows)
+		return suspensionGlosses[s.Reason]
+	}))
+	g.write(p)
 }

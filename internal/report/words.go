@@ -53,7 +53,7 @@ var words = sync.OnceValue(func() []Figure {
 var aliases = map[string]string{
 	"time in gc": "pause share", "% time paused": "pause share", "paused": "pause share", "paused %": "pause share", "%": "pause share",
 	"GCs": "collection", "collections": "collection", "GC/s": "collection", "count": "collection", "gen": "generation",
-	"last ms": "pause", "pause ms": "pause", "total": "pause", "total ms": "pause", "stood still ms": "pause",
+	"last ms": "pause", "pause ms": "pause", "total": "pause", "total ms": "pause", "paused ms": "pause",
 	"max": "max pause", "max ms": "max pause", "longest ms": "max pause", "at": "start", "start ms": "start", "suspend ms": "suspension",
 	"p50": "percentile", "p90": "percentile", "p99": "percentile", "suspending": "suspension",
 	"alloc MB": "allocated", "alloc MB/s": "allocation rate", "heap MB": "heap after", "after MB": "heap after", "before MB": "heap before",

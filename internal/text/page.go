@@ -78,16 +78,17 @@ type Span struct {
 // A Style says how text stands out, where there is colour.
 type Style uint8
 
-// Styles, of which those after Strong are for severity.
+// Styles, of which those after Strong are colours, for severity and verdicts.
 const (
 	Plain Style = iota
 	Strong
 	Note
 	Warning
 	Problem
+	Good
 )
 
-var escapes = [...]string{Strong: "1", Note: "36", Warning: "33", Problem: "31"}
+var escapes = [...]string{Strong: "1", Good: "32", Note: "36", Warning: "33", Problem: "31"}
 
 // Prose writes text in lines of the page's width. The first line begins with lead,
 // the others are indented as far.
@@ -130,6 +131,21 @@ func (p *Page) Spans(lead string, spans ...Span) {
 	p.buffer.WriteByte('\n')
 }
 
+// Row writes spans one after the other on one line, which is cut to the page's
+// width.
+func (p *Page) Row(spans ...Span) {
+	room := p.Width
+	for _, span := range spans {
+		words := Cut(Clean(span.Text), room)
+		room -= Width(words)
+		if p.Colour && span.Style != Plain {
+			words = "\x1b[" + escapes[span.Style] + "m" + words + "\x1b[0m"
+		}
+		p.buffer.WriteString(words)
+	}
+	p.buffer.WriteByte('\n')
+}
+
 // Command writes a command to copy, on one line.
 func (p *Page) Command(indent, command string) { p.Line("%s$ %s", indent, command) }
 
@@ -152,11 +168,23 @@ func (p *Page) write(t *Table, rows [][]string) {
 	_ = t.Flush()
 }
 
+// Lines returns how many lines were written.
+func (p *Page) Lines() int { return bytes.Count(p.buffer.Bytes(), []byte("\n")) }
+
+// ascii are the characters beyond ASCII that the program writes of its own accord,
+// but for charts.
+var ascii = strings.NewReplacer("µ", "u", "…", "...")
+
 // Bytes returns what was written.
-func (p *Page) Bytes() []byte { return p.buffer.Bytes() }
+func (p *Page) Bytes() []byte { return []byte(p.String()) }
 
 // String returns what was written.
-func (p *Page) String() string { return p.buffer.String() }
+func (p *Page) String() string {
+	if p.Unicode {
+		return p.buffer.String()
+	}
+	return ascii.Replace(p.buffer.String())
+}
 
 // Reset empties the page.
 func (p *Page) Reset() { p.buffer.Reset() }

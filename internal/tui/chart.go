@@ -41,14 +41,14 @@ func (p *painter) chart(process *watch.Process, heapLines, pauseLines int) {
 		}
 	}
 	span := units.Duration(time.Duration(len(seconds)) * time.Second)
-	p.section("heap after collections; dots above it: before them; the last " + span)
+	p.section("heap after each GC (dots: before it); the last " + span)
 	p.scaled(picture, units.Bytes(int64(top)), p.styles.heap)
 
 	picture = newCanvas(width, pauseLines)
 	for x := range len(seconds) * each {
 		picture.bar(skip+x, scaled(pauses[x/each], longest, pauseLines))
 	}
-	p.section("longest pause of each second")
+	p.section("longest pause per second")
 	p.scaled(picture, units.Duration(time.Duration(longest)), p.styles.pause)
 }
 

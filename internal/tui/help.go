@@ -2,7 +2,7 @@ package tui
 
 // definitions say what the figures are.
 var definitions = [][2]string{
-	{"paused %", "of the last 10 s, how long threads stood still for collections"},
+	{"paused %", "of the last 10 s, how long threads were paused for GCs"},
 	{"max ms", "the longest pause since gctrail attached; last ms: the latest one"},
 	{"GC/s", "collections a second, over the last 10 s"},
 	{"alloc MB/s", "allocated between collections, over about the last 10 s"},

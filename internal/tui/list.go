@@ -28,10 +28,10 @@ var figureColumns = []column{
 	{"up", 9, false, 8, upFor},
 	{"GCs", 7, false, 4, func(p *watch.Process) string { return units.Count(p.Collections) }},
 	{"GC/s", 7, false, 1, rateOf},
-	{"paused %", 9, false, 0, func(p *watch.Process) string { return share(p.Paused) }},
+	{"paused %", 10, false, 0, func(p *watch.Process) string { return share(p.Paused) }},
 	{"last ms", 8, false, 6, lastPause},
 	{"max ms", 8, false, 2, func(p *watch.Process) string { return optional(p.Longest, units.Millis) }},
-	{"alloc MB/s", 11, false, 3, func(p *watch.Process) string {
+	{"alloc MB/s", 12, false, 3, func(p *watch.Process) string {
 		return optional(p.Allocating, func(v float64) string { return units.MB(int64(v)) })
 	}},
 	{"heap MB", 9, false, 0, heapAfter},
@@ -74,7 +74,7 @@ func (m *model) drawList(p *painter, current *watch.Process) {
 	rows := m.rows()
 	p.line(p.heading(m.title(rows), m.snap.Now, m.frozen))
 	columns, nameWidth := fitting(p.width)
-	p.line(p.styles.strong(p.fit(m.headings(columns, nameWidth))))
+	p.line(p.styles.strong(p.fit(m.headings(p, columns, nameWidth))))
 	room := max(1, min(len(rows), (p.height-6)/2))
 	if p.height < 12 {
 		room = max(1, p.height-3)
@@ -130,16 +130,24 @@ func (p *painter) heading(text string, now time.Time, frozen bool) string {
 	return p.styles.title(p.fit(text + " " + clock))
 }
 
-func (m *model) headings(columns []column, nameWidth int) string {
+// sortMark stands before the heading of the column that the list is sorted by.
+func (m *model) sortMark(p *painter) string {
+	marks := [2]string{"v", "^"}
+	if p.unicode {
+		marks = [2]string{"▼", "▲"}
+	}
+	if m.reversed {
+		return marks[1]
+	}
+	return marks[0]
+}
+
+func (m *model) headings(p *painter, columns []column, nameWidth int) string {
 	marked := func(heading string) string {
-		switch {
-		case heading != sortings[m.order].heading:
+		if heading != sortings[m.order].heading {
 			return heading
-		case m.reversed:
-			return "^" + heading
-		default:
-			return "v" + heading
 		}
+		return m.sortMark(p) + " " + heading
 	}
 	text := strings.Repeat(" ", markWidth) + padLeft(marked("pid"), idWidth) + " " + padRight(marked("name"), nameWidth)
 	for _, c := range columns {

@@ -35,11 +35,11 @@ const mb = 1_000_000
 func example() *watch.Snapshot {
 	busy := process(1, 4711, "web-api", watch.Watched)
 	busy.Container = "0123456789abcdef"
-	busy.Verdict = "The GC costs time: threads stood still 7.20 % of it; many young objects survive."
+	busy.Verdict = "The GC costs time: pauses took 7.2 % of the time (budget: 5 %); too many young objects survive."
 	busy.Findings = []findings.Finding{
 		{
 			ID: "R02", Title: "pauses take much of the time", Severity: findings.Problem, Confidence: findings.High,
-			Says:   "Threads stood still for 4.32 s of 60.0 s (7.20 %; up to 5 % is normal): 240 collections of 18.0 ms on average.",
+			Says:   "GC pauses took 4.32 s: 7.2 % of 60.0 s (budget: 5 %), 18.0 ms on average over 240 GCs.",
 			Advice: []string{"The length of pauses comes from what survives: shorten the life of objects, or let fewer live."},
 		},
 		{ID: "R32", Title: "many young objects survive", Severity: findings.Warning, Confidence: findings.Medium, Says: "28.3 % of what was new survived its first collection."},
@@ -51,7 +51,7 @@ func example() *watch.Snapshot {
 
 	ended := process(2, 4712, "batch", watch.Ended)
 	ended.Problem, ended.Until = live.ErrCut, noon.Add(-75*time.Second)
-	ended.Verdict = "The GC is innocent: threads stood still 0.42 % of the time, never longer than 5.00 ms."
+	ended.Verdict = "The GC is innocent: pauses took 0.4 % of the time (budget: 5 %), the longest 5.00 ms (budget: 100 ms)."
 	ended.BeginningKept = true
 	collected(ended, 3)
 	sum(ended)

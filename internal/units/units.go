@@ -1,6 +1,6 @@
-// Package units writes figures for people: bytes, durations, counts and shares,
-// with three significant digits or one decimal, and thousands separated by
-// commas. A megabyte is 1,000,000 bytes.
+// Package units writes figures for people: sizes, durations, counts and shares,
+// with at most three significant digits, in a unit that fits, and thousands
+// separated by commas. A megabyte is 1,000,000 bytes.
 package units
 
 import (
@@ -14,54 +14,96 @@ const (
 	megabyte = 1_000_000
 	gigabyte = 1_000_000_000
 
-	fromGigabytes = 10 * gigabyte // below, megabytes compare better
+	rounded = 0.9995 // of a unit, from where three digits round up to it
 )
 
-// Bytes writes a size: "512 B", "12.3 kB", "1,234.5 MB", "12.3 GB".
-func Bytes(n int64) string {
-	switch size := abs(n); {
-	case size < kilobyte:
-		return strconv.FormatInt(n, 10) + " B"
-	case size < megabyte:
-		return fixed(float64(n)/kilobyte, 1) + " kB"
-	case size < fromGigabytes:
-		return fixed(float64(n)/megabyte, 1) + " MB"
-	default:
-		return fixed(float64(n)/gigabyte, 1) + " GB"
-	}
+// A Scale is the unit of figures that are compared, such as those of a column.
+type Scale struct {
+	Unit string
+	size float64 // in bytes or nanoseconds
 }
 
-// MB writes a size in megabytes without the unit, for a column: "1,234.5".
-func MB(n int64) string { return fixed(float64(n)/megabyte, 1) }
+// Scales are in order of size. Columns of sizes begin with megabytes, so that
+// the tables of a trace mostly have the same unit.
+var (
+	sizes       = []Scale{{"B", 1}, {"kB", kilobyte}, {"MB", megabyte}, {"GB", gigabyte}}
+	columnSizes = sizes[2:]
+	times       = []Scale{{"µs", float64(time.Microsecond)}, {"ms", float64(time.Millisecond)}, {"s", float64(time.Second)}}
+)
 
-// Duration writes a stretch of time: "0.042 ms", "12.3 ms", "1.23 s", "2m5s".
+// SizeScale returns the unit for a column of sizes up to largest.
+func SizeScale(largest int64) Scale { return fitting(columnSizes, math.Abs(float64(largest))) }
+
+// TimeScale returns the unit for a column of durations up to longest.
+func TimeScale(longest time.Duration) Scale { return timeScale(longest.Abs()) }
+
+// timeScale is µs below 0.1 ms.
+func timeScale(d time.Duration) Scale {
+	if d == 0 || d >= 99_950*time.Nanosecond {
+		return fitting(times[1:], float64(d))
+	}
+	return times[0]
+}
+
+// fitting returns the largest of some scales that is not larger than v, or the
+// first.
+func fitting(scales []Scale, v float64) Scale {
+	fits := scales[0]
+	for _, s := range scales[1:] {
+		if v >= s.size*rounded {
+			fits = s
+		}
+	}
+	return fits
+}
+
+// Size writes n without the unit.
+func (s Scale) Size(n int64) string { return significant(float64(n) / s.size) }
+
+// Time writes d without the unit.
+func (s Scale) Time(d time.Duration) string { return significant(float64(d) / s.size) }
+
+// Bytes writes a size: "512 B", "12.3 kB", "123 MB", "1.23 GB".
+func Bytes(n int64) string {
+	s := fitting(sizes, math.Abs(float64(n)))
+	if s.size == 1 {
+		return strconv.FormatInt(n, 10) + " B"
+	}
+	return s.Size(n) + " " + s.Unit
+}
+
+// MB writes a size in megabytes without the unit, for a column: "123".
+func MB(n int64) string { return significant(float64(n) / megabyte) }
+
+// Duration writes a duration: "42.0 µs", "12.3 ms", "1.23 s", "2m5s".
 func Duration(d time.Duration) string {
-	switch abs := d.Abs(); {
-	case abs < time.Second:
-		return significant(millis(d)) + " ms"
-	case abs < 100*time.Second:
-		return significant(d.Seconds()) + " s"
-	default:
+	if d.Abs() >= 100*time.Second {
 		return d.Round(time.Second).String()
 	}
+	s := timeScale(d.Abs())
+	return s.Time(d) + " " + s.Unit
 }
 
 // Millis writes a duration in milliseconds without the unit, for a column.
-func Millis(d time.Duration) string {
-	ms := millis(d)
-	if math.Abs(ms) >= 100 {
-		return fixed(ms, 0)
-	}
-	return significant(ms)
-}
+func Millis(d time.Duration) string { return significant(float64(d) / float64(time.Millisecond)) }
 
 // Count writes a whole number: "1,234".
 func Count[T int | int64 | uint64 | uint32](n T) string { return fixed(float64(n), 0) }
 
-// Percent writes a share of a hundred: "0.42 %", "12.3 %", "100 %".
-func Percent(p float64) string { return significant(p) + " %" }
+// Percent writes a share of a hundred: "<0.1 %", "12.3 %", "100 %".
+func Percent(p float64) string { return Share(p) + " %" }
 
-func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
+// Share writes a share of a hundred without the unit, for a column.
+func Share(p float64) string {
+	switch {
+	case p > 0 && p < 0.05:
+		return "<0.1"
+	case p == 0 || p >= 99.95:
+		return fixed(p, 0)
+	default:
+		return fixed(p, 1)
+	}
+}
 
 // significant writes v with three significant digits and at most three
 // decimals.
@@ -71,14 +113,15 @@ func significant(v float64) string {
 		return "0"
 	case a < 0.0005:
 		return "<0.001"
-	case a < 0.1:
+	case a < 0.9995:
 		return fixed(v, 3)
 	case a < 9.995:
 		return fixed(v, 2)
 	case a < 99.95:
 		return fixed(v, 1)
 	default:
-		return fixed(v, 0)
+		digits := math.Pow(10, math.Floor(math.Log10(a))-2)
+		return fixed(math.Round(v/digits)*digits, 0)
 	}
 }
 
@@ -97,11 +140,4 @@ func fixed(v float64, decimals int) string {
 		s = s[:i] + "," + s[i:]
 	}
 	return s
-}
-
-func abs(n int64) int64 {
-	if n < 0 {
-		return -n
-	}
-	return n
 }

@@ -1,0 +1,107 @@
+package report
+
+import (
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+// A grid is a table that is built column by column. A column of times or sizes has
+// one unit, which stands in its heading.
+type grid struct {
+	columns []text.Column
+	rows    [][]string
+}
+
+// words adds a column of words.
+func (g *grid) words(heading string, rank int, cells []string) {
+	g.add(text.Column{Heading: heading, Left: true, Rank: rank}, cells)
+}
+
+// numbers adds a column of what is written already.
+func (g *grid) numbers(heading string, rank int, cells []string) {
+	g.add(text.Column{Heading: heading, Rank: rank}, cells)
+}
+
+// times adds a column of durations.
+func (g *grid) times(heading string, rank int, values []gc.Opt[time.Duration]) {
+	g.timesIn(units.TimeScale(longest(values)), heading, rank, values)
+}
+
+// timesIn adds a column of durations that are compared with those of others.
+func (g *grid) timesIn(scale units.Scale, heading string, rank int, values []gc.Opt[time.Duration]) {
+	cells := make([]string, len(values))
+	for i, v := range values {
+		cells[i] = "-"
+		if v.Known {
+			cells[i] = scale.Time(v.V)
+		}
+	}
+	g.numbers(heading+" "+scale.Unit, rank, cells)
+}
+
+// longest is the longest of the durations that are known.
+func longest(values []gc.Opt[time.Duration]) (d time.Duration) {
+	for _, v := range values {
+		if v.Known {
+			d = max(d, v.V)
+		}
+	}
+	return d
+}
+
+// sizes adds a column of sums of sizes, with ~ where they are estimated and >
+// where the true ones may be larger.
+func (g *grid) sizes(heading string, rank int, values []stats.Bytes) {
+	var largest int64
+	for _, v := range values {
+		largest = max(largest, v.Sum)
+	}
+	scale := units.SizeScale(largest)
+	cells := make([]string, len(values))
+	for i, v := range values {
+		switch size := scale.Size(v.Sum); {
+		case v.Known == 0:
+			cells[i] = "-"
+		case v.Estimated:
+			cells[i] = "~" + size
+		case v.AtLeast:
+			cells[i] = ">" + size
+		default:
+			cells[i] = size
+		}
+	}
+	g.numbers(heading+" "+scale.Unit, rank, cells)
+}
+
+// exact are sizes that are what they are, or unknown.
+func exact(v gc.Opt[int64]) stats.Bytes {
+	if !v.Known {
+		return stats.Bytes{}
+	}
+	return stats.Bytes{Sum: v.V, Known: 1}
+}
+
+func (g *grid) add(column text.Column, cells []string) {
+	g.columns = append(g.columns, column)
+	if g.rows == nil {
+		g.rows = make([][]string, len(cells))
+	}
+	for i, cell := range cells {
+		g.rows[i] = append(g.rows[i], cell)
+	}
+}
+
+func (g *grid) write(p *text.Page) { p.Table(g.columns, g.rows) }
+
+// each is a figure of every row.
+func each[R, F any](rows []R, figure func(*R) F) []F {
+	all := make([]F, len(rows))
+	for i := range rows {
+		all[i] = figure(&rows[i])
+	}
+	return all
+}

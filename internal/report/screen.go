@@ -1,0 +1,255 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/provider"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// screenLines is how many lines the first screen has: those of a terminal, but for
+// the prompt.
+const screenLines = 23
+
+// writeScreen writes what a report begins with, on one screen: the verdict, three
+// figures, how good the evidence is, the findings, and what to run next.
+func (rep *Report) writeScreen(p *text.Page) {
+	c := &rep.cases[0]
+	first := p.Lines()
+	p.Spans("", text.Span{Text: c.Verdict, Style: verdictStyles[c.Code]})
+	p.Line("")
+	c.writeFigures(p)
+	p.Line("")
+	p.Prose("", c.process()+".")
+	if n := len(rep.cases) - 1; n > 0 {
+		p.Prose("", fmt.Sprintf("It paused for longest; %s below.", text.Plural(int64(n), "other process is", "other processes are")))
+	}
+	p.Prose("", "Evidence: "+rep.evidence()+".")
+	if len(c.Findings) > 0 {
+		p.Section("Findings")
+		const next = 3 // lines
+		shown := len(c.Findings)
+		if room := screenLines - next - (p.Lines() - first); shown > room {
+			shown = max(1, room-1)
+		}
+		for i := range c.Findings[:shown] {
+			f := &c.Findings[i]
+			severity, rule := fmt.Sprintf("  %-8s ", severityWord(f.Severity)), " ("+f.ID+")"
+			title := text.Cut(sentenceCase(f.Title), p.Width-len(severity)-len(rule))
+			p.Row(text.Span{Text: severity, Style: severityStyles[f.Severity]}, text.Span{Text: strings.TrimSpace(title) + rule})
+		}
+		if more := len(c.Findings) - shown; more > 0 {
+			p.Line("  and %d more, below", more)
+		}
+	}
+	if next := rep.next(); len(next) > 0 {
+		p.Section("Next")
+		p.Command("  ", next[0])
+	}
+}
+
+var verdictStyles = map[findings.Code]text.Style{
+	findings.Innocent: text.Good, findings.WithinBudget: text.Good,
+	findings.LongPauses: text.Warning, findings.CostsTime: text.Warning,
+	findings.Guilty: text.Problem, findings.NoVerdict: text.Strong, findings.NoCollections: text.Strong,
+}
+
+// evidence is how much the trace shows, and how well, in one line.
+func (rep *Report) evidence() string {
+	runtime := rep.provider(clr.RuntimeProvider)
+	parts := []string{units.Duration(rep.info.Last) + " of " + rep.info.Format}
+	if runtime.Events == 0 {
+		parts = append(parts, "no events of the runtime")
+	} else {
+		parts = append(parts, fmt.Sprintf("%s at level %d", briefKeywords(provider.Spell(runtime.Keywords)), runtime.Level))
+	}
+	return strings.Join(append(parts, rep.completeness()), ", ")
+}
+
+// briefKeywords shortens a long list of keywords, gc+loader+jit.
+func briefKeywords(all string) string {
+	const most = 3
+	words := strings.Split(all, "+")
+	if len(words) <= most {
+		return all
+	}
+	return fmt.Sprintf("%s and %d more keywords", strings.Join(words[:most], "+"), len(words)-most)
+}
+
+// completeness is what is missing of the trace.
+func (rep *Report) completeness() string {
+	switch l := rep.loss; {
+	case l.Events > 0:
+		return text.Plural(int64(min(l.Events, 1<<62)), "event", "events") + " lost"
+	case l.Cut:
+		return "truncated"
+	case l.Damaged > 0:
+		return "damaged"
+	case uncounted(l):
+		return "events are missing"
+	case l.Exactness == trace.Exact:
+		return "no events lost"
+	default:
+		return "lost events unknown"
+	}
+}
+
+// writeTrace says what file this is, and what it holds.
+func (rep *Report) writeTrace(p *text.Page) {
+	p.Section("Trace")
+	parts := fmt.Sprintf("%s: %s, from %s UTC", filepath.ToSlash(rep.Name), rep.info.Format, rep.info.Start.Format("2006-01-02 15:04:05"))
+	p.Prose("", parts+".")
+	if runtime := rep.provider(clr.RuntimeProvider); runtime.Events > 0 {
+		recorded := fmt.Sprintf("Recorded: keywords %s at level %d", strings.ReplaceAll(provider.Spell(runtime.Keywords), "+", ", "), runtime.Level)
+		if rep.info.Last >= time.Millisecond {
+			recorded += fmt.Sprintf("; %s events/s", units.Count(int(float64(runtime.Events)/rep.info.Last.Seconds())))
+		}
+		p.Prose("", recorded+".")
+	}
+	if n := len(rep.others); n > 0 && len(rep.cases) > 0 {
+		p.Prose("", fmt.Sprintf("%s without GCs.", text.Plural(int64(n), "other process", "other processes")))
+	}
+}
+
+// writeFigures writes the three figures that matter most.
+func (c *Case) writeFigures(p *text.Page) {
+	all := c.Process.All()
+	rows := [...][3]string{
+		{"Total pause", c.totalPause(), c.pauses()},
+		{"Collections", units.Count(all.Count), c.classes()},
+		{"Allocated", sumText(all.Allocated), c.allocation()},
+	}
+	var name, value int
+	for _, r := range rows {
+		name, value = max(name, text.Width(r[0])), max(value, text.Width(r[1]))
+	}
+	for _, r := range rows {
+		p.Prose("  "+text.PadRight(r[0], name)+"  "+text.PadLeft(r[1], value)+"  ", r[2])
+	}
+}
+
+// totalPause is how long all pauses took, with > where some are unknown.
+func (c *Case) totalPause() string {
+	all := c.Process.All()
+	switch total := units.Duration(all.Pause.Sum()); {
+	case all.Pause.Count() == 0:
+		return "unknown"
+	case all.PausesUnknown() > 0 || all.Affected > 0:
+		return ">" + total
+	default:
+		return total
+	}
+}
+
+// pauses are the share of the time that pauses took, and the longest.
+func (c *Case) pauses() string {
+	all := c.Process.All()
+	if all.Pause.Count() == 0 {
+		return "the trace lacks the suspensions of threads"
+	}
+	var parts []string
+	if share := c.PauseShare(); share.Known {
+		parts = append(parts, fmt.Sprintf("(%s of %s)", units.Percent(share.V), units.Duration(c.Process.Watched())))
+	}
+	longest := "longest " + units.Duration(all.Pause.Max())
+	if of := c.Process.Longest; len(of) > 0 {
+		longest += fmt.Sprintf(" (GC %d)", of[0].Number)
+	}
+	return strings.Join(append(parts, longest), ", ")
+}
+
+// screenClasses is how many kinds of collections the first screen tells apart.
+const screenClasses = 3
+
+// classes are the kinds of collections, those with the longest pauses first.
+func (c *Case) classes() string {
+	var kinds []string
+	others := 0
+	classes := c.Process.Classes()
+	slices.SortStableFunc(classes, func(a, b stats.Class) int { return cmp.Compare(b.Pause.Sum(), a.Pause.Sum()) })
+	for i, class := range classes {
+		if i >= screenClasses && len(classes) > screenClasses+1 {
+			others += class.Count
+			continue
+		}
+		kinds = append(kinds, fmt.Sprintf("%s %s", units.Count(class.Count), className(class)))
+	}
+	if others > 0 {
+		kinds = append(kinds, fmt.Sprintf("%s of other kinds", units.Count(others)))
+	}
+	return strings.Join(kinds, ", ")
+}
+
+// allocation is how fast memory was allocated, and what was freed.
+func (c *Case) allocation() string {
+	var parts []string
+	if rate := c.Process.AllocationRate(); rate.Known {
+		parts = append(parts, "("+units.Bytes(int64(rate.V))+"/s)")
+	}
+	freed := c.Process.All().Freed
+	if freed.Known > 0 {
+		parts = append(parts, sumText(freed)+" freed")
+	} else {
+		parts = append(parts, "what was freed is unknown")
+	}
+	return strings.Join(parts, ", ")
+}
+
+// sumText writes a sum, with ~ where it is estimated and > where the true one may
+// be larger.
+func sumText(b stats.Bytes) string {
+	switch size := units.Bytes(b.Sum); {
+	case b.Known == 0:
+		return "unknown"
+	case b.Estimated:
+		return "~" + size
+	case b.AtLeast:
+		return ">" + size
+	default:
+		return size
+	}
+}
+
+func sentenceCase(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+// process says which process it is, and how its GC is set up.
+func (c *Case) process() string {
+	process := c.Process.Process
+	parts := []string{processName(process)}
+	if process.Runtime != "" {
+		parts = append(parts, process.Runtime)
+	}
+	if process.Server.Known {
+		parts = append(parts, map[bool]string{true: "server GC", false: "workstation GC"}[process.Server.V])
+	}
+	if s := process.Settings; s != nil {
+		if s.BitSettings&clr.GCSettingsBitsConcurrent == 0 {
+			parts = append(parts, "not concurrent")
+		}
+		if s.HardLimit > 0 {
+			parts = append(parts, "hard limit "+units.Bytes(int64(min(s.HardLimit, 1<<62))))
+		}
+	}
+	switch h := c.Process.Heap; {
+	case h.MaxHeaps > h.MinHeaps:
+		parts = append(parts, fmt.Sprintf("%d to %d heaps", h.MinHeaps, h.MaxHeaps))
+	case h.MaxHeaps > 0:
+		parts = append(parts, text.Plural(int64(h.MaxHeaps), "heap", "heaps"))
+	}
+	return strings.Join(parts, ", ")
+}
