@@ -292,8 +292,9 @@ func (m *Model) allocationTick(e *event) {
 	}
 	rt.ticked = true
 	// Both amounts are one number (gc.cpp, fire_etw_allocation_event), and an
-	// allocation context holds less than 4 GiB of small objects.
-	if !plausible(amount) || uint32(amount) != low || kind == clr.AllocationKindSmall && amount > math.MaxUint32 {
+	// allocation context holds less than 4 GiB of small objects. What a megabyte
+	// does not show is too small to matter.
+	if !plausible(amount) || uint32(amount)>>20 != low>>20 || kind == clr.AllocationKindSmall && amount > math.MaxUint32 {
 		rt.badTick = true
 		return
 	}
