@@ -149,13 +149,13 @@ func TestBadAnswers(t *testing.T) {
 		takes  time.Duration
 	}{
 		{"silent", func(c net.Conn) { io.Copy(io.Discard, c) }, ErrNoAnswer, "ResumeRuntime: no answer in time", defaultTimeout},
-		{"closes", func(net.Conn) {}, ErrHungUp, "ResumeRuntime: the connection ended before the answer", 0},
-		{"half", func(c net.Conn) { c.Write(answer[:10]) }, ErrHungUp, "ResumeRuntime: the connection ended before the answer", 0},
-		{"half a payload", func(c net.Conn) { c.Write(answer[:22]) }, ErrHungUp, "ResumeRuntime: the connection ended before the answer", 0},
+		{"closes", func(net.Conn) {}, ErrHungUp, "ResumeRuntime: the connection closed before an answer arrived", 0},
+		{"half", func(c net.Conn) { c.Write(answer[:10]) }, ErrHungUp, "ResumeRuntime: the connection closed before an answer arrived", 0},
+		{"half a payload", func(c net.Conn) { c.Write(answer[:22]) }, ErrHungUp, "ResumeRuntime: the connection closed before an answer arrived", 0},
 		{"a byte a second", func(c net.Conn) { slowly(c, answer) }, ErrNoAnswer, "ResumeRuntime: no answer in time", defaultTimeout},
 		{
 			"garbage", func(c net.Conn) { c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }, ErrProtocol,
-			"ResumeRuntime: this is no answer of a .NET runtime: it begins with 485454502f312e31203430302042616420526571", 0,
+			"ResumeRuntime: the answer is not that of a .NET runtime: it begins with 485454502f312e31203430302042616420526571", 0,
 		},
 		{"too small", func(c net.Conn) { c.Write(append(fields("DOTNET_IPC_V1\x00").u16(19), 0xff, 0, 0, 0)) }, ErrProtocol, "", 0},
 		{"a command", func(c net.Conn) { c.Write(fields{}.message(0x0401)) }, ErrProtocol, "", 0},
@@ -204,9 +204,9 @@ func TestRemedies(t *testing.T) {
 		err  error
 		want string
 	}{
-		{&RuntimeError{"CollectTracing2", Fail}, "a runtime has 64 sessions at most: end another one"},
+		{&RuntimeError{"CollectTracing2", Fail}, "a runtime allows at most 64 sessions: end another one"},
 		{&RuntimeError{"X", 5}, ""},
-		{ErrNoAnswer, "it is stopped, or busy, or another tool holds its socket: try again"},
+		{ErrNoAnswer, "it is stopped or busy, or another tool holds its socket: try again"},
 		{&ConnectError{"/x", net.ErrClosed}, ""},
 	} {
 		if got := Remedy(test.err); got != test.want {

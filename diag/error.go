@@ -10,14 +10,14 @@ import (
 
 var (
 	// ErrProtocol reports an answer that is not of the diagnostics protocol.
-	ErrProtocol = errors.New("this is no answer of a .NET runtime")
+	ErrProtocol = errors.New("the answer is not that of a .NET runtime")
 	// ErrNoAnswer reports a runtime that took a request and did not answer in
 	// time: it is stopped, or busy, or held up by another client.
-	ErrNoAnswer = errors.New("no answer in time")
+	ErrNoAnswer = errors.New("timed out waiting for an answer")
 	// ErrStopped reports a process that is stopped, by SIGSTOP or a debugger.
 	ErrStopped = errors.New("the process is stopped")
 	// ErrHungUp reports a connection that ended before the answer was whole.
-	ErrHungUp = errors.New("the connection ended before the answer")
+	ErrHungUp = errors.New("the connection closed before an answer arrived")
 	// ErrNoProcess reports a process that does not exist.
 	ErrNoProcess = errors.New("no such process")
 	// ErrNotDotnet reports a process that nothing shows to be a .NET process.
@@ -116,12 +116,12 @@ const (
 )
 
 var hresults = map[HRESULT]struct{ name, hint string }{
-	BadEncoding:           {"bad encoding", "the runtime is older than what was asked of it"},
+	BadEncoding:           {"bad encoding", "the runtime is too old for this command"},
 	UnknownCommand:        {"unknown command", "the runtime is too old for it"},
 	UnknownMagic:          {"unknown magic", ""},
 	UnknownError:          {"unknown error", ""},
-	NotSupported:          {"not supported", "this kind of runtime does not have it"},
-	Fail:                  {"unspecified failure", "a runtime has 64 sessions at most: end another one"},
+	NotSupported:          {"not supported", "this kind of runtime does not support it"},
+	Fail:                  {"unspecified failure", "a runtime allows at most 64 sessions: end another one"},
 	NotYetAvailable:       {"not yet available", "the runtime is still starting: try again"},
 	RuntimeUninitialized:  {"runtime not initialized", "resume it first"},
 	InvalidArgument:       {"invalid argument", "it may need a runtime that is suspended at its start"},
@@ -145,21 +145,21 @@ func Remedy(err error) string {
 	}
 	switch {
 	case ofListening(err) && errors.Is(err, syscall.EADDRINUSE):
-		return "another program listens there, or it is a file: choose another path"
+		return "it is a file, or another program is listening on it: choose another path"
 	case ofListening(err):
 		return "choose another path"
 	case untrusted(err):
 		return "check who created it; to connect anyway, use its path as a diagnostic port: --diagnostic-port PATH,connect"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, ErrForeign):
-		return "run as the user that it runs as, or as root"
+		return "run gctrail as the user of that process, or as root"
 	case errors.Is(err, ErrNoSocket):
-		return "its diagnostics are off (DOTNET_EnableDiagnostics=0), or its temporary folder cannot be written, or it sets TMPDIR itself"
+		return "diagnostics are disabled (DOTNET_EnableDiagnostics=0), its temporary folder is not writable, or it sets TMPDIR itself"
 	case errors.Is(err, ErrStopped):
-		return "let it go on: kill -CONT, or in its debugger"
+		return "resume it with kill -CONT, or in its debugger"
 	case errors.Is(err, ErrNoAnswer):
-		return "it is stopped, or busy, or another tool holds its socket: try again"
+		return "it is stopped or busy, or another tool holds its socket: try again"
 	case errors.Is(err, ErrHungUp), refused(err):
-		return "it has just ended, or is about to start: try again"
+		return "it has just exited, or is still starting: try again"
 	default:
 		return ""
 	}

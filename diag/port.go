@@ -232,7 +232,7 @@ func (r *Runtime) take(ctx context.Context) (conn, error) {
 	case c := <-r.dialled:
 		return c, nil
 	case <-ctx.Done():
-		return nil, fmt.Errorf("the runtime has not dialled again: %w", ctx.Err())
+		return nil, fmt.Errorf("the runtime did not reconnect: %w", ctx.Err())
 	}
 }
 

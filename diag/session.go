@@ -35,7 +35,7 @@ type Session struct {
 
 // ErrUnending reports a runtime that was asked to end a trace and goes on writing
 // it.
-var ErrUnending = errors.New("the runtime does not end the trace though it was asked to")
+var ErrUnending = errors.New("the runtime did not stop the trace on request")
 
 const (
 	// stopTime is how long a runtime may take to end a trace once it was asked to,

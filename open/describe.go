@@ -15,31 +15,31 @@ func describe(head []byte) kind {
 	case len(head) == 0:
 		return kind{
 			looks: "an empty file",
-			hint:  "the program may still be running: .NET 8 and older write their trace when it ends",
+			hint:  "the program may still be running: .NET 8 and older write their trace when it exits",
 		}
 	case len(bytes.Trim(head, "\x00")) == 0:
 		return kind{
 			looks: "nothing but zeros at its start",
-			hint:  "it was set aside but never written, or not copied whole: fetch it again",
+			hint:  "it was preallocated but never written, or not copied completely: copy it again",
 		}
 	case bytes.HasPrefix(head, []byte{0xff, 0xfe}), bytes.HasPrefix(head, []byte{0xfe, 0xff}):
 		return kind{looks: "text in UTF-16", hint: hintReads}
 	case !isText(head):
 		return kind{
-			looks: fmt.Sprintf("data of an unknown kind, which begins % x", head[:min(8, len(head))]),
+			looks: fmt.Sprintf("unknown data that begins with % x", head[:min(8, len(head))]),
 			hint:  hintReads,
 		}
 	case hasPrefixFold(text, "<!doctype html"), hasPrefixFold(text, "<html"):
 		return kind{
 			looks: "a web page",
-			hint:  "a download that asks for a login often saves its page instead: fetch the file again",
+			hint:  "a login page is often saved in place of a download: download the file again",
 		}
 	case hasPrefixFold(text, "<?xml"):
 		return kind{looks: "XML", hint: hintReads}
 	case len(text) > 0 && (text[0] == '{' || text[0] == '['):
 		return kind{looks: "JSON", hint: hintReads}
 	default:
-		return kind{looks: "text that begins " + strconv.Quote(firstWords(text)), hint: hintReads}
+		return kind{looks: "text that begins with " + strconv.Quote(firstWords(text)), hint: hintReads}
 	}
 }
 

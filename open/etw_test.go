@@ -102,7 +102,7 @@ func TestETWApart(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			data := zipped(member{"a.etl", etwFile(1)}, member{"a.kernel.etl", partFile(3)}, member{"b.etl", c.other})
 			_, err := open.File(write(t, "x.etl.zip", data), open.Options{})
-			const want = "a zip that holds 3 traces: a.etl, a.kernel.etl, b.etl; unpack it and name one or several"
+			const want = "a zip that holds 3 traces: a.etl, a.kernel.etl, b.etl; unpack it and give one or more of them"
 			if err == nil || !strings.Contains(err.Error(), want) {
 				t.Errorf("got %v, want %q", err, want)
 			}

@@ -32,7 +32,7 @@ func otherFolder(path string, reason error, opts Options) (*Input, error) {
 	switch {
 	case traces != nil:
 		e.Looks = "a folder that holds " + enumerate(traces)
-		e.Hint = "name one or several"
+		e.Hint = "give one or more of them"
 	case malformed && (!errors.Is(reason, trace.ErrNotTrace) || known != nil && known.Hint == hintFolder):
 		return nil, named(path, reason)
 	case known != nil:

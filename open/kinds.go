@@ -33,12 +33,12 @@ const (
 )
 
 const (
-	hintReads   = "gctrail reads .nettrace, .netperf and .etl files, also inside gzip, zstd, xz or zip, and LTTng traces: folders, .trace.zip, .tar.gz and .tar.xz"
-	hintCollect = "take an EventPipe trace of the program: dotnet-trace collect --profile gc-collect -p PID"
-	hintFolder  = "name the folder that it lies in"
+	hintReads   = "gctrail reads .nettrace, .netperf and .etl files, also compressed with gzip, zstd, xz or zip, and LTTng traces: folders, .trace.zip, .tar.gz and .tar.xz"
+	hintCollect = "record a trace with: gctrail collect -p PID"
+	hintFolder  = "give its folder instead"
 	hintUnpack  = "unpack it first"
-	hintSource  = "name the .nettrace that it was made from"
-	hintNone    = "it holds no GC events: " + hintCollect
+	hintSource  = "give the .nettrace it was made from"
+	hintNone    = "it has no GC events: " + hintCollect
 
 	looksMetadata = "the metadata of an LTTng trace (CTF)"
 
@@ -54,7 +54,7 @@ var kinds = []kind{
 	},
 	{
 		class: unsupported, magic: fastSerialization, also: serialized("TraceLog"),
-		looks: "PerfView's cache of a trace (.etlx)", hint: "name the .etl or .nettrace that it was made from",
+		looks: "PerfView's cache of a trace (.etlx)", hint: "give the .etl or .nettrace it was made from",
 	},
 	{class: eventPipe, magic: fastSerialization},
 

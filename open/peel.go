@@ -70,7 +70,7 @@ func (p *peeler) peel(l layer, depth int) (found, error) {
 	}
 	f := found{kind: identify(head), r: in, at: l.at, size: l.size}
 	if f.kind.class >= inGzip && depth == maxDepth {
-		f.kind = kind{class: unsupported, looks: "packed more than three times over", hint: hintUnpack}
+		f.kind = kind{class: unsupported, looks: "compressed more than three times", hint: hintUnpack}
 		return f, nil
 	}
 	switch f.kind.class {

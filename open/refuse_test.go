@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	reads   = "gctrail reads .nettrace, .netperf and .etl files, also inside gzip, zstd, xz or zip, and LTTng traces: folders, .trace.zip, .tar.gz and .tar.xz"
-	collect = "take an EventPipe trace of the program: dotnet-trace collect --profile gc-collect -p PID"
-	folder  = "name the folder that it lies in"
-	noGC    = "it holds no GC events: " + collect
+	reads   = "gctrail reads .nettrace, .netperf and .etl files, also compressed with gzip, zstd, xz or zip, and LTTng traces: folders, .trace.zip, .tar.gz and .tar.xz"
+	collect = "record a trace with: gctrail collect -p PID"
+	folder  = "give its folder instead"
+	noGC    = "it has no GC events: " + collect
 )
 
 // etl is the first buffer of an ETW file.
@@ -48,8 +48,8 @@ func TestRefusals(t *testing.T) {
 		data string
 		want string // after the name
 	}{
-		{"", "not a trace: an empty file; the program may still be running: .NET 8 and older write their trace when it ends"},
-		{strings.Repeat("\x00", 5000), "not a trace: nothing but zeros at its start; it was set aside but never written, or not copied whole: fetch it again"},
+		{"", "not a trace: an empty file; the program may still be running: .NET 8 and older write their trace when it exits"},
+		{strings.Repeat("\x00", 5000), "not a trace: nothing but zeros at its start; it was preallocated but never written, or not copied completely: copy it again"},
 		{"2026-05-02 12:00:01 INFO  Starting the order service on port 8080\nnext", `not a trace: text that begins "2026-05-02 12:00:01 INFO  Starting the…"; ` + reads},
 		{"hello", `not a trace: text that begins "hello"; ` + reads},
 		{"\n", `not a trace: text that begins ""; ` + reads},
@@ -57,7 +57,7 @@ func TestRefusals(t *testing.T) {
 		{strings.Repeat("x", 1023) + "é", `not a trace: text that begins "` + strings.Repeat("x", 40) + `…"; ` + reads},
 		{"\x1b[2Jgone", `not a trace: text that begins "\x1b[2Jgone"; ` + reads},
 		{"\xff\xfeh\x00i\x00", "not a trace: text in UTF-16; " + reads},
-		{"  <!DOCTYPE html>\n<html>", "not a trace: a web page; a download that asks for a login often saves its page instead: fetch the file again"},
+		{"  <!DOCTYPE html>\n<html>", "not a trace: a web page; a login page is often saved in place of a download: download the file again"},
 		{"\ufeff<?xml version=\"1.0\"?>", "not a trace: XML; " + reads},
 		{`{"pid": 1}`, "not a trace: JSON; " + reads},
 		{"\x01\x02\x03\x04\x00", "not a trace: data of an unknown kind, which begins 01 02 03 04 00; " + reads},
@@ -68,9 +68,9 @@ func TestRefusals(t *testing.T) {
 		{"\xc1\x1f\xfc\xc1\x00", "not supported: a part of an LTTng trace (CTF); " + folder},
 		{"\xc1\xf1\xdc\xc1\x00", "not supported: the index of a part of an LTTng trace (CTF); " + folder},
 		{serialized("GCHeapDump"), "not supported: a heap snapshot (.gcdump); " + noGC},
-		{serialized("Microsoft.Diagnostics.Tracing.Etlx.TraceLog"), "not supported: PerfView's cache of a trace (.etlx); name the .etl or .nettrace that it was made from"},
-		{`{"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{}}`, "not supported: a speedscope profile; name the .nettrace that it was made from"},
-		{`{"traceEvents":[]}`, "not supported: a Chromium trace (JSON); name the .nettrace that it was made from"},
+		{serialized("Microsoft.Diagnostics.Tracing.Etlx.TraceLog"), "not supported: PerfView's cache of a trace (.etlx); give the .etl or .nettrace it was made from"},
+		{`{"$schema":"https://www.speedscope.app/file-format-schema.json","shared":{}}`, "not supported: a speedscope profile; give the .nettrace it was made from"},
+		{`{"traceEvents":[]}`, "not supported: a Chromium trace (JSON); give the .nettrace it was made from"},
 		{"PERFILE2\x68\x00", "not supported: a recording of Linux perf; " + noGC},
 		{"BZh91AY&SY", "not supported: a bzip2 archive; unpack it first"},
 		{"7z\xbc\xaf\x27\x1c\x00", "not supported: a 7z archive; unpack it first"},
@@ -93,14 +93,14 @@ func TestRefusals(t *testing.T) {
 
 		{string(gzipped([]byte("hello"))), `not a trace: text that begins "hello", inside gzip; ` + reads},
 		{string(zstded([]byte("\x57\x1d\xd1\x75\x00"))), "not supported: the metadata of an LTTng trace (CTF), inside zstd; " + folder},
-		{string(gzipped(gzipped(gzipped(gzipped(bare))))), "not supported: packed more than three times over, inside gzip+gzip+gzip; unpack it first"},
+		{string(gzipped(gzipped(gzipped(gzipped(bare))))), "not supported: compressed more than three times, inside gzip+gzip+gzip; unpack it first"},
 		{string(zstded(make([]byte, 80<<20), zstd.WithWindowSize(64<<20))), "not supported: zstd with a window of more than 32 MiB; unpack it first"},
 
 		{string(zipped()), "not a trace: an empty zip; " + reads},
 		{string(zipped(traceNamed("a"))[:20_000]), "not a trace: a zip without its directory, which comes last; the file is incomplete: copy it again"},
-		{string(zipped(traceNamed("a.nettrace"), member{"b/c.txt", nil}, traceNamed("b/d"))), "not supported: a zip that holds 2 traces: a.nettrace, b/d; unpack it and name one or several"},
+		{string(zipped(traceNamed("a.nettrace"), member{"b/c.txt", nil}, traceNamed("b/d"))), "not supported: a zip that holds 2 traces: a.nettrace, b/d; unpack it and give one or more of them"},
 		{string(zipped(member{"v.txt", []byte("v")}, member{"w\x1b[2J", nil}, member{"x", nil}, member{"y", nil}, member{"z", nil})), `not a trace: a zip without a trace: v.txt, "w\x1b[2J", x and 2 more; ` + reads},
-		{string(zipped(traceNamed("a.nettrace"), member{"a.etl", []byte(etl())})), "not supported: a zip that holds 2 traces: a.nettrace, a.etl; unpack it and name one or several"},
+		{string(zipped(traceNamed("a.nettrace"), member{"a.etl", []byte(etl())})), "not supported: a zip that holds 2 traces: a.nettrace, a.etl; unpack it and give one or more of them"},
 		{string(zipped(member{"a.zip", zipped(traceNamed("a"))})), "not supported: a zip that holds a.zip, a zip inside a zip; unpack it first"},
 		{string(encrypted(bare)), "not supported: a zip that holds a, encrypted; unpack it first"},
 		{string(packed(bare, 9)), "not supported: a zip that holds a, packed with Deflate64; unpack it first"},

@@ -39,7 +39,7 @@ func spool(r io.Reader, limit int64, what string) (*spooled, int64, error) {
 }
 
 func errSpool(what string, limit int64) error {
-	return fmt.Errorf("%s takes more than the %d MiB that are set aside for it: unpack it, and name the file", what, limit>>20)
+	return fmt.Errorf("%s takes more than the %d MiB that are set aside for it: unpack it and give the file", what, limit>>20)
 }
 
 func (s *spooled) Close() error {

@@ -24,7 +24,7 @@ func TestSpool(t *testing.T) {
 	}
 
 	_, _, err = spool(strings.NewReader(strings.Repeat("x", 2<<20)), 1<<20, "a zip")
-	want := "a zip takes more than the 1 MiB that are set aside for it: unpack it, and name the file"
+	want := "a zip takes more than the 1 MiB that are set aside for it: unpack it and give the file"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

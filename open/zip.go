@@ -52,7 +52,7 @@ func (p *peeler) zip(l layer, in io.Reader, depth int) (found, error) {
 	case errors.Is(err, zip.ErrFormat):
 		return found{kind: kind{
 			looks: "a zip without its directory, which comes last",
-			hint:  "it was not copied whole: fetch it again",
+			hint:  "the file is incomplete: copy it again",
 		}}, nil
 	case err != nil:
 		return found{}, err
@@ -168,7 +168,7 @@ func (c *contents) refused() (found, error) {
 		return found{kind: kind{
 			class: unsupported,
 			looks: fmt.Sprintf("a zip that holds %d traces: %s", len(names), enumerate(names)),
-			hint:  "unpack it and name one or several",
+			hint:  "unpack it and give one or more of them",
 		}}, nil
 	case c.known != nil:
 		return found{kind: kind{

@@ -26,7 +26,7 @@ func Parse(text string) (*Condition, error) {
 	p.next()
 	root, err := p.either(0)
 	if err == nil && p.tok.kind != tokenEnd {
-		err = p.wrong("%s where and, or or the end belongs", p.tok)
+		err = p.wrong("%s where and, or or the end of the condition is expected", p.tok)
 	}
 	if err != nil {
 		return nil, err

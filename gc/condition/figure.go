@@ -40,18 +40,18 @@ var figures = [...]figure{
 	{Figure: Figure{"suspend", "of the pause, until all threads were suspended", "50ms"}, in: &times, number: duration((*gc.Collection).Suspend)},
 	{Figure: Figure{"duration", "from its start to its end", "1.5s"}, in: &times, number: duration((*gc.Collection).Duration)},
 	{Figure: Figure{"gen", "generation that was collected", "0, 1, 2"}, in: &generations, number: figureOf(func(c *gc.Collection) gc.Opt[int] { return c.Generation })},
-	{Figure: Figure{"kind", "the way it ran", "blocking|background|foreground"}, words: kinds, word: kind},
+	{Figure: Figure{"kind", "blocking, background or foreground", "blocking|background|foreground"}, words: kinds, word: kind},
 	{Figure: Figure{"reason", "why it began", "Induced, AllocSmall, ..."}, words: reasons, word: reason},
 	{Figure: Figure{"number", "the runtime's count", "1000"}, in: &counts, number: number},
 	{Figure: Figure{"heap", "heap afterwards", "1.5GB"}, in: &sizes, number: figureOf(func(c *gc.Collection) gc.Opt[int64] { return c.HeapAfter })},
 	{Figure: Figure{"before", "heap before", "2GB"}, in: &sizes, number: figureOf(func(c *gc.Collection) gc.Opt[int64] { return c.HeapBefore })},
 	{Figure: Figure{"freed", "what it freed", "10MB"}, in: &sizes, number: figureOf(func(c *gc.Collection) gc.Opt[int64] { return c.Freed })},
-	{Figure: Figure{"promoted", "what survived of what it collected", "100MB"}, in: &sizes, number: figureOf(func(c *gc.Collection) gc.Opt[int64] { return c.Promoted })},
+	{Figure: Figure{"promoted", "survived, in % of what it collected", "100MB"}, in: &sizes, number: figureOf(func(c *gc.Collection) gc.Opt[int64] { return c.Promoted })},
 	{Figure: Figure{"committed", "memory committed afterwards", "3GB"}, in: &sizes, number: figureOf(func(c *gc.Collection) gc.Opt[int64] { return c.CommittedAfter })},
 	{Figure: Figure{"allocated", "since the collection before it", "500MB"}, in: &sizes, number: figureOf(func(c *gc.Collection) gc.Opt[int64] { return c.Allocated })},
 	{Figure: Figure{"rate", "of allocation since then", "100MB/s"}, in: &rates, number: rate},
 	{Figure: Figure{"load", "memory load of the machine or container", "90%"}, in: &shares, number: figureOf(func(c *gc.Collection) gc.Opt[int] { return c.MemoryLoad })},
-	{Figure: Figure{"pinned", "pinned objects met", "1000"}, in: &counts, number: figureOf(func(c *gc.Collection) gc.Opt[int64] { return c.PinnedObjects })},
+	{Figure: Figure{"pinned", "pinned objects found", "1000"}, in: &counts, number: figureOf(func(c *gc.Collection) gc.Opt[int64] { return c.PinnedObjects })},
 }
 
 // A dimension is what the values of a figure are written in.

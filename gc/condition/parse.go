@@ -148,7 +148,7 @@ func (p *parser) single(depth int) (node, error) {
 		return p.comparison()
 	}
 	if depth == maxDepth {
-		return nil, p.wrong("more than %d parentheses inside each other", maxDepth)
+		return nil, p.wrong("more than %d nested parentheses", maxDepth)
 	}
 	p.next()
 	inner, err := p.either(depth + 1)
@@ -156,7 +156,7 @@ func (p *parser) single(depth int) (node, error) {
 		return nil, err
 	}
 	if p.tok.kind != tokenClose {
-		return nil, p.wrong(`%s where and, or or ")" belongs`, p.tok)
+		return nil, p.wrong(`%s where and, or or ")" is expected`, p.tok)
 	}
 	p.next()
 	return inner, nil
@@ -164,20 +164,20 @@ func (p *parser) single(depth int) (node, error) {
 
 func (p *parser) comparison() (node, error) {
 	if p.tok.kind != tokenWord {
-		return nil, p.wrong("%s where a figure belongs, one of %s", p.tok, names())
+		return nil, p.wrong("%s where a figure is expected: one of %s", p.tok, names())
 	}
 	i := slices.IndexFunc(figures[:], func(f figure) bool { return p.tok.is(f.Name) })
 	if i < 0 {
-		return nil, p.wrong("%s is no figure, those are %s", p.tok, names())
+		return nil, p.wrong("unknown figure %s; valid figures: %s", p.tok, names())
 	}
 	f := &figures[i]
 	p.next()
 	if p.tok.kind != tokenOperator {
-		return nil, p.wrong("%s where one of > >= < <= = != belongs", p.tok)
+		return nil, p.wrong("%s where one of > >= < <= = != is expected", p.tok)
 	}
 	op := p.tok.op
 	if f.words != nil && op != equal && op != unequal {
-		return nil, p.wrong("%s is a word, to be compared by = or !=", f.Name)
+		return nil, p.wrong("%s is a word: compare it with = or !=", f.Name)
 	}
 	p.next()
 	if f.words != nil {
@@ -190,7 +190,7 @@ func (p *parser) name(f *figure, op operator) (node, error) {
 	words := f.words()
 	i := slices.IndexFunc(words, p.tok.is)
 	if i < 0 {
-		return nil, p.wrong("%s is no %s, those are %s", p.tok, f.Name, strings.Join(words, ", "))
+		return nil, p.wrong("unknown %[2]s %[1]s; valid values: %[3]s", p.tok, f.Name, strings.Join(words, ", "))
 	}
 	p.next()
 	return &name{f.word, op, words[i]}, nil

@@ -60,17 +60,17 @@ func Parse(data []byte) (*Budget, error) {
 			return nil, err
 		}
 		if v := b.Limits[name]; !(v >= 0) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%s: a limit is a number from 0, not %v", name, v)
+			return nil, fmt.Errorf("%s: a limit must be 0 or more, not %v", name, v)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(b.Baseline)) {
 		if m, basis, err := lookUp(name); err != nil {
 			return nil, err
 		} else if basis == compare.PerSecond {
-			return nil, fmt.Errorf("%s: write %s; runs of different length are compared per second by themselves", name, m.Name)
+			return nil, fmt.Errorf("%s: write %s; runs of different length are compared per second automatically", name, m.Name)
 		}
 		if v := b.Baseline[name]; !(v >= 0) || math.IsInf(v, 0) {
-			return nil, fmt.Errorf("%s: an allowance is a percentage from 0, not %v", name, v)
+			return nil, fmt.Errorf("%s: an allowance must be a percentage of 0 or more, not %v", name, v)
 		}
 	}
 	for _, rule := range b.Findings {

@@ -31,11 +31,11 @@ func Schema() ([]byte, error) {
 		"properties": object{
 			"version": object{"const": Version},
 			"limits": object{
-				"description": "the most that each run may have",
+				"description": "maximum for each run",
 				"type":        "object", "additionalProperties": false, "properties": limits,
 			},
 			"baseline": object{
-				"description": "percent that metrics may exceed those of the baseline's runs",
+				"description": "maximum increase over the baseline runs, in percent",
 				"type":        "object", "additionalProperties": false, "properties": baseline,
 			},
 			"findings": object{
@@ -43,7 +43,7 @@ func Schema() ([]byte, error) {
 				"type":        "array", "items": object{"type": "string", "pattern": ruleID.String()},
 			},
 			"cannot_tell": object{
-				"description": "what it means that a metric is unknown, or its change cannot be told from noise",
+				"description": "the result when a metric is unknown, or its change may be noise",
 				"enum":        []string{"pass", "fail"}, "default": "pass",
 			},
 		},

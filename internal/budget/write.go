@@ -63,11 +63,11 @@ func (c *Check) sentence() string {
 func more(runs int) string {
 	switch {
 	case runs == 1:
-		return "1 more run would tell"
+		return "needs 1 more run"
 	case runs >= compare.MaxRunsNeeded:
-		return fmt.Sprintf("%d or more runs would tell", compare.MaxRunsNeeded)
+		return fmt.Sprintf("needs %d or more runs", compare.MaxRunsNeeded)
 	}
-	return fmt.Sprintf("%d more runs would tell", runs)
+	return fmt.Sprintf("needs %d more runs", runs)
 }
 
 func bounded(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
@@ -95,7 +95,7 @@ var marks = map[Status]string{Within: "ok", Over: "OVER", CannotTell: "cannot te
 var words = map[Status]string{
 	Within:     "within the budget",
 	Over:       "over the budget",
-	CannotTell: "cannot tell whether the budget is kept",
+	CannotTell: "inconclusive",
 }
 
 func (r *Result) summary() string {
@@ -110,7 +110,7 @@ func (r *Result) summary() string {
 	}
 	text := fmt.Sprintf("%s: %d of %d checks over", capital(words[r.Status]), over, len(r.Checks))
 	if unknown > 0 {
-		text += fmt.Sprintf(", %d cannot be told", unknown)
+		text += fmt.Sprintf(", %d inconclusive", unknown)
 	}
 	return text
 }

@@ -180,7 +180,7 @@ func TestSurviveSessions(t *testing.T) {
 				t.Cleanup(func() { session.Close() }) // one that nobody holds is closed earlier
 			}
 			newCollecting(ctx, t, "-p", strconv.Itoa(program.PID)).start().
-				ends(exitNoProcess, "unspecified failure (0x80004005); a runtime has 64 sessions at most: end another one")
+				ends(exitNoProcess, "unspecified failure (0x80004005); a runtime allows at most 64 sessions: end another one")
 		})
 	}
 }
@@ -252,7 +252,7 @@ func TestSurviveForbidden(t *testing.T) {
 	} else if err != nil {
 		t.Fatal(err)
 	}
-	c.ends(exitNoProcess, fmt.Sprintf("process %d: permission denied; run as the user that it runs as, or as root", program.PID))
+	c.ends(exitNoProcess, fmt.Sprintf("process %d: permission denied; run gctrail as the user of that process, or as root", program.PID))
 }
 
 // shared is a copy of this test as gctrail, in a folder that all users may enter.
@@ -310,11 +310,11 @@ func TestSurviveImpostors(t *testing.T) {
 	}{
 		"garbage": {
 			func(_ uint16, c net.Conn) { c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) },
-			exitNoProcess, "this is no answer of a .NET runtime",
+			exitNoProcess, "the answer is not that of a .NET runtime",
 		},
 		"hangs up": {
 			func(uint16, net.Conn) {},
-			exitNoProcess, "the connection ended before the answer; it has just ended, or is about to start: try again",
+			exitNoProcess, "the connection closed before an answer arrived; it has just exited, or is still starting: try again",
 		},
 		"knows nothing": {knows(false, unknown), exitUnsupported, "unknown command (0x80131385); the runtime is too old for it"},
 		"too old":       {knows(true, unknown), exitUnsupported, "unknown command (0x80131385); the runtime is too old for it"},
@@ -325,7 +325,7 @@ func TestSurviveImpostors(t *testing.T) {
 			},
 			exitUnsupported, "unknown command (0x80131385); the runtime is too old for it",
 		},
-		"not supported":        {knows(true, uint32(diag.NotSupported)), exitUnsupported, "this kind of runtime does not have it"},
+		"not supported":        {knows(true, uint32(diag.NotSupported)), exitUnsupported, "this kind of runtime does not support it"},
 		"hangs up mid-garbage": {begins([]byte("Nettrace\x14\x00\x00\x00!Fast")), exitNoProcess, "header"},
 		"garbage for a trace":  {begins([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")), exitNoProcess, "not a trace"},
 		"damage":               {begins(append(bytes.Clone(trace[:50_000]), make([]byte, 5000)...)), exitDone, "The GC"},

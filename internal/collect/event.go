@@ -73,10 +73,10 @@ func (f *PayloadFilter) Set(s string) error {
 		name, value, found := strings.Cut(pair, ":")
 		name = strings.TrimSpace(name)
 		if !found || name == "" {
-			return fmt.Errorf("%q is no pair: it is name:value,name:value", pair)
+			return fmt.Errorf("%q is not a name:value pair", pair)
 		}
 		if slices.ContainsFunc(*f, func(other fieldValue) bool { return other.name == name }) {
-			return fmt.Errorf("the field %s is there twice", name)
+			return fmt.Errorf("field %s is given twice", name)
 		}
 		*f = append(*f, fieldValue{name, strings.TrimSpace(value)})
 	}

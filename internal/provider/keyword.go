@@ -142,7 +142,7 @@ func (l *Level) Set(s string) error {
 	if n < 0 {
 		v, err := strconv.ParseUint(s, 10, 8)
 		if err != nil || int(v) >= len(LevelNames) {
-			return fmt.Errorf("it is 0 to 5, or one of %s", strings.Join(LevelNames, ", "))
+			return fmt.Errorf("must be 0 to 5, or one of %s", strings.Join(LevelNames, ", "))
 		}
 		n = int(v)
 	}

@@ -46,7 +46,7 @@ func (l *List) join(p diag.Provider) error {
 		return nil
 	}
 	if known.Arguments != "" && p.Arguments != "" {
-		return fmt.Errorf("the provider %s has arguments twice", p.Name)
+		return fmt.Errorf("provider %s has arguments twice", p.Name)
 	}
 	known.Keywords |= p.Keywords
 	known.Arguments += p.Arguments
@@ -109,7 +109,7 @@ func parseProviderKeywords(s string) (uint64, error) {
 	}
 	bits, err := strconv.ParseUint(digits, 16, 64)
 	if err != nil {
-		return 0, fmt.Errorf("keywords are a hexadecimal number, not %q", s)
+		return 0, fmt.Errorf("keywords must be a hexadecimal number, not %q", s)
 	}
 	return bits, nil
 }
@@ -137,14 +137,14 @@ func parseProviderArguments(s string) (string, error) {
 	seen := make(map[string]bool)
 	add := func(keyStart, keyEnd, valueStart, valueEnd int) error {
 		if keyEnd < keyStart || valueEnd < valueStart {
-			return fmt.Errorf("arguments are key=value;..., not %q", s)
+			return fmt.Errorf("arguments must be key=value;..., not %q", s)
 		}
 		key, value := s[keyStart:keyEnd], s[valueStart:valueEnd]
 		if len(value) > 1 && value[0] == '"' && value[len(value)-1] == '"' {
 			value = value[1 : len(value)-1]
 		}
 		if seen[key] {
-			return fmt.Errorf("the argument %q is there twice", key)
+			return fmt.Errorf("argument %q is given twice", key)
 		}
 		seen[key] = true
 		pairs = append(pairs, quotedArgument(key)+"="+quotedArgument(value))

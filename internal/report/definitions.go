@@ -23,17 +23,17 @@ var figures = []Figure{
 	},
 	{
 		Name: "reason", Unit: "word", Keys: []string{"reason", "reason_code", "reasons"},
-		Text:   "What triggered the collection: AllocSmall and AllocLarge are used-up budgets, Induced and its like are GC.Collect.",
+		Text:   "What triggered the collection: AllocSmall and AllocLarge mean that a budget was used up; Induced and its variants mean GC.Collect.",
 		Source: "Reason of GCStart (gc.h, gc_reason)",
 	},
 	{
 		Name: "condemned", Unit: "words", Keys: []string{"condemned"},
-		Text:   "Why this generation was chosen, of the heap that decided and of the collection as a whole.",
+		Text:   "Why this generation was chosen, by the deciding heap and for the whole GC.",
 		Source: "CondemnReasons1 of GCPerHeapHistory and GCGlobalHeapHistory (gcrecord.h, gc_condemn_reason_condition)",
 	},
 	{
 		Name: "induced", Unit: "count", Keys: []string{"induced"},
-		Text:    "Collections that the program asked for with GC.Collect: the reasons Induced, InducedNotForced, InducedCompacting and InducedAggressive.",
+		Text:    "Collections that the program requested with GC.Collect: the reasons Induced, InducedNotForced, InducedCompacting and InducedAggressive.",
 		Source:  "Reason of GCStart",
 		Differs: "PerfView counts Induced and InducedNotForced only.",
 	},
@@ -53,26 +53,26 @@ var figures = []Figure{
 			"collection has two: initial, which marks the roots, and final, which ends the marking. A stretch that several collections share is divided: each owns the time up to the next one's start, the first " +
 			"also the suspension before it; an ephemeral collection in the first pause of a background one owns the time from its start to its end, the background one the rest.",
 		Source: "GCSuspendEEBegin, GCSuspendEEEnd, GCRestartEEBegin by thread (threadsuspend.cpp; gc.cpp, do_post_gc)",
-		Differs: "PerfView and TraceEvent go on to RestartEEEnd, which the restarting thread often raises late, while the others run already: their pauses are up to 5 % longer. They give an ephemeral collection inside " +
-			"a background one also the background's marking, and take a heap walk for tracing for the final pause.",
+		Differs: "PerfView and TraceEvent count to RestartEEEnd, which the restarting thread often raises late, when the others already run: their pauses are up to 5 % longer. They add the background GC's marking to an ephemeral GC inside " +
+			"it, and mistake a heap walk for tracing for the final pause.",
 	},
 	{
 		Name: "max pause", Unit: "ms", Keys: []string{"pause_max_ms", "max"},
-		Text: "The longest pause of a collection. The two pauses of a background collection count together, as its pause does.", Source: "pause",
+		Text: "The longest pause of a collection. The two pauses of a background GC are added up.", Source: "pause",
 	},
 	{
 		Name: "percentile", Unit: "ms", Keys: []string{"pause_p50_ms", "pause_p90_ms", "pause_p99_ms", "p50", "p90", "p99"},
-		Text: "The shortest of the pauses that 50, 90 or 99 of a hundred collections do not exceed: always a pause that happened. Exact up to 32,768 collections of a sort; beyond, at most 0.2 % too long. Collections whose pause is unknown are left out.", Source: "pause",
+		Text: "The shortest pause that 50, 90 or 99 % of the collections do not exceed: always a pause that occurred. Exact up to 32,768 collections of one kind; beyond that, at most 0.2 % too long. Collections with an unknown pause are left out.", Source: "pause",
 	},
 	{
 		Name: "pause share", Unit: "%", Keys: []string{"pause_pct"},
-		Text:    "The sum of the pauses over the time watched. null where lost events touch more than 1 % of the collections, and where no pause is known.",
+		Text:    "The sum of the pauses divided by the time watched. null if lost events affect more than 1 % of the collections, or no pause is known.",
 		Source:  "pause, watched",
-		Differs: "PerfView divides by the time from the first collection to the last. The counter time-in-gc is of the time since the last collection only.",
+		Differs: "PerfView divides by the time from the first collection to the last. The counter time-in-gc covers only the time since the last collection.",
 	},
 	{
 		Name: "watched", Unit: "ms", Keys: []string{"watched_ms"},
-		Text:   "How long the process was seen: from the start of its runtime, or of the trace where that is earlier, to the rundown that ends the trace, or to the last event; narrowed by --from and --to.",
+		Text:   "How long the process was observed: from the start of its runtime (or of the trace, if it was already running) to the rundown at the end of the trace, or to the last event; narrowed by --from and --to.",
 		Source: "RuntimeInformationStart of the runtime's and the rundown's provider",
 	},
 	{
@@ -92,34 +92,34 @@ var figures = []Figure{
 	},
 	{
 		Name: "worst window", Unit: "ms and %", Keys: []string{"worst_windows", "window_ms", "mutator_utilization_min_pct"},
-		Text: "The most that threads stood still in any 10 ms, 100 ms, 1 s or 10 s: what a request of that length can meet. What is left of the window for the program is the minimum mutator utilisation. Windows longer than the time watched are left out.", Source: "pause",
+		Text: "The longest total pause in any 10 ms, 100 ms, 1 s or 10 s: what a request of that length can experience. The rest of the window is the minimum mutator utilisation. Windows longer than the time watched are left out.", Source: "pause",
 	},
 	{
 		Name: "since last", Unit: "ms", Keys: []string{"since_last_ms"},
-		Text: "From RestartEEBegin of the collection before to SuspendEEBegin of this one: how long threads could run.", Source: "pause",
+		Text: "From RestartEEBegin of the previous collection to SuspendEEBegin of this one: how long threads could run.", Source: "pause",
 	},
 	{
 		Name: "marking", Unit: "ms", Keys: []string{"mark", "ms"},
-		Text:   "How long marking took, by heap and kind of root: from the end of the step before, the first from GCStart. In tables, of the heap that took longest.",
+		Text:   "How long marking took, by heap and kind of root: each step from the end of the previous one, the first from GCStart. Tables show the slowest heap.",
 		Source: "GCMarkWithType, which is raised at the end of a step (gceventstatus.h)",
 	},
 	{
 		Name: "heap before", Unit: "bytes", Keys: []string{"heap_before_bytes", "GEN_before_bytes", "before_bytes"},
-		Text: "The size of all generations at the start of the collection, free space included.", Source: "SizeBefore of GCPerHeapHistory, over generations and heaps",
+		Text: "The size of all generations at the start of the collection, including free space.", Source: "SizeBefore of GCPerHeapHistory, over generations and heaps",
 	},
 	{
 		Name: "heap after", Unit: "bytes", Keys: []string{"heap_after_bytes", "after_bytes", "GEN_after_bytes"},
-		Text: "The size after the collection, free space included. Of a whole heap it is GCHeapStats', as the runtime's HeapSizeBytes; while a background collection ends, generation 0 has grown already. Of one generation it is the history's; " +
-			"up to .NET Core 3.1 that is written for the collected generations and the next older one only.",
+		Text: "The size after the collection, including free space. For the whole heap it comes from GCHeapStats, like the runtime's HeapSizeBytes; when a background GC ends, gen 0 has already grown. For one generation it comes from the heap history; " +
+			"up to .NET Core 3.1 the history covers only the collected generations and the next older one.",
 		Source: "GenerationSize0 to 4 of GCHeapStats; SizeAfter of GCPerHeapHistory",
 	},
 	{
 		Name: "heap peak", Unit: "bytes", Keys: []string{"heap_peak_bytes", "peak_bytes"},
-		Text: "The larger of heap before and heap after; of a background collection also of those that began while it ran.", Source: "GCPerHeapHistory, GCHeapStats",
+		Text: "The larger of heap before and heap after; for a background GC, including the GCs that began while it ran.", Source: "GCPerHeapHistory, GCHeapStats",
 	},
 	{
 		Name: "promoted", Unit: "bytes", Keys: []string{"promoted_bytes"},
-		Text:    "Bytes that survived, in all collected generations; of a background collection in generation 2, the large and the pinned object heap. Equal to the runtime's PromotedBytes.",
+		Text:    "Bytes that survived in all collected generations; for a background GC, in gen 2, the LOH and the POH. Equal to the runtime's PromotedBytes.",
 		Source:  "survived of each generation; TotalPromotedSizeN of GCHeapStats where there are no histories",
 		Differs: "PerfView adds TotalPromotedSizeN, which lacks the pinned object heap, and for background collections holds what an earlier one left there.",
 	},
@@ -133,21 +133,21 @@ var figures = []Figure{
 	},
 	{
 		Name: "survival", Unit: "%", Keys: []string{"GEN_survival_pct", "survival_pct"},
-		Text:    "Survived over the objects that there were before, that is the size before without free space. In a report it is over all collections that are not background ones; unknown for a single background collection, into which others promote.",
+		Text:    "Survived divided by the bytes of objects before (the size before without free space). In a report it covers all collections except background GCs. It is unknown for a single background GC, because other GCs promote objects into gen 2 meanwhile.",
 		Source:  "GCPerHeapHistory",
-		Differs: "PerfView takes the mean of the heaps' percentages, whatever their sizes.",
+		Differs: "PerfView takes the mean of the heaps' percentages, regardless of their sizes.",
 	},
 	{
 		Name: "freed", Unit: "bytes", Keys: []string{"freed_bytes", "freed_is", "GEN_freed_bytes"},
-		Text: "Bytes of objects found dead, whether their memory was given back or became free space. Blocking: objects before minus survived, over the collected generations: exact. " +
+		Text: "Bytes of objects found dead, whether their memory was returned to the system or became free space. Blocking: objects before minus survived, over the collected generations: exact. " +
 			"Background, by generation. gen2: objects before, plus what was promoted into it meanwhile, minus objects after: exact. gen0 and gen1, which the final pause sweeps: what the collection before that pause left, " +
 			"plus what was allocated up to the next one, minus what that one found. gen1 is exact. In gen0, allocation is what allocation ticks say, or else the budget where the next collection ran because it was used up, times the share " +
 			"of it that became objects in other cycles of this process so far: an estimate. Without either it is a lower bound. " +
-			"Large and pinned objects: those there were, plus allocation ticks, minus objects after: an estimate. Without ticks, objects before minus after: from .NET 9 on an estimate, because the sizes before count " +
-			"what is allocated meanwhile; in older ones, and where the version is unknown, a lower bound. freed_is is the weakest of these. While a process is watched, a background collection is shown at its end, and " +
-			"what only the next collection would tell is missing from it. A sum of which a part is an estimate is one.",
+			"Large and pinned objects: objects before, plus allocation ticks, minus objects after: an estimate. Without ticks, objects before minus after: from .NET 9 on an estimate, because the sizes before count " +
+			"what is allocated meanwhile; in older ones, and where the version is unknown, a lower bound. freed_is is the weakest of these. While a process is watched live, a background collection is shown at its end, and " +
+			"figures that only the next collection would reveal are missing. A sum that includes an estimate is an estimate.",
 		Source:  "GCPerHeapHistory: SizeBefore, FreeListBefore, FreeObjBefore, survived, In, SizeAfter; GCAllocationTick; FinalYoungestDesired of GCGlobalHeapHistory (background.cpp, background_ephemeral_sweep)",
-		Differs: "no other tool shows it: heap before minus heap after is something else, since what is swept stays in the heap as free space.",
+		Differs: "no other tool shows it. Heap before minus heap after is a different figure, because swept memory stays in the heap as free space.",
 	},
 	{
 		Name: "allocated", Unit: "bytes", Keys: []string{"allocated_bytes", "allocated_is", "allocated_by_ticks_bytes"},
@@ -165,7 +165,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "committed", Unit: "bytes", Keys: []string{"committed_bytes", "committed_max_bytes", "committed_before_bytes", "committed_after_bytes"},
-		Text:   "Memory that the collector holds from the system: in use, free on its heaps, and free for all heaps; as the runtime's TotalCommittedBytes. What is about to be given back and bookkeeping come on top. Background collections tell it at their start only. .NET 8 and later.",
+		Text:   "Memory that the GC has committed: in use, free on its heaps, and free for all heaps; like the runtime's TotalCommittedBytes. Memory about to be decommitted and bookkeeping are not included. Background GCs report it at their start only. .NET 8 and later.",
 		Source: "TotalCommittedInUse, TotalCommittedInFree and TotalCommittedInGlobalFree of the dynamic event CommittedUsage",
 	},
 	{
@@ -174,50 +174,50 @@ var figures = []Figure{
 	},
 	{
 		Name: "free space", Unit: "bytes", Keys: []string{"GEN_fragmentation_bytes", "fragmentation_bytes", "free"},
-		Text: "Holes among the objects of a generation after the collection: on the free list, or too small for it.", Source: "FreeListAfter and FreeObjAfter of GCPerHeapHistory",
-		Differs: "the authors of the collector judge the holes at the start of the next full collection; PerfView shows those at the end, as here.",
+		Text: "Free space between the objects of a generation after the collection (fragmentation): on the free list, or too small for it.", Source: "FreeListAfter and FreeObjAfter of GCPerHeapHistory",
+		Differs: "the GC's authors judge fragmentation at the start of the next full GC; PerfView shows it at the end of a GC, as gctrail does.",
 	},
 	{
 		Name: "budget", Unit: "bytes", Keys: []string{"GEN_budget_bytes", "budget_bytes", "budget"},
-		Text:   "How much may be allocated in the generation before it is collected next, over all heaps. For generation 0 on several heaps it is the collector's final decision, times the number of heaps.",
+		Text:   "How much may be allocated in the generation before its next collection, over all heaps. For gen 0 on several heaps it is the GC's final decision times the number of heaps.",
 		Source: "NewAllocation of GCPerHeapHistory; for gen0 FinalYoungestDesired and NumHeaps of GCGlobalHeapHistory (gc.cpp, fire_pevents)",
 	},
 	{
 		Name: "pinned", Unit: "objects and bytes", Keys: []string{"pinned_objects", "GEN_pinned_bytes", "pinned_bytes"},
-		Text: "Objects that a collection met pinned, and the bytes of a generation that survived because they, or what lies around them, were pinned.", Source: "PinnedObjectCount of GCHeapStats; PinnedSurv of GCPerHeapHistory",
+		Text: "Objects that a collection found pinned, and the bytes of a generation that survived because they, or the objects around them, were pinned.", Source: "PinnedObjectCount of GCHeapStats; PinnedSurv of GCPerHeapHistory",
 	},
 	{
 		Name: "finalization", Unit: "objects and bytes", Keys: []string{"finalization_promoted_bytes", "finalization_promoted_count"},
-		Text: "Dead objects that were kept once more for their finalizers, and their bytes, which the runtime counts for generation 0 only.", Source: "FinalizationPromotedCount and FinalizationPromotedSize of GCHeapStats",
+		Text: "Dead objects kept alive for their finalizers, and their bytes, which the runtime counts for gen 0 only.", Source: "FinalizationPromotedCount and FinalizationPromotedSize of GCHeapStats",
 	},
 	{
 		Name: "handles", Unit: "count", Keys: []string{"gc_handles", "sync_blocks"},
-		Text: "GC handles and sync blocks in use. The number of handles is brought up to date by full collections only.", Source: "GCHandleCount and SinkBlockCount of GCHeapStats",
+		Text: "GC handles and sync blocks in use. Only full GCs update the number of handles.", Source: "GCHandleCount and SinkBlockCount of GCHeapStats",
 	},
 	{
 		Name: "heaps", Unit: "count", Keys: []string{"heaps", "heaps_min", "heaps_max"},
-		Text: "Heaps of the collector: one for a workstation collector, up to one for each processor for a server one; with DATAS (.NET 9 and later) the number changes.", Source: "NumHeaps of GCGlobalHeapHistory",
+		Text: "GC heaps: one for workstation GC, up to one per processor for server GC; with DATAS (.NET 9 and later) the number changes.", Source: "NumHeaps of GCGlobalHeapHistory",
 	},
 	{
 		Name: "mechanisms", Unit: "words", Keys: []string{"mechanisms", "compacted"},
-		Text: "What the collection did; compacted says whether it moved objects together, rather than leave free space between them.", Source: "GlobalMechanisms of GCGlobalHeapHistory",
+		Text: "What the collection did; compacted is true if it moved objects together instead of leaving free space between them.", Source: "GlobalMechanisms of GCGlobalHeapHistory",
 	},
 	{
 		Name: "complete", Unit: "yes or no", Keys: []string{"complete", "incomplete"},
-		Text: "Start, end, statistics and all pauses of the collection were seen. incomplete counts the collections of which that is not so.", Source: "GCStart, GCEnd, GCHeapStats, pause",
+		Text: "The trace has the start, end, statistics and all pauses of the collection. incomplete counts the collections that lack any of these.", Source: "GCStart, GCEnd, GCHeapStats, pause",
 	},
 	{
 		Name: "affected by loss", Unit: "yes or no", Keys: []string{"affected_by_loss"},
-		Text: "Events of the collection, or events that its figures need, may be among those that were lost. Sums with such collections are lower bounds.", Source: "lost",
+		Text: "Events of the collection, or events that its figures need, may have been lost. Sums that include such collections are lower bounds.", Source: "lost",
 	},
 	{
 		Name: "lost", Unit: "events", Keys: []string{"lost", "events", "events_is", "at", "at_in_all", "cut", "late", "damaged"},
-		Text:   "Events that the trace should hold and does not. cut: the file ends before its own end mark. late: events that came too late to be handed out in order. damaged: places that could not be read. at: between what times events were lost.",
+		Text:   "Events missing from the trace. cut: the file is truncated. late: events that came too late to be put in order. damaged: places that could not be read. at: the times between which events were lost.",
 		Source: "sequence numbers of each thread's events, and sequence points, of nettrace",
 	},
 	{
 		Name: "collected", Unit: "events", Keys: []string{"collected", "providers", "keywords", "keywords_hex", "level"},
-		Text: "What the session collected, as far as the events tell: traces do not hold their session's configuration. Keywords are those of events that have no other, level is the highest of an event.", Source: "the descriptions of events in the trace",
+		Text: "What the session recorded, as far as its events show: traces do not contain the session's configuration. Keywords are those of events with only one keyword; level is the highest level of an event.", Source: "the descriptions of events in the trace",
 	},
 	{
 		Name: "timeline", Unit: "bytes and ms by time", Keys: []string{"timeline", "bucket_ms", "collections"},
@@ -225,6 +225,6 @@ var figures = []Figure{
 	},
 	{
 		Name: "confidence", Unit: "word", Keys: []string{"confidence", "severity"},
-		Text: "Of a finding: high where the events say so, medium where it is the likely reading, low where it is one of several. severity: a problem costs much, a warning something, a note is worth knowing.", Source: "the rules in gc/findings",
+		Text: "Of a finding: high if the events show it directly, medium if it is the likely explanation, low if it is one of several. severity: a problem is costly, a warning costs something, a note is worth knowing.", Source: "the rules in gc/findings",
 	},
 }

@@ -29,13 +29,13 @@ func (rep *Report) gaps(c *Case) []gap {
 	if rep.loss.Events > 0 {
 		more := ""
 		if c != nil && c.Process.All().Affected > 0 {
-			more = fmt.Sprintf(" The figures of %s may lack some, sums are lower bounds.", text.Counted(c.Process.All().Affected, "collection"))
+			more = fmt.Sprintf(" They may affect the figures of %s; sums are lower bounds.", text.Counted(c.Process.All().Affected, "collection"))
 		}
-		add(rep.record(findings.LargeBuffer), "What %s said that were lost%s.%s",
+		add(rep.record(findings.LargeBuffer), "%s lost%s.%s",
 			text.Counted(int(min(rep.loss.Events, 1<<62)), "event"), rep.lostWhen(), more)
 	}
 	if uncounted(rep.loss) {
-		add("", "What happened%s in full: packets or buffers with events are missing.", rep.lostWhen())
+		add("", "Some events%s: packets or buffers are missing.", rep.lostWhen())
 	}
 	if rep.loss.Cut {
 		add("", "What came after %s: the trace is truncated, its program or collector was stopped.", units.Duration(rep.info.Last))
@@ -44,14 +44,14 @@ func (rep *Report) gaps(c *Case) []gap {
 		add("", "The contents of %s that cannot be read: the file is damaged.", text.Counted(rep.loss.Damaged, "place"))
 	}
 	if words := Unmerged(rep.merged); words != "" {
-		add("", "How the files belong together: %s.", words)
+		add("", "How the files relate: %s.", words)
 	}
 	if rep.info.ProcessesUnknown {
 		add("lttng add-context --userspace --type=vpid --type=vtid --type=procname",
-			"Which process each event is of: the trace lacks the contexts that say so, and processes cannot be told apart.")
+			"The process of each event: the trace lacks the contexts vpid, vtid and procname, so processes cannot be distinguished.")
 	}
 	if lacking := rep.undeclared(); lacking != "" {
-		add(enableEvents, "What needs events that were not enabled: %s.", lacking)
+		add(enableEvents, "Figures that need events that were not enabled: %s.", lacking)
 	}
 	if c == nil {
 		return gaps
@@ -62,17 +62,17 @@ func (rep *Report) gaps(c *Case) []gap {
 		add(rep.record(findings.Collections), "How long pauses were: the trace lacks the suspensions of %s.",
 			text.Counted(all.Count, "collection"))
 	case all.Incomplete > 0:
-		add("", "Some figures of %s: the trace begins or ends inside, or lacks events.", text.Counted(all.Incomplete, "collection"))
+		add("", "Some figures of %s: the trace begins or ends during a GC, or lacks events.", text.Counted(all.Incomplete, "collection"))
 	}
 	if c.Process.Process.Name == "" {
 		add("", "Which program it was: the trace does not name it.")
 	}
 	if !rep.holds(allocationEvents) {
-		add(rep.record(findings.Allocations), "Which types are allocated, and what allocates them: the trace has no allocation events.")
+		add(rep.record(findings.Allocations), "Allocated types and their callers: the trace has no allocation events.")
 	}
 	background := c.Process.Kind(gc.Background).Pause.Sum()
 	if notable := all.Pause.Sum() / 10; background > notable && rep.provider(clr.PrivateProvider).Events == 0 {
-		add(rep.record(findings.Phases), "The phases of background collections: the runtime's private provider was not collected.")
+		add(rep.record(findings.Phases), "The phases of background GCs: needs the runtime's private provider.")
 	}
 	if !c.Process.Heap.Committed.Known && all.Count > 0 {
 		add("", "How much memory was committed: .NET 8 and later record it, with regions.")
@@ -108,21 +108,21 @@ func (rep *Report) emptyVerdict() string {
 	runtime := rep.provider(clr.RuntimeProvider)
 	switch {
 	case len(rep.recorded) == 0:
-		return "No verdict: the trace holds no events at all."
+		return "No verdict: the trace has no events."
 	case runtime.Events == 0:
-		return "No verdict: the trace holds no events of the .NET runtime's provider; the garbage collector's come from it."
+		return "No verdict: the trace has no events of the .NET runtime provider, which raises the GC events."
 	case runtime.Keywords&provider.KeywordGC == 0:
-		return "No verdict: the trace holds events of the .NET runtime, but none of its garbage collector: the keyword gc (0x1) was most likely not collected."
+		return "No verdict: the trace has .NET runtime events, but no GC events: keyword gc (0x1) was probably not enabled."
 	case !rep.declares(clr.KindGCStart):
-		return "No verdict: collections were not recorded: the event GCStart was not enabled."
+		return "No verdict: the event GCStart was not enabled, so GCs were not recorded."
 	case rep.narrowed:
-		return "No collection happened in the part of the trace that was asked for."
+		return "No GC happened in the selected part of the trace."
 	case rep.incomplete():
-		return "No verdict: no collection is in what is left of the trace, and events are missing."
+		return "No verdict: the trace has no GC, and events are missing."
 	case rep.info.Last < watchedEnough:
-		return fmt.Sprintf("No verdict: no collection happened in %s, which is too short to judge.", units.Duration(rep.info.Last))
+		return fmt.Sprintf("No verdict: no GC happened in %s, which is too short to judge.", units.Duration(rep.info.Last))
 	default:
-		return fmt.Sprintf("The GC is innocent: its events were collected, and no collection happened in %s.", units.Duration(rep.info.Last))
+		return fmt.Sprintf("The GC is innocent: its events were recorded, and no GC happened in %s.", units.Duration(rep.info.Last))
 	}
 }
 

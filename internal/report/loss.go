@@ -20,15 +20,15 @@ func Missing(in *open.Input, incomplete []uint32) string {
 	_, merged := in.Source.(*trace.Merged)
 	switch {
 	case loss.Cut && in.Size > 0 && in.Compression == "" && !merged:
-		parts = append(parts, "the file ends early at byte "+text.Grouped(in.Size))
+		parts = append(parts, "the file is truncated at byte "+text.Grouped(in.Size))
 	case loss.Cut:
-		parts = append(parts, "the trace ends early")
+		parts = append(parts, "the trace is truncated")
 	}
 	if loss.Events > 0 {
 		parts = append(parts, text.Plural(int64(loss.Events), "event was", "events were")+" lost")
 	}
 	if uncounted(loss) {
-		parts = append(parts, "events are missing, and how many is not known")
+		parts = append(parts, "an unknown number of events is missing")
 	}
 	if loss.Damaged > 0 {
 		first := loss.Damage[0]
@@ -80,7 +80,7 @@ func Beside(in *open.Input) string {
 		parts = append(parts, "read together with "+strings.Join(n, ", "))
 	}
 	if n := in.Strangers; len(n) > 0 {
-		parts = append(parts, "left out, since of another recording, already in it or unreadable: "+strings.Join(n, ", "))
+		parts = append(parts, "not read, because unreadable, already included or from another recording: "+strings.Join(n, ", "))
 	}
 	return strings.Join(parts, "; ")
 }

@@ -19,7 +19,7 @@ func (rep *Report) WriteMarkdown(p *text.Page) {
 		rep.cases[i].writeMarkdown(p, &j.Processes[i])
 	}
 	if len(j.CannotTell) > 0 {
-		p.Line("\n### What the trace cannot tell\n")
+		p.Line("\n### Not recorded in this trace\n")
 		for _, gap := range j.CannotTell {
 			p.Line("- %s", text.Markdown(gap.What))
 		}

@@ -76,7 +76,7 @@ func (l *PIDs) Set(s string) error {
 	for part := range strings.SplitSeq(s, ",") {
 		pid, err := strconv.ParseUint(strings.TrimSpace(part), 10, 64)
 		if err != nil {
-			return errors.New("a process id is a number")
+			return errors.New("a process id must be a number")
 		}
 		*l = append(*l, pid)
 	}
@@ -93,7 +93,7 @@ func (g *Glob) String() string { return string(*g) }
 
 func (g *Glob) Set(s string) error {
 	if _, err := path.Match(s, ""); err != nil {
-		return errors.New("a [ in it is not closed")
+		return errors.New("it has an unclosed [")
 	}
 	*g = Glob(strings.ToLower(s))
 	return nil
@@ -128,7 +128,7 @@ func (m *moment) Set(s string) error {
 	if m.At, err = time.Parse(time.RFC3339, s); err == nil {
 		return nil
 	}
-	return errors.New("a time is 1.5s, 2m, milliseconds, or 2006-01-02T15:04:05Z")
+	return errors.New("must be a time: 1.5s, 2m, a number of milliseconds, or 2006-01-02T15:04:05Z")
 }
 
 // After is the moment as the time since start.
@@ -159,7 +159,7 @@ func parseDuration(s string) (time.Duration, error) {
 	}
 	ms, err := strconv.ParseFloat(s, 64)
 	if err != nil || ms != ms || ms < -1e12 || ms > 1e12 {
-		return 0, errors.New("a duration is 10ms, 1.5s, 2m, or a number of milliseconds")
+		return 0, errors.New("must be a duration: 10ms, 1.5s, 2m, or a number of milliseconds")
 	}
 	return time.Duration(ms * float64(time.Millisecond)), nil
 }

@@ -98,7 +98,7 @@ func writable(path string) error {
 	return err
 }
 
-var errIrregular = errors.New("it is no regular file, beside which there is room for a ring")
+var errIrregular = errors.New("segments can only be stored next to a regular file")
 
 // Path is that of the file that is to be made.
 func (r *Ring) Path() string { return r.path }

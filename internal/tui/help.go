@@ -24,7 +24,7 @@ func (m *model) drawHelp(p *painter) {
 	for _, d := range definitions {
 		p.line(p.styles.strong(padRight(d[0], min(figureWidth, p.width))) + p.rest(d[1], figureWidth))
 	}
-	p.line(p.fit("A megabyte is 1,000,000 bytes. gctrail report --explain tells of all figures."))
+	p.line(p.fit("1 MB = 1,000,000 bytes. For the definition of any figure: gctrail report --explain NAME"))
 }
 
 func (p *painter) rest(text string, used int) string { return cut(text, max(0, p.width-used)) }

@@ -20,18 +20,18 @@ type binding struct {
 // bindings are all keys, those that matter most first.
 func bindings() []binding {
 	return []binding{
-		{[]string{"q", "ctrl+c"}, anywhere, "q", "quit", "end the watching", func(*model) tea.Cmd { return tea.Quit }},
-		{[]string{"?"}, anywhere, "?", "help", "these keys, and what the figures mean", then(func(m *model) { m.help = true })},
-		{[]string{"enter", "right", "l"}, onList, "enter", "open", "show the selected process in depth", then((*model).open)},
+		{[]string{"q", "ctrl+c"}, anywhere, "q", "quit", "quit", func(*model) tea.Cmd { return tea.Quit }},
+		{[]string{"?"}, anywhere, "?", "help", "show these keys and what the figures mean", then(func(m *model) { m.help = true })},
+		{[]string{"enter", "right", "l"}, onList, "enter", "open", "show the selected process in detail", then((*model).open)},
 		{[]string{"esc", "left", "h", "backspace"}, onProcess, "esc", "back", "back to all processes", then(func(m *model) { m.screen = onList })},
-		{[]string{"f"}, onProcess, "f", "findings", "all findings in place of collections, and back", then(func(m *model) { m.advice, m.read = !m.advice, 0 })},
+		{[]string{"f"}, onProcess, "f", "findings", "switch between collections and all findings", then(func(m *model) { m.advice, m.read = !m.advice, 0 })},
 		{[]string{"tab", "n"}, onProcess, "tab", "next", "the next process; shift-tab the one before", then(func(m *model) { m.turn(1) })},
 		{[]string{"shift+tab", "p"}, onProcess, "", "", "", then(func(m *model) { m.turn(-1) })},
-		{[]string{"s"}, anywhere, "s", "save", "save the trace of the process, a .nettrace, in this folder", (*model).save},
-		{[]string{"space"}, anywhere, "space", "freeze", "hold the screen; what happens meanwhile is kept", then((*model).freeze)},
-		{[]string{">", "o"}, onList, "< >", "sort", "sort by the next column, or the one before", then(func(m *model) { m.sortBy(1) })},
+		{[]string{"s"}, anywhere, "s", "save", "save the trace of the process as a .nettrace in the current folder", (*model).save},
+		{[]string{"space"}, anywhere, "space", "freeze", "pause the screen; recording continues", then((*model).freeze)},
+		{[]string{">", "o"}, onList, "< >", "sort", "sort by the next or previous column", then(func(m *model) { m.sortBy(1) })},
 		{[]string{"<"}, onList, "", "", "", then(func(m *model) { m.sortBy(-1) })},
-		{[]string{"/"}, onList, "/", "filter", "show processes only whose name, id or container has a text", then(func(m *model) { m.typing = true })},
+		{[]string{"/"}, onList, "/", "filter", "filter processes by name, id or container", then(func(m *model) { m.typing = true })},
 		{[]string{"esc"}, onList, "", "", "", then(func(m *model) { m.filter = "" })},
 		{[]string{"r"}, onList, "r", "reverse", "reverse the order", then(func(m *model) { m.reversed = !m.reversed })},
 		{[]string{"up", "k"}, onList, "", "", "", then(func(m *model) { m.move(-1) })},
@@ -102,7 +102,7 @@ func (m *model) hints() []string {
 		if b.on&m.screen != 0 && b.show != "" {
 			does := b.does
 			if m.frozen && does == "freeze" {
-				does = "go on"
+				does = "resume"
 			}
 			hints = append(hints, b.show, does)
 		}
@@ -157,7 +157,7 @@ func (m *model) sortBy(by int) {
 func (m *model) save() tea.Cmd {
 	p := m.current()
 	if p == nil {
-		m.say("there is no process to save")
+		m.say("no process to save")
 		return nil
 	}
 	m.say("saving")

@@ -97,7 +97,7 @@ func (m *model) drawList(p *painter, current *watch.Process) {
 	case m.filter != "":
 		p.line(p.fit("  no process matches the filter; esc removes it"))
 	default:
-		p.line(p.fit("  there is no .NET process to watch yet: those that start will be shown here"))
+		p.line(p.fit("  no .NET processes yet; new ones will appear here"))
 	}
 	m.drawLatest(p, rows)
 }
@@ -203,7 +203,7 @@ func (m *model) drawSelected(p *painter, process *watch.Process) {
 	p.sizes(process)
 	verdict := process.Verdict
 	if verdict == "" {
-		verdict = "No collection was seen yet."
+		verdict = "No GC yet."
 	}
 	p.wrapped("", verdict, 2, p.styles.strong)
 }
@@ -225,7 +225,7 @@ func (m *model) trouble(process *watch.Process) string {
 		}
 	}
 	if process.Lost > 0 {
-		parts = append(parts, units.Count(process.Lost)+" events were lost: the runtime's buffer was full.")
+		parts = append(parts, units.Count(process.Lost)+" events were lost because the runtime's buffer was full.")
 	}
 	if process.Dropped > 0 {
 		parts = append(parts, units.Count(process.Dropped)+" collections are missing here: this machine was too busy.")
@@ -243,7 +243,7 @@ func (m *model) drawLatest(p *painter, rows []*watch.Process) {
 		return
 	}
 	slices.SortStableFunc(all, func(a, b *watch.Collection) int { return b.Ended.Compare(a.Ended) })
-	p.section("latest collections of all")
+	p.section("latest GCs of all processes")
 	p.collections(all, true)
 }
 
@@ -303,7 +303,7 @@ func sizes(p *watch.Process) []string {
 		parts = append(parts, "committed "+units.Bytes(committed.V))
 	}
 	if c.MemoryLoad.Known {
-		parts = append(parts, fmt.Sprintf("memory %d %% full", c.MemoryLoad.V))
+		parts = append(parts, fmt.Sprintf("memory load %d %%", c.MemoryLoad.V))
 	}
 	return parts
 }

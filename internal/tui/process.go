@@ -35,7 +35,7 @@ func (m *model) drawProcess(p *painter, process *watch.Process) {
 	}
 	verdict := process.Verdict
 	if verdict == "" {
-		verdict = "No collection was seen yet: figures come with the first one."
+		verdict = "No GC yet: figures appear with the first one."
 	}
 	p.wrapped("", verdict, 2, p.styles.strong)
 	if !m.advice || p.left() >= chartedLines {
@@ -77,7 +77,7 @@ func sums(p *watch.Process) []string {
 			units.Count(p.ByGeneration[0]), units.Count(p.ByGeneration[1]), units.Count(p.ByGeneration[2])),
 		fmt.Sprintf("%.1f/s", p.Rate),
 		fmt.Sprintf("paused %s %%", share(p.Paused)),
-		fmt.Sprintf("%s %% in all", share(p.PausedInAll)),
+		fmt.Sprintf("%s %% overall", share(p.PausedInAll)),
 		"p99 " + optional(p.P99, units.Duration),
 		"max " + optional(p.Longest, units.Duration),
 	}

@@ -347,7 +347,7 @@ func TestFreedMarks(t *testing.T) {
 func TestSave(t *testing.T) {
 	m := shown(t, 80, 24)
 	press(t, m, "down", "down", "s")
-	if last := m.draw()[23]; last != "saved 12.3 kB as batch.nettrace; gctrail FILE reports on it" {
+	if last := m.draw()[23]; last != "saved 12.3 kB as batch.nettrace; to analyze it, run: gctrail FILE" {
 		t.Errorf("%q", last)
 	}
 	m.snap.Processes[2].BeginningKept = false

@@ -18,7 +18,7 @@ const (
 )
 
 // ErrNothingKept reports a process of which there is no trace to save.
-var ErrNothingKept = errors.New("nothing was received from it yet")
+var ErrNothingKept = errors.New("no data received from it yet")
 
 // A recording is the trace of a process as it came. When it gets too long, its
 // older half is cut off.

@@ -20,7 +20,7 @@ const (
 )
 
 // ErrTooMany is why a process is not watched that could be.
-var ErrTooMany = errors.New("too many processes are watched already")
+var ErrTooMany = errors.New("too many processes are already being watched")
 
 // News is what has just happened. Of Attached, Collection, Dropped, Lost, Ended
 // and Err one at least is set.
