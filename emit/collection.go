@@ -67,8 +67,8 @@ func (gc *Collection) suspend(on *Thread, reason clr.SuspendReason) {
 	gc.suspended = on.raise(&clr.GCSuspendEEBegin{Reason: reason, Count: gc.c.number, ClrInstanceID: gc.c.opt.ClrInstance})
 }
 
-// Suspended says that all threads stand still: the collection starts, or goes on
-// with its final pause.
+// Suspended records that all threads are suspended: the collection starts, or
+// its final pause continues.
 func (gc *Collection) Suspended() error {
 	gc.c.mu.Lock()
 	defer gc.c.mu.Unlock()

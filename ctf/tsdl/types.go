@@ -375,7 +375,7 @@ func (p *parser) enumeration() (*Type, error) {
 		return nil, malformed("an enumeration of type int, which is not defined")
 	}
 	if base.Kind != Int {
-		return nil, malformed("an enumeration of what is no integer")
+		return nil, malformed("an enumeration of a type other than integer")
 	}
 	t := *base
 	if err := p.labels(&t); err != nil {

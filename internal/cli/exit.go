@@ -30,7 +30,7 @@ const (
 	exitInterrupted = 130 // as a shell reports SIGINT
 )
 
-// A usageError is a command line that asks for what there is not.
+// A usageError reports an invalid command line.
 type usageError struct {
 	err     error
 	command string // whose help tells more

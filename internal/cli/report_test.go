@@ -318,7 +318,7 @@ func TestReportNarrowed(t *testing.T) {
 	if watched != 1000.0 {
 		t.Errorf("watched %v ms", watched)
 	}
-	if out := report80(t, "--pid", "1", webTrace); !strings.HasPrefix(out, "No collection happened in the part") {
+	if out := report80(t, "--pid", "1", webTrace); !strings.HasPrefix(out, "No GC happened in the selected part") {
 		t.Errorf("another process:\n%s", out)
 	}
 }

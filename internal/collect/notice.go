@@ -36,8 +36,8 @@ type (
 		PIDs     []string
 		Variable string
 	}
-	// Untraced reports a process that goes on without being traced: it was not asked
-	// for, or there is one file only.
+	// Untraced reports a process that continues untraced: its name does not match, or
+	// there is only one file.
 	Untraced struct {
 		Process *diag.Process
 		NoRoom  bool

@@ -103,7 +103,7 @@ func (m *model) tell(s *saved) {
 	if !s.process.BeginningKept {
 		cut = ", without its beginning"
 	}
-	m.say("saved %s as %s%s; to analyze it, run: gctrail FILE", units.Bytes(int64(s.size)), s.path, cut)
+	m.say("saved %s as %s%s; next: gctrail FILE", units.Bytes(int64(s.size)), s.path, cut)
 }
 
 // look takes a new snapshot. What is selected stays selected, and the collections

@@ -347,12 +347,12 @@ func TestFreedMarks(t *testing.T) {
 func TestSave(t *testing.T) {
 	m := shown(t, 80, 24)
 	press(t, m, "down", "down", "s")
-	if last := m.draw()[23]; last != "saved 12.3 kB as batch.nettrace; to analyze it, run: gctrail FILE" {
+	if last := m.draw()[23]; last != "saved 12.3 kB as batch.nettrace; next: gctrail FILE" {
 		t.Errorf("%q", last)
 	}
 	m.snap.Processes[2].BeginningKept = false
 	press(t, m, "s")
-	if last := m.draw()[23]; last != "saved 12.3 kB as batch.nettrace, without its beginning; gctrail FILE reports on " {
+	if last := m.draw()[23]; last != "saved 12.3 kB as batch.nettrace, without its beginning; next: gctrail FILE" {
 		t.Errorf("%q", last)
 	}
 	m = shown(t, 80, 24, func(o *Options) {

@@ -1,0 +1,122 @@
+// Package wording holds words that read as if translated out of messages,
+// documentation and doc comments.
+package wording
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// avoided maps the start of a phrase to what says the same in plain English. A
+// phrase is added once the repository is free of it.
+var avoided = map[string]string{
+	"stand still":        "are paused",
+	"that is to say":     "in other words",
+	"of which none":      "none of",
+	"is handed on":       "is passed through",
+	"what is no ":        "anything but",
+	"in silence":         "silently",
+	"is nothing for":     "is not for",
+	"ask for leave":      "you have no permission",
+	"holes in gen":       "free space in gen",
+	"asks for what":      "is invalid",
+	"no arguments are":   "unexpected argument",
+	"there is no column": "unknown column",
+	"is no figure":       "unknown figure",
+	"did not come":       "was never met",
+	"goes on without":    "continues untraced",
+}
+
+// TestAvoided checks string literals and exported doc comments of Go files, and
+// Markdown.
+func TestAvoided(t *testing.T) {
+	const root = "../.."
+	files := 0
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() && (d.Name() == "testdata" || d.Name() == ".git") {
+			return fs.SkipDir
+		}
+		switch {
+		case strings.HasSuffix(path, ".md"):
+			text, err := os.ReadFile(path)
+			if err != nil {
+				return err
+			}
+			files++
+			check(t, path, string(text))
+		case strings.HasSuffix(path, ".go") && !strings.HasSuffix(path, "_test.go"):
+			files++
+			return checkGo(t, path)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if files < 100 {
+		t.Errorf("only %d files were found", files)
+	}
+}
+
+// TestCheckFinds checks that a phrase is found across a line break.
+func TestCheckFinds(t *testing.T) {
+	if got := found("Threads Stand\n// still."); got != "stand still" {
+		t.Errorf("found %q", got)
+	}
+}
+
+func checkGo(t *testing.T, path string) error {
+	fset := token.NewFileSet()
+	file, err := parser.ParseFile(fset, path, nil, parser.ParseComments)
+	if err != nil {
+		return err
+	}
+	at := func(n ast.Node) string { return fset.Position(n.Pos()).String() }
+	ast.Inspect(file, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.BasicLit:
+			if s, err := strconv.Unquote(n.Value); err == nil && n.Kind == token.STRING {
+				check(t, at(n), s)
+			}
+		case *ast.FuncDecl:
+			if n.Name.IsExported() {
+				check(t, at(n), n.Doc.Text())
+			}
+		case *ast.TypeSpec:
+			if n.Name.IsExported() {
+				check(t, at(n), n.Doc.Text())
+			}
+		case *ast.GenDecl:
+			check(t, at(n), n.Doc.Text())
+		}
+		return true
+	})
+	return nil
+}
+
+func check(t *testing.T, where, text string) {
+	if phrase := found(text); phrase != "" {
+		t.Errorf("%s: %q; say: %s", where, phrase, avoided[phrase])
+	}
+}
+
+// found returns the first avoided phrase in a text, or nothing.
+func found(text string) string {
+	text = strings.ToLower(strings.Join(strings.Fields(strings.ReplaceAll(text, "//", " ")), " "))
+	for phrase := range avoided {
+		if strings.Contains(text, phrase) {
+			return phrase
+		}
+	}
+	return ""
+}
