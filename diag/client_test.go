@@ -148,11 +148,11 @@ func TestBadAnswers(t *testing.T) {
 		text   string
 		takes  time.Duration
 	}{
-		{"silent", func(c net.Conn) { io.Copy(io.Discard, c) }, ErrNoAnswer, "ResumeRuntime: no answer in time", defaultTimeout},
+		{"silent", func(c net.Conn) { io.Copy(io.Discard, c) }, ErrNoAnswer, "ResumeRuntime: timed out waiting for an answer", defaultTimeout},
 		{"closes", func(net.Conn) {}, ErrHungUp, "ResumeRuntime: the connection closed before an answer arrived", 0},
 		{"half", func(c net.Conn) { c.Write(answer[:10]) }, ErrHungUp, "ResumeRuntime: the connection closed before an answer arrived", 0},
 		{"half a payload", func(c net.Conn) { c.Write(answer[:22]) }, ErrHungUp, "ResumeRuntime: the connection closed before an answer arrived", 0},
-		{"a byte a second", func(c net.Conn) { slowly(c, answer) }, ErrNoAnswer, "ResumeRuntime: no answer in time", defaultTimeout},
+		{"a byte a second", func(c net.Conn) { slowly(c, answer) }, ErrNoAnswer, "ResumeRuntime: timed out waiting for an answer", defaultTimeout},
 		{
 			"garbage", func(c net.Conn) { c.Write([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")) }, ErrProtocol,
 			"ResumeRuntime: the answer is not that of a .NET runtime: it begins with 485454502f312e31203430302042616420526571", 0,

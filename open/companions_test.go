@@ -151,7 +151,7 @@ func TestFolderOfTraces(t *testing.T) {
 		}
 	}
 	_, err := open.File(dir, open.Options{})
-	if want := "a folder that holds a.etl, a.kernel.etl, b.etl; name one or several"; err == nil || !strings.Contains(err.Error(), want) {
+	if want := "a folder that holds a.etl, a.kernel.etl, b.etl; give one or more of them"; err == nil || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 }

@@ -102,7 +102,7 @@ func TestLTTngParts(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err = open.File(path, open.Options{})
-	if want := path + ": not supported: the metadata of an LTTng trace (CTF); name the folder that it lies in"; err == nil || err.Error() != want {
+	if want := path + ": not supported: the metadata of an LTTng trace (CTF); give its folder instead"; err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }

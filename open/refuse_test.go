@@ -50,17 +50,17 @@ func TestRefusals(t *testing.T) {
 	}{
 		{"", "not a trace: an empty file; the program may still be running: .NET 8 and older write their trace when it exits"},
 		{strings.Repeat("\x00", 5000), "not a trace: nothing but zeros at its start; it was preallocated but never written, or not copied completely: copy it again"},
-		{"2026-05-02 12:00:01 INFO  Starting the order service on port 8080\nnext", `not a trace: text that begins "2026-05-02 12:00:01 INFO  Starting the…"; ` + reads},
-		{"hello", `not a trace: text that begins "hello"; ` + reads},
-		{"\n", `not a trace: text that begins ""; ` + reads},
-		{strings.Repeat("é", 600)[1:], "not a trace: data of an unknown kind, which begins a9 c3 a9 c3 a9 c3 a9 c3; " + reads},
-		{strings.Repeat("x", 1023) + "é", `not a trace: text that begins "` + strings.Repeat("x", 40) + `…"; ` + reads},
-		{"\x1b[2Jgone", `not a trace: text that begins "\x1b[2Jgone"; ` + reads},
+		{"2026-05-02 12:00:01 INFO  Starting the order service on port 8080\nnext", `not a trace: text that begins with "2026-05-02 12:00:01 INFO  Starting the…"; ` + reads},
+		{"hello", `not a trace: text that begins with "hello"; ` + reads},
+		{"\n", `not a trace: text that begins with ""; ` + reads},
+		{strings.Repeat("é", 600)[1:], "not a trace: unknown data that begins with a9 c3 a9 c3 a9 c3 a9 c3; " + reads},
+		{strings.Repeat("x", 1023) + "é", `not a trace: text that begins with "` + strings.Repeat("x", 40) + `…"; ` + reads},
+		{"\x1b[2Jgone", `not a trace: text that begins with "\x1b[2Jgone"; ` + reads},
 		{"\xff\xfeh\x00i\x00", "not a trace: text in UTF-16; " + reads},
 		{"  <!DOCTYPE html>\n<html>", "not a trace: a web page; a login page is often saved in place of a download: download the file again"},
 		{"\ufeff<?xml version=\"1.0\"?>", "not a trace: XML; " + reads},
 		{`{"pid": 1}`, "not a trace: JSON; " + reads},
-		{"\x01\x02\x03\x04\x00", "not a trace: data of an unknown kind, which begins 01 02 03 04 00; " + reads},
+		{"\x01\x02\x03\x04\x00", "not a trace: unknown data that begins with 01 02 03 04 00; " + reads},
 
 		{"\x57\x1d\xd1\x75\x00", "not supported: the metadata of an LTTng trace (CTF); " + folder},
 		{"/* CTF 1.8 */", "not supported: the metadata of an LTTng trace (CTF); " + folder},
@@ -82,7 +82,7 @@ func TestRefusals(t *testing.T) {
 		{"\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "\x04\x00", "not a trace: a memory dump (ELF core); " + noGC},
 		{"\x7fELF\x02\x01\x01" + strings.Repeat("\x00", 9) + "\x03\x00", "not a trace: a program or library (ELF); " + collect},
 		{"MZ\x90\x00\x03", "not a trace: a program or library (Windows); " + collect},
-		{"MZ is a country code", `not a trace: text that begins "MZ is a country code"; ` + reads},
+		{"MZ is a country code", `not a trace: text that begins with "MZ is a country code"; ` + reads},
 		{"\xcf\xfa\xed\xfe\x07", "not a trace: a program or library (macOS); " + collect},
 		{"\xca\xfe\xba\xbe\x00", "not a trace: a program or library (macOS); " + collect},
 		{"SQLite format 3\x00", "not a trace: an SQLite database; " + reads},
@@ -91,7 +91,7 @@ func TestRefusals(t *testing.T) {
 		{"\xff\xd8\xff\xe0", "not a trace: a JPEG picture; " + reads},
 		{"%PDF-1.7\n", "not a trace: a PDF document; " + reads},
 
-		{string(gzipped([]byte("hello"))), `not a trace: text that begins "hello", inside gzip; ` + reads},
+		{string(gzipped([]byte("hello"))), `not a trace: text that begins with "hello", inside gzip; ` + reads},
 		{string(zstded([]byte("\x57\x1d\xd1\x75\x00"))), "not supported: the metadata of an LTTng trace (CTF), inside zstd; " + folder},
 		{string(gzipped(gzipped(gzipped(gzipped(bare))))), "not supported: compressed more than three times, inside gzip+gzip+gzip; unpack it first"},
 		{string(zstded(make([]byte, 80<<20), zstd.WithWindowSize(64<<20))), "not supported: zstd with a window of more than 32 MiB; unpack it first"},
@@ -164,7 +164,7 @@ func TestFolder(t *testing.T) {
 		{[]member{{"a.txt", []byte("hello")}}, "not a trace: a folder without a trace; " + reads},
 		{
 			[]member{{"a.txt", []byte("hello")}, {"b", bare}, {"c/d.gz", gzipped(bare)}},
-			"not a trace: a folder that holds b, c/d.gz; name one or several",
+			"not a trace: a folder that holds b, c/d.gz; give one or more of them",
 		},
 		{
 			[]member{{"ust/channel0", []byte("\xc1\x1f\xfc\xc1")}},
@@ -180,7 +180,7 @@ func TestFolder(t *testing.T) {
 		},
 		{
 			[]member{{"metadata", []byte("/* CTF 1.8 */\nnonsense\n")}, {"b", bare}},
-			"not a trace: a folder that holds b; name one or several",
+			"not a trace: a folder that holds b; give one or more of them",
 		},
 		{
 			[]member{{"metadata", nil}, {"channel0", []byte("\xc1\x1f\xfc\xc1")}},

@@ -21,7 +21,6 @@ var avoided = map[string]string{
 	"that is to say":     "in other words",
 	"of which none":      "none of",
 	"is handed on":       "is passed through",
-	"what is no ":        "anything but",
 	"in silence":         "silently",
 	"is nothing for":     "is not for",
 	"ask for leave":      "you have no permission",
