@@ -108,10 +108,10 @@ func TestUnknown(t *testing.T) {
 func TestErrors(t *testing.T) {
 	const figures = "pause, suspend, duration, gen, kind, reason, number, heap, before, freed, promoted, committed, allocated, rate, load, pinned"
 	for text, want := range map[string]string{
-		"":                           "the end where a figure belongs, one of " + figures + ", at character 1",
-		"pauses>1ms":                 `"pauses" is no figure, those are ` + figures + ", at character 1",
-		"gen=2 and":                  "the end where a figure belongs, one of " + figures + ", at character 10",
-		"gen=2 and or":               `"or" is no figure, those are ` + figures + ", at character 11",
+		"":                           "the end where a figure is expected: one of " + figures + ", at character 1",
+		"pauses>1ms":                 `unknown figure "pauses"; valid figures: ` + figures + ", at character 1",
+		"gen=2 and":                  "the end where a figure is expected: one of " + figures + ", at character 10",
+		"gen=2 and or":               `unknown figure "or"; valid figures: ` + figures + ", at character 11",
 		"pause":                      "the end where one of > >= < <= = != is expected, at character 6",
 		"pause~1ms":                  `"~" where one of > >= < <= = != is expected, at character 6`,
 		"pause>200":                  `pause is a time, as in 200ms or 1.5s, and not "200", at character 7`,
@@ -124,17 +124,17 @@ func TestErrors(t *testing.T) {
 		"load>9MB":                   `load is a percentage, as in 90%, and not "9MB", at character 6`,
 		"gen=3":                      `gen is a generation, as in 0, 1 or 2, and not "3", at character 5`,
 		"number=many":                `number is a number, as in 2, and not "many", at character 8`,
-		"kind>blocking":              "kind is a word, to be compared by = or !=, at character 5",
-		"kind=bgc":                   `"bgc" is no kind, those are blocking, background, foreground, at character 6`,
+		"kind>blocking":              "kind is a word: compare it with = or !=, at character 5",
+		"kind=bgc":                   `unknown kind "bgc"; valid values: blocking, background, foreground, at character 6`,
 		"gen=2 pause>1ms":            `"pause" where and, or or the end of the condition is expected, at character 7`,
 		"gen=2)":                     `")" where and, or or the end of the condition is expected, at character 6`,
 		"(gen=2":                     `the end where and, or or ")" is expected, at character 7`,
 		"gen=2 && gen=1":             `"&" where and, or or the end of the condition is expected, at character 7`,
-		"gen=2 and ä":                `"ä" where a figure belongs, one of ` + figures + ", at character 11",
+		"gen=2 and ä":                `"ä" where a figure is expected: one of ` + figures + ", at character 11",
 		"pause>1µs ä":                `"ä" where and, or or the end of the condition is expected, at character 11`,
-		strings.Repeat("(", 101):     "more than 100 parentheses inside each other, at character 101",
+		strings.Repeat("(", 101):     "more than 100 nested parentheses, at character 101",
 		"pause>1ms200ms":             `pause is a time, as in 200ms or 1.5s, and not "1ms200ms", at character 7`,
-		"reason = 1 or reason=Other": `"1" is no reason, those are AllocSmall, `,
+		"reason = 1 or reason=Other": `unknown reason "1"; valid values: AllocSmall, `,
 	} {
 		_, err := condition.Parse(text)
 		if err == nil || !strings.HasPrefix(err.Error(), want) {

@@ -17,7 +17,7 @@ var figures = []Figure{
 	{
 		Name: "kind", Unit: "word", Keys: []string{"kind", "kinds", "requested_kind"},
 		Text: "blocking: threads are paused from start to end. background: generation 2, mostly while threads run. foreground: generation 0 or 1, blocking, while a background one runs. " +
-			"requested_kind is what GCStart announced: a background collection is run blocking where there is no thread or memory for it.",
+			"requested_kind is what GCStart announced: a background GC runs blocking if there is no thread or memory for it.",
 		Source:  "the bit Concurrent of GCGlobalHeapHistory, Type of GCStart (gc.cpp, garbage_collect)",
 		Differs: "PerfView shows what was announced.",
 	},
@@ -50,8 +50,8 @@ var figures = []Figure{
 	{
 		Name: "pause", Unit: "ms", Keys: []string{"pause_ms", "pauses", "pause_start_ms", "longest_pause_ms"},
 		Text: "How long the program's threads were paused for a collection: from SuspendEEBegin to RestartEEBegin, as the runtime itself and the metric dotnet.gc.pause.time count. A background " +
-			"collection has two: initial, which marks the roots, and final, which ends the marking. A stretch that several collections share is divided: each owns the time up to the next one's start, the first " +
-			"also the suspension before it; an ephemeral collection in the first pause of a background one owns the time from its start to its end, the background one the rest.",
+			"GC has two pauses: the initial one marks the roots, the final one completes marking. A pause that several GCs share is divided: each GC owns the time up to the start of the next, the first " +
+			"also the suspension before it; an ephemeral GC in the initial pause of a background GC owns the time from its start to its end, and the background GC the rest.",
 		Source: "GCSuspendEEBegin, GCSuspendEEEnd, GCRestartEEBegin by thread (threadsuspend.cpp; gc.cpp, do_post_gc)",
 		Differs: "PerfView and TraceEvent count to RestartEEEnd, which the restarting thread often raises late, when the others already run: their pauses are up to 5 % longer. They add the background GC's marking to an ephemeral GC inside " +
 			"it, and mistake a heap walk for tracing for the final pause.",
@@ -87,7 +87,7 @@ var figures = []Figure{
 	{
 		Name: "suspension without collection", Unit: "ms", Keys: []string{"suspensions_without_gc", "total_ms", "max_ms", "heap_walk", "other"},
 		Text: "Stretches in which threads were paused that belong to no collection, by reason. heap_walk is the walk of the heap after a background collection that sessions with the keyword " +
-			"gcheapsurvivalandmovement cause. They are not in pause; --from and --to do not narrow them.",
+			"gcheapsurvivalandmovement. They are not part of pause; --from and --to do not narrow them.",
 		Source: "GCSuspendEEBegin without a GCStart (gc.cpp, bgc_heap_walk_for_etw_p; DATAS changing the number of heaps; the debugger; the sample profiler)",
 	},
 	{

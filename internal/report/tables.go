@@ -213,7 +213,7 @@ func marking(c *gc.Collection) gc.Opt[time.Duration] {
 var suspensionGlosses = map[clr.SuspendReason]string{
 	clr.SuspendReasonSuspendOther:                "the runtime, or its tracing",
 	clr.SuspendReasonSuspendForGC:                "given up before a GC began",
-	clr.SuspendReasonSuspendForAppDomainShutdown: "an application domain ends",
+	clr.SuspendReasonSuspendForAppDomainShutdown: "an application domain unloads",
 	clr.SuspendReasonSuspendForCodePitching:      "code is replaced",
 	clr.SuspendReasonSuspendForShutdown:          "the process exits",
 	clr.SuspendReasonSuspendForDebugger:          "a debugger",
