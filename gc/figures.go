@@ -200,11 +200,25 @@ func (b *building) sizes() {
 		if b.recordedAfter(i) {
 			g.After, g.Fragmentation = Some(s.after), Some(s.freeAfter)
 		}
-		if objects := max(s.objectsBefore(), s.survived); b.Kind != Background && b.condemns(i) && objects > 0 {
-			g.Survival = Some(100 * float64(s.survived) / float64(objects))
+		if b.Kind != Background && b.condemns(i) {
+			g.Survival = s.survival()
 		}
 	}
 	b.HeapBefore, b.Promoted = Some(before), Some(promoted)
+}
+
+// maxPadding is by how much the survivors of a small generation may be larger than
+// its objects were: 7 KB more was seen, and 0.3 % of a large one.
+const maxPadding = 16 << 10
+
+// survival is how much of the objects survived, in percent: unknown where there
+// were none, or more survived than there were and padding accounts for.
+func (g *generation) survival() Opt[float64] {
+	objects := g.objectsBefore()
+	if objects <= 0 || g.survived-objects > objects/100+maxPadding {
+		return Opt[float64]{}
+	}
+	return Some(100 * float64(min(g.survived, objects)) / float64(objects))
 }
 
 // recordedAfter says whether the sizes after the collection are those of
