@@ -11,7 +11,7 @@ import (
 // directory of a zip is at its end.
 func reach(size int) (head, tail int) {
 	switch {
-	case os.Getenv("GCTRAIL_ATTACK") != "":
+	case os.Getenv("GCTRAIL_BITS") != "":
 		return size, 0
 	case testing.Short():
 		return 32, 32
@@ -21,7 +21,7 @@ func reach(size int) (head, tail int) {
 }
 
 // TestHeaderBits flips each bit of the headers of small traces of every format. All
-// bits of the traces are flipped where GCTRAIL_ATTACK is set.
+// bits of the traces are flipped where GCTRAIL_BITS is set.
 func TestHeaderBits(t *testing.T) {
 	for _, s := range seeds(t) {
 		t.Run(s.name, func(t *testing.T) {

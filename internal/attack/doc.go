@@ -1,7 +1,8 @@
 // Package attack reads damaged and made-up traces of every format from end to end,
 // as report does. It consists of tests:
 //
-//   - TestHeaderBits flips each bit of the headers of small traces,
+//   - TestHeaderBits flips each bit of the headers of small traces, and with
+//     GCTRAIL_BITS=all every bit of the traces,
 //   - TestMutations damages traces at random: GCTRAIL_ATTACK=20000 says how many
 //     times, GCTRAIL_SEED which way,
 //   - TestFloods raises one event, or one of many ids, without end, in each format:
