@@ -32,7 +32,7 @@ func (gc *Collection) Number() uint32 {
 	return gc.number
 }
 
-// Pause is how long the program's threads have stood still for the collection,
+// Pause is how long the program's threads have been paused for the collection,
 // in the pauses that are over: from Begin or Suspend to Resume, without what a
 // collection that ran in this one's first pause took, from its beginning to its
 // end.

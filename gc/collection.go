@@ -99,12 +99,12 @@ var certaintyNames = [...]string{"", "exact", "estimate", "lower_bound"}
 
 func (c Certainty) String() string { return certaintyNames[c] }
 
-// A Pause is a stretch of time in which the program's threads stood still.
+// A Pause is a stretch of time in which the program's threads were paused.
 type Pause struct {
 	Kind     PauseKind
 	Start    time.Duration
 	Duration time.Duration      // up to RestartEEBegin
-	Suspend  Opt[time.Duration] // of Duration, until all threads stood still; zero for the later ones of a shared window
+	Suspend  Opt[time.Duration] // of Duration, until all threads were suspended; zero for the later ones of a shared window
 	Waited   time.Duration      // of Suspend, for another suspension to end: threads were not yet asked to stop
 	Restart  Opt[time.Duration] // RestartEEBegin to RestartEEEnd; not part of Duration
 
@@ -176,7 +176,7 @@ func (c *Collection) Duration() Opt[time.Duration] {
 	return Some(c.End.V - c.Start.V)
 }
 
-// Pause is how long the program's threads stood still for the collection,
+// Pause is how long the program's threads were paused for the collection,
 // unknown if not all of its pauses were seen.
 func (c *Collection) Pause() Opt[time.Duration] {
 	if !c.AllPauses {
@@ -189,7 +189,7 @@ func (c *Collection) Pause() Opt[time.Duration] {
 	return Some(sum)
 }
 
-// Suspend is how much of Pause it took until all threads stood still.
+// Suspend is how much of Pause it took to suspend all threads.
 func (c *Collection) Suspend() Opt[time.Duration] {
 	if !c.AllPauses {
 		return Opt[time.Duration]{}

@@ -102,7 +102,7 @@ func (m *Model) suspendEnd(e *event) {
 	}
 }
 
-// restartBegin ends the time for which threads stood still.
+// restartBegin ends the time for which threads were paused.
 func (m *Model) restartBegin(e *event) {
 	rt, s := m.suspension(e)
 	if s == nil || s.restartBegin.Known {
@@ -217,7 +217,7 @@ func (rt *runtime) closed(s *suspension) {
 
 func (s *suspension) duration() time.Duration { return s.restartBegin.V - s.begin }
 
-// suspending is how long it took until threads stood still.
+// suspending is how long it took to suspend all threads.
 func (s *suspension) suspending() Opt[time.Duration] {
 	if !s.end.Known {
 		return Opt[time.Duration]{}

@@ -225,7 +225,7 @@ type cycle struct {
 	pauses    []pause // where they are known
 }
 
-// A pause is a time that the program stood still for.
+// A pause is a time for which the program was paused.
 type pause struct{ begin, end time.Time }
 
 func (p pause) length() time.Duration { return p.end.Sub(p.begin) }

@@ -258,7 +258,7 @@ func (p *Process) Watched() time.Duration {
 	return max(0, to-from)
 }
 
-// PauseShare is the part of the time watched in which threads stood still for
+// PauseShare is the part of the time watched in which threads were paused for
 // collections, in percent; unknown where no time was watched, or where there are
 // collections of which no pause is known.
 func (p *Process) PauseShare() gc.Opt[float64] {

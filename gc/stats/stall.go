@@ -14,7 +14,7 @@ import (
 var StallWindows = [...]time.Duration{10 * time.Millisecond, 100 * time.Millisecond, time.Second, 10 * time.Second}
 
 // A Stall is the stretch of time, of one of the StallWindows, in which threads
-// stood still for longest.
+// was paused for longest.
 type Stall struct {
 	Window time.Duration
 	Pause  time.Duration

@@ -17,7 +17,7 @@ type Totals struct {
 	Induced    int // that the program asked for
 
 	Pause   Distribution  // of the collections whose pause is known
-	Suspend time.Duration // of Pause, until threads stood still
+	Suspend time.Duration // of Pause, until all threads were suspended
 
 	Allocated Bytes
 	Freed     Bytes

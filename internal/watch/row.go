@@ -182,7 +182,7 @@ func (r *row) until(now time.Time) time.Time {
 }
 
 // judged returns what was found until a time, for the rules to look at. A process
-// that has not collected for long has not stood still for long.
+// that has not collected for long has not been paused for long.
 func (r *row) judged(at time.Time) *findings.Case {
 	c := r.found
 	if c.Process.Process == nil {
