@@ -37,9 +37,9 @@ func TestParse(t *testing.T) {
 		{"unknown metric", "version: 1\nlimits: {pauses: 1}", `unknown metric "pauses"; valid metrics: allocated_bytes,`},
 		{"rate of a percentile", "version: 1\nlimits: {pause_p99_ms_per_second: 1}", "unknown metric"},
 		{"rate of a change", "version: 1\nbaseline: {allocated_bytes_per_second: 1}", "write allocated_bytes;"},
-		{"negative", "version: 1\nlimits: {pause_max_ms: -1}", "a limit is a number from 0"},
-		{"not a number", "version: 1\nlimits: {pause_max_ms: .nan}", "a limit is a number from 0"},
-		{"infinite", "version: 1\nbaseline: {pause_pct: .inf}", "an allowance is a percentage"},
+		{"negative", "version: 1\nlimits: {pause_max_ms: -1}", "a limit must be 0 or more"},
+		{"not a number", "version: 1\nlimits: {pause_max_ms: .nan}", "a limit must be 0 or more"},
+		{"infinite", "version: 1\nbaseline: {pause_pct: .inf}", "an allowance must be a percentage"},
 		{"text", "version: 1\nlimits: {pause_max_ms: long}", "cannot unmarshal"},
 		{"no rule", "version: 1\nfindings: [slow]", `written as R21, not "slow"`},
 		{"cannot_tell", "version: 1\ncannot_tell: maybe", `"pass" or "fail"`},
@@ -154,7 +154,7 @@ func hostile() *Result {
 
 func TestWrite(t *testing.T) {
 	for format, want := range map[string][]string{
-		"text":     {"Over the budget: 1 of 3 checks over, 1 cannot be told", "OVER         longest pause 2.00 ms, limit 1.00 ms", "cannot tell  most committed unknown, limit 1 B"},
+		"text":     {"Over the budget: 1 of 3 checks over, 1 inconclusive", "OVER         longest pause 2.00 ms, limit 1.00 ms", "cannot tell  most committed unknown, limit 1 B"},
 		"github":   {"::error title=GC budget::longest pause 2.00 ms, limit 1.00 ms (a|b`<script>%0A::error::%25)\n", "::warning title=GC budget::most committed", "::notice title=GC budget::Over"},
 		"markdown": {"| OVER | longest pause | 2.00 ms | 1.00 ms | a\\|b'&lt;script> ::error::% |\n"},
 	} {
