@@ -77,7 +77,7 @@ func TestTopPlain(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if said := strings.Join(talk.all(), "\n"); !strings.Contains(said, ": watched from now on\n") {
+	if said := strings.Join(talk.all(), "\n"); !strings.Contains(said, ": now watching\n") {
 		t.Errorf("%q", said)
 	}
 }

@@ -1,0 +1,128 @@
+//go:build linux
+
+package cli
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/internal/dotnettest"
+)
+
+// A load is programs that run all the time, and others that start and end.
+type load struct {
+	running, starts int
+	seconds         int // that the starts are spread over
+}
+
+// TestLoad measures what watching many programs takes, and prints it: the share of
+// a processor, the most memory, and how many of the programs that run for one second
+// are attached to: of collect only those that it finds when it starts. GCTRAIL_LOAD says how many run, how many start, and in how many
+// seconds: 60,200,60.
+func TestLoad(t *testing.T) {
+	l := askedLoad(t)
+	file := dotnettest.Install(t, 10)
+	dir := t.TempDir()
+	name := filepath.Base(file)
+	for _, c := range []struct {
+		name string
+		args []string
+		// attached reports whether what was said, or written, is of a process.
+		attached func(said string, pid int) bool
+	}{
+		{"top", []string{"top", "--plain", "-n", name}, func(said string, pid int) bool {
+			return strings.Contains(said, fmt.Sprintf("%s %d: now watching\n", name, pid))
+		}},
+		{"collect", []string{"collect", "-n", name, "-o", filepath.Join(dir, "{pid}.nettrace")}, func(_ string, pid int) bool {
+			_, err := os.Stat(filepath.Join(dir, strconv.Itoa(pid)+".nettrace"))
+			return err == nil
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ctx, cancel := context.WithCancel(t.Context())
+			defer cancel()
+			for range l.running {
+				startLoad(ctx, t, file, 4*l.seconds+60)
+			}
+			var said bytes.Buffer
+			ours := exec.CommandContext(ctx, executable(t), c.args...)
+			ours.Stderr = &said
+			if err := ours.Start(); err != nil {
+				t.Fatal(err)
+			}
+			began := time.Now()
+			var pids []int
+			for n := range l.starts {
+				time.Sleep(time.Until(began.Add(time.Duration(n*l.seconds) * time.Second / time.Duration(l.starts))))
+				pids = append(pids, startLoad(ctx, t, file, 1))
+			}
+			time.Sleep(2 * time.Second) // the last one's
+			took := time.Since(began)
+			if err := ours.Process.Signal(os.Interrupt); err != nil {
+				t.Fatal(err)
+			}
+			if err := ours.Wait(); err != nil {
+				t.Fatalf("%v: %s", err, said.String())
+			}
+			attached := 0
+			for _, pid := range pids {
+				if c.attached(said.String(), pid) {
+					attached++
+				}
+			}
+			cpu := ours.ProcessState.UserTime() + ours.ProcessState.SystemTime()
+			var resident int64
+			if usage, ok := ours.ProcessState.SysUsage().(*syscall.Rusage); ok {
+				resident = usage.Maxrss << 10
+			}
+			t.Logf("%d programs: %.1f %% of a processor, %.1f MB at most; %d of %d that ran for one second were attached to",
+				l.running, 100*cpu.Seconds()/took.Seconds(), float64(resident)/1e6, attached, l.starts)
+		})
+	}
+}
+
+// askedLoad is the load that GCTRAIL_LOAD asks for.
+func askedLoad(t *testing.T) load {
+	t.Helper()
+	asked := os.Getenv("GCTRAIL_LOAD")
+	if asked == "" {
+		t.Skip("GCTRAIL_LOAD says how many programs to run, how many to start, and in how many seconds: 60,200,60")
+	}
+	var numbers []int
+	for field := range strings.SplitSeq(asked, ",") {
+		n, err := strconv.Atoi(field)
+		if err != nil || n < 1 {
+			t.Fatalf("GCTRAIL_LOAD=%s: %q is no number above 0", asked, field)
+		}
+		numbers = append(numbers, n)
+	}
+	if len(numbers) != 3 {
+		t.Fatalf("GCTRAIL_LOAD=%s: want three numbers", asked)
+	}
+	return load{numbers[0], numbers[1], numbers[2]}
+}
+
+// startLoad starts a program, which is killed with the context, and returns its id.
+func startLoad(ctx context.Context, t *testing.T, file string, seconds int) int {
+	t.Helper()
+	p := exec.CommandContext(ctx, file, "idle", strconv.Itoa(seconds))
+	if err := p.Start(); err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		_ = p.Wait()
+	}()
+	t.Cleanup(func() { <-ended })
+	return p.Process.Pid
+}
