@@ -118,7 +118,7 @@ func TestErrors(t *testing.T) {
 		{event("integer { size = 8; align = 3; } a;"), "metadata: 4: malformed: alignment of 3 bits", trace.ErrMalformed},
 		{event("integer { size = 8; align = 65536; } a;"), "metadata: 4: malformed: alignment of 65536 bits", trace.ErrMalformed},
 		{event("floating_point { exp_dig = 1; mant_dig = 2; } a;"), "metadata: 4: malformed: floating point number of 3 bits", trace.ErrMalformed},
-		{event("enum : string { } { A } a;"), "metadata: 4: malformed: an enumeration of what is no integer", trace.ErrMalformed},
+		{event("enum : string { } { A } a;"), "metadata: 4: malformed: an enumeration of a type other than integer", trace.ErrMalformed},
 		{event("enum { A } a;"), "metadata: 4: malformed: an enumeration of type int, which is not defined", trace.ErrMalformed},
 		{event("u8 a" + strings.Repeat("[1]", 100) + ";"), "metadata: 4: malformed: types nested more than 32 deep", trace.ErrMalformed},
 		{event(strings.Repeat("struct { ", 100)), "metadata: 4: malformed: types nested more than 32 deep", trace.ErrMalformed},
