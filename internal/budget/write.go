@@ -90,7 +90,7 @@ func figure(v float64, unit compare.Unit) string {
 	return fmt.Sprintf("%.4g", v)
 }
 
-var marks = map[Status]string{Within: "ok", Over: "OVER", CannotTell: "cannot tell"}
+var marks = map[Status]string{Within: "ok", Over: "OVER", CannotTell: "inconclusive"}
 
 var words = map[Status]string{
 	Within:     "within the budget",
@@ -122,7 +122,7 @@ func writeText(w io.Writer, r *Result) error {
 	fmt.Fprintln(&b, r.summary())
 	for i := range r.Checks {
 		c := &r.Checks[i]
-		fmt.Fprintf(&b, "  %-11s  %s\n", marks[c.Status], c.sentence())
+		fmt.Fprintf(&b, "  %-12s  %s\n", marks[c.Status], c.sentence())
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

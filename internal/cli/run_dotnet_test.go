@@ -44,7 +44,7 @@ func TestRun(t *testing.T) {
 		t.Error("a further run does not go on counting: ", err)
 	}
 	out, err := gctrail("run", "--check", budget, "-o", filepath.Join(dir, "after"), "--", program, "loh", "2")
-	if !errors.Is(err, errOverBudget) || exitCodeOf(err) != exitOverBudget || !strings.Contains(out, "OVER         gen 2 collections") {
+	if !errors.Is(err, errOverBudget) || exitCodeOf(err) != exitOverBudget || !strings.Contains(out, "OVER          gen 2 collections") {
 		t.Errorf("%v: %s", err, out)
 	}
 	_, err = gctrail("run", "--check", budget, "-o", filepath.Join(dir, "failed"), "--", "sh", "-c", "exit 7")

@@ -18,6 +18,7 @@ import (
 // phrase is added once the repository is free of it.
 var avoided = map[string]string{
 	"stand still":        "are paused",
+	"stood still":        "were paused",
 	"that is to say":     "in other words",
 	"of which none":      "none of",
 	"is handed on":       "is passed through",
