@@ -140,10 +140,10 @@ func TestSurviveStopped(t *testing.T) {
 	heldUp.Process.Signal(os.Interrupt)
 
 	pid := strconv.Itoa(stoppedProgram.PID)
-	newCollecting(ctx, t, "-p", pid).start().ends(exitNoProcess, "process "+pid+": the process is stopped; let it go on")
-	stopped.ends(exitDone, "does not end the trace (no answer in time)", "The GC")
+	newCollecting(ctx, t, "-p", pid).start().ends(exitNoProcess, "process "+pid+": the process is stopped; resume it")
+	stopped.ends(exitDone, "did not end the trace (timed out waiting for an answer)", "The GC")
 	stopped.whole(ctx, stoppedProgram)
-	heldUp.ends(exitDone, "does not end the trace (no answer in time)", "The GC")
+	heldUp.ends(exitDone, "did not end the trace (timed out waiting for an answer)", "The GC")
 	heldUp.whole(ctx, heldUpProgram)
 }
 
@@ -202,7 +202,7 @@ func TestSurviveFull(t *testing.T) {
 			reached(ctx, t, program)
 			c := newCollecting(ctx, t, "-p", strconv.Itoa(program.PID), "--profile", "gc-verbose")
 			test.limit(t, c)
-			c.ends(exitUnreadable, c.path+": "+test.says+"; choose another file with -o", "what was written until then", "The GC")
+			c.ends(exitUnreadable, c.path+": "+test.says+"; choose another file with -o", "everything written until then", "The GC")
 			const block = 110_000 // the largest that a runtime writes, with what is around it
 			if info, err := os.Stat(c.path); err != nil || info.Size() > room || info.Size() < room-block {
 				t.Errorf("%d bytes of %d: %v", info.Size(), room, err)
@@ -352,8 +352,8 @@ func TestSurviveSilence(t *testing.T) {
 	defer cancel()
 	silent := collectingFromImpostor(ctx, t, func(_ uint16, c net.Conn) { io.Copy(io.Discard, c) })
 	slow := collectingFromImpostor(ctx, t, func(_ uint16, c net.Conn) { trickle(c, []byte("DOTNET_IPC_V1\x00")) })
-	silent.ends(exitNoProcess, "no answer in time; it is stopped, or busy, or another tool holds its socket")
-	slow.ends(exitNoProcess, "no answer in time; it is stopped, or busy, or another tool holds its socket")
+	silent.ends(exitNoProcess, "timed out waiting for an answer; it is stopped or busy, or another tool holds its socket")
+	slow.ends(exitNoProcess, "timed out waiting for an answer; it is stopped or busy, or another tool holds its socket")
 }
 
 // TestSurviveTrickle: a trace of a byte a second keeps what came of it, and nobody
