@@ -118,15 +118,17 @@ func (f *fact) values(runs []*Run) string {
 	return text
 }
 
-// A Cause is a difference in why collections ran, or in what was found.
+// A Cause is a difference in why collections ran, in what was allocated, or in
+// what was found.
 type Cause struct {
-	Kind   string // "reason", "kind", "finding"
-	Name   string
-	Before float64 // percent of the collections, or of the runs with the finding
+	Kind   string  // "reason", "kind", "type", "finding"
+	Name   string  // of a type: with its heap where that is not the small one
+	Before float64 // percent of collections, of allocated bytes (type), or of runs (finding)
 	After  float64
 }
 
-// notable is the least difference of a cause in percentage points.
+// notable is the smallest difference, in percentage points, of a cause that is
+// reported.
 const notable = 10
 
 func causes(c *Comparison) []Cause {
@@ -140,16 +142,20 @@ func causes(c *Comparison) []Cause {
 			}
 		}
 	}
-	reasons := func(r *Run) map[string]int { return r.reasons }
-	kinds := func(r *Run) map[string]int { return r.kinds }
+	reasons := func(r *Run) map[string]int64 { return r.reasons }
+	kinds := func(r *Run) map[string]int64 { return r.kinds }
+	types := func(r *Run) map[string]int64 { return r.Types }
 	add("reason", shares(c.Before, reasons), shares(c.After, reasons))
 	add("kind", shares(c.Before, kinds), shares(c.After, kinds))
+	if !slices.ContainsFunc(slices.Concat(c.Before, c.After), func(r *Run) bool { return len(r.Types) == 0 }) {
+		add("type", shares(c.Before, types), shares(c.After, types))
+	}
 	add("finding", found(c.Before), found(c.After))
 	return all
 }
 
-// shares are percentages of all collections of the runs.
-func shares(runs []*Run, of func(*Run) map[string]int) map[string]float64 {
+// shares returns each name's percentage of the sum over all names and runs.
+func shares(runs []*Run, of func(*Run) map[string]int64) map[string]float64 {
 	counts, all := make(map[string]float64), 0.0
 	for _, r := range runs {
 		for name, n := range of(r) {

@@ -193,7 +193,9 @@ func TestNotesAndCauses(t *testing.T) {
 	a.Process.Runtime = ".NET 9.0.0"
 	a.Process.Server = gc.Some(true)
 	a.Findings = []string{"R21"}
-	a.reasons = map[string]int{"Induced": 300}
+	a.reasons = map[string]int64{"Induced": 300}
+	b.Types = map[string]int64{"System.String": 50, "System.Byte[]": 50}
+	a.Types = map[string]int64{"System.String": 45, "System.Byte[]": 45, "System.Byte[] (large)": 10}
 	c := Compare([]*Run{b}, []*Run{a})
 	kinds := make(map[string]bool)
 	for _, n := range c.Notes {
@@ -206,6 +208,7 @@ func TestNotesAndCauses(t *testing.T) {
 	}
 	want := map[Cause]bool{
 		{"reason", "AllocSmall", 100, 0}: true, {"reason", "Induced", 0, 100}: true, {"finding", "R21", 0, 100}: true,
+		{"type", "System.Byte[] (large)", 0, 10}: true,
 	}
 	for _, cause := range c.Causes {
 		if !want[cause] {
@@ -215,6 +218,13 @@ func TestNotesAndCauses(t *testing.T) {
 	}
 	if len(want) > 0 {
 		t.Errorf("no causes %v in %v", want, c.Causes)
+	}
+
+	a.Types = nil
+	for _, cause := range Compare([]*Run{b}, []*Run{a}).Causes {
+		if cause.Kind == "type" {
+			t.Errorf("cause %+v, though one run has no types", cause)
+		}
 	}
 }
 

@@ -20,6 +20,8 @@ type Run struct {
 
 	// Findings are the rules that fired on the run, as "R21".
 	Findings []string
+	// Types are the bytes allocated of each type; empty where not recorded.
+	Types map[string]int64
 	// Work is how much work the run did, in any unit; zero where unknown. Where
 	// all runs have it, totals are compared by unit of work.
 	Work float64
@@ -39,8 +41,8 @@ type Run struct {
 	first   gc.Opt[time.Duration]
 	last    time.Duration
 	heaps   int
-	reasons map[string]int
-	kinds   map[string]int
+	reasons map[string]int64
+	kinds   map[string]int64
 	pauses  float64 // collections' worth of independent pauses, once asked for
 }
 
@@ -106,7 +108,7 @@ func (r *Run) Add(c *gc.Collection) {
 
 func (r *Run) count(c *gc.Collection) {
 	if r.reasons == nil {
-		r.reasons, r.kinds = make(map[string]int), make(map[string]int)
+		r.reasons, r.kinds = make(map[string]int64), make(map[string]int64)
 	}
 	if c.Reason.Known && len(r.reasons) < maxWords {
 		r.reasons[c.Reason.V.String()]++

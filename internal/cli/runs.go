@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -10,11 +11,14 @@ import (
 	"strings"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/symbol"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // runs reads the traces at some paths, each a run. A folder stands for the
@@ -54,11 +58,20 @@ func tellApart(runs []*compare.Run) {
 
 // run reads one trace as a run: that of the process that paused for longest.
 func (std *stdio) run(ctx context.Context, o *selection.Selection, path string) (*compare.Run, error) {
-	r, err := std.read(ctx, []string{path}, open.Options{Want: gc.Wants, Head: gc.Head})
+	var allocs alloc.Model
+	want := func(d *trace.Descriptor) bool { return gc.Wants(d) || alloc.Wants(d) || symbol.WantsTypes(d) }
+	r, err := std.read(ctx, []string{path}, open.Options{Want: want})
 	if err != nil {
 		return nil, err
 	}
 	defer r.Close()
+	allocs.Types = new(symbol.Types)
+	r.feed = func(ev *trace.Event) {
+		allocs.Types.Feed(ev)
+		if o.AllTimes() || o.HasTime(r.Info(), ev.Time()) {
+			allocs.Feed(ev)
+		}
+	}
 	recorder := runRecorder{reading: r, selected: o, runs: map[*gc.Process]*compare.Run{}}
 	rep, err := report.Gather(&recorder, o, report.Budget{}, nil)
 	if err != nil {
@@ -70,6 +83,9 @@ func (std *stdio) run(ctx context.Context, o *selection.Selection, path string) 
 		run = new(compare.Run)
 	}
 	run.Name, run.Findings = text.Clean(path), rules
+	if process != nil {
+		run.Types = allocatedTypes(&allocs, process.PID)
+	}
 	if o.From.Given {
 		run.From = gc.Some(o.From.After(r.Info().Start))
 	}
@@ -81,6 +97,20 @@ func (std *stdio) run(ctx context.Context, o *selection.Selection, path string) 
 			text.Plural(int64(n), "process", "processes"), process.Name))
 	}
 	return run, nil
+}
+
+// allocatedTypes returns the bytes that a process allocated, by type; a type on
+// another heap than the small one counts apart.
+func allocatedTypes(m *alloc.Model, pid uint64) map[string]int64 {
+	bytes := make(map[string]int64)
+	for _, row := range m.Rows(pid, m.Best(pid), alloc.ByType) {
+		name := cmp.Or(row.Type, "(unknown type)")
+		if row.Heap != alloc.HeapUnknown && row.Heap != alloc.Small {
+			name += " (" + row.Heap.String() + ")"
+		}
+		bytes[name] += row.Bytes
+	}
+	return bytes
 }
 
 // A runRecorder records runs of the collections that it hands out.

@@ -21,7 +21,7 @@ func WriteText(p *text.Page, c *compare.Comparison) {
 	columns, rows := table(c)
 	p.Table(columns, rows)
 	if len(c.Causes) > 0 {
-		p.Section("Causes that changed, in percent of collections (findings: of runs)")
+		p.Section("Causes that changed, in percent of collections (types: of allocated bytes; findings: of runs)")
 		p.Table([]text.Column{{Heading: "cause", Left: true}, {Heading: "before"}, {Heading: "after"}}, causeRows(c))
 	}
 }
