@@ -6,6 +6,7 @@ import (
 	"maps"
 	"math"
 	"slices"
+	"strconv"
 )
 
 // A Note is a difference between the runs that the reader must know before any
@@ -52,8 +53,8 @@ func notes(before, after []*Run, basis Basis) []Note {
 	return all
 }
 
-// A fact is something that runs should have in common. Where a run does not tell,
-// it is "unknown".
+// A fact is something that runs should have in common. It is "unknown" where a run
+// has no record of it.
 type fact struct {
 	kind, text string
 	of         func(*Run) string
@@ -84,18 +85,22 @@ var facts = [...]fact{
 		}
 		return fmt.Sprint(r.Process.Settings.PhysicalMemoryConfig)
 	}},
-	{"heaps", "number of heaps", func(r *Run) string {
-		if r.heaps == 0 {
-			return ""
-		}
-		return fmt.Sprint(r.heaps)
-	}},
+	{"heaps", "number of heaps", func(r *Run) string { return number(r.heaps) }},
+	{"processors", "number of processors", func(r *Run) string { return number(r.Processors) }},
 	{"platform", "platform", func(r *Run) string {
 		if r.Process.OS == "" {
 			return ""
 		}
 		return r.Process.OS + " " + r.Process.Arch
 	}},
+}
+
+// number is empty for zero, which stands for unknown.
+func number(n int) string {
+	if n == 0 {
+		return ""
+	}
+	return strconv.Itoa(n)
 }
 
 // values are the different values of the runs, in order.

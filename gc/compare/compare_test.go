@@ -192,6 +192,7 @@ func TestNotesAndCauses(t *testing.T) {
 	b, a := ordinary.run(random), ordinary.run(random)
 	a.Process.Runtime = ".NET 9.0.0"
 	a.Process.Server = gc.Some(true)
+	b.Processors, a.Processors = 8, 4
 	a.Findings = []string{"R21"}
 	a.reasons = map[string]int64{"Induced": 300}
 	b.Types = map[string]int64{"System.String": 50, "System.Byte[]": 50}
@@ -201,7 +202,7 @@ func TestNotesAndCauses(t *testing.T) {
 	for _, n := range c.Notes {
 		kinds[n.Kind] = true
 	}
-	for _, want := range []string{"one_run", "runtime", "flavour"} {
+	for _, want := range []string{"one_run", "runtime", "flavour", "processors"} {
 		if !kinds[want] {
 			t.Errorf("no note %q in %v", want, c.Notes)
 		}

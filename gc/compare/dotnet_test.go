@@ -2,6 +2,7 @@ package compare_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
 	"math/rand/v2"
 	"os"
@@ -16,7 +17,8 @@ import (
 )
 
 // record runs a program for some seconds, with more variables in its
-// environment, and reads the trace that its runtime writes.
+// environment, and reads the trace that its runtime writes. The work done is what
+// the program itself counts as allocated, in GB.
 func record(t *testing.T, file, mode string, seconds int, env ...string) *compare.Run {
 	t.Helper()
 	trace := filepath.Join(t.TempDir(), "run.nettrace")
@@ -24,14 +26,21 @@ func record(t *testing.T, file, mode string, seconds int, env ...string) *compar
 	cmd.Env = append(append(os.Environ(),
 		"DOTNET_EnableEventPipe=1", "DOTNET_EventPipeOutputPath="+trace,
 		"DOTNET_EventPipeConfig=Microsoft-Windows-DotNETRuntime:0x1:4"), env...)
-	if out, err := cmd.CombinedOutput(); err != nil {
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var counted struct {
+		Allocated float64 `json:"total_allocated_bytes"`
+	}
+	if err := json.Unmarshal(out, &counted); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
 	data, err := os.ReadFile(trace)
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &compare.Run{Name: mode}
+	r := &compare.Run{Name: mode, Work: counted.Allocated / 1e9}
 	var model gc.Model
 	for c, err := range model.Collections(nettrace.NewReader(bytes.NewReader(data), nettrace.Options{Want: gc.Wants})) {
 		if err != nil {
@@ -42,9 +51,29 @@ func record(t *testing.T, file, mode string, seconds int, env ...string) *compar
 	return r
 }
 
-// TestPrograms makes the tables of docs/compare.md: pairs of equal runs of real
+// timed returns copies of runs that do not say how much work they did, which are
+// compared by run or by second.
+func timed(runs []*compare.Run) []*compare.Run {
+	copies := make([]*compare.Run, len(runs))
+	for i, r := range runs {
+		c := *r
+		c.Work = 0
+		copies[i] = &c
+	}
+	return copies
+}
+
+// verdicts counts the verdicts of comparisons.
+type verdicts map[compare.Verdict]int
+
+func (v verdicts) String() string {
+	return fmt.Sprintf("%d changed, %d same, %d cannot tell", v[compare.Changed], v[compare.Same], v[compare.CannotTell])
+}
+
+// TestPrograms prints the tables of docs/compare.md: pairs of equal runs of real
 // programs, of which at most one in twenty may be called changed, and changes
-// that must be found. It takes a quarter of an hour.
+// that must be found. It takes a quarter of an hour, on a machine that does
+// nothing else.
 func TestPrograms(t *testing.T) {
 	if os.Getenv("GCTRAIL_COMPARE") == "" {
 		t.Skip("runs programs for a quarter of an hour: set GCTRAIL_COMPARE=1")
@@ -52,8 +81,9 @@ func TestPrograms(t *testing.T) {
 	file := dotnettest.Install(t, 10)
 	const seconds, side, pairs = 3, 5, 4
 	random := rand.New(rand.NewPCG(30, 30))
-	alarms, all := 0, 0
 	ordinary := make(map[string][]*compare.Run)
+	byWork, byTime, single := verdicts{}, verdicts{}, verdicts{}
+	t.Log("| mode | 5 runs a side, by work | by time | one run a side, by work |\n|---|---|---|---|")
 	for _, mode := range []string{"web", "loh", "pin", "finalizers", "background"} {
 		runs := make([]*compare.Run, 2*side*pairs)
 		// The machine's other load changes with time: sides are drawn by lot.
@@ -61,61 +91,62 @@ func TestPrograms(t *testing.T) {
 			runs[i] = record(t, file, mode, seconds)
 		}
 		ordinary[mode] = runs
+		work, time, one := verdicts{}, verdicts{}, verdicts{}
 		for i := range pairs {
-			pair := runs[2*side*i:]
-			c := compare.Compare(pair[:side], pair[side:2*side])
-			all++
-			if c.Verdict == compare.Changed {
-				alarms++
-			}
-			report(t, mode, c)
+			before, after := runs[2*side*i:][:side], runs[2*side*i+side:][:side]
+			work[explain(t, mode, compare.Compare(before, after))]++
+			time[explain(t, mode+" by time", compare.Compare(timed(before), timed(after)))]++
 		}
 		for i := range len(runs) / 2 {
-			c := compare.Compare(runs[2*i:2*i+1], runs[2*i+1:2*i+2])
-			if c.Verdict == compare.Changed {
-				report(t, mode+", one run a side", c)
-			}
+			one[compare.Compare(runs[2*i:2*i+1], runs[2*i+1:2*i+2]).Verdict]++
+		}
+		t.Logf("| %s | %s | %s | %s |", mode, work, time, one)
+		for _, v := range []compare.Verdict{compare.Changed, compare.Same, compare.CannotTell} {
+			byWork[v] += work[v]
+			byTime[v] += time[v]
+			single[v] += one[v]
 		}
 	}
-	t.Logf("%d of %d equal pairs called changed", alarms, all)
-	if alarms > 1 {
-		t.Errorf("%d of %d equal pairs called changed, want at most 1", alarms, all)
+	t.Logf("| all | %s | %s | %s |", byWork, byTime, single)
+	if n := byWork[compare.Changed]; n > 1 {
+		t.Errorf("%d equal pairs called changed, want at most 1", n)
+	}
+	if n := byTime[compare.Changed]; n > 1 {
+		t.Errorf("%d equal pairs called changed by time, want at most 1", n)
 	}
 
+	t.Log("| web with | metric | verdict | change | 95 % interval |\n|---|---|---|---:|---|")
 	for _, test := range []struct {
-		mode, env, metric string
+		env, metric string
 	}{
-		{"web", "DOTNET_GCgen0size=0x4000000", "collections"},
-		{"web", "DOTNET_GCConserveMemory=8", "pause_pct"},
-		{"web", "DOTNET_gcServer=1", "collections"},
+		{"DOTNET_GCgen0size=0x4000000", "collections"},
+		{"DOTNET_GCgen0size=0x8000000", "collections"},
+		{"DOTNET_GCConserveMemory=8", "heap_after_mean_bytes"},
+		{"DOTNET_gcServer=1", "collections"},
 	} {
 		var after []*compare.Run
 		for range side {
-			after = append(after, record(t, file, test.mode, seconds, test.env))
+			after = append(after, record(t, file, "web", seconds, test.env))
 		}
-		c := compare.Compare(ordinary[test.mode][:side], after)
-		report(t, test.mode+" "+test.env, c)
-		if verdict(c, test.metric) != compare.Changed {
-			t.Errorf("%s: %s is %s", test.env, test.metric, verdict(c, test.metric))
+		c := compare.Compare(ordinary["web"][:side], after)
+		for _, ch := range c.Changes {
+			if ch.Verdict == compare.Changed && ch.Of == "" || ch.Name == test.metric {
+				t.Logf("| `%s` | %s | %s | %+.0f %% | %+.0f to %+.0f %% |", test.env, ch.Text, ch.Verdict, ch.Percent, ch.Low, ch.High)
+			}
+			if ch.Name == test.metric && ch.Verdict != compare.Changed {
+				t.Errorf("%s: %s is %s", test.env, test.metric, ch.Verdict)
+			}
 		}
 	}
 }
 
-func verdict(c *compare.Comparison, metric string) compare.Verdict {
-	for _, ch := range c.Changes {
-		if ch.Name == metric {
-			return ch.Verdict
-		}
-	}
-	return ""
-}
-
-func report(t *testing.T, name string, c *compare.Comparison) {
+// explain returns a comparison's verdict, and logs what changed.
+func explain(t *testing.T, name string, c *compare.Comparison) compare.Verdict {
 	t.Helper()
 	for _, ch := range c.Changes {
-		if ch.Of == "" || ch.Verdict == compare.Changed {
-			t.Logf("%-30s %-11s %-24s %12.4g %12.4g %+7.1f %% (%+.1f to %+.1f) p %.3f, %d more, %s",
-				name, ch.Verdict, ch.Name, ch.Before, ch.After, ch.Percent, ch.Low, ch.High, ch.P, ch.RunsNeeded, ch.Reason)
+		if ch.Verdict == compare.Changed {
+			t.Logf("%s: %s %.4g, then %.4g: %+.1f %% (%+.1f to %+.1f), p %.3f", name, ch.Name, ch.Before, ch.After, ch.Percent, ch.Low, ch.High, ch.P)
 		}
 	}
+	return c.Verdict
 }

@@ -20,6 +20,8 @@ type Run struct {
 
 	// Findings are the rules that fired on the run, as "R21".
 	Findings []string
+	// Processors is how many the program could use; zero where unknown.
+	Processors int
 	// Types are the bytes allocated of each type; empty where not recorded.
 	Types map[string]int64
 	// Work is how much work the run did, in any unit; zero where unknown. Where

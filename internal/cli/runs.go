@@ -82,7 +82,7 @@ func (std *stdio) run(ctx context.Context, o *selection.Selection, path string) 
 	if run == nil {
 		run = new(compare.Run)
 	}
-	run.Name, run.Findings = text.Clean(path), rules
+	run.Name, run.Findings, run.Processors = text.Clean(path), rules, r.Info().CPUs
 	if process != nil {
 		run.Types = allocatedTypes(&allocs, process.PID)
 	}
