@@ -35,6 +35,7 @@ type stalls struct {
 	spans   []span // in order, none meets another; the last of them wait
 	waiting int    // how many wait
 	windows [len(StallWindows)]window
+	passed  func(span) // is given each span in order of time; nil for none
 }
 
 // maxSpans bounds the spans that are kept; beyond it, neighbours are joined.
@@ -112,6 +113,9 @@ func (s *stalls) pass(before time.Duration) {
 		}
 		for i, length := range StallWindows {
 			s.windows[i].pass(s.spans, next, length)
+		}
+		if s.passed != nil {
+			s.passed(s.spans[next])
 		}
 		s.waiting--
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,6 +30,7 @@ type gcsOptions struct {
 	kinds       choices
 	reasons     choices
 	minPause    selection.Duration
+	pauseAbove  pauseAbove
 	raw         bool
 	output      string
 
@@ -59,12 +61,13 @@ Columns of tables and csv (csv has sizes in bytes):
 and the allocations of all generations, but without the CPU share.`,
 		Example: `  gctrail gcs app.nettrace
   gctrail gcs --gen 2 --min-pause 10ms app.nettrace
+  gctrail gcs --pause-above p99 app.nettrace
   gctrail gcs --columns number,start_ms,gen2_after_bytes app.nettrace
   gctrail gcs --format jsonl app.nettrace | jq .pause_ms`,
 		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.files = args
-			if err := opts.choose(); err != nil {
+			if err := cmp.Or(opts.choose(), opts.checkPauseAbove()); err != nil {
 				return usagef(cmd, "%v", err)
 			}
 			if err := opts.check(cmd, args); err != nil {
@@ -80,6 +83,7 @@ and the allocations of all generations, but without the CPU share.`,
 	flags.Var(&opts.kinds, "kind", "only blocking, background or foreground collections")
 	flags.Var(&opts.reasons, "reason", "only collections with these reasons, as in AllocSmall,Induced")
 	flags.Var(&opts.minPause, "min-pause", "only collections with a pause of at least this long: 10ms, or a number of milliseconds")
+	flags.Var(&opts.pauseAbove, "pause-above", "only collections with a pause as long as this, or longer: 50ms, or a percentile of the pauses of each process, p99")
 	flags.BoolVar(&opts.raw, "raw", false, rawHelp)
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	opts.addFlags(flags)
@@ -126,6 +130,10 @@ func (o *gcsOptions) run(ctx context.Context, std *stdio) error {
 
 // list writes the collections of one trace, or of several merged.
 func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWriter, paths []string) error {
+	thresholds, err := o.thresholds(ctx, std, paths)
+	if err != nil {
+		return err
+	}
 	r, err := std.read(ctx, paths, open.Options{Want: gc.Wants, Head: gc.Head})
 	if err != nil {
 		return err
@@ -145,7 +153,7 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWrit
 		if !c.Complete {
 			incomplete = append(incomplete, c.Number)
 		}
-		if !o.keeps(r, c) {
+		if !o.keeps(r, c) || !o.isLong(c, thresholds) {
 			continue
 		}
 		kept++

@@ -165,6 +165,7 @@ type rowWriter[R any] struct {
 
 	headed bool // csv
 	begun  int  // sections of tables
+	whole  bool // a table has all rows unless --top is given
 }
 
 // section writes the rows of one process. Above a table stands what head
@@ -172,7 +173,7 @@ type rowWriter[R any] struct {
 func (w *rowWriter[R]) section(head func(*text.Page), rows []R) error {
 	w.order(rows)
 	all := len(rows)
-	if n := w.limit(); n > 0 && n < all {
+	if n := w.limit(); n > 0 && n < all && !(w.whole && w.top < 0) {
 		rows = rows[:n]
 	}
 	switch w.format.value {

@@ -95,6 +95,16 @@ var figures = []Figure{
 		Text: "The longest total pause in any 10 ms, 100 ms, 1 s or 10 s: what a request of that length can experience. The rest of the window is the minimum mutator utilisation. Windows longer than the time watched are left out.", Source: "pause",
 	},
 	{
+		Name: "bottleneck", Unit: "ms and %", Keys: []string{"length_ms", "mutator_utilization_pct", "from_ms", "to_ms"},
+		Text: "An interval in which the program had less than --below (90 %) of the time and pauses had the rest. It begins and ends with a pause and cannot be extended by a stretch in which the program had less than that share; " +
+			"shorter ones than --min-length (100 ms) are left out. Of more than 1,000, those with the most pause are kept.",
+		Source: "pause; W. L. Ruzzo and M. Tompa, A linear time algorithm for finding all maximal scoring subsequences, 1999",
+	},
+	{
+		Name: "as long", Unit: "count", Keys: []string{"as_long"},
+		Text: "How many collections of the same generation and kind have a pause as long as this one, or longer: those that gcs --pause-above lists.", Source: "pause",
+	},
+	{
 		Name: "since last", Unit: "ms", Keys: []string{"since_last_ms"},
 		Text: "From RestartEEBegin of the previous collection to SuspendEEBegin of this one: how long threads could run.", Source: "pause",
 	},

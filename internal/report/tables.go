@@ -68,10 +68,23 @@ func (c *Case) writePauses(p *text.Page) {
 	if !all.Pause.Exact() {
 		p.Line("Percentiles are up to 0.2 %% too long.")
 	}
-	for _, s := range c.Process.Stalls() {
-		p.Line("Worst %s: paused %s (%s), from %s on.", units.Duration(s.Window), units.Duration(s.Pause),
-			units.Percent(s.Share()), units.Duration(s.From))
+	c.writeWindows(p)
+}
+
+// writeWindows writes the worst windows, and what they left the program.
+func (c *Case) writeWindows(p *text.Page) {
+	stalls := c.Process.Stalls()
+	if len(stalls) == 0 {
+		return
 	}
+	p.Section("Worst windows")
+	var g grid
+	g.numbers("window", 0, each(stalls, func(s *stats.Stall) string { return units.Duration(s.Window) }))
+	g.times("paused", 0, each(stalls, func(s *stats.Stall) gc.Opt[time.Duration] { return gc.Some(s.Pause) }))
+	g.numbers("%", 0, each(stalls, func(s *stats.Stall) string { return units.Share(s.Share()) }))
+	g.numbers("program %", 0, each(stalls, func(s *stats.Stall) string { return units.Share(s.MutatorUtilization()) }))
+	g.times("from", 0, each(stalls, func(s *stats.Stall) gc.Opt[time.Duration] { return gc.Some(s.From) }))
+	g.write(p)
 }
 
 func (c *Case) writeReasons(p *text.Page) {

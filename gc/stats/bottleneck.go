@@ -1,0 +1,161 @@
+package stats
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+)
+
+// A Bottleneck is an interval in which the program had less than a given share of
+// the time: pauses had the rest. It begins and ends with a pause, and cannot be
+// extended by a stretch in which the program had less than that share.
+type Bottleneck struct {
+	From, To time.Duration
+	Pause    time.Duration // of the interval
+	Pauses   int           // how many; pauses without time between them are one
+}
+
+// Length returns how long the interval is.
+func (b *Bottleneck) Length() time.Duration { return b.To - b.From }
+
+// MutatorUtilization returns the program's part of the interval, in percent.
+func (b *Bottleneck) MutatorUtilization() float64 {
+	if b.To <= b.From {
+		return 0
+	}
+	return 100 - 100*float64(b.Pause)/float64(b.To-b.From)
+}
+
+// Bottlenecks finds the intervals in which the program had less than Below percent
+// of the time. Each pause by itself is one, so that only intervals of at least
+// MinLength count. The zero Bottlenecks look for those below 90 % of at least
+// 100 ms; both are to be set before the first Add.
+//
+// Each pause scores its length times Below, each stretch between pauses loses its
+// length times the rest, and the intervals are all maximal scoring subsequences,
+// which take linear time to find (Ruzzo and Tompa, A linear time algorithm for
+// finding all maximal scoring subsequences, 1999). Bottlenecks must not be copied
+// after the first Add.
+type Bottlenecks struct {
+	Below     float64       // percent; 0 means 90
+	MinLength time.Duration // 0 means 100 ms
+
+	spans stalls // puts the pauses in order
+	found maximal
+}
+
+const (
+	defaultBelow     = 90
+	defaultMinLength = 100 * time.Millisecond
+
+	// maxBottlenecks bounds the intervals that are kept: those with most pause.
+	maxBottlenecks = 1000
+	// maxCandidates bounds the intervals that may still be extended. Beyond it the
+	// oldest is taken to be whole.
+	maxCandidates = 4096
+)
+
+// Add takes in a collection. Collections come in order of their start, as a
+// gc.Model yields them.
+func (b *Bottlenecks) Add(c *gc.Collection) {
+	if b.spans.passed == nil {
+		b.found.below, b.found.min = b.Below/100, b.MinLength
+		if b.Below == 0 {
+			b.found.below = defaultBelow / 100.
+		}
+		if b.MinLength == 0 {
+			b.found.min = defaultMinLength
+		}
+		b.spans.passed = b.found.add
+	}
+	b.spans.add(c)
+}
+
+// All returns the intervals found, those with most pause first, and how many there
+// are: of very many, the first 1,000 are returned. Nothing is to be added after it.
+func (b *Bottlenecks) All() (list []Bottleneck, count int) {
+	b.spans.pass(math.MaxInt64)
+	b.found.flush(len(b.found.candidates))
+	b.found.trim()
+	return b.found.done, b.found.count
+}
+
+// maximal finds the maximal scoring intervals of pauses that come in order.
+type maximal struct {
+	below      float64
+	min        time.Duration
+	score      float64 // of everything so far
+	end        time.Duration
+	begun      bool
+	candidates []candidate
+	done       []Bottleneck
+	count      int
+}
+
+// A candidate is an interval that may still be extended.
+type candidate struct {
+	Bottleneck
+	before, after float64 // the score of everything up to its beginning and its end
+}
+
+// add takes in the next pause.
+func (m *maximal) add(s span) {
+	if m.begun {
+		m.score -= float64(s.from-m.end) * (1 - m.below)
+	}
+	m.begun, m.end = true, s.to
+	next := candidate{Bottleneck{s.from, s.to, s.pause, 1}, m.score, 0}
+	m.score += float64(s.pause)*m.below - float64(s.to-s.from-s.pause)*(1-m.below)
+	next.after = m.score
+	for {
+		i := len(m.candidates) - 1
+		for i >= 0 && m.candidates[i].before >= next.before {
+			i--
+		}
+		if i < 0 {
+			// Whatever follows, none of those before it can be extended.
+			m.flush(len(m.candidates))
+			break
+		}
+		if m.candidates[i].after >= next.after {
+			break
+		}
+		// Everything from the ith on is one interval, which may extend further.
+		whole := candidate{Bottleneck{From: m.candidates[i].From, To: next.To}, m.candidates[i].before, next.after}
+		for _, c := range append(m.candidates[i:], next) {
+			whole.Pause += c.Pause
+			whole.Pauses += c.Pauses
+		}
+		m.candidates, next = m.candidates[:i], whole
+	}
+	m.candidates = append(m.candidates, next)
+	if len(m.candidates) > maxCandidates {
+		m.flush(len(m.candidates) - maxCandidates)
+	}
+}
+
+// flush ends the first n intervals.
+func (m *maximal) flush(n int) {
+	for _, c := range m.candidates[:n] {
+		if c.Length() < m.min {
+			continue
+		}
+		m.count++
+		m.done = append(m.done, c.Bottleneck)
+		if len(m.done) >= 2*maxBottlenecks {
+			m.trim()
+		}
+	}
+	m.candidates = slices.Delete(m.candidates, 0, n)
+}
+
+// trim keeps the intervals with most pause, those first.
+func (m *maximal) trim() {
+	slices.SortFunc(m.done, func(a, b Bottleneck) int {
+		return cmp.Or(cmp.Compare(b.Pause, a.Pause), cmp.Compare(a.From, b.From))
+	})
+	m.done = m.done[:min(len(m.done), maxBottlenecks)]
+}

@@ -1,0 +1,122 @@
+package stats
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+)
+
+// A Ranked is a collection by the length of its pause.
+type Ranked struct {
+	Number uint32
+	Start  gc.Opt[time.Duration] // GCStart
+	Pause  time.Duration
+	Reason gc.Opt[clr.GCReason]
+}
+
+// A Ranking holds collections by the lengths of their pauses, so that each
+// percentile is a collection. The zero Ranking is empty.
+//
+// Up to 32,768 collections percentiles are exact, as those of a Distribution.
+// Beyond that, a percentile is the longest of the pauses that lie in its bucket,
+// at most 1/512 too long.
+type Ranking struct {
+	count   int
+	all     []Ranked                   // nil once counted in buckets
+	ordered bool                       // all is, the shortest first
+	buckets map[bucketIndex]*rankedSet // nil while all is kept
+}
+
+type bucketIndex struct{ group, bucket int }
+
+// A rankedSet are the collections of one bucket.
+type rankedSet struct {
+	count   int
+	longest Ranked
+}
+
+// Add takes in a collection, unless its pause is unknown.
+func (r *Ranking) Add(c *gc.Collection) {
+	pause, known := c.Pause().Get()
+	if !known {
+		return
+	}
+	r.count++
+	of := Ranked{Number: c.Number, Start: c.Start, Pause: max(0, pause), Reason: c.Reason}
+	if r.buckets == nil && r.count > maxExact {
+		r.buckets = make(map[bucketIndex]*rankedSet)
+		for _, old := range r.all {
+			r.put(old)
+		}
+		r.all = nil
+	}
+	if r.buckets != nil {
+		r.put(of)
+		return
+	}
+	r.all, r.ordered = append(r.all, of), false
+}
+
+func (r *Ranking) put(of Ranked) {
+	g, i := bucket(of.Pause)
+	s := r.buckets[bucketIndex{g, i}]
+	if s == nil {
+		s = new(rankedSet)
+		r.buckets[bucketIndex{g, i}] = s
+	}
+	if s.count++; s.count == 1 || of.Pause > s.longest.Pause {
+		s.longest = of
+	}
+}
+
+// Count returns the number of collections whose pause is known.
+func (r *Ranking) Count() int { return r.count }
+
+// Exact reports whether percentiles are those of the pauses themselves.
+func (r *Ranking) Exact() bool { return r.buckets == nil }
+
+// Percentile returns the collection with the shortest pause that p percent of
+// them do not exceed, the earliest of several, and how many pauses are at least
+// as long. ok is false where there is none. It takes time that grows with the
+// number of collections.
+func (r *Ranking) Percentile(p float64) (of Ranked, longer int, ok bool) {
+	if r.count == 0 {
+		return Ranked{}, 0, false
+	}
+	rank := min(max(int(math.Ceil(p/100*float64(r.count))), 1), r.count)
+	if r.buckets != nil {
+		return r.counted(rank)
+	}
+	if !r.ordered {
+		slices.SortStableFunc(r.all, func(a, b Ranked) int { return cmp.Compare(a.Pause, b.Pause) })
+		r.ordered = true
+	}
+	pause := r.all[rank-1].Pause
+	first, _ := slices.BinarySearchFunc(r.all, pause, func(a Ranked, d time.Duration) int { return cmp.Compare(a.Pause, d) })
+	return r.all[first], r.count - first, true
+}
+
+// counted returns the longest pause of the bucket that the rankth one is in.
+func (r *Ranking) counted(rank int) (of Ranked, longer int, ok bool) {
+	indexes := make([]bucketIndex, 0, len(r.buckets))
+	for i := range r.buckets {
+		indexes = append(indexes, i)
+	}
+	slices.SortFunc(indexes, func(a, b bucketIndex) int {
+		return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.bucket, b.bucket))
+	})
+	shorter := 0
+	for _, i := range indexes {
+		s := r.buckets[i]
+		if rank <= shorter+s.count {
+			// Of its bucket, only the longest pause itself is known to be as long.
+			return s.longest, r.count - shorter - s.count + 1, true
+		}
+		shorter += s.count
+	}
+	return Ranked{}, 0, false
+}

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/open"
+)
+
+// A pauseAbove is a flag that takes the least pause of the collections to list: a
+// length, or a percentile of the pauses that the other flags let through.
+type pauseAbove struct {
+	given      string
+	length     time.Duration
+	percentile float64 // 0 where a length was given
+}
+
+func (p *pauseAbove) Type() string { return "TIME|pN" }
+
+func (p *pauseAbove) String() string { return p.given }
+
+func (p *pauseAbove) Set(s string) error {
+	*p = pauseAbove{given: s}
+	if of, ok := strings.CutPrefix(strings.ToLower(s), "p"); ok {
+		v, err := strconv.ParseFloat(of, 64)
+		if err != nil || !(v > 0 && v <= 100) {
+			return errors.New("must be a percentile above p0 and up to p100, as in p99 or p99.9")
+		}
+		p.percentile = v
+		return nil
+	}
+	var d selection.Duration
+	if err := d.Set(s); err != nil {
+		return errors.New("must be a length, as in 50ms, or a percentile, as in p99")
+	}
+	p.length = time.Duration(d)
+	return nil
+}
+
+// thresholds finds the pause of each process from which on --pause-above lets
+// collections through. A percentile is that of the collections that the other
+// flags let through, for which the trace is read once more.
+func (o *gcsOptions) thresholds(ctx context.Context, std *stdio, paths []string) (map[uint64]time.Duration, error) {
+	if o.pauseAbove.percentile == 0 {
+		return nil, nil
+	}
+	r, err := std.read(ctx, paths, open.Options{Want: gc.Wants, Head: gc.Head})
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	pauses := make(map[uint64]*stats.Distribution)
+	var m gc.Model
+	for c, err := range r.Collections(&m) {
+		if err != nil {
+			return nil, err
+		}
+		pause, known := c.Pause().Get()
+		if !known || !o.keeps(r, c) {
+			continue
+		}
+		d := pauses[c.Process.PID]
+		if d == nil {
+			d = new(stats.Distribution)
+			pauses[c.Process.PID] = d
+		}
+		d.Add(pause)
+	}
+	least := make(map[uint64]time.Duration)
+	for pid, d := range pauses {
+		least[pid] = d.Percentile(o.pauseAbove.percentile)
+	}
+	return least, nil
+}
+
+// isLong reports whether a collection's pause is one that --pause-above lets
+// through.
+func (o *gcsOptions) isLong(c *gc.Collection, thresholds map[uint64]time.Duration) bool {
+	switch {
+	case o.pauseAbove.given == "":
+		return true
+	case o.pauseAbove.percentile == 0:
+		return len(c.Pauses) > 0 && pausesSeen(c) >= o.pauseAbove.length
+	default:
+		least, known := thresholds[c.Process.PID]
+		return known && pausesSeen(c) >= least
+	}
+}
+
+// checkPauseAbove refuses a percentile of standard input, which cannot be read
+// twice.
+func (o *gcsOptions) checkPauseAbove() error {
+	if o.pauseAbove.percentile > 0 && slices.Contains(o.files, "-") {
+		return errors.New("--pause-above with a percentile needs a file that can be read twice; give a length, as in 50ms")
+	}
+	return nil
+}

@@ -1,0 +1,409 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/report"
+	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// The tables of pauses.
+const (
+	percentileTable = "percentiles"
+	windowTable     = "windows"
+	bottleneckTable = "bottlenecks"
+)
+
+type pausesOptions struct {
+	listing
+	tables    choices
+	below     percent
+	minLength selection.Duration
+}
+
+func newPausesCmd(std *stdio) *cobra.Command {
+	opts := pausesOptions{
+		listing:   newListing(),
+		tables:    choices{kind: "TABLE", of: []string{percentileTable, windowTable, bottleneckTable}},
+		below:     90,
+		minLength: selection.Duration(100 * time.Millisecond),
+	}
+	cmd := &cobra.Command{
+		Use:   "pauses FILE...",
+		Short: "Show how pauses are distributed: percentiles, worst windows, bottlenecks",
+		Long: `pauses shows three tables. Each row comes with the command that lists its GCs.
+
+percentiles: the pauses of each generation and kind. Each percentile is the pause of
+one GC, whose number is shown, and "as long" counts the GCs with a pause of that
+length or longer.
+
+windows: the longest total pause in any 10 ms, 100 ms, 1 s and 10 s. "program" is the
+rest of the window, the minimum mutator utilization.
+
+bottlenecks: intervals in which less than --below of the time was the program's and
+pauses had the rest, with the most pause first. An interval begins and ends with a
+pause.`,
+		Example: `  gctrail pauses app.nettrace
+  gctrail pauses --show bottlenecks --below 80% app.nettrace
+  gctrail pauses --show percentiles --format csv app.nettrace`,
+	}
+	flags := cmd.Flags()
+	flags.Var(&opts.tables, "show", "only these tables: percentiles, windows, bottlenecks; jsonl and csv take one, by default percentiles")
+	flags.Var(&opts.below, "below", "the program's share of the time below which an interval is a bottleneck")
+	flags.Var(&opts.minLength, "min-length", "only bottlenecks of at least this length: 1s, or a number of milliseconds")
+	complete(cmd, "show", opts.tables.of)
+	names := slices.Concat(fieldNames(percentileFields), fieldNames(windowFields), fieldNames(bottleneckFields))
+	slices.Sort(names)
+	command := opts.command(std, cmd, slices.Compact(names), func(ctx context.Context, out *output, paths []string) error {
+		return opts.list(ctx, std, out, paths)
+	})
+	command.PreRunE = func(cmd *cobra.Command, _ []string) error {
+		if opts.format.value != "table" && len(opts.tables.values) > 1 {
+			return usagef(cmd, "--format %s takes one table: give one name to --show", opts.format.value)
+		}
+		return nil
+	}
+	return command
+}
+
+// A percent is a flag that takes a share: 90% or 90.
+type percent float64
+
+func (p *percent) Type() string { return "PERCENT" }
+
+func (p *percent) String() string { return strconv.FormatFloat(float64(*p), 'f', -1, 64) + "%" }
+
+func (p *percent) Set(s string) error {
+	v, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(s, "%")), 64)
+	if err != nil || !(v > 0 && v <= 100) {
+		return errors.New("must be a share above 0% and up to 100%")
+	}
+	*p = percent(v)
+	return nil
+}
+
+// A percentileRow is one percentile of the pauses of a generation and kind.
+type percentileRow struct {
+	pid        uint64
+	generation gc.Opt[int]
+	kind       gc.Kind
+	all        bool // of every generation and kind
+	percentile string
+	stats.Ranked
+	longer  int // GCs with a pause as long
+	command string
+}
+
+func (r *percentileRow) class() string {
+	switch generation, known := r.generation.Get(); {
+	case r.all:
+		return "all"
+	case !known:
+		return "unknown"
+	default:
+		return fmt.Sprintf("gen%d %v", generation, r.kind)
+	}
+}
+
+var percentileFields = []field[percentileRow]{
+	{name: "pid", value: func(r *percentileRow) column.Value { return pidOf(r.pid) }},
+	{name: "gcs", heading: "GCs", left: true, value: func(r *percentileRow) column.Value { return wordOf(r.class()) }},
+	{name: "generation", value: func(r *percentileRow) column.Value { return valueOf(r.generation, countOf[int]) }},
+	{name: "kind", value: func(r *percentileRow) column.Value {
+		return knownIf(!r.all && r.kind != gc.KindUnknown, wordOf(r.kind.String()))
+	}},
+	{name: "percentile", heading: "percentile", left: true, value: func(r *percentileRow) column.Value { return wordOf(r.percentile) }},
+	{name: "pause_ms", heading: "pause ms", value: func(r *percentileRow) column.Value { return timeOf(r.Pause) }},
+	{name: "number", heading: "GC", value: func(r *percentileRow) column.Value { return countOf(r.Number) }},
+	{name: "start_ms", heading: "start ms", rank: 1, value: func(r *percentileRow) column.Value { return valueOf(r.Start, timeOf) }},
+	{name: "reason", heading: "reason", left: true, rank: 2, value: func(r *percentileRow) column.Value {
+		return valueOf(r.Reason, func(v clr.GCReason) column.Value { return wordOf(v.String()) })
+	}},
+	{name: "as_long", heading: "as long", value: func(r *percentileRow) column.Value { return countOf(r.longer) }},
+	{name: "command", value: func(r *percentileRow) column.Value { return wordOf(r.command) }},
+}
+
+// A windowRow is the worst of all windows of one length.
+type windowRow struct {
+	pid uint64
+	stats.Stall
+	command string
+}
+
+var windowFields = []field[windowRow]{
+	{name: "pid", value: func(r *windowRow) column.Value { return pidOf(r.pid) }},
+	{name: "window_ms", heading: "window ms", value: func(r *windowRow) column.Value { return timeOf(r.Window) }},
+	{name: "pause_ms", heading: "paused ms", value: func(r *windowRow) column.Value { return timeOf(r.Pause) }},
+	{name: "mutator_utilization_min_pct", heading: "program %", value: func(r *windowRow) column.Value { return floatOf(r.MutatorUtilization()) }},
+	{name: "from_ms", heading: "from ms", value: func(r *windowRow) column.Value { return timeOf(r.From) }},
+	{name: "command", value: func(r *windowRow) column.Value { return wordOf(r.command) }},
+}
+
+// A bottleneckRow is an interval in which pauses took too much of the time.
+type bottleneckRow struct {
+	pid uint64
+	stats.Bottleneck
+	command string
+}
+
+var bottleneckFields = []field[bottleneckRow]{
+	{name: "pid", value: func(r *bottleneckRow) column.Value { return pidOf(r.pid) }},
+	{name: "from_ms", heading: "from ms", value: func(r *bottleneckRow) column.Value { return timeOf(r.From) }},
+	{name: "to_ms", heading: "to ms", value: func(r *bottleneckRow) column.Value { return timeOf(r.To) }},
+	{name: "length_ms", heading: "length ms", value: func(r *bottleneckRow) column.Value { return timeOf(r.Length()) }},
+	{name: "pause_ms", heading: "paused ms", value: func(r *bottleneckRow) column.Value { return timeOf(r.Pause) }},
+	{name: "mutator_utilization_pct", heading: "program %", value: func(r *bottleneckRow) column.Value { return floatOf(r.MutatorUtilization()) }},
+	{name: "pauses", heading: "pauses", value: func(r *bottleneckRow) column.Value { return countOf(r.Pauses) }},
+	{name: "command", value: func(r *bottleneckRow) column.Value { return wordOf(r.command) }},
+}
+
+// processPauses are the pauses of one process.
+type processPauses struct {
+	stats.Process
+	classes     [4][4]stats.Ranking // by generation (3 is unknown) and kind
+	all         stats.Ranking
+	bottlenecks stats.Bottlenecks
+}
+
+func (p *processPauses) add(c *gc.Collection) {
+	p.Process.Add(c)
+	generation := c.Generation.Or(3)
+	if generation < 0 || generation > 3 {
+		generation = 3
+	}
+	p.classes[generation][c.Kind].Add(c)
+	p.all.Add(c)
+	p.bottlenecks.Add(c)
+}
+
+func (o *pausesOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
+	var pauses []*processPauses
+	of := make(map[*gc.Process]*processPauses)
+	var info *trace.Info
+	scan, err := o.scan(ctx, std, paths, open.Options{Want: nothing}, func(i *trace.Info, _ *trace.Event) { info = i }, func(c *gc.Collection) {
+		p := of[c.Process]
+		if p == nil {
+			p = new(processPauses)
+			p.From, p.To = o.Span(info)
+			p.bottlenecks.Below, p.bottlenecks.MinLength = float64(o.below), time.Duration(o.minLength)
+			of[c.Process] = p
+			pauses = append(pauses, p)
+		}
+		p.add(c)
+	})
+	if err != nil {
+		return err
+	}
+	pauses = slices.DeleteFunc(pauses, func(p *processPauses) bool { return p.all.Count() == 0 })
+	w := pauseTables{pausesOptions: o, std: std, out: out, paths: paths, several: len(pauses) > 1}
+	for _, p := range pauses {
+		if err := w.write(p); err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	std.warn(scan.in.Name, report.Missing(scan.in, nil))
+	std.warn(scan.in.Name, report.Unmerged(scan.Merged()))
+	if len(pauses) == 0 {
+		std.warn(scan.in.Name, "no collection with a known pause; record them with: gctrail collect --profile gc-collect")
+	}
+	return nil
+}
+
+// nothing is the Want of a command that needs the events of collections only.
+func nothing(*trace.Descriptor) bool { return false }
+
+// pauseTables writes the tables of one process after the other.
+type pauseTables struct {
+	*pausesOptions
+	std     *stdio
+	out     *output
+	paths   []string
+	several bool // processes
+	begun   int  // tables
+}
+
+// shows reports whether a table is asked for.
+func (w *pauseTables) shows(table string) bool {
+	if len(w.tables.values) == 0 {
+		return w.format.value == "table" || table == percentileTable
+	}
+	return w.tables.allows(table)
+}
+
+func (w *pauseTables) write(p *processPauses) error {
+	if w.shows(percentileTable) {
+		rows := w.percentiles(p)
+		if err := writeTable(w, true, percentileFields, rows, func(page *text.Page) { w.percentilesHead(page, p) }, func(page *text.Page) {
+			page.Prose("", "To list the GCs of a row, for example the last:")
+			page.Command("", rows[len(rows)-1].command)
+		}); err != nil {
+			return err
+		}
+	}
+	if stalls := p.Stalls(); w.shows(windowTable) && len(stalls) > 0 {
+		rows := make([]windowRow, len(stalls))
+		for i, s := range stalls {
+			rows[i] = windowRow{p.Process.Process.PID, s, w.during(p, s.From, s.From+s.Window)}
+		}
+		if err := writeTable(w, true, windowFields, rows, func(page *text.Page) {
+			page.Heading("%s: the worst windows", called(p.Process.Process))
+		}, nil); err != nil {
+			return err
+		}
+	}
+	if !w.shows(bottleneckTable) {
+		return nil
+	}
+	list, count := p.bottlenecks.All()
+	rows := make([]bottleneckRow, len(list))
+	for i, b := range list {
+		rows[i] = bottleneckRow{p.Process.Process.PID, b, w.during(p, b.From, b.To)}
+	}
+	return writeTable(w, false, bottleneckFields, rows, func(page *text.Page) {
+		page.Heading("%s: %s of %s or more in which the program had less than %s of the time", called(p.Process.Process),
+			text.Plural(int64(count), "interval", "intervals"), units.Duration(time.Duration(w.minLength)), units.Percent(float64(w.below)))
+	}, func(page *text.Page) {
+		page.Prose("", "To list the GCs of the first:")
+		page.Command("", rows[0].command)
+	})
+}
+
+// writeTable writes one table, with what head writes above it and foot below.
+func writeTable[R any](w *pauseTables, whole bool, fields []field[R], rows []R, head, foot func(*text.Page)) error {
+	writer := rowWriter[R]{listing: &w.listing, std: w.std, out: w.out, fields: fields, begun: w.begun, headed: w.begun > 0, whole: whole}
+	w.begun++
+	if err := writer.section(head, rows); err != nil || len(rows) == 0 || foot == nil || w.format.value != "table" {
+		return err
+	}
+	page := newPage(w.std, w.out)
+	page.Line("")
+	foot(page)
+	_, err := w.out.Write(page.Bytes())
+	return err
+}
+
+// shownPercentiles are those of the table, with how many pauses a row takes.
+var shownPercentiles = []struct {
+	name  string
+	of    float64
+	least int
+}{{"p50", 50, 2}, {"p90", 90, 2}, {"p99", 99, 2}, {"p99.9", 99.9, 1000}, {"max", 100, 1}}
+
+// percentiles are the rows of a process: of each generation and kind, and of all.
+func (w *pauseTables) percentiles(p *processPauses) []percentileRow {
+	var rows []percentileRow
+	add := func(of percentileRow, r *stats.Ranking) {
+		for _, s := range shownPercentiles {
+			ranked, longer, ok := r.Percentile(s.of)
+			if !ok || r.Count() < s.least {
+				continue
+			}
+			row := of
+			row.pid, row.percentile, row.Ranked, row.longer = p.Process.Process.PID, s.name, ranked, longer
+			row.command = w.above(p, &row, s.of)
+			rows = append(rows, row)
+		}
+	}
+	classes := 0
+	for g := range p.classes {
+		for k := range p.classes[g] {
+			if r := &p.classes[g][k]; r.Count() > 0 {
+				classes++
+				generation := gc.Some(g)
+				if g == 3 {
+					generation = gc.Opt[int]{}
+				}
+				add(percentileRow{generation: generation, kind: gc.Kind(k)}, r)
+			}
+		}
+	}
+	if classes > 1 {
+		add(percentileRow{all: true}, &p.all)
+	}
+	return rows
+}
+
+// percentilesHead writes how much the percentiles are of.
+func (w *pauseTables) percentilesHead(page *text.Page, p *processPauses) {
+	all := p.All()
+	page.Heading("%s: %s paused in %s", called(p.Process.Process), units.Duration(all.Pause.Sum()), text.Plural(int64(all.Pause.Count()), "GC", "GCs"))
+	if n := all.PausesUnknown(); n > 0 {
+		page.Prose("", text.Plural(int64(n), "GC is left out: its pause is unknown.", "GCs are left out: their pauses are unknown."))
+	}
+	if all.Affected > 0 {
+		page.Prose("", "Lost events affect "+text.Plural(int64(all.Affected), "GC", "GCs")+": pauses may be missing.")
+	}
+	if !p.all.Exact() {
+		page.Prose("", "Percentiles are up to 0.2 % too long.")
+	}
+}
+
+// above returns the command that lists the GCs of a row.
+func (w *pauseTables) above(p *processPauses, r *percentileRow, percentile float64) string {
+	words := []string{"gctrail", "gcs"}
+	if generation, known := r.generation.Get(); known {
+		words = append(words, "--gen", strconv.Itoa(generation))
+	}
+	if !r.all && r.kind != gc.KindUnknown {
+		words = append(words, "--kind", r.kind.String())
+	}
+	words = append(words, "--pause-above", "p"+strconv.FormatFloat(percentile, 'f', -1, 64))
+	if from, known := p.From.Get(); known {
+		words = append(words, "--from", seconds(from))
+	}
+	if to, known := p.To.Get(); known {
+		words = append(words, "--to", seconds(to))
+	}
+	return w.command(p, words)
+}
+
+// during returns the command that lists the GCs of a stretch of time.
+func (w *pauseTables) during(p *processPauses, from, to time.Duration) string {
+	return w.command(p, []string{"gctrail", "gcs", "--from", seconds(from), "--to", seconds(to)})
+}
+
+func (w *pauseTables) command(p *processPauses, words []string) string {
+	if pid := p.Process.Process.PID; w.several && pid != trace.UnknownID {
+		words = append(words, "--pid", strconv.FormatUint(pid, 10))
+	}
+	if len(w.paths) > 1 {
+		words = append(words, "--merge")
+	}
+	for _, path := range w.paths {
+		words = append(words, text.Quoted(path))
+	}
+	return strings.Join(words, " ")
+}
+
+// seconds writes a time so that --from and --to take it, to the nanosecond.
+func seconds(d time.Duration) string {
+	return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s"
+}
+
+// valueOf is the value of a figure, or the unknown one.
+func valueOf[T any](v gc.Opt[T], value func(T) column.Value) column.Value {
+	known, ok := v.Get()
+	if !ok {
+		return column.Value{}
+	}
+	return value(known)
+}
