@@ -24,7 +24,13 @@ func Main(args []string) int {
 	std := newStdio()
 	cmd := newRootCmd(std)
 	cmd.SetArgs(implied(cmd, args))
-	return std.complain(cmd.ExecuteContext(ctx))
+	return std.complain(std.execute(ctx, cmd))
+}
+
+// execute runs a command, to the end of the pager that it may have started.
+func (std *stdio) execute(ctx context.Context, cmd *cobra.Command) error {
+	err := cmd.ExecuteContext(ctx)
+	return cmp.Or(err, std.endPaging())
 }
 
 // newRootCmd returns the command gctrail, on whose tree of commands the
@@ -39,7 +45,8 @@ ran, how long it paused the program, and what to change. It reads traces (EventP
 compressed with gzip, zstd, xz or zip) and records them from running processes.
 
 gctrail FILE is short for gctrail report FILE. Without arguments, gctrail runs top
-on a terminal, and ps otherwise.
+on a terminal, and ps otherwise. Text that is longer than the terminal is shown
+through $GCTRAIL_PAGER, $PAGER or less.
 
 Exit codes: 0 success, 1 over budget, 2 invalid usage, 3 input cannot be read or
 output cannot be written, 4 no such process or no permission, 5 unsupported trace
@@ -71,6 +78,8 @@ possible; standard error says what is missing.`,
 	cmd.SetVersionTemplate("{{.Version}}")
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), "FlagUsages", "FlagUsagesWrapped 80"))
 	cmd.SuggestionsMinimumDistance = 2
+	std.addFlags(cmd.PersistentFlags())
+	complete(cmd, "color", colourWords)
 	cmd.AddCommand(
 		newReportCmd(std), newGCsCmd(std), newEventsCmd(std),
 		newAllocsCmd(std), newPinsCmd(std), newHandlesCmd(std), newFinalizersCmd(std), newJoinsCmd(std), newHeapCmd(std), newPausesCmd(std),

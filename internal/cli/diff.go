@@ -9,6 +9,7 @@ import (
 	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/internal/comparison"
 	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 type diffOptions struct {
@@ -98,10 +99,12 @@ func (o *diffOptions) write(std *stdio, out *output, c *compare.Comparison) erro
 	if o.format.value == "json" {
 		return comparison.WriteJSON(out, c)
 	}
-	p := newPage(std, out)
+	var p *text.Page
 	if o.format.value == "markdown" {
+		p = text.PageOn(text.Terminal{})
 		comparison.WriteMarkdown(p, c)
 	} else {
+		p = newPage(std, out)
 		comparison.WriteText(p, c)
 	}
 	_, err := out.Write(p.Bytes())

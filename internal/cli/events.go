@@ -27,6 +27,8 @@ type eventsOptions struct {
 	level     provider.Level
 	limit     uint64
 	output    string
+
+	paged bool // nobody asked for JSON: the lines are for a person
 }
 
 func newEventsCmd(std *stdio) *cobra.Command {
@@ -53,6 +55,7 @@ may be - for standard input.`,
 			if err := opts.check(cmd, args); err != nil {
 				return err
 			}
+			opts.paged = !cmd.Flags().Changed("format")
 			return opts.run(cmd.Context(), std)
 		},
 	}
@@ -75,6 +78,9 @@ func (o *eventsOptions) run(ctx context.Context, std *stdio) error {
 	out, err := std.create(o.output, o.files)
 	if err != nil {
 		return err
+	}
+	if o.paged {
+		std.paged(out)
 	}
 	return errors.Join(o.write(ctx, std, out), out.Close())
 }

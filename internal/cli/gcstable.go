@@ -25,6 +25,7 @@ func newTableGCs(std *stdio, out *output, columns []column.Column, several bool)
 	w := &tableGCs{std: std, out: out, columns: columns, asked: columns != nil, several: several}
 	w.shape = text.Table{W: out}
 	if out.file == nil {
+		std.paged(out)
 		w.shape.Bold = std.outTerm.Colour
 		w.shape.Width = std.outTerm.Width
 	}

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 	"sync"
@@ -49,8 +50,8 @@ func (std *stdio) show(line func(elapsed time.Duration) string) *progress {
 
 // start shows a progress from now on, if there is a terminal to show it on.
 func (std *stdio) start(p *progress) *progress {
-	p.started, p.w, p.width = time.Now(), std.err, std.errTerm.Width
-	if std.errTerm.Is {
+	p.started, p.w, p.width = time.Now(), cmp.Or(std.status, std.err), std.errTerm.Width
+	if paging := std.pager != nil && std.pager.Paging(); std.errTerm.Is && !paging {
 		p.done = make(chan struct{})
 		p.idle.Go(p.run)
 	}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/report"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -95,7 +96,7 @@ func (o *reportOptions) run(ctx context.Context, std *stdio) error {
 			return rep.WriteBriefJSON(out)
 		}
 		if o.format.value == "markdown" {
-			p := newPage(std, out)
+			p := text.PageOn(text.Terminal{})
 			rep.WriteMarkdown(p)
 			_, err = out.Write(p.Bytes())
 			return err

@@ -4,14 +4,18 @@ import (
 	"bufio"
 	"cmp"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"strconv"
+	"strings"
 
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/outfile"
+	"github.com/gctrail/gctrail/internal/pager"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
 )
@@ -22,25 +26,86 @@ type stdio struct {
 	err              *text.Printer
 	outTerm, errTerm text.Terminal
 
-	showing *progress // of the trace being read
+	noPager bool
+	showing *progress     // of the trace being read
+	status  *text.Printer // for progress, which waits for nothing; nil for err
+	talk    *aside        // where err writes
+	pager   *pager.Writer // that is open; nil for none
 }
 
 func newStdio() *stdio {
-	return &stdio{
-		out: os.Stdout, outTerm: terminalOf(os.Stdout),
-		err: text.NewPrinter(os.Stderr), errTerm: terminalOf(os.Stderr),
-	}
+	std := &stdio{out: os.Stdout, outTerm: terminalOf(os.Stdout), errTerm: terminalOf(os.Stderr)}
+	std.talk = &aside{std: std, w: os.Stderr}
+	std.err, std.status = text.NewPrinter(std.talk), text.NewPrinter(os.Stderr)
+	return std
 }
 
-// terminalOf looks at what f is, and at the environment: COLUMNS, NO_COLOR,
+// An aside writes messages to a terminal that a pager may be using: what comes
+// meanwhile is shown when the pager has ended.
+type aside struct {
+	std  *stdio
+	w    io.Writer
+	held []byte
+}
+
+func (a *aside) Write(p []byte) (int, error) {
+	a.held = append(a.held, p...)
+	if a.std.errTerm.Is && a.std.pager != nil {
+		return len(p), nil
+	}
+	_, err := a.w.Write(a.held)
+	a.held = a.held[:0]
+	return len(p), err
+}
+
+// endPaging shows what is held back for the pager, and waits until it has ended.
+func (std *stdio) endPaging() error {
+	if std.pager == nil {
+		return nil
+	}
+	err := std.pager.Close()
+	std.pager = nil
+	if std.talk != nil {
+		_, _ = std.talk.Write(nil) // there is nobody else to tell
+	}
+	return err
+}
+
+// addFlags adds the flags that say how all commands talk.
+func (std *stdio) addFlags(flags *pflag.FlagSet) {
+	flags.BoolVar(&std.noPager, "no-pager", false, "do not show long output through $GCTRAIL_PAGER, $PAGER or less")
+	flags.Var(colour{std}, "color", "use colors: auto (on a terminal, unless NO_COLOR is set), always, never")
+}
+
+// A colour is the flag --color.
+type colour struct{ std *stdio }
+
+var colourWords = []string{"auto", "always", "never"}
+
+func (colour) Type() string { return strings.Join(colourWords, "|") }
+
+func (colour) String() string { return colourWords[0] }
+
+func (c colour) Set(s string) error {
+	switch s {
+	case "auto":
+	case "always", "never":
+		c.std.outTerm.Colour, c.std.errTerm.Colour = s == "always", s == "always"
+	default:
+		return fmt.Errorf("must be one of %s", strings.Join(colourWords, ", "))
+	}
+	return nil
+}
+
+// terminalOf looks at what f is, and at the environment: COLUMNS, LINES, NO_COLOR,
 // CLICOLOR_FORCE and TERM=dumb.
 func terminalOf(f *os.File) text.Terminal {
 	var t text.Terminal
 	dumb := os.Getenv("TERM") == "dumb"
 	if term.IsTerminal(int(f.Fd())) {
 		t.Is = !dumb
-		t.Width, _, _ = term.GetSize(int(f.Fd()))
-		t.Width = cmp.Or(columnsAsked(), t.Width)
+		t.Width, t.Height, _ = term.GetSize(int(f.Fd()))
+		t.Width, t.Height = cmp.Or(columnsAsked(), t.Width), cmp.Or(sizeAsked("LINES"), t.Height)
 	}
 	forced := os.Getenv("CLICOLOR_FORCE")
 	t.Colour = os.Getenv("NO_COLOR") == "" && (t.Is || forced != "" && forced != "0")
@@ -48,8 +113,11 @@ func terminalOf(f *os.File) text.Terminal {
 }
 
 // columnsAsked is the width that COLUMNS asks for, 0 for none.
-func columnsAsked() int {
-	n, err := strconv.Atoi(os.Getenv("COLUMNS"))
+func columnsAsked() int { return sizeAsked("COLUMNS") }
+
+// sizeAsked is the size that a variable of the environment asks for, 0 for none.
+func sizeAsked(variable string) int {
+	n, err := strconv.Atoi(os.Getenv(variable))
 	if err != nil {
 		return 0
 	}
@@ -72,8 +140,26 @@ func (s screen) Write(p []byte) (int, error) {
 // An output is where a command's data goes.
 type output struct {
 	*bufio.Writer
-	name string
-	file *os.File // nil for standard output
+	name  string
+	file  *os.File // nil for standard output
+	paged *stdio   // whose pager shows the output; nil for none
+}
+
+// paged has the output shown through a pager where it is text for a person at a
+// terminal. It is called before anything is written.
+func (std *stdio) paged(out *output) {
+	if out.file != nil || out.paged != nil || !std.outTerm.Is || std.outTerm.Height == 0 || std.noPager {
+		return
+	}
+	out.paged, std.pager = std, &pager.Writer{
+		Out: std.out, Width: std.outTerm.Width, Height: std.outTerm.Height, Command: pager.Chosen(),
+		Started: func() {
+			if std.showing != nil {
+				std.showing.stop()
+			}
+		},
+	}
+	out.Reset(std.pager)
 }
 
 // create opens the output path; "-" is standard output. Output does not replace
@@ -105,6 +191,9 @@ func (o *output) Flush() error { return outputFailed(o.name, o.Writer.Flush()) }
 // Close flushes the output and ends it.
 func (o *output) Close() error {
 	err := o.Writer.Flush()
+	if o.paged != nil {
+		err = cmp.Or(err, o.paged.endPaging())
+	}
 	if o.file != nil {
 		err = errors.Join(err, o.file.Close())
 	}
@@ -124,6 +213,7 @@ func newPage(std *stdio, out *output) *text.Page {
 	if out.file != nil {
 		return text.PageOn(text.Terminal{})
 	}
+	std.paged(out)
 	return text.PageOn(std.outTerm)
 }
 

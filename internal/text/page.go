@@ -11,6 +11,7 @@ import (
 type Terminal struct {
 	Is     bool // a terminal
 	Width  int  // in cells; 0 for no limit
+	Height int  // in lines; 0 where unknown
 	Colour bool
 }
 
