@@ -80,6 +80,7 @@ const (
 	KindDomainModuleLoad
 	KindModuleLoad
 	KindAssemblyLoad
+	KindR2RGetEntryPoint
 	KindRuntimeInformationStart
 	KindMethodILToNativeMap
 	KindIncreaseMemoryPressure
@@ -187,6 +188,7 @@ var runtimeKinds = [...]Kind{
 	151: KindDomainModuleLoad,
 	152: KindModuleLoad,
 	154: KindAssemblyLoad,
+	159: KindR2RGetEntryPoint,
 	187: KindRuntimeInformationStart,
 	190: KindMethodILToNativeMap,
 	200: KindIncreaseMemoryPressure,
@@ -303,6 +305,7 @@ var newEvent = [numKinds]func() Event{
 	KindDomainModuleLoad:              func() Event { return new(DomainModuleLoad) },
 	KindModuleLoad:                    func() Event { return new(ModuleLoad) },
 	KindAssemblyLoad:                  func() Event { return new(AssemblyLoad) },
+	KindR2RGetEntryPoint:              func() Event { return new(R2RGetEntryPoint) },
 	KindRuntimeInformationStart:       func() Event { return new(RuntimeInformationStart) },
 	KindMethodILToNativeMap:           func() Event { return new(MethodILToNativeMap) },
 	KindIncreaseMemoryPressure:        func() Event { return new(IncreaseMemoryPressure) },

@@ -759,6 +759,20 @@ var schemas = [numKinds]schema{
 				}},
 		},
 	},
+	KindR2RGetEntryPoint: {
+		name: "R2RGetEntryPoint", provider: RuntimeProvider, id: 159, opcode: 33, level: 5, keywords: 0x2000000000,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"MethodID":`, code: codeU64},
+					{key: `"MethodNamespace":`, code: codeUTF16},
+					{key: `"MethodName":`, code: codeUTF16},
+					{key: `"MethodSignature":`, code: codeUTF16},
+					{key: `"EntryPoint":`, code: codePtr},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
 	KindRuntimeInformationStart: {
 		name: "RuntimeInformationStart", provider: RuntimeProvider, id: 187, opcode: 1, level: 4, keywords: 0x0,
 		layouts: []layout{

@@ -2102,6 +2102,49 @@ func (e *AssemblyLoad) Append(dst []byte, version uint32, ptrSize int) []byte {
 // EventKind is KindAssemblyLoad.
 func (*AssemblyLoad) EventKind() Kind { return KindAssemblyLoad }
 
+// R2RGetEntryPoint is event 159 of the provider Microsoft-Windows-DotNETRuntime, level
+// Verbose, keyword CompilationDiagnostic.
+//
+// A method of precompiled code is about to be called for the first time. Its size is not
+// told.
+//
+// Versions:
+//   - 0: .NET Core 3.0+.
+type R2RGetEntryPoint struct {
+	MethodID        uint64
+	MethodNamespace UTF16
+	MethodName      UTF16
+	MethodSignature UTF16
+	EntryPoint      uint64
+	ClrInstanceID   uint16
+}
+
+// Decode sets e from a payload; see the package comment for its contract.
+func (e *R2RGetEntryPoint) Decode(version uint32, payload []byte, ptrSize int) error {
+	c := binread.At(payload, 0)
+	e.MethodID = c.U64()
+	e.MethodNamespace = c.UTF16()
+	e.MethodName = c.UTF16()
+	e.MethodSignature = c.UTF16()
+	e.EntryPoint = c.Ptr(ptrSize)
+	e.ClrInstanceID = c.U16()
+	return wrap("R2RGetEntryPoint", c.Err())
+}
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *R2RGetEntryPoint) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.MethodID)
+	dst = appendUTF16z(dst, e.MethodNamespace)
+	dst = appendUTF16z(dst, e.MethodName)
+	dst = appendUTF16z(dst, e.MethodSignature)
+	dst = appendPtr(dst, e.EntryPoint, ptrSize)
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindR2RGetEntryPoint.
+func (*R2RGetEntryPoint) EventKind() Kind { return KindR2RGetEntryPoint }
+
 // RuntimeInformationStart is event 187 of the provider Microsoft-Windows-DotNETRuntime,
 // level Informational.
 //

@@ -50,6 +50,7 @@ var tracepoints = map[string]Kind{
 	"DotNETRuntime:DomainModuleLoad":                          KindDomainModuleLoad,
 	"DotNETRuntime:ModuleLoad":                                KindModuleLoad,
 	"DotNETRuntime:AssemblyLoad":                              KindAssemblyLoad,
+	"DotNETRuntime:R2RGetEntryPoint":                          KindR2RGetEntryPoint,
 	"DotNETRuntime:RuntimeInformationStart":                   KindRuntimeInformationStart,
 	"DotNETRuntime:MethodILToNativeMap":                       KindMethodILToNativeMap,
 	"DotNETRuntime:IncreaseMemoryPressure":                    KindIncreaseMemoryPressure,

@@ -20,6 +20,9 @@
 // belongs to the method that was last loaded there before it was seen; where
 // none was, to the one that was listed or loaded there later.
 //
+// Files that are mapped into a process tell of an address without a name whether
+// one could be expected: ETW's kernel events and collect-linux list them.
+//
 // Names are spelt as PerfView spells them: namespace, type, method and the
 // parameter list of the signature.
 package symbol

@@ -1,10 +1,7 @@
 package symbol
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
-	"sort"
 	"strings"
 	"time"
 )
@@ -15,13 +12,25 @@ type Frame struct {
 	Method  string // with its parameters; empty where unknown
 	Module  string // the file the code is from, without its folder; empty where unknown
 	Offset  uint64 // of the address in Module, where Method is unknown
+	Why     Reason // Method is unknown
 }
+
+// Reason is why an address has no name.
+type Reason uint8
+
+const (
+	Named     Reason = iota // it has one
+	NoMethods               // the trace names no methods of the process: it was recorded without rundown
+	Native                  // code of a file without managed methods, such as the runtime itself
+	Unlisted                // no event names the code at this address
+	NumReasons
+)
 
 // Resolved reports whether the frame's method is known.
 func (f Frame) Resolved() bool { return f.Method != "" }
 
 // String returns the method's name. Without one it is the module with the
-// offset in it, or "?".
+// offset in it, or a question mark with the address.
 func (f Frame) String() string {
 	switch {
 	case f.Method != "":
@@ -29,106 +38,56 @@ func (f Frame) String() string {
 	case f.Module != "":
 		return fmt.Sprintf("%s!0x%x", f.Module, f.Offset)
 	default:
-		return "?"
+		return fmt.Sprintf("?!0x%x", f.Address)
 	}
-}
-
-// maxOverlap is how many methods are compared for one address.
-const maxOverlap = 4096
-
-// An image is a file that is mapped into a process.
-type image struct {
-	start, end uint64
-	name       string
-}
-
-// AddImage tells the table that a file is mapped into a process, for the
-// addresses in it that belong to no method.
-func (t *Table) AddImage(pid, start, size uint64, path string) {
-	if size == 0 || start+size < start {
-		return
-	}
-	if t.modules >= maxModules {
-		t.dropped++
-		return
-	}
-	t.modules++
-	p := t.process(pid)
-	p.images = append(p.images, image{start, start + size, baseName(path)})
-	p.sorted = false
-}
-
-// AddSymbol tells the table of a method that no event of the runtime names.
-func (t *Table) AddSymbol(pid, start uint64, size uint32, name string) {
-	if size == 0 || start+uint64(size) < start || name == "" {
-		return
-	}
-	t.add(t.process(pid), method{start: start, size: size, from: always, to: never}, []byte(name))
 }
 
 // Resolve returns what is known of an address in a process at a time. It is
 // meant for when all events were fed.
 func (t *Table) Resolve(pid, address uint64, at time.Duration) Frame {
+	f := Frame{Address: address, Why: Unlisted}
 	p := t.byPID[pid]
 	if p == nil {
-		return Frame{Address: address}
-	}
-	p.sort()
-	f := Frame{Address: address}
-	if m := p.find(address, at); m != nil {
-		f.Method = string(p.names[m.name : m.name+m.length])
-		f.Module = p.modules[m.module]
+		f.Why = NoMethods
 		return f
 	}
-	i := sort.Search(len(p.images), func(i int) bool { return p.images[i].start > address })
-	if i > 0 && address < p.images[i-1].end {
-		f.Module, f.Offset = p.images[i-1].name, address-p.images[i-1].start
+	p.sort()
+	if m := p.methods.find(address, at); m != nil {
+		f.Method = string(p.names[m.name : m.name+m.length])
+		f.Module = p.modules[m.module]
+		f.Why = Named
+		return f
+	}
+	i := p.images.find(address, at)
+	if i == nil {
+		if kernel := t.byPID[kernelPID]; kernel != nil {
+			kernel.sort()
+			i = kernel.images.find(address, at)
+		}
+	}
+	switch {
+	case i != nil:
+		f.Module, f.Offset = i.name, address-i.start+i.offset
+		if !p.manages(i.name) {
+			f.Why = Native
+		}
+	case len(p.methods.all) == 0:
+		f.Why = NoMethods
 	}
 	return f
 }
 
-// sort orders images and methods by address, and computes how far those up to each
-// one reach.
-func (p *process) sort() {
-	if p.sorted {
-		return
-	}
-	p.sorted = true
-	slices.SortStableFunc(p.images, func(a, b image) int { return cmp.Compare(a.start, b.start) })
-	slices.SortStableFunc(p.methods, func(a, b method) int { return cmp.Compare(a.start, b.start) })
-	p.reach = slices.Grow(p.reach[:0], len(p.methods))
-	clear(p.latest)
-	var far uint64
-	for i := range p.methods {
-		far = max(far, p.methods[i].end())
-		p.reach = append(p.reach, far)
-		p.latest[p.methods[i].start] = int32(i)
-	}
-}
+// kernelPID is the process that ETW has the kernel's images in.
+const kernelPID = 0
 
-// find returns the method at an address at a time: the last one that was loaded
-// by then and not unloaded, else the first one that was loaded later.
-// Damaged or hostile input in which very many overlap is searched in part.
-func (p *process) find(address uint64, at time.Duration) *method {
-	var then, later *method
-	i := sort.Search(len(p.methods), func(i int) bool { return p.methods[i].start > address })
-	for n := 0; i > 0 && p.reach[i-1] > address && n < maxOverlap; n++ {
-		i--
-		m := &p.methods[i]
-		switch {
-		case m.end() <= address || m.to <= at:
-		case m.from <= at:
-			if then == nil || m.from > then.from || m.from == then.from && m.to < then.to {
-				then = m
-			}
-		case later == nil || m.from < later.from:
-			later = m
+// manages reports whether a file is one of the process's managed modules.
+func (p *process) manages(file string) bool {
+	for _, name := range p.modules {
+		if strings.EqualFold(name, file) {
+			return true
 		}
 	}
-	if then == nil {
-		return later
-	}
-	return then
+	return false
 }
 
 // baseName is a path's last element, of Windows' paths too.

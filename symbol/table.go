@@ -13,14 +13,19 @@ const (
 	maxMethods   = 1 << 20
 	maxNameBytes = 48 << 20
 	maxModules   = 1 << 16
+	maxImages    = 1 << 12 // of one process
 )
+
+// maxPrecompiled is how far from its entry point an address is taken to be of a
+// precompiled method, whose size no event tells.
+const maxPrecompiled = 64 << 10
 
 // A Table holds the methods and modules of processes. The zero Table is empty
 // and ready for use, by one goroutine.
 type Table struct {
-	kinds   map[*trace.Descriptor]clr.Kind
+	takes   map[*trace.Descriptor]take
 	desc    *trace.Descriptor // of the last event
-	kind    clr.Kind          // and its kind
+	take    take              // what takes it in
 	byPID   map[uint64]*process
 	last    *process
 	methods int
@@ -30,6 +35,7 @@ type Table struct {
 	decoded struct {
 		load   clr.MethodLoadVerbose
 		module clr.ModuleLoad
+		entry  clr.R2RGetEntryPoint
 	}
 	name []byte
 }
@@ -38,71 +44,81 @@ type Table struct {
 type process struct {
 	pid     uint64
 	index   uint32 // among the processes of the table
-	methods []method
-	latest  map[uint64]int32 // the method that was last loaded at an address
+	methods spans[method, *method]
 	names   []byte
-	images  []image
+	images  spans[image, *image]
 	modules map[uint64]string // file names by ModuleID
 	sorted  bool
-	reach   []uint64 // the highest end of methods[:i+1]
 
 	seen *addresses // nil where no stacks are kept
 }
 
 // A method is code at an address during a part of the trace.
 type method struct {
-	start    uint64
-	from, to time.Duration // loaded, unloaded; bounds of time where unknown
-	id       uint64
-	module   uint64
-	size     uint32
-	name     uint32 // offset in names
-	length   uint32
+	span
+	id     uint64
+	module uint64
+	name   uint32 // offset in names
+	length uint32
+	open   bool // where it ends is not known
 }
 
-// The times of what was loaded before the trace, and of what never was unloaded.
-const (
-	always time.Duration = -1 << 63
-	never  time.Duration = 1<<63 - 1
-)
+// A take takes in the events of one kind.
+type take func(*Table, *trace.Event)
 
-func (m *method) end() uint64 { return m.start + uint64(m.size) }
+// takes has those of the runtime's events.
+var takes = map[clr.Kind]take{
+	clr.KindMethodLoadVerbose:    func(t *Table, ev *trace.Event) { t.method(ev, ev.Time(), never) },
+	clr.KindMethodUnloadVerbose:  func(t *Table, ev *trace.Event) { t.method(ev, always, ev.Time()) },
+	clr.KindMethodDCStartVerbose: func(t *Table, ev *trace.Event) { t.method(ev, always, never) },
+	clr.KindMethodDCEndVerbose:   func(t *Table, ev *trace.Event) { t.method(ev, always, never) },
+	clr.KindR2RGetEntryPoint:     (*Table).entryPoint,
+	clr.KindModuleLoad:           (*Table).module,
+	clr.KindModuleDCStart:        (*Table).module,
+	clr.KindModuleDCEnd:          (*Table).module,
+}
+
+func takeOf(d *trace.Descriptor) take {
+	switch d.Provider {
+	case systemProvider:
+		switch d.ID {
+		case processMapping:
+			return (*Table).mapping
+		case processSymbol:
+			return (*Table).symbol
+		}
+	case kernelImages:
+		switch d.Opcode {
+		case imageUnload, imageDCStart, imageDCEnd, imageLoad:
+			return (*Table).kernelImage
+		}
+	}
+	return takes[clr.KindOf(d.Provider, d.ID)]
+}
 
 // Wants reports whether a Table reads events of a kind.
-func Wants(d *trace.Descriptor) bool { return wanted(clr.KindOf(d.Provider, d.ID)) }
-
-func wanted(k clr.Kind) bool {
-	switch k {
-	case clr.KindMethodLoadVerbose, clr.KindMethodUnloadVerbose, clr.KindMethodDCStartVerbose, clr.KindMethodDCEndVerbose,
-		clr.KindModuleLoad, clr.KindModuleDCStart, clr.KindModuleDCEnd:
-		return true
-	}
-	return false
-}
+func Wants(d *trace.Descriptor) bool { return takeOf(d) != nil }
 
 // Feed takes in one event. Events that the table does not want are passed over.
 func (t *Table) Feed(ev *trace.Event) {
 	if ev.Desc != t.desc {
-		t.desc, t.kind = ev.Desc, t.kindOf(ev.Desc)
+		t.desc, t.take = ev.Desc, t.find(ev.Desc)
 	}
-	switch t.kind {
-	case clr.KindMethodLoadVerbose, clr.KindMethodUnloadVerbose, clr.KindMethodDCStartVerbose, clr.KindMethodDCEndVerbose:
-		t.method(ev)
-	case clr.KindModuleLoad, clr.KindModuleDCStart, clr.KindModuleDCEnd:
-		t.module(ev)
+	if t.take != nil {
+		t.take(t, ev)
 	}
 }
 
-func (t *Table) kindOf(d *trace.Descriptor) clr.Kind {
-	k, known := t.kinds[d]
+func (t *Table) find(d *trace.Descriptor) take {
+	f, known := t.takes[d]
 	if !known {
-		k = clr.KindOf(d.Provider, d.ID)
-		if t.kinds == nil {
-			t.kinds = make(map[*trace.Descriptor]clr.Kind)
+		f = takeOf(d)
+		if t.takes == nil {
+			t.takes = make(map[*trace.Descriptor]take)
 		}
-		t.kinds[d] = k
+		t.takes[d] = f
 	}
-	return k
+	return f
 }
 
 // Methods is the number of methods in the table. Without any, no managed code
@@ -121,7 +137,7 @@ func (t *Table) process(pid uint64) *process {
 		if t.byPID == nil {
 			t.byPID = make(map[uint64]*process)
 		}
-		p = &process{pid: pid, index: uint32(len(t.byPID)), latest: make(map[uint64]int32), modules: make(map[uint64]string)}
+		p = &process{pid: pid, index: uint32(len(t.byPID)), modules: make(map[uint64]string)}
 		t.byPID[pid] = p
 	}
 	t.last = p
@@ -130,32 +146,40 @@ func (t *Table) process(pid uint64) *process {
 
 // method takes in a method that is loaded, unloaded or listed. The payloads of
 // the four events are laid out alike.
-func (t *Table) method(ev *trace.Event) {
+func (t *Table) method(ev *trace.Event, from, to time.Duration) {
 	v := &t.decoded.load
-	if v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) != nil || v.MethodSize == 0 ||
-		v.MethodStartAddress+uint64(v.MethodSize) < v.MethodStartAddress {
+	start := &v.MethodStartAddress
+	if v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) != nil || v.MethodSize == 0 || *start+uint64(v.MethodSize) < *start {
 		return
 	}
-	p, at := t.process(ev.PID), ev.Time()
-	from, to := always, never
-	switch t.kind {
-	case clr.KindMethodLoadVerbose:
-		from = at
-	case clr.KindMethodUnloadVerbose:
-		to = at
-	}
-	if i, ok := p.latest[v.MethodStartAddress]; ok && p.methods[i].id == v.MethodID && p.methods[i].to == never {
-		p.methods[i].to = to
+	end := *start + uint64(v.MethodSize)
+	p := t.process(ev.PID)
+	if m := p.methods.last(*start); m != nil && m.id == v.MethodID {
+		m.end, m.open, m.to = end, false, to
+		p.sorted = false
 		return
 	}
 	if from != always && p.seen != nil {
-		p.seen.replaced(v.MethodStartAddress, v.MethodStartAddress+uint64(v.MethodSize))
+		p.seen.replaced(*start, end)
 	}
 	t.name = appendName(t.name[:0], v.MethodNamespace, v.MethodName, v.MethodSignature)
-	t.add(p, method{
-		start: v.MethodStartAddress, size: v.MethodSize, from: from, to: to,
-		id: v.MethodID, module: v.ModuleID,
-	}, t.name)
+	t.add(p, method{span: span{*start, end, from, to}, id: v.MethodID, module: v.ModuleID}, t.name)
+}
+
+// entryPoint takes in a precompiled method that is about to be called for the
+// first time. No other precompiled code runs but that of which such events came,
+// so that a method reaches to the next.
+func (t *Table) entryPoint(ev *trace.Event) {
+	v := &t.decoded.entry
+	if v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) != nil || v.EntryPoint+maxPrecompiled < v.EntryPoint {
+		return
+	}
+	p := t.process(ev.PID)
+	if m := p.methods.last(v.EntryPoint); m != nil && m.id == v.MethodID {
+		return
+	}
+	t.name = appendName(t.name[:0], v.MethodNamespace, v.MethodName, v.MethodSignature)
+	t.add(p, method{span: span{v.EntryPoint, v.EntryPoint + maxPrecompiled, always, never}, id: v.MethodID, open: true}, t.name)
 }
 
 // add adds a method, if there is room.
@@ -166,11 +190,32 @@ func (t *Table) add(p *process, m method, name []byte) {
 	}
 	m.name, m.length = uint32(len(p.names)), uint32(len(name))
 	p.names = append(p.names, name...)
-	p.latest[m.start] = int32(len(p.methods))
-	p.methods = append(p.methods, m)
+	p.methods.add(m)
 	p.sorted = false
 	t.methods++
 	t.bytes += len(name)
+}
+
+// sort orders images and methods, so that addresses can be looked up.
+func (p *process) sort() {
+	if p.sorted {
+		return
+	}
+	p.sorted = true
+	p.images.sort()
+	p.images.measure()
+	p.methods.sort()
+	next := ^uint64(0) // the start of the method after those that start where i does
+	for i := len(p.methods.all) - 1; i >= 0; i-- {
+		m := &p.methods.all[i]
+		if m.open {
+			m.end = min(m.start+maxPrecompiled, next)
+		}
+		if i > 0 && p.methods.all[i-1].start != m.start {
+			next = m.start
+		}
+	}
+	p.methods.measure()
 }
 
 // appendName appends a method's name as PerfView prints it: the signature
@@ -200,14 +245,16 @@ func (t *Table) module(ev *trace.Event) {
 	if _, known := p.modules[v.ModuleID]; known {
 		return
 	}
-	if t.modules >= maxModules {
-		t.dropped++
-		return
-	}
-	t.modules++
 	path := v.ModuleILPath.String()
 	if path == "" {
 		path = v.ModuleNativePath.String()
 	}
-	p.modules[v.ModuleID] = baseName(path)
+	name := baseName(path)
+	if t.modules >= maxModules || t.bytes+len(name) > maxNameBytes {
+		t.dropped++
+		return
+	}
+	t.modules++
+	t.bytes += len(name)
+	p.modules[v.ModuleID] = name
 }

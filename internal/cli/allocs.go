@@ -2,8 +2,14 @@ package cli
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
 	"slices"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -20,8 +26,9 @@ import (
 
 type allocsOptions struct {
 	listing
-	by     choice
-	source choice
+	by      choice
+	source  choice
+	perfMap string
 }
 
 // allocBys are the values of --by.
@@ -57,8 +64,9 @@ The source is one of
 auto uses the first of these that the trace has for a process.
 
 Stacks need a trace with stacks (keyword stack) and method names (rundown, the
-default of collect --profile gc-alloc). Frames without a name are "?", or
-module!offset where the module is known.`,
+default of collect --profile gc-alloc), or --perf-map with the file that the
+runtime writes where DOTNET_PerfMapEnabled=1 is set. Frames without a name are
+module!offset, or ?!address where the module is unknown.`,
 		Example: `  gctrail allocs app.nettrace
   gctrail allocs --by type,stack --top 5 app.nettrace
   gctrail allocs --by method --from 10s --to 20s app.nettrace
@@ -67,6 +75,7 @@ module!offset where the module is known.`,
 	flags := cmd.Flags()
 	flags.Var(&opts.by, "by", "group by type, stack, type,stack, method (the one that allocates) or heap (small, large, pinned)")
 	flags.Var(&opts.source, "source", "the events to use")
+	flags.StringVar(&opts.perfMap, "perf-map", "", "name methods with this perf map, called perf-PID.map: a `file`")
 	complete(cmd, "by", opts.by.of)
 	complete(cmd, "source", opts.source.of)
 	names := fieldNames((&allocSection{}).fields(alloc.ByType | alloc.ByStack | alloc.ByMethod))
@@ -79,6 +88,9 @@ module!offset where the module is known.`,
 func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
 	by := allocBys[o.by.value]
 	var table symbol.Table
+	if err := o.readPerfMap(&table); err != nil {
+		return err
+	}
 	var types symbol.Types
 	model := alloc.Model{Types: &types}
 	stacks := by&(alloc.ByStack|alloc.ByMethod) != 0
@@ -114,6 +126,33 @@ func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths
 		func(p *text.Page, of *gc.Process, _ alloc.Total) { s.head(p, of) },
 		func(pid uint64) []alloc.Row { return model.Rows(pid, s.total.Source, by) },
 		"no allocation events in this trace; record them with: gctrail collect --profile gc-alloc")
+}
+
+// perfMapNames are the names of perf maps, which tell the process.
+var perfMapNames = regexp.MustCompile(`^perf-(\d+)\.map$`)
+
+// readPerfMap names the methods of a process from the perf map that is given.
+func (o *allocsOptions) readPerfMap(table *symbol.Table) error {
+	if o.perfMap == "" {
+		return nil
+	}
+	name := perfMapNames.FindStringSubmatch(filepath.Base(o.perfMap))
+	if name == nil {
+		return &inputError{o.perfMap, errors.New("the name of a perf map is perf-PID.map, with the id of its process")}
+	}
+	pid, err := strconv.ParseUint(name[1], 10, 64)
+	if err != nil {
+		return &inputError{o.perfMap, err}
+	}
+	f, err := os.Open(o.perfMap)
+	if err != nil {
+		return &inputError{o.perfMap, err}
+	}
+	defer f.Close()
+	if err := table.ReadPerfMap(pid, f); err != nil {
+		return &inputError{o.perfMap, err}
+	}
+	return nil
 }
 
 // choose is the source to take for a process.
@@ -222,26 +261,38 @@ func (s *allocSection) head(p *text.Page, of *gc.Process) {
 	}
 }
 
-// unresolved says how much has no stack or no names, and what would give them.
+// unresolved says how much has no stack or no names, why, and what would give
+// them.
 func (s *allocSection) unresolved(p *text.Page) {
-	var without, unnamed int64
+	var tally symbol.Tally
 	for _, r := range s.model.Rows(s.total.PID, s.total.Source, alloc.ByStack) {
-		switch names := stackNames(s.model.Stacks, r.Stack); {
-		case len(names) == 0:
-			without += r.Samples
-		case !slices.ContainsFunc(names, func(n string) bool { return n != "?" }):
-			unnamed += r.Samples
-		}
+		tally.Add(s.model.Stacks, r.Stack, r.Samples)
 	}
-	share := func(n int64) string { return units.Percent(100 * float64(n) / float64(max(1, s.total.Samples))) }
 	const again = "record with: gctrail collect --profile gc-alloc"
+	of := func(n, all int64) string { return units.Percent(100 * float64(n) / float64(max(1, all))) }
+	all := tally.All()
+	worthSaying := func(why symbol.Reason) (n int64, ok bool) {
+		n = tally.Frames[why]
+		return n, n > 0 && n*1000 >= all
+	}
 	switch {
-	case without == s.total.Samples:
+	case tally.NoStack == tally.Samples:
 		p.Prose("Stacks: ", "this trace has none; "+again)
-	case s.table.Methods() == 0:
-		p.Prose("Stacks: ", "this trace has no method names (no rundown); "+again)
-	case without+unnamed > 0:
-		p.Prose("Stacks: ", fmt.Sprintf("%s of the samples have no stack, %s only frames without a name.", share(without), share(unnamed)))
+	case tally.NoStack > 0:
+		p.Prose("Stacks: ", of(tally.NoStack, tally.Samples)+" of the samples have no stack.")
+	}
+	if n := tally.Other; n > 0 {
+		p.Prose("Stacks: ", of(n, tally.Samples)+" of the samples have stacks that there was no room for.")
+	}
+	if n, ok := worthSaying(symbol.NoMethods); ok {
+		p.Prose("Names: ", of(n, all)+" of the frames have none, because the trace lists no methods of this process (no rundown); "+again)
+	}
+	if n, ok := worthSaying(symbol.Unlisted); ok {
+		p.Prose("Names: ", of(n, all)+" of the frames have none: no event names the code at these addresses. It was unloaded, or the trace ends before the rundown; "+
+			"let collect stop by itself or with Ctrl-C.")
+	}
+	if n, ok := worthSaying(symbol.Native); ok {
+		p.Prose("Names: ", fmt.Sprintf("%s of the frames are native code (%s).", of(n, all), strings.Join(tally.NativeModules(3), ", ")))
 	}
 	if n := s.table.Dropped(); n > 0 {
 		p.Prose("Names: ", fmt.Sprintf("no room for %s.", text.Counted(n, "method")))

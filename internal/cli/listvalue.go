@@ -1,11 +1,12 @@
 package cli
 
 import (
-	"cmp"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
@@ -100,15 +101,37 @@ func stackLines(stacks *symbol.Stacks, id symbol.StackID) []string {
 		return []string{"      (other stacks)"}
 	}
 	var lines []string
-	more := 0
+	more, unnamed := 0, 0
+	var modules []string // of the frames without a name
+	add := func(line string, frames int) {
+		if len(lines) < shownFrames {
+			lines = append(lines, "      "+line)
+			return
+		}
+		more += frames
+	}
+	flush := func() {
+		if unnamed > 0 {
+			line := text.Plural(int64(unnamed), "frame", "frames") + " without a name"
+			if len(modules) > 0 {
+				line += ", in " + strings.Join(modules, ", ")
+			}
+			add("("+line+")", unnamed)
+		}
+		unnamed, modules = 0, modules[:0]
+	}
 	for f := range stacks.Frames(id) {
-		if len(lines) == shownFrames {
-			more++
+		if f.Resolved() {
+			flush()
+			add(f.Method, 1)
 			continue
 		}
-		name := cmp.Or(f.Method, f.String())
-		lines = append(lines, "      "+name)
+		unnamed++
+		if f.Module != "" && !slices.Contains(modules, f.Module) {
+			modules = append(modules, f.Module)
+		}
 	}
+	flush()
 	if more > 0 {
 		lines = append(lines, "      … "+units.Count(more)+" more")
 	}

@@ -25,6 +25,7 @@ var keywords = map[string]uint64{
 	"PerfTrack":                     0x20000000,
 	"Stack":                         0x40000000,
 	"Monitoring":                    0x200000000,
+	"CompilationDiagnostic":         0x2000000000,
 	"AllocationSampling":            0x80000000000,
 
 	"GCPrivate":       0x1,
