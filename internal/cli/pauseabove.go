@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/open"
 )
@@ -56,7 +56,7 @@ func (o *gcsOptions) thresholds(ctx context.Context, std *stdio, paths []string)
 		return nil, err
 	}
 	defer r.Close()
-	pauses := make(map[uint64]*stats.Distribution)
+	pauses := make(map[uint64]*report.Threshold)
 	var m gc.Model
 	for c, err := range r.Collections(&m) {
 		if err != nil {
@@ -68,7 +68,7 @@ func (o *gcsOptions) thresholds(ctx context.Context, std *stdio, paths []string)
 		}
 		d := pauses[c.Process.PID]
 		if d == nil {
-			d = new(stats.Distribution)
+			d = new(report.Threshold)
 			pauses[c.Process.PID] = d
 		}
 		d.Add(pause)

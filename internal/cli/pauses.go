@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,7 +13,6 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
@@ -100,55 +98,39 @@ func (p *percent) Set(s string) error {
 
 // A percentileRow is one percentile of the pauses of a generation and kind.
 type percentileRow struct {
-	pid        uint64
-	generation gc.Opt[int]
-	kind       gc.Kind
-	all        bool // of every generation and kind
-	percentile string
-	stats.Ranked
-	longer  int // GCs with a pause as long
+	pid uint64
+	report.Percentile
 	command string
-}
-
-func (r *percentileRow) class() string {
-	switch generation, known := r.generation.Get(); {
-	case r.all:
-		return "all"
-	case !known:
-		return "unknown"
-	default:
-		return fmt.Sprintf("gen%d %v", generation, r.kind)
-	}
 }
 
 var percentileFields = []field[percentileRow]{
 	{name: "pid", value: func(r *percentileRow) column.Value { return pidOf(r.pid) }},
-	{name: "gcs", heading: "GCs", left: true, value: func(r *percentileRow) column.Value { return wordOf(r.class()) }},
-	{name: "generation", value: func(r *percentileRow) column.Value { return valueOf(r.generation, countOf[int]) }},
+	{name: "gcs", heading: "GCs", left: true, value: func(r *percentileRow) column.Value { return wordOf(r.Class()) }},
+	{name: "generation", value: func(r *percentileRow) column.Value { return valueOf(r.Generation, countOf[int]) }},
 	{name: "kind", value: func(r *percentileRow) column.Value {
-		return knownIf(!r.all && r.kind != gc.KindUnknown, wordOf(r.kind.String()))
+		return knownIf(!r.All && r.Kind != gc.KindUnknown, wordOf(r.Kind.String()))
 	}},
-	{name: "percentile", heading: "percentile", left: true, value: func(r *percentileRow) column.Value { return wordOf(r.percentile) }},
+	{name: "percentile", heading: "percentile", left: true, value: func(r *percentileRow) column.Value { return wordOf(r.Name) }},
 	{name: "pause_ms", heading: "pause ms", value: func(r *percentileRow) column.Value { return timeOf(r.Pause) }},
 	{name: "number", heading: "GC", value: func(r *percentileRow) column.Value { return countOf(r.Number) }},
 	{name: "start_ms", heading: "start ms", rank: 1, value: func(r *percentileRow) column.Value { return valueOf(r.Start, timeOf) }},
 	{name: "reason", heading: "reason", left: true, rank: 2, value: func(r *percentileRow) column.Value {
 		return valueOf(r.Reason, func(v clr.GCReason) column.Value { return wordOf(v.String()) })
 	}},
-	{name: "as_long", heading: "as long", value: func(r *percentileRow) column.Value { return countOf(r.longer) }},
+	{name: "as_long", heading: "as long", value: func(r *percentileRow) column.Value { return countOf(r.AsLong) }},
 	{name: "command", value: func(r *percentileRow) column.Value { return wordOf(r.command) }},
 }
 
 // A windowRow is the worst of all windows of one length.
 type windowRow struct {
 	pid uint64
-	stats.Stall
+	report.Window
 	command string
 }
 
 var windowFields = []field[windowRow]{
 	{name: "pid", value: func(r *windowRow) column.Value { return pidOf(r.pid) }},
-	{name: "window_ms", heading: "window ms", value: func(r *windowRow) column.Value { return timeOf(r.Window) }},
+	{name: "window_ms", heading: "window ms", value: func(r *windowRow) column.Value { return timeOf(r.Window.Window) }},
 	{name: "pause_ms", heading: "paused ms", value: func(r *windowRow) column.Value { return timeOf(r.Pause) }},
 	{name: "mutator_utilization_min_pct", heading: "program %", value: func(r *windowRow) column.Value { return floatOf(r.MutatorUtilization()) }},
 	{name: "from_ms", heading: "from ms", value: func(r *windowRow) column.Value { return timeOf(r.From) }},
@@ -158,7 +140,7 @@ var windowFields = []field[windowRow]{
 // A bottleneckRow is an interval in which pauses took too much of the time.
 type bottleneckRow struct {
 	pid uint64
-	stats.Bottleneck
+	report.Bottleneck
 	command string
 }
 
@@ -173,44 +155,24 @@ var bottleneckFields = []field[bottleneckRow]{
 	{name: "command", value: func(r *bottleneckRow) column.Value { return wordOf(r.command) }},
 }
 
-// processPauses are the pauses of one process.
-type processPauses struct {
-	stats.Process
-	classes     [4][4]stats.Ranking // by generation (3 is unknown) and kind
-	all         stats.Ranking
-	bottlenecks stats.Bottlenecks
-}
-
-func (p *processPauses) add(c *gc.Collection) {
-	p.Process.Add(c)
-	generation := c.Generation.Or(3)
-	if generation < 0 || generation > 3 {
-		generation = 3
-	}
-	p.classes[generation][c.Kind].Add(c)
-	p.all.Add(c)
-	p.bottlenecks.Add(c)
-}
-
 func (o *pausesOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
-	var pauses []*processPauses
-	of := make(map[*gc.Process]*processPauses)
+	var pauses []*report.Pauses
+	of := make(map[*gc.Process]*report.Pauses)
 	var info *trace.Info
 	scan, err := o.scan(ctx, std, paths, open.Options{Want: nothing}, func(i *trace.Info, _ *trace.Event) { info = i }, func(c *gc.Collection) {
 		p := of[c.Process]
 		if p == nil {
-			p = new(processPauses)
-			p.From, p.To = o.Span(info)
-			p.bottlenecks.Below, p.bottlenecks.MinLength = float64(o.below), time.Duration(o.minLength)
+			from, to := o.Span(info)
+			p = report.NewPauses(float64(o.below), time.Duration(o.minLength), from, to)
 			of[c.Process] = p
 			pauses = append(pauses, p)
 		}
-		p.add(c)
+		p.Add(c)
 	})
 	if err != nil {
 		return err
 	}
-	pauses = slices.DeleteFunc(pauses, func(p *processPauses) bool { return p.all.Count() == 0 })
+	pauses = slices.DeleteFunc(pauses, func(p *report.Pauses) bool { return p.Known() == 0 })
 	w := pauseTables{pausesOptions: o, std: std, out: out, paths: paths, several: len(pauses) > 1}
 	for _, p := range pauses {
 		if err := w.write(p); err != nil {
@@ -249,9 +211,12 @@ func (w *pauseTables) shows(table string) bool {
 	return w.tables.allows(table)
 }
 
-func (w *pauseTables) write(p *processPauses) error {
+func (w *pauseTables) write(p *report.Pauses) error {
 	if w.shows(percentileTable) {
-		rows := w.percentiles(p)
+		var rows []percentileRow
+		for _, of := range p.Percentiles() {
+			rows = append(rows, percentileRow{p.Process.Process.PID, of, w.above(p, &of)})
+		}
 		if err := writeTable(w, true, percentileFields, rows, func(page *text.Page) { w.percentilesHead(page, p) }, func(page *text.Page) {
 			page.Prose("", "To list the GCs of a row, for example the last:")
 			page.Command("", rows[len(rows)-1].command)
@@ -273,7 +238,7 @@ func (w *pauseTables) write(p *processPauses) error {
 	if !w.shows(bottleneckTable) {
 		return nil
 	}
-	list, count := p.bottlenecks.All()
+	list, count := p.Bottlenecks()
 	rows := make([]bottleneckRow, len(list))
 	for i, b := range list {
 		rows[i] = bottleneckRow{p.Process.Process.PID, b, w.during(p, b.From, b.To)}
@@ -301,49 +266,8 @@ func writeTable[R any](w *pauseTables, whole bool, fields []field[R], rows []R, 
 	return err
 }
 
-// shownPercentiles are those of the table, with how many pauses a row takes.
-var shownPercentiles = []struct {
-	name  string
-	of    float64
-	least int
-}{{"p50", 50, 2}, {"p90", 90, 2}, {"p99", 99, 2}, {"p99.9", 99.9, 1000}, {"max", 100, 1}}
-
-// percentiles are the rows of a process: of each generation and kind, and of all.
-func (w *pauseTables) percentiles(p *processPauses) []percentileRow {
-	var rows []percentileRow
-	add := func(of percentileRow, r *stats.Ranking) {
-		for _, s := range shownPercentiles {
-			ranked, longer, ok := r.Percentile(s.of)
-			if !ok || r.Count() < s.least {
-				continue
-			}
-			row := of
-			row.pid, row.percentile, row.Ranked, row.longer = p.Process.Process.PID, s.name, ranked, longer
-			row.command = w.above(p, &row, s.of)
-			rows = append(rows, row)
-		}
-	}
-	classes := 0
-	for g := range p.classes {
-		for k := range p.classes[g] {
-			if r := &p.classes[g][k]; r.Count() > 0 {
-				classes++
-				generation := gc.Some(g)
-				if g == 3 {
-					generation = gc.Opt[int]{}
-				}
-				add(percentileRow{generation: generation, kind: gc.Kind(k)}, r)
-			}
-		}
-	}
-	if classes > 1 {
-		add(percentileRow{all: true}, &p.all)
-	}
-	return rows
-}
-
 // percentilesHead writes how much the percentiles are of.
-func (w *pauseTables) percentilesHead(page *text.Page, p *processPauses) {
+func (w *pauseTables) percentilesHead(page *text.Page, p *report.Pauses) {
 	all := p.All()
 	page.Heading("%s: %s paused in %s", called(p.Process.Process), units.Duration(all.Pause.Sum()), text.Plural(int64(all.Pause.Count()), "GC", "GCs"))
 	if n := all.PausesUnknown(); n > 0 {
@@ -352,21 +276,21 @@ func (w *pauseTables) percentilesHead(page *text.Page, p *processPauses) {
 	if all.Affected > 0 {
 		page.Prose("", "Lost events affect "+text.Plural(int64(all.Affected), "GC", "GCs")+": pauses may be missing.")
 	}
-	if !p.all.Exact() {
+	if !p.Exact() {
 		page.Prose("", "Percentiles are up to 0.2 % too long.")
 	}
 }
 
 // above returns the command that lists the GCs of a row.
-func (w *pauseTables) above(p *processPauses, r *percentileRow, percentile float64) string {
+func (w *pauseTables) above(p *report.Pauses, r *report.Percentile) string {
 	words := []string{"gctrail", "gcs"}
-	if generation, known := r.generation.Get(); known {
+	if generation, known := r.Generation.Get(); known {
 		words = append(words, "--gen", strconv.Itoa(generation))
 	}
-	if !r.all && r.kind != gc.KindUnknown {
-		words = append(words, "--kind", r.kind.String())
+	if !r.All && r.Kind != gc.KindUnknown {
+		words = append(words, "--kind", r.Kind.String())
 	}
-	words = append(words, "--pause-above", "p"+strconv.FormatFloat(percentile, 'f', -1, 64))
+	words = append(words, "--pause-above", "p"+strconv.FormatFloat(r.Percent, 'f', -1, 64))
 	if from, known := p.From.Get(); known {
 		words = append(words, "--from", seconds(from))
 	}
@@ -377,11 +301,11 @@ func (w *pauseTables) above(p *processPauses, r *percentileRow, percentile float
 }
 
 // during returns the command that lists the GCs of a stretch of time.
-func (w *pauseTables) during(p *processPauses, from, to time.Duration) string {
+func (w *pauseTables) during(p *report.Pauses, from, to time.Duration) string {
 	return w.command(p, []string{"gctrail", "gcs", "--from", seconds(from), "--to", seconds(to)})
 }
 
-func (w *pauseTables) command(p *processPauses, words []string) string {
+func (w *pauseTables) command(p *report.Pauses, words []string) string {
 	if pid := p.Process.Process.PID; w.several && pid != trace.UnknownID {
 		words = append(words, "--pid", strconv.FormatUint(pid, 10))
 	}
