@@ -70,12 +70,12 @@ func figuresOf(t *rapid.T, path string) []string {
 			t.Fatal(err)
 		}
 		if len(lines) == 0 {
-			start = c.Start.V
+			start = c.Start.Or(0)
 		}
 		c.Process = &gc.Process{}
-		c.Start.V -= start
-		c.End.V -= start
-		c.PauseStart.V -= start
+		c.Start = gc.Some(c.Start.Or(0) - start)
+		c.End = gc.Some(c.End.Or(0) - start)
+		c.PauseStart = gc.Some(c.PauseStart.Or(0) - start)
 		for i := range c.Pauses {
 			c.Pauses[i].Start -= start
 		}

@@ -184,7 +184,7 @@ func (r *raised) figures() (f figures) {
 func (r *raised) compare(t *rapid.T, c *gc.Collection) {
 	t.Helper()
 	r.compareFigures(t, c)
-	if got := c.Pause(); !got.Known || got.V != r.Pause() {
+	if got := c.Pause(); !got.Known() || got.Or(0) != r.Pause() {
 		t.Errorf("collection %d: pause %v of %+v, want %v", c.Number, got, c.Pauses, r.Pause())
 	}
 }
@@ -192,17 +192,17 @@ func (r *raised) compare(t *rapid.T, c *gc.Collection) {
 // compareFigures compares all but the times.
 func (r *raised) compareFigures(t *rapid.T, c *gc.Collection) {
 	t.Helper()
-	got := figures{c.HeapBefore.V, c.HeapAfter.V, c.Promoted.V, c.Freed.V}
+	got := figures{c.HeapBefore.Or(0), c.HeapAfter.Or(0), c.Promoted.Or(0), c.Freed.Or(0)}
 	if r.plan.Background && len(c.Generations) > emit.Gen2 {
-		got.freed = c.Generations[emit.Gen2].Freed.V
+		got.freed = c.Generations[emit.Gen2].Freed.Or(0)
 	}
 	if want := r.figures(); got != want {
 		t.Errorf("collection %d: got %+v, want %+v", c.Number, got, want)
 	}
-	if !c.Complete || c.AffectedByLoss || c.Kind != r.kind || c.Generation.V != r.plan.Generation || c.Reason.V != r.plan.Reason ||
-		c.ClrInstance != 7 || c.Heaps.V != len(r.result.Heaps) || c.MemoryLoad.V != r.result.MemoryLoad ||
-		c.PinnedObjects.V != int64(r.result.PinnedObjects) || c.Handles.V != int64(r.result.Handles) ||
-		c.FinalizationPromoted.V != int64(r.result.FinalizationBytes) || c.Compacted.V != (r.result.Mechanisms != 0) {
+	if !c.Complete || c.AffectedByLoss || c.Kind != r.kind || c.Generation.Or(0) != r.plan.Generation || c.Reason.Or(0) != r.plan.Reason ||
+		c.ClrInstance != 7 || c.Heaps.Or(0) != len(r.result.Heaps) || c.MemoryLoad.Or(0) != r.result.MemoryLoad ||
+		c.PinnedObjects.Or(0) != int64(r.result.PinnedObjects) || c.Handles.Or(0) != int64(r.result.Handles) ||
+		c.FinalizationPromoted.Or(0) != int64(r.result.FinalizationBytes) || c.Compacted.Or(false) != (r.result.Mechanisms != 0) {
 		t.Errorf("collection %d: got %+v, want %+v", c.Number, c, r)
 	}
 }

@@ -17,7 +17,7 @@ type sample struct {
 
 // atStart returns what the histories say of the start.
 func (b *building) atStart() sample {
-	s := sample{at: b.Start.V, ticked: b.tickedAtStart}
+	s := sample{at: b.Start.Or(0), ticked: b.tickedAtStart}
 	for i := range s.objects {
 		s.objects[i] = b.sums[i].objectsBefore()
 	}
@@ -27,7 +27,7 @@ func (b *building) atStart() sample {
 // atEnd returns what the histories say of the end. A generation whose size after
 // is not recorded was not collected.
 func (b *building) atEnd() sample {
-	s := sample{at: b.End.V, ticked: b.tickedAtEnd}
+	s := sample{at: b.End.Or(0), ticked: b.tickedAtEnd}
 	for i := range s.objects {
 		s.objects[i] = b.sums[i].objectsBefore()
 		if b.recordedAfter(i) {
@@ -67,7 +67,7 @@ type cycle struct {
 
 // exhausts reports whether all of the cycle's budget was allocated when b began.
 func (c *cycle) exhausts(b *building) bool {
-	return c.budget > 0 && c.left.Known && b.Requested != Background &&
+	return c.budget > 0 && c.left.Known() && b.Requested != Background &&
 		b.Reason == Some(clr.GCReasonAllocSmall) && b.Number == c.number+c.backgrounds+1
 }
 
@@ -93,18 +93,18 @@ func (a *allocations) acrossSweep(c *cycle, from, to sample, at *building) (int6
 
 // inGen0 returns the bytes allocated in gen0 since the collection before b.
 func (a *allocations) inGen0(b *building) (bytes int64, is Certainty) {
-	now := b.atStart()
-	if a.sweptBetween(a.young.V.at, now.at) {
-		return a.acrossSweep(&a.cycle, a.young.V, now, b)
+	now, from := b.atStart(), a.young.Or(sample{})
+	if a.sweptBetween(from.at, now.at) {
+		return a.acrossSweep(&a.cycle, from, now, b)
 	}
-	return max(0, now.objects[gen0]-a.young.V.objects[gen0]), Exact
+	return max(0, now.objects[gen0]-from.objects[gen0]), Exact
 }
 
 // inLarge returns the bytes allocated in LOH and POH since the collection before
 // b, which is not a background one. What is allocated while a background
 // collection sweeps is counted by that one.
 func (a *allocations) inLarge(b *building, base sample) int64 {
-	if a.sweeping(b.Start.V) {
+	if a.sweeping(b.Start.Or(0)) {
 		return 0
 	}
 	now := b.atStart()
@@ -118,7 +118,7 @@ func (a *allocations) sweeping(at time.Duration) bool { return a.sweepFrom <= at
 // largeAt returns the latest sample of LOH and POH at a time.
 func (a *allocations) largeAt(at time.Duration) (s Opt[sample]) {
 	for _, l := range a.large {
-		if l.at <= at && (!s.Known || l.at >= s.V.at) {
+		if l.at <= at && (!s.known || l.at >= s.v.at) {
 			s = Some(l)
 		}
 	}
@@ -129,8 +129,8 @@ func (a *allocations) largeAt(at time.Duration) (s Opt[sample]) {
 // several heaps, the budgets in their histories come before the decision that
 // counts, which gives each the same.
 func (b *building) youngBudget() int64 {
-	if b.Heaps.V > 1 && b.desired.Known {
-		return b.desired.V * int64(b.Heaps.V)
+	if desired, ok := b.desired.Get(); ok && b.Heaps.Or(0) > 1 {
+		return desired * int64(b.Heaps.Or(0))
 	}
 	return b.sums[gen0].budget
 }
@@ -145,7 +145,7 @@ func (a *allocations) begin(b *building) {
 
 // follow takes in a finished collection.
 func (a *allocations) follow(b *building) {
-	measured := b.Generations != nil && b.Start.Known && b.End.Known
+	measured := b.Generations != nil && b.Start.Known() && b.End.Known()
 	switch {
 	case b.Kind == Background:
 		a.cycle.backgrounds++
@@ -163,10 +163,10 @@ func (a *allocations) follow(b *building) {
 		left := b.atEnd()
 		a.young = Some(left)
 		a.cycle = cycle{number: b.Number, left: a.young, budget: b.youngBudget()}
-		if b.Generation.V == gen2 { // no other one runs
-			a.unmeasured, a.sweepTo = false, min(a.sweepTo, b.Start.V)
+		if b.Generation.Or(0) == gen2 { // no other one runs
+			a.unmeasured, a.sweepTo = false, min(a.sweepTo, b.Start.Or(0))
 		}
-		if !a.unmeasured && !a.sweeping(b.Start.V) {
+		if !a.unmeasured && !a.sweeping(b.Start.Or(0)) {
 			a.measured(left)
 		}
 	}
@@ -174,15 +174,16 @@ func (a *allocations) follow(b *building) {
 
 // sweepBy notes when a background collection swept, as far as is known.
 func (a *allocations) sweepBy(b *building) {
-	left := a.cycle.left
-	a.cycle.swept = a.cycle.swept || left.Known && a.sweptBetween(left.V.at, b.Start.V)
-	a.sweepFrom, a.sweepTo = b.Start.V, math.MaxInt64
-	if b.End.Known {
-		a.sweepTo = b.End.V
+	if left, ok := a.cycle.left.Get(); ok && a.sweptBetween(left.at, b.Start.Or(0)) {
+		a.cycle.swept = true
 	}
-	if swept := b.swept(); swept.Known {
-		a.sweepFrom = swept.V
-	} else if !b.End.Known {
+	a.sweepFrom, a.sweepTo = b.Start.Or(0), math.MaxInt64
+	if end, ok := b.End.Get(); ok {
+		a.sweepTo = end
+	}
+	if swept, ok := b.swept().Get(); ok {
+		a.sweepFrom = swept
+	} else if !b.End.Known() {
 		a.sweepFrom = math.MaxInt64
 	}
 }
@@ -190,12 +191,13 @@ func (a *allocations) sweepBy(b *building) {
 // learn compares what a cycle allocated in gen0 with what ticks and its budget
 // say of it.
 func (a *allocations) learn(b *building) {
-	from, now := a.cycle.left, b.atStart()
-	if !from.Known || a.cycle.swept || a.sweptBetween(from.V.at, now.at) {
+	now := b.atStart()
+	from, ok := a.cycle.left.Get()
+	if !ok || a.cycle.swept || a.sweptBetween(from.at, now.at) {
 		return
 	}
-	allocated := now.objects[gen0] - from.V.objects[gen0]
-	a.ofTicks.add(allocated, now.ticked[gen0]-from.V.ticked[gen0])
+	allocated := now.objects[gen0] - from.objects[gen0]
+	a.ofTicks.add(allocated, now.ticked[gen0]-from.ticked[gen0])
 	if a.cycle.exhausts(b) {
 		a.ofBudget.add(allocated, a.cycle.budget)
 	}
@@ -204,8 +206,8 @@ func (a *allocations) learn(b *building) {
 // measured adds a sample of LOH and POH, and forgets those that no later
 // collection will need.
 func (a *allocations) measured(s sample) {
-	latest := a.largeAt(s.at)
-	a.large = slices.DeleteFunc(a.large, func(o sample) bool { return o.at < latest.V.at })
+	latest := a.largeAt(s.at).Or(sample{})
+	a.large = slices.DeleteFunc(a.large, func(o sample) bool { return o.at < latest.at })
 	a.large = newest(append(a.large, s))
 }
 

@@ -18,7 +18,7 @@ import (
 func (b *building) swept() Opt[time.Duration] {
 	for i := range b.Pauses {
 		if p := &b.Pauses[i]; p.Kind == PauseFinal {
-			return Some(p.Start + p.Suspend.V)
+			return Some(p.Start + p.Suspend.Or(0))
 		}
 	}
 	return Opt[time.Duration]{}
@@ -31,12 +31,12 @@ func (rt *runtime) awaitsSweep(n int) bool {
 	if rt.model.Live || rt.model.crowded() || !b.ranBackground() || !b.histories() {
 		return false
 	}
-	swept := b.swept()
-	if !swept.Known {
+	swept, ok := b.swept().Get()
+	if !ok {
 		return false
 	}
 	for _, o := range rt.pending[n+1:] {
-		if o.Start.Known && o.Start.V > swept.V {
+		if start, ok := o.Start.Get(); ok && start > swept {
 			return !o.histories() && !o.done()
 		}
 	}
@@ -51,21 +51,21 @@ func (b *building) background(inside []*building) {
 	before := a.young // the collection before it
 	var young int64
 	youngIs := Exact
-	if before.Known {
+	if before.Known() {
 		young, youngIs = a.inGen0(b)
 		a.cycle.allocated += young
 	}
 	b.FreedIs = Exact
 	b.sweepYoung(inside)
 	b.sweepGen2(inside)
-	large := b.sweepLarge(inside)
+	large, ok := b.sweepLarge(inside).Get()
 	var freed int64
 	for i := range b.Generations {
-		freed += b.Generations[i].Freed.V
+		freed += b.Generations[i].Freed.Or(0)
 	}
 	b.Freed = Some(freed)
-	if before.Known && large.Known {
-		b.Allocated, b.AllocatedIs = Some(young+large.V), max(youngIs, Estimate)
+	if before.Known() && ok {
+		b.Allocated, b.AllocatedIs = Some(young+large), max(youngIs, Estimate)
 	}
 }
 
@@ -73,15 +73,15 @@ func (b *building) background(inside []*building) {
 func (b *building) useInside(inside []*building) {
 	for _, o := range inside {
 		if b.contains(o) {
-			b.needs.To = max(b.needs.To, o.told, o.End.V)
+			b.needs.To = max(b.needs.To, o.told, o.End.Or(0))
 		}
 	}
 }
 
 // sweepYoung counts what died in gen0 and gen1 up to the final pause.
 func (b *building) sweepYoung(inside []*building) {
-	swept := b.swept()
-	if !swept.Known {
+	swept, ok := b.swept().Get()
+	if !ok {
 		b.FreedIs = LowerBound
 		return
 	}
@@ -91,13 +91,13 @@ func (b *building) sweepYoung(inside []*building) {
 	c.backgrounds++
 	for _, o := range inside {
 		switch {
-		case !o.Start.Known:
+		case !o.Start.Known():
 			continue
-		case o.Start.V > swept.V && o.histories():
+		case o.Start.Or(0) > swept && o.histories():
 			to, at = o.atStart(), o
 			b.needs.To = max(b.needs.To, o.told)
-		case o.Start.V > b.End.V:
-		case o.ended() && o.End.V <= swept.V && o.histories():
+		case o.Start.Or(0) > b.End.Or(0):
+		case o.ended() && o.End.Or(0) <= swept && o.histories():
 			from = o.atEnd()
 			c = cycle{number: o.Number, left: Some(from), budget: o.youngBudget()}
 			continue
@@ -135,34 +135,38 @@ func (b *building) sweepGen2(inside []*building) {
 // before hold what was allocated while the collection ran.
 func (b *building) sweepLarge(inside []*building) (allocated Opt[int64]) {
 	end := b.atEnd()
-	last := b.largeBeforeSweep(inside)
+	last, known := b.largeBeforeSweep(inside).Get()
 	var sum int64
 	for i := loh; i < len(b.Generations); i++ {
 		there := b.sums[i].objectsBefore()
 		switch {
-		case last.Known && b.rt.ticked:
-			there = last.V.objects[i] + end.ticked[i] - last.V.ticked[i]
-		case last.Known:
-			there = max(there, last.V.objects[i])
+		case known && b.rt.ticked:
+			there = last.objects[i] + end.ticked[i] - last.ticked[i]
+		case known:
+			there = max(there, last.objects[i])
 		}
 		dead := max(0, there-end.objects[i])
 		b.Generations[i].Freed = Some(dead)
-		sum += max(0, dead+end.objects[i]-last.V.objects[i])
+		sum += max(0, dead+end.objects[i]-last.objects[i])
 	}
 	b.bySizes = !b.rt.ticked
-	if !last.Known {
-		b.FreedIs = LowerBound
-	}
 	b.FreedIs = max(b.FreedIs, Estimate)
-	return Opt[int64]{sum, last.Known}
+	if !known {
+		b.FreedIs = LowerBound
+		return Opt[int64]{}
+	}
+	return Some(sum)
 }
 
 // largeBeforeSweep returns the latest sample of LOH and POH before the sweep.
 func (b *building) largeBeforeSweep(inside []*building) Opt[sample] {
-	last := b.rt.allocations.largeAt(b.Start.V)
-	swept := b.swept()
+	last := b.rt.allocations.largeAt(b.Start.Or(0))
+	swept, ok := b.swept().Get()
+	if !ok {
+		return last
+	}
 	for _, o := range inside {
-		if swept.Known && o.Start.Known && o.Start.V <= swept.V && o.histories() && b.contains(o) {
+		if start, ok := o.Start.Get(); ok && start <= swept && o.histories() && b.contains(o) {
 			last = Some(o.atStart())
 		}
 	}

@@ -145,17 +145,17 @@ func TestBackgroundConserves(t *testing.T) {
 				b.Freed != gc.Some(test.want.gen0+test.want.large) || b.FreedIs != test.want.freedIs {
 				t.Errorf("freed %+v, %v: %+v", b.Freed, b.FreedIs, b.Generations)
 			}
-			if b.AllocatedIs != test.want.allocatedIs || b.Allocated.V+r.Allocated.V < test.want.next {
+			if b.AllocatedIs != test.want.allocatedIs || b.Allocated.Or(0)+r.Allocated.Or(0) < test.want.next {
 				t.Errorf("allocated %+v, %v, then %+v, %v", b.Allocated, b.AllocatedIs, r.Allocated, r.AllocatedIs)
 			}
 			var allocated, freed, left int64
 			for _, c := range got {
-				allocated += c.Allocated.V
-				freed += c.Freed.V
+				allocated += c.Allocated.Or(0)
+				freed += c.Freed.Or(0)
 			}
 			for i, g := range r.Generations {
 				if i != 2 {
-					left += g.After.V
+					left += g.After.Or(0)
 				}
 			}
 			if allocated-freed != left {
@@ -191,7 +191,7 @@ func TestSweptCyclesTeachNothing(t *testing.T) {
 	got, _, _ := m.run(t)
 	for _, number := range []uint32{second, third} {
 		b := got[number]
-		if b == nil || b.Kind != gc.Background || b.FreedIs != gc.LowerBound || b.Freed.V > 300 {
+		if b == nil || b.Kind != gc.Background || b.FreedIs != gc.LowerBound || b.Freed.Or(0) > 300 {
 			t.Errorf("%+v", b)
 		}
 	}

@@ -170,10 +170,10 @@ var GenerationNames = [...]string{"gen0", "gen1", "gen2", "loh", "poh"}
 
 // Duration is the time from GCStart to GCEnd.
 func (c *Collection) Duration() Opt[time.Duration] {
-	if !c.Start.Known || !c.End.Known {
+	if !c.Start.Known() || !c.End.Known() {
 		return Opt[time.Duration]{}
 	}
-	return Some(c.End.V - c.Start.V)
+	return Some(c.End.Or(0) - c.Start.Or(0))
 }
 
 // Pause is how long the program's threads were paused for the collection,
@@ -196,10 +196,10 @@ func (c *Collection) Suspend() Opt[time.Duration] {
 	}
 	var sum time.Duration
 	for i := range c.Pauses {
-		if !c.Pauses[i].Suspend.Known {
+		if !c.Pauses[i].Suspend.Known() {
 			return Opt[time.Duration]{}
 		}
-		sum = saturate.Add(sum, max(0, c.Pauses[i].Suspend.V))
+		sum = saturate.Add(sum, max(0, c.Pauses[i].Suspend.Or(0)))
 	}
 	return Some(sum)
 }

@@ -157,7 +157,7 @@ func known(field reflect.StructField, v reflect.Value) any {
 	switch {
 	case !field.IsExported():
 		return nil
-	case v.Kind() == reflect.Struct && !v.FieldByName("Known").Bool():
+	case v.Kind() == reflect.Struct && !v.Interface().(interface{ Known() bool }).Known():
 		return nil
 	}
 	switch field.Name {

@@ -58,8 +58,8 @@ func (rt *runtime) insideDone(n int) bool {
 
 // contains says whether o began while b, a background collection, ran.
 func (b *building) contains(o *building) bool {
-	return o != b && b.Requested == Background && o.Start.Known && b.Start.Known && o.Start.V >= b.Start.V &&
-		(!b.End.Known || o.Start.V <= b.End.V)
+	return o != b && b.Requested == Background && o.Start.Known() && b.Start.Known() && o.Start.Or(0) >= b.Start.Or(0) &&
+		(!b.End.Known() || o.Start.Or(0) <= b.End.Or(0))
 }
 
 // finishAll finishes what is left at the end of the trace.
@@ -96,7 +96,7 @@ func (rt *runtime) finish(n int) {
 		b.AllocatedTicks = Opt[int64]{}
 	}
 	b.doubted = b.reject() || b.badTick
-	b.Complete = b.Start.Known && b.ended() && b.stats && b.Pause().Known
+	b.Complete = b.Start.Known() && b.ended() && b.stats && b.Pause().Known()
 	b.lacking = rt.completed && !b.Complete
 	rt.completed = rt.completed || b.Complete
 	rt.last.follow(b)
@@ -149,10 +149,10 @@ func (b *building) span(last *previous) {
 	if b.rt.historied && !b.histories() { // they were awaited until now
 		b.needs.To = max(b.needs.To, b.rt.model.event.time)
 	}
-	if b.PauseStart.Known {
-		b.needs.From = min(b.needs.From, b.PauseStart.V)
+	if b.PauseStart.Known() {
+		b.needs.From = min(b.needs.From, b.PauseStart.Or(0))
 	}
-	if b.PauseStart.Known && b.PauseStart == last.pause { // both look back from it
+	if b.PauseStart.Known() && b.PauseStart == last.pause { // both look back from it
 		b.needs.From = min(b.needs.From, last.since)
 	}
 	b.follows = last.known && last.number+1 == b.Number || b.Number == 1
@@ -163,11 +163,11 @@ func (b *building) span(last *previous) {
 	for _, r := range b.restarts { // a suspension with a loss in it can be two, of which this has the first
 		b.needs.To = max(b.needs.To, r)
 	}
-	if b.End.Known {
-		b.needs.To = max(b.needs.To, b.End.V)
+	if b.End.Known() {
+		b.needs.To = max(b.needs.To, b.End.Or(0))
 	}
-	if r, ok := last.restarted(b.PauseStart.V); ok && b.PauseStart.Known {
-		b.SinceLast = Some(b.PauseStart.V - r)
+	if r, ok := last.restarted(b.PauseStart.Or(0)); ok && b.PauseStart.Known() {
+		b.SinceLast = Some(b.PauseStart.Or(0) - r)
 	}
 }
 
@@ -190,7 +190,7 @@ func (b *building) sizes() {
 		g := &b.Generations[i]
 		*g = Generation{
 			Name: GenerationNames[i], Before: s.before, FreeBefore: s.freeBefore, In: s.in, Out: s.survived, Budget: s.budget,
-			Pinned: Opt[int64]{s.pinned, b.pinned},
+			Pinned: Opt[int64]{v: s.pinned, known: b.pinned},
 		}
 		if i == gen0 {
 			g.Budget = b.youngBudget()
@@ -229,9 +229,9 @@ func (b *building) recordedAfter(i int) bool {
 		return true
 	}
 	if i >= loh {
-		return b.Generation.V == 2
+		return b.Generation.Or(0) == 2
 	}
-	return i <= b.Generation.V+1
+	return i <= b.Generation.Or(0)+1
 }
 
 // condemns says whether generation i was collected. What a background collection
@@ -239,11 +239,11 @@ func (b *building) recordedAfter(i int) bool {
 func (b *building) condemns(i int) bool {
 	switch {
 	case i >= loh:
-		return b.Generation.V == 2
+		return b.Generation.Or(0) == 2
 	case b.Kind == Background:
 		return i == gen2
 	default:
-		return i <= b.Generation.V
+		return i <= b.Generation.Or(0)
 	}
 }
 
@@ -260,9 +260,9 @@ func (b *building) blocking() {
 	}
 	b.Freed, b.FreedIs = Some(freed), Exact
 	a := &b.rt.allocations
-	if large := a.largeAt(b.Start.V); b.Start.Known && a.young.Known && large.Known {
+	if large := a.largeAt(b.Start.Or(0)); b.Start.Known() && a.young.Known() && large.Known() {
 		young, is := a.inGen0(b)
-		b.Allocated, b.AllocatedIs = Some(young+a.inLarge(b, large.V)), is
+		b.Allocated, b.AllocatedIs = Some(young+a.inLarge(b, large.Or(sample{}))), is
 	}
 }
 
@@ -271,13 +271,13 @@ func (p *previous) follow(b *building) {
 	p.number, p.known = b.Number, true
 	p.pause, p.since = b.PauseStart, b.needs.From
 	switch {
-	case !b.Start.Known:
+	case !b.Start.Known():
 	case b.Kind == Background, !b.ended(), b.rt.ticked: // ticks are counted from its start on
-		p.from = b.Start.V
+		p.from = b.Start.Or(0)
 	default:
-		p.from = b.End.V
+		p.from = b.End.Or(0)
 	}
-	if latest, ok := p.restarted(b.PauseStart.V); ok && b.PauseStart.Known {
+	if latest, ok := p.restarted(b.PauseStart.Or(0)); ok && b.PauseStart.Known() {
 		p.restarts = slices.DeleteFunc(p.restarts, func(r time.Duration) bool { return r < latest })
 	}
 	if len(b.restarts) == 0 { // the next pause is longer after this one's than after an earlier one's
@@ -308,17 +308,17 @@ func (b *building) promotedByStats() {
 // peak is the larger of before and after; while a background collection runs,
 // others tell of more.
 func (b *building) peak(inside []*building) {
-	if !b.HeapBefore.Known || !b.HeapAfter.Known {
+	if !b.HeapBefore.Known() || !b.HeapAfter.Known() {
 		return
 	}
-	top := max(b.HeapBefore.V, b.HeapAfter.V)
+	top := max(b.HeapBefore.Or(0), b.HeapAfter.Or(0))
 	for _, o := range inside {
 		if b.Kind == Background && b.contains(o) && o.histories() {
 			var before int64
 			for i := range o.sums {
 				before += o.sums[i].before
 			}
-			top = max(top, before, o.HeapAfter.V)
+			top = max(top, before, o.HeapAfter.Or(0))
 		}
 	}
 	b.HeapPeak = Some(top)
@@ -328,10 +328,10 @@ func (b *building) peak(inside []*building) {
 // known nearest to it.
 func (c *Collection) order() time.Duration {
 	switch {
-	case c.Start.Known:
-		return c.Start.V
-	case c.End.Known:
-		return c.End.V
+	case c.Start.Known():
+		return c.Start.Or(0)
+	case c.End.Known():
+		return c.End.Or(0)
 	default:
 		return math.MinInt64
 	}
@@ -368,10 +368,10 @@ func (c *Collection) account(losses ...*trace.Loss) {
 
 // weaken lowers how certain the collection's bytes freed and allocated are.
 func (c *Collection) weaken(to Certainty) {
-	if c.Freed.Known {
+	if c.Freed.Known() {
 		c.FreedIs = max(c.FreedIs, to)
 	}
-	if c.Allocated.Known {
+	if c.Allocated.Known() {
 		c.AllocatedIs = max(c.AllocatedIs, to)
 	}
 }
@@ -380,8 +380,8 @@ func (c *Collection) weaken(to Certainty) {
 // collection that was lost may have freed it.
 func (c *Collection) forgetYoung() {
 	for i := range c.Generations {
-		if g := &c.Generations[i]; i < gen2 && g.Freed.Known {
-			c.Freed.V -= g.Freed.V
+		if g := &c.Generations[i]; i < gen2 && g.Freed.Known() {
+			c.Freed = Some(c.Freed.Or(0) - g.Freed.Or(0))
 			g.Freed = Opt[int64]{}
 		}
 	}

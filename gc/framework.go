@@ -45,7 +45,7 @@ func (m *Model) privatePerHeapHistory(e *event) {
 	}
 	b.records, b.allAfter = gen0Again, true
 	b.condemned(v.CondemnReasonsCondition)
-	b.Compacted = Some(b.Compacted.V || v.CompactMechanism&compactMechanismUsed != 0)
+	b.Compacted = Some(b.Compacted.Or(false) || v.CompactMechanism&compactMechanismUsed != 0)
 	if v.MemoryPressure > 0 && v.MemoryPressure <= 100 {
 		b.MemoryLoad = Some(int(v.MemoryPressure))
 	}

@@ -87,7 +87,7 @@ func (rt *runtime) globalHistory(e *event, mechanisms clr.GlobalMechanisms, gene
 		b.desired = Some(int64(desired))
 	}
 	b.Mechanisms = Some(mechanisms)
-	if !b.Reason.Known {
+	if !b.Reason.Known() {
 		b.Reason = Some(reason)
 	}
 	if heaps > 1 {
@@ -189,10 +189,10 @@ func (b *building) part(v *clr.GCPerHeapHistory) HeapPart {
 // freeList adds how a heap's gen2 took the survivors of gen1: other collections
 // write zeros.
 func (b *building) freeList(v *clr.GCPerHeapHistory) {
-	if b.Generation.V != gen1 || !plausible(v.FreeListAllocated, v.FreeListRejected) {
+	if b.Generation.Or(0) != gen1 || !plausible(v.FreeListAllocated, v.FreeListRejected) {
 		return
 	}
-	l := b.FreeList.V
+	l := b.FreeList.Or(FreeList{})
 	b.FreeList = Some(FreeList{l.Allocated + int64(v.FreeListAllocated), l.Rejected + int64(v.FreeListRejected)})
 }
 
@@ -215,7 +215,7 @@ func (rt *runtime) heapHistory(e *event, heap uint32) *building {
 }
 
 // condemned adds the reasons that a heap, or all heaps together, had.
-func (b *building) condemned(r clr.CondemnReasons1) { b.Condemned = Some(b.Condemned.V | r) }
+func (b *building) condemned(r clr.CondemnReasons1) { b.Condemned = Some(b.Condemned.Or(0) | r) }
 
 func (g *generation) add(v *clr.GCPerHeapHistoryValue) {
 	g.before += int64(v.SizeBefore)
@@ -259,7 +259,7 @@ func (m *Model) committed(e *event, v *clr.GCDynamicEvent) {
 	// What awaits decommit and the bookkeeping are not part of the runtime's
 	// own TotalCommittedBytes.
 	total := Some(int64(used.TotalCommittedInUse + used.TotalCommittedInFree + used.TotalCommittedInGlobalFree))
-	if b.CommittedBefore.Known {
+	if b.CommittedBefore.Known() {
 		b.CommittedAfter = total
 	} else {
 		b.CommittedBefore = total

@@ -81,14 +81,14 @@ func (m *Model) marked(e *event, instance uint16, source markSource, mark rawMar
 // marking turns the ends of marking steps into durations: per heap, each lasts
 // from the end of the step before, the first from GCStart.
 func (b *building) marking() {
-	if !b.Start.Known {
+	if !b.Start.Known() {
 		return
 	}
 	slices.SortStableFunc(b.marks, func(a, c rawMark) int { return int(a.heap) - int(c.heap) })
-	at := b.Start.V
+	at := b.Start.Or(0)
 	for i, m := range b.marks {
 		if i == 0 || m.heap != b.marks[i-1].heap {
-			at = b.Start.V
+			at = b.Start.Or(0)
 		}
 		b.mark(m, max(0, m.at-at))
 		at = m.at
@@ -102,7 +102,7 @@ func (b *building) mark(m rawMark, d time.Duration) {
 	for i := len(b.Marks) - 1; i >= 0 && b.Marks[i].Heap == m.heap; i-- {
 		if b.Marks[i].Root == m.root {
 			b.Marks[i].Duration = saturate.Add(b.Marks[i].Duration, d)
-			b.Marks[i].Bytes.V += m.bytes.V
+			b.Marks[i].Bytes.v += m.bytes.Or(0)
 			return
 		}
 	}

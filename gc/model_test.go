@@ -24,8 +24,8 @@ func pauses(t *testing.T, c *gc.Collection, want ...any) {
 			t.Errorf("collection %d: pause %d is %v of %v, want %v of %v ms", c.Number, i, p.Kind, p.Duration, want[2*i], want[2*i+1])
 		}
 	}
-	if got := c.Pause(); got.Known && got.V != sum {
-		t.Errorf("collection %d: pause %v, the sum is %v", c.Number, got.V, sum)
+	if got := c.Pause(); got.Known() && got.Or(0) != sum {
+		t.Errorf("collection %d: pause %v, the sum is %v", c.Number, got.Or(0), sum)
 	}
 }
 
@@ -220,7 +220,7 @@ func TestLostRestart(t *testing.T) {
 	s.events = s.events[:len(s.events)-2] // no restart
 	s.blocking(5000, 2, 2)
 	got, _, _ := s.run(t)
-	if c := got[1]; c.Complete || c.Pause().Known || len(c.Pauses) != 0 {
+	if c := got[1]; c.Complete || c.Pause().Known() || len(c.Pauses) != 0 {
 		t.Errorf("collection 1: %+v", c)
 	}
 	pauses(t, got[2], gc.PauseBlocking, 1.2)
@@ -239,10 +239,10 @@ func TestStartsInside(t *testing.T) {
 		t.Fatalf("order %v", order)
 	}
 	c := got[4]
-	if c.Start.Known || c.Complete || c.Kind != gc.KindUnknown || c.Generation != gc.Some(1) || c.Pause().Known || c.HeapAfter != gc.Some(int64(50)) {
+	if c.Start.Known() || c.Complete || c.Kind != gc.KindUnknown || c.Generation != gc.Some(1) || c.Pause().Known() || c.HeapAfter != gc.Some(int64(50)) {
 		t.Errorf("%+v", c)
 	}
-	if c := got[5]; c.Allocated.Known || c.SinceLast.Known || !c.Complete {
+	if c := got[5]; c.Allocated.Known() || c.SinceLast.Known() || !c.Complete {
 		t.Errorf("allocated %v, since last %v, complete %v", c.Allocated, c.SinceLast, c.Complete)
 	}
 }
@@ -259,7 +259,7 @@ func TestTwoStarts(t *testing.T) {
 	s.restartBegin(11.1, 1)
 	s.restartEnd(11.2, 1)
 	got, order, _ := s.run(t)
-	if len(order) != 1 || ms(got[1].Start.V) != 10.2 {
+	if len(order) != 1 || ms(got[1].Start.Or(0)) != 10.2 {
 		t.Errorf("order %v, start %v", order, got[1].Start)
 	}
 	pauses(t, got[1], gc.PauseBlocking, 1.1)
@@ -278,10 +278,10 @@ func TestFirstVersions(t *testing.T) {
 	c := got[3]
 	pauses(t, c, gc.PauseBlocking, 2.5)
 	if !c.Complete || c.Generation != gc.Some(1) || c.Reason != gc.Some(clr.GCReasonInduced) ||
-		c.HeapAfter != gc.Some(int64(1000)) || c.Promoted != gc.Some(int64(30)) || c.Freed.Known {
+		c.HeapAfter != gc.Some(int64(1000)) || c.Promoted != gc.Some(int64(30)) || c.Freed.Known() {
 		t.Errorf("%+v", c)
 	}
-	if c.Kind != gc.KindUnknown || c.Suspend().Known {
+	if c.Kind != gc.KindUnknown || c.Suspend().Known() {
 		t.Errorf("kind %v, suspend %v: neither is told", c.Kind, c.Suspend())
 	}
 }
@@ -324,7 +324,7 @@ func TestRuntimesApart(t *testing.T) {
 	if got[1].ClrInstance != 0 || got[2].ClrInstance != 1 || got[3].Process.PID != 8 {
 		t.Error("a collection is in the wrong place")
 	}
-	if got[2].SinceLast.Known {
+	if got[2].SinceLast.Known() {
 		t.Error("a collection follows one of another runtime")
 	}
 }
@@ -359,10 +359,10 @@ func TestLoss(t *testing.T) {
 			t.Errorf("collection %d: affected by loss %v, want %v", number, got[number].AffectedByLoss, want)
 		}
 	}
-	if c := got[4]; c.Allocated.Known || c.AllocatedTicks.Known || c.SinceLast.Known {
+	if c := got[4]; c.Allocated.Known() || c.AllocatedTicks.Known() || c.SinceLast.Known() {
 		t.Errorf("allocated %v, by ticks %v, since last %v", c.Allocated, c.AllocatedTicks, c.SinceLast)
 	}
-	if c := got[5]; !c.Allocated.Known || !c.SinceLast.Known {
+	if c := got[5]; !c.Allocated.Known() || !c.SinceLast.Known() {
 		t.Errorf("allocated %v, since last %v", c.Allocated, c.SinceLast)
 	}
 }
@@ -458,7 +458,7 @@ func TestUnsetFinalization(t *testing.T) {
 	copy(s.events[i].Payload[finalizationPromotedSize:], "\x1d\xd1\xad\xba\x0d\xf0\xad\xba")
 	got, _, _ := s.run(t)
 	c := got[1]
-	if !c.Complete || c.HeapAfter != gc.Some(int64(100)) || c.FinalizationPromoted.Known || c.FinalizationPromotedObjs.Known {
+	if !c.Complete || c.HeapAfter != gc.Some(int64(100)) || c.FinalizationPromoted.Known() || c.FinalizationPromotedObjs.Known() {
 		t.Errorf("%+v", c)
 	}
 }
@@ -520,7 +520,7 @@ func TestLossBeforeBackground(t *testing.T) {
 	s.blocking(50, 1, 1)
 	s.blocking(60, 1, 2)
 	s.loss.Add(1, 50_200*time.Microsecond, 50_300*time.Microsecond)
-	if got, _, _ := s.run(t); !got[2].AffectedByLoss || got[2].AllocatedTicks.Known {
+	if got, _, _ := s.run(t); !got[2].AffectedByLoss || got[2].AllocatedTicks.Known() {
 		t.Errorf("%+v", got[2])
 	}
 }
@@ -535,7 +535,7 @@ func TestLostRestarts(t *testing.T) {
 	s.blocking(30, 2, 3)
 	s.blocking(40, 2, 4)
 	got, _, _ := s.run(t)
-	if got[3].SinceLast.Known || !got[4].SinceLast.Known {
+	if got[3].SinceLast.Known() || !got[4].SinceLast.Known() {
 		t.Errorf("since last %v, then %v", got[3].SinceLast, got[4].SinceLast)
 	}
 }

@@ -7,36 +7,40 @@ import (
 
 // An Opt is a figure that may be unknown. The zero Opt is unknown.
 type Opt[T any] struct {
-	V     T // the zero value where unknown
-	Known bool
+	v     T // the zero value where unknown
+	known bool
 }
 
 // Some returns a known figure.
-func Some[T any](v T) Opt[T] { return Opt[T]{V: v, Known: true} }
+func Some[T any](v T) Opt[T] { return Opt[T]{v: v, known: true} }
 
-// Get returns the figure, and whether it is known.
-func (o Opt[T]) Get() (v T, known bool) { return o.V, o.Known }
+// Get returns the figure, and whether it is known. An unknown figure is the
+// zero value.
+func (o Opt[T]) Get() (v T, known bool) { return o.v, o.known }
+
+// Known reports whether the figure is known.
+func (o Opt[T]) Known() bool { return o.known }
 
 // Or returns the figure, or v where it is unknown.
 func (o Opt[T]) Or(v T) T {
-	if o.Known {
-		return o.V
+	if o.known {
+		return o.v
 	}
 	return v
 }
 
 // String returns the figure as fmt.Sprint spells it, or "-" where it is unknown.
 func (o Opt[T]) String() string {
-	if !o.Known {
+	if !o.known {
 		return "-"
 	}
-	return fmt.Sprint(o.V)
+	return fmt.Sprint(o.v)
 }
 
 // MarshalJSON returns the figure as JSON, or null where it is unknown.
 func (o Opt[T]) MarshalJSON() ([]byte, error) {
-	if !o.Known {
+	if !o.known {
 		return []byte("null"), nil
 	}
-	return json.Marshal(o.V)
+	return json.Marshal(o.v)
 }

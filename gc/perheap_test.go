@@ -25,11 +25,11 @@ func TestPerHeap(t *testing.T) {
 			var before, after, survived int64
 			for _, h := range c.PerHeap {
 				before += h.Generations[i].Before
-				after += h.Generations[i].After.V
+				after += h.Generations[i].After.Or(0)
 				survived += h.Generations[i].Out
 			}
-			if before != g.Before || after != g.After.V || survived != g.Out {
-				t.Errorf("GC %d %s: the heaps' %d, %d and %d, expected %d, %d and %d", c.Number, g.Name, before, after, survived, g.Before, g.After.V, g.Out)
+			if before != g.Before || after != g.After.Or(0) || survived != g.Out {
+				t.Errorf("GC %d %s: the heaps' %d, %d and %d, expected %d, %d and %d", c.Number, g.Name, before, after, survived, g.Before, g.After.Or(0), g.Out)
 			}
 		}
 	}

@@ -33,11 +33,11 @@ func (c *Collection) reject() (rejected bool) {
 }
 
 func (c *Collection) startsBeforeTrace() bool {
-	return c.Start.Known && c.Start.V < 0 || c.PauseStart.Known && c.PauseStart.V < 0 || c.End.Known && c.End.V < 0
+	return c.Start.Known() && c.Start.Or(0) < 0 || c.PauseStart.Known() && c.PauseStart.Or(0) < 0 || c.End.Known() && c.End.Or(0) < 0
 }
 
 func (c *Collection) endsBeforeStart() bool {
-	return c.Start.Known && c.End.Known && c.End.V < c.Start.V
+	return c.Start.Known() && c.End.Known() && c.End.Or(0) < c.Start.Or(0)
 }
 
 // pausesOutsideWindows reports whether a pause is longer than the suspension
@@ -49,15 +49,15 @@ func (c *Collection) pausesOutsideWindows() bool {
 		sum += p.Duration
 		window := p.window.To - p.window.From
 		if p.window.From < 0 || p.Start < p.window.From || p.Duration < 0 || p.Duration > p.window.To-p.Start ||
-			p.Suspend.V < 0 || p.Suspend.V > window || p.Waited < 0 || p.Waited > window || p.Restart.V < 0 || sum < 0 {
+			p.Suspend.Or(0) < 0 || p.Suspend.Or(0) > window || p.Waited < 0 || p.Waited > window || p.Restart.Or(0) < 0 || sum < 0 {
 			return true
 		}
 	}
-	return c.PauseStart.Known && c.Start.Known && c.PauseStart.V > c.Start.V
+	return c.PauseStart.Known() && c.Start.Known() && c.PauseStart.Or(0) > c.Start.Or(0)
 }
 
 func (c *Collection) followsNothing() bool {
-	return c.SinceLast.Known && (c.SinceLast.V < 0 || c.SinceLast.V > c.PauseStart.V)
+	return c.SinceLast.Known() && (c.SinceLast.Or(0) < 0 || c.SinceLast.Or(0) > c.PauseStart.Or(0))
 }
 
 // survivesWhatWasNot reports whether more survived than there was. Survivors are
@@ -65,7 +65,7 @@ func (c *Collection) followsNothing() bool {
 func (c *Collection) survivesWhatWasNot() bool {
 	for i := range c.Generations {
 		g := &c.Generations[i]
-		if c.Kind != Background && g.Freed.Known && g.Out > g.Before+g.Before/50+padding {
+		if c.Kind != Background && g.Freed.Known() && g.Out > g.Before+g.Before/50+padding {
 			return true
 		}
 	}
@@ -78,7 +78,7 @@ const fastest = 1 << 40
 // ticksFasterThanMemory reports whether more was counted than can be allocated
 // in the time since the previous collection. The first second is free.
 func (c *Collection) ticksFasterThanMemory() bool {
-	return c.AllocatedTicks.Known && c.SinceLast.Known && float64(c.AllocatedTicks.V) > fastest*max(1, c.SinceLast.V.Seconds())
+	return c.AllocatedTicks.Known() && c.SinceLast.Known() && float64(c.AllocatedTicks.Or(0)) > fastest*max(1, c.SinceLast.Or(0).Seconds())
 }
 
 func (c *Collection) forgetTicks() { c.AllocatedTicks = Opt[int64]{} }
@@ -99,7 +99,7 @@ func (c *Collection) exceedsAddressSpace() bool {
 		sizes = append(sizes, c.Marks[i].Bytes)
 	}
 	for _, s := range sizes {
-		if s.Known && (s.V < 0 || s.V >= maxSize) {
+		if s.Known() && (s.Or(0) < 0 || s.Or(0) >= maxSize) {
 			return true
 		}
 	}

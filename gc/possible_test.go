@@ -19,22 +19,22 @@ import (
 // however deep it lies, is looked at.
 func impossible(c *gc.Collection) error {
 	for name, d := range map[string]gc.Opt[time.Duration]{"duration": c.Duration(), "pause": c.Pause(), "suspension": c.Suspend()} {
-		if d.Known && d.V < 0 {
-			return fmt.Errorf("collection %d: %s of %v", c.Number, name, d.V)
+		if d.Known() && d.Or(0) < 0 {
+			return fmt.Errorf("collection %d: %s of %v", c.Number, name, d.Or(0))
 		}
 	}
-	if p, d := c.Pause(), c.Duration(); c.Complete && (!p.Known || !d.Known) {
+	if p, d := c.Pause(), c.Duration(); c.Complete && (!p.Known() || !d.Known()) {
 		return fmt.Errorf("collection %d is complete, with pause %v, duration %v", c.Number, p, d)
 	}
-	if c.PauseStart.Known && c.Start.Known && c.PauseStart.V > c.Start.V {
-		return fmt.Errorf("collection %d starts at %v, its pause at %v", c.Number, c.Start.V, c.PauseStart.V)
+	if c.PauseStart.Known() && c.Start.Known() && c.PauseStart.Or(0) > c.Start.Or(0) {
+		return fmt.Errorf("collection %d starts at %v, its pause at %v", c.Number, c.Start.Or(0), c.PauseStart.Or(0))
 	}
 	for i := range c.Generations {
-		if s := c.Generations[i].Survival; s.Known && (s.V < 0 || s.V > 100 || math.IsNaN(s.V)) {
-			return fmt.Errorf("collection %d: survival of %v %%", c.Number, s.V)
+		if s := c.Generations[i].Survival; s.Known() && (s.Or(0) < 0 || s.Or(0) > 100 || math.IsNaN(s.Or(0))) {
+			return fmt.Errorf("collection %d: survival of %v %%", c.Number, s.Or(0))
 		}
 	}
-	if (c.FreedIs != gc.Uncertain) != c.Freed.Known || (c.AllocatedIs != gc.Uncertain) != c.Allocated.Known {
+	if (c.FreedIs != gc.Uncertain) != c.Freed.Known() || (c.AllocatedIs != gc.Uncertain) != c.Allocated.Known() {
 		return fmt.Errorf("collection %d: freed %+v is %v, allocated %+v is %v", c.Number, c.Freed, c.FreedIs, c.Allocated, c.AllocatedIs)
 	}
 	return outOfBounds(fmt.Sprintf("collection %d", c.Number), reflect.ValueOf(*c))
@@ -56,7 +56,7 @@ func outOfBounds(name string, v reflect.Value) error {
 		}
 	case reflect.Struct:
 		for i := range v.NumField() {
-			if field := v.Type().Field(i); field.IsExported() {
+			if field := v.Type().Field(i); field.IsExported() || strings.HasPrefix(v.Type().Name(), "Opt[") {
 				if err := outOfBounds(strings.Join([]string{name, field.Name}, " "), v.Field(i)); err != nil {
 					return err
 				}

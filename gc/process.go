@@ -65,7 +65,7 @@ type SuspensionTotal struct {
 func (p *Process) learn(o *Process) {
 	p.Name, p.CommandLine, p.OS, p.Arch = o.Name, o.CommandLine, o.OS, o.Arch
 	p.Runtime, p.major, p.Settings = o.Runtime, o.major, o.Settings
-	if o.Server.Known {
+	if o.Server.Known() {
 		p.Server = o.Server
 	}
 }
@@ -97,7 +97,7 @@ func (m *Model) runtimeInformation(e *event) {
 	p.Runtime, p.major = runtimeName(&v), v.BclMajorVersion
 	if v.StartupFlags&clr.StartupFlagsServerGC != 0 {
 		p.Server = Some(true)
-	} else if !p.Server.Known {
+	} else if !p.Server.Known() {
 		p.Server = Some(false)
 	}
 	if line := v.CommandLine.String(); m.hasText(e, len(line)) {

@@ -144,12 +144,12 @@ func (m *Model) gcStart(e *event) {
 	}
 	e.process.last = e.time
 	b := rt.find(v.Count)
-	if b == nil || b.ended() && !b.Start.Known { // none ends before it starts
+	if b == nil || b.ended() && !b.Start.Known() { // none ends before it starts
 		if b = rt.begin(v.Count); b == nil {
 			return
 		}
 	}
-	if !b.Start.Known {
+	if !b.Start.Known() {
 		rt.started(b, e)
 	}
 	b.Reason = Some(v.Reason)
@@ -210,11 +210,11 @@ func (b *building) done() bool {
 }
 
 // histories says whether the global and all heaps' histories are there.
-func (b *building) histories() bool { return b.global && b.Heaps.V == len(b.heaps) }
+func (b *building) histories() bool { return b.global && b.Heaps.Or(0) == len(b.heaps) }
 
 func (b *building) restarted() bool {
 	for i := range b.Pauses {
-		if !b.Pauses[i].Restart.Known {
+		if !b.Pauses[i].Restart.Known() {
 			return false
 		}
 	}
@@ -237,7 +237,7 @@ func (b *building) generation(depth uint32) {
 	}
 }
 
-func (b *building) ended() bool { return b.End.Known }
+func (b *building) ended() bool { return b.End.Known() }
 
 func (b *building) requested(t clr.GCType) {
 	switch t {
@@ -271,7 +271,7 @@ func (m *Model) gcEnd(e *event) {
 	}
 	b.End = Some(e.time)
 	b.tickedAtEnd = rt.ticksOf
-	if !b.Generation.Known {
+	if !b.Generation.Known() {
 		b.generation(v.Depth)
 	}
 	rt.ended[e.TID], b.endThread = b, e.TID

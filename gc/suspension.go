@@ -49,7 +49,7 @@ func (rt *runtime) active() *suspension {
 		if s.forGC() {
 			n += 2
 		}
-		if s.end.Known {
+		if s.end.Known() {
 			n++
 		}
 		return n
@@ -96,7 +96,7 @@ func (m *Model) suspendEnd(e *event) {
 	}
 	s.end = Some(e.time)
 	for i := len(rt.windows) - 1; i >= 0; i-- {
-		if o := rt.windows[i]; o != s && o.end.Known {
+		if o := rt.windows[i]; o != s && o.end.Known() {
 			rt.abandon(o)
 		}
 	}
@@ -105,7 +105,7 @@ func (m *Model) suspendEnd(e *event) {
 // restartBegin ends the time for which threads were paused.
 func (m *Model) restartBegin(e *event) {
 	rt, s := m.suspension(e)
-	if s == nil || s.restartBegin.Known {
+	if s == nil || s.restartBegin.Known() {
 		return
 	}
 	s.restartBegin = Some(e.time)
@@ -121,10 +121,10 @@ func (m *Model) restartBegin(e *event) {
 // RestartEEBegin: then its end is the first that is known of the restart.
 func (m *Model) restartEnd(e *event) {
 	rt, s := m.suspension(e)
-	if s == nil || !s.restartBegin.Known && e.version > 0 {
+	if s == nil || !s.restartBegin.Known() && e.version > 0 {
 		return
 	}
-	if !s.restartBegin.Known {
+	if !s.restartBegin.Known() {
 		s.restartBegin = Some(e.time)
 		rt.closed(s)
 	}
@@ -132,7 +132,7 @@ func (m *Model) restartEnd(e *event) {
 	rt.let(s)
 	rt.keptWaiting(s, e.time)
 	if s.owner != nil && !s.owner.finished {
-		s.owner.Pauses[s.pause].Restart = Some(e.time - s.restartBegin.V)
+		s.owner.Pauses[s.pause].Restart = Some(e.time - s.restartBegin.Or(0))
 	}
 	rt.release()
 }
@@ -142,7 +142,7 @@ func (m *Model) restartEnd(e *event) {
 // gives it back after the restart.
 func (rt *runtime) keptWaiting(s *suspension, until time.Duration) {
 	for _, o := range rt.windows {
-		if o.begin > s.begin && !o.end.Known {
+		if o.begin > s.begin && !o.end.Known() {
 			o.waited = until - o.begin
 		}
 	}
@@ -166,7 +166,7 @@ func (m *Model) suspension(e *event) (*runtime, *suspension) {
 func (rt *runtime) abandon(s *suspension) {
 	is := func(o *suspension) bool { return o == s }
 	rt.let(s)
-	if s.restartBegin.Known {
+	if s.restartBegin.Known() {
 		rt.restarting = slices.DeleteFunc(rt.restarting, is)
 		return
 	}
@@ -215,14 +215,14 @@ func (rt *runtime) closed(s *suspension) {
 	}
 }
 
-func (s *suspension) duration() time.Duration { return s.restartBegin.V - s.begin }
+func (s *suspension) duration() time.Duration { return s.restartBegin.Or(0) - s.begin }
 
 // suspending is how long it took to suspend all threads.
 func (s *suspension) suspending() Opt[time.Duration] {
-	if !s.end.Known {
+	if !s.end.Known() {
 		return Opt[time.Duration]{}
 	}
-	return Some(s.end.V - s.begin)
+	return Some(s.end.Or(0) - s.begin)
 }
 
 // share divides a suspension in which collections began. A background one owns
@@ -236,13 +236,13 @@ func (rt *runtime) share(s *suspension) {
 		return
 	}
 	for i, b := range s.gcs {
-		p := Pause{Kind: PauseBlocking, Start: b.Start.V, Suspend: Some(time.Duration(0))}
+		p := Pause{Kind: PauseBlocking, Start: b.Start.Or(0), Suspend: Some(time.Duration(0))}
 		if i == 0 {
 			p.Start, p.Suspend, p.Waited = s.begin, s.suspending(), s.waited
 		}
-		to := s.restartBegin.V
+		to := s.restartBegin.Or(0)
 		if i+1 < len(s.gcs) {
-			to = s.gcs[i+1].Start.V
+			to = s.gcs[i+1].Start.Or(0)
 		} else {
 			s.owner, s.pause = b, len(b.Pauses)
 		}
@@ -254,14 +254,14 @@ func (rt *runtime) share(s *suspension) {
 func (rt *runtime) shareWithBackground(s *suspension, bg *building) {
 	rest := s.duration()
 	for _, b := range s.gcs {
-		if b == bg || !b.Start.Known || !b.End.Known {
+		if b == bg || !b.Start.Known() || !b.End.Known() {
 			continue
 		}
 		b.paused(s, Pause{
-			Kind: PauseBlocking, Start: b.Start.V, Duration: b.End.V - b.Start.V,
+			Kind: PauseBlocking, Start: b.Start.Or(0), Duration: b.End.Or(0) - b.Start.Or(0),
 			Suspend: Some(time.Duration(0)), Restart: Some(time.Duration(0)),
 		})
-		rest = max(0, rest-(b.End.V-b.Start.V))
+		rest = max(0, rest-(b.End.Or(0)-b.Start.Or(0)))
 	}
 	s.owner, s.pause = bg, len(bg.Pauses)
 	bg.initial = true
@@ -291,9 +291,9 @@ func (b *building) paused(s *suspension, p Pause) {
 	if len(b.Pauses) == 0 {
 		b.PauseStart = Some(s.begin)
 	}
-	p.window = trace.Range{From: s.begin, To: s.restartBegin.V}
+	p.window = trace.Range{From: s.begin, To: s.restartBegin.Or(0)}
 	b.Pauses = append(b.Pauses, p)
-	b.restarts = append(b.restarts, s.restartBegin.V)
+	b.restarts = append(b.restarts, s.restartBegin.Or(0))
 }
 
 // backgroundPhase notes what the private provider tells of a background

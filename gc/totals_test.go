@@ -56,7 +56,7 @@ func TestAdaptation(t *testing.T) {
 	if a.MeanCost() != gc.Some(20.0) || a.MeanFullCost() != gc.Some(7.0) {
 		t.Errorf("%+v", a)
 	}
-	if none := new(gc.Adaptation); none.MeanCost().Known {
+	if none := new(gc.Adaptation); none.MeanCost().Known() {
 		t.Error("no tuning has a cost")
 	}
 }

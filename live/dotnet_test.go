@@ -168,11 +168,11 @@ func compare(t *testing.T, c *gc.Collection, truth *dotnettest.Truth) {
 	}
 	for i, g := range c.Generations {
 		if want := truth.Generations[i]; g.Before != want[0] || g.After != gc.Some(want[2]) || g.Fragmentation != gc.Some(want[3]) {
-			t.Errorf("collection %d, %s: %d before, %d after, %d free, want %v", c.Number, g.Name, g.Before, g.After.V, g.Fragmentation.V, want)
+			t.Errorf("collection %d, %s: %d before, %d after, %d free, want %v", c.Number, g.Name, g.Before, g.After.Or(0), g.Fragmentation.Or(0), want)
 		}
 	}
 	if c.Kind != gc.Background && c.Promoted != gc.Some(truth.Promoted) {
-		t.Errorf("collection %d: promoted %d, want %d", c.Number, c.Promoted.V, truth.Promoted)
+		t.Errorf("collection %d: promoted %d, want %d", c.Number, c.Promoted.Or(0), truth.Promoted)
 	}
 }
 
@@ -244,7 +244,7 @@ func TestPrompt(t *testing.T) {
 		if u.Kind != live.Collected || !u.Collection.Complete {
 			continue
 		}
-		if late = max(late, time.Since(u.Start.Add(u.Collection.End.V))); n == 20 {
+		if late = max(late, time.Since(u.Start.Add(u.Collection.End.Or(0)))); n == 20 {
 			break
 		}
 		n++

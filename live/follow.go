@@ -229,7 +229,7 @@ func (f *follower) identify(p *gc.Process) *gc.Process {
 	if f.process.PID != 0 {
 		p.PID = uint64(f.process.PID)
 	}
-	if on := f.process.GC.Server.Bool(); on != nil && !p.Server.Known {
+	if on := f.process.GC.Server.Bool(); on != nil && !p.Server.Known() {
 		p.Server = gc.Some(*on)
 	}
 	info := f.process.Info

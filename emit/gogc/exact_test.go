@@ -63,13 +63,13 @@ func TestExactPauses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if i := int(after.NumGC) - int(c.Number); c.Pause().V != after.Pause[i] {
+		if i := int(after.NumGC) - int(c.Number); c.Pause().Or(0) != after.Pause[i] {
 			t.Errorf("cycle %d: paused for %v, Go says %v", c.Number, c.Pause(), after.Pause[i])
 		}
 		for _, p := range c.Pauses {
 			got = append(got, p.Duration)
 		}
-		if exact[c.Number] != len(c.Pauses) || len(c.Pauses) < 2 || c.Pauses[0].Duration <= 0 || c.Duration().V <= c.Pause().V {
+		if exact[c.Number] != len(c.Pauses) || len(c.Pauses) < 2 || c.Pauses[0].Duration <= 0 || c.Duration().Or(0) <= c.Pause().Or(0) {
 			t.Errorf("cycle %d: %d exact pauses, %+v", c.Number, exact[c.Number], c)
 		}
 		cycles--

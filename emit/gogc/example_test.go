@@ -40,7 +40,7 @@ func Example() {
 		if err != nil {
 			log.Fatal(err)
 		}
-		fmt.Printf("%v collection for %v, pause known: %v\n", c.Kind, c.Reason, c.Pause().Known)
+		fmt.Printf("%v collection for %v, pause known: %v\n", c.Kind, c.Reason, c.Pause().Known())
 	}
 	// Output:
 	// background collection for Induced, pause known: true

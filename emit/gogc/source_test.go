@@ -58,21 +58,21 @@ func TestCycles(t *testing.T) {
 		t.Fatalf("%d collections of %d cycles", len(got), after.NumGC-before.NumGC)
 	}
 	for i, c := range got {
-		if c.Number != uint32(before.NumGC)+uint32(i)+1 || c.Kind != gc.Background || c.Reason.V != clr.GCReasonInduced {
+		if c.Number != uint32(before.NumGC)+uint32(i)+1 || c.Kind != gc.Background || c.Reason.Or(0) != clr.GCReasonInduced {
 			t.Errorf("got %+v", c)
 		}
-		if want := after.Pause[cycles-1-i]; !c.Pause().Known || c.Pause().V != want {
+		if want := after.Pause[cycles-1-i]; !c.Pause().Known() || c.Pause().Or(0) != want {
 			t.Errorf("pause %v, want %v", c.Pause(), want)
 		}
-		if c.Suspend().Known || c.Freed.Known || c.HeapBefore.Known {
+		if c.Suspend().Known() || c.Freed.Known() || c.HeapBefore.Known() {
 			t.Errorf("invented: %+v", c)
 		}
-		ended := src.Info().Start.Add(c.End.V)
+		ended := src.Info().Start.Add(c.End.Or(0))
 		if off := ended.Sub(after.PauseEnd[cycles-1-i]); off.Abs() > time.Millisecond {
 			t.Errorf("ended at %v, %v off", ended, off)
 		}
 	}
-	if last := got[cycles-1]; !last.Complete || last.HeapAfter.V <= 0 {
+	if last := got[cycles-1]; !last.Complete || last.HeapAfter.Or(0) <= 0 {
 		t.Errorf("the last: %+v", last)
 	}
 }

@@ -137,7 +137,7 @@ func agree(t *testing.T, path string, raised summary, n int) {
 			t.Errorf("%+v", c)
 		}
 		read.PID = int(c.Process.PID)
-		read.add(c.Generation.V, c.Kind.String(), c.Pause().V, &result{promoted: uint64(c.Promoted.V), freed: uint64(c.Freed.V)})
+		read.add(c.Generation.Or(0), c.Kind.String(), c.Pause().Or(0), &result{promoted: uint64(c.Promoted.Or(0)), freed: uint64(c.Freed.Or(0))})
 		n--
 	}
 	for desc, n := range in.Source.Counts() {

@@ -40,16 +40,16 @@ var plain = []Column{
 	{"kind", func(c *gc.Collection) Value { return kind(c.Kind) }},
 	{"requested_kind", func(c *gc.Collection) Value { return kind(c.Requested) }},
 	{"reason", func(c *gc.Collection) Value {
-		if !c.Reason.Known {
+		if !c.Reason.Known() {
 			return Value{}
 		}
-		return text(c.Reason.V.String())
+		return text(c.Reason.Or(0).String())
 	}},
 	{"condemned", func(c *gc.Collection) Value {
-		if !c.Condemned.Known {
+		if !c.Condemned.Known() {
 			return Value{}
 		}
-		return text(strings.Join(c.Condemned.V.Names(), " "))
+		return text(strings.Join(c.Condemned.Or(0).Names(), " "))
 	}},
 	{"start_ms", func(c *gc.Collection) Value { return opt(c.Start, millis) }},
 	{"duration_ms", func(c *gc.Collection) Value { return opt(c.Duration(), millis) }},
@@ -81,7 +81,7 @@ var plain = []Column{
 	}},
 	{"gc_handles", func(c *gc.Collection) Value { return opt(c.Handles, integer[int64]) }},
 	{"sync_blocks", func(c *gc.Collection) Value { return opt(c.SyncBlocks, integer[int64]) }},
-	{"mechanisms", func(c *gc.Collection) Value { return text(strings.Join(c.Mechanisms.V.Names(), " ")) }},
+	{"mechanisms", func(c *gc.Collection) Value { return text(strings.Join(c.Mechanisms.Or(0).Names(), " ")) }},
 	{"compacted", func(c *gc.Collection) Value { return opt(c.Compacted, boolean) }},
 	{"complete", func(c *gc.Collection) Value { return boolean(c.Complete) }},
 	{"affected_by_loss", func(c *gc.Collection) Value { return boolean(c.AffectedByLoss) }},

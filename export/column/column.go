@@ -65,10 +65,11 @@ func bytes(v int64) Value { return Value{Type: Bytes, Int: v} }
 
 // opt is v's value, or the unknown one.
 func opt[T any](v gc.Opt[T], value func(T) Value) Value {
-	if !v.Known {
+	figure, ok := v.Get()
+	if !ok {
 		return Value{}
 	}
-	return value(v.V)
+	return value(figure)
 }
 
 // Named is the column of that name.

@@ -36,24 +36,24 @@ func (w *writer) identity(c *gc.Collection) {
 	w.optInt("generation", c.Generation)
 	w.kind("kind", c.Kind)
 	w.kind("requested_kind", c.Requested)
-	if c.Reason.Known {
-		w.text("reason", c.Reason.V.String())
-		w.uint("reason_code", uint64(c.Reason.V))
+	if r, ok := c.Reason.Get(); ok {
+		w.text("reason", r.String())
+		w.uint("reason_code", uint64(r))
 	} else {
 		w.text("reason", "")
 		w.text("reason_code", "")
 	}
-	if !c.Condemned.Known {
-		w.text("condemned", "")
+	if reasons, ok := c.Condemned.Get(); ok {
+		w.words("condemned", condemnedWords(), uint32(reasons))
 	} else {
-		w.words("condemned", condemnedWords(), uint32(c.Condemned.V))
+		w.text("condemned", "")
 	}
 }
 
 func (w *writer) times(start time.Time, c *gc.Collection) {
 	w.key("start_time")
-	if c.Start.Known {
-		w.dst = start.Add(c.Start.V).UTC().AppendFormat(append(w.dst, '"'), rfc3339Nano)
+	if at, ok := c.Start.Get(); ok {
+		w.dst = start.Add(at).UTC().AppendFormat(append(w.dst, '"'), rfc3339Nano)
 		w.dst = append(w.dst, '"')
 	} else {
 		w.null()
@@ -108,8 +108,8 @@ func (w *writer) heaps(c *gc.Collection) {
 	w.optInt64("finalization_promoted_count", c.FinalizationPromotedObjs)
 	w.optInt64("gc_handles", c.Handles)
 	w.optInt64("sync_blocks", c.SyncBlocks)
-	if c.Mechanisms.Known {
-		w.words("mechanisms", mechanismWords(), uint32(c.Mechanisms.V))
+	if m, ok := c.Mechanisms.Get(); ok {
+		w.words("mechanisms", mechanismWords(), uint32(m))
 	} else {
 		w.text("mechanisms", "")
 	}

@@ -33,25 +33,30 @@ func (w *writer) int(key string, v int64) {
 }
 
 func (w *writer) optInt(key string, v gc.Opt[int]) {
-	w.optInt64(key, gc.Opt[int64]{V: int64(v.V), Known: v.Known})
+	w.key(key)
+	if n, ok := v.Get(); ok {
+		w.dst = strconv.AppendInt(w.dst, int64(n), 10)
+	} else {
+		w.null()
+	}
 }
 
 func (w *writer) optInt64(key string, v gc.Opt[int64]) {
-	if !v.Known {
-		w.key(key)
+	w.key(key)
+	if n, ok := v.Get(); ok {
+		w.dst = strconv.AppendInt(w.dst, n, 10)
+	} else {
 		w.null()
-		return
 	}
-	w.int(key, v.V)
 }
 
 func (w *writer) optFloat(key string, v gc.Opt[float64]) {
 	w.key(key)
-	if !v.Known {
+	if f, ok := v.Get(); ok {
+		w.dst = appendFloat(w.dst, f)
+	} else {
 		w.null()
-		return
 	}
-	w.dst = appendFloat(w.dst, v.V)
 }
 
 func (w *writer) bool(key string, v bool) {
@@ -60,12 +65,12 @@ func (w *writer) bool(key string, v bool) {
 }
 
 func (w *writer) optBool(key string, v gc.Opt[bool]) {
-	if !v.Known {
-		w.key(key)
+	w.key(key)
+	if b, ok := v.Get(); ok {
+		w.dst = strconv.AppendBool(w.dst, b)
+	} else {
 		w.null()
-		return
 	}
-	w.bool(key, v.V)
 }
 
 func (w *writer) ms(key string, v time.Duration) {
@@ -74,12 +79,12 @@ func (w *writer) ms(key string, v time.Duration) {
 }
 
 func (w *writer) optMS(key string, v gc.Opt[time.Duration]) {
-	if !v.Known {
-		w.key(key)
+	w.key(key)
+	if d, ok := v.Get(); ok {
+		w.dst = millis.Append(w.dst, d)
+	} else {
 		w.null()
-		return
 	}
-	w.ms(key, v.V)
 }
 
 // text writes a string; none is null.

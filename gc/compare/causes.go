@@ -63,10 +63,10 @@ type fact struct {
 var facts = [...]fact{
 	{"runtime", "runtime", func(r *Run) string { return r.Process.Runtime }},
 	{"flavour", "garbage collector", func(r *Run) string {
-		if !r.Process.Server.Known {
+		if !r.Process.Server.Known() {
 			return ""
 		}
-		if r.Process.Server.V {
+		if r.Process.Server.Or(false) {
 			return "server"
 		}
 		return "workstation"

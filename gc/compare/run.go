@@ -87,22 +87,22 @@ func (r *Run) Add(c *gc.Collection) {
 		generation: -1,
 		background: c.Kind == gc.Background,
 	}
-	if !c.CommittedAfter.Known { // of a background collection
+	if !c.CommittedAfter.Known() { // of a background collection
 		s.committed = float(c.CommittedBefore)
 	}
-	if !c.Allocated.Known {
+	if !c.Allocated.Known() {
 		s.allocated = float(c.AllocatedTicks)
 	}
-	if c.Generation.Known {
-		s.generation = int8(min(max(c.Generation.V, -1), 2))
+	if c.Generation.Known() {
+		s.generation = int8(min(max(c.Generation.Or(0), -1), 2))
 	}
-	if c.Start.Known {
-		if r.first.Known {
-			s.interval = float32((c.Start.V - r.last).Seconds())
+	if c.Start.Known() {
+		if r.first.Known() {
+			s.interval = float32((c.Start.Or(0) - r.last).Seconds())
 		} else {
 			r.first = c.Start
 		}
-		r.last = c.Start.V
+		r.last = c.Start.Or(0)
 	}
 	r.samples = append(r.samples, s)
 	r.pauses = 0
@@ -112,12 +112,12 @@ func (r *Run) count(c *gc.Collection) {
 	if r.reasons == nil {
 		r.reasons, r.kinds = make(map[string]int64), make(map[string]int64)
 	}
-	if c.Reason.Known && len(r.reasons) < maxWords {
-		r.reasons[c.Reason.V.String()]++
+	if c.Reason.Known() && len(r.reasons) < maxWords {
+		r.reasons[c.Reason.Or(0).String()]++
 	}
 	r.kinds[c.Kind.String()]++
-	if c.Heaps.Known {
-		r.heaps = max(r.heaps, c.Heaps.V)
+	if c.Heaps.Known() {
+		r.heaps = max(r.heaps, c.Heaps.Or(0))
 	}
 }
 
@@ -126,17 +126,17 @@ func (r *Run) count(c *gc.Collection) {
 const maxWords = 64
 
 func milliseconds(d gc.Opt[time.Duration]) float32 {
-	if !d.Known {
+	if !d.Known() {
 		return nan
 	}
-	return float32(d.V.Seconds() * 1000)
+	return float32(d.Or(0).Seconds() * 1000)
 }
 
 func float(v gc.Opt[int64]) float32 {
-	if !v.Known {
+	if !v.Known() {
 		return nan
 	}
-	return float32(v.V)
+	return float32(v.Or(0))
 }
 
 // Watched returns how long the run was watched.
@@ -145,21 +145,21 @@ func (r *Run) Watched() time.Duration {
 		return 0
 	}
 	from, to := r.Process.Started, r.Process.Stopped
-	if r.From.Known {
-		from = max(from, r.From.V)
+	if r.From.Known() {
+		from = max(from, r.From.Or(0))
 	}
-	if r.To.Known {
-		to = min(to, r.To.V)
+	if r.To.Known() {
+		to = min(to, r.To.Or(0))
 	}
 	return max(0, to-from)
 }
 
 // compared is how much of the watched time the compared collections cover.
 func (r *Run) compared() time.Duration {
-	if r.Collections <= len(r.samples) || !r.first.Known {
+	if r.Collections <= len(r.samples) || !r.first.Known() {
 		return r.Watched()
 	}
-	return r.last - r.first.V
+	return r.last - r.first.Or(0)
 }
 
 // worth returns how many independent pauses the run's are worth.

@@ -76,7 +76,7 @@ type amount struct {
 
 func (a *amount) holds(c *gc.Collection) bool {
 	v := a.of(c)
-	return v.Known && a.op.holds(v.V, a.value)
+	return v.Known() && a.op.holds(v.Or(0), a.value)
 }
 
 // A name compares a figure that is one of several words.

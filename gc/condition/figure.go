@@ -2,7 +2,6 @@ package condition
 
 import (
 	"iter"
-	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
@@ -36,9 +35,9 @@ type figure struct {
 }
 
 var figures = [...]figure{
-	{Figure: Figure{"pause", "how long threads were paused", "200ms"}, in: &times, number: duration((*gc.Collection).Pause)},
-	{Figure: Figure{"suspend", "of the pause, until all threads were suspended", "50ms"}, in: &times, number: duration((*gc.Collection).Suspend)},
-	{Figure: Figure{"duration", "from its start to its end", "1.5s"}, in: &times, number: duration((*gc.Collection).Duration)},
+	{Figure: Figure{"pause", "how long threads were paused", "200ms"}, in: &times, number: figureOf((*gc.Collection).Pause)},
+	{Figure: Figure{"suspend", "of the pause, until all threads were suspended", "50ms"}, in: &times, number: figureOf((*gc.Collection).Suspend)},
+	{Figure: Figure{"duration", "from its start to its end", "1.5s"}, in: &times, number: figureOf((*gc.Collection).Duration)},
 	{Figure: Figure{"gen", "generation that was collected", "0, 1, 2"}, in: &generations, number: figureOf(func(c *gc.Collection) gc.Opt[int] { return c.Generation })},
 	{Figure: Figure{"kind", "blocking, background or foreground", "blocking|background|foreground"}, words: kinds, word: kind},
 	{Figure: Figure{"reason", "why it began", "Induced, AllocSmall, ..."}, words: reasons, word: reason},
@@ -97,18 +96,13 @@ var (
 	counts      = dimension{is: "a number", example: "2", bare: true}
 )
 
-func figureOf[T int | int64](of func(*gc.Collection) gc.Opt[T]) func(*gc.Collection) gc.Opt[float64] {
+// figureOf makes a figure of a number; of a duration, in nanoseconds.
+func figureOf[T ~int | ~int64](of func(*gc.Collection) gc.Opt[T]) func(*gc.Collection) gc.Opt[float64] {
 	return func(c *gc.Collection) gc.Opt[float64] {
-		v := of(c)
-		return gc.Opt[float64]{V: float64(v.V), Known: v.Known}
-	}
-}
-
-// duration makes a figure in nanoseconds.
-func duration(of func(*gc.Collection) gc.Opt[time.Duration]) func(*gc.Collection) gc.Opt[float64] {
-	return func(c *gc.Collection) gc.Opt[float64] {
-		v := of(c)
-		return gc.Opt[float64]{V: float64(v.V), Known: v.Known}
+		if v, ok := of(c).Get(); ok {
+			return gc.Some(float64(v))
+		}
+		return gc.Opt[float64]{}
 	}
 }
 
@@ -116,10 +110,12 @@ func number(c *gc.Collection) gc.Opt[float64] { return gc.Some(float64(c.Number)
 
 // rate is in bytes a second of the time that threads could run.
 func rate(c *gc.Collection) gc.Opt[float64] {
-	if !c.Allocated.Known || !c.SinceLast.Known || c.SinceLast.V <= 0 {
+	since := c.SinceLast.Or(0)
+	allocated, ok := c.Allocated.Get()
+	if !ok || since <= 0 {
 		return gc.Opt[float64]{}
 	}
-	return gc.Some(float64(c.Allocated.V) / c.SinceLast.V.Seconds())
+	return gc.Some(float64(allocated) / since.Seconds())
 }
 
 func kind(c *gc.Collection) string {
@@ -134,10 +130,10 @@ func kinds() []string {
 }
 
 func reason(c *gc.Collection) string {
-	if !c.Reason.Known {
-		return ""
+	if r, ok := c.Reason.Get(); ok {
+		return r.String()
 	}
-	return c.Reason.V.String()
+	return ""
 }
 
 func reasons() []string {

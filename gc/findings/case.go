@@ -45,11 +45,11 @@ func (c *Case) Add(col *gc.Collection) {
 		}
 	}
 	for i, figure := range trended {
-		if v := figure(col); v.Known && !c.startup.holds(col) {
-			c.trends[i].add(v.V)
+		if v := figure(col); v.Known() && !c.startup.holds(col) {
+			c.trends[i].add(v.Or(0))
 		}
 	}
-	if col.Pause().V > c.Budget.orDefault().Pause {
+	if col.Pause().Or(0) > c.Budget.orDefault().Pause {
 		c.long.add(col)
 	}
 	c.mark(col)
@@ -60,15 +60,15 @@ func (c *Case) Add(col *gc.Collection) {
 	for i := range col.Pauses {
 		c.waited = saturate.Add(c.waited, col.Pauses[i].Waited)
 	}
-	if l := col.FreeList; l.Known {
-		c.list.Allocated = saturate.Add(c.list.Allocated, l.V.Allocated)
-		c.list.Rejected = saturate.Add(c.list.Rejected, l.V.Rejected)
+	if l, ok := col.FreeList.Get(); ok {
+		c.list.Allocated = saturate.Add(c.list.Allocated, l.Allocated)
+		c.list.Rejected = saturate.Add(c.list.Rejected, l.Rejected)
 		c.lists++
 	}
 	if tallied[forLargeObjects](col) {
 		for i := range c.large {
 			if g := generation(col, 3+i); g != nil {
-				c.large[i] = saturate.Add(c.large[i], max(0, g.Freed.V))
+				c.large[i] = saturate.Add(c.large[i], max(0, g.Freed.Or(0)))
 			}
 		}
 	}
@@ -80,23 +80,24 @@ const numReasons = 32
 // attribute counts the pause of a collection for its generation, kind and reason.
 func (c *Case) attribute(col *gc.Collection) {
 	pause := col.Pause()
-	if !pause.Known {
+	if !pause.Known() {
 		return
 	}
 	g := 3
 	if classed(col) {
-		g = col.Generation.V
+		g = col.Generation.Or(0)
 	}
 	reason := numReasons - 1
-	if col.Reason.Known {
-		reason = min(reason, int(col.Reason.V))
+	if r, ok := col.Reason.Get(); ok {
+		reason = min(reason, int(r))
 	}
 	spent := &c.causes[g][col.Kind&3][reason]
-	*spent = saturate.Add(*spent, pause.V)
+	*spent = saturate.Add(*spent, pause.Or(0))
 }
 
 func classed(c *gc.Collection) bool {
-	return c.Generation.Known && c.Generation.V >= 0 && c.Generation.V <= 2
+	g, ok := c.Generation.Get()
+	return ok && 0 <= g && g <= 2
 }
 
 // numRoots bounds the kinds of roots that are told apart; there are ten.
@@ -116,7 +117,7 @@ func (c *Case) mark(col *gc.Collection) {
 		return
 	}
 	var slowest [numRoots]time.Duration
-	young := classed(col) && col.Generation.V < 2
+	young := classed(col) && col.Generation.Or(0) < 2
 	var heap, longest, sum time.Duration
 	heaps := 0
 	for i, m := range col.Marks {
@@ -131,7 +132,7 @@ func (c *Case) mark(col *gc.Collection) {
 		}
 		slowest[m.Root] = max(slowest[m.Root], m.Duration)
 		if young {
-			c.marking[m.Root].bytes = saturate.Add(c.marking[m.Root].bytes, m.Bytes.V)
+			c.marking[m.Root].bytes = saturate.Add(c.marking[m.Root].bytes, m.Bytes.Or(0))
 		}
 	}
 	for root, d := range slowest {
@@ -169,7 +170,7 @@ type heapCounts struct {
 }
 
 func (h *heapCounts) add(c *gc.Collection, startup bool) {
-	n := c.Heaps.V
+	n := c.Heaps.Or(0)
 	if n == 0 {
 		return
 	}
@@ -205,14 +206,14 @@ type startup struct {
 func (s *startup) add(c *gc.Collection) {
 	if !s.seen {
 		s.seen = true
-		s.known = c.Number == 1 && c.Start.Known
+		s.known = c.Number == 1 && c.Start.Known()
 		s.until = c.Process.Started + startupTime
 	}
 	if s.holds(c) {
-		s.pause = saturate.Add(s.pause, c.Pause().V)
+		s.pause = saturate.Add(s.pause, c.Pause().Or(0))
 		s.count++
-		if v := objectsOld(c); v.Known {
-			if !s.old[0].Known {
+		if v := objectsOld(c); v.Known() {
+			if !s.old[0].Known() {
 				s.old[0] = v
 			}
 			s.old[1] = v
@@ -221,7 +222,7 @@ func (s *startup) add(c *gc.Collection) {
 }
 
 func (s *startup) holds(c *gc.Collection) bool {
-	return s.known && c.Start.Known && c.Start.V < s.until
+	return s.known && c.Start.Known() && c.Start.Or(0) < s.until
 }
 
 // generation is the ith of c's generations, nil where it is unknown.
@@ -249,7 +250,7 @@ const quoted = 5
 
 func (t *tally) add(c *gc.Collection) {
 	t.count++
-	p := c.Pause().V
+	p := c.Pause().Or(0)
 	t.pause = saturate.Add(t.pause, p)
 	i := len(t.kept)
 	for i > 0 && t.kept[i-1].pause < p {
@@ -299,54 +300,54 @@ const (
 )
 
 var tallied = [numTallies]func(*gc.Collection) bool{
-	slowSuspensions: func(c *gc.Collection) bool { return stopping(c).V >= slowSuspension },
+	slowSuspensions: func(c *gc.Collection) bool { return stopping(c).Or(0) >= slowSuspension },
 	full:            isFull,
 	fullBlocking:    isFullBlocking,
 	fullTooSmall: func(c *gc.Collection) bool {
-		return isFullBlocking(c) && c.Condemned.V&clr.CondemnReasons1Gen2TooSmall != 0
+		return isFullBlocking(c) && c.Condemned.Or(0)&clr.CondemnReasons1Gen2TooSmall != 0
 	},
-	fullFragmented: func(c *gc.Collection) bool { return isFullBlocking(c) && c.Condemned.V&fragmentationReasons != 0 },
+	fullFragmented: func(c *gc.Collection) bool { return isFullBlocking(c) && c.Condemned.Or(0)&fragmentationReasons != 0 },
 	collects: func(c *gc.Collection) bool {
-		return stats.Induced(c) && c.Reason.V != clr.GCReasonInducedNotForced
+		return stats.Induced(c) && c.Reason.Or(0) != clr.GCReasonInducedNotForced
 	},
-	unforced: func(c *gc.Collection) bool { return c.Reason.Known && c.Reason.V == clr.GCReasonInducedNotForced },
+	unforced: func(c *gc.Collection) bool { return c.Reason == gc.Some(clr.GCReasonInducedNotForced) },
 	forLargeObjects: func(c *gc.Collection) bool {
-		return isFull(c) && c.Reason.Known && c.Reason.V == clr.GCReasonAllocLarge
+		return isFull(c) && c.Reason == gc.Some(clr.GCReasonAllocLarge)
 	},
-	highMemory: func(c *gc.Collection) bool { return c.MemoryLoad.V >= highMemoryLoad(c.Process) },
+	highMemory: func(c *gc.Collection) bool { return c.MemoryLoad.Or(0) >= highMemoryLoad(c.Process) },
 	lowMemory: func(c *gc.Collection) bool {
-		switch c.Reason.V {
+		switch c.Reason.Or(0) {
 		case clr.GCReasonLowMemory, clr.GCReasonInducedLowMemory, clr.GCReasonLowMemoryHost, clr.GCReasonLowMemoryHostBlocking:
 			return true
 		}
 		return false
 	},
 	provisional: func(c *gc.Collection) bool {
-		return c.Reason.V == clr.GCReasonPMFullGC || c.Condemned.V&provisionalReasons != 0
+		return c.Reason.Or(0) == clr.GCReasonPMFullGC || c.Condemned.Or(0)&provisionalReasons != 0
 	},
 	beforeOOM: func(c *gc.Collection) bool {
-		return c.Reason.V == clr.GCReasonOutOfSpaceSOH || c.Reason.V == clr.GCReasonOutOfSpaceLOH ||
-			c.Condemned.V&(clr.CondemnReasons1BeforeOOM|clr.CondemnReasons1JoinedLimitBeforeOOM) != 0
+		return c.Reason.Or(0) == clr.GCReasonOutOfSpaceSOH || c.Reason.Or(0) == clr.GCReasonOutOfSpaceLOH ||
+			c.Condemned.Or(0)&(clr.CondemnReasons1BeforeOOM|clr.CondemnReasons1JoinedLimitBeforeOOM) != 0
 	},
 	farPeak: func(c *gc.Collection) bool {
-		return c.HeapPeak.Known && c.HeapAfter.V > 0 && c.HeapPeak.V-c.HeapAfter.V >= manyBytes &&
-			c.HeapPeak.V/c.HeapAfter.V >= peakRatio
+		return c.HeapPeak.Known() && c.HeapAfter.Or(0) > 0 && c.HeapPeak.Or(0)-c.HeapAfter.Or(0) >= manyBytes &&
+			c.HeapPeak.Or(0)/c.HeapAfter.Or(0) >= peakRatio
 	},
 	fragmentedGen0: func(c *gc.Collection) bool {
 		g := generation(c, 0)
-		return g != nil && c.HeapAfter.Known && g.Fragmentation.V >= someBytes && 100*g.Fragmentation.V >= freeShare*c.HeapAfter.V
+		return g != nil && c.HeapAfter.Known() && g.Fragmentation.Or(0) >= someBytes && 100*g.Fragmentation.Or(0) >= freeShare*c.HeapAfter.Or(0)
 	},
-	manyPinned:     func(c *gc.Collection) bool { return c.PinnedObjects.V >= pinnedObjects },
-	manyFinalizers: func(c *gc.Collection) bool { return c.FinalizationPromotedObjs.V >= finalizedObjects },
-	ticked:         func(c *gc.Collection) bool { return c.AllocatedTicks.Known },
+	manyPinned:     func(c *gc.Collection) bool { return c.PinnedObjects.Or(0) >= pinnedObjects },
+	manyFinalizers: func(c *gc.Collection) bool { return c.FinalizationPromotedObjs.Or(0) >= finalizedObjects },
+	ticked:         func(c *gc.Collection) bool { return c.AllocatedTicks.Known() },
 	largeAndDead: func(c *gc.Collection) bool {
 		g := generation(c, 3)
-		return g != nil && isFull(c) && g.Freed.Known && g.Freed.V >= someBytes && c.HeapBefore.Known &&
-			100*g.Before >= largeHeapShare*c.HeapBefore.V && float64(g.Freed.V) >= deadShare/100*float64(g.Freed.V+g.Out)
+		return g != nil && isFull(c) && g.Freed.Known() && g.Freed.Or(0) >= someBytes && c.HeapBefore.Known() &&
+			100*g.Before >= largeHeapShare*c.HeapBefore.Or(0) && float64(g.Freed.Or(0)) >= deadShare/100*float64(g.Freed.Or(0)+g.Out)
 	},
 	dearInterval: func(c *gc.Collection) bool {
 		p := c.Pause()
-		return p.Known && c.SinceLast.Known && p.V >= c.SinceLast.V && p.V > 0
+		return p.Known() && c.SinceLast.Known() && p.Or(0) >= c.SinceLast.Or(0) && p.Or(0) > 0
 	},
 }
 
@@ -373,10 +374,10 @@ func objectsOld(c *gc.Collection) gc.Opt[int64] {
 		if g == nil {
 			continue // no POH before .NET 5
 		}
-		if !g.After.Known || !g.Fragmentation.Known {
+		if !g.After.Known() || !g.Fragmentation.Known() {
 			return gc.Opt[int64]{}
 		}
-		sum += max(0, g.After.V-g.Fragmentation.V)
+		sum += max(0, g.After.Or(0)-g.Fragmentation.Or(0))
 	}
 	if generation(c, 2) == nil {
 		return gc.Opt[int64]{}
@@ -395,16 +396,16 @@ const provisionalReasons = clr.CondemnReasons1JoinedPMInducedFullGC | clr.Condem
 
 func isFullBlocking(c *gc.Collection) bool { return isFull(c) && c.Kind == gc.Blocking }
 
-func isFull(c *gc.Collection) bool { return c.Generation.Known && c.Generation.V == 2 }
+func isFull(c *gc.Collection) bool { return c.Generation == gc.Some(2) }
 
 // stopping is how long it took to stop the threads, without the time for which
 // another suspension was under way.
 func stopping(c *gc.Collection) gc.Opt[time.Duration] {
 	s := c.Suspend()
-	if !s.Known {
+	if !s.Known() {
 		return s
 	}
-	d := s.V
+	d := s.Or(0)
 	for i := range c.Pauses {
 		d -= c.Pauses[i].Waited
 	}

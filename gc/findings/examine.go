@@ -68,7 +68,7 @@ func (s *Set) Add(c *gc.Collection) {
 		}
 		k = &Case{Budget: s.Options.Budget}
 		k.Process.From, k.Process.To = s.Options.From, s.Options.To
-		k.Process.Timeline.Origin = max(0, s.Options.From.V)
+		k.Process.Timeline.Origin = max(0, s.Options.From.Or(0))
 		s.cases[c.Process] = k
 		s.order = append(s.order, k)
 	}
@@ -81,7 +81,7 @@ func (s *Set) Has(p *gc.Process) bool { return s.cases[p] != nil }
 // Judge has the rules look at each process, those with the longest pauses first.
 func (s *Set) Judge(t Trace) []Result {
 	for _, c := range s.order {
-		if c.Process.Process.Server.V {
+		if c.Process.Process.Server.Or(false) {
 			t.Servers++
 			t.ServerHeaps += max(1, c.Process.Heap.MaxHeaps)
 		}

@@ -70,7 +70,7 @@ func (h history) collection(i int) *gc.Collection {
 		c.Generation, c.Kind, c.Promoted = gc.Some(2), gc.Background, gc.Some(int64(40*mb))
 	}
 	pause(c, 5*time.Millisecond, 50*time.Microsecond)
-	c.End = gc.Some(c.Start.V + 5*time.Millisecond)
+	c.End = gc.Some(c.Start.Or(0) + 5*time.Millisecond)
 	if h.change != nil {
 		h.change(i, c)
 	}
@@ -79,7 +79,7 @@ func (h history) collection(i int) *gc.Collection {
 
 // pause gives c one pause, with its suspension.
 func pause(c *gc.Collection, d, suspend time.Duration) {
-	begin := c.Start.V - 10*time.Microsecond
+	begin := c.Start.Or(0) - 10*time.Microsecond
 	c.PauseStart, c.AllPauses = gc.Some(begin), true
 	c.Pauses = []gc.Pause{{Kind: gc.PauseBlocking, Start: begin, Duration: d, Suspend: gc.Some(suspend)}}
 }
@@ -293,7 +293,7 @@ var assembled = map[string]struct {
 		why: "a program with large arrays whose gen 2 GCs have other reasons",
 		there: func() history {
 			return calm().with(func(i int, c *gc.Collection) {
-				if c.Generation.V == 2 {
+				if c.Generation.Or(0) == 2 {
 					c.Generations[3].Before, c.Generations[3].Out, c.Generations[3].Freed = 40*mb, 2*mb, gc.Some(int64(38*mb))
 				}
 			})

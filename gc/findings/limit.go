@@ -66,8 +66,8 @@ func (j *judgement) limitText() string {
 		from = "set by GCHeapHardLimit or GCHeapHardLimitPercent"
 	}
 	text := fmt.Sprintf(" The heap may commit %s (%s)", units.Bytes(int64(limit)), from)
-	if most := j.Process.Heap.MaxCommitted; most.Known {
-		text += fmt.Sprintf("; it committed up to %s (%s)", units.Bytes(most.V), units.Percent(of(most.V, int64(limit))))
+	if most := j.Process.Heap.MaxCommitted; most.Known() {
+		text += fmt.Sprintf("; it committed up to %s (%s)", units.Bytes(most.Or(0)), units.Percent(of(most.Or(0), int64(limit))))
 	}
 	return text + "."
 }
@@ -86,7 +86,7 @@ func atLimit(j *judgement) (Finding, bool) {
 	}
 	f.quote(t)
 	if limit, configured := j.hardLimit(); limit > 0 {
-		f.Evidence = append(f.Evidence, Figure{"hard_limit_bytes", float64(limit)}, Figure{"committed_max_bytes", float64(j.Process.Heap.MaxCommitted.V)})
+		f.Evidence = append(f.Evidence, Figure{"hard_limit_bytes", float64(limit)}, Figure{"committed_max_bytes", float64(j.Process.Heap.MaxCommitted.Or(0))})
 		if configured {
 			if s, ok := higherLimit(limit).of(j.Process.Process); ok {
 				f.Settings = append(f.Settings, s)
@@ -127,7 +127,7 @@ func memoryScarce(j *judgement) (Finding, bool) {
 	if high.count == 0 && low.count == 0 {
 		return Finding{}, false
 	}
-	load, threshold := j.Process.Heap.MaxLoad.V, highMemoryLoad(j.Process.Process)
+	load, threshold := j.Process.Heap.MaxLoad.Or(0), highMemoryLoad(j.Process.Process)
 	f := Finding{
 		Severity: Warning, Confidence: High, weight: j.explains(high.pause + low.pause),
 		Says: fmt.Sprintf("At %s %d %% of the %s was in use or more, at most %d %%.%s",
@@ -156,8 +156,8 @@ func inProvisionalMode(j *judgement) (Finding, bool) {
 	f := Finding{
 		Severity: max(Warning, j.costs(share)), Confidence: High, weight: share,
 		Says: fmt.Sprintf("%s of %s ran in provisional mode: %s of the pauses. The memory load reached %d %%.",
-			units.Count(t.count), gcs(j.all.Count), units.Percent(share), j.Process.Heap.MaxLoad.V),
-		Evidence: []Figure{{"provisional", float64(t.count)}, {"provisional_pause_pct", share}, {"memory_load_pct", float64(j.Process.Heap.MaxLoad.V)}},
+			units.Count(t.count), gcs(j.all.Count), units.Percent(share), j.Process.Heap.MaxLoad.Or(0)),
+		Evidence: []Figure{{"provisional", float64(t.count)}, {"provisional_pause_pct", share}, {"memory_load_pct", float64(j.Process.Heap.MaxLoad.Or(0))}},
 	}
 	f.quote(t)
 	return f, true

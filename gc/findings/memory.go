@@ -156,8 +156,8 @@ func swells(j *judgement) (Finding, bool) {
 	f := Finding{
 		Severity: Note, Confidence: Medium,
 		Says: fmt.Sprintf("Before %s of %s the heap was %d times as large as after, or more; it reached %s.",
-			units.Count(t.count), gcs(j.all.Count), peakRatio, units.Bytes(j.Process.Heap.Peak.V)),
-		Evidence: []Figure{{"gcs_from_a_far_peak", float64(t.count)}, {"heap_peak_bytes", float64(j.Process.Heap.Peak.V)}},
+			units.Count(t.count), gcs(j.all.Count), peakRatio, units.Bytes(j.Process.Heap.Peak.Or(0))),
+		Evidence: []Figure{{"gcs_from_a_far_peak", float64(t.count)}, {"heap_peak_bytes", float64(j.Process.Heap.Peak.Or(0))}},
 	}
 	f.quote(t)
 	return f, true
@@ -165,7 +165,7 @@ func swells(j *judgement) (Finding, bool) {
 
 func heldBack(j *judgement) (Finding, bool) {
 	heap := j.Process.Heap
-	if !heap.Committed.Known || !heap.After.Known || heap.Committed.V-heap.After.V < manyBytes || heap.Committed.V < committedRatio*heap.After.V {
+	if !heap.Committed.Known() || !heap.After.Known() || heap.Committed.Or(0)-heap.After.Or(0) < manyBytes || heap.Committed.Or(0) < committedRatio*heap.After.Or(0) {
 		return Finding{}, false
 	}
 	if _, ok := swells(j); ok {
@@ -174,7 +174,7 @@ func heldBack(j *judgement) (Finding, bool) {
 	return Finding{
 		Severity: Note, Confidence: High,
 		Says: fmt.Sprintf("After the last GC %s were committed for a heap of %s; the rest is room for gen 0 and free regions.",
-			units.Bytes(heap.Committed.V), units.Bytes(heap.After.V)),
-		Evidence: []Figure{{"committed_bytes", float64(heap.Committed.V)}, {"heap_after_bytes", float64(heap.After.V)}},
+			units.Bytes(heap.Committed.Or(0)), units.Bytes(heap.After.Or(0))),
+		Evidence: []Figure{{"committed_bytes", float64(heap.Committed.Or(0))}, {"heap_after_bytes", float64(heap.After.Or(0))}},
 	}, true
 }

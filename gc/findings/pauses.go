@@ -105,10 +105,10 @@ type dominant struct {
 }
 
 func (d dominant) String() string {
-	if !d.generation.Known {
+	if !d.generation.Known() {
 		return "GCs of unknown generation"
 	}
-	s := fmt.Sprintf("%v gen %d GCs", d.kind, d.generation.V)
+	s := fmt.Sprintf("%v gen %d GCs", d.kind, d.generation.Or(0))
 	if d.reasonKnown {
 		s += fmt.Sprintf(" (reason %v)", d.reason)
 	}
@@ -124,8 +124,8 @@ func (j *judgement) dominant() dominant {
 		best = dominant{generation: class.Generation, kind: class.Kind, pause: class.Pause.Sum(), mean: class.Pause.Mean()}
 	}
 	g := 3
-	if best.generation.Known {
-		g = best.generation.V
+	if best.generation.Known() {
+		g = best.generation.Or(0)
 	}
 	var longest time.Duration
 	for reason, d := range j.causes[g][best.kind&3] {
@@ -150,7 +150,7 @@ func longYoung(d dominant) bool  { return ofGeneration(0)(d) && d.mean >= longOn
 
 func (j *judgement) littleSurvives() bool {
 	survival := j.Process.Survival(0).Percent()
-	return survival.Known && survival.V < lowSurvival
+	return survival.Known() && survival.Or(0) < lowSurvival
 }
 
 func isInduced(r clr.GCReason) bool {
@@ -216,11 +216,11 @@ func longSinglePauses(j *judgement) (Finding, bool) {
 		d := longest[0]
 		what := "a GC of unknown generation"
 		if classed(d) {
-			what = fmt.Sprintf("a %v gen %d GC", d.Kind, d.Generation.V)
+			what = fmt.Sprintf("a %v gen %d GC", d.Kind, d.Generation.Or(0))
 		}
 		f.Says += fmt.Sprintf(" That one was %s", what)
-		if s := stopping(d); s.Known {
-			f.Says += fmt.Sprintf("; suspending the threads took %s of it", units.Duration(s.V))
+		if s := stopping(d); s.Known() {
+			f.Says += fmt.Sprintf("; suspending the threads took %s of it", units.Duration(s.Or(0)))
 		}
 		f.Says += "."
 	}
@@ -234,16 +234,16 @@ func oddPauses(j *judgement) (Finding, bool) {
 	var t tally
 	for _, col := range j.Process.Longest {
 		pause, suspend := col.Pause(), col.Suspend()
-		if !classed(col) || !suspend.Known || !col.Promoted.Known {
+		if !classed(col) || !suspend.Known() || !col.Promoted.Known() {
 			continue
 		}
-		class := j.Process.Class(col.Generation.V, col.Kind)
+		class := j.Process.Class(col.Generation.Or(0), col.Kind)
 		if class.Count < 2*several || class.Promoted.Known == 0 {
 			continue
 		}
-		working, usual := pause.V-suspend.V, class.Pause.Percentile(50)
+		working, usual := pause.Or(0)-suspend.Or(0), class.Pause.Percentile(50)
 		average := class.Promoted.Sum / int64(class.Promoted.Known)
-		if working >= aloneLongest && working > farFromMedian*usual && 2*col.Promoted.V <= 3*average {
+		if working >= aloneLongest && working > farFromMedian*usual && 2*col.Promoted.Or(0) <= 3*average {
 			t.add(col)
 		}
 	}

@@ -55,25 +55,25 @@ var serverRules = []rule{
 	},
 }
 
-func onWorkstation(j *judgement, _ *Finding) bool { return !j.Process.Process.Server.V }
+func onWorkstation(j *judgement, _ *Finding) bool { return !j.Process.Process.Server.Or(false) }
 
 func otherFlavour(j *judgement) (Finding, bool) {
 	p := j.Process.Process
 	rate, heap := j.Process.AllocationRate(), j.Process.Heap
 	switch {
-	case !p.Server.Known:
+	case !p.Server.Known():
 		return Finding{}, false
-	case !p.Server.V && j.Trace.CPUs >= manyCPUs && j.share >= j.budget.Share && rate.V >= fastAlloc*1_000_000:
+	case !p.Server.Or(false) && j.Trace.CPUs >= manyCPUs && j.share >= j.budget.Share && rate.Or(0) >= fastAlloc*1_000_000:
 		return Finding{
 			Severity: Warning, Confidence: Medium,
-			Says:     fmt.Sprintf("Workstation GC serves %s/s of allocations on %d processors.", units.Bytes(int64(rate.V)), j.Trace.CPUs),
-			Evidence: []Figure{{"allocated_bytes_per_s", rate.V}, {"processors", float64(j.Trace.CPUs)}, {"pause_pct", j.share}},
+			Says:     fmt.Sprintf("Workstation GC serves %s/s of allocations on %d processors.", units.Bytes(int64(rate.Or(0))), j.Trace.CPUs),
+			Evidence: []Figure{{"allocated_bytes_per_s", rate.Or(0)}, {"processors", float64(j.Trace.CPUs)}, {"pause_pct", j.share}},
 		}, true
-	case p.Server.V && heap.MinHeaps >= manyCPUs && heap.Peak.Known && heap.Peak.V < smallServerHeap:
+	case p.Server.Or(false) && heap.MinHeaps >= manyCPUs && heap.Peak.Known() && heap.Peak.Or(0) < smallServerHeap:
 		return Finding{
 			Severity: min(Warning, j.costs(100)), Confidence: Medium,
-			Says:     fmt.Sprintf("Server GC keeps %d heaps for at most %s.", heap.MaxHeaps, units.Bytes(heap.Peak.V)),
-			Evidence: []Figure{{"heaps", float64(heap.MaxHeaps)}, {"heap_peak_bytes", float64(heap.Peak.V)}},
+			Says:     fmt.Sprintf("Server GC keeps %d heaps for at most %s.", heap.MaxHeaps, units.Bytes(heap.Peak.Or(0))),
+			Evidence: []Figure{{"heaps", float64(heap.MaxHeaps)}, {"heap_peak_bytes", float64(heap.Peak.Or(0))}},
 		}, true
 	}
 	return Finding{}, false
@@ -81,7 +81,7 @@ func otherFlavour(j *judgement) (Finding, bool) {
 
 func serversCompete(j *judgement) (Finding, bool) {
 	t := &j.Trace
-	if !j.Process.Process.Server.V || t.Servers < 2 || t.CPUs == 0 || t.ServerHeaps <= t.CPUs {
+	if !j.Process.Process.Server.Or(false) || t.Servers < 2 || t.CPUs == 0 || t.ServerHeaps <= t.CPUs {
 		return Finding{}, false
 	}
 	return Finding{
@@ -94,15 +94,15 @@ func serversCompete(j *judgement) (Finding, bool) {
 func costlyAdaptation(j *judgement) (Finding, bool) {
 	a := &j.Process.Process.Adaptation
 	cost := a.MeanCost()
-	if a.Tunings < several || cost.V < highCost {
+	if a.Tunings < several || cost.Or(0) < highCost {
 		return Finding{}, false
 	}
 	heap := j.Process.Heap
 	return Finding{
 		Severity: min(Warning, j.costs(100)), Confidence: Medium,
 		Says: fmt.Sprintf("DATAS measured a throughput cost of %s on average in %s; it aims at %d %%. It uses %d to %d heaps.",
-			units.Percent(cost.V), plural(a.Tunings, "tuning"), targetCost, heap.MinHeaps, heap.MaxHeaps),
-		Evidence: []Figure{{"throughput_cost_pct", cost.V}, {"tunings", float64(a.Tunings)}, {"heaps_min", float64(heap.MinHeaps)}, {"heaps_max", float64(heap.MaxHeaps)}},
+			units.Percent(cost.Or(0)), plural(a.Tunings, "tuning"), targetCost, heap.MinHeaps, heap.MaxHeaps),
+		Evidence: []Figure{{"throughput_cost_pct", cost.Or(0)}, {"tunings", float64(a.Tunings)}, {"heaps_min", float64(heap.MinHeaps)}, {"heaps_max", float64(heap.MaxHeaps)}},
 	}, true
 }
 
@@ -122,13 +122,13 @@ func heapsOscillate(j *judgement) (Finding, bool) {
 func costlyFullAdaptation(j *judgement) (Finding, bool) {
 	a := &j.Process.Process.Adaptation
 	cost := a.MeanFullCost()
-	if a.FullTunings < several || cost.V < highCost {
+	if a.FullTunings < several || cost.Or(0) < highCost {
 		return Finding{}, false
 	}
 	return Finding{
 		Severity: min(Warning, j.costs(100)), Confidence: Medium,
 		Says: fmt.Sprintf("DATAS measured that gen 2 GCs cost %s of the time on average, in %s.",
-			units.Percent(cost.V), plural(a.FullTunings, "tuning")),
-		Evidence: []Figure{{"gen2_cost_pct", cost.V}, {"full_tunings", float64(a.FullTunings)}},
+			units.Percent(cost.Or(0)), plural(a.FullTunings, "tuning")),
+		Evidence: []Figure{{"gen2_cost_pct", cost.Or(0)}, {"full_tunings", float64(a.FullTunings)}},
 	}, true
 }

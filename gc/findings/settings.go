@@ -195,7 +195,7 @@ func (s *setting) of(p *gc.Process) (Setting, bool) {
 		return Setting{}, false
 	case v.known && !v.framework && v.major < s.since:
 		return Setting{}, false
-	case s.flavour.Known && p.Server.Known && s.flavour.V != p.Server.V:
+	case s.flavour.Known() && p.Server.Known() && s.flavour.Or(false) != p.Server.Or(false):
 		return Setting{}, false
 	case s.inForce != nil && p.Settings != nil && s.inForce(p.Settings):
 		return Setting{}, false

@@ -248,7 +248,7 @@ func startupDiffers(j *judgement) (Finding, bool) {
 	}
 	first, s := of(j.startup.pause, startupTime), &j.startup
 	differs := max(first, j.share) >= 1 && (first >= 2*j.share || j.share >= 2*first)
-	grew := s.old[1].V - s.old[0].V
+	grew := s.old[1].Or(0) - s.old[0].Or(0)
 	if !differs && grew < someBytes {
 		return Finding{}, false
 	}
@@ -260,8 +260,8 @@ func startupDiffers(j *judgement) (Finding, bool) {
 	}
 	if grew >= someBytes {
 		f.Says += fmt.Sprintf(" In these %s, objects in gen 2, the LOH and the POH grew from %s to %s.",
-			units.Duration(startupTime), units.Bytes(s.old[0].V), units.Bytes(s.old[1].V))
-		f.Evidence = append(f.Evidence, Figure{"startup_old_first_bytes", float64(s.old[0].V)}, Figure{"startup_old_last_bytes", float64(s.old[1].V)})
+			units.Duration(startupTime), units.Bytes(s.old[0].Or(0)), units.Bytes(s.old[1].Or(0)))
+		f.Evidence = append(f.Evidence, Figure{"startup_old_first_bytes", float64(s.old[0].Or(0))}, Figure{"startup_old_last_bytes", float64(s.old[1].Or(0))})
 	}
 	return f, true
 }

@@ -42,7 +42,7 @@ var youngRules = []rule{
 func youngSurvive(j *judgement) (Finding, bool) {
 	s := j.Process.Survival(0)
 	survived := s.Percent()
-	if s.Collections < several || !survived.Known || survived.V <= highSurvival ||
+	if s.Collections < several || !survived.Known() || survived.Or(0) <= highSurvival ||
 		2*(j.tallies[collects].count+j.tallies[unforced].count) > j.all.Count {
 		return Finding{}, false // an induced GC comes too early to judge by
 	}
@@ -50,8 +50,8 @@ func youngSurvive(j *judgement) (Finding, bool) {
 	return Finding{
 		Severity: j.costs(share), Confidence: Medium, weight: share,
 		Says: fmt.Sprintf("%s of gen 0's objects survived (%s in %s); below %d %% is usual.",
-			units.Percent(survived.V), units.Bytes(s.Survived), gcs(s.Collections), highSurvival),
-		Evidence: []Figure{{"gen0_survival_pct", survived.V}, {"gen0_survived_bytes", float64(s.Survived)}},
+			units.Percent(survived.Or(0)), units.Bytes(s.Survived), gcs(s.Collections), highSurvival),
+		Evidence: []Figure{{"gen0_survival_pct", survived.Or(0)}, {"gen0_survived_bytes", float64(s.Survived)}},
 	}, true
 }
 
@@ -64,7 +64,7 @@ func (j *judgement) young() float64 {
 func frequentYoung(j *judgement) (Finding, bool) {
 	survived, gen0 := j.Process.Survival(0).Percent(), j.Process.Generation(0)
 	share := j.explains(gen0.Pause.Sum())
-	if j.share < j.budget.Share || !survived.Known || survived.V >= lowSurvival || share < largeShare {
+	if j.share < j.budget.Share || !survived.Known() || survived.Or(0) >= lowSurvival || share < largeShare {
 		return Finding{}, false
 	}
 	rate := float64(gen0.Count) / j.Process.Watched().Seconds()
@@ -72,8 +72,8 @@ func frequentYoung(j *judgement) (Finding, bool) {
 	f := Finding{
 		Severity: j.costs(share), Confidence: Medium, weight: share,
 		Says: fmt.Sprintf("%s gen 0 GCs a second took %s each on average, and only %s of gen 0's objects survived.",
-			units.Count(int(rate+0.5)), units.Duration(mean), units.Percent(survived.V)),
-		Evidence: []Figure{{"gen0_per_second", rate}, {"gen0_pause_mean_ms", millis(mean)}, {"gen0_survival_pct", survived.V}},
+			units.Count(int(rate+0.5)), units.Duration(mean), units.Percent(survived.Or(0))),
+		Evidence: []Figure{{"gen0_per_second", rate}, {"gen0_pause_mean_ms", millis(mean)}, {"gen0_survival_pct", survived.Or(0)}},
 	}
 	f.quoteTypes(&j.Details, alloc.Small)
 	return f, true
@@ -81,14 +81,14 @@ func frequentYoung(j *judgement) (Finding, bool) {
 
 func allocatesFast(j *judgement) (Finding, bool) {
 	rate := j.Process.AllocationRate()
-	if !rate.Known || rate.V < fastAlloc*1_000_000 {
+	if !rate.Known() || rate.Or(0) < fastAlloc*1_000_000 {
 		return Finding{}, false
 	}
 	f := Finding{
 		Severity: min(Warning, j.costs(100)), Confidence: High,
-		Says: upper(fmt.Sprintf("%s were allocated (%s/s).", atLeast(j.all.Allocated), units.Bytes(int64(rate.V)))),
+		Says: upper(fmt.Sprintf("%s were allocated (%s/s).", atLeast(j.all.Allocated), units.Bytes(int64(rate.Or(0))))),
 		Evidence: []Figure{
-			{"allocated_bytes", float64(j.all.Allocated.Sum)}, {"allocated_bytes_per_s", rate.V},
+			{"allocated_bytes", float64(j.all.Allocated.Sum)}, {"allocated_bytes_per_s", rate.Or(0)},
 		},
 	}
 	if len(j.Details.Types) > 0 {

@@ -93,8 +93,8 @@ func (p *Process) Add(c *gc.Collection) {
 	p.opensTrace = p.opensTrace || p.Process == nil && c.Number == 1
 	p.Process = c.Process
 	generation := unknownGeneration
-	if c.Generation.Known && c.Generation.V >= 0 && c.Generation.V < unknownGeneration {
-		generation = c.Generation.V
+	if g, ok := c.Generation.Get(); ok && 0 <= g && g < unknownGeneration {
+		generation = g
 	}
 	p.all.Add(c)
 	p.generations[generation].Add(c)
@@ -137,11 +137,11 @@ const maxReasons = 32
 
 func (p *Process) keepLongest(c *gc.Collection) {
 	pause := c.Pause()
-	if !pause.Known {
+	if !pause.Known() {
 		return
 	}
 	i := len(p.Longest)
-	for i > 0 && p.Longest[i-1].Pause().V < pause.V {
+	for i > 0 && p.Longest[i-1].Pause().Or(0) < pause.Or(0) {
 		i--
 	}
 	if i == MaxLongest {
@@ -154,45 +154,46 @@ func (p *Process) keepLongest(c *gc.Collection) {
 func (p *Process) survived(c *gc.Collection) {
 	for i := range c.Generations {
 		g := &c.Generations[i]
-		if !g.Freed.Known {
+		if !g.Freed.Known() {
 			continue
 		}
 		s := &p.survival[i]
 		s.Collections++
 		s.Survived = saturate.Add(s.Survived, max(0, g.Out))
-		s.Freed = saturate.Add(s.Freed, max(0, g.Freed.V))
+		s.Freed = saturate.Add(s.Freed, max(0, g.Freed.Or(0)))
 	}
 }
 
 func (h *Heap) add(c *gc.Collection) {
 	h.Peak = larger(h.Peak, c.HeapPeak)
 	h.Peak = larger(h.Peak, c.HeapAfter)
-	if c.HeapAfter.Known {
+	if c.HeapAfter.Known() {
 		h.After = c.HeapAfter
 	}
 	h.MaxCommitted = larger(larger(h.MaxCommitted, c.CommittedBefore), c.CommittedAfter)
 	switch {
-	case c.CommittedAfter.Known:
+	case c.CommittedAfter.Known():
 		h.Committed = c.CommittedAfter
-	case c.CommittedBefore.Known:
+	case c.CommittedBefore.Known():
 		h.Committed = c.CommittedBefore
 	}
 	h.MaxLoad = larger(h.MaxLoad, c.MemoryLoad)
-	if n := c.Heaps; n.Known && n.V > 0 {
-		if h.heaps > 0 && h.heaps != n.V {
+	if n := c.Heaps; n.Known() && n.Or(0) > 0 {
+		if h.heaps > 0 && h.heaps != n.Or(0) {
 			h.HeapChanges++
 		}
-		if h.heaps == 0 || n.V < h.MinHeaps {
-			h.MinHeaps = n.V
+		if h.heaps == 0 || n.Or(0) < h.MinHeaps {
+			h.MinHeaps = n.Or(0)
 		}
-		h.heaps = n.V
-		h.MaxHeaps = max(h.MaxHeaps, n.V)
+		h.heaps = n.Or(0)
+		h.MaxHeaps = max(h.MaxHeaps, n.Or(0))
 	}
 }
 
 // larger is the larger of two figures, if one is known.
 func larger[T cmp.Ordered](a, b gc.Opt[T]) gc.Opt[T] {
-	if b.Known && (!a.Known || b.V > a.V) {
+	was, known := a.Get()
+	if v, ok := b.Get(); ok && (!known || v > was) {
 		return b
 	}
 	return a
@@ -220,7 +221,11 @@ func (p *Process) Classes() []Class {
 	for g := range p.classes {
 		for k := range p.classes[g] {
 			if t := &p.classes[g][k]; t.Count > 0 {
-				classes = append(classes, Class{gc.Opt[int]{V: g, Known: g < unknownGeneration}, gc.Kind(k), t})
+				class := Class{Kind: gc.Kind(k), Totals: t}
+				if g < unknownGeneration {
+					class.Generation = gc.Some(g)
+				}
+				classes = append(classes, class)
 			}
 		}
 	}
@@ -238,7 +243,7 @@ func (p *Process) Reasons() []Reason {
 		reasons = append(reasons, Reason{r, t})
 	}
 	slices.SortFunc(reasons, func(a, b Reason) int {
-		return cmp.Or(cmp.Compare(b.Pause.Sum(), a.Pause.Sum()), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason.V, b.Reason.V))
+		return cmp.Or(cmp.Compare(b.Pause.Sum(), a.Pause.Sum()), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Reason.Or(0), b.Reason.Or(0)))
 	})
 	return reasons
 }
@@ -249,11 +254,11 @@ func (p *Process) Survival(i int) *Survival { return &p.survival[i] }
 // Watched is the time in which the process was seen, as far as it is looked at.
 func (p *Process) Watched() time.Duration {
 	from, to := p.Process.Started, p.Process.Stopped
-	if p.From.Known {
-		from = max(from, p.From.V)
+	if p.From.Known() {
+		from = max(from, p.From.Or(0))
 	}
-	if p.To.Known {
-		to = min(to, p.To.V)
+	if p.To.Known() {
+		to = min(to, p.To.Or(0))
 	}
 	return max(0, to-from)
 }

@@ -59,10 +59,10 @@ type window struct {
 }
 
 func (s *stalls) add(c *gc.Collection) {
-	if !c.PauseStart.Known {
+	if !c.PauseStart.Known() {
 		return
 	}
-	s.pass(c.PauseStart.V)
+	s.pass(c.PauseStart.Or(0))
 	for i := range c.Pauses {
 		p := &c.Pauses[i]
 		s.wait(span{p.Start, p.End(), p.Duration})

@@ -69,6 +69,14 @@ func TestManyDurations(t *testing.T) {
 	}
 }
 
+// maybe draws a figure that may be unknown.
+func maybe[T any](t *rapid.T, name string, values *rapid.Generator[T]) gc.Opt[T] {
+	if rapid.Bool().Draw(t, name+" known") {
+		return gc.Some(values.Draw(t, name))
+	}
+	return gc.Opt[T]{}
+}
+
 func collections(t *rapid.T) []*gc.Collection {
 	process := &gc.Process{PID: 1, Stopped: time.Hour}
 	var list []*gc.Collection
@@ -78,14 +86,14 @@ func collections(t *rapid.T) []*gc.Collection {
 		c := &gc.Collection{
 			Process:    process,
 			Number:     uint32(i + 1),
-			Generation: gc.Opt[int]{V: rapid.IntRange(0, 2).Draw(t, "gen"), Known: rapid.Bool().Draw(t, "known")},
+			Generation: maybe(t, "gen", rapid.IntRange(0, 2)),
 			Kind:       gc.Kind(rapid.IntRange(0, 3).Draw(t, "kind")),
 			Reason:     gc.Some(clr.GCReason(rapid.IntRange(0, 40).Draw(t, "reason"))),
 			Start:      gc.Some(at),
 			PauseStart: gc.Some(at),
 			Pauses:     []gc.Pause{{Kind: gc.PauseBlocking, Start: at, Duration: pause, Suspend: gc.Some(pause / 2)}},
 			AllPauses:  rapid.IntRange(0, 9).Draw(t, "seen") > 0,
-			Freed:      gc.Opt[int64]{V: rapid.Int64Min(0).Draw(t, "freed"), Known: rapid.Bool().Draw(t, "told")},
+			Freed:      maybe(t, "freed", rapid.Int64Min(0)),
 			HeapAfter:  gc.Some(int64(i)),
 		}
 		at += pause
@@ -139,15 +147,15 @@ func checkTimeline(t *rapid.T, p *stats.Process, list []*gc.Collection) {
 	var last gc.Opt[int64]
 	for _, b := range p.Timeline.Buckets {
 		n += b.Collections
-		if b.HeapAfter.Known {
+		if b.HeapAfter.Known() {
 			last = b.HeapAfter
 		}
 	}
 	if n != len(list) || len(p.Timeline.Buckets) > stats.MaxBuckets {
 		t.Fatalf("the timeline has %d of %d collections in %d buckets", n, len(list), len(p.Timeline.Buckets))
 	}
-	if last.V != int64(len(list)-1) {
-		t.Fatalf("the timeline ends with heap %d, want %d", last.V, len(list)-1)
+	if last.Or(0) != int64(len(list)-1) {
+		t.Fatalf("the timeline ends with heap %d, want %d", last.Or(0), len(list)-1)
 	}
 }
 
@@ -190,8 +198,8 @@ func TestLongestAreTheLongest(t *testing.T) {
 		var pauses []time.Duration
 		for _, c := range collections(t) {
 			p.Add(c)
-			if c.Pause().Known {
-				pauses = append(pauses, c.Pause().V)
+			if c.Pause().Known() {
+				pauses = append(pauses, c.Pause().Or(0))
 			}
 		}
 		slices.SortFunc(pauses, func(a, b time.Duration) int { return int(b - a) })
@@ -200,8 +208,8 @@ func TestLongestAreTheLongest(t *testing.T) {
 			t.Fatalf("%d longest, want %d", len(p.Longest), len(pauses))
 		}
 		for i, c := range p.Longest {
-			if c.Pause().V != pauses[i] {
-				t.Fatalf("longest %d: %v, want %v", i, c.Pause().V, pauses[i])
+			if c.Pause().Or(0) != pauses[i] {
+				t.Fatalf("longest %d: %v, want %v", i, c.Pause().Or(0), pauses[i])
 			}
 		}
 	})
@@ -221,10 +229,10 @@ func TestUnknownFigures(t *testing.T) {
 	if all.PausesUnknown() != 2 || all.Incomplete != 1 {
 		t.Errorf("%d pauses unknown, %d incomplete", all.PausesUnknown(), all.Incomplete)
 	}
-	if p.AllocationRate().Known {
+	if p.AllocationRate().Known() {
 		t.Error("an allocation rate out of nothing")
 	}
-	if p.PauseShare().Known {
+	if p.PauseShare().Known() {
 		t.Error("a share of pauses that nobody saw")
 	}
 }
@@ -242,7 +250,7 @@ func TestAllocationRateOfFirstCollection(t *testing.T) {
 		for n := range uint32(2) {
 			p.Add(&gc.Collection{Process: process, Number: test.first + n, Allocated: gc.Some(int64(5))})
 		}
-		if rate := p.AllocationRate(); rate.Known != test.known {
+		if rate := p.AllocationRate(); rate.Known() != test.known {
 			t.Errorf("collection %d first, start seen %v: rate %v", test.first, test.startSeen, rate)
 		}
 	}

@@ -87,7 +87,7 @@ func streamed(t *testing.T, name string, limit int) (events, checked int) {
 				there[c.Process] += g.Before - g.FreeBefore
 			}
 			there[c.Process] -= c.Allocated.Or(0)
-		} else if !c.Allocated.Known && !c.AllocatedTicks.Known {
+		} else if !c.Allocated.Known() && !c.AllocatedTicks.Known() {
 			exempt[c.Process] = true
 		}
 		p.Add(c)

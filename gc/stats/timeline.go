@@ -40,30 +40,30 @@ func (t *Timeline) Width() time.Duration { return max(t.width, finest) }
 
 // Add takes in a collection. A pause counts where it begins.
 func (t *Timeline) Add(c *gc.Collection) {
-	if c.Start.Known {
-		t.at(c.Start.V).Collections++
+	if c.Start.Known() {
+		t.at(c.Start.Or(0)).Collections++
 	}
 	for i := range c.Pauses {
 		b := t.at(c.Pauses[i].Start)
 		b.Pause = saturate.Add(b.Pause, c.Pauses[i].Duration)
 		b.Longest = max(b.Longest, c.Pauses[i].Duration)
 	}
-	if c.End.Known {
-		t.at(c.End.V).measure(c)
+	if c.End.Known() {
+		t.at(c.End.Or(0)).measure(c)
 	}
 }
 
 // measure keeps the later of the sizes.
 func (b *Bucket) measure(c *gc.Collection) {
-	if c.HeapAfter.Known && (!b.HeapAfter.Known || c.End.V >= b.heapAt) {
-		b.HeapAfter, b.heapAt = c.HeapAfter, c.End.V
+	if c.HeapAfter.Known() && (!b.HeapAfter.Known() || c.End.Or(0) >= b.heapAt) {
+		b.HeapAfter, b.heapAt = c.HeapAfter, c.End.Or(0)
 	}
 	committed := c.CommittedAfter
-	if !committed.Known {
+	if !committed.Known() {
 		committed = c.CommittedBefore // all there is of a background collection
 	}
-	if committed.Known && (!b.Committed.Known || c.End.V >= b.committedAt) {
-		b.Committed, b.committedAt = committed, c.End.V
+	if committed.Known() && (!b.Committed.Known() || c.End.Or(0) >= b.committedAt) {
+		b.Committed, b.committedAt = committed, c.End.Or(0)
 	}
 }
 
@@ -110,10 +110,10 @@ func (b *Bucket) follow(next *Bucket) {
 	b.Collections += next.Collections
 	b.Pause = saturate.Add(b.Pause, next.Pause)
 	b.Longest = max(b.Longest, next.Longest)
-	if next.HeapAfter.Known {
+	if next.HeapAfter.Known() {
 		b.HeapAfter, b.heapAt = next.HeapAfter, next.heapAt
 	}
-	if next.Committed.Known {
+	if next.Committed.Known() {
 		b.Committed, b.committedAt = next.Committed, next.committedAt
 	}
 }

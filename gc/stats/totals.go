@@ -46,11 +46,11 @@ func (t *Totals) Add(c *gc.Collection) {
 	if Induced(c) {
 		t.Induced++
 	}
-	if p := c.Pause(); p.Known {
-		t.Pause.Add(p.V)
+	if p := c.Pause(); p.Known() {
+		t.Pause.Add(p.Or(0))
 	}
-	if s := c.Suspend(); s.Known {
-		t.Suspend = saturate.Add(t.Suspend, s.V)
+	if s := c.Suspend(); s.Known() {
+		t.Suspend = saturate.Add(t.Suspend, s.Or(0))
 	}
 	allocated, is := allocated(c)
 	t.Allocated.add(allocated, is, c.AffectedByLoss)
@@ -75,12 +75,12 @@ func (t *Totals) Merge(o *Totals) {
 func (t *Totals) PausesUnknown() int { return t.Count - t.Pause.Count() }
 
 func (b *Bytes) add(v gc.Opt[int64], is gc.Certainty, affected bool) {
-	if !v.Known {
+	if !v.Known() {
 		b.AtLeast = true
 		return
 	}
 	b.Known++
-	b.Sum = saturate.Add(b.Sum, max(0, v.V))
+	b.Sum = saturate.Add(b.Sum, max(0, v.Or(0)))
 	b.AtLeast = b.AtLeast || affected || is == gc.LowerBound
 	b.Estimated = b.Estimated || is == gc.Estimate
 }
@@ -94,7 +94,7 @@ func (b *Bytes) merge(o Bytes) {
 
 // allocated returns what the histories tell, or else the allocation ticks.
 func allocated(c *gc.Collection) (gc.Opt[int64], gc.Certainty) {
-	if c.Allocated.Known {
+	if c.Allocated.Known() {
 		return c.Allocated, c.AllocatedIs
 	}
 	return c.AllocatedTicks, gc.Estimate
@@ -103,7 +103,7 @@ func allocated(c *gc.Collection) (gc.Opt[int64], gc.Certainty) {
 // Induced says whether the program asked for the collection, by GC.Collect in
 // one of its forms.
 func Induced(c *gc.Collection) bool {
-	switch c.Reason.V {
+	switch c.Reason.Or(0) {
 	case clr.GCReasonInduced, clr.GCReasonInducedNotForced, clr.GCReasonInducedCompacting, clr.GCReasonInducedAggressive:
 		return true
 	}

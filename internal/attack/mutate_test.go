@@ -106,9 +106,9 @@ func TestMutations(t *testing.T) {
 			refused++
 		case got.told:
 			told++
-		case how == 0 && whole[i].share.Known && got.share.Known && math.Abs(got.share.V-whole[i].share.V) > whole[i].share.V/10:
+		case how == 0 && whole[i].share.Known() && got.share.Known() && math.Abs(got.share.Or(0)-whole[i].share.Or(0)) > whole[i].share.Or(0)/10:
 			moved++
-			t.Logf("%d: %s: one bit moves the share of pauses from %.4g to %.4g %% and nothing is told", n, s.name, whole[i].share.V, got.share.V)
+			t.Logf("%d: %s: one bit moves the share of pauses from %.4g to %.4g %% and nothing is told", n, s.name, whole[i].share.Or(0), got.share.Or(0))
 		}
 		if h := heap(); h > maxHeap {
 			t.Errorf("%d: %s: %s: %d MB in use: %s", n, s.name, mutations[how].name, h>>20, keep(t, data))

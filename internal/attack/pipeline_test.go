@@ -141,26 +141,26 @@ func (o *outcome) check(c *gc.Collection) {
 	for name, d := range map[string]gc.Opt[time.Duration]{
 		"duration": c.Duration(), "pause": c.Pause(), "suspend": c.Suspend(), "since last": c.SinceLast,
 	} {
-		if d.V < 0 || d.V > trace.MaxTime {
-			wrong("%s %v", name, d.V)
+		if d.Or(0) < 0 || d.Or(0) > trace.MaxTime {
+			wrong("%s %v", name, d.Or(0))
 		}
 	}
 	for name, n := range map[string]gc.Opt[int64]{
 		"heap before": c.HeapBefore, "heap after": c.HeapAfter, "peak": c.HeapPeak, "promoted": c.Promoted,
 		"freed": c.Freed, "allocated": c.Allocated, "ticks": c.AllocatedTicks,
 	} {
-		if n.V < 0 || n.V > maxSize {
-			wrong("%s %d", name, n.V)
+		if n.Or(0) < 0 || n.Or(0) > maxSize {
+			wrong("%s %d", name, n.Or(0))
 		}
 	}
 	for i := range c.Pauses {
-		if p := &c.Pauses[i]; p.Duration < 0 || p.Suspend.V < 0 || p.Restart.V < 0 {
+		if p := &c.Pauses[i]; p.Duration < 0 || p.Suspend.Or(0) < 0 || p.Restart.Or(0) < 0 {
 			wrong("pause %+v", *p)
 		}
 	}
 	for i := range c.Generations {
-		if s := c.Generations[i].Survival; s.V < 0 || s.V > 100 || math.IsNaN(s.V) {
-			wrong("survival %v %% of %s", s.V, c.Generations[i].Name)
+		if s := c.Generations[i].Survival; s.Or(0) < 0 || s.Or(0) > 100 || math.IsNaN(s.Or(0)) {
+			wrong("survival %v %% of %s", s.Or(0), c.Generations[i].Name)
 		}
 	}
 }

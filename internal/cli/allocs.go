@@ -191,10 +191,10 @@ func (s *allocSection) collection(c *gc.Collection) {
 		s.sums[c.Process.PID] = sum
 	}
 	sum.collections++
-	if c.Allocated.Known && c.AllocatedTicks.Known && sum.collections > 1 {
+	if c.Allocated.Known() && c.AllocatedTicks.Known() && sum.collections > 1 {
 		sum.both++
-		sum.histories += c.Allocated.V
-		sum.ticks += c.AllocatedTicks.V
+		sum.histories += c.Allocated.Or(0)
+		sum.ticks += c.AllocatedTicks.Or(0)
 	}
 }
 

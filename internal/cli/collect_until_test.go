@@ -70,7 +70,7 @@ func TestUntil(t *testing.T) {
 	web := webBytes(t)
 	all, _ := diagtest.Collections(t, web)
 	i := slices.IndexFunc(all, func(c *gc.Collection) bool { return c.Number == 60 })
-	begin := slices.IndexFunc(all, func(c *gc.Collection) bool { return c.Start.V > all[i].Start.V-time.Second })
+	begin := slices.IndexFunc(all, func(c *gc.Collection) bool { return c.Start.Or(0) > all[i].Start.Or(0)-time.Second })
 
 	f := diagtest.New(web[:len(web)/2], web[len(web)/2:])
 	got, said := watching(context.Background(), t, f, "--until", "number=60", "--before", "1s", "--after", "50ms")

@@ -77,17 +77,17 @@ func triggerText(t *collect.Trigger) string {
 	}
 	c := t.Collection
 	var parts []string
-	if c.Generation.Known {
-		parts = append(parts, "gen "+strconv.Itoa(c.Generation.V))
+	if c.Generation.Known() {
+		parts = append(parts, "gen "+strconv.Itoa(c.Generation.Or(0)))
 	}
 	if c.Kind != gc.KindUnknown {
 		parts = append(parts, c.Kind.String())
 	}
-	if c.Reason.Known {
-		parts = append(parts, c.Reason.V.String())
+	if c.Reason.Known() {
+		parts = append(parts, c.Reason.Or(0).String())
 	}
-	if pause := c.Pause(); pause.Known {
-		parts = append(parts, "paused "+units.Duration(pause.V))
+	if pause := c.Pause(); pause.Known() {
+		parts = append(parts, "paused "+units.Duration(pause.Or(0)))
 	}
 	return fmt.Sprintf("collection %d (%s)", c.Number, strings.Join(parts, ", "))
 }

@@ -179,9 +179,9 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWrit
 // keeps says whether the options let c through.
 func (o *gcsOptions) keeps(r *reading, c *gc.Collection) bool {
 	return o.HasCollection(r.Info(), c) &&
-		(len(o.generations.values) == 0 || c.Generation.Known && o.generations.allows(strconv.Itoa(c.Generation.V))) &&
+		(len(o.generations.values) == 0 || c.Generation.Known() && o.generations.allows(strconv.Itoa(c.Generation.Or(0)))) &&
 		o.kinds.allows(c.Kind.String()) &&
-		(len(o.reasons.values) == 0 || c.Reason.Known && o.reasons.allows(c.Reason.V.String())) &&
+		(len(o.reasons.values) == 0 || c.Reason.Known() && o.reasons.allows(c.Reason.Or(0).String())) &&
 		pausesSeen(c) >= time.Duration(o.minPause)
 }
 

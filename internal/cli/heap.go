@@ -26,16 +26,15 @@ type heapRow struct {
 
 // heapFields are those of a row; each heap has its own where perHeap is set.
 func heapFields(perHeap bool) []field[heapRow] {
-	known := func(bytes gc.Opt[int64]) column.Value { return knownIf(bytes.Known, bytesOf(bytes.V)) }
 	fields := []field[heapRow]{
 		{name: "pid", value: func(r *heapRow) column.Value { return pidOf(r.Process.PID) }},
 		{name: "number", heading: "GC", value: func(r *heapRow) column.Value { return countOf(r.Number) }},
-		{name: "start_ms", heading: "start ms", value: func(r *heapRow) column.Value { return knownIf(r.Start.Known, timeOf(r.Start.V)) }},
-		{name: "generation", heading: "gen", value: func(r *heapRow) column.Value { return knownIf(r.Generation.Known, countOf(r.Generation.V)) }},
+		{name: "start_ms", heading: "start ms", value: func(r *heapRow) column.Value { return valueOf(r.Start, timeOf) }},
+		{name: "generation", heading: "gen", value: func(r *heapRow) column.Value { return valueOf(r.Generation, countOf) }},
 	}
 	if perHeap {
 		fields = append(fields, field[heapRow]{name: "heap", heading: "heap", value: func(r *heapRow) column.Value {
-			return knownIf(r.heap.Known, countOf(r.heap.V))
+			return valueOf(r.heap, countOf)
 		}})
 	}
 	for i, name := range gc.GenerationNames {
@@ -43,7 +42,7 @@ func heapFields(perHeap bool) []field[heapRow] {
 			if i >= len(r.generations) {
 				return column.Value{}
 			}
-			return known(r.generations[i].After)
+			return valueOf(r.generations[i].After, bytesOf)
 		}})
 	}
 	fields = append(fields,
@@ -55,11 +54,16 @@ func heapFields(perHeap bool) []field[heapRow] {
 		return fields
 	}
 	count := func(value func(*segment.Snapshot) int64) func(*heapRow) column.Value {
-		return func(r *heapRow) column.Value { return knownIf(r.segments.Known, countOf(value(&r.segments.V))) }
+		return func(r *heapRow) column.Value {
+			return valueOf(r.segments, func(s segment.Snapshot) column.Value { return countOf(value(&s)) })
+		}
 	}
 	return append(fields,
 		field[heapRow]{name: "committed_bytes", heading: "committed MB", rank: 1, value: func(r *heapRow) column.Value {
-			return known(gc.Opt[int64]{V: cmp.Or(r.CommittedAfter.V, r.CommittedBefore.V), Known: r.CommittedAfter.Known || r.CommittedBefore.Known})
+			if r.CommittedAfter.Known() {
+				return valueOf(r.CommittedAfter, bytesOf)
+			}
+			return valueOf(r.CommittedBefore, bytesOf)
 		}},
 		field[heapRow]{name: "segments_created", heading: "regions +", rank: 2, value: count(func(s *segment.Snapshot) int64 { return s.Created })},
 		field[heapRow]{name: "segments_freed", heading: "-", rank: 2, value: count(func(s *segment.Snapshot) int64 { return s.Freed })},
@@ -70,10 +74,10 @@ func heapFields(perHeap bool) []field[heapRow] {
 func freeOf(r *heapRow) column.Value {
 	var sum int64
 	for i := range r.generations {
-		if !r.generations[i].Fragmentation.Known {
+		if !r.generations[i].Fragmentation.Known() {
 			return column.Value{}
 		}
-		sum += r.generations[i].Fragmentation.V
+		sum += r.generations[i].Fragmentation.Or(0)
 	}
 	return knownIf(len(r.generations) > 0, bytesOf(sum))
 }
@@ -133,7 +137,7 @@ func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths [
 		}
 		t := tables[i]
 		t.collections++
-		t.peak = max(t.peak, c.HeapPeak.V)
+		t.peak = max(t.peak, c.HeapPeak.Or(0))
 		rows := o.rows(c, &segments)
 		switch {
 		case o.format.value != "table":
@@ -155,14 +159,18 @@ func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths [
 
 // rows are those of one collection.
 func (o *heapOptions) rows(c *gc.Collection, segments *segment.Model) []heapRow {
-	snapshot, known := segments.Take(c.Process.PID, c.ClrInstance, c.Number)
+	snapshot, ok := segments.Take(c.Process.PID, c.ClrInstance, c.Number)
 	if !o.perHeap {
-		return []heapRow{{Collection: c, generations: c.Generations, segments: gc.Opt[segment.Snapshot]{V: snapshot, Known: known}}}
+		row := heapRow{Collection: c, generations: c.Generations}
+		if ok {
+			row.segments = gc.Some(snapshot)
+		}
+		return []heapRow{row}
 	}
 	rows := make([]heapRow, len(c.PerHeap))
 	for i := range c.PerHeap {
 		rows[i] = heapRow{Collection: c, generations: c.PerHeap[i].Generations, heap: gc.Some(c.PerHeap[i].Heap)}
 	}
-	slices.SortFunc(rows, func(a, b heapRow) int { return cmp.Compare(a.heap.V, b.heap.V) })
+	slices.SortFunc(rows, func(a, b heapRow) int { return cmp.Compare(a.heap.Or(0), b.heap.Or(0)) })
 	return rows
 }

@@ -113,7 +113,7 @@ func (o *joinsOptions) list(ctx context.Context, std *stdio, out *output, paths 
 		model.Feed(ev)
 	}, func(c *gc.Collection) {
 		for _, m := range c.Marks {
-			sum(c.Process.PID).marked[m.Heap] += m.Bytes.V
+			sum(c.Process.PID).marked[m.Heap] += m.Bytes.Or(0)
 		}
 	})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/symbol"
@@ -54,6 +55,14 @@ func knownIf(known bool, v column.Value) column.Value {
 		return column.Value{}
 	}
 	return v
+}
+
+// valueOf is a figure as value shows it, or the unknown value.
+func valueOf[T any](v gc.Opt[T], value func(T) column.Value) column.Value {
+	if figure, ok := v.Get(); ok {
+		return value(figure)
+	}
+	return column.Value{}
 }
 
 func pidOf(pid uint64) column.Value {

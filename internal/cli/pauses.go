@@ -322,12 +322,3 @@ func (w *pauseTables) command(p *report.Pauses, words []string) string {
 func seconds(d time.Duration) string {
 	return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) + "s"
 }
-
-// valueOf is the value of a figure, or the unknown one.
-func valueOf[T any](v gc.Opt[T], value func(T) column.Value) column.Value {
-	known, ok := v.Get()
-	if !ok {
-		return column.Value{}
-	}
-	return value(known)
-}

@@ -41,7 +41,7 @@ func perfviewColumns() []column.Column {
 		columns = append(columns,
 			column.Column{Name: name + " MB", Value: of(func(g *gc.Generation) column.Value { return megabytes(g.After) })},
 			column.Column{Name: name + " Survival Rate %", Value: of(func(g *gc.Generation) column.Value {
-				return number(g.Survival.V, g.Survival.Known)
+				return number(g.Survival.Or(0), g.Survival.Known())
 			})},
 			column.Column{Name: name + " Frag %", Value: of(func(g *gc.Generation) column.Value {
 				return ratio(g.Fragmentation, g.After, 100)
@@ -67,25 +67,25 @@ func number(v float64, known bool) column.Value {
 	return column.Value{Type: column.Float, Float: v}
 }
 
-func megabytes(v gc.Opt[int64]) column.Value { return number(float64(v.V)/1e6, v.Known) }
+func megabytes(v gc.Opt[int64]) column.Value { return number(float64(v.Or(0))/1e6, v.Known()) }
 
-func msec(v gc.Opt[time.Duration]) column.Value { return number(float64(v.V)/1e6, v.Known) }
+func msec(v gc.Opt[time.Duration]) column.Value { return number(float64(v.Or(0))/1e6, v.Known()) }
 
 // ratio is a/b times unit.
 func ratio(a, b gc.Opt[int64], unit float64) column.Value {
-	return number(float64(a.V)/float64(b.V)*unit, a.Known && b.Known && b.V != 0)
+	return number(float64(a.Or(0))/float64(b.Or(0))*unit, a.Known() && b.Known() && b.Or(0) != 0)
 }
 
 // perfviewGeneration is the generation with how it was collected: 2B is a
 // background collection of generation 2, 2NI an induced one that blocks.
 func perfviewGeneration(c *gc.Collection) column.Value {
-	if !c.Generation.Known {
+	if !c.Generation.Known() {
 		return column.Value{}
 	}
-	s := strconv.Itoa(c.Generation.V)
+	s := strconv.Itoa(c.Generation.Or(0))
 	s += map[gc.Kind]string{gc.Blocking: "N", gc.Background: "B", gc.Foreground: "F"}[c.Kind]
-	if c.Reason.Known {
-		switch c.Reason.V {
+	if c.Reason.Known() {
+		switch c.Reason.Or(0) {
 		case clr.GCReasonInduced, clr.GCReasonInducedLowMemory, clr.GCReasonInducedCompacting, clr.GCReasonInducedAggressive:
 			s += "I"
 		case clr.GCReasonInducedNotForced:
@@ -98,10 +98,10 @@ func perfviewGeneration(c *gc.Collection) column.Value {
 // pauseShare is the pause's part of the time since the collection before.
 func pauseShare(c *gc.Collection) column.Value {
 	pause := c.Pause()
-	whole := c.SinceLast.V + pause.V
-	return number(float64(pause.V)/float64(whole)*100, pause.Known && c.SinceLast.Known && whole > 0)
+	whole := c.SinceLast.Or(0) + pause.Or(0)
+	return number(float64(pause.Or(0))/float64(whole)*100, pause.Known() && c.SinceLast.Known() && whole > 0)
 }
 
 func allocationRate(c *gc.Collection) column.Value {
-	return number(float64(c.Allocated.V)/1e6/c.SinceLast.V.Seconds(), c.Allocated.Known && c.SinceLast.Known && c.SinceLast.V > 0)
+	return number(float64(c.Allocated.Or(0))/1e6/c.SinceLast.Or(0).Seconds(), c.Allocated.Known() && c.SinceLast.Known() && c.SinceLast.Or(0) > 0)
 }

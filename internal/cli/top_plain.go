@@ -105,10 +105,10 @@ func (l *collectionLog) tell(n *watch.News, watching bool) {
 
 // logged writes a figure that may be unknown.
 func logged[T any](v gc.Opt[T], write func(T) string) string {
-	if !v.Known {
-		return "-"
+	if figure, ok := v.Get(); ok {
+		return write(figure)
 	}
-	return write(v.V)
+	return "-"
 }
 
 func logMillis(d time.Duration) string {

@@ -188,8 +188,8 @@ func (c *capture) add(col *gc.Collection) {
 		c.found.Add(col)
 	}
 	c.collections.Add(1)
-	if pause := col.Pause(); pause.Known {
-		c.longest.Store(max(c.longest.Load(), int64(pause.V)))
+	if pause := col.Pause(); pause.Known() {
+		c.longest.Store(max(c.longest.Load(), int64(pause.Or(0))))
 	}
 	if c.trigger == nil && c.plan.Until != nil && c.plan.Until.Holds(col) {
 		c.meet(met(col))

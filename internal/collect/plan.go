@@ -94,12 +94,12 @@ func numbered(path string, nth, of int) string {
 
 // met is the trigger that a collection is.
 func met(c *gc.Collection) *Trigger {
-	t := &Trigger{From: c.Start.V, To: c.End.V, Collection: c}
-	if c.PauseStart.Known && (!c.Start.Known || c.PauseStart.V < t.From) {
-		t.From = c.PauseStart.V
+	t := &Trigger{From: c.Start.Or(0), To: c.End.Or(0), Collection: c}
+	if c.PauseStart.Known() && (!c.Start.Known() || c.PauseStart.Or(0) < t.From) {
+		t.From = c.PauseStart.Or(0)
 	}
-	if !c.Start.Known && !c.PauseStart.Known {
-		t.From = c.End.V
+	if !c.Start.Known() && !c.PauseStart.Known() {
+		t.From = c.End.Or(0)
 	}
 	return t
 }

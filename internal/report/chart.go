@@ -31,8 +31,8 @@ func (c *Case) writeChart(p *text.Page) {
 	heap, pauses := make([]float64, columns), make([]float64, columns)
 	var top, longest, held float64
 	for i, b := range t.Buckets {
-		if b.HeapAfter.Known {
-			held = float64(b.HeapAfter.V)
+		if b.HeapAfter.Known() {
+			held = float64(b.HeapAfter.Or(0))
 		}
 		heap[i/each] = held
 		pauses[i/each] = max(pauses[i/each], float64(b.Longest))

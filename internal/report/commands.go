@@ -114,8 +114,8 @@ func (rep *Report) command(c *Case, s *findings.Step) string {
 		words = append(words, "report")
 	case findings.ListCollections:
 		words = append(words, "gcs")
-		if s.Generation.Known {
-			add("--gen", fmt.Sprint(s.Generation.V))
+		if s.Generation.Known() {
+			add("--gen", fmt.Sprint(s.Generation.Or(0)))
 		}
 		if s.Kind != gc.KindUnknown {
 			add("--kind", s.Kind.String())
@@ -127,11 +127,11 @@ func (rep *Report) command(c *Case, s *findings.Step) string {
 			add("--columns", strings.Join(s.Figures, ","))
 		}
 	}
-	if s.From.Known {
-		add("--from", s.From.V.Round(time.Millisecond).String())
+	if s.From.Known() {
+		add("--from", s.From.Or(0).Round(time.Millisecond).String())
 	}
-	if s.To.Known {
-		add("--to", s.To.V.Round(time.Millisecond).String())
+	if s.To.Known() {
+		add("--to", s.To.Or(0).Round(time.Millisecond).String())
 	}
 	if pid := c.Process.Process.PID; len(rep.cases) > 1 && pid != trace.UnknownID {
 		add("--pid", fmt.Sprint(pid))
@@ -162,7 +162,7 @@ func (rep *Report) next() []string {
 	c := &rep.cases[0]
 	list := "gctrail gcs " + rep.arguments()
 	if longest := c.Process.Longest; len(longest) > 0 {
-		shortest := longest[len(longest)-1].Pause().V
+		shortest := longest[len(longest)-1].Pause().Or(0)
 		list = fmt.Sprintf("gctrail gcs --min-pause %v %s", shortest.Truncate(truncation(shortest)), rep.arguments())
 	}
 	next := []string{list, "gctrail report --format json " + rep.arguments()}

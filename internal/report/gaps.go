@@ -74,7 +74,7 @@ func (rep *Report) gaps(c *Case) []gap {
 	if notable := all.Pause.Sum() / 10; background > notable && rep.provider(clr.PrivateProvider).Events == 0 {
 		add(rep.record(findings.Phases), "The phases of background GCs: needs the runtime's private provider.")
 	}
-	if !c.Process.Heap.Committed.Known && all.Count > 0 {
+	if !c.Process.Heap.Committed.Known() && all.Count > 0 {
 		add("", "How much memory was committed: .NET 8 and later record it, with regions.")
 	}
 	return gaps

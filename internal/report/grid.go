@@ -36,8 +36,8 @@ func (g *grid) timesIn(scale units.Scale, heading string, rank int, values []gc.
 	cells := make([]string, len(values))
 	for i, v := range values {
 		cells[i] = "-"
-		if v.Known {
-			cells[i] = scale.Time(v.V)
+		if d, ok := v.Get(); ok {
+			cells[i] = scale.Time(d)
 		}
 	}
 	g.numbers(heading+" "+scale.Unit, rank, cells)
@@ -46,9 +46,7 @@ func (g *grid) timesIn(scale units.Scale, heading string, rank int, values []gc.
 // longest is the longest of the durations that are known.
 func longest(values []gc.Opt[time.Duration]) (d time.Duration) {
 	for _, v := range values {
-		if v.Known {
-			d = max(d, v.V)
-		}
+		d = max(d, v.Or(0))
 	}
 	return d
 }
@@ -79,10 +77,10 @@ func (g *grid) sizes(heading string, rank int, values []stats.Bytes) {
 
 // exact are sizes that are what they are, or unknown.
 func exact(v gc.Opt[int64]) stats.Bytes {
-	if !v.Known {
+	if !v.Known() {
 		return stats.Bytes{}
 	}
-	return stats.Bytes{Sum: v.V, Known: 1}
+	return stats.Bytes{Sum: v.Or(0), Known: 1}
 }
 
 func (g *grid) add(column text.Column, cells []string) {

@@ -295,8 +295,8 @@ func (rep *Report) process(c *Case) jsonProcess {
 	}
 	for _, col := range c.Process.Longest {
 		var reason *string
-		if col.Reason.Known {
-			reason = filled(col.Reason.V.String())
+		if r, ok := col.Reason.Get(); ok {
+			reason = filled(r.String())
 		}
 		j.Longest = append(j.Longest, jsonLongest{
 			col.Number, optional(col.Generation), col.Kind.String(), reason, optionalMS(col.PauseStart),
@@ -334,9 +334,9 @@ func (c *Case) jsonAll() jsonAll {
 	}
 	for _, r := range c.Process.Reasons() {
 		reason := jsonReason{Count: r.Count}
-		if r.Reason.Known {
-			code := uint32(r.Reason.V)
-			reason.Reason, reason.Code = filled(r.Reason.V.String()), &code
+		if v, ok := r.Reason.Get(); ok {
+			code := uint32(v)
+			reason.Reason, reason.Code = filled(v.String()), &code
 		}
 		t := totalsJSON(r.Totals)
 		reason.Pause, reason.PauseMax = t.Pause, t.PauseMax
@@ -426,22 +426,22 @@ func filled(s string) *string {
 }
 
 func optional[T any](o gc.Opt[T]) *T {
-	if !o.Known {
-		return nil
+	if v, ok := o.Get(); ok {
+		return &v
 	}
-	return &o.V
+	return nil
 }
 
 func optionalMS(o gc.Opt[time.Duration]) *jsonMS {
-	if !o.Known {
-		return nil
+	if v, ok := o.Get(); ok {
+		ms := jsonMS(v)
+		return &ms
 	}
-	v := jsonMS(o.V)
-	return &v
+	return nil
 }
 
 func finite(o gc.Opt[float64]) *float64 {
-	if math.IsNaN(o.V) || math.IsInf(o.V, 0) {
+	if v := o.Or(0); math.IsNaN(v) || math.IsInf(v, 0) {
 		return nil
 	}
 	return optional(o)

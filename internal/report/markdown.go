@@ -40,8 +40,8 @@ func (c *Case) writeMarkdown(p *text.Page, j *jsonProcess) {
 	p.Line("| collections | %s |", units.Count(all.Count))
 	if all.Pause.Count() > 0 {
 		share := "unknown"
-		if known := c.PauseShare(); known.Known {
-			share = units.Percent(known.V)
+		if known := c.PauseShare(); known.Known() {
+			share = units.Percent(known.Or(0))
 		}
 		p.Line("| paused | %s of %s (%s) |", units.Duration(all.Pause.Sum()), units.Duration(c.Process.Watched()), share)
 		p.Line("| pauses | median %s, p99 %s, longest %s |", units.Duration(all.Pause.Percentile(50)), units.Duration(all.Pause.Percentile(99)), units.Duration(all.Pause.Max()))
@@ -49,8 +49,8 @@ func (c *Case) writeMarkdown(p *text.Page, j *jsonProcess) {
 	if all.Allocated.Known > 0 {
 		p.Line("| allocated | %s |", sumText(all.Allocated))
 	}
-	if peak := c.Process.Heap.Peak; peak.Known {
-		p.Line("| largest heap | %s |", units.Bytes(peak.V))
+	if peak := c.Process.Heap.Peak; peak.Known() {
+		p.Line("| largest heap | %s |", units.Bytes(peak.Or(0)))
 	}
 	if len(j.Findings) == 0 {
 		return

@@ -106,8 +106,8 @@ func Judge(src trace.Source, found *findings.Case) *Report {
 // add takes in a process, with its timeline up to the end of what is looked at.
 func (rep *Report) add(r findings.Result) {
 	end := r.Process.Process.Stopped
-	if r.Process.To.Known {
-		end = min(end, r.Process.To.V)
+	if r.Process.To.Known() {
+		end = min(end, r.Process.To.Or(0))
 	}
 	r.Process.Timeline = r.Process.Timeline.Until(end)
 	rep.cases = append(rep.cases, Case{r})

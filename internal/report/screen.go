@@ -158,8 +158,8 @@ func (c *Case) pauses() string {
 		return "the trace lacks the suspensions of threads"
 	}
 	var parts []string
-	if share := c.PauseShare(); share.Known {
-		parts = append(parts, fmt.Sprintf("(%s of %s)", units.Percent(share.V), units.Duration(c.Process.Watched())))
+	if share := c.PauseShare(); share.Known() {
+		parts = append(parts, fmt.Sprintf("(%s of %s)", units.Percent(share.Or(0)), units.Duration(c.Process.Watched())))
 	}
 	longest := "longest " + units.Duration(all.Pause.Max())
 	if of := c.Process.Longest; len(of) > 0 {
@@ -193,8 +193,8 @@ func (c *Case) classes() string {
 // allocation is how fast memory was allocated, and what was freed.
 func (c *Case) allocation() string {
 	var parts []string
-	if rate := c.Process.AllocationRate(); rate.Known {
-		parts = append(parts, "("+units.Bytes(int64(rate.V))+"/s)")
+	if rate := c.Process.AllocationRate(); rate.Known() {
+		parts = append(parts, "("+units.Bytes(int64(rate.Or(0)))+"/s)")
 	}
 	freed := c.Process.All().Freed
 	if freed.Known > 0 {
@@ -234,8 +234,8 @@ func (c *Case) process() string {
 	if process.Runtime != "" {
 		parts = append(parts, process.Runtime)
 	}
-	if process.Server.Known {
-		parts = append(parts, map[bool]string{true: "server GC", false: "workstation GC"}[process.Server.V])
+	if process.Server.Known() {
+		parts = append(parts, map[bool]string{true: "server GC", false: "workstation GC"}[process.Server.Or(false)])
 	}
 	if s := process.Settings; s != nil {
 		if s.BitSettings&clr.GCSettingsBitsConcurrent == 0 {

@@ -24,7 +24,10 @@ func (c *Case) writeTables(p *text.Page) {
 
 // ofPauses is a figure of pauses, unknown where none is known.
 func ofPauses(t *stats.Totals, d time.Duration) gc.Opt[time.Duration] {
-	return gc.Opt[time.Duration]{V: d, Known: t.Pause.Count() > 0}
+	if t.Pause.Count() == 0 {
+		return gc.Opt[time.Duration]{}
+	}
+	return gc.Some(d)
 }
 
 func (c *Case) writePauses(p *text.Page) {
@@ -122,10 +125,10 @@ var reasonGlosses = map[clr.GCReason]string{
 }
 
 func reasonWords(r gc.Opt[clr.GCReason]) (name, gloss string) {
-	if !r.Known {
-		return "unknown", "start not in the trace"
+	if v, ok := r.Get(); ok {
+		return v.String(), reasonGlosses[v]
 	}
-	return r.V.String(), reasonGlosses[r.V]
+	return "unknown", "start not in the trace"
 }
 
 // writeGenerations writes what became of the objects of each generation, and how
@@ -152,8 +155,8 @@ func (c *Case) writeGenerations(p *text.Page) {
 	g.numbers("GCs", 2, each(rows, func(r *row) string { return units.Count(r.Collections) }))
 	g.sizes("survived", 1, survival(func(s *stats.Survival) int64 { return s.Survived }))
 	g.numbers("%", 0, each(rows, func(r *row) string {
-		if share := r.Percent(); share.Known && r.Collections > 0 {
-			return units.Share(share.V)
+		if share, ok := r.Percent().Get(); ok && r.Collections > 0 {
+			return units.Share(share)
 		}
 		return "-"
 	}))
@@ -171,12 +174,12 @@ func (c *Case) writeMemory(p *text.Page) {
 		name string
 		size gc.Opt[int64]
 	}{{"peak", h.Peak}, {"after the last GC", h.After}, {"committed", h.Committed}, {"largest committed", h.MaxCommitted}} {
-		if s.size.Known {
-			parts = append(parts, s.name+" "+units.Bytes(s.size.V))
+		if size, ok := s.size.Get(); ok {
+			parts = append(parts, s.name+" "+units.Bytes(size))
 		}
 	}
-	if h.MaxLoad.Known {
-		parts = append(parts, fmt.Sprintf("memory load up to %d %%", h.MaxLoad.V))
+	if load, ok := h.MaxLoad.Get(); ok {
+		parts = append(parts, fmt.Sprintf("memory load up to %d %%", load))
 	}
 	if len(parts) > 0 {
 		p.Prose("", "Heap: "+strings.Join(parts, ", ")+".")
@@ -197,20 +200,23 @@ func (c *Case) writeLongest(p *text.Page) {
 	g.times("suspending", 2, each(rows, func(c *collection) gc.Opt[time.Duration] { return (*c).Suspend() }))
 	g.times("marking", 3, each(rows, func(c *collection) gc.Opt[time.Duration] { return marking(*c) }))
 	g.words("kind", 0, each(rows, func(c *collection) string {
-		if !(*c).Generation.Known {
-			return "-"
+		if g, ok := (*c).Generation.Get(); ok {
+			return fmt.Sprintf("gen%d %v", g, (*c).Kind)
 		}
-		return fmt.Sprintf("gen%d %v", (*c).Generation.V, (*c).Kind)
+		return "-"
 	}))
 	g.words("reason", 0, each(rows, func(c *collection) string { name, _ := reasonWords((*c).Reason); return name }))
 	g.sizes("promoted", 4, each(rows, func(c *collection) stats.Bytes { return exact((*c).Promoted) }))
 	g.sizes("heap", 5, each(rows, func(c *collection) stats.Bytes { return exact((*c).HeapAfter) }))
-	g.words("decided by", 6, each(rows, func(c *collection) string { return strings.Join((*c).Condemned.V.Names(), " ") }))
+	g.words("decided by", 6, each(rows, func(c *collection) string { return strings.Join((*c).Condemned.Or(0).Names(), " ") }))
 	g.write(p)
 }
 
 // marking is how long the slowest heap marked.
 func marking(c *gc.Collection) gc.Opt[time.Duration] {
+	if len(c.Marks) == 0 {
+		return gc.Opt[time.Duration]{}
+	}
 	var longest, sum time.Duration
 	for i, m := range c.Marks {
 		if i > 0 && m.Heap != c.Marks[i-1].Heap {
@@ -219,7 +225,7 @@ func marking(c *gc.Collection) gc.Opt[time.Duration] {
 		sum += m.Duration
 		longest = max(longest, sum)
 	}
-	return gc.Opt[time.Duration]{V: longest, Known: len(c.Marks) > 0}
+	return gc.Some(longest)
 }
 
 // suspensionGlosses say why threads are suspended outside GCs.

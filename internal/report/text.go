@@ -68,8 +68,8 @@ func (rep *Report) writeProcesses(p *text.Page) {
 	g.numbers("GCs", 0, each(rep.cases, func(c *Case) string { return units.Count(total(c).Count) }))
 	g.times("paused", 0, each(rep.cases, func(c *Case) gc.Opt[time.Duration] { return ofPauses(total(c), total(c).Pause.Sum()) }))
 	g.numbers("%", 0, each(rep.cases, func(c *Case) string {
-		if s := c.PauseShare(); s.Known {
-			return units.Share(s.V)
+		if s := c.PauseShare(); s.Known() {
+			return units.Share(s.Or(0))
 		}
 		return "-"
 	}))
@@ -91,10 +91,10 @@ func processName(p *gc.Process) string {
 }
 
 func className(c stats.Class) string {
-	if !c.Generation.Known {
+	if !c.Generation.Known() {
 		return "unknown"
 	}
-	return fmt.Sprintf("gen%d %v", c.Generation.V, c.Kind)
+	return fmt.Sprintf("gen%d %v", c.Generation.Or(0), c.Kind)
 }
 
 func (rep *Report) writeFindings(p *text.Page, c *Case) {

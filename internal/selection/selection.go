@@ -25,13 +25,13 @@ type Selection struct {
 // the first that is known of it.
 func (s *Selection) HasCollection(info *trace.Info, c *gc.Collection) bool {
 	at := c.Start
-	if !at.Known {
+	if !at.Known() {
 		at = c.PauseStart
 	}
-	if !at.Known {
+	if !at.Known() {
 		at = c.End
 	}
-	return s.HasProcess(c.Process) && (s.AllTimes() || at.Known && s.HasTime(info, at.V))
+	return s.HasProcess(c.Process) && (s.AllTimes() || at.Known() && s.HasTime(info, at.Or(0)))
 }
 
 // HasProcess says whether a process is selected.

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"syscall"
@@ -78,8 +79,8 @@ func collectionsIn(t *testing.T, b []byte, since time.Time) ([]*gc.Collection, *
 	later := r.Info().Start.Sub(since)
 	for _, c := range all {
 		for _, t := range []*gc.Opt[time.Duration]{&c.Start, &c.End, &c.PauseStart} {
-			if t.Known {
-				t.V += later
+			if v, ok := t.Get(); ok {
+				*t = gc.Some(v + later)
 			}
 		}
 		for i := range c.Pauses {
@@ -100,6 +101,7 @@ func mustEnd(t *testing.T, trace []byte) {
 
 var sameFigures = gocmp.Options{
 	cmpopts.IgnoreUnexported(gc.Collection{}, gc.Pause{}), cmpopts.IgnoreFields(gc.Collection{}, "Process", "ClrInstance"), cmpopts.EquateEmpty(),
+	gocmp.Exporter(func(t reflect.Type) bool { return strings.HasPrefix(t.Name(), "Opt[") }),
 }
 
 // TestRing puts real traces through rings of many sizes: the collections in the
@@ -192,7 +194,7 @@ const edge = 4
 
 // knownElse returns a figure, or what it should be if it is unknown.
 func knownElse[T any](v, want gc.Opt[T]) gc.Opt[T] {
-	if !v.Known {
+	if !v.Known() {
 		return want
 	}
 	return v
@@ -201,28 +203,28 @@ func knownElse[T any](v, want gc.Opt[T]) gc.Opt[T] {
 // compareKept compares the collections in a ring's file with those of the whole trace.
 func compareKept(t *testing.T, start time.Duration, got, all []*gc.Collection) int {
 	t.Helper()
-	begun := slices.IndexFunc(got, func(c *gc.Collection) bool { return c.Start.Known })
+	begun := slices.IndexFunc(got, func(c *gc.Collection) bool { return c.Start.Known() })
 	if begun < 0 {
 		return 0
 	}
 	compared := 0
 	for _, want := range all {
-		if !want.Start.Known || want.Start.V < got[begun].Start.V {
+		if !want.Start.Known() || want.Start.Or(0) < got[begun].Start.Or(0) {
 			continue
 		}
 		i := slices.IndexFunc(got, func(c *gc.Collection) bool { return c.Number == want.Number && c.Start == want.Start })
 		if i < 0 {
-			t.Errorf("collection %d, at %v, is missing from %v on", want.Number, want.Start.V, start)
+			t.Errorf("collection %d, at %v, is missing from %v on", want.Number, want.Start.Or(0), start)
 			continue
 		}
 		c := got[i]
 		if i < begun+edge {
 			c.SinceLast = knownElse(c.SinceLast, want.SinceLast)
-			if !c.Allocated.Known {
+			if !c.Allocated.Known() {
 				c.Allocated, c.AllocatedIs = want.Allocated, want.AllocatedIs
 			}
 		}
-		if i == begun && c.AllocatedTicks.V < want.AllocatedTicks.V {
+		if i == begun && c.AllocatedTicks.Or(0) < want.AllocatedTicks.Or(0) {
 			c.AllocatedTicks = want.AllocatedTicks // its ticks before the cut
 		}
 		compareBytes(t, c, want)
@@ -244,7 +246,7 @@ func compareKept(t *testing.T, start time.Duration, got, all []*gc.Collection) i
 // little, and may be lower bounds. Exact figures are the same.
 func compareBytes(t *testing.T, got, want *gc.Collection) {
 	t.Helper()
-	granted := want.Allocated.V
+	granted := want.Allocated.Or(0)
 	compareSure(t, got, "allocated", &got.Allocated, want.Allocated, got.AllocatedIs, want.AllocatedIs, granted)
 	compareSure(t, got, "freed", &got.Freed, want.Freed, got.FreedIs, want.FreedIs, granted)
 	for i := range min(len(got.Generations), len(want.Generations)) {
@@ -266,10 +268,10 @@ func compareSure(t *testing.T, c *gc.Collection, name string, got *gc.Opt[int64]
 	case gotIs < wantIs:
 		t.Errorf("collection %d: %s is %v, of the whole trace only %v", c.Number, name, gotIs, wantIs)
 	case *got == want:
-	case !got.Known || !want.Known || gotIs == gc.Exact:
+	case !got.Known() || !want.Known() || gotIs == gc.Exact:
 		t.Errorf("collection %d: %s %v (%v), want %v (%v)", c.Number, name, *got, gotIs, want, wantIs)
-	case got.V > want.V+near, gotIs == gc.Estimate && got.V < want.V-near:
-		t.Errorf("collection %d: %s %d (%v) is far from %d (%v)", c.Number, name, got.V, gotIs, want.V, wantIs)
+	case got.Or(0) > want.Or(0)+near, gotIs == gc.Estimate && got.Or(0) < want.Or(0)-near:
+		t.Errorf("collection %d: %s %d (%v) is far from %d (%v)", c.Number, name, got.Or(0), gotIs, want.Or(0), wantIs)
 	}
 	*got = want
 }

@@ -59,11 +59,11 @@ func figures(process *watch.Process, seconds []watch.Second) (heap, before, paus
 	var held float64
 	for i := range process.History {
 		s := &process.History[i]
-		if s.After.Known {
-			held = float64(s.After.V)
+		if s.After.Known() {
+			held = float64(s.After.Or(0))
 		}
 		if at := i - (len(process.History) - len(seconds)); at >= 0 {
-			heap[at], before[at], pauses[at] = held, float64(s.Before.V), float64(s.Longest)
+			heap[at], before[at], pauses[at] = held, float64(s.Before.Or(0)), float64(s.Longest)
 		}
 	}
 	return heap, before, pauses

@@ -299,11 +299,11 @@ func sizes(p *watch.Process) []string {
 		text += " " + headingOf(g.Name) + " " + optional(g.After, units.MB)
 	}
 	parts := []string{text}
-	if committed := p.Heap.Committed; committed.Known {
-		parts = append(parts, "committed "+units.Bytes(committed.V))
+	if committed := p.Heap.Committed; committed.Known() {
+		parts = append(parts, "committed "+units.Bytes(committed.Or(0)))
 	}
-	if c.MemoryLoad.Known {
-		parts = append(parts, fmt.Sprintf("memory load %d %%", c.MemoryLoad.V))
+	if c.MemoryLoad.Known() {
+		parts = append(parts, fmt.Sprintf("memory load %d %%", c.MemoryLoad.Or(0)))
 	}
 	return parts
 }
@@ -385,10 +385,10 @@ func share(v gc.Opt[float64]) string {
 
 // optional writes a figure that may be unknown.
 func optional[T any](v gc.Opt[T], write func(T) string) string {
-	if !v.Known {
-		return "-"
+	if figure, ok := v.Get(); ok {
+		return write(figure)
 	}
-	return write(v.V)
+	return "-"
 }
 
 // severe are the findings that are worse than a note.

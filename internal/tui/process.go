@@ -81,8 +81,8 @@ func sums(p *watch.Process) []string {
 		"p99 " + optional(p.P99, units.Duration),
 		"max " + optional(p.Longest, units.Duration),
 	}
-	if p.Allocating.Known {
-		parts = append(parts, "allocates "+units.Bytes(int64(p.Allocating.V))+"/s")
+	if p.Allocating.Known() {
+		parts = append(parts, "allocates "+units.Bytes(int64(p.Allocating.Or(0)))+"/s")
 	}
 	return parts
 }

@@ -15,11 +15,11 @@ type sorting struct {
 }
 
 var sortings = []sorting{
-	{"paused", "paused %", by(func(p *watch.Process) float64 { return p.Paused.V })},
-	{"max", "max ms", by(func(p *watch.Process) float64 { return float64(p.Longest.V) })},
+	{"paused", "paused %", by(func(p *watch.Process) float64 { return p.Paused.Or(0) })},
+	{"max", "max ms", by(func(p *watch.Process) float64 { return float64(p.Longest.Or(0)) })},
 	{"rate", "GC/s", by(func(p *watch.Process) float64 { return p.Rate })},
 	{"gcs", "GCs", by(func(p *watch.Process) float64 { return float64(p.Collections) })},
-	{"alloc", "alloc MB/s", by(func(p *watch.Process) float64 { return p.Allocating.V })},
+	{"alloc", "alloc MB/s", by(func(p *watch.Process) float64 { return p.Allocating.Or(0) })},
 	{"heap", "heap MB", by(heapOf)},
 	{"name", "name", func(a, b *watch.Process) int { return cmp.Compare(a.Name, b.Name) }},
 	{"pid", "pid", func(a, b *watch.Process) int { return cmp.Compare(idOf(a), idOf(b)) }},
@@ -55,6 +55,6 @@ func rank(p *watch.Process) int {
 	return map[watch.State]int{watch.Watched: 0, watch.Ended: 1, watch.Found: 2}[p.State]
 }
 
-func heapOf(p *watch.Process) float64 { return float64(p.Heap.After.V) }
+func heapOf(p *watch.Process) float64 { return float64(p.Heap.After.Or(0)) }
 
 func idOf(p *watch.Process) int { return cmp.Or(p.PID, p.InnerPID) }

@@ -63,11 +63,11 @@ func repeated(list []*gc.Collection, n int) *row {
 	const apart = 10 * time.Millisecond
 	for i := range n {
 		c := *list[i%len(list)]
-		by := apart*time.Duration(i) - c.Start.V
+		by := apart*time.Duration(i) - c.Start.Or(0)
 		c.Number = uint32(i + 1)
-		c.Start.V += by
-		c.End.V += by
-		c.PauseStart.V += by
+		c.Start = gc.Some(c.Start.Or(0) + by)
+		c.End = gc.Some(c.End.Or(0) + by)
+		c.PauseStart = gc.Some(c.PauseStart.Or(0) + by)
 		c.Pauses = append([]gc.Pause(nil), c.Pauses...)
 		for j := range c.Pauses {
 			c.Pauses[j].Start += by

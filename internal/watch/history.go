@@ -47,10 +47,10 @@ func (h *history) add(c *Collection, start time.Time) {
 		return
 	}
 	s.Collections++
-	if c.HeapBefore.Known && c.HeapBefore.V >= s.Before.V {
+	if c.HeapBefore.Known() && c.HeapBefore.Or(0) >= s.Before.Or(0) {
 		s.Before = c.HeapBefore
 	}
-	if c.HeapAfter.Known {
+	if c.HeapAfter.Known() {
 		s.After = c.HeapAfter
 	}
 }
@@ -124,7 +124,7 @@ const maxPoints = 1000
 
 func (a *allocation) add(c *Collection) {
 	allocated := c.Allocated
-	if !allocated.Known {
+	if !allocated.Known() {
 		allocated = c.AllocatedTicks
 	}
 	a.points = append(a.points, point{c.Ended, allocated})
@@ -145,8 +145,8 @@ func (a *allocation) at(now time.Time) gc.Opt[float64] {
 	var sum int64
 	known := false
 	for _, p := range a.points[1:] {
-		sum += max(0, p.allocated.V)
-		known = known || p.allocated.Known
+		sum += max(0, p.allocated.Or(0))
+		known = known || p.allocated.Known()
 	}
 	last := a.points[len(a.points)-1].at
 	span := max(last.Sub(a.points[0].at), now.Sub(last))

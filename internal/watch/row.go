@@ -155,22 +155,22 @@ func (r *row) add(col *gc.Collection) *Collection {
 // times are when a collection began and ended, as far as that was seen.
 func (r *row) times(c *gc.Collection) (began, ended time.Time) {
 	first, last := c.PauseStart, c.End
-	if !first.Known {
+	if !first.Known() {
 		first = c.Start
 	}
 	for i := range c.Pauses {
 		p := &c.Pauses[i]
-		if end := p.End(); !last.Known || end > last.V {
+		if end := p.End(); !last.Known() || end > last.Or(0) {
 			last = gc.Some(end)
 		}
 	}
-	if !first.Known {
+	if !first.Known() {
 		first = last
 	}
-	if !last.Known {
+	if !last.Known() {
 		last = first
 	}
-	return r.start.Add(first.V), r.start.Add(last.V)
+	return r.start.Add(first.Or(0)), r.start.Add(last.Or(0))
 }
 
 // until is up to when the process was watched.

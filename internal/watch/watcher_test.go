@@ -156,7 +156,7 @@ func TestFigures(t *testing.T) {
 		m := &machine{}
 		web := m.start(7, "web")
 		w := watching(t, m, watch.Options{})
-		if p := only(t, w.Snapshot()); p.State != watch.Watched || p.Verdict != "" || p.Allocating.Known || p.Last != nil {
+		if p := only(t, w.Snapshot()); p.State != watch.Watched || p.Verdict != "" || p.Allocating.Known() || p.Last != nil {
 			t.Errorf("before the first collection: %+v", p)
 		}
 		for i := range 20 {
@@ -170,11 +170,11 @@ func TestFigures(t *testing.T) {
 		if p.Longest != gc.Some(100*time.Millisecond) || p.P99 != p.Longest {
 			t.Errorf("longest %v, p99 %v", p.Longest, p.P99)
 		}
-		if p.Paused.V < 9.9 || p.Paused.V > 11.2 || p.Rate < 0.99 || p.Rate > 1.12 {
-			t.Errorf("paused %v %%, %v a second", p.Paused.V, p.Rate)
+		if p.Paused.Or(0) < 9.9 || p.Paused.Or(0) > 11.2 || p.Rate < 0.99 || p.Rate > 1.12 {
+			t.Errorf("paused %v %%, %v a second", p.Paused.Or(0), p.Rate)
 		}
-		if p.PausedInAll.V < 9.9 || p.PausedInAll.V > 10.1 {
-			t.Errorf("paused %v %% in all", p.PausedInAll.V)
+		if p.PausedInAll.Or(0) < 9.9 || p.PausedInAll.Or(0) > 10.1 {
+			t.Errorf("paused %v %% in all", p.PausedInAll.Or(0))
 		}
 		if p.Allocating != gc.Some(20e6) {
 			t.Errorf("allocates %v bytes a second", p.Allocating)
@@ -188,7 +188,7 @@ func TestFigures(t *testing.T) {
 		}
 
 		p = only(t, after(w, 80*time.Second))
-		if p.Paused != gc.Some(0.0) || p.Rate != 0 || p.PausedInAll.V > 2.1 || p.Allocating.V > 3e6 {
+		if p.Paused != gc.Some(0.0) || p.Rate != 0 || p.PausedInAll.Or(0) > 2.1 || p.Allocating.Or(0) > 3e6 {
 			t.Errorf("when idle: paused %v %%, %v %% in all, %v a second, allocates %v", p.Paused, p.PausedInAll, p.Rate, p.Allocating)
 		}
 	})
