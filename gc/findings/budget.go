@@ -9,9 +9,9 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// A Budget is what pauses may cost before the garbage collector is to blame. A
-// zero field stands for the default: 5 % of the time, which mem-doc calls normal,
-// and 100 ms for the longest pause, PerfView's guide.
+// A Budget is how much pauses may cost before the garbage collector is to blame.
+// A zero field means the default: 5 % of the time, which mem-doc calls normal, and
+// 100 ms for the longest pause, from PerfView's guide.
 type Budget struct {
 	Share float64       // percent of the time
 	Pause time.Duration // the longest
@@ -45,7 +45,7 @@ func ParseBudget(s string) (Budget, error) {
 	return b, nil
 }
 
-// String returns the budget as ParseBudget reads it, with the defaults.
+// String returns the budget, with the defaults, in the form that ParseBudget reads.
 func (b Budget) String() string {
 	b = b.orDefault()
 	return fmt.Sprintf("%v,%s%%", b.Pause, strconv.FormatFloat(b.Share, 'g', -1, 64))
@@ -61,10 +61,10 @@ func (b Budget) orDefault() Budget {
 	return b
 }
 
-// high is the share from which pauses are a clear problem: twice the budget.
+// high returns the share at which pauses are a clear problem: twice the budget.
 func (b Budget) high() float64 { return min(100, 2*b.Share) }
 
-// share writes the budget's share for people.
+// share formats the budget's share.
 func (b Budget) share() string { return strconv.FormatFloat(b.Share, 'g', 3, 64) + " %" }
 
 func (b Budget) pause() string { return units.Duration(b.Pause) }

@@ -27,15 +27,15 @@ type Case struct {
 	entry   [2]entryFragmentation           // of gen2 and the LOH
 	large   [2]int64                        // bytes freed in the LOH and POH by collections that their allocation triggered
 	list    gc.FreeList
-	lists   int           // collections of gen1 that tell list
+	lists   int           // gen1 collections counted in list
 	lateBy  time.Duration // of blocking collections: the heap that marked longest, over the mean
-	waited  time.Duration // of suspensions, for others to end
+	waited  time.Duration // by suspensions, for other suspensions to end
 	heaps   heapCounts
 	startup startup
 }
 
-// Add takes in a collection and may keep it. Collections come in order of their
-// start.
+// Add adds a collection, which the case may retain. Collections must be added in
+// order of their start.
 func (c *Case) Add(col *gc.Collection) {
 	c.Process.Add(col)
 	c.startup.add(col)
@@ -74,10 +74,10 @@ func (c *Case) Add(col *gc.Collection) {
 	}
 }
 
-// numReasons bounds the reasons that are told apart; there are 18.
+// numReasons bounds the reasons counted separately; the runtime has 18.
 const numReasons = 32
 
-// attribute counts the pause of a collection for its generation, kind and reason.
+// attribute adds the pause of a collection to its generation, kind and reason.
 func (c *Case) attribute(col *gc.Collection) {
 	pause := col.Pause()
 	if !pause.Known() {
@@ -100,7 +100,7 @@ func classed(c *gc.Collection) bool {
 	return ok && 0 <= g && g <= 2
 }
 
-// numRoots bounds the kinds of roots that are told apart; there are ten.
+// numRoots bounds the kinds of roots counted separately; the runtime has ten.
 const numRoots = 16
 
 // marking sums the marking from one kind of root in blocking collections.
@@ -109,9 +109,9 @@ type marking struct {
 	bytes    int64         // of all heaps, in collections of gen0 and gen1
 }
 
-// mark sums the time that marking from each kind of root took, and how much
-// longer the slowest heap took than the others. Background collections mark while
-// threads run.
+// mark adds up the time that marking took for each kind of root, and how much
+// longer than the mean the slowest heap took. It skips background collections,
+// which mark while threads run.
 func (c *Case) mark(col *gc.Collection) {
 	if col.Kind == gc.Background {
 		return
@@ -143,12 +143,12 @@ func (c *Case) mark(col *gc.Collection) {
 	}
 }
 
-// An entryFragmentation is how much of a generation was free when collections of
-// gen2 began: the free space that the one before it left and nobody used. mem-doc
+// An entryFragmentation is the free space of a generation when background gen2
+// collections began: space that the previous one freed and nothing used. mem-doc
 // judges fragmentation by it.
 type entryFragmentation struct {
-	tally      tally // of those that found much
-	seen       int   // background collections that tell
+	tally      tally // of those with much free space
+	seen       int   // background collections with known sizes
 	free, size int64 // of the last of them
 }
 
@@ -192,8 +192,8 @@ func (h *heapCounts) add(c *gc.Collection, startup bool) {
 	h.direction = step
 }
 
-// A startup is the time in which a program loads its code and fills its caches.
-// It is known where the trace has the first collection of the process.
+// A startup is the first seconds of a program, when it loads code and fills caches.
+// It is known if the trace has the first collection of the process.
 type startup struct {
 	known bool
 	until time.Duration
@@ -225,7 +225,7 @@ func (s *startup) holds(c *gc.Collection) bool {
 	return s.known && c.Start.Known() && c.Start.Or(0) < s.until
 }
 
-// generation is the ith of c's generations, nil where it is unknown.
+// generation returns c's ith generation, nil if unknown.
 func generation(c *gc.Collection, i int) *gc.Generation {
 	if c == nil || i >= len(c.Generations) {
 		return nil
@@ -233,7 +233,7 @@ func generation(c *gc.Collection, i int) *gc.Generation {
 	return &c.Generations[i]
 }
 
-// A tally counts collections and keeps those with the longest pauses.
+// A tally counts collections and retains those with the longest pauses.
 type tally struct {
 	count int
 	pause time.Duration
@@ -270,12 +270,12 @@ func (t *tally) numbers() []uint32 {
 	return numbers
 }
 
-// quote names the collections of a tally.
+// quote sets the collections that f names.
 func (f *Finding) quote(t *tally) {
 	f.Collections, f.Shown = t.numbers(), t.count
 }
 
-// The tallies: how many collections show something, and which.
+// The tallies count the collections with a property, and retain some.
 const (
 	slowSuspensions = iota
 	full
@@ -351,7 +351,7 @@ var tallied = [numTallies]func(*gc.Collection) bool{
 	},
 }
 
-// The trends: figures that grow or do not.
+// The trends are figures that may grow over time.
 const (
 	oldObjects = iota
 	heapAfter
@@ -365,8 +365,8 @@ var trended = [numTrends]func(*gc.Collection) gc.Opt[int64]{
 	handles:    func(c *gc.Collection) gc.Opt[int64] { return c.Handles },
 }
 
-// objectsOld are the bytes of objects in gen2, LOH and POH, live or dead, that a
-// collection of any kind left there.
+// objectsOld returns the bytes of objects, live or dead, in gen2, LOH and POH after
+// a collection.
 func objectsOld(c *gc.Collection) gc.Opt[int64] {
 	var sum int64
 	for i := 2; i < len(gc.GenerationNames); i++ {
@@ -385,8 +385,8 @@ func objectsOld(c *gc.Collection) gc.Opt[int64] {
 	return gc.Some(sum)
 }
 
-// fragmentationReasons are those for which a blocking collection of gen2 runs to
-// compact it.
+// fragmentationReasons are the condemned reasons of blocking gen2 collections that
+// run to compact it.
 const fragmentationReasons = clr.CondemnReasons1MaxGenerationHighFragmentation |
 	clr.CondemnReasons1MaxGenerationHighFragmentationEphemeralPromotion |
 	clr.CondemnReasons1MaxGenerationHighFragmentationMemory |
@@ -398,8 +398,8 @@ func isFullBlocking(c *gc.Collection) bool { return isFull(c) && c.Kind == gc.Bl
 
 func isFull(c *gc.Collection) bool { return c.Generation == gc.Some(2) }
 
-// stopping is how long it took to stop the threads, without the time for which
-// another suspension was under way.
+// stopping returns how long it took to suspend the threads, without the time spent
+// waiting for another suspension.
 func stopping(c *gc.Collection) gc.Opt[time.Duration] {
 	s := c.Suspend()
 	if !s.Known() {
@@ -412,9 +412,9 @@ func stopping(c *gc.Collection) gc.Opt[time.Duration] {
 	return gc.Some(max(0, d))
 }
 
-// highMemoryLoad is the memory load, in percent, from which the GC of a process
-// counts memory as scarce: as configured, or 90. On machines of 80 GB and more it
-// is up to 97, which no event tells (gc.cpp, compute_memory_settings).
+// highMemoryLoad returns the memory load, in percent, from which the GC treats
+// memory as scarce: as configured, or 90. On machines of 80 GB and more it is up
+// to 97, but no event has the machine's size (gc.cpp, compute_memory_settings).
 func highMemoryLoad(p *gc.Process) int {
 	if p != nil && p.Settings != nil && p.Settings.HighMemPercentConfig > 0 && p.Settings.HighMemPercentConfig < 100 {
 		return int(p.Settings.HighMemPercentConfig)

@@ -8,9 +8,8 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// Details are what events other than those of collections tell of a process:
-// what it allocates, and what induces its collections. The zero Details know
-// nothing. Findings quote them.
+// Details holds what other events show about a process: what it allocates, and
+// what induces its collections. Findings quote it. The zero Details is empty.
 type Details struct {
 	Source   alloc.Source    // of Types
 	Types    []AllocatedType // the largest of each heap, those with the most bytes first
@@ -18,14 +17,14 @@ type Details struct {
 	Unforced []Caller        // of what induces GCs with the reason InducedNotForced
 }
 
-// An AllocatedType is what was allocated of one type on one heap, as sampled.
+// An AllocatedType is the sampled allocation of one type on one heap.
 type AllocatedType struct {
 	Name  string
 	Heap  alloc.Heap
 	Share float64 // of what was allocated on Heap, in percent
 	alloc.Estimate
-	// From is the method that most of it is allocated from, empty where the trace
-	// has no stacks with names, and FromBytes is how much.
+	// From is the method that allocates most of it, empty if the trace has no stacks
+	// with names. FromBytes is how much that method allocates.
 	From      string
 	FromBytes int64
 }
@@ -36,8 +35,8 @@ type Caller struct {
 	Count  int
 }
 
-// quotedShare is the least part of a heap's allocation, in percent, that a type
-// is quoted for.
+// quotedShare is the least share of a heap's allocation, in percent, at which a
+// type is quoted.
 const quotedShare = 10
 
 var allocationNames = [...]string{
@@ -58,7 +57,7 @@ func (d *Details) typesOn(h alloc.Heap) []AllocatedType {
 	return types
 }
 
-// quoteTypes has a finding quote the type that is allocated most on a heap.
+// quoteTypes adds the most allocated type on a heap to f.
 func (f *Finding) quoteTypes(d *Details, h alloc.Heap) {
 	types := d.typesOn(h)
 	if len(types) == 0 || types[0].Share < quotedShare {
@@ -79,7 +78,7 @@ func (f *Finding) quoteTypes(d *Details, h alloc.Heap) {
 // quotedCallers is how many callers a finding names.
 const quotedCallers = 3
 
-// quoteCallers has a finding name the methods that call what.
+// quoteCallers adds the callers to f, introduced by what.
 func (f *Finding) quoteCallers(callers []Caller, what string) {
 	if len(callers) == 0 {
 		return

@@ -1,7 +1,7 @@
-// Package findings judges the collections of a process: rules turn evidence
-// into findings in plain words, with the setting to change, the costliest first.
+// Package findings judges the collections of a process. Rules turn evidence into
+// findings in plain language, with advice and settings, most important first.
 //
-// The numbers of the rules, and most of their thresholds, follow the memory
-// performance guide of the garbage collector's authors (mem-doc) and PerfView's
-// GCStats; where a threshold is this package's own, its comment says so.
+// Most thresholds follow the .NET memory performance guide by the garbage
+// collector's authors (mem-doc) and PerfView's GCStats. Each Rule names its source;
+// "own" marks the thresholds of this package.
 package findings

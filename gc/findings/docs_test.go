@@ -144,29 +144,41 @@ var programs = []struct {
 	mode    string
 	version int
 	env     []string
+	verbose bool
 }{
-	{"idle", 10, nil},
-	{"web", 10, nil},
-	{"web", 8, nil},
-	{"web", 10, []string{"DOTNET_gcServer=1"}},
-	{"web", 10, []string{"DOTNET_GCHeapHardLimit=0x5400000"}},
-	{"leak", 10, nil},
-	{"leak", 10, []string{"DOTNET_gcConcurrent=0"}},
-	{"loh", 10, nil},
-	{"loh", 10, []string{"DOTNET_GCConserveMemory=8"}},
-	{"pin", 10, nil},
-	{"pin", 10, []string{"DOTNET_GCgen0size=0x8000000"}},
-	{"handles", 10, nil},
-	{"finalizers", 10, nil},
-	{"induced", 10, nil},
-	{"pressure", 10, nil},
-	{"fragment", 10, nil},
-	{"fragment", 10, []string{"DOTNET_GCConserveMemory=8"}},
-	{"background", 10, nil},
+	{mode: "idle", version: 10},
+	{mode: "web", version: 10},
+	{mode: "web", version: 8},
+	{mode: "web", version: 10, env: []string{"DOTNET_GCgen0size=0x40000"}},
+	{mode: "web", version: 10, env: []string{"DOTNET_gcServer=1"}},
+	{mode: "web", version: 10, env: []string{"DOTNET_gcServer=1", "DOTNET_GCDynamicAdaptationMode=0"}},
+	{mode: "web", version: 10, env: []string{"DOTNET_GCHeapHardLimit=0x5400000"}},
+	{mode: "leak", version: 10},
+	{mode: "leak", version: 8},
+	{mode: "leak", version: 10, env: []string{"DOTNET_gcConcurrent=0"}},
+	{mode: "leak", version: 10, env: []string{"DOTNET_gcServer=1"}},
+	{mode: "loh", version: 10},
+	{mode: "loh", version: 8},
+	{mode: "loh", version: 10, env: []string{"DOTNET_gcServer=1"}},
+	{mode: "loh", version: 10, env: []string{"DOTNET_gcConcurrent=0"}},
+	{mode: "loh", version: 10, env: []string{"DOTNET_GCConserveMemory=8"}},
+	{mode: "pin", version: 10},
+	{mode: "pin", version: 10, env: []string{"DOTNET_gcServer=1"}},
+	{mode: "pin", version: 10, env: []string{"DOTNET_GCgen0size=0x8000000"}},
+	{mode: "handles", version: 10},
+	{mode: "handles", version: 10, verbose: true},
+	{mode: "finalizers", version: 10},
+	{mode: "induced", version: 10},
+	{mode: "pressure", version: 10},
+	{mode: "pressure", version: 10, verbose: true},
+	{mode: "fragment", version: 10},
+	{mode: "fragment", version: 10, env: []string{"DOTNET_GCConserveMemory=8"}},
+	{mode: "background", version: 10},
+	{mode: "background", version: 10, env: []string{"DOTNET_gcServer=1"}},
 }
 
-// TestMatrix runs programs whose trouble is known, and writes what is found of
-// them. It takes minutes, and only GCTRAIL_MATRIX=1 runs it.
+// TestMatrix runs programs whose trouble is known, and records their findings. It
+// takes minutes, and runs only with GCTRAIL_MATRIX=1.
 func TestMatrix(t *testing.T) {
 	if os.Getenv("GCTRAIL_MATRIX") == "" {
 		t.Skip("GCTRAIL_MATRIX=1 captures the programs anew")
@@ -174,10 +186,17 @@ func TestMatrix(t *testing.T) {
 	var rows []row
 	for _, p := range programs {
 		path := filepath.Join(t.TempDir(), "out.nettrace")
+		config := "0x1:4"
+		if p.verbose {
+			config = "0x8003:5"
+		}
 		run := dotnettest.Start(t, p.version, p.mode, 4, append(slices.Clone(p.env),
-			"DOTNET_EnableEventPipe=1", "DOTNET_EventPipeOutputPath="+path, "DOTNET_EventPipeConfig=Microsoft-Windows-DotNETRuntime:0x1:4")...)
+			"DOTNET_EnableEventPipe=1", "DOTNET_EventPipeOutputPath="+path, "DOTNET_EventPipeConfig=Microsoft-Windows-DotNETRuntime:"+config)...)
 		run.Totals()
 		name := strings.Join(append([]string{p.mode, fmt.Sprintf(".NET %d", p.version)}, p.env...), ", ")
+		if p.verbose {
+			name += ", gc-verbose"
+		}
 		found := rowsOf(t, path)
 		if len(found) == 0 {
 			found = []row{{Verdict: "No GC happened.", Found: []string{}}}
@@ -194,14 +213,16 @@ func findingsDoc(traces, matrix []row) []byte {
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
 	p("<!-- Written by go generate ./gc/findings from the rules. -->\n")
 	p("# Findings\n")
-	p("Each rule looks for one thing in the collections of a process. A problem costs much, a warning costs something, a note is worth")
-	p("knowing. Symptoms come first, then specific causes, generic ones, and what costs memory rather than pauses. Of a rule's advice")
-	p("comes what its evidence is for, and of the settings those that the process's runtime and flavour of GC read and whose value")
-	p("would change. What counts as too much is a budget: 5 %% of the time and 100 ms for the longest pause, or what `--budget` says.\n")
-	p("Where the start of a process is in the trace, its first 2 s are judged apart. Below 10 s or 20 GCs no finding has high confidence.\n")
-	p("Variables have hexadecimal values; before .NET 6, and for the .NET Framework, they begin with `COMPlus_`.\n")
-	p("R26 (gen 2 too small for a background GC), R53 (low memory signals), R73 (small budgets under DATAS) and R82 (sampled allocation)")
-	p("of the catalogue are told by R20, R22, R70 and R80.\n")
+	p("Each rule detects one kind of trouble in the collections of a process. A problem costs a lot, a warning costs something, and a")
+	p("note is worth knowing. Symptoms come first, then specific causes, then generic causes, then findings about memory rather than")
+	p("pauses. A finding gives only the advice that fits its evidence, and only the settings that the process's runtime and flavour of")
+	p("GC read and that are not in force already. How much is too much is set by a budget: 5 %% of the time and 100 ms for the longest")
+	p("pause, unless `--budget` sets another one.\n")
+	p("If the trace includes the start of a process, its first 2 s are judged apart. In a trace of less than 10 s or 20 GCs, no finding")
+	p("has high confidence.\n")
+	p("The values of environment variables are hexadecimal. Before .NET 6, and on the .NET Framework, their prefix is `COMPlus_`.\n")
+	p("Four numbers have no rule of their own: R20 covers R26 (gen 2 too small for a background GC), R22 covers R53 (low memory signals),")
+	p("R70 covers R73 (small budgets under DATAS), and R80 covers R82 (sampled allocation).\n")
 	firing := map[string][]string{}
 	for _, r := range traces {
 		for _, id := range r.Found {
@@ -256,8 +277,9 @@ func findingsDoc(traces, matrix []row) []byte {
 		p("| `%s` | %s | %s | %s | %s |", key, property, since, s.Effect, s.Cost)
 	}
 	p("\n## Programs with known trouble\n")
-	p("Each ran for four seconds, recorded with `gc-collect`, on two processors that other work used too: R03, R10 and R11 are partly its doing.")
-	p("W is a warning, P a problem.\n")
+	p("Each program ran for four seconds and was recorded with `gc-collect`, or `gc-verbose` where noted, on two processors shared with")
+	p("other work, which explains some of R03, R10 and R11.")
+	p("W marks a warning, P a problem.\n")
 	table(p, "mode, runtime, settings", matrix)
 	p("\n## Reference traces\n")
 	table(p, "trace", traces)

@@ -9,19 +9,19 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Options narrow what is examined. The zero Options take in all.
+// Options restrict what is examined. The zero Options restrict nothing.
 type Options struct {
 	Budget Budget
-	// Only reports whether a collection counts; nil for all.
+	// Only reports whether a collection counts; nil counts all.
 	Only func(*gc.Collection) bool
-	// Details returns what else is known of a process, and is asked when the trace
-	// was read; nil where nothing is.
+	// Details returns what else is known about a process. It is called when the
+	// trace has been read; it may be nil.
 	Details func(*gc.Process) Details
-	// From and To narrow the time that shares are of.
+	// From and To restrict the time that shares refer to.
 	From, To gc.Opt[time.Duration]
 }
 
-// A Result is what was found of one process.
+// A Result holds the findings of one process.
 type Result struct {
 	*Case
 	Findings []Finding
@@ -30,8 +30,8 @@ type Result struct {
 }
 
 // Examine reads a trace to its end and judges its processes, those with the
-// longest pauses first. Processes without collections are left out. What was found
-// up to an error of src comes with it.
+// longest total pause first. Processes without collections are left out. If src
+// fails, Examine returns the error and the results up to it.
 func Examine(src trace.Source, o Options) ([]Result, error) {
 	var m gc.Model
 	s := Set{Options: o}
@@ -45,7 +45,7 @@ func Examine(src trace.Source, o Options) ([]Result, error) {
 }
 
 // A Set collects the evidence on all processes of one trace. The zero Set is
-// empty; Options are to be set before the first Add.
+// empty; set Options before the first Add.
 type Set struct {
 	Options Options
 	Skipped int // collections that do not count
@@ -78,7 +78,8 @@ func (s *Set) Add(c *gc.Collection) {
 // Has reports whether a process has collections that count.
 func (s *Set) Has(p *gc.Process) bool { return s.cases[p] != nil }
 
-// Judge has the rules look at each process, those with the longest pauses first.
+// Judge applies the rules to each process, those with the longest total pause
+// first.
 func (s *Set) Judge(t Trace) []Result {
 	for _, c := range s.order {
 		if c.Process.Process.Server.Or(false) {
@@ -100,7 +101,7 @@ func (s *Set) Judge(t Trace) []Result {
 	return results
 }
 
-// Judge has the rules look at the evidence.
+// Judge applies the rules to the evidence.
 func (c *Case) Judge() Result {
 	found := c.Findings()
 	code, verdict := c.verdict(found)

@@ -39,5 +39,5 @@ func Example() {
 	// warning: old objects keep young ones alive (R33)
 	// warning: the program allocates fast (R31)
 	// note: the trace is short (R84)
-	// note: the trace holds the start of the program (R85)
+	// note: the trace includes program start-up (R85)
 }

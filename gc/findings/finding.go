@@ -6,34 +6,34 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// A Finding is one thing that the collections of a process show.
+// A Finding is the result of a rule that fired for a process.
 type Finding struct {
 	ID         string // of the rule: "R21"
 	Title      string // "the program calls GC.Collect"
 	Severity   Severity
 	Confidence Confidence
 
-	// Says is what was seen, in a sentence or two, with the figures.
+	// Says describes the evidence in a sentence or two, with figures.
 	Says string
-	// Evidence are the same figures by name; the unit is in the name.
+	// Evidence holds the same figures by name; the name ends with the unit.
 	Evidence []Figure
-	// Collections are the numbers of some that show it, those with the longest
-	// pauses first, and Shown is how many there are in all.
+	// Collections holds the numbers of up to five collections that show it, those
+	// with the longest pauses first. Shown counts all that show it.
 	Collections []uint32
 	Shown       int
 
-	// Types and Callers are those of the Details that Says quotes the first of.
+	// Types and Callers are from the Details; Says quotes the first of them.
 	Types   []AllocatedType
 	Callers []Caller
 
 	Advice   []string
 	Settings []Setting
-	// Next are the steps that show more of it. They name no command: the
-	// program that shows the finding knows its own.
+	// Next holds the steps to investigate it. They name no command line: the
+	// program that shows the finding knows its own commands.
 	Next []Step
 
 	kind   ruleKind
-	weight float64 // how much of the pauses it explains, in percent; 0 where that is unknown
+	weight float64 // share of the pauses it explains, in percent; 0 if unknown
 }
 
 // A Figure is a number with its name.
@@ -42,9 +42,9 @@ type Figure struct {
 	Value float64
 }
 
-// A Setting is a setting of the runtime that would change what was found. Only
-// those come that the process's runtime and flavour of GC read, and whose value
-// would change.
+// A Setting is a runtime setting that would change the finding. A finding has only
+// settings that the process's runtime and flavour of GC read, with values that
+// are not in force already.
 type Setting struct {
 	Variable string // environment variable with the prefix that the runtime reads
 	Value    string // hexadecimal, as the runtime reads it
@@ -60,22 +60,22 @@ type Step struct {
 	Action  Action
 	Purpose string // "see what these collections did"
 
-	// Of ListCollections: which, and the figures that matter. Unknown and zero
-	// values restrict nothing.
+	// For ListCollections: which ones, and the figures to show. Unknown and zero
+	// values do not filter.
 	Generation gc.Opt[int]
 	Kind       gc.Kind
 	MinPause   time.Duration
 	From, To   gc.Opt[time.Duration] // also of Report
 	Figures    []string              // as export/column names them
 
-	// Of ListEvents: the kinds of events.
+	// For ListEvents: the kinds of events.
 	Events []string
 
-	// Of Record: what the new trace has to hold.
+	// For Record: what the new trace must contain.
 	Recording Recording
 }
 
-// Action is what a Step does.
+// Action is the kind of a Step.
 type Action uint8
 
 const (
@@ -87,16 +87,16 @@ const (
 	Record                        // another trace
 )
 
-// Recording is what a new trace has to hold.
+// Recording is what a new trace must contain.
 type Recording uint8
 
 const (
-	Collections Recording = iota // the events of collections, and nothing that costs more
-	Verbose                      // also pins, handles and all else at level verbose
-	Allocations                  // also allocations, with the names of what allocates
-	Triggers                     // also the call stacks that begin collections
+	Collections Recording = iota // the events of collections only, the cheapest
+	Verbose                      // also pins, handles and everything else at level verbose
+	Allocations                  // also allocations, with the names of allocating methods
+	Triggers                     // also the call stacks that trigger collections
 	Phases                       // also the phases of background collections
-	LargeBuffer                  // events of collections, with room for many
+	LargeBuffer                  // events of collections, with a larger buffer
 )
 
 // Severity is how much a finding matters.
@@ -112,13 +112,13 @@ var severityNames = [...]string{"note", "warning", "problem"}
 
 func (s Severity) String() string { return nameOf(severityNames[:], int(s)) }
 
-// Confidence is how sure it is that the finding is what it says.
+// Confidence is how certain a finding is.
 type Confidence uint8
 
 const (
 	Low    Confidence = iota // one of several explanations
 	Medium                   // likely
-	High                     // the events say so
+	High                     // the events show it
 )
 
 var confidenceNames = [...]string{"low", "medium", "high"}

@@ -404,11 +404,11 @@ func TestVerdicts(t *testing.T) {
 			}
 		}), "GC pauses are long: up to 250 ms (budget: 100 ms)", false},
 		{assembled["R28"].there(), "GC pauses are within budget (0.5 % of the time, the longest 5.00 ms), but objects in gen 2, the LOH and the POH keep growing.", false},
-		{lossy(), "No verdict, events were lost: in what is left, GC pauses took 500 ms", false},
+		{lossy(), "No verdict: events were lost; the recorded GC pauses took 500 ms", false},
 		{unrecorded(), "No verdict: the trace did not record GCStart", false},
 		{history{process: gc.Process{Stopped: time.Second}, n: 1, every: time.Second}.with(func(_ int, c *gc.Collection) {
 			c.Pauses, c.AllPauses = nil, false
-		}), "No verdict: of 1 GC none is in the trace with a complete pause.", false},
+		}), "No verdict: no GC in this trace has a complete pause.", false},
 	} {
 		r := tt.history.judged().Judge()
 		if !strings.Contains(r.Verdict, tt.want) {
@@ -499,7 +499,7 @@ func TestStartup(t *testing.T) {
 	h.every = 100 * time.Millisecond
 	h.process.Stopped = 10 * time.Second
 	r := h.judged().Judge()
-	if !strings.Contains(r.Verdict, "The GC is innocent: pauses took 16.0 % of the time, and after the start-up 5.00 %") &&
+	if !strings.Contains(r.Verdict, "The GC is innocent: pauses took 16.0 % of the time, and 5.00 % after start-up") &&
 		find(r.Findings, "R85") == nil {
 		t.Errorf("%s\n%+v", r.Verdict, r.Findings)
 	}

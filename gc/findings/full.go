@@ -15,8 +15,8 @@ var fullRules = []rule{
 		source:    "gc.cpp, generation_to_condemn: free space of gen 2 that cannot be used is over 200,000 bytes and a quarter of it",
 		find:      fullForFragmentation,
 		advice: []advice{
-			{text: "Group objects with similar lifetimes, pool long-lived buffers, and pin less: free space comes from objects that die among others that live on."},
-			{when: "the memory load is not high", fits: func(j *judgement, _ *Finding) bool { return j.tallies[highMemory].count == 0 }, text: "If GCConserveMemory is set, lower it or remove it: it asks for these GCs. Events do not tell its value."},
+			{text: "Group objects with similar lifetimes, pool long-lived buffers, and pin less: gen 2 fragments where objects die among others that live on."},
+			{when: "the memory load is not high", fits: func(j *judgement, _ *Finding) bool { return j.tallies[highMemory].count == 0 }, text: "If GCConserveMemory is set, lower it or remove it: it causes these GCs. The events do not contain its value."},
 		},
 	},
 	{
@@ -51,8 +51,8 @@ func fullForFragmentation(j *judgement) (Finding, bool) {
 	return f, true
 }
 
-// specificFull is the time of blocking collections of gen2 that a more specific
-// rule tells of.
+// specificFull returns the pause time of blocking gen2 collections that a more
+// specific rule covers.
 func (j *judgement) specificFull() time.Duration {
 	var most time.Duration
 	for _, i := range []int{collects, unforced, beforeOOM, fullFragmented, provisional} {

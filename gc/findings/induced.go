@@ -13,29 +13,29 @@ var inducedRules = []rule{
 		source:    "mem-doc: induced GCs are the most common reason for full blocking ones; the thresholds are own",
 		find:      callsCollect,
 		advice: []advice{
-			{text: "Remove the calls of GC.Collect, in libraries too: the GC chooses its time better."},
-			{when: "the trace does not name the callers", fits: callersUnknown, next: []Step{{Action: Record, Purpose: "find the callers by the call stacks of GCTriggered", Recording: Triggers, Events: []string{"GCTriggered"}}}},
+			{text: "Remove the calls to GC.Collect, in libraries too: the GC chooses better times itself."},
+			{when: "the trace does not name the callers", fits: callersUnknown, next: []Step{{Action: Record, Purpose: "find the callers with the call stacks of GCTriggered", Recording: Triggers, Events: []string{"GCTriggered"}}}},
 		},
 	},
 	{
-		id: "R52", title: "memory pressure or unforced GC.Collect induces GCs", kind: cause, minor: true,
+		id: "R52", title: "GC.AddMemoryPressure or non-forced GC.Collect calls induce GCs", kind: cause, minor: true,
 		threshold: "three GCs or more with the reason InducedNotForced, and six of them a minute or a quarter of the pauses",
-		source:    "comutilnative.cpp, GCInterface::AddMemoryPressure: it asks for a GC that need not block, as GC.Collect with Optimized or without blocking does",
+		source:    "comutilnative.cpp, GCInterface::AddMemoryPressure: requests a GC that need not block, as GC.Collect does with Optimized or blocking: false",
 		find:      memoryPressure,
 		advice: []advice{
 			{
-				when: "the trace has calls of GC.AddMemoryPressure", fits: pressureSeen,
-				text: "Call GC.AddMemoryPressure less often and for large amounts only, with a GC.RemoveMemoryPressure of the same amount for each; or free the native memory with Dispose, which needs no pressure.",
+				when: "the trace has calls to GC.AddMemoryPressure", fits: pressureSeen,
+				text: "Call GC.AddMemoryPressure less often and for large amounts only, with a GC.RemoveMemoryPressure of the same amount for each; or free the native memory in Dispose, which needs no memory pressure.",
 			},
 			{
-				when: "the trace can have none", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level < levelVerbose },
+				when: "the trace does not record such calls", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level < levelVerbose },
 				text: "Find out which it is: GC.AddMemoryPressure, or GC.Collect with GCCollectionMode.Optimized or blocking: false.",
-				next: []Step{{Action: Record, Purpose: "see calls of GC.AddMemoryPressure (IncreaseMemoryPressure)", Recording: Verbose, Events: []string{"IncreaseMemoryPressure"}}},
+				next: []Step{{Action: Record, Purpose: "see calls to GC.AddMemoryPressure (IncreaseMemoryPressure)", Recording: Verbose, Events: []string{"IncreaseMemoryPressure"}}},
 			},
 			{
-				when: "the trace would have them, and has none", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level >= levelVerbose },
-				text: "Remove the calls of GC.Collect with GCCollectionMode.Optimized or blocking: false.",
-				next: []Step{{Action: Record, Purpose: "find the callers by the call stacks of GCTriggered", Recording: Triggers, Events: []string{"GCTriggered"}}},
+				when: "the trace records such calls, and has none", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level >= levelVerbose },
+				text: "Remove the calls to GC.Collect with GCCollectionMode.Optimized or blocking: false.",
+				next: []Step{{Action: Record, Purpose: "find the callers with the call stacks of GCTriggered", Recording: Triggers, Events: []string{"GCTriggered"}}},
 			},
 		},
 	},
@@ -63,7 +63,7 @@ func callsCollect(j *judgement) (Finding, bool) {
 	}
 	f.quoteCallers(j.Details.Collects, "Called from")
 	if j.Trace.Keywords&keywordHeapDump != 0 {
-		f.Says += " The trace holds heap dumps, and each of them begins with one."
+		f.Says += " The trace contains heap dumps, and each starts with an induced GC."
 		f.Confidence = Low
 	}
 	f.quote(t)
@@ -90,10 +90,10 @@ func memoryPressure(j *judgement) (Finding, bool) {
 	}
 	if p.Increases > 0 {
 		f.Confidence = High
-		f.Says += fmt.Sprintf(" GC.AddMemoryPressure was called %s times for %s; %s of that was removed again.",
+		f.Says += fmt.Sprintf(" GC.AddMemoryPressure was called %s times for %s; %s of that was removed.",
 			units.Count(p.Increases), units.Bytes(p.Added), units.Bytes(p.Removed))
 	} else {
-		f.Says += " GC.AddMemoryPressure begins such GCs, as GC.Collect does with GCCollectionMode.Optimized or blocking: false."
+		f.Says += " Such GCs come from GC.AddMemoryPressure, or from GC.Collect with GCCollectionMode.Optimized or blocking: false."
 	}
 	if small := j.tallies[fullTooSmall].count; 2*small > t.count {
 		f.Says += " They blocked because gen 2 is too small for a background GC (gen2_too_small)."

@@ -22,10 +22,10 @@ var largeRules = []rule{
 			},
 			{
 				when: "most of it was in the POH", fits: func(j *judgement, f *Finding) bool { return !inLOH(j, f) },
-				text: "Allocate pinned arrays once and reuse them: they come from the pinned object heap (GC.AllocateArray with pinned: true). GCLOHThreshold does not matter there.",
+				text: "Allocate pinned arrays once and reuse them: they come from the pinned object heap (GC.AllocateArray with pinned: true). GCLOHThreshold has no effect on them.",
 			},
 			{when: "the trace samples allocations", fits: hasTicks, text: "Look at the types and sizes that are allocated.", next: []Step{{Action: ListAllocations, Purpose: "see the types and what allocates them"}}},
-			{when: "it has none", fits: noTicks, text: "Find the types and sizes that are allocated.", next: []Step{{Action: Record, Purpose: "record what is allocated, by type and stack", Recording: Allocations, Events: []string{"GCAllocationTick"}}}},
+			{when: "the trace has no allocation samples", fits: noTicks, text: "Find the types and sizes that are allocated.", next: []Step{{Action: Record, Purpose: "record what is allocated, by type and stack", Recording: Allocations, Events: []string{"GCAllocationTick"}}}},
 		},
 	},
 	{
@@ -33,14 +33,14 @@ var largeRules = []rule{
 		threshold: "a thread that allocates a large object waits 200 ms or longer for a background GC",
 		source:    "PerfView's GCStats: LOH allocation pause over 200 ms",
 		find:      allocatorsWait,
-		advice:    []advice{{text: "Allocate fewer large arrays while gen 2 is collected: reuse them with ArrayPool<T>."}},
+		advice:    []advice{{text: "Reuse large arrays with ArrayPool<T>, so that fewer are allocated while a background GC runs."}},
 	},
 	{
-		id: "R62", title: "the LOH is filled and emptied", kind: aside,
-		threshold: "in three gen 2 GCs or more the LOH was 30 % of the heap, and 80 % of its objects were dead, and R24 does not say so",
+		id: "R62", title: "most large objects are short-lived", kind: aside,
+		threshold: "in three gen 2 GCs or more the LOH was 30 % of the heap, 80 % of its objects were dead, and R24 does not apply",
 		source:    "own, after mem-doc on temporary large objects",
 		find:      largeTurnover,
-		advice:    []advice{{text: "Reuse these arrays with ArrayPool<T>: most of the LOH is dead when it is collected, and its size follows the sizes of the arrays."}},
+		advice:    []advice{{text: "Reuse these arrays with ArrayPool<T>: most of the LOH is dead when it is collected."}},
 	},
 }
 
@@ -87,7 +87,7 @@ func allocatorsWait(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: Warning, Confidence: High,
-		Says: fmt.Sprintf("Threads that allocate large objects waited for background GCs %s times, %s in all, %s at most.",
+		Says: fmt.Sprintf("Threads that allocate large objects waited for background GCs %s times: %s in total, %s at most.",
 			units.Count(w.Count), units.Duration(w.Total), units.Duration(w.Max)),
 		Evidence: []Figure{{"waits", float64(w.Count)}, {"wait_ms", millis(w.Total)}, {"wait_max_ms", millis(w.Max)}},
 		Next: []Step{{

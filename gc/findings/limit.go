@@ -14,18 +14,18 @@ var limitRules = []rule{
 		source:    "gc.cpp, generation_to_condemn and try_allocate_more_space",
 		find:      atLimit,
 		advice: []advice{
-			{when: "a hard limit is known", fits: hardLimited, text: "Raise the limit of the heap, or keep fewer objects alive. Watch committed memory after the change: it should stay below nine tenths of the limit."},
-			{when: "no limit is known", fits: func(j *judgement, f *Finding) bool { return !hardLimited(j, f) }, text: "Give the process or its container more memory, or keep fewer objects alive. Where a hard limit is set (GCHeapHardLimit), raise it."},
+			{when: "a hard limit is known", fits: hardLimited, text: "Raise the limit of the heap, or keep fewer objects alive. To verify, check that committed memory stays below 90 % of the limit."},
+			{when: "no limit is known", fits: func(j *judgement, f *Finding) bool { return !hardLimited(j, f) }, text: "Give the process or its container more memory, or keep fewer objects alive. If a hard limit is set (GCHeapHardLimit), raise it."},
 		},
 	},
 	{
 		id: "R22", title: "memory is scarce", kind: cause, minor: true,
-		threshold: "the memory load at a GC is 90 % or more, or what GCHighMemPercent says; or the system or host signalled low memory",
+		threshold: "the memory load at a GC is 90 % or more (or the value of GCHighMemPercent), or the system or host signalled low memory",
 		source:    "gc.cpp, compute_memory_settings: 90 %, up to 97 % on machines of 80 GB and more; mem-doc",
 		find:      memoryScarce,
 		advice: []advice{
 			{when: "without a hard limit", fits: func(j *judgement, f *Finding) bool { return !hardLimited(j, f) }, text: "Free memory, give the container more, or move other processes away: at a high memory load the GC runs blocking, compacting gen 2 GCs.", settings: []*setting{&highMemPercent, &hardLimitPercent}},
-			{when: "with a hard limit", fits: hardLimited, text: "Compare committed memory with the limit, which this load does not measure."},
+			{when: "with a hard limit", fits: hardLimited, text: "Compare committed memory with the limit: the memory load does not measure it."},
 		},
 	},
 	{
@@ -39,9 +39,9 @@ var limitRules = []rule{
 	},
 }
 
-// hardLimit is the most that the heap may commit, zero where no event tells of a
-// limit. configured reports whether a setting says so; else it is 75 % of the
-// container's memory (gc.cpp, compute_memory_settings).
+// hardLimit returns how much the heap may commit, zero where no event has a limit.
+// configured reports whether a setting limits it; otherwise the limit is 75 % of
+// the container's memory (gc.cpp, compute_memory_settings).
 func (c *Case) hardLimit() (limit uint64, configured bool) {
 	s := c.Process.Process.Settings
 	if s == nil || s.HardLimit >= 1<<62 {
@@ -55,7 +55,7 @@ func hardLimited(j *judgement, _ *Finding) bool {
 	return limit > 0
 }
 
-// limitText says what the limit is, and how much of it was committed.
+// limitText names the limit, and how much of it was committed.
 func (j *judgement) limitText() string {
 	limit, configured := j.hardLimit()
 	if limit == 0 {
@@ -103,22 +103,22 @@ func was(n int) string {
 	return "were"
 }
 
-// loadText says what the memory load is a share of: physical memory, of the
-// container where one limits it; or, from .NET 7 on, of the address range of the
-// heap, if more of that is in use. Under a hard limit the range is five times the
+// loadText names what the memory load is a share of: physical memory, limited by
+// the container if there is one; or, from .NET 7 on, the address range of the heap
+// if a larger share of that is in use. Under a hard limit the range is five times the
 // limit (gc.cpp, generation_to_condemn; interface.cpp, GCHeap::Initialize).
 func (j *judgement) loadText() string {
 	limit, configured := j.hardLimit()
 	v := versionOf(j.Process.Process)
 	switch {
 	case limit == 0:
-		return "memory of the machine, or of its container,"
+		return "the memory of the machine or its container"
 	case configured && v.known && (v.framework || v.major < 7):
-		return "memory of the machine"
+		return "the machine's memory"
 	case configured:
-		return "memory of the machine, or of the heap's address range of five times the hard limit,"
+		return "the machine's memory, or of the heap's address range (five times the hard limit),"
 	default:
-		return "memory of the container"
+		return "the container's memory"
 	}
 }
 
@@ -130,7 +130,7 @@ func memoryScarce(j *judgement) (Finding, bool) {
 	load, threshold := j.Process.Heap.MaxLoad.Or(0), highMemoryLoad(j.Process.Process)
 	f := Finding{
 		Severity: Warning, Confidence: High, weight: j.explains(high.pause + low.pause),
-		Says: fmt.Sprintf("At %s %d %% of the %s was in use or more, at most %d %%.%s",
+		Says: fmt.Sprintf("At %s, %d %% or more of %s was in use, up to %d %%.%s",
 			gcs(high.count), threshold, j.loadText(), load, j.limitText()),
 		Evidence: []Figure{{"memory_load_pct", float64(load)}, {"at_high_load", float64(high.count)}, {"low_memory_signals", float64(low.count)}},
 	}
@@ -142,7 +142,7 @@ func memoryScarce(j *judgement) (Finding, bool) {
 	if load >= veryHighLoad {
 		f.Severity = Problem
 	} else if j.tallies[fullFragmented].count == 0 && j.tallies[provisional].count == 0 && low.count == 0 {
-		f.Confidence = Medium // the GC itself may begin to save later: at 97 % on a large machine
+		f.Confidence = Medium // on a large machine, the GC may start to save memory only at 97 %
 	}
 	return f, true
 }

@@ -17,7 +17,7 @@ var markRules = []rule{
 		advice: []advice{
 			{when: "stacks", fits: marksFrom(clr.RootTypeStack), text: "Look for deep stacks and many threads: runaway recursion, blocked threads."},
 			{when: "handles", fits: marksFrom(clr.RootTypeHandles), text: "Free GC handles that are no longer needed.", next: []Step{recordHandles}},
-			{when: "older objects", fits: marksFrom(clr.RootTypeOlder), text: "Write less into old objects, and clear references early: large caches and arrays that are written all the time make the GC look through them."},
+			{when: "older objects", fits: marksFrom(clr.RootTypeOlder), text: "Write less into old objects, and clear references early: the GC scans large caches and arrays again whenever they are written."},
 			{when: "the finalizer queue", fits: marksFrom(clr.RootTypeFinalizeQueue), text: "Dispose of objects with finalizers, and call GC.SuppressFinalize in Dispose."},
 			{when: "dependent handles", fits: marksFrom(clr.RootTypeDependentHandles), text: "Keep fewer entries in ConditionalWeakTable and in what is built on it: each is a dependent handle."},
 		},
@@ -27,11 +27,11 @@ var markRules = []rule{
 		threshold: "in gen 0 and gen 1 GCs, half of the bytes or more were marked from older objects, and these GCs are a quarter of the pauses",
 		source:    "mem-doc: MarkOlder",
 		find:      oldRefersToYoung,
-		advice:    []advice{{text: "Clear references in old objects early, and write less into them: what they refer to survives, however young it is."}},
+		advice:    []advice{{text: "Clear references in old objects early, and write less into them: the objects they refer to survive, however young they are."}},
 	},
 	{
-		id: "R12", title: "heaps wait for one heap that marks longest", kind: cause,
-		threshold: "with several heaps, the one that marks longest takes a quarter of the pauses longer than the mean",
+		id: "R12", title: "the heaps wait for the slowest one to finish marking", kind: cause,
+		threshold: "with several heaps, marking on the slowest takes longer than the mean by a quarter of the pauses or more",
 		source:    "mem-doc: join imbalance; .NET 5 and later let idle heaps take over marking",
 		find:      unevenMarking,
 		advice: []advice{
@@ -44,7 +44,7 @@ var markRules = []rule{
 	},
 }
 
-var recordHandles = Step{Action: Record, Purpose: "see who opens handles", Recording: Verbose, Events: []string{"SetGCHandle", "DestroyGCHandle"}}
+var recordHandles = Step{Action: Record, Purpose: "see which code allocates handles", Recording: Verbose, Events: []string{"SetGCHandle", "DestroyGCHandle"}}
 
 // longestMark is the kind of root from which marking took longest.
 func (c *Case) longestMark() (clr.RootType, time.Duration) {
@@ -102,7 +102,7 @@ func unevenMarking(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: j.costs(share), Confidence: Medium, weight: share,
-		Says: fmt.Sprintf("The heap that marked longest took %s longer than the mean of the heaps: %s of the pauses.",
+		Says: fmt.Sprintf("Marking on the slowest heap took %s longer than the mean of the heaps: %s of the pauses.",
 			units.Duration(j.lateBy), units.Percent(share)),
 		Evidence: []Figure{{"late_ms", millis(j.lateBy)}, {"late_pct_of_pause", share}},
 	}, true

@@ -10,34 +10,34 @@ import (
 var memoryRules = []rule{
 	{
 		id: "R28", title: "objects in gen 2, the LOH and the POH keep growing", kind: aside,
-		threshold: "after the start-up, the bytes of objects there after each GC grow over three thirds of the time, by 30 % and 10 MB, and do not level off",
+		threshold: "after start-up, the bytes of objects there after each GC grow from each third of the time to the next, by 30 % and 10 MB in total, and do not level off",
 		source:    "mem-doc, on leaks; the thresholds are own",
 		find:      oldGrows,
 		advice: []advice{
-			{text: "If growth continues, something is retaining objects: compare two heap dumps, some minutes apart."},
-			{when: "a short trace", fits: func(j *judgement, _ *Finding) bool { return j.short() }, text: "Record for longer: a program that is starting, or fills a cache, looks the same."},
+			{text: "If growth continues, something is retaining objects: compare two heap dumps taken a few minutes apart."},
+			{when: "a short trace", fits: func(j *judgement, _ *Finding) bool { return j.short() }, text: "Record for longer: a program that starts or fills a cache looks the same."},
 		},
 	},
 	{
 		id: "R27", title: "the heap grows, and gen 2 is hardly collected", kind: aside,
 		threshold: "the heap after a GC grows as in R28, with at most one gen 2 GC and a memory load that is not high",
-		source:    "mem-doc: normal, since nothing asks for a gen 2 GC",
+		source:    "mem-doc: normal, since nothing requires a gen 2 GC",
 		find:      growsUncollected,
 		advice: []advice{
-			{text: "Nothing to do where memory is plenty: the GC sees no need to collect gen 2. Where it is not, limit the heap.", settings: []*setting{&hardLimitPercent}},
+			{text: "If memory is plentiful, there is nothing to do: the GC sees no need to collect gen 2. Otherwise limit the heap.", settings: []*setting{&hardLimitPercent}},
 		},
 	},
 	{
-		id: "R41", title: "much of gen 2 is free space that is not used", kind: aside,
+		id: "R41", title: "much of gen 2 is unused free space", kind: aside,
 		threshold: "at the beginning of three background gen 2 GCs or more, and half of them, 10 MB and 50 % of gen 2 or more were free space",
-		source:    "mem-doc judges fragmentation at the beginning of gen 2 background GCs: up to 15 % is no worry, 70 to 80 % is not good",
+		source:    "mem-doc judges fragmentation at the beginning of gen 2 background GCs: up to 15 % is nothing to worry about, 70 to 80 % is not good",
 		find:      fragmentedOld,
 		advice: []advice{
-			{text: "Usual after a peak of load. If it stays and memory matters, let the GC compact; compare pauses before and after.", settings: []*setting{&conserveMemory}},
+			{text: "This is normal after a load peak. If it stays and memory matters, let the GC compact, and compare pauses before and after.", settings: []*setting{&conserveMemory}},
 		},
 	},
 	{
-		id: "R45", title: "much of the LOH is free space that is not used", kind: aside,
+		id: "R45", title: "much of the LOH is unused free space", kind: aside,
 		threshold: "at the beginning of three background gen 2 GCs or more, and half of them, 10 MB and 50 % of the LOH or more were free space",
 		source:    "mem-doc, as R41",
 		find:      fragmentedLarge,
@@ -47,7 +47,7 @@ var memoryRules = []rule{
 	},
 	{
 		id: "R42", title: "survivors do not fit into gen 2's free space", kind: aside,
-		threshold: "in three gen 1 GCs or more, of the free space that they tried less than half took survivors, with 10 MB or more given up",
+		threshold: "in three gen 1 GCs or more, survivors fit into less than half of the free space tried, and 10 MB or more was given up",
 		source:    "PerfView's free list efficiency: FreeListAllocated / (FreeListAllocated + FreeListRejected)",
 		find:      unfitFreeList,
 		advice: []advice{
@@ -55,12 +55,12 @@ var memoryRules = []rule{
 		},
 	},
 	{
-		id: "R30", title: "the heap swells far between GCs", kind: aside,
+		id: "R30", title: "the heap grows far beyond its live size between GCs", kind: aside,
 		threshold: "before three GCs or more, and half of all, the heap is five times as large as after, and 100 MB larger",
 		source:    "mem-doc: the gen 0 budget decides the peak; the thresholds are own",
 		find:      swells,
 		advice: []advice{
-			{text: "Nothing to do where memory is plenty: a large gen 0 budget saves GCs. Where it is not, make the budget smaller and compare pauses before and after.", settings: []*setting{&gen0MaxBudget}},
+			{text: "If memory is plentiful, there is nothing to do: a large gen 0 budget saves GCs. Otherwise make the budget smaller, and compare pauses before and after.", settings: []*setting{&gen0MaxBudget}},
 		},
 	},
 	{
@@ -69,7 +69,7 @@ var memoryRules = []rule{
 		source:    "mem-doc: committed is the heap, gen 0's budget and free regions",
 		find:      heldBack,
 		advice: []advice{
-			{text: "Nothing to do where memory is plenty. Memory of the process beyond committed is not the GC's: native memory, stacks, code.", settings: []*setting{&conserveMemory}},
+			{text: "If memory is plentiful, there is nothing to do. Process memory beyond what the GC committed is native memory, stacks and code.", settings: []*setting{&conserveMemory}},
 		},
 	},
 }
@@ -109,14 +109,15 @@ func growsUncollected(j *judgement) (Finding, bool) {
 	}, true
 }
 
-// atEntry makes a finding of what was free when background collections began.
+// atEntry turns the free space at the start of background collections into a
+// finding.
 func atEntry(e *entryFragmentation, name string) (Finding, bool) {
 	if e.tally.count < several || of(e.tally.count, e.seen) < largeShare {
 		return Finding{}, false
 	}
 	f := Finding{
 		Severity: Note, Confidence: Medium,
-		Says: fmt.Sprintf("When %s of %s began, half of %s or more was free space; of the last one %s of %s. Up to 15 %% is no worry.",
+		Says: fmt.Sprintf("When %s of %s began, half of %s or more was free space (at the last one %s of %s). Up to 15 %% is nothing to worry about.",
 			units.Count(e.tally.count), plural(e.seen, "background gen 2 GC"), name, units.Bytes(e.free), units.Bytes(e.size)),
 		Evidence: []Figure{{"background_gcs_with_free_space", float64(e.tally.count)}, {"free_pct", of(e.free, e.size)}, {"free_bytes", float64(e.free)}, {"size_bytes", float64(e.size)}},
 	}
@@ -138,8 +139,8 @@ func unfitFreeList(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: Note, Confidence: Medium,
-		Says: fmt.Sprintf("Of %s of free space in gen 2 that %s tried, %s took survivors; the rest was too small.",
-			units.Bytes(tried), plural(j.lists, "gen 1 GC"), units.Percent(used)),
+		Says: fmt.Sprintf("%s tried %s of free space in gen 2; survivors fit into %s of it, the rest was in pieces too small.",
+			plural(j.lists, "gen 1 GC"), units.Bytes(tried), units.Percent(used)),
 		Evidence: []Figure{{"free_list_used_pct", used}, {"free_list_rejected_bytes", float64(j.list.Rejected)}},
 		Next: []Step{{
 			Action: ListCollections, Purpose: "see these GCs", Generation: gc.Some(1),
@@ -173,7 +174,7 @@ func heldBack(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: Note, Confidence: High,
-		Says: fmt.Sprintf("After the last GC %s were committed for a heap of %s; the rest is room for gen 0 and free regions.",
+		Says: fmt.Sprintf("After the last GC, %s was committed for a heap of %s; the rest is room for gen 0 and free regions.",
 			units.Bytes(heap.Committed.Or(0)), units.Bytes(heap.After.Or(0))),
 		Evidence: []Figure{{"committed_bytes", float64(heap.Committed.Or(0))}, {"heap_after_bytes", float64(heap.After.Or(0))}},
 	}, true

@@ -12,56 +12,57 @@ import (
 var pauseRules = []rule{
 	{
 		id: "R02", title: "GC pauses take much of the time", kind: symptom,
-		threshold: "pauses take the budget's share of the time (5 %) or more, after the start-up where the trace has it; a problem from twice that on",
+		threshold: "pauses take the budgeted share of the time (5 %) or more, start-up excluded where the trace includes it; a problem at twice that",
 		source:    "mem-doc: up to 5 % is normal",
 		find:      pauseShare,
 		advice: []advice{
 			{when: "short pauses of gen 0 dominate", fits: mostly(shortYoung), text: "Allocate less, or give gen 0 a larger budget.", settings: []*setting{&gen0Size}},
 			{
 				when: "long pauses of gen 0 dominate though little survives", fits: func(j *judgement, _ *Finding) bool { return longYoung(j.dominant()) && j.littleSurvives() },
-				text: "Find out what these GCs spend their time on, since little survives them: marking from old objects or handles, or processors that other programs use.",
+				text: "Little survives these GCs, so find out what they spend their time on: marking from old objects or handles, or waiting for processors that other programs use.",
 				next: []Step{{
 					Action: ListCollections, Purpose: "see where their time goes", Generation: gc.Some(0),
 					Figures: []string{"number", "start_ms", "pause_ms", "suspend_ms", "promoted_bytes", "gc_handles"},
 				}},
 			},
 			{when: "long pauses of gen 0 dominate, and much survives", fits: func(j *judgement, _ *Finding) bool { return longYoung(j.dominant()) && !j.littleSurvives() }, text: "Shorten object lifetimes, or keep fewer objects alive: survivors make gen 0 GCs long."},
-			{when: "pauses of gen 1 dominate", fits: mostly(ofGeneration(1)), text: "Look for objects that survive one GC and die soon after it: batches, buffers of requests, caches with a short lifetime."},
-			{when: "blocking gen 2 GCs dominate that the program asked for", fits: mostly(inducedFull), text: "Remove the calls that induce full GCs; a larger gen 0 does not help."},
-			{when: "other blocking gen 2 GCs dominate", fits: mostly(blockingFull), text: "Find out why gen 2 is not collected in the background: the condemned reasons of these GCs say it. A larger gen 0 does not help.", next: []Step{listFull}},
-			{when: "gen 2 GCs dominate that large or pinned arrays triggered", fits: mostly(largeFull), text: "Reuse large arrays with ArrayPool<T>: allocating them triggers these gen 2 GCs, and a larger gen 0 does not help."},
+			{when: "pauses of gen 1 dominate", fits: mostly(ofGeneration(1)), text: "Look for objects that survive one GC and die soon after: batches, buffers of requests, caches with a short lifetime."},
+			{when: "induced blocking gen 2 GCs dominate", fits: mostly(inducedFull), text: "Remove the calls that induce full GCs; a larger gen 0 does not help."},
+			{when: "other blocking gen 2 GCs dominate", fits: mostly(blockingFull), text: "Find out why gen 2 is not collected in the background: see the condemned reasons of these GCs. A larger gen 0 does not help.", next: []Step{listFull}},
+			{when: "gen 2 GCs triggered by large or pinned arrays dominate", fits: mostly(largeFull), text: "Reuse large arrays with ArrayPool<T>: allocating them triggers these gen 2 GCs, and a larger gen 0 does not help."},
 			{when: "other background gen 2 GCs dominate", fits: mostly(backgroundFull), text: "Promote less into gen 2: shorten object lifetimes, or keep fewer objects alive."},
 		},
 	},
 	{
 		id: "R05", title: "GC pauses pile up in one stretch of time", kind: symptom,
-		threshold: "over the whole, pauses stay within the budget's share; in some 10 s they take twice that or more",
+		threshold: "pauses stay within the budgeted share overall, but take twice that or more of some 10 s",
 		source:    "own; 10 s is the interval of most dashboards",
 		find:      stretches,
-		advice:    []advice{{text: "Judge this stretch alone."}},
+		advice:    []advice{{text: "Find out what the program did then, and report on this stretch alone."}},
 	},
 	{
 		id: "R03", title: "single GC pauses are long", kind: symptom,
-		threshold: "a pause is longer than the budget's (100 ms); a problem from twice that on",
+		threshold: "a pause exceeds the budget (100 ms); a problem above twice the budget",
 		source:    "PerfView's guide: 100 ms; PerfView's GCStats lists pauses over 200 ms",
 		find:      longSinglePauses,
+		advice:    []advice{{text: "Look at what these GCs have in common: generation, kind, reason, and the bytes they promoted."}},
 	},
 	{
-		id: "R11", title: "some pauses are long for no reason inside the GC", kind: generic,
+		id: "R11", title: "some pauses are unusually long for what the GC promoted", kind: generic,
 		threshold: "without the suspension, a pause of 10 ms or more is over 5 times the median of its generation and kind, and the GC promoted no more than 1.5 times the mean",
 		source:    "mem-doc, on a GC of 200 ms among ones of 5 ms that promoted as much",
 		find:      oddPauses,
 		advice: []advice{
-			{text: "Look for what else ran then: other processes, a CPU quota below the number of heaps, paging. A trace with context switches shows it."},
+			{text: "Look for what else ran at that time: other processes, a CPU quota below the number of heaps, paging. A trace with context switches shows it."},
 		},
 	},
 	{
 		id: "R04", title: "counters of time in GC overstate these pauses", kind: aside,
-		threshold: "pauses take less than the budget's share, but several of them took as long as the program had run since the GC before",
+		threshold: "pauses take less than the budgeted share, but several took as long as the program had run since the previous GC",
 		source:    "docs of EventCounters: time-in-gc is the share since the previous GC, not over an interval",
 		find:      misleadingCounter,
 		advice: []advice{
-			{text: "Alert on the rate of dotnet.gc.pause.time, not on the counter time-in-gc: that one is the share since the previous GC."},
+			{text: "Alert on the rate of dotnet.gc.pause.time, not on the counter time-in-gc, which is the share since the previous GC."},
 		},
 	},
 }
@@ -77,10 +78,10 @@ func pauseShare(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: Warning, Confidence: High,
-		Says: fmt.Sprintf("GC pauses took %s: %s of %s (budget: %s), %s on average over %s.",
-			units.Duration(j.all.Pause.Sum()), units.Percent(of(j.all.Pause.Sum(), j.Process.Watched())), units.Duration(j.Process.Watched()), j.budget.share(),
+		Says: fmt.Sprintf("GC pauses took %s: %s of %s%s, %s on average over %s.",
+			units.Duration(j.all.Pause.Sum()), units.Percent(j.overall()), units.Duration(j.Process.Watched()), j.besideBudget(),
 			units.Duration(j.all.Pause.Mean()), gcs(j.all.Count)),
-		Evidence: []Figure{{"pause_pct", j.share}, {"pause_ms", millis(j.all.Pause.Sum())}, {"pause_mean_ms", millis(j.all.Pause.Mean())}},
+		Evidence: append(j.shares(), Figure{"pause_ms", millis(j.all.Pause.Sum())}, Figure{"pause_mean_ms", millis(j.all.Pause.Mean())}),
 	}
 	if j.share >= j.budget.high() {
 		f.Severity = Problem
@@ -184,11 +185,11 @@ func stretches(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: Warning, Confidence: High,
-		Says: fmt.Sprintf("GC pauses took %s of the whole time, but %s of the %s from %s on.",
-			units.Percent(j.share), units.Percent(worst.Share()), units.Duration(worst.Window), units.Duration(worst.From)),
-		Evidence: []Figure{{"pause_pct", j.share}, {"worst_window_pct", worst.Share()}},
+		Says: fmt.Sprintf("GC pauses took %s of the whole time, but %s of the %s that began at %s.",
+			units.Percent(j.overall()), units.Percent(worst.Share()), units.Duration(worst.Window), units.Duration(worst.From)),
+		Evidence: append(j.shares(), Figure{"worst_window_pct", worst.Share()}),
 		Next: []Step{{
-			Action: Report, Purpose: "judge this stretch alone",
+			Action: Report, Purpose: "report on this stretch alone",
 			From: gc.Some(worst.From), To: gc.Some(worst.From + worst.Window),
 		}},
 	}, true
@@ -218,13 +219,12 @@ func longSinglePauses(j *judgement) (Finding, bool) {
 		if classed(d) {
 			what = fmt.Sprintf("a %v gen %d GC", d.Kind, d.Generation.Or(0))
 		}
-		f.Says += fmt.Sprintf(" That one was %s", what)
+		f.Says += fmt.Sprintf(" The longest was %s", what)
 		if s := stopping(d); s.Known() {
 			f.Says += fmt.Sprintf("; suspending the threads took %s of it", units.Duration(s.Or(0)))
 		}
 		f.Says += "."
 	}
-	f.Advice = []string{"Look at what these GCs have in common: generation, kind, reason, and the bytes they promoted."}
 	return f, true
 }
 
@@ -268,8 +268,8 @@ func misleadingCounter(j *judgement) (Finding, bool) {
 	f := Finding{
 		Severity: Note, Confidence: High,
 		Says: fmt.Sprintf("After %s, the counter time-in-gc was 50 %% or more; over the whole time pauses took %s.",
-			gcs(t.count), units.Percent(j.share)),
-		Evidence: []Figure{{"collections_at_half_the_time", float64(t.count)}, {"pause_pct", j.share}},
+			gcs(t.count), units.Percent(j.overall())),
+		Evidence: append(j.shares(), Figure{"collections_at_half_the_time", float64(t.count)}),
 	}
 	f.quote(t)
 	return f, true

@@ -14,8 +14,8 @@ var pinRules = []rule{
 		find:      pinning,
 		advice: []advice{
 			{text: "Pin early and in batches, allocate buffers in the pinned object heap (GC.AllocateArray with pinned: true), or pool them."},
-			{when: "the trace has no pins", fits: noTicks, next: []Step{{Action: Record, Purpose: "see what is pinned", Recording: Verbose, Events: []string{"PinObjectAtGCTime"}}}},
-			{when: "it can have them", fits: hasTicks, next: []Step{{Action: ListPins, Purpose: "see what is pinned", Events: []string{"PinObjectAtGCTime"}}}},
+			{when: "the trace does not record pinned objects", fits: noTicks, next: []Step{{Action: Record, Purpose: "see what is pinned", Recording: Verbose, Events: []string{"PinObjectAtGCTime"}}}},
+			{when: "the trace records pinned objects", fits: hasTicks, next: []Step{{Action: ListPins, Purpose: "see what is pinned", Events: []string{"PinObjectAtGCTime"}}}},
 		},
 	},
 	{
@@ -23,7 +23,7 @@ var pinRules = []rule{
 		threshold: "after three GCs or more, and half of all, free space in gen 0 is 10 MB and 30 % of the heap or more",
 		source:    "mem-doc: fragmentation in gen 0 is normal unless gen 0 is a large part of the heap",
 		find:      fragmentedYoung,
-		advice:    []advice{{text: "Allocate buffers that are pinned in the pinned object heap (GC.AllocateArray with pinned: true), or pool them."}},
+		advice:    []advice{{text: "Allocate pinned buffers in the pinned object heap (GC.AllocateArray with pinned: true), or pool them."}},
 	},
 }
 

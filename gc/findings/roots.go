@@ -10,17 +10,17 @@ import (
 var rootRules = []rule{
 	{
 		id: "R50", title: "GC handles keep growing", kind: cause, minor: true,
-		threshold: "over three thirds of the time the number of handles after a GC grows, by 30 % and by 1,000, and does not level off",
-		source:    "own; GCHeapStats tells the number in every GC",
+		threshold: "the number of handles after a GC grows from each third of the time to the next, by 30 % and 1,000 in total, and does not level off",
+		source:    "own; GCHeapStats has the current number at every GC",
 		find:      handlesGrow,
-		advice:    []advice{{text: "Find who allocates GC handles and does not free them; to verify, watch the number of handles level off.", next: []Step{recordHandles}}},
+		advice:    []advice{{text: "Find the code that allocates GC handles without freeing them. To verify, check that the number of handles levels off.", next: []Step{recordHandles}}},
 	},
 	{
 		id: "R51", title: "many objects wait for their finalizers", kind: cause, minor: true,
-		threshold: "in three GCs or more, and a quarter of all, 1,000 dead objects or more were kept for their finalizers",
+		threshold: "in three GCs or more, and a quarter of all, 1,000 dead objects or more were kept alive for their finalizers",
 		source:    "mem-doc, on finalizers; the thresholds are own",
 		find:      finalizers,
-		advice:    []advice{{text: "Dispose of these objects, and call GC.SuppressFinalize in Dispose: an object with a finalizer survives a GC more, with all that it refers to."}},
+		advice:    []advice{{text: "Dispose these objects, and call GC.SuppressFinalize in Dispose: an object with a finalizer survives one more GC, with everything it refers to."}},
 	},
 }
 
@@ -47,7 +47,7 @@ func finalizers(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: Note, Confidence: Medium, weight: j.explains(t.pause),
-		Says: fmt.Sprintf("In %s of %s, %s dead objects or more were kept for their finalizers.",
+		Says: fmt.Sprintf("In %s of %s, %s dead objects or more were kept alive for their finalizers.",
 			units.Count(t.count), gcs(j.all.Count), units.Count(finalizedObjects)),
 		Evidence: []Figure{{"gcs_with_many_finalizers", float64(t.count)}},
 	}

@@ -2,28 +2,29 @@ package findings
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
-// A rule looks for one thing: evidence makes it a finding, and of its advice
-// comes what fits the evidence.
+// A rule finds one kind of trouble. Its finding has the parts of the advice that
+// fit the evidence.
 type rule struct {
 	id        string
 	title     string
 	kind      ruleKind
-	minor     bool   // a cause that is told even where pauses do not hurt
-	threshold string // what makes it a finding
+	minor     bool   // reported even where pauses do not exceed the budget
+	threshold string // what makes the rule fire
 	source    string // where the rule and its thresholds come from
 	find      func(*judgement) (Finding, bool)
 	advice    []advice
 }
 
-// advice is what to do, and what to look at next. Where more than one fits, all
-// come.
+// advice is what to do, and what to look at next. All advice that fits is given.
 type advice struct {
 	when     string                          // in words; empty for always
 	fits     func(*judgement, *Finding) bool // nil for always
@@ -35,10 +36,10 @@ type advice struct {
 type ruleKind uint8
 
 const (
-	symptom ruleKind = iota // that a cause explains
-	cause                   // of pauses, or of their number: one that leaves little to guess
-	generic                 // a cause that most programs with pauses have
-	aside                   // costs memory, or time that no collection takes
+	symptom ruleKind = iota // has one of the causes below
+	cause                   // a specific cause of long or frequent pauses
+	generic                 // a cause common to most programs with pauses
+	aside                   // costs memory, or time outside collections
 	quality                 // of the trace
 )
 
@@ -46,30 +47,31 @@ var kindNames = [...]string{"symptom", "specific cause", "generic cause", "aside
 
 func (k ruleKind) String() string { return nameOf(kindNames[:], int(k)) }
 
-// rules are all rules, by noun. Findings of the same severity and kind that
-// explain as much come in this order.
+// rules lists all rules. Findings of equal severity, kind and weight are reported in
+// this order.
 var rules = slices.Concat(
 	pauseRules, limitRules, inducedRules, fullRules, largeRules, markRules, rootRules, pinRules, suspensionRules,
 	youngRules, serverRules, memoryRules, traceRules,
 )
 
-// A Rule describes one of the rules, for those who list or explain them.
+// A Rule describes a rule, for listing and explaining rules.
 type Rule struct {
 	ID, Title string
 	Kind      string // "specific cause"
-	Threshold string // what makes it a finding
+	Threshold string // what makes the rule fire
 	Source    string // where the rule and its thresholds come from
 	Advice    []RuleAdvice
 }
 
-// RuleAdvice is advice that a rule can give.
+// RuleAdvice is one piece of advice of a rule.
 type RuleAdvice struct {
 	When     string // in words; empty for always
 	Text     string
-	Settings []Setting // with the names of the latest runtime
+	Settings []Setting // as the latest runtime reads them
+	Next     []Step
 }
 
-// Rules returns all rules, R01 first, in the order of their numbers.
+// Rules returns all rules, sorted by ID.
 func Rules() []Rule {
 	all := []Rule{{
 		ID: "R01", Title: innocentTitle, Kind: symptom.String(),
@@ -81,7 +83,7 @@ func Rules() []Rule {
 		r := &rules[i]
 		out := Rule{ID: r.id, Title: r.title, Kind: r.kind.String(), Threshold: r.threshold, Source: r.source}
 		for _, a := range r.advice {
-			described := RuleAdvice{When: a.when, Text: a.text}
+			described := RuleAdvice{When: a.when, Text: a.text, Next: slices.Clone(a.next)}
 			for _, s := range a.settings {
 				described.Settings = append(described.Settings, s.latest())
 			}
@@ -93,17 +95,17 @@ func Rules() []Rule {
 	return all
 }
 
-// A judgement is a case with the figures that several rules need.
+// A judgement is a case with figures that several rules share.
 type judgement struct {
 	*Case
 	budget Budget
 	all    *stats.Totals
-	share  float64 // of the time that is judged, in percent: without the start-up where that is known
-	steady bool    // the start-up is left out
+	share  float64 // of the judged time, in percent: start-up is excluded where it is known
+	steady bool    // start-up is excluded
 	worst  stats.Stall
 }
 
-// judge gathers the figures.
+// judge computes the shared figures.
 func (c *Case) judge() *judgement {
 	j := &judgement{Case: c, budget: c.Budget.orDefault(), all: c.Process.All(), worst: c.worstStretch()}
 	j.share = j.overall()
@@ -118,15 +120,34 @@ func (c *Case) judge() *judgement {
 	return j
 }
 
-// overall is the share of the pauses in all of the time, in percent.
+// overall returns the pauses' share of the whole time, in percent.
 func (j *judgement) overall() float64 { return of(j.all.Pause.Sum(), j.Process.Watched()) }
 
-// explains is the part of the pauses that some time is, in percent.
+// shares returns the pauses' share of the whole time, and of the time after
+// start-up if that is judged apart.
+func (j *judgement) shares() []Figure {
+	figures := []Figure{{"pause_pct", j.overall()}}
+	if j.steady {
+		figures = append(figures, Figure{"steady_pause_pct", j.share})
+	}
+	return figures
+}
+
+// besideBudget returns the budget in brackets, with the share after start-up if
+// that is judged apart and differs.
+func (j *judgement) besideBudget() string {
+	if steady := units.Percent(j.share); j.steady && steady != units.Percent(j.overall()) {
+		return fmt.Sprintf(" (%s after start-up; budget: %s)", steady, j.budget.share())
+	}
+	return fmt.Sprintf(" (budget: %s)", j.budget.share())
+}
+
+// explains returns d as a share of all pauses, in percent.
 func (j *judgement) explains(d time.Duration) float64 { return min(100, of(d, j.all.Pause.Sum())) }
 
-// Findings returns what the rules find, those that matter most first: problems
-// before warnings, specific causes before generic ones. Where none is worse than a
-// note, the first finding is that the garbage collector is innocent.
+// Findings applies the rules and returns what they find, most important first:
+// problems before warnings, specific causes before generic ones. If nothing is
+// worse than a note, the first finding is that the garbage collector is innocent.
 func (c *Case) Findings() []Finding {
 	j := c.judge()
 	var found []Finding
@@ -167,21 +188,20 @@ func (r *rule) advise(j *judgement, f *Finding) {
 	}
 }
 
-// moderate lowers the confidence in what a short trace shows.
+// moderate lowers the confidence of findings from a short trace.
 func (j *judgement) moderate(f *Finding) {
 	if f.kind != quality && j.short() {
 		f.Confidence = min(f.Confidence, Medium)
 	}
 }
 
-// short reports whether the trace is too short for its shares to be those of the
-// program.
+// short reports whether the trace is too short to judge the program by its shares.
 func (j *judgement) short() bool {
 	return j.Process.Watched() < shortTrace || j.all.Count < fewGCs
 }
 
-// settle orders findings, and has generic causes weigh no more than the specific
-// one that explains as much.
+// settle sorts findings. A generic cause is never more severe than the worst
+// specific cause that explains a good part of the pauses.
 func settle(found []Finding) []Finding {
 	specific := -1
 	for i := range found {
@@ -200,13 +220,13 @@ func settle(found []Finding) []Finding {
 	return found
 }
 
-// hurts reports whether pauses cost the program more than the budget.
+// hurts reports whether pauses exceed the budget.
 func (j *judgement) hurts() bool {
 	return j.share >= j.budget.Share || j.long.count > 0 || j.worst.Share() >= j.budget.high()
 }
 
-// costs is the severity of a cause that explains so many percent of the pauses:
-// none matters where pauses do not hurt.
+// costs returns the severity of a cause that explains a share of the pauses, in
+// percent. It is Note where pauses are within budget.
 func (j *judgement) costs(explains float64) Severity {
 	switch {
 	case explains < someShare || !j.hurts():
@@ -218,8 +238,7 @@ func (j *judgement) costs(explains float64) Severity {
 	}
 }
 
-// affected reports whether loss affects so many collections that shares are not
-// to be relied on.
+// affected reports whether loss affects too many collections to rely on shares.
 func (c *Case) affected() bool {
 	if c.Trace.Lost == 0 && c.Trace.Damaged == 0 {
 		return false
@@ -228,8 +247,8 @@ func (c *Case) affected() bool {
 	return 100*all.Affected > affectedShare*all.Count
 }
 
-// PauseShare is the part of the time that GC pauses took, in percent. It is
-// unknown where lost events leave it in doubt.
+// PauseShare returns the share of the time that GC pauses took, in percent. It is
+// unknown if lost events leave it in doubt.
 func (c *Case) PauseShare() gc.Opt[float64] {
 	if c.affected() {
 		return gc.Opt[float64]{}
@@ -237,8 +256,8 @@ func (c *Case) PauseShare() gc.Opt[float64] {
 	return c.Process.PauseShare()
 }
 
-// worstStretch is the worst of the longest stretches that are looked at, none if
-// the process was watched for less.
+// worstStretch returns the worst window of the longest size, empty if the process
+// was watched for less than that.
 func (c *Case) worstStretch() stats.Stall {
 	longest := stats.StallWindows[len(stats.StallWindows)-1]
 	for _, s := range c.Process.Stalls() {
@@ -251,7 +270,7 @@ func (c *Case) worstStretch() stats.Stall {
 
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// of is the share of a part in percent, zero of nothing.
+// of returns part as a share of whole, in percent; zero if whole is not positive.
 func of[T ~int | ~int64](part, whole T) float64 {
 	if whole <= 0 {
 		return 0

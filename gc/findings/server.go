@@ -19,11 +19,11 @@ var serverRules = []rule{
 	},
 	{
 		id: "R13", title: "several server GC processes share the processors", kind: generic,
-		threshold: "the trace has two processes or more with server GC, and together they have more heaps than there are processors",
+		threshold: "the trace has two or more processes with server GC, and together they have more heaps than there are processors",
 		source:    "mem-doc: several server GC processes on one machine",
 		find:      serversCompete,
 		advice: []advice{
-			{text: "Give each process fewer heaps, or workstation GC: their GC threads wait for each other's processors.", settings: []*setting{&heapCount, &workstationGC}},
+			{text: "Give each process fewer heaps, or workstation GC: their GC threads compete for the processors.", settings: []*setting{&heapCount, &workstationGC}},
 		},
 	},
 	{
@@ -32,16 +32,16 @@ var serverRules = []rule{
 		source:    "gc.cpp, calculate_new_heap_count; GCDynamicEvent SizeAdaptationTuning, HeapCountTuning in .NET 8",
 		find:      costlyAdaptation,
 		advice: []advice{
-			{text: "Where throughput matters more than memory, switch DATAS off, or let it accept a higher cost; compare committed memory before and after.", settings: []*setting{&noDATAS, &targetTCP}},
+			{text: "If throughput matters more than memory, switch DATAS off, or let it accept a higher cost; compare committed memory before and after.", settings: []*setting{&noDATAS, &targetTCP}},
 		},
 	},
 	{
 		id: "R71", title: "the number of heaps goes up and down", kind: generic,
-		threshold: "after the start-up, the number of heaps changes its direction three times or more",
-		source:    "own; DATAS changes it by its measurements",
+		threshold: "after start-up, the number of heaps changes direction three times or more",
+		source:    "own; DATAS adjusts it to its measurements",
 		find:      heapsOscillate,
 		advice: []advice{
-			{text: "Where the load is steady, fix the number of heaps, or let DATAS accept a higher cost: each change stops the threads.", settings: []*setting{&targetTCP, &heapCount}},
+			{text: "If the load is steady, fix the number of heaps, or let DATAS accept a higher cost: each change pauses all threads.", settings: []*setting{&targetTCP, &heapCount}},
 		},
 	},
 	{
@@ -50,7 +50,7 @@ var serverRules = []rule{
 		source:    "gc.cpp; GCDynamicEvent SizeAdaptationFullGCTuning",
 		find:      costlyFullAdaptation,
 		advice: []advice{
-			{text: "Promote less into gen 2, and allocate fewer large arrays: the number of heaps changes little for programs with mostly gen 2 work."},
+			{text: "Promote less into gen 2, and allocate fewer large arrays: adapting the number of heaps helps little when most GC work is in gen 2."},
 		},
 	},
 }
@@ -67,7 +67,7 @@ func otherFlavour(j *judgement) (Finding, bool) {
 		return Finding{
 			Severity: Warning, Confidence: Medium,
 			Says:     fmt.Sprintf("Workstation GC serves %s/s of allocations on %d processors.", units.Bytes(int64(rate.Or(0))), j.Trace.CPUs),
-			Evidence: []Figure{{"allocated_bytes_per_s", rate.Or(0)}, {"processors", float64(j.Trace.CPUs)}, {"pause_pct", j.share}},
+			Evidence: append(j.shares(), Figure{"allocated_bytes_per_s", rate.Or(0)}, Figure{"processors", float64(j.Trace.CPUs)}),
 		}, true
 	case p.Server.Or(false) && heap.MinHeaps >= manyCPUs && heap.Peak.Known() && heap.Peak.Or(0) < smallServerHeap:
 		return Finding{
@@ -113,7 +113,7 @@ func heapsOscillate(j *judgement) (Finding, bool) {
 	heap := j.Process.Heap
 	return Finding{
 		Severity: min(Warning, j.costs(100)), Confidence: Medium,
-		Says: fmt.Sprintf("The number of heaps went up and down between %d and %d, and changed its direction %s times.",
+		Says: fmt.Sprintf("The number of heaps went up and down between %d and %d, and changed direction %s times.",
 			heap.MinHeaps, heap.MaxHeaps, units.Count(j.heaps.reversals)),
 		Evidence: []Figure{{"heap_reversals", float64(j.heaps.reversals)}, {"heaps_min", float64(heap.MinHeaps)}, {"heaps_max", float64(heap.MaxHeaps)}},
 	}, true

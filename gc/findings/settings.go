@@ -9,13 +9,13 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// A setting is a switch of the runtime and a value of it. Names, meaning and
-// defaults are those of gcconfig.h and of the runtime's documentation; the
-// runtime reads variables as hexadecimal numbers.
+// A setting is a value for a setting of the runtime. Names, meaning and defaults
+// are from gcconfig.h and the runtime's documentation; the runtime reads
+// environment variables as hexadecimal numbers.
 type setting struct {
 	name, value    string // of the environment variable, without its prefix
 	property, json string // in runtimeconfig.json; empty where there is none
-	propertySince  int    // the major version from which on the property is read
+	propertySince  int    // the first major version that reads the property
 	effect, cost   string
 
 	since     int // the first major version of .NET that reads it; 0 for all
@@ -35,14 +35,14 @@ var (
 		effect: "gen 0 is collected after 128 MB of allocations or more: fewer GCs",
 		cost:   "up to 128 MB more memory for each heap, and more cache misses than with a gen 0 that fits into the L3 cache",
 		inForce: func(s *clr.GCSettingsRundown) bool {
-			return s.Gen0MinBudgetConfig >= 0x8000000 || s.HardLimit > 0 // which leaves no room for it
+			return s.Gen0MinBudgetConfig >= 0x8000000 || s.HardLimit > 0 // under a hard limit there is no room for it
 		},
 	}
 	gen0MaxBudget = setting{
 		name: "GCGen0MaxBudget", value: "0x2000000", since: 5,
 		property: "System.GC.Gen0MaxBudget", json: "33554432", propertySince: 10,
 		effect: "gen 0 is collected after at most 32 MB of allocations on each heap: a lower peak",
-		cost:   "more GCs, and so more time paused",
+		cost:   "more GCs, hence more time paused",
 		inForce: func(s *clr.GCSettingsRundown) bool {
 			return s.Gen0MaxBudgetConfig > 0 && s.Gen0MaxBudgetConfig <= 0x2000000
 		},
@@ -66,7 +66,7 @@ var (
 		name: "GCHighMemPercent", value: "0x5F", since: 5,
 		property: "System.GC.HighMemoryPercent", json: "95",
 		effect: "memory counts as scarce from a load of 95 % on",
-		cost:   "the machine may swap: only where much memory is left at 90 %",
+		cost:   "the machine may swap: use it only where a load of 90 % leaves plenty of memory",
 		inForce: func(s *clr.GCSettingsRundown) bool {
 			return s.HighMemPercentConfig >= 0x5F
 		},
@@ -75,7 +75,7 @@ var (
 		name: "GCLOHThreshold", value: "0x30D40", since: 3, framework: 48,
 		property: "System.GC.LOHThreshold", json: "200000",
 		effect: "objects of up to 200,000 bytes are allocated in gen 0",
-		cost:   "survivors of that size are copied; larger objects stay where they are: compare with the sizes that are allocated first",
+		cost:   "survivors of that size are copied; larger objects still go to the LOH: check the allocated sizes first",
 		inForce: func(s *clr.GCSettingsRundown) bool {
 			return s.LOHThreshold >= 200_000
 		},
@@ -102,7 +102,7 @@ var (
 		name: "gcConcurrent", value: "0x1", framework: 40,
 		property: "System.GC.Concurrent", json: "true",
 		effect: "gen 2 is collected while threads run",
-		cost:   "a thread more, and gen 2 is compacted less often",
+		cost:   "one more thread, and gen 2 is compacted less often",
 		inForce: func(s *clr.GCSettingsRundown) bool {
 			return s.BitSettings&clr.GCSettingsBitsConcurrent != 0
 		},
@@ -121,20 +121,20 @@ var (
 	}
 )
 
-// allSettings are the settings of the table, for what checks or lists them.
+// allSettings lists the settings above, for tests.
 var allSettings = []*setting{
 	&gen0Size, &gen0MaxBudget, &conserveMemory, &hardLimitPercent, &highMemPercent, &lohThreshold, &serverGC, &workstationGC,
 	&heapCount, &concurrentGC, &targetTCP, &noDATAS,
 }
 
-// higherLimit is a hard limit half as large again as the one in force.
+// higherLimit returns a hard limit 50 % above the current one.
 func higherLimit(limit uint64) *setting {
 	more := limit + limit/2
 	return &setting{
 		name: "GCHeapHardLimit", value: fmt.Sprintf("0x%X", more), since: 3,
 		property: "System.GC.HeapHardLimit", json: strconv.FormatUint(more, 10),
 		effect: "the heap may commit half as much again",
-		cost:   "the memory has to be there: raise a container's limit with it",
+		cost:   "the memory must be available: raise the container's limit too",
 	}
 }
 
@@ -142,7 +142,7 @@ func higherLimit(limit uint64) *setting {
 type version struct {
 	known     bool
 	framework bool
-	major     int // of the .NET Framework: 48 for 4.8, so far as the build of its VM tells
+	major     int // of the .NET Framework: 48 for 4.8, as far as its build number shows
 }
 
 func versionOf(p *gc.Process) version {
@@ -160,7 +160,7 @@ func versionOf(p *gc.Process) version {
 	if name == ".NET Framework" {
 		return version{known: true, framework: true, major: frameworkOf(number)}
 	}
-	if name == ".NET Core" && major == 4 { // class libraries of .NET Core 2 and 3 say so
+	if name == ".NET Core" && major == 4 { // the class libraries of .NET Core 2 and 3 have this version
 		major = 3
 	}
 	return version{known: true, major: major}
@@ -174,7 +174,7 @@ func cutLast(s string) (before, after string, ok bool) {
 	return s[:i], s[i+1:], true
 }
 
-// frameworkOf is the .NET Framework that the build of a VM belongs to:
+// frameworkOf returns the .NET Framework version of a build number:
 // 4.0.30319.BUILD up to 4.5.2, 4.6 to 4.8 by their own numbers.
 func frameworkOf(number string) int {
 	parts := strings.Split(number, ".")
@@ -186,8 +186,8 @@ func frameworkOf(number string) int {
 	return major*10 + min(minor, 9)
 }
 
-// of returns the setting for a process, if its runtime and flavour of GC read it
-// and it would change something.
+// of returns the setting as the runtime of a process reads it. ok is false if the
+// runtime or its flavour of GC does not read it, or the value is set already.
 func (s *setting) of(p *gc.Process) (Setting, bool) {
 	v := versionOf(p)
 	switch {
@@ -219,8 +219,8 @@ func (s *setting) latest() Setting {
 	}
 }
 
-// prefix is that of the variables which a runtime reads: .NET 6 and later read
-// both, and their documentation has DOTNET_.
+// prefix returns the prefix of a runtime's environment variables. .NET 6 and later
+// read both prefixes, and document DOTNET_.
 func prefix(v version) string {
 	if v.framework || v.known && v.major < 6 {
 		return "COMPlus_"

@@ -11,34 +11,34 @@ import (
 var suspensionRules = []rule{
 	{
 		id: "R10", title: "threads are slow to suspend", kind: cause, minor: true,
-		threshold: "three suspensions of 10 ms or more, without the time that they waited for another suspension; or suspensions of 1 ms on average that make up a quarter of the pauses",
+		threshold: "three suspensions of 10 ms or more, not counting the time they waited for another suspension; or suspensions of 1 ms on average that make up a quarter of the pauses",
 		source:    "mem-doc: normal is way below 1 ms, tens of milliseconds are a definite problem",
 		find:      slowToSuspend,
 		advice: []advice{
 			{
 				when: "most gen 2 GCs ran for large objects", fits: clearsLargeArrays,
-				text: "Reuse large arrays with ArrayPool<T>: a thread that clears the memory of a new large array is suspended only when it has finished. This is likelier here than a loop or a lack of processors.",
+				text: "Reuse large arrays with ArrayPool<T>: a thread that clears the memory of a new large array is suspended only when it has finished. That is more likely here than a loop or a shortage of processors.",
 			},
 			{
-				when: "else", fits: func(j *judgement, f *Finding) bool { return !clearsLargeArrays(j, f) },
-				text: "Find the thread that does not reach a safe point: a loop without calls, page faults, or no processor to run on. CPU samples and context switches of a suspension show it. In a container, compare the CPU quota with the threads that want to run.",
+				when: "otherwise", fits: func(j *judgement, f *Finding) bool { return !clearsLargeArrays(j, f) },
+				text: "Find the thread that does not reach a safe point: a loop without calls, page faults, or no processor to run on. CPU samples and context switches during a suspension show it. In a container, compare the CPU quota with the threads that want to run.",
 			},
 		},
 	},
 	{
 		id: "R14", title: "threads are also suspended outside GCs", kind: aside,
-		threshold: "such suspensions take 100 ms in all or more, and as much as a tenth of the pauses",
+		threshold: "such suspensions take 100 ms or more in total, and at least a tenth as long as the pauses",
 		source:    "own",
 		find:      otherSuspensions,
 		advice: []advice{
 			{
 				when: "the trace has CPU samples", fits: func(j *judgement, _ *Finding) bool { return j.Trace.Sampled },
-				text: "Judge pauses by a trace without CPU samples: each sample suspends all threads.",
+				text: "Measure pauses without CPU samples: each sample suspends all threads.",
 				next: []Step{{Action: Record, Purpose: "record without CPU samples", Recording: Collections}},
 			},
 			{
-				when: "else", fits: func(j *judgement, _ *Finding) bool { return !j.Trace.Sampled },
-				text: "Find out what suspends them: debuggers, profilers and code that is compiled again do.",
+				when: "otherwise", fits: func(j *judgement, _ *Finding) bool { return !j.Trace.Sampled },
+				text: "Find out what suspends them: debuggers, profilers and recompiled methods (ReJIT) do.",
 				next: []Step{{Action: ListEvents, Purpose: "see when, and on which threads", Events: []string{"GCSuspendEEBegin"}}},
 			},
 		},
@@ -56,7 +56,7 @@ func slowToSuspend(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: j.costs(share), Confidence: Medium, weight: share,
-		Says: fmt.Sprintf("Suspending the threads took %s of the pauses' %s, %s for each GC on average; well below %s is normal.",
+		Says: fmt.Sprintf("Suspending the threads took %s of %s paused, %s per GC on average; well below %s is normal.",
 			units.Duration(suspended), units.Duration(j.all.Pause.Sum()), units.Duration(mean), units.Duration(normalSuspension)),
 		Evidence: []Figure{
 			{"suspensions_over_10_ms", float64(slow.count)},
@@ -111,5 +111,5 @@ func otherSuspensions(j *judgement) (Finding, bool) {
 	return f, true
 }
 
-// suspendedLong is from when on suspensions outside GCs are worth a word.
+// suspendedLong is the least total of suspensions outside GCs worth reporting.
 const suspendedLong = 100 * time.Millisecond

@@ -7,17 +7,17 @@ const (
 
 	normalSuspension = time.Millisecond      // mem-doc: normal is way below
 	slowSuspension   = 10 * time.Millisecond // mem-doc: tens of milliseconds are a definite problem
-	several          = 3                     // own: collections before a pattern is called one
+	several          = 3                     // own: fewest collections that make a pattern
 
-	longOnAverage = 10 * time.Millisecond // own: from here on length rather than frequency is what costs
-	farFromMedian = 5                     // own: times as long as others that promoted as much
-	aloneLongest  = 10 * time.Millisecond // own: below, a pause is no trouble however odd it is
+	longOnAverage = 10 * time.Millisecond // own: above, length costs more than frequency
+	farFromMedian = 5                     // own: times the median
+	aloneLongest  = 10 * time.Millisecond // own: shorter pauses do not matter
 
 	inducedPerMinute = 6  // own
-	someShare        = 10 // own, in percent: of the pauses, that a cause explains
-	largeShare       = 50 // own, in percent: of collections or pauses, that something makes up
+	someShare        = 10 // own, in percent: of the pauses that a cause explains
+	largeShare       = 50 // own, in percent: of collections or pauses
 
-	highLoad     = 90 // gc.cpp: high memory load begins here where there are less than 80 GB
+	highLoad     = 90 // gc.cpp: threshold of high memory load below 80 GB of memory
 	veryHighLoad = 97 // gc.cpp
 
 	growth        = 1.3 // own: the last third over the first
@@ -29,21 +29,20 @@ const (
 	highSurvival = 20  // percent; own
 	fastAlloc    = 500 // MB a second; own
 
-	peakRatio = 5           // own: the peak over what is left after the collection
-	manyBytes = 100_000_000 // own: below, memory is no trouble
+	peakRatio = 5           // own: the peak over the size after the collection
+	manyBytes = 100_000_000 // own: smaller amounts of memory do not matter
 	someBytes = 10_000_000  // own
 
 	freeShare        = 30   // percent of the heap; own
-	fragmented       = 50   // percent; mem-doc: up to 15 is no worry, 70 to 80 is not good
+	fragmented       = 50   // percent; mem-doc: up to 15 is nothing to worry about, 70 to 80 is not good
 	pinnedObjects    = 1000 // own
 	finalizedObjects = 1000 // own
 	largeHeapShare   = 30   // percent of the heap that the LOH takes; own
 	deadShare        = 80   // percent of the LOH that died; own
-	lowListUse       = 50   // percent of gen2's free list that survivors fit in; own
+	lowListUse       = 50   // percent of gen2's free list that survivors fit into; own
 
-	committedRatio  = 2  // own: committed over the heap's size
-	manyCPUs        = 4  // own: from here on a server GC can pay
-	nearLimit       = 90 // percent of the hard limit; gc.cpp, near_heap_hard_limit_p
+	committedRatio  = 2 // own: committed over the heap's size
+	manyCPUs        = 4 // own: fewest processors for which server GC can pay off
 	smallServerHeap = 100_000_000
 
 	targetCost = 2  // percent; gc.cpp: DATAS aims at it

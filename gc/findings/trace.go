@@ -14,19 +14,19 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A Trace is what the trace as a whole says of the evidence.
+// A Trace describes the quality of the evidence in a whole trace.
 type Trace struct {
-	Keywords uint64 // of the events of the runtime's provider that it holds
+	Keywords uint64 // of the recorded events of the runtime's provider
 	Level    uint8  // the highest of them
 	Events   uint64 // of the runtime's provider
 	Lost     uint64 // events
 	Damaged  int    // places that could not be read
-	Cut      bool   // it ends early
+	Cut      bool   // the trace ends early
 	Sampled  bool   // the runtime's sample profiler ran
 	CPUs     int    // 0 where unknown
 
-	// StartsUnrecorded reports that the session recorded no GCStart, so that there
-	// may have been collections which the trace does not show.
+	// StartsUnrecorded reports that the session did not record GCStart, so the
+	// trace may miss collections.
 	StartsUnrecorded bool
 
 	// Servers counts the processes of the trace with server GC, and ServerHeaps
@@ -34,16 +34,15 @@ type Trace struct {
 	Servers, ServerHeaps int
 }
 
-// sampleProfiler is the provider that samples the stacks of all threads, and
-// suspends them for it.
+// sampleProfiler is the provider that samples the stacks of all threads, which it
+// suspends to do so.
 const sampleProfiler = "Microsoft-DotNETCore-SampleProfiler"
 
-// sessionBits are the keywords that an EventSource adds to its events for its
-// own use.
+// sessionBits are keywords that an EventSource sets on its events for internal
+// use.
 const sessionBits = 0xF00000000000
 
-// TraceOf returns what a source says of the evidence, when it was read to its
-// end.
+// TraceOf describes the evidence of a source that was read to its end.
 func TraceOf(src trace.Source) Trace {
 	loss := src.Loss()
 	t := Trace{
@@ -61,7 +60,7 @@ func TraceOf(src trace.Source) Trace {
 	return t
 }
 
-// A Recorded is what a trace holds of one provider.
+// A Recorded describes the recorded events of one provider.
 type Recorded struct {
 	Provider string
 	Keywords uint64 // that must have been enabled
@@ -69,8 +68,8 @@ type Recorded struct {
 	Events   uint64
 }
 
-// RecordedOf returns what a source was found to hold, by provider, when it was
-// read to its end.
+// RecordedOf returns the recorded providers of a source that was read to its end,
+// sorted by name.
 func RecordedOf(src trace.Source) []Recorded {
 	var all []Recorded
 	for d, n := range src.Counts() {
@@ -85,8 +84,8 @@ func RecordedOf(src trace.Source) []Recorded {
 		r := &all[i]
 		r.Events += n
 		r.Level = max(r.Level, d.Level)
-		// An event with several keywords comes with any of them: it does not tell
-		// with which.
+		// Any of its keywords enables an event: with several, it is unknown which
+		// one did.
 		if k := d.Keywords &^ sessionBits; bits.OnesCount64(k) == 1 {
 			r.Keywords |= k
 		}
@@ -95,8 +94,8 @@ func RecordedOf(src trace.Source) []Recorded {
 	return all
 }
 
-// declares reports whether a trace can have events of a kind. One that does not
-// say which it can have may have any.
+// declares reports whether a trace can contain events of a kind. A trace without
+// declarations can contain any.
 func declares(info *trace.Info, k clr.Kind) bool {
 	return info.Declared == nil || slices.ContainsFunc(info.Declared, func(d trace.Descriptor) bool {
 		return clr.KindOf(d.Provider, d.ID) == k
@@ -109,7 +108,7 @@ var traceRules = []rule{
 		threshold: "the session has the keyword GCHeapSurvivalAndMovement, GCHeapDump or GCSampledObjectAllocation; a warning where heap walks take a tenth of the pauses",
 		source:    "gc.cpp, bgc_heap_walk_for_etw_p; docs of the keywords",
 		find:      tracingCosts,
-		advice:    []advice{{text: "Judge pauses by a trace without these keywords.", next: []Step{{Action: Record, Purpose: "record collections only", Recording: Collections}}}},
+		advice:    []advice{{text: "Measure pauses with a trace without these keywords.", next: []Step{{Action: Record, Purpose: "record collections only", Recording: Collections}}}},
 	},
 	{
 		id: "R81", title: "verbose events overflowed the buffer", kind: quality,
@@ -117,7 +116,7 @@ var traceRules = []rule{
 		source:    "own; allocation ticks, handles and pins make up to 30 MB a second",
 		find:      verboseOverflow,
 		advice: []advice{{
-			text: "Judge pauses by a trace at level informational.",
+			text: "Measure pauses with a trace at level informational.",
 			next: []Step{{Action: Record, Purpose: "record collections only", Recording: Collections}},
 		}},
 	},
@@ -127,12 +126,12 @@ var traceRules = []rule{
 		source:    "own",
 		find:      eventsLost,
 		advice: []advice{{
-			when: "events were lost that are not verbose", fits: func(j *judgement, _ *Finding) bool { return j.Trace.Lost > 0 && j.Trace.Level < levelVerbose },
+			when: "the level is below verbose", fits: func(j *judgement, _ *Finding) bool { return j.Trace.Lost > 0 && j.Trace.Level < levelVerbose },
 			text: "Record with a larger buffer.",
 			next: []Step{{Action: Record, Purpose: "record with a larger buffer", Recording: LargeBuffer}},
 		}, {
-			when: "else", fits: func(j *judgement, _ *Finding) bool { return j.Trace.Lost == 0 || j.Trace.Level >= levelVerbose },
-			text: "Take sums as lower bounds.",
+			when: "otherwise", fits: func(j *judgement, _ *Finding) bool { return j.Trace.Lost == 0 || j.Trace.Level >= levelVerbose },
+			text: "Treat sums as lower bounds.",
 		}},
 	},
 	{
@@ -143,11 +142,11 @@ var traceRules = []rule{
 		advice:    []advice{{text: "Record for half a minute or longer under the usual load.", next: []Step{{Action: Record, Purpose: "record for longer", Recording: Collections}}}},
 	},
 	{
-		id: "R85", title: "the trace holds the start of the program", kind: quality,
-		threshold: "the first GC of the process is in the trace, and pauses took twice as much of the first 2 s as of the rest, or half as much; or the objects in gen 2, the LOH and the POH grew by 10 MB in it",
+		id: "R85", title: "the trace includes program start-up", kind: quality,
+		threshold: "the first GC of the process is in the trace, and pauses took at least twice or at most half as large a share of the first 2 s as of the rest; or objects in gen 2, the LOH and the POH grew by 10 MB in that time",
 		source:    "own: code is loaded and caches are filled",
 		find:      startupDiffers,
-		advice:    []advice{{text: "Judge the time after the start: the findings here do."}},
+		advice:    []advice{{text: "Judge the time after start-up, as these findings do."}},
 	},
 }
 
@@ -184,7 +183,7 @@ func tracingCosts(j *judgement) (Finding, bool) {
 		f.Says = "The session recorded " + list(what) + "."
 	}
 	if count > 0 {
-		f.Says += fmt.Sprintf(" %s for the trace took %s, which no GC is charged with.", plural(count, "heap walk"), units.Duration(walks))
+		f.Says += fmt.Sprintf(" %s for the trace took %s, not counted in any GC's pause.", plural(count, "heap walk"), units.Duration(walks))
 	}
 	if of(walks, j.all.Pause.Sum()) >= tracingShare {
 		f.Severity = Warning
@@ -237,7 +236,7 @@ func shortOf(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: Note, Confidence: High,
-		Says:     fmt.Sprintf("The trace shows %s in %s: shares and rates may be other over a longer time.", gcs(j.all.Count), units.Duration(j.Process.Watched())),
+		Says:     fmt.Sprintf("The trace shows %s in %s: shares and rates may differ over a longer time.", gcs(j.all.Count), units.Duration(j.Process.Watched())),
 		Evidence: []Figure{{"watched_ms", millis(j.Process.Watched())}, {"collections", float64(j.all.Count)}},
 	}, true
 }

@@ -115,11 +115,11 @@ func TestCausesOfModes(t *testing.T) {
 		{"net10-wks-handles-collect.nettrace.gz", "R50", []string{"ConditionalWeakTable"}, nil},
 		{"net10-wks-pin-collect.nettrace.gz", "", []string{"pinned object heap"}, []string{"GCLOHThreshold="}},
 		{"net10-wks-gen0size-loh-collect.nettrace.gz", "R24", []string{"DOTNET_GCLOHThreshold=", "clears the memory of a new large array"}, []string{"no processor to run on"}},
-		{"net10-wks-pressure-collect.nettrace.gz", "R52", []string{"GC.AddMemoryPressure begins such GCs", "gen2_too_small"}, []string{"GC.Collect induced"}},
+		{"net10-wks-pressure-collect.nettrace.gz", "R52", []string{"Such GCs come from GC.AddMemoryPressure", "gen2_too_small"}, []string{"GC.Collect induced"}},
 		{"net10-wks-induced-collect.nettrace.gz", "R21", []string{"Remove the calls that induce full GCs"}, []string{"GCgen0size"}},
 		{"net10-wks-conserve-fragment-collect.nettrace.gz", "R43", []string{"If GCConserveMemory is set, lower it"}, nil},
 		{"net9-srv-datas-web-collect.nettrace.gz", "", []string{"DOTNET_GCDynamicAdaptationMode=0x0", "it aims at 2 %"}, nil},
-		{"net30-win-x64-survival.nettrace.gz", "R29", []string{"Find out what these GCs spend their time on"}, []string{"Shorten object lifetimes"}},
+		{"net30-win-x64-survival.nettrace.gz", "R29", []string{"find out what they spend their time on"}, []string{"Shorten object lifetimes"}},
 	} {
 		r := examine(t, filepath.Join("../../testdata", tt.trace))[0]
 		var all strings.Builder

@@ -2,11 +2,11 @@ package findings
 
 import "slices"
 
-// A trend keeps a figure's values, evenly thinned out.
+// A trend retains a figure's values, thinned out evenly.
 type trend struct {
 	values []int64
-	every  int // keeps one value of so many
-	skip   int // values to pass over before the next is kept
+	every  int // retains one value in every
+	skip   int // values to skip before the next is retained
 	count  int
 }
 
@@ -30,8 +30,8 @@ func (t *trend) add(v int64) {
 	t.skip = max(1, t.every) - 1
 }
 
-// grows reports whether a figure was larger in each third of the time than in
-// the one before, and has not levelled off. first and last are the medians of the
+// grows reports whether a figure was larger in each third of the time than in the
+// previous one, and has not levelled off. first and last are the medians of the
 // first and the last third.
 func (t *trend) grows() (first, last int64, ok bool) {
 	n := len(t.values)
@@ -45,7 +45,7 @@ func (t *trend) grows() (first, last int64, ok bool) {
 	return first, last, ok
 }
 
-// middle is the median of some values.
+// middle returns the median.
 func middle(values []int64) int64 {
 	s := slices.Clone(values)
 	slices.Sort(s)

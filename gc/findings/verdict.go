@@ -7,8 +7,8 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// innocent reports whether nothing that was found speaks against the GC, in a
-// trace that is whole and with the start-up.
+// innocent reports whether no finding is worse than a note, in a trace that is
+// complete, and with start-up included.
 func (j *judgement) innocent(found []Finding) bool {
 	if j.all.Pause.Count() == 0 || j.affected() || j.Trace.StartsUnrecorded || j.Trace.Damaged > 0 || j.overall() >= j.budget.Share {
 		return false
@@ -25,14 +25,13 @@ const (
 func (j *judgement) innocence() Finding {
 	f := Finding{
 		ID: "R01", Title: innocentTitle, Severity: Note, Confidence: High, kind: symptom,
-		Says: fmt.Sprintf("GC pauses took %s of the time (budget: %s), the longest %s (budget: %s).",
-			units.Percent(j.share), j.budget.share(), units.Duration(j.all.Pause.Max()), j.budget.pause()),
-		Evidence: []Figure{
-			{"pause_pct", j.share},
-			{"budget_pct", j.budget.Share},
-			{"pause_max_ms", millis(j.all.Pause.Max())},
-			{"budget_ms", millis(j.budget.Pause)},
-		},
+		Says: fmt.Sprintf("GC pauses took %s of the time%s, the longest %s (budget: %s).",
+			units.Percent(j.overall()), j.besideBudget(), units.Duration(j.all.Pause.Max()), j.budget.pause()),
+		Evidence: append(j.shares(),
+			Figure{"budget_pct", j.budget.Share},
+			Figure{"pause_max_ms", millis(j.all.Pause.Max())},
+			Figure{"budget_ms", millis(j.budget.Pause)},
+		),
 		Advice: []string{innocentAdvice},
 	}
 	if j.Trace.Cut || j.short() {
@@ -46,13 +45,13 @@ type Code string
 
 // The codes of verdicts.
 const (
-	Innocent      Code = "innocent"       // nothing speaks against the GC
-	WithinBudget  Code = "within_budget"  // pauses are, but there are findings
+	Innocent      Code = "innocent"       // no finding is worse than a note
+	WithinBudget  Code = "within_budget"  // pauses are within budget, but there are findings
 	LongPauses    Code = "long_pauses"    // single pauses exceed the budget
-	CostsTime     Code = "costs_time"     // the share of pauses exceeds the budget
-	Guilty        Code = "problem"        // by far
-	NoCollections Code = "no_collections" // in what was recorded
-	NoVerdict     Code = "no_verdict"     // the trace does not hold enough
+	CostsTime     Code = "costs_time"     // the share of time paused exceeds the budget
+	Guilty        Code = "problem"        // the share is at least twice the budget
+	NoCollections Code = "no_collections" // were recorded
+	NoVerdict     Code = "no_verdict"     // the trace does not contain enough
 )
 
 // verdict sums the findings up, as a code and in one sentence.
@@ -63,7 +62,7 @@ func (c *Case) verdict(found []Finding) (Code, string) {
 		share = "at least " + share
 	}
 	if j.steady && (j.share < j.budget.Share) != (j.overall() < j.budget.Share) {
-		share = fmt.Sprintf("%s of the time, and after the start-up %s", share, units.Percent(j.share))
+		share = fmt.Sprintf("%s of the time, and %s after start-up", share, units.Percent(j.share))
 	} else {
 		share += " of the time"
 	}
@@ -71,14 +70,14 @@ func (c *Case) verdict(found []Finding) (Code, string) {
 	case j.all.Count == 0:
 		return NoCollections, "No GC happened."
 	case j.Trace.StartsUnrecorded:
-		return NoVerdict, "No verdict: the trace did not record GCStart, so that GCs may be missing."
+		return NoVerdict, "No verdict: the trace did not record GCStart, so GCs may be missing."
 	case j.all.Pause.Count() == 0:
-		return NoVerdict, fmt.Sprintf("No verdict: of %s none is in the trace with a complete pause.", gcs(j.all.Count))
+		return NoVerdict, "No verdict: no GC in this trace has a complete pause."
 	case j.affected() && j.share < j.budget.Share:
-		return NoVerdict, fmt.Sprintf("No verdict, events were lost: in what is left, GC pauses took %s, the longest %s.",
+		return NoVerdict, fmt.Sprintf("No verdict: events were lost; the recorded GC pauses took %s, the longest %s.",
 			units.Duration(j.all.Pause.Sum()), longest)
 	case j.Trace.Damaged > 0 && j.share < j.budget.Share && !j.hurts():
-		return NoVerdict, fmt.Sprintf("No verdict, the file is damaged: in what can be read, GC pauses took %s, the longest %s.", share, longest)
+		return NoVerdict, fmt.Sprintf("No verdict: the file is damaged; the GC pauses that can be read took %s, the longest %s.", share, longest)
 	case j.innocent(found):
 		return Innocent, fmt.Sprintf("The GC is innocent: pauses took %s (budget: %s), the longest %s (budget: %s).", share, j.budget.share(), longest, j.budget.pause())
 	case j.share >= j.budget.high():
@@ -88,7 +87,7 @@ func (c *Case) verdict(found []Finding) (Code, string) {
 	case j.hurts():
 		return LongPauses, fmt.Sprintf("GC pauses are long: up to %s (budget: %s), %s%s.", longest, j.budget.pause(), share, mainCause(found))
 	case j.overall() >= j.budget.Share:
-		return WithinBudget, fmt.Sprintf("GC pauses are within budget after the start-up: they took %s (budget: %s), the longest %s.", share, j.budget.share(), longest)
+		return WithinBudget, fmt.Sprintf("GC pauses are within budget after start-up: they took %s (budget: %s), the longest %s.", share, j.budget.share(), longest)
 	default:
 		return WithinBudget, fmt.Sprintf("GC pauses are within budget (%s, the longest %s), but %s.", share, longest, foremost(found))
 	}

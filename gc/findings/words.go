@@ -16,7 +16,7 @@ func plural(n int, noun string) string {
 
 func gcs(n int) string { return plural(n, "GC") }
 
-// list joins words as a sentence does.
+// list joins words with commas and "and".
 func list(words []string) string {
 	if len(words) < 2 {
 		return strings.Join(words, "")
@@ -24,7 +24,7 @@ func list(words []string) string {
 	return strings.Join(words[:len(words)-1], ", ") + " and " + words[len(words)-1]
 }
 
-// atLeast writes a sum of bytes, and says where the true one may be another.
+// atLeast formats a sum of bytes, marked if it is an estimate or a lower bound.
 func atLeast(b stats.Bytes) string {
 	switch {
 	case b.Estimated:
@@ -35,5 +35,5 @@ func atLeast(b stats.Bytes) string {
 	return units.Bytes(b.Sum)
 }
 
-// upper writes the first letter of a sentence as a capital.
+// upper capitalises the first letter of a sentence.
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

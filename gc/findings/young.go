@@ -11,16 +11,16 @@ var youngRules = []rule{
 	{
 		id: "R32", title: "too many young objects survive", kind: generic,
 		threshold: "over 20 % of gen 0's objects survive, in three GCs or more, and induced GCs are not half of all",
-		source:    "own, after mem-doc: most objects die young, survivors make GCs long",
+		source:    "own, after mem-doc: most objects die young; survivors make GCs long",
 		find:      youngSurvive,
 		advice: []advice{
-			{text: "Shorten object lifetimes: look for caches, large batches, and requests that wait for long with their data. Each survivor is copied, often twice, before it is in gen 2."},
+			{text: "Shorten object lifetimes: look for caches, large batches, and requests that hold data while they wait. Each survivor is copied, often twice, on its way to gen 2."},
 		},
 	},
 	{
-		id: "R29", title: "gen 0 GCs are frequent and find little alive", kind: generic,
+		id: "R29", title: "gen 0 GCs are frequent and little survives them", kind: generic,
 		threshold: "gen 0 GCs take half of the pauses or more, and less than 5 % of gen 0's objects survive",
-		source:    "mem-doc: the number of GCs comes from what is allocated",
+		source:    "mem-doc: the allocation rate determines how many GCs there are",
 		find:      frequentYoung,
 		advice: []advice{
 			{text: "Allocate less, or give gen 0 a larger budget. To verify, compare the number of gen 0 GCs a second.", settings: []*setting{&gen0Size}},
@@ -30,11 +30,11 @@ var youngRules = []rule{
 	{
 		id: "R31", title: "the program allocates fast", kind: generic,
 		threshold: "500 MB a second or more are allocated",
-		source:    "own, after mem-doc: the number of GCs comes from what is allocated",
+		source:    "own, after mem-doc: the allocation rate determines how many GCs there are",
 		find:      allocatesFast,
 		advice: []advice{
 			{when: "the trace samples allocations", fits: hasTicks, text: "Look at the types that are allocated most.", next: []Step{{Action: ListAllocations, Purpose: "see the types and what allocates them"}}},
-			{when: "it has none", fits: noTicks, text: "Find the types that are allocated most.", next: []Step{{Action: Record, Purpose: "record what is allocated, by type and stack", Recording: Allocations, Events: []string{"GCAllocationTick"}}}},
+			{when: "the trace has no allocation samples", fits: noTicks, text: "Find the types that are allocated most.", next: []Step{{Action: Record, Purpose: "record what is allocated, by type and stack", Recording: Allocations, Events: []string{"GCAllocationTick"}}}},
 		},
 	},
 }
@@ -55,7 +55,7 @@ func youngSurvive(j *judgement) (Finding, bool) {
 	}, true
 }
 
-// young is the share of the pauses that collections of generations 0 and 1 take,
+// young returns the share of the pauses due to collections of generations 0 and 1,
 // in percent.
 func (j *judgement) young() float64 {
 	return j.explains(j.Process.Generation(0).Pause.Sum() + j.Process.Generation(1).Pause.Sum())

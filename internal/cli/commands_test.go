@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
@@ -44,6 +45,31 @@ func TestSuggestedCommands(t *testing.T) {
 		if tried[name] == 0 {
 			t.Errorf("no report suggests gctrail %s", name)
 		}
+	}
+}
+
+// TestCommandsOfAllRules parses the commands of all advice that rules can give.
+func TestCommandsOfAllRules(t *testing.T) {
+	std := &stdio{out: &bytes.Buffer{}, err: text.NewPrinter(&bytes.Buffer{})}
+	rep, err := newReportOptions().gather(t.Context(), std, []string{"../../testdata/net10-wks-pin-collect.nettrace.gz"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	tried := 0
+	for _, rule := range findings.Rules() {
+		for _, advice := range rule.Advice {
+			for i := range advice.Next {
+				if command := rep.Command(&advice.Next[i]); command != "" {
+					parses(t, command, strings.Fields(command)[1:])
+					tried++
+				} else if len(advice.Next[i].Events) == 0 {
+					t.Errorf("%s: no command to %s", rule.ID, advice.Next[i].Purpose)
+				}
+			}
+		}
+	}
+	if tried < 15 {
+		t.Errorf("only %d commands", tried)
 	}
 }
 

@@ -63,7 +63,7 @@ func TestReportNamesUndeclared(t *testing.T) {
 	const path = "../../testdata/net20-lttng-gcstart-gcend.trace.zip"
 	out := strings.Join(strings.Fields(report80(t, path)), " ")
 	for _, want := range []string{
-		"of 10 GCs none is in the trace with a complete pause",
+		"no GC in this trace has a complete pause",
 		"events that were not enabled: pauses (GCSuspendEEBegin, GCSuspendEEEnd, GCRestartEEBegin, GCRestartEEEnd); " +
 			"sizes (GCHeapStats, GCPerHeapHistory, GCGlobalHeapHistory); allocation (GCAllocationTick).",
 		"$ lttng enable-event --userspace 'DotNETRuntime:GC*'",

@@ -294,7 +294,7 @@ func TestReportOfLoss(t *testing.T) {
 	if lost["events"].(float64) < 2e6 || lost["events_is"] != "exact" || len(lost["at"].([]any)) == 0 {
 		t.Errorf("lost: %v", lost)
 	}
-	if out := report80(t, lossyTrace); !strings.HasPrefix(out, "No verdict, events were lost") {
+	if out := report80(t, lossyTrace); !strings.HasPrefix(out, "No verdict: events were lost") {
 		t.Errorf("verdict:\n%s", out[:200])
 	}
 	if cut := oneLine(t, killedTrace)["lost"].(map[string]any)["cut"]; cut != true {

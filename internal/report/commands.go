@@ -90,6 +90,15 @@ var allocationEvents = []string{"GCAllocationTick", "AllocationSampled", "GCSamp
 // A step is a command with what it shows.
 type step struct{ purpose, command string }
 
+// Command returns the command for a step about the process that paused longest,
+// empty if the trace has no events for it.
+func (rep *Report) Command(s *findings.Step) string {
+	if len(rep.cases) == 0 {
+		return ""
+	}
+	return rep.command(&rep.cases[0], s)
+}
+
 func (rep *Report) command(c *Case, s *findings.Step) string {
 	words := []string{"gctrail"}
 	add := func(flag, value string) { words = append(words, flag, value) }
