@@ -180,7 +180,7 @@ var rootTypeWords = words{
 
 func (v RootType) String() string { return rootTypeWords.text(uint32(v)) }
 
-// JoinTime says whether a join event opens or closes a wait.
+// JoinTime reports whether a join event opens or closes a wait.
 type JoinTime uint32
 
 const (

@@ -38,7 +38,7 @@ func (s UTF16) AppendTo(dst []byte) []byte {
 	return dst
 }
 
-// Equal says whether s, decoded, is text. It allocates nothing.
+// Equal reports whether s, decoded, is text. It allocates nothing.
 func (s UTF16) Equal(text string) bool {
 	for len(s) >= 2 {
 		r, n := s.rune()

@@ -48,5 +48,5 @@ func splitVersion(name string) (string, uint32) {
 	return name[:i], uint32(version)
 }
 
-// has says whether a version of the event, or an older one, is known.
+// has reports whether a version of the event, or an older one, is known.
 func (s *schema) has(version uint32) bool { return s.layouts[0].version <= version }

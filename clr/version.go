@@ -18,7 +18,7 @@ func VersionOf(k Kind, version uint32, payload []byte, ptrSize int) uint32 {
 	return version
 }
 
-// fills says whether the fields take exactly the payload.
+// fills reports whether the fields take exactly the payload.
 func (l *layout) fills(payload []byte, ptrSize int) bool {
 	c := binread.At(payload, 0)
 	return passOver(&c, l.fields, ptrSize) && c.OK() && c.Len() == 0

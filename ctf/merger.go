@@ -141,7 +141,7 @@ func (m *merger) drain(s *stream, others int64) bool {
 	}
 }
 
-// full says whether the batch has enough.
+// full reports whether the batch has enough.
 func (m *merger) full() bool {
 	b := m.batch
 	return len(b.items) >= batchItems || len(m.out.data) >= batchData || b.read >= batchRead

@@ -164,7 +164,7 @@ func (p *planner) add(out *plan, n node) error {
 	return nil
 }
 
-// loose says whether n may take no space.
+// loose reports whether n may take no space.
 func (n *node) loose() bool {
 	switch n.op {
 	case opInt, opVarInt, opString:
@@ -199,7 +199,7 @@ func (p *planner) fields(out *plan, t *tsdl.Type) error {
 	return nil
 }
 
-// omits says whether the field i of a structure is no part of the payload on the
+// omits reports whether the field i of a structure is no part of the payload on the
 // wire.
 func (p *planner) omits(fields []tsdl.Field, i int) bool {
 	if generatedLength(fields, i) {
@@ -479,7 +479,7 @@ func fused(nodes plan) plan {
 	return out
 }
 
-// plain says whether n is always the same number of bytes, which go as they are
+// plain reports whether n is always the same number of bytes, which go as they are
 // or not at all, and which nobody refers to.
 func (n *node) plain() bool {
 	if n.mask != 7 || n.role != 0 || n.slot != 0 || n.dynamic {

@@ -63,7 +63,7 @@ func (m *member) processID() uint64 {
 	return m.pid
 }
 
-// named says whether what a process's threads are called is of use.
+// named reports whether what a process's threads are called is of use.
 func (m *member) named(pid uint64) bool { return !m.kernel && pid != trace.UnknownID }
 
 // processRoles and threadRoles tell the process and the thread of an event, the

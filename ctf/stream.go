@@ -205,7 +205,7 @@ func (s *stream) limit() {
 	}
 }
 
-// whole says whether the window has the packet's content to its end.
+// whole reports whether the window has the packet's content to its end.
 func (s *stream) whole() bool {
 	return 8*uint64(s.passed())+uint64(s.dec.end) >= s.packet.bits
 }

@@ -170,7 +170,7 @@ func (c *writerClass) array(f *trace.Field, name string) (line string, ok bool) 
 		integerText(16, false).text, length, elem.text, name, length, elem.dims), ok
 }
 
-// identifier says whether a name can be one in the metadata.
+// identifier reports whether a name can be one in the metadata.
 func identifier(name string) bool {
 	for _, r := range name {
 		if r != '_' && (r < '0' || r > '9') && (r < 'A' || r > 'Z') && (r < 'a' || r > 'z') {
@@ -180,7 +180,7 @@ func identifier(name string) bool {
 	return name != ""
 }
 
-// append appends the fields of a payload. It says whether the payload has them
+// append appends the fields of a payload. It reports whether the payload has them
 // all; what it has beyond them is left out.
 func (c *writerClass) append(dst, payload []byte) ([]byte, bool) {
 	le := binary.LittleEndian

@@ -134,5 +134,5 @@ func explain(ctx, limited context.Context, req *message, err error) error {
 	}
 }
 
-// tooOld says whether the runtime does not know the command.
+// tooOld reports whether the runtime does not know the command.
 func tooOld(err error) bool { return errors.Is(err, UnknownCommand) }

@@ -219,7 +219,7 @@ func (f *finder) claimInside(d *door, who *identity) error {
 	}
 }
 
-// of says whether the socket is that of a process which started at a time, as
+// of reports whether the socket is that of a process which started at a time, as
 // its system counts.
 func (s *socket) of(pid int, start string) bool {
 	return s.pid == pid && (s.key == start || s.cut && strings.HasPrefix(start, s.key))
@@ -270,7 +270,7 @@ func readStat(folder string) (*stat, bool) {
 	return &stat{s[open+1 : end], fields[state], fields[startTime], bits&kernelThread != 0}, true
 }
 
-// stopped says whether a process is stopped by a signal or a debugger.
+// stopped reports whether a process is stopped by a signal or a debugger.
 func stopped(pid int) bool {
 	s, ok := readStat(filepath.Join("/proc", strconv.Itoa(pid)))
 	return ok && (s.state == "T" || s.state == "t")
@@ -327,7 +327,7 @@ func readSome(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxProcFile))
 }
 
-// hasDotnetThread says whether one of a process's first threads has a name that
+// hasDotnetThread reports whether one of a process's first threads has a name that
 // the runtime gives. Anybody may read these.
 func hasDotnetThread(folder string) bool {
 	const enough = 16

@@ -78,7 +78,7 @@ func (e *ListenError) Error() string { return fmt.Sprintf("listen at %s: %v", e.
 
 func (e *ListenError) Unwrap() error { return e.Err }
 
-// refused says whether nobody listens at an address: what a process that was
+// refused reports whether nobody listens at an address: what a process that was
 // killed leaves behind.
 func refused(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
@@ -170,5 +170,5 @@ func ofListening(err error) bool {
 	return is
 }
 
-// timedOut says whether an operation ended by its time limit.
+// timedOut reports whether an operation ended by its time limit.
 func timedOut(err error) bool { return errors.Is(err, os.ErrDeadlineExceeded) }

@@ -205,7 +205,7 @@ func (l *Listener) forgetDead() {
 	}
 }
 
-// alive says whether a runtime that awaits a command is still there.
+// alive reports whether a runtime that awaits a command is still there.
 func alive(c conn) bool {
 	if c.SetReadDeadline(time.Now().Add(time.Millisecond)) != nil {
 		return false
@@ -236,5 +236,5 @@ func (r *Runtime) take(ctx context.Context) (conn, error) {
 	}
 }
 
-// Closed says whether err tells of a port that was closed.
+// Closed reports whether err tells of a port that was closed.
 func Closed(err error) bool { return errors.Is(err, net.ErrClosed) }

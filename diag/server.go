@@ -25,7 +25,7 @@ type ServerOptions struct {
 	// as NotSupported.
 	Collect func(Config) (Tracing, error)
 
-	// Ports are the diagnostic ports that the server dials, and Suspended says
+	// Ports are the diagnostic ports that the server dials, and Suspended reports
 	// whether its own socket must be told to resume, too.
 	Ports     []DialPort
 	Suspended bool

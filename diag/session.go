@@ -91,7 +91,7 @@ func (s *Session) abandon() {
 	s.in.Close()
 }
 
-// ended says whether the trace was read to its end.
+// ended reports whether the trace was read to its end.
 func (s *Session) ended() bool {
 	select {
 	case <-s.over:
@@ -141,7 +141,7 @@ func (s *Session) Stop(ctx context.Context) error {
 	return err
 }
 
-// Stopped says whether Stop was called, or Close before the trace's end.
+// Stopped reports whether Stop was called, or Close before the trace's end.
 func (s *Session) Stopped() bool { return s.asked.Load() }
 
 // tapped returns the client for one exchange, and where its connection is told.

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// taken says whether the other side has read all that was written to c, as far as
+// taken reports whether the other side has read all that was written to c, as far as
 // the system can tell.
 func taken(c conn) bool {
 	socket, ok := c.(syscall.Conn)

@@ -54,7 +54,7 @@ func cause(err error) error {
 	return err
 }
 
-// reset says whether the other side of a connection is gone.
+// reset reports whether the other side of a connection is gone.
 func reset(err error) bool {
 	return errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
@@ -94,7 +94,7 @@ func listen(path string) (*acceptor, error) {
 	return &acceptor{l}, nil
 }
 
-// abandoned says whether path is a socket that nobody listens at.
+// abandoned reports whether path is a socket that nobody listens at.
 func abandoned(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode().Type() != os.ModeSocket {

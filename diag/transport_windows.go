@@ -39,7 +39,7 @@ func dial(ctx context.Context, name string) (conn, error) {
 	}
 }
 
-// reset says whether the other side of a pipe is gone.
+// reset reports whether the other side of a pipe is gone.
 func reset(err error) bool {
 	return errors.Is(err, windows.ERROR_BROKEN_PIPE) || errors.Is(err, windows.ERROR_NO_DATA) ||
 		errors.Is(err, windows.ERROR_PIPE_NOT_CONNECTED)

@@ -67,7 +67,7 @@ func definable(f *trace.Field) bool {
 	return f != nil && goTypes[f.Type] != nil
 }
 
-// Enabled says whether a session wants the events.
+// Enabled reports whether a session wants the events.
 func (c *Custom) Enabled() bool { return c.mask.Load() != 0 }
 
 // Raise raises an event with a value for each field, if a session wants it: a

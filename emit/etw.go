@@ -76,7 +76,7 @@ const (
 	etwCaptureState
 )
 
-// wants says whether an event of the provider is wanted, as the code that mc.exe
+// wants reports whether an event of the provider is wanted, as the code that mc.exe
 // generates does (McGenLevelKeywordEnabled): level 0 means all levels, and no
 // keywords mean all.
 func (c *etwControl) wants(d *trace.Descriptor) bool {
@@ -206,7 +206,7 @@ func (e *etw) raiseRundown() {
 	}
 }
 
-// wants says whether a session of ETW wants an event.
+// wants reports whether a session of ETW wants an event.
 func (e *etw) wants(d *trace.Descriptor) bool {
 	i := etwProvider(d.Provider)
 	if i < 0 || clr.KindOf(d.Provider, d.ID) == clr.KindUnknown {

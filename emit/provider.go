@@ -96,7 +96,7 @@ func describe(k clr.Kind, version uint32) trace.Descriptor {
 	return d
 }
 
-// Enabled says whether a session wants events of the kind.
+// Enabled reports whether a session wants events of the kind.
 func (p *Provider) Enabled(k clr.Kind) bool { return p.masks[k].Load() != 0 }
 
 // Raise raises an event on no thread in particular, if a session wants it. It

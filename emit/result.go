@@ -120,7 +120,7 @@ func (gc *Collection) checkGeneration(g int, v *clr.GCPerHeapHistoryValue) error
 	return nil
 }
 
-// collects says whether the collection is one of generation g.
+// collects reports whether the collection is one of generation g.
 func (gc *Collection) collects(g int) bool {
 	switch {
 	case g >= LOH:

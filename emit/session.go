@@ -187,7 +187,7 @@ func (p *Provider) newSession(file *os.File, opt SessionOptions, open func(time.
 	return s, nil
 }
 
-// wants says whether an event is for the session (ep_session_provider_filter and
+// wants reports whether an event is for the session (ep_session_provider_filter and
 // provider_compute_event_enable_mask in the runtime).
 func (s *Session) wants(d *trace.Descriptor) bool {
 	if s.etw != nil {

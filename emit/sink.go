@@ -10,7 +10,7 @@ import (
 // A sink is the trace that a session writes, in one of the formats. Only the
 // session's goroutine uses it, but for carries.
 type sink interface {
-	// carries says whether the format has such events.
+	// carries reports whether the format has such events.
 	carries(d *trace.Descriptor) bool
 	// write writes an event that a shard captured. It gives ErrLate for one that
 	// is older than the format allows, which readers will find lost.

@@ -64,14 +64,14 @@ func (h *bufferHeader) decode(b []byte) {
 
 func (h *bufferHeader) compressed() bool { return h.flags&flagCompressed != 0 }
 
-// plausible says whether h can be the header of a buffer.
+// plausible reports whether h can be the header of a buffer.
 func (h *bufferHeader) plausible() bool {
 	return h.size >= bufferHeaderSize && h.size <= maxBuffer &&
 		h.used >= bufferHeaderSize && h.used <= maxBuffer &&
 		(h.compressed() || h.used <= h.size) && h.kind <= lastTypeSeen
 }
 
-// holdsEvents says whether buffers of this type hold events like any other.
+// holdsEvents reports whether buffers of this type hold events like any other.
 func (h *bufferHeader) holdsEvents() bool {
 	switch h.kind {
 	case typeGeneric, typeRundown, typeHeader, typeBatched:

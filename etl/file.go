@@ -111,7 +111,7 @@ func align(files []*file) (*trace.Clock, *file) {
 	return &trace.Clock{Frequency: fileTimeTicks}, first
 }
 
-// agrees says whether the time stamps of f and o come from one clock: then both
+// agrees reports whether the time stamps of f and o come from one clock: then both
 // files start the same time apart by it and by the time of day, give or take a
 // second.
 func (f *file) agrees(o *file) bool {

@@ -78,7 +78,7 @@ func readHeader(r io.ReaderAt, size int64) (*logfileHeader, error) {
 	return h, nil
 }
 
-// isHeader says whether b begins with a header buffer, and in it the event that
+// isHeader reports whether b begins with a header buffer, and in it the event that
 // carries the file header.
 func isHeader(b []byte) bool {
 	var h bufferHeader

@@ -191,7 +191,7 @@ func (s *survey) flush(flushed, first int64, h *bufferHeader) {
 	}
 }
 
-// wrapped says whether this is a circular file that has come round: the buffers
+// wrapped reports whether this is a circular file that has come round: the buffers
 // of its beginning are gone, and its last buffer lies anywhere.
 func (f *file) wrapped() bool {
 	s := &f.survey
@@ -199,7 +199,7 @@ func (f *file) wrapped() bool {
 		(s.lowest > 1 || f.header.end != 0 && s.anyMarked && s.buffers < f.header.written)
 }
 
-// cut says whether the file ends before its own end. That the beginning of a
+// cut reports whether the file ends before its own end. That the beginning of a
 // circular file is gone is no cut, nor is damage in the middle.
 func (f *file) cut() bool {
 	s := &f.survey
@@ -250,7 +250,7 @@ func (x *index) resync(f *file, previous, pos int64) (int64, error) {
 	return min(max(at, first+(next-first)/grid*grid), f.size), nil
 }
 
-// bufferAt says whether a buffer may begin at pos, or the file ends there.
+// bufferAt reports whether a buffer may begin at pos, or the file ends there.
 func (f *file) bufferAt(pos int64) bool {
 	var b [bufferHeaderSize]byte
 	if pos >= f.size {
@@ -301,7 +301,7 @@ func (f *file) scan(pos int64) (int64, error) {
 	return f.size, nil
 }
 
-// isBuffer says whether a buffer of a compressed file is very likely to begin
+// isBuffer reports whether a buffer of a compressed file is very likely to begin
 // with b: its header must also agree with itself and with the file's.
 func isBuffer(f *file, b []byte) bool {
 	if le.Uint32(b[0x04:]) != le.Uint32(b[0x30:]) { // quickly tells most apart

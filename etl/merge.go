@@ -27,7 +27,7 @@ func (h *mergeHeap) push(b *batch) {
 	}
 }
 
-// pop takes the oldest item. It says whether that was its batch's last.
+// pop takes the oldest item. It reports whether that was its batch's last.
 func (h *mergeHeap) pop() (b *batch, it *item, last bool) {
 	q := *h
 	b = q[0].batch

@@ -42,7 +42,7 @@ func (r *Reader) take(b *batch) {
 	}
 }
 
-// atEnd says whether the batch's buffer is where its file ends too early.
+// atEnd reports whether the batch's buffer is where its file ends too early.
 func (b *batch) atEnd() bool {
 	return b.file.survey.short && b.entry.off+int64(b.entry.size) == b.file.size
 }

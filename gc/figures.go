@@ -41,7 +41,7 @@ func (rt *runtime) release() {
 	rt.pending = slices.Delete(rt.pending, 0, n)
 }
 
-// insideDone says whether all collections that began before the end of the
+// insideDone reports whether all collections that began before the end of the
 // nth pending one are done.
 func (rt *runtime) insideDone(n int) bool {
 	b := rt.pending[n]
@@ -56,7 +56,7 @@ func (rt *runtime) insideDone(n int) bool {
 	return true
 }
 
-// contains says whether o began while b, a background collection, ran.
+// contains reports whether o began while b, a background collection, ran.
 func (b *building) contains(o *building) bool {
 	return o != b && b.Requested == Background && o.Start.Known() && b.Start.Known() && o.Start.Or(0) >= b.Start.Or(0) &&
 		(!b.End.Known() || o.Start.Or(0) <= b.End.Or(0))
@@ -221,7 +221,7 @@ func (g *generation) survival() Opt[float64] {
 	return Some(100 * float64(min(g.survived, objects)) / float64(objects))
 }
 
-// recordedAfter says whether the sizes after the collection are those of
+// recordedAfter reports whether the sizes after the collection are those of
 // generation i. CoreCLR up to 3.1 writes only the condemned generations' and
 // the next older one's.
 func (b *building) recordedAfter(i int) bool {
@@ -234,7 +234,7 @@ func (b *building) recordedAfter(i int) bool {
 	return i <= b.Generation.Or(0)+1
 }
 
-// condemns says whether generation i was collected. What a background collection
+// condemns reports whether generation i was collected. What a background collection
 // sweeps of gen0 and gen1 in its final pause is not told by its histories.
 func (b *building) condemns(i int) bool {
 	switch {

@@ -123,7 +123,7 @@ func (rt *runtime) awaitingHistory(concurrent bool, generation uint32) *building
 	return other
 }
 
-// plausible says whether sizes can be what a damaged payload could not: less
+// plausible reports whether sizes can be what a damaged payload could not: less
 // than any address space, so that sums of them stay below what an int64 holds.
 func plausible(sizes ...uint64) bool {
 	for _, n := range sizes {

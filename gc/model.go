@@ -71,7 +71,7 @@ type decoded struct {
 	decrease       clr.DecreaseMemoryPressure
 }
 
-// Wants says whether a Model reads events of a kind. It is meant as the filter
+// Wants reports whether a Model reads events of a kind. It is meant as the filter
 // of a reader.
 func Wants(d *trace.Descriptor) bool {
 	return handler(clr.KindOf(d.Provider, d.ID)) != nil
@@ -86,7 +86,7 @@ func Head(d *trace.Descriptor) int {
 	return math.MaxInt
 }
 
-// Identifies says whether events of a kind tell what process they come from.
+// Identifies reports whether events of a kind tell what process they come from.
 func Identifies(d *trace.Descriptor) bool {
 	switch clr.KindOf(d.Provider, d.ID) {
 	case clr.KindRuntimeInformationStart, clr.KindRuntimeInformationDCStart, clr.KindGCSettingsRundown, clr.KindProcessInfo:
@@ -318,7 +318,7 @@ func (m *Model) oldest() *runtime {
 	return first
 }
 
-// known says whether later parts of the trace have nothing to add to c.
+// known reports whether later parts of the trace have nothing to add to c.
 func (m *Model) known(c *Collection) bool {
 	return m.Live || m.surveyed || m.loss.Settled >= c.needs.To && c.Process.Runtime != "" && m.named(c.Process)
 }
@@ -349,7 +349,7 @@ func (m *Model) survey() {
 	}
 }
 
-// named says whether the process has a name. One that the trace gives it goes
+// named reports whether the process has a name. One that the trace gives it goes
 // before that of its command line.
 func (m *Model) named(p *Process) bool {
 	if of, ok := m.info.Processes[p.PID]; ok {

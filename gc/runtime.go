@@ -201,7 +201,7 @@ func (rt *runtime) leaveBackground() {
 	}
 }
 
-// done says whether nothing more is expected of the collection.
+// done reports whether nothing more is expected of the collection.
 func (b *building) done() bool {
 	if b.later() >= patience {
 		return true
@@ -209,7 +209,7 @@ func (b *building) done() bool {
 	return b.ended() && b.stats && b.windows == 0 && b.restarted() && (!b.ranBackground() || b.histories())
 }
 
-// histories says whether the global and all heaps' histories are there.
+// histories reports whether the global and all heaps' histories are there.
 func (b *building) histories() bool { return b.global && b.Heaps.Or(0) == len(b.heaps) }
 
 func (b *building) restarted() bool {
@@ -221,7 +221,7 @@ func (b *building) restarted() bool {
 	return true
 }
 
-// ranBackground says whether the collection ran in the background, as far as
+// ranBackground reports whether the collection ran in the background, as far as
 // is known yet. One that was announced so may have run blocking: then it ends
 // before the threads restart, and its history says so.
 func (b *building) ranBackground() bool {

@@ -26,7 +26,7 @@ type suspension struct {
 	pause int
 }
 
-// forGC says whether the suspension is for a collection, or for a step of one.
+// forGC reports whether the suspension is for a collection, or for a step of one.
 func (s *suspension) forGC() bool {
 	return s.reason == clr.SuspendReasonSuspendForGC || s.reason == clr.SuspendReasonSuspendForGCPrep
 }

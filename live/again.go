@@ -30,7 +30,7 @@ func (f *follower) next(ctx context.Context) bool {
 	}
 }
 
-// succeeds says whether p is old, whose trace somebody else has ended, or a
+// succeeds reports whether p is old, whose trace somebody else has ended, or a
 // process of the same name that was started after it.
 func succeeds(p, old *diag.Process) bool {
 	if p.Info == nil || p.Name != old.Name {

@@ -45,7 +45,7 @@ type batch struct {
 	label             uint32
 }
 
-// same says whether an event has the context of the one before it.
+// same reports whether an event has the context of the one before it.
 func (b *batch) same(h *header) bool {
 	return len(b.contexts) > 0 && b.thread == h.thread && b.cpu == h.cpu && b.label == h.labels &&
 		b.activity == h.activity && b.related == h.related

@@ -335,7 +335,7 @@ func fieldTypeV6(c *binread.Cursor, depth int) (f trace.Field, ok bool) {
 	return f, c.OK()
 }
 
-// fits says whether n elements of at least size bytes can be in what is left.
+// fits reports whether n elements of at least size bytes can be in what is left.
 func fits(c *binread.Cursor, n uint32, size int) bool {
 	return c.OK() && int64(n)*int64(size) <= int64(c.Len())
 }

@@ -26,7 +26,7 @@ const (
 // unknownProcess is what one-collect calls a process whose name it does not know.
 const unknownProcess = "Unknown"
 
-// namesProcess says whether events of this kind name the process they are of.
+// namesProcess reports whether events of this kind name the process they are of.
 func namesProcess(d *trace.Descriptor) bool {
 	return d.Provider == systemProvider && (d.ID == existingProcess || d.ID == processCreate)
 }

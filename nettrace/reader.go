@@ -242,7 +242,7 @@ func (r *Reader) end(ended bool, err error) {
 }
 
 // flush hands out the events that are no later than upTo, and then the oldest
-// while too many wait. It says whether to go on.
+// while too many wait. It reports whether to go on.
 func (r *Reader) flush(upTo uint64, yield func(*trace.Event, error) bool) bool {
 	q := &r.queue
 	for len(q.heap) > 0 && (q.heap[0].ticks <= upTo || q.pending > maxPending) {

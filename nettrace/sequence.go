@@ -145,7 +145,7 @@ func (s *sequences) remove(thread uint64, seq uint32, ticks uint64) {
 	delete(s.threads, thread)
 }
 
-// nearer says whether gap a explains a thread better than b: none at all, else
+// nearer reports whether gap a explains a thread better than b: none at all, else
 // the smaller loss, else whatever is no loss.
 func nearer(a, b int32) bool {
 	if a < 0 || b < 0 {

@@ -35,7 +35,7 @@ func (b *blockBuffer) begin(size int) {
 	b.prev = header{}
 }
 
-// fits says whether a record of size bytes may go into the block.
+// fits reports whether a record of size bytes may go into the block.
 func (b *blockBuffer) fits(size int) bool {
 	return b.records == 0 || len(b.b)-maxFrame+size <= blockSize
 }

@@ -149,7 +149,7 @@ func metadataRecordV4(id uint32, d *trace.Descriptor, fields []trace.Field) []by
 	return dst
 }
 
-// fieldsFitV4 says whether V4 can describe the fields, and whether there are
+// fieldsFitV4 reports whether V4 can describe the fields, and whether there are
 // arrays among them, which take a V2 description.
 func fieldsFitV4(fields []trace.Field) (fit, arrays bool) {
 	for i := range fields {

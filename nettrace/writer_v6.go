@@ -152,7 +152,7 @@ func appendFieldsV6(dst []byte, fields []trace.Field) []byte {
 	return dst
 }
 
-// fieldsFitV6 says whether V6 can describe the fields.
+// fieldsFitV6 reports whether V6 can describe the fields.
 func fieldsFitV6(fields []trace.Field) bool {
 	for i := range fields {
 		f := &fields[i]

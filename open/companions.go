@@ -20,7 +20,7 @@ import (
 // X.user1.etl (ETWTraceEventSource.cs, GetMergeAllLogFiles).
 var companionParts = []string{"kernel", "clr", "user"}
 
-// isCompanion says whether name is that of a part of main, both without a
+// isCompanion reports whether name is that of a part of main, both without a
 // folder.
 func isCompanion(name, main string) bool {
 	rest, ok := cutPrefixFold(name, strings.TrimSuffix(main, filepath.Ext(main))+".")

@@ -43,7 +43,7 @@ func describe(head []byte) kind {
 	}
 }
 
-// isText says whether head is UTF-8 without control characters other than those
+// isText reports whether head is UTF-8 without control characters other than those
 // of text. It may end within a character.
 func isText(head []byte) bool {
 	for i := 0; i < len(head); {

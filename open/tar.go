@@ -174,7 +174,7 @@ type openTarFile struct {
 	end  error
 }
 
-// Read reads on, up to an error that tells whether the archive is truncated there.
+// Read reads on, up to an error that reports whether the archive is truncated there.
 func (f *openTarFile) Read(p []byte) (int, error) {
 	n, err := f.SectionReader.Read(p)
 	if errors.Is(err, io.EOF) {

@@ -43,7 +43,7 @@ func varints(name string, numbers ...uint64) []byte {
 	return append(b, name...)
 }
 
-// A file's mapping names what belongs to no method, at its time, and says whether
+// A file's mapping names what belongs to no method, at its time, and reports whether
 // a name could be expected.
 func TestImages(t *testing.T) {
 	m := eventtest.Maker{PID: 7}

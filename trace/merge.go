@@ -155,7 +155,7 @@ func (m *Merged) earliest() (first *part, index int) {
 	return first, index
 }
 
-// owns says whether the process of this PID is the source's. What is of no known
+// owns reports whether the process of this PID is the source's. What is of no known
 // process is every source's own.
 func (m *Merged) owns(source int, pid uint64) bool {
 	if pid == UnknownID {

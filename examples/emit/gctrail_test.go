@@ -135,7 +135,7 @@ func TestGctrailAttaches(t *testing.T) {
 	}
 }
 
-// listed says whether gctrail lists the example as it does a .NET process.
+// listed reports whether gctrail lists the example as it does a .NET process.
 func listed(t *testing.T, gctrail, pid string) bool {
 	t.Helper()
 	out, err := command(t.Context(), gctrail, "ps").Output()

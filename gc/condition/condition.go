@@ -37,7 +37,7 @@ func Parse(text string) (*Condition, error) {
 // String is the text that was parsed.
 func (c *Condition) String() string { return c.text }
 
-// Holds says whether a collection meets the condition.
+// Holds reports whether a collection meets the condition.
 func (c *Condition) Holds(col *gc.Collection) bool { return c.root.holds(col) }
 
 // A node is a part of a condition.

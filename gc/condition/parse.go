@@ -47,7 +47,7 @@ func (t token) String() string {
 	return strconv.Quote(t.text)
 }
 
-// is says whether the token is a word, in either case.
+// is reports whether the token is a word, in either case.
 func (t token) is(word string) bool { return t.kind == tokenWord && strings.EqualFold(t.text, word) }
 
 type parser struct {

@@ -150,7 +150,7 @@ func (d *Distribution) Mean() time.Duration {
 	return d.sum / time.Duration(d.count)
 }
 
-// Exact says whether percentiles are those of the durations themselves.
+// Exact reports whether percentiles are those of the durations themselves.
 func (d *Distribution) Exact() bool { return d.groups == nil }
 
 // Percentile is the shortest of the durations that p percent of them do not

@@ -100,7 +100,7 @@ func allocated(c *gc.Collection) (gc.Opt[int64], gc.Certainty) {
 	return c.AllocatedTicks, gc.Estimate
 }
 
-// Induced says whether the program asked for the collection, by GC.Collect in
+// Induced reports whether the program asked for the collection, by GC.Collect in
 // one of its forms.
 func Induced(c *gc.Collection) bool {
 	switch c.Reason.Or(0) {

@@ -54,7 +54,7 @@ func (c *Cursor) Err() error {
 	}
 }
 
-// OK says whether every read so far succeeded.
+// OK reports whether every read so far succeeded.
 func (c *Cursor) OK() bool { return c.failed == 0 }
 
 // Len is the number of bytes left.

@@ -56,7 +56,7 @@ func (l *globList) Set(s string) error {
 	return nil
 }
 
-// matches says whether one of the patterns matches; without any, all names do.
+// matches reports whether one of the patterns matches; without any, all names do.
 func (l *globList) matches(name string) bool {
 	return len(*l) == 0 || slices.ContainsFunc(*l, func(g selection.Glob) bool { return g.Matches(name) })
 }

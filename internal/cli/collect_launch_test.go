@@ -156,7 +156,7 @@ func TestLaunchInterrupted(t *testing.T) {
 	}
 }
 
-// alive says whether a process runs and is not only waited for.
+// alive reports whether a process runs and is not only waited for.
 func alive(pid string) bool {
 	b, err := os.ReadFile("/proc/" + pid + "/stat")
 	return err == nil && !strings.Contains(string(b), ") Z ")

@@ -139,7 +139,7 @@ func (o *eventsOptions) write(ctx context.Context, std *stdio, out *output) erro
 	return nil
 }
 
-// wants says whether events of a kind are asked for.
+// wants reports whether events of a kind are asked for.
 func (o *eventsOptions) wants(d *trace.Descriptor, name string) bool {
 	return (len(o.names) == 0 || slices.Contains(o.names, name)) &&
 		(len(o.providers) == 0 || slices.ContainsFunc(o.providers, func(p string) bool { return strings.EqualFold(p, d.Provider) })) &&

@@ -51,7 +51,7 @@ func (c *choices) Set(s string) error {
 	return nil
 }
 
-// allows says whether a word is among those asked for.
+// allows reports whether a word is among those asked for.
 func (c *choices) allows(word string) bool {
 	return len(c.values) == 0 || slices.Contains(c.values, word)
 }

@@ -176,7 +176,7 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWrit
 	return nil
 }
 
-// keeps says whether the options let c through.
+// keeps reports whether the options let c through.
 func (o *gcsOptions) keeps(r *reading, c *gc.Collection) bool {
 	return o.HasCollection(r.Info(), c) &&
 		(len(o.generations.values) == 0 || c.Generation.Known() && o.generations.allows(strconv.Itoa(c.Generation.Or(0)))) &&

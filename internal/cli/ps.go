@@ -119,7 +119,7 @@ func (o *psOptions) pick(all []*diag.Process) ([]*diag.Process, error) {
 	return slices.DeleteFunc(all, func(p *diag.Process) bool { return !picked[p] }), errors.Join(errs...)
 }
 
-// matches says whether a process has an id, or a name that matches.
+// matches reports whether a process has an id, or a name that matches.
 func matches(p *diag.Process, pattern *selection.Glob) bool {
 	id := cmp.Or(p.PID, p.InnerPID)
 	return strconv.Itoa(id) == string(*pattern) || pattern.Matches(p.Name)

@@ -105,12 +105,12 @@ func (o *topOptions) check(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// wants says whether a process is to be watched.
+// wants reports whether a process is to be watched.
 func (o *topOptions) wants(p *diag.Process) bool {
 	return o.names.matches(p.Name) && (len(o.pids) == 0 || slices.Contains(o.pids, p.PID))
 }
 
-// interactive says whether there is somebody to press keys, and a terminal that
+// interactive reports whether there is somebody to press keys, and a terminal that
 // shows more than lines.
 func (std *stdio) interactive() bool {
 	return std.outTerm.Is && term.IsTerminal(int(os.Stdin.Fd()))

@@ -138,7 +138,7 @@ func (c *capture) run(ctx context.Context) error {
 	return errors.Join(c.failed, err, outputFailed(c.path, c.sink.Close()))
 }
 
-// goesOn says whether a process can be asked something, now and a little later: one
+// goesOn reports whether a process can be asked something, now and a little later: one
 // that ends may still answer when it has ended its trace. Who dialled us is not
 // asked: it may never dial again.
 func goesOn(process *diag.Process) bool {

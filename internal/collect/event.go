@@ -33,7 +33,7 @@ func (e *StoppingEvent) String() string {
 	return text
 }
 
-// wants says whether events of a kind can be the one.
+// wants reports whether events of a kind can be the one.
 func (e *StoppingEvent) wants(d *trace.Descriptor) bool {
 	if !strings.EqualFold(d.Provider, e.Provider) {
 		return false
@@ -87,7 +87,7 @@ func (f *PayloadFilter) Set(s string) error {
 // for.
 var errNoField = errors.New("it has no such field")
 
-// matches says whether an event of a kind that is wanted has the values that are
+// matches reports whether an event of a kind that is wanted has the values that are
 // asked for. Values are compared as text, those of enums by their word or their
 // number.
 func (f PayloadFilter) matches(ev *trace.Event) (bool, error) {
@@ -116,7 +116,7 @@ func (f PayloadFilter) matches(ev *trace.Event) (bool, error) {
 	return true, nil
 }
 
-// sameValue says whether a field has a value; word is that of an enum.
+// sameValue reports whether a field has a value; word is that of an enum.
 func sameValue(v any, word, want string) bool {
 	text := fmt.Sprint(v)
 	if _, is := v.(bool); is {

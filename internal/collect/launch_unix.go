@@ -27,7 +27,7 @@ func privatePort() (path string, remove func(), err error) {
 	return filepath.Join(dir, "port"), func() { _ = os.RemoveAll(dir) }, nil
 }
 
-// inForeground says whether gctrail has a terminal, and what is typed there.
+// inForeground reports whether gctrail has a terminal, and what is typed there.
 func inForeground() bool {
 	tty, err := os.Open("/dev/tty")
 	if err != nil {

@@ -27,7 +27,7 @@ func NewPaths(output string) *Paths {
 	return p
 }
 
-// Single says whether there is room for one trace only.
+// Single reports whether there is room for one trace only.
 func (p *Paths) Single() bool {
 	return p.output != "" && !p.folder && !strings.Contains(p.output, "{name}") && !strings.Contains(p.output, "{pid}")
 }

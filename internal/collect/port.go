@@ -96,7 +96,7 @@ func (s *Supervisor) receive(ctx context.Context, r *diag.Runtime) {
 	})
 }
 
-// wants says whether a process that has dialled is to be collected from.
+// wants reports whether a process that has dialled is to be collected from.
 func (s *Supervisor) wants(process *diag.Process) bool {
 	if !s.names.Match(process.Name) {
 		s.notify(Untraced{Process: process})
@@ -112,14 +112,14 @@ func (s *Supervisor) wants(process *diag.Process) bool {
 	return !full
 }
 
-// done says whether everything that was begun has ended.
+// done reports whether everything that was begun has ended.
 func (s *Supervisor) done() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.busy == 0 && s.begun+s.failed > 0
 }
 
-// tried says whether there was anything to collect from.
+// tried reports whether there was anything to collect from.
 func (s *Supervisor) tried() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()

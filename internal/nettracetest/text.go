@@ -102,7 +102,7 @@ func (l *line) next() string {
 	return w
 }
 
-// has says whether a pair of that name, or a single word, is there. It takes
+// has reports whether a pair of that name, or a single word, is there. It takes
 // the word.
 func (l *line) has(name string) bool {
 	if i := slices.Index(l.words, name); i >= 0 {

@@ -58,7 +58,7 @@ func (l *List) join(p diag.Provider) error {
 	return nil
 }
 
-// add adds a provider unless there is one of its name, and says whether it did.
+// add adds a provider unless there is one of its name, and reports whether it did.
 func (l *List) add(p diag.Provider) bool {
 	if l.Find(p.Name) != nil {
 		return false

@@ -170,7 +170,7 @@ func (r *Request) Config() (config diag.Config, ignored bool) {
 	return config, ignored
 }
 
-// asksFor says whether a profile is asked for: where nothing is, the first.
+// asksFor reports whether a profile is asked for: where nothing is, the first.
 func (r *Request) asksFor(p *Profile) bool {
 	if len(r.Profiles) > 0 {
 		return slices.Contains(r.Profiles, p.Name)
@@ -194,7 +194,7 @@ func (r *Request) Costly() []*Profile {
 // stops them for it.
 const SampleProfiler = "Microsoft-DotNETCore-SampleProfiler"
 
-// AsksForCollections says whether a runtime is asked for events of collections.
+// AsksForCollections reports whether a runtime is asked for events of collections.
 func AsksForCollections(config *diag.Config) bool {
 	providers := List(config.Providers)
 	p := providers.Find(clr.RuntimeProvider)

@@ -21,7 +21,7 @@ type Selection struct {
 	From, To moment
 }
 
-// HasCollection says whether c is selected. Its time is that of its start, or else
+// HasCollection reports whether c is selected. Its time is that of its start, or else
 // the first that is known of it.
 func (s *Selection) HasCollection(info *trace.Info, c *gc.Collection) bool {
 	at := c.Start
@@ -34,7 +34,7 @@ func (s *Selection) HasCollection(info *trace.Info, c *gc.Collection) bool {
 	return s.HasProcess(c.Process) && (s.AllTimes() || at.Known() && s.HasTime(info, at.Or(0)))
 }
 
-// HasProcess says whether a process is selected.
+// HasProcess reports whether a process is selected.
 func (s *Selection) HasProcess(p *gc.Process) bool {
 	if len(s.PIDs) > 0 && !slices.Contains(s.PIDs, p.PID) {
 		return false
@@ -42,10 +42,10 @@ func (s *Selection) HasProcess(p *gc.Process) bool {
 	return s.Process.Matches(p.Name)
 }
 
-// AllTimes says whether all times are selected.
+// AllTimes reports whether all times are selected.
 func (s *Selection) AllTimes() bool { return !s.From.Given && !s.To.Given }
 
-// HasTime says whether a time after the trace's start is selected.
+// HasTime reports whether a time after the trace's start is selected.
 func (s *Selection) HasTime(info *trace.Info, at time.Duration) bool {
 	if s.From.Given && at < s.From.After(info.Start) {
 		return false

@@ -40,7 +40,7 @@ func PageOn(t Terminal) *Page {
 	return p
 }
 
-// UnicodeLocale says whether the environment shows characters beyond ASCII.
+// UnicodeLocale reports whether the environment shows characters beyond ASCII.
 func UnicodeLocale() bool {
 	if os.Getenv("TERM") == "dumb" {
 		return false

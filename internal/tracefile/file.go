@@ -72,7 +72,7 @@ func (f *File) Name() string { return f.name }
 // Size is how many bytes were written, without the end mark.
 func (f *File) Size() int64 { return f.size }
 
-// Regular says whether the trace can be read from the path that is the file's
+// Regular reports whether the trace can be read from the path that is the file's
 // name.
 func (f *File) Regular() bool { return f.stream == nil }
 

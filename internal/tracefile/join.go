@@ -108,7 +108,7 @@ func (r *Ring) find(from uint64) (joint, error) {
 // errFound ends a search.
 var errFound = errors.New("found")
 
-// copyFrom copies the ring from an object of its first segment on. It says whether
+// copyFrom copies the ring from an object of its first segment on. It reports whether
 // a segment was copied, and is gone.
 func (r *Ring) copyFrom(object int) (out *File, started bool, err error) {
 	out, err = r.open(r.path, os.O_TRUNC)

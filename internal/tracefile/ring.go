@@ -80,7 +80,7 @@ func NewRing(path string, limits Limits) (*Ring, error) {
 	return r, nil
 }
 
-// writable says whether a file can be made at a path, and leaves what is there.
+// writable reports whether a file can be made at a path, and leaves what is there.
 func writable(path string) error {
 	info, err := os.Stat(path)
 	there := err == nil
@@ -224,7 +224,7 @@ func (r *Ring) making(write func() error) error {
 	}
 }
 
-// isFull says whether something could not be written because there is no room.
+// isFull reports whether something could not be written because there is no room.
 func isFull(err error) bool {
 	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) ||
 		runtime.GOOS == "windows" && errors.Is(err, errorDiskFull)
@@ -233,7 +233,7 @@ func isFull(err error) bool {
 // errorDiskFull is Windows's ERROR_DISK_FULL.
 const errorDiskFull = syscall.Errno(112)
 
-// spare says whether the oldest segment may be dropped.
+// spare reports whether the oldest segment may be dropped.
 func (r *Ring) spare() bool {
 	return len(r.segments) > 1 && (r.held == 0 || r.segments[1].start != 0 && r.segments[1].start <= r.held)
 }
@@ -276,7 +276,7 @@ func (r *Ring) Hold(from time.Duration) { r.held = max(1, r.in.Ticks(from)) }
 // End says that the trace ends: from now on, the ring grows.
 func (r *Ring) End() { r.ending = true }
 
-// Cut says whether something was dropped for the ring's size, and not for its age.
+// Cut reports whether something was dropped for the ring's size, and not for its age.
 func (r *Ring) Cut() bool { return r.cut }
 
 // Close ends the last segment.

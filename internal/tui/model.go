@@ -138,7 +138,7 @@ func (m *model) rows() []*watch.Process {
 	return rows
 }
 
-// matches says whether a filter is in the name, the id or the container of a
+// matches reports whether a filter is in the name, the id or the container of a
 // process.
 func matches(p *watch.Process, filter string) bool {
 	text := strings.ToLower(p.Name + "\n" + processID(p) + "\n" + p.Container)

@@ -55,7 +55,7 @@ func newPainter(width, height int, opts Options) *painter {
 // only.
 func (p *painter) line(s string) { p.text = append(p.text, text.CleanStyled(s)) }
 
-// roomy says whether there is room for all that is worth showing.
+// roomy reports whether there is room for all that is worth showing.
 func (p *painter) roomy() bool { return p.height >= roomyHeight }
 
 // left is the room for further lines, above the last one.

@@ -128,7 +128,7 @@ func shown(t *testing.T, width, height int, change ...func(*Options)) *model {
 	return m
 }
 
-// press presses keys, and does what they ask for; it says whether to quit.
+// press presses keys, and does what they ask for; it reports whether to quit.
 func press(t *testing.T, m *model, keys ...string) (quit bool) {
 	t.Helper()
 	special := map[string]tea.KeyPressMsg{

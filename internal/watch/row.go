@@ -91,7 +91,7 @@ func (r *row) seen(p *diag.Process) (problem error) {
 	return problem
 }
 
-// due says whether a process is to be attached to.
+// due reports whether a process is to be attached to.
 func (r *row) due(now time.Time) bool {
 	return r.state == Found && !r.following && r.process.Err == nil && !now.Before(r.retry)
 }

@@ -17,7 +17,7 @@ import (
 // Options say what is watched. The zero value means every .NET process of this
 // machine.
 type Options struct {
-	// Wants says whether a process is to be watched; nil means all are. The others
+	// Wants reports whether a process is to be watched; nil means all are. The others
 	// are not attached to.
 	Wants func(*diag.Process) bool
 	// UntilEnded makes Run return when processes were found, and all of them have
@@ -106,7 +106,7 @@ func (w *Watcher) Run(ctx context.Context) {
 	}
 }
 
-// look looks over the machine once, and says whether to do so again.
+// look looks over the machine once, and reports whether to do so again.
 func (w *Watcher) look(ctx context.Context, cancel func()) bool {
 	if ctx.Err() != nil {
 		return false
@@ -215,7 +215,7 @@ func (w *Watcher) due(now time.Time) (begin []*row) {
 	return begin
 }
 
-// endedSince says whether a process has ended since a time.
+// endedSince reports whether a process has ended since a time.
 func (w *Watcher) endedSince(t time.Time, p *diag.Process) bool {
 	return slices.ContainsFunc(w.rows, func(r *row) bool {
 		return r.state == Ended && !r.ended.Before(t) && same(r.process, p)
@@ -235,7 +235,7 @@ func (w *Watcher) find(p *diag.Process) *row {
 // lie apart: they are computed from clocks that are not read at once.
 const sameStart = 5 * time.Second
 
-// same says whether a process was found again.
+// same reports whether a process was found again.
 func same(a, b *diag.Process) bool {
 	switch {
 	case a.Info != nil && b.Info != nil:
@@ -271,7 +271,7 @@ func (w *Watcher) forget(present map[*row]bool) {
 	w.rows = kept
 }
 
-// over says whether all processes that there were have ended.
+// over reports whether all processes that there were have ended.
 func (w *Watcher) over() bool {
 	for _, r := range w.rows {
 		if r.state != Ended {

@@ -103,7 +103,7 @@ func (t *table) writeArray(w *writer, recv, owner string, e *event, f *field) {
 // appended is the expression that appends a value to dst.
 func (s scalar) appended(value string) string { return fmt.Sprintf(s.append, value) }
 
-// needsMath says whether an encoder of these fields refers to package math.
+// needsMath reports whether an encoder of these fields refers to package math.
 func needsMath(fields []field) bool {
 	for i := range fields {
 		f := &fields[i]

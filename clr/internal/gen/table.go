@@ -79,10 +79,10 @@ type field struct {
 	MinPayload *sizes   `json:"min_payload"` // the field is there in payloads of at least this size
 }
 
-// in says whether the field is part of version v.
+// in reports whether the field is part of version v.
 func (f *field) in(v int) bool { return f.Since <= v && (f.Until == nil || v <= *f.Until) }
 
-// guarded says whether the field is missing from some payloads.
+// guarded reports whether the field is missing from some payloads.
 func (f *field) guarded() bool { return f.Since > 0 || f.Until != nil || f.MinPayload != nil }
 
 // An element of an array is a scalar or has fields.
