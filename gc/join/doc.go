@@ -8,5 +8,8 @@
 // SuspendEEBegin to RestartEEBegin. A phase bears the name of the join that
 // ends it.
 //
+// A Tunings collects each time that server GC looked at what its collections cost
+// and decided on the number of its heaps.
+//
 // See join_structure in the runtime's gc.cpp.
 package join

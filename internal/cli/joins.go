@@ -45,10 +45,13 @@ func joinFields(number bool) []field[joinRow] {
 	return fields
 }
 
-type joinsOptions struct{ listing }
+type joinsOptions struct {
+	listing
+	tunings bool
+}
 
 func newJoinsCmd(std *stdio) *cobra.Command {
-	opts := joinsOptions{newListing()}
+	opts := joinsOptions{listing: newListing()}
 	cmd := &cobra.Command{
 		Use:   "joins FILE...",
 		Short: "Show how the heaps of server GC wait for each other",
@@ -61,12 +64,24 @@ how long other heaps waited for this one.
 The table sums up all collections and names the heap that others waited for longest,
 with the likely cause. jsonl and csv have rows for each collection; --sort and --top
 apply to each collection separately. The events need keyword gc at level 5, as in
---profile gc-verbose.`,
+--profile gc-verbose.
+
+--tunings shows instead how server GC adapts the number of its heaps (DATAS, on by
+default from .NET 9 on): each time it looked at what its collections cost, what it
+decided and why. Cost is the share of the time that pauses and waits for memory
+take; the target is 2 % (DOTNET_GCDTargetTCP), for full collections 10 %. These
+events come with every profile for GC.`,
 		Example: `  gctrail joins app.nettrace
   gctrail joins --sort held_ms --top 5 app.nettrace
-  gctrail joins --format jsonl app.nettrace | jq 'select(.waking_ms>1)'`,
+  gctrail joins --format jsonl app.nettrace | jq 'select(.waking_ms>1)'
+  gctrail joins --tunings app.nettrace`,
 	}
-	return opts.command(std, cmd, fieldNames(joinFields(true)), func(ctx context.Context, out *output, paths []string) error {
+	cmd.Flags().BoolVar(&opts.tunings, "tunings", false, "show how server GC adapts the number of its heaps (DATAS)")
+	names := slices.Concat(fieldNames(joinFields(true)), fieldNames(tuningFields())[2:])
+	return opts.command(std, cmd, names, func(ctx context.Context, out *output, paths []string) error {
+		if opts.tunings {
+			return opts.listTunings(ctx, std, out, paths)
+		}
 		return opts.list(ctx, std, out, paths)
 	})
 }

@@ -33,12 +33,14 @@ func timeOf(d time.Duration) column.Value { return column.Value{Type: column.Mil
 
 func floatOf(v float64) column.Value { return column.Value{Type: column.Float, Float: v} }
 
+func percentOf(v float64) column.Value { return column.Value{Type: column.Percent, Float: v} }
+
 // shareOf is n's part of all, in percent.
 func shareOf(n, all int64) column.Value {
 	if all == 0 {
 		return column.Value{}
 	}
-	return column.Value{Type: column.Percent, Float: 100 * float64(n) / float64(all)}
+	return percentOf(100 * float64(n) / float64(all))
 }
 
 func listOf(words []string) column.Value {
