@@ -40,7 +40,7 @@ func tuningFields() []field[tuningRow] {
 			return knownIf(r.Stable > 0, bytesOf(r.Stable))
 		}},
 		{name: "heap_bytes", heading: "heap MB", rank: 2, value: func(r *tuningRow) column.Value {
-			return knownIf(r.heap.Known, bytesOf(r.heap.V))
+			return valueOf(r.heap, bytesOf)
 		}},
 		{name: "since_change", value: func(r *tuningRow) column.Value { return countOf(r.SinceChange) }},
 		{name: "change_code", value: func(r *tuningRow) column.Value { return knownIf(size(r), countOf(r.ChangeCode)) }},
