@@ -3,6 +3,7 @@ package open
 import (
 	"errors"
 	"fmt"
+	"time"
 )
 
 // ErrOnce reports that an input cannot be read a second time.
@@ -14,6 +15,15 @@ type UnknownError struct {
 	Looks string // what it is: "a Windows ETW trace (.etl)"
 	Hint  string // what to do instead
 	Err   error  // trace.ErrNotTrace or trace.ErrUnsupported
+
+	Traces []FolderTrace // of a folder that holds several, the newest first
+}
+
+// A FolderTrace is a file in a folder that File can open.
+type FolderTrace struct {
+	Name     string // from the folder on, with slashes
+	Size     int64  // bytes
+	Modified time.Time
 }
 
 func (e *UnknownError) Error() string {

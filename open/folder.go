@@ -6,6 +6,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"github.com/gctrail/gctrail/trace"
 )
@@ -21,18 +22,24 @@ func otherFolder(path string, reason error, opts Options) (*Input, error) {
 	if err != nil {
 		return nil, err
 	}
-	if main := wholeETW(traces); main != "" {
+	names := make([]string, len(traces))
+	for i := range traces {
+		names[i] = traces[i].Name
+	}
+	if main := wholeETW(names); main != "" {
 		return File(filepath.Join(path, main), opts)
 	}
+	slices.SortStableFunc(traces, func(a, b FolderTrace) int { return b.Modified.Compare(a.Modified) })
 	for i := range traces {
-		traces[i] = printable(traces[i])
+		names[i] = printable(traces[i].Name)
 	}
 	_, malformed := errors.AsType[*trace.FormatError](reason)
 	e := &UnknownError{Name: path, Looks: "a folder without a trace", Hint: hintReads, Err: trace.ErrNotTrace}
 	switch {
 	case traces != nil:
-		e.Looks = "a folder that holds " + enumerate(traces)
+		e.Looks = "a folder that holds " + enumerate(names)
 		e.Hint = "give one or more of them"
+		e.Traces = traces
 	case malformed && (!errors.Is(reason, trace.ErrNotTrace) || known != nil && known.Hint == hintFolder):
 		return nil, named(path, reason)
 	case known != nil:
@@ -44,7 +51,7 @@ func otherFolder(path string, reason error, opts Options) (*Input, error) {
 
 // lookInto finds the traces in the folder at path and below it, and of what is
 // unsupported the first.
-func lookInto(path string) (traces []string, known *UnknownError, err error) {
+func lookInto(path string) (traces []FolderTrace, known *UnknownError, err error) {
 	left := maxFolder
 	err = filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
 		switch {
@@ -58,7 +65,11 @@ func lookInto(path string) (traces []string, known *UnknownError, err error) {
 		left--
 		err = probe(name)
 		if err == nil {
-			traces = append(traces, relative(path, name))
+			t := FolderTrace{Name: relative(path, name)}
+			if info, err := d.Info(); err == nil {
+				t.Size, t.Modified = info.Size(), info.ModTime()
+			}
+			traces = append(traces, t)
 			return nil
 		}
 		if known == nil && errors.Is(err, trace.ErrUnsupported) {

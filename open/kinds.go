@@ -87,6 +87,9 @@ var kinds = []kind{
 	{magic: "\x7fELF", also: elfCore, looks: "a memory dump (ELF core)", hint: hintNone},
 	{magic: "\x7fELF", looks: "a program or library (ELF)", hint: hintCollect},
 	{magic: "MZ", also: control, looks: "a program or library (Windows)", hint: hintCollect},
+	{magic: "PAGEDU64", looks: "a memory dump (Windows)", hint: hintNone},
+	{magic: "PAGEDUMP", looks: "a memory dump (Windows)", hint: hintNone},
+	{magic: "\xcf\xfa\xed\xfe", also: machCore, looks: "a memory dump (macOS core)", hint: hintNone},
 	{magic: "\xcf\xfa\xed\xfe", looks: "a program or library (macOS)", hint: hintCollect},
 	{magic: "\xca\xfe\xba\xbe", looks: "a program or library (macOS)", hint: hintCollect},
 	{magic: "SQLite format 3\x00", looks: "an SQLite database", hint: hintReads},
@@ -158,8 +161,14 @@ func etlBuffer(head []byte) bool {
 		head[headerSize+3] == 0xc0
 }
 
-// elfCore matches an ELF file of the type ET_CORE.
-func elfCore(head []byte) bool { return len(head) > 16 && head[16] == 4 }
+// elfCore matches an ELF file of the type ET_CORE, in either byte order.
+func elfCore(head []byte) bool {
+	const order, kind, core = 5, 16, 4
+	return len(head) >= kind+2 && (head[order] != 2 && head[kind] == core || head[order] == 2 && head[kind+1] == core)
+}
+
+// machCore matches a Mach-O file of the type MH_CORE.
+func machCore(head []byte) bool { return len(head) > 12 && head[12] == 4 }
 
 // control matches what is no text.
 func control(head []byte) bool { return !isText(head) }

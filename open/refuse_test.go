@@ -10,6 +10,7 @@ import (
 	"runtime"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zstd"
@@ -164,7 +165,7 @@ func TestFolder(t *testing.T) {
 		{[]member{{"a.txt", []byte("hello")}}, "not a trace: a folder without a trace; " + reads},
 		{
 			[]member{{"a.txt", []byte("hello")}, {"b", bare}, {"c/d.gz", gzipped(bare)}},
-			"not a trace: a folder that holds b, c/d.gz; give one or more of them",
+			"not a trace: a folder that holds c/d.gz, b; give one or more of them",
 		},
 		{
 			[]member{{"ust/channel0", []byte("\xc1\x1f\xfc\xc1")}},
@@ -188,9 +189,12 @@ func TestFolder(t *testing.T) {
 		},
 	} {
 		dir := t.TempDir()
-		for _, m := range c.members {
+		for i, m := range c.members {
 			path := filepath.Join(dir, m.name)
 			if err := errors.Join(os.MkdirAll(filepath.Dir(path), 0o755), os.WriteFile(path, m.data, 0o644)); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.Chtimes(path, time.Time{}, time.Unix(int64(i), 0)); err != nil {
 				t.Fatal(err)
 			}
 		}

@@ -47,8 +47,9 @@ func newAllocsCmd(std *stdio) *cobra.Command {
 		source:  choice{"auto", []string{"auto", alloc.Sampled.String(), alloc.Tick.String(), alloc.Object.String()}},
 	}
 	cmd := &cobra.Command{
-		Use:   "allocs FILE...",
-		Short: "List what a program allocates, by type, stack, method or heap",
+		Use:        "allocs FILE...",
+		SuggestFor: []string{"allocations", "memory"},
+		Short:      "List what a program allocates, by type, stack, method or heap",
 		Long: `allocs lists what a program allocates: bytes, share, samples, bytes per second,
 and a 95 % confidence interval. The runtime samples allocations, so a type or
 stack with few samples is uncertain.

@@ -17,7 +17,7 @@ func noArgs(cmd *cobra.Command, args []string) error {
 
 func someFiles(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
-		return usagef(cmd, "no file given")
+		return usagef(cmd, "no file given: %s FILE, or - for standard input", cmd.CommandPath())
 	}
 	if slices.Contains(args, "") {
 		return usagef(cmd, "empty path")

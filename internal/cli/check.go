@@ -60,9 +60,12 @@ be read. An inconclusive check passes, unless the budget has cannot_tell: fail.`
   gctrail check --budget gc-budget.yaml --format github --out junit=gc.xml traces/`,
 		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkTimes(cmd, &opts.Selection); err != nil {
+				return err
+			}
 			opts.traces = args
 			if (opts.budget == "") == (opts.init == "") {
-				return usagef(cmd, "--budget or --init is required")
+				return usagef(cmd, "--budget or --init is required; to write a budget that these traces meet: gctrail check --init gc-budget.yaml FILE...")
 			}
 			return opts.run(cmd.Context(), std)
 		},

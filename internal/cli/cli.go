@@ -7,7 +7,6 @@ import (
 	"context"
 	"os"
 	"os/signal"
-	"slices"
 	"strings"
 	"syscall"
 
@@ -23,7 +22,8 @@ func Main(args []string) int {
 
 	std := newStdio()
 	cmd := newRootCmd(std)
-	cmd.SetArgs(implied(cmd, args))
+	std.args = implied(cmd, args)
+	cmd.SetArgs(std.args)
 	return std.complain(std.execute(ctx, cmd))
 }
 
@@ -68,13 +68,12 @@ possible; standard error says what is missing.`,
 			if len(args) == 0 {
 				return runBare(cmd.Context(), std)
 			}
-			like := strings.Join(cmd.SuggestionsFor(args[0]), " or ")
-			return usagef(cmd, "no file or command named %q; did you mean %s?", args[0], cmp.Or(like, "report "+args[0]))
+			return misspelt(cmd, args)
 		},
 	}
 	cmd.SetOut(std.out)
 	cmd.SetErr(std.err.Help())
-	cmd.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error { return &usageError{err, cmd.CommandPath()} })
+	cmd.SetFlagErrorFunc(std.flagError)
 	cmd.SetVersionTemplate("{{.Version}}")
 	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), "FlagUsages", "FlagUsagesWrapped 80"))
 	cmd.SuggestionsMinimumDistance = 2
@@ -127,24 +126,4 @@ func runBare(ctx context.Context, std *stdio) error {
 		return newTopOptions().run(ctx, std)
 	}
 	return newPsOptions().run(ctx, std)
-}
-
-// implied puts the command report before args that have a path and no command.
-func implied(root *cobra.Command, args []string) []string {
-	isPath := func(arg string) bool { return arg == "-" || !strings.HasPrefix(arg, "-") }
-	end := slices.Index(args, "--") // of flags
-	pathsFollow := end >= 0 && end+1 < len(args)
-	cmd, _, err := root.Find(args)
-	if err != nil || cmd != root || !pathsFollow && !slices.ContainsFunc(args, isPath) {
-		return args
-	}
-	switch first := args[0]; {
-	case first == cobra.ShellCompRequestCmd, first == cobra.ShellCompNoDescRequestCmd:
-		return args
-	case first != "" && !strings.HasPrefix(first, "-") && len(root.SuggestionsFor(first)) > 0:
-		if _, err := os.Stat(first); err != nil {
-			return args[:1] // a command, misspelt: its flags are not the root's
-		}
-	}
-	return append([]string{"report"}, args...)
 }

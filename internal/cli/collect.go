@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -14,6 +15,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/provider"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 type collectOptions struct {
@@ -53,8 +55,9 @@ func newCollectOptions() *collectOptions {
 
 func (o *collectOptions) command(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:   "collect {-p PID | -n NAME | --diagnostic-port PATH | -- COMMAND ARG...}",
-		Short: "Trace .NET processes, running or started by it",
+		Use:        "collect {-p PID | -n NAME | --diagnostic-port PATH | -- COMMAND ARG...}",
+		SuggestFor: []string{"record", "trace", "capture", "start"},
+		Short:      "Trace .NET processes, running or started by it",
 		Long: `collect records the events of a .NET process to a .nettrace file until Ctrl-C, until
 --duration is over, or until the process exits. Then it prints a verdict on the
 garbage collections in that time.
@@ -139,6 +142,12 @@ a command, the command's exit code; of several processes, the highest.`,
 }
 
 func (o *collectOptions) run(cmd *cobra.Command, args []string, std *stdio) error {
+	if cmd.ArgsLenAtDash() < 0 && !slices.ContainsFunc(args, func(arg string) bool { return !isProcessID(arg) }) {
+		if err := pickByID(cmd, &o.pids, args); err != nil {
+			return err
+		}
+		args = nil
+	}
 	if err := o.check(cmd, args); err != nil {
 		return err
 	}
@@ -208,7 +217,7 @@ func (o *collectOptions) check(cmd *cobra.Command, args []string) error {
 	launches := dash >= 0
 	switch {
 	case dash < 0 && len(args) > 0 || dash > 0:
-		return usagef(cmd, "unexpected argument %q: choose a running process with -p or -n, or give a command to start after --", args[0])
+		return usagef(cmd, "unexpected argument %q; for running processes: gctrail collect -n %[2]s; to start a command: gctrail collect -- %[2]s", args[0], text.Quoted(args[0]))
 	case launches && len(args) == 0:
 		return usagef(cmd, "no command after --")
 	case launches && (len(o.pids) > 0 || o.port.Path != ""):

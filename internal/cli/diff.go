@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 
@@ -23,8 +24,9 @@ type diffOptions struct {
 func newDiffCmd(std *stdio) *cobra.Command {
 	opts := diffOptions{format: choice{"text", []string{"text", "json", "markdown"}}}
 	cmd := &cobra.Command{
-		Use:   "diff BEFORE... -- AFTER...",
-		Short: "Compare runs, and separate change from noise",
+		Use:        "diff BEFORE... -- AFTER...",
+		SuggestFor: []string{"compare"},
+		Short:      "Compare runs, and separate change from noise",
 		Long: `diff compares runs of a program, each one a trace: two traces, or several per side
 with -- between the sides. A folder stands for all traces in it.
 
@@ -40,7 +42,7 @@ compared per unit of work.`,
   gctrail diff before/ -- after/
   gctrail diff --format json b1.nettrace b2.nettrace -- a1.nettrace a2.nettrace`,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			if err := opts.sides(cmd, args); err != nil {
+			if err := cmp.Or(checkTimes(cmd, &opts.Selection), opts.sides(cmd, args)); err != nil {
 				return err
 			}
 			return opts.run(cmd.Context(), std)
@@ -62,11 +64,11 @@ func (o *diffOptions) sides(cmd *cobra.Command, args []string) error {
 	case dash < 0 && len(args) == 2:
 		dash = 1
 	case dash < 0:
-		return usagef(cmd, "give two traces, or several on each side of --: got %d", len(args))
+		return usagef(cmd, "expected two traces, or several on each side of --, got %d: gctrail diff BEFORE AFTER", len(args))
 	}
 	o.before, o.after = args[:dash], args[dash:]
 	if len(o.before) == 0 || len(o.after) == 0 {
-		return usagef(cmd, "no trace on one side of --")
+		return usagef(cmd, "no trace on one side of --: gctrail diff BEFORE... -- AFTER...")
 	}
 	return nil
 }

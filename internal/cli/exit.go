@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -15,6 +16,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -33,10 +35,13 @@ const (
 // A usageError reports an invalid command line.
 type usageError struct {
 	err     error
-	command string // whose help tells more
+	command string // whose help tells more; empty where the error says what to run
 }
 
 func (e *usageError) Error() string {
+	if e.command == "" {
+		return e.err.Error()
+	}
 	return fmt.Sprintf("%v; see %s --help", e.err, e.command)
 }
 
@@ -55,7 +60,14 @@ type inputError struct {
 
 func (e *inputError) Error() string {
 	if unknown, ok := errors.AsType[*open.UnknownError](e.err); ok {
+		if len(unknown.Traces) > 0 {
+			return fmt.Sprintf("%s: a folder with %s, not one; report on the newest with: gctrail %s",
+				unknown.Name, text.Counted(len(unknown.Traces), "trace"), text.Quoted(filepath.Join(unknown.Name, unknown.Traces[0].Name)))
+		}
 		return unknown.Error()
+	}
+	if errors.Is(e.err, fs.ErrNotExist) && !strings.ContainsAny(e.name, `./\ `) && !strings.HasPrefix(e.name, "-") {
+		return fmt.Sprintf("%s: no file or command of this name; list the commands with: gctrail --help, or watch processes with: gctrail top -n %[1]s", text.Quoted(e.name))
 	}
 	f, ok := errors.AsType[*trace.FormatError](e.err)
 	switch {
@@ -142,6 +154,7 @@ func (std *stdio) complain(err error) int {
 		_, said := errors.AsType[*saidError](e)
 		if c != exitDone && c != exitOverBudget && c != exitInterrupted && words != last && !said {
 			_ = std.err.Line("gctrail: %s", words) // there is nobody else to tell
+			std.listTraces(e)
 		}
 		last = words
 		if code == exitDone {
@@ -149,6 +162,25 @@ func (std *stdio) complain(err error) int {
 		}
 	}
 	return code
+}
+
+// listTraces lists the traces of a folder that is no trace, the newest first.
+func (std *stdio) listTraces(err error) {
+	unknown, ok := errors.AsType[*open.UnknownError](err)
+	if !ok || len(unknown.Traces) == 0 {
+		return
+	}
+	const most = 20
+	p := text.PageOn(std.errTerm)
+	var rows [][]string
+	for _, t := range unknown.Traces[:min(len(unknown.Traces), most)] {
+		rows = append(rows, []string{t.Modified.Format("2006-01-02 15:04:05"), units.Bytes(t.Size), filepath.Join(unknown.Name, t.Name)})
+	}
+	p.Table([]text.Column{{Heading: "modified", Left: true}, {Heading: "size"}, {Heading: "trace", Left: true}}, rows)
+	if more := len(unknown.Traces) - most; more > 0 {
+		p.Line("and %d more", more)
+	}
+	_ = std.err.Page(p) // there is nobody else to tell
 }
 
 // flatten lists the errors that errors.Join joined.

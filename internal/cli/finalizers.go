@@ -26,8 +26,9 @@ var finalizerFields = []field[handle.Finalized]{
 func newFinalizersCmd(std *stdio) *cobra.Command {
 	opts := newListing()
 	cmd := &cobra.Command{
-		Use:   "finalizers FILE...",
-		Short: "List the objects that were finalized, by type",
+		Use:        "finalizers FILE...",
+		SuggestFor: []string{"finalization"},
+		Short:      "List the objects that were finalized, by type",
 		Long: `finalizers lists the objects whose finalizers ran, by type, and how long the
 finalizer thread took to start after each GC and to run the finalizers. An object
 with a finalizer survives the GC that finds it dead, and is freed by a later one.

@@ -28,9 +28,21 @@ func addSelection(flags *pflag.FlagSet, s *selection.Selection) {
 	flags.Var(&s.To, "to", "end at this time, in the same forms")
 }
 
+// checkTimes refuses an end that is not after the start. Of a time of day and one
+// from the start of the trace, only the trace tells which is first.
+func checkTimes(cmd *cobra.Command, s *selection.Selection) error {
+	if s.From.Given && s.To.Given && s.From.At.IsZero() == s.To.At.IsZero() && s.From.After(s.To.At) >= s.To.After(s.To.At) {
+		return usagef(cmd, "--from must be before --to: give the earlier time to --from")
+	}
+	return nil
+}
+
 // check refuses names of processes for standard input: a trace may tell them at
 // its end only, and is then read twice.
 func (s *inputFlags) check(cmd *cobra.Command, files []string) error {
+	if err := checkTimes(cmd, &s.Selection); err != nil {
+		return err
+	}
 	if s.Process != "" && slices.Contains(files, "-") {
 		return usagef(cmd, "--process needs a file that can be read twice; use --pid")
 	}

@@ -45,8 +45,9 @@ func newGCsCmd(std *stdio) *cobra.Command {
 		reasons:     choices{kind: "NAME", of: reasons()},
 	}
 	cmd := &cobra.Command{
-		Use:   "gcs FILE...",
-		Short: "List every garbage collection",
+		Use:        "gcs FILE...",
+		SuggestFor: []string{"collections", "log", "list-gcs"},
+		Short:      "List every garbage collection",
 		Long: `gcs lists every garbage collection, in order of start time. Several files are listed
 one after the other; - is standard input.
 

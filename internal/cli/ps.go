@@ -28,8 +28,10 @@ type psOptions struct {
 func newPsCmd(std *stdio) *cobra.Command {
 	opts := newPsOptions()
 	cmd := &cobra.Command{
-		Use:   "ps [PID|NAME...]",
-		Short: "List the .NET processes of this machine",
+		Use:        "ps [PID|NAME...]",
+		Aliases:    []string{"ls", "list"},
+		SuggestFor: []string{"processes", "procs", "pids"},
+		Short:      "List the .NET processes of this machine",
 		Long: `ps lists the .NET processes of this machine, including those in accessible containers,
 with their runtime version and GC flavor. Each process has a second to answer. If one
 cannot be reached, ps prints the reason, and the remedy on standard error.

@@ -27,8 +27,9 @@ type reportOptions struct {
 func newReportCmd(std *stdio) *cobra.Command {
 	opts := newReportOptions()
 	cmd := &cobra.Command{
-		Use:   "report FILE...",
-		Short: "Report on the garbage collector: verdict, figures, findings, tables",
+		Use:        "report FILE...",
+		SuggestFor: []string{"stats", "analyze", "summary", "gcstats", "html", "show"},
+		Short:      "Report on the garbage collector: verdict, figures, findings, tables",
 		Long: `report judges whether the garbage collector hurts a program, and prints the figures
 behind the verdict: collections, pauses, memory freed; what this trace did not record,
 and how to record it; findings with evidence and advice; tables; and the commands to

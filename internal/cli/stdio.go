@@ -26,6 +26,7 @@ type stdio struct {
 	err              *text.Printer
 	outTerm, errTerm text.Terminal
 
+	args    []string // the command line, for suggestions; nil where unknown
 	noPager bool
 	showing *progress     // of the trace being read
 	status  *text.Printer // for progress, which waits for nothing; nil for err

@@ -32,8 +32,9 @@ type topOptions struct {
 func newTopCmd(std *stdio) *cobra.Command {
 	o := newTopOptions()
 	cmd := &cobra.Command{
-		Use:   "top [-p PID | -n NAME]",
-		Short: "Watch the collections of running .NET processes",
+		Use:        "top [-p PID | -n NAME]",
+		SuggestFor: []string{"monitor", "watch", "counters", "live", "attach"},
+		Short:      "Watch the collections of running .NET processes",
 		Long: `top shows the .NET processes of this machine, including those in containers, with each
 collection as it happens: pauses, heap size by generation, allocation rate, % of time
 paused in GC, and advice. It finds new processes within two seconds.
@@ -54,8 +55,10 @@ be reached.`,
 		Example: `  gctrail top
   gctrail top -n 'web*' --sort heap
   gctrail top -p 1234 --plain --duration 60s > gc.log`,
-		Args: noArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error {
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := pickByID(cmd, &o.pids, args); err != nil {
+				return err
+			}
 			if len(o.pids) > 0 && len(o.names) > 0 {
 				return usagef(cmd, "-p and -n cannot be used together")
 			}
@@ -70,6 +73,20 @@ be reached.`,
 	flags.Var(&o.duration, "duration", "stop after this time: dd:hh:mm:ss, or a duration such as 90s")
 	complete(cmd, "sort", o.sort.of)
 	return cmd
+}
+
+// pickByID takes arguments that are process ids, which are likely typed without
+// -p.
+func pickByID(cmd *cobra.Command, pids *processNumbers, args []string) error {
+	for _, arg := range args {
+		if !isProcessID(arg) {
+			return usagef(cmd, "unexpected argument %q; to pick processes by name: %s -n %s", arg, cmd.CommandPath(), text.Quoted(arg))
+		}
+		if err := pids.Set(arg); err != nil {
+			return usagef(cmd, "%q: %v", arg, err)
+		}
+	}
+	return nil
 }
 
 func newTopOptions() *topOptions {

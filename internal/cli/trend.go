@@ -37,6 +37,9 @@ expression, or the whole match.`,
   gctrail trend --label 'build-(\d+)' --format json nightly/*.nettrace`,
 		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if err := checkTimes(cmd, &opts.Selection); err != nil {
+				return err
+			}
 			opts.traces = args
 			label, err := regexp.Compile(opts.label)
 			if err != nil {

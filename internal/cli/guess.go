@@ -1,0 +1,225 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gctrail/gctrail/internal/text"
+)
+
+// implied returns the command line that args stand for: a path alone is reported
+// on, as is a trace on standard input, and a process id alone is watched.
+func implied(root *cobra.Command, args []string) []string {
+	isPath := func(arg string) bool { return arg == "-" || !strings.HasPrefix(arg, "-") }
+	end := slices.Index(args, "--") // of flags
+	pathsFollow := end >= 0 && end+1 < len(args)
+	cmd, _, err := root.Find(args)
+	switch {
+	case err != nil || cmd != root:
+		return args
+	case len(args) == 0 && stdinIsFile():
+		return []string{"report", "-"}
+	case len(args) == 0:
+		return args
+	case !slices.ContainsFunc(args, func(arg string) bool { return !isProcessID(arg) || exists(arg) }):
+		return []string{"top", "-p", strings.Join(args, ",")}
+	case picksProcess(args[0]):
+		return append([]string{"top"}, args...)
+	case !pathsFollow && !slices.ContainsFunc(args, isPath):
+		return args
+	}
+	switch first := args[0]; {
+	case first == cobra.ShellCompRequestCmd, first == cobra.ShellCompNoDescRequestCmd:
+		return args
+	case first != "" && !strings.HasPrefix(first, "-") && len(root.SuggestionsFor(first)) > 0 && !exists(first):
+		return append([]string{"--", first}, args[1:]...) // a command, misspelt: its flags are not the root's
+	}
+	return append([]string{"report"}, args...)
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+func isProcessID(arg string) bool { return arg != "" && strings.Trim(arg, "0123456789") == "" }
+
+// picksProcess reports whether a flag is one by which commands pick a running
+// process.
+func picksProcess(flag string) bool {
+	for _, name := range []string{"-p", "-n"} {
+		if strings.HasPrefix(flag, name) && !strings.HasPrefix(flag, "--") {
+			return true
+		}
+	}
+	name, _, _ := strings.Cut(flag, "=")
+	return name == "--process-id" || name == "--name"
+}
+
+// stdinIsFile reports whether standard input is a file with something in it. A pipe
+// may be one that nobody writes to, and is read where - is given.
+func stdinIsFile() bool {
+	in, err := os.Stdin.Stat()
+	return err == nil && in.Mode().IsRegular() && in.Size() > 0
+}
+
+// A misspelt command is one that there is not.
+func misspelt(root *cobra.Command, args []string) error {
+	var like []string
+	for _, name := range root.SuggestionsFor(args[0]) {
+		like = append(like, commandLine(append([]string{name}, args[1:]...)))
+	}
+	if len(like) == 0 {
+		like = []string{"gctrail report " + text.Quoted(args[0])}
+	}
+	return &usageError{err: fmt.Errorf("no file or command named %q; did you mean: %s", args[0], strings.Join(like, " or "))}
+}
+
+func commandLine(args []string) string {
+	words := []string{"gctrail"}
+	for _, arg := range args {
+		words = append(words, text.Quoted(arg))
+	}
+	return strings.Join(words, " ")
+}
+
+// meantFlags are flags of other tools, and of other commands, with those that do
+// the same where a command has them.
+var meantFlags = map[string][]string{
+	"json": {"--format json", "--format jsonl"}, "jsonl": {"--format jsonl", "--format json"}, "ndjson": {"--format jsonl"},
+	"csv": {"--format csv"}, "table": {"--format table"}, "text": {"--format text"}, "md": {"--format markdown"}, "markdown": {"--format markdown"},
+	"p": {"--pid"}, "process-id": {"--pid"}, "pid": {"-p"},
+	"n": {"--process"}, "name": {"--process"}, "process": {"-n"},
+	"since": {"--from"}, "start": {"--from"}, "until": {"--to"}, "end": {"--to"},
+	"out": {"-o"}, "file": {"-o"}, "seconds": {"--duration"}, "time": {"--duration"}, "timeout": {"--duration"},
+	"colour": {"--color"}, "no-color": {"--color never"}, "no-colour": {"--color never"}, "limit": {"--top"}, "top": {"--limit"}, "generation": {"--gen"},
+}
+
+// flagError reports an invalid flag of a command, with the command line that may
+// have been meant.
+func (std *stdio) flagError(cmd *cobra.Command, err error) error {
+	unknown, ok := errors.AsType[*pflag.NotExistError](err)
+	if !ok {
+		return &usageError{err, cmd.CommandPath()}
+	}
+	name := unknown.GetSpecifiedName()
+	if name == "html" {
+		return &usageError{err: fmt.Errorf("gctrail writes no HTML; for a page to share, run: %s", std.with(cmd, name, "--format markdown"))}
+	}
+	if meant := meantFlag(flagsOf(cmd), name); meant != "" {
+		return &usageError{err: fmt.Errorf("unknown flag %s; did you mean: %s", dashed(name), std.with(cmd, name, meant))}
+	}
+	return &usageError{fmt.Errorf("unknown flag %s", dashed(name)), cmd.CommandPath()}
+}
+
+// flagsOf are the flags of a command, for gctrail itself those of report.
+func flagsOf(cmd *cobra.Command) *pflag.FlagSet {
+	if cmd.HasParent() {
+		return cmd.Flags()
+	}
+	report, _, err := cmd.Find([]string{"report"})
+	if err != nil {
+		return cmd.Flags()
+	}
+	return report.Flags()
+}
+
+// meantFlag is the flag of a command that one it does not have may have meant, with
+// its value where that is clear; empty for none.
+func meantFlag(flags *pflag.FlagSet, name string) string {
+	for _, meant := range meantFlags[name] {
+		flag, value, _ := strings.Cut(strings.TrimLeft(meant, "-"), " ")
+		f := flags.Lookup(flag)
+		if len(flag) == 1 {
+			f = flags.ShorthandLookup(flag)
+		}
+		if f == nil {
+			continue
+		}
+		if of, ok := f.Value.(*choice); !ok || value == "" || slices.Contains(of.of, value) {
+			return meant
+		}
+	}
+	best, nearest := 3, "" // edits
+	flags.VisitAll(func(f *pflag.Flag) {
+		if n := distance(name, f.Name); !f.Hidden && n < best && n < len(name)-1 {
+			best, nearest = n, dashed(f.Name)
+		}
+	})
+	return nearest
+}
+
+// with is the command line that was given, with a flag in place of one that is
+// unknown.
+func (std *stdio) with(cmd *cobra.Command, unknown, flag string) string {
+	line := cmd.CommandPath()
+	if !cmd.HasParent() {
+		line += " report"
+	}
+	given := slices.Clone(std.args)
+	if len(given) > 0 && strings.HasSuffix(cmd.CommandPath(), " "+given[0]) {
+		given = given[1:]
+	}
+	found := false
+	for _, arg := range given {
+		name, value, has := strings.Cut(arg, "=")
+		switch {
+		case !found && name == dashed(unknown) && has && !strings.Contains(flag, " "):
+			line += " " + flag + "=" + text.Quoted(value)
+			found = true
+		case !found && (name == dashed(unknown) || len(unknown) == 1 && strings.HasPrefix(arg, "-"+unknown)):
+			line += " " + flag
+			if rest := strings.TrimPrefix(arg, "-"+unknown); len(unknown) == 1 && rest != "" {
+				line += " " + text.Quoted(rest)
+			}
+			found = true
+		default:
+			line += " " + text.Quoted(arg)
+		}
+	}
+	if !found {
+		line += " " + flag
+	}
+	if !cmd.HasParent() {
+		line += " FILE"
+	}
+	return line
+}
+
+func dashed(flag string) string {
+	if len(flag) == 1 {
+		return "-" + flag
+	}
+	return "--" + flag
+}
+
+// distance is the number of letters to insert, remove, replace or swap with the
+// next to make b of a.
+func distance(a, b string) int {
+	previous, row := []int(nil), make([]int, len(b)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i := range len(a) {
+		next := make([]int, len(b)+1)
+		next[0] = i + 1
+		for j := range len(b) {
+			cost := 1
+			if a[i] == b[j] {
+				cost = 0
+			}
+			next[j+1] = min(row[j]+cost, row[j+1]+1, next[j]+1)
+			if i > 0 && j > 0 && a[i] == b[j-1] && a[i-1] == b[j] {
+				next[j+1] = min(next[j+1], previous[j-1]+1)
+			}
+		}
+		previous, row = row, next
+	}
+	return row[len(b)]
+}

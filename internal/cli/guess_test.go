@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+func TestDistance(t *testing.T) {
+	for _, tt := range []struct {
+		a, b string
+		want int
+	}{{"", "", 0}, {"abc", "", 3}, {"", "ab", 2}, {"fromat", "format", 1}, {"colums", "columns", 1}, {"kitten", "sitting", 3}, {"gsc", "gcs", 1}} {
+		if got := distance(tt.a, tt.b); got != tt.want {
+			t.Errorf("%q, %q: %d, want %d", tt.a, tt.b, got, tt.want)
+		}
+	}
+}
+
+// TestTraceOnStandardInput: gctrail < FILE reports on it, and an empty file is no
+// trace.
+func TestTraceOnStandardInput(t *testing.T) {
+	run := func(path string) (string, error) {
+		in, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer in.Close()
+		cmd := exec.Command(os.Args[0])
+		cmd.Env = append(os.Environ(), "GCTRAIL_TEST_MAIN=1")
+		cmd.Stdin = in
+		out, err := cmd.Output()
+		return string(out), err
+	}
+	if out, err := run(pagedTrace); err != nil || !strings.HasPrefix(out, "The GC is a problem") {
+		t.Errorf("%v: %s", err, out)
+	}
+	empty := filepath.Join(t.TempDir(), "empty")
+	if err := os.WriteFile(empty, nil, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if out, err := run(empty); err != nil || strings.Contains(out, "GC is") {
+		t.Errorf("%v: %s", err, out)
+	}
+}
