@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/internal/binread"
 )
 
-// wrap says which event a payload's failure is of.
+// wrap returns which event a payload's failure is of.
 func wrap(event string, err error) error {
 	if err == nil {
 		return nil

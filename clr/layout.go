@@ -36,7 +36,7 @@ type bySizes struct{ ptr4, ptr8 uint16 }
 
 func (s bySizes) of(ptrSize int) int { return bySize(ptrSize, int(s.ptr4), int(s.ptr8)) }
 
-// A code says how a field is read and written. The second half is used by
+// A code is how a field is read and written. The second half is used by
 // traces' own descriptions only.
 type code uint8
 

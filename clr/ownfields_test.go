@@ -126,7 +126,7 @@ func TestDescriptionsAreBounded(t *testing.T) {
 	}
 }
 
-// one-collect says that its strings are one character, and writes a length.
+// one-collect reports that its strings are one character, and writes a length.
 func TestUniversalStrings(t *testing.T) {
 	var d Decoder
 	ev := &trace.Event{

@@ -70,7 +70,7 @@ packet begin=20 end=30 seq=1 cpu=1 instance=1
 }
 
 // TestRepeatedPackets reads traces in which a packet is there twice: its events are
-// handed out once, and the second is damage, unless it is what snapshots have in
+// emitted once, and the second is damage, unless it is what snapshots have in
 // common.
 func TestRepeatedPackets(t *testing.T) {
 	const head = `trace

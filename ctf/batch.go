@@ -88,7 +88,7 @@ func (q *queue) empty() *batch {
 	}
 }
 
-// put hands over a batch. It returns false where nobody wants more.
+// put passes on a batch. It returns false where nobody wants more.
 func (q *queue) put(b *batch) bool {
 	select {
 	case q.full <- b:

@@ -75,7 +75,7 @@ func (d *decoder) run(nodes []node) bool {
 	return true
 }
 
-// step does what a node says that is not opBytes, from the position on that it
+// step executes a node other than opBytes, from the position on that it
 // is aligned to.
 func (d *decoder) step(n *node) bool {
 	switch n.op {

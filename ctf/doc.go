@@ -8,7 +8,7 @@
 // src/scripts/genLttngProvider.py. docs/format/ctf.md tells how this package
 // reads and writes them.
 //
-// Payloads are handed out as the other doors have them, so that one decoder
+// Payloads are emitted as the other doors have them, so that one decoder
 // serves all: the fields one after the other, little-endian and without padding,
 // strings in UTF-16 with a terminating zero.
 package ctf

@@ -16,7 +16,7 @@ import (
 )
 
 // FuzzReader reads any metadata with any two files of packets: it must end, keep
-// events in order or say that they are late, and count what it hands out.
+// events in order or say that they are late, and count what it emits.
 func FuzzReader(f *testing.F) {
 	texts, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(texts) == 0 {

@@ -12,7 +12,7 @@ import (
 
 // A merger reads the streams of one or several traces and merges their events
 // by time. It runs in a goroutine of its own, and shares nothing with the Reader
-// but the batches that it hands over.
+// but the batches that it passes on.
 type merger struct {
 	fsys       fs.FS
 	info       trace.Info // what does not change while events are read
@@ -147,7 +147,7 @@ func (m *merger) full() bool {
 	return len(b.items) >= batchItems || len(m.out.data) >= batchData || b.read >= batchRead
 }
 
-// flush hands over the batch and begins another one.
+// flush passes on the batch and begins another one.
 func (m *merger) flush() {
 	b := m.batch
 	b.data = m.out.data

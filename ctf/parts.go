@@ -53,7 +53,7 @@ func (p *parts) take(key partKey) (partial, bool) {
 }
 
 // join puts together the parts of an event, which a thread writes one after the
-// other. The part at hand is in the batch from off on. It returns false where the
+// other. The part available is in the batch from off on. It returns false where the
 // event is not whole.
 func (m *merger) join(s *stream, off int) bool {
 	key := partKey{kind: s.event.kind, pid: s.head.pid, tid: s.head.tid}

@@ -91,7 +91,7 @@ func (d *decoder) first(roles []role, value uint64) uint64 {
 	return value
 }
 
-// identify takes in the name of the next event's thread: that of the first
+// identify processes the name of the next event's thread: that of the first
 // thread is the process's; until that is seen, any thread's.
 func (s *stream) identify() {
 	h := &s.head

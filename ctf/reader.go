@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Options say how to read a trace and what to hand out. The zero value hands out
+// Options say how to read a trace and what to emit. The zero value emits
 // everything, each event as its tracepoint describes it.
 type Options struct {
 	// Want is asked once for each kind of event met whether its events are
@@ -83,7 +83,7 @@ func (r *Reader) Counts() iter.Seq2[*trace.Descriptor, uint64] {
 // tells.
 func (r *Reader) Size() int64 { return r.m.size }
 
-// Events yields the events in order of time; see trace.Source. Events of equal
+// Events yields the events in time order; see trace.Source. Events of equal
 // time come in the order of their streams. All files are closed when it ends.
 func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {

@@ -158,7 +158,7 @@ func (s *stream) enter() {
 
 // repeated reports whether the stream had the packet whose header was read: what
 // snapshots of one session have in common is in each of them. Packets without
-// numbers are told apart by their times, which those without events may share.
+// numbers are distinguished by their times, which those without events may share.
 func (s *stream) repeated() bool {
 	p, last := &s.packet, &s.last
 	switch {

@@ -37,7 +37,7 @@ type WriterOptions struct {
 }
 
 // A Writer writes a trace as LTTng 2.12 does for a program on x86-64: CTF 1.8,
-// one stream of events in order of time, with the contexts vpid, vtid and
+// one stream of events in time order, with the contexts vpid, vtid and
 // procname that perfcollect asks for.
 //
 // It holds one packet in memory, which is written when it is full or flushed.

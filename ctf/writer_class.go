@@ -92,7 +92,7 @@ var writtenTypes = map[trace.TypeCode]typeText{
 	trace.GUID:     {size: 16, text: integerText(8, false).text, dims: "[16]"},
 }
 
-// Check says why events of the class cannot be written, with ErrUndescribed, or
+// Check returns why events of the class cannot be written, with ErrUndescribed, or
 // returns nil.
 func (d *EventClass) Check() error {
 	_, err := new(writerClass).plan(d)

@@ -114,7 +114,7 @@ func converse(in conn, cmd command, request []byte) (*payload, error) {
 	}
 }
 
-// explain says what an error of an exchange means.
+// explain returns what an error of an exchange means.
 func explain(ctx, limited context.Context, req *message, err error) error {
 	var connecting *ConnectError
 	var refusal *RuntimeError

@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A Config says what a session is to collect. It has no defaults: a session
+// A Config is what a session is to collect. It has no defaults: a session
 // without a buffer or providers is refused before anything is sent.
 type Config struct {
 	BufferMB  uint32 // of the runtime's buffer, at least 1; events that find no room in it are lost

@@ -8,7 +8,7 @@ import (
 	"strings"
 )
 
-// Resume lets a runtime go on that waits at its start. A runtime that does not
+// Resume lets a runtime continue that waits at its start. A runtime that does not
 // wait takes no harm. Each diagnostic port that a runtime waits for must do so.
 func (c *Client) Resume(ctx context.Context) error {
 	_, err := c.ask(ctx, newRequest(cmdResumeRuntime))

@@ -383,7 +383,7 @@ func (f *finder) bootTime() time.Time {
 	return time.Now().Add(-d)
 }
 
-// missing says why there is no .NET process with a PID.
+// missing returns why there is no .NET process with a PID.
 func (f *finder) missing(pid int) error {
 	if _, err := os.Stat(filepath.Join(f.proc, strconv.Itoa(pid))); errors.Is(err, fs.ErrNotExist) {
 		return ErrNoProcess

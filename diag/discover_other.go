@@ -57,7 +57,7 @@ func (s *socket) started() time.Time {
 	return time.Unix(seconds, 0)
 }
 
-// missing says why there is no .NET process with a PID.
+// missing returns why there is no .NET process with a PID.
 func (f *finder) missing(pid int) error {
 	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {
 		return ErrNoProcess

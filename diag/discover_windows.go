@@ -50,7 +50,7 @@ func started(pid int) time.Time {
 	return time.Unix(0, created.Nanoseconds())
 }
 
-// missing says why there is no .NET process with a PID.
+// missing returns why there is no .NET process with a PID.
 func (f *finder) missing(pid int) error {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	if errors.Is(err, windows.ERROR_INVALID_PARAMETER) {

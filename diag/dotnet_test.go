@@ -102,7 +102,7 @@ func wholeTrace(ctx context.Context, t *testing.T, session *diag.Session) {
 }
 
 // TestSuspended: a runtime that waits for its port takes variables and sessions
-// before it goes on.
+// before it continues.
 func TestSuspended(t *testing.T) {
 	ctx := limited(t)
 	path := filepath.Join(t.TempDir(), "port")

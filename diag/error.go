@@ -137,7 +137,7 @@ func (h HRESULT) Error() string {
 	return fmt.Sprintf("error %#x", uint32(h))
 }
 
-// Remedy says what to do about a process that cannot be reached, or refuses a
+// Remedy returns what to do about a process that cannot be reached, or refuses a
 // command; it is empty where nothing is known.
 func Remedy(err error) string {
 	if code, ok := errors.AsType[HRESULT](err); ok {

@@ -124,7 +124,7 @@ func (l *Listener) Accept(ctx context.Context) (*Runtime, error) {
 	}
 }
 
-// Close ends the port. Sessions go on.
+// Close ends the port. Sessions continue.
 func (l *Listener) Close() error {
 	err := l.in.close()
 	l.close()

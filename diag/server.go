@@ -245,7 +245,7 @@ func (s *Server) serve(c conn, r io.Reader, port *servedPort) {
 	}
 }
 
-// noTurn is the turn of a connection to a port, which may be silent for ever.
+// noTurn is the turn of a connection to a port, which may be silent forever.
 const noTurn = 0
 
 // ask notes that a request is awaited from c, so that Close ends that. It is

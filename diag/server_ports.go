@@ -54,7 +54,7 @@ type servedPort struct {
 	suspended bool
 }
 
-// resume lets go on what waits for a port.
+// resume resumes the runtimes that wait for a port.
 func (s *Server) resume(port *servedPort) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -28,12 +28,12 @@ type Session struct {
 	asked  atomic.Bool   // the runtime was asked to stop
 
 	bound    sync.Once                  // of the next two
-	timer    atomic.Pointer[time.Timer] // ends a trace that goes on after that
+	timer    atomic.Pointer[time.Timer] // ends a trace that continues after that
 	most     atomic.Int64               // bytes that may be read until then; 0 before it was asked
 	unending atomic.Bool                // one of both was exceeded
 }
 
-// ErrUnending reports a runtime that was asked to end a trace and goes on writing
+// ErrUnending reports a runtime that was asked to end a trace and continues writing
 // it.
 var ErrUnending = errors.New("the runtime did not stop the trace on request")
 
@@ -74,7 +74,7 @@ func (s *Session) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// limit bounds for how long, and by how much, the trace may go on.
+// limit bounds for how long, and by how much, the trace may continue.
 func (s *Session) limit() {
 	buffer := int64(s.Config.BufferMB)
 	most := s.read.Load() + stopBytes + buffer<<20
@@ -108,7 +108,7 @@ func (s *Session) SetReadDeadline(t time.Time) error { return s.in.SetReadDeadli
 // Stop asks the runtime to end the trace. What is still to come must be read
 // meanwhile, to io.EOF: the runtime answers after its last byte was taken. Once it
 // has taken the request, the answer's time limit starts anew with every byte that
-// is read. A trace that goes on for too long after that, or by more than the
+// is read. A trace that continues for too long after that, or by more than the
 // runtime can have left, is abandoned with ErrUnending.
 func (s *Session) Stop(ctx context.Context) error {
 	if s.ended() {
@@ -158,7 +158,7 @@ func (c *Client) tapped() (*Client, <-chan conn) {
 
 // watch cancels when, in the time that the runtime has for an answer, nothing was
 // read, or the request, sent over line, was not: a runtime that another client
-// holds up goes on with the trace. It cancels a little after the trace's end too.
+// holds up continues with the trace. It cancels a little after the trace's end too.
 func (s *Session) watch(ctx context.Context, cancel func(), line <-chan conn) {
 	tick := time.NewTicker(s.client.timeout())
 	defer tick.Stop()

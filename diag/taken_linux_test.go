@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// TestStopHeldUp: a runtime that another client holds up goes on with the trace
+// TestStopHeldUp: a runtime that another client holds up continues with the trace
 // and never reads that it is to stop. Who asked it gives up.
 func TestStopHeldUp(t *testing.T) {
 	path := filepath.Join(tempDir(t), "socket")

@@ -81,7 +81,7 @@ func (q *queue) fill(s *shard, st *stream) {
 	}
 }
 
-// advance goes on to the next record. It returns the chunk that it is done with.
+// advance moves on to the next record. It returns the chunk that it is done with.
 func (q *queue) advance() (done []byte) {
 	q.off += recordHeader + len(q.payload)
 	if q.off == len(q.chunks[0]) {

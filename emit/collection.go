@@ -42,7 +42,7 @@ func (gc *Collection) Pause() time.Duration {
 	return gc.pause
 }
 
-// Suspend says that the threads are being stopped for the final pause of a
+// Suspend records that the threads are being stopped for the final pause of a
 // background collection.
 func (gc *Collection) Suspend() error {
 	gc.c.mu.Lock()
@@ -130,7 +130,7 @@ func (gc *Collection) BeginInside(plan Plan) (*Collection, error) {
 	return gc.inner, nil
 }
 
-// Resume says that the threads are being started.
+// Resume records that the threads are being restarted.
 func (gc *Collection) Resume() error {
 	gc.c.mu.Lock()
 	defer gc.c.mu.Unlock()
@@ -155,7 +155,7 @@ func (gc *Collection) Resume() error {
 	return nil
 }
 
-// Resumed says that all threads run again.
+// Resumed records that all threads run again.
 func (gc *Collection) Resumed() error {
 	gc.c.mu.Lock()
 	defer gc.c.mu.Unlock()
@@ -175,13 +175,13 @@ func (gc *Collection) Resumed() error {
 	return nil
 }
 
-// Mark says that a heap has been marked from one kind of root, by which so many
+// Mark records that a heap has been marked from one kind of root, by which so many
 // bytes were newly reached.
 func (gc *Collection) Mark(heap int, root clr.RootType, bytes uint64) error {
 	return gc.Raise(&clr.GCMarkWithType{HeapNum: uint32(heap), ClrInstanceID: gc.c.opt.ClrInstance, Type: root, Bytes: bytes})
 }
 
-// Committed says how much memory is committed. The runtime tells it at the start
+// Committed records how much memory is committed. The runtime tells it at the start
 // of every collection, and again at the end of one that blocks.
 func (gc *Collection) Committed(u clr.CommittedUsage) error {
 	return gc.Raise(&clr.GCDynamicEvent{

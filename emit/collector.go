@@ -40,7 +40,7 @@ func (p *Provider) NewCollector(opt CollectorOptions) *Collector {
 	return &Collector{p: p, opt: opt}
 }
 
-// A Plan says what is going to be collected.
+// A Plan is what is going to be collected.
 type Plan struct {
 	Generation int // 0, 1 or 2; 2 includes large and pinned objects
 	Background bool

@@ -102,7 +102,7 @@ func check(t *testing.T, err error) {
 	}
 }
 
-// Steps out of order are refused, and change nothing: the collection can go on.
+// Steps out of order are refused, and change nothing: the collection can continue.
 func TestStepsOutOfOrder(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{})
 	collector := p.NewCollector(emit.CollectorOptions{})

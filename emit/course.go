@@ -37,7 +37,7 @@ const (
 	actResumed   action = "Resumed"
 )
 
-// A course says which step an action leads to.
+// A course is which step an action leads to.
 type course map[action]map[step]step
 
 var (

@@ -23,7 +23,7 @@
 //
 // Go has no threads that an event could name. Events carry the logical thread
 // that raised them, see Thread, or none in particular. They are captured by a
-// small fixed set of shards, each in order of time, which a trace presents as
+// small fixed set of shards, each in time order, which a trace presents as
 // its capturing threads.
 //
 // A session holds events in a buffer of bounded size until its writer takes

@@ -46,7 +46,7 @@ type Result struct {
 	Times []time.Duration
 }
 
-// End says what the collection did. For one that blocks, Resume comes next; else
+// End records the results of the collection. For one that blocks, Resume comes next; else
 // it was the last step.
 //
 // A result that cannot be, such as survivors in a generation that was not

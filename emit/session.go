@@ -40,7 +40,7 @@ type SessionOptions struct {
 	NoRundown bool
 }
 
-// Wanted says which events of a provider a session wants: those of its level or
+// Wanted selects the events of a provider for a session: those of its level or
 // a lower one that have one of the keywords, or no keyword at all.
 type Wanted struct {
 	Provider string // in upper or lower case
@@ -282,7 +282,7 @@ func (s *Session) closeFile() error {
 	return s.file.Close()
 }
 
-// drain writes the events up to a time, in order of time, and flushes.
+// drain writes the events up to a time, in time order, and flushes.
 func (s *Session) drain(until int64) error {
 	for i := range s.queues {
 		s.queues[i].fill(&s.p.shards[i], &s.streams[i])

@@ -18,7 +18,7 @@ const numShards = 17
 // TraceEvent keeps the size in 16 bits.
 const maxPayload = math.MaxUint16
 
-// A shard captures events, in order of time, for all sessions.
+// A shard captures events, in time order, for all sessions.
 type shard struct {
 	capture uint64 // its id in traces
 

@@ -15,7 +15,7 @@ type sink interface {
 	// write writes an event that a shard captured. It gives ErrLate for one that
 	// is older than the format allows, which readers will find lost.
 	write(capture uint64, ev *trace.Event) error
-	// lost says that n events of a shard are missing from here on.
+	// lost reports that n events of a shard are missing from here on.
 	lost(capture uint64, n uint32)
 	flush() error
 	close() error

@@ -28,7 +28,7 @@ type batch struct {
 	start int    // where events begin
 	plain int64  // bytes of the buffer up to the end of data
 	rest  int    // bytes of the buffer after data
-	in    int64  // where input goes on in the file
+	in    int64  // where input continues in the file
 	left  int64  // bytes of input
 	x     xpress
 	err   error // why the rest could not be had
@@ -36,12 +36,12 @@ type batch struct {
 
 	follower *batch // the stretch after this one, where it is being loaded
 
-	items []item // in order of time
+	items []item // in time order
 	next  int    // item to be merged
 	tail  int    // where events ended in data
 	seen  int64  // ticks of the latest event of the buffer up to there
 	times judge
-	held  int // items not handed out
+	held  int // items not emitted
 	owed  int // what cost was when the batch was queued
 }
 

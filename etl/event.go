@@ -41,7 +41,7 @@ const (
 	formEvent                // EVENT_HEADER
 )
 
-// A format says where things are in the header of one type.
+// A format is where things are in the header of one type.
 type format struct {
 	form    form
 	size    uint8 // of the header
@@ -153,7 +153,7 @@ type extended struct {
 
 // decode reads the items that follow the EVENT_HEADER of e, and returns where
 // the payload begins. On disk an item is its padded size, its type, a word whose
-// lowest bit says that another follows, the size of its data, and the data.
+// lowest bit reports that another follows, the size of its data, and the data.
 func (x *extended) decode(e []byte) int {
 	at := int(formats[event64].size)
 	for at+8 <= len(e) {

@@ -10,7 +10,7 @@ import (
 )
 
 // FuzzReader reads anything: it must end, yield an error last if at all, count
-// what it hands out, and neither what is wanted nor stacks may change the rest.
+// what it emits, and neither what is wanted nor stacks may change the rest.
 func FuzzReader(f *testing.F) {
 	small := etltest.New()
 	small.Header.BufferSize = 0x200

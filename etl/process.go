@@ -47,7 +47,7 @@ type processes struct {
 
 // A pidUse is how one PID was used.
 type pidUse struct {
-	by     []user // in order of time
+	by     []user // in time order
 	raised int64  // when an event of the runtime last came from it, in ticks
 }
 
@@ -57,7 +57,7 @@ type user struct {
 	from, told int64 // in ticks; told is the time of what tells the most of it
 }
 
-// kernel takes in an event of the kernel's group of processes. The layouts are
+// kernel processes an event of the kernel's group of processes. The layouts are
 // those of the MOF classes Process_V0_TypeGroup1 to Process_V4_TypeGroup1
 // (wmicore.mof of the Windows SDK); version 5 appends to version 4.
 func (t *processes) kernel(d *trace.Descriptor, payload []byte, ptr int, ticks int64) {
@@ -110,7 +110,7 @@ func skipSID(c *binread.Cursor, ptr int) {
 	c.Skip(6 + 4*n)
 }
 
-// started takes in a ProcessStart or ProcessRundown of
+// started processes a ProcessStart or ProcessRundown of
 // Microsoft-Windows-Kernel-Process, as its manifest lays them out. The image is a
 // path of the kernel's.
 func (t *processes) started(d *trace.Descriptor, payload []byte, ticks int64) {

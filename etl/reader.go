@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Options say what a Reader is to hand out. The zero value means everything
+// Options say what a Reader is to emit. The zero value means everything
 // but stacks.
 type Options struct {
 	// Want is asked once for each kind of event whether its events are wanted.
@@ -41,7 +41,7 @@ type Reader struct {
 	heap    mergeHeap
 	pending int   // memory of the batches in use, as batch.cost counts it
 	limit   int   // of pending
-	emitted int64 // ticks of the latest event handed out
+	emitted int64 // ticks of the latest event emitted
 	latest  int64 // ticks of the latest event read
 	doubt   int64 // ticks from which on events may be missing anywhere
 
@@ -94,7 +94,7 @@ func (r *Reader) Counts() iter.Seq2[*trace.Descriptor, uint64] {
 
 // Bounds on the memory of the events that wait, for each processor, for each byte
 // of a file, which may lie about its processors, and in all. Beyond them the oldest
-// are handed out, although older ones may still come.
+// are emitted, although older ones may still come.
 const (
 	processorPending = 2*window + 64<<10 // two stretches of a buffer, and their items
 	bytePending      = 16
@@ -102,7 +102,7 @@ const (
 	maxPending       = 256 << 20
 )
 
-// Events yields the trace's events in order of time; see trace.Source. Errors
+// Events yields the trace's events in time order; see trace.Source. Errors
 // are a *trace.FormatError where the input is no trace that this package reads.
 func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
@@ -201,7 +201,7 @@ func (r *Reader) step(yield func(*trace.Event, error) bool) bool {
 	return true
 }
 
-// emit hands out an event, if it is wanted, and lets go of its batch.
+// emit emits an event, if it is wanted, and lets go of its batch.
 func (r *Reader) emit(h held, yield func(*trace.Event, error) bool) bool {
 	k := r.kinds.all[h.item.kind]
 	if k.want {

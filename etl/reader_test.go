@@ -623,7 +623,7 @@ func TestPackedProcessors(t *testing.T) {
 // TestBombs reads files of a few kilobytes that claim to be gigabytes, in little
 // memory and time.
 func TestBombs(t *testing.T) {
-	// endless is literals, and then a match that repeats them for ever.
+	// endless is literals, and then a match that repeats them forever.
 	endless := func(literals []byte) (stream []byte) {
 		le := binary.LittleEndian
 		match := uint16(len(literals)-1)<<3 | 7

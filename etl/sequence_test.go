@@ -143,7 +143,7 @@ func TestCutShort(t *testing.T) {
 }
 
 // TestRepeatedBuffers reads files in which a buffer is there twice: its events are
-// handed out once, and the second is damage.
+// emitted once, and the second is damage.
 func TestRepeatedBuffers(t *testing.T) {
 	for _, place := range []int{2, 3, 4} {
 		f := etltest.New()

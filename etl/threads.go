@@ -35,11 +35,11 @@ type threadEvent struct {
 }
 
 // threads tells which process a thread is of. Ids are used again, so it follows
-// the events that are handed out. Nearly all say themselves what process they are
+// the events that are emitted. Nearly all say themselves what process they are
 // of: nothing is done with what is told before one does not.
 type threads struct {
 	told   []threadEvent // and not taken in
-	sorted bool          // in order of time
+	sorted bool          // in time order
 	of     map[uint32]uint32
 }
 

@@ -131,7 +131,7 @@ func timeAfter(d []byte, off, size int) (int64, bool) {
 	return firstTime(d[off:])
 }
 
-// kindOf is the kind of e, nil if it is none that is handed out.
+// kindOf is the kind of e, nil if it is none that is emitted.
 func (r *Reader) kindOf(f *format, e []byte) *kind {
 	k := f.keyOf(e)
 	if k.form == formPerfInfo {
@@ -164,7 +164,7 @@ func (r *Reader) note(b *batch, k *kind, f *format, e []byte, ticks int64) {
 	}
 }
 
-// due is the time before which nothing will be handed out any more.
+// due is the time before which nothing will be emitted any more.
 func (r *Reader) due(b *batch) int64 {
 	ticks := b.entry.ticks
 	if len(r.heap) > 0 {

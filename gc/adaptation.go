@@ -24,7 +24,7 @@ func mean(sum float64, n int) Opt[float64] {
 	return Some(sum / float64(n))
 }
 
-// adaptation takes in a tuning: SizeAdaptationTuning and
+// adaptation processes a tuning: SizeAdaptationTuning and
 // SizeAdaptationFullGCTuning from .NET 9 on, HeapCountTuning in .NET 8.
 func (m *Model) adaptation(e *event, v *clr.GCDynamicEvent) {
 	a := &e.process.Adaptation

@@ -143,7 +143,7 @@ func (a *allocations) begin(b *building) {
 	}
 }
 
-// follow takes in a finished collection.
+// follow processes a finished collection.
 func (a *allocations) follow(b *building) {
 	measured := b.Generations != nil && b.Start.Known() && b.End.Known()
 	switch {

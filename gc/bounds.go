@@ -31,7 +31,7 @@ const (
 )
 
 // batch is how many finished collections are gathered before a Model that is not
-// live looks for those it can hand out.
+// live looks for those it can emit.
 const batch = 64
 
 // room is how much of what all runtimes share is taken.

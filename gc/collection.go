@@ -26,7 +26,7 @@ type Collection struct {
 	Start     Opt[time.Duration] // GCStart; unknown if it is not in the trace
 	End       Opt[time.Duration] // GCEnd
 	SinceLast Opt[time.Duration] // from the previous collection's RestartEEBegin to the suspension for this one
-	Pauses    []Pause            // in order of time, without heap walks
+	Pauses    []Pause            // in time order, without heap walks
 	AllPauses bool               // Pauses are all there were
 	// PauseStart is the SuspendEEBegin of the first pause.
 	PauseStart Opt[time.Duration]
@@ -58,9 +58,9 @@ type Collection struct {
 	Handles                  Opt[int64]
 	SyncBlocks               Opt[int64]
 
-	// Complete says that start, end, statistics and all pauses were seen.
+	// Complete reports that start, end, statistics and all pauses were seen.
 	Complete bool
-	// AffectedByLoss says that events which this collection's figures need may
+	// AffectedByLoss reports that events which this collection's figures need may
 	// be among those that were lost.
 	AffectedByLoss bool
 

@@ -34,7 +34,7 @@ type Model struct {
 	processes []*Process
 	runtimes  []*runtime // of all processes
 	byPID     map[uint64]*Process
-	held      []*Collection // finished, not handed out; in order of start
+	held      []*Collection // finished, not emitted; in order of start
 	weight    int           // of what is held
 	room      room
 	dropped   trace.Loss // what there was no room for
@@ -137,7 +137,7 @@ func (m *Model) handOut(yield func(*Collection, error) bool) bool {
 // first event.
 func (m *Model) Processes() []*Process { return m.processes }
 
-// Feed takes in one event. Events must come in order of time; those that do
+// Feed processes one event. Events must come in time order; those that do
 // not, and those that the model does not want, are passed over.
 func (m *Model) Feed(ev *trace.Event) {
 	if ev.Desc != m.desc {
@@ -187,7 +187,7 @@ func (e *event) decode(v interface {
 	return v.Decode(e.version, e.Payload, e.PointerSize) == nil
 }
 
-// handlers says what each kind of event does.
+// handlers maps each kind of event to its handler.
 var handlers = [...]func(*Model, *event){
 	clr.KindGCSuspendEEBegin:            (*Model).suspendBegin,
 	clr.KindGCSuspendEEEnd:              (*Model).suspendEnd,

@@ -540,7 +540,7 @@ func TestLostRestarts(t *testing.T) {
 	}
 }
 
-// TestCoreVersion: .NET Core up to 3.1 says that it is 4.0.0.0, and tells its
+// TestCoreVersion: .NET Core up to 3.1 reports that it is 4.0.0.0, and tells its
 // version by the folder that it is installed in.
 func TestCoreVersion(t *testing.T) {
 	for path, want := range map[string]string{

@@ -62,7 +62,7 @@ func TestAdaptation(t *testing.T) {
 }
 
 // TestWaitsForAnotherSuspension checks that the time in which a suspension has to
-// wait for one that is under way is told apart.
+// wait for one that is under way is distinguished.
 func TestWaitsForAnotherSuspension(t *testing.T) {
 	s := newScript()
 	s.suspendBegin(1, 1, clr.SuspendReasonSuspendOther)

@@ -35,7 +35,7 @@ func (q *queue) push(u *Update) {
 	q.wake()
 }
 
-// close says that nothing more will be pushed.
+// close reports that nothing more will be pushed.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

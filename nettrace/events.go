@@ -210,7 +210,7 @@ func (r *Reader) metadataBlock(b *block) error {
 	return in.err
 }
 
-// define takes in a metadata record. An id that is defined again means the new
+// define processes a metadata record. An id that is defined again means the new
 // kind from then on.
 func (r *Reader) define(id uint32, d *trace.Descriptor, err error) error {
 	if err != nil {

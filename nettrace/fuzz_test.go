@@ -12,7 +12,7 @@ import (
 )
 
 // FuzzReader reads anything: it must end, keep within the input, yield an error
-// last if at all, and count what it hands out.
+// last if at all, and count what it emits.
 func FuzzReader(f *testing.F) {
 	f.Add(nettracetest.Gunzip(f, "../testdata/net10-killed-web.nettrace.gz")[:4096])
 	f.Add(nettracetest.Gunzip(f, "../testdata/net21-win-x86-objver3.netperf.gz")[:4096])

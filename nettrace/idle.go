@@ -20,7 +20,7 @@ type idleInput struct {
 	in      limitedReader
 	after   time.Duration
 	waiting func() bool
-	flush   func() bool // reports whether to go on
+	flush   func() bool // reports whether to continue
 }
 
 var errStopped = errors.New("nettrace: no more events are wanted")

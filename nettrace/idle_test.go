@@ -20,8 +20,8 @@ metadata
 // has come: an event that is not sorted waits for a sorted one behind it.
 var liveParts = []struct {
 	text string
-	now  []int64 // handed out at once
-	idle []int64 // handed out when nothing more comes
+	now  []int64 // emitted at once
+	idle []int64 // emitted when nothing more comes
 }{
 	{liveHead, nil, nil},
 	{`events

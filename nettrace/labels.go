@@ -118,7 +118,7 @@ func (l *labels) read(c *binread.Cursor) error {
 	return c.Err()
 }
 
-// number takes in a label with a number. Older builds of one-collect tell versions
+// number processes a label with a number. Older builds of one-collect tell versions
 // and opcodes so, and as plain varints, where the format has zigzag ones.
 func (l *labels) number(name string, raw uint64) {
 	switch {

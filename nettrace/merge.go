@@ -35,7 +35,7 @@ type batch struct {
 	base     int64
 	items    []item
 	contexts []context
-	left     int // items not handed out
+	left     int // items not emitted
 	faults   faults
 
 	// What the last of contexts was made of.
@@ -69,7 +69,7 @@ func (r *run) before(o *run) bool {
 }
 
 // maxPending bounds the memory of the events that wait. Beyond it the oldest
-// are handed out, although older ones may still come.
+// are emitted, although older ones may still come.
 const maxPending = 16 << 20
 
 // A mergeQueue merges runs by time; of equal times the one earlier in the file is
@@ -161,13 +161,13 @@ func (b *batch) dropAfter(limit uint64) {
 	})
 }
 
-// release takes back a batch whose items were all handed out.
+// release takes back a batch whose items were all emitted.
 func (q *mergeQueue) release(b *batch) {
 	q.pending -= b.cost()
 	q.recycle(b)
 }
 
-// maxFree and maxReused bound the batches kept for reuse: the runtime hands over
+// maxFree and maxReused bound the batches kept for reuse: the runtime passes on
 // some thirty blocks of 100 KiB at a time where events are many.
 const (
 	maxFree   = 64

@@ -18,7 +18,7 @@ type Object struct {
 	// event block, as its header tells them, in ticks of the trace's clock. They
 	// are 0 for objects without events.
 	First, Last uint64
-	// Sorted says that the first event of the block is the earliest, and that no
+	// Sorted reports that the first event of the block is the earliest, and that no
 	// event behind it in the trace is earlier.
 	Sorted bool
 
@@ -51,7 +51,7 @@ func NewObjectReader(r io.Reader) *ObjectReader { return &ObjectReader{in: newFr
 
 // Next returns the next object, the Trace object first. It is valid until the
 // following call. Blocks of kinds that V4 does not know are left out. io.EOF is
-// returned at the end of the trace, and where the input ends: if that goes on
+// returned at the end of the trace, and where the input ends: if that continues
 // later with another object, so does Next. Errors are a *trace.FormatError where the
 // input is no V4 trace or is damaged, io.ErrUnexpectedEOF where it ends within an
 // object, and what the input's Read returned.

@@ -31,7 +31,7 @@ func namesProcess(d *trace.Descriptor) bool {
 	return d.Provider == systemProvider && (d.ID == existingProcess || d.ID == processCreate)
 }
 
-// nameProcess takes in an event that names the process of the V6 thread: the
+// nameProcess processes an event that names the process of the V6 thread: the
 // process's id in its own namespace, and after a length the name that the kernel
 // has for it.
 func (r *Reader) nameProcess(thread uint64, payload []byte) {

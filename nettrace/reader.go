@@ -26,7 +26,7 @@ type Options struct {
 	Stacks bool
 	// Idle is for a trace that is still being written: when its input, which
 	// must have net.Conn's SetReadDeadline, gives nothing for this long, all
-	// events that wait for older ones are handed out. Otherwise those of a
+	// events that wait for older ones are emitted. Otherwise those of a
 	// process that falls silent would wait until it raises the next. Should an
 	// older event come after all, it is Late. 0 means to wait.
 	Idle time.Duration
@@ -36,7 +36,7 @@ type Options struct {
 // trace.Source, to be used by one goroutine.
 //
 // Its memory does not grow with the trace: blocks are read into buffers that
-// are used again once their events were handed out.
+// are used again once their events were emitted.
 type Reader struct {
 	opts  Options
 	in    *framer
@@ -61,7 +61,7 @@ type Reader struct {
 	gap      bool   // events could not be read, of times from gapFrom on
 	gapFrom  uint64 // sort key
 	sorted   uint64 // sort key that no later event is older than
-	emitted  uint64 // sort key of the last event handed out
+	emitted  uint64 // sort key of the last event emitted
 	latest   uint64 // sort key of the latest event read
 	point    bool   // the last block was a sequence point
 	anchored bool   // the start was held against the first events
@@ -108,7 +108,7 @@ func (r *Reader) Counts() iter.Seq2[*trace.Descriptor, uint64] {
 	}
 }
 
-// Events yields the trace's events in order of time; see trace.Source. Errors
+// Events yields the trace's events in time order; see trace.Source. Errors
 // are a *trace.FormatError where the input is no trace that this package reads.
 func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
@@ -169,7 +169,7 @@ func (r *Reader) open() error {
 }
 
 // step reads a block and takes in what it says. It returns an error where
-// reading cannot go on.
+// reading cannot continue.
 func (r *Reader) step() (ended bool, err error) {
 	var b block
 	if err := r.in.next(&b); err != nil {
@@ -195,7 +195,7 @@ func (r *Reader) step() (ended bool, err error) {
 	return false, nil
 }
 
-// take takes in one block.
+// take processes one block.
 func (r *Reader) take(b *block) error {
 	switch b.kind {
 	case blockEvents:
@@ -241,8 +241,8 @@ func (r *Reader) end(ended bool, err error) {
 	r.info.Last = max(0, r.info.Clock.Duration(int64(r.latest^1<<63)))
 }
 
-// flush hands out the events that are no later than upTo, and then the oldest
-// while too many wait. It reports whether to go on.
+// flush emits the events that are no later than upTo, and then the oldest
+// while too many wait. It reports whether to continue.
 func (r *Reader) flush(upTo uint64, yield func(*trace.Event, error) bool) bool {
 	q := &r.queue
 	for len(q.heap) > 0 && (q.heap[0].ticks <= upTo || q.pending > maxPending) {
@@ -299,7 +299,7 @@ func (r *Reader) time(ticks uint64) time.Duration {
 	return r.info.Clock.Duration(int64(ticks - r.sync))
 }
 
-// sequencePoint takes in a sequence point: everything before it in the file is
+// sequencePoint processes a sequence point: everything before it in the file is
 // older, and the numbers of all threads are told.
 func (r *Reader) sequencePoint(b *block) error {
 	c := binread.At(b.data, b.off)

@@ -211,7 +211,7 @@ end`)
 	}
 }
 
-// TestObjectReader: only V4 has objects, and an input may go on behind its end.
+// TestObjectReader: only V4 has objects, and an input may continue behind its end.
 func TestObjectReader(t *testing.T) {
 	for _, text := range []string{"netperf v3\nend", "nettrace v6\nend"} {
 		_, err := nettrace.NewObjectReader(bytes.NewReader(nettracetest.MustAssemble(t, text))).Next()

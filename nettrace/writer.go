@@ -33,7 +33,7 @@ type WriterOptions struct {
 // queued and leave thread by thread, the thread with the oldest event first;
 // what an event refers to is always written before it.
 //
-// Events of one thread must come in order of time. Events of different threads
+// Events of one thread must come in time order. Events of different threads
 // may come out of order between two flushes; the writer flushes on its own
 // whenever its queue, of bounded size, is full.
 //
@@ -209,7 +209,7 @@ func (w *Writer) Lost(pid, capture uint64, n uint32) {
 	by.captures = true
 }
 
-// EndThread says that a thread raises no more events. It is forgotten at the
+// EndThread reports that a thread raises no more events. It is forgotten at the
 // next sequence point; a later thread with the same id is another one.
 func (w *Writer) EndThread(pid, tid uint64) { w.thread(pid, tid).ended = true }
 

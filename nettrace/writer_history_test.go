@@ -15,7 +15,7 @@ import (
 )
 
 // TestWriterHistories writes random histories and reads them back: every event
-// is there as it was given, in order of time, and what was lost is counted.
+// is there as it was given, in time order, and what was lost is counted.
 func TestWriterHistories(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		opt := WriterOptions{

@@ -145,7 +145,7 @@ func appendPointer(dst []byte, v uint64, size int) []byte {
 // and is marked as sorted; within a block, readers rely on the capture thread
 // changing at such events only.
 //
-// TraceEvent hands out a sorted event before those of the same time that it
+// TraceEvent emits a sorted event before those of the same time that it
 // holds. One that follows such an event of its own thread is therefore not marked,
 // and begins a block.
 func (w *Writer) drain() {

@@ -7,14 +7,14 @@ import (
 )
 
 // An aheadReader reads its input in a goroutine of its own, so that reading and
-// unpacking a file go on while its events are decoded.
+// unpacking a file continue while its events are decoded.
 type aheadReader struct {
 	full chan chunk
 	free chan []byte
 	stop chan struct{}
 	done chan struct{}
 
-	chunk chunk // the rest of what is being handed out
+	chunk chunk // the rest of what is being emitted
 	whole []byte
 }
 
@@ -25,7 +25,7 @@ type chunk struct {
 }
 
 const (
-	// aheadSize is large because to hand over a chunk takes some microseconds: with
+	// aheadSize is large because to pass on a chunk takes some microseconds: with
 	// what gzip gives at a time, reading ahead was slower than not to.
 	aheadSize   = 512 << 10
 	aheadChunks = 4
@@ -83,7 +83,7 @@ func fill(r io.Reader, buf []byte) chunk {
 	return chunk{buf[:n], err}
 }
 
-// Read hands out what was read.
+// Read emits what was read.
 func (a *aheadReader) Read(p []byte) (int, error) {
 	for len(a.chunk.data) == 0 {
 		if a.chunk.err != nil {

@@ -28,7 +28,7 @@ func TestAhead(t *testing.T) {
 	}
 }
 
-// TestAheadStopped stops a reader before its end: nothing waits for ever.
+// TestAheadStopped stops a reader before its end: nothing waits forever.
 func TestAheadStopped(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
 	r, stop := ahead(bytes.NewReader(make([]byte, 10*aheadSize*aheadChunks)))

@@ -9,7 +9,7 @@ import (
 // ErrOnce reports that an input cannot be read a second time.
 var ErrOnce = errors.New("can be read only once")
 
-// An UnknownError says what an input looks like that is not read.
+// An UnknownError describes an input that is not a trace gctrail reads.
 type UnknownError struct {
 	Name  string // as the input was named
 	Looks string // what it is: "a Windows ETW trace (.etl)"

@@ -80,7 +80,7 @@ func lookInto(path string) (traces []FolderTrace, known *UnknownError, err error
 	return traces, known, err
 }
 
-// probe says why there is no trace in the file called name, without unpacking
+// probe returns why there is no trace in the file called name, without unpacking
 // more than it takes to tell.
 func probe(name string) error {
 	f, err := os.Open(name)

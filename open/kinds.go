@@ -99,7 +99,7 @@ var kinds = []kind{
 	{magic: "%PDF-", looks: "a PDF document", hint: hintReads},
 }
 
-// identify says what an input is that begins with head.
+// identify returns what an input is that begins with head.
 func identify(head []byte) kind {
 	for _, k := range kinds {
 		if k.matches(head) {

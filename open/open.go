@@ -13,7 +13,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Options say what a trace's Source is to hand out. The zero value means
+// Options say what a trace's Source is to emit. The zero value means
 // everything but stacks.
 type Options struct {
 	// Want is asked once for each kind of event whether its events are wanted.

@@ -60,7 +60,7 @@ type peeler struct {
 	closers []func() error
 }
 
-// peel looks at l, and into it as far as it is a wrapping. An error says that it
+// peel looks at l, and into it as far as it is a wrapping. An error reports that it
 // cannot be read.
 func (p *peeler) peel(l layer, depth int) (found, error) {
 	in := bufio.NewReaderSize(l, readAhead)

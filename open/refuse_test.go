@@ -139,7 +139,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// encrypted is a zip whose only entry says that it is.
+// encrypted is a zip whose only entry is marked as encrypted.
 func encrypted(b []byte) []byte {
 	z := zipped(member{"a", b[:100]})
 	z[6] |= 1
@@ -147,7 +147,7 @@ func encrypted(b []byte) []byte {
 	return z
 }
 
-// packed is a zip whose only entry says that it is packed with a method.
+// packed is a zip whose only entry is marked as packed with a method.
 func packed(b []byte, method byte) []byte {
 	z := zipped(member{"a", b[:100]})
 	z[8] = method

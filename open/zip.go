@@ -157,7 +157,7 @@ func (p *peeler) entry(f *zip.File, depth int) (found, error) {
 	return found, err
 }
 
-// refused says why none of the entries is the trace.
+// refused returns why none of the entries is the trace.
 func (c *contents) refused() (found, error) {
 	switch {
 	case len(c.traces) > 1:

@@ -46,7 +46,7 @@ const (
 // kernelImages is the name of the kernel's provider of these events.
 const kernelImages = "Image"
 
-// kernelImage takes in an image that ETW's kernel provider tells of: base and
+// kernelImage processes an image that ETW's kernel provider tells of: base and
 // size, the process, five numbers and the default base in between, and the path
 // (Image_Load of the Windows SDK, versions 2 and 3). Images that are listed at the
 // end of the trace may have been loaded at any time.
@@ -84,7 +84,7 @@ const (
 	processSymbol  = 4
 )
 
-// mapping takes in a file that is mapped into the event's process: an id, the
+// mapping processes a file that is mapped into the event's process: an id, the
 // addresses, the offset in the file, and its path.
 func (t *Table) mapping(ev *trace.Event) {
 	c := binread.At(ev.Payload, 0)
@@ -103,7 +103,7 @@ func isFile(path string) bool {
 	return strings.HasPrefix(path, "/") && !strings.HasPrefix(path, "//") && !strings.HasPrefix(path, "/memfd:") && utf8.ValidString(path)
 }
 
-// symbol takes in a method of the event's process: its id, that of the mapping it
+// symbol processes a method of the event's process: its id, that of the mapping it
 // is in, the addresses, and its name as perf maps spell it. It is written with the
 // mapping, however late the code was compiled.
 func (t *Table) symbol(ev *trace.Event) {

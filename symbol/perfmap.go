@@ -15,7 +15,7 @@ const maxPerfLine = 64 << 10
 // errNoPerfMap is returned for a file in which no line is one of a perf map.
 var errNoPerfMap = errors.New("not a perf map: no line has an address, a size and a name")
 
-// ReadPerfMap takes in the methods of a process from a perf map, which the
+// ReadPerfMap processes the methods of a process from a perf map, which the
 // runtime writes to /tmp/perf-PID.map where DOTNET_PerfMapEnabled is set: lines
 // of address and size in hexadecimal and a name. Lines of another form are
 // skipped; an error is returned where there are no others, or r fails.

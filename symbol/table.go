@@ -99,7 +99,7 @@ func takeOf(d *trace.Descriptor) take {
 // Wants reports whether a Table reads events of a kind.
 func Wants(d *trace.Descriptor) bool { return takeOf(d) != nil }
 
-// Feed takes in one event. Events that the table does not want are passed over.
+// Feed processes one event. Events that the table does not want are passed over.
 func (t *Table) Feed(ev *trace.Event) {
 	if ev.Desc != t.desc {
 		t.desc, t.take = ev.Desc, t.find(ev.Desc)
@@ -144,7 +144,7 @@ func (t *Table) process(pid uint64) *process {
 	return p
 }
 
-// method takes in a method that is loaded, unloaded or listed. The payloads of
+// method processes a method that is loaded, unloaded or listed. The payloads of
 // the four events are laid out alike.
 func (t *Table) method(ev *trace.Event, from, to time.Duration) {
 	v := &t.decoded.load
@@ -166,7 +166,7 @@ func (t *Table) method(ev *trace.Event, from, to time.Duration) {
 	t.add(p, method{span: span{*start, end, from, to}, id: v.MethodID, module: v.ModuleID}, t.name)
 }
 
-// entryPoint takes in a precompiled method that is about to be called for the
+// entryPoint processes a precompiled method that is about to be called for the
 // first time. No other precompiled code runs but that of which such events came,
 // so that a method reaches to the next.
 func (t *Table) entryPoint(ev *trace.Event) {
@@ -235,7 +235,7 @@ func appendName(dst []byte, namespace, name, signature clr.UTF16) []byte {
 	return append(dst[:start], dst[start+parens:]...)
 }
 
-// module takes in a module. The three events are laid out alike.
+// module processes a module. The three events are laid out alike.
 func (t *Table) module(ev *trace.Event) {
 	v := &t.decoded.module
 	if v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) != nil && len(v.ModuleILPath) == 0 {

@@ -36,7 +36,7 @@ func WantsTypes(d *trace.Descriptor) bool {
 	return clr.KindOf(d.Provider, d.ID) == clr.KindBulkType
 }
 
-// Feed takes in one event, which may be of any kind.
+// Feed processes one event, which may be of any kind.
 func (t *Types) Feed(ev *trace.Event) {
 	if !WantsTypes(ev.Desc) {
 		return

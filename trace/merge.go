@@ -70,7 +70,7 @@ func (m *Merged) Counts() iter.Seq2[*Descriptor, uint64] {
 	}
 }
 
-// Events yields the events of all sources in order of time. The first error of
+// Events yields the events of all sources in time order. The first error of
 // a source ends the sequence.
 func (m *Merged) Events() iter.Seq2[*Event, error] {
 	return func(yield func(*Event, error) bool) {

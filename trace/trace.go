@@ -1,5 +1,5 @@
 // Package trace defines what all trace formats have in common: an Event with its
-// time, process, thread and payload, a Source of events in order of time, the
+// time, process, thread and payload, a Source of events in time order, the
 // account of what was lost, and the errors of readers.
 //
 // It knows nothing of files or of what payloads mean.
@@ -12,7 +12,7 @@ import (
 
 // A Source yields the events of one trace.
 type Source interface {
-	// Events yields the events in order of time; equal times of one thread keep
+	// Events yields the events in time order; equal times of one thread keep
 	// their order. The yielded event and everything it points to is valid until
 	// the next step. An error is yielded once, last, with a nil event; what was
 	// yielded before it is right. Damage inside a trace is no error: see Loss.
@@ -24,7 +24,7 @@ type Source interface {
 	// Loss returns what is missing from the events yielded so far.
 	Loss() *Loss
 	// Counts yields the kinds of events met so far with the number of events of
-	// each, also of those that the source was told not to hand out.
+	// each, also of those that the source was told not to emit.
 	Counts() iter.Seq2[*Descriptor, uint64]
 }
 
@@ -75,7 +75,7 @@ type Event struct {
 	PointerSize int    // of the process: 4 or 8
 	Payload     []byte
 	Labels      *Labels // nil for most events
-	Late        bool    // handed out, or in the file, after what is younger: out of order or damaged
+	Late        bool    // emitted, or in the file, after what is younger: out of order or damaged
 
 	stack     []byte
 	stackSize int // of one address in stack
@@ -99,7 +99,7 @@ type Labels struct {
 // A Label is a name with a value.
 type Label struct{ Name, Value string }
 
-// A Descriptor says what kind of event an event is. Events of one kind share
+// A Descriptor identifies a kind of event. Events of one kind share
 // one Descriptor of their source; it must not be changed.
 type Descriptor struct {
 	Provider string

@@ -94,7 +94,7 @@ func (b *builder) stream(id uint64) *Stream {
 	return s
 }
 
-// addStream takes in a class of streams, whose events may have come before it.
+// addStream adds a class of streams, whose events may have come before it.
 func (b *builder) addStream(s Stream) error {
 	known := b.stream(s.ID)
 	s.Events = known.Events

@@ -6,7 +6,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A SyntaxError says where in the metadata something could not be read.
+// A SyntaxError describes where in the metadata something could not be read.
 type SyntaxError struct {
 	Line int // of the text without packets, from 1; CTF 2: of the fragment, from 1
 	Err  error

@@ -52,7 +52,7 @@ type fieldClass struct {
 	} `json:"options"`
 }
 
-// A location says where a field is. Drafts of the format had a path only.
+// A location is where a field is. Drafts of the format had a path only.
 type location struct {
 	Origin string `json:"origin"`
 	Path   []any  `json:"path"`

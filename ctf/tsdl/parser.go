@@ -356,7 +356,7 @@ func (p *parser) expect(text string) error {
 	return p.advance()
 }
 
-// misplaced says that the token stands where something else belongs.
+// misplaced returns the error that the token stands where something else belongs.
 func (p *parser) misplaced(belongs string) error {
 	if p.tok.kind == tokenEnd {
 		return malformed("the text ends where %s belongs", belongs)

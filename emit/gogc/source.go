@@ -348,7 +348,7 @@ func (s *Source) raiseCustom(before readings) {
 		m.assist-before.assist, m.dedicated-before.dedicated, m.idle-before.idle, m.pause-before.pause)
 }
 
-// raisePauses says that a cycle's pauses are exact.
+// raisePauses raises the event for a cycle whose pauses are exact.
 func (s *Source) raisePauses(c *cycle) {
 	var ns []uint64
 	for _, p := range c.pauses {

@@ -77,7 +77,7 @@ func TestCycles(t *testing.T) {
 	}
 }
 
-// The cycles that the runtime begins are told apart from those of the program.
+// The cycles that the runtime begins are distinguished from those of the program.
 func TestReason(t *testing.T) {
 	p, err := gogc.NewProvider(gogc.Options{})
 	if err != nil {

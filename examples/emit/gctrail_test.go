@@ -92,7 +92,7 @@ func TestGctrailCollects(t *testing.T) {
 }
 
 // gctrail finds the example among the processes. Clients come and go, and are
-// killed; the example goes on, and its socket goes with it.
+// killed; the example continues, and its socket goes with it.
 func TestGctrailAttaches(t *testing.T) {
 	emit, gctrail := binaries(t)
 	var printed bytes.Buffer

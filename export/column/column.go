@@ -24,7 +24,7 @@ type Value struct {
 	Float float64 // of Float and Percent
 }
 
-// Type says which field of a Value holds it, and in what unit.
+// Type is which field of a Value holds it, and in what unit.
 type Type uint8
 
 const (

@@ -138,7 +138,7 @@ func sourceOf(k clr.Kind) Source {
 	return SourceUnknown
 }
 
-// Feed takes in one event. Events that the model does not want, and payloads
+// Feed processes one event. Events that the model does not want, and payloads
 // that are too short, are passed over.
 func (m *Model) Feed(ev *trace.Event) {
 	if ev.Desc != m.desc {

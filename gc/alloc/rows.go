@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/symbol"
 )
 
-// By says what a Row keeps apart.
+// By is what a Row keeps apart.
 type By uint8
 
 const (

@@ -72,7 +72,7 @@ func mean(values []float64) float64 {
 }
 
 // intensive is a metric's value in a form that does not grow with the number of
-// collections, so that a replicate's can be held against the run's: totals are
+// collections, so that a replicate's can be compared with the run's: totals are
 // divided by the number of collections.
 func intensive(m *Metric, f *figures) float64 {
 	v := m.of(f)

@@ -58,7 +58,7 @@ type Change struct {
 	// RunsNeeded is how many more runs a side would decide a CannotTell, zero
 	// where it is not known.
 	RunsNeeded int
-	// Reason says why it cannot be told.
+	// Reason is why it cannot be told.
 	Reason Reason
 }
 

@@ -12,7 +12,7 @@ const (
 )
 
 // ChangePoints returns the positions at which the level or the spread of values
-// changes: position i says that values[i] begins a new stretch. A stretch has at
+// changes: position i means that values[i] begins a new stretch. A stretch has at
 // least minSize values. A position is kept where fewer than the share alpha of
 // 499 permutations of its stretch divide as well. The same values always give
 // the same answer.

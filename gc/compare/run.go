@@ -121,7 +121,7 @@ func (r *Run) count(c *gc.Collection) {
 	}
 }
 
-// maxWords bounds the reasons that are told apart: the runtime has 18, a damaged
+// maxWords bounds the reasons that are distinguished: the runtime has 18, a damaged
 // trace may have any.
 const maxWords = 64
 

@@ -8,7 +8,7 @@ import (
 	"unicode/utf8"
 )
 
-// An Error says what is wrong with the text of a condition, and where.
+// An Error describes what is wrong with the text of a condition, and where.
 type Error struct {
 	Text string
 	Off  int // bytes of Text before the mistake

@@ -28,7 +28,7 @@ const (
 )
 
 // TestDocs holds docs/findings.md to the rules, and to the tables that the tests
-// below make where traces and programs are at hand.
+// below make where traces and programs are available.
 func TestDocs(t *testing.T) {
 	const path = "../../docs/findings.md"
 	want := findingsDoc(load(t, tracesFile), load(t, matrixFile))

@@ -54,7 +54,7 @@ type Set struct {
 	order []*Case
 }
 
-// Add takes in a collection and may keep it. Collections come in order of their
+// Add adds a collection and may keep it. Collections come in order of their
 // start.
 func (s *Set) Add(c *gc.Collection) {
 	if s.Options.Only != nil && !s.Options.Only(c) {

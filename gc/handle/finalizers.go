@@ -63,7 +63,7 @@ type Finalized struct {
 	Count int64
 }
 
-// Feed takes in one event, which may be of any kind.
+// Feed processes one event, which may be of any kind.
 func (f *Finalizers) Feed(ev *trace.Event) {
 	switch kind := f.kinds.of(ev.Desc); kind {
 	case clr.KindFinalizeObject:

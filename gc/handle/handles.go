@@ -96,7 +96,7 @@ type Row struct {
 	Points []Point
 }
 
-// Feed takes in one event, which may be of any kind.
+// Feed processes one event, which may be of any kind.
 func (h *Handles) Feed(ev *trace.Event) {
 	switch kind := h.kinds.of(ev.Desc); kind {
 	case clr.KindSetGCHandle:
@@ -183,7 +183,7 @@ func (h *Handles) destroyed(p *handles, id uint64, at time.Duration) {
 	s.series.add(at, -1)
 }
 
-// counted takes in the runtime's count.
+// counted processes the runtime's count.
 func (p *handles) counted(n int64) {
 	c := &p.counts
 	if !c.Stats {

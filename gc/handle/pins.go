@@ -60,7 +60,7 @@ type Pin struct {
 	Longest     int64 // the most collections in a row that an object was pinned in
 }
 
-// Feed takes in one event, which may be of any kind.
+// Feed processes one event, which may be of any kind.
 func (p *Pins) Feed(ev *trace.Event) {
 	switch p.kinds.of(ev.Desc) {
 	case clr.KindGCStart:

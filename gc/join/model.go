@@ -102,7 +102,7 @@ func Wants(d *trace.Descriptor) bool {
 	return false
 }
 
-// Feed takes in one event. Events must come in order of time.
+// Feed processes one event. Events must come in time order.
 func (m *Model) Feed(ev *trace.Event) {
 	if ev.Desc != m.desc {
 		m.desc, m.kind = ev.Desc, m.kindOf(ev.Desc)
@@ -277,7 +277,7 @@ func (m *Model) restart(rt *runtime, ev *trace.Event) {
 	}
 }
 
-// finish takes in the part of a collection that a window holds. A background
+// finish processes the part of a collection that a window holds. A background
 // collection has another one to come.
 func (m *Model) finish(rt *runtime, c *Collection) {
 	if rt.held != nil && rt.held.Number == c.Number {
@@ -300,7 +300,7 @@ func (m *Model) done(c *Collection) {
 	}
 }
 
-// Close hands out what the end of the trace leaves.
+// Close emits what the end of the trace leaves.
 func (m *Model) Close() {
 	for _, rt := range m.byID {
 		if rt.held != nil {

@@ -54,7 +54,7 @@ func Wants(d *trace.Descriptor) bool {
 	return false
 }
 
-// Feed takes in one event, which may be of any kind.
+// Feed processes one event, which may be of any kind.
 func (m *Model) Feed(ev *trace.Event) {
 	version := ev.Desc.Version
 	switch clr.KindOf(ev.Desc.Provider, ev.Desc.ID) {

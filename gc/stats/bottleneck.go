@@ -58,7 +58,7 @@ const (
 	maxCandidates = 4096
 )
 
-// Add takes in a collection. Collections come in order of their start, as a
+// Add adds a collection. Collections come in order of their start, as a
 // gc.Model yields them.
 func (b *Bottlenecks) Add(c *gc.Collection) {
 	if b.spans.passed == nil {
@@ -101,7 +101,7 @@ type candidate struct {
 	before, after float64 // the score of everything up to its beginning and its end
 }
 
-// add takes in the next pause.
+// add adds the next pause.
 func (m *maximal) add(s span) {
 	if m.begun {
 		m.score -= float64(s.from-m.end) * (1 - m.below)

@@ -38,7 +38,7 @@ type group struct {
 	buckets []int // nil while the group is empty
 }
 
-// Add takes in a duration.
+// Add adds a duration.
 func (d *Distribution) Add(v time.Duration) {
 	v = max(0, v)
 	d.count++

@@ -87,7 +87,7 @@ type Reason struct {
 
 const unknownGeneration = 3
 
-// Add takes in a collection and may keep it. Collections come in order of their
+// Add adds a collection and may keep it. Collections come in order of their
 // start, as a gc.Model yields them.
 func (p *Process) Add(c *gc.Collection) {
 	p.opensTrace = p.opensTrace || p.Process == nil && c.Number == 1
@@ -131,7 +131,7 @@ func (p *Process) reason(r gc.Opt[clr.GCReason]) *Totals {
 	return t
 }
 
-// maxReasons bounds the reasons that are told apart: there are 18, and a damaged
+// maxReasons bounds the reasons that are distinguished: there are 18, and a damaged
 // trace has any.
 const maxReasons = 32
 

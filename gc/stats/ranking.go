@@ -39,7 +39,7 @@ type rankedSet struct {
 	longest Ranked
 }
 
-// Add takes in a collection, unless its pause is unknown.
+// Add adds a collection, unless its pause is unknown.
 func (r *Ranking) Add(c *gc.Collection) {
 	pause, known := c.Pause().Get()
 	if !known {

@@ -35,7 +35,7 @@ type stalls struct {
 	spans   []span // in order, none meets another; the last of them wait
 	waiting int    // how many wait
 	windows [len(StallWindows)]window
-	passed  func(span) // is given each span in order of time; nil for none
+	passed  func(span) // is given each span in time order; nil for none
 }
 
 // maxSpans bounds the spans that are kept; beyond it, neighbours are joined.

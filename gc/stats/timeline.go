@@ -38,7 +38,7 @@ type Bucket struct {
 // Width is how long a bucket is.
 func (t *Timeline) Width() time.Duration { return max(t.width, finest) }
 
-// Add takes in a collection. A pause counts where it begins.
+// Add adds a collection. A pause counts where it begins.
 func (t *Timeline) Add(c *gc.Collection) {
 	if c.Start.Known() {
 		t.at(c.Start.Or(0)).Collections++

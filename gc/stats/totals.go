@@ -29,12 +29,12 @@ type Bytes struct {
 	Sum     int64
 	Known   int  // summands
 	AtLeast bool // the true sum may be larger
-	// Estimated says that some summands are estimates: the true sum may be
+	// Estimated reports that some summands are estimates: the true sum may be
 	// smaller, too.
 	Estimated bool
 }
 
-// Add takes in a collection.
+// Add adds a collection.
 func (t *Totals) Add(c *gc.Collection) {
 	t.Count++
 	if !c.Complete {

@@ -18,7 +18,7 @@ var (
 	ErrVarint = fmt.Errorf("%w: varint too long", ErrMalformed)
 )
 
-// An Error says where in the input a field could not be read.
+// An Error describes where in the input a field could not be read.
 type Error struct {
 	Off int64 // from the start of the input
 	Err error // ErrTruncated or ErrVarint

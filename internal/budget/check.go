@@ -19,7 +19,7 @@ const (
 	CannotTell Status = "cannot_tell"
 )
 
-// A Check is one line of a budget, held against the runs.
+// A Check is one line of a budget, compared with the runs.
 type Check struct {
 	Name   string       // as the budget has it
 	Text   string       // in words
@@ -34,7 +34,7 @@ type Check struct {
 	RunsNeeded int
 }
 
-// A Result is a budget held against runs.
+// A Result is a budget compared with runs.
 type Result struct {
 	Status Status // Over where one check is; CannotTell where none is and one cannot be told
 	Checks []Check

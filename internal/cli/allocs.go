@@ -231,7 +231,7 @@ func (s *allocSection) fields(by alloc.By) []field[alloc.Row] {
 	return fields
 }
 
-// why says what a source is worth.
+// why is what a source is worth.
 var why = map[alloc.Source]string{
 	alloc.Sampled: "unbiased estimates from a sample of all bytes",
 	alloc.Tick:    "totals are complete; each type is that of the object that crossed 100 KB",
@@ -262,7 +262,7 @@ func (s *allocSection) head(p *text.Page, of *gc.Process) {
 	}
 }
 
-// unresolved says how much has no stack or no names, why, and what would give
+// unresolved returns how much has no stack or no names, why, and what would give
 // them.
 func (s *allocSection) unresolved(p *text.Page) {
 	var tally symbol.Tally

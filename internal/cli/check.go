@@ -17,7 +17,7 @@ import (
 	"github.com/gctrail/gctrail/internal/selection"
 )
 
-// checkFlags say what runs are held against, and where the results go.
+// checkFlags say what runs are compared with, and where the results go.
 type checkFlags struct {
 	budget   string
 	baseline []string
@@ -157,7 +157,7 @@ func readBudget(path string) (*budget.Budget, error) {
 	return b, nil
 }
 
-// A budgetError says what is wrong with a budget file.
+// A budgetError describes what is wrong with a budget file.
 type budgetError struct {
 	name string
 	err  error

@@ -210,7 +210,7 @@ func (o *collectOptions) options(std *stdio, config diag.Config, plan *collect.P
 	}
 }
 
-// check says what is wrong with the flags that tell which processes are meant.
+// check returns what is wrong with the flags that tell which processes are meant.
 // What is behind -- is a command.
 func (o *collectOptions) check(cmd *cobra.Command, args []string) error {
 	dash := cmd.ArgsLenAtDash()
@@ -248,7 +248,7 @@ func (o *collectOptions) request() *provider.Request {
 	}
 }
 
-// warnOfCost says what the profiles that are asked for are likely to cost, where
+// warnOfCost warns what the requested profiles are likely to cost, where
 // that is much, and what would cost less.
 func warnOfCost(std *stdio, asked *provider.Request) {
 	for _, p := range asked.Costly() {

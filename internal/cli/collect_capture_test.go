@@ -96,7 +96,7 @@ func TestCaptureCut(t *testing.T) {
 }
 
 // TestCaptureEnded: a trace that ends by itself is not asked to stop. Where the
-// process goes on, another tool ended it.
+// process continues, another tool ended it.
 func TestCaptureEnded(t *testing.T) {
 	trace := webBytes(t)
 	for _, ends := range []bool{false, true} {

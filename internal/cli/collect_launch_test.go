@@ -163,7 +163,7 @@ func alive(pid string) bool {
 }
 
 // TestPort: of the programs that dial a port, those that are asked for are
-// traced, and as many as there is room for; the others go on.
+// traced, and as many as there is room for; the others continue.
 func TestPort(t *testing.T) {
 	ctx := aMinute(t)
 	port := portFor(t)

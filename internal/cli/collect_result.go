@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// tellResult says what was collected, what it lacks, and what to do with it.
+// tellResult prints what was collected, what it lacks, and what to do with it.
 func (std *stdio) tellResult(r *collect.Result) {
 	std.warn("gctrail", fmt.Sprintf("%s: %s, %s of events", r.Path, units.Bytes(r.Size), units.Duration(r.Trace.Info().Last)))
 	std.tellStop(r)
@@ -25,7 +25,7 @@ func (std *stdio) tellResult(r *collect.Result) {
 	_ = std.err.Page(p) // there is nobody else to tell
 }
 
-// tellStop says what became of what the trace was waiting for, and of the ring.
+// tellStop prints what became of what the trace was waiting for, and of the ring.
 func (std *stdio) tellStop(r *collect.Result) {
 	if !r.Triggered && r.Plan.Waits() {
 		said := waitsFor(r.Plan) + " was never met"
@@ -40,7 +40,7 @@ func (std *stdio) tellStop(r *collect.Result) {
 	}
 }
 
-// tellMissing says what the trace does not hold.
+// tellMissing prints what the trace does not contain.
 func (std *stdio) tellMissing(r *collect.Result) {
 	loss := r.Trace.Loss()
 	switch {

@@ -12,7 +12,7 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// waitsFor says what ends the trace; empty where nothing does.
+// waitsFor returns what ends the trace; empty where nothing does.
 func waitsFor(p *collect.Plan) string {
 	switch {
 	case p.Until != nil && p.Event != nil:
@@ -25,7 +25,7 @@ func waitsFor(p *collect.Plan) string {
 	return ""
 }
 
-// keeps says how much is kept.
+// keeps returns how much is kept.
 func keeps(p *collect.Plan) string {
 	if p.Before > 0 {
 		return "the last " + spanText(p.Before)
@@ -33,7 +33,7 @@ func keeps(p *collect.Plan) string {
 	return "the last " + units.Bytes(p.Keep.Size)
 }
 
-// around says what is kept around an occasion.
+// around returns what is kept around an occasion.
 func around(p *collect.Plan) string {
 	before := spanText(p.Before)
 	if p.Before == 0 {
@@ -42,7 +42,7 @@ func around(p *collect.Plan) string {
 	return before + " before it and " + spanText(p.After) + " after it"
 }
 
-// aim says what a trace to a path is for.
+// aim returns what a trace to a path is for.
 func aim(p *collect.Plan, path string) string {
 	switch waits := waitsFor(p); {
 	case p.Ring && waits != "":
@@ -70,7 +70,7 @@ func spanText(d time.Duration) string {
 // eventText names a stopping event.
 func eventText(e *collect.StoppingEvent) string { return "the event " + e.String() }
 
-// triggerText says what has met a condition.
+// triggerText returns what has met a condition.
 func triggerText(t *collect.Trigger) string {
 	if t.Event != nil {
 		return eventText(t.Event)
@@ -94,7 +94,7 @@ func triggerText(t *collect.Trigger) string {
 
 const noDotnet = "it is not a .NET 5 or later program, or DOTNET_EnableDiagnostics=0 is set"
 
-// noticeText says what happens while traces are collected.
+// noticeText returns what happens while traces are collected.
 func noticeText(n collect.Notice) string {
 	switch n := n.(type) {
 	case collect.Started:
@@ -136,7 +136,7 @@ func noticeText(n collect.Notice) string {
 	return ""
 }
 
-// statusText says how far collecting has come; before it began, what it waits for.
+// statusText returns how far collecting has come; before it began, what it waits for.
 func statusText(s collect.Status, waiting string) string {
 	switch len(s.Captures) {
 	case 0:

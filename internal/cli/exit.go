@@ -52,7 +52,7 @@ func usagef(cmd *cobra.Command, format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...), cmd.CommandPath()}
 }
 
-// An inputError says what is wrong with a file that was to be read.
+// An inputError describes what is wrong with a file that was to be read.
 type inputError struct {
 	name string
 	err  error
@@ -128,7 +128,7 @@ func reason(err error) string {
 	return err.Error()
 }
 
-// hint says what to do about a file that cannot be read.
+// hint returns what to do about a file that cannot be read.
 func hint(err error) string {
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

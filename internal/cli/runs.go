@@ -113,7 +113,7 @@ func allocatedTypes(m *alloc.Model, pid uint64) map[string]int64 {
 	return bytes
 }
 
-// A runRecorder records runs of the collections that it hands out.
+// A runRecorder records runs of the collections that it emits.
 type runRecorder struct {
 	*reading
 	selected *selection.Selection

@@ -111,7 +111,7 @@ func (o *topOptions) run(ctx context.Context, std *stdio) error {
 	return o.runScreen(ctx, std)
 }
 
-// check says which of the processes that are asked for by id cannot be watched.
+// check returns which of the processes that are asked for by id cannot be watched.
 func (o *topOptions) check(ctx context.Context) error {
 	var errs []error
 	for _, pid := range o.pids {

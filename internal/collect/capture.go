@@ -46,7 +46,7 @@ type capture struct {
 	// stopped is why the runtime did not end the trace though it was asked to,
 	// broken why no more of it can be read.
 	stopped, broken error
-	// usurped says that the process goes on though the trace has ended: another
+	// usurped reports that the process continues though the trace has ended: another
 	// client has stopped it.
 	usurped bool
 
@@ -80,7 +80,7 @@ const (
 	// maxPending bounds what is received without a whole object of a trace among it:
 	// none has more than the reader's 16 MiB.
 	maxPending = 32 << 20
-	// captureEnding is how long a process may go on to answer after the end of its
+	// captureEnding is how long a process may continue to answer after the end of its
 	// trace.
 	captureEnding = 200 * time.Millisecond
 )

@@ -83,7 +83,7 @@ func (f *PayloadFilter) Set(s string) error {
 	return nil
 }
 
-// errNoField says that a stopping event does not have the fields that are asked
+// errNoField reports that a stopping event does not have the fields that are asked
 // for.
 var errNoField = errors.New("it has no such field")
 

@@ -23,7 +23,7 @@ const (
 	// signalTime is more than it takes until all who asked for a signal have it.
 	signalTime = time.Second
 	// lastTraces is how long traces may take to end by themselves when the command
-	// has ended: what goes on behind it is not collected from.
+	// has ended: what continues behind it is not collected from.
 	lastTraces = 2 * time.Second
 )
 
@@ -183,7 +183,7 @@ func (c *child) end(sig os.Signal, signals <-chan os.Signal) {
 }
 
 // linger waits for processes that the command has left behind and that may be
-// about to dial: nobody would let them go on.
+// about to dial: nobody would let them continue.
 func (p *servedPort) linger(name, path string) {
 	limit := time.After(lastTraces)
 	for {

@@ -42,7 +42,7 @@ type (
 		Process *diag.Process
 		NoRoom  bool
 	}
-	// StillWaits reports a process that could not be told to go on.
+	// StillWaits reports a process that could not be told to continue.
 	StillWaits struct {
 		Process *diag.Process
 		Err     error
@@ -104,7 +104,7 @@ type Result struct {
 	Failed  error // of writing, after which nothing was written any more
 	Stopped error // why the runtime did not end the trace though it was asked to
 	Broken  error // why no more of it could be read
-	Usurped bool  // the process goes on though the trace has ended
+	Usurped bool  // the process continues though the trace has ended
 
 	Trace       trace.Source // which was read to its end
 	Found       *findings.Case

@@ -27,7 +27,7 @@ const (
 // MinKeep is the least size of a ring: some blocks of the runtime's.
 const MinKeep = 1_000_000
 
-// A Stop says what ends a trace, and how much of it is kept, as far as that is
+// A Stop is what ends a trace, and how much of it is kept, as far as that is
 // asked for.
 type Stop struct {
 	Until         *condition.Condition // nil for none

@@ -74,7 +74,7 @@ func (s *Supervisor) serve(ctx context.Context, path string) (*servedPort, error
 	return p, nil
 }
 
-// receive deals with a runtime that has dialled: it is collected from, or goes on
+// receive deals with a runtime that has dialled: it is collected from, or continues
 // without.
 func (s *Supervisor) receive(ctx context.Context, r *diag.Runtime) {
 	s.mu.Lock()
@@ -126,7 +126,7 @@ func (s *Supervisor) tried() bool {
 	return s.begun+s.failed > 0
 }
 
-// close ends what is collected, lets all runtimes go on that wait, and removes
+// close ends what is collected, lets all runtimes continue that wait, and removes
 // the port.
 func (p *servedPort) close() {
 	p.cancel()

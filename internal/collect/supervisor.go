@@ -100,7 +100,7 @@ func (s *Supervisor) wait() {
 }
 
 // collect traces a process until it ends or ctx is done. A process that waits at
-// its start goes on when its trace is being read: the runtime writes the head of
+// its start continues when its trace is being read: the runtime writes the head of
 // the trace before it does anything else.
 func (s *Supervisor) collect(ctx context.Context, process *diag.Process) {
 	c, err := s.begin(ctx, process)
@@ -119,7 +119,7 @@ func (s *Supervisor) collect(ctx context.Context, process *diag.Process) {
 }
 
 // notBefore is ctx, but that it does not end before released does: a runtime that
-// is asked to stop while it waits at its start may crash when it goes on (.NET 9
+// is asked to stop while it waits at its start may crash when it continues (.NET 9
 // and 10, with another session).
 func notBefore(ctx, released context.Context) (later context.Context, stop func()) {
 	later, end := context.WithCancel(context.WithoutCancel(ctx))
@@ -133,7 +133,7 @@ func notBefore(ctx, released context.Context) (later context.Context, stop func(
 	}
 }
 
-// begin starts a session and makes its file. If that fails, the process goes on.
+// begin starts a session and makes its file. If that fails, the process continues.
 func (s *Supervisor) begin(ctx context.Context, process *diag.Process) (*capture, error) {
 	session, err := process.Client().Collect(ctx, s.config)
 	if err != nil {
@@ -274,7 +274,7 @@ func (s *Supervisor) create(path string) (*tracefile.File, error) {
 	return f, outputFailed(path, err)
 }
 
-// release lets a process go on that waits at its start, and does no harm to
+// release lets a process continue that waits at its start, and does no harm to
 // others. It is not kept from that by an interruption.
 func (s *Supervisor) release(runtime *diag.Client, process *diag.Process) {
 	if !s.resume {
@@ -287,7 +287,7 @@ func (s *Supervisor) release(runtime *diag.Client, process *diag.Process) {
 }
 
 // fail notifies of an error, if there is one, at once: what else is collected may
-// go on for long.
+// continue for long.
 func (s *Supervisor) fail(err error) {
 	if err == nil {
 		return

@@ -20,7 +20,7 @@ func (n Names) Match(name string) bool {
 	return len(n) == 0 || slices.ContainsFunc(n, func(g selection.Glob) bool { return g.Matches(name) })
 }
 
-// A Target says which of the processes that run are meant: one of its fields is
+// A Target is which of the processes that run are meant: one of its fields is
 // set.
 type Target struct {
 	Port  diag.Port

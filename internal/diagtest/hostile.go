@@ -13,7 +13,7 @@ import (
 // A Hostile is a runtime that does not write what runtimes do.
 type Hostile struct {
 	Name string
-	// Keeps says that it writes the trace that it was made of before anything else.
+	// Keeps reports that it writes the trace that it was made of before anything else.
 	Keeps bool
 	*Runtime
 	// Enough is closed when it has written so much, or has been silent for so long,

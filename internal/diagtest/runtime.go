@@ -38,7 +38,7 @@ type Runtime struct {
 
 	// Write, if not nil, writes the trace in place of the two parts.
 	Write func(c net.Conn, stop <-chan struct{})
-	// Hasty says that it answers who asks it to stop without ending the trace.
+	// Hasty reports that it answers who asks it to stop without ending the trace.
 	Hasty bool
 
 	first, rest []byte

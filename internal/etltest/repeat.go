@@ -6,7 +6,7 @@ import (
 	"io"
 )
 
-// A Repetition says how a file is made larger.
+// A Repetition is how a file is made larger.
 type Repetition struct {
 	Times    int
 	Compress bool // the buffers

@@ -121,7 +121,7 @@ func Names() []string {
 	return names
 }
 
-// A Request says what events a session is to collect.
+// A Request is what events a session is to collect.
 type Request struct {
 	Profiles  []string
 	Providers List
@@ -133,7 +133,7 @@ type Request struct {
 
 // Config is what the runtime is asked for. A provider that is named takes
 // precedence over the profiles', and those over --clrevents, as in dotnet-trace;
-// ignored says that the latter were left out.
+// ignored reports that the latter were left out.
 func (r *Request) Config() (config diag.Config, ignored bool) {
 	var all List
 	for _, p := range r.Providers {

@@ -62,7 +62,7 @@ func WantsDetails(d *trace.Descriptor) bool {
 
 func inducing(k clr.Kind) bool { return k == clr.KindGCTriggered || k == clr.KindGCStart }
 
-// Feed takes in one event, which may be of any kind.
+// Feed processes one event, which may be of any kind.
 func (d *Details) Feed(ev *trace.Event) {
 	d.table.Feed(ev)
 	if !d.selected.AllTimes() && !d.selected.HasTime(d.info, ev.Time()) {

@@ -103,7 +103,7 @@ func (rep *Report) writeGaps(p *text.Page, c *Case) {
 	}
 }
 
-// emptyVerdict says why there are no collections.
+// emptyVerdict returns why there are no collections.
 func (rep *Report) emptyVerdict() string {
 	runtime := rep.provider(clr.RuntimeProvider)
 	switch {

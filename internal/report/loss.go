@@ -12,7 +12,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Missing says what a trace that was read to its end lacks, and which
+// Missing returns what a trace that was read to its end lacks, and which
 // collections that leaves incomplete. It is empty where nothing is missing.
 func Missing(in *open.Input, incomplete []uint32) string {
 	var parts []string
@@ -50,7 +50,7 @@ func uncounted(l *trace.Loss) bool {
 	return l.Events == 0 && !l.Cut && l.Damaged == 0 && l.Late == 0 && len(l.Ranges()) > 0
 }
 
-// Unmerged says what does not fit in traces that are read as one; m may be nil.
+// Unmerged returns what does not fit in traces that are read as one; m may be nil.
 func Unmerged(m *trace.Merged) string {
 	if m == nil {
 		return ""
@@ -72,7 +72,7 @@ func Unmerged(m *trace.Merged) string {
 	return strings.Join(parts, "; ")
 }
 
-// Beside says which files beside an ETW trace are read with it, and which are not
+// Beside returns which files beside an ETW trace are read with it, and which are not
 // although they are named as if they should.
 func Beside(in *open.Input) string {
 	var parts []string
@@ -86,7 +86,7 @@ func Beside(in *open.Input) string {
 }
 
 // incompleteText names the collections, the lowest and the highest where they are
-// many: those of several processes are in order of time, not of number.
+// many: those of several processes are in time order, not of number.
 func incompleteText(numbers []uint32) string {
 	first, last := slices.Min(numbers), slices.Max(numbers)
 	switch n := len(numbers); {

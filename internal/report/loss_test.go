@@ -2,7 +2,7 @@ package report
 
 import "testing"
 
-// TestIncompleteText: collections of several processes come in order of time.
+// TestIncompleteText: collections of several processes come in time order.
 func TestIncompleteText(t *testing.T) {
 	for _, test := range []struct {
 		numbers []uint32

@@ -60,7 +60,7 @@ func NewPauses(below float64, length time.Duration, from, to gc.Opt[time.Duratio
 	return p
 }
 
-// Add takes in a collection. Collections come in order of their start.
+// Add adds a collection. Collections come in order of their start.
 func (p *Pauses) Add(c *gc.Collection) {
 	p.Process.Add(c)
 	generation := c.Generation.Or(3)

@@ -103,7 +103,7 @@ func Judge(src trace.Source, found *findings.Case) *Report {
 	return rep
 }
 
-// add takes in a process, with its timeline up to the end of what is looked at.
+// add adds a process, with its timeline up to the end of what is looked at.
 func (rep *Report) add(r findings.Result) {
 	end := r.Process.Process.Stopped
 	if r.Process.To.Known() {

@@ -104,7 +104,7 @@ func (rep *Report) completeness() string {
 	}
 }
 
-// writeTrace says what file this is, and what it holds.
+// writeTrace describes the file and its contents.
 func (rep *Report) writeTrace(p *text.Page) {
 	p.Section("Trace")
 	parts := fmt.Sprintf("%s: %s, from %s UTC", filepath.ToSlash(rep.Name), rep.info.Format, rep.info.Start.Format("2006-01-02 15:04:05"))
@@ -227,7 +227,7 @@ func sentenceCase(s string) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-// process says which process it is, and how its GC is set up.
+// process describes the process and the settings of its GC.
 func (c *Case) process() string {
 	process := c.Process.Process
 	parts := []string{processName(process)}

@@ -76,7 +76,7 @@ type Span struct {
 	Style Style
 }
 
-// A Style says how text stands out, where there is colour.
+// A Style is how text stands out, where there is colour.
 type Style uint8
 
 // Styles, of which those after Strong are colours, for severity and verdicts.

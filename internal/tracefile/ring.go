@@ -273,7 +273,7 @@ func (r *Ring) ticks(d time.Duration) uint64 { return r.in.Ticks(d) - r.in.Ticks
 // rather overruns.
 func (r *Ring) Hold(from time.Duration) { r.held = max(1, r.in.Ticks(from)) }
 
-// End says that the trace ends: from now on, the ring grows.
+// End marks the end of the trace: from now on, the ring grows.
 func (r *Ring) End() { r.ending = true }
 
 // Cut reports whether something was dropped for the ring's size, and not for its age.

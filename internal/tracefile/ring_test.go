@@ -402,7 +402,7 @@ func TestRingFullHeld(t *testing.T) {
 	}
 }
 
-// TestRingHolds: what is held is not dropped, and the ring says that it overruns.
+// TestRingHolds: what is held is not dropped, and the ring reports that it overruns.
 func TestRingHolds(t *testing.T) {
 	whole := nettracetest.Gunzip(t, "../../testdata/net10-wks-induced-collect.nettrace.gz")
 	r := newRing(t, filepath.Join(t.TempDir(), "kept.nettrace"), Limits{Size: 100_000}, nil)

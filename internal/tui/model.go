@@ -93,7 +93,7 @@ func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	return m, nil
 }
 
-// tell says what was saved, or why nothing was.
+// tell shows what was saved, or why nothing was.
 func (m *model) tell(s *saved) {
 	if s.err != nil {
 		m.say("not saved: %v", s.err)

@@ -32,7 +32,7 @@ type history struct {
 	newest  int64 // Unix time
 }
 
-// add takes in a collection of a trace that began at start. A pause counts where
+// add adds a collection of a trace that began at start. A pause counts where
 // it begins.
 func (h *history) add(c *Collection, start time.Time) {
 	for i := range c.Pauses {

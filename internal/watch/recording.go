@@ -38,7 +38,7 @@ func (r *recording) add(p []byte, limit int) {
 }
 
 // shorten cuts off the older half of the trace. What is left begins like a
-// trace, and goes on where it was: the places of the objects change by multiples
+// trace, and continues where it was: the places of the objects change by multiples
 // of four, which their alignment asks for.
 func (r *recording) shorten() {
 	rest, err := shortened(r.data)

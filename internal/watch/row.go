@@ -141,7 +141,7 @@ func (r *row) refused(err error, now time.Time) []*News {
 	return []*News{{Process: r.process, Err: err}}
 }
 
-// add takes in a collection.
+// add adds a collection.
 func (r *row) add(col *gc.Collection) *Collection {
 	c := &Collection{Collection: col, Process: r.process}
 	c.Began, c.Ended = r.times(col)

@@ -126,7 +126,7 @@ func (w *Watcher) look(ctx context.Context, cancel func()) bool {
 	return !over
 }
 
-// arrived takes in a process that has just started.
+// arrived processes a process that has just started.
 func (w *Watcher) arrived(ctx context.Context, cancel func(), p *diag.Process) {
 	if ctx.Err() != nil || w.opts.Wants != nil && !w.opts.Wants(p) {
 		return
@@ -281,7 +281,7 @@ func (w *Watcher) over() bool {
 	return w.met > 0
 }
 
-// follow takes in the collections of a process until it ends.
+// follow processes the collections of a process until it ends.
 func (w *Watcher) follow(ctx context.Context, r *row) {
 	w.mu.Lock()
 	process := r.process

@@ -187,7 +187,7 @@ func (t *table) check(fields []field) error {
 	return nil
 }
 
-// A scalar says how a type of the table is read, written and kept.
+// A scalar is how a type of the table is read, written and kept.
 type scalar struct {
 	goType string
 	read   string // the expression that reads it from cursor c
