@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+
+	"github.com/gctrail/gctrail/internal/enum"
 )
 
 // A Flavour is how a process's collector is set up, as far as that can be told
@@ -27,13 +29,7 @@ const (
 
 var switchNames = [...]string{Unknown: "unknown", Off: "off", On: "on"}
 
-// String returns the setting as a word, or the number of a value that is none.
-func (s Switch) String() string {
-	if int(s) < len(switchNames) {
-		return switchNames[s]
-	}
-	return "Switch(" + strconv.Itoa(int(s)) + ")"
-}
+func (s Switch) String() string { return enum.Name("Switch", switchNames[:], s) }
 
 // Bool returns the setting, or nil if it is unknown.
 func (s Switch) Bool() *bool {

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/enum"
 	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -83,7 +84,7 @@ const (
 
 var kindNames = [...]string{"unknown", "blocking", "background", "foreground"}
 
-func (k Kind) String() string { return kindNames[k] }
+func (k Kind) String() string { return enum.Name("Kind", kindNames[:], k) }
 
 // Certainty is how sure a figure is. Of two, the larger one is the weaker.
 type Certainty uint8
@@ -97,7 +98,7 @@ const (
 
 var certaintyNames = [...]string{"", "exact", "estimate", "lower_bound"}
 
-func (c Certainty) String() string { return certaintyNames[c] }
+func (c Certainty) String() string { return enum.Name("Certainty", certaintyNames[:], c) }
 
 // A Pause is a stretch of time in which the program's threads were paused.
 type Pause struct {
@@ -127,7 +128,7 @@ const (
 
 var pauseNames = [...]string{"", "blocking", "initial", "final", "heap_walk", "other"}
 
-func (k PauseKind) String() string { return pauseNames[k] }
+func (k PauseKind) String() string { return enum.Name("PauseKind", pauseNames[:], k) }
 
 // Generation is one generation's part in a collection, summed over the heaps.
 type Generation struct {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/enum"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -78,15 +79,9 @@ const (
 	Ended                     // no more events will come from this process
 )
 
-var kindNames = [...]string{Attached: "attached", Collected: "collected", Ended: "ended"}
+var kindNames = [...]string{0: "Kind(0)", Attached: "attached", Collected: "collected", Ended: "ended"}
 
-// String returns the kind's name, or its number if it has none.
-func (k Kind) String() string {
-	if int(k) < len(kindNames) && kindNames[k] != "" {
-		return kindNames[k]
-	}
-	return fmt.Sprintf("Kind(%d)", uint8(k))
-}
+func (k Kind) String() string { return enum.Name("Kind", kindNames[:], k) }
 
 // ErrCut reports a trace that ended without its end: the process was killed.
 var ErrCut = errors.New("the process ended without closing its trace")

@@ -1,9 +1,10 @@
 package trace
 
 import (
-	"fmt"
 	"slices"
 	"time"
+
+	"github.com/gctrail/gctrail/internal/enum"
 )
 
 // Loss is the account of what a trace should hold and does not.
@@ -47,12 +48,7 @@ const (
 
 var exactnessNames = [...]string{"unknown", "lower_bound", "exact"}
 
-func (e Exactness) String() string {
-	if int(e) >= len(exactnessNames) {
-		return fmt.Sprintf("Exactness(%d)", e)
-	}
-	return exactnessNames[e]
-}
+func (e Exactness) String() string { return enum.Name("Exactness", exactnessNames[:], e) }
 
 // A Range is a stretch of time, in which events were lost.
 type Range struct{ From, To time.Duration }

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/enum"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -34,12 +35,12 @@ const (
 
 var sourceNames = [...]string{"", "tick", "sampled", "object"}
 
-func (s Source) String() string { return sourceNames[s] }
+func (s Source) String() string { return enum.Name("Source", sourceNames[:], s) }
 
-// Event returns the name of the source's event.
-func (s Source) Event() string {
-	return [...]string{"", "GCAllocationTick", "AllocationSampled", "GCSampledObjectAllocation"}[s]
-}
+var sourceEvents = [...]string{"", "GCAllocationTick", "AllocationSampled", "GCSampledObjectAllocation"}
+
+// Event returns the name of the source's event, "" for SourceUnknown.
+func (s Source) Event() string { return enum.Name("Source", sourceEvents[:], s) }
 
 // Heap is the heap that an object is allocated on.
 type Heap uint8
@@ -54,7 +55,7 @@ const (
 
 var heapNames = [...]string{"", "small", "large", "pinned"}
 
-func (h Heap) String() string { return heapNames[h] }
+func (h Heap) String() string { return enum.Name("Heap", heapNames[:], h) }
 
 func heapOf(k clr.AllocationKind) Heap {
 	switch k {

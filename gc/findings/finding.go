@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/enum"
 )
 
 // A Finding is the result of a rule that fired for a process.
@@ -110,7 +111,7 @@ const (
 
 var severityNames = [...]string{"note", "warning", "problem"}
 
-func (s Severity) String() string { return nameOf(severityNames[:], int(s)) }
+func (s Severity) String() string { return enum.Name("Severity", severityNames[:], s) }
 
 // Confidence is how certain a finding is.
 type Confidence uint8
@@ -123,11 +124,4 @@ const (
 
 var confidenceNames = [...]string{"low", "medium", "high"}
 
-func (c Confidence) String() string { return nameOf(confidenceNames[:], int(c)) }
-
-func nameOf(names []string, i int) string {
-	if i < len(names) {
-		return names[i]
-	}
-	return "unknown"
-}
+func (c Confidence) String() string { return enum.Name("Confidence", confidenceNames[:], c) }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/enum"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -45,7 +46,7 @@ const (
 
 var kindNames = [...]string{"symptom", "specific cause", "generic cause", "aside", "quality of the trace"}
 
-func (k ruleKind) String() string { return nameOf(kindNames[:], int(k)) }
+func (k ruleKind) String() string { return enum.Name("ruleKind", kindNames[:], k) }
 
 // rules lists all rules. Findings of equal severity, kind and weight are reported in
 // this order.

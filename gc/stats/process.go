@@ -87,6 +87,14 @@ type Reason struct {
 
 const unknownGeneration = 3
 
+// knownKind returns k, or KindUnknown where k is none of the kinds.
+func knownKind(k gc.Kind) gc.Kind {
+	if k > gc.Foreground {
+		return gc.KindUnknown
+	}
+	return k
+}
+
 // Add adds a collection and may keep it. Collections come in order of their
 // start, as a gc.Model yields them.
 func (p *Process) Add(c *gc.Collection) {
@@ -98,7 +106,7 @@ func (p *Process) Add(c *gc.Collection) {
 	}
 	p.all.Add(c)
 	p.generations[generation].Add(c)
-	p.classes[generation][c.Kind].Add(c)
+	p.classes[generation][knownKind(c.Kind)].Add(c)
 	p.reason(c.Reason).Add(c)
 	p.Heap.add(c)
 	p.Timeline.Add(c)
@@ -152,7 +160,7 @@ func (p *Process) keepLongest(c *gc.Collection) {
 }
 
 func (p *Process) survived(c *gc.Collection) {
-	for i := range c.Generations {
+	for i := range min(len(c.Generations), len(p.survival)) {
 		g := &c.Generations[i]
 		if !g.Freed.Known() {
 			continue
@@ -203,14 +211,19 @@ func larger[T cmp.Ordered](a, b gc.Opt[T]) gc.Opt[T] {
 func (p *Process) All() *Totals { return &p.all }
 
 // Generation are the totals of the collections of generation 0, 1 or 2.
-func (p *Process) Generation(n int) *Totals { return &p.generations[n] }
+func (p *Process) Generation(n int) *Totals {
+	if n < 0 || n >= unknownGeneration {
+		return new(Totals)
+	}
+	return &p.generations[n]
+}
 
 // Kind sums up the collections of a kind. It takes time and memory that grow
 // with their number.
 func (p *Process) Kind(k gc.Kind) *Totals {
 	var t Totals
 	for g := range p.classes {
-		t.Merge(&p.classes[g][k])
+		t.Merge(&p.classes[g][knownKind(k)])
 	}
 	return &t
 }
@@ -233,7 +246,12 @@ func (p *Process) Classes() []Class {
 }
 
 // Class are the totals of one generation and kind.
-func (p *Process) Class(generation int, kind gc.Kind) *Totals { return &p.classes[generation][kind] }
+func (p *Process) Class(generation int, kind gc.Kind) *Totals {
+	if generation < 0 || generation >= unknownGeneration {
+		return new(Totals)
+	}
+	return &p.classes[generation][knownKind(kind)]
+}
 
 // Reasons are the reasons of which there are collections, those that cost most
 // first.
@@ -249,10 +267,18 @@ func (p *Process) Reasons() []Reason {
 }
 
 // Survival is what became of the objects of the ith of gc.GenerationNames.
-func (p *Process) Survival(i int) *Survival { return &p.survival[i] }
+func (p *Process) Survival(i int) *Survival {
+	if i < 0 || i >= len(p.survival) {
+		return new(Survival)
+	}
+	return &p.survival[i]
+}
 
 // Watched is the time in which the process was seen, as far as it is looked at.
 func (p *Process) Watched() time.Duration {
+	if p.Process == nil {
+		return 0
+	}
 	from, to := p.Process.Started, p.Process.Stopped
 	if p.From.Known() {
 		from = max(from, p.From.Or(0))

@@ -269,3 +269,25 @@ func TestSumsOfEstimates(t *testing.T) {
 		t.Errorf("freed: %+v", all.Freed)
 	}
 }
+
+// TestOddCollections sums up collections of kinds and generations that there are
+// not, and asks for such.
+func TestOddCollections(t *testing.T) {
+	var p stats.Process
+	if p.Watched() != 0 || p.PauseShare().Known() || p.AllocationRate().Known() {
+		t.Error("a process without collections has figures")
+	}
+	p.Add(&gc.Collection{
+		Process: &gc.Process{}, Kind: 9, Generation: gc.Some(-1), Pauses: []gc.Pause{{Kind: 77}},
+		Generations: make([]gc.Generation, 9),
+	})
+	p.Add(&gc.Collection{Process: &gc.Process{}, Kind: 255, Generation: gc.Some(1 << 40)})
+	if n := p.Kind(9).Count; n != 2 {
+		t.Errorf("%d collections of an unknown kind, want 2", n)
+	}
+	for _, n := range []int{-1, 5, 1 << 40} {
+		if p.Generation(n).Count+p.Class(n, 200).Count+p.Survival(n).Collections != 0 {
+			t.Errorf("generation %d has collections", n)
+		}
+	}
+}
