@@ -1,6 +1,9 @@
 package clr
 
-import "iter"
+import (
+	"iter"
+	"slices"
+)
 
 // A Kind is one of the events that the package has a struct for, in any
 // version. The zero Kind is KindUnknown.
@@ -112,7 +115,7 @@ func ProviderByGUID(g GUID) (string, bool) {
 func TimeNames(count int) []string {
 	for _, names := range timeNames {
 		if len(names) == count {
-			return names
+			return slices.Clone(names)
 		}
 	}
 	return nil

@@ -166,8 +166,14 @@ type Mark struct {
 	Bytes    Opt[int64] // newly marked
 }
 
-// GenerationNames are the names that Generation.Name takes, in order.
-var GenerationNames = [...]string{"gen0", "gen1", "gen2", "loh", "poh"}
+// NumGenerations is the number of generations: three, and the large and pinned
+// object heaps.
+const NumGenerations = 5
+
+var generationNames = [NumGenerations]string{"gen0", "gen1", "gen2", "loh", "poh"}
+
+// GenerationNames returns the names that Generation.Name takes, in order.
+func GenerationNames() [NumGenerations]string { return generationNames }
 
 // Duration is the time from GCStart to GCEnd.
 func (c *Collection) Duration() Opt[time.Duration] {

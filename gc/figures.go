@@ -189,7 +189,7 @@ func (b *building) sizes() {
 		s := &b.sums[i]
 		g := &b.Generations[i]
 		*g = Generation{
-			Name: GenerationNames[i], Before: s.before, FreeBefore: s.freeBefore, In: s.in, Out: s.survived, Budget: s.budget,
+			Name: generationNames[i], Before: s.before, FreeBefore: s.freeBefore, In: s.in, Out: s.survived, Budget: s.budget,
 			Pinned: Opt[int64]{v: s.pinned, known: b.pinned},
 		}
 		if i == gen0 {

@@ -176,7 +176,7 @@ func (b *building) part(v *clr.GCPerHeapHistory) HeapPart {
 		s.add(&v.Values[i])
 		g := &p.Generations[i]
 		*g = Generation{
-			Name: GenerationNames[i], Before: s.before, FreeBefore: s.freeBefore, In: s.in, Out: s.survived, Budget: s.budget,
+			Name: generationNames[i], Before: s.before, FreeBefore: s.freeBefore, In: s.in, Out: s.survived, Budget: s.budget,
 			Pinned: Some(s.pinned),
 		}
 		if b.allAfter || s.after != 0 {

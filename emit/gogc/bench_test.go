@@ -54,7 +54,7 @@ func raising(b *testing.B, work func()) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			session, err := p.Start(io.Discard, emit.SessionOptions{Providers: gogc.Wanted})
+			session, err := p.Start(io.Discard, emit.SessionOptions{Providers: gogc.Wanted()})
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -3,7 +3,7 @@
 //
 //	opt := gogc.Options{}
 //	p, err := gogc.NewProvider(opt)
-//	session, err := p.Create("app.nettrace", emit.SessionOptions{Providers: gogc.Wanted})
+//	session, err := p.Create("app.nettrace", emit.SessionOptions{Providers: gogc.Wanted()})
 //	source, err := gogc.Start(p, opt)
 //	…
 //	source.Stop()

@@ -31,7 +31,7 @@ func TestExactPauses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	session, err := p.Start(&out, emit.SessionOptions{Providers: gogc.Wanted})
+	session, err := p.Start(&out, emit.SessionOptions{Providers: gogc.Wanted()})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,7 +20,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	var out bytes.Buffer
-	session, err := p.Start(&out, emit.SessionOptions{Providers: gogc.Wanted})
+	session, err := p.Start(&out, emit.SessionOptions{Providers: gogc.Wanted()})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -17,9 +17,11 @@ import (
 // Provider is the name of the provider that raises GoCycle.
 const Provider = "Go.GC"
 
-// Wanted are the providers that a session asks for to get all that a Source
+// Wanted returns the providers that a session asks for to get all that a Source
 // raises.
-var Wanted = []emit.Wanted{{Provider: clr.RuntimeProvider, Keywords: 1, Level: 4}, {Provider: Provider, Level: 4}}
+func Wanted() []emit.Wanted {
+	return []emit.Wanted{{Provider: clr.RuntimeProvider, Keywords: 1, Level: 4}, {Provider: Provider, Level: 4}}
+}
 
 const (
 	// DefaultLate is how long after it began to pause the program a cycle can be

@@ -22,7 +22,7 @@ func TestCycles(t *testing.T) {
 	}
 	defer debug.SetGCPercent(debug.SetGCPercent(-1)) // no cycles but those below
 	var out bytes.Buffer
-	session, err := p.Start(&out, emit.SessionOptions{Providers: gogc.Wanted})
+	session, err := p.Start(&out, emit.SessionOptions{Providers: gogc.Wanted()})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestReason(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	session, err := p.Start(&out, emit.SessionOptions{Providers: gogc.Wanted})
+	session, err := p.Start(&out, emit.SessionOptions{Providers: gogc.Wanted()})
 	if err != nil {
 		t.Fatal(err)
 	}

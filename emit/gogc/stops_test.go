@@ -165,7 +165,7 @@ func TestLongCycle(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
-	session, err := p.Start(&out, emit.SessionOptions{Providers: Wanted})
+	session, err := p.Start(&out, emit.SessionOptions{Providers: Wanted()})
 	if err != nil {
 		t.Fatal(err)
 	}

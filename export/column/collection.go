@@ -1,6 +1,7 @@
 package column
 
 import (
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -9,10 +10,12 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// All are the columns of a collection, in the order of the JSON lines form.
-var All = sync.OnceValue(func() []Column {
+// All returns the columns of a collection, in the order of the JSON lines form.
+func All() []Column { return slices.Clone(all()) }
+
+var all = sync.OnceValue(func() []Column {
 	columns := append([]Column(nil), plain...)
-	for i, name := range gc.GenerationNames {
+	for i, name := range gc.GenerationNames() {
 		for _, f := range ofGeneration {
 			columns = append(columns, Column{name + "_" + f.name, func(c *gc.Collection) Value {
 				if i >= len(c.Generations) {

@@ -74,7 +74,7 @@ func opt[T any](v gc.Opt[T], value func(T) Value) Value {
 
 // Named is the column of that name.
 func Named(name string) (Column, bool) {
-	for _, c := range All() {
+	for _, c := range all() {
 		if c.Name == name {
 			return c, true
 		}

@@ -174,7 +174,7 @@ func full() *gc.Collection {
 		Handles: gc.Some[int64](300), SyncBlocks: gc.Some[int64](4),
 		Complete: true, AffectedByLoss: true,
 	}
-	for i, name := range gc.GenerationNames {
+	for i, name := range gc.GenerationNames() {
 		n := int64(i+1) * 1_000_000
 		c.Generations = append(c.Generations, gc.Generation{
 			Name: name, Before: 9 * n, After: gc.Some(7 * n), In: n, Out: 6 * n, Freed: gc.Some(2 * n),

@@ -1,6 +1,9 @@
 package compare
 
-import "math"
+import (
+	"math"
+	"slices"
+)
 
 // A Unit is what a metric's values are in.
 type Unit string
@@ -36,7 +39,7 @@ type Metric struct {
 
 // Metrics are what is compared, a primary metric before those that explain it.
 // Bands and the noise between runs were measured: docs/compare.md.
-func Metrics() []Metric { return metrics[:] }
+func Metrics() []Metric { return slices.Clone(metrics[:]) }
 
 const (
 	allocatedTotal = "allocated_bytes"

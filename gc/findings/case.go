@@ -369,7 +369,7 @@ var trended = [numTrends]func(*gc.Collection) gc.Opt[int64]{
 // a collection.
 func objectsOld(c *gc.Collection) gc.Opt[int64] {
 	var sum int64
-	for i := 2; i < len(gc.GenerationNames); i++ {
+	for i := 2; i < gc.NumGenerations; i++ {
 		g := generation(c, i)
 		if g == nil {
 			continue // no POH before .NET 5

@@ -260,7 +260,8 @@ func (c *Case) PauseShare() gc.Opt[float64] {
 // worstStretch returns the worst window of the longest size, empty if the process
 // was watched for less than that.
 func (c *Case) worstStretch() stats.Stall {
-	longest := stats.StallWindows[len(stats.StallWindows)-1]
+	windows := stats.StallWindows()
+	longest := windows[len(windows)-1]
 	for _, s := range c.Process.Stalls() {
 		if s.Window == longest {
 			return s

@@ -38,7 +38,7 @@ type Process struct {
 	opensTrace  bool         // its first collection is the first in the trace
 	classes     [4][4]Totals // by generation and kind
 	reasons     map[gc.Opt[clr.GCReason]]*Totals
-	survival    [len(gc.GenerationNames)]Survival
+	survival    [gc.NumGenerations]Survival
 	stalls      stalls
 }
 

@@ -9,9 +9,14 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-// StallWindows are the lengths of time for which the worst share of pauses is
-// found.
-var StallWindows = [...]time.Duration{10 * time.Millisecond, 100 * time.Millisecond, time.Second, 10 * time.Second}
+// numStallWindows is the number of StallWindows.
+const numStallWindows = 4
+
+var stallWindows = [numStallWindows]time.Duration{10 * time.Millisecond, 100 * time.Millisecond, time.Second, 10 * time.Second}
+
+// StallWindows returns the lengths of time for which the worst share of pauses
+// is found, the shortest first.
+func StallWindows() []time.Duration { return slices.Clone(stallWindows[:]) }
 
 // A Stall is the stretch of time, of one of the StallWindows, in which threads
 // was paused for longest.
@@ -34,7 +39,7 @@ func (s *Stall) MutatorUtilization() float64 { return 100 - s.Share() }
 type stalls struct {
 	spans   []span // in order, none meets another; the last of them wait
 	waiting int    // how many wait
-	windows [len(StallWindows)]window
+	windows [numStallWindows]window
 	passed  func(span) // is given each span in time order; nil for none
 }
 
@@ -111,7 +116,7 @@ func (s *stalls) pass(before time.Duration) {
 		if s.spans[next].from >= before {
 			break
 		}
-		for i, length := range StallWindows {
+		for i, length := range stallWindows {
 			s.windows[i].pass(s.spans, next, length)
 		}
 		if s.passed != nil {
@@ -161,7 +166,7 @@ func (s *stalls) join(passed int) {
 // worst are the worst stretches of those windows that fit into the time watched.
 func (s *stalls) worst(watched time.Duration) []Stall {
 	var worst []Stall
-	for i, length := range StallWindows {
+	for i, length := range stallWindows {
 		w := s.windows[i]
 		for next := len(s.spans) - s.waiting; next < len(s.spans); next++ {
 			w.pass(s.spans, next, length)

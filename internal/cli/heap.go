@@ -37,7 +37,7 @@ func heapFields(perHeap bool) []field[heapRow] {
 			return valueOf(r.heap, countOf)
 		}})
 	}
-	for i, name := range gc.GenerationNames {
+	for i, name := range gc.GenerationNames() {
 		fields = append(fields, field[heapRow]{name: name + "_bytes", heading: name + " MB", value: func(r *heapRow) column.Value {
 			if i >= len(r.generations) {
 				return column.Value{}

@@ -16,7 +16,8 @@ func TestWordsAreExplained(t *testing.T) {
 	for _, r := range findings.Rules() {
 		shown = append(shown, r.ID)
 	}
-	shown = append(shown, gc.GenerationNames[:]...)
+	generations := gc.GenerationNames()
+	shown = append(shown, generations[:]...)
 	for k := gc.Blocking; k <= gc.Foreground; k++ {
 		shown = append(shown, k.String())
 	}

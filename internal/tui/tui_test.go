@@ -88,7 +88,7 @@ func collected(p *watch.Process, i int) {
 		HeapBefore: gc.Some(before * mb), HeapAfter: gc.Some(after * mb), Promoted: gc.Some[int64](11 * mb), Freed: gc.Some[int64](38 * mb),
 		CommittedAfter: gc.Some[int64](200 * mb), MemoryLoad: gc.Some(43), Complete: true,
 	}
-	for g, name := range gc.GenerationNames {
+	for g, name := range gc.GenerationNames() {
 		c.Generations = append(c.Generations, gc.Generation{Name: name, After: gc.Some(after * mb * int64(g) / 10)})
 	}
 	p.Recent = append(p.Recent, &watch.Collection{Collection: c, Process: p.Process, Began: end.Add(-pause), Ended: end})
