@@ -47,8 +47,8 @@ func (d *Decoder) Name(desc *trace.Descriptor) string { return d.plan(desc).name
 //     not there.
 //   - extra_bytes: the number of bytes after the last field.
 //
-// If neither the table nor the trace tells what the fields are, or the payload
-// does not agree with the trace's description, the only member is payload, in
+// If neither the table nor the trace describes the fields, or the payload does not
+// agree with the trace's description, the only member is payload, in
 // base64; where there is no payload either, fields is empty.
 func (d *Decoder) AppendFields(dst []byte, ev *trace.Event) []byte {
 	p := d.plan(ev.Desc)

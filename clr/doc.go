@@ -1,7 +1,7 @@
-// Package clr says what the events of the .NET runtime mean: one struct for
-// each event of garbage collection, and of the methods, modules and runtimes
-// that give addresses their names; the runtime's enums with their words; and a
-// Decoder that writes any event as JSON.
+// Package clr defines the events of the .NET runtime: one struct for each event of
+// garbage collection, and of the methods, modules and runtimes that give addresses
+// their names; the runtime's enums with their words; and a Decoder that writes any
+// event as JSON.
 //
 // Structs, enums and layouts are generated from events.json, the package's one
 // table. Its facts come from the manifests (ClrEtwAll.man of .NET Framework 4
@@ -13,13 +13,13 @@
 //
 // # Decoding
 //
-// KindOf tells which struct an event is for. Its Decode method sets all fields
-// of that struct from a payload:
+// KindOf returns the kind of an event. The Decode method of the kind's struct sets
+// all its fields from a payload:
 //
 //   - Fields that the version does not have are zero. A version that is newer
 //     than the newest known one is read as that one, since the runtime only
 //     ever appends; an older unknown one as the nearest known.
-//   - A payload that is shorter than its version says gives an error that wraps
+//   - A payload that is too short for its version returns an error that wraps
 //     the cursor's ErrTruncated. What is there is set: whole fields, and whole
 //     elements of arrays; the rest is zero. Bytes after the last field are no
 //     error.
@@ -36,9 +36,9 @@
 //   - Fields that the version does not have are left out, and numbers are cut to
 //     the width that it has for them. Versions that are not known are taken as
 //     Decode takes them.
-//   - A field that counts elements is written as the number that there are, as
-//     far as it can tell; where it counts two lists, as that of the shorter. A
-//     list of fixed length is filled up with zeros, or cut.
+//   - A field that counts elements is written as their number, as far as it can
+//     hold it; if it counts two lists, as that of the shorter. A list of fixed
+//     length is padded with zeros, or truncated.
 //   - A string ends at its first zero.
 //
 // The elements of GCLOHCompact, GCFitBucketInfo and the private

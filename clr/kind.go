@@ -60,8 +60,8 @@ func (k Kind) ID() uint32 { return k.schema().id }
 // 4 informational, 5 verbose.
 func (k Kind) Level() uint8 { return k.schema().level }
 
-// Keywords are the keywords of which a session must want one at least for the
-// event to be raised. An event without keywords always is.
+// Keywords are the event's keywords: it is raised if a session enables at least one
+// of them. An event without keywords is always raised.
 func (k Kind) Keywords() uint64 { return k.schema().keywords }
 
 // Versions are the versions that the package knows, from the oldest on.
@@ -82,8 +82,8 @@ func (k Kind) schema() *schema {
 	return &schemas[k]
 }
 
-// Opcode is the event's opcode in the manifest, 0 where it has none. EventPipe
-// traces do not tell the opcodes of the runtime's own events.
+// Opcode is the event's opcode in the manifest, 0 if it has none. EventPipe traces
+// do not contain the opcodes of the runtime's own events.
 func (k Kind) Opcode() uint8 { return k.schema().opcode }
 
 // DynamicKindOf is the kind of event that a GCDynamicEvent of this name
@@ -107,10 +107,9 @@ func ProviderByGUID(g GUID) (string, bool) {
 	return "", false
 }
 
-// TimeNames are the phases that the values of a GCGlobalHeapHistory stand for,
-// in their order. Their number tells what kind of collection it was: 5 of a
-// background one, 7 of one that swept, 8 of one that compacted; for any other
-// number the result is nil.
+// TimeNames returns the phases of the times in a GCGlobalHeapHistory, in order. The
+// number of times depends on the collection: 5 for a background one, 7 for one that
+// swept, 8 for one that compacted; for any other number the result is nil.
 // The caller must not change it.
 func TimeNames(count int) []string {
 	for _, names := range timeNames {

@@ -53,8 +53,8 @@ const (
 	codeUTF16
 	codeANSI
 	codeGUID
-	codeBytes      // as many as the field that counts them says
-	codeArray      // as many elements as the field that counts them says
+	codeBytes      // as many as the field that counts them holds
+	codeArray      // as many elements as the field that counts them holds
 	codeFixedArray // of count elements
 	codeObject
 

@@ -40,8 +40,8 @@ func ownFields(described []trace.Field, universal bool, depth int) ([]field, boo
 }
 
 // ownField turns a trace's description of a field into ours. The providers
-// Universal.System and Universal.Events of one-collect say UTF8Unit where they
-// write a string after its uint16 length.
+// Universal.System and Universal.Events of one-collect declare UTF8Unit but write a
+// string after its uint16 length.
 func ownField(described *trace.Field, universal bool, depth int) (f field, ok bool) {
 	if depth == 0 || int(described.Type) >= len(ownCodes) {
 		return f, false

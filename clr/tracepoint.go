@@ -10,11 +10,10 @@ import (
 // tracepointProvider is what LTTng's names of the runtime's providers lack.
 const tracepointProvider = "Microsoft-Windows-"
 
-// Tracepoint describes the event that an LTTng tracepoint of the runtime stands
-// for, such as version 2 of GCStart for "DotNETRuntime:GCStart_V2". The result is
-// false where the package's table does not have the event, or not in that
-// version; if it is one of the runtime's at all, the descriptor then has its
-// provider, name and version, else it is zero.
+// Tracepoint returns the event of an LTTng tracepoint of the runtime, such as
+// version 2 of GCStart for "DotNETRuntime:GCStart_V2". The result is false if the
+// package's table lacks the event or that version; the descriptor then has the
+// provider, name and version if it is one of the runtime's events, else it is zero.
 //
 // Arrays of structures are nameless bytes in such a trace: Descriptor.RawStructs.
 //

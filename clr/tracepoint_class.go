@@ -18,10 +18,10 @@ type TracepointClass struct {
 	Fields []trace.Field // of the payload in its order, unless Packed
 }
 
-// Tracepoint is what Tracepoint finds the event by, for payloads with pointers
-// of ptrSize bytes. The result is false where there is none: for the event that
-// only EventPipe has, and for one with strings that are not UTF-16, which
-// LTTng's do not tell apart; the runtime raises it on Windows only.
+// Tracepoint returns the tracepoint of the event, which function Tracepoint reads,
+// for payloads with pointers of ptrSize bytes. The result is false if there is none:
+// for the event that only EventPipe has, and for an event with strings that are not
+// UTF-16, which LTTng cannot represent; the runtime raises it on Windows only.
 func (k Kind) Tracepoint(version uint32, ptrSize int) (TracepointClass, bool) {
 	s := k.schema()
 	provider, ok := strings.CutPrefix(s.provider, tracepointProvider)

@@ -2,9 +2,9 @@ package clr
 
 import "github.com/gctrail/gctrail/internal/binread"
 
-// VersionOf is the version that a payload of an event has. That is what the
-// trace says, unless it says 0 and the payload has just the length of a later
-// one: some nettrace V6 files of one-collect do not tell versions.
+// VersionOf returns the version of an event's payload: the trace's, unless that is 0
+// and the payload has exactly the length of a later version. Some nettrace V6 files
+// of one-collect have no versions.
 func VersionOf(k Kind, version uint32, payload []byte, ptrSize int) uint32 {
 	if version != 0 || k == KindUnknown || k >= numKinds {
 		return version
@@ -24,8 +24,8 @@ func (l *layout) fills(payload []byte, ptrSize int) bool {
 	return passOver(&c, l.fields, ptrSize) && c.OK() && c.Len() == 0
 }
 
-// passOver reads over fields. It is false where one of them is of a kind that is
-// in no layout that VersionOf has to tell from others.
+// passOver skips fields. It returns false if one is of a kind that occurs in no
+// layout that VersionOf must distinguish.
 func passOver(c *binread.Cursor, fields []field, ptrSize int) bool {
 	var count uint32
 	for i := range fields {

@@ -15,7 +15,7 @@ type sample struct {
 	ticked  [5]int64 // bytes that allocation ticks had counted by then
 }
 
-// atStart returns what the histories say of the start.
+// atStart returns the sizes at the start, from the histories.
 func (b *building) atStart() sample {
 	s := sample{at: b.Start.Or(0), ticked: b.tickedAtStart}
 	for i := range s.objects {
@@ -24,7 +24,7 @@ func (b *building) atStart() sample {
 	return s
 }
 
-// atEnd returns what the histories say of the end. A generation whose size after
+// atEnd returns the sizes at the end, from the histories. A generation whose size after
 // is not recorded was not collected.
 func (b *building) atEnd() sample {
 	s := sample{at: b.End.Or(0), ticked: b.tickedAtEnd}
@@ -47,8 +47,8 @@ type allocations struct {
 	// The latest background collection sweeps gen0 and gen1 at sweepFrom, and
 	// from then to sweepTo what is older.
 	sweepFrom, sweepTo time.Duration
-	// unmeasured is set after a background collection of which too little is
-	// known: it may sweep LOH and POH until the next collection of gen2 ends.
+	// unmeasured is set after a background collection that is known too
+	// incompletely: it may sweep LOH and POH until the next collection of gen2 ends.
 	unmeasured bool
 
 	ofTicks, ofBudget ratio
@@ -188,8 +188,7 @@ func (a *allocations) sweepBy(b *building) {
 	}
 }
 
-// learn compares what a cycle allocated in gen0 with what ticks and its budget
-// say of it.
+// learn compares what a cycle allocated in gen0 with the ticks and the budget.
 func (a *allocations) learn(b *building) {
 	now := b.atStart()
 	from, ok := a.cycle.left.Get()

@@ -8,7 +8,7 @@ import (
 )
 
 // AllocWaits sums how long threads that allocate large objects waited for a
-// background collection, which the runtime's private provider tells.
+// background collection, from events of the runtime's private provider.
 type AllocWaits struct {
 	Count      int
 	Total, Max time.Duration

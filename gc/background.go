@@ -6,8 +6,8 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-// A background collection frees memory in three ways, of which its own histories
-// tell one. In its final pause, before threads run again, it sweeps gen0 and gen1
+// A background collection frees memory in three ways. Its own histories show only
+// one of them. In its final pause, before threads run again, it sweeps gen0 and gen1
 // (background_ephemeral_sweep in the runtime's background.cpp): how much of them
 // died is the difference between what the collection before that pause left and
 // what the one after it found, with what was allocated between. Then it sweeps
@@ -24,8 +24,8 @@ func (b *building) swept() Opt[time.Duration] {
 	return Opt[time.Duration]{}
 }
 
-// awaitsSweep reports whether a later collection is still to tell what the sweep
-// of gen0 and gen1 by the nth pending one freed.
+// awaitsSweep reports whether the nth pending collection still needs a later one to
+// know what its sweep of gen0 and gen1 freed.
 func (rt *runtime) awaitsSweep(n int) bool {
 	b := rt.pending[n]
 	if rt.model.Live || rt.model.crowded() || !b.ranBackground() || !b.histories() {

@@ -39,11 +39,10 @@ type room struct {
 	open, suspended, allocWaits, marks, text int
 }
 
-// drop notes that what an event told is not taken in, or is forgotten.
+// drop notes that information from an event is ignored or forgotten.
 func (m *Model) drop(at time.Duration) { m.dropped.Add(1, at, at) }
 
-// hasText reports whether there is room for n bytes of text that an event tells
-// of its process.
+// hasText reports whether there is room for n more bytes of text about a process.
 func (m *Model) hasText(e *event, n int) bool {
 	more := max(0, n-e.process.text)
 	if m.room.text+more > maxText {

@@ -10,10 +10,10 @@ import (
 )
 
 // A Collection is one garbage collection. Times count from the trace's start,
-// sizes are in bytes. What the trace does not tell is unknown, never guessed.
+// sizes are in bytes. What the trace does not show is unknown, never guessed.
 type Collection struct {
 	Process     *Process
-	ClrInstance uint16 // tells the runtimes of one process apart
+	ClrInstance uint16 // identifies a runtime within its process
 	Number      uint32 // as the runtime counts, from 1
 
 	Generation Opt[int]                 // what was collected: 0, 1 or 2
@@ -47,7 +47,7 @@ type Collection struct {
 
 	Heaps       Opt[int]
 	Generations []Generation // gen0, gen1, gen2, loh, poh: sums over the heaps; nil if not all histories are there
-	PerHeap     []HeapPart   // by heap, where the Model was asked for them
+	PerHeap     []HeapPart   // by heap, if Model.PerHeap is set
 	Marks       []Mark       // by heap, then in the order of marking
 
 	// FreeList is what became of gen2's free list; known of collections of gen1.
@@ -69,7 +69,7 @@ type Collection struct {
 	follows bool        // the collection before it was seen too
 	doubted bool        // some of its figures could not be
 	lacking bool        // not complete, though one before it was
-	bySizes bool        // LOH and POH are told by their sizes before, for want of allocation ticks
+	bySizes bool        // LOH and POH are known from their sizes before, without allocation ticks
 }
 
 // Kind is the way a collection ran.
@@ -152,7 +152,7 @@ type FreeList struct {
 }
 
 // A HeapPart is one heap's part in a collection. What its generations freed and
-// how much of them survived is told of all heaps together only.
+// how much of them survived is known only for all heaps together.
 type HeapPart struct {
 	Heap        uint32
 	Generations []Generation

@@ -1,7 +1,6 @@
 // Package gc rebuilds the garbage collections of .NET processes from their
-// events: what was collected and why, how long the program's threads stood
-// still for it, how large each generation was before and after, and how much
-// memory was freed.
+// events: what was collected and why, how long the program's threads were paused,
+// how large each generation was before and after, and how much memory was freed.
 //
 // One state machine, Model, serves files and live streams alike. Collections
 // runs it over a trace.Source, such as a nettrace.Reader whose filter is Wants:
@@ -9,7 +8,6 @@
 //	var model gc.Model
 //	for c, err := range model.Collections(src) { … }
 //
-// Which event says what, and where the figures come from, is told in
-// docs/figures.md; the sources are the runtime's gc.cpp, gcrecord.h and
-// gceventstatus.h, and what real traces were found to hold.
+// docs/figures.md defines each figure and names its events. The sources are the
+// runtime's gc.cpp, gcrecord.h and gceventstatus.h, and real traces.
 package gc

@@ -29,9 +29,9 @@ type previous struct {
 	restarts []time.Duration // RestartEEBegin of the pauses that may still matter
 }
 
-// release finishes the collections of which nothing more is expected, in order
-// of their start: the figures of one need those before it, a background one's
-// also those inside it.
+// release finishes the collections that expect no more events, in order of their
+// start: the figures of a collection depend on earlier ones, and those of a
+// background collection also on those inside it.
 func (rt *runtime) release() {
 	n := 0
 	for n < len(rt.pending) && rt.pending[n].done() && rt.insideDone(n) && !rt.awaitsSweep(n) {
@@ -107,8 +107,8 @@ func (rt *runtime) finish(n int) {
 	rt.model.hold(&c)
 }
 
-// forget drops what threads may still have to say of a finished collection: in
-// a long run, many threads come and go.
+// forget drops the state of threads for a finished collection: in a long run, many
+// threads come and go.
 func (rt *runtime) forget(b *building) {
 	if rt.ended[b.endThread] == b {
 		delete(rt.ended, b.endThread)
@@ -160,7 +160,7 @@ func (b *building) span(last *previous) {
 		p := &b.Pauses[i]
 		b.needs.To = max(b.needs.To, p.End())
 	}
-	for _, r := range b.restarts { // a suspension with a loss in it can be two, of which this has the first
+	for _, r := range b.restarts { // a suspension with a loss in it can be two; the first is used
 		b.needs.To = max(b.needs.To, r)
 	}
 	if b.End.Known() {
@@ -234,8 +234,8 @@ func (b *building) recordedAfter(i int) bool {
 	return i <= b.Generation.Or(0)+1
 }
 
-// condemns reports whether generation i was collected. What a background collection
-// sweeps of gen0 and gen1 in its final pause is not told by its histories.
+// condemns reports whether generation i was collected. The histories of a background
+// collection do not include what its final pause sweeps of gen0 and gen1.
 func (b *building) condemns(i int) bool {
 	switch {
 	case i >= loh:
@@ -306,7 +306,7 @@ func (b *building) promotedByStats() {
 }
 
 // peak is the larger of before and after; while a background collection runs,
-// others tell of more.
+// other collections may show larger sizes.
 func (b *building) peak(inside []*building) {
 	if !b.HeapBefore.Known() || !b.HeapAfter.Known() {
 		return

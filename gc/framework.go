@@ -23,7 +23,7 @@ const gen0Again = 4
 const compactMechanismUsed = 1 << 31
 
 // privatePerHeapHistory is GCPerHeapHistory of the private provider, from
-// version 2 (.NET Framework 4.5) on: those of 4.0 tell nothing of free space.
+// version 2 (.NET Framework 4.5) on: those of 4.0 have no free space.
 func (m *Model) privatePerHeapHistory(e *event) {
 	v := &m.decoded.privatePerHeap
 	if !e.decode(v) || e.version < 2 || len(v.GenData) <= gen0Again {

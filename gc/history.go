@@ -168,7 +168,7 @@ func (m *Model) perHeapHistory(e *event) {
 	rt.release()
 }
 
-// part is what a heap's history says of it.
+// part returns a heap's part from its history.
 func (b *building) part(v *clr.GCPerHeapHistory) HeapPart {
 	p := HeapPart{Heap: v.HeapIndex, Generations: make([]Generation, b.records)}
 	for i := range p.Generations {
@@ -241,8 +241,8 @@ func (m *Model) dynamicEvent(e *event) {
 	}
 }
 
-// committed takes in what was committed: told at the start of every collection,
-// and again at the end of a blocking one.
+// committed records the committed memory, which is raised at the start of every
+// collection, and again at the end of a blocking one.
 func (m *Model) committed(e *event, v *clr.GCDynamicEvent) {
 	used := &m.decoded.committed
 	if used.Decode(v.Data) != nil {

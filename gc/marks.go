@@ -16,8 +16,8 @@ type rawMark struct {
 	bytes Opt[int64]
 }
 
-// A markSource is a set of events that tell of marking. Some runtimes raise
-// more than one: the one that tells most counts.
+// A markSource is a set of events about marking. Some runtimes raise more than one
+// set: the most detailed counts.
 type markSource uint8
 
 const (

@@ -15,8 +15,8 @@ import (
 type Model struct {
 	// Ahead, if not nil, opens the same trace once more, for the kinds of
 	// events that Identifies names. It is called at most once, when so many
-	// collections wait for what later parts of the trace tell of them (the
-	// process's name, lost events) that memory would grow with the trace.
+	// collections wait for information from later in the trace (the process's
+	// name, lost events) that memory would grow with the trace.
 	Ahead func() (trace.Source, error)
 
 	// Live is for a trace that is still being written: a collection is handed
@@ -86,7 +86,7 @@ func Head(d *trace.Descriptor) int {
 	return math.MaxInt
 }
 
-// Identifies reports whether events of a kind tell what process they come from.
+// Identifies reports whether events of a kind identify their process.
 func Identifies(d *trace.Descriptor) bool {
 	switch clr.KindOf(d.Provider, d.ID) {
 	case clr.KindRuntimeInformationStart, clr.KindRuntimeInformationDCStart, clr.KindGCSettingsRundown, clr.KindProcessInfo:
@@ -261,8 +261,7 @@ func (m *Model) hold(c *Collection) {
 	m.fresh = true
 }
 
-// ready yields the collections of which nothing more will become known, in
-// order of their start.
+// ready yields the collections that are completely known, in order of their start.
 func (m *Model) ready() iter.Seq[*Collection] {
 	return func(yield func(*Collection) bool) {
 		m.fresh = false
@@ -293,12 +292,11 @@ func (m *Model) ready() iter.Seq[*Collection] {
 	}
 }
 
-// crowded reports whether so many collections are held back that none waits for
-// what a later one tells of it.
+// crowded reports whether too many collections are held back for any to wait for
+// information from a later one.
 func (m *Model) crowded() bool { return m.weight > defaultHold }
 
-// release finishes the collections of all processes of which nothing more is
-// expected.
+// release finishes the collections of all processes that expect no more events.
 func (m *Model) release() {
 	for _, rt := range m.runtimes {
 		rt.release()

@@ -115,7 +115,7 @@ func (c *Collection) forgetStart() {
 
 func (c *Collection) forgetEnd() {
 	c.End = Opt[time.Duration]{}
-	if c.Kind == Background { // its sweeps are told by what other collections found meanwhile
+	if c.Kind == Background { // other collections meanwhile show what it swept
 		c.Freed, c.FreedIs, c.HeapPeak = Opt[int64]{}, Uncertain, Opt[int64]{}
 	}
 	c.forgetAllocated()

@@ -42,7 +42,7 @@ type Process struct {
 }
 
 // Snapshot returns a copy of what is known of the process now. Unlike the
-// process it does not change while events are read, and may be handed to another
+// process it does not change while events are read, and may be passed to another
 // goroutine.
 func (p *Process) Snapshot() *Process {
 	c := *p
@@ -61,7 +61,7 @@ type SuspensionTotal struct {
 	Max    time.Duration
 }
 
-// learn takes over what another reading of the trace told of the process.
+// learn copies what another reading of the trace found about the process.
 func (p *Process) learn(o *Process) {
 	p.Name, p.CommandLine, p.OS, p.Arch = o.Name, o.CommandLine, o.OS, o.Arch
 	p.Runtime, p.major, p.Settings = o.Runtime, o.major, o.Settings
@@ -70,8 +70,8 @@ func (p *Process) learn(o *Process) {
 	}
 }
 
-// suspended notes a suspension that belongs to no collection. Of more sorts than
-// a runtime has, the last one stands for those that follow.
+// suspended notes a suspension that belongs to no collection. If there are more
+// kinds than a runtime has, the last one counts all further ones.
 func (p *Process) suspended(reason clr.SuspendReason, kind PauseKind, d time.Duration) {
 	i := slices.IndexFunc(p.Suspensions, func(t SuspensionTotal) bool { return t.Reason == reason && t.Kind == kind })
 	if i < 0 && len(p.Suspensions) == maxSorts {
@@ -154,7 +154,7 @@ func baseName(path string) string {
 }
 
 // runtimeName spells a runtime as its own version text does. The .NET Framework
-// tells its build in the version of the VM. .NET Core up to 3.1 calls itself
+// has its build in the version of the VM. .NET Core up to 3.1 calls itself
 // 4.0.0.0: its version is the name of the folder that it is installed in, if it
 // is in one.
 func runtimeName(v *clr.RuntimeInformationStart) string {

@@ -48,11 +48,11 @@ type building struct {
 	windows    int           // suspensions that belong to it and have not restarted
 	initial    bool          // threads were restarted while it was under way
 	final      bool          // the final pause of a background collection has
-	phases     bool          // the private provider tells of its phases
+	phases     bool          // the private provider has events for its phases
 	since      int           // runtime.begun when it began, or ceased to run in the background
 	global     bool          // its GCGlobalHeapHistory was seen
 	told       time.Duration // when the latest of its histories was
-	concurrent bool          // which says that it ran in the background
+	concurrent bool          // the history has its Concurrent bit set
 	heaps      []uint32      // heap indexes of the GCPerHeapHistory events seen
 	records    int           // generations in each of them
 	sums       [5]generation // over the heaps seen
@@ -66,7 +66,7 @@ type building struct {
 
 	tickedAtStart, tickedAtEnd [5]int64 // runtime.ticksOf then
 
-	endThread, historyThread uint64 // that told its end and its history
+	endThread, historyThread uint64 // that raised its end and its history
 
 	finished bool
 }
@@ -96,7 +96,7 @@ func newRuntime(p *Process, instance uint16, m *Model) *runtime {
 // find returns the unfinished collection of a number, the latest first.
 func (rt *runtime) find(number uint32) *building { return rt.numbered[number] }
 
-// begin adds a collection. Its place is by its number if nothing tells its start.
+// begin adds a collection, placed by its number if its start is unknown.
 // It returns nil where there is no room for one more.
 func (rt *runtime) begin(number uint32) *building {
 	if rt.model.room.open == maxOpen && !rt.giveUp() {
@@ -153,7 +153,7 @@ func (m *Model) gcStart(e *event) {
 		rt.started(b, e)
 	}
 	b.Reason = Some(v.Reason)
-	if e.version > 0 { // before, neither depth nor type was told
+	if e.version > 0 { // version 0 has neither depth nor type
 		b.generation(v.Depth)
 		b.requested(v.Type)
 	}
@@ -222,8 +222,8 @@ func (b *building) restarted() bool {
 }
 
 // ranBackground reports whether the collection ran in the background, as far as
-// is known yet. One that was announced so may have run blocking: then it ends
-// before the threads restart, and its history says so.
+// is known yet. A collection announced as background may run blocking: then it
+// ends before the threads restart, and its history shows it.
 func (b *building) ranBackground() bool {
 	if b.global {
 		return b.concurrent

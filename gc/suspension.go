@@ -10,7 +10,7 @@ import (
 
 // A suspension is what happens between a thread's SuspendEEBegin and its
 // RestartEEEnd. Suspensions of different threads can overlap in the events: a
-// thread waits for the one that is under way, and raises SuspendEEBegin before
+// thread waits for the current one to end, and raises SuspendEEBegin before
 // it waits (ThreadSuspend::SuspendEE in the runtime's threadsuspend.cpp).
 type suspension struct {
 	thread       uint64
@@ -19,7 +19,7 @@ type suspension struct {
 	end          Opt[time.Duration] // SuspendEEEnd
 	restartBegin Opt[time.Duration]
 	gcs          []*building // that began in it, in order
-	finalMark    bool        // the private provider says that it is a final mark pause
+	finalMark    bool        // the private provider marks it as a final mark pause
 	waited       time.Duration
 
 	owner *building // of the restart: Pauses[pause] of it
@@ -268,9 +268,9 @@ func (rt *runtime) shareWithBackground(s *suspension, bg *building) {
 	bg.paused(s, Pause{Kind: PauseInitial, Start: s.begin, Duration: rest, Suspend: s.suspending(), Waited: s.waited})
 }
 
-// backgroundWindow finds out what a suspension during a background collection
-// was: the final pause, or the heap walk that sessions with survival events
-// cause. The private provider tells; without it, the first one is the final.
+// backgroundWindow decides what a suspension during a background collection was: the
+// final pause, or the heap walk that sessions with survival events cause. The private
+// provider's events decide; without them, the first one is the final pause.
 func (rt *runtime) backgroundWindow(s *suspension, b *building) {
 	switch {
 	case !b.final && (s.finalMark || !b.phases):
@@ -296,7 +296,7 @@ func (b *building) paused(s *suspension, p Pause) {
 	b.restarts = append(b.restarts, s.restartBegin.Or(0))
 }
 
-// backgroundPhase notes what the private provider tells of a background
+// backgroundPhase processes the private provider's event for a phase of a background
 // collection.
 func (m *Model) backgroundPhase(e *event) {
 	if !e.decode(&m.decoded.restart) { // the same single field

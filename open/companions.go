@@ -168,8 +168,8 @@ func etwHead(r io.Reader) etl.File {
 	return etl.File{ReaderAt: bytes.NewReader(head[:n]), Size: int64(n)}
 }
 
-// wholeETW is the file that stands for all those of an ETW trace, if names are
-// its files; else empty.
+// wholeETW returns the main file of an ETW trace if names are its files; else it
+// returns nothing.
 func wholeETW(names []string) string {
 	whole := ""
 	for _, main := range names {

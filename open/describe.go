@@ -78,7 +78,7 @@ func hasPrefixFold(text []byte, prefix string) bool {
 	return len(text) >= len(prefix) && strings.EqualFold(string(text[:len(prefix)]), prefix)
 }
 
-// enumerate joins the first few of names, and says how many more there are.
+// enumerate joins the first few names, and counts the rest.
 func enumerate(names []string) string {
 	const limit = 3
 	if len(names) <= limit {

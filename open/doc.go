@@ -1,8 +1,8 @@
-// Package open finds out by its first bytes what a file is, never by its name,
-// and hands back the trace in it: as it is, or inside gzip, zstd, xz, zip or tar, or
-// inside one of these inside another.
+// Package open detects the format of a file from its first bytes, never from its
+// name, and returns the trace in it: plain, or inside gzip, zstd, xz, zip or tar,
+// also nested.
 //
-// What is no trace, or one of a kind that this version does not read, is
-// refused with an *UnknownError that names what the file looks like and says
-// what to do instead.
+// For a file that is not a trace, or a trace of a format that this version does not
+// read, it returns an *UnknownError, which names what the file looks like and what
+// to do instead.
 package open

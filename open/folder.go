@@ -14,9 +14,9 @@ import (
 // maxFolder bounds the files of a folder that are looked at.
 const maxFolder = 256
 
-// otherFolder opens the folder at path, which for this reason cannot be read as an
-// LTTng trace, if its files are those of one ETW trace. Else the error says what
-// could be opened in it, or gives the reason where the folder is an LTTng trace.
+// otherFolder opens the folder at path as an ETW trace if its files belong to one;
+// reason is why it cannot be read as an LTTng trace. Otherwise the error names what
+// could be opened in it, or is the reason if the folder is an LTTng trace.
 func otherFolder(path string, reason error, opts Options) (*Input, error) {
 	traces, known, err := lookInto(path)
 	if err != nil {
@@ -80,8 +80,8 @@ func lookInto(path string) (traces []FolderTrace, known *UnknownError, err error
 	return traces, known, err
 }
 
-// probe returns why there is no trace in the file called name, without unpacking
-// more than it takes to tell.
+// probe returns why there is no trace in the file called name, unpacking no more
+// than necessary.
 func probe(name string) error {
 	f, err := os.Open(name)
 	if err != nil {

@@ -5,11 +5,11 @@ import (
 	"encoding/binary"
 )
 
-// A kind is what first bytes say of an input.
+// A kind is a format recognised by the first bytes of an input.
 type kind struct {
 	class class
 	off   int                    // where magic lies
-	magic string                 // the bytes that tell the kind; empty where also does
+	magic string                 // the bytes that identify the kind; empty if also does
 	also  func(head []byte) bool // nil where magic is enough
 	looks string                 // what it is, for those that are refused
 	hint  string                 // what to do instead

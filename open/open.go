@@ -13,14 +13,14 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Options say what a trace's Source is to emit. The zero value means
-// everything but stacks.
+// Options select what a trace's Source emits. The zero value selects everything but
+// stacks.
 type Options struct {
-	// Want is asked once for each kind of event whether its events are wanted.
-	// Nil wants all.
+	// Want is called once for each kind of event, and reports whether to emit its
+	// events. Nil emits all.
 	Want func(*trace.Descriptor) bool
-	// Head is asked likewise how many bytes of the payloads of a kind are of use;
-	// see ctf.Options. Nil wants whole payloads.
+	// Head is called likewise, and returns how many bytes of the payloads of a kind
+	// are needed; see ctf.Options. Nil means whole payloads.
 	Head func(*trace.Descriptor) int
 	// Stacks makes events carry their stacks.
 	Stacks bool
@@ -85,9 +85,9 @@ func openFile(path string, with []string, opts Options) (*Input, error) {
 	return in.open(opts)
 }
 
-// Reader opens the trace that r yields; name stands for it in errors. It reads
-// ahead of the trace's events. A zip that comes this way is first copied to a
-// temporary file, which Close removes, and so is an ETW trace.
+// Reader opens the trace that r yields, called name in errors. It reads ahead of
+// the trace's events. A zip or an ETW trace is first copied to a temporary file,
+// which Close removes.
 func Reader(r io.Reader, name string, opts Options) (*Input, error) {
 	in := &Input{Name: name, meter: &meter{r: r}}
 	return in.open(opts)
@@ -119,7 +119,7 @@ func (in *Input) Reopen() (*Input, error) {
 	return in.again()
 }
 
-// Close lets go of the file and of what reading it took.
+// Close releases the file and the resources for reading it.
 func (in *Input) Close() error {
 	err := in.peeler.close()
 	for _, part := range in.parts {
@@ -179,7 +179,7 @@ func (p *peeler) source(f *found, opts Options) (trace.Source, error) {
 	return etl.NewMergedReader(files, etl.Options{Want: opts.Want, Stacks: opts.Stacks}), nil
 }
 
-// complete fills in what a trace does not tell of one of the runtime's events.
+// complete fills in what a trace lacks about one of the runtime's events.
 func complete(d *trace.Descriptor) {
 	k := clr.KindOf(d.Provider, d.ID)
 	d.Opcode = cmp.Or(d.Opcode, k.Opcode())

@@ -22,8 +22,8 @@ const (
 	readAhead = 64 << 10
 	// maxDepth is how many wrappings may lie one inside another.
 	maxDepth = 3
-	// maxWindow bounds what a zstd frame may ask to be kept in memory. The
-	// levels up to 19 ask for 8 MiB at most.
+	// maxWindow bounds the window that a zstd frame may keep in memory. Levels up to
+	// 19 need at most 8 MiB.
 	maxWindow = 32 << 20
 )
 
@@ -158,7 +158,8 @@ func (f *found) refusal(name string) error {
 	return e
 }
 
-// A wrapped is what a decompressor yields. Its errors say which, and stay.
+// A wrapped is the output of a decompressor. Its errors name the decompressor, and
+// persist.
 type wrapped struct {
 	name string
 	r    io.Reader
@@ -177,7 +178,7 @@ func (w *wrapped) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// named makes err say which input it is about, where it does not yet.
+// named adds the name of the input to err, unless err has one.
 func named(name string, err error) error {
 	var path *fs.PathError
 	var unknown *UnknownError

@@ -85,7 +85,7 @@ func newTarFS(r *io.SectionReader) (*tarFS, error) {
 		case errors.Is(err, io.EOF):
 			return t, nil
 		case errors.Is(err, io.ErrUnexpectedEOF), err != nil && len(t.files) > 0:
-			t.truncated = true // what there is is used
+			t.truncated = true // the rest is used
 			return t, nil
 		case err != nil:
 			return nil, err

@@ -19,7 +19,7 @@ import (
 
 // An xzReader unpacks the streams of an .xz file (xz-file-format.txt 1.2.1), block
 // by block. Only LZMA2 without filters before it is read, as xz itself writes. The
-// dictionaries that blocks ask for are bounded.
+// sizes of dictionaries are bounded.
 type xzReader struct {
 	in    *countingReader
 	check byte // the type of the blocks' checks
@@ -32,8 +32,8 @@ type xzReader struct {
 
 const (
 	xzMagic = "\xfd7zXZ\x00"
-	// maxXZDict bounds the dictionary of a block: xz -9 asks for as much. Those of
-	// all blocks are bounded too, since each is allocated.
+	// maxXZDict bounds the dictionary of a block: xz -9 uses that much. Their sum over
+	// all blocks is bounded too, since each is allocated.
 	maxXZDict  = 64 << 20
 	maxXZDicts = 4 << 30
 	lzma2      = 0x21
@@ -168,7 +168,7 @@ func (z *xzReader) beginBlock(size byte) error {
 	return err
 }
 
-// dictSize is the size of the dictionary that a property of LZMA2 stands for.
+// dictSize returns the size of the dictionary that a property of LZMA2 encodes.
 func dictSize(bits byte) uint64 {
 	if bits >= 40 {
 		return 1 << 32

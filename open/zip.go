@@ -149,7 +149,7 @@ func (p *peeler) entry(f *zip.File, depth int) (found, error) {
 	if err != nil {
 		return found{}, fmt.Errorf("%s: %w", name, err)
 	}
-	// Its error is that of the last read, which has told it.
+	// Its error is that of the last read, which has returned it.
 	p.closers = append(p.closers, func() error { r.Close(); return nil })
 	p.zipped = true
 	found, err := p.within(name, r, depth)

@@ -17,11 +17,11 @@
 //	for frame := range stacks.Frames(id) { … }
 //
 // Code that was unloaded leaves its address to other methods. An address
-// belongs to the method that was last loaded there before it was seen; where
-// none was, to the one that was listed or loaded there later.
+// belongs to the method that was last loaded there before it was seen, or, if there
+// is none, to the method that was listed or loaded there later.
 //
-// Files that are mapped into a process tell of an address without a name whether
-// one could be expected: ETW's kernel events and collect-linux list them.
+// The files mapped into a process show whether a name could be expected for an
+// address without one: ETW's kernel events and collect-linux list them.
 //
 // Names are spelt as PerfView spells them: namespace, type, method and the
 // parameter list of the signature.

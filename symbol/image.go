@@ -46,7 +46,7 @@ const (
 // kernelImages is the name of the kernel's provider of these events.
 const kernelImages = "Image"
 
-// kernelImage processes an image that ETW's kernel provider tells of: base and
+// kernelImage processes an image event of ETW's kernel provider: base and
 // size, the process, five numbers and the default base in between, and the path
 // (Image_Load of the Windows SDK, versions 2 and 3). Images that are listed at the
 // end of the trace may have been loaded at any time.
@@ -75,8 +75,8 @@ func (t *Table) kernelImage(ev *trace.Event) {
 	t.addImage(p, image{span: span{base, base + size, from, never}, name: baseName(path.String())})
 }
 
-// The provider with which one-collect tells of the code in processes, and the ids
-// of its events (nettrace.rs).
+// The provider of one-collect's events about the code in processes, and their ids
+// (nettrace.rs).
 const (
 	systemProvider = "Universal.System"
 

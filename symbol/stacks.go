@@ -15,7 +15,7 @@ type StackID uint32
 const (
 	// NoStack is the stack of an event that came without one.
 	NoStack StackID = 0
-	// OtherStacks stands for the stacks that there was no room for.
+	// OtherStacks is the ID of all stacks that there was no room for.
 	OtherStacks StackID = 1
 )
 
@@ -222,9 +222,8 @@ func (s *Stacks) frame(i uint32) Frame {
 	return *f
 }
 
-// Merged returns for each stack the one that stands for all stacks of the same
-// frames, as Frame.String prints them: places in one method count as one.
-// It is indexed by StackID.
+// Merged returns, indexed by StackID, one representative for all stacks with the same
+// frames as Frame.String prints them: places in one method count as one.
 func (s *Stacks) Merged() []StackID {
 	names := make(map[string]uint32)
 	byAddr := make([]uint32, len(s.addrs))

@@ -16,8 +16,8 @@ const (
 	maxImages    = 1 << 12 // of one process
 )
 
-// maxPrecompiled is how far from its entry point an address is taken to be of a
-// precompiled method, whose size no event tells.
+// maxPrecompiled is how far from its entry point an address counts as part of a
+// precompiled method, whose size is in no event.
 const maxPrecompiled = 64 << 10
 
 // A Table holds the methods and modules of processes. The zero Table is empty
@@ -63,7 +63,7 @@ type method struct {
 	open   bool // where it ends is not known
 }
 
-// A take takes in the events of one kind.
+// A take processes the events of one kind.
 type take func(*Table, *trace.Event)
 
 // takes has those of the runtime's events.
@@ -166,9 +166,9 @@ func (t *Table) method(ev *trace.Event, from, to time.Duration) {
 	t.add(p, method{span: span{*start, end, from, to}, id: v.MethodID, module: v.ModuleID}, t.name)
 }
 
-// entryPoint processes a precompiled method that is about to be called for the
-// first time. No other precompiled code runs but that of which such events came,
-// so that a method reaches to the next.
+// entryPoint processes a precompiled method that is about to be called for the first
+// time. Only precompiled code with such an event runs, so a method extends to the
+// next one.
 func (t *Table) entryPoint(ev *trace.Event) {
 	v := &t.decoded.entry
 	if v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) != nil || v.EntryPoint+maxPrecompiled < v.EntryPoint {

@@ -14,8 +14,8 @@ const (
 	maxNesting   = 8
 )
 
-// Types holds the names of the types that events tell of by number only. The
-// zero Types is empty and ready for use.
+// Types holds the names of the types that events give only by number. The zero
+// Types is empty and ready for use.
 type Types struct {
 	byID    map[typeID]typeName
 	bytes   int
@@ -65,7 +65,7 @@ func (t *Types) add(pid uint64, v *clr.BulkTypeValue) {
 }
 
 // Name returns the name of a type, with its type arguments as .NET prints them;
-// empty where the trace does not tell it.
+// empty if unknown.
 func (t *Types) Name(pid, id uint64) string { return t.name(pid, id, 0) }
 
 func (t *Types) name(pid, id uint64, depth int) string {

@@ -7,8 +7,8 @@ import (
 	"github.com/gctrail/gctrail/internal/binread"
 )
 
-// Errors of readers and writers of traces, to be asked for with errors.Is. An
-// error of a reader is a *FormatError, or that of reading its input.
+// Errors of readers and writers of traces, for errors.Is. A reader returns a
+// *FormatError, or the error of reading its input.
 var (
 	// ErrNotTrace reports input that is no trace of the reader's format.
 	ErrNotTrace = errors.New("not a trace")
@@ -34,7 +34,7 @@ var (
 	ErrNoCommonTime = errors.New("the clocks of the traces have no time in common")
 )
 
-// A FormatError tells where in a trace something could not be read.
+// A FormatError describes where in a trace something could not be read.
 type FormatError struct {
 	Format  string // "nettrace", "etl" or "ctf"
 	File    string // of a trace of several files; empty where there is one

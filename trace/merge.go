@@ -205,7 +205,7 @@ func (p *part) step() error {
 	return err
 }
 
-// end sums up what the sources say of themselves at their end.
+// end combines what the sources know at their end.
 func (m *Merged) end() {
 	m.names()
 	exactness, until := Exact, time.Duration(0)

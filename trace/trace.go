@@ -18,13 +18,13 @@ type Source interface {
 	// yielded before it is right. Damage inside a trace is no error: see Loss.
 	// Events can be ranged over once.
 	Events() iter.Seq2[*Event, error]
-	// Info returns what the trace says of itself. It is complete once the first event was yielded,
-	// or the sequence has ended.
+	// Info returns the trace's description of itself. It is complete once the first
+	// event has been yielded, or the sequence has ended.
 	Info() *Info
 	// Loss returns what is missing from the events yielded so far.
 	Loss() *Loss
-	// Counts yields the kinds of events met so far with the number of events of
-	// each, also of those that the source was told not to emit.
+	// Counts yields the kinds of events read so far, with the number of events of
+	// each, including those that the source does not emit.
 	Counts() iter.Seq2[*Descriptor, uint64]
 }
 
@@ -43,16 +43,16 @@ type Info struct {
 	// events are read; where a PID was used again, the latest process counts, or
 	// in an ETW trace the latest that the runtime raised events in.
 	Processes map[uint64]Process
-	// Declared are the kinds of events that the trace says it may have, each with
-	// what is known of it but for its fields. It is nil where the trace does not
-	// say so: only LTTng's do, in which events are enabled by name.
+	// Declared holds the kinds of events that the trace declares it may contain,
+	// without their fields. It is nil if the trace declares none: only LTTng's
+	// traces do, in which events are enabled by name.
 	Declared []Descriptor
-	// ProcessesUnknown is set once an event was yielded that does not tell which
-	// of several processes raised it. Its PID is 0.
+	// ProcessesUnknown is set once an event was yielded that may come from any of
+	// several processes. Its PID is 0.
 	ProcessesUnknown bool
 }
 
-// A Process is what a trace says of a process, apart from its events.
+// A Process describes a process of a trace, apart from its events.
 type Process struct {
 	Parent      uint64 // PID; 0 where unknown
 	Name        string // file name; empty where unknown
@@ -69,9 +69,9 @@ type Event struct {
 	Desc        *Descriptor
 	Ticks       int64 // since Info.Start, in units of Clock; negative for what came before it
 	Clock       *Clock
-	PID         uint64 // UnknownID where the trace does not say
+	PID         uint64 // UnknownID if the trace does not have it
 	TID         uint64 // likewise
-	CPU         uint32 // UnknownCPU where the trace does not say
+	CPU         uint32 // UnknownCPU if the trace does not have it
 	PointerSize int    // of the process: 4 or 8
 	Payload     []byte
 	Labels      *Labels // nil for most events
@@ -81,13 +81,13 @@ type Event struct {
 	stackSize int // of one address in stack
 }
 
-// UnknownCPU is the processor of an event whose trace does not tell it.
+// UnknownCPU is the processor of an event whose trace does not record it.
 const UnknownCPU = ^uint32(0)
 
-// UnknownID is the process or thread of an event whose trace does not tell it.
+// UnknownID is the process or thread of an event whose trace does not record it.
 const UnknownID = ^uint64(0)
 
-// Labels are what some events say of the request that they belong to.
+// Labels identify the request that an event belongs to.
 type Labels struct {
 	ActivityID        [16]byte
 	RelatedActivityID [16]byte

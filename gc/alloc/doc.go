@@ -1,7 +1,7 @@
 // Package alloc sums up what a program allocates, by type, heap and stack, from
 // the events with which the runtime samples allocations.
 //
-// Three kinds of events tell of them, in very different ways:
+// Three kinds of events sample allocations, in very different ways:
 //
 //   - GCAllocationTick: after every 100 KB allocated on a heap, with the type of
 //     the object that crossed the line. Amounts add up to all that was

@@ -74,7 +74,7 @@ func heapOf(k clr.AllocationKind) Heap {
 type Model struct {
 	// Stacks, if not nil, keeps apart what is allocated from different stacks.
 	Stacks *symbol.Stacks
-	// Types, if not nil, names the types that events tell by number only. The
+	// Types, if not nil, names the types that events give only by number. The
 	// caller feeds it.
 	Types *symbol.Types
 
@@ -103,7 +103,7 @@ type process struct {
 	totals [numSources][numHeaps]sum
 }
 
-// A typeName is a type as the events told it.
+// A typeName is the name of a type in the events.
 type typeName struct {
 	name string
 	id   uint64 // where name is empty
@@ -112,7 +112,7 @@ type typeName struct {
 // The first types of a process.
 const (
 	otherTypes  = iota // those that there was no room for
-	unknownType        // of events that do not tell it
+	unknownType        // of events without one
 	firstType
 )
 

@@ -95,7 +95,7 @@ var facts = [...]fact{
 	}},
 }
 
-// number is empty for zero, which stands for unknown.
+// number is empty for zero, which means unknown.
 func number(n int) string {
 	if n == 0 {
 		return ""

@@ -1,12 +1,12 @@
-// Package compare finds out what changed between runs of a program, and tells
+// Package compare finds what changed between runs of a program, and distinguishes
 // change from noise.
 //
 // The unit of comparison is the run: collections of one run resemble their
 // neighbours, so that tests over single collections find differences between the
 // halves of one run. With four runs or more a side, metrics are compared by the
 // Mann-Whitney test, the Hodges-Lehmann shift and its interval; with fewer, by a
-// moving-block bootstrap within runs, widened by the noise that equal runs were
-// seen to have. docs/compare.md has the definitions and their sources.
+// moving-block bootstrap within runs, widened by the noise measured between equal
+// runs. docs/compare.md has the definitions and their sources.
 package compare
 
 import (
@@ -26,11 +26,11 @@ const (
 // Alpha is the share of comparisons of equal runs that may find a change.
 const Alpha = 0.05
 
-// MinRuns is how many runs a side it takes to tell noise between runs from
-// change.
+// MinRuns is the number of runs per side needed to distinguish change from noise
+// between runs.
 const MinRuns = 4
 
-// MaxRunsNeeded is the largest RunsNeeded; it stands for that many or more.
+// MaxRunsNeeded is the largest RunsNeeded; it means that many or more.
 const MaxRunsNeeded = 100
 
 // A Basis is what totals are compared by.
@@ -40,7 +40,7 @@ type Basis string
 const (
 	PerRun    Basis = "run"    // runs are equally long
 	PerSecond Basis = "second" // runs differ in length
-	PerWork   Basis = "work"   // all runs say how much work they did
+	PerWork   Basis = "work"   // all runs state how much work they did
 )
 
 // A Change is how one metric compares. Figures that are not known are NaN;
@@ -58,11 +58,11 @@ type Change struct {
 	// RunsNeeded is how many more runs a side would decide a CannotTell, zero
 	// where it is not known.
 	RunsNeeded int
-	// Reason is why it cannot be told.
+	// Reason is why there is no result.
 	Reason Reason
 }
 
-// A Reason is why a metric cannot be told.
+// A Reason is why a metric has no result.
 type Reason string
 
 // The reasons.

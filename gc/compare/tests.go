@@ -17,7 +17,7 @@ func (c *Comparison) ranks() {
 }
 
 // rankFamily tests the metrics that explain the named one, or the primary ones,
-// adjusted for their number. What cannot be told is left out.
+// adjusted for their number. Metrics without a result are left out.
 func (c *Comparison) rankFamily(of string) {
 	var family []*Change
 	var p []float64

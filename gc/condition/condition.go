@@ -1,14 +1,12 @@
-// Package condition tells which collections meet a condition that a person
-// wrote, such as
+// Package condition selects the collections that meet a condition, such as
 //
 //	gen=2 and (pause>200ms or suspend>50ms)
 //
-// A condition is made of comparisons of a figure with a value, joined by and and
-// or, of which and binds closer, and parentheses. The operators are > >= < <= = and
-// !=. Figures lists the names, and what their values are written with.
+// A condition compares figures with values. Comparisons are joined by and, which
+// binds more tightly, and or; parentheses are allowed. The operators are > >= < <=
+// = and !=. Figures lists the names and the form of their values.
 //
-// A figure that is not known of a collection meets no comparison, also none with
-// !=: nothing is concluded from what was not seen.
+// An unknown figure of a collection meets no comparison, not even !=.
 package condition
 
 import "github.com/gctrail/gctrail/gc"

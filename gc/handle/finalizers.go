@@ -13,7 +13,7 @@ import (
 // Finalizers sums up what the finalizer thread does. The zero value is ready
 // for use, by one goroutine.
 type Finalizers struct {
-	// Types, if not nil, names the types, which the events tell by number. The
+	// Types, if not nil, names the types, which the events give by number. The
 	// caller feeds it.
 	Types *symbol.Types
 
@@ -41,7 +41,7 @@ type Finalization struct {
 	PID     uint64
 	Objects int64 // FinalizeObject events
 	// Runs are the times that the thread ran finalizers, with their duration and
-	// the number of objects that the runtime says it finalized in them.
+	// the number of objects finalized, as the runtime counts them.
 	Runs      int64
 	Running   time.Duration
 	Longest   time.Duration
@@ -59,7 +59,7 @@ type Finalization struct {
 // A Finalized is what was finalized of a type.
 type Finalized struct {
 	PID   uint64
-	Type  string // empty where the trace does not tell it
+	Type  string // empty if unknown
 	Count int64
 }
 

@@ -71,9 +71,9 @@ type Counts struct {
 	Lost int64
 	// Untracked are those that were created while too many were open to follow.
 	Untracked int64
-	// Runtime is the runtime's own count at the last collection, and Open what
-	// is left of those created in the trace at that time; Before is what the
-	// runtime's first count says there was at the beginning. They are known if
+	// Runtime is the runtime's own count at the last collection. Open is how many
+	// of the handles created in the trace are left at that time. Before is how many
+	// there were at the beginning, by the runtime's first count. They are known if
 	// Stats is set.
 	Stats                 bool
 	Runtime, Open, Before int64

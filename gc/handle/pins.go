@@ -44,8 +44,8 @@ type PinTotal struct {
 	PID         uint64
 	Collections int64 // in which something was pinned
 	Count       int64 // of objects, each collection on its own
-	// Plugs and Gap are the pinned stretches of memory that the private provider
-	// tells of, and the free bytes that they held apart; 0 without it.
+	// Plugs and Gap are the pinned stretches of memory reported by the private
+	// provider, and the free bytes before them; 0 without that provider.
 	Plugs, Gap int64
 }
 

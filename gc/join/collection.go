@@ -38,7 +38,7 @@ type Row struct {
 	Held time.Duration
 }
 
-// Add adds what o says to r.
+// Add adds o to r.
 func (r *Row) Add(o *Row) {
 	r.Working += o.Working
 	r.Waiting += o.Waiting

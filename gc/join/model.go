@@ -184,8 +184,8 @@ func (rt *runtime) suspend(ev *trace.Event, v *clr.GCSuspendEEBegin) {
 	rt.windows = append(rt.windows, w)
 }
 
-// suspended notes that all threads of the program are suspended. The event may
-// tell no instance: the thread does.
+// suspended notes that all threads of the program are suspended. If the event has no
+// instance, the thread identifies it.
 func (m *Model) suspended(ev *trace.Event) {
 	for id, rt := range m.byID {
 		if w := rt.active(); id.pid == ev.PID && w != nil && w.tid == ev.TID {

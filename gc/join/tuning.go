@@ -67,7 +67,7 @@ func (t *Tuning) Target() float64 {
 	return TargetCost
 }
 
-// Decision returns what was decided, and why, as far as the events tell it.
+// Decision returns what was decided, and why, as far as the events show it.
 func (t *Tuning) Decision() (what, why string) {
 	cost := t.Cost
 	if t.Considered > 0 {
@@ -98,8 +98,8 @@ func (t *Tuning) Decision() (what, why string) {
 	}
 }
 
-// observes reports whether the event only tells the number of heaps at its time.
-// Those of full collections tell it from before their decision, which the next
+// observes reports whether the event only has the number of heaps at its time.
+// Events of full collections have the number before their decision, which the next
 // event shows.
 func (t *Tuning) observes() bool { return t.Kind == TuningSize && t.Considered == 0 }
 
@@ -120,7 +120,7 @@ func WantsTunings(d *trace.Descriptor) bool {
 	return clr.KindOf(d.Provider, d.ID) == clr.KindGCDynamicEvent
 }
 
-// Feed takes in one event, which may be of any kind.
+// Feed processes one event, which may be of any kind.
 func (t *Tunings) Feed(ev *trace.Event) {
 	v := &t.dynamic
 	if !WantsTunings(ev.Desc) || v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) != nil {

@@ -117,7 +117,7 @@ func (m *Model) freed(s *segments, address uint64) {
 	s.now.LiveBytes -= size
 }
 
-// ended keeps what there is at the end of a collection.
+// ended records the segments at the end of a collection.
 func (s *segments) ended(number uint32) {
 	if len(s.ends) < maxSnapshots {
 		s.ends[number] = s.now

@@ -26,8 +26,8 @@ const (
 	maxExact = 1 << 15
 	maxRun   = 512
 
-	// A bucket is told by the highest bits of its durations, a group of buckets
-	// by how many bits these have.
+	// The highest bits of a duration select its bucket, the number of its bits
+	// selects the group of buckets.
 	bucketBits = 9
 	numGroups  = 64 - bucketBits
 )
@@ -100,7 +100,7 @@ func (d *Distribution) fold() {
 	d.runs = nil
 }
 
-// Merge takes in all that o holds.
+// Merge adds all of o.
 func (d *Distribution) Merge(o *Distribution) {
 	d.count += o.count
 	d.sum = saturate.Add(d.sum, o.sum)

@@ -13,11 +13,11 @@ import (
 // MaxLongest is how many collections Process.Longest has at most.
 const MaxLongest = 10
 
-// A Process sums up the collections of one process. The zero Process is of
-// none; Process.Process is set by the first collection.
+// A Process sums up the collections of one process. The zero Process is empty;
+// Process.Process is set by the first collection.
 //
-// Its figures can be asked for at any time. That changes nothing, and costs
-// nothing that grows with the number of collections, except where it is said.
+// Its figures can be read at any time, without side effects. Unless noted otherwise,
+// the cost does not grow with the number of collections.
 // Totals belong to the Process, and change as collections are added.
 type Process struct {
 	Process *gc.Process
@@ -42,11 +42,11 @@ type Process struct {
 	stalls      stalls
 }
 
-// Heap tells of the heap's sizes.
+// Heap holds the sizes of the heap.
 type Heap struct {
 	Peak         gc.Opt[int64] // the largest, before a collection or after
 	After        gc.Opt[int64] // the latest collection
-	Committed    gc.Opt[int64] // after the latest collection that tells
+	Committed    gc.Opt[int64] // after the latest collection with a known value
 	MaxCommitted gc.Opt[int64]
 	MaxLoad      gc.Opt[int] // percent of memory in use, of the machine or the container
 	MinHeaps     int         // 0 where unknown
@@ -228,7 +228,7 @@ func (p *Process) Kind(k gc.Kind) *Totals {
 	return &t
 }
 
-// Classes are the generations and kinds of which there are collections.
+// Classes returns the generations and kinds that have collections.
 func (p *Process) Classes() []Class {
 	var classes []Class
 	for g := range p.classes {
@@ -253,8 +253,7 @@ func (p *Process) Class(generation int, kind gc.Kind) *Totals {
 	return &p.classes[generation][knownKind(kind)]
 }
 
-// Reasons are the reasons of which there are collections, those that cost most
-// first.
+// Reasons returns the reasons of the collections, the costliest first.
 func (p *Process) Reasons() []Reason {
 	reasons := make([]Reason, 0, len(p.reasons))
 	for r, t := range p.reasons {
@@ -289,9 +288,9 @@ func (p *Process) Watched() time.Duration {
 	return max(0, to-from)
 }
 
-// PauseShare is the part of the time watched in which threads were paused for
-// collections, in percent; unknown where no time was watched, or where there are
-// collections of which no pause is known.
+// PauseShare returns the share of the watched time in which threads were paused for
+// collections, in percent. It is unknown if no time was watched, or if there are
+// collections but no known pause.
 func (p *Process) PauseShare() gc.Opt[float64] {
 	all := p.All()
 	if all.Count > 0 && all.Pause.Count() == 0 {
@@ -300,10 +299,10 @@ func (p *Process) PauseShare() gc.Opt[float64] {
 	return p.share(all.Pause.Sum())
 }
 
-// AllocationRate returns the bytes allocated per second. It is unknown where no
-// time was watched or no collection says what was allocated, and where the first
-// collection of the process opens the trace but the start of the runtime is not
-// in it: part of what that collection found was allocated before the trace began.
+// AllocationRate returns the bytes allocated per second. It is unknown if no time was
+// watched or no collection has its allocated bytes. It is also unknown if the trace
+// has the first collection of the process but not the start of the runtime: part of
+// what that collection found was allocated before the trace began.
 func (p *Process) AllocationRate() gc.Opt[float64] {
 	watched, allocated := p.Watched(), p.All().Allocated
 	if watched <= 0 || allocated.Known == 0 || p.opensTrace && !p.Process.StartSeen {

@@ -178,9 +178,8 @@ func (s *stalls) worst(watched time.Duration) []Stall {
 	return worst
 }
 
-// pass moves the window up to the end of the next of the spans. The worst one
-// ends with a pause: one that ends elsewhere loses nothing when it is moved to
-// the end of a pause.
+// pass moves the window to the end of the next span. The worst window ends with a
+// pause: moving any other window to the end of a pause loses nothing.
 func (w *window) pass(spans []span, next int, length time.Duration) {
 	from := spans[next].to - length
 	w.sum += spans[next].pause

@@ -14,9 +14,9 @@ const MaxBuckets = 64
 // finest is the width of a bucket at first.
 const finest = time.Millisecond
 
-// A Timeline tells how the heap and the pauses went along, in buckets of equal
-// width from Origin on. Their width doubles whenever the time needs
-// more than MaxBuckets of them. The zero Timeline is empty.
+// A Timeline records the heap and the pauses over time, in buckets of equal width
+// starting at Origin. Their width doubles whenever the time needs more than
+// MaxBuckets of them. The zero Timeline is empty.
 type Timeline struct {
 	Origin  time.Duration // when the first bucket begins; the caller sets it before the first collection
 	Buckets []Bucket

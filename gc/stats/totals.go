@@ -14,7 +14,7 @@ type Totals struct {
 	Count      int
 	Incomplete int // whose start, end, statistics or pauses are not all there
 	Affected   int // whose figures lost events may touch
-	Induced    int // that the program asked for
+	Induced    int // requested by the program
 
 	Pause   Distribution  // of the collections whose pause is known
 	Suspend time.Duration // of Pause, until all threads were suspended
@@ -24,7 +24,7 @@ type Totals struct {
 	Promoted  Bytes
 }
 
-// Bytes sums sizes, of which some may be unknown.
+// Bytes is a sum of sizes, some of which may be unknown.
 type Bytes struct {
 	Sum     int64
 	Known   int  // summands
@@ -58,7 +58,7 @@ func (t *Totals) Add(c *gc.Collection) {
 	t.Promoted.add(c.Promoted, gc.Exact, c.AffectedByLoss)
 }
 
-// Merge takes in all that o sums up.
+// Merge adds all of o.
 func (t *Totals) Merge(o *Totals) {
 	t.Count += o.Count
 	t.Incomplete += o.Incomplete
@@ -92,7 +92,7 @@ func (b *Bytes) merge(o Bytes) {
 	b.Estimated = b.Estimated || o.Estimated
 }
 
-// allocated returns what the histories tell, or else the allocation ticks.
+// allocated returns the bytes from the histories, or else from allocation ticks.
 func allocated(c *gc.Collection) (gc.Opt[int64], gc.Certainty) {
 	if c.Allocated.Known() {
 		return c.Allocated, c.AllocatedIs
@@ -100,8 +100,8 @@ func allocated(c *gc.Collection) (gc.Opt[int64], gc.Certainty) {
 	return c.AllocatedTicks, gc.Estimate
 }
 
-// Induced reports whether the program asked for the collection, by GC.Collect in
-// one of its forms.
+// Induced reports whether the program requested the collection with a form of
+// GC.Collect.
 func Induced(c *gc.Collection) bool {
 	switch c.Reason.Or(0) {
 	case clr.GCReasonInduced, clr.GCReasonInducedNotForced, clr.GCReasonInducedCompacting, clr.GCReasonInducedAggressive:

@@ -2,7 +2,7 @@ package main
 
 import "strings"
 
-// tracepointsFile has what a tracepoint's name stands for.
+// tracepointsFile maps names of tracepoints to events.
 func (t *table) tracepointsFile() *writer {
 	w := &writer{}
 	w.p("// tracepoints are the events by the names that they have in LTTng traces,")
