@@ -108,7 +108,7 @@ func (m *Model) Collections(src trace.Source) iter.Seq2[*Collection, error] {
 				failed = err
 				break
 			}
-			m.Feed(ev)
+			m.feed(ev)
 			if m.fresh && (m.Live || len(m.held) >= m.next) && !m.handOut(yield) {
 				return
 			}
@@ -137,9 +137,9 @@ func (m *Model) handOut(yield func(*Collection, error) bool) bool {
 // first event.
 func (m *Model) Processes() []*Process { return m.processes }
 
-// Feed processes one event. Events must come in time order; those that do
+// feed processes one event. Events must come in time order; those that do
 // not, and those that the model does not want, are passed over.
-func (m *Model) Feed(ev *trace.Event) {
+func (m *Model) feed(ev *trace.Event) {
 	if ev.Desc != m.desc {
 		m.desc, m.kind = ev.Desc, m.kindOf(ev.Desc)
 	}
@@ -334,7 +334,7 @@ func (m *Model) survey() {
 		if err != nil {
 			break
 		}
-		ahead.Feed(ev)
+		ahead.feed(ev)
 	}
 	m.loss, m.info, m.surveyed = src.Loss(), src.Info(), true
 	for _, p := range ahead.processes {
