@@ -17,11 +17,11 @@ var all = sync.OnceValue(func() []Column {
 	columns := append([]Column(nil), plain...)
 	for i, name := range gc.GenerationNames() {
 		for _, f := range ofGeneration {
-			columns = append(columns, Column{name + "_" + f.name, func(c *gc.Collection) Value {
+			columns = append(columns, Column{name + "_" + f.Name, func(c *gc.Collection) Value {
 				if i >= len(c.Generations) {
 					return Value{}
 				}
-				return f.value(&c.Generations[i])
+				return f.Value(&c.Generations[i])
 			}})
 		}
 	}
@@ -90,10 +90,16 @@ var plain = []Column{
 	{"affected_by_loss", func(c *gc.Collection) Value { return boolean(c.AffectedByLoss) }},
 }
 
-var ofGeneration = []struct {
-	name  string
-	value func(*gc.Generation) Value
-}{
+// A GenerationColumn is one figure of every generation.
+type GenerationColumn struct {
+	Name  string
+	Value func(*gc.Generation) Value
+}
+
+// OfGeneration returns the columns of a generation.
+func OfGeneration() []GenerationColumn { return slices.Clone(ofGeneration) }
+
+var ofGeneration = []GenerationColumn{
 	{"before_bytes", func(g *gc.Generation) Value { return bytes(g.Before) }},
 	{"after_bytes", func(g *gc.Generation) Value { return opt(g.After, bytes) }},
 	{"in_bytes", func(g *gc.Generation) Value { return bytes(g.In) }},

@@ -8,6 +8,7 @@ type sum struct {
 	bytes   float64
 	certain float64 // of bytes, not subject to sampling
 	squares float64 // the sum of the variances of the rest, each sample on its own
+	objects float64 // estimated number of objects; zero where events tell no sizes
 }
 
 func (s *sum) add(t *sum) {
@@ -15,6 +16,7 @@ func (s *sum) add(t *sum) {
 	s.bytes += t.bytes
 	s.certain += t.certain
 	s.squares += t.squares
+	s.objects += t.objects
 }
 
 // An Estimate is a number of bytes, and the interval that holds the true one in

@@ -182,6 +182,9 @@ func (m *Model) tick(ev *trace.Event) {
 		amount = uint64(v.AllocationAmount)
 	}
 	s := sum{samples: 1, bytes: float64(amount)}
+	if v.ObjectSize > 0 {
+		s.objects = s.bytes / float64(v.ObjectSize)
+	}
 	if v.ObjectSize >= interval {
 		s.certain = min(s.bytes, float64(v.ObjectSize))
 	}
@@ -201,7 +204,7 @@ func (m *Model) sampled(ev *trace.Event) {
 		return
 	}
 	bytes := float64(v.ObjectSize) / p
-	m.add(ev, Sampled, heapOf(v.AllocationKind), v.TypeName, v.TypeID, sum{samples: 1, bytes: bytes, squares: bytes * bytes * (1 - p)})
+	m.add(ev, Sampled, heapOf(v.AllocationKind), v.TypeName, v.TypeID, sum{samples: 1, bytes: bytes, squares: bytes * bytes * (1 - p), objects: 1 / p})
 }
 
 // object counts the bytes of all objects of a type since its last event.
@@ -211,7 +214,8 @@ func (m *Model) object(ev *trace.Event) {
 		return
 	}
 	bytes := float64(v.TotalSizeForTypeSample)
-	m.add(ev, Object, HeapUnknown, nil, v.TypeID, sum{samples: int64(v.ObjectCountForTypeSample), bytes: bytes, certain: bytes})
+	count := int64(v.ObjectCountForTypeSample)
+	m.add(ev, Object, HeapUnknown, nil, v.TypeID, sum{samples: count, bytes: bytes, certain: bytes, objects: float64(count)})
 }
 
 func (m *Model) add(ev *trace.Event, source Source, heap Heap, name clr.UTF16, id uint64, s sum) {

@@ -26,6 +26,7 @@ type Row struct {
 	Stack   symbol.StackID
 	Method  string // of ByMethod; empty for samples whose stack is not known, or has no names
 	Samples int64
+	Objects int64 // estimated; zero where the events tell no object sizes (ticks before .NET 5)
 	Estimate
 	// Inclusive are the bytes that are allocated by Method and by what it calls.
 	Inclusive int64
@@ -90,7 +91,7 @@ func (m *Model) Rows(pid uint64, source Source, by By) []Row {
 		}
 		row := Row{
 			PID: pid, Source: source, Type: g.typ, Heap: g.heap, Stack: g.stack, Method: g.method,
-			Samples: s.samples, Estimate: s.part(whole, source),
+			Samples: s.samples, Objects: round(s.objects), Estimate: s.part(whole, source),
 		}
 		if by&ByMethod != 0 {
 			row.Inclusive = round(methods.inclusive[g.method])

@@ -82,6 +82,7 @@ possible; standard error says what is missing.`,
 	cmd.AddCommand(
 		newReportCmd(std), newGCsCmd(std), newEventsCmd(std),
 		newAllocsCmd(std), newPinsCmd(std), newHandlesCmd(std), newFinalizersCmd(std), newJoinsCmd(std), newHeapCmd(std), newPausesCmd(std),
+		newConvertCmd(std),
 		newDiffCmd(std), newCheckCmd(std), newRunCmd(std), newTrendCmd(std),
 		newPsCmd(std), newTopCmd(std), newCollectCmd(std),
 		newMCPCmd(), newDemoCmd(std), newVersionCmd(std),

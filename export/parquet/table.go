@@ -1,0 +1,280 @@
+// Package parquet writes what a trace holds as flat tables for DuckDB,
+// ClickHouse, Spark and pandas: collections, their pauses and generations, and
+// allocations. Names of columns carry the unit; what is unknown is null.
+//
+// Every column is optional and plainly encoded, and compressed with zstd: the
+// smallest part of the format that all readers know. See parquet-format's
+// README.md and parquet.thrift.
+package parquet
+
+import (
+	"encoding/binary"
+	"io"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/klauspost/compress/zstd"
+
+	"github.com/gctrail/gctrail/export/column"
+)
+
+const magic = "PAR1"
+
+// rowsPerGroup bounds the rows that are held in memory until they are written.
+const rowsPerGroup = 1 << 13
+
+// Enumerations of parquet.thrift.
+const (
+	typeBoolean   = 0
+	typeInt64     = 2
+	typeDouble    = 5
+	typeByteArray = 6
+
+	optional      = 1 // FieldRepetitionType
+	convertedUTF8 = 0 // ConvertedType
+	encodingPlain = 0
+	encodingRLE   = 3
+	codecZstd     = 6
+	pageData      = 0
+)
+
+// A field is one column of a table of rows of one kind.
+type field[R any] struct {
+	name  string
+	typ   column.Type
+	value func(R) column.Value
+}
+
+// A table writes rows.
+type table[R any] struct {
+	out     io.Writer
+	name    string
+	fields  []field[R]
+	columns []buffer // of the rows that are not written yet
+	rows    int      // of them
+	offset  int64    // in the file
+	groups  []group
+	zstd    *zstd.Encoder
+	err     error
+}
+
+// A buffer holds the values of one column.
+type buffer struct {
+	known  []bool
+	values []byte
+	bits   int // of values, where they are booleans
+}
+
+// A group is what the footer says of a row group.
+type group struct {
+	rows   int
+	chunks []chunk
+}
+
+// A chunk is a column of a row group.
+type chunk struct {
+	offset       int64
+	uncompressed int64
+	compressed   int64
+}
+
+func newTable[R any](w io.Writer, name string, fields []field[R]) *table[R] {
+	t := &table[R]{out: w, name: name, fields: fields, columns: make([]buffer, len(fields))}
+	t.zstd, t.err = zstd.NewWriter(nil, zstd.WithEncoderConcurrency(1), zstd.WithWindowSize(1<<20))
+	t.write([]byte(magic))
+	return t
+}
+
+func (t *table[R]) write(p []byte) {
+	if t.err != nil {
+		return
+	}
+	_, t.err = t.out.Write(p)
+	t.offset += int64(len(p))
+}
+
+// add adds a row.
+func (t *table[R]) add(r R) error {
+	for i := range t.fields {
+		t.columns[i].add(t.fields[i].typ, t.fields[i].value(r))
+	}
+	if t.rows++; t.rows == rowsPerGroup {
+		t.flush()
+	}
+	return t.err
+}
+
+// close writes the rest and the footer.
+func (t *table[R]) close() error {
+	t.flush()
+	footer := t.footer()
+	t.write(footer)
+	t.write(binary.LittleEndian.AppendUint32(nil, uint32(len(footer))))
+	t.write([]byte(magic))
+	return t.err
+}
+
+// flush writes the buffered rows as a row group.
+func (t *table[R]) flush() {
+	if t.rows == 0 || t.err != nil {
+		return
+	}
+	g := group{rows: t.rows}
+	for i := range t.columns {
+		g.chunks = append(g.chunks, t.page(&t.columns[i]))
+	}
+	t.groups = append(t.groups, g)
+	t.rows = 0
+}
+
+// page writes a column as one page, and empties its buffer.
+func (t *table[R]) page(b *buffer) chunk {
+	levels := b.levels()
+	data := binary.LittleEndian.AppendUint32(nil, uint32(len(levels)))
+	data = append(append(data, levels...), b.values...)
+	packed := t.zstd.EncodeAll(data, nil)
+
+	var header thrift
+	header.open()
+	header.i32(1, pageData)
+	header.i32(2, int32(len(data)))
+	header.i32(3, int32(len(packed)))
+	header.begin(5) // DataPageHeader
+	header.i32(1, int32(len(b.known)))
+	header.i32(2, encodingPlain)
+	header.i32(3, encodingRLE) // of definition levels
+	header.i32(4, encodingRLE) // of repetition levels, of which there are none
+	header.end()
+	header.end()
+
+	c := chunk{t.offset, int64(len(header.dst) + len(data)), int64(len(header.dst) + len(packed))}
+	t.write(header.dst)
+	t.write(packed)
+	b.known, b.values, b.bits = b.known[:0], b.values[:0], 0
+	return c
+}
+
+// footer returns the FileMetaData.
+func (t *table[R]) footer() []byte {
+	var f thrift
+	rows := 0
+	for i := range t.groups {
+		rows += t.groups[i].rows
+	}
+	f.open()
+	f.i32(1, 1) // version
+	f.list(2, thriftStruct, len(t.fields)+1)
+	f.open()
+	f.text(4, t.name)
+	f.i32(5, int32(len(t.fields)))
+	f.end()
+	for i := range t.fields {
+		typ := physical(t.fields[i].typ)
+		f.open()
+		f.i32(1, typ)
+		f.i32(3, optional)
+		f.text(4, t.fields[i].name)
+		if typ == typeByteArray {
+			f.i32(6, convertedUTF8)
+		}
+		f.end()
+	}
+	f.i64(3, int64(rows))
+	f.list(4, thriftStruct, len(t.groups))
+	for i := range t.groups {
+		t.rowGroup(&f, &t.groups[i])
+	}
+	f.text(6, "gctrail")
+	f.end()
+	return f.dst
+}
+
+func (t *table[R]) rowGroup(f *thrift, g *group) {
+	size := int64(0)
+	f.open()
+	f.list(1, thriftStruct, len(g.chunks))
+	for i, c := range g.chunks {
+		size += c.uncompressed
+		f.open() // ColumnChunk
+		f.i64(2, c.offset)
+		f.begin(3) // ColumnMetaData
+		f.i32(1, physical(t.fields[i].typ))
+		f.list(2, thriftI32, 2)
+		f.dst = binary.AppendVarint(f.dst, encodingPlain)
+		f.dst = binary.AppendVarint(f.dst, encodingRLE)
+		f.list(3, thriftBinary, 1)
+		f.element(t.fields[i].name)
+		f.i32(4, codecZstd)
+		f.i64(5, int64(g.rows))
+		f.i64(6, c.uncompressed)
+		f.i64(7, c.compressed)
+		f.i64(9, c.offset)
+		f.end()
+		f.end()
+	}
+	f.i64(2, size)
+	f.i64(3, int64(g.rows))
+	f.end()
+}
+
+// physical returns how values of a type are stored.
+func physical(t column.Type) int32 {
+	switch t {
+	case column.Int, column.Bytes:
+		return typeInt64
+	case column.Float, column.Percent, column.Millis:
+		return typeDouble
+	case column.Bool:
+		return typeBoolean
+	default:
+		return typeByteArray
+	}
+}
+
+// add adds a value. A value of another type than the column's is null.
+func (b *buffer) add(typ column.Type, v column.Value) {
+	known := v.Type == typ
+	b.known = append(b.known, known)
+	if !known {
+		return
+	}
+	switch physical(typ) {
+	case typeInt64:
+		b.values = binary.LittleEndian.AppendUint64(b.values, uint64(v.Int))
+	case typeDouble:
+		f := v.Float
+		if typ == column.Millis {
+			f = float64(v.Int) / float64(time.Millisecond)
+		}
+		b.values = binary.LittleEndian.AppendUint64(b.values, math.Float64bits(f))
+	case typeBoolean:
+		if b.bits%8 == 0 {
+			b.values = append(b.values, 0)
+		}
+		b.values[b.bits/8] |= byte(v.Int&1) << (b.bits % 8)
+		b.bits++
+	default:
+		text := strings.ToValidUTF8(strings.TrimSuffix(v.Text, "\n"), "\ufffd")
+		b.values = binary.LittleEndian.AppendUint32(b.values, uint32(len(text)))
+		b.values = append(b.values, text...)
+	}
+}
+
+// levels returns the definition levels, 1 for what is known, as runs.
+func (b *buffer) levels() []byte {
+	var runs []byte
+	for i := 0; i < len(b.known); {
+		n := i
+		for n < len(b.known) && b.known[n] == b.known[i] {
+			n++
+		}
+		level := byte(0)
+		if b.known[i] {
+			level = 1
+		}
+		runs = append(binary.AppendUvarint(runs, uint64(n-i)<<1), level)
+		i = n
+	}
+	return runs
+}

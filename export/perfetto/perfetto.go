@@ -1,0 +1,306 @@
+// Package perfetto writes collections as a trace for ui.perfetto.dev: tracks of
+// pauses, suspensions, collections and marking, counters of the heap, and arrows
+// from findings to the collections that they quote.
+//
+// The format is a stream of TracePacket messages; see Perfetto's
+// protos/perfetto/trace/trace_packet.proto and track_event/track_event.proto.
+// Times are nanoseconds from the start of the trace.
+package perfetto
+
+import (
+	"bufio"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/gctrail/gctrail/export"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+)
+
+// A Writer writes collections. Its memory does not grow with their number.
+type Writer struct {
+	out       *bufio.Writer
+	processes map[*gc.Process]*process
+	tracks    uint64 // the last UUID
+	packet    message
+	event     message
+	err       error
+}
+
+// A process has the tracks that were described so far.
+type process struct {
+	uuid   uint64
+	flows  uint64 // added to a collection's number
+	tracks map[string]uint64
+}
+
+// NewWriter returns a Writer to w.
+func NewWriter(w io.Writer) *Writer {
+	return &Writer{out: bufio.NewWriterSize(w, 1<<16), processes: make(map[*gc.Process]*process)}
+}
+
+// Add writes a collection. Collections come in order of their start.
+func (w *Writer) Add(c *gc.Collection) error {
+	p := w.process(c.Process)
+	w.pauses(p, c)
+	w.collection(p, c)
+	w.marks(p, c)
+	w.counters(p, c)
+	return w.err
+}
+
+// Findings writes what was found of a process: an instant each at the start of the
+// time it was watched, with arrows to the collections quoted.
+func (w *Writer) Findings(of *gc.Process, found []findings.Finding) error {
+	p := w.process(of)
+	for i := range found {
+		f := &found[i]
+		w.begin(instant, w.track(p, "Findings", 0), f.ID+": "+f.Title)
+		for _, number := range f.Collections {
+			w.event.fixed(eventFlow, p.flows+uint64(number))
+		}
+		w.word("says", f.Says)
+		for _, e := range f.Evidence {
+			w.number(e.Name, e.Value)
+		}
+		w.end(of.Started)
+	}
+	return w.err
+}
+
+// Close writes what is buffered. It does not close the underlying writer.
+func (w *Writer) Close() error {
+	if w.err != nil {
+		return w.err
+	}
+	return w.out.Flush()
+}
+
+// pauses writes each pause, and how much of it was suspension. Those of background
+// collections have a track of their own: an ephemeral GC may run inside the first of
+// them, and takes its part of the window's length from the middle.
+func (w *Writer) pauses(p *process, c *gc.Collection) {
+	for i := range c.Pauses {
+		pause := &c.Pauses[i]
+		track, name := "GC pauses", kind(c)
+		if pause.Kind != gc.PauseBlocking {
+			track, name = "Background GC pauses", name+", "+pause.Kind.String()+" pause"
+		}
+		w.slice(w.track(p, track, 0), name, pause.Start, pause.Duration, func() {
+			w.event.fixed(eventFlow, p.flows+uint64(c.Number))
+			w.describe(c)
+		})
+		if suspend, known := pause.Suspend.Get(); known && suspend > 0 {
+			w.slice(w.track(p, "Suspension", 0), "suspend for GC "+fmt.Sprint(c.Number), pause.Start, suspend, nil)
+		}
+	}
+}
+
+// collection writes the time from GCStart to GCEnd. Background collections have a
+// track of their own, since others run inside them.
+func (w *Writer) collection(p *process, c *gc.Collection) {
+	start, begun := c.Start.Get()
+	length, ended := c.Duration().Get()
+	if !begun || !ended {
+		return
+	}
+	track := "GCs"
+	if c.Kind == gc.Background {
+		track = "Background GCs"
+	}
+	w.slice(w.track(p, track, 0), fmt.Sprintf("GC %d, %s", c.Number, kind(c)), start, length, func() { w.describe(c) })
+}
+
+// marks writes how long each heap marked from each kind of root. The events tell
+// lengths and order only: marks are laid end to end from the end of the suspension.
+func (w *Writer) marks(p *process, c *gc.Collection) {
+	if len(c.Marks) == 0 || len(c.Pauses) == 0 {
+		return
+	}
+	first := &c.Pauses[0]
+	heap, at := uint32(0), time.Duration(0)
+	for i := range c.Marks {
+		m := &c.Marks[i]
+		if i == 0 || m.Heap != heap {
+			heap, at = m.Heap, first.Start+first.Suspend.Or(0)
+		}
+		track := w.track(p, fmt.Sprintf("Marking, heap %d (lengths and order; starts are not recorded)", m.Heap), 0)
+		w.slice(track, "mark from "+m.Root.String(), at, m.Duration, func() {
+			if bytes, known := m.Bytes.Get(); known {
+				w.integer("promoted_bytes", bytes)
+			}
+		})
+		at += m.Duration
+	}
+}
+
+// counters writes the heap before and after the collection, and what surrounds it.
+func (w *Writer) counters(p *process, c *gc.Collection) {
+	start, begun := c.Start.Get()
+	end, ended := c.End.Get()
+	at := func(known bool, t time.Duration, name string, v gc.Opt[int64]) {
+		if bytes, is := v.Get(); is && known {
+			w.begin(counter, w.track(p, name, unitBytes), "")
+			w.event.uint(eventCounter, uint64(bytes))
+			w.end(t)
+		}
+	}
+	at(begun, start, "heap", c.HeapBefore)
+	at(begun, start, "committed", c.CommittedBefore)
+	for i := range c.Generations {
+		g := &c.Generations[i]
+		at(begun, start, g.Name, gc.Some(g.Before))
+		at(ended, end, g.Name, g.After)
+	}
+	at(ended, end, "heap", c.HeapAfter)
+	at(ended, end, "committed", c.CommittedAfter)
+	at(begun, start, "allocated since the previous GC", c.Allocated)
+}
+
+// kind names a collection by what it collected and how, as "gen 1 blocking".
+func kind(c *gc.Collection) string {
+	generation := "gen ?"
+	if g, known := c.Generation.Get(); known {
+		generation = fmt.Sprintf("gen %d", g)
+	}
+	if c.Kind == gc.KindUnknown {
+		return generation
+	}
+	return generation + " " + c.Kind.String()
+}
+
+// describe annotates a slice with the collection's figures.
+func (w *Writer) describe(c *gc.Collection) {
+	w.integer("number", int64(c.Number))
+	if r, known := c.Reason.Get(); known {
+		w.word("reason", r.String())
+	}
+	for _, f := range []struct {
+		name string
+		gc.Opt[int64]
+	}{
+		{"heap_before_bytes", c.HeapBefore},
+		{"heap_after_bytes", c.HeapAfter},
+		{"promoted_bytes", c.Promoted},
+		{"freed_bytes", c.Freed},
+		{"allocated_bytes", c.Allocated},
+		{"pinned_objects", c.PinnedObjects},
+	} {
+		if v, known := f.Get(); known {
+			w.integer(f.name, v)
+		}
+	}
+	if c.AffectedByLoss {
+		w.word("affected_by_loss", "true")
+	}
+}
+
+// slice writes a stretch of time on a track.
+func (w *Writer) slice(track uint64, name string, start, length time.Duration, annotate func()) {
+	w.begin(sliceBegin, track, name)
+	if annotate != nil {
+		annotate()
+	}
+	w.end(start)
+	w.begin(sliceEnd, track, "")
+	w.end(start + length)
+}
+
+// begin starts an event, which end writes.
+func (w *Writer) begin(typ, track uint64, name string) {
+	w.event = w.event[:0]
+	w.event.uint(eventType, typ)
+	w.event.uint(eventTrack, track)
+	if name != "" {
+		w.event.text(eventCategory, "gc")
+		w.event.text(eventName, export.Clean(name))
+	}
+}
+
+func (w *Writer) end(at time.Duration) {
+	w.packet = w.packet[:0]
+	w.packet.uint(packetTimestamp, uint64(max(0, at)))
+	w.packet.uint(packetSequence, sequence)
+	w.packet.message(packetTrackEvent, w.event)
+	w.flush()
+}
+
+func (w *Writer) integer(name string, v int64) {
+	var a message
+	a.text(annotationName, name)
+	a.uint(annotationInt, uint64(v))
+	w.event.message(eventAnnotation, a)
+}
+
+func (w *Writer) number(name string, v float64) {
+	var a message
+	a.text(annotationName, name)
+	a.double(annotationDouble, v)
+	w.event.message(eventAnnotation, a)
+}
+
+func (w *Writer) word(name, v string) {
+	var a message
+	a.text(annotationName, name)
+	a.text(annotationString, export.Clean(v))
+	w.event.message(eventAnnotation, a)
+}
+
+// process returns the process's tracks, and describes it where it is new.
+func (w *Writer) process(of *gc.Process) *process {
+	p := w.processes[of]
+	if p == nil {
+		w.tracks++
+		p = &process{uuid: w.tracks, flows: uint64(len(w.processes)+1) << 32, tracks: make(map[string]uint64)}
+		w.processes[of] = p
+		var d, track message
+		d.uint(processPID, of.PID&0x7fffffff)
+		d.text(processName, export.Name(of))
+		track.uint(trackUUID, p.uuid)
+		track.message(trackProcess, d)
+		w.descriptor(track)
+	}
+	return p
+}
+
+// track returns the UUID of a process's track, and describes it where it is new.
+// A track with a unit is a counter.
+func (w *Writer) track(p *process, name string, unit uint64) uint64 {
+	uuid, known := p.tracks[name]
+	if !known {
+		w.tracks++
+		uuid = w.tracks
+		p.tracks[name] = uuid
+		var track message
+		track.uint(trackUUID, uuid)
+		track.text(trackName, name)
+		track.uint(trackParent, p.uuid)
+		if unit != 0 {
+			var c message
+			c.uint(counterUnit, unit)
+			track.message(trackCounter, c)
+		}
+		w.descriptor(track)
+	}
+	return uuid
+}
+
+func (w *Writer) descriptor(track message) {
+	// An event may be under way: the packet's buffer is free until it ends.
+	w.packet = w.packet[:0]
+	w.packet.uint(packetSequence, sequence)
+	w.packet.message(packetDescriptor, track)
+	w.flush()
+}
+
+// flush writes the packet as a field of the Trace message.
+func (w *Writer) flush() {
+	var head [16]byte
+	if w.err == nil {
+		_, w.err = w.out.Write(appendHead(head[:0], len(w.packet)))
+	}
+	if w.err == nil {
+		_, w.err = w.out.Write(w.packet)
+	}
+}

@@ -1,0 +1,220 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/convert"
+	"github.com/gctrail/gctrail/internal/report"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
+)
+
+type convertOptions struct {
+	inputFlags
+	files  []string
+	to     formatOrTime
+	output string
+
+	format *convert.Format
+	folder bool // output is one
+}
+
+func newConvertCmd(std *stdio) *cobra.Command {
+	var opts convertOptions
+	cmd := &cobra.Command{
+		Use:   "convert FILE... -o OUT",
+		Short: "Convert a trace for other tools: Perfetto, pprof, speedscope, Parquet, ...",
+		Long: `convert writes what a trace holds in the format of another tool. The format is that
+of the output's suffix, or of --to:
+
+` + formatHelp() + `
+Where -o is a folder, each trace becomes a file of its own in it, and parquet writes
+all its tables: collections, pauses, generations and allocations.
+
+Formats of allocations need a trace with allocation events; stacks with names need
+collect --profile gc-alloc.`,
+		Example: `  gctrail convert app.nettrace -o app.pftrace
+  gctrail convert app.nettrace -o app.pb.gz && go tool pprof -top app.pb.gz
+  gctrail convert --to parquet app.nettrace -o tables/
+  gctrail convert --to collapsed app.nettrace -o - | flamegraph.pl > allocations.svg`,
+		Args: someFiles,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			opts.files = args
+			if err := opts.check(cmd, args); err != nil {
+				return err
+			}
+			if err := opts.choose(cmd); err != nil {
+				return err
+			}
+			return each(opts.groups(args), func(paths []string) error { return opts.run(cmd.Context(), std, paths) })
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVarP(&opts.output, "output", "o", "", "write to this `file` or folder; - is standard output")
+	opts.addFlags(flags)
+	opts.to.time = flags.Lookup("to").Value
+	to := flags.Lookup("to")
+	to.Value, to.Usage = &opts.to, "the format, where the suffix of -o does not name it; or end at this time"
+	complete(cmd, "to", convert.Names())
+	return cmd
+}
+
+// formatOrTime is the flag --to, which names a format here, and ends the time that
+// is selected as in all commands.
+type formatOrTime struct {
+	format string
+	time   pflag.Value
+}
+
+func (f *formatOrTime) Type() string { return "FORMAT|TIME" }
+
+func (f *formatOrTime) String() string { return f.format }
+
+func (f *formatOrTime) Set(s string) error {
+	if convert.Named(s) != nil {
+		f.format = s
+		return nil
+	}
+	if err := f.time.Set(s); err != nil {
+		return fmt.Errorf("%w; formats: %s", err, strings.Join(convert.Names(), ", "))
+	}
+	return nil
+}
+
+// formatHelp lists the formats with their suffixes.
+func formatHelp() string {
+	var b strings.Builder
+	for _, f := range convert.Formats() {
+		fmt.Fprintf(&b, "  %-12s %-26s %s\n", f.Name, strings.Join(f.Suffixes, ", "), f.Says)
+	}
+	return b.String()
+}
+
+// choose finds the format.
+func (o *convertOptions) choose(cmd *cobra.Command) error {
+	if o.output == "" {
+		return usagef(cmd, "no output: give -o FILE, or -o - for standard output")
+	}
+	info, err := os.Stat(o.output)
+	o.folder = err == nil && info.IsDir() || strings.HasSuffix(o.output, "/") || strings.HasSuffix(o.output, string(filepath.Separator))
+	o.format = convert.Named(o.to.format)
+	if o.format == nil && !o.folder {
+		o.format = convert.For(o.output)
+	}
+	switch {
+	case o.format == nil:
+		return usagef(cmd, "cannot tell the format from %s: add --to with one of %s", text.Quoted(o.output), strings.Join(convert.Names(), ", "))
+	case !o.folder && len(o.groups(o.files)) > 1:
+		return usagef(cmd, "%d traces into one file: give a folder, as in -o out/, or --merge", len(o.files))
+	}
+	return nil
+}
+
+func (o *convertOptions) run(ctx context.Context, std *stdio, paths []string) error {
+	if o.output == "-" && o.format.Binary && std.outTerm.Is {
+		return &usageError{fmt.Errorf("refusing to write %s, a binary format, to a terminal: redirect standard output, or use -o FILE", o.format.Name), "gctrail convert"}
+	}
+	c := convert.New(o.format, &o.Selection, o.folder)
+	r, err := std.read(ctx, paths, open.Options{Want: c.Wants, Stacks: c.Stacks()})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	info := r.Info()
+	r.feed = func(ev *trace.Event) { c.Feed(info, ev) }
+	outs, err := o.create(std, paths)
+	if err != nil {
+		return err
+	}
+	writers := make([]io.Writer, len(outs))
+	for i := range outs {
+		writers[i] = outs[i]
+	}
+	err = c.Write(r, writers)
+	for _, out := range outs {
+		err = errors.Join(err, out.Close())
+	}
+	nothing := errors.Is(err, convert.ErrNothing)
+	if err != nil && !nothing {
+		return err
+	}
+	r.Close()
+	std.warn(r.in.Name, report.Missing(r.in, nil))
+	std.warn(r.in.Name, report.Unmerged(r.Merged()))
+	switch {
+	case nothing && c.Stacks() && !o.folder:
+		std.warn(r.in.Name, "no allocation events in this trace; record them with: gctrail collect --profile gc-alloc")
+	case nothing:
+		std.warn(r.in.Name, "no collections in this trace; record them with: gctrail collect --profile gc-collect")
+	case o.output != "-":
+		o.tell(std, c, outs)
+	}
+	return nil
+}
+
+// create opens the outputs of one trace.
+func (o *convertOptions) create(std *stdio, paths []string) ([]*output, error) {
+	if !o.folder {
+		out, err := std.create(o.output, o.files)
+		return []*output{out}, err
+	}
+	if err := os.MkdirAll(o.output, 0o777); err != nil {
+		return nil, &collect.OutputError{Name: o.output, Err: err}
+	}
+	var outs []*output
+	for _, name := range o.format.Files(baseName(paths[0])) {
+		out, err := std.create(filepath.Join(o.output, name), o.files)
+		if err != nil {
+			for _, open := range outs {
+				err = errors.Join(err, open.Close())
+			}
+			return nil, err
+		}
+		outs = append(outs, out)
+	}
+	return outs, nil
+}
+
+// baseName is the file name of a trace without its suffixes.
+func baseName(path string) string {
+	name := filepath.Base(path)
+	for {
+		suffix := filepath.Ext(name)
+		if suffix == "" || suffix == name || !slices.Contains(traceSuffixes, suffix) {
+			return name
+		}
+		name = strings.TrimSuffix(name, suffix)
+	}
+}
+
+// tell says what was written, and how to open it.
+func (o *convertOptions) tell(std *stdio, c *convert.Converter, outs []*output) {
+	var held []string
+	if c.Collections > 0 && (!c.Stacks() || o.folder) {
+		held = append(held, text.Plural(c.Collections, "collection", "collections"))
+	}
+	if c.Samples > 0 {
+		held = append(held, text.Plural(c.Samples, "allocation sample", "allocation samples"))
+	}
+	said := strings.Join(held, " and ")
+	if o.format.Next != "" {
+		said += "; next: " + fmt.Sprintf(o.format.Next, text.Quoted(outs[0].name))
+	}
+	name := outs[0].name
+	if o.folder {
+		name = o.output
+	}
+	std.warn(name, said)
+}

@@ -1,0 +1,178 @@
+package convert
+
+import (
+	"errors"
+	"io"
+	"iter"
+	"sync"
+	"time"
+
+	"github.com/gctrail/gctrail/export"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/alloc"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/symbol"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// ErrNothing reports that the trace holds nothing of what the format has.
+var ErrNothing = errors.New("nothing to convert")
+
+// An Input is a trace that is read once, for its collections. It hands each event
+// to the Converter's Feed.
+type Input interface {
+	trace.Source
+	Collections(*gc.Model) iter.Seq2[*gc.Collection, error]
+	Name() string
+}
+
+// A Converter converts one trace.
+type Converter struct {
+	format   *Format
+	selected *selection.Selection
+	all      bool // parts, else the first only
+
+	name    string
+	info    *trace.Info
+	table   symbol.Table
+	types   symbol.Types
+	allocs  alloc.Model
+	found   findings.Set
+	results []findings.Result
+	model   gc.Model
+
+	// Collections counts those that were written, and Samples those of
+	// allocations.
+	Collections, Samples int64
+}
+
+// New returns a Converter of what is selected. All writes every part of the
+// format, else only the first.
+func New(f *Format, o *selection.Selection, all bool) *Converter {
+	c := &Converter{format: f, selected: o, all: all}
+	if c.Stacks() {
+		c.allocs.Stacks, c.allocs.Types = symbol.NewStacks(&c.table), &c.types
+	}
+	return c
+}
+
+// parts are those that are written.
+func (c *Converter) parts() []part {
+	if c.all {
+		return c.format.parts
+	}
+	return c.format.parts[:1]
+}
+
+// Stacks reports whether the stacks of events are needed.
+func (c *Converter) Stacks() bool {
+	for _, p := range c.parts() {
+		if p.allocations != nil {
+			return true
+		}
+	}
+	return false
+}
+
+// Wants reports whether events of a kind are needed.
+func (c *Converter) Wants(d *trace.Descriptor) bool {
+	return gc.Wants(d) || c.Stacks() && (alloc.Wants(d) || symbol.Wants(d) || symbol.WantsTypes(d))
+}
+
+// Feed takes in one event.
+func (c *Converter) Feed(info *trace.Info, ev *trace.Event) {
+	if c.allocs.Stacks == nil {
+		return
+	}
+	c.table.Feed(ev)
+	c.types.Feed(ev)
+	if c.selected.AllTimes() || c.selected.HasTime(info, ev.Time()) {
+		c.allocs.Feed(ev)
+	}
+}
+
+// Write reads the trace to its end and writes each part to one of the writers. The
+// error is ErrNothing where nothing was written.
+func (c *Converter) Write(r Input, to []io.Writer) error {
+	c.name, c.info = r.Name(), r.Info()
+	c.found.Options = findings.Options{Only: func(of *gc.Collection) bool { return c.selected.HasCollection(r.Info(), of) }}
+	var writers []export.Writer
+	begin := sync.OnceFunc(func() { // when the trace's start is known
+		c.found.Options.From, c.found.Options.To = c.selected.Span(c.info)
+		for i, p := range c.parts() {
+			if p.collections != nil {
+				writers = append(writers, p.collections(to[i], c))
+			}
+		}
+	})
+	for of, err := range r.Collections(&c.model) {
+		if err != nil {
+			return err
+		}
+		begin()
+		c.found.Add(of)
+		if !c.selected.HasCollection(r.Info(), of) {
+			continue
+		}
+		c.Collections++
+		for _, w := range writers {
+			if err := w.Add(of); err != nil {
+				return err
+			}
+		}
+	}
+	begin()
+	c.results = c.found.Judge(findings.TraceOf(r))
+	for _, w := range writers {
+		if err := w.Close(); err != nil {
+			return err
+		}
+	}
+	allocations := c.allocations()
+	for i, p := range c.parts() {
+		if p.allocations != nil {
+			if err := p.allocations(to[i], c, allocations); err != nil {
+				return err
+			}
+		}
+	}
+	if c.Samples == 0 && (len(writers) == 0 || c.Collections == 0) {
+		return ErrNothing
+	}
+	return nil
+}
+
+// allocations returns those of each process that is selected.
+func (c *Converter) allocations() []*export.Allocations {
+	var all []*export.Allocations
+	for _, t := range c.allocs.Totals() {
+		p := c.process(t.PID)
+		if t.Source != c.allocs.Best(t.PID) || !c.selected.HasProcess(p) {
+			continue
+		}
+		c.Samples += t.Samples
+		all = append(all, &export.Allocations{
+			Process: p, Source: t.Source, Stacks: c.allocs.Stacks,
+			Rows: c.allocs.Rows(t.PID, t.Source, alloc.ByType|alloc.ByStack),
+		})
+	}
+	return all
+}
+
+func (c *Converter) process(pid uint64) *gc.Process {
+	for _, p := range c.model.Processes() {
+		if p.PID == pid {
+			return p
+		}
+	}
+	return &gc.Process{PID: pid, Name: c.info.Processes[pid].Name}
+}
+
+func (c *Converter) start() time.Time { return c.info.Start }
+
+// length is how much time is converted.
+func (c *Converter) length() time.Duration {
+	from, to := c.selected.Span(c.info)
+	return max(0, to.Or(c.info.Last)-from.Or(0))
+}

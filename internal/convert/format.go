@@ -1,0 +1,175 @@
+// Package convert writes what a trace holds in the formats of other tools.
+package convert
+
+import (
+	"io"
+	"strings"
+
+	"github.com/gctrail/gctrail/export"
+	"github.com/gctrail/gctrail/export/collapsed"
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/export/csv"
+	"github.com/gctrail/gctrail/export/jsonl"
+	"github.com/gctrail/gctrail/export/openmetrics"
+	"github.com/gctrail/gctrail/export/parquet"
+	"github.com/gctrail/gctrail/export/perfetto"
+	"github.com/gctrail/gctrail/export/pprof"
+	"github.com/gctrail/gctrail/export/speedscope"
+	"github.com/gctrail/gctrail/gc"
+)
+
+// A Format is one that traces are converted to.
+type Format struct {
+	Name     string
+	Suffixes []string // of file names
+	Says     string   // what it is for, in a few words
+	Binary   bool
+	Next     string // the command that opens the file, with %s for its name; empty for none
+
+	parts []part // the first is what a single file holds
+}
+
+// A part is a file of a format. One of its functions is set.
+type part struct {
+	name        string
+	collections func(io.Writer, *Converter) export.Writer
+	allocations func(io.Writer, *Converter, []*export.Allocations) error
+}
+
+// formats are the formats, in the order in which help lists them.
+var formats = []Format{
+	{
+		Name: "perfetto", Suffixes: []string{".pftrace", ".perfetto-trace"}, Says: "timeline for ui.perfetto.dev", Binary: true,
+		parts: []part{{collections: func(w io.Writer, c *Converter) export.Writer { return &judged{perfetto.NewWriter(w), c} }}},
+	},
+	{
+		Name: "pprof", Suffixes: []string{".pb.gz", ".pprof"}, Says: "allocations for go tool pprof", Binary: true,
+		Next: "go tool pprof -top %s",
+		parts: []part{{allocations: func(w io.Writer, c *Converter, a []*export.Allocations) error {
+			return pprof.Write(w, a, c.start(), c.length())
+		}}},
+	},
+	{
+		Name: "speedscope", Suffixes: []string{".speedscope.json"}, Says: "allocations for www.speedscope.app",
+		parts: []part{{allocations: func(w io.Writer, c *Converter, a []*export.Allocations) error {
+			return speedscope.Write(w, a, c.name)
+		}}},
+	},
+	{
+		Name: "collapsed", Suffixes: []string{".collapsed", ".folded"}, Says: "allocation stacks for flamegraph.pl",
+		parts: []part{{allocations: func(w io.Writer, _ *Converter, a []*export.Allocations) error { return collapsed.Write(w, a) }}},
+	},
+	{
+		Name: "parquet", Suffixes: []string{".parquet"}, Says: "tables for DuckDB, ClickHouse, pandas", Binary: true,
+		parts: []part{
+			{name: "collections", collections: func(w io.Writer, c *Converter) export.Writer { return parquet.Collections(w, c.start()) }},
+			{name: "pauses", collections: func(w io.Writer, _ *Converter) export.Writer { return parquet.Pauses(w) }},
+			{name: "generations", collections: func(w io.Writer, _ *Converter) export.Writer { return parquet.Generations(w) }},
+			{name: "allocations", allocations: func(w io.Writer, _ *Converter, a []*export.Allocations) error {
+				return parquet.WriteAllocations(w, a)
+			}},
+		},
+	},
+	{
+		Name: "csv", Suffixes: []string{".csv"}, Says: "collections, as gcs --format csv",
+		parts: []part{{collections: func(w io.Writer, _ *Converter) export.Writer {
+			table := &csv.Writer{Columns: column.All()}
+			return &lines{w: w, line: table.AppendHeader(nil), append: table.AppendCollection}
+		}}},
+	},
+	{
+		Name: "jsonl", Suffixes: []string{".jsonl", ".ndjson"}, Says: "collections, as gcs --format jsonl",
+		parts: []part{{collections: func(w io.Writer, c *Converter) export.Writer {
+			return &lines{w: w, append: func(line []byte, of *gc.Collection) []byte {
+				return jsonl.AppendCollection(line, c.start(), of)
+			}}
+		}}},
+	},
+	{
+		Name: "openmetrics", Suffixes: []string{".om", ".prom"}, Says: "metrics for promtool tsdb create-blocks-from",
+		Next:  "promtool tsdb create-blocks-from openmetrics %s DATA",
+		parts: []part{{collections: func(w io.Writer, c *Converter) export.Writer { return openmetrics.NewWriter(w, c.start()) }}},
+	},
+}
+
+// Formats returns the formats.
+func Formats() []Format { return append([]Format(nil), formats...) }
+
+// Names returns the names of the formats.
+func Names() []string {
+	names := make([]string, len(formats))
+	for i := range formats {
+		names[i] = formats[i].Name
+	}
+	return names
+}
+
+// Named returns the format of a name, nil where there is none.
+func Named(name string) *Format {
+	for i := range formats {
+		if formats[i].Name == name {
+			return &formats[i]
+		}
+	}
+	return nil
+}
+
+// For returns the format that the suffix of a path names, nil where none does.
+func For(path string) *Format {
+	for i := range formats {
+		for _, suffix := range formats[i].Suffixes {
+			if strings.HasSuffix(strings.ToLower(path), suffix) {
+				return &formats[i]
+			}
+		}
+	}
+	return nil
+}
+
+// Files returns the names of the format's files where a folder takes all of them,
+// without their folder; a single one where it has no parts.
+func (f *Format) Files(trace string) []string {
+	var names []string
+	for _, p := range f.parts {
+		name := trace
+		if p.name != "" {
+			name += "." + p.name
+		}
+		names = append(names, name+f.Suffixes[0])
+	}
+	return names
+}
+
+// lines writes a line for each collection. Line is what stands before the first.
+type lines struct {
+	w      io.Writer
+	line   []byte
+	append func([]byte, *gc.Collection) []byte
+}
+
+func (l *lines) Add(c *gc.Collection) error {
+	l.line = l.append(l.line, c)
+	_, err := l.w.Write(l.line)
+	l.line = l.line[:0]
+	return err
+}
+
+func (l *lines) Close() error {
+	_, err := l.w.Write(l.line)
+	return err
+}
+
+// judged writes what was found of the processes behind their collections.
+type judged struct {
+	*perfetto.Writer
+	c *Converter
+}
+
+func (j *judged) Close() error {
+	for _, r := range j.c.results {
+		if err := j.Findings(r.Process.Process, r.Findings); err != nil {
+			return err
+		}
+	}
+	return j.Writer.Close()
+}
