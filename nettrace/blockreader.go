@@ -50,6 +50,16 @@ func readBlock(data []byte, base int64, version int) (r blockReader, err error) 
 	return r, c.Err()
 }
 
+// spans reports whether the block's header has the range of its events, whose first
+// and last times count from the header's first. The runtime writes it so; one-collect
+// has a block begin where the one before it ends.
+func (r *blockReader) spans(first, last uint64) bool {
+	if r.times == unbounded || first > last {
+		return true
+	}
+	return last == r.times.span && (first == 0 || r.version == 6)
+}
+
 // next reads the next event. It returns false at the end of the block, and where
 // what is left is no event: then err is set.
 func (r *blockReader) next() bool {

@@ -27,9 +27,13 @@ func (b bounds) within(o bounds) bounds {
 }
 
 const (
-	// beforeStart is how much older than the start of its trace an event may be:
-	// the runtime reads the clock and the time of day one after the other.
+	// beforeStart is how much older than the start of its trace a time may be that
+	// is of the trace.
 	beforeStart = time.Second
+	// readApart is the part of a second by which an event may precede the start: a
+	// writer may read the clock and the time of day one after the other. The
+	// runtime's traces have none that does.
+	readApart = 1000
 	// maxLength bounds how long after the start of its trace an event may be.
 	maxLength = 20 * 365 * 24 * time.Hour
 	// maxFrequency bounds a clock's ticks per second. The fastest are those that
@@ -45,11 +49,11 @@ func sessionBounds(sync uint64, frequency int64) bounds {
 }
 
 // anchor holds the start of the trace against the times of its first events, and
-// moves it to the earliest of them where most cannot be the session's: then it is
-// the start that is damaged.
+// moves it to the earliest of them where most cannot be the session's, or are older:
+// then it is the start that is damaged.
 func (r *Reader) anchor(b *block) {
 	var events, foreign int
-	var earliest uint64
+	var earliest, earliestForeign uint64
 	in, err := readBlock(b.data, b.off, r.in.version)
 	if err != nil {
 		return
@@ -58,20 +62,27 @@ func (r *Reader) anchor(b *block) {
 		if in.metadataID == 0 && in.version == 3 {
 			continue
 		}
-		events++
 		if r.session.holds(in.ticks) {
-			continue
+			if events == foreign || int64(in.ticks-earliest) < 0 {
+				earliest = in.ticks
+			}
+		} else {
+			if foreign == 0 || int64(in.ticks-earliestForeign) < 0 {
+				earliestForeign = in.ticks
+			}
+			foreign++
 		}
-		if foreign == 0 || int64(in.ticks-earliest) < 0 {
-			earliest = in.ticks
-		}
-		foreign++
+		events++
 	}
 	r.anchored = events > 0
-	if foreign > events/2 {
-		r.damaged(b.off, "trace object", malformed("start at %d ticks, first event at %d", r.sync, earliest))
-		r.startAt(earliest)
+	switch {
+	case foreign > events/2:
+		earliest = earliestForeign
+	case foreign == events || int64(earliest-r.sync) >= -r.info.Clock.Frequency/readApart:
+		return
 	}
+	r.damaged(b.off, "trace object", malformed("start at %d ticks, first event at %d", r.sync, earliest))
+	r.startAt(earliest)
 }
 
 // startAt sets the ticks of the trace's start.

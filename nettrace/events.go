@@ -2,6 +2,7 @@ package nettrace
 
 import (
 	"cmp"
+	"math"
 
 	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
@@ -42,6 +43,7 @@ func (r *Reader) readEvents(b *block, batch *batch) error {
 		return err
 	}
 	times := in.times.within(r.session)
+	first, last := uint64(math.MaxUint64), uint64(0) // of the events' times, from the block's first on
 	var seq *sequence
 	var thread uint64
 	introduced := in.version != 6 || r.threads.has(thread)
@@ -59,6 +61,8 @@ func (r *Reader) readEvents(b *block, batch *batch) error {
 			seq = nil
 			continue
 		}
+		since := h.ticks - in.times.from
+		first, last = min(first, since), max(last, since)
 		if h.moved {
 			seq = r.seqs.event(h)
 		}
@@ -83,12 +87,17 @@ func (r *Reader) readEvents(b *block, batch *batch) error {
 		}
 		r.queued(k, h, batch, in.span())
 	}
+	if in.err == nil && !b.cut && batch.faults.outside == 0 && !in.spans(first, last) {
+		batch.faults.untimed = true
+		r.lost(0, times.from, times.from+times.span)
+	}
 	return cmp.Or(in.err, batch.faults.err())
 }
 
 // faults counts the events of a block that do not fit the rest of the trace.
 type faults struct {
 	outside int    // their time is not in the range of the block's header
+	untimed bool   // the first or the last of them is not where that range begins or ends
 	kinds   int    // their metadata id was never defined
 	kind    uint32 // the last such id
 	threads int    // their thread was never introduced
@@ -100,6 +109,8 @@ func (f *faults) err() error {
 	switch {
 	case f.outside > 0:
 		return malformed("%d events at times outside the block's", f.outside)
+	case f.untimed:
+		return malformed("events at other times than the block's")
 	case f.kinds > 0:
 		return malformed("%d events of undefined metadata ids, such as %d", f.kinds, f.kind)
 	case f.threads > 0:

@@ -76,6 +76,7 @@ type block struct {
 	off     int64  // of data in the input
 	data    []byte // valid until the next block is read, unless detached
 	cut     bool   // the input ends within the block
+	mended  string // the object's type name, where all but one bit of it are those of kind
 }
 
 // A framer splits a trace into blocks. It knows nothing of what is in them.
@@ -202,7 +203,9 @@ func (f *framer) nextObject(b *block) error {
 	}
 	kind, known := objectKinds[name]
 	if !known {
-		kind = blockUnknown
+		if kind = mendedKind(name); kind != blockUnknown {
+			b.mended = name
+		}
 	}
 	if name == oldTraceObject {
 		return f.fail("trace object", fmt.Errorf("%w: netperf V%d, written by .NET Core 2.0 only", trace.ErrUnsupportedVersion, b.version))
@@ -226,6 +229,21 @@ func (f *framer) nextObject(b *block) error {
 		return f.fail(kind.String(), malformed("size %d", size))
 	}
 	return f.body(b, int(size))
+}
+
+// mendedKind returns the kind whose type name is one bit off, blockUnknown where
+// there is none.
+func mendedKind(name string) blockKind {
+	for known, kind := range objectKinds {
+		off := 0
+		for i := 0; i < len(name) && len(name) == len(known); i++ {
+			off += bits.OnesCount8(name[i] ^ known[i])
+		}
+		if off == 1 {
+			return kind
+		}
+	}
+	return blockUnknown
 }
 
 // traceObject checks the version, which the Trace object carries.

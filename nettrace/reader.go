@@ -185,6 +185,9 @@ func (r *Reader) step() (ended bool, err error) {
 		r.ended = true
 		return true, nil
 	}
+	if b.mended != "" {
+		r.damaged(b.off, b.kind.String(), malformed("type name %q", b.mended))
+	}
 	if err := r.take(&b); err != nil {
 		r.damaged(b.off, b.kind.String(), err)
 	}

@@ -36,7 +36,11 @@ type sequences struct {
 func (s *sequences) event(h *header) *sequence {
 	t := s.threads[h.capture]
 	if t == nil {
-		t = s.add(h.capture, s.before(h.capture, h.seq-1))
+		before := s.before(h.capture, h.seq-1)
+		if before > 0 && s.damage > 0 { // it may have raised them since the trace began
+			s.lost(0, s.start, h.ticks)
+		}
+		t = s.add(h.capture, before)
 		if t == nil {
 			return nil
 		}
