@@ -18,6 +18,25 @@ func VersionOf(k Kind, version uint32, payload []byte, ptrSize int) uint32 {
 	return version
 }
 
+// Surplus returns how many bytes a payload has behind the fields of its version. It
+// is 0 where that is not known: of versions newer than the package's, and of events
+// whose fields take more than their layout to read.
+func Surplus(k Kind, version uint32, payload []byte, ptrSize int) int {
+	if k == KindUnknown || k >= numKinds {
+		return 0
+	}
+	layouts := schemas[k].layouts
+	if version > layouts[len(layouts)-1].version {
+		return 0
+	}
+	l := schemas[k].layout(version)
+	c := binread.At(payload, 0)
+	if !passOver(&c, l.fields, ptrSize) || !c.OK() {
+		return 0
+	}
+	return max(0, c.Len()-l.padding)
+}
+
 // fills reports whether the fields take exactly the payload.
 func (l *layout) fills(payload []byte, ptrSize int) bool {
 	c := binread.At(payload, 0)

@@ -26,7 +26,7 @@ func ofLargeObjects(r clr.BGCAllocWaitReason) bool {
 
 func (m *Model) allocWaitBegin(e *event) {
 	v := &m.decoded.allocWait
-	if !e.decode(v) || !ofLargeObjects(v.Reason) {
+	if !m.decode(e, v) || !ofLargeObjects(v.Reason) {
 		return
 	}
 	rt := m.runtime(e, v.ClrInstanceID)
@@ -46,7 +46,7 @@ func (m *Model) allocWaitBegin(e *event) {
 // allocWaitEnd has the fields of allocWaitBegin.
 func (m *Model) allocWaitEnd(e *event) {
 	v := &m.decoded.allocWait
-	if !e.decode(v) || !ofLargeObjects(v.Reason) {
+	if !m.decode(e, v) || !ofLargeObjects(v.Reason) {
 		return
 	}
 	rt := m.runtime(e, v.ClrInstanceID)

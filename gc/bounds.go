@@ -1,6 +1,11 @@
 package gc
 
-import "time"
+import (
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/trace"
+)
 
 // What a Model remembers is bounded, whatever a trace holds. What there is no
 // room for counts as lost when the trace ends; only a damaged or made-up trace has
@@ -42,6 +47,41 @@ type room struct {
 // drop notes that information from an event is ignored or forgotten.
 func (m *Model) drop(at time.Duration) { m.dropped.Add(1, at, at) }
 
+// missing notes that events between two times are not in the trace, as those that
+// are tell.
+func (m *Model) missing(from, to time.Duration) { m.dropped.Add(0, from, to) }
+
+// An expected event is one that others tell of. It is missing where it is not in the
+// trace, provided that the session raises its kind: LTTng enables events by name.
+type expected struct {
+	raised bool             // one was seen
+	early  Opt[trace.Range] // where the first was missing, before one was seen
+}
+
+// missing notes that an event that should have come between from and now did not.
+func (x *expected) missing(m *Model, from time.Duration) {
+	switch now := m.event.time; {
+	case x.raised:
+		m.missing(from, now)
+	case !x.early.Known():
+		x.early = Some(trace.Range{From: from, To: now})
+	}
+}
+
+// seen notes an event of the kind.
+func (x *expected) seen(m *Model) {
+	if early, ok := x.early.Get(); ok {
+		m.missing(early.From, early.To)
+	}
+	x.raised, x.early = true, Opt[trace.Range]{}
+}
+
+// oneRuntime reports whether a process has one runtime in traces of this format: a
+// .NET Framework process, which only ETW traces, may have two.
+func (m *Model) oneRuntime() bool {
+	return m.info != nil && (strings.HasPrefix(m.info.Format, "net") || strings.HasPrefix(m.info.Format, "CTF"))
+}
+
 // hasText reports whether there is room for n more bytes of text about a process.
 func (m *Model) hasText(e *event, n int) bool {
 	more := max(0, n-e.process.text)
@@ -66,6 +106,9 @@ func (m *Model) runtime(e *event, instance uint16) *runtime {
 	if len(p.runtimes) == maxInstances || len(m.runtimes) == maxRuntimes {
 		m.drop(e.time)
 		return nil
+	}
+	if len(p.runtimes) > 0 && times(e.kind) && m.oneRuntime() {
+		m.missing(e.time, e.time)
 	}
 	rt := newRuntime(p, instance, m)
 	p.runtimes = append(p.runtimes, rt)

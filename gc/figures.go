@@ -98,6 +98,9 @@ func (rt *runtime) finish(n int) {
 	b.doubted = b.reject() || b.badTick
 	b.Complete = b.Start.Known() && b.ended() && b.stats && b.Pause().Known()
 	b.lacking = rt.completed && !b.Complete
+	if b.misses() {
+		rt.model.missing(b.order(), max(b.order(), b.End.Or(0)))
+	}
 	rt.completed = rt.completed || b.Complete
 	rt.last.follow(b)
 	rt.allocations.follow(b)
@@ -105,6 +108,19 @@ func (rt *runtime) finish(n int) {
 	rt.forget(b)
 	c := b.Collection
 	rt.model.hold(&c)
+}
+
+// misses reports whether events of the collection are not in the trace although it
+// did not begin or end in the middle of them, and the session raises their kinds.
+func (b *building) misses() bool {
+	switch {
+	case b.Complete:
+		return false
+	case b.rt.model.ending: // but a suspension begins before its collection ends
+		return b.rt.completed && b.ended() && b.stats && b.windows == 0 && len(b.Pauses) == 0
+	default:
+		return b.rt.completed || b.windows > 0 && b.rt.restarts.raised
+	}
 }
 
 // forget drops the state of threads for a finished collection: in a long run, many

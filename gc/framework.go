@@ -8,7 +8,7 @@ import "github.com/gctrail/gctrail/clr"
 // privateGlobalHistory is GCGlobalHeapHistory of the private provider.
 func (m *Model) privateGlobalHistory(e *event) {
 	v := &m.decoded.privateGlobal
-	if e.decode(v) {
+	if m.decode(e, v) {
 		if rt := m.runtime(e, v.ClrInstanceID); rt != nil {
 			rt.globalHistory(e, v.GlobalMechanisms, v.CondemnedGeneration, v.NumHeaps, v.Reason, v.FinalYoungestDesired)
 		}
@@ -26,7 +26,7 @@ const compactMechanismUsed = 1 << 31
 // version 2 (.NET Framework 4.5) on: those of 4.0 have no free space.
 func (m *Model) privatePerHeapHistory(e *event) {
 	v := &m.decoded.privatePerHeap
-	if !e.decode(v) || e.version < 2 || len(v.GenData) <= gen0Again {
+	if !m.decode(e, v) || e.version < 2 || len(v.GenData) <= gen0Again {
 		return
 	}
 	for i := range v.GenData {

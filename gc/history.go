@@ -12,7 +12,7 @@ import (
 // heapStats is raised right after GCEnd, on the same thread.
 func (m *Model) heapStats(e *event) {
 	v := &m.decoded.stats
-	if !e.decode(v) {
+	if !m.decode(e, v) {
 		return
 	}
 	rt := m.runtime(e, v.ClrInstanceID)
@@ -47,7 +47,7 @@ func (m *Model) heapStats(e *event) {
 // a server's background collection come after its end, from any thread.
 func (m *Model) globalHistory(e *event) {
 	v := &m.decoded.global
-	if !e.decode(v) {
+	if !m.decode(e, v) {
 		return
 	}
 	rt := m.runtime(e, v.ClrInstanceID)
@@ -137,7 +137,7 @@ func plausible(sizes ...uint64) bool {
 // perHeapHistory adds a heap's part. It follows the global history on its thread.
 func (m *Model) perHeapHistory(e *event) {
 	v := &m.decoded.perHeap
-	if !e.decode(v) {
+	if !m.decode(e, v) {
 		return
 	}
 	for i := range v.Values {
@@ -230,7 +230,7 @@ func (g *generation) add(v *clr.GCPerHeapHistoryValue) {
 
 func (m *Model) dynamicEvent(e *event) {
 	v := &m.decoded.dynamic
-	if !e.decode(v) {
+	if !m.decode(e, v) {
 		return
 	}
 	switch clr.DynamicKindOf(v.Name) {

@@ -44,14 +44,14 @@ var oldMarks = map[clr.Kind]struct {
 // markWithType is raised at the end of marking from one kind of root.
 func (m *Model) markWithType(e *event) {
 	v := &m.decoded.mark
-	if e.decode(v) && plausible(v.Bytes) {
+	if m.decode(e, v) && plausible(v.Bytes) {
 		m.marked(e, v.ClrInstanceID, typedMarks, rawMark{v.HeapNum, v.Type, e.time, Some(int64(v.Bytes))})
 	}
 }
 
 func (m *Model) oldMark(e *event) {
 	v := &m.decoded.oldMark
-	if e.decode(v) { // all of them have the same fields
+	if m.decode(e, v) { // all of them have the same fields
 		old := oldMarks[e.kind]
 		m.marked(e, v.ClrInstanceID, old.source, rawMark{heap: v.HeapNum, root: old.root, at: e.time})
 	}

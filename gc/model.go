@@ -43,6 +43,7 @@ type Model struct {
 	loss      *trace.Loss
 	info      *trace.Info
 	surveyed  bool // loss and processes are those of the whole trace
+	ending    bool // the trace ended: what is not in it yet may have come later
 
 	event   event
 	decoded decoded
@@ -178,13 +179,30 @@ type event struct {
 }
 
 // decode decodes the event's payload into v. A payload that is too short is no
-// basis for a figure.
-func (e *event) decode(v interface {
+// basis for a figure. An event that times a collection and whose payload is not
+// just as long as its version's is not the event that it passes for, nor is
+// GCHeapStats with a shorter one: it is damaged, or another one's.
+func (m *Model) decode(e *event, v interface {
 	Decode(version uint32, payload []byte, ptrSize int) error
 },
 ) bool {
 	e.version = clr.VersionOf(e.kind, e.Desc.Version, e.Payload, e.PointerSize)
-	return v.Decode(e.version, e.Payload, e.PointerSize) == nil
+	ok := v.Decode(e.version, e.Payload, e.PointerSize) == nil
+	if !ok && e.kind == clr.KindGCHeapStats || times(e.kind) && (!ok || clr.Surplus(e.kind, e.version, e.Payload, e.PointerSize) > 0) {
+		m.drop(e.time)
+		return false
+	}
+	return ok
+}
+
+// times reports whether the time of an event of this kind is that of a step of a
+// collection or suspension.
+func times(k clr.Kind) bool {
+	switch k {
+	case clr.KindGCStart, clr.KindGCEnd, clr.KindGCSuspendEEBegin, clr.KindGCSuspendEEEnd, clr.KindGCRestartEEBegin, clr.KindGCRestartEEEnd:
+		return true
+	}
+	return false
 }
 
 // handlers maps each kind of event to its handler.
@@ -361,6 +379,7 @@ func (m *Model) named(p *Process) bool {
 
 // end finishes what the trace leaves open.
 func (m *Model) end() {
+	m.ending = true
 	for _, p := range m.processes {
 		m.named(p)
 		if p.Stopped <= p.last {

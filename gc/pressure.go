@@ -11,7 +11,7 @@ type Pressure struct {
 // increasePressure is raised for each call of GC.AddMemoryPressure.
 func (m *Model) increasePressure(e *event) {
 	v := &m.decoded.increase
-	if e.decode(v) && plausible(v.BytesAllocated) {
+	if m.decode(e, v) && plausible(v.BytesAllocated) {
 		p := &e.process.Pressure
 		p.Increases++
 		p.Added = saturated(p.Added, v.BytesAllocated)
@@ -20,7 +20,7 @@ func (m *Model) increasePressure(e *event) {
 
 func (m *Model) decreasePressure(e *event) {
 	v := &m.decoded.decrease
-	if e.decode(v) && plausible(v.BytesFreed) {
+	if m.decode(e, v) && plausible(v.BytesFreed) {
 		p := &e.process.Pressure
 		p.Decreases++
 		p.Removed = saturated(p.Removed, v.BytesFreed)

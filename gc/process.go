@@ -113,7 +113,7 @@ func (m *Model) runtimeInformation(e *event) {
 // processInfo gives the command line (event 1 of the EventPipe provider).
 func (m *Model) processInfo(e *event) {
 	var v clr.ProcessInfo
-	if !e.decode(&v) {
+	if !m.decode(e, &v) {
 		return
 	}
 	p := e.process
@@ -126,7 +126,7 @@ func (m *Model) processInfo(e *event) {
 
 func (m *Model) settings(e *event) {
 	v := new(clr.GCSettingsRundown)
-	if e.decode(v) {
+	if m.decode(e, v) {
 		e.process.Settings = v
 	}
 }

@@ -28,6 +28,8 @@ type runtime struct {
 	allocating     map[uint64]time.Duration // by thread, since when it waits for a background collection
 
 	completed bool     // a collection was complete
+	restarts  expected // RestartEEBegin
+	ends      expected // GCEnd of a collection whose start was seen
 	historied bool     // it raises GCPerHeapHistory
 	ticked    bool     // there are allocation ticks
 	badTick   bool     // one since the last GCStart cannot be
@@ -135,7 +137,7 @@ func (rt *runtime) current() *building {
 
 func (m *Model) gcStart(e *event) {
 	v := &m.decoded.start
-	if !e.decode(v) {
+	if !m.decode(e, v) {
 		return
 	}
 	rt := m.runtime(e, v.ClrInstanceID)
@@ -161,7 +163,17 @@ func (m *Model) gcStart(e *event) {
 		rt.leaveBackground()
 		rt.background, rt.lastBackground = b, b
 	} else {
+		rt.contradicted(b)
 		rt.blocking = b
+	}
+}
+
+// contradicted notes that the start, or the end, of collection b while another one
+// keeps threads suspended tells of events that are missing: of that one's end, or of
+// b's start, or of a number that is damaged.
+func (rt *runtime) contradicted(b *building) {
+	if o := rt.blocking; o != nil && o != b {
+		rt.ends.missing(rt.model, o.Start.Or(0))
 	}
 }
 
@@ -252,7 +264,7 @@ func (b *building) requested(t clr.GCType) {
 
 func (m *Model) gcEnd(e *event) {
 	v := &m.decoded.end
-	if !e.decode(v) {
+	if !m.decode(e, v) {
 		return
 	}
 	rt := m.runtime(e, v.ClrInstanceID)
@@ -265,11 +277,15 @@ func (m *Model) gcEnd(e *event) {
 		if b = rt.begin(v.Count); b == nil {
 			return
 		}
+		rt.contradicted(b)
 		if s := rt.active(); s != nil && len(s.gcs) == 0 && s.forGC() {
 			s.add(b)
 		}
 	}
 	b.End = Some(e.time)
+	if b.Start.Known() {
+		rt.ends.seen(m)
+	}
 	b.tickedAtEnd = rt.ticksOf
 	if !b.Generation.Known() {
 		b.generation(v.Depth)

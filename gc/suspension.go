@@ -64,7 +64,7 @@ func (rt *runtime) active() *suspension {
 
 func (m *Model) suspendBegin(e *event) {
 	v := &m.decoded.suspend
-	if !e.decode(v) {
+	if !m.decode(e, v) {
 		return
 	}
 	rt := m.runtime(e, v.ClrInstanceID)
@@ -72,6 +72,7 @@ func (m *Model) suspendBegin(e *event) {
 		return
 	}
 	if s := rt.suspensions[e.TID]; s != nil {
+		rt.unfinished(s)
 		rt.abandon(s)
 	}
 	if !rt.roomForSuspension() {
@@ -105,10 +106,15 @@ func (m *Model) suspendEnd(e *event) {
 // restartBegin ends the time for which threads were paused.
 func (m *Model) restartBegin(e *event) {
 	rt, s := m.suspension(e)
-	if s == nil || s.restartBegin.Known() {
+	if s == nil {
+		return
+	}
+	if s.restartBegin.Known() { // a suspension ends once
+		m.missing(s.begin, e.time)
 		return
 	}
 	s.restartBegin = Some(e.time)
+	rt.restarts.seen(m)
 	rt.closed(s)
 	rt.keptWaiting(s, e.time)
 	if s.forGC() {
@@ -121,7 +127,10 @@ func (m *Model) restartBegin(e *event) {
 // RestartEEBegin: then its end is the first that is known of the restart.
 func (m *Model) restartEnd(e *event) {
 	rt, s := m.suspension(e)
-	if s == nil || !s.restartBegin.Known() && e.version > 0 {
+	if s != nil && !s.restartBegin.Known() && e.version > 0 {
+		rt.unfinished(s)
+		return
+	} else if s == nil {
 		return
 	}
 	if !s.restartBegin.Known() {
@@ -152,7 +161,7 @@ func (rt *runtime) keptWaiting(s *suspension, until time.Duration) {
 // nothing but the runtime's number.
 func (m *Model) suspension(e *event) (*runtime, *suspension) {
 	v := &m.decoded.restart
-	if !e.decode(v) {
+	if !m.decode(e, v) {
 		return nil, nil
 	}
 	rt := m.runtime(e, v.ClrInstanceID)
@@ -160,6 +169,14 @@ func (m *Model) suspension(e *event) (*runtime, *suspension) {
 		return nil, nil
 	}
 	return rt, rt.suspensions[e.TID]
+}
+
+// unfinished notes that the restart of a suspension for a collection is not in the
+// trace, though what its thread raised later is.
+func (rt *runtime) unfinished(s *suspension) {
+	if s.forGC() && !s.restartBegin.Known() {
+		rt.restarts.missing(rt.model, s.begin)
+	}
 }
 
 // abandon forgets a suspension whose end is not in the trace.
@@ -299,7 +316,7 @@ func (b *building) paused(s *suspension, p Pause) {
 // backgroundPhase processes the private provider's event for a phase of a background
 // collection.
 func (m *Model) backgroundPhase(e *event) {
-	if !e.decode(&m.decoded.restart) { // the same single field
+	if !m.decode(e, &m.decoded.restart) { // the same single field
 		return
 	}
 	rt := m.runtime(e, m.decoded.restart.ClrInstanceID)

@@ -76,15 +76,16 @@ type block struct {
 	off     int64  // of data in the input
 	data    []byte // valid until the next block is read, unless detached
 	cut     bool   // the input ends within the block
-	mended  string // the object's type name, where all but one bit of it are those of kind
+	mended  string // how its type is told, where that is one bit off the one it has
 }
 
 // A framer splits a trace into blocks. It knows nothing of what is in them.
 type framer struct {
 	in      *bufio.Reader
-	off     int64 // of the next byte
-	whole   int64 // off behind the last whole object; 0 before the Trace object's end
-	version int   // 3, 4 or 6
+	off     int64  // of the next byte
+	whole   int64  // off behind the last whole object; 0 before the Trace object's end
+	version int    // 3, 4 or 6
+	minor   uint32 // of V6
 	buf     []byte
 	inside  bool // an object's payload was read, its end tag was not
 }
@@ -131,7 +132,7 @@ func (f *framer) openV6() error {
 	if err := f.readFull(b[:]); err != nil {
 		return f.fail("header", io.ErrUnexpectedEOF)
 	}
-	f.version = int(binary.LittleEndian.Uint32(b[4:]))
+	f.version, f.minor = int(binary.LittleEndian.Uint32(b[4:])), binary.LittleEndian.Uint32(b[8:])
 	if f.version != 6 {
 		return f.fail("header", fmt.Errorf("%w: nettrace V%d, this reader knows netperf V3 and nettrace V4 to V6",
 			trace.ErrUnsupportedVersion, f.version))
@@ -156,8 +157,15 @@ func (f *framer) nextBlock(b *block) error {
 		return err
 	}
 	v := binary.LittleEndian.Uint32(h[:])
-	b.kind = min(blockKind(v>>24), blockUnknown)
-	err := f.body(b, int(v&0xffffff))
+	b.kind = blockKind(min(v>>24, uint32(blockUnknown)))
+	size := int(v & 0xffffff)
+	switch {
+	case b.kind == blockEnd && size > 0:
+		return f.fail("block", malformed("end of stream with %d bytes", size))
+	case b.kind == blockUnknown && f.minor == 0 && bits.OnesCount32(v>>24^uint32(blockEvents)) == 1:
+		b.kind, b.mended = blockEvents, fmt.Sprintf("kind %d", v>>24)
+	}
+	err := f.body(b, size)
 	if !b.cut {
 		f.whole = f.off
 	}
@@ -204,7 +212,7 @@ func (f *framer) nextObject(b *block) error {
 	kind, known := objectKinds[name]
 	if !known {
 		if kind = mendedKind(name); kind != blockUnknown {
-			b.mended = name
+			b.mended = fmt.Sprintf("type name %q", name)
 		}
 	}
 	if name == oldTraceObject {

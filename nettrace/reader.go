@@ -186,7 +186,7 @@ func (r *Reader) step() (ended bool, err error) {
 		return true, nil
 	}
 	if b.mended != "" {
-		r.damaged(b.off, b.kind.String(), malformed("type name %q", b.mended))
+		r.damaged(b.off, b.kind.String(), malformed("%s", b.mended))
 	}
 	if err := r.take(&b); err != nil {
 		r.damaged(b.off, b.kind.String(), err)

@@ -79,10 +79,14 @@ func (l *Loss) Add(n uint64, from, to time.Duration) {
 	}
 }
 
-// Join adds the lost events of o.
+// Join adds the lost events of o. There may be more of them than o counts, but for
+// those that l counts too.
 func (l *Loss) Join(o *Loss) {
 	l.Events += o.Events
 	for _, r := range o.ranges {
+		if l.Exactness == Exact && !l.Touches(r.From, r.To) {
+			l.Exactness = LowerBound
+		}
 		l.Add(0, r.From, r.To)
 	}
 }
