@@ -34,7 +34,9 @@ type gcsOptions struct {
 	raw         bool
 	output      string
 
-	chosen []column.Column // nil means the format's own
+	chosen   []column.Column // nil means the format's own
+	perfview string          // which of PerfView's tables; empty for none
+	headed   bool            // the csv of one has its headings
 }
 
 func newGCsCmd(std *stdio) *cobra.Command {
@@ -58,8 +60,11 @@ runs. On a terminal, columns that do not fit are left out.
 
 Columns of tables and csv (csv has sizes in bytes):
 ` + columnHelp() + `
---columns perfview prints the table All GC Events of PerfView's GCStats, with the POH
-and the allocations of all generations, but without the CPU share.`,
+--columns perfview prints the tables of PerfView's GCStats with PerfView's figures, to
+the digits that it prints, but for those of the CPU; the column Differs names the
+figures that gctrail defines otherwise, and the lines below say how. One of them:
+perfview-rollup, perfview-pauses (over 200 ms), perfview-events, perfview-condemned,
+perfview-generations; csv takes one, perfview-events by default.`,
 		Example: `  gctrail gcs app.nettrace
   gctrail gcs --gen 2 --min-pause 10ms app.nettrace
   gctrail gcs --pause-above p99 app.nettrace
@@ -124,8 +129,12 @@ func (o *gcsOptions) run(ctx context.Context, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	w := o.newWriter(std, out)
-	err = each(o.groups(o.files), func(paths []string) error { return o.list(ctx, std, out, w, paths) })
+	list := func(paths []string) error { return o.listPerfview(ctx, std, out, paths) }
+	if o.perfview == "" {
+		w := o.newWriter(std, out)
+		list = func(paths []string) error { return o.list(ctx, std, out, w, paths) }
+	}
+	err = each(o.groups(o.files), list)
 	return errors.Join(err, out.Close())
 }
 
@@ -204,9 +213,8 @@ func (o *gcsOptions) choose() error {
 	if o.format.value == "jsonl" {
 		return errors.New("--columns needs --format table or csv: JSON lines have all keys")
 	}
-	if len(o.columns) == 1 && o.columns[0] == "perfview" {
-		o.chosen = perfviewColumns()
-		return nil
+	if theirs, err := o.choosePerfview(); theirs {
+		return err
 	}
 	for _, name := range o.columns {
 		c, ok := column.Named(name)

@@ -1,107 +1,301 @@
 package cli
 
 import (
-	"strconv"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
-	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/export/csv"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/perfview"
+	"github.com/gctrail/gctrail/internal/report"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
 )
 
-// perfviewColumns are those of the table All GC Events of PerfView's GCStats
-// page, under its headings and in its units (GcStats.cs, PrintEventTable). The
-// share of the CPU is not among them; POH is. Allocations are those of all
-// generations, not only of generation 0.
-func perfviewColumns() []column.Column {
-	columns := []column.Column{
-		{Name: "GC Index", Value: named("number")},
-		{Name: "Pause Start", Value: func(c *gc.Collection) column.Value { return msec(c.PauseStart) }},
-		{Name: "Trigger Reason", Value: named("reason")},
-		{Name: "Gen", Value: perfviewGeneration},
-		{Name: "Suspend Msec", Value: func(c *gc.Collection) column.Value { return msec(c.Suspend()) }},
-		{Name: "Pause MSec", Value: func(c *gc.Collection) column.Value { return msec(c.Pause()) }},
-		{Name: "% Pause Time", Value: pauseShare},
-		{Name: "Alloc MB", Value: func(c *gc.Collection) column.Value { return megabytes(c.Allocated) }},
-		{Name: "Alloc Rate MB/sec", Value: allocationRate},
-		{Name: "Peak MB", Value: func(c *gc.Collection) column.Value { return megabytes(c.HeapPeak) }},
-		{Name: "After MB", Value: func(c *gc.Collection) column.Value { return megabytes(c.HeapAfter) }},
-		{Name: "Ratio Peak/After", Value: func(c *gc.Collection) column.Value { return ratio(c.HeapPeak, c.HeapAfter, 1) }},
-		{Name: "Promoted MB", Value: func(c *gc.Collection) column.Value { return megabytes(c.Promoted) }},
+// A perfviewTable is one of the tables of PerfView's GCStats.
+type perfviewTable struct {
+	name    string // as --columns takes it
+	title   string
+	columns []perfview.Column
+	keeps   func(*perfview.GC) bool // nil for all
+	differs bool                    // has a column that says where gctrail's figures differ
+	filled  bool                    // columns without a value in any row are left out
+}
+
+const (
+	perfviewAll    = "perfview"
+	perfviewRollup = "perfview-rollup"
+	perfviewEvents = "perfview-events"
+)
+
+// longPause is from when on PerfView lists a collection among those with long
+// pauses.
+const longPause = 200 * time.Millisecond
+
+func perfviewTables() []perfviewTable {
+	return []perfviewTable{
+		{
+			name: "perfview-pauses", title: "Pause > 200 Msec GC Events", columns: perfview.Events(), differs: true,
+			keeps: func(g *perfview.GC) bool { return g.Pause > longPause },
+		},
+		{name: perfviewEvents, title: "All GC Events", columns: perfview.Events(), differs: true},
+		{
+			name: "perfview-condemned", title: "Condemned reasons for GCs", columns: perfview.Condemned(), filled: true,
+			keeps: func(g *perfview.GC) bool { return g.Reasons != nil },
+		},
+		{name: "perfview-generations", title: "Per Generation GC Events", columns: perfview.Generations()},
 	}
-	for i, name := range [...]string{"Gen0", "Gen1", "Gen2", "LOH", "POH"} {
-		of := func(value func(*gc.Generation) column.Value) func(*gc.Collection) column.Value {
-			return func(c *gc.Collection) column.Value {
-				if i >= len(c.Generations) {
-					return column.Value{}
-				}
-				return value(&c.Generations[i])
+}
+
+// perfviewNames are the words that --columns takes for PerfView's tables.
+func perfviewNames() []string {
+	names := []string{perfviewAll, perfviewRollup}
+	for _, t := range perfviewTables() {
+		names = append(names, t.name)
+	}
+	return names
+}
+
+// maxPerfviewRows bounds the collections of a trace that PerfView's tables have.
+const maxPerfviewRows = 1 << 16
+
+// A perfviewKey finds the same collection in both accounts of it.
+type perfviewKey struct {
+	pid    uint64
+	number uint32
+	start  time.Duration
+}
+
+// A perfviewRow is a collection as PerfView sees it and as gctrail does.
+type perfviewRow struct {
+	*perfview.GC
+	own *gc.Collection
+}
+
+// listPerfview writes the collections of a trace as PerfView's GCStats shows them.
+func (o *gcsOptions) listPerfview(ctx context.Context, std *stdio, out *output, paths []string) error {
+	thresholds, err := o.thresholds(ctx, std, paths)
+	if err != nil {
+		return err
+	}
+	want := func(d *trace.Descriptor) bool { return gc.Wants(d) || perfview.Wants(d) }
+	r, err := std.read(ctx, paths, open.Options{Want: want})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	var seen []*perfview.GC
+	left := 0
+	theirs := perfview.Model{Done: func(g *perfview.GC) {
+		if len(seen) < maxPerfviewRows {
+			seen = append(seen, g)
+		} else {
+			left++
+		}
+	}}
+	r.feed = theirs.Feed
+	own := make(map[perfviewKey]*gc.Collection)
+	var m gc.Model
+	for c, err := range r.Collections(&m) {
+		if err != nil {
+			return err
+		}
+		if start, known := c.Start.Get(); known && len(own) < maxPerfviewRows && o.keeps(r, c) && o.isLong(c, thresholds) {
+			own[perfviewKey{c.Process.PID, c.Number, start}] = c
+		}
+	}
+	theirs.Close()
+	var processes []*gc.Process
+	rows := make(map[*gc.Process][]perfviewRow)
+	for _, g := range seen {
+		c := own[perfviewKey{g.PID, g.Number, g.Start}]
+		if c == nil {
+			continue
+		}
+		if rows[c.Process] == nil {
+			processes = append(processes, c.Process)
+		}
+		rows[c.Process] = append(rows[c.Process], perfviewRow{g, c})
+	}
+	for _, p := range processes {
+		if err := o.writePerfview(std, out, p, rows[p]); err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	r.Close()
+	std.warn(r.in.Name, report.Missing(r.in, nil))
+	if left > 0 {
+		std.warn(r.in.Name, "only the first "+text.Plural(maxPerfviewRows, "collection", "collections")+"; narrow them with --from and --to")
+	}
+	if len(processes) == 0 {
+		std.warn(r.in.Name, "no complete collections in this trace, or none that matches")
+	}
+	return nil
+}
+
+// writePerfview writes the tables of one process.
+func (o *gcsOptions) writePerfview(std *stdio, out *output, p *gc.Process, rows []perfviewRow) error {
+	if o.format.value == "csv" {
+		return o.perfviewCSV(out, rows)
+	}
+	page := newPage(std, out)
+	page.Heading("%s: GCStats as PerfView counts it", called(p))
+	if o.perfview == perfviewAll || o.perfview == perfviewRollup {
+		writeRollup(page, rows)
+	}
+	for _, t := range perfviewTables() {
+		if o.perfview == perfviewAll || o.perfview == t.name {
+			t.write(page, rows)
+		}
+	}
+	page.Line("")
+	_, err := out.Write(page.Bytes())
+	return err
+}
+
+func writeRollup(page *text.Page, rows []perfviewRow) {
+	var sums perfview.Rollup
+	for i := range rows {
+		sums.Add(rows[i].GC)
+	}
+	page.Section("GC Rollup By Generation")
+	columns := []text.Column{{Heading: "Gen"}}
+	list := perfview.RollupColumns()
+	for _, c := range list {
+		columns = append(columns, text.Column{Heading: c.Name})
+	}
+	var cells [][]string
+	for _, r := range sums.Rows() {
+		row := []string{r.Name}
+		for i := range list {
+			row = append(row, list[i].Text(&r))
+		}
+		cells = append(cells, row)
+	}
+	page.Table(columns, cells)
+}
+
+// write writes a table, and below it what the figures of gctrail are that differ.
+func (t *perfviewTable) write(page *text.Page, rows []perfviewRow) {
+	rows = t.of(rows)
+	page.Section("%s", t.title)
+	if len(rows) == 0 {
+		page.Line("none")
+		return
+	}
+	shown := t.shown(rows)
+	var columns []text.Column
+	for _, c := range shown {
+		columns = append(columns, text.Column{Heading: c.Name, Left: c.Word != nil && t.differs, Rank: 1})
+	}
+	if t.differs {
+		columns = append(columns, text.Column{Heading: "Differs", Left: true, Rank: 2})
+	}
+	different := make(map[string]bool)
+	var cells [][]string
+	for i := range rows {
+		var row []string
+		for j := range shown {
+			row = append(row, shown[j].Text(rows[i].GC))
+		}
+		if t.differs {
+			names := t.differences(&rows[i])
+			for _, name := range names {
+				different[name] = true
 			}
+			row = append(row, strings.Join(names, ", "))
 		}
-		columns = append(columns,
-			column.Column{Name: name + " MB", Value: of(func(g *gc.Generation) column.Value { return megabytes(g.After) })},
-			column.Column{Name: name + " Survival Rate %", Value: of(func(g *gc.Generation) column.Value {
-				return number(g.Survival.Or(0), g.Survival.Known())
-			})},
-			column.Column{Name: name + " Frag %", Value: of(func(g *gc.Generation) column.Value {
-				return ratio(g.Fragmentation, g.After, 100)
-			})})
+		cells = append(cells, row)
 	}
-	return append(columns,
-		column.Column{Name: "Finalizable Surv MB", Value: func(c *gc.Collection) column.Value {
-			return megabytes(c.FinalizationPromoted)
-		}},
-		column.Column{Name: "Pinned Obj", Value: named("pinned_objects")})
-}
-
-// named is the value of the column of that name.
-func named(name string) func(*gc.Collection) column.Value {
-	c, _ := column.Named(name)
-	return c.Value
-}
-
-func number(v float64, known bool) column.Value {
-	if !known {
-		return column.Value{}
-	}
-	return column.Value{Type: column.Float, Float: v}
-}
-
-func megabytes(v gc.Opt[int64]) column.Value { return number(float64(v.Or(0))/1e6, v.Known()) }
-
-func msec(v gc.Opt[time.Duration]) column.Value { return number(float64(v.Or(0))/1e6, v.Known()) }
-
-// ratio is a/b times unit.
-func ratio(a, b gc.Opt[int64], unit float64) column.Value {
-	return number(float64(a.Or(0))/float64(b.Or(0))*unit, a.Known() && b.Known() && b.Or(0) != 0)
-}
-
-// perfviewGeneration is the generation with how it was collected: 2B is a
-// background collection of generation 2, 2NI an induced one that blocks.
-func perfviewGeneration(c *gc.Collection) column.Value {
-	if !c.Generation.Known() {
-		return column.Value{}
-	}
-	s := strconv.Itoa(c.Generation.Or(0))
-	s += map[gc.Kind]string{gc.Blocking: "N", gc.Background: "B", gc.Foreground: "F"}[c.Kind]
-	if c.Reason.Known() {
-		switch c.Reason.Or(0) {
-		case clr.GCReasonInduced, clr.GCReasonInducedLowMemory, clr.GCReasonInducedCompacting, clr.GCReasonInducedAggressive:
-			s += "I"
-		case clr.GCReasonInducedNotForced:
-			s += "i"
+	page.Table(columns, cells)
+	for i := range shown {
+		if c := &shown[i]; different[c.Name] {
+			page.Prose("", fmt.Sprintf("%s differs: gctrail's is %s.", c.Name, c.Why))
 		}
 	}
-	return column.Value{Type: column.Text, Text: s}
 }
 
-// pauseShare is the pause's part of the time since the collection before.
-func pauseShare(c *gc.Collection) column.Value {
-	pause := c.Pause()
-	whole := c.SinceLast.Or(0) + pause.Or(0)
-	return number(float64(pause.Or(0))/float64(whole)*100, pause.Known() && c.SinceLast.Known() && whole > 0)
+// of returns the rows that the table has.
+func (t *perfviewTable) of(rows []perfviewRow) []perfviewRow {
+	if t.keeps == nil {
+		return rows
+	}
+	return slices.DeleteFunc(slices.Clone(rows), func(r perfviewRow) bool { return !t.keeps(r.GC) })
 }
 
-func allocationRate(c *gc.Collection) column.Value {
-	return number(float64(c.Allocated.Or(0))/1e6/c.SinceLast.Or(0).Seconds(), c.Allocated.Known() && c.SinceLast.Known() && c.SinceLast.Or(0) > 0)
+// shown returns the columns that the table has.
+func (t *perfviewTable) shown(rows []perfviewRow) []perfview.Column {
+	if !t.filled {
+		return t.columns
+	}
+	return slices.DeleteFunc(slices.Clone(t.columns), func(c perfview.Column) bool {
+		return c.Word != nil && !slices.ContainsFunc(rows, func(r perfviewRow) bool { return c.Word(r.GC) != "" })
+	})
+}
+
+// differences are the columns in which gctrail's own figure is another one.
+func (t *perfviewTable) differences(r *perfviewRow) []string {
+	var names []string
+	for i := range t.columns {
+		if c := &t.columns[i]; c.Differs(r.GC, r.own) {
+			names = append(names, c.Name)
+		}
+	}
+	return names
+}
+
+// perfviewCSV writes one table, with its headings above the first row.
+func (o *gcsOptions) perfviewCSV(out *output, rows []perfviewRow) error {
+	name := o.perfview
+	if name == perfviewAll {
+		name = perfviewEvents
+	}
+	tables := perfviewTables()
+	t := &tables[slices.IndexFunc(tables, func(t perfviewTable) bool { return t.name == name })]
+	var line []byte
+	if !o.headed {
+		o.headed = true
+		headings := make([]column.Value, 0, len(t.columns)+1)
+		for _, c := range t.columns {
+			headings = append(headings, wordOf(c.Name))
+		}
+		if t.differs {
+			headings = append(headings, wordOf("Differs"))
+		}
+		line = (&csv.Writer{Raw: true}).AppendRow(line, headings)
+	}
+	rows = t.of(rows)
+	for i := range rows {
+		values := make([]column.Value, 0, len(t.columns)+1)
+		for j := range t.columns {
+			values = append(values, knownIf(t.columns[j].Text(rows[i].GC) != "-", wordOf(t.columns[j].Text(rows[i].GC))))
+		}
+		if t.differs {
+			values = append(values, wordOf(strings.Join(t.differences(&rows[i]), ", ")))
+		}
+		line = (&csv.Writer{Raw: o.raw}).AppendRow(line, values)
+	}
+	_, err := out.Write(line)
+	return err
+}
+
+// choosePerfview takes the name of one of PerfView's tables for columns.
+func (o *gcsOptions) choosePerfview() (bool, error) {
+	if len(o.columns) != 1 || !slices.Contains(perfviewNames(), o.columns[0]) {
+		return false, nil
+	}
+	o.perfview = o.columns[0]
+	if o.perfview == perfviewRollup && o.format.value == "csv" {
+		return true, errors.New("--columns perfview-rollup needs --format table")
+	}
+	return true, nil
 }
