@@ -57,38 +57,58 @@ func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisec
 func Events() []Column {
 	columns := []Column{
 		{Name: "GC Index", Number: func(g *GC) float64 { return float64(g.Number) }},
-		{Name: "Pause Start", Digits: 3, Number: func(g *GC) float64 { return millis(g.PauseStart) },
+		{
+			Name: "Pause Start", Digits: 3, Number: func(g *GC) float64 { return millis(g.PauseStart) },
 			Own: func(c *gc.Collection) gc.Opt[float64] { return ms(c.PauseStart) },
-			Why: "from SuspendEEBegin, also of an ephemeral GC in the initial pause of a background GC; PerfView has that begin with its GCStart"},
+			Why: "from SuspendEEBegin, also of an ephemeral GC in the initial pause of a background GC; PerfView has that begin with its GCStart",
+		},
 		{Name: "Trigger Reason", Word: func(g *GC) string { return g.Reason.String() }},
 		{Name: "Gen", Word: (*GC).Name},
-		{Name: "Suspend Msec", Digits: 3, Number: func(g *GC) float64 { return millis(g.Suspend) },
+		{
+			Name: "Suspend Msec", Digits: 3, Number: func(g *GC) float64 { return millis(g.Suspend) },
 			Own: func(c *gc.Collection) gc.Opt[float64] { return ms(c.Suspend()) },
-			Why: "by thread: PerfView adds other suspensions during a background GC to it"},
-		{Name: "Pause MSec", Digits: 3, Number: func(g *GC) float64 { return millis(g.Pause) },
+			Why: "by thread: PerfView adds other suspensions during a background GC to it",
+		},
+		{
+			Name: "Pause MSec", Digits: 3, Number: func(g *GC) float64 { return millis(g.Pause) },
 			Own: func(c *gc.Collection) gc.Opt[float64] { return ms(c.Pause()) },
-			Why: "to RestartEEBegin, as the runtime counts; PerfView counts to RestartEEEnd"},
-		{Name: "% Pause Time", Digits: 1, Number: func(g *GC) float64 { return g.PauseShare },
+			Why: "to RestartEEBegin, as the runtime counts; PerfView counts to RestartEEEnd",
+		},
+		{
+			Name: "% Pause Time", Digits: 1, Number: func(g *GC) float64 { return g.PauseShare },
 			Own: ownPauseShare,
-			Why: "of the time from the restart before it; PerfView's begins at the statistics of the GC before, and for a background GC at that GC's end"},
-		{Name: "Gen0 Alloc MB", Digits: 3, Number: func(g *GC) float64 { return g.Allocated[0] },
+			Why: "of the time from the restart before it; PerfView's begins at the statistics of the GC before, and for a background GC at that GC's end",
+		},
+		{
+			Name: "Gen0 Alloc MB", Digits: 3, Number: func(g *GC) float64 { return g.Allocated[0] },
 			Own: func(c *gc.Collection) gc.Opt[float64] { return sizeOf(c.Allocated) },
-			Why: "of all generations, summed over the heaps first"},
-		{Name: "Gen0 Alloc Rate MB/sec", Digits: 2, Number: func(g *GC) float64 { return g.Allocated[0] / g.SinceLast.Seconds() },
+			Why: "of all generations, summed over the heaps first",
+		},
+		{
+			Name: "Gen0 Alloc Rate MB/sec", Digits: 2, Number: func(g *GC) float64 { return g.Allocated[0] / g.SinceLast.Seconds() },
 			Own: ownRate,
-			Why: "of all generations, over the time that threads could run"},
-		{Name: "Peak MB", Digits: 3, Number: func(g *GC) float64 { return g.HeapPeak },
+			Why: "of all generations, over the time that threads could run",
+		},
+		{
+			Name: "Peak MB", Digits: 3, Number: func(g *GC) float64 { return g.HeapPeak },
 			Own: func(c *gc.Collection) gc.Opt[float64] { return sizeOf(c.HeapPeak) },
-			Why: "the larger of before and after; PerfView takes the size before"},
-		{Name: "After MB", Digits: 3, Number: func(g *GC) float64 { return g.HeapAfter },
+			Why: "the larger of before and after; PerfView takes the size before",
+		},
+		{
+			Name: "After MB", Digits: 3, Number: func(g *GC) float64 { return g.HeapAfter },
 			Own: func(c *gc.Collection) gc.Opt[float64] { return sizeOf(c.HeapAfter) },
-			Why: "of the same GC; PerfView gives late statistics to a neighbour"},
-		{Name: "Ratio Peak/After", Digits: 2, Number: func(g *GC) float64 { return g.HeapPeak / g.HeapAfter },
+			Why: "of the same GC; PerfView gives late statistics to a neighbour",
+		},
+		{
+			Name: "Ratio Peak/After", Digits: 2, Number: func(g *GC) float64 { return g.HeapPeak / g.HeapAfter },
 			Own: func(c *gc.Collection) gc.Opt[float64] { return quotient(sizeOf(c.HeapPeak), sizeOf(c.HeapAfter)) },
-			Why: "see Peak MB"},
-		{Name: "Promoted MB", Digits: 3, Number: func(g *GC) float64 { return g.Promoted },
+			Why: "see Peak MB",
+		},
+		{
+			Name: "Promoted MB", Digits: 3, Number: func(g *GC) float64 { return g.Promoted },
 			Own: func(c *gc.Collection) gc.Opt[float64] { return sizeOf(c.Promoted) },
-			Why: "with the POH; PerfView's lacks it, and for background GCs holds what an earlier GC left there in gen 0 and gen 1"},
+			Why: "with the POH; PerfView's lacks it, and for background GCs holds what an earlier GC left there in gen 0 and gen 1",
+		},
 	}
 	for i, name := range generationNames[:4] {
 		own := func(of func(*gc.Generation) gc.Opt[float64]) func(*gc.Collection) gc.Opt[float64] {
@@ -100,13 +120,18 @@ func Events() []Column {
 			}
 		}
 		columns = append(columns,
-			Column{Name: name + " MB", Digits: 3, Number: func(g *GC) float64 { return g.SizeAfter[i] },
+			Column{
+				Name: name + " MB", Digits: 3, Number: func(g *GC) float64 { return g.SizeAfter[i] },
 				Own: own(func(g *gc.Generation) gc.Opt[float64] { return sizeOf(g.After) }),
-				Why: "of the heap histories; PerfView's are of GCHeapStats"},
-			Column{Name: name + " Survival Rate %", Number: func(g *GC) float64 { return g.Survival[i] },
+				Why: "of the heap histories; PerfView's are of GCHeapStats",
+			},
+			Column{
+				Name: name + " Survival Rate %", Number: func(g *GC) float64 { return g.Survival[i] },
 				Own: own(func(g *gc.Generation) gc.Opt[float64] { return g.Survival }),
-				Why: "of all heaps together; PerfView takes the mean of the heaps' percentages, each without its fraction, and has one for background GCs too"},
-			Column{Name: name + " Frag %", Digits: 2, Number: func(g *GC) float64 { return 100 * g.Free[i] / g.SizeAfter[i] },
+				Why: "of all heaps together; PerfView takes the mean of the heaps' percentages, each without its fraction, and has one for background GCs too",
+			},
+			Column{
+				Name: name + " Frag %", Digits: 2, Number: func(g *GC) float64 { return 100 * g.Free[i] / g.SizeAfter[i] },
 				Own: own(func(g *gc.Generation) gc.Opt[float64] {
 					share := quotient(sizeOf(g.Fragmentation), sizeOf(g.After))
 					if v, known := share.Get(); known {
@@ -114,12 +139,15 @@ func Events() []Column {
 					}
 					return share
 				}),
-				Why: "see " + name + " MB"})
+				Why: "see " + name + " MB",
+			})
 	}
 	return append(columns,
-		Column{Name: "Finalizable Surv MB", Digits: 2, Number: func(g *GC) float64 { return g.FinalizationPromoted },
+		Column{
+			Name: "Finalizable Surv MB", Digits: 2, Number: func(g *GC) float64 { return g.FinalizationPromoted },
 			Own: func(c *gc.Collection) gc.Opt[float64] { return sizeOf(c.FinalizationPromoted) },
-			Why: "unknown where the runtime wrote memory that was never set"},
+			Why: "unknown where the runtime wrote memory that was never set",
+		},
 		Column{Name: "Pinned Obj", Number: func(g *GC) float64 { return float64(g.PinnedObjects) }})
 }
 
