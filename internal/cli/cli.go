@@ -81,7 +81,7 @@ possible; standard error says what is missing.`,
 	complete(cmd, "color", colourWords)
 	cmd.AddCommand(
 		newReportCmd(std), newGCsCmd(std), newEventsCmd(std),
-		newAllocsCmd(std), newPinsCmd(std), newHandlesCmd(std), newFinalizersCmd(std), newJoinsCmd(std), newHeapCmd(std), newPausesCmd(std),
+		newAllocsCmd(std), newPinsCmd(std), newHandlesCmd(std), newFinalizersCmd(std), newJoinsCmd(std), newHeapCmd(std), newPausesCmd(std), newPhasesCmd(std),
 		newConvertCmd(std),
 		newDiffCmd(std), newCheckCmd(std), newRunCmd(std), newTrendCmd(std),
 		newPsCmd(std), newTopCmd(std), newCollectCmd(std),

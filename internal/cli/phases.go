@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/background"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
+)
+
+func phaseFields() []field[background.Collection] {
+	type row = background.Collection
+	fields := []field[row]{
+		{name: "pid", value: func(r *row) column.Value { return pidOf(r.PID) }},
+		{name: "number", heading: "GC", value: func(r *row) column.Value { return countOf(r.Number) }},
+		{name: "start_ms", heading: "start ms", rank: 4, value: func(r *row) column.Value { return timeOf(r.Start) }},
+		{name: "duration_ms", heading: "ms", value: func(r *row) column.Value { return timeOf(r.End - r.Start) }},
+	}
+	headings := [background.NumPhases]string{"initial mark", "mark", "wait", "final mark", "", "sweep"}
+	for phase := range background.NumPhases {
+		fields = append(fields, field[row]{
+			name: phase.String() + "_ms", heading: headings[phase],
+			value: func(r *row) column.Value { return knownIf(r.Known[phase], timeOf(r.Durations[phase])) },
+		})
+	}
+	return append(fields,
+		field[row]{name: "foreground_gcs", heading: "GCs inside", rank: 1, value: func(r *row) column.Value { return countOf(r.Foreground) }},
+		field[row]{name: "drained_objects", value: func(r *row) column.Value { return countOf(r.Drained) }},
+		field[row]{name: "revisited_pages", heading: "pages again", rank: 3, value: func(r *row) column.Value { return countOf(r.Pages) }},
+		field[row]{name: "revisited_objects", heading: "objects again", rank: 2, value: func(r *row) column.Value { return countOf(r.Objects) }},
+		field[row]{name: "final_objects", value: func(r *row) column.Value { return countOf(r.Final) }},
+		field[row]{name: "overflows", value: func(r *row) column.Value { return countOf(r.Overflows) }},
+		field[row]{name: "overflow_objects", value: func(r *row) column.Value { return countOf(r.Overflown) }},
+		field[row]{name: "alloc_waits", value: func(r *row) column.Value { return countOf(r.Waits) }},
+		field[row]{name: "alloc_wait_ms", value: func(r *row) column.Value { return timeOf(r.Waiting) }})
+}
+
+func newPhasesCmd(std *stdio) *cobra.Command {
+	opts := newListing()
+	cmd := &cobra.Command{
+		Use:   "phases FILE...",
+		Short: "Show the phases of background GCs",
+		Long: `phases shows how long each background GC spent in its phases:
+
+  initial mark  marks roots; the program's threads are suspended. A gen 0 or gen 1 GC
+                that comes before it in the same pause is not part of it
+  mark          marks what the roots lead to while the program runs
+  wait          until the threads are suspended again
+  final mark    marks what the program changed meanwhile; the threads are suspended
+  sweep         frees memory while the program runs
+
+"GCs inside" are the gen 0 and gen 1 GCs that ran meanwhile. "pages again" and
+"objects again" were written to while the GC marked, so that it had to look at them
+again: many of them make the final mark, a pause, long. In a table a strip shows
+when background GCs ran.
+
+The events come with the private provider:
+gctrail collect --profile gc-collect`,
+		Example: `  gctrail phases app.nettrace
+  gctrail phases --sort final_mark_ms --top 5 app.nettrace
+  gctrail phases --format jsonl app.nettrace | jq 'select(.alloc_waits>0)'`,
+	}
+	return opts.command(std, cmd, fieldNames(phaseFields()), func(ctx context.Context, out *output, paths []string) error {
+		return listPhases(ctx, std, out, &opts, paths)
+	})
+}
+
+// A phaseSum is the background collections of one process.
+type phaseSum struct {
+	pid  uint64
+	rows []background.Collection
+}
+
+func listPhases(ctx context.Context, std *stdio, out *output, l *listing, paths []string) error {
+	w := &rowWriter[background.Collection]{listing: l, std: std, out: out, fields: phaseFields()}
+	var sums []*phaseSum
+	byPID := map[uint64]*phaseSum{}
+	var at *trace.Info
+	rows := 0
+	model := background.Model{Done: func(c *background.Collection) {
+		if rows >= maxHeapRows || !l.AllTimes() && !l.HasTime(at, c.Start) {
+			return
+		}
+		s := byPID[c.PID]
+		if s == nil {
+			s = &phaseSum{pid: c.PID}
+			byPID[c.PID] = s
+			sums = append(sums, s)
+		}
+		s.rows = append(s.rows, *c)
+		rows++
+	}}
+	scan, err := l.scan(ctx, std, paths, open.Options{Want: background.Wants}, func(info *trace.Info, ev *trace.Event) {
+		at = info
+		model.Feed(ev)
+	}, nil)
+	if err != nil {
+		return err
+	}
+	end := scan.Info().Last
+	return sections(scan, std, w, sums, func(s *phaseSum) uint64 { return s.pid },
+		func(p *text.Page, of *gc.Process, s *phaseSum) { s.head(p, of, end) },
+		func(pid uint64) []background.Collection { return byPID[pid].rows },
+		"no phases of background GCs in this trace; record them with: gctrail collect --profile gc-collect")
+}
+
+// head sums up the phases, and shows when they were.
+func (s *phaseSum) head(p *text.Page, of *gc.Process, end time.Duration) {
+	var sums, longest [background.NumPhases]time.Duration
+	for i := range s.rows {
+		for phase, d := range s.rows[i].Durations {
+			sums[phase] += d
+			longest[phase] = max(longest[phase], d)
+		}
+	}
+	p.Heading("%s: %s", called(of), text.Plural(int64(len(s.rows)), "background GC", "background GCs"))
+	p.Prose("Paused: ", fmt.Sprintf("%s by initial marks (longest %s), %s by final marks (longest %s).",
+		units.Duration(sums[background.InitialMark]), units.Duration(longest[background.InitialMark]),
+		units.Duration(sums[background.FinalMark]), units.Duration(longest[background.FinalMark])))
+	p.Prose("Concurrent: ", fmt.Sprintf("%s marking, %s sweeping.",
+		units.Duration(sums[background.ConcurrentMark]), units.Duration(sums[background.Sweep])))
+	if strip := s.strip(p.Width-len("  ||"), end); strip != "" {
+		p.Line("")
+		p.Line("  |%s|", strip)
+		p.Line("   m marking, s sweeping, ! paused for marking; from 0 to %s", units.Duration(end))
+	}
+}
+
+// stripMarks are the signs of phases in a strip. Where a cell has several, the last
+// of these is shown.
+const stripMarks = "ms!"
+
+var stripOf = [background.NumPhases]byte{'!', 'm', 'm', '!', 's', 's'}
+
+// strip is a line that shows when background collections were in which phase.
+func (s *phaseSum) strip(width int, end time.Duration) string {
+	if width <= 0 || end <= 0 {
+		return ""
+	}
+	cells := []byte(strings.Repeat(" ", width))
+	cell := func(at time.Duration) int {
+		return min(width-1, max(0, int(float64(at)/float64(end)*float64(width))))
+	}
+	for i := range s.rows {
+		c := &s.rows[i]
+		for phase, sign := range stripOf {
+			if !c.Known[phase] {
+				continue
+			}
+			for k := cell(c.Begins[phase]); k <= cell(c.Begins[phase]+c.Durations[phase]); k++ {
+				if strings.IndexByte(stripMarks, sign) > strings.IndexByte(stripMarks, cells[k]) {
+					cells[k] = sign
+				}
+			}
+		}
+	}
+	return string(cells)
+}
