@@ -7,6 +7,7 @@ import (
 	"context"
 	"os"
 	"os/signal"
+	"strconv"
 	"strings"
 	"syscall"
 
@@ -75,7 +76,7 @@ possible; standard error says what is missing.`,
 	cmd.SetErr(std.err.Help())
 	cmd.SetFlagErrorFunc(std.flagError)
 	cmd.SetVersionTemplate("{{.Version}}")
-	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), "FlagUsages", "FlagUsagesWrapped 80"))
+	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), "FlagUsages", "FlagUsagesWrapped "+strconv.Itoa(helpWidth)))
 	cmd.SuggestionsMinimumDistance = 2
 	std.addFlags(cmd.PersistentFlags())
 	complete(cmd, "color", colourWords)
@@ -90,6 +91,7 @@ possible; standard error says what is missing.`,
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
 	refuseUnknown(cmd)
+	fitHelp(cmd)
 	return cmd
 }
 

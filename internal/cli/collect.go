@@ -65,18 +65,18 @@ garbage collections in that time.
 Which process:
 
   -p 1234          the process with this id; separate several with commas
-  -n 'web*,api'    the processes with matching names that run when gctrail starts
-  -- COMMAND ARG   start the command and trace every .NET process it starts (with
-                   -n, those with matching names), from before its first line of
-                   code. The exit code is the command's. Ctrl-C ends the traces,
-                   then the command; so does --duration, with SIGTERM. The command
-                   is killed if it takes 30 seconds to exit, or on the next Ctrl-C.
-                   It shares the terminal with gctrail; --hide-child-io and -o -
-                   discard its output.
+  -n 'web*,api'    the processes with matching names that run at the start
+  -- COMMAND ARG   start the command and trace every .NET process it starts
+                   (with -n, those with matching names), from before its first
+                   line of code. The exit code is the command's. Ctrl-C ends
+                   the traces, then the command; so does --duration, with
+                   SIGTERM. The command is killed if it takes 30 seconds to
+                   exit, or on the next Ctrl-C. It shares the terminal with
+                   gctrail; --hide-child-io and -o - discard its output.
   --diagnostic-port PATH
-                   the programs started with DOTNET_DiagnosticPorts=PATH in their
-                   environment, which wait until they are traced (with -n, those
-                   with matching names). Ends when all of them have exited.
+                   the programs started with DOTNET_DiagnosticPorts=PATH in
+                   their environment, which wait until they are traced (with
+                   -n, those with matching names). Ends when all have exited.
   --diagnostic-port PATH,connect
                    the process listening on this socket: a runtime or a router
 

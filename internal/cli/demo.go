@@ -91,7 +91,7 @@ func (std *stdio) readDemo(ctx context.Context, want func(*trace.Descriptor) boo
 		return nil, fmt.Errorf("the built-in trace: %w", err)
 	}
 	std.showing = std.progress(in)
-	return &reading{Source: in.Source, paths: []string{"-"}, in: in, ctx: ctx, progress: std.showing}, nil
+	return &reading{Source: in.Source, paths: []string{"app.nettrace"}, in: in, ctx: ctx, progress: std.showing}, nil
 }
 
 // demoGCs writes the first rows of what gcs does.

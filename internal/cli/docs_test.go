@@ -57,7 +57,7 @@ func describe(b *bytes.Buffer, cmd *cobra.Command) {
 	if cmd.Example != "" {
 		fmt.Fprintf(b, "\nExamples:\n%s\n", cmd.Example)
 	}
-	if flags := cmd.LocalFlags().FlagUsagesWrapped(80); flags != "" {
+	if flags := cmd.LocalFlags().FlagUsagesWrapped(helpWidth); flags != "" {
 		fmt.Fprintf(b, "\nFlags:\n%s", flags)
 	}
 	b.WriteString("```\n")

@@ -33,7 +33,8 @@ second if the number grew steadily. Strong handles that are never destroyed keep
 objects alive; pinned handles also keep them in place.
 
 The events need the keyword gchandle, and --by kind,stack needs stacks:
-gctrail collect --clrevents gc+gchandle+stack --clreventlevel informational`,
+
+  gctrail collect --clrevents gc+gchandle+stack --clreventlevel informational`,
 		Example: `  gctrail handles app.nettrace
   gctrail handles --by kind,stack --top 5 app.nettrace
   gctrail handles --format jsonl app.nettrace | jq 'select(.growth_per_s>0)'`,

@@ -62,6 +62,7 @@ func (l *listing) command(std *stdio, cmd *cobra.Command, names []string, one fu
 	flags := cmd.Flags()
 	flags.Var(&l.format, "format", "table, jsonl (JSON lines) or csv")
 	flags.IntVar(&l.top, "top", -1, "only the first `N` rows of each process, 0 for all (default 20 in a table, otherwise all)")
+	flags.Lookup("top").DefValue = "0" // which help does not show
 	flags.StringVar(&l.sort, "sort", "", "sort by the csv column `NAME`: numbers in descending order, text in ascending order")
 	flags.StringVarP(&l.output, "output", "o", "-", "write to this `file`; - is standard output")
 	flags.BoolVar(&l.raw, "raw", false, rawHelp)

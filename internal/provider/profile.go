@@ -99,14 +99,14 @@ const databaseSpecs = "SqlClientDiagnosticListener/System.Data.SqlClient.WriteCo
 	"Command.Connection.DataSource;Command.Connection.PacketSize\r\n" +
 	"Microsoft.EntityFrameworkCore/Microsoft.EntityFrameworkCore.Database.Command.CommandExecuted@Activity2Stop:"
 
-// Help describes the profiles, a line or two each.
+// Help describes the profiles, one paragraph each.
 func Help() string {
 	var b strings.Builder
 	for i := range profiles {
 		p := &profiles[i]
-		fmt.Fprintf(&b, "  %-27s %s\n", p.Name, p.help)
+		fmt.Fprintf(&b, "  %s\n      %s\n", p.Name, p.help)
 		if p.Cost != "" {
-			fmt.Fprintf(&b, "  %-27s slower by %s\n", "", p.Cost)
+			fmt.Fprintf(&b, "      slower by %s\n", p.Cost)
 		}
 	}
 	return b.String()

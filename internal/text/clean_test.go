@@ -3,6 +3,7 @@ package text
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"testing"
 	"time"
 )
@@ -55,5 +56,26 @@ func TestWidth(t *testing.T) {
 	}
 	if got := Cut("日本語", 5); got != "日本" {
 		t.Errorf("%q", got)
+	}
+}
+
+// TestWrapPercent checks that a number and its percent sign stay in one line.
+func TestWrapPercent(t *testing.T) {
+	for _, tt := range []struct {
+		width int
+		want  []string
+	}{
+		{13, []string{"pauses took", "36.0 % of 4 s"}},
+		{14, []string{"pauses took", "36.0 % of 4 s"}},
+		{18, []string{"pauses took 36.0 %", "of 4 s"}},
+	} {
+		if got := Wrap("pauses took 36.0 % of 4 s", tt.width); !slices.Equal(got, tt.want) {
+			t.Errorf("width %d: %q, want %q", tt.width, got, tt.want)
+		}
+	}
+	p := &Page{Width: 17}
+	p.Prose("", "pauses took 36.0 % of 4 s")
+	if got := string(p.Bytes()); got != "pauses took\n36.0 % of 4 s\n" {
+		t.Errorf("page: %q", got)
 	}
 }

@@ -104,7 +104,7 @@ func (p *Page) Spans(lead string, spans ...Span) {
 	for _, span := range spans {
 		styled := p.Colour && span.Style != Plain
 		open := false
-		for word := range strings.FieldsSeq(span.Text) {
+		for word := range words(span.Text) {
 			word = Clean(word)
 			n := Width(word)
 			switch {

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"iter"
 	"strings"
 
 	"charm.land/lipgloss/v2"
@@ -33,15 +34,15 @@ func Cut(s string, width int) string {
 	return b.String()
 }
 
-// Wrap breaks text into lines of at most so many cells, at spaces. A word that is
-// longer is cut.
+// Wrap breaks text into lines of at most so many cells, at spaces, but not before
+// a percent sign. A word that is longer is cut.
 func Wrap(s string, width int) []string {
 	if width < 1 {
 		return nil
 	}
 	var lines []string
 	line := ""
-	for _, word := range strings.Fields(s) {
+	for word := range words(s) {
 		switch {
 		case line == "":
 			line = Cut(word, width)
@@ -56,6 +57,23 @@ func Wrap(s string, width int) []string {
 		lines = append(lines, line)
 	}
 	return lines
+}
+
+// words yields the words of s, a number together with the percent sign after it.
+func words(s string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		fields := strings.Fields(s)
+		for i := 0; i < len(fields); i++ {
+			word := fields[i]
+			if i+1 < len(fields) && strings.HasPrefix(fields[i+1], "%") {
+				i++
+				word += " " + fields[i]
+			}
+			if !yield(word) {
+				return
+			}
+		}
+	}
 }
 
 // PadLeft cuts text to a width, and fills it up with spaces before it.
