@@ -86,7 +86,7 @@ var formats = []Format{
 		}}},
 	},
 	{
-		Name: "openmetrics", Suffixes: []string{".om", ".prom"}, Says: "metrics for promtool tsdb create-blocks-from",
+		Name: "openmetrics", Suffixes: []string{".om", ".prom"}, Says: "metrics for Prometheus (promtool)",
 		Next:  "promtool tsdb create-blocks-from openmetrics %s DATA",
 		parts: []part{{collections: func(w io.Writer, c *Converter) export.Writer { return openmetrics.NewWriter(w, c.start()) }}},
 	},
