@@ -32,6 +32,7 @@ type Case struct {
 	waited  time.Duration // by suspensions, for other suspensions to end
 	heaps   heapCounts
 	startup startup
+	fits    [6]pauseFit // of blocking and foreground collections, by generation
 }
 
 // Add adds a collection, which the case may retain. Collections must be added in
@@ -53,6 +54,7 @@ func (c *Case) Add(col *gc.Collection) {
 		c.long.add(col)
 	}
 	c.mark(col)
+	c.fit(col)
 	c.attribute(col)
 	c.entry[0].add(col, 2)
 	c.entry[1].add(col, 3)
@@ -72,6 +74,19 @@ func (c *Case) Add(col *gc.Collection) {
 			}
 		}
 	}
+}
+
+// fit compares a collection's pause with what it promoted.
+func (c *Case) fit(col *gc.Collection) {
+	generation, known := col.Generation.Get()
+	if !known || generation < 0 || generation > 2 || col.Kind != gc.Blocking && col.Kind != gc.Foreground {
+		return
+	}
+	i := generation
+	if col.Kind == gc.Foreground {
+		i += 3
+	}
+	c.fits[i].add(col, c.startup.holds(col))
 }
 
 // numReasons bounds the reasons counted separately; the runtime has 18.

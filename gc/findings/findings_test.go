@@ -132,6 +132,24 @@ var assembled = map[string]struct {
 		},
 		severity: findings.Warning,
 	},
+	"R11": {
+		why: "one pause that something else on the machine made long",
+		there: func() history {
+			return calm().with(func(i int, c *gc.Collection) {
+				if i == 50 {
+					pause(c, 110*time.Millisecond, 50*time.Microsecond)
+				}
+			})
+		},
+		near: func() history { // the one after it takes as long
+			return calm().with(func(i int, c *gc.Collection) {
+				if i == 50 || i == 51 {
+					pause(c, 110*time.Millisecond, 50*time.Microsecond)
+				}
+			})
+		},
+		severity: findings.Warning,
+	},
 	"R28": {
 		why: "a leak of minutes",
 		there: func() history {

@@ -49,8 +49,8 @@ var pauseRules = []rule{
 	},
 	{
 		id: "R11", title: "some pauses are unusually long for what the GC promoted", kind: generic,
-		threshold: "without the suspension, a pause of 10 ms or more is over 5 times the median of its generation and kind, and the GC promoted no more than 1.5 times the mean",
-		source:    "mem-doc, on a GC of 200 ms among ones of 5 ms that promoted as much",
+		threshold: "of 20 or more blocking or foreground GCs of one generation, one worked for 10 ms or longer: over 5 times as long as the bytes it promoted explain (by a robust line through the others), and 6 median absolute deviations more; the GCs before and after it did not, and it is not among the first 2 s of the program",
+		source:    "gc-analysis R11, after mem-doc on a GC of 200 ms among ones of 5 and 6 ms that promoted as much; thresholds own",
 		find:      oddPauses,
 		advice: []advice{
 			{text: "Look for what else ran at that time: other processes, a CPU quota below the number of heaps, paging. A trace with context switches shows it."},
@@ -225,38 +225,6 @@ func longSinglePauses(j *judgement) (Finding, bool) {
 		}
 		f.Says += "."
 	}
-	return f, true
-}
-
-// oddPauses looks for a long pause of a collection that promoted no more than
-// its likes do.
-func oddPauses(j *judgement) (Finding, bool) {
-	var t tally
-	for _, col := range j.Process.Longest {
-		pause, suspend := col.Pause(), col.Suspend()
-		if !classed(col) || !suspend.Known() || !col.Promoted.Known() {
-			continue
-		}
-		class := j.Process.Class(col.Generation.Or(0), col.Kind)
-		if class.Count < 2*several || class.Promoted.Known == 0 {
-			continue
-		}
-		working, usual := pause.Or(0)-suspend.Or(0), class.Pause.Percentile(50)
-		average := class.Promoted.Sum / int64(class.Promoted.Known)
-		if working >= aloneLongest && working > farFromMedian*usual && 2*col.Promoted.Or(0) <= 3*average {
-			t.add(col)
-		}
-	}
-	if t.count == 0 {
-		return Finding{}, false
-	}
-	f := Finding{
-		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause),
-		Says: fmt.Sprintf("%s took more than %d times as long as the median of the same generation and kind, and promoted no more. The longest took %s.",
-			gcs(t.count), farFromMedian, units.Duration(t.kept[0].pause)),
-		Evidence: []Figure{{"odd_pauses", float64(t.count)}, {"pause_max_ms", millis(t.kept[0].pause)}},
-	}
-	f.quote(&t)
 	return f, true
 }
 

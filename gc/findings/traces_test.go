@@ -18,7 +18,6 @@ var ruleTraces = map[string]struct{ finds, not string }{
 	"R03": {"net10-wks-background-nonconcurrent-collect.nettrace.gz", web},
 	"R04": {"net21-win-x86-objver3.netperf.gz", web},
 	"R10": {"net10-wks-gen0size-loh-collect.nettrace.gz", "net10-wks-pressure-collect.nettrace.gz"},
-	"R11": {"net10-wks-gen0size-loh-collect.nettrace.gz", web},
 	"R14": {"net10-wks-sampler-web.nettrace.gz", web},
 	"R20": {"net10-wks-background-nonconcurrent-collect.nettrace.gz", "net10-wks-induced-collect.nettrace.gz"},
 	"R21": {"net10-wks-induced-collect.nettrace.gz", "net10-wks-pressure-collect.nettrace.gz"},

@@ -1,0 +1,192 @@
+package findings
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+// The bounds and thresholds of the rule for random long pauses. All are own; none
+// of the 43 traces that they were set by has such a pause.
+const (
+	maxSample      = 128 // collections of a class that the fit is made of, at least half of it once there are so many
+	maxSuspects    = 8   // of a class
+	fewestAlike    = 20  // collections of a class before one is odd
+	fewestAsLarge  = 10  // collections that promoted about as much, so that the fit reaches there
+	robustDistance = 6   // median absolute deviations
+	leastDeviation = 0.1 // of the logarithm: 10 %
+	normalFactor   = 2   // the neighbours of a random pause take less than twice as long as they should
+	gaussian       = 1.4826
+)
+
+// A point is how long a collection worked in its pause, and what it promoted.
+type point struct {
+	promoted int64
+	working  time.Duration
+}
+
+// A suspect is a collection with a long pause, between the one of its class before
+// and the one after it.
+type suspect struct {
+	point
+	collection    *gc.Collection
+	before, after gc.Opt[point]
+}
+
+// A pauseFit compares the pauses of one generation and kind with what they
+// promoted. Its memory is bounded: it samples every so many collections.
+type pauseFit struct {
+	seen     int
+	every    int
+	sample   []point
+	suspects []suspect // with the longest pauses, the longest first
+	last     gc.Opt[point]
+	previous *gc.Collection // that last is of
+}
+
+// add takes in a collection that is not a background one: those mark while threads
+// run.
+func (f *pauseFit) add(c *gc.Collection, startup bool) {
+	pause, known := c.Pause().Get()
+	suspend, suspendKnown := c.Suspend().Get()
+	promoted, promotedKnown := c.Promoted.Get()
+	if !known || !suspendKnown || !promotedKnown || c.AffectedByLoss || startup {
+		f.last, f.previous = gc.Opt[point]{}, nil
+		return
+	}
+	p := point{promoted, pause - suspend}
+	for i := range f.suspects {
+		if f.suspects[i].collection == f.previous {
+			f.suspects[i].after = gc.Some(p)
+		}
+	}
+	if f.every == 0 {
+		f.every = 1
+	}
+	if f.seen%f.every == 0 {
+		f.sample = append(f.sample, p)
+	}
+	f.seen++
+	if len(f.sample) == maxSample {
+		for i := range maxSample / 2 {
+			f.sample[i] = f.sample[2*i]
+		}
+		f.sample, f.every = f.sample[:maxSample/2], 2*f.every
+	}
+	if p.working >= aloneLongest {
+		i := len(f.suspects)
+		for i > 0 && f.suspects[i-1].working < p.working {
+			i--
+		}
+		f.suspects = slices.Insert(f.suspects, i, suspect{point: p, collection: c, before: f.last})
+		f.suspects = f.suspects[:min(len(f.suspects), maxSuspects)]
+	}
+	f.last, f.previous = gc.Some(p), c
+}
+
+// A random pause is one that what its collection promoted does not explain.
+type random struct {
+	*gc.Collection
+	working, explained time.Duration
+}
+
+// random returns the collections whose pause is far from what they promoted
+// explains, while those before and after them are not: the distance of the
+// logarithm from a robust line (Theil and Sen), in median absolute deviations.
+func (f *pauseFit) random() []random {
+	if f.seen < fewestAlike || len(f.suspects) == 0 {
+		return nil
+	}
+	usual := median(f.sample, func(p point) float64 { return float64(p.working) })
+	if float64(f.suspects[0].working) <= farFromMedian*usual {
+		return nil
+	}
+	slope := max(0, f.slope())
+	base := median(f.sample, func(p point) float64 { return float64(p.working) - slope*float64(p.promoted) })
+	explained := func(p point) float64 { return max(1, usual, base+slope*float64(p.promoted)) }
+	ratio := func(p point) float64 { return math.Log(max(1, float64(p.working)) / explained(p)) }
+	middle := median(f.sample, ratio)
+	deviation := max(leastDeviation, gaussian*median(f.sample, func(p point) float64 { return math.Abs(ratio(p) - middle) }))
+	normal := func(p gc.Opt[point]) bool {
+		v, known := p.Get()
+		return !known || ratio(v) <= math.Log(normalFactor)
+	}
+	var found []random
+	for i := range f.suspects {
+		s := &f.suspects[i]
+		asLarge := 0
+		for _, p := range f.sample {
+			if 3*(p.promoted/2) >= s.promoted {
+				asLarge += f.every
+			}
+		}
+		if float64(s.working) > farFromMedian*explained(s.point) && ratio(s.point)-middle > robustDistance*deviation &&
+			asLarge > fewestAsLarge && normal(s.before) && normal(s.after) {
+			found = append(found, random{s.collection, s.working, time.Duration(explained(s.point))})
+		}
+	}
+	return found
+}
+
+// slope is the median of the slopes between all pairs of the sample.
+func (f *pauseFit) slope() float64 {
+	var slopes []float64
+	for i, a := range f.sample {
+		for _, b := range f.sample[i+1:] {
+			if a.promoted != b.promoted {
+				slopes = append(slopes, float64(b.working-a.working)/float64(b.promoted-a.promoted))
+			}
+		}
+	}
+	return medianOf(slopes)
+}
+
+func median[T any](list []T, of func(T) float64) float64 {
+	values := make([]float64, len(list))
+	for i, v := range list {
+		values[i] = of(v)
+	}
+	return medianOf(values)
+}
+
+func medianOf(values []float64) float64 {
+	if len(values) == 0 {
+		return 0
+	}
+	slices.Sort(values)
+	return values[len(values)/2]
+}
+
+// oddPauses looks for long pauses among those of collections that promoted as much.
+func oddPauses(j *judgement) (Finding, bool) {
+	var t tally
+	var worst random
+	for i := range j.fits {
+		for _, r := range j.fits[i].random() {
+			t.add(r.Collection)
+			if r.working > worst.working {
+				worst = r
+			}
+		}
+	}
+	if t.count == 0 {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause),
+		Says: fmt.Sprintf("%s took more than %d times as long as what they promoted explains, and GCs just before and after did not. GC %d worked for %s; from %s promoted, %s were expected.",
+			gcs(t.count), farFromMedian, worst.Number, units.Duration(worst.working), units.Bytes(worst.Promoted.Or(0)), units.Duration(worst.explained)),
+		Evidence: []Figure{
+			{"odd_pauses", float64(t.count)},
+			{"worst_ms", millis(worst.working)},
+			{"expected_ms", millis(worst.explained)},
+			{"promoted_bytes", float64(worst.Promoted.Or(0))},
+		},
+	}
+	f.quote(&t)
+	return f, true
+}
