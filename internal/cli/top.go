@@ -1,10 +1,11 @@
 package cli
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/signal"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/internal/tui"
 	"github.com/gctrail/gctrail/internal/watch"
 )
@@ -168,10 +170,30 @@ func saveTrace(w *watch.Watcher, p *watch.Process, paths *collect.Paths) (path s
 	if err != nil {
 		return "", 0, errors.New(path + ": " + reason(err))
 	}
-	out := bufio.NewWriter(f)
-	size, err = w.Save(p.ID, out)
-	if err = errors.Join(err, out.Flush(), f.Close()); err != nil {
+	out := &counter{w: f}
+	if err = errors.Join(writeSaved(w, p, out), f.Close()); err != nil {
 		return "", 0, errors.Join(err, os.Remove(path))
 	}
-	return path, size, nil
+	return path, out.n, nil
+}
+
+// writeSaved writes what was seen of a process as a trace that has ended.
+func writeSaved(w *watch.Watcher, p *watch.Process, out io.Writer) error {
+	var received bytes.Buffer
+	if _, err := w.Save(p.ID, &received); err != nil {
+		return err
+	}
+	return tracefile.WriteSnapshot(out, received.Bytes(), collect.Described(p.Process))
+}
+
+// A counter counts the bytes that are written.
+type counter struct {
+	w io.Writer
+	n int
+}
+
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.w.Write(p)
+	c.n += n
+	return n, err
 }

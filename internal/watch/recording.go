@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
@@ -24,8 +25,9 @@ var ErrNothingKept = errors.New("no data received from it yet")
 // older half is cut off.
 type recording struct {
 	data []byte
-	cut  bool // the beginning is not there any more
-	full bool // nothing more is taken: the trace cannot be cut
+	cut  bool      // the beginning is not there any more
+	full bool      // nothing more is taken: the trace cannot be cut
+	came time.Time // when data was last added
 }
 
 func (r *recording) add(p []byte, limit int) {
@@ -101,18 +103,47 @@ type recorder struct {
 func (t recorder) Write(p []byte) (int, error) {
 	t.w.mu.Lock()
 	defer t.w.mu.Unlock()
+	t.r.trace.came = time.Now()
 	t.r.trace.add(p, min(keptPerProcess, keptInAll/max(1, len(t.w.rows))))
 	return len(p), nil
 }
 
+// quiet is after what time without data a runtime has written all events of the
+// threads that raised them: it writes every 100 ms.
+const quiet = 250 * time.Millisecond
+
+// settled returns how much of a trace there is before the last batch of event
+// blocks. Of that batch, the blocks of some threads may be still to come.
+func settled(data []byte) int {
+	in := nettrace.NewObjectReader(bytes.NewReader(data))
+	var latest uint64
+	var before, size int64
+	for {
+		o, err := in.Next()
+		if err != nil {
+			return int(size)
+		}
+		if o.Events() {
+			if latest > 0 && o.Starts(latest) {
+				size = before
+			}
+			latest = max(latest, o.Last)
+		}
+		before = min(in.Offset()+endTag, int64(len(data)))
+	}
+}
+
 // Save writes what is kept of a process's trace, a .nettrace file that ends
-// where it was received up to, and returns its size.
+// where all events were received up to, and returns its size.
 func (w *Watcher) Save(id int, to io.Writer) (int, error) {
 	w.mu.Lock()
 	var data []byte
 	for _, r := range w.rows {
 		if r.id == id {
 			data = bytes.Clone(r.trace.data)
+			if n := settled(data); n > 0 && time.Since(r.trace.came) < quiet {
+				data = data[:n]
+			}
 		}
 	}
 	w.mu.Unlock()

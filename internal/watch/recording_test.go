@@ -2,10 +2,15 @@ package watch
 
 import (
 	"bytes"
+	"maps"
+	"slices"
 	"testing"
+	"time"
 
+	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -110,5 +115,53 @@ func TestSaveNoTrace(t *testing.T) {
 	}
 	if !r.full || len(r.data) > 10_000 {
 		t.Errorf("%d bytes are kept", len(r.data))
+	}
+}
+
+// TestSaveSettled: wherever the receiving is, every collection of a snapshot that is
+// complete is as it is in the whole trace, but for the last ones: what a background
+// collection frees is known when later ones have begun.
+func TestSaveSettled(t *testing.T) {
+	whole := nettracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
+	lines := func(data []byte) map[uint32]string {
+		r := nettrace.NewReader(bytes.NewReader(data), nettrace.Options{})
+		all := map[uint32]string{}
+		var m gc.Model
+		for c, err := range m.Collections(r) {
+			if err != nil {
+				t.Fatal(err)
+			}
+			c.Process.Name, c.Process.Runtime = "", ""
+			if c.Complete {
+				all[c.Number] = string(jsonl.AppendCollection(nil, r.Info().Start, c))
+			}
+		}
+		return all
+	}
+	want, on, most := lines(whole), true, 0
+	for size := len(whole) * 9 / 10; size > len(whole)/3; size -= 613 {
+		w := New(Options{})
+		r := &row{id: 1}
+		r.trace.add(whole[:size], len(whole))
+		r.trace.came = time.Now().Add(time.Hour)
+		w.rows = append(w.rows, r)
+		var received, out bytes.Buffer
+		if _, err := w.Save(1, &received); err != nil {
+			t.Fatal(err)
+		}
+		if err := tracefile.WriteSnapshot(&out, received.Bytes(), &tracefile.Process{CommandLine: "web", Runtime: "10.0.12", Server: &on}); err != nil {
+			t.Fatal(err)
+		}
+		got := lines(out.Bytes())
+		most = max(most, len(got))
+		last := slices.Max(slices.Collect(maps.Keys(got)))
+		for n, line := range got {
+			if line != want[n] && n+3 < last {
+				t.Fatalf("%d bytes, collection %d:\n%s\nwant\n%s", size, n, line, want[n])
+			}
+		}
+	}
+	if most < 40 {
+		t.Errorf("at most %d collections", most)
 	}
 }
