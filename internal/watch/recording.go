@@ -147,6 +147,9 @@ func (w *Watcher) Save(id int, to io.Writer) (int, error) {
 		}
 	}
 	w.mu.Unlock()
+	if len(data) == 0 {
+		return 0, ErrNothingKept
+	}
 	nothing := func(*trace.Descriptor) bool { return false }
 	r := nettrace.NewReader(bytes.NewReader(data), nettrace.Options{Want: nothing})
 	for _, err := range r.Events() {
