@@ -90,7 +90,17 @@ type framer struct {
 	inside  bool // an object's payload was read, its end tag was not
 }
 
-func newFramer(r io.Reader) *framer { return &framer{in: bufio.NewReaderSize(r, 64<<10)} }
+// Sizes of the buffer in front of blocks. Blocks that are larger are read past it,
+// which is most of what a busy process sends; those of an idle one are small, and
+// there may be many such processes.
+const (
+	fileBuffer = 64 << 10
+	liveBuffer = 4 << 10
+)
+
+func newFramer(r io.Reader, buffer int) *framer {
+	return &framer{in: bufio.NewReaderSize(r, buffer)}
+}
 
 // open reads what comes before the first block and finds the version.
 func (f *framer) open() error {

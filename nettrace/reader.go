@@ -80,11 +80,12 @@ type mergedKind struct {
 // NewReader returns a reader of the uncompressed trace r.
 func NewReader(r io.Reader, opts Options) *Reader {
 	nr := &Reader{opts: opts, labels: labelTable{lists: make(map[uint32]*labels)}, threads: threadTable{}}
+	buffer := fileBuffer
 	if limited, ok := r.(limitedReader); ok && opts.Idle > 0 {
 		nr.idle = &idleInput{in: limited, after: opts.Idle}
-		r = nr.idle
+		r, buffer = nr.idle, liveBuffer
 	}
-	nr.in = newFramer(r)
+	nr.in = newFramer(r, buffer)
 	nr.seqs = sequences{threads: make(map[uint64]*sequence), lost: nr.lost, introduced: nr.threads.has}
 	nr.info.Clock = &trace.Clock{Frequency: int64(time.Second)}
 	return nr

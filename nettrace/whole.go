@@ -19,7 +19,7 @@ func (r *Reader) Whole() (size int64, end []byte) {
 // off, an object boundary. It serves where a disk has room for a part of what was
 // received.
 func (r *Reader) WholeIn(b []byte, off int64) (size int, end []byte) {
-	f := newFramer(bytes.NewReader(b))
+	f := newFramer(bytes.NewReader(b), fileBuffer)
 	if off == 0 && f.open() != nil {
 		return 0, nil
 	}
