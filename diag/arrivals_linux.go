@@ -20,12 +20,7 @@ const (
 	arrivalInterval = 20 * time.Millisecond
 )
 
-// Arrivals calls arrived with each .NET process that starts until ctx ends, as soon
-// as its socket appears in TMPDIR or /tmp, which List sees only when it is called.
-// It may call it from several goroutines, and misses processes with other folders.
-// On systems other than Linux it returns at once.
-func Arrivals(ctx context.Context, arrived func(*Process)) { newFinder().arrivals(ctx, arrived) }
-
+// arrivals is Lister.Arrivals.
 func (f *finder) arrivals(ctx context.Context, arrived func(*Process)) {
 	fd, err := unix.InotifyInit1(unix.IN_CLOEXEC | unix.IN_NONBLOCK)
 	if err != nil {
@@ -73,13 +68,15 @@ func (f *finder) arrivals(ctx context.Context, arrived func(*Process)) {
 // there is none.
 func (f *finder) arrival(ctx context.Context, folder string, s socket) *Process {
 	for range arrivalTries {
-		g := finder{folders: f.folders, proc: f.proc, listener: f.listener, boot: f.bootTime(), claims: []*claim{{socket: s, folder: folder}}}
-		p := g.process(s.pid)
+		l := f.look()
+		l.add(&claim{socket: s, folder: folder})
+		p := l.process(s.pid)
 		if p == nil || p.InnerPID != s.pid {
 			return nil
 		}
-		if p.Err == nil {
+		if p.Err == nil && p.Info == nil {
 			p.ask(ctx, listTimeout, make(chan struct{}, maxLarge))
+			f.remember([]*Process{p})
 		}
 		if p.Err == nil {
 			return p

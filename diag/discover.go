@@ -22,8 +22,9 @@ type Process struct {
 	GC        Flavour   // as far as its settings are known
 	Err       error     // why it cannot be reached, nil if it was not tried
 
-	stale  bool    // its socket belongs to no process that is known here
-	client *Client // of a runtime that was found, or has dialled
+	stale    bool      // its socket belongs to no process that is known here
+	client   *Client   // of a runtime that was found, or has dialled
+	sighting *sighting // how it was found; nil once it is remembered, or where it cannot be
 	// listener, if not nil, returns the PID of a process that was not known before it
 	// was connected to, or 0.
 	listener func() int
@@ -44,8 +45,26 @@ const listTimeout = time.Second
 // as the system lets us look into them, and asks all of them at once what they
 // are, a second each. Those that cannot be reached have an Err. They are in the
 // order of their PID.
-func List(ctx context.Context) []*Process {
-	return ask(ctx, find(ctx, newFinder()))
+func List(ctx context.Context) []*Process { return NewLister().List(ctx) }
+
+// A Lister lists the processes of this machine time and again. On Linux, it does not
+// ask again, for half a minute, a process that has answered, is not stopped, and whose
+// socket is still the same file. Its methods may be called at the same time.
+type Lister struct{ finder *finder }
+
+// NewLister returns a Lister that knows no process yet.
+func NewLister() *Lister { return &Lister{newFinder()} }
+
+// List does what the function List does. The processes are not to be changed: the next
+// list may have them too.
+func (l *Lister) List(ctx context.Context) []*Process { return ask(ctx, l.finder, find(ctx, l.finder)) }
+
+// Arrivals calls arrived with each .NET process that starts until ctx ends, as soon
+// as its socket appears in TMPDIR or /tmp, which List sees only when it is called.
+// It may call it from several goroutines, and misses processes with other folders.
+// On systems other than Linux it returns at once.
+func (l *Lister) Arrivals(ctx context.Context, arrived func(*Process)) {
+	l.finder.arrivals(ctx, arrived)
 }
 
 // find has f look for processes. A file system that hangs does not keep it beyond
@@ -68,7 +87,7 @@ func find(ctx context.Context, f *finder) []*Process {
 // stopped, may just be busy: it has the time that any command has.
 func Find(ctx context.Context, pid int) (*Process, error) {
 	f := newFinder()
-	p := findIn(ctx, find(ctx, f), pid)
+	p := findIn(ctx, f, pid)
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
@@ -86,8 +105,8 @@ func Find(ctx context.Context, pid int) (*Process, error) {
 
 // findIn asks the process of a PID what it is; nil if there is none. The number
 // in its own namespace may be all that is known of it.
-func findIn(ctx context.Context, all []*Process, pid int) *Process {
-	found := ask(ctx, only(all, func(p *Process) bool { return p.PID == pid || p.PID == 0 }))
+func findIn(ctx context.Context, f *finder, pid int) *Process {
+	found := ask(ctx, f, only(find(ctx, f), func(p *Process) bool { return p.PID == pid || p.PID == 0 }))
 	i := slices.IndexFunc(found, func(p *Process) bool { return p.PID == pid })
 	if i < 0 {
 		i = slices.IndexFunc(found, func(p *Process) bool { return p.PID == 0 && p.InnerPID == pid })
@@ -102,17 +121,18 @@ func only(all []*Process, keep func(*Process) bool) []*Process {
 	return slices.DeleteFunc(slices.Clone(all), func(p *Process) bool { return !keep(p) })
 }
 
-// ask asks processes what they are, and drops sockets that nobody listens at and
-// processes that were found twice.
-func ask(ctx context.Context, all []*Process) []*Process {
+// ask asks processes that f has found what they are, unless f knows it, and drops
+// sockets that nobody listens at and processes that were found twice.
+func ask(ctx context.Context, f *finder, all []*Process) []*Process {
 	var asking sync.WaitGroup
 	large := make(chan struct{}, maxLarge)
 	for _, p := range all {
-		if p.Address != "" && p.Err == nil {
+		if p.Address != "" && p.Err == nil && p.Info == nil {
 			asking.Go(func() { p.ask(ctx, listTimeout, large) })
 		}
 	}
 	asking.Wait()
+	f.remember(all)
 	all = dropTwins(all)
 	slices.SortFunc(all, func(a, b *Process) int {
 		return cmp.Or(cmp.Compare(a.PID, b.PID), cmp.Compare(a.InnerPID, b.InnerPID), cmp.Compare(a.Address, b.Address))

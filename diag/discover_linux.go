@@ -25,17 +25,33 @@ type finder struct {
 	proc    string
 	// listener returns who listens at the other end of a connection.
 	listener func(conn) (*unix.Ucred, error)
+	memory   memory
+}
 
-	claims []*claim // in all folders
+// A look is one search for processes.
+type look struct {
+	*finder
 	boot   time.Time
+	claims []*claim         // in all folders
+	named  map[int][]*claim // by the PID in their name
+	seen   map[fileID]bool  // sockets of processes that were found
+}
+
+func (f *finder) look() *look {
+	return &look{finder: f, boot: f.bootTime(), named: make(map[int][]*claim), seen: make(map[fileID]bool)}
 }
 
 // A claim is a socket, in a folder that all see, that may turn out to be a process's.
 type claim struct {
 	socket
 	folder string
-	id     fileID
+	stamp  stamp
 	taken  bool
+}
+
+func (l *look) add(c *claim) {
+	l.claims = append(l.claims, c)
+	l.named[c.pid] = append(l.named[c.pid], c)
 }
 
 // A fileID tells files apart, whatever path leads to them.
@@ -57,37 +73,39 @@ func newFinder() *finder {
 // processes but have none, and sockets that no process here has: what a process
 // of another namespace, or one that was killed, left in a shared folder.
 func (f *finder) find() []*Process {
-	f.boot = f.bootTime()
-	f.claims = nil
+	l := f.look()
 	visited := make(map[fileID]bool)
 	for _, folder := range f.folders {
-		f.visit(folder, visited)
+		l.visit(folder, visited)
 	}
+	pids, sockets := make(map[int]bool), make(map[stamp]bool)
 	var all []*Process
 	for _, pid := range f.pids() {
-		if p := f.process(pid); p != nil {
+		pids[pid] = true
+		if p := l.process(pid); p != nil {
 			all = append(all, p)
 		}
 	}
-	seen := make(map[fileID]bool)
-	for _, c := range f.claims {
+	for _, c := range l.claims {
+		sockets[c.stamp] = true
 		if c.taken {
-			seen[c.id] = true
+			l.seen[c.stamp.fileID] = true
 		}
 	}
-	for _, c := range f.claims {
-		if !seen[c.id] {
-			seen[c.id] = true
+	for _, c := range l.claims {
+		if !l.seen[c.stamp.fileID] && !f.memory.buried(c.stamp) {
+			l.seen[c.stamp.fileID] = true
 			all = append(all, f.unclaimed(c))
 		}
 	}
+	f.memory.forget(pids, sockets)
 	return all
 }
 
 // unclaimed is the process that listens at a socket which belongs to none in
 // /proc, if there is one.
 func (f *finder) unclaimed(c *claim) *Process {
-	p := &Process{InnerPID: c.pid, Started: c.created, stale: true}
+	p := &Process{InnerPID: c.pid, Started: c.created, stale: true, sighting: &sighting{socket: c.stamp}}
 	p.reachBy(&door{finder: f, root: hostRoot, folder: c.folder, name: c.name, inner: c.pid, router: c.router})
 	return p
 }
@@ -97,7 +115,7 @@ func (f *finder) unclaimed(c *claim) *Process {
 const maxSockets = 1 << 14
 
 // visit reads a folder's sockets, once.
-func (f *finder) visit(path string, visited map[fileID]bool) {
+func (l *look) visit(path string, visited map[fileID]bool) {
 	at, err := hostRoot.folder(path)
 	if err != nil {
 		return // one that is not there has no sockets
@@ -117,7 +135,7 @@ func (f *finder) visit(path string, visited map[fileID]bool) {
 		entries, err := folder.ReadDir(256)
 		for _, e := range entries {
 			if s, ok := socketOf(e); ok {
-				f.claims = append(f.claims, &claim{socket: s, folder: path, id: idOf(s.info)})
+				l.add(&claim{socket: s, folder: path, stamp: stampOf(s.info)})
 				n++
 			}
 		}
@@ -128,13 +146,15 @@ func (f *finder) visit(path string, visited map[fileID]bool) {
 }
 
 func (f *finder) pids() []int {
-	entries, err := os.ReadDir(f.proc)
+	folder, err := os.Open(f.proc)
 	if err != nil {
 		return nil
 	}
+	defer folder.Close()
+	names, _ := folder.Readdirnames(-1)
 	var pids []int
-	for _, e := range entries {
-		if pid, err := strconv.Atoi(e.Name()); err == nil {
+	for _, name := range names {
+		if pid, err := strconv.Atoi(name); err == nil {
 			pids = append(pids, pid)
 		}
 	}
@@ -142,17 +162,21 @@ func (f *finder) pids() []int {
 }
 
 // process returns the .NET process with a PID, or nil if it is none.
-func (f *finder) process(pid int) *Process {
-	folder := filepath.Join(f.proc, strconv.Itoa(pid))
+func (l *look) process(pid int) *Process {
+	folder := filepath.Join(l.proc, strconv.Itoa(pid))
 	st, ok := readStat(folder)
 	if !ok || st.kernel {
 		return nil
 	}
+	if s := l.recall(pid, st); s != nil {
+		return s.process
+	}
 	who := readIdentity(folder, pid, st)
 	p := &Process{PID: pid, InnerPID: who.inner}
-	p.Err = f.claim(p, who)
+	p.Err = l.claim(p, st, who)
 	found := p.Err == nil || untrusted(p.Err) && !errors.Is(p.Err, errSymlink)
 	if !found && st.comm != "dotnet" && !hasDotnetThread(folder) {
+		l.foreign(pid, who.inner, st)
 		return nil
 	}
 	p.Name = st.comm
@@ -160,62 +184,71 @@ func (f *finder) process(pid int) *Process {
 		p.Name = programName(line)
 	}
 	p.Container = containerOf(folder)
-	if ticks, err := strconv.ParseInt(st.start, 10, 64); err == nil && !f.boot.IsZero() {
-		p.Started = f.boot.Add(time.Duration(ticks) * (time.Second / ticksPerSecond))
-	}
+	p.Started = l.started(st)
 	return p
+}
+
+// started is when a process was started; zero where that is not known.
+func (l *look) started(st *stat) time.Time {
+	ticks, err := strconv.ParseInt(st.start, 10, 64)
+	if err != nil || l.boot.IsZero() {
+		return time.Time{}
+	}
+	return l.boot.Add(time.Duration(ticks) * (time.Second / ticksPerSecond))
 }
 
 // claim finds the socket of a process: in the folders that all see, or in its own
 // folder for temporary files, behind its own root. In the former, anybody may have
 // put something else in its place.
-func (f *finder) claim(p *Process, who *identity) error {
-	d := &door{finder: f, pid: p.PID, inner: who.inner, start: who.start}
+func (l *look) claim(p *Process, st *stat, who *identity) error {
+	d := &door{finder: l.finder, pid: p.PID, inner: who.inner, start: who.start}
+	own := func(socket stamp) {
+		p.sighting = &sighting{stat: *st, inner: who.inner, door: d, socket: socket}
+		p.reachBy(d)
+	}
 	var wrong error // with what is in the place of its socket
-	for _, c := range f.claims {
+	for _, c := range l.named[who.inner] {
 		if c.taken || c.router || !c.of(who.inner, who.start) {
 			continue
 		}
 		d.root, d.folder, d.name = hostRoot, c.folder, c.name
-		_, err := d.examine(who)
+		socket, err := d.examine(who)
 		switch {
 		case err == nil:
 			c.taken = true
-			p.reachBy(d)
+			own(socket)
 			return nil
 		case untrusted(err):
 			c.taken = true
 			wrong = cmp.Or(wrong, err)
 		}
 	}
-	err := f.claimInside(d, who)
+	socket, err := l.claimInside(d, who)
 	if err != nil {
 		return cmp.Or(wrong, err)
 	}
-	p.reachBy(d)
+	l.seen[socket.fileID] = true
+	own(socket)
 	return nil
 }
 
 // claimInside finds the socket of a process in its own folder for temporary files.
-func (f *finder) claimInside(d *door, who *identity) error {
-	folder := filepath.Join(f.proc, strconv.Itoa(d.pid))
+func (l *look) claimInside(d *door, who *identity) (stamp, error) {
+	folder := filepath.Join(l.proc, strconv.Itoa(d.pid))
 	d.root = root{dir: filepath.Join(folder, "root"), follow: who.is(uint32(os.Geteuid()))}
 	d.folder = "/tmp"
 	if env, err := readSome(filepath.Join(folder, "environ")); err == nil {
 		d.folder = cmp.Or(variable(env, "TMPDIR"), d.folder)
 	}
 	d.name = socketBase(d.folder, who)
-	id, err := d.examine(who)
-	for _, c := range f.claims {
-		c.taken = c.taken || err == nil && c.id == id
-	}
+	socket, err := d.examine(who)
 	switch {
 	case err == nil, untrusted(err):
-		return err
+		return socket, err
 	case errors.Is(err, fs.ErrPermission):
-		return fmt.Errorf("its files are out of reach: %w", fs.ErrPermission)
+		return stamp{}, fmt.Errorf("its files are out of reach: %w", fs.ErrPermission)
 	default:
-		return ErrNoSocket
+		return stamp{}, ErrNoSocket
 	}
 }
 
@@ -246,6 +279,9 @@ type stat struct {
 	kernel bool   // it is a thread of the kernel
 }
 
+// maxStat is how long /proc/PID/stat can be: 52 numbers, and a name.
+const maxStat = 2048
+
 func readStat(folder string) (*stat, bool) {
 	const (
 		state        = 0 // field 3, as the manual counts
@@ -253,27 +289,59 @@ func readStat(folder string) (*stat, bool) {
 		startTime    = 19
 		kernelThread = 0x00200000
 	)
-	b, err := os.ReadFile(filepath.Join(folder, "stat"))
+	var room [maxStat]byte
+	b, err := readStart(folder+"/stat", room[:])
 	if err != nil {
 		return nil, false
 	}
-	s := string(b)
-	open, end := strings.IndexByte(s, '('), strings.LastIndexByte(s, ')')
+	open, end := bytes.IndexByte(b, '('), bytes.LastIndexByte(b, ')')
 	if open < 0 || end < open {
 		return nil, false
 	}
-	fields := strings.Fields(s[end+1:])
-	if len(fields) <= startTime {
-		return nil, false
+	st := &stat{comm: string(b[open+1 : end])}
+	n := 0
+	for field := range bytes.FieldsSeq(b[end+1:]) {
+		switch n {
+		case state:
+			st.state = string(field)
+		case flags:
+			bits, _ := strconv.ParseUint(string(field), 10, 32)
+			st.kernel = bits&kernelThread != 0
+		case startTime:
+			st.start = string(field)
+			return st, true
+		}
+		n++
 	}
-	bits, _ := strconv.ParseUint(fields[flags], 10, 32)
-	return &stat{s[open+1 : end], fields[state], fields[startTime], bits&kernelThread != 0}, true
+	return nil, false
 }
 
-// stopped reports whether a process is stopped by a signal or a debugger.
+// readStart reads what there is room for of a file in /proc, with as few system calls
+// as possible: every process has such files, at every look.
+func readStart(path string, room []byte) ([]byte, error) {
+	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, err
+	}
+	defer unix.Close(fd)
+	for {
+		n, err := unix.Read(fd, room)
+		if !errors.Is(err, unix.EINTR) {
+			return room[:max(n, 0)], err
+		}
+	}
+}
+
+// runs reports whether the process runs: it is not stopped, and has not ended.
+func (st *stat) runs() bool { return !st.stopped() && st.state != "Z" && st.state != "X" }
+
+// stopped reports whether the process is stopped by a signal or a debugger.
+func (st *stat) stopped() bool { return st.state == "T" || st.state == "t" }
+
+// stopped reports whether a process is stopped.
 func stopped(pid int) bool {
-	s, ok := readStat(filepath.Join("/proc", strconv.Itoa(pid)))
-	return ok && (s.state == "T" || s.state == "t")
+	st, ok := readStat(filepath.Join("/proc", strconv.Itoa(pid)))
+	return ok && st.stopped()
 }
 
 // An identity is what tells a process from others, and whose it is.
@@ -338,10 +406,14 @@ func hasDotnetThread(folder string) bool {
 	defer tasks.Close()
 	names, _ := tasks.Readdirnames(enough)
 	return slices.ContainsFunc(names, func(tid string) bool {
-		comm, err := os.ReadFile(filepath.Join(folder, "task", tid, "comm"))
+		var room [maxComm]byte
+		comm, err := readStart(folder+"/task/"+tid+"/comm", room[:])
 		return err == nil && bytes.HasPrefix(comm, []byte(".NET "))
 	})
 }
+
+// maxComm is how long the name of a thread can be, and more.
+const maxComm = 64
 
 func commandLine(folder string) string {
 	b, err := readSome(filepath.Join(folder, "cmdline"))

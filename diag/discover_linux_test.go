@@ -111,7 +111,7 @@ func TestDiscover(t *testing.T) {
 	m.runtime("tmp/"+fmt.Sprintf(socket, 80, "800"), 80, 0) // of another namespace
 	m.write("tmp/dotnet-diagnostic-90-x-socket", "")
 
-	all := ask(context.Background(), m.find())
+	all := ask(context.Background(), m.finder, m.find())
 	var got []string
 	for _, p := range all {
 		got = append(got, fmt.Sprintf("%d/%d %s %s %v", p.PID, p.InnerPID, p.Name, p.Container, p.Err))
@@ -143,7 +143,7 @@ func TestTwice(t *testing.T) {
 	if err := os.Link(m.dir+"/tmp/dotnet-diagnostic-5-500-socket", m.dir+"/tmp/dotnet-diagnostic-6-500-socket"); err != nil {
 		t.Skip(err)
 	}
-	if all := ask(context.Background(), m.find()); len(all) != 1 {
+	if all := ask(context.Background(), m.finder, m.find()); len(all) != 1 {
 		t.Errorf("%d processes", len(all))
 	}
 }
@@ -157,7 +157,7 @@ func TestOutOfReach(t *testing.T) {
 	serveAt(t, m.dir+"/tmp/dotnet-diagnostic-3-1-socket", newFake(t, func(command, []byte) []byte { return []byte("nonsense, and enough of it") }))
 	serveAt(t, m.dir+"/tmp/dotnet-diagnostic-4-1-socket", newFake(t, func(command, []byte) []byte { return refuse(RuntimeUninitialized) }))
 	start := time.Now()
-	all := ask(context.Background(), m.find())
+	all := ask(context.Background(), m.finder, m.find())
 	if took := time.Since(start); took > 3*listTimeout {
 		t.Errorf("took %v", took)
 	}
@@ -180,7 +180,7 @@ func TestForbidden(t *testing.T) {
 	for _, pid := range []int{9, 10} {
 		os.Chmod(fmt.Sprintf("%s/tmp/dotnet-diagnostic-%d-1-socket", m.dir, pid), 0)
 	}
-	all := ask(context.Background(), m.find())
+	all := ask(context.Background(), m.finder, m.find())
 	if len(all) != 2 || !errors.Is(all[0].Err, ErrForeign) || !errors.Is(all[1].Err, fs.ErrPermission) {
 		t.Errorf("%+v", all)
 	}

@@ -43,13 +43,13 @@ func (p *Process) reachBy(d *door) {
 func (d *door) address() string { return filepath.Join(d.root.dir, d.folder, d.name) }
 
 // examine reports what is wrong with the file of the socket, or else which it is.
-func (d *door) examine(who *identity) (fileID, error) {
+func (d *door) examine(who *identity) (stamp, error) {
 	at, info, err := d.open()
 	if err != nil {
-		return fileID{}, err
+		return stamp{}, err
 	}
 	at.Close()
-	return idOf(info), d.belongs(info, who)
+	return stampOf(info), d.belongs(info, who)
 }
 
 // open opens the socket's file, not the socket.

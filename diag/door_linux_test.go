@@ -92,7 +92,7 @@ func TestNeighbours(t *testing.T) {
 				m := newMachine(t)
 				m.run(5, 5, "100", "/app/web", ".NET EventPipe")
 				test.plan(t, m)
-				all := ask(context.Background(), m.find())
+				all := ask(context.Background(), m.finder, m.find())
 				if len(all) != 1 || all[0].PID != 5 {
 					t.Fatalf("%d processes, want process 5", len(all))
 				}
@@ -133,7 +133,7 @@ func TestStrayNeighbours(t *testing.T) {
 			if test.give {
 				give(t, m.dir+"/"+socket)
 			}
-			all := ask(context.Background(), m.find())
+			all := ask(context.Background(), m.finder, m.find())
 			all = only(all, func(p *Process) bool { return p.Address != "" })
 			switch {
 			case len(all) != 1:
@@ -157,7 +157,7 @@ func TestManyLinks(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	if all := ask(context.Background(), m.find()); len(all) != 1 || all[0].PID != 5 {
+	if all := ask(context.Background(), m.finder, m.find()); len(all) != 1 || all[0].PID != 5 {
 		t.Errorf("%d processes", len(all))
 	}
 }

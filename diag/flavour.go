@@ -47,13 +47,17 @@ func switched(on bool) Switch {
 	return Off
 }
 
-// flavour gathers what is known. The environment goes before the file.
+// flavour gathers what is known. The environment goes before the file, and both before
+// the threads.
 func (p *Process) flavour(env []string) Flavour {
-	file, seen := p.fileFlavour(), p.threadFlavour()
-	return Flavour{
-		Server:     cmp.Or(environmentSwitch(env, "gcServer"), file.Server, seen.Server),
-		Concurrent: cmp.Or(environmentSwitch(env, "gcConcurrent"), file.Concurrent, seen.Concurrent),
+	f := Flavour{environmentSwitch(env, "gcServer"), environmentSwitch(env, "gcConcurrent")}
+	for _, find := range [...]func(*Process) Flavour{(*Process).fileFlavour, (*Process).threadFlavour} {
+		if f.Server == Unknown || f.Concurrent == Unknown {
+			more := find(p)
+			f = Flavour{cmp.Or(f.Server, more.Server), cmp.Or(f.Concurrent, more.Concurrent)}
+		}
 	}
+	return f
 }
 
 // environmentSwitch looks for a setting of the runtime, a hexadecimal number.

@@ -28,7 +28,8 @@ func (p *Process) threadFlavour() Flavour {
 	}
 	var f Flavour
 	for _, tid := range tids {
-		comm, err := os.ReadFile(filepath.Join(p.folder(), "task", tid.Name(), "comm"))
+		var room [maxComm]byte
+		comm, err := readStart(filepath.Join(p.folder(), "task", tid.Name(), "comm"), room[:])
 		if err != nil {
 			continue
 		}

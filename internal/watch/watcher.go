@@ -34,9 +34,9 @@ type Options struct {
 // A Source is where processes and their collections come from. The zero Source
 // is this machine.
 type Source struct {
-	List   func(context.Context) []*diag.Process                                             // as diag.List does
+	List   func(context.Context) []*diag.Process                                             // as diag.Lister does
 	Follow func(context.Context, *diag.Process, live.Options) iter.Seq2[*live.Update, error] // as live.Follow does
-	// Arrivals, which may be nil, finds processes as they start, as diag.Arrivals does.
+	// Arrivals, which may be nil, finds processes as they start, as diag.Lister does.
 	Arrivals func(context.Context, func(*diag.Process))
 }
 
@@ -72,7 +72,8 @@ type Watcher struct {
 // New returns a Watcher that does nothing before Run.
 func New(opts Options) *Watcher {
 	if opts.Source.List == nil {
-		opts.Source.List, opts.Source.Arrivals = diag.List, diag.Arrivals
+		lister := diag.NewLister()
+		opts.Source.List, opts.Source.Arrivals = lister.List, lister.Arrivals
 	}
 	if opts.Source.Follow == nil {
 		opts.Source.Follow = live.Follow

@@ -1,0 +1,139 @@
+package diag
+
+import (
+	"io/fs"
+	"maps"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// A memory is what a finder knows from earlier looks. It saves examining and asking
+// again what has not changed. It is not trusted: every connection is checked by its
+// door, whenever it is made.
+type memory struct {
+	mu        sync.Mutex
+	sightings map[int]*sighting // by PID
+	dead      map[stamp]bool    // sockets that nobody listens at
+}
+
+// A sighting is what was found out about a process, or about a socket of no process.
+type sighting struct {
+	stat
+	inner   int
+	process *Process // nil where it is no .NET process
+	door    *door    // of a .NET process
+	socket  stamp    // behind the door
+	until   time.Time
+}
+
+// A stamp tells a file from others that had its name, or that have its inode, before
+// or after it.
+type stamp struct {
+	fileID
+	changed syscall.Timespec
+}
+
+func stampOf(info fs.FileInfo) stamp {
+	st, ok := info.Sys().(*syscall.Stat_t)
+	if !ok {
+		return stamp{}
+	}
+	return stamp{idOf(info), st.Ctim}
+}
+
+const (
+	// memorable is how long a sighting holds. A younger process is looked at again
+	// when it has run for twice as long: it may be about to load .NET.
+	memorable = 30 * time.Second
+	// settled is the age from which a socket that refuses a connection is dead: a new
+	// one may be about to be listened at.
+	settled = 10 * time.Second
+)
+
+// recall returns what is known of a process; nil where it has to be examined. One
+// that does not run has to: it cannot answer.
+func (l *look) recall(pid int, st *stat) *sighting {
+	l.memory.mu.Lock()
+	s := l.memory.sightings[pid]
+	l.memory.mu.Unlock()
+	switch {
+	case s == nil, s.comm != st.comm, s.start != st.start, !st.runs(), !time.Now().Before(s.until):
+		return nil
+	case s.process == nil:
+		for _, c := range l.named[s.inner] {
+			if c.of(s.inner, s.start) {
+				return nil
+			}
+		}
+		return s
+	}
+	at, info, err := s.door.open()
+	if err != nil {
+		return nil
+	}
+	at.Close()
+	if stampOf(info) != s.socket {
+		return nil
+	}
+	l.seen[s.socket.fileID] = true
+	return s
+}
+
+// foreign notes that a process is no .NET process.
+func (l *look) foreign(pid, inner int, st *stat) {
+	age := memorable
+	if started := l.started(st); !started.IsZero() {
+		age = min(age, time.Since(started))
+	}
+	l.memory.add(pid, &sighting{stat: *st, inner: inner, until: time.Now().Add(age)})
+}
+
+func (m *memory) add(pid int, s *sighting) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.sightings == nil {
+		m.sightings = make(map[int]*sighting)
+	}
+	m.sightings[pid] = s
+}
+
+// remember notes what processes have answered, and which sockets are dead.
+func (f *finder) remember(asked []*Process) {
+	for _, p := range asked {
+		s := p.sighting
+		switch {
+		case s == nil:
+		case p.PID != 0 && p.Info != nil && p.Err == nil && !p.stale:
+			p.sighting = nil
+			s.process, s.until = p, time.Now().Add(memorable)
+			f.memory.add(p.PID, s)
+		case p.stale && refused(p.Err) && time.Since(time.Unix(s.socket.changed.Unix())) > settled:
+			f.memory.bury(s.socket)
+		}
+	}
+}
+
+func (m *memory) bury(socket stamp) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.dead == nil {
+		m.dead = make(map[stamp]bool)
+	}
+	m.dead[socket] = true
+}
+
+func (m *memory) buried(socket stamp) bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.dead[socket]
+}
+
+// forget drops what is known of processes that have ended and of sockets that are
+// not there any more.
+func (m *memory) forget(pids map[int]bool, sockets map[stamp]bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	maps.DeleteFunc(m.sightings, func(pid int, _ *sighting) bool { return !pids[pid] })
+	maps.DeleteFunc(m.dead, func(s stamp, _ bool) bool { return !sockets[s] })
+}
