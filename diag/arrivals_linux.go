@@ -15,9 +15,10 @@ const (
 	// maxArriving is how many processes are asked at a time as they start; List finds
 	// the others.
 	maxArriving = 16
-	// A socket appears a moment before its runtime listens on it.
-	arrivalTries    = 5
-	arrivalInterval = 20 * time.Millisecond
+	// A socket appears a moment before its runtime listens on it: on a busy machine,
+	// a long one. Each try waits twice as long as the one before it.
+	arrivalTries    = 7
+	arrivalInterval = 10 * time.Millisecond
 )
 
 // arrivals is Lister.Arrivals.
@@ -67,7 +68,7 @@ func (f *finder) arrivals(ctx context.Context, arrived func(*Process)) {
 // arrival returns the process whose socket has appeared, once it answers; nil where
 // there is none.
 func (f *finder) arrival(ctx context.Context, folder string, s socket) *Process {
-	for range arrivalTries {
+	for try := range arrivalTries {
 		l := f.look()
 		l.add(&claim{socket: s, folder: folder})
 		p := l.process(s.pid)
@@ -85,7 +86,7 @@ func (f *finder) arrival(ctx context.Context, folder string, s socket) *Process 
 			return nil
 		}
 		select {
-		case <-time.After(arrivalInterval):
+		case <-time.After(arrivalInterval << try):
 		case <-ctx.Done():
 			return nil
 		}

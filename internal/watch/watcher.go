@@ -148,8 +148,21 @@ func (w *Watcher) attach(ctx context.Context, cancel func(), begin []*row) {
 		w.running.Go(func() {
 			defer w.survive(cancel)
 			w.follow(ctx, r)
+			w.attach(ctx, cancel, w.released(ctx, r))
 		})
 	}
+}
+
+// released notes that a process is not followed any more, and returns the rows of
+// those that can be attached to in its place.
+func (w *Watcher) released(ctx context.Context, r *row) []*row {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	r.following = false
+	if ctx.Err() != nil {
+		return nil
+	}
+	return w.due(time.Now())
 }
 
 // add makes the row of a process.
@@ -294,9 +307,6 @@ func (w *Watcher) follow(ctx context.Context, r *row) {
 		w.mu.Unlock()
 		w.tell(news...)
 	}
-	w.mu.Lock()
-	r.following = false
-	w.mu.Unlock()
 }
 
 func (w *Watcher) tell(news ...*News) {

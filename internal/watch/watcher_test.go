@@ -323,7 +323,7 @@ func TestMany(t *testing.T) {
 		}
 		m.end(m.running[0], nil)
 		m.end(m.running[0], nil)
-		for _, p := range after(w, 2*watch.Interval).Processes {
+		for _, p := range after(w, watch.Interval/100).Processes { // before the next look
 			if p.State == watch.Found {
 				t.Errorf("%d is left: %v", p.PID, p.Problem)
 			}
