@@ -44,23 +44,3 @@ type argument struct{ value any }
 func (a argument) Format(f fmt.State, verb rune) {
 	_, _ = io.WriteString(f, Clean(fmt.Sprintf(fmt.FormatString(f, verb), a.value)))
 }
-
-// CleanStyled returns a line of a screen in which colours and other attributes are
-// the only thing that a terminal obeys.
-func CleanStyled(line string) string {
-	var b strings.Builder
-	for {
-		before, rest, found := strings.Cut(line, "\x1b[")
-		b.WriteString(Clean(before))
-		if !found {
-			return b.String()
-		}
-		if n := strings.IndexFunc(rest, func(r rune) bool { return (r < '0' || r > '9') && r != ';' }); n >= 0 && rest[n] == 'm' {
-			b.WriteString("\x1b[" + rest[:n+1])
-			line = rest[n+1:]
-			continue
-		}
-		b.WriteString("?[")
-		line = rest
-	}
-}

@@ -33,21 +33,6 @@ func TestNothingObeyed(t *testing.T) {
 	}
 }
 
-func TestCleanStyled(t *testing.T) {
-	for in, want := range map[string]string{
-		"\x1b[1;31mred\x1b[0m":      "\x1b[1;31mred\x1b[0m",
-		"\x1b[2J\x1b[H\x1b]0;t\x07": "?[2J?[H?]0;t?",
-		"\x1b[31":                   "?[31",
-		"a\nb\u009b1m\x1b[m":        "a?b?1m\x1b[m",
-		"\x1b[\x1b[31mx":            "?[\x1b[31mx",
-		"\x1b[3\u202e1mx":           "?[3?1mx",
-	} {
-		if got := CleanStyled(in); got != want {
-			t.Errorf("%q: %q, want %q", in, got, want)
-		}
-	}
-}
-
 func TestWidth(t *testing.T) {
 	for s, want := range map[string]int{"abc": 3, "日本": 4, "é": 1, "\x1b[31mx\x1b[0m": 1} {
 		if got := Width(s); got != want {

@@ -18,8 +18,9 @@ func Width(s string) int {
 	return len(s)
 }
 
-// Cut shortens plain text to at most so many cells.
+// Cut cleans text and shortens it to at most so many cells.
 func Cut(s string, width int) string {
+	s = Clean(s)
 	if Width(s) <= width {
 		return s
 	}
@@ -34,8 +35,8 @@ func Cut(s string, width int) string {
 	return b.String()
 }
 
-// Wrap breaks text into lines of at most so many cells, at spaces, but not before
-// a percent sign. A word that is longer is cut.
+// Wrap cleans text and breaks it into lines of at most so many cells, at spaces and
+// line ends, but not before a percent sign. A word that is longer is cut.
 func Wrap(s string, width int) []string {
 	if width < 1 {
 		return nil
@@ -43,14 +44,15 @@ func Wrap(s string, width int) []string {
 	var lines []string
 	line := ""
 	for word := range words(s) {
+		word = Cut(word, width)
 		switch {
 		case line == "":
-			line = Cut(word, width)
+			line = word
 		case Width(line)+1+Width(word) <= width:
 			line += " " + word
 		default:
 			lines = append(lines, line)
-			line = Cut(word, width)
+			line = word
 		}
 	}
 	if line != "" {
@@ -76,13 +78,13 @@ func words(s string) iter.Seq[string] {
 	}
 }
 
-// PadLeft cuts text to a width, and fills it up with spaces before it.
+// PadLeft cleans text, cuts it to a width, and fills it up with spaces before it.
 func PadLeft(s string, width int) string {
 	s = Cut(s, width)
 	return strings.Repeat(" ", max(0, width-Width(s))) + s
 }
 
-// PadRight cuts text to a width, and fills it up with spaces behind it.
+// PadRight cleans text, cuts it to a width, and fills it up with spaces behind it.
 func PadRight(s string, width int) string {
 	s = Cut(s, width)
 	return s + strings.Repeat(" ", max(0, width-Width(s)))

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/internal/watch"
 )
@@ -87,7 +88,7 @@ func scaled(v, top float64, lines int) int {
 }
 
 // scaled writes a picture with its scale: the highest value, and 0.
-func (p *painter) scaled(picture *canvas, top string, style func(string) string) {
+func (p *painter) scaled(picture *canvas, top string, style style) {
 	lines := picture.lines(p.unicode)
 	for i, line := range lines {
 		label := ""
@@ -97,6 +98,6 @@ func (p *painter) scaled(picture *canvas, top string, style func(string) string)
 		case len(lines) - 1:
 			label = "0"
 		}
-		p.line(padLeft(label, scaleWidth-1) + " |" + style(strings.TrimRight(line, " ")))
+		p.line(plain(text.PadLeft(label, scaleWidth-1)+" |"), style(strings.TrimRight(line, " ")))
 	}
 }

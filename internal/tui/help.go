@@ -1,5 +1,7 @@
 package tui
 
+import "github.com/gctrail/gctrail/internal/text"
+
 // definitions say what the figures are.
 var definitions = [][2]string{
 	{"paused %", "of the last 10 s, how long threads were paused for GCs"},
@@ -12,19 +14,21 @@ var definitions = [][2]string{
 
 // drawHelp shows what keys do and figures mean.
 func (m *model) drawHelp(p *painter) {
-	p.line(p.heading("gctrail top: help", m.snap.Now, m.frozen))
+	p.heading("gctrail top: help", m.snap.Now, m.frozen)
 	const keyWidth = 9
 	for _, b := range bindings() {
 		if b.show != "" && b.on&m.screen != 0 {
-			p.line(p.styles.strong(padRight(b.show, min(keyWidth, p.width))) + p.rest(b.help, keyWidth))
+			p.line(p.styles.strong(text.PadRight(b.show, min(keyWidth, p.width))), p.rest(b.help, keyWidth))
 		}
 	}
 	p.section("figures")
 	const figureWidth = 12
 	for _, d := range definitions {
-		p.line(p.styles.strong(padRight(d[0], min(figureWidth, p.width))) + p.rest(d[1], figureWidth))
+		p.line(p.styles.strong(text.PadRight(d[0], min(figureWidth, p.width))), p.rest(d[1], figureWidth))
 	}
-	p.line(p.fit("1 MB = 1,000,000 bytes. For the definition of any figure: gctrail report --explain NAME"))
+	p.text(plain, "1 MB = 1,000,000 bytes. For the definition of any figure: gctrail report --explain NAME")
 }
 
-func (p *painter) rest(text string, used int) string { return cut(text, max(0, p.width-used)) }
+func (p *painter) rest(words string, used int) part {
+	return plain(text.Cut(words, max(0, p.width-used)))
+}

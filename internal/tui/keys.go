@@ -91,7 +91,7 @@ func (m *model) edit(key, text string) {
 		_, n := utf8.DecodeLastRuneInString(m.filter)
 		m.filter = m.filter[:len(m.filter)-n]
 	default:
-		m.filter += clean(text)
+		m.filter += text
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/internal/watch"
 )
@@ -72,9 +73,9 @@ func fitting(width int) ([]column, int) {
 // collections.
 func (m *model) drawList(p *painter, current *watch.Process) {
 	rows := m.rows()
-	p.line(p.heading(m.title(rows), m.snap.Now, m.frozen))
+	p.heading(m.title(rows), m.snap.Now, m.frozen)
 	columns, nameWidth := fitting(p.width)
-	p.line(p.styles.strong(p.fit(m.headings(p, columns, nameWidth))))
+	p.text(p.styles.strong, m.headings(p, columns, nameWidth))
 	room := max(1, min(len(rows), (p.height-6)/2))
 	if p.height < 12 {
 		room = max(1, p.height-3)
@@ -87,17 +88,17 @@ func (m *model) drawList(p *painter, current *watch.Process) {
 		p.line(m.row(p, process, process == current, columns, nameWidth))
 	}
 	if hidden := len(rows) - room; hidden > 0 && p.left() > 0 {
-		p.line(p.styles.faint(p.fit(fmt.Sprintf("  %d more", hidden))))
+		p.text(p.styles.faint, fmt.Sprintf("  %d more", hidden))
 	}
 	switch {
 	case current != nil:
 		m.drawSelected(p, current)
 	case !m.snap.Looked:
-		p.line(p.fit("  looking for .NET processes"))
+		p.text(plain, "  looking for .NET processes")
 	case m.filter != "":
-		p.line(p.fit("  no process matches the filter; esc removes it"))
+		p.text(plain, "  no process matches the filter; esc removes it")
 	default:
-		p.line(p.fit("  no .NET processes yet; new ones will appear here"))
+		p.text(plain, "  no .NET processes yet; new ones will appear here")
 	}
 	m.drawLatest(p, rows)
 }
@@ -120,14 +121,13 @@ func (m *model) title(rows []*watch.Process) string {
 	return text + "  by " + sortings[m.order].name
 }
 
-// heading is the first line, with the time, and whether the screen is frozen.
-func (p *painter) heading(text string, now time.Time, frozen bool) string {
+// heading adds the first line, with the time, and whether the screen is frozen.
+func (p *painter) heading(words string, now time.Time, frozen bool) {
 	clock := now.Format(time.TimeOnly)
 	if frozen {
 		clock = "FROZEN at " + clock
 	}
-	text = padRight(text, max(0, p.width-len(clock)-1))
-	return p.styles.title(p.fit(text + " " + clock))
+	p.text(p.styles.title, text.PadRight(words, max(0, p.width-len(clock)-1))+" "+clock)
 }
 
 // sortMark stands before the heading of the column that the list is sorted by.
@@ -149,37 +149,37 @@ func (m *model) headings(p *painter, columns []column, nameWidth int) string {
 		}
 		return m.sortMark(p) + " " + heading
 	}
-	text := strings.Repeat(" ", markWidth) + padLeft(marked("pid"), idWidth) + " " + padRight(marked("name"), nameWidth)
+	line := strings.Repeat(" ", markWidth) + text.PadLeft(marked("pid"), idWidth) + " " + text.PadRight(marked("name"), nameWidth)
 	for _, c := range columns {
-		text += " " + c.align(marked(c.heading))
+		line += " " + c.align(marked(c.heading))
 	}
-	return text
+	return line
 }
 
-func (c *column) align(text string) string {
+func (c *column) align(cell string) string {
 	if c.left {
-		return padRight(text, c.width)
+		return text.PadRight(cell, c.width)
 	}
-	return padLeft(text, c.width)
+	return text.PadLeft(cell, c.width)
 }
 
 // row is the line of a process. One that cannot be watched has the reason in
 // place of figures.
-func (m *model) row(p *painter, process *watch.Process, selected bool, columns []column, nameWidth int) string {
-	mark, style := "  ", func(s string) string { return s }
+func (m *model) row(p *painter, process *watch.Process, selected bool, columns []column, nameWidth int) part {
+	mark, style := "  ", plain
 	if selected {
 		mark, style = "> ", p.styles.selected
 	} else if process.State != watch.Watched {
 		style = p.styles.faint
 	}
-	text := mark + padLeft(processID(process), idWidth) + " " + padRight(nameOf(process), nameWidth)
+	line := mark + text.PadLeft(processID(process), idWidth) + " " + text.PadRight(nameOf(process), nameWidth)
 	if process.State == watch.Found {
-		return style(p.fit(text + " " + m.reason(process)))
+		return style(p.fit(line + " " + m.reason(process)))
 	}
 	for _, c := range columns {
-		text += " " + c.align(c.cell(process))
+		line += " " + c.align(c.cell(process))
 	}
-	return style(padRight(text, p.width))
+	return style(text.PadRight(line, p.width))
 }
 
 // reason is why a process is not watched.
@@ -187,15 +187,15 @@ func (m *model) reason(process *watch.Process) string {
 	if process.Problem == nil {
 		return "attaching"
 	}
-	return "not watched: " + clean(m.opts.Reason(process.Problem))
+	return "not watched: " + m.opts.Reason(process.Problem)
 }
 
 // drawSelected tells more of the selected process than the columns do.
 func (m *model) drawSelected(p *painter, process *watch.Process) {
 	p.section(nameOf(process) + " " + processID(process))
 	p.parts(1, about(process))
-	if text := m.trouble(process); text != "" {
-		p.wrapped("", text, troubleLines, p.styles.warn)
+	if trouble := m.trouble(process); trouble != "" {
+		p.wrapped("", trouble, troubleLines, p.styles.warn)
 	}
 	if process.State == watch.Found {
 		return
@@ -213,11 +213,11 @@ func (m *model) trouble(process *watch.Process) string {
 	var parts []string
 	switch {
 	case process.State == watch.Found && process.Problem != nil:
-		parts = append(parts, "Not watched: "+clean(m.opts.Reason(process.Problem))+".")
+		parts = append(parts, "Not watched: "+m.opts.Reason(process.Problem)+".")
 	case process.State == watch.Ended && process.Problem != nil:
-		parts = append(parts, "Ended: "+clean(m.opts.Reason(process.Problem))+".")
+		parts = append(parts, "Ended: "+m.opts.Reason(process.Problem)+".")
 	case process.State == watch.Watched && process.Problem != nil:
-		parts = append(parts, "Silent: "+clean(m.opts.Reason(process.Problem))+".")
+		parts = append(parts, "Silent: "+m.opts.Reason(process.Problem)+".")
 	}
 	if process.Problem != nil && process.State != watch.Ended {
 		if remedy := m.opts.Remedy(process.Problem); remedy != "" {
@@ -256,7 +256,7 @@ func about(p *watch.Process) []string {
 		}
 	}
 	if p.Info != nil {
-		add(strings.TrimSpace(".NET " + clean(p.Info.RuntimeVersion) + " " + clean(p.Info.Arch)))
+		add(strings.TrimSpace(".NET " + p.Info.RuntimeVersion + " " + p.Info.Arch))
 	}
 	add(collectorInWords(p))
 	if up := upFor(p); up != "-" && p.State != watch.Ended {
@@ -269,7 +269,7 @@ func about(p *watch.Process) []string {
 		add("ended")
 	}
 	if p.Container != "" {
-		add("container " + cut(clean(p.Container), 12))
+		add("container " + text.Cut(p.Container, 12))
 	}
 	return parts
 }
@@ -317,7 +317,7 @@ func runtimeOf(p *watch.Process) string {
 	if p.Info == nil || p.Info.RuntimeVersion == "" {
 		return "-"
 	}
-	return clean(p.Info.RuntimeVersion)
+	return p.Info.RuntimeVersion
 }
 
 func collectorOf(p *watch.Process) string {

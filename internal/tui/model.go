@@ -122,8 +122,7 @@ func (m *model) look() {
 }
 
 func (m *model) say(format string, args ...any) {
-	text := strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "; ")
-	m.message, m.shownAt = clean(text), m.snap.Now
+	m.message, m.shownAt = strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "; "), m.snap.Now
 }
 
 // rows are the processes that are shown, in their order.
@@ -196,16 +195,16 @@ func (m *model) draw() []string {
 	default:
 		m.drawList(p, current)
 	}
-	return p.lines(m.footer(p))
+	return p.screen(m.footer(p))
 }
 
 // footer is the last line: what is typed, a message, or the keys.
-func (m *model) footer(p *painter) string {
+func (m *model) footer(p *painter) line {
 	switch {
 	case m.typing:
-		return p.fit("filter: " + m.filter + "_  (enter keeps it, esc removes it)")
+		return line{plain(p.fit("filter: " + m.filter + "_  (enter keeps it, esc removes it)"))}
 	case m.message != "" && m.snap.Now.Sub(m.shownAt) < messageFor:
-		return p.styles.warn(p.fit(m.message))
+		return line{p.styles.warn(p.fit(m.message))}
 	case m.help:
 		return p.keys([]string{"any key", "back"})
 	default:

@@ -8,6 +8,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/internal/watch"
 )
@@ -25,10 +26,10 @@ const (
 
 // drawProcess shows one process in depth.
 func (m *model) drawProcess(p *painter, process *watch.Process) {
-	p.line(p.heading(nameOf(process)+" "+processID(process)+"  "+stateOf(process), m.snap.Now, m.frozen))
+	p.heading(nameOf(process)+" "+processID(process)+"  "+stateOf(process), m.snap.Now, m.frozen)
 	p.parts(1, about(process))
-	if text := m.trouble(process); text != "" {
-		p.wrapped("", text, troubleLines, p.styles.warn)
+	if trouble := m.trouble(process); trouble != "" {
+		p.wrapped("", trouble, troubleLines, p.styles.warn)
 	}
 	if process.State == watch.Found {
 		return
@@ -119,7 +120,7 @@ type fact struct {
 
 var facts = []fact{
 	{"time", 12, true, 0, nil},
-	{"process", 16, true, 0, func(c *watch.Collection) string { return clean(c.Process.Name) }},
+	{"process", 16, true, 0, func(c *watch.Collection) string { return c.Process.Name }},
 	{"pid", 7, false, 6, func(c *watch.Collection) string { return strconv.Itoa(c.Process.PID) }},
 	{"GC", 6, false, 5, func(c *watch.Collection) string { return strconv.Itoa(int(c.Number)) }},
 	{"what", 15, true, 0, what},
@@ -154,7 +155,7 @@ func (p *painter) collections(all []*watch.Collection, withProcess bool) {
 	for _, f := range columns {
 		heading += f.align(f.heading) + " "
 	}
-	p.line(p.styles.faint(p.fit(heading)))
+	p.text(p.styles.faint, heading)
 	for _, c := range all {
 		if p.left() == 0 {
 			return
@@ -167,7 +168,7 @@ func (p *painter) collections(all []*watch.Collection, withProcess bool) {
 			}
 			line += f.align(cell) + " "
 		}
-		p.line(p.fit(line))
+		p.text(plain, line)
 	}
 }
 
@@ -196,11 +197,11 @@ func factsFor(width int, withProcess bool) []fact {
 	return columns
 }
 
-func (f *fact) align(text string) string {
+func (f *fact) align(cell string) string {
 	if f.left {
-		return padRight(text, f.width)
+		return text.PadRight(cell, f.width)
 	}
-	return padLeft(text, f.width)
+	return text.PadLeft(cell, f.width)
 }
 
 // drawFindings shows what the rules found, in all the room that is left.
@@ -225,18 +226,17 @@ func (p *painter) findings(process *watch.Process, room, from int, rest string) 
 	}
 	p.section(heading)
 	for _, line := range all[from:to] {
-		p.line(line)
+		p.line(line...)
 	}
 	return from
 }
 
 // findingLines are findings with their evidence and advice, as wide as p.
-func findingLines(p *painter, all []findings.Finding) []string {
+func findingLines(p *painter, all []findings.Finding) []line {
 	if len(all) == 0 {
-		return []string{p.fit("none yet")}
+		return []line{{plain(p.fit("none yet"))}}
 	}
 	page := &painter{width: p.width, height: math.MaxInt, styles: p.styles}
-	plain := func(s string) string { return s }
 	for i := range all {
 		f := &all[i]
 		title := fmt.Sprintf("%s: %s (%s, %v confidence)", f.Severity, f.Title, f.ID, f.Confidence)
@@ -246,10 +246,10 @@ func findingLines(p *painter, all []findings.Finding) []string {
 			page.wrapped("   - ", advice, page.left(), plain)
 		}
 	}
-	return page.text
+	return page.lines
 }
 
-func styleOf(p *painter, f *findings.Finding) func(string) string {
+func styleOf(p *painter, f *findings.Finding) style {
 	if f.Severity == findings.Note {
 		return p.styles.strong
 	}

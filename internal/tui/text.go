@@ -5,7 +5,6 @@ import (
 	"strconv"
 	"strings"
 	"time"
-	"unicode"
 
 	"charm.land/lipgloss/v2"
 
@@ -13,18 +12,26 @@ import (
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
-// styles are ways to stress text. Without colour there is none.
+// A part is text in one style. Only styles make one, of text that they clean: whatever
+// is in a name, the terminal obeys no escapes but those of the styles.
+type part struct{ shown string }
+
+// A style makes text stand out, if there is colour.
+type style func(string) part
+
+func plain(s string) part { return part{text.Clean(s)} }
+
+// styles are ways to stress text.
 type styles struct {
-	strong, faint, selected, title, warn, heap, pause func(string) string
+	strong, faint, selected, title, warn, heap, pause style
 }
 
 func newStyles(colour bool) styles {
-	plain := func(s string) string { return s }
 	if !colour {
 		return styles{plain, plain, plain, plain, plain, plain, plain}
 	}
-	render := func(s lipgloss.Style) func(string) string {
-		return func(text string) string { return s.Render(text) }
+	render := func(s lipgloss.Style) style {
+		return func(words string) part { return part{s.Render(text.Clean(words))} }
 	}
 	style := lipgloss.NewStyle
 	return styles{
@@ -38,28 +45,41 @@ func newStyles(colour bool) styles {
 	}
 }
 
+// A line is one of a screen, from left to right.
+type line []part
+
+func (l line) String() string {
+	var b strings.Builder
+	for _, p := range l {
+		b.WriteString(p.shown)
+	}
+	return b.String()
+}
+
 // A painter collects the lines of a screen.
 type painter struct {
 	width, height int
 	unicode       bool
 	zone          *time.Location // of the times that are shown
 	styles        styles
-	text          []string
+	lines         []line
 }
 
 func newPainter(width, height int, opts Options) *painter {
 	return &painter{width: width, height: height, unicode: opts.Unicode, styles: newStyles(opts.Colour)}
 }
 
-// line adds a line that fits. Whatever is in it, the terminal obeys its colours
-// only.
-func (p *painter) line(s string) { p.text = append(p.text, text.CleanStyled(s)) }
+// line adds a line, whose parts fit together.
+func (p *painter) line(parts ...part) { p.lines = append(p.lines, parts) }
+
+// text adds a line of text in one style, cut to the width.
+func (p *painter) text(style style, words string) { p.line(style(p.fit(words))) }
 
 // roomy reports whether there is room for all that is worth showing.
 func (p *painter) roomy() bool { return p.height >= roomyHeight }
 
 // left is the room for further lines, above the last one.
-func (p *painter) left() int { return max(0, p.height-1-len(p.text)) }
+func (p *painter) left() int { return max(0, p.height-1-len(p.lines)) }
 
 // section adds a heading with a rule.
 func (p *painter) section(heading string) {
@@ -68,35 +88,36 @@ func (p *painter) section(heading string) {
 		rule = "─"
 	}
 	const before = 2
-	heading = cut(heading, max(0, p.width-before-2))
-	after := p.width - before - 2 - lipgloss.Width(heading)
+	heading = text.Cut(heading, max(0, p.width-before-2))
+	after := p.width - before - 2 - text.Width(heading)
 	if heading == "" || after < 0 {
 		p.line(p.styles.faint(strings.Repeat(rule, p.width)))
 		return
 	}
-	p.line(p.styles.faint(strings.Repeat(rule, before)) + " " + p.styles.strong(heading) + " " + p.styles.faint(strings.Repeat(rule, after)))
+	p.line(p.styles.faint(strings.Repeat(rule, before)), plain(" "), p.styles.strong(heading), plain(" "), p.styles.faint(strings.Repeat(rule, after)))
 }
 
-// lines are those of the screen, with the last one.
-func (p *painter) lines(last string) []string {
-	lines := p.text[:min(len(p.text), p.height-1)]
-	for len(lines) < p.height-1 {
-		lines = append(lines, "")
+// screen returns the lines of the screen, with the last one.
+func (p *painter) screen(last line) []string {
+	shown := make([]string, p.height)
+	for i, l := range p.lines[:min(len(p.lines), p.height-1)] {
+		shown[i] = l.String()
 	}
-	return append(lines, text.CleanStyled(last))
+	shown[p.height-1] = last.String()
+	return shown
 }
 
 // fit cuts a line.
-func (p *painter) fit(text string) string { return cut(text, p.width) }
+func (p *painter) fit(words string) string { return text.Cut(words, p.width) }
 
 // wrapped adds text in lines of words, at most some, the first behind a lead.
-func (p *painter) wrapped(lead, text string, most int, style func(string) string) {
-	for i, line := range wrap(text, p.width-lipgloss.Width(lead)) {
+func (p *painter) wrapped(lead, words string, most int, style style) {
+	for i, line := range text.Wrap(words, p.width-text.Width(lead)) {
 		if i == most || p.left() == 0 {
 			return
 		}
-		p.line(p.fit(lead) + style(line))
-		lead = strings.Repeat(" ", lipgloss.Width(lead))
+		p.line(plain(p.fit(lead)), style(line))
+		lead = strings.Repeat(" ", text.Width(lead))
 	}
 }
 
@@ -104,28 +125,28 @@ func (p *painter) wrapped(lead, text string, most int, style func(string) string
 // do not fit are left out.
 func (p *painter) parts(most int, texts []string) {
 	line := ""
-	for _, text := range texts {
-		if line != "" && lipgloss.Width(line)+len(", ")+lipgloss.Width(text) > p.width {
+	for _, words := range texts {
+		if line != "" && text.Width(line)+len(", ")+text.Width(words) > p.width {
 			if most--; most == 0 {
 				break
 			}
-			p.line(p.fit(line))
+			p.text(plain, line)
 			line = ""
 		}
 		if line != "" {
 			line += ", "
 		}
-		line += text
+		line += words
 	}
 	if line != "" {
-		p.line(p.fit(line))
+		p.text(plain, line)
 	}
 }
 
 // keys is the line of the keys, as many as there is room for: pairs of a key and
 // what it does.
-func (p *painter) keys(hints []string) string {
-	var b strings.Builder
+func (p *painter) keys(hints []string) line {
+	var keys line
 	width := 0
 	for i := 0; i+1 < len(hints); i += 2 {
 		n := len(hints[i]) + 1 + len(hints[i+1])
@@ -136,73 +157,12 @@ func (p *painter) keys(hints []string) string {
 			break
 		}
 		if i > 0 {
-			b.WriteString("  ")
+			keys = append(keys, plain("  "))
 		}
-		b.WriteString(p.styles.strong(hints[i]) + " " + p.styles.faint(hints[i+1]))
+		keys = append(keys, p.styles.strong(hints[i]), plain(" "), p.styles.faint(hints[i+1]))
 		width += n
 	}
-	return b.String()
-}
-
-// wrap breaks text into lines of at most so many cells. A word that is longer is
-// cut.
-func wrap(text string, width int) []string {
-	if width < 1 {
-		return nil
-	}
-	var lines []string
-	line := ""
-	for _, word := range strings.Fields(text) {
-		switch {
-		case line == "":
-			line = cut(word, width)
-		case lipgloss.Width(line)+1+lipgloss.Width(word) <= width:
-			line += " " + word
-		default:
-			lines = append(lines, line)
-			line = cut(word, width)
-		}
-	}
-	if line != "" {
-		lines = append(lines, line)
-	}
-	return lines
-}
-
-// cut shortens plain text to some cells.
-func cut(text string, width int) string {
-	if lipgloss.Width(text) <= width {
-		return text
-	}
-	var b strings.Builder
-	n := 0
-	for _, r := range text {
-		if n += lipgloss.Width(string(r)); n > width {
-			break
-		}
-		b.WriteRune(r)
-	}
-	return b.String()
-}
-
-func padLeft(text string, width int) string {
-	text = cut(text, width)
-	return strings.Repeat(" ", max(0, width-lipgloss.Width(text))) + text
-}
-
-func padRight(text string, width int) string {
-	text = cut(text, width)
-	return text + strings.Repeat(" ", max(0, width-lipgloss.Width(text)))
-}
-
-// clean is text from a process without what would control the terminal.
-func clean(text string) string {
-	return strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) {
-			return '?'
-		}
-		return r
-	}, text)
+	return keys
 }
 
 // processID is the id of a process; one that only its own namespace knows is in
@@ -214,7 +174,7 @@ func processID(p *watch.Process) string {
 	return strconv.Itoa(p.PID)
 }
 
-func nameOf(p *watch.Process) string { return cmp.Or(clean(p.Name), "?") }
+func nameOf(p *watch.Process) string { return cmp.Or(p.Name, "?") }
 
 // ago writes how long ago something was, to the second.
 func ago(d time.Duration) string { return max(0, d).Truncate(time.Second).String() }

@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
+	"unicode"
 
 	tea "charm.land/bubbletea/v2"
 	"charm.land/lipgloss/v2"
@@ -20,6 +22,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/watch"
 	"github.com/gctrail/gctrail/live"
 )
@@ -396,19 +399,68 @@ func TestFreeze(t *testing.T) {
 	}
 }
 
-// TestHostileName: a process cannot send escapes to the terminal.
-func TestHostileName(t *testing.T) {
-	m := shown(t, 80, 24)
-	p := m.snap.Processes[1]
-	p.Name, p.Container, p.Info.RuntimeVersion = "\x1b[2Jweb\n", "\x07", "10\x1b"
-	for _, keys := range []string{"", "enter"} {
-		press(t, m, strings.Fields(keys)...)
-		for _, line := range m.draw() {
-			if strings.ContainsAny(line, "\x1b\x07\n") {
-				t.Errorf("%q", line)
+// hostile are names that change what a terminal shows where it obeys them, and names
+// that take more or fewer cells than they have characters.
+var hostile = []string{
+	"\x1b[31mred", "\x1b[2J\x1b[H", "\x1b]0;title\x07", "a\n> 1 root sshd", "a\rb", "a\tb", "a\x00b", "a\x7fb", "\u009b31mC1", "\u0085next",
+	"\u202egnp.exe", "\u2066isolate\u2069", "a\u2028b", "zero\u200bwidth\u200d", "日本語のとても長い名前のプログラム", "e\u0301\u0301\u0301", "\xff\xfe",
+}
+
+// TestHostileNames: whatever a process says of itself, a terminal obeys only the
+// escapes that the screen has anyway, and all other cells stay in their places.
+func TestHostileNames(t *testing.T) {
+	const benign = "web"
+	draw := func(t *testing.T, name string, width int, keys []string) []string {
+		m := shown(t, width, 40, func(o *Options) { o.Colour = true })
+		for _, p := range m.snap.Processes {
+			p.Name = name
+			if p.Info != nil {
+				p.Info.RuntimeVersion, p.Info.Arch = name, name
+			}
+			if p.Problem != nil {
+				p.Problem = errors.New(name)
+			}
+		}
+		press(t, m, keys...)
+		return m.draw()
+	}
+	for _, width := range []int{60, 80, 200} {
+		for _, keys := range [][]string{nil, {"down", "down", "down"}, {"enter"}, {"enter", "f"}, {"s"}, {"/", "4"}} {
+			want := draw(t, benign, width, keys)
+			for _, name := range hostile {
+				got := draw(t, name, width, keys)
+				if len(got) != len(want) {
+					t.Fatalf("%q: %d lines, want %d", name, len(got), len(want))
+				}
+				escapes := func(lines []string) int { return strings.Count(strings.Join(lines, ""), "\x1b") }
+				if n := escapes(got); n != escapes(want) {
+					t.Errorf("%q at %d, %v: %d escapes, want %d", name, width, keys, n, escapes(want))
+				}
+				for i, line := range got {
+					shown := escape.ReplaceAllString(line, "")
+					if strings.ContainsFunc(shown, func(r rune) bool { return !unicode.IsPrint(r) }) {
+						t.Errorf("%q: %q", name, shown)
+					}
+					if n := text.Width(shown); n > width {
+						t.Errorf("%q: %d cells: %q", name, n, shown)
+					}
+					figures := escape.ReplaceAllString(want[i], "")
+					if figures = figures[max(0, len(figures)-width/3):]; watched(keys, i) && !strings.HasSuffix(shown, figures) {
+						t.Errorf("%q: the figures have moved: %q, want %q", name, shown, figures)
+					}
+				}
 			}
 		}
 	}
+}
+
+// escape is a colour, or the end of one.
+var escape = regexp.MustCompile(`\x1b\[[0-9;]*m`)
+
+// watched says whether a line is that of a process with figures, in the list.
+func watched(keys []string, line int) bool {
+	const first, last = 2, 4
+	return !slices.Contains(keys, "enter") && first <= line && line <= last
 }
 
 // TestRun: the program ends with its context, and waits for the work.
