@@ -155,8 +155,8 @@ func hostile() *Result {
 func TestWrite(t *testing.T) {
 	for format, want := range map[string][]string{
 		"text":     {"Over the budget: 1 of 3 checks over, 1 inconclusive", "OVER          longest pause 2.00 ms, limit 1.00 ms", "inconclusive  most committed unknown, limit 1 B"},
-		"github":   {"::error title=GC budget::longest pause 2.00 ms, limit 1.00 ms (a|b`<script>%0A::error::%25)\n", "::warning title=GC budget::most committed", "::notice title=GC budget::Over"},
-		"markdown": {"| OVER | longest pause | 2.00 ms | 1.00 ms | a\\|b'&lt;script> ::error::% |\n"},
+		"github":   {"::error title=GC budget::longest pause 2.00 ms, limit 1.00 ms (a|b`<script>?::error::%25)\n", "::warning title=GC budget::most committed", "::notice title=GC budget::Over"},
+		"markdown": {"| OVER | longest pause | 2.00 ms | 1.00 ms | a\\|b'&lt;script&gt;?::error::% |\n"},
 	} {
 		var b strings.Builder
 		if err := Write(&b, format, hostile()); err != nil {

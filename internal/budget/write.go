@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"cmp"
 	"encoding/xml"
 	"fmt"
 	"io"
@@ -118,42 +119,40 @@ func (r *Result) summary() string {
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
 
 func writeText(w io.Writer, r *Result) error {
-	var b strings.Builder
-	fmt.Fprintln(&b, r.summary())
+	p := text.Page{Unicode: true}
+	p.Line("%s", r.summary())
 	for i := range r.Checks {
 		c := &r.Checks[i]
-		fmt.Fprintf(&b, "  %-12s  %s\n", marks[c.Status], c.sentence())
+		p.Line("  %-12s  %s", marks[c.Status], c.sentence())
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return text.NewPrinter(w).Page(&p)
 }
 
 func writeMarkdown(w io.Writer, r *Result) error {
-	var b strings.Builder
-	fmt.Fprintf(&b, "**%s**\n\n| | metric | value | limit | run |\n|---|---|---:|---:|---|\n", r.summary())
+	p := text.Page{Unicode: true}
+	p.Line("**%s**\n\n| | metric | value | limit | run |\n|---|---|---:|---:|---|", r.summary())
 	for i := range r.Checks {
 		c := &r.Checks[i]
-		fmt.Fprintf(&b, "| %s | %s | %s | %s | %s |\n", marks[c.Status], text.Markdown(c.Text), figure(c.Value, c.Unit), figure(c.Limit, c.Unit), text.Markdown(c.Run))
+		p.Line("| %s | %s | %s | %s | %s |", marks[c.Status], text.Markdown(c.Text), figure(c.Value, c.Unit), figure(c.Limit, c.Unit), text.Markdown(c.Run))
 	}
-	_, err := io.WriteString(w, b.String())
-	return err
+	return text.NewPrinter(w).Page(&p)
 }
 
 // writeGitHub writes workflow commands: an error for each check that fails, a
 // warning for each that cannot be told.
 func writeGitHub(w io.Writer, r *Result) error {
-	escape := strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	escape := func(s string) string { return strings.ReplaceAll(text.Clean(s), "%", "%25") }
 	var b strings.Builder
 	for i := range r.Checks {
 		c := &r.Checks[i]
 		switch {
 		case r.fails(c):
-			fmt.Fprintf(&b, "::error title=GC budget::%s\n", escape.Replace(c.sentence()))
+			fmt.Fprintf(&b, "::error title=GC budget::%s\n", escape(c.sentence()))
 		case c.Status == CannotTell:
-			fmt.Fprintf(&b, "::warning title=GC budget::%s\n", escape.Replace(c.sentence()))
+			fmt.Fprintf(&b, "::warning title=GC budget::%s\n", escape(c.sentence()))
 		}
 	}
-	fmt.Fprintf(&b, "::notice title=GC budget::%s\n", escape.Replace(r.summary()))
+	fmt.Fprintf(&b, "::notice title=GC budget::%s\n", escape(r.summary()))
 	_, err := io.WriteString(w, b.String())
 	return err
 }
@@ -226,10 +225,7 @@ func writeJUnit(w io.Writer, r *Result) error {
 	var out junitSuites
 	for i := range r.Checks {
 		c := &r.Checks[i]
-		name := c.Run
-		if name == "" {
-			name = "baseline"
-		}
+		name := cmp.Or(text.Clean(c.Run), "baseline")
 		at := slices.IndexFunc(out.Suites, func(s junitSuite) bool { return s.Name == name })
 		if at < 0 {
 			out.Suites = append(out.Suites, junitSuite{Name: name})
@@ -241,10 +237,10 @@ func writeJUnit(w io.Writer, r *Result) error {
 		switch {
 		case r.fails(c):
 			suite.Failures++
-			test.Failure = &junitMessage{c.sentence()}
+			test.Failure = &junitMessage{text.Clean(c.sentence())}
 		case c.Status == CannotTell:
 			suite.Skipped++
-			test.Skipped = &junitMessage{c.sentence()}
+			test.Skipped = &junitMessage{text.Clean(c.sentence())}
 		}
 		suite.Cases = append(suite.Cases, test)
 	}

@@ -4,7 +4,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"encoding/xml"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/etltest"
@@ -27,6 +30,8 @@ import (
 var hostile = []string{
 	"\x1b[31mred", "\x1b]0;title\x07", "\x1b[2J\x1b[H", "a\nroot 1 sshd", "a\rb", "a\tb", "a\x00b", "a\x7fb", "\u009b31mC1", "\u0085next",
 	"\u202egnp.exe", "\u2066isolate\u2069", "\u200eltr", "\u061calm", "a\u2028b", "zero\u200bwidth", "=cmd|'/c calc'!A1", "@sum(1)", "+1+1", "-2+3", "\xff\xfe",
+	"a|b\\|c", "::error::forged", "a ::error::forged", "##vso[task.complete]", "%0A::error::forged", "`code` *b* <script>", "]]>", "\"><testcase name=\"forged\">", "&#124;",
+	"日本語の名前", "e\u0301\u0301\u0301",
 }
 
 // mustShow checks that output has nothing that a terminal obeys, but for line ends
@@ -150,5 +155,143 @@ func TestHostileCommandLine(t *testing.T) {
 			t.Fatalf("%q: %v, %v", name, files, err)
 		}
 		mustShow(t, "the name of the file", files[0].Name())
+	}
+}
+
+// TestHostileRuns: names of runs, which are those of files, forge nothing where runs are
+// compared and checked, neither lines nor cells, elements and commands.
+func TestHostileRuns(t *testing.T) {
+	const budgetText = "version: 1\nlimits:\n  pause_max_ms: 0.001\n  collections: 1\n  committed_peak_bytes: 1\n"
+	write := func(t *testing.T, dir, name string) {
+		for i := range 3 {
+			path := filepath.Join(dir, fmt.Sprint(name, i, ".etl"))
+			if err := os.WriteFile(path, processNamed(name).Bytes(), 0o600); err != nil {
+				t.Skip(err) // such files cannot be
+			}
+		}
+	}
+	run := func(t *testing.T, name string) map[string]string {
+		dir := t.TempDir()
+		limits := filepath.Join(dir, "budget.yaml")
+		folder := filepath.Join(dir, "runs")
+		if err := errors.Join(os.Mkdir(folder, 0o700), os.WriteFile(limits, []byte(budgetText), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+		write(t, folder, name)
+		said := make(map[string]string)
+		for _, args := range [][]string{
+			{"report", "--format", "markdown"},
+			{"diff", "--format", "text"},
+			{"diff", "--format", "markdown"},
+			{"diff", "--format", "json"},
+			{"trend", "--format", "text"},
+			{"trend", "--format", "json"},
+			{"check", "--format", "text"},
+			{"check", "--format", "json"},
+			{"check", "--format", "junit"},
+			{"check", "--format", "github"},
+			{"check", "--format", "markdown"},
+		} {
+			line := args
+			switch args[0] {
+			case "check":
+				line = append(line, "--budget", limits, folder)
+			case "diff":
+				line = append(line, folder, folder)
+			case "report":
+				files, err := os.ReadDir(folder)
+				if err != nil {
+					t.Fatal(err)
+				}
+				line = append(line, filepath.Join(folder, files[0].Name()))
+			default:
+				line = append(line, folder)
+			}
+			out, talk, code := on(t, 0, line...)
+			if out == "" {
+				t.Fatalf("%v: exit code %d: %s", args, code, talk)
+			}
+			what := args[0] + " " + args[2]
+			mustShow(t, what, out)
+			mustShow(t, what, talk)
+			said[what] = out
+		}
+		return said
+	}
+	want := run(t, "web")
+	for _, name := range hostile {
+		if strings.ContainsAny(name, "/\x00") {
+			continue // no name of a file
+		}
+		t.Run(fmt.Sprintf("%q", name), func(t *testing.T) {
+			for what, out := range run(t, name) {
+				got, want := shapeOf(out), shapeOf(want[what])
+				if what == "diff text" {
+					got.lines = want.lines // its names are in prose, which is wrapped
+				}
+				if got != want {
+					t.Errorf("%s has the shape %+v, want %+v:\n%s", what, got, want, out)
+				}
+				if strings.HasSuffix(what, "json") && !json.Valid([]byte(out)) {
+					t.Errorf("%s: %s", what, out)
+				}
+			}
+		})
+	}
+}
+
+// A shape is what a name must not change.
+type shape struct{ lines, cells, elements, commands int }
+
+func shapeOf(out string) shape {
+	s := shape{lines: strings.Count(out, "\n")}
+	escaped := strings.NewReplacer(`\\`, "", `\|`, "")
+	for line := range strings.Lines(out) {
+		if strings.HasPrefix(line, "|") {
+			s.cells += strings.Count(escaped.Replace(line), "|")
+		}
+		if strings.HasPrefix(strings.TrimSpace(line), "::") {
+			s.commands++
+		}
+	}
+	if !strings.HasPrefix(out, "{") && !strings.HasPrefix(out, "<?xml") && !strings.HasPrefix(out, "::") { // a form for people
+		s.commands += strings.Count(out, "##[") + strings.Count(out, "##vso[")
+	}
+	if !strings.HasPrefix(out, "<?xml") {
+		return s
+	}
+	for d := xml.NewDecoder(strings.NewReader(out)); ; {
+		token, err := d.Token()
+		if err != nil {
+			if !errors.Is(err, io.EOF) {
+				s.elements = -1
+			}
+			return s
+		}
+		if _, begins := token.(xml.StartElement); begins {
+			s.elements++
+		}
+	}
+}
+
+// TestHostileRows: a collection is one line of top --plain with as many words as the
+// heading, and what a process is called does not widen its column by more than its cells.
+func TestHostileRows(t *testing.T) {
+	for _, name := range hostile {
+		var data bytes.Buffer
+		log := &collectionLog{std: &stdio{out: &data, err: text.NewPrinter(io.Discard)}, cancel: func() {}}
+		log.write(func(c *logColumn) string { return c.heading })
+		log.tell(&watch.News{
+			Process:    &diag.Process{PID: 7, Name: name},
+			Collection: &watch.Collection{Collection: &gc.Collection{Number: 3}, Process: &diag.Process{PID: 7, Name: name}},
+		}, true)
+		mustShow(t, "top --plain", data.String())
+		lines := strings.Split(strings.TrimSuffix(data.String(), "\n"), "\n")
+		if len(lines) != 2 || len(strings.Fields(lines[1])) != len(logColumns) {
+			t.Errorf("%q: %q", name, lines)
+		}
+		if shapeOf(data.String()).commands > 0 {
+			t.Errorf("%q: a command in %q", name, lines)
+		}
 	}
 }

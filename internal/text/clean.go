@@ -3,6 +3,7 @@ package text
 import (
 	"fmt"
 	"io"
+	"regexp"
 	"strings"
 	"unicode"
 )
@@ -43,4 +44,16 @@ type argument struct{ value any }
 // Format implements fmt.Formatter.
 func (a argument) Format(f fmt.State, verb rune) {
 	_, _ = io.WriteString(f, Clean(fmt.Sprintf(fmt.FormatString(f, verb), a.value)))
+}
+
+// logCommand is what the logs of GitHub Actions and Azure Pipelines take for a command
+// to them.
+var logCommand = regexp.MustCompile(`(?m)^([ \t]*):(:)|#(#(?:\[|vso\[))`)
+
+// disarmed returns lines without such commands: a line may begin with a name.
+func disarmed(lines string) string {
+	if !strings.Contains(lines, "::") && !strings.Contains(lines, "##") {
+		return lines
+	}
+	return logCommand.ReplaceAllString(lines, "$1?$2$3")
 }

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 )
@@ -30,6 +31,35 @@ func TestNothingObeyed(t *testing.T) {
 		good + "\n" + good + "\n\r\x1b[K" + good[:9]
 	if got := b.String(); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
+// TestNoLogCommands: the log of a build takes nothing that is printed for a command.
+func TestNoLogCommands(t *testing.T) {
+	for in, want := range map[string]string{
+		"::error::forged":         "?:error::forged",
+		" \t::error::forged":      " ?::error::forged",
+		"##vso[task.complete]":    "?#vso[task.complete]",
+		"a ##[error]b":            "a ?#[error]b",
+		"System::String ## [1] a": "System::String ## [1] a",
+	} {
+		var b bytes.Buffer
+		printer, page := NewPrinter(&b), PageOn(Terminal{})
+		_ = printer.Line("%s", in)
+		page.Line("%s", in)
+		page.Table([]Column{{Heading: in, Left: true}}, [][]string{{in}})
+		page.List([]Column{{Heading: "h"}}, [][]string{{""}}, func(int) []string { return []string{in} })
+		_ = printer.Page(page)
+		if got := b.String(); strings.Count(got, want+"\n") != 5 {
+			t.Errorf("%q: %q, want %q in five lines", in, got, want)
+		}
+	}
+}
+
+func TestMarkdown(t *testing.T) {
+	const in, want = "a|b\\|c <i>&#124; `x` *y* _z_ [l](u) # h\n| forged |", `a\|b\\\|c &lt;i&gt;&amp;\#124; 'x' \*y\* \_z\_ \[l](u) \# h?\| forged \|`
+	if got := Markdown(in); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
 	}
 }
 

@@ -181,10 +181,11 @@ func (p *Page) Bytes() []byte { return []byte(p.String()) }
 
 // String returns what was written.
 func (p *Page) String() string {
+	written := disarmed(p.buffer.String())
 	if p.Unicode {
-		return p.buffer.String()
+		return written
 	}
-	return ascii.Replace(p.buffer.String())
+	return ascii.Replace(written)
 }
 
 // Reset empties the page.

@@ -14,7 +14,7 @@ func NewPrinter(w io.Writer) *Printer { return &Printer{w} }
 
 // Line writes a line.
 func (p *Printer) Line(format literal, args ...any) error {
-	_, err := fmt.Fprintln(p.w, cleaned(format, args))
+	_, err := fmt.Fprintln(p.w, disarmed(cleaned(format, args)))
 	return err
 }
 

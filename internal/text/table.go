@@ -107,7 +107,7 @@ func (t *Table) writeRow(cells []string) error {
 		return err
 	}
 	for _, line := range t.Below(t.written) {
-		if _, err := io.WriteString(t.W, Clean(line)+"\n"); err != nil {
+		if _, err := io.WriteString(t.W, disarmed(Clean(line)+"\n")); err != nil {
 			return err
 		}
 	}
@@ -142,6 +142,6 @@ func (t *Table) write(cells []string, bold bool) error {
 		b = append(b, "\x1b[0m"...)
 	}
 	t.line = append(b, '\n')
-	_, err := t.W.Write(t.line)
+	_, err := io.WriteString(t.W, disarmed(string(t.line)))
 	return err
 }

@@ -46,7 +46,10 @@ func Quoted(path string) string {
 	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
-// Markdown keeps text from being markup, or from ending a cell of a table.
-func Markdown(s string) string {
-	return strings.NewReplacer("|", `\|`, "\n", " ", "\r", " ", "<", "&lt;", "`", "'", "*", `\*`, "_", `\_`, "[", `\[`).Replace(s)
-}
+// markup is what Markdown takes for markup, or for the end of a cell. A backslash
+// would make a character of the one before a bar.
+var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "`", "'", "*", `\*`, "_", `\_`, "[", `\[`, "#", `\#`)
+
+// Markdown cleans text, and keeps it from being markup or from ending a cell of a
+// table.
+func Markdown(s string) string { return markup.Replace(Clean(s)) }
