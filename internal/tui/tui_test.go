@@ -457,7 +457,7 @@ func TestHostileNames(t *testing.T) {
 // escape is a colour, or the end of one.
 var escape = regexp.MustCompile(`\x1b\[[0-9;]*m`)
 
-// watched says whether a line is that of a process with figures, in the list.
+// watched reports whether a line is that of a process with figures, in the list.
 func watched(keys []string, line int) bool {
 	const first, last = 2, 4
 	return !slices.Contains(keys, "enter") && first <= line && line <= last
