@@ -36,14 +36,14 @@ func newConvertCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "convert FILE... -o OUT",
 		Short: "Convert a trace for other tools: Perfetto, pprof, speedscope, Parquet, ...",
-		Long: `convert writes what a trace holds in the format of another tool. The format is that
-of the output's suffix, or of --to:
+		Long: `convert writes a trace in the format of another tool. The suffix of the output, or
+--to, selects the format:
 
 ` + formatHelp() + `
-Where -o is a folder, each trace becomes a file of its own in it, and parquet writes
-all its tables: collections, pauses, generations and allocations.
+If -o is a folder, each trace gets its own file there, and parquet writes all its
+tables: collections, pauses, generations and allocations.
 
-Formats of allocations need a trace with allocation events; stacks with names need
+Formats for allocations need a trace with allocation events; stacks with names need
 collect --profile gc-alloc.`,
 		Example: `  gctrail convert app.nettrace -o app.pftrace
   gctrail convert app.nettrace -o app.pb.gz && go tool pprof -top app.pb.gz

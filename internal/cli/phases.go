@@ -51,20 +51,21 @@ func newPhasesCmd(std *stdio) *cobra.Command {
 		Short: "Show the phases of background GCs",
 		Long: `phases shows how long each background GC spent in its phases:
 
-  initial mark  marks roots; the program's threads are suspended. A gen 0 or gen 1 GC
-                that comes before it in the same pause is not part of it
-  mark          marks what the roots lead to while the program runs
-  wait          until the threads are suspended again
-  final mark    marks what the program changed meanwhile; the threads are suspended
-  sweep         frees memory while the program runs
+  initial mark  marks the roots, in a pause. A gen 0 or gen 1 GC that runs
+                before it in the same pause is not part of it
+  mark          marks the objects that the roots refer to, concurrently
+  wait          lasts until the threads are suspended again
+  final mark    marks what the program changed meanwhile, in a pause
+  sweep         frees memory, concurrently
 
 "GCs inside" are the gen 0 and gen 1 GCs that ran meanwhile. "pages again" and
-"objects again" were written to while the GC marked, so that it had to look at them
-again: many of them make the final mark, a pause, long. In a table a strip shows
-when background GCs ran.
+"objects again" were written to during marking and had to be marked again: many of
+them make the final mark, which is a pause, long. In a table, a strip shows when
+background GCs ran.
 
-The events come with the private provider:
-gctrail collect --profile gc-collect`,
+The events are from the private provider:
+
+  gctrail collect --profile gc-collect`,
 		Example: `  gctrail phases app.nettrace
   gctrail phases --sort final_mark_ms --top 5 app.nettrace
   gctrail phases --format jsonl app.nettrace | jq 'select(.alloc_waits>0)'`,

@@ -202,7 +202,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "handles", Unit: "count", Keys: []string{"gc_handles", "sync_blocks"},
-		Text: "GC handles and sync blocks in use. Only full GCs update the number of handles.", Source: "GCHandleCount and SinkBlockCount of GCHeapStats",
+		Text: "GC handles and sync blocks in use after the GC.", Source: "GCHandleCount and SinkBlockCount of GCHeapStats",
 	},
 	{
 		Name: "heaps", Unit: "count", Keys: []string{"heaps", "heaps_min", "heaps_max"},
