@@ -1,6 +1,7 @@
 package ctf_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"regexp"
@@ -69,6 +70,65 @@ packet begin=20 end=30 seq=1 cpu=1 instance=1
 	}
 }
 
+// TestIndex flips bits of the times of packets, and of those in the index: what
+// differs is damage, and makes the trace no longer than it is.
+func TestIndex(t *testing.T) {
+	const text = `trace
+clock seconds=1700000000
+stream 0 context=[i32:vpid i32:vtid]
+event 0 DotNETRuntime:GCEnd_V1 fields=[u32:Count u32:Depth u16:ClrInstanceID]
+file c_0
+packet begin=0x40000010 end=0x40000020 seq=0
+  ev 0 time=0x40000011 context=[1 1] 1 0 0
+packet begin=0x40000020 end=0x40000030 seq=1
+  ev 0 time=0x40000021 2 0 0
+`
+	const begin, end = 0x18, 0x20 // in an entry
+	whole := read(t, assemble(t, text))
+	for _, c := range []struct {
+		name   string
+		packet int
+		flip   func(packet, entry []byte, times int)
+		damage int
+	}{
+		{"nothing", 0, func(_, _ []byte, _ int) {}, 0},
+		{"the first packet's begin, lower", 0, func(p, _ []byte, times int) { p[times+3] ^= 0x40 }, 1},
+		{"the second packet's begin, lower", 1, func(p, _ []byte, times int) { p[times] ^= 0x20 }, 1},
+		{"the last packet's end, higher", 1, func(p, _ []byte, times int) { p[times+8+4] ^= 1 }, 1},
+		{"the index's begin, lower", 0, func(_, e []byte, _ int) { e[begin+4] ^= 0x40 }, 1},
+		{"the index's end, higher", 1, func(_, e []byte, _ int) { e[end+3] ^= 1 }, 1},
+	} {
+		files := assemble(t, text)
+		data := files["c_0"].Data
+		size := len(data) / 2
+		// The times are next to each other, the begin first.
+		times := bytes.Index(data, binary.LittleEndian.AppendUint64(binary.LittleEndian.AppendUint64(nil, 0x40000010), 0x40000020))
+		if times < 0 {
+			t.Fatal("no times in the first packet")
+		}
+		idx := binary.BigEndian.AppendUint32(nil, 0xc1f1dcc1)
+		idx = binary.BigEndian.AppendUint32(idx, 1)
+		idx = binary.BigEndian.AppendUint32(idx, 1)
+		idx = binary.BigEndian.AppendUint32(idx, 72)
+		for i := range 2 {
+			entry := make([]byte, 72)
+			binary.BigEndian.PutUint64(entry, uint64(i*size))
+			binary.BigEndian.PutUint64(entry[begin:], uint64(0x40000010+0x10*i))
+			binary.BigEndian.PutUint64(entry[end:], uint64(0x40000020+0x10*i))
+			if i == c.packet {
+				c.flip(data[i*size:(i+1)*size], entry, times)
+			}
+			idx = append(idx, entry...)
+		}
+		files["index/c_0.idx"] = &fstest.MapFile{Data: idx}
+		got := read(t, files)
+		if got.err != nil || got.events != 2 || got.loss.Damaged != c.damage || got.last > whole.last {
+			t.Errorf("%s: %v, %d events, %d damaged, %v long; want 2, %d and %v",
+				c.name, got.err, got.events, got.loss.Damaged, got.last, c.damage, whole.last)
+		}
+	}
+}
+
 // TestRepeatedPackets reads traces in which a packet is there twice: its events are
 // emitted once, and the second is damage, unless it is what snapshots have in
 // common.
@@ -94,8 +154,8 @@ file c_0
 		{"aabc", true, 1, 0},
 		{"abca", true, 1, 0},
 		{"abbbc", true, 2, 0},
-		{"acbc", true, 2, 1}, // the second comes too late to be read
-		{"ab|bc", true, 0, 0},
+		{"acbc", true, 2, 1},  // the second comes too late to be read
+		{"ab|bc", true, 1, 0}, // not in a folder of its own, as a snapshot is
 		{"abc", false, 0, 0},
 		{"aabc", false, 1, 0},
 		{"abcb", false, 1, 0},

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/ctf"
@@ -61,6 +62,7 @@ func realTraces(t testing.TB) map[string]fstest.MapFS {
 
 // A result is what the damage tests look at.
 type result struct {
+	last   time.Duration
 	events int
 	loss   trace.Loss
 	err    error
@@ -85,7 +87,7 @@ func read(t *testing.T, files fs.FS) result {
 		}
 		last = max(last, ev.Ticks)
 	}
-	got.loss = *r.Loss()
+	got.loss, got.last = *r.Loss(), r.Info().Last
 	var counted uint64
 	for _, n := range r.Counts() {
 		counted += n

@@ -49,6 +49,7 @@ func (s *stream) open() error {
 		err := s.readHeader()
 		switch {
 		case err == nil:
+			s.compare()
 			return s.checkSizes()
 		case s.dec.fail != failShort || n == maxHeader:
 			return err

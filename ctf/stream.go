@@ -5,6 +5,7 @@ import (
 	"io"
 	"io/fs"
 	"math"
+	"path"
 
 	"github.com/gctrail/gctrail/ctf/tsdl"
 	"github.com/gctrail/gctrail/trace"
@@ -21,7 +22,9 @@ type stream struct {
 	path   string
 	member *member
 	window window
-	lent   int // bytes that the window is larger than others
+	index  index
+	beside bool // the file is in the folder of the one before it
+	lent   int  // bytes that the window is larger than others
 	dec    decoder
 
 	class   *streamClass
@@ -84,7 +87,7 @@ func (s *stream) nextPacket() bool {
 		}
 		switch err := s.open(); {
 		case err == nil && s.repeated():
-			if s.within {
+			if s.within || s.beside { // only snapshots, in folders of their own, have packets in common
 				s.m.damage(s.path, s.window.off, "packet", malformed("a packet that is not behind the one before it"))
 			}
 			s.at = s.window.off
@@ -115,7 +118,11 @@ func (s *stream) nextFile() bool {
 			s.m.damage(f.path, 0, "file", err)
 			continue
 		}
+		s.beside = s.path != "" && path.Dir(s.path) == path.Dir(f.path)
 		s.file, s.path, s.member, s.within = in, f.path, f.member, false
+		if s.m.probing == nil {
+			s.index = s.m.openIndex(f.path)
+		}
 		s.window = newWindow(in, s.window.mem, s.m.windowSize)
 		return true
 	}
@@ -126,6 +133,7 @@ func (s *stream) close() {
 	if s.file != nil {
 		s.file.Close()
 		s.file = nil
+		s.index.close()
 	}
 }
 

@@ -1,0 +1,91 @@
+package ctf
+
+import (
+	"bufio"
+	"encoding/binary"
+	"io"
+	"io/fs"
+	"path"
+)
+
+// An index reads the file that LTTng writes beside a stream file: an entry for each
+// of its packets, in their order (lttng-index.h). The zero index has no entries.
+type index struct {
+	file  fs.File
+	in    *bufio.Reader
+	entry []byte // the entry read last
+	off   int64  // of its packet; -1 where there is none
+}
+
+// Offsets in an entry. What follows is not read.
+const (
+	entryOffset = 0
+	entryBegin  = 24
+	entryEnd    = 32
+	entryLeast  = 40
+	// maxEntry bounds an entry: LTTng's have 72 bytes.
+	maxEntry = 4096
+)
+
+// openIndex opens the index of a stream file.
+func (m *merger) openIndex(name string) (x index) {
+	f, err := m.fsys.Open(path.Join(path.Dir(name), indexFolder, path.Base(name)+indexSuffix))
+	if err != nil {
+		return x
+	}
+	in := bufio.NewReader(f)
+	var h [indexHeader]byte
+	if _, err := io.ReadFull(in, h[:]); err != nil || binary.BigEndian.Uint32(h[:]) != indexMagic {
+		f.Close()
+		return x
+	}
+	size := binary.BigEndian.Uint32(h[12:])
+	if size < entryLeast || size > maxEntry {
+		f.Close()
+		return x
+	}
+	return index{file: f, in: in, entry: make([]byte, size), off: -1}
+}
+
+func (x *index) close() {
+	if x.file != nil {
+		x.file.Close()
+		*x = index{}
+	}
+}
+
+// at returns what the index tells of the packet at an offset of its file: when it
+// begins and ends, in cycles. An end of 0 tells nothing. Offsets must ascend.
+func (x *index) at(off int64) (begin, end uint64, ok bool) {
+	for x.file != nil && x.off < off {
+		if _, err := io.ReadFull(x.in, x.entry); err != nil {
+			x.close()
+			return 0, 0, false
+		}
+		x.off = int64(binary.BigEndian.Uint64(x.entry[entryOffset:]) & (1<<63 - 1))
+	}
+	if x.file == nil || x.off != off {
+		return 0, 0, false
+	}
+	begin, end = binary.BigEndian.Uint64(x.entry[entryBegin:]), binary.BigEndian.Uint64(x.entry[entryEnd:])
+	return begin, end, end > 0
+}
+
+// compare holds the times of the packet whose header was read against those that the
+// index tells of it. Where they differ one of them is damaged, and what lies in both
+// ranges is the time of the packet: it cannot make the trace longer.
+func (s *stream) compare() {
+	p := &s.packet
+	begin, end, ok := s.index.at(s.window.off)
+	if !ok || begin == p.first && end == p.lastCycles {
+		return
+	}
+	first, last := max(begin, p.first), min(end, p.lastCycles)
+	if first > last { // the index is of no use
+		first, last = p.first, p.lastCycles
+	}
+	s.m.damage(s.path, s.window.off, "packet", malformed("from %d to %d cycles, and in the index from %d to %d", p.first, p.lastCycles, begin, end))
+	p.first, p.lastCycles = first, last
+	p.begin, p.end = s.class.clock.ns(first), s.class.clock.ns(last)
+	s.m.lost(0, p.begin, p.end)
+}
