@@ -31,6 +31,9 @@ type gcsOptions struct {
 	reasons     choices
 	minPause    selection.Duration
 	pauseAbove  pauseAbove
+	perHeap     bool
+	metrics     bool
+	metricsAs   choice
 	raw         bool
 	output      string
 
@@ -42,6 +45,7 @@ type gcsOptions struct {
 func newGCsCmd(std *stdio) *cobra.Command {
 	opts := gcsOptions{
 		format:      choice{"table", []string{"table", "jsonl", "csv"}},
+		metricsAs:   choice{asOwn, []string{asOwn, asTraceEvent}},
 		generations: choices{kind: "N", of: []string{"0", "1", "2"}},
 		kinds:       choices{kind: "KIND", of: []string{gc.Blocking.String(), gc.Background.String(), gc.Foreground.String()}},
 		reasons:     choices{kind: "NAME", of: reasons()},
@@ -60,6 +64,9 @@ runs. On a terminal, columns that do not fit are left out.
 
 Columns of tables and csv (csv has sizes in bytes):
 ` + columnHelp() + `
+--per-heap prints a row for each heap of a collection: sizes, survivors and marking, in
+jsonl and csv also by generation.
+
 --columns perfview prints the tables of PerfView's GCStats with PerfView's figures, to
 the digits that it prints, but for those of the CPU; the column Differs names the
 figures that gctrail defines otherwise, and the lines below say how. One of them:
@@ -73,7 +80,7 @@ perfview-generations; csv takes one, perfview-events by default.`,
 		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.files = args
-			if err := cmp.Or(opts.choose(), opts.checkPauseAbove()); err != nil {
+			if err := cmp.Or(opts.choose(), opts.checkPauseAbove(), opts.checkPerHeap(), opts.checkMetrics()); err != nil {
 				return usagef(cmd, "%v", err)
 			}
 			if err := opts.check(cmd, args); err != nil {
@@ -90,6 +97,9 @@ perfview-generations; csv takes one, perfview-events by default.`,
 	flags.Var(&opts.reasons, "reason", "only collections with these reasons, as in AllocSmall,Induced")
 	flags.Var(&opts.minPause, "min-pause", "only collections with a pause of at least this long: 10ms, or a number of milliseconds")
 	flags.Var(&opts.pauseAbove, "pause-above", "only collections with a pause as long as this, or longer: 50ms, or a percentile of the pauses of each process, p99")
+	flags.BoolVar(&opts.perHeap, "per-heap", false, "one row for each heap of a collection")
+	flags.BoolVar(&opts.metrics, "metrics", false, "instead of the collections, the run metrics of Microsoft's GC.Infrastructure, by their names there")
+	flags.Var(&opts.metricsAs, "metrics-as", "whose figures metrics are computed from: gctrail's, or TraceEvent's as there")
 	flags.BoolVar(&opts.raw, "raw", false, rawHelp)
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	opts.addFlags(flags)
@@ -97,6 +107,7 @@ perfview-generations; csv takes one, perfview-events by default.`,
 	complete(cmd, "gen", opts.generations.of)
 	complete(cmd, "kind", opts.kinds.of)
 	complete(cmd, "reason", opts.reasons.of)
+	complete(cmd, "metrics-as", opts.metricsAs.of)
 	return cmd
 }
 
@@ -130,7 +141,9 @@ func (o *gcsOptions) run(ctx context.Context, std *stdio) error {
 		return err
 	}
 	list := func(paths []string) error { return o.listPerfview(ctx, std, out, paths) }
-	if o.perfview == "" {
+	if o.metrics {
+		list = func(paths []string) error { return o.listMetrics(ctx, std, out, paths) }
+	} else if o.perfview == "" {
 		w := o.newWriter(std, out)
 		list = func(paths []string) error { return o.list(ctx, std, out, w, paths) }
 	}
@@ -152,7 +165,7 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWrit
 	if err := w.begin(r); err != nil {
 		return err
 	}
-	var m gc.Model
+	m := gc.Model{PerHeap: o.perHeap}
 	var incomplete []uint32
 	all, kept := 0, 0
 	for c, err := range r.Collections(&m) {
@@ -234,6 +247,9 @@ type gcWriter interface {
 }
 
 func (o *gcsOptions) newWriter(std *stdio, out *output) gcWriter {
+	if o.perHeap {
+		return newPerHeapGCs(o, std, out)
+	}
 	switch o.format.value {
 	case "jsonl":
 		return &jsonlGCs{out: out}

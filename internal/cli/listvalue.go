@@ -27,6 +27,14 @@ func countOf[T ~int | ~int64 | ~uint16 | ~uint32](n T) column.Value {
 	return column.Value{Type: column.Int, Int: int64(n)}
 }
 
+func boolOf(v bool) column.Value {
+	n := int64(0)
+	if v {
+		n = 1
+	}
+	return column.Value{Type: column.Bool, Int: n}
+}
+
 func bytesOf(n int64) column.Value { return column.Value{Type: column.Bytes, Int: n} }
 
 func timeOf(d time.Duration) column.Value { return column.Value{Type: column.Millis, Int: int64(d)} }

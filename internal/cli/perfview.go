@@ -12,7 +12,6 @@ import (
 	"github.com/gctrail/gctrail/export/csv"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/perfview"
-	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
@@ -90,41 +89,13 @@ func (o *gcsOptions) listPerfview(ctx context.Context, std *stdio, out *output, 
 		return err
 	}
 	defer r.Close()
-	var seen []*perfview.GC
-	left := 0
-	theirs := perfview.Model{Done: func(g *perfview.GC) {
-		if len(seen) < maxPerfviewRows {
-			seen = append(seen, g)
-		} else {
-			left++
-		}
-	}}
-	r.feed = theirs.Feed
-	own := make(map[perfviewKey]*gc.Collection)
-	var m gc.Model
-	for c, err := range r.Collections(&m) {
-		if err != nil {
-			return err
-		}
-		if start, known := c.Start.Get(); known && len(own) < maxPerfviewRows && o.keeps(r, c) && o.isLong(c, thresholds) {
-			own[perfviewKey{c.Process.PID, c.Number, start}] = c
-		}
+	a := newAccounts(r, func(c *gc.Collection) bool { return o.keeps(r, c) && o.isLong(c, thresholds) })
+	if err := a.read(); err != nil {
+		return err
 	}
-	theirs.Close()
-	var processes []*gc.Process
-	rows := make(map[*gc.Process][]perfviewRow)
-	for _, g := range seen {
-		c := own[perfviewKey{g.PID, g.Number, g.Start}]
-		if c == nil {
-			continue
-		}
-		if rows[c.Process] == nil {
-			processes = append(processes, c.Process)
-		}
-		rows[c.Process] = append(rows[c.Process], perfviewRow{g, c})
-	}
-	for _, p := range processes {
-		if err := o.writePerfview(std, out, p, rows[p]); err != nil {
+	a.complete()
+	for _, p := range a.processes {
+		if err := o.writePerfview(std, out, p, a.rows[p]); err != nil {
 			return err
 		}
 	}
@@ -132,13 +103,7 @@ func (o *gcsOptions) listPerfview(ctx context.Context, std *stdio, out *output, 
 		return err
 	}
 	r.Close()
-	std.warn(r.in.Name, report.Missing(r.in, nil))
-	if left > 0 {
-		std.warn(r.in.Name, "only the first "+text.Plural(maxPerfviewRows, "collection", "collections")+"; narrow them with --from and --to")
-	}
-	if len(processes) == 0 {
-		std.warn(r.in.Name, "no complete collections in this trace, or none that matches")
-	}
+	a.warn(std)
 	return nil
 }
 

@@ -105,6 +105,14 @@ var figures = []Figure{
 		Text: "How many collections of the same generation and kind have a pause as long as this one, or longer: those that gcs --pause-above lists.", Source: "pause",
 	},
 	{
+		Name: "run metrics", Unit: "as shown", Keys: append([]string{"metrics_as"}, metricNames()...),
+		Text: "The run metrics of Microsoft's GC.Infrastructure by their names, from gctrail's figures or, with --metrics-as traceevent, from those of TraceEvent's collections as it uses them. " +
+			"Means and sums leave out what is unknown, 95P interpolates between the two pauses next to it, blocking gen 2 GCs are those that are not background GCs, and committed memory is that at the start of the collection. " +
+			"PctTimePausedInGC is of the time watched, as TraceEvent has it from the first pause to the last GCHeapStats; it is unknown if lost events affect more than 1 % of the collections. incomplete and affected_by_loss count collections.",
+		Source:  "GCTraceMetrics.cs and Statistics.cs of dotnet/performance, src/benchmarks/gc/GC.Infrastructure",
+		Differs: "GC.Infrastructure rests on TraceEvent: pauses to RestartEEEnd, promoted bytes of GCHeapStats.",
+	},
+	{
 		Name: "since last", Unit: "ms", Keys: []string{"since_last_ms"},
 		Text: "From RestartEEBegin of the previous collection to SuspendEEBegin of this one: how long threads could run.", Source: "pause",
 	},

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/perfview"
 	"github.com/gctrail/gctrail/gc/stats"
 )
 
@@ -121,4 +122,19 @@ func (p *Pauses) Percentiles() []Percentile {
 		add(Percentile{All: true}, &p.all)
 	}
 	return list
+}
+
+// Watched returns how long a process was watched, as far as it is looked at.
+func Watched(of *gc.Process, from, to gc.Opt[time.Duration]) time.Duration {
+	p := stats.Process{Process: of, From: from, To: to}
+	return p.Watched()
+}
+
+// metricNames are those of the run metrics.
+func metricNames() []string {
+	var names []string
+	for _, m := range new(perfview.Run).Metrics() {
+		names = append(names, m.Name)
+	}
+	return names
 }

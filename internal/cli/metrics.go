@@ -1,0 +1,241 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strconv"
+	"time"
+
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/export/csv"
+	"github.com/gctrail/gctrail/export/jsonl"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/perfview"
+	"github.com/gctrail/gctrail/internal/report"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// Whose account metrics are computed from.
+const (
+	asOwn        = "gctrail"
+	asTraceEvent = "traceevent"
+)
+
+// processMetrics are the metrics of one process while its trace is read.
+type processMetrics struct {
+	process *gc.Process
+	run     perfview.Run
+	first   gc.Opt[time.Duration] // the first pause, as TraceEvent sees it
+
+	incomplete, affected int // collections
+}
+
+// listMetrics writes the metrics of each process of a trace.
+func (o *gcsOptions) listMetrics(ctx context.Context, std *stdio, out *output, paths []string) error {
+	thresholds, err := o.thresholds(ctx, std, paths)
+	if err != nil {
+		return err
+	}
+	want := func(d *trace.Descriptor) bool { return gc.Wants(d) || perfview.Wants(d) }
+	r, err := std.read(ctx, paths, open.Options{Want: want})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	a := newAccounts(r, func(c *gc.Collection) bool { return o.keeps(r, c) && o.isLong(c, thresholds) })
+	if err := a.read(); err != nil {
+		return err
+	}
+	var all []*processMetrics
+	for _, p := range a.processes {
+		m := &processMetrics{process: p}
+		for _, row := range a.rows[p] {
+			m.count(row.own)
+			switch {
+			case o.metricsAs.value == asOwn:
+				m.run.Add(row.own, row.GC)
+			case row.GC != nil:
+				m.run.AddTraceEvent(row.GC)
+				if !m.first.Known() {
+					m.first = gc.Some(row.PauseStart)
+				}
+			}
+		}
+		from, to := o.Span(r.Info())
+		watched := report.Watched(p, from, to)
+		judged := watched
+		if first, known := m.first.Get(); known {
+			judged = a.theirs.LastStats(p.PID) - first
+		}
+		if 100*m.affected > len(a.rows[p]) {
+			judged = 0 // as in reports, loss leaves the share of pauses in doubt
+		}
+		m.run.Watch(watched, judged)
+		all = append(all, m)
+	}
+	for _, m := range all {
+		if err := o.writeMetrics(std, out, m); err != nil {
+			return err
+		}
+	}
+	if err := out.Flush(); err != nil {
+		return err
+	}
+	r.Close()
+	a.warn(std)
+	return nil
+}
+
+// count counts the collections whose figures sums may lack.
+func (m *processMetrics) count(c *gc.Collection) {
+	if !c.Complete {
+		m.incomplete++
+	}
+	if c.AffectedByLoss {
+		m.affected++
+	}
+}
+
+func (o *gcsOptions) writeMetrics(std *stdio, out *output, m *processMetrics) error {
+	metrics := m.run.Metrics()
+	if o.format.value == "table" {
+		page := newPage(std, out)
+		page.Heading("%s: run metrics by the names of GC.Infrastructure", called(m.process))
+		if m.affected > 0 {
+			page.Prose("", "Lost events affect "+text.Plural(int64(m.affected), "GC", "GCs")+": sums are lower bounds.")
+		}
+		var rows [][]string
+		for _, metric := range metrics {
+			value := "-"
+			if v, known := metric.Value.Get(); known {
+				value = strconv.FormatFloat(v, 'f', metricDigits(metric.Unit), 64)
+			}
+			rows = append(rows, []string{metric.Name, value, metric.Unit})
+		}
+		page.Table([]text.Column{{Heading: "metric", Left: true}, {Heading: "value"}, {Heading: "unit", Left: true}}, rows)
+		page.Line("")
+		_, err := out.Write(page.Bytes())
+		return err
+	}
+	names := []string{"pid", "process", "metrics_as", "incomplete", "affected_by_loss"}
+	values := []column.Value{pidOf(m.process.PID), wordOf(m.process.Name), wordOf(o.metricsAs.value), countOf(m.incomplete), countOf(m.affected)}
+	for _, metric := range metrics {
+		names = append(names, metric.Name)
+		values = append(values, valueOf(metric.Value, floatOf))
+	}
+	var line []byte
+	if o.format.value == "jsonl" {
+		line = jsonl.AppendRow(line, names, values)
+	} else {
+		if !o.headed {
+			o.headed = true
+			headings := make([]column.Value, len(names))
+			for i, name := range names {
+				headings[i] = wordOf(name)
+			}
+			line = (&csv.Writer{Raw: true}).AppendRow(line, headings)
+		}
+		line = (&csv.Writer{Raw: o.raw}).AppendRow(line, values)
+	}
+	_, err := out.Write(line)
+	return err
+}
+
+// metricDigits is how many digits after the point a table has.
+func metricDigits(unit string) int {
+	if unit == "count" || unit == "bytes" {
+		return 0
+	}
+	return 3
+}
+
+// checkMetrics refuses what goes with collections only.
+func (o *gcsOptions) checkMetrics() error {
+	switch {
+	case o.metrics && (o.perHeap || len(o.columns) > 0):
+		return errors.New("--metrics sums collections up; leave out --per-heap and --columns")
+	case !o.metrics && o.metricsAs.value != asOwn:
+		return errors.New("--metrics-as needs --metrics")
+	}
+	return nil
+}
+
+// accounts are both accounts of a trace's collections: gctrail's and TraceEvent's.
+type accounts struct {
+	r         *reading
+	keeps     func(*gc.Collection) bool
+	theirs    perfview.Model
+	seen      map[perfviewKey]*perfview.GC
+	processes []*gc.Process
+	rows      map[*gc.Process][]perfviewRow
+	left      int // collections that there was no room for
+}
+
+// newAccounts returns accounts of those collections of a trace that keeps lets
+// through.
+func newAccounts(r *reading, keeps func(*gc.Collection) bool) *accounts {
+	a := &accounts{r: r, keeps: keeps, seen: make(map[perfviewKey]*perfview.GC), rows: make(map[*gc.Process][]perfviewRow)}
+	a.theirs.Done = func(g *perfview.GC) {
+		if len(a.seen) < maxPerfviewRows {
+			a.seen[perfviewKey{g.PID, g.Number, g.Start}] = g
+		}
+	}
+	r.feed = a.theirs.Feed
+	return a
+}
+
+// read reads the trace to its end.
+func (a *accounts) read() error {
+	var m gc.Model
+	kept := 0
+	for c, err := range a.r.Collections(&m) {
+		if err != nil {
+			return err
+		}
+		if !a.keeps(c) {
+			continue
+		}
+		if kept++; kept > maxPerfviewRows {
+			a.left++
+			continue
+		}
+		if a.rows[c.Process] == nil {
+			a.processes = append(a.processes, c.Process)
+		}
+		a.rows[c.Process] = append(a.rows[c.Process], perfviewRow{own: c})
+	}
+	a.theirs.Close()
+	for _, rows := range a.rows {
+		for i := range rows {
+			c := rows[i].own
+			if start, known := c.Start.Get(); known {
+				rows[i].GC = a.seen[perfviewKey{c.Process.PID, c.Number, start}]
+			}
+		}
+	}
+	return nil
+}
+
+// complete drops the collections that TraceEvent does not have complete.
+func (a *accounts) complete() {
+	for p, rows := range a.rows {
+		a.rows[p] = slices.DeleteFunc(rows, func(r perfviewRow) bool { return r.GC == nil })
+	}
+	a.processes = slices.DeleteFunc(a.processes, func(p *gc.Process) bool { return len(a.rows[p]) == 0 })
+}
+
+// warn says what is missing.
+func (a *accounts) warn(std *stdio) {
+	name := a.r.in.Name
+	std.warn(name, report.Missing(a.r.in, nil))
+	std.warn(name, report.Unmerged(a.r.Merged()))
+	if a.left > 0 {
+		std.warn(name, "only the first "+text.Plural(maxPerfviewRows, "collection", "collections")+"; narrow them with --from and --to")
+	}
+	if len(a.processes) == 0 {
+		std.warn(name, "no collections in this trace, or none that matches")
+	}
+}
