@@ -19,8 +19,7 @@ func (r *Reader) eventBlock(b *block) error {
 	}
 	q := &r.queue
 	batch := q.batch()
-	r.in.detach(batch.data)
-	batch.data, batch.base = b.data, b.off
+	batch.block, batch.base = b.data, b.off
 	lost := r.loss.Events
 	err := r.readEvents(b, batch)
 	if err == nil {
@@ -32,6 +31,7 @@ func (r *Reader) eventBlock(b *block) error {
 	if len(batch.items) == 0 {
 		q.recycle(batch)
 	} else {
+		batch.keep(r.in.version)
 		q.add(batch)
 	}
 	return err
@@ -135,7 +135,7 @@ func (r *Reader) queued(k *kind, h *header, batch *batch, payload span) {
 	}
 	k.count++
 	if k.names {
-		r.nameProcess(h.thread, batch.data[payload.off:payload.off+payload.n])
+		r.nameProcess(h.thread, payload.of(batch.block))
 	}
 	if k.want {
 		batch.items = append(batch.items, item{key, k, payload, h.stack, r.context(h, batch) | pick[uint32](late, lateItem, 0)})

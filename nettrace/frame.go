@@ -1,7 +1,6 @@
 package nettrace
 
 import (
-	"bufio"
 	"bytes"
 	"cmp"
 	"encoding/binary"
@@ -74,33 +73,24 @@ type block struct {
 	kind    blockKind
 	version int    // of the object: 1 for the event blocks of V3
 	off     int64  // of data in the input
-	data    []byte // valid until the next block is read, unless detached
+	data    []byte // valid until the next block is read
 	cut     bool   // the input ends within the block
 	mended  string // how its type is told, where that is one bit off the one it has
 }
 
 // A framer splits a trace into blocks. It knows nothing of what is in them.
 type framer struct {
-	in      *bufio.Reader
+	in      *window
 	off     int64  // of the next byte
 	whole   int64  // off behind the last whole object; 0 before the Trace object's end
 	version int    // 3, 4 or 6
 	minor   uint32 // of V6
 	buf     []byte
 	inside  bool // an object's payload was read, its end tag was not
+	damaged bool // the last object could not be read
 }
 
-// Sizes of the buffer in front of blocks. Blocks that are larger are read past it,
-// which is most of what a busy process sends; those of an idle one are small, and
-// there may be many such processes.
-const (
-	fileBuffer = 64 << 10
-	liveBuffer = 4 << 10
-)
-
-func newFramer(r io.Reader, buffer int) *framer {
-	return &framer{in: bufio.NewReaderSize(r, buffer)}
-}
+func newFramer(r io.Reader, size sizes) *framer { return &framer{in: newWindow(r, size)} }
 
 // open reads what comes before the first block and finds the version.
 func (f *framer) open() error {
@@ -148,6 +138,22 @@ func (f *framer) openV6() error {
 			trace.ErrUnsupportedVersion, f.version))
 	}
 	return nil
+}
+
+// read is next, but behind damage of V3 or V4 it goes on where another object
+// begins. It is to be called again after a *trace.FormatError of these.
+func (f *framer) read(b *block) error {
+	if f.damaged {
+		f.damaged = false
+		if err := f.resync(); err != nil {
+			*b = block{}
+			return err
+		}
+	}
+	err := f.next(b)
+	var damage *trace.FormatError
+	f.damaged = f.version != 6 && errors.As(err, &damage)
+	return err
 }
 
 // next reads a block into b. The error is io.EOF or io.ErrUnexpectedEOF where
@@ -292,32 +298,40 @@ func (f *framer) typeName() (string, error) {
 }
 
 // body reads the n bytes of a block. A block that the input cuts short keeps
-// what is there; memory grows with what arrives, not with what is claimed.
+// what is there.
 func (f *framer) body(b *block, n int) error {
-	const step = 1 << 20
 	b.off = f.off
-	f.buf = f.buf[:0]
-	for len(f.buf) < n {
-		more := min(n-len(f.buf), max(step, len(f.buf)))
-		f.buf = grow(f.buf, more)
-		got, err := io.ReadFull(f.in, f.buf[len(f.buf)-more:])
-		f.off += int64(got)
-		if err != nil {
-			f.buf = f.buf[:len(f.buf)-more+got]
-			b.data, b.cut = f.buf, true
-			if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-				return nil
-			}
+	var err error
+	if n > f.in.size.most {
+		err = f.large(b, n)
+	} else {
+		b.data, err = f.in.peek(n)
+		f.in.take(len(b.data))
+	}
+	f.off += int64(len(b.data))
+	b.cut = err != nil
+	if ended(err) {
+		return nil
+	}
+	return err
+}
+
+// large reads a block that the window has no room for, into a buffer of its own:
+// memory grows with what arrives, not with what is claimed.
+func (f *framer) large(b *block, n int) error {
+	const step = 1 << 20
+	b.data = f.buf[:0]
+	for len(b.data) < n {
+		had := len(b.data)
+		b.data = grow(b.data, min(n-had, max(step, had)))
+		f.buf = b.data
+		if got, err := io.ReadFull(f.in, b.data[had:]); err != nil {
+			b.data = b.data[:had+got]
 			return err
 		}
 	}
-	b.data = f.buf
 	return nil
 }
-
-// detach gives up the buffer that holds the last block's data, and takes
-// another one for the next.
-func (f *framer) detach(next []byte) { f.buf = next[:0] }
 
 // What blocks of V3 and V4 begin with.
 var (
@@ -325,12 +339,15 @@ var (
 	beginV4 = []byte{tagBeginPrivate, tagBeginPrivate, tagNull, 2, 0, 0, 0, 2, 0, 0, 0}
 )
 
+// resyncStep is how much of the input resync looks through at a time.
+const resyncStep = 64 << 10
+
 // resync looks for the start of the next object of V3 or V4, after damage.
 func (f *framer) resync() error {
 	mark := pick(f.version == 3, beginV3, beginV4)
 	f.inside = false
 	for {
-		b, err := f.peek(f.in.Size())
+		b, err := f.peek(min(f.in.size.most, resyncStep))
 		if i := bytes.Index(b, mark); i >= 0 {
 			return f.skip(i)
 		}
@@ -354,17 +371,22 @@ func (f *framer) expect(tag byte) error {
 	return f.skip(1)
 }
 
-func (f *framer) peek(n int) ([]byte, error) { return f.in.Peek(n) }
+func (f *framer) peek(n int) ([]byte, error) { return f.in.peek(n) }
 
 func (f *framer) skip(n int) error {
-	d, err := f.in.Discard(n)
+	d, err := f.in.skip(n)
 	f.off += int64(d)
 	return err
 }
 
 func (f *framer) readFull(b []byte) error {
-	n, err := io.ReadFull(f.in, b)
+	p, err := f.peek(len(b))
+	n := copy(b, p)
+	f.in.take(n)
 	f.off += int64(n)
+	if n > 0 {
+		return cutShort(err)
+	}
 	return err
 }
 

@@ -18,8 +18,11 @@ type item struct {
 // that was said to be sorted: something is damaged.
 const lateItem = 1 << 31
 
-// A span is a part of a block.
+// A span is a part of a block, or of a batch's data.
 type span struct{ off, n uint32 }
+
+// of returns the bytes of the span.
+func (s span) of(b []byte) []byte { return b[s.off : s.off+s.n : s.off+s.n] }
 
 // A context holds what changes from event to event but rarely.
 type context struct {
@@ -28,10 +31,11 @@ type context struct {
 	labels   *labels
 }
 
-// A batch is the wanted events of one block, and the block's bytes that they
-// refer to. Its items form runs of ascending time.
+// A batch is the wanted events of one block, and the bytes that they refer to. Its
+// items form runs of ascending time.
 type batch struct {
-	data     []byte
+	block    []byte // while it is being read
+	data     []byte // a copy of what is wanted of it
 	base     int64
 	items    []item
 	contexts []context
@@ -49,6 +53,30 @@ type batch struct {
 func (b *batch) same(h *header) bool {
 	return len(b.contexts) > 0 && b.thread == h.thread && b.cpu == h.cpu && b.label == h.labels &&
 		b.activity == h.activity && b.related == h.related
+}
+
+// keep copies what the items refer to, as the block is valid only until the next
+// one is read: the payloads, or the whole block where they are most of it. The
+// stacks of V3 are in the block as well.
+func (b *batch) keep(version int) {
+	n := 0
+	for i := range b.items {
+		n += int(b.items[i].payload.n)
+	}
+	if version == 3 || n > len(b.block)/2 {
+		b.data = grow(b.data[:0], len(b.block))
+		copy(b.data, b.block)
+	} else {
+		b.data = grow(b.data[:0], n)
+		n = 0
+		for i := range b.items {
+			it := &b.items[i].payload
+			off := n
+			n += copy(b.data[n:], it.of(b.block))
+			it.off = uint32(off)
+		}
+	}
+	b.block = nil
 }
 
 // cost is the memory that the batch holds.
@@ -176,7 +204,7 @@ const (
 
 func (q *mergeQueue) recycle(b *batch) {
 	clear(b.contexts)
-	b.items, b.contexts, b.faults = b.items[:0], b.contexts[:0], faults{}
+	b.block, b.items, b.contexts, b.faults = nil, b.items[:0], b.contexts[:0], faults{}
 	if len(q.free) < maxFree && b.cost() < maxReused {
 		q.free = append(q.free, b)
 	}

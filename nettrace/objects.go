@@ -47,7 +47,7 @@ type ObjectReader struct {
 }
 
 // NewObjectReader returns a reader of the uncompressed trace r.
-func NewObjectReader(r io.Reader) *ObjectReader { return &ObjectReader{in: newFramer(r, fileBuffer)} }
+func NewObjectReader(r io.Reader) *ObjectReader { return &ObjectReader{in: newFramer(r, fileWindow)} }
 
 // Next returns the next object, the Trace object first. It is valid until the
 // following call. Blocks of kinds that V4 does not know are left out. io.EOF is

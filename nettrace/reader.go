@@ -24,6 +24,11 @@ type Options struct {
 	Complete func(*trace.Descriptor)
 	// Stacks makes events carry their stacks.
 	Stacks bool
+	// Ahead reads the input and finds its blocks in a separate goroutine, at most
+	// 1.5 MiB, or three blocks where these are larger, ahead of the events emitted.
+	// Events waits for a Read in progress before it returns, so the input should be
+	// a file. Ahead has no effect with Idle.
+	Ahead bool
 	// Idle is for a trace that is still being written: when its input, which
 	// must have net.Conn's SetReadDeadline, gives nothing for this long, all
 	// events that wait for older ones are emitted. Otherwise those of a
@@ -40,6 +45,7 @@ type Options struct {
 type Reader struct {
 	opts  Options
 	in    *framer
+	ahead *ahead // nil unless a goroutine uses in
 	info  trace.Info
 	loss  trace.Loss
 	kinds kindTable
@@ -80,12 +86,12 @@ type mergedKind struct {
 // NewReader returns a reader of the uncompressed trace r.
 func NewReader(r io.Reader, opts Options) *Reader {
 	nr := &Reader{opts: opts, labels: labelTable{lists: make(map[uint32]*labels)}, threads: threadTable{}}
-	buffer := fileBuffer
+	size := fileWindow
 	if limited, ok := r.(limitedReader); ok && opts.Idle > 0 {
 		nr.idle = &idleInput{in: limited, after: opts.Idle}
-		r, buffer = nr.idle, liveBuffer
+		r, size = nr.idle, liveWindow
 	}
-	nr.in = newFramer(r, buffer)
+	nr.in = newFramer(r, size)
 	nr.seqs = sequences{threads: make(map[uint64]*sequence), lost: nr.lost, introduced: nr.threads.has}
 	nr.info.Clock = &trace.Clock{Frequency: int64(time.Second)}
 	return nr
@@ -125,6 +131,10 @@ func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 		if err := r.open(); err != nil {
 			yield(nil, err)
 			return
+		}
+		if r.opts.Ahead && r.idle == nil {
+			r.ahead = newAhead(r.in)
+			defer r.ahead.close()
 		}
 		for {
 			ended, err := r.step()
@@ -173,14 +183,14 @@ func (r *Reader) open() error {
 // reading cannot continue.
 func (r *Reader) step() (ended bool, err error) {
 	var b block
-	if err := r.in.next(&b); err != nil {
+	if err := r.next(&b); err != nil {
 		var damage *trace.FormatError
 		if r.in.version == 6 || !errors.As(err, &damage) {
 			return false, err
 		}
 		r.damaged(damage.Off, damage.Section, damage.Err)
 		r.unreadV3(err)
-		return false, r.in.resync()
+		return false, nil
 	}
 	if b.kind == blockEnd {
 		r.ended = true
@@ -197,6 +207,14 @@ func (r *Reader) step() (ended bool, err error) {
 	}
 	r.point = b.kind == blockSequencePoint
 	return false, nil
+}
+
+// next reads a block, which is valid until the next call.
+func (r *Reader) next(b *block) error {
+	if r.ahead != nil {
+		return r.ahead.next(b)
+	}
+	return r.in.read(b)
 }
 
 // take processes one block.
@@ -276,7 +294,7 @@ func (r *Reader) fill(b *batch, it *item) {
 	ev.Desc = it.kind.desc
 	ev.Ticks = int64(it.ticks ^ 1<<63)
 	ev.PID, ev.TID, ev.CPU = ctx.pid, ctx.tid, ctx.cpu
-	ev.Payload = b.data[it.payload.off : it.payload.off+it.payload.n : it.payload.off+it.payload.n]
+	ev.Payload = it.payload.of(b.data)
 	ev.Labels = nil
 	if ctx.labels != nil {
 		ev.Labels = &ctx.labels.Labels

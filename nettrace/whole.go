@@ -11,7 +11,12 @@ import "bytes"
 // A program that writes what it receives from a runtime can so keep its file
 // readable at any time, however the runtime ends.
 func (r *Reader) Whole() (size int64, end []byte) {
-	return r.in.whole, r.in.endMark(r.ended)
+	if r.ahead != nil {
+		size = r.ahead.whole
+	} else {
+		size = r.in.whole
+	}
+	return size, endMark(r.in.version, size, r.ended)
 }
 
 // WholeIn returns the length of the longest prefix of b that ends at an object
@@ -19,7 +24,7 @@ func (r *Reader) Whole() (size int64, end []byte) {
 // off, an object boundary. It serves where a disk has room for a part of what was
 // received.
 func (r *Reader) WholeIn(b []byte, off int64) (size int, end []byte) {
-	f := newFramer(bytes.NewReader(b), fileBuffer)
+	f := newFramer(bytes.NewReader(b), fileWindow)
 	if off == 0 && f.open() != nil {
 		return 0, nil
 	}
@@ -32,15 +37,15 @@ func (r *Reader) WholeIn(b []byte, off int64) (size int, end []byte) {
 			next.cut = true
 		}
 	}
-	return int(f.whole - off), f.endMark(!next.cut)
+	return int(f.whole - off), endMark(f.version, f.whole, !next.cut)
 }
 
 // endMark is what a trace lacks that is cut behind its last whole object.
-func (f *framer) endMark(ended bool) []byte {
+func endMark(version int, whole int64, ended bool) []byte {
 	switch {
-	case ended, f.whole == 0:
+	case ended, whole == 0:
 		return nil
-	case f.version == 6:
+	case version == 6:
 		return endV6
 	default:
 		return endObjects

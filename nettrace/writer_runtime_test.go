@@ -58,7 +58,7 @@ func TestWriterRecords(t *testing.T) {
 	}
 	for _, path := range traces {
 		t.Run(filepath.Base(path), func(t *testing.T) {
-			f := newFramer(bytes.NewReader(nettracetest.Gunzip(t, path)), fileBuffer)
+			f := newFramer(bytes.NewReader(nettracetest.Gunzip(t, path)), fileWindow)
 			if err := f.open(); err != nil {
 				t.Fatal(err)
 			}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"runtime"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/etl"
@@ -163,12 +164,11 @@ func (in *Input) open(opts Options) (*Input, error) {
 func (p *peeler) source(f *found, opts Options) (trace.Source, error) {
 	switch f.kind.class {
 	case eventPipe:
-		if p.meter.at != nil {
-			var stop func() error
-			f.r, stop = ahead(f.r)
-			p.closers = append(p.closers, stop)
-		}
-		return nettrace.NewReader(f.r, nettrace.Options{Want: opts.Want, Complete: complete, Stacks: opts.Stacks}), nil
+		return nettrace.NewReader(f.r, nettrace.Options{
+			Want: opts.Want, Complete: complete, Stacks: opts.Stacks,
+			// On one processor it would be slower, and what is no file may make wait.
+			Ahead: p.meter.at != nil && runtime.GOMAXPROCS(0) > 1,
+		}), nil
 	case lttng:
 		return openCTF(f.fsys, opts)
 	}

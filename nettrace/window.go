@@ -1,0 +1,139 @@
+package nettrace
+
+import (
+	"errors"
+	"io"
+	"math/bits"
+)
+
+// sizes are those that a window begins with and that it grows to.
+type sizes struct{ least, most int }
+
+var (
+	// fileWindow has room for several blocks, so that few are in two windows, and
+	// is small enough for the processor's cache to have a block still when it is
+	// decoded.
+	fileWindow = sizes{64 << 10, 512 << 10}
+	// liveWindow is small while a process is idle, of which there may be many.
+	liveWindow = sizes{4 << 10, 128 << 10}
+)
+
+// A window is the part of the input that is in memory. Like a bufio.Reader it
+// reports an error of the input once, and may then go on.
+type window struct {
+	in   io.Reader
+	buf  []byte
+	r, w int   // buf[r:w] was read from in, and not taken
+	err  error // of in, to be reported behind buf[r:w]
+	size sizes // of buf
+	// turn returns the buffer in which a window with n bytes goes on, and which
+	// begins with rest. It must not change what was taken of the old one, where
+	// somebody still uses it.
+	turn func(rest []byte, n int) ([]byte, error)
+}
+
+func newWindow(in io.Reader, size sizes) *window {
+	w := &window{in: in, size: size}
+	w.turn = w.slide
+	return w
+}
+
+// slide uses the buffer again, or one that is larger where it is too small for two
+// blocks.
+func (w *window) slide(rest []byte, n int) ([]byte, error) {
+	buf := w.buf
+	if len(buf) < w.size.most && 2*n > len(buf) {
+		buf = make([]byte, min(w.size.most, max(w.size.least, 1<<bits.Len(uint(2*n-1)))))
+	}
+	copy(buf, rest)
+	return buf, nil
+}
+
+// peek returns the next n bytes, without taking them. Where there are fewer it
+// returns these, and why.
+func (w *window) peek(n int) ([]byte, error) {
+	for w.w-w.r < n {
+		if err := w.fill(n); err != nil {
+			return w.buf[w.r:w.w], err
+		}
+	}
+	return w.buf[w.r : w.r+n : w.r+n], nil
+}
+
+// fill reads what the input has, into a buffer with room for n bytes.
+func (w *window) fill(n int) error {
+	if err := w.err; err != nil {
+		w.err = nil
+		return err
+	}
+	if len(w.buf)-w.r < n {
+		if err := w.renew(n); err != nil {
+			return err
+		}
+	}
+	got, err := read(w.in, w.buf[w.w:])
+	w.w += got
+	if got == 0 {
+		return err
+	}
+	w.err = err
+	return nil
+}
+
+// renew goes on in another buffer, or at the start of the same.
+func (w *window) renew(n int) error {
+	rest := w.buf[w.r:w.w]
+	buf, err := w.turn(rest, n)
+	if err != nil {
+		return err
+	}
+	w.buf, w.r, w.w = buf, 0, len(rest)
+	return nil
+}
+
+// read reads at least a byte, or fails.
+func read(in io.Reader, p []byte) (n int, err error) {
+	const tries = 100
+	for range tries {
+		if n, err = in.Read(p); n > 0 || err != nil {
+			return n, err
+		}
+	}
+	return 0, io.ErrNoProgress
+}
+
+// take is what was peeked at, once it is used.
+func (w *window) take(n int) { w.r += n }
+
+// skip takes n bytes, and returns how many there were.
+func (w *window) skip(n int) (skipped int, err error) {
+	for skipped < n {
+		if w.r == w.w {
+			if err := w.fill(1); err != nil {
+				return skipped, err
+			}
+		}
+		m := min(n-skipped, w.w-w.r)
+		w.r += m
+		skipped += m
+	}
+	return skipped, nil
+}
+
+// Read takes what is in memory, or else reads the input past the buffer: it is for
+// what is larger.
+func (w *window) Read(p []byte) (int, error) {
+	if w.r < w.w {
+		n := copy(p, w.buf[w.r:w.w])
+		w.r += n
+		return n, nil
+	}
+	if err := w.err; err != nil {
+		w.err = nil
+		return 0, err
+	}
+	return read(w.in, p)
+}
+
+// ended reports whether an error says that the input ends.
+func ended(err error) bool { return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) }
