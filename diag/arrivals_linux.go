@@ -12,8 +12,8 @@ import (
 )
 
 const (
-	// maxArriving is how many processes are asked at a time as they start; List finds
-	// the others.
+	// maxArriving is how many starting processes are queried at a time; List finds the
+	// others.
 	maxArriving = 16
 	// A socket appears a moment before its runtime listens on it: on a busy machine,
 	// a long one. Each try waits twice as long as the one before it.

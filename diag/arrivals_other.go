@@ -10,5 +10,5 @@ func (f *finder) arrivals(context.Context, func(*Process)) {}
 // A sighting is what is known of a process from earlier: here, nothing.
 type sighting struct{}
 
-// remember has nothing to save: all processes are asked each time.
+// remember has nothing to save: all processes are queried each time.
 func (f *finder) remember([]*Process) {}

@@ -12,9 +12,9 @@ type Config struct {
 	BufferMB  uint32 // of the runtime's buffer, at least 1; events that find no room in it are lost
 	Providers []Provider
 
-	// Rundown are the keywords of the events about what there is at the end of
-	// the session: 0 for none, RundownFull, or others (.NET 9 and later; older
-	// runtimes then have none, or all where methods are to be named).
+	// Rundown holds the keywords of the events at the end of the session that
+	// describe the process: 0 for none, RundownFull, or others (.NET 9 and later;
+	// older runtimes then raise none, or all if methods are to be named).
 	Rundown uint64
 	// NoStacks leaves out the stacks of events (.NET 9 and later).
 	NoStacks bool
@@ -41,15 +41,15 @@ const (
 	// RundownMethods names all methods and modules, without the maps from native
 	// code to IL: what stacks need, in a third of the bytes.
 	RundownMethods uint64 = 0x139
-	// RundownGC tells the runtime's version and its GC settings: two events.
+	// RundownGC requests the runtime's version and its GC settings: two events.
 	RundownGC uint64 = 0x1
 )
 
 const maxLevel = 5
 
-// Collect starts a session. The newest form of the command that the config
-// needs is tried first; where the runtime is too old for it, the next older one:
-// Session.Config tells what was granted.
+// Collect starts a session. It first tries the newest form of the command that the
+// config needs, and if the runtime is too old for it, the next older one.
+// Session.Config is what was granted.
 func (c *Client) Collect(ctx context.Context, config Config) (*Session, error) {
 	for cmd := config.needs(); ; cmd-- {
 		granted := config.grantedBy(cmd)
@@ -69,7 +69,7 @@ func (c *Client) Collect(ctx context.Context, config Config) (*Session, error) {
 	}
 }
 
-// needs returns the oldest command that has all that the config asks for.
+// needs returns the oldest command that supports everything in the config.
 func (c *Config) needs() command {
 	cmd := cmdCollectTracing2
 	if c.NoStacks {
@@ -132,7 +132,7 @@ type collectRequest struct {
 	format uint32
 }
 
-// Outputs and formats that a collectRequest can ask for.
+// Outputs and formats of a collectRequest.
 const (
 	streaming  uint32 = 0
 	userEvents uint32 = 1 // of Linux, with a layout of its own
@@ -180,7 +180,7 @@ func (r *collectRequest) layout(cmd command, w wire) {
 	}
 }
 
-// rundown lays out the keywords; older commands only ask for all or nothing.
+// rundown lays out the keywords; older commands only have all or nothing.
 func (r *collectRequest) rundown(cmd command, w wire) {
 	all := r.Rundown != 0
 	switch {

@@ -39,8 +39,7 @@ func environment(w wire, vars *[]string) {
 // arguments and environment together, which is 12 MB in UTF-16.
 const maxEnvironment = 16 << 20
 
-// environmentBehind reads the environment, which follows the answer that tells
-// its size.
+// environmentBehind reads the environment, which follows the answer with its size.
 func environmentBehind(in io.Reader, a *payload) (*payload, error) {
 	size := a.u32()
 	if a.bad || size > maxEnvironment {

@@ -18,7 +18,7 @@ type Process struct {
 	Address   string    // of its diagnostic socket or pipe; empty where there is none, or it was not found
 	Started   time.Time // zero where unknown
 	Container string    // id of its container; empty where it is in none that is known
-	Info      *Info     // what its runtime says; nil if it was not asked, or did not answer
+	Info      *Info     // from its runtime; nil if that was not queried, or did not answer
 	GC        Flavour   // as far as its settings are known
 	Err       error     // why it cannot be reached, nil if it was not tried
 
@@ -38,7 +38,7 @@ func (p *Process) Client() *Client {
 	return NewClient(p.Address)
 }
 
-// listTimeout is how long each process may take to answer when all are asked.
+// listTimeout is how long each process may take to answer when all are queried.
 const listTimeout = time.Second
 
 // List finds the .NET processes of this machine, of other containers too as far
@@ -122,7 +122,7 @@ func only(all []*Process, keep func(*Process) bool) []*Process {
 }
 
 // ask asks processes that f has found what they are, unless f knows it, and drops
-// sockets that nobody listens at and processes that were found twice.
+// sockets without a listener and processes that were found twice.
 func ask(ctx context.Context, f *finder, all []*Process) []*Process {
 	var asking sync.WaitGroup
 	large := make(chan struct{}, maxLarge)
@@ -140,8 +140,8 @@ func ask(ctx context.Context, f *finder, all []*Process) []*Process {
 	return all
 }
 
-// dropTwins drops sockets that nobody listens at, and of processes that were found
-// by several ways all but one.
+// dropTwins drops sockets without a listener, and duplicates of processes that were
+// found in several ways.
 func dropTwins(all []*Process) []*Process {
 	answers := make(map[int]*Process)    // by PID
 	reached := make(map[Cookie]*Process) // the process of a socket that is known to be its own, else the first
@@ -166,7 +166,7 @@ func dropTwins(all []*Process) []*Process {
 		case p.stale:
 			return other != nil && other != p || reached[p.Info.Cookie] != p
 		default:
-			return false // what it says of itself may be another's
+			return false // its answer may be another process's
 		}
 	})
 }
@@ -203,7 +203,7 @@ func (p *Process) ask(ctx context.Context, limit time.Duration, large chan struc
 	p.GC = p.flavour(p.environment(ctx, large))
 }
 
-// environment is that of the process; nil where it is not told, as by .NET Core 3.
+// environment returns that of the process; nil if unknown, as for .NET Core 3.
 func (p *Process) environment(ctx context.Context, large chan struct{}) []string {
 	select {
 	case large <- struct{}{}:

@@ -54,7 +54,7 @@ func (l *look) add(c *claim) {
 	l.named[c.pid] = append(l.named[c.pid], c)
 }
 
-// A fileID tells files apart, whatever path leads to them.
+// A fileID identifies a file, whatever path leads to it.
 type fileID struct{ device, inode uint64 }
 
 func idOf(info fs.FileInfo) fileID {
@@ -70,8 +70,8 @@ func newFinder() *finder {
 }
 
 // find returns the processes that have a socket, those that look like .NET
-// processes but have none, and sockets that no process here has: what a process
-// of another namespace, or one that was killed, left in a shared folder.
+// processes but have none, and sockets of no local process: of a process in
+// another namespace, or of a killed one.
 func (f *finder) find() []*Process {
 	l := f.look()
 	visited := make(map[fileID]bool)
@@ -344,15 +344,15 @@ func stopped(pid int) bool {
 	return ok && st.stopped()
 }
 
-// An identity is what tells a process from others, and whose it is.
+// An identity identifies a process and its user.
 type identity struct {
 	inner int      // PID in its own namespace, the last one of NSpid
 	start string   // since boot, in ticks
 	users []uint32 // real, effective, saved, and that of the file system
 }
 
-// readIdentity reads what is known of a process; a PID stands for an unknown
-// inner one.
+// readIdentity reads the identity of a process. If its inner PID is unknown, it is
+// the PID.
 func readIdentity(folder string, pid int, st *stat) *identity {
 	who := &identity{inner: pid, start: st.start}
 	b, err := readSome(filepath.Join(folder, "status"))

@@ -48,7 +48,7 @@ func (f *finder) find() []*Process {
 	return all
 }
 
-// started is the time that the name of the socket tells: seconds since 1970.
+// started returns the time in the name of the socket: seconds since 1970.
 func (s *socket) started() time.Time {
 	seconds, err := strconv.ParseInt(s.key, 10, 64)
 	if err != nil || s.cut {

@@ -1,18 +1,17 @@
-// Package diag speaks .NET's diagnostics IPC protocol: it finds the .NET
-// processes of a machine, in containers too, asks them what they are, and has
-// them raise events.
+// Package diag implements .NET's diagnostics IPC protocol: it finds the .NET
+// processes of a machine, including those in containers, queries them, and has them
+// raise events.
 //
-// A Client speaks to one runtime. It is made for an address that a runtime
-// listens at, or accepted by a Listener that runtimes dial (a diagnostic port):
+// A Client talks to one runtime. It is made for an address that a runtime listens
+// on, or accepted by a Listener that runtimes connect to (a diagnostic port):
 //
 //	session, err := diag.NewClient(process.Address).Collect(ctx, config)
 //
-// A Server is the other side: it answers such clients for a program that is no
-// .NET process, but has traces to give. Package emit has them.
+// A Server is the other side: it answers such clients for a program that is not a
+// .NET process but provides traces, as package emit does.
 //
 // The protocol is described in dotnet/diagnostics, documentation/design-docs/
-// ipc-protocol.md. What runtimes really do, and what kills them, was tried on
-// .NET 8 to 10; docs/diagnostics.md tells how this package keeps to it. Every
-// request is checked before it is sent: a malformed one can end the process
-// that it was sent to.
+// ipc-protocol.md. docs/diagnostics.md describes what .NET 8 to 10 really do, and
+// how this package deals with it. Every request is validated before it is sent,
+// because a malformed one can crash the process that receives it.
 package diag

@@ -78,8 +78,8 @@ func (e *ListenError) Error() string { return fmt.Sprintf("listen at %s: %v", e.
 
 func (e *ListenError) Unwrap() error { return e.Err }
 
-// refused reports whether nobody listens at an address: what a process that was
-// killed leaves behind.
+// refused reports whether err means that an address has no listener, as after a
+// process was killed.
 func refused(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
 }

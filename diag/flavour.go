@@ -11,8 +11,8 @@ import (
 	"github.com/gctrail/gctrail/internal/enum"
 )
 
-// A Flavour is how a process's collector is set up, as far as that can be told
-// from outside: its environment, its runtimeconfig.json, its threads.
+// A Flavour is how a process's collector is set up, as far as it can be seen from
+// outside: in its environment, its runtimeconfig.json, its threads.
 type Flavour struct {
 	Server     Switch // otherwise workstation
 	Concurrent Switch

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Info is what a runtime says of its process.
+// Info describes a process, as its runtime reports it.
 type Info struct {
 	PID            uint64 // in the PID namespace of the process
 	Cookie         Cookie
@@ -25,7 +25,7 @@ type Cookie [16]byte
 
 func (c Cookie) String() string { return hex.EncodeToString(c[:]) }
 
-// Info asks a runtime what it is. Older runtimes tell less.
+// Info queries the runtime. Older runtimes report less.
 func (c *Client) Info(ctx context.Context) (*Info, error) {
 	for _, cmd := range [...]command{cmdProcessInfo3, cmdProcessInfo2, cmdProcessInfo} {
 		a, err := c.ask(ctx, newRequest(cmd))

@@ -14,7 +14,7 @@ import (
 type memory struct {
 	mu        sync.Mutex
 	sightings map[int]*sighting // by PID
-	dead      map[stamp]bool    // sockets that nobody listens at
+	dead      map[stamp]bool    // sockets without a listener
 }
 
 // A sighting is what was found out about a process, or about a socket of no process.
@@ -27,8 +27,8 @@ type sighting struct {
 	until   time.Time
 }
 
-// A stamp tells a file from others that had its name, or that have its inode, before
-// or after it.
+// A stamp distinguishes a file from earlier and later ones with the same name or
+// inode.
 type stamp struct {
 	fileID
 	changed syscall.Timespec

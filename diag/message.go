@@ -139,8 +139,8 @@ func (m *message) bytes() ([]byte, error) {
 	return m.b, nil
 }
 
-// readMessage reads one message. Its size is what the header says, whatever the
-// documents say of a command. One of another protocol gives a *headerError.
+// readMessage reads one message. Its size is the header's, not the one documented for
+// the command. A message of another protocol returns a *headerError.
 func readMessage(r io.Reader) (command, *payload, error) {
 	var h [headerSize]byte
 	if _, err := io.ReadFull(r, h[:]); err != nil {

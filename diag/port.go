@@ -63,7 +63,7 @@ type Listener struct {
 	failed   error // why nothing more is accepted
 }
 
-// A Runtime is one that has dialled a Listener.
+// A Runtime is a runtime that has connected to a Listener.
 type Runtime struct {
 	*Client
 	Cookie Cookie
@@ -83,7 +83,7 @@ func (p Port) Process(ctx context.Context) (*Process, error) {
 	return (&Process{Address: p.Path}).introduced(ctx)
 }
 
-// introduced is p with what its runtime says of it.
+// introduced returns p with what its runtime reports.
 func (p *Process) introduced(ctx context.Context) (*Process, error) {
 	info, err := p.Client().Info(ctx)
 	if err != nil {
@@ -97,8 +97,8 @@ func (p *Process) introduced(ctx context.Context) (*Process, error) {
 const maxArrived = 1024
 
 // Listen makes a diagnostic port at path: a socket that only its owner can
-// connect to, or on Windows a named pipe. A socket that nobody listens at any
-// more is replaced; one that is in use, or a file, is a *ListenError.
+// connect to, or on Windows a named pipe. A stale socket is replaced; for a socket
+// in use, or another file, Listen returns a *ListenError.
 func Listen(path string) (*Listener, error) {
 	in, err := listen(path)
 	if err != nil {
@@ -110,9 +110,9 @@ func Listen(path string) (*Listener, error) {
 	return l, nil
 }
 
-// Accept waits for a runtime that has not dialled before. It may be waiting at
-// its start: what is to be collected from there is asked for first, and its
-// reading begun, before Resume.
+// Accept waits for a runtime that has not connected before. The runtime may be
+// waiting at its start. To record from there, start the session and read from it
+// before calling Resume.
 func (l *Listener) Accept(ctx context.Context) (*Runtime, error) {
 	select {
 	case r := <-l.arrived:
@@ -152,7 +152,7 @@ func (l *Listener) serve() {
 	}
 }
 
-// The message with which a runtime that dials tells what it is.
+// The message with which a connecting runtime identifies itself.
 const (
 	advertiseMagic = "ADVR_V1\x00"
 	advertiseSize  = 34
@@ -236,5 +236,5 @@ func (r *Runtime) take(ctx context.Context) (conn, error) {
 	}
 }
 
-// Closed reports whether err tells of a port that was closed.
+// Closed reports whether err means that a port was closed.
 func Closed(err error) bool { return errors.Is(err, net.ErrClosed) }

@@ -12,17 +12,16 @@ import (
 	"time"
 )
 
-// ServerOptions say what a Server answers, and where.
+// ServerOptions configure a Server.
 type ServerOptions struct {
-	// Info is what clients are told of the process. A PID or Cookie of zero means
-	// that of this process, or a random one.
+	// Info is what clients learn about the process. A PID of zero means that of this
+	// process, a Cookie of zero a random one.
 	Info Info
 	// Environment are the variables of the process, as "name=value".
 	Environment []string
-	// Collect agrees to a session, or refuses it with an error: an HRESULT, or
-	// another, which clients get to know as Fail. It is called by several
-	// goroutines at once. What a Config asks for was checked before. Nil refuses all
-	// as NotSupported.
+	// Collect accepts a session, or refuses it with an error: an HRESULT, or any
+	// other, which clients receive as Fail. It is called concurrently, with a valid
+	// Config. Nil refuses all sessions as NotSupported.
 	Collect func(Config) (Tracing, error)
 
 	// Ports are the diagnostic ports that the server dials, and Suspended reports
@@ -45,9 +44,9 @@ type Tracing interface {
 
 // A Server answers diagnostics clients as the .NET runtime of a process does
 // (ds-server.c and the ds-*-protocol.c beside it in dotnet/runtime's
-// src/native/eventpipe): it tells what the process is and streams traces. What
-// would write dumps, load profilers or change the process it refuses, as
-// runtimes do that do not have it.
+// src/native/eventpipe): it describes the process and streams traces. It refuses to
+// write dumps, load profilers or change the process, as runtimes do that do not
+// support it.
 //
 // Unlike the runtime, it serves connections concurrently: one that sends nothing,
 // or half a request, delays no other, and is closed after 10 s, or as soon as 128
@@ -126,9 +125,8 @@ func Serve(opt ServerOptions) (*Server, error) {
 // Address is the path of the socket, or the name of the pipe.
 func (s *Server) Address() string { return s.own.path }
 
-// Resumed waits until every port that the process is to wait for has been told
-// to resume it; without such, it does not wait. It returns ctx's error if that
-// ends first.
+// Resumed waits until every port that suspends the process has resumed it; if there
+// is none, it does not wait. It returns ctx's error if that ends first.
 func (s *Server) Resumed(ctx context.Context) error {
 	select {
 	case <-s.resumed:

@@ -34,7 +34,7 @@ var served = map[command]func(*exchange) error{
 	cmdProcessEnvironment: (*exchange).processEnvironment,
 }
 
-// serve answers the request, or says why it is refused.
+// serve answers the request, or returns why it is refused.
 func (x *exchange) serve() error {
 	if answer, ok := served[x.cmd]; ok {
 		return answer(x)
@@ -45,7 +45,7 @@ func (x *exchange) serve() error {
 	return UnknownCommand
 }
 
-// refuse tells the client why, as far as it is still there.
+// refuse sends the reason to the client, if it is still connected.
 func (x *exchange) refuse(why error) {
 	code := Fail
 	header, isHeader := errors.AsType[*headerError](why)
@@ -58,7 +58,7 @@ func (x *exchange) refuse(why error) {
 	case errors.Is(why, io.ErrUnexpectedEOF):
 		code = BadEncoding
 	case timedOut(why), errors.Is(why, io.EOF), reset(why):
-		return // there is nobody to be told
+		return // there is no client to answer
 	}
 	m := newRequest(answerError)
 	m.u32(uint32(code))
@@ -90,7 +90,7 @@ func (x *exchange) resumeRuntime() error {
 	return x.send(m, nil)
 }
 
-// processEnvironment tells the size of the environment, which follows.
+// processEnvironment answers with the size of the environment, which follows.
 func (x *exchange) processEnvironment() error {
 	block := newRequest(answerOK)
 	vars := x.s.opt.Environment
@@ -127,7 +127,7 @@ func (x *exchange) collectTracing() error {
 	return nil
 }
 
-// stopTracing ends a session. Of one that there is not, runtimes say the same.
+// stopTracing ends a session. Like a runtime, it answers the same for an unknown one.
 func (x *exchange) stopTracing() error {
 	id := x.in.u64()
 	if x.in.bad {
@@ -139,7 +139,7 @@ func (x *exchange) stopTracing() error {
 	return x.send(m, nil)
 }
 
-// advertise is the message with which a runtime that dials tells what it is.
+// advertise is the message with which a connecting runtime identifies itself.
 func (i *Info) advertise() []byte {
 	b := append(make([]byte, 0, advertiseSize), advertiseMagic...)
 	b = append(b, i.Cookie[:]...)

@@ -2,6 +2,6 @@
 
 package diag
 
-// startKey is what the runtime's socket has for its start where the system does
-// not tell it.
+// startKey is the start time in the socket's name on systems that do not provide
+// one.
 func startKey() string { return "0" }

@@ -17,8 +17,8 @@ type DialPort struct {
 }
 
 // ParsePortVariable reads the value of DOTNET_DiagnosticPorts as the runtime does
-// (ds-ipc.c): ports with tags in any order and in upper or lower case, of which
-// unknown ones are ignored; ports to listen at are left out.
+// (ds-ipc.c): ports with tags in any order and case. Unknown tags are ignored, and
+// ports to listen on are left out.
 func ParsePortVariable(value string) []DialPort {
 	var ports []DialPort
 	for config := range strings.SplitSeq(value, ";") {
@@ -47,7 +47,7 @@ func ParsePortVariable(value string) []DialPort {
 	return ports
 }
 
-// A servedPort is one that requests come by. Its fields are guarded by the
+// A servedPort is a port that requests arrive on. Its fields are guarded by the
 // server's lock.
 type servedPort struct {
 	path      string
@@ -74,14 +74,14 @@ func (s *Server) resume(port *servedPort) {
 	}
 }
 
-// How often a port is dialled that nobody answers at, as in ds-ipc.h.
+// How often a port without a listener is retried, as in ds-ipc.h.
 const (
 	firstRedial = 10 * time.Millisecond
 	lastRedial  = 500 * time.Millisecond
 )
 
-// dial dials a port, says who it is, and serves a command; and again, until the
-// server is closed.
+// dial connects to a port, identifies the process, and serves a command, repeatedly
+// until the server is closed.
 func (s *Server) dial(port *servedPort) {
 	for pause := firstRedial; ; pause = min(pause*5/4, lastRedial) {
 		for s.dialOnce(port) {
@@ -114,7 +114,7 @@ func (s *Server) dialOnce(port *servedPort) (served bool) {
 	return true
 }
 
-// advertise dials a port and says who the process is.
+// advertise connects to a port and identifies the process.
 func (s *Server) advertise(port *servedPort) (conn, error) {
 	limited, cancel := context.WithTimeout(s.ctx, lastRedial)
 	defer cancel()

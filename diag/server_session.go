@@ -37,7 +37,7 @@ func (s *Server) stream(id uint64) {
 		awaitHangup(t.client, t.over)
 		t.Stop()
 	})
-	_ = t.Run(t.client) // whose client has gone: nobody else wants to know
+	_ = t.Run(t.client) // its client has gone, so its error matters to nobody
 	t.client.Close()
 	s.mu.Lock()
 	delete(s.sessions, id)

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A Session is a trace that a runtime writes: the bytes of a .nettrace file, as
-// they come. It is to be read by one goroutine; Stop may be called by another.
+// A Session is a trace that a runtime writes: the bytes of a .nettrace file, as they
+// arrive. One goroutine reads it; another may call Stop.
 //
 // A runtime whose events are not read loses them once its buffer is full. A
 // process that ends closes its trace; one that is killed leaves it without an
@@ -38,9 +38,9 @@ type Session struct {
 var ErrUnending = errors.New("the runtime did not stop the trace on request")
 
 const (
-	// stopTime is how long a runtime may take to end a trace once it was asked to,
-	// besides stopTimePerMB for each megabyte of its buffer, which may have to be
-	// written to a slow disk.
+	// stopTime is how long a runtime may take to end a trace after the request, plus
+	// stopTimePerMB for each megabyte of its buffer, which may have to be written to a
+	// slow disk.
 	stopTime      = 30 * time.Second
 	stopTimePerMB = 100 * time.Millisecond
 	maxBufferTime = 1024 // MB
@@ -144,7 +144,7 @@ func (s *Session) Stop(ctx context.Context) error {
 // Stopped reports whether Stop was called, or Close before the trace's end.
 func (s *Session) Stopped() bool { return s.asked.Load() }
 
-// tapped returns the client for one exchange, and where its connection is told.
+// tapped returns the client for one exchange, and where its connection is stored.
 func (c *Client) tapped() (*Client, <-chan conn) {
 	line := make(chan conn, 1)
 	return &Client{c.Timeout, func(ctx context.Context) (conn, error) {

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// taken reports whether the other side has read all that was written to c, as far as
-// the system can tell.
+// taken reports whether the other side has read everything written to c, as far as
+// the system knows.
 func taken(c conn) bool {
 	socket, ok := c.(syscall.Conn)
 	if !ok {

@@ -2,6 +2,6 @@
 
 package diag
 
-// taken reports that the other side has read all that was written to c: elsewhere
-// than on Linux it cannot be told.
+// taken returns true: only Linux reports whether the other side has read everything
+// written to c.
 func taken(conn) bool { return true }

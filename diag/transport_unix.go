@@ -62,8 +62,8 @@ func reset(err error) bool {
 // An acceptor accepts connections at the path of a socket.
 type acceptor struct{ net.Listener }
 
-// listen makes a socket at path that only its owner can connect to, from the
-// first moment on. A socket that nobody listens at any more is replaced.
+// listen creates a socket at path that only its owner can ever connect to. A stale
+// socket is replaced.
 func listen(path string) (*acceptor, error) {
 	if most := len(syscall.RawSockaddrUnix{}.Path) - 1; len(path) > most {
 		return nil, fmt.Errorf("the path has %d bytes, that of a socket has %d at most", len(path), most)
@@ -94,7 +94,7 @@ func listen(path string) (*acceptor, error) {
 	return &acceptor{l}, nil
 }
 
-// abandoned reports whether path is a socket that nobody listens at.
+// abandoned reports whether path is a socket without a listener.
 func abandoned(path string) bool {
 	info, err := os.Lstat(path)
 	if err != nil || info.Mode().Type() != os.ModeSocket {

@@ -7,9 +7,9 @@ type step uint8
 
 const (
 	stepSuspending step = iota // threads are being stopped
-	stepStopped                // threads stand still
-	stepEnded                  // and it is over
-	stepResuming               // threads are being started
+	stepStopped                // threads are suspended
+	stepEnded                  // the collection has ended
+	stepResuming               // threads are being restarted
 	stepMarking                // in the background
 	stepSuspendingAgain
 	stepStoppedAgain

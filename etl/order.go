@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// A processor fills one buffer after the other, and each with events in order of
-// time. A time that is out of order while those before and behind it agree with
-// each other is damaged, as is one from before its buffer was begun, or from after
-// it was written or the next was begun.
+// A processor fills one buffer after the other, each with events in time order. A
+// time is damaged if it is out of order while those before and after it agree with
+// each other, if it is earlier than the start of its buffer, or if it is later than
+// the end of its buffer or the start of the next one.
 
 const (
 	// disorder is how far events are out of order in a buffer that processors

@@ -77,7 +77,7 @@ type Kind uint8
 
 const (
 	KindUnknown Kind = iota
-	Blocking         // threads stand still from its start to its end
+	Blocking         // threads are suspended from its start to its end
 	Background       // generation 2, mostly while threads run
 	Foreground       // generation 0 or 1, blocking, during a background collection
 )

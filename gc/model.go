@@ -19,10 +19,10 @@ type Model struct {
 	// name, lost events) that memory would grow with the trace.
 	Ahead func() (trace.Source, error)
 
-	// Live is for a trace that is still being written: a collection is handed
-	// out as soon as it, and those that began before it, are finished, and does
-	// not wait for what the rest of the trace tells. Its process may be known by
-	// its PID only, and AffectedByLoss tells of what was found lost so far.
+	// Live is for a trace that is still being written: a collection is yielded as
+	// soon as it, and those that began before it, are finished, without waiting for
+	// the rest of the trace. Its process may be known only by its PID, and
+	// AffectedByLoss covers only the loss found so far.
 	Live bool
 
 	// PerHeap makes collections carry each heap's part.

@@ -88,8 +88,8 @@ func (m *Model) suspendBegin(e *event) {
 	}
 }
 
-// suspendEnd notes that threads stand still. Whatever held them before has let
-// them go, even if that was not seen.
+// suspendEnd notes that threads are suspended. Any earlier suspension has ended,
+// even if its end was not seen.
 func (m *Model) suspendEnd(e *event) {
 	rt, s := m.suspension(e)
 	if s == nil {

@@ -10,8 +10,8 @@ import (
 // poll is how often a process is looked for that has ended.
 const poll = time.Second
 
-// next waits for a process that takes the place of the one that has ended, and
-// makes it the follower's. It is false when ctx ended first.
+// next waits for a process that replaces the ended one, and follows it. It returns
+// false if ctx ends first.
 func (f *follower) next(ctx context.Context) bool {
 	tick := time.NewTicker(poll)
 	defer tick.Stop()

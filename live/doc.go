@@ -1,8 +1,8 @@
-// Package live tells of the garbage collections of running .NET processes, as
-// they end:
+// Package live yields the garbage collections of running .NET processes as they
+// end:
 //
 //	for u, err := range live.Follow(ctx, process, live.Options{}) { … }
 //
-// It is diag, nettrace and gc put together: the same reader and the same model
-// that files go through.
+// It combines diag, nettrace and gc: the same reader and the same model as for
+// files.
 package live

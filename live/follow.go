@@ -15,7 +15,7 @@ import (
 	"github.com/gctrail/gctrail/nettrace"
 )
 
-// Options say how a process is followed. The zero value is ready for use.
+// Options configure how a process is followed. The zero value is ready for use.
 type Options struct {
 	// Config is what is collected; without providers it is Collections().
 	Config diag.Config
@@ -25,9 +25,9 @@ type Options struct {
 	// Queue is how many updates wait for a slow caller before the oldest
 	// collections are dropped; 0 means 1024, which is about 2 MB.
 	Queue int
-	// Tap, if not nil, is asked at the start of each trace where its bytes, those
-	// of a .nettrace file, go too; nil means nowhere. An error of the writer ends
-	// the copy, not the following.
+	// Tap, if not nil, is called at the start of each trace, and returns a writer for
+	// a copy of its bytes, those of a .nettrace file, or nil for none. An error of the
+	// writer ends the copy only.
 	Tap func(*diag.Process) io.Writer
 }
 
@@ -88,7 +88,7 @@ var ErrCut = errors.New("the process ended without closing its trace")
 
 const (
 	defaultQueue = 1024
-	// idle is when waiting events are let go: the runtime writes every 100 ms.
+	// idle is how long events wait for older ones: the runtime writes every 100 ms.
 	idle = 250 * time.Millisecond
 	// farewell is how long a process may take to end its trace when the caller
 	// wants no more.
@@ -100,10 +100,10 @@ const (
 // read from whether or not the caller keeps up, so that it never loses events
 // to a slow caller.
 //
-// When ctx ends, the runtime is asked to end the trace, and what it still holds
-// is yielded. The same happens, without the yielding, when the caller stops
-// ranging. An error is yielded once, last: the process cannot be attached to. A
-// panic of the goroutine that reads, or of the Tap, is one of the caller's.
+// When ctx ends, Follow asks the runtime to end the trace, and yields what it still
+// holds. When the caller stops ranging, it does the same without yielding. If the
+// process cannot be attached to, Follow yields one error, last. A panic of the
+// reading goroutine, or of Tap, propagates to the caller.
 func Follow(ctx context.Context, process *diag.Process, opts Options) iter.Seq2[*Update, error] {
 	if len(opts.Config.Providers) == 0 {
 		opts.Config = Collections()
@@ -177,7 +177,7 @@ func (f *follower) run(ctx context.Context) error {
 	}
 }
 
-// read tells of the collections of one trace.
+// read yields the collections of one trace.
 func (f *follower) read(ctx context.Context, session *diag.Session) {
 	f.out.push(&Update{Kind: Attached, Process: f.process})
 	dismissed := make(chan struct{})
@@ -217,8 +217,8 @@ func dismiss(session *diag.Session) {
 	}
 }
 
-// identify adds what diag knows of the process to a copy of what its events
-// have told so far.
+// identify adds what diag knows about the process to a copy of what its events have
+// shown so far.
 func (f *follower) identify(p *gc.Process) *gc.Process {
 	p = p.Snapshot()
 	if f.process.PID != 0 {

@@ -24,8 +24,7 @@ type blockReader struct {
 	err        error
 }
 
-// readBlock returns a reader of a block's events, of which it has read the
-// block's own header.
+// readBlock reads a block's header, and returns a reader of its events.
 func readBlock(data []byte, base int64, version int) (r blockReader, err error) {
 	r = blockReader{data: data, base: base, version: version, times: unbounded}
 	if version == 3 {
@@ -44,7 +43,7 @@ func readBlock(data []byte, base int64, version int) (r blockReader, err error) 
 	c.Skip(size - eventBlockHeader)
 	r.off = c.Off()
 	r.compressed = flags&blockCompressed != 0
-	if from != 0 || to != 0 { // else the writer does not tell
+	if from != 0 || to != 0 { // else the writer left them out
 		r.times = bounds{from, to - from}
 	}
 	return r, c.Err()

@@ -103,11 +103,11 @@ type jump struct {
 	block  int64  // the block that the event is in
 }
 
-// maxDoubts bounds how many jumps of a trace are doubted, each of which may cost a
-// look at all events that wait.
+// maxDoubts bounds how many jumps in time are doubted; each may cost a scan of all
+// waiting events.
 const maxDoubts = 1000
 
-// sortedAt takes in that no later event is older than one with this sort key.
+// sortedAt records that no later event is older than this sort key.
 func (r *Reader) sortedAt(key, latest uint64, block int64) {
 	switch {
 	case r.jump.key != 0:

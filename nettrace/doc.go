@@ -5,6 +5,6 @@
 //
 // The formats are described in PerfView's NetTraceFormat.md,
 // NetTraceFormat_v5.md and NetPerfFormat.md; what the runtime really writes is
-// in dotnet/runtime, src/native/eventpipe. docs/format/nettrace.md tells how
-// this package reads them.
+// in dotnet/runtime, src/native/eventpipe. docs/format/nettrace.md describes how this
+// package reads them.
 package nettrace

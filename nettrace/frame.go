@@ -12,7 +12,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// blockKind tells the blocks of all versions apart. The numbers are V6's.
+// blockKind is the kind of a block in any version. The numbers are V6's.
 type blockKind uint8
 
 const (

@@ -25,7 +25,7 @@ type idleInput struct {
 
 var errStopped = errors.New("nettrace: no more events are wanted")
 
-// Read reads what there is, and waits for it without limit.
+// Read reads what is available, and waits for it without limit.
 func (i *idleInput) Read(p []byte) (int, error) {
 	for {
 		var deadline time.Time

@@ -15,7 +15,7 @@ type labels struct {
 	override
 }
 
-// An override is what a V6 label list says in place of the event's metadata.
+// An override is a value in a V6 label list that replaces one in the event's metadata.
 type override struct {
 	set      uint8 // bits 1<<(label kind - labelOpcode)
 	opcode   uint8
@@ -54,7 +54,7 @@ func (t *labelTable) clear() {
 }
 
 // add reads a label list block: first index, count, lists. A label of an
-// unknown kind ends it, for nothing tells its length.
+// unknown kind ends it, because its length is unknown.
 func (t *labelTable) add(data []byte, base int64) error {
 	c := binread.At(data, base)
 	index, n := c.U32(), c.U32()
@@ -118,8 +118,8 @@ func (l *labels) read(c *binread.Cursor) error {
 	return c.Err()
 }
 
-// number processes a label with a number. Older builds of one-collect tell versions
-// and opcodes so, and as plain varints, where the format has zigzag ones.
+// number processes a label with a number. Older builds of one-collect write versions
+// and opcodes this way, as plain varints where the format has zigzag ones.
 func (l *labels) number(name string, raw uint64) {
 	switch {
 	case name == "Version" && raw <= math.MaxUint8:

@@ -9,7 +9,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A kind is a metadata record in use: what sort of event its id stands for.
+// A kind is a metadata record in use: the kind of event that its id identifies.
 type kind struct {
 	desc  *trace.Descriptor
 	want  bool
@@ -24,8 +24,8 @@ const (
 	// maxKindBytes bounds the memory of the kinds of events that a trace defines.
 	// The largest real traces have a few thousand kinds.
 	maxKindBytes = 16 << 20
-	// maxMerged bounds the kinds that V6 label lists make of others. Beyond it,
-	// what the metadata says holds.
+	// maxMerged bounds the kinds derived from others by V6 label lists. Beyond it, the
+	// metadata applies.
 	maxMerged = 1 << 12
 	// denseKinds is up to where metadata ids index a slice.
 	denseKinds = 1 << 16
@@ -43,7 +43,7 @@ type kindTable struct {
 	size   int // bytes, about
 }
 
-// A kindKey is what a metadata record says but for the fields.
+// A kindKey is a metadata record without the fields.
 type kindKey struct {
 	provider, name string
 	id, version    uint32

@@ -14,8 +14,7 @@ const (
 	maxProcessNames = 4 << 20
 )
 
-// Events of the provider with which one-collect tells of the processes of a
-// machine (nettrace.rs).
+// Events of one-collect's provider for the processes of a machine (nettrace.rs).
 const (
 	systemProvider = "Universal.System"
 

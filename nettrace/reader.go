@@ -19,7 +19,7 @@ type Options struct {
 	// still count in Loss and Counts. Nil wants all.
 	Want func(*trace.Descriptor) bool
 	// Complete is given each kind of event of a V6 trace before Want is asked, to
-	// fill in what its description lacks: one-collect tells neither the keywords
+	// fill in what its description lacks: one-collect records neither the keywords
 	// nor the levels of the runtime's events. Nil leaves them as they are.
 	Complete func(*trace.Descriptor)
 	// Stacks makes events carry their stacks.
@@ -70,7 +70,7 @@ type Reader struct {
 	emitted  uint64 // sort key of the last event emitted
 	latest   uint64 // sort key of the latest event read
 	point    bool   // the last block was a sequence point
-	anchored bool   // the start was held against the first events
+	anchored bool   // the start was compared with the first events
 	stopped  bool   // the caller wants no more
 	ended    bool   // the trace's own end was read
 	idle     *idleInput
@@ -97,7 +97,7 @@ func NewReader(r io.Reader, opts Options) *Reader {
 	return nr
 }
 
-// Info returns what the trace says of itself; see trace.Source.
+// Info returns the trace's description of itself; see trace.Source.
 func (r *Reader) Info() *trace.Info { return &r.info }
 
 // Loss returns what is missing; see trace.Source.
@@ -179,8 +179,7 @@ func (r *Reader) open() error {
 	return r.traceObject(&b)
 }
 
-// step reads a block and takes in what it says. It returns an error where
-// reading cannot continue.
+// step reads and processes a block. It returns an error if reading cannot continue.
 func (r *Reader) step() (ended bool, err error) {
 	var b block
 	if err := r.next(&b); err != nil {
@@ -321,8 +320,8 @@ func (r *Reader) time(ticks uint64) time.Duration {
 	return r.info.Clock.Duration(int64(ticks - r.sync))
 }
 
-// sequencePoint processes a sequence point: everything before it in the file is
-// older, and the numbers of all threads are told.
+// sequencePoint processes a sequence point: everything before it in the file is older,
+// and it has the numbers of all threads.
 func (r *Reader) sequencePoint(b *block) error {
 	c := binread.At(b.data, b.off)
 	ticks := c.U64()

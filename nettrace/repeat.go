@@ -12,8 +12,7 @@ type repeats struct {
 const (
 	// maxBlocksSeen bounds how many blocks are remembered, twice.
 	maxBlocksSeen = 1 << 14
-	// blockEnds is how much of a block's beginning and of its end tells it from
-	// all others.
+	// blockEnds is how much of a block's beginning and end identifies it.
 	blockEnds = 128
 )
 

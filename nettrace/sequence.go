@@ -9,8 +9,8 @@ const maxThreads = 1 << 17
 // each from 1, also those that it then has no room for.
 type sequence struct {
 	last  uint32
-	ticks uint64 // of the last event, or sequence point, that told last
-	point uint32 // the last sequence point that told a number, at which gap was found
+	ticks uint64 // of the last event or sequence point with a number
+	point uint32 // the last sequence point with a number, at which gap was found
 	gap   int32
 	seen  int // sequences.damage when a run of the thread began last
 }
@@ -22,17 +22,17 @@ type sequences struct {
 	ticks   uint64 // of the last one
 	start   uint64 // of the trace
 	full    bool   // threads beyond maxThreads are not followed
-	told    bool   // some sequence point or removal told a number
-	untold  bool   // threads were dropped whose last number was not told
+	told    bool   // some sequence point or removal had a number
+	untold  bool   // threads were dropped whose last number is unknown
 	damage  int    // places that could not be read
 	lost    func(n uint64, from, to uint64)
-	// introduced reports whether the trace told of a thread before its events.
+	// introduced reports whether the trace declared a thread before its events.
 	introduced func(thread uint64) bool
 }
 
 // event notes that a run of events of a thread begins. It returns the thread's
-// state, which the caller tells each event of the run; nil where the thread is not
-// followed. A thread that the trace has introduced has all its numbers in it.
+// state, which the caller updates with each event of the run; nil if the thread is
+// not followed. A thread that the trace declares has all its numbers in it.
 func (s *sequences) event(h *header) *sequence {
 	t := s.threads[h.capture]
 	if t == nil {
@@ -128,9 +128,9 @@ func (s *sequences) sequencePoint(ticks uint64, list func(yield func(thread uint
 	s.points, s.ticks = points, ticks
 }
 
-// drop forgets all threads, as a sequence point of V6 may demand. one-collect has
-// it do so before each block without telling a number, and adds what was lost in
-// the whole trace to the number that the last sequence point tells.
+// drop forgets all threads, as a sequence point of V6 may require. one-collect does so
+// before each block without a number, and adds what was lost in the whole trace to
+// the number in the last sequence point.
 func (s *sequences) drop() {
 	for _, t := range s.threads {
 		s.untold = s.untold || t.point != s.points

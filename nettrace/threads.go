@@ -2,7 +2,7 @@ package nettrace
 
 import "github.com/gctrail/gctrail/internal/binread"
 
-// A thread is what a V6 trace says of one.
+// A thread is a thread as a V6 trace describes it.
 type thread struct{ pid, tid uint64 }
 
 // Kinds of V6 thread information.
@@ -16,7 +16,7 @@ const (
 // A threadTable finds V6 threads by index.
 type threadTable map[uint64]thread
 
-// has reports whether the trace has told of the thread.
+// has reports whether the trace has declared the thread.
 func (t threadTable) has(index uint64) bool {
 	_, ok := t[index]
 	return ok

@@ -16,7 +16,7 @@ var errClosed = errors.New("writer is closed")
 // 3.0 to .NET 5 write as much; later runtimes stop at 64 KiB.
 const MaxPayload = 100 << 10
 
-// WriterOptions choose the format and say what the head of the trace tells.
+// WriterOptions select the format and the contents of the trace's header.
 type WriterOptions struct {
 	Version      int       // 4 or 6; zero means 4
 	Start        time.Time // what Event.Ticks counts from
@@ -202,7 +202,7 @@ func (w *Writer) define(d *trace.Descriptor, h *header) error {
 	return nil
 }
 
-// Lost tells readers that n events of a thread are missing from here on.
+// Lost records, for readers, that n events of a thread are missing from here on.
 func (w *Writer) Lost(pid, capture uint64, n uint32) {
 	by := w.thread(pid, capture)
 	by.seq += n

@@ -36,7 +36,7 @@ type queuedEvent struct {
 
 const noEvent = -1
 
-// A writerThread is a thread that captures events, or that events tell of.
+// A writerThread is a thread that captures events, or that events refer to.
 type writerThread struct {
 	key      threadKey
 	id       uint64 // as events refer to it: the system's, in V6 an index

@@ -190,7 +190,7 @@ func appendFieldsV1(dst []byte, fields []trace.Field) []byte {
 }
 
 // appendFieldsV2 appends a description in which the name precedes the type and
-// each field tells its size.
+// each field has its size.
 func appendFieldsV2(dst []byte, fields []trace.Field) []byte {
 	le := binary.LittleEndian
 	dst = le.AppendUint32(dst, uint32(len(fields)))

@@ -226,7 +226,7 @@ func (p *process) thin() {
 	p.points = kept
 }
 
-// write writes the series of a family, each with its points in order of time and
+// write writes the series of a family, each with its points in time order and
 // the last values at the end.
 func (p *process) write(out *bufio.Writer, f *family, start time.Time) {
 	who := p.labels()

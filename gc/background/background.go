@@ -3,7 +3,7 @@
 // suspended, then while they run, marking what changed meanwhile with the threads
 // suspended again, and sweeping while they run.
 //
-// A Model is fed with a trace's events, and hands out each background collection
+// A Model is fed with a trace's events, and yields each background collection
 // when it has ended. With server GC each heap's thread raises the events; a phase
 // ends when the last thread ends it.
 //
@@ -123,7 +123,7 @@ var wanted = map[clr.Kind]bool{
 // Wants reports whether a Model reads events of a kind.
 func Wants(d *trace.Descriptor) bool { return wanted[clr.KindOf(d.Provider, d.ID)] }
 
-// Feed takes in one event. Events must come in order of time.
+// Feed processes one event. Events must come in time order.
 func (m *Model) Feed(ev *trace.Event) {
 	if ev.Desc != m.desc {
 		m.desc, m.kind = ev.Desc, m.kindOf(ev.Desc)
@@ -282,7 +282,7 @@ func (rt *runtime) phase(kind clr.Kind, at time.Duration) {
 	}
 }
 
-// ended hands out the background collection, if it is the one that ended. One
+// ended yields the background collection, if it is the one that ended. One
 // that had to run blocking has no phases.
 func (m *Model) ended(ev *trace.Event, v *clr.GCEnd) {
 	rt := m.current(ev, nil, v.ClrInstanceID)

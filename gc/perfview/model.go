@@ -57,7 +57,7 @@ var handlers = map[clr.Kind]func(*Model, *process, *trace.Event){
 // Wants reports whether a Model reads events of a kind.
 func Wants(d *trace.Descriptor) bool { return handlers[clr.KindOf(d.Provider, d.ID)] != nil }
 
-// Feed takes in one event. Events must come in order of time.
+// Feed processes one event. Events must come in time order.
 func (m *Model) Feed(ev *trace.Event) {
 	if ev.Desc != m.desc {
 		m.desc, m.kind = ev.Desc, m.kindOf(ev.Desc)

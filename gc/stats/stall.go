@@ -33,9 +33,9 @@ func (s *Stall) Share() float64 { return 100 * float64(s.Pause) / float64(s.Wind
 // percent: the least of all windows of that length.
 func (s *Stall) MutatorUtilization() float64 { return 100 - s.Share() }
 
-// stalls finds the worst stretches of time. It needs the pauses in order of
-// time, while collections come in order of start: those that may still be
-// preceded wait.
+// stalls finds the worst windows. It needs the pauses in time order, while
+// collections come in order of start: a pause waits as long as an earlier one may
+// still come.
 type stalls struct {
 	spans   []span // in order, none meets another; the last of them wait
 	waiting int    // how many wait

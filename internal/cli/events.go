@@ -36,7 +36,7 @@ func newEventsCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "events FILE",
 		Short: "Write every event, decoded, as JSON lines",
-		Long: `events prints every event of a trace as a line of JSON, in order of time: its
+		Long: `events prints every event of a trace as a line of JSON, in time order: its
 time, provider, id, version, name, opcode, level, keywords, pid, tid and cpu, its
 fields as named in the runtime's manifest, and its stack (addresses, leaf first) if
 it has one. LTTng traces have no manifest: there, the members of Values in heap

@@ -77,7 +77,7 @@ func Install(t testing.TB, version int) string {
 	name := "gcload-net" + strconv.Itoa(version)
 	in, err := os.Open(find(name))
 	if err != nil {
-		t.Skip("there is no .NET program at hand: ", err)
+		t.Skip("no .NET program is available: ", err)
 	}
 	defer in.Close()
 	dir, err := os.MkdirTemp("", name+"-")

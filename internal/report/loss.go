@@ -36,7 +36,7 @@ func Missing(in *open.Input, incomplete []uint32) string {
 			text.Plural(int64(loss.Damaged), "place could", "places could"), text.Grouped(first.Off)))
 	}
 	if loss.Late > 0 {
-		parts = append(parts, text.Plural(int64(loss.Late), "event is", "events are")+" not in order of time")
+		parts = append(parts, text.Plural(int64(loss.Late), "event is", "events are")+" not in time order")
 	}
 	if len(parts) > 0 && len(incomplete) > 0 {
 		parts = append(parts, incompleteText(incomplete))
