@@ -140,6 +140,7 @@ type Generation struct {
 	Out           int64        // survived
 	Freed         Opt[int64]   // unknown for generations that were not collected
 	Fragmentation Opt[int64]   // free space after
+	FreeList      Opt[int64]   // of Fragmentation, in free lists; the rest is too small to allocate from
 	Survival      Opt[float64] // percent of the objects before; unknown where other collections promote meanwhile
 	Budget        int64        // allocation budget until the next collection
 	Pinned        Opt[int64]   // of Out, survived because pinned

@@ -214,7 +214,7 @@ func (b *building) sizes() {
 		before += s.before
 		promoted += s.survived
 		if b.recordedAfter(i) {
-			g.After, g.Fragmentation = Some(s.after), Some(s.freeAfter)
+			g.After, g.Fragmentation, g.FreeList = Some(s.after), Some(s.freeAfter), Some(s.listed)
 		}
 		if b.Kind != Background && b.condemns(i) {
 			g.Survival = s.survival()

@@ -63,6 +63,7 @@ func (g *generation) addPrivate(v *clr.PrivateGCPerHeapHistoryGenData) {
 	g.freeBefore += int64(v.FreeListBefore + v.FreeObjBefore)
 	g.after += int64(v.SizeAfter)
 	g.freeAfter += int64(v.FreeListAfter + v.FreeObjAfter)
+	g.listed += int64(v.FreeListAfter)
 	g.in += int64(v.In)
 	g.survived += int64(v.Out)
 	g.budget += int64(v.NewAllocation)

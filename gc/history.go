@@ -180,7 +180,7 @@ func (b *building) part(v *clr.GCPerHeapHistory) HeapPart {
 			Pinned: Some(s.pinned),
 		}
 		if b.allAfter || s.after != 0 {
-			g.After, g.Fragmentation = Some(s.after), Some(s.freeAfter)
+			g.After, g.Fragmentation, g.FreeList = Some(s.after), Some(s.freeAfter), Some(s.listed)
 		}
 	}
 	return p
@@ -222,6 +222,7 @@ func (g *generation) add(v *clr.GCPerHeapHistoryValue) {
 	g.freeBefore += int64(v.FreeListBefore + v.FreeObjBefore)
 	g.after += int64(v.SizeAfter)
 	g.freeAfter += int64(v.FreeListAfter + v.FreeObjAfter)
+	g.listed += int64(v.FreeListAfter)
 	g.in += int64(v.In)
 	g.pinned += int64(v.PinnedSurv)
 	g.survived += int64(v.PinnedSurv + v.NonePinnedSurv)

@@ -93,7 +93,7 @@ func (c *Collection) exceedsAddressSpace() bool {
 	}
 	for i := range c.Generations {
 		g := &c.Generations[i]
-		sizes = append(sizes, Some(g.Before), g.After, Some(g.In), Some(g.Out), g.Freed, g.Fragmentation, Some(g.Budget), g.Pinned)
+		sizes = append(sizes, Some(g.Before), g.After, Some(g.In), Some(g.Out), g.Freed, g.Fragmentation, g.FreeList, Some(g.Budget), g.Pinned)
 	}
 	for i := range c.Marks {
 		sizes = append(sizes, c.Marks[i].Bytes)

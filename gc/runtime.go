@@ -75,7 +75,7 @@ type building struct {
 
 // A generation sums the records of one generation over the heaps.
 type generation struct {
-	before, freeBefore, after, freeAfter, in, pinned, survived, budget int64
+	before, freeBefore, after, freeAfter, listed, in, pinned, survived, budget int64
 }
 
 // objects are the bytes in objects, live or dead.

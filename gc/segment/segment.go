@@ -1,5 +1,6 @@
 // Package segment follows the segments and regions that the collector takes
-// from the system and gives back, from collection to collection. With regions
+// from the system and gives back, and the memory that it has committed, from
+// collection to collection. With regions
 // (.NET 7 and later) each event is of a region.
 package segment
 
@@ -22,7 +23,25 @@ type Snapshot struct {
 	// Live are those that were created in the trace and not freed; what there was
 	// before is not known.
 	Live, LiveBytes int64
+	// Committed is what was committed when the runtime last told it, from .NET 8
+	// on.
+	Committed Committed
 }
+
+// Committed is the memory that the collector committed, in bytes. The zero
+// Committed is unknown.
+type Committed struct {
+	InUse      int64 // in segments or regions in use
+	Free       int64 // in free regions of the heaps
+	GlobalFree int64 // in free regions that the heaps share
+	// Decommit waits to be given back, and Bookkeeping is what the collector needs
+	// itself. Neither is in the runtime's own total.
+	Decommit, Bookkeeping int64
+}
+
+// Total returns what the runtime counts as committed (TotalCommittedBytes of
+// GC.GetGCMemoryInfo), 0 where it is unknown.
+func (c *Committed) Total() int64 { return c.InUse + c.Free + c.GlobalFree }
 
 // A Model follows segments. The zero Model is ready for use, by one goroutine.
 type Model struct {
@@ -31,6 +50,9 @@ type Model struct {
 	create clr.GCCreateSegment
 	free   clr.GCFreeSegment
 	end    clr.GCEnd
+
+	dynamic   clr.GCDynamicEvent
+	committed clr.CommittedUsage
 }
 
 // An id is a runtime of a process.
@@ -48,7 +70,7 @@ type segments struct {
 // Wants reports whether a Model reads events of a kind.
 func Wants(d *trace.Descriptor) bool {
 	switch clr.KindOf(d.Provider, d.ID) {
-	case clr.KindGCCreateSegment, clr.KindGCFreeSegment, clr.KindGCEnd:
+	case clr.KindGCCreateSegment, clr.KindGCFreeSegment, clr.KindGCEnd, clr.KindGCDynamicEvent:
 		return true
 	}
 	return false
@@ -65,6 +87,10 @@ func (m *Model) Feed(ev *trace.Event) {
 	case clr.KindGCFreeSegment:
 		if v := &m.free; v.Decode(version, ev.Payload, ev.PointerSize) == nil {
 			m.freed(m.segments(ev.PID, v.ClrInstanceID), v.Address)
+		}
+	case clr.KindGCDynamicEvent:
+		if v := &m.dynamic; v.Decode(version, ev.Payload, ev.PointerSize) == nil && clr.DynamicKindOf(v.Name) == clr.DynamicCommittedUsage {
+			m.commits(m.segments(ev.PID, v.ClrInstanceID), v.Data)
 		}
 	case clr.KindGCEnd:
 		if v := &m.end; v.Decode(version, ev.Payload, ev.PointerSize) == nil {
@@ -117,12 +143,29 @@ func (m *Model) freed(s *segments, address uint64) {
 	s.now.LiveBytes -= size
 }
 
+// maxCommitted is more than any program commits.
+const maxCommitted = 1 << 50
+
+// commits takes in what is committed: told at the start of every collection, and
+// again at the end of a blocking one.
+func (m *Model) commits(s *segments, data []byte) {
+	v := &m.committed
+	if v.Decode(data) != nil || max(v.TotalCommittedInUse, v.TotalCommittedInFree, v.TotalCommittedInGlobalFree,
+		v.TotalCommittedInGlobalDecommit, v.TotalBookkeepingCommitted) >= maxCommitted {
+		return
+	}
+	s.now.Committed = Committed{
+		InUse: int64(v.TotalCommittedInUse), Free: int64(v.TotalCommittedInFree), GlobalFree: int64(v.TotalCommittedInGlobalFree),
+		Decommit: int64(v.TotalCommittedInGlobalDecommit), Bookkeeping: int64(v.TotalBookkeepingCommitted),
+	}
+}
+
 // ended records the segments at the end of a collection.
 func (s *segments) ended(number uint32) {
 	if len(s.ends) < maxSnapshots {
 		s.ends[number] = s.now
 	}
-	s.now = Snapshot{Live: s.now.Live, LiveBytes: s.now.LiveBytes}
+	s.now = Snapshot{Live: s.now.Live, LiveBytes: s.now.LiveBytes, Committed: s.now.Committed}
 }
 
 // Take returns the Snapshot at the end of a collection, once.

@@ -13,14 +13,25 @@ func TestSnapshots(t *testing.T) {
 	feed := func(e clr.Event) { m.Feed(maker.At(0, e)) }
 	feed(&clr.GCCreateSegment{Address: 1, Size: 100})
 	feed(&clr.GCCreateSegment{Address: 2, Size: 50})
+	commit := func(used, free, global, decommit uint64) {
+		e := clr.CommittedUsage{
+			TotalCommittedInUse: used, TotalCommittedInFree: free, TotalCommittedInGlobalFree: global,
+			TotalCommittedInGlobalDecommit: decommit, TotalBookkeepingCommitted: 1,
+		}
+		data := e.Append(nil)
+		feed(&clr.GCDynamicEvent{Name: clr.NewUTF16("CommittedUsage"), DataSize: uint32(len(data)), Data: data})
+	}
 	feed(&clr.GCEnd{Count: 1})
 	feed(&clr.GCFreeSegment{Address: 1})
+	commit(1, 1, 1, 1)
+	commit(100, 20, 3, 7)
+	commit(1<<60, 20, 3, 7)              // damage
 	feed(&clr.GCFreeSegment{Address: 9}) // from before the trace
 	feed(&clr.GCCreateSegment{Address: 2, Size: 70})
 	feed(&clr.GCEnd{Count: 2})
 	for number, want := range map[uint32]Snapshot{
 		1: {Created: 2, CreatedBytes: 150, Live: 2, LiveBytes: 150},
-		2: {Created: 1, CreatedBytes: 70, Freed: 2, FreedBytes: 100, Live: 1, LiveBytes: 70},
+		2: {Created: 1, CreatedBytes: 70, Freed: 2, FreedBytes: 100, Live: 1, LiveBytes: 70, Committed: Committed{100, 20, 3, 7, 1}},
 	} {
 		if got, ok := m.Take(7, 0, number); !ok || got != want {
 			t.Errorf("GC %d: %+v, expected %+v", number, got, want)
@@ -31,12 +42,19 @@ func TestSnapshots(t *testing.T) {
 	}
 }
 
+func TestCommittedTotal(t *testing.T) {
+	c := Committed{InUse: 100, Free: 20, GlobalFree: 3, Decommit: 7, Bookkeeping: 1}
+	if got := c.Total(); got != 123 {
+		t.Errorf("%d bytes committed, expected 123", got)
+	}
+}
+
 func FuzzFeed(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20, 21, 22})
 	f.Fuzz(func(t *testing.T, payload []byte) {
 		maker := eventtest.Maker{PID: 7}
 		var m Model
-		for _, like := range []clr.Event{&clr.GCCreateSegment{}, &clr.GCCreateSegment{}, &clr.GCFreeSegment{}, &clr.GCEnd{}} {
+		for _, like := range []clr.Event{&clr.GCCreateSegment{}, &clr.GCCreateSegment{}, &clr.GCFreeSegment{}, &clr.GCDynamicEvent{}, &clr.GCEnd{}} {
 			ev := maker.At(0, like)
 			ev.Payload = payload
 			m.Feed(ev)

@@ -3,6 +3,7 @@ package cli
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -47,9 +48,22 @@ func heapFields(perHeap bool) []field[heapRow] {
 	}
 	fields = append(fields,
 		field[heapRow]{name: "free_bytes", heading: "free MB", value: freeOf},
-		field[heapRow]{name: "gen0_budget_bytes", heading: "gen0 budget MB", rank: 3, value: func(r *heapRow) column.Value {
-			return knownIf(len(r.generations) > 0, bytesOf(budgetOf(r)))
+		field[heapRow]{name: "free_list_bytes", heading: "in lists MB", rank: 4, value: func(r *heapRow) column.Value {
+			return r.sum(func(g *gc.Generation) gc.Opt[int64] { return g.FreeList })
 		}})
+	for i, name := range gc.GenerationNames() {
+		f := field[heapRow]{name: name + "_budget_bytes", value: func(r *heapRow) column.Value {
+			if i >= len(r.generations) {
+				return column.Value{}
+			}
+			budget := r.generations[i].Budget
+			return knownIf(budget > 0, bytesOf(budget)) // 0 where the collection sets none
+		}}
+		if i == 0 {
+			f.heading, f.rank = "gen0 budget MB", 3
+		}
+		fields = append(fields, f)
+	}
 	if perHeap {
 		return fields
 	}
@@ -60,33 +74,43 @@ func heapFields(perHeap bool) []field[heapRow] {
 	}
 	return append(fields,
 		field[heapRow]{name: "committed_bytes", heading: "committed MB", rank: 1, value: func(r *heapRow) column.Value {
-			if r.CommittedAfter.Known() {
-				return valueOf(r.CommittedAfter, bytesOf)
-			}
-			return valueOf(r.CommittedBefore, bytesOf)
+			s, _ := r.segments.Get()
+			return knownIf(s.Committed.Total() > 0, bytesOf(s.Committed.Total()))
 		}},
+		committed("committed_in_use_bytes", func(c *segment.Committed) int64 { return c.InUse }),
+		committed("committed_free_bytes", func(c *segment.Committed) int64 { return c.Free }),
+		committed("committed_global_free_bytes", func(c *segment.Committed) int64 { return c.GlobalFree }),
+		committed("committed_decommit_bytes", func(c *segment.Committed) int64 { return c.Decommit }),
+		committed("committed_bookkeeping_bytes", func(c *segment.Committed) int64 { return c.Bookkeeping }),
 		field[heapRow]{name: "segments_created", heading: "regions +", rank: 2, value: count(func(s *segment.Snapshot) int64 { return s.Created })},
 		field[heapRow]{name: "segments_freed", heading: "-", rank: 2, value: count(func(s *segment.Snapshot) int64 { return s.Freed })},
 		field[heapRow]{name: "segments_live", heading: "live", rank: 2, value: count(func(s *segment.Snapshot) int64 { return s.Live })})
 }
 
-// freeOf is the free space of all generations.
-func freeOf(r *heapRow) column.Value {
+// committed is the field of one of the parts of what is committed.
+func committed(name string, part func(*segment.Committed) int64) field[heapRow] {
+	return field[heapRow]{name: name, value: func(r *heapRow) column.Value {
+		s, _ := r.segments.Get()
+		return knownIf(s.Committed.Total() > 0, bytesOf(part(&s.Committed)))
+	}}
+}
+
+// sum adds up a size of all generations; it is unknown where that of one is.
+func (r *heapRow) sum(size func(*gc.Generation) gc.Opt[int64]) column.Value {
 	var sum int64
 	for i := range r.generations {
-		if !r.generations[i].Fragmentation.Known() {
+		n, known := size(&r.generations[i]).Get()
+		if !known {
 			return column.Value{}
 		}
-		sum += r.generations[i].Fragmentation.Or(0)
+		sum += n
 	}
 	return knownIf(len(r.generations) > 0, bytesOf(sum))
 }
 
-func budgetOf(r *heapRow) int64 {
-	if len(r.generations) == 0 {
-		return 0
-	}
-	return r.generations[0].Budget
+// freeOf is the free space of all generations.
+func freeOf(r *heapRow) column.Value {
+	return r.sum(func(g *gc.Generation) gc.Opt[int64] { return g.Fragmentation })
 }
 
 type heapOptions struct{ listing }
@@ -100,9 +124,12 @@ func newHeapCmd(std *stdio) *cobra.Command {
 		Use:   "heap FILE...",
 		Short: "Show the heap after each collection: generations, free space, regions, committed memory",
 		Long: `heap shows the heap over time, one row for each collection: the size of each
-generation after it, the free space in it (fragmentation), the gen 0 budget,
-committed memory (.NET 8 and later), and the segments or regions created and freed
-since the previous collection. "live" counts those created in the trace and not freed.
+generation after it, the free space in it (fragmentation) and how much of that is in
+free lists (the rest is too small to allocate from), the gen 0 budget, committed
+memory (.NET 8 and later), and the segments or regions created and freed since the
+previous collection. "live" counts those created in the trace and not freed. jsonl
+and csv also have the budgets of the other generations and of the LOH and POH, and
+committed memory by use.
 
 --per-heap prints one row for each heap of server GC instead, with the figures that
 are known per heap.`,
@@ -111,7 +138,7 @@ are known per heap.`,
   gctrail heap --per-heap --format csv app.nettrace`,
 	}
 	cmd.Flags().BoolVar(&opts.perHeap, "per-heap", false, "one row for each heap of a collection")
-	return opts.command(std, cmd, fieldNames(slices.Concat(heapFields(true), heapFields(false)[9:])), func(ctx context.Context, out *output, paths []string) error {
+	return opts.command(std, cmd, append(fieldNames(heapFields(false)), "heap"), func(ctx context.Context, out *output, paths []string) error {
 		return opts.list(ctx, std, out, paths)
 	})
 }
@@ -122,6 +149,23 @@ type heapTable struct {
 	collections int
 	rows        []heapRow
 	peak        int64
+	committed   segment.Committed // at its largest
+	at          uint32            // the collection
+}
+
+// takes notes the largest commit.
+func (t *heapTable) takes(number uint32, c segment.Committed) {
+	if c.Total() > t.committed.Total() {
+		t.committed, t.at = c, number
+	}
+}
+
+func (t *heapTable) head(p *text.Page, of *gc.Process) {
+	p.Heading("%s: %s, at most %s", called(of), text.Plural(int64(t.collections), "GC", "GCs"), units.Bytes(t.peak))
+	if c := &t.committed; c.Total() > 0 {
+		p.Prose("Committed: ", fmt.Sprintf("at most %s (GC %d): %s in use, %s in free regions; plus %s to be decommitted and %s of bookkeeping.",
+			units.Bytes(c.Total()), t.at, units.Bytes(c.InUse), units.Bytes(c.Free+c.GlobalFree), units.Bytes(c.Decommit), units.Bytes(c.Bookkeeping)))
+	}
 }
 
 func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
@@ -138,9 +182,11 @@ func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths [
 		t := tables[i]
 		t.collections++
 		t.peak = max(t.peak, c.HeapPeak.Or(0))
-		rows := o.rows(c, &segments)
+		snapshot, known := segments.Take(c.Process.PID, c.ClrInstance, c.Number)
+		t.takes(c.Number, snapshot.Committed)
+		rows := o.rows(c, snapshot, known)
 		switch {
-		case o.format.value != "table":
+		case o.format.value != "table" && o.limit() == 0 && o.sort == "":
 			failed = cmp.Or(failed, w.section(nil, rows))
 		case len(t.rows) < maxHeapRows:
 			t.rows = append(t.rows, rows...)
@@ -150,7 +196,7 @@ func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths [
 		return err
 	}
 	return sections(scan, std, w, tables, func(t *heapTable) uint64 { return t.process.PID }, func(p *text.Page, of *gc.Process, t *heapTable) {
-		p.Heading("%s: %s, at most %s", called(of), text.Plural(int64(t.collections), "GC", "GCs"), units.Bytes(t.peak))
+		t.head(p, of)
 	}, func(pid uint64) []heapRow {
 		i := slices.IndexFunc(tables, func(t *heapTable) bool { return t.process.PID == pid })
 		return tables[i].rows
@@ -158,11 +204,10 @@ func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths [
 }
 
 // rows are those of one collection.
-func (o *heapOptions) rows(c *gc.Collection, segments *segment.Model) []heapRow {
-	snapshot, ok := segments.Take(c.Process.PID, c.ClrInstance, c.Number)
+func (o *heapOptions) rows(c *gc.Collection, snapshot segment.Snapshot, known bool) []heapRow {
 	if !o.perHeap {
 		row := heapRow{Collection: c, generations: c.Generations}
-		if ok {
+		if known {
 			row.segments = gc.Some(snapshot)
 		}
 		return []heapRow{row}

@@ -34,7 +34,7 @@ var overheadPlans = []struct {
 	{8, "web pin handles", "gc-collect gc-verbose"},
 	{10, "web", "dotnet-common dotnet-sampled-thread-time"},
 	{10, "all web pin handles finalizers", "gc-alloc"},
-	{8, "web pin", "gc-alloc"},
+	{8, "web pin handles", "gc-alloc"},
 }
 
 // A run is what a program did in its time, and what collecting from it took.
