@@ -100,6 +100,16 @@ func (f *File) Write(objects, end []byte) (room int, err error) {
 	return room, err
 }
 
+// Replace makes fewer objects the content of a regular file, in the room that it has.
+func (f *File) Replace(objects, end []byte) error {
+	f.size, f.end = 0, end
+	if err := f.writeAt(objects, end); err != nil {
+		return err
+	}
+	f.size = int64(len(objects))
+	return f.disk.Truncate(f.size + int64(len(end)))
+}
+
 func (f *File) writeAt(objects, end []byte) error {
 	if _, err := f.disk.WriteAt(objects, f.size); err != nil {
 		return err

@@ -206,15 +206,18 @@ func (r *Ring) flush() error {
 	return r.trim()
 }
 
-// making writes, and while the disk is full drops the oldest segment and writes
-// again.
+// making writes, and while the disk is full makes room and writes again.
 func (r *Ring) making(write func() error) error {
 	for {
 		err := write()
-		if !isFull(err) || !r.spare() {
+		if !isFull(err) {
 			return err
 		}
-		if err := r.drop(); err != nil {
+		made, roomErr := r.makeRoom()
+		if roomErr != nil {
+			return roomErr
+		}
+		if !made {
 			return err
 		}
 		if r.size < r.limits.Size {
@@ -222,6 +225,43 @@ func (r *Ring) making(write func() error) error {
 			r.Say(fmt.Sprintf("%s: the disk is full, the ring is shortened to %s", r.path, units.Bytes(r.size)))
 		}
 	}
+}
+
+// makeRoom drops the oldest segment, or the older half of the only one. It reports
+// whether there was something to drop.
+func (r *Ring) makeRoom() (bool, error) {
+	switch {
+	case r.spare():
+		return true, r.drop()
+	case len(r.segments) == 1 && r.segments[0].size > 0 && r.held == 0:
+		return r.halve()
+	default:
+		return false, nil
+	}
+}
+
+// halve cuts the older half off the only segment, which has filled a disk that had
+// room for more when the segment was begun. Its file is overwritten: room that it gave
+// up could be taken by another program.
+func (r *Ring) halve() (bool, error) {
+	half, objects, err := r.segments[0].youngerHalf()
+	if err != nil || half == nil {
+		return false, err
+	}
+	file := r.current
+	if file == nil {
+		if file, err = r.open(half.path, 0); err != nil {
+			return false, err
+		}
+		defer file.Close()
+	}
+	_, end := r.splicer.Whole()
+	if err := file.Replace(objects, end); err != nil {
+		return false, err
+	}
+	r.segments[0], r.size = half, half.size
+	r.longest = r.segmentSize()
+	return true, nil
 }
 
 // isFull reports whether something could not be written because there is no room.

@@ -378,6 +378,62 @@ func TestRingSmallDisk(t *testing.T) {
 	compareKept(t, kept.Info().Start.Sub(full.Info().Start), got, all)
 }
 
+// TestRingDiskTaken: a ring goes on with what fits when other programs take the disk
+// while it has one segment, and says so.
+func TestRingDiskTaken(t *testing.T) {
+	whole := nettracetest.Gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
+	all, full := collectionsIn(t, whole, time.Time{})
+	for _, closed := range []bool{false, true} {
+		var said []string
+		dir := t.TempDir()
+		r := newRing(t, filepath.Join(dir, "kept.nettrace"), Limits{Size: 1e9}, func(text string) { said = append(said, text) })
+		disk := &fullDisk{dir, 1e9}
+		r.open, r.free = disk.open, disk.free
+		taken := int64(0)
+		in := nettrace.NewObjectReader(bytes.NewReader(whole))
+		for start := int64(0); start < int64(len(whole)); {
+			_, err := in.Next()
+			end := in.Offset() + 1
+			if err != nil {
+				end = int64(len(whole))
+			}
+			if taken == 0 && start > int64(len(whole))/2 {
+				if len(r.segments) != 1 {
+					t.Fatalf("%d segments", len(r.segments))
+				}
+				disk.room = disk.used("")
+				taken = disk.room
+				if closed {
+					r.longest = 0 // the next event block begins a segment, for which there is no room
+				}
+			}
+			if _, err := r.Write(whole[start:end], nil); err != nil {
+				t.Fatal(err)
+			}
+			start = end
+		}
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+		out, err := r.JoinLast(0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b, err := os.ReadFile(out.name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		got, kept := collectionsIn(t, b, full.Info().Start)
+		if int64(len(b)) < taken/4 || int64(len(b)) > taken || kept.Loss().Events > 0 || kept.Loss().Damaged > 0 || kept.Loss().Cut {
+			t.Errorf("%d bytes with room for %d, %+v", len(b), taken, kept.Loss())
+		}
+		compareKept(t, kept.Info().Start.Sub(full.Info().Start), got, all)
+		if len(said) == 0 || !strings.Contains(said[0], "the disk is full, the ring is shortened to") {
+			t.Error(said)
+		}
+	}
+}
+
 // TestRingFullHeld: on a full disk, what is held is joined, and not what came last.
 func TestRingFullHeld(t *testing.T) {
 	whole := nettracetest.Gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")

@@ -1,11 +1,13 @@
 package tracefile
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -40,6 +42,34 @@ func (s *segment) each(fn func(o *nettrace.Object, head bool) error) error {
 			return err
 		}
 	}
+}
+
+// youngerHalf returns a segment with the same path that has about the younger half
+// of this one, and its objects; nil where this one is too short.
+func (s *segment) youngerHalf() (*segment, []byte, error) {
+	var out bytes.Buffer
+	splicer := nettrace.Splicer{Keep: gc.Identifies}
+	half := &segment{path: s.path}
+	read := int64(0)
+	err := s.each(func(o *nettrace.Object, head bool) error {
+		read += int64(o.Size())
+		if half.head == 0 && !head && o.Events() && read > s.size/2 {
+			half.before = max(s.before, splicer.Latest())
+			if err := splicer.Begin(&out, o); err != nil {
+				return err
+			}
+			half.head = int64(out.Len())
+		}
+		if half.head > 0 && half.start == 0 && o.Starts(max(s.before, splicer.Latest())) {
+			half.start = o.First
+		}
+		return splicer.Add(o)
+	})
+	half.size = int64(out.Len())
+	if err != nil || half.head == 0 || half.size >= s.size {
+		return nil, nil, err
+	}
+	return half, out.Bytes(), nil
 }
 
 func (s *segment) remove() error {
