@@ -106,13 +106,13 @@ func (s *sums) add(pause, promoted float64) {
 	}
 }
 
-// percentile interpolates between the two pauses next to it.
-func (s *sums) percentile(share float64) gc.Opt[float64] {
+// p95 returns the 95th percentile, interpolated between the two pauses next to it.
+func (s *sums) p95() gc.Opt[float64] {
 	if len(s.pauses) == 0 {
 		return gc.Opt[float64]{}
 	}
 	sorted := slices.Sorted(slices.Values(s.pauses))
-	at := share * float64(len(sorted)-1)
+	at := 0.95 * float64(len(sorted)-1)
 	i := int(at)
 	if i+1 >= len(sorted) {
 		return gc.Some(sorted[len(sorted)-1])
@@ -221,11 +221,11 @@ func (r *Run) Metrics() []Metric {
 		{"TotalCommittedInGlobalDecommit", "bytes", r.committed[2].mean()},
 		{"TotalCommittedInFree", "bytes", r.committed[3].mean()},
 		{"TotalCommittedInGlobalFree", "bytes", r.committed[4].mean()},
-		{"PauseDurationMSec_95PWhereIsGen0", "ms", c[gen0].percentile(0.95)},
-		{"PauseDurationMSec_95PWhereIsGen1", "ms", c[gen1].percentile(0.95)},
-		{"PauseDurationMSec_95PWhereIsBackground", "ms", c[background].percentile(0.95)},
+		{"PauseDurationMSec_95PWhereIsGen0", "ms", c[gen0].p95()},
+		{"PauseDurationMSec_95PWhereIsGen1", "ms", c[gen1].p95()},
+		{"PauseDurationMSec_95PWhereIsBackground", "ms", c[background].p95()},
 		{"PauseDurationMSec_MeanWhereIsBackground", "ms", c[background].pause.mean()},
-		{"PauseDurationMSec_95PWhereIsBlockingGen2", "ms", c[blockingGen2].percentile(0.95)},
+		{"PauseDurationMSec_95PWhereIsBlockingGen2", "ms", c[blockingGen2].p95()},
 		{"PauseDurationMSec_MeanWhereIsBlockingGen2", "ms", c[blockingGen2].pause.mean()},
 		{"CountIsBlockingGen2", "count", count(c[blockingGen2].count)},
 		{"PauseDurationMSec_SumWhereIsGen1", "ms", c[gen1].pause.total()},
