@@ -119,6 +119,9 @@ a command, the command's exit code; of several processes, the highest.`,
 	flags.Var(&o.resume, "resume-runtime", "resume a process suspended at startup once it is being traced")
 	flags.BoolVar(&o.hideIO, "hide-child-io", false, "discard the command's output, and give it no terminal input")
 	flags.BoolVar(&o.showIO, "show-child-io", false, "show the command's output (the default; accepted for dotnet-trace compatibility)")
+	if err := flags.MarkHidden("show-child-io"); err != nil {
+		panic(err) // the flag does not exist
+	}
 	flags.Var(&o.profiles, "profile", "sets of events, listed above")
 	flags.Var(&o.providers, "providers", "these providers, each Name[:Keywords[:Level[:key=value;...]]] with hexadecimal keywords")
 	flags.Var(&o.clrEvents, "clrevents", "keywords of the runtime provider, as in gc+gchandle")
@@ -132,6 +135,8 @@ a command, the command's exit code; of several processes, the highest.`,
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		return pflag.NormalizedName(cmp.Or(map[string]string{"dport": "diagnostic-port"}[name], name))
 	})
+	completeProcesses(cmd)
+	completeCondition(cmd, "until")
 	complete(cmd, "profile", o.profiles.of)
 	complete(cmd, "clrevents", provider.KeywordNames())
 	complete(cmd, "clreventlevel", provider.LevelNames)

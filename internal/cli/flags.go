@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	"github.com/spf13/cobra"
 )
 
 // A choice is a flag that takes one of a few words.
@@ -72,12 +70,4 @@ func (l *wordList) Set(s string) error {
 		*l = append(*l, part)
 	}
 	return nil
-}
-
-// complete makes the shell offer words for a flag.
-func complete(cmd *cobra.Command, flag string, words []string) {
-	err := cmd.RegisterFlagCompletionFunc(flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
-	if err != nil {
-		panic(err) // the flag does not exist
-	}
 }

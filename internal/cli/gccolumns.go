@@ -1,12 +1,16 @@
 package cli
 
 import (
+	"fmt"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/report"
 )
 
 // defaultColumns are those of gcs --format table, with how soon they are left
@@ -112,4 +116,41 @@ func reasons() []string {
 		}
 		names = append(names, name)
 	}
+}
+
+// conditionColumns are the columns of the figures that --until asks for, where they
+// have other names.
+var conditionColumns = map[string]string{
+	"pause": "pause_ms", "suspend": "suspend_ms", "duration": "duration_ms", "gen": "generation", "heap": "heap_after_bytes", "before": "heap_before_bytes",
+	"freed": "freed_bytes", "promoted": "promoted_bytes", "committed": "committed_after_bytes", "allocated": "allocated_bytes",
+	"load": "memory_load_pct", "pinned": "pinned_objects",
+}
+
+// columnCalled returns the column of a name, as it is called in files, in --until,
+// in headings, or by report --explain.
+func columnCalled(name string) (column.Column, error) {
+	candidates := []string{name, conditionColumns[strings.ToLower(name)], report.Key(name)}
+	for column, short := range shortHeadings {
+		if strings.EqualFold(short, name) {
+			candidates = append(candidates, column)
+		}
+	}
+	for _, f := range report.Definitions(name) {
+		candidates = append(candidates, f.Keys...)
+	}
+	for _, candidate := range candidates {
+		if c, ok := column.Named(candidate); ok {
+			return c, nil
+		}
+	}
+	return column.Column{}, fmt.Errorf("unknown column %q; valid columns: %s", name, strings.Join(columnWords(), ", "))
+}
+
+// columnWords are the words that --columns takes, the short ones first.
+func columnWords() []string {
+	words := slices.Sorted(maps.Keys(conditionColumns))
+	for _, c := range column.All() {
+		words = append(words, c.Name)
+	}
+	return words
 }

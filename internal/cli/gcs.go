@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -91,7 +90,7 @@ perfview-generations; csv takes one, perfview-events by default.`,
 	}
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", "table, jsonl (JSON lines) or csv")
-	flags.Var(&opts.columns, "columns", "the columns of a table or csv; or perfview")
+	flags.Var(&opts.columns, "columns", "the columns of a table or csv, also by the words of --until, as in number,pause,heap; or perfview")
 	flags.Var(&opts.generations, "gen", "only collections of these generations")
 	flags.Var(&opts.kinds, "kind", "only blocking, background or foreground collections")
 	flags.Var(&opts.reasons, "reason", "only collections with these reasons, as in AllocSmall,Induced")
@@ -104,6 +103,7 @@ perfview-generations; csv takes one, perfview-events by default.`,
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	opts.addFlags(flags)
 	complete(cmd, "format", opts.format.of)
+	completeList(cmd, "columns", func() []string { return append(columnWords(), "perfview") })
 	complete(cmd, "gen", opts.generations.of)
 	complete(cmd, "kind", opts.kinds.of)
 	complete(cmd, "reason", opts.reasons.of)
@@ -230,9 +230,9 @@ func (o *gcsOptions) choose() error {
 		return err
 	}
 	for _, name := range o.columns {
-		c, ok := column.Named(name)
-		if !ok {
-			return fmt.Errorf("unknown column %q", name)
+		c, err := columnCalled(name)
+		if err != nil {
+			return err
 		}
 		o.chosen = append(o.chosen, c)
 	}

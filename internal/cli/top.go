@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/signal"
 	"slices"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -74,6 +75,7 @@ be reached.`,
 	flags.Var(&o.sort, "sort", "sort the processes by this column")
 	flags.Var(&o.duration, "duration", "stop after this time: dd:hh:mm:ss, or a duration such as 90s")
 	complete(cmd, "sort", o.sort.of)
+	completeProcesses(cmd)
 	return cmd
 }
 
@@ -138,18 +140,30 @@ func (std *stdio) interactive() bool {
 func (o *topOptions) runScreen(ctx context.Context, std *stdio) error {
 	w := watch.New(watch.Options{Wants: o.wants})
 	paths := collect.NewPaths("")
+	var saved atomic.Pointer[string] // the latest
 	err := tui.Run(ctx, tui.Options{
 		Snapshot: w.Snapshot,
-		Save:     func(p *watch.Process) (string, int, error) { return saveTrace(w, p, paths) },
-		Reason:   problemOf,
-		Remedy:   diag.Remedy,
-		Sort:     o.sort.value,
-		Colour:   std.outTerm.Colour,
-		Unicode:  text.UnicodeLocale(),
-		Columns:  columnsAsked(),
+		Save: func(p *watch.Process) (string, int, error) {
+			path, size, err := saveTrace(w, p, paths)
+			if err == nil {
+				saved.Store(&path)
+			}
+			return path, size, err
+		},
+		Reason:  problemOf,
+		Remedy:  diag.Remedy,
+		Sort:    o.sort.value,
+		Colour:  std.outTerm.Colour,
+		Unicode: text.UnicodeLocale(),
+		Columns: columnsAsked(),
 	}, w.Run)
 	p := text.PageOn(std.outTerm)
 	writeVerdicts(p, w.Snapshot())
+	if path := saved.Load(); path != nil {
+		writeNext(p, "gctrail "+text.Quoted(*path))
+	} else {
+		writeNext(p, nextOf(w.Snapshot()))
+	}
 	_, _ = std.out.Write(p.Bytes()) // there is nobody else to tell
 	return err
 }
@@ -160,6 +174,28 @@ func writeVerdicts(p *text.Page, s *watch.Snapshot) {
 		if process.Verdict != "" {
 			p.Prose(collect.Title(process.Process)+": ", process.Verdict)
 		}
+	}
+}
+
+// nextOf is what to run after watching: a trace of the process that paused for the
+// largest part of its time; empty where none was watched.
+func nextOf(s *watch.Snapshot) string {
+	var worst *watch.Process
+	for _, p := range s.Processes {
+		if p.Verdict != "" && p.Name != "" && (worst == nil || p.PausedInAll.Or(0) > worst.PausedInAll.Or(0)) {
+			worst = p
+		}
+	}
+	if worst == nil {
+		return ""
+	}
+	return "gctrail collect -n " + text.Quoted(worst.Name) + " --duration 60s"
+}
+
+func writeNext(p *text.Page, command string) {
+	if command != "" {
+		p.Section("Next")
+		p.Command("  ", command)
 	}
 }
 

@@ -50,6 +50,7 @@ func (o *topOptions) runPlain(ctx context.Context, std *stdio) error {
 	w.Run(ctx)
 	p := text.PageOn(std.errTerm)
 	writeVerdicts(p, w.Snapshot())
+	writeNext(p, nextOf(w.Snapshot()))
 	_ = std.err.Page(p) // there is nobody else to tell
 	return log.err
 }

@@ -11,8 +11,11 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/watch"
 )
 
 // loggedLines are output that a test reads while it is written.
@@ -108,5 +111,21 @@ func TestTopPlainEnds(t *testing.T) {
 	err := newTopOptions().run(ctx, &stdio{out: &out, err: text.NewPrinter(&talk)})
 	if !errors.Is(err, syscall.EPIPE) || exitCodeOf(err) != exitDone {
 		t.Errorf("nobody reads: %v", err)
+	}
+}
+
+// TestNextAfterTop: the command names the process that paused most, and parses.
+func TestNextAfterTop(t *testing.T) {
+	process := func(name, verdict string, paused float64) *watch.Process {
+		return &watch.Process{Process: &diag.Process{Name: name}, Verdict: verdict, PausedInAll: gc.Some(paused)}
+	}
+	s := &watch.Snapshot{Processes: []*watch.Process{process("web", "bad", 3), process("my api", "worse", 12), process("none", "", 99)}}
+	const want = "gctrail collect -n 'my api' --duration 60s"
+	if got := nextOf(s); got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+	parses(t, want, []string{"collect", "-n", "my api", "--duration", "60s"})
+	if got := nextOf(&watch.Snapshot{}); got != "" {
+		t.Errorf("%q where nothing was watched", got)
 	}
 }

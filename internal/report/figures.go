@@ -41,7 +41,25 @@ func Definitions(name string) []Figure {
 			return found
 		}
 	}
-	return definition(name)
+	if found := definition(name); len(found) > 0 {
+		return found
+	}
+	if key := Key(name); key != name {
+		return Definitions(key)
+	}
+	return nil
+}
+
+// Key returns the column that a heading with words and a unit stands for: "gen2 after
+// MB" is gen2_after_bytes.
+func Key(heading string) string {
+	key := strings.ReplaceAll(strings.ToLower(heading), " ", "_")
+	for _, unit := range [][2]string{{"_mb", "_bytes"}, {"_%", "_pct"}} {
+		if stem, ok := strings.CutSuffix(key, unit[0]); ok {
+			return stem + unit[1]
+		}
+	}
+	return key
 }
 
 // generationKey is a column of one generation as the table has it: gen2_in_bytes

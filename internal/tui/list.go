@@ -395,3 +395,12 @@ func optional[T any](v gc.Opt[T], write func(T) string) string {
 func severe(all []findings.Finding) []findings.Finding {
 	return slices.DeleteFunc(slices.Clone(all), func(f findings.Finding) bool { return f.Severity == findings.Note })
 }
+
+// Headings are those of the list's columns.
+func Headings() []string {
+	headings := []string{"pid", "name"}
+	for i := range figureColumns {
+		headings = append(headings, figureColumns[i].heading)
+	}
+	return headings
+}

@@ -8,6 +8,7 @@ import (
 
 	tea "charm.land/bubbletea/v2"
 
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/internal/watch"
 )
@@ -103,7 +104,7 @@ func (m *model) tell(s *saved) {
 	if !s.process.BeginningKept {
 		cut = ", without its beginning"
 	}
-	m.say("saved %s as %s%s; next: gctrail FILE", units.Bytes(int64(s.size)), s.path, cut)
+	m.say("saved %s%s; next: gctrail %s", units.Bytes(int64(s.size)), cut, text.Quoted(s.path))
 }
 
 // look takes a new snapshot. What is selected stays selected, and the collections

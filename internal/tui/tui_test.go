@@ -350,12 +350,12 @@ func TestFreedMarks(t *testing.T) {
 func TestSave(t *testing.T) {
 	m := shown(t, 80, 24)
 	press(t, m, "down", "down", "s")
-	if last := m.draw()[23]; last != "saved 12.3 kB as batch.nettrace; next: gctrail FILE" {
+	if last := m.draw()[23]; last != "saved 12.3 kB; next: gctrail batch.nettrace" {
 		t.Errorf("%q", last)
 	}
 	m.snap.Processes[2].BeginningKept = false
 	press(t, m, "s")
-	if last := m.draw()[23]; last != "saved 12.3 kB as batch.nettrace, without its beginning; next: gctrail FILE" {
+	if last := m.draw()[23]; last != "saved 12.3 kB, without its beginning; next: gctrail batch.nettrace" {
 		t.Errorf("%q", last)
 	}
 	m = shown(t, 80, 24, func(o *Options) {

@@ -1,0 +1,104 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc/condition"
+)
+
+// complete makes the shell offer words for a flag.
+func complete(cmd *cobra.Command, flag string, words []string) {
+	completeBy(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+}
+
+func completeBy(cmd *cobra.Command, flag string, offer cobra.CompletionFunc) {
+	if err := cmd.RegisterFlagCompletionFunc(flag, offer); err != nil {
+		panic(err) // the flag does not exist
+	}
+}
+
+// completeList makes the shell offer words for a flag that takes several, with
+// commas between them.
+func completeList(cmd *cobra.Command, flag string, words func() []string) {
+	completeBy(cmd, flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return continued(typed, words()), cobra.ShellCompDirectiveNoFileComp
+	})
+}
+
+// continued are the words that a list may go on with, each behind what is typed of
+// the list.
+func continued(typed string, words []string) []string {
+	before := typed[:strings.LastIndex(typed, ",")+1]
+	given := strings.Split(before, ",")
+	var offers []string
+	for _, word := range words {
+		if plain, _, _ := strings.Cut(word, "\t"); !slices.Contains(given, plain) {
+			offers = append(offers, before+word)
+		}
+	}
+	return offers
+}
+
+// completeProcesses makes the shell offer the .NET processes of the machine for the
+// flags that pick them.
+func completeProcesses(cmd *cobra.Command) {
+	completeList(cmd, "process-id", func() []string { return processIDs(runningProcesses()) })
+	completeList(cmd, "name", func() []string { return processNames(runningProcesses()) })
+}
+
+// runningProcesses looks for processes for as long as somebody waits who pressed a
+// key.
+func runningProcesses() []*diag.Process {
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
+	defer cancel()
+	return diag.List(ctx)
+}
+
+// processIDs are the ids of processes, with their names as descriptions.
+func processIDs(all []*diag.Process) []string {
+	var ids []string
+	for _, p := range all {
+		if p.PID > 0 {
+			ids = append(ids, strconv.Itoa(p.PID)+"\t"+oneWord(p.Name))
+		}
+	}
+	return ids
+}
+
+func processNames(all []*diag.Process) []string {
+	var names []string
+	for _, p := range all {
+		if p.Name != "" && !slices.Contains(names, p.Name) {
+			names = append(names, p.Name)
+		}
+	}
+	return names
+}
+
+// completeCondition makes the shell offer the figures that a condition can ask for.
+func completeCondition(cmd *cobra.Command, flag string) {
+	completeBy(cmd, flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+		return conditions(typed), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
+	})
+}
+
+// conditions are the comparisons that a condition may go on with.
+func conditions(typed string) []string {
+	before := typed[:strings.LastIndexAny(typed, " (")+1]
+	var offers []string
+	for f := range condition.Figures() {
+		operator := ">"
+		if f.Name == "gen" || f.Name == "kind" || f.Name == "reason" {
+			operator = "="
+		}
+		offers = append(offers, before+f.Name+operator+"\t"+f.Meaning+", as in "+f.Values)
+	}
+	return offers
+}

@@ -1,0 +1,90 @@
+package cli
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc/alloc"
+	"github.com/gctrail/gctrail/gc/condition"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/report"
+	"github.com/gctrail/gctrail/internal/tui"
+)
+
+// TestEveryWordIsExplained walks the words of screens, flags and files: --explain
+// knows each.
+func TestEveryWordIsExplained(t *testing.T) {
+	words := map[string]string{}
+	add := func(where string, all ...string) {
+		for _, w := range all {
+			if w != "" {
+				words[w] = where
+			}
+		}
+	}
+	for _, c := range column.All() {
+		add("gcs --columns", c.Name, heading(c.Name))
+	}
+	for f := range condition.Figures() {
+		add("--until", f.Name)
+	}
+	for _, r := range findings.Rules() {
+		add("findings", r.ID)
+	}
+	for _, c := range processColumns {
+		add("ps", c.Heading)
+	}
+	for i := range logColumns {
+		add("top --plain", logColumns[i].heading)
+	}
+	add("top", tui.Headings()...)
+	add("--reason", reasons()...)
+	add("--kind", "blocking", "background", "foreground")
+	add("--gen", "gen0", "gen1", "gen2", "gen 2", "LOH", "POH")
+	add("screens", "time in GC", "% time in GC", "GC", "free space", "budget")
+	addFields(add, "pins", pinFields)
+	addFields(add, "finalizers", finalizerFields)
+	addFields(add, "allocs", (&allocSection{}).fields(alloc.ByType|alloc.ByMethod|alloc.ByStack|alloc.ByHeap))
+	addFields(add, "joins", joinFields(true))
+	addFields(add, "handles", (&handleSection{}).fields(true))
+	for word, where := range words {
+		if len(report.Definitions(word)) == 0 {
+			t.Errorf("%s: %q is not explained", where, word)
+		}
+	}
+}
+
+func addFields[R any](add func(string, ...string), where string, fields []field[R]) {
+	for i := range fields {
+		add(where, fields[i].name, fields[i].heading)
+	}
+}
+
+// TestColumnWords: --columns takes the words of --until, of headings and of
+// --explain.
+func TestColumnWords(t *testing.T) {
+	for f := range condition.Figures() {
+		if f.Name == "rate" { // of two collections
+			continue
+		}
+		if _, err := columnCalled(f.Name); err != nil {
+			t.Error(err)
+		}
+	}
+	for _, d := range defaultColumns {
+		for _, name := range []string{d.name, heading(d.name)} {
+			if c, err := columnCalled(name); err != nil || c.Name != d.name {
+				t.Errorf("%q is %q, want %q: %v", name, c.Name, d.name, err)
+			}
+		}
+	}
+	for name, want := range map[string]string{"memory load": "memory_load_pct", "since last": "since_last_ms", "gen2 after MB": "gen2_after_bytes", "PAUSE": "pause_ms"} {
+		if c, err := columnCalled(name); err != nil || c.Name != want {
+			t.Errorf("%q is %q, want %q: %v", name, c.Name, want, err)
+		}
+	}
+	if _, err := columnCalled("nonsense"); err == nil || !strings.Contains(err.Error(), "valid columns: allocated, before,") {
+		t.Error(err)
+	}
+}
