@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/mergeheap"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -25,7 +26,7 @@ type merger struct {
 	known      map[string]*kind // that Options.Resolve knows, by tracepoint
 
 	streams    []*stream
-	heap       streamHeap
+	heap       mergeheap.Heap[*stream]
 	windowSize int
 	lent       int // bytes of windows that have grown
 	parts      parts
@@ -108,15 +109,15 @@ func (m *merger) run(q *queue) {
 	m.refill()
 	for _, s := range m.streams {
 		if s.next() {
-			m.heap.push(s)
+			m.heap.Push(mergeheap.Run[*stream]{Time: s.time, Order: uint64(s.order), Of: s})
 		}
 	}
 	m.begin()
 	for len(m.heap) > 0 && !m.stopped {
-		if m.drain(m.heap[0], m.heap.second()) {
-			m.heap.down()
+		if s := m.heap[0].Of; m.drain(s, m.heap.Second()) {
+			m.heap.Next(s.time)
 		} else {
-			m.heap.pop()
+			m.heap.Drop()
 			m.settle()
 		}
 	}
@@ -198,7 +199,7 @@ func (m *merger) close() {
 func (m *merger) begin() {
 	switch {
 	case len(m.heap) > 0:
-		m.start = m.heap[0].time
+		m.start = m.heap[0].Time
 	case len(m.streams) > 0:
 		first := slices.MinFunc(m.streams, func(a, b *stream) int { return cmp.Compare(a.last.begin, b.last.begin) })
 		m.start = first.last.begin
@@ -318,8 +319,8 @@ func (m *merger) settle() {
 		return
 	}
 	settled := time.Duration(math.MaxInt64)
-	for _, s := range m.heap {
-		settled = min(settled, m.since(s.packet.end))
+	for _, run := range m.heap {
+		settled = min(settled, m.since(run.Of.packet.end))
 	}
 	m.loss.Settled = max(m.loss.Settled, settled)
 	m.changed = true

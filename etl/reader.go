@@ -118,7 +118,7 @@ func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 		defer r.loader.stop()
 		for {
 			r.fetch()
-			if len(r.heap) == 0 {
+			if len(r.heap.Heap) == 0 {
 				break
 			}
 			if !r.step(yield) {
@@ -171,7 +171,7 @@ func (r *Reader) fetch() {
 	slack := r.info.Clock.Frequency / disorder
 	for {
 		next := r.loader.peek()
-		if next == nil || len(r.heap) > 0 && (since(next.ticks, slack) > r.heap[0].ticks || r.pending > r.limit) {
+		if next == nil || len(r.heap.Heap) > 0 && (since(next.ticks, slack) > r.heap.Heap[0].Time || r.pending > r.limit) {
 			return
 		}
 		ticks := next.ticks

@@ -167,8 +167,8 @@ func (r *Reader) note(b *batch, k *kind, f *format, e []byte, ticks int64) {
 // due is the time before which nothing will be emitted any more.
 func (r *Reader) due(b *batch) int64 {
 	ticks := b.entry.ticks
-	if len(r.heap) > 0 {
-		ticks = min(ticks, r.heap[0].ticks)
+	if len(r.heap.Heap) > 0 {
+		ticks = min(ticks, r.heap.Heap[0].Time)
 	}
 	if w := &r.waiting; !w.empty() {
 		ticks = min(ticks, w.at(w.head).item.ticks)

@@ -3,11 +3,13 @@ package nettrace
 import (
 	"slices"
 	"unsafe"
+
+	"github.com/gctrail/gctrail/internal/mergeheap"
 )
 
 // An item is an event that waits for its turn.
 type item struct {
-	ticks   uint64 // biased: as sortKey gives it
+	ticks   uint64 // sort key
 	kind    *kind
 	payload span
 	stack   uint32 // id, or in V3 the offset of the stack's bytes
@@ -84,16 +86,10 @@ func (b *batch) cost() int {
 	return cap(b.data) + cap(b.items)*int(unsafe.Sizeof(item{})) + cap(b.contexts)*int(unsafe.Sizeof(context{}))
 }
 
-// A run is the rest of an ascending stretch of a batch.
-type run struct {
-	ticks    uint64 // of the next item
-	order    uint64 // of the batch and the stretch in the file
+// A stretch is the rest of an ascending part of a batch's items.
+type stretch struct {
 	batch    *batch
 	pos, end int
-}
-
-func (r *run) before(o *run) bool {
-	return r.ticks < o.ticks || r.ticks == o.ticks && r.order < o.order
 }
 
 // maxPending bounds the memory of the events that wait. Beyond it the oldest
@@ -103,8 +99,8 @@ const maxPending = 16 << 20
 // A mergeQueue merges runs by time; of equal times the one earlier in the file is
 // first. Within a run, and so within a thread, the order of the file is kept.
 type mergeQueue struct {
-	heap    []run
-	pending int // bytes, as batch.cost counts them
+	heap    mergeheap.Heap[stretch] // in the order of the file
+	pending int                     // bytes, as batch.cost counts them
 	seq     uint64
 	free    []*batch
 }
@@ -128,7 +124,7 @@ func (q *mergeQueue) add(b *batch) {
 		for end < len(b.items) && b.items[end].ticks >= b.items[end-1].ticks {
 			end++
 		}
-		q.push(run{ticks: b.items[start].ticks, order: q.seq, batch: b, pos: start, end: end})
+		q.heap.Push(mergeheap.Run[stretch]{Time: signed(b.items[start].ticks), Order: q.seq, Of: stretch{b, start, end}})
 		q.seq++
 		start = end
 	}
@@ -137,45 +133,38 @@ func (q *mergeQueue) add(b *batch) {
 // pop takes the oldest item off the queue, which must not be empty. The batch
 // is to be released after use of the item when nothing of it is left.
 func (q *mergeQueue) pop() (*batch, *item) {
-	r := &q.heap[0]
-	b := r.batch
-	it := &b.items[r.pos]
+	s := &q.heap[0].Of
+	b := s.batch
+	it := &b.items[s.pos]
 	b.left--
-	r.pos++
-	if r.pos < r.end {
-		r.ticks = b.items[r.pos].ticks
+	s.pos++
+	if s.pos < s.end {
+		q.heap.Next(signed(b.items[s.pos].ticks))
 	} else {
-		last := len(q.heap) - 1
-		q.heap[0] = q.heap[last]
-		q.heap[last] = run{}
-		q.heap = q.heap[:last]
+		q.heap.Drop()
 	}
-	q.down()
 	return b, it
 }
 
 // dropAfter drops the items later than limit.
 func (q *mergeQueue) dropAfter(limit uint64) {
-	runs := q.heap[:0]
-	for _, r := range q.heap {
-		end := r.end
-		for end > r.pos && r.batch.items[end-1].ticks > limit {
+	runs := q.heap
+	q.heap = nil
+	for _, run := range runs {
+		s := &run.Of
+		end := s.end
+		for end > s.pos && s.batch.items[end-1].ticks > limit {
 			end--
-			r.batch.items[end].kind.count--
+			s.batch.items[end].kind.count--
 		}
-		r.batch.left -= r.end - end
-		r.end = end
+		s.batch.left -= s.end - end
+		s.end = end
 		switch {
-		case r.pos < r.end:
-			runs = append(runs, r)
-		case r.batch.left == 0:
-			q.release(r.batch)
+		case s.pos < s.end:
+			q.heap.Push(run)
+		case s.batch.left == 0:
+			q.release(s.batch)
 		}
-	}
-	clear(q.heap[len(runs):])
-	q.heap = runs[:0]
-	for _, r := range runs {
-		q.push(r)
 	}
 }
 
@@ -207,35 +196,5 @@ func (q *mergeQueue) recycle(b *batch) {
 	b.block, b.items, b.contexts, b.faults = nil, b.items[:0], b.contexts[:0], faults{}
 	if len(q.free) < maxFree && b.cost() < maxReused {
 		q.free = append(q.free, b)
-	}
-}
-
-func (q *mergeQueue) push(r run) {
-	q.heap = append(q.heap, r)
-	for i := len(q.heap) - 1; i > 0; {
-		up := (i - 1) / 2
-		if !q.heap[i].before(&q.heap[up]) {
-			return
-		}
-		q.heap[i], q.heap[up] = q.heap[up], q.heap[i]
-		i = up
-	}
-}
-
-// down restores the heap after its first run changed.
-func (q *mergeQueue) down() {
-	for i := 0; ; {
-		least := 2*i + 1
-		if least >= len(q.heap) {
-			return
-		}
-		if r := least + 1; r < len(q.heap) && q.heap[r].before(&q.heap[least]) {
-			least = r
-		}
-		if !q.heap[least].before(&q.heap[i]) {
-			return
-		}
-		q.heap[i], q.heap[least] = q.heap[least], q.heap[i]
-		i = least
 	}
 }

@@ -259,14 +259,14 @@ func (r *Reader) end(ended bool, err error) {
 		r.lost(0, r.unkey(r.sorted), r.unkey(r.latest))
 	}
 	r.loss.Settled = math.MaxInt64
-	r.info.Last = max(0, r.info.Clock.Duration(int64(r.latest^1<<63)))
+	r.info.Last = max(0, r.info.Clock.Duration(signed(r.latest)))
 }
 
 // flush emits the events that are no later than upTo, and then the oldest
 // while too many wait. It reports whether to continue.
 func (r *Reader) flush(upTo uint64, yield func(*trace.Event, error) bool) bool {
 	q := &r.queue
-	for len(q.heap) > 0 && (q.heap[0].ticks <= upTo || q.pending > maxPending) {
+	for len(q.heap) > 0 && (q.heap[0].Time <= signed(upTo) || q.pending > maxPending) {
 		b, it := q.pop()
 		r.event.Late = it.ticks < r.emitted || it.context&lateItem != 0
 		if r.event.Late {
@@ -291,7 +291,7 @@ func (r *Reader) fill(b *batch, it *item) {
 	ctx := &b.contexts[it.context&^lateItem]
 	ev := &r.event
 	ev.Desc = it.kind.desc
-	ev.Ticks = int64(it.ticks ^ 1<<63)
+	ev.Ticks = signed(it.ticks)
 	ev.PID, ev.TID, ev.CPU = ctx.pid, ctx.tid, ctx.cpu
 	ev.Payload = it.payload.of(b.data)
 	ev.Labels = nil
@@ -381,5 +381,8 @@ func (r *Reader) removeThreads(b *block) error {
 
 // key orders ticks as the signed distance from the trace's start that they are.
 func (r *Reader) key(ticks uint64) uint64 { return (ticks - r.sync) ^ 1<<63 }
+
+// signed returns the distance from the trace's start of which key is the sort key.
+func signed(key uint64) int64 { return int64(key ^ 1<<63) }
 
 func (r *Reader) unkey(key uint64) uint64 { return (key ^ 1<<63) + r.sync }
