@@ -32,7 +32,7 @@ func (rep *Report) writeScreen(p *text.Page) {
 	p.Line("")
 	p.Prose("", c.process()+".")
 	if n := len(rep.cases) - 1; n > 0 {
-		p.Prose("", fmt.Sprintf("It paused for longest; %s below.", text.Plural(int64(n), "other process is", "other processes are")))
+		p.Prose("", fmt.Sprintf("%s below, ordered by total pause.", text.Plural(int64(n), "other process is", "other processes are")))
 	}
 	p.Prose("", "Evidence: "+rep.evidence()+".")
 	if len(c.Findings) > 0 {
@@ -83,7 +83,7 @@ func briefKeywords(all string) string {
 	if len(words) <= most {
 		return all
 	}
-	return fmt.Sprintf("%s and %d more keywords", strings.Join(words[:most], "+"), len(words)-most)
+	return fmt.Sprintf("%s and %s", strings.Join(words[:most], "+"), text.Plural(int64(len(words)-most), "more keyword", "more keywords"))
 }
 
 // completeness is what is missing of the trace.
