@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/convert"
 	"github.com/gctrail/gctrail/internal/report"
@@ -23,8 +24,10 @@ import (
 
 type convertOptions struct {
 	inputFlags
+	eventFilter
 	files  []string
 	to     formatOrTime
+	redact bool
 	output string
 
 	format *convert.Format
@@ -43,11 +46,18 @@ func newConvertCmd(std *stdio) *cobra.Command {
 If -o is a folder, each trace gets its own file there, and parquet writes all its
 tables: collections, pauses, generations and allocations.
 
+nettrace holds the events themselves: all of them, part of them (--from, --to, --pid,
+--name, --keywords), or, with --redact, a copy fit for a public issue. --redact
+replaces command lines, paths and the names of types and methods by hashes with a
+random key, and drops events that the runtime does not define. Figures, times,
+process and thread ids, addresses and the operating system stay.
+
 Formats for allocations need a trace with allocation events; stacks with names need
 collect --profile gc-alloc.`,
 		Example: `  gctrail convert app.nettrace -o app.pftrace
   gctrail convert app.nettrace -o app.pb.gz && go tool pprof -top app.pb.gz
   gctrail convert --to parquet app.nettrace -o tables/
+  gctrail convert --redact app.nettrace -o public.nettrace
   gctrail convert --to collapsed app.nettrace -o - | flamegraph.pl > allocations.svg`,
 		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -63,7 +73,9 @@ collect --profile gc-alloc.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&opts.output, "output", "o", "", "write to this `file` or folder; - is standard output")
-	opts.addFlags(flags)
+	flags.BoolVar(&opts.redact, "redact", false, "nettrace: replace command lines, paths, and the names of types and methods")
+	opts.eventFilter.addFlags(cmd)
+	opts.inputFlags.addFlags(flags)
 	opts.to.time = flags.Lookup("to").Value
 	to := flags.Lookup("to")
 	to.Value, to.Usage = &opts.to, "the format, where the suffix of -o does not name it; or end at this time"
@@ -116,6 +128,8 @@ func (o *convertOptions) choose(cmd *cobra.Command) error {
 	switch {
 	case o.format == nil:
 		return usagef(cmd, "cannot tell the format from %s: add --to with one of %s", text.Quoted(o.output), strings.Join(convert.Names(), ", "))
+	case !o.format.Events && (o.redact || o.given()):
+		return usagef(cmd, "--redact, --name, --provider, --keywords and --level are for nettrace, which holds events; %s does not", o.format.Name)
 	case !o.folder && len(o.groups(o.files)) > 1:
 		return usagef(cmd, "%d traces into one file: give a folder, as in -o out/, or --merge", len(o.files))
 	}
@@ -125,6 +139,9 @@ func (o *convertOptions) choose(cmd *cobra.Command) error {
 func (o *convertOptions) run(ctx context.Context, std *stdio, paths []string) error {
 	if o.output == "-" && o.format.Binary && std.outTerm.Is {
 		return &usageError{fmt.Errorf("refusing to write %s, a binary format, to a terminal: redirect standard output, or use -o FILE", o.format.Name), "gctrail convert"}
+	}
+	if o.format.Events {
+		return o.events(ctx, std, paths)
 	}
 	c := convert.New(o.format, &o.Selection, o.folder)
 	r, err := std.read(ctx, paths, open.Options{Want: c.Wants, Stacks: c.Stacks()})
@@ -159,7 +176,59 @@ func (o *convertOptions) run(ctx context.Context, std *stdio, paths []string) er
 	case nothing:
 		std.warn(r.in.Name, "no collections in this trace; record them with: gctrail collect --profile gc-collect")
 	case o.output != "-":
-		o.tell(std, c, outs)
+		o.tell(std, outs, held(c, o.folder))
+	}
+	return nil
+}
+
+// events writes the events of one trace.
+func (o *convertOptions) events(ctx context.Context, std *stdio, paths []string) error {
+	var events jsonl.Events
+	r, err := std.read(ctx, paths, open.Options{
+		Stacks: true,
+		Want:   func(d *trace.Descriptor) bool { return convert.Wants(d) || o.wants(d, events.Name(d)) },
+	})
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	pids, err := o.processIDs(r)
+	if err != nil {
+		return err
+	}
+	lost, err := r.lossAhead()
+	if err != nil {
+		return err
+	}
+	outs, err := o.create(std, paths)
+	if err != nil {
+		return err
+	}
+	written, err := convert.Events(r, outs[0], convert.EventOptions{Selected: &o.Selection, PIDs: pids, Redact: o.redact, Lost: lost})
+	err = errors.Join(err, outs[0].Close())
+	nothing := errors.Is(err, convert.ErrNothing)
+	if err != nil && !nothing {
+		return err
+	}
+	r.Close()
+	std.warn(r.in.Name, report.Missing(r.in, nil))
+	std.warn(r.in.Name, report.Unmerged(r.Merged()))
+	if nothing {
+		std.warn(r.in.Name, "no event matches")
+		return nil
+	}
+	said := text.Plural(int64(written.Events), "event", "events")
+	if written.LeftOut > 0 {
+		said += fmt.Sprintf("; %s left out: their fields are not known", text.Plural(int64(written.LeftOut), "event was", "events were"))
+	}
+	if written.Refused > 0 {
+		said += fmt.Sprintf("; %s lost: too large for the format", text.Plural(int64(written.Refused), "event was", "events were"))
+	}
+	if o.redact {
+		said += "; not hashed: figures, times, ids, addresses, " + strings.Join(convert.Kept(), ", ")
+	}
+	if o.output != "-" {
+		o.tell(std, outs, said)
 	}
 	return nil
 }
@@ -199,16 +268,20 @@ func baseName(path string) string {
 	}
 }
 
-// tell says what was written, and how to open it.
-func (o *convertOptions) tell(std *stdio, c *convert.Converter, outs []*output) {
-	var held []string
-	if c.Collections > 0 && (!c.Stacks() || o.folder) {
-		held = append(held, text.Plural(c.Collections, "collection", "collections"))
+// held is what a file holds, in words.
+func held(c *convert.Converter, folder bool) string {
+	var words []string
+	if c.Collections > 0 && (!c.Stacks() || folder) {
+		words = append(words, text.Plural(c.Collections, "collection", "collections"))
 	}
 	if c.Samples > 0 {
-		held = append(held, text.Plural(c.Samples, "allocation sample", "allocation samples"))
+		words = append(words, text.Plural(c.Samples, "allocation sample", "allocation samples"))
 	}
-	said := strings.Join(held, " and ")
+	return strings.Join(words, " and ")
+}
+
+// tell says what was written, and how to open it.
+func (o *convertOptions) tell(std *stdio, outs []*output, said string) {
 	if o.format.Next != "" {
 		said += "; next: " + fmt.Sprintf(o.format.Next, text.Quoted(outs[0].name))
 	}

@@ -5,13 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/export/jsonl"
-	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
@@ -19,14 +16,11 @@ import (
 
 type eventsOptions struct {
 	inputFlags
-	files     []string
-	format    choice
-	names     wordList
-	providers wordList
-	keywords  provider.Keywords
-	level     provider.Level
-	limit     uint64
-	output    string
+	files  []string
+	format choice
+	eventFilter
+	limit  uint64
+	output string
 
 	paged bool // nobody asked for JSON: the lines are for a person
 }
@@ -61,16 +55,11 @@ may be - for standard input.`,
 	}
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", "jsonl (JSON lines)")
-	flags.Var(&opts.names, "name", "only events of these names, without version, as in GCStart")
-	flags.Var(&opts.providers, "provider", "only events of these providers")
-	flags.Var(&opts.keywords, "keywords", "only events with one of these keywords: names joined by +, as in gc+gchandle, or hexadecimal")
-	flags.Var(&opts.level, "level", "only events of this level or a more severe one: 0 to 5, or critical, error, warning, informational, verbose")
+	opts.eventFilter.addFlags(cmd)
 	flags.Uint64Var(&opts.limit, "limit", 0, "stop after this many events (0: never)")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
-	opts.addFlags(flags)
+	opts.inputFlags.addFlags(flags)
 	complete(cmd, "format", opts.format.of)
-	complete(cmd, "keywords", provider.KeywordNames())
-	complete(cmd, "level", provider.LevelNames[1:])
 	return cmd
 }
 
@@ -137,43 +126,4 @@ func (o *eventsOptions) write(ctx context.Context, std *stdio, out *output) erro
 		std.warn(r.in.Name, "no event matches")
 	}
 	return nil
-}
-
-// wants reports whether events of a kind are asked for.
-func (o *eventsOptions) wants(d *trace.Descriptor, name string) bool {
-	return (len(o.names) == 0 || slices.Contains(o.names, name)) &&
-		(len(o.providers) == 0 || slices.ContainsFunc(o.providers, func(p string) bool { return strings.EqualFold(p, d.Provider) })) &&
-		(o.keywords == 0 || d.Keywords&uint64(o.keywords) != 0) &&
-		(!o.level.Given || d.Level <= o.level.Max)
-}
-
-// processIDs are the processes asked for; nil means all. A process's name may
-// come late in a trace, which is then read twice.
-func (o *eventsOptions) processIDs(r *reading) (map[uint64]bool, error) {
-	if o.Process == "" && len(o.PIDs) == 0 {
-		return nil, nil
-	}
-	pids := map[uint64]bool{}
-	if o.Process == "" {
-		for _, pid := range o.PIDs {
-			pids[pid] = true
-		}
-		return pids, nil
-	}
-	src, err := r.again(gc.Wants)
-	if err != nil {
-		return nil, &inputError{r.in.Name, err}
-	}
-	var m gc.Model
-	for _, err := range m.Collections(src) {
-		if err != nil {
-			return nil, &inputError{r.in.Name, err}
-		}
-	}
-	for _, p := range m.Processes() {
-		if o.HasProcess(p) {
-			pids[p.PID] = true
-		}
-	}
-	return pids, nil
 }

@@ -6,6 +6,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/selection"
 )
 
@@ -59,4 +60,35 @@ func (s *inputFlags) groups(files []string) [][]string {
 		groups[i] = files[i : i+1]
 	}
 	return groups
+}
+
+// processIDs are the processes asked for; nil means all. A process's name may
+// come late in a trace, which is then read twice.
+func (s *inputFlags) processIDs(r *reading) (map[uint64]bool, error) {
+	if s.Process == "" && len(s.PIDs) == 0 {
+		return nil, nil
+	}
+	pids := map[uint64]bool{}
+	if s.Process == "" {
+		for _, pid := range s.PIDs {
+			pids[pid] = true
+		}
+		return pids, nil
+	}
+	src, err := r.again(gc.Wants)
+	if err != nil {
+		return nil, &inputError{r.in.Name, err}
+	}
+	var m gc.Model
+	for _, err := range m.Collections(src) {
+		if err != nil {
+			return nil, &inputError{r.in.Name, err}
+		}
+	}
+	for _, p := range m.Processes() {
+		if s.HasProcess(p) {
+			pids[p.PID] = true
+		}
+	}
+	return pids, nil
 }

@@ -126,6 +126,24 @@ func (r *reading) again(want func(*trace.Descriptor) bool) (trace.Source, error)
 	return in.Source, nil
 }
 
+// lossAhead reads the trace once before and returns what is missing of it; nil for
+// standard input, which can be read once only.
+func (r *reading) lossAhead() (*trace.Loss, error) {
+	if slices.Contains(r.paths, "-") {
+		return nil, nil
+	}
+	src, err := r.again(nil) // a loss at the end reaches to the last event that is read
+	if err != nil {
+		return nil, &inputError{r.in.Name, err}
+	}
+	for _, err := range src.Events() {
+		if err != nil {
+			return nil, &inputError{r.in.Name, err}
+		}
+	}
+	return src.Loss(), nil
+}
+
 // Merged is the trace as several that are read as one, else nil.
 func (r *reading) Merged() *trace.Merged {
 	m, _ := r.Source.(*trace.Merged)

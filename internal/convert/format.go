@@ -25,6 +25,7 @@ type Format struct {
 	Says     string   // what it is for, in a few words
 	Binary   bool
 	Next     string // the command that opens the file, with %s for its name; empty for none
+	Events   bool   // it holds events: see Events
 
 	parts []part // the first is what a single file holds
 }
@@ -89,6 +90,10 @@ var formats = []Format{
 		Name: "openmetrics", Suffixes: []string{".om", ".prom"}, Says: "metrics for Prometheus (promtool)",
 		Next:  "promtool tsdb create-blocks-from openmetrics %s DATA",
 		parts: []part{{collections: func(w io.Writer, c *Converter) export.Writer { return openmetrics.NewWriter(w, c.start()) }}},
+	},
+	{
+		Name: "nettrace", Suffixes: []string{".nettrace"}, Says: "trace for PerfView and dotnet-trace, or a part", Binary: true,
+		Next: "gctrail %s", Events: true, parts: []part{{}},
 	},
 }
 

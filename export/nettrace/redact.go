@@ -1,0 +1,76 @@
+package nettrace
+
+import (
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gctrail/gctrail/clr"
+)
+
+// kept are the strings that redaction leaves: what the runtime itself writes there.
+var kept = map[clr.Kind][]string{
+	clr.KindProcessInfo:    {"OSInformation", "ArchInformation"},
+	clr.KindGCDynamicEvent: {"Name"},
+}
+
+// Kept returns what redaction leaves as it is, as event.field.
+func Kept() []string {
+	var all []string
+	for kind, fields := range kept {
+		for _, field := range fields {
+			all = append(all, fmt.Sprintf("%s.%s", kind, field))
+		}
+	}
+	all = append(all, "the version in RuntimeInformation.RuntimeDllPath")
+	return slices.Sorted(slices.Values(all))
+}
+
+// maxHashed bounds the strings whose hashes are remembered.
+const maxHashed = 1 << 16
+
+// A Redactor replaces strings by hashes with a key of its own: equal strings by equal
+// hashes, so that types, methods and stacks stay apart, but in one trace only.
+type Redactor struct {
+	key    [32]byte
+	hashed map[string]string
+}
+
+// NewRedactor returns a Redactor with a random key.
+func NewRedactor() *Redactor {
+	r := &Redactor{hashed: make(map[string]string)}
+	_, _ = rand.Read(r.key[:]) // which never fails
+	return r
+}
+
+// name is the hash of a string.
+func (r *Redactor) name(s string) string {
+	h, known := r.hashed[s]
+	if !known {
+		mac := hmac.New(sha256.New, r.key[:])
+		mac.Write([]byte(s))
+		h = "x" + hex.EncodeToString(mac.Sum(nil)[:6])
+		if len(r.hashed) == maxHashed {
+			clear(r.hashed)
+		}
+		r.hashed[s] = h
+	}
+	return h
+}
+
+// sharedRuntime is the folder in which .NET is installed, under the folder of a
+// version: what tells .NET Core 2 and 3 apart, whose events have other numbers.
+const sharedRuntime = "Microsoft.NETCore.App"
+
+// runtimePath hashes the path of the runtime's library up to the folder of .NET.
+func (r *Redactor) runtimePath(path string) string {
+	i := strings.LastIndex(path, sharedRuntime)
+	if i < 0 {
+		return r.name(path)
+	}
+	return r.name(path[:i]) + "/" + strings.ReplaceAll(path[i:], `\`, "/")
+}

@@ -1,0 +1,272 @@
+// Package nettrace writes events of a trace of any format as a .nettrace: all of
+// them, or a part, and on request without the names that tell whose program it was.
+package nettrace
+
+import (
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"io"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/symbol"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// Options say what is written. The zero Options take in all.
+type Options struct {
+	// From and To bound the time. The new trace begins and ends there. Events that
+	// name processes, settings, types and methods are written also where they lie
+	// outside, as of the nearest time inside.
+	From, To gc.Opt[time.Duration]
+	// Redact, if not nil, replaces names.
+	Redact *Redactor
+	// Lost is the source's own account of what is missing, from an earlier reading;
+	// nil where it was not read before. The new trace tells the same losses.
+	Lost *trace.Loss
+	// Single reports that all events are of one process, so that version 4 of the
+	// format serves, which all tools read. Else version 6 is written, unless the
+	// source is of one process.
+	Single bool
+}
+
+// frequency is that of the written clock: ticks are nanoseconds.
+const frequency = 1e9
+
+// nobody is the id of a thread that raises no events. What is lost is told as its:
+// the next event of another would end the time in which events may be missing.
+const nobody = 1<<63 - 1
+
+// A Writer writes the events of one source, in their order.
+type Writer struct {
+	out  io.Writer
+	src  trace.Source
+	o    Options
+	w    *nettrace.Writer
+	from time.Duration
+
+	last    time.Duration // of the events written
+	capture uint64        // the thread of the last one
+	losses  []trace.Range // to come, the one under way among them
+	inside  bool          // the first of losses has begun
+	lost    uint64        // events that are missing and were not told yet
+	named   map[uint64]bool
+	pids    map[uint64]bool
+	event   trace.Event
+
+	pointerSize int // of the new trace; an .etl may have processes of both
+	rewriter    rewriter
+	payload     []byte
+	addresses   []uint64
+	stack       []byte
+
+	// Events counts those written. LeftOut counts those that could not be redacted,
+	// or be written for another pointer size, since their fields are not known.
+	// Refused counts those that the format cannot hold.
+	Events, LeftOut, Refused uint64
+}
+
+// NewWriter returns a Writer of events that src yields.
+func NewWriter(w io.Writer, src trace.Source, o Options) *Writer {
+	writer := &Writer{out: w, src: src, o: o, named: make(map[uint64]bool), pids: make(map[uint64]bool)}
+	if o.Lost != nil {
+		writer.losses, writer.lost = o.Lost.Ranges(), o.Lost.Events
+	}
+	return writer
+}
+
+// Essential reports whether events of a kind are needed to read others: they name
+// processes, settings, types, methods and modules.
+func Essential(d *trace.Descriptor) bool {
+	return gc.Identifies(d) || symbol.Wants(d) || symbol.WantsTypes(d)
+}
+
+// Event writes an event, or leaves it out.
+func (w *Writer) Event(ev *trace.Event) error {
+	at := ev.Time()
+	if from, to := w.o.From.Or(at), w.o.To.Or(at); at < from || at > to {
+		if !Essential(ev.Desc) {
+			return nil
+		}
+		at = min(max(at, from), to)
+	}
+	if err := w.begin(ev); err != nil {
+		return err
+	}
+	if err := w.tellLost(at); err != nil {
+		return err
+	}
+	payload := ev.Payload
+	if w.o.Redact != nil || ev.PointerSize != w.pointerSize {
+		rewritten, ok := w.rewriter.payload(w.payload[:0], ev, w.pointerSize)
+		if !ok {
+			w.LeftOut++
+			return nil
+		}
+		w.payload, payload = rewritten, rewritten
+	}
+	w.pids[ev.PID] = true
+	if clr.KindOf(ev.Desc.Provider, ev.Desc.ID) == clr.KindProcessInfo {
+		w.named[ev.PID] = true
+	}
+	w.event = *ev
+	w.event.Ticks, w.event.PID, w.event.Payload = int64(at-w.from), w.pid(ev.PID), payload
+	if w.o.Redact != nil {
+		w.event.Labels = nil
+	}
+	if ev.PointerSize != w.pointerSize {
+		w.setStack(ev)
+	}
+	w.last, w.capture = max(w.last, at), thread(ev.TID)
+	return w.write(&w.event)
+}
+
+// tellLost tells of the losses that began before an event. Each lies between two
+// sequence points, so that readers doubt nothing else; where no number of events is
+// known, it is one.
+func (w *Writer) tellLost(at time.Duration) error {
+	for len(w.losses) > 0 && at >= w.losses[0].From {
+		r := w.losses[0]
+		if !w.inside {
+			if err := w.w.SequencePoint(int64(r.From - w.from)); err != nil {
+				return err
+			}
+			n := max(1, w.lost/uint64(len(w.losses)))
+			w.w.Lost(w.event.PID, nobody, uint32(min(n, 1<<31)))
+			w.inside, w.lost = true, w.lost-min(n, w.lost)
+		}
+		if at <= r.To {
+			return nil
+		}
+		if err := w.w.SequencePoint(int64(r.To - w.from)); err != nil {
+			return err
+		}
+		w.losses, w.inside = w.losses[1:], false
+	}
+	return nil
+}
+
+// setStack gives the written event the stack of another with addresses of the size
+// that the new trace has.
+func (w *Writer) setStack(ev *trace.Event) {
+	w.stack = w.stack[:0]
+	w.addresses = ev.AppendStack(w.addresses[:0])
+	for _, a := range w.addresses {
+		if w.pointerSize == 4 {
+			w.stack = binary.LittleEndian.AppendUint32(w.stack, uint32(a))
+		} else {
+			w.stack = binary.LittleEndian.AppendUint64(w.stack, a)
+		}
+	}
+	w.event.SetStack(w.stack, w.pointerSize)
+}
+
+// write writes an event. One that is too large for the format, or too late, counts as
+// lost in the new trace.
+func (w *Writer) write(ev *trace.Event) error {
+	err := w.w.Write(thread(ev.TID), ev)
+	switch {
+	case errors.Is(err, trace.ErrLate), errors.Is(err, trace.ErrTooLarge):
+		w.Refused++
+		return nil
+	case err == nil:
+		w.Events++
+	}
+	return err
+}
+
+// begin writes the head of the trace, when the first event tells what it needs.
+func (w *Writer) begin(ev *trace.Event) error {
+	if w.w != nil {
+		return nil
+	}
+	info := w.src.Info()
+	w.from = max(0, w.o.From.Or(0))
+	w.pointerSize = info.PointerSize
+	if w.o.Single || w.pointerSize == 0 {
+		w.pointerSize = cmp.Or(ev.PointerSize, 8)
+	}
+	w.rewriter = rewriter{redact: w.o.Redact, events: make(map[clr.Kind]*rewritten)}
+	opts := nettrace.WriterOptions{
+		Version: 6, Start: info.Start.Add(w.from), Frequency: frequency, PointerSize: w.pointerSize, CPUs: info.CPUs,
+	}
+	if w.o.Single || info.PID != 0 && info.PID != trace.UnknownID {
+		opts.Version, opts.PID = 4, w.pid(ev.PID)
+	}
+	var err error
+	w.w, err = nettrace.NewWriter(w.out, opts)
+	return err
+}
+
+// Close names the processes whose names were not among the events, and ends the
+// trace, unless the source has no end either. It does not close the underlying
+// writer.
+func (w *Writer) Close() error {
+	if w.w == nil {
+		if err := w.begin(&trace.Event{PID: w.src.Info().PID}); err != nil {
+			return err
+		}
+	}
+	for pid := range w.pids {
+		if err := w.name(pid); err != nil {
+			return err
+		}
+	}
+	if err := w.tellLost(w.last); err != nil {
+		return err
+	}
+	if w.src.Loss().Cut {
+		return w.w.SequencePoint(int64(w.last - w.from))
+	}
+	return w.w.Close()
+}
+
+// processInfo describes the event that names a process, as the runtime raises it
+// at the end of a trace.
+var processInfo = &trace.Descriptor{
+	Provider: clr.KindProcessInfo.Provider(), ID: clr.KindProcessInfo.ID(), Version: 1, Name: "ProcessInfo", Level: 4,
+	Fields: []trace.Field{
+		{Name: "CommandLine", Type: trace.UTF16String},
+		{Name: "OSInformation", Type: trace.UTF16String},
+		{Name: "ArchInformation", Type: trace.UTF16String},
+	},
+}
+
+func (w *Writer) name(pid uint64) error {
+	p := w.src.Info().Processes[pid]
+	line := p.CommandLine
+	if line == "" {
+		line = p.Name
+	}
+	if w.named[pid] || line == "" {
+		return nil
+	}
+	if w.o.Redact != nil {
+		line = w.o.Redact.name(line)
+	}
+	info := clr.ProcessInfo{CommandLine: clr.NewUTF16(line)}
+	w.last++
+	return w.write(&trace.Event{
+		Desc: processInfo, Ticks: int64(w.last - w.from), PID: w.pid(pid), TID: w.capture, CPU: trace.UnknownCPU,
+		Payload: info.Append(nil, processInfo.Version, w.pointerSize),
+	})
+}
+
+// pid is a process's id; zero stands for an unknown one, and for the only one.
+func (w *Writer) pid(pid uint64) uint64 {
+	if pid == trace.UnknownID {
+		return 0
+	}
+	return pid
+}
+
+// thread is a thread's id; zero stands for an unknown one.
+func thread(tid uint64) uint64 {
+	if tid == trace.UnknownID {
+		return 0
+	}
+	return tid
+}

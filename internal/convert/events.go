@@ -1,0 +1,59 @@
+package convert
+
+import (
+	"io"
+
+	"github.com/gctrail/gctrail/export/nettrace"
+	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// EventOptions narrow what Events writes.
+type EventOptions struct {
+	Selected *selection.Selection
+	PIDs     map[uint64]bool // nil for all processes
+	Redact   bool
+	Lost     *trace.Loss // of an earlier reading; nil where there was none
+}
+
+// Wants reports whether events of a kind are needed to read those of any other.
+func Wants(d *trace.Descriptor) bool { return nettrace.Essential(d) }
+
+// Kept returns what redaction leaves as it is.
+func Kept() []string { return nettrace.Kept() }
+
+// A Written says how many events were written, how many were left out since they
+// cannot be redacted, and how many the format cannot hold.
+type Written struct{ Events, LeftOut, Refused uint64 }
+
+// Events writes the events of a source as a .nettrace.
+func Events(src trace.Source, w io.Writer, o EventOptions) (Written, error) {
+	opts := nettrace.Options{Single: len(o.PIDs) == 1, Lost: o.Lost}
+	if o.Redact {
+		opts.Redact = nettrace.NewRedactor()
+	}
+	var out *nettrace.Writer
+	for ev, err := range src.Events() {
+		if err != nil {
+			return Written{}, err
+		}
+		if out == nil {
+			opts.From, opts.To = o.Selected.Span(src.Info())
+			out = nettrace.NewWriter(w, src, opts)
+		}
+		if o.PIDs != nil && !o.PIDs[ev.PID] {
+			continue
+		}
+		if err := out.Event(ev); err != nil {
+			return Written{}, err
+		}
+	}
+	if out == nil {
+		return Written{}, ErrNothing
+	}
+	err := out.Close()
+	if err == nil && out.Events == 0 {
+		err = ErrNothing
+	}
+	return Written{out.Events, out.LeftOut, out.Refused}, err
+}

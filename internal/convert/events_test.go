@@ -1,0 +1,203 @@
+package convert_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"maps"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/export/jsonl"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/convert"
+	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// rewritten returns a trace as a .nettrace.
+func rewritten(t *testing.T, file string, o convert.EventOptions) []byte {
+	t.Helper()
+	lost := lossOf(t, file)
+	in, err := open.Files([]string{file}, open.Options{Stacks: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	if o.Selected == nil {
+		o.Selected = new(selection.Selection)
+	}
+	o.Lost = lost
+	var out bytes.Buffer
+	if _, err := convert.Events(in.Source, &out, o); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+func lossOf(t *testing.T, file string) *trace.Loss {
+	t.Helper()
+	in, err := open.Files([]string{file}, open.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	for _, err := range in.Source.Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return in.Source.Loss()
+}
+
+// rows returns the figures of all collections, but the times since the start of the
+// trace: that of a .nettrace has whole milliseconds, so that all of them grow by less
+// than one.
+func rows(t *testing.T, src trace.Source) []map[string]any {
+	t.Helper()
+	var all []map[string]any
+	var m gc.Model
+	for c, err := range m.Collections(src) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		var row map[string]any
+		if err := json.Unmarshal(jsonl.AppendCollection(nil, src.Info().Start, c), &row); err != nil {
+			t.Fatal(err)
+		}
+		delete(row, "start_ms")
+		delete(row, "pause_start_ms")
+		for _, p := range row["pauses"].([]any) {
+			delete(p.(map[string]any), "start_ms")
+		}
+		all = append(all, row)
+	}
+	return all
+}
+
+func rowsOf(t *testing.T, file string) []map[string]any {
+	t.Helper()
+	in, err := open.Files([]string{file}, open.Options{Want: gc.Wants})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	return rows(t, in.Source)
+}
+
+func reread(data []byte) *nettrace.Reader {
+	return nettrace.NewReader(bytes.NewReader(data), nettrace.Options{Want: gc.Wants})
+}
+
+// differing are the keys in which two rows differ.
+func differing(a, b map[string]any) []string {
+	var keys []string
+	for _, k := range slices.Sorted(maps.Keys(a)) {
+		x, _ := json.Marshal(a[k])
+		y, _ := json.Marshal(b[k])
+		if !bytes.Equal(x, y) {
+			keys = append(keys, k)
+		}
+	}
+	return keys
+}
+
+// Every trace has the same figures as a .nettrace, what is lost included, and
+// redaction changes the process's name only.
+func TestNettrace(t *testing.T) {
+	files, err := filepath.Glob("../../testdata/*.*z*")
+	if err != nil || len(files) == 0 {
+		t.Fatal(files, err)
+	}
+	if testing.Short() {
+		files = slices.DeleteFunc(files, func(f string) bool { return !strings.Contains(f, "lttng") && !strings.Contains(f, "etl") })
+	}
+	for _, file := range files {
+		want := rowsOf(t, file)
+		for _, redact := range []bool{false, true} {
+			got := rows(t, reread(rewritten(t, file, convert.EventOptions{Redact: redact})))
+			if len(got) != len(want) {
+				t.Errorf("%s: %d collections, want %d", file, len(got), len(want))
+				continue
+			}
+			for i := range want {
+				keys := differing(want[i], got[i])
+				if redact {
+					keys = slices.DeleteFunc(keys, func(k string) bool { return k == "process" })
+				}
+				if len(keys) > 0 {
+					t.Errorf("%s, redacted %t: GC %v differs in %v", file, redact, want[i]["number"], keys)
+				}
+			}
+		}
+	}
+}
+
+// None of the strings of the runtime's events are left in a redacted trace, but those
+// that are listed.
+func TestRedacted(t *testing.T) {
+	plain := rewritten(t, stacks, convert.EventOptions{})
+	redacted := rewritten(t, stacks, convert.EventOptions{Redact: true})
+	stays := []string{
+		"Microsoft-Windows-DotNETRuntime", "Microsoft-Windows-DotNETRuntimeRundown", "Microsoft-DotNETCore-EventPipe",
+		"ProcessInfo", "CommandLine", "OSInformation", "ArchInformation", "CommittedUsage",
+	}
+	text := regexp.MustCompile(`(?:[ -~]\x00){6,}`)
+	seen := 0
+	for _, s := range text.FindAll(plain, -1) {
+		seen++
+		name := string(bytes.ReplaceAll(s, []byte{0}, nil))
+		if bytes.Contains(redacted, s) && !slices.Contains(stays, name) {
+			t.Errorf("%q is not redacted", name)
+		}
+	}
+	if seen < 100 {
+		t.Fatalf("%d strings", seen)
+	}
+	again := rewritten(t, stacks, convert.EventOptions{Redact: true})
+	if bytes.Equal(redacted, again) {
+		t.Error("two redacted traces have the same hashes")
+	}
+}
+
+// A part of a trace has the collections of its time, and begins and ends there. What
+// a program allocates and a background collection frees is estimated from all
+// collections, and may differ.
+func TestCut(t *testing.T) {
+	var part selection.Selection
+	if err := part.From.Set("1s"); err != nil {
+		t.Fatal(err)
+	}
+	if err := part.To.Set("2s"); err != nil {
+		t.Fatal(err)
+	}
+	want := rowsOf(t, web)
+	cut := reread(rewritten(t, web, convert.EventOptions{Selected: &part}))
+	got := rows(t, cut)
+	if len(got) == 0 || len(got) >= len(want) {
+		t.Fatalf("%d collections of %d", len(got), len(want))
+	}
+	if length := cut.Info().Last; length < 900*time.Millisecond || length > 1001*time.Millisecond {
+		t.Errorf("it is %v long", length)
+	}
+	whole := make(map[any]map[string]any)
+	for _, row := range want {
+		whole[row["number"]] = row
+	}
+	for _, row := range got[1 : len(got)-1] {
+		keys := slices.DeleteFunc(differing(whole[row["number"]], row), func(k string) bool {
+			return slices.Contains([]string{"freed_bytes", "freed_is", "allocated_bytes", "allocated_is", "generations"}, k)
+		})
+		if len(keys) > 0 {
+			t.Errorf("GC %v differs in %v", row["number"], keys)
+		}
+		if row["process"] == nil || row["runtime"] == nil {
+			t.Errorf("GC %v has process %v of runtime %v", row["number"], row["process"], row["runtime"])
+		}
+	}
+}
