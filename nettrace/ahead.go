@@ -34,11 +34,11 @@ type ahead struct {
 	free  chan *parcel
 	stop  chan struct{}
 	done  chan struct{}
-	whole int64 // framer.whole of the last block handed out
+	whole int64 // framer.whole of the last block emitted
 
 	in     *framer
 	filled *parcel // by the framer
-	used   *parcel // of which next hands out blocks[at:]
+	used   *parcel // of which next emits blocks[at:]
 	at     int
 }
 
