@@ -10,8 +10,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A Process is what the end of a trace tells of the process that raised the
-// events. What is zero is taken from this process.
+// A Process describes, at the end of a trace, the process that raised the events.
+// Zero fields are taken from this process.
 type Process struct {
 	PID         int
 	CommandLine string
@@ -21,8 +21,8 @@ type Process struct {
 	// Runtime is the version of .NET that readers take the events for; there is
 	// no room for the name of another runtime. Zero means 10.0.0.
 	Runtime [3]uint16
-	// Flags say how the runtime was started: whether it is a server's, and
-	// collects in the background.
+	// Flags are how the runtime was started: with server or workstation GC, and
+	// with or without background GC.
 	Flags clr.StartupFlags
 	// Settings are those of the collector, nil for none.
 	Settings *clr.GCSettingsRundown
@@ -87,7 +87,7 @@ func (s *Session) rundown() error {
 	return nil
 }
 
-// runtimeInformation is what the runtime tells of itself.
+// runtimeInformation describes the runtime.
 func (pr *Process) runtimeInformation() clr.RuntimeInformationDCStart {
 	return clr.RuntimeInformationDCStart{
 		Sku: clr.RuntimeSkuCoreClr, StartupFlags: pr.Flags, CommandLine: clr.NewUTF16(pr.CommandLine),

@@ -30,7 +30,7 @@ const MaxSessions = 64
 // addresses are meant, of which a Go program has none.
 const pointerSize = 8
 
-// ProviderOptions say what process the events are of.
+// ProviderOptions describe the process that raises the events.
 type ProviderOptions struct {
 	Process Process
 	// Versions are the versions to raise events in. Those that are not in the
@@ -44,7 +44,7 @@ type ProviderOptions struct {
 // A Provider raises events. Its methods may be called by several goroutines at
 // once.
 type Provider struct {
-	// masks say, for each kind, which sessions want it. A session is a bit.
+	// masks holds, for each kind, the sessions that record it. A session is a bit.
 	masks    [clr.NumKinds]atomic.Uint64
 	kinds    [clr.NumKinds]trace.Descriptor
 	process  Process

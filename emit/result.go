@@ -49,8 +49,8 @@ type Result struct {
 // End records the results of the collection. For one that blocks, Resume comes next; else
 // it was the last step.
 //
-// A result that cannot be, such as survivors in a generation that was not
-// collected, is an error; the collection is then as it was before.
+// An impossible result, such as survivors in a generation that was not collected,
+// returns an error and leaves the collection unchanged.
 func (gc *Collection) End(r *Result) error {
 	gc.c.mu.Lock()
 	defer gc.c.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"github.com/gctrail/gctrail/diag"
 )
 
-// ServeOptions say where clients find the process, and what they are told. The
-// zero value is for most.
+// ServeOptions configure where clients find the process, and what they learn about
+// it. The zero value fits most programs.
 type ServeOptions struct {
 	// Environment is where the runtime's variables are looked up, and what clients
 	// get as that of the process, with gcServer and gcConcurrent as Process.Flags
@@ -127,7 +127,7 @@ func (s *Server) Close() error {
 
 var ridNames = map[string]string{"windows": "win", "darwin": "osx"}
 
-// info is what clients are told of the process.
+// info is what clients learn about the process.
 func (pr *Process) info() diag.Info {
 	return diag.Info{
 		PID:            uint64(pr.PID),

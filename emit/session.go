@@ -21,8 +21,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// SessionOptions say what a session wants and how it is written. The zero value
-// is that of dotnet-trace's profile gc-collect.
+// SessionOptions select the events of a session and how it is written. The zero value
+// is dotnet-trace's profile gc-collect.
 type SessionOptions struct {
 	// Providers are those whose events are wanted; nil means GCCollect().
 	Providers []Wanted
@@ -35,8 +35,7 @@ type SessionOptions struct {
 	// Block makes the program wait while the buffer is full. Else events are
 	// dropped, and counted.
 	Block bool
-	// NoRundown leaves out the events at the end that tell what process and
-	// runtime it was.
+	// NoRundown omits the events at the end that describe the process and runtime.
 	NoRundown bool
 }
 

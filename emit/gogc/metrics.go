@@ -6,8 +6,8 @@ import (
 	"github.com/gctrail/gctrail/clr"
 )
 
-// readings are what package runtime/metrics tells, since the program's start or
-// of its latest cycle.
+// readings are values of package runtime/metrics, since the program's start or of its
+// latest cycle.
 type readings struct {
 	cycles, forced                 uint64
 	live, goal, allocated          uint64  // bytes

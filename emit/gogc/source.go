@@ -27,16 +27,15 @@ const (
 	// DefaultLate is how long after it began to pause the program a cycle can be
 	// raised.
 	DefaultLate = time.Second
-	// interval is how often a source looks, if nothing tells it of a cycle.
+	// interval is how often a source polls if it is not notified of a cycle.
 	interval = DefaultLate / 10
 )
 
-// Options say how much a Source tells. The zero value costs next to nothing.
+// Options select how much a Source raises. The zero value costs next to nothing.
 type Options struct {
-	// ExactPauses tells when each of a cycle's pauses began and ended, by way of
-	// Go's execution trace, which is recorded in memory
-	// (runtime/trace.FlightRecorder). A program can have one such recorder only.
-	// docs/gogc.md tells what it costs.
+	// ExactPauses adds the exact start and end of each of a cycle's pauses, from Go's
+	// execution trace, which is recorded in memory (runtime/trace.FlightRecorder). A
+	// program can have only one such recorder. docs/gogc.md has its cost.
 	ExactPauses bool
 	// Late is how long after its first pause a cycle can be raised, and how far
 	// sessions are behind the program; 0 is DefaultLate. With ExactPauses, cycles
@@ -59,7 +58,7 @@ type Source struct {
 	second *emit.Thread // of what follows
 	cycle  *emit.Custom
 	pauses *emit.Custom
-	flight *flight // nil where pauses are not told exactly
+	flight *flight // nil without exact pauses
 
 	wake chan struct{}
 	stop chan struct{}
@@ -73,10 +72,9 @@ type Source struct {
 	missed  int              // to be read once done is closed
 }
 
-// Start raises the cycles that end from now on through p, which NewProvider made
-// with the same options. It fails if ExactPauses is asked for and not to be had:
-// because the program has a FlightRecorder running, or because its Go writes
-// execution traces of a format that is not known here.
+// Start raises the cycles that end from now on through p, which NewProvider made with
+// the same options. With ExactPauses, it fails if the program already runs a
+// FlightRecorder, or if the format of Go's execution traces is unknown.
 func Start(p *emit.Provider, opt Options) (*Source, error) {
 	s := &Source{p: p, wake: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{}), live: make(map[int64]uint64), read: time.Now()}
 	var err error
@@ -169,8 +167,8 @@ func (s *Source) strays(t time.Time) time.Duration {
 	return (t.Round(0).Sub(s.read.Round(0)) - t.Sub(s.read)).Abs()
 }
 
-// note notes what the latest cycle found live, which Go does not tell of those
-// before.
+// note records what the latest cycle found live. Go does not retain that of earlier
+// cycles.
 func (s *Source) note() readings {
 	r := readMetrics()
 	s.live[int64(r.cycles)] = r.live
@@ -216,7 +214,7 @@ func (s *Source) look() {
 	}
 }
 
-// A cycle is what Go tells of one.
+// A cycle holds what Go reports about a GC cycle.
 type cycle struct {
 	number    uint32
 	reason    clr.GCReason
@@ -269,8 +267,8 @@ type timed struct {
 	e  clr.Event
 }
 
-// events are those that tell of a cycle. Where only the sum of its pauses is
-// known, the first has no length.
+// events returns the events of a cycle. If only the sum of its pauses is known, the
+// first has no length.
 func (s *Source) events(c *cycle) []timed {
 	pauses := c.pauses
 	if pauses == nil {

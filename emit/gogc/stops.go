@@ -62,9 +62,8 @@ var eventArgs = [...]uint8{
 	45: 3, 46: 3, 47: 4, 48: 5, // GoSwitch…, GoCreateBlocked, GoStatusStack
 }
 
-// A stopReader finds the stops of the collector in snapshots of one execution
-// trace, each of which may repeat some of the one before. It passes over all
-// else.
+// A stopReader finds the collector's pauses in snapshots of one execution trace, each
+// of which may overlap the previous one. It skips everything else.
 type stopReader struct {
 	done  uint64          // the latest generation that was read
 	open  map[uint64]stop // whose end is in a later generation, by thread
