@@ -1,9 +1,9 @@
-// Package mergeheap holds the heap with which sequences in order of time are merged.
+// Package mergeheap holds the heap with which sequences in time order are merged.
 package mergeheap
 
 import "math"
 
-// A Run is the rest of a sequence in order of time, some of which was merged.
+// A Run is the rest of a sequence in time order, some of which was merged.
 type Run[T any] struct {
 	Time  int64  // of its next item
 	Order uint64 // of the run: of equal times, the lower one is first
