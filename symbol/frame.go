@@ -30,7 +30,7 @@ const (
 func (f Frame) Resolved() bool { return f.Method != "" }
 
 // String returns the method's name. Without one it is the module with the
-// offset in it, or a question mark with the address.
+// offset in it, or "?".
 func (f Frame) String() string {
 	switch {
 	case f.Method != "":
@@ -38,7 +38,7 @@ func (f Frame) String() string {
 	case f.Module != "":
 		return fmt.Sprintf("%s!0x%x", f.Module, f.Offset)
 	default:
-		return fmt.Sprintf("?!0x%x", f.Address)
+		return "?"
 	}
 }
 

@@ -74,7 +74,7 @@ func TestImages(t *testing.T) {
 		{0x8010, 6 * second, "App.dll!0x10", Unlisted},
 		{0x8100, 6 * second, "N.T.f(int32)", Named},
 		{0xf010, 6 * second, "ntoskrnl.exe!0x10", Native},
-		{0x7000, 6 * second, "?!0x7000", Unlisted},
+		{0x7000, 6 * second, "?", Unlisted},
 	} {
 		if got := table.Resolve(7, c.addr, c.at); got.String() != c.want || got.Why != c.why {
 			t.Errorf("%#x at %v: %s for reason %d, expected %s, %d", c.addr, c.at, got, got.Why, c.want, c.why)
@@ -104,7 +104,7 @@ func TestUniversalSymbols(t *testing.T) {
 	symbol(8, varints("other", 3, 1, 0x1040, 0x1050))
 	for addr, want := range map[uint64]string{
 		0x1000: "libc.so.6!0x400", 0x1015: "malloc", 0x1030: "libc.so.6!0x430", 0x1040: "libc.so.6!0x440",
-		0x5010: "System.IO.Stream.Close()", 0x5030: "?!0x5030", 0x6010: "?!0x6010", 0x7010: "?!0x7010",
+		0x5010: "System.IO.Stream.Close()", 0x5030: "?", 0x6010: "?", 0x7010: "?",
 	} {
 		if got := table.Resolve(7, addr, second).String(); got != want {
 			t.Errorf("%#x: %s, expected %s", addr, got, want)
@@ -134,8 +134,8 @@ func TestEntryPoints(t *testing.T) {
 		table.Feed(ev)
 	}
 	for addr, want := range map[uint64]string{
-		0x1000: "N.T.first()", 0x1fff: "N.T.first()", 0x207f: "N.T.second()", 0x2080: "?!0x2080",
-		0x3010: "N.T.third()", 0x3000 + maxPrecompiled: "?!0x13000",
+		0x1000: "N.T.first()", 0x1fff: "N.T.first()", 0x207f: "N.T.second()", 0x2080: "?",
+		0x3010: "N.T.third()", 0x3000 + maxPrecompiled: "?",
 	} {
 		if got := table.Resolve(7, addr, second).String(); got != want {
 			t.Errorf("%#x: %s, expected %s", addr, got, want)
@@ -159,7 +159,7 @@ nonsense
 		0x7f1010: "Shop.Cart+Line..ctor(int32,string[])",
 		0x7f2000: "System.Collections.Generic.List`1[System.__Canon].Add(!0)",
 		0x7f3000: "stub GenerateResolveStub<ResolveStub>",
-		0x7f4000: "?!0x7f4000", 0x7f5000: "?!0x7f5000",
+		0x7f4000: "?", 0x7f5000: "?",
 	} {
 		if got := table.Resolve(7, addr, second).String(); got != want {
 			t.Errorf("%#x: %s, expected %s", addr, got, want)

@@ -71,8 +71,8 @@ func TestResolveByTime(t *testing.T) {
 		{0x1050, 4 * second, "N.T.now(int32)"},
 		{0x1050, 6 * second, "N.T.now(int32)"},
 		{0x11ff, 6 * second, "N.T.now(int32)"},
-		{0x1200, 6 * second, "?!0x1200"},
-		{0xfff, 6 * second, "?!0xfff"},
+		{0x1200, 6 * second, "?"},
+		{0xfff, 6 * second, "?"},
 		{0x5000, 1 * second, "N.T.quiet(int32)"},
 	} {
 		if got := table.Resolve(7, c.addr, c.at).String(); got != c.want {

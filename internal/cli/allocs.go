@@ -67,7 +67,7 @@ auto uses the first of these that the trace has for a process.
 Stacks need a trace with stacks (keyword stack) and method names (rundown, the
 default of collect --profile gc-alloc), or --perf-map with the file that the
 runtime writes where DOTNET_PerfMapEnabled=1 is set. Frames without a name are
-module!offset, or ?!address where the module is unknown.`,
+module!offset, or "?" where the module is unknown.`,
 		Example: `  gctrail allocs app.nettrace
   gctrail allocs --by type,stack --top 5 app.nettrace
   gctrail allocs --by method --from 10s --to 20s app.nettrace

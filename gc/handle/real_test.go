@@ -1,0 +1,82 @@
+package handle_test
+
+import (
+	"cmp"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc/handle"
+	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// each feeds the events of a real trace, and has heap called with what the runtime
+// itself counts at the end of each collection.
+func each(t *testing.T, name string, feed func(*trace.Event), heap func(*clr.GCHeapStats)) {
+	t.Helper()
+	path := filepath.Join(cmp.Or(os.Getenv("GCTRAIL_SHARED"), "../../../shared"), "traces", "eventpipe", name+".nettrace.gz")
+	if _, err := os.Stat(path); err != nil {
+		t.Skip("needs a large real trace: ", err)
+	}
+	in, err := open.File(path, open.Options{Want: handle.Wants})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	var stats clr.GCHeapStats
+	for ev, err := range in.Source.Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		feed(ev)
+		if clr.KindOf(ev.Desc.Provider, ev.Desc.ID) == clr.KindGCHeapStats {
+			if err := stats.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize); err != nil {
+				t.Fatal(err)
+			}
+			heap(&stats)
+		}
+	}
+}
+
+// The pins of each collection are as many as the runtime counts.
+func TestPinsOfEachCollection(t *testing.T) {
+	var pins handle.Pins
+	var before int64
+	collections := 0
+	each(t, "net10-wks-pin-verbose", pins.Feed, func(stats *clr.GCHeapStats) {
+		collections++
+		var all int64
+		if p := pins.Processes(); len(p) > 0 {
+			all = p[0].Count
+		}
+		if got := all - before; got != int64(stats.PinnedObjectCount) {
+			t.Errorf("collection %d: %d pins, the runtime counts %d", collections, got, stats.PinnedObjectCount)
+		}
+		before = all
+	})
+	if collections < 250 {
+		t.Errorf("%d collections, expected 257", collections)
+	}
+}
+
+// The handles that are open after each collection are as many as the runtime
+// counts, but for those from before the trace, whose number the first tells.
+func TestOpenHandlesAtEachCollection(t *testing.T) {
+	var handles handle.Handles
+	collections := 0
+	each(t, "net10-wks-handles-verbose", handles.Feed, func(stats *clr.GCHeapStats) {
+		collections++
+		p := handles.Processes()
+		if len(p) != 1 {
+			t.Fatalf("%d processes, expected 1", len(p))
+		}
+		if c := p[0]; c.Before+c.Open != int64(stats.GCHandleCount) {
+			t.Errorf("collection %d: %d open and %d from before, the runtime counts %d", collections, c.Open, c.Before, stats.GCHandleCount)
+		}
+	})
+	if collections < 2 {
+		t.Errorf("%d collections", collections)
+	}
+}
