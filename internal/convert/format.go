@@ -92,7 +92,7 @@ var formats = []Format{
 		parts: []part{{collections: func(w io.Writer, c *Converter) export.Writer { return openmetrics.NewWriter(w, c.start()) }}},
 	},
 	{
-		Name: "nettrace", Suffixes: []string{".nettrace"}, Says: "trace for PerfView and dotnet-trace, or a part", Binary: true,
+		Name: "nettrace", Suffixes: []string{".nettrace"}, Says: "trace for PerfView, or part of one", Binary: true,
 		Next: "gctrail %s", Events: true, parts: []part{{}},
 	},
 }
