@@ -14,7 +14,7 @@ import (
 // its memory nor the time that Findings takes grows with the number of
 // collections.
 type Case struct {
-	Process stats.Process
+	Summary stats.Summary
 	Trace   Trace
 	Details Details
 	Budget  Budget // to be set before the first Add
@@ -38,7 +38,7 @@ type Case struct {
 // Add adds a collection, which the case may retain. Collections must be added in
 // order of their start.
 func (c *Case) Add(col *gc.Collection) {
-	c.Process.Add(col)
+	c.Summary.Add(col)
 	c.startup.add(col)
 	for i, shows := range tallied {
 		if shows(col) {

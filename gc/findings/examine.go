@@ -67,8 +67,8 @@ func (s *Set) Add(c *gc.Collection) {
 			s.cases = make(map[*gc.Process]*Case)
 		}
 		k = &Case{Budget: s.Options.Budget}
-		k.Process.From, k.Process.To = s.Options.From, s.Options.To
-		k.Process.Timeline.Origin = max(0, s.Options.From.Or(0))
+		k.Summary.From, k.Summary.To = s.Options.From, s.Options.To
+		k.Summary.Timeline.Origin = max(0, s.Options.From.Or(0))
 		s.cases[c.Process] = k
 		s.order = append(s.order, k)
 	}
@@ -82,21 +82,21 @@ func (s *Set) Has(p *gc.Process) bool { return s.cases[p] != nil }
 // first.
 func (s *Set) Judge(t Trace) []Result {
 	for _, c := range s.order {
-		if c.Process.Process.Server.Or(false) {
+		if c.Summary.Process.Server.Or(false) {
 			t.Servers++
-			t.ServerHeaps += max(1, c.Process.Heap.MaxHeaps)
+			t.ServerHeaps += max(1, c.Summary.Heap.MaxHeaps)
 		}
 	}
 	results := make([]Result, len(s.order))
 	for i, c := range s.order {
 		c.Trace = t
 		if s.Options.Details != nil {
-			c.Details = s.Options.Details(c.Process.Process)
+			c.Details = s.Options.Details(c.Summary.Process)
 		}
 		results[i] = c.Judge()
 	}
 	slices.SortStableFunc(results, func(a, b Result) int {
-		return cmp.Compare(b.Process.All().Pause.Sum(), a.Process.All().Pause.Sum())
+		return cmp.Compare(b.Summary.All().Pause.Sum(), a.Summary.All().Pause.Sum())
 	})
 	return results
 }

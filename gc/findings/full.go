@@ -27,7 +27,7 @@ var fullRules = []rule{
 		advice: []advice{
 			{text: "Find out why gen 2 is not collected in the background.", next: []Step{listFull}},
 			{when: "background GC is off", fits: func(j *judgement, _ *Finding) bool {
-				s := j.Process.Process.Settings
+				s := j.Summary.Process.Settings
 				return s != nil && s.BitSettings&clr.GCSettingsBitsConcurrent == 0
 			}, text: "Switch background GC on.", settings: []*setting{&concurrentGC}},
 		},
@@ -78,7 +78,7 @@ func fullAndBlocking(j *judgement) (Finding, bool) {
 		f.Says += fmt.Sprintf(" For %s of them gen 2 was too small for a background GC (gen2_too_small): that is cheap.", units.Count(small))
 		f.Severity = min(f.Severity, Warning)
 	}
-	if s := j.Process.Process.Settings; s != nil && s.BitSettings&clr.GCSettingsBitsConcurrent == 0 {
+	if s := j.Summary.Process.Settings; s != nil && s.BitSettings&clr.GCSettingsBitsConcurrent == 0 {
 		f.Says += " Background GC is switched off."
 	}
 	return f, true

@@ -44,7 +44,7 @@ var inducedRules = []rule{
 // often reports whether a tally's collections are frequent, or cost much of the
 // pauses.
 func (j *judgement) often(t *tally) (perMinute, share float64, ok bool) {
-	minutes := max(j.Process.Watched().Minutes(), 1.0/60)
+	minutes := max(j.Summary.Watched().Minutes(), 1.0/60)
 	perMinute, share = float64(t.count)/minutes, j.explains(t.pause)
 	return perMinute, share, t.count >= several && (perMinute >= inducedPerMinute || share >= largeShare/2)
 }
@@ -76,7 +76,7 @@ func memoryPressure(j *judgement) (Finding, bool) {
 	if !ok {
 		return Finding{}, false
 	}
-	p := j.Process.Process.Pressure
+	p := j.Summary.Process.Pressure
 	f := Finding{
 		Severity: j.costs(share), Confidence: Medium, weight: share,
 		Says: fmt.Sprintf("%s of %s were induced and need not have blocked (InducedNotForced): %s of the pauses.",
@@ -103,4 +103,4 @@ func memoryPressure(j *judgement) (Finding, bool) {
 	return f, true
 }
 
-func pressureSeen(j *judgement, _ *Finding) bool { return j.Process.Process.Pressure.Increases > 0 }
+func pressureSeen(j *judgement, _ *Finding) bool { return j.Summary.Process.Pressure.Increases > 0 }

@@ -81,7 +81,7 @@ func largeObjects(j *judgement) (Finding, bool) {
 }
 
 func allocatorsWait(j *judgement) (Finding, bool) {
-	w := j.Process.Process.AllocWaits
+	w := j.Summary.Process.AllocWaits
 	if w.Max < longWait {
 		return Finding{}, false
 	}
@@ -109,7 +109,7 @@ func largeTurnover(j *judgement) (Finding, bool) {
 		Severity: Note, Confidence: Medium,
 		Says: fmt.Sprintf("In %s of %s the LOH was %d %% of the heap or more, and %d %% of its objects or more were dead.",
 			units.Count(t.count), plural(j.tallies[full].count, "gen 2 GC"), largeHeapShare, deadShare),
-		Evidence: []Figure{{"gcs_with_dead_loh", float64(t.count)}, {"heap_peak_bytes", float64(j.Process.Heap.Peak.Or(0))}},
+		Evidence: []Figure{{"gcs_with_dead_loh", float64(t.count)}, {"heap_peak_bytes", float64(j.Summary.Heap.Peak.Or(0))}},
 	}
 	f.quoteTypes(&j.Details, alloc.Large)
 	f.quote(t)

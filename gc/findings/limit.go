@@ -43,7 +43,7 @@ var limitRules = []rule{
 // configured reports whether a setting limits it; otherwise the limit is 75 % of
 // the container's memory (gc.cpp, compute_memory_settings).
 func (c *Case) hardLimit() (limit uint64, configured bool) {
-	s := c.Process.Process.Settings
+	s := c.Summary.Process.Settings
 	if s == nil || s.HardLimit >= 1<<62 {
 		return 0, false
 	}
@@ -66,7 +66,7 @@ func (j *judgement) limitText() string {
 		from = "set by GCHeapHardLimit or GCHeapHardLimitPercent"
 	}
 	text := fmt.Sprintf(" The heap may commit %s (%s)", units.Bytes(int64(limit)), from)
-	if most := j.Process.Heap.MaxCommitted; most.Known() {
+	if most := j.Summary.Heap.MaxCommitted; most.Known() {
 		text += fmt.Sprintf("; it committed up to %s (%s)", units.Bytes(most.Or(0)), units.Percent(of(most.Or(0), int64(limit))))
 	}
 	return text + "."
@@ -86,9 +86,9 @@ func atLimit(j *judgement) (Finding, bool) {
 	}
 	f.quote(t)
 	if limit, configured := j.hardLimit(); limit > 0 {
-		f.Evidence = append(f.Evidence, Figure{"hard_limit_bytes", float64(limit)}, Figure{"committed_max_bytes", float64(j.Process.Heap.MaxCommitted.Or(0))})
+		f.Evidence = append(f.Evidence, Figure{"hard_limit_bytes", float64(limit)}, Figure{"committed_max_bytes", float64(j.Summary.Heap.MaxCommitted.Or(0))})
 		if configured {
-			if s, ok := higherLimit(limit).of(j.Process.Process); ok {
+			if s, ok := higherLimit(limit).of(j.Summary.Process); ok {
 				f.Settings = append(f.Settings, s)
 			}
 		}
@@ -109,7 +109,7 @@ func was(n int) string {
 // limit (gc.cpp, generation_to_condemn; interface.cpp, GCHeap::Initialize).
 func (j *judgement) loadText() string {
 	limit, configured := j.hardLimit()
-	v := versionOf(j.Process.Process)
+	v := versionOf(j.Summary.Process)
 	switch {
 	case limit == 0:
 		return "the memory of the machine or its container"
@@ -127,7 +127,7 @@ func memoryScarce(j *judgement) (Finding, bool) {
 	if high.count == 0 && low.count == 0 {
 		return Finding{}, false
 	}
-	load, threshold := j.Process.Heap.MaxLoad.Or(0), highMemoryLoad(j.Process.Process)
+	load, threshold := j.Summary.Heap.MaxLoad.Or(0), highMemoryLoad(j.Summary.Process)
 	f := Finding{
 		Severity: Warning, Confidence: High, weight: j.explains(high.pause + low.pause),
 		Says: fmt.Sprintf("At %s, %d %% or more of %s was in use, up to %d %%.%s",
@@ -156,8 +156,8 @@ func inProvisionalMode(j *judgement) (Finding, bool) {
 	f := Finding{
 		Severity: max(Warning, j.costs(share)), Confidence: High, weight: share,
 		Says: fmt.Sprintf("%s of %s ran in provisional mode: %s of the pauses. The memory load reached %d %%.",
-			units.Count(t.count), gcs(j.all.Count), units.Percent(share), j.Process.Heap.MaxLoad.Or(0)),
-		Evidence: []Figure{{"provisional", float64(t.count)}, {"provisional_pause_pct", share}, {"memory_load_pct", float64(j.Process.Heap.MaxLoad.Or(0))}},
+			units.Count(t.count), gcs(j.all.Count), units.Percent(share), j.Summary.Heap.MaxLoad.Or(0)),
+		Evidence: []Figure{{"provisional", float64(t.count)}, {"provisional_pause_pct", share}, {"memory_load_pct", float64(j.Summary.Heap.MaxLoad.Or(0))}},
 	}
 	f.quote(t)
 	return f, true

@@ -36,7 +36,7 @@ var markRules = []rule{
 		find:      unevenMarking,
 		advice: []advice{
 			{when: "before .NET 5", fits: func(j *judgement, _ *Finding) bool {
-				v := versionOf(j.Process.Process)
+				v := versionOf(j.Summary.Process)
 				return v.known && (v.framework || v.major < 5)
 			}, text: "Use .NET 5 or later, where idle GC threads help to mark."},
 			{text: "Look for one huge array or one long linked list that refers to most of the young objects: one GC thread marks through it."},
@@ -83,7 +83,7 @@ func oldRefersToYoung(j *judgement) (Finding, bool) {
 		all += j.marking[root].bytes
 	}
 	older := j.marking[clr.RootTypeOlder].bytes
-	share := j.explains(j.Process.Generation(0).Pause.Sum() + j.Process.Generation(1).Pause.Sum())
+	share := j.explains(j.Summary.Generation(0).Pause.Sum() + j.Summary.Generation(1).Pause.Sum())
 	if all < someBytes || of(older, all) < largeShare || share < largeShare/2 {
 		return Finding{}, false
 	}

@@ -157,15 +157,15 @@ func swells(j *judgement) (Finding, bool) {
 	f := Finding{
 		Severity: Note, Confidence: Medium,
 		Says: fmt.Sprintf("Before %s of %s the heap was %d times as large as after, or more; it reached %s.",
-			units.Count(t.count), gcs(j.all.Count), peakRatio, units.Bytes(j.Process.Heap.Peak.Or(0))),
-		Evidence: []Figure{{"gcs_from_a_far_peak", float64(t.count)}, {"heap_peak_bytes", float64(j.Process.Heap.Peak.Or(0))}},
+			units.Count(t.count), gcs(j.all.Count), peakRatio, units.Bytes(j.Summary.Heap.Peak.Or(0))),
+		Evidence: []Figure{{"gcs_from_a_far_peak", float64(t.count)}, {"heap_peak_bytes", float64(j.Summary.Heap.Peak.Or(0))}},
 	}
 	f.quote(t)
 	return f, true
 }
 
 func heldBack(j *judgement) (Finding, bool) {
-	heap := j.Process.Heap
+	heap := j.Summary.Heap
 	if !heap.Committed.Known() || !heap.After.Known() || heap.Committed.Or(0)-heap.After.Or(0) < manyBytes || heap.Committed.Or(0) < committedRatio*heap.After.Or(0) {
 		return Finding{}, false
 	}

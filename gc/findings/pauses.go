@@ -79,7 +79,7 @@ func pauseShare(j *judgement) (Finding, bool) {
 	f := Finding{
 		Severity: Warning, Confidence: High,
 		Says: fmt.Sprintf("GC pauses took %s: %s of %s%s, %s on average over %s.",
-			units.Duration(j.all.Pause.Sum()), units.Percent(j.overall()), units.Duration(j.Process.Watched()), j.besideBudget(),
+			units.Duration(j.all.Pause.Sum()), units.Percent(j.overall()), units.Duration(j.Summary.Watched()), j.besideBudget(),
 			units.Duration(j.all.Pause.Mean()), gcs(j.all.Count)),
 		Evidence: append(j.shares(), Figure{"pause_ms", millis(j.all.Pause.Sum())}, Figure{"pause_mean_ms", millis(j.all.Pause.Mean())}),
 	}
@@ -118,7 +118,7 @@ func (d dominant) String() string {
 
 func (j *judgement) dominant() dominant {
 	var best dominant
-	for _, class := range j.Process.Classes() {
+	for _, class := range j.Summary.Classes() {
 		if best.pause > 0 && class.Pause.Sum() <= best.pause {
 			continue
 		}
@@ -150,7 +150,7 @@ func shortYoung(d dominant) bool { return ofGeneration(0)(d) && d.mean < longOnA
 func longYoung(d dominant) bool  { return ofGeneration(0)(d) && d.mean >= longOnAverage }
 
 func (j *judgement) littleSurvives() bool {
-	survival := j.Process.Survival(0).Percent()
+	survival := j.Summary.Survival(0).Percent()
 	return survival.Known() && survival.Or(0) < lowSurvival
 }
 
@@ -213,7 +213,7 @@ func longSinglePauses(j *judgement) (Finding, bool) {
 		f.Severity = Problem
 	}
 	f.quote(&j.long)
-	if longest := j.Process.Longest; len(longest) > 0 {
+	if longest := j.Summary.Longest; len(longest) > 0 {
 		d := longest[0]
 		what := "a GC of unknown generation"
 		if classed(d) {

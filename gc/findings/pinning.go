@@ -54,7 +54,7 @@ func fragmentedYoung(j *judgement) (Finding, bool) {
 		Evidence: []Figure{{"gcs_with_free_gen0", float64(t.count)}},
 	}
 	f.quote(t)
-	if peak := j.Process.Heap.Peak; peak.Or(0) >= manyBytes {
+	if peak := j.Summary.Heap.Peak; peak.Or(0) >= manyBytes {
 		f.Severity = Warning
 	}
 	return f, true

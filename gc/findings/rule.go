@@ -108,11 +108,11 @@ type judgement struct {
 
 // judge computes the shared figures.
 func (c *Case) judge() *judgement {
-	j := &judgement{Case: c, budget: c.Budget.orDefault(), all: c.Process.All(), worst: c.worstStretch()}
+	j := &judgement{Case: c, budget: c.Budget.orDefault(), all: c.Summary.All(), worst: c.worstStretch()}
 	j.share = j.overall()
-	watched := c.Process.Watched()
-	if s := &c.startup; s.known && c.Process.Process != nil {
-		rest := c.Process.Process.Started + watched - s.until
+	watched := c.Summary.Watched()
+	if s := &c.startup; s.known && c.Summary.Process != nil {
+		rest := c.Summary.Process.Started + watched - s.until
 		if rest >= startupTime && s.count >= several && j.all.Count > s.count {
 			j.steady = true
 			j.share = of(j.all.Pause.Sum()-s.pause, rest)
@@ -122,7 +122,7 @@ func (c *Case) judge() *judgement {
 }
 
 // overall returns the pauses' share of the whole time, in percent.
-func (j *judgement) overall() float64 { return of(j.all.Pause.Sum(), j.Process.Watched()) }
+func (j *judgement) overall() float64 { return of(j.all.Pause.Sum(), j.Summary.Watched()) }
 
 // shares returns the pauses' share of the whole time, and of the time after
 // start-up if that is judged apart.
@@ -181,7 +181,7 @@ func (r *rule) advise(j *judgement, f *Finding) {
 			f.Advice = append(f.Advice, a.text)
 		}
 		for _, s := range a.settings {
-			if set, ok := s.of(j.Process.Process); ok {
+			if set, ok := s.of(j.Summary.Process); ok {
 				f.Settings = append(f.Settings, set)
 			}
 		}
@@ -198,7 +198,7 @@ func (j *judgement) moderate(f *Finding) {
 
 // short reports whether the trace is too short to judge the program by its shares.
 func (j *judgement) short() bool {
-	return j.Process.Watched() < shortTrace || j.all.Count < fewGCs
+	return j.Summary.Watched() < shortTrace || j.all.Count < fewGCs
 }
 
 // settle sorts findings. A generic cause is never more severe than the worst
@@ -244,7 +244,7 @@ func (c *Case) affected() bool {
 	if c.Trace.Lost == 0 && c.Trace.Damaged == 0 {
 		return false
 	}
-	all := c.Process.All()
+	all := c.Summary.All()
 	return 100*all.Affected > affectedShare*all.Count
 }
 
@@ -254,7 +254,7 @@ func (c *Case) PauseShare() gc.Opt[float64] {
 	if c.affected() {
 		return gc.Opt[float64]{}
 	}
-	return c.Process.PauseShare()
+	return c.Summary.PauseShare()
 }
 
 // worstStretch returns the worst window of the longest size, empty if the process
@@ -262,7 +262,7 @@ func (c *Case) PauseShare() gc.Opt[float64] {
 func (c *Case) worstStretch() stats.Stall {
 	windows := stats.StallWindows()
 	longest := windows[len(windows)-1]
-	for _, s := range c.Process.Stalls() {
+	for _, s := range c.Summary.Stalls() {
 		if s.Window == longest {
 			return s
 		}

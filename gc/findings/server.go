@@ -55,11 +55,11 @@ var serverRules = []rule{
 	},
 }
 
-func onWorkstation(j *judgement, _ *Finding) bool { return !j.Process.Process.Server.Or(false) }
+func onWorkstation(j *judgement, _ *Finding) bool { return !j.Summary.Process.Server.Or(false) }
 
 func otherFlavour(j *judgement) (Finding, bool) {
-	p := j.Process.Process
-	rate, heap := j.Process.AllocationRate(), j.Process.Heap
+	p := j.Summary.Process
+	rate, heap := j.Summary.AllocationRate(), j.Summary.Heap
 	switch {
 	case !p.Server.Known():
 		return Finding{}, false
@@ -81,7 +81,7 @@ func otherFlavour(j *judgement) (Finding, bool) {
 
 func serversCompete(j *judgement) (Finding, bool) {
 	t := &j.Trace
-	if !j.Process.Process.Server.Or(false) || t.Servers < 2 || t.CPUs == 0 || t.ServerHeaps <= t.CPUs {
+	if !j.Summary.Process.Server.Or(false) || t.Servers < 2 || t.CPUs == 0 || t.ServerHeaps <= t.CPUs {
 		return Finding{}, false
 	}
 	return Finding{
@@ -92,12 +92,12 @@ func serversCompete(j *judgement) (Finding, bool) {
 }
 
 func costlyAdaptation(j *judgement) (Finding, bool) {
-	a := &j.Process.Process.Adaptation
+	a := &j.Summary.Process.Adaptation
 	cost := a.MeanCost()
 	if a.Tunings < several || cost.Or(0) < highCost {
 		return Finding{}, false
 	}
-	heap := j.Process.Heap
+	heap := j.Summary.Heap
 	return Finding{
 		Severity: min(Warning, j.costs(100)), Confidence: Medium,
 		Says: fmt.Sprintf("DATAS measured a throughput cost of %s on average in %s; it aims at %d %%. It uses %d to %d heaps.",
@@ -110,7 +110,7 @@ func heapsOscillate(j *judgement) (Finding, bool) {
 	if j.heaps.reversals < several {
 		return Finding{}, false
 	}
-	heap := j.Process.Heap
+	heap := j.Summary.Heap
 	return Finding{
 		Severity: min(Warning, j.costs(100)), Confidence: Medium,
 		Says: fmt.Sprintf("The number of heaps went up and down between %d and %d, and changed direction %s times.",
@@ -120,7 +120,7 @@ func heapsOscillate(j *judgement) (Finding, bool) {
 }
 
 func costlyFullAdaptation(j *judgement) (Finding, bool) {
-	a := &j.Process.Process.Adaptation
+	a := &j.Summary.Process.Adaptation
 	cost := a.MeanFullCost()
 	if a.FullTunings < several || cost.Or(0) < highCost {
 		return Finding{}, false

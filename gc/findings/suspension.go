@@ -88,14 +88,14 @@ func otherSuspensions(j *judgement) (Finding, bool) {
 	var total, longest time.Duration
 	var count int
 	var reasons []string
-	for _, s := range j.Process.Process.Suspensions {
+	for _, s := range j.Summary.Process.Suspensions {
 		if s.Kind == gc.PauseHeapWalk {
 			continue
 		}
 		total, longest, count = total+s.Total, max(longest, s.Max), count+s.Count
 		reasons = append(reasons, s.Reason.String())
 	}
-	share := of(total, j.Process.Watched())
+	share := of(total, j.Summary.Watched())
 	if of(total, j.all.Pause.Sum()) < otherShare || total < suspendedLong {
 		return Finding{}, false
 	}

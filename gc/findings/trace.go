@@ -153,7 +153,7 @@ var traceRules = []rule{
 func tracingCosts(j *judgement) (Finding, bool) {
 	var walks time.Duration
 	var count int
-	for _, s := range j.Process.Process.Suspensions {
+	for _, s := range j.Summary.Process.Suspensions {
 		if s.Kind == gc.PauseHeapWalk {
 			walks += s.Total
 			count += s.Count
@@ -196,7 +196,7 @@ func verboseOverflow(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	rate := 0.0
-	if watched := j.Process.Watched(); watched > 0 {
+	if watched := j.Summary.Watched(); watched > 0 {
 		rate = float64(j.Trace.Events) / watched.Seconds()
 	}
 	return Finding{
@@ -236,8 +236,8 @@ func shortOf(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: Note, Confidence: High,
-		Says:     fmt.Sprintf("The trace shows %s in %s: shares and rates may differ over a longer time.", gcs(j.all.Count), units.Duration(j.Process.Watched())),
-		Evidence: []Figure{{"watched_ms", millis(j.Process.Watched())}, {"collections", float64(j.all.Count)}},
+		Says:     fmt.Sprintf("The trace shows %s in %s: shares and rates may differ over a longer time.", gcs(j.all.Count), units.Duration(j.Summary.Watched())),
+		Evidence: []Figure{{"watched_ms", millis(j.Summary.Watched())}, {"collections", float64(j.all.Count)}},
 	}, true
 }
 

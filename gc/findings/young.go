@@ -40,7 +40,7 @@ var youngRules = []rule{
 }
 
 func youngSurvive(j *judgement) (Finding, bool) {
-	s := j.Process.Survival(0)
+	s := j.Summary.Survival(0)
 	survived := s.Percent()
 	if s.Collections < several || !survived.Known() || survived.Or(0) <= highSurvival ||
 		2*(j.tallies[collects].count+j.tallies[unforced].count) > j.all.Count {
@@ -58,16 +58,16 @@ func youngSurvive(j *judgement) (Finding, bool) {
 // young returns the share of the pauses due to collections of generations 0 and 1,
 // in percent.
 func (j *judgement) young() float64 {
-	return j.explains(j.Process.Generation(0).Pause.Sum() + j.Process.Generation(1).Pause.Sum())
+	return j.explains(j.Summary.Generation(0).Pause.Sum() + j.Summary.Generation(1).Pause.Sum())
 }
 
 func frequentYoung(j *judgement) (Finding, bool) {
-	survived, gen0 := j.Process.Survival(0).Percent(), j.Process.Generation(0)
+	survived, gen0 := j.Summary.Survival(0).Percent(), j.Summary.Generation(0)
 	share := j.explains(gen0.Pause.Sum())
 	if j.share < j.budget.Share || !survived.Known() || survived.Or(0) >= lowSurvival || share < largeShare {
 		return Finding{}, false
 	}
-	rate := float64(gen0.Count) / j.Process.Watched().Seconds()
+	rate := float64(gen0.Count) / j.Summary.Watched().Seconds()
 	mean := gen0.Pause.Mean()
 	f := Finding{
 		Severity: j.costs(share), Confidence: Medium, weight: share,
@@ -80,7 +80,7 @@ func frequentYoung(j *judgement) (Finding, bool) {
 }
 
 func allocatesFast(j *judgement) (Finding, bool) {
-	rate := j.Process.AllocationRate()
+	rate := j.Summary.AllocationRate()
 	if !rate.Known() || rate.Or(0) < fastAlloc*1_000_000 {
 		return Finding{}, false
 	}

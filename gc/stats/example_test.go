@@ -22,7 +22,7 @@ func Example() {
 		log.Panic(err)
 	}
 	var m gc.Model
-	var p stats.Process
+	var p stats.Summary
 	for c, err := range m.Collections(nettrace.NewReader(z, nettrace.Options{Want: gc.Wants})) {
 		if err != nil {
 			log.Panic(err)

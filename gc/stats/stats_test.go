@@ -107,7 +107,7 @@ func collections(t *rapid.T) []*gc.Collection {
 // timeline each hold all collections and all their pauses.
 func TestPartsMakeTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var p stats.Process
+		var p stats.Summary
 		list := collections(t)
 		for _, c := range list {
 			p.Add(c)
@@ -142,7 +142,7 @@ func TestPartsMakeTheWhole(t *testing.T) {
 	})
 }
 
-func checkTimeline(t *rapid.T, p *stats.Process, list []*gc.Collection) {
+func checkTimeline(t *rapid.T, p *stats.Summary, list []*gc.Collection) {
 	var n int
 	var last gc.Opt[int64]
 	for _, b := range p.Timeline.Buckets {
@@ -163,7 +163,7 @@ func checkTimeline(t *rapid.T, p *stats.Process, list []*gc.Collection) {
 // begins or ends with a pause.
 func TestStalls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var p stats.Process
+		var p stats.Summary
 		list := collections(t)
 		for _, c := range list {
 			p.Add(c)
@@ -194,7 +194,7 @@ func TestStalls(t *testing.T) {
 
 func TestLongestAreTheLongest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		var p stats.Process
+		var p stats.Summary
 		var pauses []time.Duration
 		for _, c := range collections(t) {
 			p.Add(c)
@@ -219,7 +219,7 @@ func TestLongestAreTheLongest(t *testing.T) {
 // sum, and adds nothing to it.
 func TestUnknownFigures(t *testing.T) {
 	process := &gc.Process{Stopped: time.Second}
-	var p stats.Process
+	var p stats.Summary
 	p.Add(&gc.Collection{Process: process, Number: 1, Freed: gc.Some(int64(7)), Complete: true})
 	p.Add(&gc.Collection{Process: process, Number: 2})
 	all := p.All()
@@ -245,7 +245,7 @@ func TestAllocationRateOfFirstCollection(t *testing.T) {
 		startSeen bool
 		known     bool
 	}{{1, false, false}, {1, true, true}, {2, false, true}} {
-		var p stats.Process
+		var p stats.Summary
 		process := &gc.Process{Stopped: time.Second, StartSeen: test.startSeen}
 		for n := range uint32(2) {
 			p.Add(&gc.Collection{Process: process, Number: test.first + n, Allocated: gc.Some(int64(5))})
@@ -259,7 +259,7 @@ func TestAllocationRateOfFirstCollection(t *testing.T) {
 // TestSumsOfEstimates checks that a sum with an estimate in it is one.
 func TestSumsOfEstimates(t *testing.T) {
 	process := &gc.Process{Stopped: time.Second}
-	var p stats.Process
+	var p stats.Summary
 	p.Add(&gc.Collection{Process: process, Generation: gc.Some(0), Freed: gc.Some(int64(7)), FreedIs: gc.Exact})
 	if p.All().Freed.Estimated {
 		t.Error("an exact sum is called an estimate")
@@ -273,7 +273,7 @@ func TestSumsOfEstimates(t *testing.T) {
 // TestOddCollections sums up collections of kinds and generations that there are
 // not, and asks for such.
 func TestOddCollections(t *testing.T) {
-	var p stats.Process
+	var p stats.Summary
 	if p.Watched() != 0 || p.PauseShare().Known() || p.AllocationRate().Known() {
 		t.Error("a process without collections has figures")
 	}

@@ -72,7 +72,7 @@ func streamed(t *testing.T, name string, limit int) (events, checked int) {
 	defer in.Close()
 	src := &prefix{Source: in.Source, info: *in.Source.Info(), limit: limit}
 	model := gc.Model{Live: true}
-	sums := make(map[*gc.Process]*stats.Process)
+	sums := make(map[*gc.Process]*stats.Summary)
 	there := make(map[*gc.Process]int64)
 	exempt := make(map[*gc.Process]bool)
 	for c, err := range model.Collections(src) {
@@ -81,7 +81,7 @@ func streamed(t *testing.T, name string, limit int) (events, checked int) {
 		}
 		p := sums[c.Process]
 		if p == nil {
-			p = new(stats.Process)
+			p = new(stats.Summary)
 			sums[c.Process] = p
 			for _, g := range c.Generations {
 				there[c.Process] += g.Before - g.FreeBefore

@@ -99,12 +99,12 @@ func read(path string, seen func()) (o outcome) {
 		return outcome{refused: err}
 	}
 	defer in.Close()
-	of := make(map[*gc.Process]*stats.Process)
+	of := make(map[*gc.Process]*stats.Summary)
 	details := report.NewDetails(new(selection.Selection), in.Source.Info())
 	rep, err := report.Gather(input{watched{in.Source, details.Feed, seen}, in, func(c *gc.Collection) {
 		o.collections++
 		if of[c.Process] == nil {
-			of[c.Process] = new(stats.Process)
+			of[c.Process] = new(stats.Summary)
 		}
 		of[c.Process].Add(c)
 		o.check(c)

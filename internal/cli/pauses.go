@@ -215,7 +215,7 @@ func (w *pauseTables) write(p *report.Pauses) error {
 	if w.shows(percentileTable) {
 		var rows []percentileRow
 		for _, of := range p.Percentiles() {
-			rows = append(rows, percentileRow{p.Process.Process.PID, of, w.above(p, &of)})
+			rows = append(rows, percentileRow{p.Process.PID, of, w.above(p, &of)})
 		}
 		if err := writeTable(w, true, percentileFields, rows, func(page *text.Page) { w.percentilesHead(page, p) }, func(page *text.Page) {
 			page.Prose("", "To list the GCs of a row, for example the last:")
@@ -227,10 +227,10 @@ func (w *pauseTables) write(p *report.Pauses) error {
 	if stalls := p.Stalls(); w.shows(windowTable) && len(stalls) > 0 {
 		rows := make([]windowRow, len(stalls))
 		for i, s := range stalls {
-			rows[i] = windowRow{p.Process.Process.PID, s, w.during(p, s.From, s.From+s.Window)}
+			rows[i] = windowRow{p.Process.PID, s, w.during(p, s.From, s.From+s.Window)}
 		}
 		if err := writeTable(w, true, windowFields, rows, func(page *text.Page) {
-			page.Heading("%s: the worst windows", called(p.Process.Process))
+			page.Heading("%s: the worst windows", called(p.Process))
 		}, nil); err != nil {
 			return err
 		}
@@ -241,10 +241,10 @@ func (w *pauseTables) write(p *report.Pauses) error {
 	list, count := p.Bottlenecks()
 	rows := make([]bottleneckRow, len(list))
 	for i, b := range list {
-		rows[i] = bottleneckRow{p.Process.Process.PID, b, w.during(p, b.From, b.To)}
+		rows[i] = bottleneckRow{p.Process.PID, b, w.during(p, b.From, b.To)}
 	}
 	return writeTable(w, false, bottleneckFields, rows, func(page *text.Page) {
-		page.Heading("%s: %s of %s or more in which the program had less than %s of the time", called(p.Process.Process),
+		page.Heading("%s: %s of %s or more in which the program had less than %s of the time", called(p.Process),
 			text.Plural(int64(count), "interval", "intervals"), units.Duration(time.Duration(w.minLength)), units.Percent(float64(w.below)))
 	}, func(page *text.Page) {
 		page.Prose("", "To list the GCs of the first:")
@@ -269,7 +269,7 @@ func writeTable[R any](w *pauseTables, whole bool, fields []field[R], rows []R, 
 // percentilesHead writes how much the percentiles are of.
 func (w *pauseTables) percentilesHead(page *text.Page, p *report.Pauses) {
 	all := p.All()
-	page.Heading("%s: %s paused in %s", called(p.Process.Process), units.Duration(all.Pause.Sum()), text.Plural(int64(all.Pause.Count()), "GC", "GCs"))
+	page.Heading("%s: %s paused in %s", called(p.Process), units.Duration(all.Pause.Sum()), text.Plural(int64(all.Pause.Count()), "GC", "GCs"))
 	if n := all.PausesUnknown(); n > 0 {
 		page.Prose("", text.Plural(int64(n), "GC is left out: its pause is unknown.", "GCs are left out: their pauses are unknown."))
 	}
@@ -306,7 +306,7 @@ func (w *pauseTables) during(p *report.Pauses, from, to time.Duration) string {
 }
 
 func (w *pauseTables) command(p *report.Pauses, words []string) string {
-	if pid := p.Process.Process.PID; w.several && pid != trace.UnknownID {
+	if pid := p.Process.PID; w.several && pid != trace.UnknownID {
 		words = append(words, "--pid", strconv.FormatUint(pid, 10))
 	}
 	if len(w.paths) > 1 {

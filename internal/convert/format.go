@@ -172,7 +172,7 @@ type judged struct {
 
 func (j *judged) Close() error {
 	for _, r := range j.c.results {
-		if err := j.Findings(r.Process.Process, r.Findings); err != nil {
+		if err := j.Findings(r.Summary.Process, r.Findings); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ var (
 
 // writeChart draws the heap after GCs, and the longest pauses, along the time.
 func (c *Case) writeChart(p *text.Page) {
-	t := &c.Process.Timeline
+	t := &c.Summary.Timeline
 	room := max(1, p.Width-chartMargin)
 	each := max(1, (len(t.Buckets)+room-1)/room) // buckets to a column
 	columns := (len(t.Buckets) + each - 1) / each

@@ -53,7 +53,7 @@ func (rep *Report) target() string {
 	var p gc.Process
 	p.PID = rep.info.PID
 	if len(rep.cases) > 0 {
-		p = *rep.cases[0].Process.Process
+		p = *rep.cases[0].Summary.Process
 	}
 	switch {
 	case p.Name != "":
@@ -68,7 +68,7 @@ func (rep *Report) target() string {
 // framework reports whether the process runs on the .NET Framework, which ETW
 // records only.
 func (rep *Report) framework() bool {
-	return len(rep.cases) > 0 && strings.HasPrefix(rep.cases[0].Process.Process.Runtime, ".NET Framework")
+	return len(rep.cases) > 0 && strings.HasPrefix(rep.cases[0].Summary.Process.Runtime, ".NET Framework")
 }
 
 // commands are the commands for the next steps of a finding, each with its purpose.
@@ -142,7 +142,7 @@ func (rep *Report) command(c *Case, s *findings.Step) string {
 	if s.To.Known() {
 		add("--to", s.To.Or(0).Round(time.Millisecond).String())
 	}
-	if pid := c.Process.Process.PID; len(rep.cases) > 1 && pid != trace.UnknownID {
+	if pid := c.Summary.Process.PID; len(rep.cases) > 1 && pid != trace.UnknownID {
 		add("--pid", fmt.Sprint(pid))
 	}
 	return strings.Join(append(words, rep.arguments()), " ")
@@ -170,7 +170,7 @@ func (rep *Report) next() []string {
 	}
 	c := &rep.cases[0]
 	list := "gctrail gcs " + rep.arguments()
-	if longest := c.Process.Longest; len(longest) > 0 {
+	if longest := c.Summary.Longest; len(longest) > 0 {
 		shortest := longest[len(longest)-1].Pause().Or(0)
 		list = fmt.Sprintf("gctrail gcs --min-pause %v %s", shortest.Truncate(truncation(shortest)), rep.arguments())
 	}

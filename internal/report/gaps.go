@@ -28,8 +28,8 @@ func (rep *Report) gaps(c *Case) []gap {
 
 	if rep.loss.Events > 0 {
 		more := ""
-		if c != nil && c.Process.All().Affected > 0 {
-			more = fmt.Sprintf(" They may affect the figures of %s; sums are lower bounds.", text.Counted(c.Process.All().Affected, "collection"))
+		if c != nil && c.Summary.All().Affected > 0 {
+			more = fmt.Sprintf(" They may affect the figures of %s; sums are lower bounds.", text.Counted(c.Summary.All().Affected, "collection"))
 		}
 		add(rep.record(findings.LargeBuffer), "%s lost%s.%s",
 			text.Counted(int(min(rep.loss.Events, 1<<62)), "event"), rep.lostWhen(), more)
@@ -56,7 +56,7 @@ func (rep *Report) gaps(c *Case) []gap {
 	if c == nil {
 		return gaps
 	}
-	all := c.Process.All()
+	all := c.Summary.All()
 	switch {
 	case all.Pause.Count() == 0:
 		add(rep.record(findings.Collections), "How long pauses were: the trace lacks the suspensions of %s.",
@@ -64,17 +64,17 @@ func (rep *Report) gaps(c *Case) []gap {
 	case all.Incomplete > 0:
 		add("", "Some figures of %s: the trace begins or ends during a GC, or lacks events.", text.Counted(all.Incomplete, "collection"))
 	}
-	if c.Process.Process.Name == "" {
+	if c.Summary.Process.Name == "" {
 		add("", "Which program it was: the trace does not name it.")
 	}
 	if !rep.holds(allocationEvents) {
 		add(rep.record(findings.Allocations), "Allocated types and their callers: the trace has no allocation events.")
 	}
-	background := c.Process.Kind(gc.Background).Pause.Sum()
+	background := c.Summary.Kind(gc.Background).Pause.Sum()
 	if notable := all.Pause.Sum() / 10; background > notable && rep.provider(clr.PrivateProvider).Events == 0 {
 		add(rep.record(findings.Phases), "The phases of background GCs: needs the runtime's private provider.")
 	}
-	if !c.Process.Heap.Committed.Known() && all.Count > 0 {
+	if !c.Summary.Heap.Committed.Known() && all.Count > 0 {
 		add("", "How much memory was committed: .NET 8 and later record it, with regions.")
 	}
 	return gaps

@@ -277,12 +277,12 @@ func (rep *Report) jsonLost() jsonLost {
 }
 
 func (rep *Report) process(c *Case) jsonProcess {
-	p := c.Process.Process
+	p := c.Summary.Process
 	j := jsonProcess{
 		PID: known(p.PID), Process: filled(p.Name), CommandLine: filled(p.CommandLine), Runtime: filled(p.Runtime), Server: optional(p.Server),
 		Code: c.Code, Verdict: c.Verdict, Totals: c.jsonAll(), Timeline: c.jsonTimeline(),
 		Findings: []jsonFinding{}, Suspensions: []jsonSuspension{}, Longest: []jsonLongest{},
-		Omitted: jsonOmitted{Pauses: c.Process.All().Pause.Count() - len(c.Process.Longest)},
+		Omitted: jsonOmitted{Pauses: c.Summary.All().Pause.Count() - len(c.Summary.Longest)},
 	}
 	for i := range c.Findings {
 		f := &c.Findings[i]
@@ -293,7 +293,7 @@ func (rep *Report) process(c *Case) jsonProcess {
 	for _, s := range p.Suspensions {
 		j.Suspensions = append(j.Suspensions, jsonSuspension{s.Reason.String(), uint32(s.Reason), s.Kind.String(), s.Count, jsonMS(s.Total), jsonMS(s.Max)})
 	}
-	for _, col := range c.Process.Longest {
+	for _, col := range c.Summary.Longest {
 		var reason *string
 		if r, ok := col.Reason.Get(); ok {
 			reason = filled(r.String())
@@ -307,10 +307,10 @@ func (rep *Report) process(c *Case) jsonProcess {
 }
 
 func (c *Case) jsonAll() jsonAll {
-	all, h := c.Process.All(), c.Process.Heap
+	all, h := c.Summary.All(), c.Summary.Heap
 	j := jsonAll{
-		jsonTotals: totalsJSON(all), Watched: jsonMS(c.Process.Watched()),
-		PausePct: finite(c.PauseShare()), AllocationRate: finite(c.Process.AllocationRate()),
+		jsonTotals: totalsJSON(all), Watched: jsonMS(c.Summary.Watched()),
+		PausePct: finite(c.PauseShare()), AllocationRate: finite(c.Summary.AllocationRate()),
 		Incomplete: all.Incomplete, Affected: all.Affected, Induced: all.Induced,
 		Generations: []jsonGeneration{}, Kinds: []jsonKind{}, Reasons: []jsonReason{}, Worst: []jsonStall{},
 		Heap: jsonHeap{
@@ -323,16 +323,16 @@ func (c *Case) jsonAll() jsonAll {
 		*j.Suspend = jsonMS(all.Suspend)
 	}
 	for n := range 3 {
-		if t := c.Process.Generation(n); t.Count > 0 {
+		if t := c.Summary.Generation(n); t.Count > 0 {
 			j.Generations = append(j.Generations, jsonGeneration{n, totalsJSON(t)})
 		}
 	}
 	for k := gc.KindUnknown; k <= gc.Foreground; k++ {
-		if t := c.Process.Kind(k); t.Count > 0 {
+		if t := c.Summary.Kind(k); t.Count > 0 {
 			j.Kinds = append(j.Kinds, jsonKind{k.String(), totalsJSON(t)})
 		}
 	}
-	for _, r := range c.Process.Reasons() {
+	for _, r := range c.Summary.Reasons() {
 		reason := jsonReason{Count: r.Count}
 		if v, ok := r.Reason.Get(); ok {
 			code := uint32(v)
@@ -342,7 +342,7 @@ func (c *Case) jsonAll() jsonAll {
 		reason.Pause, reason.PauseMax = t.Pause, t.PauseMax
 		j.Reasons = append(j.Reasons, reason)
 	}
-	for _, s := range c.Process.Stalls() {
+	for _, s := range c.Summary.Stalls() {
 		j.Worst = append(j.Worst, jsonStall{jsonMS(s.Window), jsonMS(s.From), jsonMS(s.Pause), s.Share(), s.MutatorUtilization()})
 	}
 	return j
@@ -377,7 +377,7 @@ func bytesJSON(b stats.Bytes) (sum *int64, is *string) {
 }
 
 func (c *Case) jsonTimeline() *jsonTimeline {
-	t := &c.Process.Timeline
+	t := &c.Summary.Timeline
 	j := &jsonTimeline{jsonMS(t.Origin), jsonMS(t.Width()), []int{}, []jsonMS{}, []*int64{}, []*int64{}}
 	for i := range t.Buckets {
 		b := &t.Buckets[i]

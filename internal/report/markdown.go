@@ -34,8 +34,8 @@ func (rep *Report) WriteMarkdown(p *text.Page) {
 }
 
 func (c *Case) writeMarkdown(p *text.Page, j *jsonProcess) {
-	all := c.Process.All()
-	p.Line("\n### %s\n", text.Markdown(processName(c.Process.Process)))
+	all := c.Summary.All()
+	p.Line("\n### %s\n", text.Markdown(processName(c.Summary.Process)))
 	p.Line("| figure | |\n|---|---|")
 	p.Line("| collections | %s |", units.Count(all.Count))
 	if all.Pause.Count() > 0 {
@@ -43,13 +43,13 @@ func (c *Case) writeMarkdown(p *text.Page, j *jsonProcess) {
 		if known := c.PauseShare(); known.Known() {
 			share = units.Percent(known.Or(0))
 		}
-		p.Line("| paused | %s of %s (%s) |", units.Duration(all.Pause.Sum()), units.Duration(c.Process.Watched()), share)
+		p.Line("| paused | %s of %s (%s) |", units.Duration(all.Pause.Sum()), units.Duration(c.Summary.Watched()), share)
 		p.Line("| pauses | median %s, p99 %s, longest %s |", units.Duration(all.Pause.Percentile(50)), units.Duration(all.Pause.Percentile(99)), units.Duration(all.Pause.Max()))
 	}
 	if all.Allocated.Known > 0 {
 		p.Line("| allocated | %s |", sumText(all.Allocated))
 	}
-	if peak := c.Process.Heap.Peak; peak.Known() {
+	if peak := c.Summary.Heap.Peak; peak.Known() {
 		p.Line("| largest heap | %s |", units.Bytes(peak.Or(0)))
 	}
 	if len(j.Findings) == 0 {

@@ -12,7 +12,7 @@ import (
 // Pauses are the pauses of one process: their percentiles, the worst windows and
 // the bottlenecks. NewPauses makes them.
 type Pauses struct {
-	stats.Process
+	stats.Summary
 	classes     [4][4]stats.Ranking // by generation (3 is unknown) and kind
 	all         stats.Ranking
 	bottlenecks stats.Bottlenecks
@@ -63,7 +63,7 @@ func NewPauses(below float64, length time.Duration, from, to gc.Opt[time.Duratio
 
 // Add adds a collection. Collections come in order of their start.
 func (p *Pauses) Add(c *gc.Collection) {
-	p.Process.Add(c)
+	p.Summary.Add(c)
 	generation := c.Generation.Or(3)
 	if generation < 0 || generation > 3 {
 		generation = 3

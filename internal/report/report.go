@@ -89,7 +89,7 @@ func (rep *Report) Worst() (*gc.Process, []string) {
 	for i := range rep.cases[0].Findings {
 		rules = append(rules, rep.cases[0].Findings[i].ID)
 	}
-	return rep.cases[0].Process.Process, rules
+	return rep.cases[0].Summary.Process, rules
 }
 
 // Processes returns how many processes have collections.
@@ -105,11 +105,11 @@ func Judge(src trace.Source, found *findings.Case) *Report {
 
 // add adds a process, with its timeline up to the end of what is looked at.
 func (rep *Report) add(r findings.Result) {
-	end := r.Process.Process.Stopped
-	if r.Process.To.Known() {
-		end = min(end, r.Process.To.Or(0))
+	end := r.Summary.Process.Stopped
+	if r.Summary.To.Known() {
+		end = min(end, r.Summary.To.Or(0))
 	}
-	r.Process.Timeline = r.Process.Timeline.Until(end)
+	r.Summary.Timeline = r.Summary.Timeline.Until(end)
 	rep.cases = append(rep.cases, Case{r})
 }
 

@@ -123,7 +123,7 @@ func (rep *Report) writeTrace(p *text.Page) {
 
 // writeFigures writes the three figures that matter most.
 func (c *Case) writeFigures(p *text.Page) {
-	all := c.Process.All()
+	all := c.Summary.All()
 	rows := [...][3]string{
 		{"Total pause", c.totalPause(), c.pauses()},
 		{"Collections", units.Count(all.Count), c.classes()},
@@ -140,7 +140,7 @@ func (c *Case) writeFigures(p *text.Page) {
 
 // totalPause is how long all pauses took, with > where some are unknown.
 func (c *Case) totalPause() string {
-	all := c.Process.All()
+	all := c.Summary.All()
 	switch total := units.Duration(all.Pause.Sum()); {
 	case all.Pause.Count() == 0:
 		return "unknown"
@@ -153,16 +153,16 @@ func (c *Case) totalPause() string {
 
 // pauses are the share of the time that pauses took, and the longest.
 func (c *Case) pauses() string {
-	all := c.Process.All()
+	all := c.Summary.All()
 	if all.Pause.Count() == 0 {
 		return "the trace lacks the suspensions of threads"
 	}
 	var parts []string
 	if share := c.PauseShare(); share.Known() {
-		parts = append(parts, fmt.Sprintf("(%s of %s)", units.Percent(share.Or(0)), units.Duration(c.Process.Watched())))
+		parts = append(parts, fmt.Sprintf("(%s of %s)", units.Percent(share.Or(0)), units.Duration(c.Summary.Watched())))
 	}
 	longest := "longest " + units.Duration(all.Pause.Max())
-	if of := c.Process.Longest; len(of) > 0 {
+	if of := c.Summary.Longest; len(of) > 0 {
 		longest += fmt.Sprintf(" (GC %d)", of[0].Number)
 	}
 	return strings.Join(append(parts, longest), ", ")
@@ -175,7 +175,7 @@ const screenClasses = 3
 func (c *Case) classes() string {
 	var kinds []string
 	others := 0
-	classes := c.Process.Classes()
+	classes := c.Summary.Classes()
 	slices.SortStableFunc(classes, func(a, b stats.Class) int { return cmp.Compare(b.Pause.Sum(), a.Pause.Sum()) })
 	for i, class := range classes {
 		if i >= screenClasses && len(classes) > screenClasses+1 {
@@ -193,10 +193,10 @@ func (c *Case) classes() string {
 // allocation is how fast memory was allocated, and what was freed.
 func (c *Case) allocation() string {
 	var parts []string
-	if rate := c.Process.AllocationRate(); rate.Known() {
+	if rate := c.Summary.AllocationRate(); rate.Known() {
 		parts = append(parts, "("+units.Bytes(int64(rate.Or(0)))+"/s)")
 	}
-	freed := c.Process.All().Freed
+	freed := c.Summary.All().Freed
 	if freed.Known > 0 {
 		parts = append(parts, sumText(freed)+" freed")
 	} else {
@@ -229,7 +229,7 @@ func sentenceCase(s string) string {
 
 // process describes the process and the settings of its GC.
 func (c *Case) process() string {
-	process := c.Process.Process
+	process := c.Summary.Process
 	parts := []string{processName(process)}
 	if process.Runtime != "" {
 		parts = append(parts, process.Runtime)
@@ -245,7 +245,7 @@ func (c *Case) process() string {
 			parts = append(parts, "hard limit "+units.Bytes(int64(min(s.HardLimit, 1<<62))))
 		}
 	}
-	switch h := c.Process.Heap; {
+	switch h := c.Summary.Heap; {
 	case h.MaxHeaps > h.MinHeaps:
 		parts = append(parts, fmt.Sprintf("%d to %d heaps", h.MinHeaps, h.MaxHeaps))
 	case h.MaxHeaps > 0:

@@ -36,9 +36,9 @@ func (c *Case) writePauses(p *text.Page) {
 		name string
 		*stats.Totals
 	}
-	all := c.Process.All()
+	all := c.Summary.All()
 	var rows []row
-	for _, class := range c.Process.Classes() {
+	for _, class := range c.Summary.Classes() {
 		rows = append(rows, row{className(class), class.Totals})
 	}
 	if len(rows) > 1 {
@@ -76,7 +76,7 @@ func (c *Case) writePauses(p *text.Page) {
 
 // writeWindows writes the worst windows, and what they left the program.
 func (c *Case) writeWindows(p *text.Page) {
-	stalls := c.Process.Stalls()
+	stalls := c.Summary.Stalls()
 	if len(stalls) == 0 {
 		return
 	}
@@ -92,7 +92,7 @@ func (c *Case) writeWindows(p *text.Page) {
 
 func (c *Case) writeReasons(p *text.Page) {
 	p.Section("Why GCs happened")
-	rows := c.Process.Reasons()
+	rows := c.Summary.Reasons()
 	var g grid
 	g.words("reason", 0, each(rows, func(r *stats.Reason) string { name, _ := reasonWords(r.Reason); return name }))
 	g.numbers("count", 0, each(rows, func(r *stats.Reason) string { return units.Count(r.Count) }))
@@ -134,7 +134,7 @@ func reasonWords(r gc.Opt[clr.GCReason]) (name, gloss string) {
 // writeGenerations writes what became of the objects of each generation, and how
 // large each is in the end.
 func (c *Case) writeGenerations(p *text.Page) {
-	last := c.Process.Last
+	last := c.Summary.Last
 	if last == nil {
 		return
 	}
@@ -145,7 +145,7 @@ func (c *Case) writeGenerations(p *text.Page) {
 	}
 	rows := make([]row, len(last.Generations))
 	for i := range last.Generations {
-		rows[i] = row{&last.Generations[i], c.Process.Survival(i)}
+		rows[i] = row{&last.Generations[i], c.Summary.Survival(i)}
 	}
 	survival := func(of func(*stats.Survival) int64) []stats.Bytes {
 		return each(rows, func(r *row) stats.Bytes { return stats.Bytes{Sum: of(r.Survival), Known: r.Collections} })
@@ -168,7 +168,7 @@ func (c *Case) writeGenerations(p *text.Page) {
 }
 
 func (c *Case) writeMemory(p *text.Page) {
-	h := c.Process.Heap
+	h := c.Summary.Heap
 	var parts []string
 	for _, s := range []struct {
 		name string
@@ -187,11 +187,11 @@ func (c *Case) writeMemory(p *text.Page) {
 }
 
 func (c *Case) writeLongest(p *text.Page) {
-	if len(c.Process.Longest) == 0 {
+	if len(c.Summary.Longest) == 0 {
 		return
 	}
 	p.Section("Longest pauses")
-	rows := c.Process.Longest
+	rows := c.Summary.Longest
 	type collection = *gc.Collection
 	var g grid
 	g.numbers("GC", 0, each(rows, func(c *collection) string { return fmt.Sprint((*c).Number) }))
@@ -242,7 +242,7 @@ var suspensionGlosses = map[clr.SuspendReason]string{
 }
 
 func (c *Case) writeSuspensions(p *text.Page) {
-	suspensions := c.Process.Process.Suspensions
+	suspensions := c.Summary.Process.Suspensions
 	if len(suspensions) == 0 {
 		return
 	}

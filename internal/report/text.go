@@ -38,7 +38,7 @@ func (rep *Report) WriteBody(p *text.Page) {
 	for i := range rep.cases[:min(len(rep.cases), maxSections)] {
 		c := &rep.cases[i]
 		if i > 0 {
-			p.Section("%s: %s", processName(c.Process.Process), c.Verdict)
+			p.Section("%s: %s", processName(c.Summary.Process), c.Verdict)
 			p.Line("")
 			c.writeFigures(p)
 			p.Prose("", c.process()+".")
@@ -62,9 +62,9 @@ const maxSections = 3
 // writeProcesses lists the processes with collections, worst first.
 func (rep *Report) writeProcesses(p *text.Page) {
 	p.Section("%s with GCs, by total pause", text.Plural(int64(len(rep.cases)), "process", "processes"))
-	total := func(c *Case) *stats.Totals { return c.Process.All() }
+	total := func(c *Case) *stats.Totals { return c.Summary.All() }
 	var g grid
-	g.words("process", 0, each(rep.cases, func(c *Case) string { return processName(c.Process.Process) }))
+	g.words("process", 0, each(rep.cases, func(c *Case) string { return processName(c.Summary.Process) }))
 	g.numbers("GCs", 0, each(rep.cases, func(c *Case) string { return units.Count(total(c).Count) }))
 	g.times("paused", 0, each(rep.cases, func(c *Case) gc.Opt[time.Duration] { return ofPauses(total(c), total(c).Pause.Sum()) }))
 	g.numbers("%", 0, each(rep.cases, func(c *Case) string {
@@ -75,7 +75,7 @@ func (rep *Report) writeProcesses(p *text.Page) {
 	}))
 	g.times("longest", 0, each(rep.cases, func(c *Case) gc.Opt[time.Duration] { return ofPauses(total(c), total(c).Pause.Max()) }))
 	g.sizes("freed", 2, each(rep.cases, func(c *Case) stats.Bytes { return total(c).Freed }))
-	g.words("runtime", 1, each(rep.cases, func(c *Case) string { return c.Process.Process.Runtime }))
+	g.words("runtime", 1, each(rep.cases, func(c *Case) string { return c.Summary.Process.Runtime }))
 	g.write(p)
 	if len(rep.cases) > maxSections {
 		p.Line("The first %d follow; gctrail report --pid N reports on one of the others.", maxSections)

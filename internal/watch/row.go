@@ -185,12 +185,12 @@ func (r *row) until(now time.Time) time.Time {
 // that has not collected for long has not been paused for long.
 func (r *row) judged(at time.Time) *findings.Case {
 	c := r.found
-	if c.Process.Process == nil {
+	if c.Summary.Process == nil {
 		return &c
 	}
-	p := c.Process.Process.Snapshot()
+	p := c.Summary.Process.Snapshot()
 	p.Stopped = max(p.Stopped, at.Sub(r.start))
-	c.Process.Process = p
+	c.Summary.Process = p
 	c.Trace = findings.Trace{Keywords: 1, Lost: r.lost, Cut: r.state == Ended && r.err != nil}
 	return &c
 }

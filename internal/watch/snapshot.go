@@ -74,7 +74,7 @@ func (r *row) snapshot(now time.Time) *Process {
 		}
 	}
 	r.sum(p)
-	if c := r.judged(until); c.Process.Process != nil {
+	if c := r.judged(until); c.Summary.Process != nil {
 		judged := c.Judge()
 		p.Findings, p.Verdict, p.PausedInAll = judged.Findings, judged.Verdict, c.PauseShare()
 	}
@@ -83,11 +83,11 @@ func (r *row) snapshot(now time.Time) *Process {
 
 // sum fills in the figures that are sums.
 func (r *row) sum(p *Process) {
-	all := r.found.Process.All()
-	p.Heap = r.found.Process.Heap
+	all := r.found.Summary.All()
+	p.Heap = r.found.Summary.Heap
 	p.Collections = all.Count
 	for g := range p.ByGeneration {
-		p.ByGeneration[g] = r.found.Process.Generation(g).Count
+		p.ByGeneration[g] = r.found.Summary.Generation(g).Count
 	}
 	if all.Pause.Count() > 0 {
 		p.Longest = gc.Some(all.Pause.Max())

@@ -12,7 +12,7 @@ import (
 )
 
 // answers are all that a Process can be asked for.
-func answers(p *stats.Process) string {
+func answers(p *stats.Summary) string {
 	var s []any
 	totals := func(t *stats.Totals) {
 		c := *t
@@ -56,11 +56,11 @@ func askEarly(t interface {
 }, list []*gc.Collection,
 ) {
 	t.Helper()
-	var asked stats.Process
+	var asked stats.Summary
 	for n := range list {
 		asked.Add(list[n])
 		got := answers(&asked)
-		var fresh stats.Process
+		var fresh stats.Summary
 		for _, c := range list[:n+1] {
 			fresh.Add(c)
 		}

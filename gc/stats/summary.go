@@ -10,16 +10,16 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-// MaxLongest is how many collections Process.Longest has at most.
+// MaxLongest is how many collections Summary.Longest has at most.
 const MaxLongest = 10
 
-// A Process sums up the collections of one process. The zero Process is empty;
-// Process.Process is set by the first collection.
+// A Summary sums up the collections of one process. The zero Summary is empty;
+// Process is set by the first collection.
 //
 // Its figures can be read at any time, without side effects. Unless noted otherwise,
 // the cost does not grow with the number of collections.
-// Totals belong to the Process, and change as collections are added.
-type Process struct {
+// Totals belong to the Summary, and change as collections are added.
+type Summary struct {
 	Process *gc.Process
 
 	// From and To narrow the time that is looked at. The caller sets them where
@@ -97,7 +97,7 @@ func knownKind(k gc.Kind) gc.Kind {
 
 // Add adds a collection and may keep it. Collections come in order of their
 // start, as a gc.Model yields them.
-func (p *Process) Add(c *gc.Collection) {
+func (p *Summary) Add(c *gc.Collection) {
 	p.opensTrace = p.opensTrace || p.Process == nil && c.Number == 1
 	p.Process = c.Process
 	generation := unknownGeneration
@@ -121,7 +121,7 @@ func (p *Process) Add(c *gc.Collection) {
 	}
 }
 
-func (p *Process) reason(r gc.Opt[clr.GCReason]) *Totals {
+func (p *Summary) reason(r gc.Opt[clr.GCReason]) *Totals {
 	t := p.reasons[r]
 	if t == nil {
 		if p.reasons == nil {
@@ -143,7 +143,7 @@ func (p *Process) reason(r gc.Opt[clr.GCReason]) *Totals {
 // trace has any.
 const maxReasons = 32
 
-func (p *Process) keepLongest(c *gc.Collection) {
+func (p *Summary) keepLongest(c *gc.Collection) {
 	pause := c.Pause()
 	if !pause.Known() {
 		return
@@ -159,7 +159,7 @@ func (p *Process) keepLongest(c *gc.Collection) {
 	p.Longest = p.Longest[:min(len(p.Longest), MaxLongest)]
 }
 
-func (p *Process) survived(c *gc.Collection) {
+func (p *Summary) survived(c *gc.Collection) {
 	for i := range min(len(c.Generations), len(p.survival)) {
 		g := &c.Generations[i]
 		if !g.Freed.Known() {
@@ -208,10 +208,10 @@ func larger[T cmp.Ordered](a, b gc.Opt[T]) gc.Opt[T] {
 }
 
 // All are the totals of all collections.
-func (p *Process) All() *Totals { return &p.all }
+func (p *Summary) All() *Totals { return &p.all }
 
 // Generation are the totals of the collections of generation 0, 1 or 2.
-func (p *Process) Generation(n int) *Totals {
+func (p *Summary) Generation(n int) *Totals {
 	if n < 0 || n >= unknownGeneration {
 		return new(Totals)
 	}
@@ -220,7 +220,7 @@ func (p *Process) Generation(n int) *Totals {
 
 // Kind sums up the collections of a kind. It takes time and memory that grow
 // with their number.
-func (p *Process) Kind(k gc.Kind) *Totals {
+func (p *Summary) Kind(k gc.Kind) *Totals {
 	var t Totals
 	for g := range p.classes {
 		t.Merge(&p.classes[g][knownKind(k)])
@@ -229,7 +229,7 @@ func (p *Process) Kind(k gc.Kind) *Totals {
 }
 
 // Classes returns the generations and kinds that have collections.
-func (p *Process) Classes() []Class {
+func (p *Summary) Classes() []Class {
 	var classes []Class
 	for g := range p.classes {
 		for k := range p.classes[g] {
@@ -246,7 +246,7 @@ func (p *Process) Classes() []Class {
 }
 
 // Class are the totals of one generation and kind.
-func (p *Process) Class(generation int, kind gc.Kind) *Totals {
+func (p *Summary) Class(generation int, kind gc.Kind) *Totals {
 	if generation < 0 || generation >= unknownGeneration {
 		return new(Totals)
 	}
@@ -254,7 +254,7 @@ func (p *Process) Class(generation int, kind gc.Kind) *Totals {
 }
 
 // Reasons returns the reasons of the collections, the costliest first.
-func (p *Process) Reasons() []Reason {
+func (p *Summary) Reasons() []Reason {
 	reasons := make([]Reason, 0, len(p.reasons))
 	for r, t := range p.reasons {
 		reasons = append(reasons, Reason{r, t})
@@ -266,7 +266,7 @@ func (p *Process) Reasons() []Reason {
 }
 
 // Survival is what became of the objects of the ith of gc.GenerationNames.
-func (p *Process) Survival(i int) *Survival {
+func (p *Summary) Survival(i int) *Survival {
 	if i < 0 || i >= len(p.survival) {
 		return new(Survival)
 	}
@@ -274,7 +274,7 @@ func (p *Process) Survival(i int) *Survival {
 }
 
 // Watched is the time in which the process was seen, as far as it is looked at.
-func (p *Process) Watched() time.Duration {
+func (p *Summary) Watched() time.Duration {
 	if p.Process == nil {
 		return 0
 	}
@@ -291,7 +291,7 @@ func (p *Process) Watched() time.Duration {
 // PauseShare returns the share of the watched time in which threads were paused for
 // collections, in percent. It is unknown if no time was watched, or if there are
 // collections but no known pause.
-func (p *Process) PauseShare() gc.Opt[float64] {
+func (p *Summary) PauseShare() gc.Opt[float64] {
 	all := p.All()
 	if all.Count > 0 && all.Pause.Count() == 0 {
 		return gc.Opt[float64]{}
@@ -303,7 +303,7 @@ func (p *Process) PauseShare() gc.Opt[float64] {
 // watched or no collection has its allocated bytes. It is also unknown if the trace
 // has the first collection of the process but not the start of the runtime: part of
 // what that collection found was allocated before the trace began.
-func (p *Process) AllocationRate() gc.Opt[float64] {
+func (p *Summary) AllocationRate() gc.Opt[float64] {
 	watched, allocated := p.Watched(), p.All().Allocated
 	if watched <= 0 || allocated.Known == 0 || p.opensTrace && !p.Process.StartSeen {
 		return gc.Opt[float64]{}
@@ -311,7 +311,7 @@ func (p *Process) AllocationRate() gc.Opt[float64] {
 	return gc.Some(float64(allocated.Sum) / watched.Seconds())
 }
 
-func (p *Process) share(of time.Duration) gc.Opt[float64] {
+func (p *Summary) share(of time.Duration) gc.Opt[float64] {
 	watched := p.Watched()
 	if watched <= 0 {
 		return gc.Opt[float64]{}
@@ -321,4 +321,4 @@ func (p *Process) share(of time.Duration) gc.Opt[float64] {
 
 // Stalls are the worst stretches of time, of those of the StallWindows that fit
 // into the time watched.
-func (p *Process) Stalls() []Stall { return p.stalls.worst(p.Watched()) }
+func (p *Summary) Stalls() []Stall { return p.stalls.worst(p.Watched()) }
