@@ -139,7 +139,7 @@ func TestTruncated(t *testing.T) {
 					t.Errorf("%s: %s cut at %d: %v", name, stream, n, got.err)
 				case got.events > whole.events:
 					t.Errorf("%s: %s cut at %d: %d events of %d", name, stream, n, got.events, whole.events)
-				case got.events < whole.events && n%4096 != 0 && !got.loss.Cut && got.loss.Damaged == 0:
+				case got.events < whole.events && n%4096 != 0 && !got.loss.Truncated && got.loss.Damaged == 0:
 					t.Errorf("%s: %s cut at %d: %d events of %d, nothing missing", name, stream, n, got.events, whole.events)
 				}
 			}

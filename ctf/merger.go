@@ -256,7 +256,7 @@ func (m *merger) end() {
 		m.missingPart(first.time, first.time)
 	}
 	switch {
-	case m.loss.Cut, m.loss.Damaged > 0, m.partial:
+	case m.loss.Truncated, m.loss.Damaged > 0, m.partial:
 		m.loss.Exactness = trace.LowerBound
 	case m.uncounted:
 		m.loss.Exactness = trace.Unknown

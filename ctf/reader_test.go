@@ -92,7 +92,7 @@ func dump(files fs.FS) string {
 	for _, pid := range slices.Sorted(maps.Keys(info.Processes)) {
 		fmt.Fprintf(&b, "process %d %q\n", pid, info.Processes[pid].Name)
 	}
-	fmt.Fprintf(&b, "lost %d %v, cut %t, late %d, at %v\n", loss.Events, loss.Exactness, loss.Cut, loss.Late, loss.Ranges())
+	fmt.Fprintf(&b, "lost %d %v, cut %t, late %d, at %v\n", loss.Events, loss.Exactness, loss.Truncated, loss.Late, loss.Ranges())
 	for _, d := range loss.Damage {
 		fmt.Fprintf(&b, "damage %v\n", d.Err)
 	}

@@ -140,7 +140,7 @@ func (s *stream) close() {
 // cut notes that the file ends within a packet.
 func (s *stream) cut() {
 	s.missing()
-	s.m.loss.Cut, s.m.changed = true, true
+	s.m.loss.Truncated, s.m.changed = true, true
 	s.close()
 }
 

@@ -65,7 +65,7 @@ func readFS(t testing.TB, fsys fs.FS) ([]*trace.Event, *ctf.Reader) {
 		}
 		events = append(events, ev.Clone())
 	}
-	if l := r.Loss(); l.Damaged != 0 || l.Cut || l.Late != 0 {
+	if l := r.Loss(); l.Damaged != 0 || l.Truncated || l.Late != 0 {
 		t.Errorf("loss: %+v", l)
 	}
 	return events, r

@@ -106,7 +106,7 @@ func (f *finder) find() []*Process {
 // /proc, if there is one.
 func (f *finder) unclaimed(c *claim) *Process {
 	p := &Process{InnerPID: c.pid, Started: c.created, stale: true, sighting: &sighting{socket: c.stamp}}
-	p.reachBy(&door{finder: f, root: hostRoot, folder: c.folder, name: c.name, inner: c.pid, router: c.router})
+	p.reachBy(&endpoint{finder: f, root: hostRoot, folder: c.folder, name: c.name, inner: c.pid, router: c.router})
 	return p
 }
 
@@ -201,9 +201,9 @@ func (l *look) started(st *stat) time.Time {
 // folder for temporary files, behind its own root. In the former, anybody may have
 // put something else in its place.
 func (l *look) claim(p *Process, st *stat, who *identity) error {
-	d := &door{finder: l.finder, pid: p.PID, inner: who.inner, start: who.start}
+	d := &endpoint{finder: l.finder, pid: p.PID, inner: who.inner, start: who.start}
 	own := func(socket stamp) {
-		p.sighting = &sighting{stat: *st, inner: who.inner, door: d, socket: socket}
+		p.sighting = &sighting{stat: *st, inner: who.inner, endpoint: d, socket: socket}
 		p.reachBy(d)
 	}
 	var wrong error // with what is in the place of its socket
@@ -233,7 +233,7 @@ func (l *look) claim(p *Process, st *stat, who *identity) error {
 }
 
 // claimInside finds the socket of a process in its own folder for temporary files.
-func (l *look) claimInside(d *door, who *identity) (stamp, error) {
+func (l *look) claimInside(d *endpoint, who *identity) (stamp, error) {
 	folder := filepath.Join(l.proc, strconv.Itoa(d.pid))
 	d.root = root{dir: filepath.Join(folder, "root"), follow: who.is(uint32(os.Geteuid()))}
 	d.folder = "/tmp"

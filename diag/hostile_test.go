@@ -87,7 +87,7 @@ func TestHostileAnswers(t *testing.T) {
 func TestHostileSessions(t *testing.T) {
 	end := func(c net.Conn) { c.Write([]byte("end")) }
 	config := Config{BufferMB: 1, Providers: []Provider{gcProvider}}
-	const longest = stopTime + stopTimePerMB + stopFarewell
+	const longest = stopTime + stopTimePerMB + stopAnswerTimeout
 	for _, test := range []struct {
 		name    string
 		trace   func(c net.Conn, stopped <-chan struct{})
@@ -96,8 +96,8 @@ func TestHostileSessions(t *testing.T) {
 		takes   time.Duration // at most, from Stop on
 	}{
 		{"well behaved", func(c net.Conn, stopped <-chan struct{}) { <-stopped; end(c) }, nil, nil, 0},
-		{"floods from the start", func(c net.Conn, _ <-chan struct{}) { flood(c) }, nil, ErrUnending, stopFarewell},
-		{"floods when it is stopped", func(c net.Conn, stopped <-chan struct{}) { <-stopped; flood(c) }, nil, ErrUnending, stopFarewell},
+		{"floods from the start", func(c net.Conn, _ <-chan struct{}) { flood(c) }, nil, ErrUnending, stopAnswerTimeout},
+		{"floods when it is stopped", func(c net.Conn, stopped <-chan struct{}) { <-stopped; flood(c) }, nil, ErrUnending, stopAnswerTimeout},
 		{"drips without end", func(c net.Conn, _ <-chan struct{}) { drip(c) }, nil, ErrUnending, longest},
 		{
 			"says that it stopped, and drips",
@@ -112,7 +112,7 @@ func TestHostileSessions(t *testing.T) {
 		{"is silent", func(c net.Conn, _ <-chan struct{}) { hold(c) }, hold, ErrNoAnswer, defaultTimeout},
 		{"refuses to stop", func(c net.Conn, _ <-chan struct{}) { hold(c) }, func(c net.Conn) { c.Write(refuse(Fail)) }, Fail, 0},
 		{"answers with garbage", func(c net.Conn, _ <-chan struct{}) { hold(c) }, func(c net.Conn) { c.Write(make([]byte, 100)) }, ErrProtocol, 0},
-		{"hangs up when it is stopped", func(_ net.Conn, stopped <-chan struct{}) { <-stopped }, func(net.Conn) {}, nil, stopFarewell},
+		{"hangs up when it is stopped", func(_ net.Conn, stopped <-chan struct{}) { <-stopped }, func(net.Conn) {}, nil, stopAnswerTimeout},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -10,7 +10,7 @@ import (
 
 // A memory is what a finder knows from earlier looks. It saves examining and asking
 // again what has not changed. It is not trusted: every connection is checked by its
-// door, whenever it is made.
+// endpoint, whenever it is made.
 type memory struct {
 	mu        sync.Mutex
 	sightings map[int]*sighting // by PID
@@ -20,11 +20,11 @@ type memory struct {
 // A sighting is what was found out about a process, or about a socket of no process.
 type sighting struct {
 	stat
-	inner   int
-	process *Process // nil where it is no .NET process
-	door    *door    // of a .NET process
-	socket  stamp    // behind the door
-	until   time.Time
+	inner    int
+	process  *Process  // nil where it is no .NET process
+	endpoint *endpoint // of a .NET process
+	socket   stamp     // behind the endpoint
+	until    time.Time
 }
 
 // A stamp distinguishes a file from earlier and later ones with the same name or
@@ -68,7 +68,7 @@ func (l *look) recall(pid int, st *stat) *sighting {
 		}
 		return s
 	}
-	at, info, err := s.door.open()
+	at, info, err := s.endpoint.open()
 	if err != nil {
 		return nil
 	}

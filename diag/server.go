@@ -238,7 +238,7 @@ func (s *Server) serve(c conn, r io.Reader, port *servedPort) {
 	if err != nil {
 		x.refuse(err)
 	}
-	if !x.kept {
+	if !x.retained {
 		c.Close()
 	}
 }

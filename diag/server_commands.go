@@ -9,12 +9,12 @@ import (
 
 // An exchange is a request and its answer.
 type exchange struct {
-	s    *Server
-	port *servedPort // that it came by
-	c    conn
-	cmd  command
-	in   *payload
-	kept bool // the connection is a session's
+	s        *Server
+	port     *servedPort // that it came by
+	c        conn
+	cmd      command
+	in       *payload
+	retained bool // the connection is a session's
 }
 
 // served are the commands that a Server knows. Where an error is returned, the
@@ -119,7 +119,7 @@ func (x *exchange) collectTracing() error {
 		return err
 	}
 	id := x.s.begin(t, x.c)
-	x.kept = true
+	x.retained = true
 	m := newRequest(answerOK)
 	m.u64(id)
 	_ = x.send(m, nil) // a client that does not take it does not take the trace either

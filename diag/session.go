@@ -51,9 +51,9 @@ const (
 	stopRundown = 1 << 30
 )
 
-// stopFarewell is how long a runtime may take, after the last byte of the trace,
+// stopAnswerTimeout is how long a runtime may take, after the last byte of the trace,
 // to answer who asked it to stop. One that has ended will not.
-const stopFarewell = time.Second
+const stopAnswerTimeout = time.Second
 
 // Read reads the next bytes of the trace, as soon as there are any.
 func (s *Session) Read(p []byte) (int, error) {
@@ -126,7 +126,7 @@ func (s *Session) Stop(ctx context.Context) error {
 	if errors.Is(err, ErrHungUp) { // the process ends, and the end of its trace may be on its way
 		select {
 		case <-s.over:
-		case <-time.After(stopFarewell):
+		case <-time.After(stopAnswerTimeout):
 		}
 	}
 	switch {
@@ -169,7 +169,7 @@ func (s *Session) watch(ctx context.Context, cancel func(), line <-chan conn) {
 			return
 		case request = <-line:
 		case <-s.over:
-			time.AfterFunc(stopFarewell, cancel)
+			time.AfterFunc(stopAnswerTimeout, cancel)
 			return
 		case <-tick.C:
 			n := s.read.Load()

@@ -65,7 +65,7 @@ func readFile(t testing.TB, path string) ([]*trace.Event, *trace.Info) {
 		}
 		events = append(events, ev.Clone())
 	}
-	if l := source.Loss(); l.Events != 0 || l.Cut || l.Late != 0 || l.Damaged != 0 || l.Exactness != trace.Exact {
+	if l := source.Loss(); l.Events != 0 || l.Truncated || l.Late != 0 || l.Damaged != 0 || l.Exactness != trace.Exact {
 		t.Errorf("loss: %+v", l)
 	}
 	return events, source.Info()

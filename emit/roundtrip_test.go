@@ -182,7 +182,7 @@ func readAll(t testing.TB, out *bytes.Buffer) []*trace.Event {
 		}
 		events = append(events, ev.Clone())
 	}
-	if l := r.Loss(); l.Events != 0 || l.Cut || l.Late != 0 || l.Damaged != 0 || l.Exactness != trace.Exact {
+	if l := r.Loss(); l.Events != 0 || l.Truncated || l.Late != 0 || l.Damaged != 0 || l.Exactness != trace.Exact {
 		t.Errorf("loss: %+v", l)
 	}
 	return events

@@ -22,8 +22,8 @@ func (p *Provider) NewThread() *Thread { return p.thread(p.nextShard()) }
 // thread returns a thread whose events the shard captures.
 func (p *Provider) thread(s *shard) *Thread { return &Thread{p: p, id: p.threads.take(), shard: s} }
 
-// Beside returns another thread whose events keep their order with t's.
-func (t *Thread) Beside() *Thread { return t.p.thread(t.shard) }
+// Sibling returns another thread whose events keep their order with t's.
+func (t *Thread) Sibling() *Thread { return t.p.thread(t.shard) }
 
 // ID is the id that the thread's events carry.
 func (t *Thread) ID() uint64 { return t.id }

@@ -50,7 +50,7 @@ func FuzzReader(f *testing.F) {
 			if opts.Want == nil && n != events || opts.Want != nil && n > 0 && !failed {
 				t.Fatalf("%d events, %d before", n, events)
 			}
-			if a, b := r.Loss(), again.Loss(); a.Events != b.Events || a.Cut != b.Cut || a.Damaged != b.Damaged {
+			if a, b := r.Loss(), again.Loss(); a.Events != b.Events || a.Truncated != b.Truncated || a.Damaged != b.Damaged {
 				t.Fatalf("loss depends on what is wanted: %+v, %+v", a, b)
 			}
 		}

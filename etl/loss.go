@@ -15,7 +15,7 @@ func (r *Reader) account(entries []entry) {
 	for _, f := range r.files {
 		r.loss.Events += uint64(f.header.eventsLost)
 		cut := f.cut()
-		r.loss.Cut = r.loss.Cut || cut
+		r.loss.Truncated = r.loss.Truncated || cut
 		uncounted := f.header.buffersLost > 0 || f.survey.lossFlags && f.header.eventsLost == 0
 		switch {
 		case f.header.end == 0: // never closed: the count was not written

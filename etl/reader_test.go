@@ -56,7 +56,7 @@ func listEvent(b *strings.Builder, ev *trace.Event) {
 
 func listLoss(b *strings.Builder, l *trace.Loss) {
 	fmt.Fprintf(b, "lost: %d (%s)", l.Events, l.Exactness)
-	if l.Cut {
+	if l.Truncated {
 		b.WriteString(", cut")
 	}
 	if l.Late > 0 {

@@ -61,7 +61,7 @@ func TestRealTraces(t *testing.T) {
 			if events != c.events || stacks != c.stacks || len(info.Processes) != c.processes {
 				t.Errorf("%d events, %d stacks, %d processes", events, stacks, len(info.Processes))
 			}
-			if l.Cut != c.cut || l.Damaged > 0 || l.Late > 0 || info.CPUs != 8 {
+			if l.Truncated != c.cut || l.Damaged > 0 || l.Late > 0 || info.CPUs != 8 {
 				t.Errorf("%+v, %d processors", l, info.CPUs)
 			}
 		})

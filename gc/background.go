@@ -55,7 +55,7 @@ func (b *building) background(inside []*building) {
 		young, youngIs = a.inGen0(b)
 		a.cycle.allocated += young
 	}
-	b.FreedIs = Exact
+	b.FreedQuality = Exact
 	b.sweepYoung(inside)
 	b.sweepGen2(inside)
 	large, ok := b.sweepLarge(inside).Get()
@@ -65,7 +65,7 @@ func (b *building) background(inside []*building) {
 	}
 	b.Freed = Some(freed)
 	if before.Known() && ok {
-		b.Allocated, b.AllocatedIs = Some(young+large), max(youngIs, Estimate)
+		b.Allocated, b.AllocatedQuality = Some(young+large), max(youngIs, Estimate)
 	}
 }
 
@@ -82,7 +82,7 @@ func (b *building) useInside(inside []*building) {
 func (b *building) sweepYoung(inside []*building) {
 	swept, ok := b.swept().Get()
 	if !ok {
-		b.FreedIs = LowerBound
+		b.FreedQuality = LowerBound
 		return
 	}
 	a := &b.rt.allocations
@@ -102,7 +102,7 @@ func (b *building) sweepYoung(inside []*building) {
 			c = cycle{number: o.Number, left: Some(from), budget: o.youngBudget()}
 			continue
 		default: // too little is known of a collection next to the sweep
-			b.FreedIs = LowerBound
+			b.FreedQuality = LowerBound
 			return
 		}
 		break
@@ -110,7 +110,7 @@ func (b *building) sweepYoung(inside []*building) {
 	allocated, is := a.acrossSweep(&c, from, to, at)
 	b.Generations[gen0].Freed = Some(max(0, from.objects[gen0]+allocated-to.objects[gen0]))
 	b.Generations[gen1].Freed = Some(max(0, from.objects[gen1]-to.objects[gen1]))
-	b.FreedIs = max(b.FreedIs, is)
+	b.FreedQuality = max(b.FreedQuality, is)
 }
 
 // sweepGen2 counts what died in gen2: what was there and what was promoted into
@@ -123,7 +123,7 @@ func (b *building) sweepGen2(inside []*building) {
 		case o.histories():
 			in = saturate.Add(in, o.sums[gen2].in)
 		default:
-			b.FreedIs = LowerBound
+			b.FreedQuality = LowerBound
 		}
 	}
 	s := &b.sums[gen2]
@@ -150,9 +150,9 @@ func (b *building) sweepLarge(inside []*building) (allocated Opt[int64]) {
 		sum += max(0, dead+end.objects[i]-last.objects[i])
 	}
 	b.bySizes = !b.rt.ticked
-	b.FreedIs = max(b.FreedIs, Estimate)
+	b.FreedQuality = max(b.FreedQuality, Estimate)
 	if !known {
-		b.FreedIs = LowerBound
+		b.FreedQuality = LowerBound
 		return Opt[int64]{}
 	}
 	return Some(sum)

@@ -142,11 +142,11 @@ func TestBackgroundConserves(t *testing.T) {
 			}
 			large := b.Generations[3].Freed
 			if b.Generations[0].Freed != gc.Some(test.want.gen0) || large != gc.Some(test.want.large) ||
-				b.Freed != gc.Some(test.want.gen0+test.want.large) || b.FreedIs != test.want.freedIs {
-				t.Errorf("freed %+v, %v: %+v", b.Freed, b.FreedIs, b.Generations)
+				b.Freed != gc.Some(test.want.gen0+test.want.large) || b.FreedQuality != test.want.freedIs {
+				t.Errorf("freed %+v, %v: %+v", b.Freed, b.FreedQuality, b.Generations)
 			}
-			if b.AllocatedIs != test.want.allocatedIs || b.Allocated.Or(0)+r.Allocated.Or(0) < test.want.next {
-				t.Errorf("allocated %+v, %v, then %+v, %v", b.Allocated, b.AllocatedIs, r.Allocated, r.AllocatedIs)
+			if b.AllocatedQuality != test.want.allocatedIs || b.Allocated.Or(0)+r.Allocated.Or(0) < test.want.next {
+				t.Errorf("allocated %+v, %v, then %+v, %v", b.Allocated, b.AllocatedQuality, r.Allocated, r.AllocatedQuality)
 			}
 			var allocated, freed, left int64
 			for _, c := range got {
@@ -191,7 +191,7 @@ func TestSweptCyclesTeachNothing(t *testing.T) {
 	got, _, _ := m.run(t)
 	for _, number := range []uint32{second, third} {
 		b := got[number]
-		if b == nil || b.Kind != gc.Background || b.FreedIs != gc.LowerBound || b.Freed.Or(0) > 300 {
+		if b == nil || b.Kind != gc.Background || b.FreedQuality != gc.LowerBound || b.Freed.Or(0) > 300 {
 			t.Errorf("%+v", b)
 		}
 	}

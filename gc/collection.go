@@ -32,18 +32,18 @@ type Collection struct {
 	// PauseStart is the SuspendEEBegin of the first pause.
 	PauseStart Opt[time.Duration]
 
-	HeapBefore      Opt[int64]
-	HeapAfter       Opt[int64] // GCHeapStats' sum
-	HeapPeak        Opt[int64]
-	Promoted        Opt[int64]
-	Freed           Opt[int64]
-	FreedIs         Certainty
-	Allocated       Opt[int64] // since the previous collection, from the histories
-	AllocatedIs     Certainty
-	AllocatedTicks  Opt[int64] // since the previous collection, from GCAllocationTick
-	CommittedBefore Opt[int64]
-	CommittedAfter  Opt[int64]
-	MemoryLoad      Opt[int] // percent of the machine's, or container's, memory in use
+	HeapBefore       Opt[int64]
+	HeapAfter        Opt[int64] // GCHeapStats' sum
+	HeapPeak         Opt[int64]
+	Promoted         Opt[int64]
+	Freed            Opt[int64]
+	FreedQuality     Certainty
+	Allocated        Opt[int64] // since the previous collection, from the histories
+	AllocatedQuality Certainty
+	AllocatedTicks   Opt[int64] // since the previous collection, from GCAllocationTick
+	CommittedBefore  Opt[int64]
+	CommittedAfter   Opt[int64]
+	MemoryLoad       Opt[int] // percent of the machine's, or container's, memory in use
 
 	Heaps       Opt[int]
 	Generations []Generation // gen0, gen1, gen2, loh, poh: sums over the heaps; nil if not all histories are there

@@ -136,7 +136,7 @@ func (r reading) includes(part reading) error {
 		}
 		g, w := reflect.ValueOf(got), reflect.ValueOf(want)
 		for i, field := range reflect.VisibleFields(g.Type()) {
-			if field.Name == "Freed" && want.FreedIs != gc.Exact || field.Name == "Allocated" && want.AllocatedIs != gc.Exact {
+			if field.Name == "Freed" && want.FreedQuality != gc.Exact || field.Name == "Allocated" && want.AllocatedQuality != gc.Exact {
 				continue // the next collection tells more of it
 			}
 			a, b := known(field, g.Field(i)), known(field, w.Field(i))
@@ -161,7 +161,7 @@ func known(field reflect.StructField, v reflect.Value) any {
 		return nil
 	}
 	switch field.Name {
-	case "Process", "AllocatedTicks", "AffectedByLoss", "FreedIs", "AllocatedIs":
+	case "Process", "AllocatedTicks", "AffectedByLoss", "FreedQuality", "AllocatedQuality":
 		return nil
 	case "Generations":
 		generations := slices.Clone(v.Interface().([]gc.Generation))

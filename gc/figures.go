@@ -274,11 +274,11 @@ func (b *building) blocking() {
 			freed += dead
 		}
 	}
-	b.Freed, b.FreedIs = Some(freed), Exact
+	b.Freed, b.FreedQuality = Some(freed), Exact
 	a := &b.rt.allocations
 	if large := a.largeAt(b.Start.Or(0)); b.Start.Known() && a.young.Known() && large.Known() {
 		young, is := a.inGen0(b)
-		b.Allocated, b.AllocatedIs = Some(young+a.inLarge(b, large.Or(sample{}))), is
+		b.Allocated, b.AllocatedQuality = Some(young+a.inLarge(b, large.Or(sample{}))), is
 	}
 }
 
@@ -362,7 +362,7 @@ const firstCountingLarge = 9
 // figures that then cannot be known.
 func (c *Collection) account(losses ...*trace.Loss) {
 	if c.bySizes && c.Process.major < firstCountingLarge {
-		c.weaken(LowerBound)
+		c.lowerQuality(LowerBound)
 	}
 	c.AffectedByLoss = c.doubted || slices.ContainsFunc(losses, func(l *trace.Loss) bool {
 		// A damaged event can pass for one of another thread or time: what it
@@ -374,21 +374,21 @@ func (c *Collection) account(losses ...*trace.Loss) {
 	}
 	c.AllocatedTicks = Opt[int64]{}
 	if !c.follows {
-		c.Allocated, c.AllocatedIs, c.SinceLast = Opt[int64]{}, Uncertain, Opt[time.Duration]{}
+		c.Allocated, c.AllocatedQuality, c.SinceLast = Opt[int64]{}, Uncertain, Opt[time.Duration]{}
 	}
 	if c.Kind == Background {
 		c.forgetYoung()
-		c.weaken(LowerBound)
+		c.lowerQuality(LowerBound)
 	}
 }
 
-// weaken lowers how certain the collection's bytes freed and allocated are.
-func (c *Collection) weaken(to Certainty) {
+// lowerQuality lowers how certain the collection's bytes freed and allocated are.
+func (c *Collection) lowerQuality(to Certainty) {
 	if c.Freed.Known() {
-		c.FreedIs = max(c.FreedIs, to)
+		c.FreedQuality = max(c.FreedQuality, to)
 	}
 	if c.Allocated.Known() {
-		c.AllocatedIs = max(c.AllocatedIs, to)
+		c.AllocatedQuality = max(c.AllocatedQuality, to)
 	}
 }
 

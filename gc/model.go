@@ -294,7 +294,7 @@ func (m *Model) ready() iter.Seq[*Collection] {
 		for len(m.held) > 0 {
 			c := m.held[0]
 			for m.crowded() && open != nil && open.pending[0].order() < c.order() {
-				open.giveUp()
+				open.expire()
 				open, c = m.oldest(), m.held[0]
 			}
 			if open != nil && open.pending[0].order() < c.order() || !m.known(c) && !m.crowded() {

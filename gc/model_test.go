@@ -36,7 +36,7 @@ func TestBlocking(t *testing.T) {
 	got, _, m := s.run(t)
 	c := got[2]
 	pauses(t, c, gc.PauseBlocking, 1.2)
-	if !c.Complete || c.AffectedByLoss || c.Kind != gc.Blocking || c.Freed != gc.Some(int64(900)) || c.FreedIs != gc.Exact {
+	if !c.Complete || c.AffectedByLoss || c.Kind != gc.Blocking || c.Freed != gc.Some(int64(900)) || c.FreedQuality != gc.Exact {
 		t.Errorf("%+v", c)
 	}
 	if c.SinceLast != gc.Some(8800*time.Microsecond) { // 11.1 to 19.9
@@ -110,8 +110,8 @@ func TestBackground(t *testing.T) {
 			}
 		}
 		// 900 in objects, 30+70 promoted into gen2 meanwhile, 600 in objects after.
-		if c := got[5]; c.Generations[2].Freed != gc.Some(int64(400)) || c.Freed != gc.Some(int64(410)) || c.FreedIs != gc.LowerBound {
-			t.Errorf("freed %+v (%v)", c.Freed, c.FreedIs)
+		if c := got[5]; c.Generations[2].Freed != gc.Some(int64(400)) || c.Freed != gc.Some(int64(410)) || c.FreedQuality != gc.LowerBound {
+			t.Errorf("freed %+v (%v)", c.Freed, c.FreedQuality)
 		}
 		if c := got[5]; c.HeapPeak != gc.Some(int64(1850)) || c.HeapAfter != gc.Some(int64(700)) {
 			t.Errorf("peak %v, after %v", c.HeapPeak, c.HeapAfter)

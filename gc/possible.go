@@ -116,7 +116,7 @@ func (c *Collection) forgetStart() {
 func (c *Collection) forgetEnd() {
 	c.End = Opt[time.Duration]{}
 	if c.Kind == Background { // other collections meanwhile show what it swept
-		c.Freed, c.FreedIs, c.HeapPeak = Opt[int64]{}, Uncertain, Opt[int64]{}
+		c.Freed, c.FreedQuality, c.HeapPeak = Opt[int64]{}, Uncertain, Opt[int64]{}
 	}
 	c.forgetAllocated()
 }
@@ -128,12 +128,12 @@ func (c *Collection) forgetPauses() {
 
 func (c *Collection) forgetSinceLast() { c.SinceLast = Opt[time.Duration]{} }
 
-func (c *Collection) forgetAllocated() { c.Allocated, c.AllocatedIs = Opt[int64]{}, Uncertain }
+func (c *Collection) forgetAllocated() { c.Allocated, c.AllocatedQuality = Opt[int64]{}, Uncertain }
 
 func (c *Collection) forgetSizes() {
 	unknown := Opt[int64]{}
 	c.HeapBefore, c.HeapAfter, c.HeapPeak, c.Promoted = unknown, unknown, unknown, unknown
-	c.Freed, c.FreedIs, c.AllocatedTicks = unknown, Uncertain, unknown
+	c.Freed, c.FreedQuality, c.AllocatedTicks = unknown, Uncertain, unknown
 	c.CommittedBefore, c.CommittedAfter = unknown, unknown
 	c.FinalizationPromoted, c.FinalizationPromotedObjs = unknown, unknown
 	c.Generations, c.Marks = nil, nil

@@ -34,8 +34,8 @@ func impossible(c *gc.Collection) error {
 			return fmt.Errorf("collection %d: survival of %v %%", c.Number, s.Or(0))
 		}
 	}
-	if (c.FreedIs != gc.Uncertain) != c.Freed.Known() || (c.AllocatedIs != gc.Uncertain) != c.Allocated.Known() {
-		return fmt.Errorf("collection %d: freed %+v is %v, allocated %+v is %v", c.Number, c.Freed, c.FreedIs, c.Allocated, c.AllocatedIs)
+	if (c.FreedQuality != gc.Uncertain) != c.Freed.Known() || (c.AllocatedQuality != gc.Uncertain) != c.Allocated.Known() {
+		return fmt.Errorf("collection %d: freed %+v is %v, allocated %+v is %v", c.Number, c.Freed, c.FreedQuality, c.Allocated, c.AllocatedQuality)
 	}
 	return outOfBounds(fmt.Sprintf("collection %d", c.Number), reflect.ValueOf(*c))
 }

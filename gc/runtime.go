@@ -101,7 +101,7 @@ func (rt *runtime) find(number uint32) *building { return rt.numbered[number] }
 // begin adds a collection, placed by its number if its start is unknown.
 // It returns nil where there is no room for one more.
 func (rt *runtime) begin(number uint32) *building {
-	if rt.model.room.open == maxOpen && !rt.giveUp() {
+	if rt.model.room.open == maxOpen && !rt.expire() {
 		rt.model.drop(rt.model.event.time)
 		return nil
 	}
@@ -115,9 +115,9 @@ func (rt *runtime) begin(number uint32) *building {
 	return b
 }
 
-// giveUp finishes the first pending collection as far as it is known. It reports
+// expire finishes the first pending collection as far as it is known. It reports
 // whether there is one.
-func (rt *runtime) giveUp() bool {
+func (rt *runtime) expire() bool {
 	if len(rt.pending) == 0 {
 		return false
 	}

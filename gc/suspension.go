@@ -116,7 +116,7 @@ func (m *Model) restartBegin(e *event) {
 	s.restartBegin = Some(e.time)
 	rt.restarts.seen(m)
 	rt.closed(s)
-	rt.keptWaiting(s, e.time)
+	rt.delay(s, e.time)
 	if s.forGC() {
 		e.process.last = e.time
 	}
@@ -139,17 +139,17 @@ func (m *Model) restartEnd(e *event) {
 	}
 	rt.restarting = slices.DeleteFunc(rt.restarting, func(o *suspension) bool { return o == s })
 	rt.let(s)
-	rt.keptWaiting(s, e.time)
+	rt.delay(s, e.time)
 	if s.owner != nil && !s.owner.finished {
 		s.owner.Pauses[s.pause].Restart = Some(e.time - s.restartBegin.Or(0))
 	}
 	rt.release()
 }
 
-// keptWaiting notes that the suspensions begun while s was under way had to wait
+// delay notes that the suspensions begun while s was under way had to wait
 // for it: a thread takes the lock of all suspensions after its SuspendEEBegin, and
 // gives it back after the restart.
-func (rt *runtime) keptWaiting(s *suspension, until time.Duration) {
+func (rt *runtime) delay(s *suspension, until time.Duration) {
 	for _, o := range rt.windows {
 		if o.begin > s.begin && !o.end.Known() {
 			o.waited = until - o.begin

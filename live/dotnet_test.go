@@ -198,7 +198,7 @@ func TestAgain(t *testing.T) {
 	defer cancel()
 	program := dotnettest.Start(t, 10, "web", 20)
 	attached, collected := 0, 0
-	for u, err := range live.Follow(ctx, find(ctx, t, program), live.Options{Again: true}) {
+	for u, err := range live.Follow(ctx, find(ctx, t, program), live.Options{Reattach: true}) {
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -218,7 +218,7 @@ func TestAgain(t *testing.T) {
 			}
 		case live.Ended:
 			if attached == 1 {
-				if !errors.Is(u.Err, live.ErrCut) {
+				if !errors.Is(u.Err, live.ErrTruncated) {
 					t.Errorf("ended by %v", u.Err)
 				}
 				program = program.Restart("web", 20)

@@ -19,9 +19,9 @@ import (
 type Options struct {
 	// Config is what is collected; without providers it is Collections().
 	Config diag.Config
-	// Again makes Follow wait, when the process has ended, for the next one of
+	// Reattach makes Follow wait, when the process has ended, for the next one of
 	// the same name.
-	Again bool
+	Reattach bool
 	// Queue is how many updates wait for a slow caller before the oldest
 	// collections are dropped; 0 means 1024, which is about 2 MB.
 	Queue int
@@ -65,7 +65,7 @@ type Update struct {
 	// Lost is how many events the runtime had no room for, as far as is known;
 	// Late is how many came too late for their collection.
 	Lost, Late uint64
-	// Err is why the trace of an update of kind Ended has no end: ErrCut, or an
+	// Err is why the trace of an update of kind Ended has no end: ErrTruncated, or an
 	// error of reading. It is nil where the runtime closed it.
 	Err error
 }
@@ -83,16 +83,16 @@ var kindNames = [...]string{0: "Kind(0)", Attached: "attached", Collected: "coll
 
 func (k Kind) String() string { return enum.Name("Kind", kindNames[:], k) }
 
-// ErrCut reports a trace that ended without its end: the process was killed.
-var ErrCut = errors.New("the process ended without closing its trace")
+// ErrTruncated reports a trace that ended without its end: the process was killed.
+var ErrTruncated = errors.New("the process ended without closing its trace")
 
 const (
 	defaultQueue = 1024
 	// idle is how long events wait for older ones: the runtime writes every 100 ms.
 	idle = 250 * time.Millisecond
-	// farewell is how long a process may take to end its trace when the caller
+	// endTimeout is how long a process may take to end its trace when the caller
 	// wants no more.
-	farewell = 3 * time.Second
+	endTimeout = 3 * time.Second
 )
 
 // Follow attaches to a process and yields its collections in order of their
@@ -171,7 +171,7 @@ func (f *follower) run(ctx context.Context) error {
 		case first:
 			return err
 		}
-		if !f.opts.Again || !f.next(ctx) {
+		if !f.opts.Reattach || !f.next(ctx) {
 			return nil
 		}
 	}
@@ -202,15 +202,15 @@ func (f *follower) read(ctx context.Context, session *diag.Session) {
 		c.Process = f.identify(c.Process)
 		f.out.push(&Update{Kind: Collected, Process: f.process, Collection: c, Start: r.Info().Start, Lost: r.Loss().Events, Late: r.Loss().Late})
 	}
-	if failed == nil && r.Loss().Cut {
-		failed = ErrCut
+	if failed == nil && r.Loss().Truncated {
+		failed = ErrTruncated
 	}
 	f.out.push(&Update{Kind: Ended, Process: f.process, Lost: r.Loss().Events, Late: r.Loss().Late, Err: failed})
 }
 
 // dismiss has the runtime end the trace. A runtime that does not is left.
 func dismiss(session *diag.Session) {
-	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 	defer cancel()
 	if session.Stop(ctx) != nil {
 		session.Close()

@@ -103,7 +103,7 @@ func TestFollow(t *testing.T) {
 		endsWith error
 	}{
 		{"whole", whole, webCollections, webCollections, nil},
-		{"killed", whole[:50_000], 10, webCollections - 10, live.ErrCut},
+		{"killed", whole[:50_000], 10, webCollections - 10, live.ErrTruncated},
 		{"nothing", nil, 0, 0, trace.ErrNotTrace},
 		{"no trace", bytes.Repeat([]byte("no trace "), 1000), 0, 0, trace.ErrNotTrace},
 	} {

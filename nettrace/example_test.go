@@ -35,7 +35,7 @@ func ExampleReader_Events() {
 		}
 		events++
 	}
-	fmt.Printf("%d events, ends early: %v, lost: %d (%v)\n", events, r.Loss().Cut, r.Loss().Events, r.Loss().Exactness)
+	fmt.Printf("%d events, ends early: %v, lost: %d (%v)\n", events, r.Loss().Truncated, r.Loss().Events, r.Loss().Exactness)
 	// Output:
 	// nettrace V4 of process 5992, the first event after 257.724µs
 	// 1144 events, ends early: true, lost: 0 (lower_bound)

@@ -241,20 +241,20 @@ func (r *Reader) take(b *block) error {
 
 // end settles the account when nothing more will come.
 func (r *Reader) end(ended bool, err error) {
-	r.loss.Cut = !ended || r.in.version == 4 && !r.point
+	r.loss.Truncated = !ended || r.in.version == 4 && !r.point
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
 		r.loss.AddDamage(trace.Damage{Off: r.in.off, Err: err})
 	}
 	switch {
-	case r.in.version == 3, r.in.version == 6 && !r.seqs.told && r.loss.Events == 0:
+	case r.in.version == 3, r.in.version == 6 && !r.seqs.numbered && r.loss.Events == 0:
 		r.loss.Exactness = trace.Unknown
-	case r.loss.Cut, r.loss.Damaged > 0, r.seqs.full, r.seqs.untold, !r.seqs.told && r.loss.Events > 0:
+	case r.loss.Truncated, r.loss.Damaged > 0, r.seqs.full, r.seqs.unnumbered, !r.seqs.numbered && r.loss.Events > 0:
 		r.loss.Exactness = trace.LowerBound
 	default:
 		r.loss.Exactness = trace.Exact
 	}
 	r.readAgain(r.latest)
-	if r.loss.Cut && r.latest > r.sorted {
+	if r.loss.Truncated && r.latest > r.sorted {
 		// What other threads raised in this time may have been yet to come.
 		r.lost(0, r.unkey(r.sorted), r.unkey(r.latest))
 	}
@@ -343,7 +343,7 @@ func (r *Reader) sequencePoint(b *block) error {
 	if v6 {
 		r.dropTables(flags)
 	}
-	if !r.seqs.untold {
+	if !r.seqs.unnumbered {
 		r.loss.Settled = r.time(ticks)
 	}
 	return nil

@@ -52,7 +52,7 @@ func TestRealTraces(t *testing.T) {
 			if events != test.events {
 				t.Errorf("%d events, want %d", events, test.events)
 			}
-			if loss.Events != test.lost || loss.Exactness != test.exactness || loss.Cut != test.cut || loss.Late != 0 || loss.Damaged != 0 {
+			if loss.Events != test.lost || loss.Exactness != test.exactness || loss.Truncated != test.cut || loss.Late != 0 || loss.Damaged != 0 {
 				t.Errorf("loss %+v", loss)
 			}
 		})
@@ -98,7 +98,7 @@ func TestReadError(t *testing.T) {
 		}
 	}
 	loss := r.Loss()
-	if !loss.Cut || loss.Damaged != 1 || !errors.Is(loss.Damage[0].Err, broken) {
+	if !loss.Truncated || loss.Damaged != 1 || !errors.Is(loss.Damage[0].Err, broken) {
 		t.Errorf("loss %+v", loss)
 	}
 }

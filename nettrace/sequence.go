@@ -17,15 +17,15 @@ type sequence struct {
 
 // sequences finds lost events by gaps in the numbers of each capture thread.
 type sequences struct {
-	threads map[uint64]*sequence
-	points  uint32 // sequence points met
-	ticks   uint64 // of the last one
-	start   uint64 // of the trace
-	full    bool   // threads beyond maxThreads are not followed
-	told    bool   // some sequence point or removal had a number
-	untold  bool   // threads were dropped whose last number is unknown
-	damage  int    // places that could not be read
-	lost    func(n uint64, from, to uint64)
+	threads    map[uint64]*sequence
+	points     uint32 // sequence points met
+	ticks      uint64 // of the last one
+	start      uint64 // of the trace
+	full       bool   // threads beyond maxThreads are not followed
+	numbered   bool   // some sequence point or removal had a number
+	unnumbered bool   // threads were dropped whose last number is unknown
+	damage     int    // places that could not be read
+	lost       func(n uint64, from, to uint64)
 	// introduced reports whether the trace declared a thread before its events.
 	introduced func(thread uint64) bool
 }
@@ -59,7 +59,7 @@ func (s *sequences) gap(t *sequence, n int32, ticks uint64) {
 		return
 	}
 	from := t.ticks
-	if s.untold || int64(ticks-from) < 0 {
+	if s.unnumbered || int64(ticks-from) < 0 {
 		from = s.start
 	}
 	if t.seen != s.damage {
@@ -103,7 +103,7 @@ func (s *sequences) before(thread uint64, raised uint32) uint32 {
 func (s *sequences) sequencePoint(ticks uint64, list func(yield func(thread uint64, seq uint32))) {
 	points := s.points + 1
 	list(func(thread uint64, seq uint32) {
-		s.told = true
+		s.numbered = true
 		t := s.threads[thread]
 		if t == nil {
 			t = s.add(thread, s.before(thread, seq))
@@ -133,14 +133,14 @@ func (s *sequences) sequencePoint(ticks uint64, list func(yield func(thread uint
 // the number in the last sequence point.
 func (s *sequences) drop() {
 	for _, t := range s.threads {
-		s.untold = s.untold || t.point != s.points
+		s.unnumbered = s.unnumbered || t.point != s.points
 	}
 	clear(s.threads)
 }
 
 // remove ends a thread whose last number was seq (V6).
 func (s *sequences) remove(thread uint64, seq uint32, ticks uint64) {
-	s.told = true
+	s.numbered = true
 	t := s.threads[thread]
 	if t == nil {
 		t = &sequence{last: s.before(thread, seq), ticks: s.ticks, seen: s.damage}

@@ -37,8 +37,8 @@ type Splicer struct {
 	latest   uint64 // time of the latest event
 	floor    uint64 // time of a sorted event: none behind it is earlier
 
-	wanted map[uint32]bool // metadata ids of kinds to keep, until one was met
-	kept   []keptEvent
+	wanted   map[uint32]bool // metadata ids of kinds to keep, until one was met
+	retained []retainedEvent
 }
 
 // carried are blocks that later ones refer to.
@@ -47,8 +47,8 @@ type carried struct {
 	ends []int
 }
 
-// A keptEvent is an event that every trace is to have.
-type keptEvent struct {
+// A retainedEvent is an event that every trace is to have.
+type retainedEvent struct {
 	header
 	data []byte
 }
@@ -56,9 +56,9 @@ type keptEvent struct {
 const (
 	// maxCarriedMetadata bounds the metadata of a trace that is spliced.
 	maxCarriedMetadata = 16 << 20
-	// keptThread is the capture thread of kept events, whose numbers belong to
+	// retainedThread is the capture thread of kept events, whose numbers belong to
 	// none of the process's threads.
-	keptThread = ^uint64(0)
+	retainedThread = ^uint64(0)
 )
 
 func (c *carried) add(data []byte) {
@@ -125,8 +125,8 @@ func (s *Splicer) Begin(w io.Writer, o *Object) error {
 	b = append(b, tagEnd)
 	b = s.appendCarried(b, blockMetadata, &s.metadata)
 	b = s.appendCarried(b, blockStacks, &s.stacks)
-	if len(s.kept) > 0 {
-		b = s.appendObject(b, blockEvents, s.keptBlock(from))
+	if len(s.retained) > 0 {
+		b = s.appendObject(b, blockEvents, s.retainedBlock(from))
 	}
 	s.buf = b
 	return s.flush()
@@ -171,8 +171,8 @@ func (s *Splicer) define(o *Object) {
 		if s.wanted == nil {
 			s.wanted = make(map[uint32]bool)
 		}
-		for i := range s.kept {
-			if s.kept[i].metadataID == id {
+		for i := range s.retained {
+			if s.retained[i].metadataID == id {
 				return
 			}
 		}
@@ -191,26 +191,26 @@ func (s *Splicer) look(o *Object) {
 			return
 		}
 		delete(s.wanted, h.metadataID)
-		e := keptEvent{*h, append([]byte(nil), payload...)}
-		e.capture, e.seq, e.stack = keptThread, uint32(len(s.kept)+1), 0
-		s.kept = append(s.kept, e)
+		e := retainedEvent{*h, append([]byte(nil), payload...)}
+		e.capture, e.seq, e.stack = retainedThread, uint32(len(s.retained)+1), 0
+		s.retained = append(s.retained, e)
 	})
 }
 
-// keptBlock is an event block of the kept events, at a time before which there
+// retainedBlock is an event block of the kept events, at a time before which there
 // is none.
-func (s *Splicer) keptBlock(at uint64) []byte {
+func (s *Splicer) retainedBlock(at uint64) []byte {
 	le := binary.LittleEndian
 	b := le.AppendUint16(nil, eventBlockHeader)
 	b = le.AppendUint16(b, blockCompressed)
 	b = le.AppendUint64(b, at)
 	b = le.AppendUint64(b, at)
 	var prev header
-	for i := range s.kept {
-		h := s.kept[i].header
+	for i := range s.retained {
+		h := s.retained[i].header
 		h.ticks, h.sorted = at, true
 		b = h.appendCompressed(b, &prev, false)
-		b = append(b, s.kept[i].data...)
+		b = append(b, s.retained[i].data...)
 		prev = h
 	}
 	return b

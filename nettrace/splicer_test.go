@@ -94,8 +94,8 @@ func TestSplice(t *testing.T) {
 				if len(got) == 0 || r.Info().Start.Before(full.Info().Start) || r.Info().Start.UnixNano() > got[0].when {
 					t.Fatalf("block %d: %d events, start %v", n, len(got), r.Info().Start)
 				}
-				if r.Loss().Events > full.Loss().Events || r.Loss().Late > 0 || r.Loss().Cut != (name == "net10-killed-web") {
-					t.Errorf("block %d: %d of %d events lost, %d late, cut %t", n, r.Loss().Events, full.Loss().Events, r.Loss().Late, r.Loss().Cut)
+				if r.Loss().Events > full.Loss().Events || r.Loss().Late > 0 || r.Loss().Truncated != (name == "net10-killed-web") {
+					t.Errorf("block %d: %d of %d events lost, %d late, cut %t", n, r.Loss().Events, full.Loss().Events, r.Loss().Late, r.Loss().Truncated)
 				}
 				if !starts {
 					continue

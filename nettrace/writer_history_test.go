@@ -124,7 +124,7 @@ func (h *history) compare(t *rapid.T) {
 	}
 	l := r.Loss()
 	exact := l.Exactness == trace.Exact || len(h.events) == 0 // V6 without threads tells nothing
-	if l.Events != h.missing || !exact || l.Cut || l.Damaged != 0 || l.Late != 0 {
+	if l.Events != h.missing || !exact || l.Truncated || l.Damaged != 0 || l.Late != 0 {
 		t.Fatalf("loss %+v, want %d events", l, h.missing)
 	}
 	if len(got) != len(h.events) {

@@ -66,7 +66,7 @@ func (in *Input) companions(main *found) error {
 		if in.addRelated(main, name) {
 			in.Companions = append(in.Companions, name)
 		} else {
-			in.Strangers = append(in.Strangers, name)
+			in.Foreign = append(in.Foreign, name)
 		}
 	}
 	return nil

@@ -130,7 +130,7 @@ func TestCompanions(t *testing.T) {
 				inDir := func(names []string) string {
 					return strings.ReplaceAll(strings.Join(names, " "), dir+string(filepath.Separator), "")
 				}
-				got := fmt.Sprintf("%s; %s; %s", strings.Join(times, " "), inDir(in.Companions), inDir(in.Strangers))
+				got := fmt.Sprintf("%s; %s; %s", strings.Join(times, " "), inDir(in.Companions), inDir(in.Foreign))
 				if want := fmt.Sprintf("%s; %s; %s", c.times, c.companions, c.strangers); got != want {
 					t.Errorf("got %q, want %q", got, want)
 				}

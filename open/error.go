@@ -11,10 +11,10 @@ var ErrOnce = errors.New("can be read only once")
 
 // An UnknownError describes an input that is not a trace gctrail reads.
 type UnknownError struct {
-	Name  string // as the input was named
-	Looks string // what it is: "a Windows ETW trace (.etl)"
-	Hint  string // what to do instead
-	Err   error  // trace.ErrNotTrace or trace.ErrUnsupported
+	Name     string // as the input was named
+	Detected string // what it is: "a Windows ETW trace (.etl)"
+	Hint     string // what to do instead
+	Err      error  // trace.ErrNotTrace or trace.ErrUnsupported
 
 	Traces []FolderTrace // of a folder that holds several, the newest first
 }
@@ -27,7 +27,7 @@ type FolderTrace struct {
 }
 
 func (e *UnknownError) Error() string {
-	return fmt.Sprintf("%s: %v: %s; %s", e.Name, e.Err, e.Looks, e.Hint)
+	return fmt.Sprintf("%s: %v: %s; %s", e.Name, e.Err, e.Detected, e.Hint)
 }
 
 func (e *UnknownError) Unwrap() error { return e.Err }

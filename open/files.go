@@ -35,7 +35,7 @@ func Files(paths []string, opts Options) (*Input, error) {
 		}
 		in.Size += part.Size
 		in.Companions = append(in.Companions, part.Companions...)
-		in.Strangers = append(in.Strangers, part.Strangers...)
+		in.Foreign = append(in.Foreign, part.Foreign...)
 		in.parts = append(in.parts, part)
 		sources = append(sources, part.Source)
 	}

@@ -34,16 +34,16 @@ func otherFolder(path string, reason error, opts Options) (*Input, error) {
 		names[i] = printable(traces[i].Name)
 	}
 	_, malformed := errors.AsType[*trace.FormatError](reason)
-	e := &UnknownError{Name: path, Looks: "a folder without a trace", Hint: hintReads, Err: trace.ErrNotTrace}
+	e := &UnknownError{Name: path, Detected: "a folder without a trace", Hint: hintReads, Err: trace.ErrNotTrace}
 	switch {
 	case traces != nil:
-		e.Looks = "a folder that holds " + enumerate(names)
+		e.Detected = "a folder that holds " + enumerate(names)
 		e.Hint = "give one or more of them"
 		e.Traces = traces
 	case malformed && (!errors.Is(reason, trace.ErrNotTrace) || known != nil && known.Hint == hintFolder):
 		return nil, named(path, reason)
 	case known != nil:
-		e.Looks = fmt.Sprintf("a folder that holds %s, %s", printable(relative(path, known.Name)), known.Looks)
+		e.Detected = fmt.Sprintf("a folder that holds %s, %s", printable(relative(path, known.Name)), known.Detected)
 		e.Hint, e.Err = known.Hint, trace.ErrUnsupported
 	}
 	return nil, e

@@ -71,7 +71,7 @@ func TestLTTng(t *testing.T) {
 		if got != want || got.events != 6212 {
 			t.Errorf("%s: %+v, want %+v", c.name, got, want)
 		}
-		if in.Size > 0 && in.Read() == 0 {
+		if in.Size > 0 && in.BytesRead() == 0 {
 			t.Errorf("%s: nothing was read of %d bytes", c.name, in.Size)
 		}
 		if err := in.Close(); err != nil {

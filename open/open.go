@@ -40,10 +40,10 @@ type Input struct {
 	// where the trace lies bare.
 	Compression string
 	// Companions are the files beside an ETW trace that are read with it, since
-	// they are parts of it: X.kernel.etl and X.clrRundown.etl of X.etl. Strangers
+	// they are parts of it: X.kernel.etl and X.clrRundown.etl of X.etl. Foreign ones
 	// are named alike, but are of another recording, a copy of X.etl or likely to
 	// be merged into it, or cannot be read.
-	Companions, Strangers []string
+	Companions, Foreign []string
 
 	with   []string // other files of the same ETW trace, as they were named
 	parts  []*Input // of several files on one time line
@@ -94,13 +94,13 @@ func Reader(r io.Reader, name string, opts Options) (*Input, error) {
 	return in.open(opts)
 }
 
-// Read is the number of bytes of the file read so far, at most Size where that
+// BytesRead is the number of bytes of the file read so far, at most Size where that
 // is known. It may be called from any goroutine.
-func (in *Input) Read() int64 {
+func (in *Input) BytesRead() int64 {
 	if in.parts != nil {
 		var sum int64
 		for _, part := range in.parts {
-			sum += part.Read()
+			sum += part.BytesRead()
 		}
 		return sum
 	}

@@ -44,7 +44,7 @@ func read(t *testing.T, in *open.Input) digest {
 		h.Write(ev.Payload)
 	}
 	d.sum = h.Sum64()
-	d.damage, d.cut = in.Source.Loss().Damaged, in.Source.Loss().Cut
+	d.damage, d.cut = in.Source.Loss().Damaged, in.Source.Loss().Truncated
 	return d
 }
 
@@ -175,7 +175,7 @@ func TestWrappings(t *testing.T) {
 				if size := []int64{int64(len(c.data)), 0}[i]; in.Size != size {
 					t.Errorf("%s: size %d, want %d", in.Name, in.Size, size)
 				}
-				if n := in.Read(); n == 0 || n > int64(len(c.data)) || n < int64(len(c.data))*3/4 {
+				if n := in.BytesRead(); n == 0 || n > int64(len(c.data)) || n < int64(len(c.data))*3/4 {
 					t.Errorf("%s: %d of %d bytes read", in.Name, n, len(c.data))
 				}
 				if err := in.Close(); err != nil {

@@ -145,7 +145,7 @@ func (p *peeler) close() error {
 
 // refusal is the error where f is not a trace that is read.
 func (f *found) refusal(name string) error {
-	e := &UnknownError{Name: name, Looks: f.kind.looks, Hint: f.kind.hint, Err: trace.ErrNotTrace}
+	e := &UnknownError{Name: name, Detected: f.kind.looks, Hint: f.kind.hint, Err: trace.ErrNotTrace}
 	switch f.kind.class {
 	case eventPipe, etw, lttng:
 		return nil
@@ -153,7 +153,7 @@ func (f *found) refusal(name string) error {
 		e.Err = trace.ErrUnsupported
 	}
 	if f.wrapping != "" {
-		e.Looks += ", inside " + f.wrapping
+		e.Detected += ", inside " + f.wrapping
 	}
 	return e
 }

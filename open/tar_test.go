@@ -130,7 +130,7 @@ func TestTruncatedTar(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if l := in.Source.Loss(); !l.Cut && l.Damaged == 0 || l.Exactness == trace.Exact {
+		if l := in.Source.Loss(); !l.Truncated && l.Damaged == 0 || l.Exactness == trace.Exact {
 			t.Errorf("%d of %d bytes: %v, %d damaged", n, len(packed), l.Exactness, l.Damaged)
 		}
 		in.Close()
@@ -157,5 +157,5 @@ func summary(t *testing.T, opened func() (*open.Input, error)) string {
 		ticks += ev.Ticks
 	}
 	l := in.Source.Loss()
-	return fmt.Sprint(n, " events ", ticks, l.Exactness, l.Damaged, l.Cut, len(l.Ranges()))
+	return fmt.Sprint(n, " events ", ticks, l.Exactness, l.Damaged, l.Truncated, len(l.Ranges()))
 }

@@ -13,8 +13,8 @@ type Loss struct {
 	Events uint64
 	// Exactness qualifies Events.
 	Exactness Exactness
-	// Cut is set where the trace ends before its own end mark.
-	Cut bool
+	// Truncated is set where the trace ends before its own end mark.
+	Truncated bool
 	// Late counts events that came later than their time: see Event.Late.
 	Late uint64
 	// Damage lists what could not be read, at most MaxDamage entries.

@@ -15,12 +15,12 @@ import (
 // A process belongs to the first source that has events of its PID; what other
 // sources have under this PID would count twice, and is left out.
 type Merged struct {
-	parts   []part
-	info    Info
-	loss    Loss
-	owners  map[uint64]int
-	skipped map[uint64]uint64
-	apart   bool
+	parts    []part
+	info     Info
+	loss     Loss
+	owners   map[uint64]int
+	skipped  map[uint64]uint64
+	disjoint bool
 }
 
 // A part is one source of several, with its next event.
@@ -49,13 +49,13 @@ func (m *Merged) Info() *Info { return &m.info }
 // Loss sums the losses of all sources, once all their events were yielded.
 func (m *Merged) Loss() *Loss { return &m.loss }
 
-// LeftOut returns the PIDs that more than one source has, with the number of events
+// Excluded returns the PIDs that more than one source has, with the number of events
 // of the later sources, which are left out.
-func (m *Merged) LeftOut() map[uint64]uint64 { return m.skipped }
+func (m *Merged) Excluded() map[uint64]uint64 { return m.skipped }
 
-// Apart reports whether some of the sources were recorded at times that have
+// Disjoint reports whether some of the sources were recorded at times that have
 // nothing in common with the others', once all their events were yielded.
-func (m *Merged) Apart() bool { return m.apart }
+func (m *Merged) Disjoint() bool { return m.disjoint }
 
 // Counts yields what the sources count, one after the other.
 func (m *Merged) Counts() iter.Seq2[*Descriptor, uint64] {
@@ -212,7 +212,7 @@ func (m *Merged) end() {
 	slices.SortStableFunc(m.parts, func(a, b part) int { return cmp.Compare(a.ahead, b.ahead) })
 	for i := range m.parts {
 		p := &m.parts[i]
-		m.apart = m.apart || p.ahead > until
+		m.disjoint = m.disjoint || p.ahead > until
 		until = max(until, p.ahead+p.Info().Last)
 		l := p.Loss()
 		for _, r := range l.Ranges() {
@@ -220,7 +220,7 @@ func (m *Merged) end() {
 		}
 		m.loss.Events += l.Events
 		m.loss.Late += l.Late
-		m.loss.Cut = m.loss.Cut || l.Cut
+		m.loss.Truncated = m.loss.Truncated || l.Truncated
 		m.loss.Damaged += l.Damaged
 		m.loss.Damage = append(m.loss.Damage, l.Damage[:min(len(l.Damage), MaxDamage-len(m.loss.Damage))]...)
 		exactness = min(exactness, l.Exactness)

@@ -54,7 +54,7 @@ func TestMerge(t *testing.T) {
 	a.info.Processes = map[uint64]trace.Process{1: {Name: "a"}}
 	b.pids = []uint64{2, 1}
 	a.loss.Add(5, time.Second, 2*time.Second)
-	a.loss.Exactness, b.loss.Exactness, b.loss.Cut = trace.Exact, trace.LowerBound, true
+	a.loss.Exactness, b.loss.Exactness, b.loss.Truncated = trace.Exact, trace.LowerBound, true
 	b.info.Last = 3 * time.Second
 	m := trace.Merge(a, b)
 	var at []time.Duration
@@ -67,17 +67,17 @@ func TestMerge(t *testing.T) {
 	if want := []time.Duration{time.Second, 1500 * time.Millisecond, 2500 * time.Millisecond, 3 * time.Second}; !slices.Equal(at, want) {
 		t.Errorf("events at %v, want %v", at, want)
 	}
-	if left := m.LeftOut(); !maps.Equal(left, map[uint64]uint64{1: 1}) {
+	if left := m.Excluded(); !maps.Equal(left, map[uint64]uint64{1: 1}) {
 		t.Errorf("left out %v", left)
 	}
 	if info := m.Info(); !info.Start.Equal(noon) || info.Format != "fake + fake" || info.Last.Round(time.Microsecond) != 3*time.Second || info.Processes[1].Name != "a" {
 		t.Errorf("info %+v", info)
 	}
 	loss := m.Loss()
-	if loss.Events != 5 || !loss.Cut || loss.Exactness != trace.LowerBound || loss.Touches(0, 2*time.Second) || !loss.Touches(3*time.Second, 3*time.Second) {
+	if loss.Events != 5 || !loss.Truncated || loss.Exactness != trace.LowerBound || loss.Touches(0, 2*time.Second) || !loss.Touches(3*time.Second, 3*time.Second) {
 		t.Errorf("loss %+v", loss)
 	}
-	if m.Apart() {
+	if m.Disjoint() {
 		t.Error("the sources overlap, and are said to be apart")
 	}
 	var counted uint64
@@ -94,7 +94,7 @@ func TestMergeApart(t *testing.T) {
 	for range m.Events() {
 		continue
 	}
-	if !m.Apart() {
+	if !m.Disjoint() {
 		t.Error("an hour lies between the sources")
 	}
 }
@@ -117,8 +117,8 @@ func TestMergeNames(t *testing.T) {
 	if want := map[uint64]trace.Process{1: {Name: "program"}, 2: {Name: "idle"}}; !maps.Equal(m.Info().Processes, want) {
 		t.Errorf("processes %+v, want %+v", m.Info().Processes, want)
 	}
-	if n != 5 || len(m.LeftOut()) > 0 {
-		t.Errorf("%d events, left out %v", n, m.LeftOut())
+	if n != 5 || len(m.Excluded()) > 0 {
+		t.Errorf("%d events, left out %v", n, m.Excluded())
 	}
 }
 

@@ -90,7 +90,7 @@ func Start(p *emit.Provider, opt Options) (*Source, error) {
 		}
 	}
 	s.first = p.NewThread()
-	s.second = s.first.Beside()
+	s.second = s.first.Sibling()
 	var stats debug.GCStats
 	debug.ReadGCStats(&stats)
 	s.seen = stats.NumGC

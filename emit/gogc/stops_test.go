@@ -170,7 +170,7 @@ func TestLongCycle(t *testing.T) {
 		t.Fatal(err)
 	}
 	s := &Source{p: p, first: p.NewThread()}
-	s.second = s.first.Beside()
+	s.second = s.first.Sibling()
 	if s.pauses, err = p.Define(goPauses); err != nil {
 		t.Fatal(err)
 	}

@@ -27,7 +27,7 @@ var whole = sync.OnceValue(func() *gc.Collection {
 		Start:     instant, End: instant, SinceLast: instant, PauseStart: instant,
 		Pauses: []gc.Pause{{Kind: gc.PauseBlocking, Suspend: instant}}, AllPauses: true,
 		HeapBefore: size, HeapAfter: size, HeapPeak: size, Promoted: size,
-		Freed: size, FreedIs: gc.Exact, Allocated: size, AllocatedIs: gc.Exact, AllocatedTicks: size,
+		Freed: size, FreedQuality: gc.Exact, Allocated: size, AllocatedQuality: gc.Exact, AllocatedTicks: size,
 		CommittedBefore: size, CommittedAfter: size,
 		PinnedObjects: size, FinalizationPromoted: size, FinalizationPromotedObjs: size, Handles: size, SyncBlocks: size,
 	}

@@ -218,7 +218,7 @@ func (w *Writer) Close() error {
 	if err := w.tellLost(w.last); err != nil {
 		return err
 	}
-	if w.src.Loss().Cut {
+	if w.src.Loss().Truncated {
 		return w.w.SequencePoint(int64(w.last - w.from))
 	}
 	return w.w.Close()

@@ -60,7 +60,7 @@ func (w *Writer) Findings(of *gc.Process, found []findings.Finding) error {
 		for _, number := range f.Collections {
 			w.event.fixed(eventFlow, p.flows+uint64(number))
 		}
-		w.word("says", f.Says)
+		w.word("says", f.Description)
 		for _, e := range f.Evidence {
 			w.number(e.Name, e.Value)
 		}

@@ -154,15 +154,15 @@ func TestSampledObjects(t *testing.T) {
 func TestBest(t *testing.T) {
 	maker := eventtest.Maker{PID: 7}
 	var m Model
-	if got := m.Best(7); got != SourceUnknown {
+	if got := m.BestSource(7); got != SourceUnknown {
 		t.Errorf("nothing: %v", got)
 	}
 	m.Feed(maker.At(0, tick("A", clr.AllocationKindSmall, 102_500, 24)))
-	if got := m.Best(7); got != Tick {
+	if got := m.BestSource(7); got != Tick {
 		t.Errorf("ticks: %v", got)
 	}
 	m.Feed(maker.At(0, &clr.AllocationSampled{ObjectSize: 24}))
-	if got := m.Best(7); got != Sampled {
+	if got := m.BestSource(7); got != Sampled {
 		t.Errorf("both: %v", got)
 	}
 }

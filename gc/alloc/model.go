@@ -314,10 +314,10 @@ func (p *process) total(source Source) sum {
 	return all
 }
 
-// Best returns the source to take for a process, SourceUnknown where it has
+// BestSource returns the source to take for a process, SourceUnknown where it has
 // none. AllocationSampled goes first, since its estimates are unbiased; then
 // ticks, whose amounts are complete.
-func (m *Model) Best(pid uint64) Source {
+func (m *Model) BestSource(pid uint64) Source {
 	p := m.byPID[pid]
 	if p == nil {
 		return SourceUnknown

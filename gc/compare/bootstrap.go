@@ -18,7 +18,7 @@ func (c *Comparison) bootstrap() {
 	before, after := c.replicate(c.Before, 1), c.replicate(c.After, 2)
 	primaries := 0
 	for i := range c.Changes {
-		if ch := &c.Changes[i]; ch.Of == "" && ch.Reason == Decided {
+		if ch := &c.Changes[i]; ch.Explains == "" && ch.Reason == Decided {
 			primaries++
 		}
 	}

@@ -147,9 +147,9 @@ func (c *Comparison) gate() {
 	primary := make(map[string]Verdict)
 	for i := range c.Changes {
 		ch := &c.Changes[i]
-		if ch.Of == "" {
+		if ch.Explains == "" {
 			primary[ch.Name] = ch.Verdict
-		} else if ch.Verdict == Changed && primary[ch.Of] != Changed {
+		} else if ch.Verdict == Changed && primary[ch.Explains] != Changed {
 			ch.Verdict, ch.Reason = CannotTell, ParentDecides
 		}
 	}
@@ -172,7 +172,7 @@ func (c *Comparison) verdict() Verdict {
 	for i := range c.Changes {
 		ch := &c.Changes[i]
 		switch {
-		case ch.Of != "":
+		case ch.Explains != "":
 		case ch.Verdict == Changed:
 			return Changed
 		case ch.Verdict == Same:

@@ -130,7 +130,7 @@ func TestPrograms(t *testing.T) {
 		}
 		c := compare.Compare(ordinary["web"][:side], after)
 		for _, ch := range c.Changes {
-			if ch.Verdict == compare.Changed && ch.Of == "" || ch.Name == test.metric {
+			if ch.Verdict == compare.Changed && ch.Explains == "" || ch.Name == test.metric {
 				t.Logf("| `%s` | %s | %s | %+.0f %% | %+.0f to %+.0f %% |", test.env, ch.Text, ch.Verdict, ch.Percent, ch.Low, ch.High)
 			}
 			if ch.Name == test.metric && ch.Verdict != compare.Changed {

@@ -22,11 +22,11 @@ type Metric struct {
 	Name string // with its unit, as in JSON
 	Text string // in words
 	Unit Unit
-	// Of names the primary metric that this one explains; empty for a primary
+	// Explains names the primary metric that this one explains; empty for a primary
 	// metric. Only primary metrics decide the verdict of a comparison, and the
 	// others are tested where theirs has changed: so that many metrics do not
 	// make many false alarms.
-	Of string
+	Explains string
 	// Total reports that the value grows with the length of the run.
 	Total bool
 
@@ -59,15 +59,15 @@ var metrics = [...]Metric{
 		of: func(f *figures) float64 { return float64(f.count) },
 	},
 	{
-		Name: "gen0_collections", Text: "gen 0 collections", Unit: Count, Of: collections, Total: true, band: 0.05, floor: 2, noise: 0.03,
+		Name: "gen0_collections", Text: "gen 0 collections", Unit: Count, Explains: collections, Total: true, band: 0.05, floor: 2, noise: 0.03,
 		of: func(f *figures) float64 { return float64(f.generation[0]) },
 	},
 	{
-		Name: "gen1_collections", Text: "gen 1 collections", Unit: Count, Of: collections, Total: true, band: 0.10, floor: 2, noise: 0.10,
+		Name: "gen1_collections", Text: "gen 1 collections", Unit: Count, Explains: collections, Total: true, band: 0.10, floor: 2, noise: 0.10,
 		of: func(f *figures) float64 { return float64(f.generation[1]) },
 	},
 	{
-		Name: "gen2_collections", Text: "gen 2 collections", Unit: Count, Of: collections, Total: true, band: 0.10, floor: 2, noise: 0.10,
+		Name: "gen2_collections", Text: "gen 2 collections", Unit: Count, Explains: collections, Total: true, band: 0.10, floor: 2, noise: 0.10,
 		of: func(f *figures) float64 { return float64(f.generation[2]) },
 	},
 	{
@@ -75,23 +75,23 @@ var metrics = [...]Metric{
 		of: func(f *figures) float64 { return 100 * f.total(f.pause) / 1000 / f.seconds },
 	},
 	{
-		Name: "pause_mean_ms", Text: "mean pause", Unit: Milliseconds, Of: pauseShare, band: 0.10, floor: 0.02, noise: 0.10,
+		Name: "pause_mean_ms", Text: "mean pause", Unit: Milliseconds, Explains: pauseShare, band: 0.10, floor: 0.02, noise: 0.10,
 		of: func(f *figures) float64 { return f.mean(f.pause) },
 	},
 	{
-		Name: "pause_p50_ms", Text: "median pause", Unit: Milliseconds, Of: pauseShare, band: 0.10, floor: 0.02, noise: 0.10, quant: 0.50,
+		Name: "pause_p50_ms", Text: "median pause", Unit: Milliseconds, Explains: pauseShare, band: 0.10, floor: 0.02, noise: 0.10, quant: 0.50,
 		of: func(f *figures) float64 { return percentile(f.pauses, 0.50) },
 	},
 	{
-		Name: "pause_p90_ms", Text: "p90 pause", Unit: Milliseconds, Of: pauseShare, band: 0.15, floor: 0.05, noise: 0.15, quant: 0.90,
+		Name: "pause_p90_ms", Text: "p90 pause", Unit: Milliseconds, Explains: pauseShare, band: 0.15, floor: 0.05, noise: 0.15, quant: 0.90,
 		of: func(f *figures) float64 { return percentile(f.pauses, 0.90) },
 	},
 	{
-		Name: "suspend_mean_ms", Text: "mean suspension", Unit: Milliseconds, Of: pauseShare, band: 0.20, floor: 0.05, noise: 0.25,
+		Name: "suspend_mean_ms", Text: "mean suspension", Unit: Milliseconds, Explains: pauseShare, band: 0.20, floor: 0.05, noise: 0.25,
 		of: func(f *figures) float64 { return f.mean(f.suspend) },
 	},
 	{
-		Name: "promoted_mean_bytes", Text: "promoted by a collection", Unit: Bytes, Of: pauseShare, band: 0.10, floor: 1e5, noise: 0.10,
+		Name: "promoted_mean_bytes", Text: "promoted by a collection", Unit: Bytes, Explains: pauseShare, band: 0.10, floor: 1e5, noise: 0.10,
 		of: func(f *figures) float64 { return f.mean(f.promoted) },
 	},
 	{
@@ -99,7 +99,7 @@ var metrics = [...]Metric{
 		of: func(f *figures) float64 { return percentile(f.pauses, 0.99) },
 	},
 	{
-		Name: "pause_max_ms", Text: "longest pause", Unit: Milliseconds, Of: pauseTail, band: 0.25, floor: 0.1, noise: 0.50, quant: 1,
+		Name: "pause_max_ms", Text: "longest pause", Unit: Milliseconds, Explains: pauseTail, band: 0.25, floor: 0.1, noise: 0.50, quant: 1,
 		of: func(f *figures) float64 { return percentile(f.pauses, 1) },
 	},
 	{
@@ -107,11 +107,11 @@ var metrics = [...]Metric{
 		of: func(f *figures) float64 { return f.mean(f.heapAfter) },
 	},
 	{
-		Name: "heap_peak_bytes", Text: "largest heap", Unit: Bytes, Of: heapMean, band: 0.10, floor: 1e6, noise: 0.15,
+		Name: "heap_peak_bytes", Text: "largest heap", Unit: Bytes, Explains: heapMean, band: 0.10, floor: 1e6, noise: 0.15,
 		of: func(f *figures) float64 { return f.heapPeak },
 	},
 	{
-		Name: "committed_peak_bytes", Text: "most committed", Unit: Bytes, Of: heapMean, band: 0.10, floor: 1e6, noise: 0.15,
+		Name: "committed_peak_bytes", Text: "most committed", Unit: Bytes, Explains: heapMean, band: 0.10, floor: 1e6, noise: 0.15,
 		of: func(f *figures) float64 { return f.committedPeak },
 	},
 }

@@ -10,7 +10,7 @@ import (
 func (c *Comparison) ranks() {
 	c.rankFamily("")
 	for i := range c.Changes {
-		if c.Changes[i].Of == "" {
+		if c.Changes[i].Explains == "" {
 			c.rankFamily(c.Changes[i].Name)
 		}
 	}
@@ -23,7 +23,7 @@ func (c *Comparison) rankFamily(of string) {
 	var p []float64
 	for i := range c.Changes {
 		ch := &c.Changes[i]
-		if ch.Of != of || ch.Reason != Decided {
+		if ch.Explains != of || ch.Reason != Decided {
 			continue
 		}
 		family = append(family, ch)

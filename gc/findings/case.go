@@ -250,12 +250,12 @@ func generation(c *gc.Collection, i int) *gc.Generation {
 
 // A tally counts collections and retains those with the longest pauses.
 type tally struct {
-	count int
-	pause time.Duration
-	kept  []kept
+	count   int
+	pause   time.Duration
+	longest []shownCollection
 }
 
-type kept struct {
+type shownCollection struct {
 	number uint32
 	pause  time.Duration
 }
@@ -267,20 +267,20 @@ func (t *tally) add(c *gc.Collection) {
 	t.count++
 	p := c.Pause().Or(0)
 	t.pause = saturate.Add(t.pause, p)
-	i := len(t.kept)
-	for i > 0 && t.kept[i-1].pause < p {
+	i := len(t.longest)
+	for i > 0 && t.longest[i-1].pause < p {
 		i--
 	}
 	if i < quoted {
-		t.kept = slices.Insert(t.kept, i, kept{c.Number, p})
-		t.kept = t.kept[:min(len(t.kept), quoted)]
+		t.longest = slices.Insert(t.longest, i, shownCollection{c.Number, p})
+		t.longest = t.longest[:min(len(t.longest), quoted)]
 	}
 }
 
 func (t *tally) numbers() []uint32 {
-	numbers := make([]uint32, len(t.kept))
-	for i := range t.kept {
-		numbers[i] = t.kept[i].number
+	numbers := make([]uint32, len(t.longest))
+	for i := range t.longest {
+		numbers[i] = t.longest[i].number
 	}
 	return numbers
 }

@@ -65,14 +65,14 @@ func (f *Finding) quoteTypes(d *Details, h alloc.Heap) {
 	}
 	f.Types = types
 	t := &types[0]
-	f.Says += fmt.Sprintf(" %s: %s of %s", t.Name, units.Percent(t.Share), allocationNames[h])
+	f.Description += fmt.Sprintf(" %s: %s of %s", t.Name, units.Percent(t.Share), allocationNames[h])
 	if t.From != "" {
-		f.Says += ", from " + t.From
+		f.Description += ", from " + t.From
 		if share := of(t.FromBytes, t.Bytes); share < 99.5 {
-			f.Says += fmt.Sprintf(" (%s of it)", units.Percent(share))
+			f.Description += fmt.Sprintf(" (%s of it)", units.Percent(share))
 		}
 	}
-	f.Says += "."
+	f.Description += "."
 }
 
 // quotedCallers is how many callers a finding names.
@@ -91,7 +91,7 @@ func (f *Finding) quoteCallers(callers []Caller, what string) {
 	if more := len(callers) - len(names); more > 0 {
 		names = append(names, plural(more, "other method"))
 	}
-	f.Says += fmt.Sprintf(" %s: %s.", what, strings.Join(names, ", "))
+	f.Description += fmt.Sprintf(" %s: %s.", what, strings.Join(names, ", "))
 }
 
 func callersUnknown(_ *judgement, f *Finding) bool { return len(f.Callers) == 0 }

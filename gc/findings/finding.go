@@ -14,8 +14,8 @@ type Finding struct {
 	Severity   Severity
 	Confidence Confidence
 
-	// Says describes the evidence in a sentence or two, with figures.
-	Says string
+	// Description describes the evidence in a sentence or two, with figures.
+	Description string
 	// Evidence holds the same figures by name; the name ends with the unit.
 	Evidence []Figure
 	// Collections holds the numbers of up to five collections that show it, those

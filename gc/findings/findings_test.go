@@ -51,7 +51,7 @@ func (h history) collection(i int) *gc.Collection {
 		HeapBefore: gc.Some(int64(60 * mb)), HeapAfter: gc.Some(int64(50 * mb)), HeapPeak: gc.Some(int64(60 * mb)),
 		CommittedAfter: gc.Some(int64(70 * mb)),
 		Promoted:       gc.Some(int64(mb)),
-		Freed:          gc.Some(int64(9 * mb)), FreedIs: gc.Exact,
+		Freed:          gc.Some(int64(9 * mb)), FreedQuality: gc.Exact,
 		Allocated:     gc.Some(int64(10 * mb)),
 		MemoryLoad:    gc.Some(40),
 		Heaps:         gc.Some(1),
@@ -367,7 +367,7 @@ func TestAssembled(t *testing.T) {
 			near = tt.near
 		}
 		if f := find(near().judged().Findings(), id); f != nil {
-			t.Errorf("%s finds in the history that is nearly so: %s", id, f.Says)
+			t.Errorf("%s finds in the history that is nearly so: %s", id, f.Description)
 		}
 		whole(t, id, tt.there().judged().Findings())
 	}
@@ -377,13 +377,13 @@ func TestAssembled(t *testing.T) {
 func whole(t *testing.T, where string, found []findings.Finding) {
 	t.Helper()
 	for i, f := range found {
-		if f.Title == "" || f.Says == "" || len(f.Evidence) == 0 || len(f.Advice)+len(f.Settings) == 0 {
+		if f.Title == "" || f.Description == "" || len(f.Evidence) == 0 || len(f.Advice)+len(f.Settings) == 0 {
 			t.Errorf("%s: %s lacks something: %+v", where, f.ID, f)
 		}
-		if !strings.HasSuffix(f.Says, ".") || strings.Contains(f.Says, "NaN") || strings.Contains(f.Says, "%!") {
-			t.Errorf("%s: %s says %q", where, f.ID, f.Says)
+		if !strings.HasSuffix(f.Description, ".") || strings.Contains(f.Description, "NaN") || strings.Contains(f.Description, "%!") {
+			t.Errorf("%s: %s says %q", where, f.ID, f.Description)
 		}
-		for _, text := range append(slices.Clone(f.Advice), f.Says) {
+		for _, text := range append(slices.Clone(f.Advice), f.Description) {
 			if strings.Contains(text, "--") || strings.Contains(text, "gctrail") || strings.Contains(text, "dotnet-") {
 				t.Errorf("%s: %s names a command: %q", where, f.ID, text)
 			}
@@ -591,7 +591,7 @@ func TestDetails(t *testing.T) {
 	}
 	said := ""
 	for _, f := range s.Judge(h.trace)[0].Findings {
-		said += f.ID + ": " + f.Says + "\n"
+		said += f.ID + ": " + f.Description + "\n"
 	}
 	for _, want := range []string{
 		"System.Byte[]: 61.0 % of LOH allocation, from ResponseBuffer.Grow() (75.0 % of it).",

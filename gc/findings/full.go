@@ -42,7 +42,7 @@ func fullForFragmentation(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: j.costs(share), Confidence: High, weight: share,
-		Says: fmt.Sprintf("%s of %s were blocking because gen 2 is fragmented: %s of the pauses.",
+		Description: fmt.Sprintf("%s of %s were blocking because gen 2 is fragmented: %s of the pauses.",
 			units.Count(t.count), plural(j.tallies[full].count, "gen 2 GC"), units.Percent(share)),
 		Evidence: []Figure{{"full_for_fragmentation", float64(t.count)}, {"full_for_fragmentation_pause_pct", share}},
 		Next:     []Step{listFull},
@@ -69,17 +69,17 @@ func fullAndBlocking(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: j.costs(byPause), Confidence: High, weight: byPause,
-		Says: fmt.Sprintf("%s of %s were blocking gen 2 GCs: %s of the pauses. Gen 2 is normally collected in the background.",
+		Description: fmt.Sprintf("%s of %s were blocking gen 2 GCs: %s of the pauses. Gen 2 is normally collected in the background.",
 			units.Count(t.count), gcs(j.all.Count), units.Percent(byPause)),
 		Evidence: []Figure{{"full_blocking", float64(t.count)}, {"full_blocking_pct", byCount}, {"full_blocking_pause_pct", byPause}},
 	}
 	f.quote(t)
 	if small := j.tallies[fullTooSmall].count; 2*small > t.count {
-		f.Says += fmt.Sprintf(" For %s of them gen 2 was too small for a background GC (gen2_too_small): that is cheap.", units.Count(small))
+		f.Description += fmt.Sprintf(" For %s of them gen 2 was too small for a background GC (gen2_too_small): that is cheap.", units.Count(small))
 		f.Severity = min(f.Severity, Warning)
 	}
 	if s := j.Summary.Process.Settings; s != nil && s.BitSettings&clr.GCSettingsBitsConcurrent == 0 {
-		f.Says += " Background GC is switched off."
+		f.Description += " Background GC is switched off."
 	}
 	return f, true
 }

@@ -57,13 +57,13 @@ func callsCollect(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: j.costs(share), Confidence: High, weight: share,
-		Says: fmt.Sprintf("GC.Collect induced %s of %s: %s of the pauses.",
+		Description: fmt.Sprintf("GC.Collect induced %s of %s: %s of the pauses.",
 			units.Count(t.count), gcs(j.all.Count), units.Percent(share)),
 		Evidence: []Figure{{"induced", float64(t.count)}, {"induced_pause_ms", millis(t.pause)}, {"induced_per_minute", perMinute}},
 	}
 	f.quoteCallers(j.Details.Collects, "Called from")
 	if j.Trace.Keywords&keywordHeapDump != 0 {
-		f.Says += " The trace contains heap dumps, and each starts with an induced GC."
+		f.Description += " The trace contains heap dumps, and each starts with an induced GC."
 		f.Confidence = Low
 	}
 	f.quote(t)
@@ -79,7 +79,7 @@ func memoryPressure(j *judgement) (Finding, bool) {
 	p := j.Summary.Process.Pressure
 	f := Finding{
 		Severity: j.costs(share), Confidence: Medium, weight: share,
-		Says: fmt.Sprintf("%s of %s were induced and need not have blocked (InducedNotForced): %s of the pauses.",
+		Description: fmt.Sprintf("%s of %s were induced and need not have blocked (InducedNotForced): %s of the pauses.",
 			units.Count(t.count), gcs(j.all.Count), units.Percent(share)),
 		Evidence: []Figure{
 			{"induced_not_forced", float64(t.count)},
@@ -90,13 +90,13 @@ func memoryPressure(j *judgement) (Finding, bool) {
 	}
 	if p.Increases > 0 {
 		f.Confidence = High
-		f.Says += fmt.Sprintf(" GC.AddMemoryPressure was called %s times for %s; %s of that was removed.",
+		f.Description += fmt.Sprintf(" GC.AddMemoryPressure was called %s times for %s; %s of that was removed.",
 			units.Count(p.Increases), units.Bytes(p.Added), units.Bytes(p.Removed))
 	} else {
-		f.Says += " Such GCs come from GC.AddMemoryPressure, or from GC.Collect with GCCollectionMode.Optimized or blocking: false."
+		f.Description += " Such GCs come from GC.AddMemoryPressure, or from GC.Collect with GCCollectionMode.Optimized or blocking: false."
 	}
 	if small := j.tallies[fullTooSmall].count; 2*small > t.count {
-		f.Says += " They blocked because gen 2 is too small for a background GC (gen2_too_small)."
+		f.Description += " They blocked because gen 2 is too small for a background GC (gen2_too_small)."
 	}
 	f.quoteCallers(j.Details.Unforced, "Induced by")
 	f.quote(t)

@@ -65,7 +65,7 @@ func largeObjects(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: j.costs(share), Confidence: High, weight: share,
-		Says: fmt.Sprintf("%s of %s ran because %s had used up their budget: %s of the pauses.",
+		Description: fmt.Sprintf("%s of %s ran because %s had used up their budget: %s of the pauses.",
 			units.Count(t.count), plural(fulls, "gen 2 GC"), heap, units.Percent(share)),
 		Evidence: []Figure{
 			{"for_large_objects", float64(t.count)},
@@ -87,7 +87,7 @@ func allocatorsWait(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: Warning, Confidence: High,
-		Says: fmt.Sprintf("Threads that allocate large objects waited for background GCs %s times: %s in total, %s at most.",
+		Description: fmt.Sprintf("Threads that allocate large objects waited for background GCs %s times: %s in total, %s at most.",
 			units.Count(w.Count), units.Duration(w.Total), units.Duration(w.Max)),
 		Evidence: []Figure{{"waits", float64(w.Count)}, {"wait_ms", millis(w.Total)}, {"wait_max_ms", millis(w.Max)}},
 		Next: []Step{{
@@ -107,7 +107,7 @@ func largeTurnover(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: Note, Confidence: Medium,
-		Says: fmt.Sprintf("In %s of %s the LOH was %d %% of the heap or more, and %d %% of its objects or more were dead.",
+		Description: fmt.Sprintf("In %s of %s the LOH was %d %% of the heap or more, and %d %% of its objects or more were dead.",
 			units.Count(t.count), plural(j.tallies[full].count, "gen 2 GC"), largeHeapShare, deadShare),
 		Evidence: []Figure{{"gcs_with_dead_loh", float64(t.count)}, {"heap_peak_bytes", float64(j.Summary.Heap.Peak.Or(0))}},
 	}

@@ -80,7 +80,7 @@ func atLimit(j *judgement) (Finding, bool) {
 	share := j.explains(t.pause)
 	f := Finding{
 		Severity: Problem, Confidence: High, weight: share,
-		Says: fmt.Sprintf("%s of %s %s the last attempt before an OutOfMemoryException: %s of the pauses.%s",
+		Description: fmt.Sprintf("%s of %s %s the last attempt before an OutOfMemoryException: %s of the pauses.%s",
 			units.Count(t.count), gcs(j.all.Count), was(t.count), units.Percent(share), j.limitText()),
 		Evidence: []Figure{{"last_attempts", float64(t.count)}, {"last_attempts_pause_pct", share}},
 	}
@@ -130,13 +130,13 @@ func memoryScarce(j *judgement) (Finding, bool) {
 	load, threshold := j.Summary.Heap.MaxLoad.Or(0), highMemoryLoad(j.Summary.Process)
 	f := Finding{
 		Severity: Warning, Confidence: High, weight: j.explains(high.pause + low.pause),
-		Says: fmt.Sprintf("At %s, %d %% or more of %s was in use, up to %d %%.%s",
+		Description: fmt.Sprintf("At %s, %d %% or more of %s was in use, up to %d %%.%s",
 			gcs(high.count), threshold, j.loadText(), load, j.limitText()),
 		Evidence: []Figure{{"memory_load_pct", float64(load)}, {"at_high_load", float64(high.count)}, {"low_memory_signals", float64(low.count)}},
 	}
 	f.quote(high)
 	if high.count == 0 {
-		f.Says = fmt.Sprintf("%s ran because the system or the host signalled low memory.", gcs(low.count))
+		f.Description = fmt.Sprintf("%s ran because the system or the host signalled low memory.", gcs(low.count))
 		f.quote(low)
 	}
 	if load >= veryHighLoad {
@@ -155,7 +155,7 @@ func inProvisionalMode(j *judgement) (Finding, bool) {
 	share := j.explains(t.pause)
 	f := Finding{
 		Severity: max(Warning, j.costs(share)), Confidence: High, weight: share,
-		Says: fmt.Sprintf("%s of %s ran in provisional mode: %s of the pauses. The memory load reached %d %%.",
+		Description: fmt.Sprintf("%s of %s ran in provisional mode: %s of the pauses. The memory load reached %d %%.",
 			units.Count(t.count), gcs(j.all.Count), units.Percent(share), j.Summary.Heap.MaxLoad.Or(0)),
 		Evidence: []Figure{{"provisional", float64(t.count)}, {"provisional_pause_pct", share}, {"memory_load_pct", float64(j.Summary.Heap.MaxLoad.Or(0))}},
 	}

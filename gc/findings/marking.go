@@ -72,8 +72,8 @@ func longMark(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: j.costs(share), Confidence: High, weight: share,
-		Says:     fmt.Sprintf("Marking from %v took %s: %s of the pauses.", root, units.Duration(took), units.Percent(share)),
-		Evidence: []Figure{{"mark_ms", millis(took)}, {"mark_pct_of_pause", share}},
+		Description: fmt.Sprintf("Marking from %v took %s: %s of the pauses.", root, units.Duration(took), units.Percent(share)),
+		Evidence:    []Figure{{"mark_ms", millis(took)}, {"mark_pct_of_pause", share}},
 	}, true
 }
 
@@ -89,7 +89,7 @@ func oldRefersToYoung(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: min(Warning, j.costs(share)), Confidence: Medium, weight: share * float64(older) / float64(all),
-		Says: fmt.Sprintf("Gen 0 and gen 1 GCs marked %s of %s from older objects (%s).",
+		Description: fmt.Sprintf("Gen 0 and gen 1 GCs marked %s of %s from older objects (%s).",
 			units.Bytes(older), units.Bytes(all), units.Percent(of(older, all))),
 		Evidence: []Figure{{"marked_from_older_bytes", float64(older)}, {"marked_bytes", float64(all)}},
 	}, true
@@ -102,7 +102,7 @@ func unevenMarking(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: j.costs(share), Confidence: Medium, weight: share,
-		Says: fmt.Sprintf("Marking on the slowest heap took %s longer than the mean of the heaps: %s of the pauses.",
+		Description: fmt.Sprintf("Marking on the slowest heap took %s longer than the mean of the heaps: %s of the pauses.",
 			units.Duration(j.lateBy), units.Percent(share)),
 		Evidence: []Figure{{"late_ms", millis(j.lateBy)}, {"late_pct_of_pause", share}},
 	}, true

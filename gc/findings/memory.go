@@ -82,7 +82,7 @@ func oldGrows(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: Warning, Confidence: Medium,
-		Says: fmt.Sprintf("Objects in gen 2, the LOH and the POH grew from %s to %s over %s, and have not levelled off.",
+		Description: fmt.Sprintf("Objects in gen 2, the LOH and the POH grew from %s to %s over %s, and have not levelled off.",
 			units.Bytes(first), units.Bytes(last), gcs(t.count)),
 		Evidence: []Figure{{"old_objects_first_bytes", float64(first)}, {"old_objects_last_bytes", float64(last)}},
 		Next: []Step{{
@@ -103,7 +103,7 @@ func growsUncollected(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: Note, Confidence: Medium,
-		Says: fmt.Sprintf("The heap grew from %s to %s, with %s.",
+		Description: fmt.Sprintf("The heap grew from %s to %s, with %s.",
 			units.Bytes(first), units.Bytes(last), plural(j.tallies[full].count, "gen 2 GC")),
 		Evidence: []Figure{{"heap_first_bytes", float64(first)}, {"heap_last_bytes", float64(last)}, {"full", float64(j.tallies[full].count)}},
 	}, true
@@ -117,7 +117,7 @@ func atEntry(e *entryFragmentation, name string) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: Note, Confidence: Medium,
-		Says: fmt.Sprintf("When %s of %s began, half of %s or more was free space (at the last one %s of %s). Up to 15 %% is nothing to worry about.",
+		Description: fmt.Sprintf("When %s of %s began, half of %s or more was free space (at the last one %s of %s). Up to 15 %% is nothing to worry about.",
 			units.Count(e.tally.count), plural(e.seen, "background gen 2 GC"), name, units.Bytes(e.free), units.Bytes(e.size)),
 		Evidence: []Figure{{"background_gcs_with_free_space", float64(e.tally.count)}, {"free_pct", of(e.free, e.size)}, {"free_bytes", float64(e.free)}, {"size_bytes", float64(e.size)}},
 	}
@@ -139,7 +139,7 @@ func unfitFreeList(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: Note, Confidence: Medium,
-		Says: fmt.Sprintf("%s tried %s of free space in gen 2; survivors fit into %s of it, the rest was in pieces too small.",
+		Description: fmt.Sprintf("%s tried %s of free space in gen 2; survivors fit into %s of it, the rest was in pieces too small.",
 			plural(j.lists, "gen 1 GC"), units.Bytes(tried), units.Percent(used)),
 		Evidence: []Figure{{"free_list_used_pct", used}, {"free_list_rejected_bytes", float64(j.list.Rejected)}},
 		Next: []Step{{
@@ -156,7 +156,7 @@ func swells(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: Note, Confidence: Medium,
-		Says: fmt.Sprintf("Before %s of %s the heap was %d times as large as after, or more; it reached %s.",
+		Description: fmt.Sprintf("Before %s of %s the heap was %d times as large as after, or more; it reached %s.",
 			units.Count(t.count), gcs(j.all.Count), peakRatio, units.Bytes(j.Summary.Heap.Peak.Or(0))),
 		Evidence: []Figure{{"gcs_from_a_far_peak", float64(t.count)}, {"heap_peak_bytes", float64(j.Summary.Heap.Peak.Or(0))}},
 	}
@@ -174,7 +174,7 @@ func heldBack(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: Note, Confidence: High,
-		Says: fmt.Sprintf("After the last GC, %s was committed for a heap of %s; the rest is room for gen 0 and free regions.",
+		Description: fmt.Sprintf("After the last GC, %s was committed for a heap of %s; the rest is room for gen 0 and free regions.",
 			units.Bytes(heap.Committed.Or(0)), units.Bytes(heap.After.Or(0))),
 		Evidence: []Figure{{"committed_bytes", float64(heap.Committed.Or(0))}, {"heap_after_bytes", float64(heap.After.Or(0))}},
 	}, true

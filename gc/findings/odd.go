@@ -178,7 +178,7 @@ func oddPauses(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause),
-		Says: fmt.Sprintf("%s took more than %d times as long as what they promoted explains, and GCs just before and after did not. GC %d worked for %s; from %s promoted, %s were expected.",
+		Description: fmt.Sprintf("%s took more than %d times as long as what they promoted explains, and GCs just before and after did not. GC %d worked for %s; from %s promoted, %s were expected.",
 			gcs(t.count), farFromMedian, worst.Number, units.Duration(worst.working), units.Bytes(worst.Promoted.Or(0)), units.Duration(worst.explained)),
 		Evidence: []Figure{
 			{"odd_pauses", float64(t.count)},

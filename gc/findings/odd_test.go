@@ -39,7 +39,7 @@ func TestRandomPauses(t *testing.T) {
 			continue
 		}
 		if f.Shown != 1 || f.Collections[0] != number {
-			t.Errorf("%v (%d), want GC %d: %s", f.Collections, f.Shown, number, f.Says)
+			t.Errorf("%v (%d), want GC %d: %s", f.Collections, f.Shown, number, f.Description)
 		}
 	}
 }
@@ -71,7 +71,7 @@ func TestNoRandomPauses(t *testing.T) {
 		for _, r := range results {
 			clean++
 			if f := find(r.Findings, "R11"); f != nil {
-				t.Errorf("%s: %s", path, f.Says)
+				t.Errorf("%s: %s", path, f.Description)
 			}
 		}
 	}

@@ -78,7 +78,7 @@ func pauseShare(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: Warning, Confidence: High,
-		Says: fmt.Sprintf("GC pauses took %s: %s of %s%s, %s on average over %s.",
+		Description: fmt.Sprintf("GC pauses took %s: %s of %s%s, %s on average over %s.",
 			units.Duration(j.all.Pause.Sum()), units.Percent(j.overall()), units.Duration(j.Summary.Watched()), j.besideBudget(),
 			units.Duration(j.all.Pause.Mean()), gcs(j.all.Count)),
 		Evidence: append(j.shares(), Figure{"pause_ms", millis(j.all.Pause.Sum())}, Figure{"pause_mean_ms", millis(j.all.Pause.Mean())}),
@@ -90,7 +90,7 @@ func pauseShare(j *judgement) (Finding, bool) {
 		f.Confidence = Medium
 	}
 	d := j.dominant()
-	f.Says += fmt.Sprintf(" %s of that went to %s.", units.Percent(j.explains(d.pause)), d)
+	f.Description += fmt.Sprintf(" %s of that went to %s.", units.Percent(j.explains(d.pause)), d)
 	return f, true
 }
 
@@ -185,7 +185,7 @@ func stretches(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: Warning, Confidence: High,
-		Says: fmt.Sprintf("GC pauses took %s of the whole time, but %s of the %s that began at %s.",
+		Description: fmt.Sprintf("GC pauses took %s of the whole time, but %s of the %s that began at %s.",
 			units.Percent(j.overall()), units.Percent(worst.Share()), units.Duration(worst.Window), units.Duration(worst.From)),
 		Evidence: append(j.shares(), Figure{"worst_window_pct", worst.Share()}),
 		Next: []Step{{
@@ -201,7 +201,7 @@ func longSinglePauses(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: Warning, Confidence: High,
-		Says: fmt.Sprintf("%s of %s paused the program for longer than %s, the longest for %s.",
+		Description: fmt.Sprintf("%s of %s paused the program for longer than %s, the longest for %s.",
 			units.Count(j.long.count), gcs(j.all.Count), j.budget.pause(), units.Duration(j.all.Pause.Max())),
 		Evidence: []Figure{{"pauses_over_budget", float64(j.long.count)}, {"budget_ms", millis(j.budget.Pause)}, {"pause_max_ms", millis(j.all.Pause.Max())}},
 		Next: []Step{{
@@ -219,11 +219,11 @@ func longSinglePauses(j *judgement) (Finding, bool) {
 		if classed(d) {
 			what = fmt.Sprintf("a %v gen %d GC", d.Kind, d.Generation.Or(0))
 		}
-		f.Says += fmt.Sprintf(" The longest was %s", what)
+		f.Description += fmt.Sprintf(" The longest was %s", what)
 		if s := stopping(d); s.Known() {
-			f.Says += fmt.Sprintf("; suspending the threads took %s of it", units.Duration(s.Or(0)))
+			f.Description += fmt.Sprintf("; suspending the threads took %s of it", units.Duration(s.Or(0)))
 		}
-		f.Says += "."
+		f.Description += "."
 	}
 	return f, true
 }
@@ -235,7 +235,7 @@ func misleadingCounter(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: Note, Confidence: High,
-		Says: fmt.Sprintf("After %s, the counter time-in-gc was 50 %% or more; over the whole time pauses took %s.",
+		Description: fmt.Sprintf("After %s, the counter time-in-gc was 50 %% or more; over the whole time pauses took %s.",
 			gcs(t.count), units.Percent(j.overall())),
 		Evidence: append(j.shares(), Figure{"collections_at_half_the_time", float64(t.count)}),
 	}

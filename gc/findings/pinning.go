@@ -34,7 +34,7 @@ func pinning(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause),
-		Says: fmt.Sprintf("In %s of %s, %s objects or more were pinned.",
+		Description: fmt.Sprintf("In %s of %s, %s objects or more were pinned.",
 			units.Count(t.count), gcs(j.all.Count), units.Count(pinnedObjects)),
 		Evidence: []Figure{{"gcs_with_many_pinned", float64(t.count)}},
 	}
@@ -49,7 +49,7 @@ func fragmentedYoung(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause),
-		Says: fmt.Sprintf("After %s of %s, free space in gen 0 was %d %% of the heap or more.",
+		Description: fmt.Sprintf("After %s of %s, free space in gen 0 was %d %% of the heap or more.",
 			units.Count(t.count), gcs(j.all.Count), freeShare),
 		Evidence: []Figure{{"gcs_with_free_gen0", float64(t.count)}},
 	}

@@ -34,7 +34,7 @@ func handlesGrow(j *judgement) (Finding, bool) {
 	share := j.explains(marking)
 	return Finding{
 		Severity: max(Warning, j.costs(share)), Confidence: Medium, weight: share,
-		Says: fmt.Sprintf("The number of GC handles rose from %s to %s over %s; marking from them took %s of the pauses.",
+		Description: fmt.Sprintf("The number of GC handles rose from %s to %s over %s; marking from them took %s of the pauses.",
 			units.Count(first), units.Count(last), gcs(t.count), units.Percent(share)),
 		Evidence: []Figure{{"handles_first", float64(first)}, {"handles_last", float64(last)}, {"mark_handles_pct_of_pause", share}},
 	}, true
@@ -47,7 +47,7 @@ func finalizers(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: Note, Confidence: Medium, weight: j.explains(t.pause),
-		Says: fmt.Sprintf("In %s of %s, %s dead objects or more were kept alive for their finalizers.",
+		Description: fmt.Sprintf("In %s of %s, %s dead objects or more were kept alive for their finalizers.",
 			units.Count(t.count), gcs(j.all.Count), units.Count(finalizedObjects)),
 		Evidence: []Figure{{"gcs_with_many_finalizers", float64(t.count)}},
 	}

@@ -66,14 +66,14 @@ func otherFlavour(j *judgement) (Finding, bool) {
 	case !p.Server.Or(false) && j.Trace.CPUs >= manyCPUs && j.share >= j.budget.Share && rate.Or(0) >= fastAlloc*1_000_000:
 		return Finding{
 			Severity: Warning, Confidence: Medium,
-			Says:     fmt.Sprintf("Workstation GC serves %s/s of allocations on %d processors.", units.Bytes(int64(rate.Or(0))), j.Trace.CPUs),
-			Evidence: append(j.shares(), Figure{"allocated_bytes_per_s", rate.Or(0)}, Figure{"processors", float64(j.Trace.CPUs)}),
+			Description: fmt.Sprintf("Workstation GC serves %s/s of allocations on %d processors.", units.Bytes(int64(rate.Or(0))), j.Trace.CPUs),
+			Evidence:    append(j.shares(), Figure{"allocated_bytes_per_s", rate.Or(0)}, Figure{"processors", float64(j.Trace.CPUs)}),
 		}, true
 	case p.Server.Or(false) && heap.MinHeaps >= manyCPUs && heap.Peak.Known() && heap.Peak.Or(0) < smallServerHeap:
 		return Finding{
 			Severity: min(Warning, j.costs(100)), Confidence: Medium,
-			Says:     fmt.Sprintf("Server GC keeps %d heaps for at most %s.", heap.MaxHeaps, units.Bytes(heap.Peak.Or(0))),
-			Evidence: []Figure{{"heaps", float64(heap.MaxHeaps)}, {"heap_peak_bytes", float64(heap.Peak.Or(0))}},
+			Description: fmt.Sprintf("Server GC keeps %d heaps for at most %s.", heap.MaxHeaps, units.Bytes(heap.Peak.Or(0))),
+			Evidence:    []Figure{{"heaps", float64(heap.MaxHeaps)}, {"heap_peak_bytes", float64(heap.Peak.Or(0))}},
 		}, true
 	}
 	return Finding{}, false
@@ -86,8 +86,8 @@ func serversCompete(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: min(Warning, j.costs(100)), Confidence: Medium,
-		Says:     fmt.Sprintf("%d processes with server GC have %d heaps together on %d processors.", t.Servers, t.ServerHeaps, t.CPUs),
-		Evidence: []Figure{{"server_processes", float64(t.Servers)}, {"server_heaps", float64(t.ServerHeaps)}, {"processors", float64(t.CPUs)}},
+		Description: fmt.Sprintf("%d processes with server GC have %d heaps together on %d processors.", t.Servers, t.ServerHeaps, t.CPUs),
+		Evidence:    []Figure{{"server_processes", float64(t.Servers)}, {"server_heaps", float64(t.ServerHeaps)}, {"processors", float64(t.CPUs)}},
 	}, true
 }
 
@@ -100,7 +100,7 @@ func costlyAdaptation(j *judgement) (Finding, bool) {
 	heap := j.Summary.Heap
 	return Finding{
 		Severity: min(Warning, j.costs(100)), Confidence: Medium,
-		Says: fmt.Sprintf("DATAS measured a throughput cost of %s on average in %s; it aims at %d %%. It uses %d to %d heaps.",
+		Description: fmt.Sprintf("DATAS measured a throughput cost of %s on average in %s; it aims at %d %%. It uses %d to %d heaps.",
 			units.Percent(cost.Or(0)), plural(a.Tunings, "tuning"), targetCost, heap.MinHeaps, heap.MaxHeaps),
 		Evidence: []Figure{{"throughput_cost_pct", cost.Or(0)}, {"tunings", float64(a.Tunings)}, {"heaps_min", float64(heap.MinHeaps)}, {"heaps_max", float64(heap.MaxHeaps)}},
 	}, true
@@ -113,7 +113,7 @@ func heapsOscillate(j *judgement) (Finding, bool) {
 	heap := j.Summary.Heap
 	return Finding{
 		Severity: min(Warning, j.costs(100)), Confidence: Medium,
-		Says: fmt.Sprintf("The number of heaps went up and down between %d and %d, and changed direction %s times.",
+		Description: fmt.Sprintf("The number of heaps went up and down between %d and %d, and changed direction %s times.",
 			heap.MinHeaps, heap.MaxHeaps, units.Count(j.heaps.reversals)),
 		Evidence: []Figure{{"heap_reversals", float64(j.heaps.reversals)}, {"heaps_min", float64(heap.MinHeaps)}, {"heaps_max", float64(heap.MaxHeaps)}},
 	}, true
@@ -127,7 +127,7 @@ func costlyFullAdaptation(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: min(Warning, j.costs(100)), Confidence: Medium,
-		Says: fmt.Sprintf("DATAS measured that gen 2 GCs cost %s of the time on average, in %s.",
+		Description: fmt.Sprintf("DATAS measured that gen 2 GCs cost %s of the time on average, in %s.",
 			units.Percent(cost.Or(0)), plural(a.FullTunings, "tuning")),
 		Evidence: []Figure{{"gen2_cost_pct", cost.Or(0)}, {"full_tunings", float64(a.FullTunings)}},
 	}, true

@@ -56,7 +56,7 @@ func slowToSuspend(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: j.costs(share), Confidence: Medium, weight: share,
-		Says: fmt.Sprintf("Suspending the threads took %s of %s paused, %s per GC on average; well below %s is normal.",
+		Description: fmt.Sprintf("Suspending the threads took %s of %s paused, %s per GC on average; well below %s is normal.",
 			units.Duration(suspended), units.Duration(j.all.Pause.Sum()), units.Duration(mean), units.Duration(normalSuspension)),
 		Evidence: []Figure{
 			{"suspensions_over_10_ms", float64(slow.count)},
@@ -70,7 +70,7 @@ func slowToSuspend(j *judgement) (Finding, bool) {
 		}},
 	}
 	if slow.count > 0 {
-		f.Says += fmt.Sprintf(" %s took %s or more.", units.Count(slow.count), units.Duration(slowSuspension))
+		f.Description += fmt.Sprintf(" %s took %s or more.", units.Count(slow.count), units.Duration(slowSuspension))
 		f.quote(slow)
 	}
 	if slow.count >= several && j.long.count > 0 {
@@ -101,7 +101,7 @@ func otherSuspensions(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: Note, Confidence: High,
-		Says: fmt.Sprintf("%s outside GCs took %s (%s of the time), the longest %s: %s.",
+		Description: fmt.Sprintf("%s outside GCs took %s (%s of the time), the longest %s: %s.",
 			plural(count, "suspension"), units.Duration(total), units.Percent(share), units.Duration(longest), list(reasons)),
 		Evidence: []Figure{{"other_suspensions", float64(count)}, {"other_suspension_ms", millis(total)}, {"other_suspension_pct", share}},
 	}

@@ -16,14 +16,14 @@ import (
 
 // A Trace describes the quality of the evidence in a whole trace.
 type Trace struct {
-	Keywords uint64 // of the recorded events of the runtime's provider
-	Level    uint8  // the highest of them
-	Events   uint64 // of the runtime's provider
-	Lost     uint64 // events
-	Damaged  int    // places that could not be read
-	Cut      bool   // the trace ends early
-	Sampled  bool   // the runtime's sample profiler ran
-	CPUs     int    // 0 where unknown
+	Keywords  uint64 // of the recorded events of the runtime's provider
+	Level     uint8  // the highest of them
+	Events    uint64 // of the runtime's provider
+	Lost      uint64 // events
+	Damaged   int    // places that could not be read
+	Truncated bool   // the trace ends early
+	Sampled   bool   // the runtime's sample profiler ran
+	CPUs      int    // 0 where unknown
 
 	// StartsUnrecorded reports that the session did not record GCStart, so the
 	// trace may miss collections.
@@ -46,7 +46,7 @@ const sessionBits = 0xF00000000000
 func TraceOf(src trace.Source) Trace {
 	loss := src.Loss()
 	t := Trace{
-		Lost: loss.Events, Damaged: loss.Damaged, Cut: loss.Cut, CPUs: src.Info().CPUs,
+		Lost: loss.Events, Damaged: loss.Damaged, Truncated: loss.Truncated, CPUs: src.Info().CPUs,
 		StartsUnrecorded: !declares(src.Info(), clr.KindGCStart),
 	}
 	for _, p := range RecordedOf(src) {
@@ -180,10 +180,10 @@ func tracingCosts(j *judgement) (Finding, bool) {
 		Evidence: []Figure{{"heap_walks", float64(count)}, {"heap_walk_ms", millis(walks)}},
 	}
 	if len(what) > 0 {
-		f.Says = "The session recorded " + list(what) + "."
+		f.Description = "The session recorded " + list(what) + "."
 	}
 	if count > 0 {
-		f.Says += fmt.Sprintf(" %s for the trace took %s, not counted in any GC's pause.", plural(count, "heap walk"), units.Duration(walks))
+		f.Description += fmt.Sprintf(" %s for the trace took %s, not counted in any GC's pause.", plural(count, "heap walk"), units.Duration(walks))
 	}
 	if of(walks, j.all.Pause.Sum()) >= tracingShare {
 		f.Severity = Warning
@@ -201,7 +201,7 @@ func verboseOverflow(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: Note, Confidence: Medium,
-		Says: fmt.Sprintf("The session recorded level verbose, %s runtime events a second, and %s lost.",
+		Description: fmt.Sprintf("The session recorded level verbose, %s runtime events a second, and %s lost.",
 			units.Count(int(min(rate, math.MaxInt32))), plural(int(min(j.Trace.Lost, math.MaxInt)), "event")+" "+was(int(min(j.Trace.Lost, 2)))),
 		Evidence: []Figure{{"events_per_second", rate}, {"lost_events", float64(j.Trace.Lost)}},
 	}, true
@@ -220,7 +220,7 @@ func eventsLost(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: Note, Confidence: High,
-		Says: fmt.Sprintf("%s: the figures of %s of %s may be too low.",
+		Description: fmt.Sprintf("%s: the figures of %s of %s may be too low.",
 			list(what), units.Count(j.all.Affected), gcs(j.all.Count)),
 		Evidence: []Figure{{"lost_events", float64(j.Trace.Lost)}, {"affected", float64(j.all.Affected)}, {"collections", float64(j.all.Count)}},
 	}
@@ -236,8 +236,8 @@ func shortOf(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: Note, Confidence: High,
-		Says:     fmt.Sprintf("The trace shows %s in %s: shares and rates may differ over a longer time.", gcs(j.all.Count), units.Duration(j.Summary.Watched())),
-		Evidence: []Figure{{"watched_ms", millis(j.Summary.Watched())}, {"collections", float64(j.all.Count)}},
+		Description: fmt.Sprintf("The trace shows %s in %s: shares and rates may differ over a longer time.", gcs(j.all.Count), units.Duration(j.Summary.Watched())),
+		Evidence:    []Figure{{"watched_ms", millis(j.Summary.Watched())}, {"collections", float64(j.all.Count)}},
 	}, true
 }
 
@@ -253,12 +253,12 @@ func startupDiffers(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: Note, Confidence: High,
-		Says: fmt.Sprintf("GC pauses took %s of the program's first %s, and %s of the time after that.",
+		Description: fmt.Sprintf("GC pauses took %s of the program's first %s, and %s of the time after that.",
 			units.Percent(first), units.Duration(startupTime), units.Percent(j.share)),
 		Evidence: []Figure{{"startup_pause_pct", first}, {"steady_pause_pct", j.share}},
 	}
 	if grew >= someBytes {
-		f.Says += fmt.Sprintf(" In these %s, objects in gen 2, the LOH and the POH grew from %s to %s.",
+		f.Description += fmt.Sprintf(" In these %s, objects in gen 2, the LOH and the POH grew from %s to %s.",
 			units.Duration(startupTime), units.Bytes(s.old[0].Or(0)), units.Bytes(s.old[1].Or(0)))
 		f.Evidence = append(f.Evidence, Figure{"startup_old_first_bytes", float64(s.old[0].Or(0))}, Figure{"startup_old_last_bytes", float64(s.old[1].Or(0))})
 	}

@@ -62,7 +62,7 @@ func TestRulesOnTraces(t *testing.T) {
 			t.Errorf("%s finds nothing in %s", id, of.finds)
 		}
 		if f := find(judge(of.not), id); f != nil {
-			t.Errorf("%s finds in %s: %s", id, of.not, f.Says)
+			t.Errorf("%s finds in %s: %s", id, of.not, f.Description)
 		}
 	}
 }
@@ -124,7 +124,7 @@ func TestCausesOfModes(t *testing.T) {
 		var all strings.Builder
 		first := ""
 		for _, f := range r.Findings {
-			all.WriteString(f.Says + "\n" + strings.Join(f.Advice, "\n") + "\n")
+			all.WriteString(f.Description + "\n" + strings.Join(f.Advice, "\n") + "\n")
 			for _, s := range f.Settings {
 				all.WriteString(s.Variable + "=" + s.Value + "\n")
 			}

@@ -25,7 +25,7 @@ const (
 func (j *judgement) innocence() Finding {
 	f := Finding{
 		ID: "R01", Title: innocentTitle, Severity: Note, Confidence: High, kind: symptom,
-		Says: fmt.Sprintf("GC pauses took %s of the time%s, the longest %s (budget: %s).",
+		Description: fmt.Sprintf("GC pauses took %s of the time%s, the longest %s (budget: %s).",
 			units.Percent(j.overall()), j.besideBudget(), units.Duration(j.all.Pause.Max()), j.budget.pause()),
 		Evidence: append(j.shares(),
 			Figure{"budget_pct", j.budget.Share},
@@ -34,7 +34,7 @@ func (j *judgement) innocence() Finding {
 		),
 		Advice: []string{innocentAdvice},
 	}
-	if j.Trace.Cut || j.short() {
+	if j.Trace.Truncated || j.short() {
 		f.Confidence = Medium
 	}
 	return f

@@ -49,7 +49,7 @@ func youngSurvive(j *judgement) (Finding, bool) {
 	share := j.young()
 	return Finding{
 		Severity: j.costs(share), Confidence: Medium, weight: share,
-		Says: fmt.Sprintf("%s of gen 0's objects survived (%s in %s); below %d %% is usual.",
+		Description: fmt.Sprintf("%s of gen 0's objects survived (%s in %s); below %d %% is usual.",
 			units.Percent(survived.Or(0)), units.Bytes(s.Survived), gcs(s.Collections), highSurvival),
 		Evidence: []Figure{{"gen0_survival_pct", survived.Or(0)}, {"gen0_survived_bytes", float64(s.Survived)}},
 	}, true
@@ -71,7 +71,7 @@ func frequentYoung(j *judgement) (Finding, bool) {
 	mean := gen0.Pause.Mean()
 	f := Finding{
 		Severity: j.costs(share), Confidence: Medium, weight: share,
-		Says: fmt.Sprintf("%s gen 0 GCs a second took %s each on average, and only %s of gen 0's objects survived.",
+		Description: fmt.Sprintf("%s gen 0 GCs a second took %s each on average, and only %s of gen 0's objects survived.",
 			units.Count(int(rate+0.5)), units.Duration(mean), units.Percent(survived.Or(0))),
 		Evidence: []Figure{{"gen0_per_second", rate}, {"gen0_pause_mean_ms", millis(mean)}, {"gen0_survival_pct", survived.Or(0)}},
 	}
@@ -86,7 +86,7 @@ func allocatesFast(j *judgement) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: min(Warning, j.costs(100)), Confidence: High,
-		Says: upper(fmt.Sprintf("%s were allocated (%s/s).", atLeast(j.all.Allocated), units.Bytes(int64(rate.Or(0))))),
+		Description: upper(fmt.Sprintf("%s were allocated (%s/s).", atLeast(j.all.Allocated), units.Bytes(int64(rate.Or(0))))),
 		Evidence: []Figure{
 			{"allocated_bytes", float64(j.all.Allocated.Sum)}, {"allocated_bytes_per_s", rate.Or(0)},
 		},

@@ -34,8 +34,8 @@ type Row struct {
 	Waiting time.Duration // for the last thread to arrive, and for what that does alone
 	Waking  time.Duration // from the restart until the thread runs
 	Last    int           // how often the heap was the last to arrive
-	// Held is how long other heaps waited for this one, added up.
-	Held time.Duration
+	// WaitedFor is how long other heaps waited for this one, added up.
+	WaitedFor time.Duration
 }
 
 // Add adds o to r.
@@ -44,7 +44,7 @@ func (r *Row) Add(o *Row) {
 	r.Waiting += o.Waiting
 	r.Waking += o.Waking
 	r.Last += o.Last
-	r.Held += o.Held
+	r.WaitedFor += o.WaitedFor
 }
 
 // Heaps returns the number of heaps whose threads met in joins.
@@ -63,7 +63,7 @@ func (c *Collection) Heaps() int {
 func (c *Collection) Straggler() (heap uint32, held time.Duration, ok bool) {
 	byHeap := make(map[uint32]time.Duration)
 	for i := range c.Rows {
-		byHeap[c.Rows[i].Heap] += c.Rows[i].Held
+		byHeap[c.Rows[i].Heap] += c.Rows[i].WaitedFor
 	}
 	for h, d := range byHeap {
 		if d > held || d == held && ok && h < heap {
@@ -359,7 +359,7 @@ func (c *Collection) addHeap(heap uint32, threads []*thread, part span) {
 	for _, t := range threads {
 		for _, a := range t.lasts {
 			if part.from <= a.at && a.at < part.to {
-				c.add(&Row{Heap: heap, Phase: a.phase, Last: 1, Held: a.held})
+				c.add(&Row{Heap: heap, Phase: a.phase, Last: 1, WaitedFor: a.held})
 			}
 		}
 	}

@@ -76,7 +76,7 @@ func TestCollection(t *testing.T) {
 	}
 	var got []string
 	for _, r := range c.Rows {
-		got = append(got, fmt.Sprint(r.Heap, " ", r.Phase, " ", r.Working, " ", r.Waiting, " ", r.Waking, " ", r.Last, " ", r.Held))
+		got = append(got, fmt.Sprint(r.Heap, " ", r.Phase, " ", r.Working, " ", r.Waiting, " ", r.Waking, " ", r.Last, " ", r.WaitedFor))
 	}
 	if !slices.Equal(got, want) {
 		t.Errorf("rows\n%q, expected\n%q", got, want)

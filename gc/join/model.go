@@ -44,15 +44,15 @@ type runtimeID struct {
 type runtime struct {
 	pid        uint64
 	instance   uint16
-	background Opt           // the background collection under way
+	background optNumber     // the background collection under way
 	final      bool          // its final pause has begun
 	held       *Collection   // what is known of it
 	windows    []*window     // suspensions that have not restarted, in order of their begin
 	threads    map[uint64]at // what each thread of a heap last did
 }
 
-// Opt is the number of a collection, if there is one.
-type Opt struct {
+// An optNumber is the number of a collection, if there is one.
+type optNumber struct {
 	Number uint32
 	Known  bool
 }
@@ -73,7 +73,7 @@ type window struct {
 	events  []event
 	spans   []span // collections that are not the background one
 	before  map[uint64]at
-	owner   Opt
+	owner   optNumber
 	tooMany bool
 }
 
@@ -195,7 +195,7 @@ func (m *Model) suspended(ev *trace.Event) {
 }
 
 func (rt *runtime) started(now time.Duration, v *clr.GCStart) {
-	number := Opt{v.Count, true}
+	number := optNumber{v.Count, true}
 	w := rt.active()
 	if v.Type == clr.GCTypeBackgroundGC {
 		rt.background, rt.final = number, false
@@ -213,8 +213,8 @@ func (rt *runtime) started(now time.Duration, v *clr.GCStart) {
 }
 
 func (rt *runtime) ended(now time.Duration, number uint32) {
-	if rt.background == (Opt{number, true}) {
-		rt.background = Opt{}
+	if rt.background == (optNumber{number, true}) {
+		rt.background = optNumber{}
 	}
 	if w := rt.active(); w != nil {
 		for i := range w.spans {
@@ -284,7 +284,7 @@ func (m *Model) finish(rt *runtime, c *Collection) {
 		rt.held.merge(c)
 		return
 	}
-	if rt.background != (Opt{c.Number, true}) {
+	if rt.background != (optNumber{c.Number, true}) {
 		m.done(c)
 		return
 	}

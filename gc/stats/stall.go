@@ -94,15 +94,15 @@ func (s *stalls) wait(p span) {
 	}
 	behind := first
 	for behind < len(s.spans) && s.spans[behind].from <= p.to {
-		p.meet(s.spans[behind])
+		p.join(s.spans[behind])
 		behind++
 	}
 	s.spans = slices.Replace(s.spans, first, behind, p)
 	s.waiting += 1 - (behind - first)
 }
 
-// meet makes p one with o, as long as both together.
-func (p *span) meet(o span) {
+// join makes p one with o, as long as both together.
+func (p *span) join(o span) {
 	p.from = min(p.from, o.from)
 	p.pause = saturate.Add(p.pause, o.pause)
 	p.to = p.from + min(p.pause, math.MaxInt64-max(0, p.from))

@@ -260,11 +260,11 @@ func TestAllocationRateOfFirstCollection(t *testing.T) {
 func TestSumsOfEstimates(t *testing.T) {
 	process := &gc.Process{Stopped: time.Second}
 	var p stats.Summary
-	p.Add(&gc.Collection{Process: process, Generation: gc.Some(0), Freed: gc.Some(int64(7)), FreedIs: gc.Exact})
+	p.Add(&gc.Collection{Process: process, Generation: gc.Some(0), Freed: gc.Some(int64(7)), FreedQuality: gc.Exact})
 	if p.All().Freed.Estimated {
 		t.Error("an exact sum is called an estimate")
 	}
-	p.Add(&gc.Collection{Process: process, Generation: gc.Some(2), Freed: gc.Some(int64(8)), FreedIs: gc.Estimate})
+	p.Add(&gc.Collection{Process: process, Generation: gc.Some(2), Freed: gc.Some(int64(8)), FreedQuality: gc.Estimate})
 	if all := p.All(); all.Freed != (stats.Bytes{Sum: 15, Known: 2, Estimated: true}) {
 		t.Errorf("freed: %+v", all.Freed)
 	}

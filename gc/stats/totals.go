@@ -54,7 +54,7 @@ func (t *Totals) Add(c *gc.Collection) {
 	}
 	allocated, is := allocated(c)
 	t.Allocated.add(allocated, is, c.AffectedByLoss)
-	t.Freed.add(c.Freed, c.FreedIs, c.AffectedByLoss)
+	t.Freed.add(c.Freed, c.FreedQuality, c.AffectedByLoss)
 	t.Promoted.add(c.Promoted, gc.Exact, c.AffectedByLoss)
 }
 
@@ -95,7 +95,7 @@ func (b *Bytes) merge(o Bytes) {
 // allocated returns the bytes from the histories, or else from allocation ticks.
 func allocated(c *gc.Collection) (gc.Opt[int64], gc.Certainty) {
 	if c.Allocated.Known() {
-		return c.Allocated, c.AllocatedIs
+		return c.Allocated, c.AllocatedQuality
 	}
 	return c.AllocatedTicks, gc.Estimate
 }

@@ -163,7 +163,7 @@ func (o *allocsOptions) choose(m *alloc.Model, pid uint64) alloc.Source {
 			return s
 		}
 	}
-	return m.Best(pid)
+	return m.BestSource(pid)
 }
 
 // An allocSection is a process's allocations on their way to rows.

@@ -48,13 +48,13 @@ func (std *stdio) tellMissing(r *collect.Result) {
 		if r.Regular {
 			std.warn("gctrail", "writing failed: the file has everything written until then, and can be read")
 		}
-	case r.Stopped != nil && loss.Cut:
+	case r.Stopped != nil && loss.Truncated:
 		std.warn("gctrail", fmt.Sprintf("the process did not end the trace (%s): events it had not yet sent are lost", problemOf(r.Stopped)))
 	case r.Broken != nil:
 		std.warn("gctrail", "the connection broke: the file has everything received until then, and can be read")
-	case r.Usurped:
+	case r.Displaced:
 		std.warn("gctrail", "another tool ended the trace; the process is still running")
-	case loss.Cut:
+	case loss.Truncated:
 		std.warn("gctrail", "the process exited without ending the trace: the file has everything received until then, and can be read")
 	}
 	if loss.Events > 0 {

@@ -105,9 +105,9 @@ func noticeText(n collect.Notice) string {
 		return said
 	case collect.Listening:
 		return fmt.Sprintf("waiting for .NET programs started with %s=%s; press Ctrl-C to stop", n.Variable, n.Path)
-	case collect.Quiet:
+	case collect.NotAsked:
 		return fmt.Sprintf("%s has not connected for tracing in %v: %s", n.Command, n.For, noDotnet)
-	case collect.LeftBehind:
+	case collect.Orphaned:
 		return fmt.Sprintf("%s left processes running (%s): .NET programs they start from now on wait for a port that no longer exists; "+
 			"kill them, or start such programs without %s", n.Command, strings.Join(n.PIDs, ", "), n.Variable)
 	case collect.Untraced:
@@ -115,7 +115,7 @@ func noticeText(n collect.Notice) string {
 			return collect.Title(n.Process) + " runs untraced: -o is a single file; use a folder for several"
 		}
 		return collect.Title(n.Process) + " runs untraced: its name does not match -n"
-	case collect.StillWaits:
+	case collect.NotResumed:
 		return fmt.Sprintf("%s may still be suspended at startup: %s", collect.Title(n.Process), problemOf(n.Err))
 	case collect.Triggered:
 		said := fmt.Sprintf("%s of %s met the condition", triggerText(n.Trigger), collect.Title(n.Process))
@@ -126,7 +126,7 @@ func noticeText(n collect.Notice) string {
 			said += ": the trace ends " + spanText(n.Plan.After) + " later"
 		}
 		return said
-	case collect.Hopeless:
+	case collect.Unmatchable:
 		return fmt.Sprintf("the stopping event %s can never occur: %v; still collecting", n.Event, n.Err)
 	case collect.Shortened:
 		return n.Text

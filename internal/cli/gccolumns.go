@@ -92,9 +92,9 @@ func row(columns []column.Column, c *gc.Collection) []string {
 		cells[i] = cell(columns[i].Value(c))
 		switch columns[i].Name {
 		case "freed_bytes":
-			cells[i] = certaintyMarks[c.FreedIs] + cells[i]
+			cells[i] = certaintyMarks[c.FreedQuality] + cells[i]
 		case "allocated_bytes":
-			cells[i] = certaintyMarks[c.AllocatedIs] + cells[i]
+			cells[i] = certaintyMarks[c.AllocatedQuality] + cells[i]
 		}
 	}
 	return cells

@@ -37,7 +37,7 @@ func joinFields(number bool) []field[joinRow] {
 		{name: "waiting_ms", heading: "waiting ms", value: func(r *joinRow) column.Value { return timeOf(r.Waiting) }},
 		{name: "waking_ms", heading: "waking ms", value: func(r *joinRow) column.Value { return timeOf(r.Waking) }},
 		{name: "last", heading: "came last", rank: 1, value: func(r *joinRow) column.Value { return countOf(r.Last) }},
-		{name: "held_ms", heading: "others waited ms", value: func(r *joinRow) column.Value { return timeOf(r.Held) }},
+		{name: "held_ms", heading: "others waited ms", value: func(r *joinRow) column.Value { return timeOf(r.WaitedFor) }},
 	}
 	if !number {
 		fields = slices.Delete(fields, 1, 2)
@@ -169,7 +169,7 @@ func (s *joinSum) add(c *join.Collection) {
 		}
 		s.rows[i].Add(&r.Row)
 	}
-	slices.SortStableFunc(s.rows, func(a, b joinRow) int { return cmp.Compare(b.Held, a.Held) })
+	slices.SortStableFunc(s.rows, func(a, b joinRow) int { return cmp.Compare(b.WaitedFor, a.WaitedFor) })
 }
 
 func joinsHead(p *text.Page, of *gc.Process, s *joinSum) {

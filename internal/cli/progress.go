@@ -38,7 +38,7 @@ const (
 func (std *stdio) progress(in *open.Input) *progress {
 	p := &progress{delay: progressDelay}
 	p.line = func(elapsed time.Duration) string {
-		return progressLine(in.Read(), in.Size, p.collections.Load(), elapsed)
+		return progressLine(in.BytesRead(), in.Size, p.collections.Load(), elapsed)
 	}
 	return std.start(p)
 }

@@ -103,7 +103,7 @@ func (std *stdio) run(ctx context.Context, o *selection.Selection, path string) 
 // another heap than the small one counts apart.
 func allocatedTypes(m *alloc.Model, pid uint64) map[string]int64 {
 	bytes := make(map[string]int64)
-	for _, row := range m.Rows(pid, m.Best(pid), alloc.ByType) {
+	for _, row := range m.Rows(pid, m.BestSource(pid), alloc.ByType) {
 		name := cmp.Or(row.Type, "(unknown type)")
 		if row.Heap != alloc.HeapUnknown && row.Heap != alloc.Small {
 			name += " (" + row.Heap.String() + ")"

@@ -35,7 +35,9 @@ var logColumns = []logColumn{
 	{"before_MB", 10, func(c *watch.Collection) string { return logged(c.HeapBefore, logMegabytes) }},
 	{"after_MB", 10, func(c *watch.Collection) string { return logged(c.HeapAfter, logMegabytes) }},
 	{"promoted_MB", 11, func(c *watch.Collection) string { return logged(c.Promoted, logMegabytes) }},
-	{"freed_MB", 10, func(c *watch.Collection) string { return certaintyMarks[c.FreedIs] + logged(c.Freed, logMegabytes) }},
+	{"freed_MB", 10, func(c *watch.Collection) string {
+		return certaintyMarks[c.FreedQuality] + logged(c.Freed, logMegabytes)
+	}},
 }
 
 // runPlain writes a line for each collection as it ends.

@@ -34,9 +34,9 @@ type capture struct {
 	found   findings.Case    // of what is written; empty where there is a ring
 	notify  func(Notice)
 
-	stopping map[*trace.Descriptor]bool // kinds of the stopping event
-	trigger  *Trigger                   // what was waited for; nil until it came
-	hopeless bool                       // the stopping event cannot come
+	stopping    map[*trace.Descriptor]bool // kinds of the stopping event
+	trigger     *Trigger                   // what was waited for; nil until it came
+	unreachable bool                       // the stopping event cannot come
 
 	pending []byte // read and not written
 	passed  int64  // bytes before pending
@@ -46,9 +46,9 @@ type capture struct {
 	// stopped is why the runtime did not end the trace though it was asked to,
 	// broken why no more of it can be read.
 	stopped, broken error
-	// usurped reports that the process continues though the trace has ended: another
+	// displaced reports that the process continues though the trace has ended: another
 	// client has stopped it.
-	usurped bool
+	displaced bool
 
 	received    atomic.Int64 // bytes
 	collections atomic.Int64
@@ -74,9 +74,9 @@ const (
 	// captureIdle is when events are counted that wait for older ones: the runtime
 	// writes every 100 ms, on a busy machine less often.
 	captureIdle = time.Second
-	// captureFarewell is how long a runtime may take to hang up after its trace's
+	// captureGrace is how long a runtime may take to hang up after its trace's
 	// end.
-	captureFarewell = 3 * time.Second
+	captureGrace = 3 * time.Second
 	// maxPending bounds what is received without a whole object of a trace among it:
 	// none has more than the reader's 16 MiB.
 	maxPending = 32 << 20
@@ -134,7 +134,7 @@ func (c *capture) run(ctx context.Context) error {
 	if err != nil {
 		err = &ProcessError{Title(c.process), err}
 	}
-	c.usurped = err == nil && !c.session.Stopped() && !c.reader.Loss().Cut && goesOn(c.process)
+	c.displaced = err == nil && !c.session.Stopped() && !c.reader.Loss().Truncated && goesOn(c.process)
 	return errors.Join(c.failed, err, outputFailed(c.path, c.sink.Close()))
 }
 
@@ -146,7 +146,7 @@ func goesOn(process *diag.Process) bool {
 		return false
 	}
 	answers := func() bool {
-		ctx, cancel := context.WithTimeout(context.Background(), captureFarewell)
+		ctx, cancel := context.WithTimeout(context.Background(), captureGrace)
 		defer cancel()
 		_, err := process.Client().Info(ctx)
 		return err == nil
@@ -177,7 +177,7 @@ func (c *capture) read() error {
 	}
 	c.pass()
 	// The runtime hangs up, and only then answers who asked it to stop.
-	if c.in.SetReadDeadline(time.Now().Add(captureFarewell)) == nil {
+	if c.in.SetReadDeadline(time.Now().Add(captureGrace)) == nil {
 		_, _ = io.Copy(io.Discard, c.in)
 	}
 	return nil
@@ -192,7 +192,7 @@ func (c *capture) add(col *gc.Collection) {
 		c.longest.Store(max(c.longest.Load(), int64(pause.Or(0))))
 	}
 	if c.trigger == nil && c.plan.Until != nil && c.plan.Until.Holds(col) {
-		c.meet(met(col))
+		c.triggered(met(col))
 	}
 }
 
@@ -205,22 +205,22 @@ func (c *capture) see(ev *trace.Event) {
 		}
 		return
 	}
-	if c.hopeless || !c.stopping[ev.Desc] {
+	if c.unreachable || !c.stopping[ev.Desc] {
 		return
 	}
 	is, err := c.plan.Event.Filter.matches(ev)
 	switch {
 	case err != nil:
-		c.hopeless = true
-		c.notify(Hopeless{c.plan.Event, err})
+		c.unreachable = true
+		c.notify(Unmatchable{c.plan.Event, err})
 	case is:
-		c.meet(&Trigger{From: ev.Time(), To: ev.Time(), Event: c.plan.Event})
+		c.triggered(&Trigger{From: ev.Time(), To: ev.Time(), Event: c.plan.Event})
 	}
 }
 
 // meet has the trace end a while after what it was waiting for: when an event tells
 // that this time has passed, or, of a process that falls silent, by the clock.
-func (c *capture) meet(t *Trigger) {
+func (c *capture) triggered(t *Trigger) {
 	c.trigger = t
 	if c.ring != nil {
 		c.ring.Hold(t.From)

@@ -134,7 +134,7 @@ func (s *Supervisor) attend(ctx context.Context, c *child, p *servedPort) {
 			}
 		case <-silence.C:
 			if !s.tried() {
-				s.notify(Quiet{c.name, dialTime})
+				s.notify(NotAsked{c.name, dialTime})
 			}
 		}
 	}
@@ -187,21 +187,21 @@ func (c *child) end(sig os.Signal, signals <-chan os.Signal) {
 func (p *servedPort) linger(name, path string) {
 	limit := time.After(lastTraces)
 	for {
-		left := p.s.strangers(heirs(path))
+		left := p.s.undialled(children(path))
 		if len(left) == 0 {
 			return
 		}
 		select {
 		case <-time.After(50 * time.Millisecond):
 		case <-limit:
-			p.s.notify(LeftBehind{name, left, portVariable})
+			p.s.notify(Orphaned{name, left, portVariable})
 			return
 		}
 	}
 }
 
-// strangers are the ids of those processes that have not dialled.
-func (s *Supervisor) strangers(pids []int) []string {
+// undialled are the ids of those processes that have not dialled.
+func (s *Supervisor) undialled(pids []int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var left []string

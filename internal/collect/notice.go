@@ -24,14 +24,14 @@ type (
 	// Listening reports that a diagnostic port waits for programs that are started
 	// with its variable in their environment.
 	Listening struct{ Variable, Path string }
-	// Quiet reports that a command has not asked to be traced for some time.
-	Quiet struct {
+	// NotAsked reports that a command has not asked to be traced for some time.
+	NotAsked struct {
 		Command string
 		For     time.Duration
 	}
-	// LeftBehind reports processes that a command left behind, and that may start
+	// Orphaned reports processes that a command left behind, and that may start
 	// programs that wait for a port that is gone.
-	LeftBehind struct {
+	Orphaned struct {
 		Command  string
 		PIDs     []string
 		Variable string
@@ -42,8 +42,8 @@ type (
 		Process *diag.Process
 		NoRoom  bool
 	}
-	// StillWaits reports a process that could not be told to continue.
-	StillWaits struct {
+	// NotResumed reports a process that could not be told to continue.
+	NotResumed struct {
 		Process *diag.Process
 		Err     error
 	}
@@ -54,8 +54,8 @@ type (
 		Path    string
 		Plan    *Plan
 	}
-	// Hopeless reports a stopping event that cannot come.
-	Hopeless struct {
+	// Unmatchable reports a stopping event that cannot come.
+	Unmatchable struct {
 		Event *StoppingEvent
 		Err   error
 	}
@@ -69,18 +69,18 @@ type (
 	Ended struct{ *Result }
 )
 
-func (Started) notice()    {}
-func (Listening) notice()  {}
-func (Quiet) notice()      {}
-func (LeftBehind) notice() {}
-func (Untraced) notice()   {}
-func (StillWaits) notice() {}
-func (Triggered) notice()  {}
-func (Hopeless) notice()   {}
-func (Shortened) notice()  {}
-func (InPieces) notice()   {}
-func (Failed) notice()     {}
-func (Ended) notice()      {}
+func (Started) notice()     {}
+func (Listening) notice()   {}
+func (NotAsked) notice()    {}
+func (Orphaned) notice()    {}
+func (Untraced) notice()    {}
+func (NotResumed) notice()  {}
+func (Triggered) notice()   {}
+func (Unmatchable) notice() {}
+func (Shortened) notice()   {}
+func (InPieces) notice()    {}
+func (Failed) notice()      {}
+func (Ended) notice()       {}
 
 // A Trigger is the collection or the event that met the stop condition.
 type Trigger struct {
@@ -101,10 +101,10 @@ type Result struct {
 	Joined    bool // of what a ring kept
 	RingCut   bool // the ring had no room for all that was to be kept
 
-	Failed  error // of writing, after which nothing was written any more
-	Stopped error // why the runtime did not end the trace though it was asked to
-	Broken  error // why no more of it could be read
-	Usurped bool  // the process continues though the trace has ended
+	Failed    error // of writing, after which nothing was written any more
+	Stopped   error // why the runtime did not end the trace though it was asked to
+	Broken    error // why no more of it could be read
+	Displaced bool  // the process continues though the trace has ended
 
 	Trace       trace.Source // which was read to its end
 	Found       *findings.Case

@@ -80,7 +80,7 @@ func (s *Supervisor) receive(ctx context.Context, r *diag.Runtime) {
 	s.mu.Lock()
 	s.dialled[r.PID] = true
 	s.mu.Unlock()
-	s.deal(func() {
+	s.spawn(func() {
 		process, err := r.Process(context.WithoutCancel(ctx))
 		if err != nil {
 			process = &diag.Process{PID: int(r.PID)}

@@ -16,7 +16,7 @@ func (c *capture) result() (*Result, error) {
 	r := &Result{
 		Path: c.path, Size: c.out.Size(), Regular: c.out.Regular(), Plan: c.plan, Config: &c.session.Config,
 		Triggered: c.trigger != nil, Joined: c.ring != nil, RingCut: c.ring != nil && c.ring.Cut(),
-		Failed: c.failed, Stopped: c.stopped, Broken: c.broken, Usurped: c.usurped,
+		Failed: c.failed, Stopped: c.stopped, Broken: c.broken, Displaced: c.displaced,
 	}
 	if c.ring == nil {
 		r.Trace, r.Found, r.Collections = c.reader, &c.found, c.collections.Load()

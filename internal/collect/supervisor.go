@@ -63,13 +63,13 @@ func New(o *Options) *Supervisor {
 // What fails is notified.
 func (s *Supervisor) Gather(ctx context.Context, processes []*diag.Process) {
 	for _, p := range processes {
-		s.deal(func() { s.collect(ctx, p) })
+		s.spawn(func() { s.collect(ctx, p) })
 	}
 	s.wait()
 }
 
-// deal has something done in the background.
-func (s *Supervisor) deal(do func()) {
+// spawn has something done in the background.
+func (s *Supervisor) spawn(do func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.busy++
@@ -109,7 +109,7 @@ func (s *Supervisor) collect(ctx context.Context, process *diag.Process) {
 		return
 	}
 	released, done := context.WithCancel(context.Background())
-	s.deal(func() {
+	s.spawn(func() {
 		defer done()
 		s.release(process.Client(), process)
 	})
@@ -282,7 +282,7 @@ func (s *Supervisor) release(runtime *diag.Client, process *diag.Process) {
 	}
 	err := runtime.Resume(context.Background())
 	if err != nil && !TooOld(err) && !errors.Is(err, diag.ErrHungUp) {
-		s.notify(StillWaits{process, err})
+		s.notify(NotResumed{process, err})
 	}
 }
 

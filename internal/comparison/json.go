@@ -52,7 +52,7 @@ func WriteJSON(w io.Writer, c *compare.Comparison) error {
 		m := jsonMetric{
 			Name: ch.Name, Verdict: ch.Verdict, Unit: ch.Unit, Before: number(ch.Before), After: number(ch.After),
 			Change: number(ch.Percent), Low: number(ch.Low), High: number(ch.High), P: number(ch.P),
-			Reason: ch.Reason, Explains: ch.Of,
+			Reason: ch.Reason, Explains: ch.Explains,
 		}
 		if ch.RunsNeeded > 0 {
 			m.RunsNeeded = &ch.RunsNeeded

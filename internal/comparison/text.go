@@ -50,7 +50,7 @@ func table(c *compare.Comparison) ([]text.Column, [][]string) {
 }
 
 func indented(ch *compare.Change, basis compare.Basis) string {
-	if ch.Of != "" {
+	if ch.Explains != "" {
 		return "  " + name(ch.Metric, basis)
 	}
 	return name(ch.Metric, basis)
@@ -140,7 +140,7 @@ func trendSummary(labels []string, trends []compare.Trend) string {
 	var changed []string
 	for i := range trends {
 		for _, s := range trends[i].Steps {
-			if trends[i].Of == "" {
+			if trends[i].Explains == "" {
 				changed = append(changed, fmt.Sprintf("%s %s from %s on", trends[i].Text, signed(s.Percent), labels[s.Run]))
 			}
 		}

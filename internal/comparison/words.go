@@ -18,7 +18,7 @@ func Summary(c *compare.Comparison) string {
 	var changed, same, unknown []string
 	for i := range c.Changes {
 		ch := &c.Changes[i]
-		if ch.Of != "" {
+		if ch.Explains != "" {
 			continue
 		}
 		switch ch.Verdict {

@@ -148,7 +148,7 @@ func (c *Converter) allocations() []*export.Allocations {
 	var all []*export.Allocations
 	for _, t := range c.allocs.Totals() {
 		p := c.process(t.PID)
-		if t.Source != c.allocs.Best(t.PID) || !c.selected.HasProcess(p) {
+		if t.Source != c.allocs.BestSource(t.PID) || !c.selected.HasProcess(p) {
 			continue
 		}
 		c.Samples += t.Samples

@@ -119,7 +119,7 @@ func (d *Details) induce(ev *trace.Event, reason clr.GCReason) {
 
 // of returns what is known of a process, when the trace was read.
 func (d *Details) of(p *gc.Process) findings.Details {
-	source := d.allocs.Best(p.PID)
+	source := d.allocs.BestSource(p.PID)
 	return findings.Details{
 		Source: source, Types: d.typesOf(p.PID, source),
 		Collects: d.callers(p.PID, false), Unforced: d.callers(p.PID, true),

@@ -37,7 +37,7 @@ func (rep *Report) gaps(c *Case) []gap {
 	if uncounted(rep.loss) {
 		add("", "Some events%s: packets or buffers are missing.", rep.lostWhen())
 	}
-	if rep.loss.Cut {
+	if rep.loss.Truncated {
 		add("", "What came after %s: the trace is truncated, its program or collector was stopped.", units.Duration(rep.info.Last))
 	}
 	if rep.loss.Damaged > 0 {
@@ -132,5 +132,5 @@ const watchedEnough = 5 * time.Second
 // incomplete reports whether events are known to be missing.
 func (rep *Report) incomplete() bool {
 	l := rep.loss
-	return l.Events > 0 || l.Cut || l.Damaged > 0 || len(l.Ranges()) > 0
+	return l.Events > 0 || l.Truncated || l.Damaged > 0 || len(l.Ranges()) > 0
 }

@@ -269,7 +269,7 @@ func (rep *Report) json() *jsonReport {
 
 func (rep *Report) jsonLost() jsonLost {
 	l, ranges := rep.loss, rep.loss.Ranges()
-	j := jsonLost{l.Events, l.Exactness.String(), l.Cut, l.Late, l.Damaged, []jsonRange{}, len(ranges)}
+	j := jsonLost{l.Events, l.Exactness.String(), l.Truncated, l.Late, l.Damaged, []jsonRange{}, len(ranges)}
 	for _, r := range ranges[:min(len(ranges), maxRanges)] {
 		j.At = append(j.At, jsonRange{jsonMS(r.From), jsonMS(r.To)})
 	}
@@ -391,7 +391,7 @@ func (c *Case) jsonTimeline() *jsonTimeline {
 
 func findingJSON(f *findings.Finding, next []step) jsonFinding {
 	j := jsonFinding{
-		ID: f.ID, Title: f.Title, Severity: f.Severity.String(), Confidence: f.Confidence.String(), Says: f.Says,
+		ID: f.ID, Title: f.Title, Severity: f.Severity.String(), Confidence: f.Confidence.String(), Says: f.Description,
 		Evidence: map[string]float64{}, Collections: append([]uint32{}, f.Collections...), Shown: f.Shown,
 		Advice: append([]string{}, f.Advice...), Settings: []jsonSetting{}, Next: []jsonStep{}, Callers: callersJSON(f),
 	}

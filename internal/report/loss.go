@@ -19,9 +19,9 @@ func Missing(in *open.Input, incomplete []uint32) string {
 	loss := in.Source.Loss()
 	_, merged := in.Source.(*trace.Merged)
 	switch {
-	case loss.Cut && in.Size > 0 && in.Compression == "" && !merged:
+	case loss.Truncated && in.Size > 0 && in.Compression == "" && !merged:
 		parts = append(parts, "the file is truncated at byte "+text.Grouped(in.Size))
-	case loss.Cut:
+	case loss.Truncated:
 		parts = append(parts, "the trace is truncated")
 	}
 	if loss.Events > 0 {
@@ -47,7 +47,7 @@ func Missing(in *open.Input, incomplete []uint32) string {
 // uncounted reports whether events are known to be missing for which there is no
 // other word: packets or buffers that are gone.
 func uncounted(l *trace.Loss) bool {
-	return l.Events == 0 && !l.Cut && l.Damaged == 0 && l.Late == 0 && len(l.Ranges()) > 0
+	return l.Events == 0 && !l.Truncated && l.Damaged == 0 && l.Late == 0 && len(l.Ranges()) > 0
 }
 
 // Unmerged returns what does not fit in traces that are read as one; m may be nil.
@@ -56,13 +56,13 @@ func Unmerged(m *trace.Merged) string {
 		return ""
 	}
 	var parts []string
-	if m.Apart() {
+	if m.Disjoint() {
 		parts = append(parts, "the traces were not taken at the same time, or their clocks disagree")
 	}
 	var events uint64
 	var pids []string
-	for _, pid := range slices.Sorted(maps.Keys(m.LeftOut())) {
-		events += m.LeftOut()[pid]
+	for _, pid := range slices.Sorted(maps.Keys(m.Excluded())) {
+		events += m.Excluded()[pid]
 		pids = append(pids, strconv.FormatUint(pid, 10))
 	}
 	if events > 0 {
@@ -79,7 +79,7 @@ func Beside(in *open.Input) string {
 	if n := in.Companions; len(n) > 0 {
 		parts = append(parts, "read together with "+strings.Join(n, ", "))
 	}
-	if n := in.Strangers; len(n) > 0 {
+	if n := in.Foreign; len(n) > 0 {
 		parts = append(parts, "not read, because unreadable, already included or from another recording: "+strings.Join(n, ", "))
 	}
 	return strings.Join(parts, "; ")

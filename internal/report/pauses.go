@@ -126,7 +126,7 @@ func (p *Pauses) Percentiles() []Percentile {
 
 // Watched returns how long a process was watched, as far as it is looked at.
 func Watched(of *gc.Process, from, to gc.Opt[time.Duration]) time.Duration {
-	p := stats.Process{Process: of, From: from, To: to}
+	p := stats.Summary{Process: of, From: from, To: to}
 	return p.Watched()
 }
 

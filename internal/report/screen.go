@@ -91,7 +91,7 @@ func (rep *Report) completeness() string {
 	switch l := rep.loss; {
 	case l.Events > 0:
 		return text.Plural(int64(min(l.Events, 1<<62)), "event", "events") + " lost"
-	case l.Cut:
+	case l.Truncated:
 		return "truncated"
 	case l.Damaged > 0:
 		return "damaged"

@@ -112,7 +112,7 @@ func writeFinding(p *text.Page, n int, f *findings.Finding, next []step) {
 	lead := fmt.Sprintf("%2d. ", n)
 	const indent = "    "
 	p.Spans(lead, text.Span{Text: severityWord(f.Severity) + ":", Style: severityStyles[f.Severity]}, text.Span{Text: fmt.Sprintf("%s (%s, %v confidence)", f.Title, f.ID, f.Confidence)})
-	p.Prose(indent, f.Says+shownIn(f))
+	p.Prose(indent, f.Description+shownIn(f))
 	for _, a := range f.Advice {
 		p.Prose(indent+"- ", a)
 	}

@@ -175,7 +175,7 @@ func checkRing(t *testing.T, whole []byte, all []*gc.Collection, full *nettrace.
 		t.Fatalf("%d bytes, %d were written, %v", len(b), out.size, err)
 	}
 	got, kept := collectionsIn(t, b, full.Info().Start)
-	if l := kept.Loss(); l.Events > full.Loss().Events || l.Damaged > 0 || l.Late > 0 || l.Cut != full.Loss().Cut {
+	if l := kept.Loss(); l.Events > full.Loss().Events || l.Damaged > 0 || l.Late > 0 || l.Truncated != full.Loss().Truncated {
 		t.Errorf("from %v: %+v", from, l)
 	}
 	start := kept.Info().Start.Sub(full.Info().Start)
@@ -221,7 +221,7 @@ func compareKept(t *testing.T, start time.Duration, got, all []*gc.Collection) i
 		if i < begun+edge {
 			c.SinceLast = knownElse(c.SinceLast, want.SinceLast)
 			if !c.Allocated.Known() {
-				c.Allocated, c.AllocatedIs = want.Allocated, want.AllocatedIs
+				c.Allocated, c.AllocatedQuality = want.Allocated, want.AllocatedQuality
 			}
 		}
 		if i == begun && c.AllocatedTicks.Or(0) < want.AllocatedTicks.Or(0) {
@@ -247,16 +247,16 @@ func compareKept(t *testing.T, start time.Duration, got, all []*gc.Collection) i
 func compareBytes(t *testing.T, got, want *gc.Collection) {
 	t.Helper()
 	granted := want.Allocated.Or(0)
-	compareSure(t, got, "allocated", &got.Allocated, want.Allocated, got.AllocatedIs, want.AllocatedIs, granted)
-	compareSure(t, got, "freed", &got.Freed, want.Freed, got.FreedIs, want.FreedIs, granted)
+	compareSure(t, got, "allocated", &got.Allocated, want.Allocated, got.AllocatedQuality, want.AllocatedQuality, granted)
+	compareSure(t, got, "freed", &got.Freed, want.Freed, got.FreedQuality, want.FreedQuality, granted)
 	for i := range min(len(got.Generations), len(want.Generations)) {
-		freed, is := &got.Generations[i].Freed, got.FreedIs
+		freed, is := &got.Generations[i].Freed, got.FreedQuality
 		if i == 1 || i == 2 {
 			is = gc.Exact // they rest on no ratio
 		}
-		compareSure(t, got, got.Generations[i].Name+" freed", freed, want.Generations[i].Freed, is, min(is, want.FreedIs), granted)
+		compareSure(t, got, got.Generations[i].Name+" freed", freed, want.Generations[i].Freed, is, min(is, want.FreedQuality), granted)
 	}
-	got.AllocatedIs, got.FreedIs = want.AllocatedIs, want.FreedIs
+	got.AllocatedQuality, got.FreedQuality = want.AllocatedQuality, want.FreedQuality
 }
 
 // compareSure compares a figure in bytes as far as its certainty promises, and
@@ -344,7 +344,7 @@ func TestRingFull(t *testing.T) {
 		}
 		got, kept := collectionsIn(t, b, full.Info().Start)
 		start := kept.Info().Start.Sub(full.Info().Start)
-		if int64(len(b)) < disk.room/3 || kept.Loss().Events > 0 || kept.Loss().Damaged > 0 || kept.Loss().Cut {
+		if int64(len(b)) < disk.room/3 || kept.Loss().Events > 0 || kept.Loss().Damaged > 0 || kept.Loss().Truncated {
 			t.Errorf("%d bytes with room for %d, %+v", len(b), disk.room, kept.Loss())
 		}
 		compareKept(t, start, got, all)
@@ -372,7 +372,7 @@ func TestRingSmallDisk(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, kept := collectionsIn(t, b, full.Info().Start)
-	if int64(len(b)) < disk.room/3 || kept.Loss().Events > 0 || kept.Loss().Damaged > 0 || kept.Loss().Cut {
+	if int64(len(b)) < disk.room/3 || kept.Loss().Events > 0 || kept.Loss().Damaged > 0 || kept.Loss().Truncated {
 		t.Errorf("%d bytes with room for %d, %+v", len(b), disk.room, kept.Loss())
 	}
 	compareKept(t, kept.Info().Start.Sub(full.Info().Start), got, all)
@@ -424,7 +424,7 @@ func TestRingDiskTaken(t *testing.T) {
 			t.Fatal(err)
 		}
 		got, kept := collectionsIn(t, b, full.Info().Start)
-		if int64(len(b)) < taken/4 || int64(len(b)) > taken || kept.Loss().Events > 0 || kept.Loss().Damaged > 0 || kept.Loss().Cut {
+		if int64(len(b)) < taken/4 || int64(len(b)) > taken || kept.Loss().Events > 0 || kept.Loss().Damaged > 0 || kept.Loss().Truncated {
 			t.Errorf("%d bytes with room for %d, %+v", len(b), taken, kept.Loss())
 		}
 		compareKept(t, kept.Info().Start.Sub(full.Info().Start), got, all)
@@ -453,8 +453,8 @@ func TestRingFullHeld(t *testing.T) {
 	}
 	all, full := collectionsIn(t, whole, time.Time{})
 	got, kept := collectionsIn(t, b, full.Info().Start)
-	if len(got) < 100 || len(got) == len(all) || got[0].Number != all[0].Number || !kept.Loss().Cut {
-		t.Errorf("%d collections of %d, from %d on, cut %t", len(got), len(all), got[0].Number, kept.Loss().Cut)
+	if len(got) < 100 || len(got) == len(all) || got[0].Number != all[0].Number || !kept.Loss().Truncated {
+		t.Errorf("%d collections of %d, from %d on, cut %t", len(got), len(all), got[0].Number, kept.Loss().Truncated)
 	}
 }
 

@@ -68,7 +68,7 @@ func TestSnapshot(t *testing.T) {
 				}
 				_, was, _ := contents(t, received)
 				got, is, loss := contents(t, out.Bytes())
-				if loss.Cut || loss.Damaged > 0 || loss.Events > 0 {
+				if loss.Truncated || loss.Damaged > 0 || loss.Events > 0 {
 					t.Errorf("%d bytes: %+v", size, loss)
 				}
 				if len(got) < 5 {
@@ -119,7 +119,7 @@ func TestSnapshotV6(t *testing.T) {
 	}
 	got, is, loss := contents(t, out.Bytes())
 	want, _, was := contents(t, v6.Bytes())
-	if !was.Cut || loss.Cut || len(got) != len(want) || is.Name != "api" || is.Runtime != ".NET 10.0.12" {
+	if !was.Truncated || loss.Truncated || len(got) != len(want) || is.Name != "api" || is.Runtime != ".NET 10.0.12" {
 		t.Errorf("%d collections of %q, %q, want %d; %+v, %+v", len(got), is.Name, is.Runtime, len(want), was, loss)
 	}
 }

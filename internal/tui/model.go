@@ -101,7 +101,7 @@ func (m *model) tell(s *saved) {
 		return
 	}
 	cut := ""
-	if !s.process.BeginningKept {
+	if !s.process.Whole {
 		cut = ", without its beginning"
 	}
 	m.say("saved %s%s; next: gctrail %s", units.Bytes(int64(s.size)), cut, text.Quoted(s.path))

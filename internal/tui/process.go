@@ -131,7 +131,7 @@ var facts = []fact{
 	{"before MB", 9, false, 4, func(c *watch.Collection) string { return optional(c.HeapBefore, units.MB) }},
 	{"after MB", 9, false, 0, func(c *watch.Collection) string { return optional(c.HeapAfter, units.MB) }},
 	{"promoted MB", 11, false, 7, func(c *watch.Collection) string { return optional(c.Promoted, units.MB) }},
-	{"freed MB", 9, false, 8, func(c *watch.Collection) string { return freedMarks[c.FreedIs] + optional(c.Freed, units.MB) }},
+	{"freed MB", 9, false, 8, func(c *watch.Collection) string { return freedMarks[c.FreedQuality] + optional(c.Freed, units.MB) }},
 	{"suspend ms", 10, false, 9, func(c *watch.Collection) string { return optional(c.Suspend(), units.Millis) }},
 }
 
@@ -241,7 +241,7 @@ func findingLines(p *painter, all []findings.Finding) []line {
 		f := &all[i]
 		title := fmt.Sprintf("%s: %s (%s, %v confidence)", f.Severity, f.Title, f.ID, f.Confidence)
 		page.wrapped(fmt.Sprintf("%d. ", i+1), title, page.left(), styleOf(p, f))
-		page.wrapped("   ", f.Says, page.left(), p.styles.faint)
+		page.wrapped("   ", f.Description, page.left(), p.styles.faint)
 		for _, advice := range f.Advice {
 			page.wrapped("   - ", advice, page.left(), plain)
 		}

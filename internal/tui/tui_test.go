@@ -42,10 +42,10 @@ func example() *watch.Snapshot {
 	busy.Findings = []findings.Finding{
 		{
 			ID: "R02", Title: "pauses take much of the time", Severity: findings.Problem, Confidence: findings.High,
-			Says:   "GC pauses took 4.32 s: 7.2 % of 60.0 s (budget: 5 %), 18.0 ms on average over 240 GCs.",
-			Advice: []string{"The length of pauses comes from what survives: shorten the life of objects, or let fewer live."},
+			Description: "GC pauses took 4.32 s: 7.2 % of 60.0 s (budget: 5 %), 18.0 ms on average over 240 GCs.",
+			Advice:      []string{"The length of pauses comes from what survives: shorten the life of objects, or let fewer live."},
 		},
-		{ID: "R32", Title: "many young objects survive", Severity: findings.Warning, Confidence: findings.Medium, Says: "28.3 % of what was new survived its first collection."},
+		{ID: "R32", Title: "many young objects survive", Severity: findings.Warning, Confidence: findings.Medium, Description: "28.3 % of what was new survived its first collection."},
 	}
 	for i := range 100 {
 		collected(busy, i)
@@ -53,9 +53,9 @@ func example() *watch.Snapshot {
 	sum(busy)
 
 	ended := process(2, 4712, "batch", watch.Ended)
-	ended.Problem, ended.Until = live.ErrCut, noon.Add(-75*time.Second)
+	ended.Problem, ended.Until = live.ErrTruncated, noon.Add(-75*time.Second)
 	ended.Verdict = "The GC is innocent: pauses took 0.4 % of the time (budget: 5 %), the longest 5.00 ms (budget: 100 ms)."
-	ended.BeginningKept = true
+	ended.Whole = true
 	collected(ended, 3)
 	sum(ended)
 
@@ -340,7 +340,7 @@ func TestFindings(t *testing.T) {
 // TestFreedMarks: freed bytes that are a lower bound are marked as such.
 func TestFreedMarks(t *testing.T) {
 	m := shown(t, 200, 50)
-	m.snap.Processes[1].Last.FreedIs = gc.LowerBound
+	m.snap.Processes[1].Last.FreedQuality = gc.LowerBound
 	if shown := m.View().Content; strings.Count(shown, " >38.0 ") != 1 {
 		t.Errorf("%s", shown)
 	}
@@ -353,7 +353,7 @@ func TestSave(t *testing.T) {
 	if last := m.draw()[23]; last != "saved 12.3 kB; next: gctrail batch.nettrace" {
 		t.Errorf("%q", last)
 	}
-	m.snap.Processes[2].BeginningKept = false
+	m.snap.Processes[2].Whole = false
 	press(t, m, "s")
 	if last := m.draw()[23]; last != "saved 12.3 kB, without its beginning; next: gctrail batch.nettrace" {
 		t.Errorf("%q", last)

@@ -12,14 +12,14 @@ import (
 )
 
 const (
-	// keptPerProcess is how many bytes of a process's trace are kept.
-	keptPerProcess = 16 << 20
-	// keptInAll bounds what is kept of all processes together.
-	keptInAll = 128 << 20
+	// maxRecorded is how many bytes of a process's trace are kept.
+	maxRecorded = 16 << 20
+	// maxRecordedInAll bounds what is kept of all processes together.
+	maxRecordedInAll = 128 << 20
 )
 
-// ErrNothingKept reports a process of which there is no trace to save.
-var ErrNothingKept = errors.New("no data received from it yet")
+// ErrNothingRecorded reports a process of which there is no trace to save.
+var ErrNothingRecorded = errors.New("no data received from it yet")
 
 // A recording is the trace of a process as it came. When it gets too long, its
 // older half is cut off.
@@ -104,7 +104,7 @@ func (t recorder) Write(p []byte) (int, error) {
 	t.w.mu.Lock()
 	defer t.w.mu.Unlock()
 	t.r.trace.came = time.Now()
-	t.r.trace.add(p, min(keptPerProcess, keptInAll/max(1, len(t.w.rows))))
+	t.r.trace.add(p, min(maxRecorded, maxRecordedInAll/max(1, len(t.w.rows))))
 	return len(p), nil
 }
 
@@ -148,18 +148,18 @@ func (w *Watcher) Save(id int, to io.Writer) (int, error) {
 	}
 	w.mu.Unlock()
 	if len(data) == 0 {
-		return 0, ErrNothingKept
+		return 0, ErrNothingRecorded
 	}
 	nothing := func(*trace.Descriptor) bool { return false }
 	r := nettrace.NewReader(bytes.NewReader(data), nettrace.Options{Want: nothing})
 	for _, err := range r.Events() {
 		if err != nil {
-			return 0, fmt.Errorf("%w (%w)", ErrNothingKept, err)
+			return 0, fmt.Errorf("%w (%w)", ErrNothingRecorded, err)
 		}
 	}
 	size, end := r.Whole()
 	if size == 0 {
-		return 0, ErrNothingKept
+		return 0, ErrNothingRecorded
 	}
 	return to.Write(append(data[:size:size], end...))
 }

@@ -191,6 +191,6 @@ func (r *row) judged(at time.Time) *findings.Case {
 	p := c.Summary.Process.Snapshot()
 	p.Stopped = max(p.Stopped, at.Sub(r.start))
 	c.Summary.Process = p
-	c.Trace = findings.Trace{Keywords: 1, Lost: r.lost, Cut: r.state == Ended && r.err != nil}
+	c.Trace = findings.Trace{Keywords: 1, Lost: r.lost, Truncated: r.state == Ended && r.err != nil}
 	return &c
 }

@@ -25,25 +25,25 @@ type Process struct {
 	Problem  error // why it is not watched, does not answer now, or ended otherwise than by itself
 	Attached time.Time
 
-	Collections   int
-	ByGeneration  [3]int
-	Paused        gc.Opt[float64] // percent of the last Window
-	PausedInAll   gc.Opt[float64] // percent; unknown where events were lost
-	Longest       gc.Opt[time.Duration]
-	P99           gc.Opt[time.Duration]
-	Rate          float64         // collections a second, in the last Window
-	Allocating    gc.Opt[float64] // bytes a second, between the collections of about the last Window
-	Last          *Collection     // the latest
-	Heap          stats.Heap      // as far as collections told of it
-	Sized         *Collection     // the latest that tells of the generations
-	Recent        []*Collection   // oldest first
-	History       []Second        // oldest first, up to that of Until
-	Until         time.Time       // up to when it was watched
-	Verdict       string          // empty before the first collection
-	Findings      []findings.Finding
-	Dropped       int    // collections that are counted in no figure
-	Lost          uint64 // events
-	BeginningKept bool   // nothing was cut off the trace
+	Collections  int
+	ByGeneration [3]int
+	Paused       gc.Opt[float64] // percent of the last Window
+	PausedInAll  gc.Opt[float64] // percent; unknown where events were lost
+	Longest      gc.Opt[time.Duration]
+	P99          gc.Opt[time.Duration]
+	Rate         float64         // collections a second, in the last Window
+	Allocating   gc.Opt[float64] // bytes a second, between the collections of about the last Window
+	Last         *Collection     // the latest
+	Heap         stats.Heap      // as far as collections told of it
+	Sized        *Collection     // the latest that tells of the generations
+	Recent       []*Collection   // oldest first
+	History      []Second        // oldest first, up to that of Until
+	Until        time.Time       // up to when it was watched
+	Verdict      string          // empty before the first collection
+	Findings     []findings.Finding
+	Dropped      int    // collections that are counted in no figure
+	Lost         uint64 // events
+	Whole        bool   // nothing was cut off the trace
 }
 
 // Snapshot returns what is known now.
@@ -63,7 +63,7 @@ func (r *row) snapshot(now time.Time) *Process {
 	p := &Process{
 		Process: r.process, ID: r.id, State: r.state, Problem: r.err, Attached: r.attached,
 		Until: until, Recent: r.latest.list(), History: r.history.until(until), Allocating: r.rate.at(until),
-		Dropped: r.dropped, Lost: r.lost, BeginningKept: !r.trace.cut,
+		Dropped: r.dropped, Lost: r.lost, Whole: !r.trace.cut,
 	}
 	if n := len(p.Recent); n > 0 {
 		p.Last = p.Recent[n-1]

@@ -65,8 +65,8 @@ type Watcher struct {
 	met    int // processes, so far
 	failed error
 
-	telling sync.Mutex
-	running sync.WaitGroup
+	notifying sync.Mutex
+	running   sync.WaitGroup
 }
 
 // New returns a Watcher that does nothing before Run.
@@ -119,10 +119,10 @@ func (w *Watcher) look(ctx context.Context, cancel func()) bool {
 	}
 	w.mu.Lock()
 	found = slices.DeleteFunc(found, func(p *diag.Process) bool { return w.endedSince(asked, p) })
-	begin, news := w.meet(found, time.Now())
+	begin, news := w.match(found, time.Now())
 	over := w.opts.UntilEnded && w.over()
 	w.mu.Unlock()
-	w.tell(news...)
+	w.notify(news...)
 	w.attach(ctx, cancel, begin)
 	return !over
 }
@@ -185,7 +185,7 @@ func (w *Watcher) survive(cancel func()) {
 
 // meet compares the rows with what was found, and returns those of processes
 // that are to be attached to now.
-func (w *Watcher) meet(found []*diag.Process, now time.Time) (begin []*row, news []*News) {
+func (w *Watcher) match(found []*diag.Process, now time.Time) (begin []*row, news []*News) {
 	w.listed = true
 	present := make(map[*row]bool)
 	for _, p := range found {
@@ -305,16 +305,16 @@ func (w *Watcher) follow(ctx context.Context, r *row) {
 		w.mu.Lock()
 		news := r.take(u, err, time.Now())
 		w.mu.Unlock()
-		w.tell(news...)
+		w.notify(news...)
 	}
 }
 
-func (w *Watcher) tell(news ...*News) {
+func (w *Watcher) notify(news ...*News) {
 	if w.opts.Each == nil {
 		return
 	}
-	w.telling.Lock()
-	defer w.telling.Unlock()
+	w.notifying.Lock()
+	defer w.notifying.Unlock()
 	for _, n := range news {
 		w.opts.Each(n)
 	}

@@ -206,9 +206,9 @@ func TestComeAndGo(t *testing.T) {
 			t.Errorf("%d processes", len(s.Processes))
 		}
 		web.collect(1, 0, time.Millisecond, 2, 1, 1)
-		m.end(web, live.ErrCut)
+		m.end(web, live.ErrTruncated)
 		s := after(w, watch.Interval)
-		if p := s.Processes[0]; p.State != watch.Ended || !errors.Is(p.Problem, live.ErrCut) || p.Collections != 1 {
+		if p := s.Processes[0]; p.State != watch.Ended || !errors.Is(p.Problem, live.ErrTruncated) || p.Collections != 1 {
 			t.Errorf("%+v", p)
 		}
 		ended := s.Processes[0].Until
@@ -415,7 +415,7 @@ func TestPanic(t *testing.T) {
 }
 
 func TestNothingToSave(t *testing.T) {
-	if _, err := watch.New(watch.Options{}).Save(1, &bytes.Buffer{}); !errors.Is(err, watch.ErrNothingKept) {
+	if _, err := watch.New(watch.Options{}).Save(1, &bytes.Buffer{}); !errors.Is(err, watch.ErrNothingRecorded) {
 		t.Errorf("saved: %v", err)
 	}
 }

@@ -6,8 +6,8 @@ import (
 	"strconv"
 )
 
-// heirs are the processes that have inherited a port, as far as that can be seen.
-func heirs(port string) []int {
+// children are the processes that have inherited a port, as far as that can be seen.
+func children(port string) []int {
 	entries, _ := os.ReadDir("/proc")
 	var pids []int
 	for _, e := range entries {

@@ -15,11 +15,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A door is the socket that a process should listen on. Any user can create a file
+// An endpoint is the socket that a process should listen on. Any user can create a file
 // with its name in /tmp, so every connection is checked before anything is sent:
 // the file is a socket, it belongs to the process's user, and the process itself
 // listens on it.
-type door struct {
+type endpoint struct {
 	finder *finder
 	root   root
 	folder string // behind root
@@ -34,16 +34,16 @@ type door struct {
 }
 
 // reachBy has p's client connect through d.
-func (p *Process) reachBy(d *door) {
+func (p *Process) reachBy(d *endpoint) {
 	p.Address = d.address()
 	p.client = &Client{connect: d.connect}
 	p.listener = func() int { return int(d.behind.Load()) }
 }
 
-func (d *door) address() string { return filepath.Join(d.root.dir, d.folder, d.name) }
+func (d *endpoint) address() string { return filepath.Join(d.root.dir, d.folder, d.name) }
 
 // examine reports what is wrong with the file of the socket, or else which it is.
-func (d *door) examine(who *identity) (stamp, error) {
+func (d *endpoint) examine(who *identity) (stamp, error) {
 	at, info, err := d.open()
 	if err != nil {
 		return stamp{}, err
@@ -53,7 +53,7 @@ func (d *door) examine(who *identity) (stamp, error) {
 }
 
 // open opens the socket's file, not the socket.
-func (d *door) open() (*os.File, fs.FileInfo, error) {
+func (d *endpoint) open() (*os.File, fs.FileInfo, error) {
 	at, err := d.root.file(filepath.Join(d.folder, d.name))
 	if errors.Is(err, errSymlink) {
 		return nil, nil, d.refuse(errSymlink)
@@ -89,7 +89,7 @@ func kindOf(info fs.FileInfo) string {
 
 // belongs reports a socket of another user than the process's. Root's sockets are
 // those of processes that have given up being root since.
-func (d *door) belongs(info fs.FileInfo, who *identity) error {
+func (d *endpoint) belongs(info fs.FileInfo, who *identity) error {
 	if owner := ownerOf(info); owner != 0 && !who.is(owner) {
 		return d.refuse(fmt.Errorf("it belongs to user %d, but the process runs as user %s", owner, who.user()))
 	}
@@ -103,10 +103,10 @@ func ownerOf(info fs.FileInfo) uint32 {
 	return ^uint32(0)
 }
 
-func (d *door) refuse(reason error) error { return &UntrustedError{d.address(), reason} }
+func (d *endpoint) refuse(reason error) error { return &UntrustedError{d.address(), reason} }
 
 // connect connects to the process.
-func (d *door) connect(ctx context.Context) (conn, error) {
+func (d *endpoint) connect(ctx context.Context) (conn, error) {
 	at, info, err := d.open()
 	if err != nil {
 		return nil, d.failed(err)
@@ -131,7 +131,7 @@ func (d *door) connect(ctx context.Context) (conn, error) {
 }
 
 // failed is the error of a connection that was not made.
-func (d *door) failed(err error) error {
+func (d *endpoint) failed(err error) error {
 	if untrusted(err) {
 		return err
 	}
@@ -143,7 +143,7 @@ func (d *door) failed(err error) error {
 
 // identity returns that of the process, as far as it is known, and ErrNoProcess if
 // it has ended: its number may be another's by now.
-func (d *door) identity() (*identity, error) {
+func (d *endpoint) identity() (*identity, error) {
 	if d.pid == 0 {
 		return nil, nil
 	}
@@ -165,7 +165,7 @@ func (f *finder) identify(pid int) *identity {
 }
 
 // verify makes sure of who listens at the other end of c.
-func (d *door) verify(c conn, info fs.FileInfo) error {
+func (d *endpoint) verify(c conn, info fs.FileInfo) error {
 	listener, err := d.finder.listener(c)
 	if err != nil {
 		return d.refuse(fmt.Errorf("cannot determine which process listens on it: %w", err))
@@ -196,7 +196,7 @@ func (d *door) verify(c conn, info fs.FileInfo) error {
 
 // verifyHidden makes sure of a process of another namespace: all that is known of
 // it is its user, who must be this process's own.
-func (d *door) verifyHidden(listener *unix.Ucred, info fs.FileInfo) error {
+func (d *endpoint) verifyHidden(listener *unix.Ucred, info fs.FileInfo) error {
 	user, owner := uint32(os.Geteuid()), ownerOf(info)
 	if owner != user || listener.Uid != user {
 		return d.refuse(fmt.Errorf("it belongs to user %d, and its process is in another PID namespace", owner))
