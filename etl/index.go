@@ -43,6 +43,7 @@ func (e *entry) order() uint64 {
 // An index lists the buffers of files in the order of their first events.
 type index struct {
 	second   int64 // in ticks
+	alone    bool  // there is one file
 	entries  []entry
 	damage   func(f *file, off int64, err error) // of a place without a buffer
 	repeated func(f *file, off int64, err error) // of a buffer that is listed already
@@ -80,6 +81,11 @@ func (x *index) add(f *file) error {
 	had := len(x.entries)
 	err := x.walk(f)
 	x.dropRepeated(f, had)
+	if x.alone {
+		if err := f.mendStart(x.entries[had:], x.second); err != nil {
+			x.damage(f, 0, err)
+		}
+	}
 	f.confine(x.entries[had:], x.second)
 	return err
 }

@@ -145,7 +145,7 @@ func (r *Reader) open() error {
 	r.info.Clock = clock
 	r.info.Start = fileTime(first.header.start)
 	r.info.PointerSize = first.header.pointerSize
-	x := index{damage: r.unindexed, repeated: r.indexed, second: clock.Frequency}
+	x := index{damage: r.unindexed, repeated: r.indexed, second: clock.Frequency, alone: len(r.files) == 1}
 	for _, f := range r.files {
 		r.info.CPUs = max(r.info.CPUs, f.header.cpus)
 		r.limit += int(min(int64(f.header.cpus)*processorPending, f.size*bytePending))
