@@ -28,18 +28,19 @@ func TestDamagedEvents(t *testing.T) {
 		event int
 		flip  func(s *script, i int)
 	}{
-		"an end for a start":           {start, as(end)},
-		"a start for an end":           {end, as(start)},
-		"a suspension for a restart":   {suspendBegin, as(restartEnd)},
-		"statistics for a suspension":  {suspendBegin, as(stats)},
-		"suspended for a restart":      {restartBegin, as(suspendEnd)},
-		"a restart for its end":        {restartBegin, as(restartEnd)},
-		"a restart for suspended":      {suspendEnd, as(restartBegin)},
-		"a start of another number":    {start, number},
-		"an end of another number":     {end, number},
-		"a restart by another thread":  {restartBegin, func(s *script, i int) { s.events[i].TID ^= 64 }},
-		"a start in another runtime":   {start, func(s *script, i int) { s.events[i].Payload[16] ^= 4 }},
-		"a restart in another runtime": {restartBegin, func(s *script, i int) { s.events[i].Payload[0] ^= 4 }},
+		"an end for a start":             {start, as(end)},
+		"a start for an end":             {end, as(start)},
+		"a suspension for a restart":     {suspendBegin, as(restartEnd)},
+		"statistics for a suspension":    {suspendBegin, as(stats)},
+		"suspended for a restart":        {restartBegin, as(suspendEnd)},
+		"a restart for its end":          {restartBegin, as(restartEnd)},
+		"a restart for suspended":        {suspendEnd, as(restartBegin)},
+		"a start of another number":      {start, number},
+		"an end of another number":       {end, number},
+		"a restart by another thread":    {restartBegin, func(s *script, i int) { s.events[i].TID ^= 64 }},
+		"a suspension by another thread": {suspendBegin, func(s *script, i int) { s.events[i].TID ^= 64 }},
+		"a start in another runtime":     {start, func(s *script, i int) { s.events[i].Payload[16] ^= 4 }},
+		"a restart in another runtime":   {restartBegin, func(s *script, i int) { s.events[i].Payload[0] ^= 4 }},
 	} {
 		for n := range 3 {
 			s := newScript()

@@ -107,6 +107,9 @@ func (m *Model) suspendEnd(e *event) {
 func (m *Model) restartBegin(e *event) {
 	rt, s := m.suspension(e)
 	if s == nil {
+		if rt != nil {
+			rt.restartedByOther()
+		}
 		return
 	}
 	if s.restartBegin.Known() { // a suspension ends once
@@ -176,6 +179,14 @@ func (m *Model) suspension(e *event) (*runtime, *suspension) {
 func (rt *runtime) unfinished(s *suspension) {
 	if s.forGC() && !s.restartBegin.Known() {
 		rt.restarts.missing(rt.model, s.begin)
+	}
+}
+
+// restartedByOther notes that a thread which suspended none restarts them while a
+// collection has them suspended: the thread of one of the two events is damaged.
+func (rt *runtime) restartedByOther() {
+	if s := rt.active(); s != nil && s.forGC() && len(s.gcs) > 0 {
+		rt.model.missing(s.begin, rt.model.event.time)
 	}
 }
 
