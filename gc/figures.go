@@ -101,7 +101,9 @@ func (rt *runtime) finish(n int) {
 	if b.misses() {
 		rt.model.missing(b.order(), max(b.order(), b.End.Or(0)))
 	}
-	rt.completed = rt.completed || b.Complete
+	if b.Complete && !rt.completed {
+		rt.completed, rt.first = true, b.Number
+	}
 	rt.last.follow(b)
 	rt.allocations.follow(b)
 	b.finished = true
@@ -111,10 +113,12 @@ func (rt *runtime) finish(n int) {
 }
 
 // misses reports whether events of the collection are not in the trace although it
-// did not begin or end in the middle of them, and the session raises their kinds.
+// did not begin or end in the middle of them, and the session raises their kinds. A
+// background collection that began before the trace may end after others that are
+// complete.
 func (b *building) misses() bool {
 	switch {
-	case b.Complete:
+	case b.Complete, !b.Start.Known() && b.rt.beganBefore(b):
 		return false
 	case b.rt.model.ending: // but a suspension begins before its collection ends
 		return b.rt.completed && b.ended() && b.stats && b.windows == 0 && len(b.Pauses) == 0

@@ -28,6 +28,7 @@ type runtime struct {
 	allocating     map[uint64]time.Duration // by thread, since when it waits for a background collection
 
 	completed bool     // a collection was complete
+	first     uint32   // its number
 	restarts  expected // RestartEEBegin
 	ends      expected // GCEnd of a collection whose start was seen
 	historied bool     // it raises GCPerHeapHistory
@@ -167,6 +168,9 @@ func (m *Model) gcStart(e *event) {
 		rt.blocking = b
 	}
 }
+
+// beganBefore reports whether collection b began before all those that are complete.
+func (rt *runtime) beganBefore(b *building) bool { return !rt.completed || b.Number < rt.first }
 
 // contradicted notes that the start, or the end, of collection b while another one
 // keeps threads suspended tells of events that are missing: of that one's end, or of
