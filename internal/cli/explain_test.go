@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/condition"
@@ -40,9 +41,18 @@ func TestEveryWordIsExplained(t *testing.T) {
 	}
 	add("top", tui.Headings()...)
 	add("--reason", reasons()...)
+	for bit := range 32 {
+		for _, name := range clr.CondemnReasons1(1 << bit).Names() {
+			if !strings.HasPrefix(name, "0x") {
+				add("condemned", name)
+			}
+		}
+	}
 	add("--kind", "blocking", "background", "foreground")
 	add("--gen", "gen0", "gen1", "gen2", "gen 2", "LOH", "POH")
-	add("screens", "time in GC", "% time in GC", "GC", "free space", "budget")
+	add("screens", "time in GC", "% time in GC", "% time in gc", "% TIME IN GC", "GC", "free space", "budget")
+	addFields(add, "heap", heapFields(false))
+	addFields(add, "heap --per-heap", heapFields(true))
 	addFields(add, "pins", pinFields)
 	addFields(add, "finalizers", finalizerFields)
 	addFields(add, "allocs", (&allocSection{}).fields(alloc.ByType|alloc.ByMethod|alloc.ByStack|alloc.ByHeap))

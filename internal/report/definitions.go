@@ -126,7 +126,7 @@ var figures = []Figure{
 		Text: "The size of all generations at the start of the collection, including free space.", Source: "SizeBefore of GCPerHeapHistory, over generations and heaps",
 	},
 	{
-		Name: "heap after", Unit: "bytes", Keys: []string{"heap_after_bytes", "after_bytes", "GEN_after_bytes"},
+		Name: "heap after", Unit: "bytes", Keys: []string{"heap_after_bytes", "after_bytes", "GEN_after_bytes", "GEN_bytes"},
 		Text: "The size after the collection, including free space. For the whole heap it comes from GCHeapStats, like the runtime's HeapSizeBytes; when a background GC ends, gen 0 has already grown. For one generation it comes from the heap history; " +
 			"up to .NET Core 3.1 the history covers only the collected generations and the next older one.",
 		Source: "GenerationSize0 to 4 of GCHeapStats; SizeAfter of GCPerHeapHistory",

@@ -63,6 +63,9 @@ var aliases = map[string]string{
 	"size": "heap after", "freed MB": "freed", "promoted MB": "promoted", "free space": "free space", "load %": "memory load",
 	"decided by": "condemned", "survival rate": "survival", "fragmentation": "free space", "finalizer queue": "finalization",
 	"exact": "freed", "estimate": "freed", "lower_bound": "freed",
+	"longest": "max pause", "window": "worst window", "program %": "worst window", "from": "worst window", "marking ms": "marking",
+	"to": "high_bytes", "most from": "method", "regions +": "segments_created", "live": "segments_live", "in lists MB": "free_list_bytes",
+	"since last ms": "since last", "gen0 budget MB": "budget", "gc pauses": "pause",
 	"note": "confidence", "warning": "confidence", "problem": "confidence", "low": "confidence", "medium": "confidence", "high": "confidence",
 }
 
@@ -172,6 +175,22 @@ var terms = []struct{ name, unit, text, source string }{
 	{"waking_ms", "ms", "How long it took until the thread ran again after the join.", "GCJoin"},
 	{"last", "count", "How often the heap's thread came last to a join, and the others waited for it.", "GCJoin"},
 	{"held_ms", "ms", "How long the other threads waited for this one.", "GCJoin"},
+	{"calls", "count", "How often the method called GC.Collect, or what else induces a GC.", "the stacks of GCTriggered"},
+	{"free_bytes", "bytes", "Free space between the objects of all generations (fragmentation), after the GC.", "FreeListAfter and FreeObjAfter of GCPerHeapHistory"},
+	{"free_list_bytes", "bytes", "The part of the free space that is in free lists: new objects can be placed in it. The rest is too small.", "FreeListAfter of GCPerHeapHistory"},
+	{"segments_created", "count", "Segments or regions that were created since the previous GC.", "GCCreateSegment"},
+	{"segments_freed", "count", "Segments or regions that were freed since the previous GC.", "GCFreeSegment"},
+	{"segments_live", "count", "Segments or regions that were created in the trace and not freed.", "GCCreateSegment, GCFreeSegment"},
+	{"committed_in_use_bytes", "bytes", "Committed memory in regions that hold objects.", "TotalCommittedInUse of CommittedUsage"},
+	{"committed_free_bytes", "bytes", "Committed memory in free regions of the heaps.", "TotalCommittedInFree of CommittedUsage"},
+	{"committed_global_free_bytes", "bytes", "Committed memory in free regions that any heap can take.", "TotalCommittedInGlobalFree of CommittedUsage"},
+	{"committed_decommit_bytes", "bytes", "Committed memory that is about to be returned to the system.", "TotalCommittedInGlobalDecommit of CommittedUsage"},
+	{"committed_bookkeeping_bytes", "bytes", "Committed memory that the GC uses for its own tables.", "TotalBookkeepingCommitted of CommittedUsage"},
+	{"initial_generation", "part of the condemned generation", "The generation that the GC considered first.", "CondemnReasons0 of GCPerHeapHistory (gcrecord.h, gc_condemn_reason_gen)"},
+	{"final_per_heap_generation", "part of the condemned generation", "The generation that this heap decided on.", "CondemnReasons0 of GCPerHeapHistory (gcrecord.h, gc_condemn_reason_gen)"},
+	{"alloc_budget_exceeded_generation", "part of the condemned generation", "The oldest generation whose budget was used up.", "CondemnReasons0 of GCPerHeapHistory (gcrecord.h, gc_condemn_reason_gen)"},
+	{"time_tuning_generation", "part of the condemned generation", "The generation that was due because of the time since its last GC.", "CondemnReasons0 of GCPerHeapHistory (gcrecord.h, gc_condemn_reason_gen)"},
+	{"-", "mark", "An unknown figure. As a heading of the command heap, next to \"regions +\": segments or regions freed since the previous GC.", "the tables"},
 	{"finalized", "count", "Objects whose finalizers ran.", "FinalizeObject"},
 }
 
@@ -180,6 +199,11 @@ func definition(name string) []Figure {
 	for alias, figure := range aliases {
 		if strings.EqualFold(alias, name) {
 			return Definitions(figure)
+		}
+	}
+	for _, unit := range []string{" µs", " ms", " s", " B", " kB", " MB", " GB"} {
+		if stem, ok := strings.CutSuffix(name, unit); ok && stem != "" {
+			return Definitions(stem)
 		}
 	}
 	var found []Figure

@@ -1,6 +1,11 @@
 package report
 
 import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -61,5 +66,60 @@ func TestWordsAreExplained(t *testing.T) {
 	}
 	if n := len(shown); n < 120 {
 		t.Errorf("%d words", n)
+	}
+}
+
+// TestHeadingsAreExplained checks the headings of the report's tables, which it
+// takes from the source: a table shows the columns that there are figures for.
+func TestHeadingsAreExplained(t *testing.T) {
+	paths, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	headings := 0
+	check := func(e ast.Expr) {
+		lit, ok := e.(*ast.BasicLit)
+		if !ok || lit.Kind != token.STRING || lit.Value == `""` {
+			return
+		}
+		heading, err := strconv.Unquote(lit.Value)
+		if err != nil {
+			t.Fatal(err)
+		}
+		headings++
+		for _, shown := range []string{heading, heading + " ms", heading + " µs", heading + " GB"} {
+			if len(Definitions(shown)) == 0 {
+				t.Errorf("%q is not explained", shown)
+			}
+		}
+	}
+	for _, path := range paths {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ast.Inspect(file, func(n ast.Node) bool {
+			switch n := n.(type) {
+			case *ast.KeyValueExpr:
+				if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Heading" {
+					check(n.Value)
+				}
+			case *ast.CallExpr:
+				method, ok := n.Fun.(*ast.SelectorExpr)
+				if !ok {
+					return true
+				}
+				switch method.Sel.Name {
+				case "words", "numbers", "times", "sizes":
+					check(n.Args[0])
+				case "timesIn":
+					check(n.Args[1])
+				}
+			}
+			return true
+		})
+	}
+	if headings < 30 {
+		t.Errorf("only %d headings were found", headings)
 	}
 }
