@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/enum"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -32,7 +33,7 @@ const (
 
 var phaseNames = [NumPhases]string{"initial_mark", "concurrent_mark", "final_wait", "final_mark", "sweep_wait", "sweep"}
 
-func (p Phase) String() string { return phaseNames[p] }
+func (p Phase) String() string { return enum.Name("Phase", phaseNames[:], p) }
 
 // ends are the events that end each phase, in their order.
 var ends = [NumPhases]clr.Kind{

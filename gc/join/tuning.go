@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/enum"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -50,7 +51,7 @@ const (
 
 var tuningNames = [...]string{"size", "full", "count"}
 
-func (k TuningKind) String() string { return tuningNames[k] }
+func (k TuningKind) String() string { return enum.Name("TuningKind", tuningNames[:], k) }
 
 // The costs in percent that the GC aims at: GCDTargetTCP's default, and that of
 // full collections.

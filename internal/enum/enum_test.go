@@ -18,7 +18,9 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
+	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/live"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -37,6 +39,8 @@ var enums = map[string]reflect.Type{
 	"gc.PauseKind":         reflect.TypeFor[gc.PauseKind](),
 	"alloc.Source":         reflect.TypeFor[alloc.Source](),
 	"alloc.Heap":           reflect.TypeFor[alloc.Heap](),
+	"background.Phase":     reflect.TypeFor[background.Phase](),
+	"join.TuningKind":      reflect.TypeFor[join.TuningKind](),
 	"findings.Severity":    reflect.TypeFor[findings.Severity](),
 	"findings.Confidence":  reflect.TypeFor[findings.Confidence](),
 	"live.Kind":            reflect.TypeFor[live.Kind](),
