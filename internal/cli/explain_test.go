@@ -36,8 +36,8 @@ func TestEveryWordIsExplained(t *testing.T) {
 	for _, c := range processColumns {
 		add("ps", c.Heading)
 	}
-	for i := range logColumns {
-		add("top --plain", logColumns[i].heading)
+	for i := range logColumns(fullTime) {
+		add("top --plain", logColumns(fullTime)[i].Heading)
 	}
 	add("top", tui.Headings()...)
 	add("--reason", reasons()...)

@@ -39,7 +39,7 @@ func heapFields(perHeap bool) []field[heapRow] {
 		}})
 	}
 	for i, name := range gc.GenerationNames() {
-		fields = append(fields, field[heapRow]{name: name + "_bytes", heading: name + " MB", value: func(r *heapRow) column.Value {
+		fields = append(fields, field[heapRow]{name: name + "_bytes", heading: name + " MB", rank: max(0, i-2), value: func(r *heapRow) column.Value {
 			if i >= len(r.generations) {
 				return column.Value{}
 			}
@@ -48,7 +48,7 @@ func heapFields(perHeap bool) []field[heapRow] {
 	}
 	fields = append(fields,
 		field[heapRow]{name: "free_bytes", heading: "free MB", value: freeOf},
-		field[heapRow]{name: "free_list_bytes", heading: "in lists MB", rank: 4, value: func(r *heapRow) column.Value {
+		field[heapRow]{name: "free_list_bytes", heading: "in lists MB", rank: 6, value: func(r *heapRow) column.Value {
 			return r.sum(func(g *gc.Generation) gc.Opt[int64] { return g.FreeList })
 		}})
 	for i, name := range gc.GenerationNames() {
@@ -60,7 +60,7 @@ func heapFields(perHeap bool) []field[heapRow] {
 			return knownIf(budget > 0, bytesOf(budget)) // 0 where the collection sets none
 		}}
 		if i == 0 {
-			f.heading, f.rank = "gen0 budget MB", 3
+			f.heading, f.rank = "gen0 budget MB", 5
 		}
 		fields = append(fields, f)
 	}
@@ -73,7 +73,7 @@ func heapFields(perHeap bool) []field[heapRow] {
 		}
 	}
 	return append(fields,
-		field[heapRow]{name: "committed_bytes", heading: "committed MB", rank: 1, value: func(r *heapRow) column.Value {
+		field[heapRow]{name: "committed_bytes", heading: "committed MB", rank: 3, value: func(r *heapRow) column.Value {
 			s, _ := r.segments.Get()
 			return knownIf(s.Committed.Total() > 0, bytesOf(s.Committed.Total()))
 		}},
@@ -82,9 +82,9 @@ func heapFields(perHeap bool) []field[heapRow] {
 		committed("committed_global_free_bytes", func(c *segment.Committed) int64 { return c.GlobalFree }),
 		committed("committed_decommit_bytes", func(c *segment.Committed) int64 { return c.Decommit }),
 		committed("committed_bookkeeping_bytes", func(c *segment.Committed) int64 { return c.Bookkeeping }),
-		field[heapRow]{name: "segments_created", heading: "regions +", rank: 2, value: count(func(s *segment.Snapshot) int64 { return s.Created })},
-		field[heapRow]{name: "segments_freed", heading: "-", rank: 2, value: count(func(s *segment.Snapshot) int64 { return s.Freed })},
-		field[heapRow]{name: "segments_live", heading: "live", rank: 2, value: count(func(s *segment.Snapshot) int64 { return s.Live })})
+		field[heapRow]{name: "segments_created", heading: "regions +", rank: 4, value: count(func(s *segment.Snapshot) int64 { return s.Created })},
+		field[heapRow]{name: "segments_freed", heading: "-", rank: 4, value: count(func(s *segment.Snapshot) int64 { return s.Freed })},
+		field[heapRow]{name: "segments_live", heading: "live", rank: 4, value: count(func(s *segment.Snapshot) int64 { return s.Live })})
 }
 
 // committed is the field of one of the parts of what is committed.

@@ -124,7 +124,7 @@ func TestHostileProcesses(t *testing.T) {
 		}
 		var data, talk bytes.Buffer
 		std := &stdio{out: &data, err: text.NewPrinter(&talk)}
-		log := &collectionLog{std: std, cancel: func() {}}
+		log := newCollectionLog(std, func() {})
 		log.tell(&watch.News{Process: p, Attached: true}, true)
 		std.complain(collect.Unreachable(p))
 		std.complain(&inputError{name, errors.New(name)})
@@ -279,15 +279,15 @@ func shapeOf(out string) shape {
 func TestHostileRows(t *testing.T) {
 	for _, name := range hostile {
 		var data bytes.Buffer
-		log := &collectionLog{std: &stdio{out: &data, err: text.NewPrinter(io.Discard)}, cancel: func() {}}
-		log.write(func(c *logColumn) string { return c.heading })
+		log := newCollectionLog(&stdio{out: &data, err: text.NewPrinter(io.Discard)}, func() {})
+		log.failed(log.table.Flush())
 		log.tell(&watch.News{
 			Process:    &diag.Process{PID: 7, Name: name},
 			Collection: &watch.Collection{Collection: &gc.Collection{Number: 3}, Process: &diag.Process{PID: 7, Name: name}},
 		}, true)
 		mustShow(t, "top --plain", data.String())
 		lines := strings.Split(strings.TrimSuffix(data.String(), "\n"), "\n")
-		if len(lines) != 2 || len(strings.Fields(lines[1])) != len(logColumns) {
+		if len(lines) != 2 || len(strings.Fields(lines[1])) != len(logColumns(fullTime)) {
 			t.Errorf("%q: %q", name, lines)
 		}
 		if shapeOf(data.String()).commands > 0 {

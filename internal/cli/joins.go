@@ -35,7 +35,7 @@ func joinFields(number bool) []field[joinRow] {
 		{name: "phase", heading: "phase", left: true, value: func(r *joinRow) column.Value { return wordOf(r.Phase) }},
 		{name: "working_ms", heading: "working ms", value: func(r *joinRow) column.Value { return timeOf(r.Working) }},
 		{name: "waiting_ms", heading: "waiting ms", value: func(r *joinRow) column.Value { return timeOf(r.Waiting) }},
-		{name: "waking_ms", heading: "waking ms", value: func(r *joinRow) column.Value { return timeOf(r.Waking) }},
+		{name: "waking_ms", heading: "waking ms", rank: 2, value: func(r *joinRow) column.Value { return timeOf(r.Waking) }},
 		{name: "last", heading: "came last", rank: 1, value: func(r *joinRow) column.Value { return countOf(r.Last) }},
 		{name: "held_ms", heading: "others waited ms", value: func(r *joinRow) column.Value { return timeOf(r.WaitedFor) }},
 	}

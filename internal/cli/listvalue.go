@@ -152,7 +152,7 @@ func stackLines(stacks *symbol.Stacks, id symbol.StackID) []string {
 	}
 	flush()
 	if more > 0 {
-		lines = append(lines, "      … "+units.Count(more)+" more")
+		lines = append(lines, "      and "+units.Count(more)+" more")
 	}
 	return lines
 }

@@ -132,7 +132,7 @@ func (s *phaseSum) head(p *text.Page, of *gc.Process, end time.Duration) {
 	if strip := s.strip(p.Width-len("  ||"), end); strip != "" {
 		p.Line("")
 		p.Line("  |%s|", strip)
-		p.Line("   m marking, s sweeping, ! paused for marking; from 0 to %s", units.Duration(end))
+		p.Prose("   ", "m marking, s sweeping, ! paused for marking; from 0 to "+units.Duration(end))
 	}
 }
 

@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
@@ -18,34 +17,49 @@ import (
 
 // A logColumn is a column of the lines that top writes for collections.
 type logColumn struct {
-	heading string
-	width   int // negative for words, which are aligned left
-	cell    func(*watch.Collection) string
+	text.Column
+	cell func(*watch.Collection) string
 }
 
-var logColumns = []logColumn{
-	{"time", -29, func(c *watch.Collection) string { return c.Ended.Local().Format("2006-01-02T15:04:05.000Z07:00") }},
-	{"process", -20, func(c *watch.Collection) string { return oneWord(c.Process.Name) }},
-	{"pid", 7, func(c *watch.Collection) string { return collect.ID(c.Process) }},
-	{"gc", 6, func(c *watch.Collection) string { return strconv.FormatUint(uint64(c.Number), 10) }},
-	{"gen", 3, func(c *watch.Collection) string { return logged(c.Generation, strconv.Itoa) }},
-	{"kind", -10, func(c *watch.Collection) string { return c.Kind.String() }},
-	{"reason", -20, func(c *watch.Collection) string { return logged(c.Reason, clr.GCReason.String) }},
-	{"pause_ms", 9, func(c *watch.Collection) string { return logged(c.Pause(), logMillis) }},
-	{"before_MB", 10, func(c *watch.Collection) string { return logged(c.HeapBefore, logMegabytes) }},
-	{"after_MB", 10, func(c *watch.Collection) string { return logged(c.HeapAfter, logMegabytes) }},
-	{"promoted_MB", 11, func(c *watch.Collection) string { return logged(c.Promoted, logMegabytes) }},
-	{"freed_MB", 10, func(c *watch.Collection) string {
-		return certaintyMarks[c.FreedQuality] + logged(c.Freed, logMegabytes)
-	}},
+// Times in the log: in full for other programs, the time of day on a terminal, where
+// there is less room.
+const (
+	fullTime  = "2006-01-02T15:04:05.000Z07:00"
+	timeOfDay = "15:04:05.000"
+)
+
+// logColumns are the columns of the log, with times in a layout.
+func logColumns(layout string) []logColumn {
+	words := func(heading string, width, rank int, cell func(*watch.Collection) string) logColumn {
+		return logColumn{text.Column{Heading: heading, Width: width, Rank: rank, Left: true}, cell}
+	}
+	number := func(heading string, width, rank int, cell func(*watch.Collection) string) logColumn {
+		return logColumn{text.Column{Heading: heading, Width: width, Rank: rank}, cell}
+	}
+	return []logColumn{
+		words("time", len(layout), 0, func(c *watch.Collection) string { return c.Ended.Local().Format(layout) }),
+		words("process", 20, 0, func(c *watch.Collection) string { return oneWord(c.Process.Name) }),
+		number("pid", 7, 4, func(c *watch.Collection) string { return collect.ID(c.Process) }),
+		number("gc", 6, 5, func(c *watch.Collection) string { return strconv.FormatUint(uint64(c.Number), 10) }),
+		number("gen", 3, 0, func(c *watch.Collection) string { return logged(c.Generation, strconv.Itoa) }),
+		words("kind", 10, 2, func(c *watch.Collection) string { return c.Kind.String() }),
+		words("reason", 20, 3, func(c *watch.Collection) string { return logged(c.Reason, clr.GCReason.String) }),
+		number("pause_ms", 9, 0, func(c *watch.Collection) string { return logged(c.Pause(), logMillis) }),
+		number("before_MB", 10, 6, func(c *watch.Collection) string { return logged(c.HeapBefore, logMegabytes) }),
+		number("after_MB", 10, 1, func(c *watch.Collection) string { return logged(c.HeapAfter, logMegabytes) }),
+		number("promoted_MB", 11, 7, func(c *watch.Collection) string { return logged(c.Promoted, logMegabytes) }),
+		number("freed_MB", 10, 8, func(c *watch.Collection) string {
+			return certaintyMarks[c.FreedQuality] + logged(c.Freed, logMegabytes)
+		}),
+	}
 }
 
 // runPlain writes a line for each collection as it ends.
 func (o *topOptions) runPlain(ctx context.Context, std *stdio) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	log := &collectionLog{std: std, cancel: cancel}
-	log.write(func(c *logColumn) string { return c.heading })
+	log := newCollectionLog(std, cancel)
+	log.failed(log.table.Flush())
 	w := watch.New(watch.Options{Wants: o.wants, UntilEnded: len(o.pids) > 0, Each: func(n *watch.News) {
 		log.tell(n, ctx.Err() == nil)
 	}})
@@ -59,21 +73,39 @@ func (o *topOptions) runPlain(ctx context.Context, std *stdio) error {
 
 // A collectionLog writes what happens, a line each, at once.
 type collectionLog struct {
-	std    *stdio
-	cancel func()
-	err    error // of writing, after which nothing is written
+	std     *stdio
+	cancel  func()
+	columns []logColumn
+	table   text.Table
+	err     error // of writing, after which nothing is written
 }
 
-func (l *collectionLog) write(cell func(*logColumn) string) {
+func newCollectionLog(std *stdio, cancel func()) *collectionLog {
+	l := &collectionLog{std: std, cancel: cancel, columns: logColumns(fullTime)}
+	l.table = text.Table{W: std.out, Stream: true, Width: std.outTerm.Width}
+	if std.outTerm.Width > 0 {
+		l.columns = logColumns(timeOfDay)
+	}
+	for i := range l.columns {
+		l.table.Columns = append(l.table.Columns, l.columns[i].Column)
+	}
+	return l
+}
+
+func (l *collectionLog) write(c *watch.Collection) {
 	if l.err != nil {
 		return
 	}
-	var line strings.Builder
-	for i := range logColumns {
-		c := &logColumns[i]
-		fmt.Fprintf(&line, "%*s ", c.width, cell(c))
+	cells := make([]string, len(l.columns))
+	for i := range l.columns {
+		cells[i] = l.columns[i].cell(c)
 	}
-	if err := text.NewPrinter(l.std.out).Line("%s", strings.TrimRight(line.String(), " ")); err != nil {
+	l.failed(l.table.Row(cells))
+}
+
+// failed ends the log if a line was not written.
+func (l *collectionLog) failed(err error) {
+	if err != nil {
 		l.err = outputFailed(stdoutName, err)
 		l.cancel()
 	}
@@ -83,7 +115,7 @@ func (l *collectionLog) write(cell func(*logColumn) string) {
 // standard error. A process that ends because the watching does is no news.
 func (l *collectionLog) tell(n *watch.News, watching bool) {
 	if n.Collection != nil {
-		l.write(func(c *logColumn) string { return c.cell(n.Collection) })
+		l.write(n.Collection)
 		return
 	}
 	name, words := collect.Title(n.Process), ""

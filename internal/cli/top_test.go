@@ -68,12 +68,12 @@ func TestTopPlain(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := out.all()
-	if head := strings.Fields(lines[0]); len(head) != len(logColumns) || head[0] != "time" {
+	if head := strings.Fields(lines[0]); len(head) != len(logColumns(fullTime)) || head[0] != "time" {
 		t.Errorf("%q", lines[0])
 	}
 	for _, line := range lines[1:] {
 		f := strings.Fields(line)
-		if len(f) != len(logColumns) || f[1] != program.Name || f[2] != strconv.Itoa(program.PID) {
+		if len(f) != len(logColumns(fullTime)) || f[1] != program.Name || f[2] != strconv.Itoa(program.PID) {
 			t.Fatalf("%q", line)
 		}
 		if _, err := time.Parse(time.RFC3339, f[0]); err != nil {

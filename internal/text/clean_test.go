@@ -28,7 +28,7 @@ func TestNothingObeyed(t *testing.T) {
 	printer.Status(bad+"\nx", 10)
 	want := good + ` "a\x1b[31m\u009b2J\u202eb\x7f" ` + good + "     7 2s\n" +
 		good + "  |\n\x1b[1m" + good + "\x1b[0m\n" + good + good + "\n\x1b[31m" + good + "\x1b[0m plain\n$ " + good + "\n" +
-		good + "\n" + good + "\n\r\x1b[K" + good[:9]
+		good + "\n" + good + "\n\r\x1b[K" + good[:8] + "…"
 	if got := b.String(); got != want {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
@@ -69,8 +69,25 @@ func TestWidth(t *testing.T) {
 			t.Errorf("%q: %d, want %d", s, got, want)
 		}
 	}
-	if got := Cut("日本語", 5); got != "日本" {
-		t.Errorf("%q", got)
+	for _, tt := range []struct {
+		s     string
+		width int
+		want  string
+	}{
+		{"日本語", 6, "日本語"},
+		{"日本語", 5, "日本…"},
+		{"日本語", 4, "日…"},
+		{"abc", 2, "a…"},
+		{"abc", 1, "…"},
+		{"abc", 0, ""},
+		{"e\u0301e\u0301e\u0301", 2, "e\u0301…"},
+		{"❤️❤️❤️", 5, "❤️❤️…"},
+		{"a1️⃣bc", 3, "a1…"},
+		{"a  b", 3, "a …"},
+	} {
+		if got := Cut(tt.s, tt.width); got != tt.want {
+			t.Errorf("%q cut to %d: %q, want %q", tt.s, tt.width, got, tt.want)
+		}
 	}
 }
 

@@ -173,8 +173,13 @@ func (p *Page) write(t *Table, rows [][]string) {
 func (p *Page) Lines() int { return bytes.Count(p.buffer.Bytes(), []byte("\n")) }
 
 // ascii are the characters beyond ASCII that the program writes of its own accord,
-// but for charts.
-var ascii = strings.NewReplacer("µ", "u", "…", "...")
+// but for charts. Each takes as many cells as what replaces it, or tables would
+// lose their alignment.
+var ascii = strings.NewReplacer("µ", "u", cutMark, "+")
+
+// ASCII returns s without the characters beyond ASCII that the program writes of its
+// own accord.
+func ASCII(s string) string { return ascii.Replace(s) }
 
 // Bytes returns what was written.
 func (p *Page) Bytes() []byte { return []byte(p.String()) }
@@ -185,7 +190,7 @@ func (p *Page) String() string {
 	if p.Unicode {
 		return written
 	}
-	return ascii.Replace(written)
+	return ASCII(written)
 }
 
 // Reset empties the page.

@@ -7,13 +7,14 @@ import (
 
 // A Table writes rows of cells in columns that are as wide as they need to be.
 // It holds the first rows back to find that out; a later cell that is wider
-// pushes its row to the right. Where there is a limit to the width, columns are
-// left out, the least important first.
+// pushes its row to the right. Where there is a limit to the width, no row is
+// wider: long names are cut, and columns are left out, the least important first.
 type Table struct {
 	W       io.Writer
 	Columns []Column
 	Width   int // in cells; 0 for no limit
 	Bold    bool
+	Stream  bool                   // rows are not held back: columns have the widths given
 	Below   func(row int) []string // lines under a row; nil for none
 
 	LeftOut int        // columns that there was no room for
@@ -29,11 +30,17 @@ type Column struct {
 	Heading string
 	Left    bool // aligned
 	Rank    int  // columns with the highest are left out first; 0 never
+	Width   int  // at least, in cells
 }
 
+// shrinks reports whether cells may be cut where there is no room: words may, which
+// are aligned left, but not figures.
+func (c *Column) shrinks() bool { return c.Left && c.Rank == 0 }
+
 const (
-	tableHold = 1000
-	tableGap  = "  "
+	tableHold   = 1000
+	tableGap    = "  "
+	leastOfName = 20 // cells of a name, before columns are left out to show more
 )
 
 // Row adds a row, which the table keeps and cleans.
@@ -45,15 +52,16 @@ func (t *Table) Row(cells []string) error {
 		return t.writeRow(cells)
 	}
 	t.held = append(t.held, cells)
-	if len(t.held) < tableHold {
+	if len(t.held) < tableHold && !t.Stream {
 		return nil
 	}
 	return t.Flush()
 }
 
-// Flush writes the rows held back. A table without rows is nothing.
+// Flush writes the rows held back. A table without rows is nothing, but that a
+// stream has its heading from the beginning.
 func (t *Table) Flush() error {
-	if t.started || len(t.held) == 0 {
+	if t.started || len(t.held) == 0 && !t.Stream {
 		return nil
 	}
 	t.started = true
@@ -77,28 +85,73 @@ func (t *Table) Flush() error {
 // measure finds the columns' widths, and those that there is no room for.
 func (t *Table) measure() {
 	t.widths = make([]int, len(t.Columns))
-	total := -len(tableGap)
 	for i := range t.Columns {
-		t.widths[i] = Width(t.Columns[i].Heading)
+		t.widths[i] = max(Width(t.Columns[i].Heading), t.Columns[i].Width)
 		for _, cells := range t.held {
 			t.widths[i] = max(t.widths[i], Width(cells[i]))
 		}
-		total += t.widths[i] + len(tableGap)
 	}
-	for t.Width > 0 && total > t.Width {
-		least := -1
+	if t.Width == 0 {
+		return
+	}
+	t.leaveOut()
+	t.shrink(leastOfName)
+	t.shrink(0)
+}
+
+// leaveOut leaves out columns until there is room for the others, with the least
+// of names.
+func (t *Table) leaveOut() {
+	total := -len(tableGap)
+	for i := range t.Columns {
+		total += t.least(i, leastOfName) + len(tableGap)
+	}
+	for total > t.Width {
+		out := -1
 		for i := range t.Columns {
-			if t.widths[i] > 0 && t.Columns[i].Rank > 0 && (least < 0 || t.Columns[i].Rank >= t.Columns[least].Rank) {
-				least = i
+			if t.widths[i] > 0 && t.Columns[i].Rank > 0 && (out < 0 || t.Columns[i].Rank >= t.Columns[out].Rank) {
+				out = i
 			}
 		}
-		if least < 0 {
+		if out < 0 {
 			return
 		}
-		total -= t.widths[least] + len(tableGap)
-		t.widths[least] = 0
+		total -= t.widths[out] + len(tableGap)
+		t.widths[out] = 0
 		t.LeftOut++
 	}
+}
+
+// shrink takes from the widest columns of names what there is no room for, down to
+// some cells.
+func (t *Table) shrink(cells int) {
+	excess := -len(tableGap) - t.Width
+	for _, width := range t.widths {
+		if width > 0 {
+			excess += width + len(tableGap)
+		}
+	}
+	for ; excess > 0; excess-- {
+		widest := -1
+		for i := range t.widths {
+			if t.widths[i] > t.least(i, cells) && (widest < 0 || t.widths[i] > t.widths[widest]) {
+				widest = i
+			}
+		}
+		if widest < 0 {
+			return
+		}
+		t.widths[widest]--
+	}
+}
+
+// least is the width of a column whose names are cut to some cells, or to the
+// heading where that is wider.
+func (t *Table) least(i, cells int) int {
+	if c := &t.Columns[i]; c.shrinks() {
+		return min(t.widths[i], max(cells, Width(c.Heading)))
+	}
+	return t.widths[i]
 }
 
 // writeRow writes a row and what stands below it.
@@ -107,6 +160,7 @@ func (t *Table) writeRow(cells []string) error {
 		return err
 	}
 	for _, line := range t.Below(t.written) {
+		line = t.cut(line, t.Width)
 		if _, err := io.WriteString(t.W, disarmed(Clean(line)+"\n")); err != nil {
 			return err
 		}
@@ -115,18 +169,25 @@ func (t *Table) writeRow(cells []string) error {
 	return nil
 }
 
+// cut shortens text where the table's width is limited.
+func (t *Table) cut(s string, width int) string {
+	if t.Width == 0 {
+		return s
+	}
+	return Cut(s, width)
+}
+
 func (t *Table) write(cells []string, bold bool) error {
 	b := t.line[:0]
-	if bold {
-		b = append(b, "\x1b[1m"...)
-	}
-	text := len(b)
 	for i, cell := range cells {
 		if t.widths[i] == 0 {
 			continue
 		}
-		if len(b) > text {
+		if len(b) > 0 {
 			b = append(b, tableGap...)
+		}
+		if t.Columns[i].shrinks() {
+			cell = t.cut(cell, t.widths[i])
 		}
 		pad := strings.Repeat(" ", max(0, t.widths[i]-Width(cell)))
 		if t.Columns[i].Left {
@@ -135,13 +196,11 @@ func (t *Table) write(cells []string, bold bool) error {
 			b = append(append(b, pad...), cell...)
 		}
 	}
-	for len(b) > text && b[len(b)-1] == ' ' {
-		b = b[:len(b)-1]
-	}
+	t.line = b
+	line := t.cut(strings.TrimRight(string(b), " "), t.Width)
 	if bold {
-		b = append(b, "\x1b[0m"...)
+		line = "\x1b[1m" + line + "\x1b[0m"
 	}
-	t.line = append(b, '\n')
-	_, err := io.WriteString(t.W, disarmed(string(t.line)))
+	_, err := io.WriteString(t.W, disarmed(line+"\n"))
 	return err
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func TestTable(t *testing.T) {
-	columns := []Column{{"GC", false, 0}, {"reason", true, 1}, {"pause ms", false, 0}, {"promoted MB", false, 7}, {"freed MB", false, 4}}
+	columns := []Column{{Heading: "GC"}, {Heading: "reason", Left: true, Rank: 1}, {Heading: "pause ms"}, {Heading: "promoted MB", Rank: 7}, {Heading: "freed MB", Rank: 4}}
 	rows := [][]string{
 		{"1", "AllocSmall", "9.282", "13.66", "39.27"},
 		{"100", "Induced", "18.824", "-", ">7.27"},
@@ -33,9 +33,9 @@ func TestTable(t *testing.T) {
 100    18.824
 `},
 		{5, `
- GC  pause ms
-  1     9.282
-100    18.824
+ GC …
+  1 …
+100 …
 `},
 	}
 	for _, tt := range tests {
@@ -58,7 +58,7 @@ func TestTable(t *testing.T) {
 // Rows after those that settle the widths come at once.
 func TestTableStreams(t *testing.T) {
 	var b bytes.Buffer
-	tab := Table{W: &b, Columns: []Column{{"n", false, 0}, {"word", true, 0}}, Bold: true}
+	tab := Table{W: &b, Columns: []Column{{Heading: "n"}, {Heading: "word", Left: true}}, Bold: true}
 	for i := range tableHold {
 		if err := tab.Row([]string{fmt.Sprint(i), "a"}); err != nil {
 			t.Fatal(err)

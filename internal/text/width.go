@@ -3,6 +3,7 @@ package text
 import (
 	"iter"
 	"strings"
+	"unicode/utf8"
 
 	"charm.land/lipgloss/v2"
 )
@@ -18,21 +19,28 @@ func Width(s string) int {
 	return len(s)
 }
 
-// Cut cleans text and shortens it to at most so many cells.
+// cutMark ends text that was shortened. It takes one cell, as does what stands for
+// it in ASCII.
+const cutMark = "…"
+
+// Cut cleans text and shortens it to at most so many cells, the last of which then
+// has a … in it.
 func Cut(s string, width int) string {
 	s = Clean(s)
-	if Width(s) <= width {
+	switch {
+	case Width(s) <= width:
 		return s
+	case width < 1:
+		return ""
+	case width == 1:
+		return cutMark
 	}
-	var b strings.Builder
-	n := 0
-	for _, r := range s {
-		if n += Width(string(r)); n > width {
-			break
-		}
-		b.WriteRune(r)
+	s = lipgloss.NewStyle().MaxWidth(width - 1).Render(s)
+	for Width(s) > width-1 { // a digit in a keycap counts as one cell there
+		_, n := utf8.DecodeLastRuneInString(s)
+		s = s[:len(s)-n]
 	}
-	return b.String()
+	return s + cutMark
 }
 
 // Wrap cleans text and breaks it into lines of at most so many cells, at spaces and

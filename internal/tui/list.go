@@ -48,6 +48,7 @@ const (
 	idWidth      = 7
 	shortestName = 14
 	longestName  = 32
+	shortID      = 12 // of a container, as docker ps shows it
 )
 
 // fitting are the columns that there is room for, and the width of names.
@@ -269,7 +270,7 @@ func about(p *watch.Process) []string {
 		add("ended")
 	}
 	if p.Container != "" {
-		add("container " + text.Cut(p.Container, 12))
+		add("container " + p.Container[:min(len(p.Container), shortID)])
 	}
 	return parts
 }

@@ -72,8 +72,11 @@ func newPainter(width, height int, opts Options) *painter {
 // line adds a line, whose parts fit together.
 func (p *painter) line(parts ...part) { p.lines = append(p.lines, parts) }
 
-// text adds a line of text in one style, cut to the width.
-func (p *painter) text(style style, words string) { p.line(style(p.fit(words))) }
+// text adds a line of text in one style, cut to the width. Spaces at its end need no
+// room.
+func (p *painter) text(style style, words string) {
+	p.line(style(p.fit(strings.TrimRight(words, " "))))
+}
 
 // roomy reports whether there is room for all that is worth showing.
 func (p *painter) roomy() bool { return p.height >= roomyHeight }
@@ -104,6 +107,11 @@ func (p *painter) screen(last line) []string {
 		shown[i] = l.String()
 	}
 	shown[p.height-1] = last.String()
+	if !p.unicode {
+		for i := range shown {
+			shown[i] = text.ASCII(shown[i])
+		}
+	}
 	return shown
 }
 
