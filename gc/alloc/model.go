@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/enum"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
@@ -77,6 +78,9 @@ type Model struct {
 	// Types, if not nil, names the types that events give only by number. The
 	// caller feeds it.
 	Types *symbol.Types
+	// LargeLimit, if not 0, is the size in bytes below which LargeBelow counts
+	// objects. It must be set before the first event.
+	LargeLimit uint64
 
 	kinds     map[*trace.Descriptor]clr.Kind
 	desc      *trace.Descriptor // of the last event
@@ -101,7 +105,12 @@ type process struct {
 	ids    map[uint64]uint32
 	types  []typeName
 	totals [numSources][numHeaps]sum
+	large  [numSources]sizes
 }
+
+// sizes are bytes of large objects whose size is known, and the part of them in
+// objects below the limit.
+type sizes struct{ all, below float64 }
 
 // A typeName is the name of a type in the events.
 type typeName struct {
@@ -190,6 +199,7 @@ func (m *Model) tick(ev *trace.Event) {
 	}
 	s.squares = (s.bytes - s.certain) * (s.bytes - s.certain)
 	m.add(ev, Tick, heapOf(v.AllocationKind), v.TypeName, v.TypeID, s)
+	m.addLarge(ev.PID, Tick, heapOf(v.AllocationKind), v.ObjectSize, s.bytes)
 }
 
 // sampled counts an object's bytes divided by the probability that one of them
@@ -205,6 +215,7 @@ func (m *Model) sampled(ev *trace.Event) {
 	}
 	bytes := float64(v.ObjectSize) / p
 	m.add(ev, Sampled, heapOf(v.AllocationKind), v.TypeName, v.TypeID, sum{samples: 1, bytes: bytes, squares: bytes * bytes * (1 - p), objects: 1 / p})
+	m.addLarge(ev.PID, Sampled, heapOf(v.AllocationKind), v.ObjectSize, bytes)
 }
 
 // object counts the bytes of all objects of a type since its last event.
@@ -237,6 +248,30 @@ func (m *Model) add(ev *trace.Event, source Source, heap Heap, name clr.UTF16, i
 		}
 	}
 	of.add(&s)
+}
+
+// addLarge counts what a sample stands for if its object is in the LOH and its
+// size is known. Ticks have it from .NET 5 on.
+func (m *Model) addLarge(pid uint64, source Source, heap Heap, size uint64, bytes float64) {
+	if heap != Large || size == 0 {
+		return
+	}
+	large := &m.process(pid).large[source]
+	large.all += bytes
+	if size < m.LargeLimit {
+		large.below += bytes
+	}
+}
+
+// LargeBelow returns the share, in percent, of what process pid allocated in the
+// LOH that is in objects smaller than LargeLimit. It is unknown where source has
+// no sizes of large objects.
+func (m *Model) LargeBelow(pid uint64, source Source) gc.Opt[float64] {
+	p := m.byPID[pid]
+	if p == nil || m.LargeLimit == 0 || p.large[source].all <= 0 {
+		return gc.Opt[float64]{}
+	}
+	return gc.Some(100 * p.large[source].below / p.large[source].all)
 }
 
 func (m *Model) process(pid uint64) *process {

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/internal/units"
 )
@@ -11,10 +12,13 @@ import (
 // Details holds what other events show about a process: what it allocates, and
 // what induces its collections. Findings quote it. The zero Details is empty.
 type Details struct {
-	Source   alloc.Source    // of Types
-	Types    []AllocatedType // the largest of each heap, those with the most bytes first
-	Collects []Caller        // of GC.Collect, those with the most calls first
-	Unforced []Caller        // of what induces GCs with the reason InducedNotForced
+	Source alloc.Source    // of Types
+	Types  []AllocatedType // the largest of each heap, those with the most bytes first
+	// LargeBelow is the share, in percent, of what is allocated in the LOH that is in
+	// objects smaller than ProposedLOHThreshold.
+	LargeBelow gc.Opt[float64]
+	Collects   []Caller // of GC.Collect, those with the most calls first
+	Unforced   []Caller // of what induces GCs with the reason InducedNotForced
 }
 
 // An AllocatedType is the sampled allocation of one type on one heap.

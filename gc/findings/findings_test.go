@@ -605,3 +605,50 @@ func TestDetails(t *testing.T) {
 		t.Errorf("a type of another heap is named:\n%s", said)
 	}
 }
+
+// TestLOHThreshold: R24 proposes the setting where the sizes of large objects are
+// below it or unknown, and says which of the two.
+func TestLOHThreshold(t *testing.T) {
+	h := calm().with(func(_ int, c *gc.Collection) {
+		c.Reason, c.Generation = gc.Some(clr.GCReasonAllocLarge), gc.Some(2)
+		c.Generations[3].Freed = gc.Some(int64(mb))
+	})
+	h.every, h.process.Stopped = 50*time.Millisecond, 5*time.Second
+	for _, tt := range []struct {
+		below    gc.Opt[float64]
+		says     string
+		proposed bool
+	}{
+		{gc.Some(75.0), "75.0 % of the sampled LOH allocation is in objects below 200,000 bytes", true},
+		{gc.Some(10.0), "Or raise GCLOHThreshold", true},
+		{gc.Some(9.9), "would not help", false},
+		{gc.Some(0.0), "would not help", false},
+		{gc.Opt[float64]{}, "Check the sizes before raising", true},
+	} {
+		s := findings.Set{Options: findings.Options{Details: func(*gc.Process) findings.Details {
+			return findings.Details{LargeBelow: tt.below}
+		}}}
+		for i := range h.n {
+			c := h.collection(i)
+			c.Process = &h.process
+			h.change(i, c)
+			s.Add(c)
+		}
+		fired := false
+		for _, f := range s.Judge(h.trace)[0].Findings {
+			if f.ID != "R24" {
+				continue
+			}
+			fired = true
+			if said := f.Description + "\n" + strings.Join(f.Advice, "\n"); !strings.Contains(said, tt.says) {
+				t.Errorf("%v: nothing says %q:\n%s", tt.below, tt.says, said)
+			}
+			if proposed := len(f.Settings) > 0; proposed != tt.proposed {
+				t.Errorf("%v: settings %v", tt.below, f.Settings)
+			}
+		}
+		if !fired {
+			t.Errorf("%v: R24 does not fire", tt.below)
+		}
+	}
+}

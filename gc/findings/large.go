@@ -17,7 +17,19 @@ var largeRules = []rule{
 		advice: []advice{
 			{
 				when: "most of what these GCs freed was in the LOH", fits: inLOH,
-				text:     "Reuse arrays of 85,000 bytes and more with ArrayPool<T> or RecyclableMemoryStream, or split them. To verify, compare the number of gen 2 GCs with the reason AllocLarge.",
+				text: "Reuse arrays of 85,000 bytes and more with ArrayPool<T> or RecyclableMemoryStream, or split them. To verify, compare the number of gen 2 GCs with the reason AllocLarge.",
+			},
+			{
+				when: "and at least 10 % of the sampled LOH allocation is in objects below 200,000 bytes", fits: smallEnough,
+				text: "Or raise GCLOHThreshold, so that the smaller of these objects are allocated in gen 0.", settings: []*setting{&lohThreshold},
+			},
+			{
+				when: "and less than 10 % is", fits: tooLarge,
+				text: "Raising GCLOHThreshold to 200,000 bytes would not help: nearly all sampled objects in the LOH are at least that large.",
+			},
+			{
+				when: "and the trace has no sizes of large objects", fits: sizesUnknown,
+				text:     "Check the sizes before raising GCLOHThreshold: this trace does not show whether the objects are below the new threshold.",
 				settings: []*setting{&lohThreshold},
 			},
 			{
@@ -53,6 +65,33 @@ func hasTicks(j *judgement, _ *Finding) bool {
 // in the LOH than in the POH.
 func inLOH(j *judgement, _ *Finding) bool { return j.large[0] >= j.large[1] }
 
+// ProposedLOHThreshold is the GCLOHThreshold, in bytes, that R24 proposes. Objects of
+// that size and larger are allocated in the LOH.
+const ProposedLOHThreshold = 200_000
+
+// coveredShare is the least share of the LOH allocation, in percent, in objects below
+// the proposed threshold at which it is worth raising.
+const coveredShare = 10
+
+// raisable reports whether the runtime lets the threshold be raised, and objects in
+// the LOH trigger GCs.
+func raisable(j *judgement, f *Finding) bool {
+	_, ok := lohThreshold.of(j.Summary.Process)
+	return ok && inLOH(j, f)
+}
+
+func smallEnough(j *judgement, f *Finding) bool {
+	return raisable(j, f) && j.Details.LargeBelow.Or(0) >= coveredShare
+}
+
+func tooLarge(j *judgement, f *Finding) bool {
+	return raisable(j, f) && j.Details.LargeBelow.Known() && !smallEnough(j, f)
+}
+
+func sizesUnknown(j *judgement, f *Finding) bool {
+	return raisable(j, f) && !j.Details.LargeBelow.Known()
+}
+
 func largeObjects(j *judgement) (Finding, bool) {
 	t, fulls := &j.tallies[forLargeObjects], j.tallies[full].count
 	if t.count < several || of(t.count, fulls) < largeShare {
@@ -76,6 +115,10 @@ func largeObjects(j *judgement) (Finding, bool) {
 		},
 	}
 	f.quoteTypes(&j.Details, on)
+	if below, known := j.Details.LargeBelow.Get(); known && on == alloc.Large {
+		f.Description += fmt.Sprintf(" %s of the sampled LOH allocation is in objects below %s bytes.", units.Percent(below), units.Count(ProposedLOHThreshold))
+		f.Evidence = append(f.Evidence, Figure{"loh_below_threshold_pct", below})
+	}
 	f.quote(t)
 	return f, true
 }

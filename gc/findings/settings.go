@@ -74,10 +74,10 @@ var (
 	lohThreshold = setting{
 		name: "GCLOHThreshold", value: "0x30D40", since: 3, framework: 48,
 		property: "System.GC.LOHThreshold", json: "200000",
-		effect: "objects of up to 200,000 bytes are allocated in gen 0",
-		cost:   "survivors of that size are copied; larger objects still go to the LOH: check the allocated sizes first",
+		effect: "objects below 200,000 bytes are allocated in gen 0",
+		cost:   "survivors of that size are copied; larger objects still go to the LOH",
 		inForce: func(s *clr.GCSettingsRundown) bool {
-			return s.LOHThreshold >= 200_000
+			return s.LOHThreshold >= ProposedLOHThreshold
 		},
 	}
 	serverGC = setting{

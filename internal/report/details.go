@@ -52,6 +52,7 @@ type induced struct {
 func NewDetails(o *selection.Selection, info *trace.Info) *Details {
 	d := &Details{selected: o, info: info, induced: make(map[induced]int), kinds: make(map[*trace.Descriptor]clr.Kind)}
 	d.allocs.Stacks, d.allocs.Types = symbol.NewStacks(&d.table), &d.types
+	d.allocs.LargeLimit = findings.ProposedLOHThreshold
 	return d
 }
 
@@ -121,7 +122,7 @@ func (d *Details) induce(ev *trace.Event, reason clr.GCReason) {
 func (d *Details) of(p *gc.Process) findings.Details {
 	source := d.allocs.BestSource(p.PID)
 	return findings.Details{
-		Source: source, Types: d.typesOf(p.PID, source),
+		Source: source, Types: d.typesOf(p.PID, source), LargeBelow: d.allocs.LargeBelow(p.PID, source),
 		Collects: d.callers(p.PID, false), Unforced: d.callers(p.PID, true),
 	}
 }
