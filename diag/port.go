@@ -25,13 +25,13 @@ func ParsePort(s string) (Port, error) {
 	path, tag, tagged := strings.Cut(s, ",")
 	switch {
 	case path == "":
-		return Port{}, fmt.Errorf("diagnostic port %q has no path", s)
+		return Port{}, fmt.Errorf("diagnostic port %q has no path: give one, as in /tmp/app.sock,connect", s)
 	case !tagged, tag == "listen":
 		return Port{Path: path}, nil
 	case tag == "connect":
 		return Port{Path: path, Connect: true}, nil
 	default:
-		return Port{}, fmt.Errorf("diagnostic port %q: the tag is listen or connect", s)
+		return Port{}, fmt.Errorf("diagnostic port %q has an unknown mode: end it with ,listen or ,connect", s)
 	}
 }
 
@@ -40,7 +40,7 @@ func ParsePort(s string) (Port, error) {
 // it is resumed if suspend is set.
 func PortVariable(path string, suspend bool) (string, error) {
 	if path == "" || strings.ContainsAny(path, ",;\x00") {
-		return "", fmt.Errorf("diagnostic port %q: the path is empty or contains , or ;", path)
+		return "", fmt.Errorf("diagnostic port %q: the path is empty or contains , or ;: choose another path", path)
 	}
 	wait := "nosuspend"
 	if suspend {

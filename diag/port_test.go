@@ -24,9 +24,9 @@ func TestParsePort(t *testing.T) {
 		{"/tmp/x.sock", Port{Path: "/tmp/x.sock"}, ""},
 		{"/tmp/x.sock,listen", Port{Path: "/tmp/x.sock"}, ""},
 		{"x,connect", Port{Path: "x", Connect: true}, ""},
-		{"", Port{}, `diagnostic port "" has no path`},
-		{",connect", Port{}, `diagnostic port ",connect" has no path`},
-		{"x,suspend", Port{}, `diagnostic port "x,suspend": the tag is listen or connect`},
+		{"", Port{}, `diagnostic port "" has no path: give one, as in /tmp/app.sock,connect`},
+		{",connect", Port{}, `diagnostic port ",connect" has no path: give one, as in /tmp/app.sock,connect`},
+		{"x,suspend", Port{}, `diagnostic port "x,suspend" has an unknown mode: end it with ,listen or ,connect`},
 	} {
 		got, err := ParsePort(test.text)
 		if got != test.want || (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
@@ -179,7 +179,7 @@ func TestListenError(t *testing.T) {
 	for path, want := range map[string]string{
 		taken:                              "listen at " + taken + ": address already in use",
 		filepath.Join(taken, "x"):          "listen at " + filepath.Join(taken, "x") + ": not a directory",
-		"/tmp/" + strings.Repeat("x", 200): "listen at /tmp/" + strings.Repeat("x", 200) + ": the path has 205 bytes, that of a socket has 10",
+		"/tmp/" + strings.Repeat("x", 200): "listen at /tmp/" + strings.Repeat("x", 200) + ": the path takes 205 bytes, and a socket's at most 10",
 	} {
 		_, err := Listen(path)
 		if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.Contains(Remedy(err), "choose another path") {

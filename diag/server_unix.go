@@ -25,7 +25,7 @@ func ownAddress(folder string) (string, error) {
 	}
 	cut := path[:most]
 	if len(cut) <= len(folder) || !socketName.MatchString(filepath.Base(cut)) {
-		return "", &ListenError{path, fmt.Errorf("the folder's path is too long for a socket: %d bytes", len(folder))}
+		return "", &ListenError{path, fmt.Errorf("the folder's path takes %d bytes, too many for a socket: set TMPDIR to a shorter one", len(folder))}
 	}
 	return cut, nil
 }

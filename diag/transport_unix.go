@@ -66,7 +66,7 @@ type acceptor struct{ net.Listener }
 // socket is replaced.
 func listen(path string) (*acceptor, error) {
 	if most := len(syscall.RawSockaddrUnix{}.Path) - 1; len(path) > most {
-		return nil, fmt.Errorf("the path has %d bytes, that of a socket has %d at most", len(path), most)
+		return nil, fmt.Errorf("the path takes %d bytes, and a socket's at most %d: choose a shorter one", len(path), most)
 	}
 	if runtime.GOOS != "linux" { // there, the mode is what the process's mask leaves of it
 		defer syscall.Umask(syscall.Umask(0o177))

@@ -95,7 +95,7 @@ func newTarFS(r *io.SectionReader) (*tarFS, error) {
 			continue
 		}
 		if names += len(name); len(t.files) == maxTarFiles || names > maxTarNames {
-			return nil, fmt.Errorf("more than %d files, or more than %d MiB of names", maxTarFiles, maxTarNames>>20)
+			return nil, fmt.Errorf("more than %d files, or more than %d MiB of names: unpack it and give the folder of the trace", maxTarFiles, maxTarNames>>20)
 		}
 		off, err := r.Seek(0, io.SeekCurrent)
 		if err != nil {

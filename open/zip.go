@@ -23,7 +23,7 @@ const (
 	maxEntries = 4096
 )
 
-var errDirectory = fmt.Errorf("zip: directory of more than %d MiB", maxDirectory>>20)
+var errDirectory = fmt.Errorf("zip: its directory takes more than %d MiB: unpack it and give the trace in it", maxDirectory>>20)
 
 // methods are the names of zip's ways of packing that are not read (APPNOTE.TXT,
 // section 4.4.5). Windows packs what is larger than 2 GiB with Deflate64.

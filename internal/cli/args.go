@@ -20,7 +20,7 @@ func someFiles(cmd *cobra.Command, args []string) error {
 		return usagef(cmd, "no file given: %s FILE, or - for standard input", cmd.CommandPath())
 	}
 	if slices.Contains(args, "") {
-		return usagef(cmd, "empty path")
+		return usagef(cmd, "a path is empty: give the path of a trace, or - for standard input")
 	}
 	isStdin := func(arg string) bool { return arg == "-" }
 	if first := slices.IndexFunc(args, isStdin); first >= 0 && slices.ContainsFunc(args[first+1:], isStdin) {

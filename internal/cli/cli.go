@@ -111,7 +111,7 @@ func refuseUnknown(root *cobra.Command) {
 			cmd.RunE = func(cmd *cobra.Command, _ []string) error { return cmd.Help() }
 			cmd.Args = func(cmd *cobra.Command, shell []string) error {
 				if len(shell) > 0 {
-					return usagef(cmd, "no completions for %q", shell[0])
+					return usagef(cmd, "no completions for %q; shells: bash, zsh, fish, powershell", shell[0])
 				}
 				return nil
 			}

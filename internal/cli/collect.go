@@ -224,13 +224,13 @@ func (o *collectOptions) check(cmd *cobra.Command, args []string) error {
 	case dash < 0 && len(args) > 0 || dash > 0:
 		return usagef(cmd, "unexpected argument %q; for running processes: gctrail collect -n %[2]s; to start a command: gctrail collect -- %[2]s", args[0], text.Quoted(args[0]))
 	case launches && len(args) == 0:
-		return usagef(cmd, "no command after --")
+		return usagef(cmd, "no command after --: give the command to start, as in gctrail collect -- dotnet app.dll")
 	case launches && (len(o.pids) > 0 || o.port.Path != ""):
-		return usagef(cmd, "-p and --diagnostic-port cannot be used with a command")
+		return usagef(cmd, "-p and --diagnostic-port cannot be used with a command: leave them out, or the command")
 	case o.port.Path != "" && len(o.pids) > 0, o.port.Connect && len(o.names) > 0:
-		return usagef(cmd, "-p and -n cannot be used with --diagnostic-port")
+		return usagef(cmd, "-p and -n cannot be used with --diagnostic-port: the process that connects to it is traced")
 	case len(o.pids) > 0 && len(o.names) > 0:
-		return usagef(cmd, "-p and -n cannot be used together")
+		return usagef(cmd, "-p and -n cannot be used together: give an id or a name")
 	case !launches && len(o.pids) == 0 && len(o.names) == 0 && o.port.Path == "":
 		return usagef(cmd, "no process given: use -p PID, -n NAME, --diagnostic-port PATH, or -- COMMAND; list the .NET processes with: gctrail ps")
 	case (o.showIO || o.hideIO) && !launches:

@@ -25,7 +25,7 @@ func (n *processNumbers) Set(s string) error {
 	for part := range strings.SplitSeq(s, ",") {
 		v, err := strconv.ParseInt(strings.TrimSpace(part), 10, 32)
 		if err != nil || v <= 0 {
-			return errors.New("a process id is a positive number")
+			return errors.New("must be a process id, a positive number; list the .NET processes with: gctrail ps")
 		}
 		if !slices.Contains(*n, int(v)) {
 			*n = append(*n, int(v))
@@ -46,7 +46,7 @@ func (l *globList) Set(s string) error {
 	for part := range strings.SplitSeq(s, ",") {
 		var g selection.Glob
 		if part = strings.TrimSpace(part); part == "" {
-			return errors.New("empty name")
+			return errors.New("the name is empty: give a name, or a pattern such as 'web*'")
 		}
 		if err := g.Set(part); err != nil {
 			return err

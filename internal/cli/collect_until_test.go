@@ -134,7 +134,7 @@ func TestStoppingEvent(t *testing.T) {
 		{[]string{"GCStart", "Count:30,ClrInstanceID:0"}, 29, "met the condition"},
 		{[]string{"GCStart_V2"}, 0, "the event Microsoft-Windows-DotNETRuntime/GCStart_V2 of web 42 met"},
 		{[]string{"GC/SuspendEEStart", "Reason:SuspendForGC,Count:20"}, 19, "met the condition"},
-		{[]string{"GC/Start", "Number:30"}, 90, "can never occur: it has no such field Number, but ClientSequenceNumber, ClrInstanceID, Count"},
+		{[]string{"GC/Start", "Number:30"}, 90, "can never occur: it has no field Number; its fields: ClientSequenceNumber, ClrInstanceID, Count"},
 		{[]string{"GC/Start", "Count:4711"}, 90, "was never met"},
 	} {
 		f := diagtest.New(web[:len(web)-10], nil)

@@ -65,7 +65,7 @@ func (l *wordList) String() string { return "" }
 func (l *wordList) Set(s string) error {
 	for part := range strings.SplitSeq(s, ",") {
 		if part = strings.TrimSpace(part); part == "" {
-			return errors.New("empty name")
+			return errors.New("the name is empty: give a name, or a pattern such as 'web*'")
 		}
 		*l = append(*l, part)
 	}

@@ -71,7 +71,7 @@ Otherwise the exit code is that of check.`,
 func (o *runOptions) wrong(cmd *cobra.Command, args []string) error {
 	switch {
 	case cmd.ArgsLenAtDash() != 0 || len(args) == 0:
-		return usagef(cmd, "no command: give it after --")
+		return usagef(cmd, "no command: give it after --, as in gctrail run -- dotnet app.dll")
 	case o.repeat < 1 || o.repeat > maxRepeat:
 		return usagef(cmd, "--repeat must be from 1 to %d", maxRepeat)
 	case o.budget == "" && (len(o.baseline) > 0 || len(o.outs) > 0):

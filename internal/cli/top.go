@@ -63,7 +63,7 @@ be reached.`,
 				return err
 			}
 			if len(o.pids) > 0 && len(o.names) > 0 {
-				return usagef(cmd, "-p and -n cannot be used together")
+				return usagef(cmd, "-p and -n cannot be used together: give ids or names")
 			}
 			return o.run(cmd.Context(), std)
 		},

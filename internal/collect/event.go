@@ -73,10 +73,10 @@ func (f *PayloadFilter) Set(s string) error {
 		name, value, found := strings.Cut(pair, ":")
 		name = strings.TrimSpace(name)
 		if !found || name == "" {
-			return fmt.Errorf("%q is not a name:value pair", pair)
+			return fmt.Errorf("%q is not a field and its value: use NAME:VALUE", pair)
 		}
 		if slices.ContainsFunc(*f, func(other fieldValue) bool { return other.name == name }) {
-			return fmt.Errorf("field %s is given twice", name)
+			return fmt.Errorf("field %s is given twice: give one value", name)
 		}
 		*f = append(*f, fieldValue{name, strings.TrimSpace(value)})
 	}
@@ -85,7 +85,7 @@ func (f *PayloadFilter) Set(s string) error {
 
 // errNoField reports that a stopping event does not have the fields that are asked
 // for.
-var errNoField = errors.New("it has no such field")
+var errNoField = errors.New("it has no field")
 
 // matches reports whether an event of a kind that is wanted has the values that are
 // asked for. Values are compared as text, those of enums by their word or their
@@ -107,7 +107,7 @@ func (f PayloadFilter) matches(ev *trace.Event) (bool, error) {
 	for _, want := range f {
 		v, ok := line.Fields[want.name]
 		if !ok {
-			return false, fmt.Errorf("%w %s, but %s", errNoField, want.name, strings.Join(slices.Sorted(maps.Keys(line.Fields)), ", "))
+			return false, fmt.Errorf("%w %s; its fields: %s", errNoField, want.name, strings.Join(slices.Sorted(maps.Keys(line.Fields)), ", "))
 		}
 		if !sameValue(v, line.Texts[want.name], want.value) {
 			return false, nil
