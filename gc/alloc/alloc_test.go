@@ -264,18 +264,18 @@ func TestLargeBelow(t *testing.T) {
 	m := Model{LargeLimit: 200_000}
 	m.Feed(maker.At(0, tick("A", clr.AllocationKindSmall, 150_000, 150_000)))
 	m.Feed(maker.At(0, tick("A", clr.AllocationKindLarge, 150_000, 0)))
-	if got := m.LargeBelow(7, Tick); got.Known() {
+	if got, known := m.LargeBelow(7, Tick); known {
 		t.Errorf("without sizes of large objects: %v", got)
 	}
 	m.Feed(maker.At(0, tick("A", clr.AllocationKindLarge, 199_999, 199_999)))
 	m.Feed(maker.At(0, tick("B", clr.AllocationKindLarge, 600_001, 200_000)))
-	if got := m.LargeBelow(7, Tick).Or(0); math.Abs(got-24.999875) > 1e-9 {
+	if got, known := m.LargeBelow(7, Tick); !known || math.Abs(got-24.999875) > 1e-9 {
 		t.Errorf("%v %% below the limit, expected 25", got)
 	}
-	if got := m.LargeBelow(7, Sampled); got.Known() {
+	if got, known := m.LargeBelow(7, Sampled); known {
 		t.Errorf("of another source: %v", got)
 	}
-	if got := m.LargeBelow(8, Tick); got.Known() {
+	if got, known := m.LargeBelow(8, Tick); known {
 		t.Errorf("of another process: %v", got)
 	}
 }

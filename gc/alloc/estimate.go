@@ -77,8 +77,8 @@ func (s *sum) estimate(low, high float64, source Source) Estimate {
 
 func round(v float64) int64 { return int64(math.Round(min(v, math.MaxInt64/2))) }
 
-// poisson returns the bounds of the mean of a Poisson variable of which n was
-// seen, as parts of n. Byar's approximation, good to 1 % from n = 1 on.
+// poisson returns the bounds of the mean of a Poisson variable whose observed value
+// is n, as parts of n. Byar's approximation, good to 1 % from n = 1 on.
 func poisson(n float64) (low, high float64) {
 	if math.IsInf(n, 1) {
 		return 1, 1

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/enum"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
@@ -264,14 +263,14 @@ func (m *Model) addLarge(pid uint64, source Source, heap Heap, size uint64, byte
 }
 
 // LargeBelow returns the share, in percent, of what process pid allocated in the
-// LOH that is in objects smaller than LargeLimit. It is unknown where source has
-// no sizes of large objects.
-func (m *Model) LargeBelow(pid uint64, source Source) gc.Opt[float64] {
+// LOH that is in objects smaller than LargeLimit, and false where source has no
+// sizes of large objects.
+func (m *Model) LargeBelow(pid uint64, source Source) (percent float64, known bool) {
 	p := m.byPID[pid]
 	if p == nil || m.LargeLimit == 0 || p.large[source].all <= 0 {
-		return gc.Opt[float64]{}
+		return 0, false
 	}
-	return gc.Some(100 * p.large[source].below / p.large[source].all)
+	return 100 * p.large[source].below / p.large[source].all, true
 }
 
 func (m *Model) process(pid uint64) *process {

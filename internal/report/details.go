@@ -121,10 +121,14 @@ func (d *Details) induce(ev *trace.Event, reason clr.GCReason) {
 // of returns what is known of a process, when the trace was read.
 func (d *Details) of(p *gc.Process) findings.Details {
 	source := d.allocs.BestSource(p.PID)
-	return findings.Details{
-		Source: source, Types: d.typesOf(p.PID, source), LargeBelow: d.allocs.LargeBelow(p.PID, source),
+	found := findings.Details{
+		Source: source, Types: d.typesOf(p.PID, source),
 		Collects: d.callers(p.PID, false), Unforced: d.callers(p.PID, true),
 	}
+	if below, known := d.allocs.LargeBelow(p.PID, source); known {
+		found.LargeBelow = gc.Some(below)
+	}
+	return found
 }
 
 // typesOf returns the largest types of each heap, those with the most bytes
