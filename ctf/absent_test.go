@@ -12,7 +12,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// TestAbsent reads traces of which packets or files are missing: that nothing was
+// TestAbsent reads traces with missing packets or files: that nothing was
 // lost is no longer known.
 func TestAbsent(t *testing.T) {
 	const text = `trace

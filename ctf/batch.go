@@ -58,7 +58,7 @@ func (b *batch) skip(k *kind) {
 	k.skipped++
 }
 
-// A queue takes batches from the goroutine that fills them to the one that uses
+// A queue takes batches from the goroutine that fills them to the goroutine that uses
 // them, and back.
 type queue struct {
 	full     chan *batch

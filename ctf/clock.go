@@ -13,7 +13,7 @@ type clock struct {
 	offset int64 // nanoseconds
 }
 
-// newClock is the clock of a stream: the one that its time stamps name, else the
+// newClock returns the clock of a stream: the clock that its time stamps name, else the
 // trace's first.
 func newClock(t *tsdl.Trace, s *tsdl.Stream) clock {
 	c := s.Clock

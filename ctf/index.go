@@ -54,8 +54,8 @@ func (x *index) close() {
 	}
 }
 
-// at returns what the index tells of the packet at an offset of its file: when it
-// begins and ends, in cycles. An end of 0 tells nothing. Offsets must ascend.
+// at returns the index's entry for the packet at an offset of its file: when it
+// begins and ends, in cycles. An end of 0 is unknown. Offsets must ascend.
 func (x *index) at(off int64) (begin, end uint64, ok bool) {
 	for x.file != nil && x.off < off {
 		if _, err := io.ReadFull(x.in, x.entry); err != nil {

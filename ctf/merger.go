@@ -47,7 +47,7 @@ type merger struct {
 	partial   bool // something is missing without a count
 }
 
-// A loss is one that waits for the start to be known.
+// A loss waits here until the start is known.
 type loss struct {
 	n        uint64
 	from, to int64

@@ -14,7 +14,7 @@ type packet struct {
 	begin, end int64  // nanoseconds since 1970
 	first      uint64 // cycles
 	lastCycles uint64 // 0 where unknown
-	content    int64  // in bytes, of which the last may be used in part
+	content    int64  // in bytes; the last may be used in part
 	bits       uint64 // of content
 	size       int64  // in bytes
 	headerBits int

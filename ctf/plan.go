@@ -17,8 +17,8 @@ const (
 	opCopy             // count bytes as they are
 	opAlign            // pass over bits
 	opVarInt           // LEB128
-	opString           // units of size bits up to one that is zero
-	opText             // as many bytes, of which a string takes those before a zero
+	opString           // units of size bits up to a zero unit
+	opText             // as many bytes; a string takes those before a zero
 	opLoop             // kids, as often as it says
 	opChoose           // the one of options that a slot selects
 )

@@ -14,7 +14,7 @@ import (
 type quickHeader struct {
 	id, stamp, pid, tid quickField
 
-	lo, hi  uint64 // ids of which this holds
+	lo, hi  uint64 // ids that this holds for
 	size    int    // in bytes
 	nameOff int    // of the process's name
 	nameLen int    // 0 where there is none

@@ -40,7 +40,7 @@ func TestRepeat(t *testing.T) {
 	}
 }
 
-// A place is one that differs between repetitions.
+// A place is a field that differs between repetitions.
 type place struct {
 	off  int64
 	kind placeKind

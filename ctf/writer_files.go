@@ -18,9 +18,9 @@ const (
 	streamFile   = "channel0_0"
 )
 
-// CreateFolder starts a trace in a folder, as LTTng does in the one that
+// CreateFolder starts a trace in a folder, as LTTng does in the folder that
 // "lttng create --output" names: below ust/uid. The error is fs.ErrExist if
-// there is anything in the folder; one that is not there is made.
+// there is anything in the folder. A missing folder is created.
 func CreateFolder(name string, opt WriterOptions) (*Writer, error) {
 	switch entries, err := os.ReadDir(name); {
 	case err == nil && len(entries) > 0:

@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 )
 
-// A Collection is one that is under way. Its methods raise its events; each
+// A Collection is a collection under way. Its methods raise its events; each
 // gives ErrOrder, and raises nothing, where it is not its turn.
 type Collection struct {
 	c      *Collector
@@ -182,7 +182,7 @@ func (gc *Collection) Mark(heap int, root clr.RootType, bytes uint64) error {
 }
 
 // Committed records how much memory is committed. The runtime tells it at the start
-// of every collection, and again at the end of one that blocks.
+// of every collection, and again at the end of a blocking one.
 func (gc *Collection) Committed(u clr.CommittedUsage) error {
 	return gc.Raise(&clr.GCDynamicEvent{
 		Name: clr.NewUTF16("CommittedUsage"), Data: u.Append(nil), ClrInstanceID: gc.c.opt.ClrInstance,

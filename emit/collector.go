@@ -58,7 +58,7 @@ func (pl Plan) check() error {
 }
 
 // Begin begins a collection: the program's threads are now being stopped. The
-// steps that follow are, for one that blocks,
+// steps that follow are, for a blocking collection,
 //
 //	Suspended, End, Resume, Resumed
 //

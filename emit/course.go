@@ -26,7 +26,7 @@ var stepNames = [...]string{
 
 func (s step) String() string { return stepNames[s] }
 
-// An action is what a caller tells of a collection.
+// An action is a step of a collection that a caller reports.
 type action string
 
 const (

@@ -197,7 +197,7 @@ func (e *etw) control(provider int, c etwControl) {
 	}
 }
 
-// raiseRundown raises what the runtime tells of itself to those who ask.
+// raiseRundown raises the runtime's rundown events for sessions that enable them.
 func (e *etw) raiseRundown() {
 	info := e.session.p.process.runtimeInformation()
 	e.raise(&info)

@@ -226,7 +226,7 @@ func collections(t *rapid.T, trace []byte) (map[uint32]*gc.Collection, *nettrace
 }
 
 // Collections come back from a trace with the figures that they were raised
-// with, whether or not the private provider tells of the background ones'
+// with, whether or not the private provider has the background ones'
 // phases.
 func TestCollectionsComeBack(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {

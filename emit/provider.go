@@ -27,7 +27,7 @@ var (
 const MaxSessions = 64
 
 // pointerSize is that of the payloads, whatever the program's own: the runtime's
-// addresses are meant, of which a Go program has none.
+// addresses are meant; a Go program has none.
 const pointerSize = 8
 
 // ProviderOptions describe the process that raises the events.

@@ -46,7 +46,7 @@ type Result struct {
 	Times []time.Duration
 }
 
-// End records the results of the collection. For one that blocks, Resume comes next; else
+// End records the results of the collection. For a blocking one, Resume comes next; else
 // it was the last step.
 //
 // An impossible result, such as survivors in a generation that was not collected,

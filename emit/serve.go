@@ -55,7 +55,7 @@ type Server struct {
 //
 // A session of a client has a buffer of the size that the client asks for, within
 // opt.BufferBytes. A client that reads too slowly loses events, which are counted;
-// one that asks for blocking makes the program wait.
+// a client that requests blocking makes the program wait.
 func Serve(ctx context.Context, p *Provider, opt ServeOptions) (*Server, error) {
 	env := environment(opt.Environment)
 	if env == nil {

@@ -82,7 +82,7 @@ type Session struct {
 	file  *os.File // to be closed with the session, or nil
 	etw   *etw     // nil for a session that writes a trace
 	held  bool     // nothing is written before the end
-	brief bool     // its end tells of the process only, not of the runtime
+	brief bool     // its end describes the process only, not the runtime
 
 	dropped atomic.Uint64
 	streams [numShards]stream // each guarded by its shard

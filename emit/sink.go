@@ -12,7 +12,7 @@ import (
 type sink interface {
 	// carries reports whether the format has such events.
 	carries(d *trace.Descriptor) bool
-	// write writes an event that a shard captured. It gives ErrLate for one that
+	// write writes an event that a shard captured. It returns ErrLate for an event that
 	// is older than the format allows, which readers will find lost.
 	write(capture uint64, ev *trace.Event) error
 	// lost reports that n events of a shard are missing from here on.

@@ -57,7 +57,7 @@ const (
 	lostFile   = 34 // that held events until someone read the session
 )
 
-// lossReport reports whether events are such that tell of loss.
+// lossReport reports whether events of the class report loss.
 func lossReport(d *trace.Descriptor) bool {
 	return d.Provider == lostEventProvider && lostEvents <= d.Opcode && d.Opcode <= lostFile
 }

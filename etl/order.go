@@ -24,7 +24,7 @@ const (
 )
 
 // slack is how far the times of the file can be out of order, in ticks of the
-// trace, of which there are frequency in a second.
+// trace; a second has frequency ticks.
 func (f *file) slack(frequency int64) int64 {
 	if f.shared() {
 		return frequency

@@ -41,7 +41,7 @@ type processes struct {
 	uses  map[uint64]*pidUse
 	text  int // bytes in uses
 
-	latest    *pidUse // that of latestPID, the last one that raised
+	latest    *pidUse // that of latestPID, the last process that raised
 	latestPID uint64
 }
 

@@ -113,7 +113,7 @@ func (f *file) resumed(later []*entry) int64 {
 	return math.MaxInt64
 }
 
-// overwritten is the time of which a circular file that has come round lacks
+// overwritten is the time for which a circular file that has come round lacks
 // buffers: they were all written before any that is left.
 func (f *file) overwritten() []span {
 	if f.survey.flushed == math.MinInt64 {

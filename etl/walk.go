@@ -131,7 +131,7 @@ func timeAfter(d []byte, off, size int) (int64, bool) {
 	return firstTime(d[off:])
 }
 
-// kindOf is the kind of e, nil if it is none that is emitted.
+// kindOf returns the kind of e, or nil if events of that kind are not emitted.
 func (r *Reader) kindOf(f *format, e []byte) *kind {
 	k := f.keyOf(e)
 	if k.form == formPerfInfo {

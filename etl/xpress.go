@@ -130,7 +130,7 @@ func (x *xpress) fast(dst []byte, out int, src []byte, in int) (int, int, bool) 
 }
 
 // longLength reads the rest of a match length that the two bytes of the match
-// do not hold; negative for one that the format does not allow.
+// do not hold; negative for a length that the format does not allow.
 func (x *xpress) longLength(src []byte, in int) (int, int) {
 	var n int
 	if x.nibble&nibbleSet != 0 {

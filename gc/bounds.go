@@ -51,7 +51,7 @@ func (m *Model) drop(at time.Duration) { m.dropped.Add(1, at, at) }
 // are tell.
 func (m *Model) missing(from, to time.Duration) { m.dropped.Add(0, from, to) }
 
-// An expected event is one that others tell of. It is missing where it is not in the
+// An expected event is implied by others. It is missing where it is not in the
 // trace, provided that the session raises its kind: LTTng enables events by name.
 type expected struct {
 	raised bool             // one was seen

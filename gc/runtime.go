@@ -173,8 +173,8 @@ func (m *Model) gcStart(e *event) {
 func (rt *runtime) beganBefore(b *building) bool { return !rt.completed || b.Number < rt.first }
 
 // contradicted notes that the start, or the end, of collection b while another one
-// keeps threads suspended tells of events that are missing: of that one's end, or of
-// b's start, or of a number that is damaged.
+// keeps threads suspended means that events are missing: that one's end or b's
+// start, or that a number is damaged.
 func (rt *runtime) contradicted(b *building) {
 	if o := rt.blocking; o != nil && o != b {
 		rt.ends.missing(rt.model, o.Start.Or(0))

@@ -38,7 +38,7 @@ type ahead struct {
 
 	in     *framer
 	filled *parcel // by the framer
-	used   *parcel // of which next emits blocks[at:]
+	used   *parcel // next emits its blocks[at:]
 	at     int
 }
 

@@ -21,7 +21,7 @@ import (
 // for every 10 MB of events, and seldom has more than 1 MB of stacks between two.
 // After an error it is of no more use.
 type Splicer struct {
-	// Keep says of which kinds of events the first one goes to the beginning of
+	// Keep reports whether the first event of a kind goes to the beginning of
 	// every trace that does not have it otherwise, with the time of that trace's
 	// first event and without its stack: those that a process raises once, such as
 	// what names its runtime. It may be nil.

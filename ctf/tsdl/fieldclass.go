@@ -66,7 +66,7 @@ func (l *location) UnmarshalJSON(b []byte) error {
 	return json.Unmarshal(b, (*plain)(l))
 }
 
-// spans are pairs of integers, of which signed ones may be negative.
+// spans are pairs of integers; signed ones may be negative.
 type spans [][]json.Number
 
 func (s spans) ranges() ([]Range, error) {

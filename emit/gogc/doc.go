@@ -38,7 +38,7 @@
 // What .NET has no event for is raised as GoCycle of the provider Go.GC: the heap
 // goal, bytes allocated so far, and the CPU time that marking took from assisting
 // goroutines, dedicated workers, idle processors and pauses since the event
-// before. GoPauses tells of a cycle whose pauses are exact: each, in nanoseconds.
+// before. GoPauses has the exact pauses of a cycle, each in nanoseconds.
 //
 // The trace's end names .NET 10.0.0 as the runtime, since there is no room for
 // another name; the command line is the program's own.

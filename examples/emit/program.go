@@ -192,7 +192,7 @@ func (p *program) inside(background *emit.Collection) error {
 	)
 }
 
-// mark marks each heap from its roots, and tells of pinned objects.
+// mark marks each heap from its roots, and reports pinned objects.
 func (p *program) mark(c *emit.Collection) error {
 	for i := range p.heaps {
 		for _, root := range []clr.RootType{clr.RootTypeStack, clr.RootTypeHandles, clr.RootTypeOlder} {

@@ -14,7 +14,7 @@ func (c *Column) Type() Type { return c.Value(whole()).Type }
 // Type returns the type of the column's values where they are known.
 func (c *GenerationColumn) Type() Type { return c.Value(&whole().Generations[0]).Type }
 
-// whole returns a collection of which every figure is known.
+// whole returns a collection whose figures are all known.
 var whole = sync.OnceValue(func() *gc.Collection {
 	instant, size, count := gc.Some(time.Duration(0)), gc.Some(int64(0)), gc.Some(0)
 	c := &gc.Collection{

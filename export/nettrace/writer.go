@@ -124,7 +124,7 @@ func (w *Writer) Event(ev *trace.Event) error {
 	return w.write(&w.event)
 }
 
-// tellLost tells of the losses that began before an event. Each lies between two
+// tellLost records the losses that began before an event. Each lies between two
 // sequence points, so that readers doubt nothing else; where no number of events is
 // known, it is one.
 func (w *Writer) tellLost(at time.Duration) error {

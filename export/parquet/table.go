@@ -144,7 +144,7 @@ func (t *table[R]) page(b *buffer) chunk {
 	header.i32(1, int32(len(b.known)))
 	header.i32(2, encodingPlain)
 	header.i32(3, encodingRLE) // of definition levels
-	header.i32(4, encodingRLE) // of repetition levels, of which there are none
+	header.i32(4, encodingRLE) // of repetition levels; there are none
 	header.end()
 	header.end()
 

@@ -1,5 +1,5 @@
 // Package background follows background collections through their phases, which
-// the private provider of the runtime tells of: marking with the program's threads
+// the runtime's private provider reports: marking with the program's threads
 // suspended, then while they run, marking what changed meanwhile with the threads
 // suspended again, and sweeping while they run.
 //
@@ -48,7 +48,7 @@ type Collection struct {
 	Number     uint32
 	Start, End time.Duration
 	// Begins are when the phases began, and Durations how long they took. Known
-	// are those of which the trace has the begin and the end.
+	// are those whose begin and end are in the trace.
 	Begins, Durations [NumPhases]time.Duration
 	Known             [NumPhases]bool
 	// Foreground are the collections that ran while this one did.
@@ -192,7 +192,7 @@ func (m *Model) kindOf(d *trace.Descriptor) clr.Kind {
 	return k
 }
 
-// count is a number of an event; one that damage made is none.
+// count is a number of an event, unknown where it must be damaged.
 func count(n uint64) int64 {
 	if n >= 1<<50 {
 		return 0

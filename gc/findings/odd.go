@@ -88,7 +88,7 @@ func (f *pauseFit) add(c *gc.Collection, startup bool) {
 	f.last, f.previous = gc.Some(p), c
 }
 
-// A random pause is one that what its collection promoted does not explain.
+// A random pause is a pause that its collection's promoted bytes do not explain.
 type random struct {
 	*gc.Collection
 	working, explained time.Duration

@@ -97,7 +97,7 @@ const megabyte = 1e6
 
 func mb[T int64 | uint64](n T) float64 { return float64(n) / megabyte }
 
-// has reports whether the histories tell of a generation.
+// has reports whether the histories include a generation.
 func (g *GC) has(gen int) bool { return len(g.heaps) > 0 && g.heaps[0].count > gen }
 
 // sum adds up a figure of a generation over the heaps, NaN where it is unknown.

@@ -145,7 +145,7 @@ type process struct {
 	ticked             bool
 }
 
-// A thread is one that may be none.
+// A thread is a thread, or none.
 type thread struct {
 	id    uint64
 	known bool

@@ -24,7 +24,7 @@ type Totals struct {
 	Promoted  Bytes
 }
 
-// Bytes is a sum of sizes, some of which may be unknown.
+// Bytes is a sum of sizes, where some may be unknown.
 type Bytes struct {
 	Sum     int64
 	Known   int  // summands

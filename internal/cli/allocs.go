@@ -74,7 +74,7 @@ module!offset, or "?" where the module is unknown.`,
   gctrail allocs --format jsonl app.nettrace | jq 'select(.heap=="large")'`,
 	}
 	flags := cmd.Flags()
-	flags.Var(&opts.by, "by", "group by type, stack, type,stack, method (the one that allocates) or heap (small, large, pinned)")
+	flags.Var(&opts.by, "by", "group by type, stack, type,stack, method (that allocates) or heap (small, large, pinned)")
 	flags.Var(&opts.source, "source", "the events to use")
 	flags.StringVar(&opts.perfMap, "perf-map", "", "name methods with this perf map, called perf-PID.map: a `file`")
 	complete(cmd, "by", opts.by.of)
@@ -201,7 +201,7 @@ func (s *allocSection) collection(c *gc.Collection) {
 
 func (s *allocSection) fields(by alloc.By) []field[alloc.Row] {
 	all := []struct {
-		by alloc.By // of which it is a part
+		by alloc.By // that it is a part of
 		field[alloc.Row]
 	}{
 		{0, field[alloc.Row]{name: "pid", value: func(r *alloc.Row) column.Value { return pidOf(r.PID) }}},

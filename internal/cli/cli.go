@@ -115,8 +115,14 @@ func refuseUnknown(root *cobra.Command) {
 				}
 				return nil
 			}
+			cmd.Short = "Print a script that completes commands and flags in a shell"
+			cmd.Long = "completion prints a script that makes a shell complete the commands and flags of\n" +
+				"gctrail, the ids and names of running processes, and the names of columns. The\n" +
+				"help of each shell shows how to load the script."
 			for _, shell := range cmd.Commands() {
 				shell.Args = noArgs
+				shell.Short = "Print the completion script for " + shell.Name()
+				shell.Long, shell.Example = completionHelp[shell.Name()].long, completionHelp[shell.Name()].example
 			}
 		}
 	}

@@ -131,7 +131,7 @@ func TestCapturePipe(t *testing.T) {
 	}
 }
 
-// A closedPipe is one that nobody reads from any more.
+// A closedPipe is a pipe that nobody reads from any more.
 type closedPipe struct{}
 
 func (closedPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }

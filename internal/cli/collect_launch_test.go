@@ -24,11 +24,11 @@ func aMinute(t *testing.T) context.Context {
 	return ctx
 }
 
-// wholeFile checks that a trace is whole and tells of collections.
+// wholeFile checks that a trace is whole and has collections.
 func wholeFile(t *testing.T, path string) {
 	t.Helper()
 	if len(diagtest.MustEndFile(t, path)) == 0 {
-		t.Errorf("%s tells of no collections", path)
+		t.Errorf("%s has no collections", path)
 	}
 }
 

@@ -26,7 +26,7 @@ func (t *collectTalk) show(s *collect.Supervisor, waiting string) {
 	t.line = t.std.show(func(time.Duration) string { return statusText(s.Status(), waiting) })
 }
 
-// tell tells of a notice at once.
+// tell prints a notice at once.
 func (t *collectTalk) tell(n collect.Notice) {
 	switch n := n.(type) {
 	case collect.Failed:

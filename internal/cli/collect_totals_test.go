@@ -14,7 +14,7 @@ import (
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
-// Modes of gcload, and those that count collections of which there are no events:
+// Modes of gcload, and those that count collections without events:
 // TryStartNoGCRegion takes a number.
 var (
 	modes = []string{

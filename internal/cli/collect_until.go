@@ -41,7 +41,7 @@ func (o *stopOptions) addFlags(flags *pflag.FlagSet) {
 	flags.Var(&o.filter, "stopping-event-payload-filter", "stop only at an event with these values: field:value,field:value")
 }
 
-// stopHelp is the part of the help that tells of stopping and keeping.
+// stopHelp is the part of the help about stopping and keeping.
 func stopHelp() string {
 	var b strings.Builder
 	b.WriteString(`Waiting for a collection:

@@ -63,13 +63,13 @@ func picksProcess(flag string) bool {
 }
 
 // stdinIsFile reports whether standard input is a file with something in it. A pipe
-// may be one that nobody writes to, and is read where - is given.
+// may have no writer, and is read where - is given.
 func stdinIsFile() bool {
 	in, err := os.Stdin.Stat()
 	return err == nil && in.Mode().IsRegular() && in.Size() > 0
 }
 
-// A misspelt command is one that there is not.
+// A misspelt command is a command that does not exist.
 func misspelt(root *cobra.Command, args []string) error {
 	var like []string
 	for _, name := range root.SuggestionsFor(args[0]) {

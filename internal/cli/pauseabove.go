@@ -80,7 +80,7 @@ func (o *gcsOptions) thresholds(ctx context.Context, std *stdio, paths []string)
 	return least, nil
 }
 
-// isLong reports whether a collection's pause is one that --pause-above lets
+// isLong reports whether a collection's pause is long enough for --pause-above to let
 // through.
 func (o *gcsOptions) isLong(c *gc.Collection, thresholds map[uint64]time.Duration) bool {
 	switch {

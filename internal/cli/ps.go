@@ -98,7 +98,7 @@ func (o *psOptions) run(ctx context.Context, std *stdio) error {
 	return nil
 }
 
-// pick returns the processes that are asked for. The error tells of those that
+// pick returns the requested processes. The error names those that
 // are not there or cannot be reached.
 func (o *psOptions) pick(all []*diag.Process) ([]*diag.Process, error) {
 	if len(o.wanted) == 0 {

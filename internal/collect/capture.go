@@ -17,8 +17,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A capture writes a session's trace to a file as it comes, and rebuilds on the
-// way the collections that it tells of.
+// A capture writes a session's trace to a file as it arrives, and rebuilds its
+// collections on the way.
 type capture struct {
 	process *diag.Process
 	session *diag.Session
@@ -196,7 +196,7 @@ func (c *capture) add(col *gc.Collection) {
 	}
 }
 
-// see looks whether an event is the one that is waited for, or comes so long after
+// see checks whether an event is the awaited one, or comes so long after
 // that the trace can end.
 func (c *capture) see(ev *trace.Event) {
 	if c.trigger != nil {

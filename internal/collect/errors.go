@@ -85,7 +85,7 @@ var (
 	// ErrNoTrace reports a runtime that sends something else than a trace, or blocks
 	// that are larger than any runtime's.
 	ErrNoTrace = errors.New("it does not send a trace: 32 MiB came without a complete block")
-	// ErrUntraced reports a command of which no process was to be traced.
+	// ErrUntraced reports a command none of whose processes matched -n.
 	ErrUntraced = errors.New("it ended, and none of its .NET processes matched -n")
 	// ErrNotDotnet reports a command that has not asked to be traced.
 	ErrNotDotnet = errors.New("it ended without connecting for tracing")

@@ -50,7 +50,7 @@ func (c *child) signal(sig os.Signal) {
 	_ = c.Process.Signal(sig)
 }
 
-// exitCode is the one that a shell would report.
+// exitCode returns the exit code that a shell would report.
 func (c *child) exitCode() int {
 	if status, ok := c.ProcessState.Sys().(syscall.WaitStatus); ok && status.Signaled() {
 		return 128 + int(status.Signal())

@@ -73,7 +73,7 @@ func exists(path string) bool {
 }
 
 // maxStem is how many bytes of a process's name its trace has in its own: systems
-// allow 255, of which the time, a number and the ending take some.
+// allow 255; the time, a number and the ending take some.
 const maxStem = 160
 
 // fileName is a name without what a file's name cannot have on some system.

@@ -18,7 +18,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// A Format is one that traces are converted to.
+// A Format is a format that traces are converted to.
 type Format struct {
 	Name     string
 	Suffixes []string // of file names

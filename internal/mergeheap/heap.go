@@ -3,7 +3,7 @@ package mergeheap
 
 import "math"
 
-// A Run is the rest of a sequence in time order, some of which was merged.
+// A Run is the unmerged rest of a sequence in time order.
 type Run[T any] struct {
 	Time  int64  // of its next item
 	Order uint64 // of the run: of equal times, the lower one is first

@@ -18,7 +18,7 @@ var (
 	ErrSymlink = errors.New("it is a symbolic link in a folder that other users can write to, which is not followed as root")
 )
 
-// Create makes a file for output, or empties the one that is there, unless it is
+// Create makes a file for output, or empties an existing file, unless it is
 // one of the inputs or no regular file.
 func Create(path string, perm fs.FileMode, inputs []string) (*os.File, error) {
 	if err := Regular(path); err != nil {

@@ -1,4 +1,4 @@
-// Package report judges what a trace tells of its processes' collections, and writes it
+// Package report judges the collections of a trace's processes, and writes the result
 // as text and as JSON.
 package report
 

@@ -79,7 +79,7 @@ type Span struct {
 // A Style is how text stands out, where there is colour.
 type Style uint8
 
-// Styles, of which those after Strong are colours, for severity and verdicts.
+// Styles. Those after Strong are colours, for severity and verdicts.
 const (
 	Plain Style = iota
 	Strong

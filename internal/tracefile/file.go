@@ -45,7 +45,7 @@ type Disk interface {
 // mode is that of traces: they name what a program does, and to whom.
 const mode = 0o600
 
-// Create makes a file, or empties the one that is there.
+// Create makes a file, or empties an existing one.
 func Create(path string) (*File, error) { return create(path, os.O_TRUNC) }
 
 func create(path string, flag int) (*File, error) {

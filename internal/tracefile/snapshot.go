@@ -49,8 +49,8 @@ type snapshot struct {
 	in     *nettrace.Reader
 	out    *nettrace.Writer // nil before the first event
 	seen   map[clr.Kind]bool
-	last   trace.Event // of which only the numbers count
-	lost   uint64      // events that the copy tells of
+	last   trace.Event // only its numbers count
+	lost   uint64      // events that the copy reports as lost
 	failed bool        // the copy lacks events
 }
 
@@ -91,7 +91,7 @@ func optionsLike(info *trace.Info) nettrace.WriterOptions {
 	return opt
 }
 
-// tellLost has the copy tell of the events that were found lost meanwhile.
+// tellLost writes to the copy the events that were found lost meanwhile.
 func (s *snapshot) tellLost(pid, tid uint64) {
 	now := s.in.Loss().Events
 	for now > s.lost {
@@ -142,7 +142,7 @@ func (s *snapshot) write(provider string, e clr.Event, fields ...trace.Field) er
 	return s.out.Write(ev.TID, &ev)
 }
 
-// runtimeInformation is what the runtime tells of itself; false where its version
+// runtimeInformation is the runtime's description of itself; false where its version
 // or flavour of GC is not known.
 func (p *Process) runtimeInformation() (*clr.RuntimeInformationDCStart, bool) {
 	var v [3]uint16

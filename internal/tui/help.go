@@ -26,7 +26,7 @@ func (m *model) drawHelp(p *painter) {
 	for _, d := range definitions {
 		p.line(p.styles.strong(text.PadRight(d[0], min(figureWidth, p.width))), p.rest(d[1], figureWidth))
 	}
-	p.wrapped("", "1 MB = 1,000,000 bytes. For the definition of any figure, run: gctrail report --explain NAME", p.left(), plain)
+	p.wrapped("", "1 MB = 1,000,000 bytes. For definitions: gctrail report --explain NAME", p.left(), plain)
 }
 
 func (p *painter) rest(words string, used int) part {

@@ -68,7 +68,7 @@ func stateOf(process *watch.Process) string {
 	}
 }
 
-// sums tells of all collections since the process was attached to.
+// sums describes all collections since gctrail attached to the process.
 func sums(p *watch.Process) []string {
 	if p.Last == nil {
 		return nil

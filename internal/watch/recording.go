@@ -18,7 +18,7 @@ const (
 	maxRecordedInAll = 128 << 20
 )
 
-// ErrNothingRecorded reports a process of which there is no trace to save.
+// ErrNothingRecorded reports a process that has no trace to save.
 var ErrNothingRecorded = errors.New("no data received from it yet")
 
 // A recording is the trace of a process as it came. When it gets too long, its

@@ -35,7 +35,7 @@ type News struct {
 	Err        error // why it ended, or cannot be watched
 }
 
-// A Collection is one that was seen live.
+// A Collection is a collection that was seen live.
 type Collection struct {
 	*gc.Collection
 	Process *diag.Process

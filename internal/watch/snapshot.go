@@ -35,7 +35,7 @@ type Process struct {
 	Allocating   gc.Opt[float64] // bytes a second, between the collections of about the last Window
 	Last         *Collection     // the latest
 	Heap         stats.Heap      // as far as collections told of it
-	Sized        *Collection     // the latest that tells of the generations
+	Sized        *Collection     // the latest with sizes of the generations
 	Recent       []*Collection   // oldest first
 	History      []Second        // oldest first, up to that of Until
 	Until        time.Time       // up to when it was watched
