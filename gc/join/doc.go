@@ -8,6 +8,9 @@
 // SuspendEEBegin to RestartEEBegin. A phase bears the name of the join that
 // ends it.
 //
+// A Sum adds up a process's collections, and names the heap that others waited
+// for longest with the likely cause.
+//
 // A Tunings collects each time that server GC looked at what its collections cost
 // and decided on the number of its heaps.
 //

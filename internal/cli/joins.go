@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -88,11 +87,8 @@ events come with every profile for GC.`,
 
 // A joinSum is what the heaps of one process did in all collections.
 type joinSum struct {
-	pid         uint64
-	collections int
-	pause       time.Duration
-	rows        []joinRow
-	marked      map[uint32]int64 // bytes that each heap marked
+	pid uint64
+	join.Sum
 }
 
 func (o *joinsOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
@@ -103,7 +99,7 @@ func (o *joinsOptions) list(ctx context.Context, std *stdio, out *output, paths 
 		i := slices.IndexFunc(sums, func(s *joinSum) bool { return s.pid == pid })
 		if i < 0 {
 			i = len(sums)
-			sums = append(sums, &joinSum{pid: pid, marked: map[uint32]int64{}})
+			sums = append(sums, &joinSum{pid: pid})
 		}
 		return sums[i]
 	}
@@ -117,10 +113,9 @@ func (o *joinsOptions) list(ctx context.Context, std *stdio, out *output, paths 
 		if pids != nil && !pids[c.PID] || !o.AllTimes() && !o.HasTime(at, c.Start) {
 			return
 		}
-		s := sum(c.PID)
-		s.add(c)
+		sum(c.PID).Add(c)
 		if !inTable {
-			failed = cmp.Or(failed, w.section(nil, joinRows(c)))
+			failed = cmp.Or(failed, w.section(nil, joinRows(c.PID, c.Number, c.Rows)))
 		}
 	}}
 	scan, err := o.scan(ctx, std, paths, open.Options{Want: join.Wants}, func(info *trace.Info, ev *trace.Event) {
@@ -128,7 +123,7 @@ func (o *joinsOptions) list(ctx context.Context, std *stdio, out *output, paths 
 		model.Feed(ev)
 	}, func(c *gc.Collection) {
 		for _, m := range c.Marks {
-			sum(c.Process.PID).marked[m.Heap] += m.Bytes.Or(0)
+			sum(c.Process.PID).Mark(m.Heap, m.Root, m.Bytes.Or(0))
 		}
 	})
 	if err != nil {
@@ -138,85 +133,44 @@ func (o *joinsOptions) list(ctx context.Context, std *stdio, out *output, paths 
 	if failed != nil {
 		return failed
 	}
-	sums = slices.DeleteFunc(sums, func(s *joinSum) bool { return s.collections == 0 })
+	sums = slices.DeleteFunc(sums, func(s *joinSum) bool { return s.Collections == 0 })
 	rows := func(pid uint64) []joinRow {
 		if !inTable {
 			return nil // written already
 		}
-		return sum(pid).rows
+		return joinRows(pid, 0, sum(pid).Rows())
 	}
 	return sections(scan, std, w, sums, func(s *joinSum) uint64 { return s.pid }, joinsHead, rows,
 		"no join events in this trace; only server GC has them. Record them with: gctrail collect --profile gc-verbose")
 }
 
-func joinRows(c *join.Collection) []joinRow {
-	rows := make([]joinRow, len(c.Rows))
-	for i := range c.Rows {
-		rows[i] = joinRow{c.PID, c.Number, c.Rows[i]}
+func joinRows(pid uint64, number uint32, of []join.Row) []joinRow {
+	rows := make([]joinRow, len(of))
+	for i := range of {
+		rows[i] = joinRow{pid, number, of[i]}
 	}
 	return rows
 }
 
-// add adds a collection's rows, in the order in which phases are first seen.
-func (s *joinSum) add(c *join.Collection) {
-	s.collections++
-	s.pause += c.Pause
-	for _, r := range joinRows(c) {
-		i := slices.IndexFunc(s.rows, func(o joinRow) bool { return o.Heap == r.Heap && o.Phase == r.Phase })
-		if i < 0 {
-			s.rows = append(s.rows, r)
-			continue
-		}
-		s.rows[i].Add(&r.Row)
-	}
-	slices.SortStableFunc(s.rows, func(a, b joinRow) int { return cmp.Compare(b.WaitedFor, a.WaitedFor) })
-}
-
 func joinsHead(p *text.Page, of *gc.Process, s *joinSum) {
-	total := join.Collection{Pause: s.pause}
-	for i := range s.rows {
-		total.Rows = append(total.Rows, s.rows[i].Row)
-	}
-	p.Heading("%s: %s paused in %s", called(of), units.Duration(s.pause), text.Plural(int64(s.collections), "server GC", "server GCs"))
-	heap, held, ok := total.Straggler()
+	p.Heading("%s: %s paused in %s", called(of), units.Duration(s.Pause()), text.Plural(int64(s.Collections), "server GC", "server GCs"))
+	straggler, ok := s.Straggler()
 	if !ok {
 		return
 	}
 	p.Prose("Straggler: ", fmt.Sprintf("heap %d; other heaps waited %s for it (%s of the pauses). %s",
-		heap, units.Duration(held), units.Percent(100*float64(held)/float64(max(1, s.pause))), s.cause(heap)))
+		straggler.Heap, units.Duration(straggler.Held), units.Percent(100*float64(straggler.Held)/float64(max(1, s.Pause()))), causeOf(&straggler)))
 }
 
-// Thresholds of the causes: parts of what the heaps do on average.
-const (
-	muchMore   = 1.3
-	slowToWake = 0.1 // of the pauses
-)
-
-// cause tells apart why others wait for a heap: it has more to mark, or its
-// thread does not run.
-func (s *joinSum) cause(heap uint32) string {
-	var working, waking, all time.Duration
-	heaps := map[uint32]bool{}
-	for i := range s.rows {
-		r := &s.rows[i]
-		heaps[r.Heap] = true
-		all += r.Working
-		if r.Heap == heap {
-			working += r.Working
-			waking += r.Waking
-		}
-	}
-	var marked int64
-	for _, n := range s.marked {
-		marked += n
-	}
-	switch n := float64(len(heaps)); {
-	case marked > 0 && float64(s.marked[heap])*n > muchMore*float64(marked):
-		return fmt.Sprintf("It marked %s, %.1f times the mean of the heaps: its share of roots or objects is larger.",
-			units.Bytes(s.marked[heap]), float64(s.marked[heap])*n/float64(marked))
-	case float64(waking) > slowToWake*float64(s.pause):
-		return fmt.Sprintf("Its thread took %s to wake up: the processors are busy with other threads.", units.Duration(waking))
-	case float64(working)*n > muchMore*float64(all):
+// causeOf puts the cause of a straggler into words.
+func causeOf(s *join.Straggler) string {
+	switch s.Cause {
+	case join.UnevenRoots:
+		return fmt.Sprintf("It marked %s, %.1f times the mean of the heaps; most of the excess comes from root kind %s.",
+			units.Bytes(s.Marked), s.MarkedRatio, s.Root)
+	case join.SlowWake:
+		return fmt.Sprintf("Its thread took %s to wake up: the processors are busy with other threads.", units.Duration(s.Waking))
+	case join.SlowWork:
 		return "It worked longer than the others without marking more: its thread was preempted, or its memory is slower."
 	default:
 		return "No heap stands out: phases of unequal length cause the waiting."

@@ -40,6 +40,7 @@ var enums = map[string]reflect.Type{
 	"alloc.Source":         reflect.TypeFor[alloc.Source](),
 	"alloc.Heap":           reflect.TypeFor[alloc.Heap](),
 	"background.Phase":     reflect.TypeFor[background.Phase](),
+	"join.Cause":           reflect.TypeFor[join.Cause](),
 	"join.TuningKind":      reflect.TypeFor[join.TuningKind](),
 	"findings.Severity":    reflect.TypeFor[findings.Severity](),
 	"findings.Confidence":  reflect.TypeFor[findings.Confidence](),

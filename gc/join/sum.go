@@ -1,0 +1,156 @@
+package join
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/enum"
+)
+
+// A Sum adds up what the heaps of one process did in its collections. The zero
+// Sum is ready for use.
+type Sum struct {
+	Collections int
+
+	total  Collection
+	marked map[uint32]map[clr.RootType]int64 // bytes, by heap
+}
+
+// Add adds a collection.
+func (s *Sum) Add(c *Collection) {
+	s.Collections++
+	s.total.Pause += c.Pause
+	for i := range c.Rows {
+		s.total.add(&c.Rows[i])
+	}
+}
+
+// Mark adds the bytes that a heap's thread marked from one kind of root.
+func (s *Sum) Mark(heap uint32, root clr.RootType, bytes int64) {
+	if s.marked == nil {
+		s.marked = make(map[uint32]map[clr.RootType]int64)
+	}
+	if s.marked[heap] == nil {
+		s.marked[heap] = make(map[clr.RootType]int64)
+	}
+	s.marked[heap][root] += bytes
+}
+
+// Pause returns the length of all pauses.
+func (s *Sum) Pause() time.Duration { return s.total.Pause }
+
+// Rows returns the phases of the heaps, those first that other heaps waited for
+// longest.
+func (s *Sum) Rows() []Row {
+	rows := slices.Clone(s.total.Rows)
+	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(b.WaitedFor, a.WaitedFor) })
+	return rows
+}
+
+// A Cause is why other heaps wait for one.
+type Cause uint8
+
+const (
+	// CauseUnknown means that no heap stands out: phases of unequal length make
+	// the heaps wait for each other in turn.
+	CauseUnknown Cause = iota
+	// UnevenRoots means that the heap marks more than the others.
+	UnevenRoots
+	// SlowWake means that its thread takes long to run after a restart: the
+	// processors are busy with other threads.
+	SlowWake
+	// SlowWork means that it works longer without marking more: its thread is
+	// preempted in the middle, or its memory is slower.
+	SlowWork
+)
+
+var causeNames = [...]string{"", "uneven_roots", "slow_wake", "slow_work"}
+
+func (c Cause) String() string { return enum.Name("Cause", causeNames[:], c) }
+
+// The thresholds of the causes.
+const (
+	muchMore   = 1.3 // times the mean of the heaps
+	slowToWake = 0.1 // of the pauses
+)
+
+// A Straggler is the heap that others waited for longest.
+type Straggler struct {
+	Heap  uint32
+	Held  time.Duration // how long others waited, added up
+	Cause Cause
+	// Marked is what the heap's thread marked in bytes, and MarkedRatio how many
+	// times the mean of the heaps that is; both zero where nothing is known.
+	Marked      int64
+	MarkedRatio float64
+	// Root is the kind of root that most of the excess over the mean comes from,
+	// if Cause is UnevenRoots.
+	Root   clr.RootType
+	Waking time.Duration // in all pauses
+}
+
+// Straggler returns the heap that others waited for longest, with the likely
+// cause; false where there was no waiting.
+func (s *Sum) Straggler() (Straggler, bool) {
+	heap, held, ok := s.total.Straggler()
+	if !ok {
+		return Straggler{}, false
+	}
+	var own, all Row
+	heaps := make(map[uint32]bool)
+	for i := range s.total.Rows {
+		r := &s.total.Rows[i]
+		heaps[r.Heap] = true
+		all.Add(r)
+		if r.Heap == heap {
+			own.Add(r)
+		}
+	}
+	of := Straggler{Heap: heap, Held: held, Waking: own.Waking}
+	n := float64(len(heaps))
+	var marked int64
+	for h, byRoot := range s.marked {
+		for _, bytes := range byRoot {
+			marked += bytes
+			if h == heap {
+				of.Marked += bytes
+			}
+		}
+	}
+	if marked > 0 {
+		of.MarkedRatio = float64(of.Marked) * n / float64(marked)
+	}
+	switch {
+	case of.MarkedRatio > muchMore:
+		of.Cause, of.Root = UnevenRoots, s.unevenRoot(heap, n)
+	case float64(own.Waking) > slowToWake*float64(s.total.Pause):
+		of.Cause = SlowWake
+	case float64(own.Working)*n > muchMore*float64(all.Working):
+		of.Cause = SlowWork
+	}
+	return of, true
+}
+
+// unevenRoot returns the kind of root from which a heap marked most above the
+// mean of n heaps.
+func (s *Sum) unevenRoot(heap uint32, n float64) clr.RootType {
+	excess := make(map[clr.RootType]float64)
+	for h, byRoot := range s.marked {
+		for root, bytes := range byRoot {
+			excess[root] -= float64(bytes) / n
+			if h == heap {
+				excess[root] += float64(bytes)
+			}
+		}
+	}
+	var most clr.RootType
+	found := false
+	for root, bytes := range excess {
+		if !found || bytes > excess[most] || bytes == excess[most] && root < most {
+			most, found = root, true
+		}
+	}
+	return most
+}
