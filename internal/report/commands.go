@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -175,12 +176,21 @@ func (rep *Report) next() []string {
 		list = fmt.Sprintf("gctrail gcs --min-pause %v %s", shortest.Truncate(truncation(shortest)), rep.arguments())
 	}
 	next := []string{list, "gctrail report --format json " + rep.arguments()}
-	if rep.holds(allocationEvents) {
-		next = append(next, "gctrail allocs --by type,stack "+rep.arguments())
-	} else {
+	allocs := "gctrail allocs --by type,stack " + rep.arguments()
+	switch {
+	case c.namesStacks(): // the lines that allocate are what to change
+		next = slices.Insert(next, 0, allocs)
+	case rep.holds(allocationEvents):
+		next = append(next, allocs)
+	default:
 		next = append(next, rep.record(findings.Allocations))
 	}
 	return append(next, "gctrail report --explain pause")
+}
+
+// namesStacks reports whether allocations have stacks with names of methods.
+func (c *Case) namesStacks() bool {
+	return slices.ContainsFunc(c.Details.Types, func(t findings.AllocatedType) bool { return t.From != "" })
 }
 
 // truncation leaves three digits of d, or four.

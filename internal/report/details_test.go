@@ -8,6 +8,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
+	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/eventtest"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/trace"
@@ -75,5 +76,26 @@ func TestDetails(t *testing.T) {
 	}
 	if other := d.of(&gc.Process{PID: 8}); len(other.Types)+len(other.Collects) != 0 {
 		t.Errorf("of another process: %+v", other)
+	}
+}
+
+// The first next step shows the lines that allocate where stacks name them.
+func TestNextOfNamedStacks(t *testing.T) {
+	for from, want := range map[string]string{"App.Buffer.Grow()": "gctrail allocs --by type,stack app.nettrace", "": "gctrail gcs app.nettrace"} {
+		rep := Report{paths: []string{"app.nettrace"}, info: new(trace.Info), counts: map[clr.Kind]uint64{clr.KindGCAllocationTick: 1}}
+		rep.cases = []Case{{findings.Result{Case: &findings.Case{Details: findings.Details{Types: []findings.AllocatedType{{Name: "System.Byte[]", From: from}}}}}}}
+		next := rep.next()
+		if next[0] != want {
+			t.Errorf("types allocated from %q: first %q, expected %q", from, next[0], want)
+		}
+		seen := 0
+		for _, command := range next {
+			if strings.HasPrefix(command, "gctrail allocs") {
+				seen++
+			}
+		}
+		if seen != 1 {
+			t.Errorf("types allocated from %q: allocs is suggested %d times in %q", from, seen, next)
+		}
 	}
 }
