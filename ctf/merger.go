@@ -87,13 +87,13 @@ func (m *merger) describe(of *member) {
 	format := [...]string{1: "CTF 1.8", 2: "CTF 2"}[of.meta.Major]
 	switch m.info.Format {
 	case "":
-		m.info.Format, m.info.PointerSize, m.info.PID = format, of.pointerSize, of.pid
+		m.info.Format, m.info.PointerSize, m.info.PID = format, of.pointerSize, of.processID()
 	case format:
 	default:
 		m.info.Format = "CTF 1.8 and 2"
 	}
-	if m.info.PID != of.pid {
-		m.info.PID = 0
+	if m.info.PID != of.processID() {
+		m.info.PID = trace.UnknownID
 	}
 	if of.process != "" {
 		m.processes[of.pid] = trace.Process{Name: of.process}

@@ -138,7 +138,7 @@ func (r *Reader) fill(b *batch, it *item) {
 	ev.PID, ev.TID, ev.CPU, ev.PointerSize = it.pid, it.tid, it.cpu, int(it.pointerSize)
 	ev.Late = it.late
 	if it.pid == trace.UnknownID && k.known {
-		ev.PID, r.info.ProcessesUnknown = 0, true
+		r.info.ProcessesUnknown = true
 	}
 }
 

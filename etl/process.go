@@ -72,13 +72,11 @@ func (t *processes) kernel(d *trace.Descriptor, payload []byte, ptr int, ticks i
 	if d.Version == 0 {
 		pid = uint64(c.U32()) // as wide as a pointer
 		c.Skip(ptr - 4)
-		p.Parent = uint64(c.U32())
-		c.Skip(ptr - 4)
+		c.Skip(ptr) // ParentId
 	} else {
 		c.Skip(ptr) // UniqueProcessKey, in version 1 PageDirectoryBase
 		pid = uint64(c.U32())
-		p.Parent = uint64(c.U32())
-		c.Skip(8) // SessionId, ExitStatus
+		c.Skip(12) // ParentId, SessionId, ExitStatus
 	}
 	if d.Version >= 3 {
 		c.Skip(ptr) // DirectoryTableBase
@@ -124,7 +122,8 @@ func (t *processes) started(d *trace.Descriptor, payload []byte, ticks int64) {
 		c.Skip(8) // ProcessSequenceNumber
 	}
 	c.Skip(8) // CreateTime
-	p := trace.Process{Parent: uint64(c.U32())}
+	var p trace.Process
+	c.Skip(4) // ParentProcessID
 	if version >= 3 {
 		c.Skip(8) // ParentProcessSequenceNumber
 	}
@@ -169,7 +168,7 @@ func (t *processes) set(pid uint64, p trace.Process, ticks int64) {
 		return
 	default:
 		i++
-		u.by = slices.Insert(u.by, i, user{trace.Process{Parent: p.Parent, Name: p.Name}, ticks, ticks})
+		u.by = slices.Insert(u.by, i, user{trace.Process{Name: p.Name}, ticks, ticks})
 	}
 	known := &u.by[i]
 	if ticks >= known.told && p.CommandLine != "" && t.room(len(p.CommandLine)-len(known.CommandLine)) {

@@ -61,20 +61,20 @@ func TestProcesses(t *testing.T) {
 		t.Error("an unwanted event")
 	}
 	want := map[uint64]trace.Process{
-		90:  {Parent: 4, Name: "v0.exe"},
-		91:  {Parent: 4, Name: "v0-32.exe"},
-		100: {Parent: 5, Name: "new.exe", CommandLine: `"C:\new.exe" -y`},
-		200: {Parent: 6, Name: "café.exe"},
-		210: {Parent: 6, Name: "v2.exe", CommandLine: "v2.exe -x"},
-		220: {Parent: 6, Name: "v3.exe", CommandLine: "v3.exe -x"},
-		230: {Parent: 6, Name: "v5.exe"},
-		240: {Parent: 6, Name: "v6.exe"},
-		400: {Parent: 7, Name: "p0.exe"},
-		401: {Parent: 7, Name: "p1.exe"},
-		402: {Parent: 7, Name: "p2.exe"},
-		403: {Parent: 7, Name: "p3.exe"},
-		410: {Parent: 7, Name: "r0.exe"},
-		411: {Parent: 7, Name: "r1.exe"},
+		90:  {Name: "v0.exe"},
+		91:  {Name: "v0-32.exe"},
+		100: {Name: "new.exe", CommandLine: `"C:\new.exe" -y`},
+		200: {Name: "café.exe"},
+		210: {Name: "v2.exe", CommandLine: "v2.exe -x"},
+		220: {Name: "v3.exe", CommandLine: "v3.exe -x"},
+		230: {Name: "v5.exe"},
+		240: {Name: "v6.exe"},
+		400: {Name: "p0.exe"},
+		401: {Name: "p1.exe"},
+		402: {Name: "p2.exe"},
+		403: {Name: "p3.exe"},
+		410: {Name: "r0.exe"},
+		411: {Name: "r1.exe"},
 	}
 	if got := fmt.Sprint(r.Info().Processes); got != fmt.Sprint(want) {
 		t.Errorf("got %v, want %v", got, want)
@@ -101,23 +101,23 @@ func TestReusedPIDs(t *testing.T) {
 			"the first raised", []etltest.Event{at(20, 1), at(30, 2)}, []etltest.Event{
 				process(10, start, "app.exe", "app.exe -x"), process(40, stop, "app.exe", "app.exe -x"),
 				process(50, start, "conhost.exe", "conhost.exe -y"), process(90, rundown, "conhost.exe", "conhost.exe -y"),
-			}, trace.Process{Parent: 4, Name: "app.exe", CommandLine: "app.exe -x"},
+			}, trace.Process{Name: "app.exe", CommandLine: "app.exe -x"},
 		},
 		{
 			"the second raised", []etltest.Event{process(90, rundown, "app.exe", "app.exe -x"), at(100, 1)}, []etltest.Event{
 				process(10, start, "conhost.exe", ""), process(40, stop, "conhost.exe", ""), process(50, start, "app.exe", ""),
-			}, trace.Process{Parent: 4, Name: "app.exe", CommandLine: "app.exe -x"},
+			}, trace.Process{Name: "app.exe", CommandLine: "app.exe -x"},
 		},
 		{
 			"both raised", []etltest.Event{at(20, 1), at(60, 2)}, []etltest.Event{
 				process(10, start, "one.exe", ""), process(50, start, "two.exe", ""),
-			}, trace.Process{Parent: 4, Name: "two.exe"},
+			}, trace.Process{Name: "two.exe"},
 		},
 		{
 			"told after all events",
 			[]etltest.Event{at(20, 1)},
 			[]etltest.Event{process(90, rundown, "app.exe", "")},
-			trace.Process{Parent: 4, Name: "app.exe"},
+			trace.Process{Name: "app.exe"},
 		},
 	} {
 		for _, swap := range []bool{false, true} {

@@ -62,7 +62,7 @@ func NewReader(r io.ReaderAt, size int64, opts Options) *Reader {
 func NewMergedReader(files []File, opts Options) *Reader {
 	r := &Reader{opts: opts, kinds: kindTable{want: opts.Want}}
 	r.processes = processes{byPID: make(map[uint64]trace.Process), uses: make(map[uint64]*pidUse)}
-	r.info = trace.Info{Format: "etl", Clock: &trace.Clock{Frequency: fileTimeTicks}, PointerSize: 8}
+	r.info = trace.Info{Format: "etl", PID: trace.UnknownID, Clock: &trace.Clock{Frequency: fileTimeTicks}, PointerSize: 8}
 	r.info.Processes = r.processes.byPID
 	for i, f := range files {
 		name := f.Name

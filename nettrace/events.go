@@ -155,7 +155,7 @@ func (r *Reader) context(h *header, b *batch) uint32 {
 		if th, ok := r.threads[h.thread]; ok {
 			ctx.pid, ctx.tid = pick(th.pid != 0, th.pid, ctx.pid), th.tid
 		} else {
-			ctx.pid, ctx.tid = pick(ctx.pid != 0, ctx.pid, trace.UnknownID), trace.UnknownID
+			ctx.tid = trace.UnknownID
 		}
 		ctx.labels = r.labels.lists[h.labels]
 	case h.activity != [16]byte{} || h.related != [16]byte{}:

@@ -93,7 +93,7 @@ func NewReader(r io.Reader, opts Options) *Reader {
 	}
 	nr.in = newFramer(r, size)
 	nr.seqs = sequences{threads: make(map[uint64]*sequence), lost: nr.lost, introduced: nr.threads.has}
-	nr.info.Clock = &trace.Clock{Frequency: int64(time.Second)}
+	nr.info.Clock, nr.info.PID = &trace.Clock{Frequency: int64(time.Second)}, trace.UnknownID
 	return nr
 }
 

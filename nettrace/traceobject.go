@@ -71,7 +71,9 @@ func (r *Reader) traceValues(c *binread.Cursor) {
 		}
 		switch name {
 		case "ProcessId":
-			r.info.PID = number
+			if number != 0 {
+				r.info.PID = number
+			}
 		case "HardwareThreadCount":
 			r.info.CPUs = int(min(number, 1<<16))
 		}

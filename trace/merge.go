@@ -35,7 +35,7 @@ type part struct {
 // Merge puts sources on one time line.
 func Merge(sources ...Source) *Merged {
 	m := &Merged{owners: make(map[uint64]int), skipped: make(map[uint64]uint64)}
-	m.info.Clock = &Clock{Frequency: int64(time.Second)}
+	m.info.Clock, m.info.PID = &Clock{Frequency: int64(time.Second)}, UnknownID
 	m.info.Processes = make(map[uint64]Process)
 	for _, s := range sources {
 		m.parts = append(m.parts, part{Source: s})

@@ -34,7 +34,7 @@ type Info struct {
 	Start       time.Time // UTC; what Event.Ticks counts from
 	Clock       *Clock
 	PointerSize int    // 4 or 8
-	PID         uint64 // of the traced process, in its own namespace; 0 where there are several
+	PID         uint64 // of the traced process, in its own namespace; UnknownID where there are several
 	CPUs        int    // 0 where unknown
 
 	// Last is the time of the latest event, known once all were yielded.
@@ -48,13 +48,12 @@ type Info struct {
 	// traces do, in which events are enabled by name.
 	Declared []Descriptor
 	// ProcessesUnknown is set once an event was yielded that may come from any of
-	// several processes. Its PID is 0.
+	// several processes. Its PID is UnknownID.
 	ProcessesUnknown bool
 }
 
 // A Process describes a process of a trace, apart from its events.
 type Process struct {
-	Parent      uint64 // PID; 0 where unknown
 	Name        string // file name; empty where unknown
 	CommandLine string // empty where unknown
 }

@@ -193,7 +193,7 @@ func (w *Writer) begin(ev *trace.Event) error {
 	opts := nettrace.WriterOptions{
 		Version: 6, Start: info.Start.Add(w.from), Frequency: frequency, PointerSize: w.pointerSize, CPUs: info.CPUs,
 	}
-	if w.o.Single || info.PID != 0 && info.PID != trace.UnknownID {
+	if w.o.Single || info.PID != trace.UnknownID {
 		opts.Version, opts.PID = 4, w.pid(ev.PID)
 	}
 	var err error

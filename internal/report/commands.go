@@ -59,7 +59,7 @@ func (rep *Report) target() string {
 	switch {
 	case p.Name != "":
 		return "-n " + text.Quoted(p.Name)
-	case p.PID == 0 || p.PID == trace.UnknownID:
+	case p.PID == trace.UnknownID:
 		return "-p PID"
 	default:
 		return fmt.Sprintf("-p %d", p.PID)
