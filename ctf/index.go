@@ -72,7 +72,7 @@ func (x *index) at(off int64) (begin, end uint64, ok bool) {
 }
 
 // compare holds the times of the packet whose header was read against those that the
-// index tells of it. Where they differ one of them is damaged, and what lies in both
+// index has for it. Where they differ one of them is damaged, and what lies in both
 // ranges is the time of the packet: it cannot make the trace longer.
 func (s *stream) compare() {
 	p := &s.packet

@@ -123,7 +123,7 @@ func (p *Provider) nettraceTo(w io.Writer, version int) func(time.Time, int64) (
 		if err != nil {
 			return nil, err
 		}
-		// A sequence point that has all shards: of each, the first event tells of
+		// A sequence point that has all shards: of each, the first event reports
 		// what was lost before it, or the trace's end of a shard that lost all.
 		for i := range p.shards {
 			nw.Lost(0, p.shards[i].capture, 0)

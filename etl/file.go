@@ -15,7 +15,7 @@ type File struct {
 	Name string // for errors
 }
 
-// A file is a file that is being read.
+// A file is an .etl file while it is read.
 type file struct {
 	r      io.ReaderAt
 	size   int64

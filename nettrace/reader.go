@@ -382,7 +382,7 @@ func (r *Reader) removeThreads(b *block) error {
 // key orders ticks as the signed distance from the trace's start that they are.
 func (r *Reader) key(ticks uint64) uint64 { return (ticks - r.sync) ^ 1<<63 }
 
-// signed returns the distance from the trace's start of which key is the sort key.
+// signed returns the distance from the trace's start that has key as its sort key.
 func signed(key uint64) int64 { return int64(key ^ 1<<63) }
 
 func (r *Reader) unkey(key uint64) uint64 { return (key ^ 1<<63) + r.sync }

@@ -14,7 +14,7 @@ var (
 	// is small enough for the processor's cache to have a block still when it is
 	// decoded.
 	fileWindow = sizes{64 << 10, 512 << 10}
-	// liveWindow is small while a process is idle, of which there may be many.
+	// liveWindow is small while a process is idle, as many may be.
 	liveWindow = sizes{4 << 10, 128 << 10}
 )
 

@@ -179,7 +179,7 @@ func (g *generation) batch(thread, at uint64, data []byte) error {
 	return g.events(thread, at, data)
 }
 
-// events reads events, nearly all of which are passed over.
+// events reads events and skips nearly all of them.
 func (g *generation) events(thread, at uint64, data []byte) error {
 	for p := 0; p < len(data); {
 		kind := data[p]

@@ -66,7 +66,7 @@ type row struct {
 	trace    recording
 }
 
-// seen takes in what looking over the machine tells of a process, and returns
+// seen takes in what a scan of the machine found out about a process, and returns
 // why it cannot be watched, if that is new. That counts only when it was found
 // twice: a process that starts has no socket yet. What was known of one that does
 // not answer now is kept.

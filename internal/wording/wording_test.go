@@ -44,6 +44,10 @@ var avoided = map[string]string{
 	"is no figure":       "unknown figure",
 	"did not come":       "was never met",
 	"goes on without":    "continues untraced",
+	"tells of ":          "reports",
+	" tell of ":          "report",
+	"are told of ":       "are listed",
+	" is one that ":      "a noun in place of one",
 }
 
 // TestAvoided checks the string literals and comments of Go files, and Markdown.
