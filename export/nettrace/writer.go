@@ -55,6 +55,7 @@ type Writer struct {
 	lost    uint64        // events that are missing and were not told yet
 	named   map[uint64]bool
 	pids    map[uint64]bool
+	threads map[threadKey]bool
 	event   trace.Event
 
 	pointerSize int // of the new trace; an .etl may have processes of both
@@ -69,9 +70,11 @@ type Writer struct {
 	Events, LeftOut, Refused uint64
 }
 
+type threadKey struct{ pid, tid uint64 }
+
 // NewWriter returns a Writer of events that src yields.
 func NewWriter(w io.Writer, src trace.Source, o Options) *Writer {
-	writer := &Writer{out: w, src: src, o: o, named: make(map[uint64]bool), pids: make(map[uint64]bool)}
+	writer := &Writer{out: w, src: src, o: o, named: make(map[uint64]bool), pids: make(map[uint64]bool), threads: make(map[threadKey]bool)}
 	if o.Lost != nil {
 		writer.losses, writer.lost = o.Lost.Ranges(), o.Lost.Events
 	}
@@ -120,8 +123,42 @@ func (w *Writer) Event(ev *trace.Event) error {
 	if ev.PointerSize != w.pointerSize {
 		w.setStack(ev)
 	}
-	w.last, w.capture = max(w.last, at), thread(ev.TID)
+	w.capture = thread(ev.TID)
+	if err := w.bound(threadKey{w.event.PID, w.capture}, at); err != nil {
+		return err
+	}
+	w.last = max(w.last, at)
 	return w.write(&w.event)
+}
+
+// The nettrace.Writer keeps an account of each thread. That of all ends at someThreads,
+// as soon as an event is newer than those before it, and at maxThreads at the latest:
+// then events of the same time would be late.
+const (
+	someThreads = 1 << 14
+	maxThreads  = 1 << 16
+)
+
+// bound makes room for the thread of an event: a sequence point ends the account of
+// all others.
+func (w *Writer) bound(k threadKey, at time.Duration) error {
+	if w.threads[k] {
+		return nil
+	}
+	if n := len(w.threads); n == maxThreads || n >= someThreads && at > w.last {
+		for k := range w.threads {
+			w.w.EndThread(k.pid, k.tid)
+		}
+		clear(w.threads)
+		if err := w.w.SequencePoint(int64(w.last - w.from)); err != nil {
+			return err
+		}
+		if w.inside { // the loss goes on behind it
+			w.w.Lost(k.pid, nobody, 1)
+		}
+	}
+	w.threads[k] = true
+	return nil
 }
 
 // tellLost records the losses that began before an event. Each lies between two

@@ -3,6 +3,7 @@ package convert_test
 import (
 	"bytes"
 	"encoding/json"
+	"iter"
 	"maps"
 	"path/filepath"
 	"regexp"
@@ -198,6 +199,52 @@ func TestCut(t *testing.T) {
 		}
 		if row["process"] == nil || row["runtime"] == nil {
 			t.Errorf("GC %v has process %v of runtime %v", row["number"], row["process"], row["runtime"])
+		}
+	}
+}
+
+// However many threads raise events, a few are kept an account of, and no event is
+// lost, also where many have the same time.
+func TestManyThreads(t *testing.T) {
+	const events = 100_000
+	src := &threads{n: events, loss: &trace.Loss{}}
+	src.info = trace.Info{Format: "test", PID: 7, PointerSize: 8, Start: time.Unix(1, 0), Clock: &trace.Clock{Frequency: 1e9}}
+	var out bytes.Buffer
+	written, err := convert.Events(src, &out, convert.EventOptions{Selected: new(selection.Selection)})
+	if err != nil || written.Events != events || written.Refused != 0 {
+		t.Fatalf("%+v, error %v", written, err)
+	}
+	r := nettrace.NewReader(&out, nettrace.Options{})
+	seen := make(map[uint64]bool)
+	for ev, err := range r.Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[ev.TID] = true
+	}
+	if loss := r.Loss(); len(seen) != events || loss.Events != 0 || loss.Damaged != 0 {
+		t.Errorf("%d threads, lost %d, damaged %d", len(seen), loss.Events, loss.Damaged)
+	}
+}
+
+// A threads source has an event of each of n threads, several at a time.
+type threads struct {
+	n    int
+	info trace.Info
+	loss *trace.Loss
+}
+
+func (s *threads) Info() *trace.Info                            { return &s.info }
+func (s *threads) Loss() *trace.Loss                            { return s.loss }
+func (s *threads) Counts() iter.Seq2[*trace.Descriptor, uint64] { return nil }
+func (s *threads) Events() iter.Seq2[*trace.Event, error] {
+	desc := &trace.Descriptor{Provider: "P", ID: 1, Name: "E", Level: 4}
+	return func(yield func(*trace.Event, error) bool) {
+		for i := range s.n {
+			ev := trace.Event{Desc: desc, Ticks: int64(i / 1000), Clock: s.info.Clock, PID: 7, TID: uint64(i + 1), PointerSize: 8}
+			if !yield(&ev, nil) {
+				return
+			}
 		}
 	}
 }
