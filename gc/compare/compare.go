@@ -192,6 +192,7 @@ func (c *Comparison) verdict() Verdict {
 func (ch *Change) decide(shift float64, wide, narrow [2]float64, significant bool) {
 	matters := ch.matters(ch.Before)
 	ch.Percent, ch.Low, ch.High = percent(shift, ch.Before), percent(wide[0], ch.Before), percent(wide[1], ch.Before)
+	ch.Low = max(ch.Low, -100) // no metric is negative
 	switch {
 	case -matters <= narrow[0] && narrow[1] <= matters:
 		ch.Verdict, ch.Reason = Same, Decided

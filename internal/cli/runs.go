@@ -77,6 +77,7 @@ func (std *stdio) run(ctx context.Context, o *selection.Selection, path string) 
 	if err != nil {
 		return nil, err
 	}
+	std.warn(r.in.Name, report.Missing(r.in, nil))
 	process, rules := rep.Worst()
 	run := recorder.runs[process]
 	if run == nil {
