@@ -234,3 +234,13 @@ func FuzzParse(f *testing.F) {
 		}
 	})
 }
+
+// What lost events may have put over a limit is not within it.
+func TestLostEvents(t *testing.T) {
+	b := &Budget{Limits: map[string]float64{"gen2_collections": 5}}
+	r := &compare.Run{Name: "lossy"}
+	r.Add(&gc.Collection{Process: &gc.Process{}, Number: 1, Generation: gc.Some(2), AffectedByLoss: true})
+	if got := b.Check([]*compare.Run{r}, nil); got.Status != CannotTell {
+		t.Errorf("status %s", got.Status)
+	}
+}

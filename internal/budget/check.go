@@ -100,6 +100,8 @@ func limit(run *compare.Run, name string, most float64) Check {
 		c.Status = CannotTell
 	case c.Value > most:
 		c.Status = Over
+	case run.Affected > 0: // with what was lost it may be more
+		c.Status = CannotTell
 	}
 	return c
 }
