@@ -1,0 +1,90 @@
+package record
+
+import (
+	"slices"
+	"time"
+
+	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
+
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc"
+)
+
+// EndEvent is the event name of the record of a process that ended.
+const EndEvent = "gctrail.process.end"
+
+// An End is what was known of a process's memory when it ended. Sizes are in bytes.
+type End struct {
+	Cause    string // "exited", "killed", "oom_killed"
+	Memory   string // what most of it was: "heap", "native", or empty where unknown
+	Sentence string // the same in words
+
+	RSS       gc.Opt[int64] // resident
+	Heap      gc.Opt[int64] // GC heap after the latest collection
+	Committed gc.Opt[int64] // of the GC heap
+	Native    gc.Opt[int64] // resident outside the GC heap
+	Used      gc.Opt[int64] // by the cgroup
+	Limit     gc.Opt[int64] // of the cgroup
+	HardLimit gc.Opt[int64] // of the GC heap
+	OOMKills  gc.Opt[int64] // in the cgroup, while the process was watched
+	LastGC    gc.Opt[int64] // number of the latest collection
+}
+
+// Ended returns the attributes of the record of a process that ended.
+func Ended() []Attribute[*End] { return slices.Clone(ended) }
+
+var ended = []Attribute[*End]{
+	text("cause", func(e *End) string { return e.Cause }),
+	text("memory", func(e *End) string { return e.Memory }),
+	size("rss_bytes", func(e *End) gc.Opt[int64] { return e.RSS }),
+	size("heap_bytes", func(e *End) gc.Opt[int64] { return e.Heap }),
+	size("committed_bytes", func(e *End) gc.Opt[int64] { return e.Committed }),
+	size("native_bytes", func(e *End) gc.Opt[int64] { return e.Native }),
+	size("cgroup_used_bytes", func(e *End) gc.Opt[int64] { return e.Used }),
+	size("cgroup_limit_bytes", func(e *End) gc.Opt[int64] { return e.Limit }),
+	size("hard_limit_bytes", func(e *End) gc.Opt[int64] { return e.HardLimit }),
+	count("oom_kills", func(e *End) gc.Opt[int64] { return e.OOMKills }),
+	count("last_gc", func(e *End) gc.Opt[int64] { return e.LastGC }),
+}
+
+// OfEnd returns the record of a process that ended at a time.
+func OfEnd(e *End, at time.Time) *logspb.LogRecord {
+	severity := logspb.SeverityNumber_SEVERITY_NUMBER_INFO
+	if e.Cause != "exited" {
+		severity = logspb.SeverityNumber_SEVERITY_NUMBER_WARN
+	}
+	return &logspb.LogRecord{
+		EventName:      EndEvent,
+		TimeUnixNano:   uint64(at.UnixNano()),
+		SeverityNumber: severity,
+		Body:           String(e.Sentence),
+		Attributes:     attributes(ended, e),
+	}
+}
+
+func text(name string, get func(*End) string) Attribute[*End] {
+	return Attribute[*End]{EndEvent + "." + name, name, column.Text, func(e *End) column.Value {
+		if s := get(e); s != "" {
+			return column.Value{Type: column.Text, Text: s}
+		}
+		return column.Value{}
+	}}
+}
+
+func size(name string, get func(*End) gc.Opt[int64]) Attribute[*End] {
+	return number(name, column.Bytes, get)
+}
+
+func count(name string, get func(*End) gc.Opt[int64]) Attribute[*End] {
+	return number(name, column.Int, get)
+}
+
+func number(name string, typ column.Type, get func(*End) gc.Opt[int64]) Attribute[*End] {
+	return Attribute[*End]{EndEvent + "." + name, name, typ, func(e *End) column.Value {
+		n, known := get(e).Get()
+		if !known {
+			return column.Value{}
+		}
+		return column.Value{Type: typ, Int: n}
+	}}
+}
