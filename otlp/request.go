@@ -1,0 +1,160 @@
+package otlp
+
+import (
+	"bytes"
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+// endpoints returns the URLs of the signals.
+func endpoints(opts *Options) (urls [numSignals]string, err error) {
+	whole := [numSignals]string{Logs: opts.LogsEndpoint, Metrics: opts.MetricsEndpoint}
+	for _, s := range Signals() {
+		urls[s] = whole[s]
+		if urls[s] == "" {
+			urls[s] = strings.TrimSuffix(opts.Endpoint, "/") + "/v1/" + s.String()
+		}
+		if err := check(cmp.Or(whole[s], opts.Endpoint)); err != nil {
+			return urls, err
+		}
+	}
+	return urls, nil
+}
+
+func check(endpoint string) error {
+	u, err := url.Parse(endpoint)
+	if err != nil {
+		return err
+	}
+	if u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
+		return fmt.Errorf("%q is not an http or https URL", endpoint)
+	}
+	return nil
+}
+
+// A verdict is what became of a request.
+type verdict struct {
+	again    bool          // it is to be sent once more
+	after    time.Duration // that the endpoint asks to wait before
+	rejected int           // items
+	err      error
+}
+
+// maxAnswer bounds what is read of an answer.
+const maxAnswer = 64 << 10
+
+func (s *Sender) send(ctx context.Context, r *request) verdict {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.urls[r.signal], bytes.NewReader(r.body))
+	if err != nil {
+		return verdict{rejected: r.items, err: err}
+	}
+	for name, value := range s.opts.Headers {
+		req.Header.Set(name, value)
+	}
+	req.Header.Set("Content-Type", "application/x-protobuf")
+	if !s.opts.Uncompressed {
+		req.Header.Set("Content-Encoding", "gzip")
+	}
+	resp, err := s.client.Do(req)
+	if err != nil {
+		return verdict{again: true, err: err}
+	}
+	defer resp.Body.Close()
+	answer, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) // a broken answer to a request that was taken is no failure
+	return judge(resp, answer, r.items)
+}
+
+// judge reads an answer. Only these four statuses ask to try again; see "Retryable
+// Response Codes" of the specification.
+func judge(resp *http.Response, answer []byte, items int) verdict {
+	switch resp.StatusCode {
+	case http.StatusOK, http.StatusAccepted, http.StatusNoContent:
+		rejected, message := partialSuccess(answer)
+		if rejected == 0 {
+			return verdict{}
+		}
+		return verdict{rejected: rejected, err: fmt.Errorf("%d of %d rejected: %s", rejected, items, message)}
+	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
+		return verdict{again: true, after: retryAfter(resp.Header.Get("Retry-After"), time.Now()), err: errors.New(resp.Status)}
+	}
+	return verdict{rejected: items, err: errors.New(resp.Status)}
+}
+
+// retryAfter returns how long a header asks to wait: seconds, or a date.
+func retryAfter(header string, now time.Time) time.Duration {
+	if seconds, err := strconv.ParseUint(header, 10, 31); err == nil {
+		return time.Duration(seconds) * time.Second
+	}
+	if at, err := http.ParseTime(header); err == nil {
+		return max(0, at.Sub(now))
+	}
+	return 0
+}
+
+// Fields of Export…ServiceResponse and Export…PartialSuccess, which are numbered
+// alike for all signals.
+const (
+	fieldPartialSuccess = 1
+	fieldRejected       = 1
+	fieldErrorMessage   = 2
+)
+
+// partialSuccess returns how many items an answer rejects, and why.
+func partialSuccess(answer []byte) (rejected int, message string) {
+	eachField(answer, func(number protowire.Number, _ uint64, partial []byte) {
+		if number != fieldPartialSuccess {
+			return
+		}
+		eachField(partial, func(number protowire.Number, n uint64, text []byte) {
+			switch number {
+			case fieldRejected:
+				rejected = int(max(0, min(int64(n), 1<<31-1)))
+			case fieldErrorMessage:
+				message = string(text)
+			}
+		})
+	})
+	return rejected, message
+}
+
+// eachField calls f with the fields of a message that are varints or have a length,
+// as far as the message can be read.
+func eachField(message []byte, f func(number protowire.Number, varint uint64, bytes []byte)) {
+	for len(message) > 0 {
+		number, typ, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return
+		}
+		message = message[n:]
+		switch typ {
+		case protowire.VarintType:
+			var v uint64
+			if v, n = protowire.ConsumeVarint(message); n >= 0 {
+				f(number, v, nil)
+			}
+		case protowire.BytesType:
+			var v []byte
+			if v, n = protowire.ConsumeBytes(message); n >= 0 {
+				f(number, 0, v)
+			}
+		default:
+			n = protowire.ConsumeFieldValue(number, typ, message)
+		}
+		if n < 0 {
+			return
+		}
+		message = message[n:]
+	}
+}

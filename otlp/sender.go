@@ -1,0 +1,272 @@
+package otlp
+
+import (
+	"bytes"
+	"compress/gzip"
+	"context"
+	"fmt"
+	"net/http"
+	"slices"
+	"sync"
+	"time"
+
+	"google.golang.org/protobuf/proto"
+)
+
+// Signal is a kind of telemetry.
+type Signal uint8
+
+const (
+	Logs Signal = iota
+	Metrics
+	numSignals
+)
+
+// Signals returns all signals.
+func Signals() []Signal { return []Signal{Logs, Metrics} }
+
+var signalNames = [numSignals]string{Logs: "logs", Metrics: "metrics"}
+
+func (s Signal) String() string {
+	if s >= numSignals {
+		return fmt.Sprintf("Signal(%d)", s)
+	}
+	return signalNames[s]
+}
+
+// Options configure a Sender.
+type Options struct {
+	// Endpoint is the URL to which v1/logs and v1/metrics are added. LogsEndpoint and
+	// MetricsEndpoint are whole URLs of the signals, in its place.
+	Endpoint, LogsEndpoint, MetricsEndpoint string
+	// Headers are added to each request.
+	Headers map[string]string
+	// Uncompressed sends requests without gzip.
+	Uncompressed bool
+	// Timeout limits a request; 0 means 10 s.
+	Timeout time.Duration
+	// QueueBytes bounds the requests that wait, as they are sent; 0 means 8 MiB. When
+	// the queue is full, the oldest are dropped.
+	QueueBytes int
+	// Transport sends requests; nil means http.DefaultTransport.
+	Transport http.RoundTripper
+}
+
+const (
+	defaultTimeout = 10 * time.Second
+	defaultQueue   = 8 << 20
+	firstPause     = time.Second
+	longestPause   = 30 * time.Second
+	// longestAsked bounds what a Retry-After header can ask for.
+	longestAsked = 5 * time.Minute
+	// lastTries is for how long Run sends what is queued when it is to end.
+	lastTries = 3 * time.Second
+)
+
+// Counts are the items of a signal, log records or data points, since the start.
+type Counts struct {
+	Sent     uint64 // acknowledged
+	Rejected uint64 // refused by the endpoint
+	Dropped  uint64 // had no room in the queue, or were left at the end
+}
+
+// Stats describe a Sender's work.
+type Stats struct {
+	Signals     [numSignals]Counts
+	Requests    uint64 // sent, again and again too
+	Failures    uint64 // requests that failed and are tried again
+	QueuedBytes int
+	QueuedItems int
+	Err         error // of the latest request; nil where it succeeded
+}
+
+// A Sender sends what is pushed, in order. Its methods may be called by several
+// goroutines, Run by one.
+type Sender struct {
+	opts   Options
+	urls   [numSignals]string
+	client *http.Client
+	ready  chan struct{} // holds a token where there may be something to send
+
+	mu      sync.Mutex
+	queue   []*request
+	sending *request // of the queue
+	stats   Stats
+}
+
+// A request waits to be sent.
+type request struct {
+	signal Signal
+	body   []byte
+	items  int
+}
+
+// NewSender returns a Sender that sends nothing before Run. It reports endpoints
+// that are not http or https URLs.
+func NewSender(opts Options) (*Sender, error) {
+	urls, err := endpoints(&opts)
+	if err != nil {
+		return nil, err
+	}
+	if opts.Timeout <= 0 {
+		opts.Timeout = defaultTimeout
+	}
+	if opts.QueueBytes <= 0 {
+		opts.QueueBytes = defaultQueue
+	}
+	return &Sender{
+		opts: opts, urls: urls, ready: make(chan struct{}, 1),
+		client: &http.Client{
+			Transport:     opts.Transport,
+			CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		},
+	}, nil
+}
+
+// Push queues a message with a number of items. It never waits for the endpoint.
+func (s *Sender) Push(signal Signal, message proto.Message, items int) error {
+	body, err := s.encode(message)
+	if err != nil {
+		return err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.queue = append(s.queue, &request{signal, body, items})
+	s.stats.QueuedBytes += len(body)
+	s.stats.QueuedItems += items
+	for s.stats.QueuedBytes > s.opts.QueueBytes && s.drop() {
+	}
+	s.wake()
+	return nil
+}
+
+// drop drops the oldest request that is not being sent, if there is one.
+func (s *Sender) drop() bool {
+	for _, r := range s.queue {
+		if r != s.sending {
+			s.remove(r)
+			s.stats.Signals[r.signal].Dropped += uint64(r.items)
+			return true
+		}
+	}
+	return false
+}
+
+func (s *Sender) encode(message proto.Message) ([]byte, error) {
+	plain, err := proto.Marshal(message)
+	if err != nil {
+		return nil, fmt.Errorf("otlp: %w", err)
+	}
+	if s.opts.Uncompressed {
+		return plain, nil
+	}
+	var packed bytes.Buffer
+	w := gzip.NewWriter(&packed)
+	_, err = w.Write(plain)
+	if err == nil {
+		err = w.Close()
+	}
+	return packed.Bytes(), err
+}
+
+// Stats returns what was done so far.
+func (s *Sender) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stats
+}
+
+// Run sends what is queued until ctx ends, and then for at most three seconds what
+// is left. The rest is counted as dropped.
+func (s *Sender) Run(ctx context.Context) {
+	last, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	defer cancel()
+	stop := context.AfterFunc(ctx, func() { time.AfterFunc(lastTries, cancel) })
+	defer stop()
+	for pause := firstPause; ; {
+		r := s.next(ctx)
+		if r == nil || last.Err() != nil {
+			break
+		}
+		verdict := s.send(last, r)
+		s.note(r, &verdict)
+		if !verdict.again {
+			pause = firstPause
+			continue
+		}
+		if ctx.Err() != nil {
+			break // what fails at the end is not tried again
+		}
+		wait(ctx, max(pause, min(verdict.after, longestAsked)))
+		pause = min(2*pause, longestPause)
+	}
+	s.giveUp()
+}
+
+// next waits for a request; it is nil when ctx has ended and none is left.
+func (s *Sender) next(ctx context.Context) *request {
+	for {
+		s.mu.Lock()
+		if len(s.queue) > 0 {
+			defer s.mu.Unlock()
+			s.sending = s.queue[0]
+			return s.sending
+		}
+		s.mu.Unlock()
+		select {
+		case <-s.ready:
+		case <-ctx.Done():
+			return nil
+		}
+	}
+}
+
+func (s *Sender) wake() {
+	select {
+	case s.ready <- struct{}{}:
+	default:
+	}
+}
+
+// note counts what became of the request that was sent.
+func (s *Sender) note(r *request, v *verdict) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sending = nil
+	s.stats.Requests++
+	s.stats.Err = v.err
+	if v.again {
+		s.stats.Failures++
+		return
+	}
+	s.remove(r)
+	rejected := min(v.rejected, r.items)
+	s.stats.Signals[r.signal].Rejected += uint64(rejected)
+	s.stats.Signals[r.signal].Sent += uint64(r.items - rejected)
+}
+
+// remove takes a request from the queue.
+func (s *Sender) remove(r *request) {
+	i := slices.Index(s.queue, r)
+	s.queue = slices.Delete(s.queue, i, i+1)
+	s.stats.QueuedBytes -= len(r.body)
+	s.stats.QueuedItems -= r.items
+}
+
+// giveUp drops what is left.
+func (s *Sender) giveUp() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.sending = nil
+	for s.drop() {
+	}
+}
+
+func wait(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+	case <-t.C:
+	}
+}
