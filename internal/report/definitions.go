@@ -6,17 +6,17 @@ var figures = []Figure{
 		Name: "collection", Unit: "count", Keys: []string{"count", "number", "clr_instance"},
 		Text: "A garbage collection: one number of one runtime of one process, as the runtime counts them. A second GCStart of the same number " +
 			"adds to the same collection; .NET Framework 4.5.2 raises two. A collection whose GCStart is not in the trace counts too. A number " +
-			"that no event has is no collection: TryStartNoGCRegion takes one when it finds its memory without collecting.",
+			"without events does not: TryStartNoGCRegion takes one if it finds enough memory without collecting.",
 		Source: "GCStart, GCEnd",
 	},
 	{
 		Name: "generation", Unit: "0, 1 or 2", Keys: []string{"generation", "generations", "gen"},
-		Text:   "What was collected: a generation and all younger ones; with 2 also the large and the pinned object heap. The collector may decide otherwise after GCStart, so the history counts, else GCStart.",
+		Text:   "What was collected: a generation and all younger ones; with 2 also the LOH and the POH. It comes from the history, because the collector may change its decision after GCStart.",
 		Source: "CondemnedGeneration of GCGlobalHeapHistory, else Depth of GCStart (gc.cpp, generation_to_condemn)",
 	},
 	{
 		Name: "kind", Unit: "word", Keys: []string{"kind", "kinds", "requested_kind"},
-		Text: "blocking: threads are paused from start to end. background: generation 2, mostly while threads run. foreground: generation 0 or 1, blocking, while a background one runs. " +
+		Text: "blocking: threads are paused from start to end. background: gen 2, mostly while threads run. foreground: gen 0 or gen 1, blocking, during a background GC. " +
 			"requested_kind is what GCStart announced: a background GC runs blocking if there is no thread or memory for it.",
 		Source:  "the bit Concurrent of GCGlobalHeapHistory, Type of GCStart (gc.cpp, garbage_collect)",
 		Differs: "PerfView shows what was announced.",
@@ -44,21 +44,21 @@ var figures = []Figure{
 	},
 	{
 		Name: "duration", Unit: "ms", Keys: []string{"duration_ms"},
-		Text:   "From GCStart to GCEnd of the same number, without the suspension before it. Of a background collection it is mostly time in which threads run. In a report's first level it is the trace's.",
+		Text:   "From GCStart to GCEnd of the same number, without the suspension before it. During most of a background GC, threads run. At the top level of a report, it is the length of the trace.",
 		Source: "times of GCStart and GCEnd",
 	},
 	{
 		Name: "pause", Unit: "ms", Keys: []string{"pause_ms", "pauses", "pause_start_ms", "longest_pause_ms"},
 		Text: "How long the program's threads were paused for a collection: from SuspendEEBegin to RestartEEBegin, as the runtime itself and the metric dotnet.gc.pause.time count. A background " +
-			"GC has two pauses: the initial one marks the roots, the final one completes marking. A pause that several GCs share is divided: each GC owns the time up to the start of the next, the first " +
-			"also the suspension before it; an ephemeral GC in the initial pause of a background GC owns the time from its start to its end, and the background GC the rest.",
+			"GC has two pauses: the initial one marks the roots, the final one completes marking. A pause that several GCs share is divided: each GC gets the time up to the start of the next one, the first " +
+			"also the suspension before it; an ephemeral GC in the initial pause of a background GC gets the time from its start to its end, and the background GC the rest.",
 		Source: "GCSuspendEEBegin, GCSuspendEEEnd, GCRestartEEBegin by thread (threadsuspend.cpp; gc.cpp, do_post_gc)",
-		Differs: "PerfView and TraceEvent count to RestartEEEnd, which the restarting thread often raises late, when the others already run: their pauses are up to 5 % longer. They add the background GC's marking to an ephemeral GC inside " +
+		Differs: "PerfView and TraceEvent count to RestartEEEnd, which the restarting thread often raises when the others are already running: their pauses are up to 5 % longer. They add the background GC's marking to an ephemeral GC inside " +
 			"it, and mistake a heap walk for tracing for the final pause.",
 	},
 	{
 		Name: "max pause", Unit: "ms", Keys: []string{"pause_max_ms", "max"},
-		Text: "The longest pause of a collection. The two pauses of a background GC are added up.", Source: "pause",
+		Text: "The longest pause of a collection. The two pauses of a background GC count as one, their sum.", Source: "pause",
 	},
 	{
 		Name: "percentile", Unit: "ms", Keys: []string{"pause_p50_ms", "pause_p90_ms", "pause_p99_ms", "p50", "p90", "p99"},
@@ -77,17 +77,17 @@ var figures = []Figure{
 	},
 	{
 		Name: "suspension", Unit: "ms", Keys: []string{"suspend_ms", "suspending"},
-		Text:   "The part of a pause that it took until all threads were suspended. Normally far below a millisecond.",
+		Text:   "The part of a pause until all threads are suspended. Normally far below a millisecond.",
 		Source: "GCSuspendEEBegin to GCSuspendEEEnd of the same thread",
 	},
 	{
 		Name: "restart", Unit: "ms", Keys: []string{"restart_ms"},
-		Text: "From RestartEEBegin to RestartEEEnd: not part of the pause, see there.", Source: "GCRestartEEBegin, GCRestartEEEnd",
+		Text: "From RestartEEBegin to RestartEEEnd: not part of the pause (see pause).", Source: "GCRestartEEBegin, GCRestartEEEnd",
 	},
 	{
 		Name: "suspension without collection", Unit: "ms", Keys: []string{"suspensions_without_gc", "total_ms", "max_ms", "heap_walk", "other"},
-		Text: "Stretches in which threads were paused that belong to no collection, by reason. heap_walk is the walk of the heap after a background collection that sessions with the keyword " +
-			"gcheapsurvivalandmovement. They are not part of pause; --from and --to do not narrow them.",
+		Text: "Suspensions of threads that belong to no collection, by reason. heap_walk is the heap walk after a background GC that sessions with the keyword " +
+			"gcheapsurvivalandmovement cause. They are not part of pause; --from and --to do not narrow them.",
 		Source: "GCSuspendEEBegin without a GCStart (gc.cpp, bgc_heap_walk_for_etw_p; DATAS changing the number of heaps; the debugger; the sample profiler)",
 	},
 	{
@@ -96,21 +96,21 @@ var figures = []Figure{
 	},
 	{
 		Name: "bottleneck", Unit: "ms and %", Keys: []string{"length_ms", "mutator_utilization_pct", "from_ms", "to_ms"},
-		Text: "An interval in which the program had less than --below (90 %) of the time and pauses had the rest. It begins and ends with a pause and cannot be extended by a stretch in which the program had less than that share; " +
-			"shorter ones than --min-length (100 ms) are left out. Of more than 1,000, those with the most pause are kept.",
+		Text: "An interval in which the program ran for less than --below (90 %) of the time and was paused for the rest. It begins and ends with a pause and is as long as possible; " +
+			"intervals shorter than --min-length (100 ms) are left out. If there are more than 1,000, those with the longest total pause are shown.",
 		Source: "pause; W. L. Ruzzo and M. Tompa, A linear time algorithm for finding all maximal scoring subsequences, 1999",
 	},
 	{
 		Name: "as long", Unit: "count", Keys: []string{"as_long"},
-		Text: "How many collections of the same generation and kind have a pause as long as this one, or longer: those that gcs --pause-above lists.", Source: "pause",
+		Text: "How many collections of the same generation and kind have a pause at least this long: those that gcs --pause-above lists.", Source: "pause",
 	},
 	{
 		Name: "run metrics", Unit: "as shown", Keys: append([]string{"metrics_as"}, metricNames()...),
-		Text: "The run metrics of Microsoft's GC.Infrastructure by their names, from gctrail's figures or, with --metrics-as traceevent, from those of TraceEvent's collections as it uses them. " +
-			"Means and sums leave out what is unknown, 95P interpolates between the two pauses next to it, blocking gen 2 GCs are those that are not background GCs, and committed memory is that at the start of the collection. " +
-			"PctTimePausedInGC is of the time watched, as TraceEvent has it from the first pause to the last GCHeapStats; it is unknown if lost events affect more than 1 % of the collections. incomplete and affected_by_loss count collections.",
+		Text: "The run metrics of Microsoft's GC.Infrastructure by their names, computed from gctrail's figures or, with --metrics-as traceevent, from TraceEvent's. " +
+			"Means and sums ignore unknown values, 95P interpolates between the two nearest pauses, blocking gen 2 GCs are those that are not background GCs, and committed memory is measured at the start of the collection. " +
+			"PctTimePausedInGC is a share of the time watched (TraceEvent: of the time from the first pause to the last GCHeapStats); it is unknown if lost events affect more than 1 % of the collections. incomplete and affected_by_loss count collections.",
 		Source:  "GCTraceMetrics.cs and Statistics.cs of dotnet/performance, src/benchmarks/gc/GC.Infrastructure",
-		Differs: "GC.Infrastructure rests on TraceEvent: pauses to RestartEEEnd, promoted bytes of GCHeapStats.",
+		Differs: "GC.Infrastructure uses TraceEvent: pauses to RestartEEEnd, promoted bytes of GCHeapStats.",
 	},
 	{
 		Name: "since last", Unit: "ms", Keys: []string{"since_last_ms"},
@@ -139,7 +139,7 @@ var figures = []Figure{
 		Name: "promoted", Unit: "bytes", Keys: []string{"promoted_bytes"},
 		Text:    "Bytes that survived in all collected generations; for a background GC, in gen 2, the LOH and the POH. Equal to the runtime's PromotedBytes.",
 		Source:  "survived of each generation; TotalPromotedSizeN of GCHeapStats where there are no histories",
-		Differs: "PerfView adds TotalPromotedSizeN, which lacks the pinned object heap, and for background collections holds what an earlier one left there.",
+		Differs: "PerfView adds TotalPromotedSizeN, which lacks the POH, and for background GCs contains the value of an earlier GC.",
 	},
 	{
 		Name: "survived", Unit: "bytes", Keys: []string{"GEN_out_bytes", "out_bytes"},
@@ -147,7 +147,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "in", Unit: "bytes", Keys: []string{"GEN_in_bytes", "in_bytes"},
-		Text: "Bytes that came into the generation from the younger one.", Source: "In of GCPerHeapHistory",
+		Text: "Bytes promoted into the generation from the younger one.", Source: "In of GCPerHeapHistory",
 	},
 	{
 		Name: "survival", Unit: "%", Keys: []string{"GEN_survival_pct", "survival_pct"},
@@ -158,37 +158,37 @@ var figures = []Figure{
 	{
 		Name: "freed", Unit: "bytes", Keys: []string{"freed_bytes", "freed_is", "GEN_freed_bytes"},
 		Text: "Bytes of objects found dead, whether their memory was returned to the system or became free space. Blocking: objects before minus survived, over the collected generations: exact. " +
-			"Background, by generation. gen2: objects before, plus what was promoted into it meanwhile, minus objects after: exact. gen0 and gen1, which the final pause sweeps: what the collection before that pause left, " +
-			"plus what was allocated up to the next one, minus what that one found. gen1 is exact. In gen0, allocation is what allocation ticks say, or else the budget where the next collection ran because it was used up, times the share " +
-			"of it that became objects in other cycles of this process so far: an estimate. Without either it is a lower bound. " +
-			"Large and pinned objects: objects before, plus allocation ticks, minus objects after: an estimate. Without ticks, objects before minus after: from .NET 9 on an estimate, because the sizes before count " +
-			"what is allocated meanwhile; in older ones, and where the version is unknown, a lower bound. freed_is is the weakest of these. While a process is watched live, a background collection is shown at its end, and " +
+			"Background, by generation. gen2: objects before, plus what was promoted into it meanwhile, minus objects after: exact. gen0 and gen1, which the final pause sweeps: what the GC before that pause left, " +
+			"plus what was allocated up to the next GC, minus what that GC found. gen1 is exact. In gen0, what was allocated comes from allocation ticks; without ticks, from the budget if the next GC ran because it was used up, times the share " +
+			"of the budget that became objects in other cycles of this process so far: an estimate. Without either it is a lower bound. " +
+			"Large and pinned objects: objects before, plus allocation ticks, minus objects after: an estimate. Without ticks, objects before minus after: from .NET 9 on an estimate, because the sizes before include " +
+			"what is allocated meanwhile; before .NET 9, or if the version is unknown, a lower bound. freed_is is the weakest of these. While a process is watched live, a background collection is shown at its end, and " +
 			"figures that only the next collection would reveal are missing. A sum that includes an estimate is an estimate.",
 		Source:  "GCPerHeapHistory: SizeBefore, FreeListBefore, FreeObjBefore, survived, In, SizeAfter; GCAllocationTick; FinalYoungestDesired of GCGlobalHeapHistory (background.cpp, background_ephemeral_sweep)",
 		Differs: "no other tool shows it. Heap before minus heap after is a different figure, because swept memory stays in the heap as free space.",
 	},
 	{
 		Name: "allocated", Unit: "bytes", Keys: []string{"allocated_bytes", "allocated_is", "allocated_by_ticks_bytes"},
-		Text: "Bytes of objects allocated since the collection before: objects in generation 0 and the large and pinned object heaps now, minus those that the collection before left there. Where a background collection swept " +
-			"generation 0 between the two, what was allocated is known as well as for freed, and allocated_is says how well: exact, estimate or lower_bound. What is allocated in the large and pinned object heaps while a background collection " +
-			"sweeps counts as that collection's. allocated_by_ticks_bytes is the sum of allocation ticks, " +
-			"which come every 100 kB or so. A report adds up the former, and the latter where it is unknown, which is an estimate; what is allocated after the last collection is in neither.",
+		Text: "Bytes of objects allocated since the previous GC: objects now in gen 0, the LOH and the POH, minus those that the previous GC left there. If a background GC swept " +
+			"gen 0 between the two, allocated is as exact as freed, and allocated_is is exact, estimate or lower_bound. Allocations in the LOH and the POH while a background GC " +
+			"sweeps count toward that GC. allocated_by_ticks_bytes is the sum of allocation ticks, " +
+			"which come about every 100 kB. A report sums allocated_bytes, and uses ticks where it is unknown, which makes the sum an estimate; neither includes allocations after the last GC.",
 		Source:  "GCPerHeapHistory of both; AllocationAmount64 of GCAllocationTick",
-		Differs: "PerfView prefers ticks for background collections, and counts generation 0 only in its first columns.",
+		Differs: "PerfView prefers ticks for background GCs, and counts only gen 0 in its first columns.",
 	},
 	{
 		Name: "allocation rate", Unit: "bytes a second", Keys: []string{"allocated_bytes_per_s"},
-		Text: "Allocated over the time watched, pauses included. It is unknown where collection 1 opens the trace and the start of the runtime is not in it, as part of what that collection found was allocated before.", Source: "allocated, watched",
+		Text: "Allocated over the time watched, pauses included. It is unknown if GC 1 is the first in the trace and the trace lacks the start of the runtime, because part of what that GC found was allocated before the trace.", Source: "allocated, watched",
 		Differs: "PerfView divides by the time between the pauses.",
 	},
 	{
 		Name: "committed", Unit: "bytes", Keys: []string{"committed_bytes", "committed_max_bytes", "committed_before_bytes", "committed_after_bytes"},
-		Text:   "Memory that the GC has committed: in use, free on its heaps, and free for all heaps; like the runtime's TotalCommittedBytes. Memory about to be decommitted and bookkeeping are not included. Background GCs report it at their start only. .NET 8 and later.",
+		Text:   "Memory that the GC has committed: in use, free in its heaps, and free in the global list; like the runtime's TotalCommittedBytes. Memory about to be decommitted and bookkeeping are not included. Background GCs report it at their start only. .NET 8 and later.",
 		Source: "TotalCommittedInUse, TotalCommittedInFree and TotalCommittedInGlobalFree of the dynamic event CommittedUsage",
 	},
 	{
 		Name: "memory load", Unit: "%", Keys: []string{"memory_load_pct", "memory_load_max_pct"},
-		Text: "How much of the memory of the machine, or of the container, was in use at the start.", Source: "MemoryPressure of GCGlobalHeapHistory",
+		Text: "How much of the memory of the machine, or of the container, was in use at the start of the GC.", Source: "MemoryPressure of GCGlobalHeapHistory",
 	},
 	{
 		Name: "free space", Unit: "bytes", Keys: []string{"GEN_fragmentation_bytes", "fragmentation_bytes", "free"},
@@ -226,7 +226,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "affected by loss", Unit: "yes or no", Keys: []string{"affected_by_loss"},
-		Text: "Events of the collection, or events that its figures need, may have been lost. Sums that include such collections are lower bounds.", Source: "lost",
+		Text: "Events of the collection, or other events that its figures need, may have been lost. Sums that include such collections are lower bounds.", Source: "lost",
 	},
 	{
 		Name: "lost", Unit: "events", Keys: []string{"lost", "events", "events_is", "at", "at_in_all", "cut", "late", "damaged"},
@@ -239,7 +239,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "timeline", Unit: "bytes and ms by time", Keys: []string{"timeline", "bucket_ms", "collections"},
-		Text: "Time in at most 64 buckets of equal width: how many collections began in each, how long the pauses were that began in it, and the sizes after the last collection that ended in it, null where none did.", Source: "pause, heap after, committed",
+		Text: "Time in at most 64 buckets of equal width: how many collections began in each, how long the pauses were that began in it, and the sizes after the last collection that ended in it, or null if none did.", Source: "pause, heap after, committed",
 	},
 	{
 		Name: "confidence", Unit: "word", Keys: []string{"confidence", "severity"},
