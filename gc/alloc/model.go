@@ -80,6 +80,8 @@ type Model struct {
 	// LargeLimit, if not 0, is the size in bytes below which LargeBelow counts
 	// objects. It must be set before the first event.
 	LargeLimit uint64
+	// KeepTimes keeps what Timeline yields. It must be set before the first event.
+	KeepTimes bool
 
 	kinds     map[*trace.Descriptor]clr.Kind
 	desc      *trace.Descriptor // of the last event
@@ -89,6 +91,7 @@ type Model struct {
 	last      *process
 	rows      map[key]*sum
 	types     int // of all processes
+	timeline  timeline
 	decoded   struct {
 		tick    clr.GCAllocationTick
 		sampled clr.AllocationSampled
@@ -247,6 +250,9 @@ func (m *Model) add(ev *trace.Event, source Source, heap Heap, name clr.UTF16, i
 		}
 	}
 	of.add(&s)
+	if m.KeepTimes {
+		m.timeline.add(ev.Time(), k, &s)
+	}
 }
 
 // addLarge counts what a sample stands for if its object is in the LOH and its

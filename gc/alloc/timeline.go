@@ -1,0 +1,108 @@
+package alloc
+
+import (
+	"iter"
+	"time"
+
+	"github.com/gctrail/gctrail/symbol"
+)
+
+// maxTimed bounds the entries of a timeline, unless more than half as many rows are
+// kept apart.
+const maxTimed = 1 << 19
+
+// A Timed is what was allocated of one type, on one heap, from one stack, at one time.
+type Timed struct {
+	Time    time.Duration // since the start of the trace
+	Type    string        // empty where unknown
+	Heap    Heap
+	Stack   symbol.StackID
+	Samples int64
+	Bytes   int64
+}
+
+// A timeline holds what was allocated with its time. Where there is too much of it,
+// what lies within a slot of time is added up for each key, and slots get longer.
+type timeline struct {
+	entries []entry
+	slot    time.Duration
+	limit   int
+}
+
+type entry struct {
+	at      time.Duration
+	key     key
+	samples int64
+	bytes   float64
+}
+
+func (t *timeline) add(at time.Duration, k key, s *sum) {
+	if t.slot == 0 {
+		t.slot, t.limit = time.Millisecond, maxTimed
+	}
+	t.entries = append(t.entries, entry{at, k, s.samples, s.bytes})
+	if len(t.entries) < t.limit {
+		return
+	}
+	for len(t.entries) > t.limit/2 && t.slot < 1<<62 {
+		t.merge()
+		t.slot *= 2
+	}
+	t.limit = max(maxTimed, 2*len(t.entries))
+}
+
+// merge adds up what lies within a slot of time for each key, at the time of its first
+// entry.
+func (t *timeline) merge() {
+	type place struct {
+		key  key
+		slot time.Duration
+	}
+	first := make(map[place]int, len(t.entries)/2)
+	kept := t.entries[:0]
+	for _, e := range t.entries {
+		at := place{e.key, e.at / t.slot}
+		if i, known := first[at]; known {
+			kept[i].samples += e.samples
+			kept[i].bytes += e.bytes
+			continue
+		}
+		first[at] = len(kept)
+		kept = append(kept, e)
+	}
+	t.entries = kept
+}
+
+// Timeline yields what process pid allocated according to source, in the order of the
+// events. It yields nothing unless KeepTimes was set. Bytes add up to those of Rows, but
+// for rounding. Names are right once all events were fed.
+func (m *Model) Timeline(pid uint64, source Source) iter.Seq[Timed] {
+	return func(yield func(Timed) bool) {
+		p := m.byPID[pid]
+		if p == nil {
+			return
+		}
+		var merged []symbol.StackID
+		if m.Stacks != nil {
+			merged = m.Stacks.Merged()
+		}
+		all := 0.0 // rounded as a whole, so that errors do not add up
+		for i := range m.timeline.entries {
+			e := &m.timeline.entries[i]
+			if e.key.process != p.index || e.key.source != source {
+				continue
+			}
+			before := round(all)
+			all += e.bytes
+			row := Timed{
+				Time: e.at, Type: m.typeName(p, e.key.typ), Heap: e.key.heap, Samples: e.samples, Bytes: round(all) - before,
+			}
+			if merged != nil {
+				row.Stack = merged[e.key.stack]
+			}
+			if !yield(row) {
+				return
+			}
+		}
+	}
+}
