@@ -17,6 +17,8 @@ type Allocations struct {
 	Source  alloc.Source
 	Rows    []alloc.Row // of alloc.ByType | alloc.ByStack
 	Stacks  *symbol.Stacks
+	// Timeline yields the same in the order of time; nil where times were not kept.
+	Timeline iter.Seq[alloc.Timed]
 }
 
 // NoStack is the only frame of what was allocated without a stack.
@@ -24,11 +26,14 @@ const NoStack = "(no stack)"
 
 // Frames yields the frames of a row's stack, leaf first: one named NoStack where
 // the event had none.
-func (a *Allocations) Frames(r *alloc.Row) iter.Seq[symbol.Frame] {
+func (a *Allocations) Frames(r *alloc.Row) iter.Seq[symbol.Frame] { return a.StackFrames(r.Stack) }
+
+// StackFrames yields the frames of a stack as Frames does.
+func (a *Allocations) StackFrames(id symbol.StackID) iter.Seq[symbol.Frame] {
 	return func(yield func(symbol.Frame) bool) {
 		found := false
 		if a.Stacks != nil {
-			for f := range a.Stacks.Frames(r.Stack) {
+			for f := range a.Stacks.Frames(id) {
 				found = true
 				if !yield(f) {
 					return
@@ -43,10 +48,13 @@ func (a *Allocations) Frames(r *alloc.Row) iter.Seq[symbol.Frame] {
 
 // Type returns the name of a row's type, as a frame below the leaf is called in
 // formats that know no types: "Type System.String", as PerfView does.
-func Type(r *alloc.Row) string {
-	name := "Type " + cmp.Or(r.Type, "(unknown)")
-	if r.Heap == alloc.Large || r.Heap == alloc.Pinned {
-		name += " (" + r.Heap.String() + ")"
+func Type(r *alloc.Row) string { return TypeOn(r.Type, r.Heap) }
+
+// TypeOn returns the name of a type of objects on a heap, as Type does.
+func TypeOn(typ string, heap alloc.Heap) string {
+	name := "Type " + cmp.Or(typ, "(unknown)")
+	if heap == alloc.Large || heap == alloc.Pinned {
+		name += " (" + heap.String() + ")"
 	}
 	return name
 }

@@ -83,7 +83,7 @@ func (w *Writer) Close() error {
 func (w *Writer) pauses(p *process, c *gc.Collection) {
 	for i := range c.Pauses {
 		pause := &c.Pauses[i]
-		track, name := "GC pauses", kind(c)
+		track, name := "GC pauses", export.Kind(c)
 		if pause.Kind != gc.PauseBlocking {
 			track, name = "Background GC pauses", name+", "+pause.Kind.String()+" pause"
 		}
@@ -109,7 +109,7 @@ func (w *Writer) collection(p *process, c *gc.Collection) {
 	if c.Kind == gc.Background {
 		track = "Background GCs"
 	}
-	w.slice(w.track(p, track, 0), fmt.Sprintf("GC %d, %s", c.Number, kind(c)), start, length, func() { w.describe(c) })
+	w.slice(w.track(p, track, 0), fmt.Sprintf("GC %d, %s", c.Number, export.Kind(c)), start, length, func() { w.describe(c) })
 }
 
 // marks writes how long each heap marked from each kind of root. The events tell
@@ -158,38 +158,14 @@ func (w *Writer) counters(p *process, c *gc.Collection) {
 	at(begun, start, "allocated since the previous GC", c.Allocated)
 }
 
-// kind names a collection by what it collected and how, as "gen 1 blocking".
-func kind(c *gc.Collection) string {
-	generation := "gen ?"
-	if g, known := c.Generation.Get(); known {
-		generation = fmt.Sprintf("gen %d", g)
-	}
-	if c.Kind == gc.KindUnknown {
-		return generation
-	}
-	return generation + " " + c.Kind.String()
-}
-
 // describe annotates a slice with the collection's figures.
 func (w *Writer) describe(c *gc.Collection) {
 	w.integer("number", int64(c.Number))
 	if r, known := c.Reason.Get(); known {
 		w.word("reason", r.String())
 	}
-	for _, f := range []struct {
-		name string
-		gc.Opt[int64]
-	}{
-		{"heap_before_bytes", c.HeapBefore},
-		{"heap_after_bytes", c.HeapAfter},
-		{"promoted_bytes", c.Promoted},
-		{"freed_bytes", c.Freed},
-		{"allocated_bytes", c.Allocated},
-		{"pinned_objects", c.PinnedObjects},
-	} {
-		if v, known := f.Get(); known {
-			w.integer(f.name, v)
-		}
+	for name, v := range export.Figures(c) {
+		w.integer(name, v)
 	}
 	if c.AffectedByLoss {
 		w.word("affected_by_loss", "true")

@@ -171,12 +171,12 @@ func (o *convertOptions) run(ctx context.Context, std *stdio, paths []string) er
 	std.warn(r.in.Name, report.Missing(r.in, nil))
 	std.warn(r.in.Name, report.Unmerged(r.Merged()))
 	switch {
-	case nothing && c.Stacks() && !o.folder:
+	case nothing && c.OnlyAllocations():
 		std.warn(r.in.Name, "no allocation events in this trace; record them with: gctrail collect --profile gc-alloc")
 	case nothing:
 		std.warn(r.in.Name, "no collections in this trace; record them with: gctrail collect --profile gc-collect")
 	case o.output != "-":
-		o.tell(std, outs, held(c, o.folder))
+		o.tell(std, outs, held(c))
 	}
 	return nil
 }
@@ -269,15 +269,19 @@ func baseName(path string) string {
 }
 
 // held is what a file holds, in words.
-func held(c *convert.Converter, folder bool) string {
+func held(c *convert.Converter) string {
 	var words []string
-	if c.Collections > 0 && (!c.Stacks() || folder) {
+	if c.Collections > 0 && !c.OnlyAllocations() {
 		words = append(words, text.Plural(c.Collections, "collection", "collections"))
 	}
 	if c.Samples > 0 {
 		words = append(words, text.Plural(c.Samples, "allocation sample", "allocation samples"))
 	}
-	return strings.Join(words, " and ")
+	said := strings.Join(words, " and ")
+	if c.LeftOut > 0 {
+		said += fmt.Sprintf("; the last %s left out: limit the time with --from and --to", text.Plural(c.LeftOut, "collection was", "collections were"))
+	}
+	return said
 }
 
 // tell says what was written, and how to open it.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"io"
 	"iter"
+	"slices"
 	"sync"
 	"time"
 
@@ -42,9 +43,13 @@ type Converter struct {
 	results []findings.Result
 	model   gc.Model
 
+	allocated []*export.Allocations
+
 	// Collections counts those that were written, and Samples those of
 	// allocations.
 	Collections, Samples int64
+	// LeftOut counts collections that the format has no room for.
+	LeftOut int64
 }
 
 // New returns a Converter of what is selected. All writes every part of the
@@ -52,6 +57,7 @@ type Converter struct {
 func New(f *Format, o *selection.Selection, all bool) *Converter {
 	c := &Converter{format: f, selected: o, all: all}
 	if c.Stacks() {
+		c.allocs.KeepTimes = c.timed()
 		c.allocs.Stacks, c.allocs.Types = symbol.NewStacks(&c.table), &c.types
 	}
 	return c
@@ -68,11 +74,21 @@ func (c *Converter) parts() []part {
 // Stacks reports whether the stacks of events are needed.
 func (c *Converter) Stacks() bool {
 	for _, p := range c.parts() {
-		if p.allocations != nil {
+		if p.allocations != nil || p.timed {
 			return true
 		}
 	}
 	return false
+}
+
+// timed reports whether allocations are needed with their times.
+func (c *Converter) timed() bool {
+	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.timed })
+}
+
+// OnlyAllocations reports whether nothing of collections is written.
+func (c *Converter) OnlyAllocations() bool {
+	return !slices.ContainsFunc(c.parts(), func(p part) bool { return p.collections != nil })
 }
 
 // Wants reports whether events of a kind are needed.
@@ -124,15 +140,15 @@ func (c *Converter) Write(r Input, to []io.Writer) error {
 	}
 	begin()
 	c.results = c.found.Judge(findings.TraceOf(r))
+	c.allocated = c.allocations()
 	for _, w := range writers {
 		if err := w.Close(); err != nil {
 			return err
 		}
 	}
-	allocations := c.allocations()
 	for i, p := range c.parts() {
 		if p.allocations != nil {
-			if err := p.allocations(to[i], c, allocations); err != nil {
+			if err := p.allocations(to[i], c, c.allocated); err != nil {
 				return err
 			}
 		}
@@ -152,10 +168,13 @@ func (c *Converter) allocations() []*export.Allocations {
 			continue
 		}
 		c.Samples += t.Samples
-		all = append(all, &export.Allocations{
-			Process: p, Source: t.Source, Stacks: c.allocs.Stacks,
-			Rows: c.allocs.Rows(t.PID, t.Source, alloc.ByType|alloc.ByStack),
-		})
+		of := &export.Allocations{Process: p, Source: t.Source, Stacks: c.allocs.Stacks}
+		if c.timed() {
+			of.Timeline = c.allocs.Timeline(t.PID, t.Source)
+		} else {
+			of.Rows = c.allocs.Rows(t.PID, t.Source, alloc.ByType|alloc.ByStack)
+		}
+		all = append(all, of)
 	}
 	return all
 }

@@ -9,6 +9,7 @@ import (
 	"github.com/gctrail/gctrail/export/collapsed"
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/export/csv"
+	"github.com/gctrail/gctrail/export/firefox"
 	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/export/openmetrics"
 	"github.com/gctrail/gctrail/export/parquet"
@@ -33,6 +34,7 @@ type Format struct {
 // A part is a file of a format. One of its functions is set.
 type part struct {
 	name        string
+	timed       bool // collections, and allocations with their times
 	collections func(io.Writer, *Converter) export.Writer
 	allocations func(io.Writer, *Converter, []*export.Allocations) error
 }
@@ -42,6 +44,10 @@ var formats = []Format{
 	{
 		Name: "perfetto", Suffixes: []string{".pftrace", ".perfetto-trace"}, Says: "timeline for ui.perfetto.dev", Binary: true,
 		parts: []part{{collections: func(w io.Writer, c *Converter) export.Writer { return &judged{perfetto.NewWriter(w), c} }}},
+	},
+	{
+		Name: "firefox", Suffixes: []string{".firefox.json"}, Says: "timeline for profiler.firefox.com",
+		parts: []part{{timed: true, collections: func(w io.Writer, c *Converter) export.Writer { return &profile{firefox.NewWriter(w, c.start()), c} }}},
 	},
 	{
 		Name: "pprof", Suffixes: []string{".pb.gz", ".pprof"}, Says: "allocations for go tool pprof", Binary: true,
@@ -177,4 +183,19 @@ func (j *judged) Close() error {
 		}
 	}
 	return j.Writer.Close()
+}
+
+// A profile has collections, what was found of them, and allocations.
+type profile struct {
+	*firefox.Writer
+	c *Converter
+}
+
+func (p *profile) Close() error {
+	for _, r := range p.c.results {
+		p.Findings(r.Summary.Process, r.Findings)
+	}
+	p.Allocations(p.c.allocated)
+	p.c.LeftOut = p.LeftOut
+	return p.Writer.Close()
 }
