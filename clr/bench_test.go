@@ -61,7 +61,7 @@ func BenchmarkAppendFields(b *testing.B) {
 	run("described by the trace", ownEvent())
 }
 
-// benchPayloads are some of each size.
+// benchPayloads returns some of each size.
 func benchPayloads(b *testing.B) []realPayload {
 	wanted := map[string]bool{
 		"GCStart": true, "GCHeapStats": true, "GCAllocationTick": true,

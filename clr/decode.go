@@ -23,8 +23,8 @@ func bySize(ptrSize, ptr4, ptr8 int) int {
 	return ptr8
 }
 
-// fitting is the number of elements, count at most, that may be left in c if
-// each takes size bytes or more.
+// fitting returns the number of elements, count at most, that may be left in c
+// if each takes size bytes or more.
 func fitting(c *binread.Cursor, count uint32, size int) int {
 	return int(min(uint64(count), uint64(c.Len()/size)))
 }

@@ -211,7 +211,7 @@ func TestErrorText(t *testing.T) {
 	}
 }
 
-// event is an event of kind k.
+// event returns an event of kind k.
 func event(k Kind, version uint32, payload []byte, ptrSize int) *trace.Event {
 	provider, id := identity(k)
 	return &trace.Event{
@@ -241,7 +241,7 @@ func dynamicEvent(name string, data []byte) []byte {
 	return append(append(b, data...), 0, 0)
 }
 
-// bulkType is a BulkType of n types with some parameters each.
+// bulkType returns a BulkType of n types with some parameters each.
 func bulkType(n, params byte) []byte {
 	b := []byte{n, 0, 0, 0, 9, 0}
 	for range n {
@@ -303,7 +303,7 @@ func agreeElements(t *testing.T, list []any, v reflect.Value) {
 	}
 }
 
-// plain is v as encoding/json reads it.
+// plain returns v as encoding/json reads it.
 func plain(v reflect.Value) any {
 	switch x := v.Interface().(type) {
 	case []byte:

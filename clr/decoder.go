@@ -27,7 +27,7 @@ type plan struct {
 	own    bool    // the layout is the trace's, not the table's
 }
 
-// Name is the name of the events of this kind: the table's, which has no
+// Name returns the name of the events of this kind: the table's, which has no
 // version in it; else the trace's; else the id, as in "EventID(85)".
 func (d *Decoder) Name(desc *trace.Descriptor) string { return d.plan(desc).name }
 

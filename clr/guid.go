@@ -6,7 +6,7 @@ import "encoding/hex"
 // endian.
 type GUID [16]byte
 
-// String is g as .NET prints it: lower case, with dashes.
+// String returns g as .NET prints it: lower case, with dashes.
 func (g GUID) String() string { return string(g.appendTo(nil)) }
 
 func (g GUID) appendTo(dst []byte) []byte {

@@ -36,7 +36,8 @@ func (w *jsonWriter) reset(dst []byte, ev *trace.Event) {
 	}
 }
 
-// extra is the number of bytes after the fields, or 0 if it is at most padding.
+// extra returns the number of bytes after the fields, or 0 if it is at most
+// padding.
 func (w *jsonWriter) extra(padding int) int {
 	n := len(w.payload) - max(w.c.Off(), w.end)
 	if n <= padding {
@@ -123,7 +124,7 @@ func (w *jsonWriter) value(f *field) {
 	}
 }
 
-// elem is what an array's elements are.
+// elem returns what an array's elements are.
 func (w *jsonWriter) elem(f *field) *field {
 	if w.raw && f.raw != nil {
 		return f.raw

@@ -9,7 +9,7 @@ import (
 // version. The zero Kind is KindUnknown.
 type Kind uint16
 
-// KindOf is the kind of the event with this id, or KindUnknown.
+// KindOf returns the kind of the event with this id, or KindUnknown.
 func KindOf(provider string, id uint32) Kind {
 	var kinds []Kind
 	switch provider {
@@ -28,8 +28,8 @@ func KindOf(provider string, id uint32) Kind {
 	return kinds[id]
 }
 
-// String is the event's name without a version, or "" for KindUnknown. Events
-// of two providers may have one name.
+// String returns the event's name without a version, or "" for KindUnknown.
+// Events of two providers may have one name.
 func (k Kind) String() string { return k.schema().name }
 
 // An Event is a struct of this package, with the fields of one kind of event.
@@ -50,21 +50,22 @@ func (k Kind) New() Event {
 // NumKinds is more than any Kind, for arrays by kind.
 const NumKinds = int(numKinds)
 
-// Provider is the name of the provider that raises the event, "" for KindUnknown.
+// Provider returns the name of the provider that raises the event, "" for
+// KindUnknown.
 func (k Kind) Provider() string { return k.schema().provider }
 
-// ID is the event's id.
+// ID returns the event's id.
 func (k Kind) ID() uint32 { return k.schema().id }
 
-// Level is the level that the runtime raises the event at: 0 always, 2 error,
-// 4 informational, 5 verbose.
+// Level returns the level that the runtime raises the event at: 0 always, 2
+// error, 4 informational, 5 verbose.
 func (k Kind) Level() uint8 { return k.schema().level }
 
-// Keywords are the event's keywords: it is raised if a session enables at least one
-// of them. An event without keywords is always raised.
+// Keywords returns the event's keywords: it is raised if a session enables at
+// least one of them. An event without keywords is always raised.
 func (k Kind) Keywords() uint64 { return k.schema().keywords }
 
-// Versions are the versions that the package knows, from the oldest on.
+// Versions returns the versions that the package knows, from the oldest on.
 func (k Kind) Versions() iter.Seq[uint32] {
 	return func(yield func(uint32) bool) {
 		for i := range k.schema().layouts {
@@ -82,11 +83,11 @@ func (k Kind) schema() *schema {
 	return &schemas[k]
 }
 
-// Opcode is the event's opcode in the manifest, 0 if it has none. EventPipe traces
-// do not contain the opcodes of the runtime's own events.
+// Opcode returns the event's opcode in the manifest, 0 if it has none.
+// EventPipe traces do not contain the opcodes of the runtime's own events.
 func (k Kind) Opcode() uint8 { return k.schema().opcode }
 
-// DynamicKindOf is the kind of event that a GCDynamicEvent of this name
+// DynamicKindOf returns the kind of event that a GCDynamicEvent of this name
 // carries, or DynamicUnknown.
 func DynamicKindOf(name UTF16) DynamicKind {
 	for k := range dynamicSchemas {
@@ -97,7 +98,8 @@ func DynamicKindOf(name UTF16) DynamicKind {
 	return DynamicUnknown
 }
 
-// ProviderByGUID is the name of a provider that raises the runtime's events.
+// ProviderByGUID returns the name of a provider that raises the runtime's
+// events.
 func ProviderByGUID(g GUID) (string, bool) {
 	for _, p := range providers {
 		if p.guid == g {

@@ -14,7 +14,8 @@ import (
 // maxDepth bounds how deep objects and arrays of a trace's description nest.
 const maxDepth = 16
 
-// ownLayout is the layout that the trace itself gives for an event, or nil.
+// ownLayout returns the layout that the trace itself gives for an event, or
+// nil.
 func ownLayout(desc *trace.Descriptor) *layout {
 	if len(desc.Fields) == 0 {
 		return nil

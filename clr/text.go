@@ -51,7 +51,7 @@ func (s UTF16) Equal(text string) bool {
 	return text == ""
 }
 
-// rune is the first character of s, which has two bytes at least, and the
+// rune returns the first character of s, which has two bytes at least, and the
 // number of bytes it takes.
 func (s UTF16) rune() (rune, int) {
 	r := rune(s[0]) | rune(s[1])<<8
@@ -70,5 +70,5 @@ func (s UTF16) rune() (rune, int) {
 // UTF-8. It shares the payload's memory.
 type ANSI []byte
 
-// String is s with each byte that is not part of UTF-8 replaced by U+FFFD.
+// String returns s with each byte that is not part of UTF-8 replaced by U+FFFD.
 func (s ANSI) String() string { return string([]rune(string(s))) }

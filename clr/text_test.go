@@ -6,7 +6,7 @@ import (
 	"unicode/utf16"
 )
 
-// units is s as a payload has it.
+// units returns s as a payload has it.
 func units(s string) UTF16 {
 	var b UTF16
 	for _, u := range utf16.Encode([]rune(s)) {

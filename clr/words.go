@@ -27,7 +27,7 @@ type part struct {
 	name         string
 }
 
-// word is the name of a value, or "".
+// word returns the name of a value, or "".
 func (w *words) word(v uint32) string {
 	if v < uint32(len(w.list)) && w.list[v].value == v {
 		return w.list[v].name

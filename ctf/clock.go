@@ -45,7 +45,7 @@ func newClock(t *tsdl.Trace, s *tsdl.Stream) clock {
 
 const second = 1e9
 
-// clockOf is the name of the clock that an integer within t counts, or "".
+// clockOf returns the name of the clock that an integer within t counts, or "".
 func clockOf(t *tsdl.Type, seen map[*tsdl.Type]bool) string {
 	if t == nil || seen[t] {
 		return ""
@@ -67,7 +67,7 @@ func clockOf(t *tsdl.Type, seen map[*tsdl.Type]bool) string {
 	return ""
 }
 
-// ns is the time of a number of cycles.
+// ns returns the time of a number of cycles.
 func (c *clock) ns(cycles uint64) int64 {
 	if c.freq == second {
 		return c.offset + int64(cycles)

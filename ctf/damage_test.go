@@ -101,7 +101,7 @@ func read(t *testing.T, files fs.FS) result {
 	return got
 }
 
-// streams are the names of the files with packets.
+// streams returns the names of the files with packets.
 func streams(files fstest.MapFS) []string {
 	var names []string
 	for name := range files {

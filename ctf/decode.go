@@ -188,7 +188,7 @@ func appendUint(b []byte, v uint64, width uint8) []byte {
 	return binary.LittleEndian.AppendUint64(b, v)
 }
 
-// length is the number of elements of a node.
+// length returns the number of elements of a node.
 func (d *decoder) length(n *node) uint64 {
 	if n.dynamic {
 		return d.slots[n.ref]
@@ -310,7 +310,7 @@ func (d *decoder) choose(n *node) bool {
 	return n.mayMiss || d.failed(failOption)
 }
 
-// lowBits is a number with the n lowest bits set.
+// lowBits returns a number with the n lowest bits set.
 func lowBits(n int) uint64 {
 	if n >= 64 {
 		return ^uint64(0)

@@ -6,7 +6,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// malformed is an ErrMalformed with the particulars.
+// malformed returns an ErrMalformed with the particulars.
 func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", trace.ErrMalformed, fmt.Sprintf(format, args...))
 }

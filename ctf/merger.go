@@ -268,7 +268,7 @@ func (m *merger) end() {
 	m.changed = true
 }
 
-// since is a time as the distance from the start.
+// since returns a time as the distance from the start.
 func (m *merger) since(ns int64) time.Duration {
 	d := ns - m.start
 	switch {

@@ -170,7 +170,7 @@ func (s *stream) resync() bool {
 	return s.window.seek(pattern, 1)
 }
 
-// error is why the decoder stopped.
+// error returns why the decoder stopped.
 func (d *decoder) error() error {
 	if d.fail == failShort {
 		return io.ErrUnexpectedEOF

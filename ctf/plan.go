@@ -232,9 +232,10 @@ func generatedLength(fields []tsdl.Field, i int) bool {
 // packedName is the field of .NET's packed fields (genLttngProvider.py).
 const packedName = "__data__"
 
-// packedLength is the name of the length that .NET puts before the packed fields
-// called name: "length", or in previews of CoreCLR 1.0, which pack arrays of
-// structures as Arg0_Struct_Pointer_, Arg0_Struct_Len_. It is empty for others.
+// packedLength returns the name of the length that .NET puts before the packed
+// fields called name: "length", or in previews of CoreCLR 1.0, which pack
+// arrays of structures as Arg0_Struct_Pointer_, Arg0_Struct_Len_. It is empty
+// for others.
 func packedLength(name string) string {
 	if name == packedName {
 		return "length"
@@ -307,7 +308,8 @@ func (p *planner) width(n int) uint8 {
 	return uint8(n)
 }
 
-// wireSize is the size in bytes of the smallest integer that has this many bits.
+// wireSize returns the size in bytes of the smallest integer that has this many
+// bits.
 func wireSize(bits int) int {
 	for _, size := range [...]int{1, 2, 4} {
 		if bits <= 8*size {
@@ -384,12 +386,13 @@ func (p *planner) variant(out *plan, t *tsdl.Type, n node) error {
 	return p.add(out, n)
 }
 
-// optionRole is the role of an option of an event header that is an integer.
+// optionRole returns the role of an option of an event header that is an
+// integer.
 func (p *planner) optionRole(o *tsdl.Option) role {
 	return p.role(&tsdl.Field{Name: o.Name, Type: o.Type})
 }
 
-// labelled are the values that have a label.
+// labelled returns the values that have a label.
 func labelled(t *tsdl.Type, label string) []tsdl.Range {
 	var ranges []tsdl.Range
 	for _, m := range t.Labels {
@@ -400,7 +403,7 @@ func labelled(t *tsdl.Type, label string) []tsdl.Range {
 	return ranges
 }
 
-// find is the field that is referred to, which comes before.
+// find returns the field that is referred to, which comes before.
 func (p *planner) find(r tsdl.Ref) (*entry, error) {
 	for f := p.frame; f != nil; f = f.outer {
 		if r.Scope != tsdl.Anywhere && f.scope != r.Scope {
@@ -431,7 +434,7 @@ func (f *frame) lookup(path []string) *entry {
 	return nil
 }
 
-// referredTo are the names in t that others depend on.
+// referredTo returns the names in t that others depend on.
 func referredTo(t *tsdl.Type) map[string]bool {
 	names, seen := map[string]bool{}, map[*tsdl.Type]bool{}
 	var walk func(*tsdl.Type)
@@ -499,7 +502,7 @@ func (n *node) plain() bool {
 // maxPlain bounds the bytes that an opBytes has of one array.
 const maxPlain = 1 << 20
 
-// bits is the size of a plain node.
+// bits returns the size of a plain node.
 func (n *node) bits() int {
 	if n.op == opInt {
 		return n.size

@@ -39,8 +39,8 @@ func (m *member) environment() {
 	}
 }
 
-// longSize is the size of a C long in the traced program in bits, 0 where it is
-// not known. LTTng's counter of discarded events is one.
+// longSize returns the size of a C long in the traced program in bits, 0 where
+// it is not known. LTTng's counter of discarded events is one.
 func (m *member) longSize() int {
 	for _, s := range m.meta.Streams {
 		if s.PacketContext == nil {
@@ -55,7 +55,7 @@ func (m *member) longSize() int {
 	return 0
 }
 
-// processID is the process of events that do not tell theirs.
+// processID returns the process of events that do not tell theirs.
 func (m *member) processID() uint64 {
 	if m.pid == 0 {
 		return trace.UnknownID
@@ -81,7 +81,8 @@ func (r role) mask() uint64 {
 	return 1<<32 - 1
 }
 
-// first is the value of the first of some roles that has one, or else a value.
+// first returns the value of the first of some roles that has one, or else a
+// value.
 func (d *decoder) first(roles []role, value uint64) uint64 {
 	for _, r := range roles {
 		if d.has(r) {

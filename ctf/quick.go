@@ -60,7 +60,7 @@ func newQuickHeader(s *streamClass) *quickHeader {
 	return &q.quickHeader
 }
 
-// first is the first field that there is of some, or else a value.
+// first returns the first field that there is of some, or else a value.
 func (q *quickPlanner) first(roles []role, value uint64) quickField {
 	for _, r := range roles {
 		if f, ok := q.fields[r]; ok {

@@ -79,8 +79,8 @@ func (r *Reader) Counts() iter.Seq2[*trace.Descriptor, uint64] {
 	}
 }
 
-// Size is the size of the trace's files in bytes, as far as the file system
-// tells.
+// Size returns the size of the trace's files in bytes, as far as the file
+// system tells.
 func (r *Reader) Size() int64 { return r.m.size }
 
 // Events yields the events in time order; see trace.Source. Events of equal

@@ -64,7 +64,7 @@ func assemble(t testing.TB, text string) fstest.MapFS {
 	return files
 }
 
-// dump is all that a reader returns for a trace.
+// dump returns all that a reader returns for a trace.
 func dump(files fs.FS) string {
 	var b strings.Builder
 	r, err := ctf.Open(files, ctf.Options{Resolve: clr.Tracepoint})

@@ -200,7 +200,7 @@ func (s *stream) pass() {
 	}
 }
 
-// passed is how much of the packet the window no longer has.
+// passed returns how much of the packet the window no longer has.
 func (s *stream) passed() int64 { return s.window.off - s.at }
 
 // limit gives the decoder what the window has of the packet's content.
@@ -321,7 +321,7 @@ func (s *stream) readPlanned() error {
 	return nil
 }
 
-// header is what the fields that were read say.
+// header returns what the fields that were read say.
 func (d *decoder) header(m *member) header {
 	h := header{pid: d.first(processRoles[:], m.processID()), tid: d.first(threadRoles[:], trace.UnknownID)}
 	if d.has(role(tsdl.Timestamp)) {
@@ -434,9 +434,9 @@ func (s *stream) account() {
 	}
 }
 
-// newlyDiscarded is the number of events that the tracer discarded since the
-// packet before. What a stream's first packet counts was lost within it, unless
-// packets before it are not in the trace.
+// newlyDiscarded returns the number of events that the tracer discarded since
+// the packet before. What a stream's first packet counts was lost within it,
+// unless packets before it are not in the trace.
 func (s *stream) newlyDiscarded() uint64 {
 	p := &s.packet
 	switch {

@@ -41,7 +41,7 @@ func (d *decoder) text(n *node) bool {
 	return true
 }
 
-// zeroUnit is the offset of the first unit of b that is zero, or -1.
+// zeroUnit returns the offset of the first unit of b that is zero, or -1.
 func zeroUnit(b []byte, unit int) int {
 	if unit == 1 {
 		return bytes.IndexByte(b, 0)

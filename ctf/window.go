@@ -85,7 +85,7 @@ func (w *window) discard(n int64) {
 	}
 }
 
-// failed is the error of reading, nil at the end of the file.
+// failed returns the error of reading, nil at the end of the file.
 func (w *window) failed() error {
 	if w.err == nil || errors.Is(w.err, io.EOF) {
 		return nil

@@ -201,7 +201,7 @@ func (w *Writer) append(class *writerClass, at int64, ev *trace.Event) bool {
 	return ok
 }
 
-// class is the class of the events that d describes.
+// class returns the class of the events that d describes.
 func (w *Writer) class(d *trace.Descriptor) (*writerClass, error) {
 	if c := w.classes[d]; c != nil {
 		return c, nil

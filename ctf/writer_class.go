@@ -23,7 +23,7 @@ type EventClass struct {
 	Fields []trace.Field
 }
 
-// ownClass is the class of an event by its own description.
+// ownClass returns the class of an event by its own description.
 func ownClass(d *trace.Descriptor) (EventClass, bool) {
 	return EventClass{Name: d.Provider + ":" + d.Name, Fields: d.Fields}, d.Name != ""
 }

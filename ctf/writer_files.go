@@ -86,8 +86,8 @@ func NewZipWriter(out io.Writer, name string, opt WriterOptions) (*Writer, error
 	return w, nil
 }
 
-// userFolder is where LTTng has the trace of a user's processes. Readers take
-// the size of pointers from its name.
+// userFolder returns where LTTng has the trace of a user's processes. Readers
+// take the size of pointers from its name.
 func userFolder(opt *WriterOptions) string {
 	bits := 64
 	if opt.PointerSize == 4 {

@@ -48,7 +48,7 @@ func (c *Client) ask(ctx context.Context, req *message) (*payload, error) {
 	return a, in.Close()
 }
 
-// timeout is how long a runtime may take to answer.
+// timeout returns how long a runtime may take to answer.
 func (c *Client) timeout() time.Duration {
 	if c.Timeout == 0 {
 		return defaultTimeout

@@ -102,8 +102,8 @@ func (f *finder) find() []*Process {
 	return all
 }
 
-// unclaimed is the process that listens at a socket which belongs to none in
-// /proc, if there is one.
+// unclaimed returns the process that listens at a socket which belongs to none
+// in /proc, if there is one.
 func (f *finder) unclaimed(c *claim) *Process {
 	p := &Process{InnerPID: c.pid, Started: c.created, stale: true, sighting: &sighting{socket: c.stamp}}
 	p.reachBy(&endpoint{finder: f, root: hostRoot, folder: c.folder, name: c.name, inner: c.pid, router: c.router})
@@ -188,7 +188,8 @@ func (l *look) process(pid int) *Process {
 	return p
 }
 
-// started is when a process was started; zero where that is not known.
+// started returns the time when a process was started; zero where that is not
+// known.
 func (l *look) started(st *stat) time.Time {
 	ticks, err := strconv.ParseInt(st.start, 10, 64)
 	if err != nil || l.boot.IsZero() {
@@ -428,7 +429,7 @@ func commandLine(folder string) string {
 // Docker, containerd, CRI-O and Podman write it.
 var containerID = regexp.MustCompile(`[0-9a-f]{64}`)
 
-// containerOf is the short form of the id of a process's container.
+// containerOf returns the short form of the id of a process's container.
 func containerOf(folder string) string {
 	const short = 12
 	b, err := readSome(filepath.Join(folder, "cgroup"))
@@ -441,7 +442,7 @@ func containerOf(folder string) string {
 	return ""
 }
 
-// bootTime is when the system was started.
+// bootTime returns the time when the system was started.
 func (f *finder) bootTime() time.Time {
 	b, err := os.ReadFile(filepath.Join(f.proc, "uptime"))
 	if err != nil {

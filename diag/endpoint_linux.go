@@ -130,7 +130,7 @@ func (d *endpoint) connect(ctx context.Context) (conn, error) {
 	return c, nil
 }
 
-// failed is the error of a connection that was not made.
+// failed returns the error of a connection that was not made.
 func (d *endpoint) failed(err error) error {
 	if untrusted(err) {
 		return err
@@ -204,7 +204,7 @@ func (d *endpoint) verifyHidden(listener *unix.Ucred, info fs.FileInfo) error {
 	return nil
 }
 
-// user is the effective user of the process.
+// user returns the effective user of the process.
 func (who *identity) user() string {
 	if len(who.users) < 2 {
 		return "unknown"
@@ -232,8 +232,8 @@ func listenerOf(c conn) (*unix.Ucred, error) {
 // longestSocketPath is the length of the longest path that a socket can have on Linux.
 const longestSocketPath = 107
 
-// socketBase is the name of a process's socket in a folder: the runtime cuts a
-// path that is too long.
+// socketBase returns the name of a process's socket in a folder: the runtime
+// cuts a path that is too long.
 func socketBase(folder string, who *identity) string {
 	name := fmt.Sprintf("dotnet-diagnostic-%d-%s-socket", who.inner, who.start)
 	room := longestSocketPath - len(folder)

@@ -67,8 +67,8 @@ func (i *Info) layout(cmd command, w wire) {
 	}
 }
 
-// Name is the name of the program: of its file, without folder and .exe; for
-// what the dotnet host runs, of its main assembly.
+// Name returns the name of the program: of its file, without folder and .exe;
+// for what the dotnet host runs, of its main assembly.
 func (i *Info) Name() string {
 	name := programName(i.CommandLine)
 	if (name == "dotnet" || name == "") && i.EntryAssembly != "" {
@@ -88,7 +88,7 @@ func shortName(name string) string {
 	return strings.ToValidUTF8(name[:maxName], "")
 }
 
-// programName is the file name of a command line's first word.
+// programName returns the file name of a command line's first word.
 func programName(commandLine string) string {
 	word, _, _ := strings.Cut(commandLine, " ")
 	if quoted, ok := strings.CutPrefix(commandLine, `"`); ok {

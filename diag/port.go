@@ -35,7 +35,7 @@ func ParsePort(s string) (Port, error) {
 	}
 }
 
-// PortVariable is the environment variable, as "name=value", that makes a
+// PortVariable returns the environment variable, as "name=value", that makes a
 // runtime dial the port at an absolute path, and wait there at its start until
 // it is resumed if suspend is set.
 func PortVariable(path string, suspend bool) (string, error) {

@@ -10,7 +10,7 @@ import (
 
 var gcProvider = Provider{Name: "Microsoft-Windows-DotNETRuntime", Keywords: 1, Level: 4}
 
-// never is a client that must not connect.
+// never returns a client that must not connect.
 func never(t *testing.T) *Client {
 	return &Client{connect: func(context.Context) (conn, error) {
 		t.Error("a request that must not be sent was on its way")

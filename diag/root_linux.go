@@ -112,8 +112,8 @@ func step(dir int, name string, flags int) (int, error) {
 	return unix.Openat(dir, name, flags, 0)
 }
 
-// shortcut is a path of the file that f is open for: a short one, which no rename
-// makes lead elsewhere.
+// shortcut returns a path of the file that f is open for: a short one, which no
+// rename makes lead elsewhere.
 func shortcut(f *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()) }
 
 var (

@@ -122,7 +122,7 @@ func Serve(opt ServerOptions) (*Server, error) {
 	return s, nil
 }
 
-// Address is the path of the socket, or the name of the pipe.
+// Address returns the path of the socket, or the name of the pipe.
 func (s *Server) Address() string { return s.own.path }
 
 // Resumed waits until every port that suspends the process has resumed it; if there

@@ -139,7 +139,8 @@ func (x *exchange) stopTracing() error {
 	return x.send(m, nil)
 }
 
-// advertise is the message with which a connecting runtime identifies itself.
+// advertise returns the message with which a connecting runtime identifies
+// itself.
 func (i *Info) advertise() []byte {
 	b := append(make([]byte, 0, advertiseSize), advertiseMagic...)
 	b = append(b, i.Cookie[:]...)

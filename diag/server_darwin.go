@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// startKey is the start time of this process in its socket's name: in seconds since
-// 1970.
+// startKey returns the start time of this process in its socket's name: in
+// seconds since 1970.
 func startKey() string {
 	info, err := unix.SysctlKinfoProc("kern.proc.pid", os.Getpid())
 	if err != nil {

@@ -87,7 +87,7 @@ func TestServerAnswersLikeRuntime(t *testing.T) {
 	}
 }
 
-// request is a message of the protocol.
+// request returns a message of the protocol.
 func request(command uint16, payload []byte) []byte {
 	b := binary.LittleEndian.AppendUint16([]byte("DOTNET_IPC_V1\x00"), uint16(20+len(payload)))
 	return append(append(b, byte(command>>8), byte(command), 0, 0), payload...)

@@ -1,7 +1,7 @@
 package diag
 
-// startKey is the start time of this process in its socket's name: field 22 of
-// /proc/self/stat.
+// startKey returns the start time of this process in its socket's name: field
+// 22 of /proc/self/stat.
 func startKey() string {
 	s, ok := readStat("/proc/self")
 	if !ok {

@@ -2,6 +2,6 @@
 
 package diag
 
-// startKey is the start time in the socket's name on systems that do not provide
-// one.
+// startKey returns the start time in the socket's name on systems that do not
+// provide one.
 func startKey() string { return "0" }

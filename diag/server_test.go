@@ -67,7 +67,7 @@ func serveTest(tb testing.TB, opt ServerOptions) (*Server, *Client) {
 	return s, NewClient(s.Address())
 }
 
-// shortFolder is a folder whose path has room for a socket's name.
+// shortFolder returns a folder whose path has room for a socket's name.
 func shortFolder(tb testing.TB) string {
 	tb.Helper()
 	dir, err := os.MkdirTemp("", "d")

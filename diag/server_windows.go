@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// ownAddress is the name of this process's pipe.
+// ownAddress returns the name of this process's pipe.
 func ownAddress(string) (string, error) {
 	return pipeFolder + "dotnet-diagnostic-" + strconv.Itoa(os.Getpid()), nil
 }

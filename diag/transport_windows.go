@@ -15,7 +15,7 @@ import (
 
 const pipeFolder = `\\.\pipe\`
 
-// pipeName is the full name of a pipe.
+// pipeName returns the full name of a pipe.
 func pipeName(name string) string {
 	if strings.HasPrefix(name, `\\`) {
 		return name

@@ -73,7 +73,7 @@ func TestBabeltraceReadsEveryEvent(t *testing.T) {
 	}
 }
 
-// babeltraceFields are the fields of an event as Babeltrace prints them.
+// babeltraceFields returns the fields of an event as Babeltrace prints them.
 func babeltraceFields(t *testing.T, c *clr.TracepointClass, e clr.Event, version uint32) string {
 	payload := e.Append(nil, version, 8)
 	var out []string

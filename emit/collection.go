@@ -25,17 +25,17 @@ type Collection struct {
 	pause     time.Duration
 }
 
-// Number is the collection's number, 0 before it has started.
+// Number returns the collection's number, 0 before it has started.
 func (gc *Collection) Number() uint32 {
 	gc.c.mu.Lock()
 	defer gc.c.mu.Unlock()
 	return gc.number
 }
 
-// Pause is how long the program's threads have been paused for the collection,
-// in the pauses that are over: from Begin or Suspend to Resume, without what a
-// collection that ran in this one's first pause took, from its beginning to its
-// end.
+// Pause returns how long the program's threads have been paused for the
+// collection, in the pauses that are over: from Begin or Suspend to Resume,
+// without what a collection that ran in this one's first pause took, from its
+// beginning to its end.
 func (gc *Collection) Pause() time.Duration {
 	gc.c.mu.Lock()
 	defer gc.c.mu.Unlock()
@@ -104,8 +104,8 @@ func (gc *Collection) start() {
 	})
 }
 
-// pausing is the thread of the pause that the collection is in: the final one of
-// a background collection has its own.
+// pausing returns the thread of the pause that the collection is in: the final
+// one of a background collection has its own.
 func (gc *Collection) pausing() *Thread {
 	if gc.step >= stepSuspendingAgain && gc.plan.Background {
 		return gc.c.backgroundThread()

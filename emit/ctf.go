@@ -47,7 +47,7 @@ func (p *Provider) ctfOptions(start time.Time, ticks int64) ctf.WriterOptions {
 	}
 }
 
-// processName is the name of the program that a command line starts.
+// processName returns the name of the program that a command line starts.
 func processName(commandLine string) string {
 	name, _, _ := strings.Cut(commandLine, " ")
 	if quoted, ok := strings.CutPrefix(commandLine, `"`); ok {
@@ -56,8 +56,8 @@ func processName(commandLine string) string {
 	return strings.TrimSuffix(name[strings.LastIndexAny(name, `/\`)+1:], ".exe")
 }
 
-// ctfClass is the tracepoint of an event of the runtime, or a custom event as
-// one.
+// ctfClass returns the tracepoint of an event of the runtime, or a custom event
+// as one.
 func ctfClass(d *trace.Descriptor) (ctf.EventClass, bool) {
 	if k := clr.KindOf(d.Provider, d.ID); k != clr.KindUnknown {
 		c, ok := k.Tracepoint(d.Version, pointerSize)

@@ -11,8 +11,8 @@ import (
 // An environment are variables, as "name=value".
 type environment []string
 
-// value is that of a setting of the runtime, by its name without a prefix; empty
-// if it is not set.
+// value returns that of a setting of the runtime, by its name without a prefix;
+// empty if it is not set.
 func (e environment) value(name string) string {
 	for _, prefix := range [...]string{"DOTNET_", "COMPlus_"} {
 		for _, v := range e {
@@ -24,7 +24,7 @@ func (e environment) value(name string) string {
 	return ""
 }
 
-// number is that of a setting, which is hexadecimal.
+// number returns that of a setting, which is hexadecimal.
 func (e environment) number(name string, otherwise uint64) uint64 {
 	n, err := strconv.ParseUint(hexDigits(e.value(name)), 16, 64)
 	if err != nil {

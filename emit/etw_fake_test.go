@@ -53,7 +53,7 @@ func (f *FakeETW) Control(provider string, code uint32, level uint8, matchAny, m
 	control(etwControl{code: etwCode(code), level: level, matchAny: matchAny, matchAll: matchAll})
 }
 
-// Registered are the GUIDs of the providers that are registered.
+// Registered returns the GUIDs of the providers that are registered.
 func (f *FakeETW) Registered() (guids []string) {
 	f.mu.Lock()
 	defer f.mu.Unlock()

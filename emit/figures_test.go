@@ -52,9 +52,9 @@ func TestFiguresInAllFormats(t *testing.T) {
 	})
 }
 
-// figuresOf are the collections of a trace as "gctrail gcs" shows them, with
-// times from the first one's start: LTTng traces do not tell when the recording
-// began, and tell less of the process.
+// figuresOf returns the collections of a trace as "gctrail gcs" shows them,
+// with times from the first one's start: LTTng traces do not tell when the
+// recording began, and tell less of the process.
 func figuresOf(t *rapid.T, path string) []string {
 	t.Helper()
 	in, err := openFile(path)

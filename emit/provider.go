@@ -86,7 +86,7 @@ func NewProvider(opt ProviderOptions) (*Provider, error) {
 	return p, nil
 }
 
-// describe is the event as the runtime's metadata has it: without a name,
+// describe returns the event as the runtime's metadata has it: without a name,
 // fields or opcode if the event is native.
 func describe(k clr.Kind, version uint32) trace.Descriptor {
 	d := trace.Descriptor{Provider: k.Provider(), ID: k.ID(), Version: version, Level: k.Level(), Keywords: k.Keywords()}
@@ -113,11 +113,11 @@ func (p *Provider) Raise(e clr.Event) {
 	p.pool.Put(s)
 }
 
-// now is the provider's clock.
+// now returns the provider's clock.
 func (p *Provider) now() int64 { return int64(time.Since(p.base)) }
 
-// ticksOf is the clock's reading at a time. A time without a monotonic reading
-// is compared with the wall clock's present one.
+// ticksOf returns the clock's reading at a time. A time without a monotonic
+// reading is compared with the wall clock's present one.
 func (p *Provider) ticksOf(at time.Time) int64 {
 	now := time.Now()
 	return int64(now.Sub(p.base)) - int64(now.Sub(at))

@@ -132,7 +132,7 @@ func (gc *Collection) collects(g int) bool {
 	}
 }
 
-// phases is the number of times that a GCGlobalHeapHistory has.
+// phases returns the number of times that a GCGlobalHeapHistory has.
 func (gc *Collection) phases(r *Result) int {
 	switch {
 	case gc.plan.Background:

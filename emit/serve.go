@@ -102,7 +102,7 @@ func resumed(ctx context.Context, clients *diag.Server, limit time.Duration) err
 	return err
 }
 
-// Address is the path of the socket, or the name of the pipe, that clients
+// Address returns the path of the socket, or the name of the pipe, that clients
 // connect to; empty if there is none.
 func (s *Server) Address() string {
 	if s.clients == nil {
@@ -127,7 +127,7 @@ func (s *Server) Close() error {
 
 var ridNames = map[string]string{"windows": "win", "darwin": "osx"}
 
-// info is what clients learn about the process.
+// info returns what clients learn about the process.
 func (pr *Process) info() diag.Info {
 	return diag.Info{
 		PID:            uint64(pr.PID),

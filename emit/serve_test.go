@@ -36,7 +36,7 @@ func serveWith(t *testing.T, p *emit.Provider, opt emit.ServeOptions) (*emit.Ser
 	return s, diag.NewClient(s.Address())
 }
 
-// shortFolder is a folder whose path has room for a socket's name.
+// shortFolder returns a folder whose path has room for a socket's name.
 func shortFolder(t *testing.T) string {
 	t.Helper()
 	dir, err := os.MkdirTemp("", "e")

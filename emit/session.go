@@ -206,8 +206,8 @@ func (w *Wanted) has(d *trace.Descriptor) bool {
 	}
 }
 
-// Dropped is the number of events that found no room in the buffer, or were
-// larger than 64 KiB.
+// Dropped returns the number of events that found no room in the buffer, or
+// were larger than 64 KiB.
 func (s *Session) Dropped() uint64 { return s.dropped.Load() }
 
 // Written yields the kinds of events that the session has written, with the

@@ -25,7 +25,7 @@ func (p *Provider) thread(s *shard) *Thread { return &Thread{p: p, id: p.threads
 // Sibling returns another thread whose events keep their order with t's.
 func (t *Thread) Sibling() *Thread { return t.p.thread(t.shard) }
 
-// ID is the id that the thread's events carry.
+// ID returns the id that the thread's events carry.
 func (t *Thread) ID() uint64 { return t.id }
 
 // Close gives the id back, for a later thread to use.

@@ -135,7 +135,7 @@ func (b *batch) inflate(out int, scratch []byte) (int, error) {
 	return out, nil
 }
 
-// cost is the memory that the batch holds, with the stretch after it.
+// cost returns the memory that the batch holds, with the stretch after it.
 func (b *batch) cost() int {
 	n := cap(b.data) + cap(b.items)*16
 	if b.follower != nil {

@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// repeated is a real trace several times over, and its size when it is not
+// repeated returns a real trace several times over, and its size when it is not
 // compressed.
 func repeated(b *testing.B, compress bool) ([]byte, int64) {
 	const times = 8

@@ -14,7 +14,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// damageShare is how much of the damage tests is done: all of it where
+// damageShare returns how much of the damage tests is done: all of it where
 // GCTRAIL_DAMAGE is full.
 func damageShare(full, share int) int {
 	if os.Getenv("GCTRAIL_DAMAGE") == "full" {
@@ -46,7 +46,7 @@ func digest(ev *trace.Event) uint64 {
 	return h.Sum64()
 }
 
-// missing is the number of events in part that are not in whole.
+// missing returns the number of events in part that are not in whole.
 func missing(whole, part map[uint64]int) (n int) {
 	for d, count := range part {
 		n += max(0, count-whole[d])
@@ -76,7 +76,7 @@ func damageFixtures(t *testing.T) map[string]damageFixture {
 	return fixtures
 }
 
-// starts is where the buffers of a sound file begin.
+// starts returns where the buffers of a sound file begin.
 func starts(data []byte) (at []int) {
 	for pos := 0; pos < len(data); pos += int(binary.LittleEndian.Uint32(data[pos:])) {
 		at = append(at, pos)
@@ -84,7 +84,7 @@ func starts(data []byte) (at []int) {
 	return at
 }
 
-// before is the number of buffers that end at or before off.
+// before returns the number of buffers that end at or before off.
 func (f *damageFixture) before(off int) int {
 	n, _ := slices.BinarySearch(f.starts, off+1)
 	return n - 1
@@ -139,7 +139,7 @@ func TestFlipAnywhere(t *testing.T) {
 	}
 }
 
-// without is the file without buffer n and its neighbours.
+// without returns the file without buffer n and its neighbours.
 func (f *damageFixture) without(n int) []byte {
 	from, to := f.starts[max(1, n-1)], len(f.data)
 	if n+2 < len(f.starts) {

@@ -86,8 +86,8 @@ func formatOf(b []byte) *format {
 	return nil
 }
 
-// firstTime is the time of the event that begins with b, if it has one and b
-// reaches that far.
+// firstTime returns the time of the event that begins with b, if it has one and
+// b reaches that far.
 func firstTime(b []byte) (int64, bool) {
 	if len(b) < 8 {
 		return 0, false
@@ -99,8 +99,8 @@ func firstTime(b []byte) (int64, bool) {
 	return int64(le.Uint64(b[f.timeAt:])), true
 }
 
-// threadOf is the process and thread that an event with one of these headers
-// was raised in.
+// threadOf returns the process and thread that an event with one of these
+// headers was raised in.
 func (f *format) threadOf(e []byte) (pid, tid uint64) {
 	if f.form == formPerfInfo {
 		return trace.UnknownID, trace.UnknownID
@@ -116,8 +116,8 @@ func idOf(b []byte) uint64 {
 	return trace.UnknownID
 }
 
-// payload is what follows the header of e, an EVENT_HEADER's extended items
-// apart. It is empty where the header says more than there is.
+// payload returns what follows the header of e, an EVENT_HEADER's extended
+// items apart. It is empty where the header says more than there is.
 func (f *format) payload(e []byte, x *extended) []byte {
 	at := int(f.size)
 	switch f.form {

@@ -54,7 +54,7 @@ func (f *file) ticks(t int64) int64 {
 	return since(rescaled(d, f.frequency, fileTimeTicks), -f.shift)
 }
 
-// distance is t - base, or the closest to it that there is.
+// distance returns t - base, or the closest to it that there is.
 func distance(t, base int64) int64 {
 	d := t - base
 	switch {

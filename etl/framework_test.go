@@ -213,7 +213,7 @@ func perHeapHistory(version uint16, old bool, fields string, rest ...any) framew
 	}
 }
 
-// written is the event with each header that it can have.
+// written returns the event with each header that it can have.
 func (e *frameworkEvent) written() (events []etltest.Event) {
 	provider, task := etltest.Runtime, etltest.GCTask
 	if e.private {
@@ -273,7 +273,7 @@ func TestFramework(t *testing.T) {
 	}
 }
 
-// fieldsOf is the fields of an event, and what is odd about them.
+// fieldsOf returns the fields of an event, and what is odd about them.
 func fieldsOf(t *testing.T, d *clr.Decoder, ev *trace.Event) string {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(append(append([]byte(`{"":0`), d.AppendFields(nil, ev)...), '}'), &members); err != nil {

@@ -113,7 +113,7 @@ func (h *logfileHeader) decode(b []byte) {
 	h.buffersLost = le.Uint32(rest[0x1c:])
 }
 
-// ticksPerSecond is the frequency of the time stamps in the file.
+// ticksPerSecond returns the frequency of the time stamps in the file.
 func (h *logfileHeader) ticksPerSecond() (int64, error) {
 	f := h.frequency
 	switch h.clock {

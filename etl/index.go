@@ -223,7 +223,7 @@ func (h *bufferHeader) entry(f *file, pos, ticks int64) entry {
 	}
 }
 
-// firstTime is the time of the first event in a buffer that begins with b.
+// firstTime returns the time of the first event in a buffer that begins with b.
 func (h *bufferHeader) firstTime(b []byte) (int64, bool) {
 	if h.compressed() {
 		var plain [0x18]byte
@@ -323,8 +323,9 @@ func isBuffer(f *file, b []byte) bool {
 // compressionNames are the formats of RtlDecompressBuffer that are not read.
 var compressionNames = map[uint16]string{2: "LZNT1", 4: "XPRESS Huffman"}
 
-// compressionError is the error where buffers are compressed by a method that is
-// not read. The state of the first buffer tells it, but else is just a state.
+// compressionError returns the error where buffers are compressed by a method
+// that is not read. The state of the first buffer tells it, but else is just a
+// state.
 func (f *file) compressionError() error {
 	name := compressionNames[uint16(f.header.state)]
 	if !f.survey.packed || name == "" {

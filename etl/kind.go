@@ -9,7 +9,7 @@ type key struct {
 	w    [4]uint64
 }
 
-// keyOf is the key of an event.
+// keyOf returns the key of an event.
 func (f *format) keyOf(e []byte) (k key) {
 	k.form = f.form
 	switch f.form {

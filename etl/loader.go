@@ -82,7 +82,7 @@ func (l *loader) dispatch() {
 	l.jobs <- b
 }
 
-// next is the first stretch of the next entry.
+// next returns the first stretch of the next entry.
 func (l *loader) next() *batch {
 	if l.jobs == nil {
 		b := l.batch()
@@ -108,7 +108,7 @@ func (l *loader) prefetch(b *batch) {
 	l.jobs <- b.follower
 }
 
-// after is the stretch that follows b.
+// after returns the stretch that follows b.
 func (l *loader) after(b *batch) *batch {
 	if n := b.follower; n != nil {
 		b.follower = nil
@@ -121,7 +121,7 @@ func (l *loader) after(b *batch) *batch {
 	return n
 }
 
-// peek is the entry that next gives, nil at the end.
+// peek returns the entry that next gives, nil at the end.
 func (l *loader) peek() *entry {
 	switch {
 	case len(l.ahead) > 0:
@@ -132,7 +132,8 @@ func (l *loader) peek() *entry {
 	return nil
 }
 
-// following is the time of the next buffer of a processor, or of one after it.
+// following returns the time of the next buffer of a processor, or of one after
+// it.
 func (l *loader) following(cpu uint16) (ticks int64) {
 	const far = 1 << 12
 	for _, b := range l.ahead {
@@ -148,7 +149,7 @@ func (l *loader) following(cpu uint16) (ticks int64) {
 	return ticks
 }
 
-// batch is one to be filled, which may have been in use before.
+// batch returns one to be filled, which may have been in use before.
 func (l *loader) batch() *batch {
 	if n := len(l.free); n > 0 {
 		b := l.free[n-1]

@@ -46,7 +46,7 @@ func (r *Reader) doubtFrom(ticks int64, entries []entry) {
 	r.loss.Add(0, r.time(r.doubt), r.time(max(r.doubt, entries[len(entries)-1].ticks)))
 }
 
-// earliest is when the trace begins.
+// earliest returns the time when the trace begins.
 func earliest(entries []entry) int64 { return min(0, entries[0].ticks) }
 
 // Opcodes of the events by which a real-time session tells that it lost

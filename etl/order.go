@@ -23,8 +23,8 @@ const (
 	modeShared = 0x00000800 | 0x00020000 | 0x10000000
 )
 
-// slack is how far the times of the file can be out of order, in ticks of the
-// trace; a second has frequency ticks.
+// slack returns how far the times of the file can be out of order, in ticks of
+// the trace; a second has frequency ticks.
 func (f *file) slack(frequency int64) int64 {
 	if f.shared() {
 		return frequency
@@ -35,8 +35,8 @@ func (f *file) slack(frequency int64) int64 {
 // shared reports whether processors share the buffers of the file.
 func (f *file) shared() bool { return f.header.mode&modeShared != 0 }
 
-// written is when a buffer was written, in ticks, math.MaxInt64 where that is not
-// known. A tool that rewrites files notes the time of day.
+// written returns the time when a buffer was written, in ticks, math.MaxInt64
+// where that is not known. A tool that rewrites files notes the time of day.
 func (f *file) written(h *bufferHeader) int64 {
 	at := h.flushed
 	if h.kind == typeHeader || at == 0 {
@@ -119,8 +119,8 @@ func (f *file) timeWriting(entries []entry) {
 	}
 }
 
-// byProcessor is the buffers of each processor in the order in which they were
-// filled.
+// byProcessor returns the buffers of each processor in the order in which they
+// were filled.
 func (f *file) byProcessor(entries []entry) map[uint16][]*entry {
 	own := map[uint16][]*entry{}
 	for i := range entries {

@@ -195,7 +195,7 @@ func (t *processes) raised(pid uint64, ticks int64) {
 	}
 }
 
-// use is how a PID was used, nil where there is no room for one more.
+// use returns how a PID was used, nil where there is no room for one more.
 func (t *processes) use(pid uint64) *pidUse {
 	u := t.uses[pid]
 	if u == nil && t.room(userSize) {
@@ -214,7 +214,7 @@ func (t *processes) room(n int) bool {
 	return true
 }
 
-// at is the user of a time, -1 before the first.
+// at returns the user of a time, -1 before the first.
 func (u *pidUse) at(ticks int64) int {
 	i := len(u.by) - 1
 	for i >= 0 && u.by[i].from > ticks {
@@ -223,8 +223,8 @@ func (u *pidUse) at(ticks int64) int {
 	return i
 }
 
-// last is the last user that raised an event of the runtime, or else that was
-// told of.
+// last returns the last user that raised an event of the runtime, or else that
+// was told of.
 func (u *pidUse) last() *user {
 	if u.raised == math.MinInt64 {
 		return &u.by[len(u.by)-1]

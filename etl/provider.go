@@ -6,7 +6,7 @@ import "encoding/hex"
 // endian.
 type guid [16]byte
 
-// String is g as .NET prints it: lower case, with dashes.
+// String returns g as .NET prints it: lower case, with dashes.
 func (g guid) String() string {
 	b := make([]byte, 0, 36)
 	b = hex.AppendEncode(b, []byte{g[3], g[2], g[1], g[0]})

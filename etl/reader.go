@@ -222,7 +222,7 @@ func (r *Reader) emit(h held, yield func(*trace.Event, error) bool) bool {
 	return true
 }
 
-// event is the event at off, without what follows it.
+// event returns the event at off, without what follows it.
 func (b *batch) event(off uint32) []byte {
 	e := b.data[off:]
 	size := le.Uint16(e[formatOf(e).sizeAt:])

@@ -81,8 +81,8 @@ func same(t *testing.T, got string, want ...string) {
 
 const nothingLost = "lost: 0 (exact)"
 
-// at is an event of the runtime, so many microseconds after the start of a file
-// that etltest.New returns.
+// at returns an event of the runtime, so many microseconds after the start of a
+// file that etltest.New returns.
 func at(us int64, id uint16, payload ...byte) etltest.Event {
 	return etltest.Event{
 		Type: etltest.Event64, Time: 1_000_000 + 10*us, PID: 5, TID: 6,
@@ -90,7 +90,7 @@ func at(us int64, id uint16, payload ...byte) etltest.Event {
 	}
 }
 
-// line is how at's events are listed.
+// line returns how at's events are listed.
 func line(us int64, id uint16, rest string) string {
 	return fmt.Sprintf("%v: Microsoft-Windows-DotNETRuntime/%d/1 thread 5.6 cpu %s", time.Duration(us)*time.Microsecond, id, rest)
 }
@@ -280,7 +280,7 @@ func TestWindows7(t *testing.T) {
 	same(t, listing(etl.Options{}, f.Bytes()), line(1, 1, "3 [07]"), nothingLost)
 }
 
-// walk is a ClrStackWalk of the thread of at's events.
+// walk returns a ClrStackWalk of the thread of at's events.
 func walk(us int64, frames ...uint64) etltest.Event {
 	e := at(us, 82)
 	e.Version, e.Payload = 0, etltest.Payload(uint16(1), uint16(0), uint32(len(frames)), frames)

@@ -9,13 +9,13 @@ import (
 	"github.com/gctrail/gctrail/etl"
 )
 
-// packed is the first part of a merged trace whose buffers are compressed.
+// packed returns the first part of a merged trace whose buffers are compressed.
 func packed(t testing.TB) []byte { return unzip(t, "../testdata/netfx452-win-x64-head.etl.zip") }
 
-// plain is a small circular trace that is not compressed.
+// plain returns a small circular trace that is not compressed.
 func plain(t testing.TB) []byte { return unzip(t, "../testdata/net8-win-x64-gcevents.etl.zip") }
 
-// unzip is the first entry of a zip.
+// unzip returns the first entry of a zip.
 func unzip(t testing.TB, path string) []byte {
 	z, err := zip.OpenReader(path)
 	if err != nil {

@@ -56,5 +56,5 @@ func (f *file) related(o *file) bool {
 		p.start < q.until()+near && q.start < p.until()+near
 }
 
-// until is when the session ended, as far as that is known.
+// until returns the time when the session ended, as far as that is known.
 func (h *logfileHeader) until() int64 { return max(h.start, h.end) }

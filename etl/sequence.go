@@ -13,7 +13,7 @@ const maxGaps = 64
 // trace.
 type span struct{ from, to int64 }
 
-// missing are the stretches of time that buffers with events may be missing
+// missing returns the stretches of time that buffers with events may be missing
 // from, because the file is cut, damaged or has come round.
 //
 // A buffer gets its sequence number when a processor begins to fill it: the
@@ -56,7 +56,8 @@ func (f *file) missing(entries []entry) []span {
 	return spans
 }
 
-// sequence is the entries of the file in the order of their sequence numbers.
+// sequence returns the entries of the file in the order of their sequence
+// numbers.
 func (f *file) sequence(entries []entry) []*entry {
 	var own []*entry
 	for i := range entries {
@@ -68,9 +69,9 @@ func (f *file) sequence(entries []entry) []*entry {
 	return own
 }
 
-// complete is the sequence number up to which no buffer is missing at the end of
-// the file: each processor's are written in their order, so what is missing of
-// one comes after the last of it that is there.
+// complete returns the sequence number up to which no buffer is missing at the
+// end of the file: each processor's are written in their order, so what is
+// missing of one comes after the last of it that is there.
 func (f *file) complete(own []*entry) uint32 {
 	last := make(map[uint16]uint32)
 	for _, e := range own {
@@ -86,8 +87,8 @@ func (f *file) complete(own []*entry) uint32 {
 	return least
 }
 
-// slackOf is how much the first events of buffers are out of the order of their
-// sequence numbers at most.
+// slackOf returns how much the first events of buffers are out of the order of
+// their sequence numbers at most.
 func slackOf(own []*entry) (slack int64) {
 	high := int64(math.MinInt64)
 	for _, e := range own {
@@ -97,12 +98,12 @@ func slackOf(own []*entry) (slack int64) {
 	return slack
 }
 
-// since is t less slack, or the closest to it that there is.
+// since returns t less slack, or the closest to it that there is.
 func since(t, slack int64) int64 { return distance(t, slack) }
 
-// resumed is when every processor had begun a buffer of those in later: the one
-// that is missing before them was full by then. It is math.MaxInt64 where some
-// processor did not begin another.
+// resumed returns the time when every processor had begun a buffer of those in
+// later: the one that is missing before them was full by then. It is
+// math.MaxInt64 where some processor did not begin another.
 func (f *file) resumed(later []*entry) int64 {
 	begun := make(map[uint16]bool)
 	for _, e := range later {
@@ -113,8 +114,8 @@ func (f *file) resumed(later []*entry) int64 {
 	return math.MaxInt64
 }
 
-// overwritten is the time for which a circular file that has come round lacks
-// buffers: they were all written before any that is left.
+// overwritten returns the time for which a circular file that has come round
+// lacks buffers: they were all written before any that is left.
 func (f *file) overwritten() []span {
 	if f.survey.flushed == math.MinInt64 {
 		return []span{{math.MinInt64, math.MaxInt64}}

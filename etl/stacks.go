@@ -59,8 +59,8 @@ func (s *stacks) push(h held, k *kind) {
 	delete(s.threads, thread)
 }
 
-// walked is the addresses in a ClrStackWalk: 8 bytes, the last four of them a
-// count, and then so many addresses.
+// walked returns the addresses in a ClrStackWalk: 8 bytes, the last four of
+// them a count, and then so many addresses.
 func walked(e []byte) []byte {
 	f := formatOf(e)
 	p := f.payload(e, &extended{})

@@ -92,8 +92,8 @@ func (t *threads) advance(ticks int64) {
 	t.told = slices.Delete(t.told, 0, n)
 }
 
-// processOf is the process of a thread at a time, which is not before that of the
-// last call; trace.UnknownID where it is not known.
+// processOf returns the process of a thread at a time, which is not before that
+// of the last call; trace.UnknownID where it is not known.
 func (t *threads) processOf(tid uint64, ticks int64) uint64 {
 	if len(t.told) > 0 {
 		t.advance(ticks)

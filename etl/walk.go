@@ -121,8 +121,8 @@ func (r *Reader) timely(b *batch, p, size int, ticks *int64) bool {
 	return false
 }
 
-// timeAfter is the time of the event that follows the one of size bytes at off, if
-// there is one in d that has a time.
+// timeAfter returns the time of the event that follows the one of size bytes at
+// off, if there is one in d that has a time.
 func timeAfter(d []byte, off, size int) (int64, bool) {
 	off += (size + 7) &^ 7
 	if off >= len(d) {
@@ -164,7 +164,7 @@ func (r *Reader) note(b *batch, k *kind, f *format, e []byte, ticks int64) {
 	}
 }
 
-// due is the time before which nothing will be emitted any more.
+// due returns the time before which nothing will be emitted any more.
 func (r *Reader) due(b *batch) int64 {
 	ticks := b.entry.ticks
 	if len(r.heap.Heap) > 0 {

@@ -41,7 +41,7 @@ func decompress(src []byte, n, inPiece, outPiece int) ([]byte, error) {
 
 var errShort = errors.New("short")
 
-// texts are inputs of every sort of match.
+// texts returns inputs of every sort of match.
 func texts() map[string][]byte {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	noise := make([]byte, 100_000)

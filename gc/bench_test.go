@@ -41,7 +41,8 @@ func BenchmarkCollections(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(events), "ns/event")
 }
 
-// gunzipped is the path of an unpacked copy, for packing is not what is measured.
+// gunzipped returns the path of an unpacked copy, for packing is not what is
+// measured.
 func gunzipped(b *testing.B, path string) string {
 	in, err := os.Open(path)
 	if err != nil {

@@ -112,7 +112,7 @@ type Pause struct {
 	window trace.Range // the suspension that it is a part of, up to RestartEEBegin
 }
 
-// End is when the pause ends.
+// End returns the time when the pause ends.
 func (p *Pause) End() time.Duration { return p.Start + p.Duration }
 
 // PauseKind is what a pause was for.
@@ -176,7 +176,7 @@ var generationNames = [NumGenerations]string{"gen0", "gen1", "gen2", "loh", "poh
 // GenerationNames returns the names that Generation.Name takes, in order.
 func GenerationNames() [NumGenerations]string { return generationNames }
 
-// Duration is the time from GCStart to GCEnd.
+// Duration returns the time from GCStart to GCEnd.
 func (c *Collection) Duration() Opt[time.Duration] {
 	if !c.Start.Known() || !c.End.Known() {
 		return Opt[time.Duration]{}
@@ -184,7 +184,7 @@ func (c *Collection) Duration() Opt[time.Duration] {
 	return Some(c.End.Or(0) - c.Start.Or(0))
 }
 
-// Pause is how long the program's threads were paused for the collection,
+// Pause returns how long the program's threads were paused for the collection,
 // unknown if not all of its pauses were seen.
 func (c *Collection) Pause() Opt[time.Duration] {
 	if !c.AllPauses {
@@ -197,7 +197,7 @@ func (c *Collection) Pause() Opt[time.Duration] {
 	return Some(sum)
 }
 
-// Suspend is how much of Pause it took to suspend all threads.
+// Suspend returns how much of Pause it took to suspend all threads.
 func (c *Collection) Suspend() Opt[time.Duration] {
 	if !c.AllPauses {
 		return Opt[time.Duration]{}

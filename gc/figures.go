@@ -231,8 +231,8 @@ func (b *building) sizes() {
 // its objects were: 7 KB more was seen, and 0.3 % of a large one.
 const maxPadding = 16 << 10
 
-// survival is how much of the objects survived, in percent: unknown where there
-// were none, or more survived than there were and padding accounts for.
+// survival returns how much of the objects survived, in percent: unknown where
+// there were none, or more survived than there were and padding accounts for.
 func (g *generation) survival() Opt[float64] {
 	objects := g.objectsBefore()
 	if objects <= 0 || g.survived-objects > objects/100+maxPadding {
@@ -309,7 +309,7 @@ func (p *previous) follow(b *building) {
 // newest drops the first of more than maxMeasured values.
 func newest[T any](s []T) []T { return slices.Delete(s, 0, max(0, len(s)-maxMeasured)) }
 
-// weight is how much of what a Model holds back a collection counts for.
+// weight returns how much of what a Model holds back a collection counts for.
 func (c *Collection) weight() int { return 1 + len(c.Marks)/markWeight }
 
 // promotedByStats is all that is known of runtimes that raise no histories;
@@ -344,8 +344,8 @@ func (b *building) peak(inside []*building) {
 	b.HeapPeak = Some(top)
 }
 
-// order is the time by which collections are ordered: the start, or what is
-// known nearest to it.
+// order returns the time by which collections are ordered: the start, or what
+// is known nearest to it.
 func (c *Collection) order() time.Duration {
 	switch {
 	case c.Start.Known():

@@ -78,8 +78,8 @@ func Wants(d *trace.Descriptor) bool {
 	return handler(clr.KindOf(d.Provider, d.ID)) != nil
 }
 
-// Head is how many bytes of the payloads of a kind a Model reads at most. It is
-// for readers that can leave out the rest.
+// Head returns how many bytes of the payloads of a kind a Model reads at most.
+// It is for readers that can leave out the rest.
 func Head(d *trace.Descriptor) int {
 	if clr.KindOf(d.Provider, d.ID) == clr.KindGCAllocationTick {
 		return tickHead
@@ -134,7 +134,7 @@ func (m *Model) handOut(yield func(*Collection, error) bool) bool {
 	return true
 }
 
-// Processes are the processes whose events were read, in the order of their
+// Processes returns the processes whose events were read, in the order of their
 // first event.
 func (m *Model) Processes() []*Process { return m.processes }
 

@@ -144,7 +144,7 @@ func (p *Process) named(commandLine string) {
 	p.Name = baseName(name)
 }
 
-// baseName is the name of a file without its folder and .exe.
+// baseName returns the name of a file without its folder and .exe.
 func baseName(path string) string {
 	name := path[strings.LastIndexAny(path, `/\`)+1:]
 	if i := len(name) - len(".exe"); i > 0 && strings.EqualFold(name[i:], ".exe") {

@@ -128,7 +128,7 @@ func (rt *runtime) expire() bool {
 	return true
 }
 
-// current is the collection that an event in the middle of one is about.
+// current returns the collection that an event in the middle of one is about.
 func (rt *runtime) current() *building {
 	if rt.blocking != nil {
 		return rt.blocking
@@ -200,8 +200,8 @@ func (rt *runtime) started(b *building, e *event) {
 // of any, can come after another one has begun.
 const patience = 3
 
-// later is how many collections began after b, or after it ceased to run in the
-// background.
+// later returns how many collections began after b, or after it ceased to run
+// in the background.
 func (b *building) later() int {
 	if b == b.rt.background {
 		return 0

@@ -245,7 +245,7 @@ func (rt *runtime) closed(s *suspension) {
 
 func (s *suspension) duration() time.Duration { return s.restartBegin.Or(0) - s.begin }
 
-// suspending is how long it took to suspend all threads.
+// suspending returns how long it took to suspend all threads.
 func (s *suspension) suspending() Opt[time.Duration] {
 	if !s.end.Known() {
 		return Opt[time.Duration]{}

@@ -47,7 +47,7 @@ func launch(ctx context.Context, t *testing.T, version int, mode string, seconds
 	return program, p
 }
 
-// kept is a tap that keeps the trace where go test -artifacts finds it.
+// kept returns a tap that keeps the trace where go test -artifacts finds it.
 func kept(t *testing.T) func(*diag.Process) io.Writer {
 	t.Helper()
 	f, err := os.Create(filepath.Join(t.ArtifactDir(), "trace.nettrace"))

@@ -31,8 +31,8 @@ type Options struct {
 	Tap func(*diag.Process) io.Writer
 }
 
-// Collections is a config that raises what the figures of collections need, at
-// the least cost: dotnet-trace's profile gc-collect, without stacks.
+// Collections returns a config that raises what the figures of collections
+// need, at the least cost: dotnet-trace's profile gc-collect, without stacks.
 func Collections() diag.Config {
 	const (
 		gcKeyword     = 0x1

@@ -151,7 +151,7 @@ func (r *blockReader) uvarint(i, longest int) (v uint64, end int) {
 	return 0, i + 1
 }
 
-// context is the rarer part of nextCompressed.
+// context returns the rarer part of nextCompressed.
 func (r *blockReader) context(i int, flags uint8) int {
 	if r.version == 6 {
 		if flags&flagActivity != 0 {

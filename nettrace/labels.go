@@ -75,7 +75,7 @@ func (t *labelTable) add(data []byte, base int64) error {
 	return c.Err()
 }
 
-// bytes is the memory of the list.
+// bytes returns the memory of the list.
 func (l *labels) bytes() int {
 	n := int(unsafe.Sizeof(*l)) + 2*int(unsafe.Sizeof(uint64(0)))
 	for _, p := range l.Text {

@@ -81,7 +81,7 @@ func (b *batch) keep(version int) {
 	b.block = nil
 }
 
-// cost is the memory that the batch holds.
+// cost returns the memory that the batch holds.
 func (b *batch) cost() int {
 	return cap(b.data) + cap(b.items)*int(unsafe.Sizeof(item{})) + cap(b.contexts)*int(unsafe.Sizeof(context{}))
 }

@@ -79,7 +79,7 @@ func (t *kindTable) add(d *trace.Descriptor, k *kind) error {
 	return nil
 }
 
-// fieldBytes is the memory of field descriptions.
+// fieldBytes returns the memory of field descriptions.
 func fieldBytes(fields []trace.Field) int {
 	n := len(fields) * int(unsafe.Sizeof(trace.Field{}))
 	for i := range fields {

@@ -9,8 +9,8 @@ import (
 	"github.com/gctrail/gctrail/internal/nettracetest"
 )
 
-// blockOf is an event block of n events of one capture thread, 10 ticks apart
-// from the time from on, none of them sorted, with payloads of 100 bytes.
+// blockOf returns an event block of n events of one capture thread, 10 ticks
+// apart from the time from on, none of them sorted, with payloads of 100 bytes.
 func blockOf(off int, capture uint64, seq uint32, from uint64, n int) []byte {
 	body := make([]byte, 20)
 	body[0], body[2] = 20, blockCompressed

@@ -197,8 +197,8 @@ func (s *Splicer) look(o *Object) {
 	})
 }
 
-// retainedBlock is an event block of the kept events, at a time before which there
-// is none.
+// retainedBlock returns an event block of the kept events, at a time before
+// which there is none.
 func (s *Splicer) retainedBlock(at uint64) []byte {
 	le := binary.LittleEndian
 	b := le.AppendUint16(nil, eventBlockHeader)

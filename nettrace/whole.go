@@ -40,7 +40,7 @@ func (r *Reader) WholeIn(b []byte, off int64) (size int, end []byte) {
 	return int(f.whole - off), endMark(f.version, f.whole, !next.cut)
 }
 
-// endMark is what a trace lacks that is cut behind its last whole object.
+// endMark returns what a trace lacks that is cut behind its last whole object.
 func endMark(version int, whole int64, ended bool) []byte {
 	switch {
 	case ended, whole == 0:

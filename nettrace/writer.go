@@ -125,7 +125,8 @@ func (o *WriterOptions) check() error {
 	return nil
 }
 
-// sync is the start of the trace as its head has it: in whole milliseconds.
+// sync returns the start of the trace as its head has it: in whole
+// milliseconds.
 func (o *WriterOptions) sync() (start time.Time, ticks int64) {
 	start = o.Start.UTC().Truncate(time.Millisecond)
 	back := o.Start.Sub(start).Seconds() * float64(o.Frequency)

@@ -36,7 +36,7 @@ func (w *Writer) headV6() {
 	w.writeBlock(t)
 }
 
-// pairs are the optional facts of a Trace block.
+// pairs returns the optional facts of a Trace block.
 func (o *WriterOptions) pairs() []trace.Label {
 	var p []trace.Label
 	if o.CPUs != 0 {

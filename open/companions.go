@@ -147,8 +147,8 @@ func sessions(paths []string) (groups [][]string) {
 	return groups
 }
 
-// headOf is the beginning of the file called name, which holds the file header of
-// an ETW trace. It is empty where it cannot be read.
+// headOf returns the beginning of the file called name, which holds the file
+// header of an ETW trace. It is empty where it cannot be read.
 func headOf(name string) etl.File {
 	f, err := openETW(name)
 	if err != nil {
@@ -158,7 +158,7 @@ func headOf(name string) etl.File {
 	return etwHead(io.NewSectionReader(f, 0, f.Size))
 }
 
-// etwHead is the beginning of what r yields.
+// etwHead returns the beginning of what r yields.
 func etwHead(r io.Reader) etl.File {
 	var head [sniffLen]byte
 	n, err := io.ReadFull(r, head[:])

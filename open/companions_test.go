@@ -11,19 +11,21 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// partFile is a file like etwFile's of another session of the same recording.
+// partFile returns a file like etwFile's of another session of the same
+// recording.
 func partFile(us int64) []byte { return part(us, func(*etltest.Header) {}) }
 
-// mergedFile is one that a tool made of several.
+// mergedFile returns one that a tool made of several.
 func mergedFile(us int64) []byte { return part(us, func(h *etltest.Header) { h.Mode |= 0x10000 }) }
 
-// anotherDay is a file like etwFile's of a session a day later.
+// anotherDay returns a file like etwFile's of a session a day later.
 func anotherDay(us int64) []byte {
 	const day = 24 * 3600 * 10_000_000
 	return part(us, func(h *etltest.Header) { h.Start += day; h.End += day })
 }
 
-// secondsLater is a file like etwFile's of a session that began some seconds later.
+// secondsLater returns a file like etwFile's of a session that began some
+// seconds later.
 func secondsLater(s int64) []byte {
 	f := etltest.New()
 	f.Header.Time += s * 10_000_000

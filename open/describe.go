@@ -59,7 +59,8 @@ func isText(head []byte) bool {
 	return true
 }
 
-// firstWords is the start of the first line of text, whole words where it can.
+// firstWords returns the start of the first line of text, whole words where it
+// can.
 func firstWords(text []byte) string {
 	const limit = 40
 	line, _, _ := strings.Cut(strings.ToValidUTF8(string(text), ""), "\n")
@@ -87,7 +88,7 @@ func enumerate(names []string) string {
 	return fmt.Sprintf("%s and %d more", strings.Join(names[:limit], ", "), len(names)-limit)
 }
 
-// printable is name as it can be shown on a terminal.
+// printable returns name as it can be shown on a terminal.
 func printable(name string) string {
 	if strings.IndexFunc(name, func(r rune) bool { return !unicode.IsPrint(r) || r == utf8.RuneError }) < 0 {
 		return name

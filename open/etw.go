@@ -8,8 +8,8 @@ import (
 
 const packedETW = "an .etl that is packed or comes through a pipe"
 
-// files are the files of an ETW trace, which are not read from their start to
-// their end: what is compressed, or only a stream, is copied to disk.
+// files returns the files of an ETW trace, which are not read from their start
+// to their end: what is compressed, or only a stream, is copied to disk.
 func (p *peeler) files(f *found) ([]etl.File, error) {
 	var files []etl.File
 	left := int64(maxSpool)

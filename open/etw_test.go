@@ -15,8 +15,8 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// etwFile is a file with some events, the first so many microseconds after its
-// start.
+// etwFile returns a file with some events, the first so many microseconds after
+// its start.
 func etwFile(us ...int64) []byte {
 	f := etltest.New()
 	b := f.Buffer(0)

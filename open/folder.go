@@ -101,7 +101,7 @@ func probe(name string) error {
 	return found.refusal(name)
 }
 
-// relative is name as seen from folder.
+// relative returns name as seen from folder.
 func relative(folder, name string) string {
 	if rel, err := filepath.Rel(folder, name); err == nil {
 		return filepath.ToSlash(rel)

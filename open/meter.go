@@ -24,7 +24,7 @@ func (m *meter) ReadAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// beside is another file whose bytes count with those of m.
+// beside returns another file whose bytes count with those of m.
 func (m *meter) beside(f io.ReaderAt) io.ReaderAt { return &companionMeter{f, m} }
 
 type companionMeter struct {

@@ -94,8 +94,8 @@ func Reader(r io.Reader, name string, opts Options) (*Input, error) {
 	return in.open(opts)
 }
 
-// BytesRead is the number of bytes of the file read so far, at most Size where that
-// is known. It may be called from any goroutine.
+// BytesRead returns the number of bytes of the file read so far, at most Size
+// where that is known. It may be called from any goroutine.
 func (in *Input) BytesRead() int64 {
 	if in.parts != nil {
 		var sum int64
@@ -160,7 +160,7 @@ func (in *Input) open(opts Options) (*Input, error) {
 	return in, nil
 }
 
-// source is the reader of what was found.
+// source returns the reader of what was found.
 func (p *peeler) source(f *found, opts Options) (trace.Source, error) {
 	switch f.kind.class {
 	case eventPipe:

@@ -48,7 +48,7 @@ func read(t *testing.T, in *open.Input) digest {
 	return d
 }
 
-// plain is the trace in web without its wrapping.
+// plain returns the trace in web without its wrapping.
 func plain(t testing.TB) []byte {
 	t.Helper()
 	b, err := os.ReadFile(web)

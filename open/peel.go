@@ -143,7 +143,7 @@ func (p *peeler) close() error {
 	return err
 }
 
-// refusal is the error where f is not a trace that is read.
+// refusal returns the error where f is not a trace that is read.
 func (f *found) refusal(name string) error {
 	e := &UnknownError{Name: name, Detected: f.kind.looks, Hint: f.kind.hint, Err: trace.ErrNotTrace}
 	switch f.kind.class {

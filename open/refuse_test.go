@@ -26,7 +26,7 @@ const (
 	noGC    = "it has no GC events: " + collect
 )
 
-// etl is the first buffer of an ETW file.
+// etl returns the first buffer of an ETW file.
 func etl() string {
 	b := make([]byte, 0x240)
 	binary.LittleEndian.PutUint32(b, 0x10000)
@@ -35,7 +35,8 @@ func etl() string {
 	return string(b)
 }
 
-// serialized is a FastSerialization stream with an object of the type name.
+// serialized returns a FastSerialization stream with an object of the type
+// name.
 func serialized(name string) string {
 	b := []byte("\x14\x00\x00\x00!FastSerialization.1\x04\x04\x01\x08\x00\x00\x00\x08\x00\x00\x00")
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(name)))
@@ -139,7 +140,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// encrypted is a zip whose only entry is marked as encrypted.
+// encrypted returns a zip whose only entry is marked as encrypted.
 func encrypted(b []byte) []byte {
 	z := zipped(member{"a", b[:100]})
 	z[6] |= 1
@@ -147,7 +148,7 @@ func encrypted(b []byte) []byte {
 	return z
 }
 
-// packed is a zip whose only entry is marked as packed with a method.
+// packed returns a zip whose only entry is marked as packed with a method.
 func packed(b []byte, method byte) []byte {
 	z := zipped(member{"a", b[:100]})
 	z[8] = method

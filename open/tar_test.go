@@ -19,8 +19,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// tarOf is the files of a zip as a tar archive, behind others that have no place
-// in a trace.
+// tarOf returns the files of a zip as a tar archive, behind others that have no
+// place in a trace.
 func tarOf(t *testing.T, from string) []byte {
 	t.Helper()
 	z, err := zip.OpenReader(from)
@@ -140,7 +140,7 @@ func TestTruncatedTar(t *testing.T) {
 	}
 }
 
-// summary is what there is in a trace, in brief.
+// summary returns what there is in a trace, in brief.
 func summary(t *testing.T, opened func() (*open.Input, error)) string {
 	t.Helper()
 	in, err := opened()

@@ -90,5 +90,5 @@ func (p *process) manages(file string) bool {
 	return false
 }
 
-// baseName is a path's last element, of Windows' paths too.
+// baseName returns a path's last element, of Windows' paths too.
 func baseName(path string) string { return path[strings.LastIndexAny(path, `/\`)+1:] }

@@ -83,7 +83,7 @@ func NewStacks(table *Table) *Stacks {
 	}
 }
 
-// Len is the number of frames that are kept.
+// Len returns the number of frames that are kept.
 func (s *Stacks) Len() int { return len(s.nodes) }
 
 // Intern returns the stack of an event.

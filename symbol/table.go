@@ -121,11 +121,12 @@ func (t *Table) find(d *trace.Descriptor) take {
 	return f
 }
 
-// Methods is the number of methods in the table. Without any, no managed code
-// has a name.
+// Methods returns the number of methods in the table. Without any, no managed
+// code has a name.
 func (t *Table) Methods() int { return t.methods }
 
-// Dropped is the number of methods and modules that the table had no room for.
+// Dropped returns the number of methods and modules that the table had no room
+// for.
 func (t *Table) Dropped() int { return t.dropped }
 
 func (t *Table) process(pid uint64) *process {

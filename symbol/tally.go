@@ -39,7 +39,7 @@ func (t *Tally) Add(s *Stacks, id StackID, n int64) {
 	}
 }
 
-// All is the number of frames.
+// All returns the number of frames.
 func (t *Tally) All() int64 {
 	var all int64
 	for _, n := range t.Frames {
@@ -48,7 +48,8 @@ func (t *Tally) All() int64 {
 	return all
 }
 
-// NativeModules are the files that most of the native frames are in, at most n.
+// NativeModules returns the files that most of the native frames are in, at
+// most n.
 func (t *Tally) NativeModules(n int) []string {
 	names := slices.SortedFunc(maps.Keys(t.native), func(a, b string) int {
 		return cmp.Or(cmp.Compare(t.native[b], t.native[a]), cmp.Compare(a, b))

@@ -104,7 +104,7 @@ func (l *Loss) AddFormatError(e *FormatError) {
 	l.AddDamage(Damage{File: e.File, Off: e.Off, Err: e})
 }
 
-// Ranges are the stretches in which events were lost, apart and in order.
+// Ranges returns the stretches in which events were lost, apart and in order.
 func (l *Loss) Ranges() []Range { return l.ranges }
 
 // Clone returns a copy that further losses do not change.

@@ -16,7 +16,7 @@ func (e *SyntaxError) Error() string { return fmt.Sprintf("metadata: %d: %v", e.
 
 func (e *SyntaxError) Unwrap() error { return e.Err }
 
-// malformed is an ErrMalformed with the particulars.
+// malformed returns an ErrMalformed with the particulars.
 func malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", trace.ErrMalformed, fmt.Sprintf(format, args...))
 }

@@ -143,7 +143,7 @@ var roles = map[string]Role{
 	"event-record-class-id":                   EventID,
 }
 
-// role is the role of a field of this class.
+// role returns the role of a field of this class.
 func (r *classRef) role() Role {
 	if r == nil || r.class == nil {
 		return NoRole
@@ -156,7 +156,7 @@ func (r *classRef) role() Role {
 	return NoRole
 }
 
-// class is the type of a field class, nil where there is none.
+// class returns the type of a field class, nil where there is none.
 func (p *jsonParser) class(r *classRef) (*Type, error) {
 	if r == nil {
 		return nil, nil
@@ -194,7 +194,7 @@ func (p *jsonParser) class(r *classRef) (*Type, error) {
 	return p.checked(t)
 }
 
-// must is a class where one is needed.
+// must returns a class where one is needed.
 func (p *jsonParser) must(r *classRef) (*Type, error) {
 	t, err := p.class(r)
 	if err == nil && t == nil {
@@ -269,7 +269,7 @@ func (p *jsonParser) mappings(c *fieldClass, t *Type) error {
 	return nil
 }
 
-// unitSize is the size of a zero-terminated string's units in bits.
+// unitSize returns the size of a zero-terminated string's units in bits.
 func unitSize(encoding string) int {
 	switch encoding {
 	case "utf-16be", "utf-16le":

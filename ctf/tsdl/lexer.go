@@ -119,7 +119,7 @@ func isLetter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
 
 func isDigit(c byte) bool { return c >= '0' && c <= '9' }
 
-// unquoted is the text of a string token. An escape that is none stays.
+// unquoted returns the text of a string token. An escape that is none stays.
 func (t *token) unquoted() string {
 	if bytes.IndexByte(t.text, '\\') < 0 {
 		return string(t.text)
@@ -131,7 +131,7 @@ func (t *token) unquoted() string {
 	return s
 }
 
-// number is the value of a number token: decimal, octal or hexadecimal.
+// number returns the value of a number token: decimal, octal or hexadecimal.
 func (t *token) number() (uint64, error) {
 	text := bytes.TrimRight(t.text, "uUlL")
 	v, err := strconv.ParseUint(string(text), 0, 64)

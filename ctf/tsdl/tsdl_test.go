@@ -187,7 +187,7 @@ func TestTruncated(t *testing.T) {
 	}
 }
 
-// metadata is that of real and of assembled traces.
+// metadata returns that of real and of assembled traces.
 func metadata(t testing.TB) map[string][]byte {
 	t.Helper()
 	out := map[string][]byte{}

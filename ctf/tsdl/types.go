@@ -270,7 +270,7 @@ func (p *parser) declarators() ([]Field, error) {
 	return nil, err
 }
 
-// unprefixed is a name as the user gave it.
+// unprefixed returns a name as the user gave it.
 func unprefixed(name string) string { return strings.TrimPrefix(name, "_") }
 
 // dimensions reads what makes an array or a sequence of t. The first dimension

@@ -92,7 +92,7 @@ func allocate(cycles int64) {
 	}
 }
 
-// exactCycles is the number of exact pauses by cycle.
+// exactCycles returns the number of exact pauses by cycle.
 func exactCycles(t *testing.T, data []byte) map[uint32]int {
 	cycles := make(map[uint32]int)
 	var d clr.Decoder

@@ -85,8 +85,9 @@ func (f *flight) order() {
 	}
 }
 
-// of is the stops of the cycle whose last one ended at a time, first to last;
-// nil where the trace does not have them all. It forgets them, and those before.
+// of returns the stops of the cycle whose last one ended at a time, first to
+// last; nil where the trace does not have them all. It forgets them, and those
+// before.
 func (f *flight) of(end time.Time) []stop {
 	last := f.last(end)
 	if last < 0 {
@@ -104,8 +105,8 @@ func (f *flight) of(end time.Time) []stop {
 	return cycle
 }
 
-// last is the place of the stop that a cycle ended in, -1 if it is not there. Go
-// takes the time of the cycle's end while the program stands still.
+// last returns the place of the stop that a cycle ended in, -1 if it is not
+// there. Go takes the time of the cycle's end while the program stands still.
 func (f *flight) last(end time.Time) int {
 	for i, s := range slices.Backward(f.stops) {
 		if s.final && !s.begin.After(end.Add(drift)) && !s.end.Before(end.Add(-drift)) {

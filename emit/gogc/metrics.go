@@ -40,7 +40,7 @@ func readMetrics() (r readings) {
 	return r
 }
 
-// reason is that of the cycles since an earlier reading.
+// reason returns that of the cycles since an earlier reading.
 func (r *readings) reason(before readings) clr.GCReason {
 	switch forced := r.forced - before.forced; forced {
 	case 0:

@@ -148,9 +148,9 @@ func (s *Source) watch() {
 	}, s.wake)
 }
 
-// now is the present time by both clocks. Of three readings it is the one whose
-// clocks differ most nearly as they did before: the system may take the processor
-// away between the one and the other.
+// now returns the present time by both clocks. Of three readings it is the one
+// whose clocks differ most nearly as they did before: the system may take the
+// processor away between the one and the other.
 func (s *Source) now() time.Time {
 	best := time.Now()
 	for range 2 {
@@ -162,7 +162,8 @@ func (s *Source) now() time.Time {
 	return best
 }
 
-// strays is how much the clocks moved against each other since they were read.
+// strays returns how much the clocks moved against each other since they were
+// read.
 func (s *Source) strays(t time.Time) time.Duration {
 	return (t.Round(0).Sub(s.read.Round(0)) - t.Sub(s.read)).Abs()
 }

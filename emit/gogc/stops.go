@@ -154,7 +154,7 @@ type edge struct {
 	begins bool
 }
 
-// wall is the time of day at so many ticks.
+// wall returns the time of day at so many ticks.
 func (g *generation) wall(ticks uint64) time.Time {
 	seconds := float64(int64(ticks-g.ticks)) / g.frequency
 	return g.time.Add(time.Duration(math.Round(seconds * float64(time.Second))))

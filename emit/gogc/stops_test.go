@@ -17,7 +17,7 @@ import (
 
 const traceHeader = "go 1.26 trace\x00\x00\x00"
 
-// traceBatch is a batch of a generation, which begins at so many ticks.
+// traceBatch returns a batch of a generation, which begins at so many ticks.
 func traceBatch(generation, at uint64, data []byte) []byte {
 	b := []byte{evEventBatch}
 	for _, n := range []uint64{generation, 1, at, uint64(len(data))} {
@@ -26,7 +26,7 @@ func traceBatch(generation, at uint64, data []byte) []byte {
 	return append(b, data...)
 }
 
-// traceEvent is the type of an event and numbers.
+// traceEvent returns the type of an event and numbers.
 func traceEvent(kind byte, numbers ...uint64) []byte {
 	b := []byte{kind}
 	for _, n := range numbers {

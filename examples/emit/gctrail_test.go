@@ -32,8 +32,8 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// binaries are paths by which the example and gctrail can be run, in a folder for
-// temporary files of theirs.
+// binaries returns paths by which the example and gctrail can be run, in a
+// folder for temporary files of theirs.
 func binaries(t *testing.T) (emit, gctrail string) {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "x") // whose path has room for a socket's name

@@ -35,7 +35,7 @@ func Write(w io.Writer, processes []*export.Allocations) error {
 	return out.Flush()
 }
 
-// frame is a name that ends neither the frame nor the line.
+// frame returns a name that ends neither the frame nor the line.
 func frame(name string) string {
 	return strings.ReplaceAll(export.Clean(name), ";", ":")
 }

@@ -63,7 +63,7 @@ func percent(v float64) Value { return Value{Type: Percent, Float: v} }
 
 func bytes(v int64) Value { return Value{Type: Bytes, Int: v} }
 
-// opt is v's value, or the unknown one.
+// opt returns v's value, or the unknown one.
 func opt[T any](v gc.Opt[T], value func(T) Value) Value {
 	figure, ok := v.Get()
 	if !ok {
@@ -72,7 +72,7 @@ func opt[T any](v gc.Opt[T], value func(T) Value) Value {
 	return value(figure)
 }
 
-// Named is the column of that name.
+// Named returns the column of that name.
 func Named(name string) (Column, bool) {
 	for _, c := range all() {
 		if c.Name == name {

@@ -84,7 +84,7 @@ func appendText(dst []byte, s string) []byte {
 	return append(dst, '"')
 }
 
-// word is a word that neither a spreadsheet nor a terminal obeys.
+// word returns a word that neither a spreadsheet nor a terminal obeys.
 func (w *Writer) word(s string) string {
 	if w.Raw {
 		return s

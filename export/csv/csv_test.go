@@ -65,7 +65,8 @@ func TestAgreesWithJSON(t *testing.T) {
 	}
 }
 
-// jsonValue is the text of the figure of that name, where both forms have it.
+// jsonValue returns the text of the figure of that name, where both forms have
+// it.
 func jsonValue(o map[string]any, name string) (string, bool) {
 	switch name {
 	case "longest_pause_ms":

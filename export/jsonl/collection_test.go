@@ -140,7 +140,7 @@ func parse(t *testing.T, line []byte, v any) {
 	}
 }
 
-// full is a collection whose figures are all known.
+// full returns a collection whose figures are all known.
 func full() *gc.Collection {
 	ms := func(v float64) gc.Opt[time.Duration] { return gc.Some(time.Duration(v * 1e6)) }
 	c := &gc.Collection{

@@ -24,7 +24,7 @@ type Events struct {
 	stack   []uint64
 }
 
-// Name is the name that events of this kind get.
+// Name returns the name that events of this kind get.
 func (e *Events) Name(d *trace.Descriptor) string { return e.decoder.Name(d) }
 
 // AppendEvent appends ev as one line.
@@ -91,8 +91,8 @@ func (e *Events) headOf(d *trace.Descriptor) []byte {
 	return head
 }
 
-// newHead is what the events of one kind have from the end of the time to the
-// pid.
+// newHead returns what the events of one kind have from the end of the time to
+// the pid.
 func (e *Events) newHead(d *trace.Descriptor) []byte {
 	w := writer{[]byte(`",`)}
 	w.dst = append(w.dst, `"provider":`...)

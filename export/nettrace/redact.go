@@ -47,7 +47,7 @@ func NewRedactor() *Redactor {
 	return r
 }
 
-// name is the hash of a string.
+// name returns the hash of a string.
 func (r *Redactor) name(s string) string {
 	h, known := r.hashed[s]
 	if !known {

@@ -292,7 +292,8 @@ func (w *Writer) name(pid uint64) error {
 	})
 }
 
-// pid is a process's id; zero stands for an unknown one, and for the only one.
+// pid returns a process's id; zero stands for an unknown one, and for the only
+// one.
 func (w *Writer) pid(pid uint64) uint64 {
 	if pid == trace.UnknownID {
 		return 0
@@ -300,7 +301,7 @@ func (w *Writer) pid(pid uint64) uint64 {
 	return pid
 }
 
-// thread is a thread's id; zero stands for an unknown one.
+// thread returns a thread's id; zero stands for an unknown one.
 func thread(tid uint64) uint64 {
 	if tid == trace.UnknownID {
 		return 0

@@ -48,7 +48,8 @@ type part[T any] struct {
 	of         *T
 }
 
-// identity are the columns that a table of parts shares with that of collections.
+// identity returns the columns that a table of parts shares with that of
+// collections.
 func identity[T any]() []field[part[T]] {
 	var fields []field[part[T]]
 	for _, name := range []string{"pid", "process", "clr_instance", "number"} {

@@ -90,8 +90,8 @@ func (b *builder) function(name string) *profile.Function {
 	return f
 }
 
-// mapping is a module. Where it was mapped is not known, so that it bounds no
-// addresses; names are there already.
+// mapping returns a module. Where it was mapped is not known, so that it bounds
+// no addresses; names are there already.
 func (b *builder) mapping(module string) *profile.Mapping {
 	m := b.mappings[module]
 	if m == nil {

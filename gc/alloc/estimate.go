@@ -30,7 +30,8 @@ type Estimate struct {
 // z is the quantile of the normal distribution for 95 %.
 const z = 1.959964
 
-// effective is the number of samples of equal weight that are as uncertain.
+// effective returns the number of samples of equal weight that are as
+// uncertain.
 func (s *sum) effective() float64 {
 	if s.squares <= 0 {
 		return math.Inf(1)

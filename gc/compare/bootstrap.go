@@ -71,9 +71,9 @@ func mean(values []float64) float64 {
 	return sum / float64(len(values))
 }
 
-// intensive is a metric's value in a form that does not grow with the number of
-// collections, so that a replicate's can be compared with the run's: totals are
-// divided by the number of collections.
+// intensive returns a metric's value in a form that does not grow with the
+// number of collections, so that a replicate's can be compared with the run's:
+// totals are divided by the number of collections.
 func intensive(m *Metric, f *figures) float64 {
 	v := m.of(f)
 	if m.Total && f.count > 0 {
@@ -111,8 +111,9 @@ func (c *Comparison) resampled(ch *Change, before, after []float64, primaries in
 // same time.
 const throughputNoise = 0.15
 
-// noise is the relative deviation of a metric between equal runs. Totals hardly
-// vary by unit of work, but as much as the machine's speed by run or second.
+// noise returns the relative deviation of a metric between equal runs. Totals
+// hardly vary by unit of work, but as much as the machine's speed by run or
+// second.
 func (c *Comparison) noise(m *Metric) float64 {
 	if m.Total && c.Basis != PerWork {
 		return max(m.noise, throughputNoise)

@@ -95,7 +95,7 @@ var facts = [...]fact{
 	}},
 }
 
-// number is empty for zero, which means unknown.
+// number returns empty for zero, which means unknown.
 func number(n int) string {
 	if n == 0 {
 		return ""
@@ -103,7 +103,7 @@ func number(n int) string {
 	return strconv.Itoa(n)
 }
 
-// values are the different values of the runs, in order.
+// values returns the different values of the runs, in order.
 func (f *fact) values(runs []*Run) string {
 	seen := make(map[string]bool)
 	for _, r := range runs {
@@ -174,7 +174,7 @@ func shares(runs []*Run, of func(*Run) map[string]int64) map[string]float64 {
 	return counts
 }
 
-// found are the percentages of runs with each finding.
+// found returns the percentages of runs with each finding.
 func found(runs []*Run) map[string]float64 {
 	counts := make(map[string]float64)
 	for _, r := range runs {

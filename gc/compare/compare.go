@@ -155,7 +155,7 @@ func (c *Comparison) gate() {
 	}
 }
 
-// worth is how many independent pauses all runs have together.
+// worth returns how many independent pauses all runs have together.
 func worth(runs []*Run) float64 {
 	sum := 0.0
 	for _, r := range runs {
@@ -164,8 +164,8 @@ func worth(runs []*Run) float64 {
 	return sum
 }
 
-// verdict is that of the primary metrics: changed where one has, the same where
-// all that can be judged are.
+// verdict returns that of the primary metrics: changed where one has, the same
+// where all that can be judged are.
 func (c *Comparison) verdict() Verdict {
 	same := false
 	undecided := false
@@ -203,7 +203,7 @@ func (ch *Change) decide(shift float64, wide, narrow [2]float64, significant boo
 	}
 }
 
-// percent is a difference as a percentage of the value before.
+// percent returns a difference as a percentage of the value before.
 func percent(difference, before float64) float64 {
 	if before == 0 {
 		if difference == 0 {
@@ -214,7 +214,7 @@ func percent(difference, before float64) float64 {
 	return 100 * difference / math.Abs(before)
 }
 
-// moreRuns is how many runs are missing to the number that is wanted.
+// moreRuns returns how many runs are missing to the number that is wanted.
 func moreRuns(have int, wanted float64) int {
 	return int(min(max(1, math.Ceil(wanted)-float64(have)), MaxRunsNeeded))
 }

@@ -37,8 +37,8 @@ type Metric struct {
 	of    func(*figures) float64
 }
 
-// Metrics are what is compared, a primary metric before those that explain it.
-// Bands and the noise between runs were measured: docs/compare.md.
+// Metrics returns what is compared, a primary metric before those that explain
+// it. Bands and the noise between runs were measured: docs/compare.md.
 func Metrics() []Metric { return slices.Clone(metrics[:]) }
 
 const (
@@ -120,7 +120,7 @@ var metrics = [...]Metric{
 // is unknown: the first and the last collection of a trace are often cut.
 const missing = 0.02
 
-// total is the sum of a figure; NaN where too many collections lack it.
+// total returns the sum of a figure; NaN where too many collections lack it.
 func (f *figures) total(k known) float64 {
 	if k.count == 0 || float64(f.count-k.count) > max(2, missing*float64(f.count)) {
 		return math.NaN()
@@ -130,7 +130,7 @@ func (f *figures) total(k known) float64 {
 
 func (f *figures) mean(k known) float64 { return f.total(k) / float64(k.count) }
 
-// needed is how many independent pauses a percentile is compared from: the
+// needed returns how many independent pauses a percentile is compared from: the
 // longest pause is never compared.
 func (m *Metric) needed() float64 {
 	if m.quant == 0 {
@@ -139,12 +139,12 @@ func (m *Metric) needed() float64 {
 	return 10 / (1 - m.quant)
 }
 
-// matters is the least difference from the value before that matters.
+// matters returns the least difference from the value before that matters.
 func (m *Metric) matters(before float64) float64 {
 	return max(m.band*math.Abs(before), m.floor)
 }
 
-// Value is the metric of a run, on a basis; NaN where it is not known.
+// Value returns the metric of a run, on a basis; NaN where it is not known.
 func (m *Metric) Value(r *Run, basis Basis) float64 {
 	f := r.figures(nil, nil)
 	return m.value(&f, basis)

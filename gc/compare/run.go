@@ -154,7 +154,7 @@ func (r *Run) Watched() time.Duration {
 	return max(0, to-from)
 }
 
-// compared is how much of the watched time the compared collections cover.
+// compared returns how much of the watched time the compared collections cover.
 func (r *Run) compared() time.Duration {
 	if r.Collections <= len(r.samples) || !r.first.Known() {
 		return r.Watched()

@@ -131,8 +131,8 @@ func TestChangePointsFalseAlarms(t *testing.T) {
 	}
 }
 
-// slowEnergy is the definition of the energy distance of two samples, times
-// nm/(n+m).
+// slowEnergy returns the definition of the energy distance of two samples,
+// times nm/(n+m).
 func slowEnergy(a, b []float64) float64 {
 	within := func(v []float64) float64 {
 		sum, pairs := 0.0, 0.0

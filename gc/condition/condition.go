@@ -32,7 +32,7 @@ func Parse(text string) (*Condition, error) {
 	return &Condition{text, root}, nil
 }
 
-// String is the text that was parsed.
+// String returns the text that was parsed.
 func (c *Condition) String() string { return c.text }
 
 // Holds reports whether a collection meets the condition.

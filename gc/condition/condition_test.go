@@ -12,7 +12,7 @@ import (
 	"github.com/gctrail/gctrail/gc/condition"
 )
 
-// collection is one with all figures known.
+// collection returns one with all figures known.
 func collection() *gc.Collection {
 	return &gc.Collection{
 		Number: 1000, Generation: gc.Some(2), Kind: gc.Blocking, Reason: gc.Some(clr.GCReasonInduced),

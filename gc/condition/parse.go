@@ -91,7 +91,7 @@ func (p *parser) operator(rest string) {
 	p.tok.kind, p.tok.text = tokenOther, rest[:n]
 }
 
-// wordLength is the length of the name or value that s begins with.
+// wordLength returns the length of the name or value that s begins with.
 func wordLength(s string) int {
 	n := strings.IndexFunc(s, func(r rune) bool {
 		return r < utf8.RuneSelf && !isWord(byte(r)) || r >= utf8.RuneSelf && r != 'µ' && r != 'μ'

@@ -115,7 +115,7 @@ func TestTraceTable(t *testing.T) {
 	}
 }
 
-// rowsOf are the two processes of a trace that paused for longest.
+// rowsOf returns the two processes of a trace that paused for longest.
 func rowsOf(t *testing.T, path string) []row {
 	t.Helper()
 	f, err := open.File(path, open.Options{Want: gc.Wants, Head: gc.Head})

@@ -46,7 +46,7 @@ var markRules = []rule{
 
 var recordHandles = Step{Action: Record, Purpose: "see which code allocates handles", Recording: Verbose, Events: []string{"SetGCHandle", "DestroyGCHandle"}}
 
-// longestMark is the kind of root from which marking took longest.
+// longestMark returns the kind of root from which marking took longest.
 func (c *Case) longestMark() (clr.RootType, time.Duration) {
 	worst := 0
 	for root := range c.marking {

@@ -132,7 +132,7 @@ func (f *pauseFit) random() []random {
 	return found
 }
 
-// slope is the median of the slopes between all pairs of the sample.
+// slope returns the median of the slopes between all pairs of the sample.
 func (f *pauseFit) slope() float64 {
 	var slopes []float64
 	for i, a := range f.sample {

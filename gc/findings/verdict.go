@@ -21,7 +21,7 @@ const (
 	innocentAdvice = "Look elsewhere: CPU, locks, I/O, other processes."
 )
 
-// innocence is the finding that the garbage collector is not to blame.
+// innocence returns the finding that the garbage collector is not to blame.
 func (j *judgement) innocence() Finding {
 	f := Finding{
 		ID: "R01", Title: innocentTitle, Severity: Note, Confidence: High, kind: symptom,

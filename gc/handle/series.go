@@ -52,7 +52,7 @@ func (s *series) merge(t *series) {
 	}
 }
 
-// points are the running sums.
+// points returns the running sums.
 func (s *series) points() []Point {
 	points := make([]Point, len(s.changes))
 	var sum int64
@@ -63,9 +63,9 @@ func (s *series) points() []Point {
 	return points
 }
 
-// growth is the slope of the second half of points in units a second, if they
-// go up all the way: what is left at the end of each quarter of it is more than
-// at the end of the one before.
+// growth returns the slope of the second half of points in units a second, if
+// they go up all the way: what is left at the end of each quarter of it is more
+// than at the end of the one before.
 func growth(points []Point) float64 {
 	const quarters = 4
 	second := points[len(points)/2:]

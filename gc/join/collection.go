@@ -178,7 +178,8 @@ func (w *window) collections(rt *runtime, ev *trace.Event) []*Collection {
 	return all
 }
 
-// parts are the stretches of the window with the collections they belong to.
+// parts returns the stretches of the window with the collections they belong
+// to.
 func (w *window) parts(end time.Duration) []span {
 	var parts []span
 	from := w.from

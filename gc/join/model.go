@@ -160,7 +160,7 @@ func (m *Model) runtime(pid uint64, instance uint16) *runtime {
 	return rt
 }
 
-// active is the most recently begun suspension that has not restarted.
+// active returns the most recently begun suspension that has not restarted.
 func (rt *runtime) active() *window {
 	if n := len(rt.windows); n > 0 {
 		return rt.windows[n-1]
@@ -245,7 +245,7 @@ func (rt *runtime) join(ev *trace.Event, v *clr.GCJoin) {
 	}
 }
 
-// after is where a thread is after an event.
+// after returns where a thread is after an event.
 func (a at) after(e *event) at {
 	if e.typ == clr.JoinTypeRestart {
 		a.last = a.last && e.begin

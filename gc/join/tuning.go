@@ -187,5 +187,5 @@ func (t *Tunings) add(id runtimeID, n Tuning) {
 // them.
 func (t *Tunings) All() []Tuning { return t.all }
 
-// Dropped is the number of tunings that there was no room for.
+// Dropped returns the number of tunings that there was no room for.
 func (t *Tunings) Dropped() int { return t.dropped }

@@ -52,8 +52,8 @@ var generationNames = [numGenerations]string{"Gen0", "Gen1", "Gen2", "LOH", "POH
 
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
-// Events are the columns of the tables All GC Events and Pause > 200 Msec GC
-// Events, but for the share of the CPU, which takes CPU samples.
+// Events returns the columns of the tables All GC Events and Pause > 200 Msec
+// GC Events, but for the share of the CPU, which takes CPU samples.
 func Events() []Column {
 	columns := []Column{
 		{Name: "GC Index", Number: func(g *GC) float64 { return float64(g.Number) }},
@@ -172,7 +172,7 @@ func (g *GC) Name() string {
 	return name
 }
 
-// Generations are the columns of PerfView's Per Generation GC Events.
+// Generations returns the columns of PerfView's Per Generation GC Events.
 func Generations() []Column {
 	columns := []Column{
 		{Name: "PauseStart", Digits: 3, Number: func(g *GC) float64 { return millis(g.PauseStart) }},
@@ -200,7 +200,7 @@ func Generations() []Column {
 	return columns
 }
 
-// Condemned are the columns of the table Condemned reasons for GCs.
+// Condemned returns the columns of the table Condemned reasons for GCs.
 func Condemned() []Column {
 	columns := []Column{
 		{Name: "GC Index", Number: func(g *GC) float64 { return float64(g.Number) }},
@@ -212,7 +212,7 @@ func Condemned() []Column {
 	return columns
 }
 
-// reason is what PerfView prints in a column of condemned reasons.
+// reason returns what PerfView prints in a column of condemned reasons.
 func (g *GC) reason(column int) string {
 	switch {
 	case g.Reasons == nil || g.Reasons[column] == 0:
@@ -251,7 +251,8 @@ func quotient(a, b gc.Opt[float64]) gc.Opt[float64] {
 	return gc.Some(v / by)
 }
 
-// ownPauseShare is the pause's part of the time since the collection before.
+// ownPauseShare returns the pause's part of the time since the collection
+// before.
 func ownPauseShare(c *gc.Collection) gc.Opt[float64] {
 	pause, known := c.Pause().Get()
 	since, also := c.SinceLast.Get()

@@ -81,7 +81,7 @@ type generation struct {
 	before, objectsBefore, after, free, in, out, budget int64
 }
 
-// survival is the share of the objects that survived, in percent without a
+// survival returns the share of the objects that survived, in percent without a
 // fraction, as TraceEvent rounds it.
 func (g *generation) survival() int64 {
 	if g.objectsBefore == 0 {
@@ -160,9 +160,10 @@ func total(of [numGenerations]float64) (sum float64) {
 	return sum
 }
 
-// sizeBefore is the size of a generation when the collection began. Without
-// histories it is estimated from the statistics of the collection before, known,
-// and allocation ticks. before is the collection before, which may lack statistics.
+// sizeBefore returns the size of a generation when the collection began.
+// Without histories it is estimated from the statistics of the collection
+// before, known, and allocation ticks. before is the collection before, which
+// may lack statistics.
 func (g *GC) sizeBefore(gen int, known *heapStats, before *GC) float64 {
 	if g.has(gen) {
 		return g.sum(gen, func(g *generation) int64 { return g.before })
@@ -185,8 +186,8 @@ func (g *GC) sizeBefore(gen int, known *heapStats, before *GC) float64 {
 	}
 }
 
-// peak is the size of the heap before the collection; of a background one, the
-// largest before those that began until it ended.
+// peak returns the size of the heap before the collection; of a background one,
+// the largest before those that began until it ended.
 func (g *GC) peak(later []*GC, known *heapStats) float64 {
 	top := g.HeapBefore
 	if g.Type != clr.GCTypeBackgroundGC {
@@ -209,7 +210,8 @@ func (g *GC) peak(later []*GC, known *heapStats) float64 {
 	return top
 }
 
-// survival is the mean of the heaps' rates without fractions, whatever their sizes.
+// survival returns the mean of the heaps' rates without fractions, whatever
+// their sizes.
 func (g *GC) survival(gen int) float64 {
 	if !g.has(gen) || gen >= 3 && g.Generation < 2 || gen < 3 && gen > g.Generation {
 		return math.NaN()
@@ -221,7 +223,8 @@ func (g *GC) survival(gen int) float64 {
 	return float64(sum / int64(len(g.heaps)))
 }
 
-// allocated is what was allocated in a generation since the collection before.
+// allocated returns what was allocated in a generation since the collection
+// before.
 func (g *GC) allocated(gen int, before *GC) float64 {
 	kind := 1
 	if gen == 0 {
@@ -244,8 +247,8 @@ func (g *GC) allocated(gen int, before *GC) float64 {
 // hasHeaps reports whether the collection had histories of heaps.
 func (g *GC) hasHeaps() bool { return len(g.heaps) > 0 || len(g.objects) > 0 }
 
-// left is what the collection left on a heap in a generation. Up to .NET Core 3.1
-// a collection of gen0 does not write the large heap's size after it.
+// left returns what the collection left on a heap in a generation. Up to .NET
+// Core 3.1 a collection of gen0 does not write the large heap's size after it.
 func (g *GC) left(heap, gen int) int64 {
 	var o objects
 	switch {
@@ -261,7 +264,7 @@ func (g *GC) left(heap, gen int) int64 {
 	return o.after
 }
 
-// pauseShare is the pause's part of the time since the collection before.
+// pauseShare returns the pause's part of the time since the collection before.
 func (g *GC) pauseShare(before *GC) float64 {
 	whole := g.Pause + g.SinceLast
 	if g.Type == clr.GCTypeBackgroundGC {

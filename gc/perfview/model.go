@@ -153,7 +153,8 @@ type thread struct {
 
 func (t thread) is(id uint64) bool { return t.known && t.id == id }
 
-// current is the collection that events without a number are taken to be of.
+// current returns the collection that events without a number are taken to be
+// of.
 func (p *process) current() *GC {
 	switch {
 	case p.last == nil:

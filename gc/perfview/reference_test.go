@@ -124,10 +124,10 @@ func readReferences(t *testing.T, path string) []reference {
 	return all
 }
 
-// allocated is what PerfView shows as allocated. The references were taken when
-// each collection ended: where the one before it was a background GC that had not,
-// TraceEvent then went by allocation ticks, with those of the LOH for the POH.
-// PerfView asks when it has read the trace.
+// allocated returns what PerfView shows as allocated. The references were taken
+// when each collection ended: where the one before it was a background GC that
+// had not, TraceEvent then went by allocation ticks, with those of the LOH for
+// the POH. PerfView asks when it has read the trace.
 func allocated(g *perfview.GC, r, previous *reference) float64 {
 	if previous != nil && previous.Type == "BackgroundGC" && previous.Start+previous.Duration > r.Start {
 		return r.Ticks[0] + 2*r.Ticks[1]

@@ -65,7 +65,8 @@ type RollupColumn struct {
 	number func(*RollupRow) float64
 }
 
-// RollupColumns are those of the table, but for the one that takes CPU samples.
+// RollupColumns returns those of the table, but for the one that takes CPU
+// samples.
 func RollupColumns() []RollupColumn {
 	return []RollupColumn{
 		{"Count", 0, func(r *RollupRow) float64 { return float64(r.Count) }},

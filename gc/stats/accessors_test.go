@@ -11,7 +11,7 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// answers are all that a Process can be asked for.
+// answers returns all that a Process can be asked for.
 func answers(p *stats.Summary) string {
 	var s []any
 	totals := func(t *stats.Totals) {

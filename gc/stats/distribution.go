@@ -133,16 +133,16 @@ func (g *group) add(i, n int) {
 	g.count += n
 }
 
-// Count is the number of durations.
+// Count returns the number of durations.
 func (d *Distribution) Count() int { return d.count }
 
-// Sum is that of all durations.
+// Sum returns that of all durations.
 func (d *Distribution) Sum() time.Duration { return d.sum }
 
-// Max is the longest duration, zero where there is none.
+// Max returns the longest duration, zero where there is none.
 func (d *Distribution) Max() time.Duration { return d.max }
 
-// Mean is the sum over the count, zero where there is none.
+// Mean returns the sum over the count, zero where there is none.
 func (d *Distribution) Mean() time.Duration {
 	if d.count == 0 {
 		return 0
@@ -153,8 +153,8 @@ func (d *Distribution) Mean() time.Duration {
 // Exact reports whether percentiles are those of the durations themselves.
 func (d *Distribution) Exact() bool { return d.groups == nil }
 
-// Percentile is the shortest of the durations that p percent of them do not
-// exceed, zero where there is none.
+// Percentile returns the shortest of the durations that p percent of them do
+// not exceed, zero where there is none.
 func (d *Distribution) Percentile(p float64) time.Duration {
 	if d.count == 0 {
 		return 0
@@ -172,7 +172,7 @@ func (d *Distribution) Percentile(p float64) time.Duration {
 	return d.max
 }
 
-// counted is the longest duration of the bucket that the rankth one is in.
+// counted returns the longest duration of the bucket that the rankth one is in.
 func (d *Distribution) counted(rank int) time.Duration {
 	for g := range d.groups {
 		if rank > d.groups[g].count {
@@ -188,16 +188,16 @@ func (d *Distribution) counted(rank int) time.Duration {
 	return d.max
 }
 
-// bucket is the group and bucket that v is counted in. The first two groups hold
-// durations of up to bucketBits+1 bits in buckets of one nanosecond; in each
-// further group, buckets are twice as wide.
+// bucket returns the group and bucket that v is counted in. The first two
+// groups hold durations of up to bucketBits+1 bits in buckets of one
+// nanosecond; in each further group, buckets are twice as wide.
 func bucket(v time.Duration) (g, i int) {
 	shift := max(0, bits.Len64(uint64(v))-bucketBits-1)
 	i = int(uint64(v) >> shift)
 	return shift + i>>bucketBits, i & (1<<bucketBits - 1)
 }
 
-// top is the longest duration that a bucket holds.
+// top returns the longest duration that a bucket holds.
 func top(g, i int) time.Duration {
 	if g == 0 {
 		return time.Duration(i)

@@ -26,10 +26,10 @@ type Stall struct {
 	From   time.Duration // when it begins
 }
 
-// Share is the part of the window, in percent.
+// Share returns the part of the window, in percent.
 func (s *Stall) Share() float64 { return 100 * float64(s.Pause) / float64(s.Window) }
 
-// MutatorUtilization is the part of the window that was the program's, in
+// MutatorUtilization returns the part of the window that was the program's, in
 // percent: the least of all windows of that length.
 func (s *Stall) MutatorUtilization() float64 { return 100 - s.Share() }
 
@@ -163,7 +163,8 @@ func (s *stalls) join(passed int) {
 	}
 }
 
-// worst are the worst stretches of those windows that fit into the time watched.
+// worst returns the worst stretches of those windows that fit into the time
+// watched.
 func (s *stalls) worst(watched time.Duration) []Stall {
 	var worst []Stall
 	for i, length := range stallWindows {

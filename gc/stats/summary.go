@@ -64,7 +64,7 @@ type Survival struct {
 	Freed       int64
 }
 
-// Percent is the share that survived, unknown where there was nothing.
+// Percent returns the share that survived, unknown where there was nothing.
 func (s *Survival) Percent() gc.Opt[float64] {
 	if s.Survived+s.Freed <= 0 {
 		return gc.Opt[float64]{}
@@ -198,7 +198,7 @@ func (h *Heap) add(c *gc.Collection) {
 	}
 }
 
-// larger is the larger of two figures, if one is known.
+// larger returns the larger of two figures, if one is known.
 func larger[T cmp.Ordered](a, b gc.Opt[T]) gc.Opt[T] {
 	was, known := a.Get()
 	if v, ok := b.Get(); ok && (!known || v > was) {
@@ -207,10 +207,10 @@ func larger[T cmp.Ordered](a, b gc.Opt[T]) gc.Opt[T] {
 	return a
 }
 
-// All are the totals of all collections.
+// All returns the totals of all collections.
 func (p *Summary) All() *Totals { return &p.all }
 
-// Generation are the totals of the collections of generation 0, 1 or 2.
+// Generation returns the totals of the collections of generation 0, 1 or 2.
 func (p *Summary) Generation(n int) *Totals {
 	if n < 0 || n >= unknownGeneration {
 		return new(Totals)
@@ -245,7 +245,7 @@ func (p *Summary) Classes() []Class {
 	return classes
 }
 
-// Class are the totals of one generation and kind.
+// Class returns the totals of one generation and kind.
 func (p *Summary) Class(generation int, kind gc.Kind) *Totals {
 	if generation < 0 || generation >= unknownGeneration {
 		return new(Totals)
@@ -265,7 +265,7 @@ func (p *Summary) Reasons() []Reason {
 	return reasons
 }
 
-// Survival is what became of the objects of the ith of gc.GenerationNames.
+// Survival returns what became of the objects of the ith of gc.GenerationNames.
 func (p *Summary) Survival(i int) *Survival {
 	if i < 0 || i >= len(p.survival) {
 		return new(Survival)
@@ -273,7 +273,8 @@ func (p *Summary) Survival(i int) *Survival {
 	return &p.survival[i]
 }
 
-// Watched is the time in which the process was seen, as far as it is looked at.
+// Watched returns the time in which the process was seen, as far as it is
+// looked at.
 func (p *Summary) Watched() time.Duration {
 	if p.Process == nil {
 		return 0
@@ -319,6 +320,6 @@ func (p *Summary) share(of time.Duration) gc.Opt[float64] {
 	return gc.Some(min(100, 100*float64(of)/float64(watched)))
 }
 
-// Stalls are the worst stretches of time, of those of the StallWindows that fit
-// into the time watched.
+// Stalls returns the worst stretches of time, of those of the StallWindows that
+// fit into the time watched.
 func (p *Summary) Stalls() []Stall { return p.stalls.worst(p.Watched()) }

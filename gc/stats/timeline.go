@@ -35,7 +35,7 @@ type Bucket struct {
 	heapAt, committedAt time.Duration // when the sizes were measured
 }
 
-// Width is how long a bucket is.
+// Width returns how long a bucket is.
 func (t *Timeline) Width() time.Duration { return max(t.width, finest) }
 
 // Add adds a collection. A pause counts where it begins.

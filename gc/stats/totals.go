@@ -71,7 +71,8 @@ func (t *Totals) Merge(o *Totals) {
 	t.Promoted.merge(o.Promoted)
 }
 
-// PausesUnknown is the number of collections whose pauses were not all seen.
+// PausesUnknown returns the number of collections whose pauses were not all
+// seen.
 func (t *Totals) PausesUnknown() int { return t.Count - t.Pause.Count() }
 
 func (b *Bytes) add(v gc.Opt[int64], is gc.Certainty, affected bool) {

@@ -6,9 +6,9 @@ import (
 	"testing"
 )
 
-// reach is how much of the beginning and of the end of each seed is flipped: the
-// headers of the file, of its first block, packet or buffer, and of events. The
-// directory of a zip is at its end.
+// reach returns how much of the beginning and of the end of each seed is
+// flipped: the headers of the file, of its first block, packet or buffer, and
+// of events. The directory of a zip is at its end.
 func reach(size int) (head, tail int) {
 	switch {
 	case os.Getenv("GCTRAIL_BITS") != "":

@@ -112,7 +112,7 @@ var floods = []flood{
 // Names of which a thousand do not, and do, fit in what is kept of names.
 var long, short = clr.NewUTF16(strings.Repeat("x", 10_000)), clr.NewUTF16("x")
 
-// raised are the first events of a flood, a microsecond apart.
+// raised returns the first events of a flood, a microsecond apart.
 func (f *flood) raised(events int) iter.Seq[*trace.Event] {
 	return func(yield func(*trace.Event) bool) {
 		m := eventtest.Maker{PID: 42, TID: 1}
@@ -125,7 +125,8 @@ func (f *flood) raised(events int) iter.Seq[*trace.Event] {
 	}
 }
 
-// floodEvents is how many events a flood has: as many as GCTRAIL_FLOOD says.
+// floodEvents returns how many events a flood has: as many as GCTRAIL_FLOOD
+// says.
 func floodEvents(t *testing.T) int {
 	const least = 1000
 	switch v := os.Getenv("GCTRAIL_FLOOD"); {

@@ -33,7 +33,7 @@ func (s *seed) wrapped(data []byte) []byte {
 	return s.wrap(data)
 }
 
-// program is what a process raises in a few collections.
+// program returns what a process raises in a few collections.
 func program(collections int) []*trace.Event {
 	m := eventtest.Maker{PID: 42, TID: 9}
 	var all []*trace.Event
@@ -55,7 +55,7 @@ func program(collections int) []*trace.Event {
 	return all
 }
 
-// assembled is a program's trace in one of the versions of .nettrace.
+// assembled returns a program's trace in one of the versions of .nettrace.
 func assembled(tb testing.TB, header string, collections int) []byte {
 	tb.Helper()
 	var b strings.Builder
@@ -94,7 +94,7 @@ func assembled(tb testing.TB, header string, collections int) []byte {
 	return nettracetest.MustAssemble(tb, b.String())
 }
 
-// seeds are small traces of every format and in every container.
+// seeds returns small traces of every format and in every container.
 func seeds(tb testing.TB) []seed {
 	tb.Helper()
 	v4 := assembled(tb, "nettrace v4", 6)
@@ -144,7 +144,8 @@ func zstandard(tb testing.TB, data []byte) []byte {
 	return w.EncodeAll(data, nil)
 }
 
-// parts are the files of a zip, each to be damaged while the others are whole.
+// parts returns the files of a zip, each to be damaged while the others are
+// whole.
 func parts(tb testing.TB, name string, archive []byte) []seed {
 	tb.Helper()
 	r, err := zip.NewReader(bytes.NewReader(archive), int64(len(archive)))

@@ -57,13 +57,13 @@ func (c *Cursor) Err() error {
 // OK reports whether every read so far succeeded.
 func (c *Cursor) OK() bool { return c.failed == 0 }
 
-// Len is the number of bytes left.
+// Len returns the number of bytes left.
 func (c *Cursor) Len() int { return len(c.buf) - c.off }
 
-// Off is the offset of the next byte in the slice given to At.
+// Off returns the offset of the next byte in the slice given to At.
 func (c *Cursor) Off() int { return c.off }
 
-// Pos is the offset of the next byte in the input.
+// Pos returns the offset of the next byte in the input.
 func (c *Cursor) Pos() int64 { return c.base + int64(c.off) }
 
 // U8 reads a byte.
@@ -179,7 +179,7 @@ func (c *Cursor) UTF16() []byte {
 	return nil
 }
 
-// uvarint is the slow path: more than one byte, or none.
+// uvarint returns the slow path: more than one byte, or none.
 func (c *Cursor) uvarint(longest int) uint64 {
 	var v uint64
 	for i := range longest {

@@ -12,7 +12,7 @@ import (
 	"github.com/gctrail/gctrail/gc/compare"
 )
 
-// run is a run of a hundred collections that pause as long as given.
+// run returns a run of a hundred collections that pause as long as given.
 func run(name string, pause time.Duration, allocated int64) *compare.Run {
 	r := &compare.Run{Name: name}
 	process := &gc.Process{Stopped: 10 * time.Second}

@@ -6,7 +6,7 @@ import (
 	"github.com/gctrail/gctrail/gc/compare"
 )
 
-// Schema is the JSON Schema of budget files.
+// Schema returns the JSON Schema of budget files.
 func Schema() ([]byte, error) {
 	type object = map[string]any
 	number := object{"type": "number", "minimum": 0}

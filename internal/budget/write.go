@@ -16,7 +16,7 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// Formats are the names of the formats that Write writes.
+// Formats returns the names of the formats that Write writes.
 func Formats() []string {
 	names := make([]string, len(formats))
 	for i, f := range formats {
@@ -46,7 +46,8 @@ func Write(w io.Writer, format string, r *Result) error {
 	return fmt.Errorf("unknown format %q; valid formats: %s", format, strings.Join(Formats(), ", "))
 }
 
-// sentence is the check in words: "longest pause 53.4 ms, limit 50 ms (a.nettrace)".
+// sentence returns the check in words: "longest pause 53.4 ms, limit 50 ms
+// (a.nettrace)".
 func (c *Check) sentence() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s %s, limit %s", c.Text, figure(c.Value, c.Unit), figure(c.Limit, c.Unit))
@@ -187,7 +188,7 @@ func writeJSON(w io.Writer, r *Result) error {
 	}{1, r.Status, r.Failed(), checks})
 }
 
-// number is null for what JSON has no number for.
+// number returns null for what JSON has no number for.
 func number(v float64) *float64 {
 	if !bounded(v) {
 		return nil

@@ -156,7 +156,7 @@ func (o *allocsOptions) readPerfMap(table *symbol.Table) error {
 	return nil
 }
 
-// choose is the source to take for a process.
+// choose returns the source to take for a process.
 func (o *allocsOptions) choose(m *alloc.Model, pid uint64) alloc.Source {
 	for _, s := range [...]alloc.Source{alloc.Sampled, alloc.Tick, alloc.Object} {
 		if s.String() == o.source.value {
@@ -300,7 +300,7 @@ func (s *allocSection) unresolved(p *text.Page) {
 	}
 }
 
-// window is how long the selected part of the trace is.
+// window returns how long the selected part of the trace is.
 func (l *listing) window(s *scanned) time.Duration {
 	info := s.Info()
 	from, to := time.Duration(0), info.Last

@@ -245,7 +245,7 @@ func (o *collectOptions) check(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// request is what the flags ask a runtime for.
+// request returns what the flags ask a runtime for.
 func (o *collectOptions) request() *provider.Request {
 	return &provider.Request{
 		Profiles: o.profiles.values, Providers: o.providers, CLREvents: o.clrEvents, CLRLevel: o.clrLevel,

@@ -13,7 +13,7 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// configOf is what is asked of a runtime for a command line.
+// configOf returns what is asked of a runtime for a command line.
 func configOf(t *testing.T, args ...string) (diag.Config, bool) {
 	t.Helper()
 	opts := newCollectOptions()

@@ -78,7 +78,7 @@ type gcsRow struct {
 	} `json:"generations"`
 }
 
-// gcsRows are the rows that gcs prints for a file.
+// gcsRows returns the rows that gcs prints for a file.
 func gcsRows(ctx context.Context, t *testing.T, path string) []gcsRow {
 	t.Helper()
 	code, out, talk := gctrail(ctx, "gcs", "--format", "jsonl", path)

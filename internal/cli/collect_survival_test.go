@@ -48,8 +48,8 @@ func newCollecting(ctx context.Context, t *testing.T, args ...string) *collectin
 	return c
 }
 
-// executable is this test under the name gctrail, by which TestMain makes it
-// that.
+// executable returns this test under the name gctrail, by which TestMain makes
+// it that.
 func executable(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()
@@ -255,7 +255,8 @@ func TestSurviveForbidden(t *testing.T) {
 	c.ends(exitNoProcess, fmt.Sprintf("process %d: permission denied; run gctrail as the user of that process, or as root", program.PID))
 }
 
-// shared is a copy of this test as gctrail, in a folder that all users may enter.
+// shared returns a copy of this test as gctrail, in a folder that all users may
+// enter.
 func shared(t *testing.T) string {
 	t.Helper()
 	self, err := os.Executable()

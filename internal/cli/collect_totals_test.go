@@ -85,7 +85,7 @@ func compareWithTruth(t *testing.T, rows []gcsRow, truth []dotnettest.Truth) {
 	t.Logf("%d of %d lines of truth compared", compared, len(truth))
 }
 
-// portFor is a path for a port: t.TempDir may be too long for a socket.
+// portFor returns a path for a port: t.TempDir may be too long for a socket.
 func portFor(t *testing.T) string {
 	dir, err := os.MkdirTemp("/tmp", "gctrail-")
 	if err != nil {

@@ -41,7 +41,7 @@ func (o *stopOptions) addFlags(flags *pflag.FlagSet) {
 	flags.Var(&o.filter, "stopping-event-payload-filter", "stop only at an event with these values: field:value,field:value")
 }
 
-// stopHelp is the part of the help about stopping and keeping.
+// stopHelp returns the part of the help about stopping and keeping.
 func stopHelp() string {
 	var b strings.Builder
 	b.WriteString(`Waiting for a collection:
@@ -67,7 +67,7 @@ figure is never met. Figures, and how to write their values (1 MB = 1,000,000 by
 	return b.String()
 }
 
-// plan is what the flags ask for. The error is a usage error.
+// plan returns what the flags ask for. The error is a usage error.
 func (o *stopOptions) plan(cmd *cobra.Command, output string, config *diag.Config) (*collect.Plan, error) {
 	waits := o.until.Condition != nil || o.provider != ""
 	switch {

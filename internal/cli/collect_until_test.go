@@ -19,7 +19,7 @@ import (
 	"github.com/gctrail/gctrail/internal/tracefile"
 )
 
-// asked is what collect does when it is called with these arguments.
+// asked returns what collect does when it is called with these arguments.
 func asked(t *testing.T, args ...string) (*collectOptions, *collect.Plan, diag.Config) {
 	t.Helper()
 	o := newCollectOptions()
@@ -51,7 +51,7 @@ func watching(ctx context.Context, t *testing.T, f *diagtest.Runtime, args ...st
 	return diagtest.MustEndFile(t, path), talk.String()
 }
 
-// numbers are those of the first and the last collection that is complete.
+// numbers returns those of the first and the last collection that is complete.
 func numbers(all []*gc.Collection) (first, last uint32) {
 	for _, c := range all {
 		if c.Complete {

@@ -73,7 +73,7 @@ func TestCommandsOfAllRules(t *testing.T) {
 	}
 }
 
-// suggested are the commands in the JSON of a report.
+// suggested returns the commands in the JSON of a report.
 func suggested(t *testing.T, path string) []string {
 	t.Helper()
 	out, talk, code := on(t, 0, "report", "--format", "json", path)

@@ -57,8 +57,8 @@ func completeList(cmd *cobra.Command, flag string, words func() []string) {
 	})
 }
 
-// continued are the words that a list may go on with, each behind what is typed of
-// the list.
+// continued returns the words that a list may go on with, each behind what is
+// typed of the list.
 func continued(typed string, words []string) []string {
 	before := typed[:strings.LastIndex(typed, ",")+1]
 	given := strings.Split(before, ",")
@@ -86,7 +86,7 @@ func runningProcesses() []*diag.Process {
 	return diag.List(ctx)
 }
 
-// processIDs are the ids of processes, with their names as descriptions.
+// processIDs returns the ids of processes, with their names as descriptions.
 func processIDs(all []*diag.Process) []string {
 	var ids []string
 	for _, p := range all {
@@ -114,7 +114,7 @@ func completeCondition(cmd *cobra.Command, flag string) {
 	})
 }
 
-// conditions are the comparisons that a condition may go on with.
+// conditions returns the comparisons that a condition may go on with.
 func conditions(typed string) []string {
 	before := typed[:strings.LastIndexAny(typed, " (")+1]
 	var offers []string

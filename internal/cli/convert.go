@@ -256,7 +256,7 @@ func (o *convertOptions) create(std *stdio, paths []string) ([]*output, error) {
 	return outs, nil
 }
 
-// baseName is the file name of a trace without its suffixes.
+// baseName returns the file name of a trace without its suffixes.
 func baseName(path string) string {
 	name := filepath.Base(path)
 	for {
@@ -268,7 +268,7 @@ func baseName(path string) string {
 	}
 }
 
-// held is what a file holds, in words.
+// held returns what a file holds, in words.
 func held(c *convert.Converter) string {
 	var words []string
 	if c.Collections > 0 && !c.OnlyAllocations() {

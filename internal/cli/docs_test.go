@@ -34,7 +34,7 @@ func TestCommandDocs(t *testing.T) {
 	}
 }
 
-// commandDocs is a chapter for each command.
+// commandDocs returns a chapter for each command.
 func commandDocs(root *cobra.Command) []byte {
 	var b bytes.Buffer
 	b.WriteString("<!-- Written by go generate ./internal/cli from the commands' own help. -->\n\n# Commands\n")

@@ -11,10 +11,10 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// userPart is an ETW trace in which process 5 collects twice.
+// userPart returns an ETW trace in which process 5 collects twice.
 func userPart() []byte { return twoCollections().Bytes() }
 
-// namedLast is such a trace that names the process at its end.
+// namedLast returns such a trace that names the process at its end.
 func namedLast() []byte {
 	f := twoCollections()
 	e := shop(4)
@@ -47,8 +47,8 @@ func twoCollections() *etltest.File {
 	return f
 }
 
-// kernelPart is what the kernel's session of the same recording tells: that
-// process 5 is shop.exe.
+// kernelPart returns what the kernel's session of the same recording tells:
+// that process 5 is shop.exe.
 func kernelPart() []byte {
 	f := etltest.New()
 	f.Header.Time++
@@ -58,10 +58,10 @@ func kernelPart() []byte {
 	return f.Bytes()
 }
 
-// shop is an event of the kernel's about process 5.
+// shop returns an event of the kernel's about process 5.
 func shop(opcode uint8) etltest.Event { return kernelNames("shop.exe", opcode) }
 
-// kernelNames is an event of the kernel's that names process 5.
+// kernelNames returns an event of the kernel's that names process 5.
 func kernelNames(name string, opcode uint8) etltest.Event {
 	return etltest.Event{
 		Type: etltest.System64, Group: 3, Opcode: opcode, Version: 4,

@@ -47,7 +47,7 @@ func (e *usageError) Error() string {
 
 func (e *usageError) Unwrap() error { return e.err }
 
-// usagef is a usageError of cmd.
+// usagef returns a usageError of cmd.
 func usagef(cmd *cobra.Command, format string, args ...any) error {
 	return &usageError{fmt.Errorf(format, args...), cmd.CommandPath()}
 }
@@ -84,7 +84,7 @@ func (e *inputError) Unwrap() error { return e.err }
 // stdoutName is what standard output is called.
 const stdoutName = "standard output"
 
-// sentence is what is said of an error: what failed, why, and what to do.
+// sentence returns what is said of an error: what failed, why, and what to do.
 func sentence(err error) string {
 	if e, ok := errors.AsType[*collect.ProcessError](err); ok {
 		remedy := cmp.Or(diag.Remedy(e.Err), "list the .NET processes with: gctrail ps")
@@ -119,8 +119,8 @@ type saidError struct{ error }
 
 func (e *saidError) Unwrap() error { return e.error }
 
-// reason is the innermost cause of err, without the path that its message names
-// already.
+// reason returns the innermost cause of err, without the path that its message
+// names already.
 func reason(err error) string {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err

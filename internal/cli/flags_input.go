@@ -50,7 +50,7 @@ func (s *inputFlags) check(cmd *cobra.Command, files []string) error {
 	return nil
 }
 
-// groups are the files that are read together.
+// groups returns the files that are read together.
 func (s *inputFlags) groups(files []string) [][]string {
 	if s.merge {
 		return [][]string{files}
@@ -62,8 +62,8 @@ func (s *inputFlags) groups(files []string) [][]string {
 	return groups
 }
 
-// processIDs are the processes asked for; nil means all. A process's name may
-// come late in a trace, which is then read twice.
+// processIDs returns the processes asked for; nil means all. A process's name
+// may come late in a trace, which is then read twice.
 func (s *inputFlags) processIDs(r *reading) (map[uint64]bool, error) {
 	if s.Process == "" && len(s.PIDs) == 0 {
 		return nil, nil

@@ -46,7 +46,7 @@ var shortHeadings = map[string]string{
 	"memory_load_pct":   "load %",
 }
 
-// heading is what stands above a column, with its unit.
+// heading returns what stands above a column, with its unit.
 func heading(name string) string {
 	if h, ok := shortHeadings[name]; ok {
 		return h
@@ -59,7 +59,7 @@ func heading(name string) string {
 	return strings.ReplaceAll(name, "_", " ")
 }
 
-// cell is a value for people: times in ms, sizes in MB.
+// cell returns a value for people: times in ms, sizes in MB.
 func cell(v column.Value) string {
 	switch v.Type {
 	case column.Text:
@@ -85,7 +85,7 @@ func cell(v column.Value) string {
 // not exact.
 var certaintyMarks = map[gc.Certainty]string{gc.LowerBound: ">", gc.Estimate: "~"}
 
-// row is c's cells in columns.
+// row returns c's cells in columns.
 func row(columns []column.Column, c *gc.Collection) []string {
 	cells := make([]string, len(columns))
 	for i := range columns {
@@ -106,7 +106,7 @@ var leftAligned = map[string]bool{
 	"process": true, "runtime": true, "freed_is": true, "allocated_is": true, "Trigger Reason": true, "Gen": true,
 }
 
-// reasons are the names that a collection's reason can have.
+// reasons returns the names that a collection's reason can have.
 func reasons() []string {
 	var names []string
 	for r := clr.GCReason(0); ; r++ {
@@ -146,7 +146,7 @@ func columnCalled(name string) (column.Column, error) {
 	return column.Column{}, fmt.Errorf("unknown column %q; valid columns: %s", name, strings.Join(columnWords(), ", "))
 }
 
-// columnWords are the words that --columns takes, the short ones first.
+// columnWords returns the words that --columns takes, the short ones first.
 func columnWords() []string {
 	words := slices.Sorted(maps.Keys(conditionColumns))
 	for _, c := range column.All() {

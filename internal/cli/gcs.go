@@ -208,8 +208,7 @@ func (o *gcsOptions) keeps(r *reading, c *gc.Collection) bool {
 		pausesSeen(c) >= time.Duration(o.minPause)
 }
 
-// pausesSeen is how long c paused the program, as far as the trace
-// tells.
+// pausesSeen returns how long c paused the program, as far as the trace tells.
 func pausesSeen(c *gc.Collection) time.Duration {
 	var sum time.Duration
 	for i := range c.Pauses {

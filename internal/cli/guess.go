@@ -118,7 +118,7 @@ func (std *stdio) flagError(cmd *cobra.Command, err error) error {
 	return &usageError{fmt.Errorf("unknown flag %s", dashed(name)), cmd.CommandPath()}
 }
 
-// flagsOf are the flags of a command, for gctrail itself those of report.
+// flagsOf returns the flags of a command, for gctrail itself those of report.
 func flagsOf(cmd *cobra.Command) *pflag.FlagSet {
 	if cmd.HasParent() {
 		return cmd.Flags()
@@ -130,8 +130,8 @@ func flagsOf(cmd *cobra.Command) *pflag.FlagSet {
 	return report.Flags()
 }
 
-// meantFlag is the flag of a command that one it does not have may have meant, with
-// its value where that is clear; empty for none.
+// meantFlag returns the flag of a command that one it does not have may have
+// meant, with its value where that is clear; empty for none.
 func meantFlag(flags *pflag.FlagSet, name string) string {
 	for _, meant := range meantFlags[name] {
 		flag, value, _ := strings.Cut(strings.TrimLeft(meant, "-"), " ")
@@ -155,8 +155,8 @@ func meantFlag(flags *pflag.FlagSet, name string) string {
 	return nearest
 }
 
-// with is the command line that was given, with a flag in place of one that is
-// unknown.
+// with returns the command line that was given, with a flag in place of one
+// that is unknown.
 func (std *stdio) with(cmd *cobra.Command, unknown, flag string) string {
 	line := cmd.CommandPath()
 	if !cmd.HasParent() {
@@ -199,8 +199,8 @@ func dashed(flag string) string {
 	return "--" + flag
 }
 
-// distance is the number of letters to insert, remove, replace or swap with the
-// next to make b of a.
+// distance returns the number of letters to insert, remove, replace or swap
+// with the next to make b of a.
 func distance(a, b string) int {
 	previous, row := []int(nil), make([]int, len(b)+1)
 	for j := range row {

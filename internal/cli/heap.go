@@ -25,7 +25,8 @@ type heapRow struct {
 	segments    gc.Opt[segment.Snapshot]
 }
 
-// heapFields are those of a row; each heap has its own where perHeap is set.
+// heapFields returns those of a row; each heap has its own where perHeap is
+// set.
 func heapFields(perHeap bool) []field[heapRow] {
 	fields := []field[heapRow]{
 		{name: "pid", value: func(r *heapRow) column.Value { return pidOf(r.Process.PID) }},
@@ -87,7 +88,7 @@ func heapFields(perHeap bool) []field[heapRow] {
 		field[heapRow]{name: "segments_live", heading: "live", rank: 4, value: count(func(s *segment.Snapshot) int64 { return s.Live })})
 }
 
-// committed is the field of one of the parts of what is committed.
+// committed returns the field of one of the parts of what is committed.
 func committed(name string, part func(*segment.Committed) int64) field[heapRow] {
 	return field[heapRow]{name: name, value: func(r *heapRow) column.Value {
 		s, _ := r.segments.Get()
@@ -108,7 +109,7 @@ func (r *heapRow) sum(size func(*gc.Generation) gc.Opt[int64]) column.Value {
 	return knownIf(len(r.generations) > 0, bytesOf(sum))
 }
 
-// freeOf is the free space of all generations.
+// freeOf returns the free space of all generations.
 func freeOf(r *heapRow) column.Value {
 	return r.sum(func(g *gc.Generation) gc.Opt[int64] { return g.Fragmentation })
 }
@@ -203,7 +204,7 @@ func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths [
 	}, "no collections in this trace; record them with: gctrail collect --profile gc-collect")
 }
 
-// rows are those of one collection.
+// rows returns those of one collection.
 func (o *heapOptions) rows(c *gc.Collection, snapshot segment.Snapshot, known bool) []heapRow {
 	if !o.perHeap {
 		row := heapRow{Collection: c, generations: c.Generations}

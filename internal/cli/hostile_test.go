@@ -87,7 +87,7 @@ func TestHostileNamesInTraces(t *testing.T) {
 	}
 }
 
-// processNamed is an ETW trace of a process with this name.
+// processNamed returns an ETW trace of a process with this name.
 func processNamed(name string) *etltest.File {
 	f := twoCollections()
 	e := kernelNames(name, 4)

@@ -24,8 +24,8 @@ type joinRow struct {
 	join.Row
 }
 
-// joinFields are those of a row; number is among them where each collection has
-// rows of its own.
+// joinFields returns those of a row; number is among them where each collection
+// has rows of its own.
 func joinFields(number bool) []field[joinRow] {
 	fields := []field[joinRow]{
 		{name: "pid", value: func(r *joinRow) column.Value { return pidOf(r.pid) }},
@@ -177,8 +177,8 @@ func causeOf(s *join.Straggler) string {
 	}
 }
 
-// processIDs are the processes that --pid and --process select; nil means all. A
-// process's name may come late in a trace, which is then read twice.
+// processIDs returns the processes that --pid and --process select; nil means
+// all. A process's name may come late in a trace, which is then read twice.
 func (l *listing) processIDs(paths []string) (map[uint64]bool, error) {
 	if l.Process == "" && len(l.PIDs) == 0 {
 		return nil, nil

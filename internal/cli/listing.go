@@ -72,7 +72,7 @@ func (l *listing) command(std *stdio, cmd *cobra.Command, names []string, one fu
 	return cmd
 }
 
-// limit is the number of rows to show, 0 for all.
+// limit returns the number of rows to show, 0 for all.
 func (l *listing) limit() int {
 	switch {
 	case l.top >= 0:
@@ -130,7 +130,7 @@ func (s *scanned) process(pid uint64) *gc.Process {
 	return &gc.Process{PID: pid, Name: s.Info().Processes[pid].Name}
 }
 
-// called is how a process is named in a heading.
+// called returns how a process is named in a heading.
 func called(p *gc.Process) string {
 	who := cmp.Or(p.Name, "a process")
 	if p.PID != trace.UnknownID {

@@ -43,7 +43,7 @@ func floatOf(v float64) column.Value { return column.Value{Type: column.Float, F
 
 func percentOf(v float64) column.Value { return column.Value{Type: column.Percent, Float: v} }
 
-// shareOf is n's part of all, in percent.
+// shareOf returns n's part of all, in percent.
 func shareOf(n, all int64) column.Value {
 	if all == 0 {
 		return column.Value{}
@@ -59,7 +59,7 @@ func listOf(words []string) column.Value {
 	return column.Value{Type: column.List, Text: b.String()}
 }
 
-// knownIf is v if it is known.
+// knownIf returns v if it is known.
 func knownIf(known bool, v column.Value) column.Value {
 	if !known {
 		return column.Value{}
@@ -67,7 +67,7 @@ func knownIf(known bool, v column.Value) column.Value {
 	return v
 }
 
-// valueOf is a figure as value shows it, or the unknown value.
+// valueOf returns a figure as value shows it, or the unknown value.
 func valueOf[T any](v gc.Opt[T], value func(T) column.Value) column.Value {
 	if figure, ok := v.Get(); ok {
 		return value(figure)
@@ -79,7 +79,7 @@ func pidOf(pid uint64) column.Value {
 	return knownIf(pid != trace.UnknownID, column.Value{Type: column.Int, Int: int64(pid)})
 }
 
-// listCell is a value for people: times in ms, sizes in MB.
+// listCell returns a value for people: times in ms, sizes in MB.
 func listCell(v column.Value) string {
 	switch v.Type {
 	case column.Int:
@@ -97,7 +97,7 @@ func listCell(v column.Value) string {
 	}
 }
 
-// stackNames are the names of a stack's frames, leaf first.
+// stackNames returns the names of a stack's frames, leaf first.
 func stackNames(stacks *symbol.Stacks, id symbol.StackID) []string {
 	var names []string
 	if stacks != nil {
@@ -111,7 +111,7 @@ func stackNames(stacks *symbol.Stacks, id symbol.StackID) []string {
 // shownFrames is how many frames of a stack a table has.
 const shownFrames = 12
 
-// stackLines are a stack's frames below a row of a table.
+// stackLines returns a stack's frames below a row of a table.
 func stackLines(stacks *symbol.Stacks, id symbol.StackID) []string {
 	switch id {
 	case symbol.NoStack:

@@ -89,15 +89,16 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-// measured is the gctrail whose load is measured: GCTRAIL_BINARY, or this one. The
-// binary of the tests is larger than that of the command, and so takes more memory.
+// measured returns the gctrail whose load is measured: GCTRAIL_BINARY, or this
+// one. The binary of the tests is larger than that of the command, and so takes
+// more memory.
 func measured(t *testing.T) string {
 	t.Helper()
 	return cmp.Or(os.Getenv("GCTRAIL_BINARY"), executable(t))
 }
 
-// peak is the most memory that a process has had resident. That of getrusage counts
-// what the test had when it made the process.
+// peak returns the most memory that a process has had resident. That of
+// getrusage counts what the test had when it made the process.
 func peak(t *testing.T, pid int) int64 {
 	t.Helper()
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
@@ -112,7 +113,7 @@ func peak(t *testing.T, pid int) int64 {
 	return kB << 10
 }
 
-// askedLoad is the load that GCTRAIL_LOAD asks for.
+// askedLoad returns the load that GCTRAIL_LOAD asks for.
 func askedLoad(t *testing.T) load {
 	t.Helper()
 	asked := os.Getenv("GCTRAIL_LOAD")

@@ -144,7 +144,7 @@ func (o *gcsOptions) writeMetrics(std *stdio, out *output, m *processMetrics) er
 	return err
 }
 
-// metricDigits is how many digits after the point a table has.
+// metricDigits returns how many digits after the point a table has.
 func metricDigits(unit string) int {
 	if unit == "count" || unit == "bytes" {
 		return 0

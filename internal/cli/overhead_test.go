@@ -99,10 +99,10 @@ func TestOverhead(t *testing.T) {
 // alone stands for no profile.
 const alone = "alone"
 
-// rate is what a program allocated, in MB a second.
+// rate returns what a program allocated, in MB a second.
 func (r *run) rate() float64 { return float64(r.allocated) / 1e6 / overheadSeconds }
 
-// price is what a program took to allocate a MB, in CPU seconds.
+// price returns what a program took to allocate a MB, in CPU seconds.
 func (r *run) price() float64 { return r.cpu.Seconds() / (float64(r.allocated) / 1e6) }
 
 func (r *run) traceRate() float64 { return float64(r.trace) / 1e6 / overheadSeconds }
@@ -129,7 +129,7 @@ func change(from, to []run, figure func(*run) float64) string {
 	return fmt.Sprintf("%+.0f %% (%+.0f to %+.0f)", quartile(all, 2), quartile(all, 1), quartile(all, 3))
 }
 
-// quartile is the value that n quarters of all are not above.
+// quartile returns the value that n quarters of all are not above.
 func quartile(all []float64, n int) float64 {
 	slices.Sort(all)
 	return math.Round(100*all[n*(len(all)-1)/4])/100 + 0

@@ -52,7 +52,7 @@ func perfviewTables() []perfviewTable {
 	}
 }
 
-// perfviewNames are the words that --columns takes for PerfView's tables.
+// perfviewNames returns the words that --columns takes for PerfView's tables.
 func perfviewNames() []string {
 	names := []string{perfviewAll, perfviewRollup}
 	for _, t := range perfviewTables() {
@@ -207,7 +207,7 @@ func (t *perfviewTable) shown(rows []perfviewRow) []perfview.Column {
 	})
 }
 
-// differences are the columns in which gctrail's own figure is another one.
+// differences returns the columns in which gctrail's own figure is another one.
 func (t *perfviewTable) differences(r *perfviewRow) []string {
 	var names []string
 	for i := range t.columns {

@@ -23,7 +23,7 @@ type gcHeapRow struct {
 	marked  gc.Opt[int64]
 }
 
-// gcHeapRows are the rows of a collection, by heap.
+// gcHeapRows returns the rows of a collection, by heap.
 func gcHeapRows(c *gc.Collection) []gcHeapRow {
 	rows := make([]gcHeapRow, len(c.PerHeap))
 	for i, p := range c.PerHeap {
@@ -66,7 +66,8 @@ func (r *gcHeapRow) total(of func(*gc.Generation) gc.Opt[int64]) column.Value {
 	return knownIf(len(r.part) > 0, bytesOf(sum))
 }
 
-// gcHeapFields are those of a row; what each generation has is left out of tables.
+// gcHeapFields returns those of a row; what each generation has is left out of
+// tables.
 func gcHeapFields() []field[gcHeapRow] {
 	sizes := []struct {
 		name, heading string

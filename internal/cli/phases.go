@@ -142,7 +142,8 @@ const stripMarks = "ms!"
 
 var stripOf = [background.NumPhases]byte{'!', 'm', 'm', '!', 's', 's'}
 
-// strip is a line that shows when background collections were in which phase.
+// strip returns a line that shows when background collections were in which
+// phase.
 func (s *phaseSum) strip(width int, end time.Duration) string {
 	if width <= 0 || end <= 0 {
 		return ""

@@ -185,7 +185,7 @@ var problems = [...]error{
 	diag.ErrNoProcess, diag.ErrNotDotnet, diag.ErrNoSocket, diag.ErrStopped, diag.ErrNoAnswer, diag.ErrHungUp, fs.ErrPermission,
 }
 
-// problemOf is why a process cannot be reached, in a few words.
+// problemOf returns why a process cannot be reached, in a few words.
 func problemOf(err error) string {
 	for _, problem := range problems {
 		if errors.Is(err, problem) {
@@ -286,7 +286,7 @@ func lineOf(p *diag.Process) *processLine {
 	return l
 }
 
-// orNull is a pointer to v, nil for the zero value.
+// orNull returns a pointer to v, nil for the zero value.
 func orNull[T comparable](v T) *T {
 	var zero T
 	if v == zero {

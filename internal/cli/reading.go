@@ -95,10 +95,10 @@ func (r *reading) Events() iter.Seq2[*trace.Event, error] {
 	}
 }
 
-// Name is the trace's, as it was given.
+// Name returns the trace's, as it was given.
 func (r *reading) Name() string { return r.in.Name }
 
-// Paths are those of the trace's files.
+// Paths returns those of the trace's files.
 func (r *reading) Paths() []string { return r.paths }
 
 // Collections yields the trace's collections.
@@ -144,7 +144,7 @@ func (r *reading) lossAhead() (*trace.Loss, error) {
 	return src.Loss(), nil
 }
 
-// Merged is the trace as several that are read as one, else nil.
+// Merged returns the trace as several that are read as one, else nil.
 func (r *reading) Merged() *trace.Merged {
 	m, _ := r.Source.(*trace.Merged)
 	return m

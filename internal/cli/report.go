@@ -74,7 +74,7 @@ JSON or in columns, a rule (R24), a reason, a kind, a generation, a mechanism;
 	return cmd
 }
 
-// newReportOptions are those of a path alone.
+// newReportOptions returns those of a path alone.
 func newReportOptions() *reportOptions {
 	return &reportOptions{format: choice{"text", []string{"text", "json", "markdown"}}, output: "-"}
 }

@@ -122,7 +122,7 @@ func (o *runOptions) runAll(cmd *cobra.Command, std *stdio, command []string) ([
 	return runs, nil
 }
 
-// next is the number of the first run that the folder does not have yet.
+// next returns the number of the first run that the folder does not have yet.
 func (o *runOptions) next() (int, error) {
 	if err := os.MkdirAll(o.output, 0o777); err != nil {
 		return 0, &collect.OutputError{Name: o.output, Err: err}

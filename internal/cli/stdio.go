@@ -113,10 +113,11 @@ func terminalOf(f *os.File) text.Terminal {
 	return t
 }
 
-// columnsAsked is the width that COLUMNS asks for, 0 for none.
+// columnsAsked returns the width that COLUMNS asks for, 0 for none.
 func columnsAsked() int { return sizeAsked("COLUMNS") }
 
-// sizeAsked is the size that a variable of the environment asks for, 0 for none.
+// sizeAsked returns the size that a variable of the environment asks for, 0 for
+// none.
 func sizeAsked(variable string) int {
 	n, err := strconv.Atoi(os.Getenv(variable))
 	if err != nil {
@@ -201,7 +202,7 @@ func (o *output) Close() error {
 	return outputFailed(o.name, err)
 }
 
-// outputFailed is the *collect.OutputError for err, if there is one.
+// outputFailed returns the *collect.OutputError for err, if there is one.
 func outputFailed(name string, err error) error {
 	if err == nil {
 		return nil

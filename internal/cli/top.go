@@ -177,8 +177,8 @@ func writeVerdicts(p *text.Page, s *watch.Snapshot) {
 	}
 }
 
-// nextOf is what to run after watching: a trace of the process that paused for the
-// largest part of its time; empty where none was watched.
+// nextOf returns what to run after watching: a trace of the process that paused
+// for the largest part of its time; empty where none was watched.
 func nextOf(s *watch.Snapshot) string {
 	var worst *watch.Process
 	for _, p := range s.Processes {

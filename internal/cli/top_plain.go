@@ -28,7 +28,7 @@ const (
 	timeOfDay = "15:04:05.000"
 )
 
-// logColumns are the columns of the log, with times in a layout.
+// logColumns returns the columns of the log, with times in a layout.
 func logColumns(layout string) []logColumn {
 	words := func(heading string, width, rank int, cell func(*watch.Collection) string) logColumn {
 		return logColumn{text.Column{Heading: heading, Width: width, Rank: rank, Left: true}, cell}
@@ -152,7 +152,7 @@ func logMillis(d time.Duration) string {
 
 func logMegabytes(n int64) string { return strconv.FormatFloat(float64(n)/1e6, 'f', 2, 64) }
 
-// oneWord is a name without what would break a column.
+// oneWord returns a name without what would break a column.
 func oneWord(name string) string {
 	return cmp.Or(strings.Map(func(r rune) rune {
 		if unicode.IsSpace(r) || !unicode.IsPrint(r) {

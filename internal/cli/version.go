@@ -37,7 +37,7 @@ func moduleVersion() string {
 	return "(devel)"
 }
 
-// version is what gctrail --version prints.
+// version returns what gctrail --version prints.
 func version() string {
 	commit := "unknown"
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -315,7 +315,7 @@ func (c *capture) write(objects, end []byte) {
 	}
 }
 
-// status is how far the capture has come.
+// status returns how far the capture has come.
 func (c *capture) status() CaptureStatus {
 	s := CaptureStatus{
 		Process: c.process, Plan: c.plan, Bytes: c.received.Load(), Collections: c.collections.Load(),

@@ -6,7 +6,8 @@ import (
 	"strconv"
 )
 
-// children are the processes that have inherited a port, as far as that can be seen.
+// children returns the processes that have inherited a port, as far as that can
+// be seen.
 func children(port string) []int {
 	entries, _ := os.ReadDir("/proc")
 	var pids []int

@@ -2,5 +2,6 @@
 
 package collect
 
-// children are the processes that have inherited a port: here they cannot be seen.
+// children returns the processes that have inherited a port: here they cannot
+// be seen.
 func children(string) []int { return nil }

@@ -42,8 +42,8 @@ func (e *StoppingEvent) wants(d *trace.Descriptor) bool {
 	return e.Name == "" || plainName(events.Name(d)) == plainName(e.Name)
 }
 
-// plainName is the same for the names that the runtime's manifest and TraceEvent
-// give an event: GCSuspendEEBegin_V1 and GC/SuspendEEStart.
+// plainName returns the same for the names that the runtime's manifest and
+// TraceEvent give an event: GCSuspendEEBegin_V1 and GC/SuspendEEStart.
 func plainName(name string) string {
 	if i := strings.LastIndex(name, "_V"); i > 0 && strings.Trim(name[i+2:], "0123456789") == "" {
 		name = name[:i]

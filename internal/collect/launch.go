@@ -140,7 +140,7 @@ func (s *Supervisor) attend(ctx context.Context, c *child, p *servedPort) {
 	}
 }
 
-// received is the signal that ended the context that Main made.
+// received returns the signal that ended the context that Main made.
 func received(signals <-chan os.Signal) os.Signal {
 	select {
 	case sig := <-signals:
@@ -200,7 +200,7 @@ func (p *servedPort) linger(name, path string) {
 	}
 }
 
-// undialled are the ids of those processes that have not dialled.
+// undialled returns the ids of those processes that have not dialled.
 func (s *Supervisor) undialled(pids []int) []string {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -225,7 +225,7 @@ func (s *Supervisor) waitAtMost(d time.Duration) {
 	}
 }
 
-// result is what came of the command and of the traces.
+// result returns what came of the command and of the traces.
 func (s *Supervisor) result(c *child, showIO bool) error {
 	if code := c.exitCode(); code != 0 && !c.asked {
 		return &ChildError{c.name, code, !showIO}

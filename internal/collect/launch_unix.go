@@ -14,7 +14,7 @@ import (
 // longestTemp is how long the path of a folder can be for a socket in it.
 const longestTemp = 60
 
-// privatePort is a path for a port that only this user reaches.
+// privatePort returns a path for a port that only this user reaches.
 func privatePort() (path string, remove func(), err error) {
 	temp := os.TempDir()
 	if len(temp) > longestTemp || strings.ContainsAny(temp, ",;") {

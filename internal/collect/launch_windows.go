@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// privatePort is the name of a pipe that is this process's own.
+// privatePort returns the name of a pipe that is this process's own.
 func privatePort() (name string, remove func(), err error) {
 	return fmt.Sprintf("gctrail-%d-%d", os.Getpid(), time.Now().UnixNano()), func() {}, nil
 }

@@ -32,8 +32,8 @@ func (p *Paths) Single() bool {
 	return p.output != "" && !p.folder && !strings.Contains(p.output, "{name}") && !strings.Contains(p.output, "{pid}")
 }
 
-// Next is the path for the trace of a process: none that was given before, and
-// a name that is not the user's own replaces no file.
+// Next returns the path for the trace of a process: none that was given before,
+// and a name that is not the user's own replaces no file.
 func (p *Paths) Next(process *diag.Process, now time.Time) string {
 	if p.Single() {
 		return p.output
@@ -76,7 +76,8 @@ func exists(path string) bool {
 // allow 255; the time, a number and the ending take some.
 const maxStem = 160
 
-// fileName is a name without what a file's name cannot have on some system.
+// fileName returns a name without what a file's name cannot have on some
+// system.
 func fileName(name string) string {
 	clean := strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) || strings.ContainsRune(`/\:*?"<>|`, r) {

@@ -83,7 +83,7 @@ func (s *Stop) Plan() *Plan {
 // Waits reports whether something is to end the trace.
 func (p *Plan) Waits() bool { return p.Until != nil || p.Event != nil }
 
-// numbered is the path of the nth file of several.
+// numbered returns the path of the nth file of several.
 func numbered(path string, nth, of int) string {
 	if of <= 1 {
 		return path
@@ -92,7 +92,7 @@ func numbered(path string, nth, of int) string {
 	return fmt.Sprintf("%s-%0*d%s", strings.TrimSuffix(path, ext), len(strconv.Itoa(of)), nth, ext)
 }
 
-// met is the trigger that a collection is.
+// met returns the trigger that a collection is.
 func met(c *gc.Collection) *Trigger {
 	t := &Trigger{From: c.Start.Or(0), To: c.End.Or(0), Collection: c}
 	if c.PauseStart.Known() && (!c.Start.Known() || c.PauseStart.Or(0) < t.From) {

@@ -43,7 +43,7 @@ func (s *Supervisor) Listen(ctx context.Context, path string) error {
 	return nil
 }
 
-// dialled is the path by which runtimes find a port.
+// dialled returns the path by which runtimes find a port.
 func dialled(path string) string {
 	if abs, err := filepath.Abs(path); err == nil && runtime.GOOS != "windows" {
 		return abs

@@ -151,7 +151,8 @@ func (s *Supervisor) begin(ctx context.Context, process *diag.Process) (*capture
 	return nil, errors.Join(err, session.Close())
 }
 
-// opened is a capture of a session that has begun, to the nth file of its path.
+// opened returns a capture of a session that has begun, to the nth file of its
+// path.
 func (s *Supervisor) opened(process *diag.Process, session *diag.Session, path string, nth int) (*capture, error) {
 	var c *capture
 	if name := numbered(path, nth, s.plan.Files); s.plan.Ring {
@@ -190,7 +191,7 @@ func (s *Supervisor) again(ctx context.Context, c *capture) (*capture, error) {
 	return next, nil
 }
 
-// started is a capture that begins.
+// started returns a capture that begins.
 func (s *Supervisor) started(c *capture) *capture {
 	c.plan, c.notify = s.plan, s.notify
 	s.mu.Lock()
@@ -204,7 +205,7 @@ func (s *Supervisor) started(c *capture) *capture {
 	return c
 }
 
-// refused is the error of a runtime that was asked for a session.
+// refused returns the error of a runtime that was asked for a session.
 func refused(ctx context.Context, process *diag.Process, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -212,7 +213,7 @@ func refused(ctx context.Context, process *diag.Process, err error) error {
 	return &ProcessError{Title(process), err}
 }
 
-// path is where the trace of a process goes.
+// path returns where the trace of a process goes.
 func (s *Supervisor) path(process *diag.Process) (string, error) {
 	s.mu.Lock()
 	path := s.paths.Next(process, time.Now())

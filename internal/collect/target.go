@@ -94,12 +94,12 @@ func (n Names) pick(all []*diag.Process) (found []*diag.Process, missed, err err
 	return found, missed, nil
 }
 
-// Title is the name and the id of a process.
+// Title returns the name and the id of a process.
 func Title(p *diag.Process) string {
 	return cmp.Or(p.Name, "process") + " " + ID(p)
 }
 
-// ID is the id of a process; one that is known to its namespace only is in
+// ID returns the id of a process; one that is known to its namespace only is in
 // brackets.
 func ID(p *diag.Process) string {
 	if p.PID == 0 {
@@ -108,7 +108,7 @@ func ID(p *diag.Process) string {
 	return strconv.Itoa(p.PID)
 }
 
-// Titles are those of several processes.
+// Titles returns those of several processes.
 func Titles(all []*diag.Process) string {
 	names := make([]string, len(all))
 	for i, p := range all {

@@ -26,7 +26,7 @@ func WriteText(p *text.Page, c *compare.Comparison) {
 	}
 }
 
-// table is the metrics, those that explain a primary one below it.
+// table returns the metrics, those that explain a primary one below it.
 func table(c *compare.Comparison) ([]text.Column, [][]string) {
 	columns := []text.Column{
 		{Heading: "verdict", Left: true},

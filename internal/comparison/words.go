@@ -12,8 +12,8 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// Summary is the comparison in one sentence: what changed, what is the same, and
-// what cannot be told.
+// Summary returns the comparison in one sentence: what changed, what is the
+// same, and what cannot be told.
 func Summary(c *compare.Comparison) string {
 	var changed, same, unknown []string
 	for i := range c.Changes {
@@ -44,7 +44,7 @@ func Summary(c *compare.Comparison) string {
 	return strings.ToUpper(s[:1]) + s[1:] + "."
 }
 
-// magnitude is a change in words: "12 % more", "3.1 times as much".
+// magnitude returns a change in words: "12 % more", "3.1 times as much".
 func magnitude(ch *compare.Change) string {
 	switch p := ch.Percent; {
 	case math.IsInf(p, 0):
@@ -58,7 +58,7 @@ func magnitude(ch *compare.Change) string {
 	}
 }
 
-// undecided is why a metric cannot be told, in brackets.
+// undecided returns why a metric cannot be told, in brackets.
 func undecided(ch *compare.Change) string {
 	why := map[compare.Reason]string{
 		compare.NotRecorded:  "not recorded in every run",
@@ -73,7 +73,8 @@ func undecided(ch *compare.Change) string {
 	return " (" + why + ")"
 }
 
-// needed is how many more runs a side would decide; empty where it is not known.
+// needed returns how many more runs a side would decide; empty where it is not
+// known.
 func needed(runs int) string {
 	switch {
 	case runs == 0:
@@ -86,7 +87,7 @@ func needed(runs int) string {
 	return fmt.Sprintf("%d more runs a side needed", runs)
 }
 
-// signed is a percentage with its sign, and at most one decimal.
+// signed returns a percentage with its sign, and at most one decimal.
 func signed(p float64) string {
 	switch {
 	case math.IsNaN(p):
@@ -103,7 +104,8 @@ func signed(p float64) string {
 	return fmt.Sprintf("%+.1f %%", p)
 }
 
-// interval is the 95 % interval of a change; empty where it is not bounded.
+// interval returns the 95 % interval of a change; empty where it is not
+// bounded.
 func interval(ch *compare.Change) string {
 	if math.IsInf(ch.Low, 0) || math.IsInf(ch.High, 0) || math.IsNaN(ch.Low) || math.IsNaN(ch.High) {
 		return ""
@@ -114,7 +116,7 @@ func interval(ch *compare.Change) string {
 	return strings.TrimSuffix(signed(ch.Low), " %") + " to " + signed(ch.High)
 }
 
-// figure is a value in its unit; - where it is not known.
+// figure returns a value in its unit; - where it is not known.
 func figure(v float64, unit compare.Unit) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "-"
@@ -133,7 +135,7 @@ func figure(v float64, unit compare.Unit) string {
 	return units.Count(int64(math.Round(min(v, 1e15))))
 }
 
-// name is a metric in words, with what it is compared by.
+// name returns a metric in words, with what it is compared by.
 func name(m *compare.Metric, basis compare.Basis) string {
 	switch {
 	case m.Total && basis == compare.PerSecond:

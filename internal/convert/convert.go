@@ -63,7 +63,7 @@ func New(f *Format, o *selection.Selection, all bool) *Converter {
 	return c
 }
 
-// parts are those that are written.
+// parts returns those that are written.
 func (c *Converter) parts() []part {
 	if c.all {
 		return c.format.parts
@@ -190,7 +190,7 @@ func (c *Converter) process(pid uint64) *gc.Process {
 
 func (c *Converter) start() time.Time { return c.info.Start }
 
-// length is how much time is converted.
+// length returns how much time is converted.
 func (c *Converter) length() time.Duration {
 	from, to := c.selected.Span(c.info)
 	return max(0, to.Or(c.info.Last)-from.Or(0))

@@ -285,7 +285,7 @@ func TestPprof(t *testing.T) {
 	}
 }
 
-// collapsedSum is the sum over collapsed stacks.
+// collapsedSum returns the sum over collapsed stacks.
 func collapsedSum(t *testing.T) (sum int64) {
 	t.Helper()
 	for line := range strings.Lines(string(converted(t, stacks, "collapsed"))) {

@@ -95,7 +95,7 @@ func reread(data []byte) *nettrace.Reader {
 	return nettrace.NewReader(bytes.NewReader(data), nettrace.Options{Want: gc.Wants})
 }
 
-// differing are the keys in which two rows differ.
+// differing returns the keys in which two rows differ.
 func differing(a, b map[string]any) []string {
 	var keys []string
 	for _, k := range slices.Sorted(maps.Keys(a)) {

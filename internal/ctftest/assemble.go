@@ -91,7 +91,7 @@ func (t *traceText) order() string {
 	return "le"
 }
 
-// largeAlign is what LTTng gives the large header.
+// largeAlign returns what LTTng gives the large header.
 func (t *traceText) largeAlign() int { return t.alignment(16) }
 
 func (t *traceText) line(l *line) error {

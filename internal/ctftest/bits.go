@@ -89,7 +89,7 @@ func (w *bitWriter) value(t typ, length typ, text string) {
 	}
 }
 
-// structAlign is the alignment of a structure with these fields.
+// structAlign returns the alignment of a structure with these fields.
 func structAlign(fields []field, length typ) int {
 	n := 1
 	for _, f := range fields {

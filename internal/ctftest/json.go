@@ -7,7 +7,7 @@ import (
 
 type object = map[string]any
 
-// json is the metadata in CTF 2.
+// json returns the metadata in CTF 2.
 func (t *traceText) json() string {
 	var uuid []int
 	for _, b := range t.uuid {
@@ -128,7 +128,7 @@ func (t *traceText) members(fields []field, origin string) []object {
 	return out
 }
 
-// class is the field class of a type without a length of its own.
+// class returns the field class of a type without a length of its own.
 func (t *traceText) class(ty typ, roles ...string) object {
 	o := object{}
 	if roles != nil {

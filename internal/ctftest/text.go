@@ -64,7 +64,7 @@ func (l *line) fail(format string, args ...any) error {
 	return fmt.Errorf("line %d: %s", l.number, fmt.Sprintf(format, args...))
 }
 
-// text is the value of a pair, or otherwise.
+// text returns the value of a pair, or otherwise.
 func (l *line) text(name, otherwise string) string {
 	if v, ok := l.pairs[name]; ok {
 		return v
@@ -72,7 +72,7 @@ func (l *line) text(name, otherwise string) string {
 	return otherwise
 }
 
-// num is the value of a pair as a number, or otherwise.
+// num returns the value of a pair as a number, or otherwise.
 func (l *line) num(name string, otherwise uint64) uint64 {
 	v, ok := l.pairs[name]
 	if !ok {
@@ -81,7 +81,7 @@ func (l *line) num(name string, otherwise uint64) uint64 {
 	return number(v)
 }
 
-// id is the first single word as a number.
+// id returns the first single word as a number.
 func (l *line) id() uint64 {
 	if len(l.words) == 0 {
 		return 0
@@ -101,7 +101,7 @@ func number(s string) uint64 {
 	return uint64(v)
 }
 
-// list is what a pair of brackets holds.
+// list returns what a pair of brackets holds.
 func list(s string) []string {
 	s = strings.TrimSuffix(strings.TrimPrefix(s, "["), "]")
 	var out []string

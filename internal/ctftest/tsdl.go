@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// tsdl is the metadata in CTF 1.8.
+// tsdl returns the metadata in CTF 1.8.
 func (t *traceText) tsdl() string {
 	var b strings.Builder
 	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }

@@ -70,7 +70,7 @@ func (t *traceText) typ(s string) typ {
 	return ty
 }
 
-// alignment is the one that the trace gives integers.
+// alignment returns the one that the trace gives integers.
 func (t *traceText) alignment(size int) int {
 	switch {
 	case size%8 != 0:
@@ -81,7 +81,7 @@ func (t *traceText) alignment(size int) int {
 	return size
 }
 
-// u is an unsigned integer of the trace's own.
+// u returns an unsigned integer of the trace's own.
 func (t *traceText) u(size int) typ {
 	return typ{kind: 'u', size: size, align: t.alignment(size), big: t.big}
 }

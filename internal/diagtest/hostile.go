@@ -107,7 +107,8 @@ func (c *counter) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// writing is a runtime that writes something, and then something else without end.
+// writing returns a runtime that writes something, and then something else
+// without end.
 func writing(first, then []byte) *Runtime {
 	return &Runtime{Write: func(c net.Conn, _ <-chan struct{}) {
 		if _, err := c.Write(first); err == nil {
@@ -124,8 +125,8 @@ func repeat(w io.Writer, b []byte) {
 	}
 }
 
-// block is a block of a V4 trace that claims a size. It is not padded, so that a
-// reader finds its content some bytes late.
+// block returns a block of a V4 trace that claims a size. It is not padded, so
+// that a reader finds its content some bytes late.
 func block(name string, size uint32, content []byte) []byte {
 	b := []byte{5, 5, 1, 2, 0, 0, 0, 2, 0, 0, 0}
 	b = binary.LittleEndian.AppendUint32(b, uint32(len(name)))

@@ -141,7 +141,7 @@ func Answer(w io.Writer, command uint16, payload []byte) {
 	_, _ = w.Write(append(b, payload...))
 }
 
-// Info is what .NET 5 reports of a process with this process's id.
+// Info returns what .NET 5 reports of a process with this process's id.
 func Info(commandLine string) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, uint64(os.Getpid()))
 	b = append(b, "a cookie, 16 B.."...)

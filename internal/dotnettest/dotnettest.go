@@ -102,8 +102,8 @@ func Install(t testing.TB, version int) string {
 	return file
 }
 
-// find is the path of a program: in the folder dotnet of GCTRAIL_SHARED, or of
-// shared beside the module.
+// find returns the path of a program: in the folder dotnet of GCTRAIL_SHARED,
+// or of shared beside the module.
 func find(name string) string {
 	if shared := os.Getenv("GCTRAIL_SHARED"); shared != "" {
 		return filepath.Join(shared, "dotnet", name)

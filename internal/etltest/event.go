@@ -29,7 +29,7 @@ type Item struct {
 	Data []byte
 }
 
-// Bytes is the event without padding.
+// Bytes returns the event without padding.
 func (e *Event) Bytes() []byte {
 	var b []byte
 	switch e.Type {

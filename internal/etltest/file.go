@@ -98,7 +98,7 @@ func (f *File) Buffer(cpu uint16) *Buffer {
 	return b
 }
 
-// Bytes is the file.
+// Bytes returns the file.
 func (f *File) Bytes() []byte {
 	h := f.Header
 	if h.Written == 0 {
@@ -120,7 +120,7 @@ func (f *File) Bytes() []byte {
 	return append(out, f.Tail...)
 }
 
-// event is the event that carries the file header.
+// event returns the event that carries the file header.
 func (h *Header) event() Event {
 	pointer := 8
 	if h.Type == System32 {
@@ -176,7 +176,8 @@ func (b *Buffer) Raw(p []byte) *Buffer {
 	return b
 }
 
-// Used is the number of bytes that the buffer takes when it is not compressed.
+// Used returns the number of bytes that the buffer takes when it is not
+// compressed.
 func (b *Buffer) Used() int { return bufferHeader + len(b.events) }
 
 func (b *Buffer) appendTo(dst []byte, windows7 bool) []byte {

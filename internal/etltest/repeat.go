@@ -85,7 +85,7 @@ func join(buffers []Buffer, size int) []Buffer {
 	return joined
 }
 
-// split is the buffers of a file.
+// split returns the buffers of a file.
 func split(src []byte) ([]Buffer, error) {
 	var buffers []Buffer
 	for pos := 0; pos < len(src); {
@@ -115,7 +115,7 @@ func split(src []byte) ([]Buffer, error) {
 	return buffers, nil
 }
 
-// span is the time of the earliest event and of the latest.
+// span returns the time of the earliest event and of the latest.
 func span(buffers []Buffer) (first, last int64) {
 	first, last = 1<<63-1, -1<<63
 	for _, b := range buffers {

@@ -16,7 +16,7 @@ type item struct {
 	index int
 }
 
-// runs are sorted sequences with equal times within each and among them.
+// runs returns sorted sequences with equal times within each and among them.
 func runs(r *rand.Rand, n, length int) [][]item {
 	all := make([][]item, n)
 	for i := range all {

@@ -245,7 +245,8 @@ func (a *assembler) metadata(l *line) {
 	a.begin(l, "MetadataBlock", 3, header)
 }
 
-// eventHeader is the header of event blocks, and of metadata blocks up to V4.
+// eventHeader returns the header of event blocks, and of metadata blocks up to
+// V4.
 func (p *part) eventHeader() []byte {
 	var earliest, latest uint64
 	for i, t := range p.times {
@@ -271,7 +272,7 @@ func (p *part) eventHeader() []byte {
 	return b
 }
 
-// tableHeader is the header of stack and label list blocks.
+// tableHeader returns the header of stack and label list blocks.
 func (p *part) tableHeader() []byte {
 	b := le.AppendUint32(nil, uint32(p.line.num("first", 1)))
 	return le.AppendUint32(b, uint32(p.line.num("count", p.records)))
@@ -287,7 +288,7 @@ func (a *assembler) stacks(l *line) {
 	}
 }
 
-// stack is the bytes of a list of addresses.
+// stack returns the bytes of a list of addresses.
 func (a *assembler) stack(l *line, list string) []byte {
 	var b []byte
 	for _, w := range strings.Fields(strings.Trim(list, "[]")) {

@@ -27,7 +27,7 @@ const (
 	codeFixed  = 22
 )
 
-// fields are the fields that the pairs of a name describe.
+// fields returns the fields that the pairs of a name describe.
 func (l *line) fields(name string) []field {
 	var fields []field
 	for _, s := range l.all(name) {

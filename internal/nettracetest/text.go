@@ -196,7 +196,7 @@ func (l *line) parseHex(s string) []byte {
 	return b
 }
 
-// payload is the bytes that payload= lists.
+// payload returns the bytes that payload= lists.
 func (l *line) payload() []byte {
 	var b []byte
 	s := l.str("payload", "")

@@ -37,7 +37,7 @@ func TestSymlink(t *testing.T) {
 	}
 }
 
-// modeOf is the sticky bit as package os has it.
+// modeOf returns the sticky bit as package os has it.
 func modeOf(mode os.FileMode) os.FileMode {
 	if mode&0o1000 != 0 {
 		return os.ModeSticky

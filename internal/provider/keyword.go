@@ -60,7 +60,7 @@ var keywords = []struct {
 // KeywordGC is the keyword of the events of collections.
 const KeywordGC = 0x1
 
-// KeywordNames are the names that --keywords takes, as dotnet-trace spells
+// KeywordNames returns the names that --keywords takes, as dotnet-trace spells
 // them.
 func KeywordNames() []string {
 	var names []string

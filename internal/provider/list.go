@@ -178,8 +178,8 @@ func parseProviderArguments(s string) (string, error) {
 	return strings.Join(pairs, ";"), nil
 }
 
-// quotedArgument is a key or value as EventPipeProvider of the .NET client library
-// writes it.
+// quotedArgument returns a key or value as EventPipeProvider of the .NET client
+// library writes it.
 func quotedArgument(s string) string {
 	if strings.ContainsAny(s, ";=") {
 		return `"` + s + `"`

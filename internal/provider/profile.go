@@ -112,7 +112,7 @@ func Help() string {
 	return b.String()
 }
 
-// Names are those of the profiles.
+// Names returns those of the profiles.
 func Names() []string {
 	names := make([]string, len(profiles))
 	for i := range profiles {
@@ -131,9 +131,9 @@ type Request struct {
 	Rundown   string // "true", "false", or as the profiles have it
 }
 
-// Config is what the runtime is asked for. A provider that is named takes
-// precedence over the profiles', and those over --clrevents, as in dotnet-trace;
-// ignored reports that the latter were left out.
+// Config returns what the runtime is asked for. A provider that is named takes
+// precedence over the profiles', and those over --clrevents, as in
+// dotnet-trace; ignored reports that the latter were left out.
 func (r *Request) Config() (config diag.Config, ignored bool) {
 	var all List
 	for _, p := range r.Providers {
@@ -178,8 +178,8 @@ func (r *Request) asksFor(p *Profile) bool {
 	return p == &profiles[0] && len(r.Providers) == 0 && r.CLREvents == 0
 }
 
-// Costly are the profiles asked for that slow programs down, where a cheaper one
-// answers most questions.
+// Costly returns the profiles asked for that slow programs down, where a
+// cheaper one answers most questions.
 func (r *Request) Costly() []*Profile {
 	var found []*Profile
 	for i := range profiles {

@@ -33,7 +33,7 @@ var recordings = [...]struct{ collect, logman string }{
 	findings.LargeBuffer: {"--profile gc-collect --buffersize 1024", "0x1 0x4"},
 }
 
-// record is the command for a new trace, empty where there is none.
+// record returns the command for a new trace, empty where there is none.
 func (rep *Report) record(r findings.Recording) string {
 	if int(r) >= len(recordings) {
 		return ""
@@ -72,8 +72,8 @@ func (rep *Report) framework() bool {
 	return len(rep.cases) > 0 && strings.HasPrefix(rep.cases[0].Summary.Process.Runtime, ".NET Framework")
 }
 
-// commands are the commands for the next steps of a finding, each with its purpose.
-// A step that the trace has no events for has none.
+// commands returns the commands for the next steps of a finding, each with its
+// purpose. A step that the trace has no events for has none.
 func (rep *Report) commands(c *Case, f *findings.Finding) []step {
 	var steps []step
 	for i := range f.Next {
@@ -161,7 +161,7 @@ func (rep *Report) holds(names []string) bool {
 	return false
 }
 
-// next are the commands to run next.
+// next returns the commands to run next.
 func (rep *Report) next() []string {
 	if len(rep.cases) == 0 {
 		if rep.provider(clr.RuntimeProvider).Keywords&provider.KeywordGC != 0 {
@@ -209,7 +209,7 @@ func (rep *Report) writeNext(p *text.Page) {
 	}
 }
 
-// arguments are the report's files, for a command.
+// arguments returns the report's files, for a command.
 func (rep *Report) arguments() string {
 	var b strings.Builder
 	if len(rep.paths) > 1 {

@@ -20,7 +20,7 @@ type (
 	}
 )
 
-// typesJSON are the types that a finding quotes.
+// typesJSON returns the types that a finding quotes.
 func (c *Case) typesJSON(f *findings.Finding) []jsonType {
 	types := []jsonType{}
 	for i := range f.Types {
@@ -40,7 +40,7 @@ func (c *Case) typesJSON(f *findings.Finding) []jsonType {
 	return types
 }
 
-// callersJSON are the callers that a finding quotes.
+// callersJSON returns the callers that a finding quotes.
 func callersJSON(f *findings.Finding) []jsonCaller {
 	callers := []jsonCaller{}
 	for _, c := range f.Callers[:min(len(f.Callers), maxCallers)] {

@@ -27,7 +27,7 @@ func (c *Case) writeDetails(p *text.Page) {
 	}
 }
 
-// quotedTypes are the types that findings quote, each heap once.
+// quotedTypes returns the types that findings quote, each heap once.
 func (c *Case) quotedTypes() [][]findings.AllocatedType {
 	var all [][]findings.AllocatedType
 	for i := range c.Findings {

@@ -18,8 +18,8 @@ type Figure struct {
 	Differs string // from PerfView and TraceEvent; empty where it does not
 }
 
-// Definitions are the figures of a name or a key, or what else a word of a screen
-// means; all figures for "all".
+// Definitions returns the figures of a name or a key, or what else a word of a
+// screen means; all figures for "all".
 func Definitions(name string) []Figure {
 	if name == "all" {
 		return figures
@@ -62,8 +62,8 @@ func Key(heading string) string {
 	return key
 }
 
-// generationKey is a column of one generation as the table has it: gen2_in_bytes
-// is GEN_in_bytes.
+// generationKey returns a column of one generation as the table has it:
+// gen2_in_bytes is GEN_in_bytes.
 func generationKey(name string) string {
 	for _, g := range []string{"gen0_", "gen1_", "gen2_", "loh_", "poh_"} {
 		if stem, ok := strings.CutPrefix(name, g); ok {
@@ -73,7 +73,7 @@ func generationKey(name string) string {
 	return ""
 }
 
-// FiguresLike are the names that contain a word, or begin as it does.
+// FiguresLike returns the names that contain a word, or begin as it does.
 func FiguresLike(word string) []string {
 	var like []string
 	word = strings.ToLower(word)
@@ -85,7 +85,7 @@ func FiguresLike(word string) []string {
 	return like
 }
 
-// FigureNames are the names of all figures.
+// FigureNames returns the names of all figures.
 func FigureNames() []string {
 	names := make([]string, len(figures))
 	for i, f := range figures {

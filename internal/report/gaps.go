@@ -19,7 +19,7 @@ type gap struct {
 	command string
 }
 
-// gaps are what the trace cannot tell; c may be nil.
+// gaps returns what the trace cannot tell; c may be nil.
 func (rep *Report) gaps(c *Case) []gap {
 	var gaps []gap
 	add := func(command, format string, args ...any) {

@@ -43,7 +43,7 @@ func (g *grid) timesIn(scale units.Scale, heading string, rank int, values []gc.
 	g.numbers(heading+" "+scale.Unit, rank, cells)
 }
 
-// longest is the longest of the durations that are known.
+// longest returns the longest of the durations that are known.
 func longest(values []gc.Opt[time.Duration]) (d time.Duration) {
 	for _, v := range values {
 		d = max(d, v.Or(0))
@@ -75,7 +75,7 @@ func (g *grid) sizes(heading string, rank int, values []stats.Bytes) {
 	g.numbers(heading+" "+scale.Unit, rank, cells)
 }
 
-// exact are sizes that are what they are, or unknown.
+// exact returns sizes that are what they are, or unknown.
 func exact(v gc.Opt[int64]) stats.Bytes {
 	if !v.Known() {
 		return stats.Bytes{}
@@ -95,7 +95,7 @@ func (g *grid) add(column text.Column, cells []string) {
 
 func (g *grid) write(p *text.Page) { p.Table(g.columns, g.rows) }
 
-// each is a figure of every row.
+// each returns a figure of every row.
 func each[R, F any](rows []R, figure func(*R) F) []F {
 	all := make([]F, len(rows))
 	for i := range rows {

@@ -409,7 +409,7 @@ func findingJSON(f *findings.Finding, next []step) jsonFinding {
 	return j
 }
 
-// known is nil for an id that the trace does not tell.
+// known returns nil for an id that the trace does not tell.
 func known(id uint64) *uint64 {
 	if id == trace.UnknownID {
 		return nil
@@ -417,7 +417,7 @@ func known(id uint64) *uint64 {
 	return &id
 }
 
-// filled is nil where there is none.
+// filled returns nil where there is none.
 func filled(s string) *string {
 	if s == "" {
 		return nil

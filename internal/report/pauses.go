@@ -130,7 +130,7 @@ func Watched(of *gc.Process, from, to gc.Opt[time.Duration]) time.Duration {
 	return p.Watched()
 }
 
-// metricNames are those of the run metrics.
+// metricNames returns those of the run metrics.
 func metricNames() []string {
 	var names []string
 	for _, m := range new(perfview.Run).Metrics() {

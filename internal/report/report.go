@@ -122,7 +122,7 @@ func countKinds(src trace.Source) map[clr.Kind]uint64 {
 	return counts
 }
 
-// provider is what was recorded of one provider, zero for nothing.
+// provider returns what was recorded of one provider, zero for nothing.
 func (rep *Report) provider(name string) findings.Recorded {
 	for _, r := range rep.recorded {
 		if r.Provider == name {

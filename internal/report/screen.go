@@ -64,7 +64,7 @@ var verdictStyles = map[findings.Code]text.Style{
 	findings.Guilty: text.Problem, findings.NoVerdict: text.Strong, findings.NoCollections: text.Strong,
 }
 
-// evidence is how much the trace shows, and how well, in one line.
+// evidence returns how much the trace shows, and how well, in one line.
 func (rep *Report) evidence() string {
 	runtime := rep.provider(clr.RuntimeProvider)
 	parts := []string{units.Duration(rep.info.Last) + " of " + rep.info.Format}
@@ -86,7 +86,7 @@ func briefKeywords(all string) string {
 	return fmt.Sprintf("%s and %s", strings.Join(words[:most], "+"), text.Plural(int64(len(words)-most), "more keyword", "more keywords"))
 }
 
-// completeness is what is missing of the trace.
+// completeness returns what is missing of the trace.
 func (rep *Report) completeness() string {
 	switch l := rep.loss; {
 	case l.Events > 0:
@@ -138,7 +138,7 @@ func (c *Case) writeFigures(p *text.Page) {
 	}
 }
 
-// totalPause is how long all pauses took, with > where some are unknown.
+// totalPause returns how long all pauses took, with > where some are unknown.
 func (c *Case) totalPause() string {
 	all := c.Summary.All()
 	switch total := units.Duration(all.Pause.Sum()); {
@@ -151,7 +151,7 @@ func (c *Case) totalPause() string {
 	}
 }
 
-// pauses are the share of the time that pauses took, and the longest.
+// pauses returns the share of the time that pauses took, and the longest.
 func (c *Case) pauses() string {
 	all := c.Summary.All()
 	if all.Pause.Count() == 0 {
@@ -171,7 +171,8 @@ func (c *Case) pauses() string {
 // screenClasses is how many kinds of collections the first screen tells apart.
 const screenClasses = 3
 
-// classes are the kinds of collections, those with the longest pauses first.
+// classes returns the kinds of collections, those with the longest pauses
+// first.
 func (c *Case) classes() string {
 	var kinds []string
 	others := 0
@@ -190,7 +191,7 @@ func (c *Case) classes() string {
 	return strings.Join(kinds, ", ")
 }
 
-// allocation is how fast memory was allocated, and what was freed.
+// allocation returns how fast memory was allocated, and what was freed.
 func (c *Case) allocation() string {
 	var parts []string
 	if rate := c.Summary.AllocationRate(); rate.Known() {

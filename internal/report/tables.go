@@ -22,7 +22,7 @@ func (c *Case) writeTables(p *text.Page) {
 	c.writeSuspensions(p)
 }
 
-// ofPauses is a figure of pauses, unknown where none is known.
+// ofPauses returns a figure of pauses, unknown where none is known.
 func ofPauses(t *stats.Totals, d time.Duration) gc.Opt[time.Duration] {
 	if t.Pause.Count() == 0 {
 		return gc.Opt[time.Duration]{}
@@ -212,7 +212,7 @@ func (c *Case) writeLongest(p *text.Page) {
 	g.write(p)
 }
 
-// marking is how long the slowest heap marked.
+// marking returns how long the slowest heap marked.
 func marking(c *gc.Collection) gc.Opt[time.Duration] {
 	if len(c.Marks) == 0 {
 		return gc.Opt[time.Duration]{}

@@ -131,7 +131,7 @@ func (m *moment) Set(s string) error {
 	return errors.New("must be a time: 1.5s, 2m, a number of milliseconds, or 2006-01-02T15:04:05Z")
 }
 
-// After is the moment as the time since start.
+// After returns the moment as the time since start.
 func (m *moment) After(start time.Time) time.Duration {
 	if m.At.IsZero() {
 		return m.Offset

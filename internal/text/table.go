@@ -145,8 +145,8 @@ func (t *Table) shrink(cells int) {
 	}
 }
 
-// least is the width of a column whose names are cut to some cells, or to the
-// heading where that is wider.
+// least returns the width of a column whose names are cut to some cells, or to
+// the heading where that is wider.
 func (t *Table) least(i, cells int) int {
 	if c := &t.Columns[i]; c.shrinks() {
 		return min(t.widths[i], max(cells, Width(c.Heading)))

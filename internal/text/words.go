@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// Plural is a number with the word that goes with it.
+// Plural returns a number with the word that goes with it.
 func Plural(n int64, one, many string) string {
 	if n == 1 {
 		return "1 " + one
@@ -15,7 +15,7 @@ func Plural(n int64, one, many string) string {
 	return Grouped(n) + " " + many
 }
 
-// Grouped is n with commas between the thousands.
+// Grouped returns n with commas between the thousands.
 func Grouped(n int64) string {
 	s := strconv.FormatInt(n, 10)
 	for i := len(s) - 3; i > 0 && s[i-1] != '-'; i -= 3 {
@@ -24,7 +24,7 @@ func Grouped(n int64) string {
 	return s
 }
 
-// Noun is a word in the number that goes with n.
+// Noun returns a word in the number that goes with n.
 func Noun(n int, one string) string {
 	if n == 1 {
 		return one
@@ -32,7 +32,7 @@ func Noun(n int, one string) string {
 	return one + "s"
 }
 
-// Counted is a number with its word.
+// Counted returns a number with its word.
 func Counted(n int, one string) string { return units.Count(n) + " " + Noun(n, one) }
 
 // Quoted writes a path as a shell takes it.

@@ -66,10 +66,10 @@ func On(d Disk, path string) *File { return &File{name: path, disk: d} }
 // Stream returns a File that writes to w, which it does not close.
 func Stream(w io.Writer, name string) *File { return &File{name: name, stream: w} }
 
-// Name is the file's path, or what a stream is called.
+// Name returns the file's path, or what a stream is called.
 func (f *File) Name() string { return f.name }
 
-// Size is how many bytes were written, without the end mark.
+// Size returns how many bytes were written, without the end mark.
 func (f *File) Size() int64 { return f.size }
 
 // Regular reports whether the trace can be read from the path that is the file's
@@ -117,8 +117,8 @@ func (f *File) writeAt(objects, end []byte) error {
 	return f.mark(f.size+int64(len(objects)), end)
 }
 
-// written is how much was written of size bytes, but for a mark's room. The disk
-// tells: os.File.WriteAt does not count the part that found room.
+// written returns how much was written of size bytes, but for a mark's room.
+// The disk tells: os.File.WriteAt does not count the part that found room.
 func (f *File) written(size int) int {
 	end, err := f.disk.Seek(0, io.SeekEnd)
 	if err != nil {

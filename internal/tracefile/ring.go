@@ -100,7 +100,7 @@ func writable(path string) error {
 
 var errIrregular = errors.New("segments can only be stored next to a regular file")
 
-// Path is that of the file that is to be made.
+// Path returns that of the file that is to be made.
 func (r *Ring) Path() string { return r.path }
 
 // Write takes whole objects of a V4 trace. Where there is no room for them, it
@@ -142,7 +142,7 @@ func (r *Ring) last() *segment {
 	return r.segments[len(r.segments)-1]
 }
 
-// segmentSize is how large segments are, so that several fit on the disk.
+// segmentSize returns how large segments are, so that several fit on the disk.
 func (r *Ring) segmentSize() int64 {
 	size := min(maxSegment, r.limits.Size/minSegments)
 	if free, known := r.free(); known {
@@ -306,7 +306,7 @@ func (r *Ring) drop() error {
 	return first.remove()
 }
 
-// ticks is how many ticks a time has.
+// ticks returns how many ticks a time has.
 func (r *Ring) ticks(d time.Duration) uint64 { return r.in.Ticks(d) - r.in.Ticks(0) }
 
 // Hold keeps what is there from a time of the trace on: from now on, the ring
@@ -340,7 +340,7 @@ func (r *Ring) Remove() error {
 	return errors.Join(errs...)
 }
 
-// Left is where the segments are that were not made a file of.
+// Left returns where the segments are that were not made a file of.
 func (r *Ring) Left() []string {
 	paths := make([]string, len(r.segments))
 	for i, s := range r.segments {

@@ -23,7 +23,7 @@ import (
 	"github.com/gctrail/gctrail/nettrace"
 )
 
-// newRing is a ring; a full disk is told of to say, which may be nil.
+// newRing returns a ring; a full disk is told of to say, which may be nil.
 func newRing(t *testing.T, path string, limits Limits, say func(string)) *Ring {
 	t.Helper()
 	r, err := NewRing(path, limits)
@@ -60,8 +60,8 @@ func (r *Ring) fill(t *testing.T, b []byte, rnd *rand.Rand) {
 	}
 }
 
-// collectionsIn are the collections in a trace, with times since its start as
-// those of another trace that starts at a time.
+// collectionsIn returns the collections in a trace, with times since its start
+// as those of another trace that starts at a time.
 func collectionsIn(t *testing.T, b []byte, since time.Time) ([]*gc.Collection, *nettrace.Reader) {
 	t.Helper()
 	r := nettrace.NewReader(bytes.NewReader(b), nettrace.Options{Want: gc.Wants})
@@ -282,10 +282,10 @@ type fullDisk struct {
 	room int64
 }
 
-// free is what Ring.free returns on the disk.
+// free returns what Ring.free returns on the disk.
 func (d *fullDisk) free() (int64, bool) { return max(0, d.room-d.used("")), true }
 
-// used is how much all files but one have.
+// used returns how much all files but one have.
 func (d *fullDisk) used(but string) (size int64) {
 	entries, _ := os.ReadDir(d.dir)
 	for _, e := range entries {

@@ -80,7 +80,7 @@ func (s *snapshot) copy(to io.Writer) error {
 	return nil
 }
 
-// optionsLike are those for a trace with the head of another.
+// optionsLike returns those for a trace with the head of another.
 func optionsLike(info *trace.Info) nettrace.WriterOptions {
 	opt := nettrace.WriterOptions{
 		Version: 4, Start: info.Start, Frequency: info.Clock.Frequency, PointerSize: info.PointerSize, CPUs: info.CPUs,
@@ -145,8 +145,8 @@ func (s *snapshot) write(provider string, e clr.Event, fields ...trace.Field) er
 	return s.out.Write(ev.TID, &ev)
 }
 
-// runtimeInformation is the runtime's description of itself; false where its version
-// or flavour of GC is not known.
+// runtimeInformation returns the runtime's description of itself; false where
+// its version or flavour of GC is not known.
 func (p *Process) runtimeInformation() (*clr.RuntimeInformationDCStart, bool) {
 	var v [3]uint16
 	if n, _ := fmt.Sscanf(p.Runtime, "%d.%d.%d", &v[0], &v[1], &v[2]); n < len(v) || p.Server == nil {

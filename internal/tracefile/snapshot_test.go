@@ -14,7 +14,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// contents are the collections of a trace as JSON, its process and its loss.
+// contents returns the collections of a trace as JSON, its process and its
+// loss.
 func contents(t *testing.T, data []byte) (lines []string, p *gc.Process, loss *trace.Loss) {
 	t.Helper()
 	r := nettrace.NewReader(bytes.NewReader(data), nettrace.Options{Stacks: true})
@@ -33,7 +34,7 @@ func contents(t *testing.T, data []byte) (lines []string, p *gc.Process, loss *t
 	return lines, m.Processes()[0], r.Loss()
 }
 
-// objects are the whole objects of what is received of a trace, as one.
+// objects returns the whole objects of what is received of a trace, as one.
 func objects(t *testing.T, received []byte) []byte {
 	t.Helper()
 	r := nettrace.NewReader(bytes.NewReader(received), nettrace.Options{Want: func(*trace.Descriptor) bool { return false }})

@@ -42,7 +42,7 @@ func (c *canvas) bar(x, height int) {
 // inASCII are the characters for a number of dots.
 var inASCII = [9]rune{' ', '.', '.', ':', ':', '|', '|', '#', '#'}
 
-// lines are the rows of the picture, the highest first.
+// lines returns the rows of the picture, the highest first.
 func (c *canvas) lines(braille bool) []string {
 	lines := make([]string, c.height)
 	for row := range lines {

@@ -53,8 +53,8 @@ func (p *painter) chart(process *watch.Process, heapLines, pauseLines int) {
 	p.scaled(picture, units.Duration(time.Duration(longest)), p.styles.pause)
 }
 
-// figures are the heights of the charts. The heap stays what it was after the
-// latest collection.
+// figures returns the heights of the charts. The heap stays what it was after
+// the latest collection.
 func figures(process *watch.Process, seconds []watch.Second) (heap, before, pauses []float64) {
 	heap, before, pauses = make([]float64, len(seconds)), make([]float64, len(seconds)), make([]float64, len(seconds))
 	var held float64
@@ -78,8 +78,8 @@ func highest(values []float64) float64 {
 	return top
 }
 
-// scaled is the height of a value in dots; where there is something, one at
-// least.
+// scaled returns the height of a value in dots; where there is something, one
+// at least.
 func scaled(v, top float64, lines int) int {
 	if v <= 0 || top <= 0 {
 		return 0

@@ -17,7 +17,7 @@ type binding struct {
 	do   func(*model) tea.Cmd
 }
 
-// bindings are all keys, those that matter most first.
+// bindings returns all keys, those that matter most first.
 func bindings() []binding {
 	return []binding{
 		{[]string{"q", "ctrl+c"}, anywhere, "q", "quit", "quit", func(*model) tea.Cmd { return tea.Quit }},
@@ -48,7 +48,7 @@ func bindings() []binding {
 	}
 }
 
-// then is an action without a command.
+// then returns an action without a command.
 func then(do func(*model)) func(*model) tea.Cmd {
 	return func(m *model) tea.Cmd {
 		do(m)
@@ -95,7 +95,7 @@ func (m *model) edit(key, text string) {
 	}
 }
 
-// hints are the keys of the screen with what they do.
+// hints returns the keys of the screen with what they do.
 func (m *model) hints() []string {
 	var hints []string
 	for _, b := range bindings() {

@@ -51,7 +51,7 @@ const (
 	shortID      = 12 // of a container, as docker ps shows it
 )
 
-// fitting are the columns that there is room for, and the width of names.
+// fitting returns the columns that there is room for, and the width of names.
 func fitting(width int) ([]column, int) {
 	columns := slices.Clone(figureColumns)
 	for {
@@ -164,8 +164,8 @@ func (c *column) align(cell string) string {
 	return text.PadLeft(cell, c.width)
 }
 
-// row is the line of a process. One that cannot be watched has the reason in
-// place of figures.
+// row returns the line of a process. One that cannot be watched has the reason
+// in place of figures.
 func (m *model) row(p *painter, process *watch.Process, selected bool, columns []column, nameWidth int) part {
 	mark, style := "  ", plain
 	if selected {
@@ -183,7 +183,7 @@ func (m *model) row(p *painter, process *watch.Process, selected bool, columns [
 	return style(text.PadRight(line, p.width))
 }
 
-// reason is why a process is not watched.
+// reason returns why a process is not watched.
 func (m *model) reason(process *watch.Process) string {
 	if process.Problem == nil {
 		return "attaching"
@@ -209,7 +209,7 @@ func (m *model) drawSelected(p *painter, process *watch.Process) {
 	p.wrapped("", verdict, 2, p.styles.strong)
 }
 
-// trouble is what is wrong with the watching of a process, and what to do.
+// trouble returns what is wrong with the watching of a process, and what to do.
 func (m *model) trouble(process *watch.Process) string {
 	var parts []string
 	switch {
@@ -309,7 +309,8 @@ func sizes(p *watch.Process) []string {
 	return parts
 }
 
-// headingOf is the name of a generation, or heap of large or pinned objects.
+// headingOf returns the name of a generation, or heap of large or pinned
+// objects.
 func headingOf(name string) string {
 	return map[string]string{"loh": "LOH", "poh": "POH"}[name] + map[bool]string{true: name}[strings.HasPrefix(name, "gen")]
 }
@@ -392,12 +393,12 @@ func optional[T any](v gc.Opt[T], write func(T) string) string {
 	return "-"
 }
 
-// severe are the findings that are worse than a note.
+// severe returns the findings that are worse than a note.
 func severe(all []findings.Finding) []findings.Finding {
 	return slices.DeleteFunc(slices.Clone(all), func(f findings.Finding) bool { return f.Severity == findings.Note })
 }
 
-// Headings are those of the list's columns.
+// Headings returns those of the list's columns.
 func Headings() []string {
 	headings := []string{"pid", "name"}
 	for i := range figureColumns {

@@ -126,7 +126,7 @@ func (m *model) say(format string, args ...any) {
 	m.message, m.shownAt = strings.ReplaceAll(fmt.Sprintf(format, args...), "\n", "; "), m.snap.Now
 }
 
-// rows are the processes that are shown, in their order.
+// rows returns the processes that are shown, in their order.
 func (m *model) rows() []*watch.Process {
 	var rows []*watch.Process
 	for _, p := range m.snap.Processes {
@@ -145,8 +145,8 @@ func matches(p *watch.Process, filter string) bool {
 	return strings.Contains(text, strings.ToLower(filter))
 }
 
-// selection is the place of the selected process in rows: the first where it is
-// not there, -1 where there is none.
+// selection returns the place of the selected process in rows: the first where
+// it is not there, -1 where there is none.
 func (m *model) selection(rows []*watch.Process) int {
 	i := slices.IndexFunc(rows, func(p *watch.Process) bool { return p.ID == m.selected })
 	if i < 0 {
@@ -155,7 +155,7 @@ func (m *model) selection(rows []*watch.Process) int {
 	return i
 }
 
-// current is the selected process, nil where there is none.
+// current returns the selected process, nil where there is none.
 func (m *model) current() *watch.Process {
 	rows := m.rows()
 	if i := m.selection(rows); i >= 0 {
@@ -199,7 +199,7 @@ func (m *model) draw() []string {
 	return p.screen(m.footer(p))
 }
 
-// footer is the last line: what is typed, a message, or the keys.
+// footer returns the last line: what is typed, a message, or the keys.
 func (m *model) footer(p *painter) line {
 	switch {
 	case m.typing:

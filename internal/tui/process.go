@@ -138,7 +138,7 @@ var facts = []fact{
 // freedMarks are those of gctrail gcs: a lower bound, an estimate.
 var freedMarks = map[gc.Certainty]string{gc.LowerBound: ">", gc.Estimate: "~"}
 
-// what is the generation and the kind of a collection.
+// what returns the generation and the kind of a collection.
 func what(c *watch.Collection) string {
 	text := optional(c.Generation, func(n int) string { return "gen" + strconv.Itoa(n) })
 	if c.Kind != gc.KindUnknown {
@@ -231,7 +231,7 @@ func (p *painter) findings(process *watch.Process, room, from int, rest string) 
 	return from
 }
 
-// findingLines are findings with their evidence and advice, as wide as p.
+// findingLines returns findings with their evidence and advice, as wide as p.
 func findingLines(p *painter, all []findings.Finding) []line {
 	if len(all) == 0 {
 		return []line{{plain(p.fit("none yet"))}}

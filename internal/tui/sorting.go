@@ -25,7 +25,7 @@ var sortings = []sorting{
 	{"pid", "pid", func(a, b *watch.Process) int { return cmp.Compare(idOf(a), idOf(b)) }},
 }
 
-// Sorts are the names of the orders that processes can be in.
+// Sorts returns the names of the orders that processes can be in.
 func Sorts() []string {
 	names := make([]string, len(sortings))
 	for i := range sortings {
@@ -34,7 +34,7 @@ func Sorts() []string {
 	return names
 }
 
-// by is an order by a figure, the highest first.
+// by returns an order by a figure, the highest first.
 func by(figure func(*watch.Process) float64) func(a, b *watch.Process) int {
 	return func(a, b *watch.Process) int { return cmp.Compare(figure(b), figure(a)) }
 }

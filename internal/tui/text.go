@@ -81,7 +81,7 @@ func (p *painter) text(style style, words string) {
 // roomy reports whether there is room for all that is worth showing.
 func (p *painter) roomy() bool { return p.height >= roomyHeight }
 
-// left is the room for further lines, above the last one.
+// left returns the room for further lines, above the last one.
 func (p *painter) left() int { return max(0, p.height-1-len(p.lines)) }
 
 // section adds a heading with a rule.
@@ -151,8 +151,8 @@ func (p *painter) parts(most int, texts []string) {
 	}
 }
 
-// keys is the line of the keys, as many as there is room for: pairs of a key and
-// what it does.
+// keys returns the line of the keys, as many as there is room for: pairs of a
+// key and what it does.
 func (p *painter) keys(hints []string) line {
 	var keys line
 	width := 0
@@ -173,8 +173,8 @@ func (p *painter) keys(hints []string) line {
 	return keys
 }
 
-// processID is the id of a process; one that only its own namespace knows is in
-// brackets.
+// processID returns the id of a process; one that only its own namespace knows
+// is in brackets.
 func processID(p *watch.Process) string {
 	if p.PID == 0 {
 		return "(" + strconv.Itoa(p.InnerPID) + ")"

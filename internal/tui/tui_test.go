@@ -33,8 +33,8 @@ var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
 
 const mb = 1_000_000
 
-// example is a machine with a busy process, one that has ended, one that is idle
-// and one that cannot be watched.
+// example returns a machine with a busy process, one that has ended, one that
+// is idle and one that cannot be watched.
 func example() *watch.Snapshot {
 	busy := process(1, 4711, "web-api", watch.Watched)
 	busy.Container = "0123456789abcdef"
@@ -112,7 +112,7 @@ func sum(p *watch.Process) {
 	p.P99, p.Longest = gc.Some(41*time.Millisecond), gc.Some(42*time.Millisecond)
 }
 
-// shown is a model of the example at a size.
+// shown returns a model of the example at a size.
 func shown(t *testing.T, width, height int, change ...func(*Options)) *model {
 	t.Helper()
 	snap := example()
@@ -226,7 +226,7 @@ func TestEverySize(t *testing.T) {
 	}
 }
 
-// names are those of the processes in the order in which they are shown.
+// names returns those of the processes in the order in which they are shown.
 func names(m *model) []string {
 	var names []string
 	for _, p := range m.rows() {

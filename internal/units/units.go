@@ -37,7 +37,7 @@ func SizeScale(largest int64) Scale { return fitting(columnSizes, math.Abs(float
 // TimeScale returns the unit for a column of durations up to longest.
 func TimeScale(longest time.Duration) Scale { return timeScale(longest.Abs()) }
 
-// timeScale is µs below 0.1 ms.
+// timeScale returns µs below 0.1 ms.
 func timeScale(d time.Duration) Scale {
 	if d == 0 || d >= 99_950*time.Nanosecond {
 		return fitting(times[1:], float64(d))

@@ -13,7 +13,7 @@ import (
 	"github.com/gctrail/gctrail/nettrace"
 )
 
-// collectionsOf are those of a trace.
+// collectionsOf returns those of a trace.
 func collectionsOf(tb testing.TB, path string) []*gc.Collection {
 	tb.Helper()
 	var list []*gc.Collection

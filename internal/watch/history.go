@@ -55,7 +55,7 @@ func (h *history) add(c *Collection, start time.Time) {
 	}
 }
 
-// at is the second of a time, nil where it is too long ago.
+// at returns the second of a time, nil where it is too long ago.
 func (h *history) at(t time.Time) *Second {
 	unix := t.Unix()
 	if h.seconds == nil {
@@ -72,7 +72,7 @@ func (h *history) at(t time.Time) *Second {
 	return &h.seconds[unix%Seconds]
 }
 
-// until are the latest seconds up to and with that of a time, oldest first.
+// until returns the latest seconds up to and with that of a time, oldest first.
 func (h *history) until(t time.Time) []Second {
 	all := make([]Second, Seconds)
 	last := t.Unix()
@@ -100,7 +100,7 @@ func (r *ring) add(c *Collection) {
 	r.next = (r.next + 1) % Recent
 }
 
-// list are the collections, oldest first.
+// list returns the collections, oldest first.
 func (r *ring) list() []*Collection {
 	list := make([]*Collection, 0, len(r.all))
 	return append(append(list, r.all[r.next:]...), r.all[:r.next]...)
@@ -135,7 +135,7 @@ func (a *allocation) add(c *Collection) {
 	a.points = append(a.points[:0], a.points[drop:]...)
 }
 
-// at is the rate in bytes a second at a time: unknown before the second
+// at returns the rate in bytes a second at a time: unknown before the second
 // collection. While there is none, less than one budget is allocated, so that
 // the rate falls.
 func (a *allocation) at(now time.Time) gc.Opt[float64] {

@@ -14,8 +14,8 @@ import (
 	"github.com/gctrail/gctrail/nettrace"
 )
 
-// numbersOf are those of the whole collections of a trace, which must be whole
-// itself but for its last sequence point.
+// numbersOf returns those of the whole collections of a trace, which must be
+// whole itself but for its last sequence point.
 func numbersOf(t *testing.T, trace []byte) []uint32 {
 	t.Helper()
 	r := nettrace.NewReader(bytes.NewReader(trace), nettrace.Options{Want: gc.Wants})

@@ -152,7 +152,8 @@ func (r *row) add(col *gc.Collection) *Collection {
 	return c
 }
 
-// times are when a collection began and ended, as far as that was seen.
+// times returns the time when a collection began and ended, as far as that was
+// seen.
 func (r *row) times(c *gc.Collection) (began, ended time.Time) {
 	first, last := c.PauseStart, c.End
 	if !first.Known() {

@@ -140,7 +140,7 @@ func after(w *watch.Watcher, d time.Duration) *watch.Snapshot {
 	return w.Snapshot()
 }
 
-// only is the only process.
+// only returns the only process.
 func only(t *testing.T, s *watch.Snapshot) *watch.Process {
 	t.Helper()
 	if len(s.Processes) != 1 {

@@ -108,7 +108,7 @@ func (t *table) readArray(w *writer, recv, owner string, e *event, f *field) {
 	w.p("expect(&c, len(%s), %s)", list, count)
 }
 
-// bySize is the expression for a number of bytes.
+// bySize returns the expression for a number of bytes.
 func bySize(s sizes) string {
 	if s.Ptr4 == s.Ptr8 {
 		return fmt.Sprint(s.Ptr8)

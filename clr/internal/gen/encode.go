@@ -52,7 +52,7 @@ func (t *table) writeField(w *writer, recv, owner string, e *event, fields []fie
 	}
 }
 
-// countedBy are the fields whose elements the field called name counts.
+// countedBy returns the fields whose elements the field called name counts.
 func countedBy(fields []field, name string) (counted []field) {
 	for _, f := range fields {
 		if f.CountField == name {
@@ -62,8 +62,8 @@ func countedBy(fields []field, name string) (counted []field) {
 	return counted
 }
 
-// lengths is the expression for the number of elements of the counted fields
-// that the field by can tell.
+// lengths returns the expression for the number of elements of the counted
+// fields that the field by can tell.
 func lengths(recv string, counted []field, by *field) string {
 	var all []string
 	for _, f := range counted {
@@ -100,7 +100,7 @@ func (t *table) writeArray(w *writer, recv, owner string, e *event, f *field) {
 	w.p("}")
 }
 
-// appended is the expression that appends a value to dst.
+// appended returns the expression that appends a value to dst.
 func (s scalar) appended(value string) string { return fmt.Sprintf(s.append, value) }
 
 // needsMath reports whether an encoder of these fields refers to package math.

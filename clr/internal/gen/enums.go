@@ -76,7 +76,7 @@ func (t *table) enumType(w *writer, e *enum) {
 	}
 }
 
-// literal is v's number as the Go source has it.
+// literal returns v's number as the Go source has it.
 func (e *enum) literal(v value) string {
 	switch e.Kind {
 	case "mechanism":

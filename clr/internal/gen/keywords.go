@@ -46,7 +46,7 @@ func checkEvent(e *event) error {
 	return nil
 }
 
-// mask is the event's keywords as bits.
+// mask returns the event's keywords as bits.
 func (e *event) mask() (bits uint64) {
 	for _, k := range e.Keywords {
 		bits |= keywords[k]

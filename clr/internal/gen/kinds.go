@@ -56,7 +56,7 @@ func (t *table) kindsFile() *writer {
 	return w
 }
 
-// guidBytes are the bytes of a GUID in memory: its first three groups are
+// guidBytes returns the bytes of a GUID in memory: its first three groups are
 // little endian.
 func guidBytes(s string) string {
 	b, err := hex.DecodeString(strings.ReplaceAll(s, "-", ""))

@@ -126,7 +126,7 @@ func (t *table) structType(w *writer, name string, fields []field, oldest int) {
 	w.p("}\n")
 }
 
-// widest is the field called name in its widest type.
+// widest returns the field called name in its widest type.
 func widest(fields []field, name string) *field {
 	var best *field
 	for i := range fields {

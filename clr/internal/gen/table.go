@@ -47,7 +47,7 @@ type version struct {
 	Runtimes string `json:"runtimes"`
 }
 
-// goName is the name of the event's struct.
+// goName returns the name of the event's struct.
 func (e *event) goName() string {
 	if e.Go != "" {
 		return e.Go
@@ -91,8 +91,8 @@ type element struct {
 	Fields []field `json:"fields"`
 }
 
-// raw are the element's fields under the names of the runtime's C structure, nil
-// where that has no other names.
+// raw returns the element's fields under the names of the runtime's C
+// structure, nil where that has no other names.
 func (el *element) raw() []field {
 	var raw []field
 	for i, f := range el.Fields {
@@ -210,7 +210,7 @@ var scalars = map[string]scalar{
 	"guid":   {"GUID", "guid(&c)", "append(dst, %s[:]...)", "codeGUID", sizes{16, 16}},
 }
 
-// code is the field's code in a layout.
+// code returns the field's code in a layout.
 func (f *field) code() string {
 	switch {
 	case f.Type == "bytes":
@@ -224,7 +224,7 @@ func (f *field) code() string {
 	}
 }
 
-// elementSize is the least that an element takes, and whether that is all.
+// elementSize returns the least that an element takes, and whether that is all.
 func (el *element) elementSize(version int) (s sizes, fixed bool) {
 	if el.Fields == nil {
 		return scalars[el.Type].size, true
