@@ -23,7 +23,7 @@ type Decoder struct {
 type plan struct {
 	kind   Kind
 	name   string
-	layout *layout // nil where there is none
+	layout *layout // nil if there is none
 	own    bool    // the layout is the trace's, not the table's
 }
 
@@ -47,9 +47,9 @@ func (d *Decoder) Name(desc *trace.Descriptor) string { return d.plan(desc).name
 //     not there.
 //   - extra_bytes: the number of bytes after the last field.
 //
-// If neither the table nor the trace describes the fields, or the payload does not
-// agree with the trace's description, the only member is payload, in
-// base64; where there is no payload either, fields is empty.
+// If neither the table nor the trace describes the fields, or the payload does
+// not agree with the trace's description, the only member is payload, in
+// base64; if there is no payload either, fields is empty.
 func (d *Decoder) AppendFields(dst []byte, ev *trace.Event) []byte {
 	p := d.plan(ev.Desc)
 	switch {

@@ -27,7 +27,7 @@ type field struct {
 	count  int     // of fixed arrays
 	size   bySizes // of padding; else the payload's least size for the field to be there
 	elem   *field  // of arrays
-	raw    *field  // the same as the runtime's C structure has it, nil where that is no different
+	raw    *field  // the same as the runtime's C structure has it, nil if that is no different
 	fields []field // of objects
 }
 

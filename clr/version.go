@@ -18,9 +18,9 @@ func VersionOf(k Kind, version uint32, payload []byte, ptrSize int) uint32 {
 	return version
 }
 
-// Surplus returns how many bytes a payload has behind the fields of its version. It
-// is 0 where that is not known: of versions newer than the package's, and of events
-// whose fields take more than their layout to read.
+// Surplus returns how many bytes a payload has behind the fields of its
+// version. It is 0 if unknown: of versions newer than the package's, and of
+// events whose fields take more than their layout to read.
 func Surplus(k Kind, version uint32, payload []byte, ptrSize int) int {
 	if k == KindUnknown || k >= numKinds {
 		return 0

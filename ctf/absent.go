@@ -37,8 +37,8 @@ func (m *merger) absent(dir string, present map[string]bool) {
 	}
 }
 
-// indexed returns the number of packets that an index lists, 0 where it cannot
-// be read.
+// indexed returns the number of packets that an index lists, 0 if it cannot be
+// read.
 func (m *merger) indexed(name string) int64 {
 	f, err := m.fsys.Open(name)
 	if err != nil {

@@ -12,7 +12,7 @@ type batch struct {
 	data  []byte // payloads
 	read  int    // events, wanted or not
 
-	loss      *trace.Loss // nil where nothing changed
+	loss      *trace.Loss // nil if nothing changed
 	skipped   []skippedKind
 	processes []namedProcess
 	start     *int64 // nanoseconds since 1970, of Info.Start; in one batch only
@@ -88,7 +88,7 @@ func (q *queue) empty() *batch {
 	}
 }
 
-// put passes on a batch. It returns false where nobody wants more.
+// put passes on a batch. It returns false if nobody wants more.
 func (q *queue) put(b *batch) bool {
 	select {
 	case q.full <- b:

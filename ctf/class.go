@@ -15,7 +15,7 @@ type member struct {
 	dir         string
 	meta        *tsdl.Trace
 	pointerSize int
-	pid         uint64 // of all events, where they have none of their own; else 0
+	pid         uint64 // of all events, if they have none of their own; else 0
 	process     string // its name
 	kernel      bool
 
@@ -35,7 +35,7 @@ type streamClass struct {
 	context      plan // of packets
 	eventHeader  plan
 	eventContext plan         // of all events
-	quick        *quickHeader // nil where the plans must be used
+	quick        *quickHeader // nil if the plans must be used
 	frame        *frame
 	outer        int // slots of what comes before the payload
 	slots        int // most that any event takes
@@ -158,7 +158,7 @@ func (m *member) newStream(meta *tsdl.Stream) (*streamClass, error) {
 	return s, nil
 }
 
-// prepare plans an event when it is first met.
+// prepare plans an event when it is first seen.
 func (m *merger) prepare(s *streamClass, c *eventClass) {
 	of := s.member
 	var described int
@@ -252,7 +252,7 @@ type resolver = func(tracepoint string) (trace.Descriptor, bool)
 // maxDeclared bounds the kinds of events that are listed of all traces.
 const maxDeclared = 1 << 16
 
-// declared lists the kinds of events that the metadata describes. It is nil where
+// declared lists the kinds of events that the metadata describes. It is nil if
 // a part of the metadata could not be read.
 func (m *merger) declared(resolve resolver) []trace.Descriptor {
 	if m.undeclared {

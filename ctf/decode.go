@@ -48,7 +48,7 @@ type output struct{ data []byte }
 
 func (d *decoder) has(r role) bool { return d.seen&(1<<r) != 0 }
 
-// run reads what the nodes say. It returns false where that failed.
+// run reads what the nodes say. It returns false if that failed.
 func (d *decoder) run(nodes []node) bool {
 	for i := range nodes {
 		n := &nodes[i]
@@ -196,7 +196,7 @@ func (d *decoder) length(n *node) uint64 {
 	return n.count
 }
 
-// bytes passes over as many bytes as the node says.
+// bytes skips as many bytes as the node says.
 func (d *decoder) bytes(n *node) ([]byte, bool) {
 	count := d.length(n)
 	if count > uint64(d.end-d.pos)>>3 {

@@ -14,7 +14,7 @@ type index struct {
 	file  fs.File
 	in    *bufio.Reader
 	entry []byte // the entry read last
-	off   int64  // of its packet; -1 where there is none
+	off   int64  // of its packet; -1 if there is none
 }
 
 // Offsets in an entry. What follows is not read.

@@ -327,7 +327,7 @@ func (m *merger) settle() {
 }
 
 // lend gives n bytes for a window to grow by, or takes them back. It returns
-// false where there are no more.
+// false if there are no more.
 func (m *merger) lend(n int) bool {
 	if m.lent+n > maxLent {
 		return false

@@ -13,14 +13,14 @@ import (
 type packet struct {
 	begin, end int64  // nanoseconds since 1970
 	first      uint64 // cycles
-	lastCycles uint64 // 0 where unknown
+	lastCycles uint64 // 0 if unknown
 	content    int64  // in bytes; the last may be used in part
 	bits       uint64 // of content
 	size       int64  // in bytes
 	headerBits int
 
 	discarded uint64 // counted since the stream began
-	width     int    // bits of that counter, 0 where there is none
+	width     int    // bits of that counter, 0 if there is none
 	sequence  uint64
 	numbered  bool
 	cpu       uint32
@@ -35,7 +35,7 @@ const (
 )
 
 // open reads the header and context of the packet that the window begins with.
-// The error is io.EOF where there is none.
+// The error is io.EOF if there is none.
 func (s *stream) open() error {
 	w := &s.window
 	for n := headerRead; ; n = min(4*n, maxHeader) {
@@ -151,7 +151,7 @@ func (p *packet) follows(o *packet) bool {
 }
 
 // resync looks for the next packet after one whose header is damaged: for its
-// magic number and the trace's UUID. It returns false where it finds none.
+// magic number and the trace's UUID. It returns false if it finds none.
 func (s *stream) resync() bool {
 	var pattern []byte
 	t := s.member.meta

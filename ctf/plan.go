@@ -15,7 +15,7 @@ const (
 	opInt    op = iota // an integer or a float of size bits
 	opBytes            // size bits as they are, always whole bytes
 	opCopy             // count bytes as they are
-	opAlign            // pass over bits
+	opAlign            // skip bits
 	opVarInt           // LEB128
 	opString           // units of size bits up to a zero unit
 	opText             // as many bytes; a string takes those before a zero
@@ -33,7 +33,7 @@ type node struct {
 	counted bool // a uint16 with the count comes before it on the wire
 	mayMiss bool
 	role    role
-	width   uint8 // in bytes on the wire, 0 where it is no part of the payload
+	width   uint8 // in bytes on the wire, 0 if it is not part of the payload
 	size    int   // in bits
 	mask    int   // alignment - 1
 	slot    int   // 1 + where the value is kept for those that refer to it
@@ -56,7 +56,7 @@ type inner struct {
 
 func newInner(nodes plan) inner { return inner{fused(nodes), len(nodes)} }
 
-// A plan is how to read one structure: nil where there is none.
+// A plan is how to read one structure: nil if there is none.
 type plan []node
 
 const (
@@ -106,14 +106,14 @@ var contextRoles = map[string]role{
 // A frame is the fields of a structure that were planned so far.
 type frame struct {
 	outer  *frame
-	scope  tsdl.Scope // where it is the outermost of its scope
+	scope  tsdl.Scope // if it is the outermost of its scope
 	fields []entry
 }
 
 type entry struct {
 	name  string
 	typ   *tsdl.Type
-	slot  int    // 1 + slot, 0 where the value is not kept
+	slot  int    // 1 + slot, 0 if the value is not kept
 	inner *frame // of a structure
 }
 
@@ -199,8 +199,8 @@ func (p *planner) fields(out *plan, t *tsdl.Type) error {
 	return nil
 }
 
-// omits reports whether the field i of a structure is no part of the payload on the
-// wire.
+// omits reports whether the field i of a structure is not part of the payload
+// on the wire.
 func (p *planner) omits(fields []tsdl.Field, i int) bool {
 	if generatedLength(fields, i) {
 		return true

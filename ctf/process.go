@@ -10,8 +10,8 @@ import (
 
 // A told process is the one that a stream told the name of last.
 type told struct {
-	pid    uint64   // UnknownID where there is none
-	length int      // of the name that its first thread has, 0 where that is not known
+	pid    uint64   // UnknownID if there is none
+	length int      // of the name that its first thread has, 0 if unknown
 	name   [32]byte // with the zeros behind it
 }
 
@@ -39,8 +39,8 @@ func (m *member) environment() {
 	}
 }
 
-// longSize returns the size of a C long in the traced program in bits, 0 where
-// it is not known. LTTng's counter of discarded events is one.
+// longSize returns the size of a C long in the traced program in bits, 0 if
+// unknown. LTTng's counter of discarded events is one.
 func (m *member) longSize() int {
 	for _, s := range m.meta.Streams {
 		if s.PacketContext == nil {

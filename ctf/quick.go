@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A quickHeader reads the header and context of an event in one go, where these
+// A quickHeader reads the header and context of an event in one go, if these
 // have the same size whenever the header's id is in a range: what LTTng writes
 // for nearly all events. It takes a seventh of the instructions that the plans
 // take.
@@ -17,7 +17,7 @@ type quickHeader struct {
 	lo, hi  uint64 // ids that this holds for
 	size    int    // in bytes
 	nameOff int    // of the process's name
-	nameLen int    // 0 where there is none
+	nameLen int    // 0 if there is none
 }
 
 // A quickField is an integer of at most 64 bits within the 8 bytes at off. One
@@ -40,7 +40,7 @@ type quickPlanner struct {
 	idSlot int // 1 + where the id is kept
 }
 
-// newQuickHeader returns nil where the events of a stream have another form.
+// newQuickHeader returns nil if the events of a stream have another form.
 func newQuickHeader(s *streamClass) *quickHeader {
 	q := quickPlanner{quickHeader: quickHeader{hi: ^uint64(0)}, fields: map[role]quickField{}}
 	bits, ok := q.add(s.eventHeader, 0)
@@ -123,7 +123,7 @@ func (q *quickPlanner) choose(n *node, bits int) (int, bool) {
 	return q.add(o.nodes, bits)
 }
 
-// read reads a header and context. It returns false where the plans must.
+// read reads a header and context. It returns false if the plans must.
 func (q *quickHeader) read(d *decoder, h *header) bool {
 	at := (d.pos + 7) >> 3
 	b := d.buf[at:]

@@ -46,8 +46,8 @@ type Reader struct {
 }
 
 // Open opens the traces in a folder and in those below it. The error wraps
-// trace.ErrNotTrace where there is no trace, and is a *trace.FormatError where none can be
-// read.
+// trace.ErrNotTrace if there is not a trace, and is a *trace.FormatError where
+// none can be read.
 func Open(fsys fs.FS, opts Options) (*Reader, error) {
 	m, err := newMerger(fsys)
 	if err != nil {

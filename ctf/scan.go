@@ -162,7 +162,7 @@ type memberKey struct {
 }
 
 // probe reads the first packet of a file, to learn which stream it is of. It is
-// nil where the file has none.
+// nil if the file has none.
 func (m *merger) probe(name string, of *member) *file {
 	f := &file{path: name, member: of, key: streamKey{alone: name}}
 	s := m.newStream()

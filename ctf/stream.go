@@ -18,7 +18,7 @@ type stream struct {
 	order int // among streams
 	files []*file
 
-	file   fs.File // nil where none is open
+	file   fs.File // nil if none is open
 	path   string
 	member *member
 	window window
@@ -53,8 +53,8 @@ type stream struct {
 type header struct {
 	id               uint64
 	stamp, low       uint64 // time stamp, and the bits that it has
-	pid, tid         uint64 // UnknownID where they are not told
-	nameOff, nameLen int    // of the thread's name, 0 where it is of no use
+	pid, tid         uint64 // UnknownID if they are not told
+	nameOff, nameLen int    // of the thread's name, 0 if it is of no use
 }
 
 func (m *merger) newStream() *stream {
@@ -185,7 +185,7 @@ func (s *stream) leave() {
 	s.pass()
 }
 
-// pass passes over the rest of the packet.
+// pass skips the rest of the packet.
 func (s *stream) pass() {
 	if s.packet.size < 0 {
 		s.close()
@@ -222,7 +222,7 @@ func (s *stream) whole() bool {
 const maxWindow = 4 << 20
 
 // more moves the window on to the bit at pos and reads what follows. It returns
-// false where nothing follows. The decoder is at pos then.
+// false if nothing follows. The decoder is at pos then.
 func (s *stream) more(pos int) bool {
 	if s.whole() || s.window.err != nil {
 		return false
@@ -253,7 +253,7 @@ func (s *stream) shrink() {
 }
 
 // readEvent reads the header and contexts of the packet's next event. It
-// returns false where there is none.
+// returns false if there is none.
 func (s *stream) readEvent() bool {
 	d := &s.dec
 	for {

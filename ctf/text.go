@@ -56,7 +56,7 @@ func zeroUnit(b []byte, unit int) int {
 }
 
 // appendUTF16 appends UTF-8 as UTF-16LE with a terminating zero. A byte that is
-// no UTF-8 becomes U+FFFD.
+// not UTF-8 becomes U+FFFD.
 func appendUTF16(dst, text []byte) []byte {
 	dst = slices.Grow(dst, 2*len(text)+2)
 	n := widen(dst[len(dst):cap(dst)], text)

@@ -55,7 +55,7 @@ func (w *window) resize(n int) {
 	w.mem, w.buf = mem, mem[:had]
 }
 
-// discard passes over n bytes. Past the end of the file is its end.
+// discard skips n bytes. Past the end of the file is its end.
 func (w *window) discard(n int64) {
 	if n <= int64(len(w.buf)) {
 		w.buf = w.buf[n:]

@@ -65,8 +65,8 @@ func (f *finder) arrivals(ctx context.Context, arrived func(*Process)) {
 	}
 }
 
-// arrival returns the process whose socket has appeared, once it answers; nil where
-// there is none.
+// arrival returns the process whose socket has appeared, once it answers; nil
+// if there is none.
 func (f *finder) arrival(ctx context.Context, folder string, s socket) *Process {
 	for try := range arrivalTries {
 		l := f.look()

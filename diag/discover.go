@@ -12,19 +12,19 @@ import (
 
 // A Process is a .NET process of this machine.
 type Process struct {
-	PID       int       // as this system numbers it; 0 where it is in another namespace and its number here is not known
+	PID       int       // as this system numbers it; 0 if it is in another namespace and its number here is not known
 	InnerPID  int       // as its own namespace numbers it: what its events carry
-	Name      string    // of the program; empty where unknown
-	Address   string    // of its diagnostic socket or pipe; empty where there is none, or it was not found
-	Started   time.Time // zero where unknown
-	Container string    // id of its container; empty where it is in none that is known
+	Name      string    // of the program; empty if unknown
+	Address   string    // of its diagnostic socket or pipe; empty if there is none, or it was not found
+	Started   time.Time // zero if unknown
+	Container string    // id of its container; empty if it is in none that is known
 	Info      *Info     // from its runtime; nil if that was not queried, or did not answer
 	GC        Flavour   // as far as its settings are known
 	Err       error     // why it cannot be reached, nil if it was not tried
 
 	stale    bool      // its socket belongs to no process that is known here
 	client   *Client   // of a runtime that was found, or has dialled
-	sighting *sighting // how it was found; nil once it is remembered, or where it cannot be
+	sighting *sighting // how it was found; nil once it is remembered, or if it cannot be
 	// listener, if not nil, returns the PID of a process that was not known before it
 	// was connected to, or 0.
 	listener func() int

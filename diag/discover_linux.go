@@ -188,8 +188,7 @@ func (l *look) process(pid int) *Process {
 	return p
 }
 
-// started returns the time when a process was started; zero where that is not
-// known.
+// started returns the time when a process was started; zero if unknown.
 func (l *look) started(st *stat) time.Time {
 	ticks, err := strconv.ParseInt(st.start, 10, 64)
 	if err != nil || l.boot.IsZero() {

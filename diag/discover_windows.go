@@ -36,8 +36,8 @@ func (f *finder) find() []*Process {
 	return all
 }
 
-// started returns the time when a process was created; zero where that cannot
-// be asked.
+// started returns the time when a process was created; zero if that cannot be
+// asked.
 func started(pid int) time.Time {
 	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
 	if err != nil {

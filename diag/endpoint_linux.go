@@ -26,7 +26,7 @@ type endpoint struct {
 	name   string
 	router bool // it belongs to a router, and the process is on a device
 
-	pid   int // 0 where the process is not known
+	pid   int // 0 if the process is not known
 	inner int
 	start string
 
@@ -154,7 +154,7 @@ func (d *endpoint) identity() (*identity, error) {
 	return who, nil
 }
 
-// identify returns who a process is; nil where there is none.
+// identify returns who a process is; nil if there is none.
 func (f *finder) identify(pid int) *identity {
 	folder := filepath.Join(f.proc, strconv.Itoa(pid))
 	st, ok := readStat(folder)

@@ -109,8 +109,8 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// TestStrayNeighbours: a socket that is no visible process's is connected to only
-// if it is this user's own.
+// TestStrayNeighbours: a socket that is not a visible process's is connected to
+// only if it is this user's own.
 func TestStrayNeighbours(t *testing.T) {
 	const socket = "tmp/dotnet-diagnostic-5-100-socket"
 	for _, test := range []struct {

@@ -137,8 +137,8 @@ func (h HRESULT) Error() string {
 	return fmt.Sprintf("error %#x", uint32(h))
 }
 
-// Remedy returns what to do about a process that cannot be reached, or refuses a
-// command; it is empty where nothing is known.
+// Remedy returns what to do about a process that cannot be reached, or refuses
+// a command; it is empty if nothing is known.
 func Remedy(err error) string {
 	if code, ok := errors.AsType[HRESULT](err); ok {
 		return hresults[code].hint

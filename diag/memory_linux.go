@@ -21,7 +21,7 @@ type memory struct {
 type sighting struct {
 	stat
 	inner    int
-	process  *Process  // nil where it is no .NET process
+	process  *Process  // nil if it is no .NET process
 	endpoint *endpoint // of a .NET process
 	socket   stamp     // behind the endpoint
 	until    time.Time
@@ -51,7 +51,7 @@ const (
 	settled = 10 * time.Second
 )
 
-// recall returns what is known of a process; nil where it has to be examined. One
+// recall returns what is known of a process; nil if it has to be examined. One
 // that does not run has to: it cannot answer.
 func (l *look) recall(pid int, st *stat) *sighting {
 	l.memory.mu.Lock()

@@ -151,7 +151,7 @@ func TestDeadRuntimes(t *testing.T) {
 }
 
 // TestListenTwice: a socket that somebody listens at is left alone, one that
-// nobody does is replaced, and what is no socket stays.
+// nobody does is replaced, and what is not a socket stays.
 func TestListenTwice(t *testing.T) {
 	_, path := newListener(t)
 	if _, err := Listen(path); !errors.Is(err, syscall.EADDRINUSE) {

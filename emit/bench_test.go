@@ -20,7 +20,7 @@ func BenchmarkDisabled(b *testing.B) {
 	}
 }
 
-// A session listens, and makes the program wait where it cannot keep up: what an
+// A session listens, and makes the program wait if it cannot keep up: what an
 // event costs in all, the writing of the trace included.
 func BenchmarkEnabled(b *testing.B) { benchmarkEnabled(b, runtime.GOMAXPROCS(0)) }
 

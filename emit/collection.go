@@ -8,7 +8,7 @@ import (
 )
 
 // A Collection is a collection under way. Its methods raise its events; each
-// gives ErrOrder, and raises nothing, where it is not its turn.
+// gives ErrOrder, and raises nothing, if it is not its turn.
 type Collection struct {
 	c      *Collector
 	plan   Plan

@@ -23,7 +23,7 @@ func (p *Provider) startSystemETW() (*Session, error) {
 }
 
 // The functions of evntprov.h. Handles have 64 bits, so that they fit into one
-// argument only where those do.
+// argument only if those do.
 var (
 	advapi32        = windows.NewLazySystemDLL("advapi32.dll")
 	eventRegister   = advapi32.NewProc("EventRegister")

@@ -313,7 +313,7 @@ func TestServeBlockingClient(t *testing.T) {
 	<-waiting
 }
 
-// What is no client, or half of one, leaves the others alone.
+// What is not a client, or half of one, leaves the others alone.
 func TestServeGarbage(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{})
 	server, c := serve(t, p)

@@ -8,8 +8,8 @@ import (
 )
 
 // A Thread is a logical thread: events that belong together carry its id, and
-// keep their order. It is no thread of the system. Its methods may be called by
-// several goroutines, but not after Close.
+// keep their order. It is not a thread of the system. Its methods may be called
+// by several goroutines, but not after Close.
 type Thread struct {
 	p     *Provider
 	id    uint64

@@ -34,7 +34,7 @@ type batch struct {
 	err   error // why the rest could not be had
 	ready chan struct{}
 
-	follower *batch // the stretch after this one, where it is being loaded
+	follower *batch // the stretch after this one, if it is being loaded
 
 	items []item // in time order
 	next  int    // item to be merged

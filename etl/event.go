@@ -73,7 +73,7 @@ var formats = [256]format{
 var skippedMessage = format{formSkipped, 8, 0, 0, 8}
 
 // formatOf finds the format of the event that begins with b, at least four
-// bytes; nil where no event begins so.
+// bytes; nil if no event begins so.
 func formatOf(b []byte) *format {
 	switch b[3] {
 	case typedEvent:
@@ -117,7 +117,7 @@ func idOf(b []byte) uint64 {
 }
 
 // payload returns what follows the header of e, an EVENT_HEADER's extended
-// items apart. It is empty where the header says more than there is.
+// items apart. It is empty if the header says more than there is.
 func (f *format) payload(e []byte, x *extended) []byte {
 	at := int(f.size)
 	switch f.form {

@@ -20,7 +20,7 @@ type frameworkEvent struct {
 	private bool
 	id      uint16
 	version uint16
-	opcode  uint8 // of the classic form; 0 where there is none
+	opcode  uint8 // of the classic form; 0 if there is none
 	payload func(p ptr) []any
 	fields  string // JSON
 }

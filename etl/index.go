@@ -184,9 +184,9 @@ func (s *survey) take(h *bufferHeader) {
 	s.buffers++
 }
 
-// flush notes when a buffer was written, and that this is not known where it
-// would have been before the buffer's first event: in a file that was merged, it
-// is the time of day.
+// flush notes when a buffer was written, and that this is not known if it would
+// have been before the buffer's first event: in a file that was merged, it is
+// the time of day.
 func (s *survey) flush(flushed, first int64, h *bufferHeader) {
 	switch {
 	case h.kind == typeHeader:
@@ -236,7 +236,7 @@ func (h *bufferHeader) firstTime(b []byte) (int64, bool) {
 
 // resync finds the next buffer after a place at which none begins: the start of
 // a buffer, or of what seemed to be one at previous, is further on. It returns
-// the end of the file where there is none.
+// the end of the file if there is none.
 func (x *index) resync(f *file, previous, pos int64) (int64, error) {
 	next, err := f.skipZeros(pos)
 	if err != nil || next == f.size {
@@ -249,7 +249,7 @@ func (x *index) resync(f *file, previous, pos int64) (int64, error) {
 	// Buffers that are not compressed are all of one size, the first apart.
 	grid, first := max(int64(f.header.bufferSize), bufferHeaderSize), f.survey.first
 	after := max(previous, first-1)
-	if pos >= first && (pos-first)%grid == 0 { // which is no place to try again
+	if pos >= first && (pos-first)%grid == 0 { // which is not a place to try again
 		after = pos
 	}
 	at := first + (after-first+grid)/grid*grid

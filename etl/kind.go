@@ -69,8 +69,8 @@ type kindTable struct {
 	dropped uint64 // events of kinds beyond maxKinds
 }
 
-// get finds the kind with a key, a new one where there is none; nil where there
-// are too many.
+// get finds the kind with a key, a new one if there is none; nil if there are
+// too many.
 func (t *kindTable) get(k *key) *kind {
 	// The multipliers spread ids, opcodes and hook ids over the upper bits.
 	h := k.w[0] ^ k.w[2]*0x9e3779b97f4a7c15 ^ k.w[1]*0xbf58476d1ce4e5b9 ^ k.w[3]*0x94d049bb133111eb

@@ -23,7 +23,7 @@ type loader struct {
 	free    []*batch
 	scratch []byte
 
-	jobs    chan *batch // nil where the reader does it all itself
+	jobs    chan *batch // nil if the reader does it all itself
 	workers sync.WaitGroup
 }
 

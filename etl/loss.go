@@ -63,8 +63,8 @@ func lossReport(d *trace.Descriptor) bool {
 }
 
 // reported notes what a real-time session tells that it lost. It does so before
-// the events of a buffer: something is missing since the buffer before. The count
-// of the file header, where there is one, has the events already.
+// the events of a buffer: something is missing since the buffer before. The
+// count of the file header, if there is one, has the events already.
 func (r *Reader) reported(b *batch, d *trace.Descriptor, ticks int64) {
 	var n uint64
 	if d.Opcode == lostEvents && b.file.header.eventsLost == 0 {

@@ -36,7 +36,7 @@ func (f *file) slack(frequency int64) int64 {
 func (f *file) shared() bool { return f.header.mode&modeShared != 0 }
 
 // written returns the time when a buffer was written, in ticks, math.MaxInt64
-// where that is not known. A tool that rewrites files notes the time of day.
+// if unknown. A tool that rewrites files notes the time of day.
 func (f *file) written(h *bufferHeader) int64 {
 	at := h.flushed
 	if h.kind == typeHeader || at == 0 {

@@ -195,7 +195,7 @@ func (t *processes) raised(pid uint64, ticks int64) {
 	}
 }
 
-// use returns how a PID was used, nil where there is no room for one more.
+// use returns how a PID was used, nil if there is no room for one more.
 func (t *processes) use(pid uint64) *pidUse {
 	u := t.uses[pid]
 	if u == nil && t.room(userSize) {

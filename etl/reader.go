@@ -102,8 +102,8 @@ const (
 	maxPending       = 256 << 20
 )
 
-// Events yields the trace's events in time order; see trace.Source. Errors
-// are a *trace.FormatError where the input is no trace that this package reads.
+// Events yields the trace's events in time order; see trace.Source. Errors are
+// a *trace.FormatError where the input is not a trace that this package reads.
 func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
 		if r.used {

@@ -93,7 +93,7 @@ func (t *threads) advance(ticks int64) {
 }
 
 // processOf returns the process of a thread at a time, which is not before that
-// of the last call; trace.UnknownID where it is not known.
+// of the last call; trace.UnknownID if unknown.
 func (t *threads) processOf(tid uint64, ticks int64) uint64 {
 	if len(t.told) > 0 {
 		t.advance(ticks)

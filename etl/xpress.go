@@ -32,7 +32,7 @@ const (
 // decode continues the stream: it writes to dst from out on, and reads src from
 // its start. What dst has before out is what was written last, at least
 // xpressWindow bytes of it or all. It stops where dst is full, or where src may
-// end within a token; if src is the last of the input, only where it does.
+// end within a token; if src is the last of the input, only if it does.
 func (x *xpress) decode(dst []byte, out int, src []byte, last bool) (int, int, error) {
 	in := 0
 	for {

@@ -17,7 +17,8 @@ type Allocations struct {
 	Source  alloc.Source
 	Rows    []alloc.Row // of alloc.ByType | alloc.ByStack
 	Stacks  *symbol.Stacks
-	// Timeline yields the same in the order of time; nil where times were not kept.
+	// Timeline yields the same in the order of time; nil if times were not
+	// kept.
 	Timeline iter.Seq[alloc.Timed]
 }
 
@@ -59,8 +60,8 @@ func TypeOn(typ string, heap alloc.Heap) string {
 	return name
 }
 
-// Name returns a process's name, "process" where it is unknown, without
-// characters that control terminals.
+// Name returns a process's name, "process" if unknown, without characters that
+// control terminals.
 func Name(p *gc.Process) string {
 	return Clean(cmp.Or(p.Name, "process"))
 }

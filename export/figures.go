@@ -32,7 +32,7 @@ var figures = []struct {
 	{"pinned_objects", "Pinned objects", func(c *gc.Collection) gc.Opt[int64] { return c.PinnedObjects }},
 }
 
-// Figures yields the figures that a timeline shows of a collection, where they are
+// Figures yields the figures that a timeline shows of a collection, if they are
 // known, by name.
 func Figures(c *gc.Collection) iter.Seq2[string, int64] {
 	return func(yield func(string, int64) bool) {

@@ -51,8 +51,9 @@ func (m *Model) drop(at time.Duration) { m.dropped.Add(1, at, at) }
 // are tell.
 func (m *Model) missing(from, to time.Duration) { m.dropped.Add(0, from, to) }
 
-// An expected event is implied by others. It is missing where it is not in the
-// trace, provided that the session raises its kind: LTTng enables events by name.
+// An expected event is implied by others. It is missing if it is not in the
+// trace, provided that the session raises its kind: LTTng enables events by
+// name.
 type expected struct {
 	raised bool             // one was seen
 	early  Opt[trace.Range] // where the first was missing, before one was seen
@@ -95,7 +96,7 @@ func (m *Model) hasText(e *event, n int) bool {
 }
 
 // runtime finds the state of the runtime that an event is from. It returns nil
-// where there is no room for one more.
+// if there is no room for one more.
 func (m *Model) runtime(e *event, instance uint16) *runtime {
 	p := e.process
 	for _, rt := range p.runtimes {

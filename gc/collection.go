@@ -141,7 +141,7 @@ type Generation struct {
 	Freed         Opt[int64]   // unknown for generations that were not collected
 	Fragmentation Opt[int64]   // free space after
 	FreeList      Opt[int64]   // of Fragmentation, in free lists; the rest is too small to allocate from
-	Survival      Opt[float64] // percent of the objects before; unknown where other collections promote meanwhile
+	Survival      Opt[float64] // percent of the objects before; unknown if other collections promote meanwhile
 	Budget        int64        // allocation budget until the next collection
 	Pinned        Opt[int64]   // of Out, survived because pinned
 }

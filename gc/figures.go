@@ -231,7 +231,7 @@ func (b *building) sizes() {
 // its objects were: 7 KB more was seen, and 0.3 % of a large one.
 const maxPadding = 16 << 10
 
-// survival returns how much of the objects survived, in percent: unknown where
+// survival returns how much of the objects survived, in percent: unknown if
 // there were none, or more survived than there were and padding accounts for.
 func (g *generation) survival() Opt[float64] {
 	objects := g.objectsBefore()

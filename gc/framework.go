@@ -15,8 +15,8 @@ func (m *Model) privateGlobalHistory(e *event) {
 	}
 }
 
-// gen0Again is the record of a second pass over gen0, in which the generations
-// of a heap follow that have no POH.
+// gen0Again is the record of a second skip gen0, in which the generations of a
+// heap follow that have no POH.
 const gen0Again = 4
 
 // compactMechanismUsed is set in CompactMechanism if the heap was compacted.

@@ -138,8 +138,8 @@ func (m *Model) handOut(yield func(*Collection, error) bool) bool {
 // first event.
 func (m *Model) Processes() []*Process { return m.processes }
 
-// feed processes one event. Events must come in time order; those that do
-// not, and those that the model does not want, are passed over.
+// feed processes one event. Events must come in time order; those that do not,
+// and those that the model does not want, are skipped.
 func (m *Model) feed(ev *trace.Event) {
 	if ev.Desc != m.desc {
 		m.desc, m.kind = ev.Desc, m.kindOf(ev.Desc)
@@ -178,9 +178,9 @@ type event struct {
 	version uint32 // of the payload that was decoded last
 }
 
-// decode decodes the event's payload into v. A payload that is too short is no
-// basis for a figure. An event that times a collection and whose payload is not
-// just as long as its version's is not the event that it passes for, nor is
+// decode decodes the event's payload into v. A payload that is too short is not
+// a basis for a figure. An event that times a collection and whose payload is
+// not just as long as its version's is not the event that it passes for, nor is
 // GCHeapStats with a shorter one: it is damaged, or another one's.
 func (m *Model) decode(e *event, v interface {
 	Decode(version uint32, payload []byte, ptrSize int) error
@@ -248,7 +248,7 @@ func handler(k clr.Kind) func(*Model, *event) {
 	return nil
 }
 
-// process returns the process of a PID, nil where there is no room for one more.
+// process returns the process of a PID, nil if there is no room for one more.
 func (m *Model) process(pid uint64) *Process {
 	if p := m.event.process; p != nil && p.PID == pid {
 		return p
@@ -322,8 +322,8 @@ func (m *Model) release() {
 	m.fresh = false
 }
 
-// oldest returns the runtime with the collection that began first of those still
-// being rebuilt, nil where there is none.
+// oldest returns the runtime with the collection that began first of those
+// still being rebuilt, nil if there is none.
 func (m *Model) oldest() *runtime {
 	var first *runtime
 	for _, rt := range m.runtimes {

@@ -464,7 +464,7 @@ func TestUnsetFinalization(t *testing.T) {
 }
 
 // TestFrameworkMemoryLoad: the private histories of the .NET Framework tell the
-// memory load, as 0 where it was not asked for; more than all is no load.
+// memory load, as 0 if it was not asked for; more than all is no load.
 func TestFrameworkMemoryLoad(t *testing.T) {
 	for told, want := range map[uint32]gc.Opt[int]{0: {}, 71: gc.Some(71), 101: {}} {
 		s := newScript()
@@ -525,7 +525,7 @@ func TestLossBeforeBackground(t *testing.T) {
 	}
 }
 
-// TestLostRestarts: the time since the collection before is unknown where that
+// TestLostRestarts: the time since the collection before is unknown if that
 // one's restart was not seen.
 func TestLostRestarts(t *testing.T) {
 	s := newScript()

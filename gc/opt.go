@@ -21,7 +21,7 @@ func (o Opt[T]) Get() (v T, known bool) { return o.v, o.known }
 // Known reports whether the figure is known.
 func (o Opt[T]) Known() bool { return o.known }
 
-// Or returns the figure, or v where it is unknown.
+// Or returns the figure, or v if unknown.
 func (o Opt[T]) Or(v T) T {
 	if o.known {
 		return o.v
@@ -29,7 +29,7 @@ func (o Opt[T]) Or(v T) T {
 	return v
 }
 
-// String returns the figure as fmt.Sprint spells it, or "-" where it is unknown.
+// String returns the figure as fmt.Sprint spells it, or "-" if unknown.
 func (o Opt[T]) String() string {
 	if !o.known {
 		return "-"
@@ -37,7 +37,7 @@ func (o Opt[T]) String() string {
 	return fmt.Sprint(o.v)
 }
 
-// MarshalJSON returns the figure as JSON, or null where it is unknown.
+// MarshalJSON returns the figure as JSON, or null if unknown.
 func (o Opt[T]) MarshalJSON() ([]byte, error) {
 	if !o.known {
 		return []byte("null"), nil

@@ -14,16 +14,16 @@ import (
 // are read.
 type Process struct {
 	PID         uint64
-	Name        string // file name without folder and .exe; empty where unknown
+	Name        string // file name without folder and .exe; empty if unknown
 	CommandLine string
-	OS, Arch    string // as the runtime names them; empty where unknown
+	OS, Arch    string // as the runtime names them; empty if unknown
 
-	Runtime  string // ".NET 10.0.12"; empty where unknown
+	Runtime  string // ".NET 10.0.12"; empty if unknown
 	Server   Opt[bool]
-	Settings *clr.GCSettingsRundown // nil where the trace has none
+	Settings *clr.GCSettingsRundown // nil if the trace has none
 
 	// Started and Stopped bound the time in which the process was watched: from
-	// the start of its runtime, or of the trace where that is earlier, to the
+	// the start of its runtime, or of the trace if that is earlier, to the
 	// rundown with which the trace ends, or to the trace's last event.
 	Started, Stopped time.Duration
 	StartSeen        bool // Started is the start of the runtime
@@ -35,7 +35,7 @@ type Process struct {
 	AllocWaits AllocWaits
 	Adaptation Adaptation
 
-	major    uint16 // version of the runtime; 0 where unknown
+	major    uint16 // version of the runtime; 0 if unknown
 	runtimes []*runtime
 	last     time.Duration // of the process's events that are about collections
 	text     int           // bytes that its names may take

@@ -18,7 +18,7 @@ type runtime struct {
 	restarting  []*suspension          // those that have begun to, in order
 
 	pending        []*building          // collections in order of their start, not yet finished
-	blocking       *building            // the one between GCStart and GCEnd that is no background collection
+	blocking       *building            // the one between GCStart and GCEnd that is not a background collection
 	background     *building            // the background collection between GCStart and GCEnd
 	lastBackground *building            // the latest background collection
 	numbered       map[uint32]*building // by number, the latest of the pending ones
@@ -99,8 +99,8 @@ func newRuntime(p *Process, instance uint16, m *Model) *runtime {
 // find returns the unfinished collection of a number, the latest first.
 func (rt *runtime) find(number uint32) *building { return rt.numbered[number] }
 
-// begin adds a collection, placed by its number if its start is unknown.
-// It returns nil where there is no room for one more.
+// begin adds a collection, placed by its number if its start is unknown. It
+// returns nil if there is no room for one more.
 func (rt *runtime) begin(number uint32) *building {
 	if rt.model.room.open == maxOpen && !rt.expire() {
 		rt.model.drop(rt.model.event.time)

@@ -65,8 +65,8 @@ type Update struct {
 	// Lost is how many events the runtime had no room for, as far as is known;
 	// Late is how many came too late for their collection.
 	Lost, Late uint64
-	// Err is why the trace of an update of kind Ended has no end: ErrTruncated, or an
-	// error of reading. It is nil where the runtime closed it.
+	// Err is why the trace of an update of kind Ended has no end: ErrTruncated,
+	// or an error of reading. It is nil if the runtime closed it.
 	Err error
 }
 

@@ -9,7 +9,7 @@ import (
 // collection makes room.
 type queue struct {
 	limit int
-	ready chan struct{} // holds a token where there may be something to take
+	ready chan struct{} // holds a token if there may be something to take
 
 	mu      sync.Mutex
 	updates []*Update

@@ -59,8 +59,8 @@ func (r *blockReader) spans(first, last uint64) bool {
 	return last == r.times.span && (first == 0 || r.version == 6)
 }
 
-// next reads the next event. It returns false at the end of the block, and where
-// what is left is no event: then err is set.
+// next reads the next event. It returns false at the end of the block, and
+// where what is left is not an event: then err is set.
 func (r *blockReader) next() bool {
 	if r.compressed && len(r.data)-r.off >= maxCompressed {
 		return r.nextCompressed()

@@ -17,8 +17,8 @@ var unbounded = bounds{0, math.MaxUint64}
 // holds reports whether the range has a time.
 func (b bounds) holds(ticks uint64) bool { return ticks-b.from <= b.span }
 
-// within returns b where it lies in another range, and the other one where it
-// does not.
+// within returns b where it lies in another range, and the other one if it does
+// not.
 func (b bounds) within(o bounds) bounds {
 	if o.holds(b.from) && b.span <= o.span-(b.from-o.from) {
 		return b
@@ -97,7 +97,7 @@ func (r *Reader) startAt(ticks uint64) {
 // It is believed when the next block, or a sequence point, is not older: else its
 // time is damaged, with those of all events behind it in its block.
 type jump struct {
-	key    uint64 // sort key of the event; 0 where nothing is doubted
+	key    uint64 // sort key of the event; 0 if nothing is doubted
 	latest uint64 // sort key of the latest event before it
 	sorted uint64 // what Reader.sorted is if the event is believed
 	block  int64  // the block that the event is in

@@ -104,7 +104,7 @@ type faults struct {
 	thread  uint64 // the last such index
 }
 
-// err reports the faults, nil where there are none.
+// err reports the faults, nil if there are none.
 func (f *faults) err() error {
 	switch {
 	case f.outside > 0:

@@ -75,7 +75,7 @@ type block struct {
 	off     int64  // of data in the input
 	data    []byte // valid until the next block is read
 	cut     bool   // the input ends within the block
-	mended  string // how its type is told, where that is one bit off the one it has
+	mended  string // how its type is told, if that is one bit off the one it has
 }
 
 // A framer splits a trace into blocks. It knows nothing of what is in them.
@@ -255,7 +255,7 @@ func (f *framer) nextObject(b *block) error {
 	return f.body(b, int(size))
 }
 
-// mendedKind returns the kind whose type name is one bit off, blockUnknown where
+// mendedKind returns the kind whose type name is one bit off, blockUnknown if
 // there is none.
 func mendedKind(name string) blockKind {
 	for known, kind := range objectKinds {

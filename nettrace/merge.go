@@ -57,9 +57,9 @@ func (b *batch) same(h *header) bool {
 		b.activity == h.activity && b.related == h.related
 }
 
-// keep copies what the items refer to, as the block is valid only until the next
-// one is read: the payloads, or the whole block where they are most of it. The
-// stacks of V3 are in the block as well.
+// keep copies what the items refer to, as the block is valid only until the
+// next one is read: the payloads, or the whole block if they are most of it.
+// The stacks of V3 are in the block as well.
 func (b *batch) keep(version int) {
 	n := 0
 	for i := range b.items {

@@ -268,7 +268,7 @@ func metadataRow(row []byte, base int64) (id uint32, d *trace.Descriptor, err er
 }
 
 // metadataOptions reads the optional parts up to the first unknown one, which
-// has no length to pass over it by.
+// has no length to skip it by.
 func metadataOptions(c *binread.Cursor, d *trace.Descriptor) {
 	for c.Len() > 0 {
 		switch c.U8() {

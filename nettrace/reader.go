@@ -24,10 +24,10 @@ type Options struct {
 	Complete func(*trace.Descriptor)
 	// Stacks makes events carry their stacks.
 	Stacks bool
-	// Ahead reads the input and finds its blocks in a separate goroutine, at most
-	// 1.5 MiB, or three blocks where these are larger, ahead of the events emitted.
-	// Events waits for a Read in progress before it returns, so the input should be
-	// a file. Ahead has no effect with Idle.
+	// Ahead reads the input and finds its blocks in a separate goroutine, at
+	// most 1.5 MiB, or three blocks if these are larger, ahead of the events
+	// emitted. Events waits for a Read in progress before it returns, so the
+	// input should be a file. Ahead has no effect with Idle.
 	Ahead bool
 	// Idle is for a trace that is still being written: when its input, which
 	// must have net.Conn's SetReadDeadline, gives nothing for this long, all
@@ -115,8 +115,8 @@ func (r *Reader) Counts() iter.Seq2[*trace.Descriptor, uint64] {
 	}
 }
 
-// Events yields the trace's events in time order; see trace.Source. Errors
-// are a *trace.FormatError where the input is no trace that this package reads.
+// Events yields the trace's events in time order; see trace.Source. Errors are
+// a *trace.FormatError where the input is not a trace that this package reads.
 func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
 		if r.used {

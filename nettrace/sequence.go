@@ -76,7 +76,7 @@ func (t *sequence) at(h *header) {
 }
 
 // add follows a thread that was not met before, and whose last number before
-// now is taken to be last. It returns nil where there are too many.
+// now is taken to be last. It returns nil if there are too many.
 func (s *sequences) add(thread uint64, last uint32) *sequence {
 	if len(s.threads) == maxThreads {
 		s.full = true
@@ -149,8 +149,8 @@ func (s *sequences) remove(thread uint64, seq uint32, ticks uint64) {
 	delete(s.threads, thread)
 }
 
-// nearer reports whether gap a explains a thread better than b: none at all, else
-// the smaller loss, else whatever is no loss.
+// nearer reports whether gap a explains a thread better than b: none at all,
+// else the smaller loss, else whatever is not a loss.
 func nearer(a, b int32) bool {
 	if a < 0 || b < 0 {
 		return b < 0 && a > b

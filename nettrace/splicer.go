@@ -16,10 +16,10 @@ import (
 // sequence point from there, so that what is left out does not count as lost. Its
 // start is moved to its first event.
 //
-// The zero Splicer passes over objects until Begin. It holds the metadata and
-// the stacks in memory, at most 16 MiB and 32 MiB: a runtime makes a sequence point
-// for every 10 MB of events, and seldom has more than 1 MB of stacks between two.
-// After an error it is of no more use.
+// The zero Splicer skips objects until Begin. It holds the metadata and the
+// stacks in memory, at most 16 MiB and 32 MiB: a runtime makes a sequence point
+// for every 10 MB of events, and seldom has more than 1 MB of stacks between
+// two. After an error it is of no more use.
 type Splicer struct {
 	// Keep reports whether the first event of a kind goes to the beginning of
 	// every trace that does not have it otherwise, with the time of that trace's

@@ -51,7 +51,7 @@ func (t *stackTable) add(data []byte, base int64) error {
 	return c.Err()
 }
 
-// get returns the addresses of a stack as bytes, nil where there are none.
+// get returns the addresses of a stack as bytes, nil if there are none.
 func (t *stackTable) get(id uint32) []byte {
 	i, found := slices.BinarySearchFunc(t.blocks, id, func(b stackBlock, id uint32) int {
 		switch {

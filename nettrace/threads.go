@@ -23,7 +23,7 @@ func (t threadTable) has(index uint64) bool {
 }
 
 // add reads a thread block: rows of a size, an index, and what is known of the
-// thread. What follows an unknown kind in a row is passed over.
+// thread. What follows an unknown kind in a row is skipped.
 func (t threadTable) add(data []byte, base int64) error {
 	c := binread.At(data, base)
 	for c.Len() > 0 && c.OK() {

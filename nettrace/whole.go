@@ -2,11 +2,11 @@ package nettrace
 
 import "bytes"
 
-// Whole returns the length of the longest prefix read so far that ends at an object
-// boundary, 0 before there is one, and the bytes that complete it: with end behind
-// it, the prefix is a trace that all readers read to its end. TraceEvent drops
-// events of a trace that lacks them. end is empty where the trace has ended by
-// itself. It must not be changed.
+// Whole returns the length of the longest prefix read so far that ends at an
+// object boundary, 0 before there is one, and the bytes that complete it: with
+// end behind it, the prefix is a trace that all readers read to its end.
+// TraceEvent drops events of a trace that lacks them. end is empty if the trace
+// has ended by itself. It must not be changed.
 //
 // A program that writes what it receives from a runtime can so keep its file
 // readable at any time, however the runtime ends.

@@ -38,7 +38,7 @@ func newWindow(in io.Reader, size sizes) *window {
 	return w
 }
 
-// slide uses the buffer again, or one that is larger where it is too small for two
+// slide uses the buffer again, or one that is larger if it is too small for two
 // blocks.
 func (w *window) slide(rest []byte, n int) ([]byte, error) {
 	buf := w.buf

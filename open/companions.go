@@ -148,7 +148,7 @@ func sessions(paths []string) (groups [][]string) {
 }
 
 // headOf returns the beginning of the file called name, which holds the file
-// header of an ETW trace. It is empty where it cannot be read.
+// header of an ETW trace. It is empty if it cannot be read.
 func headOf(name string) etl.File {
 	f, err := openETW(name)
 	if err != nil {

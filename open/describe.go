@@ -59,7 +59,7 @@ func isText(head []byte) bool {
 	return true
 }
 
-// firstWords returns the start of the first line of text, whole words where it
+// firstWords returns the start of the first line of text, whole words if it
 // can.
 func firstWords(text []byte) string {
 	const limit = 40

@@ -10,7 +10,7 @@ type kind struct {
 	class class
 	off   int                    // where magic lies
 	magic string                 // the bytes that identify the kind; empty if also does
-	also  func(head []byte) bool // nil where magic is enough
+	also  func(head []byte) bool // nil if magic is enough
 	looks string                 // what it is, for those that are refused
 	hint  string                 // what to do instead
 }

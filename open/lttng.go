@@ -59,7 +59,7 @@ func (f *meteredFile) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Seek lets a reader pass over what it does not need.
+// Seek lets a reader skip what it does not need.
 func (f *meteredFile) Seek(offset int64, whence int) (int64, error) {
 	s, ok := f.File.(io.Seeker)
 	if !ok {

@@ -8,7 +8,7 @@ import (
 // A meter counts what is read of a file.
 type meter struct {
 	r  io.Reader
-	at io.ReaderAt // nil where there is only a stream
+	at io.ReaderAt // nil if there is only a stream
 	n  atomic.Int64
 }
 

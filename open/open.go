@@ -33,11 +33,11 @@ type Input struct {
 	Source trace.Source
 	// Name is the input's name as it was given.
 	Name string
-	// Size is the size of the file as it lies on disk, 0 where unknown.
+	// Size is the size of the file as it lies on disk, 0 if unknown.
 	Size int64
 	// Compression is what the trace is wrapped in, from the outside in, joined
 	// by plus signs: "gzip", "zstd", "zip:NAME", "zip:NAME+gzip". It is empty
-	// where the trace lies bare.
+	// if the trace lies bare.
 	Compression string
 	// Companions are the files beside an ETW trace that are read with it, since
 	// they are parts of it: X.kernel.etl and X.clrRundown.etl of X.etl. Foreign ones
@@ -48,15 +48,15 @@ type Input struct {
 	with   []string // other files of the same ETW trace, as they were named
 	parts  []*Input // of several files on one time line
 	meter  *meter
-	again  func() (*Input, error) // nil where the input can be read only once
-	file   io.Closer              // nil where it is the caller's
+	again  func() (*Input, error) // nil if the input can be read only once
+	file   io.Closer              // nil if it is the caller's
 	peeler peeler
 }
 
-// File opens the trace at path, or on standard input where path is "-". A folder
-// is an LTTng trace, or holds several that belong together, or the files of one
-// ETW trace. The error is that of the system where the file cannot be read, an
-// *UnknownError where it is no trace, and names path in each case.
+// File opens the trace at path, or on standard input where path is "-". A
+// folder is an LTTng trace, or holds several that belong together, or the files
+// of one ETW trace. The error is that of the system where the file cannot be
+// read, an *UnknownError if it is not a trace, and names path in each case.
 func File(path string, opts Options) (*Input, error) { return openFile(path, nil, opts) }
 
 // openFile opens the trace at path, which is made of the files with as well.
@@ -95,7 +95,7 @@ func Reader(r io.Reader, name string, opts Options) (*Input, error) {
 }
 
 // BytesRead returns the number of bytes of the file read so far, at most Size
-// where that is known. It may be called from any goroutine.
+// if that is known. It may be called from any goroutine.
 func (in *Input) BytesRead() int64 {
 	if in.parts != nil {
 		var sum int64
@@ -166,7 +166,8 @@ func (p *peeler) source(f *found, opts Options) (trace.Source, error) {
 	case eventPipe:
 		return nettrace.NewReader(f.r, nettrace.Options{
 			Want: opts.Want, Complete: complete, Stacks: opts.Stacks,
-			// On one processor it would be slower, and what is no file may make wait.
+			// On one processor it would be slower, and what is not a file may
+			// make wait.
 			Ahead: p.meter.at != nil && runtime.GOMAXPROCS(0) > 1,
 		}), nil
 	case lttng:

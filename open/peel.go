@@ -36,7 +36,7 @@ var zstdOptions = []zstd.DOption{
 // A layer is an input as it lies there, or what a wrapping holds.
 type layer struct {
 	io.Reader
-	at   io.ReaderAt // the same bytes, nil where there is only a stream
+	at   io.ReaderAt // the same bytes, nil if there is only a stream
 	size int64       // of at
 }
 
@@ -45,7 +45,7 @@ type found struct {
 	kind     kind
 	wrapping string      // see Input.Compression
 	r        io.Reader   // the innermost layer, from its start
-	at       io.ReaderAt // the same, nil where there is only a stream
+	at       io.ReaderAt // the same, nil if there is only a stream
 	size     int64       // of at
 	name     string      // in the zip that it lies in
 	claims   uint64      // its size, as that zip has it

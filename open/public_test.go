@@ -20,8 +20,8 @@ import (
 )
 
 // publicTrace returns the path of a trace that others published, which is too
-// large to be kept in this repository. The test is skipped where there is no
-// such file.
+// large to be kept in this repository. The test is skipped if there is no such
+// file.
 func publicTrace(t *testing.T, name string) string {
 	t.Helper()
 	path := filepath.Join(cmp.Or(os.Getenv("GCTRAIL_SHARED"), "../../shared"), "traces", "real", name)

@@ -8,7 +8,7 @@ import (
 )
 
 // maxSpool is how much of an input that comes as a stream, or is compressed, is
-// kept on disk where it cannot be read as one.
+// kept on disk if it cannot be read as one.
 const maxSpool = 4 << 30
 
 // A spooled is a temporary file that is gone when it is closed.

@@ -98,7 +98,7 @@ func (z *xzReader) next() error {
 }
 
 // streamHeader reads the header of a stream behind padding. The error is io.EOF
-// where there is none.
+// if there is none.
 func (z *xzReader) streamHeader() error {
 	var b [12]byte
 	for {
@@ -188,7 +188,7 @@ func (z *xzReader) endBlock() error {
 		return nil
 	}
 	got := z.hash.Sum(nil)
-	if z.check != 10 { // which is no number
+	if z.check != 10 { // which is not a number
 		slices.Reverse(got)
 	}
 	if !bytes.Equal(got, b[padding:]) {
@@ -197,7 +197,7 @@ func (z *xzReader) endBlock() error {
 	return nil
 }
 
-// passIndex passes over a stream's index, behind its first byte, and footer.
+// passIndex skips a stream's index, behind its first byte, and footer.
 func (z *xzReader) passIndex() error {
 	begun := z.in.n - 1
 	records, err := binary.ReadUvarint(z.in)

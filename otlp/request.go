@@ -72,7 +72,7 @@ func (s *Sender) send(ctx context.Context, r *request) verdict {
 		return verdict{again: true, err: err}
 	}
 	defer resp.Body.Close()
-	answer, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) // a broken answer to a request that was taken is no failure
+	answer, _ := io.ReadAll(io.LimitReader(resp.Body, maxAnswer)) // a broken answer to a request that was taken is not a failure
 	return judge(resp, answer, r.items)
 }
 

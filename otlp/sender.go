@@ -77,7 +77,7 @@ type Stats struct {
 	Failures    uint64 // requests that failed and are tried again
 	QueuedBytes int
 	QueuedItems int
-	Err         error // of the latest request; nil where it succeeded
+	Err         error // of the latest request; nil if it succeeded
 }
 
 // A Sender sends what is pushed, in order. Its methods may be called by several
@@ -86,7 +86,7 @@ type Sender struct {
 	opts   Options
 	urls   [numSignals]string
 	client *http.Client
-	ready  chan struct{} // holds a token where there may be something to send
+	ready  chan struct{} // holds a token if there may be something to send
 
 	mu      sync.Mutex
 	queue   []*request

@@ -9,8 +9,8 @@ import (
 // A Frame is what is known of a code address.
 type Frame struct {
 	Address uint64
-	Method  string // with its parameters; empty where unknown
-	Module  string // the file the code is from, without its folder; empty where unknown
+	Method  string // with its parameters; empty if unknown
+	Module  string // the file the code is from, without its folder; empty if unknown
 	Offset  uint64 // of the address in Module, where Method is unknown
 	Why     Reason // Method is unknown
 }

@@ -18,7 +18,7 @@ var errNoPerfMap = errors.New("not a perf map: no line has an address, a size an
 // ReadPerfMap processes the methods of a process from a perf map, which the
 // runtime writes to /tmp/perf-PID.map where DOTNET_PerfMapEnabled is set: lines
 // of address and size in hexadecimal and a name. Lines of another form are
-// skipped; an error is returned where there are no others, or r fails.
+// skipped; an error is returned if there are no others, or r fails.
 func (t *Table) ReadPerfMap(pid uint64, r io.Reader) error {
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxPerfLine)

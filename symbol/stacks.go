@@ -38,7 +38,7 @@ type Stacks struct {
 	cache []cached
 
 	raw    []uint64
-	frames []Frame // by address, resolved; zero where not yet
+	frames []Frame // by address, resolved; zero if not yet
 }
 
 // An address is a place in the code of a process, and when it was first seen
@@ -142,7 +142,7 @@ func (s *Stacks) is(id StackID, raw []uint64) bool {
 	return id == NoStack
 }
 
-// address returns the index of an address, false where there is no room.
+// address returns the index of an address, false if there is no room.
 func (s *Stacks) address(p *process, addr uint64, at time.Duration) (uint32, bool) {
 	if id, ok := p.seen.ids[addr]; ok {
 		return id, true
@@ -157,8 +157,8 @@ func (s *Stacks) address(p *process, addr uint64, at time.Duration) (uint32, boo
 	return id, true
 }
 
-// node returns the stack that n is the leaf of, OtherStacks where there is no
-// room for it.
+// node returns the stack that n is the leaf of, OtherStacks if there is no room
+// for it.
 func (s *Stacks) node(n node) StackID {
 	mask := uint64(len(s.slots) - 1)
 	i := s.slot(n)

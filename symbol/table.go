@@ -50,7 +50,7 @@ type process struct {
 	modules map[uint64]string // file names by ModuleID
 	sorted  bool
 
-	seen *addresses // nil where no stacks are kept
+	seen *addresses // nil if no stacks are kept
 }
 
 // A method is code at an address during a part of the trace.
@@ -99,7 +99,7 @@ func takeOf(d *trace.Descriptor) take {
 // Wants reports whether a Table reads events of a kind.
 func Wants(d *trace.Descriptor) bool { return takeOf(d) != nil }
 
-// Feed processes one event. Events that the table does not want are passed over.
+// Feed processes one event. Events that the table does not want are skipped.
 func (t *Table) Feed(ev *trace.Event) {
 	if ev.Desc != t.desc {
 		t.desc, t.take = ev.Desc, t.find(ev.Desc)

@@ -10,7 +10,7 @@ import (
 // Errors of readers and writers of traces, for errors.Is. A reader returns a
 // *FormatError, or the error of reading its input.
 var (
-	// ErrNotTrace reports input that is no trace of the reader's format.
+	// ErrNotTrace reports input that is not a trace of the reader's format.
 	ErrNotTrace = errors.New("not a trace")
 	// ErrUnsupported reports input that is a trace, of a kind that is not read.
 	ErrUnsupported = errors.New("not supported")
@@ -37,7 +37,7 @@ var (
 // A FormatError describes where in a trace something could not be read.
 type FormatError struct {
 	Format  string // "nettrace", "etl" or "ctf"
-	File    string // of a trace of several files; empty where there is one
+	File    string // of a trace of several files; empty if there is one
 	Off     int64  // in the uncompressed file
 	Section string // "event block", "metadata", "packet", …
 	Err     error  // wraps one of the errors above, or io.ErrUnexpectedEOF

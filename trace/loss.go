@@ -32,7 +32,7 @@ const MaxDamage = 16
 
 // A Damage is a place in the input that could not be read.
 type Damage struct {
-	File string // of a trace of several files; empty where there is one
+	File string // of a trace of several files; empty if there is one
 	Off  int64  // in the uncompressed file
 	Err  error  // a *FormatError, or the error of reading
 }

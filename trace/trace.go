@@ -15,8 +15,8 @@ type Source interface {
 	// Events yields the events in time order; equal times of one thread keep
 	// their order. The yielded event and everything it points to is valid until
 	// the next step. An error is yielded once, last, with a nil event; what was
-	// yielded before it is right. Damage inside a trace is no error: see Loss.
-	// Events can be ranged over once.
+	// yielded before it is right. Damage inside a trace is not an error: see
+	// Loss. Events can be ranged over once.
 	Events() iter.Seq2[*Event, error]
 	// Info returns the trace's description of itself. It is complete once the first
 	// event has been yielded, or the sequence has ended.
@@ -34,8 +34,8 @@ type Info struct {
 	Start       time.Time // UTC; what Event.Ticks counts from
 	Clock       *Clock
 	PointerSize int    // 4 or 8
-	PID         uint64 // of the traced process, in its own namespace; UnknownID where there are several
-	CPUs        int    // 0 where unknown
+	PID         uint64 // of the traced process, in its own namespace; UnknownID if there are several
+	CPUs        int    // 0 if unknown
 
 	// Last is the time of the latest event, known once all were yielded.
 	Last time.Duration
@@ -54,8 +54,8 @@ type Info struct {
 
 // A Process describes a process of a trace, apart from its events.
 type Process struct {
-	Name        string // file name; empty where unknown
-	CommandLine string // empty where unknown
+	Name        string // file name; empty if unknown
+	CommandLine string // empty if unknown
 }
 
 // A Clock turns ticks into time.
@@ -108,7 +108,7 @@ type Descriptor struct {
 	Opcode   uint8
 	Level    uint8 // 0 always, 1 critical … 5 verbose
 	Keywords uint64
-	Fields   []Field // the trace's own description of the payload, nil where it has none
+	Fields   []Field // the trace's own description of the payload, nil if it has none
 
 	// RawStructs is set where arrays of structures are C structures as they lay
 	// in the writer's memory, without a manifest that names their members.

@@ -156,7 +156,7 @@ func (r *classRef) role() Role {
 	return NoRole
 }
 
-// class returns the type of a field class, nil where there is none.
+// class returns the type of a field class, nil if there is none.
 func (p *jsonParser) class(r *classRef) (*Type, error) {
 	if r == nil {
 		return nil, nil

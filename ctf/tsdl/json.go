@@ -188,7 +188,7 @@ func (p *jsonParser) eventClass(f *fragment) error {
 	return p.addEvent(f.Stream, e)
 }
 
-// number returns the id of a fragment, 0 where it has none.
+// number returns the id of a fragment, 0 if it has none.
 func (f *fragment) number() (uint64, error) {
 	if len(f.ID) == 0 {
 		return 0, nil

@@ -71,8 +71,8 @@ func (l *lexer) next() (token, error) {
 	return t, malformed("character %q", rest[0])
 }
 
-// space passes over white space and comments. A comment without an end ends
-// with the text.
+// space skips white space and comments. A comment without an end ends with the
+// text.
 func (l *lexer) space() {
 	for l.off < len(l.text) {
 		rest := l.text[l.off:]

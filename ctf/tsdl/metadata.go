@@ -76,8 +76,8 @@ func recognized(b []byte) bool {
 	return blocks[string(word)] != nil
 }
 
-// packetOrder returns the byte order of the packet that b begins with, nil
-// where it begins with none.
+// packetOrder returns the byte order of the packet that b begins with, nil if
+// it begins with none.
 func packetOrder(b []byte) binary.ByteOrder {
 	switch {
 	case len(b) < 4:
@@ -89,7 +89,7 @@ func packetOrder(b []byte) binary.ByteOrder {
 	return nil
 }
 
-// unpacked returns the text in the packets of b, or b itself where it has none.
+// unpacked returns the text in the packets of b, or b itself if it has none.
 func unpacked(b []byte) ([]byte, error) {
 	order := packetOrder(b)
 	if order == nil {

@@ -3,9 +3,9 @@ package tsdl
 // A Trace is what the metadata of a trace says.
 type Trace struct {
 	Major        int      // of CTF: 1 or 2
-	UUID         [16]byte // zero where the metadata has none
+	UUID         [16]byte // zero if the metadata has none
 	ByteOrder    ByteOrder
-	PacketHeader *Type // nil where packets have none
+	PacketHeader *Type // nil if packets have none
 	Env          map[string]string
 	Clocks       []*Clock
 	Streams      []*Stream
@@ -32,7 +32,7 @@ type Clock struct {
 // A Stream is a class of streams.
 type Stream struct {
 	ID            uint64
-	PacketContext *Type // nil where there is none, like the others
+	PacketContext *Type // nil if there is none, like the others
 	EventHeader   *Type
 	EventContext  *Type
 	Clock         *Clock // CTF 2: the default clock; else nil
@@ -43,8 +43,8 @@ type Stream struct {
 type Event struct {
 	ID      uint64
 	Name    string
-	Context *Type // nil where there is none
-	Payload *Type // nil where there is none
+	Context *Type // nil if there is none
+	Payload *Type // nil if there is none
 }
 
 // A Kind is what sort of type a type is.
@@ -100,7 +100,7 @@ type Mapping struct {
 type Range struct{ Lo, Hi uint64 }
 
 // An Option is one of the types of a Variant. Ranges are the values of the
-// selector that stand for it; where there are none, it is the label Name of the
+// selector that stand for it; if there are none, it is the label Name of the
 // selector's type.
 type Option struct {
 	Name   string

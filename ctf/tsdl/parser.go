@@ -348,7 +348,7 @@ func (p *parser) advance() error {
 	return err
 }
 
-// expect passes over a sign or a word.
+// expect skips a sign or a word.
 func (p *parser) expect(text string) error {
 	if !p.tok.is(text) {
 		return p.misplaced(strconv.Quote(text))

@@ -23,7 +23,7 @@ func (p *parser) named(words []string) (*Type, error) {
 	return nil, malformed("type %.60q is not defined", name)
 }
 
-// words reads the names that stand where a type belongs, nil where that begins
+// words reads the names that stand where a type belongs, nil if that begins
 // with a keyword.
 func (p *parser) words() ([]string, error) {
 	var words []string

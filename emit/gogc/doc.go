@@ -27,7 +27,7 @@
 //   - Suspension. Go does not tell how long the threads took to stop for a
 //     cycle. SuspendEEEnd is not raised, and suspend_ms is unknown.
 //   - Reason. Induced for runtime.GC and its like, AllocSmall for cycles that the
-//     runtime began, Empty where there were both since the source last looked.
+//     runtime began, Empty if there were both since the source last looked.
 //   - Heap after. GCHeapStats has what the cycle found live
 //     (/gc/heap/live:bytes) as the size of generation 2, and as promoted. Go
 //     tells it of the latest cycle only: an earlier one, which ended since the

@@ -86,7 +86,7 @@ func (f *flight) order() {
 }
 
 // of returns the stops of the cycle whose last one ended at a time, first to
-// last; nil where the trace does not have them all. It forgets them, and those
+// last; nil if the trace does not have them all. It forgets them, and those
 // before.
 func (f *flight) of(end time.Time) []stop {
 	last := f.last(end)

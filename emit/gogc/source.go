@@ -223,7 +223,7 @@ type cycle struct {
 	pause     time.Duration
 	live      uint64
 	liveKnown bool
-	pauses    []pause // where they are known
+	pauses    []pause // if they are known
 }
 
 // A pause is a time for which the program was paused.
@@ -232,9 +232,9 @@ type pause struct{ begin, end time.Time }
 func (p pause) length() time.Duration { return p.end.Sub(p.begin) }
 
 // divide divides the cycle's pause into those that the execution trace has. A
-// stop of the trace begins before Go counts it as a pause, as a rule by less than
-// a microsecond; where it is more, because the system took the processor away in
-// between, the longest is too long by what the sum is.
+// stop of the trace begins before Go counts it as a pause, as a rule by less
+// than a microsecond; if it is more, because the system took the processor away
+// in between, the longest is too long by what the sum is.
 func (c *cycle) divide(stops []stop, monotonic func(time.Time) time.Time) {
 	if len(stops) < 2 {
 		return
@@ -344,7 +344,7 @@ var (
 
 func (s *Source) raiseCustom(before readings) {
 	m := &s.metrics
-	// Number and types of the values are those of Start: there is no error.
+	// Number and types of the values are those of Start: there is not an error.
 	_ = s.cycle.Raise(uint32(m.cycles), m.live, m.goal, m.allocated,
 		m.assist-before.assist, m.dedicated-before.dedicated, m.idle-before.idle, m.pause-before.pause)
 }

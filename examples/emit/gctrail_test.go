@@ -20,7 +20,7 @@ import (
 	"github.com/gctrail/gctrail/internal/cli"
 )
 
-// The test is the example, or gctrail, where it is called by that name.
+// The test is the example, or gctrail, if it is called by that name.
 func TestMain(m *testing.M) {
 	switch filepath.Base(os.Args[0]) {
 	case "emit":

@@ -8,10 +8,10 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// Type returns the type of the column's values where they are known.
+// Type returns the type of the column's values if they are known.
 func (c *Column) Type() Type { return c.Value(whole()).Type }
 
-// Type returns the type of the column's values where they are known.
+// Type returns the type of the column's values if they are known.
 func (c *GenerationColumn) Type() Type { return c.Value(&whole().Generations[0]).Type }
 
 // whole returns a collection whose figures are all known.

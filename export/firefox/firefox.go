@@ -183,7 +183,7 @@ func (l *level) set(at time.Duration, v int64) {
 	l.at = v
 }
 
-// process returns a process's thread, a new one where it has none.
+// process returns a process's thread, a new one if it has none.
 func (w *Writer) process(of *gc.Process) *process {
 	p := w.byProcess[of]
 	if p == nil {

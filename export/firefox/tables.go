@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/symbol"
 )
 
-// A frame is a method, or a type where it is below the leaf.
+// A frame is a method, or a type if it is below the leaf.
 type frame struct{ name, module string }
 
 // A node is a frame called from another stack.

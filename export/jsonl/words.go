@@ -15,8 +15,8 @@ var (
 	})
 )
 
-// bitNames returns the names of single bits, empty for a bit that is no word of
-// its set. Made once, they spare every collection the slices of names.
+// bitNames returns the names of single bits, empty for a bit that is not a word
+// of its set. Made once, they spare every collection the slices of names.
 func bitNames(names func(bit uint32) []string) *[32]string {
 	var all [32]string
 	for i := range all {

@@ -25,7 +25,7 @@ type rewritten struct {
 	arrays  []reflect.Value // of structures
 }
 
-// payload appends an event's payload, rewritten. It returns false where the fields
+// payload appends an event's payload, rewritten. It returns false if the fields
 // are not known.
 func (r *rewriter) payload(dst []byte, ev *trace.Event, pointerSize int) ([]byte, bool) {
 	kind := clr.KindOf(ev.Desc.Provider, ev.Desc.ID)
@@ -48,7 +48,7 @@ func (r *rewriter) payload(dst []byte, ev *trace.Event, pointerSize int) ([]byte
 	return e.event.Append(dst, version, pointerSize), true
 }
 
-// names redacts the strings of an event. It returns false where the event carries
+// names redacts the strings of an event. It returns false if the event carries
 // what has no table.
 func (r *rewriter) names(e *rewritten) bool {
 	if d, ok := e.event.(*clr.GCDynamicEvent); ok && clr.DynamicKindOf(d.Name) == clr.DynamicUnknown {

@@ -24,8 +24,9 @@ type Options struct {
 	From, To gc.Opt[time.Duration]
 	// Redact, if not nil, replaces names.
 	Redact *Redactor
-	// Lost is the source's own account of what is missing, from an earlier reading;
-	// nil where it was not read before. The new trace tells the same losses.
+	// Lost is the source's own account of what is missing, from an earlier
+	// reading; nil if it was not read before. The new trace tells the same
+	// losses.
 	Lost *trace.Loss
 	// Single reports that all events are of one process, so that version 4 of the
 	// format serves, which all tools read. Else version 6 is written, unless the

@@ -146,7 +146,7 @@ func (p *process) set(family int, labels string, v gc.Opt[int64]) {
 	}
 }
 
-// add counts a collection, and takes a point where it is time for one.
+// add counts a collection, and takes a point if it is time for one.
 func (p *process) add(c *gc.Collection) {
 	at := c.End.Or(c.Start.Or(-1))
 	if at < 0 {

@@ -63,7 +63,7 @@ type table[R any] struct {
 type buffer struct {
 	known  []bool
 	values []byte
-	bits   int // of values, where they are booleans
+	bits   int // of values, if they are booleans
 }
 
 // A group is what the footer says of a row group.

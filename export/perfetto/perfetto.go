@@ -223,7 +223,7 @@ func (w *Writer) word(name, v string) {
 	w.event.message(eventAnnotation, a)
 }
 
-// process returns the process's tracks, and describes it where it is new.
+// process returns the process's tracks, and describes it if it is new.
 func (w *Writer) process(of *gc.Process) *process {
 	p := w.processes[of]
 	if p == nil {
@@ -240,8 +240,8 @@ func (w *Writer) process(of *gc.Process) *process {
 	return p
 }
 
-// track returns the UUID of a process's track, and describes it where it is new.
-// A track with a unit is a counter.
+// track returns the UUID of a process's track, and describes it if it is new. A
+// track with a unit is a counter.
 func (w *Writer) track(p *process, name string, unit uint64) uint64 {
 	uuid, known := p.tracks[name]
 	if !known {

@@ -8,7 +8,7 @@ type sum struct {
 	bytes   float64
 	certain float64 // of bytes, not subject to sampling
 	squares float64 // the sum of the variances of the rest, each sample on its own
-	objects float64 // estimated number of objects; zero where events tell no sizes
+	objects float64 // estimated number of objects; zero if events tell no sizes
 }
 
 func (s *sum) add(t *sum) {
@@ -23,7 +23,7 @@ func (s *sum) add(t *sum) {
 // 95 of 100 traces.
 type Estimate struct {
 	Bytes, Low, High int64
-	// Open is set where there is no upper bound: then High is Bytes.
+	// Open is set if there is no upper bound: then High is Bytes.
 	Open bool
 }
 

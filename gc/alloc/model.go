@@ -151,7 +151,7 @@ func sourceOf(k clr.Kind) Source {
 }
 
 // Feed processes one event. Events that the model does not want, and payloads
-// that are too short, are passed over.
+// that are too short, are skipped.
 func (m *Model) Feed(ev *trace.Event) {
 	if ev.Desc != m.desc {
 		m.desc, m.kind = ev.Desc, m.kindOf(ev.Desc)
@@ -268,9 +268,9 @@ func (m *Model) addLarge(pid uint64, source Source, heap Heap, size uint64, byte
 	}
 }
 
-// LargeBelow returns the share, in percent, of what process pid allocated in the
-// LOH that is in objects smaller than LargeLimit, and false where source has no
-// sizes of large objects.
+// LargeBelow returns the share, in percent, of what process pid allocated in
+// the LOH that is in objects smaller than LargeLimit, and false if source has
+// no sizes of large objects.
 func (m *Model) LargeBelow(pid uint64, source Source) (percent float64, known bool) {
 	p := m.byPID[pid]
 	if p == nil || m.LargeLimit == 0 || p.large[source].all <= 0 {
@@ -354,7 +354,7 @@ func (p *process) total(source Source) sum {
 	return all
 }
 
-// BestSource returns the source to take for a process, SourceUnknown where it has
+// BestSource returns the source to take for a process, SourceUnknown if it has
 // none. AllocationSampled goes first, since its estimates are unbiased; then
 // ticks, whose amounts are complete.
 func (m *Model) BestSource(pid uint64) Source {

@@ -62,7 +62,7 @@ func TestTicksAgreeWithTheRuntime(t *testing.T) {
 	}
 }
 
-// readTruth returns what a program counted itself, zero where that is not known.
+// readTruth returns what a program counted itself, zero if unknown.
 func readTruth(t *testing.T, path string) int64 {
 	t.Helper()
 	data, err := os.ReadFile(path)

@@ -21,12 +21,12 @@ const (
 type Row struct {
 	PID     uint64
 	Source  Source
-	Type    string // empty where unknown, or not kept apart
+	Type    string // empty if unknown, or not kept apart
 	Heap    Heap   // HeapUnknown where unknown, or not kept apart
 	Stack   symbol.StackID
 	Method  string // of ByMethod; empty for samples whose stack is not known, or has no names
 	Samples int64
-	Objects int64 // estimated; zero where the events tell no object sizes (ticks before .NET 5)
+	Objects int64 // estimated; zero if the events tell no object sizes (ticks before .NET 5)
 	Estimate
 	// Inclusive are the bytes that are allocated by Method and by what it calls.
 	Inclusive int64

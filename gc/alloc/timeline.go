@@ -14,7 +14,7 @@ const maxTimed = 1 << 19
 // A Timed is what was allocated of one type, on one heap, from one stack, at one time.
 type Timed struct {
 	Time    time.Duration // since the start of the trace
-	Type    string        // empty where unknown
+	Type    string        // empty if unknown
 	Heap    Heap
 	Stack   symbol.StackID
 	Samples int64

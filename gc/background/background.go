@@ -192,7 +192,7 @@ func (m *Model) kindOf(d *trace.Descriptor) clr.Kind {
 	return k
 }
 
-// count returns a number of an event, unknown where it must be damaged.
+// count returns a number of an event, unknown if it must be damaged.
 func count(n uint64) int64 {
 	if n >= 1<<50 {
 		return 0

@@ -127,7 +127,7 @@ func (f *fact) values(runs []*Run) string {
 // what was found.
 type Cause struct {
 	Kind   string  // "reason", "kind", "type", "finding"
-	Name   string  // of a type: with its heap where that is not the small one
+	Name   string  // of a type: with its heap if that is not the small one
 	Before float64 // percent of collections, of allocated bytes (type), or of runs (finding)
 	After  float64
 }

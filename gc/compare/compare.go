@@ -56,7 +56,7 @@ type Change struct {
 	// P is the p-value, adjusted for the number of metrics; NaN without a test.
 	P float64
 	// RunsNeeded is how many more runs a side would decide a CannotTell, zero
-	// where it is not known.
+	// if unknown.
 	RunsNeeded int
 	// Reason is why there is no result.
 	Reason Reason

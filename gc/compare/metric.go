@@ -120,7 +120,7 @@ var metrics = [...]Metric{
 // is unknown: the first and the last collection of a trace are often cut.
 const missing = 0.02
 
-// total returns the sum of a figure; NaN where too many collections lack it.
+// total returns the sum of a figure; NaN if too many collections lack it.
 func (f *figures) total(k known) float64 {
 	if k.count == 0 || float64(f.count-k.count) > max(2, missing*float64(f.count)) {
 		return math.NaN()
@@ -144,7 +144,7 @@ func (m *Metric) matters(before float64) float64 {
 	return max(m.band*math.Abs(before), m.floor)
 }
 
-// Value returns the metric of a run, on a basis; NaN where it is not known.
+// Value returns the metric of a run, on a basis; NaN if unknown.
 func (m *Metric) Value(r *Run, basis Basis) float64 {
 	f := r.figures(nil, nil)
 	return m.value(&f, basis)

@@ -95,8 +95,8 @@ func smallestP(n, m int) float64 {
 }
 
 // hodgesLehmann returns the median of the differences b−a and the interval that
-// holds the shift between the two distributions with the given confidence.
-// The interval is unbounded where there are too few values for it.
+// holds the shift between the two distributions with the given confidence. The
+// interval is unbounded if there are too few values for it.
 func hodgesLehmann(a, b []float64, confidence float64) (shift, low, high float64) {
 	differences := make([]float64, 0, len(a)*len(b))
 	for _, x := range a {

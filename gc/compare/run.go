@@ -20,11 +20,11 @@ type Run struct {
 
 	// Findings are the rules that fired on the run, as "R21".
 	Findings []string
-	// Processors is how many the program could use; zero where unknown.
+	// Processors is how many the program could use; zero if unknown.
 	Processors int
-	// Types are the bytes allocated of each type; empty where not recorded.
+	// Types are the bytes allocated of each type; empty if not recorded.
 	Types map[string]int64
-	// Work is how much work the run did, in any unit; zero where unknown. Where
+	// Work is how much work the run did, in any unit; zero if unknown. Where
 	// all runs have it, totals are compared by unit of work.
 	Work float64
 	// From and To narrow the time that is looked at. The caller sets them where
@@ -202,8 +202,8 @@ func (k *known) add(v float32) {
 	}
 }
 
-// figures sums up the run's collections at the given positions, or all where
-// there are none.
+// figures sums up the run's collections at the given positions, or all if there
+// are none.
 func (r *Run) figures(positions []int, scratch []float64) figures {
 	f := figures{work: r.Work, pauses: scratch[:0], heapPeak: math.NaN(), committedPeak: math.NaN()}
 	var interval known

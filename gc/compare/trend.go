@@ -6,7 +6,7 @@ import "math"
 type Trend struct {
 	*Metric
 	Basis  Basis
-	Values []float64 // by run; NaN where the run lacks it
+	Values []float64 // by run; NaN if the run lacks it
 	Steps  []Step
 }
 

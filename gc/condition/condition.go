@@ -79,7 +79,7 @@ func (a *amount) holds(c *gc.Collection) bool {
 
 // A name compares a figure that is one of several words.
 type name struct {
-	of   func(*gc.Collection) string // empty where unknown
+	of   func(*gc.Collection) string // empty if unknown
 	op   operator
 	word string
 }

@@ -49,7 +49,7 @@ type Figure struct {
 type Setting struct {
 	Variable string // environment variable with the prefix that the runtime reads
 	Value    string // hexadecimal, as the runtime reads it
-	Property string // in runtimeconfig.json; empty where there is none
+	Property string // in runtimeconfig.json; empty if there is none
 	JSON     string // the property's value
 	Effect   string
 	Cost     string

@@ -39,9 +39,9 @@ var limitRules = []rule{
 	},
 }
 
-// hardLimit returns how much the heap may commit, zero where no event has a limit.
-// configured reports whether a setting limits it; otherwise the limit is 75 % of
-// the container's memory (gc.cpp, compute_memory_settings).
+// hardLimit returns how much the heap may commit, zero if no event has a limit.
+// configured reports whether a setting limits it; otherwise the limit is 75 %
+// of the container's memory (gc.cpp, compute_memory_settings).
 func (c *Case) hardLimit() (limit uint64, configured bool) {
 	s := c.Summary.Process.Settings
 	if s == nil || s.HardLimit >= 1<<62 {

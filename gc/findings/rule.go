@@ -101,7 +101,7 @@ type judgement struct {
 	*Case
 	budget Budget
 	all    *stats.Totals
-	share  float64 // of the judged time, in percent: start-up is excluded where it is known
+	share  float64 // of the judged time, in percent: start-up is excluded if it is known
 	steady bool    // start-up is excluded
 	worst  stats.Stall
 }

@@ -14,7 +14,7 @@ import (
 // environment variables as hexadecimal numbers.
 type setting struct {
 	name, value    string // of the environment variable, without its prefix
-	property, json string // in runtimeconfig.json; empty where there is none
+	property, json string // in runtimeconfig.json; empty if there is none
 	propertySince  int    // the first major version that reads the property
 	effect, cost   string
 

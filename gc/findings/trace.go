@@ -23,7 +23,7 @@ type Trace struct {
 	Damaged   int    // places that could not be read
 	Truncated bool   // the trace ends early
 	Sampled   bool   // the runtime's sample profiler ran
-	CPUs      int    // 0 where unknown
+	CPUs      int    // 0 if unknown
 
 	// StartsUnrecorded reports that the session did not record GCStart, so the
 	// trace may miss collections.

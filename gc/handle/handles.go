@@ -90,7 +90,7 @@ type Row struct {
 	// Oldest is when the first of Open was created; meaningless where Open is 0.
 	Oldest time.Duration
 	// Growth is by how many handles a second Open grew over the second half of
-	// the trace's handle events, 0 where it did not grow steadily.
+	// the trace's handle events, 0 if it did not grow steadily.
 	Growth float64
 	// Points are the numbers open in the course of time.
 	Points []Point

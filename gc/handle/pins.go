@@ -52,7 +52,7 @@ type PinTotal struct {
 // A Pin is what was pinned of a type.
 type Pin struct {
 	PID         uint64
-	Type        string // empty where unknown
+	Type        string // empty if unknown
 	Count       int64  // of pins: objects, each collection on its own
 	Bytes       int64  // of Count
 	Objects     int64  // different ones, by address in consecutive collections

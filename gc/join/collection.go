@@ -59,7 +59,7 @@ func (c *Collection) Heaps() int {
 }
 
 // Straggler returns the heap that others waited for longest, and how long they
-// did; false where there was no waiting.
+// did; false if there was no waiting.
 func (c *Collection) Straggler() (heap uint32, held time.Duration, ok bool) {
 	byHeap := make(map[uint32]time.Duration)
 	for i := range c.Rows {

@@ -81,8 +81,8 @@ type Straggler struct {
 	Heap  uint32
 	Held  time.Duration // how long others waited, added up
 	Cause Cause
-	// Marked is what the heap's thread marked in bytes, and MarkedRatio how many
-	// times the mean of the heaps that is; both zero where nothing is known.
+	// Marked is what the heap's thread marked in bytes, and MarkedRatio how
+	// many times the mean of the heaps that is; both zero if nothing is known.
 	Marked      int64
 	MarkedRatio float64
 	// Root is the kind of root that most of the excess over the mean comes from,
@@ -92,7 +92,7 @@ type Straggler struct {
 }
 
 // Straggler returns the heap that others waited for longest, with the likely
-// cause; false where there was no waiting.
+// cause; false if there was no waiting.
 func (s *Sum) Straggler() (Straggler, bool) {
 	heap, held, ok := s.total.Straggler()
 	if !ok {

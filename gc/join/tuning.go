@@ -19,13 +19,13 @@ type Tuning struct {
 	Number uint32 // of the collection after which it decided
 	At     time.Duration
 	Kind   TuningKind
-	// Before is the number of heaps that the tuning before decided on, 0 for the
-	// first in the trace; Heaps is what this one decided on, 0 where unknown.
+	// Before is the number of heaps that the tuning before decided on, 0 for
+	// the first in the trace; Heaps is what this one decided on, 0 if unknown.
 	Before, Heaps uint16
 	// Cost is the median of three samples in percent of the time: pauses and waits
 	// for memory; of TuningFull the share of full collections.
 	Cost float64
-	// Considered is the cost that the decision rests on, 0 where the GC goes on
+	// Considered is the cost that the decision rests on, 0 if the GC goes on
 	// measuring. Of TuningSize only.
 	Considered float64
 	// Limit is the most heaps that the live data justifies, and Stable the size of

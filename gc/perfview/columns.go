@@ -13,10 +13,10 @@ import (
 type Column struct {
 	Name   string
 	Digits int                                  // after the point, of numbers
-	Number func(*GC) float64                    // NaN where it is unknown; nil for a column of words
+	Number func(*GC) float64                    // NaN if unknown; nil for a column of words
 	Word   func(*GC) string                     // nil for a column of numbers
-	Own    func(*gc.Collection) gc.Opt[float64] // gctrail's figure; nil where it is defined alike
-	Why    string                               // what Own is instead; empty where it is defined alike
+	Own    func(*gc.Collection) gc.Opt[float64] // gctrail's figure; nil if it is defined alike
+	Why    string                               // what Own is instead; empty if it is defined alike
 }
 
 // Text returns what PerfView prints of a collection, "-" where it prints NaN.

@@ -10,8 +10,8 @@ import (
 // numGenerations counts gen0, gen1, gen2, LOH and POH.
 const numGenerations = 5
 
-// A GC is a collection as TraceEvent sees it. Sizes are in MB of 1,000,000 bytes,
-// and NaN where TraceEvent does not know them.
+// A GC is a collection as TraceEvent sees it. Sizes are in MB of 1,000,000
+// bytes, and NaN if TraceEvent does not know them.
 type GC struct {
 	PID        uint64
 	Number     uint32
@@ -44,11 +44,11 @@ type GC struct {
 	PinnedObjects                   uint32
 
 	// ReasonHeap is the heap whose condemned reasons are shown, and Reasons are
-	// they; nil where there are none.
+	// they; nil if there are none.
 	ReasonHeap int
 	Reasons    *[NumReasons]uint8
 
-	// Committed is the first CommittedUsage of the collection, nil where there is
+	// Committed is the first CommittedUsage of the collection, nil if there is
 	// none.
 	Committed *clr.CommittedUsage
 
@@ -100,7 +100,7 @@ func mb[T int64 | uint64](n T) float64 { return float64(n) / megabyte }
 // has reports whether the histories include a generation.
 func (g *GC) has(gen int) bool { return len(g.heaps) > 0 && g.heaps[0].count > gen }
 
-// sum adds up a figure of a generation over the heaps, NaN where it is unknown.
+// sum adds up a figure of a generation over the heaps, NaN if unknown.
 func (g *GC) sum(gen int, of func(*generation) int64) float64 {
 	if !g.has(gen) {
 		return math.NaN()

@@ -9,8 +9,8 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// A Metric is one of the run metrics of Microsoft's GC.Infrastructure, by its name
-// there. It is unknown where no collection has what it is made of.
+// A Metric is one of the run metrics of Microsoft's GC.Infrastructure, by its
+// name there. It is unknown if no collection has what it is made of.
 type Metric struct {
 	Name  string
 	Unit  string

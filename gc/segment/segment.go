@@ -40,7 +40,7 @@ type Committed struct {
 }
 
 // Total returns what the runtime counts as committed (TotalCommittedBytes of
-// GC.GetGCMemoryInfo), 0 where it is unknown.
+// GC.GetGCMemoryInfo), 0 if unknown.
 func (c *Committed) Total() int64 { return c.InUse + c.Free + c.GlobalFree }
 
 // A Model follows segments. The zero Model is ready for use, by one goroutine.

@@ -139,10 +139,10 @@ func (d *Distribution) Count() int { return d.count }
 // Sum returns that of all durations.
 func (d *Distribution) Sum() time.Duration { return d.sum }
 
-// Max returns the longest duration, zero where there is none.
+// Max returns the longest duration, zero if there is none.
 func (d *Distribution) Max() time.Duration { return d.max }
 
-// Mean returns the sum over the count, zero where there is none.
+// Mean returns the sum over the count, zero if there is none.
 func (d *Distribution) Mean() time.Duration {
 	if d.count == 0 {
 		return 0
@@ -154,7 +154,7 @@ func (d *Distribution) Mean() time.Duration {
 func (d *Distribution) Exact() bool { return d.groups == nil }
 
 // Percentile returns the shortest of the durations that p percent of them do
-// not exceed, zero where there is none.
+// not exceed, zero if there is none.
 func (d *Distribution) Percentile(p float64) time.Duration {
 	if d.count == 0 {
 		return 0

@@ -81,7 +81,7 @@ func (r *Ranking) Exact() bool { return r.buckets == nil }
 
 // Percentile returns the collection with the shortest pause that p percent of
 // them do not exceed, the earliest of several, and how many pauses are at least
-// as long. ok is false where there is none. It takes time that grows with the
+// as long. ok is false if there is none. It takes time that grows with the
 // number of collections.
 func (r *Ranking) Percentile(p float64) (of Ranked, longer int, ok bool) {
 	if r.count == 0 {

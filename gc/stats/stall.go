@@ -127,8 +127,8 @@ func (s *stalls) pass(before time.Duration) {
 	s.forget()
 }
 
-// forget drops the spans that no window reaches, once they are most of them, and
-// joins the others where they are too many.
+// forget drops the spans that no window reaches, once they are most of them,
+// and joins the others if they are too many.
 func (s *stalls) forget() {
 	passed := len(s.spans) - s.waiting
 	first := passed

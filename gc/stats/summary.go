@@ -49,7 +49,7 @@ type Heap struct {
 	Committed    gc.Opt[int64] // after the latest collection with a known value
 	MaxCommitted gc.Opt[int64]
 	MaxLoad      gc.Opt[int] // percent of memory in use, of the machine or the container
-	MinHeaps     int         // 0 where unknown
+	MinHeaps     int         // 0 if unknown
 	MaxHeaps     int
 	HeapChanges  int // between one collection and the next
 
@@ -64,7 +64,7 @@ type Survival struct {
 	Freed       int64
 }
 
-// Percent returns the share that survived, unknown where there was nothing.
+// Percent returns the share that survived, unknown if there was nothing.
 func (s *Survival) Percent() gc.Opt[float64] {
 	if s.Survived+s.Freed <= 0 {
 		return gc.Opt[float64]{}

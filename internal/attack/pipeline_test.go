@@ -25,7 +25,7 @@ const patience = time.Minute
 
 // An outcome is what came of reading an input.
 type outcome struct {
-	refused     error // the input is no trace, or ends with an error
+	refused     error // the input is not a trace, or ends with an error
 	panicked    string
 	impossible  []string
 	collections int

@@ -129,7 +129,7 @@ func (c *Cursor) Bytes(n int) []byte {
 	return b
 }
 
-// Skip passes over n bytes. A negative n fails.
+// Skip skips n bytes. A negative n fails.
 func (c *Cursor) Skip(n int) {
 	if n < 0 || len(c.buf)-c.off < n {
 		c.fail()

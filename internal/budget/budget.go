@@ -124,7 +124,7 @@ func FromRuns(runs []*compare.Run) *Budget {
 		}
 		most := math.Inf(-1)
 		for _, r := range runs {
-			most = math.Max(most, m.Value(r, compare.PerRun)) // NaN where one is
+			most = math.Max(most, m.Value(r, compare.PerRun)) // NaN if one is
 		}
 		if !math.IsNaN(most) && !math.IsInf(most, 0) {
 			b.Limits[m.Name] = round(most*Room, m.Unit)

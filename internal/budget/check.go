@@ -26,7 +26,7 @@ type Check struct {
 	Unit   compare.Unit // of Value and Limit
 	Status Status
 	Run    string  // whose Value it is; empty for changes from a baseline
-	Value  float64 // NaN where unknown
+	Value  float64 // NaN if unknown
 	Limit  float64
 	// Of changes from a baseline: Value and Limit are percentages, and the
 	// interval holds Value with a confidence of 95 %.

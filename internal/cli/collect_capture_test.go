@@ -136,7 +136,8 @@ type closedPipe struct{}
 
 func (closedPipe) Write([]byte) (int, error) { return 0, syscall.EPIPE }
 
-// TestCapturePipeClosed: who reads the trace may have enough, which is no failure.
+// TestCapturePipeClosed: who reads the trace may have enough, which is not a
+// failure.
 func TestCapturePipeClosed(t *testing.T) {
 	trace := webBytes(t)
 	var talk bytes.Buffer
@@ -146,7 +147,7 @@ func TestCapturePipeClosed(t *testing.T) {
 	}
 }
 
-// TestCaptureNoTrace: a stream that is no trace leaves no file.
+// TestCaptureNoTrace: a stream that is not a trace leaves no file.
 func TestCaptureNoTrace(t *testing.T) {
 	for _, first := range []string{"", "Nett", "HTTP/1.1 400 Bad Request\r\n\r\n"} {
 		o := newCollectOptions()

@@ -61,8 +61,8 @@ func (l *globList) matches(name string) bool {
 	return len(*l) == 0 || slices.ContainsFunc(*l, func(g selection.Glob) bool { return g.Matches(name) })
 }
 
-// A portValue is a flag that takes a diagnostic port; its path is empty where
-// none is given.
+// A portValue is a flag that takes a diagnostic port; its path is empty if none
+// is given.
 type portValue struct{ diag.Port }
 
 func (p *portValue) Type() string { return "PATH[,listen|connect]" }

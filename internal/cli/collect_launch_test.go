@@ -120,7 +120,7 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
-// TestLaunchOver: a command whose trace is long enough is ended, which is no
+// TestLaunchOver: a command whose trace is long enough is ended, which is not a
 // failure.
 func TestLaunchOver(t *testing.T) {
 	path := filepath.Join(t.ArtifactDir(), "web.nettrace")

@@ -12,7 +12,7 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// waitsFor returns what ends the trace; empty where nothing does.
+// waitsFor returns what ends the trace; empty if nothing does.
 func waitsFor(p *collect.Plan) string {
 	switch {
 	case p.Until != nil && p.Event != nil:

@@ -35,7 +35,7 @@ const (
 // A usageError reports an invalid command line.
 type usageError struct {
 	err     error
-	command string // whose help tells more; empty where the error says what to run
+	command string // whose help tells more; empty if the error says what to run
 }
 
 func (e *usageError) Error() string {
@@ -164,7 +164,8 @@ func (std *stdio) complain(err error) int {
 	return code
 }
 
-// listTraces lists the traces of a folder that is no trace, the newest first.
+// listTraces lists the traces of a folder that is not a trace, the newest
+// first.
 func (std *stdio) listTraces(err error) {
 	unknown, ok := errors.AsType[*open.UnknownError](err)
 	if !ok || len(unknown.Traces) == 0 {

@@ -81,7 +81,7 @@ func cell(v column.Value) string {
 	}
 }
 
-// certaintyMarks say how bytes freed and allocated are to be read where they are
+// certaintyMarks say how bytes freed and allocated are to be read if they are
 // not exact.
 var certaintyMarks = map[gc.Certainty]string{gc.LowerBound: ">", gc.Estimate: "~"}
 
@@ -118,8 +118,8 @@ func reasons() []string {
 	}
 }
 
-// conditionColumns are the columns of the figures that --until asks for, where they
-// have other names.
+// conditionColumns are the columns of the figures that --until asks for, if
+// they have other names.
 var conditionColumns = map[string]string{
 	"pause": "pause_ms", "suspend": "suspend_ms", "duration": "duration_ms", "gen": "generation", "heap": "heap_after_bytes", "before": "heap_before_bytes",
 	"freed": "freed_bytes", "promoted": "promoted_bytes", "committed": "committed_after_bytes", "allocated": "allocated_bytes",

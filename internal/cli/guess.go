@@ -131,7 +131,7 @@ func flagsOf(cmd *cobra.Command) *pflag.FlagSet {
 }
 
 // meantFlag returns the flag of a command that one it does not have may have
-// meant, with its value where that is clear; empty for none.
+// meant, with its value if that is clear; empty for none.
 func meantFlag(flags *pflag.FlagSet, name string) string {
 	for _, meant := range meantFlags[name] {
 		flag, value, _ := strings.Cut(strings.TrimLeft(meant, "-"), " ")

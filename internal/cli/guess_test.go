@@ -19,8 +19,8 @@ func TestDistance(t *testing.T) {
 	}
 }
 
-// TestTraceOnStandardInput: gctrail < FILE reports on it, and an empty file is no
-// trace.
+// TestTraceOnStandardInput: gctrail < FILE reports on it, and an empty file is
+// not a trace.
 func TestTraceOnStandardInput(t *testing.T) {
 	run := func(path string) (string, error) {
 		in, err := os.Open(path)

@@ -58,7 +58,7 @@ func heapFields(perHeap bool) []field[heapRow] {
 				return column.Value{}
 			}
 			budget := r.generations[i].Budget
-			return knownIf(budget > 0, bytesOf(budget)) // 0 where the collection sets none
+			return knownIf(budget > 0, bytesOf(budget)) // 0 if the collection sets none
 		}}
 		if i == 0 {
 			f.heading, f.rank = "gen0 budget MB", 5
@@ -96,7 +96,7 @@ func committed(name string, part func(*segment.Committed) int64) field[heapRow] 
 	}}
 }
 
-// sum adds up a size of all generations; it is unknown where that of one is.
+// sum adds up a size of all generations; it is unknown if that of one is.
 func (r *heapRow) sum(size func(*gc.Generation) gc.Opt[int64]) column.Value {
 	var sum int64
 	for i := range r.generations {

@@ -144,7 +144,7 @@ type field[R any] struct {
 	name    string // the key in JSON, and the heading in csv
 	heading string // in tables, which leave out a field without one
 	left    bool   // aligned
-	rank    int    // in tables, those with the highest are left out first where there is no room
+	rank    int    // in tables, those with the highest are left out first if there is no room
 	value   func(*R) column.Value
 }
 

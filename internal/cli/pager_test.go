@@ -80,8 +80,8 @@ func TestPager(t *testing.T) {
 	}
 }
 
-// TestPagerFails: without a pager the text comes all the same, and one that ends
-// early is no failure.
+// TestPagerFails: without a pager the text comes all the same, and one that
+// ends early is not a failure.
 func TestPagerFails(t *testing.T) {
 	if runtime.GOOS == "windows" {
 		t.Skip("needs head")

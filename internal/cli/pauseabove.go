@@ -19,7 +19,7 @@ import (
 type pauseAbove struct {
 	given      string
 	length     time.Duration
-	percentile float64 // 0 where a length was given
+	percentile float64 // 0 if a length was given
 }
 
 func (p *pauseAbove) Type() string { return "TIME|pN" }

@@ -53,7 +53,7 @@ func gcHeapRows(c *gc.Collection) []gcHeapRow {
 	return rows
 }
 
-// total sums up a figure of the generations, unknown where it is of one of them.
+// total sums up a figure of the generations, unknown if it is of one of them.
 func (r *gcHeapRow) total(of func(*gc.Generation) gc.Opt[int64]) column.Value {
 	var sum int64
 	for i := range r.part {

@@ -20,7 +20,7 @@ type progress struct {
 	line    func(elapsed time.Duration) string
 	delay   time.Duration
 	started time.Time
-	done    chan struct{} // nil where there is nothing to show
+	done    chan struct{} // nil if there is nothing to show
 	idle    sync.WaitGroup
 
 	mu    sync.Mutex // of the terminal
@@ -105,7 +105,7 @@ func (p *progress) aside(write func()) {
 	write()
 }
 
-// progressLine tells how far reading has come; size is 0 where unknown.
+// progressLine tells how far reading has come; size is 0 if unknown.
 func progressLine(read, size, collections int64, elapsed time.Duration) string {
 	var b strings.Builder
 	speed := float64(read) / elapsed.Seconds()

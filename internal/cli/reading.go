@@ -25,7 +25,7 @@ type reading struct {
 	trace.Source
 	paths    []string
 	in       *open.Input
-	ahead    *open.Input // the same trace once more, where it was asked for
+	ahead    *open.Input // the same trace once more, if it was asked for
 	ctx      context.Context
 	progress *progress
 	feed     func(*trace.Event) // is given each event before it is yielded; nil for none

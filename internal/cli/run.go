@@ -170,7 +170,7 @@ func (o *runOptions) trace(cmd *cobra.Command, std *stdio, command []string, pat
 		return &collect.OutputError{Name: path, Err: err}
 	}
 	busiest.Path = path
-	_ = os.Remove(folder) // which is not empty where other processes were traced
+	_ = os.Remove(folder) // which is not empty if other processes were traced
 	std.tellResult(busiest)
 	return nil
 }

@@ -26,7 +26,7 @@ type stdio struct {
 	err              *text.Printer
 	outTerm, errTerm text.Terminal
 
-	args    []string // the command line, for suggestions; nil where unknown
+	args    []string // the command line, for suggestions; nil if unknown
 	noPager bool
 	showing *progress     // of the trace being read
 	status  *text.Printer // for progress, which waits for nothing; nil for err
@@ -147,7 +147,7 @@ type output struct {
 	paged *stdio   // whose pager shows the output; nil for none
 }
 
-// paged has the output shown through a pager where it is text for a person at a
+// paged has the output shown through a pager if it is text for a person at a
 // terminal. It is called before anything is written.
 func (std *stdio) paged(out *output) {
 	if out.file != nil || out.paged != nil || !std.outTerm.Is || std.outTerm.Height == 0 || std.noPager {
@@ -219,7 +219,7 @@ func newPage(std *stdio, out *output) *text.Page {
 	return text.PageOn(std.outTerm)
 }
 
-// warn writes a line that is no failure.
+// warn writes a line that is not a failure.
 func (std *stdio) warn(name, words string) {
 	if words != "" {
 		_ = std.err.Line("%s: %s", name, words) // there is nobody else to tell

@@ -178,7 +178,7 @@ func writeVerdicts(p *text.Page, s *watch.Snapshot) {
 }
 
 // nextOf returns what to run after watching: a trace of the process that paused
-// for the largest part of its time; empty where none was watched.
+// for the largest part of its time; empty if none was watched.
 func nextOf(s *watch.Snapshot) string {
 	var worst *watch.Process
 	for _, p := range s.Processes {

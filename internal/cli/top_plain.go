@@ -21,8 +21,8 @@ type logColumn struct {
 	cell func(*watch.Collection) string
 }
 
-// Times in the log: in full for other programs, the time of day on a terminal, where
-// there is less room.
+// Times in the log: in full for other programs, the time of day on a terminal,
+// if there is less room.
 const (
 	fullTime  = "2006-01-02T15:04:05.000Z07:00"
 	timeOfDay = "15:04:05.000"

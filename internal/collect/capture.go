@@ -24,14 +24,14 @@ type capture struct {
 	session *diag.Session
 	in      traceInput // the session
 	plan    *Plan
-	base    string           // path of the file, but for its number where there are several
+	base    string           // path of the file, but for its number if there are several
 	nth     int              // of the files
 	path    string           // of the file
 	sink    traceSink        // out, or the ring
 	out     *tracefile.File  // the file; nil while there is a ring in its place
-	ring    *tracefile.Ring  // nil where everything is written
+	ring    *tracefile.Ring  // nil if everything is written
 	reader  *nettrace.Reader // of the capture itself
-	found   findings.Case    // of what is written; empty where there is a ring
+	found   findings.Case    // of what is written; empty if there is a ring
 	notify  func(Notice)
 
 	stopping    map[*trace.Descriptor]bool // kinds of the stopping event
@@ -165,7 +165,7 @@ func (c *capture) dismiss() {
 	}
 }
 
-// read reads the trace to its end. The error is that of a stream that is no
+// read reads the trace to its end. The error is that of a stream that is not a
 // trace.
 func (c *capture) read() error {
 	model := gc.Model{Live: true}
@@ -298,8 +298,8 @@ func (c *capture) pass() {
 	c.pending = c.pending[:copy(c.pending, c.pending[n:])]
 }
 
-// write writes whole objects; where there is no room for all of them, as many
-// as there is.
+// write writes whole objects; if there is no room for all of them, as many as
+// there is.
 func (c *capture) write(objects, end []byte) {
 	if c.ring != nil && c.session.Stopped() {
 		c.ring.End()

@@ -86,7 +86,7 @@ func (Ended) notice()       {}
 type Trigger struct {
 	From, To   time.Duration // of the trace
 	Collection *gc.Collection
-	Event      *StoppingEvent // nil where it was a collection
+	Event      *StoppingEvent // nil if it was a collection
 }
 
 // A Result is a trace that was written.

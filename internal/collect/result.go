@@ -8,7 +8,7 @@ import (
 	"github.com/gctrail/gctrail/nettrace"
 )
 
-// result returns what a capture has written; nil where that is nothing.
+// result returns what a capture has written; nil if that is nothing.
 func (c *capture) result() (*Result, error) {
 	if c.out == nil || c.out.Size() == 0 {
 		return nil, nil

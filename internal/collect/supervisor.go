@@ -175,7 +175,7 @@ func (s *Supervisor) opened(process *diag.Process, session *diag.Session, path s
 }
 
 // again begins the next session of a process, when a trace has had what it was
-// waiting for; nil where there is to be none.
+// waiting for; nil if there is to be none.
 func (s *Supervisor) again(ctx context.Context, c *capture) (*capture, error) {
 	if ctx.Err() != nil || c.trigger == nil || !c.session.Stopped() || c.nth == s.plan.Files {
 		return nil, nil

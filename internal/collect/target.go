@@ -29,7 +29,7 @@ type Target struct {
 }
 
 // Find finds the processes. Those that matched a pattern and cannot be reached
-// are listed in missed; where there is nothing to collect from, or one that was
+// are listed in missed; if there is nothing to collect from, or one that was
 // named is not there, there is only an error. It is the context's, or made of
 // *ProcessErrors.
 func (t *Target) Find(ctx context.Context) (found []*diag.Process, missed, err error) {

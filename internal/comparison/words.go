@@ -73,8 +73,7 @@ func undecided(ch *compare.Change) string {
 	return " (" + why + ")"
 }
 
-// needed returns how many more runs a side would decide; empty where it is not
-// known.
+// needed returns how many more runs a side would decide; empty if unknown.
 func needed(runs int) string {
 	switch {
 	case runs == 0:
@@ -104,8 +103,7 @@ func signed(p float64) string {
 	return fmt.Sprintf("%+.1f %%", p)
 }
 
-// interval returns the 95 % interval of a change; empty where it is not
-// bounded.
+// interval returns the 95 % interval of a change; empty if it is not bounded.
 func interval(ch *compare.Change) string {
 	if math.IsInf(ch.Low, 0) || math.IsInf(ch.High, 0) || math.IsNaN(ch.Low) || math.IsNaN(ch.High) {
 		return ""
@@ -116,7 +114,7 @@ func interval(ch *compare.Change) string {
 	return strings.TrimSuffix(signed(ch.Low), " %") + " to " + signed(ch.High)
 }
 
-// figure returns a value in its unit; - where it is not known.
+// figure returns a value in its unit; - if unknown.
 func figure(v float64, unit compare.Unit) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "-"

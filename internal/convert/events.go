@@ -13,7 +13,7 @@ type EventOptions struct {
 	Selected *selection.Selection
 	PIDs     map[uint64]bool // nil for all processes
 	Redact   bool
-	Lost     *trace.Loss // of an earlier reading; nil where there was none
+	Lost     *trace.Loss // of an earlier reading; nil if there was none
 }
 
 // Wants reports whether events of a kind are needed to read those of any other.

@@ -115,7 +115,7 @@ func Names() []string {
 	return names
 }
 
-// Named returns the format of a name, nil where there is none.
+// Named returns the format of a name, nil if there is none.
 func Named(name string) *Format {
 	for i := range formats {
 		if formats[i].Name == name {
@@ -125,7 +125,7 @@ func Named(name string) *Format {
 	return nil
 }
 
-// For returns the format that the suffix of a path names, nil where none does.
+// For returns the format that the suffix of a path names, nil if none does.
 func For(path string) *Format {
 	for i := range formats {
 		for _, suffix := range formats[i].Suffixes {
@@ -137,8 +137,8 @@ func For(path string) *Format {
 	return nil
 }
 
-// Files returns the names of the format's files where a folder takes all of them,
-// without their folder; a single one where it has no parts.
+// Files returns the names of the format's files where a folder takes all of
+// them, without their folder; a single one if it has no parts.
 func (f *Format) Files(trace string) []string {
 	var names []string
 	for _, p := range f.parts {

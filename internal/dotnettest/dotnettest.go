@@ -1,6 +1,6 @@
-// Package dotnettest starts real .NET programs for tests: gcload-net8, -net9 and
-// -net10, which exercise the collector and tell what it did. Tests that need
-// them skip where they are not available.
+// Package dotnettest starts real .NET programs for tests: gcload-net8, -net9
+// and -net10, which exercise the collector and tell what it did. Tests that
+// need them skip if they are not available.
 package dotnettest
 
 import (

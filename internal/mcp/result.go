@@ -46,8 +46,8 @@ func (s *spill) Write(p []byte) (int, error) {
 	return s.file.Write(p)
 }
 
-// result returns the output where it is small, else its first lines and the
-// file that has all of them.
+// result returns the output if it is small, else its first lines and the file
+// that has all of them.
 func (s *spill) result() (string, error) {
 	if s.file == nil {
 		return s.buf.String(), nil

@@ -12,7 +12,7 @@ import (
 var (
 	// ErrInput reports an output that is one of the inputs.
 	ErrInput = errors.New("it is an input")
-	// ErrIrregular reports an output that is there and is no regular file.
+	// ErrIrregular reports an output that is there and is not a regular file.
 	ErrIrregular = errors.New("it is not a regular file")
 	// ErrSymlink reports a symbolic link that another user can have made.
 	ErrSymlink = errors.New("it is a symbolic link in a folder that other users can write to, which is not followed as root")

@@ -20,8 +20,8 @@ import (
 // colours and leaves the text on the screen.
 const fallback = "less -FRX"
 
-// Chosen returns the command line of the user's pager: $GCTRAIL_PAGER, $PAGER or
-// less. It is empty where the user wants none.
+// Chosen returns the command line of the user's pager: $GCTRAIL_PAGER, $PAGER
+// or less. It is empty if the user wants none.
 func Chosen() string {
 	for _, name := range []string{"GCTRAIL_PAGER", "PAGER"} {
 		if chosen, ok := os.LookupEnv(name); ok {
@@ -115,7 +115,7 @@ func (w *Writer) release(pager *exec.Cmd) error {
 	return ended(err)
 }
 
-// start starts the pager; nil where there is none, or it cannot be started.
+// start starts the pager; nil if there is none, or it cannot be started.
 func (w *Writer) start() *exec.Cmd {
 	cmd := command(w.Command)
 	if cmd == nil {
@@ -141,8 +141,8 @@ func (w *Writer) start() *exec.Cmd {
 	return cmd
 }
 
-// command makes the command for a command line, which a shell reads where it is
-// more than words; nil where its program does not exist.
+// command makes the command for a command line, which a shell reads if it is
+// more than words; nil if its program does not exist.
 func command(line string) *exec.Cmd {
 	words := strings.Fields(line)
 	if len(words) == 0 {

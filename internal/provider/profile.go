@@ -15,8 +15,8 @@ import (
 type Profile struct {
 	Name      string
 	help      string
-	Cost      string // by how much programs were slower: docs/overhead.md; empty where it was not measured
-	Cheaper   string // what answers most questions at less cost; empty where the cost is small
+	Cost      string // by how much programs were slower: docs/overhead.md; empty if it was not measured
+	Cheaper   string // what answers most questions at less cost; empty if the cost is small
 	providers []diag.Provider
 	rundown   uint64
 	stacks    bool

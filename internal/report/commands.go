@@ -21,9 +21,9 @@ const CollectSelf = "DOTNET_EnableEventPipe=1 DOTNET_EventPipeOutputPath=app.net
 // many events.
 const collectETW = "logman start gctrail -p {e13c0d23-ccbc-4e12-931b-d9cc2eee27e4} %s -bs 1024 -nb 64 256 -ct perf -o gctrail.etl -ets && pause && logman stop gctrail -ets"
 
-// recordings are how what a new trace has to hold is recorded: the flags of gctrail
-// collect, and keywords and level as logman takes them, empty where ETW needs more
-// than one provider or call stacks.
+// recordings are how what a new trace has to hold is recorded: the flags of
+// gctrail collect, and keywords and level as logman takes them, empty if ETW
+// needs more than one provider or call stacks.
 var recordings = [...]struct{ collect, logman string }{
 	findings.Collections: {"--profile gc-collect", "0x1 0x4"},
 	findings.Verbose:     {"--profile gc-verbose", "0x8003 0x5"},
@@ -33,7 +33,7 @@ var recordings = [...]struct{ collect, logman string }{
 	findings.LargeBuffer: {"--profile gc-collect --buffersize 1024", "0x1 0x4"},
 }
 
-// record returns the command for a new trace, empty where there is none.
+// record returns the command for a new trace, empty if there is none.
 func (rep *Report) record(r findings.Recording) string {
 	if int(r) >= len(recordings) {
 		return ""

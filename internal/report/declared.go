@@ -31,8 +31,8 @@ func (rep *Report) declares(k clr.Kind) bool {
 	})
 }
 
-// undeclared names the events that figures need and that were not enabled. It is
-// empty where all were.
+// undeclared names the events that figures need and that were not enabled. It
+// is empty if all were.
 func (rep *Report) undeclared() string {
 	var lacking []string
 	for _, f := range figureEvents {

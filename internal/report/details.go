@@ -200,8 +200,8 @@ func (d *Details) callers(pid uint64, unforced bool) []findings.Caller {
 	return nil
 }
 
-// caller returns the innermost method of a stack but for those to pass over, else
-// the innermost; empty where none has a name.
+// caller returns the innermost method of a stack but for those to skip, else
+// the innermost; empty if none has a name.
 func (d *Details) caller(id symbol.StackID, passOver func(method string) bool) string {
 	innermost := ""
 	for f := range d.allocs.Stacks.Frames(id) {

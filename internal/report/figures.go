@@ -15,7 +15,7 @@ type Figure struct {
 	Keys    []string // in JSON and in columns
 	Text    string
 	Source  string // events and, where the rule comes from the runtime, its file
-	Differs string // from PerfView and TraceEvent; empty where it does not
+	Differs string // from PerfView and TraceEvent; empty if it does not
 }
 
 // Definitions returns the figures of a name or a key, or what else a word of a

@@ -51,7 +51,7 @@ func longest(values []gc.Opt[time.Duration]) (d time.Duration) {
 	return d
 }
 
-// sizes adds a column of sums of sizes, with ~ where they are estimated and >
+// sizes adds a column of sums of sizes, with ~ if they are estimated and >
 // where the true ones may be larger.
 func (g *grid) sizes(heading string, rank int, values []stats.Bytes) {
 	var largest int64

@@ -417,7 +417,7 @@ func known(id uint64) *uint64 {
 	return &id
 }
 
-// filled returns nil where there is none.
+// filled returns nil if there is none.
 func filled(s string) *string {
 	if s == "" {
 		return nil

@@ -13,7 +13,7 @@ import (
 )
 
 // Missing returns what a trace that was read to its end lacks, and which
-// collections that leaves incomplete. It is empty where nothing is missing.
+// collections that leaves incomplete. It is empty if nothing is missing.
 func Missing(in *open.Input, incomplete []uint32) string {
 	var parts []string
 	loss := in.Source.Loss()
@@ -85,7 +85,7 @@ func Beside(in *open.Input) string {
 	return strings.Join(parts, "; ")
 }
 
-// incompleteText names the collections, the lowest and the highest where they are
+// incompleteText names the collections, the lowest and the highest if they are
 // many: those of several processes are in time order, not of number.
 func incompleteText(numbers []uint32) string {
 	first, last := slices.Min(numbers), slices.Max(numbers)

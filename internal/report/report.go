@@ -79,8 +79,8 @@ func Gather(r Input, o *selection.Selection, budget Budget, details *Details) (*
 	return rep, nil
 }
 
-// Worst returns the process that paused for longest, and the rules that fired on
-// it; nil where no process has a collection.
+// Worst returns the process that paused for longest, and the rules that fired
+// on it; nil if no process has a collection.
 func (rep *Report) Worst() (*gc.Process, []string) {
 	if len(rep.cases) == 0 {
 		return nil, nil

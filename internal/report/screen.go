@@ -206,7 +206,7 @@ func (c *Case) allocation() string {
 	return strings.Join(parts, ", ")
 }
 
-// sumText writes a sum, with ~ where it is estimated and > where the true one may
+// sumText writes a sum, with ~ if it is estimated and > where the true one may
 // be larger.
 func sumText(b stats.Bytes) string {
 	switch size := units.Bytes(b.Sum); {

@@ -22,7 +22,7 @@ func (c *Case) writeTables(p *text.Page) {
 	c.writeSuspensions(p)
 }
 
-// ofPauses returns a figure of pauses, unknown where none is known.
+// ofPauses returns a figure of pauses, unknown if none is known.
 func ofPauses(t *stats.Totals, d time.Duration) gc.Opt[time.Duration] {
 	if t.Pause.Count() == 0 {
 		return gc.Opt[time.Duration]{}

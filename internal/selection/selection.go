@@ -53,7 +53,7 @@ func (s *Selection) HasTime(info *trace.Info, at time.Duration) bool {
 	return !s.To.Given || at < s.To.After(info.Start)
 }
 
-// Span returns the times from and to which a trace is selected, unknown where
+// Span returns the times from and to which a trace is selected, unknown if
 // there is no bound.
 func (s *Selection) Span(info *trace.Info) (from, to gc.Opt[time.Duration]) {
 	if s.From.Given {
@@ -112,7 +112,7 @@ func (g *Glob) Matches(name string) bool {
 type moment struct {
 	Given  bool
 	Offset time.Duration
-	At     time.Time // zero where offset counts
+	At     time.Time // zero if offset counts
 }
 
 func (m *moment) Type() string { return "TIME" }

@@ -11,7 +11,7 @@ import (
 type Terminal struct {
 	Is     bool // a terminal
 	Width  int  // in cells; 0 for no limit
-	Height int  // in lines; 0 where unknown
+	Height int  // in lines; 0 if unknown
 	Colour bool
 }
 
@@ -76,7 +76,7 @@ type Span struct {
 	Style Style
 }
 
-// A Style is how text stands out, where there is colour.
+// A Style is how text stands out, if there is colour.
 type Style uint8
 
 // Styles. Those after Strong are colours, for severity and verdicts.

@@ -33,8 +33,8 @@ type Column struct {
 	Width   int  // at least, in cells
 }
 
-// shrinks reports whether cells may be cut where there is no room: words may, which
-// are aligned left, but not figures.
+// shrinks reports whether cells may be cut if there is no room: words may,
+// which are aligned left, but not figures.
 func (c *Column) shrinks() bool { return c.Left && c.Rank == 0 }
 
 const (
@@ -146,7 +146,7 @@ func (t *Table) shrink(cells int) {
 }
 
 // least returns the width of a column whose names are cut to some cells, or to
-// the heading where that is wider.
+// the heading if that is wider.
 func (t *Table) least(i, cells int) int {
 	if c := &t.Columns[i]; c.shrinks() {
 		return min(t.widths[i], max(cells, Width(c.Heading)))

@@ -21,7 +21,7 @@ type File struct {
 	name   string
 	disk   Disk      // nil for a stream
 	stream io.Writer // nil for a regular file
-	closer io.Closer // of the stream; nil where that is not closed
+	closer io.Closer // of the stream; nil if that is not closed
 	size   int64     // of the whole objects in it
 	end    []byte    // mark that ends them
 	seen   time.Time // when the file was last found at its path

@@ -16,12 +16,13 @@ import (
 // both counted from 0. The first object of a segment never is one.
 type joint struct{ segment, object int }
 
-// JoinFrom makes the file of what the ring holds from a time of the trace on, or a
-// little earlier: of the event blocks that a trace can start with, it starts with
-// the last one before that time. Segments are removed as they are copied, so that
-// little more room is needed than they have; on a full disk, the oldest ones make it.
-// The file is closed; it is nil where the ring holds nothing. On an error, what was
-// not copied stays in the segments. The ring must have been closed.
+// JoinFrom makes the file of what the ring holds from a time of the trace on,
+// or a little earlier: of the event blocks that a trace can start with, it
+// starts with the last one before that time. Segments are removed as they are
+// copied, so that little more room is needed than they have; on a full disk,
+// the oldest ones make it. The file is closed; it is nil if the ring holds
+// nothing. On an error, what was not copied stays in the segments. The ring
+// must have been closed.
 func (r *Ring) JoinFrom(from time.Duration) (*File, error) { return r.join(r.in.Ticks(from)) }
 
 // JoinLast is JoinFrom with a time before the trace's last event; 0 for all.
@@ -73,7 +74,7 @@ func (r *Ring) shorten() error {
 	return victim.remove()
 }
 
-// find finds where to start. A batch of the runtime's that lacks its beginning is
+// find finds where to start. A batch of the runtime that lacks its beginning is
 // left out, unless what is held is in it.
 func (r *Ring) find(from uint64) (joint, error) {
 	var at joint

@@ -18,7 +18,7 @@ type segment struct {
 	head   int64  // bytes of these first objects
 	size   int64  // of all
 	before uint64 // time of the latest event before the segment
-	start  uint64 // of the first event block that a trace can start with; 0 where there is none
+	start  uint64 // of the first event block that a trace can start with; 0 if there is none
 }
 
 // each calls fn with the objects of a segment, and tells it which are those that
@@ -44,8 +44,8 @@ func (s *segment) each(fn func(o *nettrace.Object, head bool) error) error {
 	}
 }
 
-// youngerHalf returns a segment with the same path that has about the younger half
-// of this one, and its objects; nil where this one is too short.
+// youngerHalf returns a segment with the same path that has about the younger
+// half of this one, and its objects; nil if this one is too short.
 func (s *segment) youngerHalf() (*segment, []byte, error) {
 	var out bytes.Buffer
 	splicer := nettrace.Splicer{Keep: gc.Identifies}

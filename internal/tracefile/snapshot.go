@@ -15,8 +15,8 @@ import (
 // A Process is what is known of a traced process apart from its trace.
 type Process struct {
 	CommandLine, OS, Arch string
-	Runtime               string // version, "10.0.12"; empty where unknown
-	Server, Concurrent    *bool  // of its GC; nil where unknown
+	Runtime               string // version, "10.0.12"; empty if unknown
+	Server, Concurrent    *bool  // of its GC; nil if unknown
 }
 
 // WriteSnapshot writes what was received so far of a trace that is still being
@@ -145,8 +145,8 @@ func (s *snapshot) write(provider string, e clr.Event, fields ...trace.Field) er
 	return s.out.Write(ev.TID, &ev)
 }
 
-// runtimeInformation returns the runtime's description of itself; false where
-// its version or flavour of GC is not known.
+// runtimeInformation returns the runtime's description of itself; false if its
+// version or flavour of GC is not known.
 func (p *Process) runtimeInformation() (*clr.RuntimeInformationDCStart, bool) {
 	var v [3]uint16
 	if n, _ := fmt.Sscanf(p.Runtime, "%d.%d.%d", &v[0], &v[1], &v[2]); n < len(v) || p.Server == nil {

@@ -78,8 +78,8 @@ func highest(values []float64) float64 {
 	return top
 }
 
-// scaled returns the height of a value in dots; where there is something, one
-// at least.
+// scaled returns the height of a value in dots; if there is something, one at
+// least.
 func scaled(v, top float64, lines int) int {
 	if v <= 0 || top <= 0 {
 		return 0

@@ -275,7 +275,7 @@ func about(p *watch.Process) []string {
 	return parts
 }
 
-// sizes writes how large the heap is: in one line, where there is little room.
+// sizes writes how large the heap is: in one line, if there is little room.
 func (p *painter) sizes(process *watch.Process) {
 	most := 1
 	if p.roomy() {

@@ -145,8 +145,8 @@ func matches(p *watch.Process, filter string) bool {
 	return strings.Contains(text, strings.ToLower(filter))
 }
 
-// selection returns the place of the selected process in rows: the first where
-// it is not there, -1 where there is none.
+// selection returns the place of the selected process in rows: the first if it
+// is not there, -1 if there is none.
 func (m *model) selection(rows []*watch.Process) int {
 	i := slices.IndexFunc(rows, func(p *watch.Process) bool { return p.ID == m.selected })
 	if i < 0 {
@@ -155,7 +155,7 @@ func (m *model) selection(rows []*watch.Process) int {
 	return i
 }
 
-// current returns the selected process, nil where there is none.
+// current returns the selected process, nil if there is none.
 func (m *model) current() *watch.Process {
 	rows := m.rows()
 	if i := m.selection(rows); i >= 0 {

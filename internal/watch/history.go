@@ -55,7 +55,7 @@ func (h *history) add(c *Collection, start time.Time) {
 	}
 }
 
-// at returns the second of a time, nil where it is too long ago.
+// at returns the second of a time, nil if it is too long ago.
 func (h *history) at(t time.Time) *Second {
 	unix := t.Unix()
 	if h.seconds == nil {

@@ -107,7 +107,7 @@ func TestShortenAnywhere(t *testing.T) {
 	}
 }
 
-// TestSaveNoTrace: of what is no trace, no more is kept than the limit.
+// TestSaveNoTrace: of what is not a trace, no more is kept than the limit.
 func TestSaveNoTrace(t *testing.T) {
 	var r recording
 	for range 100 {

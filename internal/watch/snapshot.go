@@ -28,7 +28,7 @@ type Process struct {
 	Collections  int
 	ByGeneration [3]int
 	Paused       gc.Opt[float64] // percent of the last Window
-	PausedInAll  gc.Opt[float64] // percent; unknown where events were lost
+	PausedInAll  gc.Opt[float64] // percent; unknown if events were lost
 	Longest      gc.Opt[time.Duration]
 	P99          gc.Opt[time.Duration]
 	Rate         float64         // collections a second, in the last Window

@@ -29,7 +29,7 @@ func attributes[T any](table []Attribute[T], of T) []*commonpb.KeyValue {
 }
 
 // anyValue returns v's OTLP form: times are doubles in milliseconds, sizes are
-// integers in bytes. It is nil where v is unknown.
+// integers in bytes. It is nil if v is unknown.
 func anyValue(v column.Value) *commonpb.AnyValue {
 	switch v.Type {
 	case column.Text, column.List:

@@ -16,7 +16,7 @@ const EndEvent = "gctrail.process.end"
 // An End is what was known of a process's memory when it ended. Sizes are in bytes.
 type End struct {
 	Cause    string // "exited", "killed", "oom_killed"
-	Memory   string // what most of it was: "heap", "native", or empty where unknown
+	Memory   string // what most of it was: "heap", "native", or empty if unknown
 	Sentence string // the same in words
 
 	RSS       gc.Opt[int64] // resident

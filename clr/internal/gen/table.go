@@ -66,7 +66,7 @@ func (e *event) oldest() int {
 // type is there twice.
 type field struct {
 	Name       string   `json:"name"`
-	CName      string   `json:"c_name"` // in the runtime's C structure, where it is another; of members of elements
+	CName      string   `json:"c_name"` // in the runtime's C structure, if it is another; of members of elements
 	Type       string   `json:"type"`
 	Enum       string   `json:"enum"`
 	Unit       string   `json:"unit"`
@@ -92,7 +92,7 @@ type element struct {
 }
 
 // raw returns the element's fields under the names of the runtime's C
-// structure, nil where that has no other names.
+// structure, nil if that has no other names.
 func (el *element) raw() []field {
 	var raw []field
 	for i, f := range el.Fields {
