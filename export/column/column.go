@@ -20,7 +20,7 @@ type Column struct {
 type Value struct {
 	Type  Type
 	Text  string  // of Text; of List the words, each with a newline behind it
-	Int   int64   // of Int and Bytes; nanoseconds of Millis; 0 or 1 of Bool
+	Int   int64   // of Int and Bytes; nanoseconds of Millis, and of Time since 1970; 0 or 1 of Bool
 	Float float64 // of Float and Percent
 }
 
@@ -37,6 +37,7 @@ const (
 	Millis // a stretch or a point of time
 	Percent
 	List
+	Time // a point of wall-clock time
 )
 
 func text(s string) Value {

@@ -21,8 +21,12 @@ import (
 
 const magic = "PAR1"
 
-// rowsPerGroup bounds the rows that are held in memory until they are written.
-const rowsPerGroup = 1 << 13
+// rowsPerGroup and groupBytes bound the rows that are held in memory until they are
+// written.
+const (
+	rowsPerGroup = 1 << 13
+	groupBytes   = 16 << 20
+)
 
 // Enumerations of parquet.thrift.
 const (
@@ -96,10 +100,12 @@ func (t *table[R]) write(p []byte) {
 
 // add adds a row.
 func (t *table[R]) add(r R) error {
+	size := 0
 	for i := range t.fields {
 		t.columns[i].add(t.fields[i].typ, t.fields[i].value(r))
+		size += len(t.columns[i].values)
 	}
-	if t.rows++; t.rows == rowsPerGroup {
+	if t.rows++; t.rows == rowsPerGroup || size >= groupBytes {
 		t.flush()
 	}
 	return t.err
@@ -175,8 +181,11 @@ func (t *table[R]) footer() []byte {
 		f.i32(1, typ)
 		f.i32(3, optional)
 		f.text(4, t.fields[i].name)
-		if typ == typeByteArray {
+		switch {
+		case typ == typeByteArray:
 			f.i32(6, convertedUTF8)
+		case t.fields[i].typ == column.Time:
+			f.timestamp()
 		}
 		f.end()
 	}
@@ -221,7 +230,7 @@ func (t *table[R]) rowGroup(f *thrift, g *group) {
 // physical returns how values of a type are stored.
 func physical(t column.Type) int32 {
 	switch t {
-	case column.Int, column.Bytes:
+	case column.Int, column.Bytes, column.Time:
 		return typeInt64
 	case column.Float, column.Percent, column.Millis:
 		return typeDouble

@@ -17,11 +17,11 @@ import (
 // a row group has.
 func TestReadBack(t *testing.T) {
 	type row []column.Value
-	types := []column.Type{column.Int, column.Bytes, column.Millis, column.Percent, column.Bool, column.Text, column.List, column.Float}
+	types := []column.Type{column.Int, column.Bytes, column.Millis, column.Percent, column.Bool, column.Text, column.List, column.Float, column.Time}
 	random := rand.New(rand.NewPCG(1, 2))
 	var fields []field[row]
 	for i, typ := range types {
-		fields = append(fields, field[row]{string(rune('h'-i)) + "_column", typ, func(r row) column.Value { return r[i] }})
+		fields = append(fields, field[row]{string(rune('z'-i)) + "_column", typ, func(r row) column.Value { return r[i] }})
 	}
 	for _, n := range []int{0, 1, rowsPerGroup, 2*rowsPerGroup + 77} {
 		var out bytes.Buffer
@@ -88,7 +88,7 @@ func same(v reader.Value, typ column.Type, want column.Value) bool {
 		return v.IsNull()
 	}
 	switch typ {
-	case column.Int, column.Bytes:
+	case column.Int, column.Bytes, column.Time:
 		return v.Int64() == want.Int
 	case column.Millis:
 		return v.Double() == float64(want.Int)/1e6

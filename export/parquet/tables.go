@@ -24,22 +24,32 @@ func (w *Writer) Add(c *gc.Collection) error { return w.add(c) }
 // Close ends the file. It does not close the underlying writer.
 func (w *Writer) Close() error { return w.close() }
 
-// Collections returns a Writer with a row for each collection. The columns are
-// those of column.All, and start_time, with start the wall-clock time of the
-// trace's start.
-func Collections(w io.Writer, start time.Time) *Writer {
-	fields := []field[*gc.Collection]{{"start_time", column.Text, func(c *gc.Collection) column.Value {
+// Collections returns a Writer with a row for each collection: start_time, and the
+// given columns. Start returns the wall-clock time of the start of the trace that the
+// collection is of.
+func Collections(w io.Writer, start func() time.Time, columns []column.Column) *Writer {
+	fields := []field[*gc.Collection]{{"start_time", column.Time, func(c *gc.Collection) column.Value {
 		at, known := c.Start.Get()
 		if !known {
 			return column.Value{}
 		}
-		return column.Value{Type: column.Text, Text: start.Add(at).Format(time.RFC3339Nano)}
+		return instant(start(), at)
 	}}}
-	for _, c := range column.All() {
+	for _, c := range columns {
 		fields = append(fields, field[*gc.Collection]{c.Name, c.Type(), c.Value})
 	}
 	t := newTable(w, "collections", fields)
 	return &Writer{t.add, t.close}
+}
+
+// instant is the wall-clock time of what is some time after the start of a trace,
+// unknown where no count of nanoseconds since 1970 holds it.
+func instant(start time.Time, after time.Duration) column.Value {
+	at := start.Add(after)
+	if y := at.Year(); y < 1678 || y > 2261 {
+		return column.Value{}
+	}
+	return column.Value{Type: column.Time, Int: at.UnixNano()}
 }
 
 // A part is a pause or a generation, with the collection that it belongs to.

@@ -4,6 +4,7 @@ import "encoding/binary"
 
 // The types of Thrift's compact protocol.
 const (
+	thriftTrue   = 1
 	thriftI32    = 5
 	thriftI64    = 6
 	thriftBinary = 8
@@ -73,4 +74,17 @@ func (t *thrift) end() {
 	t.dst = append(t.dst, 0)
 	t.last = t.outer[len(t.outer)-1]
 	t.outer = t.outer[:len(t.outer)-1]
+}
+
+// timestamp is a SchemaElement's LogicalType of nanoseconds since 1970, UTC.
+func (t *thrift) timestamp() {
+	t.begin(10)            // logicalType
+	t.begin(8)             // TIMESTAMP
+	t.field(1, thriftTrue) // isAdjustedToUTC
+	t.begin(2)             // unit
+	t.begin(3)             // NANOS
+	t.end()
+	t.end()
+	t.end()
+	t.end()
 }

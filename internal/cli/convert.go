@@ -44,7 +44,7 @@ func newConvertCmd(std *stdio) *cobra.Command {
 
 ` + formatHelp() + `
 If -o is a folder, each trace gets its own file there, and parquet writes all its
-tables: collections, pauses, generations and allocations.
+tables: collections, pauses, generations, allocations and events.
 
 nettrace holds the events themselves: all of them, part of them (--from, --to, --pid,
 --name, --keywords), or, with --redact, a copy fit for a public issue. --redact
@@ -143,6 +143,9 @@ func (o *convertOptions) run(ctx context.Context, std *stdio, paths []string) er
 	if o.format.Events {
 		return o.events(ctx, std, paths)
 	}
+	if o.format.Report {
+		return o.report(ctx, std, paths)
+	}
 	c := convert.New(o.format, &o.Selection, o.folder)
 	r, err := std.read(ctx, paths, open.Options{Want: c.Wants, Stacks: c.Stacks()})
 	if err != nil {
@@ -151,6 +154,11 @@ func (o *convertOptions) run(ctx context.Context, std *stdio, paths []string) er
 	defer r.Close()
 	info := r.Info()
 	r.feed = func(ev *trace.Event) { c.Feed(info, ev) }
+	if c.Events() {
+		if c.PIDs, err = o.processIDs(r); err != nil {
+			return err
+		}
+	}
 	outs, err := o.create(std, paths)
 	if err != nil {
 		return err
@@ -179,6 +187,24 @@ func (o *convertOptions) run(ctx context.Context, std *stdio, paths []string) er
 		o.tell(std, outs, held(c))
 	}
 	return nil
+}
+
+// report writes the report on one trace.
+func (o *convertOptions) report(ctx context.Context, std *stdio, paths []string) error {
+	of := newReportOptions()
+	of.inputFlags = o.inputFlags
+	rep, err := of.gather(ctx, std, paths)
+	if err != nil {
+		return err
+	}
+	outs, err := o.create(std, paths)
+	if err != nil {
+		return err
+	}
+	p := text.PageOn(text.Terminal{})
+	rep.WriteMarkdown(p)
+	_, err = outs[0].Write(p.Bytes())
+	return errors.Join(err, outs[0].Close())
 }
 
 // events writes the events of one trace.

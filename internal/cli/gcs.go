@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"io"
 	"strconv"
 	"strings"
 	"time"
@@ -39,11 +40,12 @@ type gcsOptions struct {
 	chosen   []column.Column // nil means the format's own
 	perfview string          // which of PerfView's tables; empty for none
 	headed   bool            // the csv of one has its headings
+	writer   gcWriter        // of collections
 }
 
 func newGCsCmd(std *stdio) *cobra.Command {
 	opts := gcsOptions{
-		format:      choice{"table", []string{"table", "jsonl", "csv"}},
+		format:      choice{"table", []string{"table", "jsonl", "csv", "parquet"}},
 		metricsAs:   choice{asOwn, []string{asOwn, asTraceEvent}},
 		generations: choices{kind: "N", of: []string{"0", "1", "2"}},
 		kinds:       choices{kind: "KIND", of: []string{gc.Blocking.String(), gc.Background.String(), gc.Foreground.String()}},
@@ -61,7 +63,7 @@ Tables show times in milliseconds from the start of the trace and sizes in megab
 and those marked ~ an estimate, because the program allocates while a background GC
 runs. On a terminal, columns that do not fit are left out.
 
-Columns of tables and csv (csv has sizes in bytes):
+Columns of tables, csv and parquet (sizes are in bytes in the latter two):
 ` + columnHelp() + `
 --per-heap prints a row for each heap of a collection: sizes, survivors and marking, in
 jsonl and csv also by generation.
@@ -79,7 +81,7 @@ perfview-generations; csv takes one, perfview-events by default.`,
 		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.files = args
-			if err := cmp.Or(opts.choose(), opts.checkPauseAbove(), opts.checkPerHeap(), opts.checkMetrics()); err != nil {
+			if err := cmp.Or(opts.choose(), opts.checkPauseAbove(), opts.checkPerHeap(), opts.checkMetrics(), opts.checkParquet(std)); err != nil {
 				return usagef(cmd, "%v", err)
 			}
 			if err := opts.check(cmd, args); err != nil {
@@ -89,8 +91,8 @@ perfview-generations; csv takes one, perfview-events by default.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.Var(&opts.format, "format", "table, jsonl (JSON lines) or csv")
-	flags.Var(&opts.columns, "columns", "the columns of a table or csv, also by the words of --until, as in number,pause,heap; or perfview")
+	flags.Var(&opts.format, "format", "table, jsonl (JSON lines), csv or parquet")
+	flags.Var(&opts.columns, "columns", "the columns of a table, csv or parquet, also by the words of --until, as in number,pause,heap; or perfview")
 	flags.Var(&opts.generations, "gen", "only collections of these generations")
 	flags.Var(&opts.kinds, "kind", "only blocking, background or foreground collections")
 	flags.Var(&opts.reasons, "reason", "only collections with these reasons, as in AllocSmall,Induced")
@@ -144,10 +146,13 @@ func (o *gcsOptions) run(ctx context.Context, std *stdio) error {
 	if o.metrics {
 		list = func(paths []string) error { return o.listMetrics(ctx, std, out, paths) }
 	} else if o.perfview == "" {
-		w := o.newWriter(std, out)
-		list = func(paths []string) error { return o.list(ctx, std, out, w, paths) }
+		o.writer = o.newWriter(std, out)
+		list = func(paths []string) error { return o.list(ctx, std, out, o.writer, paths) }
 	}
 	err = each(o.groups(o.files), list)
+	if w, is := o.writer.(io.Closer); is {
+		err = errors.Join(err, w.Close())
+	}
 	return errors.Join(err, out.Close())
 }
 
@@ -223,7 +228,7 @@ func (o *gcsOptions) choose() error {
 		return nil
 	}
 	if o.format.value == "jsonl" {
-		return errors.New("--columns needs --format table or csv: JSON lines have all keys")
+		return errors.New("--columns needs --format table, csv or parquet: JSON lines have all keys")
 	}
 	if theirs, err := o.choosePerfview(); theirs {
 		return err
@@ -253,14 +258,20 @@ func (o *gcsOptions) newWriter(std *stdio, out *output) gcWriter {
 	case "jsonl":
 		return &jsonlGCs{out: out}
 	case "csv":
-		columns := o.chosen
-		if columns == nil {
-			columns = column.All()
-		}
-		return &csvGCs{out: out, csv: csv.Writer{Columns: columns, Raw: o.raw}}
+		return &csvGCs{out: out, csv: csv.Writer{Columns: o.flatColumns(), Raw: o.raw}}
+	case "parquet":
+		return newParquetGCs(out, o.flatColumns())
 	default:
 		return newTableGCs(std, out, o.chosen, len(o.files) > 1)
 	}
+}
+
+// flatColumns are the columns of csv and parquet.
+func (o *gcsOptions) flatColumns() []column.Column {
+	if o.chosen == nil {
+		return column.All()
+	}
+	return o.chosen
 }
 
 type jsonlGCs struct {

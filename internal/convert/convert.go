@@ -1,6 +1,7 @@
 package convert
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"iter"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/export"
+	"github.com/gctrail/gctrail/export/parquet"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/findings"
@@ -44,12 +46,16 @@ type Converter struct {
 	model   gc.Model
 
 	allocated []*export.Allocations
+	events    *parquet.Events
+	err       error // of events
 
 	// Collections counts those that were written, and Samples those of
 	// allocations.
 	Collections, Samples int64
 	// LeftOut counts collections that the format has no room for.
 	LeftOut int64
+	// PIDs are the processes whose events are written; nil for all.
+	PIDs map[uint64]bool
 }
 
 // New returns a Converter of what is selected. All writes every part of the
@@ -69,6 +75,11 @@ func (c *Converter) parts() []part {
 		return c.format.parts
 	}
 	return c.format.parts[:1]
+}
+
+// Events reports whether events of all kinds are needed.
+func (c *Converter) Events() bool {
+	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.events != nil })
 }
 
 // Stacks reports whether the stacks of events are needed.
@@ -93,7 +104,7 @@ func (c *Converter) OnlyAllocations() bool {
 
 // Wants reports whether events of a kind are needed.
 func (c *Converter) Wants(d *trace.Descriptor) bool {
-	return gc.Wants(d) || c.Stacks() && (alloc.Wants(d) || symbol.Wants(d) || symbol.WantsTypes(d))
+	return c.Events() || gc.Wants(d) || c.Stacks() && (alloc.Wants(d) || symbol.Wants(d) || symbol.WantsTypes(d))
 }
 
 // Feed takes in one event.
@@ -103,8 +114,12 @@ func (c *Converter) Feed(info *trace.Info, ev *trace.Event) {
 	}
 	c.table.Feed(ev)
 	c.types.Feed(ev)
-	if c.selected.AllTimes() || c.selected.HasTime(info, ev.Time()) {
-		c.allocs.Feed(ev)
+	if !c.selected.AllTimes() && !c.selected.HasTime(info, ev.Time()) {
+		return
+	}
+	c.allocs.Feed(ev)
+	if c.events != nil && c.err == nil && (c.PIDs == nil || c.PIDs[ev.PID]) {
+		c.err = c.events.Add(info.Start, ev)
 	}
 }
 
@@ -113,6 +128,11 @@ func (c *Converter) Feed(info *trace.Info, ev *trace.Event) {
 func (c *Converter) Write(r Input, to []io.Writer) error {
 	c.name, c.info = r.Name(), r.Info()
 	c.found.Options = findings.Options{Only: func(of *gc.Collection) bool { return c.selected.HasCollection(r.Info(), of) }}
+	for i, p := range c.parts() {
+		if p.events != nil {
+			c.events = p.events(to[i])
+		}
+	}
 	var writers []export.Writer
 	begin := sync.OnceFunc(func() { // when the trace's start is known
 		c.found.Options.From, c.found.Options.To = c.selected.Span(c.info)
@@ -125,6 +145,9 @@ func (c *Converter) Write(r Input, to []io.Writer) error {
 	for of, err := range r.Collections(&c.model) {
 		if err != nil {
 			return err
+		}
+		if c.err != nil {
+			return c.err
 		}
 		begin()
 		c.found.Add(of)
@@ -143,6 +166,11 @@ func (c *Converter) Write(r Input, to []io.Writer) error {
 	c.allocated = c.allocations()
 	for _, w := range writers {
 		if err := w.Close(); err != nil {
+			return err
+		}
+	}
+	if c.events != nil {
+		if err := cmp.Or(c.err, c.events.Close()); err != nil {
 			return err
 		}
 	}

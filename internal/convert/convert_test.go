@@ -21,6 +21,7 @@ import (
 	"github.com/parquet-go/parquet-go"
 	"google.golang.org/protobuf/encoding/protowire"
 
+	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/convert"
 	"github.com/gctrail/gctrail/internal/selection"
@@ -260,6 +261,68 @@ func TestParquet(t *testing.T) {
 	}
 	if columns["number"] > columns["gen0_before_bytes"] || columns["start_time"] != 0 {
 		t.Errorf("columns are not in their order: %v", f.Schema().Columns())
+	}
+}
+
+// Into a folder, each event has a row, with the fields that the events command prints.
+func TestParquetEvents(t *testing.T) {
+	c := convert.New(convert.Named("parquet"), new(selection.Selection), true)
+	in, err := open.Files([]string{stacks}, open.Options{Want: c.Wants, Stacks: c.Stacks()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	names := convert.Named("parquet").Files("x")
+	outs := make([]bytes.Buffer, len(names))
+	writers := make([]io.Writer, len(outs))
+	for i := range outs {
+		writers[i] = &outs[i]
+	}
+	if err := c.Write(input{in.Source, c}, writers); err != nil {
+		t.Fatal(err)
+	}
+	type row struct {
+		Time     int64   `parquet:"time,optional"`
+		TimeMS   float64 `parquet:"time_ms,optional"`
+		Provider string  `parquet:"provider,optional"`
+		Name     string  `parquet:"name,optional"`
+		Data     string  `parquet:"data_json,optional"`
+		Stack    string  `parquet:"stack,optional"`
+	}
+	data := outs[len(outs)-1].Bytes()
+	rows, err := parquet.Read[row](bytes.NewReader(data), int64(len(data)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	again, err := open.Files([]string{stacks}, open.Options{Stacks: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer again.Close()
+	lines := jsonl.Events{}
+	i := 0
+	for ev, err := range again.Source.Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if i == len(rows) {
+			t.Fatalf("%d rows are too few", i)
+		}
+		lines.Start = again.Source.Info().Start
+		line := string(lines.AppendEvent(nil, ev))
+		r := rows[i]
+		at := lines.Start.Add(ev.Time())
+		if !strings.Contains(line, r.Data[1:len(r.Data)-1]) || !json.Valid([]byte(r.Data)) || r.Provider != ev.Desc.Provider ||
+			!strings.Contains(line, `"`+r.Name+`"`) || r.Time != at.UnixNano() || r.TimeMS != ev.Millis() {
+			t.Fatalf("row %d is %+v, of %s", i, r, line)
+		}
+		if frames := strings.Count(r.Stack, "0x"); frames != len(ev.AppendStack(nil)) {
+			t.Fatalf("row %d has %d addresses of %d", i, frames, len(ev.AppendStack(nil)))
+		}
+		i++
+	}
+	if i != len(rows) || i == 0 {
+		t.Errorf("%d rows of %d events", len(rows), i)
 	}
 }
 

@@ -27,6 +27,7 @@ type Format struct {
 	Binary   bool
 	Next     string // the command that opens the file, with %s for its name; empty for none
 	Events   bool   // it holds events: see Events
+	Report   bool   // it is the report
 
 	parts []part // the first is what a single file holds
 }
@@ -37,6 +38,7 @@ type part struct {
 	timed       bool // collections, and allocations with their times
 	collections func(io.Writer, *Converter) export.Writer
 	allocations func(io.Writer, *Converter, []*export.Allocations) error
+	events      func(io.Writer) *parquet.Events
 }
 
 // formats are the formats, in the order in which help lists them.
@@ -69,12 +71,13 @@ var formats = []Format{
 	{
 		Name: "parquet", Suffixes: []string{".parquet"}, Says: "tables for DuckDB, ClickHouse, pandas", Binary: true,
 		parts: []part{
-			{name: "collections", collections: func(w io.Writer, c *Converter) export.Writer { return parquet.Collections(w, c.start()) }},
+			{name: "collections", collections: func(w io.Writer, c *Converter) export.Writer { return parquet.Collections(w, c.start, column.All()) }},
 			{name: "pauses", collections: func(w io.Writer, _ *Converter) export.Writer { return parquet.Pauses(w) }},
 			{name: "generations", collections: func(w io.Writer, _ *Converter) export.Writer { return parquet.Generations(w) }},
 			{name: "allocations", allocations: func(w io.Writer, _ *Converter, a []*export.Allocations) error {
 				return parquet.WriteAllocations(w, a)
 			}},
+			{name: "events", events: parquet.NewEvents},
 		},
 	},
 	{
@@ -97,6 +100,7 @@ var formats = []Format{
 		Next:  "promtool tsdb create-blocks-from openmetrics %s DATA",
 		parts: []part{{collections: func(w io.Writer, c *Converter) export.Writer { return openmetrics.NewWriter(w, c.start()) }}},
 	},
+	{Name: "markdown", Suffixes: []string{".md", ".markdown"}, Says: "the report, for an issue or a wiki", Report: true, parts: []part{{}}},
 	{
 		Name: "nettrace", Suffixes: []string{".nettrace"}, Says: "trace for PerfView, or part of one", Binary: true,
 		Next: "gctrail %s", Events: true, parts: []part{{}},
