@@ -50,38 +50,43 @@ func recordETL(path string, events iter.Seq[*trace.Event]) error {
 	const room = 64<<10 - 0x48 // in a buffer, behind its header
 	f := etltest.New()
 	f.Header.BufferSize = 64 << 10
-	ticks := f.Header.Frequency / int64(time.Millisecond) // in a thousand nanoseconds
 	var buffer *etltest.Buffer
 	left := 0
 	for ev := range events {
-		at := f.Header.Time + ev.Ticks*ticks/1000
-		k := clr.KindOf(ev.Desc.Provider, ev.Desc.ID)
-		e := etltest.Event{
-			Type: etltest.Event64, Time: at, PID: uint32(ev.PID), TID: uint32(ev.TID), Provider: guids[ev.Desc.Provider],
-			ID: uint16(ev.Desc.ID), Version: uint16(ev.Desc.Version), Level: ev.Desc.Level, Opcode: k.Opcode(), Keywords: ev.Desc.Keywords,
-			Payload: ev.Payload,
-		}
+		e := etlEvent(f, ev)
 		raw := e.Bytes()
 		aligned := (len(raw) + 7) &^ 7
 		if buffer == nil || left < aligned {
 			buffer, left = f.Buffer(0), room
 		}
 		buffer.Raw(raw)
-		buffer.Flushed = at
+		buffer.Flushed = e.Time
 		left -= aligned
-		f.Header.End = f.Header.Start + (at - f.Header.Time)
+		f.Header.End = f.Header.Start + (e.Time - f.Header.Time)
 	}
 	return os.WriteFile(path, f.Bytes(), 0o600)
 }
 
+// etlEvent returns an event as it is in a file.
+func etlEvent(f *etltest.File, ev *trace.Event) etltest.Event {
+	ticks := f.Header.Frequency / int64(time.Millisecond) // in a thousand nanoseconds
+	return etltest.Event{
+		Type: etltest.Event64, Time: f.Header.Time + ev.Ticks*ticks/1000, PID: uint32(ev.PID), TID: uint32(ev.TID),
+		Provider: guids[ev.Desc.Provider], ID: uint16(ev.Desc.ID), Version: uint16(ev.Desc.Version), Level: ev.Desc.Level,
+		Opcode: clr.KindOf(ev.Desc.Provider, ev.Desc.ID).Opcode(), Keywords: ev.Desc.Keywords, Payload: ev.Payload,
+	}
+}
+
+var ctfOptions = ctf.WriterOptions{
+	Start: time.Unix(0, 0), PID: 42, Process: "flood",
+	Describe: func(d *trace.Descriptor) (ctf.EventClass, bool) {
+		c, ok := clr.KindOf(d.Provider, d.ID).Tracepoint(d.Version, 8)
+		return ctf.EventClass(c), ok
+	},
+}
+
 func recordCTF(path string, events iter.Seq[*trace.Event]) error {
-	w, err := ctf.CreateFolder(path, ctf.WriterOptions{
-		Start: time.Unix(0, 0), PID: 42, Process: "flood",
-		Describe: func(d *trace.Descriptor) (ctf.EventClass, bool) {
-			c, ok := clr.KindOf(d.Provider, d.ID).Tracepoint(d.Version, 8)
-			return ctf.EventClass(c), ok
-		},
-	})
+	w, err := ctf.CreateFolder(path, ctfOptions)
 	if err != nil {
 		return err
 	}
