@@ -10,31 +10,30 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Options say how to read a trace and what to emit. The zero value emits
-// everything, each event as its tracepoint describes it.
+// Options select what a Reader emits. The zero value emits everything, each
+// event as its tracepoint describes it.
 type Options struct {
-	// Want is asked once for each kind of event met whether its events are
-	// wanted. What is not wanted still counts in Loss and Counts. Nil wants all.
+	// Want reports whether events of a kind are wanted. It is called once for
+	// each kind. Unwanted events still count in Loss and Counts. Nil wants all.
 	Want func(*trace.Descriptor) bool
-	// Head is asked likewise how many bytes of the payloads of a kind are of use.
-	// What comes behind them may be left out, and need not be converted then. Nil
-	// wants whole payloads.
+	// Head returns how many bytes of the payloads of a kind are needed. It is
+	// called once for each kind. The reader may leave out the rest, and need
+	// not convert it. Nil means whole payloads.
 	Head func(*trace.Descriptor) int
-	// Resolve finds what a tracepoint of that name stands for, such as
-	// "DotNETRuntime:GCStart_V2". Where it returns true its payload has the
-	// layout that the descriptor implies; else the reader adds a description of
-	// the tracepoint's fields, and the tracepoint's own names if the descriptor
-	// has none. It may be nil.
+	// Resolve returns the event of a tracepoint, such as
+	// "DotNETRuntime:GCStart_V2". If it returns true, the payload has the
+	// layout that the descriptor implies; otherwise the reader adds a
+	// description of the tracepoint's fields, and the tracepoint's own names if
+	// the descriptor has none. It may be nil.
 	Resolve func(tracepoint string) (trace.Descriptor, bool)
 }
 
 // A Reader reads a trace, or several that it merges by time. It is a
 // trace.Source, to be used by one goroutine.
 //
-// Packets are read, and events merged, in a goroutine that is a few thousand
-// events ahead; it lives while Events is ranged over. Memory does not grow with
-// the trace, nor with its packets: of each stream there is a window of bounded
-// size.
+// A separate goroutine reads packets and merges events, up to a few thousand
+// events ahead; it ends with the range over Events. Memory does not grow with
+// the trace or with its packets: each stream has a window of bounded size.
 type Reader struct {
 	opts  Options
 	m     *merger
@@ -46,8 +45,8 @@ type Reader struct {
 }
 
 // Open opens the traces in a folder and in those below it. The error wraps
-// trace.ErrNotTrace if there is not a trace, and is a *trace.FormatError where
-// none can be read.
+// trace.ErrNotTrace if there is no trace, and is a *trace.FormatError if none
+// of them can be read.
 func Open(fsys fs.FS, opts Options) (*Reader, error) {
 	m, err := newMerger(fsys)
 	if err != nil {
@@ -60,14 +59,14 @@ func Open(fsys fs.FS, opts Options) (*Reader, error) {
 	return r, nil
 }
 
-// Info describes the trace; see trace.Source. The time of its start is that of
-// its first event.
+// Info describes the trace; see trace.Source. Its start is the time of the
+// first event.
 func (r *Reader) Info() *trace.Info { return &r.info }
 
-// Loss tells what is missing; see trace.Source.
+// Loss returns what is missing; see trace.Source.
 func (r *Reader) Loss() *trace.Loss { return &r.loss }
 
-// Counts yields the kinds of events in the order in which they were met; see
+// Counts yields the kinds of events in the order of their first events; see
 // trace.Source.
 func (r *Reader) Counts() iter.Seq2[*trace.Descriptor, uint64] {
 	return func(yield func(*trace.Descriptor, uint64) bool) {
@@ -83,8 +82,9 @@ func (r *Reader) Counts() iter.Seq2[*trace.Descriptor, uint64] {
 // system tells.
 func (r *Reader) Size() int64 { return r.m.size }
 
-// Events yields the events in time order; see trace.Source. Events of equal
-// time come in the order of their streams. All files are closed when it ends.
+// Events yields the events in time order; see trace.Source. Events with equal
+// times are in the order of their streams. All files are closed when the
+// sequence ends.
 func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
 		if r.used {
@@ -112,7 +112,7 @@ func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 	}
 }
 
-// learn takes in what a batch says beside its events.
+// learn processes everything in a batch except its events.
 func (r *Reader) learn(b *batch) {
 	if b.loss != nil {
 		r.loss = *b.loss
@@ -129,7 +129,7 @@ func (r *Reader) learn(b *batch) {
 	r.info.Last = b.last
 }
 
-// fill makes r.event the event of an item.
+// fill sets r.event to the event of an item.
 func (r *Reader) fill(b *batch, it *item) {
 	k := r.kinds[it.kind]
 	k.count++
@@ -142,7 +142,7 @@ func (r *Reader) fill(b *batch, it *item) {
 	}
 }
 
-// define finds out what a new kind of event is, and whether it is wanted.
+// define resolves a new kind of event, and asks whether it is wanted.
 func (r *Reader) define(k *kind) {
 	desc, known := describe(k.tracepoint, k.domain, r.opts.Resolve)
 	if k.known = known; !known {

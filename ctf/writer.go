@@ -20,19 +20,19 @@ var (
 	errClosed = errors.New("writer is closed")
 )
 
-// WriterOptions say what the metadata of a trace tells.
+// WriterOptions are the contents of a trace's metadata.
 type WriterOptions struct {
 	Start       time.Time // what Event.Ticks counts from, in nanoseconds
 	SyncTicks   int64     // the clock's reading at Start
 	PointerSize int       // 4 or 8; zero means 8
-	PID         uint64    // of events that have none of their own
+	PID         uint64    // of events without a PID
 	Process     string    // the name of all threads; 15 bytes of it are written
 	Host        string    // may be empty
-	// Describe finds the class of events. Nil takes a descriptor's own name and
-	// fields.
+	// Describe returns the class of events. Nil means a descriptor's own name
+	// and fields.
 	Describe func(*trace.Descriptor) (EventClass, bool)
-	// PacketSize bounds packets, in bytes. It is a multiple of 4096; zero means
-	// 256 KiB, which holds the largest event of a runtime.
+	// PacketSize is the largest size of packets, in bytes, a multiple of 4096.
+	// Zero means 256 KiB, which holds the largest event of a runtime.
 	PacketSize int
 }
 
@@ -41,7 +41,8 @@ type WriterOptions struct {
 // procname that perfcollect asks for.
 //
 // It holds one packet in memory, which is written when it is full or flushed.
-// What an event refers to is in the metadata before the event is in the stream.
+// The metadata contains what an event refers to before the stream contains the
+// event.
 //
 // After an error of the underlying writers every method returns that error. A
 // Writer must not be used by several goroutines at once.
@@ -76,8 +77,8 @@ const (
 )
 
 // NewWriter starts a trace by writing its metadata's beginning. The two writers
-// are the files metadata and channel0_0 of one folder; CreateFolder and
-// NewZipWriter make such folders.
+// are for the files metadata and channel0_0 of one folder; CreateFolder and
+// NewZipWriter create such folders.
 func NewWriter(metadata, stream io.Writer, opt WriterOptions) (*Writer, error) {
 	if opt.PointerSize == 0 {
 		opt.PointerSize = 8
@@ -121,14 +122,15 @@ func (o *WriterOptions) check() error {
 	return nil
 }
 
-// Write adds an event. Of the event it takes Desc, Ticks, PID (zero means the
-// traced process), TID and Payload, and keeps nothing but Desc, which must not
-// change while the writer is in use. Ids of processes and threads have 32 bits
-// here.
+// Write adds an event. It uses the event's Desc, Ticks, PID (zero means the
+// traced process), TID and Payload, and retains only Desc, which must not
+// change while the writer is in use. Process and thread ids are truncated to 32
+// bits.
 //
-// An event that gives trace.ErrLate, or trace.ErrTooLarge because no packet has room for it,
-// is not written; it counts as discarded. One that gives ErrUndescribed, or
-// whose payload is shorter than its fields, is not written and does not count.
+// If Write returns trace.ErrLate, or trace.ErrTooLarge because no packet has
+// room for the event, the event is not written and counts as discarded. If
+// Write returns ErrUndescribed, or the payload is shorter than its fields, the
+// event is not written and does not count.
 func (w *Writer) Write(ev *trace.Event) error {
 	if w.err != nil {
 		return w.err
@@ -170,10 +172,10 @@ func (w *Writer) Write(ev *trace.Event) error {
 	return nil
 }
 
-// append appends an event to the packet. What follows another event has 32 bits
-// of its time. The first one has it in full, as have those that come too long
-// after the one before, or at the same time: TraceEvent would take that for a
-// wrapped clock (CtfReader.cs).
+// append appends an event to the packet. An event that follows another one has
+// 32 bits of its time. The first event of a packet has its full time, as has an
+// event too long after the previous one, or at the same time: TraceEvent would
+// take that for a wrapped clock (CtfReader.cs).
 func (w *Writer) append(class *writerClass, at int64, ev *trace.Event) bool {
 	le := binary.LittleEndian
 	b := w.packet
@@ -220,8 +222,8 @@ func (w *Writer) class(d *trace.Descriptor) (*writerClass, error) {
 	return c, nil
 }
 
-// Lost tells readers that n events are missing between the last event and the
-// next one.
+// Lost records that n events are missing between the last event and the next
+// one.
 func (w *Writer) Lost(n uint32) { w.lost += uint64(n) }
 
 // Flush writes out every event given so far.

@@ -10,16 +10,15 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// An EventClass is how events of one kind are described in a trace that is
-// written.
+// An EventClass describes the events of one kind in a trace that is written.
 type EventClass struct {
 	Name string // of the tracepoint, such as "DotNETRuntime:GCStart_V2"
-	// Packed makes the whole payload one field, a sequence of bytes, as .NET does
-	// with what has more than nine fields, or arrays.
+	// Packed makes the whole payload one field, a sequence of bytes, as .NET
+	// does for events with arrays or with more than nine fields.
 	Packed bool
-	// Fields are those of the payload, in its order, unless it is packed. They
-	// have types from Boolean to Float64, GUID, DateTime, Boolean8, UTF16String
-	// or are an Array of such; a string becomes UTF-8.
+	// Fields are the fields of the payload, in order, unless it is packed.
+	// Their types are Boolean to Float64, GUID, DateTime, Boolean8,
+	// UTF16String, or an Array of these; strings become UTF-8.
 	Fields []trace.Field
 }
 
@@ -180,8 +179,8 @@ func identifier(name string) bool {
 	return name != ""
 }
 
-// append appends the fields of a payload. It reports whether the payload has them
-// all; what it has beyond them is left out.
+// append appends the fields of a payload. It reports whether the payload has
+// them all; surplus bytes are left out.
 func (c *writerClass) append(dst, payload []byte) ([]byte, bool) {
 	le := binary.LittleEndian
 	for _, op := range c.ops {

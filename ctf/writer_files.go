@@ -18,9 +18,9 @@ const (
 	streamFile   = "channel0_0"
 )
 
-// CreateFolder starts a trace in a folder, as LTTng does in the folder that
-// "lttng create --output" names: below ust/uid. The error is fs.ErrExist if
-// there is anything in the folder. A missing folder is created.
+// CreateFolder starts a trace below ust/uid in a folder, as "lttng create
+// --output" does. The error is fs.ErrExist if there is anything in the folder.
+// A missing folder is created.
 func CreateFolder(name string, opt WriterOptions) (*Writer, error) {
 	switch entries, err := os.ReadDir(name); {
 	case err == nil && len(entries) > 0:
@@ -56,10 +56,10 @@ func closeAll(files []*os.File) error {
 	return errors.Join(errs...)
 }
 
-// NewZipWriter starts a trace as perfcollect hands it over: a zip, with the
-// session in a folder name.trace. Packets are compressed and written as they are
-// complete. The metadata waits in memory for the end, and is not compressed:
-// TraceEvent takes less of a compressed one for all of it
+// NewZipWriter starts a trace in perfcollect's form: a zip, with the session in
+// a folder name.trace. Complete packets are compressed and written. The
+// metadata is held in memory until the end, and is not compressed, because
+// TraceEvent reads only part of compressed metadata
 // (CtfMetadataLegacyParser.cs).
 func NewZipWriter(out io.Writer, name string, opt WriterOptions) (*Writer, error) {
 	z := zip.NewWriter(out)
@@ -86,8 +86,8 @@ func NewZipWriter(out io.Writer, name string, opt WriterOptions) (*Writer, error
 	return w, nil
 }
 
-// userFolder returns where LTTng has the trace of a user's processes. Readers
-// take the size of pointers from its name.
+// userFolder returns the folder in which LTTng stores the trace of a user's
+// processes. Readers take the size of pointers from its name.
 func userFolder(opt *WriterOptions) string {
 	bits := 64
 	if opt.PointerSize == 4 {

@@ -10,11 +10,11 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Options say what a Reader is to emit. The zero value means everything
-// but stacks.
+// Options select what a Reader emits. The zero value selects everything except
+// stacks.
 type Options struct {
-	// Want is asked once for each kind of event whether its events are wanted.
-	// What is not wanted costs the reading of its header only, and still counts
+	// Want reports whether events of a kind are wanted. It is called once for
+	// each kind. Of unwanted events only the header is read; they still count
 	// in Counts. Nil wants all.
 	Want func(*trace.Descriptor) bool
 	// Stacks makes events carry their stacks.
@@ -24,9 +24,9 @@ type Options struct {
 // A Reader reads one trace, of one file or of several. It is a trace.Source, to
 // be used by one goroutine.
 //
-// Its memory does not grow with the trace, but for 48 bytes a buffer: it keeps
-// a stretch of each buffer that events of the present time are in, as a rule one
-// for each processor.
+// Its memory does not grow with the trace, except for 48 bytes per buffer. It
+// holds a part of each buffer that has events of the current time, usually one
+// buffer per processor.
 type Reader struct {
 	opts      Options
 	files     []*file
@@ -57,8 +57,9 @@ func NewReader(r io.ReaderAt, size int64, opts Options) *Reader {
 	return NewMergedReader([]File{{ReaderAt: r, Size: size}}, opts)
 }
 
-// NewMergedReader returns a reader of files that were recorded together, such as
-// the kernel's and the programs' part of one trace. There must be one at least.
+// NewMergedReader returns a reader of files that were recorded together, such
+// as the kernel's and the programs' parts of one trace. At least one file is
+// required.
 func NewMergedReader(files []File, opts Options) *Reader {
 	r := &Reader{opts: opts, kinds: kindTable{want: opts.Want}}
 	r.processes = processes{byPID: make(map[uint64]trace.Process), uses: make(map[uint64]*pidUse)}
@@ -77,7 +78,7 @@ func NewMergedReader(files []File, opts Options) *Reader {
 // Info describes the trace; see trace.Source.
 func (r *Reader) Info() *trace.Info { return &r.info }
 
-// Loss tells what is missing; see trace.Source.
+// Loss returns what is missing; see trace.Source.
 func (r *Reader) Loss() *trace.Loss { return &r.loss }
 
 // Counts yields the kinds of events in the order of the first of each in the
@@ -102,8 +103,9 @@ const (
 	maxPending       = 256 << 20
 )
 
-// Events yields the trace's events in time order; see trace.Source. Errors are
-// a *trace.FormatError where the input is not a trace that this package reads.
+// Events yields the trace's events in time order; see trace.Source. The error
+// is a *trace.FormatError if the input is not a trace that this package can
+// read.
 func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
 		if r.used {
@@ -257,7 +259,7 @@ func (r *Reader) fill(k *kind, h *held) {
 	}
 }
 
-// label gives r.event the labels that are in an EVENT_HEADER, if there are any.
+// label sets the labels of r.event to those in an EVENT_HEADER, if any.
 func (r *Reader) label(e []byte) {
 	l := &r.labels
 	copy(l.ActivityID[:], e[0x40:])

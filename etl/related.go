@@ -4,13 +4,14 @@ package etl
 // the rundown comes after the rest.
 const near = 60 * fileTimeTicks
 
-// Recordings finds out which files are parts of one recording. The result has for
-// each file the index of the first one of its recording, its own where it belongs
-// to no other: a file that cannot be read, and a copy of an earlier one.
+// Recordings finds out which files are parts of one recording. For each file,
+// the result has the index of the first file of its recording. A file that
+// cannot be read, or is a copy of an earlier one, has its own index.
 //
-// Parts come from one machine since it started, at the same time or one right
-// after the other. What a tool rewrote, and may have merged, is not of one
-// recording with what it did not rewrite.
+// The files of a recording come from one machine, between two starts of it, and
+// were recorded at the same time or in quick succession. A file that a tool
+// rewrote, and may have merged, does not belong to a recording with files that
+// were not rewritten.
 func Recordings(files []File) []int {
 	opened, first := make([]*file, len(files)), make([]int, len(files))
 	for i, f := range files {

@@ -11,15 +11,14 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// An Object is a part of a V4 trace that a Splicer takes as a whole: the Trace
-// object or a block.
+// An Object is a unit of a V4 trace for a Splicer: the Trace object or a block.
 type Object struct {
 	// First and Last are the times of the earliest and the latest event of an
-	// event block, as its header tells them, in ticks of the trace's clock. They
-	// are 0 for objects without events.
+	// event block, from its header, in ticks of the trace's clock. They are 0
+	// for objects without events.
 	First, Last uint64
-	// Sorted reports that the first event of the block is the earliest, and that no
-	// event behind it in the trace is earlier.
+	// Sorted reports that the first event of the block is the earliest, and
+	// that no later event in the trace is older.
 	Sorted bool
 
 	kind blockKind
@@ -32,9 +31,9 @@ func (o *Object) Events() bool { return o.kind == blockEvents }
 // Size returns the size of the object in bytes, without its frame.
 func (o *Object) Size() int { return len(o.data) }
 
-// Starts reports whether a trace that begins with the object has all events from
-// its time on, and none that is earlier; latest is the time of the latest event
-// before it. The runtime writes such a block every 100 ms.
+// Starts reports whether a trace that begins with the object has all events
+// from its time on and no earlier ones. latest is the time of the latest event
+// before the object. The runtime writes such a block every 100 ms.
 func (o *Object) Starts(latest uint64) bool { return o.Sorted && o.First >= latest }
 
 // An ObjectReader splits a V4 trace, as a runtime writes it, into its objects.
@@ -50,11 +49,12 @@ type ObjectReader struct {
 func NewObjectReader(r io.Reader) *ObjectReader { return &ObjectReader{in: newFramer(r, fileWindow)} }
 
 // Next returns the next object, the Trace object first. It is valid until the
-// following call. Blocks of kinds that V4 does not know are left out. io.EOF is
-// returned at the end of the trace, and where the input ends: if that continues
-// later with another object, so does Next. Errors are a *trace.FormatError where the
-// input is no V4 trace or is damaged, io.ErrUnexpectedEOF where it ends within an
-// object, and what the input's Read returned.
+// following call. Blocks of unknown kinds are left out. Next returns io.EOF at
+// the end of the trace, and at the end of the input; if the input later
+// continues with another object, so does Next. Other errors are a
+// *trace.FormatError if the input is not a V4 trace or is damaged,
+// io.ErrUnexpectedEOF if it ends within an object, or the error of the input's
+// Read.
 func (r *ObjectReader) Next() (*Object, error) {
 	if r.in.version == 0 {
 		if err := r.open(); err != nil {
@@ -88,12 +88,12 @@ func (r *ObjectReader) Next() (*Object, error) {
 	return &r.obj, nil
 }
 
-// Offset returns where in the trace the last returned object ends, without its end
-// tag.
+// Offset returns the position in the trace at which the last returned object
+// ends, excluding its end tag.
 func (r *ObjectReader) Offset() int64 { return r.in.off }
 
 // Ticks converts a time since the start of the trace to ticks of its clock,
-// rounded towards the start; a time before the clock's beginning is 0. The Trace
+// rounded toward the start. Times before the clock's zero become 0. The Trace
 // object must have been read.
 func (r *ObjectReader) Ticks(d time.Duration) uint64 {
 	hi, lo := bits.Mul64(uint64(d.Abs()%time.Second), r.second)

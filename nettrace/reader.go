@@ -11,16 +11,17 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Options select what a Reader yields. The zero value selects everything but
+// Options select what a Reader yields. The zero value selects everything except
 // stacks.
 type Options struct {
 	// Want reports whether events of a kind are wanted. It is called once for each
 	// kind that the trace defines. Of unwanted events only the header is read; they
 	// still count in Loss and Counts. Nil wants all.
 	Want func(*trace.Descriptor) bool
-	// Complete is given each kind of event of a V6 trace before Want is asked, to
-	// fill in what its description lacks: one-collect records neither the keywords
-	// nor the levels of the runtime's events. Nil leaves them as they are.
+	// Complete is called with each kind of event of a V6 trace before Want, to
+	// fill in what its description lacks: one-collect records neither the
+	// keywords nor the levels of the runtime's events. If Complete is nil, they
+	// stay unknown.
 	Complete func(*trace.Descriptor)
 	// Stacks makes events carry their stacks.
 	Stacks bool
@@ -29,19 +30,19 @@ type Options struct {
 	// emitted. Events waits for a Read in progress before it returns, so the
 	// input should be a file. Ahead has no effect with Idle.
 	Ahead bool
-	// Idle is for a trace that is still being written: when its input, which
-	// must have net.Conn's SetReadDeadline, gives nothing for this long, all
-	// events that wait for older ones are emitted. Otherwise those of a
-	// process that falls silent would wait until it raises the next. Should an
-	// older event come after all, it is Late. 0 means to wait.
+	// Idle is for a trace that is still being written. If the input, which must
+	// have net.Conn's SetReadDeadline, returns nothing for this long, the
+	// reader emits all events that wait for older ones. Otherwise the last
+	// events of an idle process would wait until it raises another. An older
+	// event that arrives after that is Late. 0 means to wait without limit.
 	Idle time.Duration
 }
 
 // A Reader reads one trace, from its first byte to its last. It is a
 // trace.Source, to be used by one goroutine.
 //
-// Its memory does not grow with the trace: blocks are read into buffers that
-// are used again once their events were emitted.
+// Its memory does not grow with the trace: it reuses the buffer of a block once
+// the events of the block have been emitted.
 type Reader struct {
 	opts  Options
 	in    *framer
@@ -115,8 +116,9 @@ func (r *Reader) Counts() iter.Seq2[*trace.Descriptor, uint64] {
 	}
 }
 
-// Events yields the trace's events in time order; see trace.Source. Errors are
-// a *trace.FormatError where the input is not a trace that this package reads.
+// Events yields the trace's events in time order; see trace.Source. The error
+// is a *trace.FormatError if the input is not a trace that this package can
+// read.
 func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
 		if r.used {

@@ -9,22 +9,22 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A Splicer writes traces that begin within another one: it is given the objects
-// of a V4 trace in their order, and told before which of them a trace is to
-// begin. Such a trace has what its events refer to from before its beginning,
-// which are the metadata and the stacks since the last sequence point, and no
-// sequence point from there, so that what is left out does not count as lost. Its
-// start is moved to its first event.
+// A Splicer writes traces that begin within another trace. It takes the objects
+// of a V4 trace in order, and Begin starts a trace at one of them. The new
+// trace contains what its events refer to from before that object, namely the
+// metadata and the stacks since the last sequence point. It contains no earlier
+// sequence point, so what is left out does not count as lost. Its start is
+// moved to its first event.
 //
 // The zero Splicer skips objects until Begin. It holds the metadata and the
-// stacks in memory, at most 16 MiB and 32 MiB: a runtime makes a sequence point
-// for every 10 MB of events, and seldom has more than 1 MB of stacks between
-// two. After an error it is of no more use.
+// stacks in memory, at most 16 MiB and 32 MiB: a runtime writes a sequence
+// point for every 10 MB of events, and rarely has more than 1 MB of stacks
+// between two. After an error it must not be used.
 type Splicer struct {
-	// Keep reports whether the first event of a kind goes to the beginning of
-	// every trace that does not have it otherwise, with the time of that trace's
-	// first event and without its stack: those that a process raises once, such as
-	// what names its runtime. It may be nil.
+	// Keep reports whether the first event of a kind is copied to the beginning
+	// of each trace that would otherwise lack it, with the time of that trace's
+	// first event and without a stack. It is for events that a process raises
+	// only once, such as those that name its runtime. It may be nil.
 	Keep func(*trace.Descriptor) bool
 
 	w   io.Writer // nil before Begin
@@ -35,7 +35,7 @@ type Splicer struct {
 	metadata carried
 	stacks   carried
 	latest   uint64 // time of the latest event
-	floor    uint64 // time of a sorted event: none behind it is earlier
+	floor    uint64 // time of a sorted event: no later event is older
 
 	wanted   map[uint32]bool // metadata ids of kinds to keep, until one was met
 	retained []retainedEvent
@@ -72,8 +72,8 @@ func (c *carried) clear() { c.data, c.ends = c.data[:0], c.ends[:0] }
 // clock.
 func (s *Splicer) Latest() uint64 { return s.latest }
 
-// Add takes the next object, and writes it if a trace was begun. The error is
-// that of the writer, or a *trace.FormatError.
+// Add takes the next object, and writes it if a trace has begun. It returns the
+// writer's error or a *trace.FormatError.
 func (s *Splicer) Add(o *Object) error {
 	switch o.kind {
 	case blockTrace:
@@ -105,9 +105,9 @@ func (s *Splicer) Add(o *Object) error {
 	return s.flush()
 }
 
-// Begin ends the trace that is being written, if there is one, and begins another
-// with an event block, which is to be added next. All that the block needs must
-// have been added.
+// Begin ends the trace that is being written, if any, and begins another one at
+// o, an event block that the caller then passes to Add. All earlier objects
+// must have been added.
 func (s *Splicer) Begin(w io.Writer, o *Object) error {
 	if s.head == nil {
 		return ErrNoTrace
@@ -132,8 +132,8 @@ func (s *Splicer) Begin(w io.Writer, o *Object) error {
 	return s.flush()
 }
 
-// Whole returns the size of the trace that was begun last, and what is to follow
-// for it to end there; see Reader.Whole.
+// Whole returns the size of the trace begun last, and the bytes that complete
+// it; see Reader.Whole.
 func (s *Splicer) Whole() (size int64, end []byte) { return s.off, endObjects }
 
 func (s *Splicer) flush() error {
@@ -142,7 +142,7 @@ func (s *Splicer) flush() error {
 	return err
 }
 
-// appendObject appends an object, which begins where the trace and b end.
+// appendObject appends an object that begins at the end of the trace plus b.
 func (s *Splicer) appendObject(b []byte, kind blockKind, data []byte) []byte {
 	b = appendFrameV4(b, kind, len(data), s.off+int64(len(b)))
 	b = append(b, data...)
@@ -158,12 +158,12 @@ func (s *Splicer) appendCarried(b []byte, kind blockKind, c *carried) []byte {
 	return b
 }
 
-// define looks for kinds of events to keep.
+// define finds the kinds of events to keep.
 func (s *Splicer) define(o *Object) {
 	if s.Keep == nil {
 		return
 	}
-	_ = o.each(func(_ *header, payload []byte) { // damage is the reader's to tell
+	_ = o.each(func(_ *header, payload []byte) { // the reader reports damage
 		id, d, err := metadataRecord(payload, 0)
 		if err != nil || !s.Keep(d) {
 			return
@@ -180,8 +180,8 @@ func (s *Splicer) define(o *Object) {
 	})
 }
 
-// look looks for the first event of each kind to keep. Once all that are defined
-// were met, blocks are not looked into.
+// look finds the first event of each kind to keep. Once all of them have been
+// found, it does not examine blocks.
 func (s *Splicer) look(o *Object) {
 	if len(s.wanted) == 0 {
 		return
@@ -197,8 +197,8 @@ func (s *Splicer) look(o *Object) {
 	})
 }
 
-// retainedBlock returns an event block of the kept events, at a time before
-// which there is none.
+// retainedBlock returns an event block with the kept events, at the time of the
+// earliest event.
 func (s *Splicer) retainedBlock(at uint64) []byte {
 	le := binary.LittleEndian
 	b := le.AppendUint16(nil, eventBlockHeader)
@@ -216,10 +216,10 @@ func (s *Splicer) retainedBlock(at uint64) []byte {
 	return b
 }
 
-// appendHead appends the payload of a Trace object with the start moved by a
-// whole number of milliseconds, to no later than a time. Where the clock has no
-// whole number of ticks in a millisecond, it is moved by whole seconds: times of
-// events stay what they are.
+// appendHead appends the payload of a Trace object with the start moved to a
+// time, rounded down to a whole number of milliseconds. If the clock does not
+// have a whole number of ticks per millisecond, the start moves by whole
+// seconds, so that times of events stay the same.
 func appendHead(dst, head []byte, to uint64) []byte {
 	c := binread.At(head, 0)
 	start := systemTime(c.Bytes(syncOffset))
@@ -240,6 +240,6 @@ func appendHead(dst, head []byte, to uint64) []byte {
 	return append(dst, head[frequencyOffset:]...)
 }
 
-// maxMove bounds by how much the start of a trace is moved: what a
-// time.Duration holds, nearly.
+// maxMove bounds how far the start of a trace is moved: nearly what a
+// time.Duration can hold.
 const maxMove = 290 * 365 * 24 * time.Hour

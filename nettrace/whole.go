@@ -3,13 +3,13 @@ package nettrace
 import "bytes"
 
 // Whole returns the length of the longest prefix read so far that ends at an
-// object boundary, 0 before there is one, and the bytes that complete it: with
-// end behind it, the prefix is a trace that all readers read to its end.
-// TraceEvent drops events of a trace that lacks them. end is empty if the trace
-// has ended by itself. It must not be changed.
+// object boundary (0 before the first), and the bytes that complete it: the
+// prefix followed by end is a trace that every reader reads to its end.
+// TraceEvent drops events of a trace without them. end is empty if the trace
+// itself has ended. The caller must not change it.
 //
-// A program that writes what it receives from a runtime can so keep its file
-// readable at any time, however the runtime ends.
+// A program that writes the bytes it receives from a runtime can thus keep its
+// file readable at any time, even if the runtime crashes.
 func (r *Reader) Whole() (size int64, end []byte) {
 	if r.ahead != nil {
 		size = r.ahead.whole
@@ -20,9 +20,9 @@ func (r *Reader) Whole() (size int64, end []byte) {
 }
 
 // WholeIn returns the length of the longest prefix of b that ends at an object
-// boundary, and the bytes that complete it. b is a part of the trace that begins at
-// off, an object boundary. It serves where a disk has room for a part of what was
-// received.
+// boundary, and the bytes that complete it. b is a part of the trace that
+// begins at off, an object boundary. Use it if a disk has room for only part of
+// what was received.
 func (r *Reader) WholeIn(b []byte, off int64) (size int, end []byte) {
 	f := newFramer(bytes.NewReader(b), fileWindow)
 	if off == 0 && f.open() != nil {

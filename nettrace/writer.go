@@ -25,21 +25,22 @@ type WriterOptions struct {
 	PointerSize  int       // 4 or 8; zero means 8
 	PID          uint64    // of the traced process
 	CPUs         int
-	Uncompressed bool // write event headers of fixed size, as readers must accept and no runtime writes
+	Uncompressed bool // write event headers of fixed size, which readers must accept though no runtime writes them
 }
 
 // A Writer writes a trace as the runtime does (ep-file.c, ep-block.c and
 // ep-buffer-manager.c in dotnet/runtime's src/native/eventpipe): events are
-// queued and leave thread by thread, the thread with the oldest event first;
-// what an event refers to is always written before it.
+// queued and written thread by thread, beginning with the thread that has the
+// oldest event. What an event refers to is always written before it.
 //
 // Events of one thread must come in time order. Events of different threads
 // may come out of order between two flushes; the writer flushes on its own
 // whenever its queue, of bounded size, is full.
 //
-// The trace has whole milliseconds for its start. A Start between two of them is
-// moved to the earlier one together with SyncTicks, so that times stay what
-// they are while the ticks that a reader counts grow by the difference.
+// The format stores the start in whole milliseconds. A Start between two
+// milliseconds is moved to the earlier one together with SyncTicks: absolute
+// times stay the same, and the ticks that a reader counts grow by the
+// difference.
 //
 // After an error of the underlying writer every method returns that error. A
 // Writer must not be used by several goroutines at once.
@@ -133,14 +134,15 @@ func (o *WriterOptions) sync() (start time.Time, ticks int64) {
 	return start, o.SyncTicks - int64(math.Round(back))
 }
 
-// Write adds an event, captured by the thread with the given id; mostly that is
-// the event's own thread. Of the event it takes Desc, Ticks, PID (V6; zero means
-// the traced process), TID, CPU, Payload, Labels and the stack, and copies what
-// it keeps; Ticks are those of the writer's clock. V4 has the activity ids of
-// the labels only. The descriptor must not change while the writer is in use.
+// Write adds an event, captured by the thread with the given id, which is
+// usually the event's own thread. Of the event it takes Desc, Ticks, PID (V6;
+// zero means the traced process), TID, CPU, Payload, Labels and the stack, and
+// copies what it keeps; Ticks are those of the writer's clock. V4 stores only
+// the activity ids of the labels. The descriptor must not change while the
+// writer is in use.
 //
-// An event that gives trace.ErrLate or trace.ErrTooLarge is not written; readers find it
-// lost.
+// If Write returns trace.ErrLate or trace.ErrTooLarge, the event is not
+// written, and readers count it as lost.
 func (w *Writer) Write(capture uint64, ev *trace.Event) error {
 	if w.err != nil {
 		return w.err
@@ -183,7 +185,8 @@ func (w *Writer) Write(capture uint64, ev *trace.Event) error {
 	return w.err
 }
 
-// define gives h the metadata id of d, which it writes down at first sight.
+// define sets the metadata id of h to that of d, and writes the definition when
+// d is first used.
 func (w *Writer) define(d *trace.Descriptor, h *header) error {
 	id, known := w.metadata[d]
 	if !known {
@@ -203,15 +206,17 @@ func (w *Writer) define(d *trace.Descriptor, h *header) error {
 	return nil
 }
 
-// Lost records, for readers, that n events of a thread are missing from here on.
+// Lost records that n events of a thread are missing at this point, so that
+// readers count them as lost.
 func (w *Writer) Lost(pid, capture uint64, n uint32) {
 	by := w.thread(pid, capture)
 	by.seq += n
 	by.captures = true
 }
 
-// EndThread reports that a thread raises no more events. It is forgotten at the
-// next sequence point; a later thread with the same id is another one.
+// EndThread states that a thread raises no more events. The writer forgets it
+// at the next sequence point; a later thread with the same id is a different
+// thread.
 func (w *Writer) EndThread(pid, tid uint64) { w.thread(pid, tid).ended = true }
 
 // Flush writes out every event given so far. Later events may be older than
@@ -222,10 +227,10 @@ func (w *Writer) Flush() error {
 	return w.err
 }
 
-// SequencePoint flushes, and states which events there should be before the
-// given time, or before the tick behind the newest event if that is later. Later
-// events must not be older than that. The writer does this on its own, after
-// 10 MiB as soon as there is an event that is newer than all others.
+// SequencePoint flushes, and records how many events each thread has raised
+// before the given time, or up to the newest event if that is later. Later
+// events must not be older than that. The writer also does this itself, after
+// 10 MiB, as soon as one event is newer than all others.
 func (w *Writer) SequencePoint(ticks int64) error {
 	w.drain()
 	w.sequencePoint(ticks)
@@ -251,7 +256,7 @@ func (w *Writer) Close() error {
 	return nil
 }
 
-// emit hands b to the underlying writer, unless that has refused before.
+// emit writes b to the underlying writer, unless an earlier write failed.
 func (w *Writer) emit(b []byte) {
 	if w.err != nil {
 		return

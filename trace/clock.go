@@ -6,9 +6,9 @@ import (
 	"time"
 )
 
-// MaxTime bounds times on both sides of a trace's start: 146 years. A damaged
-// trace can have any time; that of an event, and the distance between two, is a
-// Duration all the same.
+// MaxTime bounds times before and after a trace's start: 146 years. It ensures
+// that the time of an event, and the difference between two, fits a Duration
+// even if the trace is damaged.
 const MaxTime = time.Duration(1<<62 - 1)
 
 // Bound returns the time nearest to t that lies within MaxTime.

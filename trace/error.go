@@ -12,32 +12,31 @@ import (
 var (
 	// ErrNotTrace reports input that is not a trace of the reader's format.
 	ErrNotTrace = errors.New("not a trace")
-	// ErrUnsupported reports input that is a trace, of a kind that is not read.
+	// ErrUnsupported reports a trace of a kind that cannot be read.
 	ErrUnsupported = errors.New("not supported")
-	// ErrUnsupportedVersion is the ErrUnsupported of a version that is too old or
-	// too new.
+	// ErrUnsupportedVersion is the ErrUnsupported for a version that is too old
+	// or too new.
 	ErrUnsupportedVersion = fmt.Errorf("version %w", ErrUnsupported)
 	// ErrMalformed reports bytes that the format does not allow.
 	ErrMalformed = binread.ErrMalformed
-	// ErrTruncated reports a part of a trace that is shorter than what is in it.
+	// ErrTruncated reports a part of a trace that is shorter than its contents.
 	// Input that ends early gives io.ErrUnexpectedEOF.
 	ErrTruncated = binread.ErrTruncated
-	// ErrTooLarge reports what is beyond the bounds of a reader or writer.
+	// ErrTooLarge reports a size that exceeds the bounds of a reader or writer.
 	ErrTooLarge = errors.New("too large")
-	// ErrLate reports an event that a writer was given after younger ones that it
-	// has written.
+	// ErrLate reports an event that is older than events already written.
 	ErrLate = errors.New("event is too late")
 	// ErrUsed reports a second range over the events of a Source.
 	ErrUsed = errors.New("the events were read already")
-	// ErrNoCommonTime reports sources that cannot be put on one time line: the
-	// clock of one of them is not tied to the time of day.
+	// ErrNoCommonTime reports sources that cannot be merged by time, because
+	// the clock of one of them is not tied to the time of day.
 	ErrNoCommonTime = errors.New("the clocks of the traces have no time in common")
 )
 
 // A FormatError describes where in a trace something could not be read.
 type FormatError struct {
 	Format  string // "nettrace", "etl" or "ctf"
-	File    string // of a trace of several files; empty if there is one
+	File    string // in a trace of several files; empty if there is only one
 	Off     int64  // in the uncompressed file
 	Section string // "event block", "metadata", "packet", …
 	Err     error  // wraps one of the errors above, or io.ErrUnexpectedEOF

@@ -7,17 +7,17 @@ import (
 	"github.com/gctrail/gctrail/internal/enum"
 )
 
-// Loss is the account of what a trace should hold and does not.
+// Loss describes what is missing from a trace.
 type Loss struct {
 	// Events is the number of events known to be lost.
 	Events uint64
 	// Exactness qualifies Events.
 	Exactness Exactness
-	// Truncated is set where the trace ends before its own end mark.
+	// Truncated is set if the trace ends before its end mark.
 	Truncated bool
-	// Late counts events that came later than their time: see Event.Late.
+	// Late counts events that came out of order: see Event.Late.
 	Late uint64
-	// Damage lists what could not be read, at most MaxDamage entries.
+	// Damage lists the places that could not be read, at most MaxDamage.
 	Damage []Damage
 	// Damaged is the number of such places, listed or not.
 	Damaged int
@@ -42,7 +42,7 @@ type Exactness uint8
 
 const (
 	Unknown    Exactness = iota // the format has no count of what was lost
-	LowerBound                  // more may be lost: the trace is cut or damaged
+	LowerBound                  // more may be lost: the trace is truncated or damaged
 	Exact
 )
 
@@ -56,7 +56,7 @@ type Range struct{ From, To time.Duration }
 // maxRanges bounds what a Loss remembers; beyond it, neighbours are joined.
 const maxRanges = 4096
 
-// Add notes that n events were lost somewhere between from and to.
+// Add records that n events were lost between from and to.
 func (l *Loss) Add(n uint64, from, to time.Duration) {
 	l.Events += n
 	if from > to {
@@ -79,8 +79,7 @@ func (l *Loss) Add(n uint64, from, to time.Duration) {
 	}
 }
 
-// Join adds the lost events of o. There may be more of them than o counts, but for
-// those that l counts too.
+// Join adds the lost events of o, except those that l already counts.
 func (l *Loss) Join(o *Loss) {
 	l.Events += o.Events
 	for _, r := range o.ranges {
@@ -91,7 +90,7 @@ func (l *Loss) Join(o *Loss) {
 	}
 }
 
-// AddDamage notes a place that could not be read.
+// AddDamage records a place that could not be read.
 func (l *Loss) AddDamage(d Damage) {
 	l.Damaged++
 	if len(l.Damage) < MaxDamage {
@@ -99,12 +98,13 @@ func (l *Loss) AddDamage(d Damage) {
 	}
 }
 
-// AddFormatError notes the place of an error.
+// AddFormatError records the place of an error.
 func (l *Loss) AddFormatError(e *FormatError) {
 	l.AddDamage(Damage{File: e.File, Off: e.Off, Err: e})
 }
 
-// Ranges returns the stretches in which events were lost, apart and in order.
+// Ranges returns the ranges of time in which events were lost, in order and
+// without overlap.
 func (l *Loss) Ranges() []Range { return l.ranges }
 
 // Clone returns a copy that further losses do not change.
@@ -114,7 +114,7 @@ func (l *Loss) Clone() Loss {
 	return c
 }
 
-// Clip ends the ranges with the last time of the trace, once that is known.
+// Clip limits the ranges to the last time of the trace, once that is known.
 func (l *Loss) Clip(last time.Duration) {
 	for i := range l.ranges {
 		r := &l.ranges[i]

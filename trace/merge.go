@@ -8,12 +8,12 @@ import (
 	"time"
 )
 
-// A Merged source is several sources on one time line, by the time of day that
-// their clocks are tied to: exact for traces of one clock, else to the
-// millisecond or so at which a trace's clock was tied.
+// A Merged source merges several sources by the time of day that their clocks
+// are tied to. That is exact for traces with the same clock, otherwise within
+// about a millisecond.
 //
-// A process belongs to the first source that has events of its PID; what other
-// sources have under this PID would count twice, and is left out.
+// A process belongs to the first source that has events with its PID. Events of
+// other sources with this PID would count twice, and are left out.
 type Merged struct {
 	parts    []part
 	info     Info
@@ -32,7 +32,7 @@ type part struct {
 	stop  func()
 }
 
-// Merge puts sources on one time line.
+// Merge returns a source that merges sources by time.
 func Merge(sources ...Source) *Merged {
 	m := &Merged{owners: make(map[uint64]int), skipped: make(map[uint64]uint64)}
 	m.info.Clock, m.info.PID = &Clock{Frequency: int64(time.Second)}, UnknownID
@@ -49,15 +49,15 @@ func (m *Merged) Info() *Info { return &m.info }
 // Loss sums the losses of all sources, once all their events were yielded.
 func (m *Merged) Loss() *Loss { return &m.loss }
 
-// Excluded returns the PIDs that more than one source has, with the number of events
-// of the later sources, which are left out.
+// Excluded returns the PIDs that occur in more than one source, with the number
+// of events left out of the later sources.
 func (m *Merged) Excluded() map[uint64]uint64 { return m.skipped }
 
-// Disjoint reports whether some of the sources were recorded at times that have
-// nothing in common with the others', once all their events were yielded.
+// Disjoint reports whether the recording times of some sources do not overlap
+// with those of the others. It is valid once all events have been yielded.
 func (m *Merged) Disjoint() bool { return m.disjoint }
 
-// Counts yields what the sources count, one after the other.
+// Counts yields the counts of the sources, one source after the other.
 func (m *Merged) Counts() iter.Seq2[*Descriptor, uint64] {
 	return func(yield func(*Descriptor, uint64) bool) {
 		for i := range m.parts {

@@ -14,9 +14,9 @@ import (
 type Source interface {
 	// Events yields the events in time order; equal times of one thread keep
 	// their order. The yielded event and everything it points to is valid until
-	// the next step. An error is yielded once, last, with a nil event; what was
-	// yielded before it is right. Damage inside a trace is not an error: see
-	// Loss. Events can be ranged over once.
+	// the next step. An error is yielded once, last, with a nil event;
+	// everything yielded before it is valid. Damage inside a trace is not an
+	// error: see Loss. Events can be ranged over once.
 	Events() iter.Seq2[*Event, error]
 	// Info returns the trace's description of itself. It is complete once the first
 	// event has been yielded, or the sequence has ended.
@@ -37,18 +37,19 @@ type Info struct {
 	PID         uint64 // of the traced process, in its own namespace; UnknownID if there are several
 	CPUs        int    // 0 if unknown
 
-	// Last is the time of the latest event, known once all were yielded.
+	// Last is the time of the latest event. It is known once all events have
+	// been yielded.
 	Last time.Duration
-	// Processes are those that the trace names, by PID. The map grows while
-	// events are read; where a PID was used again, the latest process counts, or
-	// in an ETW trace the latest that the runtime raised events in.
+	// Processes are the processes that the trace names, by PID. The map grows
+	// while events are read. If a PID was reused, it has the latest process, or
+	// in an ETW trace the latest process in which the runtime raised events.
 	Processes map[uint64]Process
 	// Declared holds the kinds of events that the trace declares it may contain,
 	// without their fields. It is nil if the trace declares none: only LTTng's
 	// traces do, in which events are enabled by name.
 	Declared []Descriptor
-	// ProcessesUnknown is set once an event was yielded that may come from any of
-	// several processes. Its PID is UnknownID.
+	// ProcessesUnknown is set once an event has been yielded that may come from
+	// any of several processes. Its PID is UnknownID.
 	ProcessesUnknown bool
 }
 
@@ -66,15 +67,15 @@ type Clock struct {
 // An Event is one record of a trace.
 type Event struct {
 	Desc        *Descriptor
-	Ticks       int64 // since Info.Start, in units of Clock; negative for what came before it
+	Ticks       int64 // since Info.Start, in units of Clock; negative for earlier events
 	Clock       *Clock
 	PID         uint64 // UnknownID if the trace does not have it
-	TID         uint64 // likewise
+	TID         uint64 // UnknownID if the trace does not have it
 	CPU         uint32 // UnknownCPU if the trace does not have it
 	PointerSize int    // of the process: 4 or 8
 	Payload     []byte
 	Labels      *Labels // nil for most events
-	Late        bool    // emitted, or in the file, after what is younger: out of order or damaged
+	Late        bool    // emitted, or in the file, after later events: out of order or damaged
 
 	stack     []byte
 	stackSize int // of one address in stack
@@ -110,8 +111,8 @@ type Descriptor struct {
 	Keywords uint64
 	Fields   []Field // the trace's own description of the payload, nil if it has none
 
-	// RawStructs is set where arrays of structures are C structures as they lay
-	// in the writer's memory, without a manifest that names their members.
+	// RawStructs is set if arrays of structures are C structures copied from
+	// the writer's memory, without a manifest that names their members.
 	RawStructs bool
 }
 
