@@ -2,16 +2,16 @@ package gc
 
 import "github.com/gctrail/gctrail/clr"
 
-// Adaptation sums what the server GC measured to adapt the number of its heaps to
-// the program (DATAS: dynamic adaptation to application sizes). The zero
-// Adaptation is of a process that does not adapt.
+// Adaptation sums what the server GC measured to adapt the number of its heaps
+// to the program (DATAS: dynamic adaptation to application sizes). The zero
+// Adaptation means that the process does not adapt.
 type Adaptation struct {
 	Tunings, FullTunings int
 	Cost, FullCost       float64 // sums over the tunings, in percent of the time
 }
 
-// MeanCost returns the mean throughput cost that was measured in percent: GC
-// pauses and waits for memory over the time. It is unknown without a tuning.
+// MeanCost returns the mean measured throughput cost in percent: GC pauses and
+// waits for memory over the time. It is unknown without a tuning.
 func (a *Adaptation) MeanCost() Opt[float64] { return mean(a.Cost, a.Tunings) }
 
 // MeanFullCost returns the mean cost of full collections in percent.

@@ -7,8 +7,8 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-// AllocWaits sums how long threads that allocate large objects waited for a
-// background collection, from events of the runtime's private provider.
+// AllocWaits sums up how long threads that allocate large objects waited for
+// background collections, from events of the runtime's private provider.
 type AllocWaits struct {
 	Count      int
 	Total, Max time.Duration

@@ -20,7 +20,7 @@ type Collection struct {
 	Kind       Kind                     // what it was
 	Requested  Kind                     // what GCStart announced
 	Reason     Opt[clr.GCReason]        // why it was triggered
-	Condemned  Opt[clr.CondemnReasons1] // why this generation: of all heaps together
+	Condemned  Opt[clr.CondemnReasons1] // why this generation: reasons of all heaps together
 	Mechanisms Opt[clr.GlobalMechanisms]
 	Compacted  Opt[bool]
 
@@ -59,7 +59,8 @@ type Collection struct {
 	Handles                  Opt[int64]
 	SyncBlocks               Opt[int64]
 
-	// Complete reports that start, end, statistics and all pauses were seen.
+	// Complete reports that the trace has the start, end, statistics and all
+	// pauses.
 	Complete bool
 	// AffectedByLoss reports that events which this collection's figures need may
 	// be among those that were lost.
@@ -86,7 +87,7 @@ var kindNames = [...]string{"unknown", "blocking", "background", "foreground"}
 
 func (k Kind) String() string { return enum.Name("Kind", kindNames[:], k) }
 
-// Certainty is how sure a figure is. Of two, the larger one is the weaker.
+// Certainty is how reliable a figure is. A larger value is less reliable.
 type Certainty uint8
 
 const (
@@ -146,8 +147,8 @@ type Generation struct {
 	Pinned        Opt[int64]   // of Out, survived because pinned
 }
 
-// FreeList counts the bytes of gen2's free list that survivors of gen1 were
-// placed in, and those that were given up as too small for them.
+// FreeList counts the bytes of gen2's free list in which survivors of gen1 were
+// placed, and the bytes that were rejected as too small.
 type FreeList struct {
 	Allocated, Rejected int64
 }
@@ -197,7 +198,7 @@ func (c *Collection) Pause() Opt[time.Duration] {
 	return Some(sum)
 }
 
-// Suspend returns how much of Pause it took to suspend all threads.
+// Suspend returns the part of Pause until all threads were suspended.
 func (c *Collection) Suspend() Opt[time.Duration] {
 	if !c.AllPauses {
 		return Opt[time.Duration]{}

@@ -72,14 +72,14 @@ type decoded struct {
 	decrease       clr.DecreaseMemoryPressure
 }
 
-// Wants reports whether a Model reads events of a kind. It is meant as the filter
-// of a reader.
+// Wants reports whether a Model reads events of a kind. Use it as the filter of
+// a reader.
 func Wants(d *trace.Descriptor) bool {
 	return handler(clr.KindOf(d.Provider, d.ID)) != nil
 }
 
-// Head returns how many bytes of the payloads of a kind a Model reads at most.
-// It is for readers that can leave out the rest.
+// Head returns the largest number of bytes that a Model reads of the payloads
+// of a kind. Readers can leave out the rest.
 func Head(d *trace.Descriptor) int {
 	if clr.KindOf(d.Provider, d.ID) == clr.KindGCAllocationTick {
 		return tickHead
@@ -97,7 +97,7 @@ func Identifies(d *trace.Descriptor) bool {
 }
 
 // Collections reads all events of src and yields the collections that they
-// describe, in order of their start. The collections are the caller's. An
+// describe, in order of their start. The caller may retain and change them. An
 // error of src is yielded once, last, after all collections that could be
 // rebuilt.
 func (m *Model) Collections(src trace.Source) iter.Seq2[*Collection, error] {

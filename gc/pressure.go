@@ -1,8 +1,7 @@
 package gc
 
-// Pressure sums the calls of GC.AddMemoryPressure and GC.RemoveMemoryPressure,
-// which the runtime raises at level verbose. The zero Pressure is of a trace with
-// none.
+// Pressure sums up the calls of GC.AddMemoryPressure and
+// GC.RemoveMemoryPressure, which the runtime reports at level verbose.
 type Pressure struct {
 	Increases, Decreases int
 	Added, Removed       int64 // bytes

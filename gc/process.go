@@ -10,8 +10,8 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-// A Process is a traced process. What is known of it grows while its events
-// are read.
+// A Process is a traced process. Its fields are filled in as its events are
+// read.
 type Process struct {
 	PID         uint64
 	Name        string // file name without folder and .exe; empty if unknown
@@ -22,9 +22,9 @@ type Process struct {
 	Server   Opt[bool]
 	Settings *clr.GCSettingsRundown // nil if the trace has none
 
-	// Started and Stopped bound the time in which the process was watched: from
-	// the start of its runtime, or of the trace if that is earlier, to the
-	// rundown with which the trace ends, or to the trace's last event.
+	// Started and Stopped delimit the time in which the process was watched:
+	// from the start of its runtime, or of the trace if that is earlier, to the
+	// rundown at the end of the trace, or to the trace's last event.
 	Started, Stopped time.Duration
 	StartSeen        bool // Started is the start of the runtime
 
@@ -41,8 +41,8 @@ type Process struct {
 	text     int           // bytes that its names may take
 }
 
-// Snapshot returns a copy of what is known of the process now. Unlike the
-// process it does not change while events are read, and may be passed to another
+// Snapshot returns a copy of the process as known now. Unlike the process, the
+// copy does not change while events are read, and may be passed to another
 // goroutine.
 func (p *Process) Snapshot() *Process {
 	c := *p
@@ -51,8 +51,8 @@ func (p *Process) Snapshot() *Process {
 	return &c
 }
 
-// A SuspensionTotal sums the suspensions of one sort that belong to no
-// collection.
+// A SuspensionTotal sums up the suspensions of one reason and kind that belong
+// to no collection.
 type SuspensionTotal struct {
 	Reason clr.SuspendReason
 	Kind   PauseKind // PauseHeapWalk or PauseOther

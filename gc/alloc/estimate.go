@@ -19,8 +19,8 @@ func (s *sum) add(t *sum) {
 	s.objects += t.objects
 }
 
-// An Estimate is a number of bytes, and the interval that holds the true one in
-// 95 of 100 traces.
+// An Estimate is a number of bytes, and the interval that contains the true
+// number in 95 of 100 traces.
 type Estimate struct {
 	Bytes, Low, High int64
 	// Open is set if there is no upper bound: then High is Bytes.

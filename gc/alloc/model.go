@@ -22,7 +22,7 @@ const (
 // the probability with which AllocationSampled samples a byte.
 const interval = 102_400
 
-// Source is the kind of event that figures rest on.
+// Source is the kind of event that figures come from.
 type Source uint8
 
 const (
@@ -72,15 +72,16 @@ func heapOf(k clr.AllocationKind) Heap {
 // A Model sums up allocations. The zero Model is ready for use, by one
 // goroutine.
 type Model struct {
-	// Stacks, if not nil, keeps apart what is allocated from different stacks.
+	// Stacks, if not nil, distinguishes allocations by stack.
 	Stacks *symbol.Stacks
-	// Types, if not nil, names the types that events give only by number. The
-	// caller feeds it.
+	// Types, if not nil, names the types that events identify only by number.
+	// The caller must feed it.
 	Types *symbol.Types
 	// LargeLimit, if not 0, is the size in bytes below which LargeBelow counts
 	// objects. It must be set before the first event.
 	LargeLimit uint64
-	// KeepTimes keeps what Timeline yields. It must be set before the first event.
+	// KeepTimes retains the times that Timeline yields. It must be set before
+	// the first event.
 	KeepTimes bool
 
 	kinds     map[*trace.Descriptor]clr.Kind
@@ -268,9 +269,9 @@ func (m *Model) addLarge(pid uint64, source Source, heap Heap, size uint64, byte
 	}
 }
 
-// LargeBelow returns the share, in percent, of what process pid allocated in
-// the LOH that is in objects smaller than LargeLimit, and false if source has
-// no sizes of large objects.
+// LargeBelow returns the share, in percent, of the bytes that process pid
+// allocated in the LOH in objects smaller than LargeLimit. It returns false if
+// source has no sizes of large objects.
 func (m *Model) LargeBelow(pid uint64, source Source) (percent float64, known bool) {
 	p := m.byPID[pid]
 	if p == nil || m.LargeLimit == 0 || p.large[source].all <= 0 {
@@ -354,8 +355,8 @@ func (p *process) total(source Source) sum {
 	return all
 }
 
-// BestSource returns the source to take for a process, SourceUnknown if it has
-// none. AllocationSampled goes first, since its estimates are unbiased; then
+// BestSource returns the best source for a process, SourceUnknown if it has
+// none. AllocationSampled comes first, because its estimates are unbiased, then
 // ticks, whose amounts are complete.
 func (m *Model) BestSource(pid uint64) Source {
 	p := m.byPID[pid]

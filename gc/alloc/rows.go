@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/symbol"
 )
 
-// By is what a Row keeps apart.
+// By selects what a Row distinguishes.
 type By uint8
 
 const (
@@ -21,19 +21,18 @@ const (
 type Row struct {
 	PID     uint64
 	Source  Source
-	Type    string // empty if unknown, or not kept apart
-	Heap    Heap   // HeapUnknown where unknown, or not kept apart
+	Type    string // empty if unknown, or not distinguished
+	Heap    Heap   // HeapUnknown if unknown, or not distinguished
 	Stack   symbol.StackID
-	Method  string // of ByMethod; empty for samples whose stack is not known, or has no names
+	Method  string // of ByMethod; empty for samples whose stack is unknown or has no names
 	Samples int64
-	Objects int64 // estimated; zero if the events tell no object sizes (ticks before .NET 5)
+	Objects int64 // estimated; zero if the events have no object sizes (ticks before .NET 5)
 	Estimate
-	// Inclusive are the bytes that are allocated by Method and by what it calls.
+	// Inclusive is the number of bytes allocated by Method and its callees.
 	Inclusive int64
 }
 
-// OtherTypes is the Type of what is allocated of the types that a Model had no
-// room for.
+// OtherTypes is the Type of allocations whose types a Model had no room for.
 const OtherTypes = "(other types)"
 
 // A group is what a row is of.

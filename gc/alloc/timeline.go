@@ -11,7 +11,8 @@ import (
 // kept apart.
 const maxTimed = 1 << 19
 
-// A Timed is what was allocated of one type, on one heap, from one stack, at one time.
+// A Timed is an allocation of one type, on one heap, from one stack, at one
+// time.
 type Timed struct {
 	Time    time.Duration // since the start of the trace
 	Type    string        // empty if unknown
@@ -73,9 +74,10 @@ func (t *timeline) merge() {
 	t.entries = kept
 }
 
-// Timeline yields what process pid allocated according to source, in the order of the
-// events. It yields nothing unless KeepTimes was set. Bytes add up to those of Rows, but
-// for rounding. Names are right once all events were fed.
+// Timeline yields what process pid allocated according to source, in the order
+// of the events. It yields nothing unless KeepTimes was set. Except for
+// rounding, the bytes add up to those of Rows. Names are final once all events
+// have been fed.
 func (m *Model) Timeline(pid uint64, source Source) iter.Seq[Timed] {
 	return func(yield func(Timed) bool) {
 		p := m.byPID[pid]

@@ -1,11 +1,11 @@
-// Package background follows background collections through their phases, which
-// the runtime's private provider reports: marking with the program's threads
-// suspended, then while they run, marking what changed meanwhile with the threads
+// Package background tracks the phases of background collections, which the
+// runtime's private provider reports: marking with the program's threads
+// suspended, marking while they run, marking what has changed with the threads
 // suspended again, and sweeping while they run.
 //
-// A Model is fed with a trace's events, and yields each background collection
-// when it has ended. With server GC each heap's thread raises the events; a phase
-// ends when the last thread ends it.
+// A Model takes a trace's events, and emits each background collection when it
+// has ended. With server GC, each heap's thread raises the events; a phase ends
+// when the last thread ends it.
 //
 // See background_mark_phase and background_sweep in the runtime's gc.cpp.
 package background
@@ -23,9 +23,9 @@ type Phase uint8
 
 const (
 	InitialMark    Phase = iota // roots; the program's threads are suspended
-	ConcurrentMark              // what they lead to, while the program runs
+	ConcurrentMark              // objects reachable from them, while the program runs
 	FinalWait                   // until the threads are suspended again
-	FinalMark                   // what changed since; the threads are suspended
+	FinalMark                   // what has changed since; the threads are suspended
 	SweepWait                   // until the program runs again
 	Sweep                       // while the program runs
 	NumPhases
@@ -47,30 +47,31 @@ type Collection struct {
 	Instance   uint16
 	Number     uint32
 	Start, End time.Duration
-	// Begins are when the phases began, and Durations how long they took. Known
-	// are those whose begin and end are in the trace.
+	// Begins holds when the phases began, and Durations how long they took.
+	// Known reports which phases have their begin and end in the trace.
 	Begins, Durations [NumPhases]time.Duration
 	Known             [NumPhases]bool
-	// Foreground are the collections that ran while this one did.
+	// Foreground counts the collections that ran while this one did.
 	Foreground int
-	// Drained are the objects that the mark stack led to once more before the
-	// final pause. Pages and Objects were written to while it marked, and had to be
-	// looked at again; Final are those of Objects in the final pause.
+	// Drained counts the objects drained from the mark stack before the final
+	// pause. Pages and Objects count what was written to during marking and had
+	// to be revisited; Final is the part of Objects in the final pause.
 	Drained, Pages, Objects, Final int64
-	// Overflows are how often the mark stack was full, and Overflown the objects
-	// that were looked at again for it.
+	// Overflows counts how often the mark stack was full, and Overflown the
+	// objects that were revisited because of it.
 	Overflows int
 	Overflown int64
-	// Waits are the waits of threads that wanted to allocate large objects.
+	// Waits counts how often threads waited to allocate large objects, and
+	// Waiting is the total time.
 	Waits   int
 	Waiting time.Duration
 }
 
-// A Model follows background collections. The zero Model is ready for use, for one
-// trace, by one goroutine.
+// A Model tracks background collections. The zero Model is ready for use, for
+// one trace, by one goroutine.
 type Model struct {
-	// Done is called with each background collection that ended. It may keep what
-	// it is given.
+	// Done is called with each background collection that ended. It may retain
+	// the collection.
 	Done func(*Collection)
 
 	kinds   map[*trace.Descriptor]clr.Kind
@@ -283,8 +284,8 @@ func (rt *runtime) phase(kind clr.Kind, at time.Duration) {
 	}
 }
 
-// ended yields the background collection, if it is the one that ended. One
-// that had to run blocking has no phases.
+// ended emits the background collection, if it is the one that ended. A
+// background collection that had to run blocking has no phases.
 func (m *Model) ended(ev *trace.Event, v *clr.GCEnd) {
 	rt := m.current(ev, nil, v.ClrInstanceID)
 	if rt == nil {

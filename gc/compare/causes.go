@@ -9,8 +9,8 @@ import (
 	"strconv"
 )
 
-// A Note is a difference between the runs that the reader must know before any
-// figure.
+// A Note is something about the runs that readers must know before they look at
+// any figure.
 type Note struct {
 	Kind string // as in JSON: "one_run", "length", "start_up", "loss", "runtime", …
 	Text string
@@ -124,7 +124,7 @@ func (f *fact) values(runs []*Run) string {
 }
 
 // A Cause is a difference in why collections ran, in what was allocated, or in
-// what was found.
+// the findings.
 type Cause struct {
 	Kind   string  // "reason", "kind", "type", "finding"
 	Name   string  // of a type: with its heap if that is not the small one

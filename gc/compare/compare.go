@@ -2,18 +2,18 @@
 // change from noise.
 //
 // The unit of comparison is the run: collections of one run resemble their
-// neighbours, so that tests over single collections find differences between the
-// halves of one run. With four runs or more a side, metrics are compared by the
-// Mann-Whitney test, the Hodges-Lehmann shift and its interval; with fewer, by a
-// moving-block bootstrap within runs, widened by the noise measured between equal
-// runs. docs/compare.md has the definitions and their sources.
+// neighbours, so tests over single collections find differences even between
+// the halves of one run. With four runs or more a side, metrics are compared by
+// the Mann-Whitney test, the Hodges-Lehmann shift and its interval; with fewer,
+// by a moving-block bootstrap within runs, widened by the noise measured
+// between equal runs. docs/compare.md has the definitions and their sources.
 package compare
 
 import (
 	"math"
 )
 
-// A Verdict is what can be said of a metric, or of a comparison.
+// A Verdict is the result for a metric, or for a comparison.
 type Verdict string
 
 // The verdicts. CannotTell is a full answer: more runs are needed.
@@ -33,7 +33,7 @@ const MinRuns = 4
 // MaxRunsNeeded is the largest RunsNeeded; it means that many or more.
 const MaxRunsNeeded = 100
 
-// A Basis is what totals are compared by.
+// A Basis is what totals are divided by before they are compared.
 type Basis string
 
 // The bases of comparison.
@@ -43,19 +43,19 @@ const (
 	PerWork   Basis = "work"   // all runs state how much work they did
 )
 
-// A Change is how one metric compares. Figures that are not known are NaN;
-// intervals that are not bounded reach to infinity.
+// A Change is the result for one metric. Unknown figures are NaN; unbounded
+// intervals extend to infinity.
 type Change struct {
 	*Metric
 	Verdict Verdict
-	// Before and After are the medians over the runs, of the Basis.
+	// Before and After are the medians over the runs, on the Basis.
 	Before, After float64
 	// Percent is the change relative to Before; Low and High bound it with a
 	// confidence of 95 %.
 	Percent, Low, High float64
 	// P is the p-value, adjusted for the number of metrics; NaN without a test.
 	P float64
-	// RunsNeeded is how many more runs a side would decide a CannotTell, zero
+	// RunsNeeded is how many more runs per side would decide a CannotTell, zero
 	// if unknown.
 	RunsNeeded int
 	// Reason is why there is no result.
@@ -87,8 +87,8 @@ type Comparison struct {
 	table map[string][2][]float64 // by metric: the values of the runs before and after
 }
 
-// Compare compares two sets of runs. It needs at least one a side; runs without
-// collections count.
+// Compare compares two sets of runs. It needs at least one run on each side;
+// runs without collections count.
 func Compare(before, after []*Run) *Comparison {
 	c := &Comparison{Before: before, After: after, Basis: basis(before, after)}
 	c.Notes = notes(before, after, c.Basis)

@@ -12,9 +12,9 @@ const (
 )
 
 // ChangePoints returns the positions at which the level or the spread of values
-// changes: position i means that values[i] begins a new stretch. A stretch has at
-// least minSize values. A position is kept where fewer than the share alpha of
-// 499 permutations of its stretch divide as well. The same values always give
+// changes: position i means that values[i] begins a new segment. A segment has
+// at least minSize values. A position counts if less than the share alpha of
+// 499 permutations of its segment divide as well. The same values always give
 // the same answer.
 //
 // See Matteson and James, A Nonparametric Approach for Multiple Change Point

@@ -5,11 +5,11 @@ import (
 	"slices"
 )
 
-// A Unit is what a metric's values are in.
+// A Unit is the unit of a metric's values.
 type Unit string
 
 // The units of metrics. Totals become rates, or are divided by the work done,
-// where runs are compared so: see Basis.
+// depending on the Basis.
 const (
 	Bytes        Unit = "bytes"
 	Milliseconds Unit = "ms"
@@ -22,10 +22,10 @@ type Metric struct {
 	Name string // with its unit, as in JSON
 	Text string // in words
 	Unit Unit
-	// Explains names the primary metric that this one explains; empty for a primary
-	// metric. Only primary metrics decide the verdict of a comparison, and the
-	// others are tested where theirs has changed: so that many metrics do not
-	// make many false alarms.
+	// Explains names the primary metric that this one explains; empty for a
+	// primary metric. Only primary metrics decide the verdict of a comparison.
+	// The others are tested only if their primary metric has changed, so that
+	// many metrics do not cause many false alarms.
 	Explains string
 	// Total reports that the value grows with the length of the run.
 	Total bool
@@ -37,8 +37,9 @@ type Metric struct {
 	of    func(*figures) float64
 }
 
-// Metrics returns what is compared, a primary metric before those that explain
-// it. Bands and the noise between runs were measured: docs/compare.md.
+// Metrics returns the metrics that are compared, each primary metric followed
+// by those that explain it. Bands and the noise between runs were measured; see
+// docs/compare.md.
 func Metrics() []Metric { return slices.Clone(metrics[:]) }
 
 const (
@@ -144,7 +145,7 @@ func (m *Metric) matters(before float64) float64 {
 	return max(m.band*math.Abs(before), m.floor)
 }
 
-// Value returns the metric of a run, on a basis; NaN if unknown.
+// Value returns the value of the metric for a run, on a basis; NaN if unknown.
 func (m *Metric) Value(r *Run, basis Basis) float64 {
 	f := r.figures(nil, nil)
 	return m.value(&f, basis)

@@ -8,8 +8,8 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// MaxCollections is how many collections of a run are compared. A run that has
-// more is compared by its first ones.
+// MaxCollections is the number of collections of a run that are compared. Of a
+// longer run, only the first ones are.
 const MaxCollections = 1 << 17
 
 // A Run is one traced run of a program: the unit that is compared, because the
@@ -18,22 +18,25 @@ type Run struct {
 	Name    string
 	Process *gc.Process
 
-	// Findings are the rules that fired on the run, as "R21".
+	// Findings are the rules that fired on the run, such as "R21".
 	Findings []string
-	// Processors is how many the program could use; zero if unknown.
+	// Processors is the number of processors that the program could use; zero
+	// if unknown.
 	Processors int
 	// Types are the bytes allocated of each type; empty if not recorded.
 	Types map[string]int64
-	// Work is how much work the run did, in any unit; zero if unknown. Where
-	// all runs have it, totals are compared by unit of work.
+	// Work is how much work the run did, in any unit; zero if unknown. If all
+	// runs have it, totals are compared per unit of work.
 	Work float64
 	// From and To narrow the time that is looked at. The caller sets them where
 	// it adds the collections of a part of the trace only.
 	From, To gc.Opt[time.Duration]
 
-	// Collections counts all, also those that are not compared.
+	// Collections counts all collections, including those that are not
+	// compared.
 	Collections int
-	// Affected counts the collections whose figures lost events may touch.
+	// Affected counts the collections whose figures may be affected by lost
+	// events.
 	Affected int
 	// FromStart reports that the trace has the runtime's first collection, and
 	// with it the program's start-up.

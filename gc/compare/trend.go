@@ -10,9 +10,9 @@ type Trend struct {
 	Steps  []Step
 }
 
-// A Step is a run from which on a metric is another.
+// A Step is a run at which the level of a metric changes.
 type Step struct {
-	Run           int // the first of the new stretch
+	Run           int // the first after the change
 	Before, After float64
 	Percent       float64 // relative to Before
 }
@@ -22,9 +22,9 @@ const (
 	trendAlpha = 0.01 // for each metric: there are several
 )
 
-// Trends finds the steps of all metrics over runs in their order. Steps that are
-// too small to matter are left out. Totals are compared per second unless all
-// runs are equally long or know their work.
+// Trends finds the steps of all metrics over runs in their order. Steps that
+// are too small to matter are left out. Totals are compared per second unless
+// all runs are equally long or state their work.
 func Trends(runs []*Run) []Trend {
 	b := basis(runs, nil)
 	trends := make([]Trend, 0, len(metrics))

@@ -1,9 +1,9 @@
-// Package handle follows what keeps objects where they are, or alive: GC
-// handles, the objects that are pinned during collections, and finalization.
+// Package handle tracks what keeps objects in place, or alive: GC handles, the
+// objects that are pinned during collections, and finalization.
 //
-// Handles, Pins and Finalizers are fed with a trace's events, each on its own.
-// Handles come with the keyword GCHandle; pins, and the objects that are
-// finalized, with the keyword GC at level 5.
+// Handles, Pins and Finalizers each take a trace's events. Events of handles
+// need the keyword GCHandle; those of pins and finalized objects need the
+// keyword GC at level 5.
 package handle
 
 import (

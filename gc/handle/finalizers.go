@@ -10,11 +10,11 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Finalizers sums up what the finalizer thread does. The zero value is ready
+// Finalizers sums up the work of the finalizer thread. The zero value is ready
 // for use, by one goroutine.
 type Finalizers struct {
-	// Types, if not nil, names the types, which the events give by number. The
-	// caller feeds it.
+	// Types, if not nil, names the types, which events identify by number. The
+	// caller must feed it.
 	Types *symbol.Types
 
 	kinds     kinds
@@ -40,23 +40,25 @@ type finalizers struct {
 type Finalization struct {
 	PID     uint64
 	Objects int64 // FinalizeObject events
-	// Runs are the times that the thread ran finalizers, with their duration and
-	// the number of objects finalized, as the runtime counts them.
+	// Runs counts how often the thread ran finalizers. Running is the total
+	// time, Longest the longest run, and Finalized the number of objects, as
+	// the runtime counts them.
 	Runs      int64
 	Running   time.Duration
 	Longest   time.Duration
 	Finalized int64
-	// Promoted are objects, and bytes, that collections kept alive for their
+	// PromotedObjects and PromotedBytes are what collections kept alive for
 	// finalizers.
 	PromotedObjects, PromotedBytes int64
 	// Queued is how long the thread took to begin after the end of a collection
-	// that found such objects: the sum of Waits, and the longest.
+	// that found such objects: the sum over Waits. LongestQueued is the longest
+	// of them.
 	Waits         int64
 	Queued        time.Duration
 	LongestQueued time.Duration
 }
 
-// A Finalized is what was finalized of a type.
+// A Finalized counts the finalized objects of a type.
 type Finalized struct {
 	PID   uint64
 	Type  string // empty if unknown

@@ -17,10 +17,10 @@ const (
 	maxSites = 1 << 16
 )
 
-// Handles follows the GC handles that are created and destroyed. The zero value
-// is ready for use, by one goroutine.
+// Handles tracks the creation and destruction of GC handles. The zero value is
+// ready for use, by one goroutine.
 type Handles struct {
-	// Stacks, if not nil, keeps apart what is created from different stacks.
+	// Stacks, if not nil, distinguishes handles by the stack that created them.
 	Stacks *symbol.Stacks
 
 	kinds     kinds
@@ -58,28 +58,28 @@ type siteSum struct {
 	series             series
 }
 
-// Counts are a process's handles of all kinds.
+// Counts counts a process's handles of all kinds.
 type Counts struct {
 	PID       uint64
 	Created   int64
 	Destroyed int64
-	// Unknown is the part of Destroyed that was created before the trace, or
-	// whose creation was lost.
+	// Unknown counts the handles of Destroyed that were created before the
+	// trace, or whose creation was lost.
 	Unknown int64
-	// Lost are handles that were created once more without being destroyed:
+	// Lost counts handles that were created twice without being destroyed:
 	// events are missing.
 	Lost int64
-	// Untracked are those that were created while too many were open to follow.
+	// Untracked counts handles created while too many were open to track.
 	Untracked int64
-	// Runtime is the runtime's own count at the last collection. Open is how many
-	// of the handles created in the trace are left at that time. Before is how many
-	// there were at the beginning, by the runtime's first count. They are known if
-	// Stats is set.
+	// Runtime is the runtime's own count at the last collection. Open is the
+	// number of handles created in the trace and still open at that time.
+	// Before is the number of handles at the beginning, from the runtime's
+	// first count. They are known if Stats is set.
 	Stats                 bool
 	Runtime, Open, Before int64
 }
 
-// A Row has the handles of one kind, or of one kind and stack.
+// A Row counts the handles of one kind, or of one kind and stack.
 type Row struct {
 	PID                uint64
 	Kind               clr.HandleKind
@@ -87,12 +87,13 @@ type Row struct {
 	Created, Destroyed int64
 	// Open were created in the trace and not destroyed in it.
 	Open int64
-	// Oldest is when the first of Open was created; meaningless where Open is 0.
+	// Oldest is when the first of Open was created; it has no meaning if Open
+	// is 0.
 	Oldest time.Duration
-	// Growth is by how many handles a second Open grew over the second half of
-	// the trace's handle events, 0 if it did not grow steadily.
+	// Growth is the increase of Open in handles per second over the second half
+	// of the trace's handle events, 0 if it did not grow steadily.
 	Growth float64
-	// Points are the numbers open in the course of time.
+	// Points are the numbers of open handles over time.
 	Points []Point
 }
 

@@ -39,23 +39,23 @@ type pinSum struct {
 	last                                        int64 // collection
 }
 
-// A PinTotal is what one process pinned.
+// A PinTotal sums up what one process pinned.
 type PinTotal struct {
 	PID         uint64
 	Collections int64 // in which something was pinned
-	Count       int64 // of objects, each collection on its own
-	// Plugs and Gap are the pinned stretches of memory reported by the private
-	// provider, and the free bytes before them; 0 without that provider.
+	Count       int64 // of objects, counted once in each collection
+	// Plugs counts the pinned plugs that the private provider reports, and Gap
+	// the free bytes before them; both are 0 without that provider.
 	Plugs, Gap int64
 }
 
-// A Pin is what was pinned of a type.
+// A Pin sums up the pinned objects of a type.
 type Pin struct {
 	PID         uint64
 	Type        string // empty if unknown
-	Count       int64  // of pins: objects, each collection on its own
+	Count       int64  // of pins: objects, counted once in each collection
 	Bytes       int64  // of Count
-	Objects     int64  // different ones, by address in consecutive collections
+	Objects     int64  // distinct objects, by address in consecutive collections
 	Collections int64
 	Longest     int64 // the most collections in a row that an object was pinned in
 }

@@ -13,7 +13,7 @@ type series struct {
 
 // A Point is a number at a time.
 type Point struct {
-	At time.Duration // the end of the stretch of time
+	At time.Duration // the end of the interval
 	N  int64
 }
 

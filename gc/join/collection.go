@@ -9,13 +9,13 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// The phases that no join ends.
+// The phases that do not end with a join.
 const (
 	PhaseSuspend = "suspend" // until the program's threads are suspended
 	PhaseRestart = "restart" // after the last join
 )
 
-// A Collection is what the heaps' threads did in a collection's pauses.
+// A Collection describes what the heaps' threads did in a collection's pauses.
 type Collection struct {
 	PID      uint64
 	Instance uint16
@@ -26,15 +26,15 @@ type Collection struct {
 }
 
 // A Row is one phase of one heap. Working, Waiting and Waking of a heap's rows
-// sum to the collection's pause.
+// add up to the collection's pause.
 type Row struct {
 	Heap    uint32
 	Phase   string
 	Working time.Duration
-	Waiting time.Duration // for the last thread to arrive, and for what that does alone
+	Waiting time.Duration // for the last thread to arrive, and while that thread works alone
 	Waking  time.Duration // from the restart until the thread runs
 	Last    int           // how often the heap was the last to arrive
-	// WaitedFor is how long other heaps waited for this one, added up.
+	// WaitedFor is the total time that other heaps waited for this one.
 	WaitedFor time.Duration
 }
 
@@ -141,7 +141,7 @@ func (t *thread) to(now time.Duration, next state) {
 	t.state, t.since = next, now
 }
 
-// name gives the segments since the last name their phase.
+// name assigns a phase to the segments since the last join.
 func (t *thread) name(phase string) {
 	for ; t.named < len(t.segments); t.named++ {
 		t.segments[t.named].phase = phase

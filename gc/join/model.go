@@ -17,8 +17,8 @@ const (
 // A Model rebuilds joins. The zero Model is ready for use, for one trace, by one
 // goroutine.
 type Model struct {
-	// Done is called with each collection whose pauses are over. It may keep what
-	// it is given.
+	// Done is called with each collection whose pauses are over. It may retain
+	// the collection.
 	Done func(*Collection)
 
 	kinds   map[*trace.Descriptor]clr.Kind
@@ -300,7 +300,7 @@ func (m *Model) done(c *Collection) {
 	}
 }
 
-// Close emits what the end of the trace leaves.
+// Close emits the remaining collections at the end of the trace.
 func (m *Model) Close() {
 	for _, rt := range m.byID {
 		if rt.held != nil {

@@ -41,28 +41,28 @@ func (s *Sum) Mark(heap uint32, root clr.RootType, bytes int64) {
 // Pause returns the length of all pauses.
 func (s *Sum) Pause() time.Duration { return s.total.Pause }
 
-// Rows returns the phases of the heaps, those first that other heaps waited for
-// longest.
+// Rows returns the phases of the heaps, beginning with those that other heaps
+// waited for longest.
 func (s *Sum) Rows() []Row {
 	rows := slices.Clone(s.total.Rows)
 	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(b.WaitedFor, a.WaitedFor) })
 	return rows
 }
 
-// A Cause is why other heaps wait for one.
+// A Cause is why other heaps wait for a heap.
 type Cause uint8
 
 const (
 	// CauseUnknown means that no heap stands out: phases of unequal length make
 	// the heaps wait for each other in turn.
 	CauseUnknown Cause = iota
-	// UnevenRoots means that the heap marks more than the others.
+	// UnevenRoots means that the heap's thread marks more than the others.
 	UnevenRoots
 	// SlowWake means that its thread takes long to run after a restart: the
 	// processors are busy with other threads.
 	SlowWake
-	// SlowWork means that it works longer without marking more: its thread is
-	// preempted in the middle, or its memory is slower.
+	// SlowWork means that its thread works longer without marking more: it is
+	// preempted, or its memory is slower.
 	SlowWork
 )
 
@@ -79,14 +79,15 @@ const (
 // A Straggler is the heap that others waited for longest.
 type Straggler struct {
 	Heap  uint32
-	Held  time.Duration // how long others waited, added up
+	Held  time.Duration // how long others waited, in total
 	Cause Cause
-	// Marked is what the heap's thread marked in bytes, and MarkedRatio how
-	// many times the mean of the heaps that is; both zero if nothing is known.
+	// Marked is the number of bytes that the heap's thread marked, and
+	// MarkedRatio their ratio to the mean of the heaps; both are zero if
+	// unknown.
 	Marked      int64
 	MarkedRatio float64
-	// Root is the kind of root that most of the excess over the mean comes from,
-	// if Cause is UnevenRoots.
+	// Root is the kind of root that contributes most to the excess over the
+	// mean, if Cause is UnevenRoots.
 	Root   clr.RootType
 	Waking time.Duration // in all pauses
 }

@@ -11,36 +11,37 @@ import (
 // maxTunings bounds the tunings of all processes that a Tunings keeps.
 const maxTunings = 1 << 16
 
-// A Tuning is one time that server GC looked at what its collections cost and
-// decided on the number of its heaps (DATAS). See calculate_new_heap_count in the
-// runtime's gc.cpp.
+// A Tuning is one occasion on which server GC measured the cost of its
+// collections and decided on the number of heaps (DATAS). See
+// calculate_new_heap_count in the runtime's gc.cpp.
 type Tuning struct {
 	PID    uint64
 	Number uint32 // of the collection after which it decided
 	At     time.Duration
 	Kind   TuningKind
-	// Before is the number of heaps that the tuning before decided on, 0 for
-	// the first in the trace; Heaps is what this one decided on, 0 if unknown.
+	// Before is the number of heaps that the previous tuning decided on, 0 for
+	// the first in the trace. Heaps is the number that this one decided on, 0
+	// if unknown.
 	Before, Heaps uint16
-	// Cost is the median of three samples in percent of the time: pauses and waits
-	// for memory; of TuningFull the share of full collections.
+	// Cost is the median of three samples of pauses and waits for memory, in
+	// percent of the time; for TuningFull, the share of full collections.
 	Cost float64
-	// Considered is the cost that the decision rests on, 0 if the GC goes on
-	// measuring. Of TuningSize only.
+	// Considered is the cost that the decision used, 0 if the GC continues
+	// measuring. Only for TuningSize.
 	Considered float64
-	// Limit is the most heaps that the live data justifies, and Stable the size of
-	// that data. Of TuningSize with Considered only.
+	// Limit is the largest number of heaps that the live data justifies, and
+	// Stable the size of that data. Only for TuningSize with Considered.
 	Limit  uint16
 	Stable int64
-	// SinceChange are the collections since the number changed.
+	// SinceChange counts the collections since the number of heaps changed.
 	SinceChange uint32
 	// ChangeCode, ReasonCode and MetricCode are ChangeDecision, AdjReason and
-	// AdjMetric, for which the runtime publishes no words. Of TuningSize only.
+	// AdjMetric, whose values the runtime does not name. Only for TuningSize.
 	ChangeCode, ReasonCode uint16
 	MetricCode             uint8
 }
 
-// TuningKind is what a Tuning looks at.
+// TuningKind is what a Tuning measures.
 type TuningKind uint8
 
 const (
@@ -53,14 +54,14 @@ var tuningNames = [...]string{"size", "full", "count"}
 
 func (k TuningKind) String() string { return enum.Name("TuningKind", tuningNames[:], k) }
 
-// The costs in percent that the GC aims at: GCDTargetTCP's default, and that of
-// full collections.
+// The target costs of the GC in percent: the default of GCDTargetTCP, and the
+// target for full collections.
 const (
 	TargetCost     = 2
 	TargetFullCost = 10
 )
 
-// Target returns the cost that the GC aims at by default.
+// Target returns the default target cost of the GC.
 func (t *Tuning) Target() float64 {
 	if t.Kind == TuningFull {
 		return TargetFullCost
@@ -104,8 +105,8 @@ func (t *Tuning) Decision() (what, why string) {
 // event shows.
 func (t *Tuning) observes() bool { return t.Kind == TuningSize && t.Considered == 0 }
 
-// Tunings collects the tunings of processes. The zero Tunings is ready for use, by
-// one goroutine.
+// Tunings collects the tunings of all processes. The zero Tunings is ready for
+// use, by one goroutine.
 type Tunings struct {
 	all     []Tuning
 	dropped int
@@ -187,5 +188,5 @@ func (t *Tunings) add(id runtimeID, n Tuning) {
 // them.
 func (t *Tunings) All() []Tuning { return t.all }
 
-// Dropped returns the number of tunings that there was no room for.
+// Dropped returns the number of tunings left out for lack of room.
 func (t *Tunings) Dropped() int { return t.dropped }

@@ -15,11 +15,11 @@ type Column struct {
 	Digits int                                  // after the point, of numbers
 	Number func(*GC) float64                    // NaN if unknown; nil for a column of words
 	Word   func(*GC) string                     // nil for a column of numbers
-	Own    func(*gc.Collection) gc.Opt[float64] // gctrail's figure; nil if it is defined alike
-	Why    string                               // what Own is instead; empty if it is defined alike
+	Own    func(*gc.Collection) gc.Opt[float64] // gctrail's figure; nil if the definitions agree
+	Why    string                               // how Own is defined instead; empty if the definitions agree
 }
 
-// Text returns what PerfView prints of a collection, "-" where it prints NaN.
+// Text returns what PerfView prints for a collection, "-" in place of NaN.
 func (c *Column) Text(g *GC) string {
 	if c.Word != nil {
 		return c.Word(g)
@@ -34,9 +34,8 @@ func (c *Column) format(v float64) string {
 	return strconv.FormatFloat(v, 'f', c.Digits, 64)
 }
 
-// Differs reports whether gctrail's own figure of the same collection is another
-// one, to the digits printed. A figure that gctrail does not know differs from one
-// that PerfView prints.
+// Differs reports whether gctrail's own figure of the same collection is
+// different, to the digits printed. An unknown figure differs from a known one.
 func (c *Column) Differs(g *GC, own *gc.Collection) bool {
 	if c.Own == nil {
 		return false
@@ -53,7 +52,7 @@ var generationNames = [numGenerations]string{"Gen0", "Gen1", "Gen2", "LOH", "POH
 func millis(d time.Duration) float64 { return float64(d) / float64(time.Millisecond) }
 
 // Events returns the columns of the tables All GC Events and Pause > 200 Msec
-// GC Events, but for the share of the CPU, which takes CPU samples.
+// GC Events, except the share of the CPU, which needs CPU samples.
 func Events() []Column {
 	columns := []Column{
 		{Name: "GC Index", Number: func(g *GC) float64 { return float64(g.Number) }},
@@ -151,8 +150,8 @@ func Events() []Column {
 		Column{Name: "Pinned Obj", Number: func(g *GC) float64 { return float64(g.PinnedObjects) }})
 }
 
-// Name returns the generation with how it was collected: 2B is a background
-// collection of generation 2, 2NI an induced one that blocks.
+// Name returns the generation and how it was collected: 2B is a background
+// collection of generation 2, 2NI an induced blocking one.
 func (g *GC) Name() string {
 	name := strconv.Itoa(g.Generation)
 	switch g.Type {

@@ -25,7 +25,7 @@ type GC struct {
 	PauseStart time.Duration
 	Pause      time.Duration // up to RestartEEEnd
 	Suspend    time.Duration
-	SinceLast  time.Duration // from the GCHeapStats before it
+	SinceLast  time.Duration // from the previous GCHeapStats
 
 	SizeBefore [numGenerations]float64
 	SizeAfter  [numGenerations]float64
@@ -34,17 +34,17 @@ type GC struct {
 	In, Out    [numGenerations]float64
 	Survived   [numGenerations]float64 // TotalPromotedSize of GCHeapStats
 	Budget     [numGenerations]float64
-	Allocated  [numGenerations]float64 // gen0, LOH and POH since the collection before
+	Allocated  [numGenerations]float64 // gen0, LOH and POH since the previous collection
 	Ticks      float64                 // allocation ticks since then, without POH
 
 	HeapBefore, HeapAfter, HeapPeak float64
 	Promoted                        float64
-	PauseShare                      float64 // percent of the time since the collection before
+	PauseShare                      float64 // percent of the time since the previous collection
 	FinalizationPromoted            float64
 	PinnedObjects                   uint32
 
 	// ReasonHeap is the heap whose condemned reasons are shown, and Reasons are
-	// they; nil if there are none.
+	// these reasons, nil if there are none.
 	ReasonHeap int
 	Reasons    *[NumReasons]uint8
 

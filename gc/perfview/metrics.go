@@ -10,17 +10,18 @@ import (
 )
 
 // A Metric is one of the run metrics of Microsoft's GC.Infrastructure, by its
-// name there. It is unknown if no collection has what it is made of.
+// name there. It is unknown if no collection has the figures that it is
+// computed from.
 type Metric struct {
 	Name  string
 	Unit  string
 	Value gc.Opt[float64]
 }
 
-// A Run computes the run metrics of one process from its collections: from those
-// of package gc with Add, or from TraceEvent's with AddTraceEvent. Percentiles are
-// interpolated as GC.Infrastructure does (GC.Analysis.API, Statistics.cs). The zero
-// Run is of none.
+// A Run computes the run metrics of one process from its collections: from
+// those of package gc with Add, or from TraceEvent's with AddTraceEvent.
+// Percentiles are interpolated as GC.Infrastructure does (GC.Analysis.API,
+// Statistics.cs). The zero Run is empty.
 type Run struct {
 	all        sums
 	classes    [numClasses]sums
@@ -35,8 +36,8 @@ type Run struct {
 	duration   time.Duration
 }
 
-// The collections that metrics tell apart. Blocking gen 2 collections are those
-// that are not background ones.
+// The collections that metrics distinguish. Blocking gen 2 collections are
+// those that are not background ones.
 const (
 	gen0 = iota
 	gen1
@@ -121,8 +122,8 @@ func (s *sums) p95() gc.Opt[float64] {
 	return gc.Some(sorted[i]*(1-fraction) + sorted[i+1]*fraction)
 }
 
-// Add takes in a collection of package gc. Its committed memory comes from
-// TraceEvent's account of the same collection, which may be nil.
+// Add adds a collection of package gc. Its committed memory comes from
+// TraceEvent's view of the same collection, which may be nil.
 func (r *Run) Add(c *gc.Collection, g *GC) {
 	class := numClasses
 	switch generation, known := c.Generation.Get(); {
@@ -145,7 +146,7 @@ func (r *Run) Add(c *gc.Collection, g *GC) {
 	}
 }
 
-// AddTraceEvent takes in a collection as TraceEvent sees it.
+// AddTraceEvent adds a collection as TraceEvent sees it.
 func (r *Run) AddTraceEvent(g *GC) {
 	class := blockingGen2
 	switch {
@@ -186,9 +187,9 @@ func (r *Run) commit(u *clr.CommittedUsage) {
 	}
 }
 
-// Watch says how long the process was watched, and of what time the share of
-// pauses is: of all of it, or, as TraceEvent has it, from the pause of the first
-// collection to the statistics of the last. 0 is unknown.
+// Watch sets how long the process was watched, and the time that the share of
+// pauses refers to: all of it, or, for TraceEvent's definition, from the pause
+// of the first collection to the statistics of the last. 0 means unknown.
 func (r *Run) Watch(duration, watched time.Duration) { r.duration, r.watched = duration, watched }
 
 // Metrics returns all metrics, in the order of GCTraceMetrics.cs.

@@ -18,8 +18,8 @@ const (
 // A Model rebuilds collections as TraceEvent does. The zero Model is ready for use,
 // for one trace, by one goroutine.
 type Model struct {
-	// Done is called with each complete collection, those of a process in order of
-	// their start. It may keep what it is given.
+	// Done is called with each complete collection, those of a process in order
+	// of their start. It may retain the GC.
 	Done func(*GC)
 
 	kinds     map[*trace.Descriptor]clr.Kind
@@ -72,15 +72,15 @@ func (m *Model) Feed(ev *trace.Event) {
 	}
 }
 
-// Close ends the trace: what is complete goes to Done.
+// Close ends the trace, and calls Done with the remaining complete collections.
 func (m *Model) Close() {
 	for _, p := range m.order {
 		m.release(p, true)
 	}
 }
 
-// LastStats returns the time of the last GCHeapStats of a process, where
-// TraceEvent takes the process to end.
+// LastStats returns the time of the last GCHeapStats of a process, which
+// TraceEvent considers the end of the process.
 func (m *Model) LastStats(pid uint64) time.Duration {
 	if p := m.processes[pid]; p != nil {
 		return p.restarted
@@ -121,7 +121,8 @@ func (m *Model) decode(ev *trace.Event, v interface {
 	return v.Decode(clr.VersionOf(m.kind, ev.Desc.Version, ev.Payload, ev.PointerSize), ev.Payload, ev.PointerSize) == nil
 }
 
-// A process is the state of one. TraceEvent does not tell its runtimes apart.
+// A process is the state of a process. TraceEvent does not distinguish its
+// runtimes.
 type process struct {
 	pid uint64
 

@@ -9,7 +9,7 @@ import (
 )
 
 // A Rollup sums up collections as the table GC Rollup By Generation does. The
-// zero Rollup is of none.
+// zero Rollup is empty.
 type Rollup struct {
 	rows [4]RollupRow // all, and each generation
 }
@@ -29,7 +29,7 @@ type RollupRow struct {
 	allAllocated float64 // MB, of all generations
 }
 
-// Add takes in a collection.
+// Add adds a collection.
 func (r *Rollup) Add(g *GC) {
 	allocated := g.Allocated[0] + g.Allocated[3] + g.Allocated[4]
 	for _, row := range [...]*RollupRow{&r.rows[0], &r.rows[1+g.Generation]} {
@@ -46,7 +46,7 @@ func (r *Rollup) Add(g *GC) {
 	}
 }
 
-// Rows returns that of all collections and those of each generation.
+// Rows returns the row of all collections and the row of each generation.
 func (r *Rollup) Rows() []RollupRow {
 	rows := r.rows
 	for i := range rows {
@@ -65,7 +65,7 @@ type RollupColumn struct {
 	number func(*RollupRow) float64
 }
 
-// RollupColumns returns those of the table, but for the one that takes CPU
+// RollupColumns returns the columns of the table, except the one that needs CPU
 // samples.
 func RollupColumns() []RollupColumn {
 	return []RollupColumn{
@@ -81,7 +81,7 @@ func RollupColumns() []RollupColumn {
 	}
 }
 
-// Text returns what PerfView prints of a row, "-" where it prints NaN or infinity.
+// Text returns what PerfView prints for a row, "-" in place of NaN or infinity.
 func (c *RollupColumn) Text(r *RollupRow) string {
 	return (&Column{Digits: c.digits}).format(c.number(r))
 }

@@ -1,7 +1,6 @@
-// Package segment follows the segments and regions that the collector takes
-// from the system and gives back, and the memory that it has committed, from
-// collection to collection. With regions
-// (.NET 7 and later) each event is of a region.
+// Package segment tracks the segments and regions that the collector allocates
+// and frees, and the memory that it has committed, from collection to
+// collection. From .NET 7 on, each segment event is about a region.
 package segment
 
 import (
@@ -16,15 +15,15 @@ const (
 	maxSnapshots = 1 << 13
 )
 
-// A Snapshot is what was created and freed between two ends of collections.
+// A Snapshot counts what was created and freed between the ends of two
+// collections.
 type Snapshot struct {
 	Created, Freed           int64
 	CreatedBytes, FreedBytes int64
-	// Live are those that were created in the trace and not freed; what there was
-	// before is not known.
+	// Live counts the segments that were created in the trace and not freed;
+	// those created before the trace are unknown.
 	Live, LiveBytes int64
-	// Committed is what was committed when the runtime last told it, from .NET 8
-	// on.
+	// Committed is what the runtime last reported as committed, from .NET 8 on.
 	Committed Committed
 }
 
@@ -34,8 +33,8 @@ type Committed struct {
 	InUse      int64 // in segments or regions in use
 	Free       int64 // in free regions of the heaps
 	GlobalFree int64 // in free regions that the heaps share
-	// Decommit waits to be given back, and Bookkeeping is what the collector needs
-	// itself. Neither is in the runtime's own total.
+	// Decommit is about to be decommitted, and Bookkeeping is used by the
+	// collector itself. Neither is in the runtime's own total.
 	Decommit, Bookkeeping int64
 }
 
@@ -43,7 +42,7 @@ type Committed struct {
 // GC.GetGCMemoryInfo), 0 if unknown.
 func (c *Committed) Total() int64 { return c.InUse + c.Free + c.GlobalFree }
 
-// A Model follows segments. The zero Model is ready for use, by one goroutine.
+// A Model tracks segments. The zero Model is ready for use, by one goroutine.
 type Model struct {
 	byID   map[id]*segments
 	live   int
@@ -146,8 +145,8 @@ func (m *Model) freed(s *segments, address uint64) {
 // maxCommitted is more than any program commits.
 const maxCommitted = 1 << 50
 
-// commits takes in what is committed: told at the start of every collection, and
-// again at the end of a blocking one.
+// commits records what is committed: the runtime reports it at the start of
+// every collection, and again at the end of a blocking one.
 func (m *Model) commits(s *segments, data []byte) {
 	v := &m.committed
 	if v.Decode(data) != nil || max(v.TotalCommittedInUse, v.TotalCommittedInFree, v.TotalCommittedInGlobalFree,
@@ -168,7 +167,7 @@ func (s *segments) ended(number uint32) {
 	s.now = Snapshot{Live: s.now.Live, LiveBytes: s.now.LiveBytes, Committed: s.now.Committed}
 }
 
-// Take returns the Snapshot at the end of a collection, once.
+// Take returns the Snapshot at the end of a collection, and removes it.
 func (m *Model) Take(pid uint64, instance uint16, number uint32) (Snapshot, bool) {
 	s := m.byID[id{pid, instance}]
 	if s == nil {

@@ -9,19 +9,20 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// A Bottleneck is an interval in which the program had less than a given share of
-// the time: pauses had the rest. It begins and ends with a pause, and cannot be
-// extended by a stretch in which the program had less than that share.
+// A Bottleneck is an interval in which the program ran for less than a given
+// share of the time and was paused for the rest. It begins and ends with a
+// pause, and is as long as possible.
 type Bottleneck struct {
 	From, To time.Duration
 	Pause    time.Duration // of the interval
-	Pauses   int           // how many; pauses without time between them are one
+	Pauses   int           // how many; adjoining pauses count as one
 }
 
-// Length returns how long the interval is.
+// Length returns the length of the interval.
 func (b *Bottleneck) Length() time.Duration { return b.To - b.From }
 
-// MutatorUtilization returns the program's part of the interval, in percent.
+// MutatorUtilization returns the share of the interval in which the program
+// ran, in percent.
 func (b *Bottleneck) MutatorUtilization() float64 {
 	if b.To <= b.From {
 		return 0
@@ -29,16 +30,16 @@ func (b *Bottleneck) MutatorUtilization() float64 {
 	return 100 - 100*float64(b.Pause)/float64(b.To-b.From)
 }
 
-// Bottlenecks finds the intervals in which the program had less than Below percent
-// of the time. Each pause by itself is one, so that only intervals of at least
-// MinLength count. The zero Bottlenecks look for those below 90 % of at least
-// 100 ms; both are to be set before the first Add.
+// Bottlenecks finds the intervals of at least MinLength in which the program
+// ran for less than Below percent of the time. (Without MinLength, each pause
+// would be such an interval.) The zero Bottlenecks finds intervals below 90 %
+// of at least 100 ms. Both fields must be set before the first Add.
 //
-// Each pause scores its length times Below, each stretch between pauses loses its
-// length times the rest, and the intervals are all maximal scoring subsequences,
-// which take linear time to find (Ruzzo and Tompa, A linear time algorithm for
-// finding all maximal scoring subsequences, 1999). Bottlenecks must not be copied
-// after the first Add.
+// Each pause adds its length times Below to a score, each time between pauses
+// subtracts its length times the rest, and the intervals are all maximal
+// scoring subsequences, which can be found in linear time (Ruzzo and Tompa, A
+// linear time algorithm for finding all maximal scoring subsequences, 1999).
+// Bottlenecks must not be copied after the first Add.
 type Bottlenecks struct {
 	Below     float64       // percent; 0 means 90
 	MinLength time.Duration // 0 means 100 ms
@@ -74,8 +75,9 @@ func (b *Bottlenecks) Add(c *gc.Collection) {
 	b.spans.add(c)
 }
 
-// All returns the intervals found, those with most pause first, and how many there
-// are: of very many, the first 1,000 are returned. Nothing is to be added after it.
+// All returns the intervals found, at most 1,000, beginning with the longest
+// total pauses, and the number of all intervals. No collection may be added
+// afterwards.
 func (b *Bottlenecks) All() (list []Bottleneck, count int) {
 	b.spans.pass(math.MaxInt64)
 	b.found.flush(len(b.found.candidates))

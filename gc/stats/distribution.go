@@ -12,8 +12,8 @@ import (
 // A Distribution holds durations for their percentiles. The zero Distribution
 // is empty. Durations are at least zero.
 //
-// Up to maxExact durations percentiles are exact. Beyond that, durations are
-// counted in buckets, whose width is at most 1/512 of what they hold.
+// Up to maxExact durations, percentiles are exact. Beyond that, durations are
+// counted in buckets, whose width is at most 1/512 of the durations in them.
 type Distribution struct {
 	count  int
 	sum    time.Duration
@@ -59,7 +59,7 @@ func (d *Distribution) put(v time.Duration) {
 	d.groups[g].add(i, 1)
 }
 
-// keep puts v in its place among the durations.
+// keep inserts v into the sorted durations.
 func (d *Distribution) keep(v time.Duration) {
 	at, _ := slices.BinarySearchFunc(d.runs, v, func(run []time.Duration, v time.Duration) int {
 		if run[len(run)-1] < v {
@@ -136,7 +136,7 @@ func (g *group) add(i, n int) {
 // Count returns the number of durations.
 func (d *Distribution) Count() int { return d.count }
 
-// Sum returns that of all durations.
+// Sum returns the sum of all durations.
 func (d *Distribution) Sum() time.Duration { return d.sum }
 
 // Max returns the longest duration, zero if there is none.
@@ -150,10 +150,10 @@ func (d *Distribution) Mean() time.Duration {
 	return d.sum / time.Duration(d.count)
 }
 
-// Exact reports whether percentiles are those of the durations themselves.
+// Exact reports whether percentiles are exact.
 func (d *Distribution) Exact() bool { return d.groups == nil }
 
-// Percentile returns the shortest of the durations that p percent of them do
+// Percentile returns the shortest duration that p percent of the durations do
 // not exceed, zero if there is none.
 func (d *Distribution) Percentile(p float64) time.Duration {
 	if d.count == 0 {

@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// A Ranked is a collection by the length of its pause.
+// A Ranked is a collection in a Ranking.
 type Ranked struct {
 	Number uint32
 	Start  gc.Opt[time.Duration] // GCStart
@@ -21,9 +21,9 @@ type Ranked struct {
 // A Ranking holds collections by the lengths of their pauses, so that each
 // percentile is a collection. The zero Ranking is empty.
 //
-// Up to 32,768 collections percentiles are exact, as those of a Distribution.
-// Beyond that, a percentile is the longest of the pauses that lie in its bucket,
-// at most 1/512 too long.
+// Up to 32,768 collections, percentiles are exact, as in a Distribution. Beyond
+// that, a percentile is the longest pause in its bucket, at most 1/512 too
+// long.
 type Ranking struct {
 	count   int
 	all     []Ranked                   // nil once counted in buckets
@@ -76,13 +76,13 @@ func (r *Ranking) put(of Ranked) {
 // Count returns the number of collections whose pause is known.
 func (r *Ranking) Count() int { return r.count }
 
-// Exact reports whether percentiles are those of the pauses themselves.
+// Exact reports whether percentiles are exact.
 func (r *Ranking) Exact() bool { return r.buckets == nil }
 
 // Percentile returns the collection with the shortest pause that p percent of
-// them do not exceed, the earliest of several, and how many pauses are at least
-// as long. ok is false if there is none. It takes time that grows with the
-// number of collections.
+// the pauses do not exceed (the earliest such collection), and how many pauses
+// are at least as long. ok is false if there is none. It takes time that grows
+// with the number of collections.
 func (r *Ranking) Percentile(p float64) (of Ranked, longer int, ok bool) {
 	if r.count == 0 {
 		return Ranked{}, 0, false

@@ -18,19 +18,19 @@ var stallWindows = [numStallWindows]time.Duration{10 * time.Millisecond, 100 * t
 // is found, the shortest first.
 func StallWindows() []time.Duration { return slices.Clone(stallWindows[:]) }
 
-// A Stall is the stretch of time, of one of the StallWindows, in which threads
-// was paused for longest.
+// A Stall is the worst interval of the length of one of the StallWindows: the
+// interval with the longest total pause.
 type Stall struct {
 	Window time.Duration
 	Pause  time.Duration
 	From   time.Duration // when it begins
 }
 
-// Share returns the part of the window, in percent.
+// Share returns the share of the window that was paused, in percent.
 func (s *Stall) Share() float64 { return 100 * float64(s.Pause) / float64(s.Window) }
 
-// MutatorUtilization returns the part of the window that was the program's, in
-// percent: the least of all windows of that length.
+// MutatorUtilization returns the share of the window in which the program ran,
+// in percent: the minimum over all windows of that length.
 func (s *Stall) MutatorUtilization() float64 { return 100 - s.Share() }
 
 // stalls finds the worst windows. It needs the pauses in time order, while

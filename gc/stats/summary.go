@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-// MaxLongest is how many collections Summary.Longest has at most.
+// MaxLongest is the largest length of Summary.Longest.
 const MaxLongest = 10
 
 // A Summary sums up the collections of one process. The zero Summary is empty;
@@ -22,8 +22,8 @@ const MaxLongest = 10
 type Summary struct {
 	Process *gc.Process
 
-	// From and To narrow the time that is looked at. The caller sets them where
-	// it adds the collections of a part of the trace only.
+	// From and To narrow the time examined. The caller sets them if it adds
+	// only the collections of a part of the trace.
 	From, To gc.Opt[time.Duration]
 
 	// Longest are the collections with the longest pauses, the longest first.
@@ -56,15 +56,16 @@ type Heap struct {
 	heaps int
 }
 
-// Survival is what became of the objects of one generation when it was
-// collected by collections that are not background ones.
+// Survival sums up what became of the objects of one generation in all its
+// collections except background collections.
 type Survival struct {
 	Collections int
 	Survived    int64
 	Freed       int64
 }
 
-// Percent returns the share that survived, unknown if there was nothing.
+// Percent returns the share that survived; it is unknown if there were no
+// objects.
 func (s *Survival) Percent() gc.Opt[float64] {
 	if s.Survived+s.Freed <= 0 {
 		return gc.Opt[float64]{}
@@ -72,14 +73,14 @@ func (s *Survival) Percent() gc.Opt[float64] {
 	return gc.Some(100 * float64(s.Survived) / (float64(s.Survived) + float64(s.Freed)))
 }
 
-// A Class are the collections of one generation and kind.
+// A Class has the totals of the collections of one generation and kind.
 type Class struct {
 	Generation gc.Opt[int]
 	Kind       gc.Kind
 	*Totals
 }
 
-// A Reason are the collections that were triggered for one reason.
+// A Reason has the totals of the collections with one reason.
 type Reason struct {
 	Reason gc.Opt[clr.GCReason]
 	*Totals
@@ -253,7 +254,8 @@ func (p *Summary) Class(generation int, kind gc.Kind) *Totals {
 	return &p.classes[generation][knownKind(kind)]
 }
 
-// Reasons returns the reasons of the collections, the costliest first.
+// Reasons returns the reasons of the collections, beginning with the longest
+// total pause.
 func (p *Summary) Reasons() []Reason {
 	reasons := make([]Reason, 0, len(p.reasons))
 	for r, t := range p.reasons {
@@ -273,8 +275,7 @@ func (p *Summary) Survival(i int) *Survival {
 	return &p.survival[i]
 }
 
-// Watched returns the time in which the process was seen, as far as it is
-// looked at.
+// Watched returns how long the process was watched, within From and To.
 func (p *Summary) Watched() time.Duration {
 	if p.Process == nil {
 		return 0
@@ -320,6 +321,6 @@ func (p *Summary) share(of time.Duration) gc.Opt[float64] {
 	return gc.Some(min(100, 100*float64(of)/float64(watched)))
 }
 
-// Stalls returns the worst stretches of time, of those of the StallWindows that
-// fit into the time watched.
+// Stalls returns the worst interval for each of the StallWindows that fits into
+// the time watched.
 func (p *Summary) Stalls() []Stall { return p.stalls.worst(p.Watched()) }

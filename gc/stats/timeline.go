@@ -8,7 +8,7 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-// MaxBuckets is how many buckets a Timeline has at most.
+// MaxBuckets is the largest number of buckets of a Timeline.
 const MaxBuckets = 64
 
 // finest is the width of a bucket at first.
@@ -23,8 +23,8 @@ type Timeline struct {
 	width   time.Duration
 }
 
-// A Bucket is a stretch of time. Sizes are those after the latest of the
-// collections that ended in it.
+// A Bucket is an interval of a Timeline. Sizes are those after the last
+// collection that ended in it.
 type Bucket struct {
 	Collections int           // that began in it
 	Pause       time.Duration // of all pauses that began in it
@@ -35,7 +35,7 @@ type Bucket struct {
 	heapAt, committedAt time.Duration // when the sizes were measured
 }
 
-// Width returns how long a bucket is.
+// Width returns the length of a bucket.
 func (t *Timeline) Width() time.Duration { return max(t.width, finest) }
 
 // Add adds a collection. A pause counts where it begins.
@@ -67,7 +67,7 @@ func (b *Bucket) measure(c *gc.Collection) {
 	}
 }
 
-// Until returns a Timeline of the same collections that reaches up to a time.
+// Until returns a Timeline of the same collections, extended to a time.
 func (t *Timeline) Until(end time.Duration) Timeline {
 	c := *t
 	c.Buckets = slices.Clone(t.Buckets)

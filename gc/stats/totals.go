@@ -8,12 +8,11 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-// Totals are the figures of some collections, summed up. The zero Totals are of
-// none.
+// Totals sums up the figures of collections. The zero Totals is empty.
 type Totals struct {
 	Count      int
-	Incomplete int // whose start, end, statistics or pauses are not all there
-	Affected   int // whose figures lost events may touch
+	Incomplete int // whose start, end, statistics or pauses are missing
+	Affected   int // whose figures may be affected by lost events
 	Induced    int // requested by the program
 
 	Pause   Distribution  // of the collections whose pause is known
@@ -24,7 +23,7 @@ type Totals struct {
 	Promoted  Bytes
 }
 
-// Bytes is a sum of sizes, where some may be unknown.
+// Bytes is a sum of sizes, of which some may be unknown.
 type Bytes struct {
 	Sum     int64
 	Known   int  // summands
