@@ -16,11 +16,15 @@ import (
 	"unicode"
 	"unicode/utf8"
 
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/eventtest"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/watch"
 )
@@ -292,6 +296,63 @@ func TestHostileRows(t *testing.T) {
 		}
 		if shapeOf(data.String()).commands > 0 {
 			t.Errorf("%q: a command in %q", name, lines)
+		}
+	}
+}
+
+// TestHostileNamesForAgents: names of files, processes and types, which an agent shows
+// or obeys, reach it as printable text on lines of their own.
+func TestHostileNamesForAgents(t *testing.T) {
+	root := t.TempDir()
+	client := mcpClient(t, root)
+	for _, name := range hostile {
+		f := processNamed(name)
+		tick := eventtest.Maker{PID: 4, TID: 5}
+		ev := tick.At(0, &clr.GCAllocationTick{AllocationAmount64: 100 << 10, TypeName: clr.NewUTF16(name), HeapIndex: 0})
+		f.Buffer(0).Event(etltest.Event{
+			Type: etltest.Event64, Time: f.Header.Time + 200_000, PID: 4, TID: 5, Provider: etltest.Runtime,
+			ID: uint16(ev.Desc.ID), Version: uint16(ev.Desc.Version), Level: 5, Keywords: 1, Payload: ev.Payload,
+		})
+		file := "trace.etl"
+		if utf8.ValidString(name) && !strings.ContainsAny(name, "/\x00") {
+			file = name + ".etl"
+		}
+		if err := os.WriteFile(filepath.Join(root, file), f.Bytes(), 0o600); err != nil {
+			t.Skip(err) // such files cannot be
+		}
+		for _, call := range []struct {
+			tool      string
+			arguments map[string]any
+			fails     bool
+		}{
+			{"triage", map[string]any{"file": file}, false},
+			{"collections", map[string]any{"file": file}, false},
+			{"allocations", map[string]any{"file": file}, false},
+			{"compare", map[string]any{"before": []string{file}, "after": []string{file}}, false},
+			{"triage", map[string]any{"file": name + "/none"}, true},
+			{"triage", map[string]any{"file": "../" + name}, true},
+			{"triage", map[string]any{"file": file, "process": name + "["}, true},
+			{"collections", map[string]any{"file": file, "kind": name}, true},
+		} {
+			if !utf8.ValidString(name) && call.fails {
+				continue // JSON has no such arguments
+			}
+			result, err := client.CallTool(context.Background(), &sdk.CallToolParams{Name: call.tool, Arguments: call.arguments})
+			if err != nil {
+				t.Fatal(err)
+			}
+			if result.IsError != call.fails {
+				t.Errorf("%s%q: %v", call.tool, call.arguments, result.Content)
+			}
+			for i, c := range result.Content {
+				said := c.(*sdk.TextContent).Text
+				mustShow(t, call.tool, said)
+				for line := range strings.Lines(said) {
+					if i == 0 && !call.fails && !json.Valid([]byte(line)) {
+						t.Errorf("%s of %q: the line %q", call.tool, name, line)
+					}
+				}
+			}
 		}
 	}
 }

@@ -14,19 +14,7 @@ import (
 // TestMCP has a client of the protocol's SDK call the tools on real traces, over
 // a pair of pipes as they are between two processes.
 func TestMCP(t *testing.T) {
-	server, err := mcp.New(mcp.Options{Root: "../../testdata"}, execute)
-	if err != nil {
-		t.Fatal(err)
-	}
-	requests, toServer := io.Pipe()
-	answers, toClient := io.Pipe()
-	served := make(chan error, 1)
-	go func() { served <- server.Serve(context.Background(), requests, toClient) }()
-	client, err := sdk.NewClient(&sdk.Implementation{Name: "test"}, nil).
-		Connect(context.Background(), &sdk.IOTransport{Reader: answers, Writer: toServer}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	client := mcpClient(t, "../../testdata")
 	const web, datas = "net10-wks-web-collect.nettrace.gz", "net9-srv-datas-web-collect.nettrace.gz"
 	for _, call := range []struct {
 		tool      string
@@ -67,10 +55,31 @@ func TestMCP(t *testing.T) {
 			}
 		}
 	}
-	if err := client.Close(); err != nil {
-		t.Error(err)
+}
+
+// mcpClient serves a folder to a client.
+func mcpClient(t *testing.T, root string) *sdk.ClientSession {
+	t.Helper()
+	server, err := mcp.New(mcp.Options{Root: root}, execute)
+	if err != nil {
+		t.Fatal(err)
 	}
-	if err := <-served; err != nil {
-		t.Error(err)
+	requests, toServer := io.Pipe()
+	answers, toClient := io.Pipe()
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(context.Background(), requests, toClient) }()
+	client, err := sdk.NewClient(&sdk.Implementation{Name: "test"}, nil).
+		Connect(context.Background(), &sdk.IOTransport{Reader: answers, Writer: toServer}, nil)
+	if err != nil {
+		t.Fatal(err)
 	}
+	t.Cleanup(func() {
+		if err := client.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := <-served; err != nil {
+			t.Error(err)
+		}
+	})
+	return client
 }

@@ -2,8 +2,9 @@ package mcp
 
 import (
 	"bytes"
-	"encoding/json"
 	"os"
+
+	"github.com/gctrail/gctrail/internal/jsontext"
 )
 
 // MaxResult is how many bytes the result of a tool has at most: agents cut longer
@@ -56,12 +57,12 @@ func (s *spill) result() (string, error) {
 		return "", err
 	}
 	lines := s.buf.Bytes()
-	lines = lines[:bytes.LastIndexByte(lines, '\n')+1]
-	trailer, err := json.Marshal(struct {
+	shown := bytes.NewBuffer(lines[:bytes.LastIndexByte(lines, '\n')+1])
+	err := jsontext.Encode(shown, struct {
 		Omitted int64  `json:"omitted_bytes"`
 		File    string `json:"file"`
-	}{s.size - int64(len(lines)), s.file.Name()})
-	return string(lines) + string(trailer) + "\n", err
+	}{s.size - int64(shown.Len()), s.file.Name()})
+	return shown.String(), err
 }
 
 // A head keeps the first bytes that are written to it.

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // A Command runs gctrail with some arguments and returns its exit code.
@@ -71,7 +73,7 @@ func add[In any](s *Server, tool *sdk.Tool, line func(*root, In) ([]string, erro
 	sdk.AddTool(s.sdk, tool, func(ctx context.Context, _ *sdk.CallToolRequest, in In) (*sdk.CallToolResult, any, error) {
 		args, err := line(s.root, in)
 		if err != nil {
-			return nil, nil, err
+			return nil, nil, errors.New(text.Clean(err.Error()))
 		}
 		return s.run(ctx, tool.Name, args)
 	})
@@ -82,11 +84,11 @@ func (s *Server) run(ctx context.Context, name string, args []string) (*sdk.Call
 	out := &spill{root: s.root, name: name, limit: MaxResult - maxNotes - maxTrailer}
 	notes := &head{limit: maxNotes}
 	code := s.command(ctx, args, out, notes)
-	text, err := out.result()
+	rows, err := out.result()
 	if err != nil {
 		return nil, nil, err
 	}
-	result := &sdk.CallToolResult{IsError: code != 0, Content: []sdk.Content{&sdk.TextContent{Text: text}}}
+	result := &sdk.CallToolResult{IsError: code != 0, Content: []sdk.Content{&sdk.TextContent{Text: rows}}}
 	if said := strings.TrimSpace(notes.String()); said != "" {
 		result.Content = append(result.Content, &sdk.TextContent{Text: said})
 	}
