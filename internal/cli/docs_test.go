@@ -40,8 +40,12 @@ func commandDocs(root *cobra.Command) []byte {
 	b.WriteString("<!-- Written by go generate ./internal/cli from the commands' own help. -->\n\n# Commands\n")
 	describe(&b, root)
 	for _, cmd := range root.Commands() {
-		if !cmd.Hidden && cmd.Name() != "help" && cmd.Name() != "completion" {
-			describe(&b, cmd)
+		if cmd.Hidden || cmd.Name() == "help" || cmd.Name() == "completion" {
+			continue
+		}
+		describe(&b, cmd)
+		for _, part := range cmd.Commands() {
+			describe(&b, part)
 		}
 	}
 	return b.Bytes()

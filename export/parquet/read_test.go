@@ -1,0 +1,129 @@
+package parquet_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"testing"
+
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/export/parquet"
+	"github.com/gctrail/gctrail/trace"
+)
+
+var testColumns = []parquet.Column{
+	{Name: "name", Type: column.Text},
+	{Name: "count", Type: column.Int},
+	{Name: "ok", Type: column.Bool},
+	{Name: "took_ms", Type: column.Millis},
+	{Name: "share_pct", Type: column.Percent},
+}
+
+// testRow is row i; every third value is unknown.
+func testRow(i int) []column.Value {
+	row := []column.Value{
+		{Type: column.Text, Text: fmt.Sprint("row ", i)},
+		{Type: column.Int, Int: int64(i) << 40},
+		{Type: column.Bool, Int: int64(i % 2)},
+		{Type: column.Millis, Int: int64(i) * 1001},
+		{Type: column.Percent, Float: float64(i) / 3},
+	}
+	for c := range row {
+		if (i+c)%3 == 0 {
+			row[c] = column.Value{}
+		}
+	}
+	return row
+}
+
+func testTable(t testing.TB, rows int) []byte {
+	t.Helper()
+	var file bytes.Buffer
+	w := parquet.NewRowWriter(&file, "test", testColumns)
+	for i := range rows {
+		if err := w.Add(testRow(i)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return file.Bytes()
+}
+
+// read reads a table to its end, and returns the error that ended it.
+func read(file []byte, want []parquet.Column, each func(row []column.Value)) error {
+	r, err := parquet.NewReader(bytes.NewReader(file), int64(len(file)))
+	if err != nil {
+		return err
+	}
+	defer r.Close()
+	for row, err := range r.Rows(want) {
+		if err != nil {
+			return err
+		}
+		each(row)
+	}
+	return nil
+}
+
+func TestRead(t *testing.T) {
+	const rows = 20_000 // several row groups
+	i := 0
+	err := read(testTable(t, rows), testColumns, func(row []column.Value) {
+		for c, want := range testRow(i) {
+			if row[c] != want {
+				t.Fatalf("row %d, column %d: %+v, want %+v", i, c, row[c], want)
+			}
+		}
+		i++
+	})
+	if err != nil || i != rows {
+		t.Errorf("%d rows, %v", i, err)
+	}
+}
+
+// TestReadOthers asks for columns that the table does not have, or has otherwise.
+func TestReadOthers(t *testing.T) {
+	file := testTable(t, 10)
+	i := 0
+	err := read(file, []parquet.Column{{Name: "none", Type: column.Int}, testColumns[0]}, func(row []column.Value) {
+		if row[0] != (column.Value{}) || row[1] != testRow(i)[0] {
+			t.Errorf("row %d: %+v", i, row)
+		}
+		i++
+	})
+	if err != nil || i != 10 {
+		t.Errorf("%d rows, %v", i, err)
+	}
+	if err := read(file, []parquet.Column{{Name: "name", Type: column.Int}}, func([]column.Value) {}); !errors.Is(err, trace.ErrUnsupported) {
+		t.Errorf("another type: %v", err)
+	}
+}
+
+// TestReadDamaged cuts a table everywhere and flips its bytes: it is refused, or
+// read without a panic.
+func TestReadDamaged(t *testing.T) {
+	file := testTable(t, 100)
+	for cut := range file {
+		if err := read(file[:cut], testColumns, func([]column.Value) {}); err == nil {
+			t.Fatalf("cut at %d: no error", cut)
+		}
+	}
+	for at := range file {
+		damaged := bytes.Clone(file)
+		damaged[at] ^= 0xff
+		rows := 0
+		_ = read(damaged, testColumns, func([]column.Value) { rows++ })
+		if rows > 100_000 {
+			t.Fatalf("byte %d: %d rows", at, rows)
+		}
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	f.Add(testTable(f, 5))
+	f.Fuzz(func(_ *testing.T, file []byte) {
+		_ = read(file, testColumns, func([]column.Value) {})
+	})
+}

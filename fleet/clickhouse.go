@@ -1,0 +1,224 @@
+package fleet
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"net/http"
+	"net/url"
+	"strconv"
+	"strings"
+)
+
+// A ClickHouse is a server of that name, or any of a cluster, reached over HTTP.
+type ClickHouse struct {
+	URL            string // http://host:8123
+	Database       string
+	User, Password string
+	// Client does the requests; nil for http.DefaultClient.
+	Client *http.Client
+}
+
+// maxAnswer bounds the answer to a query.
+const maxAnswer = 64 << 20
+
+// insertSettings make an insert into a distributed table return when the shards
+// have the rows, not when the first server has.
+const insertSettings = "insert_distributed_sync=1"
+
+// CheckSchema returns an error unless all tables are there.
+func (c *ClickHouse) CheckSchema(ctx context.Context) error {
+	for _, t := range Tables() {
+		if _, err := c.Query(ctx, "SELECT 1 FROM "+quoteName(t.Name)+" LIMIT 0"); err != nil {
+			return fmt.Errorf("table %s: %w", t.Name, err)
+		}
+	}
+	return nil
+}
+
+// insert stores rows. When it returns nil, the shards have them.
+func (c *ClickHouse) insert(ctx context.Context, t *Table, rows []byte, _ int) error {
+	statement := fmt.Sprintf("INSERT INTO %s (%s) FORMAT RowBinary", quoteName(t.Name), t.names())
+	body, err := c.post(ctx, insertSettings+"&query="+url.QueryEscape(statement), rows)
+	if err != nil {
+		return err
+	}
+	return body.Close()
+}
+
+// Exec runs a statement that has no result.
+func (c *ClickHouse) Exec(ctx context.Context, statement string) error {
+	body, err := c.post(ctx, "", []byte(statement))
+	if err != nil {
+		return err
+	}
+	return body.Close()
+}
+
+// A Result is the answer to a query.
+type Result struct {
+	Names []string
+	Rows  [][]any // string, json.Number or nil
+}
+
+// Query runs a query. 64-bit numbers come as text or number, by the server's
+// version and settings.
+func (c *ClickHouse) Query(ctx context.Context, query string) (*Result, error) {
+	body, err := c.post(ctx, "wait_end_of_query=1", []byte(query+"\nFORMAT JSONCompact"))
+	if err != nil {
+		return nil, err
+	}
+	defer body.Close()
+	var answer struct {
+		Meta []struct{ Name string }
+		Data [][]any
+	}
+	limited := &io.LimitedReader{R: body, N: maxAnswer}
+	decoder := json.NewDecoder(limited)
+	decoder.UseNumber()
+	if err := decoder.Decode(&answer); err != nil {
+		if limited.N <= 0 {
+			return nil, fmt.Errorf("ClickHouse's answer is larger than %d MiB: add a LIMIT", maxAnswer>>20)
+		}
+		return nil, fmt.Errorf("reading ClickHouse's answer: %w", err)
+	}
+	r := &Result{Rows: answer.Data}
+	for _, m := range answer.Meta {
+		r.Names = append(r.Names, m.Name)
+	}
+	return r, nil
+}
+
+// selected yields the rows of a table that a filter lets through; the row is valid
+// until the next step. Rows come as they are stored, so that 64-bit numbers stay
+// exact.
+func (c *ClickHouse) selected(ctx context.Context, t *Table, f *Filter, tail string) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		query := fmt.Sprintf("SELECT %s FROM %s FINAL WHERE %s%s\nFORMAT RowBinary", t.names(), quoteName(t.Name), f.sql(), tail)
+		body, err := c.post(ctx, "", []byte(query))
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		defer body.Close()
+		row := make(Row, len(t.Columns))
+		buffer, filled := make([]byte, 0, 1<<20), false
+		for {
+			rest, err := t.readRow(row, buffer)
+			switch {
+			case err == nil && len(buffer) > 0:
+				if buffer = rest; !yield(row, nil) {
+					return
+				}
+				continue
+			case filled && len(buffer) == 0:
+				return
+			case filled:
+				yield(nil, fmt.Errorf("reading ClickHouse's answer: %w", err))
+				return
+			}
+			if buffer, filled, err = more(body, buffer); err != nil {
+				yield(nil, fmt.Errorf("reading ClickHouse's answer: %w", err))
+				return
+			}
+		}
+	}
+}
+
+// maxRow bounds a row of an answer.
+const maxRow = 1 << 20
+
+// more reads on into buffer, and reports whether that was all.
+func more(r io.Reader, buffer []byte) (_ []byte, all bool, _ error) {
+	if len(buffer) > maxRow {
+		return nil, false, errRow
+	}
+	buffer = append(make([]byte, 0, 1<<20+maxRow), buffer...)
+	n, err := io.ReadFull(r, buffer[len(buffer):1<<20+len(buffer)])
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		return buffer[:len(buffer)+n], true, nil
+	}
+	return buffer[:len(buffer)+n], false, err
+}
+
+// names lists the columns for a statement.
+func (t *Table) names() string {
+	names := make([]string, len(t.Columns))
+	for i := range t.Columns {
+		names[i] = quoteName(t.Columns[i].Name)
+	}
+	return strings.Join(names, ", ")
+}
+
+// post sends a request, and returns the body of a good answer.
+func (c *ClickHouse) post(ctx context.Context, parameters string, body []byte) (io.ReadCloser, error) {
+	address := strings.TrimSuffix(c.URL, "/") + "/?database=" + url.QueryEscape(c.Database)
+	if parameters != "" {
+		address += "&" + parameters
+	}
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, address, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	if c.User != "" {
+		req.Header.Set("X-ClickHouse-User", c.User)
+		req.Header.Set("X-ClickHouse-Key", c.Password)
+	}
+	client := c.Client
+	if client == nil {
+		client = http.DefaultClient
+	}
+	resp, err := client.Do(req)
+	if err != nil {
+		return nil, fmt.Errorf("asking ClickHouse: %w", err)
+	}
+	if resp.StatusCode == http.StatusOK {
+		return resp.Body, nil
+	}
+	defer resp.Body.Close()
+	message, _ := io.ReadAll(io.LimitReader(resp.Body, 2<<10))
+	return nil, &ServerError{Status: resp.StatusCode, Code: exceptionCode(resp, message), Message: strings.TrimSpace(string(message))}
+}
+
+// A ServerError is ClickHouse's refusal of a statement.
+type ServerError struct {
+	Status  int // of HTTP
+	Code    int // of ClickHouse; 0 where it gave none
+	Message string
+}
+
+// Error returns what the server said.
+func (e *ServerError) Error() string {
+	if e.Message == "" {
+		return fmt.Sprintf("ClickHouse answered with HTTP status %d", e.Status)
+	}
+	return "ClickHouse: " + e.Message
+}
+
+// unknownTable is ClickHouse's code for a table that does not exist.
+const unknownTable, unknownDatabase = 60, 81
+
+// NoSchema reports whether err says that the tables are missing.
+func NoSchema(err error) bool {
+	var server *ServerError
+	return errors.As(err, &server) && (server.Code == unknownTable || server.Code == unknownDatabase)
+}
+
+// exceptionCode finds the code of an exception, in the header of newer servers or
+// at the start of the message.
+func exceptionCode(resp *http.Response, message []byte) int {
+	text := resp.Header.Get("X-ClickHouse-Exception-Code")
+	if text == "" {
+		text, _, _ = strings.Cut(strings.TrimPrefix(string(message), "Code: "), ",")
+		text, _, _ = strings.Cut(text, ".")
+	}
+	code, err := strconv.Atoi(text)
+	if err != nil {
+		return 0
+	}
+	return code
+}

@@ -1,0 +1,148 @@
+package fleet
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/compare"
+)
+
+// maxCompared bounds the collections that are compared, of both sides together.
+const maxCompared = 4 << 20
+
+// Runs returns the selected processes as runs to compare, those with most
+// collections first, at most limit.
+func Runs(ctx context.Context, s Store, f *Filter, limit int) ([]*compare.Run, error) {
+	t := Collections().only(f, slices.Concat(compared, []string{"process", "k8s_pod", "host_name", "pid"})...)
+	processes := make(map[string]*process)
+	total := 0
+	for row, err := range s.rows(ctx, t, f) {
+		if err != nil {
+			return nil, err
+		}
+		if total++; total > maxCompared {
+			return nil, fmt.Errorf("more than %d collections to compare: select a shorter time or fewer processes", maxCompared)
+		}
+		uid := t.Value(row, columnUID).Text
+		p := processes[uid]
+		if p == nil {
+			p = &process{name: nameOf(t, row)}
+			processes[uid] = p
+		}
+		p.collections = append(p.collections, figuresOf(t, row))
+	}
+	all := make([]*process, 0, len(processes))
+	for _, p := range processes {
+		all = append(all, p)
+	}
+	slices.SortFunc(all, func(a, b *process) int {
+		return cmp.Or(cmp.Compare(len(b.collections), len(a.collections)), cmp.Compare(a.name, b.name))
+	})
+	runs := make([]*compare.Run, 0, min(limit, len(all)))
+	for _, p := range all[:min(limit, len(all))] {
+		runs = append(runs, p.run())
+	}
+	return runs, nil
+}
+
+// nameOf says which process a row is of.
+func nameOf(t *Table, r Row) string {
+	where := cmp.Or(t.Value(r, "k8s_pod").Text, t.Value(r, "host_name").Text)
+	name := fmt.Sprintf("%s (%s)", t.Value(r, "process").Text, Text(t.Value(r, "pid")))
+	if where == "" {
+		return name
+	}
+	return where + " " + name
+}
+
+// compared are the columns that figures are made of.
+var compared = []string{
+	"generation", "kind", "pause_ms", "suspend_ms", "allocated_bytes", "allocated_by_ticks_bytes", "promoted_bytes",
+	"heap_after_bytes", "committed_before_bytes", "committed_after_bytes", "heaps", "duration_ms", "affected_by_loss",
+}
+
+// A process is the collections of one.
+type process struct {
+	name        string
+	collections []figures
+}
+
+// figures are what is compared of a collection.
+type figures struct {
+	at                                                                     int64 // Unix nanoseconds
+	number                                                                 uint32
+	kind                                                                   gc.Kind
+	lossy                                                                  bool
+	generation, heaps                                                      gc.Opt[int]
+	pause, suspend, duration                                               gc.Opt[time.Duration]
+	allocated, ticks, promoted, heapAfter, committedBefore, committedAfter gc.Opt[int64]
+}
+
+func figuresOf(t *Table, r Row) figures {
+	size := func(name string) gc.Opt[int64] {
+		v := t.Value(r, name)
+		if v.Type == column.Unknown {
+			return gc.Opt[int64]{}
+		}
+		return gc.Some(v.Int)
+	}
+	count := func(name string) gc.Opt[int] {
+		n, known := size(name).Get()
+		if !known {
+			return gc.Opt[int]{}
+		}
+		return gc.Some(int(n))
+	}
+	length := func(name string) gc.Opt[time.Duration] {
+		n, known := size(name).Get()
+		if !known {
+			return gc.Opt[time.Duration]{}
+		}
+		return gc.Some(time.Duration(n))
+	}
+	f := figures{
+		at: t.Value(r, columnTime).Int, number: uint32(t.Value(r, "number").Int), lossy: t.Value(r, "affected_by_loss").Int != 0,
+		generation: count("generation"), heaps: count("heaps"),
+		pause: length("pause_ms"), suspend: length("suspend_ms"), duration: length("duration_ms"),
+		allocated: size("allocated_bytes"), ticks: size("allocated_by_ticks_bytes"), promoted: size("promoted_bytes"),
+		heapAfter: size("heap_after_bytes"), committedBefore: size("committed_before_bytes"), committedAfter: size("committed_after_bytes"),
+	}
+	for _, kind := range []gc.Kind{gc.Blocking, gc.Background, gc.Foreground} {
+		if kind.String() == t.Value(r, "kind").Text {
+			f.kind = kind
+		}
+	}
+	return f
+}
+
+// run returns the process as a run that begins with its first collection.
+func (p *process) run() *compare.Run {
+	slices.SortFunc(p.collections, func(a, b figures) int { return cmp.Compare(a.at, b.at) })
+	run := &compare.Run{Name: p.name}
+	began := p.collections[0].at
+	last := p.collections[len(p.collections)-1]
+	of := &gc.Process{Name: p.name, Stopped: time.Duration(last.at-began) + last.duration.Or(0)}
+	for i := range p.collections {
+		run.Add(p.collections[i].collection(of, began))
+	}
+	return run
+}
+
+func (f *figures) collection(of *gc.Process, began int64) *gc.Collection {
+	start := time.Duration(f.at - began)
+	c := &gc.Collection{
+		Process: of, Number: f.number, Generation: f.generation, Kind: f.kind, Heaps: f.heaps, Start: gc.Some(start),
+		Allocated: f.allocated, AllocatedTicks: f.ticks, Promoted: f.promoted, HeapAfter: f.heapAfter,
+		CommittedBefore: f.committedBefore, CommittedAfter: f.committedAfter, AffectedByLoss: f.lossy,
+	}
+	if pause, known := f.pause.Get(); known {
+		c.Pauses = []gc.Pause{{Kind: gc.PauseBlocking, Start: start, Duration: pause, Suspend: f.suspend}}
+		c.AllPauses = true
+	}
+	return c
+}

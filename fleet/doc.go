@@ -1,0 +1,14 @@
+// Package fleet keeps the collections of many machines and answers questions
+// about them.
+//
+// Agents send one OTLP log record for each collection. A [Receiver] takes such
+// records, through any number of OpenTelemetry Collectors or directly, and stores
+// them in a [Store]: ClickHouse, which shards and replicates, or a folder of
+// Parquet files, which needs no server. The same questions are asked of both:
+// which service pauses most, since which version, what changed, and which process
+// was killed with what in its memory.
+//
+// A record may arrive twice, because a sender repeats what was not acknowledged.
+// A collection is identified by its process, the runtime in it and its number,
+// so that it counts once; docs/fleet.md has the tables.
+package fleet

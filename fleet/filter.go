@@ -1,0 +1,195 @@
+package fleet
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/export/column"
+)
+
+// A Filter selects rows.
+type Filter struct {
+	From, To time.Time // zero for no bound; To is not part of it
+	Where    []Term    // all of them hold
+}
+
+// A Term is a condition on one column: that a text matches a pattern in which *
+// stands for anything, or how a number compares. An unknown value matches nothing
+// but the empty pattern.
+type Term struct {
+	Column  string
+	Op      string // "=", "!=", "<", "<=", ">", ">="
+	Pattern string // of text
+	Number  float64
+}
+
+// operators, the longer ones first.
+var operators = []string{"!=", "<=", ">=", "=", "<", ">"}
+
+// ParseTerm reads a term of a table, such as k8s_pod=shop-* or pause_ms>=50.
+func ParseTerm(t *Table, s string) (Term, error) {
+	at := strings.IndexAny(s, "!<>=")
+	if at < 0 {
+		return Term{}, fmt.Errorf("%q has no operator: write COLUMN=PATTERN or COLUMN>=NUMBER", s)
+	}
+	term := Term{Column: strings.TrimSpace(s[:at])}
+	for _, op := range operators {
+		if strings.HasPrefix(s[at:], op) {
+			term.Op = op
+			break
+		}
+	}
+	i, ok := t.index[term.Column]
+	switch {
+	case term.Op == "":
+		return Term{}, fmt.Errorf("%q has no operator: one of %s", s, strings.Join(operators, " "))
+	case !ok:
+		return Term{}, fmt.Errorf("no column %q in table %s", term.Column, t.Name)
+	}
+	value := strings.TrimSpace(s[at+len(term.Op):])
+	switch t.Columns[i].Type {
+	case column.Text:
+		if term.Op != "=" && term.Op != "!=" {
+			return Term{}, fmt.Errorf("%s is text: compare it with = or !=", term.Column)
+		}
+		term.Pattern = value
+		return term, nil
+	case column.Bool:
+		truth, err := strconv.ParseBool(value)
+		if err != nil {
+			return Term{}, fmt.Errorf("%s is true or false, not %q", term.Column, value)
+		}
+		if truth {
+			term.Number = 1
+		}
+		return term, nil
+	}
+	var err error
+	if term.Number, err = strconv.ParseFloat(value, 64); err != nil {
+		return Term{}, fmt.Errorf("%s is a number, not %q", term.Column, value)
+	}
+	return term, nil
+}
+
+// keeps reports whether a row of t is selected.
+func (f *Filter) keeps(t *Table, r Row) bool {
+	at := t.Time(r)
+	if !f.From.IsZero() && at.Before(f.From) || !f.To.IsZero() && !at.Before(f.To) {
+		return false
+	}
+	for i := range f.Where {
+		if !f.Where[i].holds(t.Value(r, f.Where[i].Column)) {
+			return false
+		}
+	}
+	return true
+}
+
+// day reports whether a folder of the form day=YYYYMMDD may have selected rows.
+func (f *Filter) day(name string) bool {
+	at, err := time.Parse("day=20060102", name)
+	if err != nil {
+		return false
+	}
+	return (f.From.IsZero() || at.AddDate(0, 0, 1).After(f.From)) && (f.To.IsZero() || at.Before(f.To))
+}
+
+func (term *Term) holds(v column.Value) bool {
+	if v.Type == column.Text || v.Type == column.Unknown && term.isText() {
+		return matches(term.Pattern, v.Text) == (term.Op == "=")
+	}
+	n, known := numeric(v)
+	if !known {
+		return false
+	}
+	switch term.Op {
+	case "=":
+		return n == term.Number
+	case "!=":
+		return n != term.Number
+	case "<":
+		return n < term.Number
+	case "<=":
+		return n <= term.Number
+	case ">":
+		return n > term.Number
+	default:
+		return n >= term.Number
+	}
+}
+
+func (term *Term) isText() bool {
+	i, ok := Collections().index[term.Column]
+	if ok {
+		return Collections().Columns[i].Type == column.Text
+	}
+	i, ok = Ends().index[term.Column]
+	return ok && Ends().Columns[i].Type == column.Text
+}
+
+// numeric returns a value as tables hold it: times in milliseconds.
+func numeric(v column.Value) (float64, bool) {
+	switch v.Type {
+	case column.Int, column.Bytes, column.Bool:
+		return float64(v.Int), true
+	case column.Millis:
+		return float64(v.Int) / float64(time.Millisecond), true
+	case column.Float, column.Percent:
+		return v.Float, true
+	default:
+		return 0, false
+	}
+}
+
+// matches reports whether s matches a pattern, in which * stands for anything.
+func matches(pattern, s string) bool {
+	first, rest, starred := strings.Cut(pattern, "*")
+	if !starred {
+		return pattern == s
+	}
+	if !strings.HasPrefix(s, first) {
+		return false
+	}
+	s = s[len(first):]
+	for {
+		part, more, starred := strings.Cut(rest, "*")
+		if !starred {
+			return strings.HasSuffix(s, part)
+		}
+		at := strings.Index(s, part)
+		if at < 0 {
+			return false
+		}
+		s, rest = s[at+len(part):], more
+	}
+}
+
+// sql is the filter as conditions of a query.
+func (f *Filter) sql() string {
+	conditions := []string{"1"}
+	add := func(format string, args ...any) { conditions = append(conditions, fmt.Sprintf(format, args...)) }
+	if !f.From.IsZero() {
+		add("time >= toDateTime(%d) AND %s >= %d", f.From.Unix(), columnTime, f.From.UnixNano())
+	}
+	if !f.To.IsZero() {
+		add("time <= toDateTime(%d) AND %s < %d", f.To.Unix(), columnTime, f.To.UnixNano())
+	}
+	for i := range f.Where {
+		add("%s", f.Where[i].sql())
+	}
+	return strings.Join(conditions, " AND ")
+}
+
+func (term *Term) sql() string {
+	name := quoteName(term.Column)
+	if !term.isText() {
+		return fmt.Sprintf("%s %s %s", name, term.Op, strconv.FormatFloat(term.Number, 'g', -1, 64))
+	}
+	like := strings.NewReplacer(`\`, `\\`, "%", `\%`, "_", `\_`, "*", "%").Replace(term.Pattern)
+	if term.Op == "!=" {
+		return fmt.Sprintf("NOT %s LIKE %s", name, quoteText(like))
+	}
+	return fmt.Sprintf("%s LIKE %s", name, quoteText(like))
+}

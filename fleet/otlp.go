@@ -1,0 +1,273 @@
+package fleet
+
+import (
+	"errors"
+	"math"
+	"strconv"
+	"strings"
+
+	"google.golang.org/protobuf/encoding/protowire"
+
+	"github.com/gctrail/gctrail/export/column"
+)
+
+// errProtobuf is what is wrong with a body that is no LogsData.
+var errProtobuf = errors.New("this is not an OTLP LogsData message")
+
+// errTooLarge ends decoding where the rows of a request exceed their bound.
+var errTooLarge = errors.New("the records are too large for one request")
+
+// decoded is what one request holds.
+type decoded struct {
+	rows     map[*Table]*rows
+	size     int // of all rows, in bytes
+	rejected int // records that are rows but cannot be stored
+	why      string
+	others   int // records that are no rows of any table
+}
+
+// rows are encoded rows of one table.
+type rows struct {
+	bytes []byte
+	count int
+}
+
+// A decoder reads OTLP logs. The message is walked, never built: its memory does
+// not depend on how many empty records and attributes a sender invents. Field
+// numbers are those of opentelemetry-proto's logs.proto, common.proto and
+// resource.proto.
+type decoder struct {
+	out    *decoded
+	max    int // bytes of rows
+	oldest int64
+	newest int64
+
+	resource []attribute
+	scratch  map[*Table]Row
+}
+
+// An attribute is one key and its encoded AnyValue.
+type attribute struct{ key, value []byte }
+
+// maxAttributes bounds the attributes of one resource or record that are looked at.
+const maxAttributes = 512
+
+// decode reads a LogsData message.
+func (d *decoder) decode(body []byte) error {
+	return fields(body, func(number protowire.Number, value []byte) error {
+		if number != 1 { // resource_logs
+			return nil
+		}
+		return d.resourceLogs(value)
+	})
+}
+
+func (d *decoder) resourceLogs(message []byte) error {
+	d.resource = d.resource[:0]
+	err := fields(message, func(number protowire.Number, value []byte) error {
+		if number != 1 { // resource
+			return nil
+		}
+		return fields(value, func(number protowire.Number, value []byte) error {
+			if number != 1 || len(d.resource) == maxAttributes {
+				return nil
+			}
+			a, err := keyValue(value)
+			d.resource = append(d.resource, a)
+			return err
+		})
+	})
+	if err != nil {
+		return err
+	}
+	return fields(message, func(number protowire.Number, value []byte) error {
+		if number != 2 { // scope_logs
+			return nil
+		}
+		return fields(value, func(number protowire.Number, value []byte) error {
+			if number != 2 { // log_records
+				return nil
+			}
+			return d.record(value)
+		})
+	})
+}
+
+// record reads one LogRecord.
+func (d *decoder) record(message []byte) error {
+	var time, observed uint64
+	var event string
+	var attributes []attribute
+	err := each(message, func(number protowire.Number, typ protowire.Type, value []byte) error {
+		switch {
+		case number == 1 && typ == protowire.Fixed64Type:
+			time, _ = protowire.ConsumeFixed64(value)
+		case number == 11 && typ == protowire.Fixed64Type:
+			observed, _ = protowire.ConsumeFixed64(value)
+		case number == 12 && typ == protowire.BytesType:
+			event = string(value)
+		case number == 6 && typ == protowire.BytesType && len(attributes) < maxAttributes:
+			a, err := keyValue(value)
+			if err != nil {
+				return err
+			}
+			if event == "" && string(a.key) == "event.name" { // before event_name was a field
+				event = anyText(a.value)
+			}
+			attributes = append(attributes, a)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	if time == 0 {
+		time = observed
+	}
+	for _, t := range Tables() {
+		if t.Event == event {
+			return d.row(t, time, attributes)
+		}
+	}
+	d.out.others++
+	return nil
+}
+
+// row stores a record as a row of a table.
+func (d *decoder) row(t *Table, time uint64, attributes []attribute) error {
+	r := d.scratch[t]
+	clear(r)
+	for _, from := range [][]attribute{d.resource, attributes} {
+		for _, a := range from {
+			if i, ok := t.attributes[string(a.key)]; ok {
+				r[i] = anyValue(t.Columns[i].Type, a.value)
+			}
+		}
+	}
+	if time > math.MaxInt64 || int64(time) < d.oldest || int64(time) > d.newest {
+		d.reject("a record's time is in the future, or more than 31 days ago")
+		return nil
+	}
+	r[t.index[columnTime]] = column.Value{Type: column.Int, Int: int64(time)}
+	for _, key := range t.Key {
+		if t.Value(r, key).Type == column.Unknown {
+			d.reject("a record has no " + t.Columns[t.index[key]].Attribute)
+			return nil
+		}
+	}
+	stored := d.out.rows[t]
+	if stored == nil {
+		stored = &rows{}
+		d.out.rows[t] = stored
+	}
+	before := len(stored.bytes)
+	stored.bytes = t.appendRow(stored.bytes, r)
+	stored.count++
+	if d.out.size += len(stored.bytes) - before; d.out.size > d.max {
+		return errTooLarge
+	}
+	return nil
+}
+
+func (d *decoder) reject(why string) {
+	d.out.rejected++
+	d.out.why = why
+}
+
+// each calls f with every field of a message. The value of a field of bytes is the
+// bytes, of another its encoding.
+func each(message []byte, f func(protowire.Number, protowire.Type, []byte) error) error {
+	for len(message) > 0 {
+		number, typ, n := protowire.ConsumeTag(message)
+		if n < 0 {
+			return errProtobuf
+		}
+		message = message[n:]
+		if n = protowire.ConsumeFieldValue(number, typ, message); n < 0 {
+			return errProtobuf
+		}
+		value := message[:n]
+		if typ == protowire.BytesType {
+			value, _ = protowire.ConsumeBytes(value)
+		}
+		if err := f(number, typ, value); err != nil {
+			return err
+		}
+		message = message[n:]
+	}
+	return nil
+}
+
+// fields calls f with the fields of a message that are messages or strings.
+func fields(message []byte, f func(protowire.Number, []byte) error) error {
+	return each(message, func(number protowire.Number, typ protowire.Type, value []byte) error {
+		if typ != protowire.BytesType {
+			return nil
+		}
+		return f(number, value)
+	})
+}
+
+func keyValue(message []byte) (attribute, error) {
+	var a attribute
+	err := fields(message, func(number protowire.Number, value []byte) error {
+		switch number {
+		case 1:
+			a.key = value
+		case 2:
+			a.value = value
+		}
+		return nil
+	})
+	return a, err
+}
+
+// anyValue reads an AnyValue as a value of a type; unknown where it is not one.
+func anyValue(typ column.Type, message []byte) column.Value {
+	var v column.Value
+	_ = each(message, func(field protowire.Number, wire protowire.Type, value []byte) error {
+		switch {
+		case field == 1 && wire == protowire.BytesType && typ == column.Text && len(value) > 0:
+			v = column.Value{Type: typ, Text: string(value)}
+		case field == 2 && wire == protowire.VarintType && typ == column.Bool:
+			bit, _ := protowire.ConsumeVarint(value)
+			v = column.Value{Type: typ, Int: int64(bit & 1)}
+		case field == 3 && wire == protowire.VarintType:
+			n, _ := protowire.ConsumeVarint(value)
+			v = integer(typ, int64(n))
+		case field == 4 && wire == protowire.Fixed64Type:
+			bits, _ := protowire.ConsumeFixed64(value)
+			v = number(typ, math.Float64frombits(bits))
+		case field == 5 && wire == protowire.BytesType && typ == column.Text:
+			v = column.Value{Type: typ, Text: words(value)}
+		}
+		return nil
+	})
+	return v
+}
+
+func integer(typ column.Type, n int64) column.Value {
+	switch typ {
+	case column.Int, column.Bytes:
+		return column.Value{Type: typ, Int: n}
+	case column.Text:
+		return column.Value{Type: typ, Text: strconv.FormatInt(n, 10)}
+	default:
+		return number(typ, float64(n))
+	}
+}
+
+// anyText reads an AnyValue that is a string.
+func anyText(message []byte) string { return anyValue(column.Text, message).Text }
+
+// words joins the strings of an ArrayValue.
+func words(message []byte) string {
+	var all []string
+	_ = fields(message, func(field protowire.Number, value []byte) error {
+		if word := anyText(value); field == 1 && word != "" && len(all) < maxAttributes {
+			all = append(all, word)
+		}
+		return nil
+	})
+	return strings.Join(all, " ")
+}

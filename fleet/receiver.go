@@ -1,0 +1,232 @@
+package fleet
+
+import (
+	"bytes"
+	"compress/gzip"
+	"crypto/sha256"
+	"crypto/subtle"
+	"errors"
+	"fmt"
+	"io"
+	"mime"
+	"net/http"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"google.golang.org/protobuf/encoding/protowire"
+)
+
+const (
+	maxBody    = 8 << 20  // of a request as it is sent
+	maxMessage = 32 << 20 // of a request, decompressed
+	maxRows    = 48 << 20 // of the rows of a request
+	// maxRequests bounds the requests that are decoded at the same time; others
+	// wait.
+	maxRequests = 4
+
+	oldest = 31 * 24 * time.Hour // of a record
+	ahead  = 24 * time.Hour      // that a record's clock may be
+
+	mediaProtobuf = "application/x-protobuf"
+	retryAfter    = "2" // seconds
+)
+
+// A Receiver takes OTLP logs over HTTP, and answers once their rows are stored: a
+// sender that has the answer need not keep them. It holds no state, so that any
+// number of receivers may stand behind a load balancer.
+type Receiver struct {
+	token [sha256.Size]byte
+	open  bool // there is no token
+	now   func() time.Time
+
+	batches  batcher
+	decoding chan struct{}
+	decoders sync.Pool
+
+	counts counts
+}
+
+// counts are what a receiver did since its start.
+type counts struct {
+	requests, refused, stored, rejected, others, failures atomic.Int64
+}
+
+// NewReceiver returns a receiver that stores rows in store. Where token is not
+// empty, requests must have it as their bearer token. Rows of requests that arrive
+// within delay are stored together.
+func NewReceiver(store Store, token string, delay time.Duration) *Receiver {
+	r := &Receiver{
+		token: sha256.Sum256([]byte(token)), open: token == "", now: time.Now,
+		decoding: make(chan struct{}, maxRequests),
+		batches:  batcher{store: store, delay: delay, open: make(map[*Table]*batch)},
+	}
+	r.decoders.New = func() any {
+		d := &decoder{max: maxRows, scratch: make(map[*Table]Row)}
+		for _, t := range Tables() {
+			d.scratch[t] = make(Row, len(t.Columns))
+		}
+		return d
+	}
+	return r
+}
+
+// Handler returns the receiver's HTTP interface: /v1/logs as OTLP has it, and
+// /healthz and /metrics, which need no token.
+func (r *Receiver) Handler() http.Handler {
+	mux := http.NewServeMux()
+	mux.HandleFunc("POST /v1/logs", r.logs)
+	mux.HandleFunc("POST /v1/metrics", r.wrongSignal)
+	mux.HandleFunc("POST /v1/traces", r.wrongSignal)
+	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
+	mux.HandleFunc("GET /metrics", r.metrics)
+	return mux
+}
+
+// Server returns a server of the receiver with bounds on what a client may send and
+// how long it may take.
+func (r *Receiver) Server() *http.Server {
+	return &http.Server{
+		Handler:           r.Handler(),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       30 * time.Second,
+		WriteTimeout:      30*time.Second + insertTimeout,
+		IdleTimeout:       2 * time.Minute,
+		MaxHeaderBytes:    16 << 10,
+	}
+}
+
+func (r *Receiver) logs(w http.ResponseWriter, req *http.Request) {
+	r.counts.requests.Add(1)
+	if !r.allowed(req) {
+		r.refuse(w, http.StatusUnauthorized, "the token is missing or wrong")
+		return
+	}
+	if media, _, err := mime.ParseMediaType(req.Header.Get("Content-Type")); err != nil || media != mediaProtobuf {
+		r.refuse(w, http.StatusUnsupportedMediaType, "send OTLP as "+mediaProtobuf)
+		return
+	}
+	select {
+	case r.decoding <- struct{}{}:
+	case <-req.Context().Done():
+		return
+	}
+	d, status, err := r.read(w, req)
+	<-r.decoding
+	if err != nil {
+		r.refuse(w, status, err.Error())
+		return
+	}
+	for t, stored := range d.rows {
+		if err := r.batches.add(req.Context(), t, stored); err != nil {
+			r.counts.failures.Add(1)
+			w.Header().Set("Retry-After", retryAfter)
+			r.refuse(w, http.StatusServiceUnavailable, err.Error())
+			return
+		}
+		r.counts.stored.Add(int64(stored.count))
+	}
+	r.counts.rejected.Add(int64(d.rejected))
+	r.counts.others.Add(int64(d.others))
+	w.Header().Set("Content-Type", mediaProtobuf)
+	_, _ = w.Write(answer(d))
+}
+
+// allowed compares hashes, so that the time it takes tells nothing of the token.
+func (r *Receiver) allowed(req *http.Request) bool {
+	const scheme = "Bearer "
+	given := req.Header.Get("Authorization")
+	if r.open {
+		return true
+	}
+	if len(given) < len(scheme) || given[:len(scheme)] != scheme {
+		return false
+	}
+	sum := sha256.Sum256([]byte(given[len(scheme):]))
+	return subtle.ConstantTimeCompare(sum[:], r.token[:]) == 1
+}
+
+// read decodes the body of a request. Where it fails, status is the answer.
+func (r *Receiver) read(w http.ResponseWriter, req *http.Request) (_ *decoded, status int, _ error) {
+	var body io.Reader = http.MaxBytesReader(w, req.Body, maxBody)
+	switch req.Header.Get("Content-Encoding") {
+	case "", "identity":
+	case "gzip":
+		unpacked, err := gzip.NewReader(body)
+		if err != nil {
+			return nil, http.StatusBadRequest, errors.New("the body is not gzip")
+		}
+		body = unpacked
+	default:
+		return nil, http.StatusUnsupportedMediaType, errors.New("send the body plain or with gzip")
+	}
+	var message bytes.Buffer
+	n, err := message.ReadFrom(io.LimitReader(body, maxMessage+1))
+	var tooLarge *http.MaxBytesError
+	switch {
+	case errors.As(err, &tooLarge) || n > maxMessage:
+		return nil, http.StatusRequestEntityTooLarge, fmt.Errorf("the request is larger than %d MiB, or %d MiB unpacked: send fewer records at a time", maxBody>>20, maxMessage>>20)
+	case err != nil:
+		return nil, http.StatusBadRequest, errors.New("the body is cut or damaged")
+	}
+	d := r.decoders.Get().(*decoder)
+	defer r.decoders.Put(d)
+	now := r.now()
+	d.out = &decoded{rows: make(map[*Table]*rows)}
+	d.oldest, d.newest = now.Add(-oldest).UnixNano(), now.Add(ahead).UnixNano()
+	switch err := d.decode(message.Bytes()); {
+	case errors.Is(err, errTooLarge):
+		return nil, http.StatusRequestEntityTooLarge, err
+	case err != nil:
+		return nil, http.StatusBadRequest, err
+	}
+	return d.out, 0, nil
+}
+
+// answer is an ExportLogsServiceResponse, with a partial success where records were
+// rejected. See opentelemetry-proto's logs_service.proto.
+func answer(d *decoded) []byte {
+	if d.rejected == 0 {
+		return nil
+	}
+	var partial []byte
+	partial = protowire.AppendTag(partial, 1, protowire.VarintType)
+	partial = protowire.AppendVarint(partial, uint64(d.rejected))
+	partial = protowire.AppendTag(partial, 2, protowire.BytesType)
+	partial = protowire.AppendString(partial, d.why)
+	return protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), partial)
+}
+
+// refuse answers with a google.rpc.Status, as OTLP asks for.
+func (r *Receiver) refuse(w http.ResponseWriter, status int, message string) {
+	r.counts.refused.Add(1)
+	w.Header().Set("Content-Type", mediaProtobuf)
+	w.WriteHeader(status)
+	_, _ = w.Write(protowire.AppendString(protowire.AppendTag(nil, 2, protowire.BytesType), message))
+}
+
+func (r *Receiver) wrongSignal(w http.ResponseWriter, _ *http.Request) {
+	r.refuse(w, http.StatusNotFound, "gctrail fleet receive takes logs; send metrics to Prometheus and traces elsewhere")
+}
+
+// metrics answers with the counts, as Prometheus reads them.
+func (r *Receiver) metrics(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+	for _, m := range []struct {
+		name, help string
+		value      *atomic.Int64
+	}{
+		{"requests", "Requests with logs.", &r.counts.requests},
+		{"refused_requests", "Requests that were answered with an error.", &r.counts.refused},
+		{"stored_records", "Records that were stored and acknowledged.", &r.counts.stored},
+		{"rejected_records", "Records of gctrail that could not be stored as they were.", &r.counts.rejected},
+		{"other_records", "Records that are not gctrail's, and were left out.", &r.counts.others},
+		{"store_failures", "Requests that the store failed to keep; senders repeat them.", &r.counts.failures},
+	} {
+		name := "gctrail_fleet_" + m.name + "_total"
+		fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s counter\n%s %d\n", name, m.help, name, name, m.value.Load())
+	}
+}
+
+// Stored returns how many records were stored and acknowledged since the start.
+func (r *Receiver) Stored() int64 { return r.counts.stored.Load() }

@@ -1,0 +1,147 @@
+package fleet
+
+import (
+	"encoding/binary"
+	"errors"
+	"iter"
+	"math"
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/export/column"
+)
+
+// Rows travel and wait in ClickHouse's format RowBinary: fixed widths in little
+// endian, strings behind their length, and a byte before each value that may be
+// null, which is 1 where it is.
+
+// maxText bounds a text of a row, in bytes.
+const maxText = 4 << 10
+
+// appendRow appends a row of t.
+func (t *Table) appendRow(dst []byte, r Row) []byte {
+	for i := range t.Columns {
+		dst = t.Columns[i].appendValue(dst, r[i], t.required[i])
+	}
+	return dst
+}
+
+func (c *Column) appendValue(dst []byte, v column.Value, required bool) []byte {
+	known := v.Type == c.Type
+	switch {
+	case c.Type == column.Text:
+		text := v.Text
+		if len(text) > maxText {
+			text = text[:maxText]
+		}
+		text = strings.ToValidUTF8(text, "\ufffd")
+		dst = binary.AppendUvarint(dst, uint64(len(text)))
+		return append(dst, text...)
+	case !known && !required:
+		return append(dst, 1)
+	case !required:
+		dst = append(dst, 0)
+	}
+	switch c.Type {
+	case column.Bool:
+		return append(dst, byte(v.Int&1))
+	case column.Int, column.Bytes:
+		return binary.LittleEndian.AppendUint64(dst, uint64(v.Int))
+	case column.Millis:
+		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(float64(v.Int)/float64(time.Millisecond)))
+	default:
+		return binary.LittleEndian.AppendUint64(dst, math.Float64bits(v.Float))
+	}
+}
+
+var errRow = errors.New("a row is cut")
+
+// readRow reads a row of t into r, which has a value for each column, and returns
+// what is behind it. Texts are copied.
+func (t *Table) readRow(r Row, src []byte) ([]byte, error) {
+	for i := range t.Columns {
+		var err error
+		if r[i], src, err = t.Columns[i].readValue(src, t.required[i]); err != nil {
+			return nil, err
+		}
+	}
+	return src, nil
+}
+
+// decode yields encoded rows. The row is valid until the next step.
+func (t *Table) decode(src []byte) iter.Seq2[Row, error] {
+	return func(yield func(Row, error) bool) {
+		row := make(Row, len(t.Columns))
+		for len(src) > 0 {
+			rest, err := t.readRow(row, src)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			if src = rest; !yield(row, nil) {
+				return
+			}
+		}
+	}
+}
+
+func (c *Column) readValue(src []byte, required bool) (column.Value, []byte, error) {
+	if c.Type == column.Text {
+		n, width := binary.Uvarint(src)
+		if width <= 0 || n > uint64(len(src)-width) {
+			return column.Value{}, nil, errRow
+		}
+		src = src[width:]
+		if n == 0 {
+			return column.Value{}, src, nil
+		}
+		return column.Value{Type: column.Text, Text: string(src[:n])}, src[n:], nil
+	}
+	if !required {
+		if len(src) == 0 {
+			return column.Value{}, nil, errRow
+		}
+		null := src[0] != 0
+		if src = src[1:]; null {
+			return column.Value{}, src, nil
+		}
+	}
+	size := 8
+	if c.Type == column.Bool {
+		size = 1
+	}
+	if len(src) < size {
+		return column.Value{}, nil, errRow
+	}
+	v := column.Value{Type: c.Type}
+	switch c.Type {
+	case column.Bool:
+		v.Int = int64(src[0] & 1)
+	case column.Int, column.Bytes:
+		v.Int = int64(binary.LittleEndian.Uint64(src))
+	default:
+		v = number(c.Type, math.Float64frombits(binary.LittleEndian.Uint64(src)))
+	}
+	return v, src[size:], nil
+}
+
+// number returns a number as a value of a type; unknown where the type cannot hold
+// it.
+func number(typ column.Type, f float64) column.Value {
+	const most = 1 << 53 // of what a float holds exactly
+	switch {
+	case math.IsNaN(f) || math.IsInf(f, 0):
+		return column.Value{}
+	case typ == column.Millis:
+		if f = math.Round(f * float64(time.Millisecond)); math.Abs(f) > math.MaxInt64/2 {
+			return column.Value{}
+		}
+		return column.Value{Type: typ, Int: int64(f)}
+	case typ == column.Float || typ == column.Percent:
+		return column.Value{Type: typ, Float: f}
+	case (typ == column.Int || typ == column.Bytes) && f == math.Trunc(f) && math.Abs(f) <= most:
+		return column.Value{Type: typ, Int: int64(f)}
+	default:
+		return column.Value{}
+	}
+}

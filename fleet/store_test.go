@@ -1,0 +1,185 @@
+package fleet
+
+import (
+	"math"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+	"time"
+
+	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/otlp/record"
+)
+
+func TestFolder(t *testing.T) { checkStore(t, &Folder{Path: t.TempDir()}) }
+
+// checkStore stores collections of ten pods, half of them twice, and asks for them.
+func checkStore(t *testing.T, store Store) {
+	t.Helper()
+	r := receiver(store, "")
+	for i, p := range pods(10) {
+		body := encode(t, p.logs(1, 100*(i+1)))
+		for range 1 + i%2 {
+			if w := post(r, body); w.Code != http.StatusOK {
+				t.Fatalf("status %d: %s", w.Code, w.Body)
+			}
+		}
+	}
+	everything := &Filter{}
+
+	groups, err := Top(t.Context(), store, everything, []string{"service_version"}, 10)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(groups) != 2 || groups[0].Names[0] != "1.1" || groups[0].Processes != 5 || groups[0].Collections != 200+400+600+800+1000 {
+		t.Fatalf("groups %+v", groups)
+	}
+	g := groups[0]
+	pause := time.Duration(0)
+	for _, n := range []int{200, 400, 600, 800, 1000} {
+		pause += time.Duration(n*(n+1)/2) * time.Millisecond
+	}
+	watched := time.Duration(200+400+600+800+1000-5) * time.Second
+	if g.Pause != pause || g.Longest != time.Second || g.Watched != watched || g.Allocated != 3000<<20 || g.HeapAfter != 1000<<20 || g.Gen2 != 67+133+200+267+333 {
+		t.Errorf("group %+v, want pause %v, watched %v", g, pause, watched)
+	}
+	if !g.First.Equal(noon.Add(time.Second)) || !g.Last.Equal(noon.Add(1000*time.Second)) {
+		t.Errorf("from %v to %v", g.First, g.Last)
+	}
+	// Of the 3000 pauses of 1 ms, 2 ms, …, those of up to 970 ms are the shortest 2,970.
+	if p99 := g.P99.Seconds() * 1000; math.Abs(p99-970) > 0.02*970 {
+		t.Errorf("p99 %.1f ms, want 970", p99)
+	}
+
+	for _, test := range []struct {
+		where string
+		want  int64
+	}{
+		{"k8s_pod=shop-3", 400},
+		{"k8s_pod=shop-*", 5500},
+		{"k8s_pod!=shop-9", 4500},
+		{"k8s_pod=*9", 1000},
+		{"k8s_pod=shop_9", 0},
+		{"pause_ms>=900", 101 + 1},
+		{"generation=2", 33 + 67 + 100 + 133 + 167 + 200 + 233 + 267 + 300 + 333},
+		{"complete=true", 5500},
+		{"service_name=", 0},
+		{"promoted_bytes>=0", 0},
+	} {
+		term, err := ParseTerm(Collections(), test.where)
+		if err != nil {
+			t.Fatal(err)
+		}
+		groups, err := Top(t.Context(), store, &Filter{Where: []Term{term}}, nil, 10)
+		if err != nil {
+			t.Fatalf("%s: %v", test.where, err)
+		}
+		got := int64(0)
+		for _, g := range groups {
+			got += g.Collections
+		}
+		if got != test.want {
+			t.Errorf("%s: %d collections, want %d", test.where, got, test.want)
+		}
+	}
+
+	minute := &Filter{From: noon.Add(60 * time.Second), To: noon.Add(120 * time.Second)}
+	groups, err = Top(t.Context(), store, minute, []string{"k8s_pod"}, 3)
+	if err != nil || len(groups) != 3 || groups[0].Collections != 60 {
+		t.Errorf("a minute: %+v, %v", groups, err)
+	}
+
+	rows, err := Latest(t.Context(), store, Collections(), everything, 5)
+	if err != nil || len(rows) != 5 {
+		t.Fatalf("latest: %d rows, %v", len(rows), err)
+	}
+	for i, row := range rows {
+		if got := Collections().Value(row, "number").Int; got != int64(1000-i) {
+			t.Errorf("row %d is number %d", i, got)
+		}
+		if got := Collections().Value(row, "promoted_bytes"); got.Type != 0 {
+			t.Errorf("an unknown figure is %+v", got)
+		}
+	}
+
+	runs, err := Runs(t.Context(), store, everything, 4)
+	if err != nil || len(runs) != 4 {
+		t.Fatalf("%d runs, %v", len(runs), err)
+	}
+	if runs[0].Collections != 1000 || runs[0].Name != "shop-9 app (7)" || runs[0].Watched() != 999*time.Second {
+		t.Errorf("run %s: %d collections in %v", runs[0].Name, runs[0].Collections, runs[0].Watched())
+	}
+
+	checkEnds(t, store, r)
+}
+
+// checkEnds stores how two processes ended.
+func checkEnds(t *testing.T, store Store, r *Receiver) {
+	t.Helper()
+	for i, p := range pods(2) {
+		end := &record.End{Cause: "oom_killed", Memory: "native", RSS: gc.Some(int64(512 << 20)), Heap: gc.Some(int64(210 << 20))}
+		logs := &logspb.ResourceLogs{Resource: record.NewResource(p.resource()), ScopeLogs: []*logspb.ScopeLogs{{LogRecords: []*logspb.LogRecord{
+			record.OfEnd(end, noon.Add(time.Duration(i)*time.Minute)),
+		}}}}
+		for range 2 {
+			if w := post(r, encode(t, logs)); w.Code != http.StatusOK {
+				t.Fatalf("status %d: %s", w.Code, w.Body)
+			}
+		}
+	}
+	rows, err := Latest(t.Context(), store, Ends(), &Filter{}, 10)
+	if err != nil || len(rows) != 2 {
+		t.Fatalf("%d ends, %v", len(rows), err)
+	}
+	for name, want := range map[string]string{"k8s_pod": "shop-1", "cause": "oom_killed", "memory": "native", "rss_bytes": "536870912", "native_bytes": ""} {
+		if got := Text(Ends().Value(rows[0], name)); got != want {
+			t.Errorf("%s is %q, want %q", name, got, want)
+		}
+	}
+}
+
+// TestJoin stores many small batches of the same rows, and expects few files and no
+// row twice.
+func TestJoin(t *testing.T) {
+	f := &Folder{Path: t.TempDir()}
+	r := receiver(f, "")
+	p := pods(1)[0]
+	for i := range 3 * joinFiles {
+		if w := post(r, encode(t, p.logs(i, i+5))); w.Code != http.StatusOK {
+			t.Fatalf("status %d: %s", w.Code, w.Body)
+		}
+	}
+	files, err := filepath.Glob(filepath.Join(f.Path, "gc", "day=20260301", "*"))
+	if err != nil || len(files) > joinFiles {
+		t.Errorf("%d files, %v", len(files), err)
+	}
+	groups, err := Top(t.Context(), f, &Filter{}, nil, 1)
+	if err != nil || len(groups) != 1 || groups[0].Collections != 3*joinFiles+5 {
+		t.Errorf("groups %+v, %v", groups, err)
+	}
+}
+
+// TestDamagedFolder has a file that is cut and one of something else: the error
+// names it.
+func TestDamagedFolder(t *testing.T) {
+	f := &Folder{Path: t.TempDir()}
+	if w := post(receiver(f, ""), encode(t, pods(1)[0].logs(1, 5))); w.Code != http.StatusOK {
+		t.Fatalf("status %d", w.Code)
+	}
+	files, _ := filepath.Glob(filepath.Join(f.Path, "gc", "*", "*"))
+	whole, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, damaged := range [][]byte{whole[:len(whole)-9], whole[:3], nil, []byte("something else that is long enough")} {
+		if err := os.WriteFile(files[0], damaged, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Top(t.Context(), f, &Filter{}, nil, 1); err == nil {
+			t.Errorf("%d bytes: no error", len(damaged))
+		}
+	}
+}

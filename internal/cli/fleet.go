@@ -1,0 +1,189 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gctrail/gctrail/fleet"
+)
+
+func newFleetCmd(std *stdio) *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "fleet",
+		Short: "Keep the collections of many machines, and ask about them",
+		Long: `fleet keeps one record for each collection of many processes, and one for each
+process that ended. gctrail agent sends them; fleet receive stores them in ClickHouse,
+or in a folder of Parquet files where one machine is enough. The other commands
+answer questions about them.
+
+--store, or the environment variable GCTRAIL_STORE, says where they are: the address of
+a ClickHouse server (http://user@host:8123/database, with its password in
+CLICKHOUSE_PASSWORD) or the path of a folder.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return usagef(cmd, "unknown command %q of fleet", args[0])
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(
+		newFleetReceiveCmd(std), newFleetSchemaCmd(std), newFleetTopCmd(std), newFleetGCsCmd(std),
+		newFleetCompareCmd(std), newFleetOOMCmd(std), newFleetQueryCmd(std),
+	)
+	return cmd
+}
+
+// storeFlag is where the records are.
+type storeFlag struct{ place string }
+
+const (
+	storeVariable    = "GCTRAIL_STORE"
+	passwordVariable = "CLICKHOUSE_PASSWORD"
+)
+
+func (f *storeFlag) addFlags(flags *pflag.FlagSet) {
+	flags.StringVar(&f.place, "store", "", "a ClickHouse `address` or a folder (default $"+storeVariable+")")
+}
+
+func (f *storeFlag) open(cmd *cobra.Command) (fleet.Store, error) {
+	place := cmp.Or(f.place, os.Getenv(storeVariable))
+	if place == "" {
+		return nil, usagef(cmd, "no store: give --store http://host:8123/%s or --store FOLDER, or set %s", fleet.DefaultDatabase, storeVariable)
+	}
+	store, err := fleet.Open(place, os.Getenv(passwordVariable))
+	if err != nil {
+		return nil, usagef(cmd, "--store: %v", err)
+	}
+	return store, nil
+}
+
+// ask opens a store that has records.
+func (f *storeFlag) ask(cmd *cobra.Command) (fleet.Store, error) {
+	store, err := f.open(cmd)
+	if folder, ok := store.(*fleet.Folder); ok && err == nil && !folder.Exists() {
+		return nil, fmt.Errorf("%s: no records here; store some with: gctrail fleet receive --store %[1]s", folder.Path)
+	}
+	return store, err
+}
+
+// storeError adds to what a store answers what to do about it.
+func storeError(err error) error {
+	if fleet.NoSchema(err) {
+		return fmt.Errorf("%w; create the tables with: gctrail fleet schema --apply", err)
+	}
+	return err
+}
+
+// A question is what the commands have in common that ask a store for rows.
+type question struct {
+	listing
+	storeFlag
+	from, to ago
+	where    []string
+	service  string
+	pod      string
+}
+
+func newQuestion() question {
+	return question{listing: newListing(), from: ago{after: 24 * time.Hour, given: true}}
+}
+
+// addFlags adds the flags that select rows and shape the answer.
+func (q *question) addFlags(cmd *cobra.Command) {
+	flags := cmd.Flags()
+	q.storeFlag.addFlags(flags)
+	q.addFilterFlags(flags)
+	flags.Var(&q.format, "format", "table, jsonl (JSON lines) or csv")
+	flags.StringVarP(&q.output, "output", "o", "-", "write to this `file`; - is standard output")
+	flags.BoolVar(&q.raw, "raw", false, rawHelp)
+	complete(cmd, "format", q.format.of)
+}
+
+func (q *question) addFilterFlags(flags *pflag.FlagSet) {
+	flags.Var(&q.from, "from", "only records since then: 90m, 24h or 7d ago, or a time such as 2026-03-01T12:00:00Z; all for no bound")
+	flags.Var(&q.to, "to", "only records before then")
+	flags.StringVar(&q.service, "service", "", "only this service, a `pattern` such as 'shop*'")
+	flags.StringVar(&q.pod, "pod", "", "only this Kubernetes pod, a `pattern`")
+	flags.StringArrayVar(&q.where, "where", nil, "only rows of which this `term` holds, such as host_name=node-1 or pause_ms>=50; may be given several times")
+	flags.Lookup("from").DefValue = "24h"
+}
+
+// filter is what the flags select of a table.
+func (q *question) filter(cmd *cobra.Command, t *fleet.Table) (*fleet.Filter, error) {
+	now := time.Now()
+	f := &fleet.Filter{From: q.from.before(now), To: q.to.before(now)}
+	if !f.To.IsZero() && !f.From.Before(f.To) {
+		return nil, usagef(cmd, "--from is not before --to")
+	}
+	where := q.where
+	if q.service != "" {
+		where = append(where[:len(where):len(where)], "service_name="+q.service)
+	}
+	if q.pod != "" {
+		where = append(where[:len(where):len(where)], "k8s_pod="+q.pod)
+	}
+	for _, s := range where {
+		term, err := fleet.ParseTerm(t, s)
+		if err != nil {
+			return nil, usagef(cmd, "%v", err)
+		}
+		f.Where = append(f.Where, term)
+	}
+	return f, nil
+}
+
+// ago is a flag that takes a point of time, or how long ago it was.
+type ago struct {
+	given bool
+	after time.Duration // ago
+	at    time.Time     // zero where after tells
+}
+
+func (a *ago) Type() string { return "TIME" }
+
+func (a *ago) String() string { return "" }
+
+func (a *ago) Set(s string) error {
+	*a = ago{given: true}
+	if s == "all" {
+		a.given = false
+		return nil
+	}
+	if days, ok := strings.CutSuffix(s, "d"); ok {
+		if n, err := strconv.ParseFloat(days, 64); err == nil && n >= 0 && n < 36500 {
+			a.after = time.Duration(n * 24 * float64(time.Hour))
+			return nil
+		}
+	}
+	if d, err := time.ParseDuration(s); err == nil && d >= 0 {
+		a.after = d
+		return nil
+	}
+	for _, layout := range []string{time.RFC3339Nano, "2006-01-02T15:04", time.DateTime, time.DateOnly} {
+		if at, err := time.ParseInLocation(layout, s, time.Local); err == nil {
+			a.at = at
+			return nil
+		}
+	}
+	return errors.New("must be how long ago, such as 90m, 24h or 7d, or a time such as 2026-03-01T12:00:00Z")
+}
+
+func (a *ago) before(now time.Time) time.Time {
+	switch {
+	case !a.given:
+		return time.Time{}
+	case !a.at.IsZero():
+		return a.at
+	default:
+		return now.Add(-a.after)
+	}
+}

@@ -1,0 +1,122 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/fleet"
+	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/internal/comparison"
+	"github.com/gctrail/gctrail/internal/text"
+)
+
+type fleetCompareOptions struct {
+	question
+	as        choice
+	at        ago
+	processes int
+}
+
+func newFleetCompareCmd(std *stdio) *cobra.Command {
+	opts := fleetCompareOptions{question: newQuestion(), as: choice{"text", []string{"text", "json", "markdown"}}, processes: 32}
+	cmd := &cobra.Command{
+		Use:   "compare BEFORE AFTER | compare --at TIME",
+		Short: "Compare versions or times of the fleet, and separate change from noise",
+		Long: `compare finds what changed between two selections of processes, and separates change
+from noise as gctrail diff does: each process is a run. BEFORE and AFTER are terms, with
+commas between them; --at compares what was before a time with what was after it.`,
+		Example: `  gctrail fleet compare --service shop service_version=1.4.2 service_version=1.5.0
+  gctrail fleet compare --service shop --at 2026-03-01T12:00:00Z --from 2026-02-28
+  gctrail fleet compare host_name=node-1 host_name=node-2`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			before, after, err := opts.sides(cmd, args)
+			if err != nil {
+				return err
+			}
+			store, err := opts.ask(cmd)
+			if err != nil {
+				return err
+			}
+			return opts.run(cmd.Context(), std, store, before, after)
+		},
+	}
+	flags := cmd.Flags()
+	opts.storeFlag.addFlags(flags)
+	opts.addFilterFlags(flags)
+	flags.Var(&opts.as, "format", "text, json (one line) or markdown")
+	flags.Var(&opts.at, "at", "compare before this time with after it")
+	flags.IntVar(&opts.processes, "processes", opts.processes, "compare at most this many processes a side, those with the most collections")
+	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
+	complete(cmd, "format", opts.as.of)
+	return cmd
+}
+
+// sides are the filters of the two sides.
+func (o *fleetCompareOptions) sides(cmd *cobra.Command, args []string) (before, after *fleet.Filter, err error) {
+	switch {
+	case o.processes < 1:
+		return nil, nil, usagef(cmd, "--processes must be at least 1")
+	case o.at.given && len(args) == 0:
+		return o.around(cmd)
+	case o.at.given || len(args) != 2:
+		return nil, nil, usagef(cmd, "expected two selections or --at: gctrail fleet compare service_version=1.4 service_version=1.5")
+	}
+	filters := make([]*fleet.Filter, 2)
+	for i, terms := range args {
+		side := o.question
+		side.where = append(side.where[:len(side.where):len(side.where)], strings.Split(terms, ",")...)
+		if filters[i], err = side.filter(cmd, fleet.Collections()); err != nil {
+			return nil, nil, err
+		}
+	}
+	return filters[0], filters[1], nil
+}
+
+// around divides the selected time.
+func (o *fleetCompareOptions) around(cmd *cobra.Command) (before, after *fleet.Filter, err error) {
+	if before, err = o.filter(cmd, fleet.Collections()); err != nil {
+		return nil, nil, err
+	}
+	at := o.at.before(time.Now())
+	if !before.From.IsZero() && !before.From.Before(at) || !before.To.IsZero() && !at.Before(before.To) {
+		return nil, nil, usagef(cmd, "--at is not between --from and --to")
+	}
+	second := *before
+	before.To, second.From = at, at
+	return before, &second, nil
+}
+
+func (o *fleetCompareOptions) run(ctx context.Context, std *stdio, store fleet.Store, before, after *fleet.Filter) error {
+	var sides [2][]*compare.Run
+	for i, filter := range []*fleet.Filter{before, after} {
+		var err error
+		if sides[i], err = fleet.Runs(ctx, store, filter, o.processes); err != nil {
+			return storeError(err)
+		}
+		if len(sides[i]) == 0 {
+			return fmt.Errorf("no collections on the side %s: select others, or a longer time with --from", [2]string{"BEFORE", "AFTER"}[i])
+		}
+	}
+	out, err := std.create(o.output, nil)
+	if err != nil {
+		return err
+	}
+	c := compare.Compare(sides[0], sides[1])
+	if o.as.value == "json" {
+		return errors.Join(comparison.WriteJSON(out, c), out.Close())
+	}
+	p := text.PageOn(text.Terminal{})
+	if o.as.value == "markdown" {
+		comparison.WriteMarkdown(p, c)
+	} else {
+		p = newPage(std, out)
+		comparison.WriteText(p, c)
+	}
+	_, err = out.Write(p.Bytes())
+	return errors.Join(err, out.Close())
+}

@@ -1,0 +1,145 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/fleet"
+	"github.com/gctrail/gctrail/internal/text"
+)
+
+type fleetRowsOptions struct {
+	question
+	columns wordList
+	table   *fleet.Table
+	shown   []string // by default, in a table
+}
+
+func newFleetGCsCmd(std *stdio) *cobra.Command {
+	opts := fleetRowsOptions{question: newQuestion(), table: fleet.Collections(), shown: []string{
+		"k8s_pod", "host_name", "process", "pid", "number", "generation", "kind", "reason", "pause_ms", "heap_after_bytes", "allocated_bytes",
+	}}
+	cmd := &cobra.Command{
+		Use:   "gcs",
+		Short: "List collections of the fleet, the latest first",
+		Long: `gcs lists collections, the latest first. jsonl and csv have all columns, which are those
+of gctrail gcs and of the process; tables have those of --columns.`,
+		Example: `  gctrail fleet gcs --pod shop-7 --where 'pause_ms>=50'
+  gctrail fleet gcs --where reason=Induced --columns k8s_pod,number,pause_ms
+  gctrail fleet gcs --from 10m --top 0 --format csv`,
+		Args: noArgs,
+	}
+	return opts.command(std, cmd, func() []fleet.Term { return nil })
+}
+
+func newFleetOOMCmd(std *stdio) *cobra.Command {
+	opts := fleetRowsOptions{question: newQuestion(), table: fleet.Ends(), shown: []string{
+		"k8s_pod", "host_name", "process", "pid", "cause", "memory", "rss_bytes", "heap_bytes", "committed_bytes", "native_bytes", "cgroup_limit_bytes",
+	}}
+	all := false
+	cmd := &cobra.Command{
+		Use:   "oom",
+		Short: "List the processes that were killed, and what was in their memory",
+		Long: `oom lists the processes that were killed, the latest first: what most of their memory
+was, the GC heap or native memory, and how much they had of the limit. The figures are
+the last that the agent saw; docs/ledger.md defines them.`,
+		Example: `  gctrail fleet oom --from 7d
+  gctrail fleet oom --service shop --format jsonl
+  gctrail fleet oom --all`,
+		Args: noArgs,
+	}
+	cmd.Flags().BoolVar(&all, "all", false, "also the processes that ended by themselves")
+	return opts.command(std, cmd, func() []fleet.Term {
+		if all {
+			return nil
+		}
+		return []fleet.Term{{Column: "cause", Op: "!=", Pattern: "exited"}}
+	})
+}
+
+// command adds the flags to a command that lists the rows of a table of which
+// more terms hold.
+func (o *fleetRowsOptions) command(std *stdio, cmd *cobra.Command, more func() []fleet.Term) *cobra.Command {
+	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
+		for _, name := range o.columns {
+			if !o.table.Has(name) {
+				return usagef(cmd, "--columns: no column %q; columns: gctrail fleet schema", name)
+			}
+		}
+		store, err := o.ask(cmd)
+		if err != nil {
+			return err
+		}
+		filter, err := o.filter(cmd, o.table)
+		if err != nil {
+			return err
+		}
+		filter.Where = append(filter.Where, more()...)
+		return o.run(cmd.Context(), std, store, filter)
+	}
+	flags := cmd.Flags()
+	o.addFlags(cmd)
+	flags.Var(&o.columns, "columns", "the columns to show")
+	flags.IntVar(&o.top, "top", -1, "only the latest `N` rows (default 20 in a table, otherwise 1000)")
+	flags.Lookup("top").DefValue = "0"
+	return cmd
+}
+
+// mostRows bounds the rows of an answer.
+const mostRows = 1_000_000
+
+func (o *fleetRowsOptions) run(ctx context.Context, std *stdio, store fleet.Store, filter *fleet.Filter) error {
+	limit := o.limit()
+	switch {
+	case o.top < 0 && limit == 0:
+		limit = mostGroups
+	case limit == 0:
+		limit = mostRows
+	}
+	rows, err := fleet.Latest(ctx, store, o.table, filter, limit)
+	if err != nil {
+		return storeError(err)
+	}
+	return answer(std, &o.question, o.fields(rows), rows, func(p *text.Page) {
+		p.Heading("The latest %s", text.Plural(int64(len(rows)), "record", "records"))
+	})
+}
+
+// fields are the time and the chosen columns. A table leaves out those of which
+// no row has a value.
+func (o *fleetRowsOptions) fields(rows []fleet.Row) []field[fleet.Row] {
+	names := []string(o.columns)
+	table := o.format.value == "table"
+	switch {
+	case len(names) > 0:
+	case table:
+		names = o.shown
+	default:
+		for _, c := range o.table.Columns {
+			names = append(names, c.Name)
+		}
+	}
+	fields := []field[fleet.Row]{{name: "time", heading: "time", left: true, value: func(r *fleet.Row) column.Value {
+		return wordOf(o.table.Time(*r).UTC().Format(time.RFC3339Nano))
+	}}}
+	if table {
+		fields[0].value = func(r *fleet.Row) column.Value { return clockOf(o.table.Time(*r)) }
+	}
+	for rank, name := range names {
+		value := func(r *fleet.Row) column.Value { return o.table.Value(*r, name) }
+		f := field[fleet.Row]{name: name, heading: heading(name), rank: rank, value: value}
+		known := false
+		for i := range rows {
+			v := value(&rows[i])
+			known = known || v.Type != column.Unknown
+			f.left = f.left || v.Type == column.Text
+		}
+		if known || !table || len(o.columns) > 0 {
+			fields = append(fields, f)
+		}
+	}
+	return fields
+}

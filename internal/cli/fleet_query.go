@@ -1,0 +1,87 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/fleet"
+	"github.com/gctrail/gctrail/internal/text"
+)
+
+type fleetQueryOptions struct{ question }
+
+func newFleetQueryCmd(std *stdio) *cobra.Command {
+	opts := fleetQueryOptions{newQuestion()}
+	cmd := &cobra.Command{
+		Use:   "query SQL",
+		Short: "Ask ClickHouse a question in SQL",
+		Long: `query runs a query in ClickHouse's SQL. The tables are gc and ends; FROM gc FINAL counts
+records once that arrived twice. gctrail fleet schema has the columns.
+
+A folder has no SQL engine: DuckDB, ClickHouse and Spark read its files as they are.`,
+		Example: `  gctrail fleet query 'SELECT reason, count() FROM gc FINAL GROUP BY reason'
+  duckdb -c "SELECT reason, count(*) FROM 'history/gc/*/*.parquet' GROUP BY 1"`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return usagef(cmd, "expected one query in quotes: gctrail fleet query 'SELECT ...'")
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			store, err := opts.ask(cmd)
+			if err != nil {
+				return err
+			}
+			return opts.run(cmd.Context(), std, store, args[0])
+		},
+	}
+	flags := cmd.Flags()
+	opts.storeFlag.addFlags(flags)
+	flags.Var(&opts.format, "format", "table, jsonl (JSON lines) or csv")
+	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
+	flags.BoolVar(&opts.raw, "raw", false, rawHelp)
+	complete(cmd, "format", opts.format.of)
+	return cmd
+}
+
+func (o *fleetQueryOptions) run(ctx context.Context, std *stdio, store fleet.Store, sql string) error {
+	result, err := fleet.Query(ctx, store, strings.TrimRight(strings.TrimSpace(sql), ";"))
+	if err != nil {
+		return storeError(err)
+	}
+	fields := make([]field[[]any], len(result.Names))
+	for i, name := range result.Names {
+		fields[i] = field[[]any]{name: name, heading: name, left: true, value: func(r *[]any) column.Value { return o.value(*r, i) }}
+	}
+	return answer(std, &o.question, fields, result.Rows, func(p *text.Page) {
+		p.Heading("%s", text.Plural(int64(len(result.Rows)), "row", "rows"))
+	})
+}
+
+// value is a value of an answer. Tables show it as it came.
+func (o *fleetQueryOptions) value(row []any, i int) column.Value {
+	if i >= len(row) || row[i] == nil {
+		return column.Value{}
+	}
+	switch v := row[i].(type) {
+	case string:
+		return wordOf(v)
+	case json.Number:
+		if n, err := v.Int64(); err == nil && o.format.value != "table" {
+			return countOf(n)
+		}
+		if f, err := v.Float64(); err == nil && o.format.value != "table" {
+			return floatOf(f)
+		}
+		return wordOf(v.String())
+	}
+	list, err := json.Marshal(row[i])
+	if err != nil {
+		return column.Value{}
+	}
+	return wordOf(string(list))
+}

@@ -1,0 +1,156 @@
+package cli
+
+import (
+	"context"
+	"crypto/tls"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/fleet"
+	"github.com/gctrail/gctrail/internal/text"
+)
+
+type fleetReceiveOptions struct {
+	storeFlag
+	listen        string
+	tokenFile     string
+	certificate   string
+	key           string
+	insecure      bool
+	create        bool
+	delay         time.Duration
+	shutdownGrace time.Duration
+}
+
+func newFleetReceiveCmd(std *stdio) *cobra.Command {
+	opts := fleetReceiveOptions{listen: "127.0.0.1:4318", delay: 500 * time.Millisecond, shutdownGrace: 25 * time.Second}
+	cmd := &cobra.Command{
+		Use:   "receive",
+		Short: "Receive records over OTLP/HTTP, and store them",
+		Long: `receive takes OTLP logs over HTTP at /v1/logs, from agents or OpenTelemetry
+Collectors, and answers once the records are stored: what a sender does not have to
+repeat is safe. It keeps no state, so that several can stand behind a load balancer
+(with ClickHouse; a folder has one writer). A record that arrives twice counts once.
+
+/healthz and /metrics answer without a token. Listening beyond this machine needs
+--token-file, and --tls-cert with --tls-key, or --insecure where a proxy does TLS.`,
+		Example: `  gctrail fleet receive --store http://clickhouse:8123/gctrail --create
+  gctrail fleet receive --store ./history
+  gctrail agent --otlp http://127.0.0.1:4318`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			store, err := opts.open(cmd)
+			if err != nil {
+				return err
+			}
+			token, err := opts.check(cmd)
+			if err != nil {
+				return err
+			}
+			return opts.run(cmd.Context(), std, store, token)
+		},
+	}
+	flags := cmd.Flags()
+	opts.addFlags(flags)
+	flags.StringVar(&opts.listen, "listen", opts.listen, "listen at this `address`")
+	flags.StringVar(&opts.tokenFile, "token-file", "", "requests need the token in this `file` (Authorization: Bearer)")
+	flags.StringVar(&opts.certificate, "tls-cert", "", "the certificate, a PEM `file`")
+	flags.StringVar(&opts.key, "tls-key", "", "its key, a PEM `file`")
+	flags.BoolVar(&opts.insecure, "insecure", false, "listen beyond this machine without TLS")
+	flags.BoolVar(&opts.create, "create", false, "create ClickHouse's tables where they are missing")
+	flags.DurationVar(&opts.delay, "delay", opts.delay, "store what arrives within this time together")
+	return cmd
+}
+
+// check refuses to expose a store to others by accident. It returns the token.
+func (o *fleetReceiveOptions) check(cmd *cobra.Command) (string, error) {
+	host, _, err := net.SplitHostPort(o.listen)
+	if err != nil {
+		return "", usagef(cmd, "--listen: %q is not HOST:PORT", o.listen)
+	}
+	if (o.certificate == "") != (o.key == "") {
+		return "", usagef(cmd, "--tls-cert and --tls-key belong together")
+	}
+	token := ""
+	if o.tokenFile != "" {
+		content, err := os.ReadFile(o.tokenFile)
+		if err != nil {
+			return "", usagef(cmd, "--token-file: %v", err)
+		}
+		if token = strings.TrimSpace(string(content)); token == "" {
+			return "", usagef(cmd, "--token-file: %s is empty", o.tokenFile)
+		}
+	}
+	ip := net.ParseIP(host)
+	if host == "localhost" || ip != nil && ip.IsLoopback() {
+		return token, nil
+	}
+	switch {
+	case token == "":
+		return "", usagef(cmd, "--listen %s lets others write to the store: give --token-file", o.listen)
+	case o.certificate == "" && !o.insecure:
+		return "", usagef(cmd, "--listen %s sends the token in plain text: give --tls-cert and --tls-key, or --insecure", o.listen)
+	}
+	return token, nil
+}
+
+func (o *fleetReceiveOptions) run(ctx context.Context, std *stdio, store fleet.Store, token string) error {
+	if err := o.prepare(ctx, store); err != nil {
+		return storeError(err)
+	}
+	receiver := fleet.NewReceiver(store, token, o.delay)
+	server := receiver.Server()
+	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.listen)
+	if err != nil {
+		return err
+	}
+	scheme := "http"
+	if o.certificate != "" {
+		pair, err := tls.LoadX509KeyPair(o.certificate, o.key)
+		if err != nil {
+			return errors.Join(fmt.Errorf("--tls-cert: %w", err), listener.Close())
+		}
+		listener = tls.NewListener(listener, &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12})
+		scheme = "https"
+	}
+	_ = std.err.Line("Receiving at %s://%s/v1/logs. Ctrl-C ends.", scheme, listener.Addr())
+
+	served := make(chan error, 1)
+	go func() { served <- server.Serve(listener) }()
+	select {
+	case err := <-served:
+		return err
+	case <-ctx.Done():
+	}
+	grace, cancel := context.WithTimeout(context.WithoutCancel(ctx), o.shutdownGrace)
+	defer cancel()
+	err = server.Shutdown(grace)
+	if served := <-served; !errors.Is(served, http.ErrServerClosed) {
+		err = errors.Join(err, served)
+	}
+	_ = std.err.Line("Stored %s.", text.Plural(receiver.Stored(), "record", "records"))
+	return err
+}
+
+// prepare finds out whether the store can be written to before a sender does.
+func (o *fleetReceiveOptions) prepare(ctx context.Context, store fleet.Store) error {
+	switch s := store.(type) {
+	case *fleet.Folder:
+		return s.Check()
+	case *fleet.ClickHouse:
+		if o.create {
+			if err := applySchema(ctx, s, fleet.Schema{Database: s.Database}); err != nil {
+				return err
+			}
+		}
+		return s.CheckSchema(ctx)
+	}
+	return nil
+}
