@@ -8,11 +8,11 @@ import (
 	"time"
 )
 
-// A Client speaks to one runtime. Each command is a connection of its own. A
+// A Client talks to one runtime. Each command uses a separate connection. A
 // Client may be used by several goroutines.
 type Client struct {
 	// Timeout limits how long a runtime may take to answer a command; 0 means
-	// 10 s. Busy processes were seen to take 1.5 s.
+	// 10 s. Busy processes have taken 1.5 s.
 	Timeout time.Duration
 
 	connect func(context.Context) (conn, error)

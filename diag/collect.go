@@ -6,10 +6,10 @@ import (
 	"slices"
 )
 
-// A Config is what a session is to collect. It has no defaults: a session
+// A Config selects what a session collects. It has no defaults: a session
 // without a buffer or providers is refused before anything is sent.
 type Config struct {
-	BufferMB  uint32 // of the runtime's buffer, at least 1; events that find no room in it are lost
+	BufferMB  uint32 // of the runtime's buffer, at least 1; events that do not fit are lost
 	Providers []Provider
 
 	// Rundown holds the keywords of the events at the end of the session that
@@ -18,7 +18,7 @@ type Config struct {
 	Rundown uint64
 	// NoStacks leaves out the stacks of events (.NET 9 and later).
 	NoStacks bool
-	// Block makes the program wait where the buffer is full, instead of losing
+	// Block makes the program wait while the buffer is full, instead of losing
 	// events (.NET 11 and later).
 	Block bool
 }
@@ -35,11 +35,11 @@ type Provider struct {
 
 // Rundown keywords.
 const (
-	// RundownFull names all methods and modules, as stacks need it: megabytes,
+	// RundownFull lists all methods and modules, which stacks need: megabytes,
 	// and seconds on a busy machine.
 	RundownFull uint64 = 0x80020139
-	// RundownMethods names all methods and modules, without the maps from native
-	// code to IL: what stacks need, in a third of the bytes.
+	// RundownMethods lists all methods and modules without the maps from native
+	// code to IL: enough for stacks, in a third of the bytes.
 	RundownMethods uint64 = 0x139
 	// RundownGC requests the runtime's version and its GC settings: two events.
 	RundownGC uint64 = 0x1
@@ -47,9 +47,9 @@ const (
 
 const maxLevel = 5
 
-// Collect starts a session. It first tries the newest form of the command that the
-// config needs, and if the runtime is too old for it, the next older one.
-// Session.Config is what was granted.
+// Collect starts a session. It first tries the newest form of the command that
+// the config needs, and if the runtime is too old for it, the next older one.
+// Session.Config is what the runtime granted.
 func (c *Client) Collect(ctx context.Context, config Config) (*Session, error) {
 	for cmd := config.needs(); ; cmd-- {
 		granted := config.grantedBy(cmd)

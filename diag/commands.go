@@ -8,8 +8,9 @@ import (
 	"strings"
 )
 
-// Resume lets a runtime continue that waits at its start. A runtime that does not
-// wait takes no harm. Each diagnostic port that a runtime waits for must do so.
+// Resume lets a runtime continue that waits at startup. It has no effect on a
+// runtime that does not wait. Each diagnostic port that a runtime waits for
+// must resume it.
 func (c *Client) Resume(ctx context.Context) error {
 	_, err := c.ask(ctx, newRequest(cmdResumeRuntime))
 	return err
@@ -52,8 +53,8 @@ func environmentBehind(in io.Reader, a *payload) (*payload, error) {
 	return &payload{b: b}, err
 }
 
-// SetEnvironment sets a variable in a runtime that waits at its start; an empty
-// value removes it (.NET 6 and later).
+// SetEnvironment sets an environment variable of a runtime that waits at
+// startup; an empty value removes it (.NET 6 and later).
 func (c *Client) SetEnvironment(ctx context.Context, name, value string) error {
 	req := newRequest(cmdSetEnvironment)
 	req.name("variable", name)
@@ -64,8 +65,8 @@ func (c *Client) SetEnvironment(ctx context.Context, name, value string) error {
 	return c.perform(ctx, req)
 }
 
-// PerfMap is what EnablePerfMap makes a runtime write to its temporary folder,
-// for perf.
+// PerfMap selects what EnablePerfMap makes a runtime write to its temporary
+// folder, for perf.
 type PerfMap uint32
 
 const (
@@ -74,8 +75,8 @@ const (
 	PerfMapOnly
 )
 
-// EnablePerfMap makes a runtime write the names of its methods from now on, and
-// of those there are already (.NET 8 and later).
+// EnablePerfMap makes a runtime write the names of its methods, both existing
+// and future ones (.NET 8 and later).
 func (c *Client) EnablePerfMap(ctx context.Context, kind PerfMap) error {
 	req := newRequest(cmdEnablePerfMap)
 	if kind < PerfMapAll || kind > PerfMapOnly {
@@ -85,7 +86,7 @@ func (c *Client) EnablePerfMap(ctx context.Context, kind PerfMap) error {
 	return c.perform(ctx, req)
 }
 
-// DisablePerfMap ends what EnablePerfMap began.
+// DisablePerfMap undoes EnablePerfMap.
 func (c *Client) DisablePerfMap(ctx context.Context) error {
 	return c.perform(ctx, newRequest(cmdDisablePerfMap))
 }

@@ -12,15 +12,15 @@ import (
 
 // A Process is a .NET process of this machine.
 type Process struct {
-	PID       int       // as this system numbers it; 0 if it is in another namespace and its number here is not known
-	InnerPID  int       // as its own namespace numbers it: what its events carry
+	PID       int       // in this process's namespace; 0 if unknown, for a process of another namespace
+	InnerPID  int       // in its own namespace: the PID in its events
 	Name      string    // of the program; empty if unknown
 	Address   string    // of its diagnostic socket or pipe; empty if there is none, or it was not found
 	Started   time.Time // zero if unknown
-	Container string    // id of its container; empty if it is in none that is known
-	Info      *Info     // from its runtime; nil if that was not queried, or did not answer
+	Container string    // id of its container; empty if none is known
+	Info      *Info     // from its runtime; nil if it was not queried or did not answer
 	GC        Flavour   // as far as its settings are known
-	Err       error     // why it cannot be reached, nil if it was not tried
+	Err       error     // why it cannot be reached; nil if it was reached or not tried
 
 	stale    bool      // its socket belongs to no process that is known here
 	client   *Client   // of a runtime that was found, or has dialled
@@ -41,28 +41,29 @@ func (p *Process) Client() *Client {
 // listTimeout is how long each process may take to answer when all are queried.
 const listTimeout = time.Second
 
-// List finds the .NET processes of this machine, of other containers too as far
-// as the system lets us look into them, and asks all of them at once what they
-// are, a second each. Those that cannot be reached have an Err. They are in the
-// order of their PID.
+// List finds the .NET processes of this machine, including those in other
+// containers if the system allows that, and queries all of them concurrently,
+// for at most a second. Processes that cannot be reached have an Err. They are
+// sorted by PID.
 func List(ctx context.Context) []*Process { return NewLister().List(ctx) }
 
-// A Lister lists the processes of this machine time and again. On Linux, it does not
-// ask again, for half a minute, a process that has answered, is not stopped, and whose
-// socket is still the same file. Its methods may be called at the same time.
+// A Lister lists the processes of this machine repeatedly. On Linux, it
+// remembers the answer of a process for half a minute, as long as the process
+// is not stopped and its socket is the same file. Its methods may be called
+// concurrently.
 type Lister struct{ finder *finder }
 
-// NewLister returns a Lister that knows no process yet.
+// NewLister returns a Lister that does not know any processes yet.
 func NewLister() *Lister { return &Lister{newFinder()} }
 
-// List does what the function List does. The processes are not to be changed: the next
-// list may have them too.
+// List does the same as the function List. The caller must not change the
+// processes, because later lists may contain them too.
 func (l *Lister) List(ctx context.Context) []*Process { return ask(ctx, l.finder, find(ctx, l.finder)) }
 
-// Arrivals calls arrived with each .NET process that starts until ctx ends, as soon
-// as its socket appears in TMPDIR or /tmp, which List sees only when it is called.
-// It may call it from several goroutines, and misses processes with other folders.
-// On systems other than Linux it returns at once.
+// Arrivals calls arrived for each .NET process that starts until ctx ends, as
+// soon as its socket appears in TMPDIR or /tmp. It may call it from several
+// goroutines, and misses processes that use other folders. On systems other
+// than Linux, it returns immediately.
 func (l *Lister) Arrivals(ctx context.Context, arrived func(*Process)) {
 	l.finder.arrivals(ctx, arrived)
 }
@@ -80,11 +81,11 @@ func find(ctx context.Context, f *finder) []*Process {
 	}
 }
 
-// Find finds the process with a PID and asks it what it is. The error is
-// ErrNoProcess, ErrNotDotnet, or why it cannot be reached.
+// Find finds the process with a PID and queries it. The error is ErrNoProcess,
+// ErrNotDotnet, or the reason why the process cannot be reached.
 //
-// A process that does not answer as soon as those of a List do, and is not
-// stopped, may just be busy: it has the time that any command has.
+// Unlike List, Find gives a busy process as much time to answer as any command
+// has.
 func Find(ctx context.Context, pid int) (*Process, error) {
 	f := newFinder()
 	p := findIn(ctx, f, pid)

@@ -9,29 +9,30 @@ import (
 )
 
 var (
-	// ErrProtocol reports an answer that is not of the diagnostics protocol.
+	// ErrProtocol reports an answer that does not follow the diagnostics
+	// protocol.
 	ErrProtocol = errors.New("the answer is not that of a .NET runtime")
-	// ErrNoAnswer reports a runtime that took a request and did not answer in
-	// time: it is stopped, or busy, or held up by another client.
+	// ErrNoAnswer reports a runtime that accepted a request and did not answer
+	// in time: it is stopped, busy, or blocked by another client.
 	ErrNoAnswer = errors.New("timed out waiting for an answer")
 	// ErrStopped reports a process that is stopped, by SIGSTOP or a debugger.
 	ErrStopped = errors.New("the process is stopped")
-	// ErrHungUp reports a connection that ended before the answer was whole.
+	// ErrHungUp reports a connection that closed before the answer was
+	// complete.
 	ErrHungUp = errors.New("the connection closed before an answer arrived")
 	// ErrNoProcess reports a process that does not exist.
 	ErrNoProcess = errors.New("no such process")
-	// ErrNotDotnet reports a process that nothing shows to be a .NET process.
+	// ErrNotDotnet reports a process that does not appear to be a .NET process.
 	ErrNotDotnet = errors.New("not a .NET process")
-	// ErrForeign reports a socket that may not be connected to, of a process that
-	// is not seen here.
+	// ErrForeign reports a socket of a process that is not visible here, to
+	// which this process may not connect.
 	ErrForeign = errors.New("socket of another user, in another namespace or left behind")
-	// ErrNoSocket reports a .NET process without a diagnostic socket that could
-	// be found.
+	// ErrNoSocket reports a .NET process whose diagnostic socket was not found.
 	ErrNoSocket = errors.New("no diagnostic socket")
 )
 
-// A RequestError reports a request that was not sent: the runtime would refuse
-// it, or die of it.
+// A RequestError reports a request that was not sent, because the runtime would
+// refuse it or crash.
 type RequestError struct {
 	Command string // "CollectTracing2"
 	Field   string // what is wrong in it: "buffer size"
@@ -40,7 +41,7 @@ type RequestError struct {
 
 func (e *RequestError) Error() string { return fmt.Sprintf("%s: %s", e.Field, e.Reason) }
 
-// A ConnectError reports an address that could not be connected to.
+// A ConnectError reports a failure to connect to an address.
 type ConnectError struct {
 	Address string
 	Err     error
@@ -68,7 +69,8 @@ func untrusted(err error) bool {
 	return is
 }
 
-// A ListenError reports an address at which a diagnostic port cannot be made.
+// A ListenError reports an address at which a diagnostic port cannot be
+// created.
 type ListenError struct {
 	Address string
 	Err     error
@@ -84,7 +86,7 @@ func refused(err error) bool {
 	return errors.Is(err, syscall.ECONNREFUSED) || errors.Is(err, fs.ErrNotExist)
 }
 
-// A RuntimeError is a runtime's refusal of a command.
+// A RuntimeError reports that a runtime refused a command.
 type RuntimeError struct {
 	Command string
 	Code    HRESULT
@@ -96,8 +98,7 @@ func (e *RuntimeError) Error() string {
 
 func (e *RuntimeError) Unwrap() error { return e.Code }
 
-// An HRESULT is the number of an error, as the runtime's corerror.h and
-// ds-ipc-protocol have them.
+// An HRESULT is an error code of the runtime's corerror.h or ds-ipc-protocol.
 type HRESULT uint32
 
 const (
@@ -138,7 +139,7 @@ func (h HRESULT) Error() string {
 }
 
 // Remedy returns what to do about a process that cannot be reached, or refuses
-// a command; it is empty if nothing is known.
+// a command; it is empty if there is no advice.
 func Remedy(err error) string {
 	if code, ok := errors.AsType[HRESULT](err); ok {
 		return hresults[code].hint

@@ -11,8 +11,9 @@ import (
 	"github.com/gctrail/gctrail/internal/enum"
 )
 
-// A Flavour is how a process's collector is set up, as far as it can be seen from
-// outside: in its environment, its runtimeconfig.json, its threads.
+// A Flavour is the configuration of a process's collector, as far as it is
+// visible from outside: in the environment, in runtimeconfig.json, in the names
+// of threads.
 type Flavour struct {
 	Server     Switch // otherwise workstation
 	Concurrent Switch

@@ -19,8 +19,8 @@ type Info struct {
 	RID            string // "linux-x64"; empty before .NET 8
 }
 
-// A Cookie is a runtime's own random number: PIDs of several namespaces can be
-// the same, cookies are not.
+// A Cookie is a random number that identifies a runtime: processes in different
+// namespaces can have equal PIDs, but not equal cookies.
 type Cookie [16]byte
 
 func (c Cookie) String() string { return hex.EncodeToString(c[:]) }
@@ -67,8 +67,8 @@ func (i *Info) layout(cmd command, w wire) {
 	}
 }
 
-// Name returns the name of the program: of its file, without folder and .exe;
-// for what the dotnet host runs, of its main assembly.
+// Name returns the name of the program: its file name without folder and .exe,
+// or the main assembly of a program that the dotnet host runs.
 func (i *Info) Name() string {
 	name := programName(i.CommandLine)
 	if (name == "dotnet" || name == "") && i.EntryAssembly != "" {

@@ -12,15 +12,15 @@ import (
 	"time"
 )
 
-// A Port is a diagnostic port as --diagnostic-port takes it: path[,tag], where
-// the tag is listen, the default, for runtimes to dial, or connect for a socket
-// that a runtime or a router listens at.
+// A Port is a value of --diagnostic-port: path[,tag]. The tag is listen, the
+// default, for a port that runtimes connect to, or connect, for a socket that a
+// runtime or a router listens on.
 type Port struct {
 	Path    string
 	Connect bool
 }
 
-// ParsePort reads a diagnostic port.
+// ParsePort parses a diagnostic port.
 func ParsePort(s string) (Port, error) {
 	path, tag, tagged := strings.Cut(s, ",")
 	switch {
@@ -36,8 +36,8 @@ func ParsePort(s string) (Port, error) {
 }
 
 // PortVariable returns the environment variable, as "name=value", that makes a
-// runtime dial the port at an absolute path, and wait there at its start until
-// it is resumed if suspend is set.
+// runtime connect to the port at an absolute path. If suspend is set, the
+// runtime waits at startup until it is resumed.
 func PortVariable(path string, suspend bool) (string, error) {
 	if path == "" || strings.ContainsAny(path, ",;\x00") {
 		return "", fmt.Errorf("diagnostic port %q: the path is empty or contains , or ;: choose another path", path)
@@ -49,8 +49,9 @@ func PortVariable(path string, suspend bool) (string, error) {
 	return "DOTNET_DiagnosticPorts=" + path + "," + wait + ",connect", nil
 }
 
-// A Listener is a diagnostic port that runtimes dial. Each dials again after
-// every command; the Listener keeps what has dialled for the next one.
+// A Listener is a diagnostic port that runtimes connect to. A runtime connects
+// again after every command; the Listener keeps the connection for the next
+// one.
 type Listener struct {
 	in      *acceptor
 	arrived chan *Runtime
@@ -77,8 +78,8 @@ func (r *Runtime) Process(ctx context.Context) (*Process, error) {
 	return (&Process{PID: int(r.PID), Started: time.Now(), client: r.Client}).introduced(ctx)
 }
 
-// Process asks the runtime at a port to connect to what its process is. Behind
-// a router, its PID may be one of another system.
+// Process queries the runtime that listens on a port about its process. Behind
+// a router, the PID may be that of another system.
 func (p Port) Process(ctx context.Context) (*Process, error) {
 	return (&Process{Address: p.Path}).introduced(ctx)
 }
@@ -96,9 +97,9 @@ func (p *Process) introduced(ctx context.Context) (*Process, error) {
 // maxArrived bounds how many runtimes can have dialled before they are accepted.
 const maxArrived = 1024
 
-// Listen makes a diagnostic port at path: a socket that only its owner can
-// connect to, or on Windows a named pipe. A stale socket is replaced; for a socket
-// in use, or another file, Listen returns a *ListenError.
+// Listen creates a diagnostic port at path: a socket that only its owner can
+// connect to, or on Windows a named pipe. A stale socket is replaced; for a
+// socket in use, or another file, Listen returns a *ListenError.
 func Listen(path string) (*Listener, error) {
 	in, err := listen(path)
 	if err != nil {
@@ -111,7 +112,7 @@ func Listen(path string) (*Listener, error) {
 }
 
 // Accept waits for a runtime that has not connected before. The runtime may be
-// waiting at its start. To record from there, start the session and read from it
+// waiting at startup. To record its startup, start the session and read from it
 // before calling Resume.
 func (l *Listener) Accept(ctx context.Context) (*Runtime, error) {
 	select {
@@ -124,7 +125,7 @@ func (l *Listener) Accept(ctx context.Context) (*Runtime, error) {
 	}
 }
 
-// Close ends the port. Sessions continue.
+// Close closes the port. Sessions continue.
 func (l *Listener) Close() error {
 	err := l.in.close()
 	l.close()

@@ -14,8 +14,8 @@ import (
 
 // ServerOptions configure a Server.
 type ServerOptions struct {
-	// Info is what clients learn about the process. A PID of zero means that of this
-	// process, a Cookie of zero a random one.
+	// Info is what clients learn about the process. A zero PID means this
+	// process, a zero Cookie a random one.
 	Info Info
 	// Environment are the variables of the process, as "name=value".
 	Environment []string
@@ -24,16 +24,16 @@ type ServerOptions struct {
 	// Config. Nil refuses all sessions as NotSupported.
 	Collect func(Config) (Tracing, error)
 
-	// Ports are the diagnostic ports that the server dials, and Suspended reports
-	// whether its own socket must be told to resume, too.
+	// Ports are the diagnostic ports that the server connects to. Suspended
+	// makes Resumed wait for a client of its own socket, too.
 	Ports     []DialPort
 	Suspended bool
-	// Folder is that of the socket, where systems have such: empty means TMPDIR,
-	// or /tmp.
+	// Folder is the folder of the socket, on systems that use one; empty means
+	// TMPDIR, or /tmp.
 	Folder string
 }
 
-// A Tracing is a session that a Collect function has agreed to.
+// A Tracing is a session that a Collect function has accepted.
 type Tracing interface {
 	// Run writes the trace until Stop is called, then its end. It returns early
 	// if w fails: the client has gone. It is called once.
@@ -43,14 +43,13 @@ type Tracing interface {
 }
 
 // A Server answers diagnostics clients as the .NET runtime of a process does
-// (ds-server.c and the ds-*-protocol.c beside it in dotnet/runtime's
-// src/native/eventpipe): it describes the process and streams traces. It refuses to
-// write dumps, load profilers or change the process, as runtimes do that do not
-// support it.
+// (ds-server.c and ds-*-protocol.c in dotnet/runtime's src/native/eventpipe):
+// it describes the process and streams traces. It refuses to write dumps, load
+// profilers or change the process, like runtimes that do not support these.
 //
-// Unlike the runtime, it serves connections concurrently: one that sends nothing,
-// or half a request, delays no other, and is closed after 10 s, or as soon as 128
-// newer ones are waiting.
+// Unlike the runtime, it serves connections concurrently. A client that sends
+// nothing, or half a request, does not delay others, and is disconnected after
+// 10 s, or as soon as 128 newer connections are waiting.
 type Server struct {
 	opt   ServerOptions
 	in    *acceptor
@@ -85,10 +84,10 @@ const (
 	stopTimeout = 30 * time.Second
 )
 
-// Serve answers clients until Close. On Unix it listens at a socket that only the
-// same user can connect to, where clients look for it; on Windows at a named
-// pipe of the same kind. A socket that is left of an earlier process with the
-// same number is replaced.
+// Serve answers clients until Close. On Unix it listens at a socket that only
+// the same user can connect to, where clients look for it; on Windows at a
+// named pipe of the same kind. A socket left by an earlier process with the
+// same PID is replaced.
 func Serve(opt ServerOptions) (*Server, error) {
 	opt.Info.PID = cmp.Or(opt.Info.PID, uint64(os.Getpid()))
 	if opt.Info.Cookie == (Cookie{}) {
@@ -125,8 +124,8 @@ func Serve(opt ServerOptions) (*Server, error) {
 // Address returns the path of the socket, or the name of the pipe.
 func (s *Server) Address() string { return s.own.path }
 
-// Resumed waits until every port that suspends the process has resumed it; if there
-// is none, it does not wait. It returns ctx's error if that ends first.
+// Resumed waits until every port that suspends the process has resumed it. It
+// returns ctx's error if ctx ends first.
 func (s *Server) Resumed(ctx context.Context) error {
 	select {
 	case <-s.resumed:
@@ -143,8 +142,8 @@ func (s *Server) Resumed(ctx context.Context) error {
 	}
 }
 
-// Close removes the socket and stops all sessions. Clients get the ends of their
-// traces, if they take them within 3 s.
+// Close removes the socket and stops all sessions. Clients get the ends of
+// their traces if they read them within 3 s.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	if s.closed {

@@ -9,16 +9,16 @@ import (
 	"time"
 )
 
-// A DialPort is a diagnostic port that a process dials. It waits there to be
-// resumed at its start, unless NoSuspend is set.
+// A DialPort is a diagnostic port that a process connects to. The process waits
+// at startup until it is resumed, unless NoSuspend is set.
 type DialPort struct {
 	Path      string
 	NoSuspend bool
 }
 
-// ParsePortVariable reads the value of DOTNET_DiagnosticPorts as the runtime does
-// (ds-ipc.c): ports with tags in any order and case. Unknown tags are ignored, and
-// ports to listen on are left out.
+// ParsePortVariable parses the value of DOTNET_DiagnosticPorts as the runtime
+// does (ds-ipc.c): ports with tags in any order and case. Unknown tags are
+// ignored, and ports to listen on are left out.
 func ParsePortVariable(value string) []DialPort {
 	var ports []DialPort
 	for config := range strings.SplitSeq(value, ";") {

@@ -12,13 +12,13 @@ import (
 // A Session is a trace that a runtime writes: the bytes of a .nettrace file, as they
 // arrive. One goroutine reads it; another may call Stop.
 //
-// A runtime whose events are not read loses them once its buffer is full. A
-// process that ends closes its trace; one that is killed leaves it without an
-// end. Both read as io.EOF.
+// If nobody reads the events, the runtime drops them once its buffer is full. A
+// process that exits ends its trace; a process that is killed does not. Either
+// way, Read returns io.EOF.
 type Session struct {
 	ID      uint64
-	Command string // that the runtime took: "CollectTracing4"
-	Config  Config // what it granted of what was asked
+	Command string // that the runtime accepted: "CollectTracing4"
+	Config  Config // what the runtime granted
 
 	client *Client
 	in     conn
@@ -33,8 +33,8 @@ type Session struct {
 	unending atomic.Bool                // one of both was exceeded
 }
 
-// ErrUnending reports a runtime that was asked to end a trace and continues writing
-// it.
+// ErrUnending reports a runtime that continues a trace after it was asked to
+// end it.
 var ErrUnending = errors.New("the runtime did not stop the trace on request")
 
 const (
@@ -105,11 +105,11 @@ func (s *Session) ended() bool {
 // os.ErrDeadlineExceeded. The zero time means no limit.
 func (s *Session) SetReadDeadline(t time.Time) error { return s.in.SetReadDeadline(t) }
 
-// Stop asks the runtime to end the trace. What is still to come must be read
-// meanwhile, to io.EOF: the runtime answers after its last byte was taken. Once it
-// has taken the request, the answer's time limit starts anew with every byte that
-// is read. A trace that continues for too long after that, or by more than the
-// runtime can have left, is abandoned with ErrUnending.
+// Stop asks the runtime to end the trace. The rest of the trace must be read to
+// io.EOF at the same time, because the runtime answers only after its last byte
+// has been read. Once it has accepted the request, each byte read restarts the
+// time limit for its answer. A trace that continues for too long after that, or
+// is longer than the runtime's buffer allows, is abandoned with ErrUnending.
 func (s *Session) Stop(ctx context.Context) error {
 	if s.ended() {
 		return nil
@@ -182,9 +182,9 @@ func (s *Session) watch(ctx context.Context, cancel func(), line <-chan conn) {
 	}
 }
 
-// Close ends the session: unless the trace has ended, or Stop was called, it
-// asks the runtime to stop, and drops what is still to come. A runtime that is
-// not asked may keep the session among the 64 that it can have.
+// Close ends the session. Unless the trace has ended, or Stop was called, it
+// asks the runtime to stop, and discards the rest of the trace. Without that,
+// the session may continue to use one of the runtime's 64 slots.
 func (s *Session) Close() error {
 	defer func() {
 		if timer := s.timer.Load(); timer != nil {

@@ -7,8 +7,8 @@ import (
 	"github.com/gctrail/gctrail/clr"
 )
 
-// A Collection is a collection under way. Its methods raise its events; each
-// gives ErrOrder, and raises nothing, if it is not its turn.
+// A Collection is a collection in progress. Its methods raise its events. A
+// method called out of order returns ErrOrder and raises nothing.
 type Collection struct {
 	c      *Collector
 	plan   Plan
@@ -33,9 +33,8 @@ func (gc *Collection) Number() uint32 {
 }
 
 // Pause returns how long the program's threads have been paused for the
-// collection, in the pauses that are over: from Begin or Suspend to Resume,
-// without what a collection that ran in this one's first pause took, from its
-// beginning to its end.
+// collection in its completed pauses: from Begin or Suspend to Resume, without
+// the time of a collection that ran inside the first pause.
 func (gc *Collection) Pause() time.Duration {
 	gc.c.mu.Lock()
 	defer gc.c.mu.Unlock()
@@ -175,22 +174,22 @@ func (gc *Collection) Resumed() error {
 	return nil
 }
 
-// Mark records that a heap has been marked from one kind of root, by which so many
-// bytes were newly reached.
+// Mark records that a heap has been marked from one kind of root, and how many
+// bytes this reached.
 func (gc *Collection) Mark(heap int, root clr.RootType, bytes uint64) error {
 	return gc.Raise(&clr.GCMarkWithType{HeapNum: uint32(heap), ClrInstanceID: gc.c.opt.ClrInstance, Type: root, Bytes: bytes})
 }
 
-// Committed records how much memory is committed. The runtime tells it at the start
-// of every collection, and again at the end of a blocking one.
+// Committed records how much memory is committed. The runtime reports it at the
+// start of every collection, and again at the end of a blocking one.
 func (gc *Collection) Committed(u clr.CommittedUsage) error {
 	return gc.Raise(&clr.GCDynamicEvent{
 		Name: clr.NewUTF16("CommittedUsage"), Data: u.Append(nil), ClrInstanceID: gc.c.opt.ClrInstance,
 	})
 }
 
-// Raise raises another event on the collection's thread, while it is under way:
-// from Suspended on and before End. Those that the steps raise are refused.
+// Raise raises another event on the collection's thread, between Suspended and
+// End. Events that the steps raise are refused.
 func (gc *Collection) Raise(e clr.Event) error {
 	gc.c.mu.Lock()
 	defer gc.c.mu.Unlock()

@@ -9,20 +9,20 @@ import (
 	"github.com/gctrail/gctrail/clr"
 )
 
-// ErrOrder reports a step of a collection that cannot come now. The collection
-// is as it was before.
+// ErrOrder reports a step of a collection that is out of order. The collection
+// is unchanged.
 var ErrOrder = errors.New("emit: step out of order")
 
 // CollectorOptions describe a collector.
 type CollectorOptions struct {
-	Heaps       int    // zero means 1; a collector with more is a server's
-	ClrInstance uint16 // tells the collectors of one process apart
+	Heaps       int    // zero means 1; more than one means server GC
+	ClrInstance uint16 // distinguishes the collectors of one process
 }
 
-// A Collector raises the events of collections, in the order of the runtime's,
-// and numbers them. At a time there is one blocking collection at most, and one
-// background collection. Its methods, and those of its collections, may be
-// called by several goroutines.
+// A Collector raises the events of collections in the same order as the
+// runtime, and numbers the collections. At any time there is at most one
+// blocking collection and one background collection. Its methods, and those of
+// its collections, may be called by several goroutines.
 type Collector struct {
 	p   *Provider
 	opt CollectorOptions
@@ -40,7 +40,7 @@ func (p *Provider) NewCollector(opt CollectorOptions) *Collector {
 	return &Collector{p: p, opt: opt}
 }
 
-// A Plan is what is going to be collected.
+// A Plan describes a collection that is about to begin.
 type Plan struct {
 	Generation int // 0, 1 or 2; 2 includes large and pinned objects
 	Background bool
@@ -57,18 +57,18 @@ func (pl Plan) check() error {
 	return nil
 }
 
-// Begin begins a collection: the program's threads are now being stopped. The
-// steps that follow are, for a blocking collection,
+// Begin begins a collection: the suspension of the program's threads begins.
+// The following steps are, for a blocking collection,
 //
 //	Suspended, End, Resume, Resumed
 //
-// and for one in the background
+// and for a background collection
 //
 //	Suspended, Resume, Resumed, Suspend, Suspended, Resume, Resumed, End.
 //
-// A collection of generation 0 or 1 may begin while a background one lets the
-// program's threads run: it is a foreground one. Else only one collection is
-// under way at a time, and Begin gives ErrOrder.
+// A collection of generation 0 or 1 that begins while threads run during a
+// background collection is a foreground collection. Otherwise, Begin returns
+// ErrOrder while a collection is in progress.
 func (c *Collector) Begin(plan Plan) (*Collection, error) {
 	if err := plan.check(); err != nil {
 		return nil, err

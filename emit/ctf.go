@@ -12,14 +12,14 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// CreateCTF starts a session that writes an LTTng trace: a zip as perfcollect
-// makes it where the name ends in .zip, which is written over an old one, else a
-// folder, which must be empty or not there yet. SessionOptions.Version has no
-// meaning.
+// CreateCTF starts a session that writes an LTTng trace: a zip in perfcollect's
+// layout if the name ends in .zip, overwriting an existing one; otherwise a
+// folder, which must be empty or not exist. SessionOptions.Version has no
+// effect.
 //
-// The trace has no ProcessInfo, which is not one of LTTng's events; its metadata
-// and the contexts of events tell the process. Of custom events it has those
-// whose fields have names that C allows.
+// The trace has no ProcessInfo, which is not one of LTTng's events; the process
+// is in the metadata and the contexts of events. Custom events are included if
+// C allows the names of their fields.
 func (p *Provider) CreateCTF(name string, opt SessionOptions) (*Session, error) {
 	var file *os.File
 	start := func(w *ctf.Writer, err error) (sink, error) { return ctfSink{w}, err }

@@ -14,8 +14,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A Custom is a kind of event of the program's own. Traces describe its fields,
-// so that readers need not know it. Its methods may be called by several
+// A Custom is a kind of event that the program defines. Traces describe its
+// fields, so readers need not know it. Its methods may be called by several
 // goroutines at once.
 type Custom struct {
 	p    *Provider
@@ -24,10 +24,10 @@ type Custom struct {
 	mask atomic.Uint64
 }
 
-// Define makes a kind of event known. Fields can have the types from Boolean to
-// Float64 of package trace, GUID and UTF16String, and arrays of those. Ids have 16
-// bits and versions 8, as TraceEvent keeps no more. An event of the runtime cannot
-// be defined anew.
+// Define defines a kind of event. Fields can have the types from Boolean to
+// Float64 of package trace, GUID and UTF16String, and arrays of those. Ids have
+// 16 bits and versions 8, because TraceEvent stores no more. Events of the
+// runtime cannot be redefined.
 func (p *Provider) Define(d trace.Descriptor) (*Custom, error) {
 	switch {
 	case d.Provider == "" || d.Name == "":
@@ -71,9 +71,9 @@ func definable(f *trace.Field) bool {
 func (c *Custom) Enabled() bool { return c.mask.Load() != 0 }
 
 // Raise raises an event with a value for each field, if a session wants it: a
-// bool, uint16 (of a Char), int8 … uint64, float32, float64, [16]byte (of a GUID)
-// or string as the field's type has it, a slice of such for an array. Values of
-// other types or number are an error.
+// bool, uint16 (of a Char), int8 … uint64, float32, float64, [16]byte (of a
+// GUID) or string as the field's type has it, a slice of such for an array.
+// Raise returns an error if the number or types of the values differ.
 func (c *Custom) Raise(values ...any) error {
 	if !c.Enabled() {
 		return nil

@@ -9,23 +9,21 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// StartETW starts a session that hands events to Event Tracing for Windows, as
-// long as sessions there, such as PerfView's, want them: those decide what is
-// wanted, and Close ends it. On other systems, and on Windows with 32 bits, it
-// gives errors.ErrUnsupported.
+// StartETW starts a session that passes events to Event Tracing for Windows
+// until Close. The sessions there, such as PerfView's, select the events. On
+// other systems, and on 32-bit Windows, StartETW returns errors.ErrUnsupported.
 //
 // The events are raised under the GUIDs of the runtime's providers, which any
-// program may register, by as many processes as there are; what traces .NET
-// sees this process as one of .NET. It needs no privilege, as starting a trace
-// does. Custom events are not raised: ETW has no description of them.
+// number of processes may register. Tools that trace .NET see this process as a
+// .NET process. Unlike starting a trace, this needs no privilege. Custom events
+// are not raised, because ETW has no description of them.
 //
-// ETW gives each event the present time and the thread of the system that it is
-// raised on, so that an event of RaiseAt has the time of the call. Readers put
-// the pauses of collections together by thread: raise a collection from one
-// goroutine that runtime.LockOSThread has given a thread of its own.
+// ETW records the current time and system thread of each event, so an event of
+// RaiseAt has the time of the call. Readers match the pauses of a collection by
+// thread: raise a collection from one goroutine, after runtime.LockOSThread.
 //
-// Dropped counts the events that ETW did not take because its buffers were full,
-// or because they are larger than 64 KiB with their headers. Written is empty.
+// Dropped counts the events that ETW rejected because its buffers were full, or
+// because they exceed 64 KiB with their headers. Written is empty.
 func (p *Provider) StartETW() (*Session, error) { return p.startSystemETW() }
 
 // An etwAPI is what a provider needs of the system.
@@ -239,7 +237,7 @@ func (e *etw) write(kind uint32, d *trace.Descriptor, payload []byte) {
 	}
 }
 
-// reconsider gives a session the events that it wants by now.
+// reconsider updates the events that a session gets.
 func (p *Provider) reconsider(s *Session) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -10,19 +10,19 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A Process describes, at the end of a trace, the process that raised the events.
-// Zero fields are taken from this process.
+// A Process describes the process that raised the events; it is written at the
+// end of a trace. Zero fields default to this process.
 type Process struct {
 	PID         int
 	CommandLine string
 	OS          string // as .NET names it: "Linux", "Windows", "macOS"
 	Arch        string // likewise: "x64", "arm64"
 
-	// Runtime is the version of .NET that readers take the events for; there is
-	// no room for the name of another runtime. Zero means 10.0.0.
+	// Runtime is the version of .NET that readers see; the events cannot hold
+	// the name of another runtime. Zero means 10.0.0.
 	Runtime [3]uint16
-	// Flags are how the runtime was started: with server or workstation GC, and
-	// with or without background GC.
+	// Flags state how the runtime was started: with server or workstation GC,
+	// and with or without background GC.
 	Flags clr.StartupFlags
 	// Settings are those of the collector, nil for none.
 	Settings *clr.GCSettingsRundown

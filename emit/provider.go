@@ -16,9 +16,9 @@ var (
 	// ErrLate reports an event whose time is before that of an earlier event, or
 	// further in the past than the provider allows.
 	ErrLate = errors.New("emit: event is too late")
-	// ErrSessions reports that a provider has as many sessions as it can have.
+	// ErrSessions reports that a provider has MaxSessions sessions already.
 	ErrSessions = errors.New("emit: too many sessions")
-	// ErrClosed reports the use of what was closed.
+	// ErrClosed reports the use of a closed provider or session.
 	ErrClosed = errors.New("emit: closed")
 )
 
@@ -33,11 +33,11 @@ const pointerSize = 8
 // ProviderOptions describe the process that raises the events.
 type ProviderOptions struct {
 	Process Process
-	// Versions are the versions to raise events in. Those that are not in the
-	// map are raised in the newest that package clr knows.
+	// Versions are the versions in which to raise events. Events that are not
+	// in the map are raised in the newest version that package clr knows.
 	Versions map[clr.Kind]uint32
 	// Late is how far in the past Thread.RaiseAt may place an event. Sessions
-	// hold all events back for so long.
+	// delay all events by that time.
 	Late time.Duration
 }
 
@@ -100,7 +100,7 @@ func describe(k clr.Kind, version uint32) trace.Descriptor {
 func (p *Provider) Enabled(k clr.Kind) bool { return p.masks[k].Load() != 0 }
 
 // Raise raises an event on no thread in particular, if a session wants it. It
-// does not keep e.
+// does not retain e.
 func (p *Provider) Raise(e clr.Event) {
 	k := e.EventKind()
 	if !p.Enabled(k) {

@@ -20,12 +20,13 @@ const (
 
 var generationNames = [numGenerations]string{"gen0", "gen1", "gen2", "loh", "poh"}
 
-// A HeapResult is what a collection made of a heap, by generation, in bytes.
-// SizeBefore and SizeAfter include free space. PinnedSurv and NonePinnedSurv are
-// what survived, of the generations that were collected only.
+// A HeapResult is the result of a collection for one heap, by generation, in
+// bytes. SizeBefore and SizeAfter include free space. PinnedSurv and
+// NonePinnedSurv are the bytes that survived, only for generations that were
+// collected.
 type HeapResult [numGenerations]clr.GCPerHeapHistoryValue
 
-// A Result is what a collection was found to have done.
+// A Result is the outcome of a collection.
 type Result struct {
 	Heaps []HeapResult // one for each heap of the collector
 
@@ -40,14 +41,15 @@ type Result struct {
 	FinalizationBytes   uint64 // kept alive for finalizers
 	FinalizationObjects uint64
 
-	// Times are how long the phases of clr.TimeNames took: 5 of them in the
-	// background, 8 in a collection that compacted, else 7. Nil if they are not
-	// known; readers then find zeros, since the event has room for no less.
+	// Times are the durations of the phases of clr.TimeNames: 5 for a
+	// background collection, 8 for a collection that compacted, otherwise 7. If
+	// Times is nil, readers find zeros, because the event always has these
+	// fields.
 	Times []time.Duration
 }
 
-// End records the results of the collection. For a blocking one, Resume comes next; else
-// it was the last step.
+// End records the results of the collection. For a blocking collection, Resume
+// comes next; for others, End is the last step.
 //
 // An impossible result, such as survivors in a generation that was not collected,
 // returns an error and leaves the collection unchanged.

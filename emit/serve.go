@@ -19,19 +19,19 @@ import (
 // ServeOptions configure where clients find the process, and what they learn about
 // it. The zero value fits most programs.
 type ServeOptions struct {
-	// Environment is where the runtime's variables are looked up, and what clients
-	// get as that of the process, with gcServer and gcConcurrent as Process.Flags
-	// have them: "name=value". Nil means os.Environ.
+	// Environment is used to look up the runtime's variables ("name=value").
+	// Clients get it as the environment of the process, with gcServer and
+	// gcConcurrent set according to Process.Flags. Nil means os.Environ.
 	Environment []string
-	// SuspendLimit is how long Serve waits for clients to resume the process at
-	// most. Zero means until the context ends.
+	// SuspendLimit limits how long Serve waits for clients to resume the
+	// process. Zero means until the context ends.
 	SuspendLimit time.Duration
-	// Folder is that of the socket; empty means TMPDIR, or /tmp. It has no meaning
-	// on Windows.
+	// Folder is the folder of the socket; empty means TMPDIR, or /tmp. It has
+	// no effect on Windows.
 	Folder string
-	// BufferBytes bounds the events that wait for the clients of all sessions
-	// together, whatever buffers these ask for; zero means 256 MiB. A session gets
-	// what its client asks for, but at most half of what is left, and at least 1 MiB.
+	// BufferBytes limits the buffers of all clients' sessions together; zero
+	// means 256 MiB. A session gets the buffer that its client requests, but at
+	// most half of what is left, and at least 1 MiB.
 	BufferBytes int
 }
 
@@ -45,17 +45,17 @@ type Server struct {
 // dotnet-monitor and others) find this process and collect the events of p, as
 // they do with a .NET process, until Close. A process can serve one provider.
 //
-// As a runtime, it does what the environment says, by variables that begin with
-// DOTNET_ or, as of old, COMPlus_: with EnableEventPipe it writes a trace to a
-// file; it dials the DiagnosticPorts; it stays hidden if EnableDiagnostics or
-// EnableDiagnostics_IPC is 0. If a port, or DefaultDiagnosticPortSuspend, wants
-// the process to wait for a client, Serve returns when each of these has resumed
-// it, or with no error when the limit is over, or with ctx's error when that
-// ends. For the rest, ctx has no meaning.
+// Like a runtime, it obeys environment variables with the prefix DOTNET_, or
+// formerly COMPlus_: with EnableEventPipe it writes a trace to a file; it
+// connects to the DiagnosticPorts; it accepts no clients if EnableDiagnostics
+// or EnableDiagnostics_IPC is 0. If a port, or DefaultDiagnosticPortSuspend,
+// makes the process wait for a client, Serve returns once all of them have
+// resumed it, without an error when SuspendLimit is over, or with ctx's error
+// when ctx ends. Otherwise ctx has no effect.
 //
-// A session of a client has a buffer of the size that the client asks for, within
-// opt.BufferBytes. A client that reads too slowly loses events, which are counted;
-// a client that requests blocking makes the program wait.
+// A client's session has a buffer of the requested size, within
+// opt.BufferBytes. A client that reads too slowly loses events, which are
+// counted; a client that requests blocking makes the program wait.
 func Serve(ctx context.Context, p *Provider, opt ServeOptions) (*Server, error) {
 	env := environment(opt.Environment)
 	if env == nil {
@@ -111,9 +111,9 @@ func (s *Server) Address() string {
 	return s.clients.Address()
 }
 
-// Close ends the sessions of clients and that of the environment: their traces
-// are whole, if the clients take their ends within 3 s. It is to be called when
-// the program ends, before Provider.Close.
+// Close ends the sessions of clients and the session that the environment
+// requested. Their traces are complete if the clients read them to the end
+// within 3 s. Call it when the program ends, before Provider.Close.
 func (s *Server) Close() error {
 	var errs []error
 	if s.clients != nil {

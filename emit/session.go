@@ -24,23 +24,23 @@ import (
 // SessionOptions select the events of a session and how it is written. The zero value
 // is dotnet-trace's profile gc-collect.
 type SessionOptions struct {
-	// Providers are those whose events are wanted; nil means GCCollect().
+	// Providers selects the events; nil means GCCollect().
 	Providers []Wanted
 	// Version of the format: 4, which zero means, or 6.
 	Version int
-	// BufferBytes bounds what waits for the writer; zero means 64 MiB.
-	// Each of the provider's 17 shards takes 64 KiB at a time; a session that
-	// blocks has 1.1 MiB at least.
+	// BufferBytes limits the events that wait for the writer; zero means 64
+	// MiB. Each of the provider's 17 shards takes 64 KiB at a time; a session
+	// with Block has at least 1.1 MiB.
 	BufferBytes int
-	// Block makes the program wait while the buffer is full. Else events are
-	// dropped, and counted.
+	// Block makes the program wait while the buffer is full. Otherwise events
+	// are dropped, and counted.
 	Block bool
 	// NoRundown omits the events at the end that describe the process and runtime.
 	NoRundown bool
 }
 
-// Wanted selects the events of a provider for a session: those of its level or
-// a lower one that have one of the keywords, or no keyword at all.
+// Wanted selects the events of a provider for a session: those of at most its
+// level that have one of the keywords, or no keyword at all.
 type Wanted struct {
 	Provider string // in upper or lower case
 	Keywords uint64
@@ -70,8 +70,8 @@ const defaultBuffer = 64 << 20
 // streaming thread does.
 const drainInterval = 100 * time.Millisecond
 
-// A Session writes the events that it wants to a trace, from the time it was
-// started until Close. A goroutine of its own does the writing.
+// A Session writes the events that it selects to a trace, from its start until
+// Close. A separate goroutine does the writing.
 type Session struct {
 	p     *Provider
 	bit   int
@@ -206,8 +206,8 @@ func (w *Wanted) has(d *trace.Descriptor) bool {
 	}
 }
 
-// Dropped returns the number of events that found no room in the buffer, or
-// were larger than 64 KiB.
+// Dropped returns the number of events that did not fit in the buffer, or were
+// larger than 64 KiB.
 func (s *Session) Dropped() uint64 { return s.dropped.Load() }
 
 // Written yields the kinds of events that the session has written, with the
@@ -217,9 +217,9 @@ func (s *Session) Written() iter.Seq2[*trace.Descriptor, uint64] {
 	return maps.All(s.written)
 }
 
-// Close ends the session: what it holds is written, then what process it was,
-// then the mark of the trace's end. It waits for the writer, and returns its
-// first error, also when it is called again.
+// Close ends the session: it writes the events still held, the description of
+// the process, and the end mark of the trace. It waits for the writer, and
+// returns its first error, also if it is called again.
 func (s *Session) Close() error {
 	s.end()
 	<-s.done

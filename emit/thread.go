@@ -7,38 +7,38 @@ import (
 	"github.com/gctrail/gctrail/clr"
 )
 
-// A Thread is a logical thread: events that belong together carry its id, and
-// keep their order. It is not a thread of the system. Its methods may be called
-// by several goroutines, but not after Close.
+// A Thread is a logical thread: events that belong together have its id, and
+// keep their order. It is not a system thread. Its methods may be called by
+// several goroutines, but not after Close.
 type Thread struct {
 	p     *Provider
 	id    uint64
 	shard *shard
 }
 
-// NewThread returns a thread whose id no other thread of the provider has.
+// NewThread returns a thread with a unique id.
 func (p *Provider) NewThread() *Thread { return p.thread(p.nextShard()) }
 
 // thread returns a thread whose events the shard captures.
 func (p *Provider) thread(s *shard) *Thread { return &Thread{p: p, id: p.threads.take(), shard: s} }
 
-// Sibling returns another thread whose events keep their order with t's.
+// Sibling returns another thread whose events are ordered with those of t.
 func (t *Thread) Sibling() *Thread { return t.p.thread(t.shard) }
 
-// ID returns the id that the thread's events carry.
+// ID returns the id in the thread's events.
 func (t *Thread) ID() uint64 { return t.id }
 
-// Close gives the id back, for a later thread to use.
+// Close releases the id for a later thread.
 func (t *Thread) Close() { t.p.threads.put(t.id) }
 
 // Raise raises an event on the thread, if a session wants it. It does not keep e.
 func (t *Thread) Raise(e clr.Event) { t.raise(e) }
 
-// RaiseAt raises an event that happened at a time in the past. It gives ErrLate,
-// and raises nothing, if that is further back than ProviderOptions.Late, or than
-// the latest event of the thread or of one that shares its shard: the events of
-// such a provider should all be raised by one thread. Sessions that began later
-// do not get it.
+// RaiseAt raises an event that happened at a time in the past. It returns
+// ErrLate, and raises nothing, if that is longer ago than ProviderOptions.Late,
+// or before the latest event of the thread or of another thread that shares its
+// shard. The events of such a provider should therefore all be raised by one
+// thread. Sessions that began later do not get the event.
 func (t *Thread) RaiseAt(at time.Time, e clr.Event) error {
 	if !t.p.Enabled(e.EventKind()) {
 		return nil

@@ -11,22 +11,21 @@ import (
 	"github.com/gctrail/gctrail/symbol"
 )
 
-// Allocations are what one process allocated, by type, heap and stack.
+// Allocations holds what one process allocated, by type, heap and stack.
 type Allocations struct {
 	Process *gc.Process
 	Source  alloc.Source
 	Rows    []alloc.Row // of alloc.ByType | alloc.ByStack
 	Stacks  *symbol.Stacks
-	// Timeline yields the same in the order of time; nil if times were not
-	// kept.
+	// Timeline yields the same in time order; nil if times were not retained.
 	Timeline iter.Seq[alloc.Timed]
 }
 
-// NoStack is the only frame of what was allocated without a stack.
+// NoStack is the only frame of allocations without a stack.
 const NoStack = "(no stack)"
 
-// Frames yields the frames of a row's stack, leaf first: one named NoStack where
-// the event had none.
+// Frames yields the frames of a row's stack, leaf first, or one frame named
+// NoStack.
 func (a *Allocations) Frames(r *alloc.Row) iter.Seq[symbol.Frame] { return a.StackFrames(r.Stack) }
 
 // StackFrames yields the frames of a stack as Frames does.
@@ -47,11 +46,11 @@ func (a *Allocations) StackFrames(id symbol.StackID) iter.Seq[symbol.Frame] {
 	}
 }
 
-// Type returns the name of a row's type, as a frame below the leaf is called in
-// formats that know no types: "Type System.String", as PerfView does.
+// Type returns a frame name for a row's type, for formats without types: "Type
+// System.String", as in PerfView.
 func Type(r *alloc.Row) string { return TypeOn(r.Type, r.Heap) }
 
-// TypeOn returns the name of a type of objects on a heap, as Type does.
+// TypeOn returns a frame name for a type of objects on a heap, as Type does.
 func TypeOn(typ string, heap alloc.Heap) string {
 	name := "Type " + cmp.Or(typ, "(unknown)")
 	if heap == alloc.Large || heap == alloc.Pinned {
@@ -66,8 +65,8 @@ func Name(p *gc.Process) string {
 	return Clean(cmp.Or(p.Name, "process"))
 }
 
-// Clean replaces the characters of a string from a trace that control what shows
-// it by question marks.
+// Clean replaces control characters in a string from a trace with question
+// marks.
 func Clean(s string) string {
 	return strings.Map(func(r rune) rune {
 		if jsontext.Controls(r) {

@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// Kind names a collection by what it collected and how, as in "gen 1 blocking".
+// Kind returns the generation and kind of a collection, as in "gen 1 blocking".
 func Kind(c *gc.Collection) string {
 	generation := "gen ?"
 	if g, known := c.Generation.Get(); known {
@@ -32,8 +32,7 @@ var figures = []struct {
 	{"pinned_objects", "Pinned objects", func(c *gc.Collection) gc.Opt[int64] { return c.PinnedObjects }},
 }
 
-// Figures yields the figures that a timeline shows of a collection, if they are
-// known, by name.
+// Figures yields the known figures of a collection for a timeline, by name.
 func Figures(c *gc.Collection) iter.Seq2[string, int64] {
 	return func(yield func(string, int64) bool) {
 		for _, f := range figures {
@@ -44,7 +43,8 @@ func Figures(c *gc.Collection) iter.Seq2[string, int64] {
 	}
 }
 
-// FigureLabels yields the names of all figures that Figures may yield, with a label.
+// FigureLabels yields the names of all figures that Figures can yield, with
+// their labels.
 func FigureLabels() iter.Seq2[string, string] {
 	return func(yield func(string, string) bool) {
 		for _, f := range figures {

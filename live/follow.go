@@ -17,7 +17,7 @@ import (
 
 // Options configure how a process is followed. The zero value is ready for use.
 type Options struct {
-	// Config is what is collected; without providers it is Collections().
+	// Config selects what is collected; without providers, it is Collections().
 	Config diag.Config
 	// Reattach makes Follow wait, when the process has ended, for the next one of
 	// the same name.
@@ -49,21 +49,22 @@ func Collections() diag.Config {
 	}
 }
 
-// An Update is news of a process. It is the caller's.
+// An Update is news of a process. The caller may retain and change it, except
+// for Process.
 type Update struct {
 	Kind    Kind
 	Process *diag.Process // not to be changed
-	// Dropped is how many collections before this update the caller was too slow
-	// for.
+	// Dropped is how many collections before this update were dropped because
+	// the caller was too slow.
 	Dropped int
 
-	// Collection is that of an update of kind Collected. Its times count from
-	// Start; its process has what is known of it so far, and the PID of diag's.
+	// Collection is set if Kind is Collected. Its times count from Start; its
+	// process has what is known so far, and the PID of Process.
 	Collection *gc.Collection
 	Start      time.Time
 
-	// Lost is how many events the runtime had no room for, as far as is known;
-	// Late is how many came too late for their collection.
+	// Lost is the known number of events that the runtime dropped for lack of
+	// room. Late is the number that came too late for their collection.
 	Lost, Late uint64
 	// Err is why the trace of an update of kind Ended has no end: ErrTruncated,
 	// or an error of reading. It is nil if the runtime closed it.
@@ -96,9 +97,9 @@ const (
 )
 
 // Follow attaches to a process and yields its collections in order of their
-// start, each as soon as it and those before it are finished. The process is
-// read from whether or not the caller keeps up, so that it never loses events
-// to a slow caller.
+// start, each as soon as it and those before it are finished. Follow reads from
+// the process whether or not the caller keeps up, so the process never loses
+// events because of a slow caller.
 //
 // When ctx ends, Follow asks the runtime to end the trace, and yields what it still
 // holds. When the caller stops ranging, it does the same without yielding. If the

@@ -11,7 +11,7 @@ var ErrOnce = errors.New("can be read only once")
 
 // An UnknownError describes an input that is not a trace gctrail reads.
 type UnknownError struct {
-	Name     string // as the input was named
+	Name     string // the name of the input
 	Detected string // what it is: "a Windows ETW trace (.etl)"
 	Hint     string // what to do instead
 	Err      error  // trace.ErrNotTrace or trace.ErrUnsupported
@@ -21,7 +21,7 @@ type UnknownError struct {
 
 // A FolderTrace is a file in a folder that File can open.
 type FolderTrace struct {
-	Name     string // from the folder on, with slashes
+	Name     string // relative to the folder, with slashes
 	Size     int64  // bytes
 	Modified time.Time
 }

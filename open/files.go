@@ -7,9 +7,9 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Files opens several traces as one, with their events on one time line; see
-// trace.Merge. Files of one ETW trace are one to begin with. A single path is as
-// with File.
+// Files opens several traces and merges their events by time; see trace.Merge.
+// The files of one ETW trace count as one trace. With a single path, Files does
+// the same as File.
 func Files(paths []string, opts Options) (*Input, error) {
 	if len(paths) == 1 {
 		return File(paths[0], opts)

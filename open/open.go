@@ -14,35 +14,36 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Options select what a trace's Source emits. The zero value selects everything but
-// stacks.
+// Options select what a trace's Source emits. The zero value selects everything
+// except stacks.
 type Options struct {
 	// Want is called once for each kind of event, and reports whether to emit its
 	// events. Nil emits all.
 	Want func(*trace.Descriptor) bool
-	// Head is called likewise, and returns how many bytes of the payloads of a kind
-	// are needed; see ctf.Options. Nil means whole payloads.
+	// Head is called once for each kind of event, and returns how many bytes of
+	// its payloads are needed; see ctf.Options. Nil means whole payloads.
 	Head func(*trace.Descriptor) int
 	// Stacks makes events carry their stacks.
 	Stacks bool
 }
 
-// An Input is an opened trace. It belongs to one goroutine, but for Read.
+// An Input is an opened trace. It must be used by one goroutine, except for
+// BytesRead.
 type Input struct {
-	// Source yields the events. It is not to be used after Close.
+	// Source yields the events. It must not be used after Close.
 	Source trace.Source
 	// Name is the input's name as it was given.
 	Name string
-	// Size is the size of the file as it lies on disk, 0 if unknown.
+	// Size is the size of the file on disk, 0 if unknown.
 	Size int64
-	// Compression is what the trace is wrapped in, from the outside in, joined
-	// by plus signs: "gzip", "zstd", "zip:NAME", "zip:NAME+gzip". It is empty
-	// if the trace lies bare.
+	// Compression lists what the trace is wrapped in, from the outside in,
+	// joined by plus signs: "gzip", "zstd", "zip:NAME", "zip:NAME+gzip". It is
+	// empty if the trace is not wrapped.
 	Compression string
-	// Companions are the files beside an ETW trace that are read with it, since
-	// they are parts of it: X.kernel.etl and X.clrRundown.etl of X.etl. Foreign ones
-	// are named alike, but are of another recording, a copy of X.etl or likely to
-	// be merged into it, or cannot be read.
+	// Companions are the files next to an ETW trace that are parts of it and
+	// read with it: X.kernel.etl and X.clrRundown.etl of X.etl. Foreign files
+	// have such names, but belong to another recording, are a copy of X.etl or
+	// likely to be merged into it, or cannot be read.
 	Companions, Foreign []string
 
 	with   []string // other files of the same ETW trace, as they were named
@@ -53,10 +54,10 @@ type Input struct {
 	peeler peeler
 }
 
-// File opens the trace at path, or on standard input where path is "-". A
-// folder is an LTTng trace, or holds several that belong together, or the files
-// of one ETW trace. The error is that of the system where the file cannot be
-// read, an *UnknownError if it is not a trace, and names path in each case.
+// File opens the trace at path, or on standard input if path is "-". A folder
+// must be an LTTng trace, or contain several that belong together or the files
+// of one ETW trace. The error is the system's if the file cannot be read, and
+// an *UnknownError if it is not a trace. Both name the path.
 func File(path string, opts Options) (*Input, error) { return openFile(path, nil, opts) }
 
 // openFile opens the trace at path, which is made of the files with as well.
@@ -86,8 +87,8 @@ func openFile(path string, with []string, opts Options) (*Input, error) {
 	return in.open(opts)
 }
 
-// Reader opens the trace that r yields, called name in errors. It reads ahead of
-// the trace's events. A zip or an ETW trace is first copied to a temporary file,
+// Reader opens the trace in r; errors call it name. It may read ahead of the
+// trace's events. A zip or an ETW trace is first copied to a temporary file,
 // which Close removes.
 func Reader(r io.Reader, name string, opts Options) (*Input, error) {
 	in := &Input{Name: name, meter: &meter{r: r}}
@@ -111,8 +112,8 @@ func (in *Input) BytesRead() int64 {
 	return n
 }
 
-// Reopen opens the same file again, from its start. The error wraps ErrOnce
-// where the input is standard input, a pipe or a caller's reader.
+// Reopen opens the same file again, from its start. The error wraps ErrOnce if
+// the input is standard input, a pipe or a caller's reader.
 func (in *Input) Reopen() (*Input, error) {
 	if in.again == nil {
 		return nil, fmt.Errorf("%s %w", in.Name, ErrOnce)

@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// Reads returns the files that are read where File is given a path: the file, the
-// parts of an ETW trace beside it, or all files of a folder.
+// Reads returns the files that File reads for a path: the file, the other parts
+// of an ETW trace next to it, or all files of a folder.
 func Reads(path string) []string {
 	info, err := os.Stat(path)
 	if err != nil {

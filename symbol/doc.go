@@ -16,12 +16,12 @@
 //	}
 //	for frame := range stacks.Frames(id) { … }
 //
-// Code that was unloaded leaves its address to other methods. An address
-// belongs to the method that was last loaded there before it was seen, or, if there
-// is none, to the method that was listed or loaded there later.
+// Addresses of unloaded code are reused by other methods. An address belongs to
+// the method that was last loaded there before the address was seen, or,
+// without one, to the method that was listed or loaded there later.
 //
-// The files mapped into a process show whether a name could be expected for an
-// address without one: ETW's kernel events and collect-linux list them.
+// The files mapped into a process, which ETW's kernel events and collect-linux
+// list, show whether a name could be expected for an address.
 //
 // Names are spelt as PerfView spells them: namespace, type, method and the
 // parameter list of the signature.

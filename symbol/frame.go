@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A Frame is what is known of a code address.
+// A Frame describes a code address.
 type Frame struct {
 	Address uint64
 	Method  string // with its parameters; empty if unknown
@@ -29,8 +29,7 @@ const (
 // Resolved reports whether the frame's method is known.
 func (f Frame) Resolved() bool { return f.Method != "" }
 
-// String returns the method's name. Without one it is the module with the
-// offset in it, or "?".
+// String returns the method's name, or else the module and offset, or else "?".
 func (f Frame) String() string {
 	switch {
 	case f.Method != "":
@@ -42,8 +41,8 @@ func (f Frame) String() string {
 	}
 }
 
-// Resolve returns what is known of an address in a process at a time. It is
-// meant for when all events were fed.
+// Resolve returns what is known of an address in a process at a time. Call it
+// after all events have been fed.
 func (t *Table) Resolve(pid, address uint64, at time.Duration) Frame {
 	f := Frame{Address: address, Why: Unlisted}
 	p := t.byPID[pid]

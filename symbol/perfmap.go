@@ -16,8 +16,8 @@ const maxPerfLine = 64 << 10
 var errNoPerfMap = errors.New("not a perf map: no line has an address, a size and a name")
 
 // ReadPerfMap processes the methods of a process from a perf map, which the
-// runtime writes to /tmp/perf-PID.map where DOTNET_PerfMapEnabled is set: lines
-// of address and size in hexadecimal and a name. Lines of another form are
+// runtime writes to /tmp/perf-PID.map if DOTNET_PerfMapEnabled is set: lines of
+// address and size in hexadecimal and a name. Lines of another form are
 // skipped; an error is returned if there are no others, or r fails.
 func (t *Table) ReadPerfMap(pid uint64, r io.Reader) error {
 	lines := bufio.NewScanner(r)

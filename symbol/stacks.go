@@ -15,7 +15,7 @@ type StackID uint32
 const (
 	// NoStack is the stack of an event that came without one.
 	NoStack StackID = 0
-	// OtherStacks is the ID of all stacks that there was no room for.
+	// OtherStacks is the ID of all stacks for which there was no room.
 	OtherStacks StackID = 1
 )
 
@@ -83,7 +83,7 @@ func NewStacks(table *Table) *Stacks {
 	}
 }
 
-// Len returns the number of frames that are kept.
+// Len returns the number of frames stored.
 func (s *Stacks) Len() int { return len(s.nodes) }
 
 // Intern returns the stack of an event.
@@ -198,8 +198,8 @@ func (s *Stacks) grow() {
 	}
 }
 
-// Frames yields the frames of a stack, leaf first. Names are right once all
-// events were fed to the table.
+// Frames yields the frames of a stack, leaf first. Names are final once all
+// events have been fed to the table.
 func (s *Stacks) Frames(id StackID) iter.Seq[Frame] {
 	return func(yield func(Frame) bool) {
 		for id > OtherStacks && int(id) < len(s.nodes) {

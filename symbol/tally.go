@@ -6,14 +6,14 @@ import (
 	"slices"
 )
 
-// A Tally counts samples by what is known of their stacks. The zero Tally is
-// ready for use.
+// A Tally counts how many frames of samples have names. The zero Tally is ready
+// for use.
 type Tally struct {
 	Samples int64
-	// NoStack are those that came without one, Other those whose stack there was
-	// no room for.
+	// NoStack counts samples without a stack, Other those whose stack had no
+	// room in Stacks.
 	NoStack, Other int64
-	// Frames are the frames of the others, by why they have no name.
+	// Frames counts the frames of all other samples, by Reason.
 	Frames [NumReasons]int64
 
 	native map[string]int64
@@ -48,8 +48,7 @@ func (t *Tally) All() int64 {
 	return all
 }
 
-// NativeModules returns the files that most of the native frames are in, at
-// most n.
+// NativeModules returns the files with the most native frames, at most n.
 func (t *Tally) NativeModules(n int) []string {
 	names := slices.SortedFunc(maps.Keys(t.native), func(a, b string) int {
 		return cmp.Or(cmp.Compare(t.native[b], t.native[a]), cmp.Compare(a, b))

@@ -14,8 +14,8 @@ const (
 	maxNesting   = 8
 )
 
-// Types holds the names of the types that events give only by number. The zero
-// Types is empty and ready for use.
+// Types holds the names of the types that events identify only by number. The
+// zero Types is empty and ready for use.
 type Types struct {
 	byID    map[typeID]typeName
 	bytes   int

@@ -4,10 +4,10 @@
 // of types.
 //
 // The formats are described in the CTF 1.8.3 and CTF 2 specifications at
-// diamon.org/ctf; what LTTng writes of them is in lttng-tools,
-// src/common/tsdl and src/bin/lttng-sessiond/ust-registry*. docs/format/ctf.md
-// tells how this package reads them.
+// diamon.org/ctf; what LTTng writes is in lttng-tools, src/common/tsdl and
+// src/bin/lttng-sessiond/ust-registry*. docs/format/ctf.md describes how this
+// package reads them.
 //
-// A name that begins with an underscore loses it in CTF 1.8, where LTTng puts
-// one before every name of the user's.
+// In CTF 1.8, the package removes a leading underscore from names, because
+// LTTng puts one before every name that users choose.
 package tsdl

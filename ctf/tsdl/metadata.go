@@ -15,8 +15,8 @@ const (
 	packetHeaderSize = 37
 )
 
-// Read reads the metadata of a trace, plain or in packets. Where it is damaged
-// or cut, both results are set: the trace has what came before.
+// Read reads the metadata of a trace, plain or in packets. If it is damaged or
+// truncated, both results are set, and the trace has what precedes the damage.
 func Read(r io.Reader) (*Trace, error) {
 	b, err := io.ReadAll(io.LimitReader(r, MaxSize+1))
 	switch {
@@ -32,7 +32,7 @@ func Read(r io.Reader) (*Trace, error) {
 	return t, err
 }
 
-// Parse is Read of bytes.
+// Parse does the same as Read for a byte slice.
 func Parse(b []byte) (*Trace, error) {
 	text, err := unpacked(b)
 	if err != nil && len(text) == 0 {

@@ -1,6 +1,6 @@
 package tsdl
 
-// A Trace is what the metadata of a trace says.
+// A Trace is the metadata of a trace.
 type Trace struct {
 	Major        int      // of CTF: 1 or 2
 	UUID         [16]byte // zero if the metadata has none
@@ -20,8 +20,8 @@ const (
 	BigEndian
 )
 
-// A Clock tells what the cycles of time stamps mean. The time of c cycles is
-// Seconds + (Cycles + c) / Frequency seconds after 1970 began (UTC).
+// A Clock converts the cycles of time stamps. The time of c cycles is Seconds +
+// (Cycles + c) / Frequency seconds after 1970 began (UTC).
 type Clock struct {
 	Name      string // its id, in CTF 2
 	Frequency uint64 // at least 1
@@ -47,7 +47,7 @@ type Event struct {
 	Payload *Type // nil if there is none
 }
 
-// A Kind is what sort of type a type is.
+// A Kind is the kind of a type.
 type Kind uint8
 
 const (
@@ -61,10 +61,11 @@ const (
 	Variant             // the one of Options that the field at Ref selects
 )
 
-// A Type is how a value lies in the bits of a packet. Types share their parts.
+// A Type describes how a value is stored in the bits of a packet. Types share
+// their parts.
 type Type struct {
 	Kind   Kind
-	Align  int // in bits, a power of two; of a structure or an array all told
+	Align  int // in bits, a power of two; of structures and arrays including their parts
 	Size   int // of Int, Float and the units of String, in bits
 	Order  ByteOrder
 	Signed bool
@@ -100,15 +101,15 @@ type Mapping struct {
 type Range struct{ Lo, Hi uint64 }
 
 // An Option is one of the types of a Variant. Ranges are the values of the
-// selector that stand for it; if there are none, it is the label Name of the
-// selector's type.
+// selector that choose it; without Ranges, the label Name of the selector's
+// type chooses it.
 type Option struct {
 	Name   string
 	Type   *Type
 	Ranges []Range
 }
 
-// A Ref is where a field is that a type depends on.
+// A Ref is the location of a field that a type depends on.
 type Ref struct {
 	Scope Scope
 	Path  []string
@@ -127,7 +128,7 @@ const (
 	Payload
 )
 
-// A Role is what the value of a field is for.
+// A Role is the purpose of a field's value.
 type Role uint8
 
 const (
@@ -138,7 +139,7 @@ const (
 	StreamInstance
 	PacketSize  // in bits
 	ContentSize // in bits
-	Timestamp   // in a packet context, of its begin
+	Timestamp   // in a packet context, of the packet's begin
 	PacketEnd
 	Discarded
 	PacketSequence
@@ -146,7 +147,7 @@ const (
 	NumRoles
 )
 
-// Bounds on what a metadata may say.
+// Bounds on the contents of metadata.
 const (
 	// MaxSize bounds the metadata of one trace in bytes. All events of a Linux
 	// kernel take 2 MiB in CTF 1.8, and 12 MiB in CTF 2.

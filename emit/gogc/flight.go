@@ -74,8 +74,8 @@ func (f *flight) look() error {
 	return nil
 }
 
-// order puts the stops in order. The end of one may be told late, when the next
-// has begun.
+// order puts the stops in order. The end of a stop may be recorded after the
+// next one has begun.
 func (f *flight) order() {
 	slices.SortStableFunc(f.stops, func(a, b stop) int { return a.begin.Compare(b.begin) })
 	for i := 1; i < len(f.stops); i++ {

@@ -17,34 +17,32 @@ import (
 // Provider is the name of the provider that raises GoCycle.
 const Provider = "Go.GC"
 
-// Wanted returns the providers that a session asks for to get all that a Source
-// raises.
+// Wanted returns the providers that select all events of a Source.
 func Wanted() []emit.Wanted {
 	return []emit.Wanted{{Provider: clr.RuntimeProvider, Keywords: 1, Level: 4}, {Provider: Provider, Level: 4}}
 }
 
 const (
-	// DefaultLate is how long after it began to pause the program a cycle can be
-	// raised.
+	// DefaultLate is how long after its first pause a cycle can be raised.
 	DefaultLate = time.Second
 	// interval is how often a source polls if it is not notified of a cycle.
 	interval = DefaultLate / 10
 )
 
-// Options select how much a Source raises. The zero value costs next to nothing.
+// Options select what a Source raises. The zero value costs very little.
 type Options struct {
 	// ExactPauses adds the exact start and end of each of a cycle's pauses, from Go's
 	// execution trace, which is recorded in memory (runtime/trace.FlightRecorder). A
 	// program can have only one such recorder. docs/gogc.md has its cost.
 	ExactPauses bool
 	// Late is how long after its first pause a cycle can be raised, and how far
-	// sessions are behind the program; 0 is DefaultLate. With ExactPauses, cycles
-	// that take longer are raised as without.
+	// sessions lag behind the program; 0 means DefaultLate. With ExactPauses,
+	// cycles that take longer are raised without exact pauses.
 	Late time.Duration
 }
 
-// NewProvider returns a provider for a Source, for this process. It is to be used
-// for nothing else, since its events are raised after the fact.
+// NewProvider returns a provider for a Source. It must not be used for anything
+// else, because its events are raised after the fact.
 func NewProvider(opt Options) (*emit.Provider, error) {
 	return emit.NewProvider(emit.ProviderOptions{
 		Late: cmp.Or(opt.Late, DefaultLate), Process: emit.Process{Flags: clr.StartupFlagsConcurrentGC},
@@ -101,8 +99,8 @@ func Start(p *emit.Provider, opt Options) (*Source, error) {
 }
 
 // Stop raises the cycles that have ended, and stops. It returns the number of
-// cycles that could not be raised, because the source was kept from running for
-// a second, or for 256 cycles.
+// cycles that could not be raised, because the source could not run for a
+// second, or for 256 cycles.
 func (s *Source) Stop() (missed int) {
 	s.once.Do(func() { close(s.stop) })
 	<-s.done

@@ -13,7 +13,7 @@ import (
 	"github.com/gctrail/gctrail/export"
 )
 
-// Write writes the allocations of some processes. Where there are several, the
+// Write writes the allocations of some processes. If there are several, the
 // process is the outermost frame.
 func Write(w io.Writer, processes []*export.Allocations) error {
 	out := bufio.NewWriter(w)

@@ -10,7 +10,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// All returns the columns of a collection, in the order of the JSON lines form.
+// All returns the columns of a collection, in the order of the JSON lines
+// format.
 func All() []Column { return slices.Clone(all()) }
 
 var all = sync.OnceValue(func() []Column {

@@ -1,5 +1,5 @@
-// Package column gives the figures of a collection as columns of a table. Their
-// names are the keys of the JSON lines form; what is nested there is flat here,
+// Package column defines the figures of a collection as columns of a table.
+// Their names are the keys of the JSON lines format; nested keys are flattened,
 // as in gen0_before_bytes.
 package column
 
@@ -16,15 +16,16 @@ type Column struct {
 	Value func(*gc.Collection) Value
 }
 
-// A Value is what one collection has in one column. The zero Value is unknown.
+// A Value is the value of one column for one collection. The zero Value is
+// unknown.
 type Value struct {
 	Type  Type
-	Text  string  // of Text; of List the words, each with a newline behind it
+	Text  string  // of Text; of List the words, each followed by a newline
 	Int   int64   // of Int and Bytes; nanoseconds of Millis, and of Time since 1970; 0 or 1 of Bool
 	Float float64 // of Float and Percent
 }
 
-// Type is which field of a Value holds it, and in what unit.
+// Type states which field of a Value is set, and its unit.
 type Type uint8
 
 const (
@@ -34,7 +35,7 @@ const (
 	Float
 	Bool
 	Bytes
-	Millis // a stretch or a point of time
+	Millis // a duration or a point in time
 	Percent
 	List
 	Time // a point of wall-clock time
@@ -73,7 +74,7 @@ func opt[T any](v gc.Opt[T], value func(T) Value) Value {
 	return value(figure)
 }
 
-// Named returns the column of that name.
+// Named returns the column with a name.
 func Named(name string) (Column, bool) {
 	for _, c := range all() {
 		if c.Name == name {

@@ -1,8 +1,8 @@
 // Package csv writes collections as comma-separated values (RFC 4180): a line
-// with the names of the columns, then a line for each collection. What is
-// unknown is empty; sizes are bytes and times milliseconds, as the names say. A
-// word that a spreadsheet would take for a formula gets a ' before it, and a
-// character that controls a terminal is a question mark.
+// with the names of the columns, then a line for each collection. Unknown
+// values are empty. Sizes are bytes and times milliseconds; the names of
+// columns include the unit. Text that a spreadsheet would take for a formula is
+// preceded by ', and control characters become question marks.
 package csv
 
 import (
@@ -19,7 +19,7 @@ import (
 // A Writer writes lines of columns. The zero Writer has none.
 type Writer struct {
 	Columns []column.Column
-	Raw     bool // words stay as they are, formulas too
+	Raw     bool // write text unchanged, even if it looks like a formula
 }
 
 // AppendHeader appends the line with the names.

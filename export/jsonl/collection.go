@@ -1,7 +1,7 @@
 // Package jsonl writes collections and events as JSON lines: the output of
-// gctrail gcs and gctrail events that other programs read. Keys are always all
-// present, with null for what is unknown; times are milliseconds from the
-// trace's start, sizes bytes, as the keys say.
+// gctrail gcs and gctrail events for other programs. All keys are always
+// present, with null for unknown values. Times are milliseconds from the
+// trace's start and sizes are bytes; the keys name the unit.
 package jsonl
 
 import (
@@ -13,8 +13,8 @@ import (
 // rfc3339Nano is RFC 3339 with all nine digits, so that times sort as text.
 const rfc3339Nano = "2006-01-02T15:04:05.000000000Z07:00"
 
-// AppendCollection appends c as one line, without allocating where dst has
-// room. start is the trace's start.
+// AppendCollection appends c as one line. It does not allocate if dst has room.
+// start is the trace's start.
 func AppendCollection(dst []byte, start time.Time, c *gc.Collection) []byte {
 	w := writer{append(dst, '{')}
 	w.identity(c)

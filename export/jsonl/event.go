@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Events writes the events of one trace. It is to be used by one goroutine.
+// Events writes the events of one trace. It must be used by one goroutine.
 type Events struct {
 	// Start is the trace's start.
 	Start time.Time

@@ -10,8 +10,8 @@ import (
 	"github.com/gctrail/gctrail/internal/jsontext"
 )
 
-// AppendRow appends a line with the values under their names. What is unknown
-// is null.
+// AppendRow appends a line with the values under their names. Unknown values
+// are null.
 func AppendRow(dst []byte, names []string, values []column.Value) []byte {
 	w := writer{append(dst, '{')}
 	for i, v := range values {

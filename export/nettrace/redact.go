@@ -18,7 +18,7 @@ var kept = map[clr.Kind][]string{
 	clr.KindGCDynamicEvent: {"Name"},
 }
 
-// Kept returns what redaction leaves as it is, as event.field.
+// Kept returns the fields that redaction does not change, as event.field.
 func Kept() []string {
 	var all []string
 	for kind, fields := range kept {
@@ -33,8 +33,9 @@ func Kept() []string {
 // maxHashed bounds the strings whose hashes are remembered.
 const maxHashed = 1 << 16
 
-// A Redactor replaces strings by hashes with a key of its own: equal strings by equal
-// hashes, so that types, methods and stacks stay apart, but in one trace only.
+// A Redactor replaces strings with hashes under its own key. Equal strings have
+// equal hashes within one trace, so types, methods and stacks can be
+// distinguished.
 type Redactor struct {
 	key    [32]byte
 	hashed map[string]string

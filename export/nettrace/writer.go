@@ -1,5 +1,6 @@
-// Package nettrace writes events of a trace of any format as a .nettrace: all of
-// them, or a part, and on request without the names that tell whose program it was.
+// Package nettrace writes events of a trace of any format as a .nettrace: all
+// of them, or a part, and on request without the names that identify the
+// program.
 package nettrace
 
 import (
@@ -16,21 +17,20 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Options say what is written. The zero Options take in all.
+// Options select what is written. The zero Options select everything.
 type Options struct {
-	// From and To bound the time. The new trace begins and ends there. Events that
-	// name processes, settings, types and methods are written also where they lie
-	// outside, as of the nearest time inside.
+	// From and To limit the time. The new trace begins and ends there. Events
+	// outside that name processes, settings, types and methods are also
+	// written, at the nearest time inside.
 	From, To gc.Opt[time.Duration]
 	// Redact, if not nil, replaces names.
 	Redact *Redactor
-	// Lost is the source's own account of what is missing, from an earlier
-	// reading; nil if it was not read before. The new trace tells the same
-	// losses.
+	// Lost is the source's Loss from an earlier reading, nil if it was not read
+	// before. The new trace reports the same losses.
 	Lost *trace.Loss
-	// Single reports that all events are of one process, so that version 4 of the
-	// format serves, which all tools read. Else version 6 is written, unless the
-	// source is of one process.
+	// Single states that all events belong to one process. The trace is then
+	// written in version 4 of the format, which all tools read. Otherwise it is
+	// version 6, unless the source itself has only one process.
 	Single bool
 }
 
@@ -41,7 +41,7 @@ const frequency = 1e9
 // the next event of another would end the time in which events may be missing.
 const nobody = 1<<63 - 1
 
-// A Writer writes the events of one source, in their order.
+// A Writer writes the events of one source, in order.
 type Writer struct {
 	out  io.Writer
 	src  trace.Source
@@ -65,9 +65,10 @@ type Writer struct {
 	addresses   []uint64
 	stack       []byte
 
-	// Events counts those written. LeftOut counts those that could not be redacted,
-	// or be written for another pointer size, since their fields are not known.
-	// Refused counts those that the format cannot hold.
+	// Events counts the events written. LeftOut counts the events that could
+	// not be redacted, or written for another pointer size, because their
+	// fields are unknown. Refused counts the events that the format cannot
+	// hold.
 	Events, LeftOut, Refused uint64
 }
 
@@ -240,7 +241,7 @@ func (w *Writer) begin(ev *trace.Event) error {
 }
 
 // Close names the processes whose names were not among the events, and ends the
-// trace, unless the source has no end either. It does not close the underlying
+// trace unless the source is truncated. It does not close the underlying
 // writer.
 func (w *Writer) Close() error {
 	if w.w == nil {

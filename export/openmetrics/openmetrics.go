@@ -24,7 +24,7 @@ import (
 // goes, and points are twice as far apart from then on.
 const maxPoints = 8192
 
-// A Writer keeps a point a second, or as many as maxPoints allow, and writes them
+// A Writer collects a point for each second, at most maxPoints, and writes them
 // when it is closed.
 type Writer struct {
 	out       io.Writer
@@ -38,7 +38,7 @@ func NewWriter(w io.Writer, start time.Time) *Writer {
 	return &Writer{out: w, start: start, byProcess: make(map[*gc.Process]*process)}
 }
 
-// Add takes in a collection. Collections come in order of their start.
+// Add adds a collection. Collections must come in order of their start.
 func (w *Writer) Add(c *gc.Collection) error {
 	p := w.byProcess[c.Process]
 	if p == nil {

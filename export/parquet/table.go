@@ -1,10 +1,10 @@
-// Package parquet writes what a trace holds as flat tables for DuckDB,
+// Package parquet writes the contents of a trace as flat tables for DuckDB,
 // ClickHouse, Spark and pandas: collections, their pauses and generations, and
-// allocations. Names of columns carry the unit; what is unknown is null.
+// allocations. Names of columns include the unit; unknown values are null.
 //
 // Every column is optional and plainly encoded, and compressed with zstd: the
-// smallest part of the format that all readers know. See parquet-format's
-// README.md and parquet.thrift.
+// subset of the format that all readers support. See parquet-format's README.md
+// and parquet.thrift.
 package parquet
 
 import (

@@ -50,8 +50,8 @@ func (w *Writer) Add(c *gc.Collection) error {
 	return w.err
 }
 
-// Findings writes what was found of a process: an instant each at the start of the
-// time it was watched, with arrows to the collections quoted.
+// Findings writes the findings of a process: an instant for each at the start
+// of the time watched, with arrows to the collections that it quotes.
 func (w *Writer) Findings(of *gc.Process, found []findings.Finding) error {
 	p := w.process(of)
 	for i := range found {

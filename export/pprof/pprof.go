@@ -16,8 +16,8 @@ import (
 	"github.com/gctrail/gctrail/symbol"
 )
 
-// Write writes the allocations of some processes as one gzipped profile. Start
-// and length are those of the time that they cover.
+// Write writes the allocations of some processes as one gzipped profile. start
+// and length are the time that the allocations cover.
 func Write(w io.Writer, processes []*export.Allocations, start time.Time, length time.Duration) error {
 	b := builder{
 		profile: &profile.Profile{

@@ -41,7 +41,8 @@ type profile struct {
 	Weights []int64 `json:"weights"`
 }
 
-// Write writes the allocations of some processes. Name is the trace's.
+// Write writes the allocations of some processes. name is the name of the
+// trace.
 func Write(w io.Writer, processes []*export.Allocations, name string) error {
 	f := file{Schema: schema, Exporter: "gctrail", Name: name, Shared: shared{Frames: []frame{}}, Profiles: []profile{}}
 	numbers := make(map[frame]int)
