@@ -87,7 +87,7 @@ possible; standard error says what is missing.`,
 		newDiffCmd(std), newCheckCmd(std), newRunCmd(std), newTrendCmd(std),
 		newPsCmd(std), newTopCmd(std), newCollectCmd(std),
 		newFleetCmd(std),
-		newMCPCmd(), newDemoCmd(std), newVersionCmd(std),
+		newMCPCmd(), newSchemaCmd(std), newDemoCmd(std), newVersionCmd(std),
 	)
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()

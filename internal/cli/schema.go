@@ -1,0 +1,69 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/internal/report"
+	"github.com/gctrail/gctrail/internal/schema"
+)
+
+func newSchemaCmd(std *stdio) *cobra.Command {
+	return &cobra.Command{
+		Use:   "schema [NAME]",
+		Short: "Print the JSON Schema of what a command writes as JSON",
+		Long: `schema prints the JSON Schema (2020-12) of one output in JSON or JSON lines. Without
+NAME, it lists them:
+
+` + schemaHelp() + `
+Keys are always there, and null where the figure is unknown, unless a schema does not
+require them. New keys may come with any version; schema_version rises when a key goes
+away or changes its meaning.`,
+		Example: `  gctrail schema gcs > gcs.schema.json`,
+		Args:    cobra.MaximumNArgs(1),
+		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+			return schema.Names(), cobra.ShellCompDirectiveNoFileComp
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				_, err := fmt.Fprint(std.out, schemaHelp())
+				return outputFailed(stdoutName, err)
+			}
+			if !slices.Contains(schema.Names(), args[0]) {
+				return usagef(cmd, "unknown schema %q; valid names: %s", args[0], strings.Join(schema.Names(), ", "))
+			}
+			b, err := schemaOf(args[0])
+			if err != nil {
+				return err
+			}
+			_, err = std.out.Write(b)
+			return outputFailed(stdoutName, err)
+		},
+	}
+}
+
+// schemaHelp lists the schemas.
+func schemaHelp() string {
+	var b strings.Builder
+	for _, name := range schema.Names() {
+		command, _, _ := strings.Cut(schema.Title(name), ":")
+		fmt.Fprintf(&b, "  %-20s %s\n", name, command)
+	}
+	return b.String()
+}
+
+// schemaOf returns a schema. Keys of collections have their definitions.
+func schemaOf(name string) ([]byte, error) {
+	return schema.Of(name, func(key string) string {
+		if name != "gcs" {
+			return ""
+		}
+		if found := report.Definitions(key); len(found) == 1 && len(found[0].Keys) > 0 && found[0].Keys[0] == key {
+			return found[0].Text
+		}
+		return ""
+	})
+}

@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/jsonschema-go/jsonschema"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/export/jsonl"
+	"github.com/gctrail/gctrail/internal/schema"
+)
+
+// resolved are all schemas, ready to validate with.
+func resolved(t *testing.T) map[string]*jsonschema.Resolved {
+	t.Helper()
+	all := make(map[string]*jsonschema.Resolved)
+	for _, name := range schema.Names() {
+		text, err := schemaOf(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var s jsonschema.Schema
+		if err := json.Unmarshal(text, &s); err != nil {
+			t.Fatal(err)
+		}
+		if all[name], err = s.Resolve(nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all
+}
+
+// The commands whose output a schema is of, without their traces.
+var published = map[string][][]string{
+	"gcs":                {{"gcs", "--format", "jsonl"}},
+	"gcs-per-heap":       {{"gcs", "--per-heap", "--format", "jsonl"}},
+	"events":             {{"events"}},
+	"report":             {{"report", "--full", "--format", "json"}},
+	"allocs":             {{"allocs", "--format", "jsonl"}, {"allocs", "--by", "type,stack", "--format", "jsonl"}, {"allocs", "--by", "method", "--format", "jsonl"}, {"allocs", "--by", "heap", "--format", "jsonl"}},
+	"handles":            {{"handles", "--format", "jsonl"}},
+	"pins":               {{"pins", "--format", "jsonl"}},
+	"finalizers":         {{"finalizers", "--format", "jsonl"}},
+	"heap":               {{"heap", "--format", "jsonl"}, {"heap", "--per-heap", "--format", "jsonl"}},
+	"phases":             {{"phases", "--format", "jsonl"}},
+	"pauses-percentiles": {{"pauses", "--show", "percentiles", "--format", "jsonl"}},
+	"pauses-windows":     {{"pauses", "--show", "windows", "--format", "jsonl"}},
+	"pauses-bottlenecks": {{"pauses", "--show", "bottlenecks", "--format", "jsonl"}},
+}
+
+// TestSchemas: what commands write about real traces agrees with the schemas.
+func TestSchemas(t *testing.T) {
+	all := resolved(t)
+	paths := []string{
+		"net10-wks-stacks.nettrace.gz", "net9-srv-datas-web-collect.nettrace.gz", "net31-net9-lttng.trace.zip", "net10-wks-handles-collect.nettrace.gz",
+		"net10-wks-pin-collect.nettrace.gz", "net10-wks-finalizers-collect.nettrace.gz", "net8-win-x64-gcevents.etl.zip", "net10-wks-background-collect.nettrace.gz",
+		"net10-lossy-handles.nettrace.gz",
+	}
+	for name, commands := range published {
+		lines := 0
+		for _, args := range commands {
+			for _, path := range paths {
+				out, talk, code := on(t, 0, append(args, filepath.Join("../../testdata", path))...)
+				if code != exitDone {
+					t.Fatalf("%v of %s: exit %d: %s", args, path, code, talk)
+				}
+				lines += validate(t, all[name], name, out)
+			}
+		}
+		if lines == 0 {
+			t.Errorf("%s: no trace has any", name)
+		}
+	}
+}
+
+// validate returns the number of lines.
+func validate(t *testing.T, s *jsonschema.Resolved, name, out string) int {
+	t.Helper()
+	n := 0
+	for line := range strings.Lines(out) {
+		if n++; n > 200 {
+			break
+		}
+		var v any
+		if err := json.Unmarshal([]byte(line), &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Validate(v); err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, line)
+		}
+	}
+	return n
+}
+
+// TestSchemasOfRuns is TestSchemas for commands that compare runs, and for ps.
+func TestSchemasOfRuns(t *testing.T) {
+	all := resolved(t)
+	one, two := "../../testdata/net10-wks-web-collect.nettrace.gz", "../../testdata/net10-wks-highmem-web-collect.nettrace.gz"
+	budget := filepath.Join(t.TempDir(), "budget.yaml")
+	if err := os.WriteFile(budget, []byte("version: 1\nlimits: {pause_max_ms: 1}\nbaseline: {pause_max_ms: 1}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for name, args := range map[string][]string{
+		"diff":  {"diff", "--format", "json", one, two},
+		"trend": {"trend", "--format", "json", one, two, one, two},
+		"check": {"check", "--format", "json", "--budget", budget, "--baseline", one, two},
+	} {
+		out, talk, _ := on(t, 0, args...)
+		if validate(t, all[name], name, out) != 1 {
+			t.Errorf("%v: %s", args, talk)
+		}
+	}
+	var ps bytes.Buffer
+	for _, p := range []*diag.Process{{}, {PID: 7, Name: "web"}} {
+		b, err := json.Marshal(lineOf(p))
+		if err != nil {
+			t.Fatal(err)
+		}
+		ps.Write(append(b, '\n'))
+	}
+	validate(t, all["ps"], "ps", ps.String())
+	for _, number := range []bool{false, true} {
+		var values []column.Value
+		fields := joinFields(number)
+		for _, f := range fields {
+			values = append(values, f.value(new(joinRow)))
+		}
+		validate(t, all["joins"], "joins", string(jsonl.AppendRow(nil, fieldNames(fields), values)))
+	}
+}
+
+// A schema refuses what is not in it.
+func TestSchemaRefuses(t *testing.T) {
+	s := resolved(t)["finalizers"]
+	for text, ok := range map[string]bool{
+		`{"pid":1,"count":2,"type":"A"}`:          true,
+		`{"pid":null,"count":2,"type":null}`:      true,
+		`{"pid":1,"count":"2","type":"A"}`:        false,
+		`{"pid":1,"type":"A"}`:                    false,
+		`{"pid":1,"count":2,"type":"A","more":1}`: false,
+	} {
+		var v any
+		if err := json.Unmarshal([]byte(text), &v); err != nil {
+			t.Fatal(err)
+		}
+		if err := s.Validate(v); (err == nil) != ok {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
+
+// TestSchemaFiles holds docs/schemas to the schemas; -update writes them.
+func TestSchemaFiles(t *testing.T) {
+	for _, name := range schema.Names() {
+		path := filepath.Join("../../docs/schemas", name+".schema.json")
+		want, err := schemaOf(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if *update {
+			if err := os.WriteFile(path, want, 0o666); err != nil {
+				t.Fatal(err)
+			}
+		}
+		got, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if diff := cmp.Diff(string(want), string(got)); diff != "" {
+			t.Errorf("%s is old: run go test ./internal/cli -run TestSchemaFiles -update\n%s", path, diff)
+		}
+	}
+}
