@@ -45,7 +45,7 @@ func (m *Model) adaptation(e *event, v *clr.GCDynamicEvent) {
 	}
 }
 
-// tuned adds a share to a sum; what is no share is damage.
+// tuned adds a share to a sum; other values are damage.
 func tuned(count *int, sum *float64, percent float32) {
 	if percent >= 0 && percent <= 100 {
 		*count++

@@ -268,7 +268,7 @@ func (m *Model) process(pid uint64) *Process {
 	return p
 }
 
-// hold takes a finished collection, to hand it out in its turn.
+// hold holds a finished collection until it can be yielded in order.
 func (m *Model) hold(c *Collection) {
 	i := len(m.held)
 	for i > 0 && m.held[i-1].order() > c.order() {
@@ -339,8 +339,8 @@ func (m *Model) known(c *Collection) bool {
 	return m.Live || m.surveyed || m.loss.Settled >= c.needs.To && c.Process.Runtime != "" && m.named(c.Process)
 }
 
-// survey reads the trace once more, for its loss and its processes. A trace
-// that cannot be opened again is done without.
+// survey reads the trace once more, for its loss and its processes. If the
+// trace cannot be opened again, survey does nothing.
 func (m *Model) survey() {
 	src, err := m.Ahead()
 	m.Ahead = nil

@@ -6,8 +6,9 @@ import "time"
 // overflowed, was not written by a runtime.
 const maxSize = 1 << 50
 
-// impossible are the figures that no collection can have: what finds them, and
-// what takes them back. Damaged events make them.
+// impossible lists figures that no collection can have, with the function that
+// finds them and the function that makes them unknown. They come from damaged
+// events.
 var impossible = [...]struct {
 	found  func(*Collection) bool
 	forget func(*Collection)
@@ -21,7 +22,7 @@ var impossible = [...]struct {
 	{(*Collection).ticksFasterThanMemory, (*Collection).forgetTicks},
 }
 
-// reject makes what cannot be unknown, and reports whether there was any of it.
+// reject makes impossible figures unknown, and reports whether there were any.
 func (c *Collection) reject() (rejected bool) {
 	for i := range impossible {
 		if rule := &impossible[i]; rule.found(c) {
@@ -60,8 +61,8 @@ func (c *Collection) followsNothing() bool {
 	return c.SinceLast.Known() && (c.SinceLast.Or(0) < 0 || c.SinceLast.Or(0) > c.PauseStart.Or(0))
 }
 
-// survivesWhatWasNot reports whether more survived than there was. Survivors are
-// padded: up to 0.7 % more was seen.
+// survivesWhatWasNot reports whether more bytes survived than there were.
+// Survivors are padded: up to 0.7 % more was seen.
 func (c *Collection) survivesWhatWasNot() bool {
 	for i := range c.Generations {
 		g := &c.Generations[i]

@@ -131,7 +131,7 @@ func (m *Model) settings(e *event) {
 	}
 }
 
-// named processes a command line, if it is one.
+// named processes a command line.
 func (p *Process) named(commandLine string) {
 	if commandLine == "" {
 		return

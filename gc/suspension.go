@@ -40,8 +40,8 @@ func (s *suspension) add(b *building) {
 	b.windows++
 }
 
-// active returns the suspension that holds the threads now: the latest of those
-// in which they have come to a stand, for a collection if there is one.
+// active returns the suspension that holds the threads now: the latest one in
+// which they are suspended, preferably for a collection.
 func (rt *runtime) active() *suspension {
 	var best *suspension
 	rank := func(s *suspension) int {
@@ -149,9 +149,9 @@ func (m *Model) restartEnd(e *event) {
 	rt.release()
 }
 
-// delay notes that the suspensions begun while s was under way had to wait
-// for it: a thread takes the lock of all suspensions after its SuspendEEBegin, and
-// gives it back after the restart.
+// delay records that the suspensions begun during s had to wait for it: a
+// thread takes the lock of all suspensions after its SuspendEEBegin, and
+// releases it after the restart.
 func (rt *runtime) delay(s *suspension, until time.Duration) {
 	for _, o := range rt.windows {
 		if o.begin > s.begin && !o.end.Known() {

@@ -10,25 +10,25 @@ const (
 	maxParcel = 1024
 )
 
-// A parcel is blocks that lie one behind the other, in one buffer.
+// A parcel is a sequence of blocks in one buffer.
 type parcel struct {
 	buf    []byte
 	large  []byte // of the last block, if buf has no room for it
 	blocks []framed
 }
 
-// A framed is what one call of framer.read gave.
+// A framed is the result of one call of framer.read.
 type framed struct {
 	block
 	err   error
 	whole int64 // framer.whole after it
 }
 
-// last reports whether nothing follows, but for another object behind damage.
+// last reports whether nothing follows, except for another object after damage.
 func (f *framed) last() bool { return f.err != nil || f.kind == blockEnd || f.cut }
 
-// An ahead runs a framer in a goroutine of its own, so that a trace is read and
-// unpacked while its events are decoded.
+// An ahead runs a framer in a separate goroutine, so that a trace is read and
+// decompressed while its events are decoded.
 type ahead struct {
 	full  chan *parcel
 	free  chan *parcel
@@ -85,8 +85,8 @@ func (a *ahead) run() {
 	}
 }
 
-// turn hands over the parcel in whose buffer the window was, and lets the window go
-// on in another.
+// turn passes on the parcel in the window's buffer, and continues the window in
+// another buffer.
 func (a *ahead) turn(rest []byte, n int) ([]byte, error) {
 	p := a.filled
 	if len(p.blocks) > 0 {

@@ -43,15 +43,15 @@ func readBlock(data []byte, base int64, version int) (r blockReader, err error) 
 	c.Skip(size - eventBlockHeader)
 	r.off = c.Off()
 	r.compressed = flags&blockCompressed != 0
-	if from != 0 || to != 0 { // else the writer left them out
+	if from != 0 || to != 0 { // otherwise the writer left them out
 		r.times = bounds{from, to - from}
 	}
 	return r, c.Err()
 }
 
-// spans reports whether the block's header has the range of its events, whose first
-// and last times count from the header's first. The runtime writes it so; one-collect
-// has a block begin where the one before it ends.
+// spans reports whether the block's header has the range of its events. The
+// runtime writes the range; in one-collect's traces, a block begins where the
+// previous one ends.
 func (r *blockReader) spans(first, last uint64) bool {
 	if r.times == unbounded || first > last {
 		return true

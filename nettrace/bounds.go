@@ -27,12 +27,12 @@ func (b bounds) within(o bounds) bounds {
 }
 
 const (
-	// beforeStart is how much older than the start of its trace a time may be that
-	// is of the trace.
+	// beforeStart is how much older than the start of its trace an event may
+	// be.
 	beforeStart = time.Second
-	// readApart is the part of a second by which an event may precede the start: a
-	// writer may read the clock and the time of day one after the other. The
-	// runtime's traces have none that does.
+	// readApart is the part of a second by which an event may precede the
+	// start: a writer may read the clock and the time of day one after the
+	// other. No event in the runtime's traces does.
 	readApart = 1000
 	// maxLength bounds how long after the start of its trace an event may be.
 	maxLength = 20 * 365 * 24 * time.Hour
@@ -48,9 +48,9 @@ func sessionBounds(sync uint64, frequency int64) bounds {
 	return bounds{sync - before, uint64(min(span, math.MaxInt64))}
 }
 
-// anchor holds the start of the trace against the times of its first events, and
-// moves it to the earliest of them where most cannot be the session's, or are older:
-// then it is the start that is damaged.
+// anchor compares the start of the trace with the times of its first events. If
+// most of them are impossible or older than the start, the start is damaged,
+// and anchor moves it to the earliest of them.
 func (r *Reader) anchor(b *block) {
 	var events, foreign int
 	var earliest, earliestForeign uint64
@@ -94,8 +94,8 @@ func (r *Reader) startAt(ticks uint64) {
 }
 
 // A jump is a sorted event that is more than a second later than all before it.
-// It is believed when the next block, or a sequence point, is not older: else its
-// time is damaged, with those of all events behind it in its block.
+// It is accepted if the next block, or a sequence point, is not older.
+// Otherwise its time is damaged, with those of all later events in its block.
 type jump struct {
 	key    uint64 // sort key of the event; 0 if nothing is doubted
 	latest uint64 // sort key of the latest event before it
@@ -120,7 +120,7 @@ func (r *Reader) sortedAt(key, latest uint64, block int64) {
 	}
 }
 
-// believe ends the doubt about a jump after a block that does not contradict it.
+// believe accepts a jump after a block that does not contradict it.
 func (r *Reader) believe(block int64) {
 	if r.jump.key != 0 && r.jump.block != block {
 		r.sorted = max(r.sorted, r.jump.sorted)
@@ -129,7 +129,7 @@ func (r *Reader) believe(block int64) {
 }
 
 // contradicted drops what was read since the doubted jump: a later event, or
-// sequence point, is older. batch is the one that is being read, if any.
+// sequence point, is older. batch is the batch being read, if any.
 func (r *Reader) contradicted(batch *batch) {
 	r.queue.dropAfter(r.jump.latest)
 	if batch != nil {
@@ -176,8 +176,8 @@ func (r *Reader) readAgain(key uint64) {
 	}
 }
 
-// unreadV3 notes where events could not be read of a trace that does not number
-// them, and with no error that those of a block were.
+// unreadV3 records where events of a trace without numbers could not be read,
+// or, without an error, that the events of a block were read.
 func (r *Reader) unreadV3(err error) {
 	switch {
 	case r.in.version != 3:

@@ -119,7 +119,7 @@ func (f *faults) err() error {
 	return nil
 }
 
-// queued counts an event, and if it is wanted makes it an item of the batch.
+// queued counts an event, and adds it to the batch if it is wanted.
 func (r *Reader) queued(k *kind, h *header, batch *batch, payload span) {
 	key := r.key(h.ticks)
 	if key < r.jump.key {

@@ -51,8 +51,8 @@ const (
 	// oldTraceObject begins the netperf files of V1 and V2.
 	oldTraceObject = "Microsoft.DotNet.Runtime.EventPipeFile"
 
-	// maxBlock bounds what is kept of a single block. The runtime's blocks are
-	// at most 100 KiB, V6's at most 16 MiB by their header.
+	// maxBlock bounds the size of a single block. The runtime's blocks are at
+	// most 100 KiB, V6's at most 16 MiB by their header.
 	maxBlock = 16 << 20
 	// maxTypeName bounds an object's type name, as TraceEvent does.
 	maxTypeName = 64
@@ -68,21 +68,21 @@ const (
 	tagEnd          = 6
 )
 
-// A block is one block of a trace as it lies in the file.
+// A block is one block of a trace, as stored in the file.
 type block struct {
 	kind    blockKind
 	version int    // of the object: 1 for the event blocks of V3
 	off     int64  // of data in the input
 	data    []byte // valid until the next block is read
 	cut     bool   // the input ends within the block
-	mended  string // how its type is told, if that is one bit off the one it has
+	mended  string // how its type is spelt in the file, if that differs in one bit
 }
 
-// A framer splits a trace into blocks. It knows nothing of what is in them.
+// A framer splits a trace into blocks, without knowing their contents.
 type framer struct {
 	in      *window
 	off     int64  // of the next byte
-	whole   int64  // off behind the last whole object; 0 before the Trace object's end
+	whole   int64  // off after the last complete object; 0 before the Trace object's end
 	version int    // 3, 4 or 6
 	minor   uint32 // of V6
 	buf     []byte
@@ -92,7 +92,7 @@ type framer struct {
 
 func newFramer(r io.Reader, size sizes) *framer { return &framer{in: newWindow(r, size)} }
 
-// open reads what comes before the first block and finds the version.
+// open reads the part before the first block, and finds the version.
 func (f *framer) open() error {
 	var b [24]byte
 	head, err := f.peek(len(nettraceMagic))
@@ -140,8 +140,9 @@ func (f *framer) openV6() error {
 	return nil
 }
 
-// read is next, but behind damage of V3 or V4 it goes on where another object
-// begins. It is to be called again after a *trace.FormatError of these.
+// read does the same as next, but after damage in V3 or V4 it continues where
+// another object begins. It can be called again after a *trace.FormatError in
+// these versions.
 func (f *framer) read(b *block) error {
 	if f.damaged {
 		f.damaged = false
@@ -156,9 +157,9 @@ func (f *framer) read(b *block) error {
 	return err
 }
 
-// next reads a block into b. The error is io.EOF or io.ErrUnexpectedEOF where
-// the input ends without its end mark, a *trace.FormatError where the framing is
-// damaged, or what the input's Read returned.
+// next reads a block into b. The error is io.EOF or io.ErrUnexpectedEOF if the
+// input ends without its end mark, a *trace.FormatError if the framing is
+// damaged, or the error of the input's Read.
 func (f *framer) next(b *block) error {
 	*b = block{}
 	if f.version == 6 {
@@ -255,8 +256,8 @@ func (f *framer) nextObject(b *block) error {
 	return f.body(b, int(size))
 }
 
-// mendedKind returns the kind whose type name is one bit off, blockUnknown if
-// there is none.
+// mendedKind returns the kind whose type name differs in one bit, blockUnknown
+// if there is none.
 func mendedKind(name string) blockKind {
 	for known, kind := range objectKinds {
 		off := 0
@@ -297,8 +298,8 @@ func (f *framer) typeName() (string, error) {
 	return string(h[4 : 4+n]), nil
 }
 
-// body reads the n bytes of a block. A block that the input cuts short keeps
-// what is there.
+// body reads the n bytes of a block. A truncated block has the bytes up to the
+// end of the input.
 func (f *framer) body(b *block, n int) error {
 	b.off = f.off
 	var err error
@@ -316,8 +317,8 @@ func (f *framer) body(b *block, n int) error {
 	return err
 }
 
-// large reads a block that the window has no room for, into a buffer of its own:
-// memory grows with what arrives, not with what is claimed.
+// large reads a block that does not fit in the window into a separate buffer.
+// Memory grows with what arrives, not with the claimed size.
 func (f *framer) large(b *block, n int) error {
 	const step = 1 << 20
 	b.data = f.buf[:0]
@@ -394,8 +395,8 @@ func (f *framer) fail(section string, err error) error {
 	return &trace.FormatError{Format: "nettrace", Off: f.off, Section: section, Err: err}
 }
 
-// cutShort turns the end of the input into the unexpected end that it is in
-// the middle of an object.
+// cutShort turns the end of the input into an unexpected end if it is in the
+// middle of an object.
 func cutShort(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -404,7 +405,7 @@ func cutShort(err error) error {
 }
 
 // grow extends b by n bytes. Capacities are powers of two, so that a buffer
-// serves the next block too, which is seldom of the same size.
+// serves the next block too, which is rarely of the same size.
 func grow(b []byte, n int) []byte {
 	if need := len(b) + n; need > cap(b) {
 		b = append(make([]byte, 0, 1<<bits.Len(uint(need-1))), b...)

@@ -76,7 +76,7 @@ func (t *Table) Resolve(pid, address uint64, at time.Duration) Frame {
 	return f
 }
 
-// kernelPID is the process that ETW has the kernel's images in.
+// kernelPID is the process of the kernel's images in ETW traces.
 const kernelPID = 0
 
 // manages reports whether a file is one of the process's managed modules.

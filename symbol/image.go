@@ -17,7 +17,7 @@ type image struct {
 }
 
 // addImage adds a file's mapping, for the addresses in it that belong to no
-// method. One that is listed again is the same.
+// method. A mapping that is listed again is the same.
 func (t *Table) addImage(p *process, i image) {
 	if i.end <= i.start || i.name == "" {
 		return

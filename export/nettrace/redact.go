@@ -12,7 +12,8 @@ import (
 	"github.com/gctrail/gctrail/clr"
 )
 
-// kept are the strings that redaction leaves: what the runtime itself writes there.
+// kept are the fields that redaction does not change, because the runtime
+// itself writes them.
 var kept = map[clr.Kind][]string{
 	clr.KindProcessInfo:    {"OSInformation", "ArchInformation"},
 	clr.KindGCDynamicEvent: {"Name"},
@@ -63,8 +64,9 @@ func (r *Redactor) name(s string) string {
 	return h
 }
 
-// sharedRuntime is the folder in which .NET is installed, under the folder of a
-// version: what tells .NET Core 2 and 3 apart, whose events have other numbers.
+// sharedRuntime is the folder in which .NET is installed, in a folder for each
+// version. The version there distinguishes .NET Core 2 from 3, whose events
+// have other numbers.
 const sharedRuntime = "Microsoft.NETCore.App"
 
 // runtimePath hashes the path of the runtime's library up to the folder of .NET.

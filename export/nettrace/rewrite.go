@@ -15,8 +15,8 @@ type rewriter struct {
 	events map[clr.Kind]*rewritten
 }
 
-// A rewritten event is how one kind is decoded, and which of its strings are
-// redacted.
+// A rewritten event describes how one kind is decoded, and which of its strings
+// are redacted.
 type rewritten struct {
 	event   clr.Event
 	strings []*clr.UTF16
@@ -48,8 +48,8 @@ func (r *rewriter) payload(dst []byte, ev *trace.Event, pointerSize int) ([]byte
 	return e.event.Append(dst, version, pointerSize), true
 }
 
-// names redacts the strings of an event. It returns false if the event carries
-// what has no table.
+// names redacts the strings of an event. It returns false if the layout of a
+// part of the event is unknown.
 func (r *rewriter) names(e *rewritten) bool {
 	if d, ok := e.event.(*clr.GCDynamicEvent); ok && clr.DynamicKindOf(d.Name) == clr.DynamicUnknown {
 		return false
@@ -81,8 +81,8 @@ func (e *rewritten) replace(by *Redactor) {
 	}
 }
 
-// find collects the strings of a structure, but those that are kept, and its arrays
-// of structures.
+// find collects the strings of a structure, except those that are kept, and its
+// arrays of structures.
 func (e *rewritten) find(v reflect.Value, kept []string) {
 	for i := range v.NumField() {
 		if slices.Contains(kept, v.Type().Field(i).Name) {

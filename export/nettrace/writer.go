@@ -37,8 +37,9 @@ type Options struct {
 // frequency is that of the written clock: ticks are nanoseconds.
 const frequency = 1e9
 
-// nobody is the id of a thread that raises no events. What is lost is told as its:
-// the next event of another would end the time in which events may be missing.
+// nobody is the id of a thread that raises no events. Losses are recorded for
+// this thread, because the next event of any other thread would end the range
+// in which events may be missing.
 const nobody = 1<<63 - 1
 
 // A Writer writes the events of one source, in order.
@@ -51,9 +52,9 @@ type Writer struct {
 
 	last    time.Duration // of the events written
 	capture uint64        // the thread of the last one
-	losses  []trace.Range // to come, the one under way among them
-	inside  bool          // the first of losses has begun
-	lost    uint64        // events that are missing and were not told yet
+	losses  []trace.Range // the losses still to be recorded, including the current one
+	inside  bool          // the first of the losses has begun
+	lost    uint64        // missing events that have not been recorded yet
 	named   map[uint64]bool
 	pids    map[uint64]bool
 	threads map[threadKey]bool
@@ -101,7 +102,7 @@ func (w *Writer) Event(ev *trace.Event) error {
 	if err := w.begin(ev); err != nil {
 		return err
 	}
-	if err := w.tellLost(at); err != nil {
+	if err := w.recordLost(at); err != nil {
 		return err
 	}
 	payload := ev.Payload
@@ -133,16 +134,16 @@ func (w *Writer) Event(ev *trace.Event) error {
 	return w.write(&w.event)
 }
 
-// The nettrace.Writer keeps an account of each thread. That of all ends at someThreads,
-// as soon as an event is newer than those before it, and at maxThreads at the latest:
-// then events of the same time would be late.
+// The nettrace.Writer counts the events of each thread. Once it has someThreads
+// threads, the next event that is newer than all before it begins new counts;
+// at maxThreads, any event does, and events of the same time would be late.
 const (
 	someThreads = 1 << 14
 	maxThreads  = 1 << 16
 )
 
-// bound makes room for the thread of an event: a sequence point ends the account of
-// all others.
+// bound makes room for the thread of an event: a sequence point resets the
+// counts of all other threads.
 func (w *Writer) bound(k threadKey, at time.Duration) error {
 	if w.threads[k] {
 		return nil
@@ -155,7 +156,7 @@ func (w *Writer) bound(k threadKey, at time.Duration) error {
 		if err := w.w.SequencePoint(int64(w.last - w.from)); err != nil {
 			return err
 		}
-		if w.inside { // the loss goes on behind it
+		if w.inside { // the loss continues after it
 			w.w.Lost(k.pid, nobody, 1)
 		}
 	}
@@ -163,10 +164,10 @@ func (w *Writer) bound(k threadKey, at time.Duration) error {
 	return nil
 }
 
-// tellLost records the losses that began before an event. Each lies between two
-// sequence points, so that readers doubt nothing else; where no number of events is
-// known, it is one.
-func (w *Writer) tellLost(at time.Duration) error {
+// recordLost records the losses that began before an event. Each loss is
+// between two sequence points, so that it affects no other time. If the number
+// of lost events is unknown, it records one.
+func (w *Writer) recordLost(at time.Duration) error {
 	for len(w.losses) > 0 && at >= w.losses[0].From {
 		r := w.losses[0]
 		if !w.inside {
@@ -188,8 +189,8 @@ func (w *Writer) tellLost(at time.Duration) error {
 	return nil
 }
 
-// setStack gives the written event the stack of another with addresses of the size
-// that the new trace has.
+// setStack sets the stack of the written event, with addresses of the new
+// trace's size.
 func (w *Writer) setStack(ev *trace.Event) {
 	w.stack = w.stack[:0]
 	w.addresses = ev.AppendStack(w.addresses[:0])
@@ -203,8 +204,8 @@ func (w *Writer) setStack(ev *trace.Event) {
 	w.event.SetStack(w.stack, w.pointerSize)
 }
 
-// write writes an event. One that is too large for the format, or too late, counts as
-// lost in the new trace.
+// write writes an event. An event that is too large for the format, or too
+// late, counts as lost in the new trace.
 func (w *Writer) write(ev *trace.Event) error {
 	err := w.w.Write(thread(ev.TID), ev)
 	switch {
@@ -217,7 +218,8 @@ func (w *Writer) write(ev *trace.Event) error {
 	return err
 }
 
-// begin writes the head of the trace, when the first event tells what it needs.
+// begin writes the head of the trace, once the first event has shown what
+// belongs there.
 func (w *Writer) begin(ev *trace.Event) error {
 	if w.w != nil {
 		return nil
@@ -254,7 +256,7 @@ func (w *Writer) Close() error {
 			return err
 		}
 	}
-	if err := w.tellLost(w.last); err != nil {
+	if err := w.recordLost(w.last); err != nil {
 		return err
 	}
 	if w.src.Loss().Truncated {
@@ -294,8 +296,7 @@ func (w *Writer) name(pid uint64) error {
 	})
 }
 
-// pid returns a process's id; zero stands for an unknown one, and for the only
-// one.
+// pid returns the id of a process. Zero means unknown, or the only process.
 func (w *Writer) pid(pid uint64) uint64 {
 	if pid == trace.UnknownID {
 		return 0
@@ -303,7 +304,7 @@ func (w *Writer) pid(pid uint64) uint64 {
 	return pid
 }
 
-// thread returns a thread's id; zero stands for an unknown one.
+// thread returns the id of a thread. Zero means unknown.
 func thread(tid uint64) uint64 {
 	if tid == trace.UnknownID {
 		return 0

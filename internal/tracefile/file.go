@@ -14,16 +14,16 @@ import (
 	"github.com/gctrail/gctrail/internal/outfile"
 )
 
-// A File is where a trace goes. A regular file is a whole trace after every write:
-// its end mark is overwritten by the next one. What cannot be overwritten, as a
-// pipe, gets the mark when it is closed.
+// A File is the destination of a trace. A regular file is a complete trace
+// after every write: the next write overwrites its end mark. A destination that
+// cannot be overwritten, such as a pipe, gets the mark when it is closed.
 type File struct {
 	name   string
 	disk   Disk      // nil for a stream
 	stream io.Writer // nil for a regular file
 	closer io.Closer // of the stream; nil if that is not closed
 	size   int64     // of the whole objects in it
-	end    []byte    // mark that ends them
+	end    []byte    // end mark after them
 	seen   time.Time // when the file was last found at its path
 }
 
@@ -31,7 +31,7 @@ type File struct {
 // written.
 var ErrGone = errors.New("the file was removed, renamed or replaced while it was being written")
 
-// seenInterval is how often a file that is written is looked for.
+// seenInterval is how often a file is checked for being still at its path.
 const seenInterval = time.Second
 
 // A Disk is a file that can be overwritten.
@@ -42,10 +42,11 @@ type Disk interface {
 	Truncate(size int64) error
 }
 
-// mode is that of traces: they name what a program does, and to whom.
+// mode is the file mode of traces, which are private because they reveal what a
+// program does.
 const mode = 0o600
 
-// Create makes a file, or empties an existing one.
+// Create creates a file, or truncates an existing one.
 func Create(path string) (*File, error) { return create(path, os.O_TRUNC) }
 
 func create(path string, flag int) (*File, error) {
@@ -59,14 +60,14 @@ func create(path string, flag int) (*File, error) {
 	return &File{name: path, stream: f, closer: f}, nil
 }
 
-// On returns a File on a disk, which it closes. Where nothing was written, it
-// removes what lies at the path.
+// On returns a File that writes to a Disk, and closes it. If nothing was
+// written, it removes the file at the path.
 func On(d Disk, path string) *File { return &File{name: path, disk: d} }
 
 // Stream returns a File that writes to w, which it does not close.
 func Stream(w io.Writer, name string) *File { return &File{name: name, stream: w} }
 
-// Name returns the file's path, or what a stream is called.
+// Name returns the file's path, or the name of a stream.
 func (f *File) Name() string { return f.name }
 
 // Size returns how many bytes were written, without the end mark.
@@ -76,9 +77,9 @@ func (f *File) Size() int64 { return f.size }
 // name.
 func (f *File) Regular() bool { return f.stream == nil }
 
-// Write adds whole objects, behind which end belongs. When it fails, a regular
-// file is what it was before, and room is for how much of the objects, and an end
-// mark, there would have been room in it.
+// Write adds complete objects, followed by the mark end. If it fails, a regular
+// file is unchanged, and room is the size of the objects that would have fit,
+// with an end mark.
 func (f *File) Write(objects, end []byte) (room int, err error) {
 	if now := time.Now(); now.Sub(f.seen) >= seenInterval {
 		f.seen = now
@@ -90,7 +91,7 @@ func (f *File) Write(objects, end []byte) (room int, err error) {
 		_, err = f.stream.Write(objects)
 	} else if err = f.writeAt(objects, end); err != nil {
 		room = f.written(len(objects))
-		// The end mark has its place: it was there before.
+		// There is room for the end mark, because it was there before.
 		err = errors.Join(err, f.disk.Truncate(f.size), f.mark(f.size, f.end))
 	}
 	if err == nil {
@@ -100,7 +101,8 @@ func (f *File) Write(objects, end []byte) (room int, err error) {
 	return room, err
 }
 
-// Replace makes fewer objects the content of a regular file, in the room that it has.
+// Replace replaces the content of a regular file with fewer objects, without
+// needing more room.
 func (f *File) Replace(objects, end []byte) error {
 	f.size, f.end = 0, end
 	if err := f.writeAt(objects, end); err != nil {
@@ -117,8 +119,8 @@ func (f *File) writeAt(objects, end []byte) error {
 	return f.mark(f.size+int64(len(objects)), end)
 }
 
-// written returns how much was written of size bytes, but for a mark's room.
-// The disk tells: os.File.WriteAt does not count the part that found room.
+// written returns how much of size bytes was written, less the room for a mark.
+// It asks the disk, because os.File.WriteAt does not count a partial write.
 func (f *File) written(size int) int {
 	end, err := f.disk.Seek(0, io.SeekEnd)
 	if err != nil {
@@ -138,7 +140,7 @@ func (f *File) mark(at int64, end []byte) error {
 	return err
 }
 
-// present reports a file that is not at its path any more, as far as the disk tells.
+// present returns an error if the file is no longer at its path.
 func (f *File) present() error {
 	disk, ok := f.disk.(interface{ Stat() (os.FileInfo, error) })
 	if !ok {
@@ -152,7 +154,7 @@ func (f *File) present() error {
 	if errors.Is(err, os.ErrNotExist) || err == nil && !os.SameFile(written, found) {
 		return &os.PathError{Op: "write", Path: f.name, Err: ErrGone}
 	}
-	return nil // or it cannot be told
+	return nil // or it is unknown
 }
 
 // Close ends the trace. A regular file into which nothing was written is removed.

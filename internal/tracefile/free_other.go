@@ -2,5 +2,5 @@
 
 package tracefile
 
-// freeSpace is not known here.
+// freeSpace is not implemented on this system.
 func freeSpace(string) (int64, bool) { return 0, false }

@@ -12,17 +12,16 @@ import (
 	"github.com/gctrail/gctrail/nettrace"
 )
 
-// A joint is where in a ring a trace is to start: before an object of a segment,
-// both counted from 0. The first object of a segment never is one.
+// A joint is the place in a ring at which a trace starts: before an object of a
+// segment, both counted from 0. It is never the first object of a segment.
 type joint struct{ segment, object int }
 
-// JoinFrom makes the file of what the ring holds from a time of the trace on,
-// or a little earlier: of the event blocks that a trace can start with, it
-// starts with the last one before that time. Segments are removed as they are
-// copied, so that little more room is needed than they have; on a full disk,
-// the oldest ones make it. The file is closed; it is nil if the ring holds
-// nothing. On an error, what was not copied stays in the segments. The ring
-// must have been closed.
+// JoinFrom creates the file from the ring's contents since a time of the trace:
+// it starts with the last event block before that time at which a trace can
+// start. Segments are removed once they are copied, so joining needs little
+// extra room; on a full disk, the oldest segments are dropped. The file is
+// closed; it is nil if the ring is empty. After an error, everything that was
+// not copied is still in the segments. The ring must have been closed.
 func (r *Ring) JoinFrom(from time.Duration) (*File, error) { return r.join(r.in.Ticks(from)) }
 
 // JoinLast is JoinFrom with a time before the trace's last event; 0 for all.
@@ -34,7 +33,7 @@ func (r *Ring) JoinLast(d time.Duration) (*File, error) {
 	return r.join(latest - r.ticks(d))
 }
 
-// join joins from a time on, in ticks.
+// join joins the segments since a time, in ticks.
 func (r *Ring) join(from uint64) (*File, error) {
 	for try := 0; len(r.segments) > 0; try++ {
 		at, err := r.find(from)
@@ -60,8 +59,8 @@ func (r *Ring) join(from uint64) (*File, error) {
 	return nil, nil
 }
 
-// shorten makes room for what is joined: by its oldest segment, or if something in
-// that is held, by its last one.
+// shorten makes room for joining by dropping the oldest segment, or, if that is
+// needed, the last one.
 func (r *Ring) shorten() error {
 	end, victim := "beginning", r.segments[0]
 	if r.spare() {
@@ -74,8 +73,8 @@ func (r *Ring) shorten() error {
 	return victim.remove()
 }
 
-// find finds where to start. A batch of the runtime that lacks its beginning is
-// left out, unless what is held is in it.
+// find finds where to start. It leaves out a batch of the runtime without its
+// beginning, unless the batch is needed.
 func (r *Ring) find(from uint64) (joint, error) {
 	var at joint
 	found, latest := false, r.segments[0].before
@@ -109,8 +108,8 @@ func (r *Ring) find(from uint64) (joint, error) {
 // errFound ends a search.
 var errFound = errors.New("found")
 
-// copyFrom copies the ring from an object of its first segment on. It reports whether
-// a segment was copied, and is gone.
+// copyFrom copies the ring, beginning with an object of its first segment. It
+// reports whether a segment was copied and removed.
 func (r *Ring) copyFrom(object int) (out *File, started bool, err error) {
 	out, err = r.open(r.path, os.O_TRUNC)
 	if err != nil {
@@ -130,7 +129,7 @@ func (r *Ring) copyFrom(object int) (out *File, started bool, err error) {
 	return out, started, errors.Join(err, out.Close())
 }
 
-// rename makes the file of the only segment as it is.
+// rename makes the only segment the file.
 func (r *Ring) rename() (*File, error) {
 	s := r.segments[0]
 	if err := os.Rename(s.path, r.path); err != nil {
@@ -140,7 +139,7 @@ func (r *Ring) rename() (*File, error) {
 	return &File{name: r.path, size: s.size}, nil
 }
 
-// A joining makes one trace of segments.
+// A joining joins segments to one trace.
 type joining struct {
 	splicer nettrace.Splicer
 	out     *File

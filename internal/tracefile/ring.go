@@ -19,18 +19,18 @@ import (
 	"github.com/gctrail/gctrail/nettrace"
 )
 
-// A Ring keeps the end of a trace on disk, in segments beside the file that is to
-// be made of it. Each segment is a trace of its own, and whole at any time. What it
-// holds in memory does not depend on how much it keeps.
+// A Ring stores the end of a trace on disk, in segments next to the file that
+// they will become. Each segment is a complete trace at any time. Its memory
+// does not depend on how much it stores.
 type Ring struct {
-	// Say is told when a full disk makes the ring keep less.
+	// Say is called with a message if a full disk shortens the ring.
 	Say func(string)
-	// Overrun is called when the ring has no room for what it is to hold.
+	// Overrun is called if the ring has no room for what it must hold.
 	Overrun func()
 
 	path   string // of the file that is to be made
 	limits Limits
-	// open makes a file, as create does.
+	// open creates a file, as create does.
 	open func(path string, flag int) (*File, error)
 	// free returns how much room the disk has, and whether that is known.
 	free func() (int64, bool)
@@ -45,12 +45,12 @@ type Ring struct {
 	longest  int64 // size that a segment may have
 	size     int64 // of all segments
 
-	held   uint64 // nothing from this time on is dropped; 0 for nothing held
-	ending bool   // nothing is dropped any more
-	cut    bool   // something was dropped because limits.Size was reached
+	held   uint64 // nothing since this time is dropped; 0 if nothing is held
+	ending bool   // nothing more is dropped
+	cut    bool   // something was dropped because limits.Size was exceeded
 }
 
-// Limits are how much a ring keeps.
+// Limits bound what a ring stores.
 type Limits struct {
 	Time time.Duration // 0 for no limit
 	Size int64         // in bytes
@@ -59,16 +59,17 @@ type Limits struct {
 const (
 	// maxSegment bounds a segment, but for a single object that is larger.
 	maxSegment = 16_000_000
-	// minSegments is how many segments a ring has at least when it is full: one is
-	// dropped at a time.
+	// minSegments is the smallest number of segments in a full ring: segments
+	// are dropped one at a time.
 	minSegments = 16
-	// maxShortened is how many segments are given up to make room for the others.
+	// maxShortened is the number of segments that may be dropped to make room
+	// for the others.
 	maxShortened = 2
-	// joinBuffer is how much is written at a time to the file that is made.
+	// joinBuffer is how much is written to the joined file at a time.
 	joinBuffer = 256 << 10
 )
 
-// NewRing returns a ring for a file at a path, which is not made yet.
+// NewRing returns a ring for a file at a path. The file is not created yet.
 func NewRing(path string, limits Limits) (*Ring, error) {
 	if err := writable(path); err != nil {
 		return nil, err
@@ -80,7 +81,8 @@ func NewRing(path string, limits Limits) (*Ring, error) {
 	return r, nil
 }
 
-// writable reports whether a file can be made at a path, and leaves what is there.
+// writable reports whether a file can be created at a path, without changing an
+// existing file.
 func writable(path string) error {
 	info, err := os.Stat(path)
 	there := err == nil
@@ -100,11 +102,11 @@ func writable(path string) error {
 
 var errIrregular = errors.New("segments can only be stored next to a regular file")
 
-// Path returns that of the file that is to be made.
+// Path returns the path of the file to be created.
 func (r *Ring) Path() string { return r.path }
 
-// Write takes whole objects of a V4 trace. Where there is no room for them, it
-// makes some by dropping the oldest segments; room is 0.
+// Write takes complete objects of a V4 trace. If there is no room for them, it
+// drops the oldest segments. room is always 0.
 func (r *Ring) Write(objects, _ []byte) (room int, err error) {
 	r.feed.Reset(objects)
 	for {
@@ -172,8 +174,8 @@ func (r *Ring) roll(o *nettrace.Object) error {
 	return err
 }
 
-// create makes the file of a segment, under a name that no file has: one may be
-// left of a ring that was killed.
+// create creates the file of a segment, under a name that no file has: files
+// may be left by a process that was killed.
 func (r *Ring) create(s *segment) (*File, error) {
 	ext := filepath.Ext(r.path)
 	for {
@@ -186,7 +188,8 @@ func (r *Ring) create(s *segment) (*File, error) {
 	}
 }
 
-// flush writes what the last segment has got, and drops what is too much.
+// flush writes the buffered part of the last segment, and drops what exceeds
+// the limits.
 func (r *Ring) flush() error {
 	if r.pending.Len() == 0 {
 		return nil
@@ -206,7 +209,7 @@ func (r *Ring) flush() error {
 	return r.trim()
 }
 
-// making writes, and while the disk is full makes room and writes again.
+// making writes, and while the disk is full, makes room and writes again.
 func (r *Ring) making(write func() error) error {
 	for {
 		err := write()
@@ -273,12 +276,13 @@ func isFull(err error) bool {
 // errorDiskFull is Windows's ERROR_DISK_FULL.
 const errorDiskFull = syscall.Errno(112)
 
-// spare reports whether the oldest segment may be dropped.
+// spare reports whether the oldest segment can be dropped.
 func (r *Ring) spare() bool {
 	return len(r.segments) > 1 && (r.held == 0 || r.segments[1].start != 0 && r.segments[1].start <= r.held)
 }
 
-// trim drops segments while the others are enough. What is held does not get old.
+// trim drops segments as long as the others suffice. It does not drop what is
+// held.
 func (r *Ring) trim() error {
 	for len(r.segments) > 1 && !r.ending {
 		next, latest := r.segments[1].start, r.splicer.Latest()
@@ -309,8 +313,8 @@ func (r *Ring) drop() error {
 // ticks returns how many ticks a time has.
 func (r *Ring) ticks(d time.Duration) uint64 { return r.in.Ticks(d) - r.in.Ticks(0) }
 
-// Hold keeps what is there from a time of the trace on: from now on, the ring
-// rather overruns.
+// Hold keeps everything since a time of the trace. From now on, the ring
+// overruns rather than drop it.
 func (r *Ring) Hold(from time.Duration) { r.held = max(1, r.in.Ticks(from)) }
 
 // End marks the end of the trace: from now on, the ring grows.
@@ -340,7 +344,7 @@ func (r *Ring) Remove() error {
 	return errors.Join(errs...)
 }
 
-// Left returns where the segments are that were not made a file of.
+// Left returns the paths of the segments that were not joined.
 func (r *Ring) Left() []string {
 	paths := make([]string, len(r.segments))
 	for i, s := range r.segments {

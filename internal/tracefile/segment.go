@@ -21,8 +21,8 @@ type segment struct {
 	start  uint64 // of the first event block that a trace can start with; 0 if there is none
 }
 
-// each calls fn with the objects of a segment, and tells it which are those that
-// the others refer to. It returns the first error.
+// each calls fn with each object of a segment, and with whether other objects
+// refer to it. It returns the first error.
 func (s *segment) each(fn func(o *nettrace.Object, head bool) error) error {
 	f, err := os.Open(s.path)
 	if err != nil {
@@ -44,7 +44,7 @@ func (s *segment) each(fn func(o *nettrace.Object, head bool) error) error {
 	}
 }
 
-// youngerHalf returns a segment with the same path that has about the younger
+// youngerHalf returns a segment with the same path that has about the later
 // half of this one, and its objects; nil if this one is too short.
 func (s *segment) youngerHalf() (*segment, []byte, error) {
 	var out bytes.Buffer

@@ -19,12 +19,12 @@ type Process struct {
 	Server, Concurrent    *bool  // of its GC; nil if unknown
 }
 
-// WriteSnapshot writes what was received so far of a trace that is still being
-// recorded, up to the end of an object, as a trace that has ended. A runtime tells its process, version and settings
-// when a trace ends: where these events have not come, they are made of p. What is
-// missing of the received part is missing of the snapshot too. Received that is
-// damaged is written as it is. The error is that of the writer, or a
-// *trace.FormatError.
+// WriteSnapshot writes the part received so far of a trace that is still being
+// recorded, up to the end of an object, as a complete trace. A runtime reports
+// its process, version and settings when a trace ends; if these events have not
+// arrived, the snapshot gets them from p. Events missing from the received part
+// are missing from the snapshot too. Damaged input is written unchanged. The
+// error is the writer's, or a *trace.FormatError.
 func WriteSnapshot(w io.Writer, received []byte, p *Process) error {
 	in := nettrace.NewReader(bytes.NewReader(received), nettrace.Options{Stacks: true})
 	var out bytes.Buffer
@@ -67,7 +67,7 @@ func (s *snapshot) copy(to io.Writer) error {
 				return err
 			}
 		}
-		s.tellLost(ev.PID, ev.TID)
+		s.recordLost(ev.PID, ev.TID)
 		s.seen[clr.KindOf(ev.Desc.Provider, ev.Desc.ID)] = true
 		if err := s.out.Write(ev.TID, ev); err != nil {
 			s.failed = true
@@ -94,8 +94,8 @@ func optionsLike(info *trace.Info) nettrace.WriterOptions {
 	return opt
 }
 
-// tellLost writes to the copy the events that were found lost meanwhile.
-func (s *snapshot) tellLost(pid, tid uint64) {
+// recordLost records newly found losses in the copy.
+func (s *snapshot) recordLost(pid, tid uint64) {
 	now := s.in.Loss().Events
 	for now > s.lost {
 		n := min(now-s.lost, math.MaxUint32)
@@ -104,9 +104,9 @@ func (s *snapshot) tellLost(pid, tid uint64) {
 	}
 }
 
-// end adds what the runtime would tell at the end of the trace.
+// end adds the events that the runtime would raise at the end of the trace.
 func (s *snapshot) end(p *Process) error {
-	s.tellLost(s.last.PID, s.last.TID)
+	s.recordLost(s.last.PID, s.last.TID)
 	line := clr.NewUTF16(p.CommandLine)
 	if !s.seen[clr.KindProcessInfo] && p.CommandLine != "" {
 		err := s.write(clr.EventPipeProvider, &clr.ProcessInfo{
