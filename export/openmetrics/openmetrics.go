@@ -97,6 +97,9 @@ var families = [...]family{
 // bounds are the upper bounds of the histogram's buckets, in seconds.
 var bounds = [...]float64{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}
 
+// PauseBounds returns the upper bounds of the buckets of pauses, in seconds.
+func PauseBounds() []float64 { return slices.Clone(bounds[:]) }
+
 // An id names a series of a process.
 type id struct {
 	family int

@@ -118,23 +118,27 @@ func (l *collectionLog) tell(n *watch.News, watching bool) {
 		l.write(n.Collection)
 		return
 	}
-	name, words := collect.Title(n.Process), ""
+	if watching {
+		l.std.warn("gctrail", collect.Title(n.Process)+": "+newsOf(n, "the reader of this output is too slow"))
+	}
+}
+
+// newsOf describes what has happened to a process. Slow is why collections were
+// dropped.
+func newsOf(n *watch.News, slow string) string {
 	switch {
 	case n.Attached:
-		words = "now watching"
+		return "now watching"
 	case n.Dropped > 0:
-		words = text.Plural(int64(n.Dropped), "collection is", "collections are") + " missing here: the reader of this output is too slow"
+		return text.Plural(int64(n.Dropped), "collection is", "collections are") + " missing here: " + slow
 	case n.Lost > 0:
-		words = text.Plural(int64(n.Lost), "event was", "events were") + " lost because the runtime's buffer was full"
+		return text.Plural(int64(n.Lost), "event was", "events were") + " lost because the runtime's buffer was full"
 	case n.Ended && n.Err != nil:
-		words = problemOf(n.Err)
+		return problemOf(n.Err)
 	case n.Ended:
-		words = "ended"
+		return "ended"
 	default:
-		words = sentence(&collect.ProcessError{Name: "not watched", Err: n.Err})
-	}
-	if watching {
-		l.std.warn("gctrail", name+": "+words)
+		return sentence(&collect.ProcessError{Name: "not watched", Err: n.Err})
 	}
 }
 

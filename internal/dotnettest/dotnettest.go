@@ -35,7 +35,12 @@ type Program struct {
 // some seconds, with more variables in its environment. It ends with the test.
 func Start(t testing.TB, version int, mode string, seconds int, env ...string) *Program {
 	t.Helper()
-	file := Install(t, version)
+	return StartFile(t, Install(t, version), mode, seconds, env...)
+}
+
+// StartFile starts a file that Install has made.
+func StartFile(t testing.TB, file, mode string, seconds int, env ...string) *Program {
+	t.Helper()
 	p := &Program{Name: filepath.Base(file), t: t, truth: filepath.Join(filepath.Dir(file), "truth")}
 	p.run(file, mode, seconds, env)
 	return p
@@ -115,6 +120,8 @@ func find(name string) string {
 // Totals are what a program counts of its whole run.
 type Totals struct {
 	Collections int     `json:"gen0_collections"`
+	Gen1        int     `json:"gen1_collections"` // of gen1 and older
+	Gen2        int     `json:"gen2_collections"`
 	PauseMS     float64 `json:"total_pause_ms"`
 	Allocated   int64   `json:"total_allocated_bytes"`
 }

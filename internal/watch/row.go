@@ -25,6 +25,7 @@ var ErrTooMany = errors.New("too many processes are already being watched")
 // News is what has just happened. Of Attached, Collection, Dropped, Lost, Ended
 // and Err one at least is set.
 type News struct {
+	ID      int // of this watching of the process
 	Process *diag.Process
 
 	Attached   bool
@@ -39,6 +40,7 @@ type News struct {
 type Collection struct {
 	*gc.Collection
 	Process *diag.Process
+	Start   time.Time // which the times of the collection count from
 	Began   time.Time // the first pause, or what else is known of its beginning
 	Ended   time.Time // what is known of its end
 }
@@ -47,6 +49,7 @@ type Collection struct {
 type row struct {
 	id        int
 	process   *diag.Process
+	passing   bool // no collection is kept
 	state     State
 	err       error // why it cannot be watched, or why its trace ended
 	following bool
@@ -104,25 +107,25 @@ func (r *row) take(u *live.Update, err error, now time.Time) []*News {
 	var news []*News
 	if u.Dropped > 0 {
 		r.dropped += u.Dropped
-		news = append(news, &News{Process: r.process, Dropped: u.Dropped})
+		news = append(news, &News{ID: r.id, Process: r.process, Dropped: u.Dropped})
 	}
 	switch u.Kind {
 	case live.Attached:
 		r.state, r.attached, r.err, r.fails = Watched, now, nil, 0
-		return append(news, &News{Process: r.process, Attached: true})
+		return append(news, &News{ID: r.id, Process: r.process, Attached: true})
 	case live.Collected:
 		r.start = u.Start
 		if r.start.Before(r.attached) {
 			r.attached = r.start // a busy runtime answers later than it begins
 		}
 		c := r.add(u.Collection)
-		news = append(news, &News{Process: r.process, Collection: c})
+		news = append(news, &News{ID: r.id, Process: r.process, Collection: c})
 	case live.Ended:
 		r.state, r.ended, r.err = Ended, now, u.Err
-		news = append(news, &News{Process: r.process, Ended: true, Err: u.Err})
+		news = append(news, &News{ID: r.id, Process: r.process, Ended: true, Err: u.Err})
 	}
 	if u.Lost > r.lost {
-		news = append(news, &News{Process: r.process, Lost: u.Lost - r.lost})
+		news = append(news, &News{ID: r.id, Process: r.process, Lost: u.Lost - r.lost})
 	}
 	r.lost = u.Lost
 	return news
@@ -138,13 +141,16 @@ func (r *row) refused(err error, now time.Time) []*News {
 	if known {
 		return nil
 	}
-	return []*News{{Process: r.process, Err: err}}
+	return []*News{{ID: r.id, Process: r.process, Err: err}}
 }
 
 // add adds a collection.
 func (r *row) add(col *gc.Collection) *Collection {
-	c := &Collection{Collection: col, Process: r.process}
+	c := &Collection{Collection: col, Process: r.process, Start: r.start}
 	c.Began, c.Ended = r.times(col)
+	if r.passing {
+		return c
+	}
 	r.found.Add(col)
 	r.latest.add(c)
 	r.history.add(c, r.start)

@@ -112,3 +112,29 @@ func (r *row) sum(p *Process) {
 		p.Rate = float64(n) / span.Seconds()
 	}
 }
+
+// Counts are the processes of a Watcher by what can be done with them.
+type Counts struct {
+	Looked  bool // the machine was looked over
+	Watched int
+	Failed  int // cannot be watched
+	Waiting int // not attached to yet
+}
+
+// Counts returns how many processes are watched now.
+func (w *Watcher) Counts() Counts {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	c := Counts{Looked: w.listed}
+	for _, r := range w.rows {
+		switch {
+		case r.state == Watched:
+			c.Watched++
+		case r.state == Found && r.err != nil:
+			c.Failed++
+		case r.state == Found:
+			c.Waiting++
+		}
+	}
+	return c
+}

@@ -27,6 +27,11 @@ type Options struct {
 	// whose news wait for it loses collections here, and the losses are counted; it
 	// does not lose them in the runtime.
 	Each func(*News)
+	// Max is how many processes are attached to at the same time; 0 means MaxFollowed.
+	Max int
+	// Passing keeps nothing of a collection once Each has had it: snapshots have no
+	// figures, and no trace is kept.
+	Passing bool
 	// Source is where processes and collections come from.
 	Source Source
 }
@@ -43,8 +48,8 @@ type Source struct {
 const (
 	// Interval is how often the machine is looked over for processes.
 	Interval = 2 * time.Second
-	// MaxFollowed is how many processes are attached to at the same time. Further
-	// ones are listed.
+	// MaxFollowed is how many processes are attached to at the same time, unless
+	// Options.Max says otherwise. Further ones are listed.
 	MaxFollowed = 64
 	// maxEnded is how many processes are kept that have ended.
 	maxEnded = 8
@@ -77,6 +82,9 @@ func New(opts Options) *Watcher {
 	}
 	if opts.Source.Follow == nil {
 		opts.Source.Follow = live.Follow
+	}
+	if opts.Max == 0 {
+		opts.Max = MaxFollowed
 	}
 	return &Watcher{opts: opts}
 }
@@ -168,7 +176,7 @@ func (w *Watcher) released(ctx context.Context, r *row) []*row {
 // add makes the row of a process.
 func (w *Watcher) add(p *diag.Process) *row {
 	w.met++
-	r := &row{id: w.met, process: p}
+	r := &row{id: w.met, process: p, passing: w.opts.Passing}
 	w.rows = append(w.rows, r)
 	return r
 }
@@ -198,7 +206,7 @@ func (w *Watcher) match(found []*diag.Process, now time.Time) (begin []*row, new
 		}
 		present[r] = true
 		if problem := r.seen(p); problem != nil {
-			news = append(news, &News{Process: p, Err: problem})
+			news = append(news, &News{ID: r.id, Process: p, Err: problem})
 		}
 	}
 	w.forget(present)
@@ -218,7 +226,7 @@ func (w *Watcher) due(now time.Time) (begin []*row) {
 		if !r.due(now) {
 			continue
 		}
-		if followed == MaxFollowed {
+		if followed == w.opts.Max {
 			r.err = ErrTooMany
 			continue
 		}
@@ -300,7 +308,10 @@ func (w *Watcher) follow(ctx context.Context, r *row) {
 	w.mu.Lock()
 	process := r.process
 	w.mu.Unlock()
-	opts := live.Options{Queue: queued, Tap: func(*diag.Process) io.Writer { return recorder{w, r} }}
+	opts := live.Options{Queue: queued}
+	if !w.opts.Passing {
+		opts.Tap = func(*diag.Process) io.Writer { return recorder{w, r} }
+	}
 	for u, err := range w.opts.Source.Follow(ctx, process, opts) {
 		w.mu.Lock()
 		news := r.take(u, err, time.Now())

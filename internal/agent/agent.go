@@ -1,0 +1,238 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/watch"
+	"github.com/gctrail/gctrail/otlp"
+)
+
+// Options are what an agent needs of its caller.
+type Options struct {
+	Config *Config // checked
+	// Notify is told what happens: News of processes other than collections. It may be
+	// nil, and is called by one goroutine at a time.
+	Notify func(*watch.News)
+	// Source is where processes come from; zero means this machine.
+	Source watch.Source
+}
+
+// An Agent follows the processes of a machine.
+type Agent struct {
+	opts     Options
+	config   *Config
+	chosen   []label
+	single   bool // each process has a group of its own
+	patterns patterns
+	host     string
+	watcher  *watch.Watcher
+	sender   *otlp.Sender // nil for none
+
+	mu        sync.Mutex
+	processes map[int]*process // by the ID of their watching
+	groups    map[string]*group
+	self      *group
+	records   records
+}
+
+const (
+	// retention is for how long the counters of a process are served after its end.
+	retention = time.Minute
+	// sharedRetention is the same for the counters of processes that share labels: the
+	// next process of the name continues them.
+	sharedRetention = time.Hour
+	// maxEnded bounds the groups without a process.
+	maxEnded = 500
+	// judging is how often the findings of processes are brought up to date.
+	judging = 15 * time.Second
+)
+
+// New returns an agent that does nothing before Run.
+func New(opts Options) (*Agent, error) {
+	c := opts.Config
+	chosen, err := chosenLabels(c.Labels)
+	if err != nil {
+		return nil, err
+	}
+	a := &Agent{
+		opts: opts, config: c, chosen: chosen,
+		single:    slices.ContainsFunc(chosen, func(l label) bool { return l.name == "pid" }),
+		processes: make(map[int]*process), groups: make(map[string]*group),
+		records: records{full: make(chan struct{}, 1)},
+	}
+	if a.patterns, err = c.patterns(); err != nil {
+		return nil, err
+	}
+	a.host, _ = os.Hostname()
+	a.self = newGroup(identity{"service.name": "gctrail-agent", "host.name": a.host}, nil, time.Now())
+	if c.pushes() {
+		if a.sender, err = otlp.NewSender(c.sender()); err != nil {
+			return nil, err
+		}
+	}
+	a.watcher = watch.New(watch.Options{
+		Wants: a.wants, Each: a.news, Max: c.Processes, Passing: true, Source: opts.Source,
+	})
+	return a, nil
+}
+
+// Run follows processes until ctx ends; it has then asked their runtimes to end
+// their sessions. It returns early where it cannot listen.
+func (a *Agent) Run(ctx context.Context) error {
+	server, err := a.listen(ctx)
+	if err != nil {
+		return err
+	}
+	var running sync.WaitGroup
+	if server != nil {
+		running.Go(func() { server.run(ctx) })
+	}
+	if a.sender != nil {
+		running.Go(func() { a.push(ctx) })
+	}
+	running.Go(func() { every(ctx, judging, a.judge) })
+	a.watcher.Run(ctx)
+	running.Wait()
+	return nil
+}
+
+// every calls f at intervals until ctx ends.
+func every(ctx context.Context, interval time.Duration, f func(time.Time)) {
+	tick := time.NewTicker(interval)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case now := <-tick.C:
+			f(now)
+		}
+	}
+}
+
+// wants reports whether a process is to be followed. The agent itself is none.
+func (a *Agent) wants(p *diag.Process) bool {
+	return p.PID != os.Getpid() && a.patterns.match(p.Name)
+}
+
+// news takes in what happens to processes.
+func (a *Agent) news(n *watch.News) {
+	switch {
+	case n.Attached:
+		id := identify(n.Process, a.host, a.config.Attributes)
+		a.mu.Lock()
+		a.attach(n.ID, n.Process, id, time.Now())
+		a.mu.Unlock()
+	case n.Collection != nil:
+		a.collected(n)
+	default:
+		a.changed(n)
+	}
+	if n.Collection == nil && a.opts.Notify != nil {
+		a.opts.Notify(n)
+	}
+}
+
+func (a *Agent) attach(id int, p *diag.Process, of identity, now time.Time) {
+	name := groupName(of, a.chosen)
+	g := a.groups[name]
+	if g == nil {
+		g = newGroup(a.shared(of), a.chosen, now)
+		a.groups[name] = g
+	}
+	g.emptied = time.Time{}
+	added := &process{Process: p, identity: of, group: g, gauges: make(gauges)}
+	added.gauges.set(attached, 1)
+	g.processes[id], a.processes[id] = added, added
+}
+
+// shared returns the attributes of a group: without those of its first process,
+// where others may join it.
+func (a *Agent) shared(of identity) identity {
+	if a.single {
+		return of
+	}
+	rest := make(identity)
+	for key, value := range of {
+		if !slices.Contains(ofOneProcess, key) {
+			rest[key] = value
+		}
+	}
+	for _, l := range labels {
+		if !slices.Contains(a.chosen, l) && l.name != "service" {
+			delete(rest, l.key)
+		}
+	}
+	return rest
+}
+
+func (a *Agent) collected(n *watch.News) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p := a.processes[n.ID]
+	if p == nil {
+		return
+	}
+	p.take(n.Collection)
+	if a.sender != nil && a.config.OTLP.Logs {
+		a.records.add(p, n.Collection)
+	}
+}
+
+func (a *Agent) changed(n *watch.News) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p := a.processes[n.ID]
+	if p == nil {
+		return
+	}
+	if n.Lost > 0 {
+		p.group.count(eventsLost, float64(n.Lost))
+	}
+	if n.Ended {
+		delete(a.processes, n.ID)
+		delete(p.group.processes, n.ID)
+		if len(p.group.processes) == 0 {
+			p.group.emptied = time.Now()
+		}
+		a.self.count(selfEnded, 1)
+	}
+}
+
+// judge brings the findings up to date, and drops groups whose time is over.
+func (a *Agent) judge(now time.Time) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, p := range a.processes {
+		p.judge(now)
+	}
+	a.expire(now)
+}
+
+// expire drops groups without processes, the oldest first.
+func (a *Agent) expire(now time.Time) {
+	keep := sharedRetention
+	if a.single {
+		keep = retention
+	}
+	var ended []string
+	for name, g := range a.groups {
+		if len(g.processes) == 0 {
+			ended = append(ended, name)
+		}
+	}
+	slices.SortFunc(ended, func(x, y string) int {
+		return cmp.Or(a.groups[x].emptied.Compare(a.groups[y].emptied), cmp.Compare(x, y))
+	})
+	for i, name := range ended {
+		if len(ended)-i > maxEnded || now.Sub(a.groups[name].emptied) >= keep {
+			delete(a.groups, name)
+		}
+	}
+}

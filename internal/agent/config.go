@@ -1,0 +1,213 @@
+package agent
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"regexp"
+	"strings"
+	"time"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/otlp"
+)
+
+// A Config is what an agent is to do.
+type Config struct {
+	Listen    string   `yaml:"listen"`        // address of the HTTP server; empty for none
+	Names     []string `yaml:"names"`         // patterns of the processes to follow; none means all
+	Exclude   []string `yaml:"exclude"`       // patterns of those not to follow
+	Processes int      `yaml:"max-processes"` // followed at the same time, at most
+	Labels    []string `yaml:"labels"`        // see LabelNames
+	// Generation is the attribute of the generation: the semantic convention's name, or
+	// gc.heap.generation, which .NET itself uses.
+	Generation string            `yaml:"generation-attribute"`
+	Attributes map[string]string `yaml:"attributes,omitempty"` // added to all resources
+	OTLP       OTLP              `yaml:"otlp"`
+}
+
+// OTLP configures what is sent to an endpoint.
+type OTLP struct {
+	Endpoint   string            `yaml:"endpoint"`                   // base URL; empty for none
+	LogsURL    string            `yaml:"logs-endpoint,omitempty"`    // whole URL, in place of the endpoint's
+	MetricsURL string            `yaml:"metrics-endpoint,omitempty"` // the same for metrics
+	Headers    map[string]string `yaml:"headers,omitempty"`
+	Interval   time.Duration     `yaml:"interval"` // of metrics
+	Timeout    time.Duration     `yaml:"timeout"`  // of a request
+	Queue      int               `yaml:"queue-bytes"`
+	Metrics    bool              `yaml:"metrics"`
+	Logs       bool              `yaml:"logs"`
+}
+
+// DefaultConfig returns the configuration of an agent that is told nothing.
+func DefaultConfig() *Config {
+	return &Config{
+		Listen:     "127.0.0.1:9464",
+		Processes:  1000,
+		Labels:     []string{"pid", "process", "runtime", "container", "namespace", "pod", "container_name"},
+		Generation: generationKey,
+		OTLP:       OTLP{Interval: time.Minute, Timeout: 10 * time.Second, Queue: 8 << 20, Metrics: true, Logs: true},
+	}
+}
+
+// maxConfig bounds a configuration file, in bytes.
+const maxConfig = 1 << 20
+
+// Read takes over what a YAML file sets. Unknown keys are errors.
+func (c *Config) Read(path string) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, maxConfig))
+	if err != nil {
+		return err
+	}
+	d := yaml.NewDecoder(bytes.NewReader(text))
+	d.KnownFields(true)
+	if err := d.Decode(c); err != nil && !errors.Is(err, io.EOF) {
+		return plain(err)
+	}
+	return nil
+}
+
+var unknownField = regexp.MustCompile(`field (\S+) not found in type \S+`)
+
+// plain puts an error of the YAML reader into the words of the file.
+func plain(err error) error {
+	if wrong, ok := errors.AsType[*yaml.TypeError](err); ok {
+		err = errors.New(strings.Join(wrong.Errors, "; "))
+	}
+	return errors.New(unknownField.ReplaceAllString(strings.TrimPrefix(err.Error(), "yaml: "), `unknown setting "$1"`))
+}
+
+// FromEnvironment takes over what OpenTelemetry's variables set. Get returns the
+// value of a variable.
+func (c *Config) FromEnvironment(get func(string) string) error {
+	o, err := otlp.FromEnvironment(get)
+	if err != nil {
+		return err
+	}
+	c.OTLP.Endpoint = cmp.Or(o.Endpoint, c.OTLP.Endpoint)
+	c.OTLP.LogsURL = cmp.Or(o.LogsEndpoint, c.OTLP.LogsURL)
+	c.OTLP.MetricsURL = cmp.Or(o.MetricsEndpoint, c.OTLP.MetricsURL)
+	c.OTLP.Timeout = cmp.Or(o.Timeout, c.OTLP.Timeout)
+	if len(o.Headers) > 0 {
+		c.OTLP.Headers = o.Headers
+	}
+	if interval := get("OTEL_METRIC_EXPORT_INTERVAL"); interval != "" {
+		d, err := time.ParseDuration(interval + "ms")
+		if err != nil || d <= 0 {
+			return fmt.Errorf("OTEL_METRIC_EXPORT_INTERVAL=%s: give milliseconds", interval)
+		}
+		c.OTLP.Interval = d
+	}
+	return nil
+}
+
+// Print writes the configuration as YAML. The values of headers, which may be
+// secrets, are left out.
+func (c *Config) Print(w io.Writer) error {
+	shown := *c
+	shown.OTLP.Headers = make(map[string]string)
+	for name := range c.OTLP.Headers {
+		shown.OTLP.Headers[name] = "(hidden)"
+	}
+	e := yaml.NewEncoder(w)
+	e.SetIndent(2)
+	return errors.Join(e.Encode(&shown), e.Close())
+}
+
+// Check reports what is wrong with the configuration.
+func (c *Config) Check() error {
+	var errs []error
+	fail := func(format string, args ...any) { errs = append(errs, fmt.Errorf(format, args...)) }
+	if c.Listen != "" {
+		if _, _, err := net.SplitHostPort(c.Listen); err != nil {
+			fail("listen: %q is not an address such as 127.0.0.1:9464", c.Listen)
+		}
+	}
+	if c.Listen == "" && !c.pushes() {
+		fail("neither an address to listen at nor an OTLP endpoint is given")
+	}
+	if _, err := c.patterns(); err != nil {
+		errs = append(errs, err)
+	}
+	if c.Processes < 1 || c.Processes > maxProcesses {
+		fail("max-processes: %d is not between 1 and %d", c.Processes, maxProcesses)
+	}
+	if _, err := chosenLabels(c.Labels); err != nil {
+		fail("labels: %w", err)
+	}
+	if c.Generation != generationKey && c.Generation != dotnetGenerationKey {
+		fail("generation-attribute: %q is neither %s nor %s", c.Generation, generationKey, dotnetGenerationKey)
+	}
+	if c.pushes() {
+		if _, err := otlp.NewSender(c.sender()); err != nil {
+			fail("otlp endpoint: %w", err)
+		}
+	}
+	if c.OTLP.Interval < time.Second || c.OTLP.Timeout <= 0 || c.OTLP.Queue < 1<<16 {
+		fail("otlp: the interval must be at least 1s, the timeout positive, and the queue at least 65536 bytes")
+	}
+	return errors.Join(errs...)
+}
+
+const (
+	dotnetGenerationKey = "gc.heap.generation"
+	maxProcesses        = 10_000
+)
+
+// pushes reports whether there is an OTLP endpoint.
+func (c *Config) pushes() bool {
+	return c.OTLP.Endpoint != "" || c.OTLP.LogsURL != "" && c.OTLP.MetricsURL != ""
+}
+
+func (c *Config) sender() otlp.Options {
+	return otlp.Options{
+		Endpoint: c.OTLP.Endpoint, LogsEndpoint: c.OTLP.LogsURL, MetricsEndpoint: c.OTLP.MetricsURL,
+		Headers: c.OTLP.Headers, Timeout: c.OTLP.Timeout, QueueBytes: c.OTLP.Queue,
+	}
+}
+
+// patterns are Names and Exclude, compiled.
+type patterns struct {
+	names, exclude []selection.Glob
+}
+
+func (c *Config) patterns() (p patterns, err error) {
+	compile := func(key string, list []string) (globs []selection.Glob) {
+		for _, s := range list {
+			var g selection.Glob
+			if bad := g.Set(s); bad != nil {
+				err = errors.Join(err, fmt.Errorf("%s: %w", key, bad))
+			}
+			globs = append(globs, g)
+		}
+		return globs
+	}
+	p.names, p.exclude = compile("names", c.Names), compile("exclude", c.Exclude)
+	return p, err
+}
+
+// match reports whether a process of this name is to be followed.
+func (p *patterns) match(name string) bool {
+	for _, g := range p.exclude {
+		if g.Matches(name) {
+			return false
+		}
+	}
+	for _, g := range p.names {
+		if g.Matches(name) {
+			return true
+		}
+	}
+	return len(p.names) == 0
+}

@@ -1,0 +1,140 @@
+package agent
+
+import (
+	"cmp"
+	"fmt"
+	"os"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/otlp"
+	"github.com/gctrail/gctrail/otlp/record"
+)
+
+// An identity is what the resource of a process says: attributes by their keys,
+// strings and int64s.
+type identity map[string]any
+
+// maxValue bounds the length of an attribute that a process sets, in bytes.
+const maxValue = 256
+
+// maxOwnAttributes bounds how many attributes a process adds to its resource.
+const maxOwnAttributes = 32
+
+// identify finds out what a process is: from its runtime, its environment and its
+// cgroup, as far as they can be read. What the user configured wins over what
+// the process says of itself.
+func identify(p *diag.Process, host string, configured map[string]string) identity {
+	outside := lookInto(p.PID)
+	id := identity{
+		"host.name":               host,
+		"process.pid":             int64(cmp.Or(p.PID, p.InnerPID)),
+		"process.executable.name": p.Name,
+		"process.runtime.name":    ".NET",
+		"container.id":            cmp.Or(outside.container, p.Container),
+		"k8s.pod.uid":             outside.pod,
+		"k8s.namespace.name":      outside.namespace,
+		"k8s.node.name":           os.Getenv("NODE_NAME"),
+	}
+	if p.Info != nil {
+		cookie := p.Info.Cookie
+		id[record.UID] = cookie.String()
+		id["service.instance.id"] = fmt.Sprintf("%x-%x-%x-%x-%x", cookie[:4], cookie[4:6], cookie[6:8], cookie[8:10], cookie[10:])
+		id["process.runtime.version"] = p.Info.RuntimeVersion
+	} else {
+		id[record.UID] = fmt.Sprintf("%s-%d-%d", host, p.PID, p.Started.Unix())
+	}
+	id.addEnvironment(outside.environment, p.Name)
+	for key, value := range configured {
+		id[key] = value
+	}
+	for key, value := range id {
+		if s, ok := value.(string); ok {
+			if id[key] = clean(s); id[key] == "" {
+				delete(id, key)
+			}
+		}
+	}
+	return id
+}
+
+// addEnvironment adds what a process's environment says: its resource attributes
+// and its name, as OpenTelemetry's .NET SDK reads them, and of Kubernetes what the
+// downward API is commonly mapped to.
+func (id identity) addEnvironment(environment map[string]string, name string) {
+	id["service.name"] = "unknown_service:" + name
+	if environment["KUBERNETES_SERVICE_HOST"] != "" {
+		id["k8s.pod.name"] = cmp.Or(environment["POD_NAME"], environment["HOSTNAME"])
+		id["k8s.namespace.name"] = cmp.Or(environment["POD_NAMESPACE"], text(id["k8s.namespace.name"]))
+		id["k8s.container.name"] = environment["CONTAINER_NAME"]
+		id["k8s.node.name"] = cmp.Or(environment["NODE_NAME"], text(id["k8s.node.name"]))
+	}
+	own, err := otlp.ParsePairs(environment["OTEL_RESOURCE_ATTRIBUTES"])
+	if err == nil && len(own) <= maxOwnAttributes {
+		for key, value := range own {
+			if !isReserved(key) {
+				id[clean(key)] = value
+			}
+		}
+	}
+	if service := environment["OTEL_SERVICE_NAME"]; service != "" {
+		id["service.name"] = service
+	}
+}
+
+// isReserved reports whether an attribute is known better than by what a process
+// says of itself.
+func isReserved(key string) bool {
+	return strings.HasPrefix(key, "process.") || strings.HasPrefix(key, "gctrail.") || key == "container.id"
+}
+
+func text(v any) string {
+	s, _ := v.(string)
+	return s
+}
+
+// clean makes what a process says fit to be a label: without control characters,
+// valid, and not too long.
+func clean(s string) string {
+	s = strings.Map(func(r rune) rune {
+		if r == utf8.RuneError || unicode.IsControl(r) {
+			return -1
+		}
+		return r
+	}, s)
+	for len(s) > maxValue {
+		_, size := utf8.DecodeLastRuneInString(s[:maxValue+1])
+		s = s[:maxValue+1-size]
+	}
+	return s
+}
+
+// An outside is what the system shows of a process.
+type outside struct {
+	container   string // its whole id
+	pod         string // uid
+	namespace   string
+	environment map[string]string
+}
+
+// value returns a label's value, as Prometheus has it.
+func (id identity) value(l label) string {
+	switch v := id[l.key].(type) {
+	case int64:
+		return fmt.Sprint(v)
+	case string:
+		switch {
+		case l.name == "runtime":
+			return ".NET " + v
+		case l.name == "container" && len(v) > shortContainer:
+			return v[:shortContainer]
+		}
+		return v
+	}
+	return ""
+}
+
+// shortContainer is how much of a container's id its users see.
+const shortContainer = 12

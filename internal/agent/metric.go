@@ -1,0 +1,125 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+)
+
+// A metric is defined once for Prometheus and OTLP. Names that begin with dotnet.
+// are those of OpenTelemetry's semantic conventions; dotnet.gc.pause.duration is
+// proposed there. The others are our own.
+type metric struct {
+	name, unit, help string
+	kind             kind
+	labels           []string // keys of attributes
+}
+
+type kind uint8
+
+const (
+	counter   kind = iota
+	level          // a gauge whose values add up over processes
+	peak           // a gauge of which the largest matters
+	histogram      // of seconds
+)
+
+// A metricID is an index in metrics.
+type metricID uint8
+
+const (
+	collections metricID = iota
+	pauseTime
+	pauseDuration
+	suspendDuration
+	allocated
+	promoted
+	heapSize
+	fragmentation
+	committed
+	budget
+	pinned
+	handles
+	allocationRate
+	memoryLoad
+	hardLimit
+	found
+	attached
+	collectionsBefore
+	collectionsMissing
+	eventsLost
+	selfProcesses
+	selfEnded
+	selfItems
+	selfQueue
+	selfRequests
+	selfFailures
+	numMetrics
+)
+
+// Keys of the attributes of metrics.
+const (
+	generationKey = "dotnet.gc.heap.generation"
+	kindKey       = "gc.kind"
+	reasonKey     = "gc.reason"
+)
+
+var metrics = [numMetrics]metric{
+	collections:     {"dotnet.gc.collections", "{collection}", "Collections, by the generation collected.", counter, []string{generationKey}},
+	pauseTime:       {"dotnet.gc.pause.time", "s", "Time paused in GC.", counter, nil},
+	pauseDuration:   {"dotnet.gc.pause.duration", "s", "Length of GC pauses, by the generation collected, the kind of collection and its reason.", histogram, []string{generationKey, kindKey, reasonKey}},
+	suspendDuration: {"gctrail.gc.suspend.duration", "s", "Time that it took to suspend all threads, for each collection.", histogram, nil},
+	allocated:       {"dotnet.gc.heap.total_allocated", "By", "Bytes allocated, up to the latest collection.", counter, nil},
+	promoted:        {"gctrail.gc.promoted", "By", "Bytes that survived collections.", counter, nil},
+	heapSize:        {"dotnet.gc.last_collection.heap.size", "By", "Heap size after the latest collection that measured it, with free space.", level, []string{generationKey}},
+	fragmentation:   {"dotnet.gc.last_collection.heap.fragmentation.size", "By", "Free space after the latest collection that measured it.", level, []string{generationKey}},
+	committed:       {"dotnet.gc.last_collection.memory.committed_size", "By", "Memory committed for the heap at the latest collection.", level, nil},
+	budget:          {"gctrail.gc.last_collection.budget", "By", "Allocation budget until the next collection.", level, []string{generationKey}},
+	pinned:          {"gctrail.gc.last_collection.pinned_objects", "{object}", "Pinned objects that the latest collection found.", level, nil},
+	handles:         {"gctrail.gc.last_collection.handles", "{handle}", "GC handles at the latest collection.", level, nil},
+	allocationRate:  {"gctrail.gc.last_collection.allocation_rate", "By/s", "Allocation rate between the latest two collections.", level, nil},
+	memoryLoad:      {"gctrail.gc.last_collection.memory_load", "1", "Share of the machine's, or the container's, memory in use at the latest collection.", peak, nil},
+	hardLimit:       {"gctrail.gc.hard_limit", "By", "GCHeapHardLimit of the process.", level, nil},
+	found:           {"gctrail.gc.finding", "", "1 for each finding on the collections of the last five to ten minutes.", peak, []string{"gc.finding", "gc.severity"}},
+
+	attached:           {"gctrail.process.attached", "{process}", "Processes whose collections are counted.", level, nil},
+	collectionsBefore:  {"gctrail.process.collections_before", "{collection}", "Collections before the agent attached, which no other metric counts.", level, nil},
+	collectionsMissing: {"gctrail.process.collections_missing", "{collection}", "Collections since then that were not seen, or have not ended.", level, nil},
+	eventsLost:         {"gctrail.process.events_lost", "{event}", "Events that the runtime had no room for.", counter, nil},
+
+	selfProcesses: {"gctrail.agent.processes", "{process}", "Processes of this machine, by what the agent can do with them.", level, []string{"state"}},
+	selfEnded:     {"gctrail.agent.processes_ended", "{process}", "Processes that ended while the agent was attached.", counter, nil},
+	selfItems:     {"gctrail.agent.otlp.items", "{item}", "Log records and data points, by what became of them.", counter, []string{"signal", "outcome"}},
+	selfQueue:     {"gctrail.agent.otlp.queue.size", "By", "Size of the requests that wait for the endpoint.", level, nil},
+	selfRequests:  {"gctrail.agent.otlp.requests", "{request}", "Requests sent to the endpoint.", counter, nil},
+	selfFailures:  {"gctrail.agent.otlp.failures", "{request}", "Requests that failed and are tried again.", counter, nil},
+}
+
+// unitSuffixes are what Prometheus' names have for units; see OpenTelemetry's
+// "Prometheus and OpenMetrics Compatibility".
+var unitSuffixes = map[string]string{"s": "_seconds", "By": "_bytes", "1": "_ratio", "By/s": "_bytes_per_second"}
+
+// prometheusName returns the name of a metric as Prometheus spells it.
+func (m *metric) prometheusName() string {
+	name := underscored(m.name)
+	if suffix := unitSuffixes[m.unit]; !strings.HasSuffix(name, suffix) {
+		name += suffix
+	}
+	if m.kind == counter {
+		name += "_total"
+	}
+	return name
+}
+
+func underscored(s string) string { return strings.ReplaceAll(s, ".", "_") }
+
+// named returns the metric's labels with the key that is configured for the
+// generation.
+func (m *metric) named(generation string) []string {
+	labels := slices.Clone(m.labels)
+	for i := range labels {
+		if labels[i] == generationKey {
+			labels[i] = generation
+		}
+	}
+	return labels
+}

@@ -1,0 +1,115 @@
+package agent
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/watch"
+)
+
+// A process is a process whose collections are counted.
+type process struct {
+	*diag.Process
+	identity identity
+	group    *group
+	gauges   gauges
+	window   window
+
+	seen          int    // collections
+	first, latest uint32 // their numbers
+}
+
+// Words for what is not known.
+const (
+	unknown = "unknown"
+	other   = "other"
+)
+
+// knownReasons bounds the reasons that have a series; the runtime has 18.
+const knownReasons = 32
+
+func generationOf(c *gc.Collection) string {
+	if g, known := c.Generation.Get(); known && 0 <= g && g <= 2 {
+		return "gen" + strconv.Itoa(g)
+	}
+	return unknown
+}
+
+func reasonOf(c *gc.Collection) string {
+	reason, known := c.Reason.Get()
+	switch {
+	case !known:
+		return unknown
+	case reason >= knownReasons:
+		return other
+	}
+	return reason.String()
+}
+
+// take counts a collection.
+func (p *process) take(c *watch.Collection) {
+	generation, kind, reason := generationOf(c.Collection), c.Kind.String(), reasonOf(c.Collection)
+	g := p.group
+	g.count(collections, 1, generation)
+	var paused time.Duration
+	for i := range c.Pauses {
+		d := max(0, c.Pauses[i].Duration)
+		paused += d
+		g.observe(pauseDuration, d, c.Number, c.Ended, generation, kind, reason)
+	}
+	g.count(pauseTime, paused.Seconds())
+	if d, known := c.Suspend().Get(); known {
+		g.observe(suspendDuration, d, c.Number, c.Ended)
+	}
+	if n, known := c.Allocated.Get(); known && n > 0 {
+		g.count(allocated, float64(n))
+		if since := c.SinceLast.Or(0); since > 0 {
+			p.gauges.set(allocationRate, float64(n)/since.Seconds())
+		}
+	}
+	if n, known := c.Promoted.Get(); known && n > 0 {
+		g.count(promoted, float64(n))
+	}
+	p.measure(c.Collection)
+	p.number(c.Number)
+	p.window.add(c)
+}
+
+// measure takes over the sizes that a collection measured.
+func (p *process) measure(c *gc.Collection) {
+	for i := range c.Generations {
+		generation := &c.Generations[i]
+		p.setBytes(heapSize, generation.After, generation.Name)
+		p.setBytes(fragmentation, generation.Fragmentation, generation.Name)
+		p.gauges.set(budget, float64(generation.Budget), generation.Name)
+	}
+	p.setBytes(committed, c.CommittedAfter)
+	p.setBytes(pinned, c.PinnedObjects)
+	p.setBytes(handles, c.Handles)
+	if load, known := c.MemoryLoad.Get(); known {
+		p.gauges.set(memoryLoad, float64(load)/100)
+	}
+	if s := c.Process.Settings; s != nil && s.HardLimit > 0 {
+		p.gauges.set(hardLimit, float64(s.HardLimit))
+	}
+}
+
+func (p *process) setBytes(m metricID, v gc.Opt[int64], values ...string) {
+	if n, known := v.Get(); known {
+		p.gauges.set(m, float64(n), values...)
+	}
+}
+
+// number accounts for the runtime's number of a collection: they begin at one, and
+// have gaps where collections were not seen.
+func (p *process) number(n uint32) {
+	if p.seen == 0 || n < p.first {
+		p.first = n
+	}
+	p.latest = max(p.latest, n)
+	p.seen++
+	p.gauges.set(collectionsBefore, float64(max(1, p.first)-1))
+	p.gauges.set(collectionsMissing, max(0, float64(p.latest-p.first)+1-float64(p.seen)))
+}

@@ -1,0 +1,169 @@
+package agent
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	commonpb "go.opentelemetry.io/proto/otlp/common/v1"
+	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
+
+	"github.com/gctrail/gctrail/otlp"
+	"github.com/gctrail/gctrail/otlp/record"
+)
+
+// maxResources is how many processes' metrics are sent together.
+const maxResources = 200
+
+// push sends metrics and log records until ctx ends, and then once more.
+func (a *Agent) push(ctx context.Context) {
+	var sending, collecting sync.WaitGroup
+	sender, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	sending.Go(func() { a.sender.Run(sender) })
+	if a.config.OTLP.Metrics {
+		collecting.Go(func() {
+			every(ctx, a.config.OTLP.Interval, a.pushMetrics)
+			a.pushMetrics(time.Now())
+		})
+	}
+	if a.config.OTLP.Logs {
+		collecting.Go(func() { a.pushRecords(ctx) })
+	}
+	collecting.Wait()
+	cancel()
+	sending.Wait()
+}
+
+func (a *Agent) pushRecords(ctx context.Context) {
+	tick := time.NewTicker(batchTime)
+	defer tick.Stop()
+	for ended := false; !ended; {
+		select {
+		case <-ctx.Done():
+			ended = true
+		case <-tick.C:
+		case <-a.records.full:
+		}
+		a.mu.Lock()
+		messages, sizes := a.records.take()
+		a.mu.Unlock()
+		for i, m := range messages {
+			if a.sender.Push(otlp.Logs, m, sizes[i]) != nil {
+				a.dropRecords(sizes[i])
+			}
+		}
+	}
+}
+
+func (a *Agent) dropRecords(n int) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.records.dropped += uint64(n)
+}
+
+func (a *Agent) pushMetrics(now time.Time) {
+	a.mu.Lock()
+	a.observeSelf()
+	all := []*metricspb.ResourceMetrics{a.resourceMetrics(a.self, a.self.gauges(), now)}
+	for _, g := range a.ordered() {
+		all = append(all, a.resourceMetrics(g, g.values(), now))
+	}
+	a.mu.Unlock()
+	for len(all) > 0 {
+		n := min(maxResources, len(all))
+		points := 0
+		for _, r := range all[:n] {
+			points += pointsOf(r)
+		}
+		// What cannot be encoded is a mistake of ours, which the sender counts nowhere.
+		_ = a.sender.Push(otlp.Metrics, &metricspb.MetricsData{ResourceMetrics: all[:n]}, points)
+		all = all[n:]
+	}
+}
+
+// resourceMetrics returns the series of a group.
+func (a *Agent) resourceMetrics(g *group, values gauges, now time.Time) *metricspb.ResourceMetrics {
+	b := builder{generation: a.config.Generation, start: uint64(g.created.UnixNano()), now: uint64(now.UnixNano())}
+	for _, k := range ordered(g.counters) {
+		b.number(k, g.counters[k])
+	}
+	for _, k := range ordered(values) {
+		b.number(k, values[k])
+	}
+	for _, k := range ordered(g.durations) {
+		b.histogram(k, g.durations[k])
+	}
+	return &metricspb.ResourceMetrics{
+		Resource:     record.NewResource(g.identity),
+		ScopeMetrics: []*metricspb.ScopeMetrics{{Scope: scope, Metrics: b.list()}},
+	}
+}
+
+// A builder collects the metrics of a resource.
+type builder struct {
+	generation string
+	start, now uint64 // Unix nanoseconds
+	points     [numMetrics][]*metricspb.NumberDataPoint
+	histograms [numMetrics][]*metricspb.ExponentialHistogramDataPoint
+}
+
+func (b *builder) attributes(k key) []*commonpb.KeyValue {
+	names := metrics[k.metric].named(b.generation)
+	kvs := make([]*commonpb.KeyValue, len(names))
+	for i, name := range names {
+		kvs[i] = &commonpb.KeyValue{Key: name, Value: record.String(k.values[i])}
+	}
+	return kvs
+}
+
+func (b *builder) number(k key, v float64) {
+	b.points[k.metric] = append(b.points[k.metric], &metricspb.NumberDataPoint{
+		Attributes: b.attributes(k), StartTimeUnixNano: b.start, TimeUnixNano: b.now, Value: &metricspb.NumberDataPoint_AsDouble{AsDouble: v},
+	})
+}
+
+func (b *builder) histogram(k key, d *distribution) {
+	p := &metricspb.ExponentialHistogramDataPoint{
+		Attributes: b.attributes(k), StartTimeUnixNano: b.start, TimeUnixNano: b.now,
+		Count: d.count, Sum: &d.sum, Scale: d.schema, ZeroCount: d.zero, ZeroThreshold: zeroThreshold,
+		Positive: &metricspb.ExponentialHistogramDataPoint_Buckets{Offset: d.first - 1, BucketCounts: append([]uint64(nil), d.bucket...)},
+	}
+	sum := d.sum
+	p.Sum = &sum
+	b.histograms[k.metric] = append(b.histograms[k.metric], p)
+}
+
+// list returns the metrics that have points.
+func (b *builder) list() []*metricspb.Metric {
+	const cumulative = metricspb.AggregationTemporality_AGGREGATION_TEMPORALITY_CUMULATIVE
+	var list []*metricspb.Metric
+	for id := range metrics {
+		m := &metrics[id]
+		out := &metricspb.Metric{Name: m.name, Unit: m.unit, Description: m.help}
+		switch {
+		case len(b.histograms[id]) > 0:
+			out.Data = &metricspb.Metric_ExponentialHistogram{ExponentialHistogram: &metricspb.ExponentialHistogram{
+				DataPoints: b.histograms[id], AggregationTemporality: cumulative,
+			}}
+		case len(b.points[id]) == 0:
+			continue
+		case m.kind == peak:
+			out.Data = &metricspb.Metric_Gauge{Gauge: &metricspb.Gauge{DataPoints: b.points[id]}}
+		default:
+			out.Data = &metricspb.Metric_Sum{Sum: &metricspb.Sum{
+				DataPoints: b.points[id], AggregationTemporality: cumulative, IsMonotonic: m.kind == counter,
+			}}
+		}
+		list = append(list, out)
+	}
+	return list
+}
+
+func pointsOf(r *metricspb.ResourceMetrics) (n int) {
+	for _, s := range r.ScopeMetrics {
+		for _, m := range s.Metrics {
+			n += len(m.GetSum().GetDataPoints()) + len(m.GetGauge().GetDataPoints()) + len(m.GetExponentialHistogram().GetDataPoints())
+		}
+	}
+	return n
+}

@@ -1,0 +1,44 @@
+package agent
+
+import "github.com/gctrail/gctrail/otlp"
+
+// gauges returns the values of a group without processes: those of the agent.
+func (g *group) gauges() gauges {
+	own := g.processes[0]
+	if own == nil {
+		return nil
+	}
+	return own.gauges
+}
+
+// observeSelf brings the agent's metrics of itself up to date.
+func (a *Agent) observeSelf() {
+	counts := a.watcher.Counts()
+	own := make(gauges)
+	own.set(selfProcesses, float64(counts.Watched), "attached")
+	own.set(selfProcesses, float64(counts.Failed), "unreachable")
+	own.set(selfProcesses, float64(counts.Waiting), "waiting")
+	if a.sender != nil {
+		s := a.sender.Stats()
+		own.set(selfQueue, float64(s.QueuedBytes))
+		a.self.setCounter(selfRequests, s.Requests)
+		a.self.setCounter(selfFailures, s.Failures)
+		for _, signal := range otlp.Signals() {
+			c := s.Signals[signal]
+			if signal == otlp.Logs {
+				c.Dropped += a.records.dropped
+			}
+			a.self.setCounter(selfItems, c.Sent, signal.String(), "sent")
+			a.self.setCounter(selfItems, c.Rejected, signal.String(), "rejected")
+			a.self.setCounter(selfItems, c.Dropped, signal.String(), "dropped")
+		}
+	}
+	a.self.processes[0] = &process{gauges: own}
+}
+
+// setCounter sets a counter that is kept elsewhere.
+func (g *group) setCounter(m metricID, n uint64, values ...string) {
+	k := key{metric: m}
+	copy(k.values[:], values)
+	g.counters[k] = float64(n)
+}

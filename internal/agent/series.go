@@ -1,0 +1,118 @@
+package agent
+
+import (
+	"slices"
+	"strings"
+	"time"
+)
+
+// A key identifies a series among those of its group: its metric, and the values
+// of the metric's labels.
+type key struct {
+	metric metricID
+	values [3]string
+}
+
+// A group is the processes that have the same labels: one process, where the PID
+// is among them. What is counted belongs to the group, so that it does not fall
+// when a process ends.
+type group struct {
+	name      string // the values of its labels, joined
+	identity  identity
+	pairs     []pair
+	created   time.Time
+	emptied   time.Time // when its last process ended
+	counters  map[key]float64
+	durations map[key]*distribution
+	processes map[int]*process // by the ID of their watching
+}
+
+// A pair is a label of Prometheus with its value.
+type pair struct{ name, value string }
+
+func newGroup(id identity, chosen []label, now time.Time) *group {
+	g := &group{
+		identity: id, created: now,
+		counters: make(map[key]float64), durations: make(map[key]*distribution), processes: make(map[int]*process),
+	}
+	for _, l := range chosen {
+		if value := id.value(l); value != "" {
+			g.pairs = append(g.pairs, pair{l.name, value})
+		}
+	}
+	g.name = groupName(id, chosen)
+	return g
+}
+
+func groupName(id identity, chosen []label) string {
+	values := make([]string, len(chosen))
+	for i, l := range chosen {
+		values[i] = id.value(l)
+	}
+	return strings.Join(values, "\x00")
+}
+
+func (g *group) count(m metricID, n float64, values ...string) {
+	k := key{metric: m}
+	copy(k.values[:], values)
+	g.counters[k] += n
+}
+
+func (g *group) observe(m metricID, d time.Duration, gc uint32, at time.Time, values ...string) {
+	k := key{metric: m}
+	copy(k.values[:], values)
+	series := g.durations[k]
+	if series == nil {
+		series = newDistribution()
+		g.durations[k] = series
+	}
+	series.add(d.Seconds(), gc, at)
+}
+
+// gauges are values by their series.
+type gauges map[key]float64
+
+func (g gauges) set(m metricID, v float64, values ...string) {
+	k := key{metric: m}
+	copy(k.values[:], values)
+	g[k] = v
+}
+
+// dropAll removes the series of a metric.
+func (g gauges) dropAll(m metricID) {
+	for k := range g {
+		if k.metric == m {
+			delete(g, k)
+		}
+	}
+}
+
+// values returns the gauges of all processes together.
+func (g *group) values() gauges {
+	all := make(gauges)
+	for _, p := range g.processes {
+		for k, v := range p.gauges {
+			if metrics[k.metric].kind == peak {
+				all[k] = max(all[k], v)
+			} else {
+				all[k] += v
+			}
+		}
+	}
+	return all
+}
+
+// ordered returns keys by metric and label values.
+func ordered[V any](series map[key]V) []key {
+	keys := make([]key, 0, len(series))
+	for k := range series {
+		keys = append(keys, k)
+	}
+	slices.SortFunc(keys, func(a, b key) int {
+		if a.metric != b.metric {
+			return int(a.metric) - int(b.metric)
+		}
+		return slices.Compare(a.values[:], b.values[:])
+	})
+	return keys
+}

@@ -1,0 +1,81 @@
+package agent
+
+import (
+	"time"
+
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/watch"
+)
+
+// span is for how long a window takes in collections before a new one begins. It is
+// judged for as long again.
+const span = 5 * time.Minute
+
+// A window holds the evidence of the last five to ten minutes: the older of its
+// two cases is judged. The zero window is empty.
+type window struct {
+	older, newer *evidence
+	dirty        bool // a collection came since the latest judgement
+}
+
+// An evidence is what collections since a time show.
+type evidence struct {
+	findings.Case
+	since time.Time
+	start time.Time // of the trace
+}
+
+func (w *window) add(c *watch.Collection) {
+	w.turn(c.Ended, c.Start)
+	w.older.Add(c.Collection)
+	if w.newer != nil {
+		w.newer.Add(c.Collection)
+	}
+	w.dirty = true
+}
+
+// turn begins new cases where it is time for them.
+func (w *window) turn(now, start time.Time) {
+	begin := func() *evidence { return &evidence{since: now, start: start} }
+	switch {
+	case w.older == nil || now.Sub(w.older.since) >= 3*span:
+		w.older, w.newer = begin(), nil
+	case now.Sub(w.older.since) >= 2*span && w.newer != nil:
+		w.older, w.newer = w.newer, begin()
+	case now.Sub(w.older.since) >= span && w.newer == nil:
+		w.newer = begin()
+	}
+}
+
+// judge returns the findings on the window at a time. A process that has not
+// collected in it has none.
+func (w *window) judge(now time.Time) []findings.Finding {
+	if w.older == nil || now.Sub(w.older.since) >= 3*span {
+		return nil
+	}
+	c := w.older.Case
+	if c.Summary.Process == nil {
+		return nil
+	}
+	p := c.Summary.Process.Snapshot()
+	p.Started = max(p.Started, w.older.since.Sub(w.older.start))
+	p.Stopped = max(p.Stopped, now.Sub(w.older.start))
+	c.Summary.Process = p
+	c.Trace = findings.Trace{Keywords: gcKeyword}
+	return c.Judge().Findings
+}
+
+// gcKeyword is the keyword of the session; see live.Collections.
+const gcKeyword = 1
+
+// judge has the rules look at each process with new collections.
+func (p *process) judge(now time.Time) {
+	if !p.window.dirty && p.window.older != nil && now.Sub(p.window.older.since) < 3*span {
+		return
+	}
+	p.window.dirty = false
+	p.gauges.dropAll(found)
+	for _, f := range p.window.judge(now) {
+		p.gauges.set(found, 1, f.ID, f.Severity.String())
+	}
+}

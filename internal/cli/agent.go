@@ -1,0 +1,179 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"runtime/debug"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/gctrail/gctrail/internal/agent"
+	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/watch"
+)
+
+type agentOptions struct {
+	configFile  string
+	printConfig bool
+	quiet       bool
+
+	listen    string
+	names     wordList
+	exclude   wordList
+	labels    choices
+	processes int
+	endpoint  string
+	interval  span
+}
+
+func newAgentCmd(std *stdio) *cobra.Command {
+	o := &agentOptions{labels: choices{kind: "LABEL", of: agent.LabelNames()}}
+	cmd := &cobra.Command{
+		Use:        "agent",
+		SuggestFor: []string{"exporter", "serve", "daemon", "prometheus", "otlp"},
+		Short:      "Serve metrics of all .NET processes to Prometheus and OTLP",
+		Long: `agent finds the .NET processes of this machine, including those in containers and those
+that start later, follows their collections, and serves metrics: at /metrics for
+Prometheus, and, with --otlp-endpoint, by OTLP/HTTP together with a log record for each
+collection. It runs until it is interrupted.
+
+Settings come from flags, then from environment variables (GCTRAIL_AGENT_LISTEN for
+--listen, and so on), then from OTEL_EXPORTER_OTLP_ENDPOINT, _HEADERS and _TIMEOUT and
+OTEL_METRIC_EXPORT_INTERVAL, then from the file of --config. --print-config shows the
+result.
+
+Without root, agent sees only processes of its own user. It reports each process that it
+cannot follow, with the reason. Anyone who can connect to --listen can read the metrics:
+the default is this machine only.
+
+Overhead: agent has each process raise the events of collect --profile gc-collect: a few
+for each collection and none in between, without stacks.
+
+Exit codes: 0 stopped by SIGTERM or SIGINT, 2 invalid usage or configuration, 3 cannot
+listen or read the configuration.`,
+		Example: `  gctrail agent
+  gctrail agent --name 'web*' --otlp-endpoint http://collector:4318
+  gctrail agent --config /etc/gctrail/agent.yaml --print-config`,
+		Args: noArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			config, err := o.config(cmd.Flags(), os.Getenv)
+			if err != nil {
+				return err
+			}
+			if err := config.Check(); err != nil {
+				return usagef(cmd, "%s", strings.ReplaceAll(err.Error(), "\n", "; "))
+			}
+			if o.printConfig {
+				return config.Print(std.out)
+			}
+			return o.run(cmd.Context(), std, config)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.configFile, "config", "", "read settings from this YAML `FILE`")
+	flags.BoolVar(&o.printConfig, "print-config", false, "print the settings as YAML, and exit")
+	flags.BoolVar(&o.quiet, "quiet", false, "report only problems on standard error")
+	flags.StringVar(&o.listen, "listen", "", "serve metrics at this `ADDRESS`, empty for none (default 127.0.0.1:9464)")
+	flags.VarP(&o.names, "name", "n", "follow only processes with matching names, as in 'web*'")
+	flags.Var(&o.exclude, "exclude", "do not follow processes with matching names")
+	flags.Var(&o.labels, "labels", "labels that identify processes (default all but service)")
+	flags.IntVar(&o.processes, "max-processes", 0, "follow at most `N` processes at a time (default 1000)")
+	flags.StringVar(&o.endpoint, "otlp-endpoint", "", "send metrics and log records to this `URL`")
+	flags.Var(&o.interval, "otlp-interval", "send metrics this often (default 60s)")
+	completeList(cmd, "name", func() []string { return processNames(runningProcesses()) })
+	complete(cmd, "labels", agent.LabelNames())
+	return cmd
+}
+
+// overrides are what each flag sets in a configuration.
+func (o *agentOptions) overrides() map[string]func(*agent.Config) {
+	return map[string]func(*agent.Config){
+		"listen":        func(c *agent.Config) { c.Listen = o.listen },
+		"name":          func(c *agent.Config) { c.Names = o.names },
+		"exclude":       func(c *agent.Config) { c.Exclude = o.exclude },
+		"labels":        func(c *agent.Config) { c.Labels = o.labels.values },
+		"max-processes": func(c *agent.Config) { c.Processes = o.processes },
+		"otlp-endpoint": func(c *agent.Config) { c.OTLP.Endpoint = o.endpoint },
+		"otlp-interval": func(c *agent.Config) { c.OTLP.Interval = time.Duration(o.interval) },
+	}
+}
+
+// variable is the environment variable that stands for a flag.
+func variable(flag string) string {
+	return "GCTRAIL_AGENT_" + strings.ToUpper(strings.ReplaceAll(flag, "-", "_"))
+}
+
+// config merges the configuration file, the environment and the flags.
+func (o *agentOptions) config(flags *pflag.FlagSet, get func(string) string) (*agent.Config, error) {
+	c := agent.DefaultConfig()
+	if path := cmp.Or(o.configFile, get(variable("config"))); path != "" {
+		if err := c.Read(path); err != nil {
+			return nil, &agentConfigError{path, err}
+		}
+	}
+	if err := c.FromEnvironment(get); err != nil {
+		return nil, &usageError{err: err}
+	}
+	var errs []error
+	for name, set := range o.overrides() {
+		flag := flags.Lookup(name)
+		if value := get(variable(name)); value != "" && !flag.Changed {
+			if err := flags.Set(name, value); err != nil {
+				errs = append(errs, &usageError{err: fmt.Errorf("%s=%s: %w", variable(name), value, err)})
+			}
+		}
+		if flag.Changed {
+			set(c)
+		}
+	}
+	return c, errors.Join(errs...)
+}
+
+// An agentConfigError reports a configuration file that cannot be used.
+type agentConfigError struct {
+	path string
+	err  error
+}
+
+func (e *agentConfigError) Error() string {
+	return fmt.Sprintf("%s: %s; see the settings with: gctrail agent --print-config", e.path, reason(e.err))
+}
+
+func (e *agentConfigError) Unwrap() error { return e.err }
+
+// agentGrowth is by how much the agent's heap may grow between collections of Go's,
+// which are cheap here: little is in use at a time.
+const agentGrowth = 40 // percent
+
+func (o *agentOptions) run(ctx context.Context, std *stdio, config *agent.Config) error {
+	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
+	defer stop()
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(agentGrowth)
+	}
+	a, err := agent.New(agent.Options{Config: config, Notify: func(n *watch.News) {
+		if o.quiet && n.Err == nil && n.Lost == 0 && n.Dropped == 0 || ctx.Err() != nil {
+			return
+		}
+		std.warn("gctrail", collect.Title(n.Process)+": "+newsOf(n, "this machine is too busy"))
+	}})
+	if err != nil {
+		return err
+	}
+	if config.Listen != "" {
+		std.warn("gctrail", "serving metrics at http://"+config.Listen+"/metrics")
+	}
+	if config.OTLP.Endpoint != "" {
+		std.warn("gctrail", "sending to "+text.Quoted(config.OTLP.Endpoint))
+	}
+	return a.Run(ctx)
+}

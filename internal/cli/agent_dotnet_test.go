@@ -1,0 +1,105 @@
+//go:build linux
+
+package cli
+
+import (
+	"cmp"
+	"context"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/internal/dotnettest"
+)
+
+// TestAgentTotals compares the agent's counters with those of .NET itself:
+// GC.CollectionCount and GC.GetTotalPauseDuration of a program that starts while
+// the agent runs. GCTRAIL_AGENT_SECONDS is for how long it runs.
+func TestAgentTotals(t *testing.T) {
+	seconds, _ := strconv.Atoi(cmp.Or(os.Getenv("GCTRAIL_AGENT_SECONDS"), "3"))
+	for _, version := range dotnettest.Versions {
+		t.Run(strconv.Itoa(version), func(t *testing.T) {
+			file := dotnettest.Install(t, version)
+			ctx, cancel := context.WithCancel(t.Context())
+			address := freeAddress(t)
+			done := make(chan struct{})
+			go func() {
+				defer close(done)
+				code, _, talk := gctrail(ctx, "agent", "--listen", address, "--name", "gcload-net*", "--labels", "process")
+				if code != 0 {
+					t.Errorf("exit code %d: %s", code, talk)
+				}
+			}()
+			defer func() { cancel(); <-done }()
+			samplesUntil(t, address, "/readyz", func(s map[string]float64) bool { return true })
+			program := dotnettest.StartFile(t, file, "web", seconds)
+			totals := program.Totals()
+			who := `process="` + program.Name + `"`
+			s := samplesUntil(t, address, "/metrics", func(s map[string]float64) bool {
+				return len(s) > 0 && s[`gctrail_process_attached{`+who+`}`] == 0 && s[`dotnet_gc_pause_time_seconds_total{`+who+`}`] > 0
+			})
+			compareAgent(t, s, who, totals)
+		})
+	}
+}
+
+func compareAgent(t *testing.T, s map[string]float64, who string, totals dotnettest.Totals) {
+	t.Helper()
+	of := func(generation int) int {
+		return int(s[`dotnet_gc_collections_total{dotnet_gc_heap_generation="gen`+strconv.Itoa(generation)+`",`+who+`}`])
+	}
+	gen2 := of(2)
+	gen1 := gen2 + of(1)
+	gen0 := gen1 + of(0)
+	if gen0 != totals.Collections || gen1 != totals.Gen1 || gen2 != totals.Gen2 {
+		t.Errorf("%d, %d and %d collections; .NET counts %d, %d and %d", gen0, gen1, gen2, totals.Collections, totals.Gen1, totals.Gen2)
+	}
+	paused, want := s[`dotnet_gc_pause_time_seconds_total{`+who+`}`], totals.PauseMS/1000
+	if math.Abs(paused-want) > 0.02*want {
+		t.Errorf("paused %.3f s; .NET counts %.3f s", paused, want)
+	}
+	t.Logf("%d collections, paused %.3f s; .NET counts %d, %.3f s", gen0, paused, totals.Collections, want)
+}
+
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// samplesUntil asks the agent until what it serves is as wanted, and returns it.
+func samplesUntil(t *testing.T, address, path string, wanted func(map[string]float64) bool) map[string]float64 {
+	t.Helper()
+	for deadline := time.Now().Add(time.Minute); time.Now().Before(deadline); time.Sleep(100 * time.Millisecond) {
+		resp, err := http.Get("http://" + address + path)
+		if err != nil {
+			continue
+		}
+		body, err := io.ReadAll(resp.Body)
+		resp.Body.Close()
+		if err != nil || resp.StatusCode != http.StatusOK {
+			continue
+		}
+		samples := make(map[string]float64)
+		for line := range strings.Lines(string(body)) {
+			if i := strings.LastIndexByte(line, ' '); i > 0 && line[0] != '#' {
+				samples[line[:i]], _ = strconv.ParseFloat(strings.TrimSpace(line[i:]), 64)
+			}
+		}
+		if wanted(samples) {
+			return samples
+		}
+	}
+	t.Fatal("the agent did not serve what was wanted in a minute")
+	return nil
+}
