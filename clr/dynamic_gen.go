@@ -151,11 +151,11 @@ type SizeAdaptationTuning struct {
 	RecordedTcpSlope                float32
 	NumGcsSinceLastChange           uint32
 	AggFactor                       uint8
-	ChangeDecision                  uint16
-	AdjReason                       uint16
+	ChangeDecision                  HeapCountDecision
+	AdjReason                       HeapCountReasons
 	HcChangeFreqFactor              uint16
-	HcFreqReason                    uint16
-	AdjMetric                       uint8
+	HcFreqReason                    HeapCountDelays
+	AdjMetric                       HeapCountAdjustment
 }
 
 // Decode sets e from GCDynamicEvent.Data; see the package comment for its contract.
@@ -174,11 +174,11 @@ func (e *SizeAdaptationTuning) Decode(data []byte) error {
 	e.RecordedTcpSlope = math.Float32frombits(c.U32())
 	e.NumGcsSinceLastChange = c.U32()
 	e.AggFactor = c.U8()
-	e.ChangeDecision = c.U16()
-	e.AdjReason = c.U16()
+	e.ChangeDecision = HeapCountDecision(c.U16())
+	e.AdjReason = HeapCountReasons(c.U16())
 	e.HcChangeFreqFactor = c.U16()
-	e.HcFreqReason = c.U16()
-	e.AdjMetric = c.U8()
+	e.HcFreqReason = HeapCountDelays(c.U16())
+	e.AdjMetric = HeapCountAdjustment(c.U8())
 	return wrap("SizeAdaptationTuning", c.Err())
 }
 
@@ -197,11 +197,11 @@ func (e *SizeAdaptationTuning) Append(dst []byte) []byte {
 	dst = le.AppendUint32(dst, math.Float32bits(e.RecordedTcpSlope))
 	dst = le.AppendUint32(dst, e.NumGcsSinceLastChange)
 	dst = append(dst, e.AggFactor)
-	dst = le.AppendUint16(dst, e.ChangeDecision)
-	dst = le.AppendUint16(dst, e.AdjReason)
+	dst = le.AppendUint16(dst, uint16(e.ChangeDecision))
+	dst = le.AppendUint16(dst, uint16(e.AdjReason))
 	dst = le.AppendUint16(dst, e.HcChangeFreqFactor)
-	dst = le.AppendUint16(dst, e.HcFreqReason)
-	dst = append(dst, e.AdjMetric)
+	dst = le.AppendUint16(dst, uint16(e.HcFreqReason))
+	dst = append(dst, uint8(e.AdjMetric))
 	return dst
 }
 

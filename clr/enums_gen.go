@@ -2,6 +2,109 @@
 
 package clr
 
+// HeapCountDecision reports whether DATAS considers changing the number of heaps:
+// decide_change_condition in gcpriv.h.
+type HeapCountDecision uint16
+
+const (
+	HeapCountDecisionConsider            HeapCountDecision = 0 // init_change_condition: all conditions hold
+	HeapCountDecisionChange              HeapCountDecision = 1 // never raised
+	HeapCountDecisionTooFewSamples       HeapCountDecision = 2 // fewer than six GCs since the last adjustment
+	HeapCountDecisionNotEnoughDifference HeapCountDecision = 4 // not_enough_diff_accumulated
+	HeapCountDecisionAlreadyTowardTarget HeapCountDecision = 8
+	HeapCountDecisionInRange             HeapCountDecision = 16 // tcp_in_range: within 20 % of the target, and steady
+	HeapCountDecisionTemporary           HeapCountDecision = 32 // temp_change
+)
+
+var heapCountDecisionWords = words{
+	typ: "HeapCountDecision",
+	list: []word{
+		{0, "Consider"},
+		{1, "Change"},
+		{2, "TooFewSamples"},
+		{4, "NotEnoughDifference"},
+		{8, "AlreadyTowardTarget"},
+		{16, "InRange"},
+		{32, "Temporary"},
+	},
+}
+
+func (v HeapCountDecision) String() string { return heapCountDecisionWords.text(uint32(v)) }
+
+// HeapCountReasons are why DATAS adjusts what it does: decide_adjustment_reason in
+// gcpriv.h.
+type HeapCountReasons uint16
+
+const (
+	HeapCountReasonsLimitedByBounds    HeapCountReasons = 0x1 // by the live data, the processors or the growth of one step
+	HeapCountReasonsCannotAdjustBudget HeapCountReasons = 0x2
+	HeapCountReasonsChangeTooSmall     HeapCountReasons = 0x4 // change_pct_too_small: less than 20 % of the heaps
+	HeapCountReasonsChangeTooSoon      HeapCountReasons = 0x8
+)
+
+var heapCountReasonsWords = words{
+	typ: "HeapCountReasons",
+	set: true,
+	list: []word{
+		{0x1, "LimitedByBounds"},
+		{0x2, "CannotAdjustBudget"},
+		{0x4, "ChangeTooSmall"},
+		{0x8, "ChangeTooSoon"},
+	},
+}
+
+func (v HeapCountReasons) String() string { return heapCountReasonsWords.text(uint32(v)) }
+
+// Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
+func (v HeapCountReasons) Names() []string { return heapCountReasonsWords.names(uint32(v)) }
+
+// HeapCountDelays are why DATAS spaces out changes of the number of heaps:
+// hc_change_freq_reason in gcpriv.h.
+type HeapCountDelays uint16
+
+const (
+	HeapCountDelaysExpensiveChange  HeapCountDelays = 0x1 // the last one took longer than a mean pause
+	HeapCountDelaysDecrease         HeapCountDelays = 0x2
+	HeapCountDelaysRepeatedDecrease HeapCountDelays = 0x4 // dec_multiple
+	HeapCountDelaysFluctuation      HeapCountDelays = 0x8
+)
+
+var heapCountDelaysWords = words{
+	typ: "HeapCountDelays",
+	set: true,
+	list: []word{
+		{0x1, "ExpensiveChange"},
+		{0x2, "Decrease"},
+		{0x4, "RepeatedDecrease"},
+		{0x8, "Fluctuation"},
+	},
+}
+
+func (v HeapCountDelays) String() string { return heapCountDelaysWords.text(uint32(v)) }
+
+// Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
+func (v HeapCountDelays) Names() []string { return heapCountDelaysWords.names(uint32(v)) }
+
+// HeapCountAdjustment is what DATAS adjusts: adjust_metric in gcpriv.h.
+type HeapCountAdjustment uint8
+
+const (
+	HeapCountAdjustmentNone      HeapCountAdjustment = 0
+	HeapCountAdjustmentBudget    HeapCountAdjustment = 1 // of gen0, by the next GC
+	HeapCountAdjustmentHeapCount HeapCountAdjustment = 2
+)
+
+var heapCountAdjustmentWords = words{
+	typ: "HeapCountAdjustment",
+	list: []word{
+		{0, "None"},
+		{1, "Budget"},
+		{2, "HeapCount"},
+	},
+}
+
+func (v HeapCountAdjustment) String() string { return heapCountAdjustmentWords.text(uint32(v)) }
+
 // GCReason says why a collection began: gc_reason in gc.h.
 type GCReason uint32
 

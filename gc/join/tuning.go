@@ -35,10 +35,12 @@ type Tuning struct {
 	Stable int64
 	// SinceChange counts the collections since the number of heaps changed.
 	SinceChange uint32
-	// ChangeCode, ReasonCode and MetricCode are ChangeDecision, AdjReason and
-	// AdjMetric, whose values the runtime does not name. Only for TuningSize.
-	ChangeCode, ReasonCode uint16
-	MetricCode             uint8
+	// Condition reports whether a change was considered, Reasons and Delays why it was
+	// made as it was, and Adjusted what was changed. Only for TuningSize.
+	Condition clr.HeapCountDecision
+	Reasons   clr.HeapCountReasons
+	Delays    clr.HeapCountDelays
+	Adjusted  clr.HeapCountAdjustment
 }
 
 // TuningKind is what a Tuning measures.
@@ -69,34 +71,92 @@ func (t *Tuning) Target() float64 {
 	return TargetCost
 }
 
-// Decision returns what was decided, and why, as far as the events show it.
+// conditions are why a change of the number of heaps was not considered. See
+// should_change in the runtime's gcpriv.h.
+var conditions = map[clr.HeapCountDecision]string{
+	clr.HeapCountDecisionTooFewSamples:       "adjusted less than six GCs ago",
+	clr.HeapCountDecisionNotEnoughDifference: "costs have not been off the target for long enough",
+	clr.HeapCountDecisionAlreadyTowardTarget: "the cost is already moving toward the target",
+	clr.HeapCountDecisionInRange:             "the cost is steady and within 20 % of the target",
+	clr.HeapCountDecisionTemporary:           "the cost changed too suddenly to last",
+}
+
+// Decision returns what was decided, and why. Events from before .NET 9, and those of
+// full collections, do not give the reason: it is derived from their figures.
 func (t *Tuning) Decision() (what, why string) {
-	cost := t.Cost
-	if t.Considered > 0 {
-		cost = t.Considered
-	}
-	above := cost > t.Target()
 	switch {
 	case t.Before != 0 && t.Heaps > t.Before:
 		what = "more heaps"
 	case t.Heaps != 0 && t.Heaps < t.Before:
 		what = "fewer heaps"
-	}
-	switch {
-	case what != "" && t.observes():
-		return what, "the decision before this one was not carried out, or its event is lost"
-	case what != "" && above:
-		return what, "cost above the target"
-	case what != "":
-		return what, "cost below the target"
-	case t.observes() && t.Kind == TuningSize:
-		return "keep", "still measuring"
-	case above && t.Kind == TuningSize && t.Limit <= t.Heaps:
-		return "keep", "cost above the target; the live data justifies no more heaps"
-	case above:
-		return "keep", "cost above the target; no more processors, or changed lately"
+	case t.Kind == TuningSize && t.Adjusted == clr.HeapCountAdjustmentBudget:
+		what = "change the gen0 budget"
+	case t.Kind == TuningSize && t.Adjusted == clr.HeapCountAdjustmentHeapCount && t.Considered > t.Target():
+		what = "more heaps" // than were there, a number that is not known
+	case t.Kind == TuningSize && t.Adjusted == clr.HeapCountAdjustmentHeapCount:
+		what = "fewer heaps"
 	default:
-		return "keep", "cost near or below the target"
+		what = "keep"
+	}
+	if t.Kind == TuningSize {
+		return what, t.sizeReason(what)
+	}
+	switch above := t.Cost > t.Target(); {
+	case what != "keep" && above:
+		return what, "cost above the target"
+	case what != "keep":
+		return what, "cost below the target"
+	case above:
+		return what, "cost above the target; no more processors, or changed lately"
+	default:
+		return what, "cost near or below the target"
+	}
+}
+
+// sizeReason returns why a TuningSize decided what it did. See should_change_hc in the
+// runtime's gcpriv.h.
+func (t *Tuning) sizeReason(what string) string {
+	if why := conditions[t.Condition]; why != "" {
+		if what != "keep" {
+			return "an earlier decision, whose event is lost or that was not carried out"
+		}
+		return why
+	}
+	why := "cost below the target"
+	if t.Considered > t.Target() {
+		why = "cost above the target"
+	}
+	limited := t.Reasons&clr.HeapCountReasonsLimitedByBounds != 0
+	justified := t.Limit > max(t.Before, t.Heaps)
+	switch {
+	case t.Reasons&clr.HeapCountReasonsChangeTooSoon != 0:
+		return why + "; changed too recently" + t.delay()
+	case t.Reasons&clr.HeapCountReasonsChangeTooSmall != 0:
+		return why + "; the change would be less than 20 % of the heaps"
+	case limited && t.Considered < t.Target():
+		return why + "; one heap is the least"
+	case limited && !justified:
+		return why + "; the live data justifies no more heaps"
+	case limited && what == "keep":
+		return why + "; the number of heaps is at its maximum"
+	case limited:
+		return why + "; limited by the processors or the largest step"
+	case what == "keep":
+		return why + ", but by too little for a whole heap"
+	default:
+		return why
+	}
+}
+
+// delay says why changes are spaced out.
+func (t *Tuning) delay() string {
+	switch {
+	case t.Delays&clr.HeapCountDelaysFluctuation != 0:
+		return ", and the number went down and up before"
+	case t.Delays&clr.HeapCountDelaysExpensiveChange != 0:
+		return ", and changes take longer than a pause"
+	default:
+		return ""
 	}
 }
 
@@ -138,7 +198,7 @@ func (t *Tunings) Feed(ev *trace.Event) {
 		n.Kind, n.Heaps, n.Number = TuningSize, d.NewNHeaps, uint32(d.CurrentGCIndex)
 		n.Cost, n.Considered = float64(d.MedianThroughputCostPercent), float64(d.TcpToConsider)
 		n.Limit, n.Stable, n.SinceChange = d.MaxHeapCountDatas, int64(d.TotalSOHStableSize), d.NumGcsSinceLastChange
-		n.ChangeCode, n.ReasonCode, n.MetricCode = d.ChangeDecision, d.AdjReason, d.AdjMetric
+		n.Condition, n.Reasons, n.Delays, n.Adjusted = d.ChangeDecision, d.AdjReason, d.HcFreqReason, d.AdjMetric
 	case clr.DynamicSizeAdaptationFullGCTuning:
 		d := &t.full
 		if d.Decode(v.Data) != nil {

@@ -43,9 +43,10 @@ func tuningFields() []field[tuningRow] {
 			return valueOf(r.heap, bytesOf)
 		}},
 		{name: "since_change", value: func(r *tuningRow) column.Value { return countOf(r.SinceChange) }},
-		{name: "change_code", value: func(r *tuningRow) column.Value { return knownIf(size(r), countOf(r.ChangeCode)) }},
-		{name: "reason_code", value: func(r *tuningRow) column.Value { return knownIf(size(r), countOf(r.ReasonCode)) }},
-		{name: "metric_code", value: func(r *tuningRow) column.Value { return knownIf(size(r), countOf(int(r.MetricCode))) }},
+		{name: "condition", value: func(r *tuningRow) column.Value { return knownIf(size(r), wordOf(r.Condition.String())) }},
+		{name: "reasons", value: func(r *tuningRow) column.Value { return knownIf(size(r), listOf(r.Reasons.Names())) }},
+		{name: "delays", value: func(r *tuningRow) column.Value { return knownIf(size(r), listOf(r.Delays.Names())) }},
+		{name: "adjusted", value: func(r *tuningRow) column.Value { return knownIf(size(r), wordOf(r.Adjusted.String())) }},
 		{name: "decision", heading: "decision", left: true, value: func(r *tuningRow) column.Value {
 			what, _ := r.Decision()
 			return wordOf(what)

@@ -157,6 +157,11 @@ func parseTable(b []byte) (*table, error) {
 			}
 		}
 	}
+	for _, e := range t.Dynamic {
+		if err := t.check(e.Fields); err != nil {
+			return nil, fmt.Errorf("%s: %w", e.Name, err)
+		}
+	}
 	return t, nil
 }
 
