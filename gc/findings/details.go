@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/gctrail/gctrail/gc"
@@ -9,8 +10,8 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// Details holds what other events show about a process: what it allocates, and
-// what induces its collections. Findings quote it. The zero Details is empty.
+// Details holds what other events show about a process: what it allocates, pins and
+// finalizes, its GC handles, and what induces its collections. Findings quote it. The zero Details is empty.
 type Details struct {
 	Source alloc.Source    // of Types
 	Types  []AllocatedType // the largest of each heap, those with the most bytes first
@@ -19,6 +20,13 @@ type Details struct {
 	LargeBelow gc.Opt[float64]
 	Collects   []Caller // of GC.Collect, those with the most calls first
 	Unforced   []Caller // of what induces GCs with the reason InducedNotForced
+
+	Handles []OpenHandles // those with the most open first
+	Pins    []PinnedType  // those with the most bytes first
+	// PinnedFrom is the method that creates most of the GC handles that pin, empty if
+	// unknown.
+	PinnedFrom string
+	Finalized  []FinalizedType // those with the most objects first
 }
 
 // An AllocatedType is the sampled allocation of one type on one heap.
@@ -99,3 +107,12 @@ func (f *Finding) quoteCallers(callers []Caller, what string) {
 }
 
 func callersUnknown(_ *judgement, f *Finding) bool { return len(f.Callers) == 0 }
+
+// handlesUnnamed reports whether another trace would tell more of what creates handles.
+// From .NET 9 on, the runtime's walk of the stack sees no method for most of them.
+func handlesUnnamed(j *judgement, _ *Finding) bool {
+	if v := versionOf(j.Summary.Process); len(j.Details.Handles) > 0 && v.known && !v.framework && v.major >= 9 {
+		return false
+	}
+	return !slices.ContainsFunc(j.Details.Handles, func(h OpenHandles) bool { return h.From != "" })
+}

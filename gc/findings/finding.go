@@ -23,9 +23,12 @@ type Finding struct {
 	Collections []uint32
 	Shown       int
 
-	// Types and Callers are from the Details; Says quotes the first of them.
-	Types   []AllocatedType
-	Callers []Caller
+	// These are from the Details; Description quotes the first of them.
+	Types     []AllocatedType
+	Callers   []Caller
+	Handles   []OpenHandles
+	Pins      []PinnedType
+	Finalized []FinalizedType
 
 	Advice   []string
 	Settings []Setting
@@ -84,6 +87,8 @@ const (
 	ListEvents                    // of this trace
 	ListAllocations               // of this trace, by type and stack
 	ListPins                      // of this trace, by type
+	ListHandles                   // of this trace, by kind and stack
+	ListFinalizers                // of this trace, by type
 	Report                        // on a part of this trace
 	Record                        // another trace
 )
@@ -92,12 +97,13 @@ const (
 type Recording uint8
 
 const (
-	Collections Recording = iota // the events of collections only, the cheapest
-	Verbose                      // also pins, handles and everything else at level verbose
-	Allocations                  // also allocations, with the names of allocating methods
-	Triggers                     // also the call stacks that trigger collections
-	Phases                       // also the phases of background collections
-	LargeBuffer                  // events of collections, with a larger buffer
+	Collections  Recording = iota // the events of collections only, the cheapest
+	Verbose                       // also pins, handles and everything else at level verbose
+	Allocations                   // also allocations, with the names of allocating methods
+	Triggers                      // also the call stacks that trigger collections
+	HandleStacks                  // also GC handles, with the call stacks that create them
+	Phases                        // also the phases of background collections
+	LargeBuffer                   // events of collections, with a larger buffer
 )
 
 // Severity is how much a finding matters.

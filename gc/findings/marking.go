@@ -16,7 +16,10 @@ var markRules = []rule{
 		find:      longMark,
 		advice: []advice{
 			{when: "stacks", fits: marksFrom(clr.RootTypeStack), text: "Look for deep stacks and many threads: runaway recursion, blocked threads."},
-			{when: "handles", fits: marksFrom(clr.RootTypeHandles), text: "Free GC handles that are no longer needed.", next: []Step{recordHandles}},
+			{when: "handles", fits: marksFrom(clr.RootTypeHandles), text: "Free GC handles that are no longer needed.", next: []Step{listHandles}},
+			{when: "handles, and the trace does not name the code that allocates them", fits: func(j *judgement, f *Finding) bool {
+				return marksFrom(clr.RootTypeHandles)(j, f) && handlesUnnamed(j, f)
+			}, next: []Step{recordHandles}},
 			{when: "older objects", fits: marksFrom(clr.RootTypeOlder), text: "Write less into old objects, and clear references early: the GC scans large caches and arrays again whenever they are written."},
 			{when: "the finalizer queue", fits: marksFrom(clr.RootTypeFinalizeQueue), text: "Dispose of objects with finalizers, and call GC.SuppressFinalize in Dispose."},
 			{when: "dependent handles", fits: marksFrom(clr.RootTypeDependentHandles), text: "Keep fewer entries in ConditionalWeakTable and in what is built on it: each is a dependent handle."},
@@ -44,7 +47,9 @@ var markRules = []rule{
 	},
 }
 
-var recordHandles = Step{Action: Record, Purpose: "see which code allocates handles", Recording: Verbose, Events: []string{"SetGCHandle", "DestroyGCHandle"}}
+var listHandles = Step{Action: ListHandles, Purpose: "see which handles stay open", Events: []string{"SetGCHandle"}}
+
+var recordHandles = Step{Action: Record, Purpose: "see which handles are allocated, and by which code", Recording: HandleStacks}
 
 // longestMark returns the kind of root from which marking took longest.
 func (c *Case) longestMark() (clr.RootType, time.Duration) {
@@ -70,11 +75,15 @@ func longMark(j *judgement) (Finding, bool) {
 	if share < largeShare {
 		return Finding{}, false
 	}
-	return Finding{
+	f := Finding{
 		Severity: j.costs(share), Confidence: High, weight: share,
 		Description: fmt.Sprintf("Marking from %v took %s: %s of the pauses.", root, units.Duration(took), units.Percent(share)),
 		Evidence:    []Figure{{"mark_ms", millis(took)}, {"mark_pct_of_pause", share}},
-	}, true
+	}
+	if root == clr.RootTypeHandles {
+		f.quoteHandles(&j.Details)
+	}
+	return f, true
 }
 
 func oldRefersToYoung(j *judgement) (Finding, bool) {

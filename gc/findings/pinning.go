@@ -15,7 +15,7 @@ var pinRules = []rule{
 		advice: []advice{
 			{text: "Pin early and in batches, allocate buffers in the pinned object heap (GC.AllocateArray with pinned: true), or pool them."},
 			{when: "the trace does not record pinned objects", fits: noTicks, next: []Step{{Action: Record, Purpose: "see what is pinned", Recording: Verbose, Events: []string{"PinObjectAtGCTime"}}}},
-			{when: "the trace records pinned objects", fits: hasTicks, next: []Step{{Action: ListPins, Purpose: "see what is pinned", Events: []string{"PinObjectAtGCTime"}}}},
+			{when: "the trace records pinned objects", fits: hasTicks, next: []Step{listPins}},
 		},
 	},
 	{
@@ -23,9 +23,14 @@ var pinRules = []rule{
 		threshold: "after three GCs or more, and half of all, free space in gen 0 is 10 MB and 30 % of the heap or more",
 		source:    "mem-doc: fragmentation in gen 0 is normal unless gen 0 is a large part of the heap",
 		find:      fragmentedYoung,
-		advice:    []advice{{text: "Allocate pinned buffers in the pinned object heap (GC.AllocateArray with pinned: true), or pool them."}},
+		advice: []advice{{
+			text: "Allocate pinned buffers in the pinned object heap (GC.AllocateArray with pinned: true), or pool them.",
+			next: []Step{listPins},
+		}},
 	},
 }
+
+var listPins = Step{Action: ListPins, Purpose: "see what is pinned", Events: []string{"PinObjectAtGCTime"}}
 
 func pinning(j *judgement) (Finding, bool) {
 	t := &j.tallies[manyPinned]
@@ -39,6 +44,7 @@ func pinning(j *judgement) (Finding, bool) {
 		Evidence: []Figure{{"gcs_with_many_pinned", float64(t.count)}},
 	}
 	f.quote(t)
+	f.quotePins(&j.Details)
 	return f, true
 }
 
@@ -54,6 +60,7 @@ func fragmentedYoung(j *judgement) (Finding, bool) {
 		Evidence: []Figure{{"gcs_with_free_gen0", float64(t.count)}},
 	}
 	f.quote(t)
+	f.quotePins(&j.Details)
 	if peak := j.Summary.Heap.Peak; peak.Or(0) >= manyBytes {
 		f.Severity = Warning
 	}

@@ -13,14 +13,20 @@ var rootRules = []rule{
 		threshold: "the number of handles after a GC grows from each third of the time to the next, by 30 % and 1,000 in total, and does not level off",
 		source:    "own; GCHeapStats has the current number at every GC",
 		find:      handlesGrow,
-		advice:    []advice{{text: "Find the code that allocates GC handles without freeing them. To verify, check that the number of handles levels off.", next: []Step{recordHandles}}},
+		advice: []advice{
+			{text: "Find the code that allocates GC handles without freeing them. To verify, check that the number of handles levels off.", next: []Step{listHandles}},
+			{when: "the trace does not name the code that allocates handles", fits: handlesUnnamed, next: []Step{recordHandles}},
+		},
 	},
 	{
 		id: "R51", title: "many objects wait for their finalizers", kind: cause, minor: true,
 		threshold: "in three GCs or more, and a quarter of all, 1,000 dead objects or more were kept alive for their finalizers",
 		source:    "mem-doc, on finalizers; the thresholds are own",
 		find:      finalizers,
-		advice:    []advice{{text: "Dispose these objects, and call GC.SuppressFinalize in Dispose: an object with a finalizer survives one more GC, with everything it refers to."}},
+		advice: []advice{{
+			text: "Dispose these objects, and call GC.SuppressFinalize in Dispose: an object with a finalizer survives one more GC, with everything it refers to.",
+			next: []Step{{Action: ListFinalizers, Purpose: "see what is finalized", Events: []string{"FinalizeObject"}}},
+		}},
 	},
 }
 
@@ -32,12 +38,14 @@ func handlesGrow(j *judgement) (Finding, bool) {
 	}
 	marking := j.marking[clr.RootTypeHandles].duration + j.marking[clr.RootTypeDependentHandles].duration
 	share := j.explains(marking)
-	return Finding{
+	f := Finding{
 		Severity: max(Warning, j.costs(share)), Confidence: Medium, weight: share,
 		Description: fmt.Sprintf("The number of GC handles rose from %s to %s over %s; marking from them took %s of the pauses.",
 			units.Count(first), units.Count(last), gcs(t.count), units.Percent(share)),
 		Evidence: []Figure{{"handles_first", float64(first)}, {"handles_last", float64(last)}, {"mark_handles_pct_of_pause", share}},
-	}, true
+	}
+	f.quoteHandles(&j.Details)
+	return f, true
 }
 
 func finalizers(j *judgement) (Finding, bool) {
@@ -55,5 +63,6 @@ func finalizers(j *judgement) (Finding, bool) {
 		f.Severity = Warning
 	}
 	f.quote(t)
+	f.quoteFinalized(&j.Details)
 	return f, true
 }

@@ -108,6 +108,47 @@ func TestPins(t *testing.T) {
 	}
 }
 
+// The handle that pins an object tells who pins it, and the gaps before pinned objects
+// are those of their types.
+func TestPinsByHandle(t *testing.T) {
+	m := eventtest.Maker{PID: 7}
+	var p Pins
+	feed := func(e clr.Event) { p.Feed(m.At(0, e)) }
+	set := func(id uint64, kind clr.HandleKind) { feed(&clr.SetGCHandle{HandleID: id, Kind: kind}) }
+	pin := func(id, object uint64, typ string) {
+		feed(&clr.PinObjectAtGCTime{HandleID: id, ObjectID: object, ObjectSize: 10, TypeName: clr.NewUTF16(typ)})
+	}
+	set(1, clr.HandleKindPinned)
+	set(2, clr.HandleKindAsyncPinned)
+	set(3, clr.HandleKindStrong)
+	set(4, clr.HandleKindPinned)
+	set(5, clr.HandleKindPinned)
+	feed(&clr.DestroyGCHandle{HandleID: 4})
+	feed(&clr.DestroyGCHandle{HandleID: 99})
+	feed(&clr.GCStart{})
+	pin(2, 0x200, "A")
+	pin(1, 0x100, "A")
+	pin(0x7fff, 0x300, "A") // on a stack
+	pin(5, 0x400, "B")
+	feed(&clr.PinPlugAtGCTime{PlugStart: 0x100, PlugEnd: 0x120, GapBeforeSize: 5})
+	feed(&clr.PinPlugAtGCTime{PlugStart: 0x3f8, PlugEnd: 0x420, GapBeforeSize: 7})
+	feed(&clr.PinPlugAtGCTime{PlugStart: 0x500, PlugEnd: 0x520, GapBeforeSize: 9}) // of no object
+	feed(&clr.DestroyGCHandle{HandleID: 1})
+	want := PinTotal{PID: 7, Collections: 1, Count: 4, Plugs: 3, Gap: 21, Created: 4, Open: 2, Unseen: 1}
+	if got := p.Processes(); len(got) != 1 || got[0] != want {
+		t.Errorf("total %+v, expected %+v", got, want)
+	}
+	rows := p.Rows(7)
+	for i, want := range []Pin{
+		{PID: 7, Type: "A", Count: 3, Bytes: 30, Objects: 3, Collections: 1, Longest: 1, ByHandle: 2, Open: 1, Handles: true, Plugs: 1, Gap: 5},
+		{PID: 7, Type: "B", Count: 1, Bytes: 10, Objects: 1, Collections: 1, Longest: 1, ByHandle: 1, Open: 1, Handles: true, Plugs: 1, Gap: 7},
+	} {
+		if i >= len(rows) || rows[i] != want {
+			t.Errorf("rows %+v, expected %+v at %d", rows, want, i)
+		}
+	}
+}
+
 func TestFinalizers(t *testing.T) {
 	m := eventtest.Maker{PID: 7}
 	var types symbol.Types

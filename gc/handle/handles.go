@@ -37,13 +37,14 @@ type handles struct {
 	pid    uint64
 	open   map[uint64]openHandle
 	sites  map[site]*siteSum
+	last   [16]*siteSum // by kind, the site of the last one that was created
 	counts Counts
 	net    int64 // created less destroyed, also those from before the trace
 }
 
 // An openHandle was created in the trace and not destroyed.
 type openHandle struct {
-	site site
+	site *siteSum
 	at   time.Duration
 }
 
@@ -54,6 +55,7 @@ type site struct {
 }
 
 type siteSum struct {
+	site
 	created, destroyed int64
 	series             series
 }
@@ -136,36 +138,41 @@ func (h *Handles) created(p *handles, ev *trace.Event, v *clr.SetGCHandle) {
 	if h.Stacks != nil {
 		k.stack = h.Stacks.Intern(ev)
 	}
-	s := p.site(&k)
+	s := p.site(k)
 	s.created++
 	p.counts.Created++
 	p.net++
 	if old, ok := p.open[v.HandleID]; ok {
 		p.counts.Lost++
 		p.net--
-		p.sites[old.site].series.add(at, -1)
+		old.site.series.add(at, -1)
 	} else if h.open == maxOpen {
 		p.counts.Untracked++
 		return
 	} else {
 		h.open++
 	}
-	p.open[v.HandleID] = openHandle{k, at}
+	p.open[v.HandleID] = openHandle{s, at}
 	s.series.add(at, 1)
 }
 
-// site returns the sum of a site. Where there is no room for it, k becomes the
-// site of its kind with all other stacks.
-func (p *handles) site(k *site) *siteSum {
-	s := p.sites[*k]
+// site returns the sum of a site. Where there is no room for it, that is the sum of
+// its kind with all other stacks.
+func (p *handles) site(k site) *siteSum {
+	last := &p.last[int(k.kind)%len(p.last)]
+	if *last != nil && (*last).site == k {
+		return *last
+	}
+	s := p.sites[k]
 	if s == nil && len(p.sites) >= maxSites {
 		k.stack = symbol.OtherStacks
-		s = p.sites[*k]
+		s = p.sites[k]
 	}
 	if s == nil {
-		s = new(siteSum)
-		p.sites[*k] = s
+		s = &siteSum{site: k}
+		p.sites[k] = s
 	}
+	*last = s
 	return s
 }
 
@@ -179,9 +186,8 @@ func (h *Handles) destroyed(p *handles, id uint64, at time.Duration) {
 	}
 	delete(p.open, id)
 	h.open--
-	s := p.sites[o.site]
-	s.destroyed++
-	s.series.add(at, -1)
+	o.site.destroyed++
+	o.site.series.add(at, -1)
 }
 
 // counted processes the runtime's count.
@@ -237,7 +243,7 @@ func (h *Handles) Rows(pid uint64, stacks bool) []Row {
 		inTime[g].merge(&s.series)
 	}
 	for _, o := range p.open {
-		row := rows[group(o.site)]
+		row := rows[group(o.site.site)]
 		if row.Open++; row.Open == 1 || o.at < row.Oldest {
 			row.Oldest = o.at
 		}

@@ -8,10 +8,12 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// maxPinned bounds the objects, and the types, that Pins follows.
+// The bounds of Pins: the objects, the types, and the open handles that pin, which it
+// follows.
 const (
-	maxPinned = 1 << 18
-	maxTypes  = 1 << 14
+	maxPinned  = 1 << 18
+	maxTypes   = 1 << 14
+	maxPinning = 1 << 18
 )
 
 // Pins sums up the objects that are pinned during collections. The zero value
@@ -22,21 +24,31 @@ type Pins struct {
 	byPID     map[uint64]*pins
 	pin       clr.PinObjectAtGCTime
 	plug      clr.PinPlugAtGCTime
+	set       clr.SetGCHandle
+	destroy   clr.DestroyGCHandle
 }
 
 // pins are those of one process.
 type pins struct {
 	pid         uint64
-	collections int64            // begun
-	objects     map[uint64]int64 // in how many collections in a row each is pinned
-	before      map[uint64]int64 // of the collection before
+	collections int64              // begun
+	objects     map[uint64]pinned  // by address
+	before      map[uint64]pinned  // those of the collection before
+	sorted      []uint64           // the addresses of objects; short of those that came since
+	handles     map[uint64]*pinSum // open ones that pin; the type is nil until a collection finds the object
 	types       map[string]*pinSum
 	whole       PinTotal
 }
 
+// A pinned object was found in a number of collections in a row.
+type pinned struct {
+	run int64
+	sum *pinSum
+}
+
 type pinSum struct {
-	count, bytes, collections, objects, longest int64
-	last                                        int64 // collection
+	Pin
+	last int64 // collection
 }
 
 // A PinTotal sums up what one process pinned.
@@ -47,6 +59,10 @@ type PinTotal struct {
 	// Plugs counts the pinned plugs that the private provider reports, and Gap
 	// the free bytes before them; both are 0 without that provider.
 	Plugs, Gap int64
+	// Created are the GC handles of the kinds Pinned and AsyncPinned that the trace
+	// has the creation of, Open those that were not destroyed, and Unseen those that
+	// were destroyed before a collection found their object.
+	Created, Open, Unseen int64
 }
 
 // A Pin sums up the pinned objects of a type.
@@ -58,6 +74,14 @@ type Pin struct {
 	Objects     int64  // distinct objects, by address in consecutive collections
 	Collections int64
 	Longest     int64 // the most collections in a row that an object was pinned in
+	// ByHandle are the pins of Count by a GC handle that was created in the trace. The
+	// others are by variables on stacks, or by older handles. Open are the handles that
+	// were not destroyed. Both are known if Handles is set: the trace has handle events.
+	ByHandle, Open int64
+	Handles        bool
+	// Plugs are the pinned stretches of memory that begin with an object of the type,
+	// and Gap the free bytes before them; 0 without the private provider.
+	Plugs, Gap int64
 }
 
 // Feed processes one event, which may be of any kind.
@@ -71,9 +95,15 @@ func (p *Pins) Feed(ev *trace.Event) {
 		}
 	case clr.KindPinPlugAtGCTime:
 		if v := &p.plug; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil {
-			whole := &p.process(ev.PID).whole
-			whole.Plugs++
-			whole.Gap += int64(v.GapBeforeSize)
+			p.process(ev.PID).plug(v)
+		}
+	case clr.KindSetGCHandle:
+		if v := &p.set; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil && (v.Kind == clr.HandleKindPinned || v.Kind == clr.HandleKindAsyncPinned) {
+			p.process(ev.PID).created(v.HandleID)
+		}
+	case clr.KindDestroyGCHandle:
+		if v := &p.destroy; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil {
+			p.process(ev.PID).destroyed(v.HandleID)
 		}
 	}
 }
@@ -86,7 +116,7 @@ func (p *Pins) process(pid uint64) *pins {
 		}
 		of = &pins{
 			pid: pid, types: make(map[string]*pinSum), whole: PinTotal{PID: pid},
-			objects: make(map[uint64]int64), before: make(map[uint64]int64),
+			objects: make(map[uint64]pinned), before: make(map[uint64]pinned), handles: make(map[uint64]*pinSum),
 		}
 		p.byPID[pid] = of
 		p.processes = append(p.processes, of)
@@ -103,35 +133,92 @@ func (p *pins) begin() {
 	}
 	p.before, p.objects = p.objects, p.before
 	clear(p.objects)
+	p.sorted = p.sorted[:0]
 }
 
 func (p *pins) add(v *clr.PinObjectAtGCTime) {
-	s := p.types[string(v.TypeName)]
-	if s == nil {
-		key := string(v.TypeName)
-		if len(p.types) >= maxTypes {
-			key = ""
-		}
-		if s = p.types[key]; s == nil {
-			s = &pinSum{last: -1}
-			p.types[key] = s
-		}
-	}
-	s.count++
-	s.bytes += int64(v.ObjectSize)
+	s := p.sum(v.TypeName)
+	s.Count++
+	s.Bytes += int64(v.ObjectSize)
 	p.whole.Count++
 	if s.last != p.collections {
 		s.last = p.collections
-		s.collections++
+		s.Collections++
+	}
+	if known, ok := p.handles[v.HandleID]; ok {
+		s.ByHandle++
+		if known == nil {
+			p.handles[v.HandleID] = s
+			s.Open++
+		}
 	}
 	if _, again := p.objects[v.ObjectID]; again || len(p.objects) >= maxPinned {
 		return
 	}
-	run := p.before[v.ObjectID] + 1
-	p.objects[v.ObjectID] = run
-	s.longest = max(s.longest, run)
+	run := p.before[v.ObjectID].run + 1
+	p.objects[v.ObjectID] = pinned{run, s}
+	s.Longest = max(s.Longest, run)
 	if run == 1 {
-		s.objects++
+		s.Objects++
+	}
+}
+
+// sum returns the sum of a type.
+func (p *pins) sum(name clr.UTF16) *pinSum {
+	if s := p.types[string(name)]; s != nil {
+		return s
+	}
+	key := string(name)
+	if len(p.types) >= maxTypes {
+		key = ""
+	}
+	s := p.types[key]
+	if s == nil {
+		s = &pinSum{Pin: Pin{PID: p.pid, Type: clr.UTF16(key).String()}, last: -1}
+		p.types[key] = s
+	}
+	return s
+}
+
+// plug counts a pinned stretch of memory for the type of the first pinned object in
+// it. The collector reports it after all objects, when it plans.
+func (p *pins) plug(v *clr.PinPlugAtGCTime) {
+	p.whole.Plugs++
+	p.whole.Gap += int64(v.GapBeforeSize)
+	if len(p.sorted) != len(p.objects) {
+		p.sorted = p.sorted[:0]
+		for addr := range p.objects {
+			p.sorted = append(p.sorted, addr)
+		}
+		slices.Sort(p.sorted)
+	}
+	i, _ := slices.BinarySearch(p.sorted, v.PlugStart)
+	if i == len(p.sorted) || p.sorted[i] >= v.PlugEnd {
+		return
+	}
+	s := p.objects[p.sorted[i]].sum
+	s.Plugs++
+	s.Gap += int64(v.GapBeforeSize)
+}
+
+func (p *pins) created(id uint64) {
+	p.whole.Created++
+	p.destroyed(id) // a lost event's
+	if len(p.handles) < maxPinning {
+		p.handles[id] = nil
+	}
+}
+
+func (p *pins) destroyed(id uint64) {
+	s, ok := p.handles[id]
+	if !ok {
+		return
+	}
+	delete(p.handles, id)
+	if s == nil {
+		p.whole.Unseen++
+	} else {
+		s.Open--
 	}
 }
 
@@ -143,7 +230,8 @@ func (p *Pins) Processes() []PinTotal {
 		if len(of.objects) > 0 {
 			t.Collections++
 		}
-		if t.Count+t.Plugs > 0 {
+		t.Open = int64(len(of.handles))
+		if t.Count+t.Plugs+t.Created > 0 {
 			all = append(all, t)
 		}
 	}
@@ -157,11 +245,10 @@ func (p *Pins) Rows(pid uint64) []Pin {
 		return nil
 	}
 	rows := make([]Pin, 0, len(of.types))
-	for name, s := range of.types {
-		rows = append(rows, Pin{
-			PID: pid, Type: clr.UTF16(name).String(), Count: s.count, Bytes: s.bytes,
-			Objects: s.objects, Collections: s.collections, Longest: s.longest,
-		})
+	for _, s := range of.types {
+		row := s.Pin
+		row.Handles = of.whole.Created > 0
+		rows = append(rows, row)
 	}
 	slices.SortFunc(rows, func(a, b Pin) int {
 		return cmp.Or(cmp.Compare(b.Bytes, a.Bytes), cmp.Compare(b.Count, a.Count), cmp.Compare(a.Type, b.Type))

@@ -9,7 +9,6 @@ import (
 	"regexp"
 	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -258,45 +257,11 @@ func (s *allocSection) head(p *text.Page, of *gc.Process) {
 			text.Counted(sum.both, "collection")))
 	}
 	if s.model.Stacks != nil {
-		s.unresolved(p)
-	}
-}
-
-// unresolved returns how much has no stack or no names, why, and what would give
-// them.
-func (s *allocSection) unresolved(p *text.Page) {
-	var tally symbol.Tally
-	for _, r := range s.model.Rows(s.total.PID, s.total.Source, alloc.ByStack) {
-		tally.Add(s.model.Stacks, r.Stack, r.Samples)
-	}
-	const again = "record with: gctrail collect --profile gc-alloc"
-	of := func(n, all int64) string { return units.Percent(100 * float64(n) / float64(max(1, all))) }
-	all := tally.All()
-	worthSaying := func(why symbol.Reason) (n int64, ok bool) {
-		n = tally.Frames[why]
-		return n, n > 0 && n*1000 >= all
-	}
-	switch {
-	case tally.NoStack == tally.Samples:
-		p.Prose("Stacks: ", "this trace has none; "+again)
-	case tally.NoStack > 0:
-		p.Prose("Stacks: ", of(tally.NoStack, tally.Samples)+" of the samples have no stack.")
-	}
-	if n := tally.Other; n > 0 {
-		p.Prose("Stacks: ", of(n, tally.Samples)+" of the samples have stacks that there was no room for.")
-	}
-	if n, ok := worthSaying(symbol.NoMethods); ok {
-		p.Prose("Names: ", of(n, all)+" of the frames have none, because the trace lists no methods of this process (no rundown); "+again)
-	}
-	if n, ok := worthSaying(symbol.Unlisted); ok {
-		p.Prose("Names: ", of(n, all)+" of the frames have none: no event names the code at these addresses. It was unloaded, or the trace ends before the rundown; "+
-			"let collect stop by itself or with Ctrl-C.")
-	}
-	if n, ok := worthSaying(symbol.Native); ok {
-		p.Prose("Names: ", fmt.Sprintf("%s of the frames are native code (%s).", of(n, all), strings.Join(tally.NativeModules(3), ", ")))
-	}
-	if n := s.table.Dropped(); n > 0 {
-		p.Prose("Names: ", fmt.Sprintf("no room for %s.", text.Counted(n, "method")))
+		var tally symbol.Tally
+		for _, r := range s.model.Rows(t.PID, t.Source, alloc.ByStack) {
+			tally.Add(s.model.Stacks, r.Stack, r.Samples)
+		}
+		writeUnresolved(p, &tally, "samples", s.table.Dropped(), "gctrail collect --profile gc-alloc")
 	}
 }
 

@@ -32,9 +32,11 @@ how many are open at its end, the age of the oldest open one, and the growth per
 second if the number grew steadily. Strong handles that are never destroyed keep
 objects alive; pinned handles also keep them in place.
 
-The events need the keyword gchandle, and --by kind,stack needs stacks:
+The events need the keyword gchandle, and --by kind,stack needs stacks. From .NET 9
+on, most handles come without a stack: the runtime creates them in code that its
+stack walk does not see.
 
-  gctrail collect --clrevents gc+gchandle+stack --clreventlevel informational`,
+  gctrail collect --rundown true --clrevents gc+gchandle+stack`,
 		Example: `  gctrail handles app.nettrace
   gctrail handles --by kind,stack --top 5 app.nettrace
   gctrail handles --format jsonl app.nettrace | jq 'select(.growth_per_s>0)'`,
@@ -75,7 +77,16 @@ func (o *handlesOptions) list(ctx context.Context, std *stdio, out *output, path
 	}
 	return sections(scan, std, w, model.Processes(),
 		func(c handle.Counts) uint64 { return c.PID },
-		func(p *text.Page, of *gc.Process, c handle.Counts) { handlesHead(p, of, &c) },
+		func(p *text.Page, of *gc.Process, c handle.Counts) {
+			handlesHead(p, of, &c)
+			if stacks {
+				var tally symbol.Tally
+				for _, r := range model.Rows(of.PID, true) {
+					tally.Add(model.Stacks, r.Stack, r.Created)
+				}
+				writeUnresolved(p, &tally, "handles", table.Dropped(), "gctrail collect --rundown true --clrevents gc+gchandle+stack")
+			}
+		},
 		func(pid uint64) []handle.Row { return model.Rows(pid, stacks) },
 		"no handle events in this trace; record them with: gctrail collect --clrevents gc+gchandle --clreventlevel informational")
 }

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -21,6 +22,12 @@ var pinFields = []field[handle.Pin]{
 	{name: "objects", heading: "objects", value: func(r *handle.Pin) column.Value { return countOf(r.Objects) }},
 	{name: "collections", heading: "GCs", value: func(r *handle.Pin) column.Value { return countOf(r.Collections) }},
 	{name: "longest_run", heading: "GCs in a row", rank: 1, value: func(r *handle.Pin) column.Value { return countOf(r.Longest) }},
+	{name: "by_handle", heading: "by handle", rank: 3, value: func(r *handle.Pin) column.Value { return knownIf(r.Handles, countOf(r.ByHandle)) }},
+	{name: "open_handles", heading: "open handles", rank: 2, value: func(r *handle.Pin) column.Value { return knownIf(r.Handles, countOf(r.Open)) }},
+	{name: "plugs", value: func(r *handle.Pin) column.Value { return knownIf(r.Plugs > 0, countOf(r.Plugs)) }},
+	{name: "gap_bytes", heading: "held apart MB", rank: 4, value: func(r *handle.Pin) column.Value {
+		return knownIf(r.Plugs > 0, bytesOf(r.Gap))
+	}},
 	{name: "type", heading: "type", left: true, value: func(r *handle.Pin) column.Value { return wordOf(r.Type) }},
 }
 
@@ -34,8 +41,13 @@ collection), their bytes, the number of distinct objects, the number of collecti
 and the longest run of consecutive collections with the same object pinned. Objects
 that stay pinned cause fragmentation.
 
-The events need keyword gc at level 5, as in --profile gc-verbose. With the private
-provider, the heading also shows the free space between pinned objects.`,
+"by handle" counts the pins by GC handles of the kinds Pinned and AsyncPinned that
+the trace has the creation of; the others are by variables on stacks (fixed) and by
+older handles. "open handles" were not destroyed in the trace. To see where handles
+are created: gctrail handles --by kind,stack. "held apart" is the free space before
+pinned objects, which needs the private provider.
+
+The events need keywords gc and gchandle at level 5, as in --profile gc-verbose.`,
 		Example: `  gctrail pins app.nettrace
   gctrail pins --sort longest_run --top 5 app.nettrace`,
 	}
@@ -58,7 +70,11 @@ provider, the heading also shows the free space between pinned objects.`,
 
 func pinsHead(p *text.Page, of *gc.Process, t handle.PinTotal) {
 	p.Heading("%s: %s in %s", called(of), text.Plural(t.Count, "pin", "pins"), text.Plural(t.Collections, "GC", "GCs"))
+	if t.Created > 0 {
+		p.Prose("Handles: ", fmt.Sprintf("%s created, %s open at the end, %s destroyed before a GC found the object.",
+			text.Plural(t.Created, "pinning handle", "pinning handles"), units.Count(t.Open), units.Count(t.Unseen)))
+	}
 	if t.Plugs > 0 {
-		p.Prose("", "Pinned plugs held "+units.Bytes(t.Gap)+" of free memory apart, in "+text.Plural(t.Plugs, "place", "places")+".")
+		p.Prose("Held apart: ", units.Bytes(t.Gap)+" of free memory before pinned objects, in "+text.Plural(t.Plugs, "place", "places")+".")
 	}
 }

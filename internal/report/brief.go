@@ -19,13 +19,16 @@ type cut struct {
 // cuts are made in this order until a report is brief.
 var cuts = [...]cut{
 	{"timeline", ofProcesses(func(p *jsonProcess) { p.Timeline = nil })},
+	{"percentiles", ofProcesses(func(p *jsonProcess) { p.Percentiles = []jsonPercentile{} })},
 	{"longest_pauses", ofProcesses(func(p *jsonProcess) { p.Omitted.Pauses += len(p.Longest); p.Longest = []jsonLongest{} })},
 	{"command_line", ofProcesses(func(p *jsonProcess) { p.CommandLine = nil })},
 	{"further processes", func(r *jsonReport) { r.Processes = r.Processes[:min(len(r.Processes), 3)] }},
 	{"further settings", ofFindings(func(f *jsonFinding) { f.Settings = f.Settings[:min(len(f.Settings), 1)] })},
 	{"further collections", ofFindings(func(f *jsonFinding) { f.Collections = f.Collections[:min(len(f.Collections), 5)] })},
-	{"further types and callers", ofFindings(func(f *jsonFinding) {
+	{"background_phases", ofProcesses(func(p *jsonProcess) { p.Phases = []jsonPhase{} })},
+	{"further types, callers and objects", ofFindings(func(f *jsonFinding) {
 		f.Types, f.Callers = f.Types[:min(len(f.Types), 1)], f.Callers[:min(len(f.Callers), 3)]
+		f.Handles, f.Pins, f.Finalized = f.Handles[:min(len(f.Handles), 1)], f.Pins[:min(len(f.Pins), 1)], f.Finalized[:min(len(f.Finalized), 1)]
 	})},
 	{"further advice", ofFindings(func(f *jsonFinding) { f.Advice = f.Advice[:min(len(f.Advice), 1)] })},
 	{"totals by kind", ofProcesses(func(p *jsonProcess) { p.Totals.Kinds = []jsonKind{} })},
@@ -33,7 +36,10 @@ var cuts = [...]cut{
 	{"further findings", ofProcesses(func(p *jsonProcess) { p.Findings = p.Findings[:min(len(p.Findings), 4)] })},
 	{"settings", ofFindings(func(f *jsonFinding) { f.Settings = []jsonSetting{} })},
 	{"next of findings", ofFindings(func(f *jsonFinding) { f.Next = []jsonStep{} })},
-	{"types and callers", ofFindings(func(f *jsonFinding) { f.Types, f.Callers = []jsonType{}, []jsonCaller{} })},
+	{"types, callers and objects", ofFindings(func(f *jsonFinding) {
+		f.Types, f.Callers = []jsonType{}, []jsonCaller{}
+		f.Handles, f.Pins, f.Finalized = []jsonHandles{}, []jsonPinned{}, []jsonFinalized{}
+	})},
 	{"evidence", ofFindings(func(f *jsonFinding) { f.Evidence = map[string]float64{} })},
 	{"suspensions_without_gc", ofProcesses(func(p *jsonProcess) { p.Suspensions = []jsonSuspension{} })},
 	{"collected", func(r *jsonReport) { r.Collected.Providers = []jsonProvider{} }},

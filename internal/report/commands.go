@@ -25,12 +25,13 @@ const collectETW = "logman start gctrail -p {e13c0d23-ccbc-4e12-931b-d9cc2eee27e
 // gctrail collect, and keywords and level as logman takes them, empty if ETW
 // needs more than one provider or call stacks.
 var recordings = [...]struct{ collect, logman string }{
-	findings.Collections: {"--profile gc-collect", "0x1 0x4"},
-	findings.Verbose:     {"--profile gc-verbose", "0x8003 0x5"},
-	findings.Allocations: {"--profile gc-alloc", "0x1 0x5"},
-	findings.Triggers:    {"--rundown true --providers Microsoft-Windows-DotNETRuntime:0x40000001:4", ""},
-	findings.Phases:      {"--providers Microsoft-Windows-DotNETRuntime:0x1:4,Microsoft-Windows-DotNETRuntimePrivate:0x1:4", ""},
-	findings.LargeBuffer: {"--profile gc-collect --buffersize 1024", "0x1 0x4"},
+	findings.Collections:  {"--profile gc-collect", "0x1 0x4"},
+	findings.Verbose:      {"--profile gc-verbose", "0x8003 0x5"},
+	findings.Allocations:  {"--profile gc-alloc", "0x1 0x5"},
+	findings.Triggers:     {"--rundown true --providers Microsoft-Windows-DotNETRuntime:0x40000001:4", ""},
+	findings.HandleStacks: {"--rundown true --providers Microsoft-Windows-DotNETRuntime:0x40000003:4", ""},
+	findings.Phases:       {"--providers Microsoft-Windows-DotNETRuntime:0x1:4,Microsoft-Windows-DotNETRuntimePrivate:0x1:4", ""},
+	findings.LargeBuffer:  {"--profile gc-collect --buffersize 1024", "0x1 0x4"},
 }
 
 // record returns the command for a new trace, empty if there is none.
@@ -88,6 +89,13 @@ func (rep *Report) commands(c *Case, f *findings.Finding) []step {
 // allocationEvents are the events that gctrail allocs counts.
 var allocationEvents = []string{"GCAllocationTick", "AllocationSampled", "GCSampledObjectAllocationHigh", "GCSampledObjectAllocationLow"}
 
+// listings are the commands that list what events of their own tell.
+var listings = map[findings.Action][]string{
+	findings.ListPins:       {"pins"},
+	findings.ListHandles:    {"handles", "--by", "kind,stack"},
+	findings.ListFinalizers: {"finalizers"},
+}
+
 // A step is a command with what it shows.
 type step struct{ purpose, command string }
 
@@ -115,11 +123,11 @@ func (rep *Report) command(c *Case, s *findings.Step) string {
 	case findings.ListAllocations:
 		words = append(words, "allocs")
 		add("--by", "type,stack")
-	case findings.ListPins:
+	case findings.ListPins, findings.ListHandles, findings.ListFinalizers:
 		if !rep.holds(s.Events) {
 			return ""
 		}
-		words = append(words, "pins")
+		words = append(words, listings[s.Action]...)
 	case findings.Report:
 		words = append(words, "report")
 	case findings.ListCollections:

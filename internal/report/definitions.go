@@ -61,8 +61,8 @@ var figures = []Figure{
 		Text: "The longest pause of a collection. The two pauses of a background GC count as one, their sum.", Source: "pause",
 	},
 	{
-		Name: "percentile", Unit: "ms", Keys: []string{"pause_p50_ms", "pause_p90_ms", "pause_p99_ms", "p50", "p90", "p99"},
-		Text: "The shortest pause that 50, 90 or 99 % of the collections do not exceed: always a pause that occurred. Exact up to 32,768 collections of one kind; beyond that, at most 0.2 % too long. Collections with an unknown pause are left out.", Source: "pause",
+		Name: "percentile", Unit: "ms", Keys: []string{"percentiles", "pause_p50_ms", "pause_p90_ms", "pause_p99_ms", "p50", "p90", "p99", "p99.9"},
+		Text: "The shortest pause that 50, 90 or 99 % of the collections do not exceed: always a pause that occurred. Exact up to 32,768 collections of one kind; beyond that, at most 0.2 % too long. Collections with an unknown pause are left out. percentiles names the collection with each of them, the earliest of several.", Source: "pause",
 	},
 	{
 		Name: "pause share", Unit: "%", Keys: []string{"pause_pct"},
@@ -211,6 +211,27 @@ var figures = []Figure{
 	{
 		Name: "handles", Unit: "count", Keys: []string{"gc_handles", "sync_blocks"},
 		Text: "GC handles and sync blocks in use after the GC.", Source: "GCHandleCount and SinkBlockCount of GCHeapStats",
+	},
+	{
+		Name: "open handles", Unit: "count", Keys: []string{"open", "left open", "created", "destroyed", "growth_per_s", "growth", "from_open"},
+		Text:   "GC handles that were created in the trace and not destroyed in it, by kind. growth_per_s is by how many a second they grew over the second half of the time, 0 unless every quarter of it ends above the one before.",
+		Source: "SetGCHandle, DestroyGCHandle",
+	},
+	{
+		Name: "pins", Unit: "count and bytes", Keys: []string{"pins", "in a row", "longest_run", "by_handle", "by handle", "open_handles", "gap_bytes", "held apart", "plugs"},
+		Text: "Objects that collections found pinned: one counts in each collection. in a row: the most collections one after the other with the same object pinned. by handle: those that a GC handle created in the trace pins; " +
+			"the others are pinned by variables on stacks or by older handles. held apart: free memory before pinned objects.",
+		Source: "PinObjectAtGCTime; SetGCHandle with the same handle; GapBeforeSize of PinPlugAtGCTime",
+	},
+	{
+		Name: "finalized", Unit: "objects", Keys: []string{"finalized"},
+		Text: "Objects whose finalizers ran, by type. The names of types need the keyword type.", Source: "FinalizeObject, BulkType",
+	},
+	{
+		Name: "background phases", Unit: "ms", Keys: []string{"background_phases", "phase", "initial_mark", "concurrent_mark", "final_wait", "final_mark", "sweep_wait", "sweep"},
+		Text: "The parts of background collections: initial_mark marks the roots in a pause, concurrent_mark what they lead to while the program runs, final_wait lasts until the threads are suspended again, final_mark marks what the program " +
+			"changed meanwhile, in a pause, sweep_wait lasts until the program runs again, and sweep frees memory while it runs. number is the collection in which a phase took longest.",
+		Source: "BGC1stNonConEnd, BGC1stConEnd, BGC2ndNonConBegin, BGC2ndNonConEnd, BGC2ndConBegin, BGC2ndConEnd of the private provider",
 	},
 	{
 		Name: "heaps", Unit: "count", Keys: []string{"heaps", "heaps_min", "heaps_max"},

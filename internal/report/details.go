@@ -8,7 +8,9 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
+	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/handle"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
@@ -23,21 +25,34 @@ const (
 )
 
 // Details reads what events other than those of collections tell: what is
-// allocated, and what induces collections.
+// allocated, pinned and finalized, the handles, the phases of background
+// collections, and what induces collections.
 type Details struct {
-	selected *selection.Selection
-	info     *trace.Info
-	table    symbol.Table
-	types    symbol.Types
-	allocs   alloc.Model
-	induced  map[induced]int
-	kinds    map[*trace.Descriptor]clr.Kind
-	desc     *trace.Descriptor // of the last event
-	kind     clr.Kind          // and its kind
-	decoded  struct {
+	selected   *selection.Selection
+	info       *trace.Info
+	table      symbol.Table
+	types      symbol.Types
+	allocs     alloc.Model
+	handles    handle.Handles
+	pins       handle.Pins
+	finalizers handle.Finalizers
+	background background.Model
+	phases     map[uint64]*Phases // by process
+	induced    map[induced]int
+	kinds      map[*trace.Descriptor]fed
+	desc       *trace.Descriptor // of the last event
+	fed        fed               // what reads it
+	decoded    struct {
 		triggered clr.GCTriggered
 		start     clr.GCStart
 	}
+}
+
+// A fed is what reads the events of one kind.
+type fed struct {
+	kind       clr.Kind
+	objects    bool // handles, pins and finalizers
+	background bool
 }
 
 // An induced is what a number of induced collections have in common.
@@ -50,15 +65,21 @@ type induced struct {
 
 // NewDetails returns Details of the part of a trace that is selected.
 func NewDetails(o *selection.Selection, info *trace.Info) *Details {
-	d := &Details{selected: o, info: info, induced: make(map[induced]int), kinds: make(map[*trace.Descriptor]clr.Kind)}
+	d := &Details{
+		selected: o, info: info,
+		phases: make(map[uint64]*Phases), induced: make(map[induced]int), kinds: make(map[*trace.Descriptor]fed),
+	}
 	d.allocs.Stacks, d.allocs.Types = symbol.NewStacks(&d.table), &d.types
 	d.allocs.LargeLimit = findings.ProposedLOHThreshold
+	d.handles.Stacks, d.finalizers.Types = d.allocs.Stacks, &d.types
+	d.background.Done = d.addPhases
 	return d
 }
 
 // WantsDetails reports whether Details read events of a kind.
 func WantsDetails(d *trace.Descriptor) bool {
-	return alloc.Wants(d) || symbol.Wants(d) || symbol.WantsTypes(d) || inducing(clr.KindOf(d.Provider, d.ID))
+	return alloc.Wants(d) || handle.Wants(d) || background.Wants(d) ||
+		symbol.Wants(d) || symbol.WantsTypes(d) || inducing(clr.KindOf(d.Provider, d.ID))
 }
 
 func inducing(k clr.Kind) bool { return k == clr.KindGCTriggered || k == clr.KindGCStart }
@@ -71,17 +92,17 @@ func (d *Details) Feed(ev *trace.Event) {
 		return
 	}
 	if ev.Desc != d.desc {
-		k, known := d.kinds[ev.Desc]
-		if !known {
-			if len(d.kinds) == maxKinds {
-				clear(d.kinds)
-			}
-			k = clr.KindOf(ev.Desc.Provider, ev.Desc.ID)
-			d.kinds[ev.Desc] = k
-		}
-		d.desc, d.kind = ev.Desc, k
+		d.desc, d.fed = ev.Desc, d.feeds(ev.Desc)
 	}
-	switch d.kind {
+	if d.fed.background {
+		d.background.Feed(ev)
+	}
+	if d.fed.objects {
+		d.handles.Feed(ev)
+		d.pins.Feed(ev)
+		d.finalizers.Feed(ev)
+	}
+	switch d.fed.kind {
 	case clr.KindBulkType:
 		d.types.Feed(ev)
 	case clr.KindGCTriggered:
@@ -90,7 +111,7 @@ func (d *Details) Feed(ev *trace.Event) {
 		}
 	case clr.KindGCStart:
 		v := &d.decoded.start
-		version := clr.VersionOf(d.kind, ev.Desc.Version, ev.Payload, ev.PointerSize)
+		version := clr.VersionOf(d.fed.kind, ev.Desc.Version, ev.Payload, ev.PointerSize)
 		if v.Decode(version, ev.Payload, ev.PointerSize) == nil {
 			d.induce(ev, v.Reason)
 		}
@@ -99,12 +120,25 @@ func (d *Details) Feed(ev *trace.Event) {
 	}
 }
 
+// feeds returns what reads the events of a kind.
+func (d *Details) feeds(desc *trace.Descriptor) fed {
+	f, known := d.kinds[desc]
+	if !known {
+		if len(d.kinds) == maxKinds {
+			clear(d.kinds)
+		}
+		f = fed{clr.KindOf(desc.Provider, desc.ID), handle.Wants(desc), background.Wants(desc)}
+		d.kinds[desc] = f
+	}
+	return f
+}
+
 // induce counts an induced collection for the stack that induced it.
 func (d *Details) induce(ev *trace.Event, reason clr.GCReason) {
 	if ev.StackLen() == 0 {
 		return
 	}
-	k := induced{pid: ev.PID, event: d.kind, stack: symbol.OtherStacks}
+	k := induced{pid: ev.PID, event: d.fed.kind, stack: symbol.OtherStacks}
 	switch reason {
 	case clr.GCReasonInduced, clr.GCReasonInducedCompacting, clr.GCReasonInducedAggressive:
 	case clr.GCReasonInducedNotForced:
@@ -124,7 +158,9 @@ func (d *Details) of(p *gc.Process) findings.Details {
 	found := findings.Details{
 		Source: source, Types: d.typesOf(p.PID, source),
 		Collects: d.callers(p.PID, false), Unforced: d.callers(p.PID, true),
+		Pins: d.pinnedTypes(p.PID), Finalized: d.finalizedTypes(p.PID),
 	}
+	found.Handles, found.PinnedFrom = d.handlesOf(p.PID)
 	if below, known := d.allocs.LargeBelow(p.PID, source); known {
 		found.LargeBelow = gc.Some(below)
 	}

@@ -40,6 +40,63 @@ func (c *Case) typesJSON(f *findings.Finding) []jsonType {
 	return types
 }
 
+type (
+	jsonHandles struct {
+		Kind     string  `json:"kind"`
+		Created  int64   `json:"created"`
+		Open     int64   `json:"open"`
+		Growth   float64 `json:"growth_per_s"`
+		From     *string `json:"from"`
+		FromOpen *int64  `json:"from_open"`
+	}
+	jsonPinned struct {
+		Type        *string `json:"type"`
+		Pins        int64   `json:"pins"`
+		Bytes       int64   `json:"bytes"`
+		Share       float64 `json:"share_pct"`
+		Collections int64   `json:"collections"`
+		Longest     int64   `json:"longest_run"`
+		ByHandle    *int64  `json:"by_handle"`
+		Gap         *int64  `json:"gap_bytes"`
+	}
+	jsonFinalized struct {
+		Type  *string `json:"type"`
+		Count int64   `json:"finalized"`
+		Share float64 `json:"share_pct"`
+	}
+)
+
+func handlesJSON(f *findings.Finding) []jsonHandles {
+	list := []jsonHandles{}
+	for i := range f.Handles {
+		h := &f.Handles[i]
+		j := jsonHandles{Kind: h.Kind.String(), Created: h.Created, Open: h.Open, Growth: h.Growth, From: filled(h.From)}
+		if h.From != "" {
+			j.FromOpen = &h.FromOpen
+		}
+		list = append(list, j)
+	}
+	return list
+}
+
+func pinsJSON(f *findings.Finding) []jsonPinned {
+	list := []jsonPinned{}
+	for i := range f.Pins {
+		t := &f.Pins[i]
+		list = append(list, jsonPinned{filled(t.Name), t.Pins, t.Bytes, t.Share, t.Collections, t.Longest, optional(t.ByHandle), optional(t.Gap)})
+	}
+	return list
+}
+
+func finalizedJSON(f *findings.Finding) []jsonFinalized {
+	list := []jsonFinalized{}
+	for i := range f.Finalized {
+		t := &f.Finalized[i]
+		list = append(list, jsonFinalized{filled(t.Name), t.Count, t.Share})
+	}
+	return list
+}
+
 // callersJSON returns the callers that a finding quotes.
 func callersJSON(f *findings.Finding) []jsonCaller {
 	callers := []jsonCaller{}

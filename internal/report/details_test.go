@@ -8,6 +8,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
+	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/eventtest"
 	"github.com/gctrail/gctrail/internal/selection"
@@ -79,11 +80,88 @@ func TestDetails(t *testing.T) {
 	}
 }
 
+// Handles, pins and finalized objects come with their shares of all, and handles with
+// the program's method that creates them.
+func TestDetailsOfObjects(t *testing.T) {
+	m := eventtest.Maker{PID: 7}
+	d := fedDetails(&m, 0)
+	set := func(id uint64, kind clr.HandleKind, stack ...uint64) {
+		d.Feed(m.At(time.Second, &clr.SetGCHandle{HandleID: id, Kind: kind}, stack...))
+	}
+	set(1, clr.HandleKindStrong, readAt+8, growAt+8)
+	set(2, clr.HandleKindStrong, readAt+8, growAt+8)
+	set(3, clr.HandleKindStrong, cleanupAt+8)
+	set(4, clr.HandleKindStrong)
+	set(5, clr.HandleKindPinned, growAt+8)
+	d.Feed(m.At(time.Second, &clr.DestroyGCHandle{HandleID: 4}))
+	d.Feed(m.At(time.Second, &clr.GCStart{Count: 1}))
+	pin := func(id, object uint64, typ string) {
+		d.Feed(m.At(time.Second, &clr.PinObjectAtGCTime{HandleID: id, ObjectID: object, ObjectSize: 100, TypeName: clr.NewUTF16(typ)}))
+	}
+	pin(5, 0x100, "System.Byte[]")
+	pin(0x7fff, 0x200, "System.Byte[]")
+	pin(0x7ffe, 0x300, "System.Byte[]")
+	pin(0x7ffd, 0x400, "System.Object")
+	for range 3 {
+		d.Feed(m.At(time.Second, &clr.FinalizeObject{TypeID: 9}))
+	}
+	d.Feed(m.At(time.Second, &clr.BulkType{Count: 1, Values: []clr.BulkTypeValue{{TypeID: 9, Name: clr.NewUTF16("App.File")}}}))
+
+	got := d.of(&gc.Process{PID: 7})
+	if len(got.Handles) != 2 || got.PinnedFrom != "App.Buffer.Grow()" {
+		t.Fatalf("handles %+v, pinned from %q", got.Handles, got.PinnedFrom)
+	}
+	strong := findings.OpenHandles{Kind: clr.HandleKindStrong, Created: 4, Open: 3, From: "App.Buffer.Grow()", FromOpen: 2}
+	if got.Handles[0] != strong {
+		t.Errorf("%+v, expected %+v", got.Handles[0], strong)
+	}
+	pinned := findings.PinnedType{Name: "System.Byte[]", Pins: 3, Bytes: 300, Share: 75, Collections: 1, Longest: 1, ByHandle: gc.Some(int64(1))}
+	if len(got.Pins) != 2 || got.Pins[0] != pinned {
+		t.Errorf("%+v, expected first %+v", got.Pins, pinned)
+	}
+	if want := (findings.FinalizedType{Name: "App.File", Count: 3, Share: 100}); len(got.Finalized) != 1 || got.Finalized[0] != want {
+		t.Errorf("%+v, expected %+v", got.Finalized, want)
+	}
+}
+
+// The phases of background collections come with the collection in which each took
+// longest, and matter where background collections take a good part of the pauses.
+func TestPhasesOfBackgroundCollections(t *testing.T) {
+	m := eventtest.Maker{PID: 7}
+	d := fedDetails(&m, 0)
+	ms := time.Millisecond
+	for number, mark := range map[uint32]time.Duration{1: 5 * ms, 2: 20 * ms} {
+		at := time.Duration(number) * time.Second
+		feed := func(after time.Duration, e clr.Event) { d.Feed(m.At(at+after, e)) }
+		feed(0, &clr.GCStart{Count: number, Type: clr.GCTypeBackgroundGC})
+		feed(0, &clr.BGCBegin{})
+		feed(1*ms, &clr.BGC1stNonConEnd{})
+		feed(1*ms+mark, &clr.BGC1stConEnd{})
+		feed(2*ms+mark, &clr.BGC2ndNonConBegin{})
+		feed(5*ms+mark, &clr.BGC2ndNonConEnd{})
+		feed(6*ms+mark, &clr.BGC2ndConBegin{})
+		feed(9*ms+mark, &clr.BGC2ndConEnd{})
+		feed(10*ms+mark, &clr.GCEnd{Count: number})
+	}
+	c := Case{Phases: d.phasesOf(&gc.Process{PID: 7})}
+	phases := c.phasesJSON()
+	if len(phases) != int(background.NumPhases) {
+		t.Fatalf("phases %+v", phases)
+	}
+	want := jsonPhase{"concurrent_mark", 2, jsonMS(25 * ms), jsonMS(20 * ms), 2}
+	if got := phases[background.ConcurrentMark]; got != want {
+		t.Errorf("%+v, expected %+v", got, want)
+	}
+	if other := (&Case{Phases: d.phasesOf(&gc.Process{PID: 8})}).phasesJSON(); len(other) != 0 {
+		t.Errorf("of another process: %+v", other)
+	}
+}
+
 // The first next step shows the lines that allocate where stacks name them.
 func TestNextOfNamedStacks(t *testing.T) {
 	for from, want := range map[string]string{"App.Buffer.Grow()": "gctrail allocs --by type,stack app.nettrace", "": "gctrail gcs app.nettrace"} {
 		rep := Report{paths: []string{"app.nettrace"}, info: new(trace.Info), counts: map[clr.Kind]uint64{clr.KindGCAllocationTick: 1}}
-		rep.cases = []Case{{findings.Result{Case: &findings.Case{Details: findings.Details{Types: []findings.AllocatedType{{Name: "System.Byte[]", From: from}}}}}}}
+		rep.cases = []Case{{Result: findings.Result{Case: &findings.Case{Details: findings.Details{Types: []findings.AllocatedType{{Name: "System.Byte[]", From: from}}}}}}}
 		next := rep.next()
 		if next[0] != want {
 			t.Errorf("types allocated from %q: first %q, expected %q", from, next[0], want)

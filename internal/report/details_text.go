@@ -17,7 +17,7 @@ var allocatedHeadings = [...]string{
 	alloc.Pinned:      "Allocated types, POH",
 }
 
-// writeDetails writes the types and callers that findings quote.
+// writeDetails writes the types, callers and objects that findings quote.
 func (c *Case) writeDetails(p *text.Page) {
 	for _, types := range c.quotedTypes() {
 		c.writeTypes(p, types)
@@ -25,6 +25,9 @@ func (c *Case) writeDetails(p *text.Page) {
 	for i := range c.Findings {
 		writeCallers(p, &c.Findings[i])
 	}
+	c.writeHandles(p)
+	c.writePins(p)
+	c.writeFinalized(p)
 }
 
 // quotedTypes returns the types that findings quote, each heap once.
@@ -49,11 +52,7 @@ func (c *Case) writeTypes(p *text.Page, types []findings.AllocatedType) {
 		if t.Open {
 			high = "-"
 		}
-		from := t.From
-		if from == "" {
-			from = "-"
-		}
-		rows = append(rows, []string{units.MB(t.Bytes), fmt.Sprintf("%.1f", t.Share), units.MB(t.Low), high, t.Name, from})
+		rows = append(rows, []string{units.MB(t.Bytes), fmt.Sprintf("%.1f", t.Share), units.MB(t.Low), high, t.Name, orDash(t.From)})
 	}
 	p.Table([]text.Column{
 		{Heading: "allocated"},

@@ -18,7 +18,7 @@ func TestCollectFromTheFramework(t *testing.T) {
 		".NET Framework 4.0.30319.34209": "logman start gctrail -p {e13c0d23-ccbc-4e12-931b-d9cc2eee27e4} 0x1 0x5",
 	} {
 		process := &gc.Process{PID: 7, Runtime: runtime, Stopped: time.Second}
-		c := Case{findings.Result{Case: new(findings.Case)}}
+		c := Case{Result: findings.Result{Case: new(findings.Case)}}
 		c.Add(&gc.Collection{Process: process})
 		rep := &Report{info: new(trace.Info), loss: new(trace.Loss), cases: []Case{c}}
 		var commands []string

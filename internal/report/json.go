@@ -48,6 +48,8 @@ type (
 		Suspensions []jsonSuspension `json:"suspensions_without_gc"`
 		Timeline    *jsonTimeline    `json:"timeline"`
 		Longest     []jsonLongest    `json:"longest_pauses"`
+		Percentiles []jsonPercentile `json:"percentiles"`
+		Phases      []jsonPhase      `json:"background_phases"`
 		Omitted     jsonOmitted      `json:"omitted"`
 	}
 	jsonTotals struct {
@@ -123,6 +125,9 @@ type (
 		Next        []jsonStep         `json:"next"`
 		Types       []jsonType         `json:"types"`
 		Callers     []jsonCaller       `json:"callers"`
+		Handles     []jsonHandles      `json:"handles"`
+		Pins        []jsonPinned       `json:"pins"`
+		Finalized   []jsonFinalized    `json:"finalized"`
 	}
 	jsonStep struct {
 		Purpose string `json:"purpose"`
@@ -282,6 +287,7 @@ func (rep *Report) process(c *Case) jsonProcess {
 		PID: known(p.PID), Process: filled(p.Name), CommandLine: filled(p.CommandLine), Runtime: filled(p.Runtime), Server: optional(p.Server),
 		Code: c.Code, Verdict: c.Verdict, Totals: c.jsonAll(), Timeline: c.jsonTimeline(),
 		Findings: []jsonFinding{}, Suspensions: []jsonSuspension{}, Longest: []jsonLongest{},
+		Percentiles: c.percentilesJSON(), Phases: c.phasesJSON(),
 		Omitted: jsonOmitted{Pauses: c.Summary.All().Pause.Count() - len(c.Summary.Longest)},
 	}
 	for i := range c.Findings {
@@ -394,6 +400,7 @@ func findingJSON(f *findings.Finding, next []step) jsonFinding {
 		ID: f.ID, Title: f.Title, Severity: f.Severity.String(), Confidence: f.Confidence.String(), Says: f.Description,
 		Evidence: map[string]float64{}, Collections: append([]uint32{}, f.Collections...), Shown: f.Shown,
 		Advice: append([]string{}, f.Advice...), Settings: []jsonSetting{}, Next: []jsonStep{}, Callers: callersJSON(f),
+		Handles: handlesJSON(f), Pins: pinsJSON(f), Finalized: finalizedJSON(f),
 	}
 	for _, e := range f.Evidence {
 		if !math.IsNaN(e.Value) && !math.IsInf(e.Value, 0) {

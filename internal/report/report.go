@@ -29,6 +29,8 @@ type Report struct {
 // A Case is a process with what was found.
 type Case struct {
 	findings.Result
+	Ranks  *Ranks  // nil for a trace that is judged while it is recorded
+	Phases *Phases // of background collections; nil where the trace lacks them
 }
 
 // A Input is a trace that is read once, for its collections.
@@ -57,19 +59,26 @@ func Gather(r Input, o *selection.Selection, budget Budget, details *Details) (*
 	if details != nil {
 		set.Options.Details = details.of
 	}
+	ranks := make(map[*gc.Process]*Ranks)
 	for c, err := range r.Collections(&m) {
 		if err != nil {
 			return nil, err
 		}
 		set.Options.From, set.Options.To = o.Span(r.Info()) // which the first collection tells
 		set.Add(c)
+		if set.Has(c.Process) && set.Options.Only(c) {
+			if ranks[c.Process] == nil {
+				ranks[c.Process] = new(Ranks)
+			}
+			ranks[c.Process].Add(c)
+		}
 	}
 	rep := &Report{
 		Name: r.Name(), paths: r.Paths(), merged: r.Merged(), info: r.Info(), loss: r.Loss(), recorded: findings.RecordedOf(r),
 		counts: countKinds(r), narrowed: !o.AllTimes() || set.Skipped > 0,
 	}
 	for _, result := range set.Judge(findings.TraceOf(r)) {
-		rep.add(result)
+		rep.add(Case{Result: result, Ranks: ranks[result.Summary.Process], Phases: details.phasesOf(result.Summary.Process)})
 	}
 	for _, p := range m.Processes() {
 		if !set.Has(p) && o.HasProcess(p) {
@@ -99,18 +108,18 @@ func (rep *Report) Processes() int { return len(rep.cases) }
 func Judge(src trace.Source, found *findings.Case) *Report {
 	rep := &Report{info: src.Info(), loss: src.Loss(), recorded: findings.RecordedOf(src), counts: countKinds(src)}
 	found.Trace = findings.TraceOf(src)
-	rep.add(found.Judge())
+	rep.add(Case{Result: found.Judge()})
 	return rep
 }
 
 // add adds a process, with its timeline up to the end of what is looked at.
-func (rep *Report) add(r findings.Result) {
-	end := r.Summary.Process.Stopped
-	if r.Summary.To.Known() {
-		end = min(end, r.Summary.To.Or(0))
+func (rep *Report) add(c Case) {
+	end := c.Summary.Process.Stopped
+	if c.Summary.To.Known() {
+		end = min(end, c.Summary.To.Or(0))
 	}
-	r.Summary.Timeline = r.Summary.Timeline.Until(end)
-	rep.cases = append(rep.cases, Case{r})
+	c.Summary.Timeline = c.Summary.Timeline.Until(end)
+	rep.cases = append(rep.cases, c)
 }
 
 // countKinds counts the events of each kind that a source was found to hold.

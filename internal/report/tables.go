@@ -71,7 +71,9 @@ func (c *Case) writePauses(p *text.Page) {
 	if !all.Pause.Exact() {
 		p.Line("Percentiles are up to 0.2 %% too long.")
 	}
+	c.writePercentiles(p)
 	c.writeWindows(p)
+	c.writePhases(p)
 }
 
 // writeWindows writes the worst windows, and what they left the program.

@@ -1,0 +1,93 @@
+package findings
+
+import (
+	"fmt"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+// OpenHandles are the GC handles of one kind that were created in the trace.
+type OpenHandles struct {
+	Kind          clr.HandleKind
+	Created, Open int64   // Open were not destroyed in the trace
+	Growth        float64 // handles a second by which Open grew steadily, else 0
+	// From is the method that created most of Open, empty if the trace has no stacks
+	// with names. FromOpen is how many of them it created.
+	From     string
+	FromOpen int64
+}
+
+// A PinnedType is what collections found pinned of one type.
+type PinnedType struct {
+	Name        string
+	Pins, Bytes int64   // objects, each collection on its own
+	Share       float64 // of all pins, in percent
+	Collections int64
+	Longest     int64         // the most collections in a row that an object was pinned in
+	ByHandle    gc.Opt[int64] // of Pins: by GC handles created in the trace
+	Gap         gc.Opt[int64] // free bytes before pinned objects
+}
+
+// A FinalizedType is what was finalized of one type.
+type FinalizedType struct {
+	Name  string // empty if unknown
+	Count int64
+	Share float64 // of all finalized objects, in percent
+}
+
+// quoteHandles adds the kind with the most handles left open to f.
+func (f *Finding) quoteHandles(d *Details) {
+	if len(d.Handles) == 0 || d.Handles[0].Open == 0 {
+		return
+	}
+	f.Handles = d.Handles
+	var open int64
+	for i := range d.Handles {
+		open += d.Handles[i].Open
+	}
+	h := &d.Handles[0]
+	f.Description += fmt.Sprintf(" %s of the %s left open in the trace are %v", units.Count(h.Open), plural(int(open), "handle"), h.Kind)
+	if h.From != "" {
+		f.Description += ", created by " + h.From
+		if share := of(h.FromOpen, h.Open); share < 99.5 {
+			f.Description += fmt.Sprintf(" (%s of them)", units.Percent(share))
+		}
+	}
+	f.Description += "."
+}
+
+// quotePins adds the type with the most pinned bytes to f.
+func (f *Finding) quotePins(d *Details) {
+	if len(d.Pins) == 0 {
+		return
+	}
+	f.Pins = d.Pins
+	t := &d.Pins[0]
+	f.Description += fmt.Sprintf(" %s: %s of the pins (%s)", named(t.Name), units.Percent(t.Share), units.Bytes(t.Bytes))
+	if n, ok := t.ByHandle.Get(); ok && n > 0 {
+		f.Description += fmt.Sprintf(", %s of them by GC handles", units.Percent(of(n, t.Pins)))
+		if d.PinnedFrom != "" {
+			f.Description += ", most of which " + d.PinnedFrom + " creates"
+		}
+	}
+	f.Description += "."
+}
+
+// quoteFinalized adds the type that was finalized most to f.
+func (f *Finding) quoteFinalized(d *Details) {
+	if len(d.Finalized) == 0 || d.Finalized[0].Name == "" {
+		return
+	}
+	f.Finalized = d.Finalized
+	t := &d.Finalized[0]
+	f.Description += fmt.Sprintf(" %s: %s of the finalized objects.", t.Name, units.Percent(t.Share))
+}
+
+func named(typ string) string {
+	if typ == "" {
+		return "Objects of unknown type"
+	}
+	return typ
+}

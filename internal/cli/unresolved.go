@@ -1,0 +1,45 @@
+package cli
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/symbol"
+)
+
+// writeUnresolved writes how many of some things have no stack, and how many frames no
+// name, why, and which command records them. Dropped is how many methods the table
+// of symbols had no room for.
+func writeUnresolved(p *text.Page, tally *symbol.Tally, things string, dropped int, record string) {
+	of := func(n, all int64) string { return units.Percent(100 * float64(n) / float64(max(1, all))) }
+	all := tally.All()
+	worthSaying := func(why symbol.Reason) (n int64, ok bool) {
+		n = tally.Frames[why]
+		return n, n > 0 && n*1000 >= all
+	}
+	again := "record with: " + record
+	switch {
+	case tally.NoStack == tally.Samples:
+		p.Prose("Stacks: ", "this trace has none; "+again)
+	case tally.NoStack > 0:
+		p.Prose("Stacks: ", of(tally.NoStack, tally.Samples)+" of the "+things+" have no stack: the runtime raised their events where its stack walk finds no method.")
+	}
+	if n := tally.Other; n > 0 {
+		p.Prose("Stacks: ", of(n, tally.Samples)+" of the "+things+" have stacks that there was no room for.")
+	}
+	if n, ok := worthSaying(symbol.NoMethods); ok {
+		p.Prose("Names: ", of(n, all)+" of the frames have none, because the trace lists no methods of this process (no rundown); "+again)
+	}
+	if n, ok := worthSaying(symbol.Unlisted); ok {
+		p.Prose("Names: ", of(n, all)+" of the frames have none: no event names the code at these addresses. It was unloaded, or the trace ends before the rundown; "+
+			"let collect stop by itself or with Ctrl-C.")
+	}
+	if n, ok := worthSaying(symbol.Native); ok {
+		p.Prose("Names: ", fmt.Sprintf("%s of the frames are native code (%s).", of(n, all), strings.Join(tally.NativeModules(3), ", ")))
+	}
+	if dropped > 0 {
+		p.Prose("Names: ", fmt.Sprintf("no room for %s.", text.Counted(dropped, "method")))
+	}
+}

@@ -1,0 +1,157 @@
+package report
+
+import (
+	"cmp"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+// A creation is of handles of a kind, by a method.
+type creation struct {
+	kind   clr.HandleKind
+	method string
+}
+
+// handlesOf returns the handles of a process by kind, those with the most open first,
+// each kind with the method that created most of them, and the method that creates
+// most of the handles that pin.
+func (d *Details) handlesOf(pid uint64) (list []findings.OpenHandles, pinnedFrom string) {
+	open, pinning := make(map[creation]int64), make(map[creation]int64)
+	for _, r := range d.handles.Rows(pid, true) {
+		method := d.caller(r.Stack, isFramework)
+		if method == "" {
+			continue
+		}
+		open[creation{r.Kind, method}] += r.Open
+		if r.Kind == clr.HandleKindPinned || r.Kind == clr.HandleKindAsyncPinned {
+			pinning[creation{clr.HandleKindPinned, method}] += r.Created
+		}
+	}
+	for _, r := range d.handles.Rows(pid, false) {
+		h := findings.OpenHandles{Kind: r.Kind, Created: r.Created, Open: r.Open, Growth: r.Growth}
+		h.From, h.FromOpen = most(open, r.Kind)
+		list = append(list, h)
+	}
+	pinnedFrom, _ = most(pinning, clr.HandleKindPinned)
+	return list, pinnedFrom
+}
+
+// most returns the method with the most handles of a kind, and their number.
+func most(of map[creation]int64, kind clr.HandleKind) (method string, most int64) {
+	for c, n := range of {
+		if c.kind == kind && (n > most || n == most && n > 0 && c.method < method) {
+			method, most = c.method, n
+		}
+	}
+	return method, most
+}
+
+// pinnedTypes returns what collections found pinned, by type.
+func (d *Details) pinnedTypes(pid uint64) []findings.PinnedType {
+	rows := d.pins.Rows(pid)
+	var all int64
+	for i := range rows {
+		all += rows[i].Count
+	}
+	var list []findings.PinnedType
+	for _, r := range rows[:min(len(rows), maxTypes)] {
+		t := findings.PinnedType{
+			Name: r.Type, Pins: r.Count, Bytes: r.Bytes, Share: 100 * float64(r.Count) / float64(all),
+			Collections: r.Collections, Longest: r.Longest,
+		}
+		if r.Handles {
+			t.ByHandle = gc.Some(r.ByHandle)
+		}
+		if r.Plugs > 0 {
+			t.Gap = gc.Some(r.Gap)
+		}
+		list = append(list, t)
+	}
+	return list
+}
+
+// finalizedTypes returns what was finalized, by type.
+func (d *Details) finalizedTypes(pid uint64) []findings.FinalizedType {
+	rows := d.finalizers.Rows(pid)
+	var all int64
+	for i := range rows {
+		all += rows[i].Count
+	}
+	var list []findings.FinalizedType
+	for _, r := range rows[:min(len(rows), maxTypes)] {
+		list = append(list, findings.FinalizedType{Name: r.Type, Count: r.Count, Share: 100 * float64(r.Count) / float64(all)})
+	}
+	return list
+}
+
+// writeHandles writes the open handles that findings quote.
+func (c *Case) writeHandles(p *text.Page) {
+	list := firstQuoted(c, func(f *findings.Finding) []findings.OpenHandles { return f.Handles })
+	if len(list) == 0 {
+		return
+	}
+	p.Section("GC handles by kind")
+	var g grid
+	g.words("kind", 0, each(list, func(h *findings.OpenHandles) string { return h.Kind.String() }))
+	g.numbers("created", 0, each(list, func(h *findings.OpenHandles) string { return units.Count(h.Created) }))
+	g.numbers("left open", 0, each(list, func(h *findings.OpenHandles) string { return units.Count(h.Open) }))
+	g.numbers("growth/s", 2, each(list, func(h *findings.OpenHandles) string { return units.Count(int64(h.Growth)) }))
+	g.words("most from", 1, each(list, func(h *findings.OpenHandles) string { return orDash(h.From) }))
+	g.write(p)
+}
+
+// writePins writes the pinned types that findings quote.
+func (c *Case) writePins(p *text.Page) {
+	list := firstQuoted(c, func(f *findings.Finding) []findings.PinnedType { return f.Pins })
+	if len(list) == 0 {
+		return
+	}
+	p.Section("Pinned objects by type")
+	var g grid
+	g.numbers("pins", 0, each(list, func(t *findings.PinnedType) string { return units.Count(t.Pins) }))
+	g.numbers("%", 0, each(list, func(t *findings.PinnedType) string { return units.Share(t.Share) }))
+	g.sizes("size", 0, each(list, func(t *findings.PinnedType) stats.Bytes { return exact(gc.Some(t.Bytes)) }))
+	g.numbers("GCs", 1, each(list, func(t *findings.PinnedType) string { return units.Count(t.Collections) }))
+	g.numbers("in a row", 2, each(list, func(t *findings.PinnedType) string { return units.Count(t.Longest) }))
+	g.numbers("by handle", 3, each(list, func(t *findings.PinnedType) string {
+		if n, ok := t.ByHandle.Get(); ok {
+			return units.Count(n)
+		}
+		return "-"
+	}))
+	g.sizes("held apart", 4, each(list, func(t *findings.PinnedType) stats.Bytes { return exact(t.Gap) }))
+	g.words("type", 0, each(list, func(t *findings.PinnedType) string { return orDash(t.Name) }))
+	g.write(p)
+}
+
+// writeFinalized writes the finalized types that findings quote.
+func (c *Case) writeFinalized(p *text.Page) {
+	list := firstQuoted(c, func(f *findings.Finding) []findings.FinalizedType { return f.Finalized })
+	if len(list) == 0 {
+		return
+	}
+	p.Section("Finalized objects by type")
+	var g grid
+	g.numbers("finalized", 0, each(list, func(t *findings.FinalizedType) string { return units.Count(t.Count) }))
+	g.numbers("%", 0, each(list, func(t *findings.FinalizedType) string { return units.Share(t.Share) }))
+	g.words("type", 0, each(list, func(t *findings.FinalizedType) string { return orDash(t.Name) }))
+	g.write(p)
+}
+
+// firstQuoted returns what the first finding that quotes something quotes: all that do
+// quote the same.
+func firstQuoted[T any](c *Case, quoted func(*findings.Finding) []T) []T {
+	for i := range c.Findings {
+		if list := quoted(&c.Findings[i]); len(list) > 0 {
+			return list
+		}
+	}
+	return nil
+}
+
+func orDash(s string) string { return cmp.Or(s, "-") }

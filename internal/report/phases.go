@@ -1,0 +1,128 @@
+package report
+
+import (
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/background"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+// Phases sum up the background collections of one process, by their phases.
+type Phases struct {
+	Collections int
+	phases      [background.NumPhases]phaseSum
+	// What marking looked at again because the program wrote to it, and the overflows
+	// of the mark stack.
+	pages, objects, overflows int64
+}
+
+// A phaseSum is one phase of several collections.
+type phaseSum struct {
+	count      int
+	total, max time.Duration
+	longest    uint32 // collection
+}
+
+// phaseWords are what happens in the phases.
+var phaseWords = [background.NumPhases]string{
+	"marks the roots, in a pause", "marks while the program runs", "suspends the threads again", "marks what changed, in a pause",
+	"restarts the program", "frees memory while the program runs",
+}
+
+func (d *Details) addPhases(c *background.Collection) {
+	if !d.selected.AllTimes() && !d.selected.HasTime(d.info, c.Start) {
+		return
+	}
+	of := d.phases[c.PID]
+	if of == nil {
+		of = new(Phases)
+		d.phases[c.PID] = of
+	}
+	of.Collections++
+	of.pages += c.Pages
+	of.objects += c.Objects
+	of.overflows += int64(c.Overflows)
+	for i := range of.phases {
+		if c.Known[i] {
+			of.phases[i].add(c.Durations[i], c.Number)
+		}
+	}
+}
+
+// phasesOf returns the phases of a process's background collections; nil where the
+// trace lacks them.
+func (d *Details) phasesOf(p *gc.Process) *Phases {
+	if d == nil {
+		return nil
+	}
+	return d.phases[p.PID]
+}
+
+func (s *phaseSum) add(took time.Duration, number uint32) {
+	s.total += took
+	if s.count++; s.count == 1 || took > s.max {
+		s.max, s.longest = took, number
+	}
+}
+
+// known returns the phases that a collection had.
+func (p *Phases) known() []background.Phase {
+	var known []background.Phase
+	if p == nil {
+		return nil
+	}
+	for i := range p.phases {
+		if p.phases[i].count > 0 {
+			known = append(known, background.Phase(i))
+		}
+	}
+	return known
+}
+
+// showsPhases reports whether background collections take so much of the pauses
+// that their phases matter.
+func (c *Case) showsPhases() bool {
+	return 10*c.Summary.Kind(gc.Background).Pause.Sum() > c.Summary.All().Pause.Sum()
+}
+
+func (c *Case) writePhases(p *text.Page) {
+	rows := c.Phases.known()
+	if len(rows) == 0 || !c.showsPhases() {
+		return
+	}
+	p.Section("Phases of %s", text.Plural(int64(c.Phases.Collections), "background GC", "background GCs"))
+	sum := func(i *background.Phase) *phaseSum { return &c.Phases.phases[*i] }
+	var g grid
+	g.words("phase", 0, each(rows, func(i *background.Phase) string { return i.String() }))
+	g.times("total", 0, each(rows, func(i *background.Phase) gc.Opt[time.Duration] { return gc.Some(sum(i).total) }))
+	g.times("max", 0, each(rows, func(i *background.Phase) gc.Opt[time.Duration] { return gc.Some(sum(i).max) }))
+	g.numbers("GC", 0, each(rows, func(i *background.Phase) string { return units.Count(int64(sum(i).longest)) }))
+	g.words("", 1, each(rows, func(i *background.Phase) string { return phaseWords[*i] }))
+	g.write(p)
+	if c.Phases.objects+c.Phases.overflows > 0 {
+		p.Prose("", units.Count(c.Phases.objects)+" objects on "+units.Count(c.Phases.pages)+
+			" pages were written to during marking and had to be marked again; the mark stack overflowed "+
+			text.Plural(c.Phases.overflows, "time", "times")+".")
+	}
+}
+
+type jsonPhase struct {
+	Phase   string `json:"phase"`
+	Count   int    `json:"count"`
+	Total   jsonMS `json:"total_ms"`
+	Max     jsonMS `json:"max_ms"`
+	Longest uint32 `json:"number"` // of the collection with the longest
+}
+
+// phasesJSON are the phases of background collections; empty where the trace does
+// not have them.
+func (c *Case) phasesJSON() []jsonPhase {
+	list := []jsonPhase{}
+	for _, i := range c.Phases.known() {
+		s := &c.Phases.phases[i]
+		list = append(list, jsonPhase{i.String(), s.count, jsonMS(s.total), jsonMS(s.max), s.longest})
+	}
+	return list
+}
