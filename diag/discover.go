@@ -20,6 +20,7 @@ type Process struct {
 	Container string    // id of its container; empty if none is known
 	Info      *Info     // from its runtime; nil if it was not queried or did not answer
 	GC        Flavour   // as far as its settings are known
+	Framework string    // the version of .NET Framework, of a process that has loaded it; empty if unknown
 	Err       error     // why it cannot be reached; nil if it was reached or not tried
 
 	stale    bool      // its socket belongs to no process that is known here
@@ -58,7 +59,9 @@ func NewLister() *Lister { return &Lister{newFinder()} }
 
 // List does the same as the function List. The caller must not change the
 // processes, because later lists may contain them too.
-func (l *Lister) List(ctx context.Context) []*Process { return ask(ctx, l.finder, find(ctx, l.finder)) }
+func (l *Lister) List(ctx context.Context) []*Process {
+	return ask(ctx, l.finder, find(ctx, l.finder.find))
+}
 
 // Arrivals calls arrived for each .NET process that starts until ctx ends, as
 // soon as its socket appears in TMPDIR or /tmp. It may call it from several
@@ -68,11 +71,10 @@ func (l *Lister) Arrivals(ctx context.Context, arrived func(*Process)) {
 	l.finder.arrivals(ctx, arrived)
 }
 
-// find has f look for processes. A file system that hangs does not keep it beyond
-// ctx.
-func find(ctx context.Context, f *finder) []*Process {
+// find looks for processes. A file system that hangs does not keep it beyond ctx.
+func find(ctx context.Context, look func() []*Process) []*Process {
 	found := make(chan []*Process, 1)
-	go func() { found <- f.find() }()
+	go func() { found <- look() }()
 	select {
 	case all := <-found:
 		return all
@@ -107,7 +109,8 @@ func Find(ctx context.Context, pid int) (*Process, error) {
 // findIn asks the process of a PID what it is; nil if there is none. The number
 // in its own namespace may be all that is known of it.
 func findIn(ctx context.Context, f *finder, pid int) *Process {
-	found := ask(ctx, f, only(find(ctx, f), func(p *Process) bool { return p.PID == pid || p.PID == 0 }))
+	candidates := find(ctx, func() []*Process { return f.candidates(pid) })
+	found := ask(ctx, f, only(candidates, func(p *Process) bool { return p.PID == pid || p.PID == 0 }))
 	i := slices.IndexFunc(found, func(p *Process) bool { return p.PID == pid })
 	if i < 0 {
 		i = slices.IndexFunc(found, func(p *Process) bool { return p.PID == 0 && p.InnerPID == pid })

@@ -455,6 +455,9 @@ func (f *finder) bootTime() time.Time {
 	return time.Now().Add(-d)
 }
 
+// candidates returns what may be the process with a PID.
+func (f *finder) candidates(int) []*Process { return f.find() }
+
 // missing returns why there is no .NET process with a PID.
 func (f *finder) missing(pid int) error {
 	if _, err := os.Stat(filepath.Join(f.proc, strconv.Itoa(pid))); errors.Is(err, fs.ErrNotExist) {

@@ -57,6 +57,9 @@ func (s *socket) started() time.Time {
 	return time.Unix(seconds, 0)
 }
 
+// candidates returns what may be the process with a PID.
+func (f *finder) candidates(int) []*Process { return f.find() }
+
 // missing returns why there is no .NET process with a PID.
 func (f *finder) missing(pid int) error {
 	if err := syscall.Kill(pid, 0); errors.Is(err, syscall.ESRCH) {

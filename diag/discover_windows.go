@@ -2,44 +2,132 @@ package diag
 
 import (
 	"errors"
-	"os"
 	"regexp"
 	"strconv"
+	"sync"
 	"time"
+	"unsafe"
 
 	"golang.org/x/sys/windows"
 )
 
-// A finder looks for the pipes of processes.
-type finder struct{}
+// A finder looks for the pipes of processes, and for processes of .NET Framework, which
+// has none.
+type finder struct {
+	mu       sync.Mutex
+	examined map[uint32]examined // the processes without a pipe
+}
 
-func newFinder() *finder { return new(finder) }
+func newFinder() *finder { return &finder{examined: make(map[uint32]examined)} }
 
 var runtimePipe = regexp.MustCompile(`^dotnet-diagnostic-(?:dsrouter-)?(\d+)$`)
 
-// find returns the processes that have a pipe. Pipes end with their process.
+// pipesOf returns the names that the pipe of a process can have: a runtime's, and
+// that of dotnet-dsrouter.
+func pipesOf(pid uint32) [2]string {
+	id := strconv.FormatUint(uint64(pid), 10)
+	return [...]string{"dotnet-diagnostic-" + id, "dotnet-diagnostic-dsrouter-" + id}
+}
+
+// find returns the processes that have a pipe, and those that have none although they
+// load a runtime. Where the system does not list its pipes, as Wine does not, it
+// looks for that of each process.
 func (f *finder) find() []*Process {
-	entries, err := os.ReadDir(pipeFolder)
+	running := runningProcesses()
+	pipes, err := listPipes()
 	if err != nil {
-		return nil
+		pipes = pipesAmong(running)
 	}
 	var all []*Process
-	for _, e := range entries {
-		m := runtimePipe.FindStringSubmatch(e.Name())
+	for _, name := range pipes {
+		m := runtimePipe.FindStringSubmatch(name)
 		if m == nil {
 			continue
 		}
-		if pid, err := strconv.Atoi(m[1]); err == nil {
-			all = append(all, &Process{PID: pid, InnerPID: pid, Address: pipeFolder + e.Name(), Started: started(pid)})
+		if pid, err := strconv.ParseUint(m[1], 10, 32); err == nil {
+			all = append(all, processAt(uint32(pid), name, running[uint32(pid)]))
+			delete(running, uint32(pid))
 		}
 	}
-	return all
+	return append(all, f.withoutPipe(running)...)
+}
+
+// candidates returns what may be the process with a PID. It needs no list of pipes.
+func (f *finder) candidates(pid int) []*Process {
+	if pid <= 0 || uint64(pid) > uint64(^uint32(0)) {
+		return nil
+	}
+	id := uint32(pid)
+	file := runningProcesses()[id]
+	for _, name := range pipesOf(id) {
+		if pipeExists(name) {
+			return []*Process{processAt(id, name, file)}
+		}
+	}
+	return f.withoutPipe(map[uint32]string{id: file})
+}
+
+func processAt(pid uint32, pipe, file string) *Process {
+	return &Process{
+		PID: int(pid), InnerPID: int(pid), Name: withoutExe(file), Address: pipeFolder + pipe, Started: started(pid),
+	}
+}
+
+// listPipes returns the names of all pipes. A runtime's is in a list that has any at
+// all: an empty one is an error.
+func listPipes() ([]string, error) {
+	all, err := windows.UTF16PtrFromString(pipeFolder + "*")
+	if err != nil {
+		return nil, err
+	}
+	var data windows.Win32finddata
+	h, err := windows.FindFirstFile(all, &data)
+	if err != nil {
+		return nil, err
+	}
+	defer windows.FindClose(h)
+	var names []string
+	for err == nil {
+		names = append(names, windows.UTF16ToString(data.FileName[:]))
+		err = windows.FindNextFile(h, &data)
+	}
+	if errors.Is(err, windows.ERROR_NO_MORE_FILES) {
+		err = nil
+	}
+	return names, err
+}
+
+// pipesAmong returns the diagnostic pipes of processes.
+func pipesAmong(running map[uint32]string) []string {
+	var names []string
+	for pid := range running {
+		for _, name := range pipesOf(pid) {
+			if pipeExists(name) {
+				names = append(names, name)
+			}
+		}
+	}
+	return names
+}
+
+var waitNamedPipe = windows.NewLazySystemDLL("kernel32.dll").NewProc("WaitNamedPipeW")
+
+// pipeExists reports whether there is a pipe of a name, without connecting to it. All
+// of its instances may be taken.
+func pipeExists(name string) bool {
+	p, err := windows.UTF16PtrFromString(pipeFolder + name)
+	if err != nil {
+		return false
+	}
+	const shortest = 1 // ms; 0 would be the pipe's own time limit
+	free, _, err := waitNamedPipe.Call(uintptr(unsafe.Pointer(p)), shortest)
+	return free != 0 || errors.Is(err, windows.ERROR_SEM_TIMEOUT) || errors.Is(err, windows.ERROR_ACCESS_DENIED)
 }
 
 // started returns the time when a process was created; zero if that cannot be
 // asked.
-func started(pid int) time.Time {
-	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, uint32(pid))
+func started(pid uint32) time.Time {
+	h, err := windows.OpenProcess(windows.PROCESS_QUERY_LIMITED_INFORMATION, false, pid)
 	if err != nil {
 		return time.Time{}
 	}

@@ -29,6 +29,9 @@ var (
 	ErrForeign = errors.New("socket of another user, in another namespace or left behind")
 	// ErrNoSocket reports a .NET process whose diagnostic socket was not found.
 	ErrNoSocket = errors.New("no diagnostic socket")
+	// ErrFramework reports a process of .NET Framework, which can be traced through
+	// ETW only.
+	ErrFramework = errors.New(".NET Framework has no diagnostic pipe")
 )
 
 // A RequestError reports a request that was not sent, because the runtime would
@@ -155,6 +158,8 @@ func Remedy(err error) string {
 		return "run gctrail as the user of that process, or as root"
 	case errors.Is(err, ErrNoSocket):
 		return "diagnostics are disabled (DOTNET_EnableDiagnostics=0), its temporary folder is not writable, or it sets TMPDIR itself"
+	case errors.Is(err, ErrFramework):
+		return "trace it through ETW"
 	case errors.Is(err, ErrStopped):
 		return "resume it with kill -CONT, or in its debugger"
 	case errors.Is(err, ErrNoAnswer):

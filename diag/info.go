@@ -94,9 +94,13 @@ func programName(commandLine string) string {
 	if quoted, ok := strings.CutPrefix(commandLine, `"`); ok {
 		word, _, _ = strings.Cut(quoted, `"`)
 	}
-	name := word[strings.LastIndexAny(word, `/\`)+1:]
-	if stem := len(name) - len(".exe"); stem > 0 && strings.EqualFold(name[stem:], ".exe") {
-		name = name[:stem]
+	return shortName(withoutExe(word[strings.LastIndexAny(word, `/\`)+1:]))
+}
+
+// withoutExe is the name of a program's file without ".exe".
+func withoutExe(file string) string {
+	if stem := len(file) - len(".exe"); stem > 0 && strings.EqualFold(file[stem:], ".exe") {
+		return file[:stem]
 	}
-	return shortName(name)
+	return file
 }

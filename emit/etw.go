@@ -119,7 +119,7 @@ type etw struct {
 }
 
 func (p *Provider) startETW(api etwAPI) (*Session, error) {
-	s := &Session{p: p, stop: make(chan struct{}), done: make(chan struct{}), start: p.now()}
+	s := &Session{p: p, stop: make(chan struct{}), done: make(chan struct{}), start: p.clock.now()}
 	e := &etw{api: api, session: s}
 	s.etw = e
 	for i := range s.streams {

@@ -17,6 +17,7 @@ type FakeETW struct {
 	providers []*fakeProvider
 	enabled   map[string]etwControl // by GUID, from before a provider registers
 	start     time.Time
+	last      int64 // time of an event
 	Events    []etltest.Event
 	Err       error // of all calls
 }
@@ -108,7 +109,7 @@ func (f *FakeETW) write(handle uint64, event *etwEvent, data *etwData, count uin
 	le := binary.LittleEndian
 	b := (*[16]byte)(unsafe.Pointer(event))
 	e := etltest.Event{
-		Type: etltest.Event64, Time: int64(time.Since(f.start)), PID: 4711, TID: 77, Provider: f.providers[handle-1].guid,
+		Type: etltest.Event64, Time: f.now(), PID: 4711, TID: 77, Provider: f.providers[handle-1].guid,
 		ID: le.Uint16(b[0:]), Version: uint16(b[2]), Level: b[4], Opcode: b[5], Keywords: le.Uint64(b[8:]),
 	}
 	if count == 1 {
@@ -125,3 +126,9 @@ const (
 	ETWDataSize   = unsafe.Sizeof(etwData{})
 	ETWDataLength = unsafe.Offsetof(etwData{}.size)
 )
+
+// now is the time of an event. ETW's clock is finer than package time's on Windows.
+func (f *FakeETW) now() int64 {
+	f.last = max(int64(time.Since(f.start)), f.last+1)
+	return f.last
+}

@@ -78,7 +78,7 @@ func (s *Session) rundown() error {
 			continue
 		}
 		err := s.writeEvent(capture, &trace.Event{
-			Desc: d, Ticks: s.p.now() - s.start, TID: capture, CPU: trace.UnknownCPU, Payload: e.Append(nil, d.Version, pointerSize),
+			Desc: d, Ticks: s.p.clock.now() - s.start, TID: capture, CPU: trace.UnknownCPU, Payload: e.Append(nil, d.Version, pointerSize),
 		})
 		if err != nil {
 			return err

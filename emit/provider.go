@@ -49,7 +49,7 @@ type Provider struct {
 	kinds    [clr.NumKinds]trace.Descriptor
 	process  Process
 	late     int64
-	base     time.Time // what ticks, in nanoseconds, count from
+	clock    clock
 	shards   [numShards]shard
 	spread   atomic.Uint32 // turns of the shards
 	pool     sync.Pool     // of *shard
@@ -66,9 +66,9 @@ func NewProvider(opt ProviderOptions) (*Provider, error) {
 	p := &Provider{
 		process: opt.Process.withDefaults(),
 		late:    int64(opt.Late),
-		base:    time.Now(),
 		threads: threadIDs{last: numShards},
 	}
+	p.clock.start()
 	for i := range p.shards {
 		p.shards[i].capture = uint64(i + 1)
 	}
@@ -111,16 +111,6 @@ func (p *Provider) Raise(e clr.Event) {
 	s.mu.Lock()
 	s.writeLocked(p, &r)
 	p.pool.Put(s)
-}
-
-// now returns the provider's clock.
-func (p *Provider) now() int64 { return int64(time.Since(p.base)) }
-
-// ticksOf returns the clock's reading at a time. A time without a monotonic
-// reading is compared with the wall clock's present one.
-func (p *Provider) ticksOf(at time.Time) int64 {
-	now := time.Now()
-	return int64(now.Sub(p.base)) - int64(now.Sub(at))
 }
 
 // Close ends all sessions. It returns their errors.

@@ -175,7 +175,7 @@ func (p *Provider) newSession(file *os.File, opt SessionOptions, open func(time.
 
 	// The clock is read before there can be events: none may be older.
 	now := time.Now()
-	s.start = int64(now.Sub(p.base))
+	s.start = p.clock.at(now)
 	var err error
 	if s.sink, err = open(now, s.start); err != nil {
 		return nil, err
@@ -240,9 +240,9 @@ func (s *Session) run() {
 	for s.err == nil {
 		select {
 		case <-due:
-			s.err = s.drain(s.p.now() - s.p.late)
+			s.err = s.drain(s.p.clock.now() - s.p.late)
 		case <-wake:
-			s.err = s.drain(s.p.now() - s.p.late)
+			s.err = s.drain(s.p.clock.now() - s.p.late)
 		case <-s.stop:
 			s.err = s.finish()
 			return

@@ -73,7 +73,7 @@ func (s *shard) writeLocked(p *Provider, r *record) int64 {
 	if r.at != nil {
 		s.newest = max(s.newest, *r.at)
 	} else {
-		s.newest = p.now()
+		s.newest = p.clock.now()
 	}
 	at := s.newest
 	for m := r.mask.Load(); m != 0; m &= m - 1 {

@@ -43,11 +43,11 @@ func (t *Thread) RaiseAt(at time.Time, e clr.Event) error {
 	if !t.p.Enabled(e.EventKind()) {
 		return nil
 	}
-	ticks := t.p.ticksOf(at)
+	ticks := t.p.clock.at(at)
 	r := t.record(e)
 	r.at = &ticks
 	t.shard.mu.Lock()
-	if ticks < max(t.shard.newest, t.p.now()-t.p.late) {
+	if ticks < max(t.shard.newest, t.p.clock.now()-t.p.late) {
 		t.shard.mu.Unlock()
 		return ErrLate
 	}
@@ -58,7 +58,7 @@ func (t *Thread) RaiseAt(at time.Time, e clr.Event) error {
 // raise returns the event's time in ticks.
 func (t *Thread) raise(e clr.Event) int64 {
 	if !t.p.Enabled(e.EventKind()) {
-		return t.p.now()
+		return t.p.clock.now()
 	}
 	r := t.record(e)
 	t.shard.mu.Lock()

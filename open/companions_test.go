@@ -1,11 +1,13 @@
 package open_test
 
 import (
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/gctrail/gctrail/internal/etltest"
 	"github.com/gctrail/gctrail/open"
@@ -148,7 +150,8 @@ func TestCompanions(t *testing.T) {
 func TestFolderOfTraces(t *testing.T) {
 	dir := t.TempDir()
 	for _, name := range []string{"a.etl", "a.kernel.etl", "b.etl"} {
-		if err := os.WriteFile(filepath.Join(dir, name), etwFile(1), 0o600); err != nil {
+		path := filepath.Join(dir, name)
+		if err := errors.Join(os.WriteFile(path, etwFile(1), 0o600), os.Chtimes(path, time.Time{}, time.Unix(0, 0))); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -22,6 +22,9 @@ import (
 // runtime itself counts: the sum of each cycle's pauses, their number, and their
 // lengths by the buckets of its histogram.
 func TestExactPauses(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("the clock of package time moves in steps there")
+	}
 	percent := debug.SetGCPercent(-1)
 	defer debug.SetGCPercent(percent)
 	runtime.GC() // so that no cycle is under way

@@ -107,8 +107,8 @@ func sentence(err error) string {
 		if errors.Is(e.Err, collect.ErrNotDotnet) {
 			return e.Error() + ": " + noDotnet
 		}
-		if path, ok := errors.AsType[*fs.PathError](e.Err); ok {
-			return e.Name + ": " + path.Err.Error()
+		if _, ok := errors.AsType[*fs.PathError](e.Err); ok {
+			return e.Name + ": " + reason(e.Err)
 		}
 	}
 	return err.Error()
@@ -120,12 +120,15 @@ type saidError struct{ error }
 func (e *saidError) Unwrap() error { return e.error }
 
 // reason returns the innermost cause of err, without the path that its message
-// names already.
+// names already. A missing file has the same reason on every system.
 func reason(err error) string {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
 	}
-	return err.Error()
+	if errors.Is(err, fs.ErrNotExist) {
+		return "no such file or directory"
+	}
+	return strings.TrimSuffix(err.Error(), ".") // as sentences of Windows end
 }
 
 // hint returns what to do about a file that cannot be read.

@@ -165,7 +165,7 @@ func processRow(p *diag.Process) []string {
 		problem = problemOf(p.Err)
 	}
 	cells := []string{
-		collect.ID(p), p.Name, runtimeOf(info), info.Arch, uptime(p.Started), flavour(p.GC), p.Container, problem,
+		collect.ID(p), p.Name, runtimeOf(p), info.Arch, uptime(p.Started), flavour(p.GC), p.Container, problem,
 	}
 	for i := range cells[:len(cells)-1] {
 		cells[i] = cmp.Or(cells[i], "-")
@@ -173,16 +173,20 @@ func processRow(p *diag.Process) []string {
 	return cells
 }
 
-func runtimeOf(info *diag.Info) string {
-	if info.RuntimeVersion == "" {
-		return ""
+// runtimeOf is the runtime of a process; empty where it is not known.
+func runtimeOf(p *diag.Process) string {
+	switch {
+	case p.Info != nil && p.Info.RuntimeVersion != "":
+		return ".NET " + p.Info.RuntimeVersion
+	case errors.Is(p.Err, diag.ErrFramework):
+		return strings.TrimSuffix(".NET Framework "+p.Framework, " ")
 	}
-	return ".NET " + info.RuntimeVersion
+	return ""
 }
 
 // problems are the reasons that need no particulars.
 var problems = [...]error{
-	diag.ErrNoProcess, diag.ErrNotDotnet, diag.ErrNoSocket, diag.ErrStopped, diag.ErrNoAnswer, diag.ErrHungUp, fs.ErrPermission,
+	diag.ErrNoProcess, diag.ErrNotDotnet, diag.ErrNoSocket, diag.ErrFramework, diag.ErrStopped, diag.ErrNoAnswer, diag.ErrHungUp, fs.ErrPermission,
 }
 
 // problemOf returns why a process cannot be reached, in a few words.
@@ -198,7 +202,7 @@ func problemOf(err error) string {
 	if listen, ok := errors.AsType[*diag.ListenError](err); ok {
 		err = listen.Err
 	}
-	return err.Error()
+	return reason(err)
 }
 
 // uptime writes for how long a process runs: "42s", "2h3m", "3d4h".
@@ -269,7 +273,7 @@ func writeProcessLines(_ *stdio, out *output, all []*diag.Process) error {
 func lineOf(p *diag.Process) *processLine {
 	l := &processLine{
 		PID: orNull(p.PID), InnerPID: p.InnerPID, Name: orNull(p.Name), Container: orNull(p.Container), Address: orNull(p.Address),
-		Server: p.GC.Server.Bool(), Concurrent: p.GC.Concurrent.Bool(),
+		Runtime: orNull(runtimeOf(p)), Server: p.GC.Server.Bool(), Concurrent: p.GC.Concurrent.Bool(),
 	}
 	if !p.Started.IsZero() {
 		started := p.Started.UTC().Truncate(time.Millisecond)
@@ -277,7 +281,7 @@ func lineOf(p *diag.Process) *processLine {
 		l.Started, l.UptimeMS = &started, &up
 	}
 	if i := p.Info; i != nil {
-		l.Runtime, l.Arch, l.OS, l.RID = orNull(runtimeOf(i)), orNull(i.Arch), orNull(i.OS), orNull(i.RID)
+		l.Arch, l.OS, l.RID = orNull(i.Arch), orNull(i.OS), orNull(i.RID)
 		l.CommandLine, l.EntryAssembly, l.Cookie = orNull(i.CommandLine), orNull(i.EntryAssembly), orNull(i.Cookie.String())
 	}
 	if p.Err != nil {

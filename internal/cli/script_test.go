@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 )
@@ -41,6 +42,7 @@ func TestScripts(t *testing.T) {
 			"unzip":  unzipTrace,
 			"poke":   poke,
 			"exits":  exits,
+			"age":    age,
 			"rowsof": rowsOf,
 		},
 	})
@@ -81,6 +83,14 @@ func poke(ts *testscript.TestScript, neg bool, args []string) {
 	defer f.Close()
 	_, err = f.WriteAt(b, off)
 	ts.Check(err)
+}
+
+// age FILE makes a file an hour older than one that is written now.
+func age(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: age FILE")
+	}
+	ts.Check(os.Chtimes(ts.MkAbs(args[0]), time.Time{}, time.Now().Add(-time.Hour)))
 }
 
 // exits CODE ARG... runs gctrail, which must end with that code.

@@ -120,7 +120,7 @@ func TestNextAfterTop(t *testing.T) {
 		return &watch.Process{Process: &diag.Process{Name: name}, Verdict: verdict, PausedInAll: gc.Some(paused)}
 	}
 	s := &watch.Snapshot{Processes: []*watch.Process{process("web", "bad", 3), process("my api", "worse", 12), process("none", "", 99)}}
-	const want = "gctrail collect -n 'my api' --duration 60s"
+	want := "gctrail collect -n " + text.Quoted("my api") + " --duration 60s"
 	if got := nextOf(s); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}

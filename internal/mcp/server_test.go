@@ -2,6 +2,7 @@ package mcp
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -163,7 +164,7 @@ func TestCollectNeedsLeave(t *testing.T) {
 		t.Errorf("without --allow-collect: %v", got)
 	}
 	got, failed := call(t, connect(t, Options{Root: dir, AllowCollect: true}, echo), "collect", in)
-	if want := "collect -p 42 --duration=5s -o " + dir + "/gctrail-collect-42-"; failed || !strings.HasPrefix(got[0], want) || !strings.HasSuffix(got[0], ".nettrace --profile=gc-verbose") {
+	if want := "collect -p 42 --duration=5s -o " + dir + string(filepath.Separator) + "gctrail-collect-42-"; failed || !strings.HasPrefix(got[0], want) || !strings.HasSuffix(got[0], ".nettrace --profile=gc-verbose") {
 		t.Errorf("%v, want %s….nettrace --profile=gc-verbose", got, want)
 	}
 }
@@ -189,7 +190,11 @@ func TestLargeResult(t *testing.T) {
 		t.Fatalf("begins %s, ends %s", lines[0], last)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "gctrail-collections-*.jsonl"))
-	if err != nil || len(files) != 1 || !strings.Contains(last, files[0]) {
+	var ending struct{ File string }
+	if err := json.Unmarshal([]byte(last), &ending); err != nil {
+		t.Fatalf("%s: %v", last, err)
+	}
+	if err != nil || len(files) != 1 || ending.File != files[0] {
 		t.Fatalf("files %v (%v), named %s", files, err, last)
 	}
 	data, err := os.ReadFile(files[0])

@@ -1,6 +1,7 @@
 package text
 
 import (
+	"runtime"
 	"strconv"
 	"strings"
 
@@ -37,13 +38,29 @@ func Counted(n int, one string) string { return units.Count(n) + " " + Noun(n, o
 
 // Quoted writes a path as a shell takes it.
 func Quoted(path string) string {
+	return quotedFor(runtime.GOOS, path)
+}
+
+// quotedFor quotes for the shells of a system. On Windows, a word in double quotes is
+// the same for cmd.exe and PowerShell, unless PowerShell would expand it.
+func quotedFor(system, path string) string {
+	unquoted := "_-./:+,@%"
+	if system == "windows" {
+		unquoted = `_-./:+\`
+	}
 	safe := func(r rune) bool {
-		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("_-./:+,@%", r)
+		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune(unquoted, r)
 	}
-	if path != "" && strings.IndexFunc(path, func(r rune) bool { return !safe(r) }) < 0 {
+	switch {
+	case path != "" && strings.IndexFunc(path, func(r rune) bool { return !safe(r) }) < 0:
 		return path
+	case system != "windows":
+		return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
+	case strings.ContainsAny(path, "\"$`"):
+		return "'" + strings.ReplaceAll(path, "'", "''") + "'"
+	default:
+		return `"` + path + `"`
 	}
-	return "'" + strings.ReplaceAll(path, "'", `'\''`) + "'"
 }
 
 // markup is what Markdown takes for markup, or for the end of a cell. A backslash

@@ -1,0 +1,195 @@
+#!/usr/bin/env python3
+"""Runs gctrail.exe on a .NET program for Windows under Wine.
+
+    windows_dotnet.py WINE FOLDER PROGRAM    FOLDER has gctrail.exe, and gctrail for this system
+
+Each check prints a line. The exit code is 1 if one fails.
+"""
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+wine, folder, program = sys.argv[1:]
+os.chdir(folder)
+# Small budgets make collections come often.
+quick = dict(os.environ, DOTNET_GCgen0size="0x200000")
+failed = 0
+
+
+def check(name, ok, detail=""):
+    global failed
+    failed += not ok
+    print(("ok    " if ok else "FAIL  ") + name + (f": {detail}" if detail != "" else ""), flush=True)
+
+
+def gctrail(*args):
+    return subprocess.run([wine, "gctrail.exe", *args], capture_output=True, text=True, timeout=60)
+
+
+class Client:
+    """Speaks the Model Context Protocol with a program, which allocates to answer."""
+
+    def __init__(self, command, env=quick):
+        self.process = subprocess.Popen(command, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        self.errors = b""
+        threading.Thread(target=self.drain, daemon=True).start()
+        self.number = 0
+
+    def drain(self):
+        for line in self.process.stderr:
+            self.errors += line
+
+    def send(self, method, **rest):
+        line = json.dumps({"jsonrpc": "2.0", "method": method, **rest})
+        self.process.stdin.write(line.encode() + b"\n")
+        self.process.stdin.flush()
+
+    def ask(self, method, **rest):
+        self.number += 1
+        self.send(method, id=self.number, **rest)
+        return self.process.stdout.readline()
+
+    def begin(self):
+        self.ask("initialize", params={"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "ci", "version": "1"}})
+        self.send("notifications/initialized")
+        return self
+
+    def work(self, seconds):
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and self.ask("tools/list"):
+            pass
+
+    def end(self):
+        self.process.stdin.close()
+        return self.process.wait(30)
+
+
+@contextlib.contextmanager
+def working(client):
+    """Has the client work until the block ends."""
+    done = threading.Event()
+
+    def work():
+        while not done.is_set():
+            client.work(0.2)
+
+    t = threading.Thread(target=work)
+    t.start()
+    yield
+    done.set()
+    t.join()
+
+
+def collections(path):
+    """The collections of a trace, as both systems read them."""
+    there = gctrail("gcs", "--format", "jsonl", path)
+    here = subprocess.run(["./gctrail", "gcs", "--format", "jsonl", path], capture_output=True, text=True, timeout=60)
+    check(f"{path} reads alike on Windows and here", there.returncode == here.returncode == 0 and there.stdout == here.stdout,
+          there.stderr[:300] + here.stderr[:300] if there.stdout != here.stdout else "")
+    return [json.loads(line) for line in here.stdout.splitlines()]
+
+
+def check_trace(name, path, complete=True, first=None):
+    got = collections(path)
+    numbers = [c["number"] for c in got]
+    check(f"{name}: collections", len(got) > 0, len(got))
+    if not got:
+        return
+    check(f"{name}: none is missing", numbers == list(range(numbers[0], numbers[0] + len(numbers))), f"{numbers[0]} to {numbers[-1]}")
+    if first is not None:
+        check(f"{name}: begins with the first", numbers[0] == first)
+    inner = got[1:-1] if not complete else got
+    # One that is running when the trace begins or ends is not whole.
+    whole = [c for c in inner if c["complete"]]
+    check(f"{name}: complete", len(whole) == len(inner) if complete else len(whole) >= len(inner) - 1, f"{len(whole)} of {len(inner)}")
+    check(f"{name}: nothing lost", not any(c["affected_by_loss"] for c in got))
+    check(f"{name}: process and runtime", all(c["process"] == "azmcp" and c["runtime"].startswith(".NET 10.") for c in got), got[0]["runtime"])
+    bad = [c["number"] for c in whole if not (
+        c["pause_ms"] > 0 and c["heap_before_bytes"] > 0 and c["heap_after_bytes"] > 0 and (c["kind"] == "background" or c["duration_ms"] <= c["pause_ms"]))]
+    check(f"{name}: figures agree with each other", not bad, bad or "")
+
+
+def running():
+    client = Client([wine, program, "server", "start"]).begin()
+    with working(client):
+        time.sleep(1)
+        listed = gctrail("ps", "--format", "jsonl")
+        found = [json.loads(line) for line in listed.stdout.splitlines()]
+        one = found[0] if found else {}
+        pid = str(one.get("pid"))
+        check("ps", len(found) == 1 and one["name"] == "azmcp" and one["os"] == "Windows" and one["runtime"].startswith(".NET 10."), listed.stdout[:200] + listed.stderr)
+        r = gctrail("collect", "-n", "azmcp*", "--duration", "4s", "-o", "name.nettrace")
+        check("collect -n", r.returncode == 0, r.stderr if r.returncode else "")
+        r = gctrail("collect", "-p", pid, "--duration", "3s", "-o", "pid.nettrace", "--profile", "gc-verbose")
+        check("collect -p", r.returncode == 0, r.stderr if r.returncode else "")
+        r = gctrail("top", "--plain", "-p", pid, "--duration", "3s")
+        check("top --plain", r.returncode == 0 and "azmcp" in r.stdout and "blocking" in r.stdout, r.stdout.count("blocking"))
+        r = gctrail("collect", "-p", pid, "--until", "gen>=0", "--after", "1s", "-o", "until.nettrace")
+        check("collect --until", r.returncode == 0, r.stderr if r.returncode else "")
+        interrupted(pid)
+    check("the program ends", client.end() == 0)
+    for name, path in ("collect -n", "name.nettrace"), ("collect -p", "pid.nettrace"), ("collect --until", "until.nettrace"), ("Ctrl-C", "ctrl-c.nettrace"):
+        check_trace(name, path, complete=False)
+    r = gctrail("collect", "-p", pid)
+    check("a process that is gone: exit code", r.returncode == 4, r.stderr.strip())
+
+
+def interrupted(pid):
+    """Reads a trace that is being written, and ends it by Ctrl-C, which Wine makes of SIGINT."""
+    p = subprocess.Popen([wine, "gctrail.exe", "collect", "-p", pid, "-o", "ctrl-c.nettrace"], stderr=subprocess.PIPE, text=True)
+    time.sleep(4)
+    r = gctrail("gcs", "--format", "jsonl", "ctrl-c.nettrace")
+    check("a trace that is being written can be read", r.returncode == 0 and r.stdout.count("\n") > 0, r.stderr.strip() or r.stdout.count("\n"))
+    p.send_signal(signal.SIGINT)
+    said = p.communicate(timeout=30)[1]
+    check("Ctrl-C", p.returncode == 0 and "ctrl-c.nettrace" in said, p.returncode)
+
+
+def launched():
+    client = Client([wine, "gctrail.exe", "collect", "-o", "command.nettrace", "--", program, "server", "start"]).begin()
+    client.work(3)
+    check("collect -- COMMAND: exit code", client.end() == 0)
+    check_trace("collect -- COMMAND", "command.nettrace", first=1)
+
+
+def dialled():
+    port = subprocess.Popen([wine, "gctrail.exe", "collect", "--diagnostic-port", "gctrail-ci", "-o", "port.nettrace"], stderr=subprocess.PIPE, text=True)
+    port.stderr.readline()  # it listens
+    client = Client([wine, program, "server", "start"], dict(quick, DOTNET_DiagnosticPorts="gctrail-ci")).begin()
+    client.work(2)
+    client.end()
+    port.send_signal(signal.SIGINT)
+    port.communicate(timeout=30)
+    check("collect --diagnostic-port: exit code", port.returncode == 0, port.returncode)
+    check_trace("collect --diagnostic-port", "port.nettrace", first=1)
+
+
+def paths():
+    """Long paths, and names that are not ASCII."""
+    deep = os.path.join(*["a folder with a long name, for a long path"] * 7)
+    os.makedirs(deep, exist_ok=True)
+    name = os.path.join(deep, "größe.nettrace")
+    with open("command.nettrace", "rb") as f, open(name, "wb") as g:
+        g.write(f.read())
+    windows = "Z:" + os.path.abspath(name).replace("/", "\\")
+    a, b = gctrail("gcs", "--format", "jsonl", windows), gctrail("gcs", "--format", "jsonl", "command.nettrace")
+    check(f"a path of {len(windows)} characters", a.returncode == 0 and a.stdout == b.stdout, a.stderr.strip())
+    out = windows[:-len(".nettrace")] + ".perfetto-trace"
+    r = gctrail("convert", windows, "-o", out)
+    check("convert to a long path", r.returncode == 0, r.stderr.strip() if r.returncode else "")
+    r = gctrail("gcs", "Z:\\no such folder\\a.nettrace")
+    check("no such file: exit code", r.returncode == 3 and "no such file" in r.stderr, r.stderr.strip())
+    with open("command.nettrace", "rb") as f:
+        r = subprocess.run([wine, "gctrail.exe", "gcs", "--format", "jsonl", "-"], stdin=f, capture_output=True, text=True, timeout=60)
+    check("standard input", r.returncode == 0 and r.stdout == b.stdout)
+
+
+for part in running, launched, dialled, paths:
+    part()
+print(f"{failed} of the checks failed" if failed else "all checks passed")
+sys.exit(failed > 0)
