@@ -22,6 +22,7 @@ type reportOptions struct {
 	explain string
 	budget  pauseBudget
 	full    bool
+	chart   drawing
 }
 
 func newReportCmd(std *stdio) *cobra.Command {
@@ -44,6 +45,7 @@ JSON or in columns, a rule (R24), a reason, a kind, a generation, a mechanism;
 		Example: `  gctrail app.nettrace
   gctrail report --format json app.nettrace | jq .processes[0].findings
   gctrail report --process 'web*' --from 10s --to 20s app.nettrace
+  gctrail report --chart app.svg app.nettrace
   gctrail report --explain pause`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if opts.explain != "" {
@@ -59,6 +61,9 @@ JSON or in columns, a rule (R24), a reason, a kind, a generation, a mechanism;
 			if err := opts.check(cmd, args); err != nil {
 				return err
 			}
+			if err := opts.chart.check(len(opts.groups(args))); err != nil {
+				return usagef(cmd, "%v", err)
+			}
 			return opts.run(cmd.Context(), std)
 		},
 	}
@@ -66,6 +71,7 @@ JSON or in columns, a rule (R24), a reason, a kind, a generation, a mechanism;
 	flags.Var(&opts.format, "format", "text, json (one line for each file) or markdown, for an issue or a chat")
 	flags.BoolVar(&opts.full, "full", false, "print all of the JSON report, which is otherwise limited to 6 kB")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
+	flags.StringVar(&opts.chart.path, "chart", "", "also draw pauses, heap and allocation rate into this .svg or .png `file`")
 	flags.Var(&opts.budget, "budget", "acceptable pauses: the longest pause, the share of time paused, or both")
 	flags.StringVar(&opts.explain, "explain", "", "explain the term `NAME` instead")
 	opts.addFlags(flags)
@@ -156,7 +162,16 @@ func (o *reportOptions) gather(ctx context.Context, std *stdio, paths []string) 
 	defer r.Close()
 	details := report.NewDetails(&o.Selection, r.Info())
 	r.feed = details.Feed
-	return report.Gather(r, &o.Selection, o.budget.Budget, details)
+	if o.chart.path == "" {
+		return report.Gather(r, &o.Selection, o.budget.Budget, details)
+	}
+	has := func(c *gc.Collection) bool { return o.HasCollection(r.Info(), c) }
+	rep, err := report.Gather(charted{r, &o.chart, has}, &o.Selection, o.budget.Budget, details)
+	if err != nil {
+		return nil, err
+	}
+	from, to := o.Span(r.Info())
+	return rep, o.chart.write(std, o, rep, from.Or(0), to.Or(r.Info().Last))
 }
 
 // A pauseBudget is a flag that takes what pauses may cost.

@@ -101,6 +101,14 @@ func (rep *Report) Worst() (*gc.Process, []string) {
 	return rep.cases[0].Summary.Process, rules
 }
 
+// Verdict returns what Worst's process is judged to be.
+func (rep *Report) Verdict() string {
+	if len(rep.cases) == 0 {
+		return rep.emptyVerdict()
+	}
+	return rep.cases[0].Verdict
+}
+
 // Processes returns how many processes have collections.
 func (rep *Report) Processes() int { return len(rep.cases) }
 

@@ -1,0 +1,97 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"io"
+	"iter"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/chart"
+	"github.com/gctrail/gctrail/internal/report"
+)
+
+// A drawing is the flag --chart, and what it draws: the process that pauses took most
+// time of.
+type drawing struct {
+	path   string
+	series map[*gc.Process]*chart.Series
+}
+
+// maxDrawn bounds the processes whose collections are kept for a picture.
+const maxDrawn = 256
+
+// check refuses formats that there are not.
+func (d *drawing) check(traces int) error {
+	switch ext := strings.ToLower(filepath.Ext(d.path)); {
+	case d.path == "":
+		return nil
+	case ext != ".svg" && ext != ".png":
+		return errors.New("--chart writes .svg and .png files")
+	case traces > 1:
+		return errors.New("--chart draws one trace; use --merge to read several as one")
+	}
+	return nil
+}
+
+// A charted reading keeps what the picture needs of its collections.
+type charted struct {
+	*reading
+	*drawing
+	has func(*gc.Collection) bool
+}
+
+// Collections yields those of the reading.
+func (r charted) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
+	return func(yield func(*gc.Collection, error) bool) {
+		for c, err := range r.reading.Collections(m) {
+			if err == nil && r.has(c) {
+				r.add(c)
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+func (d *drawing) add(c *gc.Collection) {
+	s := d.series[c.Process]
+	if s == nil {
+		if len(d.series) == maxDrawn {
+			return
+		}
+		if d.series == nil {
+			d.series = make(map[*gc.Process]*chart.Series)
+		}
+		s = new(chart.Series)
+		d.series[c.Process] = s
+	}
+	s.Add(c)
+}
+
+// write draws the process that is worst.
+func (d *drawing) write(std *stdio, o *reportOptions, rep *report.Report, from, to time.Duration) error {
+	p, _ := rep.Worst()
+	s := d.series[p]
+	if s == nil {
+		return nil
+	}
+	out, err := std.create(d.path, o.files)
+	if err != nil {
+		return err
+	}
+	title := called(p)
+	if p.Runtime != "" {
+		title += ", " + p.Runtime
+	}
+	draw := (*chart.Series).WriteSVG
+	if strings.EqualFold(filepath.Ext(d.path), ".png") {
+		draw = (*chart.Series).WritePNG
+	}
+	err = draw(s, io.Writer(out), title, rep.Verdict(), from, to)
+	return cmp.Or(err, out.Close())
+}
