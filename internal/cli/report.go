@@ -44,6 +44,7 @@ JSON or in columns, a rule (R24), a reason, a kind, a generation, a mechanism;
 --explain all defines all figures.`,
 		Example: `  gctrail app.nettrace
   gctrail report --format json app.nettrace | jq .processes[0].findings
+  gctrail report --format html -o app.html app.nettrace
   gctrail report --process 'web*' --from 10s --to 20s app.nettrace
   gctrail report --chart app.svg app.nettrace
   gctrail report --explain pause`,
@@ -68,7 +69,7 @@ JSON or in columns, a rule (R24), a reason, a kind, a generation, a mechanism;
 		},
 	}
 	flags := cmd.Flags()
-	flags.Var(&opts.format, "format", "text, json (one line for each file) or markdown, for an issue or a chat")
+	flags.Var(&opts.format, "format", "text, json (one line for each file), markdown, for an issue or a chat, or html, a page for a browser")
 	flags.BoolVar(&opts.full, "full", false, "print all of the JSON report, which is otherwise limited to 6 kB")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	flags.StringVar(&opts.chart.path, "chart", "", "also draw pauses, heap and allocation rate into this .svg or .png `file`")
@@ -82,10 +83,13 @@ JSON or in columns, a rule (R24), a reason, a kind, a generation, a mechanism;
 
 // newReportOptions returns those of a path alone.
 func newReportOptions() *reportOptions {
-	return &reportOptions{format: choice{"text", []string{"text", "json", "markdown"}}, output: "-"}
+	return &reportOptions{format: choice{"text", []string{"text", "json", "markdown", "html"}}, output: "-"}
 }
 
 func (o *reportOptions) run(ctx context.Context, std *stdio) error {
+	if o.format.value == "html" {
+		return o.writePage(ctx, std)
+	}
 	out, err := std.create(o.output, o.files)
 	if err != nil {
 		return err

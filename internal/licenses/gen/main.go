@@ -20,6 +20,9 @@ import (
 
 const output = "THIRD_PARTY_LICENSES"
 
+// page has the licences of the packages from npm that are in the page.
+const page = "../../web/dist/LICENSES"
+
 // platforms are those that gctrail is built for: each may link other modules.
 var platforms = []string{"linux/amd64", "linux/arm64", "darwin/amd64", "darwin/arm64", "windows/amd64", "windows/arm64"}
 
@@ -54,6 +57,11 @@ func notices() ([]byte, error) {
 			return nil, fmt.Errorf("%s: %w", name, err)
 		}
 	}
+	scripts, err := os.ReadFile(page)
+	if err != nil {
+		return nil, err
+	}
+	fmt.Fprintf(&b, "\n%s\nIn the page of report --format html\n\n%s", strings.Repeat("=", 80), scripts)
 	return b.Bytes(), nil
 }
 

@@ -1,0 +1,202 @@
+package html
+
+import (
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/background"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// formatVersion is raised when pages of before cannot show the data any more.
+const formatVersion = 1
+
+// A header describes the data of a page. Behind it are the columns of all processes.
+type (
+	header struct {
+		Version    int             `json:"version"`
+		Program    string          `json:"program"`
+		Columns    []headerColumn  `json:"columns"`
+		Words      words           `json:"words"`
+		Terms      []Term          `json:"terms"`
+		Traces     []headerTrace   `json:"traces"`
+		Comparison json.RawMessage `json:"comparison"`
+	}
+	headerColumn struct {
+		Name string   `json:"name"`
+		From [][3]int `json:"from"` // column, how many collections before, sign
+	}
+	headerTrace struct {
+		Name      string          `json:"name"`
+		Side      string          `json:"side,omitempty"` // of a comparison: before or after
+		Report    json.RawMessage `json:"report"`
+		Start     string          `json:"start"`
+		LastUS    int64           `json:"last_us"`
+		Processes []headerProcess `json:"processes"`
+	}
+	headerProcess struct {
+		PID         *uint64  `json:"pid"`
+		Name        string   `json:"name"`
+		CommandLine string   `json:"command_line"`
+		Runtime     string   `json:"runtime"`
+		OS          string   `json:"os"`
+		Arch        string   `json:"arch"`
+		Server      *bool    `json:"server"`
+		StartedUS   int64    `json:"started_us"`
+		StoppedUS   int64    `json:"stopped_us"`
+		HardLimit   *uint64  `json:"hard_limit_bytes"`
+		Rows        int      `json:"rows"`
+		LeftOut     int      `json:"rows_left_out"`
+		Lengths     []int    `json:"lengths"` // of the columns, in bytes
+		Phases      []phases `json:"phases"`
+		Details     []int    `json:"details"` // rows that have them
+		Allocations bool     `json:"allocations"`
+	}
+	words struct {
+		Generations []string          `json:"generations"`
+		Kinds       []string          `json:"kinds"`
+		Certainties []string          `json:"certainties"`
+		Reasons     map[uint32]string `json:"reasons"`
+		Condemned   []bit             `json:"condemned"`
+		Mechanisms  []bit             `json:"mechanisms"`
+		Phases      []string          `json:"phases"`
+	}
+	bit struct {
+		Bit  uint32 `json:"bit"`
+		Name string `json:"name"`
+	}
+)
+
+// A Term is a word of the page and what it means.
+type Term struct {
+	Name string `json:"name"`
+	Unit string `json:"unit"`
+	Text string `json:"text"`
+}
+
+func headerColumns() []headerColumn {
+	all := make([]headerColumn, len(columns))
+	for i := range columns {
+		all[i] = headerColumn{columns[i].name, [][3]int{}}
+		for _, p := range places[i] {
+			all[i].From = append(all[i].From, [3]int{p.column, p.back, int(p.sign)})
+		}
+	}
+	return all
+}
+
+func wordsOfPage() words {
+	names := gc.GenerationNames()
+	w := words{Generations: names[:], Reasons: make(map[uint32]string)}
+	for k := gc.KindUnknown; k <= gc.Foreground; k++ {
+		w.Kinds = append(w.Kinds, k.String())
+	}
+	for c := gc.Uncertain; c <= gc.LowerBound; c++ {
+		w.Certainties = append(w.Certainties, c.String())
+	}
+	for r := range clr.GCReasonInducedAggressive + 1 {
+		w.Reasons[uint32(r)] = r.String()
+	}
+	for i := range 32 {
+		if names := clr.CondemnReasons1(1 << i).Names(); len(names) == 1 {
+			w.Condemned = append(w.Condemned, bit{1 << i, names[0]})
+		}
+		if names := clr.GlobalMechanisms(1 << i).Names(); len(names) == 1 {
+			w.Mechanisms = append(w.Mechanisms, bit{1 << i, names[0]})
+		}
+	}
+	for p := range background.NumPhases {
+		w.Phases = append(w.Phases, p.String())
+	}
+	return w
+}
+
+// listed returns the processes in the order of the report.
+func (t *Trace) listed() []*process {
+	var all []*process
+	for _, of := range t.Order {
+		if p := t.byProcess[of]; p != nil {
+			all = append(all, p)
+		}
+	}
+	for _, p := range t.processes {
+		if !slices.Contains(t.Order, p.Process) {
+			all = append(all, p)
+		}
+	}
+	return all
+}
+
+func (t *Trace) header(details []detail) headerTrace {
+	h := headerTrace{
+		Name: t.Name, Report: t.Report, Start: t.Start.Format(time.RFC3339Nano), LastUS: t.Last.Microseconds(),
+		Processes: []headerProcess{},
+	}
+	for _, p := range t.processes {
+		h.Processes = append(h.Processes, t.headerProcess(p, details))
+	}
+	return h
+}
+
+func (t *Trace) headerProcess(p *process, details []detail) headerProcess {
+	h := processHeader(p.Process)
+	h.Rows, h.LeftOut = p.table.rows, p.leftOut
+	for _, data := range p.table.data {
+		h.Lengths = append(h.Lengths, len(data))
+	}
+	h.Phases = append(h.Phases, t.phases[p.PID]...)
+	for i := range details {
+		if details[i].process == p {
+			h.Details = append(h.Details, details[i].row)
+		}
+	}
+	h.Allocations = slices.ContainsFunc(t.Allocations, func(a *Allocations) bool { return a.PID == p.PID })
+	return h
+}
+
+func processHeader(p *gc.Process) headerProcess {
+	h := headerProcess{
+		Name: p.Name, CommandLine: p.CommandLine, Runtime: p.Runtime, OS: p.OS, Arch: p.Arch,
+		StartedUS: p.Started.Microseconds(), StoppedUS: p.Stopped.Microseconds(), Lengths: []int{}, Phases: []phases{}, Details: []int{},
+	}
+	if p.PID != trace.UnknownID {
+		h.PID = &p.PID
+	}
+	if server, known := p.Server.Get(); known {
+		h.Server = &server
+	}
+	if p.Settings != nil && p.Settings.HardLimit > 0 {
+		h.HardLimit = &p.Settings.HardLimit
+	}
+	return h
+}
+
+// writeColumns writes the header, with its length before it, and the columns of
+// all traces behind it.
+func writeColumns(w io.Writer, h *header, traces []*Trace) error {
+	text, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	if _, err := w.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(text)))); err != nil {
+		return err
+	}
+	if _, err := w.Write(text); err != nil {
+		return err
+	}
+	for _, t := range traces {
+		for _, p := range t.processes {
+			for _, data := range p.table.data {
+				if _, err := w.Write(data); err != nil {
+					return err
+				}
+			}
+		}
+	}
+	return nil
+}

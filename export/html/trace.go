@@ -1,0 +1,218 @@
+package html
+
+import (
+	"cmp"
+	"container/heap"
+	"encoding/json"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/export/jsonl"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/background"
+)
+
+// The bounds of what a page holds of a trace.
+const (
+	MaxCollections = 250_000
+	maxProcesses   = 256
+	maxDetails     = 8 << 20 // bytes of JSON
+	maxPhases      = 10_000  // background collections
+	// A page with many collections has details of fewer.
+	manyCollections = 20_000
+	fewDetails      = 1 << 20
+)
+
+// A Trace collects what a page shows of one trace. The zero Trace is empty.
+type Trace struct {
+	Name   string
+	Report json.RawMessage // as gctrail report --format json --full prints it
+	Start  time.Time
+	Last   time.Duration // of the last event
+	// Order lists the processes as Report does.
+	Order []*gc.Process
+	// Allocations of processes, where the trace has them.
+	Allocations []*Allocations
+
+	processes []*process
+	byProcess map[*gc.Process]*process
+	phases    map[uint64][]phases // by process id
+	kept      int                 // phases
+	rows      int
+	limit     int // of rows; 0 for MaxCollections
+	details   longest
+}
+
+// A process is what a page shows of one process.
+type process struct {
+	*gc.Process
+	table   *table
+	leftOut int // collections for which there was no room
+}
+
+// A detail is all that is known of a collection, as a line of JSON.
+type detail struct {
+	process *process
+	row     int
+	pause   time.Duration
+	line    []byte
+}
+
+// longest holds the details of the collections with the longest pauses; the
+// shortest of them is the first.
+type longest struct {
+	details []detail
+	bytes   int
+}
+
+func (l *longest) Len() int           { return len(l.details) }
+func (l *longest) Less(i, j int) bool { return l.details[i].pause < l.details[j].pause }
+func (l *longest) Swap(i, j int)      { l.details[i], l.details[j] = l.details[j], l.details[i] }
+
+func (l *longest) Push(v any) {
+	d := v.(detail)
+	l.details = append(l.details, d)
+	l.bytes += len(d.line)
+}
+
+func (l *longest) Pop() any {
+	last := len(l.details) - 1
+	d := l.details[last]
+	l.details[last] = detail{}
+	l.details = l.details[:last]
+	l.bytes -= len(d.line)
+	return d
+}
+
+// shrink drops the details with the shortest pauses until they take at most some
+// bytes.
+func (l *longest) shrink(bytes int) {
+	for l.bytes > bytes {
+		heap.Pop(l)
+	}
+}
+
+// Add adds a collection. Collections come in order of their start. It is not kept.
+func (t *Trace) Add(c *gc.Collection) {
+	p := t.process(c.Process)
+	if p == nil {
+		return
+	}
+	if t.rows == cmp.Or(t.limit, MaxCollections) {
+		p.leftOut++
+		return
+	}
+	p.table.add(c)
+	t.rows++
+	t.detail(p, c)
+}
+
+func (t *Trace) process(of *gc.Process) *process {
+	p := t.byProcess[of]
+	if p == nil && len(t.processes) < maxProcesses {
+		if t.byProcess == nil {
+			t.byProcess = make(map[*gc.Process]*process)
+		}
+		p = &process{Process: of, table: newTable()}
+		t.byProcess[of] = p
+		t.processes = append(t.processes, p)
+	}
+	return p
+}
+
+func (t *Trace) detail(p *process, c *gc.Collection) {
+	pause := c.Pause().Or(0)
+	full := t.details.bytes >= maxDetails
+	if full && pause <= t.details.details[0].pause {
+		return
+	}
+	heap.Push(&t.details, detail{p, p.table.rows - 1, pause, AppendDetail(nil, t.Start, c)})
+	t.details.shrink(maxDetails)
+}
+
+// Phases adds the phases of a background collection.
+func (t *Trace) Phases(c *background.Collection) {
+	if t.kept == maxPhases {
+		return
+	}
+	if t.phases == nil {
+		t.phases = make(map[uint64][]phases)
+	}
+	t.kept++
+	t.phases[c.PID] = append(t.phases[c.PID], phasesOf(c))
+}
+
+// sorted returns the details of each process by row, in the order of the processes.
+func (t *Trace) sorted() []detail {
+	if t.rows > manyCollections {
+		t.details.shrink(fewDetails)
+	}
+	order := make(map[*process]int, len(t.processes))
+	for i, p := range t.processes {
+		order[p] = i
+	}
+	all := slices.Clone(t.details.details)
+	slices.SortFunc(all, func(a, b detail) int {
+		return cmp.Or(cmp.Compare(order[a.process], order[b.process]), cmp.Compare(a.row, b.row))
+	})
+	return all
+}
+
+// AppendDetail appends all that is known of a collection as a line of JSON: the
+// line of gctrail gcs --format jsonl, and what each heap had to do.
+func AppendDetail(dst []byte, start time.Time, c *gc.Collection) []byte {
+	dst = jsonl.AppendCollection(dst, start, c)
+	if len(c.PerHeap) == 0 {
+		return dst
+	}
+	dst = append(dst[:len(dst)-len("}\n")], `,"per_heap":`...)
+	parts := make([]heapPart, len(c.PerHeap))
+	for i, h := range c.PerHeap {
+		parts[i].Heap = h.Heap
+		for j := range h.Generations {
+			parts[i].Generations = append(parts[i].Generations, sizesOf(&h.Generations[j]))
+		}
+	}
+	encoded, err := json.Marshal(parts)
+	if err != nil {
+		panic(err) // numbers always encode
+	}
+	return append(append(dst, encoded...), "}\n"...)
+}
+
+// A heapPart is what one heap had to do in a collection.
+type heapPart struct {
+	Heap        uint32  `json:"heap"`
+	Generations []sizes `json:"generations"`
+}
+
+type sizes struct {
+	Name   string        `json:"name"`
+	Before int64         `json:"before_bytes"`
+	After  gc.Opt[int64] `json:"after_bytes"`
+	In     int64         `json:"in_bytes"`
+	Out    int64         `json:"out_bytes"`
+	Free   gc.Opt[int64] `json:"fragmentation_bytes"`
+	Budget int64         `json:"budget_bytes"`
+	Pinned gc.Opt[int64] `json:"pinned_bytes"`
+}
+
+func sizesOf(g *gc.Generation) sizes {
+	return sizes{g.Name, g.Before, g.After, g.In, g.Out, g.Fragmentation, g.Budget, g.Pinned}
+}
+
+// phases are those of one background collection, in microseconds.
+type phases struct {
+	Number uint32     `json:"number"`
+	Parts  [][3]int64 `json:"parts"` // phase, begin, duration
+}
+
+func phasesOf(c *background.Collection) phases {
+	p := phases{Number: c.Number, Parts: [][3]int64{}}
+	for i := range background.NumPhases {
+		if c.Known[i] {
+			p.Parts = append(p.Parts, [3]int64{int64(i), c.Begins[i].Microseconds(), c.Durations[i].Microseconds()})
+		}
+	}
+	return p
+}

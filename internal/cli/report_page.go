@@ -1,0 +1,53 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+
+	"github.com/gctrail/gctrail/export/html"
+	"github.com/gctrail/gctrail/internal/report"
+	"github.com/gctrail/gctrail/open"
+)
+
+// writePage writes the reports of all files as one page.
+func (o *reportOptions) writePage(ctx context.Context, std *stdio) error {
+	if o.output == "-" && std.outTerm.Is {
+		return &usageError{errors.New("refusing to write a page to a terminal; use -o FILE.html"), "gctrail report"}
+	}
+	var page *html.Page
+	err := each(o.groups(o.files), func(paths []string) error {
+		rep, t, err := o.gatherPage(ctx, std, paths)
+		if err != nil {
+			return err
+		}
+		if page == nil {
+			page = rep.Page(program())
+		}
+		page.Traces = append(page.Traces, t)
+		return nil
+	})
+	if page == nil {
+		return err
+	}
+	out, createErr := std.create(o.output, o.files)
+	if createErr != nil {
+		return errors.Join(err, createErr)
+	}
+	return errors.Join(err, cmp.Or(page.Write(out), out.Close()))
+}
+
+// gatherPage reads the trace at some paths for a page.
+func (o *reportOptions) gatherPage(ctx context.Context, std *stdio, paths []string) (*report.Report, *html.Trace, error) {
+	r, err := std.read(ctx, paths, open.Options{Want: report.WantsPage, Stacks: true})
+	if err != nil {
+		return nil, nil, err
+	}
+	defer r.Close()
+	paged := report.NewPaged(r, &o.Selection)
+	r.feed = paged.Feed
+	return report.GatherPage(paged, o.budget.Budget)
+}
+
+// program names the program that wrote a file.
+func program() string { return "gctrail " + moduleVersion() }

@@ -1,0 +1,114 @@
+package report
+
+import (
+	"bytes"
+	"iter"
+	"path/filepath"
+
+	"github.com/gctrail/gctrail/export"
+	"github.com/gctrail/gctrail/export/html"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/alloc"
+	"github.com/gctrail/gctrail/gc/background"
+	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A Paged is an Input whose collections also go to a page. The caller feeds it with
+// the trace's events.
+type Paged struct {
+	Input
+	selected   *selection.Selection
+	details    *Details
+	background background.Model
+	page       html.Trace
+}
+
+// NewPaged returns r as a Paged.
+func NewPaged(r Input, o *selection.Selection) *Paged {
+	p := &Paged{Input: r, selected: o, details: NewDetails(o, r.Info())}
+	p.background.Done = p.page.Phases
+	return p
+}
+
+// WantsPage reports whether a page is made of events of a kind.
+func WantsPage(d *trace.Descriptor) bool {
+	return gc.Wants(d) || WantsDetails(d) || background.Wants(d)
+}
+
+// Feed processes one event, which may be of any kind.
+func (p *Paged) Feed(ev *trace.Event) {
+	p.details.Feed(ev)
+	p.background.Feed(ev)
+}
+
+// Collections yields the trace's collections.
+func (p *Paged) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
+	m.PerHeap = true
+	return func(yield func(*gc.Collection, error) bool) {
+		for c, err := range p.Input.Collections(m) {
+			if err == nil && p.selected.HasCollection(p.Info(), c) {
+				p.page.Start = p.Info().Start
+				p.page.Add(c)
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
+}
+
+// GatherPage reads a trace to its end, and returns its report and what a page
+// shows of it.
+func GatherPage(p *Paged, budget Budget) (*Report, *html.Trace, error) {
+	rep, err := Gather(p, p.selected, budget, p.details)
+	if err != nil {
+		return nil, nil, err
+	}
+	var text bytes.Buffer
+	if err := rep.WriteJSON(&text); err != nil {
+		return nil, nil, err
+	}
+	t := &p.page
+	t.Name, t.Report, t.Start, t.Last = rep.Name, bytes.TrimSpace(text.Bytes()), rep.info.Start, rep.info.Last
+	for i := range rep.cases {
+		t.Order = append(t.Order, rep.cases[i].Summary.Process)
+	}
+	t.Allocations = p.details.allocations(t.Order)
+	return rep, t, nil
+}
+
+// Page returns a page of the report, without traces.
+func (rep *Report) Page(program string) *html.Page {
+	return &html.Page{Title: export.Clean(filepath.Base(rep.Name)) + " - gctrail", Verdict: rep.Verdict(), Program: program, Terms: Terms()}
+}
+
+// Terms are the figures and words that a page explains.
+func Terms() []html.Term {
+	var terms []html.Term
+	for _, f := range figures {
+		terms = append(terms, html.Term{Name: f.Name, Unit: f.Unit, Text: f.Text})
+	}
+	for _, w := range words() {
+		terms = append(terms, html.Term{Name: w.Name, Unit: w.Unit, Text: w.Text})
+	}
+	return terms
+}
+
+// allocations are those of some processes.
+func (d *Details) allocations(of []*gc.Process) []*html.Allocations {
+	var all []*html.Allocations
+	for _, p := range of {
+		source := d.allocs.BestSource(p.PID)
+		for _, total := range d.allocs.Totals() {
+			if total.PID != p.PID || total.Source != source {
+				continue
+			}
+			all = append(all, html.NewAllocations(&export.Allocations{
+				Process: p, Source: source, Stacks: d.allocs.Stacks,
+				Rows: d.allocs.Rows(p.PID, source, alloc.ByType|alloc.ByStack),
+			}, total, d.allocs.Rows(p.PID, source, alloc.ByType)))
+		}
+	}
+	return all
+}

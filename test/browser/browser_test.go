@@ -1,0 +1,277 @@
+package browser
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/cdproto/network"
+	"github.com/chromedp/cdproto/page"
+	"github.com/chromedp/chromedp"
+)
+
+// binary is the program that is tested: $GCTRAIL_BINARY, or built once.
+var binary = sync.OnceValues(func() (string, error) {
+	if path := os.Getenv("GCTRAIL_BINARY"); path != "" {
+		return filepath.Abs(path)
+	}
+	dir, err := os.MkdirTemp("", "gctrail")
+	if err != nil {
+		return "", err
+	}
+	path := filepath.Join(dir, "gctrail")
+	cmd := exec.Command("go", "build", "-o", path, "./cmd/gctrail")
+	cmd.Dir, cmd.Env = root, append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("%w: %s", err, out)
+	}
+	return path, nil
+})
+
+const root = "../.."
+
+// gctrail runs the program.
+func gctrail(t *testing.T, args ...string) string {
+	t.Helper()
+	path, err := binary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := exec.Command(path, args...).Output()
+	if err != nil {
+		exit, _ := errors.AsType[*exec.ExitError](err)
+		t.Fatalf("gctrail %s: %v: %s", strings.Join(args, " "), err, exit.Stderr)
+	}
+	return string(out)
+}
+
+// fixture is the path of a trace of testdata.
+func fixture(name string) string { return filepath.Join(root, "testdata", name) }
+
+// pageOf writes the page of a trace, and returns its URL.
+func pageOf(t *testing.T, args ...string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "page.html")
+	gctrail(t, append([]string{"report", "--format", "html", "-o", path}, args...)...)
+	return "file://" + path
+}
+
+// chromium is the browser's path; without one, the test is skipped.
+func chromium(t *testing.T) string {
+	t.Helper()
+	for _, name := range []string{"chromium", "chromium-browser", "google-chrome"} {
+		if path, err := exec.LookPath(name); err == nil {
+			return path
+		}
+	}
+	t.Skip("no chromium is installed")
+	return ""
+}
+
+// A tab is a page in a browser. What it does against the rules is kept: errors,
+// requests, violations of its policy.
+type tab struct {
+	*testing.T
+	ctx context.Context
+
+	mu       sync.Mutex
+	faults   []string
+	requests []string
+}
+
+// size is the width and height of a window.
+type size struct{ width, height int64 }
+
+// newTab opens an empty tab in a browser of its own.
+func newTab(t *testing.T, of size) *tab {
+	t.Helper()
+	path := chromium(t)
+	opts := []chromedp.ExecAllocatorOption{
+		chromedp.ExecPath(path), chromedp.NoFirstRun, chromedp.NoSandbox, chromedp.Headless, chromedp.DisableGPU,
+		chromedp.Flag("disable-quic", true), chromedp.Flag("disable-background-networking", true), chromedp.Flag("hide-scrollbars", true),
+		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true),
+		chromedp.WindowSize(int(of.width), int(of.height)), chromedp.UserDataDir(t.TempDir()),
+	}
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opts...)
+	t.Cleanup(cancel)
+	ctx, cancel = chromedp.NewContext(ctx)
+	t.Cleanup(cancel)
+	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
+	t.Cleanup(cancel)
+	b := &tab{T: t, ctx: ctx}
+	b.must(chromedp.Do(ctx, chromedp.EmulateViewport(of.width, of.height)))
+	b.must2(chromedp.Call(ctx, network.Enable, network.EnableParams{}))
+	b.must2(chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watch}))
+	b.must(chromedp.Listen(ctx, b.hear))
+	messages := chromedp.Console(ctx)
+	go func() {
+		for m, err := range messages {
+			if err != nil {
+				return
+			}
+			if m.IsException() || m.Type == "error" || m.Type == "warning" {
+				b.fault("console: " + m.String())
+			}
+		}
+	}()
+	return b
+}
+
+// watch notes violations of the policy and long tasks before the page's script
+// runs.
+const watch = `
+	window.violations = [];
+	addEventListener("securitypolicyviolation", (e) => violations.push(e.violatedDirective + " " + e.blockedURI));
+	window.longTasks = [];
+	new PerformanceObserver((list) => list.getEntries().forEach((e) => longTasks.push([Math.round(e.startTime), Math.round(e.duration)]))).observe({ type: "longtask", buffered: true });
+`
+
+func (b *tab) hear(ev any) {
+	sent, ok := ev.(*network.EventRequestWillBeSent)
+	if !ok || strings.HasPrefix(sent.Request.URL, "data:") {
+		return
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.requests = append(b.requests, sent.Request.Method+" "+sent.Request.URL)
+}
+
+func (b *tab) fault(s string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.faults = append(b.faults, s)
+}
+
+func (b *tab) must(err error) {
+	b.Helper()
+	if err != nil {
+		b.Fatal(err)
+	}
+}
+
+func (b *tab) must2(_ any, err error) {
+	b.Helper()
+	b.must(err)
+}
+
+// open shows a URL and waits until the page is there.
+func (b *tab) open(url string) {
+	b.Helper()
+	b.must(chromedp.Do(b.ctx, chromedp.Navigate(url)))
+	b.wait(`document.documentElement.dataset.ready !== undefined`)
+	b.settle()
+}
+
+// eval evaluates an expression.
+func eval[T any](b *tab, js string) T {
+	b.Helper()
+	v, err := chromedp.Run(b.ctx, chromedp.Evaluate[T](js, chromedp.EvalAwaitPromise))
+	if err != nil {
+		b.Fatalf("%s: %v", js, err)
+	}
+	return v
+}
+
+// wait waits until an expression is true.
+func (b *tab) wait(js string) {
+	b.Helper()
+	for range 400 {
+		if eval[bool](b, "!!("+js+")") {
+			return
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	b.shoot("failed")
+	b.Fatalf("never: %s", js)
+}
+
+// settle waits until what was begun is drawn.
+func (b *tab) settle() {
+	b.Helper()
+	eval[bool](b, `new Promise((done) => setTimeout(() => requestAnimationFrame(() => done(true)), 350))`)
+}
+
+// key presses a key.
+func (b *tab) key(keys string, opts ...chromedp.KeyOption) {
+	b.Helper()
+	b.must(chromedp.Do(b.ctx, chromedp.KeyEvent(keys, opts...)))
+}
+
+// click clicks the element that a selector finds, where it is.
+func (b *tab) click(selector string) {
+	b.Helper()
+	x, y := b.at(selector, 0.5, 0.5)
+	b.must(chromedp.Do(b.ctx, chromedp.MouseClickXY(x, y)))
+}
+
+// at scrolls an element into view and returns the place at a part of its width and
+// height.
+func (b *tab) at(selector string, across, down float64) (x, y float64) {
+	b.Helper()
+	box := eval[[]float64](b, fmt.Sprintf(`(() => {
+		const e = document.querySelector(%q);
+		if (!e) return [];
+		e.scrollIntoView({ block: "center", behavior: "instant" });
+		const r = e.getBoundingClientRect();
+		return [r.left, r.top, r.width, r.height];
+	})()`, selector))
+	if len(box) != 4 || box[2] == 0 || box[3] == 0 {
+		b.Fatalf("%s is not shown: %v", selector, box)
+	}
+	return box[0] + across*box[2], box[1] + down*box[3]
+}
+
+// focus gives an element the focus of the keyboard.
+func (b *tab) focus(selector string) {
+	b.Helper()
+	if !eval[bool](b, fmt.Sprintf(`(() => { const e = document.querySelector(%q); e?.focus(); return document.activeElement === e; })()`, selector)) {
+		b.Fatalf("%s takes no focus", selector)
+	}
+}
+
+// media emulates a colour scheme, and print.
+func (b *tab) media(scheme, media string) {
+	b.Helper()
+	b.must2(chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
+		Media: media, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+	}))
+	b.settle()
+}
+
+// shoot writes a picture of the whole page to $GCTRAIL_SHOTS, if that is set.
+func (b *tab) shoot(name string) {
+	b.Helper()
+	dir := os.Getenv("GCTRAIL_SHOTS")
+	if dir == "" {
+		return
+	}
+	png, err := chromedp.Run(b.ctx, chromedp.FullScreenshot(100))
+	b.must(err)
+	b.must(os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
+}
+
+// blameless fails the test where the page did something that it must not do.
+func (b *tab) blameless(requests ...string) {
+	b.Helper()
+	violations := eval[[]string](b, "violations")
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if len(violations) > 0 {
+		b.Errorf("violations of the policy: %q", violations)
+	}
+	if len(b.faults) > 0 {
+		b.Errorf("%q", b.faults)
+	}
+	if !slices.Equal(b.requests, requests) {
+		b.Errorf("requests: %q", b.requests)
+	}
+}

@@ -1,0 +1,303 @@
+import { useEffect, useRef } from "preact/hooks";
+import type { JSX } from "preact";
+import uPlot from "uplot";
+import type { Palette } from "./palette";
+
+/** What the charts of a process have in common: the shown times, the selection, and the collection that is pointed at. */
+export interface Span {
+  from: number; // microseconds
+  to: number;
+  selectedFrom: number | null;
+  selectedTo: number | null;
+}
+
+/** What a chart draws of a stretch of time. */
+export interface Drawing {
+  data: uPlot.AlignedData;
+  /** The largest value, for the scale of the y axis. */
+  top: number;
+}
+
+export interface ChartProps {
+  id: string;
+  title: string;
+  legend: { label: string; colour: string; dashed?: boolean }[];
+  summary: string; // for those who do not see it
+  height: number;
+  span: Span;
+  palette: Palette;
+  /** Changes when the drawing does. */
+  version: string;
+  draw(from: number, to: number, width: number): Drawing;
+  series(palette: Palette): uPlot.Series[];
+  bands?: uPlot.Band[];
+  value(v: number): string;
+  right?: { value(v: number): string; range: [number, number] };
+  axis?: boolean; // times below
+  overlay?(u: uPlot, span: Span): void;
+  lanes?: string[]; // names of lanes, in place of a y axis
+  group: Group;
+}
+
+/** Charts with one time axis, one selection and one cursor. */
+export class Group {
+  readonly plots = new Set<uPlot>();
+  cursor: number | null = null; // microseconds
+
+  constructor(
+    readonly select: (from: number | null, to: number | null) => void,
+    readonly point: (us: number | null) => void,
+    readonly open: (us: number) => void,
+    readonly press: (event: KeyboardEvent) => void,
+  ) {}
+
+  /** Shows where the cursor is in all charts. */
+  moveTo(us: number | null): void {
+    this.cursor = us;
+    for (const u of this.plots) this.place(u);
+  }
+
+  place(u: uPlot): void {
+    const at = this.cursor === null ? -10 : u.valToPos(this.cursor / 1e6, "x");
+    u.setCursor({ left: Number.isFinite(at) ? at : -10, top: this.cursor === null ? -10 : u.over.clientHeight / 2 }, false);
+  }
+}
+
+// Charts draw one after the other, each in a task of its own.
+const queue = new Map<object, () => void>();
+let running = false;
+
+function later(owner: object, draw: () => void): void {
+  queue.set(owner, draw);
+  if (running) return;
+  running = true;
+  const step = () => {
+    const next = queue.entries().next();
+    if (next.done) {
+      running = false;
+      return;
+    }
+    queue.delete(next.value[0]);
+    next.value[1]();
+    setTimeout(step);
+  };
+  setTimeout(step);
+}
+
+const axisFont = "11px system-ui, sans-serif";
+const gutter = 64; // left of the plot
+const margin = 46; // right of it
+
+export function Chart(props: ChartProps): JSX.Element {
+  const place = useRef<HTMLDivElement>(null);
+  const plot = useRef<uPlot | null>(null);
+  const latest = useRef(props);
+  latest.current = props;
+  const width = useRef(0);
+
+  const refresh = () => {
+    const { span, draw } = latest.current;
+    const u = plot.current;
+    if (!u) return;
+    const inner = Math.max(50, width.current - gutter - margin);
+    const drawing = draw(span.from, span.to, inner);
+    u.batch(() => {
+      u.setData(drawing.data, false);
+      u.setScale("x", { min: span.from / 1e6, max: span.to / 1e6 });
+      u.setScale("y", { min: 0, max: drawing.top > 0 ? drawing.top * 1.05 : 1 });
+    });
+    mark(u, span);
+    latest.current.group.place(u);
+  };
+
+  const create = () => {
+    const { palette, group, height } = latest.current;
+    plot.current?.destroy();
+    if (plot.current) group.plots.delete(plot.current);
+    if (!place.current || width.current === 0) return;
+    plot.current = new uPlot(options(latest, palette, width.current, height), undefined, place.current);
+    group.plots.add(plot.current);
+    listen(plot.current, latest);
+    refresh();
+  };
+
+  useEffect(() => {
+    const observer = new ResizeObserver(([entry]) => {
+      const now = Math.floor(entry.contentRect.width);
+      if (now === width.current || now === 0) return;
+      width.current = now;
+      later(place, () => {
+        if (!plot.current) return create();
+        plot.current.setSize({ width: now, height: latest.current.height });
+        refresh();
+      });
+    });
+    observer.observe(place.current!);
+    return () => {
+      observer.disconnect();
+      queue.delete(place);
+      if (plot.current) latest.current.group.plots.delete(plot.current);
+      plot.current?.destroy();
+      plot.current = null;
+    };
+  }, []);
+
+  useEffect(() => {
+    if (plot.current) later(place, create);
+  }, [props.palette.key]);
+
+  useEffect(() => {
+    if (plot.current) later(place, refresh);
+  }, [props.version, props.span.from, props.span.to]);
+
+  useEffect(() => {
+    if (plot.current) mark(plot.current, props.span);
+  }, [props.span.selectedFrom, props.span.selectedTo]);
+
+  return (
+    <figure class="chart" id={`chart-${props.id}`} tabIndex={0} role="group" aria-roledescription="chart" aria-label={`${props.title}: ${props.summary}`} onKeyDown={(e) => props.group.press(e)}>
+      <figcaption>
+        <h3>{props.title}</h3>
+        <ul class="legend">
+          {props.legend.map((l) => (
+            <li key={l.label}>
+              <i class={l.dashed ? "dashed" : ""} style={{ color: l.colour }} />
+              {l.label}
+            </li>
+          ))}
+        </ul>
+      </figcaption>
+      <div class="plot" ref={place} style={{ minHeight: `${props.height}px` }} aria-hidden="true" />
+    </figure>
+  );
+}
+
+/** Shows the selected times. */
+function mark(u: uPlot, span: Span): void {
+  if (span.selectedFrom === null && span.selectedTo === null) {
+    u.setSelect({ left: 0, top: 0, width: 0, height: 0 }, false);
+    return;
+  }
+  const width = u.over.clientWidth;
+  const clamp = (us: number) => Math.min(width, Math.max(0, u.valToPos(us / 1e6, "x")));
+  const left = clamp(span.selectedFrom ?? span.from);
+  const right = clamp(span.selectedTo ?? span.to);
+  u.setSelect({ left, top: 0, width: Math.max(1, right - left), height: u.over.clientHeight }, false);
+}
+
+function options(latest: { current: ChartProps }, palette: Palette, width: number, height: number): uPlot.Options {
+  const props = latest.current;
+  const axis = (extra: uPlot.Axis): uPlot.Axis => ({
+    font: axisFont,
+    stroke: palette.muted,
+    grid: { stroke: palette.line, width: 1 },
+    ticks: { stroke: palette.line, size: 4, width: 1 },
+    ...extra,
+  });
+  const axes: uPlot.Axis[] = [
+    axis({ size: props.axis ? 28 : 6, space: 80, values: (_, ticks) => ticks.map((s) => (props.axis ? seconds(s, ticks) : "")) }),
+    axis({
+      size: gutter,
+      space: 28,
+      grid: props.lanes ? { show: false } : { stroke: palette.line, width: 1 },
+      splits: props.lanes ? () => props.lanes!.map((_, i) => i + 0.5) : undefined,
+      values: (_, ticks) => ticks.map((v, i) => (props.lanes ? (props.lanes[i] ?? "") : props.value(v))),
+    }),
+  ];
+  const scales: uPlot.Scales = { x: { time: false }, y: { range: (_u, min, max) => [min ?? 0, max ?? 1] } };
+  if (props.right) {
+    const { range, value } = props.right;
+    scales.right = { range: () => range };
+    axes.push(axis({ scale: "right", side: 1, size: margin, grid: { show: false }, values: (_, ticks) => ticks.map(value) }));
+  }
+  return {
+    width,
+    height,
+    padding: [8, props.right ? 0 : margin, 0, 0],
+    legend: { show: false },
+    cursor: { drag: { x: false, y: false }, points: { show: false }, y: false },
+    select: { show: true, left: 0, top: 0, width: 0, height: 0 },
+    scales,
+    axes,
+    series: [{}, ...props.series(palette)],
+    bands: props.bands,
+    hooks: { draw: [(u) => latest.current.overlay?.(u, latest.current.span)] },
+  };
+}
+
+/** A time below the axis: with as many decimals as its neighbours need. */
+function seconds(s: number, ticks: number[]): string {
+  const step = ticks.length > 1 ? ticks[1] - ticks[0] : 1;
+  if (s >= 600 && step >= 1) {
+    const h = Math.floor(s / 3600);
+    const m = Math.floor(s / 60) % 60;
+    const rest = Math.round(s % 60);
+    return (h > 0 ? `${h}h` : "") + `${m}m` + (step < 60 ? `${rest}s` : "");
+  }
+  const decimals = step >= 1 ? 0 : Math.min(6, Math.ceil(-Math.log10(step) - 1e-9));
+  return `${s.toFixed(decimals)} s`;
+}
+
+/** Selects times by dragging, and points at collections by moving. */
+function listen(u: uPlot, latest: { current: ChartProps }): void {
+  const over = u.over;
+  let begun: number | null = null;
+  let dragging = false;
+  const at = (event: PointerEvent) => {
+    const { span } = latest.current;
+    const box = over.getBoundingClientRect();
+    const us = u.posToVal(Math.min(box.width, Math.max(0, event.clientX - box.left)), "x") * 1e6;
+    return Math.min(span.to, Math.max(span.from, us));
+  };
+  over.addEventListener("pointerdown", (event) => {
+    if (event.button !== 0) return;
+    begun = event.clientX;
+    dragging = false;
+    over.dataset.begin = String(at(event));
+    over.setPointerCapture(event.pointerId);
+  });
+  over.addEventListener("pointermove", (event) => {
+    const { group } = latest.current;
+    const us = at(event);
+    group.point(us);
+    if (begun === null) return;
+    dragging ||= Math.abs(event.clientX - begun) > 4;
+    if (!dragging) return;
+    const from = Math.min(us, Number(over.dataset.begin));
+    const to = Math.max(us, Number(over.dataset.begin));
+    for (const plot of group.plots) mark(plot, { ...latest.current.span, selectedFrom: from, selectedTo: to });
+  });
+  over.addEventListener("pointerup", (event) => {
+    if (begun === null) return;
+    const { group } = latest.current;
+    const us = at(event);
+    begun = null;
+    if (!dragging) return group.open(us);
+    const start = Number(over.dataset.begin);
+    group.select(Math.floor(Math.min(us, start)), Math.ceil(Math.max(us, start)));
+  });
+  over.addEventListener("pointercancel", () => {
+    begun = null;
+    mark(u, latest.current.span);
+  });
+  over.addEventListener("pointerleave", () => {
+    if (begun === null) latest.current.group.point(null);
+  });
+}
+
+/** Draws each point of a series as a bar from zero, at least as wide as can be seen. */
+export function bars(u: uPlot, series: number, from: number, to: number): uPlot.Series.Paths {
+  const xs = u.data[0];
+  const ys = u.data[series] as (number | null)[];
+  const path = new Path2D();
+  const zero = u.valToPos(0, "y", true);
+  const shown = to - from + 1;
+  const width = Math.max(devicePixelRatio, Math.min(6 * devicePixelRatio, (0.5 * u.bbox.width) / Math.max(1, shown)));
+  for (let i = from; i <= to; i++) {
+    const y = ys[i];
+    if (y === null || y === undefined) continue;
+    const top = u.valToPos(y, "y", true);
+    path.rect(u.valToPos(xs[i], "x", true) - width / 2, top, width, Math.max(devicePixelRatio, zero - top));
+  }
+  return { fill: path, stroke: null };
+}

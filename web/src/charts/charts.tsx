@@ -1,0 +1,374 @@
+import { useMemo, useRef, useState } from "preact/hooks";
+import type { JSX } from "preact";
+import uPlot from "uplot";
+import { rateOf } from "../data/condition";
+import type { Process } from "../data/process";
+import { useStore, type Store } from "../state/store";
+import { bytes, duration, moment, percent, plural, rate } from "../units";
+import { Chart, Group, bars, type Drawing, type Span } from "./chart";
+import { usePalette, type Palette } from "./palette";
+import { Extremes, classes, classOf, longest, pausesOf, sums } from "./series";
+
+/** All charts of a process. They share the time axis and the selection. */
+export function Charts({ store }: { store: Store }): JSX.Element | null {
+  const p = useStore(store, (s) => s.process)!;
+  const state = useStore(store, (s) => s.state);
+  const selection = useStore(store, (s) => s.selection);
+  const palette = usePalette(state.theme);
+  const [pointed, setPointed] = useState(-1);
+  const anchor = useRef<number | null>(null);
+  const now = useRef({ p, state });
+  now.current = { p, state };
+
+  const group = useMemo(() => {
+    const nearest = (us: number): number => {
+      const { p } = now.current;
+      const row = p.rowAt(us);
+      if (row === 0) return p.rows > 0 ? 0 : -1;
+      if (row === p.rows) return row - 1;
+      return us - p.time[row - 1] < p.time[row] - us ? row - 1 : row;
+    };
+    const point = (us: number | null) => {
+      group.moveTo(us);
+      setPointed(us === null ? -1 : nearest(us));
+    };
+    const select = (from: number | null, to: number | null) => store.set({ from, to });
+    const group: Group = new Group(select, point, (us) => {
+      const row = nearest(us);
+      if (row >= 0) store.set({ gc: row });
+    }, (event) => {
+      if (press(event, group, nearest)) event.preventDefault();
+    });
+
+    /** The keys of a chart. */
+    function press(event: KeyboardEvent, group: Group, nearest: (us: number) => number): boolean {
+      const { p, state } = now.current;
+      if (p.rows === 0 || event.ctrlKey || event.metaKey || event.altKey) return false;
+      const here = group.cursor === null ? p.rowAt(state.zoomFrom ?? 0) - 1 : nearest(group.cursor);
+      const go = (row: number) => {
+        row = Math.min(p.rows - 1, Math.max(0, row));
+        const us = p.time[row];
+        if (event.shiftKey) {
+          anchor.current ??= group.cursor ?? us;
+          select(Math.min(anchor.current, us), Math.max(anchor.current, us) + 1);
+        } else {
+          anchor.current = null;
+        }
+        group.moveTo(us);
+        setPointed(row);
+        return true;
+      };
+      switch (event.key) {
+        case "ArrowRight": return go(here + 1);
+        case "ArrowLeft": return go(here - 1);
+        case "PageDown": return go(here + 20);
+        case "PageUp": return go(here - 20);
+        case "Home": return go(0);
+        case "End": return go(p.rows - 1);
+        case "Enter": if (here >= 0) store.set({ gc: here }); return true;
+        case "z": case "+": store.set({ zoomFrom: state.from, zoomTo: state.to }); return true;
+        case "Z": case "-": store.set({ zoomFrom: null, zoomTo: null }); return true;
+        case "Escape": anchor.current = null; store.set({ from: null, to: null }); return true;
+        default: return false;
+      }
+    }
+    return group;
+  }, [store]);
+
+  const span: Span = {
+    from: state.zoomFrom ?? 0, to: state.zoomTo ?? p.end, selectedFrom: state.from, selectedTo: state.to,
+  };
+  const meets = selection.process === p && selection.version === p.version && !selection.all ? selection.meets : null;
+  const pauses = useMemo(() => pausesOf(p, meets), [p, p.version, meets]);
+  const others = useMemo(() => (meets ? pausesOf(p, null) : null), [p, p.version, meets]);
+  const heap = useMemo(() => new Extremes(p, "heap_before_bytes", "heap_after_bytes"), [p, p.version]);
+  const committed = useMemo(() => new Extremes(p, "committed_after_bytes", "committed_after_bytes"), [p, p.version]);
+  const allocated = useMemo(() => sums(p.get("allocated_bytes"), p.rows), [p, p.version]);
+  const version = `${p.index}.${p.version}.${meets ? selection.key : ""}`;
+  const common = { span, palette, group, version };
+  const present = classes.map((_, c) => pauses[c].row.length > 0 || (others?.[c].row.length ?? 0) > 0);
+  const has = useMemo(() => presence(p), [p, p.version]);
+
+  return (
+    <section class="charts" aria-labelledby="charts-title">
+      <header class="section-head">
+        <h2 id="charts-title">Timeline</h2>
+        <Pointed p={p} row={pointed} />
+      </header>
+      <p class="hint">Drag to select a time, click for the details of a GC. Keys: ← → move, with Shift select, Enter details, + zooms to the selection, − out, Esc clears.</p>
+      <div class="chart-grid">
+        <Chart
+          {...common} id="pauses" title="Pauses" height={180} axis
+          summary={`${plural(selection.totals.count, "GC")} selected, longest pause ${duration(selection.totals.longest)}`}
+          legend={classes.filter((_, c) => present[c]).map((c) => ({ label: c.label, colour: palette[c.id] }))}
+          series={(c) => [{ paths: bars, fill: c.faded, stroke: c.faded, points: { show: false } }, ...classes.map((k) => ({ paths: bars, fill: c[k.id], stroke: c[k.id], points: { show: false } }))]}
+          draw={(from, to, width) => drawPauses(pauses, others, from, to, Math.max(50, width / 2))}
+          value={duration}
+        />
+        {has.generations && (
+          <Chart
+            {...common} id="heap" title="Heap before and after each GC" height={180} axis
+            summary={`by generation; largest ${bytes(selection.totals.largest)}`}
+            legend={stack.map((g) => ({ label: g.label, colour: palette[g.colour] }))}
+            series={(c) => drawn.map((g) => ({ fill: tint(c[g.colour]), stroke: c[g.colour], width: 1, points: { show: false } }))}
+            bands={stack.slice(1).map((_, i) => ({ series: [i + 1, i + 2] as [number, number] }))}
+            draw={(from, to, width) => drawHeap(p, heap, from, to, Math.max(50, width / 2))}
+            value={bytes}
+          />
+        )}
+        {!has.generations && has.sizes && (
+          <Chart
+            {...common} id="heap" title="Heap after each GC" height={180} axis summary={`largest ${bytes(selection.totals.largest)}`}
+            legend={[{ label: "heap", colour: palette.gen2 }]}
+            series={(c) => [{ fill: tint(c.gen2), stroke: c.gen2, width: 1, points: { show: false } }]}
+            draw={(from, to, width) => drawLine(p, heap, "heap_after_bytes", from, to, Math.max(50, width / 2))}
+            value={bytes}
+          />
+        )}
+        {has.allocated && (
+          <Chart
+            {...common} id="rate" title="Allocation rate" height={140} axis summary={`${bytes(selection.totals.allocated)} allocated`}
+            legend={[{ label: "allocated per second", colour: palette.accent }]}
+            series={(c) => [{ fill: tint(c.accent), stroke: c.accent, width: 1, points: { show: false }, paths: uPlot.paths.stepped!({ align: -1 }) }]}
+            draw={(from, to, width) => drawRate(p, allocated, from, to, Math.max(50, width / 2))}
+            value={rate}
+          />
+        )}
+        {(has.committed || has.load) && (
+          <Chart
+            {...common} id="committed" title="Committed memory, limit and memory load" height={140} axis
+            summary={p.header.hard_limit_bytes ? `heap hard limit ${bytes(p.header.hard_limit_bytes)}` : "no heap hard limit recorded"}
+            legend={[
+              { label: "committed", colour: palette.gen1 },
+              ...(p.header.hard_limit_bytes ? [{ label: "hard limit", colour: palette.gen2, dashed: true }] : []),
+              ...(has.load ? [{ label: "memory load (right)", colour: palette.muted }] : []),
+            ]}
+            series={(c) => [
+              { fill: tint(c.gen1), stroke: c.gen1, width: 1.5, spanGaps: true, points: { show: false } },
+              { stroke: c.gen2, width: 1.5, dash: [6, 4], points: { show: false } },
+              { stroke: c.muted, width: 1, scale: "right", spanGaps: true, points: { show: false } },
+            ]}
+            right={{ value: (v) => percent(v), range: [0, 100] }}
+            draw={(from, to, width) => drawCommitted(p, committed, from, to, Math.max(50, width / 2))}
+            value={bytes}
+          />
+        )}
+        {present[3] && (
+          <Chart
+            {...common} id="phases" title="Background GCs" height={76} axis
+            summary={`${plural(p.header.phases.length, "GC")} with recorded phases`}
+            legend={phaseLegend(p, palette)}
+            series={() => [{ show: false }]}
+            lanes={["GC"]}
+            draw={(from, to) => ({ data: [[from / 1e6, to / 1e6], [0, 1]], top: 1 / 1.05 })}
+            overlay={(u, s) => drawPhases(u, s, p, palette)}
+            value={() => ""}
+          />
+        )}
+      </div>
+    </section>
+  );
+}
+
+/** The collection that is pointed at. */
+function Pointed({ p, row }: { p: Process; row: number }): JSX.Element {
+  if (row < 0 || row >= p.rows) return <p class="pointed" aria-live="polite" />;
+  const words = [
+    `GC ${p.get("number")[row]}`,
+    classes[classOf(p)(row)]?.label ?? "",
+    p.head.words.reasons[p.get("reason")[row]] ?? "",
+    `pause ${duration(p.get("pause_us")[row])}`,
+    `heap ${bytes(p.get("heap_before_bytes")[row])} → ${bytes(p.get("heap_after_bytes")[row])}`,
+    rate(rateOf(p)(row)),
+  ].filter((w) => w !== "");
+  return (
+    <p class="pointed" aria-live="polite">
+      <b>{moment(p.time[row])}</b> {words.join(" · ")}
+    </p>
+  );
+}
+
+/** Which charts a process has data for. */
+function presence(p: Process) {
+  const some = (name: string) => p.get(name).subarray(0, p.rows).some((v) => !Number.isNaN(v));
+  return {
+    generations: some("gen0_before_bytes"),
+    sizes: some("heap_after_bytes"),
+    allocated: some("allocated_bytes"),
+    committed: some("committed_after_bytes"),
+    load: some("memory_load_pct"),
+  };
+}
+
+/** Generations from the bottom of the stack to its top. */
+const stack = [
+  { name: "poh", label: "POH", colour: "poh" },
+  { name: "loh", label: "LOH", colour: "loh" },
+  { name: "gen2", label: "gen 2", colour: "gen2" },
+  { name: "gen1", label: "gen 1", colour: "gen1" },
+  { name: "gen0", label: "gen 0", colour: "gen0" },
+] as const;
+
+/** As they are drawn: the fill of a line reaches down to the next. */
+const drawn = [...stack].reverse();
+
+/** A colour, #rrggbb, for an area below a line of it. */
+function tint(colour: string): string {
+  return `${colour}70`;
+}
+
+function drawPauses(pauses: ReturnType<typeof pausesOf>, others: ReturnType<typeof pausesOf> | null, from: number, to: number, buckets: number): Drawing {
+  const points: { at: number; series: number; length: number }[] = [];
+  let top = 0;
+  const add = (of: ReturnType<typeof pausesOf>, series: (c: number) => number) =>
+    of.forEach((list, c) => {
+      for (const i of longest(list, from, to, buckets)) {
+        points.push({ at: list.time[i], series: series(c), length: list.length[i] });
+        top = Math.max(top, list.length[i]);
+      }
+    });
+  if (others) add(others, () => 0);
+  add(pauses, (c) => c + 1);
+  points.sort((a, b) => a.at - b.at);
+  const data: (number | null)[][] = [points.map((p) => p.at / 1e6)];
+  for (let s = 0; s <= classes.length; s++) data.push(points.map((p) => (p.series === s ? p.length : null)));
+  return { data: data as uPlot.AlignedData, top };
+}
+
+/** Two points for each collection: the sizes before it when it begins, and those after it when it ends. */
+function drawHeap(p: Process, heap: Extremes, from: number, to: number, buckets: number): Drawing {
+  const rows = heap.rows(from, to, buckets);
+  const xs: number[] = [];
+  const values = stack.map((): (number | null)[] => []);
+  let top = 0;
+  const pause = p.get("pause_us");
+  for (const row of rows) {
+    for (const when of ["before", "after"] as const) {
+      const at = p.time[row] + (when === "after" ? pause[row] || 0 : 0);
+      let sum = 0;
+      let known = true;
+      const stacked = stack.map((g) => {
+        const v = p.get(`${g.name}_${when}_bytes`)[row];
+        if (Number.isNaN(v)) known = false;
+        return (sum += v);
+      });
+      if (!known) continue;
+      xs.push(Math.max(at, (xs[xs.length - 1] ?? 0) * 1e6) / 1e6);
+      stacked.forEach((v, i) => values[i].push(v));
+      top = Math.max(top, sum);
+    }
+  }
+  return { data: [xs, ...values.reverse()] as uPlot.AlignedData, top };
+}
+
+function drawLine(p: Process, extremes: Extremes, name: string, from: number, to: number, buckets: number): Drawing {
+  const values = p.get(name);
+  const rows = extremes.rows(from, to, buckets).filter((row) => !Number.isNaN(values[row]));
+  return { data: [rows.map((row) => p.time[row] / 1e6), rows.map((row) => values[row])], top: Math.max(0, ...rows.map((row) => values[row])) };
+}
+
+/** The rate between collections, or over equal stretches of time where there are many. */
+function drawRate(p: Process, allocated: Float64Array, from: number, to: number, buckets: number): Drawing {
+  const first = Math.max(0, p.rowAt(from) - 1);
+  const last = Math.min(p.rows, p.rowAt(to) + 1);
+  const xs: number[] = [];
+  const ys: (number | null)[] = [];
+  const known = p.get("allocated_bytes");
+  const point = (row: number, begin: number) => {
+    xs.push(p.time[row] / 1e6);
+    const elapsed = p.time[row] - p.time[begin];
+    ys.push(elapsed > 0 ? ((allocated[row + 1] - allocated[begin + 1]) / elapsed) * 1e6 : null);
+  };
+  if (last - first <= buckets) {
+    for (let row = Math.max(1, first); row < last; row++) {
+      if (!Number.isNaN(known[row])) point(row, row - 1);
+    }
+  } else {
+    const width = (to - from) / buckets;
+    let begin = first;
+    for (let b = 1; b <= buckets; b++) {
+      const end = Math.min(last - 1, p.rowAt(from + b * width));
+      if (end <= begin) continue;
+      point(end, begin);
+      begin = end;
+    }
+  }
+  return { data: [xs, ys], top: Math.max(0, ...ys.map((v) => v ?? 0)) };
+}
+
+function drawCommitted(p: Process, extremes: Extremes, from: number, to: number, buckets: number): Drawing {
+  const rows = extremes.rows(from, to, buckets);
+  const committed = p.get("committed_after_bytes");
+  const load = p.get("memory_load_pct");
+  const value = (v: number) => (Number.isNaN(v) ? null : v);
+  const limit = p.header.hard_limit_bytes;
+  const xs = [from / 1e6, ...rows.map((row) => p.time[row] / 1e6), to / 1e6];
+  const pad = (values: (number | null)[]) => [null, ...values, null];
+  return {
+    data: [xs, pad(rows.map((row) => value(committed[row]))), xs.map(() => limit), pad(rows.map((row) => value(load[row])))] as uPlot.AlignedData,
+    top: Math.max(limit ?? 0, 0, ...rows.map((row) => committed[row] || 0)),
+  };
+}
+
+/** The colours of phases: those in which the program's threads are paused are the darkest. */
+const phaseColours: Record<string, { label: string; of: (c: Palette) => string; pause: boolean }> = {
+  initial_mark: { label: "initial mark (pause)", of: (c) => c.gen2, pause: true },
+  concurrent_mark: { label: "concurrent mark", of: (c) => c.background, pause: false },
+  final_mark: { label: "final mark (pause)", of: (c) => c.gen2, pause: true },
+  sweep: { label: "sweep", of: (c) => c.gen1, pause: false },
+};
+
+function phaseLegend(p: Process, palette: Palette) {
+  if (p.header.phases.length === 0) {
+    return [
+      { label: "pause", colour: palette.gen2 },
+      { label: "concurrent", colour: palette.background },
+    ];
+  }
+  return ["initial_mark", "concurrent_mark", "sweep"].map((name) => ({ label: name === "initial_mark" ? "initial and final mark (pauses)" : phaseColours[name].label, colour: phaseColours[name].of(palette) }));
+}
+
+/** Draws each background collection as a bar, with its pauses, and its phases where they were recorded. */
+function drawPhases(u: uPlot, span: Span, p: Process, palette: Palette): void {
+  const { ctx } = u;
+  const top = u.bbox.top + u.bbox.height * 0.15;
+  const height = u.bbox.height * 0.7;
+  ctx.save();
+  ctx.beginPath();
+  ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
+  ctx.clip();
+  const bar = (from: number, length: number, colour: string) => {
+    if (from > span.to || from + length < span.from) return;
+    const left = u.valToPos(from / 1e6, "x", true);
+    const right = u.valToPos((from + length) / 1e6, "x", true);
+    ctx.fillStyle = colour;
+    ctx.fillRect(left, top, Math.max(devicePixelRatio, right - left), height);
+  };
+  const of = classOf(p);
+  const begin = p.get("pause_start_us");
+  const start = p.get("start_us");
+  const length = p.get("duration_us");
+  const pause = p.get("pause_us");
+  const finalStart = p.get("final_start_us");
+  const finalPause = p.get("final_pause_us");
+  for (let row = 0; row < p.rows; row++) {
+    if (of(row) !== 3) continue;
+    bar(start[row], length[row], tint(palette.background));
+    const second = finalPause[row] || 0;
+    bar(begin[row], pause[row] - second, palette.gen2);
+    if (second > 0) bar(finalStart[row], second, palette.gen2);
+  }
+  for (const collection of p.header.phases) {
+    for (const [phase, from, took] of collection.parts) {
+      const known = phaseColours[p.head.words.phases[phase]];
+      if (known && !known.pause) bar(from, took, known.of(palette));
+    }
+  }
+  for (const collection of p.header.phases) {
+    for (const [phase, from, took] of collection.parts) {
+      const known = phaseColours[p.head.words.phases[phase]];
+      if (known?.pause) bar(from, took, known.of(palette));
+    }
+  }
+  ctx.restore();
+}

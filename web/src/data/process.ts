@@ -1,0 +1,131 @@
+import type { Header, ProcessHeader, ProcessReport, TraceHeader } from "./header";
+import { breathe } from "./pause";
+
+/** The collections of a process as columns; NaN is unknown. */
+export class Process {
+  readonly columns = new Map<string, Float64Array>();
+  rows = 0;
+  /** When each collection began, in microseconds; never decreases. */
+  time = new Float64Array(0);
+  /** Grows when collections are added. */
+  version = 0;
+  private capacity = 0;
+
+  constructor(
+    readonly head: Header,
+    readonly trace: TraceHeader,
+    public header: ProcessHeader,
+    public report: ProcessReport | null,
+    readonly index: number,
+  ) {}
+
+  get(name: string): Float64Array {
+    const column = this.columns.get(name);
+    if (!column) throw new Error(`no column ${name}`);
+    return column;
+  }
+
+  /** Reads the columns from data at a position, and returns where they end. */
+  async decode(data: Uint8Array, at: number): Promise<number> {
+    const n = (this.rows = this.capacity = this.header.rows);
+    const unknown: [Float64Array, number][] = [];
+    const columns = this.head.columns.map((c) => {
+      const values = new Float64Array(n);
+      this.columns.set(c.name, values);
+      return values;
+    });
+    // A figure can depend on any figure of the collection before.
+    const from = this.head.columns.map((c) => c.from);
+    const places = this.header.lengths.map((length) => (at += length) - length);
+    for (let row = 0; row < n; row++) {
+      for (let c = 0; c < columns.length; c++) {
+        let code = 0;
+        let scale = 1;
+        let byte: number;
+        do {
+          byte = data[places[c]++];
+          code += (byte & 127) * scale;
+          scale *= 128;
+        } while (byte > 127);
+        if (code === 0) {
+          unknown.push([columns[c], row]);
+          continue;
+        }
+        code--;
+        let value = code % 2 === 1 ? -(code + 1) / 2 : code / 2;
+        for (const [column, back, sign] of from[c]) {
+          if (row >= back) value += sign * columns[column][row - back];
+        }
+        columns[c][row] = value;
+      }
+      if ((row & 255) === 255) await breathe();
+    }
+    for (let i = 0; i < unknown.length; i++) {
+      unknown[i][0][unknown[i][1]] = NaN;
+      if ((i & 65535) === 65535) await breathe();
+    }
+    this.time = new Float64Array(n);
+    for (let row = 0; row < n; row++) this.setTime(row);
+    this.version++;
+    return at;
+  }
+
+  /** Adds collections that a server sent. */
+  append(rows: (number | null)[][]): void {
+    this.reserve(this.rows + rows.length);
+    const names = this.head.columns;
+    for (const row of rows) {
+      for (let c = 0; c < names.length; c++) this.get(names[c].name)[this.rows] = row[c] ?? NaN;
+      this.setTime(this.rows);
+      this.rows++;
+    }
+    this.version++;
+  }
+
+  private reserve(rows: number): void {
+    if (rows <= this.capacity && this.columns.size > 0) return;
+    this.capacity = Math.max(256, rows * 2);
+    const grown = (old: Float64Array | undefined) => {
+      const values = new Float64Array(this.capacity);
+      if (old) values.set(old.subarray(0, this.rows));
+      return values;
+    };
+    for (const c of this.head.columns) this.columns.set(c.name, grown(this.columns.get(c.name)));
+    this.time = grown(this.time);
+  }
+
+  private setTime(row: number): void {
+    const before = row > 0 ? this.time[row - 1] : 0;
+    let at = this.get("pause_start_us")[row];
+    if (Number.isNaN(at)) at = this.get("start_us")[row];
+    this.time[row] = at >= before ? at : before;
+  }
+
+  /** The first row at a time or later. */
+  rowAt(us: number): number {
+    let low = 0;
+    let high = this.rows;
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (this.time[middle] < us) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  /** The row of a collection's number, -1 where there is none. */
+  rowOf(number: number): number {
+    return this.get("number").subarray(0, this.rows).indexOf(number);
+  }
+
+  /** Up to when the process was watched, in microseconds. */
+  get end(): number {
+    const last = this.rows > 0 ? this.time[this.rows - 1] : 0;
+    return Math.max(this.header.stopped_us || this.trace.last_us, last, 1);
+  }
+
+  get title(): string {
+    const name = this.header.name || "process";
+    return this.header.pid === null ? name : `${name} (pid ${this.header.pid})`;
+  }
+}

@@ -1,0 +1,36 @@
+import { render } from "preact";
+import "uplot/dist/uPlot.min.css";
+import "./style.css";
+import { nextTask } from "./data/pause";
+import { fromPage } from "./data/source";
+import { Store } from "./state/store";
+import { App } from "./ui/app";
+
+async function start(): Promise<void> {
+  const place = document.getElementById("app")!;
+  if (!("DecompressionStream" in window)) {
+    say(place, "This page needs a browser of 2023 or later: Chrome 103, Edge 103, Firefox 113, Safari 16.4.");
+    return;
+  }
+  try {
+    await nextTask();
+    const store = new Store(await fromPage());
+    await nextTask();
+    place.replaceChildren();
+    render(<App store={store} />, place);
+    document.documentElement.dataset.ready = "";
+  } catch (error) {
+    say(place, `The data of this page cannot be read: ${error instanceof Error ? error.message : error}`);
+    throw error;
+  }
+}
+
+function say(place: HTMLElement, words: string): void {
+  const p = document.createElement("p");
+  p.className = "failure";
+  p.setAttribute("role", "alert");
+  p.textContent = words;
+  place.append(p);
+}
+
+void start();

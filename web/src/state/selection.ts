@@ -1,0 +1,194 @@
+import { ConditionError, parse, type Test } from "../data/condition";
+import { ordered } from "../data/order";
+import { breathe, nextTask } from "../data/pause";
+import type { Process } from "../data/process";
+import { classes, classOf } from "../charts/series";
+import { columnOf } from "../ui/columns";
+import type { State } from "./state";
+
+/** The collections that are selected, and figures over them. */
+export interface Selection {
+  process: Process | null;
+  version: number;
+  key: string;
+  /** Those in the selected time that meet the typed condition, by time. */
+  base: Uint32Array;
+  /** Those of base that meet the picked condition too, by time. */
+  rows: Uint32Array;
+  /** Rows, as the table is sorted. */
+  sorted: Uint32Array;
+  sort: string;
+  /** Whether each collection of the process meets both conditions, at any time. */
+  meets: Uint8Array;
+  all: boolean; // all do
+  totals: Totals;
+  pauses: Pauses; // of base
+  error: string; // of the condition
+}
+
+/** Lengths of pauses, ascending: of all, and of each class. */
+export interface Pauses {
+  all: Float64Array;
+  byClass: Float64Array[];
+}
+
+export interface Totals {
+  count: number;
+  pause: number;
+  longest: number;
+  longestRow: number;
+  p99: number;
+  allocated: number;
+  freed: number;
+  promoted: number;
+  largest: number;
+  induced: number;
+  doubtful: number; // incomplete, or touched by loss
+  from: number;
+  to: number;
+}
+
+const noTotals: Totals = {
+  count: 0, pause: 0, longest: NaN, longestRow: -1, p99: NaN, allocated: NaN, freed: NaN, promoted: NaN, largest: NaN, induced: 0, doubtful: 0, from: 0, to: 0,
+};
+
+const noPauses: Pauses = { all: new Float64Array(0), byClass: classes.map(() => new Float64Array(0)) };
+
+const none = new Uint32Array(0);
+
+export const emptySelection: Selection = {
+  process: null, version: -1, key: "", base: none, rows: none, sorted: none, sort: "", meets: new Uint8Array(0), all: true, totals: noTotals, pauses: noPauses, error: "",
+};
+
+/** Selects collections; null where it was given up. What has not changed is taken from the selection before. */
+export async function select(p: Process, state: State, before: Selection, stopped: () => boolean): Promise<Selection | null> {
+  const key = JSON.stringify([state.from, state.to, state.where, state.pick]);
+  const same = before.process === p && before.version === p.version && before.key === key;
+  if (same && before.sort === state.sort) return before;
+  if (!same) await nextTask();
+  const selection = same ? { ...before } : await filter(p, state, key, stopped);
+  if (!selection || stopped()) return null;
+  selection.sort = state.sort;
+  selection.sorted = sort(p, selection.rows, state.sort);
+  return selection;
+}
+
+function sort(p: Process, rows: Uint32Array, by: string): Uint32Array {
+  const descending = by.startsWith("-");
+  const column = columnOf(by.replace(/^-/, ""));
+  if (!column) return rows;
+  return ordered(rows, column.values(p), descending);
+}
+
+async function filter(p: Process, state: State, key: string, stopped: () => boolean): Promise<Selection | null> {
+  let typed: Test = () => true;
+  let picked: Test = () => true;
+  let error = "";
+  try {
+    typed = parse(state.where, p);
+  } catch (e) {
+    if (!(e instanceof ConditionError)) throw e;
+    error = e.message;
+  }
+  try {
+    picked = parse(state.pick, p);
+  } catch (e) {
+    if (!(e instanceof ConditionError)) throw e;
+  }
+  const n = p.rows;
+  const version = p.version;
+  const meets = new Uint8Array(n);
+  const base = new Uint32Array(n);
+  const rows = new Uint32Array(n);
+  let bases = 0;
+  let found = 0;
+  let met = 0;
+  const from = state.from ?? -Infinity;
+  const to = state.to ?? Infinity;
+  for (let row = 0; row < n; row++) {
+    if ((row & 4095) === 4095) {
+      await breathe();
+      if (stopped()) return null;
+    }
+    if (!typed(row)) continue;
+    const pick = picked(row);
+    if (pick) {
+      meets[row] = 1;
+      met++;
+    }
+    if (p.time[row] < from || p.time[row] >= to) continue;
+    base[bases++] = row;
+    if (pick) rows[found++] = row;
+  }
+  const selected = rows.slice(0, found);
+  const pauses = await sortedPauses(p, base.subarray(0, bases));
+  const totals = await sum(p, selected, state);
+  return {
+    process: p, version, key, base: base.slice(0, bases), rows: selected, sorted: selected, sort: "", meets, all: met === n, totals, pauses, error,
+  };
+}
+
+async function sortedPauses(p: Process, rows: Uint32Array): Promise<Pauses> {
+  const pause = p.get("pause_us");
+  const of = classOf(p);
+  const lists = [-1, 0, 1, 2, 3].map(() => new Float64Array(rows.length));
+  const counts = lists.map(() => 0);
+  for (let i = 0; i < rows.length; i++) {
+    const v = pause[rows[i]];
+    if (Number.isNaN(v)) continue;
+    const c = of(rows[i]) + 1;
+    lists[0][counts[0]++] = v;
+    if (c > 0) lists[c][counts[c]++] = v;
+    if ((i & 8191) === 8191) await breathe();
+  }
+  const sorted: Float64Array[] = [];
+  for (let i = 0; i < lists.length; i++) {
+    await breathe();
+    sorted.push(lists[i].slice(0, counts[i]).sort());
+  }
+  return { all: sorted[0], byClass: sorted.slice(1) };
+}
+
+const induced = new Set(["Induced", "InducedNotForced", "InducedCompacting", "InducedAggressive"]);
+
+async function sum(p: Process, rows: Uint32Array, state: State): Promise<Totals> {
+  const t = { ...noTotals, count: rows.length, from: state.from ?? p.header.started_us, to: Math.min(state.to ?? Infinity, p.end) };
+  const [pause, allocated, freed, promoted] = ["pause_us", "allocated_bytes", "freed_bytes", "promoted_bytes"].map((name) => p.get(name));
+  const [beforeBytes, after, reason] = ["heap_before_bytes", "heap_after_bytes", "reason"].map((name) => p.get(name));
+  const [complete, affected] = ["complete", "affected_by_loss"].map((name) => p.get(name));
+  const inducing = new Set(Object.entries(p.head.words.reasons).filter(([, name]) => induced.has(name)).map(([code]) => Number(code)));
+  const add = (sum: number, v: number) => (Number.isNaN(v) ? sum : Number.isNaN(sum) ? v : sum + v);
+  const pauses = new Float64Array(rows.length);
+  let known = 0;
+  for (let i = 0; i < rows.length; i++) {
+    const row = rows[i];
+    const v = pause[row];
+    if (!Number.isNaN(v)) {
+      pauses[known++] = v;
+      t.pause += v;
+      if (!(v <= t.longest)) {
+        t.longest = v;
+        t.longestRow = row;
+      }
+    }
+    t.allocated = add(t.allocated, allocated[row]);
+    t.freed = add(t.freed, freed[row]);
+    t.promoted = add(t.promoted, promoted[row]);
+    const size = Math.max(beforeBytes[row] || 0, after[row] || 0);
+    if (size > 0 && !(size <= t.largest)) t.largest = size;
+    if (inducing.has(reason[row])) t.induced++;
+    if (complete[row] === 0 || affected[row] === 1) t.doubtful++;
+    if ((i & 8191) === 8191) await breathe();
+  }
+  if (known > 0) {
+    await breathe();
+    t.p99 = percentile(pauses.subarray(0, known).sort(), 99);
+  }
+  return t;
+}
+
+/** The smallest value that at least a share of all do not exceed: the nearest rank, as in gc/stats. */
+export function percentile(sorted: Float64Array, p: number): number {
+  if (sorted.length === 0) return NaN;
+  return sorted[Math.max(0, Math.ceil((p / 100) * sorted.length) - 1)];
+}

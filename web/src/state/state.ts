@@ -1,0 +1,75 @@
+// What is shown, as the page's URL holds it: a link shows the same.
+
+export interface State {
+  process: number;
+  compare: boolean;
+  from: number | null; // selected times, in microseconds
+  to: number | null;
+  zoomFrom: number | null; // shown times
+  zoomTo: number | null;
+  where: string; // a condition that is typed
+  pick: string; // a condition from a table or a chart
+  sort: string; // a column, with - before it for descending
+  columns: string[] | null; // null for those of the start
+  gc: number | null; // the row whose details are open
+  type: string; // of allocations
+  follow: boolean; // the latest, of a live process
+  theme: "auto" | "light" | "dark";
+}
+
+export const initial: State = {
+  process: 0,
+  compare: true,
+  from: null,
+  to: null,
+  zoomFrom: null,
+  zoomTo: null,
+  where: "",
+  pick: "",
+  sort: "number",
+  columns: null,
+  gc: null,
+  type: "",
+  follow: true,
+  theme: "auto",
+};
+
+const numbers = ["process", "from", "to", "zoomFrom", "zoomTo", "gc"] as const;
+const texts = ["where", "pick", "sort", "type"] as const;
+
+/** Reads a URL's fragment; what is not understood is left out. */
+export function read(fragment: string): State {
+  const params = new URLSearchParams(fragment.replace(/^#/, ""));
+  const state: State = { ...initial };
+  for (const key of numbers) {
+    const text = params.get(key);
+    const value = Number(text);
+    if (text && Number.isFinite(value) && value >= 0) state[key] = value;
+  }
+  for (const key of texts) state[key] = (params.get(key) ?? initial[key]).slice(0, 10_000);
+  const columns = params.get("columns");
+  if (columns) state.columns = columns.split(",").slice(0, 100);
+  const theme = params.get("theme");
+  if (theme === "light" || theme === "dark") state.theme = theme;
+  state.compare = params.get("compare") !== "no";
+  state.follow = params.get("follow") !== "no";
+  if (state.from !== null && state.to !== null && state.from >= state.to) state.from = state.to = null;
+  if (state.zoomFrom === null || state.zoomTo === null || state.zoomFrom >= state.zoomTo) state.zoomFrom = state.zoomTo = null;
+  return state;
+}
+
+/** Writes a URL's fragment. */
+export function write(state: State): string {
+  const params = new URLSearchParams();
+  for (const key of numbers) {
+    if (state[key] !== initial[key] && state[key] !== null) params.set(key, String(Math.round(state[key])));
+  }
+  for (const key of texts) {
+    if (state[key] !== initial[key]) params.set(key, state[key]);
+  }
+  if (state.columns) params.set("columns", state.columns.join(","));
+  if (state.theme !== "auto") params.set("theme", state.theme);
+  if (!state.compare) params.set("compare", "no");
+  if (!state.follow) params.set("follow", "no");
+  return params.toString();
+}

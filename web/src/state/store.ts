@@ -1,0 +1,100 @@
+import { useEffect, useState } from "preact/hooks";
+import type { Data } from "../data/source";
+import type { Process } from "../data/process";
+import { initial, read, write, type State } from "./state";
+import { emptySelection, select, type Selection } from "./selection";
+
+/** What the page shows, and what follows from it. */
+export class Store {
+  state: State;
+  selection: Selection = emptySelection;
+  private readonly listeners = new Set<() => void>();
+  private selecting = 0;
+  private written = "";
+  private pending = 0;
+
+  constructor(public data: Data) {
+    this.state = this.valid(read(location.hash));
+    addEventListener("hashchange", () => {
+      if (location.hash.replace(/^#/, "") !== this.written) this.take(this.valid(read(location.hash)));
+    });
+    this.reselect();
+  }
+
+  get process(): Process | null {
+    return this.data.processes[this.state.process] ?? null;
+  }
+
+  /** Changes what is shown. */
+  set(change: Partial<State>): void {
+    this.take({ ...this.state, ...change });
+  }
+
+  /** Selects another process: what was selected of the one before does not apply. */
+  show(process: number): void {
+    const { theme, columns, sort } = this.state;
+    this.take({ ...initial, theme, columns, sort, process, compare: false });
+  }
+
+  /** Notes that data was added. */
+  grown(): void {
+    this.reselect();
+    this.notify();
+  }
+
+  private take(state: State): void {
+    this.state = state;
+    this.reselect();
+    this.notify();
+    clearTimeout(this.pending);
+    this.pending = window.setTimeout(() => this.save(), 200);
+  }
+
+  private save(): void {
+    this.written = write(this.state);
+    history.replaceState(null, "", this.written ? `#${this.written}` : location.pathname + location.search);
+  }
+
+  private valid(state: State): State {
+    if (state.process >= this.data.processes.length) state.process = 0;
+    return state;
+  }
+
+  private reselect(): void {
+    const turn = ++this.selecting;
+    const process = this.process;
+    if (!process) return;
+    void select(process, this.state, this.selection, () => turn !== this.selecting).then((selection) => {
+      if (!selection || turn !== this.selecting || selection === this.selection) return;
+      this.selection = selection;
+      this.notify();
+    });
+  }
+
+  listen(listener: () => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  private notify(): void {
+    for (const listener of [...this.listeners]) listener();
+  }
+}
+
+/** Draws a component again when a part of the store changes. */
+export function useStore<T>(store: Store, of: (store: Store) => T): T {
+  const value = of(store);
+  const [, redraw] = useState({});
+  useEffect(() => {
+    let last = of(store);
+    if (last !== value) redraw({});
+    return store.listen(() => {
+      const now = of(store);
+      if (now !== last) {
+        last = now;
+        redraw({});
+      }
+    });
+  }, [store]);
+  return value;
+}

@@ -1,0 +1,102 @@
+import type { JSX } from "preact";
+import { useEffect } from "preact/hooks";
+import { Charts } from "../charts/charts";
+import { useStore, type Store } from "../state/store";
+import { duration, percent, count } from "../units";
+import { Allocations } from "./allocations";
+import { Details } from "./details";
+import { Distribution } from "./distribution";
+import { Evidence, Figures, Findings, Verdict } from "./summary";
+import { Table } from "./table";
+import { Toolbar } from "./toolbar";
+
+/** The whole page. */
+export function App({ store }: { store: Store }): JSX.Element {
+  const p = useStore(store, (s) => s.process);
+  const theme = useStore(store, (s) => s.state.theme);
+  useEffect(() => {
+    if (theme === "auto") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = theme;
+  }, [theme]);
+  return (
+    <>
+      <a class="skip" href="#collections" onClick={(e) => { e.preventDefault(); document.querySelector<HTMLElement>(".grid")?.focus(); }}>Skip to the GCs</a>
+      <Bar store={store} />
+      <main>
+        <Verdict store={store} />
+        <Processes store={store} />
+        {p && p.rows > 0 && <Figures store={store} />}
+        <div class="columns">
+          <Findings store={store} />
+          <Evidence store={store} />
+        </div>
+        {p && p.rows > 0 && (
+          <>
+            <Toolbar store={store} />
+            <Charts store={store} key={p.index} />
+            <Distribution store={store} />
+            <Table store={store} key={`table${p.index}`} />
+            <Allocations store={store} />
+          </>
+        )}
+      </main>
+      <Details store={store} />
+      <footer>{store.data.head.program}. This page holds its data and connects to nothing.</footer>
+    </>
+  );
+}
+
+function Bar({ store }: { store: Store }): JSX.Element {
+  const theme = useStore(store, (s) => s.state.theme);
+  const p = useStore(store, (s) => s.process);
+  const themes = ["auto", "light", "dark"] as const;
+  return (
+    <header class="bar">
+      <span class="brand">gctrail</span>
+      <h1 title={p?.trace.name ?? store.data.head.traces[0]?.name}>{base(p?.trace.name ?? store.data.head.traces[0]?.name ?? "")}</h1>
+      <fieldset class="themes">
+        <legend class="hidden">Colours</legend>
+        {themes.map((t) => (
+          <label key={t}>
+            <input type="radio" name="theme" checked={theme === t} onChange={() => store.set({ theme: t })} />
+            {t}
+          </label>
+        ))}
+      </fieldset>
+    </header>
+  );
+}
+
+function base(path: string): string {
+  return path.slice(Math.max(path.lastIndexOf("/"), path.lastIndexOf("\\")) + 1);
+}
+
+/** The processes, where there are several, to select one. */
+function Processes({ store }: { store: Store }): JSX.Element | null {
+  const current = useStore(store, (s) => s.state.process);
+  const { processes, head } = store.data;
+  if (processes.length < 2) return null;
+  const several = head.traces.length > 1;
+  return (
+    <section class="processes" aria-labelledby="processes-title">
+      <h2 id="processes-title">Processes</h2>
+      <div class="wide">
+        <table class="plain">
+          <thead><tr><th scope="col">process</th>{several && <th scope="col">trace</th>}<th scope="col" class="number">GCs</th><th scope="col" class="number">paused</th><th scope="col" class="number">of</th><th scope="col">verdict</th></tr></thead>
+          <tbody>
+            {processes.map((p) => (
+              <tr key={p.index} class={p.index === current ? "chosen" : ""}>
+                <td><button type="button" aria-pressed={p.index === current} onClick={() => store.show(p.index)}>{p.title}</button></td>
+                {several && <td>{base(p.trace.name)}</td>}
+                <td class="number">{count(p.rows)}</td>
+                <td class="number">{percent(p.report?.totals.pause_pct)}</td>
+                <td class="number">{duration((p.report?.totals.watched_ms ?? NaN) * 1e3)}</td>
+                <td>{p.report?.verdict}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </section>
+  );
+}

@@ -1,0 +1,223 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { Detail, DetailGeneration } from "../data/header";
+import type { Process } from "../data/process";
+import { useStore, type Store } from "../state/store";
+import { bytes, count, duration, moment, percent } from "../units";
+import { columns } from "./columns";
+import { Command, explain } from "./parts";
+
+const names: Record<string, string> = { gen0: "gen 0", gen1: "gen 1", gen2: "gen 2", loh: "LOH", poh: "POH" };
+
+/** All that is known of one collection, beside the page. */
+export function Details({ store }: { store: Store }): JSX.Element | null {
+  const p = useStore(store, (s) => s.process);
+  const row = useStore(store, (s) => s.state.gc);
+  const [detail, setDetail] = useState<{ row: number; of: Detail | null } | null>(null);
+  const panel = useRef<HTMLDivElement>(null);
+  const opener = useRef<Element | null>(null);
+  const valid = p !== null && row !== null && row < p.rows;
+
+  useEffect(() => {
+    if (!valid) return;
+    let stale = false;
+    void store.data.detail(p, row).then((of) => !stale && setDetail({ row, of }));
+    return () => {
+      stale = true;
+    };
+  }, [p, row]);
+
+  useEffect(() => {
+    if (!valid) return;
+    opener.current ??= document.activeElement;
+    panel.current?.focus({ preventScroll: true });
+  }, [valid]);
+
+  if (!valid) return null;
+  const close = () => {
+    store.set({ gc: null });
+    if (opener.current instanceof HTMLElement) opener.current.focus({ preventScroll: true });
+    opener.current = null;
+  };
+  const step = (by: number) => store.set({ gc: Math.min(p.rows - 1, Math.max(0, row + by)) });
+  const d = detail?.row === row ? detail.of : undefined;
+  const get = (name: string) => p.get(name)[row];
+  const word = columns.find((c) => c.id === "kind")!.text(p, row);
+  const reason = columns.find((c) => c.id === "reason")!.text(p, row);
+  return (
+    <div
+      class="details" ref={panel} tabIndex={-1} role="dialog" aria-label={`GC ${get("number")}`}
+      onKeyDown={(e) => {
+        if (e.key === "Escape") close();
+        else if (e.key === "ArrowLeft") step(-1);
+        else if (e.key === "ArrowRight") step(1);
+        else return;
+        e.preventDefault();
+      }}
+    >
+      <header>
+        <h2>GC {get("number")}</h2>
+        <p>gen {Number.isNaN(get("generation")) ? "–" : get("generation")}, {word}, {duration(get("pause_us"))} pause</p>
+        <div class="buttons">
+          <button type="button" onClick={() => step(-1)} disabled={row === 0} aria-label="Previous GC">←</button>
+          <button type="button" onClick={() => step(1)} disabled={row === p.rows - 1} aria-label="Next GC">→</button>
+          <button type="button" onClick={close} aria-label="Close the details">×</button>
+        </div>
+      </header>
+      <div class="scroll">
+        {get("complete") === 0 && <p class="warning">Incomplete: the trace begins or ends during this GC, or lacks events of it.</p>}
+        {get("affected_by_loss") === 1 && <p class="warning">Lost events may belong to this GC: figures that they would change are unknown.</p>}
+        <Part title="Why">
+          <dl class="words">
+            <dt>{reason}</dt><dd>{explain(p.head, reason)}</dd>
+            {bits(p, "condemned", p.head.words.condemned, row).map((name) => <Words key={name} name={name} text={explain(p.head, name)} />)}
+          </dl>
+        </Part>
+        <Part title="Time">
+          <table class="plain"><tbody>
+            <Line label="start" value={moment(get("start_us"))} />
+            <Line label="pause" value={duration(get("pause_us"))} />
+            <Line label="suspension" value={duration(get("suspend_us"))} />
+            <Line label="start to end" value={duration(get("duration_us"))} />
+            <Line label="since the GC before" value={duration(get("since_last_us"))} />
+          </tbody></table>
+          {d && d.pauses.length > 0 && (
+            <table class="plain">
+              <thead><tr><th scope="col">pause</th><th scope="col" class="number">at</th><th scope="col" class="number">length</th><th scope="col" class="number">suspend</th><th scope="col" class="number">restart</th></tr></thead>
+              <tbody>{d.pauses.map((q) => <tr key={q.start_ms}><td>{q.kind}</td><td class="number">{moment(q.start_ms * 1e3)}</td><td class="number">{duration(q.duration_ms * 1e3)}</td><td class="number">{q.suspend_ms === null ? "–" : duration(q.suspend_ms * 1e3)}</td><td class="number">{q.restart_ms === null ? "–" : duration(q.restart_ms * 1e3)}</td></tr>)}</tbody>
+            </table>
+          )}
+        </Part>
+        <Part title="Memory">
+          <table class="plain"><tbody>
+            <Line label="heap" value={`${bytes(get("heap_before_bytes"))} → ${bytes(get("heap_after_bytes"))}`} />
+            <Line label="allocated before it" value={bytes(get("allocated_bytes"))} note={certainty(p, "allocated_is", row)} />
+            <Line label="freed" value={bytes(get("freed_bytes"))} note={certainty(p, "freed_is", row)} />
+            <Line label="promoted" value={bytes(get("promoted_bytes"))} />
+            <Line label="committed" value={d ? `${bytes(d.committed_before_bytes)} → ${bytes(d.committed_after_bytes)}` : bytes(get("committed_after_bytes"))} />
+            <Line label="memory load" value={percent(get("memory_load_pct"))} />
+            <Line label="pinned objects" value={count(get("pinned_objects"))} />
+            {d && <Line label="kept for finalizers" value={`${count(d.finalization_promoted_count)} objects, ${bytes(d.finalization_promoted_bytes)}`} />}
+            {d && <Line label="GC handles" value={count(d.gc_handles)} />}
+            {d && <Line label="sync blocks" value={count(d.sync_blocks)} />}
+            <Line label="heaps" value={count(get("heaps"))} />
+          </tbody></table>
+        </Part>
+        {d?.generations ? <Part title="Generations"><Generations of={d.generations} /></Part> : <Part title="Generations"><Sizes p={p} row={row} /></Part>}
+        <Part title="How">
+          <dl class="words">
+            {bits(p, "mechanisms", p.head.words.mechanisms, row).map((name) => <Words key={name} name={name} text={explain(p.head, name)} />)}
+            <Words name={get("compacted") === 1 ? "compacting" : get("compacted") === 0 ? "sweeping" : "unknown"} text={get("compacted") === 1 ? "Objects were moved together." : get("compacted") === 0 ? "Objects stayed where they were; free space went to free lists." : "The trace does not tell whether objects were moved."} />
+          </dl>
+        </Part>
+        {d?.mark && d.mark.length > 0 && <Part title="Marking, by root"><Marks d={d} p={p} /></Part>}
+        {d?.per_heap && d.per_heap.length > 1 && <Part title="By heap"><Heaps d={d} /></Part>}
+        {d === null && (
+          <Part title="More">
+            <p class="hint">This page holds everything about the GCs with the longest pauses only. All about this one:</p>
+            <Command text={`gctrail gcs --format jsonl ${p.trace.report.file} | jq 'select(.number == ${get("number")})'`} />
+          </Part>
+        )}
+      </div>
+    </div>
+  );
+}
+
+function Part({ title, children }: { title: string; children: ComponentChildren }): JSX.Element {
+  return <section><h3>{title}</h3>{children}</section>;
+}
+
+function Line({ label, value, note }: { label: string; value: string; note?: string }): JSX.Element {
+  return <tr><th scope="row">{label}</th><td class="number">{value}{note && <small> {note}</small>}</td></tr>;
+}
+
+function Words({ name, text }: { name: string; text: string }): JSX.Element {
+  return <><dt>{name}</dt><dd>{text}</dd></>;
+}
+
+/** The names of the bits that are set. */
+function bits(p: Process, column: string, of: { bit: number; name: string }[], row: number): string[] {
+  const value = p.get(column)[row];
+  return Number.isNaN(value) ? [] : of.filter((b) => Math.floor(value / b.bit) % 2 === 1).map((b) => b.name);
+}
+
+function certainty(p: Process, column: string, row: number): string {
+  const word = p.head.words.certainties[p.get(column)[row]] ?? "";
+  return word === "exact" ? "" : word.replace("_", " ");
+}
+
+function Generations({ of }: { of: DetailGeneration[] }): JSX.Element {
+  return (
+    <div class="wide">
+      <table class="plain">
+        <thead><tr><th scope="col" />{["before", "after", "in", "survived", "survival", "free after", "budget", "pinned"].map((h) => <th scope="col" class="number" key={h}>{h}</th>)}</tr></thead>
+        <tbody>
+          {of.map((g) => (
+            <tr key={g.name}>
+              <th scope="row">{names[g.name] ?? g.name}</th>
+              {[bytes(g.before_bytes), bytes(g.after_bytes), bytes(g.in_bytes), bytes(g.out_bytes), percent(g.survival_pct), bytes(g.fragmentation_bytes), bytes(g.budget_bytes), bytes(g.pinned_bytes)].map((v, i) => <td class="number" key={i}>{v}</td>)}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
+
+function Sizes({ p, row }: { p: Process; row: number }): JSX.Element {
+  return (
+    <table class="plain">
+      <thead><tr><th scope="col" /><th scope="col" class="number">before</th><th scope="col" class="number">after</th></tr></thead>
+      <tbody>{Object.keys(names).map((g) => <tr key={g}><th scope="row">{names[g]}</th><td class="number">{bytes(p.get(`${g}_before_bytes`)[row])}</td><td class="number">{bytes(p.get(`${g}_after_bytes`)[row])}</td></tr>)}</tbody>
+    </table>
+  );
+}
+
+function Marks({ d, p }: { d: Detail; p: Process }): JSX.Element {
+  const roots = new Map<string, { ms: number; longest: number; bytes: number; heaps: number }>();
+  for (const m of d.mark ?? []) {
+    const r = roots.get(m.root) ?? { ms: 0, longest: 0, bytes: 0, heaps: 0 };
+    r.ms += m.ms;
+    r.longest = Math.max(r.longest, m.ms);
+    r.bytes += m.bytes ?? NaN;
+    r.heaps++;
+    roots.set(m.root, r);
+  }
+  const several = (d.heaps ?? 1) > 1;
+  return (
+    <table class="plain">
+      <thead><tr><th scope="col">root</th><th scope="col" class="number">{several ? "all heaps" : "time"}</th>{several && <th scope="col" class="number">slowest heap</th>}<th scope="col" class="number">marked</th></tr></thead>
+      <tbody>
+        {[...roots].sort((a, b) => b[1].ms - a[1].ms).map(([root, r]) => (
+          <tr key={root}><th scope="row" title={explain(p.head, root)}>{root}</th><td class="number">{duration(r.ms * 1e3)}</td>{several && <td class="number">{duration(r.longest * 1e3)}</td>}<td class="number">{bytes(r.bytes)}</td></tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function Heaps({ d }: { d: Detail }): JSX.Element {
+  const marking = new Map<number, number>();
+  for (const m of d.mark ?? []) marking.set(m.heap, (marking.get(m.heap) ?? 0) + m.ms);
+  return (
+    <div class="wide">
+      <table class="plain">
+        <thead><tr><th scope="col">heap</th><th scope="col" class="number">before</th><th scope="col" class="number">after</th><th scope="col" class="number">survived</th><th scope="col" class="number">marking</th></tr></thead>
+        <tbody>
+          {d.per_heap!.map((h) => {
+            const total = (of: (g: DetailGeneration) => number | null | undefined) => h.generations.reduce((n, g) => n + (of(g) ?? NaN), 0);
+            return (
+              <tr key={h.heap}>
+                <th scope="row">{h.heap}</th>
+                <td class="number">{bytes(total((g) => g.before_bytes))}</td>
+                <td class="number">{bytes(total((g) => g.after_bytes))}</td>
+                <td class="number">{bytes(total((g) => g.out_bytes))}</td>
+                <td class="number">{marking.has(h.heap) ? duration(marking.get(h.heap)! * 1e3) : "–"}</td>
+              </tr>
+            );
+          })}
+        </tbody>
+      </table>
+    </div>
+  );
+}

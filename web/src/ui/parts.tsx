@@ -1,0 +1,54 @@
+import type { ComponentChildren, JSX } from "preact";
+import { useState } from "preact/hooks";
+import type { Header } from "../data/header";
+
+/** A command to copy. */
+export function Command({ text }: { text: string }): JSX.Element {
+  const [copied, setCopied] = useState(false);
+  const copy = async () => {
+    try {
+      await navigator.clipboard.writeText(text);
+      setCopied(true);
+      setTimeout(() => setCopied(false), 2000);
+    } catch {
+      // The text can be selected.
+    }
+  };
+  return (
+    <div class="command">
+      <code>{text}</code>
+      <button type="button" onClick={copy} aria-label={`Copy the command ${text}`}>
+        {copied ? "Copied" : "Copy"}
+      </button>
+    </div>
+  );
+}
+
+/** A word with its definition. */
+export function Term({ head, name, children }: { head: Header; name: string; children: ComponentChildren }): JSX.Element {
+  const term = head.terms.find((t) => t.name.toLowerCase() === name.toLowerCase());
+  return term ? <abbr title={`${term.text} (${term.unit})`}>{children}</abbr> : <>{children}</>;
+}
+
+/** What a word means, empty where that is not known. */
+export function explain(head: Header, name: string): string {
+  return head.terms.find((t) => t.name === name)?.text ?? "";
+}
+
+/** Text with the first letter in upper case. */
+export function sentence(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** Plays the role of a table's cell for a figure. */
+export function Figure({ label, value, note, title }: { label: ComponentChildren; value: string; note?: string; title?: string }): JSX.Element {
+  return (
+    <div class="figure" title={title}>
+      <dt>{label}</dt>
+      <dd>
+        {value}
+        {note && <small>{note}</small>}
+      </dd>
+    </div>
+  );
+}

@@ -1,0 +1,179 @@
+import type { JSX } from "preact";
+import type { Finding } from "../data/header";
+import { useStore, type Store } from "../state/store";
+import { count, bytes, duration, percent, plural, rate } from "../units";
+import { Command, Figure, Term, sentence } from "./parts";
+
+const codes: Record<string, string> = {
+  innocent: "good", within_budget: "good", long_pauses: "warning", costs_time: "warning", problem: "problem", no_collections: "unknown", no_verdict: "unknown",
+};
+
+/** The verdict on a process, and what it is of. */
+export function Verdict({ store }: { store: Store }): JSX.Element {
+  const p = useStore(store, (s) => s.process);
+  const trace = p?.trace ?? store.data.head.traces[0];
+  const report = p?.report;
+  const code = report?.verdict_code ?? trace?.report.verdict_code ?? "no_verdict";
+  const h = p?.header;
+  const facts = [
+    p?.title,
+    h?.runtime,
+    h && h.server !== null ? (h.server ? "server GC" : "workstation GC") : "",
+    [h?.os, h?.arch].filter(Boolean).join(" "),
+    trace && `${duration(trace.last_us)} of ${trace.report.format}`,
+    trace && new Date(trace.start).toISOString().replace("T", " ").replace(/\.\d+Z/, " UTC"),
+  ].filter(Boolean);
+  return (
+    <section class={`verdict ${codes[code] ?? "unknown"}`} aria-label="Verdict">
+      <p class="sentence">{report?.verdict ?? trace?.report.verdict ?? "No GC was recorded."}</p>
+      <p class="facts">{facts.join(" · ")}</p>
+      {h?.command_line && <p class="facts line"><code>{h.command_line}</code></p>}
+    </section>
+  );
+}
+
+/** Figures over the selected collections. */
+export function Figures({ store }: { store: Store }): JSX.Element | null {
+  const selection = useStore(store, (s) => s.selection);
+  const state = useStore(store, (s) => s.state);
+  const p = store.process;
+  if (!p) return null;
+  const t = selection.totals;
+  const watched = t.to - t.from;
+  const head = store.data.head;
+  const part = state.where !== "" || state.pick !== "";
+  return (
+    <dl class="figures" aria-label="Figures of the selected GCs" aria-live="polite">
+      <Figure label={<Term head={head} name="count">GCs</Term>} value={count(t.count)} note={t.count === p.rows ? undefined : `of ${count(p.rows)}`} />
+      <Figure label={<Term head={head} name="pause">total pause</Term>} value={duration(t.pause)} note={watched > 0 && t.count > 0 ? `${percent((100 * t.pause) / watched)} of ${duration(watched)}` : undefined} />
+      <Figure label="longest pause" value={duration(t.longest)} note={t.longestRow >= 0 ? `GC ${p.get("number")[t.longestRow]}` : undefined} />
+      <Figure label="p99 pause" value={duration(t.p99)} />
+      <Figure label={<Term head={head} name="allocated">allocated</Term>} value={bytes(t.allocated)} note={!part && watched > 0 && t.allocated > 0 ? rate((t.allocated / watched) * 1e6) : undefined} />
+      <Figure label={<Term head={head} name="freed">freed</Term>} value={bytes(t.freed)} />
+      <Figure label={<Term head={head} name="promoted">promoted</Term>} value={bytes(t.promoted)} />
+      <Figure label="largest heap" value={bytes(t.largest)} />
+      <Figure label="induced" value={count(t.induced)} note={t.induced > 0 ? percent((100 * t.induced) / t.count) : undefined} />
+      {t.doubtful > 0 && <Figure label="incomplete" value={count(t.doubtful)} note="GCs lack events" />}
+    </dl>
+  );
+}
+
+/** What the trace holds, and what it lacks. */
+export function Evidence({ store }: { store: Store }): JSX.Element | null {
+  const p = useStore(store, (s) => s.process);
+  const report = (p?.trace ?? store.data.head.traces[0])?.report;
+  if (!report) return null;
+  const { lost } = report;
+  const good = lost.events === 0 && !lost.cut && lost.damaged === 0 && lost.at.length === 0 && lost.late === 0;
+  const totals = p?.report?.totals;
+  return (
+    <section class="evidence" aria-labelledby="evidence-title">
+      <h2 id="evidence-title">Quality of evidence</h2>
+      <ul class="checks">
+        <li class={lost.events === 0 ? "good" : "problem"}>{lost.events === 0 ? (lost.events_is === "unknown" ? "Lost events: not known" : "No events lost") : `${lost.events_is === "exact" ? "" : "At least "}${plural(lost.events, "event")} lost`}</li>
+        <li class={lost.cut ? "warning" : "good"}>{lost.cut ? "The trace is truncated" : "The trace has its end"}</li>
+        {lost.damaged > 0 && <li class="problem">{plural(lost.damaged, "place")} cannot be read</li>}
+        {lost.late > 0 && <li class="warning">{plural(lost.late, "event")} came late</li>}
+        {totals && totals.incomplete > 0 && <li class="warning">{plural(totals.incomplete, "GC")} incomplete</li>}
+        {totals && totals.affected_by_loss > 0 && <li class="warning">{plural(totals.affected_by_loss, "GC")} affected by lost events</li>}
+        {p && p.header.rows_left_out > 0 && <li class="warning">This page leaves out {plural(p.header.rows_left_out, "GC")}: use --from and --to</li>}
+        {good && totals?.incomplete === 0 && <li class="good">All GCs are complete</li>}
+      </ul>
+      <details>
+        <summary>Recorded: {plural(report.collected.providers.length, "provider")}</summary>
+        <table class="plain">
+          <thead><tr><th scope="col">provider</th><th scope="col">keywords</th><th scope="col" class="number">level</th><th scope="col" class="number">events</th></tr></thead>
+          <tbody>
+            {report.collected.providers.map((c) => (
+              <tr key={c.name}><td>{c.name}</td><td><code>{c.keywords_hex}</code></td><td class="number">{c.level}</td><td class="number">{count(c.events)}</td></tr>
+            ))}
+          </tbody>
+        </table>
+      </details>
+      {report.cannot_tell.length > 0 && (
+        <>
+          <h3>Not recorded in this trace</h3>
+          <ul class="gaps">
+            {report.cannot_tell.map((gap) => (
+              <li key={gap.what}>
+                {gap.what}
+                {gap.command && <Command text={gap.command} />}
+              </li>
+            ))}
+          </ul>
+        </>
+      )}
+    </section>
+  );
+}
+
+/** What was found, what matters most first. */
+export function Findings({ store }: { store: Store }): JSX.Element | null {
+  const p = useStore(store, (s) => s.process);
+  if (!p?.report) return null;
+  const { findings } = p.report;
+  return (
+    <section class="findings" aria-labelledby="findings-title">
+      <h2 id="findings-title">Findings</h2>
+      {findings.length === 0 && <p class="hint">No rule fired.</p>}
+      <ol>
+        {findings.map((f, i) => (
+          <li key={f.id} class={f.severity}>
+            <FindingCard finding={f} store={store} open={i < 2} />
+          </li>
+        ))}
+      </ol>
+    </section>
+  );
+}
+
+function FindingCard({ finding: f, store, open }: { finding: Finding; store: Store; open: boolean }): JSX.Element {
+  const pick = useStore(store, (s) => s.state.pick);
+  const condition = f.collections.map((n) => `number=${n}`).join(" or ");
+  const shown = condition !== "" && pick === condition;
+  const show = () => {
+    store.set(shown ? { pick: "" } : { pick: condition, from: null, to: null, where: "" });
+    if (!shown) document.getElementById("collections")?.scrollIntoView({ block: "start" });
+  };
+  return (
+    <details open={open}>
+      <summary>
+        <span class="badge">{f.severity}</span>
+        <span class="title">{sentence(f.title)}</span>
+        <span class="rule">{f.id}, {f.confidence} confidence</span>
+      </summary>
+      <p>{f.says}</p>
+      {f.collections.length > 0 && (
+        <button type="button" class="show" aria-pressed={shown} onClick={show}>
+          {shown ? "Show all GCs again" : `Show me ${f.collections.length === 1 ? `GC ${f.collections[0]}` : `${f.collections.length} of these ${count(f.collections_in_all)} GCs`}`}
+        </button>
+      )}
+      {f.advice.length > 0 && <ul class="advice">{f.advice.map((a) => <li key={a}>{a}</li>)}</ul>}
+      {f.callers.length > 0 && (
+        <table class="plain">
+          <thead><tr><th scope="col">called from</th><th scope="col" class="number">calls</th></tr></thead>
+          <tbody>{f.callers.map((c) => <tr key={c.method}><td class="code">{c.method}</td><td class="number">{count(c.calls)}</td></tr>)}</tbody>
+        </table>
+      )}
+      {f.types.length > 0 && (
+        <table class="plain">
+          <thead><tr><th scope="col">type</th><th scope="col" class="number">of its heap</th><th scope="col">mostly from</th></tr></thead>
+          <tbody>{f.types.map((t) => <tr key={t.type + t.heap}><td class="code">{t.type}</td><td class="number">{percent(t.share_of_heap_pct)}</td><td class="code">{t.from}</td></tr>)}</tbody>
+        </table>
+      )}
+      {f.settings.map((s) => (
+        <div class="setting" key={s.env}>
+          <Command text={`${s.env}=${s.env_value_hex}`} />
+          {s.runtimeconfig && <p class="hint">or in runtimeconfig.json: <code>"{s.runtimeconfig}": {s.runtimeconfig_value}</code>{s.since ? `, from ${s.since} on` : ""}</p>}
+          <p>{sentence(s.effect)}{s.cost && ` Cost: ${s.cost}`}</p>
+        </div>
+      ))}
+      {f.next.map((n) => (
+        <div key={n.command}>
+          <p class="hint">{sentence(n.purpose)}:</p>
+          <Command text={n.command} />
+        </div>
+      ))}
+    </details>
+  );
+}

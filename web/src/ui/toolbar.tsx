@@ -1,0 +1,92 @@
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { figures } from "../data/condition";
+import { useStore, type Store } from "../state/store";
+import { count, moment } from "../units";
+
+const examples = ["pause>10ms", "gen=2 and kind=blocking", "reason=Induced", "promoted>50MB or heap>1GB"];
+
+/** What is selected: times, a condition, and what was picked. */
+export function Toolbar({ store }: { store: Store }): JSX.Element | null {
+  const state = useStore(store, (s) => s.state);
+  const selection = useStore(store, (s) => s.selection);
+  const p = store.process;
+  const [text, setText] = useState(state.where);
+  useEffect(() => setText(state.where), [state.where]);
+  useEffect(() => {
+    if (text === state.where) return;
+    const timer = setTimeout(() => store.set({ where: text }), 250);
+    return () => clearTimeout(timer);
+  }, [text]);
+  if (!p) return null;
+  const timed = state.from !== null || state.to !== null;
+  const zoomed = state.zoomFrom !== null;
+  const nothing = !timed && !zoomed && state.where === "" && state.pick === "";
+  return (
+    <section class="toolbar" aria-label="Selection" role="search">
+      <div class="field grow">
+        <label for="where">Filter</label>
+        <input
+          id="where" type="text" value={text} spellcheck={false} autocomplete="off" list="examples" placeholder="pause>10ms and gen=2"
+          aria-describedby="where-help" aria-invalid={selection.error !== ""}
+          onInput={(e) => setText(e.currentTarget.value)}
+          onKeyDown={(e) => {
+            if (e.key === "Enter") store.set({ where: text });
+            if (e.key === "Escape") {
+              setText("");
+              store.set({ where: "" });
+            }
+          }}
+        />
+        <datalist id="examples">{examples.map((e) => <option key={e} value={e} />)}</datalist>
+      </div>
+      <TimeField id="from" label="From" value={state.from} store={store} />
+      <TimeField id="to" label="To" value={state.to} store={store} />
+      <div class="buttons">
+        <button type="button" disabled={!timed} onClick={() => store.set({ zoomFrom: state.from ?? 0, zoomTo: state.to ?? p.end })}>Zoom in</button>
+        <button type="button" disabled={!zoomed} onClick={() => store.set({ zoomFrom: null, zoomTo: null })}>Zoom out</button>
+        <button type="button" disabled={nothing} onClick={() => store.set({ from: null, to: null, zoomFrom: null, zoomTo: null, where: "", pick: "" })}>Reset</button>
+      </div>
+      <p class="status" id="where-help" role="status">
+        {selection.error !== "" ? <span class="error">{selection.error}</span> : (
+          <>
+            <b>{count(selection.rows.length)}</b> of {count(p.rows)} GCs selected
+            {timed && <Chip label={`${moment(state.from ?? 0)} to ${moment(state.to ?? p.end)}`} clear={() => store.set({ from: null, to: null })} />}
+            {state.pick !== "" && <Chip label={state.pick} clear={() => store.set({ pick: "" })} />}
+          </>
+        )}
+      </p>
+      <details class="grammar">
+        <summary>Filter syntax</summary>
+        <p>Comparisons with &gt; &gt;= &lt; &lt;= = !=, joined by and, or and parentheses: the syntax of <code>gctrail collect --until</code>. An unknown figure meets no comparison.</p>
+        <table class="plain"><tbody>{figures.map((f) => <tr key={f.name}><th scope="row"><code>{f.name}</code></th><td>{f.meaning}</td><td><code>{f.example}</code></td></tr>)}</tbody></table>
+      </details>
+    </section>
+  );
+}
+
+function Chip({ label, clear }: { label: string; clear: () => void }): JSX.Element {
+  return (
+    <span class="chip">
+      <span>{label}</span>
+      <button type="button" aria-label={`Remove ${label}`} onClick={clear}>×</button>
+    </span>
+  );
+}
+
+/** A time in seconds. */
+function TimeField({ id, label, value, store }: { id: "from" | "to"; label: string; value: number | null; store: Store }): JSX.Element {
+  const change = (text: string) => {
+    const s = Number(text);
+    const us = text.trim() === "" || !Number.isFinite(s) || s < 0 ? null : Math.round(s * 1e6);
+    const other = id === "from" ? store.state.to : store.state.from;
+    if (us !== null && other !== null && (id === "from" ? us >= other : us <= other)) store.set({ from: null, to: null, [id]: us });
+    else store.set({ [id]: us });
+  };
+  return (
+    <div class="field">
+      <label for={id}>{label} <small>s</small></label>
+      <input id={id} type="number" min="0" step="any" value={value === null ? "" : value / 1e6} onChange={(e) => change(e.currentTarget.value)} />
+    </div>
+  );
+}
