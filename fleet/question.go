@@ -62,8 +62,20 @@ func Top(ctx context.Context, s Store, f *Filter, by []string, limit int) ([]Gro
 }
 
 // Latest returns at most limit of the selected rows of a table, the newest first.
-func Latest(ctx context.Context, s Store, t *Table, f *Filter, limit int) ([]Row, error) {
-	return s.latest(ctx, t, f, limit)
+// If columns are named, the others are unknown.
+func Latest(ctx context.Context, s Store, t *Table, f *Filter, limit int, columns ...string) ([]Row, error) {
+	if len(columns) == 0 {
+		return s.latest(ctx, t, f, limit)
+	}
+	few := t.only(f, columns...)
+	rows, err := s.latest(ctx, few, f, limit)
+	for i, row := range rows {
+		rows[i] = make(Row, len(t.Columns))
+		for c := range few.Columns {
+			rows[i][t.index[few.Columns[c].Name]] = row[c]
+		}
+	}
+	return rows, err
 }
 
 // groups of a server.

@@ -99,25 +99,24 @@ func (o *fleetRowsOptions) run(ctx context.Context, std *stdio, store fleet.Stor
 	case limit == 0:
 		limit = mostRows
 	}
-	rows, err := fleet.Latest(ctx, store, o.table, filter, limit)
+	names := []string(o.columns)
+	if len(names) == 0 && o.format.value == "table" {
+		names = o.shown
+	}
+	rows, err := fleet.Latest(ctx, store, o.table, filter, limit, names...)
 	if err != nil {
 		return storeError(err)
 	}
-	return answer(std, &o.question, o.fields(rows), rows, func(p *text.Page) {
+	return answer(std, &o.question, o.fields(names, rows), rows, func(p *text.Page) {
 		p.Heading("The latest %s", text.Plural(int64(len(rows)), "record", "records"))
 	})
 }
 
-// fields are the time and the chosen columns. A table leaves out those of which
-// no row has a value.
-func (o *fleetRowsOptions) fields(rows []fleet.Row) []field[fleet.Row] {
-	names := []string(o.columns)
+// fields are the time and the columns of the given names, or all. A table leaves
+// out those of which no row has a value, unless they were asked for.
+func (o *fleetRowsOptions) fields(names []string, rows []fleet.Row) []field[fleet.Row] {
 	table := o.format.value == "table"
-	switch {
-	case len(names) > 0:
-	case table:
-		names = o.shown
-	default:
+	if len(names) == 0 {
 		for _, c := range o.table.Columns {
 			names = append(names, c.Name)
 		}
