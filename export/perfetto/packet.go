@@ -21,11 +21,14 @@ const (
 	trackProcess = 3
 	trackParent  = 5
 	trackCounter = 8
+	trackOrder   = 11 // of the tracks below
+	trackRank    = 12 // in it
 
 	processPID  = 1 // ProcessDescriptor
 	processName = 6
 
-	counterUnit = 3 // CounterDescriptor
+	counterUnit     = 3 // CounterDescriptor
+	counterUnitName = 6
 
 	eventAnnotation = 4 // TrackEvent
 	eventType       = 9
@@ -51,6 +54,9 @@ const (
 
 // unitBytes is CounterDescriptor.UNIT_SIZE_BYTES.
 const unitBytes = 3
+
+// explicitOrder is TrackDescriptor.EXPLICIT: tracks are ordered by their ranks.
+const explicitOrder = 3
 
 // sequence is the packet sequence that all packets belong to.
 const sequence = 1

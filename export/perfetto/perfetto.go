@@ -1,6 +1,7 @@
 // Package perfetto writes collections as a trace for ui.perfetto.dev: tracks of
-// pauses, suspensions, collections and marking, counters of the heap, and arrows
-// from findings to the collections that they quote.
+// pauses, suspensions, collections, the phases of background GCs and marking, counters
+// of the heap and the allocation rate, and arrows from findings to the collections that
+// they quote.
 //
 // The format is a stream of TracePacket messages; see Perfetto's
 // protos/perfetto/trace/trace_packet.proto and track_event/track_event.proto.
@@ -11,10 +12,12 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"strings"
 	"time"
 
 	"github.com/gctrail/gctrail/export"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/findings"
 )
 
@@ -23,6 +26,7 @@ type Writer struct {
 	out       *bufio.Writer
 	processes map[*gc.Process]*process
 	tracks    uint64 // the last UUID
+	flows     uint64 // the last arrow
 	packet    message
 	event     message
 	err       error
@@ -31,9 +35,15 @@ type Writer struct {
 // A process has the tracks that were described so far.
 type process struct {
 	uuid   uint64
-	flows  uint64 // added to a collection's number
 	tracks map[string]uint64
+	lanes  map[string][]lane
+
+	starts map[uint32]time.Duration // of the first pause, by the collection's number
+	last   map[uint16]time.Duration // start of the latest collection, by runtime
 }
+
+// maxStarts bounds the collections of a process that arrows can lead to.
+const maxStarts = 1 << 18
 
 // NewWriter returns a Writer to w.
 func NewWriter(w io.Writer) *Writer {
@@ -47,6 +57,7 @@ func (w *Writer) Add(c *gc.Collection) error {
 	w.collection(p, c)
 	w.marks(p, c)
 	w.counters(p, c)
+	w.rate(p, c)
 	return w.err
 }
 
@@ -56,15 +67,44 @@ func (w *Writer) Findings(of *gc.Process, found []findings.Finding) error {
 	p := w.process(of)
 	for i := range found {
 		f := &found[i]
-		w.begin(instant, w.track(p, "Findings", 0), f.ID+": "+f.Title)
+		first := w.flows
+		w.begin(instant, w.track(p, trackFindings), f.ID+": "+f.Title)
 		for _, number := range f.Collections {
-			w.event.fixed(eventFlow, p.flows+uint64(number))
+			if _, known := p.starts[number]; known {
+				w.flows++
+				w.event.fixed(eventFlow, w.flows)
+			}
 		}
 		w.word("says", f.Description)
 		for _, e := range f.Evidence {
 			w.number(e.Name, e.Value)
 		}
 		w.end(of.Started)
+		w.quoted(p, f, first)
+	}
+	return w.err
+}
+
+// quoted writes the ends of a finding's arrows, one flow each: instants at the start of
+// the pauses of the collections.
+func (w *Writer) quoted(p *process, f *findings.Finding, flow uint64) {
+	for _, number := range f.Collections {
+		if at, known := p.starts[number]; known {
+			flow++
+			w.begin(instant, w.track(p, trackQuoted), fmt.Sprintf("GC %d, quoted by %s", number, f.ID))
+			w.event.fixed(eventFlow, flow)
+			w.end(at)
+		}
+	}
+}
+
+// Phases writes the phases of a background GC.
+func (w *Writer) Phases(of *gc.Process, b *background.Collection) error {
+	p := w.process(of)
+	for i := range background.NumPhases {
+		if b.Known[i] {
+			w.slice(p, trackPhases, strings.ReplaceAll(i.String(), "_", " "), b.Begins[i], b.Durations[i], func() { w.integer("number", int64(b.Number)) })
+		}
 	}
 	return w.err
 }
@@ -83,16 +123,16 @@ func (w *Writer) Close() error {
 func (w *Writer) pauses(p *process, c *gc.Collection) {
 	for i := range c.Pauses {
 		pause := &c.Pauses[i]
-		track, name := "GC pauses", export.Kind(c)
+		track, name := trackPauses, export.Kind(c)
 		if pause.Kind != gc.PauseBlocking {
-			track, name = "Background GC pauses", name+", "+pause.Kind.String()+" pause"
+			track, name = trackBackgroundPauses, name+", "+pause.Kind.String()+" pause"
 		}
-		w.slice(w.track(p, track, 0), name, pause.Start, pause.Duration, func() {
-			w.event.fixed(eventFlow, p.flows+uint64(c.Number))
-			w.describe(c)
-		})
+		if i == 0 && len(p.starts) < maxStarts {
+			p.starts[c.Number] = pause.Start
+		}
+		w.slice(p, track, name, pause.Start, pause.Duration, func() { w.describe(c) })
 		if suspend, known := pause.Suspend.Get(); known && suspend > 0 {
-			w.slice(w.track(p, "Suspension", 0), "suspend for GC "+fmt.Sprint(c.Number), pause.Start, suspend, nil)
+			w.slice(p, trackSuspension, fmt.Sprintf("suspend for GC %d", c.Number), pause.Start, suspend, nil)
 		}
 	}
 }
@@ -105,11 +145,11 @@ func (w *Writer) collection(p *process, c *gc.Collection) {
 	if !begun || !ended {
 		return
 	}
-	track := "GCs"
+	track := trackCollections
 	if c.Kind == gc.Background {
-		track = "Background GCs"
+		track = trackBackground
 	}
-	w.slice(w.track(p, track, 0), fmt.Sprintf("GC %d, %s", c.Number, export.Kind(c)), start, length, func() { w.describe(c) })
+	w.slice(p, track, fmt.Sprintf("GC %d, %s", c.Number, export.Kind(c)), start, length, func() { w.describe(c) })
 }
 
 // marks writes how long each heap marked from each kind of root. The events tell
@@ -125,8 +165,8 @@ func (w *Writer) marks(p *process, c *gc.Collection) {
 		if i == 0 || m.Heap != heap {
 			heap, at = m.Heap, first.Start+first.Suspend.Or(0)
 		}
-		track := w.track(p, fmt.Sprintf("Marking, heap %d (lengths and order; starts are not recorded)", m.Heap), 0)
-		w.slice(track, "mark from "+m.Root.String(), at, m.Duration, func() {
+		track := fmt.Sprintf("Marking, heap %d (lengths and order; starts are not recorded)", m.Heap)
+		w.slice(p, track, "mark from "+m.Root.String(), at, m.Duration, func() {
 			if bytes, known := m.Bytes.Get(); known {
 				w.integer("promoted_bytes", bytes)
 			}
@@ -141,21 +181,38 @@ func (w *Writer) counters(p *process, c *gc.Collection) {
 	end, ended := c.End.Get()
 	at := func(known bool, t time.Duration, name string, v gc.Opt[int64]) {
 		if bytes, is := v.Get(); is && known {
-			w.begin(counter, w.track(p, name, unitBytes), "")
-			w.event.uint(eventCounter, uint64(bytes))
-			w.end(t)
+			w.count(p, name, t, bytes)
 		}
 	}
-	at(begun, start, "heap", c.HeapBefore)
-	at(begun, start, "committed", c.CommittedBefore)
+	at(begun, start, counterHeap, c.HeapBefore)
+	at(begun, start, counterCommitted, c.CommittedBefore)
 	for i := range c.Generations {
 		g := &c.Generations[i]
 		at(begun, start, g.Name, gc.Some(g.Before))
 		at(ended, end, g.Name, g.After)
 	}
-	at(ended, end, "heap", c.HeapAfter)
-	at(ended, end, "committed", c.CommittedAfter)
-	at(begun, start, "allocated since the previous GC", c.Allocated)
+	at(ended, end, counterHeap, c.HeapAfter)
+	at(ended, end, counterCommitted, c.CommittedAfter)
+}
+
+// rate writes how fast the program allocated between the start of the previous
+// collection and that of this one.
+func (w *Writer) rate(p *process, c *gc.Collection) {
+	start, begun := c.Start.Get()
+	if !begun {
+		return
+	}
+	previous, known := p.last[c.ClrInstance]
+	p.last[c.ClrInstance] = start
+	if bytes, is := c.Allocated.Get(); is && known && start > previous {
+		w.count(p, counterRate, previous, int64(float64(bytes)/(start-previous).Seconds()))
+	}
+}
+
+func (w *Writer) count(p *process, name string, at time.Duration, v int64) {
+	w.begin(counter, w.track(p, name), "")
+	w.event.uint(eventCounter, uint64(v))
+	w.end(at)
 }
 
 // describe annotates a slice with the collection's figures.
@@ -172,9 +229,12 @@ func (w *Writer) describe(c *gc.Collection) {
 	}
 }
 
-// slice writes a stretch of time on a track.
-func (w *Writer) slice(track uint64, name string, start, length time.Duration, annotate func()) {
-	w.begin(sliceBegin, track, name)
+// slice writes a stretch of time on a track of some name, or on one more of it where
+// that already has a slice at the time: importers drop slices that overlap.
+func (w *Writer) slice(p *process, name, title string, start, length time.Duration, annotate func()) {
+	start = max(0, start)
+	track := w.track(p, p.lane(name, start, start+length))
+	w.begin(sliceBegin, track, title)
 	if annotate != nil {
 		annotate()
 	}
@@ -223,42 +283,45 @@ func (w *Writer) word(name, v string) {
 	w.event.message(eventAnnotation, a)
 }
 
-// process returns the process's tracks, and describes it if it is new.
+// process returns the process's tracks, and describes it where it is new.
 func (w *Writer) process(of *gc.Process) *process {
 	p := w.processes[of]
 	if p == nil {
 		w.tracks++
-		p = &process{uuid: w.tracks, flows: uint64(len(w.processes)+1) << 32, tracks: make(map[string]uint64)}
+		p = &process{
+			uuid: w.tracks, tracks: make(map[string]uint64), lanes: make(map[string][]lane),
+			starts: make(map[uint32]time.Duration), last: make(map[uint16]time.Duration),
+		}
 		w.processes[of] = p
 		var d, track message
 		d.uint(processPID, of.PID&0x7fffffff)
 		d.text(processName, export.Name(of))
 		track.uint(trackUUID, p.uuid)
 		track.message(trackProcess, d)
+		track.uint(trackOrder, explicitOrder)
 		w.descriptor(track)
 	}
 	return p
 }
 
-// track returns the UUID of a process's track, and describes it if it is new. A
-// track with a unit is a counter.
-func (w *Writer) track(p *process, name string, unit uint64) uint64 {
+// track returns the UUID of a process's track, and describes it where it is new.
+func (w *Writer) track(p *process, name string) uint64 {
 	uuid, known := p.tracks[name]
-	if !known {
-		w.tracks++
-		uuid = w.tracks
-		p.tracks[name] = uuid
-		var track message
-		track.uint(trackUUID, uuid)
-		track.text(trackName, name)
-		track.uint(trackParent, p.uuid)
-		if unit != 0 {
-			var c message
-			c.uint(counterUnit, unit)
-			track.message(trackCounter, c)
-		}
-		w.descriptor(track)
+	if known {
+		return uuid
 	}
+	w.tracks++
+	uuid = w.tracks
+	p.tracks[name] = uuid
+	var track message
+	track.uint(trackUUID, uuid)
+	track.text(trackName, name)
+	track.uint(trackParent, p.uuid)
+	track.uint(trackRank, rank(name))
+	if unit := unitOf(name); unit != nil {
+		track.message(trackCounter, unit)
+	}
+	w.descriptor(track)
 	return uuid
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/gctrail/gctrail/export/parquet"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
+	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/symbol"
@@ -46,6 +47,8 @@ type Converter struct {
 	model   gc.Model
 
 	allocated []*export.Allocations
+	phases    []*background.Collection
+	phase     background.Model
 	events    *parquet.Events
 	err       error // of events
 
@@ -58,10 +61,18 @@ type Converter struct {
 	PIDs map[uint64]bool
 }
 
+// maxPhases bounds the background collections whose phases are kept.
+const maxPhases = 1 << 16
+
 // New returns a Converter of what is selected. All writes every part of the
 // format, else only the first.
 func New(f *Format, o *selection.Selection, all bool) *Converter {
 	c := &Converter{format: f, selected: o, all: all}
+	c.phase.Done = func(b *background.Collection) {
+		if len(c.phases) < maxPhases {
+			c.phases = append(c.phases, b)
+		}
+	}
 	if c.Stacks() {
 		c.allocs.KeepTimes = c.timed()
 		c.allocs.Stacks, c.allocs.Types = symbol.NewStacks(&c.table), &c.types
@@ -97,6 +108,11 @@ func (c *Converter) timed() bool {
 	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.timed })
 }
 
+// wantsPhases reports whether the phases of background collections are written.
+func (c *Converter) wantsPhases() bool {
+	return slices.ContainsFunc(c.parts(), func(p part) bool { return p.phases })
+}
+
 // OnlyAllocations reports whether nothing of collections is written.
 func (c *Converter) OnlyAllocations() bool {
 	return !slices.ContainsFunc(c.parts(), func(p part) bool { return p.collections != nil })
@@ -104,11 +120,14 @@ func (c *Converter) OnlyAllocations() bool {
 
 // Wants reports whether events of a kind are needed.
 func (c *Converter) Wants(d *trace.Descriptor) bool {
-	return c.Events() || gc.Wants(d) || c.Stacks() && (alloc.Wants(d) || symbol.Wants(d) || symbol.WantsTypes(d))
+	return c.Events() || gc.Wants(d) || c.wantsPhases() && background.Wants(d) || c.Stacks() && (alloc.Wants(d) || symbol.Wants(d) || symbol.WantsTypes(d))
 }
 
 // Feed takes in one event.
 func (c *Converter) Feed(info *trace.Info, ev *trace.Event) {
+	if c.wantsPhases() {
+		c.phase.Feed(ev)
+	}
 	if c.allocs.Stacks == nil {
 		return
 	}

@@ -156,7 +156,8 @@ func TestPerfetto(t *testing.T) {
 		slices := make(map[uint64][][2]uint64)
 		var pauses int
 		var pause time.Duration
-		findings := 0
+		instants := map[string]int{}
+		flows := map[uint64]int{} // by flow, how often
 		fields(t, converted(t, file, "perfetto"), func(_ protowire.Number, _ uint64, packet []byte) {
 			var at, typ, track uint64
 			fields(t, packet, func(n protowire.Number, v uint64, sub []byte) {
@@ -181,6 +182,8 @@ func TestPerfetto(t *testing.T) {
 							typ = v
 						case 11:
 							track = v
+						case 47:
+							flows[v]++
 						}
 					})
 				}
@@ -196,12 +199,12 @@ func TestPerfetto(t *testing.T) {
 				open[track] = at
 			case 2:
 				slices[track] = append(slices[track], [2]uint64{open[track], at})
-				if strings.HasSuffix(names[track], "GC pauses") {
+				if name, _, _ := strings.Cut(names[track], ","); strings.HasSuffix(name, "GC pauses") {
 					pauses++
 					pause += time.Duration(at - open[track])
 				}
 			case 3:
-				findings++
+				instants[names[track]]++
 			}
 		})
 		for track, all := range slices {
@@ -215,8 +218,13 @@ func TestPerfetto(t *testing.T) {
 		if pauses != want.pauses || pause != want.pause {
 			t.Errorf("%s: %d pauses of %v, want %d of %v", file, pauses, pause, want.pauses, want.pause)
 		}
-		if findings == 0 {
-			t.Errorf("%s: no findings", file)
+		if instants["Findings"] == 0 || instants["GCs that findings quote"] != len(flows) {
+			t.Errorf("%s: instants %v, %d arrows", file, instants, len(flows))
+		}
+		for flow, ends := range flows {
+			if ends != 2 {
+				t.Errorf("%s: arrow %d has %d ends", file, flow, ends)
+			}
 		}
 	}
 }

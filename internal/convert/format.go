@@ -36,6 +36,7 @@ type Format struct {
 type part struct {
 	name        string
 	timed       bool // collections, and allocations with their times
+	phases      bool // collections, and the phases of those in the background
 	collections func(io.Writer, *Converter) export.Writer
 	allocations func(io.Writer, *Converter, []*export.Allocations) error
 	events      func(io.Writer) *parquet.Events
@@ -45,7 +46,7 @@ type part struct {
 var formats = []Format{
 	{
 		Name: "perfetto", Suffixes: []string{".pftrace", ".perfetto-trace"}, Says: "timeline for ui.perfetto.dev", Binary: true,
-		parts: []part{{collections: func(w io.Writer, c *Converter) export.Writer { return &judged{perfetto.NewWriter(w), c} }}},
+		parts: []part{{phases: true, collections: func(w io.Writer, c *Converter) export.Writer { return &judged{perfetto.NewWriter(w), c} }}},
 	},
 	{
 		Name: "firefox", Suffixes: []string{".firefox.json"}, Says: "timeline for profiler.firefox.com",
@@ -174,13 +175,23 @@ func (l *lines) Close() error {
 	return err
 }
 
-// judged writes what was found of the processes behind their collections.
+// judged writes the phases of background collections, and what was found of the
+// processes, behind their collections.
 type judged struct {
 	*perfetto.Writer
 	c *Converter
 }
 
 func (j *judged) Close() error {
+	for _, b := range j.c.phases {
+		p := j.c.process(b.PID)
+		if !j.c.selected.HasProcess(p) || !j.c.selected.AllTimes() && !j.c.selected.HasTime(j.c.info, b.Start) {
+			continue
+		}
+		if err := j.Phases(p, b); err != nil {
+			return err
+		}
+	}
 	for _, r := range j.c.results {
 		if err := j.Findings(r.Summary.Process, r.Findings); err != nil {
 			return err
