@@ -23,12 +23,13 @@ type Timeline struct {
 	width   time.Duration
 }
 
-// A Bucket is an interval of a Timeline. Sizes are those after the last
-// collection that ended in it.
+// A Bucket is an interval of a Timeline. HeapAfter and Committed are the sizes after
+// the last collection that ended in it.
 type Bucket struct {
 	Collections int           // that began in it
 	Pause       time.Duration // of all pauses that began in it
 	Longest     time.Duration // of them
+	HeapBefore  gc.Opt[int64] // the largest before a collection that ended in it
 	HeapAfter   gc.Opt[int64]
 	Committed   gc.Opt[int64]
 
@@ -53,8 +54,9 @@ func (t *Timeline) Add(c *gc.Collection) {
 	}
 }
 
-// measure keeps the later of the sizes.
+// measure keeps the largest size before a collection, and the latest sizes after one.
 func (b *Bucket) measure(c *gc.Collection) {
+	b.raise(c.HeapBefore)
 	if c.HeapAfter.Known() && (!b.HeapAfter.Known() || c.End.Or(0) >= b.heapAt) {
 		b.HeapAfter, b.heapAt = c.HeapAfter, c.End.Or(0)
 	}
@@ -64,6 +66,13 @@ func (b *Bucket) measure(c *gc.Collection) {
 	}
 	if committed.Known() && (!b.Committed.Known() || c.End.Or(0) >= b.committedAt) {
 		b.Committed, b.committedAt = committed, c.End.Or(0)
+	}
+}
+
+// raise keeps the larger size before a collection.
+func (b *Bucket) raise(before gc.Opt[int64]) {
+	if before.Known() && before.Or(0) >= b.HeapBefore.Or(0) {
+		b.HeapBefore = before
 	}
 }
 
@@ -110,6 +119,7 @@ func (b *Bucket) follow(next *Bucket) {
 	b.Collections += next.Collections
 	b.Pause = saturate.Add(b.Pause, next.Pause)
 	b.Longest = max(b.Longest, next.Longest)
+	b.raise(next.HeapBefore)
 	if next.HeapAfter.Known() {
 		b.HeapAfter, b.heapAt = next.HeapAfter, next.heapAt
 	}

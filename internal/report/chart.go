@@ -2,92 +2,43 @@ package report
 
 import (
 	"fmt"
-	"strings"
-	"time"
-	"unicode/utf8"
 
+	"github.com/gctrail/gctrail/internal/dotchart"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// chartMargin is the width of the labels beside a chart, at most.
-const chartMargin = len("1,234.5 MB") + len(" |")
-
-// heapRows is how many lines the chart of the heap has.
-const heapRows = 4
-
-// Cells of a chart, from nearly empty to full.
-var (
-	blockCells = []rune("▁▂▃▄▅▆▇█")
-	plainCells = []rune(".:|#")
+// Lines of the charts.
+const (
+	heapLines  = 4
+	pauseLines = 2
 )
 
-// writeChart draws the heap after GCs, and the longest pauses, along the time.
+// writeChart draws the heap and the longest pauses over time, in all of the page's
+// width.
 func (c *Case) writeChart(p *text.Page) {
 	t := &c.Summary.Timeline
-	room := max(1, p.Width-chartMargin)
-	each := max(1, (len(t.Buckets)+room-1)/room) // buckets to a column
-	columns := (len(t.Buckets) + each - 1) / each
-	heap, pauses := make([]float64, columns), make([]float64, columns)
-	var top, longest, held float64
-	for i, b := range t.Buckets {
-		if b.HeapAfter.Known() {
-			held = float64(b.HeapAfter.Or(0))
-		}
-		heap[i/each] = held
-		pauses[i/each] = max(pauses[i/each], float64(b.Longest))
-		top, longest = max(top, held), max(longest, pauses[i/each])
+	width := p.Width - dotchart.ScaleWidth
+	picture := dotchart.Chart{Each: t.Width(), Columns: 1, Unicode: p.Unicode}
+	for i := range t.Buckets {
+		b := &t.Buckets[i]
+		picture.Points = append(picture.Points, dotchart.Point{Before: b.HeapBefore, After: b.HeapAfter, Longest: b.Longest})
 	}
-	if top == 0 {
+	if picture.Empty() || width*dotchart.DotsPerCell < len(picture.Points) {
 		return
 	}
-	cells := plainCells
-	if p.Unicode {
-		cells = blockCells
-	}
-	topLabel, pauseLabel := units.Bytes(int64(top)), units.Duration(time.Duration(longest))
-	margin := max(len(topLabel), len(pauseLabel))
-	wide := 1
-	if p.Width >= margin+2+2*len(heap) {
-		wide = 2
-	}
-	p.Section("Heap after each GC; below it the longest pause; %s per column", units.Duration(t.Width()*time.Duration(each)/time.Duration(wide)))
-	for row := heapRows - 1; row >= 0; row-- {
-		label := ""
-		if row == heapRows-1 {
-			label = topLabel
-		}
-		p.Line("%s", chartLine(label, margin, heap, top, row, heapRows, wide, cells))
-	}
-	p.Line("%s", chartLine(pauseLabel, margin, pauses, longest, 0, 1, wide, cells))
-	start, end := units.Duration(t.Origin), units.Duration(t.Origin+t.Width()*time.Duration(each*len(heap)))
-	p.Line("%*s  %s%*s", margin, "", start, wide*len(heap)-len(start), end)
+	picture.Columns = width * dotchart.DotsPerCell / len(picture.Points)
+	picture.Width = (picture.Columns*len(picture.Points) + dotchart.DotsPerCell - 1) / dotchart.DotsPerCell
+	p.Section("%s", sentenceCase(dotchart.HeapTitle))
+	writeLines(p, picture.Heap(heapLines))
+	p.Heading("%s", sentenceCase(picture.PauseTitle()))
+	writeLines(p, picture.Pauses(pauseLines))
+	start, end := units.Duration(t.Origin), units.Duration(t.Origin+picture.Span())
+	p.Line("%s%s%*s", fmt.Sprintf("%*s", dotchart.ScaleWidth, ""), start, max(0, picture.Width-len(start)), end)
 }
 
-// chartLine draws one of the rows of a chart, from the bottom up; the highest
-// value fills all rows. Where there is anything, the lowest row shows it.
-func chartLine(label string, margin int, values []float64, top float64, row, rows, wide int, cells []rune) string {
-	var b strings.Builder
-	fmt.Fprintf(&b, "%*s |", margin, label)
-	for _, v := range values {
-		cell := ' '
-		if top > 0 && v > 0 {
-			filled := v/top*float64(rows) - float64(row)
-			n := int(filled*float64(len(cells)) + 0.5)
-			if row == 0 {
-				n = max(n, 1)
-			}
-			if n > 0 {
-				cell = cells[min(n, len(cells))-1]
-			}
-		}
-		for range wide {
-			b.WriteRune(cell)
-		}
+func writeLines(p *text.Page, lines []dotchart.Line) {
+	for _, l := range lines {
+		p.Line("%s", l.Scale+l.Picture)
 	}
-	line := strings.TrimRight(b.String(), " ")
-	if utf8.RuneCountInString(line) < margin+2 {
-		line = fmt.Sprintf("%*s |", margin, label)
-	}
-	return line
 }

@@ -1,10 +1,13 @@
-package tui
+package dotchart
 
-import "strings"
+import (
+	"math/bits"
+	"strings"
+)
 
 // A canvas is a picture made of dots: each cell of the terminal shows two
-// columns and four rows of them, as a character of braille. Where there is none,
-// a cell shows by a character of ASCII how many of its dots are set.
+// columns and four rows of them, as a character of braille, or in ASCII by a
+// character for the number of dots set.
 type canvas struct {
 	width, height int // cells
 	cells         []uint8
@@ -50,7 +53,7 @@ func (c *canvas) lines(braille bool) []string {
 		for _, cell := range c.cells[row*c.width : (row+1)*c.width] {
 			switch {
 			case !braille:
-				b.WriteRune(inASCII[ones(cell)])
+				b.WriteRune(inASCII[bits.OnesCount8(cell)])
 			case cell == 0:
 				b.WriteByte(' ')
 			default:
