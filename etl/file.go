@@ -23,6 +23,9 @@ type file struct {
 	number uint8
 	header *logfileHeader
 	survey survey
+	walked walking
+
+	growing bool // a session is still writing it
 
 	frequency int64 // of its time stamps
 	// The trace's ticks are those of the file from base on, or else, where the

@@ -44,18 +44,23 @@ func (e *entry) order() uint64 {
 type index struct {
 	second   int64 // in ticks
 	alone    bool  // there is one file
+	tailed   bool  // files are read while they are being written
+	written  int64 // when the latest buffer was, in ticks
 	entries  []entry
 	damage   func(f *file, off int64, err error) // of a place without a buffer
 	repeated func(f *file, off int64, err error) // of a buffer that is listed already
 }
 
 func (x *index) sort() {
-	slices.SortStableFunc(x.entries, func(a, b entry) int {
-		if c := cmp.Compare(a.ticks, b.ticks); c != 0 {
-			return c
-		}
-		return cmp.Compare(a.order(), b.order())
-	})
+	slices.SortStableFunc(x.entries, compareEntries)
+}
+
+// walking is how far the buffers of a file are listed.
+type walking struct {
+	pos      int64 // of the next
+	previous int64 // position
+	expands  int64 // bytes that all of them have once they are uncompressed
+	ticks    int64 // of the first event of the last that has one
 }
 
 // A survey is what the buffer headers of one file tell.
@@ -81,7 +86,7 @@ func (x *index) add(f *file) error {
 	had := len(x.entries)
 	err := x.walk(f)
 	x.dropRepeated(f, had)
-	if x.alone {
+	if x.alone && !x.tailed {
 		if err := f.mendStart(x.entries[had:], x.second); err != nil {
 			x.damage(f, 0, err)
 		}
@@ -122,12 +127,20 @@ func (e *entry) compareIdentity(o *entry) int {
 
 func (x *index) walk(f *file) error {
 	var head [peekSize]byte
-	f.survey.lowest, f.survey.flushed = ^uint32(0), math.MaxInt64
-	f.survey.first = int64(f.header.firstSize)
-	f.survey.packed = f.header.mode&modeCompressed != 0
-	previous, expands, ticks := int64(0), int64(0), f.ticks(f.header.time)
-	for pos := int64(0); pos < f.size; {
+	w := &f.walked
+	if w.pos == 0 {
+		f.survey.lowest, f.survey.flushed = ^uint32(0), math.MaxInt64
+		f.survey.first = int64(f.header.firstSize)
+		f.survey.packed = f.header.mode&modeCompressed != 0
+		w.ticks = f.ticks(f.header.time)
+	}
+	pos := w.pos
+	defer func() { w.pos = pos }()
+	for pos < f.size {
 		n, err := f.r.ReadAt(head[:min(f.size-pos, peekSize)], pos)
+		if f.growing && !f.wholeBuffer(head[:n], pos) {
+			return nil
+		}
 		if n < bufferHeaderSize {
 			f.survey.short = true
 			if err != nil && !errors.Is(err, io.EOF) {
@@ -138,7 +151,7 @@ func (x *index) walk(f *file) error {
 		var h bufferHeader
 		h.decode(head[:])
 		if !h.plausible() || pos > 0 && f.survey.packed && !isBuffer(f, head[:n]) && !f.bufferAt(pos+int64(h.size)) {
-			if pos, err = x.resync(f, previous, pos); err != nil || pos == f.size {
+			if pos, err = x.resync(f, w.previous, pos); err != nil || pos == f.size {
 				return err
 			}
 			continue
@@ -158,17 +171,22 @@ func (x *index) walk(f *file) error {
 				x.damage(f, pos, malformed("more than %d buffers", maxEntries))
 				return nil
 			}
-			if expands += int64(h.used); h.compressed() && expands > freely+maxRatio*f.size {
+			if w.expands += int64(h.used); h.compressed() && w.expands > freely+maxRatio*f.size {
 				x.damage(f, pos, malformed("buffers that expand to more than %d times the file", maxRatio))
 				return nil
 			}
 			if t, ok := h.firstTime(head[bufferHeaderSize:n]); ok {
-				ticks = f.ticks(t)
+				w.ticks = f.ticks(t)
 			}
-			x.entries = append(x.entries, h.entry(f, pos, ticks))
-			f.survey.flush(f.ticks(h.flushed), ticks, &h)
+			e := h.entry(f, pos, w.ticks)
+			x.entries = append(x.entries, e)
+			if e.to == math.MaxInt64 { // unknown
+				e.to = e.ticks
+			}
+			x.written = max(x.written, e.to)
+			f.survey.flush(f.ticks(h.flushed), w.ticks, &h)
 		}
-		previous, pos = pos, pos+int64(h.size)
+		w.previous, pos = pos, pos+int64(h.size)
 	}
 	return nil
 }
@@ -232,6 +250,17 @@ func (h *bufferHeader) firstTime(b []byte) (int64, bool) {
 		return firstTime(plain[:n])
 	}
 	return firstTime(b)
+}
+
+// wholeBuffer reports whether all of the buffer at pos was written, which begins with
+// head.
+func (f *file) wholeBuffer(head []byte, pos int64) bool {
+	if len(head) < bufferHeaderSize {
+		return false
+	}
+	var h bufferHeader
+	h.decode(head)
+	return h.plausible() && pos+int64(h.size) <= f.size
 }
 
 // resync finds the next buffer after a place at which none begins: the start of

@@ -19,6 +19,9 @@ type Options struct {
 	Want func(*trace.Descriptor) bool
 	// Stacks makes events carry their stacks.
 	Stacks bool
+	// Tail, if not nil, reports how files grow that are read while they are being
+	// written.
+	Tail *Tail
 }
 
 // A Reader reads one trace, of one file or of several. It is a trace.Source, to
@@ -37,6 +40,7 @@ type Reader struct {
 	threads   threads
 	used      bool
 
+	index   index
 	loader  loader
 	heap    mergeHeap
 	pending int   // memory of the batches in use, as batch.cost counts it
@@ -44,6 +48,7 @@ type Reader struct {
 	emitted int64 // ticks of the latest event emitted
 	latest  int64 // ticks of the latest event read
 	doubt   int64 // ticks from which on events may be missing anywhere
+	tail    tail
 
 	waiting stacks
 	event   trace.Event
@@ -120,12 +125,16 @@ func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 		defer r.loader.stop()
 		for {
 			r.fetch()
-			if len(r.heap.Heap) == 0 {
-				break
+			switch {
+			case r.settled():
+				if !r.step(yield) {
+					return
+				}
+				continue
+			case r.grow():
+				continue
 			}
-			if !r.step(yield) {
-				return
-			}
+			break
 		}
 		for !r.waiting.empty() {
 			if !r.emit(r.waiting.pop(), yield) {
@@ -138,6 +147,7 @@ func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 
 // open reads the file headers and lists the buffers.
 func (r *Reader) open() error {
+	r.awaitHeaders()
 	for _, f := range r.files {
 		if err := f.open(); err != nil {
 			return err
@@ -147,11 +157,38 @@ func (r *Reader) open() error {
 	r.info.Clock = clock
 	r.info.Start = fileTime(first.header.start)
 	r.info.PointerSize = first.header.pointerSize
-	x := index{damage: r.unindexed, repeated: r.indexed, second: clock.Frequency, alone: len(r.files) == 1}
+	r.index = index{
+		damage: r.unindexed, repeated: r.indexed, second: clock.Frequency,
+		alone: len(r.files) == 1, tailed: r.opts.Tail != nil, written: math.MinInt64,
+	}
 	for _, f := range r.files {
 		r.info.CPUs = max(r.info.CPUs, f.header.cpus)
-		r.limit += int(min(int64(f.header.cpus)*processorPending, f.size*bytePending))
-		err := x.add(f)
+		size := f.size
+		if r.index.tailed {
+			size = math.MaxInt64 / bytePending
+		}
+		r.limit += int(min(int64(f.header.cpus)*processorPending, size*bytePending))
+	}
+	r.limit = min(max(r.limit, minPending), maxPending)
+	r.latest, r.emitted = math.MinInt64, math.MinInt64
+	r.loader.files, r.loader.second = r.files, r.info.Clock.Frequency
+	r.doubt = math.MaxInt64
+	if r.index.tailed {
+		r.loader.scratch = make([]byte, chunk)
+		return r.follow()
+	}
+	if err := r.list(); err != nil {
+		return err
+	}
+	r.account(r.index.entries)
+	r.loader.start(r.index.entries)
+	return nil
+}
+
+// list lists the buffers of all files.
+func (r *Reader) list() error {
+	for _, f := range r.files {
+		err := r.index.add(f)
 		if errors.Is(err, trace.ErrUnsupported) {
 			return &trace.FormatError{Format: "etl", File: f.name, Section: "file header", Err: err}
 		}
@@ -159,12 +196,7 @@ func (r *Reader) open() error {
 			r.unindexed(f, 0, err)
 		}
 	}
-	r.limit = min(max(r.limit, minPending), maxPending)
-	x.sort()
-	r.latest, r.emitted = math.MinInt64, math.MinInt64
-	r.loader.files, r.loader.second = r.files, r.info.Clock.Frequency
-	r.account(x.entries)
-	r.loader.start(x.entries)
+	r.index.sort()
 	return nil
 }
 
