@@ -36,16 +36,20 @@ type Row []column.Value
 // columnTime is the column with a record's own time, in Unix nanoseconds.
 const columnTime = "time_ns"
 
-// Collections is the table of collections, one row each. The columns behind those
-// of the process are those of export/column.
-var Collections = sync.OnceValue(func() *Table {
+var collections = sync.OnceValue(func() *Table {
 	return newTable("gc", record.CollectionEvent, record.Collection(), "clr_instance", "number")
 })
 
-// Ends is the table of processes that ended, and what was in their memory.
-var Ends = sync.OnceValue(func() *Table {
+var ends = sync.OnceValue(func() *Table {
 	return newTable("ends", record.EndEvent, record.Ended())
 })
+
+// Collections returns the table of collections, one row each. The columns behind
+// those of the process are those of export/column.
+func Collections() *Table { return collections() }
+
+// Ends returns the table of processes that ended, and what was in their memory.
+func Ends() *Table { return ends() }
 
 // Tables returns all tables.
 func Tables() []*Table { return []*Table{Collections(), Ends()} }

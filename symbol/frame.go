@@ -50,7 +50,7 @@ func (t *Table) Resolve(pid, address uint64, at time.Duration) Frame {
 		f.Why = NoMethods
 		return f
 	}
-	p.sort()
+	t.sort(p)
 	if m := p.methods.find(address, at); m != nil {
 		f.Method = string(p.names[m.name : m.name+m.length])
 		f.Module = p.modules[m.module]
@@ -60,7 +60,7 @@ func (t *Table) Resolve(pid, address uint64, at time.Duration) Frame {
 	i := p.images.find(address, at)
 	if i == nil {
 		if kernel := t.byPID[kernelPID]; kernel != nil {
-			kernel.sort()
+			t.sort(kernel)
 			i = kernel.images.find(address, at)
 		}
 	}

@@ -2,6 +2,7 @@ package symbol
 
 import (
 	"bytes"
+	"sync"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
@@ -21,8 +22,11 @@ const (
 const maxPrecompiled = 64 << 10
 
 // A Table holds the methods and modules of processes. The zero Table is empty
-// and ready for use, by one goroutine.
+// and ready for use. It is fed by one goroutine; between events, any number may
+// resolve addresses.
 type Table struct {
+	sorting sync.Mutex // guards the order of methods and images while addresses are resolved
+
 	takes   map[*trace.Descriptor]take
 	desc    *trace.Descriptor // of the last event
 	take    take              // what takes it in
@@ -197,8 +201,10 @@ func (t *Table) add(p *process, m method, name []byte) {
 	t.bytes += len(name)
 }
 
-// sort orders images and methods, so that addresses can be looked up.
-func (p *process) sort() {
+// sort orders the images and methods of a process, so that addresses can be looked up.
+func (t *Table) sort(p *process) {
+	t.sorting.Lock()
+	defer t.sorting.Unlock()
 	if p.sorted {
 		return
 	}

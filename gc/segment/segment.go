@@ -9,7 +9,7 @@ import (
 )
 
 // The bounds of a Model: segments that are followed, and collections whose
-// Snapshot was not taken.
+// Snapshot was not removed.
 const (
 	maxSegments  = 1 << 20
 	maxSnapshots = 1 << 13
@@ -167,8 +167,9 @@ func (s *segments) ended(number uint32) {
 	s.now = Snapshot{Live: s.now.Live, LiveBytes: s.now.LiveBytes, Committed: s.now.Committed}
 }
 
-// Take returns the Snapshot at the end of a collection, and removes it.
-func (m *Model) Take(pid uint64, instance uint16, number uint32) (Snapshot, bool) {
+// Remove removes the Snapshot at the end of a collection and returns it, if there was
+// one.
+func (m *Model) Remove(pid uint64, instance uint16, number uint32) (Snapshot, bool) {
 	s := m.byID[id{pid, instance}]
 	if s == nil {
 		return Snapshot{}, false

@@ -33,10 +33,10 @@ func TestSnapshots(t *testing.T) {
 		1: {Created: 2, CreatedBytes: 150, Live: 2, LiveBytes: 150},
 		2: {Created: 1, CreatedBytes: 70, Freed: 2, FreedBytes: 100, Live: 1, LiveBytes: 70, Committed: Committed{100, 20, 3, 7, 1}},
 	} {
-		if got, ok := m.Take(7, 0, number); !ok || got != want {
+		if got, ok := m.Remove(7, 0, number); !ok || got != want {
 			t.Errorf("GC %d: %+v, expected %+v", number, got, want)
 		}
-		if _, again := m.Take(7, 0, number); again {
+		if _, again := m.Remove(7, 0, number); again {
 			t.Errorf("GC %d was taken twice", number)
 		}
 	}

@@ -2,7 +2,6 @@ package stats
 
 import (
 	"cmp"
-	"math"
 	"slices"
 	"time"
 
@@ -75,14 +74,18 @@ func (b *Bottlenecks) Add(c *gc.Collection) {
 	b.spans.add(c)
 }
 
-// All returns the intervals found, at most 1,000, beginning with the longest
-// total pauses, and the number of all intervals. No collection may be added
-// afterwards.
+// All returns the intervals in the collections so far, at most 1,000, beginning with
+// the longest total pauses, and the number of all intervals. It takes time that grows
+// with the number of intervals.
 func (b *Bottlenecks) All() (list []Bottleneck, count int) {
-	b.spans.pass(math.MaxInt64)
-	b.found.flush(len(b.found.candidates))
-	b.found.trim()
-	return b.found.done, b.found.count
+	found := b.found
+	found.candidates, found.done = slices.Clone(found.candidates), slices.Clone(found.done)
+	for _, s := range b.spans.waits() {
+		found.add(s)
+	}
+	found.flush(len(found.candidates))
+	found.trim()
+	return found.done, found.count
 }
 
 // maximal finds the maximal scoring intervals of pauses that come in order.

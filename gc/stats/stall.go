@@ -163,6 +163,9 @@ func (s *stalls) join(passed int) {
 	}
 }
 
+// waits returns the spans that wait, in order.
+func (s *stalls) waits() []span { return s.spans[len(s.spans)-s.waiting:] }
+
 // worst returns the worst stretches of those windows that fit into the time
 // watched.
 func (s *stalls) worst(watched time.Duration) []Stall {
