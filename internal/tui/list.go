@@ -173,7 +173,7 @@ func (m *model) row(p *painter, process *watch.Process, selected bool, columns [
 	} else if process.State != watch.Watched {
 		style = p.styles.faint
 	}
-	line := mark + text.PadLeft(processID(process), idWidth) + " " + text.PadRight(nameOf(process), nameWidth)
+	line := mark + text.PadLeft(processID(process.PID, process.InnerPID), idWidth) + " " + text.PadRight(nameOf(process), nameWidth)
 	if process.State == watch.Found {
 		return style(p.fit(line + " " + m.reason(process)))
 	}
@@ -193,7 +193,7 @@ func (m *model) reason(process *watch.Process) string {
 
 // drawSelected tells more of the selected process than the columns do.
 func (m *model) drawSelected(p *painter, process *watch.Process) {
-	p.section(nameOf(process) + " " + processID(process))
+	p.section(nameOf(process) + " " + processID(process.PID, process.InnerPID))
 	p.parts(1, about(process))
 	if trouble := m.trouble(process); trouble != "" {
 		p.wrapped("", trouble, troubleLines, p.styles.warn)

@@ -141,7 +141,7 @@ func (m *model) rows() []*watch.Process {
 // matches reports whether a filter is in the name, the id or the container of a
 // process.
 func matches(p *watch.Process, filter string) bool {
-	text := strings.ToLower(p.Name + "\n" + processID(p) + "\n" + p.Container)
+	text := strings.ToLower(p.Name + "\n" + processID(p.PID, p.InnerPID) + "\n" + p.Container)
 	return strings.Contains(text, strings.ToLower(filter))
 }
 

@@ -26,7 +26,7 @@ const (
 
 // drawProcess shows one process in depth.
 func (m *model) drawProcess(p *painter, process *watch.Process) {
-	p.heading(nameOf(process)+" "+processID(process)+"  "+stateOf(process), m.snap.Now, m.frozen)
+	p.heading(nameOf(process)+" "+processID(process.PID, process.InnerPID)+"  "+stateOf(process), m.snap.Now, m.frozen)
 	p.parts(1, about(process))
 	if trouble := m.trouble(process); trouble != "" {
 		p.wrapped("", trouble, troubleLines, p.styles.warn)
@@ -121,7 +121,7 @@ type fact struct {
 var facts = []fact{
 	{"time", 12, true, 0, nil},
 	{"process", 16, true, 0, func(c *watch.Collection) string { return c.Process.Name }},
-	{"pid", 7, false, 6, func(c *watch.Collection) string { return strconv.Itoa(c.Process.PID) }},
+	{"pid", 7, false, 6, func(c *watch.Collection) string { return processID(c.Process.PID, c.Process.InnerPID) }},
 	{"GC", 6, false, 5, func(c *watch.Collection) string { return strconv.Itoa(int(c.Number)) }},
 	{"what", 15, true, 0, what},
 	{"reason", 22, true, 3, func(c *watch.Collection) string {

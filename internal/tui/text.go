@@ -175,11 +175,11 @@ func (p *painter) keys(hints []string) line {
 
 // processID returns the id of a process; one that only its own namespace knows
 // is in brackets.
-func processID(p *watch.Process) string {
-	if p.PID == 0 {
-		return "(" + strconv.Itoa(p.InnerPID) + ")"
+func processID(pid, inner int) string {
+	if pid == 0 {
+		return "(" + strconv.Itoa(inner) + ")"
 	}
-	return strconv.Itoa(p.PID)
+	return strconv.Itoa(pid)
 }
 
 func nameOf(p *watch.Process) string { return cmp.Or(p.Name, "?") }

@@ -486,3 +486,19 @@ func TestRun(t *testing.T) {
 	}()
 	_ = run(t.Context(), m.opts, func(context.Context) { panic("no") }, tea.WithInput(nil), tea.WithOutput(&strings.Builder{}))
 }
+
+// TestForeignProcess shows the collections of a process of another PID namespace with
+// the only id that is known of it.
+func TestForeignProcess(t *testing.T) {
+	m := shown(t, 120, 40)
+	for _, p := range m.snap.Processes {
+		p.PID, p.InnerPID = 0, 4242
+		for _, c := range p.Recent {
+			c.Process = p.Process
+		}
+	}
+	screen := strings.Join(m.draw(), "\n")
+	if n := strings.Count(screen, "(4242)"); n <= len(m.snap.Processes) {
+		t.Errorf("the ids of processes are %d times on the screen:\n%s", n, screen)
+	}
+}
