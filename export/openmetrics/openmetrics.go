@@ -24,8 +24,8 @@ import (
 // goes, and points are twice as far apart from then on.
 const maxPoints = 8192
 
-// A Writer collects a point for each second, at most maxPoints, and writes them
-// when it is closed.
+// A Writer collects points of each process, one for each second, and writes them when
+// it is closed. Beyond 8,192 points of a process their distance doubles.
 type Writer struct {
 	out       io.Writer
 	start     time.Time

@@ -1,0 +1,44 @@
+package compare_test
+
+import (
+	"fmt"
+	"log"
+	"math"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/open"
+)
+
+// This compares a run before a change with one after it. Metrics that a trace does not
+// record are NaN.
+func ExampleCompare() {
+	run := func(path string) *compare.Run {
+		in, err := open.File(path, open.Options{Want: gc.Wants})
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer in.Close()
+		r := &compare.Run{Name: path}
+		var model gc.Model
+		for c, err := range model.Collections(in.Source) {
+			if err != nil {
+				log.Panic(err)
+			}
+			r.Add(c)
+		}
+		return r
+	}
+	before, after := run("../../testdata/net10-wks-fragment-collect.nettrace.gz"), run("../../testdata/net10-wks-conserve-fragment-collect.nettrace.gz")
+	for _, change := range compare.Compare([]*compare.Run{before}, []*compare.Run{after}).Changes[:3] {
+		if math.IsNaN(change.Before) || math.IsNaN(change.After) {
+			fmt.Println(change.Metric.Name, "is unknown")
+			continue
+		}
+		fmt.Printf("%s: %.3g, then %.3g (%s)\n", change.Metric.Name, change.Before, change.After, change.Verdict)
+	}
+	// Output:
+	// allocated_bytes: 3.91e+08, then 4.67e+07 (changed)
+	// collections: 34.2, then 3.37 (changed)
+	// gen0_collections: 0.231, then 0.306 (same)
+}

@@ -1,0 +1,39 @@
+package join_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/gctrail/gctrail/gc/join"
+	"github.com/gctrail/gctrail/open"
+)
+
+// This prints the first decisions of server GC on the number of its heaps.
+func ExampleTunings() {
+	in, err := open.File("../../testdata/net9-srv-datas-web-collect.nettrace.gz", open.Options{Want: join.WantsTunings})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer in.Close()
+
+	var tunings join.Tunings
+	for ev, err := range in.Source.Events() {
+		if err != nil {
+			log.Panic(err)
+		}
+		tunings.Feed(ev)
+	}
+	all := tunings.All()
+	for _, t := range all[:3] {
+		what, why := t.Decision()
+		heaps := "an unknown number of heaps"
+		if t.Heaps != 0 {
+			heaps = fmt.Sprintf("%d heaps", t.Heaps)
+		}
+		fmt.Printf("after collection %d: %s, %s (%s)\n", t.Number, heaps, what, why)
+	}
+	// Output:
+	// after collection 4: 2 heaps, keep (cost above the target; no more processors, or changed lately)
+	// after collection 8: 2 heaps, keep (still measuring)
+	// after collection 12: 2 heaps, keep (cost above the target; no more processors, or changed lately)
+}

@@ -1,0 +1,41 @@
+package segment_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/gctrail/gctrail/gc/segment"
+	"github.com/gctrail/gctrail/open"
+)
+
+// This prints how many regions there were after the first collections.
+func ExampleModel() {
+	in, err := open.File("../../testdata/net10-wks-web-collect.nettrace.gz", open.Options{Want: segment.Wants})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer in.Close()
+
+	var segments segment.Model
+	for ev, err := range in.Source.Events() {
+		if err != nil {
+			log.Panic(err)
+		}
+		segments.Feed(ev)
+	}
+	for number := uint32(1); number <= 2; number++ {
+		s, ok := segments.Remove(in.Source.Info().PID, 0, number)
+		if !ok {
+			fmt.Println("the end of collection", number, "is not in the trace")
+			continue
+		}
+		committed := "unknown"
+		if n := s.Committed.Total(); n > 0 {
+			committed = fmt.Sprint(n)
+		}
+		fmt.Printf("collection %d: %d created, %d freed, %s bytes committed\n", number, s.Created, s.Freed, committed)
+	}
+	// Output:
+	// collection 1: 20 created, 0 freed, 60903424 bytes committed
+	// collection 2: 0 created, 0 freed, 66387968 bytes committed
+}
