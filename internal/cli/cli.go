@@ -5,10 +5,9 @@ package cli
 import (
 	"cmp"
 	"context"
+	"io"
 	"os"
 	"os/signal"
-	"strconv"
-	"strings"
 	"syscall"
 
 	"github.com/spf13/cobra"
@@ -37,6 +36,7 @@ func (std *stdio) execute(ctx context.Context, cmd *cobra.Command) error {
 // newRootCmd returns the command gctrail, on whose tree of commands the
 // documentation is built too.
 func newRootCmd(std *stdio) *cobra.Command {
+	var printVersion bool
 	cmd := &cobra.Command{
 		Use:   "gctrail",
 		Short: "Analyze the garbage collections of .NET programs",
@@ -58,7 +58,6 @@ possible; standard error says what is missing.`,
   gctrail gcs app.nettrace
   gctrail gcs --min-pause 10ms --format jsonl app.nettrace
   gctrail events --name GCStart,GCEnd app.nettrace`,
-		Version: version(),
 		Args:    cobra.ArbitraryArgs,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveDefault // files, next to commands
@@ -66,6 +65,10 @@ possible; standard error says what is missing.`,
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		RunE: func(cmd *cobra.Command, args []string) error {
+			if printVersion {
+				_, err := io.WriteString(std.out, version())
+				return outputFailed(stdoutName, err)
+			}
 			if len(args) == 0 {
 				return runBare(cmd.Context(), std)
 			}
@@ -75,9 +78,9 @@ possible; standard error says what is missing.`,
 	cmd.SetOut(std.out)
 	cmd.SetErr(std.err.Help())
 	cmd.SetFlagErrorFunc(std.flagError)
-	cmd.SetVersionTemplate("{{.Version}}")
-	cmd.SetUsageTemplate(strings.ReplaceAll(cmd.UsageTemplate(), "FlagUsages", "FlagUsagesWrapped "+strconv.Itoa(helpWidth)))
+	cmd.SetUsageFunc(usage)
 	cmd.SuggestionsMinimumDistance = 2
+	cmd.Flags().BoolVarP(&printVersion, "version", "v", false, "version for gctrail")
 	std.addFlags(cmd.PersistentFlags())
 	complete(cmd, "color", colourWords)
 	cmd.AddCommand(
