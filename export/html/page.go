@@ -140,7 +140,7 @@ func deflate(w io.Writer, write func(io.Writer) error) error {
 
 func (p *Page) header(details [][]detail) *header {
 	h := &header{
-		Version: formatVersion, Program: p.Program, Columns: headerColumns(), Words: wordsOfPage(), Terms: p.Terms,
+		Version: formatVersion, Program: p.Program, Columns: headerColumns(), Words: wordsOfPage(), Terms: append([]Term{}, p.Terms...),
 		Traces: []headerTrace{}, Comparison: p.Comparison,
 	}
 	for i, t := range p.Traces {

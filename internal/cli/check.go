@@ -87,7 +87,7 @@ func (o *checkOptions) run(ctx context.Context, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	runs, err := std.runs(ctx, &o.Selection, o.traces)
+	runs, err := std.runs(ctx, &o.Selection, o.traces, nil)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (o *checkOptions) run(ctx context.Context, std *stdio) error {
 
 // write makes a budget of the traces.
 func (o *checkOptions) write(ctx context.Context, std *stdio) error {
-	runs, err := std.runs(ctx, &o.Selection, o.traces)
+	runs, err := std.runs(ctx, &o.Selection, o.traces, nil)
 	if err != nil {
 		return err
 	}
@@ -114,7 +114,7 @@ func (o *checkOptions) write(ctx context.Context, std *stdio) error {
 
 // check holds runs against the budget and writes the result.
 func (c *checkFlags) check(ctx context.Context, std *stdio, selected *selection.Selection, b *budget.Budget, runs []*compare.Run, inputs []string) error {
-	baseline, err := std.runs(ctx, selected, c.baseline)
+	baseline, err := std.runs(ctx, selected, c.baseline, nil)
 	if err != nil {
 		return err
 	}

@@ -7,8 +7,10 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/gctrail/gctrail/export/html"
 	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/internal/comparison"
+	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 )
@@ -19,10 +21,11 @@ type diffOptions struct {
 	format        choice
 	work          []float64
 	output        string
+	page          *html.Page // of all runs; nil for the other formats
 }
 
 func newDiffCmd(std *stdio) *cobra.Command {
-	opts := diffOptions{format: choice{"text", []string{"text", "json", "markdown"}}}
+	opts := diffOptions{format: choice{"text", []string{"text", "json", "markdown", "html"}}}
 	cmd := &cobra.Command{
 		Use:        "diff BEFORE... -- AFTER...",
 		SuggestFor: []string{"compare"},
@@ -40,6 +43,7 @@ docs/compare.md for the metrics, the bands and the tests.
 compared per unit of work.`,
 		Example: `  gctrail diff before.nettrace after.nettrace
   gctrail diff before/ -- after/
+  gctrail diff --format html -o diff.html before.nettrace after.nettrace
   gctrail diff --format json b1.nettrace b2.nettrace -- a1.nettrace a2.nettrace`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := cmp.Or(checkTimes(cmd, &opts.Selection), opts.sides(cmd, args)); err != nil {
@@ -49,7 +53,7 @@ compared per unit of work.`,
 		},
 	}
 	flags := cmd.Flags()
-	flags.Var(&opts.format, "format", "text, json (one line) or markdown")
+	flags.Var(&opts.format, "format", "text, json (one line), markdown, or html, a page for a browser")
 	flags.Float64SliceVar(&opts.work, "work", nil, "the amount of work of each run, in the order of the runs")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	addSelection(flags, &opts.Selection)
@@ -74,11 +78,17 @@ func (o *diffOptions) sides(cmd *cobra.Command, args []string) error {
 }
 
 func (o *diffOptions) run(ctx context.Context, std *stdio) error {
-	before, err := std.runs(ctx, &o.Selection, o.before)
+	if o.format.value == "html" {
+		if err := std.refusePage(o.output, "gctrail diff"); err != nil {
+			return err
+		}
+		o.page = new(html.Page)
+	}
+	before, err := std.runs(ctx, &o.Selection, o.before, o.page)
 	if err != nil {
 		return err
 	}
-	after, err := std.runs(ctx, &o.Selection, o.after)
+	after, err := std.runs(ctx, &o.Selection, o.after, o.page)
 	if err != nil {
 		return err
 	}
@@ -98,6 +108,9 @@ func (o *diffOptions) run(ctx context.Context, std *stdio) error {
 }
 
 func (o *diffOptions) write(std *stdio, out *output, c *compare.Comparison) error {
+	if o.page != nil {
+		return o.writePage(out, c)
+	}
 	if o.format.value == "json" {
 		return comparison.WriteJSON(out, c)
 	}
@@ -111,4 +124,15 @@ func (o *diffOptions) write(std *stdio, out *output, c *compare.Comparison) erro
 	}
 	_, err := out.Write(p.Bytes())
 	return err
+}
+
+// writePage writes the comparison as a page, with the collections of all runs.
+func (o *diffOptions) writePage(out *output, c *compare.Comparison) (err error) {
+	p := o.page
+	p.Title, p.Verdict, p.Program, p.Terms = "Comparison - gctrail", comparison.Summary(c), program(), report.Terms()
+	p.Before = len(c.Before)
+	if p.Comparison, err = comparison.PageJSON(c); err != nil {
+		return err
+	}
+	return p.Write(out)
 }

@@ -12,8 +12,8 @@ import (
 
 // writePage writes the reports of all files as one page.
 func (o *reportOptions) writePage(ctx context.Context, std *stdio) error {
-	if o.output == "-" && std.outTerm.Is {
-		return &usageError{errors.New("refusing to write a page to a terminal; use -o FILE.html"), "gctrail report"}
+	if err := std.refusePage(o.output, "gctrail report"); err != nil {
+		return err
 	}
 	var page *html.Page
 	err := each(o.groups(o.files), func(paths []string) error {
@@ -35,6 +35,14 @@ func (o *reportOptions) writePage(ctx context.Context, std *stdio) error {
 		return errors.Join(err, createErr)
 	}
 	return errors.Join(err, cmp.Or(page.Write(out), out.Close()))
+}
+
+// refusePage returns an error for a page on a terminal.
+func (std *stdio) refusePage(output, command string) error {
+	if output == "-" && std.outTerm.Is {
+		return &usageError{errors.New("refusing to write a page to a terminal; use -o FILE.html"), command}
+	}
+	return nil
 }
 
 // gatherPage reads the trace at some paths for a page.

@@ -113,7 +113,7 @@ func (o *runOptions) runAll(cmd *cobra.Command, std *stdio, command []string) ([
 		if err := o.trace(cmd, std, command, path); err != nil {
 			return nil, err
 		}
-		run, err := std.run(cmd.Context(), new(selection.Selection), path)
+		run, err := std.run(cmd.Context(), new(selection.Selection), path, nil)
 		if err != nil {
 			return nil, err
 		}

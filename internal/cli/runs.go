@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/gctrail/gctrail/export/html"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/compare"
@@ -22,8 +23,9 @@ import (
 )
 
 // runs reads the traces at some paths, each a run. A folder stands for the
-// traces in it, in the order of their names.
-func (std *stdio) runs(ctx context.Context, o *selection.Selection, paths []string) ([]*compare.Run, error) {
+// traces in it, in the order of their names. What a page shows of them is added to
+// page, which may be nil.
+func (std *stdio) runs(ctx context.Context, o *selection.Selection, paths []string, page *html.Page) ([]*compare.Run, error) {
 	var all []*compare.Run
 	for _, path := range paths {
 		files, err := tracesIn(path)
@@ -31,7 +33,7 @@ func (std *stdio) runs(ctx context.Context, o *selection.Selection, paths []stri
 			return nil, err
 		}
 		for _, file := range files {
-			run, err := std.run(ctx, o, file)
+			run, err := std.run(ctx, o, file, page)
 			if err != nil {
 				return nil, err
 			}
@@ -57,10 +59,14 @@ func tellApart(runs []*compare.Run) {
 }
 
 // run reads one trace as a run: that of the process that paused for longest.
-func (std *stdio) run(ctx context.Context, o *selection.Selection, path string) (*compare.Run, error) {
+func (std *stdio) run(ctx context.Context, o *selection.Selection, path string, page *html.Page) (*compare.Run, error) {
 	var allocs alloc.Model
 	want := func(d *trace.Descriptor) bool { return gc.Wants(d) || alloc.Wants(d) || symbol.WantsTypes(d) }
-	r, err := std.read(ctx, []string{path}, open.Options{Want: want})
+	opts := open.Options{Want: want}
+	if page != nil {
+		opts = open.Options{Want: report.WantsPage, Stacks: true}
+	}
+	r, err := std.read(ctx, []string{path}, opts)
 	if err != nil {
 		return nil, err
 	}
@@ -73,7 +79,7 @@ func (std *stdio) run(ctx context.Context, o *selection.Selection, path string) 
 		}
 	}
 	recorder := runRecorder{reading: r, selected: o, runs: map[*gc.Process]*compare.Run{}}
-	rep, err := report.Gather(&recorder, o, report.Budget{}, nil)
+	rep, err := gatherRun(&recorder, o, page)
 	if err != nil {
 		return nil, err
 	}
@@ -98,6 +104,24 @@ func (std *stdio) run(ctx context.Context, o *selection.Selection, path string) 
 			text.Plural(int64(n), "process", "processes"), process.Name))
 	}
 	return run, nil
+}
+
+// gatherRun reads the trace of a run, for a page too where there is one.
+func gatherRun(r *runRecorder, o *selection.Selection, page *html.Page) (*report.Report, error) {
+	if page == nil {
+		return report.Gather(r, o, report.Budget{}, nil)
+	}
+	paged := report.NewPaged(r, o)
+	feed := r.feed
+	r.feed = func(ev *trace.Event) {
+		feed(ev)
+		paged.Feed(ev)
+	}
+	rep, t, err := report.GatherPage(paged, report.Budget{})
+	if err == nil {
+		page.Traces = append(page.Traces, t)
+	}
+	return rep, err
 }
 
 // allocatedTypes returns the bytes that a process allocated, by type; a type on

@@ -58,7 +58,7 @@ expression, or the whole match.`,
 }
 
 func (o *trendOptions) run(ctx context.Context, std *stdio, label *regexp.Regexp) error {
-	runs, err := std.runs(ctx, &o.Selection, o.traces)
+	runs, err := std.runs(ctx, &o.Selection, o.traces, nil)
 	if err != nil {
 		return err
 	}

@@ -108,7 +108,7 @@ func newTab(t *testing.T, of size) *tab {
 	ctx, cancel = context.WithTimeout(ctx, 5*time.Minute)
 	t.Cleanup(cancel)
 	b := &tab{T: t, ctx: ctx}
-	b.must(chromedp.Do(ctx, chromedp.EmulateViewport(of.width, of.height)))
+	b.must(chromedp.Do(ctx, chromedp.Navigate("about:blank"), chromedp.EmulateViewport(of.width, of.height)))
 	b.must2(chromedp.Call(ctx, network.Enable, network.EnableParams{}))
 	b.must2(chromedp.Call(ctx, page.AddScriptToEvaluateOnNewDocument, page.AddScriptToEvaluateOnNewDocumentParams{Source: watch}))
 	b.must(chromedp.Listen(ctx, b.hear))
@@ -191,7 +191,9 @@ func (b *tab) wait(js string) {
 		time.Sleep(25 * time.Millisecond)
 	}
 	b.shoot("failed")
-	b.Fatalf("never: %s", js)
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.Fatalf("never: %s; %q", js, b.faults)
 }
 
 // settle waits until what was begun is drawn.

@@ -19,6 +19,7 @@ async function start(): Promise<void> {
     place.replaceChildren();
     render(<App store={store} />, place);
     document.documentElement.dataset.ready = "";
+    performance.mark("ready");
   } catch (error) {
     say(place, `The data of this page cannot be read: ${error instanceof Error ? error.message : error}`);
     throw error;

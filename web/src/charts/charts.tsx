@@ -1,4 +1,4 @@
-import { useMemo, useRef, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { JSX } from "preact";
 import uPlot from "uplot";
 import { rateOf } from "../data/condition";
@@ -7,7 +7,7 @@ import { useStore, type Store } from "../state/store";
 import { bytes, duration, moment, percent, plural, rate } from "../units";
 import { Chart, Group, bars, type Drawing, type Span } from "./chart";
 import { usePalette, type Palette } from "./palette";
-import { Extremes, classes, classOf, longest, pausesOf, sums } from "./series";
+import { classes, classOf, longest, prepare, type Extremes, type Pauses, type Prepared } from "./series";
 
 /** All charts of a process. They share the time axis and the selection. */
 export function Charts({ store }: { store: Store }): JSX.Element | null {
@@ -78,16 +78,23 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
   const span: Span = {
     from: state.zoomFrom ?? 0, to: state.zoomTo ?? p.end, selectedFrom: state.from, selectedTo: state.to,
   };
-  const meets = selection.process === p && selection.version === p.version && !selection.all ? selection.meets : null;
-  const pauses = useMemo(() => pausesOf(p, meets), [p, p.version, meets]);
-  const others = useMemo(() => (meets ? pausesOf(p, null) : null), [p, p.version, meets]);
-  const heap = useMemo(() => new Extremes(p, "heap_before_bytes", "heap_after_bytes"), [p, p.version]);
-  const committed = useMemo(() => new Extremes(p, "committed_after_bytes", "committed_after_bytes"), [p, p.version]);
-  const allocated = useMemo(() => sums(p.get("allocated_bytes"), p.rows), [p, p.version]);
-  const version = `${p.index}.${p.version}.${meets ? selection.key : ""}`;
+  const current = selection.process === p && selection.version === p.version;
+  const meets = current && !selection.all ? selection.meets : null;
+  const key = `${p.index}.${p.version}.${meets ? JSON.stringify([state.where, state.pick]) : ""}`;
+  const [prepared, setPrepared] = useState<Prepared | null>(null);
+  useEffect(() => {
+    if (!current) return;
+    let stale = false;
+    void prepare(p, key, meets, () => stale).then((made) => made && setPrepared(made));
+    return () => {
+      stale = true;
+    };
+  }, [current, key]);
+  if (!prepared) return <section class="charts waiting" aria-busy="true" />;
+  const { pauses, others, heap, committed, allocated, has } = prepared;
+  const version = prepared.key;
   const common = { span, palette, group, version };
   const present = classes.map((_, c) => pauses[c].row.length > 0 || (others?.[c].row.length ?? 0) > 0);
-  const has = useMemo(() => presence(p), [p, p.version]);
 
   return (
     <section class="charts" aria-labelledby="charts-title">
@@ -161,7 +168,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
             series={() => [{ show: false }]}
             lanes={["GC"]}
             draw={(from, to) => ({ data: [[from / 1e6, to / 1e6], [0, 1]], top: 1 / 1.05 })}
-            overlay={(u, s) => drawPhases(u, s, p, palette)}
+            overlay={(u, s) => drawPhases(u, s, prepared, palette)}
             value={() => ""}
           />
         )}
@@ -188,18 +195,6 @@ function Pointed({ p, row }: { p: Process; row: number }): JSX.Element {
   );
 }
 
-/** Which charts a process has data for. */
-function presence(p: Process) {
-  const some = (name: string) => p.get(name).subarray(0, p.rows).some((v) => !Number.isNaN(v));
-  return {
-    generations: some("gen0_before_bytes"),
-    sizes: some("heap_after_bytes"),
-    allocated: some("allocated_bytes"),
-    committed: some("committed_after_bytes"),
-    load: some("memory_load_pct"),
-  };
-}
-
 /** Generations from the bottom of the stack to its top. */
 const stack = [
   { name: "poh", label: "POH", colour: "poh" },
@@ -217,10 +212,10 @@ function tint(colour: string): string {
   return `${colour}70`;
 }
 
-function drawPauses(pauses: ReturnType<typeof pausesOf>, others: ReturnType<typeof pausesOf> | null, from: number, to: number, buckets: number): Drawing {
+function drawPauses(pauses: Pauses[], others: Pauses[] | null, from: number, to: number, buckets: number): Drawing {
   const points: { at: number; series: number; length: number }[] = [];
   let top = 0;
-  const add = (of: ReturnType<typeof pausesOf>, series: (c: number) => number) =>
+  const add = (of: Pauses[], series: (c: number) => number) =>
     of.forEach((list, c) => {
       for (const i of longest(list, from, to, buckets)) {
         points.push({ at: list.time[i], series: series(c), length: list.length[i] });
@@ -329,7 +324,8 @@ function phaseLegend(p: Process, palette: Palette) {
 }
 
 /** Draws each background collection as a bar, with its pauses, and its phases where they were recorded. */
-function drawPhases(u: uPlot, span: Span, p: Process, palette: Palette): void {
+function drawPhases(u: uPlot, span: Span, prepared: Prepared, palette: Palette): void {
+  const p = prepared.process;
   const { ctx } = u;
   const top = u.bbox.top + u.bbox.height * 0.15;
   const height = u.bbox.height * 0.7;
@@ -337,22 +333,23 @@ function drawPhases(u: uPlot, span: Span, p: Process, palette: Palette): void {
   ctx.beginPath();
   ctx.rect(u.bbox.left, u.bbox.top, u.bbox.width, u.bbox.height);
   ctx.clip();
+  const drawnTo = new Map<string, number>(); // bars within a pixel that is drawn already are not seen
   const bar = (from: number, length: number, colour: string) => {
     if (from > span.to || from + length < span.from) return;
     const left = u.valToPos(from / 1e6, "x", true);
     const right = u.valToPos((from + length) / 1e6, "x", true);
+    if (right < (drawnTo.get(colour) ?? 0)) return;
+    drawnTo.set(colour, Math.floor(Math.max(right, left + devicePixelRatio)) + 1);
     ctx.fillStyle = colour;
     ctx.fillRect(left, top, Math.max(devicePixelRatio, right - left), height);
   };
-  const of = classOf(p);
   const begin = p.get("pause_start_us");
   const start = p.get("start_us");
   const length = p.get("duration_us");
   const pause = p.get("pause_us");
   const finalStart = p.get("final_start_us");
   const finalPause = p.get("final_pause_us");
-  for (let row = 0; row < p.rows; row++) {
-    if (of(row) !== 3) continue;
+  for (const row of prepared.background) {
     bar(start[row], length[row], tint(palette.background));
     const second = finalPause[row] || 0;
     bar(begin[row], pause[row] - second, palette.gen2);

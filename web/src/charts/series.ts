@@ -1,3 +1,5 @@
+import { ordered } from "../data/order";
+import { breathe } from "../data/pause";
 import type { Process } from "../data/process";
 import { Pyramid } from "../data/pyramid";
 
@@ -32,27 +34,51 @@ export interface Pauses {
 }
 
 /** The pauses of each class, of the collections that meet the conditions. */
-export function pausesOf(p: Process, meets: Uint8Array | null): Pauses[] {
+async function pausesOf(p: Process, meets: Uint8Array | null): Promise<Pauses[]> {
   const start = p.get("pause_start_us");
   const pause = p.get("pause_us");
   const finalStart = p.get("final_start_us");
   const finalPause = p.get("final_pause_us");
   const of = classOf(p);
-  const found: { at: number; length: number; row: number }[][] = classes.map(() => []);
-  for (let row = 0; row < p.rows; row++) {
-    if (meets && !meets[row]) continue;
-    const c = of(row);
-    if (c < 0 || Number.isNaN(pause[row]) || Number.isNaN(start[row])) continue;
-    const second = Number.isNaN(finalPause[row]) ? 0 : finalPause[row];
-    found[c].push({ at: start[row], length: pause[row] - second, row });
-    if (second > 0) found[c].push({ at: finalStart[row], length: second, row });
+  const n = p.rows;
+  const lists = classes.map(() => ({ n: 0, time: new Float64Array(0), length: new Float64Array(0), row: new Uint32Array(0) }));
+  for (const measure of [true, false]) {
+    for (const list of lists) {
+      if (!measure) Object.assign(list, { time: new Float64Array(list.n), length: new Float64Array(list.n), row: new Uint32Array(list.n), n: 0 });
+    }
+    const add = (list: (typeof lists)[0], time: number, length: number, row: number) => {
+      if (!measure) {
+        list.time[list.n] = time;
+        list.length[list.n] = length;
+        list.row[list.n] = row;
+      }
+      list.n++;
+    };
+    for (let row = 0; row < n; row++) {
+      if ((row & 4095) === 4095) await breathe();
+      if (meets && !meets[row]) continue;
+      const c = of(row);
+      if (c < 0 || Number.isNaN(pause[row]) || Number.isNaN(start[row])) continue;
+      const second = finalPause[row] || 0;
+      add(lists[c], start[row], pause[row] - second, row);
+      if (second > 0) add(lists[c], finalStart[row], second, row);
+    }
   }
-  return found.map((list, c) => {
-    if (c === 3) list.sort((a, b) => a.at - b.at);
-    const time = Float64Array.from(list, (e) => e.at);
-    const length = Float64Array.from(list, (e) => e.length);
-    return { time, length, row: Uint32Array.from(list, (e) => e.row), top: new Pyramid(length, list.length) };
-  });
+  const all: Pauses[] = [];
+  for (const list of lists) {
+    await breathe();
+    const order = ordered(Uint32Array.from(list.time.keys()), list.time, false);
+    const time = new Float64Array(list.n);
+    const length = new Float64Array(list.n);
+    const row = new Uint32Array(list.n);
+    order.forEach((from, i) => {
+      time[i] = list.time[from];
+      length[i] = list.length[from];
+      row[i] = list.row[from];
+    });
+    all.push({ time, length, row, top: new Pyramid(length, list.n) });
+  }
+  return all;
 }
 
 /** The first index whose value is not less than v. */
@@ -118,8 +144,43 @@ export class Extremes {
   }
 }
 
+/** What the charts of a process are drawn from. */
+export interface Prepared {
+  process: Process;
+  key: string;
+  pauses: Pauses[];
+  others: Pauses[] | null; // of all collections, where conditions select some
+  heap: Extremes;
+  committed: Extremes;
+  allocated: Float64Array;
+  background: Uint32Array; // rows
+  has: { generations: boolean; sizes: boolean; allocated: boolean; committed: boolean; load: boolean };
+}
+
+/** Prepares charts in slices; null where it was given up. */
+export async function prepare(p: Process, key: string, meets: Uint8Array | null, stopped: () => boolean): Promise<Prepared | null> {
+  const pauses = await pausesOf(p, meets);
+  if (stopped()) return null;
+  const others = meets ? await pausesOf(p, null) : null;
+  await breathe();
+  const heap = new Extremes(p, "heap_before_bytes", "heap_after_bytes");
+  await breathe();
+  const committed = new Extremes(p, "committed_after_bytes", "committed_after_bytes");
+  await breathe();
+  const allocated = sums(p.get("allocated_bytes"), p.rows);
+  const of = classOf(p);
+  const background: number[] = [];
+  for (let row = 0; row < p.rows; row++) if (of(row) === 3) background.push(row);
+  await breathe();
+  const some = (name: string) => p.get(name).subarray(0, p.rows).some((v) => !Number.isNaN(v));
+  const has = {
+    generations: some("gen0_before_bytes"), sizes: some("heap_after_bytes"), allocated: some("allocated_bytes"), committed: some("committed_after_bytes"), load: some("memory_load_pct"),
+  };
+  return stopped() ? null : { process: p, key, pauses, others, heap, committed, allocated, background: Uint32Array.from(background), has };
+}
+
 /** Sums up to each collection, so that any range's sum is a difference. */
-export function sums(values: Float64Array, n: number): Float64Array {
+function sums(values: Float64Array, n: number): Float64Array {
   const all = new Float64Array(n + 1);
   for (let i = 0; i < n; i++) all[i + 1] = all[i] + (values[i] || 0);
   return all;

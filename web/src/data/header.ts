@@ -94,29 +94,14 @@ export interface Finding {
   callers: { method: string; calls: number }[];
 }
 
-/** The comparison as gctrail diff --format json prints it. */
+/** A comparison of runs; internal/comparison/page.go writes it. */
 export interface Comparison {
-  verdict: string;
-  runs_before: number;
-  runs_after: number;
-  per: string;
-  metrics: Metric[];
-  causes: { kind: string; name: string; before_pct: number; after_pct: number }[];
-  notes: { kind: string; text: string }[];
-}
-
-export interface Metric {
-  name: string;
-  verdict: string;
-  unit: string;
-  before: number | null;
-  after: number | null;
-  change_pct: number | null;
-  low_pct: number | null;
-  high_pct: number | null;
-  runs_needed: number | null;
-  reason?: string;
-  explains?: string;
+  summary: string;
+  before: string[];
+  after: string[];
+  notes: string[];
+  metrics: { verdict: "changed" | "same" | "cannot_tell"; word: string; name: string; explains: boolean; before: string; after: string; change: string; interval: string; note: string }[];
+  causes: string[][];
 }
 
 /** A collection as gctrail gcs --format jsonl prints it. */

@@ -28,15 +28,16 @@ export class Process {
   /** Reads the columns from data at a position, and returns where they end. */
   async decode(data: Uint8Array, at: number): Promise<number> {
     const n = (this.rows = this.capacity = this.header.rows);
-    const unknown: [Float64Array, number][] = [];
     const columns = this.head.columns.map((c) => {
       const values = new Float64Array(n);
       this.columns.set(c.name, values);
       return values;
     });
-    // A figure can depend on any figure of the collection before.
     const from = this.head.columns.map((c) => c.from);
     const places = this.header.lengths.map((length) => (at += length) - length);
+    // The figures of a collection and of the one before; 0 where unknown.
+    let now = new Float64Array(columns.length);
+    let last = new Float64Array(columns.length);
     for (let row = 0; row < n; row++) {
       for (let c = 0; c < columns.length; c++) {
         let code = 0;
@@ -48,21 +49,17 @@ export class Process {
           scale *= 128;
         } while (byte > 127);
         if (code === 0) {
-          unknown.push([columns[c], row]);
+          now[c] = 0;
+          columns[c][row] = NaN;
           continue;
         }
         code--;
         let value = code % 2 === 1 ? -(code + 1) / 2 : code / 2;
-        for (const [column, back, sign] of from[c]) {
-          if (row >= back) value += sign * columns[column][row - back];
-        }
-        columns[c][row] = value;
+        for (const [column, back, sign] of from[c]) value += sign * (back === 0 ? now : last)[column];
+        now[c] = columns[c][row] = value;
       }
+      [now, last] = [last, now];
       if ((row & 255) === 255) await breathe();
-    }
-    for (let i = 0; i < unknown.length; i++) {
-      unknown[i][0][unknown[i][1]] = NaN;
-      if ((i & 65535) === 65535) await breathe();
     }
     this.time = new Float64Array(n);
     for (let row = 0; row < n; row++) this.setTime(row);

@@ -1,19 +1,32 @@
 import type { JSX } from "preact";
-import { useEffect } from "preact/hooks";
+import { useEffect, useState } from "preact/hooks";
 import { Charts } from "../charts/charts";
+import { nextTask } from "../data/pause";
 import { useStore, type Store } from "../state/store";
 import { duration, percent, count } from "../units";
 import { Allocations } from "./allocations";
+import { Compare } from "./compare";
 import { Details } from "./details";
 import { Distribution } from "./distribution";
 import { Evidence, Figures, Findings, Verdict } from "./summary";
 import { Table } from "./table";
 import { Toolbar } from "./toolbar";
 
+/** Counts tasks up to a number, so that a page appears part by part. */
+function useStage(last: number): number {
+  const [stage, setStage] = useState(0);
+  useEffect(() => {
+    if (stage < last) void nextTask().then(() => setStage(stage + 1));
+  }, [stage]);
+  return stage;
+}
+
 /** The whole page. */
 export function App({ store }: { store: Store }): JSX.Element {
   const p = useStore(store, (s) => s.process);
   const theme = useStore(store, (s) => s.state.theme);
+  const stage = useStage(6);
+  const comparing = useStore(store, (s) => s.data.head.comparison !== null && s.state.compare);
   useEffect(() => {
     if (theme === "auto") delete document.documentElement.dataset.theme;
     else document.documentElement.dataset.theme = theme;
@@ -23,20 +36,26 @@ export function App({ store }: { store: Store }): JSX.Element {
       <a class="skip" href="#collections" onClick={(e) => { e.preventDefault(); document.querySelector<HTMLElement>(".grid")?.focus(); }}>Skip to the GCs</a>
       <Bar store={store} />
       <main>
-        <Verdict store={store} />
+        {comparing ? <Compare store={store} /> : <Verdict store={store} />}
         <Processes store={store} />
+        {!comparing && (
+          <>
         {p && p.rows > 0 && <Figures store={store} />}
-        <div class="columns">
-          <Findings store={store} />
-          <Evidence store={store} />
-        </div>
+        {stage > 0 && (
+          <div class="columns">
+            <Findings store={store} />
+            <Evidence store={store} />
+          </div>
+        )}
         {p && p.rows > 0 && (
           <>
-            <Toolbar store={store} />
-            <Charts store={store} key={p.index} />
-            <Distribution store={store} />
-            <Table store={store} key={`table${p.index}`} />
-            <Allocations store={store} />
+            {stage > 1 && <Toolbar store={store} />}
+            {stage > 2 && <Charts store={store} key={p.index} />}
+            {stage > 3 && <Distribution store={store} />}
+            {stage > 4 && <Table store={store} key={`table${p.index}`} />}
+            {stage > 5 && <Allocations store={store} />}
+          </>
+        )}
           </>
         )}
       </main>
@@ -49,11 +68,13 @@ export function App({ store }: { store: Store }): JSX.Element {
 function Bar({ store }: { store: Store }): JSX.Element {
   const theme = useStore(store, (s) => s.state.theme);
   const p = useStore(store, (s) => s.process);
+  const comparing = useStore(store, (s) => s.data.head.comparison !== null && s.state.compare);
   const themes = ["auto", "light", "dark"] as const;
   return (
     <header class="bar">
       <span class="brand">gctrail</span>
-      <h1 title={p?.trace.name ?? store.data.head.traces[0]?.name}>{base(p?.trace.name ?? store.data.head.traces[0]?.name ?? "")}</h1>
+      {store.data.head.comparison && !comparing && <button type="button" onClick={() => store.set({ compare: true, gc: null })}>Comparison</button>}
+      <h1 title={p?.trace.name ?? store.data.head.traces[0]?.name}>{comparing ? "Comparison" : base(p?.trace.name ?? store.data.head.traces[0]?.name ?? "")}</h1>
       <fieldset class="themes">
         <legend class="hidden">Colours</legend>
         {themes.map((t) => (
@@ -77,16 +98,18 @@ function Processes({ store }: { store: Store }): JSX.Element | null {
   const { processes, head } = store.data;
   if (processes.length < 2) return null;
   const several = head.traces.length > 1;
+  const comparing = useStore(store, (s) => s.data.head.comparison !== null && s.state.compare);
   return (
     <section class="processes" aria-labelledby="processes-title">
       <h2 id="processes-title">Processes</h2>
       <div class="wide">
         <table class="plain">
-          <thead><tr><th scope="col">process</th>{several && <th scope="col">trace</th>}<th scope="col" class="number">GCs</th><th scope="col" class="number">paused</th><th scope="col" class="number">of</th><th scope="col">verdict</th></tr></thead>
+          <thead><tr><th scope="col">process</th>{head.comparison && <th scope="col">side</th>}{several && <th scope="col">trace</th>}<th scope="col" class="number">GCs</th><th scope="col" class="number">paused</th><th scope="col" class="number">of</th><th scope="col">verdict</th></tr></thead>
           <tbody>
             {processes.map((p) => (
-              <tr key={p.index} class={p.index === current ? "chosen" : ""}>
-                <td><button type="button" aria-pressed={p.index === current} onClick={() => store.show(p.index)}>{p.title}</button></td>
+              <tr key={p.index} class={p.index === current && !comparing ? "chosen" : ""}>
+                <td><button type="button" aria-pressed={p.index === current && !comparing} onClick={() => store.show(p.index)}>{p.title}</button></td>
+                {head.comparison && <td>{p.trace.side}</td>}
                 {several && <td>{base(p.trace.name)}</td>}
                 <td class="number">{count(p.rows)}</td>
                 <td class="number">{percent(p.report?.totals.pause_pct)}</td>
