@@ -1,13 +1,25 @@
 package nettrace
 
-import "errors"
+import (
+	"errors"
+	"sync"
+	"sync/atomic"
+)
 
 const (
-	// parcels is how many are filled, on their way or used at a time.
+	// parcels is how many are filled, on their way or used at a time, besides one for
+	// each walker.
 	parcels = 3
-	// maxParcel bounds the blocks of a parcel: to hand over a parcel takes some
-	// microseconds, and some blocks are small.
+	// maxWalkers bounds the goroutines that walk blocks: with more, all wait for the
+	// one that emits the events.
+	maxWalkers = 3
+	// maxParcel bounds the blocks of a parcel: passing it on takes some microseconds,
+	// and some blocks are small.
 	maxParcel = 1024
+	// maxLarge bounds how many blocks that need a separate buffer are in memory.
+	maxLarge = 3
+	// maxSpare bounds the empty batches that a parcel carries for a walker to fill.
+	maxSpare = 8
 )
 
 // A parcel is a sequence of blocks in one buffer.
@@ -15,6 +27,11 @@ type parcel struct {
 	buf    []byte
 	large  []byte // of the last block, if buf has no room for it
 	blocks []framed
+
+	taken     atomic.Bool   // by a walker, or by the reader, which then walks the blocks itself
+	walked    chan struct{} // has a value when the walker is done
+	summaries []summary     // of the blocks, if a walker took the parcel
+	spare     batches       // for the walker
 }
 
 // A framed is the result of one call of framer.read.
@@ -27,45 +44,68 @@ type framed struct {
 // last reports whether nothing follows, except for another object after damage.
 func (f *framed) last() bool { return f.err != nil || f.kind == blockEnd || f.cut }
 
-// An ahead runs a framer in a separate goroutine, so that a trace is read and
-// decompressed while its events are decoded.
+// An ahead runs a framer in a separate goroutine and walkers in others, so that a
+// trace is read, decompressed and walked while its events are emitted. Parcels are
+// used in the order in which they were filled, whoever walks their blocks.
 type ahead struct {
 	full  chan *parcel
 	free  chan *parcel
+	large chan []byte  // buffers of large blocks that are not used
+	work  chan *parcel // to be walked; nil without walkers
 	stop  chan struct{}
-	done  chan struct{}
+	tasks sync.WaitGroup
 	whole int64 // framer.whole of the last block emitted
+	view  atomic.Pointer[view]
 
 	in     *framer
 	filled *parcel // by the framer
 	used   *parcel // next emits its blocks[at:]
 	at     int
+	walked bool // by a walker
+	queue  *mergeQueue
 }
 
-// newAhead starts the goroutine, which alone may use in until close.
-func newAhead(in *framer) *ahead {
+func newParcel() *parcel { return &parcel{walked: make(chan struct{}, 1)} }
+
+// newAhead starts the goroutines. The framer's alone may use in until close.
+func newAhead(in *framer, queue *mergeQueue, walkers int) *ahead {
+	walkers = min(walkers, maxWalkers)
+	parcels := parcels + walkers
 	a := &ahead{
 		full:   make(chan *parcel, parcels),
 		free:   make(chan *parcel, parcels),
+		large:  make(chan []byte, maxLarge),
 		stop:   make(chan struct{}),
-		done:   make(chan struct{}),
 		whole:  in.whole,
 		in:     in,
-		filled: &parcel{buf: in.in.buf},
-		used:   &parcel{},
+		filled: newParcel(),
+		used:   newParcel(),
+		queue:  queue,
 	}
+	a.filled.buf = in.in.buf
 	for range parcels - 2 {
-		a.free <- &parcel{}
+		a.free <- newParcel()
+	}
+	for range maxLarge - 1 {
+		a.large <- nil
 	}
 	in.in.turn = a.turn
-	go a.run()
+	if walkers > 0 {
+		a.work = make(chan *parcel, parcels)
+	}
+	a.tasks.Go(a.run)
+	for range walkers {
+		a.tasks.Go(a.walk)
+	}
 	return a
 }
 
 // run reads all blocks.
 func (a *ahead) run() {
-	defer close(a.done)
 	defer close(a.full)
+	if a.work != nil {
+		defer close(a.work)
+	}
 	for {
 		var b framed
 		b.err = a.in.read(&b.block)
@@ -75,7 +115,7 @@ func (a *ahead) run() {
 		b.whole = a.in.whole
 		a.filled.blocks = append(a.filled.blocks, b)
 		if b.last() && !a.in.damaged {
-			a.full <- a.filled // has room for all that there are
+			a.send(a.filled)
 			return
 		}
 		large := len(b.data) > a.in.in.size.most
@@ -85,42 +125,107 @@ func (a *ahead) run() {
 	}
 }
 
+// send passes on a parcel. There is room for all parcels in full; in work a parcel can
+// be more than once.
+func (a *ahead) send(p *parcel) {
+	p.taken.Store(false)
+	a.full <- p
+	select {
+	case a.work <- p:
+	default: // the walkers have enough to do
+	}
+}
+
+// walk walks the blocks of parcels that the reader has not taken yet.
+func (a *ahead) walk() {
+	var w walker
+	for p := range a.work {
+		if p.taken.CompareAndSwap(false, true) {
+			p.walk(&w, a.view.Load())
+			p.walked <- struct{}{}
+		}
+	}
+}
+
+func (p *parcel) walk(w *walker, v *view) {
+	if len(p.summaries) < len(p.blocks) {
+		p.summaries = make([]summary, len(p.blocks))
+	}
+	for i := range p.blocks {
+		s, b := &p.summaries[i], &p.blocks[i].block
+		if s.view = nil; v != nil && b.kind == blockEvents {
+			w.walk(b, v, s, &p.spare)
+		}
+	}
+}
+
 // turn passes on the parcel in the window's buffer, and continues the window in
 // another buffer.
 func (a *ahead) turn(rest []byte, n int) ([]byte, error) {
-	p := a.filled
-	if len(p.blocks) > 0 {
-		p.large = a.in.buf
-		a.full <- p
-		select {
-		case p = <-a.free:
-		case <-a.stop:
+	p, limit := a.filled, a.in.in.size.most
+	if blocks := p.blocks; len(blocks) > 0 {
+		if len(blocks[len(blocks)-1].data) > limit {
+			p.large = a.in.buf
+			if !receive(a, a.large, &a.in.buf) {
+				return nil, errStopped
+			}
+		}
+		a.send(p)
+		if !receive(a, a.free, &p) {
 			return nil, errStopped
 		}
-		a.filled, a.in.buf = p, p.large
+		a.filled = p
 	}
-	if limit := a.in.in.size.most; len(p.buf) < limit {
+	if len(p.buf) < limit {
 		p.buf = make([]byte, limit)
 	}
 	copy(p.buf, rest)
 	return p.buf, nil
 }
 
-// next is framer.read.
+// receive reports whether something came before the end.
+func receive[T any](a *ahead, from chan T, to *T) bool {
+	select {
+	case *to = <-from:
+		return true
+	case <-a.stop:
+		return false
+	}
+}
+
+// next is framer.read. The block may have a summary.
 func (a *ahead) next(b *block) error {
 	for a.at == len(a.used.blocks) {
-		a.used.blocks = a.used.blocks[:0]
-		a.free <- a.used
+		a.release(a.used)
 		a.used, a.at = <-a.full, 0
+		if a.walked = !a.used.taken.CompareAndSwap(false, true); a.walked {
+			<-a.used.walked
+		}
 	}
 	f := &a.used.blocks[a.at]
-	a.at++
 	*b, a.whole = f.block, f.whole
+	if a.walked {
+		b.summary = &a.used.summaries[a.at]
+	}
+	a.at++
 	return f.err
 }
 
-// close ends the goroutine.
+// release lets the framer fill a parcel again.
+func (a *ahead) release(p *parcel) {
+	if p.large != nil {
+		a.large <- p.large
+		p.large = nil
+	}
+	for len(a.queue.free) > 0 && len(p.spare) < maxSpare {
+		p.spare.add(a.queue.free.take())
+	}
+	p.blocks = p.blocks[:0]
+	a.free <- p
+}
+
+// close ends the goroutines.
 func (a *ahead) close() {
 	close(a.stop)
-	<-a.done
+	a.tasks.Wait()
 }

@@ -8,9 +8,11 @@ import (
 	"hash"
 	"hash/fnv"
 	"io"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"runtime"
+	"strings"
 	"testing"
 	"testing/iotest"
 
@@ -23,11 +25,24 @@ const smallest = 128
 
 var largest = fileWindow.most
 
+// A way is how a trace is read: all lead to the same.
+type way struct {
+	careful bool // with readEvents only
+	ahead   bool
+	walkers int
+	window  int
+}
+
+// inTurn reads one block after the other, and each event as if it were unusual.
+var inTurn = way{careful: true, window: largest}
+
 // account reads a trace and returns all that is known of it afterwards: a hash of
 // its events, the loss, the counts, what Info has, and how it ended.
-func account(in io.Reader, opts Options, window int) string {
+func (w way) account(in io.Reader, opts Options) string {
+	opts.Ahead = w.ahead
 	r := NewReader(in, opts)
-	r.in.in.size = sizes{smallest, max(smallest, window)}
+	r.careful, r.walkers = w.careful, w.walkers
+	r.in.in.size = sizes{smallest, max(smallest, w.window)}
 	events, sum := 0, fnv.New64a()
 	var failed error
 	for ev, err := range r.Events() {
@@ -50,6 +65,26 @@ func account(in io.Reader, opts Options, window int) string {
 	return s
 }
 
+// compare reads a trace in other ways than in turn.
+func compare(t *testing.T, name string, data []byte, opts Options, window int) {
+	t.Helper()
+	want := inTurn.account(bytes.NewReader(data), opts)
+	for _, w := range []way{
+		{window: largest},
+		{ahead: true, window: largest},
+		{ahead: true, walkers: 2, window: largest},
+		{ahead: true, walkers: 1, window: window},
+	} {
+		if got := w.account(bytes.NewReader(data), opts); got != want {
+			t.Fatalf("%s, read with %+v:\n%s\nin turn:\n%s", name, w, got, want)
+		}
+	}
+	w := way{ahead: true, walkers: 1, window: window}
+	if got := w.account(iotest.HalfReader(bytes.NewReader(data)), opts); got != want {
+		t.Fatalf("%s, read by halves with %+v:\n%s\nin turn:\n%s", name, w, got, want)
+	}
+}
+
 func hashEvent(sum hash.Hash, ev *trace.Event) {
 	fmt.Fprintln(sum, ev.Desc.Provider, ev.Desc.ID, ev.Desc.Version, ev.Ticks, ev.PID, ev.TID, ev.CPU, ev.Late, ev.AppendStack(nil))
 	if ev.Labels != nil {
@@ -58,9 +93,9 @@ func hashEvent(sum hash.Hash, ev *trace.Event) {
 	sum.Write(ev.Payload)
 }
 
-// FuzzAhead reads anything with a goroutine that reads ahead and without one, in
-// windows of any size, some events or all: events, their order and the account of
-// what was lost are the same.
+// FuzzAhead reads anything in turn, and then with walkers and goroutines that read
+// ahead, in windows of any size, some events or all: events, their order and the
+// account of what was lost are the same.
 func FuzzAhead(f *testing.F) {
 	texts, err := filepath.Glob("testdata/*.txt")
 	if err != nil || len(texts) == 0 {
@@ -72,7 +107,9 @@ func FuzzAhead(f *testing.F) {
 			f.Fatal(err)
 		}
 		text, _, _ = bytes.Cut(text, []byte("\n-- want --\n"))
-		f.Add(nettracetest.MustAssemble(f, string(text)), uint16(100*i), uint8(i))
+		for want := range uint8(3) {
+			f.Add(nettracetest.MustAssemble(f, string(text)), uint16(100*i), want)
+		}
 	}
 	for _, name := range []string{"net10-killed-web.nettrace.gz", "net21-win-x86-objver3.netperf.gz"} {
 		f.Add(nettracetest.Gunzip(f, "../testdata/"+name)[:32<<10], uint16(5000), uint8(0))
@@ -82,45 +119,59 @@ func FuzzAhead(f *testing.F) {
 		if want > 1 {
 			opts.Want = func(d *trace.Descriptor) bool { return d.ID%uint32(want) == 0 }
 		}
-		sequential := account(bytes.NewReader(data), opts, largest)
-		opts.Ahead = true
-		for _, ahead := range []string{
-			account(bytes.NewReader(data), opts, largest),
-			account(bytes.NewReader(data), opts, int(window)),
-			account(iotest.HalfReader(bytes.NewReader(data)), opts, int(window)),
-		} {
-			if ahead != sequential {
-				t.Fatalf("read ahead:\n%s\nwithout:\n%s", ahead, sequential)
-			}
-		}
+		compare(t, "fuzz", data, opts, int(window))
 	})
 }
 
-// TestAheadTraces is FuzzAhead for whole traces, which are then damaged: a byte is
-// changed, or some are left out.
+// TestAheadTraces is FuzzAhead for whole traces, whose beginnings are then damaged: a
+// byte is changed, or some are left out.
 func TestAheadTraces(t *testing.T) {
 	paths, err := filepath.Glob("../testdata/*.net[tp]*.gz")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no traces: %v", err)
 	}
+	random := rand.New(rand.NewPCG(1, 2))
 	for _, path := range paths {
+		name := filepath.Base(path)
 		data := nettracetest.Gunzip(t, path)
-		if len(data) > 512<<10 {
-			data = data[:512<<10]
+		compare(t, name, data[:min(len(data), 512<<10)], Options{Stacks: true}, 5000)
+		data = data[:min(len(data), 64<<10)]
+		for range 10 {
+			at := 200 + random.IntN(len(data)-200)
+			changed := bytes.Clone(data)
+			changed[at] ^= 1 << random.IntN(8)
+			some := Options{Want: func(d *trace.Descriptor) bool { return d.ID%3 == 0 }}
+			compare(t, fmt.Sprintf("%s, byte %d changed", name, at), changed, some, 5000)
+			cut := append(bytes.Clone(data[:at]), data[min(len(data), at+random.IntN(1000)):]...)
+			compare(t, fmt.Sprintf("%s, cut at %d", name, at), cut, Options{}, 5000)
 		}
-		at := len(data) / 3
-		for what, data := range map[string][]byte{
-			"as it is": data,
-			"changed":  append(append(bytes.Clone(data[:at]), ^data[at]), data[at+1:]...),
-			"cut out":  append(bytes.Clone(data[:at]), data[at+1000:]...),
-		} {
-			sequential := account(bytes.NewReader(data), Options{Stacks: true}, largest)
-			for _, window := range []int{5000, largest} {
-				opts := Options{Stacks: true, Ahead: true}
-				if ahead := account(bytes.NewReader(data), opts, window); ahead != sequential {
-					t.Errorf("%s, %s, windows of %d: read ahead:\n%s\nwithout:\n%s", filepath.Base(path), what, window, ahead, sequential)
+	}
+}
+
+// TestWalks checks that walkers walk the blocks of real traces, nearly all.
+func TestWalks(t *testing.T) {
+	for _, path := range []string{"net10-lossy-handles", "net10-wks-pin-collect", "net10-wks-stacks", "net9-srv-datas-web-collect"} {
+		in := bytes.NewReader(nettracetest.Gunzip(t, "../testdata/"+path+".nettrace.gz"))
+		r := NewReader(in, Options{Want: func(d *trace.Descriptor) bool { return d.ID < 10 }})
+		if err := r.open(); err != nil {
+			t.Fatal(err)
+		}
+		var b block
+		blocks, walked := 0, 0
+		for r.next(&b) == nil && b.kind != blockEnd {
+			if b.kind == blockEvents && r.anchored {
+				blocks++
+				if r.walked(&b) {
+					walked++
+					continue
 				}
 			}
+			if err := r.take(&b); err != nil {
+				t.Error(err)
+			}
+		}
+		if blocks == 0 || walked < blocks*9/10 {
+			t.Errorf("%s: %d of %d event blocks walked", path, walked, blocks)
 		}
 	}
 }
@@ -133,17 +184,14 @@ func TestAheadEnds(t *testing.T) {
 	for range r.Events() {
 		break
 	}
-	select {
-	case <-r.ahead.done:
-	default:
-		t.Error("the goroutine runs on")
-	}
+	r.ahead.tasks.Wait()
 	broken := errors.New("disk gone")
-	in := io.MultiReader(bytes.NewReader(data[:len(data)/2]), iotest.ErrReader(broken))
-	want := account(in, Options{}, largest)
-	in = io.MultiReader(bytes.NewReader(data[:len(data)/2]), iotest.ErrReader(broken))
-	if got := account(in, Options{Ahead: true}, largest); got != want || !bytes.Contains([]byte(got), []byte("disk gone")) {
-		t.Errorf("read ahead:\n%s\nwithout:\n%s", got, want)
+	half := func() io.Reader {
+		return io.MultiReader(bytes.NewReader(data[:len(data)/2]), iotest.ErrReader(broken))
+	}
+	want := inTurn.account(half(), Options{})
+	if got := (way{ahead: true, walkers: 1, window: largest}).account(half(), Options{}); got != want || !strings.Contains(got, "disk gone") {
+		t.Errorf("read ahead:\n%s\nin turn:\n%s", got, want)
 	}
 }
 
@@ -171,7 +219,7 @@ func TestAheadMemory(t *testing.T) {
 		t.Fatalf("%d bytes read, want %d", got, want)
 	}
 	// A buffer is made by doubling.
-	if got, limit := after.TotalAlloc-before.TotalAlloc, uint64(parcels*2*maxBlock+4<<20); got > limit {
+	if got, limit := after.TotalAlloc-before.TotalAlloc, uint64(maxLarge*2*maxBlock+4<<20); got > limit {
 		t.Errorf("%d bytes allocated, want at most %d", got, limit)
 	}
 }

@@ -34,6 +34,10 @@ func BenchmarkHeaderWalk(b *testing.B) {
 	benchmarkRead(b, nettrace.Options{Want: func(*trace.Descriptor) bool { return false }})
 }
 
+func BenchmarkHeaderWalkAhead(b *testing.B) {
+	benchmarkRead(b, nettrace.Options{Ahead: true, Want: func(*trace.Descriptor) bool { return false }})
+}
+
 func BenchmarkEvents(b *testing.B) { benchmarkRead(b, nettrace.Options{}) }
 
 func BenchmarkEventsWithStacks(b *testing.B) { benchmarkRead(b, nettrace.Options{Stacks: true}) }

@@ -87,7 +87,7 @@ func (r *Reader) anchor(b *block) {
 
 // startAt sets the ticks of the trace's start.
 func (r *Reader) startAt(ticks uint64) {
-	r.sync, r.seqs.start = ticks, ticks
+	r.sync, r.seqs.start, r.view = ticks, ticks, nil
 	r.session = sessionBounds(ticks, r.info.Clock.Frequency)
 	r.latest = r.key(r.session.from)
 	r.sorted = r.latest
@@ -131,9 +131,9 @@ func (r *Reader) believe(block int64) {
 // contradicted drops what was read since the doubted jump: a later event, or
 // sequence point, is older. batch is the batch being read, if any.
 func (r *Reader) contradicted(batch *batch) {
-	r.queue.dropAfter(r.jump.latest)
+	r.queue.dropAfter(r.jump.latest, r.kinds.all)
 	if batch != nil {
-		batch.dropAfter(r.jump.latest)
+		batch.dropAfter(r.jump.latest, r.kinds.all)
 	}
 	r.damaged(r.jump.block, blockEvents.String(), malformed("events later than what follows them"))
 	r.unread(r.jump.latest)
@@ -154,7 +154,7 @@ func (r *Reader) dropLater(point uint64, off int64) {
 	if r.latest <= limit {
 		return
 	}
-	r.queue.dropAfter(limit)
+	r.queue.dropAfter(limit, r.kinds.all)
 	r.damaged(off, blockSequencePoint.String(), malformed("events before it are later"))
 	r.unread(r.sorted)
 	r.latest = min(r.latest, max(point, r.emitted))

@@ -17,8 +17,11 @@ func (r *Reader) eventBlock(b *block) error {
 	if !r.anchored {
 		r.anchor(b)
 	}
+	if r.walked(b) {
+		return nil
+	}
 	q := &r.queue
-	batch := q.batch()
+	batch := q.free.take()
 	batch.block, batch.base = b.data, b.off
 	lost := r.loss.Events
 	err := r.readEvents(b, batch)
@@ -29,7 +32,7 @@ func (r *Reader) eventBlock(b *block) error {
 	}
 	r.unreadV3(err)
 	if len(batch.items) == 0 {
-		q.recycle(batch)
+		q.free.add(batch)
 	} else {
 		batch.keep(r.in.version)
 		q.add(batch)
@@ -64,9 +67,9 @@ func (r *Reader) readEvents(b *block, batch *batch) error {
 		since := h.ticks - in.times.from
 		first, last = min(first, since), max(last, since)
 		if h.moved {
-			seq = r.seqs.event(h)
+			seq = r.seqs.event(h.capture, h.seq, h.ticks)
 		}
-		seq.at(h)
+		seq.at(h.seq, h.ticks)
 		if h.thread != thread && in.version == 6 {
 			thread, introduced = h.thread, r.threads.has(h.thread)
 		}
@@ -138,31 +141,24 @@ func (r *Reader) queued(k *kind, h *header, batch *batch, payload span) {
 		r.nameProcess(h.thread, payload.of(batch.block))
 	}
 	if k.want {
-		batch.items = append(batch.items, item{key, k, payload, h.stack, r.context(h, batch) | pick[uint32](late, lateItem, 0)})
+		batch.items = append(batch.items, item{key, payload, k.index, h.stack, r.context(h, batch) | pick[uint32](late, lateItem, 0)})
 	}
 }
 
 // context returns the index of the context of an event, a new one if it
 // differs from the event before it.
 func (r *Reader) context(h *header, b *batch) uint32 {
+	if r.in.version != 6 {
+		return b.context(h, r.info.PID)
+	}
 	if b.same(h) {
 		return uint32(len(b.contexts) - 1)
 	}
-	b.thread, b.cpu, b.activity, b.related, b.label = h.thread, h.cpu, h.activity, h.related, h.labels
-	ctx := context{pid: r.info.PID, tid: h.thread, cpu: h.cpu}
-	switch {
-	case r.in.version == 6:
-		if th, ok := r.threads[h.thread]; ok {
-			ctx.pid, ctx.tid = pick(th.pid != 0, th.pid, ctx.pid), th.tid
-		} else {
-			ctx.tid = trace.UnknownID
-		}
-		ctx.labels = r.labels.lists[h.labels]
-	case h.activity != [16]byte{} || h.related != [16]byte{}:
-		ctx.labels = &labels{Labels: trace.Labels{ActivityID: h.activity, RelatedActivityID: h.related}}
+	ctx := context{pid: r.info.PID, tid: trace.UnknownID, cpu: h.cpu, labels: r.labels.lists[h.labels]}
+	if th, ok := r.threads[h.thread]; ok {
+		ctx.pid, ctx.tid = pick(th.pid != 0, th.pid, ctx.pid), th.tid
 	}
-	b.contexts = append(b.contexts, ctx)
-	return uint32(len(b.contexts) - 1)
+	return b.add(h, ctx)
 }
 
 // overridden returns the kind of an event whose label list replaces parts of
@@ -233,6 +229,7 @@ func (r *Reader) define(id uint32, d *trace.Descriptor, err error) error {
 			return err
 		}
 	}
+	r.view = nil
 	return r.kinds.set(id, k)
 }
 

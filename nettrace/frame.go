@@ -71,11 +71,12 @@ const (
 // A block is one block of a trace, as stored in the file.
 type block struct {
 	kind    blockKind
-	version int    // of the object: 1 for the event blocks of V3
-	off     int64  // of data in the input
-	data    []byte // valid until the next block is read
-	cut     bool   // the input ends within the block
-	mended  string // how its type is spelt in the file, if that differs in one bit
+	version int      // of the object: 1 for the event blocks of V3
+	off     int64    // of data in the input
+	data    []byte   // valid until the next block is read
+	cut     bool     // the input ends within the block
+	mended  string   // how its type is spelt in the file, if that differs in one bit
+	summary *summary // nil if no walker has read the block yet
 }
 
 // A framer splits a trace into blocks, without knowing their contents.

@@ -5,13 +5,15 @@ import (
 	"unsafe"
 
 	"github.com/gctrail/gctrail/internal/mergeheap"
+	"github.com/gctrail/gctrail/trace"
 )
 
-// An item is an event that waits for its turn.
+// An item is an event that waits for its turn. It has no pointers, so that the
+// garbage collector does not look into the many that there are.
 type item struct {
 	ticks   uint64 // sort key
-	kind    *kind
 	payload span
+	kind    uint32 // kind.index
 	stack   uint32 // id, or in V3 the offset of the stack's bytes
 	context uint32 // index in the batch's contexts, and lateItem
 }
@@ -55,6 +57,26 @@ type batch struct {
 func (b *batch) same(h *header) bool {
 	return len(b.contexts) > 0 && b.thread == h.thread && b.cpu == h.cpu && b.label == h.labels &&
 		b.activity == h.activity && b.related == h.related
+}
+
+// context returns the index of the context of an event of V3 or V4, a new one if it
+// differs from the event before it.
+func (b *batch) context(h *header, pid uint64) uint32 {
+	if b.same(h) {
+		return uint32(len(b.contexts) - 1)
+	}
+	ctx := context{pid: pid, tid: h.thread, cpu: h.cpu}
+	if h.activity != [16]byte{} || h.related != [16]byte{} {
+		ctx.labels = &labels{Labels: trace.Labels{ActivityID: h.activity, RelatedActivityID: h.related}}
+	}
+	return b.add(h, ctx)
+}
+
+// add adds the context of an event, and returns its index.
+func (b *batch) add(h *header, ctx context) uint32 {
+	b.thread, b.cpu, b.activity, b.related, b.label = h.thread, h.cpu, h.activity, h.related, h.labels
+	b.contexts = append(b.contexts, ctx)
+	return uint32(len(b.contexts) - 1)
 }
 
 // keep copies what the items refer to, as the block is valid only until the
@@ -102,17 +124,7 @@ type mergeQueue struct {
 	heap    mergeheap.Heap[stretch] // in the order of the file
 	pending int                     // bytes, as batch.cost counts them
 	seq     uint64
-	free    []*batch
-}
-
-// batch returns an empty batch, whose buffers may have been in use before.
-func (q *mergeQueue) batch() *batch {
-	if n := len(q.free); n > 0 {
-		b := q.free[n-1]
-		q.free = q.free[:n-1]
-		return b
-	}
-	return new(batch)
+	free    batches
 }
 
 // add puts the batch's runs in the queue.
@@ -147,7 +159,7 @@ func (q *mergeQueue) pop() (*batch, *item) {
 }
 
 // dropAfter drops the items later than limit.
-func (q *mergeQueue) dropAfter(limit uint64) {
+func (q *mergeQueue) dropAfter(limit uint64, kinds []*kind) {
 	runs := q.heap
 	q.heap = nil
 	for _, run := range runs {
@@ -155,7 +167,7 @@ func (q *mergeQueue) dropAfter(limit uint64) {
 		end := s.end
 		for end > s.pos && s.batch.items[end-1].ticks > limit {
 			end--
-			s.batch.items[end].kind.count--
+			kinds[s.batch.items[end].kind].count--
 		}
 		s.batch.left -= s.end - end
 		s.end = end
@@ -169,10 +181,10 @@ func (q *mergeQueue) dropAfter(limit uint64) {
 }
 
 // dropAfter drops the items later than limit of a batch that is being read.
-func (b *batch) dropAfter(limit uint64) {
+func (b *batch) dropAfter(limit uint64, kinds []*kind) {
 	b.items = slices.DeleteFunc(b.items, func(it item) bool {
 		if it.ticks > limit {
-			it.kind.count--
+			kinds[it.kind].count--
 		}
 		return it.ticks > limit
 	})
@@ -181,7 +193,21 @@ func (b *batch) dropAfter(limit uint64) {
 // release takes back a batch whose items were all emitted.
 func (q *mergeQueue) release(b *batch) {
 	q.pending -= b.cost()
-	q.recycle(b)
+	q.free.add(b)
+}
+
+// batches are kept for their buffers.
+type batches []*batch
+
+// take returns an empty batch, a new one if there are none.
+func (l *batches) take() *batch {
+	n := len(*l)
+	if n == 0 {
+		return new(batch)
+	}
+	b := (*l)[n-1]
+	*l = (*l)[:n-1]
+	return b
 }
 
 // maxFree and maxReused bound the batches kept for reuse: the runtime passes on
@@ -191,10 +217,11 @@ const (
 	maxReused = 256 << 10
 )
 
-func (q *mergeQueue) recycle(b *batch) {
+// add adds a batch, which is emptied.
+func (l *batches) add(b *batch) {
 	clear(b.contexts)
 	b.block, b.items, b.contexts, b.faults = nil, b.items[:0], b.contexts[:0], faults{}
-	if len(q.free) < maxFree && b.cost() < maxReused {
-		q.free = append(q.free, b)
+	if len(*l) < maxFree && b.cost() < maxReused {
+		*l = append(*l, b)
 	}
 }

@@ -16,6 +16,7 @@ type kind struct {
 	names bool   // its events name their process
 	plain bool   // its events are counted only
 	count uint64 // of events, wanted or not
+	index uint32 // in kindTable.all
 	// fields are those of the record: Options.Complete may give desc others.
 	fields []trace.Field
 }
@@ -37,6 +38,7 @@ const (
 // a slice serves; stray ids go to a map.
 type kindTable struct {
 	dense  []*kind
+	plain  []bool // whether an event of the id is counted only, and has a number
 	sparse map[uint32]*kind
 	all    []*kind // in the order of their definition, also those redefined
 	same   map[kindKey]*kind
@@ -75,6 +77,7 @@ func (t *kindTable) add(d *trace.Descriptor, k *kind) error {
 		t.same = make(map[kindKey]*kind)
 	}
 	t.same[keyOf(d)] = k
+	k.index = uint32(len(t.all))
 	t.all = append(t.all, k)
 	return nil
 }
@@ -111,15 +114,16 @@ func (t *kindTable) set(id uint32, k *kind) error {
 		return nil
 	}
 	for int64(len(t.dense)) <= int64(id) {
-		t.dense = append(t.dense, nil)
+		t.dense, t.plain = append(t.dense, nil), append(t.plain, false)
 	}
-	t.dense[id] = k
+	t.dense[id], t.plain[id] = k, k.plain && id != 0
 	return nil
 }
 
 // clear forgets the ids, as a V6 sequence point may demand.
 func (t *kindTable) clear() {
 	clear(t.dense)
+	clear(t.plain)
 	clear(t.sparse)
 }
 

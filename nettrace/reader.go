@@ -5,6 +5,7 @@ import (
 	"io"
 	"iter"
 	"math"
+	"runtime"
 	"time"
 
 	"github.com/gctrail/gctrail/internal/binread"
@@ -25,10 +26,10 @@ type Options struct {
 	Complete func(*trace.Descriptor)
 	// Stacks makes events carry their stacks.
 	Stacks bool
-	// Ahead reads the input and finds its blocks in a separate goroutine, at
-	// most 1.5 MiB, or three blocks if these are larger, ahead of the events
-	// emitted. Events waits for a Read in progress before it returns, so the
-	// input should be a file. Ahead has no effect with Idle.
+	// Ahead reads the input in a separate goroutine, and the events of V4 on
+	// all processors, at most 3 MiB, or three blocks if these are larger, ahead
+	// of the events emitted. Events waits for a Read in progress before it
+	// returns, so the input should be a file. Ahead has no effect with Idle.
 	Ahead bool
 	// Idle is for a trace that is still being written. If the input, which must
 	// have net.Conn's SetReadDeadline, returns nothing for this long, the
@@ -59,6 +60,13 @@ type Reader struct {
 	merged  map[mergedKind]*kind
 	names   int // bytes of the names of processes
 
+	walkers int  // goroutines that walk blocks, with Options.Ahead
+	careful bool // readEvents reads all blocks: tests compare with it
+	walker  walker
+	view    *view // of what was read so far; nil where it has to be made
+	shown   int64 // offset of the block from which on walkers have their view
+	summary summary
+
 	queue    mergeQueue
 	repeats  repeats
 	sync     uint64 // ticks of Info.Start
@@ -87,6 +95,7 @@ type mergedKind struct {
 // NewReader returns a reader of the uncompressed trace r.
 func NewReader(r io.Reader, opts Options) *Reader {
 	nr := &Reader{opts: opts, labels: labelTable{lists: make(map[uint32]*labels)}, threads: threadTable{}}
+	nr.walkers = runtime.GOMAXPROCS(0) - 1
 	size := fileWindow
 	if limited, ok := r.(limitedReader); ok && opts.Idle > 0 {
 		nr.idle = &idleInput{in: limited, after: opts.Idle}
@@ -135,7 +144,7 @@ func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 			return
 		}
 		if r.opts.Ahead && r.idle == nil {
-			r.ahead = newAhead(r.in)
+			r.ahead = newAhead(r.in, &r.queue, pick(r.in.version == 4, r.walkers, 0))
 			defer r.ahead.close()
 		}
 		for {
@@ -292,7 +301,7 @@ func (r *Reader) flush(upTo uint64, yield func(*trace.Event, error) bool) bool {
 func (r *Reader) fill(b *batch, it *item) {
 	ctx := &b.contexts[it.context&^lateItem]
 	ev := &r.event
-	ev.Desc = it.kind.desc
+	ev.Desc = r.kinds.all[it.kind].desc
 	ev.Ticks = signed(it.ticks)
 	ev.PID, ev.TID, ev.CPU = ctx.pid, ctx.tid, ctx.cpu
 	ev.Payload = it.payload.of(b.data)
@@ -365,6 +374,7 @@ func (r *Reader) dropTables(flags uint32) {
 	}
 	if flags&pointDropMetadata != 0 {
 		r.kinds.clear()
+		r.view = nil
 	}
 }
 

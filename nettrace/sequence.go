@@ -33,20 +33,20 @@ type sequences struct {
 // event notes that a run of events of a thread begins. It returns the thread's
 // state, which the caller updates with each event of the run; nil if the thread is
 // not followed. A thread that the trace declares has all its numbers in it.
-func (s *sequences) event(h *header) *sequence {
-	t := s.threads[h.capture]
+func (s *sequences) event(thread uint64, seq uint32, ticks uint64) *sequence {
+	t := s.threads[thread]
 	if t == nil {
-		before := s.before(h.capture, h.seq-1)
+		before := s.before(thread, seq-1)
 		if before > 0 && s.damage > 0 { // it may have raised them since the trace began
-			s.lost(0, s.start, h.ticks)
+			s.lost(0, s.start, ticks)
 		}
-		t = s.add(h.capture, before)
+		t = s.add(thread, before)
 		if t == nil {
 			return nil
 		}
 	}
 	// A number that goes back is a new thread under an old id, not a loss.
-	s.gap(t, int32(h.seq-t.last-1), h.ticks)
+	s.gap(t, int32(seq-t.last-1), ticks)
 	t.seen = s.damage
 	return t
 }
@@ -69,9 +69,9 @@ func (s *sequences) gap(t *sequence, n int32, ticks uint64) {
 }
 
 // at notes the last event of the thread.
-func (t *sequence) at(h *header) {
+func (t *sequence) at(seq uint32, ticks uint64) {
 	if t != nil {
-		t.last, t.ticks = h.seq, h.ticks
+		t.last, t.ticks = seq, ticks
 	}
 }
 

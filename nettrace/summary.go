@@ -1,0 +1,80 @@
+package nettrace
+
+import "slices"
+
+// walked processes an event block by its summary. It reports false, and has done
+// nothing, where readEvents has to read the block.
+func (r *Reader) walked(b *block) bool {
+	if r.careful || r.in.version != 4 || !r.anchored {
+		return false
+	}
+	r.look(b.off)
+	s := b.summary
+	if s != nil && s.view != r.view {
+		r.reject(s)
+		s = nil
+	}
+	if s == nil {
+		s = &r.summary
+		r.walker.walk(b, r.view, s, &r.queue.free)
+	}
+	if s.regular && r.apply(s) {
+		return true
+	}
+	r.reject(s)
+	return false
+}
+
+// reject takes back what a summary holds.
+func (r *Reader) reject(s *summary) {
+	if s.batch != nil {
+		r.queue.free.add(s.batch)
+		s.batch = nil
+	}
+}
+
+// look makes the view of what was read before the block at off, and shows it to the
+// walkers. That copies the kinds, so that it is done again only after as much input.
+func (r *Reader) look(off int64) {
+	if r.view == nil {
+		r.view = &view{
+			kinds: r.kinds.dense, plain: r.kinds.plain,
+			sync: r.sync, second: uint64(r.info.Clock.Frequency), session: r.session, pid: r.info.PID,
+		}
+	}
+	if r.ahead == nil || r.view.shown || off-r.shown < int64(len(r.view.kinds))*kindCopy {
+		return
+	}
+	v := *r.view
+	v.kinds, v.plain, v.shown = slices.Clone(v.kinds), slices.Clone(v.plain), true
+	r.view, r.shown = &v, off
+	r.ahead.view.Store(&v)
+}
+
+// kindCopy is about the size of what a view has of a kind.
+const kindCopy = 16
+
+// apply does with a summary what readEvents does with the block. It reports false,
+// and has done nothing, where what was read before makes events unusual.
+func (r *Reader) apply(s *summary) bool {
+	switch {
+	case r.jump.key != 0, s.earliest < r.sorted:
+		return false
+	case s.opens && r.latest != r.key(r.session.from) && s.start > r.latest+uint64(r.info.Clock.Frequency):
+		return false
+	}
+	for i := range s.runs {
+		run := &s.runs[i]
+		r.seqs.event(run.capture, run.first, run.from).at(run.last, run.to)
+	}
+	for _, t := range s.tallies {
+		t.kind.count += t.n
+	}
+	r.sorted = max(r.sorted, s.sorted)
+	r.latest = max(r.latest, s.latest)
+	if s.batch != nil {
+		r.queue.add(s.batch)
+		s.batch = nil
+	}
+	return true
+}
