@@ -58,7 +58,7 @@ possible; standard error says what is missing.`,
   gctrail gcs app.nettrace
   gctrail gcs --min-pause 10ms --format jsonl app.nettrace
   gctrail events --name GCStart,GCEnd app.nettrace`,
-		Args:    cobra.ArbitraryArgs,
+		Args: cobra.ArbitraryArgs,
 		ValidArgsFunction: func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 			return nil, cobra.ShellCompDirectiveDefault // files, next to commands
 		},
@@ -80,7 +80,7 @@ possible; standard error says what is missing.`,
 	cmd.SetFlagErrorFunc(std.flagError)
 	cmd.SetUsageFunc(usage)
 	cmd.SuggestionsMinimumDistance = 2
-	cmd.Flags().BoolVarP(&printVersion, "version", "v", false, "version for gctrail")
+	cmd.Flags().BoolVarP(&printVersion, "version", "v", false, "print the versions of gctrail and of the formats it reads")
 	std.addFlags(cmd.PersistentFlags())
 	complete(cmd, "color", colourWords)
 	cmd.AddCommand(
