@@ -67,6 +67,9 @@ func (e *inputError) Error() string {
 		return unknown.Error()
 	}
 	if errors.Is(e.err, fs.ErrNotExist) && !strings.ContainsAny(e.name, `./\ `) && !strings.HasPrefix(e.name, "-") {
+		if isProcessID(e.name) {
+			return fmt.Sprintf("%s: no such file; if it is a process, watch it with: gctrail top %[1]s, or record it with: gctrail collect -p %[1]s", e.name)
+		}
 		return fmt.Sprintf("%s: no file or command of this name; list the commands with: gctrail --help, or watch processes with: gctrail top -n %[1]s", text.Quoted(e.name))
 	}
 	f, ok := errors.AsType[*trace.FormatError](e.err)

@@ -93,7 +93,7 @@ func commandLine(args []string) string {
 // the same where a command has them.
 var meantFlags = map[string][]string{
 	"json": {"--format json", "--format jsonl"}, "jsonl": {"--format jsonl", "--format json"}, "ndjson": {"--format jsonl"},
-	"csv": {"--format csv"}, "table": {"--format table"}, "text": {"--format text"}, "md": {"--format markdown"}, "markdown": {"--format markdown"},
+	"html": {"--format html -o report.html"}, "csv": {"--format csv"}, "table": {"--format table"}, "text": {"--format text"}, "md": {"--format markdown"}, "markdown": {"--format markdown"},
 	"p": {"--pid"}, "process-id": {"--pid"}, "pid": {"-p"},
 	"n": {"--process"}, "name": {"--process"}, "process": {"-n"},
 	"since": {"--from"}, "start": {"--from"}, "until": {"--to"}, "end": {"--to"},
@@ -109,13 +109,23 @@ func (std *stdio) flagError(cmd *cobra.Command, err error) error {
 		return &usageError{err, cmd.CommandPath()}
 	}
 	name := unknown.GetSpecifiedName()
-	if name == "html" {
-		return &usageError{err: fmt.Errorf("gctrail writes no HTML; for a page to share, run: %s", std.with(cmd, name, "--format markdown"))}
-	}
 	if meant := meantFlag(flagsOf(cmd), name); meant != "" {
 		return &usageError{err: fmt.Errorf("unknown flag %s; did you mean: %s", dashed(name), std.with(cmd, name, meant))}
 	}
+	if other := owner(cmd.Root(), name); other != nil {
+		return &usageError{fmt.Errorf("unknown flag %s; %s has it", dashed(name), other.CommandPath()), other.CommandPath()}
+	}
 	return &usageError{fmt.Errorf("unknown flag %s", dashed(name)), cmd.CommandPath()}
+}
+
+// owner returns the first command that has a flag, nil if none has it.
+func owner(root *cobra.Command, flag string) *cobra.Command {
+	for _, cmd := range root.Commands() {
+		if f := cmd.Flags().Lookup(flag); f != nil && !f.Hidden && cmd.IsAvailableCommand() {
+			return cmd
+		}
+	}
+	return nil
 }
 
 // flagsOf returns the flags of a command, for gctrail itself those of report.
@@ -142,6 +152,7 @@ func meantFlag(flags *pflag.FlagSet, name string) string {
 		if f == nil {
 			continue
 		}
+		value, _, _ = strings.Cut(value, " ")
 		if of, ok := f.Value.(*choice); !ok || value == "" || slices.Contains(of.of, value) {
 			return meant
 		}

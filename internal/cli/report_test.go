@@ -341,7 +341,7 @@ func TestReportUsage(t *testing.T) {
 		want string
 	}{
 		{[]string{"report"}, "no file given"},
-		{[]string{"report", "--format", "html", webTrace}, "text, json, markdown"},
+		{[]string{"report", "--format", "pdf", webTrace}, "text, json, markdown, html"},
 		{[]string{"report", "--explain", "nothing"}, "unknown term"},
 	} {
 		_, talk, code := on(t, 0, tt.args...)

@@ -17,12 +17,12 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// screenLines is how many lines the first screen has: those of a terminal, but for
-// the prompt.
+// screenLines is the number of lines of the first screen: a terminal's, less the
+// prompt.
 const screenLines = 23
 
-// writeScreen writes what a report begins with, on one screen: the verdict, three
-// figures, how good the evidence is, the findings, and what to run next.
+// writeScreen writes the first screen of a report: the verdict, three figures, the
+// quality of the evidence, the findings, and the next command.
 func (rep *Report) writeScreen(p *text.Page) {
 	c := &rep.cases[0]
 	first := p.Lines()
@@ -35,11 +35,19 @@ func (rep *Report) writeScreen(p *text.Page) {
 		p.Prose("", fmt.Sprintf("%s below, ordered by total pause.", text.Plural(int64(n), "other process is", "other processes are")))
 	}
 	p.Prose("", "Evidence: "+rep.evidence()+".")
+	next := ""
+	if steps := rep.next(); len(steps) > 0 {
+		next = steps[0]
+	}
+	const indent = "  "
 	if len(c.Findings) > 0 {
 		p.Section("Findings")
-		const next = 3 // lines
+		room := screenLines - (p.Lines() - first)
+		if next != "" {
+			room -= 2 + p.CommandRows(indent, next)
+		}
 		shown := len(c.Findings)
-		if room := screenLines - next - (p.Lines() - first); shown > room {
+		if shown > room {
 			shown = max(1, room-1)
 		}
 		for i := range c.Findings[:shown] {
@@ -52,9 +60,9 @@ func (rep *Report) writeScreen(p *text.Page) {
 			p.Line("  and %d more, below", more)
 		}
 	}
-	if next := rep.next(); len(next) > 0 {
+	if next != "" {
 		p.Section("Next")
-		p.Command("  ", next[0])
+		p.Command(indent, next)
 	}
 }
 

@@ -2,6 +2,7 @@ package text
 
 import (
 	"bytes"
+	"iter"
 	"os"
 	"runtime"
 	"strings"
@@ -104,8 +105,7 @@ func (p *Page) Spans(lead string, spans ...Span) {
 	for _, span := range spans {
 		styled := p.Colour && span.Style != Plain
 		open := false
-		for word := range words(span.Text) {
-			word = Clean(word)
+		for word := range p.words(span.Text, indent) {
 			n := Width(word)
 			switch {
 			case first:
@@ -132,6 +132,27 @@ func (p *Page) Spans(lead string, spans ...Span) {
 	p.buffer.WriteByte('\n')
 }
 
+// words yields the words of a text, cleaned. On a terminal, a word that is longer
+// than a line after the indent comes in pieces.
+func (p *Page) words(s string, indent int) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		room := p.Width - indent
+		for word := range words(s) {
+			word = Clean(word)
+			for p.limit > 0 && room > 1 && Width(word) > room {
+				piece := firstPiece(word, room)
+				if !yield(piece) {
+					return
+				}
+				word = word[len(piece):]
+			}
+			if word != "" && !yield(word) {
+				return
+			}
+		}
+	}
+}
+
 // Row writes spans one after the other on one line, which is cut to the page's
 // width.
 func (p *Page) Row(spans ...Span) {
@@ -149,6 +170,14 @@ func (p *Page) Row(spans ...Span) {
 
 // Command writes a command to copy, on one line.
 func (p *Page) Command(indent, command string) { p.Line("%s$ %s", indent, command) }
+
+// CommandRows returns the number of rows that Command takes on the terminal.
+func (p *Page) CommandRows(indent, command string) int {
+	if p.limit == 0 {
+		return 1
+	}
+	return max(1, (Width(Clean(indent+"$ "+command))+p.limit-1)/p.limit)
+}
 
 // Table writes rows under headings, indented.
 func (p *Page) Table(columns []Column, rows [][]string) {

@@ -86,6 +86,26 @@ func words(s string) iter.Seq[string] {
 	}
 }
 
+// maxCell bounds the bytes of a cell: combining characters may follow without end.
+const maxCell = 64
+
+// firstPiece returns the beginning of a long word that fits a number of cells, at
+// least 2. It ends after a separator if there is one in its second half.
+func firstPiece(word string, cells int) string {
+	end := 0
+	for i, r := range word {
+		next := i + utf8.RuneLen(r)
+		if end > 0 && (next > maxCell*cells || Width(word[:next]) > cells) {
+			break
+		}
+		end = next
+	}
+	if i := strings.LastIndexAny(word[:end], `/\.,:;+_-`); i >= end/2 {
+		return word[:i+1]
+	}
+	return word[:end]
+}
+
 // PadLeft cleans text, cuts it to a width, and fills it up with spaces before it.
 func PadLeft(s string, width int) string {
 	s = Cut(s, width)
