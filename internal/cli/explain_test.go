@@ -7,8 +7,10 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc/alloc"
+	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/gc/condition"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/comparison"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/tui"
 )
@@ -57,6 +59,18 @@ func TestEveryWordIsExplained(t *testing.T) {
 	addFields(add, "finalizers", finalizerFields)
 	addFields(add, "allocs", (&allocSection{}).fields(alloc.ByType|alloc.ByMethod|alloc.ByStack|alloc.ByHeap))
 	addFields(add, "joins", joinFields(true))
+	addFields(add, "joins --tunings", tuningFields())
+	addFields(add, "phases", phaseFields())
+	addFields(add, "pauses", percentileFields)
+	addFields(add, "pauses --windows", windowFields)
+	addFields(add, "pauses --bottlenecks", bottleneckFields)
+	addFields(add, "gcs --per-heap", gcHeapFields())
+	add("gcs --metrics", "metric", "value", "unit")
+	add("diff and trend", comparison.Headings()...)
+	add("diff", "changed", "same", "cannot tell")
+	for _, m := range compare.Metrics() {
+		add("diff and trend", m.Name, m.Text)
+	}
 	addFields(add, "handles", (&handleSection{}).fields(true))
 	for word, where := range words {
 		if len(report.Definitions(word)) == 0 {

@@ -8,6 +8,24 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 )
 
+// Columns of the tables.
+var (
+	changeColumns = []text.Column{
+		{Heading: "verdict", Left: true},
+		{Heading: "metric", Left: true},
+		{Heading: "before"},
+		{Heading: "after"},
+		{Heading: "change"},
+		{Heading: "95 % interval", Rank: 1},
+		{Heading: "note", Left: true, Rank: 2},
+	}
+	causeColumns         = []text.Column{{Heading: "cause", Left: true}, {Heading: "before"}, {Heading: "after"}}
+	markdownCauseColumns = []text.Column{{Heading: "cause", Left: true}, {Heading: "before, %"}, {Heading: "after, %"}}
+	trendColumns         = []text.Column{
+		{Heading: "metric", Left: true}, {Heading: "first"}, {Heading: "last"}, {Heading: "runs", Left: true}, {Heading: "changed at", Left: true},
+	}
+)
+
 // WriteText writes the comparison: the sentence, what to know before any figure,
 // the metrics, and what changed in causes.
 func WriteText(p *text.Page, c *compare.Comparison) {
@@ -18,25 +36,15 @@ func WriteText(p *text.Page, c *compare.Comparison) {
 		p.Prose("- ", n.Text)
 	}
 	p.Line("")
-	columns, rows := table(c)
-	p.Table(columns, rows)
+	p.Table(changeColumns, table(c))
 	if len(c.Causes) > 0 {
 		p.Section("Causes that changed, in percent of collections (types: of allocated bytes; findings: of runs)")
-		p.Table([]text.Column{{Heading: "cause", Left: true}, {Heading: "before"}, {Heading: "after"}}, causeRows(c))
+		p.Table(causeColumns, causeRows(c))
 	}
 }
 
 // table returns the metrics, those that explain a primary one below it.
-func table(c *compare.Comparison) ([]text.Column, [][]string) {
-	columns := []text.Column{
-		{Heading: "verdict", Left: true},
-		{Heading: "metric", Left: true},
-		{Heading: "before"},
-		{Heading: "after"},
-		{Heading: "change"},
-		{Heading: "95 % interval", Rank: 1},
-		{Heading: "note", Left: true, Rank: 2},
-	}
+func table(c *compare.Comparison) [][]string {
 	var rows [][]string
 	for i := range c.Changes {
 		ch := &c.Changes[i]
@@ -46,7 +54,18 @@ func table(c *compare.Comparison) ([]text.Column, [][]string) {
 			interval(ch), strings.Trim(undecided(ch), " ()"),
 		})
 	}
-	return columns, rows
+	return rows
+}
+
+// Headings returns the headings of the tables of comparisons and trends.
+func Headings() []string {
+	var all []string
+	for _, columns := range [][]text.Column{changeColumns, causeColumns, markdownCauseColumns, trendColumns} {
+		for i := range columns {
+			all = append(all, columns[i].Heading)
+		}
+	}
+	return all
 }
 
 func indented(ch *compare.Change, basis compare.Basis) string {
@@ -90,11 +109,10 @@ func WriteMarkdown(p *text.Page, c *compare.Comparison) {
 	if len(c.Notes) > 0 {
 		p.Line("")
 	}
-	columns, rows := table(c)
-	writeMarkdownTable(p, columns, rows)
+	writeMarkdownTable(p, changeColumns, table(c))
 	if len(c.Causes) > 0 {
 		p.Line("")
-		writeMarkdownTable(p, []text.Column{{Heading: "cause", Left: true}, {Heading: "before, %"}, {Heading: "after, %"}}, causeRows(c))
+		writeMarkdownTable(p, markdownCauseColumns, causeRows(c))
 	}
 }
 
@@ -123,7 +141,6 @@ func writeMarkdownTable(p *text.Page, columns []text.Column, rows [][]string) {
 func WriteTrends(p *text.Page, labels []string, trends []compare.Trend) {
 	p.Heading("%s", trendSummary(labels, trends))
 	p.Line("")
-	columns := []text.Column{{Heading: "metric", Left: true}, {Heading: "first"}, {Heading: "last"}, {Heading: "runs", Left: true}, {Heading: "changed at", Left: true}}
 	var rows [][]string
 	for i := range trends {
 		t := &trends[i]
@@ -133,7 +150,7 @@ func WriteTrends(p *text.Page, labels []string, trends []compare.Trend) {
 		}
 		rows = append(rows, row)
 	}
-	p.Table(columns, rows)
+	p.Table(trendColumns, rows)
 }
 
 func trendSummary(labels []string, trends []compare.Trend) string {
