@@ -3,14 +3,18 @@ package agent
 import (
 	"cmp"
 	"context"
+	"fmt"
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/watch"
+	"github.com/gctrail/gctrail/ledger"
 	"github.com/gctrail/gctrail/otlp"
+	"github.com/gctrail/gctrail/otlp/record"
 )
 
 // Options are what an agent needs of its caller.
@@ -19,6 +23,10 @@ type Options struct {
 	// Notify is told what happens: News of processes other than collections. It may be
 	// nil, and is called by one goroutine at a time.
 	Notify func(*watch.News)
+	// Ended is told what a process died with, in place of Notify. It may be nil.
+	Ended func(*diag.Process, *ledger.Verdict)
+	// Problem is told what the agent itself cannot do. It may be nil.
+	Problem func(error)
 	// Source is where processes come from; zero means this machine.
 	Source watch.Source
 }
@@ -39,6 +47,9 @@ type Agent struct {
 	groups    map[string]*group
 	self      *group
 	records   records
+
+	ledgerProblem sync.Once
+	stopping      atomic.Bool
 }
 
 const (
@@ -85,6 +96,7 @@ func New(opts Options) (*Agent, error) {
 // Run follows processes until ctx ends; it has then asked their runtimes to end
 // their sessions. It returns early where it cannot listen.
 func (a *Agent) Run(ctx context.Context) error {
+	defer context.AfterFunc(ctx, func() { a.stopping.Store(true) })()
 	server, err := a.listen(ctx)
 	if err != nil {
 		return err
@@ -97,6 +109,13 @@ func (a *Agent) Run(ctx context.Context) error {
 		running.Go(func() { a.push(ctx) })
 	}
 	running.Go(func() { every(ctx, judging, a.judge) })
+	if a.config.Ledger.Folder != "" {
+		if err := os.MkdirAll(a.config.Ledger.Folder, 0o700); err != nil {
+			a.ledgerProblem.Do(func() { a.problem(fmt.Errorf("no ledgers: %w", err)) })
+		}
+	}
+	beats := 0
+	running.Go(func() { every(ctx, beat, func(now time.Time) { a.sample(beats, now); beats++ }) })
 	a.watcher.Run(ctx)
 	running.Wait()
 	return nil
@@ -125,12 +144,17 @@ func (a *Agent) wants(p *diag.Process) bool {
 func (a *Agent) news(n *watch.News) {
 	switch {
 	case n.Attached:
-		id := identify(n.Process, a.host, a.config.Attributes)
+		outside := lookInto(n.Process.PID)
+		id, m := identify(n.Process, &outside, a.host, a.config.Attributes), newMemory(n.Process, outside.environment, time.Now())
 		a.mu.Lock()
-		a.attach(n.ID, n.Process, id, time.Now())
+		a.attach(n.ID, n.Process, id, m, time.Now())
 		a.mu.Unlock()
 	case n.Collection != nil:
 		a.collected(n)
+	case n.Ended:
+		if a.ended(n) {
+			return
+		}
 	default:
 		a.changed(n)
 	}
@@ -139,7 +163,7 @@ func (a *Agent) news(n *watch.News) {
 	}
 }
 
-func (a *Agent) attach(id int, p *diag.Process, of identity, now time.Time) {
+func (a *Agent) attach(id int, p *diag.Process, of identity, m *memory, now time.Time) {
 	name := groupName(of, a.chosen)
 	g := a.groups[name]
 	if g == nil {
@@ -147,7 +171,7 @@ func (a *Agent) attach(id int, p *diag.Process, of identity, now time.Time) {
 		a.groups[name] = g
 	}
 	g.emptied = time.Time{}
-	added := &process{Process: p, identity: of, group: g, gauges: make(gauges)}
+	added := &process{Process: p, id: id, identity: of, group: g, gauges: make(gauges), memory: m}
 	added.gauges.set(attached, 1)
 	g.processes[id], a.processes[id] = added, added
 }
@@ -188,20 +212,49 @@ func (a *Agent) collected(n *watch.News) {
 func (a *Agent) changed(n *watch.News) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	p := a.processes[n.ID]
-	if p == nil {
-		return
-	}
-	if n.Lost > 0 {
+	if p := a.processes[n.ID]; p != nil && n.Lost > 0 {
 		p.group.count(eventsLost, float64(n.Lost))
 	}
-	if n.Ended {
-		delete(a.processes, n.ID)
-		delete(p.group.processes, n.ID)
-		if len(p.group.processes) == 0 {
-			p.group.emptied = time.Now()
-		}
-		a.self.count(selfEnded, 1)
+}
+
+// ended takes in the end of a process, and reports whether its verdict was told. A
+// session that ends because the agent does is no end of its process.
+func (a *Agent) ended(n *watch.News) bool {
+	a.mu.Lock()
+	p := a.processes[n.ID]
+	a.mu.Unlock()
+	if p == nil {
+		return false
+	}
+	if a.stopping.Load() {
+		a.leave(p)
+		return false
+	}
+	now := time.Now()
+	v := a.bury(p, n.Err == nil, now)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	delete(a.processes, n.ID)
+	delete(p.group.processes, n.ID)
+	if len(p.group.processes) == 0 {
+		p.group.emptied = now
+	}
+	p.group.count(processesEnded, 1, string(v.Cause), cmp.Or(string(v.Memory), unknown))
+	a.self.count(selfEnded, 1)
+	if a.sender != nil && a.config.OTLP.Logs {
+		a.records.put(p, record.OfEnd(endOf(&v), now))
+	}
+	if v.Cause == ledger.Exited || a.opts.Ended == nil {
+		return false
+	}
+	a.opts.Ended(p.Process, &v)
+	return true
+}
+
+// problem reports what the agent cannot do.
+func (a *Agent) problem(err error) {
+	if a.opts.Problem != nil {
+		a.opts.Problem(err)
 	}
 }
 

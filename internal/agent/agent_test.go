@@ -49,6 +49,7 @@ func collectionOf(number uint32, generation int, pause time.Duration) *watch.Col
 func newAgent(t *testing.T, change func(*Config)) *Agent {
 	t.Helper()
 	c := DefaultConfig()
+	c.Ledger.Folder = ""
 	if change != nil {
 		change(c)
 	}
@@ -232,6 +233,7 @@ func TestPush(t *testing.T) {
 	endpoint := httptest.NewServer(received)
 	defer endpoint.Close()
 	config := DefaultConfig()
+	config.Ledger.Folder = t.TempDir()
 	config.Listen, config.OTLP.Endpoint, config.OTLP.Interval = "", endpoint.URL, time.Second
 	config.Attributes = map[string]string{"deployment.environment.name": "test"}
 	p := program(7, "web")

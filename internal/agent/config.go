@@ -8,6 +8,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"path/filepath"
 	"regexp"
 	"strings"
 	"time"
@@ -30,6 +31,14 @@ type Config struct {
 	Generation string            `yaml:"generation-attribute"`
 	Attributes map[string]string `yaml:"attributes,omitempty"` // added to all resources
 	OTLP       OTLP              `yaml:"otlp"`
+	Ledger     Ledger            `yaml:"ledger"`
+}
+
+// Ledger configures where the last minutes of processes are kept.
+type Ledger struct {
+	Folder string `yaml:"folder"` // empty for none
+	Keep   int    `yaml:"keep"`   // ledgers of ended processes, at most
+	Exited bool   `yaml:"exited"` // also of those whose runtime shut down
 }
 
 // OTLP configures what is sent to an endpoint.
@@ -53,7 +62,27 @@ func DefaultConfig() *Config {
 		Labels:     []string{"pid", "process", "runtime", "container", "namespace", "pod", "container_name"},
 		Generation: generationKey,
 		OTLP:       OTLP{Interval: time.Minute, Timeout: 10 * time.Second, Queue: 8 << 20, Metrics: true, Logs: true},
+		Ledger:     Ledger{Folder: DefaultLedgers(os.Getenv), Keep: 200},
 	}
+}
+
+// DefaultLedgers returns the folder of ledgers where none is configured: in systemd's
+// state directory, below /var/lib for root, below the user's state otherwise.
+func DefaultLedgers(get func(string) string) string {
+	state := get("STATE_DIRECTORY")
+	if state == "" && os.Geteuid() == 0 {
+		state = "/var/lib/gctrail"
+	}
+	if state == "" && get("XDG_STATE_HOME") != "" {
+		state = filepath.Join(get("XDG_STATE_HOME"), "gctrail")
+	}
+	if home, err := os.UserHomeDir(); state == "" && err == nil {
+		state = filepath.Join(home, ".local", "state", "gctrail")
+	}
+	if state == "" {
+		return ""
+	}
+	return filepath.Join(state, "ledger")
 }
 
 // maxConfig bounds a configuration file, in bytes.
@@ -153,6 +182,9 @@ func (c *Config) Check() error {
 		if _, err := otlp.NewSender(c.sender()); err != nil {
 			fail("otlp endpoint: %w", err)
 		}
+	}
+	if c.Ledger.Keep < 0 {
+		fail("ledger: keep is negative")
 	}
 	if c.OTLP.Interval < time.Second || c.OTLP.Timeout <= 0 || c.OTLP.Queue < 1<<16 {
 		fail("otlp: the interval must be at least 1s, the timeout positive, and the queue at least 65536 bytes")

@@ -26,8 +26,7 @@ const maxOwnAttributes = 32
 // identify finds out what a process is: from its runtime, its environment and its
 // cgroup, as far as they can be read. What the user configured wins over what
 // the process says of itself.
-func identify(p *diag.Process, host string, configured map[string]string) identity {
-	outside := lookInto(p.PID)
+func identify(p *diag.Process, outside *outside, host string, configured map[string]string) identity {
 	id := identity{
 		"host.name":               host,
 		"process.pid":             int64(cmp.Or(p.PID, p.InnerPID)),

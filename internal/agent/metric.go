@@ -43,6 +43,13 @@ const (
 	memoryLoad
 	hardLimit
 	found
+	workingSet
+	memoryPart
+	nativeMemory
+	cgroupUsed
+	cgroupLimit
+	cgroupKills
+	processesEnded
 	attached
 	collectionsBefore
 	collectionsMissing
@@ -78,8 +85,16 @@ var metrics = [numMetrics]metric{
 	handles:         {"gctrail.gc.last_collection.handles", "{handle}", "GC handles at the latest collection.", level, nil},
 	allocationRate:  {"gctrail.gc.last_collection.allocation_rate", "By/s", "Allocation rate between the latest two collections.", level, nil},
 	memoryLoad:      {"gctrail.gc.last_collection.memory_load", "1", "Share of the machine's, or the container's, memory in use at the latest collection.", peak, nil},
-	hardLimit:       {"gctrail.gc.hard_limit", "By", "GCHeapHardLimit of the process.", level, nil},
+	hardLimit:       {"gctrail.gc.hard_limit", "By", "Limit of the GC heap: GCHeapHardLimit, or three quarters of the container's limit.", level, nil},
 	found:           {"gctrail.gc.finding", "", "1 for each finding on the collections of the last five to ten minutes.", peak, []string{"gc.finding", "gc.severity"}},
+
+	workingSet:     {"dotnet.process.memory.working_set", "By", "Resident memory of the process.", level, nil},
+	memoryPart:     {"gctrail.process.memory", "By", "Parts of the resident memory, and what is swapped out.", level, []string{"memory.type"}},
+	nativeMemory:   {"gctrail.process.memory.native", "By", "Resident memory beyond what is committed for the GC heap.", level, nil},
+	cgroupUsed:     {"gctrail.cgroup.memory.used", "By", "Memory that the process's cgroup uses; of the one above it that has the lowest limit.", peak, nil},
+	cgroupLimit:    {"gctrail.cgroup.memory.limit", "By", "Lowest limit of the process's cgroup and those above it.", peak, nil},
+	cgroupKills:    {"gctrail.cgroup.memory.oom_kills", "{process}", "Processes of the cgroup that the kernel has killed because memory ran out.", peak, nil},
+	processesEnded: {"gctrail.process.ended", "{process}", "Processes that ended, by how, and by the part of their memory that grew.", counter, []string{"cause", "memory"}},
 
 	attached:           {"gctrail.process.attached", "{process}", "Processes whose collections are counted.", level, nil},
 	collectionsBefore:  {"gctrail.process.collections_before", "{collection}", "Collections before the agent attached, which no other metric counts.", level, nil},

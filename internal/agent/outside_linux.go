@@ -24,6 +24,7 @@ const maxFile = 1 << 20
 var wantedVariables = []string{
 	"OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES", "KUBERNETES_SERVICE_HOST", "HOSTNAME",
 	"POD_NAME", "POD_NAMESPACE", "CONTAINER_NAME", "NODE_NAME",
+	"DOTNET_GCHeapHardLimit", "DOTNET_GCHeapHardLimitPercent",
 }
 
 // lookInto reads what /proc shows of a process.

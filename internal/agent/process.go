@@ -12,10 +12,12 @@ import (
 // A process is a process whose collections are counted.
 type process struct {
 	*diag.Process
+	id       int // of its watching
 	identity identity
 	group    *group
 	gauges   gauges
 	window   window
+	memory   *memory
 
 	seen          int    // collections
 	first, latest uint32 // their numbers
@@ -75,6 +77,7 @@ func (p *process) take(c *watch.Collection) {
 	p.measure(c.Collection)
 	p.number(c.Number)
 	p.window.add(c)
+	p.memory.collected(c)
 }
 
 // measure takes over the sizes that a collection measured.
@@ -90,9 +93,6 @@ func (p *process) measure(c *gc.Collection) {
 	p.setBytes(handles, c.Handles)
 	if load, known := c.MemoryLoad.Get(); known {
 		p.gauges.set(memoryLoad, float64(load)/100)
-	}
-	if s := c.Process.Settings; s != nil && s.HardLimit > 0 {
-		p.gauges.set(hardLimit, float64(s.HardLimit))
 	}
 }
 

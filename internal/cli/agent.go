@@ -15,10 +15,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/agent"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/watch"
+	"github.com/gctrail/gctrail/ledger"
 )
 
 type agentOptions struct {
@@ -33,6 +35,7 @@ type agentOptions struct {
 	processes int
 	endpoint  string
 	interval  span
+	ledger    string
 }
 
 func newAgentCmd(std *stdio) *cobra.Command {
@@ -89,6 +92,7 @@ listen or read the configuration.`,
 	flags.IntVar(&o.processes, "max-processes", 0, "follow at most `N` processes at a time (default 1000)")
 	flags.StringVar(&o.endpoint, "otlp-endpoint", "", "send metrics and log records to this `URL`")
 	flags.Var(&o.interval, "otlp-interval", "send metrics this often (default 60s)")
+	flags.StringVar(&o.ledger, "ledger", "", "keep the memory of the last minutes in this `FOLDER`, empty for nowhere")
 	completeList(cmd, "name", func() []string { return processNames(runningProcesses()) })
 	complete(cmd, "labels", agent.LabelNames())
 	return cmd
@@ -103,6 +107,7 @@ func (o *agentOptions) overrides() map[string]func(*agent.Config) {
 		"labels":        func(c *agent.Config) { c.Labels = o.labels.values },
 		"max-processes": func(c *agent.Config) { c.Processes = o.processes },
 		"otlp-endpoint": func(c *agent.Config) { c.OTLP.Endpoint = o.endpoint },
+		"ledger":        func(c *agent.Config) { c.Ledger.Folder = o.ledger },
 		"otlp-interval": func(c *agent.Config) { c.OTLP.Interval = time.Duration(o.interval) },
 	}
 }
@@ -160,12 +165,17 @@ func (o *agentOptions) run(ctx context.Context, std *stdio, config *agent.Config
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(agentGrowth)
 	}
-	a, err := agent.New(agent.Options{Config: config, Notify: func(n *watch.News) {
-		if o.quiet && n.Err == nil && n.Lost == 0 && n.Dropped == 0 || ctx.Err() != nil {
-			return
-		}
-		std.warn("gctrail", collect.Title(n.Process)+": "+newsOf(n, "this machine is too busy"))
-	}})
+	a, err := agent.New(agent.Options{
+		Config: config,
+		Notify: func(n *watch.News) {
+			if o.quiet && n.Err == nil && n.Lost == 0 && n.Dropped == 0 || ctx.Err() != nil {
+				return
+			}
+			std.warn("gctrail", collect.Title(n.Process)+": "+newsOf(n, "this machine is too busy"))
+		},
+		Ended:   func(p *diag.Process, v *ledger.Verdict) { std.warn("gctrail", collect.Title(p)+": "+v.Sentence) },
+		Problem: func(err error) { std.warn("gctrail", err.Error()) },
+	})
 	if err != nil {
 		return err
 	}

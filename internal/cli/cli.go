@@ -89,7 +89,7 @@ possible; standard error says what is missing.`,
 		newConvertCmd(std),
 		newDiffCmd(std), newCheckCmd(std), newRunCmd(std), newTrendCmd(std),
 		newPsCmd(std), newTopCmd(std), newCollectCmd(std),
-		newAgentCmd(std),
+		newAgentCmd(std), newLedgerCmd(std),
 		newFleetCmd(std),
 		newMCPCmd(), newSchemaCmd(std), newDemoCmd(std), newVersionCmd(std),
 	)

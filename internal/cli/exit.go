@@ -213,6 +213,7 @@ func exitCodeOf(err error) int {
 		return child.Code
 	}
 	_, ofProcess := errors.AsType[*collect.ProcessError](err)
+	_, ofLedger := errors.AsType[*noLedgerError](err)
 	_, ofCommand := errors.AsType[*collect.CommandError](err)
 	switch {
 	case errors.Is(err, errOverBudget):
@@ -223,7 +224,7 @@ func exitCodeOf(err error) int {
 		return exitInterrupted
 	case errors.Is(err, trace.ErrUnsupported), collect.TooOld(err):
 		return exitUnsupported
-	case ofProcess, ofCommand:
+	case ofProcess, ofCommand, ofLedger:
 		return exitNoProcess
 	default:
 		return exitUnreadable

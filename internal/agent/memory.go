@@ -1,0 +1,355 @@
+package agent
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/procmem"
+	"github.com/gctrail/gctrail/internal/watch"
+	"github.com/gctrail/gctrail/ledger"
+	"github.com/gctrail/gctrail/otlp/record"
+)
+
+const (
+	// beat is how often ledgers with new collections are written, and the memory of
+	// processes near their limits is read. That of the others is read every second.
+	beat          = 250 * time.Millisecond
+	beatsPerRead  = 4
+	beatsInDetail = 240
+	// settled is the age at which a process gets a ledger: many end before.
+	settled = 2 * time.Second
+	// hot is the use of a limit, and growth the growth between readings, from which
+	// memory is read at each beat.
+	hot    = 0.7
+	growth = 1.1
+)
+
+// A memory is what is known of a process's memory. Its own lock is for reading and
+// writing files; the record belongs to the lock of the agent.
+type memory struct {
+	now       ledger.Record
+	dirty     bool // since it was written
+	hot       bool
+	began     time.Time
+	hardLimit func(limit gc.Opt[int64]) gc.Opt[int64]
+
+	files   sync.Mutex
+	reader  *procmem.Reader
+	ledger  *ledger.Writer // nil for none
+	path    string
+	refused bool // a ledger could not be made
+	ended   bool
+}
+
+func newMemory(p *diag.Process, environment map[string]string, now time.Time) *memory {
+	m := &memory{began: now, hardLimit: func(limit gc.Opt[int64]) gc.Opt[int64] { return hardLimitOf(environment, limit) }}
+	if p.PID != 0 {
+		m.reader = procmem.NewReader(p.PID)
+	}
+	return m
+}
+
+// hardLimitOf returns the limit of the GC heap: as the environment of the process
+// sets it, in hexadecimal, or three quarters of the container's. See gcconfig.h and
+// gc.cpp, compute_hard_limit. A setting in runtimeconfig.json is not seen.
+func hardLimitOf(environment map[string]string, limit gc.Opt[int64]) gc.Opt[int64] {
+	hex := func(name string) int64 {
+		n, err := strconv.ParseInt(strings.TrimPrefix(strings.ToLower(environment[name]), "0x"), 16, 64)
+		if err != nil {
+			return 0
+		}
+		return n
+	}
+	if n := hex("DOTNET_GCHeapHardLimit"); n > 0 {
+		return gc.Some(n)
+	}
+	container, known := limit.Get()
+	if !known {
+		return gc.Opt[int64]{}
+	}
+	if percent := hex("DOTNET_GCHeapHardLimitPercent"); percent > 0 && percent < 100 {
+		return gc.Some(container / 100 * percent)
+	}
+	return gc.Some(max(20<<20, container/4*3))
+}
+
+// collected takes over what a collection measured.
+func (m *memory) collected(c *watch.Collection) {
+	r := &m.now
+	if r.Time.Unix() != c.Ended.Unix() {
+		r.StartSecond(c.Ended)
+	}
+	r.Collections = gc.Some(r.Collections.Or(0) + 1)
+	for i := range c.Pauses {
+		d := int64(max(0, c.Pauses[i].Duration))
+		r.Paused = gc.Some(r.Paused.Or(0) + d)
+		r.Longest = gc.Some(max(r.Longest.Or(0), d))
+	}
+	r.GC = gc.Some(int64(c.Number))
+	r.Generation, r.Reason = widened(c.Generation), widened(c.Reason)
+	take := func(to *gc.Opt[int64], v gc.Opt[int64]) {
+		if v.Known() {
+			*to = v
+		}
+	}
+	take(&r.Heap, c.HeapAfter)
+	take(&r.Committed, c.CommittedAfter)
+	take(&r.PromotedSize, c.Promoted)
+	take(&r.MemoryLoad, widened(c.MemoryLoad))
+	if len(c.Generations) > 0 {
+		var free, budget int64
+		sizes := [...]*gc.Opt[int64]{&r.Gen0, &r.Gen1, &r.Gen2, &r.LOH, &r.POH}
+		for i := range min(len(sizes), len(c.Generations)) {
+			take(sizes[i], c.Generations[i].After)
+			free += c.Generations[i].Fragmentation.Or(0)
+			budget += c.Generations[i].Budget
+		}
+		r.Fragmentation, r.Budget = gc.Some(free), gc.Some(budget)
+	}
+	m.dirty = true
+}
+
+func widened[T ~int | ~uint32](v gc.Opt[T]) gc.Opt[int64] {
+	n, known := v.Get()
+	if !known {
+		return gc.Opt[int64]{}
+	}
+	return gc.Some(int64(n))
+}
+
+// sampled takes over what the system says.
+func (m *memory) sampled(s *procmem.Sample, available gc.Opt[int64], now time.Time) {
+	r := &m.now
+	before := r.RSS.Or(0)
+	if now.Unix() > r.Time.Unix() {
+		r.StartSecond(now)
+	}
+	r.RSS, r.Anon, r.File, r.Shared, r.Swap = s.RSS, s.Anon, s.File, s.Shared, s.Swap
+	r.PSS, r.Private, r.Used, r.Limit, r.OOMKills, r.Available = s.PSS, s.Private, s.Used, s.Limit, s.OOMKills, available
+	r.HardLimit = m.hardLimit(s.Limit)
+	limit, limited := s.Limit.Get()
+	m.hot = limited && float64(s.Used.Or(0)) >= hot*float64(limit) || float64(s.RSS.Or(0)) > growth*float64(before)
+	m.dirty = true
+}
+
+// sample reads the memory of processes and writes their ledgers, beat by beat.
+func (a *Agent) sample(n int, now time.Time) {
+	a.mu.Lock()
+	all := make([]*process, 0, len(a.processes))
+	for _, p := range a.processes {
+		if m := p.memory; m.dirty || m.hot || (n+p.id)%beatsPerRead == 0 {
+			all = append(all, p)
+		}
+	}
+	a.mu.Unlock()
+	var available gc.Opt[int64]
+	if len(all) > 0 {
+		available = procmem.Available()
+	}
+	for _, p := range all {
+		a.sampleProcess(p, available, n, now)
+	}
+}
+
+func (a *Agent) sampleProcess(p *process, available gc.Opt[int64], n int, now time.Time) {
+	m := p.memory
+	m.files.Lock()
+	defer m.files.Unlock()
+	if m.ended {
+		return
+	}
+	a.mu.Lock()
+	due := m.hot || (n+p.id)%beatsPerRead == 0
+	detail := (n+p.id)%beatsInDetail == 0 || !m.now.RSS.Known()
+	a.mu.Unlock()
+	var s procmem.Sample
+	err := procmem.ErrUnsupported
+	if m.reader != nil && due {
+		s, err = m.reader.Read(detail)
+	}
+	a.mu.Lock()
+	if err == nil {
+		m.sampled(&s, available, now)
+		p.measureMemory()
+	}
+	latest := m.now
+	m.dirty = false
+	a.mu.Unlock()
+	if m.ledger == nil && !m.refused && now.Sub(m.began) >= settled {
+		a.openLedger(p, now)
+	}
+	if m.ledger != nil && !latest.Time.IsZero() {
+		a.ledgerFailed(p, m.ledger.Put(&latest))
+	}
+}
+
+// openLedger makes the ledger of a process.
+func (a *Agent) openLedger(p *process, now time.Time) {
+	m := p.memory
+	m.refused = true
+	if a.config.Ledger.Folder == "" {
+		return
+	}
+	name := fmt.Sprintf("%s_%d_%s%s", fileName(p.Name), cmp.Or(p.PID, p.InnerPID), now.UTC().Format("20060102T150405.000"), ledger.Suffix)
+	a.mu.Lock()
+	m.path = filepath.Join(a.config.Ledger.Folder, name)
+	a.mu.Unlock()
+	var command string
+	if p.Info != nil {
+		command = p.Info.CommandLine
+	}
+	w, err := ledger.Create(m.path, ledger.Process{
+		PID: cmp.Or(p.PID, p.InnerPID), Name: p.Name, Command: clean(command), Attached: m.began, Host: a.host,
+		Runtime: text(p.identity["process.runtime.version"]), UID: text(p.identity[record.UID]), Service: text(p.identity["service.name"]),
+		Container: text(p.identity["container.id"]), Namespace: text(p.identity["k8s.namespace.name"]), Pod: text(p.identity["k8s.pod.name"]),
+	})
+	if err == nil {
+		m.ledger = w
+	}
+	a.ledgerFailed(p, err)
+}
+
+// fileName makes a name fit for a file.
+func fileName(name string) string {
+	const longest = 64
+	name = strings.Map(func(r rune) rune {
+		if r < 0x80 && (r == '-' || r == '.' || r >= '0' && r <= '9' || r >= 'A' && r <= 'Z' || r >= 'a' && r <= 'z') {
+			return r
+		}
+		return '-'
+	}, name)
+	return cmp.Or(strings.TrimLeft(name[:min(len(name), longest)], "."), "process")
+}
+
+// ledgerFailed gives up the ledger of a process on an error, which it reports once
+// for all.
+func (a *Agent) ledgerFailed(p *process, err error) {
+	if err == nil {
+		return
+	}
+	if p.memory.ledger != nil {
+		err = errors.Join(err, p.memory.ledger.Close(nil))
+		p.memory.ledger = nil
+	}
+	a.ledgerProblem.Do(func() { a.problem(fmt.Errorf("no ledgers: %w", err)) })
+}
+
+// bury closes the ledger of a process that has ended, and says what it died with.
+func (a *Agent) bury(p *process, closed bool, now time.Time) ledger.Verdict {
+	m := p.memory
+	m.files.Lock()
+	defer m.files.Unlock()
+	m.ended = true
+	a.mu.Lock()
+	last := m.now
+	a.mu.Unlock()
+	end := &ledger.End{Time: now, Closed: closed}
+	if m.reader != nil && !closed {
+		if before, known := last.OOMKills.Get(); known {
+			end.OOMKills = max(0, m.reader.Kills().Or(before)-before)
+		}
+	}
+	l := &ledger.Ledger{End: end, Records: []ledger.Record{last}}
+	if m.ledger == nil && !m.refused && !closed && !last.Time.IsZero() {
+		a.openLedger(p, now)
+	}
+	if m.ledger != nil {
+		a.ledgerFailed(p, m.ledger.Put(&last))
+	}
+	if m.ledger != nil {
+		a.ledgerFailed(p, m.ledger.Close(end))
+		if closed && !a.config.Ledger.Exited {
+			_ = os.Remove(m.path) // what stays is removed with the oldest
+		} else if read, err := ledger.Open(m.path); err == nil {
+			l = read
+		}
+		m.ledger = nil
+		a.pruneLedgers()
+	}
+	return l.Judge()
+}
+
+// leave closes the ledger of a process that goes on when the agent ends.
+func (a *Agent) leave(p *process) {
+	m := p.memory
+	m.files.Lock()
+	defer m.files.Unlock()
+	m.ended = true
+	if m.ledger != nil {
+		a.mu.Lock()
+		last := m.now
+		a.mu.Unlock()
+		a.ledgerFailed(p, m.ledger.Put(&last))
+	}
+	if m.ledger != nil {
+		a.ledgerFailed(p, m.ledger.Close(nil))
+		m.ledger = nil
+	}
+}
+
+// pruneLedgers removes the oldest ledgers of ended processes where there are more
+// than configured.
+func (a *Agent) pruneLedgers() {
+	entries, err := os.ReadDir(a.config.Ledger.Folder)
+	if err != nil {
+		return
+	}
+	open := make(map[string]bool)
+	a.mu.Lock()
+	for _, p := range a.processes {
+		open[filepath.Base(p.memory.path)] = true
+	}
+	a.mu.Unlock()
+	type file struct {
+		name string
+		at   time.Time
+	}
+	var old []file
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && filepath.Ext(e.Name()) == ledger.Suffix && !open[e.Name()] {
+			old = append(old, file{e.Name(), info.ModTime()})
+		}
+	}
+	slices.SortFunc(old, func(x, y file) int { return y.at.Compare(x.at) })
+	for _, f := range old[min(len(old), a.config.Ledger.Keep):] {
+		_ = os.Remove(filepath.Join(a.config.Ledger.Folder, f.name)) // tried again at the next end
+	}
+}
+
+// measureMemory sets the metrics of a process's memory.
+func (p *process) measureMemory() {
+	r := &p.memory.now
+	p.setBytes(workingSet, r.RSS)
+	p.setBytes(memoryPart, r.Anon, "anon")
+	p.setBytes(memoryPart, r.File, "file")
+	p.setBytes(memoryPart, r.Shared, "shared")
+	p.setBytes(memoryPart, r.Swap, "swap")
+	p.setBytes(nativeMemory, r.Native())
+	p.setBytes(hardLimit, r.HardLimit)
+	p.setBytes(cgroupUsed, r.Used)
+	p.setBytes(cgroupLimit, r.Limit)
+	p.setBytes(cgroupKills, r.OOMKills)
+}
+
+// endOf returns the log record of a process's end.
+func endOf(v *ledger.Verdict) *record.End {
+	e := &record.End{Cause: string(v.Cause), Memory: string(v.Memory), Sentence: v.Sentence}
+	if r := v.Last; r != nil {
+		e.RSS, e.Heap, e.Committed, e.Native = r.RSS, r.Heap, r.Committed, v.Native
+		e.Used, e.Limit, e.HardLimit, e.LastGC = r.Used, r.Limit, r.HardLimit, r.GC
+	}
+	if v.Cause == ledger.OOMKilled {
+		e.OOMKills = gc.Some(int64(1))
+	}
+	return e
+}

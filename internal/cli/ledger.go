@@ -1,0 +1,245 @@
+package cli
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/internal/agent"
+	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/ledger"
+)
+
+type ledgerOptions struct {
+	folder string
+	format choice
+}
+
+func newLedgerCmd(std *stdio) *cobra.Command {
+	o := &ledgerOptions{format: choice{"table", []string{"table", "jsonl"}}}
+	cmd := &cobra.Command{
+		Use:        "ledger [FILE|PID|NAME]",
+		SuggestFor: []string{"oom", "memory", "killed"},
+		Short:      "Show the last minutes of a process's memory, also of one that was killed",
+		Long: `ledger shows what a process died with: how it ended, how much of its memory was the GC
+heap and how much was native, which of them grew, and a timeline of its last minutes.
+gctrail agent keeps this in a small file for each process, outside its container.
+
+Without an argument, ledger lists the files, newest first. A PID or a name, as in
+'web*', stands for the newest file of such a process. JSON lines have a record for each
+second, with sizes in bytes.
+
+Exit codes: 0 success, 2 invalid usage, 3 a file cannot be read, 4 no such process.`,
+		Example: `  gctrail ledger
+  gctrail ledger 'web*'
+  gctrail ledger --format jsonl 1234 | jq .native_bytes`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return o.list(std)
+			}
+			return o.show(std, args[0])
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringVar(&o.folder, "folder", "", "read the files in this `FOLDER` (default the agent's)")
+	flags.Var(&o.format, "format", "table or jsonl (JSON lines)")
+	complete(cmd, "format", o.format.of)
+	return cmd
+}
+
+// folderOf is the folder that is asked for, or the agent's.
+func (o *ledgerOptions) folderOf() string { return cmp.Or(o.folder, agent.DefaultLedgers(os.Getenv)) }
+
+// all are the ledgers in the folder. Those that cannot be read are told of.
+func (o *ledgerOptions) all(std *stdio) ([]*ledger.Ledger, error) {
+	all, err := ledger.List(o.folderOf())
+	if err != nil && len(all) == 0 {
+		return nil, fmt.Errorf("%s: %s; gctrail agent keeps ledgers while it runs", text.Quoted(o.folderOf()), reason(err))
+	}
+	if err != nil {
+		std.warn("gctrail", strings.ReplaceAll(err.Error(), "\n", "; "))
+	}
+	return all, nil
+}
+
+// find returns the ledger that an argument stands for.
+func (o *ledgerOptions) find(std *stdio, arg string) (*ledger.Ledger, error) {
+	if strings.HasSuffix(arg, ledger.Suffix) || strings.ContainsRune(arg, filepath.Separator) {
+		l, err := ledger.Open(arg)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %s; list the ledgers with: gctrail ledger", text.Quoted(arg), reason(err))
+		}
+		return l, nil
+	}
+	var pattern selection.Glob
+	if err := pattern.Set(arg); err != nil {
+		return nil, &usageError{err: fmt.Errorf("%q: %w", arg, err)}
+	}
+	all, err := o.all(std)
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(all, func(l *ledger.Ledger) bool { return strconv.Itoa(l.PID) == arg || pattern.Matches(l.Name) })
+	if i < 0 {
+		return nil, &noLedgerError{arg}
+	}
+	return all[i], nil
+}
+
+// A noLedgerError reports a process without a ledger.
+type noLedgerError struct{ name string }
+
+func (e *noLedgerError) Error() string {
+	return fmt.Sprintf("%s: no ledger of such a process; list them with: gctrail ledger", text.Quoted(e.name))
+}
+
+var ledgerColumns = []text.Column{
+	{Heading: "until", Left: true},
+	{Heading: "pid"},
+	{Heading: "process", Left: true},
+	{Heading: "end", Left: true},
+	{Heading: "resident MB", Rank: 2},
+	{Heading: "GC heap MB", Rank: 3},
+	{Heading: "native MB", Rank: 1},
+	{Heading: "grew", Left: true},
+}
+
+func (o *ledgerOptions) list(std *stdio) error {
+	all, err := o.all(std)
+	if err != nil {
+		return err
+	}
+	out, err := std.create("-", nil)
+	if err != nil {
+		return err
+	}
+	if o.format.value == "jsonl" {
+		return errors.Join(&usageError{err: errors.New("--format jsonl needs a ledger: gctrail ledger --format jsonl PID")}, out.Close())
+	}
+	t := text.Table{W: out, Columns: ledgerColumns, Width: std.outTerm.Width, Bold: std.outTerm.Colour}
+	if len(all) == 0 {
+		std.warn("gctrail", "no ledgers in "+text.Quoted(o.folderOf())+"; gctrail agent keeps them while it runs")
+	}
+	for _, l := range all {
+		v := l.Judge()
+		last := cmp.Or(v.Last, new(ledger.Record))
+		err = errors.Join(err, t.Row([]string{
+			l.Latest().Local().Format("2006-01-02 15:04:05"), strconv.Itoa(l.PID), cmp.Or(oneWord(l.Name), "-"), endWord(l, &v),
+			logged(last.RSS, units.MB), logged(last.Heap, units.MB), logged(v.Native, units.MB), cmp.Or(string(v.Memory), "-"),
+		}))
+	}
+	return errors.Join(err, t.Flush(), out.Close())
+}
+
+// silence is after what time without a record a process no longer counts as running.
+const silence = 10 * time.Second
+
+func endWord(l *ledger.Ledger, v *ledger.Verdict) string {
+	switch {
+	case v.Cause != ledger.Running:
+		return string(v.Cause)
+	case time.Since(l.Latest()) > silence:
+		return "not seen"
+	}
+	return "running"
+}
+
+func (o *ledgerOptions) show(std *stdio, arg string) error {
+	l, err := o.find(std, arg)
+	if err != nil {
+		return err
+	}
+	out, err := std.create("-", nil)
+	if err != nil {
+		return err
+	}
+	if o.format.value == "jsonl" {
+		for i := range l.Records {
+			if _, err = out.Write(append(l.Records[i].AppendJSON(nil), '\n')); err != nil {
+				break
+			}
+		}
+		return errors.Join(outputFailed(stdoutName, err), out.Close())
+	}
+	p := newPage(std, out)
+	writeLedger(p, l)
+	_, err = out.Write(p.Bytes())
+	return errors.Join(outputFailed(stdoutName, err), out.Close())
+}
+
+// writeLedger writes the verdict on a process and its timeline.
+func writeLedger(p *text.Page, l *ledger.Ledger) {
+	v := l.Judge()
+	p.Prose(fmt.Sprintf("%s %d: ", cmp.Or(l.Name, "process"), l.PID), v.Sentence)
+	about := []string{"watched from " + l.Attached.Local().Format("2006-01-02 15:04:05")}
+	if l.End != nil {
+		about = append(about, "ended "+l.End.Time.Local().Format("15:04:05.000"))
+	}
+	for _, s := range [...]struct{ name, value string }{{".NET ", l.Runtime}, {"service ", l.Service}, {"pod ", l.Pod}, {"container ", l.Container}} {
+		if s.value != "" {
+			about = append(about, s.name+s.value)
+		}
+	}
+	p.Prose("", strings.Join(about, ", "))
+	if v.Last != nil {
+		if limit, known := v.Last.HardLimit.Get(); known {
+			p.Line("GC heap limit %s", units.Bytes(limit))
+		}
+	}
+	if len(l.Records) == 0 {
+		return
+	}
+	p.Section("Timeline")
+	p.Table(timelineColumns, timeline(l))
+	if l.Damaged > 0 {
+		p.Line("%s cannot be read.", text.Counted(l.Damaged, "record"))
+	}
+}
+
+var timelineColumns = []text.Column{
+	{Heading: "time", Left: true},
+	{Heading: "resident MB"},
+	{Heading: "GC heap MB"},
+	{Heading: "committed MB", Rank: 2},
+	{Heading: "native MB"},
+	{Heading: "gen2 MB", Rank: 5},
+	{Heading: "LOH MB", Rank: 6},
+	{Heading: "cgroup MB", Rank: 3},
+	{Heading: "GCs", Rank: 1},
+	{Heading: "paused ms", Rank: 4},
+}
+
+// Rows of a timeline: the latest seconds, and as many before them, evenly spread.
+const (
+	latestSeconds  = 10
+	earlierSeconds = 10
+)
+
+func timeline(l *ledger.Ledger) [][]string {
+	var rows [][]string
+	last := len(l.Records) - 1
+	earlier := max(0, last-latestSeconds)
+	for i := range l.Records {
+		r := &l.Records[i]
+		if i <= earlier && i%max(1, (earlier+earlierSeconds)/earlierSeconds) != 0 {
+			continue
+		}
+		rows = append(rows, []string{
+			r.Time.Local().Format(timeOfDay), logged(r.RSS, units.MB), logged(r.Heap, units.MB), logged(r.Committed, units.MB),
+			logged(r.Native(), units.MB), logged(r.Gen2, units.MB), logged(r.LOH, units.MB), logged(r.Used, units.MB),
+			logged(r.Collections, units.Count[int64]), logged(r.Paused, func(ns int64) string { return units.Millis(time.Duration(ns)) }),
+		})
+	}
+	return rows
+}

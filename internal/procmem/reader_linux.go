@@ -1,0 +1,219 @@
+package procmem
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"math"
+	"os"
+	"path"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"github.com/gctrail/gctrail/gc"
+)
+
+// A Reader reads the memory of one process time and again, by one goroutine.
+type Reader struct {
+	folder  string // of the process in /proc
+	root    string // where /proc and /sys lie; empty but in tests
+	cgroup  cgroup
+	pss     gc.Opt[int64]
+	private gc.Opt[int64]
+	buf     [8 << 10]byte
+}
+
+// A cgroup is where the memory of a process is accounted for.
+type cgroup struct {
+	own     string // folder; empty where there is none
+	limited string // own, or the folder above it with the lowest limit
+	limit   gc.Opt[int64]
+	files   *files
+}
+
+// files are the names of a cgroup's files.
+type files struct{ used, limit, events string }
+
+var (
+	version1 = &files{"memory.usage_in_bytes", "memory.limit_in_bytes", "memory.oom_control"}
+	version2 = &files{"memory.current", "memory.max", "memory.events"}
+)
+
+// errEnding reports a process that has given its memory back.
+var errEnding = errors.New("the process is ending")
+
+// NewReader returns a Reader of the process with a PID.
+func NewReader(pid int) *Reader { return newReader("", pid) }
+
+func newReader(root string, pid int) *Reader {
+	return &Reader{root: root, folder: filepath.Join(root, "/proc", strconv.Itoa(pid))}
+}
+
+// Read reads the memory of the process now. In detail it also reads smaps_rollup,
+// which takes the kernel longer the more memory the process has mapped, and looks
+// for the cgroup anew. The error is that of a process that has ended or is about to,
+// or may not be looked at.
+func (r *Reader) Read(detail bool) (Sample, error) {
+	var s Sample
+	status, err := r.read(filepath.Join(r.folder, "status"))
+	if err != nil {
+		return s, err
+	}
+	fields(status, ":", 1<<10, map[string]*gc.Opt[int64]{
+		"VmRSS": &s.RSS, "RssAnon": &s.Anon, "RssFile": &s.File, "RssShmem": &s.Shared, "VmSwap": &s.Swap,
+	})
+	if !s.RSS.Known() {
+		return Sample{}, errEnding
+	}
+	if detail {
+		r.pss, r.private = gc.Opt[int64]{}, gc.Opt[int64]{}
+		r.readDetail()
+		r.cgroup = r.findCgroup()
+	}
+	s.PSS, s.Private = r.pss, r.private
+	if c := &r.cgroup; c.own != "" {
+		s.Used, s.Limit = r.number(filepath.Join(c.limited, c.files.used)), c.limit
+		s.OOMKills = r.kills()
+	}
+	return s, nil
+}
+
+// Kills returns how many processes of the process's cgroup the kernel has killed
+// because memory ran out. It may be called when the process has ended.
+func (r *Reader) Kills() gc.Opt[int64] {
+	if r.cgroup.own == "" {
+		return gc.Opt[int64]{}
+	}
+	return r.kills()
+}
+
+func (r *Reader) kills() (n gc.Opt[int64]) {
+	events, err := r.read(filepath.Join(r.cgroup.own, r.cgroup.files.events))
+	if err == nil {
+		fields(events, " ", 1, map[string]*gc.Opt[int64]{"oom_kill": &n})
+	}
+	return n
+}
+
+// readDetail reads smaps_rollup, which may be forbidden.
+func (r *Reader) readDetail() {
+	rollup, err := r.read(filepath.Join(r.folder, "smaps_rollup"))
+	if err != nil {
+		return
+	}
+	var clean, dirty gc.Opt[int64]
+	fields(rollup, ":", 1<<10, map[string]*gc.Opt[int64]{"Pss": &r.pss, "Private_Clean": &clean, "Private_Dirty": &dirty})
+	if clean.Known() && dirty.Known() {
+		r.private = gc.Some(clean.Or(0) + dirty.Or(0))
+	}
+}
+
+// findCgroup returns the cgroup that accounts for the memory of the process: of
+// version 1 where there is such a hierarchy for memory, otherwise of version 2.
+func (r *Reader) findCgroup() cgroup {
+	text, err := r.read(filepath.Join(r.folder, "cgroup"))
+	if err != nil {
+		return cgroup{}
+	}
+	var unified, memory string
+	for line := range strings.Lines(string(text)) {
+		parts := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
+		switch {
+		case len(parts) < 3:
+		case parts[0] == "0" && parts[1] == "":
+			unified = parts[2]
+		case strings.Contains(","+parts[1]+",", ",memory,"):
+			memory = parts[2]
+		}
+	}
+	for _, at := range [...]struct {
+		mount, path string
+		files       *files
+	}{
+		{"/sys/fs/cgroup/memory", memory, version1},
+		{"/sys/fs/cgroup", unified, version2},
+		{"/sys/fs/cgroup/unified", unified, version2},
+	} {
+		if at.path == "" {
+			continue
+		}
+		if c := r.limitedBy(filepath.Join(r.root, at.mount), at.path, at.files); c.own != "" {
+			return c
+		}
+	}
+	return cgroup{}
+}
+
+// limitedBy finds the lowest limit of a cgroup and those above it.
+func (r *Reader) limitedBy(mount, name string, files *files) cgroup {
+	c := cgroup{files: files}
+	for name = path.Clean("/" + name); ; name = path.Dir(name) {
+		folder := filepath.Join(mount, name)
+		if c.own == "" && r.number(filepath.Join(folder, files.used)).Known() {
+			c.own, c.limited = folder, folder
+		}
+		if limit, known := r.number(filepath.Join(folder, files.limit)).Get(); known && limit < noLimit && limit < c.limit.Or(noLimit) {
+			c.limit, c.limited = gc.Some(limit), folder
+		}
+		if name == "/" {
+			return c
+		}
+	}
+}
+
+// noLimit is a limit that version 1 writes where there is none, or more.
+const noLimit = math.MaxInt64 / 2
+
+// number reads a file with one number.
+func (r *Reader) number(name string) gc.Opt[int64] {
+	text, err := r.read(name)
+	if err != nil {
+		return gc.Opt[int64]{}
+	}
+	n, err := strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 64)
+	if err != nil {
+		return gc.Opt[int64]{}
+	}
+	return gc.Some(n)
+}
+
+// read returns the beginning of a file, until the next call.
+func (r *Reader) read(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	n, err := io.ReadFull(f, r.buf[:])
+	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
+		err = nil
+	}
+	return r.buf[:n], err
+}
+
+// Available returns how much of the machine's memory programs can still get.
+func Available() gc.Opt[int64] {
+	var n gc.Opt[int64]
+	r := new(Reader)
+	text, err := r.read("/proc/meminfo")
+	if err == nil {
+		fields(text, ":", 1<<10, map[string]*gc.Opt[int64]{"MemAvailable": &n})
+	}
+	return n
+}
+
+// fields reads lines of a name, a separator and a number, in a unit.
+func fields(text []byte, separator string, unit int64, wanted map[string]*gc.Opt[int64]) {
+	for line := range bytes.Lines(text) {
+		name, value, found := bytes.Cut(line, []byte(separator))
+		to := wanted[string(name)]
+		if !found || to == nil {
+			continue
+		}
+		digits, _, _ := bytes.Cut(bytes.TrimSpace(value), []byte(" "))
+		if n, err := strconv.ParseInt(string(digits), 10, 64); err == nil && n >= 0 && n < math.MaxInt64/unit {
+			*to = gc.Some(n * unit)
+		}
+	}
+}

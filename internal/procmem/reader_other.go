@@ -1,0 +1,20 @@
+//go:build !linux
+
+package procmem
+
+import "github.com/gctrail/gctrail/gc"
+
+// A Reader reads the memory of one process, where the system is Linux.
+type Reader struct{}
+
+// NewReader returns a Reader of the process with a PID.
+func NewReader(int) *Reader { return new(Reader) }
+
+// Read returns ErrUnsupported.
+func (*Reader) Read(bool) (Sample, error) { return Sample{}, ErrUnsupported }
+
+// Kills knows nothing.
+func (*Reader) Kills() gc.Opt[int64] { return gc.Opt[int64]{} }
+
+// Available knows nothing.
+func Available() gc.Opt[int64] { return gc.Opt[int64]{} }

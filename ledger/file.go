@@ -1,0 +1,230 @@
+package ledger
+
+import (
+	"cmp"
+	"encoding/binary"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/crc32"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+)
+
+const (
+	// Suffix is that of the names of ledgers.
+	Suffix = ".ledger"
+	// Seconds is how many records a ledger has room for; there is one a second.
+	Seconds = 600
+	// Size is that of a ledger, in bytes.
+	Size = headerSize + Seconds*recordSize
+
+	magic      = "GCTRLDG1"
+	headerSize = 4096
+	maxText    = headerSize - 16 // of a header's JSON
+	// maxWord bounds what a header quotes of a process.
+	maxWord = 512
+)
+
+// ErrFormat reports a file that is not a ledger.
+var ErrFormat = errors.New("not a ledger of gctrail")
+
+// A Process identifies the process of a ledger.
+type Process struct {
+	PID       int       `json:"pid"`
+	Name      string    `json:"process"`
+	Command   string    `json:"command,omitempty"`
+	Runtime   string    `json:"runtime,omitempty"`
+	UID       string    `json:"uid,omitempty"` // the runtime's random number
+	Service   string    `json:"service,omitempty"`
+	Container string    `json:"container,omitempty"`
+	Namespace string    `json:"namespace,omitempty"`
+	Pod       string    `json:"pod,omitempty"`
+	Host      string    `json:"host,omitempty"`
+	Attached  time.Time `json:"attached"`
+}
+
+// An End is how a process ended, as far as that was seen.
+type End struct {
+	Time     time.Time `json:"time"`
+	Closed   bool      `json:"closed"`    // its runtime shut down and closed the session
+	OOMKills int64     `json:"oom_kills"` // in its cgroup since the last record
+}
+
+// A header is the JSON at the beginning of a ledger.
+type header struct {
+	Process
+	End *End `json:"end,omitempty"`
+}
+
+// A Writer writes the ledger of a process, by one goroutine. It writes with the
+// system's calls: a mapped file on a full disk would kill the program that writes.
+type Writer struct {
+	f       *os.File
+	process Process
+	second  int64 // of the latest record
+}
+
+// Create makes a ledger, with room for all its records.
+func Create(path string, p Process) (*Writer, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return nil, err
+	}
+	for _, word := range []*string{&p.Name, &p.Command, &p.Service, &p.Pod} {
+		*word = (*word)[:min(len(*word), maxWord)]
+	}
+	w := &Writer{f: f, process: p}
+	// Zeros are written, not skipped, so that a full disk shows now.
+	_, err = f.Write(make([]byte, Size))
+	if err == nil {
+		err = w.writeHeader(nil)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close(), os.Remove(path))
+	}
+	return w, nil
+}
+
+func (w *Writer) writeHeader(end *End) error {
+	text, err := json.Marshal(header{w.process, end})
+	if err != nil {
+		return err
+	}
+	if len(text) > maxText {
+		return fmt.Errorf("the description of the process has %d bytes, more than %d", len(text), maxText)
+	}
+	b := make([]byte, headerSize)
+	copy(b, magic)
+	binary.LittleEndian.PutUint32(b[8:], uint32(len(text)))
+	binary.LittleEndian.PutUint32(b[12:], crc32.ChecksumIEEE(text))
+	copy(b[16:], text)
+	_, err = w.f.WriteAt(b, 0)
+	return err
+}
+
+// Put writes the record of a second, in place of the one that the second had, or of
+// the oldest.
+func (w *Writer) Put(r *Record) error {
+	var b [recordSize]byte
+	r.encode(&b)
+	w.second = r.Time.Unix()
+	slot := ((w.second % Seconds) + Seconds) % Seconds
+	_, err := w.f.WriteAt(b[:], headerSize+slot*recordSize)
+	return err
+}
+
+// Close notes how the process ended, nil for unknown, and closes the file.
+func (w *Writer) Close(end *End) error {
+	var err error
+	if end != nil {
+		err = w.writeHeader(end)
+	}
+	return errors.Join(err, w.f.Close())
+}
+
+// A Ledger is what a file says of a process.
+type Ledger struct {
+	Path string
+	Process
+	End     *End     // nil while the process runs, or if whoever wrote the ledger was killed too
+	Records []Record // by time, of the last minutes
+	Damaged int      // records that cannot be read
+}
+
+// Open reads a ledger.
+func Open(path string) (*Ledger, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	b, err := io.ReadAll(io.LimitReader(f, Size))
+	if err != nil {
+		return nil, err
+	}
+	l := &Ledger{Path: path}
+	h, err := readHeader(b)
+	if err != nil {
+		return nil, err
+	}
+	l.Process, l.End = h.Process, h.End
+	for b = b[headerSize:]; len(b) >= recordSize; b = b[recordSize:] {
+		var r Record
+		switch {
+		case r.decode(b):
+			l.Records = append(l.Records, r)
+		case slices.ContainsFunc(b[:recordSize], func(c byte) bool { return c != 0 }):
+			l.Damaged++
+		}
+	}
+	slices.SortFunc(l.Records, func(a, b Record) int { return a.Time.Compare(b.Time) })
+	l.dropOld()
+	return l, nil
+}
+
+func readHeader(b []byte) (*header, error) {
+	if len(b) < headerSize || string(b[:len(magic)]) != magic {
+		return nil, ErrFormat
+	}
+	n := binary.LittleEndian.Uint32(b[8:])
+	if n > maxText {
+		return nil, fmt.Errorf("%w: its header is damaged", ErrFormat)
+	}
+	text := b[16 : 16+n]
+	h := new(header)
+	if crc32.ChecksumIEEE(text) != binary.LittleEndian.Uint32(b[12:]) || json.Unmarshal(text, h) != nil {
+		return nil, fmt.Errorf("%w: its header is damaged", ErrFormat)
+	}
+	return h, nil
+}
+
+// dropOld drops records that the ring would have overwritten had the process been
+// watched all the time.
+func (l *Ledger) dropOld() {
+	if len(l.Records) == 0 {
+		return
+	}
+	oldest := l.Records[len(l.Records)-1].Time.Unix() - Seconds
+	l.Records = slices.DeleteFunc(l.Records, func(r Record) bool { return r.Time.Unix() <= oldest })
+}
+
+// List returns the ledgers in a folder, the newest first, and the errors of those
+// that cannot be read.
+func List(folder string) ([]*Ledger, error) {
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil, err
+	}
+	var all []*Ledger
+	var errs []error
+	for _, e := range entries {
+		if filepath.Ext(e.Name()) != Suffix {
+			continue
+		}
+		path := filepath.Join(folder, e.Name())
+		l, err := Open(path)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", path, err))
+			continue
+		}
+		all = append(all, l)
+	}
+	slices.SortFunc(all, func(a, b *Ledger) int { return cmp.Or(b.Latest().Compare(a.Latest()), cmp.Compare(a.Path, b.Path)) })
+	return all, errors.Join(errs...)
+}
+
+// Latest is the time up to which the ledger describes the process.
+func (l *Ledger) Latest() time.Time {
+	at := l.Attached
+	if n := len(l.Records); n > 0 && l.Records[n-1].Time.After(at) {
+		at = l.Records[n-1].Time
+	}
+	if l.End != nil && l.End.Time.After(at) {
+		at = l.End.Time
+	}
+	return at
+}

@@ -1,0 +1,232 @@
+package ledger_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/ledger"
+)
+
+const mb = 1e6
+
+var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
+
+// at is the record of a second, with sizes in MB.
+func at(second int, rss, heap, committed int64) ledger.Record {
+	return ledger.Record{
+		Time: start.Add(time.Duration(second) * time.Second), RSS: gc.Some(rss * mb), Heap: gc.Some(heap * mb), Committed: gc.Some(committed * mb),
+		Used: gc.Some(rss * mb), Limit: gc.Some(int64(512 * mb)),
+	}
+}
+
+func create(t *testing.T) (*ledger.Writer, string) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "web"+ledger.Suffix)
+	w, err := ledger.Create(path, ledger.Process{PID: 7, Name: "web", Attached: start})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return w, path
+}
+
+func open(t *testing.T, path string) *ledger.Ledger {
+	t.Helper()
+	l, err := ledger.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// TestRing writes more records than there is room for, and some seconds twice.
+func TestRing(t *testing.T) {
+	w, path := create(t)
+	const n = 1500
+	for i := range n {
+		for range 1 + i%2 {
+			r := at(i, int64(i), 1, 2)
+			if err := w.Put(&r); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if i == 99 {
+			if l := open(t, path); len(l.Records) != 100 || l.End != nil || l.Records[99].RSS.Or(0) != 99*mb {
+				t.Errorf("while it is written, there are %d records", len(l.Records))
+			}
+		}
+	}
+	if err := w.Close(&ledger.End{Time: start.Add(n * time.Second), OOMKills: 1}); err != nil {
+		t.Fatal(err)
+	}
+	l := open(t, path)
+	if len(l.Records) != ledger.Seconds || l.Records[0].RSS.Or(0) != (n-ledger.Seconds)*mb || l.Damaged != 0 {
+		t.Errorf("%d records from %v, %d damaged", len(l.Records), l.Records[0].RSS, l.Damaged)
+	}
+	if l.Name != "web" || l.PID != 7 || l.End == nil || l.End.OOMKills != 1 || l.Records[0].Anon.Known() {
+		t.Errorf("%+v", l.Process)
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() != ledger.Size {
+		t.Errorf("%v bytes, %v", info.Size(), err)
+	}
+}
+
+// TestGap checks that records from before a long gap are not shown among the latest.
+func TestGap(t *testing.T) {
+	w, path := create(t)
+	for _, second := range []int{1, 2, 3, 1000} {
+		r := at(second, 1, 1, 1)
+		if err := w.Put(&r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if l := open(t, path); len(l.Records) != 1 {
+		t.Errorf("%d records", len(l.Records))
+	}
+}
+
+func TestVerdict(t *testing.T) {
+	killed, crashed, exited := &ledger.End{OOMKills: 1}, &ledger.End{}, &ledger.End{Closed: true}
+	for _, tt := range []struct {
+		name    string
+		end     *ledger.End
+		records []ledger.Record
+		cause   ledger.Cause
+		memory  ledger.Part
+		says    string
+	}{
+		{
+			"native grew", killed,
+			[]ledger.Record{at(1, 280, 205, 250), at(2, 400, 210, 255), at(3, 512, 210, 260)},
+			ledger.OOMKilled, ledger.Native,
+			"killed by the kernel (out of memory) at 512 MB resident, 512 MB of the container's limit of 512 MB used: GC heap 210 MB (260 MB committed), native 252 MB: the GC is not the cause",
+		},
+		{"heap grew", killed, []ledger.Record{at(1, 200, 50, 60), at(2, 510, 350, 370)}, ledger.OOMKilled, ledger.Heap, "the GC heap is the cause"},
+		{"larger heap", killed, []ledger.Record{at(1, 500, 400, 430), at(2, 501, 400, 430)}, ledger.OOMKilled, ledger.Heap, "the GC heap is the cause"},
+		{"larger native", crashed, []ledger.Record{at(1, 480, 40, 50), at(2, 481, 40, 50)}, ledger.Killed, ledger.Native, "(it may have been killed for that)"},
+		{"even", killed, []ledger.Record{at(1, 500, 240, 250)}, ledger.OOMKilled, ledger.Neither, "neither stands out"},
+		{"committed, not resident", killed, []ledger.Record{at(1, 100, 90, 95), at(2, 500, 590, 600)}, ledger.OOMKilled, ledger.Heap, "native 0 B"},
+		{"exited", exited, []ledger.Record{at(1, 100, 90, 95)}, ledger.Exited, ledger.Heap, "exited at 100 MB"},
+		{"running", nil, []ledger.Record{at(1, 100, 90, 95)}, ledger.Running, ledger.Heap, "running at"},
+		{"no collection", crashed, []ledger.Record{{Time: start, RSS: gc.Some(int64(5 * mb))}}, ledger.Killed, ledger.Neither, "no collection has measured the GC heap"},
+		{"nothing", crashed, nil, ledger.Killed, ledger.Neither, "the ledger has no record of its memory"},
+	} {
+		l := &ledger.Ledger{End: tt.end, Records: tt.records}
+		v := l.Judge()
+		if v.Cause != tt.cause || v.Memory != tt.memory || !strings.Contains(v.Sentence, tt.says) {
+			t.Errorf("%s: %q, %q, %s", tt.name, v.Cause, v.Memory, v.Sentence)
+		}
+	}
+}
+
+// TestDamage cuts a ledger everywhere and overwrites its bytes: what is read is
+// what was written, or nothing.
+func TestDamage(t *testing.T) {
+	w, path := create(t)
+	for i := range 20 {
+		r := at(i, 100, 50, 60)
+		if err := w.Put(&r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(&ledger.End{Time: start}); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(b []byte) {
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		l, err := ledger.Open(path)
+		if err != nil {
+			if !errors.Is(err, ledger.ErrFormat) {
+				t.Fatal(err)
+			}
+			return
+		}
+		for _, r := range l.Records {
+			if r.RSS.Or(0) != 100*mb || r.Committed.Or(0) != 60*mb {
+				t.Errorf("read %+v", r)
+			}
+		}
+		l.Judge()
+	}
+	for n := 0; n < len(whole); n += 997 {
+		check(whole[:n])
+		b := bytes.Clone(whole)
+		b[n] ^= 0x55
+		check(b)
+	}
+	check(bytes.Repeat([]byte{0xff}, ledger.Size))
+	check(bytes.Clone(whole[:9]))
+}
+
+func TestList(t *testing.T) {
+	folder := t.TempDir()
+	for i, name := range []string{"a", "b"} {
+		w, err := ledger.Create(filepath.Join(folder, name+ledger.Suffix), ledger.Process{Name: name, Attached: start.Add(time.Duration(i) * time.Hour)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := w.Close(nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(folder, "c"+ledger.Suffix), []byte("no"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	all, err := ledger.List(folder)
+	if len(all) != 2 || all[0].Name != "b" || !errors.Is(err, ledger.ErrFormat) {
+		t.Errorf("%d ledgers, %v", len(all), err)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	r := at(1, 100, 50, 60)
+	var decoded map[string]any
+	if err := json.Unmarshal(r.AppendJSON(nil), &decoded); err != nil {
+		t.Fatal(err)
+	}
+	if len(decoded) != 31 || decoded["time"] != "2026-01-02T03:04:06Z" || decoded["committed_bytes"] != 60e6 || decoded["native_bytes"] != 40e6 {
+		t.Errorf("%d keys: %v", len(decoded), decoded)
+	}
+	if v, has := decoded["anon_bytes"]; v != nil || !has {
+		t.Errorf("an unknown figure is %v", v)
+	}
+}
+
+func FuzzOpen(f *testing.F) {
+	folder := f.TempDir()
+	path := filepath.Join(folder, "x"+ledger.Suffix)
+	w, err := ledger.Create(path, ledger.Process{Name: "x"})
+	if err != nil {
+		f.Fatal(err)
+	}
+	r := at(1, 1, 1, 1)
+	if err := errors.Join(w.Put(&r), w.Close(nil)); err != nil {
+		f.Fatal(err)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(b[:8192])
+	f.Fuzz(func(t *testing.T, b []byte) {
+		path := filepath.Join(t.TempDir(), "f")
+		if err := os.WriteFile(path, b, 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if l, err := ledger.Open(path); err == nil {
+			l.Judge()
+		}
+	})
+}
