@@ -49,6 +49,9 @@ type Collection struct {
 	Generations []Generation // gen0, gen1, gen2, loh, poh: sums over the heaps; nil if not all histories are there
 	PerHeap     []HeapPart   // by heap, if Model.PerHeap is set
 	Marks       []Mark       // by heap, then in the order of marking
+	// PhaseTimes are the phases that threads were suspended in, in their order, as the
+	// runtime times them; from .NET 6 on.
+	PhaseTimes []PhaseTime
 
 	// FreeList is what became of gen2's free list; known of collections of gen1.
 	FreeList Opt[FreeList]
@@ -71,6 +74,12 @@ type Collection struct {
 	doubted bool        // some of its figures could not be
 	lacking bool        // not complete, though one before it was
 	bySizes bool        // LOH and POH are known from their sizes before, without allocation ticks
+}
+
+// A PhaseTime is how long a phase of a collection took while threads were suspended.
+type PhaseTime struct {
+	Phase    string // MarkRoots, Plan, Compact and others; see clr.TimeNames
+	Duration time.Duration
 }
 
 // Kind is the way a collection ran.

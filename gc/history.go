@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 	"math"
 	"slices"
+	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/internal/saturate"
@@ -63,6 +64,18 @@ func (m *Model) globalHistory(e *event) {
 		b.MemoryLoad = Some(int(v.MemoryPressure))
 	}
 	b.condemned(v.CondemnReasons1)
+	b.PhaseTimes = phaseTimes(v.Values)
+}
+
+// phaseTimes names the times of a history; nil for a number of times that the
+// runtime does not write.
+func phaseTimes(values []clr.GCGlobalHeapHistoryValue) []PhaseTime {
+	names := clr.TimeNames(len(values))
+	times := make([]PhaseTime, len(names))
+	for i, name := range names {
+		times[i] = PhaseTime{name, time.Duration(values[i].Time) * time.Microsecond}
+	}
+	return times
 }
 
 // maxHeaps is the most heaps that the runtime can have (gcconfig.h).

@@ -123,6 +123,18 @@ func (w *writer) heaps(c *gc.Collection) {
 		w.mark(&c.Marks[i])
 	}
 	w.dst = append(w.dst, ']')
+	w.key("phase_times")
+	w.dst = append(w.dst, '[')
+	for i, t := range c.PhaseTimes {
+		if i > 0 {
+			w.dst = append(w.dst, ',')
+		}
+		w.dst = append(w.dst, '{')
+		w.text("phase", t.Phase)
+		w.ms("ms", t.Duration)
+		w.dst = append(w.dst, '}')
+	}
+	w.dst = append(w.dst, ']')
 }
 
 func (w *writer) generations(gens []gc.Generation) {

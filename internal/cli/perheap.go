@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/export/csv"
 	"github.com/gctrail/gctrail/export/jsonl"
@@ -66,6 +67,38 @@ func (r *gcHeapRow) total(of func(*gc.Generation) gc.Opt[int64]) column.Value {
 	return knownIf(len(r.part) > 0, bytesOf(sum))
 }
 
+// rootTypes are the kinds of roots that a heap's marking is told by, as keys spell
+// them.
+var rootTypes = []struct {
+	typ  clr.RootType
+	name string
+}{
+	{clr.RootTypeStack, "stack"},
+	{clr.RootTypeFinalizeQueue, "finalize_queue"},
+	{clr.RootTypeHandles, "handles"},
+	{clr.RootTypeOlder, "older"},
+	{clr.RootTypeSizedRef, "sized_ref"},
+	{clr.RootTypeOverflow, "overflow"},
+	{clr.RootTypeDependentHandles, "dependent_handles"},
+	{clr.RootTypeNewFQ, "new_fq"},
+	{clr.RootTypeSteal, "steal"},
+	{clr.RootTypeBGC, "bgc"},
+}
+
+// markedFrom returns how long the heap marked from a kind of root, and how much.
+func (r *gcHeapRow) markedFrom(root clr.RootType) (took gc.Opt[time.Duration], marked gc.Opt[int64]) {
+	for _, m := range r.Marks {
+		if m.Heap != r.heap || m.Root != root {
+			continue
+		}
+		took = gc.Some(took.Or(0) + m.Duration)
+		if n, known := m.Bytes.Get(); known {
+			marked = gc.Some(marked.Or(0) + n)
+		}
+	}
+	return took, marked
+}
+
 // gcHeapFields returns those of a row; what each generation has is left out of
 // tables.
 func gcHeapFields() []field[gcHeapRow] {
@@ -102,6 +135,18 @@ func gcHeapFields() []field[gcHeapRow] {
 		field[gcHeapRow]{name: "mark_ms", heading: "marking ms", rank: 2, value: func(r *gcHeapRow) column.Value { return valueOf(r.marking, timeOf) }},
 		field[gcHeapRow]{name: "marked_bytes", heading: "marked MB", rank: 2, value: func(r *gcHeapRow) column.Value { return valueOf(r.marked, bytesOf) }},
 	)
+	for _, root := range rootTypes {
+		name := "mark_" + root.name
+		fields = append(fields,
+			field[gcHeapRow]{name: name + "_ms", value: func(r *gcHeapRow) column.Value {
+				took, _ := r.markedFrom(root.typ)
+				return valueOf(took, timeOf)
+			}},
+			field[gcHeapRow]{name: name + "_bytes", value: func(r *gcHeapRow) column.Value {
+				_, marked := r.markedFrom(root.typ)
+				return valueOf(marked, bytesOf)
+			}})
+	}
 	for i, name := range gc.GenerationNames() {
 		for _, s := range sizes {
 			fields = append(fields, field[gcHeapRow]{name: name + "_" + s.name, value: func(r *gcHeapRow) column.Value {

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -46,6 +47,7 @@ func phaseFields() []field[background.Collection] {
 
 func newPhasesCmd(std *stdio) *cobra.Command {
 	opts := newListing()
+	blocking := false
 	cmd := &cobra.Command{
 		Use:   "phases FILE...",
 		Short: "Show the phases of background GCs",
@@ -63,14 +65,26 @@ func newPhasesCmd(std *stdio) *cobra.Command {
 them make the final mark, which is a pause, long. In a table, a strip shows when
 background GCs ran.
 
-The events are from the private provider:
+These events are from the private provider:
 
-  gctrail collect --profile gc-collect`,
+  gctrail collect --profile gc-collect
+
+--blocking shows how long the phases took in which threads were suspended, of every
+GC, as the runtime times them (.NET 6 and later): marking, planning, and sweeping or
+relocating and compacting. "longest from" is the kind of root from which marking took
+longest on any heap; gcs --per-heap has the times of each heap.`,
 		Example: `  gctrail phases app.nettrace
   gctrail phases --sort final_mark_ms --top 5 app.nettrace
+  gctrail phases --blocking --sort plan_ms app.nettrace
   gctrail phases --format jsonl app.nettrace | jq 'select(.alloc_waits>0)'`,
 	}
-	return opts.command(std, cmd, fieldNames(phaseFields()), func(ctx context.Context, out *output, paths []string) error {
+	cmd.Flags().BoolVar(&blocking, "blocking", false, "show the phases in which threads are suspended, of all GCs")
+	names := slices.Concat(fieldNames(phaseFields()), fieldNames(phaseTimeFields()))
+	slices.Sort(names)
+	return opts.command(std, cmd, slices.Compact(names), func(ctx context.Context, out *output, paths []string) error {
+		if blocking {
+			return listPhaseTimes(ctx, std, out, &opts, paths)
+		}
 		return listPhases(ctx, std, out, &opts, paths)
 	})
 }

@@ -49,6 +49,7 @@ var published = map[string][][]string{
 	"finalizers":         {{"finalizers", "--format", "jsonl"}},
 	"heap":               {{"heap", "--format", "jsonl"}, {"heap", "--per-heap", "--format", "jsonl"}},
 	"phases":             {{"phases", "--format", "jsonl"}},
+	"phases-blocking":    {{"phases", "--blocking", "--format", "jsonl"}},
 	"pauses-percentiles": {{"pauses", "--show", "percentiles", "--format", "jsonl"}},
 	"pauses-windows":     {{"pauses", "--show", "windows", "--format", "jsonl"}},
 	"pauses-bottlenecks": {{"pauses", "--show", "bottlenecks", "--format", "jsonl"}},

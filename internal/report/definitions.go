@@ -122,6 +122,12 @@ var figures = []Figure{
 		Source: "GCMarkWithType, which is raised at the end of a step (gceventstatus.h)",
 	},
 	{
+		Name: "phase times", Unit: "ms", Keys: []string{"phase_times", "rest_ms", "longest_root", "mark_sized_ref_ms", "mark_roots_ms", "mark_short_weak_ms", "mark_scan_finalization_ms", "mark_long_weak_ms", "plan_ms", "relocate_ms", "sweep_ms", "compact_ms"},
+		Text: "The phases of a collection in which threads were suspended, as the runtime times them: marking from sized references, from other roots, short weak handles, finalization and long weak handles; planning; then sweeping, or relocating and " +
+			"compacting. Of a background collection only marking. rest_ms is the pause without its suspension and these phases: waiting, fixing handles, restarting. longest_root is the kind of root from which marking took longest on any heap.",
+		Source: "Values of GCGlobalHeapHistory, version 4 (.NET 6 and later; gcpriv.h, etw_gc_time_info); mark",
+	},
+	{
 		Name: "heap before", Unit: "bytes", Keys: []string{"heap_before_bytes", "GEN_before_bytes", "before_bytes"},
 		Text: "The size of all generations at the start of the collection, including free space.", Source: "SizeBefore of GCPerHeapHistory, over generations and heaps",
 	},

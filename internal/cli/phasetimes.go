@@ -1,0 +1,158 @@
+package cli
+
+import (
+	"context"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// blockingPhases are the phases that the runtime times, with their keys and their
+// headings. A collection sweeps, or relocates and compacts.
+var blockingPhases = []struct {
+	phase, name, heading string
+	rank                 int
+}{
+	{"MarkSizedRef", "mark_sized_ref_ms", "", 0},
+	{"MarkRoots", "mark_roots_ms", "mark roots", 0},
+	{"MarkShortWeak", "mark_short_weak_ms", "short weak", 3},
+	{"MarkScanFinalization", "mark_scan_finalization_ms", "finalization", 2},
+	{"MarkLongWeak", "mark_long_weak_ms", "long weak", 4},
+	{"Plan", "plan_ms", "plan", 0},
+	{"Relocate", "relocate_ms", "relocate", 0},
+	{"Sweep", "sweep_ms", "sweep", 0},
+	{"Compact", "compact_ms", "compact", 0},
+}
+
+func phaseTimeFields() []field[gc.Collection] {
+	type row = gc.Collection
+	fields := []field[row]{
+		{name: "pid", value: func(r *row) column.Value { return pidOf(r.Process.PID) }},
+		{name: "number", heading: "GC", value: func(r *row) column.Value { return countOf(r.Number) }},
+		{name: "start_ms", heading: "start ms", rank: 6, value: func(r *row) column.Value { return valueOf(r.Start, timeOf) }},
+		{name: "generation", heading: "gen", value: func(r *row) column.Value { return valueOf(r.Generation, countOf[int]) }},
+		{name: "kind", heading: "kind", left: true, rank: 5, value: func(r *row) column.Value { return wordOf(r.Kind.String()) }},
+		{name: "pause_ms", heading: "pause ms", value: func(r *row) column.Value { return valueOf(r.Pause(), timeOf) }},
+		{name: "suspend_ms", heading: "suspend", rank: 1, value: func(r *row) column.Value { return valueOf(r.Suspend(), timeOf) }},
+	}
+	for _, p := range blockingPhases {
+		fields = append(fields, field[row]{name: p.name, heading: p.heading, rank: p.rank, value: func(r *row) column.Value {
+			for _, t := range r.PhaseTimes {
+				if t.Phase == p.phase {
+					return timeOf(t.Duration)
+				}
+			}
+			return column.Value{}
+		}})
+	}
+	return append(fields,
+		field[row]{name: "rest_ms", heading: "rest", rank: 2, value: func(r *row) column.Value { return valueOf(restOf(r), timeOf) }},
+		field[row]{name: "longest_root", heading: "longest from", left: true, rank: 3, value: func(r *row) column.Value { return wordOf(longestRoot(r)) }})
+}
+
+// restOf returns what is left of a pause without its suspension and the phases that
+// the runtime times.
+func restOf(c *gc.Collection) gc.Opt[time.Duration] {
+	pause, known := c.Pause().Get()
+	if !known || len(c.PhaseTimes) == 0 {
+		return gc.Opt[time.Duration]{}
+	}
+	rest := pause - c.Suspend().Or(0)
+	for _, t := range c.PhaseTimes {
+		rest -= t.Duration
+	}
+	return gc.Some(max(0, rest))
+}
+
+// longestRoot returns the kind of root from which marking took longest on any heap.
+func longestRoot(c *gc.Collection) string {
+	var root clr.RootType
+	longest := time.Duration(-1)
+	for _, m := range c.Marks {
+		if m.Duration > longest {
+			root, longest = m.Root, m.Duration
+		}
+	}
+	if longest < 0 {
+		return ""
+	}
+	return root.String()
+}
+
+// A timedSum is the collections of one process whose phases are timed.
+type timedSum struct {
+	process *gc.Process
+	rows    []gc.Collection
+	pause   time.Duration
+	phases  []gc.PhaseTime // summed up
+}
+
+func (s *timedSum) add(c *gc.Collection) {
+	s.rows = append(s.rows, *c)
+	s.pause += c.Pause().Or(0)
+	for _, t := range c.PhaseTimes {
+		s.sum(t)
+	}
+}
+
+func (s *timedSum) sum(t gc.PhaseTime) {
+	for i := range s.phases {
+		if s.phases[i].Phase == t.Phase {
+			s.phases[i].Duration += t.Duration
+			return
+		}
+	}
+	s.phases = append(s.phases, t)
+}
+
+// listPhaseTimes lists how long the phases took in which threads were suspended.
+func listPhaseTimes(ctx context.Context, std *stdio, out *output, l *listing, paths []string) error {
+	w := &rowWriter[gc.Collection]{listing: l, std: std, out: out, fields: phaseTimeFields()}
+	var sums []*timedSum
+	byProcess := map[*gc.Process]*timedSum{}
+	rows := 0
+	scan, err := l.scan(ctx, std, paths, open.Options{Want: nothing}, func(*trace.Info, *trace.Event) {}, func(c *gc.Collection) {
+		if len(c.PhaseTimes) == 0 || rows >= maxHeapRows {
+			return
+		}
+		rows++
+		s := byProcess[c.Process]
+		if s == nil {
+			s = &timedSum{process: c.Process}
+			byProcess[c.Process] = s
+			sums = append(sums, s)
+		}
+		s.add(c)
+	})
+	if err != nil {
+		return err
+	}
+	return sections(scan, std, w, sums, func(s *timedSum) uint64 { return s.process.PID },
+		func(p *text.Page, of *gc.Process, s *timedSum) {
+			p.Heading("%s: %s paused in %s", called(of), units.Duration(s.pause), text.Plural(int64(len(s.rows)), "GC", "GCs"))
+			words := ""
+			for _, t := range s.phases {
+				if t.Duration > 0 {
+					words += ", " + t.Phase + " " + units.Duration(t.Duration)
+				}
+			}
+			if words != "" {
+				p.Prose("Phases: ", words[2:]+".")
+			}
+		},
+		func(pid uint64) []gc.Collection {
+			for _, s := range sums {
+				if s.process.PID == pid {
+					return s.rows
+				}
+			}
+			return nil
+		},
+		"no phase times in this trace; .NET 6 and later write them with: gctrail collect --profile gc-collect")
+}
