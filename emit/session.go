@@ -61,7 +61,7 @@ func GCCollect() []Wanted {
 // GCVerbose returns the provider of dotnet-trace's profile gc-verbose: collections,
 // handles and samples of what was allocated.
 func GCVerbose() []Wanted {
-	return []Wanted{{Provider: clr.RuntimeProvider, Keywords: 0x8003, Level: 5}}
+	return []Wanted{{Provider: clr.RuntimeProvider, Keywords: clr.KeywordGC | clr.KeywordGCHandle | clr.KeywordException, Level: 5}}
 }
 
 const defaultBuffer = 64 << 20

@@ -5,66 +5,35 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
+
+	"github.com/gctrail/gctrail/clr"
 )
 
-// keywords are those of the runtime's provider, as dotnet-trace's --clrevents
-// spells them.
-var keywords = []struct {
+// A keyword is one of the runtime's provider, as dotnet-trace's --clrevents spells it.
+type keyword struct {
 	name string
 	bits uint64
-}{
-	{"gc", 0x1},
-	{"gchandle", 0x2},
-	{"fusion", 0x4},
-	{"assemblyloader", 0x4},
-	{"loader", 0x8},
-	{"jit", 0x10},
-	{"ngen", 0x20},
-	{"startenumeration", 0x40},
-	{"endenumeration", 0x80},
-	{"security", 0x400},
-	{"appdomainresourcemanagement", 0x800},
-	{"jittracing", 0x1000},
-	{"interop", 0x2000},
-	{"contention", 0x4000},
-	{"exception", 0x8000},
-	{"threading", 0x10000},
-	{"jittedmethodiltonativemap", 0x20000},
-	{"overrideandsuppressngenevents", 0x40000},
-	{"type", 0x80000},
-	{"gcheapdump", 0x100000},
-	{"gcsampledobjectallocationhigh", 0x200000},
-	{"gcheapsurvivalandmovement", 0x400000},
-	{"gcheapcollect", 0x800000},
-	{"managedheapcollect", 0x800000},
-	{"managedheadcollect", 0x800000}, // as dotnet-trace has it
-	{"gcheapandtypenames", 0x1000000},
-	{"gcsampledobjectallocationlow", 0x2000000},
-	{"perftrack", 0x20000000},
-	{"stack", 0x40000000},
-	{"threadtransfer", 0x80000000},
-	{"debugger", 0x100000000},
-	{"monitoring", 0x200000000},
-	{"codesymbols", 0x400000000},
-	{"eventsource", 0x800000000},
-	{"compilation", 0x1000000000},
-	{"compilationdiagnostic", 0x2000000000},
-	{"methoddiagnostic", 0x4000000000},
-	{"typediagnostic", 0x8000000000},
-	{"jitinstrumentationdata", 0x10000000000},
-	{"profiler", 0x20000000000},
-	{"waithandle", 0x40000000000},
-	{"allocationsampling", 0x80000000000},
 }
 
-// KeywordGC is the keyword of the events of collections.
-const KeywordGC = 0x1
+// misspelt is how dotnet-trace spells ManagedHeapCollect.
+var misspelt = keyword{"managedheadcollect", clr.KeywordManagedHeapCollect}
+
+var keywords = sync.OnceValue(func() (all []keyword) {
+	for name, bits := range clr.Keywords() {
+		all = append(all, keyword{strings.ToLower(name), bits})
+		if bits == misspelt.bits && name == "ManagedHeapCollect" {
+			all = append(all, misspelt)
+		}
+	}
+	return all
+})
 
 // KeywordNames returns the names that --keywords takes, as dotnet-trace spells
 // them.
 func KeywordNames() []string {
 	var names []string
-	for _, k := range keywords {
+	for _, k := range keywords() {
 		names = append(names, k.name)
 	}
 	return names
@@ -73,7 +42,7 @@ func KeywordNames() []string {
 // Spell names keywords as dotnet-trace does.
 func Spell(set uint64) string {
 	var names []string
-	for _, k := range keywords {
+	for _, k := range keywords() {
 		if set&k.bits != 0 {
 			names = append(names, k.name)
 			set &^= k.bits
@@ -111,7 +80,7 @@ func (k *Keywords) Set(s string) error {
 }
 
 func parseKeyword(s string) (uint64, error) {
-	for _, k := range keywords {
+	for _, k := range keywords() {
 		if strings.EqualFold(k.name, s) {
 			return k.bits, nil
 		}

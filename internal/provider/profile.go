@@ -31,8 +31,8 @@ var profiles = []Profile{
 		Name: "gc-collect", help: "collections: why, how long, how much",
 		Cost: "0 to 8 %; 25 % under constant memory pressure",
 		providers: []diag.Provider{
-			{Name: clr.RuntimeProvider, Keywords: 0x1, Level: levelInformational},
-			{Name: clr.PrivateProvider, Keywords: 0x1, Level: levelInformational},
+			{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: levelInformational},
+			{Name: clr.PrivateProvider, Keywords: clr.KeywordGCPrivate, Level: levelInformational},
 		},
 		rundown: diag.RundownGC,
 	},
@@ -40,13 +40,13 @@ var profiles = []Profile{
 		Name: "gc-verbose", help: "plus what is allocated, pinned and held by handles",
 		Cost:      "0 to 25 %; 40 % with many pins, 50 % with many handles",
 		Cheaper:   "gc-collect records why collections happen, how long they take and how much they free",
-		providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: 0x8003, Level: LevelVerbose}},
+		providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC | clr.KeywordGCHandle | clr.KeywordException, Level: LevelVerbose}},
 		rundown:   diag.RundownGC,
 	},
 	{
 		Name: "gc-alloc", help: "what is allocated, by type and stack, with method names",
 		providers: []diag.Provider{{
-			Name: clr.RuntimeProvider, Keywords: 0x80000000001, Level: LevelVerbose,
+			Name: clr.RuntimeProvider, Keywords: clr.KeywordGC | clr.KeywordAllocationSampling, Level: LevelVerbose,
 			Except: notOfAllocations,
 		}},
 		rundown: diag.RundownMethods, stacks: true,
@@ -198,5 +198,5 @@ const SampleProfiler = "Microsoft-DotNETCore-SampleProfiler"
 func AsksForCollections(config *diag.Config) bool {
 	providers := List(config.Providers)
 	p := providers.Find(clr.RuntimeProvider)
-	return p != nil && p.Keywords&KeywordGC != 0 && (p.Level == levelLogAlways || p.Level >= levelInformational)
+	return p != nil && p.Keywords&clr.KeywordGC != 0 && (p.Level == levelLogAlways || p.Level >= levelInformational)
 }

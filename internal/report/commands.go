@@ -9,7 +9,6 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
-	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -172,7 +171,7 @@ func (rep *Report) holds(names []string) bool {
 // next returns the commands to run next.
 func (rep *Report) next() []string {
 	if len(rep.cases) == 0 {
-		if rep.provider(clr.RuntimeProvider).Keywords&provider.KeywordGC != 0 {
+		if rep.provider(clr.RuntimeProvider).Keywords&clr.KeywordGC != 0 {
 			return []string{"gctrail events --limit 20 " + rep.arguments()}
 		}
 		return []string{rep.record(findings.Collections), CollectSelf}

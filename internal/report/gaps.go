@@ -7,7 +7,6 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
-	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 )
@@ -111,7 +110,7 @@ func (rep *Report) emptyVerdict() string {
 		return "No verdict: the trace has no events."
 	case runtime.Events == 0:
 		return "No verdict: the trace has no events of the .NET runtime provider, which raises the GC events."
-	case runtime.Keywords&provider.KeywordGC == 0:
+	case runtime.Keywords&clr.KeywordGC == 0:
 		return "No verdict: the trace has .NET runtime events, but no GC events: keyword gc (0x1) was probably not enabled."
 	case !rep.declares(clr.KindGCStart):
 		return "No verdict: the event GCStart was not enabled, so GCs were not recorded."

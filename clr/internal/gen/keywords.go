@@ -1,45 +1,62 @@
 package main
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+	"strconv"
+)
 
 // levels are the numbers of the manifest's levels.
 var levels = map[string]int{"LogAlways": 0, "Error": 2, "Informational": 4, "Verbose": 5}
 
-// keywords are the manifest's. Those of the private provider end in Private.
-var keywords = map[string]uint64{
-	"GC":                            0x1,
-	"GCHandle":                      0x2,
-	"Loader":                        0x8,
-	"Jit":                           0x10,
-	"NGen":                          0x20,
-	"Exception":                     0x8000,
-	"Threading":                     0x10000,
-	"JittedMethodILToNativeMap":     0x20000,
-	"Type":                          0x80000,
-	"GCHeapDump":                    0x100000,
-	"GCSampledObjectAllocationHigh": 0x200000,
-	"GCHeapSurvivalAndMovement":     0x400000,
-	"GCHeapCollect":                 0x800000,
-	"GCHeapAndTypeNames":            0x1000000,
-	"GCSampledObjectAllocationLow":  0x2000000,
-	"PerfTrack":                     0x20000000,
-	"Stack":                         0x40000000,
-	"Monitoring":                    0x200000000,
-	"CompilationDiagnostic":         0x2000000000,
-	"AllocationSampling":            0x80000000000,
+// A keyword is one of the manifest. Some have two names.
+type keyword struct {
+	Name string `json:"name"`
+	Bits string `json:"bits"` // hexadecimal
+}
 
-	"GCPrivate":       0x1,
-	"InteropPrivate":  0x2000,
-	"GCHandlePrivate": 0x4000,
+// keywordsByName returns the bits of all keywords. Names of the private provider's end
+// in Private.
+func (t *table) keywordsByName() (map[string]uint64, error) {
+	bits := make(map[string]uint64)
+	for _, k := range slices.Concat(t.Keywords, t.PrivateKeywords) {
+		n, err := strconv.ParseUint(k.Bits, 0, 64)
+		if err != nil || n == 0 || bits[k.Name] != 0 {
+			return nil, fmt.Errorf("keyword %q: bits %q", k.Name, k.Bits)
+		}
+		bits[k.Name] = n
+	}
+	return bits, nil
+}
+
+// keywordsFile has the keywords, and a table of the runtime's.
+func (t *table) keywordsFile() *writer {
+	w := &writer{}
+	w.p("// The keywords of the runtime's provider and of its rundown.\nconst (")
+	for _, k := range t.Keywords {
+		w.p("Keyword%s uint64 = %s", k.Name, k.Bits)
+	}
+	w.p(")\n")
+	w.p("// Keywords of the private provider.\nconst (")
+	for _, k := range t.PrivateKeywords {
+		w.p("Keyword%s uint64 = %s", k.Name, k.Bits)
+	}
+	w.p(")\n")
+	w.p("var keywords = [...]struct {\nname string\nbits uint64\n}{")
+	for _, k := range t.Keywords {
+		w.p("{%q, Keyword%s},", k.Name, k.Name)
+	}
+	w.p("}")
+	return w
 }
 
 // checkEvent verifies an event's level and keywords.
-func checkEvent(e *event) error {
+func (t *table) checkEvent(e *event) error {
 	if _, ok := levels[e.Level]; !ok {
 		return fmt.Errorf("no level %q", e.Level)
 	}
 	for _, k := range e.Keywords {
-		if keywords[k] == 0 {
+		if t.bits[k] == 0 {
 			return fmt.Errorf("no keyword %q", k)
 		}
 	}
@@ -47,9 +64,9 @@ func checkEvent(e *event) error {
 }
 
 // mask returns the event's keywords as bits.
-func (e *event) mask() (bits uint64) {
+func (t *table) mask(e *event) (mask uint64) {
 	for _, k := range e.Keywords {
-		bits |= keywords[k]
+		mask |= t.bits[k]
 	}
-	return bits
+	return mask
 }

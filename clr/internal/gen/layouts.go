@@ -10,7 +10,7 @@ func (t *table) layoutsFile() *writer {
 	for _, p := range t.Providers {
 		for _, e := range p.Events {
 			w.p("Kind%s: {", e.goName())
-			w.p("name: %q, provider: %sProvider, id: %d, opcode: %d, level: %d, keywords: %#x,", e.Name, p.Go, e.ID, e.Opcode, levels[e.Level], e.mask())
+			w.p("name: %q, provider: %sProvider, id: %d, opcode: %d, level: %d, keywords: %#x,", e.Name, p.Go, e.ID, e.Opcode, levels[e.Level], t.mask(&e))
 			w.p("layouts: []layout{")
 			for _, v := range e.Versions {
 				w.p("{version: %d,", v.Version)

@@ -50,6 +50,7 @@ func generate(eventsJSON []byte) (map[string][]byte, error) {
 	}
 	add("dynamic_gen.go", t.dynamicFile())
 	add("enums_gen.go", t.enumsFile())
+	add("keywords_gen.go", t.keywordsFile())
 	add("kinds_gen.go", t.kindsFile())
 	add("layouts_gen.go", t.layoutsFile())
 	add("structs_gen_test.go", t.testFile())

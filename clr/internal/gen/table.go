@@ -10,13 +10,16 @@ import (
 
 // A table is events.json.
 type table struct {
-	Sources   []string   `json:"sources"`
-	Providers []provider `json:"providers"`
-	Enums     []enum     `json:"enums"`
-	Dynamic   []event    `json:"dynamic_events"`
-	TimeNames [][]string `json:"time_names"`
+	Sources         []string   `json:"sources"`
+	Providers       []provider `json:"providers"`
+	Enums           []enum     `json:"enums"`
+	Dynamic         []event    `json:"dynamic_events"`
+	TimeNames       [][]string `json:"time_names"`
+	Keywords        []keyword  `json:"keywords"`
+	PrivateKeywords []keyword  `json:"private_keywords"`
 
 	enums map[string]*enum
+	bits  map[string]uint64 // of keywords
 }
 
 type provider struct {
@@ -146,9 +149,13 @@ func parseTable(b []byte) (*table, error) {
 	for i := range t.Enums {
 		t.enums[t.Enums[i].Type] = &t.Enums[i]
 	}
+	var err error
+	if t.bits, err = t.keywordsByName(); err != nil {
+		return nil, err
+	}
 	for _, p := range t.Providers {
 		for _, e := range p.Events {
-			err := checkEvent(&e)
+			err := t.checkEvent(&e)
 			if err == nil {
 				err = t.check(e.Fields)
 			}
