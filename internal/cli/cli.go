@@ -96,6 +96,7 @@ possible; standard error says what is missing.`,
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
 	refuseUnknown(cmd)
+	completeTraced(cmd)
 	fitHelp(cmd)
 	return cmd
 }

@@ -29,6 +29,9 @@ func TestCompletions(t *testing.T) {
 		{[]string{"top", "--sort", ""}, "paused"},
 		{[]string{"report", "--explain", "pau"}, "pause"},
 		{[]string{"report", "--color", ""}, "never"},
+		{[]string{"gcs", webTrace, "--process", ""}, "gcload"},
+		{[]string{"gcs", webTrace, "--pid", ""}, "3701\tgcload"},
+		{[]string{"report", "missing.nettrace", "--process", ""}, ":4"},
 		{[]string{""}, "report\tReport on the garbage collector: verdict, figures, findings, tables"},
 	} {
 		out, _, code := on(t, 0, append([]string{"__complete"}, tt.args...)...)
