@@ -29,9 +29,9 @@ const (
 )
 
 // defaultHold is how many finished collections a Model holds back at most, each
-// counted once more for every markWeight marks of it: about 6 MB.
+// counted once more for every markWeight marks of it: about 21 MB.
 const (
-	defaultHold = 4096
+	defaultHold = 16384
 	markWeight  = 16
 )
 

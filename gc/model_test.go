@@ -397,7 +397,7 @@ func TestLossInsidePause(t *testing.T) {
 // TestManyCollections: a model holds back a bounded number of collections. What
 // those that it must let go lack, another reading of the trace tells.
 func TestManyCollections(t *testing.T) {
-	const n = 10_000
+	const n = 20_000
 	s := newScript()
 	s.loss.Settled = 0
 	for i := range n {
