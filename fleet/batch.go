@@ -7,15 +7,6 @@ import (
 	"time"
 )
 
-// A Store keeps rows and answers questions about them.
-type Store interface {
-	// insert stores encoded rows. When it returns nil, they outlive a crash of this
-	// program and of one that it talks to.
-	insert(ctx context.Context, t *Table, rows []byte, count int) error
-
-	Questions
-}
-
 const (
 	// maxBatch is when a batch is stored although it is young.
 	maxBatch = 16 << 20

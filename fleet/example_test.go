@@ -3,42 +3,29 @@ package fleet_test
 import (
 	"context"
 	"fmt"
-	"log"
-	"os"
+	"time"
 
 	"github.com/gctrail/gctrail/fleet"
 )
 
-// This lists the pods of a service whose collections paused most. The share of pauses is
-// unknown where no time was watched.
-func ExampleTop() {
-	store, err := fleet.Open("http://user@clickhouse.example:8123/gctrail", os.Getenv("CLICKHOUSE_PASSWORD"))
+// Example lists the services with the most GC pause of the last day.
+func Example() {
+	store, err := fleet.Open("testdata/history", "")
 	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
-	shop, err := fleet.ParseTerm(fleet.Collections(), "k8s_pod=shop-*")
+	groups, err := fleet.Top(context.Background(), store, &fleet.Filter{From: time.Now().AddDate(0, 0, -1)}, []string{"service_name"}, 10)
 	if err != nil {
-		log.Fatal(err)
-	}
-	groups, err := fleet.Top(context.Background(), store, &fleet.Filter{Where: []fleet.Term{shop}}, []string{"k8s_pod"}, 10)
-	if err != nil {
-		log.Fatal(err)
+		fmt.Println(err)
+		return
 	}
 	for _, g := range groups {
-		share := "-"
-		if percent, known := g.PauseShare(); known {
-			share = fmt.Sprintf("%.1f %%", percent)
+		share := "an unknown share"
+		if pct, known := g.PauseShare(); known {
+			share = fmt.Sprintf("%.1f %%", pct)
 		}
-		fmt.Println(g.Names[0], g.Collections, g.Pause, share)
+		fmt.Printf("%s: paused for %v, %s of the time\n", g.Names[0], g.Pause, share)
 	}
-}
-
-func ExampleParseTerm() {
-	term, err := fleet.ParseTerm(fleet.Collections(), "pause_ms>=50")
-	fmt.Println(term.Column, err)
-	_, err = fleet.ParseTerm(fleet.Collections(), "pause_length>=50")
-	fmt.Println(err)
 	// Output:
-	// pause_ms <nil>
-	// no column "pause_length" in table gc
 }

@@ -52,8 +52,10 @@ type attribute struct{ key, value []byte }
 // maxAttributes bounds the attributes of one resource or record that are looked at.
 const maxAttributes = 512
 
-// decode reads a LogsData message.
-func (d *decoder) decode(body []byte) error {
+// decode reads a LogsData message into out.
+func (d *decoder) decode(body []byte, out *decoded) error {
+	d.out = out
+	defer func() { d.out = nil }()
 	return fields(body, func(number protowire.Number, value []byte) error {
 		if number != 1 { // resource_logs
 			return nil

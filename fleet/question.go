@@ -12,18 +12,6 @@ import (
 	"github.com/gctrail/gctrail/export/column"
 )
 
-// Questions are what a store answers.
-type Questions interface {
-	// groups sums up the selected collections by the values of columns, the groups
-	// with most pause first.
-	groups(ctx context.Context, f *Filter, by []string, limit int) ([]Group, error)
-	// latest returns at most limit of the selected rows, the newest first.
-	latest(ctx context.Context, t *Table, f *Filter, limit int) ([]Row, error)
-	// rows yields the selected rows, in any order. The row is valid until the next
-	// step.
-	rows(ctx context.Context, t *Table, f *Filter) iter.Seq2[Row, error]
-}
-
 // A Group sums up the collections of processes that have something in common.
 type Group struct {
 	Names       []string // the values of the columns that it was grouped by

@@ -172,15 +172,15 @@ func (r *Receiver) read(w http.ResponseWriter, req *http.Request) (_ *decoded, s
 	d := r.decoders.Get().(*decoder)
 	defer r.decoders.Put(d)
 	now := r.now()
-	d.out = &decoded{rows: make(map[*Table]*rows)}
+	out := &decoded{rows: make(map[*Table]*rows)}
 	d.oldest, d.newest = now.Add(-oldest).UnixNano(), now.Add(ahead).UnixNano()
-	switch err := d.decode(message.Bytes()); {
+	switch err := d.decode(message.Bytes(), out); {
 	case errors.Is(err, errTooLarge):
 		return nil, http.StatusRequestEntityTooLarge, err
 	case err != nil:
 		return nil, http.StatusBadRequest, err
 	}
-	return d.out, 0, nil
+	return out, 0, nil
 }
 
 // answer is an ExportLogsServiceResponse, with a partial success where records were

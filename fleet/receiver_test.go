@@ -257,12 +257,12 @@ func FuzzDecode(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		r := receiver(&memory{}, "")
 		d := r.decoders.Get().(*decoder)
-		d.out = &decoded{rows: make(map[*Table]*rows)}
+		out := &decoded{rows: make(map[*Table]*rows)}
 		d.newest = noon.Add(time.Hour).UnixNano()
-		if d.decode(body) != nil {
+		if d.decode(body, out) != nil {
 			return
 		}
-		for table, stored := range d.out.rows {
+		for table, stored := range out.rows {
 			n := 0
 			for row, err := range table.decode(stored.bytes) {
 				if err != nil {
@@ -288,8 +288,7 @@ func BenchmarkReceive(b *testing.B) {
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	for b.Loop() {
-		d.out = &decoded{rows: make(map[*Table]*rows)}
-		if err := d.decode(body); err != nil {
+		if err := d.decode(body, &decoded{rows: make(map[*Table]*rows)}); err != nil {
 			b.Fatal(err)
 		}
 	}
