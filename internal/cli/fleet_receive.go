@@ -43,7 +43,7 @@ repeat is safe. It keeps no state, so that several can stand behind a load balan
 --token-file, and --tls-cert with --tls-key, or --insecure where a proxy does TLS.`,
 		Example: `  gctrail fleet receive --store http://clickhouse:8123/gctrail --create
   gctrail fleet receive --store ./history
-  gctrail agent --otlp http://127.0.0.1:4318`,
+  OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=http://127.0.0.1:4318/v1/logs gctrail agent`,
 		Args: noArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			store, err := opts.open(cmd)

@@ -1,0 +1,209 @@
+package e2e
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/internal/dotnettest"
+)
+
+// startAgent starts an agent that sends the records of one program to a receiver.
+func startAgent(t *testing.T, name, receiver string) (*program, string) {
+	t.Helper()
+	address := fmt.Sprintf("127.0.0.1:%d", port(t))
+	config := filepath.Join(t.TempDir(), "agent.yaml")
+	write(t, config, "otlp: {endpoint: '"+receiver+"', metrics: false}\n")
+	p := &program{
+		name: "agent", command: []string{binary(t), "agent", "--config", config, "--listen", address, "--name", name},
+		ready: answers("http://" + address + "/healthz"),
+	}
+	return p.run(t), address
+}
+
+// startPrometheus starts a Prometheus that scrapes an address every second.
+func startPrometheus(t *testing.T, target string) string {
+	t.Helper()
+	server := installed(t, "prometheus")
+	address := fmt.Sprintf("127.0.0.1:%d", port(t))
+	folder := t.TempDir()
+	write(t, filepath.Join(folder, "prometheus.yml"), fmt.Sprintf(`global: {scrape_interval: 1s}
+scrape_configs: [{job_name: agent, static_configs: [{targets: ['%s']}]}]
+`, target))
+	p := &program{name: "prometheus", ready: answers("http://" + address + "/-/ready"), command: []string{
+		server, "--config.file", filepath.Join(folder, "prometheus.yml"), "--storage.tsdb.path", filepath.Join(folder, "data"), "--web.listen-address", address,
+	}}
+	p.run(t)
+	return "http://" + address
+}
+
+// ask returns the value of a query with one result.
+func ask(t *testing.T, prometheus, query string) float64 {
+	t.Helper()
+	resp, err := http.Get(prometheus + "/api/v1/query?query=" + url.QueryEscape(query))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var answer struct {
+		Data struct{ Result []struct{ Value [2]any } }
+	}
+	if err := json.NewDecoder(resp.Body).Decode(&answer); err != nil {
+		t.Fatal(err)
+	}
+	if len(answer.Data.Result) != 1 {
+		return math.NaN()
+	}
+	value, err := strconv.ParseFloat(answer.Data.Result[0].Value[1].(string), 64)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return value
+}
+
+// numbers lists the numbers of a program's collections in a store, and their pauses
+// in milliseconds.
+func numbers(t *testing.T, store, name string) (all []int, pauses []float64) {
+	t.Helper()
+	if _, err := os.Stat(filepath.Join(store, "gc")); err != nil {
+		return nil, nil
+	}
+	out := gctrailRun(t, "fleet", "gcs", "--store", store, "--where", "process="+name, "--top", "0", "--format", "jsonl", "--columns", "number,pause_ms")
+	for line := range strings.Lines(out) {
+		var row struct {
+			Number int
+			Pause  float64 `json:"pause_ms"`
+		}
+		if err := json.Unmarshal([]byte(line), &row); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, row.Number)
+		pauses = append(pauses, row.Pause)
+	}
+	slices.Sort(all)
+	slices.Sort(pauses)
+	return all, pauses
+}
+
+// eventually waits until a condition holds.
+func eventually(t *testing.T, what string, holds func() bool) {
+	t.Helper()
+	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(200 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Errorf("after 30 s: %s", what)
+			return
+		}
+	}
+}
+
+// TestCounters follows a program of each version of .NET, and compares what
+// Prometheus has of the agent, and the store of its records, with what the runtime
+// itself counted.
+func TestCounters(t *testing.T) {
+	seconds := number(t, "GCTRAIL_E2E_SECONDS", 20)
+	for _, version := range dotnettest.Versions {
+		t.Run(fmt.Sprint(version), func(t *testing.T) {
+			file := dotnettest.Install(t, version)
+			name := filepath.Base(file)
+			store := t.TempDir()
+			_, receiver := startReceiver(t, store)
+			_, agent := startAgent(t, name, receiver)
+			prometheus := startPrometheus(t, agent)
+			totals := dotnettest.StartFile(t, file, "web", seconds).Totals()
+
+			label := fmt.Sprintf(`{process=%q}`, name)
+			eventually(t, "Prometheus has other counts", func() bool {
+				return ask(t, prometheus, "sum(dotnet_gc_collections_total"+label+")") == float64(totals.Collections)
+			})
+			if got := ask(t, prometheus, "sum(dotnet_gc_collections_total"+label+")"); got != float64(totals.Collections) {
+				t.Errorf("Prometheus: %v collections, the runtime counted %d", got, totals.Collections)
+			}
+			pause := 1000 * ask(t, prometheus, "sum(dotnet_gc_pause_time_seconds_total"+label+")")
+			if math.Abs(pause-totals.PauseMS) > 0.02*totals.PauseMS {
+				t.Errorf("Prometheus: %.3f ms of pause, the runtime counted %.3f", pause, totals.PauseMS)
+			}
+			eventually(t, "records are missing", func() bool {
+				all, _ := numbers(t, store, name)
+				return len(all) == totals.Collections
+			})
+			all, pauses := numbers(t, store, name)
+			if len(all) != totals.Collections || all[0] != 1 || all[len(all)-1] != totals.Collections {
+				t.Errorf("%d records, from %d to %d, want %d", len(all), all[0], all[len(all)-1], totals.Collections)
+			}
+			sum := 0.0
+			for _, p := range pauses {
+				sum += p
+			}
+			if math.Abs(sum-totals.PauseMS) > 0.02*totals.PauseMS {
+				t.Errorf("records: %.3f ms of pause, the runtime counted %.3f", sum, totals.PauseMS)
+			}
+			checkQuantile(t, prometheus, label, pauses)
+			t.Logf("%d collections, %.3f ms of pause; Prometheus %.3f ms, records %.3f ms", totals.Collections, totals.PauseMS, pause, sum)
+		})
+	}
+}
+
+// bounds are those of the agent's classic buckets, in seconds.
+var bounds = []float64{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}
+
+func bucket(s float64) int {
+	return slices.IndexFunc(bounds, func(bound float64) bool { return s <= bound })
+}
+
+// checkQuantile expects Prometheus' estimate of a percentile within one bucket of
+// it.
+func checkQuantile(t *testing.T, prometheus, label string, pauses []float64) {
+	t.Helper()
+	exact := pauses[int(math.Ceil(0.99*float64(len(pauses))))-1] / 1000
+	estimate := ask(t, prometheus, "histogram_quantile(0.99, sum by (le) (dotnet_gc_pause_duration_seconds_bucket"+label+"))")
+	if off := bucket(estimate) - bucket(exact); off < -1 || off > 1 || math.IsNaN(estimate) {
+		t.Errorf("p99 %.6f s by Prometheus, %.6f s by the records", estimate, exact)
+	}
+}
+
+// TestAgentKilled kills the agent and starts it again: what it had sent is there
+// once, what came while it was gone is missing, and nothing else.
+func TestAgentKilled(t *testing.T) {
+	file := dotnettest.Install(t, 10)
+	name := filepath.Base(file)
+	store := t.TempDir()
+	_, receiver := startReceiver(t, store)
+	agent, _ := startAgent(t, name, receiver)
+	program := dotnettest.StartFile(t, file, "web", 20)
+	eventually(t, "no records", func() bool {
+		some, _ := numbers(t, store, name)
+		return len(some) > 0
+	})
+	agent.kill()
+	before, _ := numbers(t, store, name)
+	time.Sleep(time.Second)
+	agent.start(t)
+	totals := program.Totals()
+	eventually(t, "the last records are missing", func() bool {
+		all, _ := numbers(t, store, name)
+		return len(all) > 0 && all[len(all)-1] == totals.Collections
+	})
+	all, _ := numbers(t, store, name)
+	gaps := 0
+	for i := 1; i < len(all); i++ {
+		switch {
+		case all[i] == all[i-1]:
+			t.Errorf("collection %d is there twice", all[i])
+		case all[i] != all[i-1]+1:
+			gaps++
+		}
+	}
+	t.Logf("%d of %d collections, %d of them before the agent was killed", len(all), totals.Collections, len(before))
+	if len(before) == 0 || len(all) <= len(before) || gaps > 1 {
+		t.Errorf("%d records before, %d in all, %d gaps", len(before), len(all), gaps)
+	}
+}
