@@ -1,6 +1,7 @@
 package nettrace
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -16,6 +17,11 @@ var errClosed = errors.New("writer is closed")
 // 3.0 to .NET 5 write as much; later runtimes stop at 64 KiB.
 const MaxPayload = 100 << 10
 
+// MaxLargePayload is the largest payload that WriterOptions.MaxPayload permits. The
+// format has room for it, and a Reader reads it, but readers that hold the size in 16
+// bits, such as TraceEvent, see the beginning only.
+const MaxLargePayload = 4 << 20
+
 // WriterOptions select the format and the contents of the trace's header.
 type WriterOptions struct {
 	Version      int       // 4 or 6; zero means 4
@@ -26,6 +32,7 @@ type WriterOptions struct {
 	PID          uint64    // of the traced process
 	CPUs         int
 	Uncompressed bool // write event headers of fixed size, which readers must accept though no runtime writes them
+	MaxPayload   int  // the largest payload, in bytes, at most MaxLargePayload; zero means MaxPayload
 }
 
 // A Writer writes a trace as the runtime does (ep-file.c, ep-block.c and
@@ -134,6 +141,11 @@ func (o *WriterOptions) sync() (start time.Time, ticks int64) {
 	return start, o.SyncTicks - int64(math.Round(back))
 }
 
+// maxPayload returns the largest payload that is taken.
+func (w *Writer) maxPayload() int {
+	return min(cmp.Or(w.opt.MaxPayload, MaxPayload), MaxLargePayload)
+}
+
 // Write adds an event, captured by the thread with the given id, which is
 // usually the event's own thread. Of the event it takes Desc, Ticks, PID (V6;
 // zero means the traced process), TID, CPU, Payload, Labels and the stack, and
@@ -157,7 +169,7 @@ func (w *Writer) Write(capture uint64, ev *trace.Event) error {
 	switch {
 	case ev.Ticks < max(by.newest, w.floor):
 		return trace.ErrLate
-	case len(ev.Payload) > MaxPayload:
+	case len(ev.Payload) > w.maxPayload():
 		return trace.ErrTooLarge
 	}
 	h := header{

@@ -222,6 +222,30 @@ func TestWriterLimits(t *testing.T) {
 	}
 }
 
+// Payloads up to the limit that is asked for are written, but never above the largest.
+func TestWriterLargePayloads(t *testing.T) {
+	d := &trace.Descriptor{Provider: "P", ID: 1}
+	for _, version := range []int{4, 6} {
+		for _, limit := range []int{MaxLargePayload, 2 * MaxLargePayload} {
+			var out bytes.Buffer
+			w := newWriter(t, &out, WriterOptions{Version: version, Start: start, MaxPayload: limit})
+			large := bytes.Repeat([]byte{7}, MaxLargePayload)
+			write(t, w, 1, &trace.Event{Desc: d, Ticks: 10, TID: 1, Payload: large})
+			write(t, w, 1, &trace.Event{Desc: d, Ticks: 11, TID: 1})
+			if err := w.Write(1, &trace.Event{Desc: d, Ticks: 12, TID: 1, Payload: append(large, 7)}); !errors.Is(err, trace.ErrTooLarge) {
+				t.Errorf("V%d: got %v", version, err)
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			events, r := readAll(t, out.Bytes())
+			if len(events) != 2 || !bytes.Equal(events[0].Payload, large) || r.Loss().Events != 1 {
+				t.Errorf("V%d: %d events, %+v", version, len(events), r.Loss())
+			}
+		}
+	}
+}
+
 func TestWriterRefusesVersion(t *testing.T) {
 	w := newWriter(t, io.Discard, WriterOptions{Version: 6, Start: start})
 	if err := w.Write(1, &trace.Event{Desc: &trace.Descriptor{Version: 256}}); err == nil {

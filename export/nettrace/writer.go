@@ -233,6 +233,7 @@ func (w *Writer) begin(ev *trace.Event) error {
 	w.rewriter = rewriter{redact: w.o.Redact, events: make(map[clr.Kind]*rewritten)}
 	opts := nettrace.WriterOptions{
 		Version: 6, Start: info.Start.Add(w.from), Frequency: frequency, PointerSize: w.pointerSize, CPUs: info.CPUs,
+		MaxPayload: nettrace.MaxLargePayload,
 	}
 	if w.o.Single || info.PID != trace.UnknownID {
 		opts.Version, opts.PID = 4, w.pid(ev.PID)

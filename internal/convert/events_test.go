@@ -166,6 +166,95 @@ func TestRedacted(t *testing.T) {
 	}
 }
 
+// secrets are the strings in the fields of a trace's events, but those that redaction
+// keeps: command lines, folders, names of types, methods and modules.
+func secrets(t *testing.T, file string) map[string]bool {
+	t.Helper()
+	in, err := open.Files([]string{file}, open.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	all := make(map[string]bool)
+	var collect func(v any)
+	collect = func(v any) {
+		switch v := v.(type) {
+		case string:
+			if len(v) >= 6 && !guid.MatchString(v) {
+				all[v] = true
+			}
+		case []any:
+			for _, e := range v {
+				collect(e)
+			}
+		case map[string]any:
+			for key, e := range v {
+				if !strings.HasSuffix(key, "Information") && key != "RuntimeDllPath" {
+					collect(e)
+				}
+			}
+		}
+	}
+	var lines jsonl.Events
+	for ev, err := range in.Source.Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if lines.Name(ev.Desc) == "GCDynamicEvent" {
+			continue
+		}
+		var line struct{ Fields any }
+		if err := json.Unmarshal(lines.AppendEvent(nil, ev), &line); err != nil {
+			t.Fatal(err)
+		}
+		collect(line.Fields)
+	}
+	for _, p := range in.Source.Info().Processes {
+		collect(p.CommandLine)
+		for _, part := range strings.FieldsFunc(p.CommandLine, func(r rune) bool { return r == '/' || r == '\\' || r == ' ' }) {
+			collect(part)
+		}
+	}
+	return all
+}
+
+var guid = regexp.MustCompile(`^\{?[0-9a-fA-F]{8}-[0-9a-fA-F-]{27}\}?$`)
+
+// What tells whose program it was is not in a redacted trace, in any encoding.
+func TestRedactedSecrets(t *testing.T) {
+	utf16 := func(s string) []byte {
+		var b []byte
+		for _, r := range s {
+			b = append(b, byte(r), byte(r>>8))
+		}
+		return b
+	}
+	holds := func(data []byte, s string) bool {
+		return bytes.Contains(data, []byte(s)) || bytes.Contains(data, utf16(s))
+	}
+	seen := 0
+	for _, file := range []string{
+		stacks, web, "../../testdata/net31-net9-lttng.trace.zip", "../../testdata/net10-wks-pin-collect.nettrace.gz", "../../testdata/net8-win-x64-gcevents.etl.zip",
+	} {
+		plain := rewritten(t, file, convert.EventOptions{})
+		redacted := rewritten(t, file, convert.EventOptions{Redact: true})
+		all := slices.Sorted(maps.Keys(secrets(t, file)))
+		for i := 0; i < len(all); i += 1 + len(all)/100 { // each costs four searches
+			s := all[i]
+			if holds(plain, s) {
+				seen++
+				if holds(redacted, s) {
+					t.Errorf("%s: %q is not redacted", file, s)
+				}
+			}
+		}
+	}
+	if seen < 100 {
+		t.Errorf("%d strings were looked for, expected 100", seen)
+	}
+	t.Logf("%d strings", seen)
+}
+
 // A part of a trace has the collections of its time, and begins and ends there. What
 // a program allocates and a background collection frees is estimated from all
 // collections, and may differ.
