@@ -25,6 +25,9 @@ type Options struct {
 	Notify func(*watch.News)
 	// Ended is told what a process died with, in place of Notify. It may be nil.
 	Ended func(*diag.Process, *ledger.Verdict)
+	// Captured is called with each capture: by which rule, empty for none, its file, and
+	// what went wrong. It may be nil.
+	Captured func(p *diag.Process, rule, path string, err error)
 	// Problem is told what the agent itself cannot do. It may be nil.
 	Problem func(error)
 	// Source is where processes come from; zero means this machine.
@@ -41,6 +44,12 @@ type Agent struct {
 	host     string
 	watcher  *watch.Watcher
 	sender   *otlp.Sender // nil for none
+	rules    []*rule
+	captures *captures
+	token    []byte // empty for none
+
+	capturing sync.WaitGroup
+	ctx       context.Context // of Run
 
 	mu        sync.Mutex
 	processes map[int]*process // by the ID of their watching
@@ -80,6 +89,13 @@ func New(opts Options) (*Agent, error) {
 	if a.patterns, err = c.patterns(); err != nil {
 		return nil, err
 	}
+	if a.rules, err = c.rules(); err != nil {
+		return nil, err
+	}
+	if a.token, err = c.token(); err != nil {
+		return nil, err
+	}
+	a.captures = newCaptures(c.Captures)
 	a.host, _ = os.Hostname()
 	a.self = newGroup(identity{"service.name": "gctrail-agent", "host.name": a.host}, nil, time.Now())
 	if c.pushes() {
@@ -96,7 +112,11 @@ func New(opts Options) (*Agent, error) {
 // Run follows processes until ctx ends; it has then asked their runtimes to end
 // their sessions. It returns early where it cannot listen.
 func (a *Agent) Run(ctx context.Context) error {
+	a.ctx = ctx
 	defer context.AfterFunc(ctx, func() { a.stopping.Store(true) })()
+	if err := a.captures.prepare(); err != nil {
+		a.problem(fmt.Errorf("no captures: %w", err))
+	}
 	server, err := a.listen(ctx)
 	if err != nil {
 		return err
@@ -117,6 +137,7 @@ func (a *Agent) Run(ctx context.Context) error {
 	beats := 0
 	running.Go(func() { every(ctx, beat, func(now time.Time) { a.sample(beats, now); beats++ }) })
 	a.watcher.Run(ctx)
+	a.capturing.Wait()
 	running.Wait()
 	return nil
 }
@@ -204,6 +225,7 @@ func (a *Agent) collected(n *watch.News) {
 		return
 	}
 	p.take(n.Collection)
+	a.start(a.ctx, a.met(p, n.Collection, n.Collection.Ended))
 	if a.sender != nil && a.config.OTLP.Logs {
 		a.records.add(p, n.Collection)
 	}

@@ -32,6 +32,11 @@ type Config struct {
 	Attributes map[string]string `yaml:"attributes,omitempty"` // added to all resources
 	OTLP       OTLP              `yaml:"otlp"`
 	Ledger     Ledger            `yaml:"ledger"`
+	Captures   Captures          `yaml:"captures"`
+	Rules      []Rule            `yaml:"rules,omitempty"`
+	// TokenFile holds the token that requests for captures must carry; without one,
+	// none are answered.
+	TokenFile string `yaml:"token-file"`
 }
 
 // Ledger configures where the last minutes of processes are kept.
@@ -63,6 +68,7 @@ func DefaultConfig() *Config {
 		Generation: generationKey,
 		OTLP:       OTLP{Interval: time.Minute, Timeout: 10 * time.Second, Queue: 8 << 20, Metrics: true, Logs: true},
 		Ledger:     Ledger{Folder: DefaultLedgers(os.Getenv), Keep: 200},
+		Captures:   Captures{Quota: 1 << 30},
 	}
 }
 
@@ -182,6 +188,15 @@ func (c *Config) Check() error {
 		if _, err := otlp.NewSender(c.sender()); err != nil {
 			fail("otlp endpoint: %w", err)
 		}
+	}
+	if _, err := c.rules(); err != nil {
+		errs = append(errs, err)
+	}
+	if len(c.Rules) > 0 && c.Captures.Folder == "" {
+		fail("rules: give captures a folder")
+	}
+	if c.Captures.Quota < 1<<20 {
+		fail("captures: the quota must be at least 1048576 bytes")
 	}
 	if c.Ledger.Keep < 0 {
 		fail("ledger: keep is negative")

@@ -56,6 +56,7 @@ const (
 	eventsLost
 	selfProcesses
 	selfEnded
+	selfCaptures
 	selfItems
 	selfQueue
 	selfRequests
@@ -103,6 +104,7 @@ var metrics = [numMetrics]metric{
 
 	selfProcesses: {"gctrail.agent.processes", "{process}", "Processes of this machine, by what the agent can do with them.", level, []string{"state"}},
 	selfEnded:     {"gctrail.agent.processes_ended", "{process}", "Processes that ended while the agent was attached.", counter, nil},
+	selfCaptures:  {"gctrail.agent.captures", "{capture}", "Traces that rules or people asked for, by what became of them.", counter, []string{"outcome"}},
 	selfItems:     {"gctrail.agent.otlp.items", "{item}", "Log records and data points, by what became of them.", counter, []string{"signal", "outcome"}},
 	selfQueue:     {"gctrail.agent.otlp.queue.size", "By", "Size of the requests that wait for the endpoint.", level, nil},
 	selfRequests:  {"gctrail.agent.otlp.requests", "{request}", "Requests sent to the endpoint.", counter, nil},

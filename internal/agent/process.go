@@ -18,6 +18,7 @@ type process struct {
 	gauges   gauges
 	window   window
 	memory   *memory
+	captured map[int]time.Time // when each rule was last met
 
 	seen          int    // collections
 	first, latest uint32 // their numbers

@@ -77,5 +77,6 @@ func (a *Agent) handler() http.Handler {
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, _ *http.Request) {
 		fmt.Fprintln(w, "gctrail agent: /metrics /healthz /readyz")
 	})
+	a.control(mux)
 	return mux
 }

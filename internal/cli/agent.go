@@ -36,6 +36,8 @@ type agentOptions struct {
 	endpoint  string
 	interval  span
 	ledger    string
+	captures  string
+	tokenFile string
 }
 
 func newAgentCmd(std *stdio) *cobra.Command {
@@ -93,6 +95,8 @@ listen or read the configuration.`,
 	flags.StringVar(&o.endpoint, "otlp-endpoint", "", "send metrics and log records to this `URL`")
 	flags.Var(&o.interval, "otlp-interval", "send metrics this often (default 60s)")
 	flags.StringVar(&o.ledger, "ledger", "", "keep the memory of the last minutes in this `FOLDER`, empty for nowhere")
+	flags.StringVar(&o.captures, "captures", "", "keep the traces that rules and requests ask for in this `FOLDER`")
+	flags.StringVar(&o.tokenFile, "token-file", "", "answer requests for traces that carry the token in this `FILE`")
 	completeList(cmd, "name", func() []string { return processNames(runningProcesses()) })
 	complete(cmd, "labels", agent.LabelNames())
 	return cmd
@@ -108,6 +112,8 @@ func (o *agentOptions) overrides() map[string]func(*agent.Config) {
 		"max-processes": func(c *agent.Config) { c.Processes = o.processes },
 		"otlp-endpoint": func(c *agent.Config) { c.OTLP.Endpoint = o.endpoint },
 		"ledger":        func(c *agent.Config) { c.Ledger.Folder = o.ledger },
+		"captures":      func(c *agent.Config) { c.Captures.Folder = o.captures },
+		"token-file":    func(c *agent.Config) { c.TokenFile = o.tokenFile },
 		"otlp-interval": func(c *agent.Config) { c.OTLP.Interval = time.Duration(o.interval) },
 	}
 }
@@ -173,7 +179,15 @@ func (o *agentOptions) run(ctx context.Context, std *stdio, config *agent.Config
 			}
 			std.warn("gctrail", collect.Title(n.Process)+": "+newsOf(n, "this machine is too busy"))
 		},
-		Ended:   func(p *diag.Process, v *ledger.Verdict) { std.warn("gctrail", collect.Title(p)+": "+v.Sentence) },
+		Ended: func(p *diag.Process, v *ledger.Verdict) { std.warn("gctrail", collect.Title(p)+": "+v.Sentence) },
+		Captured: func(p *diag.Process, rule, path string, err error) {
+			switch {
+			case path != "":
+				std.warn("gctrail", collect.Title(p)+": trace kept in "+text.Quoted(path))
+			case err != nil:
+				std.warn("gctrail", collect.Title(p)+": no trace was kept: "+err.Error())
+			}
+		},
 		Problem: func(err error) { std.warn("gctrail", err.Error()) },
 	})
 	if err != nil {

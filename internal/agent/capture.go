@@ -1,0 +1,203 @@
+package agent
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/provider"
+	"github.com/gctrail/gctrail/otlp/record"
+)
+
+const (
+	captureSuffix = ".nettrace"
+	// partSuffix is added to the name of a capture while it is written.
+	partSuffix = ".part"
+	// maxCaptures bounds the captures at the same time.
+	maxCaptures = 2
+	// longestCapture bounds the length of one.
+	longestCapture = 10 * time.Minute
+	// captureBuffer is the runtime's buffer for one, in MB.
+	captureBuffer = 64
+	// endPatience is how long a runtime may take to end one.
+	endPatience = 10 * time.Second
+)
+
+// Captures configures the traces that the agent keeps.
+type Captures struct {
+	Folder string `yaml:"folder"`      // empty for none
+	Quota  int64  `yaml:"quota-bytes"` // of all captures; the oldest make room
+}
+
+// Reasons why a capture is not made.
+var (
+	errNoCaptures  = errors.New("no folder for captures is configured")
+	errBusy        = errors.New("too many captures are already running")
+	errNotFollowed = errors.New("no such process is followed")
+	errTooLarge    = errors.New("the capture was cut off: it reached half of the quota")
+)
+
+// A captures makes captures, within the quota.
+type captures struct {
+	config Captures
+	places chan struct{}
+	mu     sync.Mutex // of the folder
+}
+
+func newCaptures(c Captures) *captures {
+	return &captures{config: c, places: make(chan struct{}, maxCaptures)}
+}
+
+// A captureRequest asks for a trace of a process.
+type captureRequest struct {
+	process  *process
+	profile  string
+	duration time.Duration
+	rule     string // that asks for it; empty for a person
+	gc       uint32 // that met the rule
+}
+
+// A captured is a capture that was made.
+type captured struct {
+	Path  string `json:"path"`
+	Bytes int64  `json:"bytes"`
+}
+
+// capture records a trace, and returns its file. A process that ends is recorded up
+// to its end.
+func (a *Agent) capture(ctx context.Context, r *captureRequest) (captured, error) {
+	c := a.captures
+	if c.config.Folder == "" {
+		return captured{}, errNoCaptures
+	}
+	select {
+	case c.places <- struct{}{}:
+		defer func() { <-c.places }()
+	default:
+		return captured{}, errBusy
+	}
+	request := provider.Request{Profiles: []string{r.profile}, BufferMB: captureBuffer}
+	config, _ := request.Config()
+	name := fmt.Sprintf("%s_%d_%s%s", fileName(r.process.Name), cmp.Or(r.process.PID, r.process.InnerPID), time.Now().UTC().Format("20060102T150405.000"), captureSuffix)
+	done := captured{Path: filepath.Join(c.config.Folder, name)}
+	f, err := os.OpenFile(done.Path+partSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	if err != nil {
+		return captured{}, err
+	}
+	done.Bytes, err = recordTrace(ctx, r.process.Process, &config, r.duration, f, c.config.Quota/maxCaptures)
+	err = errors.Join(err, f.Close())
+	if done.Bytes == 0 {
+		return captured{}, errors.Join(err, os.Remove(f.Name()))
+	}
+	if renamed := os.Rename(f.Name(), done.Path); renamed != nil {
+		return captured{}, errors.Join(err, renamed)
+	}
+	c.makeRoom(name)
+	return done, err
+}
+
+// recordTrace writes a trace of a process for some time, and at most so many bytes,
+// and returns its size.
+func recordTrace(ctx context.Context, p *diag.Process, config *diag.Config, d time.Duration, out io.Writer, most int64) (int64, error) {
+	session, err := p.Client().Collect(ctx, *config)
+	if err != nil {
+		return 0, err
+	}
+	defer session.Close()
+	limited, cancel := context.WithTimeout(ctx, d)
+	defer cancel()
+	stopped := make(chan struct{})
+	stop := context.AfterFunc(limited, func() {
+		defer close(stopped)
+		patient, cancel := context.WithTimeout(context.WithoutCancel(ctx), endPatience)
+		defer cancel()
+		if session.Stop(patient) != nil {
+			session.Close()
+		}
+	})
+	n, err := io.Copy(out, io.LimitReader(session, most))
+	if !stop() {
+		if n == most {
+			session.Close() // nobody reads what is still to come
+		}
+		<-stopped
+	}
+	if err == nil && n == most {
+		err = errTooLarge
+	}
+	return n, err
+}
+
+// makeRoom removes the oldest captures until the rest is within the quota. The one
+// named stays.
+func (c *captures) makeRoom(newest string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var sum int64
+	for _, f := range c.list() {
+		if sum += f.Size(); sum > c.config.Quota && f.Name() != newest {
+			_ = os.Remove(filepath.Join(c.config.Folder, f.Name())) // tried again after the next capture
+		}
+	}
+}
+
+// list returns the captures, newest first.
+func (c *captures) list() []fs.FileInfo {
+	entries, err := os.ReadDir(c.config.Folder)
+	if err != nil {
+		return nil
+	}
+	var all []fs.FileInfo
+	for _, e := range entries {
+		if info, err := e.Info(); err == nil && info.Mode().IsRegular() && filepath.Ext(e.Name()) == captureSuffix {
+			all = append(all, info)
+		}
+	}
+	slices.SortFunc(all, func(x, y fs.FileInfo) int {
+		return cmp.Or(y.ModTime().Compare(x.ModTime()), cmp.Compare(x.Name(), y.Name()))
+	})
+	return all
+}
+
+// prepare makes the folder, and removes what earlier agents left unfinished.
+func (c *captures) prepare() error {
+	if c.config.Folder == "" {
+		return nil
+	}
+	if err := os.MkdirAll(c.config.Folder, 0o700); err != nil {
+		return err
+	}
+	unfinished, err := filepath.Glob(filepath.Join(c.config.Folder, "*"+captureSuffix+partSuffix))
+	for _, name := range unfinished {
+		err = errors.Join(err, os.Remove(name))
+	}
+	return err
+}
+
+// keep makes a capture and reports where it is, or why there is none.
+func (a *Agent) keep(ctx context.Context, r *captureRequest) (captured, error) {
+	done, err := a.capture(ctx, r)
+	outcome := "kept"
+	if err != nil {
+		outcome = "failed"
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.self.count(selfCaptures, 1, outcome)
+	if done.Bytes > 0 && a.sender != nil && a.config.OTLP.Logs {
+		a.records.put(r.process, record.OfCapture(&record.Capture{Path: done.Path, Bytes: done.Bytes, Rule: r.rule, GC: r.gc}, time.Now()))
+	}
+	if a.opts.Captured != nil && !errors.Is(err, context.Canceled) {
+		a.opts.Captured(r.process.Process, r.rule, done.Path, err)
+	}
+	return done, err
+}

@@ -1,0 +1,127 @@
+package agent
+
+import (
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestQuota checks that the oldest captures make room, and that nothing else does.
+func TestQuota(t *testing.T) {
+	folder := t.TempDir()
+	write := func(name string, size int, age time.Duration) {
+		path := filepath.Join(folder, name)
+		if err := os.WriteFile(path, make([]byte, size), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		at := time.Now().Add(-age)
+		if err := os.Chtimes(path, at, at); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write("new.nettrace", 40, 0)
+	write("old.nettrace", 40, time.Hour)
+	write("older.nettrace", 40, 2*time.Hour)
+	write("notes.txt", 4000, 3*time.Hour)
+	write("half.nettrace.part", 4000, 3*time.Hour)
+	c := newCaptures(Captures{Folder: folder, Quota: 100})
+	c.makeRoom("new.nettrace")
+	if all := c.list(); len(all) != 2 || all[0].Name() != "new.nettrace" || all[1].Name() != "old.nettrace" {
+		t.Errorf("left: %v", all)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "notes.txt")); err != nil {
+		t.Error(err)
+	}
+	if err := c.prepare(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := os.Stat(filepath.Join(folder, "half.nettrace.part")); err == nil {
+		t.Error("what was left unfinished is still there")
+	}
+}
+
+// TestToken checks that the paths for captures need the token, and that there are none
+// without one.
+func TestToken(t *testing.T) {
+	const token = "0123456789abcdef"
+	file := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(file, []byte(token+"\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	open := newAgent(t, nil).handler()
+	guarded := newAgent(t, func(c *Config) { c.TokenFile, c.Captures.Folder = file, t.TempDir() }).handler()
+	for _, tt := range []struct {
+		handler            http.Handler
+		method, path, auth string
+		code               int
+	}{
+		{open, "POST", "/api/v1/captures?pid=1", "Bearer " + token, 404},
+		{open, "GET", "/api/v1/captures", "", 404},
+		{guarded, "POST", "/api/v1/captures?pid=1", "", 401},
+		{guarded, "POST", "/api/v1/captures?pid=1", "Bearer 0123456789abcdee", 401},
+		{guarded, "POST", "/api/v1/captures?pid=1", token, 401},
+		{guarded, "GET", "/api/v1/captures", "Bearer ", 401},
+		{guarded, "GET", "/api/v1/captures", "Bearer " + token, 200},
+		{guarded, "GET", "/api/v1/captures/..%2f..%2fetc%2fpasswd", "Bearer " + token, 404},
+		{guarded, "POST", "/api/v1/captures?pid=1", "Bearer " + token, 404},
+		{guarded, "POST", "/api/v1/captures?pid=x", "Bearer " + token, 400},
+		{guarded, "POST", "/api/v1/captures?pid=1&duration=1h", "Bearer " + token, 400},
+		{guarded, "POST", "/api/v1/captures?pid=1&profile=nothing", "Bearer " + token, 400},
+	} {
+		r := httptest.NewRequest(tt.method, tt.path, nil)
+		if tt.auth != "" {
+			r.Header.Set("Authorization", tt.auth)
+		}
+		w := httptest.NewRecorder()
+		tt.handler.ServeHTTP(w, r)
+		if w.Code != tt.code {
+			t.Errorf("%s %s with %q: %d, want %d: %s", tt.method, tt.path, tt.auth, w.Code, tt.code, w.Body)
+		}
+	}
+}
+
+// TestRules checks which collections ask for captures, and how often.
+func TestRules(t *testing.T) {
+	a := newAgent(t, func(c *Config) {
+		c.Captures.Folder = t.TempDir()
+		c.Rules = []Rule{{Name: "long", When: "pause>100ms", Names: []string{"web*"}, Every: time.Minute}, {Name: "gen2", When: "gen=2", Duration: time.Second}}
+	})
+	attach(a, 1, program(1, "web"))
+	attach(a, 2, program(2, "api"))
+	now := time.Now()
+	asked := func(id int, number uint32, generation int, pause time.Duration, at time.Time) string {
+		var names []string
+		for _, r := range a.met(a.processes[id], collectionOf(number, generation, pause), at) {
+			names = append(names, r.rule)
+		}
+		return strings.Join(names, " ")
+	}
+	for _, tt := range []struct{ got, want string }{
+		{asked(1, 1, 0, 50*time.Millisecond, now), ""},
+		{asked(1, 2, 0, 200*time.Millisecond, now), "long"},
+		{asked(2, 2, 0, 200*time.Millisecond, now), ""},
+		{asked(1, 3, 2, 200*time.Millisecond, now.Add(time.Second)), "gen2"},
+		{asked(1, 4, 0, 200*time.Millisecond, now.Add(2*time.Minute)), "long"},
+		{asked(2, 4, 2, time.Millisecond, now.Add(2*time.Minute)), "gen2"},
+	} {
+		if tt.got != tt.want {
+			t.Errorf("asked for %q, want %q", tt.got, tt.want)
+		}
+	}
+}
+
+func TestBadRules(t *testing.T) {
+	for _, r := range []Rule{
+		{When: ""}, {When: "pauses>3"}, {When: "gen=2", Profile: "everything"}, {When: "gen=2", Duration: time.Hour}, {When: "gen=2", Names: []string{"[a"}},
+	} {
+		c := DefaultConfig()
+		c.Captures.Folder, c.Rules = "captures", []Rule{r}
+		if c.Check() == nil {
+			t.Errorf("%+v is accepted", r)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package agent
+
+import (
+	"bytes"
+	"cmp"
+	"crypto/subtle"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// minToken is the length from which a token is hard to guess, in bytes.
+const minToken = 16
+
+// token reads the token of requests that do more than look at metrics.
+func (c *Config) token() ([]byte, error) {
+	if c.TokenFile == "" {
+		return nil, nil
+	}
+	b, err := os.ReadFile(c.TokenFile)
+	if err != nil {
+		return nil, fmt.Errorf("token file: %w", err)
+	}
+	if b = bytes.TrimSpace(b); len(b) < minToken {
+		return nil, fmt.Errorf("token file: %s: the token must have at least %d bytes", c.TokenFile, minToken)
+	}
+	return b, nil
+}
+
+// control answers requests for captures. Without a token there are no such paths.
+func (a *Agent) control(mux *http.ServeMux) {
+	if len(a.token) == 0 {
+		return
+	}
+	mux.HandleFunc("POST /api/v1/captures", a.authorized(a.postCapture))
+	mux.HandleFunc("GET /api/v1/captures", a.authorized(a.listCaptures))
+	mux.HandleFunc("GET /api/v1/captures/{name}", a.authorized(a.getCapture))
+}
+
+func (a *Agent) authorized(next http.HandlerFunc) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		given, isBearer := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
+		if !isBearer || subtle.ConstantTimeCompare([]byte(given), a.token) != 1 {
+			w.Header().Set("WWW-Authenticate", "Bearer")
+			http.Error(w, "a token is needed", http.StatusUnauthorized)
+			return
+		}
+		next(w, r)
+	}
+}
+
+// postCapture makes a capture of ?pid=, for ?duration=, with ?profile=, and answers
+// when it is there.
+func (a *Agent) postCapture(w http.ResponseWriter, r *http.Request) {
+	request, err := a.captureAsked(r)
+	if err != nil {
+		status := http.StatusBadRequest
+		if errors.Is(err, errNotFollowed) {
+			status = http.StatusNotFound
+		}
+		http.Error(w, err.Error(), status)
+		return
+	}
+	patience := time.Now().Add(request.duration + endPatience + answerTimeout)
+	_ = http.NewResponseController(w).SetWriteDeadline(patience) // otherwise the answer is cut off, and the capture kept
+	done, err := a.keep(a.ctx, request)
+	switch {
+	case errors.Is(err, errBusy):
+		w.Header().Set("Retry-After", strconv.Itoa(int(request.duration.Seconds())+1))
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+	case errors.Is(err, errNoCaptures):
+		http.Error(w, err.Error(), http.StatusConflict)
+	case done.Bytes == 0:
+		http.Error(w, err.Error(), http.StatusBadGateway)
+	default:
+		answer(w, http.StatusCreated, done)
+	}
+}
+
+func (a *Agent) captureAsked(r *http.Request) (*captureRequest, error) {
+	query := r.URL.Query()
+	pid, err := strconv.Atoi(query.Get("pid"))
+	if err != nil {
+		return nil, errors.New("pid: give the id of a process")
+	}
+	duration := defaultCapture
+	if s := query.Get("duration"); s != "" {
+		if duration, err = time.ParseDuration(s); err != nil {
+			return nil, fmt.Errorf("duration: %q is not a duration such as 30s", s)
+		}
+	}
+	profile := cmp.Or(query.Get("profile"), defaultProfile)
+	if err := checkCapture(profile, duration); err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, p := range a.processes {
+		if cmp.Or(p.PID, p.InnerPID) == pid {
+			return &captureRequest{process: p, profile: profile, duration: duration}, nil
+		}
+	}
+	return nil, errNotFollowed
+}
+
+func (a *Agent) listCaptures(w http.ResponseWriter, _ *http.Request) {
+	all := []captured{}
+	for _, f := range a.captures.list() {
+		all = append(all, captured{filepath.Join(a.config.Captures.Folder, f.Name()), f.Size()})
+	}
+	answer(w, http.StatusOK, all)
+}
+
+func (a *Agent) getCapture(w http.ResponseWriter, r *http.Request) {
+	for _, f := range a.captures.list() {
+		if f.Name() == r.PathValue("name") {
+			w.Header().Set("Content-Type", "application/octet-stream")
+			http.ServeFile(w, r, filepath.Join(a.config.Captures.Folder, f.Name()))
+			return
+		}
+	}
+	http.NotFound(w, r)
+}
+
+func answer(w http.ResponseWriter, status int, v any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(status)
+	_ = json.NewEncoder(w).Encode(v) // who asked has gone
+}

@@ -1,0 +1,111 @@
+package agent
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/gc/condition"
+	"github.com/gctrail/gctrail/internal/provider"
+	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/watch"
+)
+
+// A Rule asks for a capture of processes with a collection that meets a condition.
+type Rule struct {
+	Name     string        `yaml:"name"`
+	When     string        `yaml:"when"`     // as collect --until has it: pause>200ms
+	Names    []string      `yaml:"names"`    // patterns of processes; none means all
+	Profile  string        `yaml:"profile"`  // of collect; gc-verbose where it is empty
+	Duration time.Duration `yaml:"duration"` // of the capture; 30 s where it is zero
+	Every    time.Duration `yaml:"every"`    // at most one capture of a process in this time; 10 min where it is zero
+}
+
+const (
+	defaultProfile = "gc-verbose"
+	defaultCapture = 30 * time.Second
+	defaultEvery   = 10 * time.Minute
+)
+
+// A rule is a Rule that can be applied.
+type rule struct {
+	Rule
+	condition *condition.Condition
+	names     patterns
+}
+
+func compileRule(r *Rule) (*rule, error) {
+	c := &rule{Rule: *r}
+	var err error
+	if c.condition, err = condition.Parse(r.When); err != nil {
+		return nil, fmt.Errorf("when: %w", err)
+	}
+	for _, s := range r.Names {
+		var g selection.Glob
+		if err := g.Set(s); err != nil {
+			return nil, fmt.Errorf("names: %w", err)
+		}
+		c.names.names = append(c.names.names, g)
+	}
+	if c.Profile == "" {
+		c.Profile = defaultProfile
+	}
+	if c.Duration == 0 {
+		c.Duration = defaultCapture
+	}
+	if c.Every == 0 {
+		c.Every = defaultEvery
+	}
+	return c, checkCapture(c.Profile, c.Duration)
+}
+
+// checkCapture reports what is wrong with the profile or the length of a capture.
+func checkCapture(profile string, d time.Duration) error {
+	if !slices.Contains(provider.Names(), profile) {
+		return fmt.Errorf("unknown profile %q", profile)
+	}
+	if d <= 0 || d > longestCapture {
+		return fmt.Errorf("the duration must be positive, and at most %v", longestCapture)
+	}
+	return nil
+}
+
+func (c *Config) rules() ([]*rule, error) {
+	var all []*rule
+	var errs []error
+	for i := range c.Rules {
+		r, err := compileRule(&c.Rules[i])
+		if err != nil {
+			errs = append(errs, fmt.Errorf("rules: %s: %w", c.Rules[i].Name, err))
+		}
+		all = append(all, r)
+	}
+	return all, errors.Join(errs...)
+}
+
+// met returns the captures that a collection asks for, and notes when.
+func (a *Agent) met(p *process, c *watch.Collection, now time.Time) (wanted []*captureRequest) {
+	for i, r := range a.rules {
+		if !r.names.match(p.Name) || !r.condition.Holds(c.Collection) {
+			continue
+		}
+		if p.captured == nil {
+			p.captured = make(map[int]time.Time)
+		}
+		if last, before := p.captured[i]; before && now.Sub(last) < r.Every {
+			continue
+		}
+		p.captured[i] = now
+		wanted = append(wanted, &captureRequest{process: p, profile: r.Profile, duration: r.Duration, rule: r.Name, gc: c.Number})
+	}
+	return wanted
+}
+
+// start makes captures while the agent goes on.
+func (a *Agent) start(ctx context.Context, wanted []*captureRequest) {
+	for _, r := range wanted {
+		a.capturing.Go(func() { _, _ = a.keep(ctx, r) }) // keep reports what came of it
+	}
+}

@@ -1,0 +1,70 @@
+//go:build linux
+
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/gctrail/gctrail/internal/dotnettest"
+)
+
+// TestAgentCaptures has a rule and a request make captures of a program, and reads
+// them.
+func TestAgentCaptures(t *testing.T) {
+	const token = "a-token-for-the-test"
+	file := dotnettest.Install(t, 10)
+	address, folder := freeAddress(t), t.TempDir()
+	config := filepath.Join(folder, "agent.yaml")
+	tokenFile := filepath.Join(folder, "token")
+	text := fmt.Sprintf("listen: %s\nnames: [%s]\ntoken-file: %s\nledger: {folder: ''}\ncaptures: {folder: %s}\nrules:\n  - {name: any, when: pause>1us, duration: 1s}\n",
+		address, filepath.Base(file), tokenFile, folder)
+	for path, content := range map[string]string{config: text, tokenFile: token} {
+		if err := os.WriteFile(path, []byte(content), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		if code, _, talk := gctrail(ctx, "agent", "--config", config); code != 0 {
+			t.Errorf("exit code %d: %s", code, talk)
+		}
+	}()
+	defer func() { cancel(); <-done }()
+	program := dotnettest.StartFile(t, file, "web", 60)
+	samplesUntil(t, address, "/metrics", func(s map[string]float64) bool { return s[`gctrail_agent_captures_total{outcome="kept"}`] == 1 })
+
+	url := fmt.Sprintf("http://%s/api/v1/captures?pid=%d&duration=1s&profile=gc-collect", address, program.PID)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, url, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r.Header.Set("Authorization", "Bearer "+token)
+	resp, err := http.DefaultClient.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer resp.Body.Close()
+	var made struct{ Path string }
+	if err := json.NewDecoder(resp.Body).Decode(&made); err != nil || resp.StatusCode != http.StatusCreated {
+		t.Fatalf("%s, %v", resp.Status, err)
+	}
+	captures, err := filepath.Glob(filepath.Join(folder, "*.nettrace"))
+	if err != nil || len(captures) != 2 || !strings.Contains(strings.Join(captures, " "), made.Path) {
+		t.Errorf("captures %q, %v; made: %s", captures, err, made.Path)
+	}
+	for _, path := range captures {
+		code, out, talk := gctrail(ctx, "gcs", path)
+		if code != 0 || strings.Count(out, "\n") < 3 || strings.Contains(talk, "truncated") {
+			t.Errorf("%s: exit code %d: %s%s", path, code, out, talk)
+		}
+	}
+}
