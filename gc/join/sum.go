@@ -64,9 +64,14 @@ const (
 	// SlowWork means that its thread works longer without marking more: it is
 	// preempted, or its memory is slower.
 	SlowWork
+	// AllSlowWake means that the threads of all heaps take long to run after a
+	// restart: the processors are busy with other threads, or the process is not
+	// allowed to use them (a CPU limit). Whether they idle meanwhile, only events of
+	// the processors tell.
+	AllSlowWake
 )
 
-var causeNames = [...]string{"", "uneven_roots", "slow_wake", "slow_work"}
+var causeNames = [...]string{"", "uneven_roots", "slow_wake", "slow_work", "all_slow_wake"}
 
 func (c Cause) String() string { return enum.Name("Cause", causeNames[:], c) }
 
@@ -89,7 +94,7 @@ type Straggler struct {
 	// Root is the kind of root that contributes most to the excess over the
 	// mean, if Cause is UnevenRoots.
 	Root   clr.RootType
-	Waking time.Duration // in all pauses
+	Waking time.Duration // in all pauses; if Cause is AllSlowWake, the mean of the heaps
 }
 
 // Straggler returns the heap that others waited for longest, with the likely
@@ -100,17 +105,22 @@ func (s *Sum) Straggler() (Straggler, bool) {
 		return Straggler{}, false
 	}
 	var own, all Row
-	heaps := make(map[uint32]bool)
+	waking := make(map[uint32]time.Duration)
 	for i := range s.total.Rows {
 		r := &s.total.Rows[i]
-		heaps[r.Heap] = true
+		waking[r.Heap] += r.Waking
 		all.Add(r)
 		if r.Heap == heap {
 			own.Add(r)
 		}
 	}
 	of := Straggler{Heap: heap, Held: held, Waking: own.Waking}
-	n := float64(len(heaps))
+	n := float64(len(waking))
+	slow := time.Duration(slowToWake * float64(s.total.Pause))
+	allSlow := true
+	for _, d := range waking {
+		allSlow = allSlow && d > slow
+	}
 	var marked int64
 	for h, byRoot := range s.marked {
 		for _, bytes := range byRoot {
@@ -126,7 +136,10 @@ func (s *Sum) Straggler() (Straggler, bool) {
 	switch {
 	case of.MarkedRatio > muchMore:
 		of.Cause, of.Root = UnevenRoots, s.unevenRoot(heap, n)
-	case float64(own.Waking) > slowToWake*float64(s.total.Pause):
+	case allSlow:
+		of.Cause = AllSlowWake
+		of.Waking = all.Waking / time.Duration(len(waking))
+	case own.Waking > slow:
 		of.Cause = SlowWake
 	case float64(own.Working)*n > muchMore*float64(all.Working):
 		of.Cause = SlowWork

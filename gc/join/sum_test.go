@@ -55,6 +55,18 @@ func TestStraggler(t *testing.T) {
 	}
 }
 
+// Where the threads of all heaps are slow to wake, it is not the straggler's fault.
+func TestAllSlowToWake(t *testing.T) {
+	var s Sum
+	s.Add(&Collection{Pause: 100 * ms, Rows: []Row{
+		{Heap: 0, Phase: "done", Working: 40 * ms, Waiting: 40 * ms, Waking: 20 * ms},
+		{Heap: 1, Phase: "done", Working: 70 * ms, Waking: 30 * ms, Last: 1, WaitedFor: 40 * ms},
+	}})
+	if of, ok := s.Straggler(); !ok || of.Cause != AllSlowWake || of.Waking != 25*ms {
+		t.Errorf("straggler %+v", of)
+	}
+}
+
 // Where no heap waits, none is the straggler.
 func TestNoStraggler(t *testing.T) {
 	var s Sum

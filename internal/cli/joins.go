@@ -170,6 +170,9 @@ func causeOf(s *join.Straggler) string {
 			units.Bytes(s.Marked), s.MarkedRatio, s.Root)
 	case join.SlowWake:
 		return fmt.Sprintf("Its thread took %s to wake up: the processors are busy with other threads.", units.Duration(s.Waking))
+	case join.AllSlowWake:
+		return fmt.Sprintf("The threads of all heaps took %s to wake up: the processors are busy with other threads, or a CPU limit (a container's quota) keeps the process from them.",
+			units.Duration(s.Waking))
 	case join.SlowWork:
 		return "It worked longer than the others without marking more: its thread was preempted, or its memory is slower."
 	default:
