@@ -159,7 +159,7 @@ func Remedy(err error) string {
 	case errors.Is(err, ErrNoSocket):
 		return "diagnostics are disabled (DOTNET_EnableDiagnostics=0), its temporary folder is not writable, or it sets TMPDIR itself"
 	case errors.Is(err, ErrFramework):
-		return "trace it through ETW"
+		return "record it through ETW: gctrail collect --etw -p PID"
 	case errors.Is(err, ErrStopped):
 		return "resume it with kill -CONT, or in its debugger"
 	case errors.Is(err, ErrNoAnswer):

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/etwsession"
 	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/text"
 )
@@ -34,6 +36,7 @@ type collectOptions struct {
 	rundown   choice
 	format    choice
 	output    string
+	etw       bool
 	stop      stopOptions
 }
 
@@ -85,6 +88,11 @@ the one given by -o. In -o, {name} and {pid} stand for the process's name and id
 When a process exits, tracing of the others continues. If -o is a single file, only
 the first process is traced; the others run untraced.
 
+On Windows, --etw records through Event Tracing for Windows, in one .etl file, also
+.NET Framework processes, for which it is the default. Without -p and -n it records
+all processes of the machine. It needs an administrator, or a member of the group
+Performance Log Users.
+
 The flags are those of dotnet-trace. Profiles, with the measured slowdown:
 
 ` + provider.Help() + `
@@ -131,6 +139,7 @@ a command, the command's exit code; of several processes, the highest.`,
 	flags.Var(&o.rundown, "rundown", "end the trace with a list of all methods, or with none")
 	flags.Var(&o.format, "format", "of the file")
 	flags.StringVarP(&o.output, "output", "o", "", "write to this `file` or folder (default NAME_DATE_TIME.nettrace); - is standard output")
+	flags.BoolVar(&o.etw, "etw", false, "on Windows, record through ETW: all processes, or those of -p or -n")
 	o.stop.addFlags(flags)
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		return pflag.NormalizedName(cmp.Or(map[string]string{"dport": "diagnostic-port"}[name], name))
@@ -169,7 +178,15 @@ func (o *collectOptions) run(cmd *cobra.Command, args []string, std *stdio) erro
 	if err != nil {
 		return err
 	}
-	return o.collect(cmd, args, std, config, plan)
+	if o.etw {
+		return o.collectETW(cmd, std, config, plan)
+	}
+	err = o.collect(cmd, args, std, config, plan)
+	if len(args) == 0 && errors.Is(err, diag.ErrFramework) && etwsession.Native() != nil {
+		std.warn("gctrail", "recording through ETW, because .NET Framework has no diagnostic pipe")
+		return o.collectETW(cmd, std, config, plan)
+	}
+	return err
 }
 
 // showsIO reports whether the output of a command is shown. A trace on standard
@@ -231,7 +248,9 @@ func (o *collectOptions) check(cmd *cobra.Command, args []string) error {
 		return usagef(cmd, "-p and -n cannot be used with --diagnostic-port: the process that connects to it is traced")
 	case len(o.pids) > 0 && len(o.names) > 0:
 		return usagef(cmd, "-p and -n cannot be used together: give an id or a name")
-	case !launches && len(o.pids) == 0 && len(o.names) == 0 && o.port.Path == "":
+	case launches && o.etw:
+		return usagef(cmd, "--etw records running processes: start the command, then run gctrail collect --etw -n NAME")
+	case !launches && len(o.pids) == 0 && len(o.names) == 0 && o.port.Path == "" && !o.etw:
 		return usagef(cmd, "no process given: use -p PID, -n NAME, --diagnostic-port PATH, or -- COMMAND; list the .NET processes with: gctrail ps")
 	case (o.showIO || o.hideIO) && !launches:
 		return usagef(cmd, "--show-child-io and --hide-child-io need a command after --")

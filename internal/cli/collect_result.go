@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/etwsession"
 	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
@@ -54,12 +55,26 @@ func (std *stdio) tellMissing(r *collect.Result) {
 		std.warn("gctrail", "the connection broke: the file has everything received until then, and can be read")
 	case r.Displaced:
 		std.warn("gctrail", "another tool ended the trace; the process is still running")
+	case r.ETW != nil && loss.Truncated:
+		std.warn("gctrail", "the session has not ended the file: it has everything written until then, and can be read")
 	case loss.Truncated:
 		std.warn("gctrail", "the process exited without ending the trace: the file has everything received until then, and can be read")
+	}
+	if r.ETW != nil {
+		std.tellETWLoss(r.ETW)
+		return
 	}
 	if loss.Events > 0 {
 		std.warn("gctrail", text.Plural(int64(loss.Events), "event was", "events were")+
 			" lost because the runtime's buffer was full: collect fewer keywords, or set a larger --buffersize")
+	}
+}
+
+// tellETWLoss prints what an ETW session has lost.
+func (std *stdio) tellETWLoss(l *etwsession.Loss) {
+	if l.Events > 0 || l.Buffers > 0 {
+		std.warn("gctrail", fmt.Sprintf("%s lost because the session's buffers were full, and %s that could not be written: set a larger --buffersize, or choose a faster disk",
+			text.Plural(int64(l.Events), "event was", "events were"), text.Plural(int64(l.Buffers), "buffer", "buffers")))
 	}
 }
 

@@ -22,7 +22,7 @@ type collectTalk struct {
 
 // show starts to show how far collecting has come; before it begins, what it waits
 // for.
-func (t *collectTalk) show(s *collect.Supervisor, waiting string) {
+func (t *collectTalk) show(s interface{ Status() collect.Status }, waiting string) {
 	t.line = t.std.show(func(time.Duration) string { return statusText(s.Status(), waiting) })
 }
 

@@ -103,6 +103,8 @@ func noticeText(n collect.Notice) string {
 			said += "; press Ctrl-C to stop"
 		}
 		return said
+	case collect.Recording:
+		return recordingText(&n)
 	case collect.Listening:
 		return fmt.Sprintf("waiting for .NET programs started with %s=%s; press Ctrl-C to stop", n.Variable, n.Path)
 	case collect.NotAsked:
@@ -134,6 +136,19 @@ func noticeText(n collect.Notice) string {
 		return "the remaining segments were not joined; each is a readable trace: " + strings.Join(n.Paths, ", ")
 	}
 	return ""
+}
+
+// recordingText returns what an ETW session records.
+func recordingText(n *collect.Recording) string {
+	of := "all processes"
+	if n.Processes != nil {
+		of = collect.Titles(n.Processes)
+	}
+	said := "recording ETW events of " + of + aim(n.Plan, n.Path) + "; press Ctrl-C to stop"
+	if n.Unnamed != nil {
+		said += "; the trace has no names of processes, which only an administrator may record"
+	}
+	return said
 }
 
 // statusText returns how far collecting has come; before it began, what it waits for.

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/etwsession"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/open"
@@ -92,6 +93,9 @@ func sentence(err error) string {
 	if e, ok := errors.AsType[*collect.ProcessError](err); ok {
 		remedy := cmp.Or(diag.Remedy(e.Err), "list the .NET processes with: gctrail ps")
 		return fmt.Sprintf("%s: %s; %s", e.Name, problemOf(e.Err), remedy)
+	}
+	if e, ok := errors.AsType[*etwsession.Error](err); ok {
+		return etwErrorText(e)
 	}
 	if e, ok := errors.AsType[*collect.OutputError](err); ok {
 		remedy := "choose another file with -o"
@@ -222,9 +226,9 @@ func exitCodeOf(err error) int {
 		return exitDone // whoever read the output has enough
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.Is(err, trace.ErrUnsupported), collect.TooOld(err):
+	case errors.Is(err, trace.ErrUnsupported), errors.Is(err, collect.ErrNoETW), errors.Is(err, etwsession.ErrNoFile), collect.TooOld(err):
 		return exitUnsupported
-	case ofProcess, ofCommand, ofLedger:
+	case ofProcess, ofCommand, ofLedger, errors.Is(err, etwsession.StatusDenied):
 		return exitNoProcess
 	default:
 		return exitUnreadable

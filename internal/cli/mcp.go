@@ -28,7 +28,7 @@ gctrail reads and writes no path outside --root.`,
 			opts.Version = moduleVersion()
 			server, err := mcp.New(opts, execute)
 			if err != nil {
-				return usagef(cmd, "--root: %v", err)
+				return usagef(cmd, "--root: %s: %s", opts.Root, reason(err))
 			}
 			return server.Serve(cmd.Context(), os.Stdin, os.Stdout)
 		},

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"strings"
 	"testing"
@@ -31,8 +32,16 @@ func TestScripts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	dir, files := "testdata/script", []string(nil)
+	if runtime.GOOS == "windows" && testing.Short() { // a program starts slowly there
+		dir = ""
+		for _, name := range []string{"merge", "mcp", "output", "ps", "top", "unreadable"} {
+			files = append(files, filepath.Join("testdata", "script", name+".txtar"))
+		}
+	}
 	testscript.Run(t, testscript.Params{
-		Dir:           "testdata/script",
+		Dir:           dir,
+		Files:         files,
 		UpdateScripts: *update,
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("TRACES", traces)

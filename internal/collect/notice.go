@@ -6,6 +6,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/etwsession"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -20,6 +21,13 @@ type (
 		Path    string
 		Plan    *Plan
 		First   bool // of all traces
+	}
+	// Recording reports that an ETW session has begun.
+	Recording struct {
+		Processes []*diag.Process // nil means all
+		Path      string
+		Plan      *Plan
+		Unnamed   error // why the processes have no names in it; nil if they do
 	}
 	// Listening reports that a diagnostic port waits for programs that are started
 	// with its variable in their environment.
@@ -70,6 +78,7 @@ type (
 )
 
 func (Started) notice()     {}
+func (Recording) notice()   {}
 func (Listening) notice()   {}
 func (NotAsked) notice()    {}
 func (Orphaned) notice()    {}
@@ -105,6 +114,8 @@ type Result struct {
 	Stopped   error // why the runtime did not end the trace though it was asked to
 	Broken    error // why no more of it could be read
 	Displaced bool  // the process continues though the trace has ended
+
+	ETW *etwsession.Loss // what the ETW session has lost; nil if the runtime sent the trace
 
 	Trace       trace.Source // which was read to its end
 	Found       *findings.Case

@@ -16,12 +16,13 @@ import (
 type Paths struct {
 	output string // a file, a folder, or a pattern with {name} or {pid}; empty for names like dotnet-trace's
 	folder bool   // output is one
+	ext    string // of names that are not the user's own
 	taken  map[string]bool
 }
 
 // NewPaths returns the paths that an output stands for.
 func NewPaths(output string) *Paths {
-	p := &Paths{output: output, taken: map[string]bool{}}
+	p := &Paths{output: output, ext: ".nettrace", taken: map[string]bool{}}
 	info, err := os.Stat(output)
 	p.folder = err == nil && info.IsDir() || output != "" && os.IsPathSeparator(output[len(output)-1])
 	return p
@@ -42,7 +43,7 @@ func (p *Paths) Next(process *diag.Process, now time.Time) string {
 	path := strings.NewReplacer("{name}", cmp.Or(name, "process"), "{pid}", pid).Replace(p.output)
 	own := p.output == "" || p.folder
 	if own {
-		path = filepath.Join(p.output, defaultTraceName(name, now))
+		path = filepath.Join(p.output, defaultTraceName(name, now)+p.ext)
 	}
 	ext := filepath.Ext(path)
 	stem := strings.TrimSuffix(path, ext)
@@ -92,7 +93,7 @@ func fileName(name string) string {
 	return clean
 }
 
-// defaultTraceName is dotnet-trace's.
+// defaultTraceName is dotnet-trace's, without the ending.
 func defaultTraceName(process string, now time.Time) string {
-	return cmp.Or(process, "trace") + now.Format("_20060102_150405") + ".nettrace"
+	return cmp.Or(process, "trace") + now.Format("_20060102_150405")
 }

@@ -16,21 +16,15 @@ import (
 // CollectSelf has a program write a trace itself.
 const CollectSelf = "DOTNET_EnableEventPipe=1 DOTNET_EventPipeOutputPath=app.nettrace DOTNET_EventPipeConfig=Microsoft-Windows-DotNETRuntime:0x1:4 YOUR-PROGRAM"
 
-// collectETW records the .NET Framework with Windows' own means, and with room for
-// many events.
-const collectETW = "logman start gctrail -p {e13c0d23-ccbc-4e12-931b-d9cc2eee27e4} %s -bs 1024 -nb 64 256 -ct perf -o gctrail.etl -ets && pause && logman stop gctrail -ets"
-
-// recordings are how what a new trace has to hold is recorded: the flags of
-// gctrail collect, and keywords and level as logman takes them, empty if ETW
-// needs more than one provider or call stacks.
-var recordings = [...]struct{ collect, logman string }{
-	findings.Collections:  {"--profile gc-collect", "0x1 0x4"},
-	findings.Verbose:      {"--profile gc-verbose", "0x8003 0x5"},
-	findings.Allocations:  {"--profile gc-alloc", "0x1 0x5"},
-	findings.Triggers:     {"--rundown true --providers Microsoft-Windows-DotNETRuntime:0x40000001:4", ""},
-	findings.HandleStacks: {"--rundown true --providers Microsoft-Windows-DotNETRuntime:0x40000003:4", ""},
-	findings.Phases:       {"--providers Microsoft-Windows-DotNETRuntime:0x1:4,Microsoft-Windows-DotNETRuntimePrivate:0x1:4", ""},
-	findings.LargeBuffer:  {"--profile gc-collect --buffersize 1024", "0x1 0x4"},
+// recordings are the flags of gctrail collect for what a new trace has to hold.
+var recordings = [...]string{
+	findings.Collections:  "--profile gc-collect",
+	findings.Verbose:      "--profile gc-verbose",
+	findings.Allocations:  "--profile gc-alloc",
+	findings.Triggers:     "--rundown true --providers Microsoft-Windows-DotNETRuntime:0x40000001:4",
+	findings.HandleStacks: "--rundown true --providers Microsoft-Windows-DotNETRuntime:0x40000003:4",
+	findings.Phases:       "--providers Microsoft-Windows-DotNETRuntime:0x1:4,Microsoft-Windows-DotNETRuntimePrivate:0x1:4",
+	findings.LargeBuffer:  "--profile gc-collect --buffersize 1024",
 }
 
 // record returns the command for a new trace, empty if there is none.
@@ -38,14 +32,10 @@ func (rep *Report) record(r findings.Recording) string {
 	if int(r) >= len(recordings) {
 		return ""
 	}
-	how := recordings[r]
-	if !rep.framework() {
-		return "gctrail collect " + rep.target() + " " + how.collect
+	if rep.framework() {
+		return "gctrail collect --etw " + rep.target() + " " + recordings[r]
 	}
-	if how.logman == "" {
-		return ""
-	}
-	return fmt.Sprintf(collectETW, how.logman)
+	return "gctrail collect " + rep.target() + " " + recordings[r]
 }
 
 // target names the program to record: by its name, since the process itself may

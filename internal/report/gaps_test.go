@@ -10,12 +10,11 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// TestCollectFromTheFramework: gctrail collect does not reach processes of the
-// .NET Framework, so that nobody is told to use it for them.
+// TestCollectFromTheFramework: processes of .NET Framework are recorded through ETW.
 func TestCollectFromTheFramework(t *testing.T) {
 	for runtime, want := range map[string]string{
 		".NET 10.0.12":                   "gctrail collect -p 7 --profile gc-alloc",
-		".NET Framework 4.0.30319.34209": "logman start gctrail -p {e13c0d23-ccbc-4e12-931b-d9cc2eee27e4} 0x1 0x5",
+		".NET Framework 4.0.30319.34209": "gctrail collect --etw -p 7 --profile gc-alloc",
 	} {
 		process := &gc.Process{PID: 7, Runtime: runtime, Stopped: time.Second}
 		c := Case{Result: findings.Result{Case: new(findings.Case)}}
@@ -26,7 +25,7 @@ func TestCollectFromTheFramework(t *testing.T) {
 			commands = append(commands, g.command)
 		}
 		if words := strings.Join(append(commands, rep.next()...), "\n"); !strings.Contains(words, want) ||
-			strings.Contains(words, "gctrail collect") != strings.Contains(want, "gctrail collect") {
+			strings.Contains(words, "--etw") != strings.Contains(want, "--etw") {
 			t.Errorf("%s:\n%s", runtime, words)
 		}
 	}

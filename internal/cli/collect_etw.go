@@ -1,0 +1,115 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strconv"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/etwsession"
+)
+
+// collectETW records through ETW.
+func (o *collectOptions) collectETW(cmd *cobra.Command, std *stdio, config diag.Config, plan *collect.Plan) error {
+	if err := o.checkETW(cmd); err != nil {
+		return err
+	}
+	system := etwsession.Native()
+	if system == nil {
+		return collect.ErrNoETW
+	}
+	processes, err := o.etwProcesses(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if !cmd.Flags().Changed("buffersize") {
+		config.BufferMB = 0 // the session's own default
+	}
+	if len(o.profiles.values) == 0 && len(o.providers) == 0 && o.clrEvents == 0 {
+		config.Providers = config.Providers[:1] // as PerfView's /GCCollectOnly
+	}
+	whole := *plan // the session has one file, from its start
+	whole.Ring = false
+	talk := &collectTalk{std: std, line: &progress{}}
+	e := &collect.ETW{System: system, Processes: processes, Options: o.options(std, config, &whole, talk.tell)}
+	talk.show(e, "")
+	return talk.end(e.Run(cmd.Context()))
+}
+
+// checkETW returns which flags have no meaning for an ETW session.
+func (o *collectOptions) checkETW(cmd *cobra.Command) error {
+	changed := func(names ...string) string {
+		for _, name := range names {
+			if cmd.Flags().Changed(name) {
+				return name
+			}
+		}
+		return ""
+	}
+	name := changed("keep", "before", "repeat", "stopping-event-provider-name", "resume-runtime", "diagnostic-port", "hide-child-io")
+	switch {
+	case name != "":
+		return usagef(cmd, "--%s cannot be used with --etw: an ETW session writes one file, from its start to its end", name)
+	case o.output == "-":
+		return usagef(cmd, "--etw cannot write to standard output: Windows itself writes the file; choose one with -o FILE")
+	}
+	return nil
+}
+
+// etwProcesses returns the processes that are asked for; nil means all.
+func (o *collectOptions) etwProcesses(ctx context.Context) ([]*diag.Process, error) {
+	if len(o.pids) == 0 && len(o.names) == 0 {
+		return nil, nil
+	}
+	var found []*diag.Process
+	var errs []error
+	for _, pid := range o.pids {
+		p, err := diag.Find(ctx, pid)
+		switch {
+		case errors.Is(err, diag.ErrNoProcess):
+			errs = append(errs, &collect.ProcessError{Name: "process " + strconv.Itoa(pid), Err: err})
+		case err != nil:
+			p = &diag.Process{PID: pid} // ETW sees more than the diagnostics protocol
+		}
+		if p != nil {
+			found = append(found, p)
+		}
+	}
+	if len(o.names) > 0 {
+		for _, p := range diag.List(ctx) {
+			if o.names.matches(p.Name) {
+				found = append(found, p)
+			}
+		}
+		if len(found) == 0 {
+			errs = append(errs, &collect.ProcessError{Name: o.names.String(), Err: diag.ErrNoProcess})
+		}
+	}
+	if len(found) > etwsession.MaxPIDs {
+		errs = append(errs, fmt.Errorf("%d processes match, but an ETW session can select %d: leave out -p and -n to record all", len(found), etwsession.MaxPIDs))
+	}
+	return found, errors.Join(errs...)
+}
+
+// etwErrorText says what failed, and what to do.
+func etwErrorText(e *etwsession.Error) string {
+	const group = `"Performance Log Users"`
+	switch {
+	case errors.Is(e, etwsession.StatusDenied):
+		return "ETW sessions need more rights: run gctrail as administrator, or add the user to the group " + group +
+			`, and sign in again: net localgroup ` + group + ` %USERNAME% /add`
+	case errors.Is(e, etwsession.StatusNoResources):
+		return "Windows allows no more ETW sessions (64 by default): stop one of another tool, such as PerfView or wpr"
+	case errors.Is(e, etwsession.ErrNoFile):
+		return "Windows reports that the ETW session runs, but it writes no file: this system (Wine, or a container) has no ETW"
+	case errors.Is(e, etwsession.StatusDiskFull):
+		return "the disk is full: choose another folder with -o"
+	case errors.Is(e, etwsession.ErrName), errors.Is(e, etwsession.StatusBadPath):
+		return "Windows cannot write the trace to this path: choose a shorter one with -o"
+	}
+	return e.Error()
+}

@@ -1,0 +1,228 @@
+package collect
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/etl"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/condition"
+	"github.com/gctrail/gctrail/internal/etwsession"
+)
+
+// An etwFake is a system whose sessions write a trace that there is already: the first
+// buffers at their start, the rest when they are stopped.
+type etwFake struct {
+	data   []byte
+	first  int
+	denied bool // sessions of the kernel
+
+	mu     sync.Mutex
+	paths  map[uint64]string // of sessions that run
+	enable []*etwsession.Enabling
+	exited bool // all processes
+	kernel uint64
+}
+
+const etwBuffer = 64 << 10 // of the trace
+
+func (f *etwFake) StartTrace(_ string, properties []byte) (uint64, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	const fileName, mode, systemLogger = 120 + 2*1024, 0x40, 0x02000000
+	isKernel := uint32(properties[mode+3])<<24&systemLogger != 0
+	if isKernel && f.denied {
+		return 0, etwsession.StatusDenied
+	}
+	var units []uint16
+	for b := properties[fileName:]; b[0]|b[1] != 0; b = b[2:] {
+		units = append(units, uint16(b[0])|uint16(b[1])<<8)
+	}
+	path := string(utf16.Decode(units))
+	handle := uint64(len(f.paths) + 1)
+	f.paths[handle] = path
+	if isKernel {
+		f.kernel = handle
+		return handle, os.WriteFile(path, f.data[:etwBuffer], 0o600) // the file header
+	}
+	return handle, os.WriteFile(path, f.data[:f.first], 0o600)
+}
+
+func (f *etwFake) Enable(_ uint64, e *etwsession.Enabling) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.enable = append(f.enable, e)
+	return nil
+}
+
+func (f *etwFake) Control(handle uint64, _ string, properties []byte, code uint32) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	const stop, eventsLost = 1, 0x58
+	path, ok := f.paths[handle]
+	if !ok {
+		return etwsession.StatusNoSession
+	}
+	properties[eventsLost] = 3
+	if code != stop {
+		return nil
+	}
+	delete(f.paths, handle)
+	if handle == f.kernel {
+		return nil
+	}
+	return os.WriteFile(path, f.data, 0o600)
+}
+
+func (f *etwFake) SetInformation(uint64, uint32, []byte) error { return nil }
+
+func (f *etwFake) QueryAll([][]byte) (int, error) { return 0, nil }
+
+func (f *etwFake) Runs(int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !f.exited
+}
+
+func newETWFake(t *testing.T) *etwFake {
+	t.Helper()
+	z, err := zip.OpenReader("../../testdata/net8-win-x64-gcevents.etl.zip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	r, err := z.File[0].Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &etwFake{data: data, first: len(data) / 2, paths: map[uint64]string{}}
+}
+
+// record runs an ETW, and returns what it notifies of.
+func (f *etwFake) record(ctx context.Context, t *testing.T, plan *Plan, processes []*diag.Process) (notices []Notice, err error) {
+	t.Helper()
+	var mu sync.Mutex
+	e := &ETW{System: f, Processes: processes, Options: &Options{
+		Config: diag.Config{NoStacks: true, Providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: 1, Level: 4}}},
+		Plan:   plan, Output: t.TempDir() + string(os.PathSeparator),
+		Notify: func(n Notice) {
+			mu.Lock()
+			defer mu.Unlock()
+			notices = append(notices, n)
+		},
+	}}
+	err = e.Run(ctx)
+	return notices, err
+}
+
+func wholeETW(t *testing.T, data []byte) (n int64) {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "whole.etl")
+	if err := os.WriteFile(path, data, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	var m gc.Model
+	for _, err := range m.Collections(etl.NewReader(f, int64(len(data)), etl.Options{})) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	return n
+}
+
+// TestETW records until it is interrupted, and until the processes have ended: the
+// result has the collections of the whole file.
+func TestETW(t *testing.T) {
+	for _, c := range []struct {
+		name              string
+		interrupt, denied bool
+	}{{"interrupted", true, false}, {"exited", false, false}, {"not an administrator", true, true}} {
+		t.Run(c.name, func(t *testing.T) {
+			f := newETWFake(t)
+			f.denied = c.denied
+			f.exited = !c.interrupt
+			ctx, stop := context.WithCancel(context.Background())
+			defer stop()
+			if c.interrupt {
+				time.AfterFunc(300*time.Millisecond, stop)
+			}
+			notices, err := f.record(ctx, t, new(Plan), []*diag.Process{{PID: 7, Name: "web"}})
+			if err != nil || len(notices) != 2 || len(f.paths) > 0 {
+				t.Fatalf("%v, %+v, still running: %v", err, notices, f.paths)
+			}
+			started, ok := notices[0].(Recording)
+			if !ok || (started.Unnamed != nil) != c.denied || filepath.Ext(started.Path) != ".etl" {
+				t.Errorf("%+v", notices[0])
+			}
+			r := notices[1].(Ended)
+			if want := wholeETW(t, f.data); r.Collections != want || want == 0 || r.ETW.Events != 3 || r.Size != int64(len(f.data)) {
+				t.Errorf("%d collections, want %d; lost %v, %d bytes", r.Collections, want, *r.ETW, r.Size)
+			}
+			if len(f.enable) != 1 || f.enable[0].Provider != clr.RuntimeGUID {
+				t.Errorf("enabled: %+v", f.enable)
+			}
+		})
+	}
+}
+
+// TestETWUntil ends a session when a collection meets the condition.
+func TestETWUntil(t *testing.T) {
+	f := newETWFake(t)
+	f.first = len(f.data)
+	until, err := condition.Parse("gen>=0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+	defer stop()
+	notices, err := f.record(ctx, t, &Plan{Until: until}, nil)
+	if err != nil || ctx.Err() != nil || len(notices) != 3 {
+		t.Fatalf("%v, %v, %+v", err, ctx.Err(), notices)
+	}
+	if n, ok := notices[1].(Triggered); !ok || n.Trigger.Collection == nil {
+		t.Errorf("%+v", notices[1])
+	}
+	if r := notices[2].(Ended); !r.Triggered || r.Collections == 0 {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestETWProviders(t *testing.T) {
+	for name, want := range map[string]string{
+		"Microsoft-Windows-DotNETRuntime":        "e13c0d23-ccbc-4e12-931b-d9cc2eee27e4",
+		"microsoft-windows-dotnetruntimeprivate": "763fd754-7086-4dfe-95eb-c01a46faf4ca",
+		"{22FB2CD6-0E7B-422B-A0C7-2FAD1FD0E716}": "22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716",
+		"System.Runtime":                         "",
+		"{22fb2cd6}":                             "",
+	} {
+		guid, ok := guidOf(name)
+		if ok != (want != "") || ok && guid.String() != want {
+			t.Errorf("%s: %v %t", name, guid, ok)
+		}
+	}
+	f := newETWFake(t)
+	e := &ETW{System: f, Options: &Options{Config: diag.Config{Providers: []diag.Provider{{Name: "System.Runtime"}}}}}
+	if err := e.Run(context.Background()); !errors.Is(err, ErrNoGUID) {
+		t.Error(err)
+	}
+}

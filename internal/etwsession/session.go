@@ -1,0 +1,223 @@
+package etwsession
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// Options select the events of a session.
+type Options struct {
+	Path      string // of its file; an existing one is replaced
+	Providers []Provider
+	PIDs      []int  // only events of these processes, MaxPIDs at most; nil means all
+	BufferMB  uint32 // 0 means 64
+}
+
+// A Provider is a source of events.
+type Provider struct {
+	GUID     [16]byte // as Windows lays it out
+	Level    uint8
+	Keywords uint64
+	Events   []uint16 // only those with these ids, MaxEventIDs at most; nil means all
+	Except   []uint16 // if Events is nil, all but those with these ids
+	Stacks   bool
+}
+
+var (
+	// ErrNoFile reports a session that Windows started, as it says, and that writes
+	// nothing.
+	ErrNoFile = errors.New("the session writes no file")
+	// ErrName reports a name that is too long for Windows.
+	ErrName = errors.New("the path is too long")
+)
+
+// A Session writes events to a file until it is stopped. Its methods must not be called
+// concurrently.
+type Session struct {
+	system  System
+	name    string
+	handle  uint64
+	path    string
+	pids    []int
+	stopped bool
+	loss    Loss
+}
+
+const (
+	namePrefix   = "gctrail-"
+	kernelSuffix = "-kernel"
+	// afterStop is how long a session of the same name may take to end, as PerfView
+	// waits.
+	afterStop = 100 * time.Millisecond
+)
+
+// Start starts a session that is named after this process. Sessions of gctrail
+// processes that no longer run are stopped first.
+func Start(system System, o *Options) (*Session, error) {
+	StopOrphans(system)
+	s := &Session{system: system, name: namePrefix + strconv.Itoa(os.Getpid()), path: o.Path, pids: o.PIDs}
+	mb := o.BufferMB
+	if mb == 0 {
+		mb = defaultMB
+	}
+	p, err := s.properties(mb * 1024 / bufferKB)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.start(p); err != nil {
+		return nil, err
+	}
+	for i := range o.Providers {
+		if err := s.enable(&o.Providers[i], o.PIDs); err != nil {
+			return nil, errors.Join(err, s.Stop())
+		}
+	}
+	return s, nil
+}
+
+// StartKernel starts the session with the starts, ends and names of processes, which
+// needs an administrator. It is not the one session that is named NT Kernel Logger,
+// which other tools may use (Windows 8 and later).
+func StartKernel(system System, path string) (*Session, error) {
+	s := &Session{system: system, name: namePrefix + strconv.Itoa(os.Getpid()) + kernelSuffix, path: path}
+	p, err := s.properties(kernelBuffers)
+	if err != nil {
+		return nil, err
+	}
+	le.PutUint32(p[offMode:], le.Uint32(p[offMode:])|modeSystemLogger)
+	if err := s.start(p); err != nil {
+		return nil, err
+	}
+	flags := le.AppendUint64(nil, kernelProcess)
+	if err := system.SetInformation(s.handle, infoSystemEvents, flags); err != nil {
+		return nil, errors.Join(&Error{"TraceSetInformation", s.name, err}, s.Stop())
+	}
+	return s, nil
+}
+
+// KernelPath returns the path of the file with the processes of a trace.
+func KernelPath(path string) string {
+	ext := filepath.Ext(path)
+	return strings.TrimSuffix(path, ext) + ".kernel" + ext
+}
+
+func (s *Session) properties(minBuffers uint32) (properties, error) {
+	path, err := filepath.Abs(s.path) // Windows writes the file, from another folder
+	if err != nil {
+		return nil, err
+	}
+	if len([]rune(path)) >= maxName/2 {
+		return nil, &Error{"StartTrace", s.name, ErrName}
+	}
+	s.path = path
+	return newProperties(s.name, path, minBuffers), nil
+}
+
+// start starts the session. One of the same name was left by an earlier process with
+// this PID.
+func (s *Session) start(p properties) error {
+	var err error
+	s.handle, err = s.system.StartTrace(s.name, p)
+	if errors.Is(err, StatusExists) {
+		_ = s.system.Control(0, s.name, forControl(), controlStop) // or starting fails again
+		time.Sleep(afterStop)
+		s.handle, err = s.system.StartTrace(s.name, p)
+	}
+	if err != nil {
+		return &Error{"StartTrace", s.name, err}
+	}
+	return nil
+}
+
+func (s *Session) enable(p *Provider, pids []int) error {
+	e := Enabling{Provider: p.GUID, Code: codeEnable, Level: p.Level, Any: p.Keywords}
+	if len(pids) > 0 {
+		e.Parameters.Filters = append(e.Parameters.Filters, onlyPIDs(pids))
+	}
+	switch {
+	case p.Events != nil:
+		e.Parameters.Filters = append(e.Parameters.Filters, onlyEvents(p.Events, false))
+	case p.Except != nil:
+		e.Parameters.Filters = append(e.Parameters.Filters, onlyEvents(p.Except, true))
+	}
+	if p.Stacks {
+		e.Parameters.Property |= propertyStacks
+	}
+	if len(pids) > MaxPIDs || len(p.Events) > MaxEventIDs || len(p.Except) > MaxEventIDs {
+		return fmt.Errorf("a session can select %d processes and %d events at most", MaxPIDs, MaxEventIDs)
+	}
+	if err := s.system.Enable(s.handle, &e); err != nil {
+		return &Error{"EnableTraceEx2", s.name, err}
+	}
+	return nil
+}
+
+// Path returns the absolute path of the session's file.
+func (s *Session) Path() string { return s.path }
+
+// Query returns what the session has lost so far. The error is StatusNoSession if
+// somebody has stopped it.
+func (s *Session) Query() (Loss, error) { return s.control(controlQuery) }
+
+// Stop ends the session. Its file is then complete. Later calls do nothing.
+func (s *Session) Stop() error {
+	if s.stopped {
+		return nil
+	}
+	s.stopped = true
+	_, err := s.control(controlStop)
+	if errors.Is(err, StatusNoSession) {
+		return nil
+	}
+	return err
+}
+
+// Loss returns what the session had lost when it was last asked.
+func (s *Session) Loss() Loss { return s.loss }
+
+func (s *Session) control(code uint32) (Loss, error) {
+	p := forControl()
+	if err := s.system.Control(s.handle, "", p, code); err != nil {
+		return s.loss, &Error{"ControlTrace", s.name, err}
+	}
+	s.loss = p.loss()
+	return s.loss, nil
+}
+
+// maxSessions bounds the sessions of a machine; Windows allows 64, or 256 if it is
+// configured so.
+const maxSessions = 256
+
+// StopOrphans stops sessions of gctrail processes that no longer run: they were
+// killed, and would write until the disk is full.
+func StopOrphans(system System) {
+	all := make([][]byte, maxSessions)
+	for i := range all {
+		all[i] = forControl()
+	}
+	n, err := system.QueryAll(all)
+	if err != nil {
+		return // they cannot be stopped either
+	}
+	for _, p := range all[:min(n, len(all))] {
+		name := properties(p).sessionName()
+		if pid, ok := ownerOf(name); ok && pid != os.Getpid() && !system.Runs(pid) {
+			_ = system.Control(0, name, forControl(), controlStop) // another gctrail may have done it
+		}
+	}
+}
+
+// ownerOf returns the PID in the name of a session of gctrail.
+func ownerOf(name string) (pid int, ok bool) {
+	id, ok := strings.CutPrefix(name, namePrefix)
+	if !ok {
+		return 0, false
+	}
+	pid, err := strconv.Atoi(strings.TrimSuffix(id, kernelSuffix))
+	return pid, err == nil && pid > 0
+}

@@ -1,0 +1,6 @@
+//go:build !windows || !(amd64 || arm64)
+
+package etwsession
+
+// Native returns nil: this system has no ETW, or one with other structures.
+func Native() System { return nil }
