@@ -4,6 +4,7 @@
 package html
 
 import (
+	"bytes"
 	"compress/flate"
 	"crypto/sha256"
 	"encoding/base64"
@@ -31,11 +32,7 @@ type Page struct {
 
 // Write writes the page as one file.
 func (p *Page) Write(w io.Writer) error {
-	details := make([][]detail, len(p.Traces))
-	for i, t := range p.Traces {
-		t.processes = t.listed()
-		details[i] = t.sorted()
-	}
+	details := p.prepare()
 	if err := writeHead(w, p.Title, policy("default-src 'none'")); err != nil {
 		return err
 	}
@@ -102,14 +99,7 @@ const icon = "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E" 
 // is compressed and in base64, for the page to decode a slice at a time.
 func (p *Page) writeData(w io.Writer, details [][]detail) error {
 	h := p.header(details)
-	for _, block := range []struct {
-		id    string
-		write func(io.Writer) error
-	}{
-		{"columns", func(w io.Writer) error { return writeColumns(w, h, p.Traces) }},
-		{"details", func(w io.Writer) error { return writeDetails(w, details) }},
-		{"allocations", p.writeAllocations},
-	} {
+	for _, block := range p.blocks(h, details) {
 		if _, err := fmt.Fprintf(w, "<script type=\"text/plain\" id=\"%s\">", block.id); err != nil {
 			return err
 		}
@@ -125,6 +115,45 @@ func (p *Page) writeData(w io.Writer, details [][]detail) error {
 		}
 	}
 	return nil
+}
+
+// A block is a part of a page's data.
+type block struct {
+	id    string
+	write func(io.Writer) error
+}
+
+func (p *Page) blocks(h *header, details [][]detail) []block {
+	return []block{
+		{"columns", func(w io.Writer) error { return writeColumns(w, h, p.Traces) }},
+		{"details", func(w io.Writer) error { return writeDetails(w, details) }},
+		{"allocations", p.writeAllocations},
+	}
+}
+
+// Blocks returns the data of the page as a server sends them, compressed: columns,
+// details, allocations.
+func (p *Page) Blocks() (map[string][]byte, error) {
+	details := p.prepare()
+	blocks := make(map[string][]byte)
+	for _, b := range p.blocks(p.header(details), details) {
+		var out bytes.Buffer
+		if err := deflate(&out, b.write); err != nil {
+			return nil, err
+		}
+		blocks[b.id] = out.Bytes()
+	}
+	return blocks, nil
+}
+
+// prepare orders the processes, and returns the details of each trace.
+func (p *Page) prepare() [][]detail {
+	details := make([][]detail, len(p.Traces))
+	for i, t := range p.Traces {
+		t.processes = t.listed()
+		details[i] = t.sorted()
+	}
+	return details
 }
 
 func deflate(w io.Writer, write func(io.Writer) error) error {

@@ -38,8 +38,8 @@ func collections(t *testing.T, path string) []*gc.Collection {
 	return all
 }
 
-// block returns a data block of a page.
-func block(t *testing.T, page, id string) []byte {
+// blockOf returns a data block of a page.
+func blockOf(t *testing.T, page, id string) []byte {
 	t.Helper()
 	found := regexp.MustCompile(`<script type="text/plain" id="` + id + `">([^<]*)</script>`).FindStringSubmatch(page)
 	if found == nil {
@@ -116,7 +116,7 @@ func TestColumns(t *testing.T) {
 		if err := (&Page{Traces: []*Trace{trace}}).Write(&out); err != nil {
 			t.Fatal(err)
 		}
-		data := block(t, out.String(), "columns")
+		data := blockOf(t, out.String(), "columns")
 		var h header
 		length := binary.LittleEndian.Uint32(data)
 		if err := json.Unmarshal(data[4:4+length], &h); err != nil {
@@ -140,7 +140,7 @@ func TestColumns(t *testing.T) {
 				at++
 			}
 		}
-		details := bytes.Split(bytes.TrimSpace(block(t, out.String(), "details")), []byte("\n"))
+		details := bytes.Split(bytes.TrimSpace(blockOf(t, out.String(), "details")), []byte("\n"))
 		if len(all) > 0 && len(details) != len(all) {
 			t.Errorf("%s: %d details, want %d", path, len(details), len(all))
 		}
@@ -150,8 +150,9 @@ func TestColumns(t *testing.T) {
 // TestRows: what a server sends of a collection has the same figures.
 func TestRows(t *testing.T) {
 	for _, c := range collections(t, "../../testdata/net10-wks-induced-collect.nettrace.gz")[:10] {
+		var figures row
 		var row []*int64
-		if err := json.Unmarshal(appendRow(nil, c), &row); err != nil {
+		if err := json.Unmarshal(figures.appendFigures(c).appendJSON(nil), &row); err != nil {
 			t.Fatal(err)
 		}
 		for i := range columns {

@@ -2,6 +2,7 @@ package html
 
 import (
 	"encoding/binary"
+	"math"
 	"strconv"
 
 	"github.com/gctrail/gctrail/gc"
@@ -42,7 +43,26 @@ func newTable() *table {
 	return &table{data: make([][]byte, n), last: make([]int64, n), row: make([]int64, n)}
 }
 
-func (t *table) add(c *gc.Collection) {
+// A row holds the figures of a collection, in the order of the columns.
+type row []int64
+
+// unknown is a figure that is not known.
+const unknown = math.MinInt64
+
+// appendFigures appends the figures of a collection.
+func (r row) appendFigures(c *gc.Collection) row {
+	for i := range columns {
+		v, known := columns[i].value(c).Get()
+		if !known {
+			v = unknown
+		}
+		r = append(r, v)
+	}
+	return r
+}
+
+// add adds a collection's figures.
+func (t *table) add(r row) {
 	for i := range columns {
 		var likely int64
 		for _, p := range places[i] {
@@ -52,12 +72,13 @@ func (t *table) add(c *gc.Collection) {
 				likely += p.sign * t.last[p.column]
 			}
 		}
-		v, known := columns[i].value(c).Get()
-		t.row[i] = v
-		if !known {
+		v := r[i]
+		if v == unknown {
+			t.row[i] = 0
 			t.data[i] = append(t.data[i], 0)
 			continue
 		}
+		t.row[i] = v
 		d := v - likely
 		t.data[i] = binary.AppendUvarint(t.data[i], uint64(d<<1^d>>63)+1)
 	}
@@ -65,17 +86,17 @@ func (t *table) add(c *gc.Collection) {
 	t.rows++
 }
 
-// appendRow appends the figures of a collection as a JSON array.
-func appendRow(dst []byte, c *gc.Collection) []byte {
+// appendJSON appends the figures as a JSON array.
+func (r row) appendJSON(dst []byte) []byte {
 	dst = append(dst, '[')
-	for i := range columns {
+	for i, v := range r {
 		if i > 0 {
 			dst = append(dst, ',')
 		}
-		if v, known := columns[i].value(c).Get(); known {
-			dst = strconv.AppendInt(dst, v, 10)
-		} else {
+		if v == unknown {
 			dst = append(dst, "null"...)
+		} else {
+			dst = strconv.AppendInt(dst, v, 10)
 		}
 	}
 	return append(dst, ']')

@@ -40,6 +40,7 @@ type Trace struct {
 	kept      int                 // phases
 	rows      int
 	limit     int // of rows; 0 for MaxCollections
+	figures   row // of the latest collection
 	details   longest
 }
 
@@ -102,7 +103,8 @@ func (t *Trace) Add(c *gc.Collection) {
 		p.leftOut++
 		return
 	}
-	p.table.add(c)
+	t.figures = t.figures[:0].appendFigures(c)
+	p.table.add(t.figures)
 	t.rows++
 	t.detail(p, c)
 }

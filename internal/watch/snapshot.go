@@ -40,6 +40,7 @@ type Process struct {
 	History      []Second        // oldest first, up to that of Until
 	Until        time.Time       // up to when it was watched
 	Verdict      string          // empty before the first collection
+	Code         findings.Code
 	Findings     []findings.Finding
 	Dropped      int    // collections that are counted in no figure
 	Lost         uint64 // events
@@ -76,7 +77,7 @@ func (r *row) snapshot(now time.Time) *Process {
 	r.sum(p)
 	if c := r.judged(until); c.Summary.Process != nil {
 		judged := c.Judge()
-		p.Findings, p.Verdict, p.PausedInAll = judged.Findings, judged.Verdict, c.PauseShare()
+		p.Findings, p.Verdict, p.Code, p.PausedInAll = judged.Findings, judged.Verdict, judged.Code, c.PauseShare()
 	}
 	return p
 }

@@ -2,9 +2,12 @@ import { render } from "preact";
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { nextTask } from "./data/pause";
+import { fromServer, onServer } from "./data/server";
 import { fromPage } from "./data/source";
+import { read } from "./state/state";
 import { Store } from "./state/store";
 import { App } from "./ui/app";
+import { Home } from "./ui/home";
 
 async function start(): Promise<void> {
   const place = document.getElementById("app")!;
@@ -14,10 +17,16 @@ async function start(): Promise<void> {
   }
   try {
     await nextTask();
-    const store = new Store(await fromPage());
-    await nextTask();
-    place.replaceChildren();
-    render(<App store={store} />, place);
+    const { source } = read(location.hash);
+    if (onServer() && source === "") {
+      render(<Home />, place);
+    } else {
+      const store = new Store(onServer() ? await fromServer(source) : await fromPage());
+      await nextTask();
+      place.replaceChildren();
+      render(<App store={store} />, place);
+      store.data.follow?.(() => store.grown());
+    }
     document.documentElement.dataset.ready = "";
     performance.mark("ready");
   } catch (error) {

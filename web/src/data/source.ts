@@ -10,6 +10,10 @@ export interface Data {
   /** All that is known of a collection, null where the page does not hold it. */
   detail(process: Process, row: number): Promise<Detail | null>;
   allocations(process: Process): Promise<Allocations | null>;
+  /** What is said below the page. */
+  origin: string;
+  /** Calls back when collections were added, or when what is found has changed. */
+  follow?(changed: () => void): void;
 }
 
 const text = new TextDecoder();
@@ -34,12 +38,18 @@ export async function decode(data: Uint8Array): Promise<{ head: Header; processe
 /** The data blocks of a page that is a file. */
 export async function fromPage(): Promise<Data> {
   const block = (id: string) => inflateText(document.getElementById(id)?.textContent ?? "");
+  return fromBlocks(block, "This page holds its data and connects to nothing.");
+}
+
+/** Data in blocks that are fetched when they are needed. */
+export async function fromBlocks(block: (id: string) => Promise<Uint8Array>, origin: string): Promise<Data> {
   const { head, processes } = await decode(await block("columns"));
   const details = lazy(async () => lines(await block("details")));
   const allocations = lazy(async () => lines(await block("allocations")));
   return {
     head,
     processes,
+    origin,
     async detail(process, row) {
       const place = process.header.details.indexOf(row);
       if (place < 0) return null;

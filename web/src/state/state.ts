@@ -1,6 +1,7 @@
 // What is shown, as the page's URL holds it: a link shows the same.
 
 export interface State {
+  source: string; // of what a server has: file-1, process-2
   process: number;
   compare: boolean;
   from: number | null; // selected times, in microseconds
@@ -13,11 +14,11 @@ export interface State {
   columns: string[] | null; // null for those of the start
   gc: number | null; // the row whose details are open
   type: string; // of allocations
-  follow: boolean; // the latest, of a live process
   theme: "auto" | "light" | "dark";
 }
 
 export const initial: State = {
+  source: "",
   process: 0,
   compare: true,
   from: null,
@@ -30,12 +31,11 @@ export const initial: State = {
   columns: null,
   gc: null,
   type: "",
-  follow: true,
   theme: "auto",
 };
 
 const numbers = ["process", "from", "to", "zoomFrom", "zoomTo", "gc"] as const;
-const texts = ["where", "pick", "sort", "type"] as const;
+const texts = ["source", "where", "pick", "sort", "type"] as const;
 
 /** Reads a URL's fragment; what is not understood is left out. */
 export function read(fragment: string): State {
@@ -52,7 +52,6 @@ export function read(fragment: string): State {
   const theme = params.get("theme");
   if (theme === "light" || theme === "dark") state.theme = theme;
   state.compare = params.get("compare") !== "no";
-  state.follow = params.get("follow") !== "no";
   if (state.from !== null && state.to !== null && state.from >= state.to) state.from = state.to = null;
   if (state.zoomFrom === null || state.zoomTo === null || state.zoomFrom >= state.zoomTo) state.zoomFrom = state.zoomTo = null;
   return state;
@@ -70,6 +69,5 @@ export function write(state: State): string {
   if (state.columns) params.set("columns", state.columns.join(","));
   if (state.theme !== "auto") params.set("theme", state.theme);
   if (!state.compare) params.set("compare", "no");
-  if (!state.follow) params.set("follow", "no");
   return params.toString();
 }

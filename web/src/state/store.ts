@@ -8,6 +8,8 @@ import { emptySelection, select, type Selection } from "./selection";
 export class Store {
   state: State;
   selection: Selection = emptySelection;
+  /** Grows when data was added. */
+  version = 0;
   private readonly listeners = new Set<() => void>();
   private selecting = 0;
   private written = "";
@@ -32,12 +34,13 @@ export class Store {
 
   /** Selects another process: what was selected of the one before does not apply. */
   show(process: number): void {
-    const { theme, columns, sort } = this.state;
-    this.take({ ...initial, theme, columns, sort, process, compare: false });
+    const { source, theme, columns, sort } = this.state;
+    this.take({ ...initial, source, theme, columns, sort, process, compare: false });
   }
 
   /** Notes that data was added. */
   grown(): void {
+    this.version++;
     this.reselect();
     this.notify();
   }

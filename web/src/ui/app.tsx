@@ -9,6 +9,7 @@ import { Compare } from "./compare";
 import { Details } from "./details";
 import { Distribution } from "./distribution";
 import { Evidence, Figures, Findings, Verdict } from "./summary";
+import { home, onServer } from "../data/server";
 import { Table } from "./table";
 import { Toolbar } from "./toolbar";
 
@@ -60,7 +61,7 @@ export function App({ store }: { store: Store }): JSX.Element {
         )}
       </main>
       <Details store={store} />
-      <footer>{store.data.head.program}. This page holds its data and connects to nothing.</footer>
+      <footer>{store.data.head.program}. {store.data.origin}</footer>
     </>
   );
 }
@@ -72,7 +73,7 @@ function Bar({ store }: { store: Store }): JSX.Element {
   const themes = ["auto", "light", "dark"] as const;
   return (
     <header class="bar">
-      <span class="brand">gctrail</span>
+      {onServer() ? <button type="button" class="brand" onClick={home}>gctrail</button> : <span class="brand">gctrail</span>}
       {store.data.head.comparison && !comparing && <button type="button" onClick={() => store.set({ compare: true, gc: null })}>Comparison</button>}
       <h1 title={p?.trace.name ?? store.data.head.traces[0]?.name}>{comparing ? "Comparison" : base(p?.trace.name ?? store.data.head.traces[0]?.name ?? "")}</h1>
       <fieldset class="themes">
@@ -95,6 +96,7 @@ function base(path: string): string {
 /** The processes, where there are several, to select one. */
 function Processes({ store }: { store: Store }): JSX.Element | null {
   const current = useStore(store, (s) => s.state.process);
+  useStore(store, (s) => s.version);
   const { processes, head } = store.data;
   if (processes.length < 2) return null;
   const several = head.traces.length > 1;

@@ -11,6 +11,7 @@ const codes: Record<string, string> = {
 /** The verdict on a process, and what it is of. */
 export function Verdict({ store }: { store: Store }): JSX.Element {
   const p = useStore(store, (s) => s.process);
+  useStore(store, (s) => s.version);
   const trace = p?.trace ?? store.data.head.traces[0];
   const report = p?.report;
   const code = report?.verdict_code ?? trace?.report.verdict_code ?? "no_verdict";
@@ -61,6 +62,7 @@ export function Figures({ store }: { store: Store }): JSX.Element | null {
 /** What the trace holds, and what it lacks. */
 export function Evidence({ store }: { store: Store }): JSX.Element | null {
   const p = useStore(store, (s) => s.process);
+  useStore(store, (s) => s.version);
   const report = (p?.trace ?? store.data.head.traces[0])?.report;
   if (!report) return null;
   const { lost } = report;
@@ -110,6 +112,7 @@ export function Evidence({ store }: { store: Store }): JSX.Element | null {
 /** What was found, what matters most first. */
 export function Findings({ store }: { store: Store }): JSX.Element | null {
   const p = useStore(store, (s) => s.process);
+  useStore(store, (s) => s.version);
   if (!p?.report) return null;
   const { findings } = p.report;
   return (

@@ -1,0 +1,90 @@
+package html
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+)
+
+// The bounds of what a Live keeps: about 7 MB of figures and 2 MB of details.
+const (
+	maxLive        = 20_000 // collections
+	maxLiveDetails = 512    // collections
+)
+
+// A Live holds the latest collections of a running process, for pages that follow
+// it. It must be used by one goroutine at a time.
+type Live struct {
+	process *gc.Process
+	start   time.Time
+	rows    []row // a ring, once all are there
+	details [][]byte
+	numbers []uint32 // of details
+	next    int      // collections, so far
+}
+
+// Add adds a collection, whose times count from start. It is not kept.
+func (l *Live) Add(start time.Time, c *gc.Collection) {
+	l.process, l.start = c.Process, start
+	line := AppendDetail(nil, start, c)
+	if at := l.next % maxLiveDetails; at < len(l.details) {
+		l.details[at], l.numbers[at] = line, c.Number
+	} else {
+		l.details, l.numbers = append(l.details, line), append(l.numbers, c.Number)
+	}
+	if at := l.next % maxLive; at < len(l.rows) {
+		l.rows[at] = l.rows[at][:0].appendFigures(c)
+	} else {
+		l.rows = append(l.rows, row(nil).appendFigures(c))
+	}
+	l.next++
+}
+
+// Next is how many collections were added.
+func (l *Live) Next() int { return l.next }
+
+// First is the number of the first that is kept, counted from 0 in the order in
+// which they were added.
+func (l *Live) First() int { return l.next - len(l.rows) }
+
+// AppendRows appends the figures of those from one up to, not with, another as a
+// JSON array. They must be kept.
+func (l *Live) AppendRows(dst []byte, from, to int) []byte {
+	dst = append(dst, '[')
+	for i := from; i < to; i++ {
+		if i > from {
+			dst = append(dst, ',')
+		}
+		dst = l.rows[i%maxLive].appendJSON(dst)
+	}
+	return append(dst, ']')
+}
+
+// Detail returns all that is known of the collection of a number as JSON, nil where
+// it is not kept.
+func (l *Live) Detail(number uint32) []byte {
+	for i, n := range l.numbers {
+		if n == number {
+			return l.details[i]
+		}
+	}
+	return nil
+}
+
+// Columns returns the columns block of a page about the collections that are kept.
+// Last is the time up to which the process was watched.
+func (l *Live) Columns(name, program string, report json.RawMessage, terms []Term, last time.Duration) ([]byte, error) {
+	t := &Trace{Name: name, Report: report, Start: l.start, Last: last}
+	if l.process != nil {
+		p := t.process(l.process)
+		for i := l.First(); i < l.next; i++ {
+			p.table.add(l.rows[i%maxLive])
+		}
+	}
+	page := &Page{Program: program, Terms: terms, Traces: []*Trace{t}}
+	var out bytes.Buffer
+	err := deflate(&out, page.blocks(page.header(page.prepare()), nil)[0].write)
+	return out.Bytes(), err
+}

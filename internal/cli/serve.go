@@ -1,0 +1,199 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"encoding/base64"
+	"errors"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/watch"
+	"github.com/gctrail/gctrail/internal/web"
+)
+
+type serveOptions struct {
+	topOptions
+	files       []string
+	listen      string
+	tokenFile   string
+	certificate string
+	key         string
+	insecure    bool
+	open        choice
+}
+
+func newServeCmd(std *stdio) *cobra.Command {
+	o := serveOptions{open: choice{"auto", []string{"auto", "yes", "no"}}}
+	cmd := &cobra.Command{
+		Use:        "serve [FILE... | -p PID | -n NAME]",
+		SuggestFor: []string{"web", "ui", "http", "browser", "dashboard"},
+		Short:      "Show traces and running processes in a browser",
+		Long: `serve shows the page of report --format html in a browser, over HTTP: traces that are
+given, all traces in a folder, or, without a file, the .NET processes of this machine
+with each collection as it happens. A trace that is dropped on the page is shown too;
+it stays on this machine, in memory.
+
+Only this machine can connect, and only with the token in the URL that serve prints.
+--listen with another address lets other machines see command lines, type and method
+names, and upload traces: it needs --token-file, and --tls-cert with --tls-key, or
+--insecure for a network that you trust.
+
+Exit codes: 0 ended with Ctrl-C, 2 invalid usage, 3 cannot listen, or a file cannot be
+read, 4 no process with such an id.`,
+		Example: `  gctrail serve
+  gctrail serve app.nettrace
+  gctrail serve traces/
+  gctrail serve -n 'web*'
+  gctrail serve --listen :8443 --token-file token --tls-cert c.pem --tls-key k.pem`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			o.files = args
+			if err := o.checkFlags(cmd); err != nil {
+				return err
+			}
+			return o.run(cmd.Context(), std)
+		},
+	}
+	flags := cmd.Flags()
+	flags.VarP(&o.pids, "process-id", "p", "only the processes with these ids")
+	flags.VarP(&o.names, "name", "n", "only processes with matching names, as in 'web*', including ones that start later")
+	flags.StringVar(&o.listen, "listen", "127.0.0.1:0", "listen on this `address`; port 0 is any free one")
+	flags.StringVar(&o.tokenFile, "token-file", "", "the `file` with the token, of 16 characters or more; without it, the token is random")
+	flags.StringVar(&o.certificate, "tls-cert", "", "the `file` with the certificate, in PEM; needs --tls-key")
+	flags.StringVar(&o.key, "tls-key", "", "the `file` with the certificate's key, in PEM")
+	flags.BoolVar(&o.insecure, "insecure", false, "serve other machines without TLS")
+	flags.Var(&o.open, "open", "open the page in a browser; auto: where there is a display")
+	complete(cmd, "open", o.open.of)
+	completeProcesses(cmd)
+	return cmd
+}
+
+// checkFlags refuses flags that do not fit together.
+func (o *serveOptions) checkFlags(cmd *cobra.Command) error {
+	if _, _, err := net.SplitHostPort(o.listen); err != nil {
+		return usagef(cmd, "--listen %s: expected an address and a port, as in 127.0.0.1:8080", o.listen)
+	}
+	switch {
+	case len(o.files) > 0 && (len(o.pids) > 0 || len(o.names) > 0):
+		return usagef(cmd, "give files, or -p and -n for running processes, not both")
+	case len(o.pids) > 0 && len(o.names) > 0:
+		return usagef(cmd, "-p and -n cannot be used together: give ids or names")
+	case (o.certificate == "") != (o.key == ""):
+		return usagef(cmd, "--tls-cert and --tls-key need each other")
+	case web.IsLoopback(o.listen):
+		return nil
+	case o.tokenFile == "":
+		return usagef(cmd, "--listen %s lets other machines connect: it needs --token-file", o.listen)
+	case o.certificate == "" && !o.insecure:
+		return usagef(cmd, "--listen %s lets other machines connect: it needs --tls-cert and --tls-key, or --insecure", o.listen)
+	}
+	return nil
+}
+
+func (o *serveOptions) run(ctx context.Context, std *stdio) error {
+	if err := o.check(ctx); err != nil {
+		return err
+	}
+	token, err := o.token()
+	if err != nil {
+		return err
+	}
+	var files []string
+	for _, path := range o.files {
+		found, err := tracesIn(path)
+		if err != nil {
+			return err
+		}
+		files = append(files, found...)
+	}
+	l, err := net.Listen("tcp", o.listen)
+	if err != nil {
+		return &collect.OutputError{Name: o.listen, Err: err}
+	}
+	server := web.New(web.Options{
+		Program: program(), Token: token, Files: files, Watch: len(o.files) == 0,
+		Watcher: watch.Options{Wants: func(p *diag.Process) bool { return o.wants(p) }},
+	})
+	url := o.url(l.Addr(), token)
+	_ = std.err.Line("Serving until Ctrl-C. Whoever has this address can see everything that is shown:")
+	if !web.IsLoopback(o.listen) {
+		_ = std.err.Line("Other machines can connect%s, see command lines and the names of types and methods, and upload traces.", map[bool]string{true: " without encryption"}[o.certificate == ""])
+	}
+	if _, err := std.out.Write([]byte(url + "\n")); err != nil {
+		return outputFailed(stdoutName, errors.Join(err, l.Close()))
+	}
+	if o.open.value == "yes" || o.open.value == "auto" && std.interactive() && hasDisplay() {
+		if err := browse(url); err != nil {
+			_ = std.err.Line("The browser cannot be opened: %v", err)
+		}
+	}
+	return server.Serve(ctx, l, o.certificate, o.key)
+}
+
+// minToken is the length of the shortest token that is taken from a file.
+const minToken = 16
+
+// token is that of the file, or a random one.
+func (o *serveOptions) token() (string, error) {
+	if o.tokenFile == "" {
+		random := make([]byte, 24)
+		_, _ = rand.Read(random) // never fails
+		return base64.RawURLEncoding.EncodeToString(random), nil
+	}
+	text, err := os.ReadFile(o.tokenFile)
+	if err != nil {
+		return "", &inputError{o.tokenFile, err}
+	}
+	token := strings.TrimSpace(string(text))
+	if len(token) < minToken || strings.ContainsAny(token, " \r\n\t&#?%+") {
+		return "", &usageError{errors.New(o.tokenFile + ": the token must have 16 characters or more, and none of space & # ? % +"), "gctrail serve"}
+	}
+	return token, nil
+}
+
+// url is the address of the page.
+func (o *serveOptions) url(addr net.Addr, token string) string {
+	scheme := "http"
+	if o.certificate != "" {
+		scheme = "https"
+	}
+	host, port, err := net.SplitHostPort(addr.String())
+	if err == nil && net.ParseIP(host).IsUnspecified() {
+		name, _ := os.Hostname()
+		host = cmp.Or(name, "localhost")
+	}
+	return scheme + "://" + net.JoinHostPort(host, port) + "/?t=" + token
+}
+
+// hasDisplay reports whether a browser can show something here.
+func hasDisplay() bool {
+	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
+		return os.Getenv("SSH_CONNECTION") == ""
+	}
+	return os.Getenv("DISPLAY") != "" || os.Getenv("WAYLAND_DISPLAY") != ""
+}
+
+// browse opens a page in the user's browser.
+func browse(url string) error {
+	var cmd *exec.Cmd
+	switch runtime.GOOS {
+	case "windows":
+		cmd = exec.Command("rundll32", "url.dll,FileProtocolHandler", url)
+	case "darwin":
+		cmd = exec.Command("open", url)
+	default:
+		cmd = exec.Command("xdg-open", url)
+	}
+	if err := cmd.Start(); err != nil {
+		return err
+	}
+	return cmd.Process.Release()
+}

@@ -1,0 +1,52 @@
+package report
+
+import (
+	"bytes"
+	"encoding/json"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/jsontext"
+)
+
+// A State is what is known of a running process, besides its collections.
+type State struct {
+	Verdict     string
+	Code        findings.Code
+	Findings    []findings.Finding
+	Collections int
+	Watched     time.Duration
+	Paused      gc.Opt[float64] // percent
+	Lost        uint64          // events
+	Dropped     int             // collections that are counted in no figure
+}
+
+// JSON returns the state as a report of one process.
+func (s *State) JSON() (json.RawMessage, error) {
+	verdict, code := s.Verdict, s.Code
+	if verdict == "" {
+		verdict, code = "No GC has happened yet.", findings.NoCollections
+	}
+	p := jsonProcess{
+		Code: code, Verdict: verdict, Findings: []jsonFinding{}, Suspensions: []jsonSuspension{}, Longest: []jsonLongest{},
+		Totals: jsonAll{jsonTotals: jsonTotals{Count: s.Collections}, Watched: jsonMS(s.Watched), PausePct: finite(s.Paused)},
+	}
+	for i := range s.Findings {
+		p.Findings = append(p.Findings, findingJSON(&s.Findings[i], nil))
+	}
+	for i := range p.Findings {
+		p.Findings[i].Types = []jsonType{}
+	}
+	j := jsonReport{
+		SchemaVersion: schemaVersion, Format: "events of a running process", Duration: jsonMS(s.Watched), Code: code, Verdict: verdict,
+		Processes: []jsonProcess{p}, Next: []string{}, CannotTell: []jsonGap{}, Omitted: []string{},
+		Lost: jsonLost{Events: s.Lost, EventsIs: "exact", At: []jsonRange{}}, Collected: jsonCollected{Providers: []jsonProvider{}},
+	}
+	if s.Dropped > 0 {
+		j.CannotTell = append(j.CannotTell, jsonGap{What: "Some collections: this computer was too slow to process all."})
+	}
+	var text bytes.Buffer
+	err := jsontext.Encode(&text, &j)
+	return bytes.TrimSpace(text.Bytes()), err
+}

@@ -1,0 +1,115 @@
+// What gctrail serve has: traces, running processes, uploads.
+
+import type { Detail, Report } from "./header";
+import { inflateStream } from "./inflate";
+import { decode, fromBlocks, type Data } from "./source";
+
+export interface Source {
+  kind: "file" | "process";
+  id: number;
+  name: string;
+  pid?: number;
+  live: boolean;
+  collections: number;
+  verdict?: string;
+  problem?: string;
+}
+
+export interface List {
+  watching: boolean;
+  max_upload_bytes: number;
+  sources: Source[];
+}
+
+const token = new URLSearchParams(location.search).get("t") ?? "";
+const origin = "Served by gctrail.";
+
+/** Whether the page is from a server, rather than a file with data. */
+export function onServer(): boolean {
+  return document.getElementById("columns") === null;
+}
+
+/** Goes to the list of what there is. */
+export function home(): void {
+  location.hash = "";
+  location.reload();
+}
+
+export function show(source: Source): void {
+  location.hash = `source=${source.kind}-${source.id}`;
+  location.reload();
+}
+
+function address(path: string, query: Record<string, string> = {}): string {
+  return `${path}?${new URLSearchParams({ t: token, ...query })}`;
+}
+
+async function get(path: string): Promise<Response> {
+  const response = await fetch(address(path));
+  if (!response.ok) throw new Error((await response.text()).trim());
+  return response;
+}
+
+export async function list(): Promise<List> {
+  return (await get("/list")).json();
+}
+
+/** Sends a trace, and returns what it became. */
+export async function upload(file: File): Promise<Source> {
+  const response = await fetch(address("/upload", { name: file.name }), { method: "POST", body: file });
+  if (!response.ok) throw new Error((await response.text()).trim());
+  const { id } = (await response.json()) as { id: number };
+  return { kind: "file", id, name: file.name, live: false, collections: 0 };
+}
+
+export async function fromServer(source: string): Promise<Data> {
+  const [kind, id] = source.split("-");
+  if (kind === "file") return fromBlocks(async (part) => inflateStream((await get(`/file/${id}/${part}`)).body!), origin);
+  return fromProcess(id);
+}
+
+/** A running process: its collections so far, and those that follow. */
+async function fromProcess(id: string): Promise<Data> {
+  let response = await get(`/process/${id}/columns`);
+  while (response.headers.get("Gctrail-Next") === "0") {
+    await new Promise((done) => setTimeout(done, 1000));
+    response = await get(`/process/${id}/columns`);
+  }
+  const next = response.headers.get("Gctrail-Next") ?? "0";
+  const { head, processes } = await decode(await inflateStream(response.body!));
+  const process = processes[0];
+  return {
+    head,
+    processes,
+    origin,
+    async detail(of, row) {
+      return (await get(`/process/${id}/gc/${of.get("number")[row]}`)).json() as Promise<Detail | null>;
+    },
+    async allocations() {
+      return null;
+    },
+    follow(changed) {
+      const events = new EventSource(address(`/process/${id}/live`, { from: next }));
+      const on = (kind: string, take: (data: string) => void) => events.addEventListener(kind, (event) => take((event as MessageEvent<string>).data));
+      let due = 0;
+      const soon = () => {
+        due ||= window.setTimeout(() => {
+          due = 0;
+          changed();
+        }, 1000);
+      };
+      on("rows", (data) => {
+        process.append(JSON.parse(data) as (number | null)[][]);
+        soon();
+      });
+      on("state", (data) => {
+        const report = JSON.parse(data) as Report;
+        process.trace.report = report;
+        process.report = report.processes[0];
+        soon();
+      });
+      on("gone", () => location.reload());
+      on("ended", () => events.close());
+    },
+  };
+}

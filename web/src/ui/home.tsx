@@ -1,0 +1,87 @@
+import type { JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { list, show, upload, type List, type Source } from "../data/server";
+import { bytes, count } from "../units";
+
+/** What a server has to show, and a place to drop traces. */
+export function Home(): JSX.Element {
+  const [all, setAll] = useState<List | null>(null);
+  const [problem, setProblem] = useState("");
+  const [busy, setBusy] = useState("");
+  useEffect(() => {
+    let timer = 0;
+    const look = async () => {
+      try {
+        setAll(await list());
+      } catch (error) {
+        setProblem(error instanceof Error ? error.message : String(error));
+      }
+      timer = window.setTimeout(look, 2000);
+    };
+    void look();
+    return () => clearTimeout(timer);
+  }, []);
+  const send = async (file: File | undefined) => {
+    if (!file || busy !== "") return;
+    setProblem("");
+    if (all && file.size > all.max_upload_bytes) {
+      setProblem(`${file.name} is larger than ${bytes(all.max_upload_bytes)}: pass its path to gctrail serve.`);
+      return;
+    }
+    setBusy(file.name);
+    try {
+      show(await upload(file));
+    } catch (error) {
+      setProblem(`${file.name}: ${error instanceof Error ? error.message : error}`);
+      setBusy("");
+    }
+  };
+  const processes = all?.sources.filter((s) => s.kind === "process") ?? [];
+  const files = all?.sources.filter((s) => s.kind === "file") ?? [];
+  return (
+    <div class="home" onDragOver={(e) => e.preventDefault()} onDrop={(e) => { e.preventDefault(); void send(e.dataTransfer?.files[0]); }}>
+      <header class="bar"><span class="brand">gctrail</span><h1>Traces and processes</h1></header>
+      <main>
+        {problem !== "" && <p class="failure" role="alert">{problem}</p>}
+        {all?.watching && (
+          <section aria-labelledby="running-title">
+            <h2 id="running-title">Running .NET processes</h2>
+            {processes.length === 0 ? <p class="hint">None is running, or none can be reached.</p> : <Sources of={processes} />}
+          </section>
+        )}
+        {files.length > 0 && (
+          <section aria-labelledby="traces-title">
+            <h2 id="traces-title">Traces</h2>
+            <Sources of={files} />
+          </section>
+        )}
+        <section class="drop">
+          <p>{busy === "" ? "Drop a trace here: .nettrace, .etl.zip, .trace.zip, also compressed. It stays on the machine that serves this page, in memory." : `Reading ${busy} …`}</p>
+          <label class="file">
+            <span>Choose a trace</span>
+            <input type="file" disabled={busy !== ""} onChange={(e) => void send(e.currentTarget.files?.[0])} />
+          </label>
+        </section>
+      </main>
+    </div>
+  );
+}
+
+function Sources({ of }: { of: Source[] }): JSX.Element {
+  const running = of[0].kind === "process";
+  return (
+    <div class="wide">
+      <table class="plain">
+        {running && <thead><tr><th scope="col">process</th><th scope="col" class="number">pid</th><th scope="col" class="number">GCs</th><th scope="col">verdict</th></tr></thead>}
+        <tbody>
+          {of.map((s) => (
+            <tr key={s.id}>
+              <td><button type="button" disabled={running && s.collections === 0 && !s.live} onClick={() => show(s)}>{s.name || "process"}</button></td>
+              {running && <><td class="number">{s.pid}</td><td class="number">{count(s.collections)}</td><td>{s.problem ?? s.verdict ?? (s.live ? "No GC has happened yet." : "Not watched.")}</td></>}
+            </tr>
+          ))}
+        </tbody>
+      </table>
+    </div>
+  );
+}
