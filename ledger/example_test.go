@@ -1,0 +1,29 @@
+package ledger_test
+
+import (
+	"fmt"
+	"log"
+
+	"github.com/gctrail/gctrail/ledger"
+)
+
+// This prints what the processes of a machine died with. What the system or the runtime
+// did not report is unknown.
+func ExampleList() {
+	all, err := ledger.List("/var/lib/gctrail/ledgers")
+	if err != nil {
+		log.Println(err) // of those that cannot be read
+	}
+	for _, l := range all {
+		verdict := l.Judge()
+		fmt.Println(l.Name, l.PID, verdict.Sentence)
+		if verdict.Last == nil {
+			continue
+		}
+		if heap, known := verdict.Last.Heap.Get(); known {
+			fmt.Println("bytes in the heap after the latest GC:", heap)
+		} else {
+			fmt.Println("the size of the heap is unknown")
+		}
+	}
+}
