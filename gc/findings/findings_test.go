@@ -105,9 +105,9 @@ func old(i int, c *gc.Collection) {
 
 func server(p *gc.Process) { p.Server = gc.Some(true) }
 
-// assembled are rules for which there is no real trace, with the reason: a
-// history in which each finds something, and one that is nearly so in which it does
-// not. A nil near is the calm one.
+// assembled are histories for rules that real traces cannot test, or not at their
+// thresholds: one in which each finds something, and one that is nearly so in which it
+// does not. A nil near is the calm one. why is the program that has such trouble.
 var assembled = map[string]struct {
 	why         string
 	there, near func() history

@@ -8,22 +8,27 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // ruleTraces are, for each rule that real traces can test, one in which it finds
-// something and one in which it does not.
+// something and one in which it does not. A plus merges two of one machine.
 var ruleTraces = map[string]struct{ finds, not string }{
 	"R01": {"net8-win-x64-gcevents.etl.zip", web},
 	"R02": {web, "net8-win-x64-gcevents.etl.zip"},
 	"R03": {"net10-wks-background-nonconcurrent-collect.nettrace.gz", web},
 	"R04": {"net21-win-x86-objver3.netperf.gz", web},
 	"R10": {"net10-wks-gen0size-loh-collect.nettrace.gz", "net10-wks-pressure-collect.nettrace.gz"},
+	"R13": {"net10-srv-web-1.nettrace.gz+net10-srv-web-2.nettrace.gz", "net10-srv-web-1.nettrace.gz"},
 	"R14": {"net10-wks-sampler-web.nettrace.gz", web},
 	"R20": {"net10-wks-background-nonconcurrent-collect.nettrace.gz", "net10-wks-induced-collect.nettrace.gz"},
 	"R21": {"net10-wks-induced-collect.nettrace.gz", "net10-wks-pressure-collect.nettrace.gz"},
 	"R22": {"net10-wks-highmem-web-collect.nettrace.gz", "net10-wks-hardlimit-web-collect.nettrace.gz"},
+	"R23": {"net10-wks-highmem-fragment.nettrace.gz", "net10-wks-fragment-collect.nettrace.gz"},
 	"R24": {"net10-wks-pin-collect.nettrace.gz", "net10-wks-handles-collect.nettrace.gz"},
+	"R28": {"net10-wks-growing-background.nettrace.gz", web},
 	"R29": {"net10-wks-handles-collect.nettrace.gz", web},
+	"R30": {"net8-srv-background.nettrace.gz", "net10-wks-growing-background.nettrace.gz"},
 	"R31": {web, "net10-wks-fragment-collect.nettrace.gz"},
 	"R32": {web, "net10-wks-handles-collect.nettrace.gz"},
 	"R33": {web, "net10-wks-induced-collect.nettrace.gz"},
@@ -36,6 +41,7 @@ var ruleTraces = map[string]struct{ finds, not string }{
 	"R54": {"net10-wks-handles-collect.nettrace.gz", web},
 	"R60": {"net10-wks-background-nonconcurrent-collect.nettrace.gz", web},
 	"R61": {"net10-wks-hardlimit-web-collect.nettrace.gz", web},
+	"R63": {"coreclr1-srv-lttng.trace.zip", web},
 	"R70": {"net9-srv-datas-web-collect.nettrace.gz", web},
 	"R72": {"net9-srv-datas-web-collect.nettrace.gz", web},
 	"R80": {"net30-win-x64-survival.nettrace.gz", web},
@@ -52,7 +58,7 @@ func TestRulesOnTraces(t *testing.T) {
 	judged := make(map[string][]findings.Result)
 	judge := func(name string) []findings.Finding {
 		if judged[name] == nil {
-			judged[name] = examine(t, filepath.Join("../../testdata", name))
+			judged[name] = examine(t, strings.Split(name, "+")...)
 			whole(t, name, judged[name][0].Findings)
 		}
 		return judged[name][0].Findings
@@ -81,17 +87,25 @@ func TestEveryRuleIsTested(t *testing.T) {
 	}
 }
 
-// examine judges a trace of any format.
-func examine(t *testing.T, path string) []findings.Result {
+// examine judges a trace of testdata, or several merged.
+func examine(t *testing.T, names ...string) []findings.Result {
 	t.Helper()
-	f, err := open.File(path, open.Options{Want: gc.Wants, Head: gc.Head})
-	if err != nil {
-		t.Fatal(err)
+	var sources []trace.Source
+	for _, name := range names {
+		f, err := open.File(filepath.Join("../../testdata", name), open.Options{Want: gc.Wants, Head: gc.Head})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		sources = append(sources, f.Source)
 	}
-	defer f.Close()
-	results, err := findings.Examine(f.Source, findings.Options{})
+	src := sources[0]
+	if len(sources) > 1 {
+		src = trace.Merge(sources...)
+	}
+	results, err := findings.Examine(src, findings.Options{})
 	if err != nil || len(results) == 0 {
-		t.Fatalf("%s: %d processes: %v", path, len(results), err)
+		t.Fatalf("%s: %d processes: %v", names, len(results), err)
 	}
 	return results
 }
@@ -120,7 +134,7 @@ func TestCausesOfModes(t *testing.T) {
 		{"net9-srv-datas-web-collect.nettrace.gz", "", []string{"DOTNET_GCDynamicAdaptationMode=0x0", "it aims at 2 %"}, nil},
 		{"net30-win-x64-survival.nettrace.gz", "R29", []string{"find out what they spend their time on"}, []string{"Shorten object lifetimes"}},
 	} {
-		r := examine(t, filepath.Join("../../testdata", tt.trace))[0]
+		r := examine(t, tt.trace)[0]
 		var all strings.Builder
 		first := ""
 		for _, f := range r.Findings {
