@@ -153,6 +153,19 @@ func baseName(path string) string {
 	return name
 }
 
+// Watched returns how long the process was watched, between from and to if these are
+// known.
+func (p *Process) Watched(from, to Opt[time.Duration]) time.Duration {
+	start, stop := p.Started, p.Stopped
+	if at, known := from.Get(); known {
+		start = max(start, at)
+	}
+	if at, known := to.Get(); known {
+		stop = min(stop, at)
+	}
+	return max(0, stop-start)
+}
+
 // runtimeName spells a runtime as its own version text does. The .NET Framework
 // has its build in the version of the VM. .NET Core up to 3.1 calls itself
 // 4.0.0.0: its version is the name of the folder that it is installed in, if it

@@ -147,14 +147,7 @@ func (r *Run) Watched() time.Duration {
 	if r.Process == nil {
 		return 0
 	}
-	from, to := r.Process.Started, r.Process.Stopped
-	if r.From.Known() {
-		from = max(from, r.From.Or(0))
-	}
-	if r.To.Known() {
-		to = min(to, r.To.Or(0))
-	}
-	return max(0, to-from)
+	return r.Process.Watched(r.From, r.To)
 }
 
 // compared returns how much of the watched time the compared collections cover.

@@ -280,14 +280,7 @@ func (p *Summary) Watched() time.Duration {
 	if p.Process == nil {
 		return 0
 	}
-	from, to := p.Process.Started, p.Process.Stopped
-	if p.From.Known() {
-		from = max(from, p.From.Or(0))
-	}
-	if p.To.Known() {
-		to = min(to, p.To.Or(0))
-	}
-	return max(0, to-from)
+	return p.Process.Watched(p.From, p.To)
 }
 
 // PauseShare returns the share of the watched time in which threads were paused for

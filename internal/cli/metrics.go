@@ -35,20 +35,12 @@ type processMetrics struct {
 
 // listMetrics writes the metrics of each process of a trace.
 func (o *gcsOptions) listMetrics(ctx context.Context, std *stdio, out *output, paths []string) error {
-	thresholds, err := o.thresholds(ctx, std, paths)
+	a, err := o.accounts(ctx, std, paths)
 	if err != nil {
 		return err
 	}
-	want := func(d *trace.Descriptor) bool { return gc.Wants(d) || perfview.Wants(d) }
-	r, err := std.read(ctx, paths, open.Options{Want: want})
-	if err != nil {
-		return err
-	}
+	r := a.r
 	defer r.Close()
-	a := newAccounts(r, func(c *gc.Collection) bool { return o.keeps(r, c) && o.isLong(c, thresholds) })
-	if err := a.read(); err != nil {
-		return err
-	}
 	var all []*processMetrics
 	for _, p := range a.processes {
 		m := &processMetrics{process: p}
@@ -65,7 +57,7 @@ func (o *gcsOptions) listMetrics(ctx context.Context, std *stdio, out *output, p
 			}
 		}
 		from, to := o.Span(r.Info())
-		watched := report.Watched(p, from, to)
+		watched := p.Watched(from, to)
 		judged := watched
 		if first, known := m.first.Get(); known {
 			judged = a.theirs.LastStats(p.PID) - first
@@ -172,6 +164,26 @@ type accounts struct {
 	processes []*gc.Process
 	rows      map[*gc.Process][]perfviewRow
 	left      int // collections that there was no room for
+}
+
+// accounts reads a trace to its end, and accounts for the collections that the
+// options let through. Its reading remains open.
+func (o *gcsOptions) accounts(ctx context.Context, std *stdio, paths []string) (*accounts, error) {
+	thresholds, err := o.thresholds(ctx, std, paths)
+	if err != nil {
+		return nil, err
+	}
+	want := func(d *trace.Descriptor) bool { return gc.Wants(d) || perfview.Wants(d) }
+	r, err := std.read(ctx, paths, open.Options{Want: want})
+	if err != nil {
+		return nil, err
+	}
+	a := newAccounts(r, func(c *gc.Collection) bool { return o.keeps(r, c) && o.isLong(c, thresholds) })
+	if err := a.read(); err != nil {
+		r.Close()
+		return nil, err
+	}
+	return a, nil
 }
 
 // newAccounts returns accounts of those collections of a trace that keeps lets

@@ -13,8 +13,6 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/perfview"
 	"github.com/gctrail/gctrail/internal/text"
-	"github.com/gctrail/gctrail/open"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // A perfviewTable is one of the tables of PerfView's GCStats.
@@ -79,20 +77,12 @@ type perfviewRow struct {
 
 // listPerfview writes the collections of a trace as PerfView's GCStats shows them.
 func (o *gcsOptions) listPerfview(ctx context.Context, std *stdio, out *output, paths []string) error {
-	thresholds, err := o.thresholds(ctx, std, paths)
+	a, err := o.accounts(ctx, std, paths)
 	if err != nil {
 		return err
 	}
-	want := func(d *trace.Descriptor) bool { return gc.Wants(d) || perfview.Wants(d) }
-	r, err := std.read(ctx, paths, open.Options{Want: want})
-	if err != nil {
-		return err
-	}
+	r := a.r
 	defer r.Close()
-	a := newAccounts(r, func(c *gc.Collection) bool { return o.keeps(r, c) && o.isLong(c, thresholds) })
-	if err := a.read(); err != nil {
-		return err
-	}
 	a.complete()
 	for _, p := range a.processes {
 		if err := o.writePerfview(std, out, p, a.rows[p]); err != nil {

@@ -55,12 +55,6 @@ func (p *Pauses) Bottlenecks() ([]Bottleneck, int) { return p.bottlenecks.All() 
 // Percentiles returns those of each generation and kind, and of all.
 func (p *Pauses) Percentiles() []Percentile { return p.ranks.Percentiles() }
 
-// Watched returns how long a process was watched, as far as it is looked at.
-func Watched(of *gc.Process, from, to gc.Opt[time.Duration]) time.Duration {
-	p := stats.Summary{Process: of, From: from, To: to}
-	return p.Watched()
-}
-
 // metricNames returns those of the run metrics.
 func metricNames() []string {
 	var names []string
