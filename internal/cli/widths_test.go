@@ -2,7 +2,6 @@ package cli
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -15,6 +14,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/watch"
 )
@@ -45,19 +45,7 @@ func inUTF16(s string) []byte {
 // whether there are any.
 func widened(t *testing.T, path string) (string, bool) {
 	t.Helper()
-	f, err := os.Open(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	trace, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
+	trace := nettracetest.Gunzip(t, path)
 	was := bytes.Clone(trace)
 	for from, to := range wideNames {
 		a, b := inUTF16(from), inUTF16(to)

@@ -334,14 +334,7 @@ func TestRingFull(t *testing.T) {
 		disk := &fullDisk{dir, int64(len(whole)) / part}
 		r.open = disk.open
 		r.fill(t, whole, rnd)
-		out, err := r.JoinLast(0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := os.ReadFile(out.name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := r.joined(t)
 		got, kept := collectionsIn(t, b, full.Info().Start)
 		start := kept.Info().Start.Sub(full.Info().Start)
 		if int64(len(b)) < disk.room/3 || kept.Loss().Events > 0 || kept.Loss().Damaged > 0 || kept.Loss().Truncated {
@@ -354,6 +347,20 @@ func TestRingFull(t *testing.T) {
 	}
 }
 
+// joined joins the ring to its last event, and returns the file.
+func (r *Ring) joined(t *testing.T) []byte {
+	t.Helper()
+	out, err := r.JoinLast(0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := os.ReadFile(out.name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
 // TestRingSmallDisk: a ring that may have far more than the disk has keeps what fits.
 func TestRingSmallDisk(t *testing.T) {
 	whole := nettracetest.Gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
@@ -363,14 +370,7 @@ func TestRingSmallDisk(t *testing.T) {
 	disk := &fullDisk{dir, int64(len(whole)) / 4}
 	r.open, r.free = disk.open, disk.free
 	r.fill(t, whole, rand.New(rand.NewPCG(1, 6)))
-	out, err := r.JoinLast(0)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := os.ReadFile(out.name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	b := r.joined(t)
 	got, kept := collectionsIn(t, b, full.Info().Start)
 	if int64(len(b)) < disk.room/3 || kept.Loss().Events > 0 || kept.Loss().Damaged > 0 || kept.Loss().Truncated {
 		t.Errorf("%d bytes with room for %d, %+v", len(b), disk.room, kept.Loss())
@@ -415,14 +415,7 @@ func TestRingDiskTaken(t *testing.T) {
 		if err := r.Close(); err != nil {
 			t.Fatal(err)
 		}
-		out, err := r.JoinLast(0)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := os.ReadFile(out.name)
-		if err != nil {
-			t.Fatal(err)
-		}
+		b := r.joined(t)
 		got, kept := collectionsIn(t, b, full.Info().Start)
 		if int64(len(b)) < taken/4 || int64(len(b)) > taken || kept.Loss().Events > 0 || kept.Loss().Damaged > 0 || kept.Loss().Truncated {
 			t.Errorf("%d bytes with room for %d, %+v", len(b), taken, kept.Loss())
