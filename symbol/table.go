@@ -129,6 +129,12 @@ func (t *Table) find(d *trace.Descriptor) take {
 // code has a name.
 func (t *Table) Methods() int { return t.methods }
 
+// Lists reports whether the table has methods of a process.
+func (t *Table) Lists(pid uint64) bool {
+	p := t.byPID[pid]
+	return p != nil && len(p.methods.all) > 0
+}
+
 // Dropped returns the number of methods and modules that the table had no room
 // for.
 func (t *Table) Dropped() int { return t.dropped }

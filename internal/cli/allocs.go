@@ -2,13 +2,8 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"regexp"
 	"slices"
-	"strconv"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -64,9 +59,9 @@ The source is one of
 auto uses the first of these that the trace has for a process.
 
 Stacks need a trace with stacks (keyword stack) and method names (rundown, the
-default of collect --profile gc-alloc), or --perf-map with the file that the
-runtime writes where DOTNET_PerfMapEnabled=1 is set. Frames without a name are
-module!offset, or "?" where the module is unknown.`,
+default of collect --profile gc-alloc), or the file that the runtime writes where
+DOTNET_PerfMapEnabled=1 is set: perf-PID.map beside the trace, or --perf-map. Frames
+without a name are module!offset, or "?" where the module is unknown.`,
 		Example: `  gctrail allocs app.nettrace
   gctrail allocs --by type,stack --top 5 app.nettrace
   gctrail allocs --by method --from 10s --to 20s app.nettrace
@@ -88,8 +83,10 @@ module!offset, or "?" where the module is unknown.`,
 func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
 	by := allocBys[o.by.value]
 	var table symbol.Table
-	if err := o.readPerfMap(&table); err != nil {
-		return err
+	if o.perfMap != "" {
+		if err := readPerfMap(&table, o.perfMap); err != nil {
+			return err
+		}
 	}
 	var types symbol.Types
 	model := alloc.Model{Types: &types}
@@ -121,38 +118,16 @@ func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths
 		w.below = func(r *alloc.Row) []string { return stackLines(model.Stacks, r.Stack) }
 	}
 	totals := slices.DeleteFunc(model.Totals(), func(t alloc.Total) bool { return t.Source != o.choose(&model, t.PID) })
+	if stacks {
+		for _, t := range totals {
+			scan.readPerfMapBeside(std, &table, t.PID)
+		}
+	}
 	return sections(scan, std, w, totals,
 		func(t alloc.Total) uint64 { s.total = t; return t.PID },
 		func(p *text.Page, of *gc.Process, _ alloc.Total) { s.head(p, of) },
 		func(pid uint64) []alloc.Row { return model.Rows(pid, s.total.Source, by) },
 		"no allocation events in this trace; record them with: gctrail collect --profile gc-alloc")
-}
-
-// perfMapNames are the names of perf maps, which tell the process.
-var perfMapNames = regexp.MustCompile(`^perf-(\d+)\.map$`)
-
-// readPerfMap names the methods of a process from the perf map that is given.
-func (o *allocsOptions) readPerfMap(table *symbol.Table) error {
-	if o.perfMap == "" {
-		return nil
-	}
-	name := perfMapNames.FindStringSubmatch(filepath.Base(o.perfMap))
-	if name == nil {
-		return &inputError{o.perfMap, errors.New("the name of a perf map is perf-PID.map, with the id of its process")}
-	}
-	pid, err := strconv.ParseUint(name[1], 10, 64)
-	if err != nil {
-		return &inputError{o.perfMap, err}
-	}
-	f, err := os.Open(o.perfMap)
-	if err != nil {
-		return &inputError{o.perfMap, err}
-	}
-	defer f.Close()
-	if err := table.ReadPerfMap(pid, f); err != nil {
-		return &inputError{o.perfMap, err}
-	}
-	return nil
 }
 
 // choose returns the source to take for a process.

@@ -70,6 +70,11 @@ func (o *handlesOptions) list(ctx context.Context, std *stdio, out *output, path
 	if err != nil {
 		return err
 	}
+	if stacks {
+		for _, c := range model.Processes() {
+			scan.readPerfMapBeside(std, &table, c.PID)
+		}
+	}
 	s := &handleSection{stacks: model.Stacks, end: scan.Info().Last}
 	w := &rowWriter[handle.Row]{listing: &o.listing, std: std, out: out, fields: s.fields(stacks)}
 	if stacks {
