@@ -16,16 +16,22 @@ import (
 	"google.golang.org/protobuf/encoding/protowire"
 )
 
-// endpoints returns the URLs of the signals.
+// endpoints returns the URLs of the signals, empty for one without an endpoint.
 func endpoints(opts *Options) (urls [numSignals]string, err error) {
 	whole := [numSignals]string{Logs: opts.LogsEndpoint, Metrics: opts.MetricsEndpoint}
+	if opts.Endpoint == "" && whole == ([numSignals]string{}) {
+		return urls, check("")
+	}
 	for _, s := range Signals() {
-		urls[s] = whole[s]
-		if urls[s] == "" {
-			urls[s] = strings.TrimSuffix(opts.Endpoint, "/") + "/v1/" + s.String()
+		given := cmp.Or(whole[s], opts.Endpoint)
+		if given == "" {
+			continue
 		}
-		if err := check(cmp.Or(whole[s], opts.Endpoint)); err != nil {
+		if err := check(given); err != nil {
 			return urls, err
+		}
+		if urls[s] = whole[s]; urls[s] == "" {
+			urls[s] = strings.TrimSuffix(opts.Endpoint, "/") + "/v1/" + s.String()
 		}
 	}
 	return urls, nil

@@ -123,8 +123,15 @@ func NewSender(opts Options) (*Sender, error) {
 	}, nil
 }
 
-// Push queues a message with a number of items. It never waits for the endpoint.
+// Sends reports whether the signal has an endpoint.
+func (s *Sender) Sends(signal Signal) bool { return s.urls[signal] != "" }
+
+// Push queues a message with a number of items. It never waits for the endpoint,
+// and fails if the signal has none.
 func (s *Sender) Push(signal Signal, message proto.Message, items int) error {
+	if !s.Sends(signal) {
+		return fmt.Errorf("no endpoint for %v", signal)
+	}
 	body, err := s.encode(message)
 	if err != nil {
 		return err

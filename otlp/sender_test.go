@@ -14,6 +14,7 @@ import (
 	"time"
 
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
+	metricspb "go.opentelemetry.io/proto/otlp/metrics/v1"
 	"google.golang.org/protobuf/encoding/protowire"
 	"google.golang.org/protobuf/proto"
 
@@ -246,5 +247,23 @@ func TestFromEnvironment(t *testing.T) {
 		if _, err := otlp.FromEnvironment(func(name string) string { return bad[name] }); err == nil {
 			t.Errorf("%v is accepted", bad)
 		}
+	}
+}
+
+// TestOneSignal checks that a signal without an endpoint is refused, and the other
+// sent.
+func TestOneSignal(t *testing.T) {
+	s, err := otlp.NewSender(otlp.Options{LogsEndpoint: "http://collector/logs"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !s.Sends(otlp.Logs) || s.Sends(otlp.Metrics) {
+		t.Errorf("logs %v, metrics %v", s.Sends(otlp.Logs), s.Sends(otlp.Metrics))
+	}
+	if err := s.Push(otlp.Metrics, &metricspb.MetricsData{}, 1); err == nil {
+		t.Error("metrics without an endpoint are queued")
+	}
+	if _, err := otlp.NewSender(otlp.Options{}); err == nil {
+		t.Error("a sender without any endpoint")
 	}
 }

@@ -226,7 +226,7 @@ func (a *Agent) collected(n *watch.News) {
 	}
 	p.take(n.Collection)
 	a.start(a.ctx, a.met(p, n.Collection, n.Collection.Ended))
-	if a.sender != nil && a.config.OTLP.Logs {
+	if a.sends(otlp.Logs) {
 		a.records.add(p, n.Collection)
 	}
 }
@@ -263,7 +263,7 @@ func (a *Agent) ended(n *watch.News) bool {
 	}
 	p.group.count(processesEnded, 1, string(v.Cause), cmp.Or(string(v.Memory), unknown))
 	a.self.count(selfEnded, 1)
-	if a.sender != nil && a.config.OTLP.Logs {
+	if a.sends(otlp.Logs) {
 		a.records.put(p, record.OfEnd(endOf(&v), now))
 	}
 	if v.Cause == ledger.Exited || a.opts.Ended == nil {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/provider"
+	"github.com/gctrail/gctrail/otlp"
 	"github.com/gctrail/gctrail/otlp/record"
 )
 
@@ -193,7 +194,7 @@ func (a *Agent) keep(ctx context.Context, r *captureRequest) (captured, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.self.count(selfCaptures, 1, outcome)
-	if done.Bytes > 0 && a.sender != nil && a.config.OTLP.Logs {
+	if done.Bytes > 0 && a.sends(otlp.Logs) {
 		a.records.put(r.process, record.OfCapture(&record.Capture{Path: done.Path, Bytes: done.Bytes, Rule: r.rule, GC: r.gc}, time.Now()))
 	}
 	if a.opts.Captured != nil && !errors.Is(err, context.Canceled) {

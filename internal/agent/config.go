@@ -214,7 +214,7 @@ const (
 
 // pushes reports whether there is an OTLP endpoint.
 func (c *Config) pushes() bool {
-	return c.OTLP.Endpoint != "" || c.OTLP.LogsURL != "" && c.OTLP.MetricsURL != ""
+	return c.OTLP.Endpoint != "" || c.OTLP.LogsURL != "" || c.OTLP.MetricsURL != ""
 }
 
 func (c *Config) sender() otlp.Options {

@@ -20,18 +20,24 @@ func (a *Agent) push(ctx context.Context) {
 	var sending, collecting sync.WaitGroup
 	sender, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	sending.Go(func() { a.sender.Run(sender) })
-	if a.config.OTLP.Metrics {
+	if a.sends(otlp.Metrics) {
 		collecting.Go(func() {
 			every(ctx, a.config.OTLP.Interval, a.pushMetrics)
 			a.pushMetrics(time.Now())
 		})
 	}
-	if a.config.OTLP.Logs {
+	if a.sends(otlp.Logs) {
 		collecting.Go(func() { a.pushRecords(ctx) })
 	}
 	collecting.Wait()
 	cancel()
 	sending.Wait()
+}
+
+// sends reports whether a signal is wanted and has an endpoint.
+func (a *Agent) sends(signal otlp.Signal) bool {
+	wanted := [...]bool{otlp.Logs: a.config.OTLP.Logs, otlp.Metrics: a.config.OTLP.Metrics}
+	return a.sender != nil && wanted[signal] && a.sender.Sends(signal)
 }
 
 func (a *Agent) pushRecords(ctx context.Context) {

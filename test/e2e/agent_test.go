@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gctrail/gctrail/export/openmetrics"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
@@ -21,10 +22,9 @@ import (
 func startAgent(t *testing.T, name, receiver string) (*program, string) {
 	t.Helper()
 	address := fmt.Sprintf("127.0.0.1:%d", port(t))
-	config := filepath.Join(t.TempDir(), "agent.yaml")
-	write(t, config, "otlp: {endpoint: '"+receiver+"', metrics: false}\n")
 	p := &program{
-		name: "agent", command: []string{binary(t), "agent", "--config", config, "--listen", address, "--name", name},
+		name: "agent", command: []string{binary(t), "agent", "--listen", address, "--name", name},
+		env:   []string{"OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=" + receiver + "/v1/logs"},
 		ready: answers("http://" + address + "/healthz"),
 	}
 	return p.run(t), address

@@ -21,6 +21,7 @@ type program struct {
 	name    string
 	command []string
 	folder  string
+	env     []string
 	ready   func() bool
 
 	running *exec.Cmd
@@ -36,6 +37,7 @@ func (p *program) start(t *testing.T) {
 	defer log.Close()
 	p.running = exec.Command(p.command[0], p.command[1:]...)
 	p.running.Dir, p.running.Stdout, p.running.Stderr = p.folder, log, log
+	p.running.Env = append(os.Environ(), p.env...)
 	if err := p.running.Start(); err != nil {
 		t.Fatal(err)
 	}
