@@ -68,7 +68,12 @@ const (
 	// next process of the name continues them.
 	sharedRetention = time.Hour
 	// maxEnded bounds the groups without a process.
-	maxEnded = 500
+	maxEnded = 100
+	// looking is how often the machine is looked over for processes. On Linux, most are
+	// found as soon as they start.
+	looking = 5 * time.Second
+	// settling is how long the agent takes to start.
+	settling = 5 * time.Second
 	// judging is how often the findings of processes are brought up to date.
 	judging = 15 * time.Second
 )
@@ -104,7 +109,7 @@ func New(opts Options) (*Agent, error) {
 		}
 	}
 	a.watcher = watch.New(watch.Options{
-		Wants: a.wants, Each: a.news, Max: c.Processes, Passing: true, Source: opts.Source,
+		Wants: a.wants, Each: a.news, Max: c.Processes, Interval: looking, Passing: true, Source: opts.Source,
 	})
 	return a, nil
 }
@@ -134,6 +139,13 @@ func (a *Agent) Run(ctx context.Context) error {
 			a.ledgerProblem.Do(func() { a.problem(fmt.Errorf("no ledgers: %w", err)) })
 		}
 	}
+	running.Go(func() {
+		select {
+		case <-ctx.Done():
+		case <-time.After(settling):
+			dropStartPages()
+		}
+	})
 	beats := 0
 	running.Go(func() { every(ctx, beat, func(now time.Time) { a.sample(beats, now); beats++ }) })
 	a.watcher.Run(ctx)

@@ -163,7 +163,7 @@ func (e *agentConfigError) Unwrap() error { return e.err }
 
 // agentGrowth is by how much the agent's heap may grow between collections of Go's,
 // which are cheap here: little is in use at a time.
-const agentGrowth = 40 // percent
+const agentGrowth = 20 // percent
 
 func (o *agentOptions) run(ctx context.Context, std *stdio, config *agent.Config) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)

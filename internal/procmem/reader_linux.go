@@ -21,7 +21,7 @@ type Reader struct {
 	cgroup  cgroup
 	pss     gc.Opt[int64]
 	private gc.Opt[int64]
-	buf     [8 << 10]byte
+	buf     [4 << 10]byte
 }
 
 // A cgroup is where the memory of a process is accounted for.

@@ -59,8 +59,8 @@ type row struct {
 
 	attached time.Time
 	ended    time.Time
-	start    time.Time // of the trace, which the times of collections count from
-	found    findings.Case
+	start    time.Time      // of the trace, which the times of collections count from
+	found    *findings.Case // nil before the first, and where none is kept
 	history  history
 	latest   ring
 	rate     allocation
@@ -151,6 +151,9 @@ func (r *row) add(col *gc.Collection) *Collection {
 	if r.passing {
 		return c
 	}
+	if r.found == nil {
+		r.found = new(findings.Case)
+	}
 	r.found.Add(col)
 	r.latest.add(c)
 	r.history.add(c, r.start)
@@ -180,6 +183,14 @@ func (r *row) times(c *gc.Collection) (began, ended time.Time) {
 	return r.start.Add(first.Or(0)), r.start.Add(last.Or(0))
 }
 
+// evidence returns what was found; it is empty where nothing is kept.
+func (r *row) evidence() *findings.Case {
+	if r.found == nil {
+		return new(findings.Case)
+	}
+	return r.found
+}
+
 // until is up to when the process was watched.
 func (r *row) until(now time.Time) time.Time {
 	if r.state == Ended {
@@ -191,7 +202,7 @@ func (r *row) until(now time.Time) time.Time {
 // judged returns what was found until a time, for the rules to look at. A process
 // that has not collected for long has not been paused for long.
 func (r *row) judged(at time.Time) *findings.Case {
-	c := r.found
+	c := *r.evidence()
 	if c.Summary.Process == nil {
 		return &c
 	}

@@ -84,11 +84,12 @@ func (r *row) snapshot(now time.Time) *Process {
 
 // sum fills in the figures that are sums.
 func (r *row) sum(p *Process) {
-	all := r.found.Summary.All()
-	p.Heap = r.found.Summary.Heap
+	found := r.evidence()
+	all := found.Summary.All()
+	p.Heap = found.Summary.Heap
 	p.Collections = all.Count
 	for g := range p.ByGeneration {
-		p.ByGeneration[g] = r.found.Summary.Generation(g).Count
+		p.ByGeneration[g] = found.Summary.Generation(g).Count
 	}
 	if all.Pause.Count() > 0 {
 		p.Longest = gc.Some(all.Pause.Max())

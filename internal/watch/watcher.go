@@ -29,6 +29,8 @@ type Options struct {
 	Each func(*News)
 	// Max is how many processes are attached to at the same time; 0 means MaxFollowed.
 	Max int
+	// Interval is how often the machine is looked over for processes; 0 means Interval.
+	Interval time.Duration
 	// Passing keeps nothing of a collection once Each has had it: snapshots have no
 	// figures, and no trace is kept.
 	Passing bool
@@ -46,7 +48,8 @@ type Source struct {
 }
 
 const (
-	// Interval is how often the machine is looked over for processes.
+	// Interval is how often the machine is looked over for processes, unless
+	// Options.Interval says otherwise.
 	Interval = 2 * time.Second
 	// MaxFollowed is how many processes are attached to at the same time, unless
 	// Options.Max says otherwise. Further ones are listed.
@@ -83,6 +86,9 @@ func New(opts Options) *Watcher {
 	if opts.Source.Follow == nil {
 		opts.Source.Follow = live.Follow
 	}
+	if opts.Interval == 0 {
+		opts.Interval = Interval
+	}
 	if opts.Max == 0 {
 		opts.Max = MaxFollowed
 	}
@@ -100,7 +106,7 @@ func (w *Watcher) Run(ctx context.Context) {
 			w.opts.Source.Arrivals(ctx, func(p *diag.Process) { w.arrived(ctx, cancel, p) })
 		})
 	}
-	tick := time.NewTicker(Interval)
+	tick := time.NewTicker(w.opts.Interval)
 	for w.look(ctx, cancel) {
 		select {
 		case <-ctx.Done():
