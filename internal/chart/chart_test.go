@@ -68,6 +68,28 @@ func TestPicture(t *testing.T) {
 	}
 }
 
+// A panel without figures says so.
+func TestNothingKnown(t *testing.T) {
+	missing := func(p *picture) (n int) {
+		for _, text := range p.texts {
+			if text.text == "not in this trace" {
+				n++
+			}
+		}
+		return n
+	}
+	var s Series
+	if n := missing(s.draw("", "", 0, time.Second)); n != 3 {
+		t.Errorf("%d panels of 3 say so", n)
+	}
+	c := collection(time.Second, time.Millisecond, 0, 1)
+	c.Generations, c.CommittedAfter = nil, gc.Opt[int64]{}
+	s.Add(c)
+	if n := missing(s.draw("", "", 0, 2*time.Second)); n != 1 {
+		t.Errorf("%d panels of 1 say so", n)
+	}
+}
+
 // However long a trace is, a bounded number of cells holds it, and the longest pause
 // and all bytes allocated stay.
 func TestLongSeries(t *testing.T) {

@@ -88,7 +88,7 @@ func (p *picture) heading(y float64, s string) {
 type panel struct {
 	title  string
 	height float64
-	top    float64 // value at the upper end
+	top    float64 // value at the upper end; zero where nothing is known
 	unit   func(float64) string
 	legend []entry
 	draw   func(p *picture, y float64, of *panel)
@@ -122,7 +122,9 @@ func (s *Series) draw(title, below string, from, to time.Duration) *picture {
 		of := &panels[i]
 		y += panelGap
 		p.frame(of, y)
-		of.draw(p, y, of)
+		if of.top > 0 {
+			of.draw(p, y, of)
+		}
 		y += of.height
 	}
 	v.axis(p, titleHeight+panelGap, y)
@@ -140,6 +142,11 @@ func (p *picture) frame(of *panel, y float64) {
 		x -= float64(len(e.text))*charWidth + 8
 		p.rect(x-10, y-21, 10, 10, e.color)
 		x -= 26
+	}
+	if of.top == 0 {
+		p.rect(marginLeft, y+of.height, plotWidth, 1, grid)
+		p.text(marginLeft+plotWidth/2, y+of.height/2, "not in this trace", middle)
+		return
 	}
 	step := nice(of.top / 3)
 	for value := 0.0; value <= of.top+step/1e6; value += step {
@@ -175,8 +182,12 @@ func nice(v float64) float64 {
 	return 10 * power
 }
 
-// ceiling returns a top for values up to v: a multiple of a third's nice step.
+// ceiling returns a top for values up to v: a multiple of a third's nice step, and zero
+// for zero.
 func ceiling(v float64) float64 {
+	if v <= 0 {
+		return 0
+	}
 	step := nice(v / 3)
 	return max(1, math.Ceil(v/step)) * step
 }
@@ -212,7 +223,7 @@ func (v *view) pauses() panel {
 			longest = max(longest, p)
 		}
 	})
-	of := panel{title: "Pauses", height: 150, top: ceiling(max(1e-6, longest.Seconds()))}
+	of := panel{title: "Pauses", height: 150, top: ceiling(longest.Seconds())}
 	of.unit = scaled(of.top, []scale{{"ms", 1e-3}, {"s", 1}}, "")
 	for class, name := range classNames {
 		of.legend = append(of.legend, entry{name, classColors[class]})
@@ -252,7 +263,7 @@ func (v *view) heap() panel {
 		}
 		top = max(top, sum, float64(c.committed.Or(0)))
 	})
-	of := panel{title: "Heap after each GC", height: 190, top: ceiling(max(1, top))}
+	of := panel{title: "Heap after each GC", height: 190, top: ceiling(top)}
 	of.unit = scaled(of.top, sizeScales, "")
 	for i, name := range generationNames {
 		of.legend = append(of.legend, entry{name, generationColors[i]})
@@ -304,7 +315,7 @@ func (v *view) rate() panel {
 	for _, r := range rates {
 		top = max(top, r)
 	}
-	of := panel{title: "Allocation rate", height: 90, top: ceiling(max(1, top))}
+	of := panel{title: "Allocation rate", height: 90, top: ceiling(top)}
 	of.unit = scaled(of.top, sizeScales, "/s")
 	of.draw = func(p *picture, y float64, of *panel) {
 		const w = float64(plotWidth) / columns

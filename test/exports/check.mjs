@@ -178,7 +178,7 @@ async function tables(name, trace, want, db) {
   const first = lines(['gcs', '--format', 'jsonl', trace]).find((gc) => gc.start_time);
   const [ms] = await one(`SELECT epoch_ms(min(start_time)) FROM ${table('collections')}`);
   if (first) equal(name, 'DuckDB', 'start_time', Number(ms), Math.floor(Date.parse(first.start_time)));
-  await all('DuckDB, csv', `read_csv('${convert(trace, 'x.csv')}')`, { 'count(*)': want.gcs, 'sum(heap_after_bytes)': want.heapAfter });
+  await all('DuckDB, csv', `read_csv('${convert(trace, 'x.csv')}')`, { 'count(*)': want.gcs, 'sum(heap_after_bytes::BIGINT)': want.heapAfter });
 }
 
 function openmetrics(name, trace, want) {
