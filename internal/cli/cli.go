@@ -91,7 +91,7 @@ possible; standard error says what is missing.`,
 		newPsCmd(std), newTopCmd(std), newServeCmd(std), newCollectCmd(std),
 		newAgentCmd(std), newLedgerCmd(std),
 		newFleetCmd(std),
-		newMCPCmd(), newSchemaCmd(std), newDemoCmd(std), newVersionCmd(std),
+		newMCPCmd(), newSchemaCmd(std), newDemoCmd(std), newVersionCmd(std), newManCmd(),
 	)
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()

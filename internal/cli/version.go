@@ -37,20 +37,33 @@ func moduleVersion() string {
 	return "(devel)"
 }
 
-// version returns what gctrail --version prints.
-func version() string {
-	commit := "unknown"
+// commit returns the commit that gctrail was built from, with its date.
+func commit() string {
+	settings := make(map[string]string)
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {
-			if s.Key == "vcs.revision" {
-				commit = s.Value
-			}
+			settings[s.Key] = s.Value
 		}
 	}
+	revision := settings["vcs.revision"]
+	if revision == "" {
+		return "unknown"
+	}
+	if date := settings["vcs.time"]; date != "" {
+		revision += " of " + date
+	}
+	if settings["vcs.modified"] == "true" {
+		revision += ", with changes"
+	}
+	return revision
+}
+
+// version returns what gctrail --version prints.
+func version() string {
 	return fmt.Sprintf(`gctrail %s
 commit  %s
 built   with %s for %s/%s
 reads   .netperf version 3, .nettrace versions 4 (and 5) and 6, .etl: plain, gzip, zstd, xz or zip;
         LTTng CTF 1.8 and CTF 2: folders, zip or tar
-`, moduleVersion(), commit, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+`, moduleVersion(), commit(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 }
