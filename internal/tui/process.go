@@ -129,7 +129,7 @@ var facts = []fact{
 	}},
 	{"pause ms", 8, false, 0, func(c *watch.Collection) string { return optional(c.Pause(), units.Millis) }},
 	{"before MB", 9, false, 4, func(c *watch.Collection) string { return optional(c.HeapBefore, units.MB) }},
-	{"after MB", 9, false, 0, func(c *watch.Collection) string { return optional(c.HeapAfter, units.MB) }},
+	{"after MB", 9, false, 1, func(c *watch.Collection) string { return optional(c.HeapAfter, units.MB) }},
 	{"promoted MB", 11, false, 7, func(c *watch.Collection) string { return optional(c.Promoted, units.MB) }},
 	{"freed MB", 9, false, 8, func(c *watch.Collection) string { return freedMarks[c.FreedQuality] + optional(c.Freed, units.MB) }},
 	{"suspend ms", 10, false, 9, func(c *watch.Collection) string { return optional(c.Suspend(), units.Millis) }},

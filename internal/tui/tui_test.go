@@ -27,6 +27,30 @@ import (
 	"github.com/gctrail/gctrail/live"
 )
 
+// TestColumnsFit checks that lists leave out columns rather than cut them, from 60
+// cells on.
+func TestColumnsFit(t *testing.T) {
+	for width := 60; width <= 210; width++ {
+		for _, withProcess := range []bool{false, true} {
+			total := -1
+			for _, f := range factsFor(width, withProcess) {
+				total += f.width + 1
+			}
+			if total > width {
+				t.Errorf("collections need %d cells of %d", total, width)
+			}
+		}
+		columns, name := fitting(width)
+		total := markWidth + idWidth + 1 + name
+		for _, c := range columns {
+			total += c.width + 1
+		}
+		if total > width || name < shortestName {
+			t.Errorf("processes need %d cells of %d, with %d for names", total, width, name)
+		}
+	}
+}
+
 var update = flag.Bool("update", false, "write what is shown to testdata")
 
 var noon = time.Date(2026, 11, 21, 12, 0, 0, 0, time.UTC)
