@@ -25,11 +25,15 @@ var fullRules = []rule{
 		source:    "mem-doc: a program should not run full blocking GCs all the time",
 		find:      fullAndBlocking,
 		advice: []advice{
-			{text: "Find out why gen 2 is not collected in the background.", next: []Step{listFull}},
-			{when: "background GC is off", fits: func(j *judgement, _ *Finding) bool {
-				s := j.Summary.Process.Settings
-				return s != nil && s.BitSettings&clr.GCSettingsBitsConcurrent == 0
-			}, text: "Switch background GC on.", settings: []*setting{&concurrentGC}},
+			{when: "background GC is off", fits: func(j *judgement, _ *Finding) bool { return j.concurrentOff() }, text: "Switch background GC on.", settings: []*setting{&concurrentGC}},
+			{
+				when: "gen 2 is too small for background GCs", fits: func(j *judgement, _ *Finding) bool { return !j.concurrentOff() && j.mostlyTooSmall() },
+				text: "Reduce the number of gen 2 GCs: blocking is the cheaper kind for a gen 2 of this size.", next: []Step{listFull},
+			},
+			{
+				when: "otherwise", fits: func(j *judgement, _ *Finding) bool { return !j.concurrentOff() && !j.mostlyTooSmall() },
+				text: "Find out why gen 2 is not collected in the background.", next: []Step{listFull},
+			},
 		},
 	},
 }
@@ -74,12 +78,24 @@ func fullAndBlocking(j *judgement) (Finding, bool) {
 		Evidence: []Figure{{"full_blocking", float64(t.count)}, {"full_blocking_pct", byCount}, {"full_blocking_pause_pct", byPause}},
 	}
 	f.quote(t)
-	if small := j.tallies[fullTooSmall].count; 2*small > t.count {
-		f.Description += fmt.Sprintf(" For %s of them gen 2 was too small for a background GC (gen2_too_small): that is cheap.", units.Count(small))
+	if j.mostlyTooSmall() {
+		f.Description += fmt.Sprintf(" For %s of them gen 2 was too small for a background GC (gen2_too_small).", units.Count(j.tallies[fullTooSmall].count))
 		f.Severity = min(f.Severity, Warning)
 	}
-	if s := j.Summary.Process.Settings; s != nil && s.BitSettings&clr.GCSettingsBitsConcurrent == 0 {
+	if j.concurrentOff() {
 		f.Description += " Background GC is switched off."
 	}
 	return f, true
+}
+
+// concurrentOff reports whether background GC is known to be switched off.
+func (j *judgement) concurrentOff() bool {
+	s := j.Summary.Process.Settings
+	return s != nil && s.BitSettings&clr.GCSettingsBitsConcurrent == 0
+}
+
+// mostlyTooSmall reports whether most blocking gen 2 GCs were blocking because gen 2
+// was too small for a background GC.
+func (j *judgement) mostlyTooSmall() bool {
+	return 2*j.tallies[fullTooSmall].count > j.tallies[fullBlocking].count
 }

@@ -28,7 +28,11 @@ var pauseRules = []rule{
 			{when: "long pauses of gen 0 dominate, and much survives", fits: func(j *judgement, _ *Finding) bool { return longYoung(j.dominant()) && !j.littleSurvives() }, text: "Shorten object lifetimes, or keep fewer objects alive: survivors make gen 0 GCs long."},
 			{when: "pauses of gen 1 dominate", fits: mostly(ofGeneration(1)), text: "Look for objects that survive one GC and die soon after: batches, buffers of requests, caches with a short lifetime."},
 			{when: "induced blocking gen 2 GCs dominate", fits: mostly(inducedFull), text: "Remove the calls that induce full GCs; a larger gen 0 does not help."},
-			{when: "other blocking gen 2 GCs dominate", fits: mostly(blockingFull), text: "Find out why gen 2 is not collected in the background: see the condemned reasons of these GCs. A larger gen 0 does not help.", next: []Step{listFull}},
+			{
+				when: "other blocking gen 2 GCs dominate, and background GC is off", fits: func(j *judgement, f *Finding) bool { return mostly(blockingFull)(j, f) && j.concurrentOff() },
+				text: "Switch background GC on: gen 2 is then collected while threads run. A larger gen 0 does not help.", settings: []*setting{&concurrentGC},
+			},
+			{when: "other blocking gen 2 GCs dominate", fits: func(j *judgement, f *Finding) bool { return mostly(blockingFull)(j, f) && !j.concurrentOff() }, text: "Find out why gen 2 is not collected in the background: see the condemned reasons of these GCs. A larger gen 0 does not help.", next: []Step{listFull}},
 			{when: "gen 2 GCs triggered by large or pinned arrays dominate", fits: mostly(largeFull), text: "Reuse large arrays with ArrayPool<T>: allocating them triggers these gen 2 GCs, and a larger gen 0 does not help."},
 			{when: "other background gen 2 GCs dominate", fits: mostly(backgroundFull), text: "Promote less into gen 2: shorten object lifetimes, or keep fewer objects alive."},
 		},

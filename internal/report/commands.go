@@ -38,22 +38,15 @@ func (rep *Report) record(r findings.Recording) string {
 	return "gctrail collect " + rep.target() + " " + recordings[r]
 }
 
-// target names the program to record: by its name, since the process itself may
-// have ended.
+// target returns the flag that selects the program to record: by its name, because
+// the process may have ended, and its id may belong to another one.
 func (rep *Report) target() string {
-	var p gc.Process
-	p.PID = rep.info.PID
 	if len(rep.cases) > 0 {
-		p = *rep.cases[0].Summary.Process
+		if name := rep.cases[0].Summary.Process.Name; name != "" {
+			return "-n " + text.Quoted(name)
+		}
 	}
-	switch {
-	case p.Name != "":
-		return "-n " + text.Quoted(p.Name)
-	case p.PID == trace.UnknownID:
-		return "-p PID"
-	default:
-		return fmt.Sprintf("-p %d", p.PID)
-	}
+	return "-p PID"
 }
 
 // framework reports whether the process runs on the .NET Framework, which ETW

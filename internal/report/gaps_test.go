@@ -13,8 +13,8 @@ import (
 // TestCollectFromTheFramework: processes of .NET Framework are recorded through ETW.
 func TestCollectFromTheFramework(t *testing.T) {
 	for runtime, want := range map[string]string{
-		".NET 10.0.12":                   "gctrail collect -p 7 --profile gc-alloc",
-		".NET Framework 4.0.30319.34209": "gctrail collect --etw -p 7 --profile gc-alloc",
+		".NET 10.0.12":                   "gctrail collect -p PID --profile gc-alloc",
+		".NET Framework 4.0.30319.34209": "gctrail collect --etw -p PID --profile gc-alloc",
 	} {
 		process := &gc.Process{PID: 7, Runtime: runtime, Stopped: time.Second}
 		c := Case{Result: findings.Result{Case: new(findings.Case)}}

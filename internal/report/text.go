@@ -102,13 +102,16 @@ func (rep *Report) writeFindings(p *text.Page, c *Case) {
 		return
 	}
 	p.Section("Findings in full")
+	shown := map[string]int{}
 	for i := range c.Findings {
 		f := &c.Findings[i]
-		writeFinding(p, i+1, f, rep.commands(c, f))
+		writeFinding(p, i+1, f, rep.commands(c, f), shown)
 	}
 }
 
-func writeFinding(p *text.Page, n int, f *findings.Finding, next []step) {
+// writeFinding writes the nth finding. A setting or a command that an earlier one
+// shows is referred to; shown has the findings that showed each.
+func writeFinding(p *text.Page, n int, f *findings.Finding, next []step, shown map[string]int) {
 	lead := fmt.Sprintf("%2d. ", n)
 	const indent = "    "
 	p.Spans(lead, text.Span{Text: severityWord(f.Severity) + ":", Style: severityStyles[f.Severity]}, text.Span{Text: fmt.Sprintf("%s (%s, %v confidence)", f.Title, f.ID, f.Confidence)})
@@ -116,21 +119,37 @@ func writeFinding(p *text.Page, n int, f *findings.Finding, next []step) {
 	for _, a := range f.Advice {
 		p.Prose(indent+"- ", a)
 	}
-	for _, s := range f.Settings {
-		words := fmt.Sprintf("%s=%s (hexadecimal)", s.Variable, s.Value)
-		if s.Property != "" {
-			words += fmt.Sprintf(" or %q: %s in runtimeconfig.json", s.Property, s.JSON)
+	for i := range f.Settings {
+		s := &f.Settings[i]
+		if at := shown[s.Variable]; at > 0 {
+			p.Prose(indent+"- ", fmt.Sprintf("%s=%s: see finding %d.", s.Variable, s.Value, at))
+			continue
 		}
-		words += ": " + s.Effect + ". Cost: " + s.Cost + "."
-		if s.Since != "" {
-			words += " From " + s.Since + " on."
-		}
-		p.Prose(indent+"- ", words)
+		shown[s.Variable] = n
+		p.Prose(indent+"- ", settingText(s))
 	}
 	for _, s := range next {
+		if at := shown[s.command]; at > 0 {
+			p.Prose(indent+"- ", fmt.Sprintf("To %s: the command of finding %d.", s.purpose, at))
+			continue
+		}
+		shown[s.command] = n
 		p.Prose(indent+"- ", "To "+s.purpose+":")
 		p.Command(indent+"  ", s.command)
 	}
+}
+
+// settingText describes a setting in both spellings, with its effect and its cost.
+func settingText(s *findings.Setting) string {
+	words := fmt.Sprintf("%s=%s (hexadecimal)", s.Variable, s.Value)
+	if s.Property != "" {
+		words += fmt.Sprintf(" or %q: %s in runtimeconfig.json", s.Property, s.JSON)
+	}
+	words += ": " + s.Effect + ". Cost: " + s.Cost + "."
+	if s.Since != "" {
+		words += " From " + s.Since + " on."
+	}
+	return words
 }
 
 var severityStyles = [...]text.Style{findings.Note: text.Note, findings.Warning: text.Warning, findings.Problem: text.Problem}
