@@ -147,6 +147,12 @@ func definition(name string) []Figure {
 			return Definitions(figure)
 		}
 	}
+	if strings.HasPrefix(name, "mark_") { // from one kind of root
+		if strings.HasSuffix(name, "_bytes") {
+			return Definitions("marked_bytes")
+		}
+		return Definitions("marking")
+	}
 	for _, unit := range []string{" µs", " ms", " s", " B", " kB", " MB", " GB"} {
 		if stem, ok := strings.CutSuffix(name, unit); ok && stem != "" {
 			return Definitions(stem)
