@@ -45,9 +45,9 @@ func tracedProcesses(paths []string) []*gc.Process {
 			continue
 		}
 		var m gc.Model
-		for range m.Collections(in.Source) {
-			if time.Now().After(until) {
-				break
+		for _, err := range m.Collections(in.Source) {
+			if err != nil || time.Now().After(until) {
+				break // with the processes found so far
 			}
 		}
 		all = append(all, m.Processes()...)
