@@ -18,6 +18,7 @@ var ruleTraces = map[string]struct{ finds, not string }{
 	"R02": {web, "net8-win-x64-gcevents.etl.zip"},
 	"R03": {"net10-wks-background-nonconcurrent-collect.nettrace.gz", web},
 	"R04": {"net21-win-x86-objver3.netperf.gz", web},
+	"R05": {"net10-wks-stopped-web.nettrace.gz", web},
 	"R10": {"net10-wks-gen0size-loh-collect.nettrace.gz", "net10-wks-pressure-collect.nettrace.gz"},
 	"R13": {"net10-srv-web-1.nettrace.gz+net10-srv-web-2.nettrace.gz", "net10-srv-web-1.nettrace.gz"},
 	"R14": {"net10-wks-sampler-web.nettrace.gz", web},
