@@ -26,10 +26,11 @@ type Options struct {
 	Complete func(*trace.Descriptor)
 	// Stacks makes events carry their stacks.
 	Stacks bool
-	// Ahead reads the input in a separate goroutine, and the events of V4 on
-	// all processors, at most 3 MiB, or three blocks if these are larger, ahead
-	// of the events emitted. Events waits for a Read in progress before it
-	// returns, so the input should be a file. Ahead has no effect with Idle.
+	// Ahead reads the input in a separate goroutine, and decodes blocks of V4
+	// on all processors. They are at most 3 MiB, or three blocks if these are
+	// larger, ahead of the events emitted. Events waits for a Read in progress
+	// before it returns, so the input should be a file. Ahead has no effect
+	// with Idle.
 	Ahead bool
 	// Idle is for a trace that is still being written. If the input, which must
 	// have net.Conn's SetReadDeadline, returns nothing for this long, the
