@@ -20,6 +20,8 @@ const (
 
 // stacks joins each ClrStackWalk with the event before it of its thread. The
 // runtime raises the one right after the other.
+//
+// The kernel's StackWalk events belong to events of the kernel.
 type stacks struct {
 	ring       []held
 	head, tail uint64            // of ring, without the remainder
