@@ -96,7 +96,7 @@ func TestTracePaths(t *testing.T) {
 
 func TestDefaultTraceName(t *testing.T) {
 	at := time.Date(2026, 3, 4, 15, 6, 7, 0, time.Local)
-	if got := defaultTraceName("web", at); got != "web_20260304_150607.nettrace" {
+	if got := defaultTraceName("web", at); got != "web_20260304_150607" {
 		t.Error(got)
 	}
 }

@@ -22,6 +22,7 @@ import (
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/live"
+	"github.com/gctrail/gctrail/otlp"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -45,6 +46,7 @@ var enums = map[string]reflect.Type{
 	"findings.Severity":    reflect.TypeFor[findings.Severity](),
 	"findings.Confidence":  reflect.TypeFor[findings.Confidence](),
 	"live.Kind":            reflect.TypeFor[live.Kind](),
+	"otlp.Signal":          reflect.TypeFor[otlp.Signal](),
 	"trace.Exactness":      reflect.TypeFor[trace.Exactness](),
 }
 
