@@ -184,7 +184,7 @@ func eval[T any](b *tab, js string) T {
 // wait waits until an expression is true.
 func (b *tab) wait(js string) {
 	b.Helper()
-	for range 400 {
+	for range 1200 {
 		if eval[bool](b, "!!("+js+")") {
 			return
 		}
@@ -215,10 +215,23 @@ func (b *tab) click(selector string) {
 	b.must(chromedp.Do(b.ctx, chromedp.MouseClickXY(x, y)))
 }
 
+// still waits until the page does not scroll any more.
+const still = `new Promise((done) => {
+	let last = -1;
+	const timer = setInterval(() => {
+		if (scrollY === last) {
+			clearInterval(timer);
+			done(true);
+		}
+		last = scrollY;
+	}, 60);
+})`
+
 // at scrolls an element into view and returns the place at a part of its width and
 // height.
 func (b *tab) at(selector string, across, down float64) (x, y float64) {
 	b.Helper()
+	eval[bool](b, still)
 	box := eval[[]float64](b, fmt.Sprintf(`(() => {
 		const e = document.querySelector(%q);
 		if (!e) return [];

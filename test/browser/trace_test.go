@@ -67,8 +67,20 @@ func tasksOf(events []task) []task {
 		}
 	}
 	var tasks []task
+	cpu := map[int]float64{} // by process: other pages of the browser do next to nothing
 	for _, e := range events {
 		if main[[2]int{e.PID, e.TID}] && e.Name == "ThreadControllerImpl::RunTask" {
+			cpu[e.PID] += e.CPU
+		}
+	}
+	page := 0
+	for pid := range cpu {
+		if page == 0 || cpu[pid] > cpu[page] {
+			page = pid
+		}
+	}
+	for _, e := range events {
+		if e.PID == page && main[[2]int{e.PID, e.TID}] && e.Name == "ThreadControllerImpl::RunTask" {
 			tasks = append(tasks, e)
 		}
 	}

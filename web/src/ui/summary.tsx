@@ -21,7 +21,7 @@ export function Verdict({ store }: { store: Store }): JSX.Element {
     h?.runtime,
     h && h.server !== null ? (h.server ? "server GC" : "workstation GC") : "",
     [h?.os, h?.arch].filter(Boolean).join(" "),
-    trace && `${duration(trace.last_us)} of ${trace.report.format}`,
+    trace && `${duration(trace.last_us || p?.end)} of ${trace.report.format}`,
     trace && new Date(trace.start).toISOString().replace("T", " ").replace(/\.\d+Z/, " UTC"),
   ].filter(Boolean);
   return (
@@ -81,7 +81,7 @@ export function Evidence({ store }: { store: Store }): JSX.Element | null {
         {p && p.header.rows_left_out > 0 && <li class="warning">This page leaves out {plural(p.header.rows_left_out, "GC")}: use --from and --to</li>}
         {good && totals?.incomplete === 0 && <li class="good">All GCs are complete</li>}
       </ul>
-      <details>
+      {report.collected.providers.length > 0 && <details>
         <summary>Recorded: {plural(report.collected.providers.length, "provider")}</summary>
         <table class="plain">
           <thead><tr><th scope="col">provider</th><th scope="col">keywords</th><th scope="col" class="number">level</th><th scope="col" class="number">events</th></tr></thead>
@@ -91,7 +91,7 @@ export function Evidence({ store }: { store: Store }): JSX.Element | null {
             ))}
           </tbody>
         </table>
-      </details>
+      </details>}
       {report.cannot_tell.length > 0 && (
         <>
           <h3>Not recorded in this trace</h3>

@@ -95,7 +95,7 @@ export function Table({ store }: { store: Store }): JSX.Element | null {
       </header>
       <div
         class="grid" role="grid" aria-label="Garbage collections" aria-rowcount={rows.length + 1} aria-colcount={shown.length} aria-activedescendant={rows.length > 0 ? `row-${focus}` : undefined}
-        tabIndex={0} ref={body} onKeyDown={onKey} onScroll={(e) => setTop(e.currentTarget.scrollTop)}
+        tabIndex={0} ref={body} style={{ "--needed": `${Math.max(8, rows.length + 2) * rowHeight}px` }} onKeyDown={onKey} onScroll={(e) => setTop(e.currentTarget.scrollTop)}
       >
         <div class="row head" role="row" aria-rowindex={1} style={{ gridTemplateColumns: template, minWidth: width }}>
           {shown.map((c) => (
