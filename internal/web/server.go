@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"log"
 	"net"
 	"net/http"
 	"path/filepath"
@@ -73,7 +75,7 @@ func (s *Server) Serve(ctx context.Context, l net.Listener, certificate, key str
 		Handler:           s.handler(l.Addr()),
 		ReadHeaderTimeout: readHeader, ReadTimeout: readHeader, IdleTimeout: idle, MaxHeaderBytes: maxHeader,
 		BaseContext: func(net.Listener) context.Context { return ctx },
-		ErrorLog:    nil,
+		ErrorLog:    log.New(io.Discard, "", 0), // clients that break off are no news
 	}
 	var running sync.WaitGroup
 	if s.watcher != nil {
