@@ -32,6 +32,7 @@ func (w *window) add(c *watch.Collection) {
 		w.newer.Add(c.Collection)
 	}
 	w.dirty = true
+	c.Marks = nil // which rules add up at once, and which a retained collection would hold
 }
 
 // turn begins new cases where it is time for them.
