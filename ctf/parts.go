@@ -12,8 +12,8 @@ type parts struct {
 	size    int // of their payloads
 }
 
-// A partKey tells the threads apart whose events are split, or where threads are
-// not known, the streams.
+// A partKey identifies the thread whose events are split, or the stream if
+// threads are unknown.
 type partKey struct {
 	kind     *kind
 	pid, tid uint64

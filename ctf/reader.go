@@ -45,8 +45,8 @@ type Reader struct {
 }
 
 // Open opens the traces in a folder and in those below it. The error wraps
-// trace.ErrNotTrace if there is no trace, and is a *trace.FormatError if none
-// of them can be read.
+// trace.ErrNotTrace if there is not a trace, and is a *trace.FormatError if
+// none of them can be read.
 func Open(fsys fs.FS, opts Options) (*Reader, error) {
 	m, err := newMerger(fsys)
 	if err != nil {

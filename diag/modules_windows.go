@@ -20,7 +20,7 @@ type examined struct {
 // A runtimeModule is the runtime that a process loads; the zero value is none.
 type runtimeModule struct {
 	framework bool   // it is .NET Framework
-	version   string // of .NET Framework; empty where unknown
+	version   string // of .NET Framework; empty if unknown
 }
 
 // minExamination is the shortest time after which a process is examined again.
@@ -111,8 +111,8 @@ func moduleSnapshot(pid uint32) (windows.Handle, error) {
 	return h, err
 }
 
-// fileVersion returns the version in the resources of a file, such as 4.8.4515.0; empty
-// where it has none.
+// fileVersion returns the version in the resources of a file, such as
+// 4.8.4515.0; empty if it has none.
 func fileVersion(path string) string {
 	size, err := windows.GetFileVersionInfoSize(path, new(windows.Handle))
 	if err != nil || size == 0 {

@@ -58,7 +58,7 @@ func (x *exchange) refuse(why error) {
 	case errors.Is(why, io.ErrUnexpectedEOF):
 		code = BadEncoding
 	case timedOut(why), errors.Is(why, io.EOF), reset(why):
-		return // there is no client to answer
+		return // there is not a client to answer
 	}
 	m := newRequest(answerError)
 	m.u32(uint32(code))

@@ -34,8 +34,7 @@ type entry struct {
 	flags    uint8
 }
 
-// order tells entries of equal time apart: by processor, then as they were
-// written.
+// order orders entries of equal time by processor, then as they were written.
 func (e *entry) order() uint64 {
 	return uint64(e.cpu)<<48 | uint64(e.file)<<40 | uint64(e.seq)
 }
@@ -339,7 +338,7 @@ func (f *file) scan(pos int64) (int64, error) {
 // isBuffer reports whether a buffer of a compressed file is very likely to begin
 // with b: its header must also agree with itself and with the file's.
 func isBuffer(f *file, b []byte) bool {
-	if le.Uint32(b[0x04:]) != le.Uint32(b[0x30:]) { // quickly tells most apart
+	if le.Uint32(b[0x04:]) != le.Uint32(b[0x30:]) { // quickly rejects most
 		return false
 	}
 	var h bufferHeader

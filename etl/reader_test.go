@@ -436,7 +436,7 @@ func TestLoss(t *testing.T) {
 		},
 		{
 			"no event where one belongs", file(func(f *etltest.File) { f.Buffers[0].Raw([]byte("garbage!")) }), events(1, 2, 3, 4),
-			[]string{"lost: 0 (lower_bound)", "lost between 2µs and 4µs", "damage: etl: event at 0x1000: malformed: no event begins at 0xe8 of the buffer, 8 bytes are passed over"},
+			[]string{"lost: 0 (lower_bound)", "lost between 2µs and 4µs", "damage: etl: event at 0x1000: malformed: no event begins at 0xe8 of the buffer, 8 bytes are skipped"},
 		},
 		{
 			"an event past the end", file(func(f *etltest.File) { e := at(3, 9); e.Size = 999; f.Buffers[0].Event(e) }), events(1, 2, 3, 4),

@@ -183,6 +183,6 @@ func (r *Reader) stopped(b *batch, p int) {
 	if len(bytes.Trim(b.data[p:], "\xff")) == 0 {
 		return
 	}
-	r.damaged(b, "event", malformed("no event begins at %#x of the buffer, %d bytes are passed over",
+	r.damaged(b, "event", malformed("no event begins at %#x of the buffer, %d bytes are skipped",
 		b.plain-int64(len(b.data)-p), len(b.data)-p))
 }

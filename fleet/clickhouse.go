@@ -187,7 +187,7 @@ func (c *ClickHouse) post(ctx context.Context, parameters string, body []byte) (
 // A ServerError is ClickHouse's refusal of a statement.
 type ServerError struct {
 	Status  int // of HTTP
-	Code    int // of ClickHouse; 0 where it gave none
+	Code    int // of ClickHouse; 0 if it gave none
 	Message string
 }
 

@@ -224,7 +224,7 @@ func keyValue(message []byte) (attribute, error) {
 	return a, err
 }
 
-// anyValue reads an AnyValue as a value of a type; unknown where it is not one.
+// anyValue reads an AnyValue as a value of a type; unknown if it is not one.
 func anyValue(typ column.Type, message []byte) column.Value {
 	var v column.Value
 	_ = each(message, func(field protowire.Number, wire protowire.Type, value []byte) error {

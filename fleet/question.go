@@ -30,7 +30,7 @@ type Group struct {
 }
 
 // PauseShare returns the percentage of the watched time in which threads were
-// paused, and false where too little was watched.
+// paused, and false if too little was watched.
 func (g *Group) PauseShare() (float64, bool) {
 	if g.Watched <= 0 {
 		return 0, false
@@ -247,7 +247,7 @@ func (f *Folder) latest(ctx context.Context, t *Table, filter *Filter, limit int
 }
 
 // Text returns a value as text: times in milliseconds, sizes in bytes, nothing
-// where it is unknown.
+// if unknown.
 func Text(v column.Value) string {
 	switch v.Type {
 	case column.Text:

@@ -13,7 +13,7 @@ import (
 
 // Rows travel and wait in ClickHouse's format RowBinary: fixed widths in little
 // endian, strings behind their length, and a byte before each value that may be
-// null, which is 1 where it is.
+// null, which is 1 if it is.
 
 // maxText bounds a text of a row, in bytes.
 const maxText = 4 << 10
@@ -125,7 +125,7 @@ func (c *Column) readValue(src []byte, required bool) (column.Value, []byte, err
 	return v, src[size:], nil
 }
 
-// number returns a number as a value of a type; unknown where the type cannot hold
+// number returns a number as a value of a type; unknown if the type cannot hold
 // it.
 func number(typ column.Type, f float64) column.Value {
 	const most = 1 << 53 // of what a float holds exactly

@@ -24,7 +24,7 @@ type Table struct {
 // A Column is a figure of every record of a table. Its name has the unit.
 type Column struct {
 	Name string
-	Type column.Type // text where it is unknown is empty, all else is null
+	Type column.Type // text if unknown is empty, all else is null
 	// Attribute is the key of the log record's attribute, or of its resource's;
 	// the record's own takes precedence.
 	Attribute string

@@ -70,8 +70,8 @@ var names = [numFigures]string{
 	"committed_bytes", "budget_bytes", "memory_load_pct", "promoted_bytes",
 }
 
-// AppendJSON appends the record as a JSON object: its time and all figures, null
-// where they are unknown.
+// AppendJSON appends the record as a JSON object: its time and all figures,
+// null if unknown.
 func (r *Record) AppendJSON(b []byte) []byte {
 	b = append(b, `{"time":"`...)
 	b = r.Time.UTC().AppendFormat(b, time.RFC3339Nano)

@@ -64,7 +64,7 @@ type Reader struct {
 	walkers int  // goroutines that walk blocks, with Options.Ahead
 	careful bool // readEvents reads all blocks: tests compare with it
 	walker  walker
-	view    *view // of what was read so far; nil where it has to be made
+	view    *view // of what was read so far; nil if it has to be made
 	shown   int64 // offset of the block from which on walkers have their view
 	summary summary
 

@@ -21,14 +21,14 @@ func (v *view) key(ticks uint64) uint64 { return (ticks - v.sync) ^ 1<<63 }
 type summary struct {
 	view     *view  // with which the block was walked
 	regular  bool   // the rest is set; else readEvents has to read the block
-	batch    *batch // the wanted events; nil where there are none
+	batch    *batch // the wanted events; nil if there are none
 	tallies  []tally
 	runs     []run
 	start    uint64 // sort key of the first event
 	earliest uint64 // sort key
 	latest   uint64 // sort key
 	opens    bool   // the first event is sorted
-	sorted   uint64 // sort key of the last sorted event; 0 where there is none
+	sorted   uint64 // sort key of the last sorted event; 0 if there is none
 }
 
 // A tally is the number of a block's events of a kind.
@@ -179,7 +179,7 @@ func (w *walker) sortedAt(first bool) bool {
 	return first || w.ticks-w.times.from <= max(w.most, w.last-w.times.from)+w.view.second
 }
 
-// count counts an event. It returns its kind, nil where that is unusual.
+// count counts an event. It returns its kind, nil if that is unusual.
 func (w *walker) count(id uint32) *kind {
 	if int64(id) >= int64(len(w.view.kinds)) {
 		return nil
@@ -266,8 +266,9 @@ func (w *walker) brief() {
 	w.off, h.metadataID, h.seq, h.stack, h.ticks, h.payload = off, id, seq, stack, ticks, size
 }
 
-// alike passes over events at off that differ from the one before only in their
-// time, by less than 16,384 ticks. It returns their number, the end, and the sum of the differences.
+// alike skips events at off that differ from the one before only in their time,
+// by less than 16,384 ticks. It returns their number, the end, and the sum of
+// the differences.
 func alike(data []byte, off, size int) (n uint64, end int, later uint64) {
 	for last := len(data) - 4 - size; off <= last; n++ {
 		h := binary.LittleEndian.Uint32(data[off:])

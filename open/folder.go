@@ -80,7 +80,7 @@ func lookInto(path string) (traces []FolderTrace, known *UnknownError, err error
 	return traces, known, err
 }
 
-// probe returns why there is no trace in the file called name, unpacking no
+// probe returns why there is not a trace in the file called name, unpacking no
 // more than necessary.
 func probe(name string) error {
 	f, err := os.Open(name)

@@ -5,7 +5,7 @@ import (
 	"strconv"
 )
 
-// A tokenKind tells tokens apart.
+// A tokenKind is the kind of a token.
 type tokenKind uint8
 
 const (

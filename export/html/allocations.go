@@ -46,7 +46,7 @@ type typeRow struct {
 }
 
 // stackBytes are the bytes of a type that come from a stack: the index of the
-// type, or -1 where it is not listed, the node of the innermost frame, or -1 where
+// type, or -1 if it is not listed, the node of the innermost frame, or -1 if
 // there is none, and the bytes.
 type stackBytes [3]int64
 
@@ -99,7 +99,7 @@ type tree struct {
 	stack []string
 }
 
-// leaf returns the node of the innermost frame of a stack, -1 where it has none.
+// leaf returns the node of the innermost frame of a stack, -1 if it has none.
 func (t *tree) leaf(stacks *symbol.Stacks, id symbol.StackID) int64 {
 	if stacks == nil || id <= symbol.OtherStacks {
 		return -1

@@ -62,8 +62,8 @@ func (l *Live) AppendRows(dst []byte, from, to int) []byte {
 	return append(dst, ']')
 }
 
-// Detail returns all that is known of the collection of a number as JSON, nil where
-// it is not kept.
+// Detail returns all that is known of the collection of a number as JSON, nil
+// if it is not kept.
 func (l *Live) Detail(number uint32) []byte {
 	for i, n := range l.numbers {
 		if n == number {

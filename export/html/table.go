@@ -14,7 +14,7 @@ import (
 type table struct {
 	rows int
 	data [][]byte
-	last []int64 // figures of the collection before; zero where unknown
+	last []int64 // figures of the collection before; zero if unknown
 	row  []int64
 }
 

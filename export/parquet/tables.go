@@ -42,8 +42,8 @@ func Collections(w io.Writer, start func() time.Time, columns []column.Column) *
 	return &Writer{t.add, t.close}
 }
 
-// instant is the wall-clock time of what is some time after the start of a trace,
-// unknown where no count of nanoseconds since 1970 holds it.
+// instant is the wall-clock time of what is some time after the start of a
+// trace, unknown if no count of nanoseconds since 1970 holds it.
 func instant(start time.Time, after time.Duration) column.Value {
 	at := start.Add(after)
 	if y := at.Year(); y < 1678 || y > 2261 {

@@ -283,7 +283,7 @@ func (w *Writer) word(name, v string) {
 	w.event.message(eventAnnotation, a)
 }
 
-// process returns the process's tracks, and describes it where it is new.
+// process returns the process's tracks, and describes it if it is new.
 func (w *Writer) process(of *gc.Process) *process {
 	p := w.processes[of]
 	if p == nil {
@@ -304,7 +304,7 @@ func (w *Writer) process(of *gc.Process) *process {
 	return p
 }
 
-// track returns the UUID of a process's track, and describes it where it is new.
+// track returns the UUID of a process's track, and describes it if it is new.
 func (w *Writer) track(p *process, name string) uint64 {
 	uuid, known := p.tracks[name]
 	if known {

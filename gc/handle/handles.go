@@ -156,7 +156,7 @@ func (h *Handles) created(p *handles, ev *trace.Event, v *clr.SetGCHandle) {
 	s.series.add(at, 1)
 }
 
-// site returns the sum of a site. Where there is no room for it, that is the sum of
+// site returns the sum of a site, or if there is no room for it, the sum of
 // its kind with all other stacks.
 func (p *handles) site(k site) *siteSum {
 	last := &p.last[int(k.kind)%len(p.last)]

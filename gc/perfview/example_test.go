@@ -8,8 +8,8 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// This prints the first collection as PerfView's GCStats has them. A cell is empty
-// where TraceEvent has no figure.
+// This prints the first collection as PerfView's GCStats has them. A cell is
+// empty if TraceEvent has no figure.
 func ExampleModel() {
 	in, err := open.File("../../testdata/net10-wks-web-collect.nettrace.gz", open.Options{Want: perfview.Wants})
 	if err != nil {

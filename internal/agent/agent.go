@@ -115,7 +115,7 @@ func New(opts Options) (*Agent, error) {
 }
 
 // Run follows processes until ctx ends; it has then asked their runtimes to end
-// their sessions. It returns early where it cannot listen.
+// their sessions. It returns early if it cannot listen.
 func (a *Agent) Run(ctx context.Context) error {
 	a.ctx = ctx
 	defer context.AfterFunc(ctx, func() { a.stopping.Store(true) })()

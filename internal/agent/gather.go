@@ -126,7 +126,7 @@ func (d *distribution) prometheus() *dto.Histogram {
 	return h
 }
 
-// prometheus returns the exemplar; nil where there is none.
+// prometheus returns the exemplar; nil if there is none.
 func (e *exemplar) prometheus() *dto.Exemplar {
 	if e.at.IsZero() {
 		return nil

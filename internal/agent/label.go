@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A label tells processes apart: in Prometheus under its name, in the resources of
-// OTLP under its key.
+// A label distinguishes processes: in Prometheus under its name, in the
+// resources of OTLP under its key.
 type label struct {
 	name, key string
 }

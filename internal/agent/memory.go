@@ -297,7 +297,7 @@ func (a *Agent) leave(p *process) {
 	}
 }
 
-// pruneLedgers removes the oldest ledgers of ended processes where there are more
+// pruneLedgers removes the oldest ledgers of ended processes if there are more
 // than configured.
 func (a *Agent) pruneLedgers() {
 	entries, err := os.ReadDir(a.config.Ledger.Folder)

@@ -18,9 +18,9 @@ type Rule struct {
 	Name     string        `yaml:"name"`
 	When     string        `yaml:"when"`     // as collect --until has it: pause>200ms
 	Names    []string      `yaml:"names"`    // patterns of processes; none means all
-	Profile  string        `yaml:"profile"`  // of collect; gc-verbose where it is empty
-	Duration time.Duration `yaml:"duration"` // of the capture; 30 s where it is zero
-	Every    time.Duration `yaml:"every"`    // at most one capture of a process in this time; 10 min where it is zero
+	Profile  string        `yaml:"profile"`  // of collect; gc-verbose if it is empty
+	Duration time.Duration `yaml:"duration"` // of the capture; 30 s if it is zero
+	Every    time.Duration `yaml:"every"`    // at most one capture of a process in this time; 10 min if it is zero
 }
 
 const (

@@ -26,7 +26,7 @@ type server struct {
 	listener net.Listener
 }
 
-// listen opens the address of the configuration; nil where there is none.
+// listen opens the address of the configuration; nil if there is none.
 func (a *Agent) listen(ctx context.Context) (*server, error) {
 	if a.config.Listen == "" {
 		return nil, nil

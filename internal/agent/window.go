@@ -35,7 +35,7 @@ func (w *window) add(c *watch.Collection) {
 	c.Marks = nil // which rules add up at once, and which a retained collection would hold
 }
 
-// turn begins new cases where it is time for them.
+// turn begins new cases if it is time for them.
 func (w *window) turn(now, start time.Time) {
 	begin := func() *evidence { return &evidence{since: now, start: start} }
 	switch {

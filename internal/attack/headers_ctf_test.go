@@ -91,7 +91,7 @@ func (w *ctfWalk) since(bit int, shape string) {
 	w.list = append(w.list, header{w.from + bit/8, w.from + (w.pos+7)/8, shape})
 }
 
-// value passes over a value of the given type, or none.
+// value skips a value of the given type, or none.
 func (w *ctfWalk) value(name string, t *tsdl.Type) {
 	if t == nil {
 		return

@@ -110,7 +110,8 @@ func TestLongSeries(t *testing.T) {
 	}
 }
 
-// Both formats are read by others, whatever the title is, and where there is nothing.
+// Both formats are read by others, whatever the title is, and if there is
+// nothing.
 func TestFormats(t *testing.T) {
 	var one Series
 	one.Add(collection(time.Second, time.Millisecond, 1, 1e6))

@@ -88,7 +88,7 @@ func (p *picture) heading(y float64, s string) {
 type panel struct {
 	title  string
 	height float64
-	top    float64 // value at the upper end; zero where nothing is known
+	top    float64 // value at the upper end; zero if nothing is known
 	unit   func(float64) string
 	legend []entry
 	draw   func(p *picture, y float64, of *panel)

@@ -145,7 +145,7 @@ func (q *question) filter(cmd *cobra.Command, t *fleet.Table) (*fleet.Filter, er
 type ago struct {
 	given bool
 	after time.Duration // ago
-	at    time.Time     // zero where after tells
+	at    time.Time     // zero if after tells
 }
 
 func (a *ago) Type() string { return "TIME" }

@@ -173,7 +173,7 @@ func processRow(p *diag.Process) []string {
 	return cells
 }
 
-// runtimeOf is the runtime of a process; empty where it is not known.
+// runtimeOf is the runtime of a process; empty if unknown.
 func runtimeOf(p *diag.Process) string {
 	switch {
 	case p.Info != nil && p.Info.RuntimeVersion != "":

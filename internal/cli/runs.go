@@ -106,7 +106,7 @@ func (std *stdio) run(ctx context.Context, o *selection.Selection, path string, 
 	return run, nil
 }
 
-// gatherRun reads the trace of a run, for a page too where there is one.
+// gatherRun reads the trace of a run, for a page too if there is one.
 func gatherRun(r *runRecorder, o *selection.Selection, page *html.Page) (*report.Report, error) {
 	if page == nil {
 		return report.Gather(r, o, report.Budget{}, nil)

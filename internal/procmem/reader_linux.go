@@ -26,7 +26,7 @@ type Reader struct {
 
 // A cgroup is where the memory of a process is accounted for.
 type cgroup struct {
-	own     string // folder; empty where there is none
+	own     string // folder; empty if there is none
 	limited string // own, or the folder above it with the lowest limit
 	limit   gc.Opt[int64]
 	files   *files
@@ -110,7 +110,7 @@ func (r *Reader) readDetail() {
 }
 
 // findCgroup returns the cgroup that accounts for the memory of the process: of
-// version 1 where there is such a hierarchy for memory, otherwise of version 2.
+// version 1 if there is such a hierarchy for memory, otherwise of version 2.
 func (r *Reader) findCgroup() cgroup {
 	text, err := r.read(filepath.Join(r.folder, "cgroup"))
 	if err != nil {
@@ -162,7 +162,7 @@ func (r *Reader) limitedBy(mount, name string, files *files) cgroup {
 	}
 }
 
-// noLimit is a limit that version 1 writes where there is none, or more.
+// noLimit is a limit that version 1 writes if there is none, or more.
 const noLimit = math.MaxInt64 / 2
 
 // number reads a file with one number.

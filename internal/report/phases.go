@@ -51,7 +51,7 @@ func (d *Details) addPhases(c *background.Collection) {
 	}
 }
 
-// phasesOf returns the phases of a process's background collections; nil where the
+// phasesOf returns the phases of a process's background collections; nil if the
 // trace lacks them.
 func (d *Details) phasesOf(p *gc.Process) *Phases {
 	if d == nil {
@@ -116,7 +116,7 @@ type jsonPhase struct {
 	Longest uint32 `json:"number"` // of the collection with the longest
 }
 
-// phasesJSON are the phases of background collections; empty where the trace does
+// phasesJSON are the phases of background collections; empty if the trace does
 // not have them.
 func (c *Case) phasesJSON() []jsonPhase {
 	list := []jsonPhase{}

@@ -30,7 +30,7 @@ type Report struct {
 type Case struct {
 	findings.Result
 	Ranks  *Ranks  // nil for a trace that is judged while it is recorded
-	Phases *Phases // of background collections; nil where the trace lacks them
+	Phases *Phases // of background collections; nil if the trace lacks them
 }
 
 // A Input is a trace that is read once, for its collections.

@@ -1,9 +1,10 @@
 // Package schema publishes the JSON that commands write as JSON Schemas, compiled from
 // the files in shapes.
 //
-// A shape is a line that says what the JSON is of, and a line for each key: its name,
-// type and "?" where it may be null, and "optional" where it may be missing. The keys
-// of an object, or of the objects of a list, follow with two more spaces.
+// A shape is a line that says what the JSON is of, and a line for each key: its
+// name, type and "?" if it may be null, and "optional" if it may be missing.
+// The keys of an object, or of the objects of a list, follow with two more
+// spaces.
 package schema
 
 import (
@@ -45,8 +46,8 @@ func text(name string) string {
 	return string(b)
 }
 
-// Of returns the JSON Schema of a name that Names returns. Describe returns what a key
-// means, empty where it is not defined.
+// Of returns the JSON Schema of a name that Names returns. Describe returns
+// what a key means, empty if it is not defined.
 func Of(name string, describe func(key string) string) ([]byte, error) {
 	title, keys, _ := strings.Cut(text(name), "\n")
 	p := parser{lines: strings.Split(strings.TrimSuffix(keys, "\n"), "\n"), describe: describe}

@@ -183,7 +183,7 @@ func (r *row) times(c *gc.Collection) (began, ended time.Time) {
 	return r.start.Add(first.Or(0)), r.start.Add(last.Or(0))
 }
 
-// evidence returns what was found; it is empty where nothing is kept.
+// evidence returns what was found; it is empty if nothing is kept.
 func (r *row) evidence() *findings.Case {
 	if r.found == nil {
 		return new(findings.Case)

@@ -204,7 +204,7 @@ func (s *Server) filePart(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// forget drops the data of files on disk that were read before, where there are
+// forget drops the data of files on disk that were read before, if there are
 // too many.
 func (s *Server) forget(but *file) {
 	s.mu.Lock()
@@ -267,8 +267,8 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
 
 var tooLarge = fmt.Sprintf("a trace may have at most %d MB here: pass its path to gctrail serve", maxUpload>>20)
 
-// found returns the process that a request is about; nil, with the answer given,
-// where there is none.
+// found returns the process that a request is about; nil, with the answer
+// given, if there is none.
 func (s *Server) found(w http.ResponseWriter, r *http.Request) *process {
 	s.mu.Lock()
 	p := s.processes[number(r, "id")]

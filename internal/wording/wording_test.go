@@ -48,6 +48,11 @@ var avoided = map[string]string{
 	" tell of ":          "report",
 	"are told of ":       "are listed",
 	" is one that ":      "a noun in place of one",
+	"passes over":        "skips",
+	"passed over":        "skipped",
+	"where there is no":  "if there is no",
+	"nil where ":         "nil if",
+	"zero where ":        "zero if",
 }
 
 // TestAvoided checks the string literals and comments of Go files, and Markdown.

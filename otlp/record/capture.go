@@ -14,7 +14,7 @@ const CaptureEvent = "gctrail.capture"
 type Capture struct {
 	Path  string // on the machine of the agent
 	Bytes int64
-	Rule  string // that asked for it; empty where a person did
+	Rule  string // that asked for it; empty if a person did
 	GC    uint32 // number of the collection that met the rule
 }
 

@@ -127,7 +127,7 @@ var collector = sync.OnceValues(func() (string, error) {
 	return built("collector", "collector", ".", "collector-0.160.0-"+runtime.Version())
 })
 
-// built builds a program: into the cache where it has a name there.
+// built builds a program: into the cache if it has a name there.
 func built(name, module, target, cached string) (string, error) {
 	folder := filepath.Join(os.TempDir(), fmt.Sprintf("gctrail-e2e-%d", os.Getpid()))
 	if cached != "" {
