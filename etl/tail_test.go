@@ -16,7 +16,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A growingFile can be read up to if it has been written.
+// A growingFile can be read up to where it has been written.
 type growingFile struct {
 	t    testing.TB
 	data []byte

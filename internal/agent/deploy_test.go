@@ -16,7 +16,7 @@ import (
 
 const deploy = "../../deploy"
 
-// expressions returns the queries of the dashboards, by if they are, with
+// expressions returns the queries of the dashboards, by where they are, with
 // values for Grafana's variables.
 func expressions(t *testing.T) map[string]string {
 	t.Helper()

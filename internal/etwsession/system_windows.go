@@ -104,7 +104,7 @@ func (Windows) Runs(pid int) bool {
 
 func address(b []byte) uintptr { return uintptr(unsafe.Pointer(&b[0])) }
 
-// call calls a function of Windows. What its arguments point to stays if it is.
+// call calls a function of Windows. What its arguments point to stays where it is.
 //
 //go:uintptrescapes
 func call(p *windows.LazyProc, args ...uintptr) error {

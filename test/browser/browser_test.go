@@ -208,7 +208,7 @@ func (b *tab) key(keys string, opts ...chromedp.KeyOption) {
 	b.must(chromedp.Do(b.ctx, chromedp.KeyEvent(keys, opts...)))
 }
 
-// click clicks the element that a selector finds, if it is.
+// click clicks the element that a selector finds, where it is.
 func (b *tab) click(selector string) {
 	b.Helper()
 	x, y := b.at(selector, 0.5, 0.5)
