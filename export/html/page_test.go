@@ -147,6 +147,23 @@ func TestColumns(t *testing.T) {
 	}
 }
 
+// TestTerms: a column is predicted from columns that there are, of the same
+// collection only from those further up.
+func TestTerms(t *testing.T) {
+	index := make(map[string]int)
+	for i := range columns {
+		index[columns[i].name] = i
+	}
+	for i := range columns {
+		for _, term := range columns[i].from {
+			at, known := index[term.name]
+			if !known || term.back == 0 && at >= i || term.back < 0 || term.back > 1 {
+				t.Errorf("%s is predicted from %+v", columns[i].name, term)
+			}
+		}
+	}
+}
+
 // TestRows: what a server sends of a collection has the same figures.
 func TestRows(t *testing.T) {
 	for _, c := range collections(t, "../../testdata/net10-wks-induced-collect.nettrace.gz")[:10] {

@@ -17,6 +17,7 @@ export class Store {
 
   constructor(public data: Data) {
     this.state = this.valid(read(location.hash));
+    this.colour();
     addEventListener("hashchange", () => {
       if (location.hash.replace(/^#/, "") !== this.written) this.take(this.valid(read(location.hash)));
     });
@@ -47,10 +48,17 @@ export class Store {
 
   private take(state: State): void {
     this.state = state;
+    this.colour();
     this.reselect();
     this.notify();
     clearTimeout(this.pending);
     this.pending = window.setTimeout(() => this.save(), 200);
+  }
+
+  /** Sets the colours before anything is drawn in them. */
+  private colour(): void {
+    if (this.state.theme === "auto") delete document.documentElement.dataset.theme;
+    else document.documentElement.dataset.theme = this.state.theme;
   }
 
   private save(): void {

@@ -25,13 +25,8 @@ function useStage(last: number): number {
 /** The whole page. */
 export function App({ store }: { store: Store }): JSX.Element {
   const p = useStore(store, (s) => s.process);
-  const theme = useStore(store, (s) => s.state.theme);
   const stage = useStage(6);
   const comparing = useStore(store, (s) => s.data.head.comparison !== null && s.state.compare);
-  useEffect(() => {
-    if (theme === "auto") delete document.documentElement.dataset.theme;
-    else document.documentElement.dataset.theme = theme;
-  }, [theme]);
   return (
     <>
       <a class="skip" href="#collections" onClick={(e) => { e.preventDefault(); document.querySelector<HTMLElement>(".grid")?.focus(); }}>Skip to the GCs</a>
