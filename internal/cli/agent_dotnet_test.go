@@ -49,6 +49,9 @@ func TestAgentTotals(t *testing.T) {
 	}
 }
 
+// compareAgent compares counters. A collection that runs while the program counts may
+// be in its sums or not, and a busy machine delays the runtime's events by up to a
+// millisecond for each pause, which matters in a short run only.
 func compareAgent(t *testing.T, s map[string]float64, who string, totals dotnettest.Totals) {
 	t.Helper()
 	of := func(generation int) int {
@@ -57,11 +60,12 @@ func compareAgent(t *testing.T, s map[string]float64, who string, totals dotnett
 	gen2 := of(2)
 	gen1 := gen2 + of(1)
 	gen0 := gen1 + of(0)
-	if gen0 != totals.Collections || gen1 != totals.Gen1 || gen2 != totals.Gen2 {
+	differs := func(seen, counted int) bool { return max(seen-counted, counted-seen) > 1 }
+	if differs(gen0, totals.Collections) || differs(gen1, totals.Gen1) || differs(gen2, totals.Gen2) {
 		t.Errorf("%d, %d and %d collections; .NET counts %d, %d and %d", gen0, gen1, gen2, totals.Collections, totals.Gen1, totals.Gen2)
 	}
 	paused, want := s[`dotnet_gc_pause_time_seconds_total{`+who+`}`], totals.PauseMS/1000
-	if math.Abs(paused-want) > 0.02*want {
+	if math.Abs(paused-want) > 0.02*want+0.001*float64(min(gen0, 60)) {
 		t.Errorf("paused %.3f s; .NET counts %.3f s", paused, want)
 	}
 	t.Logf("%d collections, paused %.3f s; .NET counts %d, %.3f s", gen0, paused, totals.Collections, want)
