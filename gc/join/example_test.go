@@ -33,7 +33,7 @@ func ExampleTunings() {
 		fmt.Printf("after collection %d: %s, %s (%s)\n", t.Number, heaps, what, why)
 	}
 	// Output:
-	// after collection 4: 2 heaps, keep (cost above the target; no more processors, or changed lately)
-	// after collection 8: 2 heaps, keep (still measuring)
-	// after collection 12: 2 heaps, keep (cost above the target; no more processors, or changed lately)
+	// after collection 4: 2 heaps, more heaps (cost above the target; limited by the processors or the largest step)
+	// after collection 8: 2 heaps, keep (adjusted less than six GCs ago)
+	// after collection 12: 2 heaps, keep (cost above the target; the number of heaps is at its maximum)
 }
