@@ -39,7 +39,7 @@ const (
 type memory struct {
 	now       ledger.Record
 	dirty     bool // since it was written
-	hot       bool
+	hot       bool // to be read at each beat; also at first
 	began     time.Time
 	hardLimit func(limit gc.Opt[int64]) gc.Opt[int64]
 
@@ -52,7 +52,7 @@ type memory struct {
 }
 
 func newMemory(p *diag.Process, environment map[string]string, now time.Time) *memory {
-	m := &memory{began: now, hardLimit: func(limit gc.Opt[int64]) gc.Opt[int64] { return hardLimitOf(environment, limit) }}
+	m := &memory{began: now, hot: true, hardLimit: func(limit gc.Opt[int64]) gc.Opt[int64] { return hardLimitOf(environment, limit) }}
 	if p.PID != 0 {
 		m.reader = procmem.NewReader(p.PID)
 	}
