@@ -152,11 +152,9 @@ func TestCounters(t *testing.T) {
 	}
 }
 
-// bounds are those of the agent's classic buckets, in seconds.
-var bounds = []float64{0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10}
-
+// bucket returns the position of the agent's classic bucket of a pause in seconds.
 func bucket(s float64) int {
-	return slices.IndexFunc(bounds, func(bound float64) bool { return s <= bound })
+	return slices.IndexFunc(openmetrics.PauseBounds(), func(bound float64) bool { return s <= bound })
 }
 
 // checkQuantile expects Prometheus' estimate of a percentile within one bucket of
