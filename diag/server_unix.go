@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownAddress returns the path of this process's socket. One that is too long is
-// cut, as .NET 10 does it, if clients still know it for a socket's.
+// ownAddress returns the path of this process's socket. It cuts a path that is too
+// long, as .NET 10 does, if clients still recognize what is left.
 func ownAddress(folder string) (string, error) {
 	folder = strings.TrimSuffix(cmp.Or(folder, os.TempDir()), "/")
 	path := fmt.Sprintf("%s/dotnet-diagnostic-%d-%s-socket", folder, os.Getpid(), startKey())

@@ -102,8 +102,8 @@ func slackOf(own []*entry) (slack int64) {
 func since(t, slack int64) int64 { return distance(t, slack) }
 
 // resumed returns the time when every processor had begun a buffer of those in
-// later: the one that is missing before them was full by then. It is
-// math.MaxInt64 where some processor did not begin another.
+// later: the missing buffer before them was full by then. It is
+// math.MaxInt64 if some processor did not begin another.
 func (f *file) resumed(later []*entry) int64 {
 	begun := make(map[uint16]bool)
 	for _, e := range later {

@@ -7,8 +7,8 @@ import (
 	"github.com/gctrail/gctrail/clr"
 )
 
-// The number of times tells which phases a collection had; for any other number,
-// the phases are unknown.
+// TestPhaseTimes checks that the number of values decides which phases a collection
+// had, and that for any other number the phases are unknown.
 func TestPhaseTimes(t *testing.T) {
 	values := func(n int) (all []clr.GCGlobalHeapHistoryValue) {
 		for i := range n {

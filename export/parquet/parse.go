@@ -7,7 +7,7 @@ import (
 )
 
 // A parser reads structures in Thrift's compact protocol. After the first failure
-// it reads zeros, and err tells which.
+// it reads zeros, and err has that failure.
 type parser struct {
 	src []byte
 	err error

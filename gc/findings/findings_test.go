@@ -106,8 +106,8 @@ func old(i int, c *gc.Collection) {
 func server(p *gc.Process) { p.Server = gc.Some(true) }
 
 // assembled are histories for rules that real traces cannot test, or not at their
-// thresholds: one in which each finds something, and one that is nearly so in which it
-// does not. A nil near is the calm one. why is the program that has such trouble.
+// thresholds: the rule fires on the first, and not on near, which is just below the
+// threshold. A nil near is the calm history. why is the program that has such trouble.
 var assembled = map[string]struct {
 	why         string
 	there, near func() history

@@ -20,15 +20,16 @@ import (
 // Options are what an agent needs of its caller.
 type Options struct {
 	Config *Config // checked
-	// Notify is told what happens: News of processes other than collections. It may be
-	// nil, and is called by one goroutine at a time.
+	// Notify receives the news of processes, except collections. It may be nil, and is
+	// called by one goroutine at a time.
 	Notify func(*watch.News)
-	// Ended is told what a process died with, in place of Notify. It may be nil.
+	// Ended receives the verdict on a process that ended, instead of Notify. It may be
+	// nil.
 	Ended func(*diag.Process, *ledger.Verdict)
 	// Captured is called with each capture: by which rule, empty for none, its file, and
 	// what went wrong. It may be nil.
 	Captured func(p *diag.Process, rule, path string, err error)
-	// Problem is told what the agent itself cannot do. It may be nil.
+	// Problem receives what the agent itself failed to do. It may be nil.
 	Problem func(error)
 	// Source is where processes come from; zero means this machine.
 	Source watch.Source

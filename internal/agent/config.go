@@ -59,7 +59,7 @@ type OTLP struct {
 	Logs       bool              `yaml:"logs"`
 }
 
-// DefaultConfig returns the configuration of an agent that is told nothing.
+// DefaultConfig returns the configuration of an agent without settings.
 func DefaultConfig() *Config {
 	return &Config{
 		Listen:     "127.0.0.1:9464",

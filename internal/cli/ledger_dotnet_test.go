@@ -14,7 +14,7 @@ import (
 	"github.com/gctrail/gctrail/ledger"
 )
 
-// native is a library that takes native memory in a program that is told to load it.
+// native is a library that allocates native memory in the program that preloads it.
 const native = `
 #include <pthread.h>
 #include <string.h>

@@ -2,5 +2,5 @@
 
 package tracefile
 
-// freeSpace is not implemented on this system.
+// freeSpace reports that the free space is unknown.
 func freeSpace(string) (int64, bool) { return 0, false }
