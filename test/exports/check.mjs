@@ -3,7 +3,8 @@
 //
 //   npm ci --ignore-scripts && node check.mjs GCTRAIL TRACE...
 //
-// Needs go, and protoc and promtool, without which it skips what they read.
+// Needs go, and protoc, promtool and Perfetto's trace processor in the folder that
+// TRACE_PROCESSOR names, without which it skips what they read.
 
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs';
@@ -13,6 +14,7 @@ import { fileURLToPath } from 'node:url';
 import Ajv from 'ajv';
 import Ajv2020 from 'ajv/dist/2020.js';
 import { DuckDBInstance } from '@duckdb/node-api';
+import { open as openTrace } from './traceprocessor.mjs';
 
 const here = dirname(fileURLToPath(import.meta.url));
 const modules = join(here, 'node_modules');
@@ -120,6 +122,25 @@ function perfetto(name, trace, want) {
   equal(name, 'protoc', 'slices that overlap', overlaps, 0);
 }
 
+// traceProcessor queries the trace in Perfetto's own database, which also counts what it
+// could not read.
+async function traceProcessor(name, trace, want, folder) {
+  const query = await openTrace(folder, readFileSync(convert(trace, 'x.pftrace')));
+  const check = async (what, expected, sql) => equal(name, 'trace processor', what, Object.values((await query(sql))[0])[0] ?? 0, expected);
+  const slices = (tracks) => `FROM slice JOIN track ON slice.track_id = track.id WHERE track.name GLOB '${tracks}'`;
+  const reports = lines(['report', '--format', 'json', '--full', trace]);
+  const quotes = reports.flatMap((r) => r.processes).flatMap((p) => p.findings).reduce((all, f) => all + f.collections.length, 0);
+  const gcs = lines(['gcs', '--format', 'jsonl', trace]);
+  await check('errors', 0, "SELECT sum(value) FROM stats WHERE severity IN ('error', 'data_loss')");
+  await check('pauses', want.pauses, `SELECT count(*) ${slices('*GC pauses*')}`);
+  await check('paused ms', want.pause, `SELECT sum(slice.dur) / 1e6 ${slices('*GC pauses*')}`);
+  await check('slices that do not end', 0, 'SELECT count(*) FROM slice WHERE dur < 0');
+  await check('GCs with start and end', gcs.filter((gc) => gc.duration_ms !== null).length, `SELECT count(*) FROM slice WHERE name GLOB 'GC *, gen*'`);
+  await check('arrows from findings to GCs', quotes, 'SELECT count(*) FROM flow');
+  await check('largest heap', Math.max(0, ...gcs.filter((gc) => gc.start_ms !== null).flatMap((gc) => [gc.heap_before_bytes ?? 0, gc.duration_ms === null ? 0 : (gc.heap_after_bytes ?? 0)])),
+    "SELECT max(value) FROM counter JOIN track ON counter.track_id = track.id WHERE track.name = 'Heap'");
+}
+
 const profilerCLI = join(modules, '@firefox-devtools/profiler-cli/dist/profiler-cli.js');
 
 async function firefox(name, trace, want) {
@@ -217,6 +238,7 @@ for (const trace of traces) {
     speedscope(name, trace, want);
   }
   if (has('protoc')) perfetto(name, trace, want); else skipped.push('protoc');
+  if (process.env.TRACE_PROCESSOR) await traceProcessor(name, trace, want, process.env.TRACE_PROCESSOR); else skipped.push("Perfetto's trace processor");
   await firefox(name, trace, want);
   await tables(name, trace, want, db);
   if (has('promtool')) openmetrics(name, trace, want); else skipped.push('promtool');
