@@ -37,6 +37,7 @@ type collectOptions struct {
 	format    choice
 	output    string
 	etw       bool
+	lttng     bool
 	stop      stopOptions
 }
 
@@ -93,6 +94,11 @@ On Windows, --etw records through Event Tracing for Windows, in one .etl file, a
 all processes of the machine. It needs an administrator, or a member of the group
 Performance Log Users.
 
+On Linux, --lttng records through LTTng, in a folder that lttng-tools writes, .NET Core
+2.1 to .NET 9 programs that were started with DOTNET_LTTng=1 and
+DOTNET_EnableEventLog=1. Without -p and -n it records all processes of the user, of all
+users if root.
+
 The flags are those of dotnet-trace. Profiles, with the measured slowdown:
 
 ` + provider.Help() + `
@@ -140,6 +146,7 @@ a command, the command's exit code; of several processes, the highest.`,
 	flags.Var(&o.format, "format", "of the file")
 	flags.StringVarP(&o.output, "output", "o", "", "write to this `file` or folder (default NAME_DATE_TIME.nettrace); - is standard output")
 	flags.BoolVar(&o.etw, "etw", false, "on Windows, record through ETW: all processes, or those of -p or -n")
+	flags.BoolVar(&o.lttng, "lttng", false, "on Linux, record through LTTng: all processes, or those of -p or -n")
 	o.stop.addFlags(flags)
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		return pflag.NormalizedName(cmp.Or(map[string]string{"dport": "diagnostic-port"}[name], name))
@@ -178,7 +185,10 @@ func (o *collectOptions) run(cmd *cobra.Command, args []string, std *stdio) erro
 	if err != nil {
 		return err
 	}
-	if o.etw {
+	switch {
+	case o.lttng:
+		return o.collectLTTng(cmd, std, config, plan)
+	case o.etw:
 		return o.collectETW(cmd, std, config, plan)
 	}
 	err = o.collect(cmd, args, std, config, plan)
@@ -250,7 +260,9 @@ func (o *collectOptions) check(cmd *cobra.Command, args []string) error {
 		return usagef(cmd, "-p and -n cannot be used together: give an id or a name")
 	case launches && o.etw:
 		return usagef(cmd, "--etw records running processes: start the command, then run gctrail collect --etw -n NAME")
-	case !launches && len(o.pids) == 0 && len(o.names) == 0 && o.port.Path == "" && !o.etw:
+	case launches && o.lttng:
+		return usagef(cmd, "--lttng records running processes: run gctrail collect --lttng, then start the command")
+	case !launches && len(o.pids) == 0 && len(o.names) == 0 && o.port.Path == "" && !o.etw && !o.lttng:
 		return usagef(cmd, "no process given: use -p PID, -n NAME, --diagnostic-port PATH, or -- COMMAND; list the .NET processes with: gctrail ps")
 	case (o.showIO || o.hideIO) && !launches:
 		return usagef(cmd, "--show-child-io and --hide-child-io need a command after --")

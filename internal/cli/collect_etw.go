@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/spf13/cobra"
 
@@ -42,15 +41,7 @@ func (o *collectOptions) collectETW(cmd *cobra.Command, std *stdio, config diag.
 
 // checkETW returns which flags have no meaning for an ETW session.
 func (o *collectOptions) checkETW(cmd *cobra.Command) error {
-	changed := func(names ...string) string {
-		for _, name := range names {
-			if cmd.Flags().Changed(name) {
-				return name
-			}
-		}
-		return ""
-	}
-	name := changed("keep", "before", "repeat", "stopping-event-provider-name", "resume-runtime", "diagnostic-port", "hide-child-io")
+	name := changed(cmd, "keep", "before", "repeat", "stopping-event-provider-name", "resume-runtime", "diagnostic-port", "hide-child-io")
 	switch {
 	case name != "":
 		return usagef(cmd, "--%s cannot be used with --etw: an ETW session writes one file, from its start to its end", name)
@@ -62,37 +53,11 @@ func (o *collectOptions) checkETW(cmd *cobra.Command) error {
 
 // etwProcesses returns the processes that are asked for; nil means all.
 func (o *collectOptions) etwProcesses(ctx context.Context) ([]*diag.Process, error) {
-	if len(o.pids) == 0 && len(o.names) == 0 {
-		return nil, nil
-	}
-	var found []*diag.Process
-	var errs []error
-	for _, pid := range o.pids {
-		p, err := diag.Find(ctx, pid)
-		switch {
-		case errors.Is(err, diag.ErrNoProcess):
-			errs = append(errs, &collect.ProcessError{Name: "process " + strconv.Itoa(pid), Err: err})
-		case err != nil:
-			p = &diag.Process{PID: pid} // ETW sees more than the diagnostics protocol
-		}
-		if p != nil {
-			found = append(found, p)
-		}
-	}
-	if len(o.names) > 0 {
-		for _, p := range diag.List(ctx) {
-			if o.names.matches(p.Name) {
-				found = append(found, p)
-			}
-		}
-		if len(found) == 0 {
-			errs = append(errs, &collect.ProcessError{Name: o.names.String(), Err: diag.ErrNoProcess})
-		}
-	}
+	found, err := o.recorded(ctx)
 	if len(found) > etwsession.MaxPIDs {
-		errs = append(errs, fmt.Errorf("%d processes match, but an ETW session can select %d: leave out -p and -n to record all", len(found), etwsession.MaxPIDs))
+		err = errors.Join(err, fmt.Errorf("%d processes match, but an ETW session can select %d: leave out -p and -n to record all", len(found), etwsession.MaxPIDs))
 	}
-	return found, errors.Join(errs...)
+	return found, err
 }
 
 // etwErrorText says what failed, and what to do.

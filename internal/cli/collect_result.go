@@ -65,8 +65,12 @@ func (std *stdio) tellMissing(r *collect.Result) {
 		return
 	}
 	if loss.Events > 0 {
+		whose := "the runtime's buffer was"
+		if r.LTTng {
+			whose = "LTTng's buffers were"
+		}
 		std.warn("gctrail", text.Plural(int64(loss.Events), "event was", "events were")+
-			" lost because the runtime's buffer was full: collect fewer keywords, or set a larger --buffersize")
+			" lost because "+whose+" full: collect fewer keywords, or set a larger --buffersize")
 	}
 }
 

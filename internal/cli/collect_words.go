@@ -138,13 +138,13 @@ func noticeText(n collect.Notice) string {
 	return ""
 }
 
-// recordingText returns what an ETW session records.
+// recordingText returns what a session of the system's tracer records.
 func recordingText(n *collect.Recording) string {
 	of := "all processes"
 	if n.Processes != nil {
 		of = collect.Titles(n.Processes)
 	}
-	said := "recording ETW events of " + of + aim(n.Plan, n.Path) + "; press Ctrl-C to stop"
+	said := "recording " + n.Tracer + " events of " + of + aim(n.Plan, n.Path) + "; press Ctrl-C to stop"
 	if n.Unnamed != nil {
 		said += "; the trace has no names of processes, which only an administrator may record"
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/etwsession"
+	"github.com/gctrail/gctrail/internal/lttngsession"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/open"
@@ -94,8 +95,14 @@ func sentence(err error) string {
 		remedy := cmp.Or(diag.Remedy(e.Err), "list the .NET processes with: gctrail ps")
 		return fmt.Sprintf("%s: %s; %s", e.Name, problemOf(e.Err), remedy)
 	}
+	if errors.Is(err, collect.ErrNoETW) {
+		return "ETW is part of 64-bit Windows, which this is not: record without --etw, as in gctrail collect -p PID"
+	}
 	if e, ok := errors.AsType[*etwsession.Error](err); ok {
 		return etwErrorText(e)
+	}
+	if ofLTTng(err) {
+		return lttngErrorText(err)
 	}
 	if e, ok := errors.AsType[*collect.OutputError](err); ok {
 		remedy := "choose another file with -o"
@@ -209,6 +216,12 @@ func flatten(err error) []error {
 	return []error{err}
 }
 
+// ofLTTng reports whether LTTng is why a recording has failed.
+func ofLTTng(err error) bool {
+	_, ok := errors.AsType[*lttngsession.Error](err)
+	return ok || errors.Is(err, lttngsession.ErrNotInstalled) || errors.Is(err, collect.ErrNoTracer)
+}
+
 func exitCodeOf(err error) int {
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage
@@ -226,9 +239,10 @@ func exitCodeOf(err error) int {
 		return exitDone // whoever read the output has enough
 	case errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.Is(err, trace.ErrUnsupported), errors.Is(err, collect.ErrNoETW), errors.Is(err, etwsession.ErrNoFile), collect.TooOld(err):
+	case errors.Is(err, trace.ErrUnsupported), errors.Is(err, collect.ErrNoETW), errors.Is(err, etwsession.ErrNoFile),
+		errors.Is(err, lttngsession.ErrNotInstalled), collect.TooOld(err):
 		return exitUnsupported
-	case ofProcess, ofCommand, ofLedger, errors.Is(err, etwsession.StatusDenied):
+	case ofProcess, ofCommand, ofLedger, ofLTTng(err), errors.Is(err, etwsession.StatusDenied):
 		return exitNoProcess
 	default:
 		return exitUnreadable

@@ -43,9 +43,6 @@ type ETW struct {
 	trigger     *Trigger
 }
 
-// exitPoll is how often the processes are checked.
-const exitPoll = time.Second
-
 // Run records until ctx is done, the duration is over, the condition of the plan has
 // been met, or all processes have ended.
 func (e *ETW) Run(ctx context.Context) error {
@@ -58,7 +55,7 @@ func (e *ETW) Run(ctx context.Context) error {
 	if err := paths.makeFolder(); err != nil {
 		return err
 	}
-	e.path = paths.Next(&diag.Process{Name: e.title(), PID: os.Getpid()}, time.Now())
+	e.path = paths.Next(&diag.Process{Name: titleOf(e.Processes, "etw"), PID: os.Getpid()}, time.Now())
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	if e.Options.Duration > 0 {
@@ -78,8 +75,8 @@ func (e *ETW) Run(ctx context.Context) error {
 	f.Rundown = e.rundown()
 	e.since = time.Now()
 	e.follower.Store(f)
-	e.Options.Notify(Recording{e.Processes, e.path, e.Options.Plan, names})
-	go e.awaitExit(ctx, stop)
+	e.Options.Notify(Recording{"ETW", e.Processes, e.path, e.Options.Plan, names})
+	go awaitExit(ctx, stop, pidsOf(e.Processes), e.System.Runs)
 	return e.follow(f, sessions[0], stop)
 }
 
@@ -87,7 +84,7 @@ func (e *ETW) Run(ctx context.Context) error {
 // rights; names is why it could not be started.
 func (e *ETW) start(providers []etwsession.Provider) (sessions []*etwsession.Session, names, err error) {
 	s, err := etwsession.Start(e.System, &etwsession.Options{
-		Path: e.path, Providers: providers, PIDs: e.pids(), BufferMB: e.Options.Config.BufferMB,
+		Path: e.path, Providers: providers, PIDs: pidsOf(e.Processes), BufferMB: e.Options.Config.BufferMB,
 	})
 	if err != nil {
 		return nil, nil, err
@@ -141,26 +138,6 @@ func (e *ETW) triggered(t *Trigger, stop func()) {
 	time.AfterFunc(after, stop)
 }
 
-// awaitExit stops the sessions when all processes have ended.
-func (e *ETW) awaitExit(ctx context.Context, stop func()) {
-	pids := e.pids()
-	for len(pids) > 0 {
-		select {
-		case <-ctx.Done():
-			return
-		case <-time.After(exitPoll):
-		}
-		running := false
-		for _, pid := range pids {
-			running = running || e.System.Runs(pid)
-		}
-		if !running {
-			stop()
-			return
-		}
-	}
-}
-
 // Status returns how far recording has come.
 func (e *ETW) Status() Status {
 	f := e.follower.Load()
@@ -168,29 +145,13 @@ func (e *ETW) Status() Status {
 		return Status{}
 	}
 	c := CaptureStatus{
-		Process: &diag.Process{Name: e.title()}, Plan: e.Options.Plan, Bytes: f.Bytes(),
+		Process: &diag.Process{Name: titleOf(e.Processes, "etw")}, Plan: e.Options.Plan, Bytes: f.Bytes(),
 		Collections: e.collections.Load(), Longest: time.Duration(e.longest.Load()),
 	}
 	if ends := e.ends.Load(); ends > 0 {
 		c.Ends = time.Unix(0, ends)
 	}
 	return Status{Elapsed: time.Since(e.since), Captures: []CaptureStatus{c}}
-}
-
-func (e *ETW) pids() []int {
-	var pids []int
-	for _, p := range e.Processes {
-		pids = append(pids, p.PID)
-	}
-	return pids
-}
-
-// title is the name of the file without its time.
-func (e *ETW) title() string {
-	if len(e.Processes) == 1 {
-		return e.Processes[0].Name
-	}
-	return "etw"
 }
 
 // providers are those that are asked for, as ETW names them.

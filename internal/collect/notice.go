@@ -22,8 +22,9 @@ type (
 		Plan    *Plan
 		First   bool // of all traces
 	}
-	// Recording reports that an ETW session has begun.
+	// Recording reports that a session of the system's tracer has begun.
 	Recording struct {
+		Tracer    string          // "ETW" or "LTTng"
 		Processes []*diag.Process // nil means all
 		Path      string
 		Plan      *Plan
@@ -115,7 +116,8 @@ type Result struct {
 	Broken    error // why no more of it could be read
 	Displaced bool  // the process continues though the trace has ended
 
-	ETW *etwsession.Loss // what the ETW session has lost; nil if the runtime sent the trace
+	LTTng bool             // LTTng has written the trace
+	ETW   *etwsession.Loss // what the ETW session has lost; nil if the runtime sent the trace
 
 	Trace       trace.Source // which was read to its end
 	Found       *findings.Case

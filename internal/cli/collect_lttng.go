@@ -1,0 +1,60 @@
+package cli
+
+import (
+	"errors"
+
+	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/lttngsession"
+)
+
+// collectLTTng records through LTTng.
+func (o *collectOptions) collectLTTng(cmd *cobra.Command, std *stdio, config diag.Config, plan *collect.Plan) error {
+	if err := o.checkLTTng(cmd); err != nil {
+		return err
+	}
+	system, err := lttngsession.Native()
+	if err != nil {
+		return err
+	}
+	processes, err := o.recorded(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if !cmd.Flags().Changed("buffersize") {
+		config.BufferMB = 0 // the session's own default
+	}
+	config.NoStacks = true // its events have none
+	talk := &collectTalk{std: std, line: &progress{}}
+	l := &collect.LTTng{System: system, Processes: processes, Options: o.options(std, config, plan, talk.tell)}
+	talk.show(l, "")
+	return talk.end(l.Run(cmd.Context()))
+}
+
+// checkLTTng returns which flags have no meaning for an LTTng session.
+func (o *collectOptions) checkLTTng(cmd *cobra.Command) error {
+	name := changed(cmd, "until", "keep", "before", "after", "repeat", "stopping-event-provider-name", "resume-runtime", "diagnostic-port", "hide-child-io", "rundown")
+	switch {
+	case o.etw:
+		return usagef(cmd, "--etw and --lttng cannot be used together: ETW is part of Windows, LTTng of Linux")
+	case name != "":
+		return usagef(cmd, "--%s cannot be used with --lttng: gctrail reads the trace of an LTTng session when it has ended", name)
+	case o.output == "-":
+		return usagef(cmd, "--lttng cannot write to standard output: LTTng itself writes a folder of files; choose one with -o FOLDER")
+	}
+	return nil
+}
+
+// lttngErrorText says what failed, and what to do.
+func lttngErrorText(err error) string {
+	switch {
+	case errors.Is(err, lttngsession.ErrNotInstalled):
+		return "LTTng is not installed: install lttng-tools, or record without it: gctrail collect -p PID"
+	case errors.Is(err, collect.ErrNoTracer):
+		return "no .NET process has sent events to LTTng: start the program with DOTNET_LTTng=1 and DOTNET_EnableEventLog=1, " +
+			"with .NET 9 or earlier, where liblttng-ust.so.0 (LTTng-UST 2.12 or earlier) is installed"
+	}
+	return err.Error() + "; check that a session daemon runs and accepts you (group tracing): lttng list"
+}

@@ -1,0 +1,29 @@
+//go:build linux
+
+package cli
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/lttngsession"
+)
+
+// TestLTTngErrors: what keeps an LTTng session from recording comes with what to do.
+func TestLTTngErrors(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	const want = "gctrail: LTTng is not installed: install lttng-tools, or record without it: gctrail collect -p PID\n"
+	if code, _, said := gctrail(context.Background(), "collect", "--lttng"); code != exitUnsupported || said != want {
+		t.Errorf("exit code %d, %q", code, said)
+	}
+	for want, err := range map[string]error{
+		"start the program with DOTNET_LTTng=1 and DOTNET_EnableEventLog=1":                 collect.ErrNoTracer,
+		"lttng create: permission denied; check that a session daemon runs and accepts you": &lttngsession.Error{Command: "create", Said: "permission denied"},
+	} {
+		if said := sentence(err); !strings.Contains(said, want) || exitCodeOf(err) != exitNoProcess {
+			t.Errorf("%q, exit code %d", said, exitCodeOf(err))
+		}
+	}
+}

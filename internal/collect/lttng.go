@@ -1,0 +1,181 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/ctf"
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/lttngsession"
+	"github.com/gctrail/gctrail/trace"
+)
+
+var (
+	// ErrNoTracepoints reports a provider that raises no events through LTTng.
+	ErrNoTracepoints = errors.New("only the runtime's own events go through LTTng")
+	// ErrNoTracer reports a session in which no process has registered with LTTng.
+	ErrNoTracer = errors.New("no .NET process has sent events to LTTng")
+)
+
+// An LTTng records processes through LTTng: all of the user in one session with a
+// folder of its own, which is read when the session has ended.
+type LTTng struct {
+	System    *lttngsession.System
+	Processes []*diag.Process // nil means all of the user
+	Options   *Options        // but for Resume, Names and Stdout
+
+	path  string
+	since time.Time
+}
+
+// Run records until ctx is done, the duration is over, or all processes have ended.
+func (l *LTTng) Run(ctx context.Context) error {
+	events, err := tracepoints(l.Options.Config.Providers)
+	if err != nil {
+		return err
+	}
+	paths := NewPaths(l.Options.Output)
+	paths.ext = ""
+	if err := paths.makeFolder(); err != nil {
+		return err
+	}
+	l.path = paths.Next(&diag.Process{Name: titleOf(l.Processes, "lttng"), PID: os.Getpid()}, time.Now())
+	s, err := lttngsession.Start(l.System, &lttngsession.Options{
+		Path: l.path, Events: events, PIDs: innerPIDs(l.Processes), BufferMB: l.Options.Config.BufferMB,
+	})
+	if err != nil {
+		return err
+	}
+	l.since = time.Now()
+	l.Options.Notify(Recording{"LTTng", l.Processes, l.path, l.Options.Plan, nil})
+	l.await(ctx)
+	if err := s.Stop(); err != nil {
+		return err
+	}
+	r, err := l.review()
+	if err != nil {
+		return err
+	}
+	l.Options.Notify(Ended{r})
+	return nil
+}
+
+// await waits until the session is to end.
+func (l *LTTng) await(ctx context.Context) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	if l.Options.Duration > 0 {
+		var end context.CancelFunc
+		ctx, end = context.WithTimeout(ctx, l.Options.Duration)
+		defer end()
+	}
+	go awaitExit(ctx, stop, pidsOf(l.Processes), l.System.Runs)
+	<-ctx.Done()
+}
+
+// review reads what the session has written.
+func (l *LTTng) review() (*Result, error) {
+	reader, err := ctf.Open(os.DirFS(l.path), ctf.Options{Want: gc.Wants, Resolve: clr.Tracepoint})
+	if errors.Is(err, trace.ErrNotTrace) || errors.Is(err, fs.ErrNotExist) {
+		return nil, ErrNoTracer
+	}
+	if err != nil {
+		return nil, &ReviewError{l.path, err}
+	}
+	r := &Result{
+		Path: l.path, Size: sizeOf(l.path), Regular: true, Plan: l.Options.Plan, Config: &l.Options.Config,
+		LTTng: true, Trace: reader, Found: new(findings.Case),
+	}
+	var model gc.Model
+	for c, err := range model.Collections(reader) {
+		if err != nil {
+			return nil, &ReviewError{l.path, err}
+		}
+		r.Found.Add(c)
+		r.Collections++
+	}
+	return r, nil
+}
+
+// Status returns how far recording has come.
+func (l *LTTng) Status() Status {
+	return Status{Elapsed: time.Since(l.since), Captures: []CaptureStatus{{
+		Process: &diag.Process{Name: titleOf(l.Processes, "lttng")}, Plan: l.Options.Plan, Bytes: sizeOf(l.path),
+	}}}
+}
+
+// sizeOf returns the size of the files in a folder.
+func sizeOf(folder string) (size int64) {
+	_ = filepath.WalkDir(folder, func(_ string, e fs.DirEntry, err error) error {
+		if err != nil || e.IsDir() {
+			return nil // what is not there yet is not counted
+		}
+		if info, err := e.Info(); err == nil {
+			size += info.Size()
+		}
+		return nil
+	})
+	return size
+}
+
+// innerPIDs returns the ids of processes in their own namespaces, by which LTTng
+// selects.
+func innerPIDs(processes []*diag.Process) []int {
+	var pids []int
+	for _, p := range processes {
+		pids = append(pids, cmp.Or(p.InnerPID, p.PID))
+	}
+	return pids
+}
+
+// tracepoints returns the names, in every version, of the events that providers would
+// raise. The runtime raises those with a keyword only if the oldest version of one of
+// them is enabled too (gcenv.ee.cpp, UpdateGCEventStatus).
+func tracepoints(providers []diag.Provider) ([]string, error) {
+	var names []string
+	for i := range providers {
+		p := &providers[i]
+		known := false
+		for k := clr.KindUnknown + 1; int(k) < clr.NumKinds; k++ {
+			if !strings.EqualFold(k.Provider(), p.Name) {
+				continue
+			}
+			for version := range k.Versions() {
+				c, ok := k.Tracepoint(version, 8)
+				known = known || ok
+				if ok && raises(p, k) {
+					names = append(names, c.Name)
+				}
+			}
+		}
+		if !known {
+			return nil, fmt.Errorf("provider %s: %w", p.Name, ErrNoTracepoints)
+		}
+	}
+	slices.Sort(names)
+	return slices.Compact(names), nil
+}
+
+// raises reports whether a provider raises events of a kind.
+func raises(p *diag.Provider, k clr.Kind) bool {
+	leveled := p.Level == 0 || k.Level() <= p.Level
+	chosen := k.Keywords() == 0 || k.Keywords()&p.Keywords != 0
+	switch {
+	case p.Events != nil:
+		chosen = chosen && slices.Contains(p.Events, k.ID())
+	case p.Except != nil:
+		chosen = chosen && !slices.Contains(p.Except, k.ID())
+	}
+	return leveled && chosen
+}

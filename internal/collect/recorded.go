@@ -1,0 +1,46 @@
+package collect
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/diag"
+)
+
+// exitPoll is how often processes are checked that a session of the system records.
+const exitPoll = time.Second
+
+// pidsOf returns the ids of processes.
+func pidsOf(processes []*diag.Process) []int {
+	var pids []int
+	for _, p := range processes {
+		pids = append(pids, p.PID)
+	}
+	return pids
+}
+
+// titleOf is the name of a recording without its time: the process's, if it has one
+// process with a name.
+func titleOf(processes []*diag.Process, otherwise string) string {
+	if len(processes) == 1 {
+		return cmp.Or(processes[0].Name, otherwise)
+	}
+	return otherwise
+}
+
+// awaitExit calls stop when all processes have ended. Without any, it does nothing.
+func awaitExit(ctx context.Context, stop func(), pids []int, runs func(int) bool) {
+	for len(pids) > 0 {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(exitPoll):
+		}
+		if !slices.ContainsFunc(pids, runs) {
+			stop()
+			return
+		}
+	}
+}

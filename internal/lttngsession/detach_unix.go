@@ -1,0 +1,11 @@
+//go:build unix
+
+package lttngsession
+
+import (
+	"os/exec"
+	"syscall"
+)
+
+// detach keeps a terminal's Ctrl-C from a command.
+func detach(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
