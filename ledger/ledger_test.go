@@ -110,6 +110,7 @@ func TestVerdict(t *testing.T) {
 		{"heap grew", killed, []ledger.Record{at(1, 200, 50, 60), at(2, 510, 350, 370)}, ledger.OOMKilled, ledger.Heap, "the GC heap is the cause"},
 		{"larger heap", killed, []ledger.Record{at(1, 500, 400, 430), at(2, 501, 400, 430)}, ledger.OOMKilled, ledger.Heap, "the GC heap is the cause"},
 		{"larger native", crashed, []ledger.Record{at(1, 480, 40, 50), at(2, 481, 40, 50)}, ledger.Killed, ledger.Native, "(it may have been killed for that)"},
+		{"not for memory", crashed, []ledger.Record{at(1, 48, 40, 45)}, ledger.Killed, ledger.Heap, "ended without shutting down at 48.0 MB resident, 48.0 MB of the container's limit of 512 MB used: GC heap 40.0 MB (45.0 MB committed), native 3.00 MB\n"},
 		{"even", killed, []ledger.Record{at(1, 500, 240, 250)}, ledger.OOMKilled, ledger.Neither, "neither stands out"},
 		{"committed, not resident", killed, []ledger.Record{at(1, 100, 90, 95), at(2, 500, 590, 600)}, ledger.OOMKilled, ledger.Heap, "native 0 B"},
 		{"exited", exited, []ledger.Record{at(1, 100, 90, 95)}, ledger.Exited, ledger.Heap, "exited at 100 MB"},
@@ -119,7 +120,7 @@ func TestVerdict(t *testing.T) {
 	} {
 		l := &ledger.Ledger{End: tt.end, Records: tt.records}
 		v := l.Judge()
-		if v.Cause != tt.cause || v.Memory != tt.memory || !strings.Contains(v.Sentence, tt.says) {
+		if v.Cause != tt.cause || v.Memory != tt.memory || !strings.Contains(v.Sentence+"\n", tt.says) {
 			t.Errorf("%s: %q, %q, %s", tt.name, v.Cause, v.Memory, v.Sentence)
 		}
 	}

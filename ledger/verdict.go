@@ -119,13 +119,14 @@ func (v *Verdict) ended() string {
 }
 
 func (v *Verdict) sentence() string {
-	r := v.Last
+	r, short := v.Last, v.Cause == OOMKilled
 	s := v.ended() + " at " + units.Bytes(r.RSS.Or(0)) + " resident"
 	if limit, known := r.Limit.Get(); known {
 		used := r.Used.Or(0)
 		s += fmt.Sprintf(", %s of the container's limit of %s used", units.Bytes(used), units.Bytes(limit))
 		if v.Cause == Killed && float64(used) >= nearLimit*float64(limit) {
 			s += " (it may have been killed for that)"
+			short = true
 		}
 	}
 	native, known := v.Native.Get()
@@ -133,8 +134,8 @@ func (v *Verdict) sentence() string {
 		return s + "; no collection has measured the GC heap"
 	}
 	s += fmt.Sprintf(": GC heap %s (%s committed), native %s", units.Bytes(r.Heap.Or(0)), units.Bytes(r.Committed.Or(0)), units.Bytes(native))
-	if v.Cause == Exited || v.Cause == Running {
-		return s
+	if !short {
+		return s // memory is not known to be the cause
 	}
 	switch v.Memory {
 	case Heap:

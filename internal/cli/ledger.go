@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/internal/agent"
+	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
@@ -173,73 +174,7 @@ func (o *ledgerOptions) show(std *stdio, arg string) error {
 		return errors.Join(outputFailed(stdoutName, err), out.Close())
 	}
 	p := newPage(std, out)
-	writeLedger(p, l)
+	report.WriteLedger(p, l)
 	_, err = out.Write(p.Bytes())
 	return errors.Join(outputFailed(stdoutName, err), out.Close())
-}
-
-// writeLedger writes the verdict on a process and its timeline.
-func writeLedger(p *text.Page, l *ledger.Ledger) {
-	v := l.Judge()
-	p.Prose(fmt.Sprintf("%s %d: ", cmp.Or(l.Name, "process"), l.PID), v.Sentence)
-	about := []string{"watched from " + l.Attached.Local().Format("2006-01-02 15:04:05")}
-	if l.End != nil {
-		about = append(about, "ended "+l.End.Time.Local().Format("15:04:05.000"))
-	}
-	for _, s := range [...]struct{ name, value string }{{".NET ", l.Runtime}, {"service ", l.Service}, {"pod ", l.Pod}, {"container ", l.Container}} {
-		if s.value != "" {
-			about = append(about, s.name+s.value)
-		}
-	}
-	p.Prose("", strings.Join(about, ", "))
-	if v.Last != nil {
-		if limit, known := v.Last.HardLimit.Get(); known {
-			p.Line("GC heap limit %s", units.Bytes(limit))
-		}
-	}
-	if len(l.Records) == 0 {
-		return
-	}
-	p.Section("Timeline")
-	p.Table(timelineColumns, timeline(l))
-	if l.Damaged > 0 {
-		p.Line("%s cannot be read.", text.Counted(l.Damaged, "record"))
-	}
-}
-
-var timelineColumns = []text.Column{
-	{Heading: "time", Left: true},
-	{Heading: "resident MB"},
-	{Heading: "GC heap MB"},
-	{Heading: "committed MB", Rank: 2},
-	{Heading: "native MB"},
-	{Heading: "gen2 MB", Rank: 5},
-	{Heading: "LOH MB", Rank: 6},
-	{Heading: "cgroup MB", Rank: 3},
-	{Heading: "GCs", Rank: 1},
-	{Heading: "paused ms", Rank: 4},
-}
-
-// Rows of a timeline: the latest seconds, and as many before them, evenly spread.
-const (
-	latestSeconds  = 10
-	earlierSeconds = 10
-)
-
-func timeline(l *ledger.Ledger) [][]string {
-	var rows [][]string
-	last := len(l.Records) - 1
-	earlier := max(0, last-latestSeconds)
-	for i := range l.Records {
-		r := &l.Records[i]
-		if i <= earlier && i%max(1, (earlier+earlierSeconds)/earlierSeconds) != 0 {
-			continue
-		}
-		rows = append(rows, []string{
-			r.Time.Local().Format(timeOfDay), logged(r.RSS, units.MB), logged(r.Heap, units.MB), logged(r.Committed, units.MB),
-			logged(r.Native(), units.MB), logged(r.Gen2, units.MB), logged(r.LOH, units.MB), logged(r.Used, units.MB),
-			logged(r.Collections, units.Count[int64]), logged(r.Paused, func(ns int64) string { return units.Millis(time.Duration(ns)) }),
-		})
-	}
-	return rows
 }

@@ -22,6 +22,8 @@ type reportOptions struct {
 	explain string
 	budget  pauseBudget
 	full    bool
+	ledgers []string // as they were given
+	given   []*givenLedger
 	chart   drawing
 }
 
@@ -72,6 +74,7 @@ JSON or in columns, a rule (R24), a reason, a kind, a generation, a mechanism;
 	flags.Var(&opts.format, "format", "text, json (one line for each file), markdown, for an issue or a chat, or html, a page for a browser")
 	flags.BoolVar(&opts.full, "full", false, "print all of the JSON report, which is otherwise limited to 6 kB")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
+	flags.StringArrayVar(&opts.ledgers, "ledger", nil, "add the memory of a process, from its `LEDGER`: a file, a PID or a name, as of gctrail ledger; repeatable")
 	flags.StringVar(&opts.chart.path, "chart", "", "also draw pauses, heap and allocation rate into this .svg or .png `file`")
 	flags.Var(&opts.budget, "budget", "acceptable pauses: the longest pause, the share of time paused, or both")
 	flags.StringVar(&opts.explain, "explain", "", "explain the term `NAME` instead")
@@ -87,6 +90,9 @@ func newReportOptions() *reportOptions {
 }
 
 func (o *reportOptions) run(ctx context.Context, std *stdio) error {
+	if err := o.openLedgers(std); err != nil {
+		return err
+	}
 	if o.format.value == "html" {
 		return o.writePage(ctx, std)
 	}
@@ -100,6 +106,7 @@ func (o *reportOptions) run(ctx context.Context, std *stdio) error {
 		if err != nil {
 			return err
 		}
+		o.addLedgers(rep)
 		if o.format.value == "json" {
 			if o.full {
 				return rep.WriteJSON(out)
@@ -123,7 +130,7 @@ func (o *reportOptions) run(ctx context.Context, std *stdio) error {
 		_, err = out.Write(p.Bytes())
 		return err
 	})
-	return errors.Join(err, out.Close())
+	return errors.Join(err, o.unusedLedgers(), out.Close())
 }
 
 // define prints the definition of a figure.

@@ -27,6 +27,7 @@ func (o *reportOptions) writePage(ctx context.Context, std *stdio) error {
 		page.Traces = append(page.Traces, t)
 		return nil
 	})
+	err = errors.Join(err, o.unusedLedgers())
 	if page == nil {
 		return err
 	}
@@ -54,7 +55,7 @@ func (o *reportOptions) gatherPage(ctx context.Context, std *stdio, paths []stri
 	defer r.Close()
 	paged := report.NewPaged(r, &o.Selection)
 	r.feed = paged.Feed
-	return report.GatherPage(paged, o.budget.Budget)
+	return report.GatherPage(paged, o.budget.Budget, o.addLedgers)
 }
 
 // program names the program that wrote a file.

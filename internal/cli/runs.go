@@ -117,7 +117,7 @@ func gatherRun(r *runRecorder, o *selection.Selection, page *html.Page) (*report
 		feed(ev)
 		paged.Feed(ev)
 	}
-	rep, t, err := report.GatherPage(paged, report.Budget{})
+	rep, t, err := report.GatherPage(paged, report.Budget{}, nil)
 	if err == nil {
 		page.Traces = append(page.Traces, t)
 	}

@@ -19,6 +19,7 @@ type cut struct {
 // cuts are made in this order until a report is brief.
 var cuts = [...]cut{
 	{"timeline", ofProcesses(func(p *jsonProcess) { p.Timeline = nil })},
+	{"memory.timeline", ofMemory(func(m *jsonMemory) { m.Timeline = []jsonMoment{} })},
 	{"percentiles", ofProcesses(func(p *jsonProcess) { p.Percentiles = []jsonPercentile{} })},
 	{"longest_pauses", ofProcesses(func(p *jsonProcess) { p.Omitted.Pauses += len(p.Longest); p.Longest = []jsonLongest{} })},
 	{"command_line", ofProcesses(func(p *jsonProcess) { p.CommandLine = nil })},
@@ -60,6 +61,14 @@ func ofProcesses(do func(*jsonProcess)) func(*jsonReport) {
 			do(&r.Processes[i])
 		}
 	}
+}
+
+func ofMemory(do func(*jsonMemory)) func(*jsonReport) {
+	return ofProcesses(func(p *jsonProcess) {
+		if p.Memory != nil {
+			do(p.Memory)
+		}
+	})
 }
 
 func ofFindings(do func(*jsonFinding)) func(*jsonReport) {

@@ -47,6 +47,7 @@ type (
 		Findings    []jsonFinding    `json:"findings"`
 		Suspensions []jsonSuspension `json:"suspensions_without_gc"`
 		Timeline    *jsonTimeline    `json:"timeline"`
+		Memory      *jsonMemory      `json:"memory"`
 		Longest     []jsonLongest    `json:"longest_pauses"`
 		Percentiles []jsonPercentile `json:"percentiles"`
 		Phases      []jsonPhase      `json:"background_phases"`
@@ -285,7 +286,7 @@ func (rep *Report) process(c *Case) jsonProcess {
 	p := c.Summary.Process
 	j := jsonProcess{
 		PID: known(p.PID), Process: filled(p.Name), CommandLine: filled(p.CommandLine), Runtime: filled(p.Runtime), Server: optional(p.Server),
-		Code: c.Code, Verdict: c.Verdict, Totals: c.jsonAll(), Timeline: c.jsonTimeline(),
+		Code: c.Code, Verdict: c.Verdict, Totals: c.jsonAll(), Timeline: c.jsonTimeline(), Memory: c.Memory.json(),
 		Findings: []jsonFinding{}, Suspensions: []jsonSuspension{}, Longest: []jsonLongest{},
 		Percentiles: c.percentilesJSON(), Phases: c.phasesJSON(),
 		Omitted: jsonOmitted{Pauses: c.Summary.All().Pause.Count() - len(c.Summary.Longest)},

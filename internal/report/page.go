@@ -59,11 +59,14 @@ func (p *Paged) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
 }
 
 // GatherPage reads a trace to its end, and returns its report and what a page
-// shows of it.
-func GatherPage(p *Paged, budget Budget) (*Report, *html.Trace, error) {
+// shows of it. The report is completed by complete, which may be nil.
+func GatherPage(p *Paged, budget Budget, complete func(*Report)) (*Report, *html.Trace, error) {
 	rep, err := Gather(p, p.selected, budget, p.details)
 	if err != nil {
 		return nil, nil, err
+	}
+	if complete != nil {
+		complete(rep)
 	}
 	var text bytes.Buffer
 	if err := rep.WriteJSON(&text); err != nil {

@@ -31,6 +31,7 @@ type Case struct {
 	findings.Result
 	Ranks  *Ranks  // nil for a trace that is judged while it is recorded
 	Phases *Phases // of background collections; nil if the trace lacks them
+	Memory *Memory // by a ledger; nil for none
 }
 
 // A Input is a trace that is read once, for its collections.

@@ -31,6 +31,7 @@ func (rep *Report) writeScreen(p *text.Page) {
 	c.writeFigures(p)
 	p.Line("")
 	p.Prose("", c.process()+".")
+	c.writeMemoryVerdict(p)
 	if n := len(rep.cases) - 1; n > 0 {
 		p.Prose("", fmt.Sprintf("%s below, ordered by total pause.", text.Plural(int64(n), "other process is", "other processes are")))
 	}

@@ -18,6 +18,7 @@ func (c *Case) writeTables(p *text.Page) {
 	c.writeGenerations(p)
 	c.writeMemory(p)
 	c.writeChart(p)
+	c.writeLedger(p)
 	c.writeLongest(p)
 	c.writeSuspensions(p)
 }

@@ -42,6 +42,7 @@ func (rep *Report) WriteBody(p *text.Page) {
 			p.Line("")
 			c.writeFigures(p)
 			p.Prose("", c.process()+".")
+			c.writeMemoryVerdict(p)
 		}
 		rep.writeFindings(p, c)
 		c.writeDetails(p)

@@ -56,7 +56,7 @@ func (f *file) read(ctx context.Context, program string, in *open.Input) error {
 	r := &reading{Source: in.Source, in: in, file: f, ctx: ctx}
 	paged := report.NewPaged(r, new(selection.Selection))
 	r.feed = paged.Feed
-	rep, t, err := report.GatherPage(paged, report.Budget{})
+	rep, t, err := report.GatherPage(paged, report.Budget{}, nil)
 	if err != nil {
 		return err
 	}

@@ -75,6 +75,7 @@ export interface ProcessReport {
   verdict_code: string;
   verdict: string;
   totals: { count: number; watched_ms: number; pause_pct: number | null; incomplete: number; affected_by_loss: number };
+  memory: { says: string } | null;
   findings: Finding[];
   suspensions_without_gc: { reason: string; kind: string; count: number; total_ms: number; max_ms: number }[];
 }

@@ -28,6 +28,7 @@ export function Verdict({ store }: { store: Store }): JSX.Element {
     <section class={`verdict ${codes[code] ?? "unknown"}`} aria-label="Verdict">
       <p class="sentence">{report?.verdict ?? trace?.report.verdict ?? "No GC was recorded."}</p>
       <p class="facts">{facts.join(" · ")}</p>
+      {report?.memory && <p class="facts">Memory: {report.memory.says}.</p>}
       {h?.command_line && <p class="facts line"><code>{h.command_line}</code></p>}
     </section>
   );

@@ -1,0 +1,191 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/ledger"
+)
+
+// A Memory is what the ledger of a process says of its memory.
+type Memory struct {
+	ledger.Verdict
+	of      *ledger.Ledger
+	records []ledger.Record // within the time that is reported
+	start   time.Time       // of the trace
+}
+
+// AddLedger adds the ledger of a process of the trace, which has the ledger's PID, or
+// its name where the trace has one process: in a container, PIDs are others.
+func (rep *Report) AddLedger(l *ledger.Ledger) error {
+	var found *Case
+	for i := range rep.cases {
+		p := rep.cases[i].Summary.Process
+		if p.PID == uint64(l.PID) || len(rep.cases) == 1 && p.Name != "" && p.Name == l.Name {
+			found = &rep.cases[i]
+		}
+	}
+	if found == nil {
+		return fmt.Errorf("it is of %s %d, of which the trace has no GC", cmp.Or(l.Name, "process"), l.PID)
+	}
+	m := &Memory{Verdict: l.Judge(), of: l, start: rep.info.Start}
+	from := rep.info.Start.Add(found.Summary.From.Or(0))
+	to := rep.info.Start.Add(found.Summary.To.Or(rep.info.Last))
+	for i := range l.Records {
+		if at := l.Records[i].Time; at.After(from.Add(-time.Second)) && at.Before(to.Add(time.Second)) {
+			m.records = append(m.records, l.Records[i])
+		}
+	}
+	if len(m.records) == 0 {
+		const layout = "2006-01-02 15:04:05"
+		return fmt.Errorf("it has no record from %s to %s UTC, the time of the trace", from.UTC().Format(layout), to.UTC().Format(layout))
+	}
+	found.Memory = m
+	return nil
+}
+
+// Rows of a timeline of memory: the latest seconds, and as many before them, evenly
+// spread.
+const (
+	latestSeconds  = 10
+	earlierSeconds = 10
+)
+
+// timeline returns the records that a timeline shows.
+func timeline(records []ledger.Record) []*ledger.Record {
+	var shown []*ledger.Record
+	earlier := max(0, len(records)-1-latestSeconds)
+	step := max(1, (earlier+earlierSeconds)/earlierSeconds)
+	for i := range records {
+		if i > earlier || i%step == 0 {
+			shown = append(shown, &records[i])
+		}
+	}
+	return shown
+}
+
+// writeTimeline writes records, whose times at returns, in a column of that
+// heading.
+func writeTimeline(p *text.Page, records []ledger.Record, heading string, at func(*ledger.Record) string) {
+	type record = *ledger.Record
+	rows := timeline(records)
+	var g grid
+	column := func(heading string, rank int, of func(record) gc.Opt[int64], in func(int64) string) {
+		g.numbers(heading, rank, each(rows, func(r *record) string {
+			if n, known := of(*r).Get(); known {
+				return in(n)
+			}
+			return "-"
+		}))
+	}
+	g.words(heading, 0, each(rows, func(r *record) string { return at(*r) }))
+	column("resident MB", 0, func(r record) gc.Opt[int64] { return r.RSS }, units.MB)
+	column("GC heap MB", 0, func(r record) gc.Opt[int64] { return r.Heap }, units.MB)
+	column("committed MB", 2, func(r record) gc.Opt[int64] { return r.Committed }, units.MB)
+	column("native MB", 0, func(r record) gc.Opt[int64] { return r.Native() }, units.MB)
+	column("gen2 MB", 5, func(r record) gc.Opt[int64] { return r.Gen2 }, units.MB)
+	column("LOH MB", 6, func(r record) gc.Opt[int64] { return r.LOH }, units.MB)
+	column("cgroup MB", 3, func(r record) gc.Opt[int64] { return r.Used }, units.MB)
+	column("GCs", 1, func(r record) gc.Opt[int64] { return r.Collections }, units.Count[int64])
+	column("paused ms", 4, func(r record) gc.Opt[int64] { return r.Paused }, func(ns int64) string { return units.Millis(time.Duration(ns)) })
+	g.write(p)
+}
+
+// WriteLedger writes the verdict of a ledger on its process, and a timeline.
+func WriteLedger(p *text.Page, l *ledger.Ledger) {
+	v := l.Judge()
+	p.Prose(fmt.Sprintf("%s %d: ", cmp.Or(l.Name, "process"), l.PID), v.Sentence)
+	about := []string{"watched from " + l.Attached.Local().Format("2006-01-02 15:04:05")}
+	if l.End != nil {
+		about = append(about, "ended "+l.End.Time.Local().Format("15:04:05.000"))
+	}
+	for _, s := range [...]struct{ name, value string }{{".NET ", l.Runtime}, {"service ", l.Service}, {"pod ", l.Pod}, {"container ", l.Container}} {
+		if s.value != "" {
+			about = append(about, s.name+s.value)
+		}
+	}
+	p.Prose("", strings.Join(about, ", "))
+	if v.Last != nil {
+		if limit, known := v.Last.HardLimit.Get(); known {
+			p.Line("GC heap limit %s", units.Bytes(limit))
+		}
+	}
+	if len(l.Records) == 0 {
+		return
+	}
+	p.Section("Timeline")
+	writeTimeline(p, l.Records, "time", func(r *ledger.Record) string { return r.Time.Local().Format(time.TimeOnly) })
+	if l.Damaged > 0 {
+		p.Line("%s cannot be read.", text.Counted(l.Damaged, "record"))
+	}
+}
+
+// writeLedger writes the timeline of the process's memory.
+func (c *Case) writeLedger(p *text.Page) {
+	m := c.Memory
+	if m == nil {
+		return
+	}
+	p.Section("Memory of the process, by the ledger")
+	writeTimeline(p, m.records, "at s", func(r *ledger.Record) string { return units.Count(int64(r.Time.Sub(m.start).Round(time.Second) / time.Second)) })
+}
+
+// writeMemoryVerdict writes what the ledger says of the end of the process.
+func (c *Case) writeMemoryVerdict(p *text.Page) {
+	if c.Memory != nil {
+		p.Prose("Memory: ", c.Memory.Sentence+".")
+	}
+}
+
+type (
+	jsonMemory struct {
+		End      *string      `json:"end"`
+		Grew     *string      `json:"grew"`
+		Says     string       `json:"says"`
+		Until    string       `json:"until"`
+		Timeline []jsonMoment `json:"timeline"`
+		jsonSizes
+	}
+	jsonMoment struct {
+		At jsonMS `json:"at_ms"`
+		jsonSizes
+	}
+	jsonSizes struct {
+		RSS         *int64 `json:"rss_bytes"`
+		Heap        *int64 `json:"heap_bytes"`
+		Committed   *int64 `json:"committed_bytes"`
+		Native      *int64 `json:"native_bytes"`
+		CgroupUsed  *int64 `json:"cgroup_used_bytes"`
+		CgroupLimit *int64 `json:"cgroup_limit_bytes"`
+		HardLimit   *int64 `json:"hard_limit_bytes"`
+	}
+)
+
+func (m *Memory) json() *jsonMemory {
+	if m == nil {
+		return nil
+	}
+	j := &jsonMemory{
+		End: filled(string(m.Cause)), Grew: filled(string(m.Memory)), Says: m.Sentence,
+		Until: m.of.Latest().UTC().Format(time.RFC3339Nano), Timeline: []jsonMoment{},
+	}
+	if m.Last != nil {
+		j.jsonSizes = sizesJSON(m.Last)
+	}
+	for i := range m.records {
+		r := &m.records[i]
+		j.Timeline = append(j.Timeline, jsonMoment{jsonMS(r.Time.Sub(m.start)), sizesJSON(r)})
+	}
+	return j
+}
+
+func sizesJSON(r *ledger.Record) jsonSizes {
+	return jsonSizes{
+		optional(r.RSS), optional(r.Heap), optional(r.Committed), optional(r.Native()), optional(r.Used), optional(r.Limit), optional(r.HardLimit),
+	}
+}
