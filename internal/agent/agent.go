@@ -179,7 +179,7 @@ func (a *Agent) news(n *watch.News) {
 	switch {
 	case n.Attached:
 		outside := lookInto(n.Process.PID)
-		id, m := identify(n.Process, &outside, a.host, a.config.Attributes), newMemory(n.Process, outside.environment, time.Now())
+		id, m := identify(n.Process, &outside, a.host, a.config.Attributes), newMemory(n.Process, &outside, time.Now())
 		a.mu.Lock()
 		a.attach(n.ID, n.Process, id, m, time.Now())
 		a.mu.Unlock()

@@ -116,6 +116,7 @@ type outside struct {
 	pod         string // uid
 	namespace   string
 	environment map[string]string
+	properties  map[string]string // of the runtime, in runtimeconfig.json
 }
 
 // value returns a label's value, as Prometheus has it.

@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"sync"
 	"time"
@@ -41,7 +40,7 @@ type memory struct {
 	dirty     bool // since it was written
 	hot       bool // to be read at each beat; also at first
 	began     time.Time
-	hardLimit func(limit gc.Opt[int64]) gc.Opt[int64]
+	heapLimit heapLimit
 
 	files   sync.Mutex
 	reader  *procmem.Reader
@@ -51,36 +50,12 @@ type memory struct {
 	ended   bool
 }
 
-func newMemory(p *diag.Process, environment map[string]string, now time.Time) *memory {
-	m := &memory{began: now, hot: true, hardLimit: func(limit gc.Opt[int64]) gc.Opt[int64] { return hardLimitOf(environment, limit) }}
+func newMemory(p *diag.Process, o *outside, now time.Time) *memory {
+	m := &memory{began: now, hot: true, heapLimit: heapLimitOf(o)}
 	if p.PID != 0 {
 		m.reader = procmem.NewReader(p.PID)
 	}
 	return m
-}
-
-// hardLimitOf returns the limit of the GC heap: as the environment of the process
-// sets it, in hexadecimal, or three quarters of the container's. See gcconfig.h and
-// gc.cpp, compute_hard_limit. A setting in runtimeconfig.json is not seen.
-func hardLimitOf(environment map[string]string, limit gc.Opt[int64]) gc.Opt[int64] {
-	hex := func(name string) int64 {
-		n, err := strconv.ParseInt(strings.TrimPrefix(strings.ToLower(environment[name]), "0x"), 16, 64)
-		if err != nil {
-			return 0
-		}
-		return n
-	}
-	if n := hex("DOTNET_GCHeapHardLimit"); n > 0 {
-		return gc.Some(n)
-	}
-	container, known := limit.Get()
-	if !known {
-		return gc.Opt[int64]{}
-	}
-	if percent := hex("DOTNET_GCHeapHardLimitPercent"); percent > 0 && percent < 100 {
-		return gc.Some(container / 100 * percent)
-	}
-	return gc.Some(max(20<<20, container/4*3))
 }
 
 // collected takes over what a collection measured.
@@ -136,7 +111,7 @@ func (m *memory) sampled(s *procmem.Sample, available gc.Opt[int64], now time.Ti
 	}
 	r.RSS, r.Anon, r.File, r.Shared, r.Swap = s.RSS, s.Anon, s.File, s.Shared, s.Swap
 	r.PSS, r.Private, r.Used, r.Limit, r.OOMKills, r.Available = s.PSS, s.Private, s.Used, s.Limit, s.OOMKills, available
-	r.HardLimit = m.hardLimit(s.Limit)
+	r.HardLimit = m.heapLimit.in(s.Limit)
 	limit, limited := s.Limit.Get()
 	m.hot = limited && float64(s.Used.Or(0)) >= hot*float64(limit) || float64(s.RSS.Or(0)) > growth*float64(before)
 	m.dirty = true

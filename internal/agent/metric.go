@@ -86,7 +86,7 @@ var metrics = [numMetrics]metric{
 	handles:         {"gctrail.gc.last_collection.handles", "{handle}", "GC handles at the latest collection.", level, nil},
 	allocationRate:  {"gctrail.gc.last_collection.allocation_rate", "By/s", "Allocation rate between the latest two collections.", level, nil},
 	memoryLoad:      {"gctrail.gc.last_collection.memory_load", "1", "Share of the machine's, or the container's, memory in use at the latest collection.", peak, nil},
-	hardLimit:       {"gctrail.gc.hard_limit", "By", "Limit of the GC heap: GCHeapHardLimit, or three quarters of the container's limit.", level, nil},
+	hardLimit:       {"gctrail.gc.hard_limit", "By", "Limit of the GC heap: GCHeapHardLimit or GCHeapHardLimitPercent, or three quarters of the container's limit.", level, nil},
 	found:           {"gctrail.gc.finding", "", "1 for each finding on the collections of the last five to ten minutes.", peak, []string{"gc.finding", "gc.severity"}},
 
 	workingSet:     {"dotnet.process.memory.working_set", "By", "Resident memory of the process.", level, nil},

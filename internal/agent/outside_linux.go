@@ -24,7 +24,7 @@ const maxFile = 1 << 20
 var wantedVariables = []string{
 	"OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES", "KUBERNETES_SERVICE_HOST", "HOSTNAME",
 	"POD_NAME", "POD_NAMESPACE", "CONTAINER_NAME", "NODE_NAME",
-	"DOTNET_GCHeapHardLimit", "DOTNET_GCHeapHardLimitPercent",
+	"DOTNET_GCHeapHardLimit", "DOTNET_GCHeapHardLimitPercent", "COMPlus_GCHeapHardLimit", "COMPlus_GCHeapHardLimitPercent",
 }
 
 // lookInto reads what /proc shows of a process.
@@ -38,7 +38,11 @@ func lookInto(pid int) outside {
 	o.container = string(containerID.Find(cgroup))
 	if uid := podUID.FindSubmatch(cgroup); uid != nil {
 		o.pod = strings.ReplaceAll(string(uid[1]), "_", "-")
-		o.namespace = serviceAccountNamespace(folder)
+		const path = "var/run/secrets/kubernetes.io/serviceaccount/namespace"
+		o.namespace = strings.TrimSpace(string(readInside(folder, path, maxValue)))
+	}
+	if config := configFile(folder); config != "" {
+		o.properties = propertiesOf(readInside(folder, config, maxFile))
 	}
 	for pair := range bytes.SplitSeq(readSome(filepath.Join(folder, "environ")), []byte{0}) {
 		name, value, _ := strings.Cut(string(pair), "=")
@@ -51,26 +55,43 @@ func lookInto(pid int) outside {
 	return o
 }
 
-// serviceAccountNamespace returns the namespace that Kubernetes mounts into a
-// process's container. Links in there cannot lead out of it.
-func serviceAccountNamespace(folder string) string {
-	root, err := unix.Open(filepath.Join(folder, "root"), unix.O_PATH|unix.O_CLOEXEC, 0)
+// configFile returns the path of a process's runtimeconfig.json, from its own root.
+func configFile(folder string) string {
+	program, err := os.Readlink(filepath.Join(folder, "exe"))
 	if err != nil {
 		return ""
 	}
-	defer unix.Close(root)
-	const path = "var/run/secrets/kubernetes.io/serviceaccount/namespace"
-	fd, err := unix.Openat2(root, path, &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS})
+	arguments := strings.Split(string(readSome(filepath.Join(folder, "cmdline"))), "\x00")
+	config := configOf(program, arguments)
+	if config == "" || filepath.IsAbs(config) {
+		return config
+	}
+	from, err := os.Readlink(filepath.Join(folder, "cwd"))
 	if err != nil {
 		return ""
+	}
+	return filepath.Join(from, config)
+}
+
+// readInside returns the beginning of a file that a process sees at a path, which
+// Kubernetes mounts into its container, say. Links in there cannot lead out of it.
+func readInside(folder, path string, most int64) []byte {
+	root, err := unix.Open(filepath.Join(folder, "root"), unix.O_PATH|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil
+	}
+	defer unix.Close(root)
+	fd, err := unix.Openat2(root, path, &unix.OpenHow{Flags: unix.O_RDONLY | unix.O_CLOEXEC | unix.O_NONBLOCK, Resolve: unix.RESOLVE_IN_ROOT | unix.RESOLVE_NO_MAGICLINKS})
+	if err != nil {
+		return nil
 	}
 	f := os.NewFile(uintptr(fd), path)
 	defer f.Close()
 	if info, err := f.Stat(); err != nil || !info.Mode().IsRegular() {
-		return ""
+		return nil
 	}
-	b, _ := io.ReadAll(io.LimitReader(f, maxValue))
-	return strings.TrimSpace(string(b))
+	b, _ := io.ReadAll(io.LimitReader(f, most))
+	return b
 }
 
 // readSome returns the beginning of a file, as far as it can be read.

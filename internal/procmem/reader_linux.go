@@ -193,12 +193,15 @@ func (r *Reader) read(name string) ([]byte, error) {
 }
 
 // Available returns how much of the machine's memory programs can still get.
-func Available() gc.Opt[int64] {
-	var n gc.Opt[int64]
-	r := new(Reader)
-	text, err := r.read("/proc/meminfo")
+func Available() gc.Opt[int64] { return ofMachine("MemAvailable") }
+
+// Total returns how much memory the machine has.
+func Total() gc.Opt[int64] { return ofMachine("MemTotal") }
+
+func ofMachine(name string) (n gc.Opt[int64]) {
+	text, err := new(Reader).read("/proc/meminfo")
 	if err == nil {
-		fields(text, ":", 1<<10, map[string]*gc.Opt[int64]{"MemAvailable": &n})
+		fields(text, ":", 1<<10, map[string]*gc.Opt[int64]{name: &n})
 	}
 	return n
 }

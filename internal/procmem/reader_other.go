@@ -18,3 +18,6 @@ func (*Reader) Kills() gc.Opt[int64] { return gc.Opt[int64]{} }
 
 // Available knows nothing.
 func Available() gc.Opt[int64] { return gc.Opt[int64]{} }
+
+// Total knows nothing.
+func Total() gc.Opt[int64] { return gc.Opt[int64]{} }

@@ -132,7 +132,9 @@ func (c *Case) writeLedger(p *text.Page) {
 		return
 	}
 	p.Section("Memory of the process, by the ledger")
-	writeTimeline(p, m.records, "at s", func(r *ledger.Record) string { return units.Count(int64(r.Time.Sub(m.start).Round(time.Second) / time.Second)) })
+	writeTimeline(p, m.records, "at s", func(r *ledger.Record) string {
+		return units.Count(int64(r.Time.Sub(m.start).Round(time.Second) / time.Second))
+	})
 }
 
 // writeMemoryVerdict writes what the ledger says of the end of the process.

@@ -1,0 +1,65 @@
+package agent
+
+import (
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/gctrail/gctrail/gc"
+)
+
+// TestOutside looks into a program with a runtimeconfig.json beside it.
+func TestOutside(t *testing.T) {
+	folder := t.TempDir()
+	program := filepath.Join(folder, "web")
+	cat, err := exec.LookPath("cat")
+	if err != nil {
+		t.Skip("a program that waits: ", err)
+	}
+	for path, text := range map[string][]byte{program: read(t, cat), program + ".runtimeconfig.json": []byte(`{
+  "runtimeOptions": {"tfm": "net10.0", "configProperties": {"System.GC.HeapHardLimit": 123456789, "System.GC.Concurrent": false}}
+}`)} {
+		if err := os.WriteFile(path, text, 0o700); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cmd := exec.Command(program)
+	cmd.Env = []string{"OTEL_SERVICE_NAME=shop", "SECRET=1"}
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = in.Close(); _ = cmd.Wait() }()
+	if _, err := io.WriteString(in, "x"); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := io.ReadFull(out, make([]byte, 1)); err != nil { // it runs
+		t.Fatal(err)
+	}
+	o := lookInto(cmd.Process.Pid)
+	if o.environment["OTEL_SERVICE_NAME"] != "shop" || len(o.environment) != 1 {
+		t.Errorf("environment %v", o.environment)
+	}
+	l := heapLimitOf(&o)
+	if got := l.in(gc.Opt[int64]{}).Or(0); got != 123456789 {
+		t.Errorf("hard limit %d, properties %v", got, o.properties)
+	}
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
