@@ -4,6 +4,8 @@ import (
 	"errors"
 	"sync"
 	"sync/atomic"
+
+	"github.com/gctrail/gctrail/internal/eventpipe"
 )
 
 const (
@@ -36,13 +38,13 @@ type parcel struct {
 
 // A framed is the result of one call of framer.read.
 type framed struct {
-	block
+	eventpipe.Block
 	err   error
 	whole int64 // framer.whole after it
 }
 
 // last reports whether nothing follows, except for another object after damage.
-func (f *framed) last() bool { return f.err != nil || f.kind == blockEnd || f.cut }
+func (f *framed) last() bool { return f.err != nil || f.Kind == eventpipe.BlockEnd || f.Cut }
 
 // An ahead runs a framer in a separate goroutine and walkers in others, so that a
 // trace is read, decompressed and walked while its events are emitted. Parcels are
@@ -57,7 +59,7 @@ type ahead struct {
 	whole int64 // framer.whole of the last block emitted
 	view  atomic.Pointer[view]
 
-	in     *framer
+	in     *eventpipe.Framer
 	filled *parcel // by the framer
 	used   *parcel // next emits its blocks[at:]
 	at     int
@@ -68,7 +70,7 @@ type ahead struct {
 func newParcel() *parcel { return &parcel{walked: make(chan struct{}, 1)} }
 
 // newAhead starts the goroutines. The framer's alone may use in until close.
-func newAhead(in *framer, queue *mergeQueue, walkers int) *ahead {
+func newAhead(in *eventpipe.Framer, queue *mergeQueue, walkers int) *ahead {
 	walkers = min(walkers, maxWalkers)
 	parcels := parcels + walkers
 	a := &ahead{
@@ -76,20 +78,20 @@ func newAhead(in *framer, queue *mergeQueue, walkers int) *ahead {
 		free:   make(chan *parcel, parcels),
 		large:  make(chan []byte, maxLarge),
 		stop:   make(chan struct{}),
-		whole:  in.whole,
+		whole:  in.Whole,
 		in:     in,
 		filled: newParcel(),
 		used:   newParcel(),
 		queue:  queue,
 	}
-	a.filled.buf = in.in.buf
+	a.filled.buf = in.Buffer()
 	for range parcels - 2 {
 		a.free <- newParcel()
 	}
 	for range maxLarge - 1 {
 		a.large <- nil
 	}
-	in.in.turn = a.turn
+	in.TurnWith(a.turn)
 	if walkers > 0 {
 		a.work = make(chan *parcel, parcels)
 	}
@@ -108,18 +110,18 @@ func (a *ahead) run() {
 	}
 	for {
 		var b framed
-		b.err = a.in.read(&b.block)
+		b.err = a.in.Read(&b.Block)
 		if errors.Is(b.err, errStopped) {
 			return
 		}
-		b.whole = a.in.whole
+		b.whole = a.in.Whole
 		a.filled.blocks = append(a.filled.blocks, b)
-		if b.last() && !a.in.damaged {
+		if b.last() && !a.in.Damaged {
 			a.send(a.filled)
 			return
 		}
-		large := len(b.data) > a.in.in.size.most
-		if (large || len(a.filled.blocks) == maxParcel) && a.in.in.renew(0) != nil {
+		large := len(b.Data) > a.in.Room()
+		if (large || len(a.filled.blocks) == maxParcel) && a.in.Turn() != nil {
 			return
 		}
 	}
@@ -152,8 +154,8 @@ func (p *parcel) walk(w *walker, v *view) {
 		p.summaries = make([]summary, len(p.blocks))
 	}
 	for i := range p.blocks {
-		s, b := &p.summaries[i], &p.blocks[i].block
-		if s.view = nil; v != nil && b.kind == blockEvents {
+		s, b := &p.summaries[i], &p.blocks[i].Block
+		if s.view = nil; v != nil && b.Kind == eventpipe.BlockEvents {
 			w.walk(b, v, s, &p.spare)
 		}
 	}
@@ -162,13 +164,14 @@ func (p *parcel) walk(w *walker, v *view) {
 // turn passes on the parcel in the window's buffer, and continues the window in
 // another buffer.
 func (a *ahead) turn(rest []byte, n int) ([]byte, error) {
-	p, limit := a.filled, a.in.in.size.most
+	p, limit := a.filled, a.in.Room()
 	if blocks := p.blocks; len(blocks) > 0 {
-		if len(blocks[len(blocks)-1].data) > limit {
-			p.large = a.in.buf
-			if !receive(a, a.large, &a.in.buf) {
+		if len(blocks[len(blocks)-1].Data) > limit {
+			var next []byte
+			if !receive(a, a.large, &next) {
 				return nil, errStopped
 			}
+			p.large = a.in.ExchangeLarge(next)
 		}
 		a.send(p)
 		if !receive(a, a.free, &p) {
@@ -194,7 +197,7 @@ func receive[T any](a *ahead, from chan T, to *T) bool {
 }
 
 // next is framer.read. The block may have a summary.
-func (a *ahead) next(b *block) error {
+func (a *ahead) next(b *walkedBlock) error {
 	for a.at == len(a.used.blocks) {
 		a.release(a.used)
 		a.used, a.at = <-a.full, 0
@@ -203,7 +206,7 @@ func (a *ahead) next(b *block) error {
 		}
 	}
 	f := &a.used.blocks[a.at]
-	*b, a.whole = f.block, f.whole
+	*b, a.whole = walkedBlock{Block: f.Block}, f.whole
 	if a.walked {
 		b.summary = &a.used.summaries[a.at]
 	}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"testing/iotest"
 
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -23,7 +24,7 @@ import (
 // smallest is the least size of a window: what the framer peeks at has room.
 const smallest = 128
 
-var largest = fileWindow.most
+var largest = eventpipe.FileWindow.Most
 
 // A way is how a trace is read: all lead to the same.
 type way struct {
@@ -42,7 +43,7 @@ func (w way) account(in io.Reader, opts Options) string {
 	opts.Ahead = w.ahead
 	r := NewReader(in, opts)
 	r.careful, r.walkers = w.careful, w.walkers
-	r.in.in.size = sizes{smallest, max(smallest, w.window)}
+	r.in = eventpipe.NewFramer(in, eventpipe.WindowSizes{Least: smallest, Most: max(smallest, w.window)})
 	events, sum := 0, fnv.New64a()
 	var failed error
 	for ev, err := range r.Events() {
@@ -156,10 +157,10 @@ func TestWalks(t *testing.T) {
 		if err := r.open(); err != nil {
 			t.Fatal(err)
 		}
-		var b block
+		var b walkedBlock
 		blocks, walked := 0, 0
-		for r.next(&b) == nil && b.kind != blockEnd {
-			if b.kind == blockEvents && r.anchored {
+		for r.next(&b) == nil && b.Kind != eventpipe.BlockEnd {
+			if b.Kind == eventpipe.BlockEvents && r.anchored {
 				blocks++
 				if r.walked(&b) {
 					walked++
@@ -198,10 +199,10 @@ func TestAheadEnds(t *testing.T) {
 // TestAheadMemory reads blocks that are all as large as a block may be: each parcel
 // has one buffer for them.
 func TestAheadMemory(t *testing.T) {
-	const blocks, size = 24, maxBlock - 1
+	const blocks, size = 24, eventpipe.MaxBlock - 1
 	head := nettracetest.MustAssemble(t, "nettrace v6")
 	block := make([]byte, 4+size)
-	binary.LittleEndian.PutUint32(block, size|uint32(blockUnknown)<<24)
+	binary.LittleEndian.PutUint32(block, size|uint32(eventpipe.BlockUnknown)<<24)
 	in := []io.Reader{bytes.NewReader(head)}
 	for range blocks {
 		in = append(in, bytes.NewReader(block))
@@ -215,11 +216,11 @@ func TestAheadMemory(t *testing.T) {
 		}
 	}
 	runtime.ReadMemStats(&after)
-	if got, want := r.in.off, int64(len(head)+blocks*len(block)); got != want {
+	if got, want := r.in.Off, int64(len(head)+blocks*len(block)); got != want {
 		t.Fatalf("%d bytes read, want %d", got, want)
 	}
 	// A buffer is made by doubling.
-	if got, limit := after.TotalAlloc-before.TotalAlloc, uint64(maxLarge*2*maxBlock+4<<20); got > limit {
+	if got, limit := after.TotalAlloc-before.TotalAlloc, uint64(maxLarge*2*eventpipe.MaxBlock+4<<20); got > limit {
 		t.Errorf("%d bytes allocated, want at most %d", got, limit)
 	}
 }

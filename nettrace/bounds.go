@@ -4,27 +4,9 @@ import (
 	"math"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/trace"
 )
-
-// A bounds is a range of times in ticks of the trace's clock, both ends
-// included. The range may pass the largest number.
-type bounds struct{ from, span uint64 }
-
-// unbounded has all times.
-var unbounded = bounds{0, math.MaxUint64}
-
-// holds reports whether the range has a time.
-func (b bounds) holds(ticks uint64) bool { return ticks-b.from <= b.span }
-
-// within returns b where it lies in another range, and the other one if it does
-// not.
-func (b bounds) within(o bounds) bounds {
-	if o.holds(b.from) && b.span <= o.span-(b.from-o.from) {
-		return b
-	}
-	return o
-}
 
 const (
 	// beforeStart is how much older than the start of its trace an event may
@@ -42,33 +24,33 @@ const (
 )
 
 // sessionBounds returns the range of times that a trace with this start has.
-func sessionBounds(sync uint64, frequency int64) bounds {
+func sessionBounds(sync uint64, frequency int64) eventpipe.Times {
 	before := uint64(beforeStart/time.Second) * uint64(frequency)
 	span := float64(frequency) * (beforeStart + maxLength).Seconds()
-	return bounds{sync - before, uint64(min(span, math.MaxInt64))}
+	return eventpipe.Times{From: sync - before, Span: uint64(min(span, math.MaxInt64))}
 }
 
 // anchor compares the start of the trace with the times of its first events. If
 // most of them are impossible or older than the start, the start is damaged,
 // and anchor moves it to the earliest of them.
-func (r *Reader) anchor(b *block) {
+func (r *Reader) anchor(b *eventpipe.Block) {
 	var events, foreign int
 	var earliest, earliestForeign uint64
-	in, err := readBlock(b.data, b.off, r.in.version)
+	in, err := eventpipe.ReadBlock(b.Data, b.Off, r.in.Version)
 	if err != nil {
 		return
 	}
-	for in.next() {
-		if in.metadataID == 0 && in.version == 3 {
+	for in.Next() {
+		if in.MetadataID == 0 && in.Version == 3 {
 			continue
 		}
-		if r.session.holds(in.ticks) {
-			if events == foreign || int64(in.ticks-earliest) < 0 {
-				earliest = in.ticks
+		if r.session.Holds(in.Ticks) {
+			if events == foreign || int64(in.Ticks-earliest) < 0 {
+				earliest = in.Ticks
 			}
 		} else {
-			if foreign == 0 || int64(in.ticks-earliestForeign) < 0 {
-				earliestForeign = in.ticks
+			if foreign == 0 || int64(in.Ticks-earliestForeign) < 0 {
+				earliestForeign = in.Ticks
 			}
 			foreign++
 		}
@@ -81,7 +63,7 @@ func (r *Reader) anchor(b *block) {
 	case foreign == events || int64(earliest-r.sync) >= -r.info.Clock.Frequency/readApart:
 		return
 	}
-	r.damaged(b.off, "trace object", malformed("start at %d ticks, first event at %d", r.sync, earliest))
+	r.damaged(b.Off, "trace object", eventpipe.Malformed("start at %d ticks, first event at %d", r.sync, earliest))
 	r.startAt(earliest)
 }
 
@@ -89,7 +71,7 @@ func (r *Reader) anchor(b *block) {
 func (r *Reader) startAt(ticks uint64) {
 	r.sync, r.seqs.start, r.view = ticks, ticks, nil
 	r.session = sessionBounds(ticks, r.info.Clock.Frequency)
-	r.latest = r.key(r.session.from)
+	r.latest = r.key(r.session.From)
 	r.sorted = r.latest
 }
 
@@ -112,7 +94,7 @@ func (r *Reader) sortedAt(key, latest uint64, block int64) {
 	switch {
 	case r.jump.key != 0:
 		r.jump.sorted = max(r.jump.sorted, key)
-	case latest != r.key(r.session.from) && key > latest+uint64(r.info.Clock.Frequency) && r.doubts < maxDoubts:
+	case latest != r.key(r.session.From) && key > latest+uint64(r.info.Clock.Frequency) && r.doubts < maxDoubts:
 		r.doubts++
 		r.jump = jump{key: key, latest: latest, sorted: key, block: block}
 	default:
@@ -135,7 +117,7 @@ func (r *Reader) contradicted(batch *batch) {
 	if batch != nil {
 		batch.dropAfter(r.jump.latest, r.kinds.all)
 	}
-	r.damaged(r.jump.block, blockEvents.String(), malformed("events later than what follows them"))
+	r.damaged(r.jump.block, eventpipe.BlockEvents.String(), eventpipe.Malformed("events later than what follows them"))
 	r.unread(r.jump.latest)
 	r.latest = r.jump.latest
 	r.jump = jump{}
@@ -155,7 +137,7 @@ func (r *Reader) dropLater(point uint64, off int64) {
 		return
 	}
 	r.queue.dropAfter(limit, r.kinds.all)
-	r.damaged(off, blockSequencePoint.String(), malformed("events before it are later"))
+	r.damaged(off, eventpipe.BlockSequencePoint.String(), eventpipe.Malformed("events before it are later"))
 	r.unread(r.sorted)
 	r.latest = min(r.latest, max(point, r.emitted))
 }
@@ -180,7 +162,7 @@ func (r *Reader) readAgain(key uint64) {
 // or, without an error, that the events of a block were read.
 func (r *Reader) unreadV3(err error) {
 	switch {
-	case r.in.version != 3:
+	case r.in.Version != 3:
 	case err != nil:
 		r.unread(r.latest)
 	default:

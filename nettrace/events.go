@@ -5,28 +5,29 @@ import (
 	"math"
 
 	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/trace"
 )
 
 // eventBlock queues the wanted events of a block. The events before a place
 // that cannot be read are kept.
-func (r *Reader) eventBlock(b *block) error {
-	if r.repeats.again(b.data) {
-		return malformed("the same block was met before")
+func (r *Reader) eventBlock(b *walkedBlock) error {
+	if r.repeats.again(b.Data) {
+		return eventpipe.Malformed("the same block was met before")
 	}
 	if !r.anchored {
-		r.anchor(b)
+		r.anchor(&b.Block)
 	}
 	if r.walked(b) {
 		return nil
 	}
 	q := &r.queue
 	batch := q.free.take()
-	batch.block, batch.base = b.data, b.off
+	batch.block, batch.base = b.Data, b.Off
 	lost := r.loss.Events
-	err := r.readEvents(b, batch)
+	err := r.readEvents(&b.Block, batch)
 	if err == nil {
-		r.believe(b.off)
+		r.believe(b.Off)
 	} else {
 		r.loss.Events = lost // the numbers of a damaged block may be anything
 	}
@@ -34,67 +35,67 @@ func (r *Reader) eventBlock(b *block) error {
 	if len(batch.items) == 0 {
 		q.free.add(batch)
 	} else {
-		batch.keep(r.in.version)
+		batch.keep(r.in.Version)
 		q.add(batch)
 	}
 	return err
 }
 
-func (r *Reader) readEvents(b *block, batch *batch) error {
-	in, err := readBlock(b.data, b.off, r.in.version)
+func (r *Reader) readEvents(b *eventpipe.Block, batch *batch) error {
+	in, err := eventpipe.ReadBlock(b.Data, b.Off, r.in.Version)
 	if err != nil {
 		return err
 	}
-	times := in.times.within(r.session)
+	times := in.Times.Within(r.session)
 	first, last := uint64(math.MaxUint64), uint64(0) // of the events' times, from the block's first on
 	var seq *sequence
 	var thread uint64
-	introduced := in.version != 6 || r.threads.has(thread)
-	for in.next() {
-		h := &in.header
-		if in.version == 3 && h.metadataID == 0 {
-			if err := r.define(metadataRecord(in.bytes(), in.pos())); err != nil {
+	introduced := in.Version != 6 || r.threads.has(thread)
+	for in.Next() {
+		h := &in.Header
+		if in.Version == 3 && h.MetadataID == 0 {
+			if err := r.define(eventpipe.ParseMetadataV4(in.Bytes(), in.Pos())); err != nil {
 				return err
 			}
 			continue
 		}
-		if !times.holds(h.ticks) {
+		if !times.Holds(h.Ticks) {
 			batch.faults.outside++
 			r.seqs.damage++
 			seq = nil
 			continue
 		}
-		since := h.ticks - in.times.from
+		since := h.Ticks - in.Times.From
 		first, last = min(first, since), max(last, since)
-		if h.moved {
-			seq = r.seqs.event(h.capture, h.seq, h.ticks)
+		if h.Moved {
+			seq = r.seqs.event(h.Capture, h.Seq, h.Ticks)
 		}
-		seq.at(h.seq, h.ticks)
-		if h.thread != thread && in.version == 6 {
-			thread, introduced = h.thread, r.threads.has(h.thread)
+		seq.at(h.Seq, h.Ticks)
+		if h.Thread != thread && in.Version == 6 {
+			thread, introduced = h.Thread, r.threads.has(h.Thread)
 		}
 		if !introduced {
 			batch.faults.threads++
-			batch.faults.thread = h.thread
+			batch.faults.thread = h.Thread
 		}
-		k := r.kinds.get(h.metadataID)
+		k := r.kinds.get(h.MetadataID)
 		if k == nil {
 			batch.faults.kinds++
-			batch.faults.kind = h.metadataID
+			batch.faults.kind = h.MetadataID
 			continue
 		}
-		if key := r.key(h.ticks); k.plain && key >= r.jump.key && !h.sorted && h.labels == 0 {
+		if key := r.key(h.Ticks); k.plain && key >= r.jump.key && !h.Sorted && h.Labels == 0 {
 			k.count++
 			r.latest = max(r.latest, key)
 			continue
 		}
-		r.queued(k, h, batch, in.span())
+		r.queued(k, h, batch, in.Span())
 	}
-	if in.err == nil && !b.cut && batch.faults.outside == 0 && !in.spans(first, last) {
+	if in.Err == nil && !b.Cut && batch.faults.outside == 0 && !in.Matches(first, last) {
 		batch.faults.untimed = true
-		r.lost(0, times.from, times.from+times.span)
+		r.lost(0, times.From, times.From+times.Span)
 	}
-	return cmp.Or(in.err, batch.faults.err())
+	return cmp.Or(in.Err, batch.faults.err())
 }
 
 // faults counts the events of a block that do not fit the rest of the trace.
@@ -111,51 +112,51 @@ type faults struct {
 func (f *faults) err() error {
 	switch {
 	case f.outside > 0:
-		return malformed("%d events at times outside the block's", f.outside)
+		return eventpipe.Malformed("%d events at times outside the block's", f.outside)
 	case f.untimed:
-		return malformed("events at other times than the block's")
+		return eventpipe.Malformed("events at other times than the block's")
 	case f.kinds > 0:
-		return malformed("%d events of undefined metadata ids, such as %d", f.kinds, f.kind)
+		return eventpipe.Malformed("%d events of undefined metadata ids, such as %d", f.kinds, f.kind)
 	case f.threads > 0:
-		return malformed("%d events of undefined threads, such as %d", f.threads, f.thread)
+		return eventpipe.Malformed("%d events of undefined threads, such as %d", f.threads, f.thread)
 	}
 	return nil
 }
 
 // queued counts an event, and adds it to the batch if it is wanted.
-func (r *Reader) queued(k *kind, h *header, batch *batch, payload span) {
-	key := r.key(h.ticks)
+func (r *Reader) queued(k *kind, h *eventpipe.Header, batch *batch, payload eventpipe.Span) {
+	key := r.key(h.Ticks)
 	if key < r.jump.key {
 		r.contradicted(batch)
 	}
 	late := key < r.sorted
-	if h.sorted {
+	if h.Sorted {
 		r.sortedAt(key, r.latest, batch.base)
 	}
 	r.latest = max(r.latest, key)
-	if h.labels != 0 {
-		k = r.overridden(k, h.labels)
+	if h.Labels != 0 {
+		k = r.overridden(k, h.Labels)
 	}
 	k.count++
 	if k.names {
-		r.nameProcess(h.thread, payload.of(batch.block))
+		r.nameProcess(h.Thread, payload.Of(batch.block))
 	}
 	if k.want {
-		batch.items = append(batch.items, item{key, payload, k.index, h.stack, r.context(h, batch) | pick[uint32](late, lateItem, 0)})
+		batch.items = append(batch.items, item{key, payload, k.index, h.Stack, r.context(h, batch) | pick[uint32](late, lateItem, 0)})
 	}
 }
 
 // context returns the index of the context of an event, a new one if it
 // differs from the event before it.
-func (r *Reader) context(h *header, b *batch) uint32 {
-	if r.in.version != 6 {
+func (r *Reader) context(h *eventpipe.Header, b *batch) uint32 {
+	if r.in.Version != 6 {
 		return b.context(h, r.info.PID)
 	}
 	if b.same(h) {
 		return uint32(len(b.contexts) - 1)
 	}
-	ctx := context{pid: r.info.PID, tid: trace.UnknownID, cpu: h.cpu, labels: r.labels.lists[h.labels]}
-	if th, ok := r.threads[h.thread]; ok {
+	ctx := context{pid: r.info.PID, tid: trace.UnknownID, cpu: h.CPU, labels: r.labels.lists[h.Labels]}
+	if th, ok := r.threads[h.Thread]; ok {
 		ctx.pid, ctx.tid = pick(th.pid != 0, th.pid, ctx.pid), th.tid
 	}
 	return b.add(h, ctx)
@@ -188,9 +189,9 @@ func (r *Reader) overridden(k *kind, list uint32) *kind {
 }
 
 // metadataBlock reads the definitions of a V4 or V6 metadata block.
-func (r *Reader) metadataBlock(b *block) error {
-	if r.in.version == 6 {
-		c := binread.At(b.data, b.off)
+func (r *Reader) metadataBlock(b *eventpipe.Block) error {
+	if r.in.Version == 6 {
+		c := binread.At(b.Data, b.Off)
 		c.Skip(int(c.U16()))
 		for c.Len() > 0 && c.OK() {
 			size := int(c.U16())
@@ -199,22 +200,22 @@ func (r *Reader) metadataBlock(b *block) error {
 			if !c.OK() {
 				break
 			}
-			if err := r.define(metadataRow(row, at)); err != nil {
+			if err := r.define(eventpipe.ParseMetadataV6(row, at)); err != nil {
 				return err
 			}
 		}
 		return c.Err()
 	}
-	in, err := readBlock(b.data, b.off, r.in.version)
+	in, err := eventpipe.ReadBlock(b.Data, b.Off, r.in.Version)
 	if err != nil {
 		return err
 	}
-	for in.next() {
-		if err := r.define(metadataRecord(in.bytes(), in.pos())); err != nil {
+	for in.Next() {
+		if err := r.define(eventpipe.ParseMetadataV4(in.Bytes(), in.Pos())); err != nil {
 			return err
 		}
 	}
-	return in.err
+	return in.Err
 }
 
 // define processes a metadata record. An id that is defined again means the new
@@ -239,7 +240,7 @@ func (r *Reader) addKind(d *trace.Descriptor) (*kind, error) {
 	if err := r.kinds.add(d, k); err != nil {
 		return nil, err
 	}
-	if r.opts.Complete != nil && r.in.version == 6 {
+	if r.opts.Complete != nil && r.in.Version == 6 {
 		r.opts.Complete(d)
 	}
 	k.desc, k.want = d, r.opts.Want == nil || r.opts.Want(d)

@@ -6,6 +6,7 @@ import (
 	"runtime"
 	"testing"
 
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -23,49 +24,44 @@ func TestFloods(t *testing.T) {
 	for _, test := range []struct {
 		name    string
 		version int
-		kind    blockKind
+		kind    eventpipe.BlockKind
 		head    func(i int) []byte
 		record  func(b []byte, i int) []byte
 	}{
-		{"threads of V4", 4, blockEvents, eventHead, func(b []byte, i int) []byte {
-			b = append(b, flagMetadata|flagSequence|flagThread, 1, 0)
-			b = binary.AppendUvarint(b, uint64(i+1))
-			b = append(b, 0)
-			b = binary.AppendUvarint(b, uint64(i+1))
-			return append(b, 1)
+		{"threads of V4", 4, eventpipe.BlockEvents, eventHead, func(b []byte, i int) []byte {
+			h := eventpipe.Header{MetadataID: 1, Seq: 1, Capture: uint64(i + 1), Thread: uint64(i + 1), Ticks: 1}
+			return h.AppendCompressed(b, new(eventpipe.Header), false)
 		}},
-		{"metadata of V4", 4, blockMetadata, eventHead, func(b []byte, i int) []byte {
-			record := metadataRecordV4(uint32(i+1), &trace.Descriptor{Provider: "Provider", ID: uint32(i)}, nil)
-			b = append(b, flagPayload, 0)
-			b = binary.AppendUvarint(b, uint64(len(record)))
-			return append(b, record...)
+		{"metadata of V4", 4, eventpipe.BlockMetadata, eventHead, func(b []byte, i int) []byte {
+			record := eventpipe.AppendMetadataV4(nil, uint32(i+1), &trace.Descriptor{Provider: "Provider", ID: uint32(i)}, nil)
+			h := eventpipe.Header{Payload: len(record)}
+			return append(h.AppendCompressed(b, new(eventpipe.Header), false), record...)
 		}},
-		{"metadata ids of V4", 4, blockMetadata, eventHead, func(b []byte, i int) []byte {
-			record := metadataRecordV4(uint32(i+1), &trace.Descriptor{Provider: "Provider"}, nil)
-			b = append(b, flagPayload, 0)
-			b = binary.AppendUvarint(b, uint64(len(record)))
-			return append(b, record...)
+		{"metadata ids of V4", 4, eventpipe.BlockMetadata, eventHead, func(b []byte, i int) []byte {
+			record := eventpipe.AppendMetadataV4(nil, uint32(i+1), &trace.Descriptor{Provider: "Provider"}, nil)
+			h := eventpipe.Header{Payload: len(record)}
+			return append(h.AppendCompressed(b, new(eventpipe.Header), false), record...)
 		}},
-		{"stacks", 4, blockStacks, tableHead, func(b []byte, i int) []byte {
+		{"stacks", 4, eventpipe.BlockStacks, tableHead, func(b []byte, i int) []byte {
 			b = le.AppendUint32(b, 64)
 			return append(b, make([]byte, 64)...)
 		}},
-		{"empty stacks", 4, blockStacks, tableHead, func(b []byte, i int) []byte { return le.AppendUint32(b, 0) }},
-		{"sequence points", 4, blockSequencePoint, pointHead, func(b []byte, i int) []byte {
+		{"empty stacks", 4, eventpipe.BlockStacks, tableHead, func(b []byte, i int) []byte { return le.AppendUint32(b, 0) }},
+		{"sequence points", 4, eventpipe.BlockSequencePoint, pointHead, func(b []byte, i int) []byte {
 			return le.AppendUint32(le.AppendUint64(b, uint64(i)), 5)
 		}},
-		{"threads of V6", 6, blockThreads, noHead, func(b []byte, i int) []byte {
+		{"threads of V6", 6, eventpipe.BlockThreads, noHead, func(b []byte, i int) []byte {
 			row := binary.AppendUvarint(nil, uint64(i))
 			row = append(row, threadPID, 1, threadTID, 2)
 			return append(le.AppendUint16(b, uint16(len(row))), row...)
 		}},
-		{"threads removed", 6, blockRemoveThreads, noHead, func(b []byte, i int) []byte {
+		{"threads removed", 6, eventpipe.BlockRemoveThreads, noHead, func(b []byte, i int) []byte {
 			return append(binary.AppendUvarint(b, uint64(i)), 3)
 		}},
-		{"label lists", 6, blockLabels, tableHead, func(b []byte, i int) []byte {
+		{"label lists", 6, eventpipe.BlockLabels, tableHead, func(b []byte, i int) []byte {
 			return append(b, labelText|labelLast, 2, 'a', 'b', 1, 'c')
 		}},
-		{"labels", 6, blockLabels, oneListHead, func(b []byte, i int) []byte {
+		{"labels", 6, eventpipe.BlockLabels, oneListHead, func(b []byte, i int) []byte {
 			if i%perBlock == perBlock-1 {
 				return append(b, labelText|labelLast, 0, 0)
 			}
@@ -86,9 +82,9 @@ func TestFloods(t *testing.T) {
 					body = test.record(body, i*perBlock+j)
 				}
 				if test.version == 6 {
-					return append(appendFrameV6(nil, test.kind, len(body)), body...)
+					return append(eventpipe.AppendFrameV6(nil, test.kind, len(body)), body...)
 				}
-				return append(append(appendFrameV4(nil, test.kind, len(body), off), body...), tagEnd)
+				return append(append(eventpipe.AppendFrameV4(nil, test.kind, len(body), off), body...), eventpipe.TagEnd)
 			}}
 			r := NewReader(in, Options{Stacks: true})
 			for _, err := range r.Events() {
@@ -135,8 +131,8 @@ func (f *flood) Read(p []byte) (int, error) {
 func noHead(int) []byte { return nil }
 
 func eventHead(int) []byte {
-	b := make([]byte, eventBlockHeader)
-	b[0], b[2] = eventBlockHeader, blockCompressed
+	b := make([]byte, eventpipe.EventBlockHeader)
+	eventpipe.PutBlockHeader(b, true, 0, 0)
 	return b
 }
 

@@ -6,6 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -67,7 +68,7 @@ func (t *labelTable) add(data []byte, base int64) error {
 			return err
 		}
 		if t.size += l.bytes(); t.size > maxLabelBytes {
-			return malformed("more than %d MB of label lists between sequence points", maxLabelBytes>>20)
+			return eventpipe.Malformed("more than %d MB of label lists between sequence points", maxLabelBytes>>20)
 		}
 		t.lists[index] = l
 		index++
@@ -97,9 +98,9 @@ func (l *labels) read(c *binread.Cursor) error {
 		case labelSpan:
 			l.SpanID = c.U64()
 		case labelText:
-			l.Text = append(l.Text, trace.Label{Name: utf8(c), Value: utf8(c)})
+			l.Text = append(l.Text, trace.Label{Name: eventpipe.UTF8(c), Value: eventpipe.UTF8(c)})
 		case labelNumber:
-			l.number(utf8(c), c.Uvarint64())
+			l.number(eventpipe.UTF8(c), c.Uvarint64())
 		case labelOpcode:
 			l.opcode, l.set = c.U8(), l.set|1<<0
 		case labelKeywords:
@@ -109,7 +110,7 @@ func (l *labels) read(c *binread.Cursor) error {
 		case labelVersion:
 			l.version, l.set = c.U8(), l.set|1<<3
 		default:
-			return malformed("label kind %d", k)
+			return eventpipe.Malformed("label kind %d", k)
 		}
 		if k&labelLast != 0 {
 			break

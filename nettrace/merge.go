@@ -4,6 +4,7 @@ import (
 	"slices"
 	"unsafe"
 
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/mergeheap"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -12,7 +13,7 @@ import (
 // garbage collector does not look into the many that there are.
 type item struct {
 	ticks   uint64 // sort key
-	payload span
+	payload eventpipe.Span
 	kind    uint32 // kind.index
 	stack   uint32 // id, or in V3 the offset of the stack's bytes
 	context uint32 // index in the batch's contexts, and lateItem
@@ -21,12 +22,6 @@ type item struct {
 // lateItem is set in an item's context if the event is older than one before it
 // that was said to be sorted: something is damaged.
 const lateItem = 1 << 31
-
-// A span is a part of a block, or of a batch's data.
-type span struct{ off, n uint32 }
-
-// of returns the bytes of the span.
-func (s span) of(b []byte) []byte { return b[s.off : s.off+s.n : s.off+s.n] }
 
 // A context holds what changes from event to event but rarely.
 type context struct {
@@ -54,27 +49,27 @@ type batch struct {
 }
 
 // same reports whether an event has the context of the one before it.
-func (b *batch) same(h *header) bool {
-	return len(b.contexts) > 0 && b.thread == h.thread && b.cpu == h.cpu && b.label == h.labels &&
-		b.activity == h.activity && b.related == h.related
+func (b *batch) same(h *eventpipe.Header) bool {
+	return len(b.contexts) > 0 && b.thread == h.Thread && b.cpu == h.CPU && b.label == h.Labels &&
+		b.activity == h.Activity && b.related == h.Related
 }
 
 // context returns the index of the context of an event of V3 or V4, a new one if it
 // differs from the event before it.
-func (b *batch) context(h *header, pid uint64) uint32 {
+func (b *batch) context(h *eventpipe.Header, pid uint64) uint32 {
 	if b.same(h) {
 		return uint32(len(b.contexts) - 1)
 	}
-	ctx := context{pid: pid, tid: h.thread, cpu: h.cpu}
-	if h.activity != [16]byte{} || h.related != [16]byte{} {
-		ctx.labels = &labels{Labels: trace.Labels{ActivityID: h.activity, RelatedActivityID: h.related}}
+	ctx := context{pid: pid, tid: h.Thread, cpu: h.CPU}
+	if h.Activity != [16]byte{} || h.Related != [16]byte{} {
+		ctx.labels = &labels{Labels: trace.Labels{ActivityID: h.Activity, RelatedActivityID: h.Related}}
 	}
 	return b.add(h, ctx)
 }
 
 // add adds the context of an event, and returns its index.
-func (b *batch) add(h *header, ctx context) uint32 {
-	b.thread, b.cpu, b.activity, b.related, b.label = h.thread, h.cpu, h.activity, h.related, h.labels
+func (b *batch) add(h *eventpipe.Header, ctx context) uint32 {
+	b.thread, b.cpu, b.activity, b.related, b.label = h.Thread, h.CPU, h.Activity, h.Related, h.Labels
 	b.contexts = append(b.contexts, ctx)
 	return uint32(len(b.contexts) - 1)
 }
@@ -85,19 +80,19 @@ func (b *batch) add(h *header, ctx context) uint32 {
 func (b *batch) keep(version int) {
 	n := 0
 	for i := range b.items {
-		n += int(b.items[i].payload.n)
+		n += int(b.items[i].payload.N)
 	}
 	if version == 3 || n > len(b.block)/2 {
-		b.data = grow(b.data[:0], len(b.block))
+		b.data = eventpipe.Grow(b.data[:0], len(b.block))
 		copy(b.data, b.block)
 	} else {
-		b.data = grow(b.data[:0], n)
+		b.data = eventpipe.Grow(b.data[:0], n)
 		n = 0
 		for i := range b.items {
 			it := &b.items[i].payload
 			off := n
-			n += copy(b.data[n:], it.of(b.block))
-			it.off = uint32(off)
+			n += copy(b.data[n:], it.Of(b.block))
+			it.Off = uint32(off)
 		}
 	}
 	b.block = nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -47,7 +48,7 @@ type Options struct {
 // the events of the block have been emitted.
 type Reader struct {
 	opts  Options
-	in    *framer
+	in    *eventpipe.Framer
 	ahead *ahead // nil unless a goroutine uses in
 	info  trace.Info
 	loss  trace.Loss
@@ -70,8 +71,8 @@ type Reader struct {
 
 	queue    mergeQueue
 	repeats  repeats
-	sync     uint64 // ticks of Info.Start
-	session  bounds // of all times of the trace
+	sync     uint64          // ticks of Info.Start
+	session  eventpipe.Times // of all times of the trace
 	jump     jump
 	doubts   int    // jumps so far
 	gap      bool   // events could not be read, of times from gapFrom on
@@ -97,12 +98,12 @@ type mergedKind struct {
 func NewReader(r io.Reader, opts Options) *Reader {
 	nr := &Reader{opts: opts, labels: labelTable{lists: make(map[uint32]*labels)}, threads: threadTable{}}
 	nr.walkers = runtime.GOMAXPROCS(0) - 1
-	size := fileWindow
 	if limited, ok := r.(limitedReader); ok && opts.Idle > 0 {
 		nr.idle = &idleInput{in: limited, after: opts.Idle}
-		r, size = nr.idle, liveWindow
+		nr.in = eventpipe.NewFramer(nr.idle, eventpipe.LiveWindow)
+	} else {
+		nr.in = eventpipe.NewFramer(r, eventpipe.FileWindow)
 	}
-	nr.in = newFramer(r, size)
 	nr.seqs = sequences{threads: make(map[uint64]*sequence), lost: nr.lost, introduced: nr.threads.has}
 	nr.info.Clock, nr.info.PID = &trace.Clock{Frequency: int64(time.Second)}, trace.UnknownID
 	return nr
@@ -145,7 +146,7 @@ func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 			return
 		}
 		if r.opts.Ahead && r.idle == nil {
-			r.ahead = newAhead(r.in, &r.queue, pick(r.in.version == 4, r.walkers, 0))
+			r.ahead = newAhead(r.in, &r.queue, pick(r.in.Version == 4, r.walkers, 0))
 			defer r.ahead.close()
 		}
 		for {
@@ -174,91 +175,92 @@ func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 
 // open reads up to the Trace object.
 func (r *Reader) open() error {
-	if err := r.in.open(); err != nil {
+	if err := r.in.Open(); err != nil {
 		return err
 	}
-	var b block
-	if err := r.in.next(&b); err != nil {
+	var b eventpipe.Block
+	if err := r.in.Next(&b); err != nil {
 		var f *trace.FormatError
 		if errors.As(err, &f) {
 			return err
 		}
-		return r.in.fail("trace object", cutShort(err))
+		return r.in.Fail("trace object", eventpipe.CutShort(err))
 	}
-	if b.kind != blockTrace {
-		return r.in.fail("trace object", malformed("%v where it belongs", b.kind))
+	if b.Kind != eventpipe.BlockTrace {
+		return r.in.Fail("trace object", eventpipe.Malformed("%v where it belongs", b.Kind))
 	}
 	return r.traceObject(&b)
 }
 
 // step reads and processes a block. It returns an error if reading cannot continue.
 func (r *Reader) step() (ended bool, err error) {
-	var b block
+	var b walkedBlock
 	if err := r.next(&b); err != nil {
 		var damage *trace.FormatError
-		if r.in.version == 6 || !errors.As(err, &damage) {
+		if r.in.Version == 6 || !errors.As(err, &damage) {
 			return false, err
 		}
 		r.damaged(damage.Off, damage.Section, damage.Err)
 		r.unreadV3(err)
 		return false, nil
 	}
-	if b.kind == blockEnd {
+	if b.Kind == eventpipe.BlockEnd {
 		r.ended = true
 		return true, nil
 	}
-	if b.mended != "" {
-		r.damaged(b.off, b.kind.String(), malformed("%s", b.mended))
+	if b.Mended != "" {
+		r.damaged(b.Off, b.Kind.String(), eventpipe.Malformed("%s", b.Mended))
 	}
 	if err := r.take(&b); err != nil {
-		r.damaged(b.off, b.kind.String(), err)
+		r.damaged(b.Off, b.Kind.String(), err)
 	}
-	if b.cut {
+	if b.Cut {
 		return false, io.ErrUnexpectedEOF
 	}
-	r.point = b.kind == blockSequencePoint
+	r.point = b.Kind == eventpipe.BlockSequencePoint
 	return false, nil
 }
 
 // next reads a block, which is valid until the next call.
-func (r *Reader) next(b *block) error {
+func (r *Reader) next(b *walkedBlock) error {
 	if r.ahead != nil {
 		return r.ahead.next(b)
 	}
-	return r.in.read(b)
+	b.summary = nil
+	return r.in.Read(&b.Block)
 }
 
 // take processes one block.
-func (r *Reader) take(b *block) error {
-	switch b.kind {
-	case blockEvents:
+func (r *Reader) take(b *walkedBlock) error {
+	switch b.Kind {
+	case eventpipe.BlockEvents:
 		return r.eventBlock(b)
-	case blockMetadata:
-		return r.metadataBlock(b)
-	case blockStacks:
+	case eventpipe.BlockMetadata:
+		return r.metadataBlock(&b.Block)
+	case eventpipe.BlockStacks:
 		if r.opts.Stacks {
-			return r.stacks.add(b.data, b.off)
+			return r.stacks.add(b.Data, b.Off)
 		}
-	case blockSequencePoint:
-		return r.sequencePoint(b)
-	case blockThreads:
-		return r.threads.add(b.data, b.off)
-	case blockRemoveThreads:
-		return r.removeThreads(b)
-	case blockLabels:
-		return r.labels.add(b.data, b.off)
+	case eventpipe.BlockSequencePoint:
+		return r.sequencePoint(&b.Block)
+	case eventpipe.BlockThreads:
+		return r.threads.add(b.Data, b.Off)
+	case eventpipe.BlockRemoveThreads:
+		return r.removeThreads(&b.Block)
+	case eventpipe.BlockLabels:
+		return r.labels.add(b.Data, b.Off)
 	}
 	return nil
 }
 
 // end settles the account when nothing more will come.
 func (r *Reader) end(ended bool, err error) {
-	r.loss.Truncated = !ended || r.in.version == 4 && !r.point
+	r.loss.Truncated = !ended || r.in.Version == 4 && !r.point
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) {
-		r.loss.AddDamage(trace.Damage{Off: r.in.off, Err: err})
+		r.loss.AddDamage(trace.Damage{Off: r.in.Off, Err: err})
 	}
 	switch {
-	case r.in.version == 3, r.in.version == 6 && !r.seqs.numbered && r.loss.Events == 0:
+	case r.in.Version == 3, r.in.Version == 6 && !r.seqs.numbered && r.loss.Events == 0:
 		r.loss.Exactness = trace.Unknown
 	case r.loss.Truncated, r.loss.Damaged > 0, r.seqs.full, r.seqs.unnumbered, !r.seqs.numbered && r.loss.Events > 0:
 		r.loss.Exactness = trace.LowerBound
@@ -305,7 +307,7 @@ func (r *Reader) fill(b *batch, it *item) {
 	ev.Desc = r.kinds.all[it.kind].desc
 	ev.Ticks = signed(it.ticks)
 	ev.PID, ev.TID, ev.CPU = ctx.pid, ctx.tid, ctx.cpu
-	ev.Payload = it.payload.of(b.data)
+	ev.Payload = it.payload.Of(b.data)
 	ev.Labels = nil
 	if ctx.labels != nil {
 		ev.Labels = &ctx.labels.Labels
@@ -314,7 +316,7 @@ func (r *Reader) fill(b *batch, it *item) {
 		return
 	}
 	var stack []byte
-	if r.in.version == 3 {
+	if r.in.Version == 3 {
 		c := binread.At(b.data[it.stack:], 0)
 		stack = c.Bytes(int(int32(c.U32())))
 	} else {
@@ -334,10 +336,10 @@ func (r *Reader) time(ticks uint64) time.Duration {
 
 // sequencePoint processes a sequence point: everything before it in the file is older,
 // and it has the numbers of all threads.
-func (r *Reader) sequencePoint(b *block) error {
-	c := binread.At(b.data, b.off)
+func (r *Reader) sequencePoint(b *eventpipe.Block) error {
+	c := binread.At(b.Data, b.Off)
 	ticks := c.U64()
-	v6 := r.in.version == 6
+	v6 := r.in.Version == 6
 	var flags uint32
 	if v6 {
 		flags = c.U32()
@@ -349,7 +351,7 @@ func (r *Reader) sequencePoint(b *block) error {
 	if v6 && ticks == math.MaxUint64 { // one-collect ends its files so
 		ticks = r.unkey(r.latest)
 	}
-	r.dropLater(r.key(ticks), b.off)
+	r.dropLater(r.key(ticks), b.Off)
 	r.readAgain(r.key(ticks))
 	r.seqs.sequencePoint(ticks, threadList(c, n, v6))
 	if v6 {
@@ -379,8 +381,8 @@ func (r *Reader) dropTables(flags uint32) {
 	}
 }
 
-func (r *Reader) removeThreads(b *block) error {
-	c := binread.At(b.data, b.off)
+func (r *Reader) removeThreads(b *eventpipe.Block) error {
+	c := binread.At(b.Data, b.Off)
 	for c.Len() > 0 && c.OK() {
 		index, seq := c.Uvarint64(), c.Uvarint32()
 		if !c.OK() {

@@ -2,44 +2,27 @@ package nettrace
 
 import (
 	"bytes"
-	"encoding/binary"
 	"runtime"
 	"testing"
 
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 )
 
 // blockOf returns an event block of n events of one capture thread, 10 ticks
 // apart from the time from on, none of them sorted, with payloads of 100 bytes.
 func blockOf(off int, capture uint64, seq uint32, from uint64, n int) []byte {
-	body := make([]byte, 20)
-	body[0], body[2] = 20, blockCompressed
+	body := make([]byte, eventpipe.EventBlockHeader)
+	eventpipe.PutBlockHeader(body, true, 0, 0)
+	var prev eventpipe.Header
 	for i := range n {
-		flags := byte(0)
-		if i == 0 {
-			flags = flagMetadata | flagSequence | flagThread | flagPayload
-		}
-		body = append(body, flags)
-		if i == 0 {
-			body = append(body, 1) // metadata id
-			body = binary.AppendUvarint(body, uint64(seq-1))
-			body = binary.AppendUvarint(body, capture)
-			body = append(body, 0) // processor
-			body = binary.AppendUvarint(body, capture)
-			body = binary.AppendUvarint(body, from)
-			body = append(body, 100) // payload size
-		} else {
-			body = append(body, 10)
-		}
+		h := eventpipe.Header{MetadataID: 1, Seq: seq + uint32(i), Capture: capture, Thread: capture, Ticks: from + uint64(10*i), Payload: 100}
+		body = h.AppendCompressed(body, &prev, false)
 		body = append(body, make([]byte, 100)...)
+		prev = h
 	}
-	b := []byte{tagBeginPrivate, tagBeginPrivate, tagNull, 2, 0, 0, 0, 2, 0, 0, 0, 10, 0, 0, 0}
-	b = append(append(b, "EventBlock"...), tagEnd)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(body)))
-	for (off+len(b))%4 != 0 {
-		b = append(b, 0)
-	}
-	return append(append(b, body...), tagEnd)
+	b := eventpipe.AppendFrameV4(nil, eventpipe.BlockEvents, len(body), int64(off))
+	return append(append(b, body...), eventpipe.TagEnd)
 }
 
 // TestLargeRegion reads 64 MB between two sequence points in which nothing says

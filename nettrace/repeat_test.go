@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 )
 
@@ -35,37 +36,37 @@ func TestRepeated(t *testing.T) {
 func repeat(t *testing.T, data []byte, distance int) []byte {
 	t.Helper()
 	type object struct {
-		kind blockKind
+		kind eventpipe.BlockKind
 		data []byte
 	}
-	in := NewObjectReader(bytes.NewReader(data))
+	in := eventpipe.NewFramer(bytes.NewReader(data), eventpipe.FileWindow)
+	if err := in.Open(); err != nil {
+		t.Fatal(err)
+	}
 	out := slices.Clone(data[:32])
 	var later []object
-	for {
-		o, err := in.Next()
-		if err != nil {
-			break
-		}
-		objects := []object{{o.kind, o.data}}
-		if o.Events() {
-			later = append(later, object{o.kind, slices.Clone(o.data)})
+	var o eventpipe.Block
+	for in.Next(&o) == nil && o.Kind != eventpipe.BlockEnd {
+		objects := []object{{o.Kind, o.Data}}
+		if o.Kind == eventpipe.BlockEvents {
+			later = append(later, object{o.Kind, slices.Clone(o.Data)})
 		}
 		if len(later) > distance {
 			objects, later = append(objects, later[0]), later[1:]
 		}
-		if o.kind == blockTrace {
-			out = append(appendType(out, blockTrace), o.data...)
-			out = append(out, tagEnd)
+		if o.Kind == eventpipe.BlockTrace {
+			out = append(eventpipe.AppendType(out, eventpipe.BlockTrace), o.Data...)
+			out = append(out, eventpipe.TagEnd)
 			continue
 		}
 		for _, o := range objects {
-			out = appendFrameV4(out, o.kind, len(o.data), int64(len(out)))
-			out = append(append(out, o.data...), tagEnd)
+			out = eventpipe.AppendFrameV4(out, o.kind, len(o.data), int64(len(out)))
+			out = append(append(out, o.data...), eventpipe.TagEnd)
 		}
 	}
 	for _, o := range later {
-		out = appendFrameV4(out, o.kind, len(o.data), int64(len(out)))
-		out = append(append(out, o.data...), tagEnd)
+		out = eventpipe.AppendFrameV4(out, o.kind, len(o.data), int64(len(out)))
+		out = append(append(out, o.data...), eventpipe.TagEnd)
 	}
-	return append(out, tagNull)
+	return append(out, eventpipe.EndMark(4, int64(len(out)), false)...)
 }

@@ -4,10 +4,8 @@ import (
 	"slices"
 
 	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/internal/eventpipe"
 )
-
-// maxStackBytes bounds the stacks kept between two sequence points.
-const maxStackBytes = 32 << 20
 
 // A stackTable holds the stacks since the last sequence point.
 type stackTable struct {
@@ -29,14 +27,14 @@ func (t *stackTable) add(data []byte, base int64) error {
 	c := binread.At(data, base)
 	b := stackBlock{first: c.U32(), start: len(t.data)}
 	n := c.U32()
-	if !fits(&c, n, 4) {
-		return malformed("%d stacks in %d bytes", n, c.Len())
+	if !eventpipe.Fits(&c, n, 4) {
+		return eventpipe.Malformed("%d stacks in %d bytes", n, c.Len())
 	}
-	if t.size += len(data); t.size > maxStackBytes {
-		return malformed("more than %d MB of stacks between sequence points", maxStackBytes>>20)
+	if t.size += len(data); t.size > eventpipe.MaxStackBytes {
+		return eventpipe.Malformed("more than %d MB of stacks between sequence points", eventpipe.MaxStackBytes>>20)
 	}
 	if n := len(t.blocks); n > 0 && b.first < t.blocks[n-1].first+uint32(len(t.blocks[n-1].ends)) {
-		return malformed("stack %d was defined before", b.first)
+		return eventpipe.Malformed("stack %d was defined before", b.first)
 	}
 	b.ends = make([]int, 0, n)
 	for range n {

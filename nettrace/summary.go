@@ -1,14 +1,24 @@
 package nettrace
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/gctrail/gctrail/internal/eventpipe"
+)
+
+// A walkedBlock is a block, with its summary if a walker has read it.
+type walkedBlock struct {
+	eventpipe.Block
+	summary *summary
+}
 
 // walked processes an event block by its summary. It reports false, and has done
 // nothing, where readEvents has to read the block.
-func (r *Reader) walked(b *block) bool {
-	if r.careful || r.in.version != 4 || !r.anchored {
+func (r *Reader) walked(b *walkedBlock) bool {
+	if r.careful || r.in.Version != 4 || !r.anchored {
 		return false
 	}
-	r.look(b.off)
+	r.look(b.Off)
 	s := b.summary
 	if s != nil && s.view != r.view {
 		r.reject(s)
@@ -16,7 +26,7 @@ func (r *Reader) walked(b *block) bool {
 	}
 	if s == nil {
 		s = &r.summary
-		r.walker.walk(b, r.view, s, &r.queue.free)
+		r.walker.walk(&b.Block, r.view, s, &r.queue.free)
 	}
 	if s.regular && r.apply(s) {
 		return true
@@ -60,7 +70,7 @@ func (r *Reader) apply(s *summary) bool {
 	switch {
 	case r.jump.key != 0, s.earliest < r.sorted:
 		return false
-	case s.opens && r.latest != r.key(r.session.from) && s.start > r.latest+uint64(r.info.Clock.Frequency):
+	case s.opens && r.latest != r.key(r.session.From) && s.start > r.latest+uint64(r.info.Clock.Frequency):
 		return false
 	}
 	for i := range s.runs {

@@ -1,6 +1,9 @@
 package nettrace
 
-import "github.com/gctrail/gctrail/internal/binread"
+import (
+	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/internal/eventpipe"
+)
 
 // A thread is a thread as a V6 trace describes it.
 type thread struct{ pid, tid uint64 }
@@ -40,7 +43,7 @@ func (t threadTable) add(data []byte, base int64) error {
 			return err
 		}
 		if len(t) >= maxThreads && !t.has(index) {
-			return malformed("more than %d threads", maxThreads)
+			return eventpipe.Malformed("more than %d threads", maxThreads)
 		}
 		t[index] = th
 	}

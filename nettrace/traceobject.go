@@ -1,45 +1,44 @@
 package nettrace
 
 import (
-	"encoding/binary"
 	"io"
 	"math/bits"
 	"strconv"
-	"time"
 
 	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/internal/eventpipe"
 )
 
 // traceObject reads the Trace object or block: clocks, pointer size, process.
-func (r *Reader) traceObject(b *block) error {
-	c := binread.At(b.data, b.off)
-	r.info.Format = "nettrace V" + strconv.Itoa(b.version)
-	switch r.in.version {
+func (r *Reader) traceObject(b *eventpipe.Block) error {
+	c := binread.At(b.Data, b.Off)
+	r.info.Format = "nettrace V" + strconv.Itoa(b.Version)
+	switch r.in.Version {
 	case 3:
 		r.info.Format = "netperf V3"
 	case 6:
 		r.info.Format = "nettrace V6"
 	}
-	r.info.Start = systemTime(c.Bytes(16))
+	r.info.Start = eventpipe.SystemTime(c.Bytes(16))
 	sync := c.U64()
 	frequency := int64(c.U64())
 	r.info.PointerSize = int(int32(c.U32()))
-	if r.in.version == 6 {
+	if r.in.Version == 6 {
 		r.traceValues(&c)
 	} else {
 		r.info.PID = uint64(c.U32())
 		r.info.CPUs = int(int32(c.U32()))
 	}
 	if c.OK() {
-		frequency = r.mended(frequency, b.off)
+		frequency = r.mended(frequency, b.Off)
 	}
 	switch {
-	case b.cut || !c.OK():
-		return r.in.fail("trace object", io.ErrUnexpectedEOF)
+	case b.Cut || !c.OK():
+		return r.in.Fail("trace object", io.ErrUnexpectedEOF)
 	case frequency <= 0 || frequency > maxFrequency:
-		return r.in.fail("trace object", malformed("clock frequency %d", frequency))
+		return r.in.Fail("trace object", eventpipe.Malformed("clock frequency %d", frequency))
 	case r.info.PointerSize != 4 && r.info.PointerSize != 8:
-		return r.in.fail("trace object", malformed("pointer size %d", r.info.PointerSize))
+		return r.in.Fail("trace object", eventpipe.Malformed("pointer size %d", r.info.PointerSize))
 	}
 	r.info.Clock.Frequency = frequency
 	r.startAt(sync)
@@ -54,7 +53,7 @@ func (r *Reader) traceObject(b *block) error {
 func (r *Reader) mended(frequency, off int64) int64 {
 	for _, common := range []int64{1e9, 1e7} {
 		if bits.OnesCount64(uint64(frequency^common)) == 1 {
-			r.damaged(off, "trace object", malformed("clock frequency %d, one bit off %d", frequency, common))
+			r.damaged(off, "trace object", eventpipe.Malformed("clock frequency %d, one bit off %d", frequency, common))
 			return common
 		}
 	}
@@ -64,7 +63,7 @@ func (r *Reader) mended(frequency, off int64) int64 {
 // traceValues reads the names and values of a V6 Trace block.
 func (r *Reader) traceValues(c *binread.Cursor) {
 	for n := c.U32(); n > 0 && c.OK(); n-- {
-		name, value := utf8(c), utf8(c)
+		name, value := eventpipe.UTF8(c), eventpipe.UTF8(c)
 		number, err := strconv.ParseUint(value, 0, 64)
 		if err != nil {
 			continue
@@ -78,13 +77,4 @@ func (r *Reader) traceValues(c *binread.Cursor) {
 			r.info.CPUs = int(min(number, 1<<16))
 		}
 	}
-}
-
-// systemTime reads a Windows SYSTEMTIME in UTC.
-func systemTime(b []byte) time.Time {
-	if b == nil {
-		return time.Time{}
-	}
-	f := func(i int) int { return int(binary.LittleEndian.Uint16(b[2*i:])) }
-	return time.Date(f(0), time.Month(f(1)), f(3), f(4), f(5), f(6), f(7)*int(time.Millisecond), time.UTC)
 }

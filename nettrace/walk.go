@@ -1,6 +1,8 @@
 package nettrace
 
-import "encoding/binary"
+import (
+	"github.com/gctrail/gctrail/internal/eventpipe"
+)
 
 // A view is what a walker needs to know of the trace before a block. It does not
 // change once walkers have it: where more is defined, that is another view.
@@ -9,7 +11,7 @@ type view struct {
 	plain   []bool  // kindTable.plain
 	sync    uint64  // ticks of the trace's start
 	second  uint64  // ticks
-	session bounds
+	session eventpipe.Times
 	pid     uint64
 	shown   bool // to walkers
 }
@@ -60,7 +62,7 @@ const (
 // can read blocks at a time, and it gives up where something is unusual: then
 // Reader.readEvents reads the block, which would find the same in all others.
 type walker struct {
-	blockReader
+	eventpipe.BlockReader
 	view *view
 	sum  *summary
 
@@ -75,24 +77,24 @@ type walker struct {
 }
 
 // walk makes s the summary of a block. Its batch is one of those that are free.
-func (w *walker) walk(b *block, v *view, s *summary, free *batches) {
+func (w *walker) walk(b *eventpipe.Block, v *view, s *summary, free *batches) {
 	*s = summary{view: v, tallies: s.tallies[:0], runs: s.runs[:0]}
-	if b.cut || len(b.data) > maxWalked {
+	if b.Cut || len(b.Data) > maxWalked {
 		return
 	}
-	in, err := readBlock(b.data, b.off, 4)
-	if err != nil || !in.compressed || in.times != unbounded && in.times.within(v.session) != in.times {
+	in, err := eventpipe.ReadBlock(b.Data, b.Off, 4)
+	if err != nil || !in.Compressed || in.Times != eventpipe.AllTimes && in.Times.Within(v.session) != in.Times {
 		return
 	}
-	w.blockReader, w.view, w.sum = in, v, s
-	w.times = in.times.within(v.session)
+	w.BlockReader, w.view, w.sum = in, v, s
+	w.Times = in.Times.Within(v.session)
 	w.first, w.most = ^uint64(0), 0
 	w.counts = append(w.counts, make([]uint64, max(0, len(v.kinds)-len(w.counts)))...)
 	batch := free.take()
-	batch.block, batch.base = b.data, b.off
-	s.regular = w.events(batch) && in.spans(w.first, w.most)
+	batch.block, batch.base = b.Data, b.Off
+	s.regular = w.events(batch) && in.Matches(w.first, w.most)
 	w.tally()
-	s.earliest, s.latest = v.key(w.times.from+w.first), v.key(w.times.from+w.most)
+	s.earliest, s.latest = v.key(w.Times.From+w.first), v.key(w.Times.From+w.most)
 	if s.regular && len(batch.items) > 0 {
 		batch.keep(4)
 		s.batch = batch
@@ -112,46 +114,46 @@ func (w *walker) tally() {
 
 // events reads all events.
 func (w *walker) events(b *batch) bool {
-	if !w.next() || !w.moved {
+	if !w.Next() || !w.Moved {
 		return false
 	}
-	w.sum.start = w.view.key(w.ticks)
-	w.sum.opens = w.sorted
-	for first := true; first || w.next(); first = false {
+	w.sum.start = w.view.key(w.Ticks)
+	w.sum.opens = w.Sorted
+	for first := true; first || w.Next(); first = false {
 		switch {
-		case w.moved:
+		case w.Moved:
 			if !first && !w.endRun() || !w.beginRun() {
 				return false
 			}
-		case w.ticks < w.last:
+		case w.Ticks < w.last:
 			return false
 		}
-		if w.sorted && !w.sortedAt(first) {
+		if w.Sorted && !w.sortedAt(first) {
 			return false
 		}
-		k := w.count(w.metadataID)
+		k := w.count(w.MetadataID)
 		if k == nil || k.want && !w.queue(k, b) {
 			return false
 		}
-		if w.view.plain[w.metadataID] {
-			w.brief()
+		if w.view.plain[w.MetadataID] {
+			w.met = w.CountPlain(w.view.plain, w.counts, w.met)
 		}
-		w.last, w.number = w.ticks, w.seq
+		w.last, w.number = w.Ticks, w.Seq
 	}
-	return w.err == nil && w.endRun()
+	return w.Err == nil && w.endRun()
 }
 
 // beginRun begins a run, or continues one of the same thread.
 func (w *walker) beginRun() bool {
-	w.opened = w.ticks - w.times.from
+	w.opened = w.Ticks - w.Times.From
 	w.first = min(w.first, w.opened)
-	if w.view.key(w.ticks) < w.sum.sorted {
+	if w.view.key(w.Ticks) < w.sum.sorted {
 		return false
 	}
 	runs := w.sum.runs
 	for i := len(runs) - 1; i >= 0; i-- {
-		if runs[i].capture == w.capture {
-			if runs[i].last+1 == w.seq {
+		if runs[i].capture == w.Capture {
+			if runs[i].last+1 == w.Seq {
 				w.run = i
 				return true
 			}
@@ -159,24 +161,24 @@ func (w *walker) beginRun() bool {
 		}
 	}
 	w.run = len(runs)
-	w.sum.runs = append(runs, run{capture: w.capture, first: w.seq, from: w.ticks})
+	w.sum.runs = append(runs, run{capture: w.Capture, first: w.Seq, from: w.Ticks})
 	return len(runs) < maxRuns
 }
 
 // endRun ends a run with the last event, or interrupts it.
 func (w *walker) endRun() bool {
-	since := w.last - w.times.from
+	since := w.last - w.Times.From
 	w.most = max(w.most, since)
 	r := &w.sum.runs[w.run]
 	r.last, r.to = w.number, w.last
-	return since <= w.times.span && since >= w.opened
+	return since <= w.Times.Span && since >= w.opened
 }
 
 // sortedAt notes that an event is sorted, unless it is in doubt: see Reader.sortedAt.
 func (w *walker) sortedAt(first bool) bool {
-	key := w.view.key(w.ticks)
+	key := w.view.key(w.Ticks)
 	w.sum.sorted = max(w.sum.sorted, key)
-	return first || w.ticks-w.times.from <= max(w.most, w.last-w.times.from)+w.view.second
+	return first || w.Ticks-w.Times.From <= max(w.most, w.last-w.Times.From)+w.view.second
 }
 
 // count counts an event. It returns its kind, nil if that is unusual.
@@ -197,91 +199,9 @@ func (w *walker) count(id uint32) *kind {
 
 // queue adds an event to the batch.
 func (w *walker) queue(k *kind, b *batch) bool {
-	if len(b.items) >= len(w.data)/leastWanted {
+	if len(b.items) >= len(b.block)/leastWanted {
 		return false
 	}
-	b.items = append(b.items, item{w.view.key(w.ticks), w.span(), k.index, w.stack, b.context(&w.header, w.view.pid)})
+	b.items = append(b.items, item{w.view.key(w.Ticks), w.Span(), k.index, w.Stack, b.context(&w.Header, w.view.pid)})
 	return true
-}
-
-// brief reads the unwanted events that follow, as long as their headers have nothing
-// but a time, kind, stack and size of the payload, as most have. It ends before an
-// event that is anything else.
-func (w *walker) brief() {
-	const own = flagMetadata | flagStack | flagPayload
-	h, data, counts, plain := &w.header, w.data, w.counts, w.view.plain
-	off, id, seq, stack, ticks, size := w.off, h.metadataID, h.seq, h.stack, h.ticks, h.payload
-	for len(data)-off >= maxCompressed {
-		flags := data[off]
-		if flags == 0 {
-			n, end, later := alike(data, off, size)
-			if n > 0 && ticks+later >= ticks {
-				counts[id] += n
-				seq, off, ticks = seq+uint32(n), end, ticks+later
-				continue
-			}
-		}
-		if flags&^own != 0 {
-			break
-		}
-		i, kindID, stackID, n := off+1, id, stack, size
-		if flags&flagMetadata != 0 {
-			if v := data[i]; v < 0x80 {
-				kindID, i = uint32(v), i+1
-			} else {
-				kindID, i = w.uvarint32(i)
-			}
-		}
-		if flags&flagStack != 0 {
-			stackID, i = w.uvarint32(i)
-		}
-		var delta uint64
-		if v := data[i]; v < 0x80 {
-			delta, i = uint64(v), i+1
-		} else if next := data[i+1]; next < 0x80 {
-			delta, i = uint64(v&0x7f)|uint64(next)<<7, i+2
-		} else {
-			delta, i = w.uvarint64(i)
-		}
-		if flags&flagPayload != 0 {
-			if v := data[i]; v < 0x80 {
-				n, i = int(v), i+1
-			} else {
-				var v uint32
-				v, i = w.uvarint32(i)
-				n = int(v)
-			}
-		}
-		if w.overlong || len(data)-i < n || ticks+delta < ticks || uint64(kindID) >= uint64(len(plain)) || !plain[kindID] {
-			break
-		}
-		if counts[kindID] == 0 {
-			w.met = append(w.met, kindID)
-		}
-		counts[kindID]++
-		id, stack, size, off = kindID, stackID, n, i+n
-		ticks += delta
-		seq++
-	}
-	w.off, h.metadataID, h.seq, h.stack, h.ticks, h.payload = off, id, seq, stack, ticks, size
-}
-
-// alike skips events at off that differ from the one before only in their time,
-// by less than 16,384 ticks. It returns their number, the end, and the sum of
-// the differences.
-func alike(data []byte, off, size int) (n uint64, end int, later uint64) {
-	for last := len(data) - 4 - size; off <= last; n++ {
-		h := binary.LittleEndian.Uint32(data[off:])
-		switch {
-		case h&0x80ff == 0:
-			later += uint64(h>>8) & 0x7f
-			off += 2 + size
-		case h&0x8080ff == 0x8000:
-			later += uint64(h>>8&0x7f | h>>9&0x3f80)
-			off += 3 + size
-		default:
-			return n, off, later
-		}
-	}
-	return n, off, later
 }

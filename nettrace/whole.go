@@ -1,6 +1,10 @@
 package nettrace
 
-import "bytes"
+import (
+	"bytes"
+
+	"github.com/gctrail/gctrail/internal/eventpipe"
+)
 
 // Whole returns the length of the longest prefix read so far that ends at an
 // object boundary (0 before the first), and the bytes that complete it: the
@@ -14,9 +18,9 @@ func (r *Reader) Whole() (size int64, end []byte) {
 	if r.ahead != nil {
 		size = r.ahead.whole
 	} else {
-		size = r.in.whole
+		size = r.in.Whole
 	}
-	return size, endMark(r.in.version, size, r.ended)
+	return size, eventpipe.EndMark(r.in.Version, size, r.ended)
 }
 
 // WholeIn returns the length of the longest prefix of b that ends at an object
@@ -24,37 +28,17 @@ func (r *Reader) Whole() (size int64, end []byte) {
 // begins at off, an object boundary. Use it if a disk has room for only part of
 // what was received.
 func (r *Reader) WholeIn(b []byte, off int64) (size int, end []byte) {
-	f := newFramer(bytes.NewReader(b), fileWindow)
-	if off == 0 && f.open() != nil {
+	f := eventpipe.NewFramer(bytes.NewReader(b), eventpipe.FileWindow)
+	if off > 0 {
+		f.ContinueAt(r.in.Version, off)
+	} else if f.Open() != nil {
 		return 0, nil
 	}
-	f.version = r.in.version
-	f.off += off
-	f.whole = off
-	next := block{kind: blockUnknown}
-	for next.kind != blockEnd && !next.cut {
-		if f.next(&next) != nil {
-			next.cut = true
+	next := eventpipe.Block{Kind: eventpipe.BlockUnknown}
+	for next.Kind != eventpipe.BlockEnd && !next.Cut {
+		if f.Next(&next) != nil {
+			next.Cut = true
 		}
 	}
-	return int(f.whole - off), endMark(f.version, f.whole, !next.cut)
+	return int(f.Whole - off), eventpipe.EndMark(f.Version, f.Whole, !next.Cut)
 }
-
-// endMark returns what a trace lacks that is cut behind its last whole object.
-func endMark(version int, whole int64, ended bool) []byte {
-	switch {
-	case ended, whole == 0:
-		return nil
-	case version == 6:
-		return endV6
-	default:
-		return endObjects
-	}
-}
-
-// End marks: of V6 an empty block of kind EndOfStream, of the others the tag of
-// a null reference.
-var (
-	endV6      = make([]byte, 4)
-	endObjects = []byte{tagNull}
-)

@@ -65,7 +65,7 @@ func TestWholeIn(t *testing.T) {
 				r := NewReader(bytes.NewReader(data[:size]), Options{})
 				count(r)
 				whole, mark := r.Whole()
-				if r.in.version == 0 {
+				if r.in.Version == 0 {
 					continue // too short to tell
 				}
 				for _, off := range known {

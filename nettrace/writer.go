@@ -8,6 +8,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -104,11 +105,11 @@ func NewWriter(w io.Writer, opt WriterOptions) (*Writer, error) {
 		newest:        math.MinInt64,
 		threads:       writerThreads{byKey: map[threadKey]*writerThread{}},
 		metadata:      map[*trace.Descriptor]uint32{},
-		stacks:        internTable{ids: map[string]uint32{}, block: blockBuffer{kind: blockStacks}},
-		labels:        internTable{ids: map[string]uint32{}, block: blockBuffer{kind: blockLabels}},
-		metadataBlock: blockBuffer{kind: blockMetadata},
-		threadBlock:   blockBuffer{kind: blockThreads},
-		eventBlock:    blockBuffer{kind: blockEvents},
+		stacks:        internTable{ids: map[string]uint32{}, block: blockBuffer{kind: eventpipe.BlockStacks}},
+		labels:        internTable{ids: map[string]uint32{}, block: blockBuffer{kind: eventpipe.BlockLabels}},
+		metadataBlock: blockBuffer{kind: eventpipe.BlockMetadata},
+		threadBlock:   blockBuffer{kind: eventpipe.BlockThreads},
+		eventBlock:    blockBuffer{kind: eventpipe.BlockEvents},
 	}
 	nw.beginBlocks()
 	if nw.v6 {
@@ -172,16 +173,16 @@ func (w *Writer) Write(capture uint64, ev *trace.Event) error {
 	case len(ev.Payload) > w.maxPayload():
 		return trace.ErrTooLarge
 	}
-	h := header{
-		seq:     by.seq,
-		capture: by.id,
-		cpu:     ev.CPU,
-		thread:  by.id,
-		ticks:   uint64(w.opt.SyncTicks + ev.Ticks),
-		payload: len(ev.Payload),
+	h := eventpipe.Header{
+		Seq:     by.seq,
+		Capture: by.id,
+		CPU:     ev.CPU,
+		Thread:  by.id,
+		Ticks:   uint64(w.opt.SyncTicks + ev.Ticks),
+		Payload: len(ev.Payload),
 	}
 	if ev.TID != capture {
-		h.thread = w.thread(ev.PID, ev.TID).id
+		h.Thread = w.thread(ev.PID, ev.TID).id
 	}
 	if err := w.define(ev.Desc, &h); err != nil {
 		return err
@@ -199,7 +200,7 @@ func (w *Writer) Write(capture uint64, ev *trace.Event) error {
 
 // define sets the metadata id of h to that of d, and writes the definition when
 // d is first used.
-func (w *Writer) define(d *trace.Descriptor, h *header) error {
+func (w *Writer) define(d *trace.Descriptor, h *eventpipe.Header) error {
 	id, known := w.metadata[d]
 	if !known {
 		id = uint32(len(w.metadata) + 1)
@@ -214,7 +215,7 @@ func (w *Writer) define(d *trace.Descriptor, h *header) error {
 		}
 		w.metadata[d] = id
 	}
-	h.metadataID = id
+	h.MetadataID = id
 	return nil
 }
 
@@ -256,11 +257,7 @@ func (w *Writer) Close() error {
 	}
 	w.drain()
 	w.sequencePoint(0)
-	if w.v6 {
-		w.emit([]byte{0, 0, 0, byte(blockEnd)})
-	} else {
-		w.emit([]byte{tagNull})
-	}
+	w.emit(eventpipe.EndMark(w.opt.Version, w.off, false))
 	if w.err != nil {
 		return w.err
 	}

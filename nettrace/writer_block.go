@@ -4,78 +4,64 @@ import (
 	"cmp"
 	"encoding/binary"
 	"math"
+
+	"github.com/gctrail/gctrail/internal/eventpipe"
 )
 
-const (
-	// blockSize is where a block ends, as in the runtime. A block with a single
-	// record may be larger.
-	blockSize = 100 << 10
-	// maxHeader bounds an event's header and padding; the compressed header has
-	// flags, five varuint32, three varuint64 and two ids.
-	maxHeader = 1 + 5*binary.MaxVarintLen32 + 3*binary.MaxVarintLen64 + 2*16
-	// maxFrame bounds what precedes a block's contents.
-	maxFrame = 3 + 8 + 4 + len("MetadataBlock") + 1 + 4 + 3
-)
+// blockSize is where a block ends, as in the runtime. A block with a single record
+// may be larger.
+const blockSize = 100 << 10
 
 // A blockBuffer collects a block. It keeps room for the frame, so that a block
 // leaves in one piece.
 type blockBuffer struct {
-	kind     blockKind
+	kind     eventpipe.BlockKind
 	b        []byte // maxFrame, the block's header, records
 	records  int
-	min, max int64  // of the events' times
-	prev     header // that the next event's is compressed against
+	min, max int64            // of the events' times
+	prev     eventpipe.Header // that the next event's is compressed against
 }
 
 // begin empties the buffer and makes room for a header of size bytes.
 func (b *blockBuffer) begin(size int) {
-	b.b = append(b.b[:0], make([]byte, maxFrame+size)...)
+	b.b = append(b.b[:0], make([]byte, eventpipe.MaxFrame+size)...)
 	b.records = 0
 	b.min, b.max = math.MaxInt64, math.MinInt64
-	b.prev = header{}
+	b.prev = eventpipe.Header{}
 }
 
 // fits reports whether a record of size bytes may go into the block.
 func (b *blockBuffer) fits(size int) bool {
-	return b.records == 0 || len(b.b)-maxFrame+size <= blockSize
+	return b.records == 0 || len(b.b)-eventpipe.MaxFrame+size <= blockSize
 }
 
 // addEvent appends an event to an event block, or to a metadata block of V4.
-func (w *Writer) addEvent(b *blockBuffer, h *header, payload []byte) {
+func (w *Writer) addEvent(b *blockBuffer, h *eventpipe.Header, payload []byte) {
 	switch {
 	case !w.opt.Uncompressed:
-		b.b = h.appendCompressed(b.b, &b.prev, w.v6)
+		b.b = h.AppendCompressed(b.b, &b.prev, w.v6)
 		b.b = append(b.b, payload...)
 		b.prev = *h
 	case w.v6:
-		b.b = h.appendUncompressedV6(b.b)
+		b.b = h.AppendUncompressedV6(b.b)
 		b.b = append(b.b, payload...)
 	default:
-		b.b = h.appendUncompressedV4(b.b)
+		b.b = h.AppendUncompressedV4(b.b)
 		b.b = append(b.b, payload...)
 		b.b = append(b.b, make([]byte, -len(payload)&3)...)
 	}
 	b.records++
-	b.min = min(b.min, int64(h.ticks))
-	b.max = max(b.max, int64(h.ticks))
+	b.min = min(b.min, int64(h.Ticks))
+	b.max = max(b.max, int64(h.Ticks))
 }
 
 // putEventHeader fills in the header of an event block or V4 metadata block.
 func (b *blockBuffer) putEventHeader(compressed bool) {
-	p := b.b[maxFrame:]
-	binary.LittleEndian.PutUint16(p, eventBlockHeader)
-	if compressed {
-		binary.LittleEndian.PutUint16(p[2:], 1)
-	}
-	binary.LittleEndian.PutUint64(p[4:], uint64(b.min))
-	binary.LittleEndian.PutUint64(p[12:], uint64(b.max))
+	eventpipe.PutBlockHeader(b.b[eventpipe.MaxFrame:], compressed, uint64(b.min), uint64(b.max))
 }
 
-// Sizes of the headers that blocks of several records have.
-const (
-	eventBlockHeader = 20
-	tableBlockHeader = 8 // of stack and label list blocks
-)
+// tableBlockHeader is the size of the header of stack and label list blocks.
+const tableBlockHeader = 8
 
 // beginBlocks empties all blocks.
 func (w *Writer) beginBlocks() {
@@ -83,14 +69,14 @@ func (w *Writer) beginBlocks() {
 	w.threadBlock.begin(0)
 	w.stacks.block.begin(tableBlockHeader)
 	w.labels.block.begin(tableBlockHeader)
-	w.eventBlock.begin(eventBlockHeader)
+	w.eventBlock.begin(eventpipe.EventBlockHeader)
 }
 
 func (w *Writer) metadataHeader() int {
 	if w.v6 {
 		return 2 // the size of the rest, which is empty
 	}
-	return eventBlockHeader
+	return eventpipe.EventBlockHeader
 }
 
 // flushBlocks writes all blocks, in an order that lets each refer to those
@@ -103,7 +89,7 @@ func (w *Writer) flushBlocks() {
 	if w.eventBlock.records > 0 {
 		w.eventBlock.putEventHeader(!w.opt.Uncompressed)
 		w.writeBlock(&w.eventBlock)
-		w.eventBlock.begin(eventBlockHeader)
+		w.eventBlock.begin(eventpipe.EventBlockHeader)
 	}
 }
 
@@ -143,7 +129,7 @@ func (w *Writer) intern(t *internTable, entry []byte) uint32 {
 		w.flushTable(t)
 	}
 	b := &t.block
-	if b.kind == blockStacks {
+	if b.kind == eventpipe.BlockStacks {
 		b.b = binary.LittleEndian.AppendUint32(b.b, uint32(len(entry)))
 	}
 	b.b = append(b.b, entry...)
@@ -157,8 +143,8 @@ func (w *Writer) flushTable(t *internTable) {
 		return
 	}
 	first := len(t.ids) + 1 - b.records
-	binary.LittleEndian.PutUint32(b.b[maxFrame:], uint32(first))
-	binary.LittleEndian.PutUint32(b.b[maxFrame+4:], uint32(b.records))
+	binary.LittleEndian.PutUint32(b.b[eventpipe.MaxFrame:], uint32(first))
+	binary.LittleEndian.PutUint32(b.b[eventpipe.MaxFrame+4:], uint32(b.records))
 	w.writeBlock(b)
 	b.begin(tableBlockHeader)
 }
@@ -171,7 +157,7 @@ func (w *Writer) sequencePoint(ticks int64) {
 	w.floor = ticks
 
 	b := &w.otherBlock
-	b.kind = blockSequencePoint
+	b.kind = eventpipe.BlockSequencePoint
 	b.begin(0)
 	if w.v6 {
 		b.b = w.threads.appendSequencePointV6(b.b, w.opt.SyncTicks+ticks)
@@ -182,7 +168,7 @@ func (w *Writer) sequencePoint(ticks int64) {
 	clear(w.stacks.ids)
 	clear(w.labels.ids)
 
-	b.kind = blockRemoveThreads
+	b.kind = eventpipe.BlockRemoveThreads
 	b.begin(0)
 	w.threads.forgetEnded(func(t *writerThread) {
 		b.b = binary.AppendUvarint(b.b, t.id)
@@ -197,20 +183,20 @@ func (w *Writer) sequencePoint(ticks int64) {
 
 // writeBlock frames a block and writes it.
 func (w *Writer) writeBlock(b *blockBuffer) {
-	size := len(b.b) - maxFrame
-	if size > maxBlock-1 {
-		w.err = cmp.Or(w.err, malformed("%v of %d bytes", b.kind, size))
+	size := len(b.b) - eventpipe.MaxFrame
+	if size > eventpipe.MaxBlock-1 {
+		w.err = cmp.Or(w.err, eventpipe.Malformed("%v of %d bytes", b.kind, size))
 		return
 	}
-	var frame [maxFrame]byte
+	var frame [eventpipe.MaxFrame]byte
 	var head []byte
 	if w.v6 {
-		head = appendFrameV6(frame[:0], b.kind, size)
+		head = eventpipe.AppendFrameV6(frame[:0], b.kind, size)
 	} else {
-		head = appendFrameV4(frame[:0], b.kind, size, w.off)
-		b.b = append(b.b, tagEnd)
+		head = eventpipe.AppendFrameV4(frame[:0], b.kind, size, w.off)
+		b.b = append(b.b, eventpipe.TagEnd)
 	}
-	start := maxFrame - len(head)
+	start := eventpipe.MaxFrame - len(head)
 	copy(b.b[start:], head)
 	w.emit(b.b[start:])
 }

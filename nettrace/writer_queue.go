@@ -6,6 +6,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -27,7 +28,7 @@ type queue struct {
 
 // A queuedEvent waits to be written. Its bytes lie in queue.bytes.
 type queuedEvent struct {
-	header
+	eventpipe.Header
 	off       int // of the payload, which the stack and the labels follow
 	stackSize int
 	labelSize int
@@ -97,9 +98,9 @@ func (tt *writerThreads) forgetEnded(gone func(*writerThread)) {
 }
 
 // enqueue takes an event whose header is complete but for its stack and labels.
-func (w *Writer) enqueue(by *writerThread, h *header, ev *trace.Event) error {
+func (w *Writer) enqueue(by *writerThread, h *eventpipe.Header, ev *trace.Event) error {
 	q := &w.queue
-	e := queuedEvent{header: *h, off: len(q.bytes), next: noEvent}
+	e := queuedEvent{Header: *h, off: len(q.bytes), next: noEvent}
 	q.bytes = append(q.bytes, ev.Payload...)
 
 	w.addresses = ev.AppendStack(w.addresses[:0])
@@ -112,7 +113,7 @@ func (w *Writer) enqueue(by *writerThread, h *header, ev *trace.Event) error {
 		if w.v6 {
 			q.bytes = appendLabels(q.bytes, ev.Labels)
 		} else {
-			e.activity, e.related = ev.Labels.ActivityID, ev.Labels.RelatedActivityID
+			e.Activity, e.Related = ev.Labels.ActivityID, ev.Labels.RelatedActivityID
 		}
 		e.labelSize += len(q.bytes)
 	}
@@ -151,13 +152,13 @@ func appendPointer(dst []byte, v uint64, size int) []byte {
 func (w *Writer) drain() {
 	q := &w.queue
 	slices.SortStableFunc(q.heads, func(a, b *writerThread) int {
-		return cmp.Compare(int64(q.events[a.first].ticks), int64(q.events[b.first].ticks))
+		return cmp.Compare(int64(q.events[a.first].Ticks), int64(q.events[b.first].Ticks))
 	})
 	for _, t := range q.heads {
 		head := &q.events[t.first]
-		at := int64(head.ticks) - w.opt.SyncTicks
+		at := int64(head.Ticks) - w.opt.SyncTicks
 		w.floor = max(w.floor, at)
-		if head.sorted = at > t.written; !head.sorted {
+		if head.Sorted = at > t.written; !head.Sorted {
 			w.flushBlocks()
 		}
 		for i := t.first; i != noEvent; i = q.events[i].next {
@@ -170,16 +171,16 @@ func (w *Writer) drain() {
 }
 
 func (w *Writer) writeEvent(e *queuedEvent) {
-	payload := w.queue.bytes[e.off : e.off+e.payload]
-	context := w.queue.bytes[e.off+e.payload:]
+	payload := w.queue.bytes[e.off : e.off+e.Payload]
+	context := w.queue.bytes[e.off+e.Payload:]
 	stack, labels := context[:e.stackSize], context[e.stackSize:e.stackSize+e.labelSize]
 
-	e.stack = w.intern(&w.stacks, stack)
+	e.Stack = w.intern(&w.stacks, stack)
 	if len(labels) > 0 {
-		e.header.labels = w.intern(&w.labels, labels)
+		e.Header.Labels = w.intern(&w.labels, labels)
 	}
-	if !w.eventBlock.fits(maxHeader + len(payload)) {
+	if !w.eventBlock.fits(eventpipe.MaxHeader + len(payload)) {
 		w.flushBlocks()
 	}
-	w.addEvent(&w.eventBlock, &e.header, payload)
+	w.addEvent(&w.eventBlock, &e.Header, payload)
 }

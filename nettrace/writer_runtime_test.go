@@ -4,9 +4,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"encoding/hex"
-	"errors"
 	"io"
-	"path/filepath"
 	"testing"
 
 	"github.com/gctrail/gctrail/internal/nettracetest"
@@ -47,61 +45,6 @@ func TestWriterHead(t *testing.T) {
 	want = bytes.Replace(want, binary.AppendUvarint(nil, 3842), binary.AppendUvarint(nil, 3835), 1)
 	if !bytes.Equal(got.Bytes(), want) {
 		t.Errorf("%d events, got\n%swant\n%s", n, hex.Dump(got.Bytes()), hex.Dump(want))
-	}
-}
-
-// TestWriterRecords encodes every record of the real traces again.
-func TestWriterRecords(t *testing.T) {
-	traces, err := filepath.Glob("../testdata/*.nettrace.gz")
-	if err != nil || len(traces) == 0 {
-		t.Fatal("no traces", err)
-	}
-	for _, path := range traces {
-		t.Run(filepath.Base(path), func(t *testing.T) {
-			f := newFramer(bytes.NewReader(nettracetest.Gunzip(t, path)), fileWindow)
-			if err := f.open(); err != nil {
-				t.Fatal(err)
-			}
-			for {
-				var b block
-				err := f.next(&b)
-				if errors.Is(err, io.EOF) || b.kind == blockEnd || b.cut {
-					return
-				}
-				if err != nil {
-					t.Fatal(err)
-				}
-				if b.kind == blockEvents || b.kind == blockMetadata {
-					encodeAgain(t, &b)
-				}
-			}
-		})
-	}
-}
-
-// encodeAgain compares the events of a block, and of a metadata block the
-// records only: .NET Core 3.0 gave their headers fields that did not change.
-func encodeAgain(t *testing.T, b *block) {
-	t.Helper()
-	in, err := readBlock(b.data, b.off, 4)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var prev header
-	for start := in.off; in.next(); start = in.off {
-		h, payload := in.header, in.bytes()
-		got, want := h.appendCompressed(nil, &prev, false), b.data[start:in.at]
-		prev = h
-		if b.kind == blockMetadata {
-			id, d, err := metadataRecord(payload, in.pos())
-			if err != nil {
-				t.Fatal(err)
-			}
-			got, want = metadataRecordV4(id, d, d.Fields), payload
-		}
-		if !bytes.Equal(got, want) {
-			t.Errorf("%v, record at %#x: got %x, want %x", b.kind, b.off+int64(start), got, want)
-		}
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/internal/units"
-	"github.com/gctrail/gctrail/nettrace"
 )
 
 // A joint is the place in a ring at which a trace starts: before an object of a
@@ -80,7 +80,7 @@ func (r *Ring) find(from uint64) (joint, error) {
 	found, latest := false, r.segments[0].before
 	for i, s := range r.segments {
 		n := 0
-		err := s.each(func(o *nettrace.Object, head bool) error {
+		err := s.each(func(o *splice.Object, head bool) error {
 			n++
 			if head || !o.Events() {
 				return nil
@@ -141,14 +141,14 @@ func (r *Ring) rename() (*File, error) {
 
 // A joining joins segments to one trace.
 type joining struct {
-	splicer nettrace.Splicer
+	splicer splice.Splicer
 	out     *File
 	pending bytes.Buffer
 	start   int  // index of the object in the first segment that the trace starts with
 	later   bool // the first segment is done
 }
 
-func (j *joining) add(o *nettrace.Object, head bool) error {
+func (j *joining) add(o *splice.Object, head bool) error {
 	if j.later && head {
 		return nil
 	}

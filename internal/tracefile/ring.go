@@ -15,8 +15,8 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/outfile"
+	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/internal/units"
-	"github.com/gctrail/gctrail/nettrace"
 )
 
 // A Ring stores the end of a trace on disk, in segments next to the file that
@@ -35,9 +35,9 @@ type Ring struct {
 	// free returns how much room the disk has, and whether that is known.
 	free func() (int64, bool)
 
-	in       *nettrace.ObjectReader
+	in       *splice.ObjectReader
 	feed     bytes.Reader // what in reads
-	splicer  nettrace.Splicer
+	splicer  splice.Splicer
 	pending  bytes.Buffer // of the last segment, not written
 	segments []*segment
 	current  *File // the last segment's file
@@ -76,7 +76,7 @@ func NewRing(path string, limits Limits) (*Ring, error) {
 	}
 	r := &Ring{Say: func(string) {}, Overrun: func() {}, path: path, limits: limits, open: create}
 	r.free = func() (int64, bool) { return freeSpace(filepath.Dir(path)) }
-	r.in = nettrace.NewObjectReader(&r.feed)
+	r.in = splice.NewObjectReader(&r.feed)
 	r.splicer.Keep = gc.Identifies
 	return r, nil
 }
@@ -123,7 +123,7 @@ func (r *Ring) Write(objects, _ []byte) (room int, err error) {
 	}
 }
 
-func (r *Ring) add(o *nettrace.Object) error {
+func (r *Ring) add(o *splice.Object) error {
 	last := r.last()
 	if o.Events() && (last == nil || last.size+int64(r.pending.Len()+o.Size()) > r.longest) {
 		if err := r.roll(o); err != nil {
@@ -154,7 +154,7 @@ func (r *Ring) segmentSize() int64 {
 }
 
 // roll begins a segment with an event block.
-func (r *Ring) roll(o *nettrace.Object) error {
+func (r *Ring) roll(o *splice.Object) error {
 	if err := r.Close(); err != nil {
 		return err
 	}
@@ -336,7 +336,7 @@ func (r *Ring) Close() error {
 // Remove removes the segments that are left, and what the ring holds in memory. It
 // is of no more use.
 func (r *Ring) Remove() error {
-	r.in, r.splicer, r.pending = nil, nettrace.Splicer{}, bytes.Buffer{}
+	r.in, r.splicer, r.pending = nil, splice.Splicer{}, bytes.Buffer{}
 	var errs []error
 	for len(r.segments) > 0 {
 		errs = append(errs, r.drop())

@@ -20,6 +20,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/nettrace"
 )
 
@@ -39,7 +40,7 @@ func newRing(t *testing.T, path string, limits Limits, say func(string)) *Ring {
 // fill gives a trace to a ring, some objects at a time.
 func (r *Ring) fill(t *testing.T, b []byte, rnd *rand.Rand) {
 	t.Helper()
-	in := nettrace.NewObjectReader(bytes.NewReader(b))
+	in := splice.NewObjectReader(bytes.NewReader(b))
 	start := int64(0)
 	for n := 0; ; n++ {
 		if _, err := in.Next(); err != nil {
@@ -390,7 +391,7 @@ func TestRingDiskTaken(t *testing.T) {
 		disk := &fullDisk{dir, 1e9}
 		r.open, r.free = disk.open, disk.free
 		taken := int64(0)
-		in := nettrace.NewObjectReader(bytes.NewReader(whole))
+		in := splice.NewObjectReader(bytes.NewReader(whole))
 		for start := int64(0); start < int64(len(whole)); {
 			_, err := in.Next()
 			end := in.Offset() + 1

@@ -7,6 +7,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -59,10 +60,10 @@ const endTag = 1
 // objects spliced, and what has arrived of the next as it is.
 func shortened(data []byte) ([]byte, error) {
 	var (
-		splicer nettrace.Splicer
+		splicer splice.Splicer
 		out     bytes.Buffer
 		begun   bool
-		in      = nettrace.NewObjectReader(bytes.NewReader(data))
+		in      = splice.NewObjectReader(bytes.NewReader(data))
 		whole   int
 	)
 	for {
@@ -115,7 +116,7 @@ const quiet = 250 * time.Millisecond
 // settled returns how much of a trace there is before the last batch of event
 // blocks. Of that batch, the blocks of some threads may be still to come.
 func settled(data []byte) int {
-	in := nettrace.NewObjectReader(bytes.NewReader(data))
+	in := splice.NewObjectReader(bytes.NewReader(data))
 	var latest uint64
 	var before, size int64
 	for {

@@ -1,4 +1,4 @@
-package nettrace
+package splice
 
 import (
 	"encoding/binary"
@@ -8,6 +8,7 @@ import (
 	"math/bits"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -21,12 +22,12 @@ type Object struct {
 	// that no later event in the trace is older.
 	Sorted bool
 
-	kind blockKind
+	kind eventpipe.BlockKind
 	data []byte
 }
 
 // Events reports whether the object is a block of events.
-func (o *Object) Events() bool { return o.kind == blockEvents }
+func (o *Object) Events() bool { return o.kind == eventpipe.BlockEvents }
 
 // Size returns the size of the object in bytes, without its frame.
 func (o *Object) Size() int { return len(o.data) }
@@ -39,14 +40,16 @@ func (o *Object) Starts(latest uint64) bool { return o.Sorted && o.First >= late
 // An ObjectReader splits a V4 trace, as a runtime writes it, into its objects.
 // It holds one object at a time.
 type ObjectReader struct {
-	in     *framer
+	in     *eventpipe.Framer
 	obj    Object
 	sync   uint64 // ticks of the trace's start
 	second uint64 // ticks
 }
 
 // NewObjectReader returns a reader of the uncompressed trace r.
-func NewObjectReader(r io.Reader) *ObjectReader { return &ObjectReader{in: newFramer(r, fileWindow)} }
+func NewObjectReader(r io.Reader) *ObjectReader {
+	return &ObjectReader{in: eventpipe.NewFramer(r, eventpipe.FileWindow)}
+}
 
 // Next returns the next object, the Trace object first. It is valid until the
 // following call. Blocks of unknown kinds are left out. Next returns io.EOF at
@@ -56,33 +59,33 @@ func NewObjectReader(r io.Reader) *ObjectReader { return &ObjectReader{in: newFr
 // io.ErrUnexpectedEOF if it ends within an object, or the error of the input's
 // Read.
 func (r *ObjectReader) Next() (*Object, error) {
-	if r.in.version == 0 {
+	if r.in.Version == 0 {
 		if err := r.open(); err != nil {
 			return nil, err
 		}
 	}
-	var b block
+	var b eventpipe.Block
 	for {
-		if err := r.in.next(&b); err != nil {
+		if err := r.in.Next(&b); err != nil {
 			return nil, err
 		}
-		if b.cut {
+		if b.Cut {
 			return nil, io.ErrUnexpectedEOF
 		}
-		if b.kind == blockEnd {
+		if b.Kind == eventpipe.BlockEnd {
 			return nil, io.EOF
 		}
-		if b.kind != blockUnknown {
+		if b.Kind != eventpipe.BlockUnknown {
 			break
 		}
 	}
-	r.obj = Object{kind: b.kind, data: b.data}
-	switch b.kind {
-	case blockTrace:
+	r.obj = Object{kind: b.Kind, data: b.Data}
+	switch b.Kind {
+	case eventpipe.BlockTrace:
 		r.clock()
-	case blockEvents:
+	case eventpipe.BlockEvents:
 		if err := r.obj.times(); err != nil {
-			return nil, &trace.FormatError{Format: "nettrace", Off: b.off, Section: b.kind.String(), Err: err}
+			return nil, &trace.FormatError{Format: "nettrace", Off: b.Off, Section: b.Kind.String(), Err: err}
 		}
 	}
 	return &r.obj, nil
@@ -90,7 +93,7 @@ func (r *ObjectReader) Next() (*Object, error) {
 
 // Offset returns the position in the trace at which the last returned object
 // ends, excluding its end tag.
-func (r *ObjectReader) Offset() int64 { return r.in.off }
+func (r *ObjectReader) Offset() int64 { return r.in.Off }
 
 // Ticks converts a time since the start of the trace to ticks of its clock,
 // rounded toward the start. Times before the clock's zero become 0. The Trace
@@ -110,11 +113,11 @@ func (r *ObjectReader) Ticks(d time.Duration) uint64 {
 }
 
 func (r *ObjectReader) open() error {
-	if err := r.in.open(); err != nil {
+	if err := r.in.Open(); err != nil {
 		return err
 	}
-	if r.in.version != 4 {
-		return r.in.fail("header", fmt.Errorf("%w: only a V4 trace can be split", trace.ErrUnsupportedVersion))
+	if r.in.Version != 4 {
+		return r.in.Fail("header", fmt.Errorf("%w: only a V4 trace can be split", trace.ErrUnsupportedVersion))
 	}
 	return nil
 }
@@ -132,26 +135,26 @@ func (r *ObjectReader) clock() {
 
 // times reads when the block's events are. A block without any has no times.
 func (o *Object) times() error {
-	in, err := readBlock(o.data, 0, 4)
-	if err != nil || in.off == len(in.data) {
+	in, err := eventpipe.ReadBlock(o.data, 0, 4)
+	if err != nil || in.Empty() {
 		return err
 	}
-	o.First, o.Last = in.times.from, in.times.from+in.times.span
-	o.Sorted = in.next() && in.sorted && in.ticks == o.First
-	return in.err
+	o.First, o.Last = in.Times.From, in.Times.From+in.Times.Span
+	o.Sorted = in.Next() && in.Sorted && in.Ticks == o.First
+	return in.Err
 }
 
 // each calls fn with every event of an event block or metadata block. Events
 // before a place that cannot be read are kept.
-func (o *Object) each(fn func(h *header, payload []byte)) error {
-	in, err := readBlock(o.data, 0, 4)
+func (o *Object) each(fn func(h *eventpipe.Header, payload []byte)) error {
+	in, err := eventpipe.ReadBlock(o.data, 0, 4)
 	if err != nil {
 		return err
 	}
-	for in.next() {
-		fn(&in.header, in.bytes())
+	for in.Next() {
+		fn(&in.Header, in.Bytes())
 	}
-	return in.err
+	return in.Err
 }
 
 // ErrNoTrace reports an object without the Trace object before it.

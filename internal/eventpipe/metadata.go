@@ -1,131 +1,14 @@
-package nettrace
+package eventpipe
 
 import (
-	"reflect"
 	"unicode/utf16"
-	"unsafe"
 
 	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A kind is a metadata record in use: the kind of event that its id identifies.
-type kind struct {
-	desc  *trace.Descriptor
-	want  bool
-	names bool   // its events name their process
-	plain bool   // its events are counted only
-	count uint64 // of events, wanted or not
-	index uint32 // in kindTable.all
-	// fields are those of the record: Options.Complete may give desc others.
-	fields []trace.Field
-}
-
-const (
-	// maxKindBytes bounds the memory of the kinds of events that a trace defines.
-	// The largest real traces have a few thousand kinds.
-	maxKindBytes = 16 << 20
-	// maxMerged bounds the kinds derived from others by V6 label lists. Beyond it, the
-	// metadata applies.
-	maxMerged = 1 << 12
-	// denseKinds is up to where metadata ids index a slice.
-	denseKinds = 1 << 16
-	// maxFieldDepth bounds how deep field descriptions nest.
-	maxFieldDepth = 16
-)
-
-// A kindTable finds kinds by metadata id. The runtime numbers from 1, so that
-// a slice serves; stray ids go to a map.
-type kindTable struct {
-	dense  []*kind
-	plain  []bool // whether an event of the id is counted only, and has a number
-	sparse map[uint32]*kind
-	all    []*kind // in the order of their definition, also those redefined
-	same   map[kindKey]*kind
-	size   int // bytes, about
-}
-
-// A kindKey is a metadata record without the fields.
-type kindKey struct {
-	provider, name string
-	id, version    uint32
-	opcode, level  uint8
-	keywords       uint64
-}
-
-func keyOf(d *trace.Descriptor) kindKey {
-	return kindKey{d.Provider, d.Name, d.ID, d.Version, d.Opcode, d.Level, d.Keywords}
-}
-
-// find returns the kind that a record defines again, or nil.
-func (t *kindTable) find(d *trace.Descriptor) *kind {
-	k := t.same[keyOf(d)]
-	if k == nil || !reflect.DeepEqual(k.fields, d.Fields) {
-		return nil
-	}
-	return k
-}
-
-// add adds a kind, which the record d defines.
-func (t *kindTable) add(d *trace.Descriptor, k *kind) error {
-	size := len(d.Provider) + len(d.Name) + fieldBytes(d.Fields) +
-		int(unsafe.Sizeof(kind{})+unsafe.Sizeof(trace.Descriptor{})+2*unsafe.Sizeof(kindKey{}))
-	if t.size += size; t.size > maxKindBytes {
-		return malformed("more than %d MB of metadata", maxKindBytes>>20)
-	}
-	if t.same == nil {
-		t.same = make(map[kindKey]*kind)
-	}
-	t.same[keyOf(d)] = k
-	k.index = uint32(len(t.all))
-	t.all = append(t.all, k)
-	return nil
-}
-
-// fieldBytes returns the memory of field descriptions.
-func fieldBytes(fields []trace.Field) int {
-	n := len(fields) * int(unsafe.Sizeof(trace.Field{}))
-	for i := range fields {
-		f := &fields[i]
-		n += len(f.Name) + fieldBytes(f.Fields)
-		for f = f.Elem; f != nil; f = f.Elem {
-			n += int(unsafe.Sizeof(*f)) + fieldBytes(f.Fields)
-		}
-	}
-	return n
-}
-
-func (t *kindTable) get(id uint32) *kind {
-	if int64(id) < int64(len(t.dense)) {
-		return t.dense[id]
-	}
-	return t.sparse[id]
-}
-
-func (t *kindTable) set(id uint32, k *kind) error {
-	if id >= denseKinds {
-		if t.sparse == nil {
-			t.sparse = make(map[uint32]*kind)
-		}
-		if _, ok := t.sparse[id]; !ok && len(t.sparse) == denseKinds {
-			return malformed("more than %d metadata ids from %d on", denseKinds, denseKinds)
-		}
-		t.sparse[id] = k
-		return nil
-	}
-	for int64(len(t.dense)) <= int64(id) {
-		t.dense, t.plain = append(t.dense, nil), append(t.plain, false)
-	}
-	t.dense[id], t.plain[id] = k, k.plain && id != 0
-	return nil
-}
-
-// clear forgets the ids, as a V6 sequence point may demand.
-func (t *kindTable) clear() {
-	clear(t.dense)
-	clear(t.plain)
-	clear(t.sparse)
-}
+// maxFieldDepth bounds how deep field descriptions nest.
+const maxFieldDepth = 16
 
 // Tags that follow the fields of a V4 metadata record in .NET 5 and later.
 const (
@@ -133,10 +16,10 @@ const (
 	tagV2Params = 2
 )
 
-// metadataRecord reads the payload of a V3 or V4 metadata event: "metadata
+// ParseMetadataV4 reads the payload of a V3 or V4 metadata event: "metadata
 // event blob" in NetTraceFormat_v5.md. A field list that cannot be read leaves
 // the descriptor without fields.
-func metadataRecord(payload []byte, base int64) (id uint32, d *trace.Descriptor, err error) {
+func ParseMetadataV4(payload []byte, base int64) (id uint32, d *trace.Descriptor, err error) {
 	c := binread.At(payload, base)
 	id = c.U32()
 	d = &trace.Descriptor{Provider: text(c.UTF16())}
@@ -161,7 +44,7 @@ func metadataRecord(payload []byte, base int64) (id uint32, d *trace.Descriptor,
 // fieldsV1 reads a field list in which the type stands before the name.
 func fieldsV1(c *binread.Cursor, depth int) ([]trace.Field, bool) {
 	n := c.U32()
-	if depth > maxFieldDepth || !fits(c, n, 6) {
+	if depth > maxFieldDepth || !Fits(c, n, 6) {
 		return nil, false
 	}
 	fields := make([]trace.Field, 0, n)
@@ -180,7 +63,7 @@ func fieldsV1(c *binread.Cursor, depth int) ([]trace.Field, bool) {
 // stands before the type.
 func fieldsV2(c *binread.Cursor, depth int) ([]trace.Field, bool) {
 	n := c.U32()
-	if depth > maxFieldDepth || !fits(c, n, 10) {
+	if depth > maxFieldDepth || !Fits(c, n, 10) {
 		return nil, false
 	}
 	fields := make([]trace.Field, 0, n)
@@ -252,13 +135,13 @@ const (
 	optVersion      = 9
 )
 
-// metadataRow reads one row of a V6 metadata block, without its size.
-func metadataRow(row []byte, base int64) (id uint32, d *trace.Descriptor, err error) {
+// ParseMetadataV6 reads one row of a V6 metadata block, without its size.
+func ParseMetadataV6(row []byte, base int64) (id uint32, d *trace.Descriptor, err error) {
 	c := binread.At(row, base)
 	id = c.Uvarint32()
-	d = &trace.Descriptor{Provider: utf8(&c)}
+	d = &trace.Descriptor{Provider: UTF8(&c)}
 	d.ID = c.Uvarint32()
-	d.Name = utf8(&c)
+	d.Name = UTF8(&c)
 	fields, ok := fieldsV6(&c, 0)
 	if !ok {
 		return id, d, c.Err()
@@ -300,7 +183,7 @@ func metadataOptions(c *binread.Cursor, d *trace.Descriptor) {
 // fieldsV6 reads a V6 field list, in which each field has a size.
 func fieldsV6(c *binread.Cursor, depth int) ([]trace.Field, bool) {
 	n := uint32(c.U16())
-	if depth > maxFieldDepth || !fits(c, n, 4) {
+	if depth > maxFieldDepth || !Fits(c, n, 4) {
 		return nil, false
 	}
 	fields := make([]trace.Field, 0, n)
@@ -308,7 +191,7 @@ func fieldsV6(c *binread.Cursor, depth int) ([]trace.Field, bool) {
 		size := int(c.U16())
 		at := c.Pos()
 		fc := binread.At(c.Bytes(size), at)
-		name := utf8(&fc)
+		name := UTF8(&fc)
 		f, ok := fieldTypeV6(&fc, depth)
 		f.Name = name
 		if !ok || !fc.OK() {
@@ -339,8 +222,8 @@ func fieldTypeV6(c *binread.Cursor, depth int) (f trace.Field, ok bool) {
 	return f, c.OK()
 }
 
-// fits reports whether n elements of at least size bytes can be in what is left.
-func fits(c *binread.Cursor, n uint32, size int) bool {
+// Fits reports whether n elements of at least size bytes can be in what is left.
+func Fits(c *binread.Cursor, n uint32, size int) bool {
 	return c.OK() && int64(n)*int64(size) <= int64(c.Len())
 }
 
@@ -356,5 +239,5 @@ func text(b []byte) string {
 	return string(utf16.Decode(units))
 }
 
-// utf8 reads a V6 string: a length in bytes, then UTF-8.
-func utf8(c *binread.Cursor) string { return string(c.Bytes(int(c.Uvarint32()))) }
+// UTF8 reads a V6 string: a length in bytes, then UTF-8.
+func UTF8(c *binread.Cursor) string { return string(c.Bytes(int(c.Uvarint32()))) }

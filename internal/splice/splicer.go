@@ -1,4 +1,6 @@
-package nettrace
+// Package splice makes traces of parts of a V4 trace, object by object, without
+// decoding the events.
+package splice
 
 import (
 	"encoding/binary"
@@ -6,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -49,7 +52,7 @@ type carried struct {
 
 // A retainedEvent is an event that every trace is to have.
 type retainedEvent struct {
-	header
+	eventpipe.Header
 	data []byte
 }
 
@@ -76,22 +79,22 @@ func (s *Splicer) Latest() uint64 { return s.latest }
 // writer's error or a *trace.FormatError.
 func (s *Splicer) Add(o *Object) error {
 	switch o.kind {
-	case blockTrace:
+	case eventpipe.BlockTrace:
 		s.head = append(s.head[:0], o.data...)
 		return nil
-	case blockMetadata:
+	case eventpipe.BlockMetadata:
 		if len(s.metadata.data)+len(o.data) > maxCarriedMetadata {
-			return &trace.FormatError{Format: "nettrace", Section: o.kind.String(), Err: malformed("more than %d MB of metadata", maxCarriedMetadata>>20)}
+			return &trace.FormatError{Format: "nettrace", Section: o.kind.String(), Err: eventpipe.Malformed("more than %d MB of metadata", maxCarriedMetadata>>20)}
 		}
 		s.metadata.add(o.data)
 		s.define(o)
-	case blockStacks:
-		if len(s.stacks.data)+len(o.data) <= maxStackBytes {
+	case eventpipe.BlockStacks:
+		if len(s.stacks.data)+len(o.data) <= eventpipe.MaxStackBytes {
 			s.stacks.add(o.data)
 		}
-	case blockSequencePoint:
+	case eventpipe.BlockSequencePoint:
 		s.stacks.clear()
-	case blockEvents:
+	case eventpipe.BlockEvents:
 		s.look(o)
 		s.latest = max(s.latest, o.Last)
 		if o.Sorted {
@@ -117,24 +120,21 @@ func (s *Splicer) Begin(w io.Writer, o *Object) error {
 		from = o.First
 	}
 	s.w, s.off = w, 0
-	b := append(s.buf[:0], nettraceMagic...)
-	b = binary.LittleEndian.AppendUint32(b, uint32(len(streamMagic)))
-	b = append(b, streamMagic...)
-	b = appendType(b, blockTrace)
+	b := eventpipe.AppendHeadV4(s.buf[:0])
 	b = appendHead(b, s.head, from)
-	b = append(b, tagEnd)
-	b = s.appendCarried(b, blockMetadata, &s.metadata)
-	b = s.appendCarried(b, blockStacks, &s.stacks)
+	b = append(b, eventpipe.TagEnd)
+	b = s.appendCarried(b, eventpipe.BlockMetadata, &s.metadata)
+	b = s.appendCarried(b, eventpipe.BlockStacks, &s.stacks)
 	if len(s.retained) > 0 {
-		b = s.appendObject(b, blockEvents, s.retainedBlock(from))
+		b = s.appendObject(b, eventpipe.BlockEvents, s.retainedBlock(from))
 	}
 	s.buf = b
 	return s.flush()
 }
 
 // Whole returns the size of the trace begun last, and the bytes that complete
-// it; see Reader.Whole.
-func (s *Splicer) Whole() (size int64, end []byte) { return s.off, endObjects }
+// it; see nettrace.Reader.Whole.
+func (s *Splicer) Whole() (size int64, end []byte) { return s.off, eventpipe.EndMark(4, s.off, false) }
 
 func (s *Splicer) flush() error {
 	n, err := s.w.Write(s.buf)
@@ -143,13 +143,13 @@ func (s *Splicer) flush() error {
 }
 
 // appendObject appends an object that begins at the end of the trace plus b.
-func (s *Splicer) appendObject(b []byte, kind blockKind, data []byte) []byte {
-	b = appendFrameV4(b, kind, len(data), s.off+int64(len(b)))
+func (s *Splicer) appendObject(b []byte, kind eventpipe.BlockKind, data []byte) []byte {
+	b = eventpipe.AppendFrameV4(b, kind, len(data), s.off+int64(len(b)))
 	b = append(b, data...)
-	return append(b, tagEnd)
+	return append(b, eventpipe.TagEnd)
 }
 
-func (s *Splicer) appendCarried(b []byte, kind blockKind, c *carried) []byte {
+func (s *Splicer) appendCarried(b []byte, kind eventpipe.BlockKind, c *carried) []byte {
 	start := 0
 	for _, end := range c.ends {
 		b = s.appendObject(b, kind, c.data[start:end])
@@ -163,8 +163,8 @@ func (s *Splicer) define(o *Object) {
 	if s.Keep == nil {
 		return
 	}
-	_ = o.each(func(_ *header, payload []byte) { // the reader reports damage
-		id, d, err := metadataRecord(payload, 0)
+	_ = o.each(func(_ *eventpipe.Header, payload []byte) { // the reader reports damage
+		id, d, err := eventpipe.ParseMetadataV4(payload, 0)
 		if err != nil || !s.Keep(d) {
 			return
 		}
@@ -172,7 +172,7 @@ func (s *Splicer) define(o *Object) {
 			s.wanted = make(map[uint32]bool)
 		}
 		for i := range s.retained {
-			if s.retained[i].metadataID == id {
+			if s.retained[i].MetadataID == id {
 				return
 			}
 		}
@@ -186,13 +186,13 @@ func (s *Splicer) look(o *Object) {
 	if len(s.wanted) == 0 {
 		return
 	}
-	_ = o.each(func(h *header, payload []byte) { // as above
-		if !s.wanted[h.metadataID] {
+	_ = o.each(func(h *eventpipe.Header, payload []byte) { // as above
+		if !s.wanted[h.MetadataID] {
 			return
 		}
-		delete(s.wanted, h.metadataID)
+		delete(s.wanted, h.MetadataID)
 		e := retainedEvent{*h, append([]byte(nil), payload...)}
-		e.capture, e.seq, e.stack = retainedThread, uint32(len(s.retained)+1), 0
+		e.Capture, e.Seq, e.Stack = retainedThread, uint32(len(s.retained)+1), 0
 		s.retained = append(s.retained, e)
 	})
 }
@@ -200,16 +200,13 @@ func (s *Splicer) look(o *Object) {
 // retainedBlock returns an event block with the kept events, at the time of the
 // earliest event.
 func (s *Splicer) retainedBlock(at uint64) []byte {
-	le := binary.LittleEndian
-	b := le.AppendUint16(nil, eventBlockHeader)
-	b = le.AppendUint16(b, blockCompressed)
-	b = le.AppendUint64(b, at)
-	b = le.AppendUint64(b, at)
-	var prev header
+	b := make([]byte, eventpipe.EventBlockHeader)
+	eventpipe.PutBlockHeader(b, true, at, at)
+	var prev eventpipe.Header
 	for i := range s.retained {
-		h := s.retained[i].header
-		h.ticks, h.sorted = at, true
-		b = h.appendCompressed(b, &prev, false)
+		h := s.retained[i].Header
+		h.Ticks, h.Sorted = at, true
+		b = h.AppendCompressed(b, &prev, false)
 		b = append(b, s.retained[i].data...)
 		prev = h
 	}
@@ -222,7 +219,7 @@ func (s *Splicer) retainedBlock(at uint64) []byte {
 // seconds, so that times of events stay the same.
 func appendHead(dst, head []byte, to uint64) []byte {
 	c := binread.At(head, 0)
-	start := systemTime(c.Bytes(syncOffset))
+	start := eventpipe.SystemTime(c.Bytes(syncOffset))
 	sync, second := c.U64(), c.U64()
 	step, unit := second/1000, time.Millisecond
 	if second%1000 != 0 {
@@ -235,7 +232,7 @@ func appendHead(dst, head []byte, to uint64) []byte {
 			sync += steps * step
 		}
 	}
-	dst = appendSystemTime(dst, start)
+	dst = eventpipe.AppendSystemTime(dst, start)
 	dst = binary.LittleEndian.AppendUint64(dst, sync)
 	return append(dst, head[frequencyOffset:]...)
 }

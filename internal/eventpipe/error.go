@@ -1,4 +1,4 @@
-package nettrace
+package eventpipe
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// malformed returns an ErrMalformed with the particulars.
-func malformed(format string, args ...any) error {
+// Malformed returns an ErrMalformed with the particulars.
+func Malformed(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", trace.ErrMalformed, fmt.Sprintf(format, args...))
 }

@@ -1,4 +1,4 @@
-package nettrace_test
+package splice_test
 
 import (
 	"bytes"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/nettracetest"
+	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -20,8 +21,8 @@ import (
 // blocks there are, and whether the part starts cleanly, and when.
 func spliced(t *testing.T, whole []byte, n int, keep func(*trace.Descriptor) bool) (part []byte, blocks int, starts bool, at uint64) {
 	t.Helper()
-	r := nettrace.NewObjectReader(bytes.NewReader(whole))
-	s := nettrace.Splicer{Keep: keep}
+	r := splice.NewObjectReader(bytes.NewReader(whole))
+	s := splice.Splicer{Keep: keep}
 	var out bytes.Buffer
 	for {
 		o, err := r.Next()
@@ -84,7 +85,7 @@ func everything(t *testing.T, b []byte) (all []seen, r *nettrace.Reader) {
 func TestSplice(t *testing.T) {
 	for _, name := range []string{"net10-wks-web-collect", "net9-srv-datas-web-collect", "net30-win-x64-survival", "net10-killed-web", "net10-lossy-handles"} {
 		t.Run(name, func(t *testing.T) {
-			whole := nettracetest.Gunzip(t, "../testdata/"+name+".nettrace.gz")
+			whole := nettracetest.Gunzip(t, "../../testdata/"+name+".nettrace.gz")
 			all, full := everything(t, whole)
 			_, blocks, _, _ := spliced(t, whole, 0, nil)
 			clean := 0
@@ -115,7 +116,7 @@ func TestSplice(t *testing.T) {
 // TestSpliceKeep: what names the runtime is kept from before the cut, once, and
 // not told of as lost or twice.
 func TestSpliceKeep(t *testing.T) {
-	whole := nettracetest.Gunzip(t, "../testdata/net10-killed-web.nettrace.gz")
+	whole := nettracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
 	first := func(b []byte) (runtime string, events int) {
 		var m gc.Model
 		r := nettrace.NewReader(bytes.NewReader(b), nettrace.Options{Want: gc.Identifies})
@@ -214,14 +215,14 @@ end`)
 // TestObjectReader: only V4 has objects, and an input may continue behind its end.
 func TestObjectReader(t *testing.T) {
 	for _, text := range []string{"netperf v3\nend", "nettrace v6\nend"} {
-		_, err := nettrace.NewObjectReader(bytes.NewReader(nettracetest.MustAssemble(t, text))).Next()
+		_, err := splice.NewObjectReader(bytes.NewReader(nettracetest.MustAssemble(t, text))).Next()
 		if !errors.Is(err, trace.ErrUnsupportedVersion) {
 			t.Error(err)
 		}
 	}
 	whole := nettracetest.MustAssemble(t, "nettrace v4\nobject Other payload=u32:1\nevents\nsp time=+1\nend")
 	var in bytes.Buffer
-	r := nettrace.NewObjectReader(&in)
+	r := splice.NewObjectReader(&in)
 	in.Write(whole[:32+3+8+4+5+1+48+1])
 	if _, err := r.Next(); err != nil {
 		t.Fatal(err)
@@ -251,7 +252,7 @@ func TestObjectReader(t *testing.T) {
 
 // TestObjectTicks: clocks of any frequency, and times before the clock's beginning.
 func TestObjectTicks(t *testing.T) {
-	r := nettrace.NewObjectReader(bytes.NewReader(nettracetest.MustAssemble(t, "nettrace v4 freq=3124099 sync=5000000\nend")))
+	r := splice.NewObjectReader(bytes.NewReader(nettracetest.MustAssemble(t, "nettrace v4 freq=3124099 sync=5000000\nend")))
 	if _, err := r.Next(); err != nil {
 		t.Fatal(err)
 	}
@@ -268,12 +269,12 @@ func TestObjectTicks(t *testing.T) {
 // FuzzSplice cuts the head off damaged traces, at any block: what is left is a
 // trace.
 func FuzzSplice(f *testing.F) {
-	whole := nettracetest.Gunzip(f, "../testdata/net10-killed-web.nettrace.gz")
+	whole := nettracetest.Gunzip(f, "../../testdata/net10-killed-web.nettrace.gz")
 	f.Add(whole[:6000], uint8(1))
 	f.Add(whole[:3000], uint8(0))
 	f.Fuzz(func(t *testing.T, b []byte, n uint8) {
-		r := nettrace.NewObjectReader(bytes.NewReader(b))
-		s := nettrace.Splicer{Keep: func(*trace.Descriptor) bool { return true }}
+		r := splice.NewObjectReader(bytes.NewReader(b))
+		s := splice.Splicer{Keep: func(*trace.Descriptor) bool { return true }}
 		var out bytes.Buffer
 		for {
 			o, err := r.Next()
@@ -296,7 +297,7 @@ func FuzzSplice(f *testing.F) {
 			return
 		}
 		_, end := s.Whole()
-		again := nettrace.NewObjectReader(bytes.NewReader(append(out.Bytes(), end...)))
+		again := splice.NewObjectReader(bytes.NewReader(append(out.Bytes(), end...)))
 		for {
 			if _, err := again.Next(); err != nil {
 				if !errors.Is(err, io.EOF) {

@@ -1,4 +1,4 @@
-package nettrace
+package eventpipe
 
 import (
 	"encoding/binary"
@@ -9,24 +9,30 @@ import (
 // blockCompressed is set in the flags of a block whose headers are compressed.
 const blockCompressed = 1
 
-// A blockReader reads the events of an event block, or of a metadata block of V4,
+// A Span is a part of a block.
+type Span struct{ Off, N uint32 }
+
+// Of returns the bytes of the span.
+func (s Span) Of(b []byte) []byte { return b[s.Off : s.Off+s.N : s.Off+s.N] }
+
+// A BlockReader reads the events of an event block, or of a metadata block of V4,
 // one after the other.
-type blockReader struct {
-	header
+type BlockReader struct {
+	Header
 	data       []byte
 	base       int64 // of data in the input
 	off        int   // of the next event
 	at         int   // where the payload of the last one begins
-	times      bounds
-	version    int
-	compressed bool
+	Times      Times
+	Version    int
+	Compressed bool
 	overlong   bool // a varint of the header is longer than its type
-	err        error
+	Err        error
 }
 
-// readBlock reads a block's header, and returns a reader of its events.
-func readBlock(data []byte, base int64, version int) (r blockReader, err error) {
-	r = blockReader{data: data, base: base, version: version, times: unbounded}
+// ReadBlock reads a block's header, and returns a reader of its events.
+func ReadBlock(data []byte, base int64, version int) (r BlockReader, err error) {
+	r = BlockReader{data: data, base: base, Version: version, Times: AllTimes}
 	if version == 3 {
 		return r, nil
 	}
@@ -37,69 +43,69 @@ func readBlock(data []byte, base int64, version int) (r blockReader, err error) 
 	switch {
 	case !c.OK():
 		return r, c.Err()
-	case size < eventBlockHeader:
-		return r, malformed("header of %d bytes", size)
+	case size < EventBlockHeader:
+		return r, Malformed("header of %d bytes", size)
 	}
-	c.Skip(size - eventBlockHeader)
+	c.Skip(size - EventBlockHeader)
 	r.off = c.Off()
-	r.compressed = flags&blockCompressed != 0
+	r.Compressed = flags&blockCompressed != 0
 	if from != 0 || to != 0 { // otherwise the writer left them out
-		r.times = bounds{from, to - from}
+		r.Times = Times{from, to - from}
 	}
 	return r, c.Err()
 }
 
-// spans reports whether the block's header has the range of its events. The
+// Empty reports whether no events are left.
+func (r *BlockReader) Empty() bool { return r.off == len(r.data) }
+
+// Matches reports whether the block's header has the range of its events. The
 // runtime writes the range; in one-collect's traces, a block begins where the
 // previous one ends.
-func (r *blockReader) spans(first, last uint64) bool {
-	if r.times == unbounded || first > last {
+func (r *BlockReader) Matches(first, last uint64) bool {
+	if r.Times == AllTimes || first > last {
 		return true
 	}
-	return last == r.times.span && (first == 0 || r.version == 6)
+	return last == r.Times.Span && (first == 0 || r.Version == 6)
 }
 
-// next reads the next event. It returns false at the end of the block, and
+// Next reads the next event. It returns false at the end of the block, and
 // where what is left is not an event: then err is set.
-func (r *blockReader) next() bool {
-	if r.compressed && len(r.data)-r.off >= maxCompressed {
+func (r *BlockReader) Next() bool {
+	if r.Compressed && len(r.data)-r.off >= MaxHeader {
 		return r.nextCompressed()
 	}
 	return r.off < len(r.data) && r.nextChecked()
 }
 
-// maxCompressed is the size of the longest compressed header.
-const maxCompressed = 1 + 3*binary.MaxVarintLen64 + 5*binary.MaxVarintLen32 + 2*16
-
-// nextCompressed is next for compressed headers where at least maxCompressed bytes
+// nextCompressed is Next for compressed headers where at least maxHeader bytes
 // are left, so that only the payload can pass the end. It reads what
-// header.compressed does, with short integers in line: half the instructions.
-func (r *blockReader) nextCompressed() bool {
-	h, b, i := &r.header, r.data, r.off
+// Header.compressed does, with short integers in line: half the instructions.
+func (r *BlockReader) nextCompressed() bool {
+	h, b, i := &r.Header, r.data, r.off
 	flags := b[i]
 	i++
 	if flags&flagMetadata != 0 {
 		if v := b[i]; v < 0x80 {
-			h.metadataID, i = uint32(v), i+1
+			h.MetadataID, i = uint32(v), i+1
 		} else {
-			h.metadataID, i = r.uvarint32(i)
+			h.MetadataID, i = r.uvarint32(i)
 		}
 	}
-	h.moved = flags&flagSequence != 0
-	if h.moved {
+	h.Moved = flags&flagSequence != 0
+	if h.Moved {
 		var delta uint32
 		delta, i = r.uvarint32(i)
-		h.seq += delta + 1
-		h.capture, i = r.uvarint64(i)
-		h.cpu, i = r.uvarint32(i)
-	} else if h.metadataID != 0 || r.version == 6 {
-		h.seq++
+		h.Seq += delta + 1
+		h.Capture, i = r.uvarint64(i)
+		h.CPU, i = r.uvarint32(i)
+	} else if h.MetadataID != 0 || r.Version == 6 {
+		h.Seq++
 	}
 	if flags&flagThread != 0 {
-		h.thread, i = r.uvarint64(i)
+		h.Thread, i = r.uvarint64(i)
 	}
 	if flags&flagStack != 0 {
-		h.stack, i = r.uvarint32(i)
+		h.Stack, i = r.uvarint32(i)
 	}
 	var delta uint64
 	if v := b[i]; v < 0x80 {
@@ -109,11 +115,11 @@ func (r *blockReader) nextCompressed() bool {
 	} else {
 		delta, i = r.uvarint64(i)
 	}
-	h.ticks += delta
+	h.Ticks += delta
 	if flags&(flagActivity|flagRelated) != 0 {
 		i = r.context(i, flags)
 	}
-	h.sorted = flags&flagSorted != 0
+	h.Sorted = flags&flagSorted != 0
 	if flags&flagPayload != 0 {
 		var size uint32
 		if v := b[i]; v < 0x80 {
@@ -121,26 +127,26 @@ func (r *blockReader) nextCompressed() bool {
 		} else {
 			size, i = r.uvarint32(i)
 		}
-		h.payload = int(size)
+		h.Payload = int(size)
 	}
-	if r.overlong || len(b)-i < h.payload {
+	if r.overlong || len(b)-i < h.Payload {
 		return r.nextChecked() // to the same end, and with the error
 	}
-	r.at, r.off = i, i+h.payload
+	r.at, r.off = i, i+h.Payload
 	return true
 }
 
 // uvarint32 reads a LEB128 integer of at most 5 bytes at i, and returns where it
 // ends.
-func (r *blockReader) uvarint32(i int) (uint32, int) {
+func (r *BlockReader) uvarint32(i int) (uint32, int) {
 	v, i := r.uvarint(i, binary.MaxVarintLen32)
 	return uint32(v), i
 }
 
 // uvarint64 is uvarint32 for at most 10 bytes.
-func (r *blockReader) uvarint64(i int) (uint64, int) { return r.uvarint(i, binary.MaxVarintLen64) }
+func (r *BlockReader) uvarint64(i int) (uint64, int) { return r.uvarint(i, binary.MaxVarintLen64) }
 
-func (r *blockReader) uvarint(i, longest int) (v uint64, end int) {
+func (r *BlockReader) uvarint(i, longest int) (v uint64, end int) {
 	for n, b := range r.data[i : i+longest] {
 		v |= uint64(b&0x7f) << (7 * n)
 		if b < 0x80 {
@@ -152,49 +158,49 @@ func (r *blockReader) uvarint(i, longest int) (v uint64, end int) {
 }
 
 // context returns the rarer part of nextCompressed.
-func (r *blockReader) context(i int, flags uint8) int {
-	if r.version == 6 {
+func (r *BlockReader) context(i int, flags uint8) int {
+	if r.Version == 6 {
 		if flags&flagActivity != 0 {
-			r.labels, i = r.uvarint32(i)
+			r.Labels, i = r.uvarint32(i)
 		}
 		return i
 	}
 	if flags&flagActivity != 0 {
-		i += copy(r.activity[:], r.data[i:])
+		i += copy(r.Activity[:], r.data[i:])
 	}
 	if flags&flagRelated != 0 {
-		i += copy(r.related[:], r.data[i:])
+		i += copy(r.Related[:], r.data[i:])
 	}
 	return i
 }
 
 // nextChecked is next for headers of all kinds, with a check of each field.
-func (r *blockReader) nextChecked() bool {
+func (r *BlockReader) nextChecked() bool {
 	c := binread.At(r.data[r.off:], r.base+int64(r.off))
 	size := 0
 	switch {
-	case r.compressed:
-		r.header.compressed(&c, r.version == 6)
-	case r.version == 3:
+	case r.Compressed:
+		r.Header.compressed(&c, r.Version == 6)
+	case r.Version == 3:
 		size = r.uncompressedV3(&c)
-	case r.version == 4:
+	case r.Version == 4:
 		size = r.uncompressedV4(&c)
 	default:
 		size = r.uncompressedV6(&c)
 	}
 	at := c.Off()
-	c.Skip(r.payload)
-	if r.version == 3 {
-		r.stack = uint32(r.off + c.Off())
+	c.Skip(r.Payload)
+	if r.Version == 3 {
+		r.Stack = uint32(r.off + c.Off())
 	}
-	if !r.compressed {
+	if !r.Compressed {
 		c.Skip(4 + size - c.Off())
 	}
-	if r.err = c.Err(); r.err != nil {
+	if r.Err = c.Err(); r.Err != nil {
 		return false
 	}
 	r.at, r.off = r.off+at, r.off+c.Off()
-	if !r.compressed && r.version == 4 {
+	if !r.Compressed && r.Version == 4 {
 		r.off += r.padding()
 	}
 	return true
@@ -202,7 +208,7 @@ func (r *blockReader) nextChecked() bool {
 
 // padding returns how many bytes there are before the next uncompressed event of
 // V4, which begins at a multiple of four. Some writers leave them out.
-func (r *blockReader) padding() int {
+func (r *BlockReader) padding() int {
 	n := -r.off & 3
 	rest := r.data[r.off:]
 	switch {
@@ -218,11 +224,11 @@ func (r *blockReader) padding() int {
 	return n
 }
 
-// span returns where the payload is in the block.
-func (r *blockReader) span() span { return span{uint32(r.at), uint32(r.payload)} }
+// Span returns where the payload is in the block.
+func (r *BlockReader) Span() Span { return Span{uint32(r.at), uint32(r.Payload)} }
 
-// bytes returns the payload.
-func (r *blockReader) bytes() []byte { return r.data[r.at : r.at+r.payload] }
+// Bytes returns the payload.
+func (r *BlockReader) Bytes() []byte { return r.data[r.at : r.at+r.Payload] }
 
-// pos returns where the payload begins in the input.
-func (r *blockReader) pos() int64 { return r.base + int64(r.at) }
+// Pos returns where the payload begins in the input.
+func (r *BlockReader) Pos() int64 { return r.base + int64(r.at) }

@@ -1,4 +1,4 @@
-package nettrace
+package eventpipe
 
 import (
 	"errors"
@@ -6,16 +6,17 @@ import (
 	"math/bits"
 )
 
-// sizes are those that a window begins with and that it grows to.
-type sizes struct{ least, most int }
+// WindowSizes are the size that a window begins with and the one that it grows to, in
+// bytes.
+type WindowSizes struct{ Least, Most int }
 
 var (
-	// fileWindow has room for several blocks, so that few are in two windows, and
+	// FileWindow has room for several blocks, so that few are in two windows, and
 	// is small enough for the processor's cache to have a block still when it is
 	// decoded.
-	fileWindow = sizes{64 << 10, 512 << 10}
-	// liveWindow is small while a process is idle, as many may be.
-	liveWindow = sizes{4 << 10, 128 << 10}
+	FileWindow = WindowSizes{64 << 10, 512 << 10}
+	// LiveWindow is small while a process is idle, as many may be.
+	LiveWindow = WindowSizes{4 << 10, 128 << 10}
 )
 
 // A window is the part of the input that is in memory. Like a bufio.Reader it
@@ -23,16 +24,16 @@ var (
 type window struct {
 	in   io.Reader
 	buf  []byte
-	r, w int   // buf[r:w] was read from in, and not taken
-	err  error // of in, to be reported behind buf[r:w]
-	size sizes // of buf
+	r, w int         // buf[r:w] was read from in, and not taken
+	err  error       // of in, to be reported behind buf[r:w]
+	size WindowSizes // of buf
 	// turn returns the buffer in which a window with n bytes goes on, and which
 	// begins with rest. It must not change what was taken of the old one, where
 	// somebody still uses it.
 	turn func(rest []byte, n int) ([]byte, error)
 }
 
-func newWindow(in io.Reader, size sizes) *window {
+func newWindow(in io.Reader, size WindowSizes) *window {
 	w := &window{in: in, size: size}
 	w.turn = w.slide
 	return w
@@ -42,8 +43,8 @@ func newWindow(in io.Reader, size sizes) *window {
 // blocks.
 func (w *window) slide(rest []byte, n int) ([]byte, error) {
 	buf := w.buf
-	if len(buf) < w.size.most && 2*n > len(buf) {
-		buf = make([]byte, min(w.size.most, max(w.size.least, 1<<bits.Len(uint(2*n-1)))))
+	if len(buf) < w.size.Most && 2*n > len(buf) {
+		buf = make([]byte, min(w.size.Most, max(w.size.Least, 1<<bits.Len(uint(2*n-1)))))
 	}
 	copy(buf, rest)
 	return buf, nil
