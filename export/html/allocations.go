@@ -2,7 +2,9 @@ package html
 
 import (
 	"cmp"
+	"iter"
 	"slices"
+	"time"
 
 	"github.com/gctrail/gctrail/export"
 	"github.com/gctrail/gctrail/gc/alloc"
@@ -15,6 +17,8 @@ const (
 	maxSamples = 20_000
 	maxFrames  = 60_000
 	maxDepth   = 256
+	// maxParts bounds the parts of stacks' bytes that lie before different collections.
+	maxParts = 60_000
 )
 
 // Allocations are those of one process: what was allocated, of what types, from
@@ -31,8 +35,16 @@ type Allocations struct {
 	Frames  []string     `json:"frames"` // names of methods
 	Nodes   [][2]int     `json:"nodes"`  // frame, caller's node; -1 for none
 	Stacks  []stackBytes `json:"stacks"`
-	// LeftOut are bytes of stacks for which there was no room.
+	// LeftOut are bytes of stacks for which there was no room. They are in Stacks by
+	// type, with node -2.
 	LeftOut int64 `json:"left_out_bytes"`
+	// Group is how many collections follow one another for which allocations are not
+	// told apart. Parts has for each of Stacks how many groups are skipped, and the
+	// bytes allocated before the collections of the next one and after the group
+	// before it, again and again. What was allocated after the last collection is in
+	// a group of its own.
+	Group int       `json:"group"`
+	Parts [][]int64 `json:"parts"`
 }
 
 type typeRow struct {
@@ -50,17 +62,16 @@ type typeRow struct {
 // there is none, and the bytes.
 type stackBytes [3]int64
 
-// NewAllocations returns the allocations of a process from its rows, which are by
-// type and stack.
-func NewAllocations(a *export.Allocations, total alloc.Total, types []alloc.Row) *Allocations {
+// leftOut is the node of stacks for which there was no room.
+const leftOut = -2
+
+// NewAllocations returns the allocations of a process, which are by type and stack,
+// and when its collections begin.
+func NewAllocations(a *export.Allocations, total alloc.Total, types []alloc.Row, begins []time.Duration) *Allocations {
 	page := &Allocations{
 		PID: a.Process.PID, Source: a.Source.String(), Event: a.Source.Event(),
 		Bytes: total.Bytes, Low: total.Low, High: bounded(total.Estimate), Samples: total.Samples,
 		Types: []typeRow{}, Frames: []string{}, Nodes: [][2]int{}, Stacks: []stackBytes{},
-	}
-	type on struct {
-		typ  string
-		heap alloc.Heap
 	}
 	index := make(map[on]int64)
 	for _, r := range types[:min(len(types), maxTypes)] {
@@ -70,18 +81,93 @@ func NewAllocations(a *export.Allocations, total alloc.Total, types []alloc.Row)
 	rows := slices.Clone(a.Rows)
 	slices.SortStableFunc(rows, func(x, y alloc.Row) int { return cmp.Compare(y.Bytes, x.Bytes) })
 	t := tree{page: page, names: make(map[string]int), nodes: make(map[[2]int]int)}
+	places := make(map[from]int, len(rows))
+	others := make(map[int64]int) // by type
 	for i, r := range rows {
-		if i >= maxSamples || len(page.Nodes) >= maxFrames {
-			page.LeftOut += r.Bytes
-			continue
-		}
 		of, listed := index[on{r.Type, r.Heap}]
 		if !listed {
 			of = -1
 		}
-		page.Stacks = append(page.Stacks, stackBytes{of, t.leaf(a.Stacks, r.Stack), r.Bytes})
+		key := from{on{r.Type, r.Heap}, r.Stack}
+		if i < maxSamples && len(page.Nodes) < maxFrames {
+			places[key] = len(page.Stacks)
+			page.Stacks = append(page.Stacks, stackBytes{of, t.leaf(a.Stacks, r.Stack), r.Bytes})
+			continue
+		}
+		page.LeftOut += r.Bytes
+		place, known := others[of]
+		if !known {
+			place = len(page.Stacks)
+			others[of] = place
+			page.Stacks = append(page.Stacks, stackBytes{of, leftOut, 0})
+		}
+		places[key] = place
+		page.Stacks[place][2] += r.Bytes
 	}
+	page.divide(a.Timeline, places, begins)
 	return page
+}
+
+// What is allocated: objects of a type on a heap, and from where.
+type (
+	on struct {
+		typ  string
+		heap alloc.Heap
+	}
+	from struct {
+		on
+		stack symbol.StackID
+	}
+)
+
+// divide divides the bytes of each stack by the collections that they lie before.
+func (page *Allocations) divide(timeline iter.Seq[alloc.Timed], places map[from]int, begins []time.Duration) {
+	type part struct{ place, group int }
+	page.Group, page.Parts = 1, make([][]int64, len(page.Stacks))
+	parts := make(map[part]int64)
+	for t := range timeline {
+		place, known := places[from{on{t.Type, t.Heap}, t.Stack}]
+		if !known {
+			continue
+		}
+		before, _ := slices.BinarySearch(begins, t.Time)
+		parts[part{place, page.group(before, len(begins))}] += t.Bytes
+		for len(parts) > maxParts && page.Group < len(begins) {
+			after := page.group(len(begins), len(begins))
+			page.Group *= 2
+			merged := make(map[part]int64, maxParts)
+			for p, bytes := range parts {
+				group := p.group / 2
+				if p.group == after {
+					group = page.group(len(begins), len(begins))
+				}
+				merged[part{p.place, group}] += bytes
+			}
+			parts = merged
+		}
+	}
+	groups := make([][]int, len(page.Stacks))
+	for p := range parts {
+		groups[p.place] = append(groups[p.place], p.group)
+	}
+	for place, list := range groups {
+		slices.Sort(list)
+		page.Parts[place] = []int64{}
+		next := 0
+		for _, group := range list {
+			page.Parts[place] = append(page.Parts[place], int64(group-next), parts[part{place, group}])
+			next = group + 1
+		}
+	}
+}
+
+// group returns the group of what was allocated before one of a number of
+// collections; what comes after the last is one more.
+func (page *Allocations) group(before, collections int) int {
+	if before == collections {
+		return (collections + page.Group - 1) / page.Group
+	}
+	return before / page.Group
 }
 
 func bounded(e alloc.Estimate) *int64 {

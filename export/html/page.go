@@ -95,8 +95,8 @@ func writeHead(w io.Writer, title, policy string) error {
 const icon = "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E" +
 	"%3Cpath fill='%233b6fb6' d='M2 9h3v5H2zM6.5 5h3v9h-3zM11 2h3v12h-3z'/%3E%3C/svg%3E"
 
-// writeData writes the data blocks of the page: columns, details, allocations. Each
-// is compressed and in base64, for the page to decode a slice at a time.
+// writeData writes the data blocks of the page. Each is compressed and in base64,
+// for the page to decode a slice at a time.
 func (p *Page) writeData(w io.Writer, details [][]detail) error {
 	h := p.header(details)
 	for _, block := range p.blocks(h, details) {
@@ -128,11 +128,12 @@ func (p *Page) blocks(h *header, details [][]detail) []block {
 		{"columns", func(w io.Writer) error { return writeColumns(w, h, p.Traces) }},
 		{"details", func(w io.Writer) error { return writeDetails(w, details) }},
 		{"allocations", p.writeAllocations},
+		{"quoted", p.writeQuoted},
 	}
 }
 
 // Blocks returns the data of the page as a server sends them, compressed: columns,
-// details, allocations.
+// details, allocations, quoted.
 func (p *Page) Blocks() (map[string][]byte, error) {
 	details := p.prepare()
 	blocks := make(map[string][]byte)

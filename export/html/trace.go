@@ -37,7 +37,8 @@ type Trace struct {
 	processes []*process
 	byProcess map[*gc.Process]*process
 	phases    map[uint64][]phases // by process id
-	kept      int                 // phases
+	quoted    map[*gc.Process]Quoted
+	kept      int // phases
 	rows      int
 	limit     int // of rows; 0 for MaxCollections
 	figures   row // of the latest collection
@@ -48,7 +49,8 @@ type Trace struct {
 type process struct {
 	*gc.Process
 	table   *table
-	leftOut int // collections for which there was no room
+	begins  []time.Duration // of the collections; never decreasing
+	leftOut int             // collections for which there was no room
 }
 
 // A detail is all that is known of a collection, as a line of JSON.
@@ -105,8 +107,27 @@ func (t *Trace) Add(c *gc.Collection) {
 	}
 	t.figures = t.figures[:0].appendFigures(c)
 	p.table.add(t.figures)
+	p.begins = append(p.begins, begin(p.begins, c))
 	t.rows++
 	t.detail(p, c)
+}
+
+// begin returns when a collection begins, after some others: the page's charts have it
+// there.
+func begin(before []time.Duration, c *gc.Collection) time.Duration {
+	at := c.PauseStart.Or(c.Start.Or(0))
+	if len(before) > 0 {
+		at = max(at, before[len(before)-1])
+	}
+	return at
+}
+
+// Begins returns when the collections of a process begin, in their order.
+func (t *Trace) Begins(of *gc.Process) []time.Duration {
+	if p := t.byProcess[of]; p != nil {
+		return p.begins
+	}
+	return nil
 }
 
 func (t *Trace) process(of *gc.Process) *process {

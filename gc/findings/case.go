@@ -18,6 +18,9 @@ type Case struct {
 	Trace   Trace
 	Details Details
 	Budget  Budget // to be set before the first Add
+	// Retain is how many numbers each finding's All may have; to be set before the
+	// first Add. The case's memory grows with it.
+	Retain int
 
 	tallies [numTallies]tally
 	long    tally // pauses over the budget
@@ -42,7 +45,7 @@ func (c *Case) Add(col *gc.Collection) {
 	c.startup.add(col)
 	for i, shows := range tallied {
 		if shows(col) {
-			c.tallies[i].add(col)
+			c.tallies[i].add(col, c.Retain)
 		}
 	}
 	for i, figure := range trended {
@@ -51,13 +54,13 @@ func (c *Case) Add(col *gc.Collection) {
 		}
 	}
 	if col.Pause().Or(0) > c.Budget.orDefault().Pause {
-		c.long.add(col)
+		c.long.add(col, c.Retain)
 	}
 	c.mark(col)
 	c.fit(col)
 	c.attribute(col)
-	c.entry[0].add(col, 2)
-	c.entry[1].add(col, 3)
+	c.entry[0].add(col, 2, c.Retain)
+	c.entry[1].add(col, 3, c.Retain)
 	c.heaps.add(col, c.startup.holds(col))
 	for i := range col.Pauses {
 		c.waited = saturate.Add(c.waited, col.Pauses[i].Waited)
@@ -167,7 +170,7 @@ type entryFragmentation struct {
 	free, size int64 // of the last of them
 }
 
-func (e *entryFragmentation) add(c *gc.Collection, i int) {
+func (e *entryFragmentation) add(c *gc.Collection, i, retain int) {
 	g := generation(c, i)
 	if g == nil || c.Kind != gc.Background || g.Before <= 0 {
 		return
@@ -175,7 +178,7 @@ func (e *entryFragmentation) add(c *gc.Collection, i int) {
 	e.seen++
 	e.free, e.size = g.FreeBefore, g.Before
 	if e.free >= someBytes && of(e.free, e.size) >= fragmented {
-		e.tally.add(c)
+		e.tally.add(c, retain)
 	}
 }
 
@@ -253,6 +256,7 @@ type tally struct {
 	count   int
 	pause   time.Duration
 	longest []shownCollection
+	latest  []uint32 // numbers; up to twice as many as are to be retained
 }
 
 type shownCollection struct {
@@ -263,8 +267,14 @@ type shownCollection struct {
 // quoted is how many collections a finding names.
 const quoted = 5
 
-func (t *tally) add(c *gc.Collection) {
+func (t *tally) add(c *gc.Collection, retain int) {
 	t.count++
+	if retain > 0 {
+		if len(t.latest) == 2*retain {
+			t.latest = append(t.latest[:0], t.latest[retain:]...)
+		}
+		t.latest = append(t.latest, c.Number)
+	}
 	p := c.Pause().Or(0)
 	t.pause = saturate.Add(t.pause, p)
 	i := len(t.longest)
@@ -286,8 +296,9 @@ func (t *tally) numbers() []uint32 {
 }
 
 // quote sets the collections that f names.
-func (f *Finding) quote(t *tally) {
+func (j *judgement) quote(f *Finding, t *tally) {
 	f.Collections, f.Shown = t.numbers(), t.count
+	f.All = slices.Clone(t.latest[max(0, len(t.latest)-j.Retain):])
 }
 
 // The tallies count the collections with a property, and retain some.

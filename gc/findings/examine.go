@@ -12,6 +12,7 @@ import (
 // Options restrict what is examined. The zero Options restrict nothing.
 type Options struct {
 	Budget Budget
+	Retain int // as of Case
 	// Only reports whether a collection counts; nil counts all.
 	Only func(*gc.Collection) bool
 	// Details returns what else is known about a process. It is called when the
@@ -66,7 +67,7 @@ func (s *Set) Add(c *gc.Collection) {
 		if s.cases == nil {
 			s.cases = make(map[*gc.Process]*Case)
 		}
-		k = &Case{Budget: s.Options.Budget}
+		k = &Case{Budget: s.Options.Budget, Retain: s.Options.Retain}
 		k.Summary.From, k.Summary.To = s.Options.From, s.Options.To
 		k.Summary.Timeline.Origin = max(0, s.Options.From.Or(0))
 		s.cases[c.Process] = k

@@ -22,6 +22,9 @@ type Finding struct {
 	// with the longest pauses first. Shown counts all that show it.
 	Collections []uint32
 	Shown       int
+	// All holds the numbers of all of them, in order of their start: the latest
+	// Case.Retain.
+	All []uint32
 
 	// These are from the Details; Description quotes the first of them.
 	Types     []AllocatedType

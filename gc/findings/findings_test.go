@@ -84,8 +84,12 @@ func pause(c *gc.Collection, d, suspend time.Duration) {
 	c.Pauses = []gc.Pause{{Kind: gc.PauseBlocking, Start: begin, Duration: d, Suspend: gc.Some(suspend)}}
 }
 
-func (h history) judged() *findings.Case {
-	c := &findings.Case{Trace: h.trace}
+func (h history) judged() *findings.Case { return h.judgedBy(findings.Case{}) }
+
+// judgedBy adds the collections to a case.
+func (h history) judgedBy(of findings.Case) *findings.Case {
+	c := &of
+	c.Trace = h.trace
 	for i := range h.n {
 		c.Add(h.collection(i))
 	}
@@ -691,6 +695,33 @@ func TestLOHThreshold(t *testing.T) {
 		}
 		if !fired {
 			t.Errorf("%v: R24 does not fire", tt.below)
+		}
+	}
+}
+
+// TestRetainsAll checks that a finding has all collections that show it where they
+// are to be retained, the latest of them where they are many.
+func TestRetainsAll(t *testing.T) {
+	h := calm().with(func(i int, c *gc.Collection) {
+		if i%3 == 0 {
+			pause(c, 150*time.Millisecond, 0)
+		}
+	})
+	for _, retain := range []int{0, 5, 1000} {
+		c := h.judgedBy(findings.Case{Retain: retain})
+		f := find(c.Findings(), "R03")
+		if f == nil {
+			t.Fatal("no finding")
+		}
+		var want []uint32
+		for i := 0; i < h.n; i += 3 {
+			want = append(want, uint32(i+1))
+		}
+		if f.Shown != len(want) {
+			t.Errorf("%d GCs show it, want %d", f.Shown, len(want))
+		}
+		if want = want[max(0, len(want)-retain):]; !slices.Equal(f.All, want) {
+			t.Errorf("retaining %d: %v, want %v", retain, f.All, want)
 		}
 	}
 }

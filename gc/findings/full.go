@@ -51,7 +51,7 @@ func fullForFragmentation(j *judgement) (Finding, bool) {
 		Evidence: []Figure{{"full_for_fragmentation", float64(t.count)}, {"full_for_fragmentation_pause_pct", share}},
 		Next:     []Step{listFull},
 	}
-	f.quote(t)
+	j.quote(&f, t)
 	return f, true
 }
 
@@ -77,7 +77,7 @@ func fullAndBlocking(j *judgement) (Finding, bool) {
 			units.Count(t.count), gcs(j.all.Count), units.Percent(byPause)),
 		Evidence: []Figure{{"full_blocking", float64(t.count)}, {"full_blocking_pct", byCount}, {"full_blocking_pause_pct", byPause}},
 	}
-	f.quote(t)
+	j.quote(&f, t)
 	if j.mostlyTooSmall() {
 		f.Description += fmt.Sprintf(" For %s of them gen 2 was too small for a background GC (gen2_too_small).", units.Count(j.tallies[fullTooSmall].count))
 		f.Severity = min(f.Severity, Warning)

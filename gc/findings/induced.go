@@ -66,7 +66,7 @@ func callsCollect(j *judgement) (Finding, bool) {
 		f.Description += " The trace contains heap dumps, and each starts with an induced GC."
 		f.Confidence = Low
 	}
-	f.quote(t)
+	j.quote(&f, t)
 	return f, true
 }
 
@@ -99,7 +99,7 @@ func memoryPressure(j *judgement) (Finding, bool) {
 		f.Description += " They blocked because gen 2 is too small for a background GC (gen2_too_small)."
 	}
 	f.quoteCallers(j.Details.Unforced, "Induced by")
-	f.quote(t)
+	j.quote(&f, t)
 	return f, true
 }
 

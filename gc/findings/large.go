@@ -119,7 +119,7 @@ func largeObjects(j *judgement) (Finding, bool) {
 		f.Description += fmt.Sprintf(" %s of the sampled LOH allocation is in objects below %s bytes.", units.Percent(below), units.Count(ProposedLOHThreshold))
 		f.Evidence = append(f.Evidence, Figure{"loh_below_threshold_pct", below})
 	}
-	f.quote(t)
+	j.quote(&f, t)
 	return f, true
 }
 
@@ -155,6 +155,6 @@ func largeTurnover(j *judgement) (Finding, bool) {
 		Evidence: []Figure{{"gcs_with_dead_loh", float64(t.count)}, {"heap_peak_bytes", float64(j.Summary.Heap.Peak.Or(0))}},
 	}
 	f.quoteTypes(&j.Details, alloc.Large)
-	f.quote(t)
+	j.quote(&f, t)
 	return f, true
 }

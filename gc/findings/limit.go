@@ -84,7 +84,7 @@ func atLimit(j *judgement) (Finding, bool) {
 			units.Count(t.count), gcs(j.all.Count), was(t.count), units.Percent(share), j.limitText()),
 		Evidence: []Figure{{"last_attempts", float64(t.count)}, {"last_attempts_pause_pct", share}},
 	}
-	f.quote(t)
+	j.quote(&f, t)
 	if limit, configured := j.hardLimit(); limit > 0 {
 		f.Evidence = append(f.Evidence, Figure{"hard_limit_bytes", float64(limit)}, Figure{"committed_max_bytes", float64(j.Summary.Heap.MaxCommitted.Or(0))})
 		if configured {
@@ -134,10 +134,10 @@ func memoryScarce(j *judgement) (Finding, bool) {
 			gcs(high.count), threshold, j.loadText(), load, j.limitText()),
 		Evidence: []Figure{{"memory_load_pct", float64(load)}, {"at_high_load", float64(high.count)}, {"low_memory_signals", float64(low.count)}},
 	}
-	f.quote(high)
+	j.quote(&f, high)
 	if high.count == 0 {
 		f.Description = fmt.Sprintf("%s ran because the system or the host signalled low memory.", gcs(low.count))
-		f.quote(low)
+		j.quote(&f, low)
 	}
 	if load >= veryHighLoad {
 		f.Severity = Problem
@@ -159,6 +159,6 @@ func inProvisionalMode(j *judgement) (Finding, bool) {
 			units.Count(t.count), gcs(j.all.Count), units.Percent(share), j.Summary.Heap.MaxLoad.Or(0)),
 		Evidence: []Figure{{"provisional", float64(t.count)}, {"provisional_pause_pct", share}, {"memory_load_pct", float64(j.Summary.Heap.MaxLoad.Or(0))}},
 	}
-	f.quote(t)
+	j.quote(&f, t)
 	return f, true
 }

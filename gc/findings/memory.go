@@ -111,7 +111,8 @@ func growsUncollected(j *judgement) (Finding, bool) {
 
 // atEntry turns the free space at the start of background collections into a
 // finding.
-func atEntry(e *entryFragmentation, name string) (Finding, bool) {
+func atEntry(j *judgement, i int, name string) (Finding, bool) {
+	e := &j.entry[i]
 	if e.tally.count < several || of(e.tally.count, e.seen) < largeShare {
 		return Finding{}, false
 	}
@@ -124,12 +125,12 @@ func atEntry(e *entryFragmentation, name string) (Finding, bool) {
 	if e.free >= manyBytes {
 		f.Severity = Warning
 	}
-	f.quote(&e.tally)
+	j.quote(&f, &e.tally)
 	return f, true
 }
 
-func fragmentedOld(j *judgement) (Finding, bool)   { return atEntry(&j.entry[0], "gen 2") }
-func fragmentedLarge(j *judgement) (Finding, bool) { return atEntry(&j.entry[1], "the LOH") }
+func fragmentedOld(j *judgement) (Finding, bool)   { return atEntry(j, 0, "gen 2") }
+func fragmentedLarge(j *judgement) (Finding, bool) { return atEntry(j, 1, "the LOH") }
 
 func unfitFreeList(j *judgement) (Finding, bool) {
 	tried := j.list.Allocated + j.list.Rejected
@@ -160,7 +161,7 @@ func swells(j *judgement) (Finding, bool) {
 			units.Count(t.count), gcs(j.all.Count), peakRatio, units.Bytes(j.Summary.Heap.Peak.Or(0))),
 		Evidence: []Figure{{"gcs_from_a_far_peak", float64(t.count)}, {"heap_peak_bytes", float64(j.Summary.Heap.Peak.Or(0))}},
 	}
-	f.quote(t)
+	j.quote(&f, t)
 	return f, true
 }
 

@@ -167,7 +167,7 @@ func oddPauses(j *judgement) (Finding, bool) {
 	var worst random
 	for i := range j.fits {
 		for _, r := range j.fits[i].random() {
-			t.add(r.Collection)
+			t.add(r.Collection, j.Retain)
 			if r.working > worst.working {
 				worst = r
 			}
@@ -187,6 +187,6 @@ func oddPauses(j *judgement) (Finding, bool) {
 			{"promoted_bytes", float64(worst.Promoted.Or(0))},
 		},
 	}
-	f.quote(&t)
+	j.quote(&f, &t)
 	return f, true
 }

@@ -216,7 +216,7 @@ func longSinglePauses(j *judgement) (Finding, bool) {
 	if j.all.Pause.Max() > veryLongPause*j.budget.Pause {
 		f.Severity = Problem
 	}
-	f.quote(&j.long)
+	j.quote(&f, &j.long)
 	if longest := j.Summary.Longest; len(longest) > 0 {
 		d := longest[0]
 		what := "a GC of unknown generation"
@@ -243,6 +243,6 @@ func misleadingCounter(j *judgement) (Finding, bool) {
 			gcs(t.count), units.Percent(j.overall())),
 		Evidence: append(j.shares(), Figure{"collections_at_half_the_time", float64(t.count)}),
 	}
-	f.quote(t)
+	j.quote(&f, t)
 	return f, true
 }

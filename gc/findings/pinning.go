@@ -43,7 +43,7 @@ func pinning(j *judgement) (Finding, bool) {
 			units.Count(t.count), gcs(j.all.Count), units.Count(pinnedObjects)),
 		Evidence: []Figure{{"gcs_with_many_pinned", float64(t.count)}},
 	}
-	f.quote(t)
+	j.quote(&f, t)
 	f.quotePins(&j.Details)
 	return f, true
 }
@@ -59,7 +59,7 @@ func fragmentedYoung(j *judgement) (Finding, bool) {
 			units.Count(t.count), gcs(j.all.Count), freeShare),
 		Evidence: []Figure{{"gcs_with_free_gen0", float64(t.count)}},
 	}
-	f.quote(t)
+	j.quote(&f, t)
 	f.quotePins(&j.Details)
 	if peak := j.Summary.Heap.Peak; peak.Or(0) >= manyBytes {
 		f.Severity = Warning

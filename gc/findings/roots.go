@@ -62,7 +62,7 @@ func finalizers(j *judgement) (Finding, bool) {
 	if j.hurts() {
 		f.Severity = Warning
 	}
-	f.quote(t)
+	j.quote(&f, t)
 	f.quoteFinalized(&j.Details)
 	return f, true
 }

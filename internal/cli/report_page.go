@@ -55,7 +55,13 @@ func (o *reportOptions) gatherPage(ctx context.Context, std *stdio, paths []stri
 	defer r.Close()
 	paged := report.NewPaged(r, &o.Selection)
 	r.feed = paged.Feed
-	return report.GatherPage(paged, o.budget.Budget, o.addLedgers)
+	rep, t, err := report.GatherPage(paged, o.budget.Budget, o.addLedgers)
+	if err != nil {
+		return nil, nil, err
+	}
+	std.warn(r.in.Name, report.Missing(r.in, paged.Incomplete))
+	std.warn(r.in.Name, report.Unmerged(r.Merged()))
+	return rep, t, nil
 }
 
 // program names the program that wrote a file.

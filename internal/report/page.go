@@ -18,6 +18,8 @@ import (
 // the trace's events.
 type Paged struct {
 	Input
+	Incomplete []uint32 // numbers of collections that are not complete
+
 	selected   *selection.Selection
 	details    *Details
 	background background.Model
@@ -27,7 +29,7 @@ type Paged struct {
 // NewPaged returns r as a Paged.
 func NewPaged(r Input, o *selection.Selection) *Paged {
 	p := &Paged{Input: r, selected: o, details: NewDetails(o, r.Info())}
-	p.background.Done = p.page.Phases
+	p.background.Done, p.details.allocs.KeepTimes = p.page.Phases, true
 	return p
 }
 
@@ -50,6 +52,9 @@ func (p *Paged) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
 			if err == nil && p.selected.HasCollection(p.Info(), c) {
 				p.page.Start = p.Info().Start
 				p.page.Add(c)
+				if !c.Complete {
+					p.Incomplete = append(p.Incomplete, c.Number)
+				}
 			}
 			if !yield(c, err) {
 				return
@@ -61,7 +66,7 @@ func (p *Paged) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
 // GatherPage reads a trace to its end, and returns its report and what a page
 // shows of it. The report is completed by complete, which may be nil.
 func GatherPage(p *Paged, budget Budget, complete func(*Report)) (*Report, *html.Trace, error) {
-	rep, err := Gather(p, p.selected, budget, p.details)
+	rep, err := gather(p, p.selected, budget, p.details, html.MaxCollections)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -76,8 +81,9 @@ func GatherPage(p *Paged, budget Budget, complete func(*Report)) (*Report, *html
 	t.Name, t.Report, t.Start, t.Last = rep.Name, bytes.TrimSpace(text.Bytes()), rep.info.Start, rep.info.Last
 	for i := range rep.cases {
 		t.Order = append(t.Order, rep.cases[i].Summary.Process)
+		t.Quote(rep.cases[i].Summary.Process, rep.cases[i].Findings)
 	}
-	t.Allocations = p.details.allocations(t.Order)
+	t.Allocations = p.details.allocations(t.Order, t)
 	return rep, t, nil
 }
 
@@ -99,7 +105,7 @@ func Terms() []html.Term {
 }
 
 // allocations are those of some processes.
-func (d *Details) allocations(of []*gc.Process) []*html.Allocations {
+func (d *Details) allocations(of []*gc.Process, t *html.Trace) []*html.Allocations {
 	var all []*html.Allocations
 	for _, p := range of {
 		source := d.allocs.BestSource(p.PID)
@@ -109,8 +115,8 @@ func (d *Details) allocations(of []*gc.Process) []*html.Allocations {
 			}
 			all = append(all, html.NewAllocations(&export.Allocations{
 				Process: p, Source: source, Stacks: d.allocs.Stacks,
-				Rows: d.allocs.Rows(p.PID, source, alloc.ByType|alloc.ByStack),
-			}, total, d.allocs.Rows(p.PID, source, alloc.ByType)))
+				Rows: d.allocs.Rows(p.PID, source, alloc.ByType|alloc.ByStack), Timeline: d.allocs.Timeline(p.PID, source),
+			}, total, d.allocs.Rows(p.PID, source, alloc.ByType), t.Begins(p)))
 		}
 	}
 	return all

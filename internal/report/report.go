@@ -52,10 +52,15 @@ func ParseBudget(s string) (Budget, error) { return findings.ParseBudget(s) }
 // Gather reads a trace to its end and judges the processes in it. The caller
 // feeds details, which may be nil, with the trace's events.
 func Gather(r Input, o *selection.Selection, budget Budget, details *Details) (*Report, error) {
+	return gather(r, o, budget, details, 0)
+}
+
+// gather gathers findings that retain a number of collections.
+func gather(r Input, o *selection.Selection, budget Budget, details *Details, retain int) (*Report, error) {
 	var m gc.Model
 	set := findings.Set{Options: findings.Options{
-		Budget: budget,
-		Only:   func(c *gc.Collection) bool { return o.HasCollection(r.Info(), c) },
+		Budget: budget, Retain: retain,
+		Only: func(c *gc.Collection) bool { return o.HasCollection(r.Info(), c) },
 	}}
 	if details != nil {
 		set.Options.Details = details.of

@@ -50,6 +50,7 @@ type row struct {
 	id        int
 	process   *diag.Process
 	passing   bool // no collection is kept
+	retain    int  // collections of findings
 	state     State
 	err       error // why it cannot be watched, or why its trace ended
 	following bool
@@ -152,7 +153,7 @@ func (r *row) add(col *gc.Collection) *Collection {
 		return c
 	}
 	if r.found == nil {
-		r.found = new(findings.Case)
+		r.found = &findings.Case{Retain: r.retain}
 	}
 	r.found.Add(col)
 	r.latest.add(c)

@@ -34,6 +34,8 @@ type Options struct {
 	// Passing keeps nothing of a collection once Each has had it: snapshots have no
 	// figures, and no trace is kept.
 	Passing bool
+	// Retain is how many collections each finding has, as of findings.Case.
+	Retain int
 	// Source is where processes and collections come from.
 	Source Source
 }
@@ -182,7 +184,7 @@ func (w *Watcher) released(ctx context.Context, r *row) []*row {
 // add makes the row of a process.
 func (w *Watcher) add(p *diag.Process) *row {
 	w.met++
-	r := &row{id: w.met, process: p, passing: w.opts.Passing}
+	r := &row{id: w.met, process: p, passing: w.opts.Passing, retain: w.opts.Retain}
 	w.rows = append(w.rows, r)
 	return r
 }

@@ -36,6 +36,7 @@ const (
 	maxUploads   = 16
 	maxRead      = 8 // files on disk whose data are kept
 	maxProcesses = 64
+	maxQuoted    = 4096 // collections that a finding of a running process quotes
 )
 
 // A Server serves pages.
@@ -59,7 +60,7 @@ func New(opts Options) *Server {
 		s.files = append(s.files, &file{id: i, name: path, path: path})
 	}
 	if opts.Watch {
-		opts.Watcher.Each = s.hear
+		opts.Watcher.Each, opts.Watcher.Retain = s.hear, maxQuoted
 		s.watcher = watch.New(opts.Watcher)
 		s.states.watcher = s.watcher
 	}
@@ -106,6 +107,7 @@ func (s *Server) handler(addr net.Addr) http.Handler {
 	mux.HandleFunc("GET /process/{id}/columns", s.processColumns)
 	mux.HandleFunc("GET /process/{id}/gc/{number}", s.processDetail)
 	mux.HandleFunc("GET /process/{id}/live", s.processLive)
+	mux.HandleFunc("GET /process/{id}/quoted", s.processQuoted)
 	mux.HandleFunc("POST /upload", s.upload)
 	return &guard{token: s.opts.Token, hosts: names(addr), busy: make(chan struct{}, maxRequests), next: mux}
 }
@@ -306,6 +308,21 @@ func (s *Server) processDetail(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", "application/json")
 	_, _ = w.Write(detail) // the client is gone
+}
+
+// processQuoted sends the collections that the findings of a process quote.
+func (s *Server) processQuoted(w http.ResponseWriter, r *http.Request) {
+	p := s.found(w, r)
+	if p == nil {
+		return
+	}
+	quoted := html.Quoted{}
+	for _, of := range s.watcher.Snapshot().Processes {
+		if of.ID == p.id {
+			quoted = html.NewQuoted(of.Findings)
+		}
+	}
+	answer(w, quoted)
 }
 
 // processLive sends the collections of a process as they end, as server-sent

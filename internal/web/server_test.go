@@ -74,7 +74,7 @@ func TestPage(t *testing.T) {
 	if policy := r.Header.Get("Content-Security-Policy"); !strings.Contains(policy, "default-src 'none'") || strings.Contains(policy, "unsafe") {
 		t.Errorf("policy: %s", policy)
 	}
-	for _, part := range []string{"columns", "details", "allocations"} {
+	for _, part := range []string{"columns", "details", "allocations", "quoted"} {
 		if r, body := get(t, "http://"+addr+"/file/0/"+part+"?t="+token); r.StatusCode != 200 || len(body) < 1000 {
 			t.Errorf("%s: %d, %d bytes", part, r.StatusCode, len(body))
 		}

@@ -171,4 +171,6 @@ export interface Allocations {
   nodes: [number, number][];
   stacks: [number, number, number][];
   left_out_bytes: number;
+  group: number;
+  parts: number[][];
 }

@@ -1,8 +1,13 @@
 import type { Header, ProcessHeader, ProcessReport, TraceHeader } from "./header";
 import { breathe } from "./pause";
 
+/** The collections that findings quote, by rule: how many numbers are skipped, then how many follow one another, again and again. */
+export type Quoted = Record<string, number[]>;
+
 /** The collections of a process as columns; NaN is unknown. */
 export class Process {
+  /** What the findings quote. */
+  quoted: () => Promise<Quoted | null> = async () => null;
   readonly columns = new Map<string, Float64Array>();
   rows = 0;
   /** When each collection began, in microseconds; never decreases. */
@@ -113,6 +118,18 @@ export class Process {
   /** The row of a collection's number, -1 where there is none. */
   rowOf(number: number): number {
     return this.get("number").subarray(0, this.rows).indexOf(number);
+  }
+
+  /** The numbers of the collections that a finding quotes. */
+  async quotedBy(rule: string): Promise<Set<number>> {
+    const runs = (await this.quoted())?.[rule] ?? [];
+    const numbers = new Set<number>();
+    let next = 0;
+    for (let i = 0; i < runs.length; i += 2) {
+      next = (next + runs[i]) % 2 ** 32;
+      for (let n = 0; n < runs[i + 1]; n++) numbers.add(next++);
+    }
+    return numbers;
   }
 
   /** Up to when the process was watched, in microseconds. */

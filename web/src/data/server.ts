@@ -2,6 +2,7 @@
 
 import type { Detail, Report } from "./header";
 import { inflateStream } from "./inflate";
+import type { Quoted } from "./process";
 import { decode, fromBlocks, type Data } from "./source";
 
 export interface Source {
@@ -78,10 +79,12 @@ async function fromProcess(id: string): Promise<Data> {
   const next = response.headers.get("Gctrail-Next") ?? "0";
   const { head, processes } = await decode(await inflateStream(response.body!));
   const process = processes[0];
+  process.quoted = async () => (await get(`/process/${id}/quoted`)).json() as Promise<Quoted>;
   return {
     head,
     processes,
     origin,
+    quotes: 4096, // maxQuoted of internal/web
     async detail(of, row) {
       return (await get(`/process/${id}/gc/${of.get("number")[row]}`)).json() as Promise<Detail | null>;
     },

@@ -1,7 +1,7 @@
 import type { Allocations, Detail, Header } from "./header";
 import { inflateText } from "./inflate";
 import { breathe, nextTask } from "./pause";
-import { Process } from "./process";
+import { Process, type Quoted } from "./process";
 
 /** All that a page shows. */
 export interface Data {
@@ -12,6 +12,8 @@ export interface Data {
   allocations(process: Process): Promise<Allocations | null>;
   /** What is said below the page. */
   origin: string;
+  /** How many collections a finding can show, where that is bounded. */
+  quotes?: number;
   /** Calls back when collections were added, or when what is found has changed. */
   follow?(changed: () => void): void;
 }
@@ -46,6 +48,8 @@ export async function fromBlocks(block: (id: string) => Promise<Uint8Array>, ori
   const { head, processes } = await decode(await block("columns"));
   const details = lazy(async () => lines(await block("details")));
   const allocations = lazy(async () => lines(await block("allocations")));
+  const quoted = lazy(async () => lines(await block("quoted")));
+  for (const process of processes) process.quoted = async () => (await quoted()).parse(process.index) as Quoted | null;
   return {
     head,
     processes,

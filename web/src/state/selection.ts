@@ -4,7 +4,7 @@ import { breathe, nextTask } from "../data/pause";
 import type { Process } from "../data/process";
 import { classes, classOf } from "../charts/series";
 import { columnOf } from "../ui/columns";
-import type { State } from "./state";
+import { findingOf, type State } from "./state";
 
 /** The collections that are selected, and figures over them. */
 export interface Selection {
@@ -80,6 +80,15 @@ function sort(p: Process, rows: Uint32Array, by: string): Uint32Array {
   return ordered(rows, column.values(p), descending);
 }
 
+/** A pick is a condition, or names a finding: the collections that it quotes. */
+async function pickedTest(pick: string, p: Process): Promise<Test> {
+  const rule = findingOf(pick);
+  if (rule === null) return parse(pick, p);
+  const numbers = await p.quotedBy(rule);
+  const number = p.get("number");
+  return (row) => numbers.has(number[row]);
+}
+
 async function filter(p: Process, state: State, key: string, stopped: () => boolean): Promise<Selection | null> {
   let typed: Test = () => true;
   let picked: Test = () => true;
@@ -91,7 +100,7 @@ async function filter(p: Process, state: State, key: string, stopped: () => bool
     error = e.message;
   }
   try {
-    picked = parse(state.pick, p);
+    picked = await pickedTest(state.pick, p);
   } catch (e) {
     if (!(e instanceof ConditionError)) throw e;
   }

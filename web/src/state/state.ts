@@ -34,6 +34,12 @@ export const initial: State = {
   theme: "auto",
 };
 
+/** The pick of the collections that a finding quotes. */
+export const pickOf = (rule: string) => `finding ${rule}`;
+
+/** The rule of the finding that a pick names, null where it is a condition. */
+export const findingOf = (pick: string): string | null => /^finding (\w+)$/.exec(pick)?.[1] ?? null;
+
 const numbers = ["process", "from", "to", "zoomFrom", "zoomTo", "gc"] as const;
 const texts = ["source", "where", "pick", "sort", "type"] as const;
 

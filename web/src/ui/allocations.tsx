@@ -1,12 +1,34 @@
 import type { JSX } from "preact";
 import { useEffect, useMemo, useState } from "preact/hooks";
 import type { Allocations as Data } from "../data/header";
+import type { Selection } from "../state/selection";
+import type { State } from "../state/state";
 import { useStore, type Store } from "../state/store";
 import { bytes, count, percent, plural } from "../units";
 import { usePalette } from "../charts/palette";
 import { Flame } from "./flame";
 
 const shownTypes = 60;
+
+/** The bytes of each stack that were allocated before the selected collections; null where all are selected. */
+function narrowed(data: Data, selection: Selection, state: State): Float64Array | null {
+  const p = selection.process;
+  if (!p || (selection.rows.length === p.rows && state.from === null && state.to === null)) return null;
+  const groups = new Uint8Array(Math.ceil(p.rows / data.group) + 1);
+  for (const row of selection.rows) groups[Math.floor(row / data.group)] = 1;
+  // What was allocated after the last collection lies before none: times alone select it.
+  const last = p.rows > 0 ? p.time[p.rows - 1] : 0;
+  if (state.where === "" && state.pick === "" && (state.to ?? Infinity) > last && (state.from ?? 0) <= last) groups[groups.length - 1] = 1;
+  const bytes = new Float64Array(data.stacks.length);
+  data.parts.forEach((parts, i) => {
+    let group = 0;
+    for (let k = 0; k < parts.length; k += 2) {
+      group += parts[k];
+      if (groups[group++]) bytes[i] += parts[k + 1];
+    }
+  });
+  return bytes;
+}
 
 /** What was allocated, by type and by stack. */
 export function Allocations({ store }: { store: Store }): JSX.Element | null {
@@ -28,16 +50,27 @@ function Shown({ store, data }: { store: Store; data: Data }): JSX.Element {
   const state = useStore(store, (s) => s.state);
   const palette = usePalette(state.theme);
   const [sort, setSort] = useState<"bytes" | "objects" | "type">("bytes");
+  const selection = useStore(store, (s) => s.selection);
+  const part = useMemo(() => narrowed(data, selection, state), [data, selection]);
+  const amounts = useMemo(() => part ?? Float64Array.from(data.stacks, (s) => s[2]), [data, part]);
   const types = useMemo(() => {
-    const order = data.types.map((t, i) => ({ ...t, i }));
+    let order = data.types.map((t, i) => ({ ...t, i }));
+    if (part) {
+      const bytes = new Float64Array(data.types.length);
+      data.stacks.forEach(([of], i) => {
+        if (of >= 0) bytes[of] += part[i];
+      });
+      order = order.map((t) => ({ ...t, bytes: bytes[t.i], objects: 0 })).filter((t) => t.bytes > 0).sort((a, b) => b.bytes - a.bytes);
+    }
     if (sort === "objects") order.sort((a, b) => b.objects - a.objects);
     if (sort === "type") order.sort((a, b) => (a.type < b.type ? -1 : 1));
-    return order.slice(0, shownTypes);
-  }, [data, sort]);
+    return order;
+  }, [data, sort, part]);
+  const shown = types.slice(0, shownTypes);
+  const total = useMemo(() => (part ? part.reduce((a, b) => a + b, 0) : data.bytes), [data, part]);
   const id = (t: { type: string; heap: string }) => `${t.type}|${t.heap}`;
   const selected = data.types.findIndex((t) => id(t) === state.type);
-  const timed = state.from !== null || state.to !== null || state.where !== "" || state.pick !== "";
-  const share = (n: number) => (data.bytes > 0 ? (100 * n) / data.bytes : NaN);
+  const share = (n: number) => (total > 0 ? (100 * n) / total : NaN);
   const heading = (name: typeof sort, label: string, number = true) => (
     <th scope="col" class={number ? "number" : ""} aria-sort={sort === name ? (name === "type" ? "ascending" : "descending") : "none"}>
       <button type="button" onClick={() => setSort(name)}>{label}{sort === name && <span aria-hidden="true">{name === "type" ? " ▴" : " ▾"}</span>}</button>
@@ -48,7 +81,8 @@ function Shown({ store, data }: { store: Store; data: Data }): JSX.Element {
       <header class="section-head">
         <h2 id="allocations-title">Allocations</h2>
         <p class="hint">
-          {bytes(data.bytes)} by {plural(data.samples, "event")} {data.event}. {timed && <b>Of the whole trace: the selection does not narrow allocations.</b>}
+          {part ? <><b>{bytes(total)} allocated before the selected GCs</b>, of {bytes(data.bytes)}</> : bytes(data.bytes)} by {plural(data.samples, "event")} {data.event}.
+          {part && data.group > 1 && ` The page tells allocations apart by groups of ${data.group} GCs: a group with a selected GC counts as a whole.`}
         </p>
       </header>
       <div class="pair">
@@ -56,22 +90,23 @@ function Shown({ store, data }: { store: Store; data: Data }): JSX.Element {
           <table class="plain">
             <thead><tr>{heading("type", "type", false)}<th scope="col">heap</th>{heading("bytes", "bytes")}<th scope="col" class="number">share</th>{heading("objects", "objects")}</tr></thead>
             <tbody>
-              {types.map((t) => (
+              {shown.map((t) => (
                 <tr key={id(t)} class={t.i === selected ? "chosen" : ""}>
                   <td class="code">
                     <button type="button" aria-pressed={t.i === selected} onClick={() => store.set({ type: t.i === selected ? "" : id(t) })}>{t.type || "(unknown type)"}</button>
                   </td>
                   <td>{t.heap}</td>
-                  <td class="number" title={`95 % confidence: ${bytes(t.low_bytes)} to ${t.high_bytes === null ? "more" : bytes(t.high_bytes)}, from ${plural(t.samples, "sample")}`}>{bytes(t.bytes)}</td>
+                  <td class="number" title={part ? undefined : `95 % confidence: ${bytes(t.low_bytes)} to ${t.high_bytes === null ? "more" : bytes(t.high_bytes)}, from ${plural(t.samples, "sample")}`}>{bytes(t.bytes)}</td>
                   <td class="number bar" style={{ "--share": `${share(t.bytes)}%` }}>{percent(share(t.bytes))}</td>
                   <td class="number">{t.objects > 0 ? count(t.objects) : "–"}</td>
                 </tr>
               ))}
             </tbody>
           </table>
-          {data.types.length > shownTypes && <p class="hint">The {shownTypes} first of {count(data.types.length)}; gctrail allocs has all.</p>}
+          {types.length > shownTypes && <p class="hint">The {shownTypes} first of {count(types.length)}; gctrail allocs has all.</p>}
+          {types.length === 0 && <p class="hint">No allocation was recorded before the selected GCs.</p>}
         </div>
-        {data.frames.length > 0 ? <Flame data={data} type={selected} palette={palette} /> : <p class="hint">The trace has no stacks of allocations. Record them with: gctrail collect --profile gc-verbose</p>}
+        {data.frames.length > 0 ? <Flame data={data} amounts={amounts} type={selected} palette={palette} /> : <p class="hint">The trace has no stacks of allocations. Record them with: gctrail collect --profile gc-verbose</p>}
       </div>
     </section>
   );

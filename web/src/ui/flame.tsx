@@ -14,15 +14,14 @@ interface Tree {
   root: number;
 }
 
-/** Adds up what each frame allocates with those that it calls, of one type or of all. */
-function grow(data: Allocations, type: number): Tree {
+/** Adds up what each frame allocates with those that it calls, of one type or of all, from the bytes of each stack. */
+function grow(data: Allocations, amounts: Float64Array, type: number): Tree {
   const root = data.nodes.length;
   const total = new Float64Array(root + 1);
   const own = new Float64Array(root + 1);
-  for (const [of, leaf, n] of data.stacks) {
-    if (type >= 0 && of !== type) continue;
-    own[leaf < 0 ? root : leaf] += n;
-  }
+  data.stacks.forEach(([of, leaf], i) => {
+    if ((type < 0 || of === type) && leaf >= -1) own[leaf < 0 ? root : leaf] += amounts[i];
+  });
   total.set(own);
   const children: number[][] = Array.from({ length: root + 1 }, () => []);
   for (let node = root - 1; node >= 0; node--) {
@@ -61,8 +60,8 @@ function layout(tree: Tree, focus: number, pixels: number): Box[] {
 }
 
 /** The stacks that allocate, the outermost frames on top, the wider the more. */
-export function Flame({ data, type, palette }: { data: Allocations; type: number; palette: Palette }): JSX.Element {
-  const tree = useMemo(() => grow(data, type), [data, type]);
+export function Flame({ data, amounts, type, palette }: { data: Allocations; amounts: Float64Array; type: number; palette: Palette }): JSX.Element {
+  const tree = useMemo(() => grow(data, amounts, type), [data, amounts, type]);
   const [focus, setFocus] = useState(tree.root);
   const [current, setCurrent] = useState(tree.root);
   const [search, setSearch] = useState("");
@@ -71,7 +70,7 @@ export function Flame({ data, type, palette }: { data: Allocations; type: number
   useEffect(() => {
     setFocus(tree.root);
     setCurrent(tree.root);
-  }, [tree]);
+  }, [data, type]);
   useEffect(() => {
     const observer = new ResizeObserver(([entry]) => setWidth(Math.floor(entry.contentRect.width)));
     observer.observe(canvas.current!.parentElement!);

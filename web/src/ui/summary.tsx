@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
-import type { Finding } from "../data/header";
+import type { Finding, ProcessReport, Report } from "../data/header";
+import { pickOf } from "../state/state";
 import { useStore, type Store } from "../state/store";
 import { count, bytes, duration, percent, plural, rate } from "../units";
 import { Command, Figure, Term, sentence } from "./parts";
@@ -30,8 +31,24 @@ export function Verdict({ store }: { store: Store }): JSX.Element {
       <p class="facts">{facts.join(" · ")}</p>
       {report?.memory && <p class="facts">Memory: {report.memory.says}.</p>}
       {h?.command_line && <p class="facts line"><code>{h.command_line}</code></p>}
+      {trace && <Missing report={trace.report} process={report} />}
     </section>
   );
+}
+
+/** What the trace lacks, beside the verdict that rests on it. */
+function Missing({ report, process }: { report: Report; process: ProcessReport | null | undefined }): JSX.Element | null {
+  const { lost } = report;
+  const incomplete = process?.totals.incomplete ?? 0;
+  const parts = [
+    lost.cut && `the trace is truncated: it ends at ${duration(report.duration_ms * 1e3)}, its program or collector was stopped`,
+    lost.events > 0 && `${lost.events_is === "exact" ? "" : "at least "}${plural(lost.events, "event")} lost`,
+    lost.events === 0 && lost.events_is !== "exact" && lost.at.length > 0 && "an unknown number of events is missing",
+    lost.damaged > 0 && `${plural(lost.damaged, "place")} cannot be read`,
+  ].filter(Boolean);
+  if (parts.length === 0) return null;
+  if (incomplete > 0) parts.push(`${plural(incomplete, "GC")} incomplete`);
+  return <p class="missing" role="note"><b>Missing:</b> {parts.join("; ")}. See <a href="#evidence-title" onClick={(e) => { e.preventDefault(); document.getElementById("evidence-title")?.scrollIntoView({ block: "start" }); }}>Quality of evidence</a>.</p>;
 }
 
 /** Figures over the selected collections. */
@@ -131,10 +148,17 @@ export function Findings({ store }: { store: Store }): JSX.Element | null {
   );
 }
 
+/** The collections that a finding quotes, in words. A running process keeps the latest of them. */
+function showing(f: Finding, store: Store): string {
+  if (f.collections_in_all === 1) return `GC ${f.collections[0]}`;
+  const kept = store.data.quotes ?? Infinity;
+  return f.collections_in_all > kept ? `the latest ${count(kept)} of these ${count(f.collections_in_all)} GCs` : `these ${count(f.collections_in_all)} GCs`;
+}
+
 function FindingCard({ finding: f, store, open }: { finding: Finding; store: Store; open: boolean }): JSX.Element {
   const pick = useStore(store, (s) => s.state.pick);
-  const condition = f.collections.map((n) => `number=${n}`).join(" or ");
-  const shown = condition !== "" && pick === condition;
+  const condition = pickOf(f.id);
+  const shown = pick === condition;
   const show = () => {
     store.set(shown ? { pick: "" } : { pick: condition, from: null, to: null, where: "" });
     if (!shown) document.getElementById("collections")?.scrollIntoView({ block: "start" });
@@ -149,7 +173,7 @@ function FindingCard({ finding: f, store, open }: { finding: Finding; store: Sto
       <p>{f.says}</p>
       {f.collections.length > 0 && (
         <button type="button" class="show" aria-pressed={shown} onClick={show}>
-          {shown ? "Show all GCs again" : `Show me ${f.collections.length === 1 ? `GC ${f.collections[0]}` : `${f.collections.length} of these ${count(f.collections_in_all)} GCs`}`}
+          {shown ? "Show all GCs again" : `Show me ${showing(f, store)}`}
         </button>
       )}
       {f.advice.length > 0 && <ul class="advice">{f.advice.map((a) => <li key={a}>{a}</li>)}</ul>}
