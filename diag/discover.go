@@ -130,9 +130,17 @@ func only(all []*Process, keep func(*Process) bool) []*Process {
 func ask(ctx context.Context, f *finder, all []*Process) []*Process {
 	var asking sync.WaitGroup
 	large := make(chan struct{}, maxLarge)
+	prompt := make(chan struct{}, maxPrompt)
 	for _, p := range all {
 		if p.Address != "" && p.Err == nil && p.Info == nil {
-			asking.Go(func() { p.ask(ctx, listTimeout, large) })
+			prompt <- struct{}{}
+			leave := sync.OnceFunc(func() { <-prompt })
+			late := time.AfterFunc(promptTime, leave)
+			asking.Go(func() {
+				p.ask(ctx, listTimeout, large)
+				late.Stop()
+				leave()
+			})
 		}
 	}
 	asking.Wait()
@@ -174,6 +182,14 @@ func dropTwins(all []*Process) []*Process {
 		}
 	})
 }
+
+// A folder can be full of sockets of processes that were killed, which refuse at
+// once, and of such that never answer. Few of the former are tried at a time, which
+// takes little memory; the latter keep nobody waiting for long.
+const (
+	maxPrompt  = 64
+	promptTime = 5 * time.Millisecond
+)
 
 // maxLarge is how many environments are read at a time: each can have 16 MiB.
 const maxLarge = 8

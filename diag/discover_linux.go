@@ -299,8 +299,10 @@ func readStat(folder string) (*stat, bool) {
 		return nil, false
 	}
 	st := &stat{comm: string(b[open+1 : end])}
-	n := 0
-	for field := range bytes.FieldsSeq(b[end+1:]) {
+	_, rest, _ := bytes.Cut(b[end:], []byte(" "))
+	for n := 0; len(rest) > 0; n++ {
+		var field []byte
+		field, rest, _ = bytes.Cut(rest, []byte(" "))
 		switch n {
 		case state:
 			st.state = string(field)
@@ -311,7 +313,6 @@ func readStat(folder string) (*stat, bool) {
 			st.start = string(field)
 			return st, true
 		}
-		n++
 	}
 	return nil, false
 }

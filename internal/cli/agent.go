@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/signal"
-	"runtime/debug"
 	"strings"
 	"syscall"
 	"time"
@@ -161,16 +160,10 @@ func (e *agentConfigError) Error() string {
 
 func (e *agentConfigError) Unwrap() error { return e.err }
 
-// agentGrowth is by how much the agent's heap may grow between collections of Go's,
-// which are cheap here: little is in use at a time.
-const agentGrowth = 20 // percent
-
 func (o *agentOptions) run(ctx context.Context, std *stdio, config *agent.Config) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)
 	defer stop()
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(agentGrowth)
-	}
+	limitGrowth()
 	a, err := agent.New(agent.Options{
 		Config: config,
 		Notify: func(n *watch.News) {

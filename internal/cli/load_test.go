@@ -52,7 +52,7 @@ func TestLoad(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			for range l.running {
-				startLoad(ctx, t, file, 4*l.seconds+60)
+				waitForSocket(t, startLoad(ctx, t, file, 4*l.seconds+60))
 			}
 			var said bytes.Buffer
 			ours := exec.CommandContext(ctx, measured(t), c.args...)
@@ -134,6 +134,22 @@ func askedLoad(t *testing.T) load {
 	return load{numbers[0], numbers[1], numbers[2]}
 }
 
+// waitForSocket waits until a program can be attached to.
+func waitForSocket(t *testing.T, pid int) {
+	t.Helper()
+	for range 1000 {
+		found, err := filepath.Glob(filepath.Join(os.TempDir(), fmt.Sprintf("dotnet-diagnostic-%d-*", pid)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(found) > 0 {
+			return
+		}
+		time.Sleep(20 * time.Millisecond)
+	}
+	t.Fatalf("process %d has no socket", pid)
+}
+
 // startLoad starts a program, which is killed with the context, and returns its id.
 func startLoad(ctx context.Context, t *testing.T, file string, seconds int) int {
 	t.Helper()
@@ -145,6 +161,7 @@ func startLoad(ctx context.Context, t *testing.T, file string, seconds int) int 
 	go func() {
 		defer close(ended)
 		_ = p.Wait()
+		dotnettest.RemoveSockets(p.Process.Pid)
 	}()
 	t.Cleanup(func() { <-ended })
 	return p.Process.Pid

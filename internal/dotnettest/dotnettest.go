@@ -7,6 +7,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"io"
 	"os"
 	"os/exec"
@@ -66,7 +67,19 @@ func (p *Program) run(file, mode string, seconds int, env []string) {
 	p.t.Cleanup(func() {
 		_ = p.Cmd.Process.Kill()
 		_ = p.Cmd.Wait()
+		RemoveSockets(p.PID)
 	})
+}
+
+// RemoveSockets removes what a killed runtime leaves in the folder for temporary files,
+// where every search for processes would try it.
+func RemoveSockets(pid int) {
+	for _, name := range []string{"dotnet-diagnostic-%d-*", "clr-debug-pipe-%d-*"} {
+		left, _ := filepath.Glob(filepath.Join(os.TempDir(), fmt.Sprintf(name, pid)))
+		for _, path := range left {
+			_ = os.Remove(path)
+		}
+	}
 }
 
 // Install copies the program of a version to a folder of the test, under a name
