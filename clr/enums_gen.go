@@ -249,6 +249,24 @@ var allocationKindWords = words{
 
 func (v AllocationKind) String() string { return allocationKindWords.text(uint32(v)) }
 
+// GCPauseKind is the kind of collection that a pause was for.
+type GCPauseKind uint32
+
+const (
+	GCPauseKindBlocking   GCPauseKind = 0
+	GCPauseKindBackground GCPauseKind = 1
+)
+
+var gcPauseKindWords = words{
+	typ: "GCPauseKind",
+	list: []word{
+		{0, "Blocking"},
+		{1, "Background"},
+	},
+}
+
+func (v GCPauseKind) String() string { return gcPauseKindWords.text(uint32(v)) }
+
 // RootType is the kind of roots that a step of marking began from.
 type RootType uint32
 

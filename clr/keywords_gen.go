@@ -30,6 +30,7 @@ const (
 	KeywordManagedHeapCollect            uint64 = 0x800000
 	KeywordGCHeapAndTypeNames            uint64 = 0x1000000
 	KeywordGCSampledObjectAllocationLow  uint64 = 0x2000000
+	KeywordGCPause                       uint64 = 0x4000000
 	KeywordPerfTrack                     uint64 = 0x20000000
 	KeywordStack                         uint64 = 0x40000000
 	KeywordThreadTransfer                uint64 = 0x80000000
@@ -84,6 +85,7 @@ var keywords = [...]struct {
 	{"ManagedHeapCollect", KeywordManagedHeapCollect},
 	{"GCHeapAndTypeNames", KeywordGCHeapAndTypeNames},
 	{"GCSampledObjectAllocationLow", KeywordGCSampledObjectAllocationLow},
+	{"GCPause", KeywordGCPause},
 	{"PerfTrack", KeywordPerfTrack},
 	{"Stack", KeywordStack},
 	{"ThreadTransfer", KeywordThreadTransfer},

@@ -94,6 +94,7 @@ const (
 	KindGCLOHCompact
 	KindGCFitBucketInfo
 	KindAllocationSampled
+	KindGCPause
 	KindGCSettingsRundown
 	KindMethodDCStartVerbose
 	KindMethodDCEndVerbose
@@ -202,6 +203,7 @@ var runtimeKinds = [...]Kind{
 	208: KindGCLOHCompact,
 	209: KindGCFitBucketInfo,
 	303: KindAllocationSampled,
+	304: KindGCPause,
 }
 
 var rundownKinds = [...]Kind{
@@ -319,6 +321,7 @@ var newEvent = [numKinds]func() Event{
 	KindGCLOHCompact:                  func() Event { return new(GCLOHCompact) },
 	KindGCFitBucketInfo:               func() Event { return new(GCFitBucketInfo) },
 	KindAllocationSampled:             func() Event { return new(AllocationSampled) },
+	KindGCPause:                       func() Event { return new(GCPause) },
 	KindGCSettingsRundown:             func() Event { return new(GCSettingsRundown) },
 	KindMethodDCStartVerbose:          func() Event { return new(MethodDCStartVerbose) },
 	KindMethodDCEndVerbose:            func() Event { return new(MethodDCEndVerbose) },

@@ -1045,6 +1045,19 @@ var schemas = [numKinds]schema{
 				}},
 		},
 	},
+	KindGCPause: {
+		name: "GCPause", provider: RuntimeProvider, id: 304, opcode: 0, level: 4, keywords: 0x4000000,
+		layouts: []layout{
+			{version: 1,
+				fields: []field{
+					{key: `"CollectionIndex":`, code: codeU64},
+					{key: `"DurationMicroseconds":`, code: codeU64},
+					{key: `"Generation":`, code: codeU32},
+					{key: `"Kind":`, code: codeU32, words: &gcPauseKindWords},
+					{key: `"ClrInstanceID":`, code: codeU16},
+				}},
+		},
+	},
 	KindGCSettingsRundown: {
 		name: "GCSettingsRundown", provider: RundownProvider, id: 10, opcode: 10, level: 4, keywords: 0x0,
 		layouts: []layout{

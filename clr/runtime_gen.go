@@ -2864,3 +2864,46 @@ func (e *AllocationSampled) Append(dst []byte, version uint32, ptrSize int) []by
 
 // EventKind is KindAllocationSampled.
 func (*AllocationSampled) EventKind() Kind { return KindAllocationSampled }
+
+// GCPause is event 304 of the provider Microsoft-Windows-DotNETRuntime, level
+// Informational, keyword GCPause.
+//
+// Proposed for .NET 11 (github.com/dotnet/runtime pull requests 133941 and 134121, read
+// in their tests; no runtime that raises it was seen).
+//
+// One for each pause that GC.GetTotalPauseDuration counts: two of a background
+// collection, with the same CollectionIndex.
+//
+// Versions:
+//   - 1: proposed for .NET 11.
+type GCPause struct {
+	CollectionIndex      uint64
+	DurationMicroseconds uint64
+	Generation           uint32
+	Kind                 GCPauseKind
+	ClrInstanceID        uint16
+}
+
+// Decode sets e from a payload; see the package comment for its contract.
+func (e *GCPause) Decode(version uint32, payload []byte, ptrSize int) error {
+	c := binread.At(payload, 0)
+	e.CollectionIndex = c.U64()
+	e.DurationMicroseconds = c.U64()
+	e.Generation = c.U32()
+	e.Kind = GCPauseKind(c.U32())
+	e.ClrInstanceID = c.U16()
+	return wrap("GCPause", c.Err())
+}
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *GCPause) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.CollectionIndex)
+	dst = le.AppendUint64(dst, e.DurationMicroseconds)
+	dst = le.AppendUint32(dst, e.Generation)
+	dst = le.AppendUint32(dst, uint32(e.Kind))
+	dst = le.AppendUint16(dst, e.ClrInstanceID)
+	return dst
+}
+
+// EventKind is KindGCPause.
+func (*GCPause) EventKind() Kind { return KindGCPause }

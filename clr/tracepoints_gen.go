@@ -64,6 +64,7 @@ var tracepoints = map[string]Kind{
 	"DotNETRuntime:GCLOHCompact":                              KindGCLOHCompact,
 	"DotNETRuntime:GCFitBucketInfo":                           KindGCFitBucketInfo,
 	"DotNETRuntime:AllocationSampled":                         KindAllocationSampled,
+	"DotNETRuntime:GCPause":                                   KindGCPause,
 	"DotNETRuntimeRundown:GCSettingsRundown":                  KindGCSettingsRundown,
 	"DotNETRuntimeRundown:MethodDCStartVerbose":               KindMethodDCStartVerbose,
 	"DotNETRuntimeRundown:MethodDCEndVerbose":                 KindMethodDCEndVerbose,

@@ -78,6 +78,7 @@ func (rt *runtime) finish(n int) {
 		inside = rt.pending[n+1:]
 	}
 	b.kind()
+	b.useReported()
 	b.span(&rt.last)
 	b.marking()
 	if b.histories() {

@@ -55,6 +55,7 @@ type decoded struct {
 	end            clr.GCEnd
 	suspend        clr.GCSuspendEEBegin
 	restart        clr.GCRestartEEBegin
+	pause          clr.GCPause
 	stats          clr.GCHeapStats
 	global         clr.GCGlobalHeapHistory
 	perHeap        clr.GCPerHeapHistory
@@ -211,6 +212,7 @@ var handlers = [...]func(*Model, *event){
 	clr.KindGCSuspendEEEnd:              (*Model).suspendEnd,
 	clr.KindGCRestartEEBegin:            (*Model).restartBegin,
 	clr.KindGCRestartEEEnd:              (*Model).restartEnd,
+	clr.KindGCPause:                     (*Model).pause,
 	clr.KindGCStart:                     (*Model).gcStart,
 	clr.KindGCEnd:                       (*Model).gcEnd,
 	clr.KindGCHeapStats:                 (*Model).heapStats,

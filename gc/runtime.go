@@ -66,6 +66,7 @@ type building struct {
 	marks      []rawMark
 	markSource markSource
 	restarts   []time.Duration // RestartEEBegin of its pauses
+	reported   []reported
 
 	tickedAtStart, tickedAtEnd [5]int64 // runtime.ticksOf then
 

@@ -9,6 +9,7 @@ import (
 	"runtime/debug"
 	"time"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/enum"
@@ -32,19 +33,17 @@ type Options struct {
 }
 
 // Collections returns a config that raises what the figures of collections
-// need, at the least cost: dotnet-trace's profile gc-collect, without stacks.
+// need, at the least cost: dotnet-trace's profile gc-collect, without stacks, and the
+// pauses that newer runtimes time themselves.
 func Collections() diag.Config {
-	const (
-		gcKeyword     = 0x1
-		informational = 4
-	)
+	const informational = 4
 	return diag.Config{
 		BufferMB: 64,
 		Rundown:  diag.RundownGC,
 		NoStacks: true,
 		Providers: []diag.Provider{
-			{Name: "Microsoft-Windows-DotNETRuntime", Keywords: gcKeyword, Level: informational},
-			{Name: "Microsoft-Windows-DotNETRuntimePrivate", Keywords: gcKeyword, Level: informational},
+			{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC | clr.KeywordGCPause, Level: informational},
+			{Name: clr.PrivateProvider, Keywords: clr.KeywordGCPrivate, Level: informational},
 		},
 	}
 }

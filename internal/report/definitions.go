@@ -51,8 +51,9 @@ var figures = []Figure{
 		Name: "pause", Unit: "ms", Keys: []string{"pause_ms", "pauses", "pause_start_ms", "longest_pause_ms"},
 		Text: "How long the program's threads were paused for a collection: from SuspendEEBegin to RestartEEBegin, as the runtime itself and the metric dotnet.gc.pause.time count. A background " +
 			"GC has two pauses: the initial one marks the roots, the final one completes marking. A pause that several GCs share is divided: each GC gets the time up to the start of the next one, the first " +
-			"also the suspension before it; an ephemeral GC in the initial pause of a background GC gets the time from its start to its end, and the background GC the rest.",
-		Source: "GCSuspendEEBegin, GCSuspendEEEnd, GCRestartEEBegin by thread (threadsuspend.cpp; gc.cpp, do_post_gc)",
+			"also the suspension before it; an ephemeral GC in the initial pause of a background GC gets the time from its start to its end, and the background GC the rest. " +
+			"Where the runtime reports the length of each pause itself (GCPause, proposed for .NET 11), that is the pause, in whole microseconds.",
+		Source: "GCPause, or GCSuspendEEBegin, GCSuspendEEEnd, GCRestartEEBegin by thread (threadsuspend.cpp; gc.cpp, do_post_gc)",
 		Differs: "PerfView and TraceEvent count to RestartEEEnd, which the restarting thread often raises when the others are already running: their pauses are up to 5 % longer. They add the background GC's marking to an ephemeral GC inside " +
 			"it, and mistake a heap walk for tracing for the final pause.",
 	},
