@@ -40,7 +40,8 @@ type Agent struct {
 	opts     Options
 	config   *Config
 	chosen   []label
-	single   bool // each process has a group of its own
+	lasting  []label // chosen, without those of one process or container
+	single   bool    // each process has a group of its own
 	patterns patterns
 	host     string
 	watcher  *watch.Watcher
@@ -55,6 +56,7 @@ type Agent struct {
 	mu        sync.Mutex
 	processes map[int]*process // by the ID of their watching
 	groups    map[string]*group
+	ends      map[string]*group // what counts ends: of processes that are alike but for the PID
 	self      *group
 	records   records
 
@@ -89,7 +91,8 @@ func New(opts Options) (*Agent, error) {
 	a := &Agent{
 		opts: opts, config: c, chosen: chosen,
 		single:    slices.ContainsFunc(chosen, func(l label) bool { return l.name == "pid" }),
-		processes: make(map[int]*process), groups: make(map[string]*group),
+		lasting:   slices.DeleteFunc(slices.Clone(chosen), func(l label) bool { return l.name == "pid" || l.name == "container" }),
+		processes: make(map[int]*process), groups: make(map[string]*group), ends: make(map[string]*group),
 		records: records{full: make(chan struct{}, 1)},
 	}
 	if a.patterns, err = c.patterns(); err != nil {
@@ -198,24 +201,75 @@ func (a *Agent) news(n *watch.News) {
 }
 
 func (a *Agent) attach(id int, p *diag.Process, of identity, m *memory, now time.Time) {
-	name := groupName(of, a.chosen)
-	g := a.groups[name]
-	if g == nil {
-		g = newGroup(a.shared(of), a.chosen, now)
-		a.groups[name] = g
-	}
-	g.emptied = time.Time{}
-	added := &process{Process: p, id: id, identity: of, group: g, gauges: make(gauges), memory: m}
+	added := &process{Process: p, id: id, identity: of, gauges: make(gauges), memory: m}
 	added.gauges.set(attached, 1)
-	g.processes[id], a.processes[id] = added, added
+	added.group = join(a.groups, added, a.chosen, a.single, now, counted)
+	added.ends = join(a.ends, added, a.lasting, false, now, countedEnds)
+	a.processes[id] = added
 }
 
-// shared returns the attributes of a group: without those of its first process,
-// where others may join it.
-func (a *Agent) shared(of identity) identity {
-	if a.single {
-		return of
+// counted is what is served from the beginning, as zero: of a counter that begins at
+// one, Prometheus does not see the first increase.
+var counted = []key{
+	{collections, [3]string{"gen0"}},
+	{collections, [3]string{"gen1"}},
+	{collections, [3]string{"gen2"}},
+	{metric: pauseTime},
+	{metric: allocated},
+	{metric: promoted},
+	{metric: eventsLost},
+}
+
+// countedEnds is the same of the ends of processes.
+var countedEnds = []key{
+	endOfKind(ledger.Exited, ledger.Neither),
+	endOfKind(ledger.Killed, ledger.Heap),
+	endOfKind(ledger.Killed, ledger.Native),
+	endOfKind(ledger.Killed, ledger.Neither),
+	endOfKind(ledger.OOMKilled, ledger.Heap),
+	endOfKind(ledger.OOMKilled, ledger.Native),
+	endOfKind(ledger.OOMKilled, ledger.Neither),
+}
+
+// endOfKind returns the series of a process's end. What grew of one that exited does
+// not matter.
+func endOfKind(cause ledger.Cause, memory ledger.Part) key {
+	if cause == ledger.Exited {
+		memory = ledger.Neither
 	}
+	return key{processesEnded, [3]string{string(cause), cmp.Or(string(memory), unknown)}}
+}
+
+// join adds a process to its group, which is made if there is none.
+func join(groups map[string]*group, p *process, by []label, single bool, now time.Time, counted []key) *group {
+	name := groupName(p.identity, by)
+	g := groups[name]
+	if g == nil {
+		id := p.identity
+		if !single {
+			id = shared(id, by)
+		}
+		g = newGroup(id, by, now)
+		for _, k := range counted {
+			g.counters[k] = 0
+		}
+		groups[name] = g
+	}
+	g.emptied = time.Time{}
+	g.processes[p.id] = p
+	return g
+}
+
+// leave removes a process from a group.
+func (g *group) leave(p *process, now time.Time) {
+	delete(g.processes, p.id)
+	if len(g.processes) == 0 {
+		g.emptied = now
+	}
+}
+
+// shared returns the attributes that processes in a group by some labels share.
+func shared(of identity, by []label) identity {
 	rest := make(identity)
 	for key, value := range of {
 		if !slices.Contains(ofOneProcess, key) {
@@ -223,7 +277,7 @@ func (a *Agent) shared(of identity) identity {
 		}
 	}
 	for _, l := range labels {
-		if !slices.Contains(a.chosen, l) && l.name != "service" {
+		if !slices.Contains(by, l) && l.name != "service" {
 			delete(rest, l.key)
 		}
 	}
@@ -270,11 +324,9 @@ func (a *Agent) ended(n *watch.News) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	delete(a.processes, n.ID)
-	delete(p.group.processes, n.ID)
-	if len(p.group.processes) == 0 {
-		p.group.emptied = now
-	}
-	p.group.count(processesEnded, 1, string(v.Cause), cmp.Or(string(v.Memory), unknown))
+	p.group.leave(p, now)
+	p.ends.leave(p, now)
+	p.ends.counters[endOfKind(v.Cause, v.Memory)]++
 	a.self.count(selfEnded, 1)
 	if a.sends(otlp.Logs) {
 		a.records.put(p, record.OfEnd(endOf(&v), now))
@@ -309,18 +361,23 @@ func (a *Agent) expire(now time.Time) {
 	if a.single {
 		keep = retention
 	}
+	expire(a.groups, keep, now)
+	expire(a.ends, sharedRetention, now)
+}
+
+func expire(groups map[string]*group, keep time.Duration, now time.Time) {
 	var ended []string
-	for name, g := range a.groups {
+	for name, g := range groups {
 		if len(g.processes) == 0 {
 			ended = append(ended, name)
 		}
 	}
 	slices.SortFunc(ended, func(x, y string) int {
-		return cmp.Or(a.groups[x].emptied.Compare(a.groups[y].emptied), cmp.Compare(x, y))
+		return cmp.Or(groups[x].emptied.Compare(groups[y].emptied), cmp.Compare(x, y))
 	})
 	for i, name := range ended {
-		if len(ended)-i > maxEnded || now.Sub(a.groups[name].emptied) >= keep {
-			delete(a.groups, name)
+		if len(ended)-i > maxEnded || now.Sub(groups[name].emptied) >= keep {
+			delete(groups, name)
 		}
 	}
 }

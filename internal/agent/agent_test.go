@@ -157,6 +157,32 @@ func TestShared(t *testing.T) {
 	}
 }
 
+// TestEnds checks that counters are there as zero before they count, and that ends
+// are counted for all processes of a name.
+func TestEnds(t *testing.T) {
+	a := newAgent(t, nil)
+	attach(a, 1, program(7, "web"))
+	attach(a, 2, program(8, "web"))
+	s := scrape(t, a)
+	const who = `pid="1073741824",process="web",runtime=".NET 10.0.1"`
+	const web = `process="web",runtime=".NET 10.0.1"`
+	want(t, s, `dotnet_gc_collections_total{dotnet_gc_heap_generation="gen2",`+who+`}`, "0")
+	want(t, s, `dotnet_gc_pause_time_seconds_total{`+who+`}`, "0")
+	want(t, s, `dotnet_gc_heap_total_allocated_bytes_total{`+who+`}`, "0")
+	want(t, s, `gctrail_process_events_lost_total{`+who+`}`, "0")
+	want(t, s, `gctrail_process_ended_total{cause="oom_killed",memory="native",`+web+`}`, "0")
+	want(t, s, `gctrail_process_ended_total{cause="killed",memory="unknown",`+web+`}`, "0")
+	a.news(&watch.News{ID: 1, Ended: true})
+	a.news(&watch.News{ID: 2, Ended: true, Err: io.ErrUnexpectedEOF})
+	a.expire(time.Now().Add(2 * retention))
+	s = scrape(t, a)
+	want(t, s, `dotnet_gc_pause_time_seconds_total{`+who+`}`, "")
+	want(t, s, `gctrail_process_ended_total{cause="exited",memory="unknown",`+web+`}`, "1")
+	want(t, s, `gctrail_process_ended_total{cause="killed",memory="unknown",`+web+`}`, "1")
+	a.expire(time.Now().Add(2 * sharedRetention))
+	want(t, scrape(t, a), `gctrail_process_ended_total{cause="exited",memory="unknown",`+web+`}`, "")
+}
+
 // TestBounds checks that processes that come and go leave nothing behind, and that
 // hostile figures and names make no new series.
 func TestBounds(t *testing.T) {
@@ -173,8 +199,8 @@ func TestBounds(t *testing.T) {
 			a.judge(time.Now())
 		}
 	}
-	if len(a.processes) != 0 || len(a.groups) > maxEnded+100 {
-		t.Errorf("%d processes, %d groups", len(a.processes), len(a.groups))
+	if len(a.processes) != 0 || len(a.groups) > maxEnded+100 || len(a.ends) != 1 {
+		t.Errorf("%d processes, %d groups, %d groups of ends", len(a.processes), len(a.groups), len(a.ends))
 	}
 	b := newAgent(t, nil)
 	attach(b, 1, program(1, "evil\x00\"\n"+strings.Repeat("é", 1000)))
@@ -183,7 +209,7 @@ func TestBounds(t *testing.T) {
 		c.Reason = gc.Some(clr.GCReason(i))
 		collect(b, 1, c)
 	}
-	if n := len(b.groups[b.ordered()[0].name].durations); n > 4*(knownReasons+2) {
+	if n := len(byName(b.groups)[0].durations); n > 4*(knownReasons+2) {
 		t.Errorf("%d histograms", n)
 	}
 	for series := range scrape(t, b) {

@@ -18,16 +18,19 @@ func (a *Agent) Gather() ([]*dto.MetricFamily, error) {
 	a.observeSelf()
 	f := newFamilies(a.config.Generation)
 	f.add(a.self, a.self.gauges())
-	for _, g := range a.ordered() {
+	for _, g := range byName(a.groups) {
 		f.add(g, g.values())
+	}
+	for _, g := range byName(a.ends) {
+		f.add(g, nil)
 	}
 	return f.list(), nil
 }
 
-// ordered returns the groups by the values of their labels.
-func (a *Agent) ordered() []*group {
-	all := make([]*group, 0, len(a.groups))
-	for _, g := range a.groups {
+// byName returns groups by the values of their labels.
+func byName(groups map[string]*group) []*group {
+	all := make([]*group, 0, len(groups))
+	for _, g := range groups {
 		all = append(all, g)
 	}
 	slices.SortFunc(all, func(x, y *group) int { return strings.Compare(x.name, y.name) })

@@ -15,6 +15,7 @@ type process struct {
 	id       int // of its watching
 	identity identity
 	group    *group
+	ends     *group // in which its end is counted
 	gauges   gauges
 	window   window
 	memory   *memory

@@ -71,8 +71,11 @@ func (a *Agent) pushMetrics(now time.Time) {
 	a.mu.Lock()
 	a.observeSelf()
 	all := []*metricspb.ResourceMetrics{a.resourceMetrics(a.self, a.self.gauges(), now)}
-	for _, g := range a.ordered() {
+	for _, g := range byName(a.groups) {
 		all = append(all, a.resourceMetrics(g, g.values(), now))
+	}
+	for _, g := range byName(a.ends) {
+		all = append(all, a.resourceMetrics(g, nil, now))
 	}
 	a.mu.Unlock()
 	for len(all) > 0 {
