@@ -13,7 +13,7 @@ import (
 
 // folder opens the LTTng trace in the folder at path, and in those below it.
 func folder(path string, opts Options) (*Input, error) {
-	in := &Input{Name: path, meter: &meter{}}
+	in := &Input{Name: path, meter: &meter{}, folder: true}
 	in.again = func() (*Input, error) { return File(path, opts) }
 	r, err := openCTF(&meteredFS{os.DirFS(path), in.meter}, opts)
 	switch _, malformed := errors.AsType[*trace.FormatError](err); {

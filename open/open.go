@@ -51,6 +51,7 @@ type Input struct {
 	meter  *meter
 	again  func() (*Input, error) // nil if the input can be read only once
 	file   io.Closer              // nil if it is the caller's
+	folder bool                   // Name is one
 	peeler peeler
 }
 

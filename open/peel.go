@@ -9,6 +9,7 @@ import (
 	"slices"
 
 	"github.com/klauspost/compress/gzip"
+	"github.com/klauspost/compress/zip"
 	"github.com/klauspost/compress/zstd"
 
 	"github.com/gctrail/gctrail/trace"
@@ -57,6 +58,7 @@ type found struct {
 type peeler struct {
 	meter   *meter
 	zipped  bool // within a zip already
+	archive *zip.Reader
 	closers []func() error
 }
 

@@ -63,6 +63,7 @@ func (p *peeler) zip(l layer, in io.Reader, depth int) (found, error) {
 		f.Name = strings.ReplaceAll(f.Name, `\`, "/")
 	}
 
+	p.archive = z
 	c := p.look(z, depth)
 	if c.lttng && len(c.traces) == 0 {
 		return found{kind: kind{class: lttng}, wrapping: "zip", fsys: z}, nil

@@ -51,7 +51,11 @@ func (t *Table) Resolve(pid, address uint64, at time.Duration) Frame {
 		return f
 	}
 	t.sort(p)
-	if m := p.methods.find(address, at); m != nil {
+	m := p.methods.find(address, at)
+	if m == nil {
+		m = p.mapped.find(address, at)
+	}
+	if m != nil {
 		f.Method = string(p.names[m.name : m.name+m.length])
 		f.Module = p.modules[m.module]
 		f.Why = Named
@@ -70,7 +74,7 @@ func (t *Table) Resolve(pid, address uint64, at time.Duration) Frame {
 		if !p.manages(i.name) {
 			f.Why = Native
 		}
-	case len(p.methods.all) == 0:
+	case len(p.methods.all)+len(p.mapped.all) == 0:
 		f.Why = NoMethods
 	}
 	return f

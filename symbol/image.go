@@ -115,14 +115,15 @@ func (t *Table) symbol(ev *trace.Event) {
 	if c.Err() != nil {
 		return
 	}
-	t.addSymbol(t.process(ev.PID), start, end, string(name))
+	p := t.process(ev.PID)
+	t.addSymbol(p, &p.methods, start, end, string(name))
 }
 
 // addSymbol adds a method as perf maps spell it.
-func (t *Table) addSymbol(p *process, start, end uint64, name string) {
+func (t *Table) addSymbol(p *process, methods *spans[method, *method], start, end uint64, name string) {
 	name = managedName(strings.ToValidUTF8(name, "\ufffd"))
 	if end <= start || name == "" {
 		return
 	}
-	t.add(p, method{span: span{start, end, always, never}}, []byte(name))
+	t.add(p, methods, method{span: span{start, end, always, never}}, []byte(name))
 }

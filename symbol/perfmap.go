@@ -5,12 +5,18 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 )
 
-// maxPerfLine bounds a line of a perf map.
-const maxPerfLine = 64 << 10
+// The bounds of a perf map, and of a line in it.
+const (
+	maxPerfMap  = 256 << 20
+	maxPerfLine = 64 << 10
+)
 
 // errNoPerfMap is returned for a file in which no line is one of a perf map.
 var errNoPerfMap = errors.New("not a perf map: no line has an address, a size and a name")
@@ -18,9 +24,10 @@ var errNoPerfMap = errors.New("not a perf map: no line has an address, a size an
 // ReadPerfMap processes the methods of a process from a perf map, which the
 // runtime writes to /tmp/perf-PID.map if DOTNET_PerfMapEnabled is set: lines of
 // address and size in hexadecimal and a name. Lines of another form are
-// skipped; an error is returned if there are no others, or r fails.
+// skipped; an error is returned if there are no others, or r fails. Addresses that
+// belong to a method of the trace keep its name.
 func (t *Table) ReadPerfMap(pid uint64, r io.Reader) error {
-	lines := bufio.NewScanner(r)
+	lines := bufio.NewScanner(io.LimitReader(r, maxPerfMap))
 	lines.Buffer(nil, maxPerfLine)
 	p, read := t.process(pid), 0
 	for lines.Scan() {
@@ -35,15 +42,35 @@ func (t *Table) ReadPerfMap(pid uint64, r io.Reader) error {
 			continue
 		}
 		read++
-		t.addSymbol(p, start, start+size, name)
+		t.addSymbol(p, &p.mapped, start, start+size, name)
 	}
 	if err := lines.Err(); err != nil {
-		return fmt.Errorf("perf map: %w", err)
+		return err
 	}
 	if read == 0 {
 		return errNoPerfMap
 	}
 	return nil
+}
+
+// ReadPerfMaps processes the perf maps of the processes that have stacks. Open opens
+// that of a process; its error is fs.ErrNotExist if there is none. Call it after all
+// events have been fed.
+func (t *Table) ReadPerfMaps(open func(pid uint64) (fs.File, error)) error {
+	var errs []error
+	for _, pid := range slices.Sorted(maps.Keys(t.byPID)) {
+		if t.byPID[pid].seen == nil {
+			continue
+		}
+		f, err := open(pid)
+		if err == nil {
+			err = errors.Join(t.ReadPerfMap(pid, f), f.Close())
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			errs = append(errs, fmt.Errorf("perf-%d.map: %w", pid, err))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // managedName spells a method of a perf map as PerfView does. The runtime writes

@@ -49,6 +49,7 @@ type process struct {
 	pid     uint64
 	index   uint32 // among the processes of the table
 	methods spans[method, *method]
+	mapped  spans[method, *method] // of perf maps, for addresses of no other method
 	names   []byte
 	images  spans[image, *image]
 	modules map[uint64]string // file names by ModuleID
@@ -129,12 +130,6 @@ func (t *Table) find(d *trace.Descriptor) take {
 // code has a name.
 func (t *Table) Methods() int { return t.methods }
 
-// Lists reports whether the table has methods of a process.
-func (t *Table) Lists(pid uint64) bool {
-	p := t.byPID[pid]
-	return p != nil && len(p.methods.all) > 0
-}
-
 // Dropped returns the number of methods and modules that the table had no room
 // for.
 func (t *Table) Dropped() int { return t.dropped }
@@ -174,7 +169,7 @@ func (t *Table) method(ev *trace.Event, from, to time.Duration) {
 		p.seen.replaced(*start, end)
 	}
 	t.name = appendName(t.name[:0], v.MethodNamespace, v.MethodName, v.MethodSignature)
-	t.add(p, method{span: span{*start, end, from, to}, id: v.MethodID, module: v.ModuleID}, t.name)
+	t.add(p, &p.methods, method{span: span{*start, end, from, to}, id: v.MethodID, module: v.ModuleID}, t.name)
 }
 
 // entryPoint processes a precompiled method that is about to be called for the first
@@ -190,18 +185,18 @@ func (t *Table) entryPoint(ev *trace.Event) {
 		return
 	}
 	t.name = appendName(t.name[:0], v.MethodNamespace, v.MethodName, v.MethodSignature)
-	t.add(p, method{span: span{v.EntryPoint, v.EntryPoint + maxPrecompiled, always, never}, id: v.MethodID, open: true}, t.name)
+	t.add(p, &p.methods, method{span: span{v.EntryPoint, v.EntryPoint + maxPrecompiled, always, never}, id: v.MethodID, open: true}, t.name)
 }
 
-// add adds a method, if there is room.
-func (t *Table) add(p *process, m method, name []byte) {
+// add adds a method to those of a process, if there is room.
+func (t *Table) add(p *process, methods *spans[method, *method], m method, name []byte) {
 	if t.methods >= maxMethods || t.bytes+len(name) > maxNameBytes {
 		t.dropped++
 		return
 	}
 	m.name, m.length = uint32(len(p.names)), uint32(len(name))
 	p.names = append(p.names, name...)
-	p.methods.add(m)
+	methods.add(m)
 	p.sorted = false
 	t.methods++
 	t.bytes += len(name)
@@ -229,6 +224,8 @@ func (t *Table) sort(p *process) {
 		}
 	}
 	p.methods.measure()
+	p.mapped.sort()
+	p.mapped.measure()
 }
 
 // appendName appends a method's name as PerfView prints it: the signature

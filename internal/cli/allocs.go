@@ -13,16 +13,14 @@ import (
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
-	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/symbol"
-	"github.com/gctrail/gctrail/trace"
 )
 
 type allocsOptions struct {
 	listing
 	by      choice
 	source  choice
-	perfMap string
+	perfMap perfMapFlag
 }
 
 // allocBys are the values of --by.
@@ -60,8 +58,9 @@ auto uses the first of these that the trace has for a process.
 
 Stacks need a trace with stacks (keyword stack) and method names (rundown, the
 default of collect --profile gc-alloc), or the file that the runtime writes where
-DOTNET_PerfMapEnabled=1 is set: perf-PID.map beside the trace, or --perf-map. Frames
-without a name are module!offset, or "?" where the module is unknown.`,
+DOTNET_PerfMapEnabled=1 is set: perf-PID.map beside the trace or in one zip with it,
+or --perf-map. Frames without a name are module!offset, or "?" where the module is
+unknown.`,
 		Example: `  gctrail allocs app.nettrace
   gctrail allocs --by type,stack --top 5 app.nettrace
   gctrail allocs --by method --from 10s --to 20s app.nettrace
@@ -70,7 +69,7 @@ without a name are module!offset, or "?" where the module is unknown.`,
 	flags := cmd.Flags()
 	flags.Var(&opts.by, "by", "group by type, stack, type,stack, method (that allocates) or heap (small, large, pinned)")
 	flags.Var(&opts.source, "source", "the events to use")
-	flags.StringVar(&opts.perfMap, "perf-map", "", "name methods with this perf map, called perf-PID.map: a `file`")
+	opts.perfMap.addFlag(flags)
 	complete(cmd, "by", opts.by.of)
 	complete(cmd, "source", opts.source.of)
 	names := fieldNames((&allocSection{}).fields(alloc.ByType | alloc.ByStack | alloc.ByMethod))
@@ -82,52 +81,40 @@ without a name are module!offset, or "?" where the module is unknown.`,
 // list writes the allocations of one trace.
 func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
 	by := allocBys[o.by.value]
-	var table symbol.Table
-	if o.perfMap != "" {
-		if err := readPerfMap(&table, o.perfMap); err != nil {
+	var model alloc.Model
+	s := &allocSection{model: &model, sums: map[uint64]*collectedAllocs{}}
+	l := modelList[alloc.Total, alloc.Row]{
+		wants: alloc.Wants, feed: model.Feed, collection: s.collection, fields: s.fields(by),
+		pid: func(t alloc.Total) uint64 { return t.PID },
+		rows: func(t alloc.Total) []alloc.Row {
+			s.total = t
+			return model.Rows(t.PID, t.Source, by)
+		},
+		nothing: "no allocation events in this trace; record them with: gctrail collect --profile gc-alloc",
+	}
+	model.Types = l.naming.wantTypes()
+	if by&(alloc.ByStack|alloc.ByMethod) != 0 {
+		var err error
+		if model.Stacks, err = l.naming.wantStacks(&o.perfMap); err != nil {
 			return err
 		}
 	}
-	var types symbol.Types
-	model := alloc.Model{Types: &types}
-	stacks := by&(alloc.ByStack|alloc.ByMethod) != 0
-	if stacks {
-		model.Stacks = symbol.NewStacks(&table)
-	}
-	feed := func(info *trace.Info, ev *trace.Event) {
-		if stacks {
-			table.Feed(ev)
-		}
-		types.Feed(ev)
-		if o.during(info, ev) {
-			model.Feed(ev)
-		}
-	}
-	s := &allocSection{model: &model, table: &table, sums: map[uint64]*collectedAllocs{}}
-	want := func(d *trace.Descriptor) bool {
-		return alloc.Wants(d) || symbol.WantsTypes(d) || stacks && symbol.Wants(d)
-	}
-	scan, err := o.scan(ctx, std, paths, open.Options{Stacks: stacks, Want: want}, feed, s.collection)
-	if err != nil {
-		return err
-	}
-	s.scan = scan
-	s.seconds = o.window(scan).Seconds()
-	w := &rowWriter[alloc.Row]{listing: &o.listing, std: std, out: out, fields: s.fields(by)}
 	if by&alloc.ByStack != 0 {
-		w.below = func(r *alloc.Row) []string { return stackLines(model.Stacks, r.Stack) }
+		l.below = func(r *alloc.Row) []string { return stackLines(model.Stacks, r.Stack) }
 	}
-	totals := slices.DeleteFunc(model.Totals(), func(t alloc.Total) bool { return t.Source != o.choose(&model, t.PID) })
-	if stacks {
-		for _, t := range totals {
-			scan.readPerfMapBeside(std, &table, t.PID)
-		}
+	l.totals = func(scan *scanned) []alloc.Total {
+		s.seconds = o.window(scan).Seconds()
+		return slices.DeleteFunc(model.Totals(), func(t alloc.Total) bool { return t.Source != o.choose(&model, t.PID) })
 	}
-	return sections(scan, std, w, totals,
-		func(t alloc.Total) uint64 { s.total = t; return t.PID },
-		func(p *text.Page, of *gc.Process, _ alloc.Total) { s.head(p, of) },
-		func(pid uint64) []alloc.Row { return model.Rows(pid, s.total.Source, by) },
-		"no allocation events in this trace; record them with: gctrail collect --profile gc-alloc")
+	l.head = func(p *text.Page, of *gc.Process, t alloc.Total) {
+		s.head(p, of, &t)
+		l.naming.writeUnresolved(p, "samples", "gctrail collect --profile gc-alloc", func(tally *symbol.Tally) {
+			for _, r := range model.Rows(t.PID, t.Source, alloc.ByStack) {
+				tally.Add(model.Stacks, r.Stack, r.Samples)
+			}
+		})
+	}
+	return l.list(ctx, &o.listing, std, out, paths)
 }
 
 // choose returns the source to take for a process.
@@ -143,10 +130,8 @@ func (o *allocsOptions) choose(m *alloc.Model, pid uint64) alloc.Source {
 // An allocSection is a process's allocations on their way to rows.
 type allocSection struct {
 	model   *alloc.Model
-	table   *symbol.Table
-	scan    *scanned
 	seconds float64
-	total   alloc.Total
+	total   alloc.Total // of the process whose rows are written
 	sums    map[uint64]*collectedAllocs
 }
 
@@ -214,8 +199,7 @@ var why = map[alloc.Source]string{
 
 // head tells how much was allocated, by what account, and how that agrees with
 // the collections'.
-func (s *allocSection) head(p *text.Page, of *gc.Process) {
-	t := s.total
+func (s *allocSection) head(p *text.Page, of *gc.Process, t *alloc.Total) {
 	rate := ""
 	if s.seconds > 0 {
 		rate = ", " + units.Bytes(int64(float64(t.Bytes)/s.seconds)) + "/s"
@@ -230,13 +214,6 @@ func (s *allocSection) head(p *text.Page, of *gc.Process) {
 		p.Prose("Check: ", fmt.Sprintf("between collections, ticks add up to %s and the heap histories to %s (%+.1f %%), in %s.",
 			units.Bytes(sum.ticks), units.Bytes(sum.histories), 100*float64(sum.ticks-sum.histories)/float64(sum.histories),
 			text.Counted(sum.both, "collection")))
-	}
-	if s.model.Stacks != nil {
-		var tally symbol.Tally
-		for _, r := range s.model.Rows(t.PID, t.Source, alloc.ByStack) {
-			tally.Add(s.model.Stacks, r.Stack, r.Samples)
-		}
-		writeUnresolved(p, &tally, "samples", s.table.Dropped(), "gctrail collect --profile gc-alloc")
 	}
 }
 

@@ -25,10 +25,11 @@ import (
 type convertOptions struct {
 	inputFlags
 	eventFilter
-	files  []string
-	to     formatOrTime
-	redact bool
-	output string
+	files   []string
+	to      formatOrTime
+	redact  bool
+	output  string
+	perfMap perfMapFlag
 
 	format *convert.Format
 	folder bool // output is one
@@ -74,6 +75,7 @@ collect --profile gc-alloc.`,
 	flags := cmd.Flags()
 	flags.StringVarP(&opts.output, "output", "o", "", "write to this `file` or folder; - is standard output")
 	flags.BoolVar(&opts.redact, "redact", false, "nettrace: replace command lines, paths, and the names of types and methods")
+	opts.perfMap.addFlag(flags)
 	opts.eventFilter.addFlags(cmd)
 	opts.inputFlags.addFlags(flags)
 	opts.to.time = flags.Lookup("to").Value
@@ -153,7 +155,10 @@ func (o *convertOptions) run(ctx context.Context, std *stdio, paths []string) er
 	}
 	defer r.Close()
 	info := r.Info()
-	r.feed = func(ev *trace.Event) { c.Feed(info, ev) }
+	r.feed, r.names = func(ev *trace.Event) { c.Feed(info, ev) }, c.Names()
+	if err := o.perfMap.read(r.names); err != nil {
+		return err
+	}
 	if c.Events() {
 		if c.PIDs, err = o.processIDs(r); err != nil {
 			return err
@@ -192,7 +197,7 @@ func (o *convertOptions) run(ctx context.Context, std *stdio, paths []string) er
 // report writes the report on one trace.
 func (o *convertOptions) report(ctx context.Context, std *stdio, paths []string) error {
 	of := newReportOptions()
-	of.inputFlags = o.inputFlags
+	of.inputFlags, of.perfMap = o.inputFlags, o.perfMap
 	rep, err := of.gather(ctx, std, paths)
 	if err != nil {
 		return err

@@ -12,9 +12,6 @@ import (
 	"github.com/gctrail/gctrail/gc/handle"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
-	"github.com/gctrail/gctrail/open"
-	"github.com/gctrail/gctrail/symbol"
-	"github.com/gctrail/gctrail/trace"
 )
 
 var finalizerFields = []field[handle.Finalized]{
@@ -39,22 +36,17 @@ gctrail collect --clrevents gc+type --clreventlevel verbose`,
   gctrail finalizers --format csv --top 10 app.nettrace`,
 	}
 	return opts.command(std, cmd, fieldNames(finalizerFields), func(ctx context.Context, out *output, paths []string) error {
-		var types symbol.Types
-		model := handle.Finalizers{Types: &types}
-		want := func(d *trace.Descriptor) bool { return handle.Wants(d) || symbol.WantsTypes(d) }
-		scan, err := opts.scan(ctx, std, paths, open.Options{Want: want}, func(info *trace.Info, ev *trace.Event) {
-			types.Feed(ev)
-			if opts.during(info, ev) {
-				model.Feed(ev)
-			}
-		}, nil)
-		if err != nil {
-			return err
+		var model handle.Finalizers
+		l := modelList[handle.Finalization, handle.Finalized]{
+			wants: handle.Wants, feed: model.Feed, fields: finalizerFields,
+			totals:  func(*scanned) []handle.Finalization { return model.Processes() },
+			pid:     func(f handle.Finalization) uint64 { return f.PID },
+			head:    finalizersHead,
+			rows:    func(f handle.Finalization) []handle.Finalized { return model.Rows(f.PID) },
+			nothing: "no finalization events in this trace; record them with: gctrail collect --clrevents gc+type --clreventlevel verbose",
 		}
-		w := &rowWriter[handle.Finalized]{listing: &opts, std: std, out: out, fields: finalizerFields}
-		return sections(scan, std, w, model.Processes(),
-			func(f handle.Finalization) uint64 { return f.PID }, finalizersHead, model.Rows,
-			"no finalization events in this trace; record them with: gctrail collect --clrevents gc+type --clreventlevel verbose")
+		model.Types = l.naming.wantTypes()
+		return l.list(ctx, &opts, std, out, paths)
 	})
 }
 

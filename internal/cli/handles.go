@@ -12,14 +12,13 @@ import (
 	"github.com/gctrail/gctrail/gc/handle"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
-	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/symbol"
-	"github.com/gctrail/gctrail/trace"
 )
 
 type handlesOptions struct {
 	listing
-	by choice
+	by      choice
+	perfMap perfMapFlag
 }
 
 func newHandlesCmd(std *stdio) *cobra.Command {
@@ -43,6 +42,7 @@ stack walk does not see.
 	}
 	flags := cmd.Flags()
 	flags.Var(&opts.by, "by", "group by kind, or by kind,stack (where they are created)")
+	opts.perfMap.addFlag(flags)
 	complete(cmd, "by", opts.by.of)
 	names := fieldNames((&handleSection{}).fields(true))
 	return opts.command(std, cmd, names, func(ctx context.Context, out *output, paths []string) error {
@@ -51,49 +51,37 @@ stack walk does not see.
 }
 
 func (o *handlesOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
-	var table symbol.Table
+	const record = "gctrail collect --rundown true --clrevents gc+gchandle+stack"
 	var model handle.Handles
 	stacks := o.by.value == "kind,stack"
-	if stacks {
-		model.Stacks = symbol.NewStacks(&table)
-	}
-	feed := func(info *trace.Info, ev *trace.Event) {
-		if stacks {
-			table.Feed(ev)
-		}
-		if o.during(info, ev) {
-			model.Feed(ev)
-		}
-	}
-	want := func(d *trace.Descriptor) bool { return handle.Wants(d) || stacks && symbol.Wants(d) }
-	scan, err := o.scan(ctx, std, paths, open.Options{Stacks: stacks, Want: want}, feed, nil)
-	if err != nil {
-		return err
+	s := &handleSection{}
+	l := modelList[handle.Counts, handle.Row]{
+		wants: handle.Wants, feed: model.Feed, fields: s.fields(stacks),
+		pid:     func(c handle.Counts) uint64 { return c.PID },
+		rows:    func(c handle.Counts) []handle.Row { return model.Rows(c.PID, stacks) },
+		nothing: "no handle events in this trace; record them with: gctrail collect --clrevents gc+gchandle --clreventlevel informational",
 	}
 	if stacks {
-		for _, c := range model.Processes() {
-			scan.readPerfMapBeside(std, &table, c.PID)
+		var err error
+		if s.stacks, err = l.naming.wantStacks(&o.perfMap); err != nil {
+			return err
 		}
+		model.Stacks = s.stacks
+		l.below = func(r *handle.Row) []string { return stackLines(s.stacks, r.Stack) }
 	}
-	s := &handleSection{stacks: model.Stacks, end: scan.Info().Last}
-	w := &rowWriter[handle.Row]{listing: &o.listing, std: std, out: out, fields: s.fields(stacks)}
-	if stacks {
-		w.below = func(r *handle.Row) []string { return stackLines(model.Stacks, r.Stack) }
+	l.totals = func(scan *scanned) []handle.Counts {
+		s.end = scan.Info().Last
+		return model.Processes()
 	}
-	return sections(scan, std, w, model.Processes(),
-		func(c handle.Counts) uint64 { return c.PID },
-		func(p *text.Page, of *gc.Process, c handle.Counts) {
-			handlesHead(p, of, &c)
-			if stacks {
-				var tally symbol.Tally
-				for _, r := range model.Rows(of.PID, true) {
-					tally.Add(model.Stacks, r.Stack, r.Created)
-				}
-				writeUnresolved(p, &tally, "handles", table.Dropped(), "gctrail collect --rundown true --clrevents gc+gchandle+stack")
+	l.head = func(p *text.Page, of *gc.Process, c handle.Counts) {
+		handlesHead(p, of, &c)
+		l.naming.writeUnresolved(p, "handles", record, func(tally *symbol.Tally) {
+			for _, r := range model.Rows(of.PID, true) {
+				tally.Add(model.Stacks, r.Stack, r.Created)
 			}
-		},
-		func(pid uint64) []handle.Row { return model.Rows(pid, stacks) },
-		"no handle events in this trace; record them with: gctrail collect --clrevents gc+gchandle --clreventlevel informational")
+		})
+	}
+	return l.list(ctx, &o.listing, std, out, paths)
 }
 
 // A handleSection is what the fields of handles rest on.

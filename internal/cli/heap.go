@@ -198,10 +198,7 @@ func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths [
 	}
 	return sections(scan, std, w, tables, func(t *heapTable) uint64 { return t.process.PID }, func(p *text.Page, of *gc.Process, t *heapTable) {
 		t.head(p, of)
-	}, func(pid uint64) []heapRow {
-		i := slices.IndexFunc(tables, func(t *heapTable) bool { return t.process.PID == pid })
-		return tables[i].rows
-	}, "no collections in this trace; record them with: gctrail collect --profile gc-collect")
+	}, func(t *heapTable) []heapRow { return t.rows }, "no collections in this trace; record them with: gctrail collect --profile gc-collect")
 }
 
 // rows returns those of one collection.

@@ -134,11 +134,11 @@ func (o *joinsOptions) list(ctx context.Context, std *stdio, out *output, paths 
 		return failed
 	}
 	sums = slices.DeleteFunc(sums, func(s *joinSum) bool { return s.Collections == 0 })
-	rows := func(pid uint64) []joinRow {
+	rows := func(s *joinSum) []joinRow {
 		if !inTable {
 			return nil // written already
 		}
-		return joinRows(pid, 0, sum(pid).Rows())
+		return joinRows(s.pid, 0, s.Rows())
 	}
 	return sections(scan, std, w, sums, func(s *joinSum) uint64 { return s.pid }, joinsHead, rows,
 		"no join events in this trace; only server GC has them. Record them with: gctrail collect --profile gc-verbose")

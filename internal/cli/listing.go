@@ -16,6 +16,7 @@ import (
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -30,7 +31,8 @@ type listing struct {
 	output string
 	raw    bool
 
-	perHeap bool // collections carry each heap's part
+	perHeap bool          // collections carry each heap's part
+	names   *symbol.Table // of the methods in stacks; nil for none
 }
 
 // defaultTop is how many rows a table has.
@@ -95,7 +97,7 @@ func (l *listing) scan(ctx context.Context, std *stdio, paths []string, opts ope
 	}
 	defer r.Close()
 	info := r.Info()
-	r.feed = func(ev *trace.Event) { feed(info, ev) }
+	r.feed, r.names = func(ev *trace.Event) { feed(info, ev) }, l.names
 	s := &scanned{reading: r}
 	s.model.PerHeap = l.perHeap
 	for c, err := range r.Collections(&s.model) {
@@ -202,7 +204,7 @@ func (w *rowWriter[R]) section(head func(*text.Page), rows []R) error {
 // sections writes the rows of each process that is selected, and what is
 // missing of the trace. Where there are none, nothing says how to record them.
 func sections[T, R any](s *scanned, std *stdio, w *rowWriter[R], totals []T,
-	pid func(T) uint64, head func(*text.Page, *gc.Process, T), rows func(pid uint64) []R, nothing string,
+	pid func(T) uint64, head func(*text.Page, *gc.Process, T), rows func(T) []R, nothing string,
 ) error {
 	shown := 0
 	for _, t := range totals {
@@ -211,7 +213,7 @@ func sections[T, R any](s *scanned, std *stdio, w *rowWriter[R], totals []T,
 			continue
 		}
 		shown++
-		if err := w.section(func(page *text.Page) { head(page, p, t) }, rows(p.PID)); err != nil {
+		if err := w.section(func(page *text.Page) { head(page, p, t) }, rows(t)); err != nil {
 			return err
 		}
 	}

@@ -124,7 +124,7 @@ func listPhases(ctx context.Context, std *stdio, out *output, l *listing, paths 
 	end := scan.Info().Last
 	return sections(scan, std, w, sums, func(s *phaseSum) uint64 { return s.pid },
 		func(p *text.Page, of *gc.Process, s *phaseSum) { s.head(p, of, end) },
-		func(pid uint64) []background.Collection { return byPID[pid].rows },
+		func(s *phaseSum) []background.Collection { return s.rows },
 		"no phases of background GCs in this trace; record them with: gctrail collect --profile gc-collect")
 }
 

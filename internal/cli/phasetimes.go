@@ -146,13 +146,6 @@ func listPhaseTimes(ctx context.Context, std *stdio, out *output, l *listing, pa
 				p.Prose("Phases: ", words[2:]+".")
 			}
 		},
-		func(pid uint64) []gc.Collection {
-			for _, s := range sums {
-				if s.process.PID == pid {
-					return s.rows
-				}
-			}
-			return nil
-		},
+		func(s *timedSum) []gc.Collection { return s.rows },
 		"no phase times in this trace; .NET 6 and later write them with: gctrail collect --profile gc-collect")
 }

@@ -11,8 +11,6 @@ import (
 	"github.com/gctrail/gctrail/gc/handle"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
-	"github.com/gctrail/gctrail/open"
-	"github.com/gctrail/gctrail/trace"
 )
 
 var pinFields = []field[handle.Pin]{
@@ -53,18 +51,15 @@ The events need keywords gc and gchandle at level 5, as in --profile gc-verbose.
 	}
 	return opts.command(std, cmd, fieldNames(pinFields), func(ctx context.Context, out *output, paths []string) error {
 		var model handle.Pins
-		scan, err := opts.scan(ctx, std, paths, open.Options{Want: handle.Wants}, func(info *trace.Info, ev *trace.Event) {
-			if opts.during(info, ev) {
-				model.Feed(ev)
-			}
-		}, nil)
-		if err != nil {
-			return err
+		l := modelList[handle.PinTotal, handle.Pin]{
+			wants: handle.Wants, feed: model.Feed, fields: pinFields,
+			totals:  func(*scanned) []handle.PinTotal { return model.Processes() },
+			pid:     func(t handle.PinTotal) uint64 { return t.PID },
+			head:    pinsHead,
+			rows:    func(t handle.PinTotal) []handle.Pin { return model.Rows(t.PID) },
+			nothing: "no pinned object events in this trace; record them with: gctrail collect --profile gc-verbose",
 		}
-		w := &rowWriter[handle.Pin]{listing: &opts, std: std, out: out, fields: pinFields}
-		return sections(scan, std, w, model.Processes(),
-			func(t handle.PinTotal) uint64 { return t.PID }, pinsHead, model.Rows,
-			"no pinned object events in this trace; record them with: gctrail collect --profile gc-verbose")
+		return l.list(ctx, &opts, std, out, paths)
 	})
 }
 

@@ -16,6 +16,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -29,6 +30,8 @@ type reading struct {
 	ctx      context.Context
 	progress *progress
 	feed     func(*trace.Event) // is given each event before it is yielded; nil for none
+	names    *symbol.Table      // at the end of the events, is given the perf maps that came with the trace; nil for none
+	warn     func(string)
 }
 
 // read opens the trace at a path, or those at several paths as one.
@@ -45,7 +48,8 @@ func (std *stdio) read(ctx context.Context, paths []string, opts open.Options) (
 	}
 	std.warn(in.Name, report.Beside(in))
 	std.showing = std.progress(in)
-	return &reading{Source: in.Source, paths: paths, in: in, ctx: ctx, progress: std.showing}, nil
+	warn := func(what string) { std.warn(in.Name, what) }
+	return &reading{Source: in.Source, paths: paths, in: in, ctx: ctx, progress: std.showing, warn: warn}, nil
 }
 
 // throughPipe is ctx for reading standard input. Where that is a pipe, Ctrl-C
@@ -90,6 +94,11 @@ func (r *reading) Events() iter.Seq2[*trace.Event, error] {
 			}
 			if !yield(ev, nil) {
 				return
+			}
+		}
+		if r.names != nil {
+			if err := r.names.ReadPerfMaps(r.in.PerfMap); err != nil {
+				r.warn(err.Error())
 			}
 		}
 	}

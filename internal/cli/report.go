@@ -25,6 +25,7 @@ type reportOptions struct {
 	ledgers []string // as they were given
 	given   []*givenLedger
 	chart   drawing
+	perfMap perfMapFlag
 }
 
 func newReportCmd(std *stdio) *cobra.Command {
@@ -77,6 +78,7 @@ JSON or in columns, a rule (R24), a reason, a kind, a generation, a mechanism;
 	flags.StringArrayVar(&opts.ledgers, "ledger", nil, "add the memory of a process, from its `LEDGER`: a file, a PID or a name, as of gctrail ledger; repeatable")
 	flags.StringVar(&opts.chart.path, "chart", "", "also draw pauses, heap and allocation rate into this .svg or .png `file`")
 	flags.Var(&opts.budget, "budget", "acceptable pauses: the longest pause, the share of time paused, or both")
+	opts.perfMap.addFlag(flags)
 	flags.StringVar(&opts.explain, "explain", "", "explain the term `NAME` instead")
 	opts.addFlags(flags)
 	complete(cmd, "format", opts.format.of)
@@ -172,7 +174,10 @@ func (o *reportOptions) gather(ctx context.Context, std *stdio, paths []string) 
 	}
 	defer r.Close()
 	details := report.NewDetails(&o.Selection, r.Info())
-	r.feed = details.Feed
+	r.feed, r.names = details.Feed, details.Names()
+	if err := o.perfMap.read(r.names); err != nil {
+		return nil, err
+	}
 	if o.chart.path == "" {
 		return report.Gather(r, &o.Selection, o.budget.Budget, details)
 	}

@@ -54,7 +54,10 @@ func (o *reportOptions) gatherPage(ctx context.Context, std *stdio, paths []stri
 	}
 	defer r.Close()
 	paged := report.NewPaged(r, &o.Selection)
-	r.feed = paged.Feed
+	r.feed, r.names = paged.Feed, paged.Names()
+	if err := o.perfMap.read(r.names); err != nil {
+		return nil, nil, err
+	}
 	rep, t, err := report.GatherPage(paged, o.budget.Budget, o.addLedgers)
 	if err != nil {
 		return nil, nil, err

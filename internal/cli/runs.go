@@ -113,6 +113,7 @@ func gatherRun(r *runRecorder, o *selection.Selection, page *html.Page) (*report
 	}
 	paged := report.NewPaged(r, o)
 	feed := r.feed
+	r.names = paged.Names()
 	r.feed = func(ev *trace.Event) {
 		feed(ev)
 		paged.Feed(ev)

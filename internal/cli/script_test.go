@@ -94,12 +94,19 @@ func poke(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
-// age FILE makes a file an hour older than one that is written now.
+// age FILE [TIME] makes a file one of an earlier time, or an hour older than one that is
+// written now.
 func age(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: age FILE")
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: age FILE [TIME]")
 	}
-	ts.Check(os.Chtimes(ts.MkAbs(args[0]), time.Time{}, time.Now().Add(-time.Hour)))
+	at := time.Now().Add(-time.Hour)
+	if len(args) == 2 {
+		var err error
+		at, err = time.Parse(time.RFC3339, args[1])
+		ts.Check(err)
+	}
+	ts.Check(os.Chtimes(ts.MkAbs(args[0]), time.Time{}, at))
 }
 
 // exits CODE ARG... runs gctrail, which must end with that code.

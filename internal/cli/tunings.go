@@ -116,9 +116,7 @@ func (o *joinsOptions) listTunings(ctx context.Context, std *stdio, out *output,
 		}
 		sums[i].add(tuningRow{t, heaps[key{t.PID, t.Number}]})
 	}
-	return sections(scan, std, w, sums, func(s *tuningSum) uint64 { return s.pid }, tuningsHead, func(pid uint64) []tuningRow {
-		return sums[slices.IndexFunc(sums, func(s *tuningSum) bool { return s.pid == pid })].rows
-	}, "no tunings in this trace; only server GC that adapts the number of its heaps has them (DATAS, from .NET 8 on)")
+	return sections(scan, std, w, sums, func(s *tuningSum) uint64 { return s.pid }, tuningsHead, func(s *tuningSum) []tuningRow { return s.rows }, "no tunings in this trace; only server GC that adapts the number of its heaps has them (DATAS, from .NET 8 on)")
 }
 
 func tuningsHead(p *text.Page, of *gc.Process, s *tuningSum) {

@@ -123,6 +123,10 @@ func (c *Converter) Wants(d *trace.Descriptor) bool {
 	return c.Events() || gc.Wants(d) || c.wantsPhases() && background.Wants(d) || c.Stacks() && (alloc.Wants(d) || symbol.Wants(d) || symbol.WantsTypes(d))
 }
 
+// Names returns the table of methods that stacks are resolved with, for the perf maps
+// that came with the trace.
+func (c *Converter) Names() *symbol.Table { return &c.table }
+
 // Feed takes in one event.
 func (c *Converter) Feed(info *trace.Info, ev *trace.Event) {
 	if c.wantsPhases() {

@@ -76,6 +76,10 @@ func NewDetails(o *selection.Selection, info *trace.Info) *Details {
 	return d
 }
 
+// Names returns the table of methods that Details resolve stacks with, for the perf
+// maps that came with the trace.
+func (d *Details) Names() *symbol.Table { return &d.table }
+
 // WantsDetails reports whether Details read events of a kind.
 func WantsDetails(d *trace.Descriptor) bool {
 	return alloc.Wants(d) || handle.Wants(d) || background.Wants(d) ||

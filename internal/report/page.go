@@ -11,6 +11,7 @@ import (
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -43,6 +44,9 @@ func (p *Paged) Feed(ev *trace.Event) {
 	p.details.Feed(ev)
 	p.background.Feed(ev)
 }
+
+// Names returns the table of methods; see Details.Names.
+func (p *Paged) Names() *symbol.Table { return p.details.Names() }
 
 // Collections yields the trace's collections.
 func (p *Paged) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {

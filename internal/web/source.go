@@ -13,6 +13,7 @@ import (
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -55,7 +56,7 @@ var errNoBlock = errors.New("no such part")
 func (f *file) read(ctx context.Context, program string, in *open.Input) error {
 	r := &reading{Source: in.Source, in: in, file: f, ctx: ctx}
 	paged := report.NewPaged(r, new(selection.Selection))
-	r.feed = paged.Feed
+	r.feed, r.names = paged.Feed, paged.Names()
 	rep, t, err := report.GatherPage(paged, report.Budget{}, nil)
 	if err != nil {
 		return err
@@ -101,6 +102,8 @@ type reading struct {
 	file *file
 	ctx  context.Context
 	feed func(*trace.Event)
+	// names is given the perf maps that came with the trace, at the end of the events.
+	names *symbol.Table
 }
 
 // Name is the trace's.
@@ -139,5 +142,6 @@ func (r *reading) Events() iter.Seq2[*trace.Event, error] {
 				return
 			}
 		}
+		_ = r.names.ReadPerfMaps(r.in.PerfMap) // without them, frames have no names, as the page says
 	}
 }

@@ -1,0 +1,47 @@
+package cli
+
+import (
+	"context"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A modelList lists what a model finds in the events of a trace: for each process a
+// total of type T and rows of type R.
+type modelList[T, R any] struct {
+	naming     naming
+	wants      func(*trace.Descriptor) bool
+	feed       func(*trace.Event) // of the model, for the selected time
+	collection func(*gc.Collection)
+	fields     []field[R]
+	below      func(*R) []string // see rowWriter
+
+	totals  func(*scanned) []T
+	pid     func(T) uint64
+	head    func(*text.Page, *gc.Process, T)
+	rows    func(T) []R
+	nothing string // how to record what the model reads
+}
+
+// list reads a trace and writes what l finds.
+func (l *modelList[T, R]) list(ctx context.Context, o *listing, std *stdio, out *output, paths []string) error {
+	want := func(d *trace.Descriptor) bool { return l.wants(d) || l.naming.wants(d) }
+	o.names = &l.naming.table
+	scan, err := o.scan(ctx, std, paths, open.Options{Stacks: l.naming.stacks != nil, Want: want}, func(info *trace.Info, ev *trace.Event) {
+		l.naming.feed(ev)
+		if o.during(info, ev) {
+			l.feed(ev)
+		}
+	}, l.collection)
+	if err != nil {
+		return err
+	}
+	w := &rowWriter[R]{listing: o, std: std, out: out, fields: l.fields}
+	if l.naming.stacks != nil {
+		w.below = l.below
+	}
+	return sections(scan, std, w, l.totals(scan), l.pid, l.head, l.rows, l.nothing)
+}

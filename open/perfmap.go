@@ -1,0 +1,51 @@
+package open
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+)
+
+// PerfMap opens the file perf-PID.map of a process that came with the trace: in the
+// zip or the folder that holds the trace, as perfcollect packs it, or beside the
+// trace. The error is fs.ErrNotExist if there is none. A file beside the trace that
+// was last written before the trace began is of an earlier process with the same id.
+func (in *Input) PerfMap(pid uint64) (fs.File, error) {
+	name := fmt.Sprintf("perf-%d.map", pid)
+	for _, part := range in.parts {
+		if f, err := part.PerfMap(pid); !errors.Is(err, fs.ErrNotExist) {
+			return f, err
+		}
+	}
+	if z := in.peeler.archive; z != nil {
+		for _, f := range z.File[:min(len(z.File), maxEntries)] {
+			if path.Base(f.Name) == name {
+				return z.Open(f.Name)
+			}
+		}
+	}
+	if in.folder {
+		if f, err := os.Open(filepath.Join(in.Name, name)); err == nil || !errors.Is(err, fs.ErrNotExist) {
+			return f, err
+		}
+	}
+	return in.perfMapBeside(name)
+}
+
+func (in *Input) perfMapBeside(name string) (fs.File, error) {
+	if in.Name == "" || in.file == nil && !in.folder {
+		return nil, fs.ErrNotExist
+	}
+	name = filepath.Join(filepath.Dir(in.Name), name)
+	info, err := os.Stat(name)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() || info.ModTime().Before(in.Source.Info().Start) {
+		return nil, fs.ErrNotExist
+	}
+	return os.Open(name)
+}
