@@ -12,6 +12,7 @@ type stackTable struct {
 	blocks []stackBlock
 	data   []byte
 	size   int // of the blocks added
+	last   int // block that held the stack got last
 }
 
 // A stackBlock holds the stacks of consecutive ids; ends are theirs in the
@@ -20,6 +21,18 @@ type stackBlock struct {
 	first uint32
 	start int
 	ends  []int
+}
+
+// compare tells whether the block holds stacks before an id, or after it; 0 if it
+// holds that of the id.
+func (b *stackBlock) compare(id uint32) int {
+	switch {
+	case b.first > id:
+		return 1
+	case uint64(b.first)+uint64(len(b.ends)) <= uint64(id):
+		return -1
+	}
+	return 0
 }
 
 // add reads a stack block: first id, count, then each stack's size and bytes.
@@ -51,19 +64,15 @@ func (t *stackTable) add(data []byte, base int64) error {
 
 // get returns the addresses of a stack as bytes, nil if there are none.
 func (t *stackTable) get(id uint32) []byte {
-	i, found := slices.BinarySearchFunc(t.blocks, id, func(b stackBlock, id uint32) int {
-		switch {
-		case b.first > id:
-			return 1
-		case uint64(b.first)+uint64(len(b.ends)) <= uint64(id):
-			return -1
+	// Events of one thread have stacks of one block for a while.
+	if t.last >= len(t.blocks) || t.blocks[t.last].compare(id) != 0 {
+		i, found := slices.BinarySearchFunc(t.blocks, id, func(b stackBlock, id uint32) int { return b.compare(id) })
+		if !found {
+			return nil
 		}
-		return 0
-	})
-	if !found {
-		return nil
+		t.last = i
 	}
-	b := t.blocks[i]
+	b := &t.blocks[t.last]
 	n := int(id - b.first)
 	start := b.start
 	if n > 0 {

@@ -36,11 +36,5 @@ func (k *kinds) of(d *trace.Descriptor) clr.Kind {
 
 // Wants reports whether a model of this package reads events of a kind.
 func Wants(d *trace.Descriptor) bool {
-	switch clr.KindOf(d.Provider, d.ID) {
-	case clr.KindSetGCHandle, clr.KindDestroyGCHandle, clr.KindGCHeapStats, clr.KindGCStart, clr.KindGCEnd,
-		clr.KindPinObjectAtGCTime, clr.KindPinPlugAtGCTime,
-		clr.KindFinalizeObject, clr.KindGCFinalizersBegin, clr.KindGCFinalizersEnd:
-		return true
-	}
-	return false
+	return (*Handles)(nil).Wants(d) || (*Pins)(nil).Wants(d) || (*Finalizers)(nil).Wants(d)
 }

@@ -65,6 +65,15 @@ type Finalized struct {
 	Count int64
 }
 
+// Wants reports whether Feed reads events of a kind.
+func (f *Finalizers) Wants(d *trace.Descriptor) bool {
+	switch clr.KindOf(d.Provider, d.ID) {
+	case clr.KindFinalizeObject, clr.KindGCFinalizersBegin, clr.KindGCFinalizersEnd, clr.KindGCHeapStats:
+		return true
+	}
+	return false
+}
+
 // Feed processes one event, which may be of any kind.
 func (f *Finalizers) Feed(ev *trace.Event) {
 	switch kind := f.kinds.of(ev.Desc); kind {

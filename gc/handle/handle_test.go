@@ -184,8 +184,8 @@ func TestBounded(t *testing.T) {
 		e.HandleID = i
 		h.Feed(m.At(0, &e))
 	}
-	if c := h.Processes()[0]; c.Untracked != 10 || c.Created != maxOpen+10 || len(h.byPID[7].open) != maxOpen {
-		t.Errorf("%+v with %d open", c, len(h.byPID[7].open))
+	if c := h.Processes()[0]; c.Untracked != 10 || c.Created != maxOpen+10 || h.byPID[7].open.count != maxOpen {
+		t.Errorf("%+v with %d open", c, h.byPID[7].open.count)
 	}
 }
 

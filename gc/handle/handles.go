@@ -26,6 +26,7 @@ type Handles struct {
 	kinds     kinds
 	processes []*handles
 	byPID     map[uint64]*handles
+	recent    *handles // the process of the last event
 	open      int
 	set       clr.SetGCHandle
 	destroy   clr.DestroyGCHandle
@@ -35,8 +36,9 @@ type Handles struct {
 // handles are those of one process.
 type handles struct {
 	pid    uint64
-	open   map[uint64]openHandle
+	open   table[openHandle]
 	sites  map[site]*siteSum
+	list   []*siteSum   // of sites
 	last   [16]*siteSum // by kind, the site of the last one that was created
 	counts Counts
 	net    int64 // created less destroyed, also those from before the trace
@@ -44,7 +46,7 @@ type handles struct {
 
 // An openHandle was created in the trace and not destroyed.
 type openHandle struct {
-	site *siteSum
+	site uint32 // 1 + its index in the process's list
 	at   time.Duration
 }
 
@@ -56,6 +58,7 @@ type site struct {
 
 type siteSum struct {
 	site
+	number             uint32 // 1 + its index in the process's list
 	created, destroyed int64
 	series             series
 }
@@ -99,6 +102,15 @@ type Row struct {
 	Points []Point
 }
 
+// Wants reports whether Feed reads events of a kind.
+func (h *Handles) Wants(d *trace.Descriptor) bool {
+	switch clr.KindOf(d.Provider, d.ID) {
+	case clr.KindSetGCHandle, clr.KindDestroyGCHandle, clr.KindGCHeapStats:
+		return true
+	}
+	return false
+}
+
 // Feed processes one event, which may be of any kind.
 func (h *Handles) Feed(ev *trace.Event) {
 	switch kind := h.kinds.of(ev.Desc); kind {
@@ -120,15 +132,19 @@ func (h *Handles) Feed(ev *trace.Event) {
 }
 
 func (h *Handles) process(pid uint64) *handles {
+	if h.recent != nil && h.recent.pid == pid {
+		return h.recent
+	}
 	p := h.byPID[pid]
 	if p == nil {
 		if h.byPID == nil {
 			h.byPID = make(map[uint64]*handles)
 		}
-		p = &handles{pid: pid, open: make(map[uint64]openHandle), sites: make(map[site]*siteSum), counts: Counts{PID: pid}}
+		p = &handles{pid: pid, sites: make(map[site]*siteSum), counts: Counts{PID: pid}}
 		h.byPID[pid] = p
 		h.processes = append(h.processes, p)
 	}
+	h.recent = p
 	return p
 }
 
@@ -142,19 +158,22 @@ func (h *Handles) created(p *handles, ev *trace.Event, v *clr.SetGCHandle) {
 	s.created++
 	p.counts.Created++
 	p.net++
-	if old, ok := p.open[v.HandleID]; ok {
-		p.counts.Lost++
-		p.net--
-		old.site.series.add(at, -1)
-	} else if h.open == maxOpen {
+	if h.open == maxOpen && p.open.get(v.HandleID).site == 0 {
 		p.counts.Untracked++
 		return
+	}
+	if before := p.open.set(v.HandleID, openHandle{s.number, at}); before.site != 0 {
+		p.counts.Lost++
+		p.net--
+		p.siteOf(before).series.add(at, -1)
 	} else {
 		h.open++
 	}
-	p.open[v.HandleID] = openHandle{s, at}
 	s.series.add(at, 1)
 }
+
+// siteOf returns where a handle was created.
+func (p *handles) siteOf(o openHandle) *siteSum { return p.list[o.site-1] }
 
 // site returns the sum of a site, or if there is no room for it, the sum of
 // its kind with all other stacks.
@@ -169,8 +188,9 @@ func (p *handles) site(k site) *siteSum {
 		s = p.sites[k]
 	}
 	if s == nil {
-		s = &siteSum{site: k}
+		s = &siteSum{site: k, number: uint32(len(p.list)) + 1}
 		p.sites[k] = s
+		p.list = append(p.list, s)
 	}
 	*last = s
 	return s
@@ -179,15 +199,15 @@ func (p *handles) site(k site) *siteSum {
 func (h *Handles) destroyed(p *handles, id uint64, at time.Duration) {
 	p.counts.Destroyed++
 	p.net--
-	o, ok := p.open[id]
-	if !ok {
+	o := p.open.remove(id)
+	if o.site == 0 {
 		p.counts.Unknown++
 		return
 	}
-	delete(p.open, id)
 	h.open--
-	o.site.destroyed++
-	o.site.series.add(at, -1)
+	s := p.siteOf(o)
+	s.destroyed++
+	s.series.add(at, -1)
 }
 
 // counted processes the runtime's count.
@@ -242,8 +262,8 @@ func (h *Handles) Rows(pid uint64, stacks bool) []Row {
 		row.Destroyed += s.destroyed
 		inTime[g].merge(&s.series)
 	}
-	for _, o := range p.open {
-		row := rows[group(o.site.site)]
+	for o := range p.open.values() {
+		row := rows[group(p.siteOf(o).site)]
 		if row.Open++; row.Open == 1 || o.at < row.Oldest {
 			row.Oldest = o.at
 		}

@@ -22,6 +22,7 @@ type Pins struct {
 	kinds     kinds
 	processes []*pins
 	byPID     map[uint64]*pins
+	recent    *pins // the process of the last event
 	pin       clr.PinObjectAtGCTime
 	plug      clr.PinPlugAtGCTime
 	set       clr.SetGCHandle
@@ -31,12 +32,13 @@ type Pins struct {
 // pins are those of one process.
 type pins struct {
 	pid         uint64
-	collections int64              // begun
-	objects     map[uint64]pinned  // by address
-	before      map[uint64]pinned  // those of the collection before
-	sorted      []uint64           // the addresses of objects; short of those that came since
-	handles     map[uint64]*pinSum // open ones that pin; the type is nil until a collection finds the object
+	collections int64             // begun
+	objects     map[uint64]pinned // by address
+	before      map[uint64]pinned // those of the collection before
+	sorted      []uint64          // the addresses of objects; short of those that came since
+	handles     table[pinNumber]  // open ones that pin
 	types       map[string]*pinSum
+	list        []*pinSum // of types
 	whole       PinTotal
 }
 
@@ -48,8 +50,15 @@ type pinned struct {
 
 type pinSum struct {
 	Pin
-	last int64 // collection
+	number pinNumber
+	last   int64 // collection
 }
+
+// A pinNumber is unseen, or unseen + 1 + the index of a type in the process's list.
+type pinNumber uint32
+
+// unseen is that of a handle whose object no collection has found yet.
+const unseen pinNumber = 1
 
 // A PinTotal sums up what one process pinned.
 type PinTotal struct {
@@ -84,6 +93,15 @@ type Pin struct {
 	Plugs, Gap int64
 }
 
+// Wants reports whether Feed reads events of a kind.
+func (p *Pins) Wants(d *trace.Descriptor) bool {
+	switch clr.KindOf(d.Provider, d.ID) {
+	case clr.KindGCStart, clr.KindPinObjectAtGCTime, clr.KindPinPlugAtGCTime, clr.KindSetGCHandle, clr.KindDestroyGCHandle:
+		return true
+	}
+	return false
+}
+
 // Feed processes one event, which may be of any kind.
 func (p *Pins) Feed(ev *trace.Event) {
 	switch p.kinds.of(ev.Desc) {
@@ -109,6 +127,9 @@ func (p *Pins) Feed(ev *trace.Event) {
 }
 
 func (p *Pins) process(pid uint64) *pins {
+	if p.recent != nil && p.recent.pid == pid {
+		return p.recent
+	}
 	of := p.byPID[pid]
 	if of == nil {
 		if p.byPID == nil {
@@ -116,11 +137,12 @@ func (p *Pins) process(pid uint64) *pins {
 		}
 		of = &pins{
 			pid: pid, types: make(map[string]*pinSum), whole: PinTotal{PID: pid},
-			objects: make(map[uint64]pinned), before: make(map[uint64]pinned), handles: make(map[uint64]*pinSum),
+			objects: make(map[uint64]pinned), before: make(map[uint64]pinned),
 		}
 		p.byPID[pid] = of
 		p.processes = append(p.processes, of)
 	}
+	p.recent = of
 	return of
 }
 
@@ -145,10 +167,10 @@ func (p *pins) add(v *clr.PinObjectAtGCTime) {
 		s.last = p.collections
 		s.Collections++
 	}
-	if known, ok := p.handles[v.HandleID]; ok {
+	if number := p.handles.get(v.HandleID); number != 0 {
 		s.ByHandle++
-		if known == nil {
-			p.handles[v.HandleID] = s
+		if number == unseen {
+			p.handles.set(v.HandleID, s.number)
 			s.Open++
 		}
 	}
@@ -174,7 +196,8 @@ func (p *pins) sum(name clr.UTF16) *pinSum {
 	}
 	s := p.types[key]
 	if s == nil {
-		s = &pinSum{Pin: Pin{PID: p.pid, Type: clr.UTF16(key).String()}, last: -1}
+		s = &pinSum{Pin: Pin{PID: p.pid, Type: clr.UTF16(key).String()}, number: unseen + 1 + pinNumber(len(p.list)), last: -1}
+		p.list = append(p.list, s)
 		p.types[key] = s
 	}
 	return s
@@ -204,21 +227,18 @@ func (p *pins) plug(v *clr.PinPlugAtGCTime) {
 func (p *pins) created(id uint64) {
 	p.whole.Created++
 	p.destroyed(id) // a lost event's
-	if len(p.handles) < maxPinning {
-		p.handles[id] = nil
+	if p.handles.count < maxPinning {
+		p.handles.set(id, unseen)
 	}
 }
 
 func (p *pins) destroyed(id uint64) {
-	s, ok := p.handles[id]
-	if !ok {
-		return
-	}
-	delete(p.handles, id)
-	if s == nil {
+	switch number := p.handles.remove(id); number {
+	case 0:
+	case unseen:
 		p.whole.Unseen++
-	} else {
-		s.Open--
+	default:
+		p.list[number-unseen-1].Open--
 	}
 }
 
@@ -230,7 +250,7 @@ func (p *Pins) Processes() []PinTotal {
 		if len(of.objects) > 0 {
 			t.Collections++
 		}
-		t.Open = int64(len(of.handles))
+		t.Open = int64(of.handles.count)
 		if t.Count+t.Plugs+t.Created > 0 {
 			all = append(all, t)
 		}

@@ -38,7 +38,7 @@ gctrail collect --clrevents gc+type --clreventlevel verbose`,
 	return opts.command(std, cmd, fieldNames(finalizerFields), func(ctx context.Context, out *output, paths []string) error {
 		var model handle.Finalizers
 		l := modelList[handle.Finalization, handle.Finalized]{
-			wants: handle.Wants, feed: model.Feed, fields: finalizerFields,
+			wants: model.Wants, feed: model.Feed, fields: finalizerFields,
 			totals:  func(*scanned) []handle.Finalization { return model.Processes() },
 			pid:     func(f handle.Finalization) uint64 { return f.PID },
 			head:    finalizersHead,

@@ -56,7 +56,7 @@ func (o *handlesOptions) list(ctx context.Context, std *stdio, out *output, path
 	stacks := o.by.value == "kind,stack"
 	s := &handleSection{}
 	l := modelList[handle.Counts, handle.Row]{
-		wants: handle.Wants, feed: model.Feed, fields: s.fields(stacks),
+		wants: model.Wants, feed: model.Feed, fields: s.fields(stacks),
 		pid:     func(c handle.Counts) uint64 { return c.PID },
 		rows:    func(c handle.Counts) []handle.Row { return model.Rows(c.PID, stacks) },
 		nothing: "no handle events in this trace; record them with: gctrail collect --clrevents gc+gchandle --clreventlevel informational",

@@ -39,21 +39,25 @@ type Details struct {
 	background background.Model
 	phases     map[uint64]*Phases // by process
 	induced    map[induced]int
-	kinds      map[*trace.Descriptor]fed
+	readers    []reader
+	kinds      map[*trace.Descriptor]*fed
 	desc       *trace.Descriptor // of the last event
-	fed        fed               // what reads it
+	fed        *fed              // what reads it
 	decoded    struct {
 		triggered clr.GCTriggered
 		start     clr.GCStart
 	}
 }
 
-// A fed is what reads the events of one kind.
-type fed struct {
-	kind       clr.Kind
-	objects    bool // handles, pins and finalizers
-	background bool
+// A reader reads the events of some kinds.
+type reader struct {
+	wants  func(*trace.Descriptor) bool
+	feed   func(*trace.Event)
+	always bool // of the time that is not selected too
 }
+
+// A fed are the readers of events of one kind.
+type fed struct{ always, selected []func(*trace.Event) }
 
 // An induced is what a number of induced collections have in common.
 type induced struct {
@@ -67,13 +71,28 @@ type induced struct {
 func NewDetails(o *selection.Selection, info *trace.Info) *Details {
 	d := &Details{
 		selected: o, info: info,
-		phases: make(map[uint64]*Phases), induced: make(map[induced]int), kinds: make(map[*trace.Descriptor]fed),
+		phases: make(map[uint64]*Phases), induced: make(map[induced]int), kinds: make(map[*trace.Descriptor]*fed),
 	}
 	d.allocs.Stacks, d.allocs.Types = symbol.NewStacks(&d.table), &d.types
 	d.allocs.LargeLimit = findings.ProposedLOHThreshold
 	d.handles.Stacks, d.finalizers.Types = d.allocs.Stacks, &d.types
 	d.background.Done = d.addPhases
+	d.readers = d.allReaders()
 	return d
+}
+
+func (d *Details) allReaders() []reader {
+	return []reader{
+		{symbol.Wants, d.table.Feed, true},
+		{symbol.WantsTypes, d.types.Feed, true},
+		{alloc.Wants, d.allocs.Feed, false},
+		{d.handles.Wants, d.handles.Feed, false},
+		{d.pins.Wants, d.pins.Feed, false},
+		{d.finalizers.Wants, d.finalizers.Feed, false},
+		{background.Wants, d.background.Feed, false},
+		{wantsKind(clr.KindGCTriggered), d.triggered, false},
+		{wantsKind(clr.KindGCStart), d.started, false},
+	}
 }
 
 // Names returns the table of methods that Details resolve stacks with, for the perf
@@ -82,67 +101,72 @@ func (d *Details) Names() *symbol.Table { return &d.table }
 
 // WantsDetails reports whether Details read events of a kind.
 func WantsDetails(d *trace.Descriptor) bool {
-	return alloc.Wants(d) || handle.Wants(d) || background.Wants(d) ||
-		symbol.Wants(d) || symbol.WantsTypes(d) || inducing(clr.KindOf(d.Provider, d.ID))
+	return slices.ContainsFunc(new(Details).allReaders(), func(r reader) bool { return r.wants(d) })
 }
-
-func inducing(k clr.Kind) bool { return k == clr.KindGCTriggered || k == clr.KindGCStart }
 
 // Feed processes one event, which may be of any kind.
 func (d *Details) Feed(ev *trace.Event) {
-	d.table.Feed(ev)
-	if !d.selected.AllTimes() && !d.selected.HasTime(d.info, ev.Time()) {
-		d.types.Feed(ev)
-		return
-	}
 	if ev.Desc != d.desc {
 		d.desc, d.fed = ev.Desc, d.feeds(ev.Desc)
 	}
-	if d.fed.background {
-		d.background.Feed(ev)
+	for _, feed := range d.fed.always {
+		feed(ev)
 	}
-	if d.fed.objects {
-		d.handles.Feed(ev)
-		d.pins.Feed(ev)
-		d.finalizers.Feed(ev)
+	if len(d.fed.selected) == 0 || !d.selected.AllTimes() && !d.selected.HasTime(d.info, ev.Time()) {
+		return
 	}
-	switch d.fed.kind {
-	case clr.KindBulkType:
-		d.types.Feed(ev)
-	case clr.KindGCTriggered:
-		if v := &d.decoded.triggered; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil {
-			d.induce(ev, v.Reason)
-		}
-	case clr.KindGCStart:
-		v := &d.decoded.start
-		version := clr.VersionOf(d.fed.kind, ev.Desc.Version, ev.Payload, ev.PointerSize)
-		if v.Decode(version, ev.Payload, ev.PointerSize) == nil {
-			d.induce(ev, v.Reason)
-		}
-	default:
-		d.allocs.Feed(ev)
+	for _, feed := range d.fed.selected {
+		feed(ev)
 	}
 }
 
 // feeds returns what reads the events of a kind.
-func (d *Details) feeds(desc *trace.Descriptor) fed {
-	f, known := d.kinds[desc]
-	if !known {
-		if len(d.kinds) == maxKinds {
-			clear(d.kinds)
-		}
-		f = fed{clr.KindOf(desc.Provider, desc.ID), handle.Wants(desc), background.Wants(desc)}
-		d.kinds[desc] = f
+func (d *Details) feeds(desc *trace.Descriptor) *fed {
+	f := d.kinds[desc]
+	if f != nil {
+		return f
 	}
+	f = new(fed)
+	for _, r := range d.readers {
+		switch {
+		case !r.wants(desc):
+		case r.always:
+			f.always = append(f.always, r.feed)
+		default:
+			f.selected = append(f.selected, r.feed)
+		}
+	}
+	if len(d.kinds) == maxKinds {
+		clear(d.kinds)
+	}
+	d.kinds[desc] = f
 	return f
 }
 
+func wantsKind(k clr.Kind) func(*trace.Descriptor) bool {
+	return func(d *trace.Descriptor) bool { return clr.KindOf(d.Provider, d.ID) == k }
+}
+
+func (d *Details) triggered(ev *trace.Event) {
+	if v := &d.decoded.triggered; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil {
+		d.induce(clr.KindGCTriggered, ev, v.Reason)
+	}
+}
+
+func (d *Details) started(ev *trace.Event) {
+	v := &d.decoded.start
+	version := clr.VersionOf(clr.KindGCStart, ev.Desc.Version, ev.Payload, ev.PointerSize)
+	if v.Decode(version, ev.Payload, ev.PointerSize) == nil {
+		d.induce(clr.KindGCStart, ev, v.Reason)
+	}
+}
+
 // induce counts an induced collection for the stack that induced it.
-func (d *Details) induce(ev *trace.Event, reason clr.GCReason) {
+func (d *Details) induce(kind clr.Kind, ev *trace.Event, reason clr.GCReason) {
 	if ev.StackLen() == 0 {
 		return
 	}
-	k := induced{pid: ev.PID, event: d.fed.kind, stack: symbol.OtherStacks}
+	k := induced{pid: ev.PID, event: kind, stack: symbol.OtherStacks}
 	switch reason {
 	case clr.GCReasonInduced, clr.GCReasonInducedCompacting, clr.GCReasonInducedAggressive:
 	case clr.GCReasonInducedNotForced:

@@ -1,0 +1,43 @@
+package handle
+
+import (
+	"maps"
+	"math/rand/v2"
+	"slices"
+	"testing"
+)
+
+// A table does what a map does.
+func TestTable(t *testing.T) {
+	r := rand.New(rand.NewPCG(1, 2))
+	var got table[int]
+	want := map[uint64]int{}
+	for i := range 200_000 {
+		id := r.Uint64N(4096) * 8
+		if i%1000 == 0 {
+			id = ^uint64(0) - id%2*^uint64(0) // the ends of what ids can be
+		}
+		switch r.IntN(5) {
+		case 0, 1:
+			if v := got.set(id, i+1); v != want[id] {
+				t.Fatalf("set(%d) replaced %d, expected %d", id, v, want[id])
+			}
+			want[id] = i + 1
+		case 2, 3:
+			if v := got.remove(id); v != want[id] {
+				t.Fatalf("remove(%d) is %d, expected %d", id, v, want[id])
+			}
+			delete(want, id)
+		default:
+			if v := got.get(id); v != want[id] {
+				t.Fatalf("get(%d) is %d, expected %d", id, v, want[id])
+			}
+		}
+		if got.count != len(want) {
+			t.Fatalf("%d handles, expected %d", got.count, len(want))
+		}
+	}
+	if !slices.Equal(slices.Sorted(got.values()), slices.Sorted(maps.Values(want))) {
+		t.Error("values differ from those that were set")
+	}
+}
