@@ -7,6 +7,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
+	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -27,6 +28,7 @@ type Details struct {
 	// unknown.
 	PinnedFrom string
 	Finalized  []FinalizedType // those with the most objects first
+	Joins      *join.Sum       // what the threads of server GC did in pauses; nil if unknown
 }
 
 // An AllocatedType is the sampled allocation of one type on one heap.

@@ -118,13 +118,13 @@ func TestTraceTable(t *testing.T) {
 // rowsOf returns the two processes of a trace that paused for longest.
 func rowsOf(t *testing.T, path string) []row {
 	t.Helper()
-	f, err := open.File(path, open.Options{Want: gc.Wants, Head: gc.Head})
+	f, err := open.File(path, open.Options{Want: wantsJoined, Head: gc.Head})
 	if err != nil {
 		t.Logf("%s: %v", filepath.Base(path), err)
 		return nil
 	}
 	defer f.Close()
-	results, err := findings.Examine(f.Source, findings.Options{})
+	results, err := examineJoined(f.Source)
 	if err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}

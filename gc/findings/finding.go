@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/internal/enum"
 )
 
@@ -32,6 +33,7 @@ type Finding struct {
 	Handles   []OpenHandles
 	Pins      []PinnedType
 	Finalized []FinalizedType
+	Heaps     []join.Row // of server GC, those that others waited for longest first
 
 	Advice   []string
 	Settings []Setting
@@ -92,6 +94,7 @@ const (
 	ListPins                      // of this trace, by type
 	ListHandles                   // of this trace, by kind and stack
 	ListFinalizers                // of this trace, by type
+	ListJoins                     // of this trace, by heap and phase
 	Report                        // on a part of this trace
 	Record                        // another trace
 )

@@ -42,7 +42,7 @@ var markRules = []rule{
 				v := versionOf(j.Summary.Process)
 				return v.known && (v.framework || v.major < 5)
 			}, text: "Use .NET 5 or later, where idle GC threads help to mark."},
-			{text: "Look for one huge array or one long linked list that refers to most of the young objects: one GC thread marks through it."},
+			{text: unevenAdvice},
 		},
 	},
 }

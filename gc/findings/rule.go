@@ -52,7 +52,7 @@ func (k ruleKind) String() string { return enum.Name("ruleKind", kindNames[:], k
 // this order.
 var rules = slices.Concat(
 	pauseRules, limitRules, inducedRules, fullRules, largeRules, markRules, rootRules, pinRules, suspensionRules,
-	youngRules, serverRules, memoryRules, traceRules,
+	youngRules, serverRules, joinRules, memoryRules, traceRules,
 )
 
 // A Rule describes a rule, for listing and explaining rules.

@@ -22,6 +22,7 @@ var ruleTraces = map[string]struct{ finds, not string }{
 	"R10": {"net10-wks-gen0size-loh-collect.nettrace.gz", "net10-wks-pressure-collect.nettrace.gz"},
 	"R13": {"net10-srv-web-1.nettrace.gz+net10-srv-web-2.nettrace.gz", "net10-srv-web-1.nettrace.gz"},
 	"R14": {"net10-wks-sampler-web.nettrace.gz", web},
+	"R15": {"coreclr1-srv-lttng.trace.zip", "net8-srv-background.nettrace.gz"},
 	"R20": {"net10-wks-background-nonconcurrent-collect.nettrace.gz", "net10-wks-induced-collect.nettrace.gz"},
 	"R21": {"net10-wks-induced-collect.nettrace.gz", "net10-wks-pressure-collect.nettrace.gz"},
 	"R22": {"net10-wks-highmem-web-collect.nettrace.gz", "net10-wks-hardlimit-web-collect.nettrace.gz"},
@@ -93,7 +94,7 @@ func examine(t *testing.T, names ...string) []findings.Result {
 	t.Helper()
 	var sources []trace.Source
 	for _, name := range names {
-		f, err := open.File(filepath.Join("../../testdata", name), open.Options{Want: gc.Wants, Head: gc.Head})
+		f, err := open.File(filepath.Join("../../testdata", name), open.Options{Want: wantsJoined, Head: gc.Head})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -104,7 +105,7 @@ func examine(t *testing.T, names ...string) []findings.Result {
 	if len(sources) > 1 {
 		src = trace.Merge(sources...)
 	}
-	results, err := findings.Examine(src, findings.Options{})
+	results, err := examineJoined(src)
 	if err != nil || len(results) == 0 {
 		t.Fatalf("%s: %d processes: %v", names, len(results), err)
 	}

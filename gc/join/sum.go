@@ -15,15 +15,33 @@ type Sum struct {
 	Collections int
 
 	total  Collection
+	rows   map[phaseOf]int                   // of total
 	marked map[uint32]map[clr.RootType]int64 // bytes, by heap
+}
+
+// A phaseOf is a phase of a heap.
+type phaseOf struct {
+	heap  uint32
+	phase string
 }
 
 // Add adds a collection.
 func (s *Sum) Add(c *Collection) {
 	s.Collections++
 	s.total.Pause += c.Pause
+	if s.rows == nil {
+		s.rows = make(map[phaseOf]int)
+	}
 	for i := range c.Rows {
-		s.total.add(&c.Rows[i])
+		r := &c.Rows[i]
+		k := phaseOf{r.Heap, r.Phase}
+		at, known := s.rows[k]
+		if !known {
+			at = len(s.total.Rows)
+			s.rows[k] = at
+			s.total.Rows = append(s.total.Rows, Row{Heap: r.Heap, Phase: r.Phase})
+		}
+		s.total.Rows[at].Add(r)
 	}
 }
 
@@ -47,6 +65,27 @@ func (s *Sum) Rows() []Row {
 	rows := slices.Clone(s.total.Rows)
 	slices.SortStableFunc(rows, func(a, b Row) int { return cmp.Compare(b.WaitedFor, a.WaitedFor) })
 	return rows
+}
+
+// Heaps returns what each heap's thread did in all phases together, beginning with the
+// heap that others waited for longest.
+func (s *Sum) Heaps() []Row {
+	byHeap := make(map[uint32]*Row)
+	for i := range s.total.Rows {
+		r := &s.total.Rows[i]
+		if byHeap[r.Heap] == nil {
+			byHeap[r.Heap] = &Row{Heap: r.Heap}
+		}
+		byHeap[r.Heap].Add(r)
+	}
+	heaps := make([]Row, 0, len(byHeap))
+	for _, r := range byHeap {
+		heaps = append(heaps, *r)
+	}
+	slices.SortFunc(heaps, func(a, b Row) int {
+		return cmp.Or(cmp.Compare(b.WaitedFor, a.WaitedFor), cmp.Compare(a.Heap, b.Heap))
+	})
+	return heaps
 }
 
 // A Cause is why other heaps wait for a heap.

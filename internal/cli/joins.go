@@ -159,25 +159,7 @@ func joinsHead(p *text.Page, of *gc.Process, s *joinSum) {
 		return
 	}
 	p.Prose("Straggler: ", fmt.Sprintf("heap %d; other heaps waited %s for it (%s of the pauses). %s",
-		straggler.Heap, units.Duration(straggler.Held), units.Percent(100*float64(straggler.Held)/float64(max(1, s.Pause()))), causeOf(&straggler)))
-}
-
-// causeOf puts the cause of a straggler into words.
-func causeOf(s *join.Straggler) string {
-	switch s.Cause {
-	case join.UnevenRoots:
-		return fmt.Sprintf("It marked %s, %.1f times the mean of the heaps; most of the excess comes from root kind %s.",
-			units.Bytes(s.Marked), s.MarkedRatio, s.Root)
-	case join.SlowWake:
-		return fmt.Sprintf("Its thread took %s to wake up: the processors are busy with other threads.", units.Duration(s.Waking))
-	case join.AllSlowWake:
-		return fmt.Sprintf("The threads of all heaps took %s to wake up: the processors are busy with other threads, or a CPU limit (a container's quota) keeps the process from them.",
-			units.Duration(s.Waking))
-	case join.SlowWork:
-		return "It worked longer than the others without marking more: its thread was preempted, or its memory is slower."
-	default:
-		return "No heap stands out: phases of unequal length cause the waiting."
-	}
+		straggler.Heap, units.Duration(straggler.Held), units.Percent(100*float64(straggler.Held)/float64(max(1, s.Pause()))), straggler.Explain()))
 }
 
 // processIDs returns the processes that --pid and --process select; nil means

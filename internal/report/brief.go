@@ -30,6 +30,7 @@ var cuts = [...]cut{
 	{"further types, callers and objects", ofFindings(func(f *jsonFinding) {
 		f.Types, f.Callers = f.Types[:min(len(f.Types), 1)], f.Callers[:min(len(f.Callers), 3)]
 		f.Handles, f.Pins, f.Finalized = f.Handles[:min(len(f.Handles), 1)], f.Pins[:min(len(f.Pins), 1)], f.Finalized[:min(len(f.Finalized), 1)]
+		f.Heaps = f.Heaps[:min(len(f.Heaps), 1)]
 	})},
 	{"further advice", ofFindings(func(f *jsonFinding) { f.Advice = f.Advice[:min(len(f.Advice), 1)] })},
 	{"totals by kind", ofProcesses(func(p *jsonProcess) { p.Totals.Kinds = []jsonKind{} })},
@@ -39,7 +40,7 @@ var cuts = [...]cut{
 	{"next of findings", ofFindings(func(f *jsonFinding) { f.Next = []jsonStep{} })},
 	{"types, callers and objects", ofFindings(func(f *jsonFinding) {
 		f.Types, f.Callers = []jsonType{}, []jsonCaller{}
-		f.Handles, f.Pins, f.Finalized = []jsonHandles{}, []jsonPinned{}, []jsonFinalized{}
+		f.Handles, f.Pins, f.Finalized, f.Heaps = []jsonHandles{}, []jsonPinned{}, []jsonFinalized{}, []jsonHeapThread{}
 	})},
 	{"evidence", ofFindings(func(f *jsonFinding) { f.Evidence = map[string]float64{} })},
 	{"suspensions_without_gc", ofProcesses(func(p *jsonProcess) { p.Suspensions = []jsonSuspension{} })},

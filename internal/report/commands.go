@@ -76,6 +76,7 @@ var listings = map[findings.Action][]string{
 	findings.ListPins:       {"pins"},
 	findings.ListHandles:    {"handles", "--by", "kind,stack"},
 	findings.ListFinalizers: {"finalizers"},
+	findings.ListJoins:      {"joins"},
 }
 
 // A step is a command with what it shows.
@@ -105,7 +106,7 @@ func (rep *Report) command(c *Case, s *findings.Step) string {
 	case findings.ListAllocations:
 		words = append(words, "allocs")
 		add("--by", "type,stack")
-	case findings.ListPins, findings.ListHandles, findings.ListFinalizers:
+	case findings.ListPins, findings.ListHandles, findings.ListFinalizers, findings.ListJoins:
 		if !rep.holds(s.Events) {
 			return ""
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/handle"
+	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
@@ -38,6 +39,8 @@ type Details struct {
 	finalizers handle.Finalizers
 	background background.Model
 	phases     map[uint64]*Phases // by process
+	join       join.Model
+	joins      map[uint64]*join.Sum // by process
 	induced    map[induced]int
 	readers    []reader
 	kinds      map[*trace.Descriptor]*fed
@@ -71,12 +74,12 @@ type induced struct {
 func NewDetails(o *selection.Selection, info *trace.Info) *Details {
 	d := &Details{
 		selected: o, info: info,
-		phases: make(map[uint64]*Phases), induced: make(map[induced]int), kinds: make(map[*trace.Descriptor]*fed),
+		phases: make(map[uint64]*Phases), joins: make(map[uint64]*join.Sum), induced: make(map[induced]int), kinds: make(map[*trace.Descriptor]*fed),
 	}
 	d.allocs.Stacks, d.allocs.Types = symbol.NewStacks(&d.table), &d.types
 	d.allocs.LargeLimit = findings.ProposedLOHThreshold
 	d.handles.Stacks, d.finalizers.Types = d.allocs.Stacks, &d.types
-	d.background.Done = d.addPhases
+	d.background.Done, d.join.Done = d.addPhases, d.addJoins
 	d.readers = d.allReaders()
 	return d
 }
@@ -90,6 +93,7 @@ func (d *Details) allReaders() []reader {
 		{d.pins.Wants, d.pins.Feed, false},
 		{d.finalizers.Wants, d.finalizers.Feed, false},
 		{background.Wants, d.background.Feed, false},
+		{join.Wants, d.join.Feed, false},
 		{wantsKind(clr.KindGCTriggered), d.triggered, false},
 		{wantsKind(clr.KindGCStart), d.started, false},
 	}
@@ -180,13 +184,36 @@ func (d *Details) induce(kind clr.Kind, ev *trace.Event, reason clr.GCReason) {
 	d.induced[k]++
 }
 
+// addJoins adds up what the threads of server GC did in a collection.
+func (d *Details) addJoins(c *join.Collection) { d.joinsOf(c.PID).Add(c) }
+
+func (d *Details) joinsOf(pid uint64) *join.Sum {
+	s := d.joins[pid]
+	if s == nil {
+		s = new(join.Sum)
+		d.joins[pid] = s
+	}
+	return s
+}
+
+// collection takes in a collection that is selected: what its heaps marked.
+func (d *Details) collection(c *gc.Collection) {
+	if len(c.Marks) == 0 || c.Heaps.Or(0) < 2 {
+		return
+	}
+	s := d.joinsOf(c.Process.PID)
+	for _, m := range c.Marks {
+		s.Mark(m.Heap, m.Root, m.Bytes.Or(0))
+	}
+}
+
 // of returns what is known of a process, when the trace was read.
 func (d *Details) of(p *gc.Process) findings.Details {
 	source := d.allocs.BestSource(p.PID)
 	found := findings.Details{
 		Source: source, Types: d.typesOf(p.PID, source),
 		Collects: d.callers(p.PID, false), Unforced: d.callers(p.PID, true),
-		Pins: d.pinnedTypes(p.PID), Finalized: d.finalizedTypes(p.PID),
+		Pins: d.pinnedTypes(p.PID), Finalized: d.finalizedTypes(p.PID), Joins: d.joins[p.PID],
 	}
 	found.Handles, found.PinnedFrom = d.handlesOf(p.PID)
 	if below, known := d.allocs.LargeBelow(p.PID, source); known {

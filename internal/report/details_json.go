@@ -66,6 +66,23 @@ type (
 	}
 )
 
+type jsonHeapThread struct {
+	Heap    uint32 `json:"heap"`
+	Working jsonMS `json:"working_ms"`
+	Waiting jsonMS `json:"waiting_ms"`
+	Waking  jsonMS `json:"waking_ms"`
+	Last    int    `json:"last"`
+	Held    jsonMS `json:"held_ms"`
+}
+
+func heapsJSON(f *findings.Finding) []jsonHeapThread {
+	list := []jsonHeapThread{}
+	for _, r := range f.Heaps {
+		list = append(list, jsonHeapThread{r.Heap, jsonMS(r.Working), jsonMS(r.Waiting), jsonMS(r.Waking), r.Last, jsonMS(r.WaitedFor)})
+	}
+	return list
+}
+
 func handlesJSON(f *findings.Finding) []jsonHandles {
 	list := []jsonHandles{}
 	for i := range f.Handles {

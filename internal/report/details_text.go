@@ -28,6 +28,7 @@ func (c *Case) writeDetails(p *text.Page) {
 	c.writeHandles(p)
 	c.writePins(p)
 	c.writeFinalized(p)
+	c.writeHeaps(p)
 }
 
 // quotedTypes returns the types that findings quote, each heap once.

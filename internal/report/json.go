@@ -129,6 +129,7 @@ type (
 		Handles     []jsonHandles      `json:"handles"`
 		Pins        []jsonPinned       `json:"pins"`
 		Finalized   []jsonFinalized    `json:"finalized"`
+		Heaps       []jsonHeapThread   `json:"heaps"`
 	}
 	jsonStep struct {
 		Purpose string `json:"purpose"`
@@ -401,7 +402,7 @@ func findingJSON(f *findings.Finding, next []step) jsonFinding {
 		ID: f.ID, Title: f.Title, Severity: f.Severity.String(), Confidence: f.Confidence.String(), Says: f.Description,
 		Evidence: map[string]float64{}, Collections: append([]uint32{}, f.Collections...), Shown: f.Shown,
 		Advice: append([]string{}, f.Advice...), Settings: []jsonSetting{}, Next: []jsonStep{}, Callers: callersJSON(f),
-		Handles: handlesJSON(f), Pins: pinsJSON(f), Finalized: finalizedJSON(f),
+		Handles: handlesJSON(f), Pins: pinsJSON(f), Finalized: finalizedJSON(f), Heaps: heapsJSON(f),
 	}
 	for _, e := range f.Evidence {
 		if !math.IsNaN(e.Value) && !math.IsInf(e.Value, 0) {

@@ -2,10 +2,13 @@ package report
 
 import (
 	"cmp"
+	"fmt"
+	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
@@ -141,6 +144,34 @@ func (c *Case) writeFinalized(p *text.Page) {
 	g.numbers("%", 0, each(list, func(t *findings.FinalizedType) string { return units.Share(t.Share) }))
 	g.words("type", 0, each(list, func(t *findings.FinalizedType) string { return orDash(t.Name) }))
 	g.write(p)
+}
+
+// maxQuotedHeaps is how many heaps of server GC a report shows.
+const maxQuotedHeaps = 8
+
+// writeHeaps writes what the threads of server GC did in pauses, for the heaps that
+// findings quote.
+func (c *Case) writeHeaps(p *text.Page) {
+	heaps := firstQuoted(c, func(f *findings.Finding) []join.Row { return f.Heaps })
+	if len(heaps) == 0 {
+		return
+	}
+	p.Section("Threads of server GC in %s of pauses", units.Duration(c.Details.Joins.Pause()))
+	shown := heaps[:min(len(heaps), maxQuotedHeaps)]
+	times := func(of func(*join.Row) time.Duration) []gc.Opt[time.Duration] {
+		return each(shown, func(r *join.Row) gc.Opt[time.Duration] { return gc.Some(of(r)) })
+	}
+	var g grid
+	g.numbers("heap", 0, each(shown, func(r *join.Row) string { return fmt.Sprint(r.Heap) }))
+	g.times("working", 0, times(func(r *join.Row) time.Duration { return r.Working }))
+	g.times("waiting", 0, times(func(r *join.Row) time.Duration { return r.Waiting }))
+	g.times("waking", 0, times(func(r *join.Row) time.Duration { return r.Waking }))
+	g.numbers("came last", 1, each(shown, func(r *join.Row) string { return units.Count(r.Last) }))
+	g.times("others waited", 0, times(func(r *join.Row) time.Duration { return r.WaitedFor }))
+	g.write(p)
+	if more := len(heaps) - len(shown); more > 0 {
+		p.Line("%s others waited less for.", text.Plural(int64(more), "more heap that", "more heaps that"))
+	}
 }
 
 // firstQuoted returns what the first finding that quotes something quotes: all that do

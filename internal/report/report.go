@@ -77,7 +77,13 @@ func gather(r Input, o *selection.Selection, budget Budget, details *Details, re
 				ranks[c.Process] = new(Ranks)
 			}
 			ranks[c.Process].Add(c)
+			if details != nil {
+				details.collection(c)
+			}
 		}
+	}
+	if details != nil {
+		details.join.Close()
 	}
 	rep := &Report{
 		Name: r.Name(), paths: r.Paths(), merged: r.Merged(), info: r.Info(), loss: r.Loss(), recorded: findings.RecordedOf(r),

@@ -53,7 +53,8 @@ var words = sync.OnceValue(func() []Figure {
 var aliases = map[string]string{
 	"time in gc": "pause share", "% time in gc": "pause share", "heap": "heap after", "before": "heap before", "suspend": "suspension",
 	"load": "memory load", "rate": "allocation rate", "uptime": "up", "growth/s": "growth_per_s", "GCs in a row": "longest_run", "pins": "pinned",
-	"95 % from": "low_bytes", "to MB": "high_bytes", "with callees MB": "inclusive_bytes", "MB/s": "bytes_per_s", "came last": "last", "others waited ms": "held_ms",
+	"95 % from": "low_bytes", "to MB": "high_bytes", "with callees MB": "inclusive_bytes", "MB/s": "bytes_per_s", "came last": "last", "others waited": "held_ms", "others waited ms": "held_ms",
+	"working": "working_ms", "waiting": "waiting_ms", "waking": "waking_ms",
 	"% time paused": "pause share", "paused": "pause share", "paused %": "pause share", "%": "pause share",
 	"GCs": "collection", "collections": "collection", "GC/s": "collection", "count": "collection", "gen": "generation",
 	"last ms": "pause", "pause ms": "pause", "total": "pause", "total ms": "pause", "paused ms": "pause",

@@ -13,7 +13,6 @@ import (
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/open"
-	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -56,7 +55,8 @@ var errNoBlock = errors.New("no such part")
 func (f *file) read(ctx context.Context, program string, in *open.Input) error {
 	r := &reading{Source: in.Source, in: in, file: f, ctx: ctx}
 	paged := report.NewPaged(r, new(selection.Selection))
-	r.feed, r.names = paged.Feed, paged.Names()
+	r.feed = paged.Feed
+	r.end = func() { _ = paged.Names().ReadPerfMaps(in.PerfMap) } // frames without names are shown as such
 	rep, t, err := report.GatherPage(paged, report.Budget{}, nil)
 	if err != nil {
 		return err
@@ -102,8 +102,7 @@ type reading struct {
 	file *file
 	ctx  context.Context
 	feed func(*trace.Event)
-	// names is given the perf maps that came with the trace, at the end of the events.
-	names *symbol.Table
+	end  func() // is called at the end of the events
 }
 
 // Name is the trace's.
@@ -142,6 +141,6 @@ func (r *reading) Events() iter.Seq2[*trace.Event, error] {
 				return
 			}
 		}
-		_ = r.names.ReadPerfMaps(r.in.PerfMap) // without them, frames have no names, as the page says
+		r.end()
 	}
 }

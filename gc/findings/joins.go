@@ -1,0 +1,95 @@
+package findings
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gctrail/gctrail/gc/join"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+var joinRules = []rule{{
+	id: "R15", title: "the threads of server GC wait for each other", kind: generic,
+	threshold: "in three GCs or more with join events, the threads of the heaps wait for each other, or wake up, in a quarter of the pauses or more",
+	source:    "mem-doc: join imbalance; the threshold is own",
+	find:      waitingHeaps,
+	advice: []advice{
+		{when: "one heap marks more than the others", fits: waitsBecause(join.UnevenRoots), text: unevenAdvice},
+		{
+			when: "threads take long to wake up", fits: waitsBecause(join.SlowWake, join.AllSlowWake),
+			text: "Give the process the processors that its GC threads need: raise its CPU limit, or move other programs away.",
+		},
+		{
+			when: "threads take long to wake up, and there are more than four heaps", settings: []*setting{&heapCount}, text: "Or use fewer heaps.",
+			fits: func(j *judgement, f *Finding) bool {
+				return len(f.Heaps) > manyCPUs && waitsBecause(join.SlowWake, join.AllSlowWake)(j, f)
+			},
+		},
+		{
+			when: "one heap works longer than the others", fits: waitsBecause(join.SlowWork),
+			text: "Look for other programs on the processor of that heap's thread.",
+		},
+		{
+			when: "no heap stands out", fits: waitsBecause(join.CauseUnknown),
+			text: "Many short phases make threads wait: collect a larger heap less often, with a larger gen 0 or fewer large arrays.",
+		},
+		{
+			when: "no heap stands out, and the heaps have less than 100 MB together", settings: []*setting{&workstationGC},
+			text: "Or try workstation GC, and compare pauses.",
+			fits: func(j *judgement, f *Finding) bool {
+				return j.Summary.Heap.Peak.Known() && j.Summary.Heap.Peak.Or(0) < smallServerHeap && waitsBecause(join.CauseUnknown)(j, f)
+			},
+		},
+		{next: []Step{{Action: ListJoins, Purpose: "see in which phases the heaps wait", Events: []string{"GCJoin"}}}},
+	},
+}}
+
+// unevenAdvice is what to do where one thread marks more than the others.
+const unevenAdvice = "Look for one huge array or one long linked list that refers to most of the young objects: one GC thread marks through it."
+
+func waitsBecause(causes ...join.Cause) func(*judgement, *Finding) bool {
+	return func(j *judgement, _ *Finding) bool {
+		s, _ := j.Details.Joins.Straggler()
+		for _, c := range causes {
+			if s.Cause == c {
+				return true
+			}
+		}
+		return false
+	}
+}
+
+func waitingHeaps(j *judgement) (Finding, bool) {
+	sum := j.Details.Joins
+	if sum == nil || sum.Collections < several {
+		return Finding{}, false
+	}
+	heaps := sum.Heaps()
+	straggler, ok := sum.Straggler()
+	if !ok || len(heaps) < 2 {
+		return Finding{}, false
+	}
+	var waiting, waking time.Duration
+	for i := range heaps {
+		waiting += heaps[i].Waiting
+		waking += heaps[i].Waking
+	}
+	n := time.Duration(len(heaps))
+	waiting, waking = waiting/n, waking/n
+	if of(waiting+waking, sum.Pause()) < largeShare/2 {
+		return Finding{}, false
+	}
+	share := j.explains(waiting + waking)
+	return Finding{
+		Severity: min(Warning, j.costs(share)), Confidence: Medium, weight: share, Heaps: heaps,
+		Description: fmt.Sprintf("In %s, the threads of %d heaps waited for each other in %s of the pauses, and took %s to wake up. Other heaps waited %s for heap %d. %s",
+			gcs(sum.Collections), len(heaps), units.Percent(of(waiting, sum.Pause())), units.Percent(of(waking, sum.Pause())),
+			units.Duration(straggler.Held), straggler.Heap, straggler.Explain()),
+		Evidence: []Figure{
+			{"waiting_pct_of_pause", of(waiting, sum.Pause())},
+			{"waking_pct_of_pause", of(waking, sum.Pause())},
+			{"straggler_heap", float64(straggler.Heap)},
+			{"held_ms", millis(straggler.Held)},
+		},
+	}, true
+}
