@@ -263,7 +263,7 @@ func (m *Model) process(pid uint64) *Process {
 		if len(m.processes) == maxProcesses {
 			return nil
 		}
-		p = &Process{PID: pid}
+		p = &Process{PID: pid, id: new(byte)}
 		m.byPID[pid] = p
 		m.processes = append(m.processes, p)
 	}

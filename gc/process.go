@@ -35,10 +35,23 @@ type Process struct {
 	AllocWaits AllocWaits
 	Adaptation Adaptation
 
+	id       *byte  // shared by its snapshots; nil if no Model made the process
 	major    uint16 // version of the runtime; 0 if unknown
 	runtimes []*runtime
 	last     time.Duration // of the process's events that are about collections
 	text     int           // bytes that its names may take
+}
+
+// An Identity distinguishes processes, for example as the key of a map. A process and
+// its snapshots have the same Identity; no two processes of a Model do.
+type Identity struct{ of any }
+
+// Identity returns the identity of the process.
+func (p *Process) Identity() Identity {
+	if p.id == nil {
+		return Identity{p}
+	}
+	return Identity{p.id}
 }
 
 // Snapshot returns a copy of the process as known now. Unlike the process, the

@@ -33,7 +33,7 @@ type Writer struct {
 	start     time.Time
 	tables    *tables
 	processes []*process
-	byProcess map[*gc.Process]*process
+	byProcess map[gc.Identity]*process
 	pids      map[string]bool
 	last      time.Duration
 	path      []frame
@@ -60,7 +60,7 @@ type level struct {
 // NewWriter returns a Writer to w. Start is the wall-clock time of the trace's start.
 func NewWriter(w io.Writer, start time.Time) *Writer {
 	return &Writer{
-		out: w, start: start, tables: newTables(), byProcess: make(map[*gc.Process]*process), pids: make(map[string]bool),
+		out: w, start: start, tables: newTables(), byProcess: make(map[gc.Identity]*process), pids: make(map[string]bool),
 	}
 }
 
@@ -185,7 +185,7 @@ func (l *level) set(at time.Duration, v int64) {
 
 // process returns a process's thread, a new one if it has none.
 func (w *Writer) process(of *gc.Process) *process {
-	p := w.byProcess[of]
+	p := w.byProcess[of.Identity()]
 	if p == nil {
 		pid := "0"
 		if of.PID != trace.UnknownID {
@@ -201,7 +201,7 @@ func (w *Writer) process(of *gc.Process) *process {
 			Markers: markers{[]json.RawMessage{}, []int{}, []float64{}, []float64{}, []int{}, []int{}, 0},
 			Samples: samples{Stack: []int{}, Time: []float64{}, Weight: []int{}, Type: "samples"},
 		}}
-		w.byProcess[of] = p
+		w.byProcess[of.Identity()] = p
 		w.processes = append(w.processes, p)
 	}
 	return p

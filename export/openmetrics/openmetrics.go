@@ -30,20 +30,20 @@ type Writer struct {
 	out       io.Writer
 	start     time.Time
 	processes []*process
-	byProcess map[*gc.Process]*process
+	byProcess map[gc.Identity]*process
 }
 
 // NewWriter returns a Writer to w. Start is the wall-clock time of the trace's start.
 func NewWriter(w io.Writer, start time.Time) *Writer {
-	return &Writer{out: w, start: start, byProcess: make(map[*gc.Process]*process)}
+	return &Writer{out: w, start: start, byProcess: make(map[gc.Identity]*process)}
 }
 
 // Add adds a collection. Collections must come in order of their start.
 func (w *Writer) Add(c *gc.Collection) error {
-	p := w.byProcess[c.Process]
+	p := w.byProcess[c.Process.Identity()]
 	if p == nil {
 		p = &process{of: c.Process, every: time.Second, series: make(map[id]*series)}
-		w.byProcess[c.Process] = p
+		w.byProcess[c.Process.Identity()] = p
 		w.processes = append(w.processes, p)
 	}
 	p.add(c)

@@ -24,7 +24,7 @@ import (
 // A Writer writes collections. Its memory does not grow with their number.
 type Writer struct {
 	out       *bufio.Writer
-	processes map[*gc.Process]*process
+	processes map[gc.Identity]*process
 	tracks    uint64 // the last UUID
 	flows     uint64 // the last arrow
 	packet    message
@@ -47,7 +47,7 @@ const maxStarts = 1 << 18
 
 // NewWriter returns a Writer to w.
 func NewWriter(w io.Writer) *Writer {
-	return &Writer{out: bufio.NewWriterSize(w, 1<<16), processes: make(map[*gc.Process]*process)}
+	return &Writer{out: bufio.NewWriterSize(w, 1<<16), processes: make(map[gc.Identity]*process)}
 }
 
 // Add writes a collection. Collections come in order of their start.
@@ -285,14 +285,14 @@ func (w *Writer) word(name, v string) {
 
 // process returns the process's tracks, and describes it if it is new.
 func (w *Writer) process(of *gc.Process) *process {
-	p := w.processes[of]
+	p := w.processes[of.Identity()]
 	if p == nil {
 		w.tracks++
 		p = &process{
 			uuid: w.tracks, tracks: make(map[string]uint64), lanes: make(map[string][]lane),
 			starts: make(map[uint32]time.Duration), last: make(map[uint16]time.Duration),
 		}
-		w.processes[of] = p
+		w.processes[of.Identity()] = p
 		var d, track message
 		d.uint(processPID, of.PID&0x7fffffff)
 		d.text(processName, export.Name(of))

@@ -10,18 +10,14 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-// A Case collects the evidence on one process. The zero Case is empty. Neither
-// its memory nor the time that Findings takes grows with the number of
-// collections.
+// A Case is the evidence on one process.
 type Case struct {
 	Summary stats.Summary
 	Trace   Trace
 	Details Details
-	Budget  Budget // to be set before the first Add
-	// Retain is how many numbers each finding's All may have; to be set before the
-	// first Add. The case's memory grows with it.
-	Retain int
 
+	allowed Budget
+	retain  int // as of Options
 	tallies [numTallies]tally
 	long    tally // pauses over the budget
 	trends  [numTrends]trend
@@ -38,14 +34,12 @@ type Case struct {
 	fits    [6]pauseFit // of blocking and foreground collections, by generation
 }
 
-// Add adds a collection, which the case may retain. Collections must be added in
-// order of their start.
-func (c *Case) Add(col *gc.Collection) {
+func (c *Case) add(col *gc.Collection) {
 	c.Summary.Add(col)
 	c.startup.add(col)
 	for i, shows := range tallied {
 		if shows(col) {
-			c.tallies[i].add(col, c.Retain)
+			c.tallies[i].add(col, c.retain)
 		}
 	}
 	for i, figure := range trended {
@@ -53,14 +47,14 @@ func (c *Case) Add(col *gc.Collection) {
 			c.trends[i].add(v.Or(0))
 		}
 	}
-	if col.Pause().Or(0) > c.Budget.orDefault().Pause {
-		c.long.add(col, c.Retain)
+	if col.Pause().Or(0) > c.allowed.orDefault().Pause {
+		c.long.add(col, c.retain)
 	}
 	c.mark(col)
 	c.fit(col)
 	c.attribute(col)
-	c.entry[0].add(col, 2, c.Retain)
-	c.entry[1].add(col, 3, c.Retain)
+	c.entry[0].add(col, 2, c.retain)
+	c.entry[1].add(col, 3, c.retain)
 	c.heaps.add(col, c.startup.holds(col))
 	for i := range col.Pauses {
 		c.waited = saturate.Add(c.waited, col.Pauses[i].Waited)
@@ -298,7 +292,7 @@ func (t *tally) numbers() []uint32 {
 // quote sets the collections that f names.
 func (j *judgement) quote(f *Finding, t *tally) {
 	f.Collections, f.Shown = t.numbers(), t.count
-	f.All = slices.Clone(t.latest[max(0, len(t.latest)-j.Retain):])
+	f.All = slices.Clone(t.latest[max(0, len(t.latest)-j.retain):])
 }
 
 // The tallies count the collections with a property, and retain some.

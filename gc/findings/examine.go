@@ -12,7 +12,9 @@ import (
 // Options restrict what is examined. The zero Options restrict nothing.
 type Options struct {
 	Budget Budget
-	Retain int // as of Case
+	// Retain is how many numbers each finding's All may have. The memory of a Set
+	// grows with it.
+	Retain int
 	// Only reports whether a collection counts; nil counts all.
 	Only func(*gc.Collection) bool
 	// Details returns what else is known about a process. It is called when the
@@ -22,9 +24,12 @@ type Options struct {
 	From, To gc.Opt[time.Duration]
 }
 
-// A Result holds the findings of one process.
+// A Result holds the findings on one process.
 type Result struct {
 	*Case
+	// Findings are sorted by importance: problems before warnings, specific causes
+	// before generic ones. If nothing is worse than a note, the first finding is that
+	// the garbage collector is innocent.
 	Findings []Finding
 	Code     Code
 	Verdict  string // in one sentence
@@ -45,13 +50,15 @@ func Examine(src trace.Source, o Options) ([]Result, error) {
 	return s.Judge(TraceOf(src)), nil
 }
 
-// A Set collects the evidence on all processes of one trace. The zero Set is
-// empty; set Options before the first Add.
+// A Set collects the evidence on all processes of one trace, and judges it at any
+// time. The zero Set is empty; set Options before the first Add. Unless
+// Options.Retain is set, neither its memory nor the time that Judge takes grows with
+// the number of collections.
 type Set struct {
 	Options Options
 	Skipped int // collections that do not count
 
-	cases map[*gc.Process]*Case
+	cases map[gc.Identity]*Case
 	order []*Case
 }
 
@@ -62,25 +69,27 @@ func (s *Set) Add(c *gc.Collection) {
 		s.Skipped++
 		return
 	}
-	k := s.cases[c.Process]
+	id := c.Process.Identity()
+	k := s.cases[id]
 	if k == nil {
 		if s.cases == nil {
-			s.cases = make(map[*gc.Process]*Case)
+			s.cases = make(map[gc.Identity]*Case)
 		}
-		k = &Case{Budget: s.Options.Budget, Retain: s.Options.Retain}
+		k = &Case{allowed: s.Options.Budget, retain: s.Options.Retain}
 		k.Summary.From, k.Summary.To = s.Options.From, s.Options.To
 		k.Summary.Timeline.Origin = max(0, s.Options.From.Or(0))
-		s.cases[c.Process] = k
+		s.cases[id] = k
 		s.order = append(s.order, k)
 	}
-	k.Add(c)
+	k.add(c)
 }
 
 // Has reports whether a process has collections that count.
-func (s *Set) Has(p *gc.Process) bool { return s.cases[p] != nil }
+func (s *Set) Has(p *gc.Process) bool { return s.cases[p.Identity()] != nil }
 
-// Judge applies the rules to each process, those with the longest total pause
-// first.
+// Judge applies the rules to the evidence so far on each process, those with the
+// longest total pause first. It changes nothing, so that further collections can be
+// added. The totals in the results' summaries belong to the Set: they change with it.
 func (s *Set) Judge(t Trace) []Result {
 	for _, c := range s.order {
 		if c.Summary.Process.Server.Or(false) {
@@ -90,11 +99,7 @@ func (s *Set) Judge(t Trace) []Result {
 	}
 	results := make([]Result, len(s.order))
 	for i, c := range s.order {
-		c.Trace = t
-		if s.Options.Details != nil {
-			c.Details = s.Options.Details(c.Summary.Process)
-		}
-		results[i] = c.Judge()
+		results[i] = s.judge(*c, t)
 	}
 	slices.SortStableFunc(results, func(a, b Result) int {
 		return cmp.Compare(b.Summary.All().Pause.Sum(), a.Summary.All().Pause.Sum())
@@ -102,9 +107,18 @@ func (s *Set) Judge(t Trace) []Result {
 	return results
 }
 
-// Judge applies the rules to the evidence.
-func (c *Case) Judge() Result {
-	found := c.Findings()
-	code, verdict := c.verdict(found)
-	return Result{c, found, code, verdict}
+func (s *Set) judge(c Case, t Trace) Result {
+	c.Trace = t
+	if until, known := t.Until.Get(); known {
+		p := c.Summary.Process.Snapshot()
+		p.Stopped = max(p.Stopped, until)
+		c.Summary.Process = p
+	}
+	if s.Options.Details != nil {
+		c.Details = s.Options.Details(c.Summary.Process)
+	}
+	j := c.judge()
+	found := j.findings()
+	code, verdict := j.verdict(found)
+	return Result{&c, found, code, verdict}
 }

@@ -41,3 +41,39 @@ func Example() {
 	// note: the trace is short (R84)
 	// note: the trace includes program start-up (R85)
 }
+
+// This judges a process while its trace is read, as a program does that follows a
+// running process.
+func ExampleSet() {
+	f, err := os.Open("../../testdata/net10-wks-web-collect.nettrace.gz")
+	if err != nil {
+		log.Panic(err)
+	}
+	defer f.Close()
+	z, err := gzip.NewReader(f)
+	if err != nil {
+		log.Panic(err)
+	}
+	model := gc.Model{Live: true}
+	var set findings.Set
+	for c, err := range model.Collections(nettrace.NewReader(z, nettrace.Options{Want: gc.Wants})) {
+		if err != nil {
+			log.Panic(err)
+		}
+		set.Add(c)
+		if c.Number%30 != 0 {
+			continue
+		}
+		for _, process := range set.Judge(findings.Trace{Until: c.End}) {
+			if share, known := process.PauseShare().Get(); known {
+				fmt.Printf("GC %d: paused %.1f %% of the time\n", c.Number, share)
+			} else {
+				fmt.Printf("GC %d: the share of pauses is unknown\n", c.Number)
+			}
+		}
+	}
+	// Output:
+	// GC 30: paused 26.6 % of the time
+	// GC 60: paused 33.4 % of the time
+	// GC 90: paused 36.3 % of the time
+}

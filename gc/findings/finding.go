@@ -24,7 +24,7 @@ type Finding struct {
 	Collections []uint32
 	Shown       int
 	// All holds the numbers of all of them, in order of their start: the latest
-	// Case.Retain.
+	// Options.Retain.
 	All []uint32
 
 	// These are from the Details; Description quotes the first of them.

@@ -12,6 +12,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/open"
 )
 
 const mb = 1_000_000
@@ -40,7 +41,7 @@ func (h history) with(change func(i int, c *gc.Collection)) history {
 	return h
 }
 
-func (h history) collection(i int) *gc.Collection {
+func (h *history) collection(i int) *gc.Collection {
 	c := &gc.Collection{
 		Process:    &h.process,
 		Number:     uint32(i + 1),
@@ -84,16 +85,21 @@ func pause(c *gc.Collection, d, suspend time.Duration) {
 	c.Pauses = []gc.Pause{{Kind: gc.PauseBlocking, Start: begin, Duration: d, Suspend: gc.Some(suspend)}}
 }
 
-func (h history) judged() *findings.Case { return h.judgedBy(findings.Case{}) }
+func (h history) judged() findings.Result { return h.judgedBy(findings.Options{}) }
 
-// judgedBy adds the collections to a case.
-func (h history) judgedBy(of findings.Case) *findings.Case {
-	c := &of
-	c.Trace = h.trace
+// judgedBy judges the process with options.
+func (h history) judgedBy(o findings.Options) findings.Result {
+	s := h.set(o)
+	return s.Judge(h.trace)[0]
+}
+
+// set returns the evidence on the process.
+func (h history) set(o findings.Options) *findings.Set {
+	s := &findings.Set{Options: o}
 	for i := range h.n {
-		c.Add(h.collection(i))
+		s.Add(h.collection(i))
 	}
-	return c
+	return s
 }
 
 // hurting makes all pauses ten times as long.
@@ -235,13 +241,13 @@ var assembled = map[string]struct {
 		there: func() history {
 			h := calm().with(func(_ int, c *gc.Collection) { hurting(c) })
 			server(&h.process)
-			h.trace.Servers, h.trace.ServerHeaps, h.trace.CPUs = 3, 12, 4
+			h.trace.Servers, h.trace.ServerHeaps, h.trace.CPUs = 2, 11, 4 // besides its own
 			return h
 		},
 		near: func() history {
 			h := calm().with(func(_ int, c *gc.Collection) { hurting(c) })
 			server(&h.process)
-			h.trace.Servers, h.trace.ServerHeaps, h.trace.CPUs = 1, 4, 4
+			h.trace.CPUs = 4
 			return h
 		},
 		severity: findings.Warning,
@@ -355,7 +361,7 @@ func find(found []findings.Finding, id string) *findings.Finding {
 
 func TestAssembled(t *testing.T) {
 	for id, tt := range assembled {
-		f := find(tt.there().judged().Findings(), id)
+		f := find(tt.there().judged().Findings, id)
 		if f == nil {
 			t.Errorf("%s finds nothing", id)
 			continue
@@ -370,10 +376,10 @@ func TestAssembled(t *testing.T) {
 		if tt.near != nil {
 			near = tt.near
 		}
-		if f := find(near().judged().Findings(), id); f != nil {
+		if f := find(near().judged().Findings, id); f != nil {
 			t.Errorf("%s finds in the history that is nearly so: %s", id, f.Description)
 		}
-		whole(t, id, tt.there().judged().Findings())
+		whole(t, id, tt.there().judged().Findings)
 	}
 }
 
@@ -432,7 +438,7 @@ func TestVerdicts(t *testing.T) {
 			c.Pauses, c.AllPauses = nil, false
 		}), "No verdict: no GC in this trace has a complete pause.", false},
 	} {
-		r := tt.history.judged().Judge()
+		r := tt.history.judged()
 		if !strings.Contains(r.Verdict, tt.want) {
 			t.Errorf("verdict %q, want %q", r.Verdict, tt.want)
 		}
@@ -470,11 +476,7 @@ func TestBudget(t *testing.T) {
 			t.Fatal(err)
 		}
 		h := calm()
-		c := &findings.Case{Trace: h.trace, Budget: budget}
-		for i := range h.n {
-			c.Add(h.collection(i))
-		}
-		r := c.Judge()
+		r := h.judgedBy(findings.Options{Budget: budget})
 		if !strings.Contains(r.Verdict, tt.want) || strings.Contains(r.Verdict, "innocent") != tt.innocent {
 			t.Errorf("budget %s: %s", tt.budget, r.Verdict)
 		}
@@ -499,7 +501,7 @@ func TestQuotesTheWorst(t *testing.T) {
 		want = append(want, i)
 	}
 	slices.SortFunc(want, func(a, b int) int { return b*7%100 - a*7%100 })
-	f := find(h.judged().Findings(), "R03")
+	f := find(h.judged().Findings, "R03")
 	if f == nil || f.Shown != h.n {
 		t.Fatalf("%+v", f)
 	}
@@ -520,7 +522,7 @@ func TestStartup(t *testing.T) {
 	})
 	h.every = 100 * time.Millisecond
 	h.process.Stopped = 10 * time.Second
-	r := h.judged().Judge()
+	r := h.judged()
 	if !strings.Contains(r.Verdict, "The GC is innocent: pauses took 16.0 % of the time, and 5.00 % after start-up") &&
 		find(r.Findings, "R85") == nil {
 		t.Errorf("%s\n%+v", r.Verdict, r.Findings)
@@ -534,13 +536,52 @@ func TestEarlierFindings(t *testing.T) {
 		old(i, c)
 		c.Handles = gc.Some(int64(500 + 100*i))
 	})
-	asked := &findings.Case{Trace: h.trace}
+	var asked findings.Set
 	for i := range h.n {
 		asked.Add(h.collection(i))
-		asked.Findings()
+		asked.Judge(h.trace)
 	}
-	if got, want := asked.Judge(), h.judged().Judge(); got.Verdict != want.Verdict || !reflect.DeepEqual(got.Findings, want.Findings) {
+	if got, want := asked.Judge(h.trace)[0], h.judged(); got.Verdict != want.Verdict || !reflect.DeepEqual(got.Findings, want.Findings) {
 		t.Errorf("%s, want %s", got.Verdict, want.Verdict)
+	}
+}
+
+// TestSnapshots checks that a Set knows a process again by its snapshots, which live
+// collections have.
+func TestSnapshots(t *testing.T) {
+	in, err := open.File("../../testdata/"+web, open.Options{Want: gc.Wants})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer in.Close()
+	var s findings.Set
+	var m gc.Model
+	n := 0
+	for c, err := range m.Collections(in.Source) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Process = c.Process.Snapshot().Snapshot()
+		s.Add(c)
+		n++
+	}
+	results := s.Judge(findings.TraceOf(in.Source))
+	if len(results) != 1 || results[0].Summary.All().Count != n || !s.Has(m.Processes()[0]) || s.Has(new(gc.Process)) {
+		t.Errorf("%d processes, want one with %d collections", len(results), n)
+	}
+}
+
+// TestUntil checks that a process without collections for long has a smaller share of
+// pauses, and that judging changes nothing.
+func TestUntil(t *testing.T) {
+	h := calm().with(func(_ int, c *gc.Collection) { hurting(c) })
+	s := h.set(findings.Options{})
+	later := h.trace
+	later.Until = gc.Some(10 * h.process.Stopped)
+	first, idle, again := s.Judge(h.trace)[0], s.Judge(later)[0], s.Judge(h.trace)[0]
+	share, less := first.PauseShare().Or(0), idle.PauseShare().Or(0)
+	if share <= 0 || math.Abs(share-10*less) > 0.001 || again.PauseShare() != first.PauseShare() || again.Verdict != first.Verdict {
+		t.Errorf("%v %%, after a long time %v %%, then %v", share, less, again.PauseShare())
 	}
 }
 
@@ -549,8 +590,8 @@ func TestConstantWork(t *testing.T) {
 	allocs := func(n int) float64 {
 		h := calm()
 		h.n, h.process.Stopped = n, time.Duration(n)*time.Second
-		c := h.judged()
-		return testing.AllocsPerRun(10, func() { c.Judge() })
+		s := h.set(findings.Options{})
+		return testing.AllocsPerRun(10, func() { s.Judge(h.trace) })
 	}
 	if few, many := allocs(1000), allocs(30_000); many > few {
 		t.Errorf("%v allocations after 30,000 collections, %v after 1,000", many, few)
@@ -561,10 +602,10 @@ func TestConstantWork(t *testing.T) {
 func BenchmarkFindings(b *testing.B) {
 	h := calm().with(old)
 	h.n, h.process.Stopped = 30_000, 30_000*time.Second
-	c := h.judged()
+	s := h.set(findings.Options{})
 	b.ReportAllocs()
 	for b.Loop() {
-		c.Judge()
+		s.Judge(h.trace)
 	}
 }
 
@@ -586,15 +627,9 @@ func TestDetails(t *testing.T) {
 		},
 		Collects: []findings.Caller{{Method: "Cache.Trim()", Count: 49}, {Method: "Program.Main()", Count: 1}},
 	}
-	s := findings.Set{Options: findings.Options{Details: func(*gc.Process) findings.Details { return details }}}
-	for i := range h.n {
-		c := h.collection(i)
-		c.Process = &h.process
-		h.change(i, c)
-		s.Add(c)
-	}
+	judged := h.judgedBy(findings.Options{Details: func(*gc.Process) findings.Details { return details }})
 	said := ""
-	for _, f := range s.Judge(h.trace)[0].Findings {
+	for _, f := range judged.Findings {
 		said += f.ID + ": " + f.Description + "\n"
 	}
 	for _, want := range []string{
@@ -627,15 +662,9 @@ func TestQuotedObjects(t *testing.T) {
 		c.PinnedObjects, c.FinalizationPromotedObjs = gc.Some(int64(5000)), gc.Some(int64(5000))
 	})
 	h.every, h.process.Stopped = 50*time.Millisecond, 5*time.Second
-	s := findings.Set{Options: findings.Options{Details: func(*gc.Process) findings.Details { return details }}}
-	for i := range h.n {
-		c := h.collection(i)
-		c.Process = &h.process
-		h.change(i, c)
-		s.Add(c)
-	}
+	judged := h.judgedBy(findings.Options{Details: func(*gc.Process) findings.Details { return details }})
 	found := map[string]findings.Finding{}
-	for _, f := range s.Judge(h.trace)[0].Findings {
+	for _, f := range judged.Findings {
 		found[f.ID] = f
 	}
 	for id, want := range map[string]string{
@@ -671,17 +700,11 @@ func TestLOHThreshold(t *testing.T) {
 		{gc.Some(0.0), "would not help", false},
 		{gc.Opt[float64]{}, "Check the sizes before raising", true},
 	} {
-		s := findings.Set{Options: findings.Options{Details: func(*gc.Process) findings.Details {
+		judged := h.judgedBy(findings.Options{Details: func(*gc.Process) findings.Details {
 			return findings.Details{LargeBelow: tt.below}
-		}}}
-		for i := range h.n {
-			c := h.collection(i)
-			c.Process = &h.process
-			h.change(i, c)
-			s.Add(c)
-		}
+		}})
 		fired := false
-		for _, f := range s.Judge(h.trace)[0].Findings {
+		for _, f := range judged.Findings {
 			if f.ID != "R24" {
 				continue
 			}
@@ -708,8 +731,7 @@ func TestRetainsAll(t *testing.T) {
 		}
 	})
 	for _, retain := range []int{0, 5, 1000} {
-		c := h.judgedBy(findings.Case{Retain: retain})
-		f := find(c.Findings(), "R03")
+		f := find(h.judgedBy(findings.Options{Retain: retain}).Findings, "R03")
 		if f == nil {
 			t.Fatal("no finding")
 		}

@@ -167,7 +167,7 @@ func oddPauses(j *judgement) (Finding, bool) {
 	var worst random
 	for i := range j.fits {
 		for _, r := range j.fits[i].random() {
-			t.add(r.Collection, j.Retain)
+			t.add(r.Collection, j.retain)
 			if r.working > worst.working {
 				worst = r
 			}

@@ -18,7 +18,7 @@ func TestRandomPauses(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		var c findings.Case
+		var s findings.Set
 		var m gc.Model
 		for col, err := range m.Collections(in.Source) {
 			if err != nil {
@@ -30,10 +30,10 @@ func TestRandomPauses(t *testing.T) {
 				}
 				col.Pauses[0].Duration += 600 * time.Millisecond
 			}
-			c.Add(col)
+			s.Add(col)
 		}
 		in.Close()
-		f := find(c.Findings(), "R11")
+		f := find(s.Judge(findings.TraceOf(in.Source))[0].Findings, "R11")
 		if f == nil {
 			t.Errorf("GC %d: nothing found", number)
 			continue

@@ -108,11 +108,12 @@ type judgement struct {
 
 // judge computes the shared figures.
 func (c *Case) judge() *judgement {
-	j := &judgement{Case: c, budget: c.Budget.orDefault(), all: c.Summary.All(), worst: c.worstStretch()}
+	j := &judgement{Case: c, budget: c.allowed.orDefault(), all: c.Summary.All(), worst: c.worstStretch()}
 	j.share = j.overall()
 	watched := c.Summary.Watched()
 	if s := &c.startup; s.known && c.Summary.Process != nil {
-		rest := c.Summary.Process.Started + watched - s.until
+		begin := max(c.Summary.Process.Started, c.Summary.From.Or(0))
+		rest := watched - max(0, s.until-begin)
 		if rest >= startupTime && s.count >= several && j.all.Count > s.count {
 			j.steady = true
 			j.share = of(j.all.Pause.Sum()-s.pause, rest)
@@ -146,11 +147,8 @@ func (j *judgement) besideBudget() string {
 // explains returns d as a share of all pauses, in percent.
 func (j *judgement) explains(d time.Duration) float64 { return min(100, of(d, j.all.Pause.Sum())) }
 
-// Findings applies the rules and returns what they find, most important first:
-// problems before warnings, specific causes before generic ones. If nothing is
-// worse than a note, the first finding is that the garbage collector is innocent.
-func (c *Case) Findings() []Finding {
-	j := c.judge()
+// findings applies the rules.
+func (j *judgement) findings() []Finding {
 	var found []Finding
 	for i := range rules {
 		r := &rules[i]

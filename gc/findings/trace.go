@@ -25,6 +25,11 @@ type Trace struct {
 	Sampled   bool   // the runtime's sample profiler ran
 	CPUs      int    // 0 if unknown
 
+	// Until is how long a trace has been recorded that is not at its end: a process
+	// without events may still run. It is unknown for a trace that was read to its
+	// end.
+	Until gc.Opt[time.Duration]
+
 	// StartsUnrecorded reports that the session did not record GCStart, so the
 	// trace may miss collections.
 	StartsUnrecorded bool

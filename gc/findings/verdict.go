@@ -55,8 +55,7 @@ const (
 )
 
 // verdict sums the findings up, as a code and in one sentence.
-func (c *Case) verdict(found []Finding) (Code, string) {
-	j := c.judge()
+func (j *judgement) verdict(found []Finding) (Code, string) {
 	share, longest := units.Percent(j.overall()), units.Duration(j.all.Pause.Max())
 	if j.affected() {
 		share = "at least " + share

@@ -29,6 +29,9 @@ import (
 // traceStart is when traces of the tests start.
 var traceStart = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
+// traced is the process of all collections.
+var traced = &gc.Process{Runtime: ".NET 10.0.1"}
+
 func program(pid int, name string) *diag.Process {
 	return &diag.Process{PID: 1 << 30, InnerPID: pid, Name: name, Info: &diag.Info{Cookie: diag.Cookie{byte(pid), byte(pid >> 8), byte(pid >> 16)}, RuntimeVersion: "10.0.1"}}
 }
@@ -36,7 +39,7 @@ func program(pid int, name string) *diag.Process {
 func collectionOf(number uint32, generation int, pause time.Duration) *watch.Collection {
 	start := time.Duration(number) * time.Second
 	c := &gc.Collection{
-		Process: &gc.Process{Runtime: ".NET 10.0.1"}, Number: number, Generation: gc.Some(generation), Kind: gc.Blocking,
+		Process: traced, Number: number, Generation: gc.Some(generation), Kind: gc.Blocking,
 		Reason: gc.Some(clr.GCReasonAllocSmall), Start: gc.Some(start), End: gc.Some(start + pause), PauseStart: gc.Some(start),
 		Pauses: []gc.Pause{{Kind: gc.PauseBlocking, Start: start, Duration: pause, Suspend: gc.Some(pause / 10)}}, AllPauses: true,
 		Allocated: gc.Some(int64(1000)), SinceLast: gc.Some(time.Second), Promoted: gc.Some(int64(10)), CommittedAfter: gc.Some(int64(5000)),

@@ -3,6 +3,7 @@ package agent
 import (
 	"time"
 
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/watch"
 )
@@ -12,7 +13,7 @@ import (
 const span = 5 * time.Minute
 
 // A window holds the evidence of the last five to ten minutes: the older of its
-// two cases is judged. The zero window is empty.
+// two is judged. The zero window is empty.
 type window struct {
 	older, newer *evidence
 	dirty        bool // a collection came since the latest judgement
@@ -20,7 +21,7 @@ type window struct {
 
 // An evidence is what collections since a time show.
 type evidence struct {
-	findings.Case
+	findings.Set
 	since time.Time
 	start time.Time // of the trace
 }
@@ -35,9 +36,12 @@ func (w *window) add(c *watch.Collection) {
 	c.Marks = nil // which rules add up at once, and which a retained collection would hold
 }
 
-// turn begins new cases if it is time for them.
+// turn begins new evidence if it is time for them.
 func (w *window) turn(now, start time.Time) {
-	begin := func() *evidence { return &evidence{since: now, start: start} }
+	begin := func() *evidence {
+		from := findings.Options{From: gc.Some(now.Sub(start))}
+		return &evidence{findings.Set{Options: from}, now, start}
+	}
 	switch {
 	case w.older == nil || now.Sub(w.older.since) >= 3*span:
 		w.older, w.newer = begin(), nil
@@ -54,16 +58,10 @@ func (w *window) judge(now time.Time) []findings.Finding {
 	if w.older == nil || now.Sub(w.older.since) >= 3*span {
 		return nil
 	}
-	c := w.older.Case
-	if c.Summary.Process == nil {
-		return nil
+	for _, r := range w.older.Judge(findings.Trace{Keywords: gcKeyword, Until: gc.Some(now.Sub(w.older.start))}) {
+		return r.Findings
 	}
-	p := c.Summary.Process.Snapshot()
-	p.Started = max(p.Started, w.older.since.Sub(w.older.start))
-	p.Stopped = max(p.Stopped, now.Sub(w.older.start))
-	c.Summary.Process = p
-	c.Trace = findings.Trace{Keywords: gcKeyword}
-	return c.Judge().Findings
+	return nil
 }
 
 // gcKeyword is the keyword of the session; see live.Collections.

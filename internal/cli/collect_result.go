@@ -88,5 +88,5 @@ func writeVerdict(p *text.Page, r *collect.Result) {
 		p.Heading("No GC happened in %s.", units.Duration(r.Trace.Info().Last))
 		return
 	}
-	report.Judge(r.Trace, r.Found).WriteVerdict(p)
+	report.Of(r.Trace, r.Found).WriteVerdict(p)
 }

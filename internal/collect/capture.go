@@ -31,7 +31,7 @@ type capture struct {
 	out     *tracefile.File  // the file; nil while there is a ring in its place
 	ring    *tracefile.Ring  // nil if everything is written
 	reader  *nettrace.Reader // of the capture itself
-	found   findings.Case    // of what is written; empty if there is a ring
+	found   findings.Set     // of what is written; empty if there is a ring
 	notify  func(Notice)
 
 	stopping    map[*trace.Descriptor]bool // kinds of the stopping event

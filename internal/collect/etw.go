@@ -98,7 +98,7 @@ func (e *ETW) start(providers []etwsession.Provider) (sessions []*etwsession.Ses
 
 // follow reads what the sessions write to their end.
 func (e *ETW) follow(f *etwsession.Follower, s *etwsession.Session, stop func()) error {
-	found := new(findings.Case)
+	var found findings.Set
 	reader := f.Reader(etl.Options{Want: gc.Wants})
 	model := gc.Model{Live: true}
 	plan := e.Options.Plan
@@ -123,7 +123,7 @@ func (e *ETW) follow(f *etwsession.Follower, s *etwsession.Session, stop func())
 	loss := s.Loss()
 	e.Options.Notify(Ended{&Result{
 		Path: e.path, Size: info.Size(), Regular: true, Plan: plan, Config: &e.Options.Config, Triggered: e.trigger != nil,
-		ETW: &loss, Trace: reader, Found: found, Collections: e.collections.Load(),
+		ETW: &loss, Trace: reader, Found: found.Judge(findings.TraceOf(reader)), Collections: e.collections.Load(),
 	}})
 	return nil
 }

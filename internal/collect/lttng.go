@@ -16,7 +16,6 @@ import (
 	"github.com/gctrail/gctrail/ctf"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/lttngsession"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -95,15 +94,10 @@ func (l *LTTng) review() (*Result, error) {
 	}
 	r := &Result{
 		Path: l.path, Size: sizeOf(l.path), Regular: true, Plan: l.Options.Plan, Config: &l.Options.Config,
-		LTTng: true, Trace: reader, Found: new(findings.Case),
+		LTTng: true,
 	}
-	var model gc.Model
-	for c, err := range model.Collections(reader) {
-		if err != nil {
-			return nil, &ReviewError{l.path, err}
-		}
-		r.Found.Add(c)
-		r.Collections++
+	if err := r.examine(reader); err != nil {
+		return nil, &ReviewError{l.path, err}
 	}
 	return r, nil
 }

@@ -196,7 +196,10 @@ func TestLTTngReal(t *testing.T) {
 		t.Fatalf("%v, %v, %+v", err, ctx.Err(), notices)
 	}
 	r := notices[1].(Ended)
-	all := r.Found.Summary.All()
+	if len(r.Found) != 1 {
+		t.Fatalf("%d processes have collections", len(r.Found))
+	}
+	all := r.Found[0].Summary.All()
 	if r.Collections != n || all.Count != n || r.Trace.Loss().Events > 0 {
 		t.Errorf("%d collections, lost %+v", r.Collections, r.Trace.Loss())
 	}

@@ -120,7 +120,7 @@ type Result struct {
 	ETW   *etwsession.Loss // what the ETW session has lost; nil if the runtime sent the trace
 
 	Trace       trace.Source // which was read to its end
-	Found       *findings.Case
+	Found       []findings.Result
 	Collections int64
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // result returns what a capture has written; nil if that is nothing.
@@ -19,7 +20,7 @@ func (c *capture) result() (*Result, error) {
 		Failed: c.failed, Stopped: c.stopped, Broken: c.broken, Displaced: c.displaced,
 	}
 	if c.ring == nil {
-		r.Trace, r.Found, r.Collections = c.reader, &c.found, c.collections.Load()
+		r.Trace, r.Found, r.Collections = c.reader, c.found.Judge(findings.TraceOf(c.reader)), c.collections.Load()
 		return r, nil
 	}
 	return r, r.review()
@@ -32,14 +33,18 @@ func (r *Result) review() error {
 		return &ReviewError{r.Path, err}
 	}
 	defer f.Close()
-	r.Trace, r.Found = nettrace.NewReader(f, nettrace.Options{Want: gc.Wants}), new(findings.Case)
-	var m gc.Model
-	for col, err := range m.Collections(r.Trace) {
-		if err != nil {
-			return &ReviewError{r.Path, err}
-		}
-		r.Found.Add(col)
-		r.Collections++
+	if err := r.examine(nettrace.NewReader(f, nettrace.Options{Want: gc.Wants})); err != nil {
+		return &ReviewError{r.Path, err}
 	}
 	return nil
+}
+
+// examine reads a trace to its end.
+func (r *Result) examine(src trace.Source) (err error) {
+	r.Trace = src
+	r.Found, err = findings.Examine(src, findings.Options{})
+	for _, found := range r.Found {
+		r.Collections += int64(found.Summary.All().Count)
+	}
+	return err
 }

@@ -17,8 +17,9 @@ func TestCollectFromTheFramework(t *testing.T) {
 		".NET Framework 4.0.30319.34209": "gctrail collect --etw -p PID --profile gc-alloc",
 	} {
 		process := &gc.Process{PID: 7, Runtime: runtime, Stopped: time.Second}
-		c := Case{Result: findings.Result{Case: new(findings.Case)}}
-		c.Add(&gc.Collection{Process: process})
+		var found findings.Set
+		found.Add(&gc.Collection{Process: process})
+		c := Case{Result: found.Judge(findings.Trace{})[0]}
 		rep := &Report{info: new(trace.Info), loss: new(trace.Loss), cases: []Case{c}}
 		var commands []string
 		for _, g := range rep.gaps(&c) {

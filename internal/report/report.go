@@ -124,11 +124,12 @@ func (rep *Report) Verdict() string {
 // Processes returns how many processes have collections.
 func (rep *Report) Processes() int { return len(rep.cases) }
 
-// Judge makes a report of a trace of one process that was read to its end.
-func Judge(src trace.Source, found *findings.Case) *Report {
+// Of makes a report of what was found in a trace that was read to its end.
+func Of(src trace.Source, found []findings.Result) *Report {
 	rep := &Report{info: src.Info(), loss: src.Loss(), recorded: findings.RecordedOf(src), counts: countKinds(src)}
-	found.Trace = findings.TraceOf(src)
-	rep.add(Case{Result: found.Judge()})
+	for _, result := range found {
+		rep.add(Case{Result: result})
+	}
 	return rep
 }
 

@@ -50,7 +50,6 @@ type row struct {
 	id        int
 	process   *diag.Process
 	passing   bool // no collection is kept
-	retain    int  // collections of findings
 	state     State
 	err       error // why it cannot be watched, or why its trace ended
 	following bool
@@ -60,8 +59,8 @@ type row struct {
 
 	attached time.Time
 	ended    time.Time
-	start    time.Time      // of the trace, which the times of collections count from
-	found    *findings.Case // nil before the first, and where none is kept
+	start    time.Time    // of the trace, which the times of collections count from
+	found    findings.Set // empty where no collection is kept
 	history  history
 	latest   ring
 	rate     allocation
@@ -152,9 +151,6 @@ func (r *row) add(col *gc.Collection) *Collection {
 	if r.passing {
 		return c
 	}
-	if r.found == nil {
-		r.found = &findings.Case{Retain: r.retain}
-	}
 	r.found.Add(col)
 	r.latest.add(c)
 	r.history.add(c, r.start)
@@ -184,14 +180,6 @@ func (r *row) times(c *gc.Collection) (began, ended time.Time) {
 	return r.start.Add(first.Or(0)), r.start.Add(last.Or(0))
 }
 
-// evidence returns what was found; it is empty if nothing is kept.
-func (r *row) evidence() *findings.Case {
-	if r.found == nil {
-		return new(findings.Case)
-	}
-	return r.found
-}
-
 // until is up to when the process was watched.
 func (r *row) until(now time.Time) time.Time {
 	if r.state == Ended {
@@ -200,16 +188,13 @@ func (r *row) until(now time.Time) time.Time {
 	return now
 }
 
-// judged returns what was found until a time, for the rules to look at. A process
-// that has not collected for long has not been paused for long.
-func (r *row) judged(at time.Time) *findings.Case {
-	c := *r.evidence()
-	if c.Summary.Process == nil {
-		return &c
+// judged returns what was found until a time; nil if no collection was. A process that
+// has not collected for long has not been paused for long.
+func (r *row) judged(at time.Time) *findings.Result {
+	for _, result := range r.found.Judge(findings.Trace{
+		Keywords: 1, Lost: r.lost, Truncated: r.state == Ended && r.err != nil, Until: gc.Some(at.Sub(r.start)),
+	}) {
+		return &result
 	}
-	p := c.Summary.Process.Snapshot()
-	p.Stopped = max(p.Stopped, at.Sub(r.start))
-	c.Summary.Process = p
-	c.Trace = findings.Trace{Keywords: 1, Lost: r.lost, Truncated: r.state == Ended && r.err != nil}
-	return &c
+	return nil
 }

@@ -74,27 +74,30 @@ func (r *row) snapshot(now time.Time) *Process {
 			p.Sized = c
 		}
 	}
-	r.sum(p)
-	if c := r.judged(until); c.Summary.Process != nil {
-		judged := c.Judge()
-		p.Findings, p.Verdict, p.Code, p.PausedInAll = judged.Findings, judged.Verdict, judged.Code, c.PauseShare()
+	if judged := r.judged(until); judged != nil {
+		p.Findings, p.Verdict, p.Code, p.PausedInAll = judged.Findings, judged.Verdict, judged.Code, judged.PauseShare()
+		p.sum(&judged.Summary)
 	}
+	r.rates(p)
 	return p
 }
 
-// sum fills in the figures that are sums.
-func (r *row) sum(p *Process) {
-	found := r.evidence()
-	all := found.Summary.All()
-	p.Heap = found.Summary.Heap
+// sum fills in the figures of all collections.
+func (p *Process) sum(s *stats.Summary) {
+	all := s.All()
+	p.Heap = s.Heap
 	p.Collections = all.Count
 	for g := range p.ByGeneration {
-		p.ByGeneration[g] = found.Summary.Generation(g).Count
+		p.ByGeneration[g] = s.Generation(g).Count
 	}
 	if all.Pause.Count() > 0 {
 		p.Longest = gc.Some(all.Pause.Max())
 		p.P99 = gc.Some(all.Pause.Percentile(99))
 	}
+}
+
+// rates fills in the figures of the last Window.
+func (r *row) rates(p *Process) {
 	if r.attached.IsZero() {
 		return
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/live"
 )
 
@@ -34,7 +35,7 @@ type Options struct {
 	// Passing keeps nothing of a collection once Each has had it: snapshots have no
 	// figures, and no trace is kept.
 	Passing bool
-	// Retain is how many collections each finding has, as of findings.Case.
+	// Retain is how many collections each finding has, as of findings.Options.
 	Retain int
 	// Source is where processes and collections come from.
 	Source Source
@@ -184,7 +185,7 @@ func (w *Watcher) released(ctx context.Context, r *row) []*row {
 // add makes the row of a process.
 func (w *Watcher) add(p *diag.Process) *row {
 	w.met++
-	r := &row{id: w.met, process: p, passing: w.opts.Passing, retain: w.opts.Retain}
+	r := &row{id: w.met, process: p, passing: w.opts.Passing, found: findings.Set{Options: findings.Options{Retain: w.opts.Retain}}}
 	w.rows = append(w.rows, r)
 	return r
 }

@@ -32,12 +32,13 @@ type program struct {
 	*diag.Process
 	updates chan *live.Update
 	refuses error // to be attached to
+	traced  *gc.Process
 }
 
 func (m *machine) start(pid int, name string) *program {
 	p := &program{
 		&diag.Process{PID: pid, Name: name, Started: time.Now(), Info: &diag.Info{Cookie: diag.Cookie{byte(pid), byte(pid >> 8)}}},
-		make(chan *live.Update, 10_000), nil,
+		make(chan *live.Update, 10_000), nil, &gc.Process{PID: uint64(pid), Name: name},
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -109,7 +110,7 @@ func (p *program) collect(number uint32, generation int, pause time.Duration, be
 	const mb = 1_000_000
 	end := time.Since(p.Started)
 	c := &gc.Collection{
-		Process: &gc.Process{PID: uint64(p.PID), Name: p.Name}, Number: number, Generation: gc.Some(generation), Kind: gc.Blocking,
+		Process: p.traced, Number: number, Generation: gc.Some(generation), Kind: gc.Blocking,
 		Reason: gc.Some(clr.GCReasonAllocSmall), Start: gc.Some(end - pause), End: gc.Some(end), PauseStart: gc.Some(end - pause),
 		Pauses:    []gc.Pause{{Kind: gc.PauseBlocking, Start: end - pause, Duration: pause, Suspend: gc.Some(time.Duration(0))}},
 		AllPauses: true, HeapBefore: gc.Some(before * mb), HeapAfter: gc.Some(after * mb), Allocated: gc.Some(allocated * mb),
@@ -357,7 +358,7 @@ func TestNews(t *testing.T) {
 			},
 		})
 		web.collect(1, 0, time.Millisecond, 2, 1, 1)
-		web.updates <- &live.Update{Kind: live.Collected, Process: web.Process, Collection: &gc.Collection{Process: &gc.Process{}}, Start: web.Started, Dropped: 3, Lost: 5}
+		web.updates <- &live.Update{Kind: live.Collected, Process: web.Process, Collection: &gc.Collection{Process: web.traced}, Start: web.Started, Dropped: 3, Lost: 5}
 		m.end(web, nil)
 		s := after(w, watch.Interval)
 		want := []string{"attached", "collection", "dropped", "collection", "lost", "ended"}
