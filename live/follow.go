@@ -30,6 +30,8 @@ type Options struct {
 	// a copy of its bytes, those of a .nettrace file, or nil for none. An error of the
 	// writer ends the copy only.
 	Tap func(*diag.Process) io.Writer
+	// PerHeap makes collections have their PerHeap.
+	PerHeap bool
 }
 
 // Collections returns a config that raises what the figures of collections
@@ -192,7 +194,7 @@ func (f *follower) read(ctx context.Context, session *diag.Session) {
 		session.Close()
 	}()
 	r := nettrace.NewReader(f.tapped(session), nettrace.Options{Want: gc.Wants, Idle: idle})
-	m := gc.Model{Live: true}
+	m := gc.Model{Live: true, PerHeap: f.opts.PerHeap}
 	var failed error
 	for c, err := range m.Collections(r) {
 		if err != nil {

@@ -14,7 +14,7 @@ import (
 )
 
 // formatVersion is raised when pages of before cannot show the data any more.
-const formatVersion = 1
+const formatVersion = 2
 
 // A header describes the data of a page. Behind it are the columns of all processes.
 type (
@@ -22,6 +22,7 @@ type (
 		Version    int             `json:"version"`
 		Program    string          `json:"program"`
 		Columns    []headerColumn  `json:"columns"`
+		Details    headerDetails   `json:"details"`
 		Words      words           `json:"words"`
 		Terms      []Term          `json:"terms"`
 		Traces     []headerTrace   `json:"traces"`
@@ -54,7 +55,10 @@ type (
 		LeftOut     int      `json:"rows_left_out"`
 		Lengths     []int    `json:"lengths"` // of the columns, in bytes
 		Phases      []phases `json:"phases"`
-		Details     []int    `json:"details"` // rows that have them
+		// Details are the rows that have them, as runs are; Chunks are the lengths of
+		// the chunks that they lie in, in bytes.
+		Details     []uint32 `json:"details"`
+		Chunks      []int    `json:"chunks"`
 		Allocations bool     `json:"allocations"`
 	}
 	words struct {
@@ -65,6 +69,9 @@ type (
 		Condemned   []bit             `json:"condemned"`
 		Mechanisms  []bit             `json:"mechanisms"`
 		Phases      []string          `json:"phases"`
+		PhaseTimes  []string          `json:"phase_times"`
+		Roots       []string          `json:"roots"`
+		Pauses      []string          `json:"pauses"`
 	}
 	bit struct {
 		Bit  uint32 `json:"bit"`
@@ -113,6 +120,13 @@ func wordsOfPage() words {
 	for p := range background.NumPhases {
 		w.Phases = append(w.Phases, p.String())
 	}
+	w.PhaseTimes = timeNames
+	for r := range clr.RootTypeBGC + 1 {
+		w.Roots = append(w.Roots, r.String())
+	}
+	for k := range gc.PauseOther + 1 {
+		w.Pauses = append(w.Pauses, k.String())
+	}
 	return w
 }
 
@@ -132,29 +146,24 @@ func (t *Trace) listed() []*process {
 	return all
 }
 
-func (t *Trace) header(details []detail) headerTrace {
+func (t *Trace) header() headerTrace {
 	h := headerTrace{
 		Name: t.Name, Report: t.Report, Start: t.Start.Format(time.RFC3339Nano), LastUS: t.Last.Microseconds(),
 		Processes: []headerProcess{},
 	}
 	for _, p := range t.processes {
-		h.Processes = append(h.Processes, t.headerProcess(p, details))
+		h.Processes = append(h.Processes, t.headerProcess(p))
 	}
 	return h
 }
 
-func (t *Trace) headerProcess(p *process, details []detail) headerProcess {
+func (t *Trace) headerProcess(p *process) headerProcess {
 	h := processHeader(p.Process)
 	h.Rows, h.LeftOut = p.table.rows, p.leftOut
 	for _, data := range p.table.data {
 		h.Lengths = append(h.Lengths, len(data))
 	}
 	h.Phases = append(h.Phases, t.phases[p.PID]...)
-	for i := range details {
-		if details[i].process == p {
-			h.Details = append(h.Details, details[i].row)
-		}
-	}
 	h.Allocations = slices.ContainsFunc(t.Allocations, func(a *Allocations) bool { return a.PID == p.PID })
 	return h
 }
@@ -162,7 +171,7 @@ func (t *Trace) headerProcess(p *process, details []detail) headerProcess {
 func processHeader(p *gc.Process) headerProcess {
 	h := headerProcess{
 		Name: p.Name, CommandLine: p.CommandLine, Runtime: p.Runtime, OS: p.OS, Arch: p.Arch,
-		StartedUS: p.Started.Microseconds(), StoppedUS: p.Stopped.Microseconds(), Lengths: []int{}, Phases: []phases{}, Details: []int{},
+		StartedUS: p.Started.Microseconds(), StoppedUS: p.Stopped.Microseconds(), Lengths: []int{}, Phases: []phases{}, Details: []uint32{}, Chunks: []int{},
 	}
 	if p.PID != trace.UnknownID {
 		h.PID = &p.PID

@@ -1,7 +1,6 @@
 package html
 
 import (
-	"bytes"
 	"encoding/json"
 	"time"
 
@@ -20,7 +19,7 @@ type Live struct {
 	process *gc.Process
 	start   time.Time
 	rows    []row // a ring, once all are there
-	details [][]byte
+	details []detail
 	numbers []uint32 // of details
 	next    int      // collections, so far
 }
@@ -28,7 +27,7 @@ type Live struct {
 // Add adds a collection, whose times count from start. It is not kept.
 func (l *Live) Add(start time.Time, c *gc.Collection) {
 	l.process, l.start = c.Process, start
-	line := AppendDetail(nil, start, c)
+	line := detail(nil).appendCollection(c)
 	if at := l.next % maxLiveDetails; at < len(l.details) {
 		l.details[at], l.numbers[at] = line, c.Number
 	} else {
@@ -62,12 +61,12 @@ func (l *Live) AppendRows(dst []byte, from, to int) []byte {
 	return append(dst, ']')
 }
 
-// Detail returns all that is known of the collection of a number as JSON, nil
+// Detail returns the details of the collection of a number as JSON, nil
 // if it is not kept.
 func (l *Live) Detail(number uint32) []byte {
 	for i, n := range l.numbers {
 		if n == number {
-			return l.details[i]
+			return l.details[i].appendJSON(nil)
 		}
 	}
 	return nil
@@ -84,7 +83,6 @@ func (l *Live) Columns(name, program string, report json.RawMessage, terms []Ter
 		}
 	}
 	page := &Page{Program: program, Terms: terms, Traces: []*Trace{t}}
-	var out bytes.Buffer
-	err := deflate(&out, page.blocks(page.header(page.prepare()), nil)[0].write)
-	return out.Bytes(), err
+	t.processes = t.listed()
+	return page.columns(nil)
 }

@@ -32,7 +32,10 @@ type Page struct {
 
 // Write writes the page as one file.
 func (p *Page) Write(w io.Writer) error {
-	details := p.prepare()
+	blocks, err := p.blocks()
+	if err != nil {
+		return err
+	}
 	if err := writeHead(w, p.Title, policy("default-src 'none'")); err != nil {
 		return err
 	}
@@ -40,10 +43,10 @@ func (p *Page) Write(w io.Writer) error {
 		stdhtml.EscapeString(p.Title), stdhtml.EscapeString(p.Verdict), noScript); err != nil {
 		return err
 	}
-	if err := p.writeData(w, details); err != nil {
+	if err := writeData(w, blocks); err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, "<script>"+web.Script+"</script>\n</body>\n</html>\n")
+	_, err = io.WriteString(w, "<script>"+web.Script+"</script>\n</body>\n</html>\n")
 	return err
 }
 
@@ -95,16 +98,15 @@ func writeHead(w io.Writer, title, policy string) error {
 const icon = "%3Csvg xmlns='http://www.w3.org/2000/svg' viewBox='0 0 16 16'%3E" +
 	"%3Cpath fill='%233b6fb6' d='M2 9h3v5H2zM6.5 5h3v9h-3zM11 2h3v12h-3z'/%3E%3C/svg%3E"
 
-// writeData writes the data blocks of the page. Each is compressed and in base64,
-// for the page to decode a slice at a time.
-func (p *Page) writeData(w io.Writer, details [][]detail) error {
-	h := p.header(details)
-	for _, block := range p.blocks(h, details) {
-		if _, err := fmt.Fprintf(w, "<script type=\"text/plain\" id=\"%s\">", block.id); err != nil {
+// writeData writes the data blocks of the page in base64, for the page to decode a
+// slice at a time.
+func writeData(w io.Writer, blocks []block) error {
+	for _, b := range blocks {
+		if _, err := fmt.Fprintf(w, "<script type=\"text/plain\" id=\"%s\">", b.id); err != nil {
 			return err
 		}
 		text := base64.NewEncoder(base64.StdEncoding, w)
-		if err := deflate(text, block.write); err != nil {
+		if _, err := text.Write(b.data); err != nil {
 			return err
 		}
 		if err := text.Close(); err != nil {
@@ -117,82 +119,86 @@ func (p *Page) writeData(w io.Writer, details [][]detail) error {
 	return nil
 }
 
-// A block is a part of a page's data.
+// A block is a part of a page's data, compressed.
 type block struct {
-	id    string
-	write func(io.Writer) error
+	id   string
+	data []byte
 }
 
-func (p *Page) blocks(h *header, details [][]detail) []block {
-	return []block{
-		{"columns", func(w io.Writer) error { return writeColumns(w, h, p.Traces) }},
-		{"details", func(w io.Writer) error { return writeDetails(w, details) }},
-		{"allocations", p.writeAllocations},
-		{"quoted", p.writeQuoted},
+// blocks returns the data of the page.
+func (p *Page) blocks() ([]block, error) {
+	for _, t := range p.Traces {
+		t.processes = t.listed()
 	}
+	allocations, err := deflate(p.writeAllocations)
+	if err != nil {
+		return nil, err
+	}
+	quoted, err := deflate(p.writeQuoted)
+	if err != nil {
+		return nil, err
+	}
+	details, err := p.pack(len(allocations) + len(quoted))
+	if err != nil {
+		return nil, err
+	}
+	columns, err := p.columns(details)
+	return []block{{"columns", columns}, {"details", slices.Concat(details.chunks...)}, {"allocations", allocations}, {"quoted", quoted}}, err
+}
+
+// columns returns the columns block of the page.
+func (p *Page) columns(details *packed) ([]byte, error) {
+	return deflate(func(w io.Writer) error { return writeColumns(w, p.header(details), p.Traces) })
 }
 
 // Blocks returns the data of the page as a server sends them, compressed: columns,
 // details, allocations, quoted.
 func (p *Page) Blocks() (map[string][]byte, error) {
-	details := p.prepare()
+	all, err := p.blocks()
 	blocks := make(map[string][]byte)
-	for _, b := range p.blocks(p.header(details), details) {
-		var out bytes.Buffer
-		if err := deflate(&out, b.write); err != nil {
-			return nil, err
-		}
-		blocks[b.id] = out.Bytes()
+	for _, b := range all {
+		blocks[b.id] = b.data
 	}
-	return blocks, nil
+	return blocks, err
 }
 
-// prepare orders the processes, and returns the details of each trace.
-func (p *Page) prepare() [][]detail {
-	details := make([][]detail, len(p.Traces))
-	for i, t := range p.Traces {
-		t.processes = t.listed()
-		details[i] = t.sorted()
-	}
-	return details
-}
-
-func deflate(w io.Writer, write func(io.Writer) error) error {
-	z, err := flate.NewWriter(w, flate.BestCompression)
+func deflate(write func(io.Writer) error) ([]byte, error) {
+	var out bytes.Buffer
+	z, err := flate.NewWriter(&out, flate.BestCompression)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := write(z); err != nil {
-		return err
+		return nil, err
 	}
-	return z.Close()
+	err = z.Close()
+	return out.Bytes(), err
 }
 
-func (p *Page) header(details [][]detail) *header {
+func (p *Page) header(details *packed) *header {
 	h := &header{
-		Version: formatVersion, Program: p.Program, Columns: headerColumns(), Words: wordsOfPage(), Terms: append([]Term{}, p.Terms...),
+		Version: formatVersion, Program: p.Program, Columns: headerColumns(), Details: detailsOfPage(), Words: wordsOfPage(), Terms: append([]Term{}, p.Terms...),
 		Traces: []headerTrace{}, Comparison: p.Comparison,
 	}
+	process := 0
 	for i, t := range p.Traces {
-		of := t.header(details[i])
+		of := t.header()
 		if p.Comparison != nil {
 			of.Side = "after"
 			if i < p.Before {
 				of.Side = "before"
 			}
 		}
+		for j := range of.Processes {
+			if details != nil {
+				of.Processes[j].Details = append([]uint32{}, runs(details.rows[process])...)
+				of.Processes[j].Chunks = append([]int{}, details.sizes[process]...)
+			}
+			process++
+		}
 		h.Traces = append(h.Traces, of)
 	}
 	return h
-}
-
-func writeDetails(w io.Writer, details [][]detail) error {
-	for _, d := range slices.Concat(details...) {
-		if _, err := w.Write(d.line); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // writeAllocations writes those of all processes that have them, each as a line.

@@ -10,6 +10,7 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -38,8 +39,8 @@ func collections(t *testing.T, path string) []*gc.Collection {
 	return all
 }
 
-// blockOf returns a data block of a page.
-func blockOf(t *testing.T, page, id string) []byte {
+// decoded returns a data block of a page as it is in it, without base64.
+func decoded(t *testing.T, page, id string) []byte {
 	t.Helper()
 	found := regexp.MustCompile(`<script type="text/plain" id="` + id + `">([^<]*)</script>`).FindStringSubmatch(page)
 	if found == nil {
@@ -49,11 +50,28 @@ func blockOf(t *testing.T, page, id string) []byte {
 	if err != nil {
 		t.Fatal(err)
 	}
-	data, err := io.ReadAll(flate.NewReader(bytes.NewReader(packed)))
+	return packed
+}
+
+// blockOf returns a data block of a page.
+func blockOf(t *testing.T, page, id string) []byte {
+	t.Helper()
+	data, err := io.ReadAll(flate.NewReader(bytes.NewReader(decoded(t, page, id))))
 	if err != nil {
 		t.Fatal(err)
 	}
 	return data
+}
+
+// headerOf returns the header of a page.
+func headerOf(t *testing.T, page string) *header {
+	t.Helper()
+	data := blockOf(t, page, "columns")
+	var h header
+	if err := json.Unmarshal(data[4:4+binary.LittleEndian.Uint32(data)], &h); err != nil {
+		t.Fatal(err)
+	}
+	return &h
 }
 
 // rows decodes the columns of the processes, as the page does.
@@ -97,7 +115,8 @@ func rows(t *testing.T, h *header, data []byte) [][]gc.Opt[int64] {
 	return all
 }
 
-// TestColumns: a page has every figure of every collection of every fixture.
+// TestColumns: a page has every figure and all details of every collection of every
+// fixture.
 func TestColumns(t *testing.T) {
 	traces, err := filepath.Glob("../../testdata/*.*")
 	if err != nil || len(traces) < 10 {
@@ -117,17 +136,15 @@ func TestColumns(t *testing.T) {
 			t.Fatal(err)
 		}
 		data := blockOf(t, out.String(), "columns")
-		var h header
-		length := binary.LittleEndian.Uint32(data)
-		if err := json.Unmarshal(data[4:4+length], &h); err != nil {
-			t.Fatal(err)
-		}
-		got := rows(t, &h, data[4+length:])
+		h := headerOf(t, out.String())
+		got := rows(t, h, data[4+binary.LittleEndian.Uint32(data):])
 		if len(got) != len(all) {
 			t.Fatalf("%s: %d collections, want %d", path, len(got), len(all))
 		}
+		details := detailsOf(t, out.String(), h, trace.processes)
 		at := 0
-		for _, p := range trace.processes {
+		for i, p := range trace.processes {
+			row := 0
 			for _, c := range all {
 				if c.Process != p.Process {
 					continue
@@ -138,11 +155,11 @@ func TestColumns(t *testing.T) {
 					}
 				}
 				at++
+				if want := detail(nil).appendCollection(c); !slices.Equal(details[[2]int{i, row}], want) {
+					t.Fatalf("%s: GC %d: details %v, want %v", path, c.Number, details[[2]int{i, row}], want)
+				}
+				row++
 			}
-		}
-		details := bytes.Split(bytes.TrimSpace(blockOf(t, out.String(), "details")), []byte("\n"))
-		if len(all) > 0 && len(details) != len(all) {
-			t.Errorf("%s: %d details, want %d", path, len(details), len(all))
 		}
 	}
 }

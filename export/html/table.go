@@ -1,8 +1,9 @@
 package html
 
 import (
-	"encoding/binary"
+	"iter"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/gctrail/gctrail/gc"
@@ -25,18 +26,29 @@ type place struct {
 }
 
 var places = func() [][]place {
+	all := make([][]place, len(columns))
+	for i := range columns {
+		all[i] = placesOf(columns[i].from)
+	}
+	return all
+}()
+
+// columnIndex holds where the columns are, by name.
+var columnIndex = func() map[string]int {
 	index := make(map[string]int, len(columns))
 	for i := range columns {
 		index[columns[i].name] = i
 	}
-	all := make([][]place, len(columns))
-	for i := range columns {
-		for _, t := range columns[i].from {
-			all[i] = append(all[i], place{index[t.name], t.back, t.sign})
-		}
+	return index
+}()
+
+func placesOf(terms []term) []place {
+	var all []place
+	for _, t := range terms {
+		all = append(all, place{columnIndex[t.name], t.back, t.sign})
 	}
 	return all
-}()
+}
 
 func newTable() *table {
 	n := len(columns)
@@ -64,26 +76,54 @@ func (r row) appendFigures(c *gc.Collection) row {
 // add adds a collection's figures.
 func (t *table) add(r row) {
 	for i := range columns {
-		var likely int64
-		for _, p := range places[i] {
-			if p.back == 0 {
-				likely += p.sign * t.row[p.column]
-			} else {
-				likely += p.sign * t.last[p.column]
-			}
-		}
 		v := r[i]
 		if v == unknown {
 			t.row[i] = 0
 			t.data[i] = append(t.data[i], 0)
 			continue
 		}
+		t.data[i] = appendFigure(t.data[i], v-likely(i, t.row, t.last))
 		t.row[i] = v
-		d := v - likely
-		t.data[i] = binary.AppendUvarint(t.data[i], uint64(d<<1^d>>63)+1)
 	}
 	t.row, t.last = t.last, t.row
 	t.rows++
+}
+
+// likely is what a column is predicted to be from the columns of the same row and
+// of the one before, which are 0 where they are unknown.
+func likely(column int, now, last []int64) (v int64) {
+	for _, p := range places[column] {
+		if p.back == 0 {
+			v += p.sign * now[p.column]
+		} else {
+			v += p.sign * last[p.column]
+		}
+	}
+	return v
+}
+
+// all yields the rows with their figures, which are valid until the next step.
+func (t *table) all() iter.Seq2[int, row] {
+	return func(yield func(int, row) bool) {
+		rest := slices.Clone(t.data)
+		n := len(columns)
+		r, now, last := make(row, n), make([]int64, n), make([]int64, n)
+		for at := range t.rows {
+			for i := range columns {
+				var d int64
+				if d, rest[i] = readFigure(rest[i]); d == unknown {
+					r[i], now[i] = unknown, 0
+					continue
+				}
+				now[i] = d + likely(i, now, last)
+				r[i] = now[i]
+			}
+			if !yield(at, r) {
+				return
+			}
+			now, last = last, now
+		}
+	}
 }
 
 // appendJSON appends the figures as a JSON array.

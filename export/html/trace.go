@@ -4,10 +4,8 @@ import (
 	"cmp"
 	"container/heap"
 	"encoding/json"
-	"slices"
 	"time"
 
-	"github.com/gctrail/gctrail/export/jsonl"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/background"
 )
@@ -16,11 +14,8 @@ import (
 const (
 	MaxCollections = 250_000
 	maxProcesses   = 256
-	maxDetails     = 8 << 20 // bytes of JSON
-	maxPhases      = 10_000  // background collections
-	// A page with many collections has details of fewer.
-	manyCollections = 20_000
-	fewDetails      = 1 << 20
+	maxDetails     = 64 << 20 // bytes, before they are packed
+	maxPhases      = 10_000   // background collections
 )
 
 // A Trace collects what a page shows of one trace. The zero Trace is empty.
@@ -40,8 +35,9 @@ type Trace struct {
 	quoted    map[*gc.Process]Quoted
 	kept      int // phases
 	rows      int
-	limit     int // of rows; 0 for MaxCollections
-	figures   row // of the latest collection
+	limit     int    // of rows; 0 for MaxCollections
+	figures   row    // of the latest collection
+	detail    detail // of the latest collection
 	details   longest
 }
 
@@ -53,18 +49,18 @@ type process struct {
 	leftOut int             // collections for which there was no room
 }
 
-// A detail is all that is known of a collection, as a line of JSON.
-type detail struct {
+// A storedDetail is a detail of a collection.
+type storedDetail struct {
 	process *process
 	row     int
 	pause   time.Duration
-	line    []byte
+	data    []byte
 }
 
 // longest holds the details of the collections with the longest pauses; the
 // shortest of them is the first.
 type longest struct {
-	details []detail
+	details []storedDetail
 	bytes   int
 }
 
@@ -73,17 +69,17 @@ func (l *longest) Less(i, j int) bool { return l.details[i].pause < l.details[j]
 func (l *longest) Swap(i, j int)      { l.details[i], l.details[j] = l.details[j], l.details[i] }
 
 func (l *longest) Push(v any) {
-	d := v.(detail)
+	d := v.(storedDetail)
 	l.details = append(l.details, d)
-	l.bytes += len(d.line)
+	l.bytes += len(d.data)
 }
 
 func (l *longest) Pop() any {
 	last := len(l.details) - 1
 	d := l.details[last]
-	l.details[last] = detail{}
+	l.details[last] = storedDetail{}
 	l.details = l.details[:last]
-	l.bytes -= len(d.line)
+	l.bytes -= len(d.data)
 	return d
 }
 
@@ -109,7 +105,7 @@ func (t *Trace) Add(c *gc.Collection) {
 	p.table.add(t.figures)
 	p.begins = append(p.begins, begin(p.begins, c))
 	t.rows++
-	t.detail(p, c)
+	t.keep(p, c)
 }
 
 // begin returns when a collection begins, after some others: the page's charts have it
@@ -143,13 +139,15 @@ func (t *Trace) process(of *gc.Process) *process {
 	return p
 }
 
-func (t *Trace) detail(p *process, c *gc.Collection) {
+// keep keeps the details of a collection, where there is room.
+func (t *Trace) keep(p *process, c *gc.Collection) {
 	pause := c.Pause().Or(0)
 	full := t.details.bytes >= maxDetails
 	if full && pause <= t.details.details[0].pause {
 		return
 	}
-	heap.Push(&t.details, detail{p, p.table.rows - 1, pause, AppendDetail(nil, t.Start, c)})
+	t.detail = t.detail[:0].appendCollection(c)
+	heap.Push(&t.details, storedDetail{p, p.table.rows - 1, pause, t.detail.appendBytes(nil)})
 	t.details.shrink(maxDetails)
 }
 
@@ -163,65 +161,6 @@ func (t *Trace) Phases(c *background.Collection) {
 	}
 	t.kept++
 	t.phases[c.PID] = append(t.phases[c.PID], phasesOf(c))
-}
-
-// sorted returns the details of each process by row, in the order of the processes.
-func (t *Trace) sorted() []detail {
-	if t.rows > manyCollections {
-		t.details.shrink(fewDetails)
-	}
-	order := make(map[*process]int, len(t.processes))
-	for i, p := range t.processes {
-		order[p] = i
-	}
-	all := slices.Clone(t.details.details)
-	slices.SortFunc(all, func(a, b detail) int {
-		return cmp.Or(cmp.Compare(order[a.process], order[b.process]), cmp.Compare(a.row, b.row))
-	})
-	return all
-}
-
-// AppendDetail appends all that is known of a collection as a line of JSON: the
-// line of gctrail gcs --format jsonl, and what each heap had to do.
-func AppendDetail(dst []byte, start time.Time, c *gc.Collection) []byte {
-	dst = jsonl.AppendCollection(dst, start, c)
-	if len(c.PerHeap) == 0 {
-		return dst
-	}
-	dst = append(dst[:len(dst)-len("}\n")], `,"per_heap":`...)
-	parts := make([]heapPart, len(c.PerHeap))
-	for i, h := range c.PerHeap {
-		parts[i].Heap = h.Heap
-		for j := range h.Generations {
-			parts[i].Generations = append(parts[i].Generations, sizesOf(&h.Generations[j]))
-		}
-	}
-	encoded, err := json.Marshal(parts)
-	if err != nil {
-		panic(err) // numbers always encode
-	}
-	return append(append(dst, encoded...), "}\n"...)
-}
-
-// A heapPart is what one heap had to do in a collection.
-type heapPart struct {
-	Heap        uint32  `json:"heap"`
-	Generations []sizes `json:"generations"`
-}
-
-type sizes struct {
-	Name   string        `json:"name"`
-	Before int64         `json:"before_bytes"`
-	After  gc.Opt[int64] `json:"after_bytes"`
-	In     int64         `json:"in_bytes"`
-	Out    int64         `json:"out_bytes"`
-	Free   gc.Opt[int64] `json:"fragmentation_bytes"`
-	Budget int64         `json:"budget_bytes"`
-	Pinned gc.Opt[int64] `json:"pinned_bytes"`
-}
-
-func sizesOf(g *gc.Generation) sizes {
-	return sizes{g.Name, g.Before, g.After, g.In, g.Out, g.Fragmentation, g.Budget, g.Pinned}
 }
 
 // phases are those of one background collection, in microseconds.

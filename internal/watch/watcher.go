@@ -37,6 +37,8 @@ type Options struct {
 	Passing bool
 	// Retain is how many collections each finding has, as of findings.Options.
 	Retain int
+	// PerHeap makes collections have what each heap did.
+	PerHeap bool
 	// Source is where processes and collections come from.
 	Source Source
 }
@@ -317,7 +319,7 @@ func (w *Watcher) follow(ctx context.Context, r *row) {
 	w.mu.Lock()
 	process := r.process
 	w.mu.Unlock()
-	opts := live.Options{Queue: queued}
+	opts := live.Options{Queue: queued, PerHeap: w.opts.PerHeap}
 	if !w.opts.Passing {
 		opts.Tap = func(*diag.Process) io.Writer { return recorder{w, r} }
 	}

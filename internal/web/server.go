@@ -60,7 +60,7 @@ func New(opts Options) *Server {
 		s.files = append(s.files, &file{id: i, name: path, path: path})
 	}
 	if opts.Watch {
-		opts.Watcher.Each, opts.Watcher.Retain = s.hear, maxQuoted
+		opts.Watcher.Each, opts.Watcher.Retain, opts.Watcher.PerHeap = s.hear, maxQuoted, true
 		s.watcher = watch.New(opts.Watcher)
 		s.states.watcher = s.watcher
 	}

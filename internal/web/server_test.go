@@ -75,7 +75,7 @@ func TestPage(t *testing.T) {
 		t.Errorf("policy: %s", policy)
 	}
 	for _, part := range []string{"columns", "details", "allocations", "quoted"} {
-		if r, body := get(t, "http://"+addr+"/file/0/"+part+"?t="+token); r.StatusCode != 200 || len(body) < 1000 {
+		if r, body := get(t, "http://"+addr+"/file/0/"+part+"?t="+token); r.StatusCode != 200 || len(body) < 1000 && part != "quoted" || len(body) == 0 {
 			t.Errorf("%s: %d, %d bytes", part, r.StatusCode, len(body))
 		}
 	}
@@ -240,7 +240,7 @@ func TestLive(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if r, body := get(t, fmt.Sprintf("http://%s/process/1/gc/%d?t=%s", addr, collections, token)); r.StatusCode != 200 || !bytes.Contains(body, []byte(fmt.Sprintf(`"number":%d`, collections))) {
+	if r, body := get(t, fmt.Sprintf("http://%s/process/1/gc/%d?t=%s", addr, collections, token)); r.StatusCode != 200 || !bytes.HasPrefix(body, []byte("[null,")) {
 		t.Errorf("%d %.200s", r.StatusCode, body)
 	}
 }

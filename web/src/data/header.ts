@@ -1,9 +1,12 @@
 // What a page is given; export/html/header.go writes it.
 
+import type { DetailsHeader } from "./details";
+
 export interface Header {
   version: number;
   program: string;
   columns: { name: string; from: [number, number, number][] }[];
+  details: DetailsHeader;
   words: Words;
   terms: Term[];
   traces: TraceHeader[];
@@ -18,6 +21,9 @@ export interface Words {
   condemned: { bit: number; name: string }[];
   mechanisms: { bit: number; name: string }[];
   phases: string[];
+  phase_times: string[];
+  roots: string[];
+  pauses: string[];
 }
 
 export interface Term {
@@ -50,7 +56,8 @@ export interface ProcessHeader {
   rows_left_out: number;
   lengths: number[];
   phases: { number: number; parts: [number, number, number][] }[];
-  details: number[];
+  details: number[]; // runs of rows
+  chunks: number[];
   allocations: boolean;
 }
 
@@ -103,60 +110,6 @@ export interface Comparison {
   notes: string[];
   metrics: { verdict: "changed" | "same" | "cannot_tell"; word: string; name: string; explains: boolean; before: string; after: string; change: string; interval: string; note: string }[];
   causes: string[][];
-}
-
-/** A collection as gctrail gcs --format jsonl prints it. */
-export interface Detail {
-  number: number;
-  generation: number | null;
-  kind: string | null;
-  requested_kind: string | null;
-  reason: string | null;
-  condemned: string[] | null;
-  start_time: string | null;
-  start_ms: number | null;
-  duration_ms: number | null;
-  pause_ms: number | null;
-  suspend_ms: number | null;
-  pauses: { kind: string; start_ms: number; duration_ms: number; suspend_ms: number | null; restart_ms: number | null }[];
-  since_last_ms: number | null;
-  heap_before_bytes: number | null;
-  heap_after_bytes: number | null;
-  heap_peak_bytes: number | null;
-  promoted_bytes: number | null;
-  freed_bytes: number | null;
-  freed_is: string | null;
-  allocated_bytes: number | null;
-  allocated_is: string | null;
-  committed_before_bytes: number | null;
-  committed_after_bytes: number | null;
-  memory_load_pct: number | null;
-  heaps: number | null;
-  generations: DetailGeneration[] | null;
-  pinned_objects: number | null;
-  finalization_promoted_bytes: number | null;
-  finalization_promoted_count: number | null;
-  gc_handles: number | null;
-  sync_blocks: number | null;
-  mechanisms: string[] | null;
-  compacted: boolean | null;
-  mark: { heap: number; root: string; ms: number; bytes: number | null }[] | null;
-  complete: boolean;
-  affected_by_loss: boolean;
-  per_heap?: { heap: number; generations: DetailGeneration[] }[];
-}
-
-export interface DetailGeneration {
-  name: string;
-  before_bytes: number;
-  after_bytes: number | null;
-  in_bytes: number;
-  out_bytes: number;
-  freed_bytes?: number | null;
-  fragmentation_bytes: number | null;
-  survival_pct?: number | null;
-  budget_bytes: number;
-  pinned_bytes: number | null;
 }
 
 export interface Allocations {

@@ -15,6 +15,11 @@ export async function inflateText(text: string): Promise<Uint8Array> {
   });
 }
 
+/** Decompresses some bytes. */
+export async function inflateBytes(bytes: Uint8Array): Promise<Uint8Array> {
+  return inflate((write) => write(bytes));
+}
+
 /** Decompresses what a server sends. */
 export async function inflateStream(body: ReadableStream<Uint8Array>): Promise<Uint8Array> {
   return inflate(async (write) => {

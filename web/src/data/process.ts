@@ -1,7 +1,8 @@
+import { unrolled } from "./details";
 import type { Header, ProcessHeader, ProcessReport, TraceHeader } from "./header";
 import { breathe } from "./pause";
 
-/** The collections that findings quote, by rule: how many numbers are skipped, then how many follow one another, again and again. */
+/** The collections that findings quote, by rule, as runs. */
 export type Quoted = Record<string, number[]>;
 
 /** The collections of a process as columns; NaN is unknown. */
@@ -122,14 +123,7 @@ export class Process {
 
   /** The numbers of the collections that a finding quotes. */
   async quotedBy(rule: string): Promise<Set<number>> {
-    const runs = (await this.quoted())?.[rule] ?? [];
-    const numbers = new Set<number>();
-    let next = 0;
-    for (let i = 0; i < runs.length; i += 2) {
-      next = (next + runs[i]) % 2 ** 32;
-      for (let n = 0; n < runs[i + 1]; n++) numbers.add(next++);
-    }
-    return numbers;
+    return new Set(unrolled((await this.quoted())?.[rule] ?? []));
   }
 
   /** Up to when the process was watched, in microseconds. */

@@ -1,6 +1,7 @@
 // What gctrail serve has: traces, running processes, uploads.
 
-import type { Detail, Report } from "./header";
+import { named } from "./details";
+import type { Report } from "./header";
 import { inflateStream } from "./inflate";
 import type { Quoted } from "./process";
 import { decode, fromBlocks, type Data } from "./source";
@@ -65,8 +66,21 @@ export async function upload(file: File): Promise<Source> {
 
 export async function fromServer(source: string): Promise<Data> {
   const [kind, id] = source.split("-");
-  if (kind === "file") return fromBlocks(async (part) => inflateStream((await get(`/file/${id}/${part}`)).body!), origin);
+  if (kind === "file") return fromFile(id);
   return fromProcess(id);
+}
+
+/** A trace. */
+async function fromFile(id: string): Promise<Data> {
+  const block = (name: string) => get(`/file/${id}/${name}`);
+  let stored: Promise<ArrayBuffer> | undefined;
+  return fromBlocks({
+    whole: async (name) => inflateStream((await block(name)).body!),
+    async part(name, from, length) {
+      stored ??= block(name).then((response) => response.arrayBuffer());
+      return new Uint8Array(await stored, from, length);
+    },
+  }, origin);
 }
 
 /** A running process: its collections so far, and those that follow. */
@@ -86,7 +100,7 @@ async function fromProcess(id: string): Promise<Data> {
     origin,
     quotes: 4096, // maxQuoted of internal/web
     async detail(of, row) {
-      return (await get(`/process/${id}/gc/${of.get("number")[row]}`)).json() as Promise<Detail | null>;
+      return named(head, (await (await get(`/process/${id}/gc/${of.get("number")[row]}`)).json()) as (number | null)[] | null);
     },
     async allocations() {
       return null;

@@ -1,5 +1,6 @@
-import type { Allocations, Detail, Header } from "./header";
-import { inflateText } from "./inflate";
+import { chunkSize, unpack, unrolled, type Detail } from "./details";
+import type { Allocations, Header } from "./header";
+import { inflateBytes, inflateText } from "./inflate";
 import { breathe, nextTask } from "./pause";
 import { Process, type Quoted } from "./process";
 
@@ -37,35 +38,80 @@ export async function decode(data: Uint8Array): Promise<{ head: Header; processe
   return { head, processes };
 }
 
+/** Where the data blocks of a page come from. */
+export interface Blocks {
+  /** A block, decompressed. */
+  whole(id: string): Promise<Uint8Array>;
+  /** Some bytes of a block, as they are stored. */
+  part(id: string, from: number, length: number): Promise<Uint8Array>;
+}
+
 /** The data blocks of a page that is a file. */
 export async function fromPage(): Promise<Data> {
-  const block = (id: string) => inflateText(document.getElementById(id)?.textContent ?? "");
-  return fromBlocks(block, "This page holds its data and connects to nothing.");
+  const text = (id: string) => document.getElementById(id)?.textContent ?? "";
+  return fromBlocks({
+    whole: (id) => inflateText(text(id)),
+    async part(id, from, length) {
+      // Four characters are three bytes.
+      const first = from - (from % 3);
+      const decoded = atob(text(id).slice((first / 3) * 4, Math.ceil((from + length) / 3) * 4));
+      return Uint8Array.from({ length }, (_, i) => decoded.charCodeAt(from - first + i));
+    },
+  }, "This page holds its data and connects to nothing.");
 }
 
 /** Data in blocks that are fetched when they are needed. */
-export async function fromBlocks(block: (id: string) => Promise<Uint8Array>, origin: string): Promise<Data> {
-  const { head, processes } = await decode(await block("columns"));
-  const details = lazy(async () => lines(await block("details")));
-  const allocations = lazy(async () => lines(await block("allocations")));
-  const quoted = lazy(async () => lines(await block("quoted")));
+export async function fromBlocks(blocks: Blocks, origin: string): Promise<Data> {
+  const { head, processes } = await decode(await blocks.whole("columns"));
+  const allocations = lazy(async () => lines(await blocks.whole("allocations")));
+  const quoted = lazy(async () => lines(await blocks.whole("quoted")));
   for (const process of processes) process.quoted = async () => (await quoted()).parse(process.index) as Quoted | null;
+  const details = detailsOf(blocks, head, processes);
   return {
     head,
     processes,
     origin,
-    async detail(process, row) {
-      const place = process.header.details.indexOf(row);
-      if (place < 0) return null;
-      const before = processes.slice(0, process.index).reduce((n, p) => n + p.header.details.length, 0);
-      return (await details()).parse(before + place) as Detail;
-    },
+    detail: details,
     async allocations(process) {
       if (!process.header.allocations) return null;
       const before = processes.slice(0, process.index).filter((p) => p.header.allocations).length;
       return (await allocations()).parse(before) as Allocations;
     },
   };
+}
+
+/** Reads the details of a collection from the chunk that has them, and keeps that chunk. */
+function detailsOf(blocks: Blocks, head: Header, processes: Process[]): Data["detail"] {
+  const all = processes.map((p) => Uint32Array.from(unrolled(p.header.details)));
+  let process: Process | null = null;
+  let chunk = -1;
+  let kept: Promise<Detail[]> = Promise.resolve([]);
+  return async (of, row) => {
+    const rows = all[of.index];
+    const place = lowerBound(rows, row);
+    if (rows[place] !== row) return null;
+    const at = Math.floor(place / chunkSize);
+    if (of !== process || at !== chunk) {
+      [process, chunk] = [of, at];
+      const sum = (sizes: number[]) => sizes.reduce((a, b) => a + b, 0);
+      const before = processes.slice(0, of.index).reduce((n, p) => n + sum(p.header.chunks), sum(of.header.chunks.slice(0, at)));
+      kept = blocks.part("details", before, of.header.chunks[at]).then(inflateBytes)
+        .then((data) => unpack(head, of, [...rows.subarray(at * chunkSize, (at + 1) * chunkSize)], data));
+    }
+    return (await kept)[place - at * chunkSize];
+  };
+}
+
+/** The first index whose value is not less than v. */
+function lowerBound(values: Uint32Array, v: number): number {
+  let low = 0;
+  let high = values.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (values[middle] < v) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function lazy<T>(make: () => Promise<T>): () => Promise<T> {

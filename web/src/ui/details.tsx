@@ -1,6 +1,6 @@
 import type { ComponentChildren, JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
-import type { Detail, DetailGeneration } from "../data/header";
+import { word, type Detail } from "../data/details";
 import type { Process } from "../data/process";
 import { useStore, type Store } from "../state/store";
 import { bytes, count, duration, moment, percent } from "../units";
@@ -42,7 +42,7 @@ export function Details({ store }: { store: Store }): JSX.Element | null {
   const step = (by: number) => store.set({ gc: Math.min(p.rows - 1, Math.max(0, row + by)) });
   const d = detail?.row === row ? detail.of : undefined;
   const get = (name: string) => p.get(name)[row];
-  const word = columns.find((c) => c.id === "kind")!.text(p, row);
+  const kind = columns.find((c) => c.id === "kind")!.text(p, row);
   const reason = columns.find((c) => c.id === "reason")!.text(p, row);
   return (
     <div
@@ -57,7 +57,7 @@ export function Details({ store }: { store: Store }): JSX.Element | null {
     >
       <header>
         <h2>GC {get("number")}</h2>
-        <p>gen {Number.isNaN(get("generation")) ? "–" : get("generation")}, {word}, {duration(get("pause_us"))} pause</p>
+        <p>gen {Number.isNaN(get("generation")) ? "–" : get("generation")}, {kind}, {duration(get("pause_us"))} pause</p>
         <div class="buttons">
           <button type="button" onClick={() => step(-1)} disabled={row === 0} aria-label="Previous GC">←</button>
           <button type="button" onClick={() => step(1)} disabled={row === p.rows - 1} aria-label="Next GC">→</button>
@@ -81,10 +81,16 @@ export function Details({ store }: { store: Store }): JSX.Element | null {
             <Line label="start to end" value={duration(get("duration_us"))} />
             <Line label="since the GC before" value={duration(get("since_last_us"))} />
           </tbody></table>
-          {d && d.pauses.length > 0 && (
+          {d && d.lists.pauses.length > 0 && (
             <table class="plain">
               <thead><tr><th scope="col">pause</th><th scope="col" class="number">at</th><th scope="col" class="number">length</th><th scope="col" class="number">suspend</th><th scope="col" class="number">restart</th></tr></thead>
-              <tbody>{d.pauses.map((q) => <tr key={q.start_ms}><td>{q.kind}</td><td class="number">{moment(q.start_ms * 1e3)}</td><td class="number">{duration(q.duration_ms * 1e3)}</td><td class="number">{q.suspend_ms === null ? "–" : duration(q.suspend_ms * 1e3)}</td><td class="number">{q.restart_ms === null ? "–" : duration(q.restart_ms * 1e3)}</td></tr>)}</tbody>
+              <tbody>{d.lists.pauses.map((q) => <tr key={q.start_us}><td>{word(p.head.words, "pauses", q.kind)}</td><td class="number">{moment(q.start_us)}</td><td class="number">{duration(q.duration_us)}</td><td class="number">{duration(q.suspend_us)}</td><td class="number">{duration(q.restart_us)}</td></tr>)}</tbody>
+            </table>
+          )}
+          {d && d.lists.phase_times.length > 0 && (
+            <table class="plain">
+              <thead><tr><th scope="col">phase of the pause</th><th scope="col" class="number">length</th></tr></thead>
+              <tbody>{d.lists.phase_times.map((t, i) => <tr key={i}><td>{phrase(word(p.head.words, "phase_times", t.phase))}</td><td class="number">{duration(t.us)}</td></tr>)}</tbody>
             </table>
           )}
         </Part>
@@ -94,28 +100,28 @@ export function Details({ store }: { store: Store }): JSX.Element | null {
             <Line label="allocated before it" value={bytes(get("allocated_bytes"))} note={certainty(p, "allocated_is", row)} />
             <Line label="freed" value={bytes(get("freed_bytes"))} note={certainty(p, "freed_is", row)} />
             <Line label="promoted" value={bytes(get("promoted_bytes"))} />
-            <Line label="committed" value={d ? `${bytes(d.committed_before_bytes)} → ${bytes(d.committed_after_bytes)}` : bytes(get("committed_after_bytes"))} />
+            <Line label="committed" value={d ? `${bytes(d.scalars.committed_before_bytes)} → ${bytes(get("committed_after_bytes"))}` : bytes(get("committed_after_bytes"))} />
             <Line label="memory load" value={percent(get("memory_load_pct"))} />
             <Line label="pinned objects" value={count(get("pinned_objects"))} />
-            {d && <Line label="kept for finalizers" value={`${count(d.finalization_promoted_count)} objects, ${bytes(d.finalization_promoted_bytes)}`} />}
-            {d && <Line label="GC handles" value={count(d.gc_handles)} />}
-            {d && <Line label="sync blocks" value={count(d.sync_blocks)} />}
+            {d && <Line label="kept for finalizers" value={`${count(d.scalars.finalization_promoted_count)} objects, ${bytes(d.scalars.finalization_promoted_bytes)}`} />}
+            {d && <Line label="GC handles" value={count(d.scalars.gc_handles)} />}
+            {d && <Line label="sync blocks" value={count(d.scalars.sync_blocks)} />}
             <Line label="heaps" value={count(get("heaps"))} />
           </tbody></table>
         </Part>
-        {d?.generations ? <Part title="Generations"><Generations of={d.generations} /></Part> : <Part title="Generations"><Sizes p={p} row={row} /></Part>}
+        <Part title="Generations"><Generations p={p} row={row} of={d?.lists.generations ?? []} /></Part>
         <Part title="How">
           <dl class="words">
             {bits(p, "mechanisms", p.head.words.mechanisms, row).map((name) => <Words key={name} name={name} text={explain(p.head, name)} />)}
             <Words name={get("compacted") === 1 ? "compacting" : get("compacted") === 0 ? "sweeping" : "unknown"} text={get("compacted") === 1 ? "Objects were moved together." : get("compacted") === 0 ? "Objects stayed where they were; free space went to free lists." : "The trace does not tell whether objects were moved."} />
           </dl>
         </Part>
-        {d?.mark && d.mark.length > 0 && <Part title="Marking, by root"><Marks d={d} p={p} /></Part>}
-        {d?.per_heap && d.per_heap.length > 1 && <Part title="By heap"><Heaps d={d} /></Part>}
+        {d && d.lists.marks.length > 0 && <Part title="Marking, by root"><Marks d={d} p={p} /></Part>}
+        {d && d.lists.heaps.length > 1 && <Part title="By heap"><Heaps d={d} /></Part>}
         {d === null && (
           <Part title="More">
-            <p class="hint">This page holds everything about the GCs with the longest pauses only. All about this one:</p>
-            <Command text={`gctrail gcs --format jsonl ${p.trace.report.file} | jq 'select(.number == ${get("number")})'`} />
+            <p class="hint">{without(p, store)}</p>
+            {!store.data.follow && <Command text={`gctrail gcs --format jsonl ${p.trace.report.file} | jq 'select(.number == ${get("number")})'`} />}
           </Part>
         )}
       </div>
@@ -146,50 +152,55 @@ function certainty(p: Process, column: string, row: number): string {
   return word === "exact" ? "" : word.replace("_", " ");
 }
 
-function Generations({ of }: { of: DetailGeneration[] }): JSX.Element {
+/** Why a page has no more about a collection. */
+function without(p: Process, store: Store): string {
+  if (store.data.follow) return "The server keeps everything about the latest 512 GCs; of those before, the figures above.";
+  const kept = p.header.details.reduce((n, length, i) => (i % 2 === 1 ? n + length : n), 0);
+  return `To stay below 6 MB, this page holds pauses, marking, survival and heaps of the ${count(kept)} GCs with the longest pauses only, of ${count(p.rows)}. All about this one:`;
+}
+
+/** A name in CamelCase as words. */
+function phrase(name: string): string {
+  return name.replace(/([a-z])([A-Z])/g, "$1 $2").toLowerCase();
+}
+
+/** Sizes, and where the page has them, what became of the objects. */
+function Generations({ p, row, of }: { p: Process; row: number; of: Record<string, number>[] }): JSX.Element {
+  const more = of.length > 0 ? ["in", "survived", "survival", "free after", "budget", "pinned"] : [];
   return (
     <div class="wide">
       <table class="plain">
-        <thead><tr><th scope="col" />{["before", "after", "in", "survived", "survival", "free after", "budget", "pinned"].map((h) => <th scope="col" class="number" key={h}>{h}</th>)}</tr></thead>
+        <thead><tr><th scope="col" />{["before", "after", ...more].map((h) => <th scope="col" class="number" key={h}>{h}</th>)}</tr></thead>
         <tbody>
-          {of.map((g) => (
-            <tr key={g.name}>
-              <th scope="row">{names[g.name] ?? g.name}</th>
-              {[bytes(g.before_bytes), bytes(g.after_bytes), bytes(g.in_bytes), bytes(g.out_bytes), percent(g.survival_pct), bytes(g.fragmentation_bytes), bytes(g.budget_bytes), bytes(g.pinned_bytes)].map((v, i) => <td class="number" key={i}>{v}</td>)}
-            </tr>
-          ))}
+          {Object.keys(names).map((name, i) => {
+            const g = of[i];
+            const sizes = [p.get(`${name}_before_bytes`)[row], p.get(`${name}_after_bytes`)[row]].map(bytes);
+            const rest = g ? [bytes(g.in_bytes), bytes(g.out_bytes), percent(g.survival_centipct / 100), bytes(g.fragmentation_bytes), bytes(g.budget_bytes), bytes(g.pinned_bytes)] : more.map(() => "–");
+            return <tr key={name}><th scope="row">{names[name]}</th>{[...sizes, ...rest].map((v, k) => <td class="number" key={k}>{v}</td>)}</tr>;
+          })}
         </tbody>
       </table>
     </div>
   );
 }
 
-function Sizes({ p, row }: { p: Process; row: number }): JSX.Element {
-  return (
-    <table class="plain">
-      <thead><tr><th scope="col" /><th scope="col" class="number">before</th><th scope="col" class="number">after</th></tr></thead>
-      <tbody>{Object.keys(names).map((g) => <tr key={g}><th scope="row">{names[g]}</th><td class="number">{bytes(p.get(`${g}_before_bytes`)[row])}</td><td class="number">{bytes(p.get(`${g}_after_bytes`)[row])}</td></tr>)}</tbody>
-    </table>
-  );
-}
-
 function Marks({ d, p }: { d: Detail; p: Process }): JSX.Element {
-  const roots = new Map<string, { ms: number; longest: number; bytes: number; heaps: number }>();
-  for (const m of d.mark ?? []) {
-    const r = roots.get(m.root) ?? { ms: 0, longest: 0, bytes: 0, heaps: 0 };
-    r.ms += m.ms;
-    r.longest = Math.max(r.longest, m.ms);
-    r.bytes += m.bytes ?? NaN;
-    r.heaps++;
-    roots.set(m.root, r);
+  const roots = new Map<string, { us: number; longest: number; bytes: number }>();
+  for (const m of d.lists.marks) {
+    const root = word(p.head.words, "roots", m.root);
+    const r = roots.get(root) ?? { us: 0, longest: 0, bytes: 0 };
+    r.us += m.us;
+    r.longest = Math.max(r.longest, m.us);
+    r.bytes += m.bytes;
+    roots.set(root, r);
   }
-  const several = (d.heaps ?? 1) > 1;
+  const several = new Set(d.lists.marks.map((m) => m.heap)).size > 1;
   return (
     <table class="plain">
       <thead><tr><th scope="col">root</th><th scope="col" class="number">{several ? "all heaps" : "time"}</th>{several && <th scope="col" class="number">slowest heap</th>}<th scope="col" class="number">marked</th></tr></thead>
       <tbody>
-        {[...roots].sort((a, b) => b[1].ms - a[1].ms).map(([root, r]) => (
-          <tr key={root}><th scope="row" title={explain(p.head, root)}>{root}</th><td class="number">{duration(r.ms * 1e3)}</td>{several && <td class="number">{duration(r.longest * 1e3)}</td>}<td class="number">{bytes(r.bytes)}</td></tr>
+        {[...roots].sort((a, b) => b[1].us - a[1].us).map(([root, r]) => (
+          <tr key={root}><th scope="row" title={explain(p.head, root)}>{root}</th><td class="number">{duration(r.us)}</td>{several && <td class="number">{duration(r.longest)}</td>}<td class="number">{bytes(r.bytes)}</td></tr>
         ))}
       </tbody>
     </table>
@@ -198,24 +209,21 @@ function Marks({ d, p }: { d: Detail; p: Process }): JSX.Element {
 
 function Heaps({ d }: { d: Detail }): JSX.Element {
   const marking = new Map<number, number>();
-  for (const m of d.mark ?? []) marking.set(m.heap, (marking.get(m.heap) ?? 0) + m.ms);
+  for (const m of d.lists.marks) marking.set(m.heap, (marking.get(m.heap) ?? 0) + m.us);
   return (
     <div class="wide">
       <table class="plain">
         <thead><tr><th scope="col">heap</th><th scope="col" class="number">before</th><th scope="col" class="number">after</th><th scope="col" class="number">survived</th><th scope="col" class="number">marking</th></tr></thead>
         <tbody>
-          {d.per_heap!.map((h) => {
-            const total = (of: (g: DetailGeneration) => number | null | undefined) => h.generations.reduce((n, g) => n + (of(g) ?? NaN), 0);
-            return (
-              <tr key={h.heap}>
-                <th scope="row">{h.heap}</th>
-                <td class="number">{bytes(total((g) => g.before_bytes))}</td>
-                <td class="number">{bytes(total((g) => g.after_bytes))}</td>
-                <td class="number">{bytes(total((g) => g.out_bytes))}</td>
-                <td class="number">{marking.has(h.heap) ? duration(marking.get(h.heap)! * 1e3) : "–"}</td>
-              </tr>
-            );
-          })}
+          {d.lists.heaps.map((h) => (
+            <tr key={h.heap}>
+              <th scope="row">{h.heap}</th>
+              <td class="number">{bytes(h.before_bytes)}</td>
+              <td class="number">{bytes(h.after_bytes)}</td>
+              <td class="number">{bytes(h.out_bytes)}</td>
+              <td class="number">{duration(marking.get(h.heap))}</td>
+            </tr>
+          ))}
         </tbody>
       </table>
     </div>
