@@ -92,7 +92,7 @@ type tab struct {
 type size struct{ width, height int64 }
 
 // newTab opens an empty tab in a browser of its own.
-func newTab(t *testing.T, of size) *tab {
+func newTab(t *testing.T, of size, more ...chromedp.ExecAllocatorOption) *tab {
 	t.Helper()
 	path := chromium(t)
 	opts := []chromedp.ExecAllocatorOption{
@@ -101,7 +101,7 @@ func newTab(t *testing.T, of size) *tab {
 		chromedp.Flag("disable-component-update", true), chromedp.Flag("disable-sync", true), chromedp.Flag("disable-dev-shm-usage", true),
 		chromedp.WindowSize(int(of.width), int(of.height)), chromedp.UserDataDir(t.TempDir()),
 	}
-	ctx, cancel := chromedp.NewExecAllocator(context.Background(), opts...)
+	ctx, cancel := chromedp.NewExecAllocator(context.Background(), append(opts, more...)...)
 	t.Cleanup(cancel)
 	ctx, cancel = chromedp.NewContext(ctx)
 	t.Cleanup(cancel)

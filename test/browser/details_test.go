@@ -66,8 +66,10 @@ func shown(c *gc.Collection) []string {
 	for i := range c.Generations {
 		g := &c.Generations[i]
 		survival := value(g.Survival, func(v float64) string { return units.Percent(float64(int64(v*100+0.5)) / 100) })
-		rows = append(rows, strings.Join([]string{names[i], units.Bytes(g.Before), value(g.After, units.Bytes), units.Bytes(g.In), units.Bytes(g.Out),
-			survival, value(g.Fragmentation, units.Bytes), units.Bytes(g.Budget), value(g.Pinned, units.Bytes)}, "|"))
+		rows = append(rows, strings.Join([]string{
+			names[i], units.Bytes(g.Before), value(g.After, units.Bytes), units.Bytes(g.In), units.Bytes(g.Out),
+			survival, value(g.Fragmentation, units.Bytes), units.Bytes(g.Budget), value(g.Pinned, units.Bytes),
+		}, "|"))
 	}
 	longest, sums, bytes := map[clr.RootType]time.Duration{}, map[clr.RootType]time.Duration{}, map[clr.RootType]gc.Opt[int64]{}
 	heaps, marking := map[uint32]bool{}, map[uint32]time.Duration{}
