@@ -2,13 +2,15 @@
 
 package clr
 
-// The providers that KindOf and ProviderByGUID know.
+// The providers of the runtime. SampleProvider samples the stacks of all threads, which
+// it suspends for that; its events have no structs.
 const (
 	RuntimeProvider   = "Microsoft-Windows-DotNETRuntime"
 	RundownProvider   = "Microsoft-Windows-DotNETRuntimeRundown"
 	PrivateProvider   = "Microsoft-Windows-DotNETRuntimePrivate"
 	StressProvider    = "Microsoft-Windows-DotNETRuntimeStress"
 	NativeAOTProvider = "Microsoft-Windows-Redhawk-GC-Public"
+	SampleProvider    = "Microsoft-DotNETCore-SampleProfiler"
 	EventPipeProvider = "Microsoft-DotNETCore-EventPipe"
 )
 

@@ -1,6 +1,10 @@
 package etl
 
-import "github.com/gctrail/gctrail/trace"
+import (
+	"cmp"
+
+	"github.com/gctrail/gctrail/trace"
+)
 
 // A key is what tells one kind of event from another: of an EVENT_HEADER the 32
 // bytes from the provider to the keywords.
@@ -110,15 +114,15 @@ func (n *kind) describe() {
 	d, w := &n.desc, n.key.w
 	switch n.key.form {
 	case formEvent:
-		p := n.provided()
+		runtime := n.nameProvider()
 		d.ID = uint32(w[2] & 0xffff)
 		d.Version = uint32(w[2] >> 16 & 0xff)
 		d.Level = uint8(w[2] >> 32)
 		d.Opcode = uint8(w[2] >> 40)
 		d.Keywords = w[3]
-		n.role = roleOf(d, p.runtime)
+		n.role = roleOf(d, runtime)
 	case formClassic:
-		n.provided()
+		n.nameProvider()
 		d.Opcode = uint8(w[2])
 		d.ID = uint32(d.Opcode)
 		d.Version = uint32(w[2] >> 16 & 0xffff)
@@ -156,15 +160,13 @@ func (n *kind) describeHook(hook uint16) {
 	}
 }
 
-// provided names the provider of a kind, by its GUID where no table has it.
-func (n *kind) provided() provider {
+// nameProvider names the provider of a kind, by its GUID where no table has it. It
+// reports whether it is one of the runtime's, whose events a ClrStackWalk may follow.
+func (n *kind) nameProvider() (runtime bool) {
 	g := n.guid().String()
-	p, ok := providers[g]
-	if !ok {
-		p.name = g
-	}
-	n.desc.Provider = p.name
-	return p
+	name, runtime := runtimeProviders[g]
+	n.desc.Provider = cmp.Or(name, otherProviders[g], g)
+	return runtime
 }
 
 func (n *kind) guid() (g guid) {

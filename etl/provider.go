@@ -17,36 +17,20 @@ func (g guid) String() string {
 }
 
 const (
-	runtimeProvider = "Microsoft-Windows-DotNETRuntime"
-	privateProvider = "Microsoft-Windows-DotNETRuntimePrivate"
-
 	kernelProcessProvider = "Microsoft-Windows-Kernel-Process"
 	lostEventProvider     = "Lost_Event"
 )
 
-// A provider is one whose name is known. Those of the runtime raise the events
-// that a ClrStackWalk may follow.
-type provider struct {
-	name    string
-	runtime bool
-}
-
-// providers, by GUID, are those of ClrEtwAll.man, of the kernel's groups of
-// events (which evntrace.h defines as SystemTraceControlGuid and its like), and
-// those that PerfView's merging adds to a file.
-var providers = map[string]provider{
-	"e13c0d23-ccbc-4e12-931b-d9cc2eee27e4": {runtimeProvider, true},
-	"a669021c-c450-4609-a035-5af59af4df18": {"Microsoft-Windows-DotNETRuntimeRundown", true},
-	"763fd754-7086-4dfe-95eb-c01a46faf4ca": {privateProvider, true},
-	"cc2bcbba-16b6-4cf3-8990-d74c2e8af500": {"Microsoft-Windows-DotNETRuntimeStress", true},
-	"47c3ba0c-77f1-4eb0-8d4d-aef447f16a85": {"Microsoft-Windows-Redhawk-GC-Public", true},
-
-	"22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716": {kernelProcessProvider, false},
-	"68fdd900-4a3e-11d1-84f4-0000f80464e3": {"EventTrace", false},
-	"6a399ae0-4bc6-4de9-870b-3657f8947e7e": {lostEventProvider, false},
-	"b3e675d7-2554-4f18-830b-2762732560de": {"KernelTraceControl", false},
-	"bbccf6c1-6cd1-48c4-80ff-839482e37671": {"MetaData", false},
-	"9b79ee91-b5fd-41c0-a243-4248e266e9d0": {"SystemConfig", false},
+// otherProviders are, by GUID, the names of the kernel's providers and groups of events
+// (which evntrace.h defines as SystemTraceControlGuid and its like), and of those that
+// PerfView's merging adds to a file.
+var otherProviders = map[string]string{
+	"22fb2cd6-0e7b-422b-a0c7-2fad1fd0e716": kernelProcessProvider,
+	"68fdd900-4a3e-11d1-84f4-0000f80464e3": "EventTrace",
+	"6a399ae0-4bc6-4de9-870b-3657f8947e7e": lostEventProvider,
+	"b3e675d7-2554-4f18-830b-2762732560de": "KernelTraceControl",
+	"bbccf6c1-6cd1-48c4-80ff-839482e37671": "MetaData",
+	"9b79ee91-b5fd-41c0-a243-4248e266e9d0": "SystemConfig",
 }
 
 // groups are the kernel's groups of events, by the upper half of a hook id.

@@ -3,6 +3,7 @@ package findings
 import (
 	"fmt"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -62,7 +63,7 @@ func callsCollect(j *judgement) (Finding, bool) {
 		Evidence: []Figure{{"induced", float64(t.count)}, {"induced_pause_ms", millis(t.pause)}, {"induced_per_minute", perMinute}},
 	}
 	f.quoteCallers(j.Details.Collects, "Called from")
-	if j.Trace.Keywords&keywordHeapDump != 0 {
+	if j.Trace.Keywords&clr.KeywordGCHeapDump != 0 {
 		f.Description += " The trace contains heap dumps, and each starts with an induced GC."
 		f.Confidence = Low
 	}

@@ -59,11 +59,4 @@ const (
 	tracingShare  = 10 // percent of the pauses that tracing itself causes; own
 )
 
-// Keywords of the runtime's provider that make it do work for the trace.
-const (
-	keywordHeapDump = 0x100000
-	keywordSurvival = 0x400000
-	keywordSampled  = 0x200000 | 0x2000000
-)
-
 const levelVerbose = 5

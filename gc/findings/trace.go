@@ -39,10 +39,6 @@ type Trace struct {
 	Servers, ServerHeaps int
 }
 
-// sampleProfiler is the provider that samples the stacks of all threads, which it
-// suspends to do so.
-const sampleProfiler = "Microsoft-DotNETCore-SampleProfiler"
-
 // sessionBits are keywords that an EventSource sets on its events for internal
 // use.
 const sessionBits = 0xF00000000000
@@ -56,7 +52,7 @@ func TraceOf(src trace.Source) Trace {
 	}
 	for _, p := range RecordedOf(src) {
 		switch p.Provider {
-		case sampleProfiler:
+		case clr.SampleProvider:
 			t.Sampled = true
 		case clr.RuntimeProvider:
 			t.Keywords, t.Level, t.Events = p.Keywords, p.Level, p.Events
@@ -169,9 +165,12 @@ func tracingCosts(j *judgement) (Finding, bool) {
 		keyword uint64
 		costs   string
 	}{
-		{keywordSurvival, "survival and movement (0x400000), which walks the heap while threads are paused"},
-		{keywordHeapDump, "heap dumps (0x100000), each of which is a full GC"},
-		{keywordSampled, "sampled allocation (0x200000, 0x2000000), which makes allocations slower"},
+		{clr.KeywordGCHeapSurvivalAndMovement, fmt.Sprintf("survival and movement (%#x), which walks the heap while threads are paused", clr.KeywordGCHeapSurvivalAndMovement)},
+		{clr.KeywordGCHeapDump, fmt.Sprintf("heap dumps (%#x), each of which is a full GC", clr.KeywordGCHeapDump)},
+		{
+			clr.KeywordGCSampledObjectAllocationHigh | clr.KeywordGCSampledObjectAllocationLow,
+			fmt.Sprintf("sampled allocation (%#x, %#x), which makes allocations slower", clr.KeywordGCSampledObjectAllocationHigh, clr.KeywordGCSampledObjectAllocationLow),
+		},
 	} {
 		if j.Trace.Keywords&k.keyword != 0 {
 			what = append(what, k.costs)

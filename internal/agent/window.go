@@ -3,6 +3,7 @@ package agent
 import (
 	"time"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/watch"
@@ -58,14 +59,11 @@ func (w *window) judge(now time.Time) []findings.Finding {
 	if w.older == nil || now.Sub(w.older.since) >= 3*span {
 		return nil
 	}
-	for _, r := range w.older.Judge(findings.Trace{Keywords: gcKeyword, Until: gc.Some(now.Sub(w.older.start))}) {
+	for _, r := range w.older.Judge(findings.Trace{Keywords: clr.KeywordGC, Until: gc.Some(now.Sub(w.older.start))}) {
 		return r.Findings
 	}
 	return nil
 }
-
-// gcKeyword is the keyword of the session; see live.Collections.
-const gcKeyword = 1
 
 // judge has the rules look at each process with new collections.
 func (p *process) judge(now time.Time) {

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/etwsession"
@@ -123,7 +124,7 @@ a command, the command's exit code; of several processes, the highest.`,
   gctrail collect -p 1234 --profile gc-verbose --buffersize 512
   gctrail collect -p 1234 --until 'pause>200ms' --before 60s --after 10s
   gctrail collect -n api --keep 10m
-  gctrail collect -p 1234 --providers Microsoft-Windows-DotNETRuntime:0x1:4 -o - | gctrail -`,
+  gctrail collect -p 1234 --providers ` + provider.Runtime(clr.KeywordGC).Spell() + ` -o - | gctrail -`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args, std) },
 	}
 	flags := cmd.Flags()

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"unicode/utf16"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 )
 
@@ -24,6 +25,21 @@ type List []diag.Provider
 func (l *List) Type() string { return "PROVIDER,..." }
 
 func (l *List) String() string { return "" }
+
+// Spell returns providers as --providers takes them, without arguments. Runtimes take
+// the same in DOTNET_EventPipeConfig.
+func (l List) Spell() string {
+	spelt := make([]string, len(l))
+	for i, p := range l {
+		spelt[i] = fmt.Sprintf("%s:%#x:%d", p.Name, p.Keywords, p.Level)
+	}
+	return strings.Join(spelt, ",")
+}
+
+// Runtime returns the runtime's provider with keywords, at level informational.
+func Runtime(keywords uint64) List {
+	return List{{Name: clr.RuntimeProvider, Keywords: keywords, Level: levelInformational}}
+}
 
 func (l *List) Set(s string) error {
 	for part := range strings.SplitSeq(s, ",") {

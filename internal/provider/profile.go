@@ -11,6 +11,13 @@ import (
 	"github.com/gctrail/gctrail/diag"
 )
 
+// The profiles of the events of collections.
+const (
+	GCCollect = "gc-collect"
+	GCVerbose = "gc-verbose"
+	GCAlloc   = "gc-alloc"
+)
+
 // A Profile is a set of providers with a name.
 type Profile struct {
 	Name      string
@@ -28,7 +35,7 @@ type Profile struct {
 // own.
 var profiles = []Profile{
 	{
-		Name: "gc-collect", help: "collections: why, how long, how much",
+		Name: GCCollect, help: "collections: why, how long, how much",
 		Cost: "0 to 8 %; 25 % under constant memory pressure",
 		providers: []diag.Provider{
 			{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: levelInformational},
@@ -37,14 +44,14 @@ var profiles = []Profile{
 		rundown: diag.RundownGC,
 	},
 	{
-		Name: "gc-verbose", help: "plus what is allocated, pinned and held by handles",
+		Name: GCVerbose, help: "plus what is allocated, pinned and held by handles",
 		Cost:      "0 to 25 %; 40 % with many pins, 50 % with many handles",
-		Cheaper:   "gc-collect records why collections happen, how long they take and how much they free",
+		Cheaper:   GCCollect + " records why collections happen, how long they take and how much they free",
 		providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC | clr.KeywordGCHandle | clr.KeywordException, Level: LevelVerbose}},
 		rundown:   diag.RundownGC,
 	},
 	{
-		Name: "gc-alloc", help: "what is allocated, by type and stack, with method names",
+		Name: GCAlloc, help: "what is allocated, by type and stack, with method names",
 		providers: []diag.Provider{{
 			Name: clr.RuntimeProvider, Keywords: clr.KeywordGC | clr.KeywordAllocationSampling, Level: LevelVerbose,
 			Except: notOfAllocations,
@@ -54,15 +61,15 @@ var profiles = []Profile{
 	{
 		Name: "dotnet-common", help: "runtime diagnostics: GC, JIT, exceptions, threads",
 		Cost:      "10 % in a web server",
-		providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: 0x100003801D, Level: levelInformational}},
+		providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: common, Level: levelInformational}},
 		rundown:   diag.RundownFull,
 		stacks:    true,
 	},
 	{
 		Name: "dotnet-sampled-thread-time", help: "stacks of all threads, 100 times a second; disturbs GC figures",
 		Cost:      "10 % in a web server",
-		Cheaper:   "gc-collect records how long GCs pause threads",
-		providers: []diag.Provider{{Name: SampleProfiler, Level: levelInformational}},
+		Cheaper:   GCCollect + " records how long GCs pause threads",
+		providers: []diag.Provider{{Name: clr.SampleProvider, Level: levelInformational}},
 		rundown:   diag.RundownFull,
 		stacks:    true,
 	},
@@ -79,6 +86,10 @@ var profiles = []Profile{
 		stacks:  true,
 	},
 }
+
+// common are the keywords of dotnet-common.
+const common = clr.KeywordGC | clr.KeywordAssemblyLoader | clr.KeywordLoader | clr.KeywordJit | clr.KeywordException |
+	clr.KeywordThreading | clr.KeywordJittedMethodILToNativeMap | clr.KeywordCompilation
 
 // notOfAllocations are the events that level 5 adds and allocations do not need:
 // GCAllocationTick, whose place AllocationSampled takes, FinalizeObject,
@@ -154,7 +165,7 @@ func (r *Request) Config() (config diag.Config, ignored bool) {
 		}
 	}
 	if r.CLREvents != 0 {
-		p := diag.Provider{Name: clr.RuntimeProvider, Keywords: uint64(r.CLREvents), Level: levelInformational}
+		p := Runtime(uint64(r.CLREvents))[0]
 		if r.CLRLevel.Given {
 			p.Level = r.CLRLevel.Max
 		}
@@ -189,10 +200,6 @@ func (r *Request) Costly() []*Profile {
 	}
 	return found
 }
-
-// SampleProfiler is the provider that samples the stacks of all threads, and
-// stops them for it.
-const SampleProfiler = "Microsoft-DotNETCore-SampleProfiler"
 
 // AsksForCollections reports whether a runtime is asked for events of collections.
 func AsksForCollections(config *diag.Config) bool {

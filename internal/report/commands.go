@@ -9,22 +9,24 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/trace"
 )
 
 // CollectSelf has a program write a trace itself.
-const CollectSelf = "DOTNET_EnableEventPipe=1 DOTNET_EventPipeOutputPath=app.nettrace DOTNET_EventPipeConfig=Microsoft-Windows-DotNETRuntime:0x1:4 YOUR-PROGRAM"
+var CollectSelf = "DOTNET_EnableEventPipe=1 DOTNET_EventPipeOutputPath=app.nettrace DOTNET_EventPipeConfig=" +
+	provider.Runtime(clr.KeywordGC).Spell() + " YOUR-PROGRAM"
 
 // recordings are the flags of gctrail collect for what a new trace has to hold.
 var recordings = [...]string{
-	findings.Collections:  "--profile gc-collect",
-	findings.Verbose:      "--profile gc-verbose",
-	findings.Allocations:  "--profile gc-alloc",
-	findings.Triggers:     "--rundown true --providers Microsoft-Windows-DotNETRuntime:0x40000001:4",
-	findings.HandleStacks: "--rundown true --providers Microsoft-Windows-DotNETRuntime:0x40000003:4",
-	findings.Phases:       "--providers Microsoft-Windows-DotNETRuntime:0x1:4,Microsoft-Windows-DotNETRuntimePrivate:0x1:4",
-	findings.LargeBuffer:  "--profile gc-collect --buffersize 1024",
+	findings.Collections:  "--profile " + provider.GCCollect,
+	findings.Verbose:      "--profile " + provider.GCVerbose,
+	findings.Allocations:  "--profile " + provider.GCAlloc,
+	findings.Triggers:     "--rundown true --providers " + provider.Runtime(clr.KeywordGC|clr.KeywordStack).Spell(),
+	findings.HandleStacks: "--rundown true --providers " + provider.Runtime(clr.KeywordGC|clr.KeywordGCHandle|clr.KeywordStack).Spell(),
+	findings.Phases:       "--profile " + provider.GCCollect,
+	findings.LargeBuffer:  "--profile " + provider.GCCollect + " --buffersize 1024",
 }
 
 // record returns the command for a new trace, empty if there is none.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"time"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
@@ -192,7 +193,7 @@ func (r *row) until(now time.Time) time.Time {
 // has not collected for long has not been paused for long.
 func (r *row) judged(at time.Time) *findings.Result {
 	for _, result := range r.found.Judge(findings.Trace{
-		Keywords: 1, Lost: r.lost, Truncated: r.state == Ended && r.err != nil, Until: gc.Some(at.Sub(r.start)),
+		Keywords: clr.KeywordGC, Lost: r.lost, Truncated: r.state == Ended && r.err != nil, Until: gc.Some(at.Sub(r.start)),
 	}) {
 		return &result
 	}

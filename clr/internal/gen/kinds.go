@@ -9,7 +9,7 @@ import (
 // kindsFile has the providers and the kinds of events.
 func (t *table) kindsFile() *writer {
 	w := &writer{}
-	w.p("// The providers that KindOf and ProviderByGUID know.\nconst (")
+	w.p("// The providers of the runtime. SampleProvider samples the stacks of all threads, which\n// it suspends for that; its events have no structs.\nconst (")
 	for _, p := range t.Providers {
 		w.p("%sProvider = %q", p.Go, p.Name)
 	}
@@ -50,6 +50,27 @@ func (t *table) kindsFile() *writer {
 	for _, p := range t.Providers {
 		for _, e := range p.Events {
 			w.p("Kind%s: func() Event { return new(%s) },", e.goName(), e.goName())
+		}
+	}
+	w.p("}")
+	return w
+}
+
+// etlFile has the names of the providers for package etl, which does not import clr.
+func (t *table) etlFile() *writer {
+	w := &writer{pkg: "etl"}
+	w.p("const (")
+	for _, p := range t.Providers {
+		if p.Go == "Runtime" || p.Go == "Private" {
+			w.p("%sProvider = %q", lower(p.Go), p.Name)
+		}
+	}
+	w.p(")\n")
+	w.p("// runtimeProviders are the names of the runtime's providers, by GUID.")
+	w.p("var runtimeProviders = map[string]string{")
+	for _, p := range t.Providers {
+		if p.GUID != "" {
+			w.p("%q: %q,", p.GUID, p.Name)
 		}
 	}
 	w.p("}")

@@ -1,5 +1,5 @@
 // Command gen writes the generated files of package clr from its table,
-// events.json. Run it with go generate in the package's folder.
+// events.json, and the names of the providers for package etl. Run it with go generate in the package's folder.
 package main
 
 import (
@@ -55,5 +55,6 @@ func generate(eventsJSON []byte) (map[string][]byte, error) {
 	add("layouts_gen.go", t.layoutsFile())
 	add("structs_gen_test.go", t.testFile())
 	add("tracepoints_gen.go", t.tracepointsFile())
+	add("../etl/providers_gen.go", t.etlFile())
 	return files, err
 }
