@@ -29,6 +29,9 @@ type Growth struct {
 	Done bool
 }
 
+// keptEntries is how many buffers of a growing trace are remembered at least.
+const keptEntries = 1 << 14
+
 // A tail is how far a growing trace has been read.
 type tail struct {
 	done    bool
@@ -88,6 +91,9 @@ func (r *Reader) grow() bool {
 // follow lists the buffers that were written since it was called last.
 func (r *Reader) follow() error {
 	old := r.index.entries
+	if len(old) > 2*keptEntries { // what is lost from here on is known from the last ones
+		old = append([]entry(nil), old[len(old)-keptEntries:]...)
+	}
 	r.index.entries = nil
 	err := r.list()
 	fresh := r.index.entries

@@ -31,20 +31,18 @@ func (o *collectOptions) collectETW(cmd *cobra.Command, std *stdio, config diag.
 	if len(o.profiles.values) == 0 && len(o.providers) == 0 && o.clrEvents == 0 {
 		config.Providers = config.Providers[:1] // as PerfView's /GCCollectOnly
 	}
-	whole := *plan // the session has one file, from its start
-	whole.Ring = false
 	talk := &collectTalk{std: std, line: &progress{}}
-	e := &collect.ETW{System: system, Processes: processes, Options: o.options(std, config, &whole, talk.tell)}
+	e := &collect.ETW{System: system, Processes: processes, Options: o.options(std, config, plan, talk.tell)}
 	talk.show(e, "")
 	return talk.end(e.Run(cmd.Context()))
 }
 
 // checkETW returns which flags have no meaning for an ETW session.
 func (o *collectOptions) checkETW(cmd *cobra.Command) error {
-	name := changed(cmd, "keep", "before", "repeat", "stopping-event-provider-name", "resume-runtime", "diagnostic-port", "hide-child-io")
+	name := changed(cmd, "resume-runtime", "diagnostic-port", "hide-child-io")
 	switch {
 	case name != "":
-		return usagef(cmd, "--%s cannot be used with --etw: an ETW session writes one file, from its start to its end", name)
+		return usagef(cmd, "--%s cannot be used with --etw, which records processes that run", name)
 	case o.output == "-":
 		return usagef(cmd, "--etw cannot write to standard output: Windows itself writes the file; choose one with -o FILE")
 	}

@@ -14,7 +14,6 @@ import (
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/nettrace"
-	"github.com/gctrail/gctrail/trace"
 )
 
 // A capture writes a session's trace to a file as it arrives, and rebuilds its
@@ -23,25 +22,19 @@ type capture struct {
 	process *diag.Process
 	session *diag.Session
 	in      traceInput // the session
-	plan    *Plan
-	base    string           // path of the file, but for its number if there are several
-	nth     int              // of the files
-	path    string           // of the file
-	sink    traceSink        // out, or the ring
-	out     *tracefile.File  // the file; nil while there is a ring in its place
-	ring    *tracefile.Ring  // nil if everything is written
-	reader  *nettrace.Reader // of the capture itself
-	found   findings.Set     // of what is written; empty if there is a ring
-	notify  func(Notice)
-
-	stopping    map[*trace.Descriptor]bool // kinds of the stopping event
-	trigger     *Trigger                   // what was waited for; nil until it came
-	unreachable bool                       // the stopping event cannot come
+	awaited
+	base   string           // path of the file, but for its number if there are several
+	nth    int              // of the files
+	path   string           // of the file
+	sink   traceSink        // out, or the ring
+	out    *tracefile.File  // the file; nil while there is a ring in its place
+	ring   *tracefile.Ring  // nil if everything is written
+	reader *nettrace.Reader // of the capture itself
+	found  findings.Set     // of what is written; empty if there is a ring
 
 	pending []byte // read and not written
 	passed  int64  // bytes before pending
 	failed  error  // of writing, after which nothing is written any more
-	cancel  func()
 
 	// stopped is why the runtime did not end the trace though it was asked to,
 	// broken why no more of it can be read.
@@ -53,7 +46,6 @@ type capture struct {
 	received    atomic.Int64 // bytes
 	collections atomic.Int64
 	longest     atomic.Int64 // pause, in nanoseconds
-	ends        atomic.Int64 // when it does, after the trigger; 0 before, as Unix time in nanoseconds
 }
 
 // A traceInput is where the bytes of a trace come from.
@@ -88,7 +80,8 @@ const (
 // newCapture returns a capture that writes everything to out; where out is nil, it
 // needs a ring.
 func newCapture(process *diag.Process, session *diag.Session, out *tracefile.File) *capture {
-	c := &capture{process: process, session: session, in: session, plan: new(Plan), notify: func(Notice) {}}
+	c := &capture{process: process, session: session, in: session}
+	c.awaited = awaited{plan: new(Plan), notify: func(Notice) {}, met: c.met}
 	if out != nil {
 		c.path, c.sink, c.out = out.Name(), out, out
 	}
@@ -100,17 +93,6 @@ func newCapture(process *diag.Process, session *diag.Session, out *tracefile.Fil
 func (c *capture) keepIn(r *tracefile.Ring) {
 	c.path, c.sink, c.ring = r.Path(), r, r
 	r.Overrun = func() { c.cancel() }
-}
-
-func (c *capture) wants(d *trace.Descriptor) bool {
-	if c.plan.Event != nil && c.plan.Event.wants(d) {
-		if c.stopping == nil {
-			c.stopping = make(map[*trace.Descriptor]bool)
-		}
-		c.stopping[d] = true
-		return true
-	}
-	return gc.Wants(d)
 }
 
 // run reads the trace to its end, which the runtime is asked for when ctx is
@@ -169,7 +151,7 @@ func (c *capture) dismiss() {
 // trace.
 func (c *capture) read() error {
 	model := gc.Model{Live: true}
-	for col, err := range model.Collections(watched{c.reader, c}) {
+	for col, err := range model.Collections(watched{c.reader, c.see}) {
 		if err != nil {
 			return err
 		}
@@ -191,47 +173,15 @@ func (c *capture) add(col *gc.Collection) {
 	if pause := col.Pause(); pause.Known() {
 		c.longest.Store(max(c.longest.Load(), int64(pause.Or(0))))
 	}
-	if c.trigger == nil && c.plan.Until != nil && c.plan.Until.Holds(col) {
-		c.triggered(met(col))
-	}
+	c.finished(col)
 }
 
-// see checks whether an event is the awaited one, or comes so long after
-// that the trace can end.
-func (c *capture) see(ev *trace.Event) {
-	if c.trigger != nil {
-		if ev.Time() >= c.trigger.To+c.plan.After {
-			c.cancel()
-		}
-		return
-	}
-	if c.unreachable || !c.stopping[ev.Desc] {
-		return
-	}
-	is, err := c.plan.Event.Filter.matches(ev)
-	switch {
-	case err != nil:
-		c.unreachable = true
-		c.notify(Unmatchable{c.plan.Event, err})
-	case is:
-		c.triggered(&Trigger{From: ev.Time(), To: ev.Time(), Event: c.plan.Event})
-	}
-}
-
-// meet has the trace end a while after what it was waiting for: when an event tells
-// that this time has passed, or, of a process that falls silent, by the clock.
-func (c *capture) triggered(t *Trigger) {
-	c.trigger = t
+// met notes that what the trace was waiting for has come.
+func (c *capture) met(t *Trigger) {
 	if c.ring != nil {
 		c.ring.Hold(t.From)
 	}
 	c.notify(Triggered{c.process, t, c.path, c.plan})
-	c.ends.Store(time.Now().Add(c.plan.After).UnixNano())
-	if c.plan.After == 0 {
-		c.cancel()
-		return
-	}
-	time.AfterFunc(c.plan.After, c.cancel)
 }
 
 // finish makes the file of what a ring keeps. The ring is gone then, unless the
@@ -321,8 +271,6 @@ func (c *capture) status() CaptureStatus {
 		Process: c.process, Plan: c.plan, Bytes: c.received.Load(), Collections: c.collections.Load(),
 		Longest: time.Duration(c.longest.Load()),
 	}
-	if ends := c.ends.Load(); ends > 0 {
-		s.Ends = time.Unix(0, ends)
-	}
+	s.Ends = c.end()
 	return s
 }

@@ -34,17 +34,26 @@ type ETW struct {
 	Processes []*diag.Process // nil means all of the machine
 	Options   *Options        // but for Resume, Names and Stdout
 
-	path        string
-	since       time.Time
-	follower    atomic.Pointer[etwsession.Follower]
-	collections atomic.Int64
-	longest     atomic.Int64 // pause, in nanoseconds
-	ends        atomic.Int64 // when it does, after the trigger; 0 before, as Unix time in nanoseconds
-	trigger     *Trigger
+	since   time.Time
+	current atomic.Pointer[etwCapture]
 }
 
-// Run records until ctx is done, the duration is over, the condition of the plan has
-// been met, or all processes have ended.
+// An etwCapture is one trace of an ETW.
+type etwCapture struct {
+	awaited
+	etw      *ETW
+	path     string
+	sessions []*etwsession.Session
+	follower *etwsession.Follower
+	reader   *etl.Reader
+	found    findings.Set
+
+	collections atomic.Int64
+	longest     atomic.Int64 // pause, in nanoseconds
+}
+
+// Run records until ctx is done, the duration is over, what the plan waits for has
+// come in each of its files, or all processes have ended.
 func (e *ETW) Run(ctx context.Context) error {
 	providers, err := e.providers()
 	if err != nil {
@@ -55,7 +64,7 @@ func (e *ETW) Run(ctx context.Context) error {
 	if err := paths.makeFolder(); err != nil {
 		return err
 	}
-	e.path = paths.Next(&diag.Process{Name: titleOf(e.Processes, "etw"), PID: os.Getpid()}, time.Now())
+	path := paths.Next(&diag.Process{Name: titleOf(e.Processes, "etw"), PID: os.Getpid()}, time.Now())
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
 	if e.Options.Duration > 0 {
@@ -63,95 +72,162 @@ func (e *ETW) Run(ctx context.Context) error {
 		ctx, end = context.WithTimeout(ctx, e.Options.Duration)
 		defer end()
 	}
-	sessions, names, err := e.start(providers)
-	if err != nil {
-		return err
-	}
-	f, err := etwsession.Follow(ctx, sessions...)
-	if err != nil {
-		return err
-	}
-	defer f.Close()
-	f.Rundown = e.rundown()
-	e.since = time.Now()
-	e.follower.Store(f)
-	e.Options.Notify(Recording{"ETW", e.Processes, e.path, e.Options.Plan, names})
 	go awaitExit(ctx, stop, pidsOf(e.Processes), e.System.Runs)
-	return e.follow(f, sessions[0], stop)
+	e.since = time.Now()
+	for nth := 1; ; nth++ {
+		c, err := e.record(ctx, providers, numbered(path, nth, e.Options.Plan.Files))
+		if err != nil || c.trigger == nil || ctx.Err() != nil || nth >= e.Options.Plan.Files {
+			return err
+		}
+	}
+}
+
+// record makes one trace.
+func (e *ETW) record(ctx context.Context, providers []etwsession.Provider, path string) (*etwCapture, error) {
+	c := &etwCapture{etw: e, path: path}
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	c.awaited = awaited{plan: e.Options.Plan, notify: e.Options.Notify, cancel: cancel, met: c.met}
+	names, err := c.start(providers)
+	if err != nil {
+		return nil, err
+	}
+	if c.follower, err = etwsession.Follow(ctx, c.sessions...); err != nil {
+		return nil, err
+	}
+	defer c.follower.Close()
+	c.follower.Rundown = e.rundown()
+	e.current.Store(c)
+	e.Options.Notify(Recording{"ETW", e.Processes, path, e.Options.Plan, names})
+	if err := c.follow(); err != nil {
+		return nil, err
+	}
+	r, err := c.result()
+	if err != nil {
+		return nil, err
+	}
+	e.Options.Notify(Ended{r})
+	return c, nil
 }
 
 // start starts the sessions. That of the kernel, which names the processes, needs more
-// rights; names is why it could not be started.
-func (e *ETW) start(providers []etwsession.Provider) (sessions []*etwsession.Session, names, err error) {
-	s, err := etwsession.Start(e.System, &etwsession.Options{
-		Path: e.path, Providers: providers, PIDs: pidsOf(e.Processes), BufferMB: e.Options.Config.BufferMB,
-	})
+// rights; names is why it could not be started. It has few events, and keeps them all.
+func (c *etwCapture) start(providers []etwsession.Provider) (names, err error) {
+	o := &etwsession.Options{
+		Path: c.path, Providers: providers, PIDs: pidsOf(c.etw.Processes), BufferMB: c.etw.Options.Config.BufferMB,
+	}
+	if c.plan.Ring {
+		o.Limits = etwsession.Limits(c.plan.Keep)
+	}
+	s, err := etwsession.Start(c.etw.System, o)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
-	kernel, names := etwsession.StartKernel(e.System, etwsession.KernelPath(e.path))
-	if names != nil {
-		return []*etwsession.Session{s}, names, nil
+	c.sessions = []*etwsession.Session{s}
+	kernel, names := etwsession.StartKernel(c.etw.System, etwsession.KernelPath(c.path), etwsession.Limits{})
+	if names == nil {
+		c.sessions = append(c.sessions, kernel)
 	}
-	return []*etwsession.Session{s, kernel}, nil, nil
+	return names, nil
 }
 
 // follow reads what the sessions write to their end.
-func (e *ETW) follow(f *etwsession.Follower, s *etwsession.Session, stop func()) error {
-	var found findings.Set
-	reader := f.Reader(etl.Options{Want: gc.Wants})
+func (c *etwCapture) follow() error {
+	c.reader = c.follower.Reader(etl.Options{Want: c.wants})
 	model := gc.Model{Live: true}
-	plan := e.Options.Plan
-	for c, err := range model.Collections(reader) {
+	for col, err := range model.Collections(watched{c.reader, c.see}) {
 		if err != nil {
-			return errors.Join(&ReviewError{e.path, err}, f.Stop())
+			return errors.Join(&ReviewError{c.path, err}, c.follower.Stop())
 		}
-		found.Add(c)
-		e.collections.Add(1)
-		e.longest.Store(max(e.longest.Load(), int64(c.Pause().Or(0))))
-		if e.trigger == nil && plan.Until != nil && plan.Until.Holds(c) {
-			e.triggered(met(c), stop)
-		}
+		c.found.Add(col)
+		c.collections.Add(1)
+		c.longest.Store(max(c.longest.Load(), int64(col.Pause().Or(0))))
+		c.finished(col)
 	}
-	if err := f.Err(); err != nil {
-		return err
-	}
-	info, err := os.Stat(e.path)
-	if err != nil {
-		return outputFailed(e.path, err)
-	}
-	loss := s.Loss()
-	e.Options.Notify(Ended{&Result{
-		Path: e.path, Size: info.Size(), Regular: true, Plan: plan, Config: &e.Options.Config, Triggered: e.trigger != nil,
-		ETW: &loss, Trace: reader, Found: found.Judge(findings.TraceOf(reader)), Collections: e.collections.Load(),
-	}})
-	return nil
+	return c.follower.Err()
 }
 
-// triggered has the trace end a while after what it was waiting for.
-func (e *ETW) triggered(t *Trigger, stop func()) {
-	e.trigger = t
-	after := e.Options.Plan.After
-	process := &diag.Process{PID: int(t.Collection.Process.PID), Name: t.Collection.Process.Name}
-	e.Options.Notify(Triggered{process, t, e.path, e.Options.Plan})
-	e.ends.Store(time.Now().Add(after).UnixNano())
-	time.AfterFunc(after, stop)
+// met notes that what the trace was waiting for has come.
+func (c *etwCapture) met(t *Trigger) {
+	process := &diag.Process{PID: int(t.PID)}
+	if t.Collection != nil {
+		process.PID, process.Name = int(t.Collection.Process.PID), t.Collection.Process.Name
+	} else if p, ok := c.reader.Info().Processes[t.PID]; ok {
+		process.Name = p.Name
+	}
+	if c.plan.Ring {
+		c.follower.Hold(c.from(t))
+	}
+	c.notify(Triggered{process, t, c.path, c.plan})
+}
+
+// from returns what time is to be kept from on, of a trace with or without its trigger.
+func (c *etwCapture) from(t *Trigger) time.Time {
+	end := time.Now()
+	if t != nil {
+		end = c.reader.Info().Start.Add(t.From)
+	}
+	if c.plan.Before == 0 {
+		return time.Time{} // all that there is
+	}
+	return end.Add(-c.plan.Before)
+}
+
+// result makes the file of what is kept, and returns what is in it.
+func (c *etwCapture) result() (*Result, error) {
+	loss := c.sessions[0].Loss()
+	r := &Result{
+		Path: c.path, Regular: true, Plan: c.plan, Config: &c.etw.Options.Config, Triggered: c.trigger != nil,
+		ETW: &loss, Trace: c.reader, Found: c.found.Judge(findings.TraceOf(c.reader)), Collections: c.collections.Load(),
+	}
+	if c.plan.Ring {
+		if err := c.follower.Join(c.from(c.trigger)); err != nil {
+			return nil, outputFailed(c.path, err)
+		}
+		r.Joined, r.RingCut = true, c.follower.Cut()
+		if err := c.review(r); err != nil {
+			return nil, err
+		}
+	}
+	info, err := os.Stat(c.path)
+	if err != nil {
+		return nil, outputFailed(c.path, err)
+	}
+	r.Size = info.Size()
+	return r, nil
+}
+
+// review reads the files that were made of a ring.
+func (c *etwCapture) review(r *Result) error {
+	var files []etl.File
+	for _, s := range c.sessions {
+		f, err := os.Open(s.Path())
+		if err != nil {
+			return &ReviewError{s.Path(), err}
+		}
+		defer f.Close()
+		info, err := f.Stat()
+		if err != nil {
+			return &ReviewError{s.Path(), err}
+		}
+		files = append(files, etl.File{ReaderAt: f, Size: info.Size(), Name: s.Path()})
+	}
+	if err := r.examine(etl.NewMergedReader(files, etl.Options{Want: gc.Wants})); err != nil {
+		return &ReviewError{r.Path, err}
+	}
+	return nil
 }
 
 // Status returns how far recording has come.
 func (e *ETW) Status() Status {
-	f := e.follower.Load()
-	if f == nil {
+	c := e.current.Load()
+	if c == nil {
 		return Status{}
 	}
-	c := CaptureStatus{
-		Process: &diag.Process{Name: titleOf(e.Processes, "etw")}, Plan: e.Options.Plan, Bytes: f.Bytes(),
-		Collections: e.collections.Load(), Longest: time.Duration(e.longest.Load()),
-	}
-	if ends := e.ends.Load(); ends > 0 {
-		c.Ends = time.Unix(0, ends)
-	}
-	return Status{Elapsed: time.Since(e.since), Captures: []CaptureStatus{c}}
+	return Status{Elapsed: time.Since(e.since), Captures: []CaptureStatus{{
+		Process: &diag.Process{Name: titleOf(e.Processes, "etw")}, Plan: c.plan, Bytes: c.follower.Bytes(),
+		Collections: c.collections.Load(), Longest: time.Duration(c.longest.Load()), Ends: c.end(),
+	}}}
 }
 
 // providers are those that are asked for, as ETW names them.

@@ -4,9 +4,12 @@ import (
 	"archive/zip"
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
+	"reflect"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -18,20 +21,26 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/condition"
 	"github.com/gctrail/gctrail/internal/etwsession"
+	"github.com/gctrail/gctrail/internal/tracefile"
 )
 
 // An etwFake is a system whose sessions write a trace that there is already: the first
 // buffers at their start, the rest when they are stopped.
 type etwFake struct {
-	data   []byte
-	first  int
-	denied bool // sessions of the kernel
+	data    []byte
+	first   int
+	denied  bool // sessions of the kernel
+	stacks  bool // are asked for
+	rundown uint64
 
 	mu     sync.Mutex
 	paths  map[uint64]string // of sessions that run
 	enable []*etwsession.Enabling
 	exited bool // all processes
 	kernel uint64
+
+	handles uint64
+	turns   int // how often sessions went on in another file
 }
 
 const etwBuffer = 64 << 10 // of the trace
@@ -39,17 +48,14 @@ const etwBuffer = 64 << 10 // of the trace
 func (f *etwFake) StartTrace(_ string, properties []byte) (uint64, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	const fileName, mode, systemLogger = 120 + 2*1024, 0x40, 0x02000000
+	const mode, systemLogger = 0x40, 0x02000000
 	isKernel := uint32(properties[mode+3])<<24&systemLogger != 0
 	if isKernel && f.denied {
 		return 0, etwsession.StatusDenied
 	}
-	var units []uint16
-	for b := properties[fileName:]; b[0]|b[1] != 0; b = b[2:] {
-		units = append(units, uint16(b[0])|uint16(b[1])<<8)
-	}
-	path := string(utf16.Decode(units))
-	handle := uint64(len(f.paths) + 1)
+	path := fileNameIn(properties)
+	f.handles++
+	handle := f.handles
 	f.paths[handle] = path
 	if isKernel {
 		f.kernel = handle
@@ -68,20 +74,40 @@ func (f *etwFake) Enable(_ uint64, e *etwsession.Enabling) error {
 func (f *etwFake) Control(handle uint64, _ string, properties []byte, code uint32) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	const stop, eventsLost = 1, 0x58
+	const stop, update, eventsLost = 1, 2, 0x58
 	path, ok := f.paths[handle]
 	if !ok {
 		return etwsession.StatusNoSession
 	}
 	properties[eventsLost] = 3
-	if code != stop {
+	switch {
+	case code == update:
+		f.paths[handle] = fileNameIn(properties)
+		f.turns++
+		return os.WriteFile(f.paths[handle], f.data[:etwBuffer], 0o600)
+	case code != stop:
 		return nil
 	}
 	delete(f.paths, handle)
 	if handle == f.kernel {
 		return nil
 	}
-	return os.WriteFile(path, f.data, 0o600)
+	out, err := os.OpenFile(path, os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(f.data[f.first:])
+	return errors.Join(err, out.Close())
+}
+
+// fileNameIn returns the name behind the properties of a session.
+func fileNameIn(properties []byte) string {
+	const fileName = 120 + 2*1024
+	var units []uint16
+	for b := properties[fileName:]; b[0]|b[1] != 0; b = b[2:] {
+		units = append(units, uint16(b[0])|uint16(b[1])<<8)
+	}
+	return string(utf16.Decode(units))
 }
 
 func (f *etwFake) SetInformation(uint64, uint32, []byte) error { return nil }
@@ -109,7 +135,7 @@ func newETWFake(t *testing.T) *etwFake {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &etwFake{data: data, first: len(data) / 2, paths: map[uint64]string{}}
+	return &etwFake{data: data, first: 2 * etwBuffer, paths: map[uint64]string{}}
 }
 
 // record runs an ETW, and returns what it notifies of.
@@ -117,7 +143,7 @@ func (f *etwFake) record(ctx context.Context, t *testing.T, plan *Plan, processe
 	t.Helper()
 	var mu sync.Mutex
 	e := &ETW{System: f, Processes: processes, Options: &Options{
-		Config: diag.Config{NoStacks: true, Providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: 1, Level: 4}}},
+		Config: diag.Config{NoStacks: !f.stacks, Rundown: f.rundown, Providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: 1, Level: 4}}},
 		Plan:   plan, Output: t.TempDir() + string(os.PathSeparator),
 		Notify: func(n Notice) {
 			mu.Lock()
@@ -204,6 +230,116 @@ func TestETWUntil(t *testing.T) {
 	}
 	if r := notices[2].(Ended); !r.Triggered || r.Collections == 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// etwFiles returns the files beside that of a result.
+func etwFiles(t *testing.T, n Notice) (names []string) {
+	t.Helper()
+	all, err := os.ReadDir(filepath.Dir(n.(Ended).Path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range all {
+		names = append(names, e.Name())
+	}
+	return names
+}
+
+// TestETWKeep keeps the end of a session that has gone on in another file: it is one
+// trace, and nothing else is left.
+func TestETWKeep(t *testing.T) {
+	f := newETWFake(t)
+	ctx, stop := context.WithTimeout(context.Background(), 3*time.Second)
+	defer stop()
+	plan := (&Stop{Keep: tracefile.Limits{Time: 32 * time.Second}}).Plan()
+	notices, err := f.record(ctx, t, plan, nil)
+	if err != nil || len(notices) != 2 || f.turns == 0 {
+		t.Fatalf("%v, %d times another file, %+v", err, f.turns, notices)
+	}
+	r := notices[1].(Ended)
+	if want := wholeETW(t, f.data); r.Collections != want || !r.Joined || r.RingCut {
+		t.Errorf("%d collections, want %d: %+v", r.Collections, want, r.Result)
+	}
+	if files := etwFiles(t, notices[1]); len(files) != 2 { // with that of the kernel
+		t.Errorf("files: %q", files)
+	}
+}
+
+// TestETWRepeat makes as many traces as are asked for, each of a session of its own.
+func TestETWRepeat(t *testing.T) {
+	f := newETWFake(t)
+	f.first = len(f.data)
+	until, err := condition.Parse("gen>=0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+	defer stop()
+	after := time.Duration(0)
+	notices, err := f.record(ctx, t, (&Stop{Until: until, After: &after, Files: 2}).Plan(), nil)
+	if err != nil || ctx.Err() != nil || len(notices) != 6 || f.handles != 4 {
+		t.Fatalf("%v, %v, %d sessions, %+v", err, ctx.Err(), f.handles, notices)
+	}
+	for nth, n := range []Notice{notices[2], notices[5]} {
+		r := n.(Ended)
+		if !r.Triggered || !r.Joined || r.Collections == 0 || !strings.HasSuffix(r.Path, fmt.Sprintf("-%d.etl", nth+1)) {
+			t.Errorf("%+v", r.Result)
+		}
+	}
+	if files := etwFiles(t, notices[5]); len(files) != 4 {
+		t.Errorf("files: %q", files)
+	}
+}
+
+// TestETWStoppingEvent ends a session at an event.
+func TestETWStoppingEvent(t *testing.T) {
+	f := newETWFake(t)
+	f.first = len(f.data)
+	ctx, stop := context.WithTimeout(context.Background(), 10*time.Second)
+	defer stop()
+	event := &StoppingEvent{Provider: clr.RuntimeProvider, Name: "GC/Start"}
+	if err := event.Filter.Set("Depth:2"); err != nil {
+		t.Fatal(err)
+	}
+	notices, err := f.record(ctx, t, (&Stop{Event: event}).Plan(), nil)
+	if err != nil || ctx.Err() != nil || len(notices) != 3 {
+		t.Fatalf("%v, %v, %+v", err, ctx.Err(), notices)
+	}
+	if n, ok := notices[1].(Triggered); !ok || n.Trigger.Event != event || n.Process.PID != 179596 {
+		t.Errorf("%+v", notices[1])
+	}
+	if r := notices[2].(Ended); !r.Triggered || r.Joined {
+		t.Errorf("%+v", r.Result)
+	}
+}
+
+// TestETWRundown: where stacks were asked for, the methods of the same processes are
+// listed at the end, and only then.
+func TestETWRundown(t *testing.T) {
+	for _, stacks := range []bool{false, true} {
+		f := newETWFake(t)
+		f.stacks, f.rundown = stacks, diag.RundownMethods
+		ctx, stop := context.WithCancel(context.Background())
+		defer stop()
+		time.AfterFunc(300*time.Millisecond, stop)
+		if _, err := f.record(ctx, t, new(Plan), []*diag.Process{{PID: 7}}); err != nil {
+			t.Fatal(err)
+		}
+		if !stacks {
+			if len(f.enable) != 1 || f.enable[0].Parameters.Property != 0 {
+				t.Errorf("enabled without stacks: %+v", f.enable)
+			}
+			continue
+		}
+		const stackTrace = 4
+		if len(f.enable) != 2 || f.enable[0].Parameters.Property != stackTrace {
+			t.Fatalf("enabled: %+v", f.enable)
+		}
+		last := f.enable[1]
+		if last.Provider != clr.RundownGUID || last.Level != 5 || last.Any != diag.RundownMethods || !reflect.DeepEqual(last.Parameters.Filters, f.enable[0].Parameters.Filters) {
+			t.Errorf("rundown: %+v", last)
+		}
 	}
 }
 

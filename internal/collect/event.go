@@ -125,18 +125,17 @@ func sameValue(v any, word, want string) bool {
 	return text == want || word != "" && word == want
 }
 
-// watched are the events of a capture, which looks at each of them for the one
-// that ends it.
+// watched are the events of a trace, each of which is shown to see first.
 type watched struct {
 	trace.Source
-	c *capture
+	see func(*trace.Event)
 }
 
 func (w watched) Events() iter.Seq2[*trace.Event, error] {
 	return func(yield func(*trace.Event, error) bool) {
 		for ev, err := range w.Source.Events() {
 			if err == nil {
-				w.c.see(ev)
+				w.see(ev)
 			}
 			if !yield(ev, err) {
 				return

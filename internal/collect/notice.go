@@ -97,6 +97,7 @@ type Trigger struct {
 	From, To   time.Duration // of the trace
 	Collection *gc.Collection
 	Event      *StoppingEvent // nil if it was a collection
+	PID        uint64         // of the process that raised the event
 }
 
 // A Result is a trace that was written.

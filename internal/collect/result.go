@@ -41,7 +41,7 @@ func (r *Result) review() error {
 
 // examine reads a trace to its end.
 func (r *Result) examine(src trace.Source) (err error) {
-	r.Trace = src
+	r.Trace, r.Collections = src, 0
 	r.Found, err = findings.Examine(src, findings.Options{})
 	for _, found := range r.Found {
 		r.Collections += int64(found.Summary.All().Count)

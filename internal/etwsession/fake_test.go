@@ -5,6 +5,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"os"
+	"path/filepath"
 	"slices"
 	"unicode/utf16"
 )
@@ -18,6 +19,7 @@ type fake struct {
 	fail    map[string]error      // by call
 	first   []byte                // what a session writes to its file at its start
 	lost    Loss
+	turned  func(path string) // is called when a session is to continue in another file
 }
 
 func newFake() *fake {
@@ -76,8 +78,16 @@ func (f *fake) Control(handle uint64, session string, b []byte, code uint32) err
 	}
 	le.PutUint32(b[offEventsLost:], f.lost.Events)
 	le.PutUint32(b[offBuffersLost:], f.lost.Buffers)
-	if code == controlStop {
+	switch code {
+	case controlStop:
 		delete(f.started, session)
+	case controlUpdate:
+		p := properties(b)
+		f.record("  to %s, flags %#x, session flags %#x", filepath.Base(p.fileName()), le.Uint32(p[offWnodeFlags:]), le.Uint32(p[offEnableFlags:]))
+		if err := f.fail["Update"]; err != nil {
+			return err
+		}
+		f.turned(p.fileName())
 	}
 	return nil
 }

@@ -31,13 +31,16 @@ const (
 // A Follower follows the files of sessions until they have been stopped.
 type Follower struct {
 	sessions []*Session
-	files    []*os.File
+	chains   []*chain
 	ctx      context.Context
 	bytes    atomic.Int64
 	grown    time.Time
-	idle     bool // was reported
+	idle     bool      // was reported
+	first    int64     // up to where the first chain was read
+	settled  time.Time // when what can be emitted had all events from some time before
 	queried  time.Time
 	err      error
+	broken   bool // a session cannot go on in another file
 
 	// Rundown is enabled when ctx is done, to describe what the trace has addresses
 	// of; nil for none.
@@ -52,11 +55,11 @@ func Follow(ctx context.Context, sessions ...*Session) (*Follower, error) {
 	f := &Follower{sessions: sessions, ctx: ctx}
 	limit := time.Now().Add(firstTime)
 	for _, s := range sessions {
-		file, err := awaitFile(s.path, limit)
-		if err != nil {
+		c := &chain{session: s, limits: s.limits}
+		if err := c.await(limit); err != nil {
 			return nil, errors.Join(&Error{"StartTrace", s.name, err}, f.Stop(), f.Close())
 		}
-		f.files = append(f.files, file)
+		f.chains = append(f.chains, c)
 	}
 	f.grown, f.queried = time.Now(), time.Now()
 	return f, nil
@@ -84,9 +87,9 @@ func awaitFile(path string, limit time.Time) (*os.File, error) {
 // raised. It ends when the sessions have.
 func (f *Follower) Reader(opts etl.Options) *etl.Reader {
 	opts.Tail = &etl.Tail{Wait: f.wait, Lag: Lag}
-	files := make([]etl.File, len(f.files))
-	for i, file := range f.files {
-		files[i] = etl.File{ReaderAt: file, Name: f.sessions[i].path}
+	files := make([]etl.File, len(f.chains))
+	for i, c := range f.chains {
+		files[i] = etl.File{ReaderAt: c, Name: c.session.trace}
 	}
 	return etl.NewMergedReader(files, opts)
 }
@@ -100,16 +103,53 @@ func (f *Follower) Err() error { return f.err }
 // Close closes the files. The sessions must have ended.
 func (f *Follower) Close() error {
 	var errs []error
-	for _, file := range f.files {
-		errs = append(errs, file.Close())
+	for _, c := range f.chains {
+		errs = append(errs, c.close())
 	}
 	return errors.Join(errs...)
+}
+
+// Hold keeps what was written since a time, whatever the limits of the sessions.
+func (f *Follower) Hold(since time.Time) {
+	for _, c := range f.chains {
+		c.hold(since)
+	}
+}
+
+// Cut reports whether something was dropped that the limits of time would have kept.
+func (f *Follower) Cut() bool {
+	for _, c := range f.chains {
+		if c.cut {
+			return true
+		}
+	}
+	return false
+}
+
+// Join makes the traces of sessions with limits of what is kept of them since a time,
+// when the reader has ended.
+func (f *Follower) Join(since time.Time) error {
+	var errs []error
+	for _, c := range f.chains {
+		if c.limits != (Limits{}) {
+			errs = append(errs, c.join(c.session.trace, since))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// Discard removes all that the sessions have written, when the reader has ended.
+func (f *Follower) Discard() {
+	for _, c := range f.chains {
+		c.discard()
+	}
 }
 
 // wait waits until one of the files has grown, nothing has been written for some time,
 // or the sessions have ended.
 func (f *Follower) wait() etl.Growth {
 	for {
+		f.tend()
 		done := f.ended()
 		sizes, total := f.sizes()
 		now := time.Now()
@@ -121,6 +161,13 @@ func (f *Follower) wait() etl.Growth {
 		idle := now.Sub(f.grown) >= idleTime
 		if grew || idle && !f.idle || done {
 			f.idle = idle
+			if idle || sizes[0] > f.first {
+				f.settled = now
+			}
+			f.first = sizes[0]
+			if done {
+				f.finish()
+			}
 			return etl.Growth{Sizes: sizes, Idle: idle, Done: done}
 		}
 		time.Sleep(pollTime)
@@ -129,8 +176,8 @@ func (f *Follower) wait() etl.Growth {
 
 // ended stops the sessions when ctx is done. It reports whether they have ended.
 func (f *Follower) ended() bool {
-	if f.ctx.Err() != nil && !f.lists() {
-		f.err = f.Stop()
+	if f.broken || f.ctx.Err() != nil && !f.lists() {
+		f.err = errors.Join(f.err, f.Stop())
 		return true
 	}
 	if time.Since(f.queried) < queryTime {
@@ -141,7 +188,7 @@ func (f *Follower) ended() bool {
 	if !errors.Is(err, StatusNoSession) {
 		return false
 	}
-	f.err = f.Stop() // the others
+	f.err = errors.Join(f.err, f.Stop()) // the others
 	return true
 }
 
@@ -168,13 +215,31 @@ func (f *Follower) Stop() error {
 	return errors.Join(errs...)
 }
 
+// sizes returns how much can be read of each chain, and how much was written.
 func (f *Follower) sizes() (sizes []int64, total int64) {
-	sizes = make([]int64, len(f.files))
-	for i, file := range f.files {
-		if info, err := file.Stat(); err == nil { // of the open file: a folder has sizes late
-			sizes[i] = info.Size()
-			total += sizes[i]
-		}
+	sizes = make([]int64, len(f.chains))
+	for i, c := range f.chains {
+		sizes[i] = c.grow()
+		total += sizes[i]
 	}
 	return sizes, total
+}
+
+// tend begins and removes files of sessions with limits.
+func (f *Follower) tend() {
+	if f.ctx.Err() != nil {
+		return // what is written now is all there will be
+	}
+	for _, c := range f.chains {
+		if err := c.tend(time.Now(), f.settled); err != nil {
+			f.err, f.broken = errors.Join(f.err, err), true
+		}
+	}
+}
+
+// finish takes in what the sessions have written at their end.
+func (f *Follower) finish() {
+	for _, c := range f.chains {
+		f.err = errors.Join(f.err, c.finish())
+	}
 }

@@ -16,6 +16,7 @@ type Options struct {
 	Providers []Provider
 	PIDs      []int  // only events of these processes, MaxPIDs at most; nil means all
 	BufferMB  uint32 // 0 means 64
+	Limits    Limits // of what is kept
 }
 
 // A Provider is a source of events.
@@ -42,7 +43,10 @@ type Session struct {
 	system  System
 	name    string
 	handle  uint64
-	path    string
+	trace   string // path of the file that is asked for
+	path    string // of the file that is written first
+	limits  Limits
+	flags   uint32 // of the kernel's events
 	pids    []int
 	stopped bool
 	loss    Loss
@@ -60,7 +64,7 @@ const (
 // processes that no longer run are stopped first.
 func Start(system System, o *Options) (*Session, error) {
 	StopOrphans(system)
-	s := &Session{system: system, name: namePrefix + strconv.Itoa(os.Getpid()), path: o.Path, pids: o.PIDs}
+	s := &Session{system: system, name: namePrefix + strconv.Itoa(os.Getpid()), trace: o.Path, limits: o.Limits, pids: o.PIDs}
 	mb := o.BufferMB
 	if mb == 0 {
 		mb = defaultMB
@@ -83,8 +87,8 @@ func Start(system System, o *Options) (*Session, error) {
 // StartKernel starts the session with the starts, ends and names of processes, which
 // needs an administrator. It is not the one session that is named NT Kernel Logger,
 // which other tools may use (Windows 8 and later).
-func StartKernel(system System, path string) (*Session, error) {
-	s := &Session{system: system, name: namePrefix + strconv.Itoa(os.Getpid()) + kernelSuffix, path: path}
+func StartKernel(system System, path string, limits Limits) (*Session, error) {
+	s := &Session{system: system, name: namePrefix + strconv.Itoa(os.Getpid()) + kernelSuffix, trace: path, limits: limits, flags: kernelProcess}
 	p, err := s.properties(kernelBuffers)
 	if err != nil {
 		return nil, err
@@ -107,15 +111,30 @@ func KernelPath(path string) string {
 }
 
 func (s *Session) properties(minBuffers uint32) (properties, error) {
-	path, err := filepath.Abs(s.path) // Windows writes the file, from another folder
+	trace, err := filepath.Abs(s.trace) // Windows writes the file, from another folder
 	if err != nil {
 		return nil, err
 	}
-	if len([]rune(path)) >= maxName/2 {
+	s.trace, s.path = trace, trace
+	if s.limits != (Limits{}) {
+		s.path = nextSegment(trace, new(int))
+	}
+	if len([]rune(s.path)) >= maxName/2 {
 		return nil, &Error{"StartTrace", s.name, ErrName}
 	}
-	s.path = path
-	return newProperties(s.name, path, minBuffers), nil
+	return newProperties(s.name, s.path, minBuffers), nil
+}
+
+// switchTo has the session continue in another file.
+func (s *Session) switchTo(path string) error {
+	p := forControl()
+	le.PutUint32(p[offWnodeFlags:], flagTracedGUID)
+	le.PutUint32(p[offEnableFlags:], s.flags) // 0 would end a system session's events
+	putName(p[fileNameOffset:], path)
+	if err := s.system.Control(s.handle, "", p, controlUpdate); err != nil {
+		return &Error{"ControlTrace", s.name, err}
+	}
+	return nil
 }
 
 // start starts the session. One of the same name was left by an earlier process with
@@ -132,6 +151,12 @@ func (s *Session) start(p properties) error {
 		return &Error{"StartTrace", s.name, err}
 	}
 	return nil
+}
+
+// Select has only events of these processes come from a provider; nil means all.
+func (s *Session) Select(p *Provider, pids []int) error {
+	s.pids = pids
+	return s.enable(p, pids)
 }
 
 func (s *Session) enable(p *Provider, pids []int) error {
@@ -157,8 +182,8 @@ func (s *Session) enable(p *Provider, pids []int) error {
 	return nil
 }
 
-// Path returns the absolute path of the session's file.
-func (s *Session) Path() string { return s.path }
+// Path returns the absolute path of the trace.
+func (s *Session) Path() string { return s.trace }
 
 // Query returns what the session has lost so far. The error is StatusNoSession if
 // somebody has stopped it.

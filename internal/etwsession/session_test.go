@@ -67,7 +67,7 @@ func TestSequence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := StartKernel(f, KernelPath(path))
+	k, err := StartKernel(f, KernelPath(path), Limits{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -159,7 +159,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("%v, still running: %d", err, len(f.started))
 	}
 	f.fail["SetInformation"] = StatusDenied
-	if _, err := StartKernel(f, "x.kernel.etl"); !errors.Is(err, StatusDenied) || len(f.started) > 0 {
+	if _, err := StartKernel(f, "x.kernel.etl", Limits{}); !errors.Is(err, StatusDenied) || len(f.started) > 0 {
 		t.Errorf("%v, still running: %d", err, len(f.started))
 	}
 }

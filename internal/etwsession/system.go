@@ -37,6 +37,7 @@ const (
 	codeEnable       = 1
 	controlQuery     = 0
 	controlStop      = 1
+	controlUpdate    = 2
 	controlFlush     = 3
 	infoSystemEvents = 4 // TraceSystemTraceEnableFlagsInfo
 )

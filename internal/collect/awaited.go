@@ -1,0 +1,85 @@
+package collect
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// An awaited looks for what ends a trace: a collection that meets the condition of the
+// plan, or the stopping event.
+type awaited struct {
+	plan   *Plan
+	notify func(Notice)
+	cancel func()         // ends the trace
+	met    func(*Trigger) // is called when it has come
+
+	stopping    map[*trace.Descriptor]bool // kinds of the stopping event
+	trigger     *Trigger                   // what was waited for; nil until it came
+	unreachable bool                       // the stopping event cannot come
+	ends        atomic.Int64               // when the trace does, after the trigger; 0 before, as Unix time in nanoseconds
+}
+
+// wants reports whether events of a kind are needed.
+func (a *awaited) wants(d *trace.Descriptor) bool {
+	if a.plan.Event != nil && a.plan.Event.wants(d) {
+		if a.stopping == nil {
+			a.stopping = make(map[*trace.Descriptor]bool)
+		}
+		a.stopping[d] = true
+		return true
+	}
+	return gc.Wants(d)
+}
+
+// finished checks whether a collection is the awaited one.
+func (a *awaited) finished(c *gc.Collection) {
+	if a.trigger == nil && a.plan.Until != nil && a.plan.Until.Holds(c) {
+		a.triggered(met(c))
+	}
+}
+
+// see checks whether an event is the awaited one, or comes so long after
+// that the trace can end.
+func (a *awaited) see(ev *trace.Event) {
+	if a.trigger != nil {
+		if ev.Time() >= a.trigger.To+a.plan.After {
+			a.cancel()
+		}
+		return
+	}
+	if a.unreachable || !a.stopping[ev.Desc] {
+		return
+	}
+	is, err := a.plan.Event.Filter.matches(ev)
+	switch {
+	case err != nil:
+		a.unreachable = true
+		a.notify(Unmatchable{a.plan.Event, err})
+	case is:
+		a.triggered(&Trigger{From: ev.Time(), To: ev.Time(), Event: a.plan.Event, PID: ev.PID})
+	}
+}
+
+// triggered has the trace end a while after what it was waiting for: when an event
+// tells that this time has passed, or, of a process that falls silent, by the clock.
+func (a *awaited) triggered(t *Trigger) {
+	a.trigger = t
+	a.met(t)
+	a.ends.Store(time.Now().Add(a.plan.After).UnixNano())
+	if a.plan.After == 0 {
+		a.cancel()
+		return
+	}
+	time.AfterFunc(a.plan.After, a.cancel)
+}
+
+// end returns when the trace ends, after the trigger; zero before.
+func (a *awaited) end() time.Time {
+	if ends := a.ends.Load(); ends > 0 {
+		return time.Unix(0, ends)
+	}
+	return time.Time{}
+}

@@ -1,0 +1,325 @@
+package etwsession
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gctrail/gctrail/etl"
+)
+
+// Limits bound what is kept of a session's events, in files that it writes one after
+// the other. The zero Limits keep everything, in one file.
+type Limits struct {
+	Time time.Duration // 0 for no limit
+	Size int64         // bytes; 0 for no limit
+}
+
+const (
+	// minSegments is the smallest number of files that what is kept lies in: files are
+	// removed whole.
+	minSegments = 16
+	// A segment is not smaller than a buffer for each of some processors, nor larger
+	// than maxSegment.
+	minSegment = 16 * bufferKB << 10
+	maxSegment = 16_000_000
+	// shortest is the shortest time after which the next file is begun.
+	shortest = 2 * time.Second
+)
+
+// A segment is one of the files of a session.
+type segment struct {
+	path  string
+	file  *os.File
+	head  int64 // size of the first buffer; 0 while it was not written
+	size  int64 // up to which the file was written
+	from  int64 // where its second buffer is in the chain
+	began time.Time
+	ended time.Time // zero while the session writes it
+}
+
+// A chain is the files of a session, read as one: the first buffer of the first file,
+// and the others of all of them.
+type chain struct {
+	session *Session
+	limits  Limits
+	number  int // of the latest segment's name
+
+	mu       sync.Mutex
+	head     []byte // the chain's first buffer; nil while there was one file only
+	segments []*segment
+	held     time.Time // nothing since then is removed; zero if nothing is held
+	dropped  bool      // segments were removed
+	cut      bool      // some of them for their size
+}
+
+// nextSegment returns the path of the next segment of the trace at a path. No file has
+// it: some may be left by a process that was killed.
+func nextSegment(path string, number *int) string {
+	ext := filepath.Ext(path)
+	for {
+		*number++
+		segment := fmt.Sprintf("%s.ring-%04d%s", strings.TrimSuffix(path, ext), *number, ext)
+		if _, err := os.Lstat(segment); errors.Is(err, os.ErrNotExist) {
+			return segment
+		}
+	}
+}
+
+// await opens the first file once something was written to it.
+func (c *chain) await(limit time.Time) error {
+	file, err := awaitFile(c.session.path, limit)
+	if err != nil {
+		return err
+	}
+	c.segments = []*segment{{path: c.session.path, file: file, began: time.Now()}}
+	return nil
+}
+
+// grow queries how far the files were written, and returns the size of the chain. A file
+// is complete when the next has its first buffer.
+func (c *chain) grow() int64 {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i, s := range c.segments {
+		if i+1 == len(c.segments) || c.segments[i+1].head == 0 {
+			if info, err := s.file.Stat(); err == nil { // of the open file: a folder has sizes late
+				s.size = info.Size()
+			}
+		}
+		if s.head == 0 {
+			n, err := etl.HeadSize(s.etl())
+			if err != nil {
+				break
+			}
+			s.head = n
+			s.from = n
+			if i > 0 {
+				s.from = c.segments[i-1].end()
+			}
+		}
+	}
+	return c.size()
+}
+
+func (s *segment) etl() etl.File { return etl.File{ReaderAt: s.file, Size: s.size, Name: s.path} }
+
+// end is where the segment ends in the chain.
+func (s *segment) end() int64 { return s.from + s.size - s.head }
+
+// size is up to where the chain can be read.
+func (c *chain) size() int64 {
+	size := c.segments[0].size // also if its first buffer is not complete
+	for _, s := range c.segments {
+		if s.head == 0 {
+			break
+		}
+		size = s.end()
+	}
+	return size
+}
+
+// ReadAt reads the chain.
+func (c *chain) ReadAt(p []byte, off int64) (n int, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.head != nil && off < int64(len(c.head)) {
+		n = copy(p, c.head[off:])
+	}
+	for n < len(p) {
+		s, at := c.at(off + int64(n))
+		if s == nil {
+			return n, io.EOF
+		}
+		m, err := s.file.ReadAt(p[n:min(int64(len(p)), int64(n)+s.size-at)], at)
+		if n += m; err != nil {
+			return n, err
+		}
+	}
+	return n, nil
+}
+
+// at returns the segment with a place of the chain, and the place in it; nil if there
+// is none.
+func (c *chain) at(off int64) (s *segment, at int64) {
+	for _, s := range c.segments {
+		first := s.head
+		if c.head == nil {
+			first = 0 // its first buffer is that of the chain
+		}
+		if at := off - s.from + s.head; first <= at && at < s.size {
+			return s, at
+		}
+	}
+	return nil, 0
+}
+
+// tend begins the next file when the latest is large or old enough, and removes those
+// that exceed the limits, and ended so long before settled that their events were
+// emitted.
+func (c *chain) tend(now, settled time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.limits == (Limits{}) {
+		return nil
+	}
+	c.drop(now, settled.Add(-2*Lag))
+	last := c.segments[len(c.segments)-1]
+	age := now.Sub(last.began)
+	long := c.limits.Time > 0 && age >= max(c.limits.Time/minSegments, shortest)
+	large := c.limits.Size > 0 && last.size >= min(maxSegment, max(minSegment, c.limits.Size/minSegments)) && age >= shortest
+	if last.head == 0 || !long && !large {
+		return nil
+	}
+	return c.next(now)
+}
+
+// next has the session write to a new file.
+func (c *chain) next(now time.Time) error {
+	first, last := c.segments[0], c.segments[len(c.segments)-1]
+	if c.head == nil {
+		head := make([]byte, first.head)
+		if _, err := first.file.ReadAt(head, 0); err != nil {
+			return err
+		}
+		c.head = head
+	}
+	path := nextSegment(c.session.trace, &c.number)
+	if err := c.session.switchTo(path); err != nil {
+		return err
+	}
+	c.mu.Unlock()
+	file, err := awaitFile(path, now.Add(firstTime))
+	c.mu.Lock()
+	if err != nil {
+		return &Error{"ControlTrace", c.session.name, err}
+	}
+	last.ended = now
+	c.segments = append(c.segments, &segment{path: path, file: file, began: now})
+	return nil
+}
+
+// drop removes the files that exceed the limits and whose events were emitted.
+func (c *chain) drop(now, emitted time.Time) {
+	var size int64
+	for _, s := range c.segments {
+		size += s.size
+	}
+	for len(c.segments) > 1 {
+		s := c.segments[0]
+		old := c.limits.Time > 0 && now.Sub(s.ended) > c.limits.Time
+		large := c.limits.Size > 0 && size > c.limits.Size
+		if s.ended.After(emitted) || !old && !large || !c.held.IsZero() && s.ended.After(c.held) {
+			return
+		}
+		c.cut = c.cut || !old
+		c.dropped = true
+		size -= s.size
+		c.remove(s)
+		c.segments = c.segments[1:]
+	}
+}
+
+func (c *chain) remove(s *segment) {
+	_ = s.file.Close()
+	_ = os.Remove(s.path) // another program may hold it open
+}
+
+// finish completes the first buffer of the chain with what the session has written to
+// that of the last file at its end.
+func (c *chain) finish() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.head == nil {
+		return nil
+	}
+	last := c.segments[len(c.segments)-1]
+	files := []etl.File{{ReaderAt: headOnly(c.head), Size: int64(len(c.head)), Name: last.path}, last.etl()}
+	head, err := etl.Head(files, false)
+	if err == nil {
+		c.head = head
+	}
+	return err
+}
+
+// headOnly is a file that ends with its first buffer.
+type headOnly []byte
+
+// ReadAt reads the buffer.
+func (h headOnly) ReadAt(p []byte, off int64) (int, error) {
+	if off >= int64(len(h)) {
+		return 0, io.EOF
+	}
+	n := copy(p, h[off:])
+	if n < len(p) {
+		return n, io.EOF
+	}
+	return n, nil
+}
+
+// hold keeps what was written since a time.
+func (c *chain) hold(since time.Time) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.held = since
+}
+
+// join makes one file of what is left of those that ended after a time, and removes
+// them all. It must be the last use of the chain.
+func (c *chain) join(path string, since time.Time) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for len(c.segments) > 1 && c.segments[0].ended.Before(since) {
+		c.dropped = true
+		c.remove(c.segments[0])
+		c.segments = c.segments[1:]
+	}
+	files := make([]etl.File, len(c.segments))
+	for i, s := range c.segments {
+		files[i] = s.etl()
+	}
+	head, err := etl.Head(files, c.dropped)
+	if err != nil {
+		return err
+	}
+	out, err := os.Create(path)
+	if err != nil {
+		return err
+	}
+	_, err = out.Write(head)
+	for len(c.segments) > 0 && err == nil {
+		s := c.segments[0]
+		if _, err = io.Copy(out, io.NewSectionReader(s.file, s.head, s.size-s.head)); err == nil { // make room for the others
+			c.remove(s)
+			c.segments = c.segments[1:]
+		}
+	}
+	return errors.Join(err, out.Close())
+}
+
+// discard removes all files.
+func (c *chain) discard() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.segments {
+		c.remove(s)
+	}
+	c.segments = nil
+}
+
+// close closes the files.
+func (c *chain) close() error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var errs []error
+	for _, s := range c.segments {
+		errs = append(errs, s.file.Close())
+	}
+	c.segments = nil
+	return errors.Join(errs...)
+}
