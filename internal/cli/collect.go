@@ -192,12 +192,7 @@ func (o *collectOptions) run(cmd *cobra.Command, args []string, std *stdio) erro
 	case o.etw:
 		return o.collectETW(cmd, std, config, plan)
 	}
-	err = o.collect(cmd, args, std, config, plan)
-	if len(args) == 0 && errors.Is(err, diag.ErrFramework) && etwsession.Native() != nil {
-		std.warn("gctrail", "recording through ETW, because .NET Framework has no diagnostic pipe")
-		return o.collectETW(cmd, std, config, plan)
-	}
-	return err
+	return o.collect(cmd, args, std, config, plan)
 }
 
 // showsIO reports whether the output of a command is shown. A trace on standard
@@ -219,20 +214,30 @@ func (o *collectOptions) collect(cmd *cobra.Command, args []string, std *stdio, 
 		talk.show(s, "waiting for a program")
 		return talk.end(s.Listen(ctx, o.port.Path))
 	}
-	target := collect.Target{Port: o.port.Port, PIDs: o.pids, Names: collect.Names(o.names)}
-	processes, missed, err := target.Find(ctx)
+	system := etwsession.Native()
+	target := collect.Target{Port: o.port.Port, PIDs: o.pids, Names: collect.Names(o.names), Framework: system != nil}
+	found, missed, err := target.Find(ctx)
 	if err != nil {
 		return err
 	}
-	if len(processes) > 1 && collect.NewPaths(o.output).Single() {
+	processes, framework := collect.Split(found)
+	if len(processes)+min(1, len(framework)) > 1 && collect.NewPaths(o.output).Single() {
 		return usagef(cmd, "%d processes match (%s), but -o is a single file: give a folder, such as traces/, or use {pid} or {name} in the file name",
-			len(processes), collect.Titles(processes))
+			len(found), collect.Titles(found))
+	}
+	var etw *collect.ETW
+	if len(framework) > 0 {
+		if err := errors.Join(o.checkETW(cmd), tooManyForETW(framework)); err != nil {
+			return err
+		}
+		std.warn("gctrail", "recording through ETW, because .NET Framework has no diagnostic pipe: "+collect.Titles(framework))
+		etw = &collect.ETW{System: system, Processes: framework, Options: o.options(std, o.etwConfig(cmd, config), plan, talk.tell)}
 	}
 	if missed != nil {
 		talk.tell(collect.Failed{Err: missed})
 	}
 	talk.show(s, "")
-	s.Gather(ctx, processes)
+	s.Gather(ctx, processes, etw)
 	return talk.end(nil)
 }
 

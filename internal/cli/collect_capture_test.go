@@ -31,7 +31,7 @@ func (o *collectOptions) gather(ctx context.Context, std *stdio, process *diag.P
 
 func (o *collectOptions) gatherWith(ctx context.Context, std *stdio, process *diag.Process, config diag.Config, plan *collect.Plan) error {
 	talk := &collectTalk{std: std, line: &progress{}}
-	collect.New(o.options(std, config, plan, talk.tell)).Gather(ctx, []*diag.Process{process})
+	collect.New(o.options(std, config, plan, talk.tell)).Gather(ctx, []*diag.Process{process}, nil)
 	return talk.end(nil)
 }
 

@@ -25,16 +25,21 @@ func (o *collectOptions) collectETW(cmd *cobra.Command, std *stdio, config diag.
 	if err != nil {
 		return err
 	}
+	talk := &collectTalk{std: std, line: &progress{}}
+	e := &collect.ETW{System: system, Processes: processes, Options: o.options(std, o.etwConfig(cmd, config), plan, talk.tell)}
+	talk.show(e, "")
+	return talk.end(e.Run(cmd.Context()))
+}
+
+// etwConfig returns what an ETW session is asked for.
+func (o *collectOptions) etwConfig(cmd *cobra.Command, config diag.Config) diag.Config {
 	if !cmd.Flags().Changed("buffersize") {
 		config.BufferMB = 0 // the session's own default
 	}
 	if len(o.profiles.values) == 0 && len(o.providers) == 0 && o.clrEvents == 0 {
 		config.Providers = config.Providers[:1] // as PerfView's /GCCollectOnly
 	}
-	talk := &collectTalk{std: std, line: &progress{}}
-	e := &collect.ETW{System: system, Processes: processes, Options: o.options(std, config, plan, talk.tell)}
-	talk.show(e, "")
-	return talk.end(e.Run(cmd.Context()))
+	return config
 }
 
 // checkETW returns which flags have no meaning for an ETW session.
@@ -52,10 +57,15 @@ func (o *collectOptions) checkETW(cmd *cobra.Command) error {
 // etwProcesses returns the processes that are asked for; nil means all.
 func (o *collectOptions) etwProcesses(ctx context.Context) ([]*diag.Process, error) {
 	found, err := o.recorded(ctx)
-	if len(found) > etwsession.MaxPIDs {
-		err = errors.Join(err, fmt.Errorf("%d processes match, but an ETW session can select %d: leave out -p and -n to record all", len(found), etwsession.MaxPIDs))
+	return found, errors.Join(err, tooManyForETW(found))
+}
+
+// tooManyForETW returns an error if an ETW session cannot select so many processes.
+func tooManyForETW(found []*diag.Process) error {
+	if len(found) <= etwsession.MaxPIDs {
+		return nil
 	}
-	return found, err
+	return fmt.Errorf("%d processes match, but an ETW session can select %d: record all with gctrail collect --etw, without -p and -n", len(found), etwsession.MaxPIDs)
 }
 
 // etwErrorText says what failed, and what to do.

@@ -92,6 +92,9 @@ const stdoutName = "standard output"
 // sentence returns what is said of an error: what failed, why, and what to do.
 func sentence(err error) string {
 	if e, ok := errors.AsType[*collect.ProcessError](err); ok {
+		if etw, ok := errors.AsType[*etwsession.Error](e.Err); ok {
+			return e.Name + ": " + etwErrorText(etw)
+		}
 		remedy := cmp.Or(diag.Remedy(e.Err), "list the .NET processes with: gctrail ps")
 		return fmt.Sprintf("%s: %s; %s", e.Name, problemOf(e.Err), remedy)
 	}

@@ -15,6 +15,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/etwsession"
 	"github.com/gctrail/gctrail/internal/jsontext"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
@@ -195,6 +196,9 @@ func problemOf(err error) string {
 		if errors.Is(err, problem) {
 			return problem.Error()
 		}
+	}
+	if etw, ok := errors.AsType[*etwsession.Error](err); ok {
+		return etwErrorText(etw)
 	}
 	if connect, ok := errors.AsType[*diag.ConnectError](err); ok {
 		err = connect.Err

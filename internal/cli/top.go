@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"iter"
 	"os"
 	"os/signal"
 	"slices"
@@ -18,10 +19,13 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/etwlive"
+	"github.com/gctrail/gctrail/internal/etwsession"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/internal/tui"
 	"github.com/gctrail/gctrail/internal/watch"
+	"github.com/gctrail/gctrail/live"
 )
 
 type topOptions struct {
@@ -52,6 +56,10 @@ Overhead: top has each process raise the events of collect --profile gc-collect:
 for each collection and none in between, without stacks. It watches at most 64
 processes at a time, and lists the others with the reason. For s it keeps the latest
 16 MB of events of each process in memory, and at most 128 MB in total.
+
+On Windows, top watches .NET Framework processes through Event Tracing for Windows,
+one or two seconds late. That needs an administrator, or a member of the group
+Performance Log Users.
 
 Exit codes: 0 success, 2 invalid usage, 4 no process with such an id, or none that can
 be reached.`,
@@ -120,7 +128,8 @@ func (o *topOptions) run(ctx context.Context, std *stdio) error {
 func (o *topOptions) check(ctx context.Context) error {
 	var errs []error
 	for _, pid := range o.pids {
-		if _, err := diag.Find(ctx, pid); err != nil {
+		_, err := diag.Find(ctx, pid)
+		if err != nil && !(etwsession.Native() != nil && errors.Is(err, diag.ErrFramework)) {
 			errs = append(errs, &collect.ProcessError{Name: fmt.Sprintf("process %d", pid), Err: err})
 		}
 	}
@@ -132,6 +141,25 @@ func (o *topOptions) wants(p *diag.Process) bool {
 	return o.names.matches(p.Name) && (len(o.pids) == 0 || slices.Contains(o.pids, p.PID))
 }
 
+// watchSource is where processes and collections come from: this machine, with those
+// of .NET Framework where there is ETW.
+func watchSource(etw etwsession.System) watch.Source {
+	if etw == nil {
+		return watch.Source{}
+	}
+	lister, framework := diag.NewLister(), etwlive.New(etw)
+	return watch.Source{
+		List:     func(ctx context.Context) []*diag.Process { return etwlive.List(lister.List(ctx)) },
+		Arrivals: lister.Arrivals,
+		Follow: func(ctx context.Context, p *diag.Process, opts live.Options) iter.Seq2[*live.Update, error] {
+			if etwlive.Of(p) {
+				return framework.Follow(ctx, p)
+			}
+			return live.Follow(ctx, p, opts)
+		},
+	}
+}
+
 // interactive reports whether there is somebody to press keys, and a terminal that
 // shows more than lines.
 func (std *stdio) interactive() bool {
@@ -139,7 +167,7 @@ func (std *stdio) interactive() bool {
 }
 
 func (o *topOptions) runScreen(ctx context.Context, std *stdio) error {
-	w := watch.New(watch.Options{Wants: o.wants})
+	w := watch.New(watch.Options{Wants: o.wants, Source: watchSource(etwsession.Native())})
 	paths := collect.NewPaths("")
 	var saved atomic.Pointer[string] // the latest
 	err := tui.Run(ctx, tui.Options{
@@ -202,6 +230,9 @@ func writeNext(p *text.Page, command string) {
 
 // saveTrace writes what was seen of a process to a file in the working folder.
 func saveTrace(w *watch.Watcher, p *watch.Process, paths *collect.Paths) (path string, size int, err error) {
+	if etwlive.Of(p.Process) {
+		return "", 0, errors.New("events of .NET Framework processes are not kept; record them with: gctrail collect -n " + text.Quoted(p.Name))
+	}
 	path = paths.Next(p.Process, time.Now())
 	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
 	if err != nil {

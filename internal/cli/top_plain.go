@@ -11,6 +11,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/etwsession"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/watch"
 )
@@ -60,9 +61,10 @@ func (o *topOptions) runPlain(ctx context.Context, std *stdio) error {
 	defer cancel()
 	log := newCollectionLog(std, cancel)
 	log.failed(log.table.Flush())
-	w := watch.New(watch.Options{Wants: o.wants, UntilEnded: len(o.pids) > 0, Each: func(n *watch.News) {
-		log.tell(n, ctx.Err() == nil)
-	}})
+	w := watch.New(watch.Options{
+		Wants: o.wants, UntilEnded: len(o.pids) > 0, Source: watchSource(etwsession.Native()),
+		Each: func(n *watch.News) { log.tell(n, ctx.Err() == nil) },
+	})
 	w.Run(ctx)
 	p := text.PageOn(std.errTerm)
 	writeVerdicts(p, w.Snapshot())

@@ -141,18 +141,24 @@ func newETWFake(t *testing.T) *etwFake {
 // record runs an ETW, and returns what it notifies of.
 func (f *etwFake) record(ctx context.Context, t *testing.T, plan *Plan, processes []*diag.Process) (notices []Notice, err error) {
 	t.Helper()
+	e := f.etw(t, plan, processes, &notices)
+	err = e.Run(ctx)
+	return notices, err
+}
+
+// etw returns an ETW that adds what it notifies of to notices.
+func (f *etwFake) etw(t *testing.T, plan *Plan, processes []*diag.Process, notices *[]Notice) *ETW {
+	t.Helper()
 	var mu sync.Mutex
-	e := &ETW{System: f, Processes: processes, Options: &Options{
+	return &ETW{System: f, Processes: processes, Options: &Options{
 		Config: diag.Config{NoStacks: !f.stacks, Rundown: f.rundown, Providers: []diag.Provider{{Name: clr.RuntimeProvider, Keywords: 1, Level: 4}}},
 		Plan:   plan, Output: t.TempDir() + string(os.PathSeparator),
 		Notify: func(n Notice) {
 			mu.Lock()
 			defer mu.Unlock()
-			notices = append(notices, n)
+			*notices = append(*notices, n)
 		},
 	}}
-	err = e.Run(ctx)
-	return notices, err
 }
 
 func wholeETW(t *testing.T, data []byte) (n int64) {
@@ -230,6 +236,35 @@ func TestETWUntil(t *testing.T) {
 	}
 	if r := notices[2].(Ended); !r.Triggered || r.Collections == 0 {
 		t.Errorf("%+v", r)
+	}
+}
+
+// TestETWBeside records processes of both kinds at once: what fails with one does not
+// end the other.
+func TestETWBeside(t *testing.T) {
+	f := newETWFake(t)
+	f.exited = true
+	var notices []Notice
+	e := f.etw(t, new(Plan), []*diag.Process{{PID: 7, Name: "w3wp", Err: diag.ErrFramework}}, &notices)
+	s := New(e.Options)
+	gone := &diag.Process{PID: 8, Name: "w3wp", Address: filepath.Join(t.TempDir(), "no-socket")}
+	ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+	defer stop()
+	s.Gather(ctx, []*diag.Process{gone}, e)
+	var failed, ended int
+	for _, n := range notices {
+		switch n := n.(type) {
+		case Failed:
+			failed++
+		case Ended:
+			ended++
+			if want := wholeETW(t, f.data); n.Collections != want {
+				t.Errorf("%d collections, want %d", n.Collections, want)
+			}
+		}
+	}
+	if failed != 1 || ended != 1 || ctx.Err() != nil || len(s.Status().Captures) != 1 {
+		t.Errorf("%d failed, %d ended: %+v", failed, ended, notices)
 	}
 }
 

@@ -49,6 +49,7 @@ type Supervisor struct {
 	running []*capture
 	dialled map[uint64]bool // PIDs of runtimes
 	failed  int             // errors
+	etw     *ETW            // nil if there is none
 }
 
 // New returns a supervisor that has not begun.
@@ -59,9 +60,15 @@ func New(o *Options) *Supervisor {
 	}
 }
 
-// Gather collects from processes until all of them have ended or ctx is done.
-// What fails is notified.
-func (s *Supervisor) Gather(ctx context.Context, processes []*diag.Process) {
+// Gather collects from processes, and through etw if it is not nil, until all of them
+// have ended or ctx is done. What fails is notified.
+func (s *Supervisor) Gather(ctx context.Context, processes []*diag.Process, etw *ETW) {
+	if etw != nil {
+		s.mu.Lock()
+		s.etw, s.since = etw, time.Now()
+		s.mu.Unlock()
+		s.spawn(func() { s.fail(etw.Run(ctx)) })
+	}
 	for _, p := range processes {
 		s.spawn(func() { s.collect(ctx, p) })
 	}
@@ -306,6 +313,9 @@ func (s *Supervisor) Status() Status {
 	status := Status{Elapsed: time.Since(s.since)}
 	for _, c := range s.running {
 		status.Captures = append(status.Captures, c.status())
+	}
+	if s.etw != nil {
+		status.Captures = append(status.Captures, s.etw.Status().Captures...)
 	}
 	return status
 }

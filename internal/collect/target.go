@@ -26,6 +26,9 @@ type Target struct {
 	Port  diag.Port
 	PIDs  []int
 	Names Names
+	// Framework has processes of .NET Framework found too, with ErrFramework as their
+	// Err: they can be recorded through ETW.
+	Framework bool
 }
 
 // Find finds the processes. Those that matched a pattern and cannot be reached
@@ -39,7 +42,7 @@ func (t *Target) Find(ctx context.Context) (found []*diag.Process, missed, err e
 	case len(t.PIDs) > 0:
 		found, err = t.withIDs(ctx)
 	default:
-		found, missed, err = t.Names.pick(diag.List(ctx))
+		found, missed, err = t.Names.pick(diag.List(ctx), t.Framework)
 	}
 	if ctx.Err() != nil {
 		err = ctx.Err()
@@ -62,22 +65,49 @@ func (t *Target) withIDs(ctx context.Context) ([]*diag.Process, error) {
 	var errs []error
 	for _, pid := range t.PIDs {
 		p, err := diag.Find(ctx, pid)
-		if err != nil {
+		switch {
+		case t.Framework && errors.Is(err, diag.ErrFramework):
+			found = append(found, listed(ctx, pid, err))
+		case err != nil:
 			errs = append(errs, &ProcessError{"process " + strconv.Itoa(pid), err})
-			continue
+		default:
+			found = append(found, p)
 		}
-		found = append(found, p)
 	}
 	return found, errors.Join(errs...)
 }
 
-// pick picks the processes whose names match.
-func (n Names) pick(all []*diag.Process) (found []*diag.Process, missed, err error) {
+// listed returns the process with a PID that cannot be asked, with its name if it has
+// one.
+func listed(ctx context.Context, pid int, err error) *diag.Process {
+	for _, p := range diag.List(ctx) {
+		if p.PID == pid {
+			return p
+		}
+	}
+	return &diag.Process{PID: pid, Err: err}
+}
+
+// Split tells processes of .NET Framework from the others.
+func Split(all []*diag.Process) (others, framework []*diag.Process) {
+	for _, p := range all {
+		if errors.Is(p.Err, diag.ErrFramework) {
+			framework = append(framework, p)
+		} else {
+			others = append(others, p)
+		}
+	}
+	return others, framework
+}
+
+// pick picks the processes whose names match, and those of .NET Framework if framework
+// is set.
+func (n Names) pick(all []*diag.Process, framework bool) (found []*diag.Process, missed, err error) {
 	for _, p := range all {
 		if !n.Match(p.Name) {
 			continue
 		}
-		if p.Err != nil {
+		if p.Err != nil && !(framework && errors.Is(p.Err, diag.ErrFramework)) {
 			missed = errors.Join(missed, Unreachable(p))
 		} else {
 			found = append(found, p)

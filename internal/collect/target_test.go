@@ -15,17 +15,26 @@ import (
 // there is an error, what cannot be reached is told of.
 func TestPick(t *testing.T) {
 	all := []*diag.Process{
-		{PID: 1, Name: "web1"}, {PID: 2, Name: "web2"}, {PID: 3, Name: "db", Err: diag.ErrStopped}, {PID: 4, Name: "Mail"},
+		{PID: 1, Name: "web1"},
+		{PID: 2, Name: "web2"},
+		{PID: 3, Name: "db", Err: diag.ErrStopped},
+		{PID: 4, Name: "Mail"},
+		{PID: 5, Name: "w3wp", Err: diag.ErrFramework},
+		{PID: 6, Name: "w3wp"},
 	}
 	const (
 		gone    = ": no such process"
 		stopped = "db 3: the process is stopped"
 	)
-	for _, tt := range []struct{ names, found, missed, err string }{
+	for _, tt := range []struct {
+		names, found, missed, err string
+		framework                 bool
+	}{
 		{names: "mail", found: "Mail 4"},
 		{names: "web?", found: "web1 1, web2 2"},
 		{names: "web2,MAIL", found: "web2 2, Mail 4"},
-		{names: "*", found: "web1 1, web2 2, Mail 4", missed: stopped},
+		{names: "*", found: "web1 1, web2 2, Mail 4, w3wp 6", missed: stopped + "\nw3wp 5: .NET Framework has no diagnostic pipe"},
+		{names: "w3wp", framework: true, found: "w3wp 5, w3wp 6"},
 		{names: "db", err: stopped},
 		{names: "x*", err: "x*" + gone},
 		{names: "web1,x,y", err: "x" + gone + "\ny" + gone},
@@ -34,10 +43,18 @@ func TestPick(t *testing.T) {
 		for name := range strings.SplitSeq(tt.names, ",") {
 			names = append(names, selection.Glob(strings.ToLower(name)))
 		}
-		found, missed, err := names.pick(all)
+		found, missed, err := names.pick(all, tt.framework)
 		if got := Titles(found); got != tt.found || textOf(missed) != tt.missed || textOf(err) != tt.err {
 			t.Errorf("%s: %s, missed %s, error %s", tt.names, got, textOf(missed), textOf(err))
 		}
+	}
+}
+
+// TestSplit tells processes of .NET Framework from the others.
+func TestSplit(t *testing.T) {
+	others, framework := Split([]*diag.Process{{PID: 1, Name: "a"}, {PID: 2, Name: "b", Err: diag.ErrFramework}, {PID: 3, Name: "c"}})
+	if Titles(others) != "a 1, c 3" || Titles(framework) != "b 2" {
+		t.Errorf("%s; %s", Titles(others), Titles(framework))
 	}
 }
 

@@ -153,11 +153,9 @@ func (s *Session) start(p properties) error {
 	return nil
 }
 
-// Select has only events of these processes come from a provider; nil means all.
-func (s *Session) Select(p *Provider, pids []int) error {
-	s.pids = pids
-	return s.enable(p, pids)
-}
+// Select has only events of these processes come from a provider; nil means all. It
+// may be called concurrently with other methods.
+func (s *Session) Select(p *Provider, pids []int) error { return s.enable(p, pids) }
 
 func (s *Session) enable(p *Provider, pids []int) error {
 	e := Enabling{Provider: p.GUID, Code: codeEnable, Level: p.Level, Any: p.Keywords}

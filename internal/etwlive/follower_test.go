@@ -1,0 +1,242 @@
+package etwlive
+
+import (
+	"archive/zip"
+	"context"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+	"unicode/utf16"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/etwsession"
+	"github.com/gctrail/gctrail/live"
+)
+
+// A fake is a system whose sessions write a trace that there is already.
+type fake struct {
+	data []byte
+
+	mu      sync.Mutex
+	running map[uint64]bool // sessions
+	started int
+	pids    [][]byte // that were selected, by call
+	exited  bool     // all processes
+	denied  bool
+}
+
+// pid is that of the process in the trace.
+const pid = 179596
+
+func newFake(t *testing.T) *fake {
+	t.Helper()
+	z, err := zip.OpenReader("../../testdata/net8-win-x64-gcevents.etl.zip")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer z.Close()
+	r, err := z.File[0].Open()
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &fake{data: data, running: map[uint64]bool{}}
+}
+
+func (f *fake) StartTrace(_ string, properties []byte) (uint64, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.denied {
+		return 0, etwsession.StatusDenied
+	}
+	if len(f.running) > 0 {
+		return 0, etwsession.StatusExists
+	}
+	f.started++
+	handle := uint64(f.started)
+	f.running[handle] = true
+	return handle, os.WriteFile(fileName(properties), f.data, 0o600)
+}
+
+func fileName(properties []byte) string {
+	const at = 120 + 2*1024
+	var units []uint16
+	for b := properties[at:]; b[0]|b[1] != 0; b = b[2:] {
+		units = append(units, uint16(b[0])|uint16(b[1])<<8)
+	}
+	return string(utf16.Decode(units))
+}
+
+func (f *fake) Enable(_ uint64, e *etwsession.Enabling) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	var ids []byte
+	for _, filter := range e.Parameters.Filters {
+		ids = append(ids, filter.Data...)
+	}
+	f.pids = append(f.pids, ids)
+	return nil
+}
+
+func (f *fake) Control(handle uint64, _ string, properties []byte, code uint32) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	const stop, update = 1, 2
+	switch {
+	case !f.running[handle]:
+		return etwsession.StatusNoSession
+	case code == stop:
+		delete(f.running, handle)
+	case code == update:
+		return os.WriteFile(fileName(properties), f.data[:64<<10], 0o600)
+	}
+	return nil
+}
+
+func (f *fake) SetInformation(uint64, uint32, []byte) error { return nil }
+
+func (f *fake) QueryAll([][]byte) (int, error) { return 0, nil }
+
+func (f *fake) Runs(int) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return !f.exited
+}
+
+// kill stops all sessions, as somebody else may.
+func (f *fake) kill() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.running)
+}
+
+func (f *fake) exit() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.exited = true
+}
+
+// temporary has temporary files made in a folder, and checks that none is left.
+func temporary(t *testing.T) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	t.Setenv("TMP", dir)
+	t.Cleanup(func() {
+		if left, _ := filepath.Glob(filepath.Join(dir, "gctrail-*")); len(left) > 0 {
+			t.Errorf("left: %q", left)
+		}
+	})
+}
+
+// TestFollow: the collections of the process come while the session runs, and when the
+// process has exited, or somebody has stopped the session, that is told.
+func TestFollow(t *testing.T) {
+	for name, end := range map[string]func(*fake){"exited": (*fake).exit, "stopped": (*fake).kill} {
+		t.Run(name, func(t *testing.T) {
+			temporary(t)
+			f := newFake(t)
+			follower := New(f)
+			p := &diag.Process{PID: pid, Name: "web"}
+			ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
+			defer stop()
+			var kinds []live.Kind
+			var numbers []uint32
+			for u, err := range follower.Follow(ctx, p) {
+				if err != nil || u.Process != p || u.Err != nil {
+					t.Fatal(err, u)
+				}
+				kinds = append(kinds, u.Kind)
+				if u.Kind == live.Collected {
+					numbers = append(numbers, u.Collection.Number)
+					if u.Start.Year() != 2023 {
+						t.Errorf("it started at %v", u.Start)
+					}
+				}
+				if len(numbers) == 2 {
+					end(f)
+				}
+			}
+			if !slices.Equal(kinds, []live.Kind{live.Attached, live.Collected, live.Collected, live.Ended}) || !slices.Equal(numbers, []uint32{1, 2}) {
+				t.Errorf("%v, collections %v", kinds, numbers)
+			}
+			if ctx.Err() != nil || len(f.running) > 0 {
+				t.Errorf("%v, %d sessions still run", ctx.Err(), len(f.running))
+			}
+		})
+	}
+}
+
+// TestSeveral: one session is for all processes, it selects them, and ends with the
+// last. Another one can follow.
+func TestSeveral(t *testing.T) {
+	temporary(t)
+	f := newFake(t)
+	follower := New(f)
+	for round := range 2 {
+		ctx, stop := context.WithCancel(context.Background())
+		var attached, running sync.WaitGroup
+		attached.Add(3)
+		for i := range 3 {
+			running.Go(func() {
+				for u, err := range follower.Follow(ctx, &diag.Process{PID: i + 1}) {
+					switch {
+					case err != nil:
+						t.Error(err)
+					case u.Kind == live.Attached:
+						attached.Done()
+					case u.Kind == live.Collected:
+						t.Error("a collection of another process")
+					}
+				}
+			})
+		}
+		attached.Wait()
+		if f.started != round+1 || len(f.running) != 1 {
+			t.Errorf("%d sessions were started, %d run", f.started, len(f.running))
+		}
+		if ids := f.pids[len(f.pids)-1]; len(ids) != 3*4 {
+			t.Errorf("selected % x", ids)
+		}
+		stop()
+		running.Wait()
+		if len(f.running) > 0 {
+			t.Errorf("%d sessions still run", len(f.running))
+		}
+	}
+}
+
+// TestDenied: what keeps the session from starting is an error of each process.
+func TestDenied(t *testing.T) {
+	temporary(t)
+	f := newFake(t)
+	f.denied = true
+	n := 0
+	for _, err := range New(f).Follow(context.Background(), &diag.Process{PID: 1}) {
+		if n++; !errors.Is(err, etwsession.StatusDenied) {
+			t.Error(err)
+		}
+	}
+	if n != 1 {
+		t.Errorf("%d updates", n)
+	}
+}
+
+func TestList(t *testing.T) {
+	all := []*diag.Process{{PID: 1, Err: diag.ErrStopped}, {PID: 2, Err: diag.ErrFramework}, {PID: 3, Address: "x"}}
+	list := List(all)
+	if list[0] != all[0] || list[2] != all[2] || list[1].Err != nil || all[1].Err == nil || list[1].PID != 2 {
+		t.Errorf("%+v", list)
+	}
+	if !Of(list[1]) || Of(list[2]) {
+		t.Error("which process only ETW sees is not known")
+	}
+}
