@@ -74,6 +74,12 @@ func (s *Session) Read(p []byte) (int, error) {
 	return n, err
 }
 
+// StopLimit returns for how long a trace may continue after Stop has asked the runtime
+// to end it.
+func (s *Session) StopLimit() time.Duration {
+	return stopTime + time.Duration(min(int64(s.Config.BufferMB), maxBufferTime))*stopTimePerMB
+}
+
 // limit bounds for how long, and by how much, the trace may continue.
 func (s *Session) limit() {
 	buffer := int64(s.Config.BufferMB)
@@ -82,7 +88,7 @@ func (s *Session) limit() {
 		most += stopRundown
 	}
 	s.most.Store(most)
-	s.timer.Store(time.AfterFunc(stopTime+time.Duration(min(buffer, maxBufferTime))*stopTimePerMB, s.abandon))
+	s.timer.Store(time.AfterFunc(s.StopLimit(), s.abandon))
 }
 
 // abandon drops what is still to come.

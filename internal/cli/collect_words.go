@@ -128,6 +128,9 @@ func noticeText(n collect.Notice) string {
 			said += ": the trace ends " + spanText(n.Plan.After) + " later"
 		}
 		return said
+	case collect.Ending:
+		return fmt.Sprintf("still waiting for %s to end its trace, for at most %s: a busy machine, or a full buffer, makes it slow",
+			collect.Title(n.Process), spanText(n.Limit))
 	case collect.Unmatchable:
 		return fmt.Sprintf("the stopping event %s can never occur: %v; still collecting", n.Event, n.Err)
 	case collect.Shortened:

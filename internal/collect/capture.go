@@ -69,6 +69,8 @@ const (
 	// captureGrace is how long a runtime may take to hang up after its trace's
 	// end.
 	captureGrace = 3 * time.Second
+	// captureSlow is when who waits for the end of a trace is told so.
+	captureSlow = 2 * time.Second
 	// maxPending bounds what is received without a whole object of a trace among it:
 	// none has more than the reader's 16 MiB.
 	maxPending = 32 << 20
@@ -142,6 +144,8 @@ func goesOn(process *diag.Process) bool {
 
 // dismiss has the runtime end the trace. A runtime that does not is left.
 func (c *capture) dismiss() {
+	slow := time.AfterFunc(captureSlow, func() { c.notify(Ending{c.process, c.session.StopLimit()}) })
+	defer slow.Stop()
 	if c.stopped = c.session.Stop(context.Background()); c.stopped != nil {
 		c.session.Close()
 	}

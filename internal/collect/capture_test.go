@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net"
 	"syscall"
 	"testing"
 	"time"
@@ -119,5 +120,40 @@ func TestCaptureFull(t *testing.T) {
 		if r, err := c.result(); err != nil || !errors.Is(r.Failed, syscall.ENOSPC) {
 			t.Errorf("room for %d: %v, %v", room, r, err)
 		}
+	}
+}
+
+// TestCaptureSlowEnd: who waits for the end of a trace is told how long that may take,
+// and has all of the trace when it comes.
+func TestCaptureSlowEnd(t *testing.T) {
+	trace := webBytes(t)
+	began, told := make(chan struct{}), make(chan struct{})
+	f := diagtest.New(nil, nil)
+	f.Write = func(c net.Conn, stop <-chan struct{}) {
+		_, _ = c.Write(trace[:len(trace)/2])
+		close(began)
+		<-stop
+		<-told
+		_, _ = c.Write(trace[len(trace)/2:])
+	}
+	process, session := capturing(t, f)
+	disk := &smallDisk{room: len(trace)}
+	c := newCapture(process, session, tracefile.On(disk, "web.nettrace"))
+	c.notify = func(n Notice) {
+		if of, ok := n.(Ending); ok && of.Limit == session.StopLimit() && of.Limit == 55600*time.Millisecond {
+			close(told)
+		}
+	}
+	ctx, stop := context.WithCancel(context.Background())
+	defer stop()
+	go func() {
+		<-began
+		stop()
+	}()
+	if err := c.run(ctx); err != nil || c.stopped != nil {
+		t.Error(err, c.stopped)
+	}
+	if n := len(disk.data); n != len(trace) {
+		t.Errorf("%d bytes, expected %d", n, len(trace))
 	}
 }

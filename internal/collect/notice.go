@@ -63,6 +63,11 @@ type (
 		Path    string
 		Plan    *Plan
 	}
+	// Ending reports that a process takes long to end its trace, and when it is left.
+	Ending struct {
+		Process *diag.Process
+		Limit   time.Duration
+	}
 	// Unmatchable reports a stopping event that cannot come.
 	Unmatchable struct {
 		Event *StoppingEvent
@@ -86,6 +91,7 @@ func (Orphaned) notice()    {}
 func (Untraced) notice()    {}
 func (NotResumed) notice()  {}
 func (Triggered) notice()   {}
+func (Ending) notice()      {}
 func (Unmatchable) notice() {}
 func (Shortened) notice()   {}
 func (InPieces) notice()    {}
