@@ -7,6 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -201,7 +202,7 @@ func (o *collectOptions) showsIO() bool { return !o.hideIO && o.output != "-" }
 
 // collect collects from the processes that are asked for.
 func (o *collectOptions) collect(cmd *cobra.Command, args []string, std *stdio, config diag.Config, plan *collect.Plan) error {
-	ctx, talk := cmd.Context(), &collectTalk{std: std, line: &progress{}}
+	ctx, talk := cmd.Context(), &collectTalk{std: std, line: &progress{}, target: o.target(args)}
 	s := collect.New(o.options(std, config, plan, talk.tell))
 	switch {
 	case len(args) > 0:
@@ -246,6 +247,43 @@ func (o *collectOptions) options(std *stdio, config diag.Config, plan *collect.P
 		Config: config, Duration: time.Duration(o.duration), Resume: o.resume.value != "false", Names: collect.Names(o.names),
 		Output: o.output, Plan: plan, Stdout: std.out, Notify: notify,
 	}
+}
+
+// target returns the flags and the command that say what is traced, and for how long.
+func (o *collectOptions) target(command []string) string {
+	var words []string
+	if len(o.pids) > 0 {
+		words = append(words, "-p", joined(o.pids))
+	}
+	if len(o.names) > 0 {
+		words = append(words, "-n", joined(o.names))
+	}
+	if o.port.Path != "" {
+		port := o.port.Path
+		if o.port.Connect {
+			port += ",connect"
+		}
+		words = append(words, "--diagnostic-port", port)
+	}
+	if len(words)+len(command) > 0 && o.duration > 0 {
+		words = append(words, "--duration", spanText(time.Duration(o.duration)))
+	}
+	if len(command) > 0 {
+		words = append(append(words, "--"), command...)
+	}
+	for i := range words {
+		words[i] = text.Quoted(words[i])
+	}
+	return strings.Join(words, " ")
+}
+
+// joined returns values as a flag takes them.
+func joined[T any](values []T) string {
+	words := make([]string, len(values))
+	for i, v := range values {
+		words[i] = fmt.Sprint(v)
+	}
+	return strings.Join(words, ",")
 }
 
 // check returns what is wrong with the flags that tell which processes are meant.

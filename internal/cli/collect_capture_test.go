@@ -9,6 +9,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
@@ -30,7 +31,7 @@ func (o *collectOptions) gather(ctx context.Context, std *stdio, process *diag.P
 }
 
 func (o *collectOptions) gatherWith(ctx context.Context, std *stdio, process *diag.Process, config diag.Config, plan *collect.Plan) error {
-	talk := &collectTalk{std: std, line: &progress{}}
+	talk := &collectTalk{std: std, line: &progress{}, target: o.target(nil)}
 	collect.New(o.options(std, config, plan, talk.tell)).Gather(ctx, []*diag.Process{process}, nil)
 	return talk.end(nil)
 }
@@ -74,6 +75,48 @@ func TestCaptureStopped(t *testing.T) {
 	for _, want := range []string{"collecting from web 42", "The GC", "Collections", "$ gctrail "} {
 		if !strings.Contains(said, want) {
 			t.Errorf("%q is not said:\n%s", want, said)
+		}
+	}
+}
+
+// TestCaptureLeadsOn: where the program pauses for too long, the next command leads to
+// the code that allocates.
+func TestCaptureLeadsOn(t *testing.T) {
+	trace := webBytes(t)
+	for profile, want := range map[string]string{
+		"gc-collect": "To record the code that allocates:\n  $ gctrail collect --profile gc-alloc -p 42\n",
+		"gc-verbose": "To record the code that allocates:\n  $ gctrail collect --profile gc-alloc -p 42\n",
+		"gc-alloc":   "To see the code that allocates:\n  $ gctrail allocs --by type,stack ",
+	} {
+		var talk bytes.Buffer
+		o := newCollectOptions()
+		o.output, o.pids, o.profiles.values = filepath.Join(t.TempDir(), "web.nettrace"), processNumbers{42}, []string{profile}
+		std := &stdio{out: io.Discard, err: text.NewPrinter(&talk)}
+		if err := o.gather(context.Background(), std, listen(t, diagtest.New(trace, nil))); err != nil {
+			t.Fatal(err)
+		}
+		if !strings.Contains(talk.String(), want) {
+			t.Errorf("%s: %q is not said:\n%s", profile, want, talk.String())
+		}
+	}
+}
+
+// TestTarget: what a trace is of is spelt as it was given.
+func TestTarget(t *testing.T) {
+	for _, c := range []struct {
+		options collectOptions
+		command []string
+		want    string
+	}{
+		{collectOptions{pids: processNumbers{7, 8}}, nil, "-p 7,8"},
+		{collectOptions{names: globList{"web*", "api"}}, []string{"./run all", "-x"}, "-n 'web*,api' -- './run all' -x"},
+		{collectOptions{port: portValue{diag.Port{Path: "/tmp/port", Connect: true}}}, nil, "--diagnostic-port /tmp/port,connect"},
+		{collectOptions{pids: processNumbers{7}, duration: span(90 * time.Second)}, nil, "-p 7 --duration 1m30s"},
+		{collectOptions{duration: span(time.Second)}, []string{"./run"}, "--duration 1s -- ./run"},
+		{collectOptions{etw: true, duration: span(time.Second)}, nil, ""},
+	} {
+		if got := c.options.target(c.command); got != c.want {
+			t.Errorf("%q, expected %q", got, c.want)
 		}
 	}
 }

@@ -11,8 +11,10 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// tellResult prints what was collected, what it lacks, and what to do with it.
-func (std *stdio) tellResult(r *collect.Result) {
+// tellResult prints what was collected, what it lacks, and what to do with it. Target
+// is how collect is told of the same program, empty if it is not asked to trace it
+// again.
+func (std *stdio) tellResult(r *collect.Result, target string) {
 	std.warn("gctrail", fmt.Sprintf("%s: %s, %s of events", r.Path, units.Bytes(r.Size), units.Duration(r.Trace.Info().Last)))
 	std.tellStop(r)
 	std.tellMissing(r)
@@ -22,6 +24,7 @@ func (std *stdio) tellResult(r *collect.Result) {
 	}
 	if r.Regular {
 		p.Command("  ", "gctrail "+text.Quoted(r.Path))
+		writeCulprit(p, r, target)
 	}
 	_ = std.err.Page(p) // there is nobody else to tell
 }
@@ -79,6 +82,21 @@ func (std *stdio) tellETWLoss(l *etwsession.Loss) {
 	if l.Events > 0 || l.Buffers > 0 {
 		std.warn("gctrail", fmt.Sprintf("%s lost because the session's buffers were full, and %s that could not be written: set a larger --buffersize, or choose a faster disk",
 			text.Plural(int64(l.Events), "event was", "events were"), text.Plural(int64(l.Buffers), "buffer", "buffers")))
+	}
+}
+
+// writeCulprit writes the command that shows the code that allocates, or the one that
+// records it, if the program pauses for too long.
+func writeCulprit(p *text.Page, r *collect.Result, target string) {
+	const indent = "  "
+	switch allocates := provider.NamesAllocations(r.Config); {
+	case r.Collections == 0 || !report.Of(r.Trace, r.Found).OverBudget():
+	case allocates:
+		p.Line("To see the code that allocates:")
+		p.Command(indent, "gctrail allocs --by type,stack "+text.Quoted(r.Path))
+	case target != "":
+		p.Line("To record the code that allocates:")
+		p.Command(indent, "gctrail collect --profile gc-alloc "+target)
 	}
 }
 

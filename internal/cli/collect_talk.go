@@ -13,8 +13,9 @@ import (
 // A collectTalk tells what happens while traces are collected, beside the line of
 // progress.
 type collectTalk struct {
-	std  *stdio
-	line *progress
+	std    *stdio
+	line   *progress
+	target string // for the next trace of the same program
 
 	mu   sync.Mutex
 	errs []error // told
@@ -37,7 +38,7 @@ func (t *collectTalk) tell(n collect.Notice) {
 			t.errs = append(t.errs, &saidError{e})
 		}
 	case collect.Ended:
-		t.line.aside(func() { t.std.tellResult(n.Result) })
+		t.line.aside(func() { t.std.tellResult(n.Result, t.target) })
 	default:
 		t.line.aside(func() { t.std.warn("gctrail", noticeText(n)) })
 	}

@@ -171,6 +171,6 @@ func (o *runOptions) trace(cmd *cobra.Command, std *stdio, command []string, pat
 	}
 	busiest.Path = path
 	_ = os.Remove(folder) // which is not empty if other processes were traced
-	std.tellResult(busiest)
+	std.tellResult(busiest, "")
 	return nil
 }

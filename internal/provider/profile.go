@@ -201,6 +201,17 @@ func (r *Request) Costly() []*Profile {
 	return found
 }
 
+// NamesAllocations reports whether a runtime is asked for what is allocated, with the
+// stacks and the methods in them.
+func NamesAllocations(config *diag.Config) bool {
+	providers := List(config.Providers)
+	p := providers.Find(clr.RuntimeProvider)
+	if p == nil || config.NoStacks || config.Rundown&diag.RundownMethods != diag.RundownMethods {
+		return false
+	}
+	return p.Keywords&clr.KeywordGC != 0 && p.Level >= LevelVerbose || p.Keywords&clr.KeywordAllocationSampling != 0
+}
+
 // AsksForCollections reports whether a runtime is asked for events of collections.
 func AsksForCollections(config *diag.Config) bool {
 	providers := List(config.Providers)

@@ -113,6 +113,18 @@ func (rep *Report) Worst() (*gc.Process, []string) {
 	return rep.cases[0].Summary.Process, rules
 }
 
+// OverBudget reports whether pauses exceed the budget.
+func (rep *Report) OverBudget() bool {
+	if len(rep.cases) == 0 {
+		return false
+	}
+	switch rep.cases[0].Code {
+	case findings.LongPauses, findings.CostsTime, findings.Guilty:
+		return true
+	}
+	return false
+}
+
 // Verdict returns what Worst's process is judged to be.
 func (rep *Report) Verdict() string {
 	if len(rep.cases) == 0 {
