@@ -25,7 +25,7 @@ type WriterOptions struct {
 	Start       time.Time // what Event.Ticks counts from, in nanoseconds
 	SyncTicks   int64     // the clock's reading at Start
 	PointerSize int       // 4 or 8; zero means 8
-	PID         uint64    // of events without a PID
+	PID         uint64    // of events whose PID is zero or trace.UnknownID
 	Process     string    // the name of all threads; 15 bytes of it are written
 	Host        string    // may be empty
 	// Describe returns the class of events. Nil means a descriptor's own name
@@ -122,10 +122,10 @@ func (o *WriterOptions) check() error {
 	return nil
 }
 
-// Write adds an event. It uses the event's Desc, Ticks, PID (zero means the
-// traced process), TID and Payload, and retains only Desc, which must not
-// change while the writer is in use. Process and thread ids are truncated to 32
-// bits.
+// Write adds an event. It uses the event's Desc, Ticks, PID (zero and
+// trace.UnknownID mean the traced process), TID and Payload, and retains only Desc,
+// which must not change while the writer is in use. Process and thread ids are
+// truncated to 32 bits; the format has none for an unknown thread.
 //
 // If Write returns trace.ErrLate, or trace.ErrTooLarge because no packet has
 // room for the event, the event is not written and counts as discarded. If
@@ -192,7 +192,7 @@ func (w *Writer) append(class *writerClass, at int64, ev *trace.Event) bool {
 		b = le.AppendUint32(b, uint32(at))
 	}
 	pid := ev.PID
-	if pid == 0 {
+	if pid == 0 || pid == trace.UnknownID {
 		pid = w.opt.PID
 	}
 	le.PutUint32(w.context[0:], uint32(pid))

@@ -13,7 +13,7 @@ import (
 // A Process is a .NET process of this machine.
 type Process struct {
 	PID       int       // in this process's namespace; 0 if unknown, for a process of another namespace
-	InnerPID  int       // in its own namespace: the PID in its events
+	InnerPID  int       // in its own namespace, where its events count: always known
 	Name      string    // of the program; empty if unknown
 	Address   string    // of its diagnostic socket or pipe; empty if there is none, or it was not found
 	Started   time.Time // zero if unknown

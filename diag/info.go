@@ -9,7 +9,7 @@ import (
 
 // Info describes a process, as its runtime reports it.
 type Info struct {
-	PID            uint64 // in the PID namespace of the process
+	PID            uint64 // in the PID namespace of the process; always known
 	Cookie         Cookie
 	CommandLine    string
 	OS             string // "Linux", "Windows", "macOS"

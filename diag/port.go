@@ -68,7 +68,7 @@ type Listener struct {
 type Runtime struct {
 	*Client
 	Cookie Cookie
-	PID    uint64 // in the PID namespace of the process
+	PID    uint64 // in the PID namespace of the process; always known
 
 	dialled chan conn // at most one: the latest
 }

@@ -13,7 +13,7 @@ import (
 // A Process describes the process that raised the events; it is written at the
 // end of a trace. Zero fields default to this process.
 type Process struct {
-	PID         int
+	PID         int // 0 means this process; always known
 	CommandLine string
 	OS          string // as .NET names it: "Linux", "Windows", "macOS"
 	Arch        string // likewise: "x64", "arm64"

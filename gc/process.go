@@ -13,7 +13,7 @@ import (
 // A Process is a traced process. Its fields are filled in as its events are
 // read.
 type Process struct {
-	PID         uint64
+	PID         uint64 // trace.UnknownID if unknown
 	Name        string // file name without folder and .exe; empty if unknown
 	CommandLine string
 	OS, Arch    string // as the runtime names them; empty if unknown

@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// A reported pause is one that the runtime itself timed, with GCPause.
+// A reported pause was timed by the runtime itself, with GCPause.
 type reported struct {
 	at       time.Duration // when it was reported: at its end
 	duration time.Duration

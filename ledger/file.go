@@ -34,7 +34,7 @@ var ErrFormat = errors.New("not a ledger of gctrail")
 
 // A Process identifies the process of a ledger.
 type Process struct {
-	PID       int       `json:"pid"`
+	PID       int       `json:"pid"` // of the system, or else of its own namespace; always known
 	Name      string    `json:"process"`
 	Command   string    `json:"command,omitempty"`
 	Runtime   string    `json:"runtime,omitempty"`

@@ -156,8 +156,8 @@ func (r *Reader) context(h *eventpipe.Header, b *batch) uint32 {
 		return uint32(len(b.contexts) - 1)
 	}
 	ctx := context{pid: r.info.PID, tid: trace.UnknownID, cpu: h.CPU, labels: r.labels.lists[h.Labels]}
-	if th, ok := r.threads[h.Thread]; ok {
-		ctx.pid, ctx.tid = pick(th.pid != 0, th.pid, ctx.pid), th.tid
+	if th, ok := r.threads[h.Thread]; ok { // one-collect writes 0 for what it does not know
+		ctx.pid, ctx.tid = pick(th.pid != 0, th.pid, ctx.pid), pick(th.tid != 0, th.tid, ctx.tid)
 	}
 	return b.add(h, ctx)
 }

@@ -23,8 +23,8 @@ type stackBlock struct {
 	ends  []int
 }
 
-// compare tells whether the block holds stacks before an id, or after it; 0 if it
-// holds that of the id.
+// compare returns 1 if the block's stacks follow that of an id, -1 if they precede it,
+// and 0 if it is one of them.
 func (b *stackBlock) compare(id uint32) int {
 	switch {
 	case b.first > id:

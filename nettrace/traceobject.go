@@ -26,8 +26,10 @@ func (r *Reader) traceObject(b *eventpipe.Block) error {
 	if r.in.Version == 6 {
 		r.traceValues(&c)
 	} else {
-		r.info.PID = uint64(c.U32())
-		r.info.CPUs = int(int32(c.U32()))
+		if pid := c.U32(); pid != 0 { // as the writer of a trace of unknown origin has it
+			r.info.PID = uint64(pid)
+		}
+		r.info.CPUs = max(0, int(int32(c.U32())))
 	}
 	if c.OK() {
 		frequency = r.mended(frequency, b.Off)

@@ -30,10 +30,10 @@ type WriterOptions struct {
 	SyncTicks    int64     // the clock's reading at Start
 	Frequency    int64     // of the clock, in ticks per second; zero means 1e9
 	PointerSize  int       // 4 or 8; zero means 8
-	PID          uint64    // of the traced process
-	CPUs         int
-	Uncompressed bool // write event headers of fixed size, which readers must accept though no runtime writes them
-	MaxPayload   int  // the largest payload, in bytes, at most MaxLargePayload; zero means MaxPayload
+	PID          uint64    // of the traced process; zero or trace.UnknownID if unknown
+	CPUs         int       // 0 if unknown
+	Uncompressed bool      // write event headers of fixed size, which readers must accept though no runtime writes them
+	MaxPayload   int       // the largest payload, in bytes, at most MaxLargePayload; zero means MaxPayload
 }
 
 // A Writer writes a trace as the runtime does (ep-file.c, ep-block.c and
@@ -94,6 +94,7 @@ func NewWriter(w io.Writer, opt WriterOptions) (*Writer, error) {
 	if opt.PointerSize == 0 {
 		opt.PointerSize = 8
 	}
+	opt.PID = orZero(opt.PID)
 	if err := opt.check(); err != nil {
 		return nil, fmt.Errorf("nettrace: %w", err)
 	}
@@ -149,7 +150,7 @@ func (w *Writer) maxPayload() int {
 
 // Write adds an event, captured by the thread with the given id, which is
 // usually the event's own thread. Of the event it takes Desc, Ticks, PID (V6;
-// zero means the traced process), TID, CPU, Payload, Labels and the stack, and
+// zero means the traced process), TID, which may be trace.UnknownID, CPU, Payload, Labels and the stack, and
 // copies what it keeps; Ticks are those of the writer's clock. V4 stores only
 // the activity ids of the labels. The descriptor must not change while the
 // writer is in use.

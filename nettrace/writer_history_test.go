@@ -170,7 +170,7 @@ func TestWriterRegions(t *testing.T) {
 		const n = 40_000
 		payload := make([]byte, 400)
 		for i := range n {
-			ev := &trace.Event{Desc: d, Ticks: int64(i / 100), TID: uint64(i / 100 % 7), Payload: payload}
+			ev := &trace.Event{Desc: d, Ticks: int64(i / 100), TID: uint64(1 + i/100%7), Payload: payload}
 			ev.Labels = &trace.Labels{ActivityID: [16]byte{byte(i), byte(i >> 8), 1}}
 			write(t, w, ev.TID, ev)
 		}
@@ -182,7 +182,7 @@ func TestWriterRegions(t *testing.T) {
 			t.Errorf("V%d: %d events, %d sequence points, damage %v", version, len(events), r.seqs.points, r.Loss().Damage)
 		}
 		for i, ev := range events {
-			if ev.Ticks != int64(i/100) || ev.TID != uint64(i/100%7) || ev.Labels.ActivityID != [16]byte{byte(i), byte(i >> 8), 1} {
+			if ev.Ticks != int64(i/100) || ev.TID != uint64(1+i/100%7) || ev.Labels.ActivityID != [16]byte{byte(i), byte(i >> 8), 1} {
 				t.Fatalf("V%d: event %d: %+v", version, i, ev)
 			}
 		}

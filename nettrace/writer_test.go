@@ -351,6 +351,46 @@ func write(t testing.TB, w *Writer, capture uint64, ev *trace.Event) {
 }
 
 // readAll returns copies of all events, with their stacks.
+// TestUnknownIDs: ids that the writer does not know are unknown to a reader, never 0.
+func TestUnknownIDs(t *testing.T) {
+	for _, version := range []int{4, 6} {
+		for _, pid := range []uint64{0, trace.UnknownID, 42} {
+			var out bytes.Buffer
+			w := newWriter(t, &out, WriterOptions{Version: version, Start: start, PID: pid})
+			desc := &trace.Descriptor{Provider: "P", ID: 7}
+			for _, ev := range []trace.Event{
+				{Desc: desc, Ticks: 1, PID: trace.UnknownID, TID: trace.UnknownID, CPU: trace.UnknownCPU},
+				{Desc: desc, Ticks: 2, TID: 7, CPU: 3},
+			} {
+				if err := w.Write(ev.TID, &ev); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if err := w.Close(); err != nil {
+				t.Fatal(err)
+			}
+			events, r := readAll(t, out.Bytes())
+			want := uint64(trace.UnknownID)
+			if pid == 42 {
+				want = pid
+			}
+			if len(events) != 2 || r.Info().PID != want || r.Info().CPUs != 0 || r.Loss().Events != 0 {
+				t.Fatalf("V%d, PID %d: %d events, %+v, %+v", version, pid, len(events), r.Info(), r.Loss())
+			}
+			of := want
+			if version == 6 {
+				of = pick(pid == 42, want, trace.UnknownID) // which a thread without an id has
+			}
+			if e := events[0]; e.PID != of || e.TID != trace.UnknownID || e.CPU != trace.UnknownCPU {
+				t.Errorf("V%d, PID %d: PID %d, TID %d, CPU %d", version, pid, e.PID, e.TID, e.CPU)
+			}
+			if e := events[1]; e.PID != want || e.TID != 7 || e.CPU != 3 {
+				t.Errorf("V%d, PID %d: PID %d, TID %d, CPU %d", version, pid, e.PID, e.TID, e.CPU)
+			}
+		}
+	}
+}
+
 func readAll(t testing.TB, b []byte) ([]*trace.Event, *Reader) {
 	t.Helper()
 	r := NewReader(bytes.NewReader(b), Options{Stacks: true})

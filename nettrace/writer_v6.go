@@ -74,12 +74,15 @@ func (w *Writer) threadV6(t *writerThread) {
 	b.b = append(b.b, 0, 0)
 	b.b = binary.AppendUvarint(b.b, t.id)
 	b.b = append(b.b, threadPID)
-	b.b = binary.AppendUvarint(b.b, t.key.pid)
+	b.b = binary.AppendUvarint(b.b, orZero(t.key.pid))
 	b.b = append(b.b, threadTID)
-	b.b = binary.AppendUvarint(b.b, t.key.tid)
+	b.b = binary.AppendUvarint(b.b, orZero(t.key.tid))
 	binary.LittleEndian.PutUint16(b.b[at:], uint16(len(b.b)-at-2))
 	b.records++
 }
+
+// orZero returns an id, 0 if it is unknown.
+func orZero(id uint64) uint64 { return pick(id == trace.UnknownID, 0, id) }
 
 // metadataV6 writes a row of the metadata block. A row whose fields V6 cannot
 // describe, or that they would make too long, goes without them.

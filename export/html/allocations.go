@@ -24,7 +24,7 @@ const (
 // Allocations are those of one process: what was allocated, of what types, from
 // which stacks.
 type Allocations struct {
-	PID     uint64       `json:"-"`
+	PID     uint64       `json:"-"` // trace.UnknownID if unknown
 	Source  string       `json:"source"`
 	Event   string       `json:"event"`
 	Bytes   int64        `json:"bytes"`

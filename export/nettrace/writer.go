@@ -119,14 +119,14 @@ func (w *Writer) Event(ev *trace.Event) error {
 		w.named[ev.PID] = true
 	}
 	w.event = *ev
-	w.event.Ticks, w.event.PID, w.event.Payload = int64(at-w.from), w.pid(ev.PID), payload
+	w.event.Ticks, w.event.PID, w.event.Payload = int64(at-w.from), ev.PID, payload
 	if w.o.Redact != nil {
 		w.event.Labels = nil
 	}
 	if ev.PointerSize != w.pointerSize {
 		w.setStack(ev)
 	}
-	w.capture = thread(ev.TID)
+	w.capture = ev.TID
 	if err := w.bound(threadKey{w.event.PID, w.capture}, at); err != nil {
 		return err
 	}
@@ -207,7 +207,7 @@ func (w *Writer) setStack(ev *trace.Event) {
 // write writes an event. An event that is too large for the format, or too
 // late, counts as lost in the new trace.
 func (w *Writer) write(ev *trace.Event) error {
-	err := w.w.Write(thread(ev.TID), ev)
+	err := w.w.Write(ev.TID, ev)
 	switch {
 	case errors.Is(err, trace.ErrLate), errors.Is(err, trace.ErrTooLarge):
 		w.Refused++
@@ -236,7 +236,7 @@ func (w *Writer) begin(ev *trace.Event) error {
 		MaxPayload: nettrace.MaxLargePayload,
 	}
 	if w.o.Single || info.PID != trace.UnknownID {
-		opts.Version, opts.PID = 4, w.pid(ev.PID)
+		opts.Version, opts.PID = 4, ev.PID
 	}
 	var err error
 	w.w, err = nettrace.NewWriter(w.out, opts)
@@ -292,23 +292,7 @@ func (w *Writer) name(pid uint64) error {
 	info := clr.ProcessInfo{CommandLine: clr.NewUTF16(line)}
 	w.last++
 	return w.write(&trace.Event{
-		Desc: processInfo, Ticks: int64(w.last - w.from), PID: w.pid(pid), TID: w.capture, CPU: trace.UnknownCPU,
+		Desc: processInfo, Ticks: int64(w.last - w.from), PID: pid, TID: w.capture, CPU: trace.UnknownCPU,
 		Payload: info.Append(nil, processInfo.Version, w.pointerSize),
 	})
-}
-
-// pid returns the id of a process. Zero means unknown, or the only process.
-func (w *Writer) pid(pid uint64) uint64 {
-	if pid == trace.UnknownID {
-		return 0
-	}
-	return pid
-}
-
-// thread returns the id of a thread. Zero means unknown.
-func thread(tid uint64) uint64 {
-	if tid == trace.UnknownID {
-		return 0
-	}
-	return tid
 }

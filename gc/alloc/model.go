@@ -327,7 +327,7 @@ func intern[K comparable](m *Model, p *process, of map[K]uint32, k K, t typeName
 
 // A Total is what one process allocated according to one source.
 type Total struct {
-	PID     uint64
+	PID     uint64 // trace.UnknownID if unknown
 	Source  Source
 	Samples int64
 	Estimate

@@ -19,7 +19,7 @@ const (
 
 // A Row is a part of what a process allocated.
 type Row struct {
-	PID     uint64
+	PID     uint64 // trace.UnknownID if unknown
 	Source  Source
 	Type    string // empty if unknown, or not distinguished
 	Heap    Heap   // HeapUnknown if unknown, or not distinguished

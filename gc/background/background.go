@@ -43,7 +43,7 @@ var ends = [NumPhases]clr.Kind{
 
 // A Collection is a background collection.
 type Collection struct {
-	PID        uint64
+	PID        uint64 // trace.UnknownID if unknown
 	Instance   uint16
 	Number     uint32
 	Start, End time.Duration

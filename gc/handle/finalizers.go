@@ -38,8 +38,8 @@ type finalizers struct {
 
 // A Finalization is the work of a process's finalizer thread.
 type Finalization struct {
-	PID     uint64
-	Objects int64 // FinalizeObject events
+	PID     uint64 // trace.UnknownID if unknown
+	Objects int64  // FinalizeObject events
 	// Runs counts how often the thread ran finalizers. Running is the total
 	// time, Longest the longest run, and Finalized the number of objects, as
 	// the runtime counts them.
@@ -60,7 +60,7 @@ type Finalization struct {
 
 // A Finalized counts the finalized objects of a type.
 type Finalized struct {
-	PID   uint64
+	PID   uint64 // trace.UnknownID if unknown
 	Type  string // empty if unknown
 	Count int64
 }

@@ -65,7 +65,7 @@ type siteSum struct {
 
 // Counts counts a process's handles of all kinds.
 type Counts struct {
-	PID       uint64
+	PID       uint64 // trace.UnknownID if unknown
 	Created   int64
 	Destroyed int64
 	// Unknown counts the handles of Destroyed that were created before the
@@ -86,7 +86,7 @@ type Counts struct {
 
 // A Row counts the handles of one kind, or of one kind and stack.
 type Row struct {
-	PID                uint64
+	PID                uint64 // trace.UnknownID if unknown
 	Kind               clr.HandleKind
 	Stack              symbol.StackID
 	Created, Destroyed int64

@@ -62,9 +62,9 @@ const unseen pinNumber = 1
 
 // A PinTotal sums up what one process pinned.
 type PinTotal struct {
-	PID         uint64
-	Collections int64 // in which something was pinned
-	Count       int64 // of objects, counted once in each collection
+	PID         uint64 // trace.UnknownID if unknown
+	Collections int64  // in which something was pinned
+	Count       int64  // of objects, counted once in each collection
 	// Plugs counts the pinned plugs that the private provider reports, and Gap
 	// the free bytes before them; both are 0 without that provider.
 	Plugs, Gap int64
@@ -76,7 +76,7 @@ type PinTotal struct {
 
 // A Pin sums up the pinned objects of a type.
 type Pin struct {
-	PID         uint64
+	PID         uint64 // trace.UnknownID if unknown
 	Type        string // empty if unknown
 	Count       int64  // of pins: objects, counted once in each collection
 	Bytes       int64  // of Count

@@ -17,7 +17,7 @@ const (
 
 // A Collection describes what the heaps' threads did in a collection's pauses.
 type Collection struct {
-	PID      uint64
+	PID      uint64 // trace.UnknownID if unknown
 	Instance uint16
 	Number   uint32
 	Start    time.Duration // of its first pause

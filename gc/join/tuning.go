@@ -15,7 +15,7 @@ const maxTunings = 1 << 16
 // collections and decided on the number of heaps (DATAS). See
 // calculate_new_heap_count in the runtime's gc.cpp.
 type Tuning struct {
-	PID    uint64
+	PID    uint64 // trace.UnknownID if unknown
 	Number uint32 // of the collection after which it decided
 	At     time.Duration
 	Kind   TuningKind

@@ -13,7 +13,7 @@ const numGenerations = 5
 // A GC is a collection as TraceEvent sees it. Sizes are in MB of 1,000,000
 // bytes, and NaN if TraceEvent does not know them.
 type GC struct {
-	PID        uint64
+	PID        uint64 // trace.UnknownID if unknown
 	Number     uint32
 	Generation int // that GCStart announced
 	Type       clr.GCType

@@ -83,10 +83,7 @@ func (s *snapshot) copy(to io.Writer) error {
 // optionsLike returns those for a trace with the head of another.
 func optionsLike(info *trace.Info) nettrace.WriterOptions {
 	opt := nettrace.WriterOptions{
-		Version: 4, Start: info.Start, Frequency: info.Clock.Frequency, PointerSize: info.PointerSize, CPUs: info.CPUs,
-	}
-	if info.PID != trace.UnknownID {
-		opt.PID = info.PID
+		Version: 4, Start: info.Start, Frequency: info.Clock.Frequency, PointerSize: info.PointerSize, CPUs: info.CPUs, PID: info.PID,
 	}
 	if info.Format == "nettrace V6" {
 		opt.Version = 6
