@@ -12,6 +12,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/internal/enum"
 	"github.com/gctrail/gctrail/nettrace"
 )
@@ -32,6 +33,8 @@ type Options struct {
 	Tap func(*diag.Process) io.Writer
 	// PerHeap makes collections have their PerHeap.
 	PerHeap bool
+	// Phases makes updates have their Phases.
+	Phases bool
 }
 
 // Collections returns a config that raises what the figures of collections
@@ -63,6 +66,10 @@ type Update struct {
 	// process has what is known so far, and the PID of Process.
 	Collection *gc.Collection
 	Start      time.Time
+
+	// Phases are those of the background collections that ended since the update
+	// before, if Options.Phases is set.
+	Phases []*background.Collection
 
 	// Lost is the known number of events that the runtime dropped for lack of
 	// room. Late is the number that came too late for their collection.
@@ -193,21 +200,22 @@ func (f *follower) read(ctx context.Context, session *diag.Session) {
 		}
 		session.Close()
 	}()
-	r := nettrace.NewReader(f.tapped(session), nettrace.Options{Want: gc.Wants, Idle: idle})
+	r := nettrace.NewReader(f.tapped(session), nettrace.Options{Want: f.wants, Idle: idle})
+	src := &phased{Reader: r, wanted: f.opts.Phases}
 	m := gc.Model{Live: true, PerHeap: f.opts.PerHeap}
 	var failed error
-	for c, err := range m.Collections(r) {
+	for c, err := range m.Collections(src) {
 		if err != nil {
 			failed = err
 			break
 		}
 		c.Process = f.identify(c.Process)
-		f.out.push(&Update{Kind: Collected, Process: f.process, Collection: c, Start: r.Info().Start, Lost: r.Loss().Events, Late: r.Loss().Late})
+		f.out.push(&Update{Kind: Collected, Process: f.process, Collection: c, Start: r.Info().Start, Phases: src.take(), Lost: r.Loss().Events, Late: r.Loss().Late})
 	}
 	if failed == nil && r.Loss().Truncated {
 		failed = ErrTruncated
 	}
-	f.out.push(&Update{Kind: Ended, Process: f.process, Lost: r.Loss().Events, Late: r.Loss().Late, Err: failed})
+	f.out.push(&Update{Kind: Ended, Process: f.process, Phases: src.take(), Lost: r.Loss().Events, Late: r.Loss().Late, Err: failed})
 }
 
 // dismiss has the runtime end the trace. A runtime that does not is left.

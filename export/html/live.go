@@ -5,12 +5,14 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/background"
 )
 
 // The bounds of what a Live keeps: about 7 MB of figures and 2 MB of details.
 const (
 	maxLive        = 20_000 // collections
 	maxLiveDetails = 512    // collections
+	maxLivePhases  = 1000   // background collections
 )
 
 // A Live holds the latest collections of a running process, for pages that follow
@@ -22,6 +24,8 @@ type Live struct {
 	details []detail
 	numbers []uint32 // of details
 	next    int      // collections, so far
+	phases  []phases // the latest
+	ended   int      // background collections, so far
 }
 
 // Add adds a collection, whose times count from start. It is not kept.
@@ -39,6 +43,30 @@ func (l *Live) Add(start time.Time, c *gc.Collection) {
 		l.rows = append(l.rows, row(nil).appendFigures(c))
 	}
 	l.next++
+}
+
+// AddPhases adds the phases of a background collection.
+func (l *Live) AddPhases(c *background.Collection) {
+	if len(l.phases) == 2*maxLivePhases {
+		l.phases = append(l.phases[:0], l.phases[maxLivePhases:]...)
+	}
+	l.phases = append(l.phases, phasesOf(c))
+	l.ended++
+}
+
+// Phases returns the phases of background collections from one on, counted from 0 in
+// the order in which they were added, as JSON, as far as they are kept, and the number
+// of the next one. JSON is nil if there are none.
+func (l *Live) Phases(from int) (text []byte, next int) {
+	of := l.phases[len(l.phases)-min(len(l.phases), max(0, l.ended-from), maxLivePhases):]
+	if len(of) == 0 {
+		return nil, l.ended
+	}
+	text, err := json.Marshal(of)
+	if err != nil {
+		panic(err) // numbers always encode
+	}
+	return text, l.ended
 }
 
 // Next is how many collections were added.

@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
@@ -20,6 +21,7 @@ type State struct {
 	Paused      gc.Opt[float64] // percent
 	Lost        uint64          // events
 	Dropped     int             // collections that are counted in no figure
+	PID         int             // for commands
 }
 
 // JSON returns the state as a report of one process.
@@ -42,6 +44,12 @@ func (s *State) JSON() (json.RawMessage, error) {
 		SchemaVersion: schemaVersion, Format: "events of a running process", Duration: jsonMS(s.Watched), Code: code, Verdict: verdict,
 		Processes: []jsonProcess{p}, Next: []string{}, CannotTell: []jsonGap{}, Omitted: []string{},
 		Lost: jsonLost{Events: s.Lost, EventsIs: "exact", At: []jsonRange{}}, Collected: jsonCollected{Providers: []jsonProvider{}},
+	}
+	if s.PID != 0 {
+		j.CannotTell = append(j.CannotTell, jsonGap{
+			What:    "Allocations by type and stack: recording them costs the process more.",
+			Command: filled("gctrail collect --profile gc-alloc -p " + strconv.Itoa(s.PID)),
+		})
 	}
 	if s.Dropped > 0 {
 		j.CannotTell = append(j.CannotTell, jsonGap{What: "Some collections: this computer was too slow to process all."})

@@ -7,6 +7,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/live"
 )
@@ -31,6 +32,7 @@ type News struct {
 
 	Attached   bool
 	Collection *Collection
+	Phases     []*background.Collection
 	Dropped    int    // collections, for which Options.Each was too slow
 	Lost       uint64 // events, for which the runtime had no room
 	Ended      bool
@@ -120,10 +122,10 @@ func (r *row) take(u *live.Update, err error, now time.Time) []*News {
 			r.attached = r.start // a busy runtime answers later than it begins
 		}
 		c := r.add(u.Collection)
-		news = append(news, &News{ID: r.id, Process: r.process, Collection: c})
+		news = append(news, &News{ID: r.id, Process: r.process, Collection: c, Phases: u.Phases})
 	case live.Ended:
 		r.state, r.ended, r.err = Ended, now, u.Err
-		news = append(news, &News{ID: r.id, Process: r.process, Ended: true, Err: u.Err})
+		news = append(news, &News{ID: r.id, Process: r.process, Ended: true, Phases: u.Phases, Err: u.Err})
 	}
 	if u.Lost > r.lost {
 		news = append(news, &News{ID: r.id, Process: r.process, Lost: u.Lost - r.lost})

@@ -39,6 +39,8 @@ type Options struct {
 	Retain int
 	// PerHeap makes collections have what each heap did.
 	PerHeap bool
+	// Phases makes news have the phases of background collections.
+	Phases bool
 	// Source is where processes and collections come from.
 	Source Source
 }
@@ -319,7 +321,7 @@ func (w *Watcher) follow(ctx context.Context, r *row) {
 	w.mu.Lock()
 	process := r.process
 	w.mu.Unlock()
-	opts := live.Options{Queue: queued, PerHeap: w.opts.PerHeap}
+	opts := live.Options{Queue: queued, PerHeap: w.opts.PerHeap, Phases: w.opts.Phases}
 	if !w.opts.Passing {
 		opts.Tap = func(*diag.Process) io.Writer { return recorder{w, r} }
 	}

@@ -32,6 +32,9 @@ func (p *process) take(n *watch.News) {
 	if c := n.Collection; c != nil {
 		p.live.Add(c.Start, c.Collection)
 	}
+	for _, c := range n.Phases {
+		p.live.AddPhases(c)
+	}
 	p.ended = p.ended || n.Ended
 	close(p.more)
 	p.more = make(chan struct{})
@@ -65,6 +68,14 @@ func (p *process) rows(from int) (rows []byte, next int, gone, ended bool, more 
 	return rows, next, false, p.ended, p.more
 }
 
+// phases returns the phases of background collections from one on as JSON, nil if
+// there are none, and the number of the next one.
+func (p *process) phases(from int) ([]byte, int) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.live.Phases(from)
+}
+
 func (p *process) detail(number uint32) []byte {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -92,7 +103,7 @@ func (s *states) of(id int) (json.RawMessage, error) {
 		for _, w := range s.watcher.Snapshot().Processes {
 			state := report.State{
 				Verdict: w.Verdict, Code: w.Code, Findings: w.Findings, Collections: w.Collections,
-				Paused: w.PausedInAll, Lost: w.Lost, Dropped: w.Dropped,
+				Paused: w.PausedInAll, Lost: w.Lost, Dropped: w.Dropped, PID: w.PID,
 			}
 			if !w.Attached.IsZero() {
 				state.Watched = w.Until.Sub(w.Attached)

@@ -60,7 +60,7 @@ func New(opts Options) *Server {
 		s.files = append(s.files, &file{id: i, name: path, path: path})
 	}
 	if opts.Watch {
-		opts.Watcher.Each, opts.Watcher.Retain, opts.Watcher.PerHeap = s.hear, maxQuoted, true
+		opts.Watcher.Each, opts.Watcher.Retain, opts.Watcher.PerHeap, opts.Watcher.Phases = s.hear, maxQuoted, true, true
 		s.watcher = watch.New(opts.Watcher)
 		s.states.watcher = s.watcher
 	}
@@ -350,8 +350,12 @@ func (s *Server) processLive(w http.ResponseWriter, r *http.Request) {
 func (s *Server) stream(ctx context.Context, out *events, p *process, at int) {
 	tick := time.NewTicker(fresh)
 	defer tick.Stop()
-	sent := time.Time{}
+	sent, phase := time.Time{}, 0
 	for out.err == nil {
+		if phases, next := p.phases(phase); phases != nil {
+			out.send("phases", at, phases)
+			phase = next
+		}
 		rows, next, gone, ended, more := p.rows(at)
 		switch {
 		case gone:

@@ -2,6 +2,7 @@ package browser
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"crypto/ecdsa"
 	"crypto/elliptic"
@@ -11,18 +12,20 @@ import (
 	"encoding/json"
 	"encoding/pem"
 	"fmt"
-	"io"
 	"math/big"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto/cdp"
 	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/cdproto/performance"
 	"github.com/chromedp/chromedp"
 	"github.com/chromedp/chromedp/kb"
 
@@ -32,6 +35,13 @@ import (
 // serve runs gctrail serve until the test ends, and returns the address that it
 // prints.
 func serve(t *testing.T, env []string, args ...string) string {
+	t.Helper()
+	address, _ := serving(t, env, args...)
+	return address
+}
+
+// serving is serve, and returns the command too.
+func serving(t *testing.T, env []string, args ...string) (string, *exec.Cmd) {
 	t.Helper()
 	path, err := binary()
 	if err != nil {
@@ -61,7 +71,7 @@ func serve(t *testing.T, env []string, args ...string) string {
 	if err != nil {
 		t.Fatalf("gctrail serve prints no address: %v: %s", err, said.String())
 	}
-	return strings.TrimSpace(line)
+	return strings.TrimSpace(line), cmd
 }
 
 // within fails the test where the page did what it must not do, or asked another
@@ -181,9 +191,18 @@ func TestServeLive(t *testing.T) {
 	if got := eval[string](b, `document.querySelector(".verdict .sentence").textContent`); !strings.HasSuffix(got, ".") {
 		b.Errorf("the verdict is %q", got)
 	}
+	b.wait(`/[1-9]\d* GCs? with recorded phases/.test(document.querySelector("#chart-phases")?.ariaLabel)`)
 	b.shoot("live")
 	_ = p.Wait()
-	served := func() int {
+	b.wait(fmt.Sprintf(`/of ([\d,]+) GCs/.exec(document.querySelector(".status").textContent)[1].replace(/,/g, "") === "%d"`, ended(t, address)))
+	b.within(address)
+}
+
+// ended waits until the only process that is served has ended, and returns how many
+// collections it had.
+func ended(t *testing.T, address string) int {
+	t.Helper()
+	for range 400 {
 		var list struct {
 			Sources []struct {
 				Collections int
@@ -191,24 +210,114 @@ func TestServeLive(t *testing.T) {
 			}
 		}
 		r, err := http.Get(strings.Replace(address, "/?", "/list?", 1))
-		b.must(err)
-		defer r.Body.Close()
-		text, err := io.ReadAll(r.Body)
-		b.must(err)
-		b.must(json.Unmarshal(text, &list))
-		if len(list.Sources) != 1 || list.Sources[0].Live {
-			return -1
+		if err != nil {
+			t.Fatal(err)
 		}
-		return list.Sources[0].Collections
-	}
-	for range 200 {
-		if served() > 0 {
-			break
+		err = json.NewDecoder(r.Body).Decode(&list)
+		_ = r.Body.Close()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(list.Sources) == 1 && !list.Sources[0].Live && list.Sources[0].Collections > 0 {
+			return list.Sources[0].Collections
 		}
 		time.Sleep(50 * time.Millisecond)
 	}
-	b.wait(fmt.Sprintf(`/of ([\d,]+) GCs/.exec(document.querySelector(".status").textContent)[1].replace(/,/g, "") === "%d"`, served()))
-	b.within(address)
+	t.Fatal("the process does not end")
+	return 0
+}
+
+// TestServeFour: four browsers follow a process for $GCTRAIL_BROWSER_SECONDS, and
+// miss no collection. What that takes is reported.
+func TestServeFour(t *testing.T) {
+	seconds, err := strconv.Atoi(cmp.Or(os.Getenv("GCTRAIL_BROWSER_SECONDS"), "8"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// A small gen 0 makes the program collect some 40 times a second.
+	p := dotnettest.Start(t, 10, "web", seconds+10, "DOTNET_GCgen0size=0x600000")
+	address, server := serving(t, nil, "--open", "no", "-p", fmt.Sprint(p.PID))
+	var tabs []*tab
+	for range 4 {
+		b := newTab(t, size{1280, 900})
+		b.open(address)
+		b.wait(`document.querySelector(".home tbody button:not([disabled])")`)
+		b.click(".home tbody button")
+		b.wait(`document.querySelector(".grid .rows .row")`)
+		tabs = append(tabs, b)
+	}
+	cpu, start := cpuOf(t, server.Process.Pid), time.Now()
+	busy := make([]float64, len(tabs))
+	for i, b := range tabs {
+		busy[i] = b.metric("TaskDuration")
+	}
+	time.Sleep(time.Duration(seconds) * time.Second)
+	elapsed := time.Since(start)
+	used := cpuOf(t, server.Process.Pid) - cpu
+	for i, b := range tabs {
+		t.Logf("browser %d: its main thread was busy for %.0f %% of the time, %.1f MB of script's heap", i+1,
+			100*(b.metric("TaskDuration")-busy[i])/elapsed.Seconds(), b.metric("JSHeapUsedSize")/1e6)
+	}
+	_ = p.Wait()
+	all := ended(t, address)
+	t.Logf("%d collections, %.0f a second; the server used %.1f %% of a processor, at most %s of memory",
+		all, float64(all)/float64(seconds+10), 100*used.Seconds()/elapsed.Seconds(), memoryOf(t, server.Process.Pid))
+	for i, b := range tabs {
+		b.wait(fmt.Sprintf(`/of ([\d,]+) GCs/.exec(document.querySelector(".status").textContent)[1].replace(/,/g, "") === "%d"`, all))
+		b.wait(`/No events lost/.test(document.querySelector(".evidence").textContent)`)
+		b.within(address)
+		t.Logf("browser %d has all of them", i+1)
+	}
+}
+
+// metric is a figure that the browser keeps of a page.
+func (b *tab) metric(name string) float64 {
+	b.Helper()
+	b.must2(chromedp.Call(b.ctx, performance.Enable, performance.EnableParams{}))
+	r, err := chromedp.Call(b.ctx, performance.GetMetrics, cdp.Empty{})
+	b.must(err)
+	for _, m := range r.Metrics {
+		if m.Name == name {
+			return m.Value
+		}
+	}
+	b.Fatalf("no metric %s", name)
+	return 0
+}
+
+// cpuOf is the processor time that a process has used.
+func cpuOf(t *testing.T, pid int) time.Duration {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
+	if err != nil {
+		t.Skip("no /proc: ", err)
+	}
+	_, rest, _ := strings.Cut(string(text), ") ")
+	fields := strings.Fields(rest)
+	var ticks int64
+	for _, field := range fields[11:13] { // utime, stime
+		n, err := strconv.ParseInt(field, 10, 64)
+		if err != nil {
+			t.Fatal(err)
+		}
+		ticks += n
+	}
+	return time.Duration(ticks) * 10 * time.Millisecond
+}
+
+// memoryOf is the most memory that a process has used.
+func memoryOf(t *testing.T, pid int) string {
+	t.Helper()
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", pid))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if most, is := strings.CutPrefix(line, "VmHWM:"); is {
+			return strings.TrimSpace(most)
+		}
+	}
+	return "?"
 }
 
 // TestServeTLS: a server for other machines uses the token of a file, and TLS.

@@ -119,6 +119,12 @@ async function fromProcess(id: string): Promise<Data> {
         process.append(JSON.parse(data) as (number | null)[][]);
         soon();
       });
+      on("phases", (data) => {
+        const { phases } = process.header;
+        for (const of of JSON.parse(data) as typeof phases) if (!phases.some((p) => p.number === of.number)) phases.push(of);
+        process.version++;
+        soon();
+      });
       on("state", (data) => {
         const report = JSON.parse(data) as Report;
         process.trace.report = report;

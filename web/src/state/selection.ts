@@ -131,7 +131,7 @@ async function filter(p: Process, state: State, key: string, stopped: () => bool
   }
   const selected = rows.slice(0, found);
   const pauses = await sortedPauses(p, base.subarray(0, bases));
-  const totals = await sum(p, selected, state);
+  const totals = await sum(p, selected, state, found === bases ? pauses.all : null);
   return {
     process: p, version, key, base: base.slice(0, bases), rows: selected, sorted: selected, sort: "", meets, all: met === n, totals, pauses, error,
   };
@@ -160,7 +160,8 @@ async function sortedPauses(p: Process, rows: Uint32Array): Promise<Pauses> {
 
 const induced = new Set(["Induced", "InducedNotForced", "InducedCompacting", "InducedAggressive"]);
 
-async function sum(p: Process, rows: Uint32Array, state: State): Promise<Totals> {
+/** Adds up figures of some collections. Their pauses in ascending order may be known. */
+async function sum(p: Process, rows: Uint32Array, state: State, ascending: Float64Array | null): Promise<Totals> {
   const t = { ...noTotals, count: rows.length, from: state.from ?? p.header.started_us, to: Math.min(state.to ?? Infinity, p.end) };
   const [pause, allocated, freed, promoted] = ["pause_us", "allocated_bytes", "freed_bytes", "promoted_bytes"].map((name) => p.get(name));
   const [beforeBytes, after, reason] = ["heap_before_bytes", "heap_after_bytes", "reason"].map((name) => p.get(name));
@@ -191,7 +192,7 @@ async function sum(p: Process, rows: Uint32Array, state: State): Promise<Totals>
   }
   if (known > 0) {
     await breathe();
-    t.p99 = percentile(pauses.subarray(0, known).sort(), 99);
+    t.p99 = percentile(ascending ?? pauses.subarray(0, known).sort(), 99);
   }
   return t;
 }

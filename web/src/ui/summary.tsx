@@ -91,7 +91,8 @@ export function Evidence({ store }: { store: Store }): JSX.Element | null {
       <h2 id="evidence-title">Quality of evidence</h2>
       <ul class="checks">
         <li class={lost.events === 0 ? "good" : "problem"}>{lost.events === 0 ? (lost.events_is === "unknown" ? "Lost events: not known" : "No events lost") : `${lost.events_is === "exact" ? "" : "At least "}${plural(lost.events, "event")} lost`}</li>
-        <li class={lost.cut ? "warning" : "good"}>{lost.cut ? "The trace is truncated" : "The trace has its end"}</li>
+        {store.data.follow ? <li class="good">{`Watched live for ${duration(report.duration_ms * 1e3)}`}</li>
+          : <li class={lost.cut ? "warning" : "good"}>{lost.cut ? "The trace is truncated" : "The trace has its end"}</li>}
         {lost.damaged > 0 && <li class="problem">{plural(lost.damaged, "place")} cannot be read</li>}
         {lost.late > 0 && <li class="warning">{plural(lost.late, "event")} came late</li>}
         {totals && totals.incomplete > 0 && <li class="warning">{plural(totals.incomplete, "GC")} incomplete</li>}
