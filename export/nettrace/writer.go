@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"errors"
 	"io"
+	"math"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
@@ -93,7 +94,7 @@ func Essential(d *trace.Descriptor) bool {
 // Event writes an event, or leaves it out.
 func (w *Writer) Event(ev *trace.Event) error {
 	at := ev.Time()
-	if from, to := w.o.From.Or(at), w.o.To.Or(at); at < from || at > to {
+	if from, to := w.o.From.Or(math.MinInt64), w.o.To.Or(math.MaxInt64); at < from || at > to {
 		if !Essential(ev.Desc) {
 			return nil
 		}

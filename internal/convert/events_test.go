@@ -292,6 +292,32 @@ func TestCut(t *testing.T) {
 	}
 }
 
+// A part with only one bound is no more damaged than the whole trace.
+func TestCutOnOneSide(t *testing.T) {
+	var from, to selection.Selection
+	if err := from.From.Set("1s"); err != nil {
+		t.Fatal(err)
+	}
+	if err := to.To.Set("1s"); err != nil {
+		t.Fatal(err)
+	}
+	for name, part := range map[string]*selection.Selection{"from 1 s": &from, "to 1 s": &to} {
+		cut := reread(rewritten(t, web, convert.EventOptions{Selected: part}))
+		n := 0
+		for ev, err := range cut.Events() {
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n++; ev.Time() < 0 {
+				t.Errorf("%s: %s is at %v", name, ev.Desc.Name, ev.Time())
+			}
+		}
+		if loss := cut.Loss(); n == 0 || loss.Damaged > 0 || loss.Events > 0 || loss.Truncated {
+			t.Errorf("%s: %d events, loss %+v", name, n, *loss)
+		}
+	}
+}
+
 // However many threads raise events, a few are kept an account of, and no event is
 // lost, also where many have the same time.
 func TestManyThreads(t *testing.T) {
