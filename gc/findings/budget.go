@@ -64,6 +64,19 @@ func (b Budget) orDefault() Budget {
 // high returns the share at which pauses are a clear problem: twice the budget.
 func (b Budget) high() float64 { return min(100, 2*b.Share) }
 
+// level returns how far a share of the time goes: 0 within budget, 1 beyond it, 2 to
+// where it is a clear problem.
+func (b Budget) level(share float64) int {
+	switch {
+	case share >= b.high():
+		return 2
+	case share >= b.Share:
+		return 1
+	default:
+		return 0
+	}
+}
+
 // share formats the budget's share.
 func (b Budget) share() string { return strconv.FormatFloat(b.Share, 'g', 3, 64) + " %" }
 

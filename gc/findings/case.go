@@ -161,7 +161,7 @@ func (c *Case) mark(col *gc.Collection) {
 type entryFragmentation struct {
 	tally      tally // of those with much free space
 	seen       int   // background collections with known sizes
-	free, size int64 // of the last of them
+	free, size int64 // of the one of tally with the most free space
 }
 
 func (e *entryFragmentation) add(c *gc.Collection, i, retain int) {
@@ -170,9 +170,12 @@ func (e *entryFragmentation) add(c *gc.Collection, i, retain int) {
 		return
 	}
 	e.seen++
-	e.free, e.size = g.FreeBefore, g.Before
-	if e.free >= someBytes && of(e.free, e.size) >= fragmented {
-		e.tally.add(c, retain)
+	if g.FreeBefore < someBytes || of(g.FreeBefore, g.Before) < fragmented {
+		return
+	}
+	e.tally.add(c, retain)
+	if g.FreeBefore > e.free {
+		e.free, e.size = g.FreeBefore, g.Before
 	}
 }
 
@@ -326,7 +329,9 @@ var tallied = [numTallies]func(*gc.Collection) bool{
 	fullTooSmall: func(c *gc.Collection) bool {
 		return isFullBlocking(c) && c.Condemned.Or(0)&clr.CondemnReasons1Gen2TooSmall != 0
 	},
-	fullFragmented: func(c *gc.Collection) bool { return isFullBlocking(c) && c.Condemned.Or(0)&fragmentationReasons != 0 },
+	fullFragmented: func(c *gc.Collection) bool {
+		return isFullBlocking(c) && !stats.Induced(c) && c.Condemned.Or(0)&fragmentationReasons != 0
+	},
 	collects: func(c *gc.Collection) bool {
 		return stats.Induced(c) && c.Reason.Or(0) != clr.GCReasonInducedNotForced
 	},

@@ -261,6 +261,11 @@ func findingsDoc(traces, matrix []row) []byte {
 		} else {
 			p("\nFires on none of the reference traces.")
 		}
+		if of, ok := ruleTraces[r.ID]; ok {
+			p("\nTested on traces in `testdata`: fires on %s, not on %s.", traceName(of.finds), traceName(of.not))
+		} else {
+			p("\nTested on an assembled history only, for %s. %s.", assembled[r.ID].why, assembled[r.ID].tried)
+		}
 	}
 	p("\n## Settings\n")
 	p("| variable | runtimeconfig.json | from | effect | cost |\n|---|---|---|---|---|")
@@ -284,6 +289,11 @@ func findingsDoc(traces, matrix []row) []byte {
 	p("\n## Reference traces\n")
 	table(p, "trace", traces)
 	return b.Bytes()
+}
+
+// traceName is a trace's name, or two, without what all have.
+func traceName(s string) string {
+	return strings.ReplaceAll(strings.ReplaceAll(s, ".nettrace.gz", ""), "+", " merged with ")
 }
 
 func table(p func(string, ...any), heading string, rows []row) {

@@ -41,6 +41,7 @@ type Finding struct {
 	// program that shows the finding knows its own commands.
 	Next []Step
 
+	rule   *rule // nil for R01
 	kind   ruleKind
 	weight float64 // share of the pauses it explains, in percent; 0 if unknown
 }

@@ -5,23 +5,31 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
 var fullRules = []rule{
 	{
 		id: "R43", title: "blocking gen 2 GCs run to compact a fragmented gen 2", kind: cause,
-		threshold: "three blocking gen 2 GCs or more have a condemned reason of fragmentation (max_generation_high_fragmentation and its like), and a tenth of the pauses",
-		source:    "gc.cpp, generation_to_condemn: free space of gen 2 that cannot be used is over 200,000 bytes and a quarter of it",
+		threshold: "three blocking gen 2 GCs or more that are not induced have a condemned reason of fragmentation (max_generation_high_fragmentation and its like), and a tenth of the pauses",
+		source:    "gc.cpp, generation_to_condemn: free space of gen 2 that cannot be used is over 200,000 bytes and a quarter of it; init_gc_heap: DATAS sets GCConserveMemory to 5",
 		find:      fullForFragmentation,
 		advice: []advice{
 			{text: "Group objects with similar lifetimes, pool long-lived buffers, and pin less: gen 2 fragments where objects die among others that live on."},
-			{when: "the memory load is not high", fits: func(j *judgement, _ *Finding) bool { return j.tallies[highMemory].count == 0 }, text: "If GCConserveMemory is set, lower it or remove it: it causes these GCs. The events do not contain its value."},
+			{
+				when: "DATAS is on", fits: func(j *judgement, _ *Finding) bool { return datas(j.Summary.Process) },
+				text: "DATAS runs these GCs, because it compacts gen 2 as GCConserveMemory=5 does. Lower that value or switch DATAS off, and compare committed memory before and after.", settings: []*setting{&leastConserve, &noDATAS},
+			},
+			{
+				when: "DATAS is off, and the memory load is not high", fits: mayConserve,
+				text: "If GCConserveMemory is set, lower it or remove it: it causes these GCs. The events do not contain its value.",
+			},
 		},
 	},
 	{
 		id: "R20", title: "blocking gen 2 GCs are common", kind: generic,
-		threshold: "three blocking gen 2 GCs or more make up half of all GCs, or of the pauses, and no more specific finding explains half of that",
+		threshold: "three blocking gen 2 GCs or more make up half of all GCs, or of the pauses, and neither a more specific finding explains half of that, nor, in a small gen 2, large objects (R24)",
 		source:    "mem-doc: a program should not run full blocking GCs all the time",
 		find:      fullAndBlocking,
 		advice: []advice{
@@ -36,6 +44,13 @@ var fullRules = []rule{
 			},
 		},
 	},
+}
+
+// mayConserve reports whether GCConserveMemory, if it is set, is the likely cause of
+// GCs that compact gen 2.
+func mayConserve(j *judgement, _ *Finding) bool {
+	_, read := conserveMemory.of(j.Summary.Process)
+	return read && j.tallies[highMemory].count == 0
 }
 
 func fullForFragmentation(j *judgement) (Finding, bool) {
@@ -68,7 +83,8 @@ func (j *judgement) specificFull() time.Duration {
 func fullAndBlocking(j *judgement) (Finding, bool) {
 	t := &j.tallies[fullBlocking]
 	byCount, byPause := of(t.count, j.all.Count), j.explains(t.pause)
-	if t.count < several || byCount < largeShare && byPause < largeShare || 2*j.specificFull() >= t.pause {
+	if t.count < several || byCount < largeShare && byPause < largeShare || 2*j.specificFull() >= t.pause ||
+		j.mostlyTooSmall() && 2*j.causes[2][gc.Blocking][clr.GCReasonAllocLarge] >= t.pause {
 		return Finding{}, false
 	}
 	f := Finding{

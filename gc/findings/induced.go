@@ -26,7 +26,11 @@ var inducedRules = []rule{
 		advice: []advice{
 			{
 				when: "the trace has calls to GC.AddMemoryPressure", fits: pressureSeen,
-				text: "Call GC.AddMemoryPressure less often and for large amounts only, with a GC.RemoveMemoryPressure of the same amount for each; or free the native memory in Dispose, which needs no memory pressure.",
+				text: "Call GC.AddMemoryPressure for large amounts only, or free the native memory in Dispose, which needs no memory pressure.",
+			},
+			{
+				when: "and most of that is not removed", fits: func(j *judgement, f *Finding) bool { return pressureSeen(j, f) && pressureStays(j) },
+				text: "Call GC.RemoveMemoryPressure with the same amount when that memory is freed.",
 			},
 			{
 				when: "the trace does not record such calls", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level < levelVerbose },
@@ -34,7 +38,7 @@ var inducedRules = []rule{
 				next: []Step{{Action: Record, Purpose: "see calls to GC.AddMemoryPressure (IncreaseMemoryPressure)", Recording: Verbose, Events: []string{"IncreaseMemoryPressure"}}},
 			},
 			{
-				when: "the trace records such calls, and has none", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level >= levelVerbose },
+				when: "the trace records such calls, and they add too little", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level >= levelVerbose },
 				text: "Remove the calls to GC.Collect with GCCollectionMode.Optimized or blocking: false.",
 				next: []Step{{Action: Record, Purpose: "find the callers with the call stacks of GCTriggered", Recording: Triggers, Events: []string{"GCTriggered"}}},
 			},
@@ -89,11 +93,18 @@ func memoryPressure(j *judgement) (Finding, bool) {
 			{"memory_pressure_calls", float64(p.Increases)},
 		},
 	}
-	if p.Increases > 0 {
+	switch {
+	case pressureSeen(j, nil):
 		f.Confidence = High
-		f.Description += fmt.Sprintf(" GC.AddMemoryPressure was called %s times for %s; %s of that was removed.",
-			units.Count(p.Increases), units.Bytes(p.Added), units.Bytes(p.Removed))
-	} else {
+		f.Description += fmt.Sprintf(" GC.AddMemoryPressure was called %s for %s; %s of that was removed.",
+			plural(p.Increases, "time"), units.Bytes(p.Added), units.Bytes(p.Removed))
+	case j.Trace.Level >= levelVerbose:
+		called := "not called"
+		if p.Added > 0 {
+			called = "called for " + units.Bytes(p.Added) + " only"
+		}
+		f.Description += " GC.AddMemoryPressure was " + called + ", so they come from GC.Collect with GCCollectionMode.Optimized or blocking: false."
+	default:
 		f.Description += " Such GCs come from GC.AddMemoryPressure, or from GC.Collect with GCCollectionMode.Optimized or blocking: false."
 	}
 	if small := j.tallies[fullTooSmall].count; 2*small > t.count {
@@ -104,4 +115,16 @@ func memoryPressure(j *judgement) (Finding, bool) {
 	return f, true
 }
 
-func pressureSeen(j *judgement, _ *Finding) bool { return j.Summary.Process.Pressure.Increases > 0 }
+// leastPressure is the least memory pressure, in bytes, for which the runtime induces a
+// GC (comutilnative.cpp, MIN_MEMORYPRESSURE_BUDGET).
+const leastPressure = 4 << 20
+
+// pressureSeen reports whether calls to GC.AddMemoryPressure can have induced GCs.
+func pressureSeen(j *judgement, _ *Finding) bool {
+	return j.Summary.Process.Pressure.Added >= leastPressure
+}
+
+func pressureStays(j *judgement) bool {
+	p := j.Summary.Process.Pressure
+	return of(p.Removed, p.Added) < largeShare
+}

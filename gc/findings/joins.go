@@ -20,7 +20,7 @@ var joinRules = []rule{{
 			text: "Give the process the processors that its GC threads need: raise its CPU limit, or move other programs away.",
 		},
 		{
-			when: "threads take long to wake up, and there are more than four heaps", settings: []*setting{&heapCount}, text: "Or use fewer heaps.",
+			when: "threads take long to wake up, and there are more than four heaps", settings: []*setting{&fewerHeaps}, text: "Or use fewer heaps.",
 			fits: func(j *judgement, f *Finding) bool {
 				return len(f.Heaps) > manyCPUs && waitsBecause(join.SlowWake, join.AllSlowWake)(j, f)
 			},

@@ -49,7 +49,7 @@ var largeRules = []rule{
 	},
 	{
 		id: "R62", title: "most large objects are short-lived", kind: aside,
-		threshold: "in three gen 2 GCs or more the LOH was 30 % of the heap, 80 % of its objects were dead, and R24 does not apply",
+		threshold: "in three gen 2 GCs or more, and half of all, the LOH was 30 % of the heap and 80 % of its objects were dead, and R24 does not apply",
 		source:    "own, after mem-doc on temporary large objects",
 		find:      largeTurnover,
 		advice:    []advice{{text: "Reuse these arrays with ArrayPool<T>: most of the LOH is dead when it is collected."}},
@@ -145,8 +145,8 @@ func largeTurnover(j *judgement) (Finding, bool) {
 	if t.count < several || of(t.count, j.tallies[full].count) < largeShare {
 		return Finding{}, false
 	}
-	if f, ok := largeObjects(j); ok && f.Severity > Note {
-		return Finding{}, false
+	if _, ok := largeObjects(j); ok && j.hurts() {
+		return Finding{}, false // R24 says so
 	}
 	f := Finding{
 		Severity: Note, Confidence: Medium,

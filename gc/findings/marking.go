@@ -38,10 +38,7 @@ var markRules = []rule{
 		source:    "mem-doc: join imbalance; .NET 5 and later let idle heaps take over marking",
 		find:      unevenMarking,
 		advice: []advice{
-			{when: "before .NET 5", fits: func(j *judgement, _ *Finding) bool {
-				v := versionOf(j.Summary.Process)
-				return v.known && (v.framework || v.major < 5)
-			}, text: "Use .NET 5 or later, where idle GC threads help to mark."},
+			{when: "before .NET 5", fits: beforeNET5, text: "Use .NET 5 or later, where idle GC threads help to mark."},
 			{text: unevenAdvice},
 		},
 	},

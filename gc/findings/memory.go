@@ -10,7 +10,7 @@ import (
 var memoryRules = []rule{
 	{
 		id: "R28", title: "objects in gen 2, the LOH and the POH keep growing", kind: aside,
-		threshold: "after start-up, the bytes of objects there after each GC grow from each third of the time to the next, by 30 % and 10 MB in total, and do not level off",
+		threshold: "after start-up, the bytes of objects there after each GC grow from each third of the time to the next, by 30 % and 10 MB in total, and do not level off, and R27 does not explain it",
 		source:    "mem-doc, on leaks; the thresholds are own",
 		find:      oldGrows,
 		advice: []advice{
@@ -24,7 +24,7 @@ var memoryRules = []rule{
 		source:    "mem-doc: normal, since nothing requires a gen 2 GC",
 		find:      growsUncollected,
 		advice: []advice{
-			{text: "If memory is plentiful, there is nothing to do: the GC sees no need to collect gen 2. Otherwise limit the heap.", settings: []*setting{&hardLimitPercent}},
+			{text: "If memory is plentiful, there is nothing to do: the GC sees no need to collect gen 2, and only a gen 2 GC shows how much is still in use. Otherwise limit the heap.", settings: []*setting{&hardLimitPercent}},
 		},
 	},
 	{
@@ -77,7 +77,7 @@ var memoryRules = []rule{
 func oldGrows(j *judgement) (Finding, bool) {
 	t := &j.trends[oldObjects]
 	first, last, ok := t.grows()
-	if !ok || last-first < someBytes {
+	if _, uncollected := growsUncollected(j); !ok || last-first < someBytes || uncollected {
 		return Finding{}, false
 	}
 	f := Finding{
@@ -118,7 +118,7 @@ func atEntry(j *judgement, i int, name string) (Finding, bool) {
 	}
 	f := Finding{
 		Severity: Note, Confidence: Medium,
-		Description: fmt.Sprintf("When %s of %s began, half of %s or more was free space (at the last one %s of %s). Up to 15 %% is nothing to worry about.",
+		Description: fmt.Sprintf("When %s of %s began, half of %s or more was free space (the most: %s of %s). Up to 15 %% is nothing to worry about.",
 			units.Count(e.tally.count), plural(e.seen, "background gen 2 GC"), name, units.Bytes(e.free), units.Bytes(e.size)),
 		Evidence: []Figure{{"background_gcs_with_free_space", float64(e.tally.count)}, {"free_pct", of(e.free, e.size)}, {"free_bytes", float64(e.free)}, {"size_bytes", float64(e.size)}},
 	}

@@ -59,6 +59,9 @@ func TestNoRandomPauses(t *testing.T) {
 	}
 	clean := 0
 	for _, path := range paths {
+		if filepath.Base(path) == disturbed {
+			continue // it has one
+		}
 		in, err := open.File(path, open.Options{Want: gc.Wants, Head: gc.Head})
 		if err != nil {
 			t.Fatal(err)

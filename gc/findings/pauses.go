@@ -16,23 +16,39 @@ var pauseRules = []rule{
 		source:    "mem-doc: up to 5 % is normal",
 		find:      pauseShare,
 		advice: []advice{
-			{when: "short pauses of gen 0 dominate", fits: mostly(shortYoung), text: "Allocate less, or give gen 0 a larger budget.", settings: []*setting{&gen0Size}},
+			{when: "one cause explains a quarter of the pauses", fits: caused, text: "Start with %s.", cause: true},
 			{
-				when: "long pauses of gen 0 dominate though little survives", fits: func(j *judgement, _ *Finding) bool { return longYoung(j.dominant()) && j.littleSurvives() },
-				text: "Little survives these GCs, so find out what they spend their time on: marking from old objects or handles, or waiting for processors that other programs use.",
-				next: []Step{{
-					Action: ListCollections, Purpose: "see where their time goes", Generation: gc.Some(0),
-					Figures: []string{"number", "start_ms", "pause_ms", "suspend_ms", "promoted_bytes", "gc_handles"},
-				}},
+				when: "otherwise, if short pauses of gen 0 dominate", fits: mostly(func(j *judgement, d dominant) bool { return shortYoung(d) && !j.muchSurvives() }),
+				text: "Allocate less, or give gen 0 a larger budget.", settings: []*setting{&gen0Size},
 			},
-			{when: "long pauses of gen 0 dominate, and much survives", fits: func(j *judgement, _ *Finding) bool { return longYoung(j.dominant()) && !j.littleSurvives() }, text: "Shorten object lifetimes, or keep fewer objects alive: survivors make gen 0 GCs long."},
-			{when: "pauses of gen 1 dominate", fits: mostly(ofGeneration(1)), text: "Look for objects that survive one GC and die soon after: batches, buffers of requests, caches with a short lifetime."},
+			{
+				when: "long pauses of gen 0 dominate though little survives", fits: mostly(func(j *judgement, d dominant) bool { return longYoung(d) && j.littleSurvives() }),
+				text: timeUnclear, next: []Step{listYoung},
+			},
+			{
+				when: "pauses of gen 0 dominate, and much survives",
+				fits: mostly(func(j *judgement, d dominant) bool {
+					return longYoung(d) && !j.littleSurvives() || shortYoung(d) && j.muchSurvives()
+				}),
+				text: "Shorten object lifetimes, or keep fewer objects alive: survivors make gen 0 GCs long.",
+			},
+			{
+				when: "pauses of gen 1 dominate, and most objects of gen 1 die", fits: mostly(func(j *judgement, d dominant) bool { return ofGeneration(1)(d) && !j.mostOfGen1Survives() }),
+				text: "Look for objects that survive one GC and die soon after: batches, buffers of requests, caches with a short lifetime.",
+			},
+			{
+				when: "pauses of gen 1 dominate, and most objects of gen 1 survive", fits: mostly(func(j *judgement, d dominant) bool { return ofGeneration(1)(d) && j.mostOfGen1Survives() }),
+				text: "Keep fewer objects alive: those that reach gen 1 are copied into gen 2. Look for caches, queues and sessions that hold what requests create.",
+			},
 			{when: "induced blocking gen 2 GCs dominate", fits: mostly(inducedFull), text: "Remove the calls that induce full GCs; a larger gen 0 does not help."},
 			{
-				when: "other blocking gen 2 GCs dominate, and background GC is off", fits: func(j *judgement, f *Finding) bool { return mostly(blockingFull)(j, f) && j.concurrentOff() },
+				when: "other blocking gen 2 GCs dominate, and background GC is off", fits: mostly(func(j *judgement, d dominant) bool { return blockingFull(j, d) && j.concurrentOff() }),
 				text: "Switch background GC on: gen 2 is then collected while threads run. A larger gen 0 does not help.", settings: []*setting{&concurrentGC},
 			},
-			{when: "other blocking gen 2 GCs dominate", fits: func(j *judgement, f *Finding) bool { return mostly(blockingFull)(j, f) && !j.concurrentOff() }, text: "Find out why gen 2 is not collected in the background: see the condemned reasons of these GCs. A larger gen 0 does not help.", next: []Step{listFull}},
+			{
+				when: "other blocking gen 2 GCs dominate", fits: mostly(func(j *judgement, d dominant) bool { return blockingFull(j, d) && !j.concurrentOff() }),
+				text: "Find out why gen 2 is not collected in the background: see the condemned reasons of these GCs. A larger gen 0 does not help.", next: []Step{listFull},
+			},
 			{when: "gen 2 GCs triggered by large or pinned arrays dominate", fits: mostly(largeFull), text: "Reuse large arrays with ArrayPool<T>: allocating them triggers these gen 2 GCs, and a larger gen 0 does not help."},
 			{when: "other background gen 2 GCs dominate", fits: mostly(backgroundFull), text: "Promote less into gen 2: shorten object lifetimes, or keep fewer objects alive."},
 		},
@@ -141,9 +157,13 @@ func (j *judgement) dominant() dominant {
 	return best
 }
 
-// mostly makes advice fit where the dominant collections are of some sort.
-func mostly(is func(dominant) bool) func(*judgement, *Finding) bool {
-	return func(j *judgement, _ *Finding) bool { return is(j.dominant()) }
+// caused reports whether one cause explains a quarter of the pauses.
+func caused(j *judgement, _ *Finding) bool { return j.cause != nil }
+
+// mostly makes advice fit where the dominant collections are of some sort, and no
+// cause explains them.
+func mostly(is func(*judgement, dominant) bool) func(*judgement, *Finding) bool {
+	return func(j *judgement, f *Finding) bool { return !caused(j, f) && is(j, j.dominant()) }
 }
 
 func ofGeneration(n int) func(dominant) bool {
@@ -158,6 +178,14 @@ func (j *judgement) littleSurvives() bool {
 	return survival.Known() && survival.Or(0) < lowSurvival
 }
 
+func (j *judgement) muchSurvives() bool {
+	return j.Summary.Survival(0).Percent().Or(0) > highSurvival
+}
+
+func (j *judgement) mostOfGen1Survives() bool {
+	return j.Summary.Survival(1).Percent().Or(0) > largeShare
+}
+
 func isInduced(r clr.GCReason) bool {
 	switch r {
 	case clr.GCReasonInduced, clr.GCReasonInducedNotForced, clr.GCReasonInducedCompacting, clr.GCReasonInducedAggressive:
@@ -168,15 +196,17 @@ func isInduced(r clr.GCReason) bool {
 
 func isLarge(r clr.GCReason) bool { return r == clr.GCReasonAllocLarge }
 
-func inducedFull(d dominant) bool {
+func inducedFull(_ *judgement, d dominant) bool {
 	return ofGeneration(2)(d) && d.kind != gc.Background && isInduced(d.reason)
 }
-func largeFull(d dominant) bool { return ofGeneration(2)(d) && isLarge(d.reason) }
-func blockingFull(d dominant) bool {
+
+func largeFull(_ *judgement, d dominant) bool { return ofGeneration(2)(d) && isLarge(d.reason) }
+
+func blockingFull(_ *judgement, d dominant) bool {
 	return ofGeneration(2)(d) && d.kind != gc.Background && !isInduced(d.reason) && !isLarge(d.reason)
 }
 
-func backgroundFull(d dominant) bool {
+func backgroundFull(_ *judgement, d dominant) bool {
 	return ofGeneration(2)(d) && d.kind == gc.Background && !isLarge(d.reason)
 }
 

@@ -13,7 +13,8 @@ var pinRules = []rule{
 		source:    "mem-doc, on pinning; the thresholds are own",
 		find:      pinning,
 		advice: []advice{
-			{text: "Pin early and in batches, allocate buffers in the pinned object heap (GC.AllocateArray with pinned: true), or pool them."},
+			{when: "from .NET 5 on", fits: sinceNET5, text: "Pin early and in batches, allocate buffers in the pinned object heap (GC.AllocateArray with pinned: true), or pool them."},
+			{when: "before .NET 5", fits: beforeNET5, text: "Pin early and in batches, and pool buffers that are pinned, so that they are in gen 2."},
 			{when: "the trace does not record pinned objects", fits: noTicks, next: []Step{{Action: Record, Purpose: "see what is pinned", Recording: Verbose, Events: []string{"PinObjectAtGCTime"}}}},
 			{when: "the trace records pinned objects", fits: hasTicks, next: []Step{listPins}},
 		},
@@ -23,14 +24,22 @@ var pinRules = []rule{
 		threshold: "after three GCs or more, and half of all, free space in gen 0 is 10 MB and 30 % of the heap or more",
 		source:    "mem-doc: fragmentation in gen 0 is normal unless gen 0 is a large part of the heap",
 		find:      fragmentedYoung,
-		advice: []advice{{
-			text: "Allocate pinned buffers in the pinned object heap (GC.AllocateArray with pinned: true), or pool them.",
-			next: []Step{listPins},
-		}},
+		advice: []advice{
+			{when: "from .NET 5 on", fits: sinceNET5, text: "Allocate pinned buffers in the pinned object heap (GC.AllocateArray with pinned: true), or pool them.", next: []Step{listPins}},
+			{when: "before .NET 5", fits: beforeNET5, text: "Pool buffers that are pinned, so that they are in gen 2.", next: []Step{listPins}},
+		},
 	},
 }
 
 var listPins = Step{Action: ListPins, Purpose: "see what is pinned", Events: []string{"PinObjectAtGCTime"}}
+
+// beforeNET5 reports whether the runtime is known to have no pinned object heap.
+func beforeNET5(j *judgement, _ *Finding) bool {
+	v := versionOf(j.Summary.Process)
+	return v.known && (v.framework || v.major < 5)
+}
+
+func sinceNET5(j *judgement, f *Finding) bool { return !beforeNET5(j, f) }
 
 func pinning(j *judgement) (Finding, bool) {
 	t := &j.tallies[manyPinned]

@@ -30,6 +30,7 @@ type advice struct {
 	when     string                          // in words; empty for always
 	fits     func(*judgement, *Finding) bool // nil for always
 	text     string
+	cause    bool // %s in text stands for the cause of most pauses
 	settings []*setting
 	next     []Step
 }
@@ -85,6 +86,9 @@ func Rules() []Rule {
 		out := Rule{ID: r.id, Title: r.title, Kind: r.kind.String(), Threshold: r.threshold, Source: r.source}
 		for _, a := range r.advice {
 			described := RuleAdvice{When: a.when, Text: a.text, Next: slices.Clone(a.next)}
+			if a.cause {
+				described.Text = fmt.Sprintf(a.text, "that cause")
+			}
 			for _, s := range a.settings {
 				described.Settings = append(described.Settings, s.latest())
 			}
@@ -104,6 +108,7 @@ type judgement struct {
 	share  float64 // of the judged time, in percent: start-up is excluded if it is known
 	steady bool    // start-up is excluded
 	worst  stats.Stall
+	cause  *Finding // the first that explains a quarter of the pauses; nil if there is none, and before all rules were asked
 }
 
 // judge computes the shared figures.
@@ -156,12 +161,15 @@ func (j *judgement) findings() []Finding {
 		if !ok || (r.kind == cause || r.kind == generic) && !r.minor && !j.hurts() {
 			continue
 		}
-		f.ID, f.Title, f.kind = r.id, r.title, r.kind
-		r.advise(j, &f)
-		j.moderate(&f)
+		f.ID, f.Title, f.rule, f.kind = r.id, r.title, r, r.kind
 		found = append(found, f)
 	}
 	found = settle(found)
+	j.cause = mainCause(found, largeShare/2)
+	for i := range found {
+		found[i].rule.advise(j, &found[i])
+		j.moderate(&found[i])
+	}
 	if j.innocent(found) {
 		found = slices.Insert(found, 0, j.innocence())
 	}
@@ -175,10 +183,21 @@ func (r *rule) advise(j *judgement, f *Finding) {
 		if a.fits != nil && !a.fits(j, f) {
 			continue
 		}
-		if a.text != "" {
+		switch {
+		case a.cause:
+			f.Advice = append(f.Advice, fmt.Sprintf(a.text, j.cause.ID+": "+j.cause.Title))
+		case a.text != "":
 			f.Advice = append(f.Advice, a.text)
 		}
 		for _, s := range a.settings {
+			if s.heaps != nil {
+				n := s.heaps(j)
+				if n == 0 {
+					continue
+				}
+				of := heapCountOf(n)
+				s = &of
+			}
 			if set, ok := s.of(j.Summary.Process); ok {
 				f.Settings = append(f.Settings, set)
 			}
@@ -199,18 +218,27 @@ func (j *judgement) short() bool {
 	return j.Summary.Watched() < shortTrace || j.all.Count < fewGCs
 }
 
-// settle sorts findings. A generic cause is never more severe than the worst
-// specific cause that explains a good part of the pauses.
+// settle sorts findings. A generic cause is never more severe than a specific one
+// that explains a quarter of the pauses, and less severe than one that certainly
+// explains half.
 func settle(found []Finding) []Finding {
-	specific := -1
+	var worst Severity // of the specific causes
+	most := Problem    // of the generic causes
 	for i := range found {
-		if f := &found[i]; f.kind == cause && f.weight >= largeShare/2 && f.Severity > Note {
-			specific = max(specific, int(f.Severity))
+		f := &found[i]
+		if f.kind != cause || f.weight < largeShare/2 || f.Severity == Note || f.Severity < worst {
+			continue
+		}
+		if f.Severity > worst {
+			worst, most = f.Severity, f.Severity
+		}
+		if f.weight >= largeShare && f.Confidence == High {
+			most = f.Severity - 1
 		}
 	}
 	for i := range found {
-		if f := &found[i]; f.kind == generic && specific >= 0 {
-			f.Severity = min(f.Severity, Severity(specific))
+		if f := &found[i]; f.kind == generic {
+			f.Severity = min(f.Severity, most)
 		}
 	}
 	slices.SortStableFunc(found, func(a, b Finding) int {

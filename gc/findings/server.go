@@ -14,7 +14,7 @@ var serverRules = []rule{
 		find:      otherFlavour,
 		advice: []advice{
 			{when: "workstation GC", fits: onWorkstation, text: "Try server GC, and compare pauses and committed memory.", settings: []*setting{&serverGC}},
-			{when: "server GC", fits: func(j *judgement, f *Finding) bool { return !onWorkstation(j, f) }, text: "Try workstation GC, or fewer heaps, and compare pauses and committed memory.", settings: []*setting{&workstationGC, &heapCount}},
+			{when: "server GC", fits: func(j *judgement, f *Finding) bool { return !onWorkstation(j, f) }, text: "Try workstation GC, or fewer heaps, and compare pauses and committed memory.", settings: []*setting{&workstationGC, &fewerHeaps}},
 		},
 	},
 	{
@@ -23,7 +23,7 @@ var serverRules = []rule{
 		source:    "mem-doc: several server GC processes on one machine",
 		find:      serversCompete,
 		advice: []advice{
-			{text: "Give each process fewer heaps, or workstation GC: their GC threads compete for the processors.", settings: []*setting{&heapCount, &workstationGC}},
+			{text: "Give each process fewer heaps, or workstation GC: their GC threads compete for the processors.", settings: []*setting{&fewerHeaps, &workstationGC}},
 		},
 	},
 	{
@@ -41,7 +41,7 @@ var serverRules = []rule{
 		source:    "own; DATAS adjusts it to its measurements",
 		find:      heapsOscillate,
 		advice: []advice{
-			{text: "If the load is steady, fix the number of heaps, or let DATAS accept a higher cost: each change pauses all threads.", settings: []*setting{&targetTCP, &heapCount}},
+			{text: "If the load is steady, fix the number of heaps, or let DATAS accept a higher cost: each change pauses all threads.", settings: []*setting{&targetTCP, &theseHeaps}},
 		},
 	},
 	{

@@ -22,6 +22,8 @@ type setting struct {
 	framework int // the first .NET Framework that reads it, as 48 for 4.8; 0 for none
 	flavour   gc.Opt[bool]
 	inForce   func(*clr.GCSettingsRundown) bool // whether the value, or more of it, is set already
+	datas     gc.Opt[bool]                      // whether it takes DATAS to be on
+	heaps     func(*judgement) int              // the number of heaps to set, for GCHeapCount; zero for none
 }
 
 var (
@@ -52,6 +54,13 @@ var (
 		property: "System.GC.ConserveMemory", json: "5",
 		effect: "a blocking gen 2 GC compacts when half of gen 2 or more would be free space",
 		cost:   "those GCs are blocking: with a value of 8, a program that churns large arrays was paused 52 % of the time instead of 14 %, for 53 MB committed instead of 231 MB",
+		datas:  gc.Some(false), // DATAS sets it to 5 itself (gc.cpp, init_gc_heap)
+	}
+	leastConserve = setting{
+		name: "GCConserveMemory", value: "0x1", since: 8, flavour: onlyServer, datas: gc.Some(true),
+		property: "System.GC.ConserveMemory", json: "1",
+		effect: "a blocking gen 2 GC compacts only when 90 % of gen 2 or more would be free space; 0 stands for DATAS's own value, 5",
+		cost:   "more free space in gen 2",
 	}
 	hardLimitPercent = setting{
 		name: "GCHeapHardLimitPercent", value: "0x32", since: 3,
@@ -92,12 +101,8 @@ var (
 		effect: "one heap, collected by the thread that allocates",
 		cost:   "GCs of a large heap take longer",
 	}
-	heapCount = setting{
-		name: "GCHeapCount", value: "0x4", since: 3, framework: 46, flavour: onlyServer,
-		property: "System.GC.HeapCount", json: "4",
-		effect: "four heaps instead of one for each processor",
-		cost:   "the GC threads run on the first four processors only, and DATAS is switched off",
-	}
+	fewerHeaps   = heapCountOf(4).with((*judgement).fewerHeaps)
+	theseHeaps   = heapCountOf(4).with(func(j *judgement) int { return j.Summary.Heap.MaxHeaps })
 	concurrentGC = setting{
 		name: "gcConcurrent", value: "0x1", framework: 40,
 		property: "System.GC.Concurrent", json: "true",
@@ -124,7 +129,7 @@ var (
 // allSettings lists the settings above, for tests.
 var allSettings = []*setting{
 	&gen0Size, &gen0MaxBudget, &conserveMemory, &hardLimitPercent, &highMemPercent, &lohThreshold, &serverGC, &workstationGC,
-	&heapCount, &concurrentGC, &targetTCP, &noDATAS,
+	&fewerHeaps, &theseHeaps, &concurrentGC, &targetTCP, &noDATAS, &leastConserve,
 }
 
 // higherLimit returns a hard limit 50 % above the current one.
@@ -136,6 +141,39 @@ func higherLimit(limit uint64) *setting {
 		effect: "the heap may commit half as much again",
 		cost:   "the memory must be available: raise the container's limit too",
 	}
+}
+
+// heapCountOf returns the setting for a number of heaps.
+func heapCountOf(n int) setting {
+	return setting{
+		name: "GCHeapCount", value: fmt.Sprintf("0x%X", n), since: 3, framework: 46, flavour: onlyServer,
+		property: "System.GC.HeapCount", json: strconv.Itoa(n),
+		effect: plural(n, "heap") + " instead of one for each processor",
+		cost:   "the GC threads run on as many processors only, the first ones, and DATAS is switched off",
+	}
+}
+
+func (s setting) with(heaps func(*judgement) int) setting {
+	s.heaps = heaps
+	return s
+}
+
+// fewerHeaps returns how many heaps to try instead of the present number: a fair share
+// of the processors for each process with server GC, or half as many.
+func (j *judgement) fewerHeaps() int {
+	now, n := j.Summary.Heap.MaxHeaps, j.Summary.Heap.MaxHeaps/2
+	if t := &j.Trace; t.Servers > 1 && t.CPUs > 0 {
+		n = max(1, t.CPUs/t.Servers)
+	}
+	if n >= now {
+		return 0
+	}
+	return n
+}
+
+// datas reports whether a process is known to adapt its heaps to the program.
+func datas(p *gc.Process) bool {
+	return p != nil && p.Adaptation.Tunings+p.Adaptation.FullTunings > 0
 }
 
 // version is the runtime of a process.
@@ -198,6 +236,8 @@ func (s *setting) of(p *gc.Process) (Setting, bool) {
 	case s.flavour.Known() && p.Server.Known() && s.flavour.Or(false) != p.Server.Or(false):
 		return Setting{}, false
 	case s.inForce != nil && p.Settings != nil && s.inForce(p.Settings):
+		return Setting{}, false
+	case s.datas.Known() && s.datas.Or(false) != datas(p):
 		return Setting{}, false
 	}
 	out := Setting{Variable: prefix(v) + s.name, Value: s.value, Effect: s.effect, Cost: s.cost, Since: s.sinceText()}

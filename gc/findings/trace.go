@@ -6,6 +6,7 @@ import (
 	"math"
 	"math/bits"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
@@ -106,10 +107,14 @@ func declares(info *trace.Info, k clr.Kind) bool {
 var traceRules = []rule{
 	{
 		id: "R80", title: "tracing itself costs pauses", kind: quality,
-		threshold: "the session has the keyword GCHeapSurvivalAndMovement, GCHeapDump or GCSampledObjectAllocation; a warning where heap walks take a tenth of the pauses",
+		threshold: "the session has the keyword GCHeapSurvivalAndMovement, GCHeapDump or GCSampledObjectAllocation, or half of the background GCs or more have a heap walk; a warning where heap walks take a tenth of the pauses",
 		source:    "gc.cpp, bgc_heap_walk_for_etw_p; docs of the keywords",
 		find:      tracingCosts,
-		advice:    []advice{{text: "Measure pauses with a trace without these keywords.", next: []Step{{Action: Record, Purpose: "record collections only", Recording: Collections}}}},
+		advice: []advice{
+			{when: "the trace shows which", fits: tracedCostly, text: "Measure pauses with a trace without these keywords."},
+			{when: "heap walks show it", fits: func(j *judgement, f *Finding) bool { return !tracedCostly(j, f) }, text: "Measure pauses with a trace of collections only: the session, or another one at the same time, records survival and movement (0x400000)."},
+			{next: []Step{{Action: Record, Purpose: "record collections only", Recording: Collections}}},
+		},
 	},
 	{
 		id: "R81", title: "verbose events overflowed the buffer", kind: quality,
@@ -151,6 +156,14 @@ var traceRules = []rule{
 	},
 }
 
+// costlyKeywords make the runtime do work for the trace.
+const costlyKeywords = clr.KeywordGCHeapSurvivalAndMovement | clr.KeywordGCHeapDump |
+	clr.KeywordGCSampledObjectAllocationHigh | clr.KeywordGCSampledObjectAllocationLow
+
+func tracedCostly(j *judgement, _ *Finding) bool {
+	return j.Trace.Keywords&costlyKeywords != 0
+}
+
 func tracingCosts(j *judgement) (Finding, bool) {
 	var walks time.Duration
 	var count int
@@ -159,6 +172,9 @@ func tracingCosts(j *judgement) (Finding, bool) {
 			walks += s.Total
 			count += s.Count
 		}
+	}
+	if j.Trace.Keywords&clr.KeywordGCHeapSurvivalAndMovement == 0 && 2*count < j.Summary.Class(2, gc.Background).Count {
+		walks, count = 0, 0 // the GC suspends threads there for other reasons too, but not in each background GC
 	}
 	var what []string
 	for _, k := range []struct {
@@ -183,12 +199,14 @@ func tracingCosts(j *judgement) (Finding, bool) {
 		Severity: Note, Confidence: High,
 		Evidence: []Figure{{"heap_walks", float64(count)}, {"heap_walk_ms", millis(walks)}},
 	}
+	var said []string
 	if len(what) > 0 {
-		f.Description = "The session recorded " + list(what) + "."
+		said = append(said, "The session recorded "+list(what)+".")
 	}
 	if count > 0 {
-		f.Description += fmt.Sprintf(" %s for the trace took %s, not counted in any GC's pause.", plural(count, "heap walk"), units.Duration(walks))
+		said = append(said, fmt.Sprintf("%s for the trace took %s, not counted in any GC's pause.", plural(count, "heap walk"), units.Duration(walks)))
 	}
+	f.Description = strings.Join(said, " ")
 	if of(walks, j.all.Pause.Sum()) >= tracingShare {
 		f.Severity = Warning
 	}

@@ -60,7 +60,7 @@ func (j *judgement) verdict(found []Finding) (Code, string) {
 	if j.affected() {
 		share = "at least " + share
 	}
-	if j.steady && (j.share < j.budget.Share) != (j.overall() < j.budget.Share) {
+	if j.steady && j.budget.level(j.share) != j.budget.level(j.overall()) {
 		share = fmt.Sprintf("%s of the time, and %s after start-up", share, units.Percent(j.share))
 	} else {
 		share += " of the time"
@@ -80,11 +80,11 @@ func (j *judgement) verdict(found []Finding) (Code, string) {
 	case j.innocent(found):
 		return Innocent, fmt.Sprintf("The GC is innocent: pauses took %s (budget: %s), the longest %s (budget: %s).", share, j.budget.share(), longest, j.budget.pause())
 	case j.share >= j.budget.high():
-		return Guilty, fmt.Sprintf("The GC is a problem: pauses took %s (budget: %s)%s.", share, j.budget.share(), mainCause(found))
+		return Guilty, fmt.Sprintf("The GC is a problem: pauses took %s (budget: %s)%s.", share, j.budget.share(), causeOf(found))
 	case j.share >= j.budget.Share:
-		return CostsTime, fmt.Sprintf("The GC costs time: pauses took %s (budget: %s)%s.", share, j.budget.share(), mainCause(found))
+		return CostsTime, fmt.Sprintf("The GC costs time: pauses took %s (budget: %s)%s.", share, j.budget.share(), causeOf(found))
 	case j.hurts():
-		return LongPauses, fmt.Sprintf("GC pauses are long: up to %s (budget: %s), %s%s.", longest, j.budget.pause(), share, mainCause(found))
+		return LongPauses, fmt.Sprintf("GC pauses are long: up to %s (budget: %s), %s%s.", longest, j.budget.pause(), share, causeOf(found))
 	case j.overall() >= j.budget.Share:
 		return WithinBudget, fmt.Sprintf("GC pauses are within budget after start-up: they took %s (budget: %s), the longest %s.", share, j.budget.share(), longest)
 	default:
@@ -92,12 +92,21 @@ func (j *judgement) verdict(found []Finding) (Code, string) {
 	}
 }
 
-// mainCause names the first finding that explains pauses.
-func mainCause(found []Finding) string {
+// mainCause returns the first finding that explains least of the pauses or more, in
+// percent; nil if there is none.
+func mainCause(found []Finding, least float64) *Finding {
 	for i := range found {
-		if f := &found[i]; f.Severity > Note && (f.kind == cause || f.kind == generic) {
-			return "; " + f.Title
+		if f := &found[i]; f.Severity > Note && (f.kind == cause || f.kind == generic) && f.weight >= least {
+			return f
 		}
+	}
+	return nil
+}
+
+// causeOf names the first finding that explains pauses.
+func causeOf(found []Finding) string {
+	if f := mainCause(found, 0); f != nil {
+		return "; " + f.Title
 	}
 	return ""
 }

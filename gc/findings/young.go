@@ -3,6 +3,7 @@ package findings
 import (
 	"fmt"
 
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/internal/units"
 )
@@ -24,6 +25,7 @@ var youngRules = []rule{
 		find:      frequentYoung,
 		advice: []advice{
 			{text: "Allocate less, or give gen 0 a larger budget. To verify, compare the number of gen 0 GCs a second.", settings: []*setting{&gen0Size}},
+			{when: "their pauses are long", fits: func(j *judgement, _ *Finding) bool { return j.Summary.Generation(0).Pause.Mean() >= longOnAverage }, text: timeUnclear, next: []Step{listYoung}},
 			{when: "a workstation GC on four processors or more", fits: func(j *judgement, _ *Finding) bool { return j.Trace.CPUs >= manyCPUs }, settings: []*setting{&serverGC}},
 		},
 	},
@@ -37,6 +39,14 @@ var youngRules = []rule{
 			{when: "the trace has no allocation samples", fits: noTicks, text: "Find the types that are allocated most.", next: []Step{{Action: Record, Purpose: "record what is allocated, by type and stack", Recording: Allocations, Events: []string{"GCAllocationTick"}}}},
 		},
 	},
+}
+
+// timeUnclear is what to do about GCs that take long though little survives them.
+const timeUnclear = "Little survives these GCs, so find out what they spend their time on: marking from old objects or handles, or waiting for processors that other programs use."
+
+var listYoung = Step{
+	Action: ListCollections, Purpose: "see where their time goes", Generation: gc.Some(0),
+	Figures: []string{"number", "start_ms", "pause_ms", "suspend_ms", "promoted_bytes", "gc_handles"},
 }
 
 func youngSurvive(j *judgement) (Finding, bool) {

@@ -29,32 +29,25 @@ var recordings = [...]string{
 	findings.LargeBuffer:  "--profile " + provider.GCCollect + " --buffersize 1024",
 }
 
-// record returns the command for a new trace, empty if there is none.
-func (rep *Report) record(r findings.Recording) string {
+// record returns the command for a new trace of a process, or of any where it is
+// nil; empty if there is none.
+func record(c *Case, r findings.Recording) string {
 	if int(r) >= len(recordings) {
 		return ""
 	}
-	if rep.framework() {
-		return "gctrail collect --etw " + rep.target() + " " + recordings[r]
+	if c != nil && strings.HasPrefix(c.Summary.Process.Runtime, ".NET Framework") { // only ETW records it
+		return "gctrail collect --etw " + target(c) + " " + recordings[r]
 	}
-	return "gctrail collect " + rep.target() + " " + recordings[r]
+	return "gctrail collect " + target(c) + " " + recordings[r]
 }
 
 // target returns the flag that selects the program to record: by its name, because
 // the process may have ended, and its id may belong to another one.
-func (rep *Report) target() string {
-	if len(rep.cases) > 0 {
-		if name := rep.cases[0].Summary.Process.Name; name != "" {
-			return "-n " + text.Quoted(name)
-		}
+func target(c *Case) string {
+	if c == nil || c.Summary.Process.Name == "" {
+		return "-p PID"
 	}
-	return "-p PID"
-}
-
-// framework reports whether the process runs on the .NET Framework, which ETW
-// records only.
-func (rep *Report) framework() bool {
-	return len(rep.cases) > 0 && strings.HasPrefix(rep.cases[0].Summary.Process.Runtime, ".NET Framework")
+	return "-n " + text.Quoted(c.Summary.Process.Name)
 }
 
 // commands returns the commands for the next steps of a finding, each with its
@@ -98,7 +91,7 @@ func (rep *Report) command(c *Case, s *findings.Step) string {
 	add := func(flag, value string) { words = append(words, flag, value) }
 	switch s.Action {
 	case findings.Record:
-		return rep.record(s.Recording)
+		return record(c, s.Recording)
 	case findings.ListEvents:
 		if !rep.holds(s.Events) {
 			return ""
@@ -160,7 +153,7 @@ func (rep *Report) next() []string {
 		if rep.provider(clr.RuntimeProvider).Keywords&clr.KeywordGC != 0 {
 			return []string{"gctrail events --limit 20 " + rep.arguments()}
 		}
-		return []string{rep.record(findings.Collections), CollectSelf}
+		return []string{record(nil, findings.Collections), CollectSelf}
 	}
 	c := &rep.cases[0]
 	list := "gctrail gcs " + rep.arguments()
@@ -176,7 +169,7 @@ func (rep *Report) next() []string {
 	case rep.holds(allocationEvents):
 		next = append(next, allocs)
 	default:
-		next = append(next, rep.record(findings.Allocations))
+		next = append(next, record(c, findings.Allocations))
 	}
 	return append(next, "gctrail report --explain pause")
 }
