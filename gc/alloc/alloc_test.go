@@ -279,3 +279,27 @@ func TestLargeBelow(t *testing.T) {
 		t.Errorf("of another process: %v", got)
 	}
 }
+
+// What was allocated before each collection is retained until it is asked for.
+func TestTakeBefore(t *testing.T) {
+	m := eventtest.Maker{PID: 7}
+	model := Model{KeepStarts: true}
+	sampled := &clr.AllocationSampled{ObjectSize: 1 << 40} // certain to be sampled
+	for number := range uint32(3) {
+		model.Feed(m.At(0, &clr.GCStart{Count: number}))
+		model.Feed(m.At(0, tick("A", clr.AllocationKindSmall, 100_000, 24)))
+		model.Feed(m.At(0, sampled))
+	}
+	for number := range uint32(3) {
+		got, known := model.TakeBefore(7, number)
+		if want := (BySource{Tick: float64(number) * 100_000, Sampled: float64(number) * (1 << 40)}); !known || got != want {
+			t.Errorf("before collection %d: %v (%t), expected %v", number, got, known, want)
+		}
+		if _, known := model.TakeBefore(7, number); known {
+			t.Errorf("collection %d is not forgotten", number)
+		}
+	}
+	if _, known := model.TakeBefore(8, 1); known {
+		t.Error("known of another process")
+	}
+}

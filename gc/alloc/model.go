@@ -83,6 +83,9 @@ type Model struct {
 	// KeepTimes retains the times that Timeline yields. It must be set before
 	// the first event.
 	KeepTimes bool
+	// KeepStarts retains how much was allocated before each collection, for
+	// TakeBefore. It must be set before the first event.
+	KeepStarts bool
 
 	kinds     map[*trace.Descriptor]clr.Kind
 	desc      *trace.Descriptor // of the last event
@@ -93,7 +96,9 @@ type Model struct {
 	rows      map[key]*sum
 	types     int // of all processes
 	timeline  timeline
+	starts    map[start]BySource
 	decoded   struct {
+		start   clr.GCStart
 		tick    clr.GCAllocationTick
 		sampled clr.AllocationSampled
 		object  clr.GCSampledObjectAllocationHigh
@@ -164,6 +169,10 @@ func (m *Model) Feed(ev *trace.Event) {
 		m.sampled(ev)
 	case clr.KindGCSampledObjectAllocationHigh, clr.KindGCSampledObjectAllocationLow:
 		m.object(ev)
+	case clr.KindGCStart:
+		if m.KeepStarts {
+			m.started(ev)
+		}
 	}
 }
 

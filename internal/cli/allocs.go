@@ -92,7 +92,7 @@ func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths
 		},
 		nothing: "no allocation events in this trace; record them with: gctrail collect --profile gc-alloc",
 	}
-	model.Types = l.naming.wantTypes()
+	model.Types, model.KeepStarts = l.naming.wantTypes(), true
 	if by&(alloc.ByStack|alloc.ByMethod) != 0 {
 		var err error
 		if model.Stacks, err = l.naming.wantStacks(&o.perfMap); err != nil {
@@ -135,12 +135,14 @@ type allocSection struct {
 	sums    map[uint64]*collectedAllocs
 }
 
-// collectedAllocs are what the collections of a process say of its allocations.
+// collectedAllocs are what was allocated between the collections of a process, as their
+// heap histories say and as events do.
 type collectedAllocs struct {
-	collections int
-	histories   int64 // of those that have both
-	ticks       int64
-	both        int
+	before      alloc.BySource // the latest collection
+	known       bool
+	collections int // that have both
+	histories   int64
+	events      alloc.BySource
 }
 
 // collection adds up what a collection says was allocated since the one before.
@@ -150,12 +152,15 @@ func (s *allocSection) collection(c *gc.Collection) {
 		sum = new(collectedAllocs)
 		s.sums[c.Process.PID] = sum
 	}
-	sum.collections++
-	if c.Allocated.Known() && c.AllocatedTicks.Known() && sum.collections > 1 {
-		sum.both++
-		sum.histories += c.Allocated.Or(0)
-		sum.ticks += c.AllocatedTicks.Or(0)
+	before, known := s.model.TakeBefore(c.Process.PID, c.Number)
+	if allocated, ok := c.Allocated.Get(); ok && known && sum.known {
+		sum.collections++
+		sum.histories += allocated
+		for i := range before {
+			sum.events[i] += before[i] - sum.before[i]
+		}
 	}
+	sum.before, sum.known = before, known
 }
 
 func (s *allocSection) fields(by alloc.By) []field[alloc.Row] {
@@ -210,10 +215,10 @@ func (s *allocSection) head(p *text.Page, of *gc.Process, t *alloc.Total) {
 		source += fmt.Sprintf(" (95 %%: %s to %s)", units.Bytes(t.Low), units.Bytes(t.High))
 	}
 	p.Prose("Source: ", source+".")
-	if sum := s.sums[of.PID]; sum != nil && sum.both > 0 && sum.histories > 0 {
-		p.Prose("Check: ", fmt.Sprintf("between collections, ticks add up to %s and the heap histories to %s (%+.1f %%), in %s.",
-			units.Bytes(sum.ticks), units.Bytes(sum.histories), 100*float64(sum.ticks-sum.histories)/float64(sum.histories),
-			text.Counted(sum.both, "collection")))
+	if sum := s.sums[of.PID]; sum != nil && sum.histories > 0 {
+		events := sum.events[t.Source]
+		p.Prose("Check: ", fmt.Sprintf("between collections, the events add up to %s and the heap histories to %s (%+.1f %%), in %s.",
+			units.Bytes(int64(events)), units.Bytes(sum.histories), 100*(events/float64(sum.histories)-1), text.Counted(sum.collections, "collection")))
 	}
 }
 

@@ -1,0 +1,47 @@
+package alloc
+
+import (
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// BySource holds bytes, by Source.
+type BySource [numSources]float64
+
+// A start is the beginning of a collection.
+type start struct {
+	pid    uint64
+	number uint32
+}
+
+// maxStarts bounds the collections whose start is retained: more than are held back.
+const maxStarts = 1 << 15
+
+// started retains what the process has allocated when a collection begins.
+func (m *Model) started(ev *trace.Event) {
+	v := &m.decoded.start
+	version := clr.VersionOf(m.kind, ev.Desc.Version, ev.Payload, ev.PointerSize)
+	if v.Decode(version, ev.Payload, ev.PointerSize) != nil || len(m.starts) == maxStarts {
+		return
+	}
+	if m.starts == nil {
+		m.starts = make(map[start]BySource)
+	}
+	var sums BySource
+	totals := &m.process(ev.PID).totals
+	for source := range totals {
+		for heap := range totals[source] {
+			sums[source] += totals[source][heap].bytes
+		}
+	}
+	m.starts[start{ev.PID, v.Count}] = sums
+}
+
+// TakeBefore returns what a process had allocated in the trace when a collection began,
+// and forgets it; false if that is not known.
+func (m *Model) TakeBefore(pid uint64, number uint32) (BySource, bool) {
+	k := start{pid, number}
+	sums, known := m.starts[k]
+	delete(m.starts, k)
+	return sums, known
+}
