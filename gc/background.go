@@ -43,9 +43,9 @@ func (rt *runtime) awaitsSweep(n int) bool {
 	return true
 }
 
-// background computes what a background collection freed, and what was allocated
+// computeBackground computes what a background collection freed, and what was allocated
 // since the collection before it.
-func (b *building) background(inside []*building) {
+func (b *building) computeBackground(inside []*building) {
 	a := &b.rt.allocations
 	b.useInside(inside)
 	before := a.young // the collection before it

@@ -83,8 +83,9 @@ func (m *Model) oneRuntime() bool {
 	return m.info != nil && (strings.HasPrefix(m.info.Format, "net") || strings.HasPrefix(m.info.Format, "CTF"))
 }
 
-// hasText reports whether there is room for n more bytes of text about a process.
-func (m *Model) hasText(e *event, n int) bool {
+// reserveText reserves room for a text of n bytes about a process, and reports whether
+// there is any.
+func (m *Model) reserveText(e *event, n int) bool {
 	more := max(0, n-e.process.text)
 	if m.room.text+more > maxText {
 		m.drop(e.time)

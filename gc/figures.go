@@ -77,22 +77,22 @@ func (rt *runtime) finish(n int) {
 	if b.Requested == Background {
 		inside = rt.pending[n+1:]
 	}
-	b.kind()
+	b.resolveKind()
 	b.useReported()
-	b.span(&rt.last)
-	b.marking()
+	b.computeIntervals(&rt.last)
+	b.computeMarks()
 	if b.histories() {
-		b.sizes()
+		b.computeSizes()
 		rt.allocations.begin(b)
 		if b.Kind == Background {
-			b.background(inside)
+			b.computeBackground(inside)
 		} else {
-			b.blocking()
+			b.computeBlocking()
 		}
 	} else if b.stats && !rt.historied {
-		b.promotedByStats()
+		b.usePromotedByStats()
 	}
-	b.peak(inside)
+	b.computePeak(inside)
 	if !rt.ticked {
 		b.AllocatedTicks = Opt[int64]{}
 	}
@@ -152,7 +152,7 @@ func (rt *runtime) forget(b *building) {
 	rt.model.room.open--
 }
 
-func (b *building) kind() {
+func (b *building) resolveKind() {
 	switch {
 	case b.ranBackground():
 		b.Kind = Background
@@ -164,8 +164,8 @@ func (b *building) kind() {
 	b.AllPauses = b.windows == 0 && len(b.Pauses) > 0 && (b.Kind != Background || b.initial && b.final)
 }
 
-// span finds the times between this collection and the one before it.
-func (b *building) span(last *previous) {
+// computeIntervals finds the times between this collection and the one before it.
+func (b *building) computeIntervals(last *previous) {
 	b.needs = trace.Range{From: min(last.from, b.order()), To: max(b.order(), b.told)}
 	if b.rt.historied && !b.histories() { // they were awaited until now
 		b.needs.To = max(b.needs.To, b.rt.model.event.time)
@@ -202,8 +202,8 @@ func (p *previous) restarted(at time.Duration) (latest time.Duration, ok bool) {
 	return latest, ok
 }
 
-// sizes takes the generations from the histories.
-func (b *building) sizes() {
+// computeSizes takes the generations from the histories.
+func (b *building) computeSizes() {
 	var before, promoted int64
 	b.Generations = make([]Generation, b.records)
 	for i := range b.Generations {
@@ -268,9 +268,9 @@ func (b *building) condemns(i int) bool {
 	}
 }
 
-// blocking computes what a collection that is not a background one freed, and
+// computeBlocking computes what a collection that is not a background one freed, and
 // what was allocated since the collection before it.
-func (b *building) blocking() {
+func (b *building) computeBlocking() {
 	var freed int64
 	for i := range b.Generations {
 		if b.condemns(i) {
@@ -313,10 +313,10 @@ func newest[T any](s []T) []T { return slices.Delete(s, 0, max(0, len(s)-maxMeas
 // weight returns how much of what a Model holds back a collection counts for.
 func (c *Collection) weight() int { return 1 + len(c.Marks)/markWeight }
 
-// promotedByStats is all that is known of runtimes that raise no histories;
+// usePromotedByStats is all that is known of runtimes that raise no histories;
 // those that do may promote in POH too, which the statistics leave out. In a
 // background collection's, gen0 and gen1 are left over from an earlier one.
-func (b *building) promotedByStats() {
+func (b *building) usePromotedByStats() {
 	var sum int64
 	for i, n := range b.promoted {
 		if b.Kind != Background || i >= gen2 {
@@ -326,9 +326,9 @@ func (b *building) promotedByStats() {
 	b.Promoted = Some(sum)
 }
 
-// peak is the larger of before and after; while a background collection runs,
+// computePeak computes the larger of before and after; while a background collection runs,
 // other collections may show larger sizes.
-func (b *building) peak(inside []*building) {
+func (b *building) computePeak(inside []*building) {
 	if !b.HeapBefore.Known() || !b.HeapAfter.Known() {
 		return
 	}

@@ -44,7 +44,7 @@ func (m *Model) privatePerHeapHistory(e *event) {
 		return
 	}
 	b.records, b.allAfter = gen0Again, true
-	b.condemned(v.CondemnReasonsCondition)
+	b.addCondemned(v.CondemnReasonsCondition)
 	b.Compacted = Some(b.Compacted.Or(false) || v.CompactMechanism&compactMechanismUsed != 0)
 	if v.MemoryPressure > 0 && v.MemoryPressure <= 100 {
 		b.MemoryLoad = Some(int(v.MemoryPressure))

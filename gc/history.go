@@ -63,7 +63,7 @@ func (m *Model) globalHistory(e *event) {
 	if v.MemoryPressure <= 100 {
 		b.MemoryLoad = Some(int(v.MemoryPressure))
 	}
-	b.condemned(v.CondemnReasons1)
+	b.addCondemned(v.CondemnReasons1)
 	b.PhaseTimes = phaseTimes(v.Values)
 }
 
@@ -170,8 +170,8 @@ func (m *Model) perHeapHistory(e *event) {
 	b.records = min(len(v.Values), len(b.sums))
 	b.allAfter = b.records > poh // up to .NET Core 3.1 there is no POH
 	b.pinned = true
-	b.condemned(v.CondemnReasons1)
-	b.freeList(v)
+	b.addCondemned(v.CondemnReasons1)
+	b.addFreeList(v)
 	for i := range v.Values[:b.records] {
 		b.sums[i].add(&v.Values[i])
 	}
@@ -199,9 +199,9 @@ func (b *building) part(v *clr.GCPerHeapHistory) HeapPart {
 	return p
 }
 
-// freeList adds how a heap's gen2 took the survivors of gen1: other collections
+// addFreeList adds how a heap's gen2 took the survivors of gen1: other collections
 // write zeros.
-func (b *building) freeList(v *clr.GCPerHeapHistory) {
+func (b *building) addFreeList(v *clr.GCPerHeapHistory) {
 	if b.Generation.Or(0) != gen1 || !plausible(v.FreeListAllocated, v.FreeListRejected) {
 		return
 	}
@@ -227,8 +227,8 @@ func (rt *runtime) heapHistory(e *event, heap uint32) *building {
 	return b
 }
 
-// condemned adds the reasons that a heap, or all heaps together, had.
-func (b *building) condemned(r clr.CondemnReasons1) { b.Condemned = Some(b.Condemned.Or(0) | r) }
+// addCondemned adds the reasons that a heap, or all heaps together, had.
+func (b *building) addCondemned(r clr.CondemnReasons1) { b.Condemned = Some(b.Condemned.Or(0) | r) }
 
 func (g *generation) add(v *clr.GCPerHeapHistoryValue) {
 	g.before += int64(v.SizeBefore)

@@ -78,9 +78,9 @@ func (m *Model) marked(e *event, instance uint16, source markSource, mark rawMar
 	b.marks = append(b.marks, mark)
 }
 
-// marking turns the ends of marking steps into durations: per heap, each lasts
+// computeMarks turns the ends of marking steps into durations: per heap, each lasts
 // from the end of the step before, the first from GCStart.
-func (b *building) marking() {
+func (b *building) computeMarks() {
 	if !b.Start.Known() {
 		return
 	}
@@ -90,15 +90,15 @@ func (b *building) marking() {
 		if i == 0 || m.heap != b.marks[i-1].heap {
 			at = b.Start.Or(0)
 		}
-		b.mark(m, max(0, m.at-at))
+		b.addMark(m, max(0, m.at-at))
 		at = m.at
 	}
 	b.rt.model.room.marks -= len(b.marks)
 	b.marks = nil
 }
 
-// mark adds a step. The same root can be marked from twice.
-func (b *building) mark(m rawMark, d time.Duration) {
+// addMark adds a step. The same root can be marked from twice.
+func (b *building) addMark(m rawMark, d time.Duration) {
 	for i := len(b.Marks) - 1; i >= 0 && b.Marks[i].Heap == m.heap; i-- {
 		if b.Marks[i].Root == m.root {
 			b.Marks[i].Duration = saturate.Add(b.Marks[i].Duration, d)

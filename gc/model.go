@@ -371,7 +371,7 @@ func (m *Model) survey() {
 // before that of its command line.
 func (m *Model) named(p *Process) bool {
 	if of, ok := m.info.Processes[p.PID]; ok {
-		p.named(of.CommandLine)
+		p.setName(of.CommandLine)
 		if of.Name != "" {
 			p.Name = baseName(of.Name)
 		}

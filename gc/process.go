@@ -83,9 +83,9 @@ func (p *Process) learn(o *Process) {
 	}
 }
 
-// suspended notes a suspension that belongs to no collection. If there are more
+// addSuspension notes a suspension that belongs to no collection. If there are more
 // kinds than a runtime has, the last one counts all further ones.
-func (p *Process) suspended(reason clr.SuspendReason, kind PauseKind, d time.Duration) {
+func (p *Process) addSuspension(reason clr.SuspendReason, kind PauseKind, d time.Duration) {
 	i := slices.IndexFunc(p.Suspensions, func(t SuspensionTotal) bool { return t.Reason == reason && t.Kind == kind })
 	if i < 0 && len(p.Suspensions) == maxSorts {
 		i = maxSorts - 1
@@ -113,8 +113,8 @@ func (m *Model) runtimeInformation(e *event) {
 	} else if !p.Server.Known() {
 		p.Server = Some(false)
 	}
-	if line := v.CommandLine.String(); m.hasText(e, len(line)) {
-		p.named(line)
+	if line := v.CommandLine.String(); m.reserveText(e, len(line)) {
+		p.setName(line)
 	}
 	if e.Desc.Provider == clr.RundownProvider {
 		p.Stopped = e.time
@@ -131,8 +131,8 @@ func (m *Model) processInfo(e *event) {
 	}
 	p := e.process
 	line, os, arch := v.CommandLine.String(), v.OSInformation.String(), v.ArchInformation.String()
-	if m.hasText(e, len(line)+len(os)+len(arch)) {
-		p.named(line)
+	if m.reserveText(e, len(line)+len(os)+len(arch)) {
+		p.setName(line)
 		p.OS, p.Arch = os, arch
 	}
 }
@@ -144,8 +144,8 @@ func (m *Model) settings(e *event) {
 	}
 }
 
-// named processes a command line.
-func (p *Process) named(commandLine string) {
+// setName takes the name from a command line.
+func (p *Process) setName(commandLine string) {
 	if commandLine == "" {
 		return
 	}

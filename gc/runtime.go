@@ -158,8 +158,8 @@ func (m *Model) gcStart(e *event) {
 	}
 	b.Reason = Some(v.Reason)
 	if e.version > 0 { // version 0 has neither depth nor type
-		b.generation(v.Depth)
-		b.requested(v.Type)
+		b.setGeneration(v.Depth)
+		b.setRequested(v.Type)
 	}
 	if b.Requested == Background {
 		rt.leaveBackground()
@@ -248,7 +248,7 @@ func (b *building) ranBackground() bool {
 	return b.Requested == Background && (b.initial || !b.ended())
 }
 
-func (b *building) generation(depth uint32) {
+func (b *building) setGeneration(depth uint32) {
 	if depth <= gen2 {
 		b.Generation = Some(int(depth))
 	}
@@ -256,7 +256,7 @@ func (b *building) generation(depth uint32) {
 
 func (b *building) ended() bool { return b.End.Known() }
 
-func (b *building) requested(t clr.GCType) {
+func (b *building) setRequested(t clr.GCType) {
 	switch t {
 	case clr.GCTypeNonConcurrentGC:
 		b.Requested = Blocking
@@ -293,7 +293,7 @@ func (m *Model) gcEnd(e *event) {
 	}
 	b.tickedAtEnd = rt.ticksOf
 	if !b.Generation.Known() {
-		b.generation(v.Depth)
+		b.setGeneration(v.Depth)
 	}
 	rt.ended[e.TID], b.endThread = b, e.TID
 	switch b {

@@ -239,7 +239,7 @@ func (rt *runtime) closed(s *suspension) {
 	case s.reason == clr.SuspendReasonSuspendForGCPrep && rt.background != nil && rt.background.initial:
 		rt.backgroundWindow(s, rt.background)
 	default:
-		rt.process.suspended(s.reason, PauseOther, s.duration())
+		rt.process.addSuspension(s.reason, PauseOther, s.duration())
 	}
 }
 
@@ -275,7 +275,7 @@ func (rt *runtime) share(s *suspension) {
 			s.owner, s.pause = b, len(b.Pauses)
 		}
 		p.Duration = to - p.Start
-		b.paused(s, p)
+		b.addPause(s, p)
 	}
 }
 
@@ -285,7 +285,7 @@ func (rt *runtime) shareWithBackground(s *suspension, bg *building) {
 		if b == bg || !b.Start.Known() || !b.End.Known() {
 			continue
 		}
-		b.paused(s, Pause{
+		b.addPause(s, Pause{
 			Kind: PauseBlocking, Start: b.Start.Or(0), Duration: b.End.Or(0) - b.Start.Or(0),
 			Suspend: Some(time.Duration(0)), Restart: Some(time.Duration(0)),
 		})
@@ -293,7 +293,7 @@ func (rt *runtime) shareWithBackground(s *suspension, bg *building) {
 	}
 	s.owner, s.pause = bg, len(bg.Pauses)
 	bg.initial = true
-	bg.paused(s, Pause{Kind: PauseInitial, Start: s.begin, Duration: rest, Suspend: s.suspending(), Waited: s.waited})
+	bg.addPause(s, Pause{Kind: PauseInitial, Start: s.begin, Duration: rest, Suspend: s.suspending(), Waited: s.waited})
 }
 
 // backgroundWindow decides what a suspension during a background collection was: the
@@ -305,16 +305,16 @@ func (rt *runtime) backgroundWindow(s *suspension, b *building) {
 		b.final = true
 		s.owner, s.pause = b, len(b.Pauses)
 		b.windows++
-		b.paused(s, Pause{Kind: PauseFinal, Start: s.begin, Duration: s.duration(), Suspend: s.suspending(), Waited: s.waited})
+		b.addPause(s, Pause{Kind: PauseFinal, Start: s.begin, Duration: s.duration(), Suspend: s.suspending(), Waited: s.waited})
 	case b.final:
-		rt.process.suspended(s.reason, PauseHeapWalk, s.duration())
+		rt.process.addSuspension(s.reason, PauseHeapWalk, s.duration())
 	default:
-		rt.process.suspended(s.reason, PauseOther, s.duration())
+		rt.process.addSuspension(s.reason, PauseOther, s.duration())
 	}
 }
 
-// paused adds a pause to the collection, the share of s that is its own.
-func (b *building) paused(s *suspension, p Pause) {
+// addPause adds a pause to the collection, the share of s that is its own.
+func (b *building) addPause(s *suspension, p Pause) {
 	b.windows--
 	if len(b.Pauses) == 0 {
 		b.PauseStart = Some(s.begin)

@@ -85,8 +85,8 @@ func (m *Merged) Events() iter.Seq2[*Event, error] {
 				m.end()
 				return
 			}
-			if ev := p.event; m.owns(i, ev.PID) {
-				m.name(p, ev.PID)
+			if ev := p.event; m.claim(i, ev.PID) {
+				m.takeName(p, ev.PID)
 				ev.Ticks = later(ev.Ticks, ev.Clock.ticks(p.ahead))
 				m.info.Last = max(m.info.Last, ev.Time())
 				if !yield(ev, nil) {
@@ -155,9 +155,9 @@ func (m *Merged) earliest() (first *part, index int) {
 	return first, index
 }
 
-// owns reports whether the process of this PID is the source's. What is of no known
-// process is every source's own.
-func (m *Merged) owns(source int, pid uint64) bool {
+// claim makes the process of a PID the first source's that asks, and reports whether it
+// is this source's. What is of no known process is every source's own.
+func (m *Merged) claim(source int, pid uint64) bool {
 	if pid == UnknownID {
 		return true
 	}
@@ -172,8 +172,8 @@ func (m *Merged) owns(source int, pid uint64) bool {
 	return owner == source
 }
 
-// name takes over what a source has learnt of a process of its own.
-func (m *Merged) name(p *part, pid uint64) {
+// takeName takes over what a source has learnt of a process of its own.
+func (m *Merged) takeName(p *part, pid uint64) {
 	if of, ok := p.Info().Processes[pid]; ok && of != m.info.Processes[pid] {
 		m.info.Processes[pid] = of
 	}
@@ -190,7 +190,7 @@ func (m *Merged) names() {
 			} else if !ok {
 				m.owners[pid] = i
 			}
-			m.name(p, pid)
+			m.takeName(p, pid)
 		}
 	}
 }

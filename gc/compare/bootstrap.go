@@ -44,7 +44,7 @@ func (c *Comparison) replicate(runs []*Run, stream uint64) [][]float64 {
 			continue
 		}
 		drawn := make([]int, min(len(r.samples), maxResampled))
-		length := blockLength(len(r.samples), max(1, r.worth()))
+		length := blockLength(len(r.samples), max(1, c.worth[r]))
 		values := make([][replicates]float64, len(metrics))
 		for k := range replicates {
 			resample(drawn, len(r.samples), length, random)

@@ -11,6 +11,7 @@ package compare
 
 import (
 	"math"
+	"slices"
 )
 
 // A Verdict is the result for a metric, or for a comparison.
@@ -85,6 +86,7 @@ type Comparison struct {
 	Causes        []Cause
 
 	table map[string][2][]float64 // by metric: the values of the runs before and after
+	worth map[*Run]float64        // how many independent pauses each run has
 }
 
 // Compare compares two sets of runs. It needs at least one run on each side;
@@ -92,6 +94,10 @@ type Comparison struct {
 func Compare(before, after []*Run) *Comparison {
 	c := &Comparison{Before: before, After: after, Basis: basis(before, after)}
 	c.Notes = notes(before, after, c.Basis)
+	c.worth = make(map[*Run]float64)
+	for _, r := range slices.Concat(before, after) {
+		c.worth[r] = r.worth()
+	}
 	compare := c.bootstrap
 	if min(len(before), len(after)) >= MinRuns {
 		compare = c.ranks
@@ -114,7 +120,7 @@ func (c *Comparison) describe(m *Metric) Change {
 		Before: medianOf(c.table[m.Name][0]), After: medianOf(c.table[m.Name][1]),
 		Percent: math.NaN(), Low: math.Inf(-1), High: math.Inf(1),
 	}
-	needed, have := m.needed(), min(worth(c.Before), worth(c.After))
+	needed, have := m.needed(), min(c.worthOf(c.Before), c.worthOf(c.After))
 	switch {
 	case math.IsNaN(ch.Before) || math.IsNaN(ch.After):
 		ch.Reason = NotRecorded
@@ -155,11 +161,11 @@ func (c *Comparison) gate() {
 	}
 }
 
-// worth returns how many independent pauses all runs have together.
-func worth(runs []*Run) float64 {
+// worthOf returns how many independent pauses all runs have together.
+func (c *Comparison) worthOf(runs []*Run) float64 {
 	sum := 0.0
 	for _, r := range runs {
-		sum += r.worth()
+		sum += c.worth[r]
 	}
 	return sum
 }

@@ -48,7 +48,6 @@ type Run struct {
 	heaps   int
 	reasons map[string]int64
 	kinds   map[string]int64
-	pauses  float64 // collections' worth of independent pauses, once asked for
 }
 
 // A sample is what is compared of one collection. NaN is unknown.
@@ -108,7 +107,6 @@ func (r *Run) Add(c *gc.Collection) {
 		r.last = c.Start.Or(0)
 	}
 	r.samples = append(r.samples, s)
-	r.pauses = 0
 }
 
 func (r *Run) count(c *gc.Collection) {
@@ -160,16 +158,13 @@ func (r *Run) compared() time.Duration {
 
 // worth returns how many independent pauses the run's are worth.
 func (r *Run) worth() float64 {
-	if r.pauses == 0 {
-		known := make([]float64, 0, len(r.samples))
-		for i := range r.samples {
-			if p := float64(r.samples[i].pause); !math.IsNaN(p) {
-				known = append(known, p)
-			}
+	known := make([]float64, 0, len(r.samples))
+	for i := range r.samples {
+		if p := float64(r.samples[i].pause); !math.IsNaN(p) {
+			known = append(known, p)
 		}
-		r.pauses = effective(known)
 	}
-	return r.pauses
+	return effective(known)
 }
 
 // figures are the sums over some of a run's collections that metrics are made of.

@@ -26,8 +26,7 @@ type Ranked struct {
 // long.
 type Ranking struct {
 	count   int
-	all     []Ranked                   // nil once counted in buckets
-	ordered bool                       // all is, the shortest first
+	all     []Ranked                   // in the order of Add; nil once counted in buckets
 	buckets map[bucketIndex]*rankedSet // nil while all is kept
 }
 
@@ -58,7 +57,7 @@ func (r *Ranking) Add(c *gc.Collection) {
 		r.put(of)
 		return
 	}
-	r.all, r.ordered = append(r.all, of), false
+	r.all = append(r.all, of)
 }
 
 func (r *Ranking) put(of Ranked) {
@@ -91,13 +90,15 @@ func (r *Ranking) Percentile(p float64) (of Ranked, longer int, ok bool) {
 	if r.buckets != nil {
 		return r.counted(rank)
 	}
-	if !r.ordered {
-		slices.SortStableFunc(r.all, func(a, b Ranked) int { return cmp.Compare(a.Pause, b.Pause) })
-		r.ordered = true
+	pauses := make([]time.Duration, len(r.all))
+	for i := range r.all {
+		pauses[i] = r.all[i].Pause
 	}
-	pause := r.all[rank-1].Pause
-	first, _ := slices.BinarySearchFunc(r.all, pause, func(a Ranked, d time.Duration) int { return cmp.Compare(a.Pause, d) })
-	return r.all[first], r.count - first, true
+	slices.Sort(pauses)
+	pause := pauses[rank-1]
+	shorter, _ := slices.BinarySearch(pauses, pause)
+	first := slices.IndexFunc(r.all, func(a Ranked) bool { return a.Pause == pause })
+	return r.all[first], r.count - shorter, true
 }
 
 // counted returns the longest pause of the bucket that the rankth one is in.

@@ -108,7 +108,7 @@ func (p *Summary) Add(c *gc.Collection) {
 	p.all.Add(c)
 	p.generations[generation].Add(c)
 	p.classes[generation][knownKind(c.Kind)].Add(c)
-	p.reason(c.Reason).Add(c)
+	p.ensureReason(c.Reason).Add(c)
 	p.Heap.add(c)
 	p.Timeline.Add(c)
 	p.stalls.add(c)
@@ -118,11 +118,11 @@ func (p *Summary) Add(c *gc.Collection) {
 	}
 	p.Last = c
 	if c.Kind != gc.Background {
-		p.survived(c)
+		p.addSurvival(c)
 	}
 }
 
-func (p *Summary) reason(r gc.Opt[clr.GCReason]) *Totals {
+func (p *Summary) ensureReason(r gc.Opt[clr.GCReason]) *Totals {
 	t := p.reasons[r]
 	if t == nil {
 		if p.reasons == nil {
@@ -160,7 +160,7 @@ func (p *Summary) keepLongest(c *gc.Collection) {
 	p.Longest = p.Longest[:min(len(p.Longest), MaxLongest)]
 }
 
-func (p *Summary) survived(c *gc.Collection) {
+func (p *Summary) addSurvival(c *gc.Collection) {
 	for i := range min(len(c.Generations), len(p.survival)) {
 		g := &c.Generations[i]
 		if !g.Freed.Known() {

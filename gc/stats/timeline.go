@@ -42,15 +42,15 @@ func (t *Timeline) Width() time.Duration { return max(t.width, finest) }
 // Add adds a collection. A pause counts where it begins.
 func (t *Timeline) Add(c *gc.Collection) {
 	if c.Start.Known() {
-		t.at(c.Start.Or(0)).Collections++
+		t.ensureBucket(c.Start.Or(0)).Collections++
 	}
 	for i := range c.Pauses {
-		b := t.at(c.Pauses[i].Start)
+		b := t.ensureBucket(c.Pauses[i].Start)
 		b.Pause = saturate.Add(b.Pause, c.Pauses[i].Duration)
 		b.Longest = max(b.Longest, c.Pauses[i].Duration)
 	}
 	if c.End.Known() {
-		t.at(c.End.Or(0)).measure(c)
+		t.ensureBucket(c.End.Or(0)).measure(c)
 	}
 }
 
@@ -81,13 +81,14 @@ func (t *Timeline) Until(end time.Duration) Timeline {
 	c := *t
 	c.Buckets = slices.Clone(t.Buckets)
 	if end > c.Origin {
-		c.at(end - 1)
+		c.ensureBucket(end - 1)
 	}
 	return c
 }
 
-// at returns the bucket of a time; what came before the origin is in the first.
-func (t *Timeline) at(at time.Duration) *Bucket {
+// ensureBucket extends the timeline to a time and returns its bucket; what came before
+// the origin is in the first.
+func (t *Timeline) ensureBucket(at time.Duration) *Bucket {
 	t.width = t.Width()
 	at = max(0, at-t.Origin)
 	for at/t.width >= MaxBuckets {
