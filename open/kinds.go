@@ -33,7 +33,7 @@ const (
 )
 
 const (
-	hintReads   = "gctrail reads .nettrace, .netperf and .etl files, also compressed with gzip, zstd, xz or zip, and LTTng traces: folders, .trace.zip, .tar.gz and .tar.xz"
+	hintReads   = "gctrail reads .nettrace, .netperf and .etl files, also compressed with gzip, zstd, xz or zip, and LTTng traces: folders, .trace.zip, .tar.gz, .tar.zst and .tar.xz"
 	hintCollect = "record a trace with: gctrail collect -p PID"
 	hintFolder  = "give its folder instead"
 	hintUnpack  = "unpack it first"

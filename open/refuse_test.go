@@ -20,7 +20,7 @@ import (
 )
 
 const (
-	reads   = "gctrail reads .nettrace, .netperf and .etl files, also compressed with gzip, zstd, xz or zip, and LTTng traces: folders, .trace.zip, .tar.gz and .tar.xz"
+	reads   = "gctrail reads .nettrace, .netperf and .etl files, also compressed with gzip, zstd, xz or zip, and LTTng traces: folders, .trace.zip, .tar.gz, .tar.zst and .tar.xz"
 	collect = "record a trace with: gctrail collect -p PID"
 	folder  = "give its folder instead"
 	noGC    = "it has no GC events: " + collect
@@ -107,6 +107,7 @@ func TestRefusals(t *testing.T) {
 		{string(encrypted(bare)), "not supported: a zip that holds a, encrypted; unpack it first"},
 		{string(packed(bare, 9)), "not supported: a zip that holds a, packed with Deflate64; unpack it first"},
 		{string(packed(bare, 97)), "not supported: a zip that holds a, packed with zip's method 97; unpack it first"},
+		{string(zipped(member{"a/metadata", []byte("\x57\x1d\xd1\x75\x00")}, member{"a/\x9b[31mred", nil})), `not supported: a zip with the invalid file name "a/\x9b[31mred"; unpack it first`},
 		{string(gzipped(zipped(member{"a", nil}))), "not a trace: a zip without a trace: a, inside gzip; " + reads},
 
 		{"\x1f\x8b\x08\x00", "gzip: unexpected EOF"},

@@ -7,7 +7,9 @@ import (
 	"io"
 	"math"
 	"slices"
+	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/klauspost/compress/zip"
 	"github.com/klauspost/compress/zstd"
@@ -66,6 +68,9 @@ func (p *peeler) zip(l layer, in io.Reader, depth int) (found, error) {
 	p.archive = z
 	c := p.look(z, depth)
 	if c.lttng && len(c.traces) == 0 {
+		if c.invalid != "" { // fs.ReadDir reads no folder that it is in
+			return found{kind: kind{class: unsupported, looks: "a zip with the invalid file name " + c.invalid, hint: hintUnpack}}, nil
+		}
 		return found{kind: kind{class: lttng}, wrapping: "zip", fsys: z}, nil
 	}
 	if len(c.traces) != 1 && !c.belong() {
@@ -96,6 +101,8 @@ type contents struct {
 	known  *kind      // of the first that is unsupported
 	where  string     // its name
 	err    error      // of the first that cannot be read
+
+	invalid string // the first name that is not UTF-8, quoted
 }
 
 func (p *peeler) look(z *zip.Reader, depth int) *contents {
@@ -105,6 +112,9 @@ func (p *peeler) look(z *zip.Reader, depth int) *contents {
 			continue
 		}
 		c.names = append(c.names, printable(f.Name))
+		if !utf8.ValidString(f.Name) && c.invalid == "" {
+			c.invalid = strconv.Quote(f.Name)
+		}
 		q := peeler{meter: p.meter}
 		got, err := q.entry(f, depth)
 		switch {
