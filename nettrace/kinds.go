@@ -68,7 +68,7 @@ func (t *kindTable) add(d *trace.Descriptor, k *kind) error {
 	size := len(d.Provider) + len(d.Name) + fieldBytes(d.Fields) +
 		int(unsafe.Sizeof(kind{})+unsafe.Sizeof(trace.Descriptor{})+2*unsafe.Sizeof(kindKey{}))
 	if t.size += size; t.size > maxKindBytes {
-		return eventpipe.Malformed("more than %d MB of metadata", maxKindBytes>>20)
+		return eventpipe.Malformed("more than %d MiB of metadata", maxKindBytes>>20)
 	}
 	if t.same == nil {
 		t.same = make(map[kindKey]*kind)

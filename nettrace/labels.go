@@ -68,7 +68,7 @@ func (t *labelTable) add(data []byte, base int64) error {
 			return err
 		}
 		if t.size += l.bytes(); t.size > maxLabelBytes {
-			return eventpipe.Malformed("more than %d MB of label lists between sequence points", maxLabelBytes>>20)
+			return eventpipe.Malformed("more than %d MiB of label lists between sequence points", maxLabelBytes>>20)
 		}
 		t.lists[index] = l
 		index++

@@ -44,7 +44,7 @@ func (t *stackTable) add(data []byte, base int64) error {
 		return eventpipe.Malformed("%d stacks in %d bytes", n, c.Len())
 	}
 	if t.size += len(data); t.size > eventpipe.MaxStackBytes {
-		return eventpipe.Malformed("more than %d MB of stacks between sequence points", eventpipe.MaxStackBytes>>20)
+		return eventpipe.Malformed("more than %d MiB of stacks between sequence points", eventpipe.MaxStackBytes>>20)
 	}
 	if n := len(t.blocks); n > 0 && b.first < t.blocks[n-1].first+uint32(len(t.blocks[n-1].ends)) {
 		return eventpipe.Malformed("stack %d was defined before", b.first)

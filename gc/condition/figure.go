@@ -5,6 +5,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A Figure is what a condition can ask of a collection.
@@ -71,30 +72,20 @@ var (
 	times = dimension{is: "a time", example: "200ms or 1.5s", units: []unit{
 		{"ns", 1}, {"us", 1e3}, {"µs", 1e3}, {"ms", 1e6}, {"s", 1e9}, {"m", 60e9}, {"min", 60e9}, {"h", 3600e9},
 	}}
-	sizes = dimension{is: "a size", example: "10MB or 1.5GiB", units: []unit{
-		{"B", 1},
-		{"KB", 1e3},
-		{"MB", 1e6},
-		{"GB", 1e9},
-		{"TB", 1e12},
-		{"KiB", 1 << 10},
-		{"MiB", 1 << 20},
-		{"GiB", 1 << 30},
-		{"TiB", 1 << 40},
-	}}
-	rates = dimension{is: "a size per second", example: "100MB/s", units: []unit{
-		{"B/s", 1},
-		{"KB/s", 1e3},
-		{"MB/s", 1e6},
-		{"GB/s", 1e9},
-		{"KiB/s", 1 << 10},
-		{"MiB/s", 1 << 20},
-		{"GiB/s", 1 << 30},
-	}}
+	sizes       = dimension{is: "a size", example: "10MB or 1.5GiB", units: bytesIn("")}
+	rates       = dimension{is: "a size per second", example: "100MB/s", units: bytesIn("/s")}
 	shares      = dimension{is: "a percentage", example: "90%", bare: true, units: []unit{{"%", 1}}}
 	generations = dimension{is: "a generation", example: "0, 1 or 2", bare: true, below: 3}
 	counts      = dimension{is: "a number", example: "2", bare: true}
 )
+
+// bytesIn returns the units of sizes, with a suffix.
+func bytesIn(suffix string) (all []unit) {
+	for _, u := range units.ByteUnits() {
+		all = append(all, unit{u.Unit + suffix, u.One()})
+	}
+	return all
+}
 
 // figureOf makes a figure of a number; of a duration, in nanoseconds.
 func figureOf[T ~int | ~int64](of func(*gc.Collection) gc.Opt[T]) func(*gc.Collection) gc.Opt[float64] {

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // The size of a picture, and of what surrounds its panels, in pixels.
@@ -224,7 +225,7 @@ func (v *view) pauses() panel {
 		}
 	})
 	of := panel{title: "Pauses", height: 150, top: ceiling(longest.Seconds())}
-	of.unit = scaled(of.top, []scale{{"ms", 1e-3}, {"s", 1}}, "")
+	of.unit = lasting(of.top)
 	for class, name := range classNames {
 		of.legend = append(of.legend, entry{name, classColors[class]})
 	}
@@ -264,7 +265,7 @@ func (v *view) heap() panel {
 		top = max(top, sum, float64(c.committed.Or(0)))
 	})
 	of := panel{title: "Heap after each GC", height: 190, top: ceiling(top)}
-	of.unit = scaled(of.top, sizeScales, "")
+	of.unit = sized(of.top, "")
 	for i, name := range generationNames {
 		of.legend = append(of.legend, entry{name, generationColors[i]})
 	}
@@ -316,7 +317,7 @@ func (v *view) rate() panel {
 		top = max(top, r)
 	}
 	of := panel{title: "Allocation rate", height: 90, top: ceiling(top)}
-	of.unit = scaled(of.top, sizeScales, "/s")
+	of.unit = sized(of.top, "/s")
 	of.draw = func(p *picture, y float64, of *panel) {
 		const w = float64(plotWidth) / columns
 		for i, r := range rates {
@@ -357,21 +358,16 @@ func (v *view) axis(p *picture, y0, y1 float64) {
 // trimmed is a number with at most three decimals.
 func trimmed(v float64) string { return strconv.FormatFloat(math.Round(v*1e3)/1e3, 'f', -1, 64) }
 
-// A scale is a unit of the values of an axis.
-type scale struct {
-	unit string
-	size float64
+// sized returns how the sizes of an axis up to top are written: all in one unit.
+func sized(top float64, suffix string) func(float64) string {
+	of := units.AxisScale(top)
+	return func(v float64) string { return trimmed(v/of.One()) + " " + of.Unit + suffix }
 }
 
-var sizeScales = []scale{{"B", 1}, {"kB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}}
-
-// scaled returns how the values of an axis up to top are written: all in one unit.
-func scaled(top float64, scales []scale, suffix string) func(float64) string {
-	of := scales[0]
-	for _, s := range scales {
-		if top >= s.size {
-			of = s
-		}
+// lasting returns how the seconds of an axis up to top are written.
+func lasting(top float64) func(float64) string {
+	if top < 1 {
+		return func(v float64) string { return trimmed(v*1e3) + " ms" }
 	}
-	return func(v float64) string { return trimmed(v/of.size) + " " + of.unit + suffix }
+	return func(v float64) string { return trimmed(v) + " s" }
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"errors"
 	"fmt"
-	"strconv"
 	"strings"
 	"time"
 
@@ -143,7 +142,7 @@ func (k *keepValue) Set(s string) error {
 	for part := range strings.SplitSeq(s, ",") {
 		part = strings.TrimSpace(part)
 		var d span
-		size, ok := parseSize(part)
+		size, ok := units.ParseBytes(part)
 		switch {
 		case ok && size < collect.MinKeep:
 			return fmt.Errorf("%s is too small: use %s or more", part, units.Bytes(collect.MinKeep))
@@ -156,24 +155,4 @@ func (k *keepValue) Set(s string) error {
 		}
 	}
 	return nil
-}
-
-// sizeUnits are what sizes are written in.
-var sizeUnits = []struct {
-	name string
-	size float64
-}{{"KB", 1e3}, {"MB", 1e6}, {"GB", 1e9}, {"TB", 1e12}, {"KiB", 1 << 10}, {"MiB", 1 << 20}, {"GiB", 1 << 30}, {"TiB", 1 << 40}}
-
-func parseSize(s string) (int64, bool) {
-	for _, u := range sizeUnits {
-		digits := len(s) - len(u.name)
-		if digits <= 0 || !strings.EqualFold(s[digits:], u.name) {
-			continue
-		}
-		v, err := strconv.ParseFloat(strings.TrimSpace(s[:digits]), 64)
-		if err == nil && v >= 0 && v*u.size < 1e18 {
-			return int64(v * u.size), true
-		}
-	}
-	return 0, false
 }

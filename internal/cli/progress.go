@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/open"
 )
 
@@ -109,12 +110,11 @@ func (p *progress) aside(write func()) {
 func progressLine(read, size, collections int64, elapsed time.Duration) string {
 	var b strings.Builder
 	speed := float64(read) / elapsed.Seconds()
+	b.WriteString(units.Bytes(read))
 	if size > 0 {
-		fmt.Fprintf(&b, "%.0f of %.0f MB, %d %%", mega(read), mega(size), read*100/size)
-	} else {
-		fmt.Fprintf(&b, "%.0f MB", mega(read))
+		fmt.Fprintf(&b, " of %s, %d %%", units.Bytes(size), read*100/size)
 	}
-	fmt.Fprintf(&b, ", %.0f MB/s", speed/1e6)
+	fmt.Fprintf(&b, ", %s/s", units.Bytes(int64(speed)))
 	if collections > 0 {
 		fmt.Fprintf(&b, ", %d collections", collections)
 	}
@@ -124,5 +124,3 @@ func progressLine(read, size, collections int64, elapsed time.Duration) string {
 	}
 	return b.String()
 }
-
-func mega(bytes int64) float64 { return float64(bytes) / 1e6 }

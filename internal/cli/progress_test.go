@@ -11,9 +11,9 @@ func TestProgressLine(t *testing.T) {
 		elapsed                 time.Duration
 		want                    string
 	}{
-		{250e6, 1000e6, 1234, 2 * time.Second, "250 of 1000 MB, 25 %, 125 MB/s, 1234 collections, 6s left"},
+		{250e6, 1000e6, 1234, 2 * time.Second, "250 MB of 1.00 GB, 25 %, 125 MB/s, 1234 collections, 6s left"},
 		{250e6, 0, 0, 2 * time.Second, "250 MB, 125 MB/s"},
-		{0, 1000e6, 0, time.Second, "0 of 1000 MB, 0 %, 0 MB/s"},
+		{0, 1000e6, 0, time.Second, "0 B of 1.00 GB, 0 %, 0 B/s"},
 	}
 	for _, tt := range tests {
 		if got := progressLine(tt.read, tt.size, tt.collections, tt.elapsed); got != tt.want {

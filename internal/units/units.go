@@ -13,6 +13,7 @@ const (
 	kilobyte = 1_000
 	megabyte = 1_000_000
 	gigabyte = 1_000_000_000
+	terabyte = 1_000_000_000_000
 
 	rounded = 0.9995 // of a unit, from where three digits round up to it
 )
@@ -30,6 +31,12 @@ var (
 	columnSizes = sizes[2:]
 	times       = []Scale{{"µs", float64(time.Microsecond)}, {"ms", float64(time.Millisecond)}, {"s", float64(time.Second)}}
 )
+
+// AxisScale returns the unit for an axis of sizes up to top.
+func AxisScale(top float64) Scale { return fitting(sizes, top) }
+
+// One returns the size of the unit, in bytes or nanoseconds.
+func (s Scale) One() float64 { return s.size }
 
 // SizeScale returns the unit for a column of sizes up to largest.
 func SizeScale(largest int64) Scale { return fitting(columnSizes, math.Abs(float64(largest))) }

@@ -267,7 +267,7 @@ func (s *Server) upload(w http.ResponseWriter, r *http.Request) {
 	answer(w, map[string]int{"id": f.id})
 }
 
-var tooLarge = fmt.Sprintf("a trace may have at most %d MB here: pass its path to gctrail serve", maxUpload>>20)
+var tooLarge = fmt.Sprintf("a trace may have at most %d MiB here: pass its path to gctrail serve", maxUpload>>20)
 
 // found returns the process that a request is about; nil, with the answer
 // given, if there is none.
