@@ -37,21 +37,30 @@ func byName(groups map[string]*group) []*group {
 	return all
 }
 
-// families are the metrics of a scrape.
+// families are the metrics of a scrape. Scrapes are the agent's peak of memory: what
+// metrics have in common is made once, and a histogram in one piece.
 type families struct {
-	all    [numMetrics]*dto.MetricFamily
-	labels [numMetrics][]*string // names
+	all       [numMetrics]*dto.MetricFamily
+	labels    [numMetrics][]string // names
+	pairs     map[pair]*dto.LabelPair
+	bounds    []*float64
+	threshold *float64
+	gc        *string // the label of exemplars
 }
 
 func newFamilies(generation string) *families {
-	f := new(families)
+	f := &families{pairs: make(map[pair]*dto.LabelPair), gc: proto.String("gc"), threshold: proto.Float64(zeroThreshold)}
 	for id := range metrics {
 		m := &metrics[id]
 		f.all[id] = &dto.MetricFamily{Name: proto.String(m.prometheusName()), Help: proto.String(m.help), Type: dtoTypes[m.kind].Enum()}
 		for _, name := range m.named(generation) {
-			f.labels[id] = append(f.labels[id], proto.String(underscored(name)))
+			f.labels[id] = append(f.labels[id], underscored(name))
 		}
 	}
+	for _, bound := range bounds {
+		f.bounds = append(f.bounds, &bound)
+	}
+	f.bounds = append(f.bounds, proto.Float64(math.Inf(1)))
 	return f
 }
 
@@ -72,15 +81,16 @@ func (f *families) add(g *group, values gauges) {
 	for i := range g.pairs {
 		common[i] = &dto.LabelPair{Name: &g.pairs[i].name, Value: &g.pairs[i].value}
 	}
+	created := timestamppb.New(g.created)
 	for _, k := range ordered(g.counters) {
-		f.metric(k, common).Counter = &dto.Counter{Value: proto.Float64(g.counters[k]), CreatedTimestamp: timestamppb.New(g.created)}
+		f.metric(k, common).Counter = &dto.Counter{Value: proto.Float64(g.counters[k]), CreatedTimestamp: created}
 	}
 	for _, k := range ordered(values) {
 		f.metric(k, common).Gauge = &dto.Gauge{Value: proto.Float64(values[k])}
 	}
 	for _, k := range ordered(g.durations) {
-		h := g.durations[k].prometheus()
-		h.CreatedTimestamp = timestamppb.New(g.created)
+		h := f.histogram(g.durations[k])
+		h.CreatedTimestamp = created
 		f.metric(k, common).Histogram = h
 	}
 }
@@ -91,7 +101,7 @@ func (f *families) metric(k key, common []*dto.LabelPair) *dto.Metric {
 	pairs := make([]*dto.LabelPair, 0, len(common)+len(names))
 	pairs = append(pairs, common...)
 	for i, name := range names {
-		pairs = append(pairs, &dto.LabelPair{Name: name, Value: proto.String(k.values[i])})
+		pairs = append(pairs, f.pair(pair{name, k.values[i]}))
 	}
 	slices.SortFunc(pairs, func(a, b *dto.LabelPair) int { return strings.Compare(a.GetName(), b.GetName()) })
 	m := &dto.Metric{Label: pairs}
@@ -99,45 +109,65 @@ func (f *families) metric(k key, common []*dto.LabelPair) *dto.Metric {
 	return m
 }
 
-// prometheus returns the distribution as a classic and a native histogram at once.
-func (d *distribution) prometheus() *dto.Histogram {
-	h := &dto.Histogram{
-		SampleCount: proto.Uint64(d.count), SampleSum: proto.Float64(d.sum),
-		Schema: proto.Int32(d.schema), ZeroThreshold: proto.Float64(zeroThreshold), ZeroCount: proto.Uint64(d.zero),
+// pair returns a label that many series have.
+func (f *families) pair(of pair) *dto.LabelPair {
+	p := f.pairs[of]
+	if p == nil {
+		p = &dto.LabelPair{Name: &of.name, Value: &of.value}
+		f.pairs[of] = p
 	}
-	var sum uint64
-	for i, n := range d.classic {
-		sum += n
-		bound := math.Inf(1)
-		if i < len(bounds) {
-			bound = bounds[i]
+	return p
+}
+
+// A scraped is a histogram of a scrape, with what it points to.
+type scraped struct {
+	histogram   dto.Histogram
+	count, zero uint64
+	sum         float64
+	schema      int32
+	span        dto.BucketSpan
+	spans       [1]*dto.BucketSpan
+	offset      int32
+	length      uint32
+}
+
+// histogram returns a distribution as a classic and a native histogram at once.
+func (f *families) histogram(d *distribution) *dto.Histogram {
+	s := &scraped{count: d.count, sum: d.sum, zero: d.zero, schema: d.schema, offset: d.first, length: uint32(len(d.bucket))}
+	h := &s.histogram
+	h.SampleCount, h.SampleSum, h.ZeroCount, h.Schema, h.ZeroThreshold = &s.count, &s.sum, &s.zero, &s.schema, f.threshold
+	buckets, counts := make([]dto.Bucket, len(d.classic)), slices.Clone(d.classic)
+	h.Bucket = make([]*dto.Bucket, len(d.classic))
+	for i := range buckets {
+		if i > 0 {
+			counts[i] += counts[i-1]
 		}
-		b := &dto.Bucket{UpperBound: proto.Float64(bound), CumulativeCount: proto.Uint64(sum), Exemplar: d.latest[i].prometheus()}
-		h.Bucket = append(h.Bucket, b)
-		if b.Exemplar != nil {
+		b := &buckets[i]
+		b.UpperBound, b.CumulativeCount = f.bounds[i], &counts[i]
+		if e := &d.latest[i]; !e.at.IsZero() {
+			b.Exemplar = f.exemplar(e)
 			h.Exemplars = append(h.Exemplars, b.Exemplar)
 		}
+		h.Bucket[i] = b
 	}
 	// A native histogram without a span would be taken for a classic one.
-	span := &dto.BucketSpan{Offset: proto.Int32(d.first), Length: proto.Uint32(uint32(len(d.bucket)))}
-	h.PositiveSpan = []*dto.BucketSpan{span}
+	s.span.Offset, s.span.Length = &s.offset, &s.length
+	s.spans[0] = &s.span
+	h.PositiveSpan = s.spans[:]
+	h.PositiveDelta = make([]int64, len(d.bucket))
 	var before int64
-	for _, n := range d.bucket {
-		h.PositiveDelta = append(h.PositiveDelta, int64(n)-before)
+	for i, n := range d.bucket {
+		h.PositiveDelta[i] = int64(n) - before
 		before = int64(n)
 	}
 	return h
 }
 
-// prometheus returns the exemplar; nil if there is none.
-func (e *exemplar) prometheus() *dto.Exemplar {
-	if e.at.IsZero() {
-		return nil
-	}
-	number := strconv.FormatUint(uint64(e.gc), 10)
+func (f *families) exemplar(e *exemplar) *dto.Exemplar {
+	number, value := strconv.FormatUint(uint64(e.gc), 10), e.value
 	return &dto.Exemplar{
-		Label:     []*dto.LabelPair{{Name: proto.String("gc"), Value: &number}},
-		Value:     proto.Float64(e.value),
+		Label:     []*dto.LabelPair{{Name: f.gc, Value: &number}},
+		Value:     &value,
 		Timestamp: timestamppb.New(e.at),
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync"
 
 	"github.com/gctrail/gctrail/gc"
 )
@@ -21,7 +22,20 @@ type Reader struct {
 	cgroup  cgroup
 	pss     gc.Opt[int64]
 	private gc.Opt[int64]
-	buf     [4 << 10]byte
+	buf     *buffer // while it reads
+}
+
+// A buffer holds what is read of a file.
+type buffer [4 << 10]byte
+
+// buffers are shared by all readers, few of which read at a time.
+var buffers = sync.Pool{New: func() any { return new(buffer) }}
+
+func (r *Reader) borrow() { r.buf = buffers.Get().(*buffer) }
+
+func (r *Reader) giveBack() {
+	buffers.Put(r.buf)
+	r.buf = nil
 }
 
 // A cgroup is where the memory of a process is accounted for.
@@ -55,6 +69,8 @@ func newReader(root string, pid int) *Reader {
 // for the cgroup anew. The error is that of a process that has ended or is about to,
 // or may not be looked at.
 func (r *Reader) Read(detail bool) (Sample, error) {
+	r.borrow()
+	defer r.giveBack()
 	var s Sample
 	status, err := r.read(filepath.Join(r.folder, "status"))
 	if err != nil {
@@ -85,6 +101,8 @@ func (r *Reader) Kills() gc.Opt[int64] {
 	if r.cgroup.own == "" {
 		return gc.Opt[int64]{}
 	}
+	r.borrow()
+	defer r.giveBack()
 	return r.kills()
 }
 
@@ -199,7 +217,10 @@ func Available() gc.Opt[int64] { return ofMachine("MemAvailable") }
 func Total() gc.Opt[int64] { return ofMachine("MemTotal") }
 
 func ofMachine(name string) (n gc.Opt[int64]) {
-	text, err := new(Reader).read("/proc/meminfo")
+	var r Reader
+	r.borrow()
+	defer r.giveBack()
+	text, err := r.read("/proc/meminfo")
 	if err == nil {
 		fields(text, ":", 1<<10, map[string]*gc.Opt[int64]{name: &n})
 	}
