@@ -6,15 +6,22 @@
 Each check prints a line. The exit code is 1 if one fails.
 """
 import contextlib
+import fcntl
 import json
 import os
+import pty
+import re
+import select
 import signal
+import struct
 import subprocess
 import sys
+import termios
 import threading
 import time
 
 wine, folder, program = sys.argv[1:]
+archive = os.path.abspath("testdata/net8-win-x64-gcevents.etl.zip")
 os.chdir(folder)
 # Small budgets make collections come often.
 quick = dict(os.environ, DOTNET_GCgen0size="0x200000")
@@ -85,6 +92,43 @@ def working(client):
     t.join()
 
 
+class Console:
+    """A console of a size, in which a gctrail runs."""
+
+    def __init__(self, rows, columns, *args):
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.environ["TERM"] = "xterm-256color"
+            os.execv(wine, [wine, "gctrail.exe", *args])
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", rows, columns, 0, 0))
+        self.shown = b""
+
+    def show(self, seconds, until=None):
+        """Reads for some time, or until something was shown."""
+        end = time.monotonic() + seconds
+        while time.monotonic() < end and not (until and until in self.shown):
+            if select.select([self.fd], [], [], 0.2)[0]:
+                try:
+                    self.shown += os.read(self.fd, 1 << 16)
+                except OSError:
+                    return
+
+    def type(self, keys):
+        os.write(self.fd, keys)
+
+    def end(self, seconds=20):
+        """The exit code; None if it does not end."""
+        limit = time.monotonic() + seconds
+        while time.monotonic() < limit:
+            self.show(0.2)
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                os.close(self.fd)
+                return os.waitstatus_to_exitcode(status)
+        os.kill(self.pid, signal.SIGKILL)
+        os.waitpid(self.pid, 0)
+
+
 def collections(path):
     """The collections of a trace, as both systems read them."""
     there = gctrail("gcs", "--format", "jsonl", path)
@@ -132,6 +176,7 @@ def running():
         r = gctrail("collect", "-p", pid, "--until", "gen>=0", "--after", "1s", "-o", "until.nettrace")
         check("collect --until", r.returncode == 0, r.stderr if r.returncode else "")
         interrupted(pid)
+        watched()
     check("the program ends", client.end() == 0)
     for name, path in ("collect -n", "name.nettrace"), ("collect -p", "pid.nettrace"), ("collect --until", "until.nettrace"), ("Ctrl-C", "ctrl-c.nettrace"):
         check_trace(name, path, complete=False)
@@ -148,6 +193,16 @@ def interrupted(pid):
     p.send_signal(signal.SIGINT)
     said = p.communicate(timeout=30)[1]
     check("Ctrl-C", p.returncode == 0 and "ctrl-c.nettrace" in said, p.returncode)
+
+
+def watched():
+    """Watches on a console, until a key or Ctrl-C ends that. Wine draws it differently from Windows."""
+    for name, keys in ("q", b"q"), ("Ctrl-C", b"\x03"):
+        c = Console(30, 100, "top")
+        c.show(20, until=b"blocking")
+        c.type(keys)
+        code = c.end()
+        check(f"top on a console, {name}", code == 0 and b"azmcp" in c.shown and b"blocking" in c.shown, code)
 
 
 def launched():
@@ -189,7 +244,37 @@ def paths():
     check("standard input", r.returncode == 0 and r.stdout == b.stdout)
 
 
-for part in running, launched, dialled, paths:
+def console():
+    """What is written to a console has its width, its colours, and characters that its code page lacks."""
+    for columns in 100, 60:
+        c = Console(40, columns, "report", "command.nettrace")
+        code = c.end()
+        text = re.sub(r"\x1b\[[0-9;?]*[A-Za-z]", "", c.shown.decode(errors="replace")).replace("\r", "")
+        longest = max(map(len, text.splitlines()))
+        check(f"a console of {columns} columns", code == 0 and columns // 2 < longest <= columns, longest)
+        check("colours", b"\x1b[1m" in c.shown)
+    c = Console(40, 100, "gcs", "größe µ.nettrace")
+    check("a name that code page 437 lacks", c.end() == 3 and "größe µ.nettrace" in c.shown.decode(errors="replace"))
+
+
+def temporary():
+    """What comes through a pipe is stored in %TEMP%, and removed."""
+    os.makedirs("a folder", exist_ok=True)
+    env = dict(os.environ, TMP="Z:" + os.path.abspath("a folder").replace("/", "\\"))
+    with open(archive, "rb") as f:
+        r = subprocess.run([wine, "gctrail.exe", "gcs", "--format", "csv", "-"], stdin=f, env=env, capture_output=True, text=True, timeout=60)
+    check("%TEMP%", r.returncode == 0 and r.stdout.count("\n") == 3 and not os.listdir("a folder"), r.stderr.strip() or os.listdir("a folder"))
+
+
+def refused():
+    """Wine says that it starts an ETW session, and writes nothing."""
+    r = gctrail("collect", "--etw", "--duration", "5s")
+    check("collect --etw without ETW: exit code", r.returncode == 5 and "writes no file" in r.stderr, r.stderr.strip())
+    r = gctrail("collect", "--no-such-flag")
+    check("a wrong flag: exit code", r.returncode == 2, r.stderr.strip())
+
+
+for part in running, launched, dialled, paths, console, temporary, refused:
     part()
 print(f"{failed} of the checks failed" if failed else "all checks passed")
 sys.exit(failed > 0)

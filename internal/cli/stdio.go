@@ -104,7 +104,7 @@ func terminalOf(f *os.File) text.Terminal {
 	var t text.Terminal
 	dumb := os.Getenv("TERM") == "dumb"
 	if term.IsTerminal(int(f.Fd())) {
-		t.Is = !dumb
+		t.Is = !dumb && obeysEscapes(f)
 		t.Width, t.Height, _ = term.GetSize(int(f.Fd()))
 		t.Width, t.Height = cmp.Or(columnsAsked(), t.Width), cmp.Or(sizeAsked("LINES"), t.Height)
 	}

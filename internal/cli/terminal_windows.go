@@ -1,0 +1,19 @@
+package cli
+
+import (
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+// obeysEscapes has a console obey escape sequences, which it does not by itself. It
+// reports whether it does: consoles before Windows 10 cannot.
+func obeysEscapes(f *os.File) bool {
+	const needed = windows.ENABLE_PROCESSED_OUTPUT | windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING
+	h := windows.Handle(f.Fd())
+	var mode uint32
+	if windows.GetConsoleMode(h, &mode) != nil {
+		return false
+	}
+	return mode&needed == needed || windows.SetConsoleMode(h, mode|needed) == nil
+}
