@@ -1,0 +1,86 @@
+// Command image writes a container image that holds gctrail and nothing else, as a
+// layout of the Open Container Initiative (OCI):
+//
+//	go run ./deploy/image -o FOLDER [-certificates FILE] PROGRAM…
+//
+// The image has a variant for each program: its system, architecture, version and
+// commit are those that Go noted in it. No container engine takes part, and the same
+// programs give the same image. Tools such as skopeo copy it to a registry.
+package main
+
+import (
+	"debug/buildinfo"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+)
+
+func main() {
+	out := flag.String("o", "", "the folder to write, which must not exist")
+	certificates := flag.String("certificates", "", "a file of CA certificates to include, for HTTPS")
+	flag.Parse()
+	if err := run(*out, *certificates, flag.Args()); err != nil {
+		fmt.Fprintln(os.Stderr, "image:", err)
+		os.Exit(1)
+	}
+}
+
+func run(out, certificates string, programs []string) error {
+	if out == "" || len(programs) == 0 {
+		return errors.New("usage: image -o FOLDER [-certificates FILE] PROGRAM…")
+	}
+	l, err := newLayout(out)
+	if err != nil {
+		return err
+	}
+	index := index{SchemaVersion: 2, MediaType: typeIndex}
+	version := ""
+	for _, path := range programs {
+		p, err := readProgram(path)
+		if err != nil {
+			return err
+		}
+		d, err := l.addVariant(p, certificates)
+		if err != nil {
+			return err
+		}
+		index.Manifests = append(index.Manifests, d)
+		version = p.version
+	}
+	return l.finish(index, version)
+}
+
+// A program is a binary, with what Go noted in it.
+type program struct {
+	path     string
+	os, arch string
+	version  string // without the v
+	revision string
+	created  time.Time // of the commit; 1970 if unknown
+}
+
+func readProgram(path string) (program, error) {
+	info, err := buildinfo.ReadFile(path)
+	if err != nil {
+		return program{}, err
+	}
+	p := program{path: path, version: strings.TrimPrefix(info.Main.Version, "v"), created: time.Unix(0, 0).UTC()}
+	for _, s := range info.Settings {
+		switch s.Key {
+		case "GOOS":
+			p.os = s.Value
+		case "GOARCH":
+			p.arch = s.Value
+		case "vcs.revision":
+			p.revision = s.Value
+		case "vcs.time":
+			if p.created, err = time.Parse(time.RFC3339, s.Value); err != nil {
+				return program{}, fmt.Errorf("%s: %w", path, err)
+			}
+		}
+	}
+	return p, nil
+}
