@@ -30,15 +30,17 @@ func startAgent(t *testing.T, name, receiver string) (*program, string) {
 	return p.run(t), address
 }
 
-// startPrometheus starts a Prometheus that scrapes an address every second.
-func startPrometheus(t *testing.T, target string) string {
+// startPrometheus starts a Prometheus that scrapes an address every second, and
+// evaluates the rules of files.
+func startPrometheus(t *testing.T, target string, rules ...string) string {
 	t.Helper()
 	server := installed(t, "prometheus")
 	address := fmt.Sprintf("127.0.0.1:%d", port(t))
 	folder := t.TempDir()
-	write(t, filepath.Join(folder, "prometheus.yml"), fmt.Sprintf(`global: {scrape_interval: 1s}
+	write(t, filepath.Join(folder, "prometheus.yml"), fmt.Sprintf(`global: {scrape_interval: 1s, evaluation_interval: 1s}
 scrape_configs: [{job_name: agent, static_configs: [{targets: ['%s']}]}]
-`, target))
+rule_files: [%s]
+`, target, strings.Join(rules, ", ")))
 	p := &program{name: "prometheus", ready: answers("http://" + address + "/-/ready"), command: []string{
 		server, "--config.file", filepath.Join(folder, "prometheus.yml"), "--storage.tsdb.path", filepath.Join(folder, "data"), "--web.listen-address", address,
 	}}

@@ -67,7 +67,7 @@ func (p *program) run(t *testing.T) *program {
 	return p
 }
 
-// answers reports whether an address answers over HTTP.
+// answers reports whether an address answers over HTTP, and not that it is starting.
 func answers(address string) func() bool {
 	return func() bool {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
@@ -81,7 +81,7 @@ func answers(address string) func() bool {
 			return false
 		}
 		resp.Body.Close()
-		return true
+		return resp.StatusCode < http.StatusInternalServerError
 	}
 }
 
