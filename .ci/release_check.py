@@ -1,0 +1,360 @@
+#!/usr/bin/env python3
+"""Checks what .ci/release built.
+
+    release_check.py ONE AGAIN VERSION COUNTS
+
+ONE and AGAIN are clones in which GoReleaser has run. The file COUNTS gets "N passed, N failed, N skipped".
+"""
+import gzip
+import hashlib
+import io
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tempfile
+import zipfile
+
+ONE, AGAIN, VERSION, COUNTS = sys.argv[1:]
+DIST = os.path.join(ONE, "dist")
+TARGETS = [(o, a) for o in ("linux", "darwin", "windows") for a in ("amd64", "arm64")]
+LINUX = ("amd64", "arm64")
+SHELLS = ("bash", "zsh", "fish", "ps1")
+MAX_BINARY = 24 << 20
+
+passed, failed, skipped = 0, 0, 0
+
+
+def check(what, ok, why=""):
+    global passed, failed
+    if ok:
+        passed += 1
+    else:
+        failed += 1
+        print(f"FAILED: {what}: {why}")
+
+
+def equal(what, got, want):
+    check(what, got == want, f"{got!r}, want {want!r}")
+
+
+def skip(what, why):
+    global skipped
+    skipped += 1
+    print(f"skipped: {what}: {why}")
+
+
+def run(*command, cwd=None):
+    """Returns how a command ended, and what it printed."""
+    done = subprocess.run(command, cwd=cwd, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+    return done.returncode, done.stdout
+
+
+def read(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+def sha256(path):
+    return hashlib.sha256(read(path)).hexdigest()
+
+
+def name(os_, arch, suffix):
+    return f"gctrail_{VERSION}_{os_}_{arch}.{suffix}"
+
+
+def archive(os_, arch):
+    return name(os_, arch, "zip" if os_ == "windows" else "tar.gz")
+
+
+def published():
+    """Returns the names of the files of a release."""
+    names = [archive(o, a) for o, a in TARGETS] + [name(o, a, "cdx.json") for o, a in TARGETS]
+    return names + [name("linux", a, s) for a in LINUX for s in ("deb", "rpm", "apk")]
+
+
+def pages():
+    """Returns the names of the manual pages: one for each command that is not hidden."""
+    return sorted(os.listdir(os.path.join(ONE, "build/man")))
+
+
+def check_files():
+    for n in published():
+        check(n, os.path.isfile(os.path.join(DIST, n)), "is not there")
+    sums = dict(reversed(line.split("  ")) for line in read(os.path.join(DIST, "checksums.txt")).decode().splitlines())
+    equal("names in checksums.txt", sorted(sums), sorted(published()))
+    for n, want in sums.items():
+        equal(f"SHA-256 of {n}", sha256(os.path.join(DIST, n)), want)
+    check("pages of the manual", len(pages()) > 30 and "gctrail.1" in pages() and "gctrail-collect.1" in pages(), pages())
+    return sums
+
+
+def check_reproducible():
+    """Compares the two builds. GoReleaser notes paths and the time in the files that are left out; in winget's, it
+    notes the day, and lists first what it packed first."""
+    def tree(root):
+        files = {}
+        for folder, _, names in os.walk(root):
+            for n in names:
+                path = os.path.join(folder, n)
+                content = read(path)
+                if n == "gctrail.gctrail.installer.yaml":
+                    content = b"\n".join(sorted(l for l in content.splitlines() if not l.startswith(b"ReleaseDate:")))
+                files[os.path.relpath(path, root)] = hashlib.sha256(content).hexdigest()
+        for n in ("artifacts.json", "metadata.json", "config.yaml"):
+            files.pop(n, None)
+        return files
+    one, again = tree(DIST), tree(os.path.join(AGAIN, "dist"))
+    check("both builds have files", len(one) > 30, len(one))
+    different = sorted(n for n in one.keys() | again.keys() if one.get(n) != again.get(n))
+    check(f"{len(one)} files of two builds are equal", not different, different)
+    print(f"{len(one)} files of two builds compared, {len(different)} different")
+
+
+def check_version(what, output):
+    """Expects the version, the commit and its date."""
+    code, commit = run("git", "log", "-1", "--format=%H %cI", "--date=iso", cwd=ONE)
+    revision, date = commit.split()
+    # Go notes the date in UTC.
+    utc = subprocess.run(["date", "-u", "-d", date, "+%Y-%m-%dT%H:%M:%SZ"], stdout=subprocess.PIPE, text=True).stdout.strip()
+    want = f"gctrail v{VERSION}\ncommit  {revision} of {utc}\n"
+    check(f"version of {what}", output.startswith(want), f"{output!r}, want {want!r}")
+
+
+def check_binaries():
+    code, revision = run("git", "rev-parse", "HEAD", cwd=ONE)
+    for o, a in TARGETS:
+        level = "v1" if a == "amd64" else "v8.0"
+        path = os.path.join(DIST, f"gctrail_{o}_{a}_{level}", "gctrail" + (".exe" if o == "windows" else ""))
+        code, text = run("go", "version", "-m", path)
+        for setting in (f"GOOS={o}", f"GOARCH={a}", "CGO_ENABLED=0", "-trimpath=true", f"vcs.revision={revision.strip()}", "vcs.modified=false"):
+            check(f"{o}_{a} is built with {setting}", re.search(rf"^\tbuild\t{re.escape(setting)}$", text, re.M), text)
+        check(f"{o}_{a} is v{VERSION}", f"\tmod\tgithub.com/gctrail/gctrail\tv{VERSION}\t" in text, text[:300])
+        size = os.path.getsize(path)
+        if (o, a) == ("linux", "amd64"):
+            check("size of the program", size <= MAX_BINARY, size)
+        bom = json.loads(read(os.path.join(DIST, name(o, a, "cdx.json"))))
+        modules = len(re.findall(r"^\tdep\t", text, re.M))
+        equal(f"modules listed of {o}_{a}", len(bom["components"]), modules + 1)
+        equal(f"program listed of {o}_{a}", bom["metadata"]["component"]["hashes"][0]["content"], sha256(path))
+
+
+def members(path):
+    """Returns the files of a tar, zip or apk, by name, as (content, mode)."""
+    files = {}
+    if path.endswith(".zip"):
+        with zipfile.ZipFile(path) as z:
+            for i in z.infolist():
+                if not i.is_dir():
+                    files[i.filename] = (z.read(i), i.external_attr >> 16 & 0o777)
+        return files
+    # An apk is several tar files, each in gzip.
+    with tarfile.open(fileobj=io.BytesIO(gzip.decompress(read(path))), ignore_zeros=True) as t:
+        for i in t:
+            if i.isfile():
+                files[i.name] = (t.extractfile(i).read(), i.mode)
+            check(f"{i.name} of {os.path.basename(path)} is root's", (i.uid, i.gid) == (0, 0), (i.uid, i.gid))
+    return files
+
+
+def check_archives(work):
+    for o, a in TARGETS:
+        n = archive(o, a)
+        files = members(os.path.join(DIST, n))
+        program = "gctrail.exe" if o == "windows" else "gctrail"
+        want = {program, "LICENSE", "README.md", "CHANGELOG.md"} | {f"man/{p}" for p in pages()} | {f"completions/gctrail.{s}" for s in SHELLS}
+        equal(f"files of {n}", sorted(files), sorted(want))
+        equal(f"mode of the program of {n}", files[program][1], 0o755)
+        if o == "linux":
+            runs(n, files[program][0], a, work)
+    text = read(os.path.join(ONE, "action.yml")).decode()
+    for part in ("gctrail_${VERSION}_$target.zip", "gctrail_${VERSION}_$target.tar.gz", "checksums.txt"):
+        check(f"action.yml gets {part}", part in text)
+
+
+def runs(what, program, arch, work):
+    """Runs a program that was unpacked."""
+    path = os.path.join(work, "gctrail")
+    with open(path, "wb") as f:
+        f.write(program)
+    os.chmod(path, 0o755)
+    machine = {"amd64": "x86_64", "arm64": "aarch64"}[arch]
+    emulator = [] if os.uname().machine == machine else [f"qemu-{machine}"]
+    if emulator and not shutil.which(emulator[0]):
+        skip(f"{what} is run", f"no {emulator[0]}")
+        return
+    code, text = run(*emulator, path, "version")
+    equal(f"{what}: gctrail version", code, 0)
+    check_version(what, text)
+    check_demo(what, *emulator, path)
+
+
+def check_demo(what, *command):
+    code, text = run(*command, "demo")
+    check(f"{what}: gctrail demo", code == 0 and "Total pause" in text and "Findings" in text, f"{code}: {text[:500]}")
+
+
+def installed(zsh):
+    """Returns the paths that a package installs."""
+    return sorted(
+        ["usr/bin/gctrail", "usr/share/bash-completion/completions/gctrail", f"usr/share/zsh/{zsh}/_gctrail",
+         "usr/share/fish/vendor_completions.d/gctrail.fish", "usr/share/gctrail/completions/gctrail.ps1",
+         "usr/share/doc/gctrail/copyright", "usr/share/doc/gctrail/examples/agent.yaml",
+         "usr/share/doc/gctrail/examples/gctrail-agent.service"]
+        + [f"usr/share/man/man1/{p}.gz" for p in pages()])
+
+
+def check_deb():
+    for a in LINUX:
+        n = name("linux", a, "deb")
+        path = os.path.join(DIST, n)
+        code, text = run("dpkg-deb", "-f", path, "Package", "Version", "Architecture", "Depends")
+        equal(f"fields of {n}", text, f"Package: gctrail\nVersion: {VERSION}\nArchitecture: {a}\n")
+        code, text = run("dpkg-deb", "-c", path)
+        lines = [line.split(None, 5) for line in text.splitlines()]
+        equal(f"files of {n}", sorted(l[5][2:] for l in lines if not l[0].startswith("d")), installed("vendor-completions"))
+        equal(f"owners of {n}", {l[1] for l in lines}, {"root/root"})
+    n = name("linux", "amd64", "deb")
+    if os.geteuid() != 0 or os.uname().machine != "x86_64":
+        return skip(f"{n} is installed", "this takes root on x86-64")
+    if run("dpkg-query", "-W", "gctrail")[0] == 0:
+        return skip(f"{n} is installed", "gctrail is installed already")
+    code, text = run("dpkg", "-i", os.path.join(DIST, n))
+    equal(f"{n} is installed: {text}", code, 0)
+    code, text = run("/usr/bin/gctrail", "version")
+    check_version(n, text)
+    check_demo(n, "/usr/bin/gctrail")
+    if shutil.which("man"):
+        code, text = run("man", "-w", "gctrail-collect")
+        check(f"{n}: man gctrail-collect", text.strip().endswith("/gctrail-collect.1.gz"), text)
+    code, text = run("bash", "-c", "source /usr/share/bash-completion/completions/gctrail && complete -p gctrail")
+    check(f"{n}: bash completes", code == 0 and "gctrail" in text, text)
+    code, text = run("dpkg", "-P", "gctrail")
+    equal(f"{n} is removed: {text}", code, 0)
+    left = [p for p in installed("vendor-completions") if os.path.exists("/" + p)]
+    equal(f"{n} leaves nothing", left, [])
+
+
+def check_rpm(work):
+    if not shutil.which("rpm"):
+        return skip("rpm", "no rpm")
+    for a, machine in (("amd64", "x86_64"), ("arm64", "aarch64")):
+        n = name("linux", a, "rpm")
+        path = os.path.join(DIST, n)
+        code, text = run("rpm", "-qp", "--qf", "%{NAME} %{VERSION} %{ARCH} %{LICENSE} %{BUILDHOST}", path)
+        equal(f"fields of {n}", text, f"gctrail {VERSION} {machine} MIT gctrail")
+        code, text = run("rpm", "-qpl", path)
+        equal(f"files of {n}", sorted(p[1:] for p in text.split()), installed("site-functions"))
+        equal(f"digests of {n}: {text}", run("rpm", "-K", "--nosignature", path)[0], 0)
+    n = name("linux", "amd64", "rpm")
+    if os.geteuid() != 0 or os.uname().machine != "x86_64":
+        return skip(f"{n} is installed", "this takes root on x86-64")
+    root = os.path.join(work, "rpm")
+    os.makedirs(root)
+    code, text = run("rpm", "--root", root, "-i", "--nodeps", os.path.join(DIST, n))
+    equal(f"{n} is installed: {text}", code, 0)
+    check_demo(n, os.path.join(root, "usr/bin/gctrail"))
+    code, text = run("rpm", "--root", root, "-e", "gctrail")
+    equal(f"{n} is removed: {text}", code, 0)
+    check(f"{n} leaves no program", not os.path.exists(os.path.join(root, "usr/bin/gctrail")))
+
+
+def check_apk(work):
+    for a, machine in (("amd64", "x86_64"), ("arm64", "aarch64")):
+        n = name("linux", a, "apk")
+        files = members(os.path.join(DIST, n))
+        info = files.pop(".PKGINFO")[0].decode()
+        for line in ("pkgname = gctrail", f"arch = {machine}", f"pkgver = {VERSION}"):
+            check(f"{n}: {line}", re.search(rf"^{re.escape(line)}(-r\d+)?$", info, re.M), info)
+        equal(f"files of {n}", sorted(files), installed("site-functions"))
+        if a == "amd64":
+            runs(n, files["usr/bin/gctrail"][0], a, work)
+
+
+def check_manifests(sums):
+    """Compares the addresses and checksums that other package managers get."""
+    where = f"https://github.com/gctrail/gctrail/releases/download/v{VERSION}/"
+
+    def pairs(what, got, systems):
+        equal(f"addresses and checksums of {what}", sorted(got), sorted((where + archive(o, a), sums[archive(o, a)]) for o, a in TARGETS if o in systems))
+
+    formula = read(os.path.join(DIST, "homebrew/Formula/gctrail.rb")).decode()
+    pairs("the formula", re.findall(r'url "([^"]+)"\s+sha256 "([0-9a-f]+)"', formula), ("linux", "darwin"))
+    check("the formula is none of a cask", "class Gctrail < Formula" in formula and f'version "{VERSION}"' in formula, formula[:300])
+    if shutil.which("ruby"):
+        equal("ruby reads the formula", run("ruby", "-c", os.path.join(DIST, "homebrew/Formula/gctrail.rb"))[0], 0)
+    scoop = json.loads(read(os.path.join(DIST, "scoop/bucket/gctrail.json")))
+    equal("version for Scoop", scoop["version"], VERSION)
+    pairs("Scoop", [(a["url"], a["hash"]) for a in scoop["architecture"].values()], ("windows",))
+    equal("programs for Scoop", {b for a in scoop["architecture"].values() for b in a["bin"]}, {"gctrail.exe"})
+    winget = {}
+    for folder, _, names in os.walk(os.path.join(DIST, "winget")):
+        winget.update((n, read(os.path.join(folder, n)).decode()) for n in names)
+    equal("manifests for winget", sorted(winget), ["gctrail.gctrail.installer.yaml", "gctrail.gctrail.locale.en-US.yaml", "gctrail.gctrail.yaml"])
+    pairs("winget", re.findall(r"InstallerUrl: (\S+)\n\s+InstallerSha256: ([0-9a-f]+)", winget["gctrail.gctrail.installer.yaml"]), ("windows",))
+    for n, text in winget.items():
+        check(f"{n}: version", f"PackageVersion: {VERSION}\n" in text, text)
+
+
+def check_image(work):
+    image = os.path.join(DIST, "image")
+    index = json.loads(read(os.path.join(image, "index.json")))
+    equal("name of the image", index["manifests"][0]["annotations"]["org.opencontainers.image.ref.name"], VERSION)
+    if not shutil.which("skopeo"):
+        return skip("the image is copied and run", "no skopeo")
+    code, text = run("skopeo", "copy", "--all", f"oci:{image}:{VERSION}", f"dir:{work}/copy")
+    equal(f"skopeo copies the image: {text}", code, 0)
+    for a in LINUX:
+        code, text = run("skopeo", "--override-os", "linux", "--override-arch", a, "inspect", "--config", f"oci:{image}:{VERSION}")
+        config = json.loads(text)
+        equal(f"architecture of the image for {a}", config["architecture"], a)
+        equal(f"entry point of the image for {a}", config["config"]["Entrypoint"], ["/gctrail"])
+        equal(f"version of the image for {a}", config["config"]["Labels"]["org.opencontainers.image.version"], VERSION)
+        one = f"{work}/one-{a}"
+        code, text = run("skopeo", "--override-os", "linux", "--override-arch", a, "copy", f"oci:{image}:{VERSION}", f"oci:{one}:{VERSION}")
+        equal(f"skopeo copies the image for {a}: {text}", code, 0)
+        if not shutil.which("umoci"):
+            skip(f"the image for {a} is run", "no umoci")
+            continue
+        bundle = f"{work}/bundle-{a}"
+        code, text = run("umoci", "unpack", "--rootless", "--image", f"{one}:{VERSION}", bundle)
+        equal(f"umoci unpacks the image for {a}: {text}", code, 0)
+        path = f"{bundle}/rootfs/gctrail"
+        runs(f"image for {a}", read(path), a, work)
+        if a == "amd64" and os.geteuid() == 0 and os.uname().machine == "x86_64":
+            check_demo("the image as root folder", "chroot", f"{bundle}/rootfs", "/gctrail")
+
+
+def sizes():
+    for n in published():
+        print(f"{os.path.getsize(os.path.join(DIST, n)):>11,}  {n}")
+    image = sum(os.path.getsize(os.path.join(f, n)) for f, _, names in os.walk(os.path.join(DIST, "image")) for n in names)
+    print(f"{image:>11,}  image, of two architectures")
+
+
+def main():
+    work = tempfile.mkdtemp()
+    try:
+        sums = check_files()
+        check_reproducible()
+        check_binaries()
+        check_archives(work)
+        check_deb()
+        check_rpm(work)
+        check_apk(work)
+        check_manifests(sums)
+        check_image(work)
+        sizes()
+    finally:
+        shutil.rmtree(work, ignore_errors=True)
+    text = f"{passed} passed, {failed} failed, {skipped} skipped"
+    with open(COUNTS, "w") as f:
+        f.write(text + "\n")
+    print(text)
+    return failed > 0
+
+
+sys.exit(main())
