@@ -49,12 +49,12 @@ func TestParts(t *testing.T) {
 			if sum != s[2] || group != last {
 				t.Fatalf("%v: stack %d: %d bytes in groups up to %d, want %d up to %d", c, i, sum, group, s[2], last)
 			}
-			if want := s[2]; s[0] >= 0 {
+			if s[0] >= 0 {
 				var number int64
 				if _, err := fmt.Sscanf(page.Types[s[0]].Type, "T%d", &number); err != nil {
 					t.Fatal(err)
 				}
-				if want = 1000*number + int64(c.collections); after != want {
+				if want := 1000*number + int64(c.collections); after != want {
 					t.Fatalf("%v: %d bytes of T%d after the last collection, want %d", c, after, number, want)
 				}
 			}

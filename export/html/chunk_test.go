@@ -191,7 +191,7 @@ func TestDetailsOfMany(t *testing.T) {
 
 // repeated makes a trace of some collections again and again, with other times and
 // sizes.
-func repeated(real []*gc.Collection, many int) *Trace {
+func repeated(of []*gc.Collection, many int) *Trace {
 	trace := &Trace{Name: "many.nettrace", Report: json.RawMessage(`{"processes":[]}`)}
 	var shift time.Duration
 	random := uint64(1)
@@ -200,9 +200,9 @@ func repeated(real []*gc.Collection, many int) *Trace {
 		return int64(random>>33) % n
 	}
 	for i := range many {
-		c := *real[i%len(real)]
-		if i > 0 && i%len(real) == 0 {
-			shift += real[len(real)-1].PauseStart.Or(0) + time.Second
+		c := *of[i%len(of)]
+		if i > 0 && i%len(of) == 0 {
+			shift += of[len(of)-1].PauseStart.Or(0) + time.Second
 		}
 		later := func(o gc.Opt[time.Duration]) gc.Opt[time.Duration] {
 			if v, known := o.Get(); known {

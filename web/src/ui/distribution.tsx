@@ -35,7 +35,7 @@ function Percentiles({ store, pauses }: { store: Store; pauses: Pauses }): JSX.E
   const shown = classes.map((c, i) => ({ ...c, pauses: pauses.byClass[i] })).filter((c) => c.pauses.length > 0);
   const columns = [{ label: "all", condition: "", pauses: pauses.all }, ...(shown.length > 1 ? shown : [])];
   return (
-    <table class="percentiles">
+    <div class="wide"><table class="percentiles">
       <caption>Select a percentile to see the GCs with pauses as long or longer</caption>
       <thead>
         <tr>
@@ -74,7 +74,7 @@ function Percentiles({ store, pauses }: { store: Store; pauses: Pauses }): JSX.E
           ))}
         </tr>
       </tbody>
-    </table>
+    </table></div>
   );
 }
 

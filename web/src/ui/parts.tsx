@@ -47,7 +47,7 @@ export function Figure({ label, value, note, title }: { label: ComponentChildren
       <dt>{label}</dt>
       <dd>
         {value}
-        {note && <small>{note}</small>}
+        {note && <small>{note.replace(/(\d) (?=\S)/g, "$1\u00a0")}</small>}
       </dd>
     </div>
   );

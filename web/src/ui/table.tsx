@@ -91,6 +91,7 @@ export function Table({ store }: { store: Store }): JSX.Element | null {
       <header class="section-head">
         <h2 id="collections-title">GCs</h2>
         <p class="hint">{count(rows.length)} of {count(p.rows)}. Keys: ↑ ↓ move, Enter details.</p>
+        {lines.length < rows.length && <p class="printed">GCs {count(first + 1)} to {count(last)} of {count(rows.length)} in this order; gctrail gcs prints all.</p>}
         <Chooser store={store} />
       </header>
       <div

@@ -51,6 +51,7 @@ export function Toolbar({ store }: { store: Store }): JSX.Element | null {
         {selection.error !== "" ? <span class="error">{selection.error}</span> : (
           <>
             <b>{count(selection.rows.length)}</b> of {count(p.rows)} GCs selected
+            {state.where !== "" && <span class="printed">by {state.where}</span>}
             {timed && <Chip label={`${moment(state.from ?? 0)} to ${moment(state.to ?? p.end)}`} clear={() => store.set({ from: null, to: null })} />}
             {state.pick !== "" && <Chip label={state.pick} clear={() => store.set({ pick: "" })} />}
           </>
