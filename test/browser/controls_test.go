@@ -41,6 +41,7 @@ func views(t *testing.T, use func(b *tab)) {
 		for _, scheme := range []string{"light", "dark"} {
 			name := fmt.Sprintf("%d %s", of.width, scheme)
 			t.Run(name, func(t *testing.T) {
+				t.Parallel()
 				b := newTab(t, of)
 				b.media(scheme, "")
 				b.open(url)

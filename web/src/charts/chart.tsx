@@ -84,9 +84,11 @@ function later(owner: object, draw: () => void): void {
   setTimeout(step);
 }
 
-const axisFont = "11px system-ui, sans-serif";
-const gutter = 64; // left of the plot
-const margin = 46; // right of it
+/** On a large screen charts are as much larger as text is. */
+const scale = matchMedia("(min-width: 2560px)").matches ? 1.4 : 1;
+const axisFont = `${11 * scale}px system-ui, sans-serif`;
+const gutter = 64 * scale; // left of the plot
+const margin = 46 * scale; // right of it
 
 export function Chart(props: ChartProps): JSX.Element {
   const place = useRef<HTMLDivElement>(null);
@@ -111,11 +113,11 @@ export function Chart(props: ChartProps): JSX.Element {
   };
 
   const create = () => {
-    const { palette, group, height } = latest.current;
+    const { palette, group } = latest.current;
     plot.current?.destroy();
     if (plot.current) group.plots.delete(plot.current);
     if (!place.current || width.current === 0) return;
-    plot.current = new uPlot(options(latest, palette, width.current, height), undefined, place.current);
+    plot.current = new uPlot(options(latest, palette, width.current, latest.current.height * scale), undefined, place.current);
     group.plots.add(plot.current);
     listen(plot.current, latest);
     refresh();
@@ -128,7 +130,7 @@ export function Chart(props: ChartProps): JSX.Element {
       width.current = now;
       later(place, () => {
         if (!plot.current) return create();
-        plot.current.setSize({ width: now, height: latest.current.height });
+        plot.current.setSize({ width: now, height: latest.current.height * scale });
         refresh();
       });
     });
@@ -167,7 +169,7 @@ export function Chart(props: ChartProps): JSX.Element {
           ))}
         </ul>
       </figcaption>
-      <div class="plot" ref={place} style={{ minHeight: `${props.height}px` }} aria-hidden="true" />
+      <div class="plot" ref={place} style={{ minHeight: `${props.height * scale}px` }} aria-hidden="true" />
     </figure>
   );
 }
@@ -195,10 +197,10 @@ function options(latest: { current: ChartProps }, palette: Palette, width: numbe
     ...extra,
   });
   const axes: uPlot.Axis[] = [
-    axis({ size: props.axis ? 28 : 6, space: 80, values: (_, ticks) => ticks.map((s) => (props.axis ? seconds(s, ticks) : "")) }),
+    axis({ size: props.axis ? 28 * scale : 6, space: 80 * scale, values: (_, ticks) => ticks.map((s) => (props.axis ? seconds(s, ticks) : "")) }),
     axis({
       size: gutter,
-      space: 28,
+      space: 28 * scale,
       grid: props.lanes ? { show: false } : { stroke: palette.line, width: 1 },
       splits: props.lanes ? () => props.lanes!.map((_, i) => i + 0.5) : undefined,
       values: (_, ticks) => ticks.map((v, i) => (props.lanes ? (props.lanes[i] ?? "") : props.value(v))),
