@@ -57,7 +57,7 @@ be read. An inconclusive check passes, unless the budget has cannot_tell: fail.`
 		Example: `  gctrail check --init gc-budget.yaml app.nettrace
   gctrail check --budget gc-budget.yaml app.nettrace
   gctrail check --budget gc-budget.yaml --baseline main/ branch/
-  gctrail check --budget gc-budget.yaml --format github --out junit=gc.xml traces/`,
+  gctrail check --budget gc-budget.yaml --format github traces/`,
 		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := checkTimes(cmd, &opts.Selection); err != nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/spf13/pflag"
 	"golang.org/x/term"
 
-	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/etwsession"
@@ -61,7 +60,7 @@ func newCollectOptions() *collectOptions {
 
 func (o *collectOptions) command(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
-		Use:        "collect {-p PID | -n NAME | --diagnostic-port PATH | -- COMMAND ARG...}",
+		Use:        "collect {-p PID | -n NAME | --dport PATH | -- COMMAND ARG...}",
 		SuggestFor: []string{"record", "trace", "capture", "start"},
 		Short:      "Trace .NET processes, running or started by it",
 		Long: `collect records the events of a .NET process to a .nettrace file until Ctrl-C, until
@@ -109,7 +108,7 @@ Without --profile, --providers and --clrevents it is gc-collect.
 ` + stopHelp() + `
 Unlike dotnet-trace, gctrail ends a trace with the list of all methods (the rundown,
 needed to name the frames of stacks; it can take megabytes and seconds) only for the
-last three profiles and with --rundown true. Otherwise .NET 9 and later write only
+last four profiles and with --rundown true. Otherwise .NET 9 and later write only
 two rundown events, the runtime's version and its settings; older versions write
 none. Profiles without rundown omit stacks: they would have no names.
 
@@ -125,7 +124,7 @@ a command, the command's exit code; of several processes, the highest.`,
   gctrail collect -p 1234 --profile gc-verbose --buffersize 512
   gctrail collect -p 1234 --until 'pause>200ms' --before 60s --after 10s
   gctrail collect -n api --keep 10m
-  gctrail collect -p 1234 --providers ` + provider.Runtime(clr.KeywordGC).Spell() + ` -o - | gctrail -`,
+  gctrail collect -p 1234 --duration 10s -o - | gctrail -`,
 		RunE: func(cmd *cobra.Command, args []string) error { return o.run(cmd, args, std) },
 	}
 	flags := cmd.Flags()

@@ -32,7 +32,7 @@ func TestCompletions(t *testing.T) {
 		{[]string{"gcs", webTrace, "--process", ""}, "gcload"},
 		{[]string{"gcs", webTrace, "--pid", ""}, "3701\tgcload"},
 		{[]string{"report", "missing.nettrace", "--process", ""}, ":4"},
-		{[]string{""}, "report\tReport on the garbage collector: verdict, figures, findings, tables"},
+		{[]string{""}, "report\tReport on the garbage collector: verdict, findings, figures"},
 	} {
 		out, _, code := on(t, 0, append([]string{"__complete"}, tt.args...)...)
 		if lines := strings.Split(out, "\n"); code != exitDone || !slices.Contains(lines, tt.offer) {

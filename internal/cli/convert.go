@@ -39,7 +39,7 @@ func newConvertCmd(std *stdio) *cobra.Command {
 	var opts convertOptions
 	cmd := &cobra.Command{
 		Use:   "convert FILE... -o OUT",
-		Short: "Convert a trace for other tools: Perfetto, pprof, speedscope, Parquet, ...",
+		Short: "Convert a trace for Perfetto, pprof, Parquet and other tools",
 		Long: `convert writes a trace in the format of another tool. The suffix of the output, or
 --to, selects the format:
 
@@ -59,7 +59,7 @@ collect --profile gc-alloc.`,
   gctrail convert app.nettrace -o app.pb.gz && go tool pprof -top app.pb.gz
   gctrail convert --to parquet app.nettrace -o tables/
   gctrail convert --redact app.nettrace -o public.nettrace
-  gctrail convert --to collapsed app.nettrace -o - | flamegraph.pl > allocations.svg`,
+  gctrail convert --to collapsed app.nettrace -o - | flamegraph.pl > app.svg`,
 		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			opts.files = args

@@ -54,7 +54,7 @@ compared per unit of work.`,
 	}
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", "text, json (one line), markdown, or html, a page for a browser")
-	flags.Float64SliceVar(&opts.work, "work", nil, "the amount of work of each run, in the order of the runs")
+	flags.Float64SliceVar(&opts.work, "work", nil, "the amount of work of each run, in the order of the runs: `AMOUNT,...`")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	addSelection(flags, &opts.Selection)
 	complete(cmd, "format", opts.format.of)

@@ -61,7 +61,7 @@ func describe(b *bytes.Buffer, cmd *cobra.Command) {
 	if cmd.Example != "" {
 		fmt.Fprintf(b, "\nExamples:\n%s\n", cmd.Example)
 	}
-	if flags := cmd.LocalFlags().FlagUsagesWrapped(helpWidth); flags != "" {
+	if flags := flagTable(cmd.LocalFlags()); flags != "" {
 		fmt.Fprintf(b, "\nFlags:\n%s", flags)
 	}
 	b.WriteString("```\n")

@@ -56,7 +56,7 @@ may be - for standard input.`,
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", "jsonl (JSON lines)")
 	opts.eventFilter.addFlags(cmd)
-	flags.Uint64Var(&opts.limit, "limit", 0, "stop after this many events (0: never)")
+	flags.Uint64Var(&opts.limit, "limit", 0, "stop after `N` events (0: never)")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	opts.inputFlags.addFlags(flags)
 	complete(cmd, "format", opts.format.of)

@@ -18,7 +18,7 @@ import (
 func newFleetCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "fleet",
-		Short: "Keep the collections of many machines, and ask about them",
+		Short: "Store the collections of many machines, and query them",
 		Long: `fleet keeps one record for each collection of many processes, and one for each
 process that ended. gctrail agent sends them; fleet receive stores them in ClickHouse,
 or in a folder of Parquet files where one machine is enough. The other commands
@@ -113,7 +113,7 @@ func (q *question) addFilterFlags(flags *pflag.FlagSet) {
 	flags.Var(&q.to, "to", "only records before then")
 	flags.StringVar(&q.service, "service", "", "only this service, a `pattern` such as 'shop*'")
 	flags.StringVar(&q.pod, "pod", "", "only this Kubernetes pod, a `pattern`")
-	flags.StringArrayVar(&q.where, "where", nil, "only rows of which this `term` holds, such as host_name=node-1 or pause_ms>=50; may be given several times")
+	flags.StringArrayVar(&q.where, "where", nil, "only rows that meet this `term`, such as host_name=node-1 or pause_ms>=50; may be given several times")
 	flags.Lookup("from").DefValue = "24h"
 }
 

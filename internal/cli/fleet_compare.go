@@ -26,12 +26,12 @@ func newFleetCompareCmd(std *stdio) *cobra.Command {
 	opts := fleetCompareOptions{question: newQuestion(), as: choice{"text", []string{"text", "json", "markdown"}}, processes: 32}
 	cmd := &cobra.Command{
 		Use:   "compare BEFORE AFTER | compare --at TIME",
-		Short: "Compare versions or times of the fleet, and separate change from noise",
+		Short: "Compare versions or times of the fleet, and find what changed",
 		Long: `compare finds what changed between two selections of processes, and separates change
 from noise as gctrail diff does: each process is a run. BEFORE and AFTER are terms, with
 commas between them; --at compares what was before a time with what was after it.`,
-		Example: `  gctrail fleet compare --service shop service_version=1.4.2 service_version=1.5.0
-  gctrail fleet compare --service shop --at 2026-03-01T12:00:00Z --from 2026-02-28
+		Example: `  gctrail fleet compare --service shop service_version=1.4 service_version=1.5
+  gctrail fleet compare --service shop --at 2026-03-01T12:00:00Z --from 7d
   gctrail fleet compare host_name=node-1 host_name=node-2`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			before, after, err := opts.sides(cmd, args)
@@ -50,7 +50,7 @@ commas between them; --at compares what was before a time with what was after it
 	opts.addFilterFlags(flags)
 	flags.Var(&opts.as, "format", "text, json (one line) or markdown")
 	flags.Var(&opts.at, "at", "compare before this time with after it")
-	flags.IntVar(&opts.processes, "processes", opts.processes, "compare at most this many processes a side, those with the most collections")
+	flags.IntVar(&opts.processes, "processes", opts.processes, "compare at most `N` processes of each side, those with the most collections")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	complete(cmd, "format", opts.as.of)
 	return cmd

@@ -18,9 +18,9 @@ func newFleetQueryCmd(std *stdio) *cobra.Command {
 	opts := fleetQueryOptions{newQuestion()}
 	cmd := &cobra.Command{
 		Use:   "query SQL",
-		Short: "Ask ClickHouse a question in SQL",
-		Long: `query runs a query in ClickHouse's SQL. The tables are gc and ends; FROM gc FINAL counts
-records once that arrived twice. gctrail fleet schema has the columns.
+		Short: "Query ClickHouse in SQL",
+		Long: `query runs a query in ClickHouse's SQL. The tables are gc and ends; gctrail fleet schema prints
+their columns. FROM gc FINAL counts a record that arrived twice only once.
 
 A folder has no SQL engine: DuckDB, ClickHouse and Spark read its files as they are.`,
 		Example: `  gctrail fleet query 'SELECT reason, count() FROM gc FINAL GROUP BY reason'

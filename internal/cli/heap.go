@@ -123,7 +123,7 @@ func newHeapCmd(std *stdio) *cobra.Command {
 	opts := heapOptions{newListing()}
 	cmd := &cobra.Command{
 		Use:   "heap FILE...",
-		Short: "Show the heap after each collection: generations, free space, regions, committed memory",
+		Short: "Show the heap after each collection: generations, free space",
 		Long: `heap shows the heap over time, one row for each collection: the size of each
 generation after it, the free space in it (fragmentation) and how much of that is in
 free lists (the rest is too small to allocate from), the gen 0 budget, committed

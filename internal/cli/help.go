@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -59,7 +60,9 @@ func usage(cmd *cobra.Command) error {
 		b.WriteString("\nAvailable Commands:\n")
 		for _, sub := range cmd.Commands() {
 			if sub.IsAvailableCommand() || sub.Name() == "help" {
-				fmt.Fprintf(&b, "  %-*s %s\n", sub.NamePadding(), sub.Name(), sub.Short)
+				indent := strings.Repeat(" ", sub.NamePadding()+3)
+				short := strings.Join(text.Wrap(sub.Short, helpWidth-len(indent)), "\n"+indent)
+				fmt.Fprintf(&b, "  %-*s %s\n", sub.NamePadding(), sub.Name(), short)
 			}
 		}
 	}
@@ -74,6 +77,46 @@ func usage(cmd *cobra.Command) error {
 
 func usageOfFlags(b *strings.Builder, title string, flags *pflag.FlagSet) {
 	if flags.HasAvailableFlags() {
-		fmt.Fprintf(b, "\n%s:\n%s", title, flags.FlagUsagesWrapped(helpWidth))
+		fmt.Fprintf(b, "\n%s:\n%s", title, flagTable(flags))
 	}
+}
+
+// A flag of at most maxFlag cells has its description beside it, others below.
+const maxFlag = 30
+
+// flagParts are a flag with its value, and its description, as pflag writes them.
+var flagParts = regexp.MustCompile(`^( +-.*?\S)(?: {3,}(.*))?$`)
+
+// flagTable describes flags, wrapped.
+func flagTable(flags *pflag.FlagSet) string {
+	var names, descriptions []string
+	width := 0
+	for line := range strings.Lines(flags.FlagUsages()) {
+		parts := flagParts.FindStringSubmatch(strings.TrimSuffix(line, "\n"))
+		if parts == nil { // a description of several lines
+			descriptions[len(descriptions)-1] += " " + strings.TrimSpace(line)
+			continue
+		}
+		names, descriptions = append(names, parts[1]), append(descriptions, parts[2])
+		if n := text.Width(parts[1]); n <= maxFlag {
+			width = max(width, n)
+		}
+	}
+	indent := strings.Repeat(" ", width+3)
+	var b strings.Builder
+	for i, name := range names {
+		b.WriteString(name)
+		beside := text.Width(name) <= width
+		for k, line := range text.Wrap(descriptions[i], helpWidth-len(indent)) {
+			switch {
+			case k > 0 || !beside:
+				b.WriteString("\n" + indent)
+			default:
+				b.WriteString(strings.Repeat(" ", len(indent)-text.Width(name)))
+			}
+			b.WriteString(line)
+		}
+		b.WriteByte('\n')
+	}
+	return b.String()
 }

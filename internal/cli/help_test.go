@@ -6,24 +6,36 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// TestHelpFits checks that help fits a terminal of 80 columns. Commands to type
-// stay in one line.
+// TestHelpFits checks that the help of every command fits a terminal of 80 columns,
+// and describes every flag.
 func TestHelpFits(t *testing.T) {
 	var fits func(cmd *cobra.Command)
 	fits = func(cmd *cobra.Command) {
-		for line := range strings.SplitSeq(cmd.Long, "\n") {
-			if text.Width(line) > helpWidth && !strings.Contains(line, "gctrail ") {
+		cmd.InitDefaultHelpFlag()
+		var out bytes.Buffer
+		cmd.SetOut(&out)
+		if err := cmd.Help(); err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.SplitSeq(out.String(), "\n") {
+			if text.Width(line) > helpWidth {
 				t.Errorf("%s: %d columns: %s", cmd.CommandPath(), text.Width(line), line)
 			}
 		}
-		for _, sub := range cmd.Commands() {
-			if sub.Name() != "completion" {
-				fits(sub)
+		words := strings.Join(strings.Fields(out.String()), " ")
+		cmd.LocalFlags().VisitAll(func(f *pflag.Flag) {
+			_, usage := pflag.UnquoteUsage(f)
+			if !f.Hidden && (usage == "" || !strings.Contains(words, strings.Join(strings.Fields(usage), " "))) {
+				t.Errorf("%s: --%s is not described by %q", cmd.CommandPath(), f.Name, usage)
 			}
+		})
+		for _, sub := range cmd.Commands() {
+			fits(sub)
 		}
 	}
 	fits(newRootCmd(&stdio{out: &bytes.Buffer{}, err: text.NewPrinter(&bytes.Buffer{})}))

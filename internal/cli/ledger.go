@@ -31,7 +31,7 @@ func newLedgerCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "ledger [FILE|PID|NAME]",
 		SuggestFor: []string{"oom", "memory", "killed"},
-		Short:      "Show the last minutes of a process's memory, also of one that was killed",
+		Short:      "Show the last minutes of a process's memory, even if it was killed",
 		Long: `ledger shows what a process died with: how it ended, how much of its memory was the GC
 heap and how much was native, which of them grew, and a timeline of its last minutes.
 gctrail agent keeps this in a small file for each process, outside its container.

@@ -15,7 +15,7 @@ func newMCPCmd() *cobra.Command {
 	var opts mcp.Options
 	cmd := &cobra.Command{
 		Use:   "mcp",
-		Short: "Serve the commands to a coding agent over the Model Context Protocol",
+		Short: "Serve the commands to a coding agent (Model Context Protocol)",
 		Long: `mcp serves tools to a coding agent on standard input and output: triage (report),
 collections (gcs), allocations (allocs), compare (diff) and, only with
 --allow-collect, collect. Their arguments are those of the commands. A result has at

@@ -44,7 +44,7 @@ func newPausesCmd(std *stdio) *cobra.Command {
 	}
 	cmd := &cobra.Command{
 		Use:   "pauses FILE...",
-		Short: "Show how pauses are distributed: percentiles, worst windows, bottlenecks",
+		Short: "Show how pauses are distributed: percentiles, worst windows",
 		Long: `pauses shows three tables. Each row comes with the command that lists its GCs.
 
 percentiles: the pauses of each generation and kind. Each percentile is the pause of

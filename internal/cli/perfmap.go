@@ -16,7 +16,7 @@ import (
 type perfMapFlag struct{ path string }
 
 func (m *perfMapFlag) addFlag(flags *pflag.FlagSet) {
-	flags.StringVar(&m.path, "perf-map", "", "name methods with this perf map, called perf-PID.map: a `file`")
+	flags.StringVar(&m.path, "perf-map", "", "name methods with this `FILE`, a perf map called perf-PID.map")
 }
 
 // perfMapNames are the names of perf maps, which contain the process's id.

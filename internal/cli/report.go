@@ -33,7 +33,7 @@ func newReportCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:        "report FILE...",
 		SuggestFor: []string{"stats", "analyze", "summary", "gcstats", "html", "show"},
-		Short:      "Report on the garbage collector: verdict, figures, findings, tables",
+		Short:      "Report on the garbage collector: verdict, findings, figures",
 		Long: `report judges whether the garbage collector hurts a program, and prints the figures
 behind the verdict: collections, pauses, memory freed; what this trace did not record,
 and how to record it; findings with evidence and advice; tables; and the commands to

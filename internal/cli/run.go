@@ -35,7 +35,7 @@ func newRunCmd(std *stdio) *cobra.Command {
 	opts := runOptions{checkFlags: newCheckFlags(), profiles: choices{kind: "NAME", of: provider.Names()}}
 	cmd := &cobra.Command{
 		Use:   "run -- COMMAND ARG...",
-		Short: "Run a command with tracing, one or more times, and check its traces",
+		Short: "Run a command with tracing, once or more, and check its traces",
 		Long: `run runs a command, traces the .NET processes it starts, and prints a verdict. With
 --check it compares the runs with a budget, as check does. With --repeat it runs the
 command several times, so that diff and check can separate change from noise.

@@ -53,7 +53,7 @@ read, 4 no process with such an id.`,
   gctrail serve app.nettrace
   gctrail serve traces/
   gctrail serve -n 'web*'
-  gctrail serve --listen :8443 --token-file token --tls-cert c.pem --tls-key k.pem`,
+  gctrail serve --listen :8443 --token-file t --tls-cert c.pem --tls-key k.pem`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			o.files = args
 			if err := o.checkFlags(cmd); err != nil {
