@@ -22,7 +22,7 @@ func publicPackages(t *testing.T) (dirs []string) {
 		case slices.Contains(hidden, d.Name()) || path != root && strings.HasPrefix(d.Name(), "."):
 			return fs.SkipDir
 		}
-		if p, err := build.ImportDir(path, 0); err == nil && len(p.GoFiles) > 0 {
+		if p, err := build.ImportDir(path, 0); err == nil && len(p.GoFiles) > 0 && !p.IsCommand() {
 			dirs = append(dirs, path)
 		}
 		return nil
