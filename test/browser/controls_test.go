@@ -36,7 +36,12 @@ func opened(t *testing.T, of size) *tab {
 // findings that quote GCs, and one with allocations and their stacks.
 func views(t *testing.T, use func(b *tab)) {
 	t.Helper()
-	url := pageOf(t, fixture(trace), fixture("net10-wks-stacks.nettrace.gz"))
+	viewsOf(t, pageOf(t, fixture(trace), fixture("net10-wks-stacks.nettrace.gz")), use)
+}
+
+// viewsOf opens a page in each size and colour scheme.
+func viewsOf(t *testing.T, url string, use func(b *tab)) {
+	t.Helper()
 	for _, of := range sizes {
 		for _, scheme := range []string{"light", "dark"} {
 			name := fmt.Sprintf("%d %s", of.width, scheme)

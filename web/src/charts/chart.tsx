@@ -236,7 +236,8 @@ function seconds(s: number, ticks: number[]): string {
     const rest = Math.round(s % 60);
     return (h > 0 ? `${h}h` : "") + `${m}m` + (step < 60 ? `${rest}s` : "");
   }
-  const decimals = step >= 1 ? 0 : Math.min(6, Math.ceil(-Math.log10(step) - 1e-9));
+  let decimals = 0;
+  while (decimals < 6 && Math.abs(step * 10 ** decimals - Math.round(step * 10 ** decimals)) > 1e-6) decimals++;
   return `${s.toFixed(decimals)} s`;
 }
 

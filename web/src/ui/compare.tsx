@@ -54,7 +54,7 @@ export function Compare({ store }: { store: Store }): JSX.Element {
           </table>
         </section>
       )}
-      {sides.length === 2 && <Toolbar store={store} />}
+      {sides.length === 2 && <Toolbar store={store} counts={false} />}
       {sides.length === 2 && <Overlay store={store} sides={sides} />}
     </>
   );

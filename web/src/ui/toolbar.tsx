@@ -6,8 +6,8 @@ import { count, moment } from "../units";
 
 const examples = ["pause>10ms", "gen=2 and kind=blocking", "reason=Induced", "promoted>50MB or heap>1GB"];
 
-/** What is selected: times, a condition, and what was picked. */
-export function Toolbar({ store }: { store: Store }): JSX.Element | null {
+/** What is selected: times, a condition, and what was picked. A comparison counts the GCs of its sides elsewhere. */
+export function Toolbar({ store, counts = true }: { store: Store; counts?: boolean }): JSX.Element | null {
   const state = useStore(store, (s) => s.state);
   const selection = useStore(store, (s) => s.selection);
   const p = store.process;
@@ -50,7 +50,7 @@ export function Toolbar({ store }: { store: Store }): JSX.Element | null {
       <p class="status" id="where-help" role="status">
         {selection.error !== "" ? <span class="error">{selection.error}</span> : (
           <>
-            <b>{count(selection.rows.length)}</b> of {count(p.rows)} GCs selected
+            {counts && <><b>{count(selection.rows.length)}</b> of {count(p.rows)} GCs selected</>}
             {state.where !== "" && <span class="printed">by {state.where}</span>}
             {timed && <Chip label={`${moment(state.from ?? 0)} to ${moment(state.to ?? p.end)}`} clear={() => store.set({ from: null, to: null })} />}
             {state.pick !== "" && <Chip label={state.pick} clear={() => store.set({ pick: "" })} />}
