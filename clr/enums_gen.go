@@ -105,7 +105,7 @@ var heapCountAdjustmentWords = words{
 
 func (v HeapCountAdjustment) String() string { return heapCountAdjustmentWords.text(uint32(v)) }
 
-// GCReason says why a collection began: gc_reason in gc.h.
+// GCReason is why a collection began: gc_reason in gc.h.
 type GCReason uint32
 
 const (
@@ -175,7 +175,7 @@ var gcTypeWords = words{
 
 func (v GCType) String() string { return gcTypeWords.text(uint32(v)) }
 
-// SuspendReason says why the runtime stops the threads of the program.
+// SuspendReason is why the runtime stops the threads of the program.
 type SuspendReason uint32
 
 const (
@@ -207,7 +207,7 @@ var suspendReasonWords = words{
 
 func (v SuspendReason) String() string { return suspendReasonWords.text(uint32(v)) }
 
-// SegmentType says which heap a segment, or since .NET 7 a region, belongs to.
+// SegmentType is the heap that a segment, or since .NET 7 a region, belongs to.
 type SegmentType uint32
 
 const (
@@ -229,7 +229,7 @@ var segmentTypeWords = words{
 
 func (v SegmentType) String() string { return segmentTypeWords.text(uint32(v)) }
 
-// AllocationKind says which heap an object was allocated on.
+// AllocationKind is the heap that an object was allocated on.
 type AllocationKind uint32
 
 const (
@@ -319,7 +319,7 @@ var joinTimeWords = words{
 
 func (v JoinTime) String() string { return joinTimeWords.text(uint32(v)) }
 
-// JoinType says what part a thread of a server collection has in a join.
+// JoinType is the part that a thread of a server collection has in a join.
 type JoinType uint32
 
 const (
@@ -820,7 +820,7 @@ func (v CondemnReasons1) String() string { return condemnReasons1Words.text(uint
 // Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
 func (v CondemnReasons1) Names() []string { return condemnReasons1Words.names(uint32(v)) }
 
-// CompactMechanisms says why a heap was compacted: gc_heap_compact_reason in gcrecord.h.
+// CompactMechanisms is why a heap was compacted: gc_heap_compact_reason in gcrecord.h.
 //
 // 0 says that it was not. Otherwise Taken and one more bit are set.
 type CompactMechanisms uint32
@@ -866,7 +866,7 @@ func (v CompactMechanisms) String() string { return compactMechanismsWords.text(
 // Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
 func (v CompactMechanisms) Names() []string { return compactMechanismsWords.names(uint32(v)) }
 
-// ExpandMechanisms says how a heap was expanded: gc_heap_expand_mechanism in gcrecord.h.
+// ExpandMechanisms is how a heap was expanded: gc_heap_expand_mechanism in gcrecord.h.
 //
 // 0 says that it was not, as always with regions. Otherwise Taken and one more bit are
 // set.
@@ -901,8 +901,8 @@ func (v ExpandMechanisms) String() string { return expandMechanismsWords.text(ui
 // Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
 func (v ExpandMechanisms) Names() []string { return expandMechanismsWords.names(uint32(v)) }
 
-// BGCAllocWaitReason says why a thread waits for a background collection:
-// alloc_wait_reason in gc.cpp.
+// BGCAllocWaitReason is why a thread waits for a background collection: alloc_wait_reason
+// in gc.cpp.
 type BGCAllocWaitReason uint32
 
 const (
@@ -940,7 +940,7 @@ var bgcAllocWaitReasonWords = words{
 
 func (v BGCAllocWaitReason) String() string { return bgcAllocWaitReasonWords.text(uint32(v)) }
 
-// FitBucketKind says what a GCFitBucketInfo counts.
+// FitBucketKind is what a GCFitBucketInfo counts.
 type FitBucketKind uint16
 
 const (
@@ -1057,7 +1057,7 @@ func (v RuntimeSku) String() string { return runtimeSkuWords.text(uint32(v)) }
 // Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
 func (v RuntimeSku) Names() []string { return runtimeSkuWords.names(uint32(v)) }
 
-// StartupMode says how a runtime was started: map StartupModeMap of the manifest.
+// StartupMode is how a runtime was started: map StartupModeMap of the manifest.
 type StartupMode uint8
 
 const (

@@ -112,7 +112,6 @@ func ProviderByGUID(g GUID) (string, bool) {
 // TimeNames returns the phases of the times in a GCGlobalHeapHistory, in order. The
 // number of times depends on the collection: 5 for a background one, 7 for one that
 // swept, 8 for one that compacted; for any other number the result is nil.
-// The caller must not change it.
 func TimeNames(count int) []string {
 	for _, names := range timeNames {
 		if len(names) == count {

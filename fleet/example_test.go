@@ -22,7 +22,7 @@ func Example() {
 	}
 	for _, g := range groups {
 		share := "an unknown share"
-		if pct, known := g.PauseShare(); known {
+		if pct, known := g.PauseShare().Get(); known {
 			share = fmt.Sprintf("%.1f %%", pct)
 		}
 		fmt.Printf("%s: paused for %v, %s of the time\n", g.Names[0], g.Pause, share)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/export/column"
+	"github.com/gctrail/gctrail/gc"
 )
 
 // A Group sums up the collections of processes that have something in common.
@@ -24,18 +25,18 @@ type Group struct {
 	Median, P99   time.Duration // estimates, within 2 %
 	Watched       time.Duration // from the first to the last collection, of all processes together
 	Allocated     int64         // bytes
-	HeapAfter     int64         // bytes after the collection that left most
+	HeapAfter     int64         // bytes after the collection that left most; 0 if unknown
 	Gen2          int64         // collections of generation 2
 	LossCanAffect int64         // collections whose figures lost events may touch
 }
 
 // PauseShare returns the percentage of the watched time in which threads were
-// paused, and false if too little was watched.
-func (g *Group) PauseShare() (float64, bool) {
+// paused. It is unknown if no process has two collections.
+func (g *Group) PauseShare() gc.Opt[float64] {
 	if g.Watched <= 0 {
-		return 0, false
+		return gc.Opt[float64]{}
 	}
-	return 100 * min(1, g.Pause.Seconds()/g.Watched.Seconds()), true
+	return gc.Some(100 * min(1, g.Pause.Seconds()/g.Watched.Seconds()))
 }
 
 // Top returns the groups of collections with most pause. The columns to group by

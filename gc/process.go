@@ -15,7 +15,7 @@ import (
 type Process struct {
 	PID         uint64 // trace.UnknownID if unknown
 	Name        string // file name without folder and .exe; empty if unknown
-	CommandLine string
+	CommandLine string // empty if unknown
 	OS, Arch    string // as the runtime names them; empty if unknown
 
 	Runtime  string // ".NET 10.0.12"; empty if unknown

@@ -217,7 +217,7 @@ func List(folder string) ([]*Ledger, error) {
 	return all, errors.Join(errs...)
 }
 
-// Latest is the time up to which the ledger describes the process.
+// Latest returns the time up to which the ledger describes the process.
 func (l *Ledger) Latest() time.Time {
 	at := l.Attached
 	if n := len(l.Records); n > 0 && l.Records[n-1].Time.After(at) {

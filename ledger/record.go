@@ -42,7 +42,7 @@ func (r *Record) StartSecond(now time.Time) {
 	r.Collections, r.Paused, r.Longest = gc.Some(int64(0)), gc.Some(int64(0)), gc.Some(int64(0))
 }
 
-// Native is what is resident beyond what is committed for the GC heap. Memory that
+// Native returns what is resident beyond what is committed for the GC heap. Memory that
 // is committed and was never touched is not resident: then the true figure is larger.
 func (r *Record) Native() gc.Opt[int64] {
 	rss, known := r.RSS.Get()

@@ -8,6 +8,7 @@ import (
 	"os"
 
 	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // This counts the events of a trace of a process that was killed.
@@ -28,7 +29,11 @@ func ExampleReader_Events() {
 			log.Fatal(err)
 		}
 		if events == 0 {
-			fmt.Printf("%s of process %d, the first event after %v\n", r.Info().Format, ev.PID, ev.Time())
+			process := "an unknown process"
+			if ev.PID != trace.UnknownID {
+				process = fmt.Sprintf("process %d", ev.PID)
+			}
+			fmt.Printf("%s of %s, the first event after %v\n", r.Info().Format, process, ev.Time())
 		}
 		events++
 	}

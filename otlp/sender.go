@@ -73,7 +73,7 @@ type Counts struct {
 // Stats describe a Sender's work.
 type Stats struct {
 	Signals     [numSignals]Counts
-	Requests    uint64 // sent, again and again too
+	Requests    uint64 // sent, also those sent again
 	Failures    uint64 // requests that failed and are tried again
 	QueuedBytes int
 	QueuedItems int

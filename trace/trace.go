@@ -34,7 +34,7 @@ type Info struct {
 	Start       time.Time // UTC; what Event.Ticks counts from
 	Clock       *Clock
 	PointerSize int    // 4 or 8
-	PID         uint64 // of the traced process, in its own namespace; UnknownID if there are several
+	PID         uint64 // of the traced process, in its own namespace; UnknownID if there are several or it is not known
 	CPUs        int    // 0 if unknown
 
 	// Last is the time of the latest event. It is known once all events have

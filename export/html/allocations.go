@@ -39,7 +39,7 @@ type Allocations struct {
 	// type, with node -2.
 	LeftOut int64 `json:"left_out_bytes"`
 	// Group is how many collections follow one another for which allocations are not
-	// told apart. Parts has for each of Stacks how many groups are skipped, and the
+	// distinguished. Parts has for each of Stacks how many groups are skipped, and the
 	// bytes allocated before the collections of the next one and after the group
 	// before it, again and again. What was allocated after the last collection is in
 	// a group of its own.

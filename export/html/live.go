@@ -69,15 +69,15 @@ func (l *Live) Phases(from int) (text []byte, next int) {
 	return text, l.ended
 }
 
-// Next is how many collections were added.
+// Next returns how many collections were added.
 func (l *Live) Next() int { return l.next }
 
-// First is the number of the first that is kept, counted from 0 in the order in
+// First returns the number of the first that is retained, counted from 0 in the order in
 // which they were added.
 func (l *Live) First() int { return l.next - len(l.rows) }
 
-// AppendRows appends the figures of those from one up to, not with, another as a
-// JSON array. They must be kept.
+// AppendRows appends the figures of the collections from number from up to, but not
+// including, number to as a JSON array; see First and Next.
 func (l *Live) AppendRows(dst []byte, from, to int) []byte {
 	dst = append(dst, '[')
 	for i := from; i < to; i++ {

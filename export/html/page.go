@@ -62,7 +62,7 @@ func WriteShell(w io.Writer, title string) error {
 	return err
 }
 
-// ShellPolicy is the Content-Security-Policy of the page that asks its server for
+// ShellPolicy returns the Content-Security-Policy of the page that asks its server for
 // data.
 func ShellPolicy() string { return policy("default-src 'none'; connect-src 'self'") }
 

@@ -19,8 +19,8 @@ var kept = map[clr.Kind][]string{
 	clr.KindGCDynamicEvent: {"Name"},
 }
 
-// Kept returns the fields that redaction does not change, as event.field.
-func Kept() []string {
+// Unredacted returns the fields that redaction does not change, as event.field.
+func Unredacted() []string {
 	var all []string
 	for kind, fields := range kept {
 		for _, field := range fields {

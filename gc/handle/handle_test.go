@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/eventtest"
 	"github.com/gctrail/gctrail/symbol"
 )
@@ -25,7 +26,7 @@ func TestHandles(t *testing.T) {
 	set(5*time.Second, 3, clr.HandleKindPinned)
 	h.Feed(m.At(6*time.Second, &clr.GCHeapStats{GCHandleCount: 11}))
 
-	want := Counts{PID: 7, Created: 4, Destroyed: 2, Unknown: 1, Lost: 1, Stats: true, Runtime: 11, Open: 1, Before: 10}
+	want := Counts{PID: 7, Created: 4, Destroyed: 2, Unknown: 1, Lost: 1, Runtime: gc.Some(int64(11)), Open: gc.Some(int64(1)), Before: gc.Some(int64(10))}
 	if got := h.Processes(); len(got) != 1 || got[0] != want {
 		t.Errorf("counts %+v, expected %+v", got, want)
 	}
@@ -98,7 +99,7 @@ func TestPins(t *testing.T) {
 	collection()
 	collection()
 	pin(1, "A")
-	want := PinTotal{PID: 7, Collections: 3, Count: 5, Plugs: 1, Gap: 100}
+	want := PinTotal{PID: 7, Collections: 3, Count: 5, Plugs: gc.Some(int64(1)), Gap: gc.Some(int64(100))}
 	if got := p.Processes(); len(got) != 1 || got[0] != want {
 		t.Errorf("total %+v, expected %+v", got, want)
 	}
@@ -134,14 +135,14 @@ func TestPinsByHandle(t *testing.T) {
 	feed(&clr.PinPlugAtGCTime{PlugStart: 0x3f8, PlugEnd: 0x420, GapBeforeSize: 7})
 	feed(&clr.PinPlugAtGCTime{PlugStart: 0x500, PlugEnd: 0x520, GapBeforeSize: 9}) // of no object
 	feed(&clr.DestroyGCHandle{HandleID: 1})
-	want := PinTotal{PID: 7, Collections: 1, Count: 4, Plugs: 3, Gap: 21, Created: 4, Open: 2, Unseen: 1}
+	want := PinTotal{PID: 7, Collections: 1, Count: 4, Plugs: gc.Some(int64(3)), Gap: gc.Some(int64(21)), Created: 4, Open: 2, Unseen: 1}
 	if got := p.Processes(); len(got) != 1 || got[0] != want {
 		t.Errorf("total %+v, expected %+v", got, want)
 	}
 	rows := p.Rows(7)
 	for i, want := range []Pin{
-		{PID: 7, Type: "A", Count: 3, Bytes: 30, Objects: 3, Collections: 1, Longest: 1, ByHandle: 2, Open: 1, Handles: true, Plugs: 1, Gap: 5},
-		{PID: 7, Type: "B", Count: 1, Bytes: 10, Objects: 1, Collections: 1, Longest: 1, ByHandle: 1, Open: 1, Handles: true, Plugs: 1, Gap: 7},
+		{PID: 7, Type: "A", Count: 3, Bytes: 30, Objects: 3, Collections: 1, Longest: 1, ByHandle: gc.Some(int64(2)), Open: gc.Some(int64(1)), Plugs: gc.Some(int64(1)), Gap: gc.Some(int64(5))},
+		{PID: 7, Type: "B", Count: 1, Bytes: 10, Objects: 1, Collections: 1, Longest: 1, ByHandle: gc.Some(int64(1)), Open: gc.Some(int64(1)), Plugs: gc.Some(int64(1)), Gap: gc.Some(int64(7))},
 	} {
 		if i >= len(rows) || rows[i] != want {
 			t.Errorf("rows %+v, expected %+v at %d", rows, want, i)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -79,9 +80,8 @@ type Counts struct {
 	// Runtime is the runtime's own count at the last collection. Open is the
 	// number of handles created in the trace and still open at that time.
 	// Before is the number of handles at the beginning, from the runtime's
-	// first count. They are known if Stats is set.
-	Stats                 bool
-	Runtime, Open, Before int64
+	// first count. They are unknown before the first collection.
+	Runtime, Open, Before gc.Opt[int64]
 }
 
 // A Row counts the handles of one kind, or of one kind and stack.
@@ -213,10 +213,10 @@ func (h *Handles) destroyed(p *handles, id uint64, at time.Duration) {
 // counted processes the runtime's count.
 func (p *handles) counted(n int64) {
 	c := &p.counts
-	if !c.Stats {
-		c.Before = n - p.net
+	if !c.Before.Known() {
+		c.Before = gc.Some(n - p.net)
 	}
-	c.Stats, c.Runtime, c.Open = true, n, p.net
+	c.Runtime, c.Open = gc.Some(n), gc.Some(p.net)
 }
 
 // Processes returns the counts of each process that created or destroyed

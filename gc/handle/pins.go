@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -40,6 +41,24 @@ type pins struct {
 	types       map[string]*pinSum
 	list        []*pinSum // of types
 	whole       PinTotal
+	plugs       plugs
+}
+
+// plugs are the stretches of memory that pinned objects are in.
+type plugs struct{ count, gap int64 }
+
+func (s *plugs) add(gap uint64) {
+	s.count++
+	s.gap += int64(gap)
+}
+
+// known returns the number of plugs and the free bytes before them, unknown if there
+// are none.
+func (s plugs) known() (count, gap gc.Opt[int64]) {
+	if s.count == 0 {
+		return count, gap
+	}
+	return gc.Some(s.count), gc.Some(s.gap)
 }
 
 // A pinned object was found in a number of collections in a row.
@@ -50,8 +69,10 @@ type pinned struct {
 
 type pinSum struct {
 	Pin
-	number pinNumber
-	last   int64 // collection
+	byHandle, open int64
+	plugs          plugs
+	number         pinNumber
+	last           int64 // collection
 }
 
 // A pinNumber is unseen, or unseen + 1 + the index of a type in the process's list.
@@ -66,8 +87,8 @@ type PinTotal struct {
 	Collections int64  // in which something was pinned
 	Count       int64  // of objects, counted once in each collection
 	// Plugs counts the pinned plugs that the private provider reports, and Gap
-	// the free bytes before them; both are 0 without that provider.
-	Plugs, Gap int64
+	// the free bytes before them; both are unknown without its events.
+	Plugs, Gap gc.Opt[int64]
 	// Created are the GC handles of the kinds Pinned and AsyncPinned that the trace
 	// has the creation of, Open those that were not destroyed, and Unseen those that
 	// were destroyed before a collection found their object.
@@ -85,12 +106,12 @@ type Pin struct {
 	Longest     int64 // the most collections in a row that an object was pinned in
 	// ByHandle are the pins of Count by a GC handle that was created in the trace. The
 	// others are by variables on stacks, or by older handles. Open are the handles that
-	// were not destroyed. Both are known if Handles is set: the trace has handle events.
-	ByHandle, Open int64
-	Handles        bool
+	// were not destroyed. Both are unknown if the trace creates no such handle.
+	ByHandle, Open gc.Opt[int64]
 	// Plugs are the pinned stretches of memory that begin with an object of the type,
-	// and Gap the free bytes before them; 0 without the private provider.
-	Plugs, Gap int64
+	// and Gap the free bytes before them; unknown without such events of the private
+	// provider.
+	Plugs, Gap gc.Opt[int64]
 }
 
 // Wants reports whether Feed reads events of a kind.
@@ -168,10 +189,10 @@ func (p *pins) add(v *clr.PinObjectAtGCTime) {
 		s.Collections++
 	}
 	if number := p.handles.get(v.HandleID); number != 0 {
-		s.ByHandle++
+		s.byHandle++
 		if number == unseen {
 			p.handles.set(v.HandleID, s.number)
-			s.Open++
+			s.open++
 		}
 	}
 	if _, again := p.objects[v.ObjectID]; again || len(p.objects) >= maxPinned {
@@ -206,8 +227,7 @@ func (p *pins) sum(name clr.UTF16) *pinSum {
 // plug counts a pinned stretch of memory for the type of the first pinned object in
 // it. The collector reports it after all objects, when it plans.
 func (p *pins) plug(v *clr.PinPlugAtGCTime) {
-	p.whole.Plugs++
-	p.whole.Gap += int64(v.GapBeforeSize)
+	p.plugs.add(v.GapBeforeSize)
 	if len(p.sorted) != len(p.objects) {
 		p.sorted = p.sorted[:0]
 		for addr := range p.objects {
@@ -220,8 +240,7 @@ func (p *pins) plug(v *clr.PinPlugAtGCTime) {
 		return
 	}
 	s := p.objects[p.sorted[i]].sum
-	s.Plugs++
-	s.Gap += int64(v.GapBeforeSize)
+	s.plugs.add(v.GapBeforeSize)
 }
 
 func (p *pins) created(id uint64) {
@@ -238,7 +257,7 @@ func (p *pins) destroyed(id uint64) {
 	case unseen:
 		p.whole.Unseen++
 	default:
-		p.list[number-unseen-1].Open--
+		p.list[number-unseen-1].open--
 	}
 }
 
@@ -251,7 +270,8 @@ func (p *Pins) Processes() []PinTotal {
 			t.Collections++
 		}
 		t.Open = int64(of.handles.count)
-		if t.Count+t.Plugs+t.Created > 0 {
+		t.Plugs, t.Gap = of.plugs.known()
+		if t.Count+of.plugs.count+t.Created > 0 {
 			all = append(all, t)
 		}
 	}
@@ -267,7 +287,10 @@ func (p *Pins) Rows(pid uint64) []Pin {
 	rows := make([]Pin, 0, len(of.types))
 	for _, s := range of.types {
 		row := s.Pin
-		row.Handles = of.whole.Created > 0
+		if of.whole.Created > 0 {
+			row.ByHandle, row.Open = gc.Some(s.byHandle), gc.Some(s.open)
+		}
+		row.Plugs, row.Gap = s.plugs.known()
 		rows = append(rows, row)
 	}
 	slices.SortFunc(rows, func(a, b Pin) int {

@@ -1,6 +1,7 @@
 package join
 
 import (
+	"slices"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
@@ -246,7 +247,7 @@ func (t *Tunings) add(id runtimeID, n Tuning) {
 
 // All returns the tunings in the order of the trace. The caller must not change
 // them.
-func (t *Tunings) All() []Tuning { return t.all }
+func (t *Tunings) All() []Tuning { return slices.Clone(t.all) }
 
 // Dropped returns the number of tunings left out for lack of room.
 func (t *Tunings) Dropped() int { return t.dropped }

@@ -12,7 +12,7 @@ import (
 // A Distribution holds durations for their percentiles. The zero Distribution
 // is empty. Durations are at least zero.
 //
-// Up to maxExact durations, percentiles are exact. Beyond that, durations are
+// Up to 32,768 durations, percentiles are exact. Beyond that, durations are
 // counted in buckets, whose width is at most 1/512 of the durations in them.
 type Distribution struct {
 	count  int

@@ -42,7 +42,7 @@ type Summary struct {
 	stalls      stalls
 }
 
-// Heap holds the sizes of the heap.
+// Heap holds the sizes of the heap, in bytes, and the number of its parts.
 type Heap struct {
 	Peak         gc.Opt[int64] // the largest, before a collection or after
 	After        gc.Opt[int64] // the latest collection
@@ -50,8 +50,8 @@ type Heap struct {
 	MaxCommitted gc.Opt[int64]
 	MaxLoad      gc.Opt[int] // percent of memory in use, of the machine or the container
 	MinHeaps     int         // 0 if unknown
-	MaxHeaps     int
-	HeapChanges  int // between one collection and the next
+	MaxHeaps     int         // 0 if unknown
+	HeapChanges  int         // between one collection and the next
 
 	heaps int
 }
@@ -246,7 +246,7 @@ func (p *Summary) Classes() []Class {
 	return classes
 }
 
-// Class returns the totals of one generation and kind.
+// Class returns the totals of one generation (0, 1 or 2) and kind.
 func (p *Summary) Class(generation int, kind gc.Kind) *Totals {
 	if generation < 0 || generation >= unknownGeneration {
 		return new(Totals)

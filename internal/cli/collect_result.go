@@ -12,8 +12,8 @@ import (
 )
 
 // tellResult prints what was collected, what it lacks, and what to do with it. Target
-// is how collect is told of the same program, empty if it is not asked to trace it
-// again.
+// are the flags with which collect traces the same program again, empty if there are
+// none.
 func (std *stdio) tellResult(r *collect.Result, target string) {
 	std.warn("gctrail", fmt.Sprintf("%s: %s, %s of events", r.Path, units.Bytes(r.Size), units.Duration(r.Trace.Info().Last)))
 	std.tellStop(r)

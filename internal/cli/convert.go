@@ -256,7 +256,7 @@ func (o *convertOptions) events(ctx context.Context, std *stdio, paths []string)
 		said += fmt.Sprintf("; %s lost: too large for the format", text.Plural(int64(written.Refused), "event was", "events were"))
 	}
 	if o.redact {
-		said += "; not hashed: figures, times, ids, addresses, " + strings.Join(convert.Kept(), ", ")
+		said += "; not hashed: figures, times, ids, addresses, " + strings.Join(convert.Unredacted(), ", ")
 	}
 	if o.output != "-" {
 		o.tell(std, outs, said)

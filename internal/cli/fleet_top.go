@@ -86,14 +86,13 @@ func (o *fleetTopOptions) fields() []field[fleet.Group] {
 		{name: "gen2_collections", heading: "gen2", rank: 3, value: func(g *fleet.Group) column.Value { return countOf(g.Gen2) }},
 		{name: "pause_ms", heading: "pause ms", value: func(g *fleet.Group) column.Value { return timeOf(g.Pause) }},
 		{name: "pause_pct", heading: "%", value: func(g *fleet.Group) column.Value {
-			share, known := g.PauseShare()
-			return knownIf(known, column.Value{Type: column.Percent, Float: share})
+			return ifKnown(g.PauseShare(), percentOf)
 		}},
 		{name: "pause_p50_ms", heading: "p50", rank: 2, value: func(g *fleet.Group) column.Value { return timeOf(g.Median) }},
 		{name: "pause_p99_ms", heading: "p99", value: func(g *fleet.Group) column.Value { return timeOf(g.P99) }},
 		{name: "pause_max_ms", heading: "max", rank: 1, value: func(g *fleet.Group) column.Value { return timeOf(g.Longest) }},
 		{name: "allocated_bytes", heading: "alloc MB", rank: 5, value: func(g *fleet.Group) column.Value { return bytesOf(g.Allocated) }},
-		{name: "heap_after_max_bytes", heading: "heap MB", rank: 2, value: func(g *fleet.Group) column.Value { return bytesOf(g.HeapAfter) }},
+		{name: "heap_after_max_bytes", heading: "heap MB", rank: 2, value: func(g *fleet.Group) column.Value { return knownIf(g.HeapAfter > 0, bytesOf(g.HeapAfter)) }},
 		{name: "since", heading: "since", left: true, rank: 1, value: func(g *fleet.Group) column.Value { return clockOf(g.First) }},
 		{name: "until", value: func(g *fleet.Group) column.Value { return clockOf(g.Last) }},
 		{name: "affected_by_loss", value: func(g *fleet.Group) column.Value { return countOf(g.LossCanAffect) }},

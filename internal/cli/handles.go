@@ -112,9 +112,10 @@ func (s *handleSection) fields(stacks bool) []field[handle.Row] {
 // runtime agree on it.
 func handlesHead(p *text.Page, of *gc.Process, c *handle.Counts) {
 	p.Heading("%s: %s created, %s destroyed", called(of), text.Plural(c.Created, "handle", "handles"), units.Count(c.Destroyed))
-	if c.Stats {
+	if runtime, known := c.Runtime.Get(); known {
+		before, net := c.Before.Or(0), c.Open.Or(0)
 		p.Prose("Check: ", fmt.Sprintf("at the last collection the runtime counted %[1]s; the events account for %[4]s: %[2]s from before the trace, and a net change of %[3]s.",
-			text.Plural(c.Runtime, "handle", "handles"), units.Count(c.Before), units.Count(c.Open), units.Count(c.Before+c.Open)))
+			text.Plural(runtime, "handle", "handles"), units.Count(before), units.Count(net), units.Count(before+net)))
 	}
 	if c.Unknown > 0 {
 		p.Prose("", text.Plural(c.Unknown, "destroyed handle was", "destroyed handles were")+" created before the trace, or their creation was lost.")

@@ -60,6 +60,12 @@ func listOf(words []string) column.Value {
 }
 
 // knownIf returns v if it is known.
+// ifKnown returns the value of a figure, the unknown one if it is unknown.
+func ifKnown[T any](figure gc.Opt[T], value func(T) column.Value) column.Value {
+	v, known := figure.Get()
+	return knownIf(known, value(v))
+}
+
 func knownIf(known bool, v column.Value) column.Value {
 	if !known {
 		return column.Value{}

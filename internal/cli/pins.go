@@ -20,12 +20,10 @@ var pinFields = []field[handle.Pin]{
 	{name: "objects", heading: "objects", value: func(r *handle.Pin) column.Value { return countOf(r.Objects) }},
 	{name: "collections", heading: "GCs", value: func(r *handle.Pin) column.Value { return countOf(r.Collections) }},
 	{name: "longest_run", heading: "GCs in a row", rank: 1, value: func(r *handle.Pin) column.Value { return countOf(r.Longest) }},
-	{name: "by_handle", heading: "by handle", rank: 3, value: func(r *handle.Pin) column.Value { return knownIf(r.Handles, countOf(r.ByHandle)) }},
-	{name: "open_handles", heading: "open handles", rank: 2, value: func(r *handle.Pin) column.Value { return knownIf(r.Handles, countOf(r.Open)) }},
-	{name: "plugs", value: func(r *handle.Pin) column.Value { return knownIf(r.Plugs > 0, countOf(r.Plugs)) }},
-	{name: "gap_bytes", heading: "held apart MB", rank: 4, value: func(r *handle.Pin) column.Value {
-		return knownIf(r.Plugs > 0, bytesOf(r.Gap))
-	}},
+	{name: "by_handle", heading: "by handle", rank: 3, value: func(r *handle.Pin) column.Value { return ifKnown(r.ByHandle, countOf) }},
+	{name: "open_handles", heading: "open handles", rank: 2, value: func(r *handle.Pin) column.Value { return ifKnown(r.Open, countOf) }},
+	{name: "plugs", value: func(r *handle.Pin) column.Value { return ifKnown(r.Plugs, countOf) }},
+	{name: "gap_bytes", heading: "held apart MB", rank: 4, value: func(r *handle.Pin) column.Value { return ifKnown(r.Gap, bytesOf) }},
 	{name: "type", heading: "type", left: true, value: func(r *handle.Pin) column.Value { return wordOf(r.Type) }},
 }
 
@@ -69,7 +67,7 @@ func pinsHead(p *text.Page, of *gc.Process, t handle.PinTotal) {
 		p.Prose("Handles: ", fmt.Sprintf("%s created, %s open at the end, %s destroyed before a GC found the object.",
 			text.Plural(t.Created, "pinning handle", "pinning handles"), units.Count(t.Open), units.Count(t.Unseen)))
 	}
-	if t.Plugs > 0 {
-		p.Prose("Held apart: ", units.Bytes(t.Gap)+" of free memory before pinned objects, in "+text.Plural(t.Plugs, "place", "places")+".")
+	if plugs, known := t.Plugs.Get(); known {
+		p.Prose("Held apart: ", units.Bytes(t.Gap.Or(0))+" of free memory before pinned objects, in "+text.Plural(plugs, "place", "places")+".")
 	}
 }

@@ -19,8 +19,8 @@ type EventOptions struct {
 // Wants reports whether events of a kind are needed to read those of any other.
 func Wants(d *trace.Descriptor) bool { return nettrace.Essential(d) }
 
-// Kept returns what redaction leaves as it is.
-func Kept() []string { return nettrace.Kept() }
+// Unredacted returns what redaction leaves as it is.
+func Unredacted() []string { return nettrace.Unredacted() }
 
 // A Written says how many events were written, how many were left out since they
 // cannot be redacted, and how many the format cannot hold.

@@ -66,12 +66,7 @@ func (d *Details) pinnedTypes(pid uint64) []findings.PinnedType {
 		t := findings.PinnedType{
 			Name: r.Type, Pins: r.Count, Bytes: r.Bytes, Share: 100 * float64(r.Count) / float64(all),
 			Collections: r.Collections, Longest: r.Longest,
-		}
-		if r.Handles {
-			t.ByHandle = gc.Some(r.ByHandle)
-		}
-		if r.Plugs > 0 {
-			t.Gap = gc.Some(r.Gap)
+			ByHandle: r.ByHandle, Gap: r.Gap,
 		}
 		list = append(list, t)
 	}
