@@ -274,7 +274,25 @@ def check_apk(work):
             runs(n, files["usr/bin/gctrail"][0], a, work)
 
 
-def check_manifests(sums):
+def check_formula(work):
+    """Installs what the formula installs."""
+    if not shutil.which("ruby"):
+        return skip("the formula is installed", "no ruby")
+    for system, processor, arch in (("macos", "intel", "amd64"), ("macos", "arm", "arm64"), ("linux", "intel", "amd64"), ("linux", "arm", "arm64")):
+        prefix = os.path.join(work, "brew", system, processor)
+        os.makedirs(prefix)
+        code, text = run("ruby", ".ci/formula.rb", os.path.join(DIST, "homebrew/Formula/gctrail.rb"), system, processor, DIST, prefix)
+        equal(f"the formula is installed for {system} on {processor}: {text}", code, 0)
+        got = sorted(os.path.relpath(os.path.join(f, n), prefix) for f, _, names in os.walk(prefix) for n in names)
+        equal(f"files of the formula for {system} on {processor}", got, sorted(
+            ["bin/gctrail", "etc/bash_completion.d/gctrail", "share/zsh/site-functions/_gctrail",
+             "share/fish/vendor_completions.d/gctrail.fish", "share/gctrail/completions/gctrail.ps1"]
+            + [f"share/man/man1/{p}" for p in pages()]))
+        if system == "linux":
+            runs(f"the formula for {processor}", read(os.path.join(prefix, "bin/gctrail")), arch, work)
+
+
+def check_manifests(sums, work):
     """Compares the addresses and checksums that other package managers get."""
     where = f"https://github.com/gctrail/gctrail/releases/download/v{VERSION}/"
 
@@ -284,8 +302,7 @@ def check_manifests(sums):
     formula = read(os.path.join(DIST, "homebrew/Formula/gctrail.rb")).decode()
     pairs("the formula", re.findall(r'url "([^"]+)"\s+sha256 "([0-9a-f]+)"', formula), ("linux", "darwin"))
     check("the formula is none of a cask", "class Gctrail < Formula" in formula and f'version "{VERSION}"' in formula, formula[:300])
-    if shutil.which("ruby"):
-        equal("ruby reads the formula", run("ruby", "-c", os.path.join(DIST, "homebrew/Formula/gctrail.rb"))[0], 0)
+    check_formula(work)
     scoop = json.loads(read(os.path.join(DIST, "scoop/bucket/gctrail.json")))
     equal("version for Scoop", scoop["version"], VERSION)
     pairs("Scoop", [(a["url"], a["hash"]) for a in scoop["architecture"].values()], ("windows",))
@@ -297,6 +314,14 @@ def check_manifests(sums):
     pairs("winget", re.findall(r"InstallerUrl: (\S+)\n\s+InstallerSha256: ([0-9a-f]+)", winget["gctrail.gctrail.installer.yaml"]), ("windows",))
     for n, text in winget.items():
         check(f"{n}: version", f"PackageVersion: {VERSION}\n" in text, text)
+
+
+def check_modules():
+    """Holds the lists of modules against CycloneDX's schema, if the packages of test/exports are installed."""
+    if not os.path.isdir("test/exports/node_modules/@cyclonedx"):
+        return skip("schema of the lists of modules", "test/exports has no packages")
+    code, text = run("node", "test/exports/sbom.mjs", *(os.path.join(DIST, name(o, a, "cdx.json")) for o, a in TARGETS))
+    equal(f"lists of modules are valid: {text}", code, 0)
 
 
 def check_image(work):
@@ -345,7 +370,8 @@ def main():
         check_deb()
         check_rpm(work)
         check_apk(work)
-        check_manifests(sums)
+        check_manifests(sums, work)
+        check_modules()
         check_image(work)
         sizes()
     finally:
