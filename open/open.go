@@ -52,6 +52,7 @@ type Input struct {
 	again  func() (*Input, error) // nil if the input can be read only once
 	file   io.Closer              // nil if it is the caller's
 	folder bool                   // Name is one
+	packed map[string]string      // the names of a zip's entries, by those without folder; nil until they are needed
 	peeler peeler
 }
 

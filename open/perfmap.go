@@ -7,6 +7,8 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+
+	"github.com/klauspost/compress/zip"
 )
 
 // PerfMap opens the file perf-PID.map of a process that came with the trace: in the
@@ -21,10 +23,8 @@ func (in *Input) PerfMap(pid uint64) (fs.File, error) {
 		}
 	}
 	if z := in.peeler.archive; z != nil {
-		for _, f := range z.File[:min(len(z.File), maxEntries)] {
-			if path.Base(f.Name) == name {
-				return z.Open(f.Name)
-			}
+		if f := in.packedAs(z, name); f != "" {
+			return z.Open(f)
 		}
 	}
 	if in.folder {
@@ -33,6 +33,17 @@ func (in *Input) PerfMap(pid uint64) (fs.File, error) {
 		}
 	}
 	return in.perfMapBeside(name)
+}
+
+// packedAs returns the name with its folder of a file in the zip, empty if there is none.
+func (in *Input) packedAs(z *zip.Reader, name string) string {
+	if in.packed == nil {
+		in.packed = make(map[string]string)
+		for _, f := range z.File[:min(len(z.File), maxEntries)] {
+			in.packed[path.Base(f.Name)] = f.Name
+		}
+	}
+	return in.packed[name]
 }
 
 func (in *Input) perfMapBeside(name string) (fs.File, error) {

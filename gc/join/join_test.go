@@ -101,6 +101,18 @@ func sums(t *testing.T, c *Collection) {
 	}
 }
 
+// TestBounded: a trace that claims very many runtimes takes bounded memory.
+func TestBounded(t *testing.T) {
+	s := newScript()
+	for pid := range uint64(maxRuntimes + 100) {
+		s.makers[10].PID = 1000 + pid
+		s.at(0, 10, &clr.GCStart{Count: 1})
+	}
+	if n := len(s.model.byID); n != maxRuntimes {
+		t.Errorf("%d runtimes, expected %d", n, maxRuntimes)
+	}
+}
+
 // A background collection has two pauses, and an ephemeral one may be inside
 // the first.
 func TestBackground(t *testing.T) {

@@ -14,6 +14,9 @@ const (
 	maxEvents = 1 << 16
 )
 
+// maxRuntimes bounds the runtimes of all processes. Of others, nothing is known.
+const maxRuntimes = 2048
+
 // A Model rebuilds joins. The zero Model is ready for use, for one trace, by one
 // goroutine.
 type Model struct {
@@ -155,7 +158,9 @@ func (m *Model) runtime(pid uint64, instance uint16) *runtime {
 	rt := m.byID[id]
 	if rt == nil {
 		rt = &runtime{pid: pid, instance: instance, threads: make(map[uint64]at)}
-		m.byID[id] = rt
+		if len(m.byID) < maxRuntimes {
+			m.byID[id] = rt
+		}
 	}
 	return rt
 }
