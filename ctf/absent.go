@@ -6,6 +6,7 @@ import (
 	"path"
 	"strings"
 
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -32,7 +33,7 @@ func (m *merger) absent(dir string, present map[string]bool) {
 		}
 		if n := m.indexed(path.Join(dir, indexFolder, e.Name())); n > 0 {
 			m.gone = true
-			m.damage(path.Join(dir, name), 0, "file", malformed("no packets of the %d that its index lists", n))
+			m.damage(path.Join(dir, name), 0, "file", binread.Malformed("no packets of the %d that its index lists", n))
 		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"encoding/binary"
 
 	"github.com/gctrail/gctrail/ctf/tsdl"
+	"github.com/gctrail/gctrail/internal/binread"
 )
 
 // A failure is why reading stopped.
@@ -19,10 +20,10 @@ const (
 )
 
 var failures = [...]error{
-	failOption:  malformed("a value without an option of its variant"),
-	failEndless: malformed("elements that take hardly any space"),
-	failVarInt:  malformed("an integer of more than 64 bits"),
-	failEmpty:   malformed("an event that takes no space"),
+	failOption:  binread.Malformed("a value without an option of its variant"),
+	failEndless: binread.Malformed("elements that take hardly any space"),
+	failVarInt:  binread.Malformed("an integer of more than 64 bits"),
+	failEmpty:   binread.Malformed("an event that takes no space"),
 }
 
 // A decoder reads the fields of one packet.

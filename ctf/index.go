@@ -6,6 +6,8 @@ import (
 	"io"
 	"io/fs"
 	"path"
+
+	"github.com/gctrail/gctrail/internal/binread"
 )
 
 // An index reads the file that LTTng writes beside a stream file: an entry for each
@@ -84,7 +86,7 @@ func (s *stream) compare() {
 	if first > last { // the index is of no use
 		first, last = p.first, p.lastCycles
 	}
-	s.m.damage(s.path, s.window.off, "packet", malformed("from %d to %d cycles, and in the index from %d to %d", p.first, p.lastCycles, begin, end))
+	s.m.damage(s.path, s.window.off, "packet", binread.Malformed("from %d to %d cycles, and in the index from %d to %d", p.first, p.lastCycles, begin, end))
 	p.first, p.lastCycles = first, last
 	p.begin, p.end = s.class.clock.ns(first), s.class.clock.ns(last)
 	s.m.lost(0, p.begin, p.end)

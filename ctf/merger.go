@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/internal/mergeheap"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -227,7 +228,7 @@ func (m *merger) take(s *stream) {
 		return
 	}
 	if s.displaced {
-		m.damage(s.path, s.window.off+int64(s.dec.pos>>3), "event", malformed("a time outside that of its packet"))
+		m.damage(s.path, s.window.off+int64(s.dec.pos>>3), "event", binread.Malformed("a time outside that of its packet"))
 		m.missingPart(s.time, max(s.time, s.packet.end))
 	}
 	late := s.time < m.emitted || s.displaced

@@ -6,6 +6,7 @@ import (
 	"io"
 
 	"github.com/gctrail/gctrail/ctf/tsdl"
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -69,11 +70,11 @@ func (s *stream) readHeader() error {
 		return d.error()
 	}
 	if d.has(role(tsdl.PacketMagic)) && d.roles[tsdl.PacketMagic] != packetMagic {
-		return malformed("magic number %#x", d.roles[tsdl.PacketMagic])
+		return binread.Malformed("magic number %#x", d.roles[tsdl.PacketMagic])
 	}
 	if uuid := d.spans[0]; d.has(role(tsdl.TraceUUID)) && m.meta.UUID != [16]byte{} &&
 		string(d.buf[uuid.off:uuid.off+uuid.n]) != string(m.meta.UUID[:]) {
-		return malformed("a packet of another trace")
+		return binread.Malformed("a packet of another trace")
 	}
 	var id uint64
 	if d.has(role(tsdl.StreamID)) {
@@ -81,7 +82,7 @@ func (s *stream) readHeader() error {
 	}
 	class := m.streams[id]
 	if class == nil {
-		return malformed("stream %d is not defined", id)
+		return binread.Malformed("stream %d is not defined", id)
 	}
 	s.class = class
 	d.grow(class.slots)
@@ -132,15 +133,15 @@ func (s *stream) checkSizes() error {
 	p := &s.packet
 	switch {
 	case p.bits < uint64(p.headerBits):
-		return malformed("%d bits of content, %d of them in the header", p.bits, p.headerBits)
+		return binread.Malformed("%d bits of content, %d of them in the header", p.bits, p.headerBits)
 	case p.size >= 0 && p.content > p.size:
-		return malformed("%d bytes of content in a packet of %d", p.content, p.size)
+		return binread.Malformed("%d bytes of content in a packet of %d", p.content, p.size)
 	case p.size == 0:
-		return malformed("packet of 0 bytes")
+		return binread.Malformed("packet of 0 bytes")
 	case p.lastCycles > 0 && p.lastCycles < p.first:
-		return malformed("a packet that ends before it begins")
+		return binread.Malformed("a packet that ends before it begins")
 	case s.begun && p.follows(&s.last) && p.first < s.last.first:
-		return malformed("a packet that begins before the one before it")
+		return binread.Malformed("a packet that begins before the one before it")
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/gctrail/gctrail/ctf/tsdl"
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -143,7 +144,7 @@ func (p *planner) plan(scope tsdl.Scope, t *tsdl.Type) (plan, error) {
 		return nil, nil
 	}
 	if t.Kind != tsdl.Struct {
-		return nil, malformed("a scope that is no structure")
+		return nil, binread.Malformed("a scope that is no structure")
 	}
 	var out plan
 	err := p.fields(&out, t)
@@ -411,13 +412,13 @@ func (p *planner) find(r tsdl.Ref) (*entry, error) {
 		}
 		if e := f.lookup(r.Path); e != nil {
 			if e.slot == 0 {
-				return nil, malformed("field %q, which others depend on, is no integer", r.Path)
+				return nil, binread.Malformed("field %q, which others depend on, is no integer", r.Path)
 			}
 			p.lowest = min(p.lowest, e.slot)
 			return e, nil
 		}
 	}
-	return nil, malformed("field %q, which others depend on, is missing", r.Path)
+	return nil, binread.Malformed("field %q, which others depend on, is missing", r.Path)
 }
 
 func (f *frame) lookup(path []string) *entry {

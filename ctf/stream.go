@@ -8,6 +8,7 @@ import (
 	"path"
 
 	"github.com/gctrail/gctrail/ctf/tsdl"
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -88,7 +89,7 @@ func (s *stream) nextPacket() bool {
 		switch err := s.open(); {
 		case err == nil && s.repeated():
 			if s.within || s.beside { // only snapshots, in folders of their own, have packets in common
-				s.m.damage(s.path, s.window.off, "packet", malformed("a packet that is not behind the one before it"))
+				s.m.damage(s.path, s.window.off, "packet", binread.Malformed("a packet that is not behind the one before it"))
 			}
 			s.at = s.window.off
 			s.pass()
@@ -305,7 +306,7 @@ func (s *stream) readPlanned() error {
 	}
 	e := class.event(id)
 	if e == nil {
-		return malformed("event %d is not defined", id)
+		return binread.Malformed("event %d is not defined", id)
 	}
 	if e.kind == nil {
 		s.m.prepare(class, e)

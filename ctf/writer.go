@@ -9,6 +9,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -157,7 +158,7 @@ func (w *Writer) Write(ev *trace.Event) error {
 		w.packet = w.packet[:before]
 		switch {
 		case !ok:
-			return malformed("%s: the payload is shorter than its fields", class.name)
+			return binread.Malformed("%s: the payload is shorter than its fields", class.name)
 		case before == packetHeaderSize:
 			w.lost++
 			return trace.ErrTooLarge

@@ -6,6 +6,7 @@ import (
 	"io"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -131,7 +132,7 @@ func (h *logfileHeader) ticksPerSecond() (int64, error) {
 		return 0, fmt.Errorf("%w: clock of type %d", trace.ErrUnsupported, h.clock)
 	}
 	if f < slowestClock || f > fastestClock {
-		return 0, malformed("a clock of type %d with %d ticks per second", h.clock, f)
+		return 0, binread.Malformed("a clock of type %d with %d ticks per second", h.clock, f)
 	}
 	return f, nil
 }

@@ -9,6 +9,7 @@ import (
 	"math"
 	"slices"
 
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -110,7 +111,7 @@ func (x *index) dropRepeated(f *file, had int) {
 	}
 	for _, i := range again {
 		e := &own[i]
-		x.repeated(f, e.off, malformed("buffer %d of processor %d was there before", e.seq, e.cpu))
+		x.repeated(f, e.off, binread.Malformed("buffer %d of processor %d was there before", e.seq, e.cpu))
 		e.used = 0
 	}
 	own = slices.DeleteFunc(own, func(e entry) bool { return e.used == 0 })
@@ -157,7 +158,7 @@ func (x *index) walk(f *file) error {
 		}
 		if grid := f.header.bufferSize; pos > 0 && !f.survey.packed && !h.compressed() &&
 			h.size != grid && grid >= h.used && f.bufferAt(pos+int64(grid)) {
-			x.damage(f, pos, malformed("buffer of %d bytes among ones of %d", h.size, grid))
+			x.damage(f, pos, binread.Malformed("buffer of %d bytes among ones of %d", h.size, grid))
 			h.size = grid
 		}
 		f.survey.take(&h)
@@ -167,11 +168,11 @@ func (x *index) walk(f *file) error {
 		f.survey.short = pos+int64(h.size) > f.size
 		if h.holdsEvents() {
 			if len(x.entries) == maxEntries {
-				x.damage(f, pos, malformed("more than %d buffers", maxEntries))
+				x.damage(f, pos, binread.Malformed("more than %d buffers", maxEntries))
 				return nil
 			}
 			if w.expands += int64(h.used); h.compressed() && w.expands > freely+maxRatio*f.size {
-				x.damage(f, pos, malformed("buffers that expand to more than %d times the file", maxRatio))
+				x.damage(f, pos, binread.Malformed("buffers that expand to more than %d times the file", maxRatio))
 				return nil
 			}
 			if t, ok := h.firstTime(head[bufferHeaderSize:n]); ok {
@@ -270,7 +271,7 @@ func (x *index) resync(f *file, previous, pos int64) (int64, error) {
 	if err != nil || next == f.size {
 		return next, err // set aside, and not written
 	}
-	x.damage(f, pos, malformed("no buffer begins here"))
+	x.damage(f, pos, binread.Malformed("no buffer begins here"))
 	if f.survey.packed {
 		return f.scan(previous + bufferHeaderSize)
 	}

@@ -3,6 +3,7 @@ package etl
 import (
 	"math"
 
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -81,7 +82,7 @@ func (r *Reader) end() {
 	r.info.Last = max(0, r.time(r.latest))
 	if n := r.kinds.dropped; n > 0 {
 		r.loss.Add(n, 0, r.info.Last)
-		r.loss.AddDamage(trace.Damage{Err: malformed("more than %d kinds of events", maxKinds)})
+		r.loss.AddDamage(trace.Damage{Err: binread.Malformed("more than %d kinds of events", maxKinds)})
 	}
 	if r.loss.Damaged > 0 && r.loss.Exactness == trace.Exact {
 		r.loss.Exactness = trace.LowerBound
@@ -113,7 +114,7 @@ func (r *Reader) damaged(b *batch, section string, err error) {
 // displaced notes that the event at p of a batch's data has a time that cannot be
 // right: it is missing from where it belongs.
 func (r *Reader) displaced(b *batch, p int, ticks, next int64) {
-	r.loss.AddFormatError(&trace.FormatError{Format: "etl", File: b.file.name, Off: b.entry.off, Section: "event", Err: malformed(
+	r.loss.AddFormatError(&trace.FormatError{Format: "etl", File: b.file.name, Off: b.entry.off, Section: "event", Err: binread.Malformed(
 		"the time of the event at %#x of the buffer is %v, that of the one before it %v",
 		b.plain-int64(len(b.data)-p), r.time(ticks), r.time(b.seen))})
 	r.loss.Add(0, r.time(b.seen), r.time(max(b.seen, next)))

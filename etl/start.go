@@ -1,6 +1,10 @@
 package etl
 
-import "math"
+import (
+	"math"
+
+	"github.com/gctrail/gctrail/internal/binread"
+)
 
 // mendStart holds the start of a session, by the clock of its events, against its
 // buffers: none was written after the end that the header tells by the time of day,
@@ -39,7 +43,7 @@ func (f *file) mendStart(own []entry, second int64) error {
 	default:
 		return nil
 	}
-	err := malformed("a session that starts at %d ticks, with events from %d on and buffers written up to %d ticks after its end", h.time, first, late)
+	err := binread.Malformed("a session that starts at %d ticks, with events from %d on and buffers written up to %d ticks after its end", h.time, first, late)
 	f.base += shift
 	h.time += shift
 	for i := range own {

@@ -7,6 +7,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -66,7 +67,7 @@ func (r *Reader) walk(b *batch) {
 		}
 		size := int(le.Uint16(e[format.sizeAt:]))
 		if size < int(format.size) {
-			r.damaged(b, "event", malformed("event of %d bytes", size))
+			r.damaged(b, "event", binread.Malformed("event of %d bytes", size))
 			b.rest = 0
 			p = len(d)
 			break
@@ -183,6 +184,6 @@ func (r *Reader) stopped(b *batch, p int) {
 	if len(bytes.Trim(b.data[p:], "\xff")) == 0 {
 		return
 	}
-	r.damaged(b, "event", malformed("no event begins at %#x of the buffer, %d bytes are skipped",
+	r.damaged(b, "event", binread.Malformed("no event begins at %#x of the buffer, %d bytes are skipped",
 		b.plain-int64(len(b.data)-p), len(b.data)-p))
 }

@@ -2,6 +2,8 @@ package etl
 
 import (
 	"math/bits"
+
+	"github.com/gctrail/gctrail/internal/binread"
 )
 
 // xpressWindow is how far back a match can reach.
@@ -43,7 +45,7 @@ func (x *xpress) decode(dst []byte, out int, src []byte, last bool) (int, int, e
 		}
 		o, i, ok := x.fast(dst, out, src, in)
 		if !ok {
-			return o, i, malformed("match before the start")
+			return o, i, binread.Malformed("match before the start")
 		}
 		out, in = o, i
 		if x.n > 0 {
@@ -221,9 +223,9 @@ func (x *xpress) token(src []byte, out int) (n int, literal byte, ok bool, err e
 	}
 	switch {
 	case length < 0:
-		return 0, 0, false, malformed("match of too short a length")
+		return 0, 0, false, binread.Malformed("match of too short a length")
 	case off > out:
-		return 0, 0, false, malformed("match before the start")
+		return 0, 0, false, binread.Malformed("match before the start")
 	}
 	x.flags = flags << 1
 	x.off, x.n = off, length

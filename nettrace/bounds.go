@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/internal/eventpipe"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -63,7 +64,7 @@ func (r *Reader) anchor(b *eventpipe.Block) {
 	case foreign == events || int64(earliest-r.sync) >= -r.info.Clock.Frequency/readApart:
 		return
 	}
-	r.damaged(b.Off, "trace object", eventpipe.Malformed("start at %d ticks, first event at %d", r.sync, earliest))
+	r.damaged(b.Off, "trace object", binread.Malformed("start at %d ticks, first event at %d", r.sync, earliest))
 	r.startAt(earliest)
 }
 
@@ -117,7 +118,7 @@ func (r *Reader) contradicted(batch *batch) {
 	if batch != nil {
 		batch.dropAfter(r.jump.latest, r.kinds.all)
 	}
-	r.damaged(r.jump.block, eventpipe.BlockEvents.String(), eventpipe.Malformed("events later than what follows them"))
+	r.damaged(r.jump.block, eventpipe.BlockEvents.String(), binread.Malformed("events later than what follows them"))
 	r.unread(r.jump.latest)
 	r.latest = r.jump.latest
 	r.jump = jump{}
@@ -137,7 +138,7 @@ func (r *Reader) dropLater(point uint64, off int64) {
 		return
 	}
 	r.queue.dropAfter(limit, r.kinds.all)
-	r.damaged(off, eventpipe.BlockSequencePoint.String(), eventpipe.Malformed("events before it are later"))
+	r.damaged(off, eventpipe.BlockSequencePoint.String(), binread.Malformed("events before it are later"))
 	r.unread(r.sorted)
 	r.latest = min(r.latest, max(point, r.emitted))
 }

@@ -13,7 +13,7 @@ import (
 // that cannot be read are kept.
 func (r *Reader) eventBlock(b *walkedBlock) error {
 	if r.repeats.again(b.Data) {
-		return eventpipe.Malformed("the same block was met before")
+		return binread.Malformed("the same block was met before")
 	}
 	if !r.anchored {
 		r.anchor(&b.Block)
@@ -112,13 +112,13 @@ type faults struct {
 func (f *faults) err() error {
 	switch {
 	case f.outside > 0:
-		return eventpipe.Malformed("%d events at times outside the block's", f.outside)
+		return binread.Malformed("%d events at times outside the block's", f.outside)
 	case f.untimed:
-		return eventpipe.Malformed("events at other times than the block's")
+		return binread.Malformed("events at other times than the block's")
 	case f.kinds > 0:
-		return eventpipe.Malformed("%d events of undefined metadata ids, such as %d", f.kinds, f.kind)
+		return binread.Malformed("%d events of undefined metadata ids, such as %d", f.kinds, f.kind)
 	case f.threads > 0:
-		return eventpipe.Malformed("%d events of undefined threads, such as %d", f.threads, f.thread)
+		return binread.Malformed("%d events of undefined threads, such as %d", f.threads, f.thread)
 	}
 	return nil
 }

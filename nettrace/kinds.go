@@ -4,7 +4,7 @@ import (
 	"reflect"
 	"unsafe"
 
-	"github.com/gctrail/gctrail/internal/eventpipe"
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -68,7 +68,7 @@ func (t *kindTable) add(d *trace.Descriptor, k *kind) error {
 	size := len(d.Provider) + len(d.Name) + fieldBytes(d.Fields) +
 		int(unsafe.Sizeof(kind{})+unsafe.Sizeof(trace.Descriptor{})+2*unsafe.Sizeof(kindKey{}))
 	if t.size += size; t.size > maxKindBytes {
-		return eventpipe.Malformed("more than %d MiB of metadata", maxKindBytes>>20)
+		return binread.Malformed("more than %d MiB of metadata", maxKindBytes>>20)
 	}
 	if t.same == nil {
 		t.same = make(map[kindKey]*kind)
@@ -105,7 +105,7 @@ func (t *kindTable) set(id uint32, k *kind) error {
 			t.sparse = make(map[uint32]*kind)
 		}
 		if _, ok := t.sparse[id]; !ok && len(t.sparse) == denseKinds {
-			return eventpipe.Malformed("more than %d metadata ids from %d on", denseKinds, denseKinds)
+			return binread.Malformed("more than %d metadata ids from %d on", denseKinds, denseKinds)
 		}
 		t.sparse[id] = k
 		return nil

@@ -68,7 +68,7 @@ func (t *labelTable) add(data []byte, base int64) error {
 			return err
 		}
 		if t.size += l.bytes(); t.size > maxLabelBytes {
-			return eventpipe.Malformed("more than %d MiB of label lists between sequence points", maxLabelBytes>>20)
+			return binread.Malformed("more than %d MiB of label lists between sequence points", maxLabelBytes>>20)
 		}
 		t.lists[index] = l
 		index++
@@ -110,7 +110,7 @@ func (l *labels) read(c *binread.Cursor) error {
 		case labelVersion:
 			l.version, l.set = c.U8(), l.set|1<<3
 		default:
-			return eventpipe.Malformed("label kind %d", k)
+			return binread.Malformed("label kind %d", k)
 		}
 		if k&labelLast != 0 {
 			break

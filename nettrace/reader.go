@@ -187,7 +187,7 @@ func (r *Reader) open() error {
 		return r.in.Fail("trace object", eventpipe.CutShort(err))
 	}
 	if b.Kind != eventpipe.BlockTrace {
-		return r.in.Fail("trace object", eventpipe.Malformed("%v where it belongs", b.Kind))
+		return r.in.Fail("trace object", binread.Malformed("%v where it belongs", b.Kind))
 	}
 	return r.traceObject(&b)
 }
@@ -209,7 +209,7 @@ func (r *Reader) step() (ended bool, err error) {
 		return true, nil
 	}
 	if b.Mended != "" {
-		r.damaged(b.Off, b.Kind.String(), eventpipe.Malformed("%s", b.Mended))
+		r.damaged(b.Off, b.Kind.String(), binread.Malformed("%s", b.Mended))
 	}
 	if err := r.take(&b); err != nil {
 		r.damaged(b.Off, b.Kind.String(), err)

@@ -41,13 +41,13 @@ func (t *stackTable) add(data []byte, base int64) error {
 	b := stackBlock{first: c.U32(), start: len(t.data)}
 	n := c.U32()
 	if !eventpipe.Fits(&c, n, 4) {
-		return eventpipe.Malformed("%d stacks in %d bytes", n, c.Len())
+		return binread.Malformed("%d stacks in %d bytes", n, c.Len())
 	}
 	if t.size += len(data); t.size > eventpipe.MaxStackBytes {
-		return eventpipe.Malformed("more than %d MiB of stacks between sequence points", eventpipe.MaxStackBytes>>20)
+		return binread.Malformed("more than %d MiB of stacks between sequence points", eventpipe.MaxStackBytes>>20)
 	}
 	if n := len(t.blocks); n > 0 && b.first < t.blocks[n-1].first+uint32(len(t.blocks[n-1].ends)) {
-		return eventpipe.Malformed("stack %d was defined before", b.first)
+		return binread.Malformed("stack %d was defined before", b.first)
 	}
 	b.ends = make([]int, 0, n)
 	for range n {

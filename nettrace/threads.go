@@ -1,9 +1,6 @@
 package nettrace
 
-import (
-	"github.com/gctrail/gctrail/internal/binread"
-	"github.com/gctrail/gctrail/internal/eventpipe"
-)
+import "github.com/gctrail/gctrail/internal/binread"
 
 // A thread is a thread as a V6 trace describes it.
 type thread struct{ pid, tid uint64 }
@@ -43,7 +40,7 @@ func (t threadTable) add(data []byte, base int64) error {
 			return err
 		}
 		if len(t) >= maxThreads && !t.has(index) {
-			return eventpipe.Malformed("more than %d threads", maxThreads)
+			return binread.Malformed("more than %d threads", maxThreads)
 		}
 		t[index] = th
 	}

@@ -38,9 +38,9 @@ func (r *Reader) traceObject(b *eventpipe.Block) error {
 	case b.Cut || !c.OK():
 		return r.in.Fail("trace object", io.ErrUnexpectedEOF)
 	case frequency <= 0 || frequency > maxFrequency:
-		return r.in.Fail("trace object", eventpipe.Malformed("clock frequency %d", frequency))
+		return r.in.Fail("trace object", binread.Malformed("clock frequency %d", frequency))
 	case r.info.PointerSize != 4 && r.info.PointerSize != 8:
-		return r.in.Fail("trace object", eventpipe.Malformed("pointer size %d", r.info.PointerSize))
+		return r.in.Fail("trace object", binread.Malformed("pointer size %d", r.info.PointerSize))
 	}
 	r.info.Clock.Frequency = frequency
 	r.startAt(sync)
@@ -55,7 +55,7 @@ func (r *Reader) traceObject(b *eventpipe.Block) error {
 func (r *Reader) mended(frequency, off int64) int64 {
 	for _, common := range []int64{1e9, 1e7} {
 		if bits.OnesCount64(uint64(frequency^common)) == 1 {
-			r.damaged(off, "trace object", eventpipe.Malformed("clock frequency %d, one bit off %d", frequency, common))
+			r.damaged(off, "trace object", binread.Malformed("clock frequency %d, one bit off %d", frequency, common))
 			return common
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"math"
 
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/internal/eventpipe"
 )
 
@@ -185,7 +186,7 @@ func (w *Writer) sequencePoint(ticks int64) {
 func (w *Writer) writeBlock(b *blockBuffer) {
 	size := len(b.b) - eventpipe.MaxFrame
 	if size > eventpipe.MaxBlock-1 {
-		w.err = cmp.Or(w.err, eventpipe.Malformed("%v of %d bytes", b.kind, size))
+		w.err = cmp.Or(w.err, binread.Malformed("%v of %d bytes", b.kind, size))
 		return
 	}
 	var frame [eventpipe.MaxFrame]byte

@@ -3,6 +3,7 @@ package tsdl
 import (
 	"fmt"
 
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -31,7 +32,7 @@ func (b *builder) checked(t *Type) (*Type, error) {
 	switch t.Kind {
 	case Int:
 		if t.Size < 1 || t.Size > 64 {
-			return nil, malformed("integer of %d bits", t.Size)
+			return nil, binread.Malformed("integer of %d bits", t.Size)
 		}
 		if t.Align == 0 {
 			t.Align = 1
@@ -43,7 +44,7 @@ func (b *builder) checked(t *Type) (*Type, error) {
 		switch t.Size {
 		case 16, 32, 64, 128:
 		default:
-			return nil, malformed("floating point number of %d bits", t.Size)
+			return nil, binread.Malformed("floating point number of %d bits", t.Size)
 		}
 		if t.Align == 0 {
 			t.Align = 8
@@ -65,17 +66,17 @@ func (b *builder) checked(t *Type) (*Type, error) {
 		}
 	}
 	if t.depth > maxDepth {
-		return nil, malformed("types nested more than %d deep", maxDepth)
+		return nil, binread.Malformed("types nested more than %d deep", maxDepth)
 	}
 	if t.Align < 1 || t.Align > MaxAlign || t.Align&(t.Align-1) != 0 {
-		return nil, malformed("alignment of %d bits", t.Align)
+		return nil, binread.Malformed("alignment of %d bits", t.Align)
 	}
 	return t, nil
 }
 
 func (b *builder) addClock(c *Clock) error {
 	if c.Frequency < 1 {
-		return malformed("clock without a frequency")
+		return binread.Malformed("clock without a frequency")
 	}
 	b.trace.Clocks = append(b.trace.Clocks, c)
 	return b.part()

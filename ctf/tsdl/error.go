@@ -1,10 +1,6 @@
 package tsdl
 
-import (
-	"fmt"
-
-	"github.com/gctrail/gctrail/trace"
-)
+import "fmt"
 
 // A SyntaxError describes where in the metadata something could not be read.
 type SyntaxError struct {
@@ -15,8 +11,3 @@ type SyntaxError struct {
 func (e *SyntaxError) Error() string { return fmt.Sprintf("metadata: %d: %v", e.Line, e.Err) }
 
 func (e *SyntaxError) Unwrap() error { return e.Err }
-
-// malformed returns an ErrMalformed with the particulars.
-func malformed(format string, args ...any) error {
-	return fmt.Errorf("%w: %s", trace.ErrMalformed, fmt.Sprintf(format, args...))
-}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+
+	"github.com/gctrail/gctrail/internal/binread"
 )
 
 // A classRef is a field class, or the name of one.
@@ -73,7 +75,7 @@ func (s spans) ranges() ([]Range, error) {
 	var out []Range
 	for _, span := range s {
 		if len(span) != 2 {
-			return nil, malformed("range of %d numbers", len(span))
+			return nil, binread.Malformed("range of %d numbers", len(span))
 		}
 		lo, err := bits(span[0])
 		if err != nil {
@@ -94,7 +96,7 @@ func bits(n json.Number) (uint64, error) {
 	}
 	v, err := strconv.ParseInt(string(n), 10, 64)
 	if err != nil {
-		return 0, malformed("number %.40q", n)
+		return 0, binread.Malformed("number %.40q", n)
 	}
 	return uint64(v), nil
 }
@@ -111,17 +113,17 @@ var origins = map[string]Scope{
 
 func (l *location) ref() (Ref, error) {
 	if l == nil || len(l.Path) == 0 {
-		return Ref{}, malformed("no location of a field")
+		return Ref{}, binread.Malformed("no location of a field")
 	}
 	scope, ok := origins[l.Origin]
 	if !ok {
-		return Ref{}, malformed("origin %.40q", l.Origin)
+		return Ref{}, binread.Malformed("origin %.40q", l.Origin)
 	}
 	r := Ref{Scope: scope}
 	for _, p := range l.Path {
 		name, ok := p.(string)
 		if !ok {
-			return Ref{}, malformed("location outside a structure")
+			return Ref{}, binread.Malformed("location outside a structure")
 		}
 		r.Path = append(r.Path, name)
 	}
@@ -164,17 +166,17 @@ func (p *jsonParser) class(r *classRef) (*Type, error) {
 	if r.class == nil {
 		t := p.aliases[r.alias]
 		if t == nil {
-			return nil, malformed("field class %.40q is not defined", r.alias)
+			return nil, binread.Malformed("field class %.40q is not defined", r.alias)
 		}
 		return t, nil
 	}
 	if p.nesting++; p.nesting > maxDepth {
-		return nil, malformed("field classes nested more than %d deep", maxDepth)
+		return nil, binread.Malformed("field classes nested more than %d deep", maxDepth)
 	}
 	defer func() { p.nesting-- }()
 	c := r.class
 	if len(c.Extensions) > 0 {
-		return nil, malformed("field class with extensions")
+		return nil, binread.Malformed("field class with extensions")
 	}
 	t, err := p.ofType(c)
 	if err != nil {
@@ -184,7 +186,7 @@ func (p *jsonParser) class(r *classRef) (*Type, error) {
 		if align != nil {
 			t.Align = max(t.Align, int(min(*align, 1<<20)))
 			if t.Align < 1 || *align == 0 {
-				return nil, malformed("alignment of 0 bits")
+				return nil, binread.Malformed("alignment of 0 bits")
 			}
 		}
 	}
@@ -198,7 +200,7 @@ func (p *jsonParser) class(r *classRef) (*Type, error) {
 func (p *jsonParser) must(r *classRef) (*Type, error) {
 	t, err := p.class(r)
 	if err == nil && t == nil {
-		err = malformed("field class is missing")
+		err = binread.Malformed("field class is missing")
 	}
 	return t, err
 }
@@ -232,12 +234,12 @@ func (p *jsonParser) ofType(c *fieldClass) (*Type, error) {
 	case "variant":
 		return p.variant(c)
 	}
-	return nil, malformed("field class of type %.60q", c.Type)
+	return nil, binread.Malformed("field class of type %.60q", c.Type)
 }
 
 func (p *jsonParser) fixed(c *fieldClass, t *Type) (*Type, error) {
 	if c.Length == nil {
-		return nil, malformed("field class without a length")
+		return nil, binread.Malformed("field class without a length")
 	}
 	t.Size = int(min(*c.Length, 1<<20))
 	switch c.ByteOrder {
@@ -246,11 +248,11 @@ func (p *jsonParser) fixed(c *fieldClass, t *Type) (*Type, error) {
 	case "big-endian":
 		t.Order = BigEndian
 	default:
-		return nil, malformed("byte order %.40q", c.ByteOrder)
+		return nil, binread.Malformed("byte order %.40q", c.ByteOrder)
 	}
 	natural := map[ByteOrder]string{LittleEndian: "first-to-last", BigEndian: "last-to-first"}[t.Order]
 	if c.BitOrder != "" && c.BitOrder != natural {
-		return nil, malformed("bit order %.40q with this byte order", c.BitOrder)
+		return nil, binread.Malformed("bit order %.40q with this byte order", c.BitOrder)
 	}
 	return t, p.mappings(c, t)
 }
@@ -298,7 +300,7 @@ func (p *jsonParser) array(c *fieldClass, elem *Type) (*Type, error) {
 		t.Kind = Dynamic
 		t.Ref, err = c.LengthAt.ref()
 	case c.Length == nil:
-		err = malformed("array without a length")
+		err = binread.Malformed("array without a length")
 	default:
 		t.Length = *c.Length
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 	"strconv"
 
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -64,9 +65,9 @@ func parseJSON(text []byte) (*Trace, error) {
 		switch {
 		case errors.Is(err, io.ErrUnexpectedEOF):
 		case err != nil:
-			err = malformed("%v", err)
+			err = binread.Malformed("%v", err)
 		case n == 1 && f.Type != "preamble":
-			err = malformed("JSON without a preamble")
+			err = binread.Malformed("JSON without a preamble")
 		default:
 			err = p.fragment(&f)
 		}
@@ -101,7 +102,7 @@ func (p *jsonParser) fragment(f *fragment) error {
 		p.aliases[f.Name] = t
 		return err
 	}
-	return malformed("fragment of type %.40q", f.Type)
+	return binread.Malformed("fragment of type %.40q", f.Type)
 }
 
 func (p *jsonParser) preamble(f *fragment) error {
@@ -132,7 +133,7 @@ func (p *jsonParser) traceClass(f *fragment) (err error) {
 
 func (p *jsonParser) clockClass(f *fragment) error {
 	if f.Frequency == nil {
-		return malformed("clock without a frequency")
+		return binread.Malformed("clock without a frequency")
 	}
 	c := &Clock{Name: f.Name, Frequency: *f.Frequency, Seconds: f.Offset.Seconds, Cycles: f.Offset.Cycles}
 	var id string
@@ -155,7 +156,7 @@ func (p *jsonParser) streamClass(f *fragment) error {
 			continue
 		}
 		if s.Clock = p.clocks[name]; s.Clock == nil {
-			return malformed("clock %.40q is not defined", name)
+			return binread.Malformed("clock %.40q is not defined", name)
 		}
 	}
 	for _, c := range []struct {
@@ -195,7 +196,7 @@ func (f *fragment) number() (uint64, error) {
 	}
 	n, err := strconv.ParseUint(string(f.ID), 10, 64)
 	if err != nil {
-		return 0, malformed("id %.40s", f.ID)
+		return 0, binread.Malformed("id %.40s", f.ID)
 	}
 	return n, nil
 }

@@ -3,6 +3,8 @@ package tsdl
 import (
 	"bytes"
 	"strconv"
+
+	"github.com/gctrail/gctrail/internal/binread"
 )
 
 // A tokenKind is the kind of a token.
@@ -68,7 +70,7 @@ func (l *lexer) next() (token, error) {
 			return t, nil
 		}
 	}
-	return t, malformed("character %q", rest[0])
+	return t, binread.Malformed("character %q", rest[0])
 }
 
 // space skips white space and comments. A comment without an end ends with the
@@ -105,14 +107,14 @@ func (l *lexer) quoted(t token) (token, error) {
 		case '\\':
 			i++
 		case '\n':
-			return t, malformed("string without an end")
+			return t, binread.Malformed("string without an end")
 		case '"':
 			t.kind, t.text = tokenString, rest[:i]
 			l.off += 1 + i + 1
 			return t, nil
 		}
 	}
-	return t, malformed("string without an end")
+	return t, binread.Malformed("string without an end")
 }
 
 func isLetter(c byte) bool { return c == '_' || c|0x20 >= 'a' && c|0x20 <= 'z' }
@@ -136,7 +138,7 @@ func (t *token) number() (uint64, error) {
 	text := bytes.TrimRight(t.text, "uUlL")
 	v, err := strconv.ParseUint(string(text), 0, 64)
 	if err != nil {
-		return 0, malformed("number %.40q", t.text)
+		return 0, binread.Malformed("number %.40q", t.text)
 	}
 	return v, nil
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -103,11 +104,11 @@ func unpacked(b []byte) ([]byte, error) {
 		content, size := uint64(order.Uint32(b[24:]))/8, uint64(order.Uint32(b[28:]))/8
 		switch {
 		case order.Uint32(b) != packetMagic:
-			return text, fmt.Errorf("metadata packet: %w", malformed("magic number %x", b[:4]))
+			return text, fmt.Errorf("metadata packet: %w", binread.Malformed("magic number %x", b[:4]))
 		case b[32] != 0 || b[33] != 0:
 			return text, fmt.Errorf("metadata packet: %w: compressed or encrypted", trace.ErrUnsupportedVersion)
 		case content < packetHeaderSize || size < content:
-			return text, fmt.Errorf("metadata packet: %w", malformed("%d of %d bytes in use", content, size))
+			return text, fmt.Errorf("metadata packet: %w", binread.Malformed("%d of %d bytes in use", content, size))
 		case content > uint64(len(b)):
 			return append(text, b[packetHeaderSize:]...), fmt.Errorf("metadata packet: %w", io.ErrUnexpectedEOF)
 		}

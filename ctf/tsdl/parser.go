@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -117,7 +118,7 @@ func (p *parser) typealias() error {
 		}
 	}
 	if len(words) == 0 {
-		return malformed("typealias without a name")
+		return binread.Malformed("typealias without a name")
 	}
 	p.define(strings.Join(words, " "), t)
 	return p.expect(";")
@@ -359,9 +360,9 @@ func (p *parser) expect(text string) error {
 // misplaced returns the error that the token stands where something else belongs.
 func (p *parser) misplaced(belongs string) error {
 	if p.tok.kind == tokenEnd {
-		return malformed("the text ends where %s belongs", belongs)
+		return binread.Malformed("the text ends where %s belongs", belongs)
 	}
-	return malformed("%.40q where %s belongs", p.tok.text, belongs)
+	return binread.Malformed("%.40q where %s belongs", p.tok.text, belongs)
 }
 
 func parseOrder(s string) (ByteOrder, error) {
@@ -373,13 +374,13 @@ func parseOrder(s string) (ByteOrder, error) {
 	case "native":
 		return Native, nil
 	}
-	return Native, malformed("byte order %.40q", s)
+	return Native, binread.Malformed("byte order %.40q", s)
 }
 
 func parseUUID(s string) (id [16]byte, err error) {
 	b, err := hex.DecodeString(strings.ReplaceAll(s, "-", ""))
 	if err != nil || len(b) != len(id) {
-		return id, malformed("UUID %.40q", s)
+		return id, binread.Malformed("UUID %.40q", s)
 	}
 	copy(id[:], b)
 	return id, nil
@@ -394,7 +395,7 @@ func parseBool(s string) (bool, error) {
 	}
 	n, err := strconv.ParseInt(s, 0, 64)
 	if err != nil {
-		return false, malformed("%.40q where true or false belongs", s)
+		return false, binread.Malformed("%.40q where true or false belongs", s)
 	}
 	return n != 0, nil
 }

@@ -1,6 +1,10 @@
 package tsdl
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/gctrail/gctrail/internal/binread"
+)
 
 // typeSpec reads a type.
 func (p *parser) typeSpec() (*Type, error) {
@@ -20,7 +24,7 @@ func (p *parser) named(words []string) (*Type, error) {
 	if t := p.scope.find(name); t != nil {
 		return t, nil
 	}
-	return nil, malformed("type %.60q is not defined", name)
+	return nil, binread.Malformed("type %.60q is not defined", name)
 }
 
 // words reads the names that stand where a type belongs, nil if that begins
@@ -48,7 +52,7 @@ func (p *parser) words() ([]string, error) {
 func (p *parser) composed() (*Type, error) {
 	read := composedType(p.tok.text)
 	if p.nesting++; p.nesting > maxDepth {
-		return nil, malformed("types nested more than %d deep", maxDepth)
+		return nil, binread.Malformed("types nested more than %d deep", maxDepth)
 	}
 	defer func() { p.nesting-- }()
 	if err := p.advance(); err != nil {
@@ -236,7 +240,7 @@ func (p *parser) declarators() ([]Field, error) {
 			err = p.advance()
 		}
 	case len(words) == 1:
-		return nil, malformed("field %.40q without a name or a type", words[0])
+		return nil, binread.Malformed("field %.40q without a name or a type", words[0])
 	default:
 		name = words[len(words)-1]
 		t, err = p.named(words[:len(words)-1])
@@ -280,7 +284,7 @@ func (p *parser) dimensions(t *Type) (*Type, error) {
 		return t, nil
 	}
 	if p.nesting++; p.nesting > maxDepth {
-		return nil, malformed("types nested more than %d deep", maxDepth)
+		return nil, binread.Malformed("types nested more than %d deep", maxDepth)
 	}
 	defer func() { p.nesting-- }()
 	if err := p.advance(); err != nil {
@@ -372,10 +376,10 @@ func (p *parser) enumeration() (*Type, error) {
 	} else if name != "" && !p.tok.is("{") {
 		return p.named([]string{name})
 	} else if base = p.scope.find("int"); base == nil {
-		return nil, malformed("an enumeration of type int, which is not defined")
+		return nil, binread.Malformed("an enumeration of type int, which is not defined")
 	}
 	if base.Kind != Int {
-		return nil, malformed("an enumeration of a type other than integer")
+		return nil, binread.Malformed("an enumeration of a type other than integer")
 	}
 	t := *base
 	if err := p.labels(&t); err != nil {

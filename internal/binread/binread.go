@@ -28,6 +28,11 @@ func (e *Error) Error() string { return fmt.Sprintf("offset %#x: %v", e.Off, e.E
 
 func (e *Error) Unwrap() error { return e.Err }
 
+// Malformed returns an ErrMalformed with the particulars.
+func Malformed(format string, args ...any) error {
+	return fmt.Errorf("%w: %s", ErrMalformed, fmt.Sprintf(format, args...))
+}
+
 // A Cursor reads consecutive fields. After the first failure every read
 // returns zero and Err reports that failure, so callers check once per record.
 // The zero Cursor is empty. Slices that it returns share the input's memory.

@@ -44,7 +44,7 @@ func ReadBlock(data []byte, base int64, version int) (r BlockReader, err error) 
 	case !c.OK():
 		return r, c.Err()
 	case size < EventBlockHeader:
-		return r, Malformed("header of %d bytes", size)
+		return r, binread.Malformed("header of %d bytes", size)
 	}
 	c.Skip(size - EventBlockHeader)
 	r.off = c.Off()

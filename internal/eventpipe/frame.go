@@ -9,6 +9,7 @@ import (
 	"io"
 	"math/bits"
 
+	"github.com/gctrail/gctrail/internal/binread"
 	"github.com/gctrail/gctrail/internal/enum"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -189,7 +190,7 @@ func (f *Framer) nextBlock(b *Block) error {
 	size := int(v & 0xffffff)
 	switch {
 	case b.Kind == BlockEnd && size > 0:
-		return f.Fail("block", Malformed("end of stream with %d bytes", size))
+		return f.Fail("block", binread.Malformed("end of stream with %d bytes", size))
 	case b.Kind == BlockUnknown && f.minor == 0 && bits.OnesCount32(v>>24^uint32(BlockEvents)) == 1:
 		b.Kind, b.Mended = BlockEvents, fmt.Sprintf("kind %d", v>>24)
 	}
@@ -226,7 +227,7 @@ func (f *Framer) nextObject(b *Block) error {
 		return CutShort(err)
 	}
 	if h[0] != begin || h[1] != begin || h[2] != tagNull {
-		return f.Fail("object", Malformed("tags %x", h[:3]))
+		return f.Fail("object", binread.Malformed("tags %x", h[:3]))
 	}
 	b.Version = int(int32(binary.LittleEndian.Uint32(h[3:])))
 	least := int(int32(binary.LittleEndian.Uint32(h[7:])))
@@ -260,7 +261,7 @@ func (f *Framer) nextObject(b *Block) error {
 	}
 	if size < 0 || size > MaxBlock {
 		f.inside = false
-		return f.Fail(kind.String(), Malformed("size %d", size))
+		return f.Fail(kind.String(), binread.Malformed("size %d", size))
 	}
 	return f.body(b, int(size))
 }
@@ -299,13 +300,13 @@ func (f *Framer) typeName() (string, error) {
 	}
 	n := binary.LittleEndian.Uint32(h[:])
 	if n > maxTypeName {
-		return "", f.Fail("object", Malformed("type name of %d bytes", n))
+		return "", f.Fail("object", binread.Malformed("type name of %d bytes", n))
 	}
 	if err := f.readFull(h[4 : 4+n+1]); err != nil {
 		return "", CutShort(err)
 	}
 	if h[4+n] != TagEnd {
-		return "", f.Fail("object", Malformed("tag %d after the type name", h[4+n]))
+		return "", f.Fail("object", binread.Malformed("tag %d after the type name", h[4+n]))
 	}
 	return string(h[4 : 4+n]), nil
 }
@@ -382,7 +383,7 @@ func (f *Framer) expect(tag byte) error {
 		return CutShort(err)
 	}
 	if b[0] != tag {
-		return f.Fail("object", Malformed("tag %d where %d belongs", b[0], tag))
+		return f.Fail("object", binread.Malformed("tag %d where %d belongs", b[0], tag))
 	}
 	return f.skip(1)
 }

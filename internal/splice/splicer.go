@@ -84,7 +84,7 @@ func (s *Splicer) Add(o *Object) error {
 		return nil
 	case eventpipe.BlockMetadata:
 		if len(s.metadata.data)+len(o.data) > maxCarriedMetadata {
-			return &trace.FormatError{Format: "nettrace", Section: o.kind.String(), Err: eventpipe.Malformed("more than %d MiB of metadata", maxCarriedMetadata>>20)}
+			return &trace.FormatError{Format: "nettrace", Section: o.kind.String(), Err: binread.Malformed("more than %d MiB of metadata", maxCarriedMetadata>>20)}
 		}
 		s.metadata.add(o.data)
 		s.define(o)
