@@ -39,6 +39,7 @@ type collectOptions struct {
 	output    string
 	etw       bool
 	lttng     bool
+	live      relayAddress
 	stop      stopOptions
 }
 
@@ -98,7 +99,8 @@ Performance Log Users.
 On Linux, --lttng records through LTTng, in a folder that lttng-tools writes, .NET Core
 2.1 to .NET 9 programs that were started with DOTNET_LTTng=1 and
 DOTNET_EnableEventLog=1. Without -p and -n it records all processes of the user, of all
-users if root.
+users if root. --lttng-live stores a live session that a relay daemon receives, of any
+machine.
 
 The flags are those of dotnet-trace. Profiles, with the measured slowdown:
 
@@ -148,6 +150,7 @@ a command, the command's exit code; of several processes, the highest.`,
 	flags.StringVarP(&o.output, "output", "o", "", "write to this `file` or folder (default NAME_DATE_TIME.nettrace); - is standard output")
 	flags.BoolVar(&o.etw, "etw", false, "on Windows, record through ETW: all processes, or those of -p or -n")
 	flags.BoolVar(&o.lttng, "lttng", false, "on Linux, record through LTTng: all processes, or those of -p or -n")
+	flags.Var(&o.live, "lttng-live", "store the LTTng session that a relay daemon receives: net://DAEMON[:PORT]/host/HOST/SESSION")
 	o.stop.addFlags(flags)
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		return pflag.NormalizedName(cmp.Or(map[string]string{"dport": "diagnostic-port"}[name], name))
@@ -187,6 +190,8 @@ func (o *collectOptions) run(cmd *cobra.Command, args []string, std *stdio) erro
 		return err
 	}
 	switch {
+	case o.live.Session != "":
+		return o.collectLive(cmd, std, config, plan)
 	case o.lttng:
 		return o.collectLTTng(cmd, std, config, plan)
 	case o.etw:
@@ -303,9 +308,9 @@ func (o *collectOptions) check(cmd *cobra.Command, args []string) error {
 		return usagef(cmd, "-p and -n cannot be used together: give an id or a name")
 	case launches && o.etw:
 		return usagef(cmd, "--etw records running processes: start the command, then run gctrail collect --etw -n NAME")
-	case launches && o.lttng:
+	case launches && (o.lttng || o.live.Session != ""):
 		return usagef(cmd, "--lttng records running processes: run gctrail collect --lttng, then start the command")
-	case !launches && len(o.pids) == 0 && len(o.names) == 0 && o.port.Path == "" && !o.etw && !o.lttng:
+	case !launches && len(o.pids) == 0 && len(o.names) == 0 && o.port.Path == "" && !o.etw && !o.lttng && o.live.Session == "":
 		return usagef(cmd, "no process given: use -p PID, -n NAME, --diagnostic-port PATH, or -- COMMAND; list the .NET processes with: gctrail ps")
 	case (o.showIO || o.hideIO) && !launches:
 		return usagef(cmd, "--show-child-io and --hide-child-io need a command after --")

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/lttnglive"
 	"github.com/gctrail/gctrail/internal/lttngsession"
 )
 
@@ -33,6 +34,33 @@ func (o *collectOptions) collectLTTng(cmd *cobra.Command, std *stdio, config dia
 	return talk.end(l.Run(cmd.Context()))
 }
 
+// collectLive stores what a relay daemon of LTTng has.
+func (o *collectOptions) collectLive(cmd *cobra.Command, std *stdio, config diag.Config, plan *collect.Plan) error {
+	if name := changed(cmd, "etw", "lttng", "process-id", "name", "profile", "providers", "clrevents", "buffersize"); name != "" {
+		return usagef(cmd, "--%s cannot be used with --lttng-live: the session that is received decides what it has", name)
+	}
+	if err := o.checkLTTng(cmd); err != nil {
+		return err
+	}
+	talk := &collectTalk{std: std, line: &progress{}}
+	l := &collect.LTTngLive{Address: o.live.Address, Options: o.options(std, config, plan, talk.tell)}
+	talk.show(l, "waiting for the relay daemon")
+	return talk.end(l.Run(cmd.Context()))
+}
+
+// A relayAddress is a flag that takes a session of a relay daemon.
+type relayAddress struct{ lttnglive.Address }
+
+func (a *relayAddress) Type() string { return "ADDRESS" }
+
+func (a *relayAddress) String() string { return "" }
+
+func (a *relayAddress) Set(s string) error {
+	var err error
+	a.Address, err = lttnglive.Parse(s)
+	return err
+}
+
 // checkLTTng returns which flags have no meaning for an LTTng session.
 func (o *collectOptions) checkLTTng(cmd *cobra.Command) error {
 	name := changed(cmd, "until", "keep", "before", "after", "repeat", "stopping-event-provider-name", "resume-runtime", "diagnostic-port", "hide-child-io", "rundown")
@@ -40,9 +68,9 @@ func (o *collectOptions) checkLTTng(cmd *cobra.Command) error {
 	case o.etw:
 		return usagef(cmd, "--etw and --lttng cannot be used together: ETW is part of Windows, LTTng of Linux")
 	case name != "":
-		return usagef(cmd, "--%s cannot be used with --lttng: gctrail reads the trace of an LTTng session when it has ended", name)
+		return usagef(cmd, "--%s cannot be used with LTTng: gctrail reads the trace of an LTTng session when it has ended", name)
 	case o.output == "-":
-		return usagef(cmd, "--lttng cannot write to standard output: LTTng itself writes a folder of files; choose one with -o FOLDER")
+		return usagef(cmd, "LTTng traces cannot be written to standard output, because they are folders of files; choose one with -o FOLDER")
 	}
 	return nil
 }
@@ -55,6 +83,12 @@ func lttngErrorText(err error) string {
 	case errors.Is(err, collect.ErrNoTracer):
 		return "no .NET process has sent events to LTTng: start the program with DOTNET_LTTng=1 and DOTNET_EnableEventLog=1, " +
 			"with .NET 9 or earlier, where liblttng-ust.so.0 (LTTng-UST 2.12 or earlier) is installed"
+	}
+	if relay, ok := errors.AsType[*collect.RelayError](err); ok {
+		if _, ok := errors.AsType[*lttnglive.NoSessionError](err); ok {
+			return relay.Err.Error()
+		}
+		return relay.Error() + "; check that lttng-relayd runs there, and that the session was made with lttng create --live"
 	}
 	return err.Error() + "; check that a session daemon runs and accepts you (group tracing): lttng list"
 }

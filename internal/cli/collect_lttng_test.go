@@ -18,6 +18,9 @@ func TestLTTngErrors(t *testing.T) {
 	if code, _, said := gctrail(context.Background(), "collect", "--lttng"); code != exitUnsupported || said != want {
 		t.Errorf("exit code %d, %q", code, said)
 	}
+	if said := noticeText(collect.Recording{Tracer: "LTTng", Relay: "net://a/host/b/c", Path: "x", Plan: new(collect.Plan)}); said != "recording LTTng events of net://a/host/b/c to x; press Ctrl-C to stop" {
+		t.Error(said)
+	}
 	for want, err := range map[string]error{
 		"start the program with DOTNET_LTTng=1 and DOTNET_EnableEventLog=1":                 collect.ErrNoTracer,
 		"lttng create: permission denied; check that a session daemon runs and accepts you": &lttngsession.Error{Command: "create", Said: "permission denied"},

@@ -144,7 +144,10 @@ func noticeText(n collect.Notice) string {
 // recordingText returns what a session of the system's tracer records.
 func recordingText(n *collect.Recording) string {
 	of := "all processes"
-	if n.Processes != nil {
+	switch {
+	case n.Relay != "":
+		of = n.Relay
+	case n.Processes != nil:
 		of = collect.Titles(n.Processes)
 	}
 	said := "recording " + n.Tracer + " events of " + of + aim(n.Plan, n.Path) + "; press Ctrl-C to stop"

@@ -222,7 +222,8 @@ func flatten(err error) []error {
 // ofLTTng reports whether LTTng is why a recording has failed.
 func ofLTTng(err error) bool {
 	_, ok := errors.AsType[*lttngsession.Error](err)
-	return ok || errors.Is(err, lttngsession.ErrNotInstalled) || errors.Is(err, collect.ErrNoTracer)
+	_, ofRelay := errors.AsType[*collect.RelayError](err)
+	return ok || ofRelay || errors.Is(err, lttngsession.ErrNotInstalled) || errors.Is(err, collect.ErrNoTracer)
 }
 
 func exitCodeOf(err error) int {

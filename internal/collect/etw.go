@@ -98,7 +98,7 @@ func (e *ETW) record(ctx context.Context, providers []etwsession.Provider, path 
 	defer c.follower.Close()
 	c.follower.Rundown = e.rundown()
 	e.current.Store(c)
-	e.Options.Notify(Recording{"ETW", e.Processes, path, e.Options.Plan, names})
+	e.Options.Notify(Recording{Tracer: "ETW", Processes: e.Processes, Path: path, Plan: e.Options.Plan, Unnamed: names})
 	if err := c.follow(); err != nil {
 		return nil, err
 	}

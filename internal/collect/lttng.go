@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
@@ -34,7 +35,7 @@ type LTTng struct {
 	Processes []*diag.Process // nil means all of the user
 	Options   *Options        // but for Resume, Names and Stdout
 
-	path  string
+	path  atomic.Pointer[string] // of the folder, once the session runs
 	since time.Time
 }
 
@@ -49,25 +50,21 @@ func (l *LTTng) Run(ctx context.Context) error {
 	if err := paths.makeFolder(); err != nil {
 		return err
 	}
-	l.path = paths.Next(&diag.Process{Name: titleOf(l.Processes, "lttng"), PID: os.Getpid()}, time.Now())
+	path := paths.Next(&diag.Process{Name: titleOf(l.Processes, "lttng"), PID: os.Getpid()}, time.Now())
 	s, err := lttngsession.Start(l.System, &lttngsession.Options{
-		Path: l.path, Events: events, PIDs: innerPIDs(l.Processes), BufferMB: l.Options.Config.BufferMB,
+		Path: path, Events: events, PIDs: innerPIDs(l.Processes), BufferMB: l.Options.Config.BufferMB,
 	})
 	if err != nil {
 		return err
 	}
 	l.since = time.Now()
-	l.Options.Notify(Recording{"LTTng", l.Processes, l.path, l.Options.Plan, nil})
+	l.path.Store(&path)
+	l.Options.Notify(Recording{Tracer: "LTTng", Processes: l.Processes, Path: path, Plan: l.Options.Plan})
 	l.await(ctx)
 	if err := s.Stop(); err != nil {
 		return err
 	}
-	r, err := l.review()
-	if err != nil {
-		return err
-	}
-	l.Options.Notify(Ended{r})
-	return nil
+	return reviewFolder(path, l.Options)
 }
 
 // await waits until the session is to end.
@@ -83,30 +80,35 @@ func (l *LTTng) await(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// review reads what the session has written.
-func (l *LTTng) review() (*Result, error) {
-	reader, err := ctf.Open(os.DirFS(l.path), ctf.Options{Want: gc.Wants, Resolve: clr.Tracepoint})
+// reviewFolder reads what LTTng has written to a folder, and notifies of it.
+func reviewFolder(path string, o *Options) error {
+	reader, err := ctf.Open(os.DirFS(path), ctf.Options{Want: gc.Wants, Resolve: clr.Tracepoint})
 	if errors.Is(err, trace.ErrNotTrace) || errors.Is(err, fs.ErrNotExist) {
-		return nil, ErrNoTracer
+		return ErrNoTracer
 	}
 	if err != nil {
-		return nil, &ReviewError{l.path, err}
+		return &ReviewError{path, err}
 	}
-	r := &Result{
-		Path: l.path, Size: sizeOf(l.path), Regular: true, Plan: l.Options.Plan, Config: &l.Options.Config,
-		LTTng: true,
-	}
+	r := &Result{Path: path, Size: sizeOf(path), Regular: true, Plan: o.Plan, Config: &o.Config, LTTng: true}
 	if err := r.examine(reader); err != nil {
-		return nil, &ReviewError{l.path, err}
+		return &ReviewError{path, err}
 	}
-	return r, nil
+	o.Notify(Ended{r})
+	return nil
 }
 
 // Status returns how far recording has come.
 func (l *LTTng) Status() Status {
-	return Status{Elapsed: time.Since(l.since), Captures: []CaptureStatus{{
-		Process: &diag.Process{Name: titleOf(l.Processes, "lttng")}, Plan: l.Options.Plan, Bytes: sizeOf(l.path),
-	}}}
+	return folderStatus(l.path.Load(), titleOf(l.Processes, "lttng"), l.since, l.Options.Plan)
+}
+
+// folderStatus returns how much is in a folder; nil before it is there.
+func folderStatus(path *string, title string, since time.Time, plan *Plan) Status {
+	if path == nil {
+		return Status{}
+	}
+	c := CaptureStatus{Process: &diag.Process{Name: title}, Plan: plan, Bytes: sizeOf(*path)}
+	return Status{Elapsed: time.Since(since), Captures: []CaptureStatus{c}}
 }
 
 // sizeOf returns the size of the files in a folder.

@@ -25,6 +25,7 @@ type (
 	// Recording reports that a session of the system's tracer has begun.
 	Recording struct {
 		Tracer    string          // "ETW" or "LTTng"
+		Relay     string          // where the events come from; empty if from this machine
 		Processes []*diag.Process // nil means all
 		Path      string
 		Plan      *Plan

@@ -1,0 +1,65 @@
+package collect
+
+import (
+	"context"
+	"errors"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/lttnglive"
+)
+
+// An LTTngLive stores what a relay daemon of LTTng has of a session that is recorded
+// somewhere, in a folder that is read in the end.
+type LTTngLive struct {
+	Address lttnglive.Address
+	Options *Options // as for LTTng
+
+	path  atomic.Pointer[string]
+	since time.Time
+}
+
+// A RelayError reports a relay daemon that cannot be received from.
+type RelayError struct {
+	Address lttnglive.Address
+	Err     error
+}
+
+func (e *RelayError) Error() string { return e.Address.String() + ": " + e.Err.Error() }
+
+// Unwrap returns the cause.
+func (e *RelayError) Unwrap() error { return e.Err }
+
+// Run stores events until ctx is done, the duration is over, or the session has ended.
+func (l *LTTngLive) Run(ctx context.Context) error {
+	paths := NewPaths(l.Options.Output)
+	paths.ext = ""
+	if err := paths.makeFolder(); err != nil {
+		return err
+	}
+	path := paths.Next(&diag.Process{Name: l.Address.Session, PID: os.Getpid()}, time.Now())
+	r, err := lttnglive.Attach(ctx, l.Address, path)
+	if err != nil {
+		return &RelayError{l.Address, err}
+	}
+	l.since = time.Now()
+	l.path.Store(&path)
+	l.Options.Notify(Recording{Tracer: "LTTng", Relay: l.Address.String(), Path: path, Plan: l.Options.Plan})
+	if l.Options.Duration > 0 {
+		var end context.CancelFunc
+		ctx, end = context.WithTimeout(ctx, l.Options.Duration)
+		defer end()
+	}
+	err = errors.Join(r.Receive(ctx), r.Close())
+	if err != nil { // what came until then can be read
+		err = &RelayError{l.Address, err}
+	}
+	return errors.Join(err, reviewFolder(path, l.Options))
+}
+
+// Status returns how far receiving has come.
+func (l *LTTngLive) Status() Status {
+	return folderStatus(l.path.Load(), l.Address.Session, l.since, l.Options.Plan)
+}
