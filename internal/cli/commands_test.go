@@ -131,3 +131,16 @@ func TestHeadingsAreExplained(t *testing.T) {
 		}
 	}
 }
+
+// TestFirstCommand checks what a report proposes first: where lost events leave no
+// verdict, another recording; and that gcs tells processes apart.
+func TestFirstCommand(t *testing.T) {
+	out, _, _ := on(t, 0, "report", "../../testdata/net10-lossy-handles.nettrace.gz")
+	if _, next, _ := strings.Cut(out, "\nNext\n"); !strings.HasPrefix(next, "  $ gctrail collect -p PID --profile gc-collect --buffersize 1024\n") {
+		t.Errorf("next is %.200q", next)
+	}
+	out, _, _ = on(t, 0, "gcs", "../../testdata/net31-net9-lttng.trace.zip")
+	if heading, _, _ := strings.Cut(out, "\n"); !strings.HasPrefix(strings.TrimSpace(heading), "pid ") {
+		t.Errorf("the heading is %q", heading)
+	}
+}

@@ -16,23 +16,26 @@ import (
 // defaultColumns are those of gcs --format table, with how soon they are left
 // out where the terminal is narrow.
 var defaultColumns = []struct {
-	name string
-	rank int
+	name   string
+	rank   int
+	varies bool // only where there are several processes
 }{
-	{"number", 0},
-	{"start_ms", 0},
-	{"generation", 0},
-	{"kind", 2},
-	{"reason", 1},
-	{"pause_ms", 0},
-	{"suspend_ms", 8},
-	{"allocated_bytes", 6},
-	{"heap_before_bytes", 5},
-	{"heap_after_bytes", 3},
-	{"freed_bytes", 4},
-	{"promoted_bytes", 7},
-	{"pinned_objects", 9},
-	{"memory_load_pct", 10},
+	{"pid", 0, true},
+	{"process", 4, true},
+	{"number", 0, false},
+	{"start_ms", 0, false},
+	{"generation", 0, false},
+	{"kind", 2, false},
+	{"reason", 1, false},
+	{"pause_ms", 0, false},
+	{"suspend_ms", 8, false},
+	{"allocated_bytes", 6, false},
+	{"heap_before_bytes", 5, false},
+	{"heap_after_bytes", 3, false},
+	{"freed_bytes", 4, false},
+	{"promoted_bytes", 7, false},
+	{"pinned_objects", 9, false},
+	{"memory_load_pct", 10, false},
 }
 
 // shortHeadings are the headings that are not the column's name.

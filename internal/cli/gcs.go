@@ -61,7 +61,8 @@ one after the other; - is standard input.
 Tables show times in milliseconds from the start of the trace and sizes in megabytes
 (10^6 bytes); - means unknown. Freed and allocated bytes marked > are a lower bound,
 and those marked ~ an estimate, because the program allocates while a background GC
-runs. On a terminal, columns that do not fit are left out.
+runs. Where a trace has several processes, rows begin with their ids. On a terminal,
+columns that do not fit are left out.
 
 Columns of tables, csv and parquet (sizes are in bytes in the latter two):
 ` + columnHelp() + `

@@ -36,7 +36,7 @@ func newTableGCs(std *stdio, out *output, columns []column.Column, several bool)
 		for _, d := range defaultColumns {
 			c, _ := column.Named(d.name)
 			w.columns = append(w.columns, c)
-			w.shape.Columns = append(w.shape.Columns, text.Column{Heading: heading(d.name), Left: leftAligned[d.name], Rank: d.rank})
+			w.shape.Columns = append(w.shape.Columns, text.Column{Heading: heading(d.name), Left: leftAligned[d.name], Rank: d.rank, Varies: d.varies})
 		}
 	}
 	return w

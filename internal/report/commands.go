@@ -171,6 +171,9 @@ func (rep *Report) next() []string {
 	default:
 		next = append(next, record(c, findings.Allocations))
 	}
+	if c.Code == findings.NoVerdict && rep.loss.Events > 0 { // nothing here can be relied on
+		next = slices.Insert(next, 0, record(c, findings.LargeBuffer))
+	}
 	return append(next, "gctrail report --explain pause")
 }
 

@@ -19,6 +19,8 @@ type Table struct {
 
 	LeftOut int        // columns that there was no room for
 	held    [][]string // rows held back
+	first   []string   // the first row
+	differs []bool     // columns in which a row has another cell than the first
 	widths  []int      // 0 for a column that is left out
 	written int        // rows
 	started bool       // the widths are settled and the heading is written
@@ -31,6 +33,7 @@ type Column struct {
 	Left    bool // aligned
 	Rank    int  // columns with the highest are left out first; 0 never
 	Width   int  // at least, in cells
+	Varies  bool // left out while all cells are the same
 }
 
 // shrinks reports whether cells may be cut if there is no room: words may,
@@ -48,9 +51,10 @@ func (t *Table) Row(cells []string) error {
 	for i := range cells {
 		cells[i] = Clean(cells[i])
 	}
-	if t.started {
+	if more := t.compare(cells); t.started && !more {
 		return t.writeRow(cells)
 	}
+	t.started = false
 	t.held = append(t.held, cells)
 	if len(t.held) < tableHold && !t.Stream {
 		return nil
@@ -82,10 +86,27 @@ func (t *Table) Flush() error {
 	return nil
 }
 
+// compare reports whether a row is the first that differs in a column that was left
+// out. The table then has a new heading, with that column.
+func (t *Table) compare(cells []string) (more bool) {
+	if t.first == nil {
+		t.first, t.differs = cells, make([]bool, len(cells))
+	}
+	for i := range t.Columns {
+		if t.Columns[i].Varies && !t.differs[i] && cells[i] != t.first[i] {
+			t.differs[i], more = true, true
+		}
+	}
+	return more
+}
+
 // measure finds the columns' widths, and those that there is no room for.
 func (t *Table) measure() {
-	t.widths = make([]int, len(t.Columns))
+	t.widths, t.LeftOut = make([]int, len(t.Columns)), 0
 	for i := range t.Columns {
+		if t.Columns[i].Varies && (t.first == nil || !t.differs[i]) {
+			continue
+		}
 		t.widths[i] = max(Width(t.Columns[i].Heading), t.Columns[i].Width)
 		for _, cells := range t.held {
 			t.widths[i] = max(t.widths[i], Width(cells[i]))
@@ -104,7 +125,9 @@ func (t *Table) measure() {
 func (t *Table) leaveOut() {
 	total := -len(tableGap)
 	for i := range t.Columns {
-		total += t.least(i, leastOfName) + len(tableGap)
+		if t.widths[i] > 0 {
+			total += t.least(i, leastOfName) + len(tableGap)
+		}
 	}
 	for total > t.Width {
 		out := -1

@@ -75,3 +75,36 @@ func TestTableStreams(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// TestVaries checks that a column whose cells are all the same is left out, and that
+// the first other cell begins a table with it.
+func TestVaries(t *testing.T) {
+	for rows, want := range map[int]string{
+		10:            "pid  n\n  1  a\n", // the other process is known when the table begins
+		tableHold + 5: "n\na\n",           // it is not
+		0:             "pid  n\n  2  b\n", // there is only one row of the first process
+		-1:            "n\nb\n",           // there is one process
+	} {
+		var b strings.Builder
+		tab := Table{W: &b, Columns: []Column{{Heading: "pid", Varies: true}, {Heading: "n"}}}
+		for range rows {
+			_ = tab.Row([]string{"1", "a"})
+		}
+		if rows == 0 {
+			_ = tab.Row([]string{"2", "b"})
+			_ = tab.Row([]string{"1", "a"})
+		} else {
+			_ = tab.Row([]string{"2", "b"})
+		}
+		_ = tab.Flush()
+		if !strings.HasPrefix(b.String(), want) {
+			t.Errorf("%d rows of the first process: %q", rows, b.String()[:min(b.Len(), 40)])
+		}
+		if rows > tableHold && !strings.HasSuffix(b.String(), "a\npid  n\n  2  b\n") {
+			t.Errorf("the second process is at the end of %q", b.String()[b.Len()-40:])
+		}
+		if tab.LeftOut != 0 {
+			t.Errorf("%d columns are left out", tab.LeftOut)
+		}
+	}
+}
