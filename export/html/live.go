@@ -8,11 +8,11 @@ import (
 	"github.com/gctrail/gctrail/gc/background"
 )
 
-// The bounds of what a Live keeps: about 7 MB of figures and 2 MB of details.
+// The bounds of what a Live keeps: about 7 MB of figures, and details.
 const (
-	maxLive        = 20_000 // collections
-	maxLiveDetails = 512    // collections
-	maxLivePhases  = 1000   // background collections
+	maxLive        = 20_000  // collections
+	maxLiveDetails = 8 << 20 // bytes
+	maxLivePhases  = 1000    // background collections
 )
 
 // A Live holds the latest collections of a running process, for pages that follow
@@ -20,9 +20,11 @@ const (
 type Live struct {
 	process *gc.Process
 	start   time.Time
-	rows    []row // a ring, once all are there
-	details []detail
-	numbers []uint32 // of details
+	rows    []row    // a ring, once all are there
+	details [][]byte // of rows; nil for the oldest, where there is no room
+	bytes   int      // of details
+	oldest  int      // the first collection with details
+	detail  detail   // of the latest collection
 	next    int      // collections, so far
 	phases  []phases // the latest
 	ended   int      // background collections, so far
@@ -31,18 +33,30 @@ type Live struct {
 // Add adds a collection, whose times count from start. It is not kept.
 func (l *Live) Add(start time.Time, c *gc.Collection) {
 	l.process, l.start = c.Process, start
-	line := detail(nil).appendCollection(c)
-	if at := l.next % maxLiveDetails; at < len(l.details) {
-		l.details[at], l.numbers[at] = line, c.Number
-	} else {
-		l.details, l.numbers = append(l.details, line), append(l.numbers, c.Number)
+	l.detail = l.detail[:0].appendCollection(c)
+	data := l.detail.appendBytes(nil)
+	if l.next >= maxLive {
+		l.dropDetails(l.next - maxLive + 1)
 	}
 	if at := l.next % maxLive; at < len(l.rows) {
-		l.rows[at] = l.rows[at][:0].appendFigures(c)
+		l.rows[at], l.details[at] = l.rows[at][:0].appendFigures(c), data
 	} else {
-		l.rows = append(l.rows, row(nil).appendFigures(c))
+		l.rows, l.details = append(l.rows, row(nil).appendFigures(c)), append(l.details, data)
 	}
+	l.bytes += len(data)
 	l.next++
+	for l.bytes > maxLiveDetails {
+		l.dropDetails(l.oldest + 1)
+	}
+}
+
+// dropDetails drops the details of collections before one.
+func (l *Live) dropDetails(before int) {
+	for ; l.oldest < before; l.oldest++ {
+		at := l.oldest % maxLive
+		l.bytes -= len(l.details[at])
+		l.details[at] = nil
+	}
 }
 
 // AddPhases adds the phases of a background collection.
@@ -92,9 +106,9 @@ func (l *Live) AppendRows(dst []byte, from, to int) []byte {
 // Detail returns the details of the collection of a number as JSON, nil
 // if it is not kept.
 func (l *Live) Detail(number uint32) []byte {
-	for i, n := range l.numbers {
-		if n == number {
-			return l.details[i].appendJSON(nil)
+	for i := l.next - 1; i >= l.oldest; i-- {
+		if at := i % maxLive; l.rows[at][0] == int64(number) {
+			return detail(nil).readBytes(l.details[at]).appendJSON(nil)
 		}
 	}
 	return nil

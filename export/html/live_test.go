@@ -2,10 +2,48 @@ package html
 
 import (
 	"encoding/json"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/gctrail/gctrail/gc/background"
 )
+
+// TestLiveDetails: the latest collections have their details, of as many as there is
+// room for.
+func TestLiveDetails(t *testing.T) {
+	all := collections(t, "../../testdata/net10-wks-induced-collect.nettrace.gz")
+	for _, heaps := range []int{1, 200} {
+		var l Live
+		const many = maxLive + 500
+		for i := range many {
+			c := *all[i%len(all)]
+			c.Number = uint32(i + 1)
+			for h := 1; h < heaps && len(c.Marks) > 0; h++ {
+				c.Marks = append(slices.Clip(c.Marks), c.Marks[0])
+			}
+			l.Add(time.Time{}, &c)
+			if l.bytes > maxLiveDetails {
+				t.Fatalf("%d bytes of details", l.bytes)
+			}
+		}
+		if heaps == 1 && l.oldest != many-maxLive || heaps > 1 && l.oldest <= many-maxLive {
+			t.Errorf("%d heaps: the oldest details are of %d", heaps, l.oldest)
+		}
+		for _, i := range []int{l.oldest, many - 1} {
+			c := *all[i%len(all)]
+			for h := 1; h < heaps && len(c.Marks) > 0; h++ {
+				c.Marks = append(slices.Clip(c.Marks), c.Marks[0])
+			}
+			if want := detail(nil).appendCollection(&c).appendJSON(nil); !slices.Equal(l.Detail(uint32(i+1)), want) {
+				t.Errorf("GC %d: %s, want %s", i+1, l.Detail(uint32(i+1)), want)
+			}
+		}
+		if l.Detail(uint32(l.oldest)) != nil {
+			t.Error("details that were dropped are there")
+		}
+	}
+}
 
 // TestLivePhases: each background collection is sent once, the latest where there
 // are many.

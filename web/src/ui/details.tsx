@@ -154,7 +154,7 @@ function certainty(p: Process, column: string, row: number): string {
 
 /** Why a page has no more about a collection. */
 function without(p: Process, store: Store): string {
-  if (store.data.follow) return "The server keeps everything about the latest 512 GCs; of those before, the figures above.";
+  if (store.data.follow) return "The server keeps 8 MB of details, those of the latest GCs; of the GCs before, the figures above.";
   const kept = p.header.details.reduce((n, length, i) => (i % 2 === 1 ? n + length : n), 0);
   return `To stay below 6 MB, this page holds pauses, marking, survival and heaps of the ${count(kept)} GCs with the longest pauses only, of ${count(p.rows)}. All about this one:`;
 }
