@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/background"
 )
 
@@ -52,7 +53,7 @@ func TestLivePhases(t *testing.T) {
 	at, seen := 0, uint32(0)
 	for i := range 3 * maxLivePhases {
 		c := &background.Collection{Number: uint32(i + 1)}
-		c.Known[background.Sweep] = true
+		c.Phases[background.Sweep] = gc.Some(background.Interval{})
 		l.AddPhases(c)
 		if i%7 != 0 {
 			continue

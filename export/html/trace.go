@@ -172,8 +172,8 @@ type phases struct {
 func phasesOf(c *background.Collection) phases {
 	p := phases{Number: c.Number, Parts: [][3]int64{}}
 	for i := range background.NumPhases {
-		if c.Known[i] {
-			p.Parts = append(p.Parts, [3]int64{int64(i), c.Begins[i].Microseconds(), c.Durations[i].Microseconds()})
+		if in, known := c.Phases[i].Get(); known {
+			p.Parts = append(p.Parts, [3]int64{int64(i), in.Begin.Microseconds(), in.Duration.Microseconds()})
 		}
 	}
 	return p

@@ -102,8 +102,8 @@ func (w *Writer) quoted(p *process, f *findings.Finding, flow uint64) {
 func (w *Writer) Phases(of *gc.Process, b *background.Collection) error {
 	p := w.process(of)
 	for i := range background.NumPhases {
-		if b.Known[i] {
-			w.slice(p, trackPhases, strings.ReplaceAll(i.String(), "_", " "), b.Begins[i], b.Durations[i], func() { w.integer("number", int64(b.Number)) })
+		if in, known := b.Phases[i].Get(); known {
+			w.slice(p, trackPhases, strings.ReplaceAll(i.String(), "_", " "), in.Begin, in.Duration, func() { w.integer("number", int64(b.Number)) })
 		}
 	}
 	return w.err

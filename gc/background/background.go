@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/enum"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -41,16 +42,17 @@ var ends = [NumPhases]clr.Kind{
 	clr.KindBGC2ndConBegin, clr.KindBGC2ndConEnd,
 }
 
+// An Interval is a part of the time of a trace.
+type Interval struct{ Begin, Duration time.Duration }
+
 // A Collection is a background collection.
 type Collection struct {
 	PID        uint64 // trace.UnknownID if unknown
 	Instance   uint16
 	Number     uint32
 	Start, End time.Duration
-	// Begins holds when the phases began, and Durations how long they took.
-	// Known reports which phases have their begin and end in the trace.
-	Begins, Durations [NumPhases]time.Duration
-	Known             [NumPhases]bool
+	// Phases holds the phases that have their begin and end in the trace.
+	Phases [NumPhases]gc.Opt[Interval]
 	// Foreground counts the collections that ran while this one did.
 	Foreground int
 	// Drained counts the objects drained from the mark stack before the final
@@ -303,12 +305,12 @@ func (m *Model) ended(ev *trace.Event, v *clr.GCEnd) {
 	for p := range rt.last {
 		end, seen := rt.last[p], rt.seen[p]
 		if known && seen && end >= begin {
-			c.Begins[p], c.Durations[p], c.Known[p] = begin, end-begin, true
+			c.Phases[p] = gc.Some(Interval{begin, end - begin})
 		}
 		begin, known = end, seen
 	}
 	rt.now = nil
-	if m.Done != nil && c.Known != [NumPhases]bool{} {
+	if m.Done != nil && c.Phases != [NumPhases]gc.Opt[Interval]{} {
 		m.Done(c)
 	}
 }

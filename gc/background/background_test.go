@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/eventtest"
 )
 
@@ -63,16 +64,19 @@ func TestPhases(t *testing.T) {
 	}
 	want := Collection{
 		PID: 7, Number: 5, Start: 10 * ms, End: 48 * ms,
-		Begins:     [NumPhases]time.Duration{11 * ms, 13 * ms, 30 * ms, 31 * ms, 35 * ms, 36 * ms},
-		Durations:  [NumPhases]time.Duration{2 * ms, 17 * ms, 1 * ms, 4 * ms, 1 * ms, 10 * ms},
-		Known:      [NumPhases]bool{true, true, true, true, true, true},
+		Phases: [NumPhases]gc.Opt[Interval]{
+			gc.Some(Interval{11 * ms, 2 * ms}), gc.Some(Interval{13 * ms, 17 * ms}), gc.Some(Interval{30 * ms, 1 * ms}),
+			gc.Some(Interval{31 * ms, 4 * ms}), gc.Some(Interval{35 * ms, 1 * ms}), gc.Some(Interval{36 * ms, 10 * ms}),
+		},
 		Foreground: 1, Drained: 11, Pages: 100 + 4 + 10 + 1000 + 7 + 1, Objects: 1000 + 40 + 100 + 2000 + 70 + 3, Final: 73,
 		Overflows: 1, Overflown: 50, Waits: 1, Waiting: 3 * ms,
 	}
 	if *got[0] != want {
 		t.Errorf("got  %+v\nwant %+v", *got[0], want)
 	}
-	if known := got[1].Known; known != [NumPhases]bool{InitialMark: true} {
-		t.Errorf("of a collection with a lost event the phases %v are known", known)
+	for phase, in := range got[1].Phases {
+		if in.Known() != (Phase(phase) == InitialMark) {
+			t.Errorf("of a collection with a lost event, %v is %v", Phase(phase), in)
+		}
 	}
 }

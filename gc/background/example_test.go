@@ -14,8 +14,8 @@ import (
 func ExampleModel() {
 	model := background.Model{Done: func(c *background.Collection) {
 		for phase := range background.NumPhases {
-			if c.Known[phase] {
-				fmt.Println(phase, c.Durations[phase])
+			if in, known := c.Phases[phase].Get(); known {
+				fmt.Println(phase, in.Duration)
 			} else {
 				fmt.Println(phase, "unknown")
 			}

@@ -30,7 +30,9 @@ func phaseFields() []field[background.Collection] {
 	for phase := range background.NumPhases {
 		fields = append(fields, field[row]{
 			name: phase.String() + "_ms", heading: headings[phase],
-			value: func(r *row) column.Value { return knownIf(r.Known[phase], timeOf(r.Durations[phase])) },
+			value: func(r *row) column.Value {
+				return ifKnown(r.Phases[phase], func(in background.Interval) column.Value { return timeOf(in.Duration) })
+			},
 		})
 	}
 	return append(fields,
@@ -132,9 +134,10 @@ func listPhases(ctx context.Context, std *stdio, out *output, l *listing, paths 
 func (s *phaseSum) head(p *text.Page, of *gc.Process, end time.Duration) {
 	var sums, longest [background.NumPhases]time.Duration
 	for i := range s.rows {
-		for phase, d := range s.rows[i].Durations {
-			sums[phase] += d
-			longest[phase] = max(longest[phase], d)
+		for phase, p := range s.rows[i].Phases {
+			in := p.Or(background.Interval{})
+			sums[phase] += in.Duration
+			longest[phase] = max(longest[phase], in.Duration)
 		}
 	}
 	p.Heading("%s: %s", called(of), text.Plural(int64(len(s.rows)), "background GC", "background GCs"))
@@ -169,10 +172,11 @@ func (s *phaseSum) strip(width int, end time.Duration) string {
 	for i := range s.rows {
 		c := &s.rows[i]
 		for phase, sign := range stripOf {
-			if !c.Known[phase] {
+			in, known := c.Phases[phase].Get()
+			if !known {
 				continue
 			}
-			for k := cell(c.Begins[phase]); k <= cell(c.Begins[phase]+c.Durations[phase]); k++ {
+			for k := cell(in.Begin); k <= cell(in.Begin+in.Duration); k++ {
 				if strings.IndexByte(stripMarks, sign) > strings.IndexByte(stripMarks, cells[k]) {
 					cells[k] = sign
 				}

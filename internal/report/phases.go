@@ -45,8 +45,8 @@ func (d *Details) addPhases(c *background.Collection) {
 	of.objects += c.Objects
 	of.overflows += int64(c.Overflows)
 	for i := range of.phases {
-		if c.Known[i] {
-			of.phases[i].add(c.Durations[i], c.Number)
+		if in, known := c.Phases[i].Get(); known {
+			of.phases[i].add(in.Duration, c.Number)
 		}
 	}
 }
