@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strconv"
@@ -146,7 +145,7 @@ func columnCalled(name string) (column.Column, error) {
 			return c, nil
 		}
 	}
-	return column.Column{}, fmt.Errorf("unknown column %q; valid columns: %s", name, strings.Join(columnWords(), ", "))
+	return column.Column{}, unknownColumn(name, columnWords())
 }
 
 // columnWords returns the words that --columns takes, the short ones first.

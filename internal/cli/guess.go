@@ -210,6 +210,23 @@ func dashed(flag string) string {
 	return "--" + flag
 }
 
+// unknownColumn reports a column that does not exist, with those that may have been
+// meant, or all.
+func unknownColumn(name string, valid []string) error {
+	var like []string
+	for edits := 0; edits <= 2 && len(like) == 0; edits++ {
+		for _, column := range valid {
+			if unit := strings.HasPrefix(column, name+"_"); edits == 0 && unit || edits > 0 && edits < len(name)-1 && distance(name, column) == edits {
+				like = append(like, column)
+			}
+		}
+	}
+	if len(like) > 0 {
+		return fmt.Errorf("unknown column %q; did you mean %s", name, strings.Join(like, " or "))
+	}
+	return fmt.Errorf("unknown column %q; valid columns: %s", name, strings.Join(valid, ", "))
+}
+
 // distance returns the number of letters to insert, remove, replace or swap
 // with the next to make b of a.
 func distance(a, b string) int {

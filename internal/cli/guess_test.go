@@ -45,3 +45,17 @@ func TestTraceOnStandardInput(t *testing.T) {
 		t.Errorf("%v: %s", err, out)
 	}
 }
+
+// TestUnknownColumn checks that a typing error names the column that was meant.
+func TestUnknownColumn(t *testing.T) {
+	for name, want := range map[string]string{
+		"pauze":      `unknown column "pauze"; did you mean pause`,
+		"gc_handle":  `unknown column "gc_handle"; did you mean gc_handles`,
+		"gen2_after": `unknown column "gen2_after"; did you mean gen2_after_bytes`,
+		"xyz":        `unknown column "xyz"; valid columns: allocated, `,
+	} {
+		if err := unknownColumn(name, columnWords()); !strings.HasPrefix(err.Error(), want) {
+			t.Errorf("%s: %.120s", name, err)
+		}
+	}
+}

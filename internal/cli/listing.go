@@ -52,7 +52,7 @@ func (l *listing) command(std *stdio, cmd *cobra.Command, names []string, one fu
 			return err
 		}
 		if l.sort != "" && !slices.Contains(names, l.sort) {
-			return usagef(cmd, "unknown column %q; valid columns: %s", l.sort, strings.Join(names, ", "))
+			return &usageError{unknownColumn(l.sort, names), cmd.CommandPath()}
 		}
 		out, err := std.create(l.output, l.files)
 		if err != nil {

@@ -23,6 +23,7 @@ type Report struct {
 	counts   map[clr.Kind]uint64 // of events
 	cases    []Case              // the processes with collections, those that cost most first
 	others   []*gc.Process
+	skipped  int  // collections that are not selected
 	narrowed bool // only a part of the time, or of the collections, is looked at
 }
 
@@ -87,7 +88,7 @@ func gather(r Input, o *selection.Selection, budget Budget, details *Details, re
 	}
 	rep := &Report{
 		Name: r.Name(), paths: r.Paths(), merged: r.Merged(), info: r.Info(), loss: r.Loss(), recorded: findings.RecordedOf(r),
-		counts: countKinds(r), narrowed: !o.AllTimes() || set.Skipped > 0,
+		counts: countKinds(r), skipped: set.Skipped, narrowed: !o.AllTimes() || set.Skipped > 0,
 	}
 	for _, result := range set.Judge(findings.TraceOf(r)) {
 		rep.add(Case{Result: result, Ranks: ranks[result.Summary.Process], Phases: details.phasesOf(result.Summary.Process)})
