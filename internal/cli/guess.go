@@ -27,6 +27,8 @@ func implied(root *cobra.Command, args []string) []string {
 		return []string{"report", "-"}
 	case len(args) == 0:
 		return args
+	case len(args) > 1 && (args[0] == "-h" || args[0] == "--help"): // of what follows
+		return implied(root, append(slices.Clone(args[1:]), args[0]))
 	case !slices.ContainsFunc(args, func(arg string) bool { return !isProcessID(arg) || exists(arg) }):
 		return []string{"top", "-p", strings.Join(args, ",")}
 	case picksProcess(args[0]):

@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -56,6 +57,22 @@ func TestUnknownColumn(t *testing.T) {
 	} {
 		if err := unknownColumn(name, columnWords()); !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("%s: %.120s", name, err)
+		}
+	}
+}
+
+// TestHelpBefore checks that --help before a command is that command's.
+func TestHelpBefore(t *testing.T) {
+	for _, args := range [][]string{{"-h", "gcs"}, {"--help", "gcs"}, {"gcs", "-h"}, {"-h", "nosuch.nettrace"}} {
+		want := []string{"gcs", args[0]}
+		if args[1] != "gcs" {
+			want = []string{"report", "nosuch.nettrace", args[0]}
+		}
+		if args[0] == "gcs" {
+			want = args
+		}
+		if got := implied(newRootCmd(&stdio{}), args); !slices.Equal(got, want) {
+			t.Errorf("%q is %q, want %q", args, got, want)
 		}
 	}
 }
