@@ -1,12 +1,15 @@
 package cli
 
 import (
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 func TestDistance(t *testing.T) {
@@ -71,7 +74,7 @@ func TestHelpBefore(t *testing.T) {
 		if args[0] == "gcs" {
 			want = args
 		}
-		if got := implied(newRootCmd(&stdio{}), args); !slices.Equal(got, want) {
+		if got := implied(newRootCmd(&stdio{out: io.Discard, err: text.NewPrinter(io.Discard)}), args); !slices.Equal(got, want) {
 			t.Errorf("%q is %q, want %q", args, got, want)
 		}
 	}
