@@ -197,13 +197,15 @@ def check_demo(what, *command):
     check(f"{what}: gctrail demo", code == 0 and "Total pause" in text and "Findings" in text, f"{code}: {text[:500]}")
 
 
-def installed(zsh):
+UNIT = "usr/lib/systemd/system/gctrail-agent.service"
+
+
+def installed(zsh, *more):
     """Returns the paths that a package installs."""
     return sorted(
         ["usr/bin/gctrail", "usr/share/bash-completion/completions/gctrail", f"usr/share/zsh/{zsh}/_gctrail",
          "usr/share/fish/vendor_completions.d/gctrail.fish", "usr/share/gctrail/completions/gctrail.ps1",
-         "usr/share/doc/gctrail/copyright", "usr/share/doc/gctrail/examples/agent.yaml",
-         "usr/share/doc/gctrail/examples/gctrail-agent.service"]
+         "usr/share/doc/gctrail/copyright", "etc/gctrail/agent.yaml", *more]
         + [f"usr/share/man/man1/{p}.gz" for p in pages()])
 
 
@@ -215,7 +217,7 @@ def check_deb():
         equal(f"fields of {n}", text, f"Package: gctrail\nVersion: {VERSION}\nArchitecture: {a}\n")
         code, text = run("dpkg-deb", "-c", path)
         lines = [line.split(None, 5) for line in text.splitlines()]
-        equal(f"files of {n}", sorted(l[5][2:] for l in lines if not l[0].startswith("d")), installed("vendor-completions"))
+        equal(f"files of {n}", sorted(l[5][2:] for l in lines if not l[0].startswith("d")), installed("vendor-completions", UNIT))
         equal(f"owners of {n}", {l[1] for l in lines}, {"root/root"})
     n = name("linux", "amd64", "deb")
     if os.geteuid() != 0 or os.uname().machine != "x86_64":
@@ -232,9 +234,12 @@ def check_deb():
         check(f"{n}: man gctrail-collect", text.strip().endswith("/gctrail-collect.1.gz"), text)
     code, text = run("bash", "-c", "source /usr/share/bash-completion/completions/gctrail && complete -p gctrail")
     check(f"{n}: bash completes", code == 0 and "gctrail" in text, text)
+    started = re.search(r"^ExecStart=(\S+) agent .*--config (\S+)$", read("/" + UNIT).decode(), re.M)
+    equal(f"{n}: what the unit starts", started and started.groups(), ("/usr/bin/gctrail", "/etc/gctrail/agent.yaml"))
+    equal(f"{n}: the agent reads its settings", run("/usr/bin/gctrail", "agent", "--config", "/etc/gctrail/agent.yaml", "--print-config")[0], 0)
     code, text = run("dpkg", "-P", "gctrail")
     equal(f"{n} is removed: {text}", code, 0)
-    left = [p for p in installed("vendor-completions") if os.path.exists("/" + p)]
+    left = [p for p in installed("vendor-completions", UNIT) if os.path.exists("/" + p)]
     equal(f"{n} leaves nothing", left, [])
 
 
@@ -247,7 +252,7 @@ def check_rpm(work):
         code, text = run("rpm", "-qp", "--qf", "%{NAME} %{VERSION} %{ARCH} %{LICENSE} %{BUILDHOST}", path)
         equal(f"fields of {n}", text, f"gctrail {VERSION} {machine} MIT gctrail")
         code, text = run("rpm", "-qpl", path)
-        equal(f"files of {n}", sorted(p[1:] for p in text.split()), installed("site-functions"))
+        equal(f"files of {n}", sorted(p[1:] for p in text.split()), installed("site-functions", UNIT))
         equal(f"digests of {n}: {text}", run("rpm", "-K", "--nosignature", path)[0], 0)
     n = name("linux", "amd64", "rpm")
     if os.geteuid() != 0 or os.uname().machine != "x86_64":

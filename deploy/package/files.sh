@@ -1,7 +1,7 @@
 #!/bin/sh
 #
-# Writes the files that packages have beside the program, manual pages and completions,
-# to a folder:
+# Writes the files that packages have beside the program to a folder: manual pages,
+# completions, and the agent's unit for the place where packages put the program.
 #
 #     sh deploy/package/files.sh FOLDER
 
@@ -18,3 +18,4 @@ done
 "$folder/gctrail" completion zsh >"$folder/completions/gctrail.zsh"
 "$folder/gctrail" completion fish >"$folder/completions/gctrail.fish"
 "$folder/gctrail" completion powershell >"$folder/completions/gctrail.ps1"
+sed -e '/^# .*Install as/d' -e 's|/usr/local/bin/|/usr/bin/|' examples/agent/gctrail-agent.service >"$folder/gctrail-agent.service"
