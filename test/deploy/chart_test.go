@@ -3,7 +3,6 @@ package deploy
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -158,7 +157,7 @@ func TestChart(t *testing.T) {
 			}
 			if d := objects["DaemonSet test-gctrail"]; d != nil {
 				checkDaemonSet(t, d)
-				checkConfig(t, objects["ConfigMap test-gctrail"].at("data", "agent.yaml").(string))
+				checkConfig(t, objects["ConfigMap test-gctrail"].at("data", "agent.yaml").(string), d.at("spec", "template", "spec", "containers", 0, "args").([]any))
 			}
 		})
 	}
@@ -227,8 +226,9 @@ func checkDaemonSet(t *testing.T, d object) {
 	}
 }
 
-// checkConfig has the agent itself read its configuration.
-func checkConfig(t *testing.T, text string) {
+// checkConfig has the agent itself read its configuration, with the arguments of the
+// container.
+func checkConfig(t *testing.T, text string, args []any) {
 	t.Helper()
 	binary := os.Getenv("GCTRAIL_BINARY")
 	if binary == "" {
@@ -243,7 +243,11 @@ func checkConfig(t *testing.T, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	out, err := exec.Command(binary, "agent", "--config", path, "--print-config").CombinedOutput()
+	var command []string
+	for _, arg := range args {
+		command = append(command, strings.ReplaceAll(arg.(string), "/etc/gctrail/agent.yaml", path))
+	}
+	out, err := exec.Command(binary, append(command, "--print-config")...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s\n%s", err, out, text)
 	}
@@ -370,8 +374,6 @@ func TestLint(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "copy the files of deploy into the chart")
-
 // The files in the chart, which Helm reads from nowhere else, are those of deploy.
 func TestFiles(t *testing.T) {
 	c := load(t, chartPath)
@@ -383,15 +385,9 @@ func TestFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if *update {
-			if err := os.WriteFile(filepath.Join(chartPath, name), want, 0o644); err != nil {
-				t.Fatal(err)
-			}
-			continue
-		}
 		i := slices.IndexFunc(c.Files, func(f *chart.File) bool { return f.Name == name })
 		if i < 0 || !bytes.Equal(c.Files[i].Data, want) {
-			t.Errorf("%s is not %s: go test -run TestFiles -update", name, path)
+			t.Errorf("%s is not %s", name, path)
 		}
 	}
 	everything := render(t, c, everything)
