@@ -63,8 +63,8 @@ func (a *awaited) see(ev *trace.Event) {
 	}
 }
 
-// triggered has the trace end a while after what it was waiting for: when an event
-// tells that this time has passed, or, of a process that falls silent, by the clock.
+// triggered ends the trace some time after its trigger: when an event is that much
+// later or, if the process raises no more events, by the clock.
 func (a *awaited) triggered(t *Trigger) {
 	a.trigger = t
 	a.met(t)
@@ -76,7 +76,7 @@ func (a *awaited) triggered(t *Trigger) {
 	time.AfterFunc(a.plan.After, a.cancel)
 }
 
-// end returns when the trace ends, after the trigger; zero before.
+// end returns when the trace ends: zero before the trigger.
 func (a *awaited) end() time.Time {
 	if ends := a.ends.Load(); ends > 0 {
 		return time.Unix(0, ends)

@@ -36,11 +36,10 @@ type capture struct {
 	passed  int64  // bytes before pending
 	failed  error  // of writing, after which nothing is written any more
 
-	// stopped is why the runtime did not end the trace though it was asked to,
-	// broken why no more of it can be read.
+	// stopped is why the runtime did not end the trace when asked to, and broken is
+	// why the rest of it cannot be read.
 	stopped, broken error
-	// displaced reports that the process continues though the trace has ended: another
-	// client has stopped it.
+	// displaced reports that another client stopped the trace: the process still runs.
 	displaced bool
 
 	received    atomic.Int64 // bytes
@@ -54,25 +53,25 @@ type traceInput interface {
 	SetReadDeadline(time.Time) error
 }
 
-// A traceSink takes a trace as it comes.
+// A traceSink stores a trace as it arrives.
 type traceSink interface {
-	// Write adds whole objects, behind which end belongs. When it fails, room is
-	// for how much of the objects there would have been room.
+	// Write adds whole objects, which end follows. If it fails, room is how much of
+	// the objects would have fitted.
 	Write(objects, end []byte) (room int, err error)
 	Close() error
 }
 
 const (
-	// captureIdle is when events are counted that wait for older ones: the runtime
-	// writes every 100 ms, on a busy machine less often.
+	// captureIdle is how long events wait for older ones before they are counted: the
+	// runtime writes every 100 ms, less often on a busy machine.
 	captureIdle = time.Second
 	// captureGrace is how long a runtime may take to hang up after its trace's
 	// end.
 	captureGrace = 3 * time.Second
-	// captureSlow is when who waits for the end of a trace is told so.
+	// captureSlow is how long the end of a trace may take before the user is told.
 	captureSlow = 2 * time.Second
-	// maxPending bounds what is received without a whole object of a trace among it:
-	// none has more than the reader's 16 MiB.
+	// maxPending bounds what is received without one whole object: the reader takes
+	// objects of up to 16 MiB.
 	maxPending = 32 << 20
 	// captureEnding is how long a process may continue to answer after the end of its
 	// trace.
@@ -122,9 +121,9 @@ func (c *capture) run(ctx context.Context) error {
 	return errors.Join(c.failed, err, outputFailed(c.path, c.sink.Close()))
 }
 
-// goesOn reports whether a process can be asked something, now and a little later: one
-// that ends may still answer when it has ended its trace. Who dialled us is not
-// asked: it may never dial again.
+// goesOn reports whether a process answers, now and a little later: a process that is
+// exiting may still answer once its trace has ended. A process that dialled is not
+// asked, because it may never dial again.
 func goesOn(process *diag.Process) bool {
 	if process.Address == "" {
 		return false
@@ -142,7 +141,7 @@ func goesOn(process *diag.Process) bool {
 	return answers()
 }
 
-// dismiss has the runtime end the trace. A runtime that does not is left.
+// dismiss asks the runtime to end the trace, and gives up on one that does not.
 func (c *capture) dismiss() {
 	slow := time.AfterFunc(captureSlow, func() { c.notify(Ending{c.process, c.session.StopLimit()}) })
 	defer slow.Stop()
@@ -151,8 +150,7 @@ func (c *capture) dismiss() {
 	}
 }
 
-// read reads the trace to its end. The error is that of a stream that is not a
-// trace.
+// read reads the trace to its end. It fails if the stream is not a trace.
 func (c *capture) read() error {
 	model := gc.Model{Live: true}
 	for col, err := range model.Collections(watched{c.reader, c.see}) {
@@ -162,7 +160,7 @@ func (c *capture) read() error {
 		c.add(col)
 	}
 	c.pass()
-	// The runtime hangs up, and only then answers who asked it to stop.
+	// The runtime hangs up before it answers the request to stop.
 	if c.in.SetReadDeadline(time.Now().Add(captureGrace)) == nil {
 		_, _ = io.Copy(io.Discard, c.in)
 	}
@@ -180,7 +178,7 @@ func (c *capture) add(col *gc.Collection) {
 	c.finished(col)
 }
 
-// met notes that what the trace was waiting for has come.
+// met records the trigger of the trace.
 func (c *capture) met(t *Trigger) {
 	if c.ring != nil {
 		c.ring.Hold(t.From)
@@ -188,8 +186,8 @@ func (c *capture) met(t *Trigger) {
 	c.notify(Triggered{c.process, t, c.path, c.plan})
 }
 
-// finish makes the file of what a ring keeps. The ring is gone then, unless the
-// file could not be made.
+// finish writes what the ring holds to the file, and removes the ring unless that
+// fails.
 func (c *capture) finish() error {
 	if c.ring == nil {
 		return nil
@@ -210,8 +208,8 @@ func (c *capture) finish() error {
 	return outputFailed(c.path, err)
 }
 
-// Read hands the bytes of the session to the reader, and keeps them until it has
-// found where their objects end.
+// Read passes the bytes of the session to the reader, and retains them until the reader
+// has found where their objects end.
 func (c *capture) Read(p []byte) (int, error) {
 	c.pass()
 	n, err := c.in.Read(p)
@@ -230,15 +228,15 @@ func (c *capture) Read(p []byte) (int, error) {
 	return n, io.EOF // however a trace is cut, it is
 }
 
-// SetReadDeadline limits the time of reads. A session that was closed meanwhile
-// is at its end, which Read tells.
+// SetReadDeadline limits the time of reads. It ignores a session that was closed
+// meanwhile: the next Read reports its end.
 func (c *capture) SetReadDeadline(t time.Time) error {
 	_ = c.in.SetReadDeadline(t)
 	return nil
 }
 
-// pass writes the whole objects that were read. When that fails, the runtime is
-// asked to stop.
+// pass writes the whole objects that were read. If that fails, it asks the runtime to
+// stop.
 func (c *capture) pass() {
 	size, end := c.reader.Whole()
 	n := int(size - c.passed)
@@ -252,8 +250,7 @@ func (c *capture) pass() {
 	c.pending = c.pending[:copy(c.pending, c.pending[n:])]
 }
 
-// write writes whole objects; if there is no room for all of them, as many as
-// there is.
+// write writes whole objects: all of them, or as many as there is room for.
 func (c *capture) write(objects, end []byte) {
 	if c.ring != nil && c.session.Stopped() {
 		c.ring.End()

@@ -6,8 +6,7 @@ import (
 	"strconv"
 )
 
-// children returns the processes that have inherited a port, as far as that can
-// be seen.
+// children returns the processes that inherited a port, as far as that is visible.
 func children(port string) []int {
 	entries, _ := os.ReadDir("/proc")
 	var pids []int

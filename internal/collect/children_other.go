@@ -2,6 +2,5 @@
 
 package collect
 
-// children returns the processes that have inherited a port: here they cannot
-// be seen.
+// children returns nothing: this system does not show which processes inherited a port.
 func children(string) []int { return nil }

@@ -7,8 +7,8 @@ import (
 	"github.com/gctrail/gctrail/internal/tracefile"
 )
 
-// Described returns what is known of a process, as its runtime would tell it at the
-// end of a trace.
+// Described returns the properties of a process that its runtime would write at the end
+// of a trace.
 func Described(p *diag.Process) *tracefile.Process {
 	d := &tracefile.Process{CommandLine: p.Name, Server: p.GC.Server.Bool(), Concurrent: p.GC.Concurrent.Bool()}
 	if i := p.Info; i != nil {

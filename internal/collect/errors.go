@@ -8,7 +8,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 )
 
-// A ProcessError reports why a process cannot be asked, or what it refuses.
+// A ProcessError reports why a process cannot be reached, or what it refused.
 type ProcessError struct {
 	Name string // and its id
 	Err  error
@@ -82,8 +82,8 @@ func (e *CommandError) Unwrap() error { return e.Err }
 var (
 	// ErrWaits reports a process that has written nothing, not even a trace's head.
 	ErrWaits = errors.New("it is suspended at startup until another diagnostic port resumes it")
-	// ErrNoTrace reports a runtime that sends something else than a trace, or blocks
-	// that are larger than any runtime's.
+	// ErrNoTrace reports a runtime that sends something other than a trace, or blocks
+	// that are larger than any runtime writes.
 	ErrNoTrace = errors.New("it does not send a trace: 32 MiB came without a complete block")
 	// ErrUntraced reports a command none of whose processes matched -n.
 	ErrUntraced = errors.New("it ended, and none of its .NET processes matched -n")
@@ -91,7 +91,7 @@ var (
 	ErrNotDotnet = errors.New("it ended without connecting for tracing")
 )
 
-// TooOld reports whether a runtime refuses what it does not know.
+// TooOld reports whether a runtime refused a request because it does not know it.
 func TooOld(err error) bool {
 	return errors.Is(err, diag.UnknownCommand) || errors.Is(err, diag.NotSupported)
 }

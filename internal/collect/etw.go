@@ -52,8 +52,8 @@ type etwCapture struct {
 	longest     atomic.Int64 // pause, in nanoseconds
 }
 
-// Run records until ctx is done, the duration is over, what the plan waits for has
-// come in each of its files, or all processes have ended.
+// Run records until ctx is done, the duration is over, each file of the plan has its
+// trigger, or all processes have ended.
 func (e *ETW) Run(ctx context.Context) error {
 	providers, err := e.providers()
 	if err != nil {
@@ -147,7 +147,7 @@ func (c *etwCapture) follow() error {
 	return c.follower.Err()
 }
 
-// met notes that what the trace was waiting for has come.
+// met records the trigger of the trace.
 func (c *etwCapture) met(t *Trigger) {
 	process := &diag.Process{PID: int(t.PID)}
 	if t.Collection != nil {
@@ -161,7 +161,7 @@ func (c *etwCapture) met(t *Trigger) {
 	c.notify(Triggered{process, t, c.path, c.plan})
 }
 
-// from returns what time is to be kept from on, of a trace with or without its trigger.
+// from returns the start of the time to retain, for a trace with or without a trigger.
 func (c *etwCapture) from(t *Trigger) time.Time {
 	end := time.Now()
 	if t != nil {
@@ -173,7 +173,7 @@ func (c *etwCapture) from(t *Trigger) time.Time {
 	return end.Add(-c.plan.Before)
 }
 
-// result makes the file of what is kept, and returns what is in it.
+// result writes the file, and returns what is in it.
 func (c *etwCapture) result() (*Result, error) {
 	loss := c.sessions[0].Loss()
 	r := &Result{

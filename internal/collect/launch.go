@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// dialTime is when it is said that a command has not dialled: a runtime does
-	// so in its first tenths of a second.
+	// dialTime is how long a command may take to dial before the user is told: a runtime
+	// dials in its first tenths of a second.
 	dialTime = 10 * time.Second
 	// A command that is asked to end is asked again, and then killed.
 	askAgainAfter = 10 * time.Second
 	killAfter     = 30 * time.Second
-	// signalTime is more than it takes until all who asked for a signal have it.
+	// signalTime is longer than a signal takes to reach all of its receivers.
 	signalTime = time.Second
-	// lastTraces is how long traces may take to end by themselves when the command
-	// has ended: what continues behind it is not collected from.
+	// lastTraces is how long traces may take to end after the command has ended. Then
+	// processes that it left behind are no longer traced.
 	lastTraces = 2 * time.Second
 )
 
@@ -105,8 +105,8 @@ func startChild(cmd *Command, port string) (*child, error) {
 // portVariable is the environment variable that names a runtime's ports.
 const portVariable = "DOTNET_DiagnosticPorts"
 
-// attend waits until the command has ended. It is asked to when gctrail is, or
-// when its traces were long enough; the traces end first.
+// attend waits until the command has ended. It asks the command to end when gctrail is
+// interrupted or the duration is over, after the traces have ended.
 func (s *Supervisor) attend(ctx context.Context, c *child, p *servedPort) {
 	signals := make(chan os.Signal, 2)
 	signal.Notify(signals, os.Interrupt, syscall.SIGTERM)
@@ -150,8 +150,8 @@ func received(signals <-chan os.Signal) os.Signal {
 	}
 }
 
-// cutShort ends the traces, and returns what the command is still to be told of
-// a signal: a terminal tells it both.
+// cutShort ends the traces, and returns the signal to pass on to the command: none if
+// the terminal sent it to both.
 func (p *servedPort) cutShort(c *child, sig os.Signal) os.Signal {
 	p.cancel()
 	p.s.waitAtMost(lastTraces)
@@ -161,8 +161,8 @@ func (p *servedPort) cutShort(c *child, sig os.Signal) os.Signal {
 	return sig
 }
 
-// end has the command end, by a signal if there is one, and waits until it has.
-// It is killed after a while, or at the next signal.
+// end asks the command to end, by the signal if there is one, and waits for it. It kills
+// the command after some time, or at the next signal.
 func (c *child) end(sig os.Signal, signals <-chan os.Signal) {
 	again, kill := time.After(askAgainAfter), time.After(killAfter)
 	if sig != nil {
@@ -182,8 +182,8 @@ func (c *child) end(sig os.Signal, signals <-chan os.Signal) {
 	}
 }
 
-// linger waits for processes that the command has left behind and that may be
-// about to dial: nobody would let them continue.
+// linger waits for processes that the command left behind and that may be about to
+// dial, because nothing else would let them continue.
 func (p *servedPort) linger(name, path string) {
 	limit := time.After(lastTraces)
 	for {
@@ -225,7 +225,7 @@ func (s *Supervisor) waitAtMost(d time.Duration) {
 	}
 }
 
-// result returns what came of the command and of the traces.
+// result returns the outcome of the command and of the traces.
 func (s *Supervisor) result(c *child, showIO bool) error {
 	if code := c.exitCode(); code != 0 && !c.asked {
 		return &ChildError{c.name, code, !showIO}

@@ -80,7 +80,7 @@ func (l *LTTng) await(ctx context.Context) {
 	<-ctx.Done()
 }
 
-// reviewFolder reads what LTTng has written to a folder, and notifies of it.
+// reviewFolder reads the trace that LTTng wrote to a folder, and reports on it.
 func reviewFolder(path string, o *Options) error {
 	reader, err := ctf.Open(os.DirFS(path), ctf.Options{Want: gc.Wants, Resolve: clr.Tracepoint})
 	if errors.Is(err, trace.ErrNotTrace) || errors.Is(err, fs.ErrNotExist) {
@@ -102,7 +102,7 @@ func (l *LTTng) Status() Status {
 	return folderStatus(l.path.Load(), titleOf(l.Processes, "lttng"), l.since, l.Options.Plan)
 }
 
-// folderStatus returns how much is in a folder; nil before it is there.
+// folderStatus returns the size of a folder, nil before it exists.
 func folderStatus(path *string, title string, since time.Time, plan *Plan) Status {
 	if path == nil {
 		return Status{}

@@ -11,8 +11,8 @@ import (
 	"github.com/gctrail/gctrail/internal/lttnglive"
 )
 
-// An LTTngLive stores what a relay daemon of LTTng has of a session that is recorded
-// somewhere, in a folder that is read in the end.
+// An LTTngLive receives a session, recorded on any machine, from an LTTng relay daemon.
+// It stores the events in a folder, which it reads at the end.
 type LTTngLive struct {
 	Address lttnglive.Address
 	Options *Options // as for LTTng
@@ -21,7 +21,7 @@ type LTTngLive struct {
 	since time.Time
 }
 
-// A RelayError reports a relay daemon that cannot be received from.
+// A RelayError reports why nothing can be received from a relay daemon.
 type RelayError struct {
 	Address lttnglive.Address
 	Err     error

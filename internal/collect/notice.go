@@ -34,7 +34,7 @@ type (
 	// Listening reports that a diagnostic port waits for programs that are started
 	// with its variable in their environment.
 	Listening struct{ Variable, Path string }
-	// NotAsked reports that a command has not asked to be traced for some time.
+	// NotAsked reports that a command has run for some time without asking to be traced.
 	NotAsked struct {
 		Command string
 		For     time.Duration
@@ -57,19 +57,19 @@ type (
 		Process *diag.Process
 		Err     error
 	}
-	// Triggered reports that what a trace was waiting for has come.
+	// Triggered reports the trigger of a trace.
 	Triggered struct {
 		Process *diag.Process
 		Trigger *Trigger
 		Path    string
 		Plan    *Plan
 	}
-	// Ending reports that a process takes long to end its trace, and when it is left.
+	// Ending reports that a process takes long to end its trace, and when gctrail gives up.
 	Ending struct {
 		Process *diag.Process
 		Limit   time.Duration
 	}
-	// Unmatchable reports a stopping event that cannot come.
+	// Unmatchable reports a stopping event that can never occur.
 	Unmatchable struct {
 		Event *StoppingEvent
 		Err   error

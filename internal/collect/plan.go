@@ -27,8 +27,7 @@ const (
 // MinKeep is the least size of a ring: some blocks of the runtime's.
 const MinKeep = 1_000_000
 
-// A Stop is what ends a trace, and how much of it is kept, as far as that is
-// asked for.
+// A Stop is what ends a trace, and how much of it to retain, as far as the user set it.
 type Stop struct {
 	Until         *condition.Condition // nil for none
 	Event         *StoppingEvent       // nil for none
@@ -37,8 +36,7 @@ type Stop struct {
 	Files         int
 }
 
-// A Plan is when traces end, and what is kept of them. It is not changed by
-// the captures that it is for.
+// A Plan is when traces end, and what to retain of them. Captures do not change it.
 type Plan struct {
 	Until  *condition.Condition // nil for none
 	Event  *StoppingEvent       // nil for none
@@ -49,7 +47,7 @@ type Plan struct {
 	Files  int
 }
 
-// Plan returns what is asked for, with defaults for the rest.
+// Plan returns what the user set, with defaults for the rest.
 func (s *Stop) Plan() *Plan {
 	limited := s.Keep != tracefile.Limits{}
 	p := &Plan{
@@ -80,7 +78,7 @@ func (s *Stop) Plan() *Plan {
 	return p
 }
 
-// Waits reports whether something is to end the trace.
+// Waits reports whether a condition or an event ends the trace.
 func (p *Plan) Waits() bool { return p.Until != nil || p.Event != nil }
 
 // numbered returns the path of the nth file of several.

@@ -18,8 +18,8 @@ type servedPort struct {
 	stopped  chan struct{}
 }
 
-// lastDials is how long runtimes that have just dialled have to say so, before a
-// port is closed.
+// lastDials is how long runtimes that have just dialled have to identify themselves
+// before a port is closed.
 const lastDials = 100 * time.Millisecond
 
 // Listen collects from the runtimes that dial a port, until all that did have
@@ -51,7 +51,7 @@ func dialled(path string) string {
 	return path
 }
 
-// serve makes a port and deals with each runtime that dials it.
+// serve opens a port and handles each runtime that dials it.
 func (s *Supervisor) serve(ctx context.Context, path string) (*servedPort, error) {
 	l, err := diag.Listen(path)
 	if err != nil {
@@ -74,8 +74,8 @@ func (s *Supervisor) serve(ctx context.Context, path string) (*servedPort, error
 	return p, nil
 }
 
-// receive deals with a runtime that has dialled: it is collected from, or continues
-// without.
+// receive handles a runtime that has dialled: it traces the process, or lets it continue
+// untraced.
 func (s *Supervisor) receive(ctx context.Context, r *diag.Runtime) {
 	s.mu.Lock()
 	s.dialled[r.PID] = true
@@ -126,8 +126,7 @@ func (s *Supervisor) tried() bool {
 	return s.begun+s.failed > 0
 }
 
-// close ends what is collected, lets all runtimes continue that wait, and removes
-// the port.
+// close ends the traces, lets all waiting runtimes continue, and removes the port.
 func (p *servedPort) close() {
 	p.cancel()
 	time.AfterFunc(lastDials, p.stop)

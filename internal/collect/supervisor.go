@@ -75,7 +75,7 @@ func (s *Supervisor) Gather(ctx context.Context, processes []*diag.Process, etw 
 	s.wait()
 }
 
-// spawn has something done in the background.
+// spawn runs a function in the background.
 func (s *Supervisor) spawn(do func()) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -93,7 +93,7 @@ func (s *Supervisor) spawn(do func()) {
 	}()
 }
 
-// wait waits until everything is done.
+// wait waits for all that spawn started.
 func (s *Supervisor) wait() {
 	for {
 		s.mu.Lock()
@@ -125,9 +125,9 @@ func (s *Supervisor) collect(ctx context.Context, process *diag.Process) {
 	s.follow(ctx, c)
 }
 
-// notBefore is ctx, but that it does not end before released does: a runtime that
-// is asked to stop while it waits at its start may crash when it continues (.NET 9
-// and 10, with another session).
+// notBefore is ctx, but does not end before released does: a runtime that is asked to
+// stop a session while it waits at its start may crash when it continues (.NET 9 and 10,
+// with another session).
 func notBefore(ctx, released context.Context) (later context.Context, stop func()) {
 	later, end := context.WithCancel(context.WithoutCancel(ctx))
 	unhook := context.AfterFunc(ctx, func() {
@@ -181,8 +181,8 @@ func (s *Supervisor) opened(process *diag.Process, session *diag.Session, path s
 	return c, nil
 }
 
-// again begins the next session of a process, when a trace has had what it was
-// waiting for; nil if there is to be none.
+// again begins the next session of a process after the trigger of a trace. It returns
+// nil if no more files are wanted.
 func (s *Supervisor) again(ctx context.Context, c *capture) (*capture, error) {
 	if ctx.Err() != nil || c.trigger == nil || !c.session.Stopped() || c.nth == s.plan.Files {
 		return nil, nil
@@ -212,7 +212,7 @@ func (s *Supervisor) started(c *capture) *capture {
 	return c
 }
 
-// refused returns the error of a runtime that was asked for a session.
+// refused returns the error for a runtime that refused a session.
 func refused(ctx context.Context, process *diag.Process, err error) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -228,9 +228,9 @@ func (s *Supervisor) path(process *diag.Process) (string, error) {
 	return path, s.paths.makeFolder()
 }
 
-// follow reads a trace to its end, and says what was in it; then the next one, if
-// there are to be several. That begins before the file of the one before it is
-// made: meanwhile the runtime keeps what happens.
+// follow reads a trace to its end, and reports on it; then the next one, if several are
+// wanted. The next session begins before the file of the previous one is written, so
+// that no event is missed.
 func (s *Supervisor) follow(ctx context.Context, c *capture) {
 	limited := ctx
 	if s.duration > 0 {
@@ -282,8 +282,8 @@ func (s *Supervisor) create(path string) (*tracefile.File, error) {
 	return f, outputFailed(path, err)
 }
 
-// release lets a process continue that waits at its start, and does no harm to
-// others. It is not kept from that by an interruption.
+// release lets a process that waits at its start continue, also after an interruption.
+// It does no harm to other processes.
 func (s *Supervisor) release(runtime *diag.Client, process *diag.Process) {
 	if !s.resume {
 		return
@@ -294,8 +294,7 @@ func (s *Supervisor) release(runtime *diag.Client, process *diag.Process) {
 	}
 }
 
-// fail notifies of an error, if there is one, at once: what else is collected may
-// continue for long.
+// fail reports an error, if there is one, at once: other traces may go on for long.
 func (s *Supervisor) fail(err error) {
 	if err == nil {
 		return

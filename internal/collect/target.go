@@ -50,7 +50,7 @@ func (t *Target) Find(ctx context.Context) (found []*diag.Process, missed, err e
 	return found, missed, err
 }
 
-// atPort asks who listens at the port.
+// atPort asks for the process that listens at the port.
 func (t *Target) atPort(ctx context.Context) ([]*diag.Process, error) {
 	p, err := t.Port.Process(ctx)
 	if err != nil {
@@ -88,7 +88,7 @@ func listed(ctx context.Context, pid int, err error) *diag.Process {
 	return &diag.Process{PID: pid, Err: err}
 }
 
-// Split tells processes of .NET Framework from the others.
+// Split separates processes of .NET Framework from the others.
 func Split(all []*diag.Process) (others, framework []*diag.Process) {
 	for _, p := range all {
 		if errors.Is(p.Err, diag.ErrFramework) {
@@ -129,8 +129,7 @@ func Title(p *diag.Process) string {
 	return cmp.Or(p.Name, "process") + " " + ID(p)
 }
 
-// ID returns the id of a process; one that is known to its namespace only is in
-// brackets.
+// ID returns the id of a process, in brackets if only its namespace knows it.
 func ID(p *diag.Process) string {
 	if p.PID == 0 {
 		return "(" + strconv.Itoa(p.InnerPID) + ")"
