@@ -262,30 +262,39 @@ function drawLine(p: Process, extremes: Extremes, name: string, from: number, to
   return { data: [rows.map((row) => p.time[row] / 1e6), rows.map((row) => values[row])], top: Math.max(0, ...rows.map((row) => values[row])) };
 }
 
-/** The rate between collections, or over equal stretches of time where there are many. */
-function drawRate(p: Process, allocated: Float64Array, from: number, to: number, buckets: number): Drawing {
+/** The rate between collections, or over equal stretches of time where there are many; a gap where it is not known. */
+function drawRate(p: Process, { bytes, unknown }: Prepared["allocated"], from: number, to: number, buckets: number): Drawing {
   const first = Math.max(0, p.rowAt(from) - 1);
   const last = Math.min(p.rows, p.rowAt(to) + 1);
   const xs: number[] = [];
   const ys: (number | null)[] = [];
-  const known = p.get("allocated_bytes");
-  const point = (row: number, begin: number) => {
-    xs.push(p.time[row] / 1e6);
-    const elapsed = p.time[row] - p.time[begin];
-    ys.push(elapsed > 0 ? ((allocated[row + 1] - allocated[begin + 1]) / elapsed) * 1e6 : null);
+  let begin = first;
+  let gap = true;
+  const step = (end: number) => {
+    if (unknown[end + 1] > unknown[begin + 1]) {
+      gap = true;
+      begin = end;
+      return;
+    }
+    const elapsed = p.time[end] - p.time[begin];
+    if (elapsed <= 0) return; // of one pause: counts toward the next
+    const rate = ((bytes[end + 1] - bytes[begin + 1]) / elapsed) * 1e6;
+    if (gap) {
+      xs.push(p.time[begin] / 1e6, p.time[begin] / 1e6);
+      ys.push(null, rate);
+    }
+    xs.push(p.time[end] / 1e6);
+    ys.push(rate);
+    gap = false;
+    begin = end;
   };
   if (last - first <= buckets) {
-    for (let row = Math.max(1, first); row < last; row++) {
-      if (!Number.isNaN(known[row])) point(row, row - 1);
-    }
+    for (let row = first + 1; row < last; row++) step(row);
   } else {
     const width = (to - from) / buckets;
-    let begin = first;
     for (let b = 1; b <= buckets; b++) {
       const end = Math.min(last - 1, p.rowAt(from + b * width));
-      if (end <= begin) continue;
-      point(end, begin);
-      begin = end;
+      if (end > begin) step(end);
     }
   }
   return { data: [xs, ys], top: Math.max(0, ...ys.map((v) => v ?? 0)) };

@@ -152,7 +152,8 @@ export interface Prepared {
   others: Pauses[] | null; // of all collections, where conditions select some
   heap: Extremes;
   committed: Extremes;
-  allocated: Float64Array;
+  /** Sums up to each collection: of what was allocated before it, and of how often that is not known. */
+  allocated: { bytes: Float64Array; unknown: Float64Array };
   background: Uint32Array; // rows
   has: { generations: boolean; sizes: boolean; allocated: boolean; committed: boolean; load: boolean };
 }
@@ -167,7 +168,8 @@ export async function prepare(p: Process, key: string, meets: Uint8Array | null,
   await breathe();
   const committed = new Extremes(p, "committed_after_bytes", "committed_after_bytes");
   await breathe();
-  const allocated = sums(p.get("allocated_bytes"), p.rows);
+  const before = p.get("allocated_bytes");
+  const allocated = { bytes: sums(p.rows, (row) => before[row] || 0), unknown: sums(p.rows, (row) => Number(Number.isNaN(before[row]))) };
   const of = classOf(p);
   const background: number[] = [];
   for (let row = 0; row < p.rows; row++) if (of(row) === 3) background.push(row);
@@ -180,8 +182,8 @@ export async function prepare(p: Process, key: string, meets: Uint8Array | null,
 }
 
 /** Sums up to each collection, so that any range's sum is a difference. */
-function sums(values: Float64Array, n: number): Float64Array {
+function sums(n: number, of: (row: number) => number): Float64Array {
   const all = new Float64Array(n + 1);
-  for (let i = 0; i < n; i++) all[i + 1] = all[i] + (values[i] || 0);
+  for (let i = 0; i < n; i++) all[i + 1] = all[i] + of(i);
   return all;
 }

@@ -156,7 +156,11 @@ function rates({ process: p, allocated }: Prepared, from: number, to: number, bu
     const end = Math.min(p.rows - 1, p.rowAt(at));
     const elapsed = p.time[end] - p.time[begin];
     if (end <= begin || elapsed <= 0) continue;
-    found.push([p.time[end], ((allocated[end + 1] - allocated[begin + 1]) / elapsed) * 1e6]);
+    if (allocated.unknown[end + 1] > allocated.unknown[begin + 1]) {
+      begin = end;
+      continue;
+    }
+    found.push([p.time[end], ((allocated.bytes[end + 1] - allocated.bytes[begin + 1]) / elapsed) * 1e6]);
     begin = end;
   }
   return found;
