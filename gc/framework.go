@@ -49,11 +49,17 @@ func (m *Model) privatePerHeapHistory(e *event) {
 	if v.MemoryPressure > 0 && v.MemoryPressure <= 100 {
 		b.MemoryLoad = Some(int(v.MemoryPressure))
 	}
-	for i := range v.GenData[:gen0Again] {
-		b.sums[i].addPrivate(&v.GenData[i])
+	add := func(i int, g *generation) {
+		g.addPrivate(&v.GenData[i])
+		if again := &v.GenData[gen0Again]; i == gen0 && again.SizeBefore != 0 {
+			g.survived += int64(again.Out) - int64(v.GenData[gen0].Out)
+		}
 	}
-	if again := &v.GenData[gen0Again]; again.SizeBefore != 0 {
-		b.sums[gen0].survived += int64(again.Out) - int64(v.GenData[gen0].Out)
+	for i := range v.GenData[:gen0Again] {
+		add(i, &b.sums[i])
+	}
+	if m.PerHeap {
+		b.PerHeap = append(b.PerHeap, b.part(v.HeapIndex, add))
 	}
 	rt.release()
 }

@@ -176,21 +176,21 @@ func (m *Model) perHeapHistory(e *event) {
 		b.sums[i].add(&v.Values[i])
 	}
 	if m.PerHeap {
-		b.PerHeap = append(b.PerHeap, b.part(v))
+		b.PerHeap = append(b.PerHeap, b.part(v.HeapIndex, func(i int, g *generation) { g.add(&v.Values[i]) }))
 	}
 	rt.release()
 }
 
-// part returns a heap's part from its history.
-func (b *building) part(v *clr.GCPerHeapHistory) HeapPart {
-	p := HeapPart{Heap: v.HeapIndex, Generations: make([]Generation, b.records)}
+// part returns a heap's part. Add adds what its history has of the ith generation.
+func (b *building) part(heap uint32, add func(i int, g *generation)) HeapPart {
+	p := HeapPart{Heap: heap, Generations: make([]Generation, b.records)}
 	for i := range p.Generations {
 		var s generation
-		s.add(&v.Values[i])
+		add(i, &s)
 		g := &p.Generations[i]
-		*g = Generation{
-			Name: generationNames[i], Before: s.before, FreeBefore: s.freeBefore, In: s.in, Out: s.survived, Budget: s.budget,
-			Pinned: Some(s.pinned),
+		*g = Generation{Name: generationNames[i], Before: s.before, FreeBefore: s.freeBefore, In: s.in, Out: s.survived, Budget: s.budget}
+		if b.pinned {
+			g.Pinned = Some(s.pinned)
 		}
 		if b.allAfter || s.after != 0 {
 			g.After, g.Fragmentation, g.FreeList = Some(s.after), Some(s.freeAfter), Some(s.listed)
