@@ -1,0 +1,199 @@
+//go:build linux
+
+package cli
+
+import (
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/internal/dotnettest"
+)
+
+// An agentProcess is an agent in a process of its own.
+type agentProcess struct {
+	*exec.Cmd
+	address string
+	talk    strings.Builder
+}
+
+// startAgent starts an agent and waits until it has searched the machine.
+func startAgent(t *testing.T, args ...string) *agentProcess {
+	t.Helper()
+	a := &agentProcess{address: freeAddress(t)}
+	a.Cmd = exec.CommandContext(t.Context(), os.Args[0], append([]string{"agent", "--listen", a.address, "--ledger", ""}, args...)...)
+	a.Env = append(os.Environ(), "GCTRAIL_TEST_MAIN=1")
+	a.Stderr = &a.talk
+	if err := a.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = a.Process.Kill(); _ = a.Wait() })
+	samplesUntil(t, a.address, "/readyz", func(map[string]float64) bool { return true })
+	return a
+}
+
+// end ends the agent with a signal.
+func (a *agentProcess) end(t *testing.T, how syscall.Signal) {
+	t.Helper()
+	if err := a.Process.Signal(how); err != nil {
+		t.Fatal(err)
+	}
+	_ = a.Wait() // of one that is killed, it is an error
+}
+
+// attached waits until the agent follows as many processes.
+func (a *agentProcess) attached(t *testing.T, n int) {
+	t.Helper()
+	samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
+		return s[`gctrail_agent_processes{state="attached"}`] == float64(n)
+	})
+}
+
+// sessions returns how many sessions a program streams: the runtime has a thread for
+// each. One of the program's own is there from the beginning in some versions.
+func sessions(t *testing.T, pid int) (n int) {
+	t.Helper()
+	names, err := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/comm")
+	if err != nil || len(names) == 0 {
+		t.Fatalf("no threads of %d: %v", pid, err)
+	}
+	for _, name := range names {
+		if text, err := os.ReadFile(name); err == nil && strings.HasPrefix(string(text), ".NET EventPipe") {
+			n++
+		}
+	}
+	return n
+}
+
+// sessionsUntil waits until a program streams no more than n sessions.
+func sessionsUntil(t *testing.T, pid, n int, after string) {
+	t.Helper()
+	got := sessions(t, pid)
+	for deadline := time.Now().Add(30 * time.Second); got > n && time.Now().Before(deadline); got = sessions(t, pid) {
+		time.Sleep(50 * time.Millisecond)
+	}
+	if got > n {
+		t.Errorf("after %s, %d sessions are left, there were %d", after, got, n)
+	}
+}
+
+// TestAgentLeavesNoSession ends an agent in all ways, and looks for its sessions in
+// the programs.
+func TestAgentLeavesNoSession(t *testing.T) {
+	for _, version := range dotnettest.Versions {
+		t.Run(strconv.Itoa(version), func(t *testing.T) {
+			file := dotnettest.Install(t, version)
+			program := dotnettest.StartFile(t, file, "web", 120)
+			waitForSocket(t, program.PID)
+			before := sessions(t, program.PID)
+			for _, how := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGKILL, syscall.SIGKILL} {
+				a := startAgent(t, "--name", program.Name)
+				a.attached(t, 1)
+				if sessions(t, program.PID) <= before {
+					t.Fatal("sessions cannot be seen in the program's threads")
+				}
+				a.end(t, how)
+				sessionsUntil(t, program.PID, before, how.String())
+			}
+		})
+	}
+}
+
+// TestAgentKilledBesideIdle kills agents that follow a program without collections: the
+// runtime notes that a session is closed when it writes to it, at the latest with
+// the next session.
+func TestAgentKilledBesideIdle(t *testing.T) {
+	program := dotnettest.Start(t, 10, "idle", 120)
+	waitForSocket(t, program.PID)
+	before := sessions(t, program.PID)
+	for range 5 {
+		a := startAgent(t, "--name", program.Name)
+		a.attached(t, 1)
+		a.end(t, syscall.SIGKILL)
+	}
+	sessionsUntil(t, program.PID, before+2, "five killed agents")
+	a := startAgent(t, "--name", program.Name)
+	a.attached(t, 1)
+	a.end(t, syscall.SIGTERM)
+	sessionsUntil(t, program.PID, before+2, "an agent that ended")
+}
+
+// TestAgentWithStoppedProgram stops a program for a while: the others are followed
+// meanwhile, and nothing of it is lost.
+func TestAgentWithStoppedProgram(t *testing.T) {
+	file := dotnettest.Install(t, 10)
+	other := dotnettest.Install(t, 9)
+	a := startAgent(t, "--name", filepath.Base(file), "--name", filepath.Base(other), "--labels", "process")
+	stopped := dotnettest.StartFile(t, file, "web", 12)
+	going := dotnettest.StartFile(t, other, "web", 12)
+	collections := func(s map[string]float64, name string) (n float64) {
+		for _, generation := range []string{"gen0", "gen1", "gen2"} {
+			n += s[`dotnet_gc_collections_total{dotnet_gc_heap_generation="`+generation+`",process="`+name+`"}`]
+		}
+		return n
+	}
+	samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
+		return collections(s, stopped.Name) > 10 && collections(s, going.Name) > 10
+	})
+	if err := stopped.Process.Signal(syscall.SIGSTOP); err != nil {
+		t.Fatal(err)
+	}
+	time.Sleep(time.Second) // what it had written is read
+	before := samplesUntil(t, a.address, "/metrics", func(map[string]float64) bool { return true })
+	after := samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
+		return collections(s, going.Name) > collections(before, going.Name)+20
+	})
+	if collections(after, stopped.Name) != collections(before, stopped.Name) {
+		t.Error("a stopped program has collections")
+	}
+	if err := stopped.Process.Signal(syscall.SIGCONT); err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range []*dotnettest.Program{stopped, going} {
+		totals := p.Totals()
+		s := samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
+			return s[`gctrail_process_attached{process="`+p.Name+`"}`] == 0 && collections(s, p.Name) > 0
+		})
+		compareAgent(t, s, `process="`+p.Name+`"`, totals)
+	}
+}
+
+// TestAgentWithDeafProgram has a process accept connections at the socket of a runtime,
+// read nothing and answer nothing. Others are followed as ever, and it is listed as
+// unreachable.
+func TestAgentWithDeafProgram(t *testing.T) {
+	file := dotnettest.Install(t, 10)
+	sleeping := exec.CommandContext(t.Context(), "sleep", "60")
+	if err := sleeping.Start(); err != nil {
+		t.Skip("a process that waits: ", err)
+	}
+	t.Cleanup(func() { _ = sleeping.Process.Kill(); _ = sleeping.Wait() })
+	stat, err := os.ReadFile("/proc/" + strconv.Itoa(sleeping.Process.Pid) + "/stat")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, rest, _ := strings.Cut(string(stat), ") ")
+	started := strings.Fields(rest)[19] // field 22, in ticks since the system started
+	path := filepath.Join(os.TempDir(), "dotnet-diagnostic-"+strconv.Itoa(sleeping.Process.Pid)+"-"+started+"-socket")
+	l, err := net.Listen("unix", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	a := startAgent(t, "--name", filepath.Base(file), "--name", "sleep", "--labels", "process")
+	program := dotnettest.StartFile(t, file, "web", 8)
+	totals := program.Totals()
+	s := samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
+		return s[`gctrail_process_attached{process="`+program.Name+`"}`] == 0 && s[`dotnet_gc_pause_time_seconds_total{process="`+program.Name+`"}`] > 0
+	})
+	compareAgent(t, s, `process="`+program.Name+`"`, totals)
+	samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
+		return s[`gctrail_agent_processes{state="unreachable"}`] == 1
+	})
+}
