@@ -21,6 +21,7 @@ type idleInput struct {
 	after   time.Duration
 	waiting func() bool
 	flush   func() bool // reports whether to continue
+	rest    func()      // nothing waits, and the next data may be long in coming
 }
 
 var errStopped = errors.New("nettrace: no more events are wanted")
@@ -31,6 +32,8 @@ func (i *idleInput) Read(p []byte) (int, error) {
 		var deadline time.Time
 		if i.waiting() {
 			deadline = time.Now().Add(i.after)
+		} else {
+			i.rest()
 		}
 		if err := i.in.SetReadDeadline(deadline); err != nil {
 			return 0, err

@@ -2,6 +2,7 @@ package nettrace
 
 import (
 	"slices"
+	"sync"
 	"unsafe"
 
 	"github.com/gctrail/gctrail/internal/eventpipe"
@@ -194,11 +195,24 @@ func (q *mergeQueue) release(b *batch) {
 // batches are kept for their buffers.
 type batches []*batch
 
+// lent are empty batches that the readers of idle processes do not need: of many
+// processes that are followed, few raise events at a time.
+var lent = sync.Pool{New: func() any { return new(batch) }}
+
+// lend leaves the batches to other readers.
+func (l *batches) lend() {
+	for i, b := range *l {
+		lent.Put(b)
+		(*l)[i] = nil
+	}
+	*l = (*l)[:0]
+}
+
 // take returns an empty batch, a new one if there are none.
 func (l *batches) take() *batch {
 	n := len(*l)
 	if n == 0 {
-		return new(batch)
+		return lent.Get().(*batch)
 	}
 	b := (*l)[n-1]
 	*l = (*l)[:n-1]

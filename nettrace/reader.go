@@ -140,6 +140,7 @@ func (r *Reader) Events() iter.Seq2[*trace.Event, error] {
 		if r.idle != nil {
 			r.idle.flush = func() bool { return r.flush(math.MaxUint64, yield) }
 			r.idle.waiting = func() bool { return len(r.queue.heap) > 0 }
+			r.idle.rest = r.queue.free.lend
 		}
 		if err := r.open(); err != nil {
 			yield(nil, err)

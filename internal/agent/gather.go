@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/proto"
@@ -144,7 +145,7 @@ func (f *families) histogram(d *distribution) *dto.Histogram {
 		}
 		b := &buckets[i]
 		b.UpperBound, b.CumulativeCount = f.bounds[i], &counts[i]
-		if e := &d.latest[i]; !e.at.IsZero() {
+		if e := &d.latest[i]; e.at != 0 {
 			b.Exemplar = f.exemplar(e)
 			h.Exemplars = append(h.Exemplars, b.Exemplar)
 		}
@@ -168,6 +169,6 @@ func (f *families) exemplar(e *exemplar) *dto.Exemplar {
 	return &dto.Exemplar{
 		Label:     []*dto.LabelPair{{Name: f.gc, Value: &number}},
 		Value:     &value,
-		Timestamp: timestamppb.New(e.at),
+		Timestamp: timestamppb.New(time.Unix(0, e.at)),
 	}
 }

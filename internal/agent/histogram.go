@@ -40,7 +40,7 @@ type distribution struct {
 type exemplar struct {
 	value float64
 	gc    uint32
-	at    time.Time // zero for none
+	at    int64 // Unix nanoseconds; 0 for none
 }
 
 func newDistribution() *distribution {
@@ -55,7 +55,7 @@ func (d *distribution) add(seconds float64, gc uint32, at time.Time) {
 	d.sum += seconds
 	i, _ := slices.BinarySearch(bounds, seconds)
 	d.classic[i]++
-	d.latest[i] = exemplar{seconds, gc, at}
+	d.latest[i] = exemplar{seconds, gc, at.UnixNano()}
 	if seconds <= zeroThreshold {
 		d.zero++
 		return
