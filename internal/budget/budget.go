@@ -1,5 +1,5 @@
-// Package budget holds runs of a program against what their garbage collection
-// may cost: absolute limits, and changes from a baseline.
+// Package budget compares runs of a program with a budget for their garbage
+// collection: absolute limits, and changes from a baseline.
 package budget
 
 import (
@@ -18,7 +18,7 @@ import (
 	"github.com/gctrail/gctrail/gc/compare"
 )
 
-// Version is that of the budget files that are read.
+// Version is the version of the budget files that Parse reads.
 const Version = 1
 
 // MaxSize bounds a budget file.
@@ -27,10 +27,10 @@ const MaxSize = 1 << 20
 // A Budget is what a run may cost. The zero Budget allows everything.
 type Budget struct {
 	Version int `yaml:"version"`
-	// Limits are the most that metrics may be, by their names in
-	// compare.Metrics; totals also by second, with the suffix _per_second.
+	// Limits are upper limits of metrics, by their names in compare.Metrics; totals also
+	// by second, with the suffix _per_second.
 	Limits map[string]float64 `yaml:"limits,omitempty"`
-	// Baseline is by how many percent metrics may exceed the baseline's.
+	// Baseline is how much metrics may exceed the baseline's, in percent.
 	Baseline map[string]float64 `yaml:"baseline,omitempty"`
 	// Findings are the rules that must not fire, as R21.
 	Findings []string `yaml:"findings,omitempty"`
@@ -106,16 +106,16 @@ func lookUp(name string) (*compare.Metric, compare.Basis, error) {
 	return nil, "", fmt.Errorf("unknown metric %q; valid metrics: %s", name, strings.Join(names, ", "))
 }
 
-// Room is how much more than the runs have FromRuns allows.
+// Room is how much more than the runs' figures FromRuns allows.
 const Room = 1.25
 
-// initial are the metrics that FromRuns limits: few, and those that say most.
+// initial are the metrics that FromRuns limits: the few that say most.
 var initial = []string{
 	"pause_max_ms", "pause_p99_ms", "pause_pct", "allocated_bytes", "gen2_collections", "heap_peak_bytes", "committed_peak_bytes",
 }
 
-// FromRuns makes a budget that the runs keep, with room. Metrics that a run lacks
-// have no limit.
+// FromRuns returns a budget that the runs meet, with room. It sets no limit for metrics
+// that a run lacks.
 func FromRuns(runs []*compare.Run) *Budget {
 	b := &Budget{Version: Version, Limits: make(map[string]float64), Baseline: map[string]float64{"allocated_bytes": 3, "collections": 5, "pause_pct": 10}}
 	for _, m := range compare.Metrics() {

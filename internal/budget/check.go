@@ -9,7 +9,7 @@ import (
 	"github.com/gctrail/gctrail/gc/compare"
 )
 
-// A Status is how a check ended.
+// A Status is the outcome of a check.
 type Status string
 
 // The statuses.
@@ -38,23 +38,22 @@ type Check struct {
 type Result struct {
 	Status Status // Over where one check is; CannotTell where none is and one cannot be told
 	Checks []Check
-	// Strict reports that CannotTell is a failure.
+	// Strict reports whether CannotTell is a failure.
 	Strict bool
 }
 
-// Failed reports that the budget does not hold.
+// Failed reports whether the runs exceed the budget.
 func (r *Result) Failed() bool {
 	return r.Status == Over || r.Strict && r.Status == CannotTell
 }
 
-// fails reports that a check makes the result fail.
+// fails reports whether a check makes the result fail.
 func (r *Result) fails(c *Check) bool {
 	return c.Status == Over || r.Strict && c.Status == CannotTell
 }
 
-// Check holds runs against the budget, each by its limits, and all of them
-// together against those of the baseline, which may be empty. Checks that are over
-// come first.
+// Check compares each run with the limits of the budget, and all runs together with the
+// baseline, which may be empty. Checks that are over come first.
 func (b *Budget) Check(runs, baseline []*compare.Run) *Result {
 	result := &Result{Status: Within, Strict: b.CannotTell == "fail"}
 	for _, run := range runs {
@@ -106,8 +105,7 @@ func limit(run *compare.Run, name string, most float64) Check {
 	return c
 }
 
-// forbid holds a run against a rule that must not fire. Limit and Value count
-// findings.
+// forbid checks that a rule does not fire for a run. Limit and Value count findings.
 func forbid(run *compare.Run, rule string) Check {
 	c := Check{Name: rule, Text: "finding " + rule, Unit: compare.Count, Status: Within, Run: run.Name}
 	if slices.Contains(run.Findings, rule) {
@@ -116,8 +114,8 @@ func forbid(run *compare.Run, rule string) Check {
 	return c
 }
 
-// allowance holds a change against the percentage that is allowed: over where all
-// of the interval is, within where all of it is.
+// allowance compares a change with the allowed percentage. The change is over or within
+// it only if the whole interval is.
 func allowance(change *compare.Change, allowed float64) Check {
 	c := Check{
 		Name: change.Name, Text: change.Text + " against the baseline", Unit: compare.Percent, Status: CannotTell,

@@ -7,8 +7,7 @@ import (
 	"github.com/gctrail/gctrail/internal/jsontext"
 )
 
-// MaxResult is how many bytes the result of a tool has at most: agents cut longer
-// ones.
+// MaxResult bounds the bytes of a tool's result: agents cut longer ones.
 const MaxResult = 20_000
 
 const (
@@ -16,8 +15,8 @@ const (
 	maxTrailer = 1_000 // of what follows the rows of a result that is not whole
 )
 
-// A spill takes what a command writes. What is more than a result may have goes
-// to a file, with all that came before.
+// A spill receives the output of a command. Once that exceeds MaxResult, it writes all
+// of it to a file.
 type spill struct {
 	root  *root
 	name  string

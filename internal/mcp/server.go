@@ -1,6 +1,5 @@
-// Package mcp serves gctrail's commands to coding agents by the Model Context
-// Protocol: few tools, with the verbs and words of the commands, whose results
-// are small.
+// Package mcp serves gctrail's commands to coding agents by the Model Context Protocol:
+// a few tools with small results, in the words of the commands.
 package mcp
 
 import (
@@ -36,7 +35,7 @@ type Server struct {
 const instructions = `gctrail reads .NET garbage collection traces (.nettrace, .etl, LTTng). Start with triage; its findings name collections by number, which collections lists. ` +
 	`Paths are relative to the server's root. A result that is too large ends with the path of a file that has all of it.`
 
-// New returns a server. The error says what is wrong with Options.Root.
+// New returns a server. It fails if Options.Root is not a folder it can use.
 func New(o Options, command Command) (*Server, error) {
 	dir, err := openRoot(o.Root)
 	if err != nil {
@@ -117,8 +116,8 @@ func (s *selection) flags() []string {
 	return flags
 }
 
-// option appends a flag that has a value. The form with = keeps a value from
-// being taken for a flag.
+// option appends a flag with its value, joined by =, so that the value cannot be taken
+// for a flag.
 func option(flags []string, name, value string) []string {
 	if value == "" {
 		return flags
@@ -126,7 +125,7 @@ func option(flags []string, name, value string) []string {
 	return append(flags, "--"+name+"="+value)
 }
 
-// on appends paths of the root behind the flags.
+// on appends paths of the root after the flags.
 func on(r *root, flags []string, paths ...string) ([]string, error) {
 	for _, path := range paths {
 		resolved, err := r.resolve(path)

@@ -16,7 +16,7 @@ const (
 	Recent = 240
 )
 
-// A Second is what happened in a second of the clock.
+// A Second sums up the collections of one second of the clock.
 type Second struct {
 	Collections int           // that ended in it
 	Pause       time.Duration // of pauses that began in it
@@ -106,20 +106,19 @@ func (r *ring) list() []*Collection {
 	return append(append(list, r.all[r.next:]...), r.all[:r.next]...)
 }
 
-// An allocation tells how much is allocated: the sum since a collection that
-// lies more than Window back, or the one before the latest.
+// An allocation computes the allocation rate, from the bytes allocated since a
+// collection more than Window ago, or since the one before the latest.
 type allocation struct {
 	points []point // by time; the first is the base
 }
 
-// A point is the end of a collection, with what was allocated since the one
-// before.
+// A point is the end of a collection, with the bytes allocated since the one before.
 type point struct {
 	at        time.Time
 	allocated gc.Opt[int64]
 }
 
-// maxPoints bounds the collections of a rate: beyond, the window is shorter.
+// maxPoints bounds the collections of a rate: with more, the window is shorter.
 const maxPoints = 1000
 
 func (a *allocation) add(c *Collection) {

@@ -15,14 +15,14 @@ import (
 const (
 	// maxRecorded is how many bytes of a process's trace are kept.
 	maxRecorded = 16 << 20
-	// maxRecordedInAll bounds what is kept of all processes together.
+	// maxRecordedInAll bounds the bytes of the traces of all processes.
 	maxRecordedInAll = 128 << 20
 )
 
 // ErrNothingRecorded reports a process that has no trace to save.
 var ErrNothingRecorded = errors.New("no data received from it yet")
 
-// A recording is the trace of a process as it came. When it gets too long, its
+// A recording is the trace of a process as it arrived. When it gets too long, its
 // older half is cut off.
 type recording struct {
 	data []byte
@@ -56,8 +56,8 @@ func (r *recording) shorten() {
 // later than the object.
 const endTag = 1
 
-// shortened returns the trace that the second half of data makes: its whole
-// objects spliced, and what has arrived of the next as it is.
+// shortened returns the second half of data as a trace: its whole objects, spliced, and
+// the part of the next object that has arrived, as it is.
 func shortened(data []byte) ([]byte, error) {
 	var (
 		splicer splice.Splicer
@@ -109,8 +109,8 @@ func (t recorder) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// quiet is after what time without data a runtime has written all events of the
-// threads that raised them: it writes every 100 ms.
+// quiet is the time without data after which a runtime has written the events of all
+// threads: it writes every 100 ms.
 const quiet = 250 * time.Millisecond
 
 // settled returns how much of a trace there is before the last batch of event
@@ -134,8 +134,8 @@ func settled(data []byte) int {
 	}
 }
 
-// Save writes what is kept of a process's trace, a .nettrace file that ends
-// where all events were received up to, and returns its size.
+// Save writes the retained part of a process's trace to a .nettrace file, up to the point
+// before which all events were received, and returns its size.
 func (w *Watcher) Save(id int, to io.Writer) (int, error) {
 	w.mu.Lock()
 	var data []byte

@@ -12,7 +12,7 @@ import (
 	"github.com/gctrail/gctrail/live"
 )
 
-// A State is how far a process can be watched.
+// A State is whether a process is watched, and why not.
 type State uint8
 
 const (
@@ -21,11 +21,11 @@ const (
 	Ended                // it has ended, or its trace was ended by somebody else
 )
 
-// ErrTooMany is why a process is not watched that could be.
+// ErrTooMany is why a process that could be watched is not.
 var ErrTooMany = errors.New("too many processes are already being watched")
 
-// News is what has just happened. Of Attached, Collection, Dropped, Lost, Ended
-// and Err one at least is set.
+// News is what has just happened. At least one of Attached, Collection, Dropped, Lost,
+// Ended and Err is set.
 type News struct {
 	ID      int // of this watching of the process
 	Process *diag.Process
@@ -72,10 +72,10 @@ type row struct {
 	trace    recording
 }
 
-// seen takes in what a scan of the machine found out about a process, and returns
-// why it cannot be watched, if that is new. That counts only when it was found
-// twice: a process that starts has no socket yet. What was known of one that does
-// not answer now is kept.
+// seen processes what a scan of the machine found out about a process, and returns why
+// it cannot be watched, if that is new. It must be found twice, because a process that
+// starts has no socket yet. If a process does not answer now, its row keeps what was
+// known of it.
 func (r *row) seen(p *diag.Process) (problem error) {
 	if p.Info != nil || r.process.Info == nil {
 		r.process = p
@@ -102,7 +102,7 @@ func (r *row) due(now time.Time) bool {
 	return r.state == Found && !r.following && r.process.Err == nil && !now.Before(r.retry)
 }
 
-// take takes in news of a process that is followed.
+// take processes news of a process that is followed.
 func (r *row) take(u *live.Update, err error, now time.Time) []*News {
 	if err != nil {
 		return r.refused(err, now)
@@ -183,7 +183,7 @@ func (r *row) times(c *gc.Collection) (began, ended time.Time) {
 	return r.start.Add(first.Or(0)), r.start.Add(last.Or(0))
 }
 
-// until is up to when the process was watched.
+// until returns the time up to which the process was watched.
 func (r *row) until(now time.Time) time.Time {
 	if r.state == Ended {
 		return r.ended
@@ -191,8 +191,8 @@ func (r *row) until(now time.Time) time.Time {
 	return now
 }
 
-// judged returns what was found until a time; nil if no collection was. A process that
-// has not collected for long has not been paused for long.
+// judged returns the findings up to a time, nil without a collection. The time since the
+// last collection counts as time without pauses.
 func (r *row) judged(at time.Time) *findings.Result {
 	for _, result := range r.found.Judge(findings.Trace{
 		Keywords: clr.KeywordGC, Lost: r.lost, Truncated: r.state == Ended && r.err != nil, Until: gc.Some(at.Sub(r.start)),

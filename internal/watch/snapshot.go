@@ -9,15 +9,14 @@ import (
 	"github.com/gctrail/gctrail/gc/stats"
 )
 
-// A Snapshot is what is known at a time. It does not change any more.
+// A Snapshot is what is known at one time. It does not change.
 type Snapshot struct {
 	Now       time.Time
 	Looked    bool // the machine was looked over
 	Processes []*Process
 }
 
-// A Process is what is known of a process. Figures of time count from when it was
-// attached to.
+// A Process describes a process. Its figures begin when the Watcher attached to it.
 type Process struct {
 	*diag.Process
 	ID       int // of this watching of it

@@ -18,28 +18,27 @@ import (
 // Options say what is watched. The zero value means every .NET process of this
 // machine.
 type Options struct {
-	// Wants reports whether a process is to be watched; nil means all are. The others
-	// are not attached to.
+	// Wants reports whether to watch a process; nil watches all. The Watcher does not
+	// attach to the others.
 	Wants func(*diag.Process) bool
 	// UntilEnded makes Run return when processes were found, and all of them have
 	// ended.
 	UntilEnded bool
-	// Each, if not nil, is called with all news, one after the other. A process
-	// whose news wait for it loses collections here, and the losses are counted; it
-	// does not lose them in the runtime.
+	// Each, if not nil, is called with all news, one after the other. If it is slow, a
+	// process loses collections here rather than in the runtime, and they are counted.
 	Each func(*News)
-	// Max is how many processes are attached to at the same time; 0 means MaxFollowed.
+	// Max is how many processes to attach to at the same time; 0 means MaxFollowed.
 	Max int
-	// Interval is how often the machine is looked over for processes; 0 means Interval.
+	// Interval is how often to look for new processes; 0 means Interval.
 	Interval time.Duration
-	// Passing keeps nothing of a collection once Each has had it: snapshots have no
-	// figures, and no trace is kept.
+	// Passing retains nothing of a collection after the call of Each: snapshots have no
+	// figures, and no trace can be saved.
 	Passing bool
-	// Retain is how many collections each finding has, as of findings.Options.
+	// Retain is how many collections each finding names, as in findings.Options.
 	Retain int
-	// PerHeap makes collections have what each heap did.
+	// PerHeap adds the figures of each heap to collections.
 	PerHeap bool
-	// Phases makes news have the phases of background collections.
+	// Phases adds the phases of background collections to news.
 	Phases bool
 	// Source is where processes and collections come from.
 	Source Source
@@ -55,18 +54,16 @@ type Source struct {
 }
 
 const (
-	// Interval is how often the machine is looked over for processes, unless
-	// Options.Interval says otherwise.
+	// Interval is how often to look for new processes, unless Options.Interval is set.
 	Interval = 2 * time.Second
-	// MaxFollowed is how many processes are attached to at the same time, unless
-	// Options.Max says otherwise. Further ones are listed.
+	// MaxFollowed is how many processes to attach to at the same time, unless Options.Max
+	// is set. Further ones are only listed.
 	MaxFollowed = 64
-	// maxEnded is how many processes are kept that have ended.
+	// maxEnded is how many processes that have ended are retained.
 	maxEnded = 8
 	// queued bounds the collections of a process that wait for Options.Each.
 	queued = 512
-	// patience is the longest time after which a process is tried again that could
-	// not be attached to.
+	// patience is the longest interval between attempts to attach to a process.
 	patience = time.Minute
 )
 
@@ -102,9 +99,9 @@ func New(opts Options) *Watcher {
 	return &Watcher{opts: opts}
 }
 
-// Run watches until ctx ends. All runtimes have then been asked to end their
-// traces, and have done so or were given the time to. A panic of one of the
-// watcher's goroutines becomes one of Run.
+// Run watches until ctx ends. Before it returns, it asks all runtimes to end their
+// traces, and gives them time to do so. If one of the watcher's goroutines panics, Run
+// panics.
 func (w *Watcher) Run(ctx context.Context) {
 	ctx, cancel := context.WithCancel(ctx)
 	if w.opts.Source.Arrivals != nil {
@@ -128,7 +125,7 @@ func (w *Watcher) Run(ctx context.Context) {
 	}
 }
 
-// look looks over the machine once, and reports whether to do so again.
+// look looks for processes once, and reports whether to do so again.
 func (w *Watcher) look(ctx context.Context, cancel func()) bool {
 	if ctx.Err() != nil {
 		return false
@@ -174,8 +171,8 @@ func (w *Watcher) attach(ctx context.Context, cancel func(), begin []*row) {
 	}
 }
 
-// released notes that a process is not followed any more, and returns the rows of
-// those that can be attached to in its place.
+// released records that a process is no longer followed, and returns the rows of those
+// to attach to in its place.
 func (w *Watcher) released(ctx context.Context, r *row) []*row {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -194,7 +191,7 @@ func (w *Watcher) add(p *diag.Process) *row {
 	return r
 }
 
-// survive keeps the panic of a goroutine for Run.
+// survive stores the panic of a goroutine for Run.
 func (w *Watcher) survive(cancel func()) {
 	if v := recover(); v != nil {
 		w.mu.Lock()
@@ -204,8 +201,8 @@ func (w *Watcher) survive(cancel func()) {
 	}
 }
 
-// meet compares the rows with what was found, and returns those of processes
-// that are to be attached to now.
+// meet compares the rows with the processes that were found, and returns the rows of
+// those to attach to now.
 func (w *Watcher) match(found []*diag.Process, now time.Time) (begin []*row, news []*News) {
 	w.listed = true
 	present := make(map[*row]bool)
@@ -226,8 +223,7 @@ func (w *Watcher) match(found []*diag.Process, now time.Time) (begin []*row, new
 	return w.due(now), news
 }
 
-// due returns the rows of processes that are to be attached to now, and notes that
-// they are.
+// due returns the rows of the processes to attach to now, and marks them.
 func (w *Watcher) due(now time.Time) (begin []*row) {
 	followed := 0
 	for _, r := range w.rows {
@@ -266,8 +262,8 @@ func (w *Watcher) find(p *diag.Process) *row {
 	return nil
 }
 
-// sameStart is how far the times at which a process was found to have started may
-// lie apart: they are computed from clocks that are not read at once.
+// sameStart is how much two start times of the same process may differ: they are
+// computed from clocks that are not read at the same moment.
 const sameStart = 5 * time.Second
 
 // same reports whether a process was found again.
