@@ -9,7 +9,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// An op is what a node does.
+// An op is the operation of a node.
 type op uint8
 
 const (
@@ -24,8 +24,8 @@ const (
 	opChoose           // the one of options that a slot selects
 )
 
-// A node is a step in reading a structure. The nodes of a structure within a
-// structure are the outer one's.
+// A node is a step in reading a structure. The nodes of a nested structure belong to the
+// outer one.
 type node struct {
 	op      op
 	big     bool // byte order
@@ -49,7 +49,7 @@ type option struct {
 	inner
 }
 
-// An inner plan is that of an array's element, or of a variant's option.
+// An inner plan reads an array's element, or a variant's option.
 type inner struct {
 	nodes plan
 	work  int // what it counts for: its nodes before they were fused
@@ -63,12 +63,12 @@ type plan []node
 const (
 	maxNodes = 1 << 15 // of the plans of one trace
 	maxSlots = 1 << 12 // values that they keep
-	// maxLoose bounds the nodes of an event that may take no space. The others
-	// are bounded by the space that they take.
+	// maxLoose bounds the nodes of an event that may take no space. The space of an
+	// event bounds the others.
 	maxLoose = 512
 )
 
-// A role is what a value is for.
+// A role is the purpose of a value.
 type role uint8
 
 // Roles beyond those of CTF 2: tsdl.NumRoles are.
@@ -83,7 +83,7 @@ const (
 	numRoles
 )
 
-// rolesByName are what values are for in CTF 1.8, which goes by their names.
+// rolesByName are the roles of values in CTF 1.8, which are given by their names.
 var rolesByName = [...]map[string]role{
 	tsdl.PacketHeader: {
 		"magic": role(tsdl.PacketMagic), "uuid": role(tsdl.TraceUUID),
@@ -98,7 +98,7 @@ var rolesByName = [...]map[string]role{
 	tsdl.Payload:     nil,
 }
 
-// contextRoles go by names in both versions.
+// contextRoles are the roles of context fields, given by their names in both versions.
 var contextRoles = map[string]role{
 	"cpu_id": roleCPU, "vpid": roleVPID, "vtid": roleVTID, "pid": rolePID, "tid": roleTID,
 	"pthread_id": rolePthread, "procname": roleProcname,
@@ -327,7 +327,7 @@ func (p *planner) big(t *tsdl.Type) bool {
 	return t.Order == tsdl.BigEndian
 }
 
-// keep gives the value a slot where others may refer to it.
+// keep stores the value in a slot, if others may refer to it.
 func (p *planner) keep(n *node, e *entry) {
 	if (p.wanted == nil || p.wanted[e.name]) && p.slots < maxSlots {
 		p.slots++
@@ -404,7 +404,7 @@ func labelled(t *tsdl.Type, label string) []tsdl.Range {
 	return ranges
 }
 
-// find returns the field that is referred to, which comes before.
+// find returns the field that a reference names, which must come before it.
 func (p *planner) find(r tsdl.Ref) (*entry, error) {
 	for f := p.frame; f != nil; f = f.outer {
 		if r.Scope != tsdl.Anywhere && f.scope != r.Scope {
@@ -459,7 +459,7 @@ func referredTo(t *tsdl.Type) map[string]bool {
 	return names
 }
 
-// fused joins neighbours that are the same bytes in the trace and on the wire.
+// fused joins adjacent nodes whose bytes are the same in the trace and on the wire.
 func fused(nodes plan) plan {
 	var out plan
 	for i, n := range nodes {
@@ -483,8 +483,8 @@ func fused(nodes plan) plan {
 	return out
 }
 
-// plain reports whether n is always the same number of bytes, which go as they are
-// or not at all, and which nobody refers to.
+// plain reports whether n has a fixed number of bytes that are copied unchanged or left
+// out, and that nothing refers to.
 func (n *node) plain() bool {
 	if n.mask != 7 || n.role != 0 || n.slot != 0 || n.dynamic {
 		return false

@@ -7,8 +7,8 @@ import (
 	"strconv"
 )
 
-// An answerRow reads the values of one row of a Result in turn. After the first
-// that is not what it should be, all are zero.
+// An answerRow reads the values of one row of a Result, one after the other. After the
+// first invalid value, all are zero.
 type answerRow struct {
 	row []any
 	err error
@@ -26,7 +26,7 @@ func (a *answerRow) next() any {
 	return v
 }
 
-// text reads a value that may be a text, a number or null.
+// text reads a string, a number or null as text.
 func (a *answerRow) text() string {
 	switch v := a.next().(type) {
 	case string:
@@ -38,7 +38,7 @@ func (a *answerRow) text() string {
 	}
 }
 
-// float reads a number, which large ones are texts of. Null is 0.
+// float reads a number. Large numbers arrive as text; null is 0.
 func (a *answerRow) float() float64 {
 	s := a.text()
 	if s == "" {

@@ -8,7 +8,7 @@ import (
 )
 
 const (
-	// maxBatch is when a batch is stored although it is young.
+	// maxBatch is the size at which a batch is stored before its time.
 	maxBatch = 16 << 20
 	// maxWaiting bounds the rows that wait for a store, in bytes.
 	maxWaiting = 64 << 20
@@ -18,8 +18,8 @@ const (
 
 var errBusy = errors.New("too many records wait for the store")
 
-// A batcher joins the rows of requests that arrive together into one insert: a
-// store is slow with many small ones. Each request waits for the batch that has its
+// A batcher joins the rows of requests that arrive together into one insert, because
+// stores are slow with many small inserts. Each request waits for the batch with its
 // rows.
 type batcher struct {
 	store Store

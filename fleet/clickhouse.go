@@ -26,8 +26,8 @@ type ClickHouse struct {
 // maxAnswer bounds the answer to a query.
 const maxAnswer = 64 << 20
 
-// insertSettings make an insert into a distributed table return when the shards
-// have the rows, not when the first server has.
+// insertSettings make an insert into a distributed table return when the shards have
+// stored the rows, not when the first server has received them.
 const insertSettings = "insert_distributed_sync=1"
 
 // CheckSchema returns an error unless all tables are there.
@@ -40,7 +40,7 @@ func (c *ClickHouse) CheckSchema(ctx context.Context) error {
 	return nil
 }
 
-// insert stores rows. When it returns nil, the shards have them.
+// insert stores rows. When it returns nil, the shards have stored them.
 func (c *ClickHouse) insert(ctx context.Context, t *Table, rows []byte, _ int) error {
 	statement := fmt.Sprintf("INSERT INTO %s (%s) FORMAT RowBinary", quoteName(t.Name), t.names())
 	body, err := c.post(ctx, insertSettings+"&query="+url.QueryEscape(statement), rows)
@@ -93,9 +93,8 @@ func (c *ClickHouse) Query(ctx context.Context, query string) (*Result, error) {
 	return r, nil
 }
 
-// selected yields the rows of a table that a filter lets through; the row is valid
-// until the next step. Rows come as they are stored, so that 64-bit numbers stay
-// exact.
+// selected yields the rows of a table that match a filter; the row is valid until the
+// next step. Rows are read in binary form, so 64-bit numbers stay exact.
 func (c *ClickHouse) selected(ctx context.Context, t *Table, f *Filter, tail string) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		query := fmt.Sprintf("SELECT %s FROM %s FINAL WHERE %s%s\nFORMAT RowBinary", t.names(), quoteName(t.Name), f.sql(), tail)
@@ -202,7 +201,7 @@ func (e *ServerError) Error() string {
 // unknownTable is ClickHouse's code for a table that does not exist.
 const unknownTable, unknownDatabase = 60, 81
 
-// NoSchema reports whether err says that the tables are missing.
+// NoSchema reports whether err means that the tables are missing.
 func NoSchema(err error) bool {
 	var server *ServerError
 	return errors.As(err, &server) && (server.Code == unknownTable || server.Code == unknownDatabase)

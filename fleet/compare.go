@@ -50,7 +50,7 @@ func Runs(ctx context.Context, s Store, f *Filter, limit int) ([]*compare.Run, e
 	return runs, nil
 }
 
-// nameOf says which process a row is of.
+// nameOf returns the name of a row's process.
 func nameOf(t *Table, r Row) string {
 	where := cmp.Or(t.Value(r, "k8s_pod").Text, t.Value(r, "host_name").Text)
 	name := fmt.Sprintf("%s (%s)", t.Value(r, "process").Text, Text(t.Value(r, "pid")))
@@ -60,7 +60,7 @@ func nameOf(t *Table, r Row) string {
 	return where + " " + name
 }
 
-// compared are the columns that figures are made of.
+// compared are the columns that the figures are computed from.
 var compared = []string{
 	"generation", "kind", "pause_ms", "suspend_ms", "allocated_bytes", "allocated_by_ticks_bytes", "promoted_bytes",
 	"heap_after_bytes", "committed_before_bytes", "committed_after_bytes", "heaps", "duration_ms", "affected_by_loss",
@@ -72,7 +72,7 @@ type process struct {
 	collections []figures
 }
 
-// figures are what is compared of a collection.
+// figures are the compared figures of a collection.
 type figures struct {
 	at                                                                     int64 // Unix nanoseconds
 	number                                                                 uint32

@@ -1,5 +1,5 @@
-// Package fleet keeps the collections of many machines and answers questions
-// about them.
+// Package fleet stores the collections of many machines and answers questions about
+// them.
 //
 // Agents send one OTLP log record for each collection. A [Receiver] takes such
 // records, through any number of OpenTelemetry Collectors or directly, and stores
@@ -8,7 +8,7 @@
 // which service pauses most, since which version, what changed, and which process
 // was killed with what in its memory.
 //
-// A record may arrive twice, because a sender repeats what was not acknowledged.
-// A collection is identified by its process, the runtime in it and its number,
-// so that it counts once; docs/fleet.md has the tables.
+// A record may arrive twice, because senders repeat records that were not acknowledged.
+// It still counts once: a collection is identified by its process, the runtime in it
+// and its number. docs/fleet.md describes the tables.
 package fleet

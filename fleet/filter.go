@@ -15,9 +15,8 @@ type Filter struct {
 	Where    []Term    // all of them hold
 }
 
-// A Term is a condition on one column: that a text matches a pattern in which *
-// stands for anything, or how a number compares. An unknown value matches nothing
-// but the empty pattern.
+// A Term is a condition on one column: a pattern for text, in which * matches anything,
+// or a comparison for numbers. An unknown value matches only the empty pattern.
 type Term struct {
 	Column  string
 	Op      string // "=", "!=", "<", "<=", ">", ">="
@@ -143,7 +142,7 @@ func numeric(v column.Value) (float64, bool) {
 	}
 }
 
-// matches reports whether s matches a pattern, in which * stands for anything.
+// matches reports whether s matches a pattern, in which * matches anything.
 func matches(pattern, s string) bool {
 	first, rest, starred := strings.Cut(pattern, "*")
 	if !starred {

@@ -20,9 +20,9 @@ import (
 	"github.com/gctrail/gctrail/export/parquet"
 )
 
-// A Folder keeps rows as Parquet files, TABLE/day=YYYYMMDD/*.parquet, which
-// DuckDB, Spark and ClickHouse read as they are. One program writes to it; any
-// number may read.
+// A Folder stores rows as Parquet files, TABLE/day=YYYYMMDD/*.parquet, which DuckDB,
+// Spark and ClickHouse can read. Only one program may write to it; any number may
+// read.
 type Folder struct {
 	Path string
 
@@ -33,12 +33,12 @@ const (
 	suffix = ".parquet"
 	// joinFiles is how many small files of a day are joined into one.
 	joinFiles = 32
-	// smallFile is what counts as small.
+	// smallFile is the size below which a file is small.
 	smallFile = 8 << 20
 )
 
-// insert writes a file for each day of the rows, under its name only once it is
-// whole and on the disk.
+// insert writes a file for each day of the rows. A file gets its final name only when it
+// is complete and on disk.
 func (f *Folder) insert(_ context.Context, t *Table, encoded []byte, _ int) error {
 	var days []string
 	for row, err := range t.decode(encoded) {
@@ -110,8 +110,8 @@ func (f *Folder) write(folder string, t *Table, rows iter.Seq2[Row, error]) (err
 	return syncFolder(folder)
 }
 
-// syncFolder makes the names in a folder outlive a crash of the machine, where the
-// system can.
+// syncFolder makes the names in a folder survive a crash of the machine, where the
+// system supports that.
 func syncFolder(path string) error {
 	d, err := os.Open(path)
 	if err != nil {
@@ -130,9 +130,8 @@ func (t *Table) stored() []parquet.Column {
 	return columns
 }
 
-// join rewrites the small files of a day as one, once there are many. A row that
-// came twice is then there once. A crash in between leaves rows twice, which
-// queries see through.
+// join rewrites the small files of a day as one, once there are many, and removes
+// duplicate rows. A crash in between leaves duplicates, which queries ignore.
 func (f *Folder) join(folder string, t *Table) error {
 	files, err := tables(folder)
 	if err != nil {
@@ -184,8 +183,8 @@ func rowsOf(t *Table, files []string) iter.Seq2[Row, error] {
 	}
 }
 
-// rowsOfDay yields the rows of a folder's files. Files that are joined meanwhile
-// are found under their new name, so that rows may come twice.
+// rowsOfDay yields the rows of a folder's files. It finds files that are joined meanwhile
+// under their new name, so rows may come twice.
 func rowsOfDay(t *Table, folder string) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		read := make(map[string]bool)
@@ -242,8 +241,8 @@ func rowsOfFile(t *Table, name string, yield func(Row, error) bool) bool {
 	return true
 }
 
-// rows yields the rows of a table that a filter lets through, each once, by day;
-// the row is valid until the next step.
+// rows yields the rows of a table that match a filter, each once, by day; the row is
+// valid until the next step.
 func (f *Folder) rows(ctx context.Context, t *Table, filter *Filter) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		entries, err := os.ReadDir(filepath.Join(f.Path, t.Name))
@@ -268,7 +267,7 @@ func (f *Folder) rows(ctx context.Context, t *Table, filter *Filter) iter.Seq2[R
 	}
 }
 
-// unique leaves out rows that were there before.
+// unique leaves out rows that came before.
 func unique(t *Table, rows iter.Seq2[Row, error]) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		var before keys
@@ -283,13 +282,13 @@ func unique(t *Table, rows iter.Seq2[Row, error]) iter.Seq2[Row, error] {
 	}
 }
 
-// keys remembers the rows of a day. Numbers of collections follow each other, so
-// that a process's are bits in a few pages.
+// keys is the set of the rows of a day. Collections have consecutive numbers, so those of
+// a process are bits in a few pages.
 type keys struct {
 	pages map[page]*[pageBits / 64]uint64
 }
 
-// A page is a stretch of the numbers of a process.
+// A page is a range of the numbers of a process.
 type page struct {
 	process string // and the rest of the key
 	number  int64

@@ -27,7 +27,7 @@ func bucket(d time.Duration) int {
 	return int(math.Floor(math.Log(float64(max(d, 1))) / math.Log(growth)))
 }
 
-// quantile returns the duration that the share q of all is not above.
+// quantile returns the duration that a share q of all durations does not exceed.
 func (h *histogram) quantile(q float64) time.Duration {
 	if h.total == 0 {
 		return 0

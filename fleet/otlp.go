@@ -11,13 +11,13 @@ import (
 	"github.com/gctrail/gctrail/export/column"
 )
 
-// errProtobuf is what is wrong with a body that is no LogsData.
+// errProtobuf reports a body that is not a LogsData message.
 var errProtobuf = errors.New("this is not an OTLP LogsData message")
 
-// errTooLarge ends decoding where the rows of a request exceed their bound.
+// errTooLarge ends decoding when the rows of a request exceed their bound.
 var errTooLarge = errors.New("the records are too large for one request")
 
-// decoded is what one request holds.
+// decoded are the rows of one request.
 type decoded struct {
 	rows     map[*Table]*rows
 	size     int // of all rows, in bytes
@@ -32,8 +32,8 @@ type rows struct {
 	count int
 }
 
-// A decoder reads OTLP logs. The message is walked, never built: its memory does
-// not depend on how many empty records and attributes a sender invents. Field
+// A decoder reads OTLP logs. It walks the message without building it, so its memory does
+// not grow with the empty records and attributes that a sender invents. Field
 // numbers are those of opentelemetry-proto's logs.proto, common.proto and
 // resource.proto.
 type decoder struct {
@@ -49,7 +49,7 @@ type decoder struct {
 // An attribute is one key and its encoded AnyValue.
 type attribute struct{ key, value []byte }
 
-// maxAttributes bounds the attributes of one resource or record that are looked at.
+// maxAttributes bounds the attributes of one resource or record that decode reads.
 const maxAttributes = 512
 
 // decode reads a LogsData message into out.

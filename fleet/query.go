@@ -8,8 +8,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Query runs a query in the store's own language. A folder has none; the error
-// then wraps trace.ErrUnsupported and says what can read it.
+// Query runs a query in the store's own language. A folder has none: its error wraps
+// trace.ErrUnsupported and names programs that can read it.
 func Query(ctx context.Context, s Store, sql string) (*Result, error) {
 	switch s := s.(type) {
 	case *ClickHouse:

@@ -39,8 +39,8 @@ func (g *Group) PauseShare() gc.Opt[float64] {
 	return gc.Some(100 * min(1, g.Pause.Seconds()/g.Watched.Seconds()))
 }
 
-// Top returns the groups of collections with most pause. The columns to group by
-// are texts or numbers of the table of collections.
+// Top returns the groups of collections with the most pause. The columns to group by are
+// text or number columns of the table of collections.
 func Top(ctx context.Context, s Store, f *Filter, by []string, limit int) ([]Group, error) {
 	for _, name := range by {
 		if !Collections().Has(name) {
@@ -175,17 +175,17 @@ func (f *Folder) groups(ctx context.Context, filter *Filter, by []string, limit 
 
 const maxGroups = 1 << 16
 
-// summed are the columns that a sum is made of.
+// summed are the columns that a sum is computed from.
 var summed = []string{"pause_ms", "allocated_bytes", "heap_after_bytes", "generation", "affected_by_loss"}
 
-// A sum is a group in the making.
+// A sum accumulates the figures of a group.
 type sum struct {
 	Group
 	processes map[string]*span
 	pauses    histogram
 }
 
-// A span is when a process's collections were.
+// A span is the time from the first to the last collection of a process.
 type span struct{ first, last int64 }
 
 func (s *sum) add(t *Table, row Row) {
@@ -247,8 +247,8 @@ func (f *Folder) latest(ctx context.Context, t *Table, filter *Filter, limit int
 	return rows[:min(limit, len(rows))], nil
 }
 
-// Text returns a value as text: times in milliseconds, sizes in bytes, nothing
-// if unknown.
+// Text returns a value as text: times in milliseconds, sizes in bytes, empty if
+// unknown.
 func Text(v column.Value) string {
 	switch v.Type {
 	case column.Text:

@@ -32,9 +32,9 @@ const (
 	retryAfter    = "2" // seconds
 )
 
-// A Receiver takes OTLP logs over HTTP, and answers once their rows are stored: a
-// sender that has the answer need not keep them. It holds no state, so that any
-// number of receivers may stand behind a load balancer.
+// A Receiver receives OTLP logs over HTTP. It answers when their rows are stored, so a
+// sender that has the answer can drop them. It has no state, so any number of receivers
+// can run behind a load balancer.
 type Receiver struct {
 	token [sha256.Size]byte
 	open  bool // there is no token
@@ -47,14 +47,14 @@ type Receiver struct {
 	counts counts
 }
 
-// counts are what a receiver did since its start.
+// counts are totals since the start of a receiver.
 type counts struct {
 	requests, refused, stored, rejected, others, failures atomic.Int64
 }
 
-// NewReceiver returns a receiver that stores rows in store. Where token is not
-// empty, requests must have it as their bearer token. Rows of requests that arrive
-// within delay are stored together.
+// NewReceiver returns a receiver that stores rows in store. If token is not empty,
+// requests must carry it as their bearer token. Rows of requests that arrive within
+// delay are stored together.
 func NewReceiver(store Store, token string, delay time.Duration) *Receiver {
 	r := &Receiver{
 		token: sha256.Sum256([]byte(token)), open: token == "", now: time.Now,
@@ -132,7 +132,7 @@ func (r *Receiver) logs(w http.ResponseWriter, req *http.Request) {
 	_, _ = w.Write(answer(d))
 }
 
-// allowed compares hashes, so that the time it takes tells nothing of the token.
+// allowed compares hashes, so that its duration reveals nothing about the token.
 func (r *Receiver) allowed(req *http.Request) bool {
 	const scheme = "Bearer "
 	given := req.Header.Get("Authorization")
@@ -146,7 +146,7 @@ func (r *Receiver) allowed(req *http.Request) bool {
 	return subtle.ConstantTimeCompare(sum[:], r.token[:]) == 1
 }
 
-// read decodes the body of a request. Where it fails, status is the answer.
+// read decodes the body of a request. If that fails, status is the answer.
 func (r *Receiver) read(w http.ResponseWriter, req *http.Request) (_ *decoded, status int, _ error) {
 	var body io.Reader = http.MaxBytesReader(w, req.Body, maxBody)
 	switch req.Header.Get("Content-Encoding") {
@@ -209,7 +209,7 @@ func (r *Receiver) wrongSignal(w http.ResponseWriter, _ *http.Request) {
 	r.refuse(w, http.StatusNotFound, "gctrail fleet receive takes logs; send metrics to Prometheus and traces elsewhere")
 }
 
-// metrics answers with the counts, as Prometheus reads them.
+// metrics answers with the counts, in the Prometheus text format.
 func (r *Receiver) metrics(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
 	for _, m := range []struct {

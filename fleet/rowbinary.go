@@ -11,9 +11,8 @@ import (
 	"github.com/gctrail/gctrail/export/column"
 )
 
-// Rows travel and wait in ClickHouse's format RowBinary: fixed widths in little
-// endian, strings behind their length, and a byte before each value that may be
-// null, which is 1 if it is.
+// Rows are sent and queued in ClickHouse's format RowBinary: numbers in little endian,
+// strings after their length, and before each nullable value a byte that is 1 for null.
 
 // maxText bounds a text of a row, in bytes.
 const maxText = 4 << 10
@@ -56,8 +55,8 @@ func (c *Column) appendValue(dst []byte, v column.Value, required bool) []byte {
 
 var errRow = errors.New("a row is cut")
 
-// readRow reads a row of t into r, which has a value for each column, and returns
-// what is behind it. Texts are copied.
+// readRow reads a row of t into r, which has a value for each column, and returns the
+// bytes after it. It copies text.
 func (t *Table) readRow(r Row, src []byte) ([]byte, error) {
 	for i := range t.Columns {
 		var err error

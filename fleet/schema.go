@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/export/column"
 )
 
-// A Schema says which tables ClickHouse gets.
+// A Schema describes the tables to create in ClickHouse.
 type Schema struct {
 	Database string
 	// Cluster spreads the tables over the shards of a cluster of this name in the
@@ -78,8 +78,8 @@ func (t *Table) sqlType(i int) string {
 	return "Nullable(" + typ + ")"
 }
 
-// view is the statement for a view that copies records from the Collector's table
-// of logs, where attributes are texts in maps.
+// view returns the statement for a view that copies records from the Collector's table
+// of logs, where attributes are strings in maps.
 func (s Schema) view(t *Table, database string) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "CREATE MATERIALIZED VIEW IF NOT EXISTS %s.%s TO %s.%s AS SELECT\n", database, quoteName(t.Name+"_from_logs"), database, quoteName(t.Name))

@@ -9,7 +9,7 @@ import (
 	"github.com/gctrail/gctrail/otlp/record"
 )
 
-// A Table is one sort of records: its columns, and which of them identify one.
+// A Table describes one kind of record: its columns, and the ones that identify a record.
 type Table struct {
 	Name    string
 	Event   string // the event name of the log records that are its rows
@@ -21,7 +21,7 @@ type Table struct {
 	required   []bool         // the columns that are never null
 }
 
-// A Column is a figure of every record of a table. Its name has the unit.
+// A Column is a figure that every record of a table has. Its name ends with the unit.
 type Column struct {
 	Name string
 	Type column.Type // text if unknown is empty, all else is null
@@ -44,8 +44,8 @@ var ends = sync.OnceValue(func() *Table {
 	return newTable("ends", record.EndEvent, record.Ended())
 })
 
-// Collections returns the table of collections, one row each. The columns behind
-// those of the process are those of export/column.
+// Collections returns the table of collections, one row each. The columns of the process
+// come first, then those of export/column.
 func Collections() *Table { return collections() }
 
 // Ends returns the table of processes that ended, and what was in their memory.
@@ -68,7 +68,7 @@ func newTable[T any](name, event string, attributes []record.Attribute[T], key .
 	return t.indexed()
 }
 
-// indexed makes the columns known by their names.
+// indexed indexes the columns by name.
 func (t *Table) indexed() *Table {
 	t.index, t.attributes = make(map[string]int), make(map[string]int)
 	t.required = make([]bool, len(t.Columns))
@@ -80,8 +80,8 @@ func (t *Table) indexed() *Table {
 	return t
 }
 
-// only returns the table with no more columns than those of the given names, those
-// that a filter looks at, and those that identify a row.
+// only returns the table with fewer columns: those of the given names, those of a filter,
+// and those that identify a row.
 func (t *Table) only(f *Filter, names ...string) *Table {
 	few := &Table{Name: t.Name, Event: t.Event, Key: t.Key}
 	for i, c := range t.Columns {
@@ -93,7 +93,7 @@ func (t *Table) only(f *Filter, names ...string) *Table {
 	return few.indexed()
 }
 
-// columnUID identifies a process among all.
+// columnUID identifies a process uniquely.
 var columnUID = func() string {
 	for _, a := range record.Resource() {
 		if a.Key == record.UID {
@@ -103,8 +103,8 @@ var columnUID = func() string {
 	return ""
 }()
 
-// Value returns a row's value in the column of that name; the unknown value where
-// the table has no such column.
+// Value returns a row's value in the column of that name, the unknown value if the table
+// has no such column.
 func (t *Table) Value(r Row, name string) column.Value {
 	i, ok := t.index[name]
 	if !ok || i >= len(r) {

@@ -8,9 +8,9 @@ import (
 	"time"
 )
 
-// FromEnvironment returns the options that OTEL_EXPORTER_OTLP_… variables set. Get
-// returns the value of a variable, as os.Getenv does. Without an endpoint, nothing
-// is to be sent. See opentelemetry.io/docs/specs/otel/protocol/exporter.
+// FromEnvironment returns the options that the OTEL_EXPORTER_OTLP_… variables set. Get
+// returns the value of a variable, as os.Getenv does. Without an endpoint, there is
+// nothing to send to. See opentelemetry.io/docs/specs/otel/protocol/exporter.
 func FromEnvironment(get func(string) string) (Options, error) {
 	const prefix = "OTEL_EXPORTER_OTLP_"
 	opts := Options{

@@ -48,7 +48,7 @@ func check(endpoint string) error {
 	return nil
 }
 
-// A verdict is what became of a request.
+// A verdict is the outcome of a request.
 type verdict struct {
 	again    bool          // it is to be sent once more
 	after    time.Duration // that the endpoint asks to wait before
@@ -82,7 +82,7 @@ func (s *Sender) send(ctx context.Context, r *request) verdict {
 	return judge(resp, answer, r.items)
 }
 
-// judge reads an answer. Only these four statuses ask to try again; see "Retryable
+// judge reads an answer. Only four statuses mean that the request may be repeated; see "Retryable
 // Response Codes" of the specification.
 func judge(resp *http.Response, answer []byte, items int) verdict {
 	switch resp.StatusCode {
@@ -98,7 +98,7 @@ func judge(resp *http.Response, answer []byte, items int) verdict {
 	return verdict{rejected: items, err: errors.New(resp.Status)}
 }
 
-// retryAfter returns how long a header asks to wait: seconds, or a date.
+// retryAfter returns how long a Retry-After header asks to wait: seconds, or a date.
 func retryAfter(header string, now time.Time) time.Duration {
 	if seconds, err := strconv.ParseUint(header, 10, 31); err == nil {
 		return time.Duration(seconds) * time.Second

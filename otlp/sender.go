@@ -36,8 +36,8 @@ func (s Signal) String() string {
 
 // Options configure a Sender.
 type Options struct {
-	// Endpoint is the URL to which v1/logs and v1/metrics are added. LogsEndpoint and
-	// MetricsEndpoint are whole URLs of the signals, in its place.
+	// Endpoint is the URL that v1/logs and v1/metrics are appended to. LogsEndpoint and
+	// MetricsEndpoint are the complete URL of one signal, and take precedence.
 	Endpoint, LogsEndpoint, MetricsEndpoint string
 	// Headers are added to each request.
 	Headers map[string]string
@@ -45,8 +45,8 @@ type Options struct {
 	Uncompressed bool
 	// Timeout limits a request; 0 means 10 s.
 	Timeout time.Duration
-	// QueueBytes bounds the requests that wait, as they are sent; 0 means 8 MiB. When
-	// the queue is full, the oldest are dropped.
+	// QueueBytes bounds the queued requests, as encoded; 0 means 8 MiB. When the queue is
+	// full, the Sender drops the oldest.
 	QueueBytes int
 	// Transport sends requests; nil means http.DefaultTransport.
 	Transport http.RoundTripper
@@ -59,11 +59,11 @@ const (
 	longestPause   = 30 * time.Second
 	// longestAsked bounds what a Retry-After header can ask for.
 	longestAsked = 5 * time.Minute
-	// lastTries is for how long Run sends what is queued when it is to end.
+	// lastTries is how long Run continues to send the queue after ctx has ended.
 	lastTries = 3 * time.Second
 )
 
-// Counts are the items of a signal, log records or data points, since the start.
+// Counts are totals of a signal's items (log records or data points) since the start.
 type Counts struct {
 	Sent     uint64 // acknowledged
 	Rejected uint64 // refused by the endpoint
@@ -80,8 +80,8 @@ type Stats struct {
 	Err         error // of the latest request; nil if it succeeded
 }
 
-// A Sender sends what is pushed, in order. Its methods may be called by several
-// goroutines, Run by one.
+// A Sender sends pushed messages in order. Several goroutines may call its methods, only
+// one may call Run.
 type Sender struct {
 	opts   Options
 	urls   [numSignals]string
@@ -176,7 +176,7 @@ func (s *Sender) encode(message proto.Message) ([]byte, error) {
 	return packed.Bytes(), err
 }
 
-// Stats returns what was done so far.
+// Stats returns the totals so far.
 func (s *Sender) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -235,7 +235,7 @@ func (s *Sender) wake() {
 	}
 }
 
-// note counts what became of the request that was sent.
+// note counts the outcome of a request.
 func (s *Sender) note(r *request, v *verdict) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -41,7 +41,7 @@ func (d *document) member(name string, v any) {
 	d.value(v)
 }
 
-// list writes a list of what each is called with.
+// list writes an array of the values that each yields.
 func (d *document) list(name string, values func(each func(any))) {
 	d.name(name)
 	before := "["
@@ -60,8 +60,8 @@ func (d *document) list(name string, values func(each func(any))) {
 // src/types/profile.ts, docs-developer/CHANGELOG-formats.md and
 // docs-developer/processed-profile-format.md of firefox-devtools/profiler.
 
-// version is that of the processed format: the first with labels of counters. Later
-// readers upgrade it.
+// version is the version of the processed format: the first with labels for counters.
+// Later readers upgrade it.
 const version = 63
 
 type meta struct {
@@ -162,7 +162,7 @@ type thread struct {
 	Allocations *allocations `json:"jsAllocations,omitempty"`
 }
 
-// samples are those of a CPU profile: none.
+// samples are the samples of a CPU profile: none.
 type samples struct {
 	Stack  []int     `json:"stack"`
 	Time   []float64 `json:"time"`

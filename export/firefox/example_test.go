@@ -11,7 +11,7 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// This writes a profile for profiler.firefox.com. What is unknown of a collection is left out.
+// This writes a profile for profiler.firefox.com. Unknown figures are left out.
 func ExampleWriter() {
 	in, err := open.File("../../testdata/net10-wks-web-collect.nettrace.gz", open.Options{Want: gc.Wants})
 	if err != nil {

@@ -23,8 +23,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// maxCollections bounds the collections of a profile: the viewer holds all of it in
-// memory too.
+// maxCollections bounds the collections of a profile, because the viewer holds all of
+// them in memory.
 const maxCollections = 1 << 17
 
 // A Writer writes a profile when it is closed.
@@ -39,11 +39,11 @@ type Writer struct {
 	path      []frame
 
 	collections int
-	// LeftOut counts the collections that there was no room for.
+	// LeftOut counts the collections beyond the bound.
 	LeftOut int64
 }
 
-// A process has one thread, on which its markers are.
+// A process has one thread, which carries its markers.
 type process struct {
 	of       *gc.Process
 	index    int
@@ -64,7 +64,7 @@ func NewWriter(w io.Writer, start time.Time) *Writer {
 	}
 }
 
-// Add takes in a collection. Collections come in order of their start.
+// Add adds a collection. Collections must be added in order of their start.
 func (w *Writer) Add(c *gc.Collection) error {
 	if w.collections == maxCollections {
 		w.LeftOut++
@@ -91,7 +91,7 @@ func (w *Writer) Add(c *gc.Collection) error {
 	return nil
 }
 
-// Findings takes in what was found of a process.
+// Findings adds the findings of a process.
 func (w *Writer) Findings(of *gc.Process, found []findings.Finding) {
 	p := w.process(of)
 	for i := range found {
@@ -106,7 +106,7 @@ func (w *Writer) Findings(of *gc.Process, found []findings.Finding) {
 	}
 }
 
-// Allocations takes in what processes allocated, with its times.
+// Allocations adds the allocations of processes, with their times.
 func (w *Writer) Allocations(all []*export.Allocations) {
 	for _, a := range all {
 		if a.Timeline == nil {
@@ -128,7 +128,7 @@ func (w *Writer) Allocations(all []*export.Allocations) {
 	}
 }
 
-// levels takes in the sizes before and after a collection.
+// levels adds the sizes before and after a collection.
 func (w *Writer) levels(p *process, c *gc.Collection) {
 	start, begun := c.Start.Get()
 	end, ended := c.End.Get()
@@ -154,7 +154,7 @@ func (w *Writer) levels(p *process, c *gc.Collection) {
 	}
 }
 
-// level returns a process's counter of a name.
+// level returns the counter of a process with a name.
 func (p *process) level(name, color string) *level {
 	for _, l := range p.counters {
 		if l.Name == name {
@@ -171,7 +171,7 @@ func (p *process) level(name, color string) *level {
 	return l
 }
 
-// set notes a value. Counters hold changes.
+// set sets a counter to a value. Counters record changes.
 func (l *level) set(at time.Duration, v int64) {
 	s := &l.Samples
 	t := millis(at)

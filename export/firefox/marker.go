@@ -69,7 +69,7 @@ func schemas() []schema {
 // A data is the payload of a marker, an object of JSON without its end.
 type data []byte
 
-// payload begins that of a marker of a type.
+// payload begins the payload of a marker of some type.
 func payload(typ string) *data {
 	d := data(`{"type":"` + typ + `"`)
 	return &d
@@ -102,7 +102,7 @@ func pauseMarker(c *gc.Collection, p *gc.Pause) *data {
 
 func collectionMarker(c *gc.Collection) *data { return payload("GC").describe(c) }
 
-// describe adds what a collection was, and its figures.
+// describe adds the description and the figures of a collection.
 func (d *data) describe(c *gc.Collection) *data {
 	d.number("number", int64(c.Number))
 	if g, known := c.Generation.Get(); known {
@@ -121,7 +121,7 @@ func (d *data) describe(c *gc.Collection) *data {
 	return d
 }
 
-// interval adds a marker that takes time.
+// interval adds a marker with a duration.
 func (w *Writer) interval(p *process, name string, start, length time.Duration, d *data) {
 	w.marker(p, name, start, start+length, phaseInterval, d)
 }
