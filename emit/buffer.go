@@ -48,7 +48,7 @@ func (c *chunkPool) wait() {
 	}
 }
 
-// close lets everyone go who waits.
+// close wakes all goroutines that wait.
 func (c *chunkPool) close() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -56,7 +56,7 @@ func (c *chunkPool) close() {
 	c.room.Broadcast()
 }
 
-// A queue holds what a session has taken from a shard, and its first record.
+// A queue holds the bytes that a session has taken from a shard, and the first record.
 type queue struct {
 	capture uint64
 	chunks  [][]byte
@@ -81,7 +81,7 @@ func (q *queue) fill(s *shard, st *stream) {
 	}
 }
 
-// advance moves on to the next record. It returns the chunk that it is done with.
+// advance moves on to the next record, and returns the chunk that it has finished.
 func (q *queue) advance() (done []byte) {
 	q.off += recordHeader + len(q.payload)
 	if q.off == len(q.chunks[0]) {

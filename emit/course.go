@@ -2,7 +2,7 @@ package emit
 
 import "fmt"
 
-// A step is how far a collection has come.
+// A step is the progress of a collection.
 type step uint8
 
 const (
@@ -37,7 +37,7 @@ const (
 	actResumed   action = "Resumed"
 )
 
-// A course is which step an action leads to.
+// A course maps an action to the step it leads to.
 type course map[action]map[step]step
 
 var (
@@ -47,8 +47,8 @@ var (
 		actResume:    {stepEnded: stepResuming},
 		actResumed:   {stepResuming: stepDone},
 	}
-	// nestedCourse is that of a collection inside the first pause of a background
-	// one, which stops and starts the threads.
+	// nestedCourse is the course of a collection inside the first pause of a background one,
+	// which suspends and restarts the threads.
 	nestedCourse = course{
 		actEnd: {stepStopped: stepDone},
 	}

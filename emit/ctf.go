@@ -67,8 +67,8 @@ func ctfClass(d *trace.Descriptor) (ctf.EventClass, bool) {
 	return c, c.Check() == nil
 }
 
-// A ctfSink is a trace in the Common Trace Format, with one stream of what all
-// shards captured.
+// A ctfSink writes a trace in the Common Trace Format, with one stream for the events of
+// all shards.
 type ctfSink struct{ w *ctf.Writer }
 
 func (s ctfSink) carries(d *trace.Descriptor) bool {

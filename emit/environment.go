@@ -8,11 +8,11 @@ import (
 	"github.com/gctrail/gctrail/clr"
 )
 
-// An environment are variables, as "name=value".
+// An environment is a list of variables, as "name=value".
 type environment []string
 
-// value returns that of a setting of the runtime, by its name without a prefix;
-// empty if it is not set.
+// value returns the value of a runtime setting, by its name without a prefix; empty if
+// it is not set.
 func (e environment) value(name string) string {
 	for _, prefix := range [...]string{"DOTNET_", "COMPlus_"} {
 		for _, v := range e {
@@ -24,7 +24,7 @@ func (e environment) value(name string) string {
 	return ""
 }
 
-// number returns that of a setting, which is hexadecimal.
+// number returns the value of a setting, which is hexadecimal.
 func (e environment) number(name string, otherwise uint64) uint64 {
 	n, err := strconv.ParseUint(hexDigits(e.value(name)), 16, 64)
 	if err != nil {
@@ -35,8 +35,9 @@ func (e environment) number(name string, otherwise uint64) uint64 {
 
 func hexDigits(s string) string { return strings.TrimPrefix(strings.ToLower(s), "0x") }
 
-// capture starts the session to a file that the environment asks for, as
-// enable_default_session_via_env_variables does in the runtime's ep.c.
+// capture starts the session that the environment asks for, as
+// enable_default_session_via_env_variables does in the runtime's ep.c. It writes to a
+// file.
 func (p *Provider) capture(env environment) (*Session, error) {
 	const (
 		defaultPath     = "trace.nettrace"
@@ -68,8 +69,8 @@ func (p *Provider) capture(env environment) (*Session, error) {
 	return s, nil
 }
 
-// defaultConfig is what the runtime collects without an EventPipeConfig, as far
-// as a provider has it.
+// defaultConfig is what the runtime records without an EventPipeConfig, as far as a
+// Provider has it.
 var defaultConfig = []Wanted{
 	{Provider: clr.RuntimeProvider, Keywords: 0x4c14fccbd, Level: 5},
 	{Provider: clr.PrivateProvider, Keywords: 0x4002000b, Level: 5},

@@ -26,12 +26,12 @@ import (
 // because they exceed 64 KiB with their headers. Written is empty.
 func (p *Provider) StartETW() (*Session, error) { return p.startSystemETW() }
 
-// An etwAPI is what a provider needs of the system.
+// An etwAPI is the part of the system that a provider needs.
 type etwAPI interface {
-	// register registers a provider. The system calls control, from any thread and
-	// before register returns as well, when what is wanted of it changes.
+	// register registers a provider. The system calls control when sessions change what
+	// they want of it: from any thread, and perhaps before register returns.
 	register(guid clr.GUID, control func(etwControl)) (handle uint64, err error)
-	// unregister waits for calls of control to end. There are none after it.
+	// unregister waits for calls of control to end. No calls follow.
 	unregister(handle uint64) error
 	// write raises an event.
 	write(handle uint64, event *etwEvent, data *etwData, count uint32) error
@@ -56,7 +56,7 @@ type etwData struct {
 	_    uint32
 }
 
-// An etwControl is what an enable callback tells: what all sessions together
+// An etwControl holds the arguments of an enable callback: what all sessions together
 // want of a provider.
 type etwControl struct {
 	code     etwCode
@@ -106,7 +106,7 @@ func etwProvider(name string) int {
 	return -1
 }
 
-// An etw is what a session has on the side of ETW.
+// An etw is the state of a session that passes events to ETW.
 type etw struct {
 	api     etwAPI
 	session *Session
@@ -146,8 +146,8 @@ func (p *Provider) startETW(api etwAPI) (*Session, error) {
 	return s, nil
 }
 
-// begin takes up what sessions that were there before want. They get what the
-// runtime raises at its own start.
+// begin handles the sessions that were there before. They get the events that the runtime
+// raises when it starts.
 func (e *etw) begin() {
 	e.mu.Lock()
 	e.ready = true

@@ -68,9 +68,9 @@ func etwError(function string, status uintptr) error {
 }
 
 // enableCallback is the PENABLECALLBACK of all providers. There is one for the
-// program, because callbacks are never freed and their number is limited; which
-// provider is meant, its context says. The system calls it on threads of its own,
-// and leaves what is above a narrow argument's bits undefined.
+// program, because callbacks are never freed and their number is limited; its context
+// identifies the provider. The system calls it on its own threads, and leaves the bits
+// above a narrow argument undefined.
 var enableCallback = sync.OnceValue(func() uintptr {
 	return windows.NewCallback(func(_, code, level, matchAny, matchAll, _, context uintptr) uintptr {
 		if control := controls.find(context); control != nil {
@@ -82,8 +82,8 @@ var enableCallback = sync.OnceValue(func() uintptr {
 	})
 })
 
-// controls are the functions that contexts of callbacks stand for: the system
-// keeps a context where the garbage collector does not see it.
+// controls are the functions by context of their callbacks: the system holds a context
+// where the garbage collector does not see it.
 var controls contexts
 
 type contexts struct {

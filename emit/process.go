@@ -24,7 +24,7 @@ type Process struct {
 	// Flags state how the runtime was started: with server or workstation GC,
 	// and with or without background GC.
 	Flags clr.StartupFlags
-	// Settings are those of the collector, nil for none.
+	// Settings are the settings of the collector, nil for none.
 	Settings *clr.GCSettingsRundown
 }
 
@@ -57,8 +57,8 @@ var processInfoFields = []trace.Field{
 	{Name: "ArchInformation", Type: trace.UTF16String},
 }
 
-// rundown writes what the runtime raises at a session's end: what process it
-// was, and with what runtime and settings.
+// rundown writes the events that the runtime raises at the end of a session: the process,
+// its runtime and its settings.
 func (s *Session) rundown() error {
 	pr := &s.p.process
 	events := []clr.Event{&clr.ProcessInfo{

@@ -26,8 +26,8 @@ var (
 // the runtime.
 const MaxSessions = 64
 
-// pointerSize is that of the payloads, whatever the program's own: the runtime's
-// addresses are meant; a Go program has none.
+// pointerSize is the pointer size of the payloads, whatever the program's own: they have
+// addresses of a runtime, which a Go program does not have.
 const pointerSize = 8
 
 // ProviderOptions describe the process that raises the events.

@@ -146,7 +146,7 @@ func (gc *Collection) phases(r *Result) int {
 	}
 }
 
-// histories raises what the collection did as a whole and to each heap.
+// histories raises the histories of the collection as a whole and of each heap.
 func (gc *Collection) histories(on *Thread, r *Result) {
 	mechanisms := r.Mechanisms &^ clr.GlobalMechanismsConcurrent
 	if gc.plan.Background {
@@ -172,7 +172,7 @@ func (gc *Collection) histories(on *Thread, r *Result) {
 	}
 }
 
-// end raises the end and the statistics, which TraceEvent expects on one thread.
+// end raises GCEnd and GCHeapStats, which TraceEvent expects on one thread.
 func (gc *Collection) end(on *Thread, r *Result) (at int64) {
 	at = on.raise(&clr.GCEnd{Count: gc.number, Depth: uint32(gc.plan.Generation), ClrInstanceID: gc.c.opt.ClrInstance})
 	var size, promoted [numGenerations]uint64

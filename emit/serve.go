@@ -140,8 +140,8 @@ func (pr *Process) info() diag.Info {
 	}
 }
 
-// environment is env with the settings by which a runtime is started as the
-// process's flags say: that is how clients know its kind of collector.
+// environment returns env with the settings that correspond to the process's flags,
+// from which clients learn its flavour of GC.
 func (pr *Process) environment(env environment) environment {
 	all := slices.Clone(env)
 	for _, s := range [...]struct {
@@ -157,7 +157,7 @@ func (pr *Process) environment(env environment) environment {
 
 const (
 	defaultClients = 256 << 20
-	// leastBuffer is that of a session for which nothing is left.
+	// leastBuffer is the buffer of a session when no memory is left.
 	leastBuffer = 1 << 20
 )
 
@@ -202,7 +202,7 @@ func (cl *clients) collect(c diag.Config) (diag.Tracing, error) {
 	return t, nil
 }
 
-// A tracing is a session whose trace a client takes from Run on.
+// A tracing is a session whose trace Run sends to a client.
 type tracing struct {
 	session *Session
 	out     lateWriter
@@ -222,8 +222,8 @@ func (t *tracing) Run(w io.Writer) error {
 // Stop makes Run write the end.
 func (t *tracing) Stop() { t.session.end() }
 
-// A lateWriter keeps what is written until there is where to: the head of a
-// trace.
+// A lateWriter buffers what is written, the head of a trace, until its destination is
+// known.
 type lateWriter struct {
 	w    io.Writer
 	head []byte

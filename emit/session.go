@@ -66,8 +66,8 @@ func GCVerbose() []Wanted {
 
 const defaultBuffer = 64 << 20
 
-// drainInterval is how often a session writes out what it has, as the runtime's
-// streaming thread does.
+// drainInterval is how often a session writes its events, as the runtime's streaming
+// thread does.
 const drainInterval = 100 * time.Millisecond
 
 // A Session writes the events that it selects to a trace, from its start until
@@ -114,7 +114,7 @@ func (p *Provider) Create(name string, opt SessionOptions) (*Session, error) {
 	return p.startSession(f, opt, p.nettraceTo(f, opt.Version))
 }
 
-// nettraceTo returns what opens a .nettrace.
+// nettraceTo returns a function that opens a .nettrace.
 func (p *Provider) nettraceTo(w io.Writer, version int) func(time.Time, int64) (sink, error) {
 	return func(now time.Time, ticks int64) (sink, error) {
 		nw, err := nettrace.NewWriter(w, nettrace.WriterOptions{
