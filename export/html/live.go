@@ -21,7 +21,7 @@ type Live struct {
 	process *gc.Process
 	start   time.Time
 	rows    []row    // a ring, once all are there
-	details [][]byte // of rows; nil for the oldest, where there is no room
+	details [][]byte // of rows; nil for the oldest, if there is no room
 	bytes   int      // of details
 	oldest  int      // the first collection with details
 	detail  detail   // of the latest collection

@@ -186,7 +186,7 @@ func TestServeLive(t *testing.T) {
 	b.focus(".grid")
 	b.key(kb.End)
 	b.key(kb.Enter)
-	b.wait(`/Marking, by root/.test(document.querySelector(".details")?.textContent)`)
+	b.wait(`/sync blocks/.test(document.querySelector(".details")?.textContent)`)
 	b.key(kb.Escape)
 	if got := eval[string](b, `document.querySelector(".verdict .sentence").textContent`); !strings.HasSuffix(got, ".") {
 		b.Errorf("the verdict is %q", got)
