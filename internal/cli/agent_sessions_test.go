@@ -3,6 +3,7 @@
 package cli
 
 import (
+	"errors"
 	"net"
 	"os"
 	"os/exec"
@@ -23,19 +24,33 @@ type agentProcess struct {
 	talk    strings.Builder
 }
 
-// startAgent starts an agent and waits until it has searched the machine.
-func startAgent(t *testing.T, args ...string) *agentProcess {
+// newAgentProcess returns an agent that has not been started.
+func newAgentProcess(t *testing.T, args ...string) *agentProcess {
 	t.Helper()
 	a := &agentProcess{address: freeAddress(t)}
 	a.Cmd = exec.CommandContext(t.Context(), os.Args[0], append([]string{"agent", "--listen", a.address, "--ledger", ""}, args...)...)
 	a.Env = append(os.Environ(), "GCTRAIL_TEST_MAIN=1")
 	a.Stderr = &a.talk
-	if err := a.Start(); err != nil {
+	return a
+}
+
+// startAgent starts an agent and waits until it has searched the machine.
+func startAgent(t *testing.T, args ...string) *agentProcess {
+	t.Helper()
+	a := newAgentProcess(t, args...)
+	a.start(t)
+	return a
+}
+
+func (a *agentProcess) start(t *testing.T) {
+	t.Helper()
+	if err := a.Start(); errors.Is(err, syscall.EPERM) {
+		t.Skip("even root may not be somebody else here")
+	} else if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = a.Process.Kill(); _ = a.Wait() })
 	samplesUntil(t, a.address, "/readyz", func(map[string]float64) bool { return true })
-	return a
 }
 
 // end ends the agent with a signal.
@@ -161,6 +176,45 @@ func TestAgentWithStoppedProgram(t *testing.T) {
 			return s[`gctrail_process_attached{process="`+p.Name+`"}`] == 0 && collections(s, p.Name) > 0
 		})
 		compareAgent(t, s, `process="`+p.Name+`"`, totals)
+	}
+}
+
+// TestAgentWithoutRoot runs an agent as another user, beside a program of this user and
+// one of root: it follows the first, and says why it cannot follow the second.
+func TestAgentWithoutRoot(t *testing.T) {
+	if os.Geteuid() != 0 {
+		t.Skip("it takes root to be somebody else")
+	}
+	const nobody = 65534
+	as := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
+	path := shared(t)
+	others := dotnettest.Start(t, 10, "idle", 60)
+	waitForSocket(t, others.PID)
+
+	own := filepath.Join(filepath.Dir(path), "own-"+others.Name)
+	text, err := os.ReadFile(others.Path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(own, text, 0o755); err != nil {
+		t.Fatal(err)
+	}
+	a := newAgentProcess(t, "--name", others.Name, "--name", filepath.Base(own), "--labels", "process")
+	a.Path, a.SysProcAttr = path, as
+	a.start(t)
+	program := exec.CommandContext(t.Context(), own, "web", "60")
+	program.Dir, program.SysProcAttr = "/", as
+	if err := program.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = program.Process.Kill(); _ = program.Wait(); dotnettest.RemoveSockets(program.Process.Pid) })
+	samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
+		return s[`gctrail_agent_processes{state="attached"}`] == 1 && s[`gctrail_agent_processes{state="unreachable"}`] == 1 &&
+			s[`dotnet_gc_pause_time_seconds_total{process="`+filepath.Base(own)+`"}`] > 0
+	})
+	a.end(t, syscall.SIGTERM)
+	if said := a.talk.String(); !strings.Contains(said, strconv.Itoa(others.PID)) || !strings.Contains(said, "permission denied") {
+		t.Errorf("it says %q", said)
 	}
 }
 
