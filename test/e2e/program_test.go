@@ -130,43 +130,20 @@ var collector = sync.OnceValues(func() (string, error) {
 // prometheus3 is a Prometheus that takes OTLP, which Debian's does not yet. It takes two
 // minutes to build the first time.
 var prometheus3 = sync.OnceValues(func() (string, error) {
-	const version = "v0.315.0"
-	folder, err := cache()
-	if err != nil {
-		return "", err
-	}
-	folder = filepath.Join(folder, "prometheus-"+version+"-"+runtime.Version())
-	path := filepath.Join(folder, "prometheus")
-	if _, err := os.Stat(path); err == nil {
-		return path, nil
-	}
-	cmd := exec.Command("go", "install", "-trimpath", "-ldflags=-s -w", "-tags=remove_all_sd", "github.com/prometheus/prometheus/cmd/prometheus@"+version)
-	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false", "GOBIN="+folder)
-	if out, err := cmd.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("building Prometheus: %w\n%s", err, out)
-	}
-	return path, nil
+	return built("prometheus", "prometheus", "github.com/prometheus/prometheus/cmd/prometheus", "prometheus-0.315.0-"+runtime.Version(), "-tags=remove_all_sd")
 })
 
-// cache returns the folder of what takes long to build.
-func cache() (string, error) {
-	if folder := os.Getenv("GCTRAIL_E2E_CACHE"); folder != "" {
-		return folder, nil
-	}
-	user, err := os.UserCacheDir()
-	if err != nil {
-		return "", err
-	}
-	return filepath.Join(user, "gctrail-e2e"), nil
-}
-
-// built builds a program: into the cache if it has a name there.
-func built(name, module, target, cached string) (string, error) {
+// built builds a program, with more flags: into the cache if it has a name there.
+func built(name, module, target, cached string, flags ...string) (string, error) {
 	folder := filepath.Join(os.TempDir(), fmt.Sprintf("gctrail-e2e-%d", os.Getpid()))
 	if cached != "" {
-		var err error
-		if folder, err = cache(); err != nil {
-			return "", err
+		folder = os.Getenv("GCTRAIL_E2E_CACHE")
+		if folder == "" {
+			user, err := os.UserCacheDir()
+			if err != nil {
+				return "", err
+			}
+			folder = filepath.Join(user, "gctrail-e2e")
 		}
 		name = cached
 	}
@@ -177,7 +154,8 @@ func built(name, module, target, cached string) (string, error) {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return "", err
 	}
-	cmd := exec.Command("go", "build", "-trimpath", "-ldflags=-s -w", "-o", path, target)
+	args := append([]string{"build", "-trimpath", "-ldflags=-s -w", "-o", path}, flags...)
+	cmd := exec.Command("go", append(args, target)...)
 	cmd.Dir = module
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-buildvcs=false")
 	if out, err := cmd.CombinedOutput(); err != nil {
