@@ -17,7 +17,7 @@ import (
 	"github.com/gctrail/gctrail/otlp/record"
 )
 
-// Options are what an agent needs of its caller.
+// Options connect an agent with its caller.
 type Options struct {
 	Config *Config // checked
 	// Notify receives the news of processes, except collections. It may be nil, and is
@@ -29,7 +29,7 @@ type Options struct {
 	// Captured is called with each capture: by which rule, empty for none, its file, and
 	// what went wrong. It may be nil.
 	Captured func(p *diag.Process, rule, path string, err error)
-	// Problem receives what the agent itself failed to do. It may be nil.
+	// Problem receives the agent's own failures. It may be nil.
 	Problem func(error)
 	// Source is where processes come from; zero means this machine.
 	Source watch.Source
@@ -65,19 +65,19 @@ type Agent struct {
 }
 
 const (
-	// retention is for how long the counters of a process are served after its end.
+	// retention is how long the agent serves the counters of a process after its end.
 	retention = time.Minute
 	// sharedRetention is the same for the counters of processes that share labels: the
 	// next process of the name continues them.
 	sharedRetention = time.Hour
 	// maxEnded bounds the groups without a process.
 	maxEnded = 100
-	// looking is how often the machine is looked over for processes. On Linux, most are
-	// found as soon as they start.
+	// looking is how often the agent looks for new processes. On Linux, it finds most of them
+	// as soon as they start.
 	looking = 5 * time.Second
-	// settling is how long the agent takes to start.
+	// settling is how long the start of the agent takes.
 	settling = 5 * time.Second
-	// judging is how often the findings of processes are brought up to date.
+	// judging is how often the findings of processes are updated.
 	judging = 15 * time.Second
 )
 
@@ -118,8 +118,8 @@ func New(opts Options) (*Agent, error) {
 	return a, nil
 }
 
-// Run follows processes until ctx ends; it has then asked their runtimes to end
-// their sessions. It returns early if it cannot listen.
+// Run follows processes until ctx ends, and then asks their runtimes to end their
+// sessions. It returns early if it cannot listen.
 func (a *Agent) Run(ctx context.Context) error {
 	a.ctx = ctx
 	defer context.AfterFunc(ctx, func() { a.stopping.Store(true) })()
@@ -172,12 +172,12 @@ func every(ctx context.Context, interval time.Duration, f func(time.Time)) {
 	}
 }
 
-// wants reports whether a process is to be followed. The agent itself is none.
+// wants reports whether to follow a process. The agent does not follow itself.
 func (a *Agent) wants(p *diag.Process) bool {
 	return p.PID != os.Getpid() && a.patterns.match(p.Name)
 }
 
-// news takes in what happens to processes.
+// news processes the news of processes.
 func (a *Agent) news(n *watch.News) {
 	switch {
 	case n.Attached:
@@ -208,8 +208,8 @@ func (a *Agent) attach(id int, p *diag.Process, of identity, m *memory, now time
 	a.processes[id] = added
 }
 
-// counted is what is served from the beginning, as zero: of a counter that begins at
-// one, Prometheus does not see the first increase.
+// counted are the counters that are served as zero from the beginning: Prometheus does
+// not see the first increase of a counter that begins at one.
 var counted = []key{
 	{collections, [3]string{"gen0"}},
 	{collections, [3]string{"gen1"}},
@@ -306,8 +306,8 @@ func (a *Agent) changed(n *watch.News) {
 	}
 }
 
-// ended takes in the end of a process, and reports whether its verdict was told. A
-// session that ends because the agent does is no end of its process.
+// ended processes the end of a process, and reports whether its verdict was reported. If
+// a session ends because the agent does, its process has not ended.
 func (a *Agent) ended(n *watch.News) bool {
 	a.mu.Lock()
 	p := a.processes[n.ID]
@@ -338,14 +338,14 @@ func (a *Agent) ended(n *watch.News) bool {
 	return true
 }
 
-// problem reports what the agent cannot do.
+// problem reports a failure of the agent.
 func (a *Agent) problem(err error) {
 	if a.opts.Problem != nil {
 		a.opts.Problem(err)
 	}
 }
 
-// judge brings the findings up to date, and drops groups whose time is over.
+// judge updates the findings, and drops groups whose retention is over.
 func (a *Agent) judge(now time.Time) {
 	a.mu.Lock()
 	defer a.mu.Unlock()

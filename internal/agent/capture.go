@@ -184,7 +184,7 @@ func (c *captures) prepare() error {
 	return err
 }
 
-// keep makes a capture and reports where it is, or why there is none.
+// keep makes a capture and reports its path, or why there is none.
 func (a *Agent) keep(ctx context.Context, r *captureRequest) (captured, error) {
 	done, err := a.capture(ctx, r)
 	outcome := "kept"

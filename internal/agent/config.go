@@ -19,7 +19,7 @@ import (
 	"github.com/gctrail/gctrail/otlp"
 )
 
-// A Config is what an agent is to do.
+// A Config configures an agent.
 type Config struct {
 	Listen    string   `yaml:"listen"`        // address of the HTTP server; empty for none
 	Names     []string `yaml:"names"`         // patterns of the processes to follow; none means all
@@ -34,8 +34,8 @@ type Config struct {
 	Ledger     Ledger            `yaml:"ledger"`
 	Captures   Captures          `yaml:"captures"`
 	Rules      []Rule            `yaml:"rules,omitempty"`
-	// TokenFile holds the token that requests for captures must carry; without one,
-	// none are answered.
+	// TokenFile holds the token that requests for captures must carry. Without one, the
+	// agent answers none.
 	TokenFile string `yaml:"token-file"`
 }
 
@@ -46,7 +46,7 @@ type Ledger struct {
 	Exited bool   `yaml:"exited"` // also of those whose runtime shut down
 }
 
-// OTLP configures what is sent to an endpoint.
+// OTLP configures what to send to an endpoint.
 type OTLP struct {
 	Endpoint   string            `yaml:"endpoint"`                   // base URL; empty for none
 	LogsURL    string            `yaml:"logs-endpoint,omitempty"`    // whole URL, in place of the endpoint's
@@ -94,7 +94,7 @@ func DefaultLedgers(get func(string) string) string {
 // maxConfig bounds a configuration file, in bytes.
 const maxConfig = 1 << 20
 
-// Read takes over what a YAML file sets. Unknown keys are errors.
+// Read sets what a YAML file sets. Unknown keys are errors.
 func (c *Config) Read(path string) error {
 	f, err := os.Open(path)
 	if err != nil {
@@ -115,7 +115,7 @@ func (c *Config) Read(path string) error {
 
 var unknownField = regexp.MustCompile(`field (\S+) not found in type \S+`)
 
-// plain puts an error of the YAML reader into the words of the file.
+// plain rewrites an error of the YAML reader in the terms of the file.
 func plain(err error) error {
 	if wrong, ok := errors.AsType[*yaml.TypeError](err); ok {
 		err = errors.New(strings.Join(wrong.Errors, "; "))
@@ -244,7 +244,7 @@ func (c *Config) patterns() (p patterns, err error) {
 	return p, err
 }
 
-// match reports whether a process of this name is to be followed.
+// match reports whether to follow a process of this name.
 func (p *patterns) match(name string) bool {
 	for _, g := range p.exclude {
 		if g.Matches(name) {

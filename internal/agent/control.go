@@ -55,8 +55,8 @@ func (a *Agent) authorized(next http.HandlerFunc) http.HandlerFunc {
 	}
 }
 
-// postCapture makes a capture of ?pid=, for ?duration=, with ?profile=, and answers
-// when it is there.
+// postCapture makes a capture of ?pid=, for ?duration=, with ?profile=, and answers when
+// it is complete.
 func (a *Agent) postCapture(w http.ResponseWriter, r *http.Request) {
 	request, err := a.captureAsked(r)
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// Gather returns all metrics as Prometheus has them; see prometheus.Gatherer.
+// Gather returns all metrics as Prometheus metrics; see prometheus.Gatherer.
 func (a *Agent) Gather() ([]*dto.MetricFamily, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -120,7 +120,7 @@ func (f *families) pair(of pair) *dto.LabelPair {
 	return p
 }
 
-// A scraped is a histogram of a scrape, with what it points to.
+// A scraped is a histogram of a scrape, with the values it points to.
 type scraped struct {
 	histogram   dto.Histogram
 	count, zero uint64
@@ -151,7 +151,7 @@ func (f *families) histogram(d *distribution) *dto.Histogram {
 		}
 		h.Bucket[i] = b
 	}
-	// A native histogram without a span would be taken for a classic one.
+	// Prometheus takes a native histogram without a span for a classic one.
 	s.span.Offset, s.span.Length = &s.offset, &s.length
 	s.spans[0] = &s.span
 	h.PositiveSpan = s.spans[:]

@@ -10,8 +10,8 @@ import (
 	"github.com/gctrail/gctrail/internal/procmem"
 )
 
-// A heapLimit is how the GC heap of a process is limited: to a number of bytes, or to
-// a percentage of the memory that there is. The zero heapLimit has neither.
+// A heapLimit is the limit of a process's GC heap: a number of bytes, or a percentage of
+// the memory. The zero heapLimit has neither.
 type heapLimit struct {
 	bytes   int64
 	percent int64
@@ -45,8 +45,8 @@ func heapLimitOf(o *outside) heapLimit {
 	return l
 }
 
-// in returns the limit of the GC heap in bytes, where the container has a limit or
-// not. Without a setting it is three quarters of the container's.
+// in returns the limit of the GC heap in bytes, given the container's limit, if any.
+// Without a setting, it is three quarters of the container's.
 func (l *heapLimit) in(container gc.Opt[int64]) gc.Opt[int64] {
 	const least = 20 << 20
 	memory, limited := container.Get()

@@ -17,7 +17,7 @@ const (
 	finest = 3
 	// maxBuckets bounds the exponential buckets; beyond, two become one.
 	maxBuckets = 160
-	// zeroThreshold is up to what a value counts as zero, in seconds.
+	// zeroThreshold is the largest value that counts as zero, in seconds.
 	zeroThreshold = 1e-9
 )
 
@@ -36,7 +36,7 @@ type distribution struct {
 	bucket []uint64
 }
 
-// An exemplar is a value of a classic bucket, with the collection that it is of.
+// An exemplar is a value of a classic bucket, with its collection.
 type exemplar struct {
 	value float64
 	gc    uint32
@@ -70,7 +70,7 @@ func (d *distribution) add(seconds float64, gc uint32, at time.Time) {
 	}
 }
 
-// reach makes room for an index, and reports whether there is.
+// reach makes room for an index, and reports whether that was possible.
 func (d *distribution) reach(i int32) bool {
 	if len(d.bucket) == 0 {
 		d.first, d.bucket = i, make([]uint64, 1)

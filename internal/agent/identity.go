@@ -13,8 +13,7 @@ import (
 	"github.com/gctrail/gctrail/otlp/record"
 )
 
-// An identity is what the resource of a process says: attributes by their keys,
-// strings and int64s.
+// An identity holds the resource attributes of a process by key: strings and int64s.
 type identity map[string]any
 
 // maxValue bounds the length of an attribute that a process sets, in bytes.
@@ -23,9 +22,8 @@ const maxValue = 256
 // maxOwnAttributes bounds how many attributes a process adds to its resource.
 const maxOwnAttributes = 32
 
-// identify finds out what a process is: from its runtime, its environment and its
-// cgroup, as far as they can be read. What the user configured wins over what
-// the process says of itself.
+// identify identifies a process from its runtime, its environment and its cgroup, as far
+// as they can be read. The user's configuration wins over the process's own attributes.
 func identify(p *diag.Process, outside *outside, host string, configured map[string]string) identity {
 	id := identity{
 		"host.name":               host,
@@ -59,9 +57,9 @@ func identify(p *diag.Process, outside *outside, host string, configured map[str
 	return id
 }
 
-// addEnvironment adds what a process's environment says: its resource attributes
-// and its name, as OpenTelemetry's .NET SDK reads them, and of Kubernetes what the
-// downward API is commonly mapped to.
+// addEnvironment adds attributes from a process's environment: its resource attributes
+// and its name, as OpenTelemetry's .NET SDK reads them, and the variables that the
+// downward API of Kubernetes is commonly mapped to.
 func (id identity) addEnvironment(environment map[string]string, name string) {
 	id["service.name"] = "unknown_service:" + name
 	if environment["KUBERNETES_SERVICE_HOST"] != "" {
@@ -83,8 +81,7 @@ func (id identity) addEnvironment(environment map[string]string, name string) {
 	}
 }
 
-// isReserved reports whether an attribute is known better than by what a process
-// says of itself.
+// isReserved reports whether an attribute has a better source than the process itself.
 func isReserved(key string) bool {
 	return strings.HasPrefix(key, "process.") || strings.HasPrefix(key, "gctrail.") || key == "container.id"
 }
@@ -94,8 +91,8 @@ func text(v any) string {
 	return s
 }
 
-// clean makes what a process says fit to be a label: without control characters,
-// valid, and not too long.
+// clean makes a process's text fit for a label: valid UTF-8, without control characters,
+// and not too long.
 func clean(s string) string {
 	s = strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || unicode.IsControl(r) {
@@ -110,7 +107,7 @@ func clean(s string) string {
 	return s
 }
 
-// An outside is what the system shows of a process.
+// An outside is what the system knows of a process.
 type outside struct {
 	container   string // its whole id
 	pod         string // uid
@@ -119,7 +116,7 @@ type outside struct {
 	properties  map[string]string // of the runtime, in runtimeconfig.json
 }
 
-// value returns a label's value, as Prometheus has it.
+// value returns a label's value for Prometheus.
 func (id identity) value(l label) string {
 	switch v := id[l.key].(type) {
 	case int64:
@@ -136,5 +133,5 @@ func (id identity) value(l label) string {
 	return ""
 }
 
-// shortContainer is how much of a container's id its users see.
+// shortContainer is the length of the container ids that users see.
 const shortContainer = 12

@@ -58,7 +58,7 @@ func newMemory(p *diag.Process, o *outside, now time.Time) *memory {
 	return m
 }
 
-// collected takes over what a collection measured.
+// collected records the sizes that a collection measured.
 func (m *memory) collected(c *watch.Collection) {
 	r := &m.now
 	if r.Time.Unix() != c.Ended.Unix() {
@@ -102,7 +102,7 @@ func widened[T ~int | ~uint32](v gc.Opt[T]) gc.Opt[int64] {
 	return gc.Some(int64(n))
 }
 
-// sampled takes over what the system says.
+// sampled records the sizes that the system reports.
 func (m *memory) sampled(s *procmem.Sample, available gc.Opt[int64], now time.Time) {
 	r := &m.now
 	before := r.RSS.Or(0)
@@ -206,8 +206,8 @@ func fileName(name string) string {
 	return cmp.Or(strings.TrimLeft(name[:min(len(name), longest)], "."), "process")
 }
 
-// ledgerFailed gives up the ledger of a process on an error, which it reports once
-// for all.
+// ledgerFailed abandons the ledger of a process after an error, which it reports only
+// once.
 func (a *Agent) ledgerFailed(p *process, err error) {
 	if err == nil {
 		return
@@ -219,7 +219,7 @@ func (a *Agent) ledgerFailed(p *process, err error) {
 	a.ledgerProblem.Do(func() { a.problem(fmt.Errorf("no ledgers: %w", err)) })
 }
 
-// bury closes the ledger of a process that has ended, and says what it died with.
+// bury closes the ledger of a process that has ended, and records its last memory.
 func (a *Agent) bury(p *process, closed bool, now time.Time) ledger.Verdict {
 	m := p.memory
 	m.files.Lock()
@@ -254,7 +254,7 @@ func (a *Agent) bury(p *process, closed bool, now time.Time) ledger.Verdict {
 	return l.Judge()
 }
 
-// leave closes the ledger of a process that goes on when the agent ends.
+// leave closes the ledger of a process that still runs when the agent ends.
 func (a *Agent) leave(p *process) {
 	m := p.memory
 	m.files.Lock()

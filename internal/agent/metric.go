@@ -111,7 +111,7 @@ var metrics = [numMetrics]metric{
 	selfFailures:  {"gctrail.agent.otlp.failures", "{request}", "Requests that failed and are tried again.", counter, nil},
 }
 
-// unitSuffixes are what Prometheus' names have for units; see OpenTelemetry's
+// unitSuffixes are the suffixes of Prometheus names for units; see OpenTelemetry's
 // "Prometheus and OpenMetrics Compatibility".
 var unitSuffixes = map[string]string{"s": "_seconds", "By": "_bytes", "1": "_ratio", "By/s": "_bytes_per_second"}
 

@@ -17,10 +17,10 @@ var (
 	podUID      = regexp.MustCompile(`pod([0-9a-f]{8}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{4}[-_][0-9a-f]{12})`)
 )
 
-// maxFile bounds what is read of a file that a process has a say in.
+// maxFile bounds what is read of a file that a process controls.
 const maxFile = 1 << 20
 
-// wantedVariables are those of a process's environment that are read.
+// wantedVariables are the variables that are read of a process's environment.
 var wantedVariables = []string{
 	"OTEL_SERVICE_NAME", "OTEL_RESOURCE_ATTRIBUTES", "KUBERNETES_SERVICE_HOST", "HOSTNAME",
 	"POD_NAME", "POD_NAMESPACE", "CONTAINER_NAME", "NODE_NAME",

@@ -2,5 +2,5 @@
 
 package agent
 
-// lookInto knows nothing of processes on this system.
+// lookInto has no source on this system.
 func lookInto(int) outside { return outside{} }

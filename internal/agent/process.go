@@ -25,7 +25,7 @@ type process struct {
 	first, latest uint32 // their numbers
 }
 
-// Words for what is not known.
+// Words for unknown values.
 const (
 	unknown = "unknown"
 	other   = "other"
@@ -82,7 +82,7 @@ func (p *process) take(c *watch.Collection) {
 	p.memory.collected(c)
 }
 
-// measure takes over the sizes that a collection measured.
+// measure records the sizes that a collection measured.
 func (p *process) measure(c *gc.Collection) {
 	for i := range c.Generations {
 		generation := &c.Generations[i]
@@ -104,8 +104,8 @@ func (p *process) setBytes(m metricID, v gc.Opt[int64], values ...string) {
 	}
 }
 
-// number accounts for the runtime's number of a collection: they begin at one, and
-// have gaps where collections were not seen.
+// number processes the runtime's number of a collection. Numbers begin at one, and a gap
+// means collections that were not seen.
 func (p *process) number(n uint32) {
 	if p.seen == 0 || n < p.first {
 		p.first = n

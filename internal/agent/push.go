@@ -34,7 +34,7 @@ func (a *Agent) push(ctx context.Context) {
 	sending.Wait()
 }
 
-// sends reports whether a signal is wanted and has an endpoint.
+// sends reports whether a signal is enabled and has an endpoint.
 func (a *Agent) sends(signal otlp.Signal) bool {
 	wanted := [...]bool{otlp.Logs: a.config.OTLP.Logs, otlp.Metrics: a.config.OTLP.Metrics}
 	return a.sender != nil && wanted[signal] && a.sender.Sends(signal)
@@ -84,7 +84,7 @@ func (a *Agent) pushMetrics(now time.Time) {
 		for _, r := range all[:n] {
 			points += pointsOf(r)
 		}
-		// What cannot be encoded is a mistake of ours, which the sender counts nowhere.
+		// A message that cannot be encoded is a bug, which the sender does not count.
 		_ = a.sender.Push(otlp.Metrics, &metricspb.MetricsData{ResourceMetrics: all[:n]}, points)
 		all = all[n:]
 	}

@@ -13,7 +13,7 @@ import (
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
-// A Rule asks for a capture of processes with a collection that meets a condition.
+// A Rule makes the agent capture processes with a collection that meets a condition.
 type Rule struct {
 	Name     string        `yaml:"name"`
 	When     string        `yaml:"when"`     // as collect --until has it: pause>200ms
@@ -85,7 +85,7 @@ func (c *Config) rules() ([]*rule, error) {
 	return all, errors.Join(errs...)
 }
 
-// met returns the captures that a collection asks for, and notes when.
+// met returns the captures that a collection triggers, and records the time.
 func (a *Agent) met(p *process, c *watch.Collection, now time.Time) (wanted []*captureRequest) {
 	for i, r := range a.rules {
 		if !r.names.match(p.Name) || !r.condition.Holds(c.Collection) {
@@ -103,7 +103,7 @@ func (a *Agent) met(p *process, c *watch.Collection, now time.Time) (wanted []*c
 	return wanted
 }
 
-// start makes captures while the agent goes on.
+// start makes captures in the background.
 func (a *Agent) start(ctx context.Context, wanted []*captureRequest) {
 	for _, r := range wanted {
 		a.capturing.Go(func() { _, _ = a.keep(ctx, r) }) // keep reports what came of it

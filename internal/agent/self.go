@@ -11,7 +11,7 @@ func (g *group) gauges() gauges {
 	return own.gauges
 }
 
-// observeSelf brings the agent's metrics of itself up to date.
+// observeSelf updates the agent's metrics of itself.
 func (a *Agent) observeSelf() {
 	counts := a.watcher.Counts()
 	own := make(gauges)

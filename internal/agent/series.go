@@ -13,9 +13,8 @@ type key struct {
 	values [3]string
 }
 
-// A group is the processes that have the same labels: one process, where the PID
-// is among them. What is counted belongs to the group, so that it does not fall
-// when a process ends.
+// A group holds the processes with the same labels: one process if the PID is a label.
+// Counters belong to the group, so they do not fall when a process ends.
 type group struct {
 	name      string // the values of its labels, joined
 	identity  identity

@@ -9,8 +9,8 @@ import (
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
-// span is for how long a window takes in collections before a new one begins. It is
-// judged for as long again.
+// span is how long a window receives collections before a new one begins. It is judged
+// for as long again.
 const span = 5 * time.Minute
 
 // A window holds the evidence of the last five to ten minutes: the older of its
@@ -20,7 +20,7 @@ type window struct {
 	dirty        bool // a collection came since the latest judgement
 }
 
-// An evidence is what collections since a time show.
+// An evidence holds the collections since a time.
 type evidence struct {
 	findings.Set
 	since time.Time
@@ -37,7 +37,7 @@ func (w *window) add(c *watch.Collection) {
 	c.Marks = nil // which rules add up at once, and which a retained collection would hold
 }
 
-// turn begins new evidence if it is time for them.
+// turn begins new evidence when it is time.
 func (w *window) turn(now, start time.Time) {
 	begin := func() *evidence {
 		from := findings.Options{From: gc.Some(now.Sub(start))}
@@ -65,7 +65,7 @@ func (w *window) judge(now time.Time) []findings.Finding {
 	return nil
 }
 
-// judge has the rules look at each process with new collections.
+// judge applies the rules to each process with new collections.
 func (p *process) judge(now time.Time) {
 	if !p.window.dirty && p.window.older != nil && now.Sub(p.window.older.since) < 3*span {
 		return

@@ -101,7 +101,7 @@ listen or read the configuration.`,
 	return cmd
 }
 
-// overrides are what each flag sets in a configuration.
+// overrides set the field of a configuration that each flag stands for.
 func (o *agentOptions) overrides() map[string]func(*agent.Config) {
 	return map[string]func(*agent.Config){
 		"listen":        func(c *agent.Config) { c.Listen = o.listen },

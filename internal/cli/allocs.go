@@ -127,7 +127,7 @@ func (o *allocsOptions) choose(m *alloc.Model, pid uint64) alloc.Source {
 	return m.BestSource(pid)
 }
 
-// An allocSection is a process's allocations on their way to rows.
+// An allocSection holds the allocations of a process until their rows are written.
 type allocSection struct {
 	model   *alloc.Model
 	seconds float64
@@ -135,8 +135,8 @@ type allocSection struct {
 	sums    map[uint64]*collectedAllocs
 }
 
-// collectedAllocs are what was allocated between the collections of a process, as their
-// heap histories say and as events do.
+// collectedAllocs are the bytes allocated between the collections of a process,
+// according to heap histories and according to events.
 type collectedAllocs struct {
 	before      alloc.BySource // the latest collection
 	known       bool
@@ -145,7 +145,7 @@ type collectedAllocs struct {
 	events      alloc.BySource
 }
 
-// collection adds up what a collection says was allocated since the one before.
+// collection adds the bytes that were allocated since the previous collection.
 func (s *allocSection) collection(c *gc.Collection) {
 	sum := s.sums[c.Process.PID]
 	if sum == nil {
@@ -195,7 +195,7 @@ func (s *allocSection) fields(by alloc.By) []field[alloc.Row] {
 	return fields
 }
 
-// why is what a source is worth.
+// why describes the quality of a source.
 var why = map[alloc.Source]string{
 	alloc.Sampled: "unbiased estimates from a sample of all bytes",
 	alloc.Tick:    "totals are complete; each type is that of the object that crossed 100 KB",

@@ -6,7 +6,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// noArgs and someFiles say what a command takes besides its flags.
+// noArgs and someFiles check the arguments of a command besides its flags.
 
 func noArgs(cmd *cobra.Command, args []string) error {
 	if len(args) > 0 {

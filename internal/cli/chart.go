@@ -14,8 +14,8 @@ import (
 	"github.com/gctrail/gctrail/internal/report"
 )
 
-// A drawing is the flag --chart, and what it draws: the process that pauses took most
-// time of.
+// A drawing is the flag --chart, and the chart: of the process with the longest total
+// pause.
 type drawing struct {
 	path   string
 	series map[*gc.Process]*chart.Series
@@ -24,7 +24,7 @@ type drawing struct {
 // maxDrawn bounds the processes whose collections are kept for a picture.
 const maxDrawn = 256
 
-// check refuses formats that there are not.
+// check refuses unknown formats.
 func (d *drawing) check(traces int) error {
 	switch ext := strings.ToLower(filepath.Ext(d.path)); {
 	case d.path == "":

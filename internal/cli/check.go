@@ -17,7 +17,7 @@ import (
 	"github.com/gctrail/gctrail/internal/selection"
 )
 
-// checkFlags say what runs are compared with, and where the results go.
+// checkFlags select what to compare runs with, and where the results go.
 type checkFlags struct {
 	budget   string
 	baseline []string
@@ -112,7 +112,7 @@ func (o *checkOptions) write(ctx context.Context, std *stdio) error {
 	return errors.Join(err, out.Close())
 }
 
-// check holds runs against the budget and writes the result.
+// check compares runs with the budget and writes the result.
 func (c *checkFlags) check(ctx context.Context, std *stdio, selected *selection.Selection, b *budget.Budget, runs []*compare.Run, inputs []string) error {
 	baseline, err := std.runs(ctx, selected, c.baseline, nil)
 	if err != nil {

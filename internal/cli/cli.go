@@ -27,14 +27,14 @@ func Main(args []string) int {
 	return std.complain(std.execute(ctx, cmd))
 }
 
-// execute runs a command, to the end of the pager that it may have started.
+// execute runs a command, and waits for the pager that it may have started.
 func (std *stdio) execute(ctx context.Context, cmd *cobra.Command) error {
 	err := cmd.ExecuteContext(ctx)
 	return cmp.Or(err, std.endPaging())
 }
 
-// newRootCmd returns the command gctrail, on whose tree of commands the
-// documentation is built too.
+// newRootCmd returns the command gctrail with all its commands, from which the
+// documentation is generated too.
 func newRootCmd(std *stdio) *cobra.Command {
 	var printVersion bool
 	cmd := &cobra.Command{
@@ -101,8 +101,8 @@ possible; standard error says what is missing.`,
 	return cmd
 }
 
-// refuseUnknown has the commands that cobra adds refuse the topics and shells
-// that there are not, for which they would print help and succeed.
+// refuseUnknown makes the commands that cobra adds refuse unknown topics and shells, for
+// which they would print help and succeed.
 func refuseUnknown(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		switch cmd.Name() {
@@ -134,8 +134,7 @@ func refuseUnknown(root *cobra.Command) {
 	}
 }
 
-// runBare watches the processes of the machine where somebody looks, and lists
-// them for others.
+// runBare watches the processes of the machine on a terminal, and lists them otherwise.
 func runBare(ctx context.Context, std *stdio) error {
 	if std.interactive() {
 		return newTopOptions().run(ctx, std)

@@ -204,7 +204,7 @@ func (o *collectOptions) run(cmd *cobra.Command, args []string, std *stdio) erro
 // output leaves no room for it there.
 func (o *collectOptions) showsIO() bool { return !o.hideIO && o.output != "-" }
 
-// collect collects from the processes that are asked for.
+// collect traces the selected processes.
 func (o *collectOptions) collect(cmd *cobra.Command, args []string, std *stdio, config diag.Config, plan *collect.Plan) error {
 	ctx, talk := cmd.Context(), &collectTalk{std: std, line: &progress{}, target: o.target(args)}
 	s := collect.New(o.options(std, config, plan, talk.tell))
@@ -290,8 +290,8 @@ func joined[T any](values []T) string {
 	return strings.Join(words, ",")
 }
 
-// check returns what is wrong with the flags that tell which processes are meant.
-// What is behind -- is a command.
+// check checks the flags that select processes.
+// A command follows --.
 func (o *collectOptions) check(cmd *cobra.Command, args []string) error {
 	dash := cmd.ArgsLenAtDash()
 	launches := dash >= 0
@@ -324,7 +324,7 @@ func (o *collectOptions) check(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-// request returns what the flags ask a runtime for.
+// request returns the session that the flags describe.
 func (o *collectOptions) request() *provider.Request {
 	return &provider.Request{
 		Profiles: o.profiles.values, Providers: o.providers, CLREvents: o.clrEvents, CLRLevel: o.clrLevel,

@@ -31,7 +31,7 @@ func (o *collectOptions) collectETW(cmd *cobra.Command, std *stdio, config diag.
 	return talk.end(e.Run(cmd.Context()))
 }
 
-// etwConfig returns what an ETW session is asked for.
+// etwConfig returns the configuration of an ETW session.
 func (o *collectOptions) etwConfig(cmd *cobra.Command, config diag.Config) diag.Config {
 	if !cmd.Flags().Changed("buffersize") {
 		config.BufferMB = 0 // the session's own default
@@ -54,7 +54,7 @@ func (o *collectOptions) checkETW(cmd *cobra.Command) error {
 	return nil
 }
 
-// etwProcesses returns the processes that are asked for; nil means all.
+// etwProcesses returns the selected processes; nil means all.
 func (o *collectOptions) etwProcesses(ctx context.Context) ([]*diag.Process, error) {
 	found, err := o.recorded(ctx)
 	return found, errors.Join(err, tooManyForETW(found))
@@ -68,7 +68,7 @@ func tooManyForETW(found []*diag.Process) error {
 	return fmt.Errorf("%d processes match, but an ETW session can select %d: record all with gctrail collect --etw, without -p and -n", len(found), etwsession.MaxPIDs)
 }
 
-// etwErrorText says what failed, and what to do.
+// etwErrorText returns what failed, and what to do.
 func etwErrorText(e *etwsession.Error) string {
 	const group = `"Performance Log Users"`
 	switch {

@@ -34,7 +34,7 @@ func (o *collectOptions) collectLTTng(cmd *cobra.Command, std *stdio, config dia
 	return talk.end(l.Run(cmd.Context()))
 }
 
-// collectLive stores what a relay daemon of LTTng has.
+// collectLive stores the events of an LTTng relay daemon.
 func (o *collectOptions) collectLive(cmd *cobra.Command, std *stdio, config diag.Config, plan *collect.Plan) error {
 	if name := changed(cmd, "etw", "lttng", "process-id", "name", "profile", "providers", "clrevents", "buffersize"); name != "" {
 		return usagef(cmd, "--%s cannot be used with --lttng-live: the session that is received decides what it has", name)
@@ -75,7 +75,7 @@ func (o *collectOptions) checkLTTng(cmd *cobra.Command) error {
 	return nil
 }
 
-// lttngErrorText says what failed, and what to do.
+// lttngErrorText returns what failed, and what to do.
 func lttngErrorText(err error) string {
 	switch {
 	case errors.Is(err, lttngsession.ErrNotInstalled):

@@ -29,7 +29,7 @@ func (std *stdio) tellResult(r *collect.Result, target string) {
 	_ = std.err.Page(p) // there is nobody else to tell
 }
 
-// tellStop prints what became of what the trace was waiting for, and of the ring.
+// tellStop prints whether the stop condition was met, and what the ring holds.
 func (std *stdio) tellStop(r *collect.Result) {
 	if !r.Triggered && r.Plan.Waits() {
 		said := waitsFor(r.Plan) + " was never met"

@@ -10,8 +10,8 @@ import (
 	"github.com/gctrail/gctrail/internal/collect"
 )
 
-// A collectTalk tells what happens while traces are collected, beside the line of
-// progress.
+// A collectTalk prints what happens while traces are collected, besides the progress
+// line.
 type collectTalk struct {
 	std    *stdio
 	line   *progress
@@ -21,8 +21,7 @@ type collectTalk struct {
 	errs []error // told
 }
 
-// show starts to show how far collecting has come; before it begins, what it waits
-// for.
+// show starts to show the progress of collecting: at first, what it waits for.
 func (t *collectTalk) show(s interface{ Status() collect.Status }, waiting string) {
 	t.line = t.std.show(func(time.Duration) string { return statusText(s.Status(), waiting) })
 }
@@ -44,7 +43,7 @@ func (t *collectTalk) tell(n collect.Notice) {
 	}
 }
 
-// end joins err and the errors that were told, those with the highest exit code
+// end joins err and the errors that were printed, those with the highest exit code
 // first.
 func (t *collectTalk) end(err error) error {
 	t.line.stop()

@@ -17,7 +17,7 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// stopOptions say when a trace ends by itself, and how much of it is kept.
+// stopOptions are when a trace ends by itself, and how much of it to retain.
 type stopOptions struct {
 	until  conditionValue
 	before optionalSpan
@@ -66,7 +66,7 @@ figure is never met. Figures, and how to write their values (1 MB = 1,000,000 by
 	return b.String()
 }
 
-// plan returns what the flags ask for. The error is a usage error.
+// plan returns the plan that the flags describe. The error is a usage error.
 func (o *stopOptions) plan(cmd *cobra.Command, output string, config *diag.Config) (*collect.Plan, error) {
 	waits := o.until.Condition != nil || o.provider != ""
 	switch {
@@ -112,7 +112,7 @@ func (v *conditionValue) Set(s string) error {
 	return err
 }
 
-// An optionalSpan is a span that is told from one of 0.
+// An optionalSpan is a span for which unset differs from 0.
 type optionalSpan struct {
 	span
 	given bool

@@ -12,7 +12,7 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// waitsFor returns what ends the trace; empty if nothing does.
+// waitsFor returns what ends the trace, empty if nothing does.
 func waitsFor(p *collect.Plan) string {
 	switch {
 	case p.Until != nil && p.Event != nil:
@@ -33,7 +33,7 @@ func keeps(p *collect.Plan) string {
 	return "the last " + units.Bytes(p.Keep.Size)
 }
 
-// around returns what is kept around an occasion.
+// around returns how much is retained around a trigger.
 func around(p *collect.Plan) string {
 	before := spanText(p.Before)
 	if p.Before == 0 {
@@ -42,7 +42,7 @@ func around(p *collect.Plan) string {
 	return before + " before it and " + spanText(p.After) + " after it"
 }
 
-// aim returns what a trace to a path is for.
+// aim returns the purpose of a trace to a path.
 func aim(p *collect.Plan, path string) string {
 	switch waits := waitsFor(p); {
 	case p.Ring && waits != "":
@@ -70,7 +70,7 @@ func spanText(d time.Duration) string {
 // eventText names a stopping event.
 func eventText(e *collect.StoppingEvent) string { return "the event " + e.String() }
 
-// triggerText returns what has met a condition.
+// triggerText describes the trigger of a trace.
 func triggerText(t *collect.Trigger) string {
 	if t.Event != nil {
 		return eventText(t.Event)
@@ -157,7 +157,7 @@ func recordingText(n *collect.Recording) string {
 	return said
 }
 
-// statusText returns how far collecting has come; before it began, what it waits for.
+// statusText describes the progress of collecting: at first, what it waits for.
 func statusText(s collect.Status, waiting string) string {
 	switch len(s.Captures) {
 	case 0:

@@ -57,8 +57,8 @@ func completeList(cmd *cobra.Command, flag string, words func() []string) {
 	})
 }
 
-// continued returns the words that a list may go on with, each behind what is
-// typed of the list.
+// continued returns the words with which a list can continue, each after the part that
+// is typed already.
 func continued(typed string, words []string) []string {
 	before := typed[:strings.LastIndex(typed, ",")+1]
 	given := strings.Split(before, ",")
@@ -78,8 +78,7 @@ func completeProcesses(cmd *cobra.Command) {
 	completeList(cmd, "name", func() []string { return processNames(runningProcesses()) })
 }
 
-// runningProcesses looks for processes for as long as somebody waits who pressed a
-// key.
+// runningProcesses looks for processes no longer than a user waits after pressing a key.
 func runningProcesses() []*diag.Process {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Second)
 	defer cancel()
@@ -114,7 +113,7 @@ func completeCondition(cmd *cobra.Command, flag string) {
 	})
 }
 
-// conditions returns the comparisons that a condition may go on with.
+// conditions returns the comparisons with which a condition can continue.
 func conditions(typed string) []string {
 	before := typed[:strings.LastIndexAny(typed, " (")+1]
 	var offers []string

@@ -315,7 +315,7 @@ func held(c *convert.Converter) string {
 	return said
 }
 
-// tell says what was written, and how to open it.
+// tell prints what was written, and how to open it.
 func (o *convertOptions) tell(std *stdio, outs []*output, said string) {
 	if o.format.Next != "" {
 		said += "; next: " + fmt.Sprintf(o.format.Next, text.Quoted(outs[0].name))

@@ -18,7 +18,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// demoTrace is a real trace; demo/README.md says of what.
+// demoTrace is a real trace, which demo/README.md describes.
 //
 //go:embed demo/net9-srv-datas-web-collect.nettrace.gz
 var demoTrace []byte
@@ -94,7 +94,7 @@ func (std *stdio) readDemo(ctx context.Context, want func(*trace.Descriptor) boo
 	return &reading{Source: in.Source, paths: []string{"app.nettrace"}, in: in, ctx: ctx, progress: std.showing}, nil
 }
 
-// demoGCs writes the first rows of what gcs does.
+// demoGCs writes the first rows of the output of gcs.
 func demoGCs(ctx context.Context, std *stdio, out *output) error {
 	r, err := std.readDemo(ctx, gc.Wants)
 	if err != nil {
@@ -121,7 +121,7 @@ func demoGCs(ctx context.Context, std *stdio, out *output) error {
 	return w.end()
 }
 
-// demoLines writes the first lines of what events does, not to their ends.
+// demoLines writes the first lines of the output of events, shortened.
 func demoLines(ctx context.Context, std *stdio, p *text.Page) error {
 	var events jsonl.Events
 	r, err := std.readDemo(ctx, func(d *trace.Descriptor) bool {

@@ -86,10 +86,10 @@ func (e *inputError) Error() string {
 
 func (e *inputError) Unwrap() error { return e.err }
 
-// stdoutName is what standard output is called.
+// stdoutName is the name of standard output in messages.
 const stdoutName = "standard output"
 
-// sentence returns what is said of an error: what failed, why, and what to do.
+// sentence returns the message for an error: what failed, why, and what to do.
 func sentence(err error) string {
 	if e, ok := errors.AsType[*collect.ProcessError](err); ok {
 		if etw, ok := errors.AsType[*etwsession.Error](e.Err); ok {
@@ -131,13 +131,13 @@ func sentence(err error) string {
 	return err.Error()
 }
 
-// A saidError is an error that was told when it happened.
+// A saidError is an error that was printed when it happened.
 type saidError struct{ error }
 
 func (e *saidError) Unwrap() error { return e.error }
 
-// reason returns the innermost cause of err, without the path that its message
-// names already. A missing file has the same reason on every system.
+// reason returns the innermost cause of err, without the path, which the message has
+// already. A missing file has the same reason on every system.
 func reason(err error) string {
 	if path, ok := errors.AsType[*fs.PathError](err); ok {
 		err = path.Err
@@ -164,8 +164,7 @@ func hint(err error) string {
 	}
 }
 
-// complain writes what is wrong, a line for each error, and returns the exit
-// code: that of the first of them.
+// complain prints a line for each error, and returns the exit code of the first.
 func (std *stdio) complain(err error) int {
 	code, last := exitDone, ""
 	for _, e := range flatten(err) {
@@ -219,7 +218,7 @@ func flatten(err error) []error {
 	return []error{err}
 }
 
-// ofLTTng reports whether LTTng is why a recording has failed.
+// ofLTTng reports whether a recording failed because of LTTng.
 func ofLTTng(err error) bool {
 	_, ok := errors.AsType[*lttngsession.Error](err)
 	_, ofRelay := errors.AsType[*collect.RelayError](err)

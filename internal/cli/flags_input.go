@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/internal/selection"
 )
 
-// inputFlags say what is read of the files that a command is given, and how.
+// inputFlags select what to read of a command's files, and how.
 type inputFlags struct {
 	selection.Selection
 	merge bool
@@ -29,8 +29,8 @@ func addSelection(flags *pflag.FlagSet, s *selection.Selection) {
 	flags.Var(&s.To, "to", "end at this time, in the same forms")
 }
 
-// checkTimes refuses an end that is not after the start. Of a time of day and one
-// from the start of the trace, only the trace tells which is first.
+// checkTimes refuses an end that is not after the start. It cannot compare a time of day
+// with one from the start of the trace.
 func checkTimes(cmd *cobra.Command, s *selection.Selection) error {
 	if s.From.Given && s.To.Given && s.From.At.IsZero() == s.To.At.IsZero() && s.From.After(s.To.At) >= s.To.After(s.To.At) {
 		return usagef(cmd, "--from must be before --to: give the earlier time to --from")
@@ -38,8 +38,8 @@ func checkTimes(cmd *cobra.Command, s *selection.Selection) error {
 	return nil
 }
 
-// check refuses names of processes for standard input: a trace may tell them at
-// its end only, and is then read twice.
+// check refuses names of processes for standard input: a trace may have them only at its
+// end, and must then be read twice.
 func (s *inputFlags) check(cmd *cobra.Command, files []string) error {
 	if err := checkTimes(cmd, &s.Selection); err != nil {
 		return err

@@ -75,7 +75,7 @@ func (f *storeFlag) ask(cmd *cobra.Command) (fleet.Store, error) {
 	return store, err
 }
 
-// storeError adds to what a store answers what to do about it.
+// storeError adds what to do to a store's error.
 func storeError(err error) error {
 	if fleet.NoSchema(err) {
 		return fmt.Errorf("%w; create the tables with: gctrail fleet schema --apply", err)
@@ -83,7 +83,7 @@ func storeError(err error) error {
 	return err
 }
 
-// A question is what the commands have in common that ask a store for rows.
+// A question holds what all commands that ask a store for rows have in common.
 type question struct {
 	listing
 	storeFlag
@@ -117,7 +117,7 @@ func (q *question) addFilterFlags(flags *pflag.FlagSet) {
 	flags.Lookup("from").DefValue = "24h"
 }
 
-// filter is what the flags select of a table.
+// filter returns the filter that the flags describe.
 func (q *question) filter(cmd *cobra.Command, t *fleet.Table) (*fleet.Filter, error) {
 	now := time.Now()
 	f := &fleet.Filter{From: q.from.before(now), To: q.to.before(now)}

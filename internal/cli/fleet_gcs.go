@@ -112,8 +112,8 @@ func (o *fleetRowsOptions) run(ctx context.Context, std *stdio, store fleet.Stor
 	})
 }
 
-// fields are the time and the columns of the given names, or all. A table leaves
-// out those of which no row has a value, unless they were asked for.
+// fields are the time and the columns of the given names, or all. A table leaves out
+// columns without values, unless they were named.
 func (o *fleetRowsOptions) fields(names []string, rows []fleet.Row) []field[fleet.Row] {
 	table := o.format.value == "table"
 	if len(names) == 0 {

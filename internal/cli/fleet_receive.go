@@ -140,7 +140,7 @@ func (o *fleetReceiveOptions) run(ctx context.Context, std *stdio, store fleet.S
 	return err
 }
 
-// prepare finds out whether the store can be written to before a sender does.
+// prepare checks that the store can be written to, before a sender tries.
 func (o *fleetReceiveOptions) prepare(ctx context.Context, store fleet.Store) error {
 	switch s := store.(type) {
 	case *fleet.Folder:

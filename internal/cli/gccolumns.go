@@ -48,7 +48,7 @@ var shortHeadings = map[string]string{
 	"memory_load_pct":   "load %",
 }
 
-// heading returns what stands above a column, with its unit.
+// heading returns the heading of a column, with its unit.
 func heading(name string) string {
 	if h, ok := shortHeadings[name]; ok {
 		return h
@@ -83,8 +83,7 @@ func cell(v column.Value) string {
 	}
 }
 
-// certaintyMarks say how bytes freed and allocated are to be read if they are
-// not exact.
+// certaintyMarks mark freed and allocated bytes that are not exact.
 var certaintyMarks = map[gc.Certainty]string{gc.LowerBound: ">", gc.Estimate: "~"}
 
 // row returns c's cells in columns.

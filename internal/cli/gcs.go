@@ -205,7 +205,7 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWrit
 	return nil
 }
 
-// keeps reports whether the options let c through.
+// keeps reports whether the options select c.
 func (o *gcsOptions) keeps(r *reading, c *gc.Collection) bool {
 	return o.HasCollection(r.Info(), c) &&
 		(len(o.generations.values) == 0 || c.Generation.Known() && o.generations.allows(strconv.Itoa(c.Generation.Or(0)))) &&
@@ -214,7 +214,7 @@ func (o *gcsOptions) keeps(r *reading, c *gc.Collection) bool {
 		pausesSeen(c) >= time.Duration(o.minPause)
 }
 
-// pausesSeen returns how long c paused the program, as far as the trace tells.
+// pausesSeen returns how long c paused the program, as far as the trace shows it.
 func pausesSeen(c *gc.Collection) time.Duration {
 	var sum time.Duration
 	for i := range c.Pauses {
@@ -223,7 +223,7 @@ func pausesSeen(c *gc.Collection) time.Duration {
 	return sum
 }
 
-// choose finds the columns that are asked for.
+// choose finds the columns that --columns names.
 func (o *gcsOptions) choose() error {
 	if len(o.columns) == 0 {
 		return nil

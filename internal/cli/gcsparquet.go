@@ -30,7 +30,7 @@ func (w *parquetGCs) collection(c *gc.Collection) error { return w.table.Add(c) 
 
 func (w *parquetGCs) end() error { return nil }
 
-// Close writes what stands behind the rows of all traces.
+// Close writes the end of the file.
 func (w *parquetGCs) Close() error { return w.table.Close() }
 
 // checkParquet refuses what a table of collections does not hold.

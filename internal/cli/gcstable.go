@@ -58,8 +58,7 @@ func (w *tableGCs) begin(r *reading) error {
 
 func (w *tableGCs) collection(c *gc.Collection) error { return w.table.Row(row(w.columns, c)) }
 
-// end writes what is left of a table. Columns that were asked for are not left
-// out without a word.
+// end writes the rest of a table. It warns if columns that the user named are left out.
 func (w *tableGCs) end() error {
 	err := w.table.Flush()
 	if w.asked && w.table.LeftOut > 0 {

@@ -5,11 +5,11 @@ import (
 	"runtime/debug"
 )
 
-// growth is by how much the heap of a command that stays may grow between collections
-// of Go's, which are cheap there: little is in use at a time.
+// growth is the GOGC of commands that keep running: their Go heap is small, so its
+// collections are cheap.
 const growth = 20 // percent
 
-// limitGrowth sets growth, unless GOGC says something else.
+// limitGrowth sets growth, unless GOGC is set.
 func limitGrowth() {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(growth)

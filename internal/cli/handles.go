@@ -84,7 +84,7 @@ func (o *handlesOptions) list(ctx context.Context, std *stdio, out *output, path
 	return l.list(ctx, &o.listing, std, out, paths)
 }
 
-// A handleSection is what the fields of handles rest on.
+// A handleSection holds the evidence for the fields of handles.
 type handleSection struct {
 	stacks *symbol.Stacks
 	end    time.Duration

@@ -154,7 +154,7 @@ type heapTable struct {
 	at          uint32            // the collection
 }
 
-// takes notes the largest commit.
+// takes records the largest committed size.
 func (t *heapTable) takes(number uint32, c segment.Committed) {
 	if c.Total() > t.committed.Total() {
 		t.committed, t.at = c, number

@@ -11,7 +11,7 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// helpWidth is how wide help is: that of the flags too.
+// helpWidth is the width of help, in cells.
 const helpWidth = 80
 
 // fitHelp wraps the paragraphs in the help of cmd and of the commands below it.

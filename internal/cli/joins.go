@@ -85,7 +85,7 @@ events come with every profile for GC.`,
 	})
 }
 
-// A joinSum is what the heaps of one process did in all collections.
+// A joinSum sums up the phases of one process's heaps in all collections.
 type joinSum struct {
 	pid uint64
 	join.Sum

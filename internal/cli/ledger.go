@@ -59,10 +59,10 @@ Exit codes: 0 success, 2 invalid usage, 3 a file cannot be read, 4 no such proce
 	return cmd
 }
 
-// folderOf is the folder that is asked for, or the agent's.
+// folderOf returns the folder of --folder, or the agent's.
 func (o *ledgerOptions) folderOf() string { return cmp.Or(o.folder, agent.DefaultLedgers(os.Getenv)) }
 
-// all are the ledgers in the folder. Those that cannot be read are told of.
+// all returns the ledgers in the folder, and warns of those that cannot be read.
 func (o *ledgerOptions) all(std *stdio) ([]*ledger.Ledger, error) {
 	all, err := ledger.List(o.folderOf())
 	if err != nil && len(all) == 0 {
@@ -74,7 +74,7 @@ func (o *ledgerOptions) all(std *stdio) ([]*ledger.Ledger, error) {
 	return all, nil
 }
 
-// find returns the ledger that an argument stands for.
+// find returns the ledger that an argument names.
 func (o *ledgerOptions) find(std *stdio, arg string) (*ledger.Ledger, error) {
 	if strings.HasSuffix(arg, ledger.Suffix) || strings.ContainsRune(arg, filepath.Separator) {
 		l, err := ledger.Open(arg)
@@ -143,7 +143,7 @@ func (o *ledgerOptions) list(std *stdio) error {
 	return errors.Join(err, t.Flush(), out.Close())
 }
 
-// silence is after what time without a record a process no longer counts as running.
+// silence is the time without a record after which a process counts as ended.
 const silence = 10 * time.Second
 
 func endWord(l *ledger.Ledger, v *ledger.Verdict) string {

@@ -20,8 +20,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// A listing is what the commands have in common that list what a trace holds
-// process by process: allocs, pins, handles and the like.
+// A listing holds what allocs, pins, handles and the other commands that list a trace
+// process by process have in common.
 type listing struct {
 	inputFlags
 	files  []string
@@ -38,7 +38,7 @@ type listing struct {
 // defaultTop is how many rows a table has.
 const defaultTop = 20
 
-// newListing returns the options that are not given.
+// newListing returns the default options.
 func newListing() listing {
 	return listing{format: choice{"table", []string{"table", "jsonl", "csv"}}, top: -1}
 }
@@ -86,8 +86,8 @@ func (l *listing) limit() int {
 	}
 }
 
-// scan reads a trace to its end. Each event goes to feed, each collection that
-// is selected to collection, which may be nil.
+// scan reads a trace to its end. It passes each event to feed, and each selected
+// collection to collection, which may be nil.
 func (l *listing) scan(ctx context.Context, std *stdio, paths []string, opts open.Options, feed func(*trace.Info, *trace.Event), collection func(*gc.Collection)) (*scanned, error) {
 	want := opts.Want
 	opts.Want = func(d *trace.Descriptor) bool { return gc.Wants(d) || want(d) }
@@ -111,7 +111,7 @@ func (l *listing) scan(ctx context.Context, std *stdio, paths []string, opts ope
 	return s, nil
 }
 
-// during reports whether an event is of the time that is selected.
+// during reports whether an event is in the selected time.
 func (l *listing) during(info *trace.Info, ev *trace.Event) bool {
 	return l.AllTimes() || l.HasTime(info, ev.Time())
 }
@@ -132,7 +132,7 @@ func (s *scanned) process(pid uint64) *gc.Process {
 	return &gc.Process{PID: pid, Name: s.Info().Processes[pid].Name}
 }
 
-// called returns how a process is named in a heading.
+// called returns the name of a process in a heading.
 func called(p *gc.Process) string {
 	who := cmp.Or(p.Name, "a process")
 	if p.PID != trace.UnknownID {
@@ -171,8 +171,7 @@ type rowWriter[R any] struct {
 	whole  bool // a table has all rows unless --top is given
 }
 
-// section writes the rows of one process. Above a table stands what head
-// writes.
+// section writes the rows of one process, in a table below what head writes.
 func (w *rowWriter[R]) section(head func(*text.Page), rows []R) error {
 	w.order(rows)
 	all := len(rows)
@@ -228,7 +227,7 @@ func sections[T, R any](s *scanned, std *stdio, w *rowWriter[R], totals []T,
 	return nil
 }
 
-// order sorts the rows as --sort says.
+// order sorts the rows by the column of --sort.
 func (w *rowWriter[R]) order(rows []R) {
 	for _, f := range w.fields {
 		if f.name != w.sort {
@@ -238,8 +237,8 @@ func (w *rowWriter[R]) order(rows []R) {
 	}
 }
 
-// compareValues puts large numbers first, words in their order, and what is
-// unknown last.
+// compareValues orders large numbers first, words alphabetically, and unknown values
+// last.
 func compareValues(a, b column.Value) int {
 	switch {
 	case a.Type == column.Unknown || b.Type == column.Unknown:

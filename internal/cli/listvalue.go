@@ -13,8 +13,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// The values of listings. A word that is empty, and a number that is not known,
-// is unknown.
+// The values of listings. An empty word and an unknown number are unknown.
 
 func wordOf(s string) column.Value {
 	if s == "" {

@@ -72,7 +72,7 @@ func manSection(b *bytes.Buffer, heading, text string) {
 	}
 }
 
-// roff escapes text, whose lines must not begin with what is a request.
+// roff escapes text, so that no line begins with a request.
 func roff(text string) string {
 	text = strings.NewReplacer(`\`, `\e`, "-", `\-`).Replace(text)
 	lines := strings.Split(text, "\n")

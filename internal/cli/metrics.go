@@ -18,7 +18,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Whose account metrics are computed from.
+// The accounts that metrics can be computed from.
 const (
 	asOwn        = "gctrail"
 	asTraceEvent = "traceevent"
@@ -144,7 +144,7 @@ func metricDigits(unit string) int {
 	return 3
 }
 
-// checkMetrics refuses what goes with collections only.
+// checkMetrics refuses flags that apply to collections only.
 func (o *gcsOptions) checkMetrics() error {
 	switch {
 	case o.metrics && (o.perHeap || len(o.columns) > 0):
@@ -186,8 +186,7 @@ func (o *gcsOptions) accounts(ctx context.Context, std *stdio, paths []string) (
 	return a, nil
 }
 
-// newAccounts returns accounts of those collections of a trace that keeps lets
-// through.
+// newAccounts returns accounts of the collections of a trace that keeps accepts.
 func newAccounts(r *reading, keeps func(*gc.Collection) bool) *accounts {
 	a := &accounts{r: r, keeps: keeps, seen: make(map[perfviewKey]*perfview.GC), rows: make(map[*gc.Process][]perfviewRow)}
 	a.theirs.Done = func(g *perfview.GC) {
@@ -231,7 +230,7 @@ func (a *accounts) read() error {
 	return nil
 }
 
-// complete drops the collections that TraceEvent does not have complete.
+// complete drops the collections that are incomplete in TraceEvent.
 func (a *accounts) complete() {
 	for p, rows := range a.rows {
 		a.rows[p] = slices.DeleteFunc(rows, func(r perfviewRow) bool { return r.GC == nil })
@@ -239,7 +238,7 @@ func (a *accounts) complete() {
 	a.processes = slices.DeleteFunc(a.processes, func(p *gc.Process) bool { return len(a.rows[p]) == 0 })
 }
 
-// warn says what is missing.
+// warn prints what is missing.
 func (a *accounts) warn(std *stdio) {
 	name := a.r.in.Name
 	std.warn(name, report.Missing(a.r.in, nil))

@@ -203,7 +203,7 @@ type pauseTables struct {
 	begun   int  // tables
 }
 
-// shows reports whether a table is asked for.
+// shows reports whether a table is selected.
 func (w *pauseTables) shows(table string) bool {
 	if len(w.tables.values) == 0 {
 		return w.format.value == "table" || table == percentileTable
@@ -266,7 +266,7 @@ func writeTable[R any](w *pauseTables, whole bool, fields []field[R], rows []R, 
 	return err
 }
 
-// percentilesHead writes how much the percentiles are of.
+// percentilesHead writes how many pauses the percentiles are computed from.
 func (w *pauseTables) percentilesHead(page *text.Page, p *report.Pauses) {
 	all := p.All()
 	page.Heading("%s: %s paused in %s", called(p.Process), units.Duration(all.Pause.Sum()), text.Plural(int64(all.Pause.Count()), "GC", "GCs"))
@@ -300,7 +300,7 @@ func (w *pauseTables) above(p *report.Pauses, r *report.Percentile) string {
 	return w.command(p, words)
 }
 
-// during returns the command that lists the GCs of a stretch of time.
+// during returns the command that lists the GCs of a time interval.
 func (w *pauseTables) during(p *report.Pauses, from, to time.Duration) string {
 	return w.command(p, []string{"gctrail", "gcs", "--from", seconds(from), "--to", seconds(to)})
 }

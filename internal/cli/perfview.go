@@ -31,8 +31,7 @@ const (
 	perfviewEvents = "perfview-events"
 )
 
-// longPause is from when on PerfView lists a collection among those with long
-// pauses.
+// longPause is the pause above which PerfView lists a collection as long.
 const longPause = 200 * time.Millisecond
 
 func perfviewTables() []perfviewTable {
@@ -139,7 +138,7 @@ func writeRollup(page *text.Page, rows []perfviewRow) {
 	page.Table(columns, cells)
 }
 
-// write writes a table, and below it what the figures of gctrail are that differ.
+// write writes a table, and below it the figures of gctrail that differ.
 func (t *perfviewTable) write(page *text.Page, rows []perfviewRow) {
 	rows = t.of(rows)
 	page.Section("%s", t.title)

@@ -15,7 +15,7 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// A gcHeapRow is what one heap had to do in a collection.
+// A gcHeapRow is the part of one heap in a collection.
 type gcHeapRow struct {
 	*gc.Collection
 	heap    uint32
@@ -67,8 +67,7 @@ func (r *gcHeapRow) total(of func(*gc.Generation) gc.Opt[int64]) column.Value {
 	return knownIf(len(r.part) > 0, bytesOf(sum))
 }
 
-// rootTypes are the kinds of roots that a heap's marking is told by, as keys spell
-// them.
+// rootTypes are the kinds of roots in rows of marking, as keys spell them.
 var rootTypes = []struct {
 	typ  clr.RootType
 	name string
@@ -257,7 +256,7 @@ func (w *perHeapGCs) end() error {
 	return w.table.Flush()
 }
 
-// checkPerHeap refuses what goes with whole collections only.
+// checkPerHeap refuses flags that apply to whole collections only.
 func (o *gcsOptions) checkPerHeap() error {
 	if o.perHeap && len(o.columns) > 0 {
 		return errors.New("--per-heap has columns of its own; leave out --columns")

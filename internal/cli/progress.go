@@ -13,8 +13,8 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// A progress shows on a terminal how far something has come, in one line that
-// is rewritten, once that takes longer than a delay.
+// A progress shows the progress of work that takes longer than a delay, in one line of
+// the terminal that it rewrites.
 type progress struct {
 	collections atomic.Int64 // that were read
 
@@ -35,7 +35,7 @@ const (
 	progressInterval = 200 * time.Millisecond
 )
 
-// progress starts to show how far the reading of in has come.
+// progress starts to show the progress of reading in.
 func (std *stdio) progress(in *open.Input) *progress {
 	p := &progress{delay: progressDelay}
 	p.line = func(elapsed time.Duration) string {
@@ -44,7 +44,7 @@ func (std *stdio) progress(in *open.Input) *progress {
 	return std.start(p)
 }
 
-// show starts to show a line, which tells how far something has come.
+// show starts to show a line of progress.
 func (std *stdio) show(line func(elapsed time.Duration) string) *progress {
 	return std.start(&progress{line: line})
 }
@@ -95,7 +95,7 @@ func (p *progress) show(line string) {
 // erase makes room for other output on the terminal.
 func (p *progress) erase() { p.aside(func() {}) }
 
-// aside has other output written in place of the line.
+// aside writes other output in place of the line.
 func (p *progress) aside(write func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,7 +106,7 @@ func (p *progress) aside(write func()) {
 	write()
 }
 
-// progressLine tells how far reading has come; size is 0 if unknown.
+// progressLine describes the progress of reading; size is 0 if unknown.
 func progressLine(read, size, collections int64, elapsed time.Duration) string {
 	var b strings.Builder
 	speed := float64(read) / elapsed.Seconds()

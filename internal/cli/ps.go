@@ -209,7 +209,7 @@ func problemOf(err error) string {
 	return reason(err)
 }
 
-// uptime writes for how long a process runs: "42s", "2h3m", "3d4h".
+// uptime formats how long a process has run: "42s", "2h3m", "3d4h".
 func uptime(started time.Time) string {
 	if started.IsZero() {
 		return ""

@@ -104,10 +104,10 @@ func (r *reading) Events() iter.Seq2[*trace.Event, error] {
 	}
 }
 
-// Name returns the trace's, as it was given.
+// Name returns the name of the trace, as the user gave it.
 func (r *reading) Name() string { return r.in.Name }
 
-// Paths returns those of the trace's files.
+// Paths returns the paths of the trace's files.
 func (r *reading) Paths() []string { return r.paths }
 
 // Collections yields the trace's collections.
@@ -159,8 +159,8 @@ func (r *reading) Merged() *trace.Merged {
 	return m
 }
 
-// each reads traces one after the other. What cannot be read does not keep the
-// others from being read; what cannot be written does.
+// each reads traces one after the other. It continues after a trace that cannot be read,
+// but not after output that cannot be written.
 func each(groups [][]string, one func(paths []string) error) error {
 	var failed []error
 	for _, paths := range groups {

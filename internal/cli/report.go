@@ -86,7 +86,7 @@ JSON or in columns, a rule (R24), a reason, a kind, a generation, a mechanism;
 	return cmd
 }
 
-// newReportOptions returns those of a path alone.
+// newReportOptions returns the options of a path alone.
 func newReportOptions() *reportOptions {
 	return &reportOptions{format: choice{"text", []string{"text", "json", "markdown", "html"}}, output: "-"}
 }
@@ -190,7 +190,7 @@ func (o *reportOptions) gather(ctx context.Context, std *stdio, paths []string) 
 	return rep, o.chart.write(std, o, rep, from.Or(0), to.Or(r.Info().Last))
 }
 
-// A pauseBudget is a flag that takes what pauses may cost.
+// A pauseBudget is a flag that takes a budget for pauses.
 type pauseBudget struct{ report.Budget }
 
 func (b *pauseBudget) Type() string { return "LIMIT" }

@@ -100,7 +100,7 @@ func (o *runOptions) run(cmd *cobra.Command, std *stdio, command []string) error
 	return nil
 }
 
-// runAll runs the command as often as asked for, and reads what it did.
+// runAll runs the command as often as --repeat says, and reads its traces.
 func (o *runOptions) runAll(cmd *cobra.Command, std *stdio, command []string) ([]*compare.Run, error) {
 	next, err := o.next()
 	if err != nil {

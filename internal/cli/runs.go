@@ -164,7 +164,7 @@ func (r *runRecorder) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] 
 	}
 }
 
-// traceSuffixes are those of the files that are traces in a folder of traces.
+// traceSuffixes are the suffixes of traces in a folder of traces.
 var traceSuffixes = []string{".nettrace", ".netperf", ".etl", ".zip", ".gz", ".zst", ".xz", ".tar"}
 
 // tracesIn lists the traces in a folder, or those that a pattern matches; a file,

@@ -141,7 +141,7 @@ func (o *serveOptions) run(ctx context.Context, std *stdio) error {
 // minToken is the length of the shortest token that is taken from a file.
 const minToken = 16
 
-// token is that of the file, or a random one.
+// token returns the token in the file, or a random one.
 func (o *serveOptions) token() (string, error) {
 	if o.tokenFile == "" {
 		random := make([]byte, 24)
@@ -173,7 +173,7 @@ func (o *serveOptions) url(addr net.Addr, token string) string {
 	return scheme + "://" + net.JoinHostPort(host, port) + "/?t=" + token
 }
 
-// hasDisplay reports whether a browser can show something here.
+// hasDisplay reports whether a browser can open a window here.
 func hasDisplay() bool {
 	if runtime.GOOS == "windows" || runtime.GOOS == "darwin" {
 		return os.Getenv("SSH_CONNECTION") == ""

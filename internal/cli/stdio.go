@@ -20,7 +20,7 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// A stdio is what a command talks to: data goes to out, talk to err.
+// A stdio holds the streams of a command: data goes to out, messages go to err.
 type stdio struct {
 	out              io.Writer // for data, which is written by an exporter or as a page
 	err              *text.Printer
@@ -41,8 +41,8 @@ func newStdio() *stdio {
 	return std
 }
 
-// An aside writes messages to a terminal that a pager may be using: what comes
-// meanwhile is shown when the pager has ended.
+// An aside writes messages to a terminal that a pager may be using. It holds messages back
+// until the pager has ended.
 type aside struct {
 	std  *stdio
 	w    io.Writer
@@ -72,7 +72,7 @@ func (std *stdio) endPaging() error {
 	return err
 }
 
-// addFlags adds the flags that say how all commands talk.
+// addFlags adds the flags for the output of all commands.
 func (std *stdio) addFlags(flags *pflag.FlagSet) {
 	flags.BoolVar(&std.noPager, "no-pager", false, "do not show long output through $GCTRAIL_PAGER, $PAGER or less")
 	flags.Var(colour{std}, "color", "use colors: auto (on a terminal, unless NO_COLOR is set), always, never")

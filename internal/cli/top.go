@@ -136,7 +136,7 @@ func (o *topOptions) check(ctx context.Context) error {
 	return errors.Join(errs...)
 }
 
-// wants reports whether a process is to be watched.
+// wants reports whether to watch a process.
 func (o *topOptions) wants(p *diag.Process) bool {
 	return o.names.matches(p.Name) && (len(o.pids) == 0 || slices.Contains(o.pids, p.PID))
 }
@@ -160,8 +160,8 @@ func watchSource(etw etwsession.System) watch.Source {
 	}
 }
 
-// interactive reports whether there is somebody to press keys, and a terminal that
-// shows more than lines.
+// interactive reports whether a user can press keys, on a terminal that shows more than
+// lines.
 func (std *stdio) interactive() bool {
 	return std.outTerm.Is && term.IsTerminal(int(os.Stdin.Fd()))
 }
@@ -197,7 +197,7 @@ func (o *topOptions) runScreen(ctx context.Context, std *stdio) error {
 	return err
 }
 
-// writeVerdicts says of each process what its collections mean.
+// writeVerdicts prints the verdict on each process.
 func writeVerdicts(p *text.Page, s *watch.Snapshot) {
 	for _, process := range s.Processes {
 		if process.Verdict != "" {

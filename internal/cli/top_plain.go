@@ -113,8 +113,8 @@ func (l *collectionLog) failed(err error) {
 	}
 }
 
-// tell writes a collection to standard output, and what else there is to tell to
-// standard error. A process that ends because the watching does is no news.
+// tell writes a collection to standard output, and other news to standard error. It skips
+// processes that end because watching ends.
 func (l *collectionLog) tell(n *watch.News, watching bool) {
 	if n.Collection != nil {
 		l.write(n.Collection)
@@ -144,7 +144,7 @@ func newsOf(n *watch.News, slow string) string {
 	}
 }
 
-// logged writes a figure that may be unknown.
+// logged formats a figure that may be unknown.
 func logged[T any](v gc.Opt[T], write func(T) string) string {
 	if figure, ok := v.Get(); ok {
 		return write(figure)
