@@ -106,17 +106,20 @@ func TestTarget(t *testing.T) {
 	for _, c := range []struct {
 		options collectOptions
 		command []string
-		want    string
+		want    []string // words, which are quoted as the system's shell demands
 	}{
-		{collectOptions{pids: processNumbers{7, 8}}, nil, "-p 7,8"},
-		{collectOptions{names: globList{"web*", "api"}}, []string{"./run all", "-x"}, "-n 'web*,api' -- './run all' -x"},
-		{collectOptions{port: portValue{diag.Port{Path: "/tmp/port", Connect: true}}}, nil, "--diagnostic-port /tmp/port,connect"},
-		{collectOptions{pids: processNumbers{7}, duration: span(90 * time.Second)}, nil, "-p 7 --duration 1m30s"},
-		{collectOptions{duration: span(time.Second)}, []string{"./run"}, "--duration 1s -- ./run"},
-		{collectOptions{etw: true, duration: span(time.Second)}, nil, ""},
+		{collectOptions{pids: processNumbers{7, 8}}, nil, []string{"-p", "7,8"}},
+		{collectOptions{names: globList{"web*", "api"}}, []string{"./run all", "-x"}, []string{"-n", "web*,api", "--", "./run all", "-x"}},
+		{collectOptions{port: portValue{diag.Port{Path: "/tmp/port", Connect: true}}}, nil, []string{"--diagnostic-port", "/tmp/port,connect"}},
+		{collectOptions{pids: processNumbers{7}, duration: span(90 * time.Second)}, nil, []string{"-p", "7", "--duration", "1m30s"}},
+		{collectOptions{duration: span(time.Second)}, []string{"./run"}, []string{"--duration", "1s", "--", "./run"}},
+		{collectOptions{etw: true, duration: span(time.Second)}, nil, nil},
 	} {
-		if got := c.options.target(c.command); got != c.want {
-			t.Errorf("%q, expected %q", got, c.want)
+		for i, word := range c.want {
+			c.want[i] = text.Quoted(word)
+		}
+		if got, want := c.options.target(c.command), strings.Join(c.want, " "); got != want {
+			t.Errorf("%q, expected %q", got, want)
 		}
 	}
 }

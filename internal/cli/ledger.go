@@ -76,7 +76,7 @@ func (o *ledgerOptions) all(std *stdio) ([]*ledger.Ledger, error) {
 
 // find returns the ledger that an argument names.
 func (o *ledgerOptions) find(std *stdio, arg string) (*ledger.Ledger, error) {
-	if strings.HasSuffix(arg, ledger.Suffix) || strings.ContainsRune(arg, filepath.Separator) {
+	if strings.HasSuffix(arg, ledger.Suffix) || strings.ContainsRune(filepath.ToSlash(arg), '/') {
 		l, err := ledger.Open(arg)
 		if err != nil {
 			return nil, fmt.Errorf("%s: %s; list the ledgers with: gctrail ledger", text.Quoted(arg), reason(err))
