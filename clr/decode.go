@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/internal/binread"
 )
 
-// wrap returns which event a payload's failure is of.
+// wrap adds the name of the event to a payload's error.
 func wrap(event string, err error) error {
 	if err == nil {
 		return nil
@@ -23,21 +23,20 @@ func bySize(ptrSize, ptr4, ptr8 int) int {
 	return ptr8
 }
 
-// fitting returns the number of elements, count at most, that may be left in c
-// if each takes size bytes or more.
+// fitting returns how many elements of at least size bytes c can still hold, at most
+// count.
 func fitting(c *binread.Cursor, count uint32, size int) int {
 	return int(min(uint64(count), uint64(c.Len()/size)))
 }
 
-// expect fails c where it had fewer than count elements.
+// expect fails c if it had fewer than count elements.
 func expect(c *binread.Cursor, n int, count uint32) {
 	if uint32(n) < count {
 		c.Skip(c.Len() + 1)
 	}
 }
 
-// resize returns s with length n. Its elements keep what they had, so that the
-// slices in them are used again.
+// resize returns s with length n. Its elements keep their slices, for reuse.
 func resize[T any](s []T, n int) []T {
 	if n <= cap(s) {
 		return s[:n]

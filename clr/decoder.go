@@ -9,9 +9,9 @@ import (
 )
 
 // A Decoder names events and writes their fields as JSON. It knows the events
-// of this package's table, and others as far as the trace describes them. It
-// remembers the Descriptors that it has met, so that a trace needs one Decoder
-// and not more. The zero Decoder is ready for use, by one goroutine at a time.
+// of this package's table, and others as far as the trace describes them. It caches what
+// it knows of each Descriptor, so use one Decoder for a trace. The zero Decoder is ready
+// for use, by one goroutine at a time.
 type Decoder struct {
 	plans    map[*trace.Descriptor]*plan
 	lastDesc *trace.Descriptor
@@ -19,7 +19,7 @@ type Decoder struct {
 	out      jsonWriter
 }
 
-// A plan is what a Decoder does with the events of one Descriptor.
+// A plan is how a Decoder writes the events of one Descriptor.
 type plan struct {
 	kind   Kind
 	name   string
@@ -27,8 +27,8 @@ type plan struct {
 	own    bool    // the layout is the trace's, not the table's
 }
 
-// Name returns the name of the events of this kind: the table's, which has no
-// version in it; else the trace's; else the id, as in "EventID(85)".
+// Name returns the name of the events with this Descriptor: the name in the table,
+// without a version; else the name in the trace; else the id, as in "EventID(85)".
 func (d *Decoder) Name(desc *trace.Descriptor) string { return d.plan(desc).name }
 
 // AppendFields appends what is in ev's payload as members of a JSON object,

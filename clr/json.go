@@ -23,7 +23,7 @@ type jsonWriter struct {
 	end     int // of the last such byte
 }
 
-// An enumValue is a field of the outermost object whose words are to come.
+// An enumValue is a field of the outermost object whose words are written later.
 type enumValue struct {
 	field *field
 	value uint32
@@ -46,11 +46,11 @@ func (w *jsonWriter) extra(padding int) int {
 	return n
 }
 
-// fail ends the payload here, as if it were cut.
+// fail ends the payload here, as if it were truncated.
 func (w *jsonWriter) fail() { w.c.Skip(w.c.Len() + 1) }
 
-// object writes fields as far as the payload has them. What has begun and does
-// not end is left out, but for an array, which keeps its whole elements.
+// object writes fields as far as the payload has them. It leaves out a field that is
+// incomplete, except for an array, of which it writes the whole elements.
 func (w *jsonWriter) object(fields []field) {
 	w.depth++
 	w.dst = append(w.dst, '{')
@@ -124,7 +124,7 @@ func (w *jsonWriter) value(f *field) {
 	}
 }
 
-// elem returns what an array's elements are.
+// elem returns the field of an array's elements.
 func (w *jsonWriter) elem(f *field) *field {
 	if w.raw && f.raw != nil {
 		return f.raw

@@ -74,8 +74,8 @@ const (
 	codeDataLoc
 )
 
-// layout returns the layout of a version: that of the newest version that is
-// not newer, else the oldest.
+// layout returns the layout of a version: the one of the newest known version up to it,
+// else the oldest.
 func (s *schema) layout(version uint32) *layout {
 	l := &s.layouts[0]
 	for i := range s.layouts {

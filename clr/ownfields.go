@@ -14,8 +14,7 @@ import (
 // maxDepth bounds how deep objects and arrays of a trace's description nest.
 const maxDepth = 16
 
-// ownLayout returns the layout that the trace itself gives for an event, or
-// nil.
+// ownLayout returns the layout of an event in the trace's own description, or nil.
 func ownLayout(desc *trace.Descriptor) *layout {
 	if len(desc.Fields) == 0 {
 		return nil
@@ -40,7 +39,7 @@ func ownFields(described []trace.Field, universal bool, depth int) ([]field, boo
 	return fields, true
 }
 
-// ownField turns a trace's description of a field into ours. The providers
+// ownField converts a trace's description of a field. The providers
 // Universal.System and Universal.Events of one-collect declare UTF8Unit but write a
 // string after its uint16 length.
 func ownField(described *trace.Field, universal bool, depth int) (f field, ok bool) {
@@ -72,8 +71,7 @@ func ownField(described *trace.Field, universal bool, depth int) (f field, ok bo
 	return f, true
 }
 
-// ownCodes are the codes of trace's types. A type that is not there has
-// codePad.
+// ownCodes are the codes of package trace's types, codePad for the others.
 var ownCodes = [...]code{
 	trace.Object:      codeObject,
 	trace.Boolean:     codeBool32,

@@ -7,7 +7,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// tracepointProvider is what LTTng's names of the runtime's providers lack.
+// tracepointProvider is the part of the providers' names that LTTng's names lack.
 const tracepointProvider = "Microsoft-Windows-"
 
 // Tracepoint returns the event of an LTTng tracepoint of the runtime, such as
@@ -15,7 +15,8 @@ const tracepointProvider = "Microsoft-Windows-"
 // package's table lacks the event or that version; the descriptor then has the
 // provider, name and version if it is one of the runtime's events, else it is zero.
 //
-// Arrays of structures are nameless bytes in such a trace: Descriptor.RawStructs.
+// Arrays of structures are bytes without a description in such a trace; see
+// Descriptor.RawStructs.
 //
 // The names are those of the manifest with the version after them
 // (genLttngProvider.py).

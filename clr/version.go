@@ -18,9 +18,9 @@ func VersionOf(k Kind, version uint32, payload []byte, ptrSize int) uint32 {
 	return version
 }
 
-// Surplus returns how many bytes a payload has behind the fields of its
-// version. It is 0 if unknown: of versions newer than the package's, and of
-// events whose fields take more than their layout to read.
+// Surplus returns how many bytes a payload has after the fields of its version. It is 0 if
+// unknown: for versions newer than the package's, and for events whose layout alone does
+// not determine their size.
 func Surplus(k Kind, version uint32, payload []byte, ptrSize int) int {
 	if k == KindUnknown || k >= numKinds {
 		return 0
