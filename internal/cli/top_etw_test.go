@@ -8,6 +8,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/etwsession"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/watch"
 	"github.com/gctrail/gctrail/live"
 )
@@ -60,5 +61,20 @@ func TestETWErrors(t *testing.T) {
 		if said := sentence(err); !strings.Contains(said, c.want) || exitCodeOf(err) != c.code {
 			t.Errorf("%q, exit code %d; want %q, %d", said, exitCodeOf(err), c.want, c.code)
 		}
+	}
+}
+
+// TestETWLoss: what the buffers of a session lost is told, and what to do.
+func TestETWLoss(t *testing.T) {
+	var said strings.Builder
+	std := &stdio{err: text.NewPrinter(&said)}
+	std.tellETWLoss(&etwsession.Loss{})
+	if said.Len() > 0 {
+		t.Errorf("%q", said.String())
+	}
+	std.tellETWLoss(&etwsession.Loss{Events: 3, Buffers: 1})
+	const want = "gctrail: 3 events were lost because the session's buffers were full, and 1 buffer that could not be written: set a larger --buffersize, or choose a faster disk\n"
+	if said.String() != want {
+		t.Errorf("%q", said.String())
 	}
 }
