@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"slices"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
@@ -9,15 +10,16 @@ import (
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
-// span is how long a window receives collections before a new one begins. It is judged
-// for as long again.
+// span is how long a window receives collections. Then its findings are served for as
+// long again, together with those of the next.
 const span = 5 * time.Minute
 
-// A window holds the evidence of the last five to ten minutes: the older of its
-// two is judged. The zero window is empty.
+// A window holds the evidence of the last five minutes, and the findings of the five
+// minutes before: evidence takes some 60 kB, findings little. The zero window is empty.
 type window struct {
-	older, newer *evidence
-	dirty        bool // a collection came since the latest judgement
+	current *evidence
+	before  []findings.Finding // at current.since
+	dirty   bool               // a collection came since the latest judgement
 }
 
 // An evidence holds the collections since a time.
@@ -29,50 +31,64 @@ type evidence struct {
 
 func (w *window) add(c *watch.Collection) {
 	w.turn(c.Ended, c.Start)
-	w.older.Add(c.Collection)
-	if w.newer != nil {
-		w.newer.Add(c.Collection)
-	}
+	w.current.Add(c.Collection)
 	w.dirty = true
 	c.Marks = nil // which rules add up at once, and which a retained collection would hold
 }
 
 // turn begins new evidence when it is time.
 func (w *window) turn(now, start time.Time) {
-	begin := func() *evidence {
-		from := findings.Options{From: gc.Some(now.Sub(start))}
-		return &evidence{findings.Set{Options: from}, now, start}
-	}
 	switch {
-	case w.older == nil || now.Sub(w.older.since) >= 3*span:
-		w.older, w.newer = begin(), nil
-	case now.Sub(w.older.since) >= 2*span && w.newer != nil:
-		w.older, w.newer = w.newer, begin()
-	case now.Sub(w.older.since) >= span && w.newer == nil:
-		w.newer = begin()
+	case w.current == nil:
+	case w.over(now):
+		w.before = nil
+	case now.Sub(w.current.since) >= span:
+		w.before = w.current.judge(now)
+	default:
+		return
 	}
+	w.current = &evidence{findings.Set{Options: findings.Options{From: gc.Some(now.Sub(start))}}, now, start}
 }
 
-// judge returns the findings on the window at a time. A process that has not
-// collected in it has none.
-func (w *window) judge(now time.Time) []findings.Finding {
-	if w.older == nil || now.Sub(w.older.since) >= 3*span {
-		return nil
-	}
-	for _, r := range w.older.Judge(findings.Trace{Keywords: clr.KeywordGC, Until: gc.Some(now.Sub(w.older.start))}) {
+// over reports whether the evidence is too old to tell anything: a process that goes on
+// collecting begins new evidence before.
+func (w *window) over(now time.Time) bool { return now.Sub(w.current.since) >= 2*span }
+
+func (e *evidence) judge(now time.Time) []findings.Finding {
+	for _, r := range e.Judge(findings.Trace{Keywords: clr.KeywordGC, Until: gc.Some(now.Sub(e.start))}) {
 		return r.Findings
 	}
 	return nil
 }
 
-// judge applies the rules to each process with new collections.
+// judge returns the findings on the window at a time. A process that has not
+// collected in it has none.
+func (w *window) judge(now time.Time) []findings.Finding {
+	if w.current == nil || w.over(now) {
+		w.current, w.before = nil, nil
+		return nil
+	}
+	found := w.current.judge(now)
+	if now.Sub(w.current.since) < span {
+		for _, f := range w.before {
+			if !slices.ContainsFunc(found, func(o findings.Finding) bool { return o.ID == f.ID }) {
+				found = append(found, f)
+			}
+		}
+	}
+	return found
+}
+
+// judge applies the rules to each process with new collections, and drops findings
+// whose time is over.
 func (p *process) judge(now time.Time) {
-	if !p.window.dirty && p.window.older != nil && now.Sub(p.window.older.since) < 3*span {
+	w := &p.window
+	if !w.dirty && (w.current == nil || now.Sub(w.current.since) < span) {
 		return
 	}
-	p.window.dirty = false
+	w.dirty = false
 	p.gauges.dropAll(found)
-	for _, f := range p.window.judge(now) {
+	for _, f := range w.judge(now) {
 		p.gauges.set(found, 1, f.ID, f.Severity.String())
 	}
 }
