@@ -370,7 +370,7 @@ func TestUnknownIDs(t *testing.T) {
 				t.Fatal(err)
 			}
 			events, r := readAll(t, out.Bytes())
-			want := uint64(trace.UnknownID)
+			want := trace.UnknownID
 			if pid == 42 {
 				want = pid
 			}
