@@ -4,8 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
+
+	"github.com/gctrail/gctrail/internal/clickhousetest"
 )
 
 // A shard is a ClickHouse server.
@@ -18,27 +19,11 @@ type shard struct {
 // "shards", and creates gctrail's tables on them.
 func startShards(t *testing.T, n int) []*shard {
 	t.Helper()
-	server := installed(t, "clickhouse-server")
-	ports := make([][3]int, n)
-	var cluster strings.Builder
-	for i := range ports {
-		ports[i] = [3]int{port(t), port(t), port(t)}
-		fmt.Fprintf(&cluster, "<shard><internal_replication>true</internal_replication><replica><host>127.0.0.1</host><port>%d</port></replica></shard>", ports[i][1])
-	}
 	var shards []*shard
-	for i, p := range ports {
-		folder := t.TempDir()
-		write(t, filepath.Join(folder, "config.xml"), fmt.Sprintf(`<yandex><logger><level>error</level><console>1</console></logger>
-<listen_host>127.0.0.1</listen_host><http_port>%d</http_port><tcp_port>%d</tcp_port><interserver_http_port>%d</interserver_http_port>
-<path>%s/data/</path><tmp_path>%s/tmp/</tmp_path><users_config>users.xml</users_config><mark_cache_size>67108864</mark_cache_size>
-<default_profile>default</default_profile><default_database>default</default_database>
-<remote_servers><shards>%s</shards></remote_servers></yandex>`, p[0], p[1], p[2], folder, folder, cluster.String()))
-		write(t, filepath.Join(folder, "users.xml"), `<yandex><profiles><default/></profiles><quotas><default/></quotas><users><default><password></password>
-<networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></default></users></yandex>`)
-		s := &shard{address: fmt.Sprintf("http://127.0.0.1:%d", p[0]), program: &program{
-			name: fmt.Sprintf("shard-%d", i), folder: folder, command: []string{server, "--config-file", filepath.Join(folder, "config.xml")},
+	for i, server := range clickhousetest.Servers(t, n, "shards") {
+		s := &shard{address: server.Address, program: &program{
+			name: fmt.Sprintf("shard-%d", i), folder: server.Folder, command: server.Command, ready: answers(server.Address),
 		}}
-		s.ready = answers(s.address)
 		t.Cleanup(s.kill)
 		s.start(t)
 		shards = append(shards, s)
