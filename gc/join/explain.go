@@ -11,7 +11,7 @@ func (s *Straggler) Explain() string {
 	switch s.Cause {
 	case UnevenRoots:
 		return fmt.Sprintf("It marked %s, %.1f times the mean of the heaps; most of the excess comes from root kind %s.",
-			units.Bytes(s.Marked), s.MarkedRatio, s.Root)
+			units.Bytes(s.Marked.Or(0)), s.MarkedRatio.Or(0), s.Root)
 	case SlowWake:
 		return fmt.Sprintf("Its thread took %s to wake up: the processors are busy with other threads.", units.Duration(s.Waking))
 	case AllSlowWake:

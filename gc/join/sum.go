@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/enum"
 )
 
@@ -126,10 +127,9 @@ type Straggler struct {
 	Held  time.Duration // how long others waited, in total
 	Cause Cause
 	// Marked is the number of bytes that the heap's thread marked, and
-	// MarkedRatio their ratio to the mean of the heaps; both are zero if
-	// unknown.
-	Marked      int64
-	MarkedRatio float64
+	// MarkedRatio their ratio to the mean of the heaps.
+	Marked      gc.Opt[int64]
+	MarkedRatio gc.Opt[float64]
 	// Root is the kind of root that contributes most to the excess over the
 	// mean, if Cause is UnevenRoots.
 	Root   clr.RootType
@@ -160,20 +160,21 @@ func (s *Sum) Straggler() (Straggler, bool) {
 	for _, d := range waking {
 		allSlow = allSlow && d > slow
 	}
-	var marked int64
+	var marked, ownMarked int64
 	for h, byRoot := range s.marked {
 		for _, bytes := range byRoot {
 			marked += bytes
 			if h == heap {
-				of.Marked += bytes
+				ownMarked += bytes
 			}
 		}
 	}
 	if marked > 0 {
-		of.MarkedRatio = float64(of.Marked) * n / float64(marked)
+		of.Marked = gc.Some(ownMarked)
+		of.MarkedRatio = gc.Some(float64(ownMarked) * n / float64(marked))
 	}
 	switch {
-	case of.MarkedRatio > muchMore:
+	case of.MarkedRatio.Or(0) > muchMore:
 		of.Cause, of.Root = UnevenRoots, s.unevenRoot(heap, n)
 	case allSlow:
 		of.Cause = AllSlowWake

@@ -42,7 +42,7 @@ func TestStraggler(t *testing.T) {
 			if !ok || of.Heap != 1 || of.Held != 80*ms || of.Waking != 2*c.wake {
 				t.Errorf("straggler %+v", of)
 			}
-			if of.Cause != c.cause || of.Root != c.root || of.MarkedRatio != c.ratio {
+			if of.Cause != c.cause || of.Root != c.root || of.MarkedRatio.Or(0) != c.ratio {
 				t.Errorf("cause %v, root %v, marked %v times the mean; expected %v, %v, %v", of.Cause, of.Root, of.MarkedRatio, c.cause, c.root, c.ratio)
 			}
 			if s.Collections != 2 || s.Pause() != 200*ms {

@@ -30,8 +30,8 @@ func ExampleModel() {
 			continue
 		}
 		committed := "unknown"
-		if n := s.Committed.Total(); n > 0 {
-			committed = fmt.Sprint(n)
+		if c, known := s.Committed.Get(); known {
+			committed = fmt.Sprint(c.Total())
 		}
 		fmt.Printf("collection %d: %d created, %d freed, %s bytes committed\n", number, s.Created, s.Freed, committed)
 	}

@@ -5,6 +5,7 @@ package segment
 
 import (
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -24,11 +25,10 @@ type Snapshot struct {
 	// those created before the trace are unknown.
 	Live, LiveBytes int64
 	// Committed is what the runtime last reported as committed, from .NET 8 on.
-	Committed Committed
+	Committed gc.Opt[Committed]
 }
 
-// Committed is the memory that the collector committed, in bytes. The zero
-// Committed is unknown.
+// Committed is the memory that the collector committed, in bytes.
 type Committed struct {
 	InUse      int64 // in segments or regions in use
 	Free       int64 // in free regions of the heaps
@@ -153,10 +153,10 @@ func (m *Model) commits(s *segments, data []byte) {
 		v.TotalCommittedInGlobalDecommit, v.TotalBookkeepingCommitted) >= maxCommitted {
 		return
 	}
-	s.now.Committed = Committed{
+	s.now.Committed = gc.Some(Committed{
 		InUse: int64(v.TotalCommittedInUse), Free: int64(v.TotalCommittedInFree), GlobalFree: int64(v.TotalCommittedInGlobalFree),
 		Decommit: int64(v.TotalCommittedInGlobalDecommit), Bookkeeping: int64(v.TotalBookkeepingCommitted),
-	}
+	})
 }
 
 // ended records the segments at the end of a collection.

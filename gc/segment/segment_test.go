@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/eventtest"
 )
 
@@ -31,7 +32,7 @@ func TestSnapshots(t *testing.T) {
 	feed(&clr.GCEnd{Count: 2})
 	for number, want := range map[uint32]Snapshot{
 		1: {Created: 2, CreatedBytes: 150, Live: 2, LiveBytes: 150},
-		2: {Created: 1, CreatedBytes: 70, Freed: 2, FreedBytes: 100, Live: 1, LiveBytes: 70, Committed: Committed{100, 20, 3, 7, 1}},
+		2: {Created: 1, CreatedBytes: 70, Freed: 2, FreedBytes: 100, Live: 1, LiveBytes: 70, Committed: gc.Some(Committed{100, 20, 3, 7, 1})},
 	} {
 		if got, ok := m.Remove(7, 0, number); !ok || got != want {
 			t.Errorf("GC %d: %+v, expected %+v", number, got, want)

@@ -74,10 +74,7 @@ func heapFields(perHeap bool) []field[heapRow] {
 		}
 	}
 	return append(fields,
-		field[heapRow]{name: "committed_bytes", heading: "committed MB", rank: 3, value: func(r *heapRow) column.Value {
-			s, _ := r.segments.Get()
-			return knownIf(s.Committed.Total() > 0, bytesOf(s.Committed.Total()))
-		}},
+		field[heapRow]{name: "committed_bytes", heading: "committed MB", rank: 3, value: partCommitted((*segment.Committed).Total)},
 		committed("committed_in_use_bytes", func(c *segment.Committed) int64 { return c.InUse }),
 		committed("committed_free_bytes", func(c *segment.Committed) int64 { return c.Free }),
 		committed("committed_global_free_bytes", func(c *segment.Committed) int64 { return c.GlobalFree }),
@@ -90,10 +87,14 @@ func heapFields(perHeap bool) []field[heapRow] {
 
 // committed returns the field of one of the parts of what is committed.
 func committed(name string, part func(*segment.Committed) int64) field[heapRow] {
-	return field[heapRow]{name: name, value: func(r *heapRow) column.Value {
+	return field[heapRow]{name: name, value: partCommitted(part)}
+}
+
+func partCommitted(part func(*segment.Committed) int64) func(*heapRow) column.Value {
+	return func(r *heapRow) column.Value {
 		s, _ := r.segments.Get()
-		return knownIf(s.Committed.Total() > 0, bytesOf(part(&s.Committed)))
-	}}
+		return valueOf(s.Committed, func(c segment.Committed) column.Value { return bytesOf(part(&c)) })
+	}
 }
 
 // sum adds up a size of all generations; it is unknown if that of one is.
@@ -184,7 +185,7 @@ func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths [
 		t.collections++
 		t.peak = max(t.peak, c.HeapPeak.Or(0))
 		snapshot, known := segments.Remove(c.Process.PID, c.ClrInstance, c.Number)
-		t.takes(c.Number, snapshot.Committed)
+		t.takes(c.Number, snapshot.Committed.Or(segment.Committed{}))
 		rows := o.rows(c, snapshot, known)
 		switch {
 		case o.format.value != "table" && o.limit() == 0 && o.sort == "":
