@@ -139,6 +139,18 @@ var figures = []Figure{
 		Source: "GenerationSize0 to 4 of GCHeapStats; SizeAfter of GCPerHeapHistory",
 	},
 	{
+		Name: "resident", Unit: "bytes", Keys: []string{"rss_bytes", "resident MB", "RSS"},
+		Text: "The process's memory that is in RAM, of whatever kind. Linux only.", Source: "VmRSS of /proc/PID/status",
+	},
+	{
+		Name: "native", Unit: "bytes", Keys: []string{"native_bytes", "native MB"},
+		Text: "Resident memory beyond what is committed for the GC heap: code, stacks, native libraries. Committed memory that was never touched is not resident; then native memory is larger than shown. .NET 8 and later.", Source: "resident, committed",
+	},
+	{
+		Name: "cgroup", Unit: "bytes", Keys: []string{"cgroup_used_bytes", "cgroup_limit_bytes", "cgroup MB", "limit MB"},
+		Text: "What the process's cgroup, or the one above it with the lowest limit, uses, and its limit: a container is killed when it reaches it.", Source: "memory.current and memory.max; of version 1 memory.usage_in_bytes and memory.limit_in_bytes",
+	},
+	{
 		Name: "heap peak", Unit: "bytes", Keys: []string{"heap_peak_bytes", "peak_bytes"},
 		Text: "The larger of heap before and heap after; for a background GC, including the GCs that began while it ran.", Source: "GCPerHeapHistory, GCHeapStats",
 	},

@@ -9,6 +9,7 @@ var definitions = [][2]string{
 	{"GC/s", "collections a second, over the last 10 s"},
 	{"alloc MB/s", "allocated between collections, over about the last 10 s"},
 	{"heap MB", "the heap after the latest collection, with free space in it"},
+	{"resident MB", "what the system counts; native: beyond the committed GC heap"},
 	{"gen0 to POH", "the same for each generation, large (LOH) and pinned (POH) objects"},
 }
 

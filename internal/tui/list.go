@@ -11,6 +11,7 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/internal/watch"
+	"github.com/gctrail/gctrail/ledger"
 )
 
 // A column is a figure of each process in the list.
@@ -19,28 +20,33 @@ type column struct {
 	width   int
 	left    bool // aligned
 	rank    int  // columns with the highest are left out first; 0 never
+	memory  bool // is known only where the system reports it
 	cell    func(*watch.Process) string
 }
 
 // figureColumns stand behind the id and the name of a process.
 var figureColumns = []column{
-	{"runtime", 9, true, 5, runtimeOf},
-	{"GC", 11, true, 7, collectorOf},
-	{"up", 9, false, 8, upFor},
-	{"GCs", 7, false, 4, func(p *watch.Process) string { return units.Count(p.Collections) }},
-	{"GC/s", 7, false, 1, rateOf},
-	{"paused %", 10, false, 0, func(p *watch.Process) string { return share(p.Paused) }},
-	{"last ms", 8, false, 6, lastPause},
-	{"max ms", 8, false, 2, func(p *watch.Process) string { return optional(p.Longest, units.Millis) }},
-	{"alloc MB/s", 12, false, 3, func(p *watch.Process) string {
+	{heading: "runtime", width: 9, left: true, rank: 5, cell: runtimeOf},
+	{heading: "GC", width: 11, left: true, rank: 8, cell: collectorOf},
+	{heading: "up", width: 9, rank: 9, cell: upFor},
+	{heading: "GCs", width: 7, rank: 4, cell: func(p *watch.Process) string { return units.Count(p.Collections) }},
+	{heading: "GC/s", width: 7, rank: 1, cell: rateOf},
+	{heading: "paused %", width: 10, cell: func(p *watch.Process) string { return share(p.Paused) }},
+	{heading: "last ms", width: 8, rank: 7, cell: lastPause},
+	{heading: "max ms", width: 8, rank: 2, cell: func(p *watch.Process) string { return optional(p.Longest, units.Millis) }},
+	{heading: "alloc MB/s", width: 12, rank: 3, cell: func(p *watch.Process) string {
 		return optional(p.Allocating, func(v float64) string { return units.MB(int64(v)) })
 	}},
-	{"heap MB", 9, false, 0, heapAfter},
-	{"gen0", 8, false, 9, generation(0)},
-	{"gen1", 8, false, 9, generation(1)},
-	{"gen2", 9, false, 9, generation(2)},
-	{"LOH", 9, false, 9, generation(3)},
-	{"POH", 7, false, 9, generation(4)},
+	{heading: "heap MB", width: 9, cell: heapAfter},
+	{heading: "resident MB", width: 13, rank: 6, memory: true, cell: megabytes(func(p *watch.Process) gc.Opt[int64] { return p.Memory.RSS })},
+	{heading: "native MB", width: 9, rank: 10, memory: true, cell: megabytes(nativeOf)},
+	{heading: "cgroup MB", width: 9, rank: 12, memory: true, cell: megabytes(func(p *watch.Process) gc.Opt[int64] { return p.Memory.Used })},
+	{heading: "limit MB", width: 9, rank: 11, memory: true, cell: megabytes(func(p *watch.Process) gc.Opt[int64] { return p.Memory.Limit })},
+	{heading: "gen0", width: 8, rank: 13, cell: generation(0)},
+	{heading: "gen1", width: 8, rank: 13, cell: generation(1)},
+	{heading: "gen2", width: 9, rank: 13, cell: generation(2)},
+	{heading: "LOH", width: 9, rank: 13, cell: generation(3)},
+	{heading: "POH", width: 7, rank: 13, cell: generation(4)},
 }
 
 const (
@@ -51,9 +57,14 @@ const (
 	shortID      = 12 // of a container, as docker ps shows it
 )
 
-// fitting returns the columns that there is room for, and the width of names.
-func fitting(width int) ([]column, int) {
-	columns := slices.Clone(figureColumns)
+// columnsOf returns the columns that have figures.
+func columnsOf(processes []*watch.Process) []column {
+	told := slices.ContainsFunc(processes, func(p *watch.Process) bool { return p.Memory.RSS.Known() })
+	return slices.DeleteFunc(slices.Clone(figureColumns), func(c column) bool { return c.memory && !told })
+}
+
+// fitting returns those of the columns that there is room for, and the width of names.
+func fitting(columns []column, width int) ([]column, int) {
 	for {
 		name := width - markWidth - idWidth - 1
 		least := -1
@@ -75,7 +86,7 @@ func fitting(width int) ([]column, int) {
 func (m *model) drawList(p *painter, current *watch.Process) {
 	rows := m.rows()
 	p.heading(m.title(rows), m.snap.Now, m.frozen)
-	columns, nameWidth := fitting(p.width)
+	columns, nameWidth := fitting(columnsOf(m.snap.Processes), p.width)
 	p.text(p.styles.strong, m.headings(p, columns, nameWidth))
 	room := max(1, min(len(rows), (p.height-6)/2))
 	if p.height < 12 {
@@ -284,15 +295,15 @@ func (p *painter) sizes(process *watch.Process) {
 	p.parts(most, sizes(process))
 }
 
-// sizes tells how large the heap is after the latest collection.
+// sizes tells how large the heap is after the latest collection, and the process.
 func sizes(p *watch.Process) []string {
 	if p.Last == nil {
-		return nil
+		return memoryParts(p)
 	}
 	text := "heap " + optional(p.Heap.After, units.Bytes)
 	c := p.Sized
 	if c == nil {
-		return []string{text}
+		return append([]string{text}, memoryParts(p)...)
 	}
 	text += ":"
 	for i := range c.Generations {
@@ -306,7 +317,32 @@ func sizes(p *watch.Process) []string {
 	if c.MemoryLoad.Known() {
 		parts = append(parts, fmt.Sprintf("memory load %d %%", c.MemoryLoad.Or(0)))
 	}
+	return append(parts, memoryParts(p)...)
+}
+
+// memoryParts tells what the system says of the process's memory, and of its cgroup.
+func memoryParts(p *watch.Process) []string {
+	rss, known := p.Memory.RSS.Get()
+	if !known {
+		return nil
+	}
+	parts := []string{"resident " + units.Bytes(rss)}
+	if native, known := nativeOf(p).Get(); known {
+		parts[0] += ", native " + units.Bytes(native)
+	}
+	if limit, known := p.Memory.Limit.Get(); known {
+		parts = append(parts, fmt.Sprintf("cgroup %s of %s", optional(p.Memory.Used, units.Bytes), units.Bytes(limit)))
+	}
 	return parts
+}
+
+// nativeOf returns what is resident beyond the GC heap.
+func nativeOf(p *watch.Process) gc.Opt[int64] {
+	return (&ledger.Record{RSS: p.Memory.RSS, Committed: p.Heap.Committed}).Native()
+}
+
+func megabytes(of func(*watch.Process) gc.Opt[int64]) func(*watch.Process) string {
+	return func(p *watch.Process) string { return optional(of(p), units.MB) }
 }
 
 // headingOf returns the name of a generation, or heap of large or pinned

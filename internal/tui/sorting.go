@@ -21,6 +21,7 @@ var sortings = []sorting{
 	{"gcs", "GCs", by(func(p *watch.Process) float64 { return float64(p.Collections) })},
 	{"alloc", "alloc MB/s", by(func(p *watch.Process) float64 { return p.Allocating.Or(0) })},
 	{"heap", "heap MB", by(heapOf)},
+	{"resident", "resident MB", by(func(p *watch.Process) float64 { return float64(p.Memory.RSS.Or(0)) })},
 	{"name", "name", func(a, b *watch.Process) int { return cmp.Compare(a.Name, b.Name) }},
 	{"pid", "pid", func(a, b *watch.Process) int { return cmp.Compare(idOf(a), idOf(b)) }},
 }

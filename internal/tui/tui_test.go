@@ -40,13 +40,15 @@ func TestColumnsFit(t *testing.T) {
 				t.Errorf("collections need %d cells of %d", total, width)
 			}
 		}
-		columns, name := fitting(width)
-		total := markWidth + idWidth + 1 + name
-		for _, c := range columns {
-			total += c.width + 1
-		}
-		if total > width || name < shortestName {
-			t.Errorf("processes need %d cells of %d, with %d for names", total, width, name)
+		for _, all := range [][]column{figureColumns, columnsOf(nil)} {
+			columns, name := fitting(slices.Clone(all), width)
+			total := markWidth + idWidth + 1 + name
+			for _, c := range columns {
+				total += c.width + 1
+			}
+			if total > width || name < shortestName {
+				t.Errorf("processes need %d cells of %d, with %d for names", total, width, name)
+			}
 		}
 	}
 }
@@ -62,6 +64,7 @@ const mb = 1_000_000
 func example() *watch.Snapshot {
 	busy := process(1, 4711, "web-api", watch.Watched)
 	busy.Container = "0123456789abcdef"
+	busy.Memory.RSS, busy.Memory.Used, busy.Memory.Limit = gc.Some[int64](412*mb), gc.Some[int64](430*mb), gc.Some[int64](512*mb)
 	busy.Verdict = "The GC costs time: pauses took 7.2 % of the time (budget: 5 %); too many young objects survive."
 	busy.Findings = []findings.Finding{
 		{

@@ -67,6 +67,7 @@ type row struct {
 	history  history
 	latest   ring
 	rate     allocation
+	memory   memory
 	dropped  int
 	lost     uint64
 	trace    recording

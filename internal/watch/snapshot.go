@@ -7,6 +7,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/procmem"
 )
 
 // A Snapshot is what is known at one time. It does not change.
@@ -35,6 +36,7 @@ type Process struct {
 	Last         *Collection     // the latest
 	Heap         stats.Heap      // as far as collections told of it
 	Sized        *Collection     // the latest with sizes of the generations
+	Memory       procmem.Sample  // the latest; of Options.Memory
 	Recent       []*Collection   // oldest first
 	History      []Second        // oldest first, up to that of Until
 	Until        time.Time       // up to when it was watched
@@ -63,7 +65,7 @@ func (r *row) snapshot(now time.Time) *Process {
 	p := &Process{
 		Process: r.process, ID: r.id, State: r.state, Problem: r.err, Attached: r.attached,
 		Until: until, Recent: r.latest.list(), History: r.history.until(until), Allocating: r.rate.at(until),
-		Dropped: r.dropped, Lost: r.lost, Whole: !r.trace.cut,
+		Memory: r.memory.latest, Dropped: r.dropped, Lost: r.lost, Whole: !r.trace.cut,
 	}
 	if n := len(p.Recent); n > 0 {
 		p.Last = p.Recent[n-1]

@@ -40,6 +40,8 @@ type Options struct {
 	PerHeap bool
 	// Phases adds the phases of background collections to news.
 	Phases bool
+	// Memory reads what the system says of the processes' memory, each second (Linux).
+	Memory bool
 	// Source is where processes and collections come from.
 	Source Source
 }
@@ -108,6 +110,12 @@ func (w *Watcher) Run(ctx context.Context) {
 		w.running.Go(func() {
 			defer w.survive(cancel)
 			w.opts.Source.Arrivals(ctx, func(p *diag.Process) { w.arrived(ctx, cancel, p) })
+		})
+	}
+	if w.opts.Memory {
+		w.running.Go(func() {
+			defer w.survive(cancel)
+			w.measureMemory(ctx)
 		})
 	}
 	tick := time.NewTicker(w.opts.Interval)
