@@ -18,13 +18,14 @@ import (
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
-// startAgent starts an agent that sends the records of one program to a receiver.
-func startAgent(t *testing.T, name, receiver string) (*program, string) {
+// startAgent starts an agent that sends the records of one program to a receiver, with
+// more variables in its environment.
+func startAgent(t *testing.T, name, receiver string, env ...string) (*program, string) {
 	t.Helper()
 	address := fmt.Sprintf("127.0.0.1:%d", port(t))
 	p := &program{
 		name: "agent", command: []string{binary(t), "agent", "--listen", address, "--name", name},
-		env:   []string{"OTEL_EXPORTER_OTLP_LOGS_ENDPOINT=" + receiver + "/v1/logs"},
+		env:   append(env, "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT="+receiver+"/v1/logs"),
 		ready: answers("http://" + address + "/healthz"),
 	}
 	return p.run(t), address
