@@ -152,7 +152,7 @@ async function sortedPauses(p: Process, rows: Uint32Array): Promise<Pauses> {
   }
   const sorted: Float64Array[] = [];
   for (let i = 0; i < lists.length; i++) {
-    await breathe();
+    await nextTask(); // a sort cannot be interrupted
     sorted.push(lists[i].slice(0, counts[i]).sort());
   }
   return { all: sorted[0], byClass: sorted.slice(1) };
@@ -191,7 +191,7 @@ async function sum(p: Process, rows: Uint32Array, state: State, ascending: Float
     if ((i & 8191) === 8191) await breathe();
   }
   if (known > 0) {
-    await breathe();
+    await nextTask();
     t.p99 = percentile(ascending ?? pauses.subarray(0, known).sort(), 99);
   }
   return t;
