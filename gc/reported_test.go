@@ -39,7 +39,7 @@ func (s *script) background(ms float64, tid uint64, number uint32, reported ...u
 // or not, if all pauses of a collection are reported.
 func TestReportedPauses(t *testing.T) {
 	s := newScript()
-	s.pause(5, 1, 1, 1150, 0, clr.GCPauseKindBlocking) // before its collection: of none that is known
+	s.pause(5, 1, 1, 1150, 0, clr.GCPauseKindBlocking) // before its collection starts: it belongs to none
 	s.blocking(10, 1, 1)
 	s.suspendBegin(20, 1, clr.SuspendReasonSuspendForGC)
 	s.suspendEnd(20.1, 1)

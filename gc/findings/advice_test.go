@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/gc/findings"
 )
 
-// unforced makes every second collection one that is induced and need not block.
+// unforced makes every second collection induced, without the need to block.
 func unforced(pressure gc.Pressure) history {
 	h := calm().with(func(i int, c *gc.Collection) {
 		hurting(c)
@@ -22,7 +22,7 @@ func unforced(pressure gc.Pressure) history {
 	return h
 }
 
-// compacting makes every second collection one that compacts a fragmented gen 2.
+// compacting makes every second collection compact a fragmented gen 2.
 func compacting(reason clr.GCReason) history {
 	return calm().with(func(i int, c *gc.Collection) {
 		old(i, c)

@@ -59,7 +59,7 @@ func (a *agentProcess) end(t *testing.T, how syscall.Signal) {
 	if err := a.Process.Signal(how); err != nil {
 		t.Fatal(err)
 	}
-	_ = a.Wait() // of one that is killed, it is an error
+	_ = a.Wait() // an error if it was killed
 }
 
 // attached waits until the agent follows as many processes.

@@ -94,8 +94,7 @@ func poke(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(err)
 }
 
-// age FILE [TIME] makes a file one of an earlier time, or an hour older than one that is
-// written now.
+// age FILE [TIME] sets the time of a file: to TIME, or to an hour ago.
 func age(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 {
 		ts.Fatalf("usage: age FILE [TIME]")

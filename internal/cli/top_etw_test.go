@@ -64,7 +64,7 @@ func TestETWErrors(t *testing.T) {
 	}
 }
 
-// TestETWLoss: what the buffers of a session lost is told, and what to do.
+// TestETWLoss checks that a session reports lost buffers, and what to do.
 func TestETWLoss(t *testing.T) {
 	var said strings.Builder
 	std := &stdio{err: text.NewPrinter(&said)}

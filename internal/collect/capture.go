@@ -68,7 +68,7 @@ const (
 	// captureGrace is how long a runtime may take to hang up after its trace's
 	// end.
 	captureGrace = 3 * time.Second
-	// captureSlow is how long the end of a trace may take before the user is told.
+	// captureSlow is how long the end of a trace may take before a message says so.
 	captureSlow = 2 * time.Second
 	// maxPending bounds what is received without one whole object: the reader takes
 	// objects of up to 16 MiB.

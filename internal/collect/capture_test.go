@@ -123,8 +123,8 @@ func TestCaptureFull(t *testing.T) {
 	}
 }
 
-// TestCaptureSlowEnd: who waits for the end of a trace is told how long that may take,
-// and has all of the trace when it comes.
+// TestCaptureSlowEnd checks that a slow end of a trace is announced with its limit, and
+// that the trace is whole when it comes.
 func TestCaptureSlowEnd(t *testing.T) {
 	trace := webBytes(t)
 	began, told := make(chan struct{}), make(chan struct{})

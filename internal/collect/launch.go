@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// dialTime is how long a command may take to dial before the user is told: a runtime
+	// dialTime is how long to wait for a command to dial before saying so: a runtime
 	// dials in its first tenths of a second.
 	dialTime = 10 * time.Second
 	// A command that is asked to end is asked again, and then killed.

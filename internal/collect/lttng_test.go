@@ -117,8 +117,8 @@ func unzip(t *testing.T, path, folder string) {
 	}
 }
 
-// TestLTTngNothing: a session that no process has written to is told from one without
-// collections, and a provider that LTTng cannot record is refused.
+// TestLTTngNothing checks that a session without any process differs from one without
+// collections, and that a provider which LTTng cannot record is refused.
 func TestLTTngNothing(t *testing.T) {
 	system := &lttngsession.System{Run: func(...string) ([]byte, error) { return nil, nil }, Runs: func(int) bool { return true }}
 	ctx, stop := context.WithCancel(context.Background())

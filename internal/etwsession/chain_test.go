@@ -241,7 +241,8 @@ func TestChainDrops(t *testing.T) {
 	}
 }
 
-// TestChainSize: more than the limit of size is not kept either, and that is told.
+// TestChainSize checks that a chain keeps no more than its limit of size, and reports
+// what it dropped.
 func TestChainSize(t *testing.T) {
 	buffers := buffersOf(t, realTraces[1])
 	for range 40 {
