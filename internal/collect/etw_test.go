@@ -1,11 +1,9 @@
 package collect
 
 import (
-	"archive/zip"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -20,6 +18,7 @@ import (
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/condition"
+	"github.com/gctrail/gctrail/internal/etltest"
 	"github.com/gctrail/gctrail/internal/etwsession"
 	"github.com/gctrail/gctrail/internal/tracefile"
 )
@@ -122,19 +121,7 @@ func (f *etwFake) Runs(int) bool {
 
 func newETWFake(t *testing.T) *etwFake {
 	t.Helper()
-	z, err := zip.OpenReader("../../testdata/net8-win-x64-gcevents.etl.zip")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	r, err := z.File[0].Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := etltest.Unzipped(t, "../../testdata/net8-win-x64-gcevents.etl.zip")
 	return &etwFake{data: data, first: 2 * etwBuffer, paths: map[uint64]string{}}
 }
 

@@ -1,10 +1,8 @@
 package etwlive
 
 import (
-	"archive/zip"
 	"context"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -14,6 +12,7 @@ import (
 	"unicode/utf16"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/etltest"
 	"github.com/gctrail/gctrail/internal/etwsession"
 	"github.com/gctrail/gctrail/live"
 )
@@ -35,19 +34,7 @@ const pid = 179596
 
 func newFake(t *testing.T) *fake {
 	t.Helper()
-	z, err := zip.OpenReader("../../testdata/net8-win-x64-gcevents.etl.zip")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	r, err := z.File[0].Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := etltest.Unzipped(t, "../../testdata/net8-win-x64-gcevents.etl.zip")
 	return &fake{data: data, running: map[uint64]bool{}}
 }
 
@@ -137,8 +124,8 @@ func temporary(t *testing.T) {
 	})
 }
 
-// TestFollow: the collections of the process come while the session runs, and when the
-// process has exited, or somebody has stopped the session, that is told.
+// TestFollow checks that the collections of the process come while the session runs, and
+// then that the process has exited or somebody has stopped the session.
 func TestFollow(t *testing.T) {
 	for name, end := range map[string]func(*fake){"exited": (*fake).exit, "stopped": (*fake).kill} {
 		t.Run(name, func(t *testing.T) {

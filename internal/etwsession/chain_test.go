@@ -1,7 +1,6 @@
 package etwsession
 
 import (
-	"archive/zip"
 	"bytes"
 	"errors"
 	"fmt"
@@ -16,24 +15,13 @@ import (
 
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/etltest"
 )
 
 // buffersOf returns the buffers of a real trace.
 func buffersOf(t testing.TB, name string) (buffers [][]byte) {
 	t.Helper()
-	z, err := zip.OpenReader("../../testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	r, err := z.File[0].Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := etltest.Unzipped(t, "../../testdata/"+name)
 	for len(data) > 0 {
 		n := min(le.Uint32(data), uint32(len(data)))
 		buffers = append(buffers, data[:n:n])

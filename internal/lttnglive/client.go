@@ -23,7 +23,7 @@ const (
 	cmdCreateSession = 8
 )
 
-// The version that is spoken, and what else the daemon is told.
+// The version of the protocol, and what else a request carries.
 const (
 	major         = 2
 	minor         = 4
