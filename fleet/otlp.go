@@ -229,8 +229,8 @@ func anyValue(typ column.Type, message []byte) column.Value {
 	var v column.Value
 	_ = each(message, func(field protowire.Number, wire protowire.Type, value []byte) error {
 		switch {
-		case field == 1 && wire == protowire.BytesType && typ == column.Text && len(value) > 0:
-			v = column.Value{Type: typ, Text: string(value)}
+		case field == 1 && wire == protowire.BytesType && typ == column.Text:
+			v = text(string(value))
 		case field == 2 && wire == protowire.VarintType && typ == column.Bool:
 			bit, _ := protowire.ConsumeVarint(value)
 			v = column.Value{Type: typ, Int: int64(bit & 1)}
@@ -241,11 +241,19 @@ func anyValue(typ column.Type, message []byte) column.Value {
 			bits, _ := protowire.ConsumeFixed64(value)
 			v = number(typ, math.Float64frombits(bits))
 		case field == 5 && wire == protowire.BytesType && typ == column.Text:
-			v = column.Value{Type: typ, Text: words(value)}
+			v = text(words(value))
 		}
 		return nil
 	})
 	return v
+}
+
+// text returns s as a value; unknown if s is empty, as in RowBinary.
+func text(s string) column.Value {
+	if s == "" {
+		return column.Value{}
+	}
+	return column.Value{Type: column.Text, Text: s}
 }
 
 func integer(typ column.Type, n int64) column.Value {

@@ -118,16 +118,22 @@ func TestRejects(t *testing.T) {
 	unknown, old, nobody := p.logs(1, 1), p.logs(2, 2), testProcess{}.logs(3, 3)
 	unknown.ScopeLogs[0].LogRecords[0].Attributes = nil
 	old.ScopeLogs[0].LogRecords[0].TimeUnixNano = 1
+	emptyList := p.logs(5, 5)
+	for _, kv := range emptyList.Resource.Attributes {
+		if kv.Key == record.UID {
+			kv.Value = &commonpb.AnyValue{Value: &commonpb.AnyValue_ArrayValue{ArrayValue: &commonpb.ArrayValue{}}}
+		}
+	}
 	store := &memory{}
-	w := post(receiver(store, ""), encode(t, unknown, old, nobody, p.logs(4, 4)))
+	w := post(receiver(store, ""), encode(t, unknown, old, nobody, emptyList, p.logs(4, 4)))
 	if w.Code != http.StatusOK || len(store.stored) != 1 {
 		t.Fatalf("status %d, %d rows", w.Code, len(store.stored))
 	}
 	_, _, n := protowire.ConsumeTag(w.Body.Bytes())
 	partial, _ := protowire.ConsumeBytes(w.Body.Bytes()[n:])
 	_, _, n = protowire.ConsumeTag(partial)
-	if rejected, _ := protowire.ConsumeVarint(partial[n:]); rejected != 3 {
-		t.Errorf("%d records rejected, want 3", rejected)
+	if rejected, _ := protowire.ConsumeVarint(partial[n:]); rejected != 4 {
+		t.Errorf("%d records rejected, want 4", rejected)
 	}
 }
 
