@@ -20,6 +20,9 @@ type Options struct {
 	// Details returns what else is known about a process. It is called when the
 	// trace has been read; it may be nil.
 	Details func(*gc.Process) Details
+	// SumsOnly leaves out of each Summary what findings do not need: see there. Then a
+	// process takes at most some 40 kB, however many collections it has.
+	SumsOnly bool
 	// From and To restrict the time that shares refer to.
 	From, To gc.Opt[time.Duration]
 }
@@ -76,6 +79,7 @@ func (s *Set) Add(c *gc.Collection) {
 			s.cases = make(map[gc.Identity]*Case)
 		}
 		k = &Case{allowed: s.Options.Budget, retain: s.Options.Retain}
+		k.Summary.SumsOnly = s.Options.SumsOnly
 		k.Summary.From, k.Summary.To = s.Options.From, s.Options.To
 		k.Summary.Timeline.Origin = max(0, s.Options.From.Or(0))
 		s.cases[id] = k

@@ -13,13 +13,16 @@ import (
 // is empty. Durations are at least zero.
 //
 // Up to 32,768 durations, percentiles are exact. Beyond that, durations are
-// counted in buckets, whose width is at most 1/512 of the durations in them.
+// counted in buckets, whose width is at most 1/512 of the durations in them. In a
+// Summary with SumsOnly, durations are not even counted in buckets: the longest one
+// stands for all percentiles.
 type Distribution struct {
-	count  int
-	sum    time.Duration
-	max    time.Duration
-	runs   [][]time.Duration // all durations in order, in runs of at most maxRun; nil once counted in buckets
-	groups *[numGroups]group // nil while durations are kept
+	count    int
+	sum      time.Duration
+	max      time.Duration
+	sumsOnly bool
+	runs     [][]time.Duration // all durations in order, in runs of at most maxRun; nil once counted in buckets
+	groups   *[numGroups]group // nil while durations are kept
 }
 
 const (
@@ -44,7 +47,9 @@ func (d *Distribution) Add(v time.Duration) {
 	d.count++
 	d.sum = saturate.Add(d.sum, v)
 	d.max = max(d.max, v)
-	d.put(v)
+	if !d.sumsOnly {
+		d.put(v)
+	}
 }
 
 func (d *Distribution) put(v time.Duration) {
@@ -105,6 +110,10 @@ func (d *Distribution) Merge(o *Distribution) {
 	d.count += o.count
 	d.sum = saturate.Add(d.sum, o.sum)
 	d.max = max(d.max, o.max)
+	if d.sumsOnly = d.sumsOnly || o.sumsOnly; d.sumsOnly {
+		d.runs, d.groups = nil, nil
+		return
+	}
 	for _, run := range o.runs {
 		for _, v := range run {
 			d.put(v)
@@ -151,7 +160,7 @@ func (d *Distribution) Mean() time.Duration {
 }
 
 // Exact reports whether percentiles are exact.
-func (d *Distribution) Exact() bool { return d.groups == nil }
+func (d *Distribution) Exact() bool { return d.groups == nil && !d.sumsOnly }
 
 // Percentile returns the shortest duration that p percent of the durations do
 // not exceed, zero if there is none.

@@ -26,6 +26,11 @@ type Summary struct {
 	// only the collections of a part of the trace.
 	From, To gc.Opt[time.Duration]
 
+	// SumsOnly leaves Longest, Timeline and Stalls empty, and Distributions without
+	// percentiles: what remains takes some kB, however many collections there are. The
+	// caller sets it before the first Add.
+	SumsOnly bool
+
 	// Longest are the collections with the longest pauses, the longest first.
 	Longest []*gc.Collection
 	// Last is the latest collection that has figures for each generation.
@@ -105,14 +110,16 @@ func (p *Summary) Add(c *gc.Collection) {
 	if g, ok := c.Generation.Get(); ok && 0 <= g && g < unknownGeneration {
 		generation = g
 	}
-	p.all.Add(c)
-	p.generations[generation].Add(c)
-	p.classes[generation][knownKind(c.Kind)].Add(c)
-	p.ensureReason(c.Reason).Add(c)
+	for _, t := range [...]*Totals{&p.all, &p.generations[generation], &p.classes[generation][knownKind(c.Kind)], p.ensureReason(c.Reason)} {
+		t.Pause.sumsOnly = p.SumsOnly
+		t.Add(c)
+	}
 	p.Heap.add(c)
-	p.Timeline.Add(c)
-	p.stalls.add(c)
-	p.keepLongest(c)
+	if !p.SumsOnly {
+		p.Timeline.Add(c)
+		p.stalls.add(c)
+		p.keepLongest(c)
+	}
 	if c.Generations == nil {
 		return
 	}

@@ -14,11 +14,12 @@ import (
 // long again, together with those of the next.
 const span = 5 * time.Minute
 
-// A window holds the evidence of the last five minutes, and the findings of the five
-// minutes before: evidence takes some 60 kB, findings little. The zero window is empty.
+// A window holds the evidence of the last five minutes, and which findings there were on
+// the five minutes before. It takes some 30 kB, however many collections there are. The
+// zero window is empty.
 type window struct {
 	current *evidence
-	before  []findings.Finding // at current.since
+	before  []findings.Finding // at current.since; their IDs and severities
 	dirty   bool               // a collection came since the latest judgement
 }
 
@@ -44,10 +45,13 @@ func (w *window) turn(now, start time.Time) {
 		w.before = nil
 	case now.Sub(w.current.since) >= span:
 		w.before = w.current.judge(now)
+		for i, f := range w.before {
+			w.before[i] = findings.Finding{ID: f.ID, Severity: f.Severity}
+		}
 	default:
 		return
 	}
-	w.current = &evidence{findings.Set{Options: findings.Options{From: gc.Some(now.Sub(start))}}, now, start}
+	w.current = &evidence{findings.Set{Options: findings.Options{SumsOnly: true, From: gc.Some(now.Sub(start))}}, now, start}
 }
 
 // over reports whether the evidence is too old to tell anything: a process that goes on

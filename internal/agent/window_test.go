@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"runtime"
 	"slices"
 	"testing"
 	"time"
@@ -36,5 +37,38 @@ func TestWindow(t *testing.T) {
 	}
 	if troubled(30) || w.current != nil {
 		t.Error("a process without collections has findings")
+	}
+}
+
+// TestWindowBounded checks that what is held of a process does not grow with the number
+// of its collections in a window.
+func TestWindowBounded(t *testing.T) {
+	a := newAgent(t, nil)
+	attach(a, 1, program(7, "web"))
+	n := 0
+	held := func(collections int) int {
+		for ; n < collections; n++ {
+			c := collectionOf(uint32(n+1), n%3, time.Duration(1+n*7919%5000)*time.Microsecond)
+			c.Collection.Start = gc.Some(time.Duration(n) * span / 100_001)
+			c.Pauses[0].Start, c.PauseStart = c.Collection.Start.Or(0), c.Collection.Start
+			c.Ended = traceStart.Add(c.Collection.Start.Or(0))
+			collect(a, 1, c)
+		}
+		var m runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&m)
+		return int(m.HeapAlloc)
+	}
+	few := held(1000)
+	many := held(100_000)
+	p := a.processes[1]
+	if !p.window.current.since.Equal(traceStart) {
+		t.Fatal("the collections are not all in one window")
+	}
+	if got := p.group.counters[key{collections, [3]string{"gen0"}}]; got < 33_000 {
+		t.Fatalf("%v collections of gen0", got)
+	}
+	if grown := many - few; grown > 32<<10 {
+		t.Errorf("%d bytes more are held after 100,000 collections than after 1,000", grown)
 	}
 }
