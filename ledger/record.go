@@ -16,7 +16,7 @@ type Record struct {
 	Time time.Time
 
 	RSS, Anon, File, Shared, Swap gc.Opt[int64] // resident, its parts, and what is swapped out
-	PSS, Private                  gc.Opt[int64] // read once a minute
+	PSS, Private                  gc.Opt[int64] // read every five minutes
 	Used, Limit                   gc.Opt[int64] // of the cgroup whose limit is the lowest
 	OOMKills                      gc.Opt[int64] // in the process's cgroup, ever
 	Available                     gc.Opt[int64] // of the machine's memory

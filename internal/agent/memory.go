@@ -22,9 +22,10 @@ import (
 const (
 	// beat is how often ledgers with new collections are written, and the memory of
 	// processes near their limits is read. That of the others is read every second.
-	beat          = 250 * time.Millisecond
-	beatsPerRead  = 4
-	beatsInDetail = 240
+	beat           = 250 * time.Millisecond
+	beatsPerRead   = 4
+	beatsPerCgroup = 60 * beatsPerRead  // to find its cgroup and the limit of that anew
+	beatsPerShares = 300 * beatsPerRead // to read what it shares with others, which takes long
 	// settled is the age at which a process gets a ledger: many end before.
 	settled = 2 * time.Second
 	// hot is the use of a limit, and growth the growth between readings, from which
@@ -145,12 +146,15 @@ func (a *Agent) sampleProcess(p *process, available gc.Opt[int64], n int, now ti
 	}
 	a.mu.Lock()
 	due := m.hot || (n+p.id)%beatsPerRead == 0
-	detail := (n+p.id)%beatsInDetail == 0 || !m.now.RSS.Known()
+	anew := (n+p.id)%beatsPerCgroup == 0 || !m.now.RSS.Known()
 	a.mu.Unlock()
 	var s procmem.Sample
 	err := procmem.ErrUnsupported
 	if m.reader != nil && due {
-		s, err = m.reader.Read(detail)
+		if (n+p.id)%beatsPerShares == 0 {
+			m.reader.ReadShares()
+		}
+		s, err = m.reader.Read(anew)
 	}
 	a.mu.Lock()
 	if err == nil {

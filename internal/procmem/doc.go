@@ -14,7 +14,7 @@ var ErrUnsupported = errors.New("the memory of processes is read on Linux only")
 // A Sample is what was read. Sizes are in bytes.
 type Sample struct {
 	RSS, Anon, File, Shared, Swap gc.Opt[int64]
-	PSS, Private                  gc.Opt[int64] // of the latest detailed reading
+	PSS, Private                  gc.Opt[int64] // of the latest ReadShares
 	Used, Limit                   gc.Opt[int64] // of the cgroup whose limit is the lowest
 	OOMKills                      gc.Opt[int64] // in the process's own cgroup, and for version 2 those below
 	Available                     gc.Opt[int64] // of the machine's memory

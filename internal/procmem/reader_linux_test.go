@@ -65,6 +65,7 @@ func TestVersion1(t *testing.T) {
 func check(t *testing.T, root string, want Sample) {
 	t.Helper()
 	r := newReader(root, 7)
+	r.ReadShares()
 	got, err := r.Read(true)
 	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
 		t.Errorf("%v, %v; want %v", got, err, want)

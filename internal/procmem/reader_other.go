@@ -13,6 +13,9 @@ func NewReader(int) *Reader { return new(Reader) }
 // Read returns ErrUnsupported.
 func (*Reader) Read(bool) (Sample, error) { return Sample{}, ErrUnsupported }
 
+// ReadShares does nothing.
+func (*Reader) ReadShares() {}
+
 // Kills knows nothing.
 func (*Reader) Kills() gc.Opt[int64] { return gc.Opt[int64]{} }
 

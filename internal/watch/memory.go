@@ -10,8 +10,8 @@ import (
 const (
 	// memoryInterval is how often the memory of processes is read.
 	memoryInterval = time.Second
-	// detailed is the reading that finds the cgroup again: what it takes is not little.
-	detailed = 60
+	// anew is how many readings use the cgroup that was found for the first of them.
+	anew = 60
 )
 
 // A memory is what the system says of a process's memory. Only measureMemory uses it,
@@ -57,7 +57,7 @@ func (w *Watcher) memories() []*memory {
 
 // measure reads the memory of a process; what cannot be read stays as it was.
 func (w *Watcher) measure(m *memory) {
-	s, err := m.reader.Read(m.readings%detailed == 0)
+	s, err := m.reader.Read(m.readings%anew == 0)
 	m.readings++
 	if err != nil {
 		return
