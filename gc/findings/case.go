@@ -265,21 +265,24 @@ type shownCollection struct {
 const quoted = 5
 
 func (t *tally) add(c *gc.Collection, retain int) {
+	t.show(shownCollection{c.Number, c.Pause().Or(0)}, retain)
+}
+
+func (t *tally) show(c shownCollection, retain int) {
 	t.count++
 	if retain > 0 {
 		if len(t.latest) == 2*retain {
 			t.latest = append(t.latest[:0], t.latest[retain:]...)
 		}
-		t.latest = append(t.latest, c.Number)
+		t.latest = append(t.latest, c.number)
 	}
-	p := c.Pause().Or(0)
-	t.pause = saturate.Add(t.pause, p)
+	t.pause = saturate.Add(t.pause, c.pause)
 	i := len(t.longest)
-	for i > 0 && t.longest[i-1].pause < p {
+	for i > 0 && t.longest[i-1].pause < c.pause {
 		i--
 	}
 	if i < quoted {
-		t.longest = slices.Insert(t.longest, i, shownCollection{c.Number, p})
+		t.longest = slices.Insert(t.longest, i, c)
 		t.longest = t.longest[:min(len(t.longest), quoted)]
 	}
 }

@@ -21,7 +21,7 @@ type Options struct {
 	// trace has been read; it may be nil.
 	Details func(*gc.Process) Details
 	// SumsOnly leaves out of each Summary what findings do not need: see there. Then a
-	// process takes at most some 40 kB, however many collections it has.
+	// process takes some 25 kB, however many collections it has.
 	SumsOnly bool
 	// From and To restrict the time that shares refer to.
 	From, To gc.Opt[time.Duration]

@@ -33,7 +33,8 @@ type point struct {
 // and the one after it.
 type suspect struct {
 	point
-	collection    *gc.Collection
+	shownCollection
+	index         int // among those of its class
 	before, after gc.Opt[point]
 }
 
@@ -45,7 +46,6 @@ type pauseFit struct {
 	sample   []point
 	suspects []suspect // with the longest pauses, the longest first
 	last     gc.Opt[point]
-	previous *gc.Collection // that last is of
 }
 
 // add takes in a collection that is not a background one: those mark while threads
@@ -55,12 +55,12 @@ func (f *pauseFit) add(c *gc.Collection, startup bool) {
 	suspend, suspendKnown := c.Suspend().Get()
 	promoted, promotedKnown := c.Promoted.Get()
 	if !known || !suspendKnown || !promotedKnown || c.AffectedByLoss || startup {
-		f.last, f.previous = gc.Opt[point]{}, nil
+		f.last = gc.Opt[point]{}
 		return
 	}
 	p := point{promoted, pause - suspend}
 	for i := range f.suspects {
-		if f.suspects[i].collection == f.previous {
+		if f.suspects[i].index == f.seen-1 && f.last.Known() {
 			f.suspects[i].after = gc.Some(p)
 		}
 	}
@@ -70,7 +70,6 @@ func (f *pauseFit) add(c *gc.Collection, startup bool) {
 	if f.seen%f.every == 0 {
 		f.sample = append(f.sample, p)
 	}
-	f.seen++
 	if len(f.sample) == maxSample {
 		for i := range maxSample / 2 {
 			f.sample[i] = f.sample[2*i]
@@ -82,16 +81,17 @@ func (f *pauseFit) add(c *gc.Collection, startup bool) {
 		for i > 0 && f.suspects[i-1].working < p.working {
 			i--
 		}
-		f.suspects = slices.Insert(f.suspects, i, suspect{point: p, collection: c, before: f.last})
+		f.suspects = slices.Insert(f.suspects, i, suspect{point: p, shownCollection: shownCollection{c.Number, pause}, index: f.seen, before: f.last})
 		f.suspects = f.suspects[:min(len(f.suspects), maxSuspects)]
 	}
-	f.last, f.previous = gc.Some(p), c
+	f.last = gc.Some(p)
+	f.seen++
 }
 
 // A random pause is a pause that its collection's promoted bytes do not explain.
 type random struct {
-	*gc.Collection
-	working, explained time.Duration
+	*suspect
+	explained time.Duration
 }
 
 // random returns the collections whose pause is far from what they promoted
@@ -126,7 +126,7 @@ func (f *pauseFit) random() []random {
 		}
 		if float64(s.working) > farFromMedian*explained(s.point) && ratio(s.point)-middle > robustDistance*deviation &&
 			asLarge > fewestAsLarge && normal(s.before) && normal(s.after) {
-			found = append(found, random{s.collection, s.working, time.Duration(explained(s.point))})
+			found = append(found, random{s, time.Duration(explained(s.point))})
 		}
 	}
 	return found
@@ -164,10 +164,10 @@ func medianOf(values []float64) float64 {
 // oddPauses looks for long pauses among those of collections that promoted as much.
 func oddPauses(j *judgement) (Finding, bool) {
 	var t tally
-	var worst random
+	worst := random{suspect: new(suspect)}
 	for i := range j.fits {
 		for _, r := range j.fits[i].random() {
-			t.add(r.Collection, j.retain)
+			t.show(r.shownCollection, j.retain)
 			if r.working > worst.working {
 				worst = r
 			}
@@ -179,12 +179,12 @@ func oddPauses(j *judgement) (Finding, bool) {
 	f := Finding{
 		Severity: min(Warning, j.costs(j.explains(t.pause))), Confidence: Medium, weight: j.explains(t.pause),
 		Description: fmt.Sprintf("%s took more than %d times as long as what they promoted explains, and GCs just before and after did not. GC %d worked for %s; from %s promoted, %s were expected.",
-			gcs(t.count), farFromMedian, worst.Number, units.Duration(worst.working), units.Bytes(worst.Promoted.Or(0)), units.Duration(worst.explained)),
+			gcs(t.count), farFromMedian, worst.number, units.Duration(worst.working), units.Bytes(worst.promoted), units.Duration(worst.explained)),
 		Evidence: []Figure{
 			{"odd_pauses", float64(t.count)},
 			{"worst_ms", millis(worst.working)},
 			{"expected_ms", millis(worst.explained)},
-			{"promoted_bytes", float64(worst.Promoted.Or(0))},
+			{"promoted_bytes", float64(worst.promoted)},
 		},
 	}
 	j.quote(&f, &t)

@@ -15,7 +15,7 @@ import (
 const span = 5 * time.Minute
 
 // A window holds the evidence of the last five minutes, and which findings there were on
-// the five minutes before. It takes some 30 kB, however many collections there are. The
+// the five minutes before. It takes some 25 kB, however many collections there are. The
 // zero window is empty.
 type window struct {
 	current *evidence
