@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/outfile"
 	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/internal/units"
 )
@@ -46,7 +47,7 @@ func (r *Ring) join(from uint64) (*File, error) {
 			}
 		}
 		out, started, err := r.copyFrom(at.object)
-		if !isFull(err) || started || try == maxShortened {
+		if !outfile.IsFull(err) || started || try == maxShortened {
 			return out, err
 		}
 		if len(r.segments) == 1 {

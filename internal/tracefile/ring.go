@@ -8,9 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
-	"syscall"
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
@@ -75,7 +73,7 @@ func NewRing(path string, limits Limits) (*Ring, error) {
 		return nil, err
 	}
 	r := &Ring{Say: func(string) {}, Overrun: func() {}, path: path, limits: limits, open: create}
-	r.free = func() (int64, bool) { return freeSpace(filepath.Dir(path)) }
+	r.free = func() (int64, bool) { return outfile.FreeSpace(filepath.Dir(path)) }
 	r.in = splice.NewObjectReader(&r.feed)
 	r.splicer.Keep = gc.Identifies
 	return r, nil
@@ -213,7 +211,7 @@ func (r *Ring) flush() error {
 func (r *Ring) making(write func() error) error {
 	for {
 		err := write()
-		if !isFull(err) {
+		if !outfile.IsFull(err) {
 			return err
 		}
 		made, roomErr := r.makeRoom()
@@ -266,15 +264,6 @@ func (r *Ring) halve() (bool, error) {
 	r.longest = r.segmentSize()
 	return true, nil
 }
-
-// isFull reports whether something could not be written because there is no room.
-func isFull(err error) bool {
-	return errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT) ||
-		runtime.GOOS == "windows" && errors.Is(err, errorDiskFull)
-}
-
-// errorDiskFull is Windows's ERROR_DISK_FULL.
-const errorDiskFull = syscall.Errno(112)
 
 // spare reports whether the oldest segment can be dropped.
 func (r *Ring) spare() bool {

@@ -1,11 +1,11 @@
 //go:build linux || darwin
 
-package tracefile
+package outfile
 
 import "golang.org/x/sys/unix"
 
-// freeSpace returns how many bytes this user can still write to the disk of a folder.
-func freeSpace(folder string) (int64, bool) {
+// FreeSpace returns how many bytes this user can still write to the disk of a folder.
+func FreeSpace(folder string) (int64, bool) {
 	var st unix.Statfs_t
 	if err := unix.Statfs(folder, &st); err != nil {
 		return 0, false

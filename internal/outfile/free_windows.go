@@ -1,4 +1,4 @@
-package tracefile
+package outfile
 
 import (
 	"math"
@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// freeSpace returns how many bytes this user can still write to the disk of a folder.
-func freeSpace(folder string) (int64, bool) {
+// FreeSpace returns how many bytes this user can still write to the disk of a folder.
+func FreeSpace(folder string) (int64, bool) {
 	name, err := windows.UTF16PtrFromString(folder)
 	if err != nil {
 		return 0, false
