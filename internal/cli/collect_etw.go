@@ -79,8 +79,8 @@ func etwErrorText(e *etwsession.Error) string {
 		return "Windows allows no more ETW sessions (64 by default): stop one of another tool, such as PerfView or wpr"
 	case errors.Is(e, etwsession.ErrNoFile):
 		return "Windows reports that the ETW session runs, but it writes no file: this system (Wine, or a container) has no ETW"
-	case errors.Is(e, etwsession.StatusDiskFull):
-		return "the disk is full: choose another folder with -o"
+	case errors.Is(e, etwsession.StatusDiskFull), errors.Is(e, etwsession.ErrDiskFull):
+		return "the disk is full: Windows starts an ETW session only with 200 MB free; choose another folder with -o"
 	case errors.Is(e, etwsession.ErrName), errors.Is(e, etwsession.StatusBadPath):
 		return "Windows cannot write the trace to this path: choose a shorter one with -o"
 	}

@@ -56,6 +56,8 @@ func (std *stdio) tellMissing(r *collect.Result) {
 		std.warn("gctrail", fmt.Sprintf("the process did not end the trace (%s): events it had not yet sent are lost", problemOf(r.Stopped)))
 	case r.Broken != nil:
 		std.warn("gctrail", "the connection broke: the file has everything received until then, and can be read")
+	case r.Displaced && r.ETW != nil:
+		std.warn("gctrail", "another tool stopped the ETW session: the file has everything written until then, and can be read")
 	case r.Displaced:
 		std.warn("gctrail", "another tool ended the trace; the process is still running")
 	case r.ETW != nil && loss.Truncated:
@@ -79,9 +81,13 @@ func (std *stdio) tellMissing(r *collect.Result) {
 
 // tellETWLoss prints what an ETW session has lost.
 func (std *stdio) tellETWLoss(l *etwsession.Loss) {
-	if l.Events > 0 || l.Buffers > 0 {
-		std.warn("gctrail", fmt.Sprintf("%s lost because the session's buffers were full, and %s that could not be written: set a larger --buffersize, or choose a faster disk",
-			text.Plural(int64(l.Events), "event was", "events were"), text.Plural(int64(l.Buffers), "buffer", "buffers")))
+	if l.Events > 0 {
+		std.warn("gctrail", text.Plural(int64(l.Events), "event was", "events were")+
+			" lost because the session's buffers were full: collect fewer keywords, or set a larger --buffersize")
+	}
+	if l.Buffers > 0 {
+		std.warn("gctrail", text.Plural(int64(l.Buffers), "buffer", "buffers")+
+			" of events could not be written: choose a disk with more room, or a faster one, with -o")
 	}
 }
 

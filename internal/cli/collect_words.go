@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -8,6 +9,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/etwsession"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 )
@@ -151,8 +153,11 @@ func recordingText(n *collect.Recording) string {
 		of = collect.Titles(n.Processes)
 	}
 	said := "recording " + n.Tracer + " events of " + of + aim(n.Plan, n.Path) + "; press Ctrl-C to stop"
-	if n.Unnamed != nil {
+	switch {
+	case errors.Is(n.Unnamed, etwsession.StatusDenied):
 		said += "; the trace has no names of processes, which only an administrator may record"
+	case n.Unnamed != nil:
+		said += "; the trace has no names of processes: " + problemOf(n.Unnamed)
 	}
 	return said
 }

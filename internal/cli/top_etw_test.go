@@ -11,6 +11,7 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/watch"
 	"github.com/gctrail/gctrail/live"
+	"github.com/gctrail/gctrail/nettrace"
 )
 
 // A deniedETW is a system on which the user may not start sessions.
@@ -54,7 +55,8 @@ func TestETWErrors(t *testing.T) {
 		{etwsession.StatusDenied, `add the user to the group "Performance Log Users"`, exitNoProcess},
 		{etwsession.StatusNoResources, "stop one of another tool", exitUnreadable},
 		{etwsession.ErrNoFile, "this system (Wine, or a container) has no ETW", exitUnsupported},
-		{etwsession.StatusDiskFull, "choose another folder with -o", exitUnreadable},
+		{etwsession.StatusDiskFull, "Windows starts an ETW session only with 200 MB free; choose another folder with -o", exitUnreadable},
+		{etwsession.ErrDiskFull, "the disk is full: ", exitUnreadable},
 		{etwsession.ErrName, "choose a shorter one with -o", exitUnreadable},
 	} {
 		err := &etwsession.Error{Call: "StartTrace", Session: "gctrail-7", Err: c.err}
@@ -64,17 +66,55 @@ func TestETWErrors(t *testing.T) {
 	}
 }
 
-// TestETWLoss checks that a session reports lost buffers, and what to do.
-func TestETWLoss(t *testing.T) {
-	var said strings.Builder
-	std := &stdio{err: text.NewPrinter(&said)}
-	std.tellETWLoss(&etwsession.Loss{})
-	if said.Len() > 0 {
-		t.Errorf("%q", said.String())
+// TestETWMissing checks what is said of a session that has lost events, or ended by
+// itself, and of the exit code.
+func TestETWMissing(t *testing.T) {
+	full := &collect.OutputError{Name: "x.etl", Err: etwsession.ErrDiskFull}
+	if said := sentence(full); said != "x.etl: the disk is full; choose another file with -o" || exitCodeOf(full) != exitUnreadable {
+		t.Errorf("%q, exit code %d", said, exitCodeOf(full))
 	}
-	std.tellETWLoss(&etwsession.Loss{Events: 3, Buffers: 1})
-	const want = "gctrail: 3 events were lost because the session's buffers were full, and 1 buffer that could not be written: set a larger --buffersize, or choose a faster disk\n"
-	if said.String() != want {
-		t.Errorf("%q", said.String())
+	for _, c := range []struct {
+		result collect.Result
+		want   string
+	}{
+		{collect.Result{ETW: &etwsession.Loss{}}, ""},
+		{collect.Result{ETW: &etwsession.Loss{Events: 3}}, "gctrail: 3 events were lost because the session's buffers were full: collect fewer keywords, or set a larger --buffersize\n"},
+		{collect.Result{ETW: &etwsession.Loss{Buffers: 1}}, "gctrail: 1 buffer of events could not be written: choose a disk with more room, or a faster one, with -o\n"},
+		{
+			collect.Result{ETW: &etwsession.Loss{}, Failed: full, Regular: true},
+			"gctrail: writing failed: the file has everything written until then, and can be read\n",
+		},
+		{
+			collect.Result{ETW: &etwsession.Loss{}, Displaced: true},
+			"gctrail: another tool stopped the ETW session: the file has everything written until then, and can be read\n",
+		},
+	} {
+		var said strings.Builder
+		std := &stdio{err: text.NewPrinter(&said)}
+		c.result.Trace = new(nettrace.Reader)
+		std.tellMissing(&c.result)
+		if said.String() != c.want {
+			t.Errorf("%q, want %q", said.String(), c.want)
+		}
+	}
+}
+
+// TestETWUnnamed: why a trace has no names of processes is said.
+func TestETWUnnamed(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want string
+	}{
+		{etwsession.StatusDenied, "; the trace has no names of processes, which only an administrator may record"},
+		{etwsession.StatusDiskFull, "; the trace has no names of processes: the disk is full: "},
+		{nil, "press Ctrl-C to stop"},
+	} {
+		n := &collect.Recording{Tracer: "ETW", Path: "x.etl", Plan: new(collect.Plan)}
+		if c.err != nil {
+			n.Unnamed = &etwsession.Error{Call: "StartTrace", Session: "gctrail-7-kernel", Err: c.err}
+		}
+		if said := recordingText(n); !strings.Contains(said, c.want) || c.err == nil && !strings.HasSuffix(said, c.want) {
+			t.Errorf("%q, want %q", said, c.want)
+		}
 	}
 }

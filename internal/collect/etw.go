@@ -97,17 +97,15 @@ func (e *ETW) record(ctx context.Context, providers []etwsession.Provider, path 
 	}
 	defer c.follower.Close()
 	c.follower.Rundown = e.rundown()
+	c.follower.Say(func(text string) { e.Options.Notify(Shortened{text}) })
 	e.current.Store(c)
 	e.Options.Notify(Recording{Tracer: "ETW", Processes: e.Processes, Path: path, Plan: e.Options.Plan, Unnamed: names})
-	if err := c.follow(); err != nil {
-		return nil, err
+	err = c.follow()
+	r, lacks := c.result()
+	if r != nil {
+		e.Options.Notify(Ended{r})
 	}
-	r, err := c.result()
-	if err != nil {
-		return nil, err
-	}
-	e.Options.Notify(Ended{r})
-	return c, nil
+	return c, errors.Join(err, lacks)
 }
 
 // start starts the sessions. That of the kernel, which names the processes, needs more
@@ -173,28 +171,38 @@ func (c *etwCapture) from(t *Trigger) time.Time {
 	return end.Add(-c.plan.Before)
 }
 
-// result writes the file, and returns what is in it.
+// result writes the file, and returns what is in it. The error is also why the trace
+// ended early.
 func (c *etwCapture) result() (*Result, error) {
-	loss := c.sessions[0].Loss()
-	r := &Result{
-		Path: c.path, Regular: true, Plan: c.plan, Config: &c.etw.Options.Config, Triggered: c.trigger != nil,
-		ETW: &loss, Trace: c.reader, Found: c.found.Judge(findings.TraceOf(c.reader)), Collections: c.collections.Load(),
+	if err := c.follower.Join(c.from(c.trigger)); err != nil {
+		if left := c.follower.Left(); len(left) > 0 {
+			c.notify(InPieces{left})
+		}
+		return nil, outputFailed(c.path, err)
 	}
-	if c.plan.Ring {
-		if err := c.follower.Join(c.from(c.trigger)); err != nil {
-			return nil, outputFailed(c.path, err)
-		}
-		r.Joined, r.RingCut = true, c.follower.Cut()
-		if err := c.review(r); err != nil {
-			return nil, err
-		}
+	if len(c.sessions) == 1 {
+		_ = os.Remove(etwsession.KernelPath(c.path)) // of an earlier trace at the path
 	}
 	info, err := os.Stat(c.path)
 	if err != nil {
 		return nil, outputFailed(c.path, err)
 	}
-	r.Size = info.Size()
-	return r, nil
+	loss := c.follower.Loss()
+	r := &Result{
+		Path: c.path, Size: info.Size(), Regular: true, Plan: c.plan, Config: &c.etw.Options.Config, Triggered: c.trigger != nil,
+		Joined: c.plan.Ring, RingCut: c.follower.Cut(), ETW: &loss,
+		Trace: c.reader, Found: c.found.Judge(findings.TraceOf(c.reader)), Collections: c.collections.Load(),
+	}
+	switch end := c.follower.End(); {
+	case errors.Is(end, etwsession.ErrDiskFull):
+		r.Failed = outputFailed(c.path, end)
+	case end != nil:
+		r.Displaced = true
+	}
+	if c.plan.Ring {
+		err = c.review(r)
+	}
+	return r, errors.Join(r.Failed, err)
 }
 
 // review reads the files that were made of a ring.

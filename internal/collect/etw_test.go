@@ -40,6 +40,11 @@ type etwFake struct {
 
 	handles uint64
 	turns   int // how often sessions went on in another file
+
+	noRoom bool // for a session to start
+	fills  bool // the disk fills up when a session has run for a second
+	dies   bool // the sessions end by themselves then
+	asked  int  // how often a session was queried
 }
 
 const etwBuffer = 64 << 10 // of the trace
@@ -51,6 +56,9 @@ func (f *etwFake) StartTrace(_ string, properties []byte) (uint64, error) {
 	isKernel := uint32(properties[mode+3])<<24&systemLogger != 0
 	if isKernel && f.denied {
 		return 0, etwsession.StatusDenied
+	}
+	if f.noRoom {
+		return 0, etwsession.StatusDiskFull
 	}
 	path := fileNameIn(properties)
 	f.handles++
@@ -73,19 +81,22 @@ func (f *etwFake) Enable(_ uint64, e *etwsession.Enabling) error {
 func (f *etwFake) Control(handle uint64, _ string, properties []byte, code uint32) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	const stop, update, eventsLost = 1, 2, 0x58
+	const stop, update, eventsLost, buffersLost = 1, 2, 0x58, 0x60
 	path, ok := f.paths[handle]
 	if !ok {
 		return etwsession.StatusNoSession
 	}
 	properties[eventsLost] = 3
+	if f.fills && f.asked > 0 {
+		properties[buffersLost] = 1
+	}
 	switch {
 	case code == update:
 		f.paths[handle] = fileNameIn(properties)
 		f.turns++
 		return os.WriteFile(f.paths[handle], f.data[:etwBuffer], 0o600)
 	case code != stop:
-		return nil
+		return f.query(handle, properties)
 	}
 	delete(f.paths, handle)
 	if handle == f.kernel {
@@ -97,6 +108,30 @@ func (f *etwFake) Control(handle uint64, _ string, properties []byte, code uint3
 	}
 	_, err = out.Write(f.data[f.first:])
 	return errors.Join(err, out.Close())
+}
+
+// query answers a query of a session, some of whose buffers cannot be written if its disk
+// fills up.
+func (f *etwFake) query(handle uint64, properties []byte) error {
+	const buffersLost = 0x60
+	f.asked++
+	if f.dies {
+		delete(f.paths, handle)
+		return etwsession.StatusNoSession
+	}
+	if f.fills {
+		properties[buffersLost] = 1
+	}
+	return nil
+}
+
+func (f *etwFake) Free(string) (int64, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.fills && f.asked > 0 {
+		return 0, true
+	}
+	return 1 << 40, true
 }
 
 // fileNameIn returns the name behind the properties of a session.
@@ -382,5 +417,91 @@ func TestETWProviders(t *testing.T) {
 	e := &ETW{System: f, Options: &Options{Config: diag.Config{Providers: []diag.Provider{{Name: "System.Runtime"}}}}}
 	if err := e.Run(context.Background()); !errors.Is(err, ErrNoGUID) {
 		t.Error(err)
+	}
+}
+
+// TestETWEnds: a trace of a session that has ended by itself, because the disk is full or
+// somebody has stopped it, has what came until then. On a full disk, it is the last.
+func TestETWEnds(t *testing.T) {
+	until, err := condition.Parse("pause>1h")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, c := range map[string]struct {
+		stop        *Stop
+		fills, dies bool
+	}{
+		"full":          {&Stop{}, true, false},
+		"full, died":    {&Stop{}, true, true},
+		"full ring":     {&Stop{Keep: tracefile.Limits{Time: time.Minute}}, true, false},
+		"full, waiting": {&Stop{Until: until, Files: 3}, true, true},
+		"stopped":       {&Stop{}, false, true},
+		"stopped ring":  {&Stop{Keep: tracefile.Limits{Time: time.Minute}}, false, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newETWFake(t)
+			f.first, f.fills, f.dies = len(f.data), c.fills, c.dies
+			ctx, stop := context.WithTimeout(context.Background(), 20*time.Second)
+			defer stop()
+			notices, err := f.record(ctx, t, c.stop.Plan(), nil)
+			if ctx.Err() != nil || len(f.paths) > 0 || f.handles != 2 {
+				t.Fatalf("%v, still running: %v, %d sessions", ctx.Err(), f.paths, f.handles)
+			}
+			output, isOutput := errors.AsType[*OutputError](err)
+			if isOutput != c.fills || c.fills != errors.Is(err, etwsession.ErrDiskFull) || !c.fills && err != nil {
+				t.Fatal(err)
+			}
+			r, ok := notices[len(notices)-1].(Ended)
+			if !ok || (r.Failed != nil) != c.fills || r.Displaced == c.fills || r.Joined != c.stop.Plan().Ring {
+				t.Fatalf("%+v", notices)
+			}
+			if c.fills && output.Name != r.Path || c.fills && !c.dies && r.ETW.Buffers == 0 {
+				t.Errorf("%v, lost %+v", err, *r.ETW)
+			}
+			if want := wholeETW(t, f.data); r.Collections != want {
+				t.Errorf("%d collections, want %d", r.Collections, want)
+			}
+			if files := etwFiles(t, r); len(files) != 2 {
+				t.Errorf("files: %q", files)
+			}
+		})
+	}
+}
+
+// TestETWNoRoom: a session that cannot start because the disk is full leaves an earlier
+// trace at the path, and nothing else. One that has run replaces both files of it.
+func TestETWNoRoom(t *testing.T) {
+	f := newETWFake(t)
+	var notices []Notice
+	e := f.etw(t, new(Plan), nil, &notices)
+	path := filepath.Join(t.TempDir(), "x.etl")
+	e.Options.Output = path
+	kernel := etwsession.KernelPath(path)
+	for _, name := range []string{path, kernel} {
+		if err := os.WriteFile(name, []byte("earlier"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	f.noRoom = true
+	if err := e.Run(context.Background()); !errors.Is(err, etwsession.StatusDiskFull) || len(notices) > 0 {
+		t.Fatalf("%v, %+v", err, notices)
+	}
+	for _, name := range []string{path, kernel} {
+		if b, err := os.ReadFile(name); err != nil || string(b) != "earlier" {
+			t.Fatalf("%s: %q, %v", name, b, err)
+		}
+	}
+	f.noRoom, f.denied = false, true
+	ctx, stop := context.WithCancel(context.Background())
+	time.AfterFunc(300*time.Millisecond, stop)
+	if err := e.Run(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if info, err := os.Stat(path); err != nil || info.Size() != int64(len(f.data)) {
+		t.Errorf("%v, %v", info, err)
+	}
+	if files := etwFiles(t, Ended{&Result{Path: path}}); len(files) != 1 {
+		t.Errorf("files: %q", files)
 	}
 }

@@ -3,6 +3,7 @@ package etwlive
 import (
 	"context"
 	"errors"
+	"fmt"
 	"iter"
 	"os"
 	"path/filepath"
@@ -233,11 +234,22 @@ func (f *Follower) read(files *etwsession.Follower, s *etwsession.Session) error
 		if err != nil {
 			return errors.Join(err, files.Stop())
 		}
+		loss := s.Loss()
 		f.pass(&live.Update{
-			Kind: live.Collected, Collection: c, Start: reader.Info().Start, Lost: uint64(s.Loss().Events), Late: reader.Loss().Late,
+			Kind: live.Collected, Collection: c, Start: reader.Info().Start,
+			Lost: uint64(loss.Events) + uint64(loss.Buffers), // a lost buffer had an event or more
+			Late: reader.Loss().Late,
 		})
 	}
-	return files.Err()
+	return errors.Join(files.Err(), ended(files.End()))
+}
+
+// ended adds to why a session has ended by itself which disk it is about.
+func ended(err error) error {
+	if errors.Is(err, etwsession.ErrDiskFull) {
+		return fmt.Errorf("%s: %w", os.TempDir(), err)
+	}
+	return err
 }
 
 // pass passes a collection to who follows its process.

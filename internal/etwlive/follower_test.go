@@ -27,6 +27,7 @@ type fake struct {
 	pids    [][]byte // that were selected, by call
 	exited  bool     // all processes
 	denied  bool
+	full    bool // the disk
 }
 
 // pid is that of the process in the trace.
@@ -98,6 +99,23 @@ func (f *fake) Runs(int) bool {
 	return !f.exited
 }
 
+func (f *fake) Free(string) (int64, bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.full {
+		return 0, true
+	}
+	return 1 << 40, true
+}
+
+// fill has the sessions end because the disk is full.
+func (f *fake) fill() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	clear(f.running)
+	f.full = true
+}
+
 // kill stops all sessions, as somebody else may.
 func (f *fake) kill() {
 	f.mu.Lock()
@@ -125,9 +143,16 @@ func temporary(t *testing.T) {
 }
 
 // TestFollow checks that the collections of the process come while the session runs, and
-// then that the process has exited or somebody has stopped the session.
+// then that the process has exited, or why the session has ended.
 func TestFollow(t *testing.T) {
-	for name, end := range map[string]func(*fake){"exited": (*fake).exit, "stopped": (*fake).kill} {
+	for name, c := range map[string]struct {
+		end func(*fake)
+		why error
+	}{
+		"exited":    {(*fake).exit, nil},
+		"stopped":   {(*fake).kill, etwsession.ErrStopped},
+		"disk full": {(*fake).fill, etwsession.ErrDiskFull},
+	} {
 		t.Run(name, func(t *testing.T) {
 			temporary(t)
 			f := newFake(t)
@@ -138,7 +163,7 @@ func TestFollow(t *testing.T) {
 			var kinds []live.Kind
 			var numbers []uint32
 			for u, err := range follower.Follow(ctx, p) {
-				if err != nil || u.Process != p || u.Err != nil {
+				if err != nil || u.Process != p || u.Kind != live.Ended && u.Err != nil || u.Kind == live.Ended && !errors.Is(u.Err, c.why) {
 					t.Fatal(err, u)
 				}
 				kinds = append(kinds, u.Kind)
@@ -149,7 +174,7 @@ func TestFollow(t *testing.T) {
 					}
 				}
 				if len(numbers) == 2 {
-					end(f)
+					c.end(f)
 				}
 			}
 			if !slices.Equal(kinds, []live.Kind{live.Attached, live.Collected, live.Collected, live.Ended}) || !slices.Equal(numbers, []uint32{1, 2}) {

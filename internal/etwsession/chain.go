@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/etl"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // Limits bound what is kept of a session's events, in files that it writes one after
@@ -32,6 +33,19 @@ const (
 	shortest = 2 * time.Second
 )
 
+const (
+	// reserve is how much room a chain leaves on the disk while it can remove a file:
+	// Windows does not start a session with less (StartTrace, ERROR_DISK_FULL), and its
+	// buffers have to go somewhere while files are removed.
+	reserve = 200 << 20
+	// fullBelow is the room below which a disk is full for a session, which writes whole
+	// buffers.
+	fullBelow = 16 << 20
+	// maxShortened is the number of files that may be removed to make room for joining
+	// the others.
+	maxShortened = 2
+)
+
 // A segment is one of the files of a session.
 type segment struct {
 	path  string
@@ -50,12 +64,22 @@ type chain struct {
 	limits  Limits
 	number  int // of the latest segment's name
 
+	say    func(string) // is called when a full disk shortens the chain
+	looked time.Time    // when the disk's free space was last queried
+	told   int64        // the size that the chain was last said to be shortened to; 0 if it was not
+	retry  time.Time    // no file is begun before: the disk had no room for it
+
 	mu       sync.Mutex
 	head     []byte // the chain's first buffer; nil while there was one file only
 	segments []*segment
-	held     time.Time // nothing since then is removed; zero if nothing is held
-	dropped  bool      // segments were removed
-	cut      bool      // some of them for their size
+	rest     []*segment // that could not be joined, closed
+	held     time.Time  // nothing since then is removed; zero if nothing is held
+	dropped  bool       // segments were removed
+	cut      bool       // some of them for their size
+}
+
+func newChain(s *Session) *chain {
+	return &chain{session: s, limits: s.limits, say: func(string) {}}
 }
 
 // nextSegment returns the path of the next segment of the trace at a path. No file has
@@ -168,15 +192,25 @@ func (c *chain) tend(now, settled time.Time) error {
 	if c.limits == (Limits{}) {
 		return nil
 	}
-	c.drop(now, settled.Add(-2*Lag))
+	emitted := settled.Add(-2 * Lag)
+	c.drop(now, emitted)
+	if now.Sub(c.looked) >= queryTime {
+		c.looked = now
+		c.makeRoom(emitted)
+	}
 	last := c.segments[len(c.segments)-1]
 	age := now.Sub(last.began)
 	long := c.limits.Time > 0 && age >= max(c.limits.Time/minSegments, shortest)
 	large := c.limits.Size > 0 && last.size >= min(maxSegment, max(minSegment, c.limits.Size/minSegments)) && age >= shortest
-	if last.head == 0 || !long && !large {
+	if last.head == 0 || !long && !large || now.Before(c.retry) {
 		return nil
 	}
-	return c.next(now)
+	err := c.next(now)
+	if errors.Is(err, StatusDiskFull) {
+		c.retry = now.Add(shortest) // until then, the session goes on in the same file
+		return nil
+	}
+	return err
 }
 
 // next has the session write to a new file.
@@ -197,6 +231,7 @@ func (c *chain) next(now time.Time) error {
 	file, err := awaitFile(path, now.Add(firstTime))
 	c.mu.Lock()
 	if err != nil {
+		_ = os.Remove(path)
 		return &Error{"ControlTrace", c.session.name, err}
 	}
 	last.ended = now
@@ -206,23 +241,66 @@ func (c *chain) next(now time.Time) error {
 
 // drop removes the files that exceed the limits and whose events were emitted.
 func (c *chain) drop(now, emitted time.Time) {
-	var size int64
-	for _, s := range c.segments {
-		size += s.size
-	}
-	for len(c.segments) > 1 {
+	size := c.kept()
+	for c.spare(emitted) {
 		s := c.segments[0]
 		old := c.limits.Time > 0 && now.Sub(s.ended) > c.limits.Time
 		large := c.limits.Size > 0 && size > c.limits.Size
-		if s.ended.After(emitted) || !old && !large || !c.held.IsZero() && s.ended.After(c.held) {
+		if !old && !large {
 			return
 		}
 		c.cut = c.cut || !old
-		c.dropped = true
 		size -= s.size
-		c.remove(s)
-		c.segments = c.segments[1:]
+		c.dropFirst()
 	}
+}
+
+// spare reports whether the first file can be removed: its events were emitted, and are
+// not held.
+func (c *chain) spare(emitted time.Time) bool {
+	if len(c.segments) < 2 {
+		return false
+	}
+	ended := c.segments[0].ended
+	return !ended.After(emitted) && (c.held.IsZero() || !ended.After(c.held))
+}
+
+// makeRoom removes files that can be while the disk has less room than reserve. It
+// reports whether it removed any.
+func (c *chain) makeRoom(emitted time.Time) bool {
+	free, known := c.session.system.Free(filepath.Dir(c.session.trace))
+	made := false
+	for known && free < reserve && c.spare(emitted) {
+		free += c.segments[0].size
+		c.dropFirst()
+		made = true
+	}
+	if size := c.kept(); made && (c.told == 0 || size < c.told/2) {
+		c.told = size
+		c.say(fmt.Sprintf("%s: the disk is full, the ring is shortened to %s", c.session.trace, units.Bytes(size)))
+	}
+	return made
+}
+
+// shrink is makeRoom for callers without the lock.
+func (c *chain) shrink(emitted time.Time) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.makeRoom(emitted)
+}
+
+// kept is the size of all files.
+func (c *chain) kept() (size int64) {
+	for _, s := range c.segments {
+		size += s.size
+	}
+	return size
+}
+
+func (c *chain) dropFirst() {
+	c.dropped = true
+	c.remove(c.segments[0])
+	c.segments = c.segments[1:]
 }
 
 func (c *chain) remove(s *segment) {
@@ -267,39 +345,6 @@ func (c *chain) hold(since time.Time) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.held = since
-}
-
-// join makes one file of what is left of those that ended after a time, and removes
-// them all. It must be the last use of the chain.
-func (c *chain) join(path string, since time.Time) error {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	for len(c.segments) > 1 && c.segments[0].ended.Before(since) {
-		c.dropped = true
-		c.remove(c.segments[0])
-		c.segments = c.segments[1:]
-	}
-	files := make([]etl.File, len(c.segments))
-	for i, s := range c.segments {
-		files[i] = s.etl()
-	}
-	head, err := etl.Head(files, c.dropped)
-	if err != nil {
-		return err
-	}
-	out, err := os.Create(path)
-	if err != nil {
-		return err
-	}
-	_, err = out.Write(head)
-	for len(c.segments) > 0 && err == nil {
-		s := c.segments[0]
-		if _, err = io.Copy(out, io.NewSectionReader(s.file, s.head, s.size-s.head)); err == nil { // make room for the others
-			c.remove(s)
-			c.segments = c.segments[1:]
-		}
-	}
-	return errors.Join(err, out.Close())
 }
 
 // discard removes all files.

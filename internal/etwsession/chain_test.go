@@ -51,7 +51,7 @@ func turn(t testing.TB, buffers [][]byte, limits Limits) *turning {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := &turning{t: t, buffers: buffers, path: s.path, written: 2, now: time.Now(), chain: &chain{session: s, limits: limits}}
+	r := &turning{t: t, buffers: buffers, path: s.path, written: 2, now: time.Now(), chain: newChain(s)}
 	f.turned = func(path string) { // the first buffer describes each file
 		r.path = path
 		r.append(buffers[0])
@@ -263,7 +263,7 @@ func TestSwitch(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	c := &chain{session: s, limits: s.limits}
+	c := newChain(s)
 	if err := c.await(time.Now()); err != nil {
 		t.Fatal(err)
 	}
@@ -278,8 +278,8 @@ func TestSwitch(t *testing.T) {
 		t.Errorf("%q, want %q", f.calls, want)
 	}
 	c.grow()
-	f.fail["Update"] = StatusDiskFull
-	if err := c.tend(time.Now().Add(time.Hour), time.Now()); !errors.Is(err, StatusDiskFull) {
+	f.fail["Update"] = StatusDenied
+	if err := c.tend(time.Now().Add(time.Hour), time.Now()); !errors.Is(err, StatusDenied) {
 		t.Error(err)
 	}
 	c.discard()

@@ -19,11 +19,13 @@ type fake struct {
 	fail    map[string]error      // by call
 	first   []byte                // what a session writes to its file at its start
 	lost    Loss
+	free    int64             // on the disk
 	turned  func(path string) // is called when a session is to continue in another file
+	queried func()            // is called when a session is queried
 }
 
 func newFake() *fake {
-	return &fake{started: map[string]properties{}, handles: map[uint64]string{}, fail: map[string]error{}}
+	return &fake{started: map[string]properties{}, handles: map[uint64]string{}, fail: map[string]error{}, free: 1 << 40}
 }
 
 func (f *fake) record(format string, args ...any) {
@@ -73,14 +75,20 @@ func (f *fake) Enable(handle uint64, e *Enabling) error {
 func (f *fake) Control(handle uint64, session string, b []byte, code uint32) error {
 	session = cmp.Or(session, f.handles[handle])
 	f.record("ControlTrace %#x %s code %d", handle, session, code)
+	if code == controlQuery && f.queried != nil {
+		f.queried()
+	}
 	if f.started[session] == nil {
 		return StatusNoSession
 	}
 	le.PutUint32(b[offEventsLost:], f.lost.Events)
 	le.PutUint32(b[offBuffersLost:], f.lost.Buffers)
 	switch code {
+	case controlQuery:
+		return f.fail["Query"]
 	case controlStop:
 		delete(f.started, session)
+		return f.fail["Stop"]
 	case controlUpdate:
 		p := properties(b)
 		f.record("  to %s, flags %#x, session flags %#x", filepath.Base(p.fileName()), le.Uint32(p[offWnodeFlags:]), le.Uint32(p[offEnableFlags:]))
@@ -107,3 +115,5 @@ func (f *fake) QueryAll(all [][]byte) (int, error) {
 }
 
 func (f *fake) Runs(pid int) bool { return !slices.Contains(f.dead, pid) }
+
+func (f *fake) Free(string) (int64, bool) { return f.free, f.free >= 0 }

@@ -40,7 +40,8 @@ type Follower struct {
 	settled  time.Time // when what can be emitted had all events from some time before
 	queried  time.Time
 	err      error
-	broken   bool // a session cannot go on in another file
+	end      error // why the sessions have ended though nobody asked for it
+	broken   bool  // a session cannot go on in another file
 
 	// Rundown is enabled when ctx is done, to describe what the trace has addresses
 	// of; nil for none.
@@ -50,19 +51,35 @@ type Follower struct {
 
 // Follow opens the files of sessions as soon as they are there. When ctx is done, the
 // sessions are stopped, and the rest of the files is read. The error is ErrNoFile if a
-// session writes none; all sessions are then stopped.
+// session writes none, or ErrDiskFull; all sessions are then stopped, and their files
+// removed.
 func Follow(ctx context.Context, sessions ...*Session) (*Follower, error) {
 	f := &Follower{sessions: sessions, ctx: ctx}
 	limit := time.Now().Add(firstTime)
 	for _, s := range sessions {
-		c := &chain{session: s, limits: s.limits}
+		c := newChain(s)
 		if err := c.await(limit); err != nil {
-			return nil, errors.Join(&Error{"StartTrace", s.name, err}, f.Stop(), f.Close())
+			if s.full() {
+				err = ErrDiskFull
+			}
+			return nil, errors.Join(&Error{"StartTrace", s.name, err}, f.abandon())
 		}
 		f.chains = append(f.chains, c)
 	}
 	f.grown, f.queried = time.Now(), time.Now()
 	return f, nil
+}
+
+// abandon stops the sessions, and removes their files.
+func (f *Follower) abandon() error {
+	var errs []error
+	for _, c := range f.chains {
+		errs = append(errs, c.close())
+	}
+	for _, s := range f.sessions {
+		errs = append(errs, s.abandon())
+	}
+	return errors.Join(errs...)
 }
 
 // awaitFile opens a file once something was written to it.
@@ -100,6 +117,20 @@ func (f *Follower) Bytes() int64 { return f.bytes.Load() }
 // Err returns why the sessions could not be stopped, once the reader has ended.
 func (f *Follower) Err() error { return f.err }
 
+// End returns why the sessions have ended though nobody asked for it, ErrDiskFull or
+// ErrStopped, once the reader has ended; nil if they have not.
+func (f *Follower) End() error { return f.end }
+
+// Loss returns what the first session has lost so far, as it was last asked.
+func (f *Follower) Loss() Loss { return f.sessions[0].Loss() }
+
+// Say has a function called with a message if a full disk shortens what is kept.
+func (f *Follower) Say(say func(string)) {
+	for _, c := range f.chains {
+		c.say = say
+	}
+}
+
 // Close closes the files. The sessions must have ended.
 func (f *Follower) Close() error {
 	var errs []error
@@ -126,16 +157,27 @@ func (f *Follower) Cut() bool {
 	return false
 }
 
-// Join makes the traces of sessions with limits of what is kept of them since a time,
-// when the reader has ended.
+// Join gives the traces their names, when the reader has ended. Of sessions with limits,
+// it makes them of what is kept since a time. After an error, what was not joined is in
+// the files of Left.
 func (f *Follower) Join(since time.Time) error {
 	var errs []error
 	for _, c := range f.chains {
-		if c.limits != (Limits{}) {
+		if c.joins() {
 			errs = append(errs, c.join(c.session.trace, since))
 		}
 	}
 	return errors.Join(errs...)
+}
+
+// Left returns the paths of files that could not be joined.
+func (f *Follower) Left() (paths []string) {
+	for _, c := range f.chains {
+		if c.joins() {
+			paths = append(paths, c.left()...)
+		}
+	}
+	return paths
 }
 
 // Discard removes all that the sessions have written, when the reader has ended.
@@ -174,22 +216,45 @@ func (f *Follower) wait() etl.Growth {
 	}
 }
 
-// ended stops the sessions when ctx is done. It reports whether they have ended.
+// ended stops the sessions when ctx is done, the disk is full, or somebody else has
+// stopped the first. It reports whether they have ended.
 func (f *Follower) ended() bool {
-	if f.broken || f.ctx.Err() != nil && !f.lists() {
-		f.err = errors.Join(f.err, f.Stop())
-		return true
+	stopping := f.broken || f.ctx.Err() != nil && !f.lists()
+	if !stopping && !f.exhausted() {
+		return false
 	}
+	lost := f.Loss().Buffers
+	err := f.Stop()
+	if f.end == nil && (errors.Is(err, StatusDiskFull) || f.Loss().Buffers > lost && f.sessions[0].full()) {
+		f.end = ErrDiskFull // for its last buffers
+	}
+	if !errors.Is(err, StatusDiskFull) {
+		f.err = errors.Join(f.err, err)
+	}
+	return true
+}
+
+// exhausted queries the first session now and then, and sets end if it writes no
+// more. Windows stops a session that cannot write, or counts the buffers that it could
+// not write as lost: which of them is not documented for all of its versions.
+func (f *Follower) exhausted() bool {
 	if time.Since(f.queried) < queryTime {
 		return false
 	}
 	f.queried = time.Now()
-	_, err := f.sessions[0].Query()
-	if !errors.Is(err, StatusNoSession) {
-		return false
+	s := f.sessions[0]
+	lost := s.Loss().Buffers
+	loss, err := s.Query()
+	gone := errors.Is(err, StatusNoSession)
+	switch {
+	case errors.Is(err, StatusDiskFull), gone && s.full():
+		f.end = ErrDiskFull
+	case gone:
+		f.end = ErrStopped
+	case loss.Buffers > lost && s.full() && !f.chains[0].shrink(f.settled.Add(-2*Lag)):
+		f.end = ErrDiskFull
 	}
-	f.err = errors.Join(f.err, f.Stop()) // the others
-	return true
+	return f.end != nil
 }
 
 // lists reports whether the rundown is still being written. It starts it first.
@@ -231,9 +296,18 @@ func (f *Follower) tend() {
 		return // what is written now is all there will be
 	}
 	for _, c := range f.chains {
-		if err := c.tend(time.Now(), f.settled); err != nil {
-			f.err, f.broken = errors.Join(f.err, err), true
+		err := c.tend(time.Now(), f.settled)
+		switch {
+		case err == nil || f.broken:
+			continue
+		case c.session.full():
+			f.end = ErrDiskFull
+		case errors.Is(err, StatusNoSession):
+			f.end = ErrStopped
+		default:
+			f.err = errors.Join(f.err, err)
 		}
+		f.broken = true
 	}
 }
 

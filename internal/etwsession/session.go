@@ -12,7 +12,7 @@ import (
 
 // Options select the events of a session.
 type Options struct {
-	Path      string // of its file; an existing one is replaced
+	Path      string // of its file; an existing one is replaced by Follower.Join
 	Providers []Provider
 	PIDs      []int  // only events of these processes, MaxPIDs at most; nil means all
 	BufferMB  uint32 // 0 means 64
@@ -35,6 +35,10 @@ var (
 	ErrNoFile = errors.New("the session writes no file")
 	// ErrName reports a name that is too long for Windows.
 	ErrName = errors.New("the path is too long")
+	// ErrDiskFull reports a session that has no room to write.
+	ErrDiskFull = errors.New("the disk is full")
+	// ErrStopped reports a session that ended though gctrail has not stopped it.
+	ErrStopped = errors.New("another tool stopped the ETW session")
 )
 
 // A Session writes events to a file until it is stopped. Its methods must not be called
@@ -78,7 +82,7 @@ func Start(system System, o *Options) (*Session, error) {
 	}
 	for i := range o.Providers {
 		if err := s.enable(&o.Providers[i], o.PIDs); err != nil {
-			return nil, errors.Join(err, s.Stop())
+			return nil, errors.Join(err, s.abandon())
 		}
 	}
 	return s, nil
@@ -99,7 +103,7 @@ func StartKernel(system System, path string, limits Limits) (*Session, error) {
 	}
 	flags := le.AppendUint64(nil, kernelProcess)
 	if err := system.SetInformation(s.handle, infoSystemEvents, flags); err != nil {
-		return nil, errors.Join(&Error{"TraceSetInformation", s.name, err}, s.Stop())
+		return nil, errors.Join(&Error{"TraceSetInformation", s.name, err}, s.abandon())
 	}
 	return s, nil
 }
@@ -116,7 +120,7 @@ func (s *Session) properties(minBuffers uint32) (properties, error) {
 		return nil, err
 	}
 	s.trace, s.path = trace, trace
-	if s.limits != (Limits{}) {
+	if _, err := os.Lstat(trace); s.limits != (Limits{}) || err == nil {
 		s.path = nextSegment(trace, new(int))
 	}
 	if len([]rune(s.path)) >= maxName/2 {
@@ -197,7 +201,23 @@ func (s *Session) Stop() error {
 	if errors.Is(err, StatusNoSession) {
 		return nil
 	}
+	if err != nil {
+		_, _ = s.control(controlStop) // the first error is told
+	}
 	return err
+}
+
+// abandon ends a session that has recorded nothing, and removes its file.
+func (s *Session) abandon() error {
+	err := s.Stop()
+	_ = os.Remove(s.path) // Windows may not have created it
+	return err
+}
+
+// full reports whether the disk of the trace has no room for more.
+func (s *Session) full() bool {
+	free, known := s.system.Free(filepath.Dir(s.trace))
+	return known && free < fullBelow
 }
 
 // Loss returns what the session had lost when it was last asked.

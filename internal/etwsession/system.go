@@ -2,8 +2,8 @@ package etwsession
 
 import "fmt"
 
-// A System has the five functions of Windows that sessions need. Its errors are
-// a Status.
+// A System has what sessions need of Windows. The errors of its functions are a
+// Status.
 type System interface {
 	// StartTrace is StartTraceW.
 	StartTrace(session string, properties []byte) (handle uint64, err error)
@@ -19,6 +19,8 @@ type System interface {
 	QueryAll(properties [][]byte) (int, error)
 	// Runs reports whether a process runs.
 	Runs(pid int) bool
+	// Free returns how much room the disk of a folder has, and whether that is known.
+	Free(folder string) (bytes int64, known bool)
 }
 
 // Enabling are the arguments of EnableTraceEx2 but for the session.

@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/gctrail/gctrail/internal/outfile"
 )
 
 var (
@@ -101,6 +103,9 @@ func (Windows) Runs(pid int) bool {
 	event, err := windows.WaitForSingleObject(h, 0)
 	return err != nil || event == uint32(windows.WAIT_TIMEOUT)
 }
+
+// Free returns how much room the disk of a folder has.
+func (Windows) Free(folder string) (bytes int64, known bool) { return outfile.FreeSpace(folder) }
 
 func address(b []byte) uintptr { return uintptr(unsafe.Pointer(&b[0])) }
 
