@@ -10,7 +10,8 @@ import (
 // written one after the other, each with a first buffer of its own. The trace's other
 // buffers are those of the files in their order, without their first ones. It ends as
 // the last file does, and begins as the first does, or, if trim is set, at the earliest
-// event of the first file that has any: Windows may give each file the time when the session began.
+// event, which can be in a later file, as each processor has buffers of its own: Windows
+// may give each file the time when the session began.
 func Head(files []File, trim bool) ([]byte, error) {
 	first, last := files[0], files[len(files)-1]
 	h, err := readHeader(first.ReaderAt, first.Size)
@@ -28,8 +29,8 @@ func Head(files []File, trim bool) ([]byte, error) {
 			return nil, err
 		}
 		buffers += (f.Size - n) / int64(max(h.bufferSize, 1))
-		if begin == math.MaxInt64 {
-			begin = earliestIn(f, n)
+		if trim {
+			begin = min(begin, earliestIn(f, n))
 		}
 	}
 	head := make([]byte, h.firstSize)
@@ -45,11 +46,29 @@ func Head(files []File, trim bool) ([]byte, error) {
 	le.PutUint32(p[0x24:], uint32(min(buffers, math.MaxUint32)))
 	le.PutUint32(p[0x30:], end.eventsLost)
 	le.PutUint32(p[rest+0x1c:], end.buffersLost)
-	if frequency, err := h.ticksPerSecond(); err == nil && trim && h.time < begin && begin < math.MaxInt64 {
-		le.PutUint64(event[0x10:], uint64(begin))
+	if frequency, err := h.ticksPerSecond(); err == nil && h.time < begin && begin < math.MaxInt64 {
+		beginAt(event, begin)
 		le.PutUint64(p[rest+0x10:], uint64(h.start+rescaled(begin-h.time, frequency, fileTimeTicks)))
 	}
 	return head, nil
+}
+
+// beginAt gives events that are earlier than begin that time.
+func beginAt(b []byte, begin int64) {
+	for len(b) >= 8 {
+		f := formatOf(b)
+		if f == nil || len(b) < int(f.size) {
+			return
+		}
+		size := int(le.Uint16(b[f.sizeAt:]))
+		if size < int(f.size) {
+			return
+		}
+		if f.timeAt > 0 && int64(le.Uint64(b[f.timeAt:])) < begin {
+			le.PutUint64(b[f.timeAt:], uint64(begin))
+		}
+		b = b[min(len(b), (size+7)&^7):]
+	}
 }
 
 // HeadSize returns the size of the first buffer of a file, which describes it.

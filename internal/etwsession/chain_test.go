@@ -229,6 +229,39 @@ func TestChainDrops(t *testing.T) {
 	}
 }
 
+// TestChainTrimmed: wherever the first files are removed, what is left is a trace without
+// damage: its beginning is no later than any event, also in a later file or the first
+// buffer.
+func TestChainTrimmed(t *testing.T) {
+	for _, name := range realTraces {
+		buffers := buffersOf(t, name)
+		for way := range 10 {
+			random := rand.New(rand.NewPCG(uint64(way), 6))
+			r := turn(t, buffers, Limits{Time: 24 * time.Hour})
+			for r.written < len(buffers) {
+				r.step(random, 2*time.Hour)
+			}
+			if err := r.chain.finish(); err != nil {
+				t.Fatal(err)
+			}
+			for range 1 + random.IntN(len(r.chain.segments)-1) {
+				r.chain.dropFirst()
+			}
+			path := filepath.Join(t.TempDir(), "joined.etl")
+			if err := r.chain.join(path, time.Time{}); err != nil {
+				t.Fatal(err)
+			}
+			data, err := os.ReadFile(path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, rest := collectionsIn(t, bytes.NewReader(data), int64(len(data))); rest.Loss().Damaged > 0 {
+				t.Errorf("%s, way %d: %v", name, way, rest.Loss().Damage[0])
+			}
+		}
+	}
+}
+
 // TestChainSize checks that a chain keeps no more than its limit of size, and reports
 // what it dropped.
 func TestChainSize(t *testing.T) {
