@@ -6,3 +6,6 @@ import "os"
 
 // obeysEscapes reports whether a terminal obeys escape sequences.
 func obeysEscapes(*os.File) bool { return true }
+
+// windowSize is nil: terminals tell every change of their size.
+var windowSize func() (width, height int)

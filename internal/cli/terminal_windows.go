@@ -4,6 +4,7 @@ import (
 	"os"
 
 	"golang.org/x/sys/windows"
+	"golang.org/x/term"
 )
 
 // obeysEscapes has a console obey escape sequences, which it does not by itself. It
@@ -16,4 +17,12 @@ func obeysEscapes(f *os.File) bool {
 		return false
 	}
 	return mode&needed == needed || windows.SetConsoleMode(h, mode|needed) == nil
+}
+
+// windowSize returns the size of the window of the console that standard output is, 0 if
+// unknown. A console tells that the window was resized by an event that has the size of
+// its buffer, which can be larger, or not at all.
+func windowSize() (width, height int) {
+	width, height, _ = term.GetSize(int(os.Stdout.Fd()))
+	return width, height
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/gctrail/gctrail/internal/consoletest"
 )
 
 // TestObeysEscapes has a console obey escape sequences that did not.
@@ -18,42 +20,49 @@ func TestObeysEscapes(t *testing.T) {
 	if obeysEscapes(f) {
 		t.Error("a file is no console")
 	}
-	console := openConsole()
-	if console == nil {
-		t.Skip("there is no console")
-	}
-	defer console.Close()
-	h := windows.Handle(console.Fd())
-	var mode uint32
-	if err := windows.GetConsoleMode(h, &mode); err != nil {
-		t.Skip("there is no console: ", err)
-	}
-	defer windows.SetConsoleMode(h, mode)
-	if err := windows.SetConsoleMode(h, mode&^windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING); err != nil {
-		t.Fatal(err)
-	}
-	if !obeysEscapes(console) {
-		t.Error("the console does not obey escape sequences")
-	}
-	var after uint32
-	if err := windows.GetConsoleMode(h, &after); err != nil || after&windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING == 0 {
-		t.Errorf("mode %#x, %v", after, err)
-	}
+	consoletest.Run(t, 80, 24, func(c *consoletest.Console) {
+		h := windows.Handle(c.Out.Fd())
+		var mode uint32
+		if err := windows.GetConsoleMode(h, &mode); err != nil {
+			t.Fatal(err)
+		}
+		if err := windows.SetConsoleMode(h, mode&^windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING); err != nil {
+			t.Fatal(err)
+		}
+		if !obeysEscapes(c.Out) {
+			t.Error("the console does not obey escape sequences")
+		}
+		var after uint32
+		if err := windows.GetConsoleMode(h, &after); err != nil || after&windows.ENABLE_VIRTUAL_TERMINAL_PROCESSING == 0 {
+			t.Errorf("mode %#x, %v", after, err)
+		}
+	})
 }
 
-// openConsole returns the console of this process, which gets one if it has none; nil
-// if there is none.
-func openConsole() *os.File {
-	open := func() *os.File {
-		f, err := os.OpenFile("CONOUT$", os.O_RDWR, 0)
-		if err != nil {
-			return nil
+// TestTerminalOf checks that output is as wide as the console's window, also when that was
+// resized.
+func TestTerminalOf(t *testing.T) {
+	t.Setenv("TERM", "")
+	t.Setenv("COLUMNS", "")
+	t.Setenv("LINES", "")
+	consoletest.Run(t, 90, 20, func(c *consoletest.Console) {
+		for _, size := range [][2]int{{90, 20}, {70, 15}, {140, 50}} {
+			if err := c.Resize(size[0], size[1]); err != nil {
+				t.Error(err)
+			}
+			if got := terminalOf(os.Stdout); !got.Is || [2]int{got.Width, got.Height} != size {
+				t.Errorf("%+v, want %v", got, size)
+			}
 		}
-		return f
-	}
-	if f := open(); f != nil {
-		return f
-	}
-	_, _, _ = windows.NewLazySystemDLL("kernel32.dll").NewProc("AllocConsole").Call()
-	return open()
+		if err := c.ResizeWindow(60, 10); err != nil {
+			t.Error(err)
+		}
+		width, height := c.Window()
+		if got := terminalOf(os.Stdout); got.Width != width || got.Height != height {
+			t.Errorf("%+v, want %d by %d", got, width, height)
+		}
+		if w, h := windowSize(); w != width || h != height {
+			t.Errorf("%d by %d, want %d by %d", w, h, width, height)
+		}
+	})
 }

@@ -179,12 +179,13 @@ func (o *topOptions) runScreen(ctx context.Context, std *stdio) error {
 			}
 			return path, size, err
 		},
-		Reason:  problemOf,
-		Remedy:  diag.Remedy,
-		Sort:    o.sort.value,
-		Colour:  std.outTerm.Colour,
-		Unicode: text.UnicodeLocale(),
-		Columns: columnsAsked(),
+		Reason:     problemOf,
+		Remedy:     diag.Remedy,
+		Sort:       o.sort.value,
+		Colour:     std.outTerm.Colour,
+		Unicode:    text.UnicodeLocale(),
+		Columns:    columnsAsked(),
+		WindowSize: windowSize,
 	}, w.Run)
 	p := text.PageOn(std.outTerm)
 	writeVerdicts(p, w.Snapshot())

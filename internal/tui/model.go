@@ -22,6 +22,7 @@ type model struct {
 	frozen bool
 
 	width, height int
+	window        tea.WindowSizeMsg // its size, not limited
 
 	screen   screen
 	selected int  // ID of a process
@@ -76,13 +77,16 @@ func later() tea.Cmd { return tea.Tick(refresh, func(time.Time) tea.Msg { return
 func (m *model) Update(msg tea.Msg) (tea.Model, tea.Cmd) {
 	switch msg := msg.(type) {
 	case tea.WindowSizeMsg:
-		m.width, m.height = msg.Width, msg.Height
+		m.window, m.width, m.height = msg, msg.Width, msg.Height
 		if m.opts.Columns > 0 {
 			m.width = min(m.width, m.opts.Columns)
 		}
 	case tick:
 		if !m.frozen {
 			m.look()
+		}
+		if m.opts.window(m.window) != m.window {
+			return m, tea.Batch(later(), tea.RequestWindowSize)
 		}
 		return m, later()
 	case saved:

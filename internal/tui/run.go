@@ -4,6 +4,7 @@
 package tui
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -28,6 +29,9 @@ type Options struct {
 	Colour, Unicode bool
 	// Columns limits the width that is used, 0 for all of the terminal.
 	Columns int
+	// WindowSize returns the size of the window, 0 if unknown. It is nil where the
+	// terminal tells every change, with the right size.
+	WindowSize func() (width, height int)
 }
 
 // refresh is how often the screen is drawn anew.
@@ -46,7 +50,7 @@ func Run(ctx context.Context, opts Options, work func(context.Context)) error {
 func run(ctx context.Context, opts Options, work func(context.Context), how ...tea.ProgramOption) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	program := tea.NewProgram(newModel(opts), append(how, tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond))...)
+	program := tea.NewProgram(newModel(opts), append(how, tea.WithoutSignalHandler(), tea.WithFPS(framesPerSecond), tea.WithFilter(opts.measured))...)
 	context.AfterFunc(ctx, program.Quit)
 	done := make(chan any)
 	go func() {
@@ -63,4 +67,21 @@ func run(ctx context.Context, opts Options, work func(context.Context), how ...t
 		panic(failed)
 	}
 	return err
+}
+
+// measured replaces the size in a message by that of the window.
+func (o *Options) measured(_ tea.Model, msg tea.Msg) tea.Msg {
+	if told, ok := msg.(tea.WindowSizeMsg); ok {
+		return o.window(told)
+	}
+	return msg
+}
+
+// window returns the size of the window, or else the one that was told.
+func (o *Options) window(told tea.WindowSizeMsg) tea.WindowSizeMsg {
+	if o.WindowSize == nil {
+		return told
+	}
+	width, height := o.WindowSize()
+	return tea.WindowSizeMsg{Width: cmp.Or(width, told.Width), Height: cmp.Or(height, told.Height)}
 }

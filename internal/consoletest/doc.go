@@ -1,0 +1,2 @@
+// Package consoletest runs tests on consoles of Windows.
+package consoletest

@@ -1,0 +1,107 @@
+package tui
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+	"unicode"
+
+	tea "charm.land/bubbletea/v2"
+
+	"github.com/gctrail/gctrail/internal/consoletest"
+)
+
+// A tee is a console, and what was drawn on it since it was cleared.
+type tee struct {
+	*os.File
+	mu    sync.Mutex
+	drawn []byte
+}
+
+func (t *tee) Write(p []byte) (int, error) {
+	t.mu.Lock()
+	t.drawn = append(t.drawn, p...)
+	if i := bytes.LastIndex(t.drawn, []byte("\x1b[2J")); i > 0 {
+		t.drawn = t.drawn[i:]
+	}
+	t.mu.Unlock()
+	return t.File.Write(p)
+}
+
+// letters returns the letters that are on the console.
+func (t *tee) letters() string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return letters(string(t.drawn))
+}
+
+// control is an escape sequence that moves the cursor, or sets a mode or a title.
+var control = regexp.MustCompile(`\x1b(\[[0-9;?]*[a-zA-Z]|\][^\a]*\a|[=>])`)
+
+func letters(s string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) {
+			return r
+		}
+		return -1
+	}, control.ReplaceAllString(s, ""))
+}
+
+// TestResize resizes the console that the screen is drawn on: as a user
+// does, then only its window, which consoles need not tell, or only its buffer, which is
+// not seen.
+func TestResize(t *testing.T) {
+	consoletest.Run(t, 100, 30, func(c *consoletest.Console) {
+		out := &tee{File: c.Out}
+		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		defer cancel()
+		drawn := func(width, height int) {
+			want := letters(shown(t, width, height).View().Content)
+			begun := time.Now()
+			for out.letters() != want {
+				if time.Since(begun) > 3*time.Second {
+					t.Errorf("%d by %d: got\n%s\nwant\n%s", width, height, out.letters(), want)
+					return
+				}
+				time.Sleep(10 * time.Millisecond)
+			}
+			t.Logf("%d by %d: drawn after %v", width, height, time.Since(begun))
+		}
+		opts := shown(t, 100, 30).opts
+		opts.WindowSize = c.Window
+		err := run(ctx, opts, func(context.Context) {
+			drawn(100, 30)
+			for _, size := range [][2]int{{70, 20}, {130, 40}, {130, 12}, {60, 30}} {
+				if err := c.Resize(size[0], size[1]); err != nil {
+					t.Error(err)
+				}
+				drawn(size[0], size[1])
+			}
+			for _, resize := range []struct {
+				part          func(width, height int) error
+				width, height int
+			}{{c.ResizeWindow, 60, 15}, {c.ResizeWindow, 60, 25}, {c.ResizeBuffer, 60, 50}} {
+				if err := resize.part(resize.width, resize.height); err != nil {
+					t.Error(err)
+				}
+				drawn(c.Window())
+			}
+			width, height := c.Window()
+			want := letters(shown(t, width, height).View().Content)
+			for begun := time.Now(); time.Since(begun) < 300*time.Millisecond; time.Sleep(5 * time.Millisecond) {
+				if got := out.letters(); len(got) > len(want) {
+					t.Errorf("more is drawn than the window holds: got\n%s\nwant\n%s", got, want)
+					return
+				}
+			}
+		}, tea.WithOutput(out))
+		if err != nil {
+			t.Error(err)
+		}
+	})
+}
