@@ -157,7 +157,8 @@ type Generation struct {
 }
 
 // FreeList counts the bytes of gen2's free list in which survivors of gen1 were
-// placed, and the bytes that were rejected as too small.
+// placed, and the bytes that were rejected: pieces too small for a survivor, which
+// are used again only after the next collection of gen2, and small remainders.
 type FreeList struct {
 	Allocated, Rejected int64
 }

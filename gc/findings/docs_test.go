@@ -261,11 +261,8 @@ func findingsDoc(traces, matrix []row) []byte {
 		} else {
 			p("\nFires on none of the reference traces.")
 		}
-		if of, ok := ruleTraces[r.ID]; ok {
-			p("\nTested on traces in `testdata`: fires on %s, not on %s.", traceName(of.finds), traceName(of.not))
-		} else {
-			p("\nTested on an assembled history only, for %s. %s.", assembled[r.ID].why, assembled[r.ID].tried)
-		}
+		of := ruleTraces[r.ID]
+		p("\nTested on traces in `testdata`: fires on %s, not on %s.", traceName(of.finds), traceName(of.not))
 	}
 	p("\n## Settings\n")
 	p("| variable | runtimeconfig.json | from | effect | cost |\n|---|---|---|---|---|")

@@ -47,11 +47,14 @@ var memoryRules = []rule{
 	},
 	{
 		id: "R42", title: "survivors do not fit into gen 2's free space", kind: aside,
-		threshold: "in three gen 1 GCs or more, survivors fit into less than half of the free space tried, and 10 MB or more was given up",
-		source:    "PerfView's free list efficiency: FreeListAllocated / (FreeListAllocated + FreeListRejected)",
-		find:      unfitFreeList,
+		threshold: "in three gen 1 GCs or more, survivors took less than half of gen 2's free space that was tried for them, and 10 MB or more was given up",
+		source: "allocation.cpp, allocate_in_older_generation: pieces under 256 bytes that do not fit are given up until the next gen 2 GC, and so are the smallest remainders of others. " +
+			"PerfView's free list efficiency: FreeListAllocated / (FreeListAllocated + FreeListRejected)",
+		find: unfitFreeList,
 		advice: []advice{
-			{text: "Group objects with similar lifetimes, and pin less: the free space in gen 2 is in pieces too small to be used."},
+			{text: "Keep fewer small objects that live for long and die one by one: hold their contents in arrays of structs, or reuse them. " +
+				"Where one dies between others that live on, an object of another size rarely fits, and gen 2 grows instead."},
+			{text: "If gen 2 grows and memory matters, let the GC compact, and compare pauses before and after.", settings: []*setting{&conserveMemory}},
 		},
 	},
 	{
@@ -133,15 +136,14 @@ func fragmentedOld(j *judgement) (Finding, bool)   { return atEntry(j, 0, "gen 2
 func fragmentedLarge(j *judgement) (Finding, bool) { return atEntry(j, 1, "the LOH") }
 
 func unfitFreeList(j *judgement) (Finding, bool) {
-	tried := j.list.Allocated + j.list.Rejected
-	used := of(j.list.Allocated, tried)
+	used := of(j.list.Allocated, j.list.Allocated+j.list.Rejected)
 	if j.lists < several || j.list.Rejected < someBytes || used >= lowListUse {
 		return Finding{}, false
 	}
 	return Finding{
 		Severity: Note, Confidence: Medium,
-		Description: fmt.Sprintf("%s tried %s of free space in gen 2; survivors fit into %s of it, the rest was in pieces too small.",
-			plural(j.lists, "gen 1 GC"), units.Bytes(tried), units.Percent(used)),
+		Description: fmt.Sprintf("%s gave up %s of gen 2's free space, in pieces too small for the survivors, until the next gen 2 GC. The survivors took %s: %s of what was tried.",
+			plural(j.lists, "gen 1 GC"), units.Bytes(j.list.Rejected), units.Bytes(j.list.Allocated), units.Percent(used)),
 		Evidence: []Figure{{"free_list_used_pct", used}, {"free_list_rejected_bytes", float64(j.list.Rejected)}},
 		Next: []Step{{
 			Action: ListCollections, Purpose: "see these GCs", Generation: gc.Some(1),
