@@ -67,11 +67,11 @@ func (s *sum) part(all *sum, source Source) Estimate {
 
 // estimate scales the part of s that is subject to sampling.
 func (s *sum) estimate(low, high float64, source Source) Estimate {
-	rest := s.bytes - s.certain
+	rest, bytes := s.bytes-s.certain, round(s.bytes)
 	return Estimate{
-		Bytes: round(s.bytes),
-		Low:   round(s.certain + rest*low),
-		High:  round(s.certain + rest*high),
+		Bytes: bytes,
+		Low:   min(bytes, round(s.certain+rest*low)), // beyond 2^53, floats are too coarse to keep the order
+		High:  max(bytes, round(s.certain+rest*high)),
 		Open:  source == Object,
 	}
 }
