@@ -1,0 +1,194 @@
+package wording
+
+import (
+	"bytes"
+	"cmp"
+	"flag"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"go.yaml.in/yaml/v3"
+)
+
+//go:generate go test -run TestMap -update
+
+var update = flag.Bool("update", false, "write what packages import to docs/architecture.md")
+
+const module = "github.com/gctrail/gctrail/"
+
+var (
+	mapRow = regexp.MustCompile("^\\| (`.*?) \\| (.*) \\| .* \\|\n$")
+	quoted = regexp.MustCompile("`([^`]+)`")
+	major  = regexp.MustCompile(`/v\d+$`)
+	two    = regexp.MustCompile(`^[^/]+(/[^/]+)?`)
+)
+
+// mostPackages is how many packages of this module the last column of the map lists.
+const mostPackages = 30
+
+// TestMap holds the map in docs/architecture.md to the packages: each has a row, or is
+// mentioned below the map, and the row says what its files import on any system.
+func TestMap(t *testing.T) {
+	const file = "../../docs/architecture.md"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	packages := importsOf(t)
+	var want []byte
+	rows := map[string]bool{}
+	for line := range strings.Lines(string(text)) {
+		if m := mapRow.FindStringSubmatch(line); m != nil {
+			var names []string
+			for _, q := range quoted.FindAllStringSubmatch(m[1], -1) {
+				names, rows[q[1]] = append(names, q[1]), true
+				if packages[q[1]] == nil {
+					t.Errorf("%s: there is no package %s", file, q[1])
+				}
+			}
+			line = "| " + m[1] + " | " + m[2] + " | " + importColumn(packages, names) + " |\n"
+		}
+		want = append(want, line...)
+	}
+	for name := range packages {
+		if !rows[name] && !bytes.Contains(text, []byte("`"+name+"`")) {
+			t.Errorf("%s: %s has no row in the map", file, name)
+		}
+	}
+	if bytes.Equal(text, want) {
+		return
+	}
+	if !*update {
+		t.Fatalf("%s: the map is old: run go generate ./internal/wording", file)
+	}
+	if err := os.WriteFile(file, want, 0o666); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// importColumn returns what packages import except from each other, those of this module first.
+func importColumn(packages map[string][]string, names []string) string {
+	var own, others []string
+	for _, name := range names {
+		for _, imported := range packages[name] {
+			if inside, ok := strings.CutPrefix(imported, module); ok {
+				if !slices.Contains(names, inside) {
+					own = append(own, inside)
+				}
+			} else if first, rest, ok := strings.Cut(imported, "/"); ok && strings.Contains(first, ".") {
+				others = append(others, two.FindString(major.ReplaceAllString(rest, "")))
+			}
+		}
+	}
+	slices.Sort(own)
+	slices.Sort(others)
+	own, others = slices.Compact(own), slices.Compact(others)
+	for i := range own {
+		own[i] = "`" + own[i] + "`"
+	}
+	if len(own) > mostPackages {
+		own = []string{"most of the above"}
+	}
+	return cmp.Or(strings.Join(append(own, others...), ", "), "std")
+}
+
+// importsOf returns the packages of this module, and what each imports on any system.
+func importsOf(t *testing.T) map[string][]string {
+	t.Helper()
+	const root = "../.."
+	packages := map[string][]string{}
+	err := filepath.WalkDir(root, func(name string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		if d.IsDir() {
+			others := []string{"testdata", "node_modules", "test", "tools"} // the last two are modules of their own
+			if slices.Contains(others, d.Name()) || name != root && strings.HasPrefix(d.Name(), ".") {
+				return fs.SkipDir
+			}
+			return nil
+		}
+		if filepath.Ext(name) != ".go" || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ImportsOnly)
+		if err != nil {
+			return err
+		}
+		dir, err := filepath.Rel(root, filepath.Dir(name))
+		if err != nil {
+			return err
+		}
+		p := filepath.ToSlash(dir)
+		packages[p] = append(packages[p], "") // a package that imports nothing is one too
+		for _, i := range f.Imports {
+			imported, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				return err
+			}
+			packages[p] = append(packages[p], imported)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(packages) < 60 {
+		t.Errorf("only %d packages", len(packages))
+	}
+	return packages
+}
+
+// free are the packages that may import anything: programs, and what only tests use.
+var free = regexp.MustCompile(`^(clr/internal/gen|internal/licenses/gen|deploy/.*|examples/.*|internal/(attack|wording|\w+test))$`)
+
+// TestEveryPackageHasRules: depguard limits what each package imports.
+func TestEveryPackageHasRules(t *testing.T) {
+	const file = "../../.golangci.yml"
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var config struct {
+		Linters struct {
+			Settings struct {
+				Depguard struct {
+					Rules map[string]struct {
+						Mode  string `yaml:"list-mode"`
+						Files []string
+					}
+				}
+			}
+		}
+	}
+	if err := yaml.Unmarshal(text, &config); err != nil {
+		t.Fatal(err)
+	}
+	var limited []string
+	for _, rule := range config.Linters.Settings.Depguard.Rules {
+		for _, glob := range rule.Files {
+			if dir, ok := strings.CutPrefix(glob, "${base-path}/"); ok {
+				limited = append(limited, path.Dir(dir))
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(importsOf(t))) {
+		has := slices.ContainsFunc(limited, func(dir string) bool {
+			tree, ok := strings.CutSuffix(dir, "/**")
+			return dir == name || ok && (tree == name || strings.HasPrefix(name, tree+"/"))
+		})
+		if !has && !free.MatchString(name) {
+			t.Errorf("%s: no rule of depguard is for %s", file, name)
+		}
+	}
+}
