@@ -23,7 +23,7 @@ func TestTracepoint(t *testing.T) {
 		{"DotNETRuntime:GCHeapStats_V9", clr.RuntimeProvider, "GCHeapStats", 4, 9, 4, 1, true},
 		{"DotNETRuntimePrivate:PrvSetGCHandle", clr.PrivateProvider, "PrvSetGCHandle", 194, 0, 5, 0x4000, true},
 		{"DotNETRuntime:MethodLoadVerbose", clr.RuntimeProvider, "MethodLoadVerbose", 0, 0, 0, 0, false},
-		{"DotNETRuntime:ContentionStart_V1", clr.RuntimeProvider, "ContentionStart", 0, 1, 0, 0, false},
+		{"DotNETRuntime:Unheard_V1", clr.RuntimeProvider, "Unheard", 0, 1, 0, 0, false},
 		{"DotNETRuntimeStress:Any_Vx", clr.StressProvider, "Any_Vx", 0, 0, 0, 0, false},
 		{"sched_switch", "", "", 0, 0, 0, 0, false},
 		{"other:GCStart_V2", "", "", 0, 0, 0, 0, false},

@@ -13,7 +13,7 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-//go:generate go test -run TestCommandDocs -update
+//go:generate go test -run TestCommandDocs|TestFiguresDocument|TestSchemaFiles -update
 
 // TestCommandDocs holds docs/commands.md to what the commands say of
 // themselves.

@@ -403,7 +403,7 @@ func TestFigureNamesAreUnique(t *testing.T) {
 }
 
 const (
-	listBegins = "<!-- The list of figures, written by go test ./internal/cli -run TestFiguresDocument -update. -->\n"
+	listBegins = "<!-- The list of figures, written by go generate ./internal/cli. -->\n"
 	listEnds   = "<!-- End of the list. -->\n"
 )
 

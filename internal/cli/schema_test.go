@@ -46,6 +46,7 @@ var published = map[string][][]string{
 	"allocs":             {{"allocs", "--format", "jsonl"}, {"allocs", "--by", "type,stack", "--format", "jsonl"}, {"allocs", "--by", "method", "--format", "jsonl"}, {"allocs", "--by", "heap", "--format", "jsonl"}},
 	"handles":            {{"handles", "--format", "jsonl"}},
 	"pins":               {{"pins", "--format", "jsonl"}},
+	"joins-tunings":      {{"joins", "--tunings", "--format", "jsonl"}},
 	"finalizers":         {{"finalizers", "--format", "jsonl"}},
 	"heap":               {{"heap", "--format", "jsonl"}, {"heap", "--per-heap", "--format", "jsonl"}},
 	"phases":             {{"phases", "--format", "jsonl"}},
@@ -174,7 +175,7 @@ func TestSchemaFiles(t *testing.T) {
 			t.Fatal(err)
 		}
 		if diff := cmp.Diff(string(want), string(got)); diff != "" {
-			t.Errorf("%s is old: run go test ./internal/cli -run TestSchemaFiles -update\n%s", path, diff)
+			t.Errorf("%s is old: run go generate ./internal/cli\n%s", path, diff)
 		}
 	}
 }

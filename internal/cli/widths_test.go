@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -110,6 +111,12 @@ func TestWidths(t *testing.T) {
 		{"finalizers"},
 		{"phases"},
 		{"pauses"},
+	}
+	for name := range commandsWith("sort") {
+		live := name == "top" || strings.HasPrefix(name, "fleet ")
+		if !live && !slices.ContainsFunc(commands, func(args []string) bool { return args[0] == name }) {
+			t.Errorf("the width of %s is not tested", name)
+		}
 	}
 	rows, wide := make(map[string]int), make(map[string]int)
 	for _, path := range paths {

@@ -60,7 +60,7 @@ var aliases = map[string]string{
 	"last ms": "pause", "pause ms": "pause", "total": "pause", "total ms": "pause", "paused ms": "pause",
 	"max": "max pause", "max ms": "max pause", "longest ms": "max pause", "at": "start", "start ms": "start", "suspend ms": "suspension",
 	"p50": "percentile", "p90": "percentile", "p99": "percentile", "suspending": "suspension",
-	"alloc MB": "allocated", "alloc MB/s": "allocation rate", "heap MB": "heap after", "after MB": "heap after", "before MB": "heap before",
+	"alloc": "allocation rate", "alloc MB": "allocated", "alloc MB/s": "allocation rate", "heap MB": "heap after", "after MB": "heap after", "before MB": "heap before",
 	"size": "heap after", "freed MB": "freed", "promoted MB": "promoted", "free space": "free space", "load %": "memory load",
 	"decided by": "condemned", "survival rate": "survival", "fragmentation": "free space", "finalizer queue": "finalization",
 	"exact": "freed", "estimate": "freed", "lower_bound": "freed",
