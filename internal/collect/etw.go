@@ -108,8 +108,9 @@ func (e *ETW) record(ctx context.Context, providers []etwsession.Provider, path 
 	return c, errors.Join(err, lacks)
 }
 
-// start starts the sessions. That of the kernel, which names the processes, needs more
-// rights; names is why it could not be started. It has few events, and keeps them all.
+// start starts the sessions. That of the kernel, which names the processes and, for
+// stacks, native code, needs more rights; names is why it could not be started. It has
+// few events, and keeps them all.
 func (c *etwCapture) start(providers []etwsession.Provider) (names, err error) {
 	o := &etwsession.Options{
 		Path: c.path, Providers: providers, PIDs: pidsOf(c.etw.Processes), BufferMB: c.etw.Options.Config.BufferMB,
@@ -122,7 +123,7 @@ func (c *etwCapture) start(providers []etwsession.Provider) (names, err error) {
 		return nil, err
 	}
 	c.sessions = []*etwsession.Session{s}
-	kernel, names := etwsession.StartKernel(c.etw.System, etwsession.KernelPath(c.path), etwsession.Limits{})
+	kernel, names := etwsession.StartKernel(c.etw.System, etwsession.KernelPath(c.path), etwsession.Limits{}, !c.etw.Options.Config.NoStacks)
 	if names == nil {
 		c.sessions = append(c.sessions, kernel)
 	}

@@ -37,6 +37,7 @@ type etwFake struct {
 	enable []*etwsession.Enabling
 	exited bool // all processes
 	kernel uint64
+	events []byte // of the kernel's sessions
 
 	handles uint64
 	turns   int // how often sessions went on in another file
@@ -144,7 +145,12 @@ func fileNameIn(properties []byte) string {
 	return string(utf16.Decode(units))
 }
 
-func (f *etwFake) SetInformation(uint64, uint32, []byte) error { return nil }
+func (f *etwFake) SetInformation(_ uint64, _ uint32, info []byte) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.events = append(f.events, info[0])
+	return nil
+}
 
 func (f *etwFake) QueryAll([][]byte) (int, error) { return 0, nil }
 
@@ -372,7 +378,7 @@ func TestETWStoppingEvent(t *testing.T) {
 }
 
 // TestETWRundown: where stacks were asked for, the methods of the same processes are
-// listed at the end, and only then.
+// listed at the end, and the files that are mapped, and only then.
 func TestETWRundown(t *testing.T) {
 	for _, stacks := range []bool{false, true} {
 		f := newETWFake(t)
@@ -382,6 +388,10 @@ func TestETWRundown(t *testing.T) {
 		time.AfterFunc(300*time.Millisecond, stop)
 		if _, err := f.record(ctx, t, new(Plan), []*diag.Process{{PID: 7}}); err != nil {
 			t.Fatal(err)
+		}
+		const process, images = 1, 4
+		if want := map[bool]byte{false: process, true: process | images}[stacks]; len(f.events) != 1 || f.events[0] != want {
+			t.Errorf("stacks %t: events of the kernel %#x, want %#x", stacks, f.events, want)
 		}
 		if !stacks {
 			if len(f.enable) != 1 || f.enable[0].Parameters.Property != 0 {

@@ -292,7 +292,7 @@ func TestSwitch(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	s, err := StartKernel(f, filepath.Join(t.TempDir(), "x.kernel.etl"), Limits{Time: time.Minute})
+	s, err := StartKernel(f, filepath.Join(t.TempDir(), "x.kernel.etl"), Limits{Time: time.Minute}, true)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -306,7 +306,7 @@ func TestSwitch(t *testing.T) {
 	if err := c.tend(time.Now().Add(time.Minute), time.Now()); err != nil {
 		t.Fatal(err)
 	}
-	want := []string{"ControlTrace 0x101 " + s.name + " code 2", "  to x.kernel.ring-0002.etl, flags 0x20000, session flags 0x1"}
+	want := []string{"ControlTrace 0x101 " + s.name + " code 2", "  to x.kernel.ring-0002.etl, flags 0x20000, session flags 0x5"}
 	if !slices.Equal(f.calls, want) {
 		t.Errorf("%q, want %q", f.calls, want)
 	}

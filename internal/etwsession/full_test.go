@@ -90,7 +90,7 @@ func TestNoRoom(t *testing.T) {
 		t.Fatal(err)
 	}
 	f.first = []byte("the first buffer")
-	k, err := StartKernel(f, filepath.Join(dir, "x.kernel.etl"), Limits{})
+	k, err := StartKernel(f, filepath.Join(dir, "x.kernel.etl"), Limits{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -38,6 +38,7 @@ const (
 	modeSystemLogger  = 0x02000000
 	modeIndependent   = 0x08000000 // a provider that fails for this session does not fail for others
 	kernelProcess     = 0x00000001 // EVENT_TRACE_FLAG_PROCESS
+	kernelImageLoad   = 0x00000004 // EVENT_TRACE_FLAG_IMAGE_LOAD
 	sessionNameOffset = sizeProperties
 	fileNameOffset    = sizeProperties + 2*maxName
 	sizeAll           = sizeProperties + 2*2*maxName

@@ -88,12 +88,18 @@ func Start(system System, o *Options) (*Session, error) {
 	return s, nil
 }
 
-// StartKernel starts the session with the starts, ends and names of processes, which
+// StartKernel starts the session with the starts, ends and names of processes and, if
+// images is set, of the files that they map, which name native frames of stacks. It
 // needs an administrator. It is not the one session that is named NT Kernel Logger,
 // which other tools may use (Windows 8 and later).
-func StartKernel(system System, path string, limits Limits) (*Session, error) {
+func StartKernel(system System, path string, limits Limits, images bool) (*Session, error) {
 	s := &Session{system: system, name: namePrefix + strconv.Itoa(os.Getpid()) + kernelSuffix, trace: path, limits: limits, flags: kernelProcess}
-	p, err := s.properties(kernelBuffers)
+	buffers := uint32(kernelBuffers)
+	if images {
+		s.flags |= kernelImageLoad
+		buffers = defaultMB * 1024 / bufferKB // they are listed at once for all processes
+	}
+	p, err := s.properties(buffers)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +107,7 @@ func StartKernel(system System, path string, limits Limits) (*Session, error) {
 	if err := s.start(p); err != nil {
 		return nil, err
 	}
-	flags := le.AppendUint64(nil, kernelProcess)
+	flags := le.AppendUint64(nil, uint64(s.flags))
 	if err := system.SetInformation(s.handle, infoSystemEvents, flags); err != nil {
 		return nil, errors.Join(&Error{"TraceSetInformation", s.name, err}, s.abandon())
 	}

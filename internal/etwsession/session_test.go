@@ -67,7 +67,7 @@ func TestSequence(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	k, err := StartKernel(f, KernelPath(path), Limits{})
+	k, err := StartKernel(f, KernelPath(path), Limits{}, false)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,6 +84,24 @@ func TestSequence(t *testing.T) {
 		"TraceSetInformation 0x102 class 4 0100000000000000",
 		"ControlTrace 0x101 " + name + " code 1",
 		"ControlTrace 0x102 " + name + "-kernel code 1",
+	}
+	if d := cmp.Diff(want, f.calls); d != "" {
+		t.Error(d)
+	}
+}
+
+// TestSequenceStacks: where stacks are asked for, the kernel's session lists images too,
+// as that of PerfView's /GCCollectOnly with /GCTriggeredStacks, and has its buffers.
+func TestSequenceStacks(t *testing.T) {
+	f := newFake()
+	k, err := StartKernel(f, filepath.Join(t.TempDir(), "x.kernel.etl"), Limits{}, true)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer k.Stop()
+	want := []string{
+		"StartTrace " + k.name + " buffer 64 KB, 1024 to 1290, mode 0xa000001, flush 1 s, clock 1, flags 0x20000, session flags 0x0",
+		"TraceSetInformation 0x101 class 4 0500000000000000",
 	}
 	if d := cmp.Diff(want, f.calls); d != "" {
 		t.Error(d)
@@ -159,7 +177,7 @@ func TestErrors(t *testing.T) {
 		t.Errorf("%v, still running: %d", err, len(f.started))
 	}
 	f.fail["SetInformation"] = StatusDenied
-	if _, err := StartKernel(f, "x.kernel.etl", Limits{}); !errors.Is(err, StatusDenied) || len(f.started) > 0 {
+	if _, err := StartKernel(f, "x.kernel.etl", Limits{}, false); !errors.Is(err, StatusDenied) || len(f.started) > 0 {
 		t.Errorf("%v, still running: %d", err, len(f.started))
 	}
 }
