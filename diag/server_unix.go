@@ -36,7 +36,9 @@ const hangupInterval = 100 * time.Millisecond
 
 // awaitHangup waits until the other side has closed a connection that was read to
 // its end: it may only have said that it sends no more. It waits no longer than
-// until over is closed.
+// until over is closed. It looks whether it could write: macOS reports a hangup only
+// with another event (poll_nocancel of bsd/kern/sys_generic.c), and for reading also if
+// the other side sends no more.
 func awaitHangup(c conn, over <-chan struct{}) {
 	socket, ok := c.(syscall.Conn)
 	if !ok {
@@ -51,8 +53,9 @@ func awaitHangup(c conn, over <-chan struct{}) {
 	for {
 		hung := false
 		err := raw.Control(func(fd uintptr) {
-			n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd)}}, 0)
-			hung = err == nil && n > 0
+			poll := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}
+			_, err := unix.Poll(poll, 0)
+			hung = err == nil && poll[0].Revents&(unix.POLLHUP|unix.POLLERR|unix.POLLNVAL) != 0
 		})
 		if err != nil || hung {
 			return

@@ -65,6 +65,45 @@ func TestOwnSocket(t *testing.T) {
 	}
 }
 
+// TestAwaitHangup: a client that sends no more has not hung up, one that is gone has.
+func TestAwaitHangup(t *testing.T) {
+	l, err := net.Listen("unix", filepath.Join(shortFolder(t), "socket"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	client, err := net.Dial("unix", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer client.Close()
+	server, err := l.Accept()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer server.Close()
+	if err := client.(*net.UnixConn).CloseWrite(); err != nil {
+		t.Fatal(err)
+	}
+	over, hung := make(chan struct{}), make(chan struct{})
+	defer close(over)
+	go func() {
+		awaitHangup(server, over)
+		close(hung)
+	}()
+	select {
+	case <-hung:
+		t.Fatal("a client that sends no more is taken for gone")
+	case <-time.After(3 * hangupInterval):
+	}
+	client.Close()
+	select {
+	case <-hung:
+	case <-time.After(10 * time.Second):
+		t.Error("it is not noticed that the client has gone")
+	}
+}
+
 // TestHalfClosed: a client that says it sends no more gets its trace, as from a
 // runtime, until it goes.
 func TestHalfClosed(t *testing.T) {
