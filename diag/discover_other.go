@@ -17,7 +17,9 @@ type finder struct {
 	folders []string
 }
 
-func newFinder() *finder { return &finder{folders: []string{os.TempDir()}} }
+// newFinder returns a finder. A runtime without TMPDIR, such as a daemon's, uses /tmp
+// (GetTempPathA of its PAL).
+func newFinder() *finder { return &finder{folders: []string{os.TempDir(), "/tmp"}} }
 
 // find returns the processes that have a socket, the newest of each.
 func (f *finder) find() []*Process {

@@ -10,9 +10,10 @@ import (
 // startKey returns the start time of this process in its socket's name: in
 // seconds since 1970.
 func startKey() string {
-	info, err := unix.SysctlKinfoProc("kern.proc.pid", os.Getpid())
+	kinfo, err := unix.SysctlRaw("kern.proc.pid", os.Getpid())
 	if err != nil {
-		return "0"
+		return "0" // as the runtime does
 	}
-	return strconv.FormatInt(info.Proc.P_starttime.Sec, 10)
+	seconds, _ := startSeconds(kinfo)
+	return strconv.FormatInt(seconds, 10)
 }

@@ -7,15 +7,20 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Structures of Apple's headers, which are compared when this is compiled: another
-// size or place is an index that the array does not have.
+// Structures of Apple's headers (xnu-11417.101.15), which are compared when this is
+// compiled: another size or place is an index that the array does not have.
 var (
-	// struct kinfo_proc of sys/sysctl.h begins with struct extern_proc of sys/proc.h, and
-	// that with the start time.
-	_ = [1]struct{}{}[unsafe.Sizeof(unix.KinfoProc{})-648]
-	_ = [1]struct{}{}[unsafe.Offsetof(unix.KinfoProc{}.Proc)]
-	_ = [1]struct{}{}[unsafe.Offsetof(unix.ExternProc{}.P_starttime)]
-	_ = [1]struct{}{}[unsafe.Offsetof(unix.Timeval{}.Sec)]
-	// sun_path of sys/un.h, whose last byte is 0.
+	// bsd/sys/sysctl.h, bsd/sys/proc.h
+	_ = [1]struct{}{}[unsafe.Sizeof(unix.KinfoProc{})-sizeKinfoProc]
+	_ = [1]struct{}{}[unsafe.Offsetof(unix.KinfoProc{}.Proc)+unsafe.Offsetof(unix.ExternProc{}.P_starttime)+unsafe.Offsetof(unix.Timeval{}.Sec)-offStartTime]
+	_ = [1]struct{}{}[unsafe.Sizeof(unix.Timeval{}.Sec)-8]
+	// bsd/sys/un.h: the last byte of sun_path is 0.
+	_ = [1]struct{}{}[unsafe.Offsetof(syscall.RawSockaddrUnix{}.Path)-2]
 	_ = [1]struct{}{}[len(syscall.RawSockaddrUnix{}.Path)-1-maxSocketPath]
+	// bsd/sys/poll.h
+	_ = [1]struct{}{}[unsafe.Sizeof(unix.PollFd{})-8]
+	_ = [1]struct{}{}[unsafe.Offsetof(unix.PollFd{}.Events)-4]
+	_ = [1]struct{}{}[unsafe.Offsetof(unix.PollFd{}.Revents)-6]
+	_ = [1]struct{}{}[unix.POLLOUT-0x4]
+	_ = [1]struct{}{}[unix.POLLHUP-0x10]
 )
