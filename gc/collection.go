@@ -132,7 +132,7 @@ const (
 	PauseBlocking PauseKind = iota + 1
 	PauseInitial            // of a background collection: marks the roots
 	PauseFinal              // of a background collection: ends marking
-	PauseHeapWalk           // caused by tracing with survival events; belongs to no collection
+	PauseHeapWalk           // after the final pause, as tracing with survival events causes it; belongs to no collection
 	PauseOther              // belongs to no collection
 )
 

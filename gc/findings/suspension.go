@@ -2,9 +2,12 @@ package findings
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -83,12 +86,41 @@ func clearsLargeArrays(j *judgement, _ *Finding) bool {
 	return of(j.tallies[forLargeObjects].count, j.tallies[full].count) >= largeShare
 }
 
+// Suspensions returns the suspensions that belong to no collection. Those in
+// background collections are heap walks if the session has the keyword for survival
+// and movement, or if they are half as many as these collections or more: threads are
+// suspended there for other reasons too, but not in each.
+func (c *Case) Suspensions() []gc.SuspensionTotal {
+	var walks int
+	for _, s := range c.Summary.Process.Suspensions {
+		if s.Kind == gc.PauseHeapWalk {
+			walks += s.Count
+		}
+	}
+	walked := c.Trace.Keywords&clr.KeywordGCHeapSurvivalAndMovement != 0 || 2*walks >= c.Summary.Class(2, gc.Background).Count
+	var all []gc.SuspensionTotal
+	for _, s := range c.Summary.Process.Suspensions {
+		if s.Kind == gc.PauseHeapWalk && !walked {
+			s.Kind = gc.PauseOther
+		}
+		i := slices.IndexFunc(all, func(o gc.SuspensionTotal) bool { return o.Reason == s.Reason && o.Kind == s.Kind })
+		if i < 0 {
+			all = append(all, s)
+			continue
+		}
+		all[i].Count += s.Count
+		all[i].Total = saturate.Add(all[i].Total, s.Total)
+		all[i].Max = max(all[i].Max, s.Max)
+	}
+	return all
+}
+
 // otherSuspensions looks at the suspensions that belong to no collection.
 func otherSuspensions(j *judgement) (Finding, bool) {
 	var total, longest time.Duration
 	var count int
 	var reasons []string
-	for _, s := range j.Summary.Process.Suspensions {
+	for _, s := range j.Suspensions() {
 		if s.Kind == gc.PauseHeapWalk {
 			continue
 		}

@@ -167,14 +167,11 @@ func tracedCostly(j *judgement, _ *Finding) bool {
 func tracingCosts(j *judgement) (Finding, bool) {
 	var walks time.Duration
 	var count int
-	for _, s := range j.Summary.Process.Suspensions {
+	for _, s := range j.Suspensions() {
 		if s.Kind == gc.PauseHeapWalk {
 			walks += s.Total
 			count += s.Count
 		}
-	}
-	if j.Trace.Keywords&clr.KeywordGCHeapSurvivalAndMovement == 0 && 2*count < j.Summary.Class(2, gc.Background).Count {
-		walks, count = 0, 0 // the GC suspends threads there for other reasons too, but not in each background GC
 	}
 	var what []string
 	for _, k := range []struct {

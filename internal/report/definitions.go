@@ -88,7 +88,7 @@ var figures = []Figure{
 	{
 		Name: "suspension without collection", Unit: "ms", Keys: []string{"suspensions_without_gc", "total_ms", "max_ms", "heap_walk", "other"},
 		Text: "Suspensions of threads that belong to no collection, by reason. heap_walk is the heap walk after a background GC that sessions with the keyword " +
-			"gcheapsurvivalandmovement cause. They are not part of pause; --from and --to do not narrow them.",
+			"gcheapsurvivalandmovement cause, of this trace or another one. They are not part of pause; --from and --to do not narrow them.",
 		Source: "GCSuspendEEBegin without a GCStart (gc.cpp, bgc_heap_walk_for_etw_p; DATAS changing the number of heaps; the debugger; the sample profiler)",
 	},
 	{

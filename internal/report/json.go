@@ -298,7 +298,7 @@ func (rep *Report) process(c *Case) jsonProcess {
 		finding.Types = c.typesJSON(f)
 		j.Findings = append(j.Findings, finding)
 	}
-	for _, s := range p.Suspensions {
+	for _, s := range c.Suspensions() {
 		j.Suspensions = append(j.Suspensions, jsonSuspension{s.Reason.String(), uint32(s.Reason), s.Kind.String(), s.Count, jsonMS(s.Total), jsonMS(s.Max)})
 	}
 	for _, col := range c.Summary.Longest {

@@ -245,7 +245,7 @@ var suspensionGlosses = map[clr.SuspendReason]string{
 }
 
 func (c *Case) writeSuspensions(p *text.Page) {
-	suspensions := c.Summary.Process.Suspensions
+	suspensions := c.Suspensions()
 	if len(suspensions) == 0 {
 		return
 	}
