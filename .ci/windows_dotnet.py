@@ -266,6 +266,65 @@ def temporary():
     check("%TEMP%", r.returncode == 0 and r.stdout.count("\n") == 3 and not os.listdir("a folder"), r.stderr.strip() or os.listdir("a folder"))
 
 
+LOADER = r"""
+#include <stdio.h>
+#include <windows.h>
+int main(int count, char **arguments) {
+	if (!LoadLibraryA(arguments[1])) return 1;
+	puts("loaded");
+	fflush(stdout);
+	getchar();
+	return 0;
+}
+"""
+VERSION = """1 VERSIONINFO
+FILEVERSION %s
+{ BLOCK "VarFileInfo" { VALUE "Translation", 0x409, 1200 } }
+"""
+
+
+def build(output, *flags, version=None, source=""):
+    """Compiles a program or library for Windows."""
+    os.makedirs(os.path.dirname(output), exist_ok=True)
+    with open("built.c", "w") as f:
+        f.write(source)
+    if version:
+        with open("built.rc", "w") as f:
+            f.write(VERSION % version)
+        subprocess.run(["x86_64-w64-mingw32-windres", "built.rc", "built.o"], check=True)
+        flags += ("built.o",)
+    subprocess.run(["x86_64-w64-mingw32-gcc", "-s", *flags, "-o", output, "built.c"], check=True)
+    return output
+
+
+def framework():
+    """Lists processes that have loaded libraries with the names of the runtime of .NET Framework."""
+    runtimes = {
+        "web4": ("Microsoft.NET/Framework64/v4.0.30319/clr.dll", "4,8,9181,0", ".NET Framework 4.8.9181.0"),
+        "web2": ("Microsoft.NET/Framework64/v2.0.50727/mscorwks.dll", "2,0,50727,9179", ".NET Framework 2.0.50727.9179"),
+        "neither": ("Microsoft.NET/Framework64/v4.0.30319/clrjit.dll", "4,8,9181,0", None),
+    }
+    processes, want = [], {}
+    for name, (library, version, runtime) in runtimes.items():
+        exe = build(f"framework/{name}.exe", source=LOADER)
+        process = subprocess.Popen([wine, exe, build(library, "-shared", version=version)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        processes.append(process)
+        check(f"{os.path.basename(library)} is loaded", process.stdout.readline().strip() == b"loaded")
+        if runtime:
+            want[name] = runtime
+    r = gctrail("ps", "--format", "jsonl")
+    found = [json.loads(line) for line in r.stdout.splitlines()]
+    check("ps lists .NET Framework", r.returncode == 0 and {p["name"]: p["runtime"] for p in found} == want,
+          r.stdout + r.stderr if len(found) != len(want) else ", ".join(p["runtime"] for p in found))
+    for p in found:
+        one = gctrail("ps", str(p["pid"]))
+        check(f"ps {p['name']}", one.returncode == 4 and want[p["name"]] in one.stdout and one.stderr.endswith(f"gctrail collect --etw -p {p['pid']}\n"), one.stderr.strip())
+    r = gctrail("ps", "neither")
+    check("ps lists no other", r.returncode == 4, r.stderr.strip())
+    for p in processes:
+        p.communicate(b"\n")
+
+
 def refused():
     """Wine says that it starts an ETW session, and writes nothing."""
     r = gctrail("collect", "--etw", "--duration", "5s")
@@ -274,7 +333,7 @@ def refused():
     check("a wrong flag: exit code", r.returncode == 2, r.stderr.strip())
 
 
-for part in running, launched, dialled, paths, console, temporary, refused:
+for part in running, launched, dialled, paths, console, temporary, framework, refused:
     part()
 print(f"{failed} of the checks failed" if failed else "all checks passed")
 sys.exit(failed > 0)

@@ -34,6 +34,13 @@ var (
 	ErrFramework = errors.New(".NET Framework has no diagnostic pipe")
 )
 
+// A frameworkError is ErrFramework of a process.
+type frameworkError struct{ pid int }
+
+func (e *frameworkError) Error() string { return ErrFramework.Error() }
+
+func (e *frameworkError) Unwrap() error { return ErrFramework }
+
 // A RequestError reports a request that was not sent, because the runtime would
 // refuse it or crash.
 type RequestError struct {
@@ -147,6 +154,9 @@ func Remedy(err error) string {
 	if code, ok := errors.AsType[HRESULT](err); ok {
 		return hresults[code].hint
 	}
+	if e, ok := errors.AsType[*frameworkError](err); ok {
+		return fmt.Sprintf("record it through ETW: gctrail collect --etw -p %d", e.pid)
+	}
 	switch {
 	case ofListening(err) && errors.Is(err, syscall.EADDRINUSE):
 		return "it is a file, or another program is listening on it: choose another path"
@@ -159,7 +169,7 @@ func Remedy(err error) string {
 	case errors.Is(err, ErrNoSocket):
 		return "diagnostics are disabled (DOTNET_EnableDiagnostics=0), its temporary folder is not writable, or it sets TMPDIR itself"
 	case errors.Is(err, ErrFramework):
-		return "record it through ETW: gctrail collect --etw -p PID"
+		return "record it through ETW: gctrail collect --etw"
 	case errors.Is(err, ErrStopped):
 		return "resume it with kill -CONT, or in its debugger"
 	case errors.Is(err, ErrNoAnswer):

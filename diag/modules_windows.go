@@ -56,7 +56,7 @@ func (f *finder) withoutPipe(running map[uint32]string) []*Process {
 		if r.framework {
 			found = append(found, &Process{
 				PID: int(pid), InnerPID: int(pid), Name: withoutExe(file), Started: at,
-				Framework: r.version, Err: ErrFramework,
+				Framework: r.version, Err: &frameworkError{int(pid)},
 			})
 		}
 	}
