@@ -43,9 +43,11 @@ func stampOf(info fs.FileInfo) stamp {
 }
 
 const (
-	// memorable is how long a sighting holds. A younger process is looked at again
-	// when it has run for twice as long: it may be about to load .NET.
+	// memorable is how long it holds that a process is not .NET. A younger process is
+	// looked at again when it has run for twice as long: it may be about to load .NET.
 	memorable = 30 * time.Second
+	// answered is how long an answer holds.
+	answered = 5 * time.Minute
 	// settled is the age from which a socket that refuses a connection is dead: a new
 	// one may be about to be listened at.
 	settled = 10 * time.Second
@@ -106,7 +108,7 @@ func (f *finder) remember(asked []*Process) {
 		case s == nil:
 		case p.PID != 0 && p.Info != nil && p.Err == nil && !p.stale:
 			p.sighting = nil
-			s.process, s.until = p, time.Now().Add(memorable)
+			s.process, s.until = p, time.Now().Add(answered)
 			f.memory.add(p.PID, s)
 		case p.stale && refused(p.Err) && time.Since(time.Unix(s.socket.changed.Unix())) > settled:
 			f.memory.bury(s.socket)
