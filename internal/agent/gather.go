@@ -7,6 +7,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
@@ -26,6 +27,19 @@ func (a *Agent) Gather() ([]*dto.MetricFamily, error) {
 		f.add(g, nil)
 	}
 	return f.list(), nil
+}
+
+// with gathers the agent's metrics and others, of other names. The agent's are
+// consistent: prometheus.Gatherers would copy them to check that.
+func (a *Agent) with(others prometheus.Gatherer) prometheus.GathererFunc {
+	return func() ([]*dto.MetricFamily, error) {
+		families, err := a.Gather()
+		if err != nil {
+			return nil, err
+		}
+		rest, err := others.Gather()
+		return append(families, rest...), err
+	}
 }
 
 // byName returns groups by the values of their labels.
