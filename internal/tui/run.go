@@ -29,8 +29,8 @@ type Options struct {
 	Colour, Unicode bool
 	// Columns limits the width that is used, 0 for all of the terminal.
 	Columns int
-	// WindowSize returns the size of the window, 0 if unknown. It is nil where the
-	// terminal tells every change, with the right size.
+	// WindowSize returns the size of the window, 0 if unknown. It is nil if the
+	// terminal reports every change, with the right size.
 	WindowSize func() (width, height int)
 }
 
