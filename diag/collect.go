@@ -33,18 +33,6 @@ type Provider struct {
 	Except    []uint32 // if Events is nil, all but those with these ids (.NET 10 and later)
 }
 
-// Rundown keywords.
-const (
-	// RundownFull lists all methods and modules, which stacks need: megabytes,
-	// and seconds on a busy machine.
-	RundownFull uint64 = 0x80020139
-	// RundownMethods lists all methods and modules without the maps from native
-	// code to IL: enough for stacks, in a third of the bytes.
-	RundownMethods uint64 = 0x139
-	// RundownGC requests the runtime's version and its GC settings: two events.
-	RundownGC uint64 = 0x1
-)
-
 const maxLevel = 5
 
 // Collect starts a session. It first tries the newest form of the command that

@@ -91,11 +91,12 @@ var profiles = []Profile{
 const common = clr.KeywordGC | clr.KeywordAssemblyLoader | clr.KeywordLoader | clr.KeywordJit | clr.KeywordException |
 	clr.KeywordThreading | clr.KeywordJittedMethodILToNativeMap | clr.KeywordCompilation
 
-// notOfAllocations are the events that level 5 adds and allocations do not need:
-// GCAllocationTick, whose place AllocationSampled takes, FinalizeObject,
-// PinObjectAtGCTime, GCJoin. The runtimes that can leave events out, from .NET 10
-// on, raise AllocationSampled.
-var notOfAllocations = []uint32{10, 29, 33, 203}
+// notOfAllocations are the events that level 5 adds and allocations do not need.
+// AllocationSampled replaces GCAllocationTick: the runtimes that can leave events out,
+// from .NET 10 on, raise it.
+var notOfAllocations = []uint32{
+	clr.KindGCAllocationTick.ID(), clr.KindFinalizeObject.ID(), clr.KindPinObjectAtGCTime.ID(), clr.KindGCJoin.ID(),
+}
 
 // databaseSpecs tell the DiagnosticSource provider which listeners to hear, and
 // what of their objects to write.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 )
 
 // levels are the numbers of the manifest's levels.
@@ -15,16 +16,30 @@ type keyword struct {
 	Bits string `json:"bits"` // hexadecimal
 }
 
+// A rundown is a set of keywords that sessions ask for at their end.
+type rundown struct {
+	Name     string   `json:"name"`
+	Doc      string   `json:"doc"`
+	Keywords []string `json:"keywords"`
+}
+
 // keywordsByName returns the bits of all keywords. Names of the private provider's end
-// in Private.
+// in Private, those of the rundown's own in Rundown.
 func (t *table) keywordsByName() (map[string]uint64, error) {
 	bits := make(map[string]uint64)
-	for _, k := range slices.Concat(t.Keywords, t.PrivateKeywords) {
+	for _, k := range slices.Concat(t.Keywords, t.PrivateKeywords, t.RundownKeywords) {
 		n, err := strconv.ParseUint(k.Bits, 0, 64)
 		if err != nil || n == 0 || bits[k.Name] != 0 {
 			return nil, fmt.Errorf("keyword %q: bits %q", k.Name, k.Bits)
 		}
 		bits[k.Name] = n
+	}
+	for _, r := range t.Rundowns {
+		for _, k := range r.Keywords {
+			if bits[k] == 0 {
+				return nil, fmt.Errorf("%s: no keyword %q", r.Name, k)
+			}
+		}
 	}
 	return bits, nil
 }
@@ -47,6 +62,22 @@ func (t *table) keywordsFile() *writer {
 		w.p("{%q, Keyword%s},", k.Name, k.Name)
 	}
 	w.p("}")
+	return w
+}
+
+// rundownFile has the rundowns for package diag, which does not import clr.
+func (t *table) rundownFile() *writer {
+	w := &writer{pkg: "diag"}
+	w.p("// Rundown keywords.\nconst (")
+	for _, r := range t.Rundowns {
+		var mask uint64
+		for _, k := range r.Keywords {
+			mask |= t.bits[k]
+		}
+		w.comment(fmt.Sprintf("%s %s Keywords: %s.", r.Name, r.Doc, strings.Join(r.Keywords, ", ")))
+		w.p("%s uint64 = %#x", r.Name, mask)
+	}
+	w.p(")")
 	return w
 }
 

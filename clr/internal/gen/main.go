@@ -1,5 +1,6 @@
 // Command gen writes the generated files of package clr from its table,
-// events.json, and the names of the providers for package etl. Run it with go generate in the package's folder.
+// events.json, the names of the providers for package etl, and the keywords of
+// rundowns for package diag. Run it with go generate in the package's folder.
 package main
 
 import (
@@ -56,5 +57,6 @@ func generate(eventsJSON []byte) (map[string][]byte, error) {
 	add("structs_gen_test.go", t.testFile())
 	add("tracepoints_gen.go", t.tracepointsFile())
 	add("../etl/providers_gen.go", t.etlFile())
+	add("../diag/rundown_gen.go", t.rundownFile())
 	return files, err
 }

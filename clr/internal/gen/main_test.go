@@ -50,6 +50,9 @@ func TestTableErrors(t *testing.T) {
 			t.Errorf("no error for %s", fields)
 		}
 	}
+	if _, err := generate([]byte(`{"rundowns": [{"name": "R", "keywords": ["Nothing"]}]}`)); err == nil {
+		t.Error("no error for an unknown keyword of a rundown")
+	}
 	for _, event := range []string{`{"level": "Loud"}`, `{"level": "Verbose", "keywords": ["Nothing"]}`} {
 		if _, err := generate([]byte(`{"providers": [{"events": [` + event + `]}]}`)); err == nil {
 			t.Errorf("no error for %s", event)

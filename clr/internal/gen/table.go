@@ -17,6 +17,8 @@ type table struct {
 	TimeNames       [][]string `json:"time_names"`
 	Keywords        []keyword  `json:"keywords"`
 	PrivateKeywords []keyword  `json:"private_keywords"`
+	RundownKeywords []keyword  `json:"rundown_keywords"` // that the runtime's provider does not have
+	Rundowns        []rundown  `json:"rundowns"`
 
 	enums map[string]*enum
 	bits  map[string]uint64 // of keywords
