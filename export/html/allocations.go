@@ -24,7 +24,12 @@ const (
 // Allocations are those of one process: what was allocated, of what types, from
 // which stacks.
 type Allocations struct {
-	PID     uint64       `json:"-"` // trace.UnknownID if unknown
+	pid  uint64 // trace.UnknownID if unknown
+	page allocations
+}
+
+// allocations are what the page reads of a process's allocations.
+type allocations struct {
 	Source  string       `json:"source"`
 	Event   string       `json:"event"`
 	Bytes   int64        `json:"bytes"`
@@ -68,11 +73,12 @@ const leftOut = -2
 // NewAllocations returns the allocations of a process, which are by type and stack,
 // and when its collections begin.
 func NewAllocations(a *export.Allocations, total alloc.Total, types []alloc.Row, begins []time.Duration) *Allocations {
-	page := &Allocations{
-		PID: a.Process.PID, Source: a.Source.String(), Event: a.Source.Event(),
+	of := &Allocations{pid: a.Process.PID, page: allocations{
+		Source: a.Source.String(), Event: a.Source.Event(),
 		Bytes: total.Bytes, Low: total.Low, High: bounded(total.Estimate), Samples: total.Samples,
 		Types: []typeRow{}, Frames: []string{}, Nodes: [][2]int{}, Stacks: []stackBytes{},
-	}
+	}}
+	page := &of.page
 	index := make(map[on]int64)
 	for _, r := range types[:min(len(types), maxTypes)] {
 		index[on{r.Type, r.Heap}] = int64(len(page.Types))
@@ -84,28 +90,28 @@ func NewAllocations(a *export.Allocations, total alloc.Total, types []alloc.Row,
 	places := make(map[from]int, len(rows))
 	others := make(map[int64]int) // by type
 	for i, r := range rows {
-		of, listed := index[on{r.Type, r.Heap}]
+		typ, listed := index[on{r.Type, r.Heap}]
 		if !listed {
-			of = -1
+			typ = -1
 		}
 		key := from{on{r.Type, r.Heap}, r.Stack}
 		if i < maxSamples && len(page.Nodes) < maxFrames {
 			places[key] = len(page.Stacks)
-			page.Stacks = append(page.Stacks, stackBytes{of, t.leaf(a.Stacks, r.Stack), r.Bytes})
+			page.Stacks = append(page.Stacks, stackBytes{typ, t.leaf(a.Stacks, r.Stack), r.Bytes})
 			continue
 		}
 		page.LeftOut += r.Bytes
-		place, known := others[of]
+		place, known := others[typ]
 		if !known {
 			place = len(page.Stacks)
-			others[of] = place
-			page.Stacks = append(page.Stacks, stackBytes{of, leftOut, 0})
+			others[typ] = place
+			page.Stacks = append(page.Stacks, stackBytes{typ, leftOut, 0})
 		}
 		places[key] = place
 		page.Stacks[place][2] += r.Bytes
 	}
 	page.divide(a.Timeline, places, begins)
-	return page
+	return of
 }
 
 // What is allocated: objects of a type on a heap, and from where.
@@ -121,7 +127,7 @@ type (
 )
 
 // divide divides the bytes of each stack by the collections that they lie before.
-func (page *Allocations) divide(timeline iter.Seq[alloc.Timed], places map[from]int, begins []time.Duration) {
+func (page *allocations) divide(timeline iter.Seq[alloc.Timed], places map[from]int, begins []time.Duration) {
 	type part struct{ place, group int }
 	page.Group, page.Parts = 1, make([][]int64, len(page.Stacks))
 	parts := make(map[part]int64)
@@ -163,7 +169,7 @@ func (page *Allocations) divide(timeline iter.Seq[alloc.Timed], places map[from]
 
 // group returns the group of what was allocated before one of a number of
 // collections; what comes after the last is one more.
-func (page *Allocations) group(before, collections int) int {
+func (page *allocations) group(before, collections int) int {
 	if before == collections {
 		return (collections + page.Group - 1) / page.Group
 	}
@@ -179,7 +185,7 @@ func bounded(e alloc.Estimate) *int64 {
 
 // A tree puts stacks together from the outermost frame on.
 type tree struct {
-	page  *Allocations
+	page  *allocations
 	names map[string]int
 	nodes map[[2]int]int
 	stack []string

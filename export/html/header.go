@@ -164,7 +164,7 @@ func (t *Trace) headerProcess(p *process) headerProcess {
 		h.Lengths = append(h.Lengths, len(data))
 	}
 	h.Phases = append(h.Phases, t.phases[p.PID]...)
-	h.Allocations = slices.ContainsFunc(t.Allocations, func(a *Allocations) bool { return a.PID == p.PID })
+	h.Allocations = slices.ContainsFunc(t.Allocations, func(a *Allocations) bool { return a.pid == p.PID })
 	return h
 }
 

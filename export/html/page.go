@@ -206,10 +206,10 @@ func (p *Page) writeAllocations(w io.Writer) error {
 	for _, t := range p.Traces {
 		for _, of := range t.processes {
 			for _, a := range t.Allocations {
-				if a.PID != of.PID {
+				if a.pid != of.PID {
 					continue
 				}
-				line, err := json.Marshal(a)
+				line, err := json.Marshal(&a.page)
 				if err != nil {
 					return err
 				}
