@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"strings"
 	"time"
+
+	"github.com/gctrail/gctrail/internal/enum"
 )
 
 // A Frame describes a code address.
@@ -25,6 +27,10 @@ const (
 	Unlisted                // no event names the code at this address
 	NumReasons
 )
+
+var reasonNames = [NumReasons]string{"named", "no methods", "native", "unlisted"}
+
+func (r Reason) String() string { return enum.Name("Reason", reasonNames[:], r) }
 
 // Resolved reports whether the frame's method is known.
 func (f Frame) Resolved() bool { return f.Method != "" }

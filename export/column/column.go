@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/enum"
 )
 
 // A Column is one figure of every collection. Sizes are in bytes, times count
@@ -40,6 +41,10 @@ const (
 	List
 	Time // a point of wall-clock time
 )
+
+var typeNames = [...]string{"unknown", "text", "int", "float", "bool", "bytes", "millis", "percent", "list", "time"}
+
+func (t Type) String() string { return enum.Name("Type", typeNames[:], t) }
 
 func text(s string) Value {
 	if s == "" {

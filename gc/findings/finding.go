@@ -100,6 +100,12 @@ const (
 	Record                        // another trace
 )
 
+var actionNames = [...]string{
+	"list collections", "list events", "list allocations", "list pins", "list handles", "list finalizers", "list joins", "report", "record",
+}
+
+func (a Action) String() string { return enum.Name("Action", actionNames[:], a) }
+
 // Recording is what a new trace must contain.
 type Recording uint8
 
@@ -112,6 +118,10 @@ const (
 	Phases                        // also the phases of background collections
 	LargeBuffer                   // events of collections, with a larger buffer
 )
+
+var recordingNames = [...]string{"collections", "verbose", "allocations", "triggers", "handle stacks", "phases", "large buffer"}
+
+func (r Recording) String() string { return enum.Name("Recording", recordingNames[:], r) }
 
 // Severity is how much a finding matters.
 type Severity uint8

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/background"
@@ -23,6 +24,7 @@ import (
 	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/live"
 	"github.com/gctrail/gctrail/otlp"
+	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -43,6 +45,10 @@ var enums = map[string]reflect.Type{
 	"background.Phase":     reflect.TypeFor[background.Phase](),
 	"join.Cause":           reflect.TypeFor[join.Cause](),
 	"join.TuningKind":      reflect.TypeFor[join.TuningKind](),
+	"column.Type":          reflect.TypeFor[column.Type](),
+	"symbol.Reason":        reflect.TypeFor[symbol.Reason](),
+	"findings.Action":      reflect.TypeFor[findings.Action](),
+	"findings.Recording":   reflect.TypeFor[findings.Recording](),
 	"findings.Severity":    reflect.TypeFor[findings.Severity](),
 	"findings.Confidence":  reflect.TypeFor[findings.Confidence](),
 	"live.Kind":            reflect.TypeFor[live.Kind](),
