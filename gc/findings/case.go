@@ -319,7 +319,6 @@ const (
 	fragmentedGen0
 	manyPinned
 	manyFinalizers
-	ticked
 	largeAndDead
 	dearInterval
 	numTallies
@@ -367,7 +366,6 @@ var tallied = [numTallies]func(*gc.Collection) bool{
 	},
 	manyPinned:     func(c *gc.Collection) bool { return c.PinnedObjects.Or(0) >= pinnedObjects },
 	manyFinalizers: func(c *gc.Collection) bool { return c.FinalizationPromotedObjs.Or(0) >= finalizedObjects },
-	ticked:         func(c *gc.Collection) bool { return c.AllocatedTicks.Known() },
 	largeAndDead: func(c *gc.Collection) bool {
 		g := generation(c, 3)
 		return g != nil && isFull(c) && g.Freed.Known() && g.Freed.Or(0) >= someBytes && c.HeapBefore.Known() &&

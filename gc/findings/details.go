@@ -49,6 +49,16 @@ type Caller struct {
 	Count  int
 }
 
+// NamesAllocators reports whether a method that allocates is known.
+func (d *Details) NamesAllocators() bool {
+	return slices.ContainsFunc(d.Types, func(t AllocatedType) bool { return t.From != "" })
+}
+
+// NamesHandleCreators reports whether a method that creates GC handles is known.
+func (d *Details) NamesHandleCreators() bool {
+	return slices.ContainsFunc(d.Handles, func(h OpenHandles) bool { return h.From != "" })
+}
+
 // quotedShare is the least share of a heap's allocation, in percent, at which a
 // type is quoted.
 const quotedShare = 10
@@ -110,11 +120,20 @@ func (f *Finding) quoteCallers(callers []Caller, what string) {
 
 func callersUnknown(_ *judgement, f *Finding) bool { return len(f.Callers) == 0 }
 
-// handlesUnnamed reports whether another trace would tell more of what creates handles.
-// From .NET 9 on, the runtime's walk of the stack sees no method for most of them.
+// creatorsHidden reports whether the runtime's walk of the stack sees no method for most
+// created handles, as from .NET 9 on.
+func creatorsHidden(j *judgement) bool {
+	v := versionOf(j.Summary.Process)
+	return v.known && !v.framework && v.major >= 9
+}
+
+// handlesUnnamed reports whether another trace would name what creates handles.
 func handlesUnnamed(j *judgement, _ *Finding) bool {
-	if v := versionOf(j.Summary.Process); len(j.Details.Handles) > 0 && v.known && !v.framework && v.major >= 9 {
-		return false
-	}
-	return !slices.ContainsFunc(j.Details.Handles, func(h OpenHandles) bool { return h.From != "" })
+	return !creatorsHidden(j) && !j.Details.NamesHandleCreators()
+}
+
+// handlesUnknown reports whether another trace would tell which handles are created, but
+// not by what.
+func handlesUnknown(j *judgement, _ *Finding) bool {
+	return creatorsHidden(j) && len(j.Details.Handles) == 0
 }

@@ -91,6 +91,7 @@ type Action uint8
 const (
 	ListCollections Action = iota // of this trace
 	ListEvents                    // of this trace
+	ListTypes                     // allocated in this trace
 	ListAllocations               // of this trace, by type and stack
 	ListPins                      // of this trace, by type
 	ListHandles                   // of this trace, by kind and stack
@@ -115,7 +116,9 @@ const (
 	Allocations                   // also allocations, with the names of allocating methods
 	Triggers                      // also the call stacks that trigger collections
 	HandleStacks                  // also GC handles, with the call stacks that create them
+	Finalizers                    // also finalized objects, with their types
 	Phases                        // also the phases of background collections
+	Longer                        // the events of collections, for a minute
 	LargeBuffer                   // events of collections, with a larger buffer
 )
 

@@ -15,7 +15,7 @@ var inducedRules = []rule{
 		find:      callsCollect,
 		advice: []advice{
 			{text: "Remove the calls to GC.Collect, in libraries too: the GC chooses better times itself."},
-			{when: "the trace does not name the callers", fits: callersUnknown, next: []Step{{Action: Record, Purpose: "find the callers with the call stacks of GCTriggered", Recording: Triggers, Events: []string{"GCTriggered"}}}},
+			{when: "the trace does not name the callers", fits: callersUnknown, next: []Step{{Action: Record, Purpose: "record the callers, with the call stacks of GCTriggered", Recording: Triggers, Events: []string{"GCTriggered"}}}},
 		},
 	},
 	{
@@ -35,12 +35,12 @@ var inducedRules = []rule{
 			{
 				when: "the trace does not record such calls", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level < levelVerbose },
 				text: "Find out which it is: GC.AddMemoryPressure, or GC.Collect with GCCollectionMode.Optimized or blocking: false.",
-				next: []Step{{Action: Record, Purpose: "see calls to GC.AddMemoryPressure (IncreaseMemoryPressure)", Recording: Verbose, Events: []string{"IncreaseMemoryPressure"}}},
+				next: []Step{{Action: Record, Purpose: "record calls to GC.AddMemoryPressure (IncreaseMemoryPressure)", Recording: Verbose, Events: []string{"IncreaseMemoryPressure"}}},
 			},
 			{
 				when: "the trace records such calls, and they add too little", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level >= levelVerbose },
 				text: "Remove the calls to GC.Collect with GCCollectionMode.Optimized or blocking: false.",
-				next: []Step{{Action: Record, Purpose: "find the callers with the call stacks of GCTriggered", Recording: Triggers, Events: []string{"GCTriggered"}}},
+				next: []Step{{Action: Record, Purpose: "record the callers, with the call stacks of GCTriggered", Recording: Triggers, Events: []string{"GCTriggered"}}},
 			},
 		},
 	},

@@ -14,7 +14,7 @@ var largeRules = []rule{
 		threshold: "three gen 2 GCs or more, and half of them, have the reason AllocLarge: the budget of the LOH or POH is used up",
 		source:    "gc.h, reason_alloc_loh; mem-doc",
 		find:      largeObjects,
-		advice: []advice{
+		advice: append([]advice{
 			{
 				when: "most of what these GCs freed was in the LOH", fits: inLOH,
 				text: "Reuse arrays of 85,000 bytes and more with ArrayPool<T> or RecyclableMemoryStream, or split them. To verify, compare the number of gen 2 GCs with the reason AllocLarge.",
@@ -36,9 +36,7 @@ var largeRules = []rule{
 				when: "most of it was in the POH", fits: func(j *judgement, f *Finding) bool { return !inLOH(j, f) },
 				text: "Allocate pinned arrays once and reuse them: they come from the pinned object heap (GC.AllocateArray with pinned: true). GCLOHThreshold has no effect on them.",
 			},
-			{when: "the trace samples allocations", fits: hasTicks, text: "Look at the types and sizes that are allocated.", next: []Step{{Action: ListAllocations, Purpose: "see the types and what allocates them"}}},
-			{when: "the trace has no allocation samples", fits: noTicks, text: "Find the types and sizes that are allocated.", next: []Step{{Action: Record, Purpose: "record what is allocated, by type and stack", Recording: Allocations, Events: []string{"GCAllocationTick"}}}},
-		},
+		}, allocationAdvice("the types and sizes that are allocated.")...),
 	},
 	{
 		id: "R25", title: "allocating threads wait for background GCs", kind: cause, minor: true,
@@ -56,9 +54,31 @@ var largeRules = []rule{
 	},
 }
 
-func noTicks(j *judgement, f *Finding) bool { return !hasTicks(j, f) }
-func hasTicks(j *judgement, _ *Finding) bool {
-	return j.tallies[ticked].count > 0 || len(j.Details.Types) > 0
+// allocationAdvice is how to find what is allocated, by what the trace shows of it.
+func allocationAdvice(what string) []advice {
+	return []advice{
+		{
+			when: "the trace names allocated types, and the methods that allocate them", fits: allocatorsNamed, text: "Look at " + what,
+			next: []Step{{Action: ListAllocations, Purpose: "see the types and what allocates them"}},
+		},
+		{
+			when: "it names the types only", fits: onlyTypesNamed, text: "Look at " + what,
+			next: []Step{
+				{Action: ListTypes, Purpose: "see the types"},
+				{Action: Record, Purpose: "record what allocates them, by type and stack", Recording: Allocations, Events: []string{"GCAllocationTick"}},
+			},
+		},
+		{
+			when: "it names no allocated type", fits: typesUnnamed, text: "Find " + what,
+			next: []Step{{Action: Record, Purpose: "record what is allocated, by type and stack", Recording: Allocations, Events: []string{"GCAllocationTick"}}},
+		},
+	}
+}
+
+func allocatorsNamed(j *judgement, _ *Finding) bool { return j.Details.NamesAllocators() }
+func typesUnnamed(j *judgement, _ *Finding) bool    { return len(j.Details.Types) == 0 }
+func onlyTypesNamed(j *judgement, f *Finding) bool {
+	return !allocatorsNamed(j, f) && !typesUnnamed(j, f)
 }
 
 // inLOH reports whether collections that large allocations triggered freed more

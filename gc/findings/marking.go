@@ -19,6 +19,9 @@ var markRules = []rule{
 			{when: "handles", fits: marksFrom(clr.RootTypeHandles), text: "Free GC handles that are no longer needed.", next: []Step{listHandles}},
 			{when: "handles, and the trace does not name the code that allocates them", fits: func(j *judgement, f *Finding) bool {
 				return marksFrom(clr.RootTypeHandles)(j, f) && handlesUnnamed(j, f)
+			}, next: []Step{recordCreators}},
+			{when: "handles, from .NET 9 on, and the trace does not record them", fits: func(j *judgement, f *Finding) bool {
+				return marksFrom(clr.RootTypeHandles)(j, f) && handlesUnknown(j, f)
 			}, next: []Step{recordHandles}},
 			{when: "older objects", fits: marksFrom(clr.RootTypeOlder), text: "Write less into old objects, and clear references early: the GC scans large caches and arrays again whenever they are written."},
 			{when: "the finalizer queue", fits: marksFrom(clr.RootTypeFinalizeQueue), text: "Dispose of objects with finalizers, and call GC.SuppressFinalize in Dispose."},
@@ -46,7 +49,11 @@ var markRules = []rule{
 
 var listHandles = Step{Action: ListHandles, Purpose: "see which handles stay open", Events: []string{"SetGCHandle"}}
 
-var recordHandles = Step{Action: Record, Purpose: "see which handles are allocated, and by which code", Recording: HandleStacks}
+// recordHandles is for the runtimes that hide what creates handles: see creatorsHidden.
+var (
+	recordHandles  = Step{Action: Record, Purpose: "record which handles are allocated", Recording: HandleStacks, Events: []string{"SetGCHandle"}}
+	recordCreators = Step{Action: Record, Purpose: "record which handles are allocated, and by which code", Recording: HandleStacks, Events: []string{"SetGCHandle"}}
+)
 
 // longestMark returns the kind of root from which marking took longest.
 func (c *Case) longestMark() (clr.RootType, time.Duration) {

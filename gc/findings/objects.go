@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
@@ -35,6 +36,11 @@ type FinalizedType struct {
 	Name  string // empty if unknown
 	Count int64
 	Share float64 // of all finalized objects, in percent
+}
+
+// NamesFinalized reports whether the type of a finalized object is known.
+func (d *Details) NamesFinalized() bool {
+	return slices.ContainsFunc(d.Finalized, func(t FinalizedType) bool { return t.Name != "" })
 }
 
 // quoteHandles adds the kind with the most handles left open to f.

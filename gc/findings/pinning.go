@@ -15,8 +15,8 @@ var pinRules = []rule{
 		advice: []advice{
 			{when: "from .NET 5 on", fits: sinceNET5, text: "Pin early and in batches, allocate buffers in the pinned object heap (GC.AllocateArray with pinned: true), or pool them."},
 			{when: "before .NET 5", fits: beforeNET5, text: "Pin early and in batches, and pool buffers that are pinned, so that they are in gen 2."},
-			{when: "the trace does not record pinned objects", fits: noTicks, next: []Step{{Action: Record, Purpose: "see what is pinned", Recording: Verbose, Events: []string{"PinObjectAtGCTime"}}}},
-			{when: "the trace records pinned objects", fits: hasTicks, next: []Step{listPins}},
+			{next: []Step{listPins}},
+			{when: "the trace does not record pinned objects", fits: pinsUnknown, next: []Step{recordPins}},
 		},
 	},
 	{
@@ -25,13 +25,19 @@ var pinRules = []rule{
 		source:    "mem-doc: fragmentation in gen 0 is normal unless gen 0 is a large part of the heap",
 		find:      fragmentedYoung,
 		advice: []advice{
-			{when: "from .NET 5 on", fits: sinceNET5, text: "Allocate pinned buffers in the pinned object heap (GC.AllocateArray with pinned: true), or pool them.", next: []Step{listPins}},
-			{when: "before .NET 5", fits: beforeNET5, text: "Pool buffers that are pinned, so that they are in gen 2.", next: []Step{listPins}},
+			{when: "from .NET 5 on", fits: sinceNET5, text: "Allocate pinned buffers in the pinned object heap (GC.AllocateArray with pinned: true), or pool them."},
+			{when: "before .NET 5", fits: beforeNET5, text: "Pool buffers that are pinned, so that they are in gen 2."},
+			{next: []Step{listPins}},
+			{when: "the trace does not record pinned objects", fits: pinsUnknown, next: []Step{recordPins}},
 		},
 	},
 }
 
 var listPins = Step{Action: ListPins, Purpose: "see what is pinned", Events: []string{"PinObjectAtGCTime"}}
+
+var recordPins = Step{Action: Record, Purpose: "record what is pinned", Recording: Verbose, Events: []string{"PinObjectAtGCTime"}}
+
+func pinsUnknown(j *judgement, _ *Finding) bool { return len(j.Details.Pins) == 0 }
 
 // beforeNET5 reports whether the runtime is known to have no pinned object heap.
 func beforeNET5(j *judgement, _ *Finding) bool {

@@ -15,7 +15,8 @@ var rootRules = []rule{
 		find:      handlesGrow,
 		advice: []advice{
 			{text: "Find the code that allocates GC handles without freeing them. To verify, check that the number of handles levels off.", next: []Step{listHandles}},
-			{when: "the trace does not name the code that allocates handles", fits: handlesUnnamed, next: []Step{recordHandles}},
+			{when: "the trace does not name the code that allocates handles", fits: handlesUnnamed, next: []Step{recordCreators}},
+			{when: "from .NET 9 on, and the trace does not record handles", fits: handlesUnknown, next: []Step{recordHandles}},
 		},
 	},
 	{
@@ -23,12 +24,20 @@ var rootRules = []rule{
 		threshold: "in three GCs or more, and a quarter of all, 1,000 dead objects or more were kept alive for their finalizers",
 		source:    "mem-doc, on finalizers; the thresholds are own",
 		find:      finalizers,
-		advice: []advice{{
-			text: "Dispose these objects, and call GC.SuppressFinalize in Dispose: an object with a finalizer survives one more GC, with everything it refers to.",
-			next: []Step{{Action: ListFinalizers, Purpose: "see what is finalized", Events: []string{"FinalizeObject"}}},
-		}},
+		advice: []advice{
+			{
+				text: "Dispose these objects, and call GC.SuppressFinalize in Dispose: an object with a finalizer survives one more GC, with everything it refers to.",
+				next: []Step{{Action: ListFinalizers, Purpose: "see what is finalized", Events: []string{"FinalizeObject"}}},
+			},
+			{
+				when: "the trace does not name the types of finalized objects", fits: finalizedUnnamed,
+				next: []Step{{Action: Record, Purpose: "record what is finalized, by type", Recording: Finalizers, Events: []string{"FinalizeObject", "BulkType"}}},
+			},
+		},
 	},
 }
+
+func finalizedUnnamed(j *judgement, _ *Finding) bool { return !j.Details.NamesFinalized() }
 
 func handlesGrow(j *judgement) (Finding, bool) {
 	t := &j.trends[handles]

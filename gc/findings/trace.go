@@ -145,7 +145,7 @@ var traceRules = []rule{
 		threshold: "the process was watched for less than 10 s, or there are fewer than 20 GCs",
 		source:    "own",
 		find:      shortOf,
-		advice:    []advice{{text: "Record for half a minute or longer under the usual load.", next: []Step{{Action: Record, Purpose: "record for longer", Recording: Collections}}}},
+		advice:    []advice{{text: "Record for half a minute or longer under the usual load.", next: []Step{{Action: Record, Purpose: "record for longer", Recording: Longer}}}},
 	},
 	{
 		id: "R85", title: "the trace includes program start-up", kind: quality,

@@ -34,10 +34,7 @@ var youngRules = []rule{
 		threshold: "500 MB a second or more are allocated",
 		source:    "own, after mem-doc: the allocation rate determines how many GCs there are",
 		find:      allocatesFast,
-		advice: []advice{
-			{when: "the trace samples allocations", fits: hasTicks, text: "Look at the types that are allocated most.", next: []Step{{Action: ListAllocations, Purpose: "see the types and what allocates them"}}},
-			{when: "the trace has no allocation samples", fits: noTicks, text: "Find the types that are allocated most.", next: []Step{{Action: Record, Purpose: "record what is allocated, by type and stack", Recording: Allocations, Events: []string{"GCAllocationTick"}}}},
-		},
+		advice:    allocationAdvice("the types that are allocated most."),
 	},
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
+	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/symbol"
@@ -90,7 +91,12 @@ func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths
 			s.total = t
 			return model.Rows(t.PID, t.Source, by)
 		},
-		nothing: "no allocation events in this trace; record them with: gctrail collect --profile gc-alloc",
+		none: lack{what: "allocation events", recording: report.RecordAllocations},
+	}
+	for _, s := range [...]alloc.Source{alloc.Sampled, alloc.Tick, alloc.Object} {
+		if s.String() == o.source.value {
+			l.none.what, l.none.partial = s.Event()+" events", true
+		}
 	}
 	model.Types, model.KeepStarts = l.naming.wantTypes(), true
 	if by&(alloc.ByStack|alloc.ByMethod) != 0 {
@@ -102,13 +108,14 @@ func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths
 	if by&alloc.ByStack != 0 {
 		l.below = func(r *alloc.Row) []string { return stackLines(model.Stacks, r.Stack) }
 	}
+	format := ""
 	l.totals = func(scan *scanned) []alloc.Total {
-		s.seconds = o.window(scan).Seconds()
+		s.seconds, format = o.window(scan).Seconds(), scan.Info().Format
 		return slices.DeleteFunc(model.Totals(), func(t alloc.Total) bool { return t.Source != o.choose(&model, t.PID) })
 	}
 	l.head = func(p *text.Page, of *gc.Process, t alloc.Total) {
 		s.head(p, of, &t)
-		l.naming.writeUnresolved(p, "samples", "gctrail collect --profile gc-alloc", func(tally *symbol.Tally) {
+		l.naming.writeUnresolved(p, "samples", report.Record(of, format, report.RecordAllocations), func(tally *symbol.Tally) {
 			for _, r := range model.Rows(t.PID, t.Source, alloc.ByStack) {
 				tally.Add(model.Stacks, r.Stack, r.Samples)
 			}

@@ -185,9 +185,9 @@ func (o *convertOptions) run(ctx context.Context, std *stdio, paths []string) er
 	std.warn(r.in.Name, report.Unmerged(r.Merged()))
 	switch {
 	case nothing && c.OnlyAllocations():
-		std.warn(r.in.Name, "no allocation events in this trace; record them with: gctrail collect --profile gc-alloc")
+		std.lacks(r, &o.Selection, nil, lack{what: "allocation events", recording: report.RecordAllocations})
 	case nothing:
-		std.warn(r.in.Name, "no collections in this trace; record them with: gctrail collect --profile gc-collect")
+		std.lacks(r, &o.Selection, nil, lack{what: "collections", recording: report.RecordCollections})
 	case o.output != "-":
 		o.tell(std, outs, held(c))
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/handle"
+	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 )
@@ -30,8 +31,11 @@ func newFinalizersCmd(std *stdio) *cobra.Command {
 finalizer thread took to start after each GC and to run the finalizers. An object
 with a finalizer survives the GC that finds it dead, and is freed by a later one.
 
-The events need the keyword gc at level 5, and type names also the keyword type:
-gctrail collect --clrevents gc+type --clreventlevel verbose`,
+The events need the keyword gc at level 5, and type names also the keywords type and
+gcheapandtypenames:
+
+  gctrail collect -p PID --clreventlevel verbose \
+      --clrevents gc+type+gcheapandtypenames`,
 		Example: `  gctrail finalizers app.nettrace
   gctrail finalizers --format csv --top 10 app.nettrace`,
 	}
@@ -39,11 +43,11 @@ gctrail collect --clrevents gc+type --clreventlevel verbose`,
 		var model handle.Finalizers
 		l := modelList[handle.Finalization, handle.Finalized]{
 			wants: model.Wants, feed: model.Feed, fields: finalizerFields,
-			totals:  func(*scanned) []handle.Finalization { return model.Processes() },
-			pid:     func(f handle.Finalization) uint64 { return f.PID },
-			head:    finalizersHead,
-			rows:    func(f handle.Finalization) []handle.Finalized { return model.Rows(f.PID) },
-			nothing: "no finalization events in this trace; record them with: gctrail collect --clrevents gc+type --clreventlevel verbose",
+			totals: func(*scanned) []handle.Finalization { return model.Processes() },
+			pid:    func(f handle.Finalization) uint64 { return f.PID },
+			head:   finalizersHead,
+			rows:   func(f handle.Finalization) []handle.Finalized { return model.Rows(f.PID) },
+			none:   lack{what: "finalization events", recording: report.RecordFinalizers},
 		}
 		model.Types = l.naming.wantTypes()
 		return l.list(ctx, &opts, std, out, paths)

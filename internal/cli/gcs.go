@@ -198,7 +198,7 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWrit
 	std.warn(r.in.Name, report.Unmerged(r.Merged()))
 	switch {
 	case all == 0:
-		std.warn(r.in.Name, "no collections in this trace; record them with: gctrail collect --profile gc-collect")
+		std.lacks(r, new(selection.Selection), m.Processes(), lack{what: "collections", recording: report.RecordCollections})
 	case kept == 0:
 		std.warn(r.in.Name, "none of the "+text.Plural(int64(all), "collection", "collections")+" matches")
 	}

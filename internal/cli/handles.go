@@ -10,6 +10,7 @@ import (
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/handle"
+	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/symbol"
@@ -35,7 +36,7 @@ The events need the keyword gchandle, and --by kind,stack needs stacks. From .NE
 on, most handles come without a stack: the runtime creates them in code that its
 stack walk does not see.
 
-  gctrail collect --rundown true --clrevents gc+gchandle+stack`,
+  gctrail collect -p PID --rundown true --clrevents gc+gchandle+stack`,
 		Example: `  gctrail handles app.nettrace
   gctrail handles --by kind,stack --top 5 app.nettrace
   gctrail handles --format jsonl app.nettrace | jq 'select(.growth_per_s>0)'`,
@@ -51,15 +52,14 @@ stack walk does not see.
 }
 
 func (o *handlesOptions) list(ctx context.Context, std *stdio, out *output, paths []string) error {
-	const record = "gctrail collect --rundown true --clrevents gc+gchandle+stack"
 	var model handle.Handles
 	stacks := o.by.value == "kind,stack"
 	s := &handleSection{}
 	l := modelList[handle.Counts, handle.Row]{
 		wants: model.Wants, feed: model.Feed, fields: s.fields(stacks),
-		pid:     func(c handle.Counts) uint64 { return c.PID },
-		rows:    func(c handle.Counts) []handle.Row { return model.Rows(c.PID, stacks) },
-		nothing: "no handle events in this trace; record them with: gctrail collect --clrevents gc+gchandle --clreventlevel informational",
+		pid:  func(c handle.Counts) uint64 { return c.PID },
+		rows: func(c handle.Counts) []handle.Row { return model.Rows(c.PID, stacks) },
+		none: lack{what: "handle events", recording: report.RecordHandleStacks},
 	}
 	if stacks {
 		var err error
@@ -69,13 +69,14 @@ func (o *handlesOptions) list(ctx context.Context, std *stdio, out *output, path
 		model.Stacks = s.stacks
 		l.below = func(r *handle.Row) []string { return stackLines(s.stacks, r.Stack) }
 	}
+	format := ""
 	l.totals = func(scan *scanned) []handle.Counts {
-		s.end = scan.Info().Last
+		s.end, format = scan.Info().Last, scan.Info().Format
 		return model.Processes()
 	}
 	l.head = func(p *text.Page, of *gc.Process, c handle.Counts) {
 		handlesHead(p, of, &c)
-		l.naming.writeUnresolved(p, "handles", record, func(tally *symbol.Tally) {
+		l.naming.writeUnresolved(p, "handles", report.Record(of, format, report.RecordHandleStacks), func(tally *symbol.Tally) {
 			for _, r := range model.Rows(of.PID, true) {
 				tally.Add(model.Stacks, r.Stack, r.Created)
 			}

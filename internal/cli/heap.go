@@ -11,6 +11,7 @@ import (
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/segment"
+	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/open"
@@ -199,7 +200,7 @@ func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths [
 	}
 	return sections(scan, std, w, tables, func(t *heapTable) uint64 { return t.process.PID }, func(p *text.Page, of *gc.Process, t *heapTable) {
 		t.head(p, of)
-	}, func(t *heapTable) []heapRow { return t.rows }, "no collections in this trace; record them with: gctrail collect --profile gc-collect")
+	}, func(t *heapTable) []heapRow { return t.rows }, lack{what: "collections", recording: report.RecordCollections})
 }
 
 // rows returns those of one collection.

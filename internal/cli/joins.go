@@ -11,6 +11,7 @@ import (
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/join"
+	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/open"
@@ -141,7 +142,7 @@ func (o *joinsOptions) list(ctx context.Context, std *stdio, out *output, paths 
 		return joinRows(s.pid, 0, s.Rows())
 	}
 	return sections(scan, std, w, sums, func(s *joinSum) uint64 { return s.pid }, joinsHead, rows,
-		"no join events in this trace; only server GC has them. Record them with: gctrail collect --profile gc-verbose")
+		lack{what: "join events, which server GC has,", recording: report.RecordVerbose, server: true})
 }
 
 func joinRows(pid uint64, number uint32, of []join.Row) []joinRow {

@@ -201,9 +201,9 @@ func (w *rowWriter[R]) section(head func(*text.Page), rows []R) error {
 }
 
 // sections writes the rows of each process that is selected, and what is
-// missing of the trace. Where there are none, nothing says how to record them.
+// missing of the trace. None is what is missing where no process has rows.
 func sections[T, R any](s *scanned, std *stdio, w *rowWriter[R], totals []T,
-	pid func(T) uint64, head func(*text.Page, *gc.Process, T), rows func(T) []R, nothing string,
+	pid func(T) uint64, head func(*text.Page, *gc.Process, T), rows func(T) []R, none lack,
 ) error {
 	shown := 0
 	for _, t := range totals {
@@ -222,7 +222,7 @@ func sections[T, R any](s *scanned, std *stdio, w *rowWriter[R], totals []T,
 	std.warn(s.in.Name, report.Missing(s.in, nil))
 	std.warn(s.in.Name, report.Unmerged(s.Merged()))
 	if shown == 0 {
-		std.warn(s.in.Name, nothing)
+		std.lacks(s.reading, &w.Selection, s.model.Processes(), none)
 	}
 	return nil
 }

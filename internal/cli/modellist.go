@@ -19,11 +19,11 @@ type modelList[T, R any] struct {
 	fields     []field[R]
 	below      func(*R) []string // see rowWriter
 
-	totals  func(*scanned) []T
-	pid     func(T) uint64
-	head    func(*text.Page, *gc.Process, T)
-	rows    func(T) []R
-	nothing string // how to record what the model reads
+	totals func(*scanned) []T
+	pid    func(T) uint64
+	head   func(*text.Page, *gc.Process, T)
+	rows   func(T) []R
+	none   lack
 }
 
 // list reads a trace and writes what l finds.
@@ -43,5 +43,5 @@ func (l *modelList[T, R]) list(ctx context.Context, o *listing, std *stdio, out 
 	if l.naming.stacks != nil {
 		w.below = l.below
 	}
-	return sections(scan, std, w, l.totals(scan), l.pid, l.head, l.rows, l.nothing)
+	return sections(scan, std, w, l.totals(scan), l.pid, l.head, l.rows, l.none)
 }

@@ -185,7 +185,7 @@ func (o *pausesOptions) list(ctx context.Context, std *stdio, out *output, paths
 	std.warn(scan.in.Name, report.Missing(scan.in, nil))
 	std.warn(scan.in.Name, report.Unmerged(scan.Merged()))
 	if len(pauses) == 0 {
-		std.warn(scan.in.Name, "no collection with a known pause; record them with: gctrail collect --profile gc-collect")
+		std.lacks(scan.reading, &o.Selection, scan.model.Processes(), lack{what: "collections with a known pause", recording: report.RecordCollections, partial: true})
 	}
 	return nil
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/background"
+	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/open"
@@ -69,7 +70,7 @@ background GCs ran.
 
 These events are from the private provider:
 
-  gctrail collect --profile gc-collect
+  gctrail collect -p PID --profile gc-collect
 
 --blocking shows how long the phases took in which threads were suspended, of every
 GC, as the runtime times them (.NET 6 and later): marking, planning, and sweeping or
@@ -127,7 +128,7 @@ func listPhases(ctx context.Context, std *stdio, out *output, l *listing, paths 
 	return sections(scan, std, w, sums, func(s *phaseSum) uint64 { return s.pid },
 		func(p *text.Page, of *gc.Process, s *phaseSum) { s.head(p, of, end) },
 		func(s *phaseSum) []background.Collection { return s.rows },
-		"no phases of background GCs in this trace; record them with: gctrail collect --profile gc-collect")
+		lack{what: "phases of background GCs", recording: report.RecordPhases})
 }
 
 // head sums up the phases, and shows when they were.

@@ -7,6 +7,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/open"
@@ -147,5 +148,5 @@ func listPhaseTimes(ctx context.Context, std *stdio, out *output, l *listing, pa
 			}
 		},
 		func(s *timedSum) []gc.Collection { return s.rows },
-		"no phase times in this trace; .NET 6 and later write them with: gctrail collect --profile gc-collect")
+		lack{what: "phase times, which .NET 6 and later write,", recording: report.RecordCollections})
 }

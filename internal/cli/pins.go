@@ -9,6 +9,7 @@ import (
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/handle"
+	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 )
@@ -51,11 +52,11 @@ The events need keywords gc and gchandle at level 5, as in --profile gc-verbose.
 		var model handle.Pins
 		l := modelList[handle.PinTotal, handle.Pin]{
 			wants: model.Wants, feed: model.Feed, fields: pinFields,
-			totals:  func(*scanned) []handle.PinTotal { return model.Processes() },
-			pid:     func(t handle.PinTotal) uint64 { return t.PID },
-			head:    pinsHead,
-			rows:    func(t handle.PinTotal) []handle.Pin { return model.Rows(t.PID) },
-			nothing: "no pinned object events in this trace; record them with: gctrail collect --profile gc-verbose",
+			totals: func(*scanned) []handle.PinTotal { return model.Processes() },
+			pid:    func(t handle.PinTotal) uint64 { return t.PID },
+			head:   pinsHead,
+			rows:   func(t handle.PinTotal) []handle.Pin { return model.Rows(t.PID) },
+			none:   lack{what: "pinned object events", recording: report.RecordVerbose},
 		}
 		return l.list(ctx, &opts, std, out, paths)
 	})

@@ -178,13 +178,17 @@ func (o *reportOptions) gather(ctx context.Context, std *stdio, paths []string) 
 	if err := o.perfMap.read(r.names); err != nil {
 		return nil, err
 	}
-	if o.chart.path == "" {
-		return report.Gather(r, &o.Selection, o.budget.Budget, details)
+	var in report.Input = r
+	if o.chart.path != "" {
+		in = charted{r, &o.chart, func(c *gc.Collection) bool { return o.HasCollection(r.Info(), c) }}
 	}
-	has := func(c *gc.Collection) bool { return o.HasCollection(r.Info(), c) }
-	rep, err := report.Gather(charted{r, &o.chart, has}, &o.Selection, o.budget.Budget, details)
+	rep, err := report.Gather(in, &o.Selection, o.budget.Budget, details)
 	if err != nil {
 		return nil, err
+	}
+	rep.PerfMap = o.perfMap.path
+	if o.chart.path == "" {
+		return rep, nil
 	}
 	from, to := o.Span(r.Info())
 	return rep, o.chart.write(std, o, rep, from.Or(0), to.Or(r.Info().Last))

@@ -124,7 +124,7 @@ func TestNextAfterTop(t *testing.T) {
 	if got := nextOf(s); got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
-	parses(t, want, []string{"collect", "-n", "my api", "--duration", "60s"})
+	accepted(t, want)
 	if got := nextOf(&watch.Snapshot{}); got != "" {
 		t.Errorf("%q where nothing was watched", got)
 	}

@@ -8,6 +8,7 @@ import (
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/join"
+	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/open"
@@ -116,7 +117,8 @@ func (o *joinsOptions) listTunings(ctx context.Context, std *stdio, out *output,
 		}
 		sums[i].add(tuningRow{t, heaps[key{t.PID, t.Number}]})
 	}
-	return sections(scan, std, w, sums, func(s *tuningSum) uint64 { return s.pid }, tuningsHead, func(s *tuningSum) []tuningRow { return s.rows }, "no tunings in this trace; only server GC that adapts the number of its heaps has them (DATAS, from .NET 8 on)")
+	return sections(scan, std, w, sums, func(s *tuningSum) uint64 { return s.pid }, tuningsHead, func(s *tuningSum) []tuningRow { return s.rows },
+		lack{what: "tunings of the number of heaps (DATAS, from .NET 8 on)", recording: report.RecordCollections, server: true})
 }
 
 func tuningsHead(p *text.Page, of *gc.Process, s *tuningSum) {

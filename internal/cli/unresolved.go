@@ -10,7 +10,7 @@ import (
 )
 
 // writeUnresolved writes how many of some things have no stack, and how many frames no
-// name, why, and which command records them. Dropped is how many methods the table
+// name, why, and which command, if any, records them. Dropped is how many methods the table
 // of symbols had no room for.
 func writeUnresolved(p *text.Page, tally *symbol.Tally, things string, dropped int, record string) {
 	of := func(n, all int64) string { return units.Percent(100 * float64(n) / float64(max(1, all))) }
@@ -19,10 +19,11 @@ func writeUnresolved(p *text.Page, tally *symbol.Tally, things string, dropped i
 		n = tally.Frames[why]
 		return n, n > 0 && n*1000 >= all
 	}
-	again := "record with: " + record
+	again := false // another trace has what is missing
 	switch {
 	case tally.NoStack == tally.Samples:
-		p.Prose("Stacks: ", "this trace has none; "+again)
+		p.Prose("Stacks: ", "this trace has none.")
+		again = true
 	case tally.NoStack > 0:
 		p.Prose("Stacks: ", of(tally.NoStack, tally.Samples)+" of the "+things+" have no stack: the runtime raised their events where its stack walk finds no method.")
 	}
@@ -30,7 +31,8 @@ func writeUnresolved(p *text.Page, tally *symbol.Tally, things string, dropped i
 		p.Prose("Stacks: ", of(n, tally.Samples)+" of the "+things+" have stacks that there was no room for.")
 	}
 	if n, ok := worthSaying(symbol.NoMethods); ok {
-		p.Prose("Names: ", of(n, all)+" of the frames have none, because the trace lists no methods of this process (no rundown); "+again)
+		p.Prose("Names: ", of(n, all)+" of the frames have none, because the trace lists no methods of this process (no rundown).")
+		again = true
 	}
 	if n, ok := worthSaying(symbol.Unlisted); ok {
 		p.Prose("Names: ", of(n, all)+" of the frames have none: no event names the code at these addresses. It was unloaded, or the trace ends before the rundown; "+
@@ -38,6 +40,10 @@ func writeUnresolved(p *text.Page, tally *symbol.Tally, things string, dropped i
 	}
 	if n, ok := worthSaying(symbol.Native); ok {
 		p.Prose("Names: ", fmt.Sprintf("%s of the frames are native code (%s).", of(n, all), strings.Join(tally.NativeModules(3), ", ")))
+	}
+	if again && record != "" {
+		p.Line("To record stacks with names:")
+		p.Command("  ", record)
 	}
 	if dropped > 0 {
 		p.Prose("Names: ", fmt.Sprintf("no room for %s.", text.Counted(dropped, "method")))

@@ -9,45 +9,18 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
-	"github.com/gctrail/gctrail/internal/provider"
+	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/trace"
 )
 
-// CollectSelf has a program write a trace itself.
-var CollectSelf = "DOTNET_EnableEventPipe=1 DOTNET_EventPipeOutputPath=app.nettrace DOTNET_EventPipeConfig=" +
-	provider.Runtime(clr.KeywordGC).Spell() + " YOUR-PROGRAM"
-
-// recordings are the flags of gctrail collect for what a new trace has to hold.
-var recordings = [...]string{
-	findings.Collections:  "--profile " + provider.GCCollect,
-	findings.Verbose:      "--profile " + provider.GCVerbose,
-	findings.Allocations:  "--profile " + provider.GCAlloc,
-	findings.Triggers:     "--rundown true --providers " + provider.Runtime(clr.KeywordGC|clr.KeywordStack).Spell(),
-	findings.HandleStacks: "--rundown true --providers " + provider.Runtime(clr.KeywordGC|clr.KeywordGCHandle|clr.KeywordStack).Spell(),
-	findings.Phases:       "--profile " + provider.GCCollect,
-	findings.LargeBuffer:  "--profile " + provider.GCCollect + " --buffersize 1024",
-}
-
 // record returns the command for a new trace of a process, or of any where it is
 // nil; empty if there is none.
-func record(c *Case, r findings.Recording) string {
-	if int(r) >= len(recordings) {
-		return ""
+func (rep *Report) record(c *Case, r findings.Recording) string {
+	if c == nil {
+		return Record(nil, rep.info.Format, r)
 	}
-	if c != nil && strings.HasPrefix(c.Summary.Process.Runtime, ".NET Framework") { // only ETW records it
-		return "gctrail collect --etw " + target(c) + " " + recordings[r]
-	}
-	return "gctrail collect " + target(c) + " " + recordings[r]
-}
-
-// target returns the flag that selects the program to record: by its name, because
-// the process may have ended, and its id may belong to another one.
-func target(c *Case) string {
-	if c == nil || c.Summary.Process.Name == "" {
-		return "-p PID"
-	}
-	return "-n " + text.Quoted(c.Summary.Process.Name)
+	return Record(c.Summary.Process, rep.info.Format, r)
 }
 
 // commands returns the commands for the next steps of a finding, each with its
@@ -66,14 +39,6 @@ func (rep *Report) commands(c *Case, f *findings.Finding) []step {
 // allocationEvents are the events that gctrail allocs counts.
 var allocationEvents = []string{"GCAllocationTick", "AllocationSampled", "GCSampledObjectAllocationHigh", "GCSampledObjectAllocationLow"}
 
-// listings are the commands that list what events of their own tell.
-var listings = map[findings.Action][]string{
-	findings.ListPins:       {"pins"},
-	findings.ListHandles:    {"handles", "--by", "kind,stack"},
-	findings.ListFinalizers: {"finalizers"},
-	findings.ListJoins:      {"joins"},
-}
-
 // A step is a command with what it shows.
 type step struct{ purpose, command string }
 
@@ -87,29 +52,20 @@ func (rep *Report) Command(s *findings.Step) string {
 }
 
 func (rep *Report) command(c *Case, s *findings.Step) string {
-	words := []string{"gctrail"}
+	var words []string
 	add := func(flag, value string) { words = append(words, flag, value) }
 	switch s.Action {
 	case findings.Record:
-		return record(c, s.Recording)
+		return rep.record(c, s.Recording)
 	case findings.ListEvents:
 		if !rep.holds(s.Events) {
 			return ""
 		}
-		words = append(words, "events")
-		add("--name", strings.Join(s.Events, ","))
-	case findings.ListAllocations:
-		words = append(words, "allocs")
-		add("--by", "type,stack")
-	case findings.ListPins, findings.ListHandles, findings.ListFinalizers, findings.ListJoins:
-		if !rep.holds(s.Events) {
-			return ""
-		}
-		words = append(words, listings[s.Action]...)
+		words = []string{"events", "--name", strings.Join(s.Events, ",")}
 	case findings.Report:
-		words = append(words, "report")
+		words = []string{"report"}
 	case findings.ListCollections:
-		words = append(words, "gcs")
+		words = []string{"gcs"}
 		if s.Generation.Known() {
 			add("--gen", fmt.Sprint(s.Generation.Or(0)))
 		}
@@ -117,22 +73,77 @@ func (rep *Report) command(c *Case, s *findings.Step) string {
 			add("--kind", s.Kind.String())
 		}
 		if s.MinPause > 0 {
-			add("--min-pause", s.MinPause.String())
+			add("--min-pause", spell(s.MinPause))
 		}
 		if len(s.Figures) > 0 {
 			add("--columns", strings.Join(s.Figures, ","))
 		}
+	default:
+		if words = c.listing(s.Action); words == nil {
+			return ""
+		}
 	}
-	if s.From.Known() {
-		add("--from", s.From.Or(0).Round(time.Millisecond).String())
+	return rep.reads(c, s.From, s.To, words...)
+}
+
+// listing returns the command that lists what the details of a process tell, nil if
+// they do not tell it.
+func (c *Case) listing(a findings.Action) []string {
+	d := &c.Details
+	for _, l := range [...]struct {
+		action findings.Action
+		known  bool
+		words  []string
+	}{
+		{findings.ListTypes, len(d.Types) > 0, []string{"allocs"}},
+		{findings.ListAllocations, d.NamesAllocators(), []string{"allocs", "--by", "type,stack"}},
+		{findings.ListPins, len(d.Pins) > 0, []string{"pins"}},
+		{findings.ListHandles, d.NamesHandleCreators(), []string{"handles", "--by", "kind,stack"}},
+		{findings.ListHandles, len(d.Handles) > 0, []string{"handles"}},
+		{findings.ListFinalizers, d.NamesFinalized(), []string{"finalizers"}},
+		{findings.ListJoins, d.Joins != nil, []string{"joins"}},
+	} {
+		if l.action == a && l.known {
+			return l.words
+		}
 	}
-	if s.To.Known() {
-		add("--to", s.To.Or(0).Round(time.Millisecond).String())
+	return nil
+}
+
+// reads returns a command that reads the report's files, of one process and for what the
+// report is about. The times from and to, if known, are within that.
+func (rep *Report) reads(c *Case, from, to gc.Opt[time.Duration], words ...string) string {
+	selected := rep.selected
+	if from.Known() {
+		selected.From.Given, selected.To.Given = false, false
+		words = append(words, "--from", spell(from.Or(0).Round(time.Millisecond)), "--to", spell(to.Or(0).Round(time.Millisecond)))
 	}
-	if pid := c.Summary.Process.PID; len(rep.cases) > 1 && pid != trace.UnknownID {
-		add("--pid", fmt.Sprint(pid))
+	if len(rep.cases) > 1 && c != nil && c.Summary.Process.PID != trace.UnknownID {
+		selected.PIDs, selected.Process = selection.PIDs{c.Summary.Process.PID}, ""
 	}
-	return strings.Join(append(words, rep.arguments()), " ")
+	words = append(words, selected.Flags()...)
+	if budget := new(Budget); words[0] == "report" && rep.budget != *budget {
+		words = append(words, "--budget", rep.budget.String())
+	}
+	if takesPerfMap := words[0] == "report" || words[0] == "allocs" || words[0] == "handles"; takesPerfMap && rep.PerfMap != "" {
+		words = append(words, "--perf-map", rep.PerfMap)
+	}
+	if len(rep.paths) > 1 {
+		words = append(words, "--merge")
+	}
+	for _, path := range rep.paths {
+		switch {
+		case path == "-": // was read, and cannot be read again
+			path = "FILE"
+		case strings.HasPrefix(path, "-"):
+			path = "./" + path
+		}
+		words = append(words, path)
+	}
+	for i := range words {
+		words[i] = text.Quoted(words[i])
+	}
+	return "gctrail " + strings.Join(words, " ")
 }
 
 // holds reports whether the trace has events of one of the names.
@@ -149,38 +160,41 @@ func (rep *Report) holds(names []string) bool {
 
 // next returns the commands to run next.
 func (rep *Report) next() []string {
+	var none gc.Opt[time.Duration]
 	if len(rep.cases) == 0 {
 		if rep.provider(clr.RuntimeProvider).Keywords&clr.KeywordGC != 0 {
-			return []string{"gctrail events --limit 20 " + rep.arguments()}
+			return []string{rep.reads(nil, none, none, "events", "--limit", "20")}
 		}
-		return []string{record(nil, findings.Collections), CollectSelf}
+		return filledOf(rep.record(nil, findings.Collections), CollectSelf)
 	}
 	c := &rep.cases[0]
-	list := "gctrail gcs " + rep.arguments()
+	list := []string{"gcs"}
 	if longest := c.Summary.Longest; len(longest) > 0 {
 		shortest := longest[len(longest)-1].Pause().Or(0)
-		list = fmt.Sprintf("gctrail gcs --min-pause %v %s", shortest.Truncate(truncation(shortest)), rep.arguments())
+		list = append(list, "--min-pause", spell(shortest.Truncate(truncation(shortest))))
 	}
-	next := []string{list, "gctrail report --format json " + rep.arguments()}
-	allocs := "gctrail allocs --by type,stack " + rep.arguments()
-	switch {
-	case c.namesStacks(): // the lines that allocate are what to change
-		next = slices.Insert(next, 0, allocs)
-	case rep.holds(allocationEvents):
-		next = append(next, allocs)
-	default:
-		next = append(next, record(c, findings.Allocations))
+	next := []string{rep.reads(c, none, none, list...), rep.reads(nil, none, none, "report", "--format", "json")}
+	if words := c.listing(findings.ListAllocations); words != nil { // the lines that allocate are what to change
+		next = slices.Insert(next, 0, rep.reads(c, none, none, words...))
+	} else {
+		if words := c.listing(findings.ListTypes); words != nil {
+			next = append(next, rep.reads(c, none, none, words...))
+		}
+		next = append(next, rep.record(c, findings.Allocations))
 	}
 	if c.Code == findings.NoVerdict && rep.loss.Events > 0 { // nothing here can be relied on
-		next = slices.Insert(next, 0, record(c, findings.LargeBuffer))
+		next = slices.Insert(next, 0, rep.record(c, findings.LargeBuffer))
 	}
-	return append(next, "gctrail report --explain pause")
+	return filledOf(append(next, "gctrail report --explain pause")...)
 }
 
-// namesStacks reports whether allocations have stacks with names of methods.
-func (c *Case) namesStacks() bool {
-	return slices.ContainsFunc(c.Details.Types, func(t findings.AllocatedType) bool { return t.From != "" })
+// filledOf returns the commands that are not empty.
+func filledOf(commands ...string) []string {
+	return slices.DeleteFunc(commands, func(c string) bool { return c == "" })
 }
+
+// spell writes a duration as a flag takes it, with the letters that keyboards have.
+func spell(d time.Duration) string { return strings.Replace(d.String(), "µ", "u", 1) }
 
 // truncation leaves three digits of d, or four.
 func truncation(d time.Duration) time.Duration {
@@ -196,19 +210,4 @@ func (rep *Report) writeNext(p *text.Page) {
 	for _, command := range rep.next() {
 		p.Command("  ", command)
 	}
-}
-
-// arguments returns the report's files, for a command.
-func (rep *Report) arguments() string {
-	var b strings.Builder
-	if len(rep.paths) > 1 {
-		b.WriteString("--merge ")
-	}
-	for i, path := range rep.paths {
-		if i > 0 {
-			b.WriteByte(' ')
-		}
-		b.WriteString(text.Quoted(path))
-	}
-	return b.String()
 }

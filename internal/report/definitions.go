@@ -244,7 +244,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "finalized", Unit: "objects", Keys: []string{"finalized"},
-		Text: "Objects whose finalizers ran, by type. The names of types need the keyword type.", Source: "FinalizeObject, BulkType",
+		Text: "Objects whose finalizers ran, by type. The names of types need the keywords type and gcheapandtypenames.", Source: "FinalizeObject, BulkType",
 	},
 	{
 		Name: "background phases", Unit: "ms", Keys: []string{"background_phases", "phase", "initial_mark", "concurrent_mark", "final_wait", "final_mark", "sweep_wait", "sweep"},

@@ -30,7 +30,7 @@ func (rep *Report) gaps(c *Case) []gap {
 		if c != nil && c.Summary.All().Affected > 0 {
 			more = fmt.Sprintf(" They may affect the figures of %s; sums are lower bounds.", text.Counted(c.Summary.All().Affected, "collection"))
 		}
-		add(record(c, findings.LargeBuffer), "%s lost%s.%s",
+		add(rep.record(c, findings.LargeBuffer), "%s lost%s.%s",
 			text.Counted(int(min(rep.loss.Events, 1<<62)), "event"), rep.lostWhen(), more)
 	}
 	if uncounted(rep.loss) {
@@ -58,7 +58,7 @@ func (rep *Report) gaps(c *Case) []gap {
 	all := c.Summary.All()
 	switch {
 	case all.Pause.Count() == 0:
-		add(record(c, findings.Collections), "How long pauses were: the trace lacks the suspensions of %s.",
+		add(rep.record(c, findings.Collections), "How long pauses were: the trace lacks the suspensions of %s.",
 			text.Counted(all.Count, "collection"))
 	case all.Incomplete > 0:
 		add("", "Some figures of %s: the trace begins or ends during a GC, or lacks events.", text.Counted(all.Incomplete, "collection"))
@@ -67,11 +67,13 @@ func (rep *Report) gaps(c *Case) []gap {
 		add("", "Which program it was: the trace does not name it.")
 	}
 	if !rep.holds(allocationEvents) {
-		add(record(c, findings.Allocations), "Allocated types and their callers: the trace has no allocation events.")
+		add(rep.record(c, findings.Allocations), "Allocated types and their callers: the trace has no allocation events.")
+	} else if len(c.Details.Types) > 0 && !c.Details.NamesAllocators() {
+		add(rep.record(c, findings.Allocations), "What allocates: the trace has no stacks of allocations, or no names for the methods in them.")
 	}
 	background := c.Summary.Kind(gc.Background).Pause.Sum()
 	if notable := all.Pause.Sum() / 10; background > notable && rep.provider(clr.PrivateProvider).Events == 0 {
-		add(record(c, findings.Phases), "The phases of background GCs: needs the runtime's private provider.")
+		add(rep.record(c, findings.Phases), "The phases of background GCs: needs the runtime's private provider.")
 	}
 	if !c.Summary.Heap.Committed.Known() && all.Count > 0 {
 		add("", "How much memory was committed: .NET 8 and later record it, with regions.")

@@ -14,8 +14,11 @@ import (
 
 // A Report is what one trace tells.
 type Report struct {
-	Name     string        // of the file, as it was given
-	paths    []string      // for commands
+	Name     string   // of the file, as it was given
+	PerfMap  string   // the file that names methods, for commands; empty for none
+	paths    []string // for commands
+	selected selection.Selection
+	budget   Budget
 	merged   *trace.Merged // nil for a single file
 	info     *trace.Info
 	loss     *trace.Loss
@@ -87,7 +90,7 @@ func gather(r Input, o *selection.Selection, budget Budget, details *Details, re
 		details.join.Close()
 	}
 	rep := &Report{
-		Name: r.Name(), paths: r.Paths(), merged: r.Merged(), info: r.Info(), loss: r.Loss(), recorded: findings.RecordedOf(r),
+		Name: r.Name(), paths: r.Paths(), selected: *o, budget: budget, merged: r.Merged(), info: r.Info(), loss: r.Loss(), recorded: findings.RecordedOf(r),
 		counts: countKinds(r), skipped: set.Skipped, narrowed: !o.AllTimes() || set.Skipped > 0,
 	}
 	for _, result := range set.Judge(findings.TraceOf(r)) {

@@ -65,6 +65,28 @@ func (s *Selection) Span(info *trace.Info) (from, to gc.Opt[time.Duration]) {
 	return from, to
 }
 
+// Flags returns the selection as flags of a command, with their values.
+func (s *Selection) Flags() []string {
+	var words []string
+	if len(s.PIDs) > 0 {
+		ids := make([]string, len(s.PIDs))
+		for i, pid := range s.PIDs {
+			ids[i] = strconv.FormatUint(pid, 10)
+		}
+		words = append(words, "--pid", strings.Join(ids, ","))
+	}
+	if s.Process != "" {
+		words = append(words, "--process", string(s.Process))
+	}
+	if s.From.Given {
+		words = append(words, "--from", s.From.spell())
+	}
+	if s.To.Given {
+		words = append(words, "--to", s.To.spell())
+	}
+	return words
+}
+
 // A PIDs is a flag that takes process ids.
 type PIDs []uint64
 
@@ -137,6 +159,13 @@ func (m *moment) After(start time.Time) time.Duration {
 		return m.Offset
 	}
 	return m.At.Sub(start)
+}
+
+func (m *moment) spell() string {
+	if m.At.IsZero() {
+		return m.Offset.String()
+	}
+	return m.At.Format(time.RFC3339Nano)
 }
 
 // A Duration is a flag that takes a stretch of time.

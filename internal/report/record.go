@@ -1,0 +1,111 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/provider"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// CollectSelf has a program write a trace itself.
+var CollectSelf = "DOTNET_EnableEventPipe=1 DOTNET_EventPipeOutputPath=app.nettrace DOTNET_EventPipeConfig=" +
+	provider.Runtime(clr.KeywordGC).Spell() + " YOUR-PROGRAM"
+
+// A Recording is what a new trace must contain.
+type Recording = findings.Recording
+
+// The recordings that commands ask for.
+const (
+	RecordCollections  = findings.Collections
+	RecordVerbose      = findings.Verbose
+	RecordAllocations  = findings.Allocations
+	RecordHandleStacks = findings.HandleStacks
+	RecordFinalizers   = findings.Finalizers
+	RecordPhases       = findings.Phases
+)
+
+// A recording is how gctrail collect records what a new trace must contain.
+type recording struct {
+	flags    string
+	lttng    bool   // LTTng records it too: its events have no stacks, and its traces no rundown
+	provider string // without events of which, with these keywords and at this level, a trace lacks it
+	keywords uint64
+	level    uint8
+}
+
+const (
+	informational = 4
+	verbose       = 5
+)
+
+var recordings = [...]recording{
+	findings.Collections:  {"--profile " + provider.GCCollect, true, clr.RuntimeProvider, clr.KeywordGC, informational},
+	findings.Verbose:      {"--profile " + provider.GCVerbose, true, clr.RuntimeProvider, clr.KeywordGC, verbose},
+	findings.Allocations:  {"--profile " + provider.GCAlloc, false, clr.RuntimeProvider, clr.KeywordGC, verbose},
+	findings.Triggers:     {"--rundown true --clrevents " + provider.Spell(clr.KeywordGC|clr.KeywordStack), false, clr.RuntimeProvider, clr.KeywordGC, informational},
+	findings.HandleStacks: {"--rundown true --clrevents " + provider.Spell(clr.KeywordGC|clr.KeywordGCHandle|clr.KeywordStack), false, clr.RuntimeProvider, clr.KeywordGC | clr.KeywordGCHandle, informational},
+	findings.Finalizers:   {"--clrevents " + provider.Spell(clr.KeywordGC|clr.KeywordType|clr.KeywordGCHeapAndTypeNames) + " --clreventlevel verbose", true, clr.RuntimeProvider, clr.KeywordGC | clr.KeywordType, verbose},
+	findings.Phases:       {"--profile " + provider.GCCollect, false, clr.PrivateProvider, clr.KeywordGCPrivate, informational},
+	findings.Longer:       {"--profile " + provider.GCCollect + " --duration 60s", true, clr.RuntimeProvider, clr.KeywordGC, informational},
+	findings.LargeBuffer:  {"--profile " + provider.GCCollect + " --buffersize 1024", true, clr.RuntimeProvider, clr.KeywordGC, informational},
+}
+
+// Record returns the command for a new trace of a process of a trace in a format, or of
+// any process where p is nil. It is empty if gctrail cannot record that runtime.
+func Record(p *gc.Process, format string, r Recording) string {
+	if int(r) >= len(recordings) {
+		return ""
+	}
+	words := []string{"gctrail collect"}
+	switch framework := p != nil && strings.HasPrefix(p.Runtime, ".NET Framework"); {
+	case framework, format == "etl" && mayLackPort(p, format):
+		words = append(words, "--etw")
+	case strings.HasPrefix(format, "CTF") && mayLackPort(p, format) && recordings[r].lttng:
+		words = append(words, "--lttng")
+	case mayLackPort(p, format):
+		return ""
+	}
+	return strings.Join(append(words, target(p), recordings[r].flags), " ")
+}
+
+// RecordLacking is Record for events that a trace, which was read to its end, does not have.
+// It is empty if the session recorded such events: none happened.
+func RecordLacking(src trace.Source, p *gc.Process, r Recording) string {
+	need := &recordings[r]
+	for _, has := range findings.RecordedOf(src) {
+		if has.Provider == need.provider && has.Keywords&need.keywords == need.keywords && has.Level >= need.level {
+			return ""
+		}
+	}
+	return Record(p, src.Info().Format, r)
+}
+
+// mayLackPort reports whether a process of a trace may have no diagnostic port, as .NET
+// Core up to 2.2. From 3.0 on, EventPipe writes nettrace.
+func mayLackPort(p *gc.Process, format string) bool {
+	if p == nil || strings.HasPrefix(format, "nettrace") {
+		return format == "netperf V3"
+	}
+	version, core := strings.CutPrefix(p.Runtime, ".NET Core")
+	return format == "netperf V3" || core && !strings.HasPrefix(version, " 3.")
+}
+
+// target returns the flag that selects the program to record: by its name, because
+// the process may have ended, and its id may belong to another one.
+func target(p *gc.Process) string {
+	if p == nil || p.Name == "" {
+		return "-p PID"
+	}
+	// A comma would separate two names, and the others begin patterns.
+	pattern := strings.Map(func(r rune) rune {
+		if strings.ContainsRune(",*[\\", r) {
+			return '?'
+		}
+		return r
+	}, p.Name)
+	return "-n " + text.Quoted(pattern)
+}
