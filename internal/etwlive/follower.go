@@ -51,8 +51,10 @@ const (
 // provider is the runtime with the events of collections.
 var provider = etwsession.Provider{GUID: clr.RuntimeGUID, Level: 4, Keywords: clr.KeywordGC}
 
-// New returns a Follower that has no session yet.
+// New returns a Follower that has no session yet. It removes what earlier ones left that
+// were killed.
 func New(system etwsession.System) *Follower {
+	removeOrphans(system)
 	return &Follower{system: system, watchers: make(map[uint64]*watcher)}
 }
 
@@ -196,7 +198,7 @@ func (f *Follower) pids() []int {
 
 // start starts the session.
 func (f *Follower) start() error {
-	folder, err := os.MkdirTemp("", "gctrail-top-")
+	folder, err := newFolder()
 	if err != nil {
 		return err
 	}

@@ -26,6 +26,7 @@ type fake struct {
 	started int
 	pids    [][]byte // that were selected, by call
 	exited  bool     // all processes
+	dead    []int    // processes that are not running
 	denied  bool
 	full    bool // the disk
 }
@@ -93,10 +94,10 @@ func (f *fake) SetInformation(uint64, uint32, []byte) error { return nil }
 
 func (f *fake) QueryAll([][]byte) (int, error) { return 0, nil }
 
-func (f *fake) Runs(int) bool {
+func (f *fake) Runs(pid int) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return !f.exited
+	return !f.exited && !slices.Contains(f.dead, pid)
 }
 
 func (f *fake) Free(string) (int64, bool) {
