@@ -14,6 +14,7 @@ import (
 
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/eventtest"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -32,7 +33,7 @@ func listing(opts etl.Options, files ...[]byte) string {
 		}
 		listEvent(&b, ev)
 	}
-	listLoss(&b, r.Loss())
+	eventtest.ListLoss(&b, r.Loss())
 	return b.String()
 }
 
@@ -52,23 +53,6 @@ func listEvent(b *strings.Builder, ev *trace.Event) {
 		fmt.Fprintf(b, " activity %x related %x", ev.Labels.ActivityID[:1], ev.Labels.RelatedActivityID[:1])
 	}
 	b.WriteByte('\n')
-}
-
-func listLoss(b *strings.Builder, l *trace.Loss) {
-	fmt.Fprintf(b, "lost: %d (%s)", l.Events, l.Exactness)
-	if l.Truncated {
-		b.WriteString(", cut")
-	}
-	if l.Late > 0 {
-		fmt.Fprintf(b, ", %d late", l.Late)
-	}
-	b.WriteByte('\n')
-	for _, r := range l.Ranges() {
-		fmt.Fprintf(b, "lost between %v and %v\n", r.From, r.To)
-	}
-	for _, d := range l.Damage {
-		fmt.Fprintf(b, "damage: %v\n", d.Err)
-	}
 }
 
 // same compares a listing with the lines that are wanted.

@@ -1,36 +1,21 @@
 package etl_test
 
 import (
-	"archive/zip"
 	"bytes"
-	"io"
 	"testing"
 
 	"github.com/gctrail/gctrail/etl"
+	"github.com/gctrail/gctrail/internal/etltest"
 )
 
 // packed returns the first part of a merged trace whose buffers are compressed.
-func packed(t testing.TB) []byte { return unzip(t, "../testdata/netfx452-win-x64-head.etl.zip") }
+func packed(t testing.TB) []byte {
+	return etltest.Unzipped(t, "../testdata/netfx452-win-x64-head.etl.zip")
+}
 
 // plain returns a small circular trace that is not compressed.
-func plain(t testing.TB) []byte { return unzip(t, "../testdata/net8-win-x64-gcevents.etl.zip") }
-
-// unzip returns the first entry of a zip.
-func unzip(t testing.TB, path string) []byte {
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	f, err := z.File[0].Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
+func plain(t testing.TB) []byte {
+	return etltest.Unzipped(t, "../testdata/net8-win-x64-gcevents.etl.zip")
 }
 
 func TestRealTraces(t *testing.T) {

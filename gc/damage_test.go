@@ -1,11 +1,8 @@
 package gc_test
 
 import (
-	"archive/zip"
 	"bytes"
-	"compress/gzip"
 	"fmt"
-	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -20,6 +17,8 @@ import (
 
 	"github.com/gctrail/gctrail/etl"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/etltest"
+	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -47,47 +46,18 @@ func damageFixtures(t *testing.T) map[string][]byte {
 	}
 	fixtures := make(map[string][]byte)
 	for _, path := range paths {
-		f, err := os.Open(path)
-		if err != nil {
-			t.Fatal(err)
-		}
-		z, err := gzip.NewReader(f)
-		if err != nil {
-			t.Fatal(err)
-		}
-		b, err := io.ReadAll(io.LimitReader(z, damageBytes))
-		if err != nil {
-			t.Fatal(err)
-		}
-		f.Close()
-		fixtures[strings.TrimSuffix(filepath.Base(path), ".gz")] = b
+		b := nettracetest.Gunzip(t, path)
+		fixtures[strings.TrimSuffix(filepath.Base(path), ".gz")] = b[:min(len(b), damageBytes)]
 	}
 	paths, err = filepath.Glob("../testdata/*.etl.zip")
 	if err != nil || len(paths) == 0 {
 		t.Fatalf("no ETW fixtures: %v", err)
 	}
 	for _, path := range paths {
-		fixtures[strings.TrimSuffix(filepath.Base(path), ".zip")] = unzip(t, path)
+		b := etltest.Unzipped(t, path)
+		fixtures[strings.TrimSuffix(filepath.Base(path), ".zip")] = b[:min(len(b), damageBytes)]
 	}
 	return fixtures
-}
-
-// unzip returns the first part of the first entry of a zip.
-func unzip(t *testing.T, path string) []byte {
-	z, err := zip.OpenReader(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer z.Close()
-	f, err := z.File[0].Open()
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(io.LimitReader(f, damageBytes))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 // A reading is what a damaged trace was read as: its complete collections.

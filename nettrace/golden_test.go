@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gctrail/gctrail/internal/eventtest"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
@@ -73,7 +74,7 @@ func listing(input []byte) string {
 		fmt.Fprintf(&b, "kind: %s/%d/%d %q opcode %d, level %d, keywords %#x%s: %d\n",
 			d.Provider, d.ID, d.Version, d.Name, d.Opcode, d.Level, d.Keywords, fields(d.Fields), n)
 	}
-	listLoss(&b, r.Loss())
+	eventtest.ListLoss(&b, r.Loss())
 	return b.String()
 }
 
@@ -103,23 +104,6 @@ func listEvent(b *strings.Builder, ev *trace.Event) {
 		}
 	}
 	b.WriteByte('\n')
-}
-
-func listLoss(b *strings.Builder, l *trace.Loss) {
-	fmt.Fprintf(b, "lost: %d (%s)", l.Events, l.Exactness)
-	if l.Truncated {
-		b.WriteString(", cut")
-	}
-	if l.Late > 0 {
-		fmt.Fprintf(b, ", %d late", l.Late)
-	}
-	b.WriteByte('\n')
-	for _, r := range l.Ranges() {
-		fmt.Fprintf(b, "lost between %d and %d ns\n", r.From, r.To)
-	}
-	for _, d := range l.Damage {
-		fmt.Fprintf(b, "damage: %v\n", d.Err)
-	}
 }
 
 // fields writes descriptions as the assembler reads them.

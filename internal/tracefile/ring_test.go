@@ -19,6 +19,7 @@ import (
 	"github.com/google/go-cmp/cmp/cmpopts"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/nettrace"
@@ -65,15 +66,7 @@ func (r *Ring) fill(t *testing.T, b []byte, rnd *rand.Rand) {
 // as those of another trace that starts at a time.
 func collectionsIn(t *testing.T, b []byte, since time.Time) ([]*gc.Collection, *nettrace.Reader) {
 	t.Helper()
-	r := nettrace.NewReader(bytes.NewReader(b), nettrace.Options{Want: gc.Wants})
-	var m gc.Model
-	var all []*gc.Collection
-	for c, err := range m.Collections(r) {
-		if err != nil {
-			t.Fatal(err)
-		}
-		all = append(all, c)
-	}
+	all, r := diagtest.Collections(t, b)
 	if since.IsZero() {
 		return all, r
 	}
