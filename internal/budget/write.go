@@ -8,12 +8,11 @@ import (
 	"math"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/internal/comparison"
 	"github.com/gctrail/gctrail/internal/jsontext"
 	"github.com/gctrail/gctrail/internal/text"
-	"github.com/gctrail/gctrail/internal/units"
 )
 
 // Formats returns the names of the formats that Write writes.
@@ -74,6 +73,7 @@ func more(runs int) string {
 
 func bounded(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 
+// figure returns a value in its unit. An unknown value and an unbounded one differ.
 func figure(v float64, unit compare.Unit) string {
 	switch {
 	case math.IsNaN(v):
@@ -81,15 +81,7 @@ func figure(v float64, unit compare.Unit) string {
 	case math.IsInf(v, 0):
 		return "unbounded"
 	}
-	switch unit {
-	case compare.Bytes:
-		return units.Bytes(int64(min(v, math.MaxInt64/2)))
-	case compare.Milliseconds:
-		return units.Duration(time.Duration(min(v, 1e12) * float64(time.Millisecond)))
-	case compare.Percent:
-		return fmt.Sprintf("%.1f %%", v)
-	}
-	return fmt.Sprintf("%.4g", v)
+	return comparison.Figure(v, unit)
 }
 
 var marks = map[Status]string{Within: "ok", Over: "OVER", CannotTell: "inconclusive"}

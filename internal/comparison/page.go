@@ -48,7 +48,7 @@ func PageJSON(c *compare.Comparison) (json.RawMessage, error) {
 		ch := &c.Changes[i]
 		p.Metrics = append(p.Metrics, pageMetric{
 			Verdict: ch.Verdict, Word: verdicts[ch.Verdict], Name: name(ch.Metric, c.Basis), Explains: ch.Explains != "",
-			Before: figure(ch.Before, ch.Unit), After: figure(ch.After, ch.Unit), Change: signed(ch.Percent),
+			Before: Figure(ch.Before, ch.Unit), After: Figure(ch.After, ch.Unit), Change: signed(ch.Percent),
 			Interval: interval(ch), Note: strings.Trim(undecided(ch), " ()"),
 		})
 	}

@@ -50,7 +50,7 @@ func table(c *compare.Comparison) [][]string {
 		ch := &c.Changes[i]
 		rows = append(rows, []string{
 			verdicts[ch.Verdict], indented(ch, c.Basis),
-			figure(ch.Before, ch.Unit), figure(ch.After, ch.Unit), signed(ch.Percent),
+			Figure(ch.Before, ch.Unit), Figure(ch.After, ch.Unit), signed(ch.Percent),
 			interval(ch), strings.Trim(undecided(ch), " ()"),
 		})
 	}
@@ -146,7 +146,7 @@ func WriteTrends(p *text.Page, labels []string, trends []compare.Trend) {
 		t := &trends[i]
 		row := []string{name(t.Metric, t.Basis), "-", "-", sparkline(t.Values, p.Unicode), steps(t, labels)}
 		if len(t.Values) > 0 {
-			row[1], row[2] = figure(t.Values[0], t.Unit), figure(t.Values[len(t.Values)-1], t.Unit)
+			row[1], row[2] = Figure(t.Values[0], t.Unit), Figure(t.Values[len(t.Values)-1], t.Unit)
 		}
 		rows = append(rows, row)
 	}

@@ -48,7 +48,7 @@ func Summary(c *compare.Comparison) string {
 func magnitude(ch *compare.Change) string {
 	switch p := ch.Percent; {
 	case math.IsInf(p, 0):
-		return "from " + figure(ch.Before, ch.Unit) + " to " + figure(ch.After, ch.Unit)
+		return "from " + Figure(ch.Before, ch.Unit) + " to " + Figure(ch.After, ch.Unit)
 	case p > 200:
 		return fmt.Sprintf("%.3g times as much", 1+p/100)
 	case p > 0:
@@ -114,8 +114,8 @@ func interval(ch *compare.Change) string {
 	return strings.TrimSuffix(signed(ch.Low), " %") + " to " + signed(ch.High)
 }
 
-// figure returns a value in its unit; - if unknown.
-func figure(v float64, unit compare.Unit) string {
+// Figure returns a value in its unit; - if unknown.
+func Figure(v float64, unit compare.Unit) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
 		return "-"
 	}

@@ -50,8 +50,8 @@ func TestFigures(t *testing.T) {
 	inf, nan := math.Inf(1), math.NaN()
 	for got, want := range map[string]string{
 		signed(nan): "-", signed(inf): "+∞", signed(-inf): "-∞", signed(3): "+3.0 %", signed(-30): "-30 %", signed(1900): "20 times",
-		figure(nan, compare.Bytes): "-", figure(1e300, compare.Count): "1,000,000,000,000,000", figure(0.25, compare.Count): "0.25",
-		figure(12, compare.Count): "12", figure(1.5, compare.Percent): "1.5 %",
+		Figure(nan, compare.Bytes): "-", Figure(1e300, compare.Count): "1,000,000,000,000,000", Figure(0.25, compare.Count): "0.25",
+		Figure(12, compare.Count): "12", Figure(1.5, compare.Percent): "1.5 %",
 	} {
 		if got != want {
 			t.Errorf("%q, want %q", got, want)
