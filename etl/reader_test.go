@@ -18,7 +18,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// listing tells all that a reader says of files, in lines.
+// listing returns all that a reader yields of files, in lines.
 func listing(opts etl.Options, files ...[]byte) string {
 	var parts []etl.File
 	for i, f := range files {

@@ -53,7 +53,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// listing tells all that a reader says of a trace, in lines.
+// listing returns all that a reader yields of a trace, in lines.
 func listing(input []byte) string {
 	var b strings.Builder
 	r := nettrace.NewReader(bytes.NewReader(input), nettrace.Options{Stacks: true})

@@ -131,9 +131,8 @@ var columnsOf = map[string]int{
 	"Ephemeral_Before_BGC": 13, "Internal_Tuning": 14, "Almost_Max_Alloc": 15,
 }
 
-// checkReasons holds the condemned reasons to TraceEvent's account of them,
-// which names generations only if they are the collection's, and leaves out
-// what all heaps have together.
+// checkReasons compares the condemned reasons with TraceEvent's, which name only
+// generations that were collected, and leave out what all heaps share.
 func checkReasons(t *testing.T, g *perfview.GC, r *reference) {
 	if r.Condemned == nil || g.Reasons == nil || r.Heaps > 1 && r.Generation == 2 {
 		return

@@ -25,7 +25,7 @@ import (
 	"github.com/gctrail/gctrail/nettrace"
 )
 
-// newRing returns a ring; a full disk is told of to say, which may be nil.
+// newRing returns a ring that reports a full disk to say, which may be nil.
 func newRing(t *testing.T, path string, limits Limits, say func(string)) *Ring {
 	t.Helper()
 	r, err := NewRing(path, limits)
