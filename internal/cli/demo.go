@@ -6,6 +6,7 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
+	"runtime"
 
 	"github.com/spf13/cobra"
 
@@ -77,7 +78,7 @@ func demo(ctx context.Context, std *stdio, out *output) error {
 	p.Section("Now trace your own program")
 	p.Command("  ", "gctrail collect -p PID -o app.nettrace")
 	p.Line("or have the runtime record from startup:")
-	p.Command("  ", report.CollectSelf)
+	p.Command("  ", report.CollectSelf(runtime.GOOS == "windows"))
 	p.Line("and then:")
 	p.Command("  ", "gctrail app.nettrace")
 	_, err = out.Write(p.Bytes())

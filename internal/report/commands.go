@@ -165,7 +165,7 @@ func (rep *Report) next() []string {
 		if rep.provider(clr.RuntimeProvider).Keywords&clr.KeywordGC != 0 {
 			return []string{rep.reads(nil, none, none, "events", "--limit", "20")}
 		}
-		return filledOf(rep.record(nil, findings.Collections), CollectSelf)
+		return filledOf(rep.record(nil, findings.Collections), CollectSelf(rep.windows()))
 	}
 	c := &rep.cases[0]
 	list := []string{"gcs"}

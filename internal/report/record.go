@@ -1,6 +1,8 @@
 package report
 
 import (
+	"fmt"
+	"runtime"
 	"strings"
 
 	"github.com/gctrail/gctrail/clr"
@@ -11,9 +13,40 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// CollectSelf has a program write a trace itself.
-var CollectSelf = "DOTNET_EnableEventPipe=1 DOTNET_EventPipeOutputPath=app.nettrace DOTNET_EventPipeConfig=" +
-	provider.Runtime(clr.KeywordGC).Spell() + " YOUR-PROGRAM"
+// CollectSelf returns the command that has a program write a trace itself, for
+// PowerShell on Windows and for other systems' shells.
+func CollectSelf(windows bool) string {
+	assign, program := "%s=%s ", "YOUR-PROGRAM"
+	if windows {
+		assign, program = "$env:%s='%s'; ", `.\YOUR-PROGRAM.exe`
+	}
+	var b strings.Builder
+	for _, v := range [...][2]string{
+		{"DOTNET_EnableEventPipe", "1"},
+		{"DOTNET_EventPipeOutputPath", "app.nettrace"},
+		{"DOTNET_EventPipeConfig", provider.Runtime(clr.KeywordGC).Spell()},
+	} {
+		fmt.Fprintf(&b, assign, v[0], v[1])
+	}
+	return b.String() + program
+}
+
+// windows reports whether the trace is of Windows; where it does not tell, whether
+// this system is.
+func (rep *Report) windows() bool {
+	switch format, _, _ := strings.Cut(rep.info.Format, " "); format {
+	case "etl":
+		return true
+	case "CTF":
+		return false
+	}
+	for _, p := range rep.others {
+		if p.OS != "" {
+			return p.OS == "Windows"
+		}
+	}
+	return runtime.GOOS == "windows"
+}
 
 // A Recording is what a new trace must contain.
 type Recording = findings.Recording
