@@ -25,6 +25,8 @@ func implied(root *cobra.Command, args []string) []string {
 		return args
 	case len(args) == 0 && stdinIsFile():
 		return []string{"report", "-"}
+	case stdinIsFile() && onlyReportFlags(root, args):
+		return append([]string{"report", "-"}, args...)
 	case len(args) == 0:
 		return args
 	case len(args) > 1 && (args[0] == "-h" || args[0] == "--help"): // of what follows
@@ -43,6 +45,16 @@ func implied(root *cobra.Command, args []string) []string {
 		return append([]string{"--", first}, args[1:]...) // a command, misspelt: its flags are not the root's
 	}
 	return append([]string{"report"}, args...)
+}
+
+// onlyReportFlags reports whether args are flags of report, and not of gctrail itself.
+func onlyReportFlags(root *cobra.Command, args []string) bool {
+	report, _, err := root.Find([]string{"report"})
+	return err == nil && !slices.ContainsFunc(args, func(arg string) bool {
+		name, _, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+		own := name == "help" || root.LocalNonPersistentFlags().Lookup(name) != nil
+		return !strings.HasPrefix(arg, "--") || own || report.Flags().Lookup(name) == nil && root.PersistentFlags().Lookup(name) == nil
+	})
 }
 
 func exists(path string) bool {

@@ -26,13 +26,13 @@ func TestDistance(t *testing.T) {
 // TestTraceOnStandardInput: gctrail < FILE reports on it, and an empty file is
 // not a trace.
 func TestTraceOnStandardInput(t *testing.T) {
-	run := func(path string) (string, error) {
+	run := func(path string, args ...string) (string, error) {
 		in, err := os.Open(path)
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer in.Close()
-		cmd := exec.Command(os.Args[0])
+		cmd := exec.Command(os.Args[0], args...)
 		cmd.Env = append(os.Environ(), "GCTRAIL_TEST_MAIN=1")
 		cmd.Stdin = in
 		out, err := cmd.Output()
@@ -40,6 +40,12 @@ func TestTraceOnStandardInput(t *testing.T) {
 	}
 	if out, err := run(pagedTrace); err != nil || !strings.HasPrefix(out, "The GC is a problem") {
 		t.Errorf("%v: %s", err, out)
+	}
+	if out, err := run(pagedTrace, "--no-pager", "--format=json"); err != nil || !strings.HasPrefix(out, "{") {
+		t.Errorf("with flags: %v: %.100s", err, out)
+	}
+	if out, err := run(pagedTrace, "--version"); err != nil || strings.Contains(out, "GC is") {
+		t.Errorf("--version: %v: %.100s", err, out)
 	}
 	empty := filepath.Join(t.TempDir(), "empty")
 	if err := os.WriteFile(empty, nil, 0o600); err != nil {
