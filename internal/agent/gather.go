@@ -9,16 +9,26 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+	"github.com/prometheus/common/expfmt"
 	"google.golang.org/protobuf/proto"
 	"google.golang.org/protobuf/types/known/timestamppb"
 )
 
-// Gather returns all metrics as Prometheus metrics; see prometheus.Gatherer.
-func (a *Agent) Gather() ([]*dto.MetricFamily, error) {
+// A content is what a format of scrapes has besides classic histograms. The rest is not
+// made.
+type content struct{ exemplars, native bool }
+
+// contentOf returns the content of a format.
+func contentOf(t expfmt.FormatType) content {
+	return content{exemplars: t != expfmt.TypeTextPlain, native: t != expfmt.TypeTextPlain && t != expfmt.TypeOpenMetrics}
+}
+
+// gather returns all metrics as Prometheus metrics.
+func (a *Agent) gather(c content) []*dto.MetricFamily {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.observeSelf()
-	f := newFamilies(a.config.Generation)
+	f := newFamilies(a.config.Generation, c)
 	f.add(a.self, a.self.gauges())
 	for _, g := range byName(a.groups) {
 		f.add(g, g.values())
@@ -26,19 +36,15 @@ func (a *Agent) Gather() ([]*dto.MetricFamily, error) {
 	for _, g := range byName(a.ends) {
 		f.add(g, nil)
 	}
-	return f.list(), nil
+	return f.list()
 }
 
 // with gathers the agent's metrics and others, of other names. The agent's are
 // consistent: prometheus.Gatherers would copy them to check that.
-func (a *Agent) with(others prometheus.Gatherer) prometheus.GathererFunc {
+func (a *Agent) with(others prometheus.Gatherer, c content) prometheus.GathererFunc {
 	return func() ([]*dto.MetricFamily, error) {
-		families, err := a.Gather()
-		if err != nil {
-			return nil, err
-		}
 		rest, err := others.Gather()
-		return append(families, rest...), err
+		return append(a.gather(c), rest...), err
 	}
 }
 
@@ -55,6 +61,7 @@ func byName(groups map[string]*group) []*group {
 // families are the metrics of a scrape. Scrapes are the agent's peak of memory: what
 // metrics have in common is made once, and a histogram in one piece.
 type families struct {
+	content
 	all       [numMetrics]*dto.MetricFamily
 	labels    [numMetrics][]string // names
 	pairs     map[pair]*dto.LabelPair
@@ -63,8 +70,8 @@ type families struct {
 	gc        *string // the label of exemplars
 }
 
-func newFamilies(generation string) *families {
-	f := &families{pairs: make(map[pair]*dto.LabelPair), gc: proto.String("gc"), threshold: proto.Float64(zeroThreshold)}
+func newFamilies(generation string, c content) *families {
+	f := &families{content: c, pairs: make(map[pair]*dto.LabelPair), gc: proto.String("gc"), threshold: proto.Float64(zeroThreshold)}
 	for id := range metrics {
 		m := &metrics[id]
 		f.all[id] = &dto.MetricFamily{Name: proto.String(m.prometheusName()), Help: proto.String(m.help), Type: dtoTypes[m.kind].Enum()}
@@ -146,11 +153,11 @@ type scraped struct {
 	length      uint32
 }
 
-// histogram returns a distribution as a classic and a native histogram at once.
+// histogram returns a distribution as a classic histogram, and as a native one at once.
 func (f *families) histogram(d *distribution) *dto.Histogram {
 	s := &scraped{count: d.count, sum: d.sum, zero: d.zero, schema: d.schema, offset: d.first, length: uint32(len(d.bucket))}
 	h := &s.histogram
-	h.SampleCount, h.SampleSum, h.ZeroCount, h.Schema, h.ZeroThreshold = &s.count, &s.sum, &s.zero, &s.schema, f.threshold
+	h.SampleCount, h.SampleSum = &s.count, &s.sum
 	buckets, counts := make([]dto.Bucket, len(d.classic)), slices.Clone(d.classic)
 	h.Bucket = make([]*dto.Bucket, len(d.classic))
 	for i := range buckets {
@@ -159,12 +166,16 @@ func (f *families) histogram(d *distribution) *dto.Histogram {
 		}
 		b := &buckets[i]
 		b.UpperBound, b.CumulativeCount = f.bounds[i], &counts[i]
-		if e := &d.latest[i]; e.at != 0 {
+		if e := &d.latest[i]; e.at != 0 && f.exemplars {
 			b.Exemplar = f.exemplar(e)
 			h.Exemplars = append(h.Exemplars, b.Exemplar)
 		}
 		h.Bucket[i] = b
 	}
+	if !f.native {
+		return h
+	}
+	h.ZeroCount, h.Schema, h.ZeroThreshold = &s.zero, &s.schema, f.threshold
 	// Prometheus takes a native histogram without a span for a classic one.
 	s.span.Offset, s.span.Length = &s.offset, &s.length
 	s.spans[0] = &s.span

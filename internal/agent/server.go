@@ -11,13 +11,14 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
+	"github.com/prometheus/common/expfmt"
 )
 
 const (
 	headerTimeout = 5 * time.Second
 	answerTimeout = 30 * time.Second
 	maxHeader     = 16 << 10
-	maxScrapes    = 4 // at the same time
+	maxScrapes    = 4 // at the same time, of a format
 )
 
 // A server answers scrapes.
@@ -63,9 +64,7 @@ func (a *Agent) handler() http.Handler {
 	own := prometheus.NewRegistry()
 	own.MustRegister(collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}), collectors.NewGoCollector())
 	mux := http.NewServeMux()
-	mux.Handle("GET /metrics", promhttp.HandlerFor(a.with(own), promhttp.HandlerOpts{
-		EnableOpenMetrics: true, MaxRequestsInFlight: maxScrapes,
-	}))
+	mux.Handle("GET /metrics", a.scrapes(own))
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		if !a.watcher.Counts().Looked {
@@ -79,4 +78,19 @@ func (a *Agent) handler() http.Handler {
 	})
 	a.control(mux)
 	return mux
+}
+
+// scrapes answers scrapes with the agent's metrics and others, in the format that the
+// client asks for.
+func (a *Agent) scrapes(others prometheus.Gatherer) http.Handler {
+	answers := make(map[content]http.Handler)
+	for _, t := range [...]expfmt.FormatType{expfmt.TypeTextPlain, expfmt.TypeOpenMetrics, expfmt.TypeProtoDelim} {
+		answers[contentOf(t)] = promhttp.HandlerFor(a.with(others, contentOf(t)), promhttp.HandlerOpts{
+			EnableOpenMetrics: true, MaxRequestsInFlight: maxScrapes,
+		})
+	}
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		format := expfmt.NegotiateAccept(r.Header, expfmt.DefaultOpenMetricsAcceptedFormats()...) // as promhttp does
+		answers[contentOf(format.FormatType())].ServeHTTP(w, r)
+	})
 }
