@@ -5,6 +5,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
+	"os"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -64,5 +67,17 @@ func TestComplainTellsEachErrorOnce(t *testing.T) {
 		"gctrail: out.csv: no space left on device; choose another file with -o\n"
 	if said.String() != want {
 		t.Errorf("got %q, want %q", said.String(), want)
+	}
+}
+
+// TestHintAtPath checks that a path that cannot be opened is not taken for a damaged file.
+func TestHintAtPath(t *testing.T) {
+	_, err := os.Open(strings.Repeat("x", 1000) + "\x01\"<>")
+	if err == nil || hint(err) != "check the path" {
+		t.Errorf("%v: %q", err, hint(err))
+	}
+	err = &fs.PathError{Op: "read", Path: "a", Err: syscall.EIO}
+	if hint(err) == "check the path" {
+		t.Errorf("%v: %q", err, hint(err))
 	}
 }
