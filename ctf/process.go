@@ -2,6 +2,7 @@ package ctf
 
 import (
 	"bytes"
+	"math"
 	"strconv"
 	"strings"
 
@@ -86,17 +87,28 @@ func (r role) mask() uint64 {
 func (d *decoder) first(roles []role, value uint64) uint64 {
 	for _, r := range roles {
 		if d.has(r) {
-			return d.roles[r] & r.mask()
+			return identity(d.roles[r] & r.mask())
 		}
 	}
 	return value
+}
+
+// noID is the process or thread, -1 in 32 bits, of events whose tracer does not know it.
+const noID = math.MaxUint32
+
+// identity returns the process or thread that v stands for.
+func identity(v uint64) uint64 {
+	if v == noID {
+		return trace.UnknownID
+	}
+	return v
 }
 
 // identify processes the name of the next event's thread: that of the first
 // thread is the process's; until that is seen, any thread's.
 func (s *stream) identify() {
 	h := &s.head
-	if h.nameLen > 0 && (h.pid != s.told.pid || h.pid == h.tid) {
+	if h.nameLen > 0 && s.member.named(h.pid) && (h.pid != s.told.pid || h.pid == h.tid) {
 		s.name(s.dec.buf[h.nameOff : h.nameOff+h.nameLen])
 	}
 }

@@ -54,9 +54,6 @@ func newQuickHeader(s *streamClass) *quickHeader {
 	q.id, q.stamp = q.fields[role(tsdl.EventID)], q.fields[role(tsdl.Timestamp)]
 	q.pid = q.first(processRoles[:], s.member.processID())
 	q.tid = q.first(threadRoles[:], trace.UnknownID)
-	if !s.member.named(q.pid.instead) {
-		q.nameLen = 0
-	}
 	return &q.quickHeader
 }
 
@@ -135,7 +132,7 @@ func (q *quickHeader) read(d *decoder, h *header) bool {
 		return false
 	}
 	h.id, h.stamp, h.low = id, q.stamp.of(b), q.stamp.mask
-	h.pid, h.tid = q.pid.of(b), q.tid.of(b)
+	h.pid, h.tid = identity(q.pid.of(b)), identity(q.tid.of(b))
 	h.nameOff, h.nameLen = at+q.nameOff, q.nameLen
 	d.pos = (at + q.size) << 3
 	return true

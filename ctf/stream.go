@@ -328,7 +328,7 @@ func (d *decoder) header(m *member) header {
 	if d.has(role(tsdl.Timestamp)) {
 		h.stamp, h.low = d.roles[tsdl.Timestamp], lowBits(d.stamp)
 	}
-	if d.has(roleProcname) && m.named(h.pid) {
+	if d.has(roleProcname) {
 		h.nameOff, h.nameLen = d.spans[1].off, d.spans[1].n
 	}
 	return h

@@ -125,8 +125,8 @@ func (o *WriterOptions) check() error {
 
 // Write adds an event. It uses the event's Desc, Ticks, PID (zero and
 // trace.UnknownID mean the traced process), TID and Payload, and retains only Desc,
-// which must not change while the writer is in use. Process and thread ids are
-// truncated to 32 bits; the format has none for an unknown thread.
+// which must not change while the writer is in use. Processes and threads whose ids
+// have more than 32 bits become unknown.
 //
 // If Write returns trace.ErrLate, or trace.ErrTooLarge because no packet has
 // room for the event, the event is not written and counts as discarded. If
@@ -196,8 +196,8 @@ func (w *Writer) append(class *writerClass, at int64, ev *trace.Event) bool {
 	if pid == 0 || pid == trace.UnknownID {
 		pid = w.opt.PID
 	}
-	le.PutUint32(w.context[0:], uint32(pid))
-	le.PutUint32(w.context[4:], uint32(ev.TID))
+	le.PutUint32(w.context[0:], uint32(min(pid, noID)))
+	le.PutUint32(w.context[4:], uint32(min(ev.TID, noID)))
 	b = append(b, w.context[:]...)
 	b, ok := class.append(b, ev.Payload)
 	w.packet = b

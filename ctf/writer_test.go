@@ -78,6 +78,36 @@ func numberEvent(ticks int64, n uint32) *trace.Event {
 	return &trace.Event{Desc: &number, Ticks: ticks, TID: 7, Payload: binary.LittleEndian.AppendUint32(nil, n)}
 }
 
+// TestUnknownThread checks that a thread that is unknown, or does not fit, is read as
+// unknown.
+func TestUnknownThread(t *testing.T) {
+	w := newWritten(t, ctf.WriterOptions{})
+	tests := []struct{ written, read uint64 }{
+		{0, 0},
+		{1 << 31, 1 << 31},
+		{1<<32 - 2, 1<<32 - 2},
+		{1<<32 - 1, trace.UnknownID},
+		{1 << 32, trace.UnknownID},
+		{trace.UnknownID, trace.UnknownID},
+	}
+	for _, test := range tests {
+		ev := numberEvent(0, 1)
+		ev.TID = test.written
+		if err := w.Write(ev); err != nil {
+			t.Fatal(err)
+		}
+	}
+	events, _ := w.read(t)
+	if len(events) != len(tests) {
+		t.Fatalf("%d events", len(events))
+	}
+	for i, test := range tests {
+		if got := events[i].TID; got != test.read {
+			t.Errorf("thread %d is read as %d, want %d", test.written, got, test.read)
+		}
+	}
+}
+
 // Events come back with their time, process and thread, however far they are
 // apart and in however many packets.
 func TestWriterEvents(t *testing.T) {
