@@ -134,7 +134,7 @@ func newsOf(n *watch.News, slow string) string {
 	case n.Dropped > 0:
 		return text.Plural(int64(n.Dropped), "collection is", "collections are") + " missing here: " + slow
 	case n.Lost > 0:
-		return text.Plural(int64(n.Lost), "event was", "events were") + " lost because the runtime's buffer was full"
+		return text.Plural(int64(n.Lost), "event was", "events were") + " lost because a buffer was full"
 	case n.Ended && n.Err != nil:
 		return problemOf(n.Err)
 	case n.Ended:

@@ -237,7 +237,7 @@ func (m *model) trouble(process *watch.Process) string {
 		}
 	}
 	if process.Lost > 0 {
-		parts = append(parts, units.Count(process.Lost)+" events were lost because the runtime's buffer was full.")
+		parts = append(parts, units.Count(process.Lost)+" events were lost because a buffer was full.")
 	}
 	if process.Dropped > 0 {
 		parts = append(parts, units.Count(process.Dropped)+" collections are missing here: this machine was too busy.")
