@@ -63,7 +63,7 @@ func nameOf(t *Table, r Row) string {
 // compared are the columns that the figures are computed from.
 var compared = []string{
 	"generation", "kind", "pause_ms", "suspend_ms", "allocated_bytes", "allocated_by_ticks_bytes", "promoted_bytes",
-	"heap_after_bytes", "committed_before_bytes", "committed_after_bytes", "heaps", "duration_ms", "affected_by_loss",
+	"heap_before_bytes", "heap_after_bytes", "heap_peak_bytes", "committed_before_bytes", "committed_after_bytes", "heaps", "duration_ms", "affected_by_loss",
 }
 
 // A process is the collections of one.
@@ -74,13 +74,14 @@ type process struct {
 
 // figures are the compared figures of a collection.
 type figures struct {
-	at                                                                     int64 // Unix nanoseconds
-	number                                                                 uint32
-	kind                                                                   gc.Kind
-	lossy                                                                  bool
-	generation, heaps                                                      gc.Opt[int]
-	pause, suspend, duration                                               gc.Opt[time.Duration]
-	allocated, ticks, promoted, heapAfter, committedBefore, committedAfter gc.Opt[int64]
+	at                                                          int64 // Unix nanoseconds
+	number                                                      uint32
+	kind                                                        gc.Kind
+	lossy                                                       bool
+	generation, heaps                                           gc.Opt[int]
+	pause, suspend, duration                                    gc.Opt[time.Duration]
+	allocated, ticks, promoted, committedBefore, committedAfter gc.Opt[int64]
+	heapBefore, heapAfter, heapPeak                             gc.Opt[int64]
 }
 
 func figuresOf(t *Table, r Row) figures {
@@ -110,7 +111,8 @@ func figuresOf(t *Table, r Row) figures {
 		generation: count("generation"), heaps: count("heaps"),
 		pause: length("pause_ms"), suspend: length("suspend_ms"), duration: length("duration_ms"),
 		allocated: size("allocated_bytes"), ticks: size("allocated_by_ticks_bytes"), promoted: size("promoted_bytes"),
-		heapAfter: size("heap_after_bytes"), committedBefore: size("committed_before_bytes"), committedAfter: size("committed_after_bytes"),
+		heapBefore: size("heap_before_bytes"), heapAfter: size("heap_after_bytes"), heapPeak: size("heap_peak_bytes"),
+		committedBefore: size("committed_before_bytes"), committedAfter: size("committed_after_bytes"),
 	}
 	for _, kind := range []gc.Kind{gc.Blocking, gc.Background, gc.Foreground} {
 		if kind.String() == t.Value(r, "kind").Text {
@@ -137,7 +139,7 @@ func (f *figures) collection(of *gc.Process, began int64) *gc.Collection {
 	start := time.Duration(f.at - began)
 	c := &gc.Collection{
 		Process: of, Number: f.number, Generation: f.generation, Kind: f.kind, Heaps: f.heaps, Start: gc.Some(start),
-		Allocated: f.allocated, AllocatedTicks: f.ticks, Promoted: f.promoted, HeapAfter: f.heapAfter,
+		Allocated: f.allocated, AllocatedTicks: f.ticks, Promoted: f.promoted, HeapBefore: f.heapBefore, HeapAfter: f.heapAfter, HeapPeak: f.heapPeak,
 		CommittedBefore: f.committedBefore, CommittedAfter: f.committedAfter, AffectedByLoss: f.lossy,
 	}
 	if pause, known := f.pause.Get(); known {

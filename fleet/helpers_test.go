@@ -33,7 +33,7 @@ func collection(number int, pause time.Duration) *gc.Collection {
 	return &gc.Collection{
 		Process: &gc.Process{}, Number: uint32(number), ClrInstance: 9, Generation: gc.Some(number % 3), Kind: gc.Blocking,
 		Start: gc.Some(start), Pauses: []gc.Pause{{Kind: gc.PauseBlocking, Start: start, Duration: pause}}, AllPauses: true,
-		HeapAfter: gc.Some(int64(number) << 20), Allocated: gc.Some(int64(1 << 20)), Complete: true,
+		HeapAfter: gc.Some(int64(number) << 20), HeapPeak: gc.Some(int64(number) << 21), Allocated: gc.Some(int64(1 << 20)), Complete: true,
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	logspb "go.opentelemetry.io/proto/otlp/logs/v1"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/otlp/record"
 )
 
@@ -111,6 +112,11 @@ func checkStore(t *testing.T, store Store) {
 	}
 	if runs[0].Collections != 1000 || runs[0].Name != "shop-9 app (7)" || runs[0].Watched() != 999*time.Second {
 		t.Errorf("run %s: %d collections in %v", runs[0].Name, runs[0].Collections, runs[0].Watched())
+	}
+	for _, m := range compare.Metrics() {
+		if got := m.Value(runs[0], compare.PerRun); m.Name == "heap_peak_bytes" && got != 2000<<20 {
+			t.Errorf("the largest heap is %.0f bytes, want the peak of GC 1000", got)
+		}
 	}
 
 	checkEnds(t, store, r)

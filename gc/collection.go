@@ -208,6 +208,18 @@ func (c *Collection) Pause() Opt[time.Duration] {
 	return Some(sum)
 }
 
+// LargestHeap returns the largest size of the heap that the collection shows: HeapPeak, or
+// where that is unknown the larger of what is known of HeapBefore and HeapAfter.
+func (c *Collection) LargestHeap() Opt[int64] {
+	largest := c.HeapPeak
+	for _, size := range []Opt[int64]{c.HeapBefore, c.HeapAfter} {
+		if size.Known() && (!largest.Known() || size.Or(0) > largest.Or(0)) {
+			largest = size
+		}
+	}
+	return largest
+}
+
 // Suspend returns the part of Pause until all threads were suspended.
 func (c *Collection) Suspend() Opt[time.Duration] {
 	if !c.AllPauses {

@@ -242,6 +242,41 @@ func TestDeterministic(t *testing.T) {
 	}
 }
 
+// The largest heap of a run is that before a collection where that is larger than all
+// that are left after one.
+func TestLargestHeap(t *testing.T) {
+	r, process := &Run{Name: "web"}, &gc.Process{}
+	for _, c := range []gc.Collection{
+		{HeapBefore: gc.Some[int64](300), HeapAfter: gc.Some[int64](100), HeapPeak: gc.Some[int64](300)},
+		{HeapBefore: gc.Some[int64](200), HeapAfter: gc.Some[int64](100), HeapPeak: gc.Some[int64](500)}, // a background collection
+		{HeapAfter: gc.Some[int64](150)},
+		{},
+	} {
+		c.Process = process
+		r.Add(&c)
+		if want := c.LargestHeap(); r.Collections == 1 && want != gc.Some[int64](300) {
+			t.Errorf("the first collection's largest heap is %v", want)
+		}
+	}
+	for name, want := range map[string]float64{"heap_peak_bytes": 500, heapMean: 350.0 / 3} {
+		for _, m := range Metrics() {
+			if m.Name == name && math.Abs(m.Value(r, PerRun)-want) > 1e-9 {
+				t.Errorf("%s is %v, want %v", name, m.Value(r, PerRun), want)
+			}
+		}
+	}
+	after := &Run{Name: "after only"}
+	after.Add(&gc.Collection{Process: process, HeapAfter: gc.Some[int64](150)})
+	before := &Run{Name: "before only"}
+	before.Add(&gc.Collection{Process: process, HeapBefore: gc.Some[int64](160)})
+	for want, r := range map[float64]*Run{150: after, 160: before} {
+		f := r.figures(nil, nil)
+		if f.heapPeak != want {
+			t.Errorf("%s: the largest heap is %v, want %v", r.Name, f.heapPeak, want)
+		}
+	}
+}
+
 func TestRunIsBounded(t *testing.T) {
 	r := &Run{Name: "long"}
 	c := &gc.Collection{Process: &gc.Process{}, Start: gc.Some(time.Second)}

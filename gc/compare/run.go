@@ -58,6 +58,7 @@ type sample struct {
 	allocated  float32 // bytes
 	promoted   float32
 	heapAfter  float32
+	heapPeak   float32
 	committed  float32
 	generation int8
 	background bool
@@ -85,6 +86,7 @@ func (r *Run) Add(c *gc.Collection) {
 		allocated:  float(c.Allocated),
 		promoted:   float(c.Promoted),
 		heapAfter:  float(c.HeapAfter),
+		heapPeak:   float(c.LargestHeap()),
 		committed:  max(float(c.CommittedBefore), float(c.CommittedAfter)),
 		generation: -1,
 		background: c.Kind == gc.Background,
@@ -206,7 +208,7 @@ func (r *Run) figures(positions []int, scratch []float64) figures {
 		f.allocated.add(s.allocated)
 		f.promoted.add(s.promoted)
 		f.heapAfter.add(s.heapAfter)
-		f.heapPeak = larger(f.heapPeak, s.heapAfter)
+		f.heapPeak = larger(f.heapPeak, s.heapPeak)
 		f.committedPeak = larger(f.committedPeak, s.committed)
 		if s.generation >= 0 {
 			f.generation[s.generation]++

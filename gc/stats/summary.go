@@ -181,8 +181,7 @@ func (p *Summary) addSurvival(c *gc.Collection) {
 }
 
 func (h *Heap) add(c *gc.Collection) {
-	h.Peak = larger(h.Peak, c.HeapPeak)
-	h.Peak = larger(h.Peak, c.HeapAfter)
+	h.Peak = larger(h.Peak, c.LargestHeap())
 	if c.HeapAfter.Known() {
 		h.After = c.HeapAfter
 	}

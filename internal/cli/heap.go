@@ -184,7 +184,7 @@ func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths [
 		}
 		t := tables[i]
 		t.collections++
-		t.peak = max(t.peak, c.HeapPeak.Or(0))
+		t.peak = max(t.peak, c.LargestHeap().Or(0))
 		snapshot, known := segments.Remove(c.Process.PID, c.ClrInstance, c.Number)
 		t.takes(c.Number, snapshot.Committed.Or(segment.Committed{}))
 		rows := o.rows(c, snapshot, known)

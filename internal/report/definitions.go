@@ -152,7 +152,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "heap peak", Unit: "bytes", Keys: []string{"heap_peak_bytes", "peak_bytes"},
-		Text: "The larger of heap before and heap after; for a background GC, including the GCs that began while it ran.", Source: "GCPerHeapHistory, GCHeapStats",
+		Text: "The larger of heap before and heap after; for a background GC, including the GCs that began while it ran. Of a process or a run, the largest of its GCs: reports, pages, diff, trend and check mean the same.", Source: "GCPerHeapHistory, GCHeapStats",
 	},
 	{
 		Name: "promoted", Unit: "bytes", Keys: []string{"promoted_bytes"},
