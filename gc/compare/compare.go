@@ -21,6 +21,7 @@ type Verdict string
 const (
 	Changed    Verdict = "changed"
 	Same       Verdict = "same"
+	NoChange   Verdict = "no_change" // of a Trend: none was found, though there are runs enough
 	CannotTell Verdict = "cannot_tell"
 )
 

@@ -17,6 +17,11 @@ type Step struct {
 	Percent       float64 // relative to Before
 }
 
+// MinTrend is the number of runs needed to find a change among them. Of fewer, more
+// permutations than trendAlpha allows divide as well as any values do: of ten values, one
+// in 126 has the same two halves.
+const MinTrend = 10
+
 const (
 	minStretch = 4    // runs
 	trendAlpha = 0.01 // for each metric: there are several
@@ -42,6 +47,44 @@ func Trends(runs []*Run) []Trend {
 		trends[i].find()
 	}
 	return trends
+}
+
+// Known returns how many runs have the metric.
+func (t *Trend) Known() int {
+	n := 0
+	for _, v := range t.Values {
+		if !math.IsNaN(v) {
+			n++
+		}
+	}
+	return n
+}
+
+// Verdict returns Changed, NoChange or CannotTell.
+func (t *Trend) Verdict() Verdict {
+	switch {
+	case len(t.Steps) > 0:
+		return Changed
+	case t.Known() < MinTrend:
+		return CannotTell
+	}
+	return NoChange
+}
+
+// TrendsVerdict returns the verdict of the primary metrics: changed where one has, and no
+// change where all that can be judged have none.
+func TrendsVerdict(trends []Trend) Verdict {
+	verdict := CannotTell
+	for i := range trends {
+		switch t := &trends[i]; {
+		case t.Explains != "":
+		case t.Verdict() == Changed:
+			return Changed
+		case t.Verdict() == NoChange:
+			verdict = NoChange
+		}
+	}
+	return verdict
 }
 
 // find looks for steps among the runs that have the metric.

@@ -33,7 +33,46 @@ func TestTrends(t *testing.T) {
 			t.Errorf("%s of the run without pauses is %v", trend.Name, trend.Values[5])
 		}
 	}
+	if got := TrendsVerdict(Trends(runs)); got != Changed {
+		t.Errorf("verdict %s", got)
+	}
 	if got := Trends(nil); len(got) != len(metrics) {
 		t.Errorf("%d trends of no runs", len(got))
+	}
+}
+
+// Fewer than MinTrend runs cannot show that nothing changed, and MinTrend can show a
+// change.
+func TestTrendVerdicts(t *testing.T) {
+	random := rand.New(rand.NewPCG(21, 21))
+	more := ordinary
+	more.allocated *= 1.5
+	for _, test := range []struct {
+		runs []*Run
+		want Verdict
+	}{
+		{nil, CannotTell},
+		{ordinary.runs(random, 1), CannotTell},
+		{ordinary.runs(random, MinTrend-1), CannotTell},
+		{ordinary.runs(random, MinTrend), NoChange},
+		{append(ordinary.runs(random, MinTrend/2), more.runs(random, MinTrend/2)...), Changed},
+	} {
+		trends := Trends(test.runs)
+		if got := TrendsVerdict(trends); got != test.want {
+			t.Errorf("%d runs: %s, want %s", len(test.runs), got, test.want)
+		}
+		for i := range trends {
+			if committed := &trends[i]; committed.Name == "committed_peak_bytes" && (committed.Known() != 0 || committed.Verdict() != CannotTell) {
+				t.Errorf("committed bytes, recorded in %d runs: %s", committed.Known(), committed.Verdict())
+			}
+		}
+	}
+}
+
+// Of fewer than MinTrend values, too many permutations have the same two halves.
+func TestMinTrend(t *testing.T) {
+	same := func(n int) float64 { return smallestP(n/2, n-n/2) }
+	if same(MinTrend) > trendAlpha || same(MinTrend-1) <= trendAlpha {
+		t.Errorf("of %d runs %.4f of the permutations, of %d %.4f", MinTrend-1, same(MinTrend-1), MinTrend, same(MinTrend))
 	}
 }

@@ -3,7 +3,6 @@ package cli
 import (
 	"context"
 	"errors"
-	"fmt"
 	"regexp"
 
 	"github.com/spf13/cobra"
@@ -29,7 +28,8 @@ func newTrendCmd(std *stdio) *cobra.Command {
 		Long: `trend reads many runs, each one a trace, in the order of the arguments (in a folder,
 in the order of names). For each metric it draws the history and names the runs at
 which the metric changed (E-divisive change points; see docs/compare.md). The same
-traces always give the same answer.
+traces always give the same answer. Finding a change takes at least 10 runs; of fewer,
+the answer is that it cannot tell.
 
 --label takes the name of a run from its file name: the first group of a regular
 expression, or the whole match.`,
@@ -61,9 +61,6 @@ func (o *trendOptions) run(ctx context.Context, std *stdio, label *regexp.Regexp
 	runs, err := std.runs(ctx, &o.Selection, o.traces, nil)
 	if err != nil {
 		return err
-	}
-	if len(runs) < 2*compare.MinRuns {
-		std.warn("trend", fmt.Sprintf("finding a change takes at least %d runs, got %d", 2*compare.MinRuns, len(runs)))
 	}
 	labels := make([]string, len(runs))
 	for i, run := range runs {

@@ -77,10 +77,11 @@ func number(v float64) *float64 {
 }
 
 type jsonTrend struct {
-	Name   string       `json:"name"`
-	Unit   compare.Unit `json:"unit"`
-	Values []*float64   `json:"values"`
-	Steps  []jsonStep   `json:"steps"`
+	Name    string          `json:"name"`
+	Verdict compare.Verdict `json:"verdict"`
+	Unit    compare.Unit    `json:"unit"`
+	Values  []*float64      `json:"values"`
+	Steps   []jsonStep      `json:"steps"`
 }
 
 type jsonStep struct {
@@ -94,14 +95,19 @@ type jsonStep struct {
 // WriteTrendsJSON writes trends over runs as one line of JSON.
 func WriteTrendsJSON(w io.Writer, labels []string, trends []compare.Trend) error {
 	out := struct {
-		SchemaVersion int           `json:"schema_version"`
-		Per           compare.Basis `json:"per"`
-		Runs          []string      `json:"runs"`
-		Metrics       []jsonTrend   `json:"metrics"`
-	}{1, basisOf(trends), labels, []jsonTrend{}}
+		SchemaVersion int             `json:"schema_version"`
+		Verdict       compare.Verdict `json:"verdict"`
+		RunsNeeded    *int            `json:"runs_needed"`
+		Per           compare.Basis   `json:"per"`
+		Runs          []string        `json:"runs"`
+		Metrics       []jsonTrend     `json:"metrics"`
+	}{1, compare.TrendsVerdict(trends), nil, basisOf(trends), labels, []jsonTrend{}}
+	if needed := compare.MinTrend - len(labels); needed > 0 && out.Verdict == compare.CannotTell {
+		out.RunsNeeded = &needed
+	}
 	for i := range trends {
 		t := &trends[i]
-		j := jsonTrend{Name: t.Name, Unit: t.Unit, Values: []*float64{}, Steps: []jsonStep{}}
+		j := jsonTrend{Name: t.Name, Verdict: t.Verdict(), Unit: t.Unit, Values: []*float64{}, Steps: []jsonStep{}}
 		for _, v := range t.Values {
 			j.Values = append(j.Values, number(v))
 		}

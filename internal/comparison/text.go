@@ -162,14 +162,43 @@ func trendSummary(labels []string, trends []compare.Trend) string {
 			}
 		}
 	}
-	if len(changed) == 0 {
-		return fmt.Sprintf("No change over %s.", text.Counted(len(labels), "run"))
+	few := len(labels) < compare.MinTrend
+	parts := changed
+	switch {
+	case len(changed) == 0 && !few && compare.TrendsVerdict(trends) == compare.NoChange:
+		parts = append(parts, "no change over "+text.Counted(len(labels), "run"))
+	case few:
+		parts = append(parts, fmt.Sprintf("cannot tell: finding a change takes at least %d runs, not %d", compare.MinTrend, len(labels)))
 	}
-	s := strings.Join(changed, "; ")
+	if untold := untold(trends); !few && len(untold) > 0 {
+		parts = append(parts, "cannot tell: "+strings.Join(untold, ", "))
+	}
+	s := strings.Join(parts, "; ")
 	return strings.ToUpper(s[:1]) + s[1:] + "."
 }
 
+// untold returns the primary metrics that too few runs have.
+func untold(trends []compare.Trend) []string {
+	var all []string
+	for i := range trends {
+		if t := &trends[i]; t.Explains == "" && t.Verdict() == compare.CannotTell {
+			all = append(all, fmt.Sprintf("%s (%s)", t.Text, recordedIn(t)))
+		}
+	}
+	return all
+}
+
+func recordedIn(t *compare.Trend) string {
+	if t.Known() == 0 {
+		return "not recorded"
+	}
+	return fmt.Sprintf("recorded in %s, %d needed", text.Counted(t.Known(), "run"), compare.MinTrend)
+}
+
 func steps(t *compare.Trend, labels []string) string {
+	if t.Verdict() == compare.CannotTell && len(labels) >= compare.MinTrend {
+		return "cannot tell: " + recordedIn(t)
+	}
 	var all []string
 	for _, s := range t.Steps {
 		all = append(all, labels[s.Run]+" "+signed(s.Percent))

@@ -1,7 +1,9 @@
 package comparison
 
 import (
+	"fmt"
 	"math"
+	"slices"
 	"strings"
 	"testing"
 
@@ -79,6 +81,40 @@ func TestSparkline(t *testing.T) {
 	}
 	if got := sparkline([]float64{0, 1, 2}, false); got != "_-^" {
 		t.Errorf("without Unicode: %q", got)
+	}
+}
+
+func TestTrendSummary(t *testing.T) {
+	labels := make([]string, 12)
+	for i := range labels {
+		labels[i] = fmt.Sprint("build-", i)
+	}
+	nan := math.NaN()
+	trend := func(name string, values ...float64) compare.Trend {
+		return compare.Trend{Metric: metric(name), Values: values}
+	}
+	level := make([]float64, 12)
+	changed := trend("collections", level...)
+	changed.Steps = []compare.Step{{Run: 5, Percent: 20}}
+	half := slices.Clone(level)
+	for i := range 6 {
+		half[i] = nan
+	}
+	for _, test := range []struct {
+		runs   int
+		trends []compare.Trend
+		want   string
+	}{
+		{6, []compare.Trend{trend("pause_pct", level[:6]...)}, "Cannot tell: finding a change takes at least 10 runs, not 6."},
+		{9, []compare.Trend{changed}, "Collections +20 % from build-5 on; cannot tell: finding a change takes at least 10 runs, not 9."},
+		{12, []compare.Trend{trend("pause_pct", level...)}, "No change over 12 runs."},
+		{12, []compare.Trend{trend("pause_pct", level...), trend("pause_p99_ms", half...)}, "No change over 12 runs; cannot tell: p99 pause (recorded in 6 runs, 10 needed)."},
+		{12, []compare.Trend{trend("pause_p99_ms", nan)}, "Cannot tell: p99 pause (not recorded)."},
+		{12, []compare.Trend{changed, trend("gen0_collections", half...)}, "Collections +20 % from build-5 on."},
+	} {
+		if got := trendSummary(labels[:test.runs], test.trends); got != test.want {
+			t.Errorf("%d runs:\ngot  %s\nwant %s", test.runs, got, test.want)
+		}
 	}
 }
 
