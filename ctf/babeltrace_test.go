@@ -10,7 +10,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// Another reader takes what is written, and finds nothing to complain of.
+// Babeltrace reads what the writer writes, without a complaint.
 func TestBabeltraceReads(t *testing.T) {
 	tool, err := exec.LookPath("babeltrace2")
 	if err != nil {

@@ -121,7 +121,7 @@ func with(files fstest.MapFS, name string, data []byte) fstest.MapFS {
 	return damaged
 }
 
-// What is cut off is missing at the end, and is told to be.
+// A trace that is cut ends early, and says so.
 func TestTruncated(t *testing.T) {
 	for name, files := range realTraces(t) {
 		whole := read(t, files)
@@ -176,7 +176,7 @@ func TestFlipped(t *testing.T) {
 	}
 }
 
-// What claims to be huge takes little memory and little time.
+// Sizes that claim to be huge take little memory and little time.
 func TestBombs(t *testing.T) {
 	const head = "trace { major = 1; minor = 8; byte_order = le; };\n" +
 		"typealias integer { size = 8; align = 8; } := u8;\n" +

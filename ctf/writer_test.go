@@ -21,7 +21,7 @@ import (
 
 var writerStart = time.Date(2026, 3, 1, 12, 0, 0, 123456789, time.UTC)
 
-// A written trace is in memory.
+// A written is a trace in memory.
 type written struct {
 	*ctf.Writer
 	metadata, stream bytes.Buffer
@@ -347,7 +347,7 @@ func TestWriterLoss(t *testing.T) {
 	}
 }
 
-// Errors of the files end the writing.
+// An error of a file ends the writing.
 func TestWriterFails(t *testing.T) {
 	failure := errors.New("disk is full")
 	if _, err := ctf.NewWriter(failing{failure}, &bytes.Buffer{}, ctf.WriterOptions{Start: writerStart}); !errors.Is(err, failure) {
@@ -371,7 +371,7 @@ type failing struct{ err error }
 
 func (f failing) Write([]byte) (int, error) { return 0, f.err }
 
-// A folder that has something in it is left alone.
+// A folder that is not empty is left alone.
 func TestCreateFolder(t *testing.T) {
 	opt := ctf.WriterOptions{Start: writerStart}
 	for _, name := range []string{t.TempDir(), filepath.Join(t.TempDir(), "new", "trace")} {

@@ -101,7 +101,7 @@ func TestEnvironment(t *testing.T) {
 	}
 }
 
-// TestSmallCommands holds requests and answers to their bytes.
+// TestSmallCommands compares requests and answers byte by byte.
 func TestSmallCommands(t *testing.T) {
 	for _, test := range []struct {
 		cmd  command

@@ -148,8 +148,7 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// TestOutOfReach: processes that nothing can be asked of are listed with the
-// reason.
+// TestOutOfReach: processes that cannot be asked are listed, with the reason.
 func TestOutOfReach(t *testing.T) {
 	m := newMachine(t)
 	m.runtime("tmp/dotnet-diagnostic-1-1-socket", 1, 0)

@@ -87,7 +87,7 @@ func TestRuntimes(t *testing.T) {
 	}
 }
 
-// wholeTrace stops a session and holds its bytes to being a whole trace.
+// wholeTrace stops a session and checks that its bytes are a whole trace.
 func wholeTrace(ctx context.Context, t *testing.T, session *diag.Session) {
 	t.Helper()
 	stopped := make(chan error)
@@ -165,8 +165,8 @@ func TestManySessions(t *testing.T) {
 	s.Close()
 }
 
-// TestSilentClient: a client that connects and says nothing holds up all others;
-// they give up in time.
+// TestSilentClient: a client that connects and sends nothing blocks all others, which
+// give up in time.
 func TestSilentClient(t *testing.T) {
 	ctx := limited(t)
 	p := start(ctx, t, 10, "idle", 20)

@@ -33,8 +33,8 @@ func drip(c net.Conn) {
 
 func hold(c net.Conn) { io.Copy(io.Discard, c) }
 
-// TestHostileAnswers: whatever answers a question, the asking ends in time, and
-// says what was wrong.
+// TestHostileAnswers: whatever the answer is, a request ends in time, and says what was
+// wrong.
 func TestHostileAnswers(t *testing.T) {
 	info := func(b []byte) []byte { return append(fields{}.u32(1).u64(7), b...) }
 	long := fields{}.u32(0x7fffffff)

@@ -47,7 +47,7 @@ func (m *machine) edit(path, old, replacement string) {
 	m.write(path, strings.Replace(string(b), old, replacement, 1))
 }
 
-// expire lets what is known of a process be too old.
+// expire makes what is known of a process too old.
 func (m *machine) expire(pid int) {
 	m.memory.mu.Lock()
 	defer m.memory.mu.Unlock()
@@ -139,8 +139,8 @@ func TestConnectIsChecked(t *testing.T) {
 	}
 }
 
-// TestRememberForeign: a process that is none of .NET is looked at again when there is
-// a socket with its number, or after a while.
+// TestRememberForeign: a process without .NET is looked at again when a socket with its
+// number appears, or after a while.
 func TestRememberForeign(t *testing.T) {
 	m := newMachine(t)
 	m.run(5, 5, "100", "/app/web")
@@ -164,8 +164,8 @@ func TestRememberForeign(t *testing.T) {
 	}
 }
 
-// TestRememberDead: a socket that refuses connections is left alone from when it is
-// not new, until it is another one.
+// TestRememberDead: an old socket that refuses connections is left alone until another
+// one takes its place.
 func TestRememberDead(t *testing.T) {
 	m := newMachine(t)
 	staleSocket(t, m.dir+"/"+rememberedSocket)

@@ -67,7 +67,7 @@ func TestRefusedRequests(t *testing.T) {
 	}
 }
 
-// TestCollectTracing holds each form of the command to its bytes.
+// TestCollectTracing compares each form of the command byte by byte.
 func TestCollectTracing(t *testing.T) {
 	config := Config{
 		BufferMB: 256, Rundown: RundownGC, NoStacks: true, Block: true,
@@ -101,7 +101,7 @@ func TestCollectTracing(t *testing.T) {
 	}
 }
 
-// TestNeeds: a config is asked for in the oldest form that has all of it.
+// TestNeeds: a config is sent in the oldest form that has room for all of it.
 func TestNeeds(t *testing.T) {
 	for _, test := range []struct {
 		config Config
@@ -120,8 +120,8 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// TestFallback: an older runtime gets what it can take, and the session says
-// what was granted.
+// TestFallback: an older runtime gets a command that it knows, and the session says what
+// it was granted.
 func TestFallback(t *testing.T) {
 	config := Config{
 		BufferMB: 1, Rundown: RundownGC, NoStacks: true, Block: true,

@@ -276,8 +276,8 @@ func TestServedSession(t *testing.T) {
 	left.in.Close()
 }
 
-// TestServerBearsWithClients: those that are slow, silent, or say half, keep
-// nobody waiting, and do not keep the server from closing.
+// TestServerBearsWithClients: clients that are slow, silent or stop halfway keep nobody
+// waiting, and do not keep the server from closing.
 func TestServerBearsWithClients(t *testing.T) {
 	s, c := serveTest(t, ServerOptions{Info: madeUp, Collect: func(Config) (Tracing, error) { return newTape(time.Hour), nil }})
 	request, err := newRequest(cmdProcessInfo).bytes()
@@ -325,7 +325,7 @@ func TestServerBearsWithClients(t *testing.T) {
 	}
 }
 
-// TestIdleClients: clients that connect and say nothing keep no other out.
+// TestIdleClients: clients that connect and send nothing keep no other client out.
 func TestIdleClients(t *testing.T) {
 	_, c := serveTest(t, ServerOptions{Info: madeUp})
 	for range 4 * maxConnections {

@@ -38,9 +38,8 @@ func TestOwnAddress(t *testing.T) {
 	}
 }
 
-// TestOwnSocket: what a process with the same number left is replaced by a socket
-// that only its user can open, which ends with the server. One that is in use is
-// let be.
+// TestOwnSocket: what a process with the same number left is replaced by a socket that
+// only its user can open, which ends with the server. One that is in use is left alone.
 func TestOwnSocket(t *testing.T) {
 	folder := shortFolder(t)
 	address, err := ownAddress(folder)

@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// TestStopHeldUp: a runtime that another client holds up continues with the trace
-// and never reads that it is to stop. Who asked it gives up.
+// TestStopHeldUp: a runtime that another client blocks goes on with the trace and never
+// reads the request to stop. The session gives up.
 func TestStopHeldUp(t *testing.T) {
 	path := filepath.Join(tempDir(t), "socket")
 	l, err := net.Listen("unix", path)

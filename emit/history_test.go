@@ -262,7 +262,7 @@ func TestCollectionsComeBack(t *testing.T) {
 	})
 }
 
-// stuck is a writer that stands still while it is locked.
+// A stuck writer blocks while it is locked.
 type stuck struct {
 	io.Writer
 	sync.Mutex
@@ -274,9 +274,9 @@ func (s *stuck) Write(b []byte) (int, error) {
 	return s.Writer.Write(b)
 }
 
-// A session whose writer stands still drops events, does not stop the program,
-// and tells in the trace how many it dropped, and where: collections that are not
-// touched have their figures.
+// A session whose writer blocks drops events without stopping the program, and tells in
+// the trace how many it dropped, and where: collections that have all their events have
+// their figures.
 func TestLostEvents(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, err := emit.NewProvider(emit.ProviderOptions{})

@@ -83,7 +83,7 @@ func stop(t *testing.T, s *diag.Session) (kinds []clr.Kind, lost uint64) {
 	return kinds, r.Loss().Events
 }
 
-// Clients are told what process it is, and get the events that each asks for.
+// Clients learn which process it is, and get the events that each asks for.
 func TestServe(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{Process: emit.Process{
 		CommandLine: `"/my game/server" -x`, OS: "Linux", Arch: "x64", Runtime: [3]uint16{9, 0, 4}, Settings: &clr.GCSettingsRundown{},
@@ -297,7 +297,7 @@ func TestServeBlockingClient(t *testing.T) {
 	if n != events || r.Loss().Events != 0 {
 		t.Errorf("%d events of %d, %d lost", n, events, r.Loss().Events)
 	}
-	// A client that stands still does not outlive the server.
+	// A client that does not read does not outlive the server.
 	mortal(t, server, 1, 1)
 	waiting := make(chan struct{})
 	go func() {

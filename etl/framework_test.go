@@ -273,7 +273,7 @@ func TestFramework(t *testing.T) {
 	}
 }
 
-// fieldsOf returns the fields of an event, and what is odd about them.
+// fieldsOf returns the fields of an event, and what is wrong with them.
 func fieldsOf(t *testing.T, d *clr.Decoder, ev *trace.Event) string {
 	var members map[string]json.RawMessage
 	if err := json.Unmarshal(append(append([]byte(`{"":0`), d.AppendFields(nil, ev)...), '}'), &members); err != nil {

@@ -344,7 +344,7 @@ func TestAllocated(t *testing.T) {
 	}
 }
 
-// TestLoss: what lost events may have changed is said, and not guessed.
+// TestLoss: a figure that lost events may have changed is marked, and not guessed.
 func TestLoss(t *testing.T) {
 	s := newScript()
 	s.tick(1, 1, clr.AllocationKindSmall, 700)

@@ -15,8 +15,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// impossible returns what no collection can be, or nil. Every exported figure,
-// however deep it lies, is looked at.
+// impossible returns an error for a figure that no collection can have. It looks at
+// every exported figure, however deep it lies.
 func impossible(c *gc.Collection) error {
 	for name, d := range map[string]gc.Opt[time.Duration]{"duration": c.Duration(), "pause": c.Pause(), "suspension": c.Suspend()} {
 		if d.Known() && d.Or(0) < 0 {

@@ -253,7 +253,7 @@ func FuzzTSDL(f *testing.F) {
 	})
 }
 
-// check holds a type to what readers rely on.
+// check checks what readers rely on in a type.
 func check(t *testing.T, ty *tsdl.Type, seen map[*tsdl.Type]bool, depth int) {
 	if ty == nil || seen[ty] {
 		return

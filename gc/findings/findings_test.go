@@ -17,7 +17,7 @@ import (
 
 const mb = 1_000_000
 
-// A history is what a process went through.
+// A history is the collections of a process.
 type history struct {
 	process gc.Process
 	trace   findings.Trace
@@ -384,7 +384,7 @@ func TestAssembled(t *testing.T) {
 	}
 }
 
-// whole checks all findings of a process for what they owe to a reader.
+// whole checks that the findings of a process have all that a reader needs.
 func whole(t *testing.T, where string, found []findings.Finding) {
 	t.Helper()
 	for i, f := range found {

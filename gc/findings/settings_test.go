@@ -8,7 +8,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// TestSettings checks which settings a process is told of: those that its runtime
+// TestSettings checks which settings are proposed for a process: those that its runtime
 // and its flavour of GC read, and whose value would change.
 func TestSettings(t *testing.T) {
 	server, workstation := gc.Some(true), gc.Some(false)
@@ -45,8 +45,8 @@ func TestSettings(t *testing.T) {
 	}
 }
 
-// TestSettingsAreWhole checks what each setting owes to a reader, and that rules
-// name no other.
+// TestSettingsAreWhole checks that each setting has all that a reader needs, and that
+// rules name no other.
 func TestSettingsAreWhole(t *testing.T) {
 	known := make(map[*setting]bool)
 	for _, s := range allSettings {

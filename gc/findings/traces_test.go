@@ -122,7 +122,7 @@ func examine(t *testing.T, names ...string) []findings.Result {
 	return results
 }
 
-// TestCausesOfModes checks what a program with known trouble is told: the first
+// TestCausesOfModes checks the findings on a program with a known cause: the first
 // cause, the generation and the heap that advice is for, and the settings that its
 // runtime reads.
 func TestCausesOfModes(t *testing.T) {

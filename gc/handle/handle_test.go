@@ -176,7 +176,7 @@ func TestFinalizers(t *testing.T) {
 	}
 }
 
-// What grows with the trace is bounded, and stays counted.
+// Memory does not grow with the trace, and what is left out is still counted.
 func TestBounded(t *testing.T) {
 	m := eventtest.Maker{PID: 7}
 	var h Handles

@@ -58,7 +58,7 @@ func webBytes(t *testing.T) []byte {
 	return nettracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
 }
 
-// TestCaptureStopped: what is interrupted is collected to its end.
+// TestCaptureStopped: an interrupted collection still reads the trace to its end.
 func TestCaptureStopped(t *testing.T) {
 	trace := webBytes(t)
 	f := diagtest.New(trace[:len(trace)/2], trace[len(trace)/2:])

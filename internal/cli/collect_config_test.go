@@ -13,7 +13,7 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// configOf returns what is asked of a runtime for a command line.
+// configOf returns the session that a command line asks a runtime for.
 func configOf(t *testing.T, args ...string) (diag.Config, bool) {
 	t.Helper()
 	opts := newCollectOptions()
@@ -67,7 +67,7 @@ func TestCollectConfig(t *testing.T) {
 	}
 }
 
-// TestWarnOfCost: who asks for what costs much is told of it, and of what does not.
+// TestWarnOfCost: keywords that cost much come with a warning, others do not.
 func TestWarnOfCost(t *testing.T) {
 	for args, want := range map[string]string{
 		"":                                   "",

@@ -74,8 +74,8 @@ func TestLaunchOutput(t *testing.T) {
 	}
 }
 
-// TestLaunchLeft: what a command leaves behind, and might wait for a port that is
-// gone, is told of.
+// TestLaunchLeft: a message names the processes that a command leaves behind, which
+// might wait for a port that is gone.
 func TestLaunchLeft(t *testing.T) {
 	pidFile := filepath.Join(t.TempDir(), "pid")
 	never := filepath.Join(t.TempDir(), "never")

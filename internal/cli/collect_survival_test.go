@@ -71,7 +71,7 @@ func (c *collecting) start() *collecting {
 	return c
 }
 
-// ends waits for the end and holds it to an exit code and to what is said.
+// ends waits for the end, and checks the exit code and what was said.
 func (c *collecting) ends(code int, says ...string) {
 	c.t.Helper()
 	var exit *exec.ExitError
@@ -91,8 +91,8 @@ func (c *collecting) ends(code int, says ...string) {
 	}
 }
 
-// whole holds the file to being a whole trace, whose collections are those that
-// the program saw.
+// whole checks that the file is a whole trace, whose collections are those that the
+// program saw.
 func (c *collecting) whole(ctx context.Context, program *dotnettest.Program) {
 	c.t.Helper()
 	diagtest.MustEndFile(c.t, c.path)
@@ -157,7 +157,7 @@ func collectingFrom(ctx context.Context, t *testing.T, version int) (*collecting
 	return c, program
 }
 
-// TestSurviveSessions: the 65th session is refused, and said why.
+// TestSurviveSessions: the 65th session is refused, with the reason.
 func TestSurviveSessions(t *testing.T) {
 	const most = 64
 	for _, version := range dotnettest.Versions {
@@ -185,7 +185,7 @@ func TestSurviveSessions(t *testing.T) {
 	}
 }
 
-// TestSurviveFull: when there is no more room, all is kept that found some.
+// TestSurviveFull: when the disk is full, everything written until then is kept.
 func TestSurviveFull(t *testing.T) {
 	const room = 1 << 19
 	for name, test := range map[string]struct {
@@ -234,7 +234,7 @@ func (c *collecting) limited(t *testing.T, size uint64) {
 	}
 }
 
-// TestSurviveForbidden: the process of another user is said to be one.
+// TestSurviveForbidden: an error says that a process is another user's.
 func TestSurviveForbidden(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("it takes root to be somebody else")
@@ -343,7 +343,8 @@ func TestSurviveImpostors(t *testing.T) {
 	}
 }
 
-// TestSurviveSilence: what does not answer, or a byte a second, is given up.
+// TestSurviveSilence: gctrail gives up a process that does not answer, or sends a byte a
+// second.
 func TestSurviveSilence(t *testing.T) {
 	if testing.Short() {
 		t.Skip("it takes ten seconds and more: not with -short")
@@ -357,8 +358,8 @@ func TestSurviveSilence(t *testing.T) {
 	slow.ends(exitNoProcess, "timed out waiting for an answer; it is stopped or busy, or another tool holds its socket")
 }
 
-// TestSurviveTrickle: a trace of a byte a second keeps what came of it, and nobody
-// who interrupts twice.
+// TestSurviveTrickle: of a trace that comes at a byte a second, what came is kept; a
+// second interrupt ends the wait.
 func TestSurviveTrickle(t *testing.T) {
 	trace := webBytes(t)
 	const head = 50_000
@@ -399,7 +400,7 @@ func TestSurviveTrickle(t *testing.T) {
 	}
 }
 
-// TestSurviveOther: what is no .NET process is said to be none.
+// TestSurviveOther: an error says that a process has no .NET.
 func TestSurviveOther(t *testing.T) {
 	newCollecting(t.Context(), t, "-p", strconv.Itoa(os.Getpid())).start().
 		ends(exitNoProcess, "not a .NET process; list the .NET processes with: gctrail ps")

@@ -15,8 +15,7 @@ import (
 
 //go:generate go test -run TestCommandDocs|TestFiguresDocument|TestSchemaFiles -update
 
-// TestCommandDocs holds docs/commands.md to what the commands say of
-// themselves.
+// TestCommandDocs compares docs/commands.md with the help of the commands.
 func TestCommandDocs(t *testing.T) {
 	const path = "../../docs/commands.md"
 	want := commandDocs(newRootCmd(&stdio{out: &bytes.Buffer{}, err: text.NewPrinter(&bytes.Buffer{})}))

@@ -244,7 +244,7 @@ func TestHostileRuns(t *testing.T) {
 	}
 }
 
-// A shape is what a name must not change.
+// A shape is the lines, cells and elements of an output, which a name must not change.
 type shape struct{ lines, cells, elements, commands int }
 
 func shapeOf(out string) shape {

@@ -11,8 +11,8 @@ import (
 	"github.com/gctrail/gctrail/internal/selection"
 )
 
-// TestPick: names and patterns pick all that match. What was named and is not
-// there is an error, what cannot be reached is told of.
+// TestPick: names and patterns pick all that match. A name that matches nothing is an
+// error; a process that cannot be reached is named in a message.
 func TestPick(t *testing.T) {
 	all := []*diag.Process{
 		{PID: 1, Name: "web1"},

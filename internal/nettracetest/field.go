@@ -91,8 +91,8 @@ func appendFieldsV1(b []byte, fields []field) []byte {
 	return b
 }
 
-// appendFieldsV2 appends a list in which each field has its size, with pad
-// bytes that nobody asked for.
+// appendFieldsV2 appends a list in which each field has its size, and pad bytes behind
+// it.
 func appendFieldsV2(b []byte, fields []field, pad int) []byte {
 	b = le.AppendUint32(b, uint32(len(fields)))
 	for _, f := range fields {

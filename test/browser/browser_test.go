@@ -77,8 +77,8 @@ func chromium(t *testing.T) string {
 	return ""
 }
 
-// A tab is a page in a browser. What it does against the rules is kept: errors,
-// requests, violations of its policy.
+// A tab is a page in a browser. It records what the page must not do: errors, requests,
+// violations of its policy.
 type tab struct {
 	*testing.T
 	ctx context.Context
@@ -274,7 +274,7 @@ func (b *tab) shoot(name string) {
 	b.must(os.WriteFile(filepath.Join(dir, name+".png"), png, 0o644))
 }
 
-// blameless fails the test where the page did something that it must not do.
+// blameless fails the test if the page did something that it must not do.
 func (b *tab) blameless(requests ...string) {
 	b.Helper()
 	violations := eval[[]string](b, "violations")
