@@ -101,12 +101,13 @@ func (c *Case) writePercentiles(p *text.Page) {
 		return
 	}
 	p.Section("Percentiles of pauses, with their GCs")
+	scale := units.TimeScale(c.Summary.All().Pause.Max())
 	var columns []text.Column
 	column := make(map[string]int)
 	for _, s := range percentiles {
 		if s.least <= c.Ranks.all.Count() {
 			column[s.name] = len(columns) + 1
-			columns = append(columns, text.Column{Heading: s.name})
+			columns = append(columns, text.Column{Heading: s.name + " " + scale.Unit})
 		}
 	}
 	var rows [][]string
@@ -120,7 +121,7 @@ func (c *Case) writePercentiles(p *text.Page) {
 			row[0] = of.Class()
 			rows = append(rows, row)
 		}
-		rows[len(rows)-1][column[of.Name]] = fmt.Sprintf("%s (%s)", units.Duration(of.Pause), units.Count(int64(of.Number)))
+		rows[len(rows)-1][column[of.Name]] = fmt.Sprintf("%s (%s)", scale.Time(of.Pause), units.Count(int64(of.Number)))
 	}
 	p.Table(append([]text.Column{{Heading: "GC", Left: true}}, columns...), rows)
 }
