@@ -29,9 +29,9 @@ func (c *Case) writeChart(p *text.Page) {
 	}
 	picture.Columns = width * dotchart.DotsPerCell / len(picture.Points)
 	picture.Width = (picture.Columns*len(picture.Points) + dotchart.DotsPerCell - 1) / dotchart.DotsPerCell
-	p.Section("%s", sentenceCase(dotchart.HeapTitle))
+	p.Section("%s", text.Sentence(dotchart.HeapTitle))
 	writeLines(p, picture.Heap(heapLines))
-	p.Heading("%s", sentenceCase(picture.PauseTitle()))
+	p.Heading("%s", text.Sentence(picture.PauseTitle()))
 	writeLines(p, picture.Pauses(pauseLines))
 	start, end := units.Duration(t.Origin), units.Duration(t.Origin+picture.Span())
 	p.Line("%s%s%*s", fmt.Sprintf("%*s", dotchart.ScaleWidth, ""), start, max(0, picture.Width-len(start)), end)

@@ -9,6 +9,7 @@ import (
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // A gap is something that the trace cannot tell, with the command that would
@@ -25,13 +26,13 @@ func (rep *Report) gaps(c *Case) []gap {
 		gaps = append(gaps, gap{fmt.Sprintf(format, args...), command})
 	}
 
+	affected := ""
+	if c != nil && c.Summary.All().Affected > 0 {
+		affected = fmt.Sprintf(" This may affect the figures of %s; sums are lower bounds.", text.Counted(c.Summary.All().Affected, "collection"))
+	}
 	if rep.loss.Events > 0 {
-		more := ""
-		if c != nil && c.Summary.All().Affected > 0 {
-			more = fmt.Sprintf(" They may affect the figures of %s; sums are lower bounds.", text.Counted(c.Summary.All().Affected, "collection"))
-		}
-		add(rep.record(c, findings.LargeBuffer), "%s lost%s.%s",
-			text.Counted(int(min(rep.loss.Events, 1<<62)), "event"), rep.lostWhen(), more)
+		add(rep.record(c, findings.LargeBuffer), "%s%s.%s", text.Sentence(lostEvents(rep.loss)), rep.lostWhen(), affected)
+		affected = ""
 	}
 	if uncounted(rep.loss) {
 		add("", "Some events%s: packets or buffers are missing.", rep.lostWhen())
@@ -40,7 +41,8 @@ func (rep *Report) gaps(c *Case) []gap {
 		add("", "What came after %s: the trace is truncated, its program or collector was stopped.", units.Duration(rep.info.Last))
 	}
 	if rep.loss.Damaged > 0 {
-		add("", "The contents of %s that cannot be read: the file is damaged.", text.Counted(rep.loss.Damaged, "place"))
+		add("", "The contents of %s that cannot be read: the file is damaged, and whole GCs may be missing.%s",
+			text.Counted(rep.loss.Damaged, "place"), affected)
 	}
 	if words := Unmerged(rep.merged); words != "" {
 		add("", "How the files relate: %s.", words)
@@ -79,6 +81,15 @@ func (rep *Report) gaps(c *Case) []gap {
 		add("", "How much memory was committed: .NET 8 and later record it, with regions.")
 	}
 	return gaps
+}
+
+// lostEvents returns how many events are known to be lost.
+func lostEvents(l *trace.Loss) string {
+	lost := text.Plural(int64(min(l.Events, 1<<62)), "event", "events") + " lost"
+	if l.Exactness == trace.Exact {
+		return lost
+	}
+	return "at least " + lost
 }
 
 // lostWhen says between what times events were lost.

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -28,6 +29,53 @@ func TestCollectFromTheFramework(t *testing.T) {
 		if words := strings.Join(append(commands, rep.next()...), "\n"); !strings.Contains(words, want) ||
 			strings.Contains(words, "--etw") != strings.Contains(want, "--etw") {
 			t.Errorf("%s:\n%s", runtime, words)
+		}
+	}
+}
+
+// TestLossInWords: the evidence line names everything that is missing, and what is a
+// lower bound; the gaps say that damage may hide more.
+func TestLossInWords(t *testing.T) {
+	for _, test := range []struct {
+		name     string
+		loss     trace.Loss
+		evidence string
+		gaps     []string
+	}{
+		{"whole", trace.Loss{Exactness: trace.Exact}, "no events lost", nil},
+		{"lost", trace.Loss{Events: 2, Exactness: trace.Exact}, "2 events lost", []string{"2 events lost. This may affect the figures of 1 collection; sums are lower bounds."}},
+		{
+			"one lost, and damaged",
+			trace.Loss{Events: 1, Exactness: trace.LowerBound, Damaged: 1},
+			"at least 1 event lost, damaged (1 unreadable place)",
+			[]string{
+				"At least 1 event lost. This may affect the figures of 1 collection; sums are lower bounds.",
+				"The contents of 1 place that cannot be read: the file is damaged, and whole GCs may be missing.",
+			},
+		},
+		{
+			"damaged",
+			trace.Loss{Exactness: trace.LowerBound, Damaged: 2},
+			"damaged (2 unreadable places)",
+			[]string{"The contents of 2 places that cannot be read: the file is damaged, and whole GCs may be missing. This may affect the figures of 1 collection; sums are lower bounds."},
+		},
+	} {
+		process := &gc.Process{PID: 7, Stopped: time.Second}
+		var found findings.Set
+		found.Add(&gc.Collection{Process: process, AffectedByLoss: true})
+		c := Case{Result: found.Judge(findings.Trace{})[0]}
+		rep := &Report{info: new(trace.Info), loss: &test.loss, cases: []Case{c}}
+		if got := rep.completeness(); got != test.evidence {
+			t.Errorf("%s: evidence: %q, want %q", test.name, got, test.evidence)
+		}
+		var got []string
+		for _, g := range rep.gaps(&c) {
+			if strings.Contains(g.what, "lost") || strings.Contains(g.what, "damaged") {
+				got = append(got, g.what)
+			}
+		}
+		if !slices.Equal(got, test.gaps) {
+			t.Errorf("%s: gaps: %q, want %q", test.name, got, test.gaps)
 		}
 	}
 }

@@ -54,7 +54,7 @@ func (rep *Report) writeScreen(p *text.Page) {
 		for i := range c.Findings[:shown] {
 			f := &c.Findings[i]
 			severity, rule := fmt.Sprintf("  %-8s ", severityWord(f.Severity)), " ("+f.ID+")"
-			title := text.Cut(sentenceCase(f.Title), p.Width-len(severity)-len(rule))
+			title := text.Cut(text.Sentence(f.Title), p.Width-len(severity)-len(rule))
 			p.Row(text.Span{Text: severity, Style: severityStyles[f.Severity]}, text.Span{Text: strings.TrimSpace(title) + rule})
 		}
 		if more := len(c.Findings) - shown; more > 0 {
@@ -97,13 +97,20 @@ func briefKeywords(all string) string {
 
 // completeness returns what is missing of the trace.
 func (rep *Report) completeness() string {
-	switch l := rep.loss; {
-	case l.Events > 0:
-		return text.Plural(int64(min(l.Events, 1<<62)), "event", "events") + " lost"
-	case l.Truncated:
-		return "truncated"
-	case l.Damaged > 0:
-		return "damaged"
+	l := rep.loss
+	var parts []string
+	if l.Events > 0 {
+		parts = append(parts, lostEvents(l))
+	}
+	if l.Truncated {
+		parts = append(parts, "truncated")
+	}
+	if l.Damaged > 0 {
+		parts = append(parts, "damaged ("+text.Counted(l.Damaged, "unreadable place")+")")
+	}
+	switch {
+	case len(parts) > 0:
+		return strings.Join(parts, ", ")
 	case uncounted(l):
 		return "events are missing"
 	case l.Exactness == trace.Exact:
@@ -228,13 +235,6 @@ func sumText(b stats.Bytes) string {
 	default:
 		return size
 	}
-}
-
-func sentenceCase(s string) string {
-	if s == "" {
-		return s
-	}
-	return strings.ToUpper(s[:1]) + s[1:]
 }
 
 // process describes the process and the settings of its GC.

@@ -155,7 +155,7 @@ func settingText(s *findings.Setting) string {
 
 var severityStyles = [...]text.Style{findings.Note: text.Note, findings.Warning: text.Warning, findings.Problem: text.Problem}
 
-func severityWord(s findings.Severity) string { return sentenceCase(s.String()) }
+func severityWord(s findings.Severity) string { return text.Sentence(s.String()) }
 
 // shownIn names the collections that show a finding.
 func shownIn(f *findings.Finding) string {

@@ -33,6 +33,14 @@ func Noun(n int, one string) string {
 	return one + "s"
 }
 
+// Sentence returns s with its first letter, of ASCII, in upper case.
+func Sentence(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
 // Counted returns a number with its word.
 func Counted(n int, one string) string { return units.Count(n) + " " + Noun(n, one) }
 
