@@ -239,7 +239,7 @@ func findingLines(p *painter, all []findings.Finding) []line {
 	page := &painter{width: p.width, height: math.MaxInt, styles: p.styles}
 	for i := range all {
 		f := &all[i]
-		title := fmt.Sprintf("%s: %s (%s, %v confidence)", f.Severity, f.Title, f.ID, f.Confidence)
+		title := fmt.Sprintf("%s: %s (%s, %v confidence)", text.Sentence(f.Severity.String()), f.Title, f.ID, f.Confidence)
 		page.wrapped(fmt.Sprintf("%d. ", i+1), title, page.left(), styleOf(p, f))
 		page.wrapped("   ", f.Description, page.left(), p.styles.faint)
 		for _, advice := range f.Advice {
