@@ -101,7 +101,7 @@ func Events() []Column {
 		{
 			Name: "Ratio Peak/After", Digits: 2, Number: func(g *GC) float64 { return g.HeapPeak / g.HeapAfter },
 			Own: func(c *gc.Collection) gc.Opt[float64] { return quotient(sizeOf(c.HeapPeak), sizeOf(c.HeapAfter)) },
-			Why: "see Peak MB",
+			Why: "of gctrail's Peak MB",
 		},
 		{
 			Name: "Promoted MB", Digits: 3, Number: func(g *GC) float64 { return g.Promoted },
@@ -138,7 +138,7 @@ func Events() []Column {
 					}
 					return share
 				}),
-				Why: "see " + name + " MB",
+				Why: "of sizes of the heap histories; PerfView's are of GCHeapStats",
 			})
 	}
 	return append(columns,

@@ -71,7 +71,8 @@ jsonl and csv also by generation.
 
 --columns perfview prints the tables of PerfView's GCStats with PerfView's figures, to
 the digits that it prints, but for those of the CPU; the column Differs names the
-figures that gctrail defines otherwise, and the lines below say how. One of them:
+figures of a row that gctrail defines otherwise, and the lines below say how. Those
+that differ in every row are named there only; csv has all of them. One of the tables:
 perfview-rollup, perfview-pauses (over 200 ms), perfview-events, perfview-condemned,
 perfview-generations; csv takes one, perfview-events by default.`,
 		Example: `  gctrail gcs app.nettrace

@@ -138,7 +138,8 @@ func writeRollup(page *text.Page, rows []perfviewRow) {
 	page.Table(columns, cells)
 }
 
-// write writes a table, and below it the figures of gctrail that differ.
+// write writes a table, and below it the figures of gctrail that differ. Those that
+// do in every row are named only there.
 func (t *perfviewTable) write(page *text.Page, rows []perfviewRow) {
 	rows = t.of(rows)
 	page.Section("%s", t.title)
@@ -147,32 +148,44 @@ func (t *perfviewTable) write(page *text.Page, rows []perfviewRow) {
 		return
 	}
 	shown := t.shown(rows)
+	times := make(map[string]int) // that a column differs
+	some := false                 // a column differs in some rows
+	if t.differs {
+		for i := range rows {
+			for _, name := range t.differences(&rows[i]) {
+				times[name]++
+			}
+		}
+		for _, n := range times {
+			some = some || n < len(rows)
+		}
+	}
 	var columns []text.Column
 	for _, c := range shown {
 		columns = append(columns, text.Column{Heading: c.Name, Left: c.Word != nil && t.differs, Rank: 1})
 	}
-	if t.differs {
+	if some {
 		columns = append(columns, text.Column{Heading: "Differs", Left: true, Rank: 2})
 	}
-	different := make(map[string]bool)
 	var cells [][]string
 	for i := range rows {
 		var row []string
 		for j := range shown {
 			row = append(row, shown[j].Text(rows[i].GC))
 		}
-		if t.differs {
-			names := t.differences(&rows[i])
-			for _, name := range names {
-				different[name] = true
-			}
+		if some {
+			names := slices.DeleteFunc(t.differences(&rows[i]), func(name string) bool { return times[name] == len(rows) })
 			row = append(row, strings.Join(names, ", "))
 		}
 		cells = append(cells, row)
 	}
 	page.Table(columns, cells)
 	for i := range shown {
-		if c := &shown[i]; different[c.Name] {
+		switch c := &shown[i]; times[c.Name] {
+		case 0:
+		case len(rows):
+			page.Prose("", fmt.Sprintf("%s differs in every row: gctrail's is %s.", c.Name, c.Why))
+		default:
 			page.Prose("", fmt.Sprintf("%s differs: gctrail's is %s.", c.Name, c.Why))
 		}
 	}
