@@ -122,7 +122,7 @@ func (o *serveOptions) run(ctx context.Context, std *stdio) error {
 		Program: program(), Token: token, Files: files, Watch: len(o.files) == 0,
 		Watcher: watch.Options{Wants: func(p *diag.Process) bool { return o.wants(p) }},
 	})
-	url := o.url(l.Addr(), token)
+	url := o.url(l.Addr(), token, len(files))
 	_ = std.err.Line("Serving until Ctrl-C. Whoever has this address can see everything that is shown:")
 	if !web.IsLoopback(o.listen) {
 		_ = std.err.Line("Other machines can connect%s, see command lines and the names of types and methods, and upload traces.", map[bool]string{true: " without encryption"}[o.certificate == ""])
@@ -159,8 +159,8 @@ func (o *serveOptions) token() (string, error) {
 	return token, nil
 }
 
-// url is the address of the page.
-func (o *serveOptions) url(addr net.Addr, token string) string {
+// url is the address of the page: of the trace if there is one, otherwise of the list.
+func (o *serveOptions) url(addr net.Addr, token string, traces int) string {
 	scheme := "http"
 	if o.certificate != "" {
 		scheme = "https"
@@ -170,7 +170,11 @@ func (o *serveOptions) url(addr net.Addr, token string) string {
 		name, _ := os.Hostname()
 		host = cmp.Or(name, "localhost")
 	}
-	return scheme + "://" + net.JoinHostPort(host, port) + "/?t=" + token
+	url := scheme + "://" + net.JoinHostPort(host, port) + "/?t=" + token
+	if traces == 1 {
+		url += "#source=file-0"
+	}
+	return url
 }
 
 // hasDisplay reports whether a browser can open a window here.

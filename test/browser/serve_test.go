@@ -134,6 +134,8 @@ func TestServeUpload(t *testing.T) {
 	}
 	b := newTab(t, size{1280, 900})
 	b.open(address)
+	b.wait(`document.querySelector(".grid .rows .row")`) // the only trace
+	b.click(".brand")
 	b.wait(`document.querySelector(".drop")`)
 	drop := func(path string) {
 		b.Helper()
