@@ -33,7 +33,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "induced", Unit: "count", Keys: []string{"induced"},
-		Text:    "Collections that the program requested with GC.Collect: the reasons Induced, InducedNotForced, InducedCompacting and InducedAggressive.",
+		Text:    "Collections that the program requested with GC.Collect: the reasons Induced, InducedCompacting and InducedAggressive, and InducedNotForced, which GC.AddMemoryPressure requests, too.",
 		Source:  "Reason of GCStart",
 		Differs: "PerfView counts Induced and InducedNotForced only.",
 	},

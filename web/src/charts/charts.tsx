@@ -134,7 +134,7 @@ export function Charts({ store }: { store: Store }): JSX.Element | null {
         )}
         {has.allocated && (
           <Chart
-            {...common} id="rate" title="Allocation rate" height={140} axis summary={`${bytes(selection.totals.allocated)} allocated`}
+            {...common} id="rate" title="Allocation rate" height={140} axis summary={`${selection.totals.allocatedIs}${bytes(selection.totals.allocated)} allocated`}
             legend={[{ label: "allocated per second", colour: palette.accent }]}
             series={(c) => [{ fill: tint(c.accent), stroke: c.accent, width: 1, points: { show: false }, paths: uPlot.paths.stepped!({ align: -1 }) }]}
             draw={(from, to, width) => drawRate(p, allocated, from, to, Math.max(50, width / 2))}

@@ -32,6 +32,9 @@ export interface Pauses {
   byClass: Float64Array[];
 }
 
+/** How a sum relates to the true one, as reports print it: estimated, at least, exact. */
+export type Accuracy = "~" | ">" | "";
+
 export interface Totals {
   count: number;
   pause: number;
@@ -39,17 +42,21 @@ export interface Totals {
   longestRow: number;
   p99: number;
   allocated: number;
+  allocatedIs: Accuracy;
   freed: number;
+  freedIs: Accuracy;
   promoted: number;
+  promotedIs: Accuracy;
   largest: number;
   induced: number;
+  notForced: number; // of induced: GCs that need not have blocked
   doubtful: number; // incomplete, or touched by loss
   from: number;
   to: number;
 }
 
 const noTotals: Totals = {
-  count: 0, pause: 0, longest: NaN, longestRow: -1, p99: NaN, allocated: NaN, freed: NaN, promoted: NaN, largest: NaN, induced: 0, doubtful: 0, from: 0, to: 0,
+  count: 0, pause: 0, longest: NaN, longestRow: -1, p99: NaN, allocated: NaN, allocatedIs: "", freed: NaN, freedIs: "", promoted: NaN, promotedIs: "", largest: NaN, induced: 0, notForced: 0, doubtful: 0, from: 0, to: 0,
 };
 
 const noPauses: Pauses = { all: new Float64Array(0), byClass: classes.map(() => new Float64Array(0)) };
@@ -159,15 +166,50 @@ async function sortedPauses(p: Process, rows: Uint32Array): Promise<Pauses> {
 }
 
 const induced = new Set(["Induced", "InducedNotForced", "InducedCompacting", "InducedAggressive"]);
+const notForced = new Set(["InducedNotForced"]);
+
+/** A sum of sizes, of which some may be unknown or not exact, as in gc/stats. */
+class Sum {
+  sum = NaN;
+  private estimated = false;
+  private atLeast = false;
+  private readonly sizes: Float64Array;
+  private readonly certainties: Float64Array | null;
+  private readonly words: string[];
+
+  constructor(p: Process, sizes: string, certainties?: string) {
+    this.sizes = p.get(sizes);
+    this.certainties = certainties ? p.get(certainties) : null;
+    this.words = p.head.words.certainties;
+  }
+
+  add(row: number, affected: boolean): void {
+    const size = this.sizes[row];
+    if (Number.isNaN(size)) {
+      this.atLeast = true;
+      return;
+    }
+    this.sum = (this.sum || 0) + size;
+    const word = this.certainties ? this.words[this.certainties[row]] : "exact";
+    if (word === "estimate") this.estimated = true;
+    if (word === "lower_bound" || affected) this.atLeast = true;
+  }
+
+  get is(): Accuracy {
+    if (Number.isNaN(this.sum)) return "";
+    return this.estimated ? "~" : this.atLeast ? ">" : "";
+  }
+}
 
 /** Adds up figures of some collections. Their pauses in ascending order may be known. */
 async function sum(p: Process, rows: Uint32Array, state: State, ascending: Float64Array | null): Promise<Totals> {
   const t = { ...noTotals, count: rows.length, from: state.from ?? p.header.started_us, to: Math.min(state.to ?? Infinity, p.end) };
-  const [pause, allocated, freed, promoted] = ["pause_us", "allocated_bytes", "freed_bytes", "promoted_bytes"].map((name) => p.get(name));
+  const pause = p.get("pause_us");
+  const [allocated, freed, promoted] = [new Sum(p, "allocated_bytes", "allocated_is"), new Sum(p, "freed_bytes", "freed_is"), new Sum(p, "promoted_bytes")];
   const [beforeBytes, after, reason] = ["heap_before_bytes", "heap_after_bytes", "reason"].map((name) => p.get(name));
   const [complete, affected] = ["complete", "affected_by_loss"].map((name) => p.get(name));
-  const inducing = new Set(Object.entries(p.head.words.reasons).filter(([, name]) => induced.has(name)).map(([code]) => Number(code)));
-  const add = (sum: number, v: number) => (Number.isNaN(v) ? sum : Number.isNaN(sum) ? v : sum + v);
+  const codes = (names: Set<string>) => new Set(Object.entries(p.head.words.reasons).filter(([, name]) => names.has(name)).map(([code]) => Number(code)));
+  const [inducing, asking] = [codes(induced), codes(notForced)];
   const pauses = new Float64Array(rows.length);
   let known = 0;
   for (let i = 0; i < rows.length; i++) {
@@ -181,15 +223,17 @@ async function sum(p: Process, rows: Uint32Array, state: State, ascending: Float
         t.longestRow = row;
       }
     }
-    t.allocated = add(t.allocated, allocated[row]);
-    t.freed = add(t.freed, freed[row]);
-    t.promoted = add(t.promoted, promoted[row]);
+    for (const of of [allocated, freed, promoted]) of.add(row, affected[row] === 1);
     const size = Math.max(beforeBytes[row] || 0, after[row] || 0);
     if (size > 0 && !(size <= t.largest)) t.largest = size;
     if (inducing.has(reason[row])) t.induced++;
+    if (asking.has(reason[row])) t.notForced++;
     if (complete[row] === 0 || affected[row] === 1) t.doubtful++;
     if ((i & 8191) === 8191) await breathe();
   }
+  [t.allocated, t.allocatedIs] = [allocated.sum, allocated.is];
+  [t.freed, t.freedIs] = [freed.sum, freed.is];
+  [t.promoted, t.promotedIs] = [promoted.sum, promoted.is];
   if (known > 0) {
     await nextTask();
     t.p99 = percentile(ascending ?? pauses.subarray(0, known).sort(), 99);

@@ -118,7 +118,7 @@ function Overlay({ store, sides }: { store: Store; sides: Side[] }): JSX.Element
           <Chart {...common} id="heap" title="Heap after each GC" height={150} summary={`largest ${selections.map((s) => bytes(s.totals.largest)).join(" before, ")} after`}
             series={(c) => sides.map((s) => ({ stroke: c[colours[s.label]], width: 1.5, spanGaps: true, points: { show: false } }))}
             draw={lines((p, from, to, buckets) => values(p, "heap_after_bytes", from, to, buckets))} value={bytes} />
-          <Chart {...common} id="rate" title="Allocation rate" height={130} summary={selections.map((s) => bytes(s.totals.allocated)).join(" before, ") + " after"}
+          <Chart {...common} id="rate" title="Allocation rate" height={130} summary={selections.map((s) => s.totals.allocatedIs + bytes(s.totals.allocated)).join(" before, ") + " after"}
             series={(c) => sides.map((s) => ({ stroke: c[colours[s.label]], width: 1.5, spanGaps: true, points: { show: false }, paths: uPlot.paths.stepped!({ align: -1 }) }))}
             draw={lines(rates)} value={rate} />
         </div>
@@ -168,13 +168,13 @@ function rates({ process: p, allocated }: Prepared, from: number, to: number, bu
 
 function Figures({ sides, selections }: { sides: Side[]; selections: Selection[] }): JSX.Element {
   const of = (p: Selection, c: number, share: number) => percentile(c < 0 ? p.pauses.all : p.pauses.byClass[c], share);
-  const rows: { label: string; value: (s: Selection) => number; text: (v: number) => string }[] = [
+  const rows: { label: string; value: (s: Selection) => number; text: (v: number) => string; is?: (s: Selection) => string }[] = [
     { label: "GCs", value: (s) => s.totals.count, text: count },
     { label: "total pause", value: (s) => s.totals.pause, text: duration },
     ...[50, 90, 99, 100].map((share) => ({ label: share === 100 ? "longest pause" : `p${share}`, value: (s: Selection) => of(s, -1, share), text: duration })),
     ...classes.map((k, c) => ({ label: `p99, ${k.label}`, value: (s: Selection) => of(s, c, 99), text: duration })),
-    { label: "allocated", value: (s) => s.totals.allocated, text: bytes },
-    { label: "promoted", value: (s) => s.totals.promoted, text: bytes },
+    { label: "allocated", value: (s) => s.totals.allocated, text: bytes, is: (s) => s.totals.allocatedIs },
+    { label: "promoted", value: (s) => s.totals.promoted, text: bytes, is: (s) => s.totals.promotedIs },
     { label: "largest heap", value: (s) => s.totals.largest, text: bytes },
   ];
   return (
@@ -182,12 +182,13 @@ function Figures({ sides, selections }: { sides: Side[]; selections: Selection[]
       <caption class="hidden">Figures of the selected GCs</caption>
       <thead><tr><th scope="col" />{sides.map((s) => <th scope="col" class="number" key={s.label}>{s.label}</th>)}<th scope="col" class="number">difference</th></tr></thead>
       <tbody>
-        {rows.map(({ label, value, text }) => {
+        {rows.map(({ label, value, text, is }) => {
           const [before, after] = selections.map(value);
           if (Number.isNaN(before) && Number.isNaN(after)) return null;
+          const [ofBefore, ofAfter] = selections.map((s) => is?.(s) ?? "");
           const change = (100 * (after - before)) / before;
           return (
-            <tr key={label}><th scope="row">{label}</th><td class="number">{text(before)}</td><td class="number">{text(after)}</td><td class="number">{Number.isFinite(change) ? `${change < 0 ? "−" : "+"}${percent(Math.abs(change))}` : "–"}</td></tr>
+            <tr key={label}><th scope="row">{label}</th><td class="number">{ofBefore + text(before)}</td><td class="number">{ofAfter + text(after)}</td><td class="number">{Number.isFinite(change) ? `${change < 0 ? "−" : "+"}${percent(Math.abs(change))}` : "–"}</td></tr>
           );
         })}
       </tbody>

@@ -1,5 +1,6 @@
 import type { JSX } from "preact";
 import type { Finding, ProcessReport, Report } from "../data/header";
+import type { Accuracy } from "../state/selection";
 import { pickOf } from "../state/state";
 import { useStore, type Store } from "../state/store";
 import { count, bytes, duration, percent, plural, rate } from "../units";
@@ -51,6 +52,12 @@ function Missing({ report, process }: { report: Report; process: ProcessReport |
   return <p class="missing" role="note"><b>Missing:</b> {parts.join("; ")}. See <a href="#evidence-title" onClick={(e) => { e.preventDefault(); document.getElementById("evidence-title")?.scrollIntoView({ block: "start" }); }}>Quality of evidence</a>.</p>;
 }
 
+const accuracies: Record<Accuracy, string | undefined> = {
+  "~": "An estimate: the program allocates while a background GC runs.",
+  ">": "At least: the trace lacks the sizes of some GCs.",
+  "": undefined,
+};
+
 /** Figures over the selected collections. */
 export function Figures({ store }: { store: Store }): JSX.Element | null {
   const selection = useStore(store, (s) => s.selection);
@@ -67,11 +74,11 @@ export function Figures({ store }: { store: Store }): JSX.Element | null {
       <Figure label={<Term head={head} name="pause">total pause</Term>} value={duration(t.pause)} note={watched > 0 && t.count > 0 ? `${percent((100 * t.pause) / watched)} of ${duration(watched)}` : undefined} />
       <Figure label="longest pause" value={duration(t.longest)} note={t.longestRow >= 0 ? `GC ${p.get("number")[t.longestRow]}` : undefined} />
       <Figure label="p99 pause" value={duration(t.p99)} />
-      <Figure label={<Term head={head} name="allocated">allocated</Term>} value={bytes(t.allocated)} note={!part && watched > 0 && t.allocated > 0 ? rate((t.allocated / watched) * 1e6) : undefined} />
-      <Figure label={<Term head={head} name="freed">freed</Term>} value={bytes(t.freed)} />
-      <Figure label={<Term head={head} name="promoted">promoted</Term>} value={bytes(t.promoted)} />
+      <Figure label={<Term head={head} name="allocated">allocated</Term>} value={t.allocatedIs + bytes(t.allocated)} title={accuracies[t.allocatedIs]} note={!part && watched > 0 && t.allocated > 0 ? rate((t.allocated / watched) * 1e6) : undefined} />
+      <Figure label={<Term head={head} name="freed">freed</Term>} value={t.freedIs + bytes(t.freed)} title={accuracies[t.freedIs]} />
+      <Figure label={<Term head={head} name="promoted">promoted</Term>} value={t.promotedIs + bytes(t.promoted)} title={accuracies[t.promotedIs]} />
       <Figure label="largest heap" value={bytes(t.largest)} />
-      <Figure label="induced" value={count(t.induced)} note={t.induced > 0 ? percent((100 * t.induced) / t.count) : undefined} />
+      <Figure label={<Term head={head} name="induced">induced</Term>} value={count(t.induced)} note={t.induced > 0 ? percent((100 * t.induced) / t.count) + (t.notForced > 0 ? `, ${count(t.notForced)} not forced` : "") : undefined} />
       {t.doubtful > 0 && <Figure label="incomplete" value={count(t.doubtful)} note="GCs lack events" />}
     </dl>
   );
@@ -90,7 +97,7 @@ export function Evidence({ store }: { store: Store }): JSX.Element | null {
     <section class="evidence" aria-labelledby="evidence-title">
       <h2 id="evidence-title">Quality of evidence</h2>
       <ul class="checks">
-        <li class={lost.events === 0 ? "good" : "problem"}>{lost.events === 0 ? (lost.events_is === "unknown" ? "Lost events: not known" : "No events lost") : `${lost.events_is === "exact" ? "" : "At least "}${plural(lost.events, "event")} lost`}</li>
+        <li class={lost.events > 0 ? "problem" : lost.damaged > 0 ? "warning" : "good"}>{lost.events === 0 ? (lost.events_is === "unknown" || lost.damaged > 0 ? "Lost events: not known" : "No events lost") : `${lost.events_is === "exact" ? "" : "At least "}${plural(lost.events, "event")} lost`}</li>
         {store.data.follow ? <li class="good">{`Watched live for ${duration(report.duration_ms * 1e3)}`}</li>
           : <li class={lost.cut ? "warning" : "good"}>{lost.cut ? "The trace is truncated" : "The trace has its end"}</li>}
         {lost.damaged > 0 && <li class="problem">{plural(lost.damaged, "place")} cannot be read</li>}
