@@ -7,6 +7,9 @@ import (
 	"math"
 	"slices"
 	"strconv"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A Note is something about the runs that readers must know before they look at
@@ -44,13 +47,76 @@ func notes(before, after []*Run, basis Basis) []Note {
 			add("no_collection", "%s has no collection.", r.Name)
 		}
 	}
-	for _, f := range facts {
+	differ := func(f *fact) bool {
 		b, a := f.values(before), f.values(after)
 		if b != a {
 			add(f.kind, "The runs differ in %s: %s before, %s after.", f.text, b, a)
 		}
+		return b != a
+	}
+	for i := range facts {
+		differ(&facts[i])
+	}
+	if !differ(&recordedSettings) {
+		for i := range settings {
+			s := &settings[i]
+			differ(&fact{"settings", s.text, func(r *Run) string {
+				if r.Process.Settings == nil {
+					return ""
+				}
+				return s.of(r.Process.Settings)
+			}})
+		}
 	}
 	return all
+}
+
+var recordedSettings = fact{"settings", "GC settings", func(r *Run) string {
+	if r.Process.Settings == nil {
+		return ""
+	}
+	return "recorded"
+}}
+
+// A setting is one of the GC's, in words and with its unit.
+type setting struct {
+	text string
+	of   func(*clr.GCSettingsRundown) string
+}
+
+var settings = [...]setting{
+	{"hard limit of the heap", func(s *clr.GCSettingsRundown) string { return size(s.HardLimit, "none") }},
+	{"LOH threshold", func(s *clr.GCSettingsRundown) string { return size(s.LOHThreshold, "default") }},
+	{"smallest gen 0 budget", func(s *clr.GCSettingsRundown) string { return size(s.Gen0MinBudgetConfig, "default") }},
+	{"largest gen 0 budget", func(s *clr.GCSettingsRundown) string { return size(s.Gen0MaxBudgetConfig, "default") }},
+	{"high memory threshold", func(s *clr.GCSettingsRundown) string {
+		if s.HighMemPercentConfig == 0 {
+			return "default"
+		}
+		return fmt.Sprintf("%d %%", s.HighMemPercentConfig)
+	}},
+	{"concurrent GC", onOff(clr.GCSettingsBitsConcurrent)},
+	{"large pages", onOff(clr.GCSettingsBitsLargePages)},
+	{"frozen segments", onOff(clr.GCSettingsBitsFrozenSegments)},
+	{"hard limit set by configuration", onOff(clr.GCSettingsBitsHardLimitConfigured)},
+	{"GCNoAffinitize", onOff(clr.GCSettingsBitsNoAffinitize)},
+}
+
+func onOff(bit clr.GCSettingsBits) func(*clr.GCSettingsRundown) string {
+	return func(s *clr.GCSettingsRundown) string {
+		if s.BitSettings&bit != 0 {
+			return "on"
+		}
+		return "off"
+	}
+}
+
+// size writes a size; sizes that read alike are taken for the same.
+func size(n uint64, zero string) string {
+	if n == 0 {
+		return zero
+	}
+	return units.Bytes(int64(min(n, math.MaxInt64)))
 }
 
 // A fact is something that runs should have in common. It is "unknown" where a run
@@ -71,19 +137,11 @@ var facts = [...]fact{
 		}
 		return "workstation"
 	}},
-	{"settings", "GC settings", func(r *Run) string {
-		s := r.Process.Settings
-		if s == nil {
-			return ""
-		}
-		return fmt.Sprintf("hard limit %d, LOH threshold %d, gen 0 budget %d to %d, high memory %d %%, %v",
-			s.HardLimit, s.LOHThreshold, s.Gen0MinBudgetConfig, s.Gen0MaxBudgetConfig, s.HighMemPercentConfig, s.BitSettings)
-	}},
 	{"memory", "memory of the machine or container", func(r *Run) string {
 		if r.Process.Settings == nil {
 			return ""
 		}
-		return fmt.Sprint(r.Process.Settings.PhysicalMemoryConfig)
+		return size(r.Process.Settings.PhysicalMemoryConfig, "0 B")
 	}},
 	{"heaps", "number of heaps", func(r *Run) string { return number(r.heaps) }},
 	{"processors", "number of processors", func(r *Run) string { return number(r.Processors) }},

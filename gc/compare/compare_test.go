@@ -3,6 +3,7 @@ package compare
 import (
 	"math"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -226,6 +227,46 @@ func TestNotesAndCauses(t *testing.T) {
 		if cause.Kind == "type" {
 			t.Errorf("cause %+v, though one run has no types", cause)
 		}
+	}
+}
+
+// Of the settings, only those that differ are named, with their units.
+func TestSettings(t *testing.T) {
+	random := rand.New(rand.NewPCG(22, 22))
+	b, a := ordinary.run(random), ordinary.run(random)
+	notes := func(of, with *clr.GCSettingsRundown) (all []string) {
+		b.Process.Settings, a.Process.Settings = of, with
+		for _, n := range Compare([]*Run{b}, []*Run{a}).Notes {
+			if n.Kind == "settings" || n.Kind == "memory" {
+				all = append(all, n.Text)
+			}
+		}
+		return all
+	}
+	usual := clr.GCSettingsRundown{LOHThreshold: 85000, PhysicalMemoryConfig: 8e9, BitSettings: clr.GCSettingsBitsConcurrent}
+	other := usual
+	if got := notes(&usual, &other); got != nil {
+		t.Errorf("the same settings: %q", got)
+	}
+	other.HardLimit, other.LOHThreshold, other.Gen0MaxBudgetConfig = 200e6, 200_000, 64e6
+	other.PhysicalMemoryConfig, other.HighMemPercentConfig, other.BitSettings = 4e9, 90, 0
+	want := []string{
+		"The runs differ in memory of the machine or container: 8.00 GB before, 4.00 GB after.",
+		"The runs differ in hard limit of the heap: none before, 200 MB after.",
+		"The runs differ in LOH threshold: 85.0 kB before, 200 kB after.",
+		"The runs differ in largest gen 0 budget: default before, 64.0 MB after.",
+		"The runs differ in high memory threshold: default before, 90 % after.",
+		"The runs differ in concurrent GC: on before, off after.",
+	}
+	if got := notes(&usual, &other); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	want = []string{
+		"The runs differ in memory of the machine or container: 8.00 GB before, unknown after.",
+		"The runs differ in GC settings: recorded before, unknown after.",
+	}
+	if got := notes(&usual, nil); !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
 	}
 }
 

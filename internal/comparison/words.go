@@ -61,8 +61,11 @@ func magnitude(ch *compare.Change) string {
 // undecided returns why a metric cannot be told, in brackets.
 func undecided(ch *compare.Change) string {
 	why := map[compare.Reason]string{
-		compare.NotRecorded:  "not recorded in every run",
-		compare.TooFewPauses: "too few pauses",
+		compare.NotRecorded:   "not recorded in every run",
+		compare.TooFewPauses:  "too few pauses",
+		compare.TooFewRuns:    "too few runs",
+		compare.TooNoisy:      "the runs vary too much",
+		compare.ParentDecides: "no clear change of " + textOf(ch.Explains),
 	}[ch.Reason]
 	if needed := needed(ch.RunsNeeded); needed != "" && ch.Reason != compare.NotRecorded {
 		why = needed
@@ -71,6 +74,16 @@ func undecided(ch *compare.Change) string {
 		return ""
 	}
 	return " (" + why + ")"
+}
+
+// textOf returns a metric in words.
+func textOf(name string) string {
+	for _, m := range compare.Metrics() {
+		if m.Name == name {
+			return m.Text
+		}
+	}
+	return name
 }
 
 // needed returns how many more runs a side would decide; empty if unknown.

@@ -84,6 +84,20 @@ func TestSparkline(t *testing.T) {
 	}
 }
 
+// A metric that cannot be judged says why, whatever the reason.
+func TestUndecided(t *testing.T) {
+	for reason, want := range map[compare.Reason]string{
+		compare.Decided: "", compare.NotRecorded: "not recorded in every run", compare.TooFewPauses: "too few pauses",
+		compare.TooFewRuns: "too few runs", compare.TooNoisy: "the runs vary too much", compare.ParentDecides: "no clear change of GC pause time",
+	} {
+		ch := compare.Change{Metric: metric("pause_mean_ms"), Verdict: compare.CannotTell, Reason: reason, Percent: 198, Low: 100, High: 286}
+		c := &compare.Comparison{Changes: []compare.Change{ch}}
+		if row := table(c)[0]; row[len(row)-1] != want {
+			t.Errorf("%s: %q, want %q", reason, row, want)
+		}
+	}
+}
+
 func TestTrendSummary(t *testing.T) {
 	labels := make([]string, 12)
 	for i := range labels {
