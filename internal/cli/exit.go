@@ -151,10 +151,11 @@ func reason(err error) string {
 // hint returns what to do about a file that cannot be read.
 func hint(err error) string {
 	path, _ := errors.AsType[*fs.PathError](err)
+	_, refused := errors.AsType[syscall.Errno](err) // by the system
 	switch {
 	case errors.Is(err, fs.ErrPermission):
 		return "you have no permission to read it: ask its owner for access"
-	case errors.Is(err, fs.ErrNotExist), path != nil && path.Op == "open": // such as a name that is too long
+	case errors.Is(err, fs.ErrNotExist), refused && path != nil && path.Op == "open": // such as a name that is too long
 		return "check the path"
 	case errors.Is(err, trace.ErrUnsupported):
 		return "list the supported formats with: gctrail version"
