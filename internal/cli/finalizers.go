@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -43,11 +44,21 @@ gcheapandtypenames:
 		var model handle.Finalizers
 		l := modelList[handle.Finalization, handle.Finalized]{
 			wants: model.Wants, feed: model.Feed, fields: finalizerFields,
-			totals: func(*scanned) []handle.Finalization { return model.Processes() },
-			pid:    func(f handle.Finalization) uint64 { return f.PID },
-			head:   finalizersHead,
-			rows:   func(f handle.Finalization) []handle.Finalized { return model.Rows(f.PID) },
-			none:   lack{what: "finalization events", recording: report.RecordFinalizers},
+			pid:  func(f handle.Finalization) uint64 { return f.PID },
+			rows: func(f handle.Finalization) []handle.Finalized { return model.Rows(f.PID) },
+			none: lack{what: "finalization events", recording: report.RecordFinalizers},
+		}
+		format := ""
+		l.totals = func(scan *scanned) []handle.Finalization {
+			format = scan.Info().Format
+			return model.Processes()
+		}
+		l.head = func(p *text.Page, of *gc.Process, f handle.Finalization) {
+			finalizersHead(p, of, f)
+			named := slices.ContainsFunc(model.Rows(f.PID), func(r handle.Finalized) bool { return r.Type != "" })
+			if !named && max(f.Objects, f.Finalized) > 0 {
+				writeUntyped(p, report.Record(of, format, report.RecordFinalizers))
+			}
 		}
 		model.Types = l.naming.wantTypes()
 		return l.list(ctx, &opts, std, out, paths)
@@ -67,5 +78,15 @@ func finalizersHead(p *text.Page, of *gc.Process, f handle.Finalization) {
 	if f.PromotedObjects > 0 {
 		p.Prose("Kept: ", fmt.Sprintf("collections kept %s (%s) alive for their finalizers.",
 			text.Plural(f.PromotedObjects, "object", "objects"), units.Bytes(f.PromotedBytes)))
+	}
+}
+
+// writeUntyped writes that a trace does not name the types of finalized objects, and which
+// command, if any, records them.
+func writeUntyped(p *text.Page, record string) {
+	p.Prose("Types: ", "this trace does not name them.")
+	if record != "" {
+		p.Line("To record type names:")
+		p.Command("  ", record)
 	}
 }
