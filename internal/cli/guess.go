@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"os"
@@ -50,11 +51,21 @@ func implied(root *cobra.Command, args []string) []string {
 // onlyReportFlags reports whether args are flags of report, and not of gctrail itself.
 func onlyReportFlags(root *cobra.Command, args []string) bool {
 	report, _, err := root.Find([]string{"report"})
-	return err == nil && !slices.ContainsFunc(args, func(arg string) bool {
-		name, _, _ := strings.Cut(strings.TrimPrefix(arg, "--"), "=")
+	if err != nil {
+		return false
+	}
+	for i := 0; i < len(args); i++ {
+		name, _, hasValue := strings.Cut(strings.TrimPrefix(args[i], "--"), "=")
+		f := cmp.Or(report.Flags().Lookup(name), root.PersistentFlags().Lookup(name))
 		own := name == "help" || root.LocalNonPersistentFlags().Lookup(name) != nil
-		return !strings.HasPrefix(arg, "--") || own || report.Flags().Lookup(name) == nil && root.PersistentFlags().Lookup(name) == nil
-	})
+		if !strings.HasPrefix(args[i], "--") || own || f == nil {
+			return false
+		}
+		if !hasValue && f.NoOptDefVal == "" {
+			i++ // its value follows
+		}
+	}
+	return true
 }
 
 func exists(path string) bool {
@@ -113,6 +124,7 @@ var meantFlags = map[string][]string{
 	"since": {"--from"}, "start": {"--from"}, "until": {"--to"}, "end": {"--to"},
 	"out": {"-o"}, "file": {"-o"}, "seconds": {"--duration"}, "time": {"--duration"}, "timeout": {"--duration"},
 	"colour": {"--color"}, "no-color": {"--color never"}, "no-colour": {"--color never"}, "limit": {"--top"}, "top": {"--limit"}, "generation": {"--gen"},
+	"sort": {"--pause-above p99"},
 }
 
 // flagError reports an invalid flag of a command, with the command line that may
@@ -132,14 +144,19 @@ func (std *stdio) flagError(cmd *cobra.Command, err error) error {
 	return &usageError{fmt.Errorf("unknown flag %s", dashed(name)), cmd.CommandPath()}
 }
 
-// owner returns the first command that has a flag, nil if none has it.
+// owner returns the only command that has a flag, nil if none has it, or several.
 func owner(root *cobra.Command, flag string) *cobra.Command {
+	var only *cobra.Command
 	for _, cmd := range root.Commands() {
-		if f := cmd.Flags().Lookup(flag); f != nil && !f.Hidden && cmd.IsAvailableCommand() {
-			return cmd
+		if f := cmd.Flags().Lookup(flag); f == nil || f.Hidden || !cmd.IsAvailableCommand() {
+			continue
 		}
+		if only != nil {
+			return nil
+		}
+		only = cmd
 	}
-	return nil
+	return only
 }
 
 // flagsOf returns the flags of a command, for gctrail itself those of report.
@@ -173,7 +190,7 @@ func meantFlag(flags *pflag.FlagSet, name string) string {
 	}
 	best, nearest := 3, "" // edits
 	flags.VisitAll(func(f *pflag.Flag) {
-		if n := distance(name, f.Name); !f.Hidden && n < best && n < len(name)-1 {
+		if n := distance(name, f.Name); !f.Hidden && n < best && 2*n < len(name) {
 			best, nearest = n, dashed(f.Name)
 		}
 	})
@@ -187,12 +204,18 @@ func (std *stdio) with(cmd *cobra.Command, unknown, flag string) string {
 	if !cmd.HasParent() {
 		line += " report"
 	}
-	given := slices.Clone(std.args)
-	if len(given) > 0 && strings.HasSuffix(cmd.CommandPath(), " "+given[0]) {
-		given = given[1:]
+	given := std.args
+	for _, word := range strings.Fields(cmd.CommandPath())[1:] {
+		if len(given) > 0 && given[0] == word {
+			given = given[1:]
+		}
 	}
-	found := false
+	found, drop := false, false
 	for _, arg := range given {
+		if drop {
+			drop = false
+			continue
+		}
 		name, value, has := strings.Cut(arg, "=")
 		switch {
 		case !found && name == dashed(unknown) && has && !strings.Contains(flag, " "):
@@ -204,6 +227,7 @@ func (std *stdio) with(cmd *cobra.Command, unknown, flag string) string {
 				line += " " + text.Quoted(rest)
 			}
 			found = true
+			drop = !has && strings.Contains(flag, " ") && takesValue(cmd.Root(), unknown)
 		default:
 			line += " " + text.Quoted(arg)
 		}
@@ -217,6 +241,14 @@ func (std *stdio) with(cmd *cobra.Command, unknown, flag string) string {
 	return line
 }
 
+// takesValue reports whether a command has a flag with a value.
+func takesValue(root *cobra.Command, flag string) bool {
+	return slices.ContainsFunc(root.Commands(), func(cmd *cobra.Command) bool {
+		f := cmd.Flags().Lookup(flag)
+		return f != nil && f.NoOptDefVal == ""
+	})
+}
+
 func dashed(flag string) string {
 	if len(flag) == 1 {
 		return "-" + flag
@@ -224,8 +256,11 @@ func dashed(flag string) string {
 	return "--" + flag
 }
 
+// maxColumns is how many columns an error names.
+const maxColumns = 20
+
 // unknownColumn reports a column that does not exist, with those that may have been
-// meant, or all.
+// meant, or else all where they are few: help has the others.
 func unknownColumn(name string, valid []string) error {
 	var like []string
 	for edits := 0; edits <= 2 && len(like) == 0; edits++ {
@@ -235,10 +270,40 @@ func unknownColumn(name string, valid []string) error {
 			}
 		}
 	}
-	if len(like) > 0 {
+	if len(like) == 0 {
+		like = sharingWord(name, valid)
+	}
+	switch {
+	case len(like) > 0:
 		return fmt.Errorf("unknown column %q; did you mean %s", name, strings.Join(like, " or "))
+	case len(valid) > maxColumns:
+		return fmt.Errorf("unknown column %q", name)
 	}
 	return fmt.Errorf("unknown column %q; valid columns: %s", name, strings.Join(valid, ", "))
+}
+
+// sharingWord returns the first of the columns that have the longest words in common
+// with a name.
+func sharingWord(name string, valid []string) []string {
+	const first, shortest = 4, 3
+	name = strings.ToLower(name)
+	var like []string
+	most := 1
+	for _, column := range valid {
+		shared := 0
+		for part := range strings.SplitSeq(column, "_") {
+			if len(part) >= shortest && strings.Contains(name, part) {
+				shared += len(part)
+			}
+		}
+		if shared > most {
+			like, most = nil, shared
+		}
+		if shared == most && len(like) < first {
+			like = append(like, column)
+		}
+	}
+	return like
 }
 
 // distance returns the number of letters to insert, remove, replace or swap

@@ -44,6 +44,12 @@ func TestTraceOnStandardInput(t *testing.T) {
 	if out, err := run(pagedTrace, "--no-pager", "--format=json"); err != nil || !strings.HasPrefix(out, "{") {
 		t.Errorf("with flags: %v: %.100s", err, out)
 	}
+	if out, err := run(pagedTrace, "--format", "json", "--no-pager"); err != nil || !strings.HasPrefix(out, "{") {
+		t.Errorf("with the value of a flag after it: %v: %.100s", err, out)
+	}
+	if out, err := run(pagedTrace, "--format", "json", "nosuch.nettrace"); err == nil || out != "" {
+		t.Errorf("with a file: %v: %.100s", err, out)
+	}
 	if out, err := run(pagedTrace, "--version"); err != nil || strings.Contains(out, "GC is") {
 		t.Errorf("--version: %v: %.100s", err, out)
 	}
@@ -59,14 +65,19 @@ func TestTraceOnStandardInput(t *testing.T) {
 // TestUnknownColumn checks that a typing error names the column that was meant.
 func TestUnknownColumn(t *testing.T) {
 	for name, want := range map[string]string{
-		"pauze":      `unknown column "pauze"; did you mean pause`,
-		"gc_handle":  `unknown column "gc_handle"; did you mean gc_handles`,
-		"gen2_after": `unknown column "gen2_after"; did you mean gen2_after_bytes`,
-		"xyz":        `unknown column "xyz"; valid columns: allocated, `,
+		"pauze":       `unknown column "pauze"; did you mean pause`,
+		"gc_handle":   `unknown column "gc_handle"; did you mean gc_handles`,
+		"gen2_after":  `unknown column "gen2_after"; did you mean gen2_after_bytes`,
+		"total_pause": `unknown column "total_pause"; did you mean pause or pause_start_ms or pause_ms or longest_pause_ms`,
+		"gen2size":    `unknown column "gen2size"; did you mean gen2_before_bytes or gen2_after_bytes or gen2_in_bytes or gen2_out_bytes`,
+		"xyz":         `unknown column "xyz"`,
 	} {
-		if err := unknownColumn(name, columnWords()); !strings.HasPrefix(err.Error(), want) {
+		if err := unknownColumn(name, columnWords()); err.Error() != want {
 			t.Errorf("%s: %.120s", name, err)
 		}
+	}
+	if err := unknownColumn("xyz", fieldNames(finalizerFields)); err.Error() != `unknown column "xyz"; valid columns: pid, count, type` {
+		t.Error(err)
 	}
 }
 
