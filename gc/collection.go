@@ -150,7 +150,7 @@ type Generation struct {
 	Out           int64        // survived
 	Freed         Opt[int64]   // unknown for generations that were not collected
 	Fragmentation Opt[int64]   // free space after
-	FreeList      Opt[int64]   // of Fragmentation, in free lists; the rest is too small to allocate from
+	FreeList      Opt[int64]   // of Fragmentation, in free lists; the rest is too small for them, or given up until the next gen2 collection
 	Survival      Opt[float64] // percent of the objects before; unknown if other collections promote meanwhile
 	Budget        int64        // allocation budget until the next collection
 	Pinned        Opt[int64]   // of Out, survived because pinned

@@ -211,7 +211,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "free space", Unit: "bytes", Keys: []string{"GEN_fragmentation_bytes", "fragmentation_bytes", "free"},
-		Text: "Free space between the objects of a generation after the collection (fragmentation): on the free list, or too small for it.", Source: "FreeListAfter and FreeObjAfter of GCPerHeapHistory",
+		Text: "Free space between the objects of a generation after the collection (fragmentation): on the free list, too small for it, or in gen 2 given up by gen 1 GCs until the next gen 2 GC.", Source: "FreeListAfter and FreeObjAfter of GCPerHeapHistory",
 		Differs: "the GC's authors judge fragmentation at the start of the next full GC; PerfView shows it at the end of a GC, as gctrail does.",
 	},
 	{

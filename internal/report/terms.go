@@ -45,7 +45,7 @@ var terms = []struct{ name, unit, text, source string }{
 	{"held_ms", "ms", "How long the other threads waited for this one.", "GCJoin"},
 	{"calls", "count", "How often the method called GC.Collect, or induced a GC in another way.", "the stacks of GCTriggered"},
 	{"free_bytes", "bytes", "Free space between the objects of all generations (fragmentation), after the GC.", "FreeListAfter and FreeObjAfter of GCPerHeapHistory"},
-	{"free_list_bytes", "bytes", "The part of the free space that is in free lists: new objects can be placed in it. The rest is too small.", "FreeListAfter of GCPerHeapHistory"},
+	{"free_list_bytes", "bytes", "The part of the free space that is in free lists: objects can be placed in it. The rest is pieces too small for a free list, and in gen 2 those that gen 1 GCs gave up until the next gen 2 GC.", "FreeListAfter of GCPerHeapHistory"},
 	{"segments_created", "count", "Segments or regions that were created since the previous GC.", "GCCreateSegment"},
 	{"segments_freed", "count", "Segments or regions that were freed since the previous GC.", "GCFreeSegment"},
 	{"segments_live", "count", "Segments or regions that were created in the trace and not freed.", "GCCreateSegment, GCFreeSegment"},
