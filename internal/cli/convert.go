@@ -245,7 +245,7 @@ func (o *convertOptions) events(ctx context.Context, std *stdio, paths []string)
 	std.warn(r.in.Name, report.Missing(r.in, nil))
 	std.warn(r.in.Name, report.Unmerged(r.Merged()))
 	if nothing {
-		std.warn(r.in.Name, "no event matches")
+		std.nothingSelected(r, &o.Selection, nil, "no event matches")
 		return nil
 	}
 	said := text.Plural(int64(written.Events), "event", "events")

@@ -123,7 +123,7 @@ func (o *eventsOptions) write(ctx context.Context, std *stdio, out *output) erro
 		std.warn(r.in.Name, fmt.Sprintf("no event is named %s", name))
 	}
 	if written == 0 && len(unmet) == 0 {
-		std.warn(r.in.Name, "no event matches")
+		std.nothingSelected(r, &o.Selection, nil, "no event matches")
 	}
 	return nil
 }

@@ -201,7 +201,7 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWrit
 	case all == 0:
 		std.lacks(r, new(selection.Selection), m.Processes(), lack{what: "collections", recording: report.RecordCollections})
 	case kept == 0:
-		std.warn(r.in.Name, "none of the "+text.Plural(int64(all), "collection", "collections")+" matches")
+		std.nothingSelected(r, &o.Selection, m.Processes(), "none of the "+text.Plural(int64(all), "collection", "collections")+" matches")
 	}
 	return nil
 }

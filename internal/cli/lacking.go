@@ -1,9 +1,13 @@
 package cli
 
 import (
+	"maps"
+	"slices"
+
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/report"
 	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // A lack is what a command shows and a trace may not have.
@@ -15,10 +19,10 @@ type lack struct {
 }
 
 // lacks warns that a trace has nothing of what a command shows, and how to record it
-// where another trace would have it.
+// where another trace would have it. Processes are those that the command found.
 func (std *stdio) lacks(r *reading, o *selection.Selection, processes []*gc.Process, l lack) {
 	if len(o.Flags()) > 0 {
-		std.warn(r.in.Name, "no "+l.what+" in the selected part of this trace")
+		std.nothingSelected(r, o, processes, "no "+l.what+" in the selected part of this trace")
 		return
 	}
 	words := "no " + l.what + " in this trace"
@@ -36,15 +40,35 @@ func (std *stdio) lacks(r *reading, o *selection.Selection, processes []*gc.Proc
 	std.warn(r.in.Name, words)
 }
 
+// nothingSelected warns that a selection has nothing of a trace, and which processes or
+// which time the trace has instead.
+func (std *stdio) nothingSelected(r *reading, o *selection.Selection, processes []*gc.Process, words string) {
+	if has := report.Outside(o, r.Info(), processesOf(r, processes)); has != "" {
+		words += ": " + has
+	}
+	std.warn(r.in.Name, words)
+}
+
 // onlyProcess returns the process of a trace, nil if there are several or none.
 func onlyProcess(r *reading, processes []*gc.Process) *gc.Process {
-	if len(processes) == 1 {
+	if processes = processesOf(r, processes); len(processes) == 1 {
 		return processes[0]
 	}
-	if named := r.Info().Processes; len(processes) == 0 && len(named) == 1 {
-		for pid, p := range named {
-			return &gc.Process{PID: pid, Name: p.Name}
-		}
-	}
 	return nil
+}
+
+// processesOf returns the processes that a command found in a trace, or else those that
+// the trace names.
+func processesOf(r *reading, found []*gc.Process) []*gc.Process {
+	if len(found) > 0 {
+		return found
+	}
+	named := r.Info().Processes
+	if pid := r.Info().PID; len(named) == 0 && pid != trace.UnknownID {
+		return []*gc.Process{{PID: pid}}
+	}
+	for _, pid := range slices.Sorted(maps.Keys(named)) {
+		found = append(found, &gc.Process{PID: pid, Name: named[pid].Name})
+	}
+	return found
 }

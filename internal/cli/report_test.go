@@ -318,7 +318,7 @@ func TestReportNarrowed(t *testing.T) {
 	if watched != 1000.0 {
 		t.Errorf("watched %v ms", watched)
 	}
-	if out := report80(t, "--pid", "1", webTrace); !strings.HasPrefix(out, "None of the trace's 94 GCs is selected.\n") {
+	if out := report80(t, "--pid", "1", webTrace); !strings.HasPrefix(out, "None of the trace's 94 GCs is selected: the trace has gcload (pid 3701).\n") {
 		t.Errorf("another process:\n%s", out)
 	}
 }

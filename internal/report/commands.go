@@ -163,7 +163,14 @@ func (rep *Report) next() []string {
 	var none gc.Opt[time.Duration]
 	if len(rep.cases) == 0 {
 		if rep.provider(clr.RuntimeProvider).Keywords&clr.KeywordGC != 0 {
-			return []string{rep.reads(nil, none, none, "events", "--limit", "20")}
+			whole := *rep
+			if rep.skipped > 0 || rep.outside != "" { // the selected part has nothing to show
+				whole.selected = selection.Selection{}
+			}
+			if rep.skipped > 0 {
+				return []string{whole.reads(nil, none, none, "report")}
+			}
+			return []string{whole.reads(nil, none, none, "events", "--limit", "20")}
 		}
 		return filledOf(rep.record(nil, findings.Collections), CollectSelf(rep.windows()))
 	}

@@ -127,6 +127,8 @@ func (rep *Report) emptyVerdict() string {
 		return "No verdict: the trace has .NET runtime events, but no GC events: keyword gc (0x1) was probably not enabled."
 	case !rep.declares(clr.KindGCStart):
 		return "No verdict: the event GCStart was not enabled, so GCs were not recorded."
+	case rep.skipped > 0 && rep.outside != "":
+		return fmt.Sprintf("None of the trace's %s is selected: %s.", text.Counted(rep.skipped, "GC"), rep.outside)
 	case rep.skipped > 0:
 		return fmt.Sprintf("None of the trace's %s is selected.", text.Counted(rep.skipped, "GC"))
 	case rep.narrowed:

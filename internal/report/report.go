@@ -26,8 +26,9 @@ type Report struct {
 	counts   map[clr.Kind]uint64 // of events
 	cases    []Case              // the processes with collections, those that cost most first
 	others   []*gc.Process
-	skipped  int  // collections that are not selected
-	narrowed bool // only a part of the time, or of the collections, is looked at
+	skipped  int    // collections that are not selected
+	outside  string // what the trace has instead, if the selection has no process, or no time, of it
+	narrowed bool   // only a part of the time, or of the collections, is looked at
 }
 
 // A Case is a process with what was found.
@@ -91,7 +92,7 @@ func gather(r Input, o *selection.Selection, budget Budget, details *Details, re
 	}
 	rep := &Report{
 		Name: r.Name(), paths: r.Paths(), selected: *o, budget: budget, merged: r.Merged(), info: r.Info(), loss: r.Loss(), recorded: findings.RecordedOf(r),
-		counts: countKinds(r), skipped: set.Skipped, narrowed: !o.AllTimes() || set.Skipped > 0,
+		counts: countKinds(r), skipped: set.Skipped, outside: Outside(o, r.Info(), m.Processes()), narrowed: !o.AllTimes() || set.Skipped > 0,
 	}
 	for _, result := range set.Judge(findings.TraceOf(r)) {
 		rep.add(Case{Result: result, Ranks: ranks[result.Summary.Process], Phases: details.phasesOf(result.Summary.Process)})

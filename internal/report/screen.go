@@ -123,8 +123,7 @@ func (rep *Report) completeness() string {
 // writeTrace describes the file and its contents.
 func (rep *Report) writeTrace(p *text.Page) {
 	p.Section("Trace")
-	parts := fmt.Sprintf("%s: %s, from %s UTC", filepath.ToSlash(rep.Name), rep.info.Format, rep.info.Start.Format("2006-01-02 15:04:05"))
-	p.Prose("", parts+".")
+	p.Prose("", fmt.Sprintf("%s: %s, from %s.", filepath.ToSlash(rep.Name), rep.info.Format, began(rep.info)))
 	if runtime := rep.provider(clr.RuntimeProvider); runtime.Events > 0 {
 		recorded := fmt.Sprintf("Recorded: keywords %s at level %d", strings.ReplaceAll(provider.Spell(runtime.Keywords), "+", ", "), runtime.Level)
 		if rep.info.Last >= time.Millisecond {
@@ -136,6 +135,9 @@ func (rep *Report) writeTrace(p *text.Page) {
 		p.Prose("", fmt.Sprintf("%s without GCs.", text.Plural(int64(n), "other process", "other processes")))
 	}
 }
+
+// began returns when a trace began.
+func began(info *trace.Info) string { return info.Start.Format("2006-01-02 15:04:05 UTC") }
 
 // writeFigures writes the three figures that matter most.
 func (c *Case) writeFigures(p *text.Page) {

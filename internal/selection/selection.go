@@ -53,6 +53,13 @@ func (s *Selection) HasTime(info *trace.Info, at time.Duration) bool {
 	return !s.To.Given || at < s.To.After(info.Start)
 }
 
+// Overlaps reports whether a trace, which was read to its end, has a part of the
+// selected time.
+func (s *Selection) Overlaps(info *trace.Info) bool {
+	from, to := s.Span(info)
+	return from.Or(0) <= info.Last && (!to.Known() || to.Or(0) > 0)
+}
+
 // Span returns the times from and to which a trace is selected, unknown if
 // there is no bound.
 func (s *Selection) Span(info *trace.Info) (from, to gc.Opt[time.Duration]) {

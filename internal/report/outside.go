@@ -1,0 +1,47 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/units"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// maxNamed is how many processes Outside names.
+const maxNamed = 5
+
+// Outside returns which processes, or which time, a trace has if a selection has none
+// of them; otherwise it is empty. The trace was read to its end.
+func Outside(o *selection.Selection, info *trace.Info, processes []*gc.Process) string {
+	switch {
+	case len(processes) > 0 && !slices.ContainsFunc(processes, o.HasProcess):
+		return "the trace has " + processNames(processes)
+	case !o.Overlaps(info):
+		return fmt.Sprintf("the trace is %s long, from %s", units.Duration(info.Last), began(info))
+	}
+	return ""
+}
+
+// processNames returns the names of the first processes, and how many others there are.
+func processNames(processes []*gc.Process) string {
+	var names []string
+	for _, p := range processes[:min(len(processes), maxNamed)] {
+		if p.Name == "" && p.PID != trace.UnknownID {
+			names = append(names, fmt.Sprintf("pid %d", p.PID))
+		} else {
+			names = append(names, processName(p))
+		}
+	}
+	if more := len(processes) - len(names); more > 0 {
+		names = append(names, fmt.Sprintf("%d more", more))
+	}
+	last := len(names) - 1
+	if last == 0 {
+		return names[0]
+	}
+	return strings.Join(names[:last], ", ") + " and " + names[last]
+}
