@@ -434,6 +434,12 @@ func TestVerdicts(t *testing.T) {
 		}), "GC pauses are long: up to 250 ms (budget: 100 ms)", false},
 		{assembled["R28"].there(), "GC pauses are within budget (0.5 % of the time, the longest 5.00 ms), but objects in gen 2, the LOH and the POH keep growing.", false},
 		{lossy(), "No verdict: events were lost; the recorded GC pauses took 500 ms", false},
+		{calm().with(func(i int, c *gc.Collection) {
+			busy(c)
+			if i == 0 { // began before the trace
+				c.Pauses, c.AllPauses = nil, false
+			}
+		}), "The GC is a problem: pauses took at least 1", false},
 		{unrecorded(), "No verdict: the trace did not record GCStart", false},
 		{history{process: gc.Process{Stopped: time.Second}, n: 1, every: time.Second}.with(func(_ int, c *gc.Collection) {
 			c.Pauses, c.AllPauses = nil, false

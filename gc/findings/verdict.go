@@ -3,6 +3,7 @@ package findings
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/gctrail/gctrail/internal/units"
 )
@@ -57,7 +58,7 @@ const (
 // verdict sums the findings up, as a code and in one sentence.
 func (j *judgement) verdict(found []Finding) (Code, string) {
 	share, longest := units.Percent(j.overall()), units.Duration(j.all.Pause.Max())
-	if j.affected() {
+	if j.all.PauseAtLeast() && !strings.HasPrefix(share, "<") {
 		share = "at least " + share
 	}
 	if j.steady && j.budget.level(j.share) != j.budget.level(j.overall()) {

@@ -74,6 +74,10 @@ func (t *Totals) Merge(o *Totals) {
 // seen.
 func (t *Totals) PausesUnknown() int { return t.Count - t.Pause.Count() }
 
+// PauseAtLeast reports whether Pause is a lower bound: pauses are unknown, or lost events
+// may have been of more.
+func (t *Totals) PauseAtLeast() bool { return t.PausesUnknown() > 0 || t.Affected > 0 }
+
 func (b *Bytes) add(v gc.Opt[int64], is gc.Certainty, affected bool) {
 	if !v.Known() {
 		b.AtLeast = true

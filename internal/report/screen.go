@@ -162,7 +162,7 @@ func (c *Case) totalPause() string {
 	switch total := units.Duration(all.Pause.Sum()); {
 	case all.Pause.Count() == 0:
 		return "unknown"
-	case all.PausesUnknown() > 0 || all.Affected > 0:
+	case all.PauseAtLeast():
 		return ">" + total
 	default:
 		return total
@@ -176,8 +176,12 @@ func (c *Case) pauses() string {
 		return "the trace lacks the suspensions of threads"
 	}
 	var parts []string
-	if share := c.PauseShare(); share.Known() {
-		parts = append(parts, fmt.Sprintf("(%s of %s)", units.Percent(share.Or(0)), units.Duration(c.Summary.Watched())))
+	if share := c.Summary.PauseShare(); share.Known() {
+		percent := units.Percent(share.Or(0))
+		if all.PauseAtLeast() && !strings.HasPrefix(percent, "<") {
+			percent = ">" + percent
+		}
+		parts = append(parts, fmt.Sprintf("(%s of %s)", percent, units.Duration(c.Summary.Watched())))
 	}
 	longest := "longest " + units.Duration(all.Pause.Max())
 	if of := c.Summary.Longest; len(of) > 0 {
