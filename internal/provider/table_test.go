@@ -62,7 +62,7 @@ func TestOneTable(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if seen < 30 {
+	if seen < 20 {
 		t.Errorf("%d profiles are named, want more", seen)
 	}
 }
