@@ -12,6 +12,7 @@ import (
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/eventtest"
 	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -159,7 +160,10 @@ func TestPhasesOfBackgroundCollections(t *testing.T) {
 
 // The first next step shows the lines that allocate where stacks name them.
 func TestNextOfNamedStacks(t *testing.T) {
-	for from, want := range map[string]string{"App.Buffer.Grow()": "gctrail allocs --by type,stack app.nettrace", "": "gctrail gcs app.nettrace"} {
+	for from, want := range map[string]string{
+		"App.Buffer.Grow()": "gctrail allocs --by " + text.Quoted("type,stack") + " app.nettrace",
+		"":                  "gctrail gcs app.nettrace",
+	} {
 		rep := Report{paths: []string{"app.nettrace"}, info: new(trace.Info), counts: map[clr.Kind]uint64{clr.KindGCAllocationTick: 1}}
 		rep.cases = []Case{{Result: findings.Result{Case: &findings.Case{Details: findings.Details{Types: []findings.AllocatedType{{Name: "System.Byte[]", From: from}}}}}}}
 		next := rep.next()
