@@ -93,6 +93,20 @@ func (r *turning) step(random *rand.Rand, passes time.Duration) {
 	r.check(true)
 }
 
+// joined returns the file that the chain's files are joined to.
+func (r *turning) joined(t *testing.T) []byte {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "joined.etl")
+	if err := r.chain.join(path, time.Time{}); err != nil {
+		t.Fatal(err)
+	}
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
+}
+
 // check compares what can be read of the chain with the trace. What lies in files that
 // were removed cannot be read.
 func (r *turning) check(complete bool) {
@@ -247,14 +261,7 @@ func TestChainTrimmed(t *testing.T) {
 			for range 1 + random.IntN(len(r.chain.segments)-1) {
 				r.chain.dropFirst()
 			}
-			path := filepath.Join(t.TempDir(), "joined.etl")
-			if err := r.chain.join(path, time.Time{}); err != nil {
-				t.Fatal(err)
-			}
-			data, err := os.ReadFile(path)
-			if err != nil {
-				t.Fatal(err)
-			}
+			data := r.joined(t)
 			if _, rest := collectionsIn(t, bytes.NewReader(data), int64(len(data))); rest.Loss().Damaged > 0 {
 				t.Errorf("%s, way %d: %v", name, way, rest.Loss().Damage[0])
 			}

@@ -204,14 +204,7 @@ func TestChainFull(t *testing.T) {
 	if err := r.chain.finish(); err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "joined.etl")
-	if err := r.chain.join(path, time.Time{}); err != nil {
-		t.Fatal(err)
-	}
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	data := r.joined(t)
 	all := bytes.Join(buffers, nil)
 	want, _ := collectionsIn(t, bytes.NewReader(all), int64(len(all)))
 	got, rest := collectionsIn(t, bytes.NewReader(data), int64(len(data)))
