@@ -64,7 +64,7 @@ func TestOwnSocket(t *testing.T) {
 	}
 }
 
-// TestAwaitHangup: a client that sends no more has not hung up, one that is gone has.
+// TestAwaitHangup: a client that only stops sending has not hung up; one that has gone has.
 func TestAwaitHangup(t *testing.T) {
 	l, err := net.Listen("unix", filepath.Join(shortFolder(t), "socket"))
 	if err != nil {

@@ -208,7 +208,7 @@ func (s *Session) Stop() error {
 		return nil
 	}
 	if err != nil {
-		_, _ = s.control(controlStop) // the first error is told
+		_, _ = s.control(controlStop) // the first error counts
 	}
 	return err
 }
