@@ -33,6 +33,7 @@ func create(t *testing.T) (*ledger.Writer, string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	t.Cleanup(func() { w.Close(nil) }) // for tests that do not end the process
 	return w, path
 }
 
