@@ -440,6 +440,11 @@ func TestVerdicts(t *testing.T) {
 				c.Pauses, c.AllPauses = nil, false
 			}
 		}), "The GC is a problem: pauses took at least 1", false},
+		{calm().with(func(i int, c *gc.Collection) {
+			if i == 0 {
+				c.Pauses, c.AllPauses = nil, false
+			}
+		}), "The GC is innocent: pauses took at least 0.5 % of the time (budget: 5 %), the longest 5.00 ms (budget: 100 ms). Pauses of 1 of 100 GCs may be missing, so this is not certain.", true},
 		{unrecorded(), "No verdict: the trace did not record GCStart", false},
 		{history{process: gc.Process{Stopped: time.Second}, n: 1, every: time.Second}.with(func(_ int, c *gc.Collection) {
 			c.Pauses, c.AllPauses = nil, false
@@ -465,6 +470,38 @@ func unrecorded() history {
 	h := calm()
 	h.trace.StartsUnrecorded = true
 	return h
+}
+
+// TestLowerBounds: a finding that quotes a total pause which may be larger says so, and
+// the one that nothing is wrong is not certain.
+func TestLowerBounds(t *testing.T) {
+	unseen := func(i int, c *gc.Collection) {
+		if i == 0 {
+			c.Pauses, c.AllPauses = nil, false
+		}
+	}
+	for _, tt := range []struct {
+		id, want string
+		history  history
+		bound    bool
+	}{
+		{"R01", "GC pauses took 0.5 % of the time", calm(), false},
+		{"R01", "GC pauses took at least 0.5 % of the time", calm().with(unseen), true},
+		{"R02", "GC pauses took 12.0 s: 12.0 % of ", calm().with(func(_ int, c *gc.Collection) { hurting(c) }), false},
+		{"R02", "GC pauses took at least 11.", calm().with(func(i int, c *gc.Collection) {
+			hurting(c)
+			unseen(i, c)
+		}), true},
+	} {
+		f := find(tt.history.judged().Findings, tt.id)
+		if f == nil || !strings.HasPrefix(f.Description, tt.want) {
+			t.Errorf("%s is %+v, want %q", tt.id, f, tt.want)
+			continue
+		}
+		if tt.id == "R01" && (f.Confidence < findings.High) != tt.bound {
+			t.Errorf("%s: %v confidence: %s", tt.id, f.Confidence, f.Description)
+		}
+	}
 }
 
 // TestBudget checks that innocence follows the budget.

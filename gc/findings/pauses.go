@@ -99,8 +99,8 @@ func pauseShare(j *judgement) (Finding, bool) {
 	f := Finding{
 		Severity: Warning, Confidence: High,
 		Description: fmt.Sprintf("GC pauses took %s: %s of %s%s, %s on average over %s.",
-			units.Duration(j.all.Pause.Sum()), units.Percent(j.overall()), units.Duration(j.Summary.Watched()), j.besideBudget(),
-			units.Duration(j.all.Pause.Mean()), gcs(j.all.Count)),
+			j.bound(units.Duration(j.all.Pause.Sum())), units.Percent(j.overall()), units.Duration(j.Summary.Watched()), j.besideBudget(),
+			units.Duration(j.all.Pause.Mean()), gcs(j.all.Pause.Count())),
 		Evidence: append(j.shares(), Figure{"pause_ms", millis(j.all.Pause.Sum())}, Figure{"pause_mean_ms", millis(j.all.Pause.Mean())}),
 	}
 	if j.share >= j.budget.high() {
@@ -220,7 +220,7 @@ func stretches(j *judgement) (Finding, bool) {
 	return Finding{
 		Severity: Warning, Confidence: High,
 		Description: fmt.Sprintf("GC pauses took %s of the whole time, but %s of the %s that began at %s.",
-			units.Percent(j.overall()), units.Percent(worst.Share()), units.Duration(worst.Window), units.Duration(worst.From)),
+			j.bound(units.Percent(j.overall())), units.Percent(worst.Share()), units.Duration(worst.Window), units.Duration(worst.From)),
 		Evidence: append(j.shares(), Figure{"worst_window_pct", worst.Share()}),
 		Next: []Step{{
 			Action: Report, Purpose: "report on this stretch alone",
@@ -270,7 +270,7 @@ func misleadingCounter(j *judgement) (Finding, bool) {
 	f := Finding{
 		Severity: Note, Confidence: High,
 		Description: fmt.Sprintf("After %s, the counter time-in-gc was 50 %% or more; over the whole time pauses took %s.",
-			gcs(t.count), units.Percent(j.overall())),
+			gcs(t.count), j.bound(units.Percent(j.overall()))),
 		Evidence: append(j.shares(), Figure{"collections_at_half_the_time", float64(t.count)}),
 	}
 	j.quote(&f, t)

@@ -3,7 +3,6 @@ package findings
 import (
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/gctrail/gctrail/internal/units"
 )
@@ -26,8 +25,8 @@ const (
 func (j *judgement) innocence() Finding {
 	f := Finding{
 		ID: "R01", Title: innocentTitle, Severity: Note, Confidence: High, kind: symptom,
-		Description: fmt.Sprintf("GC pauses took %s of the time%s, the longest %s (budget: %s).",
-			units.Percent(j.overall()), j.besideBudget(), units.Duration(j.all.Pause.Max()), j.budget.pause()),
+		Description: fmt.Sprintf("GC pauses took %s of the time%s, the longest %s (budget: %s).%s",
+			j.bound(units.Percent(j.overall())), j.besideBudget(), units.Duration(j.all.Pause.Max()), j.budget.pause(), j.unseen()),
 		Evidence: append(j.shares(),
 			Figure{"budget_pct", j.budget.Share},
 			Figure{"pause_max_ms", millis(j.all.Pause.Max())},
@@ -35,7 +34,7 @@ func (j *judgement) innocence() Finding {
 		),
 		Advice: []string{innocentAdvice},
 	}
-	if j.Trace.Truncated || j.short() {
+	if j.Trace.Truncated || j.short() || j.all.PauseAtLeast() {
 		f.Confidence = Medium
 	}
 	return f
@@ -57,10 +56,7 @@ const (
 
 // verdict sums the findings up, as a code and in one sentence.
 func (j *judgement) verdict(found []Finding) (Code, string) {
-	share, longest := units.Percent(j.overall()), units.Duration(j.all.Pause.Max())
-	if j.all.PauseAtLeast() && !strings.HasPrefix(share, "<") {
-		share = "at least " + share
-	}
+	share, longest := j.bound(units.Percent(j.overall())), units.Duration(j.all.Pause.Max())
 	if j.steady && j.budget.level(j.share) != j.budget.level(j.overall()) {
 		share = fmt.Sprintf("%s of the time, and %s after start-up", share, units.Percent(j.share))
 	} else {
@@ -79,7 +75,7 @@ func (j *judgement) verdict(found []Finding) (Code, string) {
 	case j.Trace.Damaged > 0 && j.share < j.budget.Share && !j.hurts():
 		return NoVerdict, fmt.Sprintf("No verdict: the file is damaged; the GC pauses that can be read took %s, the longest %s.", share, longest)
 	case j.innocent(found):
-		return Innocent, fmt.Sprintf("The GC is innocent: pauses took %s (budget: %s), the longest %s (budget: %s).", share, j.budget.share(), longest, j.budget.pause())
+		return Innocent, fmt.Sprintf("The GC is innocent: pauses took %s (budget: %s), the longest %s (budget: %s).%s", share, j.budget.share(), longest, j.budget.pause(), j.unseen())
 	case j.share >= j.budget.high():
 		return Guilty, fmt.Sprintf("The GC is a problem: pauses took %s (budget: %s)%s.", share, j.budget.share(), causeOf(found))
 	case j.share >= j.budget.Share:

@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"fmt"
 	"strings"
 
 	"github.com/gctrail/gctrail/gc/stats"
@@ -33,6 +34,24 @@ func atLeast(b stats.Bytes) string {
 		return "at least " + units.Bytes(b.Sum)
 	}
 	return units.Bytes(b.Sum)
+}
+
+// bound marks a figure of all pauses if pauses are unknown, or lost events may have been
+// of more.
+func (j *judgement) bound(figure string) string {
+	if j.all.PauseAtLeast() && !strings.HasPrefix(figure, "<") {
+		return "at least " + figure
+	}
+	return figure
+}
+
+// unseen returns how many GCs leave the total pause in doubt, as a sentence that follows
+// others; empty if none does.
+func (j *judgement) unseen() string {
+	if n := max(j.all.PausesUnknown(), j.all.Affected); n > 0 {
+		return fmt.Sprintf(" Pauses of %s of %s may be missing, so this is not certain.", units.Count(n), gcs(j.all.Count))
+	}
+	return ""
 }
 
 // upper capitalises the first letter of a sentence.

@@ -15,8 +15,9 @@ type Totals struct {
 	Affected   int // whose figures may be affected by lost events
 	Induced    int // requested by the program
 
-	Pause   Distribution  // of the collections whose pause is known
-	Suspend time.Duration // of Pause, until all threads were suspended
+	Pause        Distribution  // of the collections whose pause is known
+	Suspend      time.Duration // of Pause, until all threads were suspended
+	SuspendKnown int           // summands of Suspend
 
 	Allocated Bytes
 	Freed     Bytes
@@ -50,6 +51,7 @@ func (t *Totals) Add(c *gc.Collection) {
 	}
 	if s := c.Suspend(); s.Known() {
 		t.Suspend = saturate.Add(t.Suspend, s.Or(0))
+		t.SuspendKnown++
 	}
 	allocated, is := allocated(c)
 	t.Allocated.add(allocated, is, c.AffectedByLoss)
@@ -65,6 +67,7 @@ func (t *Totals) Merge(o *Totals) {
 	t.Induced += o.Induced
 	t.Pause.Merge(&o.Pause)
 	t.Suspend = saturate.Add(t.Suspend, o.Suspend)
+	t.SuspendKnown += o.SuspendKnown
 	t.Allocated.merge(o.Allocated)
 	t.Freed.merge(o.Freed)
 	t.Promoted.merge(o.Promoted)

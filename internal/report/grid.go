@@ -1,6 +1,7 @@
 package report
 
 import (
+	"strings"
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
@@ -41,6 +42,44 @@ func (g *grid) timesIn(scale units.Scale, heading string, rank int, values []gc.
 		}
 	}
 	g.numbers(heading+" "+scale.Unit, rank, cells)
+}
+
+// A timeSum is a sum of durations, which may be a lower bound or unknown.
+type timeSum struct {
+	gc.Opt[time.Duration]
+	atLeast bool
+}
+
+func pauseSum(t *stats.Totals) timeSum {
+	return timeSum{ofPauses(t, t.Pause.Sum()), t.PauseAtLeast()}
+}
+
+func suspendSum(t *stats.Totals) timeSum {
+	if t.SuspendKnown == 0 {
+		return timeSum{}
+	}
+	return timeSum{gc.Some(t.Suspend), t.PauseAtLeast() || t.SuspendKnown < t.Count}
+}
+
+// timeSums adds a column of sums of durations, with > where the true ones may be larger.
+func (g *grid) timeSums(heading string, rank int, sums []timeSum) {
+	scale := units.TimeScale(longest(each(sums, func(s *timeSum) gc.Opt[time.Duration] { return s.Opt })))
+	cells := make([]string, len(sums))
+	for i, sum := range sums {
+		cells[i] = "-"
+		if d, ok := sum.Get(); ok {
+			cells[i] = marked(scale.Time(d), sum.atLeast)
+		}
+	}
+	g.numbers(heading+" "+scale.Unit, rank, cells)
+}
+
+// marked marks a figure with > if the true one may be larger.
+func marked(figure string, atLeast bool) string {
+	if atLeast && !strings.HasPrefix(figure, "<") {
+		return ">" + figure
+	}
+	return figure
 }
 
 // longest returns the longest of the durations that are known.

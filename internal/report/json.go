@@ -326,7 +326,7 @@ func (c *Case) jsonAll() jsonAll {
 			MaxLoad: optional(h.MaxLoad), MinHeaps: positive(h.MinHeaps), MaxHeaps: positive(h.MaxHeaps),
 		},
 	}
-	if all.Pause.Count() > 0 {
+	if all.SuspendKnown > 0 {
 		j.Suspend = new(jsonMS)
 		*j.Suspend = jsonMS(all.Suspend)
 	}

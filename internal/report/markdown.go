@@ -40,10 +40,10 @@ func (c *Case) writeMarkdown(p *text.Page, j *jsonProcess) {
 	p.Line("| collections | %s |", units.Count(all.Count))
 	if all.Pause.Count() > 0 {
 		share := "unknown"
-		if known := c.PauseShare(); known.Known() {
-			share = units.Percent(known.Or(0))
+		if known := c.Summary.PauseShare(); known.Known() {
+			share = marked(units.Percent(known.Or(0)), all.PauseAtLeast())
 		}
-		p.Line("| paused | %s of %s (%s) |", units.Duration(all.Pause.Sum()), units.Duration(c.Summary.Watched()), share)
+		p.Line("| paused | %s of %s (%s) |", c.totalPause(), units.Duration(c.Summary.Watched()), share)
 		p.Line("| pauses | median %s, p99 %s, longest %s |", units.Duration(all.Pause.Percentile(50)), units.Duration(all.Pause.Percentile(99)), units.Duration(all.Pause.Max()))
 	}
 	if all.Allocated.Known > 0 {
@@ -58,7 +58,7 @@ func (c *Case) writeMarkdown(p *text.Page, j *jsonProcess) {
 	p.Line("")
 	for i := range j.Findings[:min(len(j.Findings), maxMarkdownFindings)] {
 		f := &j.Findings[i]
-		p.Line("%d. **%s** (%s, %s confidence): %s", i+1, text.Markdown(f.Title), f.ID, f.Confidence, text.Markdown(f.Says))
+		p.Line("%d. **%s** (%s, %s confidence): %s", i+1, text.Markdown(text.Sentence(f.Title)), f.ID, f.Confidence, text.Markdown(f.Says))
 		for _, advice := range f.Advice {
 			p.Line("   - %s", text.Markdown(advice))
 		}

@@ -159,14 +159,10 @@ func (c *Case) writeFigures(p *text.Page) {
 // totalPause returns how long all pauses took, with > where some are unknown.
 func (c *Case) totalPause() string {
 	all := c.Summary.All()
-	switch total := units.Duration(all.Pause.Sum()); {
-	case all.Pause.Count() == 0:
+	if all.Pause.Count() == 0 {
 		return "unknown"
-	case all.PauseAtLeast():
-		return ">" + total
-	default:
-		return total
 	}
+	return marked(units.Duration(all.Pause.Sum()), all.PauseAtLeast())
 }
 
 // pauses returns the share of the time that pauses took, and the longest.
@@ -177,11 +173,7 @@ func (c *Case) pauses() string {
 	}
 	var parts []string
 	if share := c.Summary.PauseShare(); share.Known() {
-		percent := units.Percent(share.Or(0))
-		if all.PauseAtLeast() && !strings.HasPrefix(percent, "<") {
-			percent = ">" + percent
-		}
-		parts = append(parts, fmt.Sprintf("(%s of %s)", percent, units.Duration(c.Summary.Watched())))
+		parts = append(parts, fmt.Sprintf("(%s of %s)", marked(units.Percent(share.Or(0)), all.PauseAtLeast()), units.Duration(c.Summary.Watched())))
 	}
 	longest := "longest " + units.Duration(all.Pause.Max())
 	if of := c.Summary.Longest; len(of) > 0 {

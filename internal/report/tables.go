@@ -48,9 +48,9 @@ func (c *Case) writePauses(p *text.Page) {
 	var g grid
 	g.words("GC", 0, each(rows, func(r *row) string { return r.name }))
 	g.numbers("count", 0, each(rows, func(r *row) string { return units.Count(r.Count) }))
-	g.times("total", 0, each(rows, func(r *row) gc.Opt[time.Duration] { return ofPauses(r.Totals, r.Pause.Sum()) }))
+	g.timeSums("total", 0, each(rows, func(r *row) timeSum { return pauseSum(r.Totals) }))
 	g.numbers("%", 4, each(rows, func(r *row) string {
-		if all.Pause.Sum() <= 0 {
+		if all.Pause.Sum() <= 0 || r.Pause.Count() == 0 {
 			return "-"
 		}
 		return units.Share(100 * float64(r.Pause.Sum()) / float64(all.Pause.Sum()))
@@ -65,7 +65,7 @@ func (c *Case) writePauses(p *text.Page) {
 		}))
 	}
 	g.timesIn(single, "max", 0, each(rows, func(r *row) gc.Opt[time.Duration] { return ofPauses(r.Totals, r.Pause.Max()) }))
-	g.times("suspending", 3, each(rows, func(r *row) gc.Opt[time.Duration] { return ofPauses(r.Totals, r.Suspend) }))
+	g.timeSums("suspending", 3, each(rows, func(r *row) timeSum { return suspendSum(r.Totals) }))
 	g.sizes("promoted", 2, each(rows, func(r *row) stats.Bytes { return r.Promoted }))
 	g.sizes("freed", 1, each(rows, func(r *row) stats.Bytes { return r.Freed }))
 	g.write(p)
@@ -99,7 +99,7 @@ func (c *Case) writeReasons(p *text.Page) {
 	var g grid
 	g.words("reason", 0, each(rows, func(r *stats.Reason) string { name, _ := reasonWords(r.Reason); return name }))
 	g.numbers("count", 0, each(rows, func(r *stats.Reason) string { return units.Count(r.Count) }))
-	g.times("total", 0, each(rows, func(r *stats.Reason) gc.Opt[time.Duration] { return ofPauses(r.Totals, r.Pause.Sum()) }))
+	g.timeSums("total", 0, each(rows, func(r *stats.Reason) timeSum { return pauseSum(r.Totals) }))
 	g.times("max", 0, each(rows, func(r *stats.Reason) gc.Opt[time.Duration] { return ofPauses(r.Totals, r.Pause.Max()) }))
 	g.words("", 1, each(rows, func(r *stats.Reason) string { _, gloss := reasonWords(r.Reason); return gloss }))
 	g.write(p)

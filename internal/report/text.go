@@ -67,10 +67,10 @@ func (rep *Report) writeProcesses(p *text.Page) {
 	var g grid
 	g.words("process", 0, each(rep.cases, func(c *Case) string { return processName(c.Summary.Process) }))
 	g.numbers("GCs", 0, each(rep.cases, func(c *Case) string { return units.Count(total(c).Count) }))
-	g.times("paused", 0, each(rep.cases, func(c *Case) gc.Opt[time.Duration] { return ofPauses(total(c), total(c).Pause.Sum()) }))
+	g.timeSums("paused", 0, each(rep.cases, func(c *Case) timeSum { return pauseSum(total(c)) }))
 	g.numbers("%", 0, each(rep.cases, func(c *Case) string {
-		if s := c.PauseShare(); s.Known() {
-			return units.Share(s.Or(0))
+		if s := c.Summary.PauseShare(); s.Known() && total(c).Pause.Count() > 0 {
+			return marked(units.Share(s.Or(0)), total(c).PauseAtLeast())
 		}
 		return "-"
 	}))
