@@ -197,13 +197,18 @@ func (o *gcsOptions) list(ctx context.Context, std *stdio, out *output, w gcWrit
 	r.Close()
 	std.warn(r.in.Name, report.Missing(r.in, incomplete))
 	std.warn(r.in.Name, report.Unmerged(r.Merged()))
+	o.warnEmpty(std, r, m.Processes(), all, kept)
+	return nil
+}
+
+// warnEmpty warns that a trace has no collections, or none that the options keep.
+func (o *gcsOptions) warnEmpty(std *stdio, r *reading, processes []*gc.Process, all, kept int) {
 	switch {
 	case all == 0:
-		std.lacks(r, new(selection.Selection), m.Processes(), lack{what: "collections", recording: report.RecordCollections})
+		std.lacks(r, new(selection.Selection), processes, lack{what: "collections", recording: report.RecordCollections})
 	case kept == 0:
-		std.nothingSelected(r, &o.Selection, m.Processes(), "none of the "+text.Plural(int64(all), "collection", "collections")+" matches")
+		std.nothingSelected(r, &o.Selection, processes, "none of the "+text.Plural(int64(all), "collection", "collections")+" matches")
 	}
-	return nil
 }
 
 // keeps reports whether the options select c.

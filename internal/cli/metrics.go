@@ -77,7 +77,7 @@ func (o *gcsOptions) listMetrics(ctx context.Context, std *stdio, out *output, p
 		return err
 	}
 	r.Close()
-	a.warn(std)
+	o.warnAccounts(std, a)
 	return nil
 }
 
@@ -163,7 +163,9 @@ type accounts struct {
 	seen      map[perfviewKey]*perfview.GC
 	processes []*gc.Process
 	rows      map[*gc.Process][]perfviewRow
-	left      int // collections that there was no room for
+	own       gc.Model
+	all, kept int // collections, and those that keeps accepted
+	left      int // of those, the ones that there was no room for
 }
 
 // accounts reads a trace to its end, and accounts for the collections that the
@@ -200,16 +202,15 @@ func newAccounts(r *reading, keeps func(*gc.Collection) bool) *accounts {
 
 // read reads the trace to its end.
 func (a *accounts) read() error {
-	var m gc.Model
-	kept := 0
-	for c, err := range a.r.Collections(&m) {
+	for c, err := range a.r.Collections(&a.own) {
 		if err != nil {
 			return err
 		}
+		a.all++
 		if !a.keeps(c) {
 			continue
 		}
-		if kept++; kept > maxPerfviewRows {
+		if a.kept++; a.kept > maxPerfviewRows {
 			a.left++
 			continue
 		}
@@ -238,15 +239,16 @@ func (a *accounts) complete() {
 	a.processes = slices.DeleteFunc(a.processes, func(p *gc.Process) bool { return len(a.rows[p]) == 0 })
 }
 
-// warn prints what is missing.
-func (a *accounts) warn(std *stdio) {
+// warnAccounts prints what is missing.
+func (o *gcsOptions) warnAccounts(std *stdio, a *accounts) {
 	name := a.r.in.Name
 	std.warn(name, report.Missing(a.r.in, nil))
 	std.warn(name, report.Unmerged(a.r.Merged()))
 	if a.left > 0 {
 		std.warn(name, "only the first "+text.Plural(maxPerfviewRows, "collection", "collections")+"; narrow them with --from and --to")
 	}
-	if len(a.processes) == 0 {
-		std.warn(name, "no collections in this trace, or none that matches")
+	o.warnEmpty(std, a.r, a.own.Processes(), a.all, a.kept)
+	if len(a.processes) == 0 && a.kept > 0 {
+		std.warn(name, "none of "+text.Plural(int64(a.kept), "collection", "collections")+" is complete in TraceEvent's account")
 	}
 }

@@ -92,7 +92,7 @@ func (o *gcsOptions) listPerfview(ctx context.Context, std *stdio, out *output, 
 		return err
 	}
 	r.Close()
-	a.warn(std)
+	o.warnAccounts(std, a)
 	return nil
 }
 
