@@ -3,10 +3,12 @@ package cli
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/jsonschema-go/jsonschema"
@@ -14,7 +16,9 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/export/jsonl"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/schema"
+	"github.com/gctrail/gctrail/ledger"
 )
 
 // resolved are all schemas, ready to validate with.
@@ -134,6 +138,36 @@ func TestSchemasOfRuns(t *testing.T) {
 			values = append(values, f.value(new(joinRow)))
 		}
 		validate(t, all["joins"], "joins", string(jsonl.AppendRow(nil, fieldNames(fields), values)))
+	}
+}
+
+// TestSchemasOfFleet is TestSchemas for the stores of many processes, and for ledgers.
+func TestSchemasOfFleet(t *testing.T) {
+	all, path := resolved(t), fleetFolder(t)
+	for name, args := range map[string][]string{
+		"fleet-gcs":     {"gcs", "--format", "jsonl"},
+		"fleet-oom":     {"oom", "--format", "jsonl"},
+		"fleet-top":     {"top", "--format", "jsonl"},
+		"fleet-compare": {"compare", "--format", "json", "service_version=1.0", "service_version=1.1"},
+	} {
+		code, out, talk := fleetRun(t, append(args, "--store", path)...)
+		if code != exitDone || validate(t, all[name], name, out) == 0 {
+			t.Errorf("%v: exit %d: %s", args, code, talk)
+		}
+	}
+
+	file := filepath.Join(t.TempDir(), "web"+ledger.Suffix)
+	w, err := ledger.Create(file, ledger.Process{Name: "web", PID: 7})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r := ledger.Record{Time: time.Unix(1, 0), RSS: gc.Some(int64(5))}
+	if err := errors.Join(w.Put(&r), w.Close(nil)); err != nil {
+		t.Fatal(err)
+	}
+	out, talk, _ := on(t, 0, "ledger", "--format", "jsonl", file)
+	if validate(t, all["ledger"], "ledger", out) != 1 {
+		t.Errorf("ledger: %s%s", out, talk)
 	}
 }
 
