@@ -253,11 +253,12 @@ func (b *tab) focus(selector string) {
 	}
 }
 
-// media emulates a colour scheme, and print.
+// media emulates a colour scheme, and print. Nothing scrolls smoothly: a click would miss what
+// moves, where the machine is busy.
 func (b *tab) media(scheme, media string) {
 	b.Helper()
 	b.must2(chromedp.Call(b.ctx, emulation.SetEmulatedMedia, emulation.SetEmulatedMediaParams{
-		Media: media, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}},
+		Media: media, Features: []*emulation.MediaFeature{{Name: "prefers-color-scheme", Value: scheme}, {Name: "prefers-reduced-motion", Value: "reduce"}},
 	}))
 	b.settle()
 }
