@@ -60,6 +60,8 @@ type (
 		Details     []uint32 `json:"details"`
 		Chunks      []int    `json:"chunks"`
 		Allocations bool     `json:"allocations"`
+		// PauseAtLeast reports that the sum of the pauses is a lower bound.
+		PauseAtLeast bool `json:"pause_at_least"`
 	}
 	words struct {
 		Generations []string          `json:"generations"`
@@ -159,7 +161,7 @@ func (t *Trace) header() headerTrace {
 
 func (t *Trace) headerProcess(p *process) headerProcess {
 	h := processHeader(p.Process)
-	h.Rows, h.LeftOut = p.table.rows, p.leftOut
+	h.Rows, h.LeftOut, h.PauseAtLeast = p.table.rows, p.leftOut, p.doubtful.pauseAtLeast
 	for _, data := range p.table.data {
 		h.Lengths = append(h.Lengths, len(data))
 	}

@@ -39,8 +39,13 @@ func (p *Page) Write(w io.Writer) error {
 	if err := writeHead(w, p.Title, policy("default-src 'none'")); err != nil {
 		return err
 	}
-	if _, err := fmt.Fprintf(w, "<body>\n<div id=\"app\"><main class=\"opening\"><h1>%s</h1><p>%s</p></main></div>\n<noscript>%s</noscript>\n",
-		stdhtml.EscapeString(p.Title), stdhtml.EscapeString(p.Verdict), noScript); err != nil {
+	if _, err := io.WriteString(w, "<body>\n<div id=\"app\">\n"); err != nil {
+		return err
+	}
+	if err := p.writeOpening(w); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(w, "</div>\n<noscript>"+noScript+"</noscript>\n"); err != nil {
 		return err
 	}
 	if err := writeData(w, blocks); err != nil {
@@ -50,7 +55,10 @@ func (p *Page) Write(w io.Writer) error {
 	return err
 }
 
-const noScript = "<p>This page needs JavaScript. It runs only what is in this file, and connects to nothing.</p>"
+const (
+	noScript         = "<p class=\"unscripted\">Charts and the table of GCs need JavaScript. The page runs only what is in this file, and connects to nothing.</p>"
+	noScriptOnServer = "<p class=\"unscripted\">This page needs JavaScript. It connects to nothing but this server.</p>"
+)
 
 // WriteShell writes the page without data, which it is to ask the server for that
 // it comes from. The policy is for the header of the response too.
@@ -58,7 +66,7 @@ func WriteShell(w io.Writer, title string) error {
 	if err := writeHead(w, title, ShellPolicy()); err != nil {
 		return err
 	}
-	_, err := io.WriteString(w, "<body>\n<div id=\"app\"></div>\n<noscript>"+noScript+"</noscript>\n<script>"+web.Script+"</script>\n</body>\n</html>\n")
+	_, err := io.WriteString(w, "<body>\n<div id=\"app\"></div>\n<noscript>"+noScriptOnServer+"</noscript>\n<script>"+web.Script+"</script>\n</body>\n</html>\n")
 	return err
 }
 

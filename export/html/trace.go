@@ -44,9 +44,24 @@ type Trace struct {
 // A process is what a page shows of one process.
 type process struct {
 	*gc.Process
-	table   *table
-	begins  []time.Duration // of the collections; never decreasing
-	leftOut int             // collections for which there was no room
+	table    *table
+	begins   []time.Duration // of the collections; never decreasing
+	leftOut  int             // collections for which there was no room
+	doubtful sums
+}
+
+// sums are what is not exact in the sums of a process's figures.
+type sums struct {
+	collections                   int // that lack events
+	pauseAtLeast, promotedAtLeast bool
+}
+
+func (s *sums) add(c *gc.Collection) {
+	if !c.Complete || c.AffectedByLoss {
+		s.collections++
+	}
+	s.pauseAtLeast = s.pauseAtLeast || c.AffectedByLoss || !c.Pause().Known()
+	s.promotedAtLeast = s.promotedAtLeast || c.AffectedByLoss || !c.Promoted.Known()
 }
 
 // A storedDetail is a detail of a collection.
@@ -97,6 +112,7 @@ func (t *Trace) Add(c *gc.Collection) {
 	if p == nil {
 		return
 	}
+	p.doubtful.add(c)
 	if t.rows == cmp.Or(t.limit, MaxCollections) {
 		p.leftOut++
 		return

@@ -3,6 +3,9 @@ package browser
 import (
 	"fmt"
 	"testing"
+
+	"github.com/chromedp/cdproto/emulation"
+	"github.com/chromedp/chromedp"
 )
 
 // sizes are those of a phone, a laptop and a large screen.
@@ -29,5 +32,33 @@ func TestOpens(t *testing.T) {
 				b.blameless("GET " + url)
 			})
 		}
+	}
+}
+
+// TestWithoutScript: a browser that runs no scripts shows the same verdict, figures and
+// findings.
+func TestWithoutScript(t *testing.T) {
+	for _, name := range []string{trace, "net10-lossy-handles.nettrace.gz", "net10-killed-web.nettrace.gz", "net8-srv-background.nettrace.gz"} {
+		t.Run(name, func(t *testing.T) {
+			url := pageOf(t, fixture(name))
+			const shown = `[".verdict .sentence", ".figures dt", ".figures dd", ".findings .title", ".findings .rule", ".findings details > p:first-of-type"]
+				.map((s) => s + ": " + [...document.querySelectorAll(s)].map((e) => e.innerText.replaceAll("\u00a0", " ").replaceAll("\n", " ")).join(" | ")).join("\n")`
+			b := newTab(t, size{360, 740})
+			b.must2(chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{Value: true}))
+			b.must(chromedp.Do(b.ctx, chromedp.Navigate(url)))
+			without := eval[string](b, shown)
+			if !eval[bool](b, `document.documentElement.dataset.ready === undefined && document.querySelector(".unscripted").innerText.includes("need JavaScript")`) {
+				t.Error("the page does not say that it lacks scripts")
+			}
+			if over := eval[int](b, "document.documentElement.scrollWidth - innerWidth"); over > 0 {
+				b.Errorf("the page is %d pixels too wide", over)
+			}
+			b.shoot("without-script-" + name)
+			b.must2(chromedp.Call(b.ctx, emulation.SetScriptExecutionDisabled, emulation.SetScriptExecutionDisabledParams{}))
+			b.open(url)
+			if with := eval[string](b, shown); with != without {
+				t.Errorf("without scripts:\n%s\nwith scripts:\n%s", without, with)
+			}
+		})
 	}
 }

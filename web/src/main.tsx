@@ -22,7 +22,7 @@ async function start(): Promise<void> {
       render(<Home />, place);
     } else {
       const store = new Store(onServer() ? await fromServer(source) : await fromPage());
-      await nextTask();
+      await store.selected;
       place.replaceChildren();
       render(<App store={store} />, place);
       store.data.follow?.(() => store.grown());

@@ -59,6 +59,7 @@ export interface ProcessHeader {
   details: number[]; // runs of rows
   chunks: number[];
   allocations: boolean;
+  pause_at_least: boolean;
 }
 
 /** The report as gctrail report --format json --full prints it. */

@@ -38,6 +38,7 @@ export type Accuracy = "~" | ">" | "";
 export interface Totals {
   count: number;
   pause: number;
+  pauseIs: Accuracy;
   longest: number;
   longestRow: number;
   p99: number;
@@ -55,8 +56,9 @@ export interface Totals {
   to: number;
 }
 
-const noTotals: Totals = {
-  count: 0, pause: 0, longest: NaN, longestRow: -1, p99: NaN, allocated: NaN, allocatedIs: "", freed: NaN, freedIs: "", promoted: NaN, promotedIs: "", largest: NaN, induced: 0, notForced: 0, doubtful: 0, from: 0, to: 0,
+/** What is not known yet. */
+export const noTotals: Totals = {
+  count: NaN, pause: NaN, pauseIs: "", longest: NaN, longestRow: -1, p99: NaN, allocated: NaN, allocatedIs: "", freed: NaN, freedIs: "", promoted: NaN, promotedIs: "", largest: NaN, induced: NaN, notForced: 0, doubtful: 0, from: 0, to: 0,
 };
 
 const noPauses: Pauses = { all: new Float64Array(0), byClass: classes.map(() => new Float64Array(0)) };
@@ -203,7 +205,7 @@ class Sum {
 
 /** Adds up figures of some collections. Their pauses in ascending order may be known. */
 async function sum(p: Process, rows: Uint32Array, state: State, ascending: Float64Array | null): Promise<Totals> {
-  const t = { ...noTotals, count: rows.length, from: state.from ?? p.header.started_us, to: Math.min(state.to ?? Infinity, p.end) };
+  const t = { ...noTotals, count: rows.length, pause: 0, induced: 0, from: state.from ?? p.header.started_us, to: Math.min(state.to ?? Infinity, p.end) };
   const pause = p.get("pause_us");
   const [allocated, freed, promoted] = [new Sum(p, "allocated_bytes", "allocated_is"), new Sum(p, "freed_bytes", "freed_is"), new Sum(p, "promoted_bytes")];
   const [beforeBytes, after, reason] = ["heap_before_bytes", "heap_after_bytes", "reason"].map((name) => p.get(name));
@@ -223,6 +225,7 @@ async function sum(p: Process, rows: Uint32Array, state: State, ascending: Float
         t.longestRow = row;
       }
     }
+    if (Number.isNaN(v) || affected[row] === 1) t.pauseIs = ">";
     for (const of of [allocated, freed, promoted]) of.add(row, affected[row] === 1);
     const size = Math.max(beforeBytes[row] || 0, after[row] || 0);
     if (size > 0 && !(size <= t.largest)) t.largest = size;
@@ -234,6 +237,7 @@ async function sum(p: Process, rows: Uint32Array, state: State, ascending: Float
   [t.allocated, t.allocatedIs] = [allocated.sum, allocated.is];
   [t.freed, t.freedIs] = [freed.sum, freed.is];
   [t.promoted, t.promotedIs] = [promoted.sum, promoted.is];
+  if (known === 0 && rows.length > 0) [t.pause, t.pauseIs] = [NaN, ""];
   if (known > 0) {
     await nextTask();
     t.p99 = percentile(ascending ?? pauses.subarray(0, known).sort(), 99);

@@ -14,10 +14,14 @@ export class Store {
   private selecting = 0;
   private written = "";
   private pending = 0;
+  /** Resolves when the first selection is made: there are no figures to show before. */
+  readonly selected: Promise<void>;
+  private resolveSelected: () => void = () => undefined;
 
   constructor(public data: Data) {
     this.state = this.valid(read(location.hash));
     this.colour();
+    this.selected = new Promise((done) => (this.resolveSelected = done));
     addEventListener("hashchange", () => {
       if (location.hash.replace(/^#/, "") !== this.written) this.take(this.valid(read(location.hash)));
     });
@@ -74,10 +78,14 @@ export class Store {
   private reselect(): void {
     const turn = ++this.selecting;
     const process = this.process;
-    if (!process) return;
+    if (!process) {
+      this.resolveSelected();
+      return;
+    }
     void select(process, this.state, this.selection, () => turn !== this.selecting).then((selection) => {
       if (!selection || turn !== this.selecting || selection === this.selection) return;
       this.selection = selection;
+      this.resolveSelected();
       this.notify();
     });
   }

@@ -8,7 +8,7 @@ import { Allocations } from "./allocations";
 import { Compare } from "./compare";
 import { Details } from "./details";
 import { Distribution } from "./distribution";
-import { Evidence, Figures, Findings, Verdict } from "./summary";
+import { Evidence, Figures, Findings, marked, Verdict } from "./summary";
 import { home, onServer } from "../data/server";
 import { Table } from "./table";
 import { Toolbar } from "./toolbar";
@@ -109,7 +109,7 @@ function Processes({ store }: { store: Store }): JSX.Element | null {
                 {head.comparison && <td>{p.trace.side}</td>}
                 {several && <td>{base(p.trace.name)}</td>}
                 <td class="number">{count(p.rows)}</td>
-                <td class="number">{percent(p.report?.totals.pause_pct)}</td>
+                <td class="number">{marked(p.header.pause_at_least ? ">" : "", percent(p.report?.totals.pause_pct))}</td>
                 <td class="number">{duration((p.report?.totals.watched_ms ?? NaN) * 1e3)}</td>
                 <td>{p.report?.verdict}</td>
               </tr>

@@ -170,7 +170,7 @@ function Figures({ sides, selections }: { sides: Side[]; selections: Selection[]
   const of = (p: Selection, c: number, share: number) => percentile(c < 0 ? p.pauses.all : p.pauses.byClass[c], share);
   const rows: { label: string; value: (s: Selection) => number; text: (v: number) => string; is?: (s: Selection) => string }[] = [
     { label: "GCs", value: (s) => s.totals.count, text: count },
-    { label: "total pause", value: (s) => s.totals.pause, text: duration },
+    { label: "total pause", value: (s) => s.totals.pause, text: duration, is: (s) => s.totals.pauseIs },
     ...[50, 90, 99, 100].map((share) => ({ label: share === 100 ? "longest pause" : `p${share}`, value: (s: Selection) => of(s, -1, share), text: duration })),
     ...classes.map((k, c) => ({ label: `p99, ${k.label}`, value: (s: Selection) => of(s, c, 99), text: duration })),
     { label: "allocated", value: (s) => s.totals.allocated, text: bytes, is: (s) => s.totals.allocatedIs },

@@ -1,6 +1,6 @@
 import type { JSX } from "preact";
 import type { Finding, ProcessReport, Report } from "../data/header";
-import type { Accuracy } from "../state/selection";
+import { noTotals, type Accuracy } from "../state/selection";
 import { pickOf } from "../state/state";
 import { useStore, type Store } from "../state/store";
 import { count, bytes, duration, percent, plural, rate } from "../units";
@@ -58,20 +58,27 @@ const accuracies: Record<Accuracy, string | undefined> = {
   "": undefined,
 };
 
+const lowerBound = "At least: the trace lacks the pauses of some GCs, or lost events of them.";
+
+/** A figure behind its mark, as reports write it: what is unknown, or has another sign, has none. */
+export function marked(is: Accuracy, text: string): string {
+  return /^[<–]/.test(text) ? text : is + text;
+}
+
 /** Figures over the selected collections. */
 export function Figures({ store }: { store: Store }): JSX.Element | null {
   const selection = useStore(store, (s) => s.selection);
   const state = useStore(store, (s) => s.state);
   const p = store.process;
   if (!p) return null;
-  const t = selection.totals;
+  const t = selection.process === p ? selection.totals : noTotals;
   const watched = t.to - t.from;
   const head = store.data.head;
   const part = state.where !== "" || state.pick !== "";
   return (
     <dl class="figures" aria-label="Figures of the selected GCs" aria-live="polite">
-      <Figure label={<Term head={head} name="count">GCs</Term>} value={count(t.count)} note={t.count === p.rows ? undefined : `of ${count(p.rows)}`} />
-      <Figure label={<Term head={head} name="pause">total pause</Term>} value={duration(t.pause)} note={watched > 0 && t.count > 0 ? `${percent((100 * t.pause) / watched)} of ${duration(watched)}` : undefined} />
+      <Figure label={<Term head={head} name="count">GCs</Term>} value={count(t.count)} note={t.count === p.rows || Number.isNaN(t.count) ? undefined : `of ${count(p.rows)}`} />
+      <Figure label={<Term head={head} name="pause">total pause</Term>} value={t.pauseIs + duration(t.pause)} title={t.pauseIs && lowerBound} note={watched > 0 && t.longestRow >= 0 ? `${marked(t.pauseIs, percent((100 * t.pause) / watched))} of ${duration(watched)}` : undefined} />
       <Figure label="longest pause" value={duration(t.longest)} note={t.longestRow >= 0 ? `GC ${p.get("number")[t.longestRow]}` : undefined} />
       <Figure label="p99 pause" value={duration(t.p99)} />
       <Figure label={<Term head={head} name="allocated">allocated</Term>} value={t.allocatedIs + bytes(t.allocated)} title={accuracies[t.allocatedIs]} note={!part && watched > 0 && t.allocated > 0 ? rate((t.allocated / watched) * 1e6) : undefined} />
@@ -79,7 +86,7 @@ export function Figures({ store }: { store: Store }): JSX.Element | null {
       <Figure label={<Term head={head} name="promoted">promoted</Term>} value={t.promotedIs + bytes(t.promoted)} title={accuracies[t.promotedIs]} />
       <Figure label="largest heap" value={bytes(t.largest)} />
       <Figure label={<Term head={head} name="induced">induced</Term>} value={count(t.induced)} note={t.induced > 0 ? percent((100 * t.induced) / t.count) + (t.notForced > 0 ? `, ${count(t.notForced)} not forced` : "") : undefined} />
-      {t.doubtful > 0 && <Figure label="incomplete" value={count(t.doubtful)} note="GCs lack events" />}
+      {t.doubtful > 0 && <Figure label="incomplete" value={count(t.doubtful)} note={t.doubtful === 1 ? "GC lacks events" : "GCs lack events"} />}
     </dl>
   );
 }

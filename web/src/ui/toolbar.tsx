@@ -50,7 +50,7 @@ export function Toolbar({ store, counts = true }: { store: Store; counts?: boole
       <p class="status" id="where-help" role="status">
         {selection.error !== "" ? <span class="error">{selection.error}</span> : (
           <>
-            {counts && <><b>{count(selection.rows.length)}</b> of {count(p.rows)} GCs selected</>}
+            {counts && <><b>{count(selection.process === p ? selection.rows.length : NaN)}</b> of {count(p.rows)} GCs selected</>}
             {state.where !== "" && <span class="printed">by {state.where}</span>}
             {timed && <Chip label={`${moment(state.from ?? 0)} to ${moment(state.to ?? p.end)}`} clear={() => store.set({ from: null, to: null })} />}
             {state.pick !== "" && <Chip label={state.pick} clear={() => store.set({ pick: "" })} />}
