@@ -67,6 +67,7 @@ func (std *stdio) tellMissing(r *collect.Result) {
 	}
 	if r.ETW != nil {
 		std.tellETWLoss(r.ETW)
+		std.tellKernelLoss(r.Kernel)
 		return
 	}
 	if loss.Events > 0 {
@@ -88,6 +89,19 @@ func (std *stdio) tellETWLoss(l *etwsession.Loss) {
 	if l.Buffers > 0 {
 		std.warn("gctrail", text.Plural(int64(l.Buffers), "buffer", "buffers")+
 			" of events could not be written: choose a disk with more room, or a faster one, with -o")
+	}
+}
+
+// tellKernelLoss prints what the session with the names of processes has lost.
+func (std *stdio) tellKernelLoss(l etwsession.Loss) {
+	const result = ": some processes, or modules of native frames, may have no names"
+	if l.Events > 0 {
+		std.warn("gctrail", text.Plural(int64(l.Events), "event was", "events were")+
+			" lost because the buffers of the kernel session were full"+result)
+	}
+	if l.Buffers > 0 {
+		std.warn("gctrail", text.Plural(int64(l.Buffers), "buffer", "buffers")+
+			" of the kernel session could not be written"+result)
 	}
 }
 

@@ -81,6 +81,11 @@ func TestETWMissing(t *testing.T) {
 		{collect.Result{ETW: &etwsession.Loss{Events: 3}}, "gctrail: 3 events were lost because the session's buffers were full: collect fewer keywords, or set a larger --buffersize\n"},
 		{collect.Result{ETW: &etwsession.Loss{Buffers: 1}}, "gctrail: 1 buffer of events could not be written: choose a disk with more room, or a faster one, with -o\n"},
 		{
+			collect.Result{ETW: &etwsession.Loss{}, Kernel: etwsession.Loss{Events: 1, Buffers: 2}},
+			"gctrail: 1 event was lost because the buffers of the kernel session were full: some processes, or modules of native frames, may have no names\n" +
+				"gctrail: 2 buffers of the kernel session could not be written: some processes, or modules of native frames, may have no names\n",
+		},
+		{
 			collect.Result{ETW: &etwsession.Loss{}, Failed: full, Regular: true},
 			"gctrail: writing failed: the file has everything written until then, and can be read\n",
 		},

@@ -191,7 +191,7 @@ func (c *etwCapture) result() (*Result, error) {
 	loss := c.follower.Loss()
 	r := &Result{
 		Path: c.path, Size: info.Size(), Regular: true, Plan: c.plan, Config: &c.etw.Options.Config, Triggered: c.trigger != nil,
-		Joined: c.plan.Ring, RingCut: c.follower.Cut(), ETW: &loss,
+		Joined: c.plan.Ring, RingCut: c.follower.Cut(), ETW: &loss, Kernel: c.follower.OtherLoss(),
 		Trace: c.reader, Found: c.found.Judge(findings.TraceOf(c.reader)), Collections: c.collections.Load(),
 	}
 	switch end := c.follower.End(); {

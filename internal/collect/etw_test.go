@@ -238,6 +238,9 @@ func TestETW(t *testing.T) {
 			if want := wholeETW(t, f.data); r.Collections != want || want == 0 || r.ETW.Events != 3 || r.Size != int64(len(f.data)) {
 				t.Errorf("%d collections, want %d; lost %v, %d bytes", r.Collections, want, *r.ETW, r.Size)
 			}
+			if kernel := map[bool]uint32{false: 3, true: 0}[c.denied]; r.Kernel.Events != kernel {
+				t.Errorf("the kernel's session lost %v, want %d", r.Kernel, kernel)
+			}
 			if len(f.enable) != 1 || f.enable[0].Provider != clr.RuntimeGUID {
 				t.Errorf("enabled: %+v", f.enable)
 			}

@@ -124,8 +124,9 @@ type Result struct {
 	Broken    error // why no more of it could be read
 	Displaced bool  // the process continues though the trace has ended
 
-	LTTng bool             // LTTng has written the trace
-	ETW   *etwsession.Loss // what the ETW session has lost; nil if the runtime sent the trace
+	LTTng  bool             // LTTng has written the trace
+	ETW    *etwsession.Loss // what the ETW session has lost; nil if the runtime sent the trace
+	Kernel etwsession.Loss  // what the session with the names of processes has lost
 
 	Trace       trace.Source // which was read to its end
 	Found       []findings.Result

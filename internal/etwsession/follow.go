@@ -124,6 +124,16 @@ func (f *Follower) End() error { return f.end }
 // Loss returns what the first session has lost so far, as it was last asked.
 func (f *Follower) Loss() Loss { return f.sessions[0].Loss() }
 
+// OtherLoss returns what the other sessions have lost so far, as they were last asked.
+func (f *Follower) OtherLoss() Loss {
+	var sum Loss
+	for _, s := range f.sessions[1:] {
+		sum.Events += s.Loss().Events
+		sum.Buffers += s.Loss().Buffers
+	}
+	return sum
+}
+
 // Say has a function called with a message if a full disk shortens what is kept.
 func (f *Follower) Say(say func(string)) {
 	for _, c := range f.chains {
@@ -242,6 +252,9 @@ func (f *Follower) exhausted() bool {
 		return false
 	}
 	f.queried = time.Now()
+	for _, other := range f.sessions[1:] {
+		_, _ = other.Query() // one that has ended leaves the first as it is
+	}
 	s := f.sessions[0]
 	lost := s.Loss().Buffers
 	loss, err := s.Query()

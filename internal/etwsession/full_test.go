@@ -80,6 +80,51 @@ func TestEnd(t *testing.T) {
 	}
 }
 
+// TestOtherLoss: what the session of the kernel has lost is known even if another tool
+// stops it, which does not end the first.
+func TestOtherLoss(t *testing.T) {
+	t.Parallel()
+	f := newFake()
+	f.first = bytes.Join(buffersOf(t, realTraces[0]), nil)
+	dir := t.TempDir()
+	s, err := Start(f, &Options{Path: filepath.Join(dir, "x.etl")})
+	if err != nil {
+		t.Fatal(err)
+	}
+	k, err := StartKernel(f, filepath.Join(dir, "x.kernel.etl"), Limits{}, false)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, stop := context.WithTimeout(context.Background(), 30*time.Second)
+	defer stop()
+	queries := 0
+	f.queried = func() {
+		switch queries++; queries { // of the kernel's and the first, in turn
+		case 1:
+			f.lost = Loss{Events: 5, Buffers: 2}
+		case 2:
+			f.lost = Loss{}
+		case 3:
+			delete(f.started, k.name)
+		case 6:
+			stop()
+		}
+	}
+	follower, err := Follow(ctx, s, k)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer follower.Close()
+	for _, err := range follower.Reader(etl.Options{}).Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := (Loss{Events: 5, Buffers: 2}); follower.OtherLoss() != want || follower.Loss() != (Loss{}) || follower.End() != nil || follower.Err() != nil {
+		t.Errorf("lost %v, want %v; the first %v, ended because of %v, error %v", follower.OtherLoss(), want, follower.Loss(), follower.End(), follower.Err())
+	}
+}
+
 // TestNoRoom: a session without a file on a full disk is one for which there is no room,
 // and none of its files is left.
 func TestNoRoom(t *testing.T) {
