@@ -302,7 +302,13 @@ func TestETWBeside(t *testing.T) {
 // etwFiles returns the files beside that of a result.
 func etwFiles(t *testing.T, n Notice) (names []string) {
 	t.Helper()
-	all, err := os.ReadDir(filepath.Dir(n.(Ended).Path))
+	return filesIn(t, filepath.Dir(n.(Ended).Path))
+}
+
+// filesIn returns the names of the files of a folder, sorted.
+func filesIn(t *testing.T, folder string) (names []string) {
+	t.Helper()
+	all, err := os.ReadDir(folder)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -20,11 +20,11 @@ func privatePort() (path string, remove func(), err error) {
 	if len(temp) > longestTemp || strings.ContainsAny(temp, ",;") {
 		temp = "/tmp"
 	}
-	dir, err := os.MkdirTemp(temp, "gctrail-")
+	folder, err := newPortFolder(temp)
 	if err != nil {
 		return "", nil, err
 	}
-	return filepath.Join(dir, "port"), func() { _ = os.RemoveAll(dir) }, nil
+	return filepath.Join(folder.path, portSocket), folder.remove, nil
 }
 
 // inForeground reports whether gctrail has a terminal, and what is typed there.
