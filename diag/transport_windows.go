@@ -145,6 +145,6 @@ func (a *acceptor) close() error {
 		return nil
 	}
 	a.closed = true
-	windows.CancelIoEx(a.waiting, nil)
+	_ = windows.CancelIoEx(a.waiting, nil) // nothing may wait
 	return windows.CloseHandle(a.waiting)
 }

@@ -10,5 +10,5 @@ func FreeSpace(folder string) (int64, bool) {
 	if err := unix.Statfs(folder, &st); err != nil {
 		return 0, false
 	}
-	return int64(st.Bavail) * int64(st.Bsize), true //nolint:unconvert // Bsize is 32 bits wide on macOS
+	return int64(st.Bavail * uint64(st.Bsize)), true
 }
