@@ -4,30 +4,32 @@ import (
 	"fmt"
 
 	"github.com/gctrail/gctrail/etl"
+	"github.com/gctrail/gctrail/trace"
 )
 
 const packedETW = "an .etl that is packed or comes through a pipe"
 
 // files returns the files of an ETW trace, which are not read from their start
 // to their end: what is compressed, or only a stream, is copied to disk.
-func (p *peeler) files(f *found) ([]etl.File, error) {
-	var files []etl.File
+// Their damage is what is wrong with how they are packed, by file.
+func (p *peeler) files(f *found) (files []etl.File, damage []trace.Damage, err error) {
 	left := int64(maxSpool)
 	for _, part := range append([]found{*f}, f.more...) {
 		file := etl.File{ReaderAt: part.at, Size: part.size, Name: part.name}
 		if part.at == nil {
 			if part.claims > uint64(left) {
-				return nil, fmt.Errorf("%s: %w", part.wrapping, errSpool(packedETW, left))
+				return nil, nil, fmt.Errorf("%s: %w", part.wrapping, errSpool(packedETW, left))
 			}
-			s, n, err := spool(part.r, left, packedETW)
-			if err != nil {
-				return nil, fmt.Errorf("%s: %w", part.wrapping, err)
+			r := &salvage{Reader: part.r}
+			if file.ReaderAt, file.Size, err = p.salvage(r, left, packedETW); err != nil {
+				return nil, nil, fmt.Errorf("%s: %w", part.wrapping, err)
 			}
-			p.closers = append(p.closers, s.Close)
-			file.ReaderAt, file.Size = s, n
-			left -= n
+			if r.err != nil {
+				damage = append(damage, trace.Damage{File: part.name, Off: file.Size, Err: r.err})
+			}
+			left -= file.Size
 		}
 		files = append(files, file)
 	}
-	return files, nil
+	return files, damage, nil
 }

@@ -167,20 +167,28 @@ func (in *Input) open(opts Options) (*Input, error) {
 func (p *peeler) source(f *found, opts Options) (trace.Source, error) {
 	switch f.kind.class {
 	case eventPipe:
-		return nettrace.NewReader(f.r, nettrace.Options{
+		r := nettrace.NewReader(f.r, nettrace.Options{
 			Want: opts.Want, Complete: complete, Stacks: opts.Stacks,
 			// On one processor it would be slower, and what is not a file may
 			// make wait.
 			Ahead: p.meter.at != nil && runtime.GOMAXPROCS(0) > 1,
-		}), nil
+		})
+		if f.packed == nil {
+			return r, nil
+		}
+		return &packed{r, f.rest}, nil
 	case lttng:
 		return openCTF(f.fsys, opts)
 	}
-	files, err := p.files(f)
+	files, damage, err := p.files(f)
 	if err != nil {
 		return nil, err
 	}
-	return etl.NewMergedReader(files, etl.Options{Want: opts.Want, Stacks: opts.Stacks}), nil
+	r := etl.NewMergedReader(files, etl.Options{Want: opts.Want, Stacks: opts.Stacks})
+	if damage == nil {
+		return r, nil
+	}
+	return &packed{r, func() []trace.Damage { return damage }}, nil
 }
 
 // complete fills in what a trace lacks about one of the runtime's events.

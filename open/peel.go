@@ -7,6 +7,7 @@ import (
 	"io"
 	"io/fs"
 	"slices"
+	"strings"
 
 	"github.com/klauspost/compress/gzip"
 	"github.com/klauspost/compress/zip"
@@ -52,6 +53,7 @@ type found struct {
 	claims   uint64      // its size, as that zip has it
 	more     []found     // traces beside it that belong to it
 	fsys     fs.FS       // the zip, where the whole of it is the trace
+	packed   *wrapped    // the innermost wrapping, nil if there is none
 }
 
 // A peeler takes the wrappings off an input.
@@ -127,7 +129,11 @@ func (p *peeler) xz(in *bufio.Reader, depth int) (found, error) {
 
 // within peels what the wrapping called name holds.
 func (p *peeler) within(name string, r io.Reader, depth int) (found, error) {
-	f, err := p.peel(layer{Reader: &wrapped{name: name, r: r}}, depth+1)
+	w := &wrapped{name: name, r: r}
+	f, err := p.peel(layer{Reader: w}, depth+1)
+	if f.packed == nil {
+		f.packed = w
+	}
 	if f.wrapping == "" {
 		f.wrapping = name
 	} else {
@@ -165,6 +171,7 @@ func (f *found) refusal(name string) error {
 type wrapped struct {
 	name string
 	r    io.Reader
+	n    int64 // bytes so far
 	err  error
 }
 
@@ -173,7 +180,8 @@ func (w *wrapped) Read(p []byte) (int, error) {
 		return 0, w.err
 	}
 	n, err := w.r.Read(p)
-	if err != nil && !errors.Is(err, io.EOF) {
+	w.n += int64(n)
+	if err != nil && !errors.Is(err, io.EOF) && !strings.HasPrefix(err.Error(), w.name+": ") {
 		err = fmt.Errorf("%s: %w", w.name, err)
 	}
 	w.err = err

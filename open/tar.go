@@ -22,20 +22,18 @@ const (
 // tar finds the LTTng trace in a tar archive. What comes as a stream is copied to
 // disk, since the streams of a trace are read side by side.
 func (p *peeler) tar(l layer, in io.Reader) (found, error) {
-	source := &truncatable{Reader: in}
+	source := &salvage{Reader: in}
 	if l.at == nil {
-		f, size, err := spool(source, maxSpool, "a tar archive that is packed or comes through a pipe")
-		if err != nil {
+		var err error
+		if l.at, l.size, err = p.salvage(source, maxSpool, "a tar archive that is packed or comes through a pipe"); err != nil {
 			return found{}, err
 		}
-		p.closers = append(p.closers, f.Close)
-		l.at, l.size = f, size
 	}
 	fsys, err := newTarFS(io.NewSectionReader(l.at, 0, l.size))
 	if err != nil {
 		return found{}, fmt.Errorf("tar: %w", err)
 	}
-	fsys.truncated = fsys.truncated || source.truncated
+	fsys.truncated = fsys.truncated || source.err != nil
 	for name := range fsys.files {
 		if path.Base(name) == "metadata" {
 			return found{kind: kind{class: lttng}, wrapping: "tar", fsys: fsys}, nil
@@ -53,20 +51,6 @@ type tarFS struct {
 
 	truncated bool   // the archive is
 	last      string // the file that ends where the archive does then
-}
-
-// A truncatable ends where its Reader ends too early.
-type truncatable struct {
-	io.Reader
-	truncated bool // it did
-}
-
-func (t *truncatable) Read(p []byte) (int, error) {
-	n, err := t.Reader.Read(p)
-	if errors.Is(err, io.ErrUnexpectedEOF) {
-		t.truncated, err = true, io.EOF
-	}
-	return n, err
 }
 
 // A tarFile is where a file lies. It is also its own fs.FileInfo and fs.DirEntry.

@@ -40,8 +40,9 @@ const (
 )
 
 var (
-	errXZ     = errors.New("damaged")
-	errXZDict = fmt.Errorf("dictionary of more than %d MiB", maxXZDict>>20)
+	errXZ      = errors.New("damaged")
+	errXZCheck = fmt.Errorf("check of a block: %w", errXZ)
+	errXZDict  = fmt.Errorf("dictionary of more than %d MiB", maxXZDict>>20)
 )
 
 // xzCheckSizes are the sizes of checks by their type.
@@ -192,7 +193,7 @@ func (z *xzReader) endBlock() error {
 		slices.Reverse(got)
 	}
 	if !bytes.Equal(got, b[padding:]) {
-		return fmt.Errorf("check of a block: %w", errXZ)
+		return errXZCheck
 	}
 	return nil
 }

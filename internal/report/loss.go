@@ -1,6 +1,7 @@
 package report
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -31,9 +32,8 @@ func Missing(in *open.Input, incomplete []uint32) string {
 		parts = append(parts, "an unknown number of events is missing")
 	}
 	if loss.Damaged > 0 {
-		first := loss.Damage[0]
 		parts = append(parts, fmt.Sprintf("%s not be read, the first at byte %s",
-			text.Plural(int64(loss.Damaged), "place could", "places could"), text.Grouped(first.Off)))
+			text.Plural(int64(loss.Damaged), "place could", "places could"), firstDamage(&loss.Damage[0])))
 	}
 	if loss.Late > 0 {
 		parts = append(parts, text.Plural(int64(loss.Late), "event is", "events are")+" not in time order")
@@ -42,6 +42,16 @@ func Missing(in *open.Input, incomplete []uint32) string {
 		parts = append(parts, incompleteText(incomplete))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// firstDamage says where damage is, and why it cannot be read where that is not in the
+// trace, but in what it is packed or stored in.
+func firstDamage(d *trace.Damage) string {
+	at := text.Grouped(d.Off)
+	if format := (*trace.FormatError)(nil); errors.As(d.Err, &format) {
+		return at
+	}
+	return fmt.Sprintf("%s (%v)", at, d.Err)
 }
 
 // uncounted reports whether events are known to be missing for which there is no
