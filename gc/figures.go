@@ -82,6 +82,7 @@ func (rt *runtime) finish(n int) {
 	b.computeIntervals(&rt.last)
 	b.computeMarks()
 	if b.histories() {
+		rt.sized = true
 		b.computeSizes()
 		rt.allocations.begin(b)
 		if b.Kind == Background {
@@ -99,7 +100,7 @@ func (rt *runtime) finish(n int) {
 	b.doubted = b.reject() || b.badTick
 	b.Complete = b.Start.Known() && b.ended() && b.stats && b.Pause().Known()
 	b.lacking = rt.completed && !b.Complete
-	if b.misses() {
+	if b.misses() || b.missesHistories(rt.pending[n+1:]) {
 		rt.model.missing(b.order(), max(b.order(), b.End.Or(0)))
 	}
 	if b.Complete && !rt.completed {
@@ -126,6 +127,17 @@ func (b *building) misses() bool {
 	default:
 		return b.rt.completed || b.windows > 0 && b.rt.restarts.raised
 	}
+}
+
+// missesHistories reports whether histories are not in the trace although the session
+// raises them. Those of a server's background collection come after its end, so the
+// trace may end before them if no later collection begins.
+func (b *building) missesHistories(later []*building) bool {
+	if !b.Complete || !b.rt.sized || b.histories() {
+		return false
+	}
+	return b.Kind != Background || !b.rt.model.ending ||
+		slices.ContainsFunc(later, func(o *building) bool { return o.Start.Or(0) > b.End.Or(0) })
 }
 
 // forget drops the state of threads for a finished collection: in a long run, many

@@ -137,10 +137,10 @@ func (rt *runtime) awaitingHistory(concurrent bool, generation uint32) *building
 }
 
 // plausible reports whether sizes can be what a damaged payload could not: less
-// than any address space, so that sums of them stay below what an int64 holds.
+// than maxSize, so that sums of them stay below what an int64 holds.
 func plausible(sizes ...uint64) bool {
 	for _, n := range sizes {
-		if n >= 1<<50 {
+		if n >= maxSize {
 			return false
 		}
 	}
@@ -152,6 +152,9 @@ func (m *Model) perHeapHistory(e *event) {
 	v := &m.decoded.perHeap
 	if !m.decode(e, v) {
 		return
+	}
+	if len(v.Values) <= loh {
+		return // damaged: all runtimes write what became of the LOH
 	}
 	for i := range v.Values {
 		if g := &v.Values[i]; !plausible(g.SizeBefore, g.FreeListBefore, g.FreeObjBefore, g.SizeAfter, g.FreeListAfter,

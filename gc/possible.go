@@ -2,9 +2,9 @@ package gc
 
 import "time"
 
-// maxSize is more than any address space: a size beyond it, or a sum that
-// overflowed, was not written by a runtime.
-const maxSize = 1 << 50
+// maxSize is more than the memory of any machine, and what a process on x64 can
+// address: a size beyond it, or a sum that overflowed, was not written by a runtime.
+const maxSize = 1 << 47
 
 // impossible lists figures that no collection can have, with the function that
 // finds them and the function that makes them unknown. They come from damaged
@@ -19,6 +19,7 @@ var impossible = [...]struct {
 	{(*Collection).followsNothing, (*Collection).forgetSinceLast},
 	{(*Collection).survivesWhatWasNot, (*Collection).forgetSizes},
 	{(*Collection).exceedsAddressSpace, (*Collection).forgetSizes},
+	{(*Collection).contradictsItself, (*Collection).forgetSizes},
 	{(*Collection).ticksFasterThanMemory, (*Collection).forgetTicks},
 }
 
@@ -106,6 +107,28 @@ func (c *Collection) exceedsAddressSpace() bool {
 	}
 	return false
 }
+
+// contradictsItself reports whether events disagree about sizes: more free space
+// than a generation has, more that entered a generation than survived in all, or a
+// heap of another size than its generations together.
+func (c *Collection) contradictsItself() bool {
+	var after int64
+	whole := len(c.Generations) > 0 && c.HeapAfter.Known() && c.Kind != Background && c.Kind != KindUnknown
+	for i := range c.Generations {
+		g := &c.Generations[i]
+		if g.After.Known() && (exceeds(g.Fragmentation.Or(0), g.After.Or(0)) || exceeds(g.FreeList.Or(0), g.After.Or(0))) ||
+			c.Kind != Background && c.Promoted.Known() && exceeds(g.In, c.Promoted.Or(0)) {
+			return true
+		}
+		after += g.After.Or(0)
+		whole = whole && g.After.Known()
+	}
+	return whole && (exceeds(c.HeapAfter.Or(0), after) || exceeds(after, c.HeapAfter.Or(0)))
+}
+
+// exceeds reports whether a size is far beyond another that bounds it. The rules are
+// those of the runtimes that were seen, so others may break them a little.
+func exceeds(n, bound int64) bool { return n > 2*bound+64<<20 }
 
 func (c *Collection) forgetStart() {
 	c.Start, c.End = Opt[time.Duration]{}, Opt[time.Duration]{}

@@ -32,6 +32,7 @@ type runtime struct {
 	restarts  expected // RestartEEBegin
 	ends      expected // GCEnd of a collection whose start was seen
 	historied bool     // it raises GCPerHeapHistory
+	sized     bool     // a collection had all its histories
 	ticked    bool     // there are allocation ticks
 	badTick   bool     // one since the last GCStart cannot be
 	ticks     int64    // their bytes since the last GCStart
