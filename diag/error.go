@@ -32,6 +32,9 @@ var (
 	// ErrFramework reports a process of .NET Framework, which can be traced through
 	// ETW only.
 	ErrFramework = errors.New(".NET Framework has no diagnostic pipe")
+	// ErrUnending reports a runtime that continues a trace after it was asked to
+	// end it.
+	ErrUnending = errors.New("the runtime did not stop the trace on request")
 )
 
 // A frameworkError is ErrFramework of a process.

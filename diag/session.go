@@ -33,10 +33,6 @@ type Session struct {
 	unending atomic.Bool                // one of both was exceeded
 }
 
-// ErrUnending reports a runtime that continues a trace after it was asked to
-// end it.
-var ErrUnending = errors.New("the runtime did not stop the trace on request")
-
 const (
 	// stopTime is how long a runtime may take to end a trace after the request, plus
 	// stopTimePerMB for each megabyte of its buffer, which may have to be written to a

@@ -96,7 +96,7 @@ var kindNames = [...]string{"unknown", "blocking", "background", "foreground"}
 
 func (k Kind) String() string { return enum.Name("Kind", kindNames[:], k) }
 
-// Certainty is how reliable a figure is. A larger value is less reliable.
+// Certainty is how reliable a figure is. Of known figures, a larger value is less reliable.
 type Certainty uint8
 
 const (
@@ -140,7 +140,8 @@ var pauseNames = [...]string{"", "blocking", "initial", "final", "heap_walk", "o
 
 func (k PauseKind) String() string { return enum.Name("PauseKind", pauseNames[:], k) }
 
-// Generation is one generation's part in a collection, summed over the heaps.
+// Generation is one generation's part in a collection, summed over the heaps. Sizes are
+// in bytes.
 type Generation struct {
 	Name          string // gen0, gen1, gen2, loh, poh
 	Before        int64  // with free space

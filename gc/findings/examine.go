@@ -35,7 +35,7 @@ type Result struct {
 	// the garbage collector is innocent.
 	Findings []Finding
 	Code     Code
-	Verdict  string // in one sentence
+	Verdict  string // in a sentence, or two if it is not certain
 }
 
 // Examine reads a trace to its end and judges its processes, those with the

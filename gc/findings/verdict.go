@@ -54,7 +54,7 @@ const (
 	NoVerdict     Code = "no_verdict"     // the trace does not contain enough
 )
 
-// verdict sums the findings up, as a code and in one sentence.
+// verdict sums the findings up, as a code and in words.
 func (j *judgement) verdict(found []Finding) (Code, string) {
 	share, longest := j.bound(units.Percent(j.overall())), units.Duration(j.all.Pause.Max())
 	if j.steady && j.budget.level(j.share) != j.budget.level(j.overall()) {
