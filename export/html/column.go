@@ -7,7 +7,7 @@ import (
 )
 
 // A column is one figure of every collection, a whole number. Times are in
-// microseconds, sizes in bytes; docs/html.md lists them.
+// microseconds, sizes in bytes, as the name's end says.
 type column struct {
 	name  string
 	value func(*gc.Collection) gc.Opt[int64]

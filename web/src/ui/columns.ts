@@ -6,7 +6,7 @@ import { bytes, count, duration, moment, percent, rate } from "../units";
 export interface Column {
   id: string;
   label: string;
-  term: string; // as --explain takes it
+  term: string; // the name of a definition in internal/report
   width: number; // in characters
   left?: boolean;
   start?: boolean; // shown from the start
@@ -48,28 +48,28 @@ function counted(id: string, label: string, term: string, name: string, start = 
 const labels = ["gen 0", "gen 1", "gen 2", "LOH", "POH"];
 
 export const columns: Column[] = [
-  { ...counted("number", "GC", "number", "number", true), width: 6, text: (p, row) => String(p.get("number")[row]) },
+  { ...counted("number", "GC", "collection", "number", true), width: 6, text: (p, row) => String(p.get("number")[row]) },
   { id: "start", label: "start", term: "start", width: 9, start: true, values: stored("start_us"), text: (p, row) => moment(p.get("start_us")[row]) },
   { ...counted("gen", "gen", "generation", "generation", true), width: 4 },
   { id: "kind", label: "kind", term: "kind", width: 10, left: true, start: true, values: stored("kind"), text: (p, row) => p.head.words.kinds[p.get("kind")[row]] ?? "–" },
   { id: "reason", label: "reason", term: "reason", width: 13, left: true, start: true, values: stored("reason"), text: (p, row) => p.head.words.reasons[p.get("reason")[row]] ?? "–" },
   timed("pause", "pause", "pause", "pause_us", true),
-  timed("suspend", "suspend", "suspend", "suspend_us", true),
+  timed("suspend", "suspend", "suspension", "suspend_us", true),
   timed("duration", "duration", "duration", "duration_us"),
-  timed("since", "since last", "since_last", "since_last_us"),
-  sized("before", "before", "heap_before", "heap_before_bytes", true),
-  sized("after", "after", "heap_after", "heap_after_bytes", true),
+  timed("since", "since last", "since last", "since_last_us"),
+  sized("before", "before", "heap before", "heap_before_bytes", true),
+  sized("after", "after", "heap after", "heap_after_bytes", true),
   sized("freed", "freed", "freed", "freed_bytes", true),
   sized("promoted", "promoted", "promoted", "promoted_bytes", true),
   sized("allocated", "allocated", "allocated", "allocated_bytes", true),
   { id: "rate", label: "alloc. rate", term: "allocation rate", width: 10, values: derived("rate", rateOf), text: (p, row) => rate(rateOf(p)(row)) },
-  sized("committed", "committed", "committed_after", "committed_after_bytes", true),
-  { id: "load", label: "load", term: "memory_load", width: 7, values: stored("memory_load_pct"), text: (p, row) => percent(p.get("memory_load_pct")[row]) },
+  sized("committed", "committed", "committed", "committed_after_bytes", true),
+  { id: "load", label: "load", term: "memory load", width: 7, values: stored("memory_load_pct"), text: (p, row) => percent(p.get("memory_load_pct")[row]) },
   counted("heaps", "heaps", "heaps", "heaps"),
   counted("pinned", "pinned", "pinned", "pinned_objects"),
   ...["gen0", "gen1", "gen2", "loh", "poh"].flatMap((name, i) => [
-    sized(`${name}_before`, `${labels[i]} before`, `${name}_before`, `${name}_before_bytes`),
-    sized(`${name}_after`, `${labels[i]} after`, `${name}_after`, `${name}_after_bytes`),
+    sized(`${name}_before`, `${labels[i]} before`, name, `${name}_before_bytes`),
+    sized(`${name}_after`, `${labels[i]} after`, name, `${name}_after_bytes`),
   ]),
 ];
 

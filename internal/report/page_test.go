@@ -1,0 +1,49 @@
+package report
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/gctrail/gctrail/gc"
+)
+
+// TestPageTerms: what the page explains has a definition, which it shows as the title of
+// a heading, and shows nothing where there is none.
+func TestPageTerms(t *testing.T) {
+	var defined []string
+	for _, term := range Terms() {
+		defined = append(defined, strings.ToLower(term.Name))
+	}
+	// A column's third word, or that of <Term>.
+	uses := regexp.MustCompile(`\b(?:sized|timed|counted)\("[^"]*", "[^"]*", "([^"]*)"|\bterm: "([^"]*)"|<Term head=\{head\} name="([^"]*)"`)
+	paths, err := filepath.Glob("../../web/src/ui/*.ts*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := 0
+	for _, name := range gc.GenerationNames() {
+		if !slices.Contains(defined, name) {
+			t.Errorf("%s has no definition in internal/report", name)
+		}
+	}
+	for _, path := range paths {
+		b, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, match := range uses.FindAllSubmatch(b, -1) {
+			name := string(slices.Concat(match[1], match[2], match[3]))
+			found++
+			if !slices.Contains(defined, strings.ToLower(name)) {
+				t.Errorf("%s: %q has no definition in internal/report", filepath.Base(path), name)
+			}
+		}
+	}
+	if found < 20 {
+		t.Errorf("%d terms in %q", found, paths)
+	}
+}
