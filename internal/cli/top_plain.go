@@ -121,7 +121,7 @@ func (l *collectionLog) tell(n *watch.News, watching bool) {
 		return
 	}
 	if watching {
-		l.std.warn("gctrail", collect.Title(n.Process)+": "+newsOf(n, "the reader of this output is too slow"))
+		l.std.warn("gctrail", collect.Title(n.Process)+": "+newsOf(n, "they came faster than this output takes them"))
 	}
 }
 

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"io"
@@ -70,13 +71,14 @@ func TestCaptureBroken(t *testing.T) {
 type smallDisk struct {
 	data []byte
 	room int
+	fail error // where there is no room; nil means that the disk is full
 }
 
 func (d *smallDisk) WriteAt(p []byte, off int64) (int, error) {
 	fits := max(0, min(len(p), d.room-int(off)))
 	d.data = append(d.data[:min(int(off), len(d.data))], p[:fits]...)
 	if fits < len(p) {
-		return 0, syscall.ENOSPC
+		return 0, cmp.Or(d.fail, error(syscall.ENOSPC))
 	}
 	return fits, nil
 }
@@ -119,6 +121,23 @@ func TestCaptureFull(t *testing.T) {
 		}
 		if r, err := c.result(); err != nil || !errors.Is(r.Failed, syscall.ENOSPC) {
 			t.Errorf("room for %d: %v, %v", room, r, err)
+		}
+	}
+}
+
+// TestCaptureGone: a file that was removed while it was written ends the collecting, and
+// is not offered for reading.
+func TestCaptureGone(t *testing.T) {
+	trace := webBytes(t)
+	for _, fail := range []error{nil, tracefile.ErrGone} {
+		f := diagtest.New(trace[:len(trace)-10], trace[len(trace)-10:])
+		process, session := capturing(t, f)
+		c := newCapture(process, session, tracefile.On(&smallDisk{room: len(trace) / 2, fail: fail}, "web.nettrace"))
+		if err := c.run(context.Background()); fail != nil && !errors.Is(err, fail) {
+			t.Error(err)
+		}
+		if r, err := c.result(); err != nil || r.Regular != (fail == nil) {
+			t.Errorf("failed with %v: readable is %t: %v", fail, r.Regular, err)
 		}
 	}
 }
