@@ -9,6 +9,7 @@ import (
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/fleet"
 	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 type fleetRowsOptions struct {
@@ -66,7 +67,7 @@ func (o *fleetRowsOptions) command(std *stdio, cmd *cobra.Command, more func() [
 	cmd.RunE = func(cmd *cobra.Command, _ []string) error {
 		for _, name := range o.columns {
 			if !o.table.Has(name) {
-				return usagef(cmd, "--columns: no column %q; columns: gctrail fleet schema", name)
+				return unknownFleetColumn("--columns", name, o.table)
 			}
 		}
 		store, err := o.ask(cmd)
@@ -108,7 +109,11 @@ func (o *fleetRowsOptions) run(ctx context.Context, std *stdio, store fleet.Stor
 		return storeError(err)
 	}
 	return answer(std, &o.question, o.fields(names, rows), rows, func(p *text.Page) {
-		p.Heading("The latest %s", text.Plural(int64(len(rows)), "record", "records"))
+		if len(rows) == 1 {
+			p.Heading("The latest record")
+			return
+		}
+		p.Heading("The latest %s records", units.Count(int64(len(rows))))
 	})
 }
 

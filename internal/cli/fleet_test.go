@@ -47,7 +47,7 @@ func fleetFolder(t *testing.T) string {
 		logs.ResourceLogs = append(logs.ResourceLogs, &logspb.ResourceLogs{
 			Resource: record.NewResource(map[string]any{
 				record.UID: fmt.Sprintf("%032x", i), "service.name": "shop", "service.version": fmt.Sprintf("1.%d", i%2),
-				"k8s.pod.name": fmt.Sprintf("shop-%d", i), "process.executable.name": "Shop\x1b[31m", "process.pid": int64(i),
+				"k8s.pod.name": fmt.Sprintf("shop-%d", i), "process.executable.name": "Shop\x1b[31m", "process.pid": int64(20000 + i),
 			}),
 			ScopeLogs: []*logspb.ScopeLogs{scope},
 		})
@@ -87,8 +87,8 @@ func TestFleet(t *testing.T) {
 	}{
 		{[]string{"top"}, []string{"2 groups with the most GC pause", "shop          1.1"}, "1.2"},
 		{[]string{"top", "--by", "k8s_pod", "--where", "service_version=1.0"}, []string{"shop-0", "shop-6"}, "shop-1"},
-		{[]string{"gcs", "--pod", "shop-3", "--where", "pause_ms>=52"}, []string{"The latest 20 records", "52.0"}, "shop-2"},
-		{[]string{"oom"}, []string{"The latest 1 record", "oom_killed", "native", "512", "210", "230"}, "exited"},
+		{[]string{"gcs", "--pod", "shop-3", "--where", "pause_ms>=52"}, []string{"The latest 20 records", "52.0", " 20003 "}, "shop-2"},
+		{[]string{"oom"}, []string{"The latest record", "oom_killed", "native", "512", "210", "230"}, "exited"},
 		{[]string{"compare", "service_version=1.0", "service_version=1.1"}, []string{"4 runs before", "+100 %"}, ""},
 		{[]string{"compare", "--format", "markdown", "service_version=1.0", "service_version=1.1"}, []string{"|"}, ""},
 	} {
@@ -139,7 +139,8 @@ func TestFleetRefuses(t *testing.T) {
 		{[]string{"top", "--store", "http://"}, exitUsage, "address of a ClickHouse server"},
 		{[]string{"top", "--store", "http://127.0.0.1:1/x"}, exitUnreadable, "refused"},
 		{[]string{"top", "--store", t.TempDir()}, exitUnreadable, "gctrail fleet receive --store"},
-		{[]string{"top", "--store", path, "--by", "colour"}, exitUsage, `no column "colour"`},
+		{[]string{"top", "--store", path, "--by", "colour"}, exitUsage, `unknown column "colour"; list the columns with: gctrail fleet schema`},
+		{[]string{"top", "--store", path, "--by", "pod"}, exitUsage, `unknown column "pod"; did you mean k8s_pod; list`},
 		{[]string{"gcs", "--store", path, "--where", "pause_ms=long"}, exitUsage, "is a number"},
 		{[]string{"gcs", "--store", path, "--from", "1h", "--to", "2h"}, exitUsage, "--from is not before --to"},
 		{[]string{"gcs", "--store", path, "--from", "soon"}, exitUsage, "how long ago"},
@@ -155,7 +156,7 @@ func TestFleetRefuses(t *testing.T) {
 			t.Errorf("%v: exit %d, want %d: %s", test.args, code, test.code, errs)
 		}
 	}
-	if code, _, errs := fleetRun(t, "gcs", "--store", path, "--where", "service_name=other"); code != 0 || !strings.Contains(errs, "nothing is selected") {
+	if code, _, errs := fleetRun(t, "gcs", "--store", path, "--where", "service_name=other"); code != 0 || !strings.Contains(errs, "no records match") {
 		t.Errorf("nothing selected: exit %d, %s", code, errs)
 	}
 }

@@ -3,6 +3,7 @@ package cli
 import (
 	"context"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -36,7 +37,7 @@ the selected time: of a version, its deployment. p50 and p99 are estimates, to 2
 			}
 			for _, name := range opts.by {
 				if !fleet.Collections().Has(name) {
-					return usagef(cmd, "--by: no column %q; columns: gctrail fleet schema", name)
+					return unknownFleetColumn("--by", name, fleet.Collections())
 				}
 			}
 			store, err := opts.ask(cmd)
@@ -56,6 +57,19 @@ the selected time: of a version, its deployment. p50 and p99 are estimates, to 2
 	flags.IntVar(&opts.top, "top", -1, "only the first `N` groups (default 20 in a table, otherwise 1000)")
 	flags.Lookup("top").DefValue = "0"
 	return cmd
+}
+
+// unknownFleetColumn reports a column that a table does not have, with those that may
+// have been meant.
+func unknownFleetColumn(flag, name string, t *fleet.Table) error {
+	var names []string
+	for _, c := range t.Columns {
+		names = append(names, c.Name)
+	}
+	if kubernetes := "k8s_" + name; t.Has(kubernetes) {
+		names = []string{kubernetes}
+	}
+	return &usageError{err: fmt.Errorf("%s: %w; list the columns with: gctrail fleet schema", flag, unknownColumn(name, names))}
 }
 
 // mostGroups is how many groups are asked for where no table is shown.
@@ -110,7 +124,7 @@ func clockOf(at time.Time) column.Value {
 // answer writes the rows of an answer in the format that was asked for.
 func answer[R any](std *stdio, q *question, fields []field[R], rows []R, head func(*text.Page)) error {
 	if len(rows) == 0 && q.format.value == "table" {
-		return std.err.Line("gctrail: nothing is selected; without --from, the last 24 hours are: try --from all")
+		return std.err.Line("gctrail: no records match; without --from, only the last 24 hours are searched: try --from all")
 	}
 	out, err := std.create(q.output, nil)
 	if err != nil {

@@ -79,7 +79,7 @@ func (o *ledgerOptions) find(std *stdio, arg string) (*ledger.Ledger, error) {
 	if strings.HasSuffix(arg, ledger.Suffix) || strings.ContainsRune(filepath.ToSlash(arg), '/') {
 		l, err := ledger.Open(arg)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %s; list the ledgers with: gctrail ledger", text.Quoted(arg), reason(err))
+			return nil, fmt.Errorf("%s: %s; list the ledgers with: %s", text.Quoted(arg), reason(err), o.listing())
 		}
 		return l, nil
 	}
@@ -93,16 +93,24 @@ func (o *ledgerOptions) find(std *stdio, arg string) (*ledger.Ledger, error) {
 	}
 	i := slices.IndexFunc(all, func(l *ledger.Ledger) bool { return strconv.Itoa(l.PID) == arg || pattern.Matches(l.Name) })
 	if i < 0 {
-		return nil, &noLedgerError{arg}
+		return nil, &noLedgerError{arg, o.listing()}
 	}
 	return all[i], nil
 }
 
 // A noLedgerError reports a process without a ledger.
-type noLedgerError struct{ name string }
+type noLedgerError struct{ name, listing string }
 
 func (e *noLedgerError) Error() string {
-	return fmt.Sprintf("%s: no ledger of such a process; list them with: gctrail ledger", text.Quoted(e.name))
+	return fmt.Sprintf("%s: no ledger of such a process; list them with: %s", text.Quoted(e.name), e.listing)
+}
+
+// listing returns the command that lists the ledgers of the folder.
+func (o *ledgerOptions) listing() string {
+	if o.folder == "" {
+		return "gctrail ledger"
+	}
+	return "gctrail ledger --folder " + text.Quoted(o.folder)
 }
 
 var ledgerColumns = []text.Column{

@@ -296,7 +296,11 @@ func (w *rowWriter[R]) table(p *text.Page, rows []R) {
 		}
 		columns = append(columns, text.Column{Heading: f.heading, Left: f.left, Rank: f.rank})
 		for i := range rows {
-			cells[i] = append(cells[i], listCell(f.value(&rows[i])))
+			write := listCell
+			if f.name == "pid" {
+				write = cell // to be copied, so without separators
+			}
+			cells[i] = append(cells[i], write(f.value(&rows[i])))
 		}
 	}
 	var below func(int) []string
