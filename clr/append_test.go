@@ -54,7 +54,7 @@ func TestAppendDynamicEvents(t *testing.T) {
 	}
 }
 
-// What the fields that count say is what there is.
+// Append writes the number of elements, whatever the count field contains.
 func TestAppendCounts(t *testing.T) {
 	stacks := ClrStackWalk{FrameCount: 9, Stack: []uint64{1, 2}}
 	var got ClrStackWalk

@@ -119,7 +119,7 @@ func TestDecodeAgain(t *testing.T) {
 	}
 }
 
-// Counts are believed only as far as there are bytes.
+// A count in a payload is limited by the bytes that follow it.
 func TestHugeCounts(t *testing.T) {
 	payload := make([]byte, 100)
 	for i := range payload {

@@ -55,7 +55,7 @@ var heapCountReasonsWords = words{
 
 func (v HeapCountReasons) String() string { return heapCountReasonsWords.text(uint32(v)) }
 
-// Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
+// Names returns the names of the bits that are set in v, the lowest first; a bit without a name is in hexadecimal.
 func (v HeapCountReasons) Names() []string { return heapCountReasonsWords.names(uint32(v)) }
 
 // HeapCountDelays are why DATAS spaces out changes of the number of heaps:
@@ -82,7 +82,7 @@ var heapCountDelaysWords = words{
 
 func (v HeapCountDelays) String() string { return heapCountDelaysWords.text(uint32(v)) }
 
-// Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
+// Names returns the names of the bits that are set in v, the lowest first; a bit without a name is in hexadecimal.
 func (v HeapCountDelays) Names() []string { return heapCountDelaysWords.names(uint32(v)) }
 
 // HeapCountAdjustment is what DATAS adjusts: adjust_metric in gcpriv.h.
@@ -506,7 +506,7 @@ var bulkRootFlagsWords = words{
 
 func (v BulkRootFlags) String() string { return bulkRootFlagsWords.text(uint32(v)) }
 
-// Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
+// Names returns the names of the bits that are set in v, the lowest first; a bit without a name is in hexadecimal.
 func (v BulkRootFlags) Names() []string { return bulkRootFlagsWords.names(uint32(v)) }
 
 // StaticVarFlags are properties of a static variable in a heap dump.
@@ -526,7 +526,7 @@ var staticVarFlagsWords = words{
 
 func (v StaticVarFlags) String() string { return staticVarFlagsWords.text(uint32(v)) }
 
-// Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
+// Names returns the names of the bits that are set in v, the lowest first; a bit without a name is in hexadecimal.
 func (v StaticVarFlags) Names() []string { return staticVarFlagsWords.names(uint32(v)) }
 
 // CCWFlags are properties of a COM callable wrapper.
@@ -548,7 +548,7 @@ var ccwFlagsWords = words{
 
 func (v CCWFlags) String() string { return ccwFlagsWords.text(uint32(v)) }
 
-// Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
+// Names returns the names of the bits that are set in v, the lowest first; a bit without a name is in hexadecimal.
 func (v CCWFlags) Names() []string { return ccwFlagsWords.names(uint32(v)) }
 
 // RCWFlags are properties of a runtime callable wrapper.
@@ -572,7 +572,7 @@ var rcwFlagsWords = words{
 
 func (v RCWFlags) String() string { return rcwFlagsWords.text(uint32(v)) }
 
-// Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
+// Names returns the names of the bits that are set in v, the lowest first; a bit without a name is in hexadecimal.
 func (v RCWFlags) Names() []string { return rcwFlagsWords.names(uint32(v)) }
 
 // TypeFlags are properties of a type, with the rank of an array.
@@ -606,7 +606,7 @@ var typeFlagsWords = words{
 
 func (v TypeFlags) String() string { return typeFlagsWords.text(uint32(v)) }
 
-// Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
+// Names returns the names of the bits that are set in v, the lowest first; a bit without a name is in hexadecimal.
 func (v TypeFlags) Names() []string { return typeFlagsWords.names(uint32(v)) }
 
 // HandleKind is the kind of a GC handle: HandleType in gcinterface.h.
@@ -699,7 +699,7 @@ var globalMechanismsWords = words{
 
 func (v GlobalMechanisms) String() string { return globalMechanismsWords.text(uint32(v)) }
 
-// Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
+// Names returns the names of the bits that are set in v, the lowest first; a bit without a name is in hexadecimal.
 func (v GlobalMechanisms) Names() []string { return globalMechanismsWords.names(uint32(v)) }
 
 // CondemnReasons0 holds the generations that each step of the choice of a generation came
@@ -732,7 +732,7 @@ var condemnReasons0Words = words{
 
 func (v CondemnReasons0) String() string { return condemnReasons0Words.text(uint32(v)) }
 
-// Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
+// Names returns the names of the bits that are set in v, the lowest first; a bit without a name is in hexadecimal.
 func (v CondemnReasons0) Names() []string { return condemnReasons0Words.names(uint32(v)) }
 
 // CondemnReasons1 are the conditions that decided which generation to collect:
@@ -817,7 +817,7 @@ var condemnReasons1Words = words{
 
 func (v CondemnReasons1) String() string { return condemnReasons1Words.text(uint32(v)) }
 
-// Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
+// Names returns the names of the bits that are set in v, the lowest first; a bit without a name is in hexadecimal.
 func (v CondemnReasons1) Names() []string { return condemnReasons1Words.names(uint32(v)) }
 
 // CompactMechanisms is why a heap was compacted: gc_heap_compact_reason in gcrecord.h.
@@ -863,7 +863,7 @@ var compactMechanismsWords = words{
 
 func (v CompactMechanisms) String() string { return compactMechanismsWords.text(uint32(v)) }
 
-// Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
+// Names returns the names of the bits that are set in v, the lowest first; a bit without a name is in hexadecimal.
 func (v CompactMechanisms) Names() []string { return compactMechanismsWords.names(uint32(v)) }
 
 // ExpandMechanisms is how a heap was expanded: gc_heap_expand_mechanism in gcrecord.h.
@@ -898,7 +898,7 @@ var expandMechanismsWords = words{
 
 func (v ExpandMechanisms) String() string { return expandMechanismsWords.text(uint32(v)) }
 
-// Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
+// Names returns the names of the bits that are set in v, the lowest first; a bit without a name is in hexadecimal.
 func (v ExpandMechanisms) Names() []string { return expandMechanismsWords.names(uint32(v)) }
 
 // BGCAllocWaitReason is why a thread waits for a background collection: alloc_wait_reason
@@ -983,7 +983,7 @@ var gcSettingsBitsWords = words{
 
 func (v GCSettingsBits) String() string { return gcSettingsBitsWords.text(uint32(v)) }
 
-// Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
+// Names returns the names of the bits that are set in v, the lowest first; a bit without a name is in hexadecimal.
 func (v GCSettingsBits) Names() []string { return gcSettingsBitsWords.names(uint32(v)) }
 
 // StartupFlags are the flags that a runtime was started with: map StartupFlagsMap of the
@@ -1032,7 +1032,7 @@ var startupFlagsWords = words{
 
 func (v StartupFlags) String() string { return startupFlagsWords.text(uint32(v)) }
 
-// Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
+// Names returns the names of the bits that are set in v, the lowest first; a bit without a name is in hexadecimal.
 func (v StartupFlags) Names() []string { return startupFlagsWords.names(uint32(v)) }
 
 // RuntimeSku is the kind of runtime: map RuntimeSkuMap of the manifest.
@@ -1054,7 +1054,7 @@ var runtimeSkuWords = words{
 
 func (v RuntimeSku) String() string { return runtimeSkuWords.text(uint32(v)) }
 
-// Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
+// Names returns the names of the bits that are set in v, the lowest first; a bit without a name is in hexadecimal.
 func (v RuntimeSku) Names() []string { return runtimeSkuWords.names(uint32(v)) }
 
 // StartupMode is how a runtime was started: map StartupModeMap of the manifest.
@@ -1082,7 +1082,7 @@ var startupModeWords = words{
 
 func (v StartupMode) String() string { return startupModeWords.text(uint32(v)) }
 
-// Names are the words of v in the order of bits; a bit without a word is in hexadecimal.
+// Names returns the names of the bits that are set in v, the lowest first; a bit without a name is in hexadecimal.
 func (v StartupMode) Names() []string { return startupModeWords.names(uint32(v)) }
 
 // timeNames are the lists of phases that the times of a GCGlobalHeapHistory

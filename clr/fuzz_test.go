@@ -10,8 +10,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// FuzzDecode holds, for any payload, that a struct's Decode and AppendFields
-// tell the same fields, and agree on whether the payload was whole.
+// FuzzDecode checks for any payload that a struct's Decode and AppendFields return the
+// same fields, and agree on whether the payload was complete.
 func FuzzDecode(f *testing.F) {
 	for _, p := range realPayloads(f) {
 		f.Add(uint16(KindOf(p.Provider, p.ID)), p.Version, p.Payload, p.PointerSize == 4)

@@ -2,7 +2,7 @@ package clr
 
 import "encoding/hex"
 
-// GUID is a GUID as it lies in memory: its first three groups are little
+// GUID is a GUID in its layout in memory: its first three groups are little
 // endian.
 type GUID [16]byte
 

@@ -3,7 +3,7 @@ package clr
 import "iter"
 
 // Keywords yields the keywords of the runtime's provider with their bits, in the order
-// of the bits. Some bits have two names, of which the newer one comes last.
+// of the bits. If a bit has two names, the newer one comes last.
 func Keywords() iter.Seq2[string, uint64] {
 	return func(yield func(string, uint64) bool) {
 		for _, k := range keywords {

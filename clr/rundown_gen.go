@@ -511,8 +511,7 @@ func (*AppDomainDCEnd) EventKind() Kind { return KindAppDomainDCEnd }
 // RuntimeInformationDCStart is event 187 of the provider
 // Microsoft-Windows-DotNETRuntimeRundown, level Informational.
 //
-// Tells Server/Concurrent GC through StartupFlags for a process that started before the
-// trace.
+// StartupFlags contain Server/Concurrent GC of a process that started before the trace.
 //
 // Versions:
 //   - 0: CLR 4+; all .NET.

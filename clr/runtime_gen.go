@@ -2105,8 +2105,8 @@ func (*AssemblyLoad) EventKind() Kind { return KindAssemblyLoad }
 // R2RGetEntryPoint is event 159 of the provider Microsoft-Windows-DotNETRuntime, level
 // Verbose, keyword CompilationDiagnostic.
 //
-// A method of precompiled code is about to be called for the first time. Its size is not
-// told.
+// A method of precompiled code is about to be called for the first time. The event does
+// not have its size.
 //
 // Versions:
 //   - 0: .NET Core 3.0+.

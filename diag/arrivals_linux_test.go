@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// TestArrivals: a process is told of when its socket appears, and nothing that is
-// no process's.
+// TestArrivals: a process arrives when its socket appears; other files are ignored.
 func TestArrivals(t *testing.T) {
 	st, found := readStat("/proc/self")
 	if !found {

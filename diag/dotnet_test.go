@@ -18,8 +18,8 @@ import (
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
-// start starts a program and waits until it can be reached, and knows its command
-// line: one that has just begun tells the program only.
+// start starts a program and waits until it reports its command line: a process that has
+// just begun reports only the program.
 func start(ctx context.Context, t *testing.T, version int, mode string, seconds int, env ...string) *diag.Process {
 	t.Helper()
 	program := dotnettest.Start(t, version, mode, seconds, env...)

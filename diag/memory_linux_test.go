@@ -54,8 +54,8 @@ func (m *machine) expire(pid int) {
 	m.memory.sightings[pid].until = time.Now()
 }
 
-// TestRemember: a process that has answered is not asked again, unless anything that
-// tells it from another has changed.
+// TestRemember: a process that has answered is not queried again, unless anything that
+// distinguishes it from another process has changed.
 func TestRemember(t *testing.T) {
 	for _, test := range []struct {
 		name   string

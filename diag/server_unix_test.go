@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// TestOwnAddress: a server listens where clients look, also where the path must
-// be cut; one of which nothing useful would be left is refused.
+// TestOwnAddress: a server listens where clients look, even if the path must be
+// shortened; a path that is too long for that is refused.
 func TestOwnAddress(t *testing.T) {
 	const most = len(syscall.RawSockaddrUnix{}.Path) - 1
 	name := "dotnet-diagnostic-" + strconv.Itoa(os.Getpid()) + "-" + startKey() + "-socket"

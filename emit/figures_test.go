@@ -53,8 +53,8 @@ func TestFiguresInAllFormats(t *testing.T) {
 }
 
 // figuresOf returns the collections of a trace as "gctrail gcs" shows them,
-// with times from the first one's start: LTTng traces do not tell when the
-// recording began, and tell less of the process.
+// with times from the first one's start: LTTng traces do not contain when the
+// recording began, and contain less about the process.
 func figuresOf(t *rapid.T, path string) []string {
 	t.Helper()
 	in, err := openFile(path)

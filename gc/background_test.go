@@ -7,8 +7,8 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// A mutator raises the collections of a program of which the test knows what
-// lives, dies and is allocated.
+// A mutator raises the collections of a program, and counts what the program allocates,
+// what survives and what dies.
 type mutator struct {
 	*script
 	now            float64
@@ -93,9 +93,9 @@ func (m *mutator) runtime(major uint16) {
 	m.raise(m.now, 1, clr.RundownProvider, 187, 0, m.clr, uint16(2), [4]uint16{major, 0, 4, 0}, [4]uint16{}, uint32(0), uint8(0), uint16(0), [16]byte{}, uint16(0))
 }
 
-// TestBackgroundConserves: what a background collection frees of the young
-// generations, and of the large objects that are allocated while it runs, is told
-// by the collections around it, by ticks, or by the budget.
+// TestBackgroundConserves: what a background collection frees of the young generations,
+// and of large objects that are allocated while it runs, follows from the collections
+// around it, from ticks, or from the budget.
 func TestBackgroundConserves(t *testing.T) {
 	type want struct {
 		gen0, large          int64

@@ -9,8 +9,8 @@ import (
 )
 
 // TestDamagedEvents makes one event of three collections another one, as a single
-// flipped bit does: what is missing then is told, and its collection is affected by
-// loss, whichever collection it is.
+// flipped bit does: what is then missing is reported, and its collection is affected
+// by loss, whichever collection it is.
 func TestDamagedEvents(t *testing.T) {
 	const each = 9 // events of a collection
 	const (

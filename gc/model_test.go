@@ -394,8 +394,8 @@ func TestLossInsidePause(t *testing.T) {
 	}
 }
 
-// TestManyCollections: a model holds back a bounded number of collections. What
-// those that it must let go lack, another reading of the trace tells.
+// TestManyCollections: a model holds back a bounded number of collections. It completes
+// those that it yields early by reading the trace a second time.
 func TestManyCollections(t *testing.T) {
 	const n = 20_000
 	s := newScript()
@@ -424,8 +424,7 @@ func TestManyCollections(t *testing.T) {
 	}
 }
 
-// TestLive: collections of a trace that is still being written do not wait for
-// what its end tells.
+// TestLive: collections of a trace that is still being written do not wait for its end.
 func TestLive(t *testing.T) {
 	s := newScript()
 	s.loss.Settled = 0
@@ -463,8 +462,8 @@ func TestUnsetFinalization(t *testing.T) {
 	}
 }
 
-// TestFrameworkMemoryLoad: the private histories of the .NET Framework tell the
-// memory load, as 0 if it was not asked for; more than all is no load.
+// TestFrameworkMemoryLoad: the memory load comes from the private histories of .NET
+// Framework, which write 0 if the GC did not query it; more than 100 % is unknown.
 func TestFrameworkMemoryLoad(t *testing.T) {
 	for told, want := range map[uint32]gc.Opt[int]{0: {}, 71: gc.Some(71), 101: {}} {
 		s := newScript()

@@ -115,8 +115,8 @@ func TestNothingImpossible(t *testing.T) {
 }
 
 // TestMissingEvents checks that a collection whose pause lacks its end is affected by
-// loss wherever the trace is damaged, and where nothing else tells of damage: an
-// event that the damage made one of another thread is not near what was found lost.
+// loss wherever the trace is damaged, even without any other sign of damage: an event
+// that damage moved to another thread is not near the ranges of loss.
 func TestMissingEvents(t *testing.T) {
 	for name, loss := range map[string]trace.Loss{
 		"damaged": {Settled: 1 << 62, Damaged: 1},

@@ -45,8 +45,8 @@ func TestShortHistories(t *testing.T) {
 	}
 }
 
-// A collection whose histories are not in the trace is marked, if others have
-// theirs: nothing else may tell that events are lost.
+// A collection without histories is marked as affected by loss if others have theirs:
+// there may be no other sign that events were lost.
 func TestMissingHistories(t *testing.T) {
 	s := newScript()
 	for n := range uint32(4) {

@@ -21,7 +21,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// smallest is the least size of a window: what the framer peeks at has room.
+// smallest is the size of the smallest window that has room for what the framer peeks at.
 const smallest = 128
 
 var largest = eventpipe.FileWindow.Most

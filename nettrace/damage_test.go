@@ -9,8 +9,8 @@ import (
 )
 
 // TestFlippedBits flips each bit of the head of a trace, and some of the rest. A
-// trace must not become longer by a bit of an event or block, unless that is told,
-// nor may it have more events lost than the numbers of one thread can tell.
+// bit of an event or block must not make the trace longer unless that is reported as
+// damage, nor make it lose more events than the numbers of one thread can count.
 func TestFlippedBits(t *testing.T) {
 	const head = 112 * 8
 	flips := 500

@@ -18,8 +18,8 @@ import (
 
 var start = time.Date(2024, 5, 1, 10, 0, 0, 0, time.UTC)
 
-// small writes the same short history in any format: two threads whose events
-// interleave, one of which ends.
+// small writes the same short history in any format: the events of two threads
+// interleave, and one thread ends.
 func small(t *testing.T, opt WriterOptions) []byte {
 	t.Helper()
 	hello := &trace.Descriptor{

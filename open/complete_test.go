@@ -9,9 +9,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// TestComplete reads descriptions of GCStart. What one-collect leaves out is
-// filled in before Want is asked; what a trace tells stays, and a runtime tells
-// all of it.
+// TestComplete reads descriptions of GCStart. What one-collect leaves out is filled in
+// before Want is asked. What a trace contains is kept; runtimes write all of it.
 func TestComplete(t *testing.T) {
 	const def = "metadata\n  def id=1 provider=Microsoft-Windows-DotNETRuntime event=1"
 	for _, test := range []struct {

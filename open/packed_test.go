@@ -25,8 +25,8 @@ func misfit(t *testing.T, packed, plain []byte) []byte {
 	return bytes.ReplaceAll(packed, sum, other)
 }
 
-// TestChecksums reads traces whose wrapping says that they are not what was packed.
-// All is read, and the damage is told, though it lies behind the trace's end.
+// TestChecksums reads traces with a wrong checksum in their wrapping. All events are
+// read, and the damage is reported, though it comes after the trace's end.
 func TestChecksums(t *testing.T) {
 	for name, bare := range map[string][]byte{"EventPipe": plain(t), "ETW": onlyMember(t, "../testdata/net8-win-x64-gcevents.etl.zip")} {
 		for wrapping, packed := range map[string][]byte{

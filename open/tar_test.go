@@ -112,8 +112,8 @@ func TestTar(t *testing.T) {
 	}
 }
 
-// TestTruncatedTar reads packed tar archives as far as they go, and tells that
-// they are truncated.
+// TestTruncatedTar reads truncated tar archives as far as they go. They are reported as
+// truncated.
 func TestTruncatedTar(t *testing.T) {
 	plain := tarOf(t, "../testdata/net9-lttng-snapshot.trace.zip")
 	packed := gzipped(plain)

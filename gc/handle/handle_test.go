@@ -109,8 +109,8 @@ func TestPins(t *testing.T) {
 	}
 }
 
-// The handle that pins an object tells who pins it, and the gaps before pinned objects
-// are those of their types.
+// A pinned object is attributed to the handle that pins it, and the gap before it to its
+// type.
 func TestPinsByHandle(t *testing.T) {
 	m := eventtest.Maker{PID: 7}
 	var p Pins

@@ -61,8 +61,8 @@ func TestPinsOfEachCollection(t *testing.T) {
 	}
 }
 
-// The handles that are open after each collection are as many as the runtime
-// counts, but for those from before the trace, whose number the first tells.
+// After each collection, as many handles are open as the runtime counts, except for those
+// from before the trace: their number follows from the first collection.
 func TestOpenHandlesAtEachCollection(t *testing.T) {
 	var handles handle.Handles
 	collections := 0

@@ -41,9 +41,9 @@ const prefixes = 40
 
 // TestConservedInStream checks prefixes of traces in a live model: after each
 // collection, no more was freed than was allocated and was there when the first
-// collection began, and the share of pauses is that of the time so far. A process
-// is exempt from its first collection on of which it is unknown what it allocated:
-// what that one found is freed by later ones.
+// collection began, and the share of pauses is that of the time so far. Once a
+// collection's allocated bytes are unknown, its process is exempt, because later
+// collections free them.
 func TestConservedInStream(t *testing.T) {
 	for _, name := range []string{
 		"net10-wks-background-collect.nettrace.gz", "net10-wks-web-collect.nettrace.gz", "net9-srv-datas-web-collect.nettrace.gz",

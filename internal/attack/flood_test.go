@@ -109,7 +109,7 @@ var floods = []flood{
 	}},
 }
 
-// Names of which a thousand do not, and do, fit in what is kept of names.
+// Names: a thousand long ones exceed the memory for names, a thousand short ones fit.
 var long, short = clr.NewUTF16(strings.Repeat("x", 10_000)), clr.NewUTF16("x")
 
 // raised returns the first events of a flood, a microsecond apart.

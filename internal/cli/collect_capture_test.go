@@ -208,7 +208,7 @@ func TestCaptureNoTrace(t *testing.T) {
 	}
 }
 
-// TestRefused: a runtime that is too old is told from one that cannot.
+// TestRefused: exit codes distinguish a runtime that is too old from one that refuses.
 func TestRefused(t *testing.T) {
 	for refusal, code := range map[diag.HRESULT]int{
 		diag.UnknownCommand: exitUnsupported, diag.NotSupported: exitUnsupported, diag.Fail: exitNoProcess,

@@ -60,9 +60,9 @@ func collectTotals(t *testing.T, version int, mode, setting string) {
 	})
 }
 
-// compareWithTruth compares each collection of which the program noted what the
-// runtime said. One kind cannot be, where collections follow each other closely: the
-// runtime gives what it tells of a background collection the number of one that has
+// compareWithTruth compares the collections with what the program recorded from
+// GC.GetGCMemoryInfo. Where collections follow each other closely, a background
+// collection cannot be compared: the runtime reports it with the number of one that has
 // begun since.
 func compareWithTruth(t *testing.T, rows []gcsRow, truth []dotnettest.Truth) {
 	t.Helper()

@@ -25,8 +25,7 @@ func TestMain(m *testing.M) {
 	testscript.Main(m, map[string]func(){"gctrail": func() { os.Exit(Main(os.Args[1:])) }})
 }
 
-// TestScripts runs testdata/script, each file of which is commands with what
-// they must print.
+// TestScripts runs the files of testdata/script: commands, and what they must print.
 func TestScripts(t *testing.T) {
 	traces, err := filepath.Abs("../../testdata")
 	if err != nil {

@@ -49,7 +49,7 @@ func (b *brokenInput) Read(p []byte) (int, error) {
 
 func (b *brokenInput) SetReadDeadline(time.Time) error { return nil }
 
-// TestCaptureBroken: a connection that breaks is told of, with the cause.
+// TestCaptureBroken: a connection that breaks is reported with the cause.
 func TestCaptureBroken(t *testing.T) {
 	trace := webBytes(t)
 	process, session := capturing(t, diagtest.New(trace, nil))
@@ -92,8 +92,8 @@ func (d *smallDisk) Truncate(size int64) error {
 	return nil
 }
 
-// TestCaptureFull: when the disk is full, the collecting ends, and the file holds
-// whole what finds room in it.
+// TestCaptureFull: a full disk ends the capture, and the file can be read up to the last
+// object that fits.
 func TestCaptureFull(t *testing.T) {
 	trace := webBytes(t)
 	const longestMark = 4

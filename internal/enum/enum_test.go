@@ -29,8 +29,8 @@ import (
 )
 
 // enums are the number types of the public packages that have a String or an
-// Error method, but for those that clr generates of its table, of which one
-// stands for all.
+// Error method, except for those that clr generates from its table: one of these
+// represents all.
 var enums = map[string]reflect.Type{
 	"clr.GCReason":         reflect.TypeFor[clr.GCReason](),
 	"clr.GlobalMechanisms": reflect.TypeFor[clr.GlobalMechanisms](),

@@ -41,8 +41,8 @@ func fedDetails(m *eventtest.Maker, induced int) *Details {
 	return d
 }
 
-// TestDetails: a program is told of its own methods, not of those of the
-// libraries that it calls.
+// TestDetails: findings name the program's own methods, not those of libraries that it
+// calls.
 func TestDetails(t *testing.T) {
 	m := eventtest.Maker{PID: 7}
 	d := fedDetails(&m, 3)

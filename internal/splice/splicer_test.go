@@ -113,8 +113,8 @@ func TestSplice(t *testing.T) {
 	}
 }
 
-// TestSpliceKeep: what names the runtime is kept from before the cut, once, and
-// not told of as lost or twice.
+// TestSpliceKeep: events from before the cut that name the runtime are kept once, and
+// not counted as lost or repeated.
 func TestSpliceKeep(t *testing.T) {
 	whole := nettracetest.Gunzip(t, "../../testdata/net10-killed-web.nettrace.gz")
 	first := func(b []byte) (runtime string, events int) {

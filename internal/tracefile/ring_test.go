@@ -315,8 +315,7 @@ func (f diskFile) WriteAt(p []byte, off int64) (int, error) {
 	return n, err
 }
 
-// TestRingFull: a disk that is full shortens the ring, and is told of. What the
-// file has is right.
+// TestRingFull: a full disk shortens the ring, and is reported. The file remains correct.
 func TestRingFull(t *testing.T) {
 	whole := nettracetest.Gunzip(t, "../../testdata/net30-win-x64-survival.nettrace.gz")
 	all, full := collectionsIn(t, whole, time.Time{})

@@ -34,8 +34,8 @@ func watching() *row {
 	return &row{process: &diag.Process{}, state: Watched, attached: noon, start: noon}
 }
 
-// TestAskingEarly: a process of which a snapshot was made after each collection
-// is shown as one of which none was made before.
+// TestAskingEarly: snapshots after each collection do not change what a later snapshot
+// shows.
 func TestAskingEarly(t *testing.T) {
 	list := collectionsOf(t, "../../testdata/net10-killed-web.nettrace.gz")
 	shown := func(r *row) string {

@@ -332,8 +332,8 @@ func TestMany(t *testing.T) {
 	})
 }
 
-// TestNews: everything that happens is told, once and in order; of a slow caller
-// live drops collections, which is told too.
+// TestNews: all news arrive once and in order. For a slow caller, live drops collections,
+// and their number arrives as news.
 func TestNews(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := &machine{}

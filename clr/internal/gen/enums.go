@@ -71,7 +71,7 @@ func (t *table) enumType(w *writer, e *enum) {
 	w.p("}\n")
 	w.p("func (v %s) String() string { return %s.text(uint32(v)) }\n", e.Type, words)
 	if e.Kind != "value" {
-		w.p("// Names are the words of v in the order of bits; a bit without a word is in hexadecimal.")
+		w.p("// Names returns the names of the bits that are set in v, the lowest first; a bit without a name is in hexadecimal.")
 		w.p("func (v %s) Names() []string { return %s.names(uint32(v)) }\n", e.Type, words)
 	}
 }
