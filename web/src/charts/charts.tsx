@@ -265,7 +265,7 @@ function drawLine(p: Process, extremes: Extremes, name: string, from: number, to
 /** The rate between collections, or over equal stretches of time where there are many; a gap where it is not known. */
 function drawRate(p: Process, { bytes, unknown }: Prepared["allocated"], from: number, to: number, buckets: number): Drawing {
   const first = Math.max(0, p.rowAt(from) - 1);
-  const last = Math.min(p.rows, p.rowAt(to) + 1);
+  const last = Math.min(bytes.length - 1, p.rowAt(to) + 1); // others were added since
   const xs: number[] = [];
   const ys: (number | null)[] = [];
   let begin = first;

@@ -10,6 +10,7 @@ import { findingOf, type State } from "./state";
 export interface Selection {
   process: Process | null;
   version: number;
+  of: number; // collections, among which these were selected
   key: string;
   /** Those in the selected time that meet the typed condition, by time. */
   base: Uint32Array;
@@ -66,7 +67,7 @@ const noPauses: Pauses = { all: new Float64Array(0), byClass: classes.map(() => 
 const none = new Uint32Array(0);
 
 export const emptySelection: Selection = {
-  process: null, version: -1, key: "", base: none, rows: none, sorted: none, sort: "", meets: new Uint8Array(0), all: true, totals: noTotals, pauses: noPauses, error: "",
+  process: null, version: -1, of: 0, key: "", base: none, rows: none, sorted: none, sort: "", meets: new Uint8Array(0), all: true, totals: noTotals, pauses: noPauses, error: "",
 };
 
 /** Selects collections; null where it was given up. What has not changed is taken from the selection before. */
@@ -142,7 +143,7 @@ async function filter(p: Process, state: State, key: string, stopped: () => bool
   const pauses = await sortedPauses(p, base.subarray(0, bases));
   const totals = await sum(p, selected, state, found === bases ? pauses.all : null);
   return {
-    process: p, version, key, base: base.slice(0, bases), rows: selected, sorted: selected, sort: "", meets, all: met === n, totals, pauses, error,
+    process: p, version, of: n, key, base: base.slice(0, bases), rows: selected, sorted: selected, sort: "", meets, all: met === n, totals, pauses, error,
   };
 }
 

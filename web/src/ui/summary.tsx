@@ -77,7 +77,7 @@ export function Figures({ store }: { store: Store }): JSX.Element | null {
   const part = state.where !== "" || state.pick !== "";
   return (
     <dl class="figures" aria-label="Figures of the selected GCs" aria-live="polite">
-      <Figure label={<Term head={head} name="collection">GCs</Term>} value={count(t.count)} note={t.count === p.rows || Number.isNaN(t.count) ? undefined : `of ${count(p.rows)}`} />
+      <Figure label={<Term head={head} name="collection">GCs</Term>} value={count(t.count)} note={t.count === selection.of || Number.isNaN(t.count) ? undefined : `of ${count(selection.of)}`} />
       <Figure label={<Term head={head} name="pause">total pause</Term>} value={t.pauseIs + duration(t.pause)} title={t.pauseIs && lowerBound} note={watched > 0 && t.longestRow >= 0 ? `${marked(t.pauseIs, percent((100 * t.pause) / watched))} of ${duration(watched)}` : undefined} />
       <Figure label="longest pause" value={duration(t.longest)} note={t.longestRow >= 0 ? `GC ${p.get("number")[t.longestRow]}` : undefined} />
       <Figure label="p99 pause" value={duration(t.p99)} />

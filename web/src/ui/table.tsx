@@ -90,7 +90,7 @@ export function Table({ store }: { store: Store }): JSX.Element | null {
     <section class="collections" id="collections" aria-labelledby="collections-title">
       <header class="section-head">
         <h2 id="collections-title">GCs</h2>
-        <p class="hint">{count(rows.length)} of {count(p.rows)}. Keys: ↑ ↓ move, Enter details.</p>
+        <p class="hint">{count(rows.length)} of {count(selection.process === p ? selection.of : p.rows)}. Keys: ↑ ↓ move, Enter details.</p>
         {lines.length < rows.length && <p class="printed">GCs {count(first + 1)} to {count(last)} of {count(rows.length)} in this order; gctrail gcs prints all.</p>}
         <Chooser store={store} />
       </header>

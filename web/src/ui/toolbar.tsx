@@ -19,6 +19,7 @@ export function Toolbar({ store, counts = true }: { store: Store; counts?: boole
     return () => clearTimeout(timer);
   }, [text]);
   if (!p) return null;
+  const current = selection.process === p;
   const timed = state.from !== null || state.to !== null;
   const zoomed = state.zoomFrom !== null;
   const nothing = !timed && !zoomed && state.where === "" && state.pick === "";
@@ -50,7 +51,7 @@ export function Toolbar({ store, counts = true }: { store: Store; counts?: boole
       <p class="status" id="where-help" role="status">
         {selection.error !== "" ? <span class="error">{selection.error}</span> : (
           <>
-            {counts && <><b>{count(selection.process === p ? selection.rows.length : NaN)}</b> of {count(p.rows)} GCs selected</>}
+            {counts && <><b>{count(current ? selection.rows.length : NaN)}</b> of {count(current ? selection.of : p.rows)} GCs selected</>}
             {state.where !== "" && <span class="printed">by {state.where}</span>}
             {timed && <Chip label={`${moment(state.from ?? 0)} to ${moment(state.to ?? p.end)}`} clear={() => store.set({ from: null, to: null })} />}
             {state.pick !== "" && <Chip label={state.pick} clear={() => store.set({ pick: "" })} />}
