@@ -45,6 +45,7 @@ type Summary struct {
 	reasons     map[gc.Opt[clr.GCReason]]*Totals
 	survival    [gc.NumGenerations]Survival
 	stalls      stalls
+	there       gc.Opt[int64] // the heap before the first collection whose heap is known
 }
 
 // Heap holds the sizes of the heap, in bytes, and the number of its parts.
@@ -114,6 +115,7 @@ func (p *Summary) Add(c *gc.Collection) {
 		t.Pause.sumsOnly = p.SumsOnly
 		t.Add(c)
 	}
+	p.conserve(c)
 	p.Heap.add(c)
 	if !p.SumsOnly {
 		p.Timeline.Add(c)
@@ -126,6 +128,19 @@ func (p *Summary) Add(c *gc.Collection) {
 	p.Last = c
 	if c.Kind != gc.Background {
 		p.addSurvival(c)
+	}
+}
+
+// conserve raises a lower bound of what was allocated to what was freed beyond what
+// was there before.
+func (p *Summary) conserve(c *gc.Collection) {
+	if !p.there.Known() {
+		p.there = c.HeapBefore
+	}
+	a, freed := &p.all.Allocated, &p.all.Freed
+	if least := freed.Sum - p.there.Or(0); p.there.Known() && a.AtLeast && a.Known > 0 && least > a.Sum {
+		a.Sum = least
+		a.Estimated = a.Estimated || freed.Estimated
 	}
 }
 
@@ -192,7 +207,9 @@ func (h *Heap) add(c *gc.Collection) {
 	case c.CommittedBefore.Known():
 		h.Committed = c.CommittedBefore
 	}
-	h.MaxLoad = larger(h.MaxLoad, c.MemoryLoad)
+	if c.MemoryLoad.Or(0) > 0 { // up to .NET Core 3.1 most gen 0 GCs do not measure it
+		h.MaxLoad = larger(h.MaxLoad, c.MemoryLoad)
+	}
 	if n := c.Heaps; n.Known() && n.Or(0) > 0 {
 		if h.heaps > 0 && h.heaps != n.Or(0) {
 			h.HeapChanges++

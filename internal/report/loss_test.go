@@ -1,6 +1,15 @@
 package report
 
-import "testing"
+import (
+	"errors"
+	"testing"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/binread"
+	"github.com/gctrail/gctrail/open"
+	"github.com/gctrail/gctrail/trace"
+)
 
 // TestIncompleteText: collections of several processes come in time order.
 func TestIncompleteText(t *testing.T) {
@@ -14,6 +23,43 @@ func TestIncompleteText(t *testing.T) {
 	} {
 		if got := incompleteText(test.numbers); got != test.want {
 			t.Errorf("%v: %q, want %q", test.numbers, got, test.want)
+		}
+	}
+}
+
+// TestMissing: why a place cannot be read is said where that is not in the trace itself.
+func TestMissing(t *testing.T) {
+	for want, err := range map[string]error{
+		"1 place could not be read, the first at byte 1,000":                          &trace.FormatError{Err: binread.Malformed("it")},
+		"1 place could not be read, the first at byte 1,000 (gzip: invalid checksum)": errors.New("gzip: invalid checksum"),
+	} {
+		var source empty
+		source.loss.AddDamage(trace.Damage{Off: 1000, Err: err})
+		if got := Missing(&open.Input{Source: &source}, nil); got != want {
+			t.Errorf("%q, want %q", got, want)
+		}
+	}
+}
+
+// An empty trace has no events, but may have lost some.
+type empty struct {
+	trace.Source
+	loss trace.Loss
+}
+
+func (e *empty) Loss() *trace.Loss { return &e.loss }
+
+// TestRecorded: some events have neither keywords nor levels in their format.
+func TestRecorded(t *testing.T) {
+	for _, test := range []struct {
+		recorded findings.Recorded
+		want     string
+	}{
+		{findings.Recorded{Keywords: clr.KeywordGC, Level: 4}, "gc at level 4"},
+		{findings.Recorded{}, "no keywords known"},
+	} {
+		if got := recorded(&test.recorded, "gc"); got != test.want {
+			t.Errorf("%q, want %q", got, test.want)
 		}
 	}
 }

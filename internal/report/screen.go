@@ -80,9 +80,18 @@ func (rep *Report) evidence() string {
 	if runtime.Events == 0 {
 		parts = append(parts, "no events of the runtime")
 	} else {
-		parts = append(parts, fmt.Sprintf("%s at level %d", briefKeywords(provider.Spell(runtime.Keywords)), runtime.Level))
+		parts = append(parts, recorded(&runtime, briefKeywords(provider.Spell(runtime.Keywords))))
 	}
 	return strings.Join(append(parts, rep.completeness()), ", ")
+}
+
+// recorded says what a session recorded of the runtime's events, with its keywords as
+// they are to be written. The format may tell neither those nor levels.
+func recorded(runtime *findings.Recorded, keywords string) string {
+	if runtime.Keywords == 0 {
+		return "no keywords known"
+	}
+	return fmt.Sprintf("%s at level %d", keywords, runtime.Level)
 }
 
 // briefKeywords shortens a long list of keywords, gc+loader+jit.
@@ -125,11 +134,11 @@ func (rep *Report) writeTrace(p *text.Page) {
 	p.Section("Trace")
 	p.Prose("", fmt.Sprintf("%s: %s, from %s.", filepath.ToSlash(rep.Name), rep.info.Format, began(rep.info)))
 	if runtime := rep.provider(clr.RuntimeProvider); runtime.Events > 0 {
-		recorded := fmt.Sprintf("Recorded: keywords %s at level %d", strings.ReplaceAll(provider.Spell(runtime.Keywords), "+", ", "), runtime.Level)
+		line := "Recorded: " + recorded(&runtime, "keywords "+strings.ReplaceAll(provider.Spell(runtime.Keywords), "+", ", "))
 		if rep.info.Last >= time.Millisecond {
-			recorded += fmt.Sprintf("; %s events/s", units.Count(int(float64(runtime.Events)/rep.info.Last.Seconds())))
+			line += fmt.Sprintf("; %s events/s", units.Count(int(float64(runtime.Events)/rep.info.Last.Seconds())))
 		}
-		p.Prose("", recorded+".")
+		p.Prose("", line+".")
 	}
 	if n := len(rep.others); n > 0 && len(rep.cases) > 0 {
 		p.Prose("", fmt.Sprintf("%s without GCs.", text.Plural(int64(n), "other process", "other processes")))

@@ -166,7 +166,9 @@ func (c *Case) writeGenerations(p *text.Page) {
 	g.sizes("freed", 0, survival(func(s *stats.Survival) int64 { return s.Freed }))
 	g.sizes("size", 0, each(rows, func(r *row) stats.Bytes { return exact(r.After) }))
 	g.sizes("free space", 0, each(rows, func(r *row) stats.Bytes { return exact(r.Fragmentation) }))
-	g.sizes("budget", 3, each(rows, func(r *row) stats.Bytes { return stats.Bytes{Sum: r.Budget, Known: 1} }))
+	g.sizes("budget", 3, each(rows, func(r *row) stats.Bytes {
+		return stats.Bytes{Sum: r.Budget, Known: int(min(1, r.Budget))} // 0 if the collection sets none
+	}))
 	g.write(p)
 }
 
