@@ -74,23 +74,31 @@ func ask(t *testing.T, prometheus, query string) float64 {
 }
 
 // numbers lists the numbers of a program's collections in a store, and their pauses
-// in milliseconds.
+// in milliseconds: a background collection has two, which histograms count as such.
 func numbers(t *testing.T, store, name string) (all []int, pauses []float64) {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(store, "gc")); err != nil {
 		return nil, nil
 	}
-	out := gctrailRun(t, "fleet", "gcs", "--store", store, "--where", "process="+name, "--top", "0", "--format", "jsonl", "--columns", "number,pause_ms")
+	out := gctrailRun(t, "fleet", "gcs", "--store", store, "--where", "process="+name, "--top", "0", "--format", "jsonl", "--columns", "number,pause_ms,longest_pause_ms,pauses")
 	for line := range strings.Lines(out) {
 		var row struct {
-			Number int
-			Pause  float64 `json:"pause_ms"`
+			Number  int
+			Pause   float64 `json:"pause_ms"`
+			Longest float64 `json:"longest_pause_ms"`
+			Pauses  int
 		}
 		if err := json.Unmarshal([]byte(line), &row); err != nil {
 			t.Fatal(err)
 		}
 		all = append(all, row.Number)
-		pauses = append(pauses, row.Pause)
+		for i := range row.Pauses {
+			pause := row.Longest
+			if i > 0 {
+				pause = (row.Pause - row.Longest) / float64(row.Pauses-1)
+			}
+			pauses = append(pauses, pause)
+		}
 	}
 	slices.Sort(all)
 	slices.Sort(pauses)
