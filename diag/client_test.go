@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"io"
+	"io/fs"
 	"net"
+	"os"
 	"reflect"
 	"strings"
 	"testing"
@@ -200,6 +202,10 @@ func TestCancel(t *testing.T) {
 }
 
 func TestRemedies(t *testing.T) {
+	denied := "run gctrail as the user of that process, or as root"
+	if os.Geteuid() == 0 {
+		denied = "root in a container needs the capability SYS_PTRACE, as in docker run --cap-add SYS_PTRACE"
+	}
 	for _, test := range []struct {
 		err  error
 		want string
@@ -208,6 +214,7 @@ func TestRemedies(t *testing.T) {
 		{&RuntimeError{"X", 5}, ""},
 		{ErrNoAnswer, "it is stopped or busy, or another tool holds its socket: try again"},
 		{&ConnectError{"/x", net.ErrClosed}, ""},
+		{&ConnectError{"/x", fs.ErrPermission}, denied},
 	} {
 		if got := Remedy(test.err); got != test.want {
 			t.Errorf("%v: %q, want %q", test.err, got, test.want)

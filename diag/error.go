@@ -167,6 +167,8 @@ func Remedy(err error) string {
 		return "choose another path"
 	case untrusted(err):
 		return "check who created it; to connect anyway, use its path as a diagnostic port: --diagnostic-port PATH,connect"
+	case errors.Is(err, fs.ErrPermission) && os.Geteuid() == 0:
+		return "root in a container needs the capability SYS_PTRACE, as in docker run --cap-add SYS_PTRACE"
 	case errors.Is(err, fs.ErrPermission), errors.Is(err, ErrForeign):
 		return "run gctrail as the user of that process, or as root"
 	case errors.Is(err, ErrNoSocket):
