@@ -112,7 +112,7 @@ func (p *Page) writeOpening(w io.Writer) error {
 	var m markup
 	name := p.Title
 	if len(p.Traces) > 0 && p.Comparison == nil && p.Traces[0].Name != "" {
-		name = path.Base(strings.ReplaceAll(p.Traces[0].Name, `\`, "/"))
+		name = base(p.Traces[0].Name)
 	}
 	m.put(`<header class="bar"><span class="brand">gctrail</span><h1>%s</h1></header>`+"\n<main>\n", name)
 	if p.Comparison != nil || len(reports) == 0 || len(reports[0].Processes) == 0 {
@@ -299,11 +299,14 @@ func (p *Page) writeOthers(m *markup, reports []opening) {
 	for i := range reports {
 		for j := range reports[i].Processes {
 			one := &reports[i].Processes[j]
-			m.put("<li>%s, %s: %s</li>\n", one.title(), p.Traces[i].Name, one.Verdict)
+			m.put("<li>%s, %s: %s</li>\n", one.title(), base(p.Traces[i].Name), one.Verdict)
 		}
 	}
 	m.put("</ul></section>\n")
 }
+
+// base returns the name of a file, of any system.
+func base(name string) string { return path.Base(strings.ReplaceAll(name, `\`, "/")) }
 
 func (p *openingProcess) title() string {
 	name := p.Name
