@@ -11,11 +11,12 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// The bounds of a Model. What exceeds them is summed up without its stack, or
-// its type.
+// The bounds of a Model. What exceeds them is summed up without its stack, its type or
+// its process.
 const (
-	maxRows  = 1 << 18
-	maxTypes = 1 << 16
+	maxRows      = 1 << 18
+	maxTypes     = 1 << 16
+	maxProcesses = 1024 // as gc distinguishes
 )
 
 // interval is the number of bytes after which a tick comes, and the inverse of
@@ -294,6 +295,9 @@ func (m *Model) process(pid uint64) *process {
 		return m.last
 	}
 	p := m.byPID[pid]
+	if p == nil && len(m.processes) >= maxProcesses && pid != trace.UnknownID {
+		return m.process(trace.UnknownID)
+	}
 	if p == nil {
 		p = &process{
 			pid: pid, index: uint32(len(m.processes)),

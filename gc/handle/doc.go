@@ -11,6 +11,10 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
+// maxProcesses bounds the processes that each model distinguishes, as gc does. Those
+// beyond it are summed up as an unknown process.
+const maxProcesses = 1024
+
 // kinds remembers the kinds of the events of a trace.
 type kinds struct {
 	byDesc map[*trace.Descriptor]clr.Kind

@@ -98,6 +98,9 @@ func (f *Finalizers) Feed(ev *trace.Event) {
 
 func (f *Finalizers) process(pid uint64) *finalizers {
 	p := f.byPID[pid]
+	if p == nil && len(f.processes) >= maxProcesses && pid != trace.UnknownID {
+		return f.process(trace.UnknownID)
+	}
 	if p == nil {
 		if f.byPID == nil {
 			f.byPID = make(map[uint64]*finalizers)

@@ -136,6 +136,9 @@ func (h *Handles) process(pid uint64) *handles {
 		return h.recent
 	}
 	p := h.byPID[pid]
+	if p == nil && len(h.processes) >= maxProcesses && pid != trace.UnknownID {
+		return h.process(trace.UnknownID)
+	}
 	if p == nil {
 		if h.byPID == nil {
 			h.byPID = make(map[uint64]*handles)

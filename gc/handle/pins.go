@@ -152,6 +152,9 @@ func (p *Pins) process(pid uint64) *pins {
 		return p.recent
 	}
 	of := p.byPID[pid]
+	if of == nil && len(p.processes) >= maxProcesses && pid != trace.UnknownID {
+		return p.process(trace.UnknownID)
+	}
 	if of == nil {
 		if p.byPID == nil {
 			p.byPID = make(map[uint64]*pins)
