@@ -61,6 +61,10 @@ func (t *Table) kernelImage(ev *trace.Event) {
 	if c.Err() != nil {
 		return
 	}
+	if t.lacksRoom(pid) {
+		t.dropped++
+		return
+	}
 	p := t.process(pid)
 	if ev.Desc.Opcode == imageUnload {
 		if last := p.images.last(base); last != nil {

@@ -15,6 +15,7 @@ const (
 	maxNameBytes = 48 << 20
 	maxModules   = 1 << 16
 	maxImages    = 1 << 12 // of one process
+	maxProcesses = 1 << 14
 )
 
 // maxPrecompiled is how far from its entry point an address counts as part of a
@@ -109,9 +110,18 @@ func (t *Table) Feed(ev *trace.Event) {
 	if ev.Desc != t.desc {
 		t.desc, t.take = ev.Desc, t.find(ev.Desc)
 	}
-	if t.take != nil {
+	switch {
+	case t.take == nil:
+	case t.lacksRoom(ev.PID):
+		t.dropped++
+	default:
 		t.take(t, ev)
 	}
+}
+
+// lacksRoom reports whether the table has room for no process but those that it holds.
+func (t *Table) lacksRoom(pid uint64) bool {
+	return len(t.byPID) >= maxProcesses && t.byPID[pid] == nil
 }
 
 func (t *Table) find(d *trace.Descriptor) take {
@@ -134,11 +144,16 @@ func (t *Table) Methods() int { return t.methods }
 // for.
 func (t *Table) Dropped() int { return t.dropped }
 
+// process returns the process with a PID. The stacks of those that there is no room for
+// are those of an unknown process.
 func (t *Table) process(pid uint64) *process {
 	if t.last != nil && t.last.pid == pid {
 		return t.last
 	}
 	p := t.byPID[pid]
+	if pid != trace.UnknownID && t.lacksRoom(pid) {
+		return t.process(trace.UnknownID)
+	}
 	if p == nil {
 		if t.byPID == nil {
 			t.byPID = make(map[uint64]*process)
