@@ -19,7 +19,7 @@ const (
 	// and some blocks are small.
 	maxParcel = 1024
 	// maxLarge bounds how many blocks that need a separate buffer are in memory.
-	maxLarge = 3
+	maxLarge = 2
 	// maxSpare bounds the empty batches that a parcel carries for a walker to fill.
 	maxSpare = 8
 )
