@@ -237,11 +237,14 @@ func eventsLost(j *judgement) (Finding, bool) {
 	if j.Trace.Damaged > 0 {
 		what = append(what, plural(j.Trace.Damaged, "unreadable place"))
 	}
+	then := "no GC is known to lack events"
+	if j.all.Affected > 0 {
+		then = fmt.Sprintf("the figures of %s of %s may be too low", units.Count(j.all.Affected), gcs(j.all.Count))
+	}
 	f := Finding{
 		Severity: Note, Confidence: High,
-		Description: fmt.Sprintf("%s: the figures of %s of %s may be too low.",
-			list(what), units.Count(j.all.Affected), gcs(j.all.Count)),
-		Evidence: []Figure{{"lost_events", float64(j.Trace.Lost)}, {"affected", float64(j.all.Affected)}, {"collections", float64(j.all.Count)}},
+		Description: fmt.Sprintf("%s: %s.", list(what), then),
+		Evidence:    []Figure{{"lost_events", float64(j.Trace.Lost)}, {"affected", float64(j.all.Affected)}, {"collections", float64(j.all.Count)}},
 	}
 	if j.affected() {
 		f.Severity = Warning

@@ -1,0 +1,25 @@
+package findings
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/stats"
+)
+
+// TestEventsLost: what could not be read is told, and how many GCs it is known to touch.
+func TestEventsLost(t *testing.T) {
+	for affected, want := range map[bool]string{
+		false: "1 unreadable place: no GC is known to lack events.",
+		true:  "1 unreadable place: the figures of 1 of 1 GC may be too low.",
+	} {
+		var s stats.Summary
+		s.Add(&gc.Collection{Process: new(gc.Process), AffectedByLoss: affected})
+		j := &judgement{Case: &Case{Summary: s}, all: s.All()}
+		j.Trace.Damaged = 1
+		if f, fires := eventsLost(j); !fires || !strings.HasPrefix(f.Description, want) {
+			t.Errorf("%v: %q, want %q", affected, f.Description, want)
+		}
+	}
+}
