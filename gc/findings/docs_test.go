@@ -221,6 +221,8 @@ func findingsDoc(traces, matrix []row) []byte {
 	p("If the trace includes the start of a process, its first 2 s are judged apart. In a trace of less than 10 s or 20 GCs, no finding")
 	p("has high confidence.\n")
 	p("The values of environment variables are hexadecimal. Before .NET 6, and on the .NET Framework, their prefix is `COMPlus_`.\n")
+	p("Each rule was tested on a program whose trouble is known. Advice was measured on such a program before and after, as the table")
+	p("below shows, or is worded as a thing to try.\n")
 	p("Four numbers have no rule of their own: R20 covers R26 (gen 2 too small for a background GC), R22 covers R53 (low memory signals),")
 	p("R70 covers R73 (small budgets under DATAS), and R80 covers R82 (sampled allocation).\n")
 	firing := map[string][]string{}
@@ -254,12 +256,15 @@ func findingsDoc(traces, matrix []row) []byte {
 			if a.When != "" {
 				when = "(" + a.When + ") "
 			}
-			p("- %s%s", when, strings.Join(parts, " "))
+			p("- %s%s%s", when, strings.Join(parts, " "), basisText(a.Basis))
 		}
 		if names := firing[r.ID]; len(names) > 0 {
 			p("\nFires on: %s.", strings.Join(names, "; "))
 		} else {
 			p("\nFires on none of the reference traces.")
+		}
+		for _, c := range r.Tested {
+			p("\nTested on %s: %s.", c.Program, c.Truth)
 		}
 		of := ruleTraces[r.ID]
 		p("\nTested on traces in `testdata`: fires on %s, not on %s.", traceName(of.finds), traceName(of.not))
@@ -278,6 +283,7 @@ func findingsDoc(traces, matrix []row) []byte {
 		}
 		p("| `%s` | %s | %s | %s | %s |", key, property, since, s.Effect, s.Cost)
 	}
+	measurements(p, settings)
 	p("\n## Programs with known trouble\n")
 	p("Each program ran for four seconds and was recorded with `gc-collect`, or `gc-verbose` where noted, on two processors shared with")
 	p("other work, which explains some of R03, R10 and R11.")
@@ -286,6 +292,61 @@ func findingsDoc(traces, matrix []row) []byte {
 	p("\n## Reference traces\n")
 	table(p, "trace", traces)
 	return b.Bytes()
+}
+
+// basisText is what advice rests on, as a sentence that follows it.
+func basisText(b findings.Basis) string {
+	if b.Untried != "" {
+		return " *Not measured: " + b.Untried + ".*"
+	}
+	if len(b.Measured) > 0 {
+		return " *Measured.*"
+	}
+	return ""
+}
+
+// measurements writes the tables of measured advice, and of settings that were not.
+func measurements(p func(string, ...any), settings map[string]findings.Setting) {
+	rows := map[string][]string{} // by row, the rules and settings that rest on it
+	var order []string
+	add := func(from string, measured []findings.Measurement) {
+		for _, m := range measured {
+			row := fmt.Sprintf("%s | %s | %s | %s", m.Program, m.Change, m.Before, m.After)
+			if rows[row] == nil {
+				order = append(order, row)
+			}
+			if !slices.Contains(rows[row], from) {
+				rows[row] = append(rows[row], from)
+			}
+		}
+	}
+	var untried []string
+	for _, r := range findings.Rules() {
+		for _, a := range r.Advice {
+			add(r.ID, a.Basis.Measured)
+			for _, s := range a.Settings {
+				add(r.ID, s.Basis.Measured)
+			}
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(settings)) {
+		if why := settings[key].Basis.Untried; why != "" {
+			untried = append(untried, fmt.Sprintf("- `%s`: %s.", key, why))
+		}
+	}
+	p("\n## Advice, before and after\n")
+	p("Each row is a program whose trouble is known, run with and without a change, three times each in turn on two processors shared with")
+	p("other work; the figures are medians. `lab`, `gcload` and `cures` name the programs and their modes.\n")
+	p("| rules | program | change | before | after |\n|---|---|---|---|---|")
+	for _, row := range order {
+		p("| %s | %s |", strings.Join(rows[row], ", "), row)
+	}
+	if len(untried) > 0 {
+		p("\nSettings that were not measured are things to try:\n")
+		for _, line := range untried {
+			p("%s", line)
+		}
+	}
 }
 
 // traceName is a trace's name, or two, without what all have.

@@ -63,6 +63,7 @@ type Setting struct {
 	Effect   string
 	Cost     string
 	Since    string // the first runtime that reads it; empty for all
+	Basis    Basis
 }
 
 // A Step is something to look at next.

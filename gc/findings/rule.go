@@ -21,6 +21,7 @@ type rule struct {
 	minor     bool   // reported even where pauses do not exceed the budget
 	threshold string // what makes the rule fire
 	source    string // where the rule and its thresholds come from
+	tested    []Claim
 	find      func(*judgement) (Finding, bool)
 	advice    []advice
 }
@@ -33,6 +34,7 @@ type advice struct {
 	cause    bool // %s in text stands for the cause of most pauses
 	settings []*setting
 	next     []Step
+	basis    Basis // of text; settings have their own
 }
 
 type ruleKind uint8
@@ -62,6 +64,7 @@ type Rule struct {
 	Kind      string // "specific cause"
 	Threshold string // what makes the rule fire
 	Source    string // where the rule and its thresholds come from
+	Tested    []Claim
 	Advice    []RuleAdvice
 }
 
@@ -71,6 +74,7 @@ type RuleAdvice struct {
 	Text     string
 	Settings []Setting // as the latest runtime reads them
 	Next     []Step
+	Basis    Basis // of Text; settings have their own
 }
 
 // Rules returns all rules, sorted by ID.
@@ -79,13 +83,14 @@ func Rules() []Rule {
 		ID: "R01", Title: innocentTitle, Kind: symptom.String(),
 		Threshold: "no finding is worse than a note, GCStart was recorded, and lost events affect at most 1 % of the GCs",
 		Source:    "mem-doc: up to 5 % of the time in GC is normal",
-		Advice:    []RuleAdvice{{Text: innocentAdvice}},
+		Tested:    innocentTested,
+		Advice:    []RuleAdvice{{Text: innocentAdvice, Basis: Basis{Looks: true}}},
 	}}
 	for i := range rules {
 		r := &rules[i]
-		out := Rule{ID: r.id, Title: r.title, Kind: r.kind.String(), Threshold: r.threshold, Source: r.source}
+		out := Rule{ID: r.id, Title: r.title, Kind: r.kind.String(), Threshold: r.threshold, Source: r.source, Tested: r.tested}
 		for _, a := range r.advice {
-			described := RuleAdvice{When: a.when, Text: a.text, Next: slices.Clone(a.next)}
+			described := RuleAdvice{When: a.when, Text: a.text, Next: slices.Clone(a.next), Basis: a.basis}
 			if a.cause {
 				described.Text = fmt.Sprintf(a.text, "that cause")
 			}

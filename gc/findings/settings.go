@@ -17,6 +17,7 @@ type setting struct {
 	property, json string // in runtimeconfig.json; empty if there is none
 	propertySince  int    // the first major version that reads the property
 	effect, cost   string
+	basis          Basis
 
 	since     int // the first major version of .NET that reads it; 0 for all
 	framework int // the first .NET Framework that reads it, as 48 for 4.8; 0 for none
@@ -240,7 +241,7 @@ func (s *setting) of(p *gc.Process) (Setting, bool) {
 	case s.datas.Known() && s.datas.Or(false) != datas(p):
 		return Setting{}, false
 	}
-	out := Setting{Variable: prefix(v) + s.name, Value: s.value, Effect: s.effect, Cost: s.cost, Since: s.sinceText()}
+	out := Setting{Variable: prefix(v) + s.name, Value: s.value, Effect: s.effect, Cost: s.cost, Since: s.sinceText(), Basis: s.basis}
 	if !v.framework && (!v.known || v.major >= s.propertySince) {
 		out.Property, out.JSON = s.property, s.json
 	}
@@ -255,7 +256,7 @@ func (s *setting) latest() Setting {
 	}
 	return Setting{
 		Variable: prefix(version{}) + s.name, Value: s.value, Property: s.property, JSON: s.json,
-		Effect: s.effect, Cost: s.cost, Since: since,
+		Effect: s.effect, Cost: s.cost, Since: since, Basis: s.basis,
 	}
 }
 

@@ -1,0 +1,24 @@
+package findings
+
+// A Claim is a program on which a rule was tested, with what is true of it by its own
+// account or its source, whatever a trace shows.
+type Claim struct {
+	Program string // with its runtime: "lab poh, .NET 10"
+	Truth   string // "202 of the 265 MB of its pinned object heap are free"
+}
+
+// A Measurement compares a program before and after it followed advice.
+type Measurement struct {
+	Program       string // with its runtime, and the settings of both sides
+	Change        string // "GCGen0MaxBudget=0x2000000"
+	Before, After string // figures with units, as "451 MB committed, 2.1 % paused"
+}
+
+// A Basis is what advice or a setting rests on: measurements, or the reason that there
+// are none. Advice without measurements is worded as a thing to try. Advice that only
+// looks further changes nothing that could be measured.
+type Basis struct {
+	Measured []Measurement
+	Untried  string // why it was not measured
+	Looks    bool
+}
