@@ -8,6 +8,8 @@ import (
 	"slices"
 	"sync"
 	"time"
+
+	"github.com/gctrail/gctrail/internal/program"
 )
 
 // A Process is a .NET process of this machine.
@@ -37,6 +39,17 @@ func (p *Process) Client() *Client {
 		return p.client
 	}
 	return NewClient(p.Address)
+}
+
+// Names returns the names by which people know the process: its Name, and that of the
+// host that runs it if that is another one, "dotnet".
+func (p *Process) Names() []string {
+	if p.Info != nil {
+		if file := program.File(p.Info.CommandLine); file != "" && file != p.Name {
+			return []string{p.Name, file}
+		}
+	}
+	return []string{p.Name}
 }
 
 // listTimeout is how long each process may take to answer when all are queried.

@@ -17,6 +17,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/gctrail/gctrail/internal/program"
 )
 
 // A finder looks for processes in folders for temporary files and in /proc.
@@ -181,7 +183,7 @@ func (l *look) process(pid int) *Process {
 	}
 	p.Name = st.comm
 	if line := commandLine(folder); line != "" {
-		p.Name = programName(line)
+		p.Name = program.Name(line)
 	}
 	p.Container = containerOf(folder)
 	p.Started = l.started(st)

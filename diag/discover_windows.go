@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/gctrail/gctrail/internal/program"
 )
 
 // A finder looks for the pipes of processes, and for processes of .NET Framework, which
@@ -69,7 +71,7 @@ func (f *finder) candidates(pid int) []*Process {
 
 func processAt(pid uint32, pipe, file string) *Process {
 	return &Process{
-		PID: int(pid), InnerPID: int(pid), Name: withoutExe(file), Address: pipeFolder + pipe, Started: started(pid),
+		PID: int(pid), InnerPID: int(pid), Name: program.Base(file), Address: pipeFolder + pipe, Started: started(pid),
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+
+	"github.com/gctrail/gctrail/internal/program"
 )
 
 // Info describes a process, as its runtime reports it.
@@ -70,37 +72,9 @@ func (i *Info) layout(cmd command, w wire) {
 // Name returns the name of the program: its file name without folder and .exe,
 // or the main assembly of a program that the dotnet host runs.
 func (i *Info) Name() string {
-	name := programName(i.CommandLine)
-	if (name == "dotnet" || name == "") && i.EntryAssembly != "" {
-		return shortName(i.EntryAssembly)
+	name := program.Name(i.CommandLine)
+	if (name == program.Host || name == "") && i.EntryAssembly != "" {
+		return program.Base(i.EntryAssembly)
 	}
 	return name
-}
-
-// maxName is how long the name of a file can be. A process can claim any.
-const maxName = 255
-
-// shortName cuts what is longer than a name can be.
-func shortName(name string) string {
-	if len(name) <= maxName {
-		return name
-	}
-	return strings.ToValidUTF8(name[:maxName], "")
-}
-
-// programName returns the file name of a command line's first word.
-func programName(commandLine string) string {
-	word, _, _ := strings.Cut(commandLine, " ")
-	if quoted, ok := strings.CutPrefix(commandLine, `"`); ok {
-		word, _, _ = strings.Cut(quoted, `"`)
-	}
-	return shortName(withoutExe(word[strings.LastIndexAny(word, `/\`)+1:]))
-}
-
-// withoutExe is the name of a program's file without ".exe".
-func withoutExe(file string) string {
-	if stem := len(file) - len(".exe"); stem > 0 && strings.EqualFold(file[stem:], ".exe") {
-		return file[:stem]
-	}
-	return file
 }

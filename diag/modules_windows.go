@@ -8,6 +8,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/gctrail/gctrail/internal/program"
 )
 
 // An examined process is one without a pipe, and what its modules are known to be.
@@ -55,7 +57,7 @@ func (f *finder) withoutPipe(running map[uint32]string) []*Process {
 		r := f.examine(pid, at)
 		if r.framework {
 			found = append(found, &Process{
-				PID: int(pid), InnerPID: int(pid), Name: withoutExe(file), Started: at,
+				PID: int(pid), InnerPID: int(pid), Name: program.Base(file), Started: at,
 				Framework: r.version, Err: &frameworkError{int(pid)},
 			})
 		}

@@ -15,6 +15,8 @@ import (
 	"unicode/utf16"
 
 	"golang.org/x/sys/windows"
+
+	"github.com/gctrail/gctrail/internal/program"
 )
 
 // loads is the variable that holds the file of the library that a process loads.
@@ -66,7 +68,7 @@ func TestFrameworkProcess(t *testing.T) {
 			if i < 0 {
 				return
 			}
-			name := withoutExe(filepath.Base(os.Args[0]))
+			name := program.Base(filepath.Base(os.Args[0]))
 			if p := all[i]; p.Name != name || p.Framework != test.want || !errors.Is(p.Err, ErrFramework) || p.Info != nil || p.Started.IsZero() {
 				t.Errorf("%+v", p)
 			}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/ctf"
+	"github.com/gctrail/gctrail/internal/program"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -43,17 +44,8 @@ func (p *Provider) ctfOptions(start time.Time, ticks int64) ctf.WriterOptions {
 	host, _ := os.Hostname() // it may be unknown
 	return ctf.WriterOptions{
 		Start: start, SyncTicks: ticks, PointerSize: pointerSize, PID: uint64(p.process.PID),
-		Process: processName(p.process.CommandLine), Host: host, Describe: ctfClass,
+		Process: program.Name(p.process.CommandLine), Host: host, Describe: ctfClass,
 	}
-}
-
-// processName returns the name of the program that a command line starts.
-func processName(commandLine string) string {
-	name, _, _ := strings.Cut(commandLine, " ")
-	if quoted, ok := strings.CutPrefix(commandLine, `"`); ok {
-		name, _, _ = strings.Cut(quoted, `"`)
-	}
-	return strings.TrimSuffix(name[strings.LastIndexAny(name, `/\`)+1:], ".exe")
 }
 
 // ctfClass returns the tracepoint of an event of the runtime, or a custom event

@@ -14,6 +14,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/program"
 )
 
 // ServeOptions configure where clients find the process, and what they learn about
@@ -134,7 +135,7 @@ func (pr *Process) info() diag.Info {
 		CommandLine:    pr.CommandLine,
 		OS:             pr.OS,
 		Arch:           pr.Arch,
-		EntryAssembly:  processName(pr.CommandLine),
+		EntryAssembly:  program.Name(pr.CommandLine),
 		RuntimeVersion: fmt.Sprintf("%d.%d.%d", pr.Runtime[0], pr.Runtime[1], pr.Runtime[2]),
 		RID:            cmp.Or(ridNames[runtime.GOOS], runtime.GOOS) + "-" + pr.Arch,
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/program"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -368,12 +369,13 @@ func (m *Model) survey() {
 }
 
 // named reports whether the process has a name. One that the trace gives it goes
-// before that of its command line.
+// before that of its command line, unless it is that of the dotnet host, which the
+// trace has of every program that the host runs.
 func (m *Model) named(p *Process) bool {
 	if of, ok := m.info.Processes[p.PID]; ok {
 		p.setName(of.CommandLine)
-		if of.Name != "" {
-			p.Name = baseName(of.Name)
+		if name := program.Base(of.Name); name != "" && (name != program.Host || p.Name == "") {
+			p.Name = name
 		}
 	}
 	return p.Name != ""

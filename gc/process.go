@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/program"
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
@@ -14,7 +15,7 @@ import (
 // read.
 type Process struct {
 	PID         uint64 // trace.UnknownID if unknown
-	Name        string // file name without folder and .exe; empty if unknown
+	Name        string // of its file without folder and .exe, or of the assembly that the dotnet host runs; empty if unknown
 	CommandLine string // empty if unknown
 	OS, Arch    string // as the runtime names them; empty if unknown
 
@@ -150,20 +151,16 @@ func (p *Process) setName(commandLine string) {
 		return
 	}
 	p.CommandLine = commandLine
-	name, _, _ := strings.Cut(commandLine, " ")
-	if quoted, ok := strings.CutPrefix(commandLine, `"`); ok {
-		name, _, _ = strings.Cut(quoted, `"`)
-	}
-	p.Name = baseName(name)
+	p.Name = program.Name(commandLine)
 }
 
-// baseName returns the name of a file without its folder and .exe.
-func baseName(path string) string {
-	name := path[strings.LastIndexAny(path, `/\`)+1:]
-	if i := len(name) - len(".exe"); i > 0 && strings.EqualFold(name[i:], ".exe") {
-		return name[:i]
+// Names returns the names by which people know the process: its Name, and that of the
+// host that runs it if that is another one, "dotnet".
+func (p *Process) Names() []string {
+	if file := program.File(p.CommandLine); file != "" && file != p.Name {
+		return []string{p.Name, file}
 	}
-	return name
+	return []string{p.Name}
 }
 
 // Watched returns how long the process was watched, between from and to if these are

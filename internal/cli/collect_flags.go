@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/selection"
 )
 
@@ -56,10 +57,9 @@ func (l *globList) Set(s string) error {
 	return nil
 }
 
-// matches reports whether one of the patterns matches; without any, all names do.
-func (l *globList) matches(name string) bool {
-	return len(*l) == 0 || slices.ContainsFunc(*l, func(g selection.Glob) bool { return g.Matches(name) })
-}
+// match reports whether one of the patterns matches a name of the process; without any,
+// all processes match.
+func (l *globList) match(p *diag.Process) bool { return collect.Names(*l).Match(p) }
 
 // A portValue is a flag that takes a diagnostic port; its path is empty if none
 // is given.

@@ -42,7 +42,7 @@ func (o *collectOptions) recorded(ctx context.Context) ([]*diag.Process, error) 
 		return found, errors.Join(errs...)
 	}
 	for _, p := range diag.List(ctx) {
-		if o.names.matches(p.Name) {
+		if o.names.match(p) {
 			found = append(found, p)
 		}
 	}

@@ -129,7 +129,7 @@ func (o *psOptions) pick(all []*diag.Process) ([]*diag.Process, error) {
 // matches reports whether a process has an id, or a name that matches.
 func matches(p *diag.Process, pattern *selection.Glob) bool {
 	id := cmp.Or(p.PID, p.InnerPID)
-	return strconv.Itoa(id) == string(*pattern) || pattern.Matches(p.Name)
+	return strconv.Itoa(id) == string(*pattern) || slices.ContainsFunc(p.Names(), pattern.Matches)
 }
 
 var processColumns = []text.Column{

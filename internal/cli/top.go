@@ -138,7 +138,7 @@ func (o *topOptions) check(ctx context.Context) error {
 
 // wants reports whether to watch a process.
 func (o *topOptions) wants(p *diag.Process) bool {
-	return o.names.matches(p.Name) && (len(o.pids) == 0 || slices.Contains(o.pids, p.PID))
+	return o.names.match(p) && (len(o.pids) == 0 || slices.Contains(o.pids, p.PID))
 }
 
 // watchSource is where processes and collections come from: this machine, with those

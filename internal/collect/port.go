@@ -98,7 +98,7 @@ func (s *Supervisor) receive(ctx context.Context, r *diag.Runtime) {
 
 // wants reports whether a process that has dialled is to be collected from.
 func (s *Supervisor) wants(process *diag.Process) bool {
-	if !s.names.Match(process.Name) {
+	if !s.names.Match(process) {
 		s.notify(Untraced{Process: process})
 		return false
 	}

@@ -15,9 +15,10 @@ import (
 // Names are patterns for the names of processes.
 type Names []selection.Glob
 
-// Match reports whether one of the patterns matches; without any, all names do.
-func (n Names) Match(name string) bool {
-	return len(n) == 0 || slices.ContainsFunc(n, func(g selection.Glob) bool { return g.Matches(name) })
+// Match reports whether one of the patterns matches a name of the process; without any,
+// all processes match.
+func (n Names) Match(p *diag.Process) bool {
+	return len(n) == 0 || slices.ContainsFunc(n, func(g selection.Glob) bool { return slices.ContainsFunc(p.Names(), g.Matches) })
 }
 
 // A Target is which of the processes that run are meant: one of its fields is
@@ -104,7 +105,7 @@ func Split(all []*diag.Process) (others, framework []*diag.Process) {
 // is set.
 func (n Names) pick(all []*diag.Process, framework bool) (found []*diag.Process, missed, err error) {
 	for _, p := range all {
-		if !n.Match(p.Name) {
+		if !n.Match(p) {
 			continue
 		}
 		if p.Err != nil && !(framework && errors.Is(p.Err, diag.ErrFramework)) {
@@ -114,7 +115,7 @@ func (n Names) pick(all []*diag.Process, framework bool) (found []*diag.Process,
 		}
 	}
 	for _, pattern := range n {
-		if !slices.ContainsFunc(all, func(p *diag.Process) bool { return pattern.Matches(p.Name) }) {
+		if !slices.ContainsFunc(all, Names{pattern}.Match) {
 			err = errors.Join(err, &ProcessError{string(pattern), diag.ErrNoProcess})
 		}
 	}

@@ -21,6 +21,7 @@ func TestPick(t *testing.T) {
 		{PID: 4, Name: "Mail"},
 		{PID: 5, Name: "w3wp", Err: diag.ErrFramework},
 		{PID: 6, Name: "w3wp"},
+		{PID: 7, Name: "shop", Info: &diag.Info{CommandLine: "/usr/bin/dotnet /srv/shop.dll"}},
 	}
 	const (
 		gone    = ": no such process"
@@ -33,9 +34,11 @@ func TestPick(t *testing.T) {
 		{names: "mail", found: "Mail 4"},
 		{names: "web?", found: "web1 1, web2 2"},
 		{names: "web2,MAIL", found: "web2 2, Mail 4"},
-		{names: "*", found: "web1 1, web2 2, Mail 4, w3wp 6", missed: stopped + "\nw3wp 5: .NET Framework has no diagnostic pipe"},
+		{names: "*", found: "web1 1, web2 2, Mail 4, w3wp 6, shop 7", missed: stopped + "\nw3wp 5: .NET Framework has no diagnostic pipe"},
 		{names: "w3wp", framework: true, found: "w3wp 5, w3wp 6"},
 		{names: "db", err: stopped},
+		{names: "shop", found: "shop 7"},
+		{names: "dotnet", found: "shop 7"},
 		{names: "x*", err: "x*" + gone},
 		{names: "web1,x,y", err: "x" + gone + "\ny" + gone},
 	} {
