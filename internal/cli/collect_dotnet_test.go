@@ -20,38 +20,70 @@ import (
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
-// reached waits until a program can be collected from.
-func reached(ctx context.Context, t *testing.T, program *dotnettest.Program) {
+// until waits until something holds.
+func until(ctx context.Context, t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for {
-		_, err := diag.Find(ctx, program.PID)
-		if err == nil {
-			return
-		}
+	for !holds() {
 		if ctx.Err() != nil {
-			t.Fatal(err)
+			t.Fatalf("%s: never", what)
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
+}
+
+// patient returns a context that ends with the patience of a test.
+func patient(t *testing.T) context.Context {
+	ctx, cancel := context.WithTimeout(context.Background(), dotnettest.Patience)
+	t.Cleanup(cancel)
+	return ctx
+}
+
+// reached waits until a program can be collected from.
+func reached(ctx context.Context, t *testing.T, program *dotnettest.Program) {
+	t.Helper()
+	until(ctx, t, "the program can be collected from", func() bool {
+		_, err := diag.Find(ctx, program.PID)
+		return err == nil
+	})
 }
 
 // grown waits until a file is larger than a size.
 func grown(ctx context.Context, t *testing.T, path string, size int64) {
 	t.Helper()
-	for {
-		if info, err := os.Stat(path); err == nil && info.Size() > size {
-			return
-		}
-		if ctx.Err() != nil {
-			t.Fatalf("%s does not grow", path)
-		}
-		time.Sleep(20 * time.Millisecond)
+	until(ctx, t, path+" grows", func() bool {
+		info, err := os.Stat(path)
+		return err == nil && info.Size() > size
+	})
+}
+
+// collected waits until a trace that is still written has n whole collections that the
+// program saw end, too.
+func collected(ctx context.Context, t *testing.T, path string, program *dotnettest.Program, n int) {
+	t.Helper()
+	until(ctx, t, fmt.Sprintf("%s has %d collections", path, n), func() bool { return len(seenIn(ctx, path, program)) >= n })
+}
+
+// seenIn returns those of the collections that the program saw end that a trace has whole.
+// Where collections follow each other closely, a background collection cannot be compared:
+// the runtime reports it with the number of one that has begun since.
+func seenIn(ctx context.Context, path string, program *dotnettest.Program) (seen []dotnettest.Truth) {
+	rows, err := readRows(ctx, path)
+	if err != nil {
+		return nil // nothing is written yet
 	}
+	for _, truth := range program.Truth() {
+		row := rowOf(rows, truth.Number)
+		if row != nil && row.Complete && !row.Affected && (row.Kind == "background" || !truth.Concurrent) {
+			seen = append(seen, truth)
+		}
+	}
+	return seen
 }
 
 // A gcsRow is a line of gcs, as far as it is compared.
 type gcsRow struct {
 	Number      uint32  `json:"number"`
+	StartMS     float64 `json:"start_ms"`
 	Runtime     string  `json:"runtime"`
 	Generation  int     `json:"generation"`
 	Kind        string  `json:"kind"`
@@ -70,19 +102,36 @@ type gcsRow struct {
 // gcsRows returns the rows that gcs prints for a file.
 func gcsRows(ctx context.Context, t *testing.T, path string) []gcsRow {
 	t.Helper()
+	all, err := readRows(ctx, path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// rowOf returns the row of a collection, or nil.
+func rowOf(rows []gcsRow, number uint32) *gcsRow {
+	for i := range rows {
+		if rows[i].Number == number {
+			return &rows[i]
+		}
+	}
+	return nil
+}
+
+func readRows(ctx context.Context, path string) (all []gcsRow, err error) {
 	code, out, talk := gctrail(ctx, "gcs", "--format", "jsonl", path)
 	if code != 0 {
-		t.Fatalf("gcs: exit code %d: %s", code, talk)
+		return nil, fmt.Errorf("gcs: exit code %d: %s", code, talk)
 	}
-	var all []gcsRow
 	for line := range strings.Lines(out) {
 		var r gcsRow
 		if err := json.Unmarshal([]byte(line), &r); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		all = append(all, r)
 	}
-	return all
+	return all, nil
 }
 
 // TestCollectTruth: the collections in the file are those that the program saw,
@@ -90,16 +139,21 @@ func gcsRows(ctx context.Context, t *testing.T, path string) []gcsRow {
 func TestCollectTruth(t *testing.T) {
 	for _, version := range dotnettest.Versions {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
-			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-			defer cancel()
-			program := dotnettest.Start(t, version, "web", 4)
+			ctx := patient(t)
+			program := dotnettest.Start(t, version, "web", 600)
 			reached(ctx, t, program)
 			path := filepath.Join(t.ArtifactDir(), "web.nettrace")
-			code, _, talk := gctrail(ctx, "collect", "-p", strconv.Itoa(program.PID), "--duration", "00:00:00:03", "-o", path)
+			enough, interrupt := context.WithCancel(ctx)
+			defer interrupt()
+			go func() {
+				defer interrupt()
+				collected(ctx, t, path, program, 20)
+			}()
+			code, _, talk := gctrail(enough, "collect", "-p", strconv.Itoa(program.PID), "-o", path)
 			if code != 0 || !strings.Contains(talk, "The GC") {
 				t.Fatalf("exit code %d: %s", code, talk)
 			}
-			program.Totals()
+			program.Terminate()
 			seen := make(map[uint32]*gcsRow)
 			var first, last, background uint32
 			for _, r := range gcsRows(ctx, t, path) {
@@ -159,13 +213,12 @@ func compareRow(t *testing.T, r *gcsRow, truth *dotnettest.Truth) {
 // TestCollectKilled: a process that is killed leaves a file that is whole, with
 // all but its last collections.
 func TestCollectKilled(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	program := dotnettest.Start(t, 10, "web", 20)
+	ctx := patient(t)
+	program := dotnettest.Start(t, 10, "web", 600)
 	reached(ctx, t, program)
 	path := filepath.Join(t.ArtifactDir(), "web.nettrace")
 	go func() {
-		grown(ctx, t, path, 50_000)
+		collected(ctx, t, path, program, 1)
 		program.Process.Kill()
 	}()
 	code, _, talk := gctrail(ctx, "collect", "-n", program.Name, "--profile", "gc-verbose", "-o", path)
@@ -180,9 +233,8 @@ func TestCollectKilled(t *testing.T) {
 // TestCollectInterrupted presses Ctrl-C: the file has the end that the runtime
 // gave it, and the figures are said.
 func TestCollectInterrupted(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	program := dotnettest.Start(t, 9, "web", 20)
+	ctx := patient(t)
+	program := dotnettest.Start(t, 9, "web", 600)
 	reached(ctx, t, program)
 	self, err := os.Executable()
 	if err != nil {
@@ -199,7 +251,7 @@ func TestCollectInterrupted(t *testing.T) {
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	grown(ctx, t, path, 20_000)
+	collected(ctx, t, path, program, 1)
 	if err := cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -12,7 +11,6 @@ import (
 	"strings"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/gctrail/gctrail/internal/diagtest"
 	"github.com/gctrail/gctrail/internal/dotnettest"
@@ -24,9 +22,8 @@ func TestUntilTruth(t *testing.T) {
 	for _, version := range dotnettest.Versions {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			t.Parallel()
-			ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-			defer cancel()
-			program := dotnettest.Start(t, version, "web", 7)
+			ctx := patient(t)
+			program := dotnettest.Start(t, version, "web", 600, dotnettest.Often)
 			reached(ctx, t, program)
 			dir := t.ArtifactDir()
 			code, _, talk := gctrail(ctx, "collect", "-p", strconv.Itoa(program.PID), "-o", filepath.Join(dir, "web.nettrace"),
@@ -34,7 +31,7 @@ func TestUntilTruth(t *testing.T) {
 			if code != 0 || strings.Count(talk, "The GC") != 2 {
 				t.Fatalf("exit code %d: %s", code, talk)
 			}
-			program.Totals()
+			program.Terminate()
 			whole, compared := make(map[uint32]bool), 0
 			for _, name := range []string{"web-1.nettrace", "web-2.nettrace"} {
 				rows := gcsRows(ctx, t, filepath.Join(dir, name))
@@ -94,13 +91,22 @@ func mustBeAlone(t *testing.T, dir string, names ...string) {
 
 // TestKeepKilled: a process that dies leaves what it did last.
 func TestKeepKilled(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	program := dotnettest.Start(t, 10, "web", 20)
+	ctx := patient(t)
+	program := dotnettest.Start(t, 10, "web", 600, dotnettest.Often)
 	reached(ctx, t, program)
 	dir := t.ArtifactDir()
-	time.AfterFunc(3*time.Second, func() { _ = program.Process.Kill() })
 	path := filepath.Join(dir, "web.nettrace")
+	go func() {
+		defer program.Process.Kill()
+		until(ctx, t, "there is more than is kept", func() bool {
+			for _, segment := range segments(path) {
+				if rows, err := readRows(ctx, segment); err == nil && len(rows) > 1 && rows[len(rows)-1].StartMS-rows[0].StartMS > 2000 {
+					return true
+				}
+			}
+			return false
+		})
+	}()
 	code, _, talk := gctrail(ctx, "collect", "-p", strconv.Itoa(program.PID), "--keep", "1s", "-o", path)
 	if code != 0 || !strings.Contains(talk, "exited without ending the trace") || strings.Contains(talk, "was never met") {
 		t.Errorf("exit code %d: %s", code, talk)
@@ -119,76 +125,79 @@ func TestKeepKilled(t *testing.T) {
 // TestRingKilled: when gctrail itself is killed, every segment of its ring is a
 // trace, which the next ring leaves alone.
 func TestRingKilled(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	program := dotnettest.Start(t, 10, "handles", 20)
+	ctx := patient(t)
+	program := dotnettest.Start(t, 10, "handles", 600, dotnettest.Often)
 	reached(ctx, t, program)
-	c := newCollecting(ctx, t, "-p", strconv.Itoa(program.PID), "--profile", "gc-verbose", "--keep", "20MB").start()
-	dir := filepath.Dir(c.path)
-	segments := func() []string {
-		found, _ := filepath.Glob(filepath.Join(dir, "web.ring-*.nettrace"))
-		return found
+	path := filepath.Join(t.ArtifactDir(), "web.nettrace")
+	ring := func() *collecting {
+		return newCollecting(ctx, t, "-p", strconv.Itoa(program.PID), "--profile", "gc-verbose", "--keep", "20MB", "-o", path).start()
 	}
-	for len(segments()) < 5 {
-		if ctx.Err() != nil {
-			t.Fatal(c.talk.String())
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	c := ring()
+	until(ctx, t, "whole segments have collections", func() bool {
+		found := segments(path)
+		return len(found) >= 5 && slices.ContainsFunc(found[1:len(found)-1], func(segment string) bool {
+			return len(seenIn(ctx, segment, program)) > 0
+		})
+	})
 	if err := c.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
 	_ = c.Wait()
-	found := segments()
-	for i, path := range found {
-		b, err := os.ReadFile(path)
+	found := segments(path)
+	compared := 0
+	for i, segment := range found {
+		info, err := os.Stat(segment)
 		if err != nil {
 			t.Fatal(err)
 		}
-		// The last one may have been hit before its first write, or between a write
-		// and its end mark.
-		last := i == len(found)-1
-		if last && len(b) == 0 {
+		// The last one may have been hit before its first write.
+		if i == len(found)-1 && info.Size() == 0 {
 			continue
 		}
-		if n := len(gcsRows(ctx, t, path)); n == 0 && !last {
-			t.Errorf("%s: %d bytes without collections", path, len(b))
+		rows := gcsRows(ctx, t, segment)
+		for _, truth := range seenIn(ctx, segment, program) {
+			compareRow(t, rowOf(rows, truth.Number), &truth)
+			compared++
 		}
 	}
-	if len(found) < 4 {
-		t.Errorf("%v are left", found)
+	if len(found) < 4 || compared == 0 {
+		t.Errorf("%v are left, %d collections were compared", found, compared)
 	}
 
 	// The next one leaves them alone, and when it is asked to end its file only.
-	path := c.path
-	c = newCollecting(ctx, t, "-p", strconv.Itoa(program.PID), "--profile", "gc-verbose", "--keep", "20MB", "-o", path).start()
-	for len(segments()) < len(found)+2 {
-		if ctx.Err() != nil {
-			t.Fatal(c.talk.String())
-		}
-		time.Sleep(20 * time.Millisecond)
-	}
+	c = ring()
+	until(ctx, t, "the next ring has a collection", func() bool {
+		all := segments(path)
+		return len(all) > len(found)+1 && slices.ContainsFunc(all[len(found):], func(segment string) bool {
+			return len(seenIn(ctx, segment, program)) > 0
+		})
+	})
 	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
 	c.ends(0, "The GC", "$ gctrail ")
-	if left := segments(); !slices.Equal(left, found) {
+	if left := segments(path); !slices.Equal(left, found) {
 		t.Errorf("%v are left, want %v", left, found)
 	}
 	diagtest.MustEndFile(t, path)
 }
 
+// segments returns the files of the rings for a path, the oldest first.
+func segments(path string) []string {
+	found, _ := filepath.Glob(strings.TrimSuffix(path, ".nettrace") + ".ring-*.nettrace")
+	return found
+}
+
 // TestUntilInduced: a program that asks for collections of every kind.
 func TestUntilInduced(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
-	defer cancel()
-	program := dotnettest.Start(t, 10, "induced", 20)
+	ctx := patient(t)
+	program := dotnettest.Start(t, 10, "induced", 600)
 	reached(ctx, t, program)
 	dir := t.ArtifactDir()
 	path := filepath.Join(dir, "induced.nettrace")
 	code, _, talk := gctrail(ctx, "collect", "-p", strconv.Itoa(program.PID), "-o", path,
-		"--until", "number>=100 and gen=2 and pause>1ms and reason!=AllocSmall", "--before", "1s", "--after", "500ms")
-	if code != 0 || !strings.Contains(talk, "met the condition: 1s before it and 500ms after it") {
+		"--until", "number>=100 and gen=2 and pause>1ms and reason!=AllocSmall", "--before", "1s", "--after", "2s")
+	if code != 0 || !strings.Contains(talk, "met the condition: 1s before it and 2s after it") {
 		t.Fatalf("exit code %d: %s", code, talk)
 	}
 	rows := gcsRows(ctx, t, path)
