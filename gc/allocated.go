@@ -52,6 +52,12 @@ type allocations struct {
 	unmeasured bool
 
 	ofTicks, ofBudget ratio
+
+	last         time.Duration // the start of the latest collection
+	heaps        int           // that it had
+	seen         numbers
+	noGC         bool     // there was a no-GC region
+	largeBudgets [2]int64 // of LOH and POH, as the latest collection of gen2 left them
 }
 
 // A cycle is the time from one collection that is not a background one to the
@@ -145,6 +151,7 @@ func (a *allocations) begin(b *building) {
 
 // follow processes a finished collection.
 func (a *allocations) follow(b *building) {
+	a.noteBudgets(b)
 	measured := b.Generations != nil && b.Start.Known() && b.End.Known()
 	switch {
 	case b.Kind == Background:
@@ -168,6 +175,19 @@ func (a *allocations) follow(b *building) {
 		}
 		if !a.unmeasured && !a.sweeping(b.Start.Or(0)) {
 			a.measured(left)
+		}
+	}
+}
+
+// noteBudgets notes what bounds the allocation after b.
+func (a *allocations) noteBudgets(b *building) {
+	a.last = max(a.last, b.Start.Or(0))
+	a.heaps = b.Heaps.Or(a.heaps)
+	a.seen.add(b.Number)
+	a.noGC = a.noGC || b.pauseMode == clr.PauseModeNoGC
+	for i, n := range [...]int64{b.sums[loh].budget, b.sums[poh].budget} {
+		if n > 0 {
+			a.largeBudgets[i] = n
 		}
 	}
 }

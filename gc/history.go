@@ -63,6 +63,7 @@ func (m *Model) globalHistory(e *event) {
 	if v.MemoryPressure <= 100 {
 		b.MemoryLoad = Some(int(v.MemoryPressure))
 	}
+	b.pauseMode = v.PauseMode
 	b.addCondemned(v.CondemnReasons1)
 	b.PhaseTimes = phaseTimes(v.Values)
 }

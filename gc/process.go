@@ -39,6 +39,7 @@ type Process struct {
 	id       *byte  // shared by its snapshots; nil if no Model made the process
 	major    uint16 // version of the runtime; 0 if unknown
 	runtimes []*runtime
+	tail     Tail          // of a snapshot
 	last     time.Duration // of the process's events that are about collections
 	text     int           // bytes that its names may take
 }
@@ -61,7 +62,7 @@ func (p *Process) Identity() Identity {
 func (p *Process) Snapshot() *Process {
 	c := *p
 	c.Suspensions = slices.Clone(p.Suspensions)
-	c.runtimes = nil
+	c.tail, c.runtimes = p.Tail(), nil
 	return &c
 }
 

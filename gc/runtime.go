@@ -62,6 +62,7 @@ type building struct {
 	sums       [5]generation // over the heaps seen
 	promoted   [5]int64      // TotalPromotedSizeN of GCHeapStats
 	desired    Opt[int64]    // FinalYoungestDesired of GCGlobalHeapHistory: gen0's budget on each heap
+	pauseMode  clr.PauseMode // of GCGlobalHeapHistory
 	allAfter   bool          // they have the sizes after of all generations
 	pinned     bool          // and what survived because it was pinned
 	marks      []rawMark

@@ -63,11 +63,11 @@ func otherFlavour(j *judgement) (Finding, bool) {
 	switch {
 	case !p.Server.Known():
 		return Finding{}, false
-	case !p.Server.Or(false) && j.Trace.CPUs >= manyCPUs && j.share >= j.budget.Share && rate.Or(0) >= fastAlloc*1_000_000:
+	case !p.Server.Or(false) && j.Trace.CPUs >= manyCPUs && j.share >= j.budget.Share && rate.PerSecond >= fastAlloc*1_000_000:
 		return Finding{
 			Severity: Warning, Confidence: Medium,
-			Description: fmt.Sprintf("Workstation GC serves %s/s of allocations on %d processors.", units.Bytes(int64(rate.Or(0))), j.Trace.CPUs),
-			Evidence:    append(j.shares(), Figure{"allocated_bytes_per_s", rate.Or(0)}, Figure{"processors", float64(j.Trace.CPUs)}),
+			Description: fmt.Sprintf("Workstation GC serves %s of allocations on %d processors.", perSecond(rate), j.Trace.CPUs),
+			Evidence:    append(j.shares(), Figure{"allocated_bytes_per_s", rate.PerSecond}, Figure{"processors", float64(j.Trace.CPUs)}),
 		}, true
 	case p.Server.Or(false) && heap.MinHeaps >= manyCPUs && heap.Peak.Known() && heap.Peak.Or(0) < smallServerHeap:
 		return Finding{

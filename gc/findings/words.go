@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/units"
 )
@@ -26,15 +27,14 @@ func list(words []string) string {
 }
 
 // atLeast formats a sum of bytes, marked if it is an estimate or a lower bound.
-func atLeast(b stats.Bytes) string {
-	switch {
-	case b.Estimated:
-		return "about " + units.Bytes(b.Sum)
-	case b.AtLeast:
-		return "at least " + units.Bytes(b.Sum)
-	}
-	return units.Bytes(b.Sum)
+func atLeast(b stats.Bytes) string { return certaintyWords[b.Certainty()] + units.Bytes(b.Sum) }
+
+// perSecond formats a rate, marked as atLeast does.
+func perSecond(r stats.Rate) string {
+	return certaintyWords[r.Certainty] + units.Bytes(int64(r.PerSecond)) + "/s"
 }
+
+var certaintyWords = map[gc.Certainty]string{gc.Estimate: "about ", gc.LowerBound: "at least "}
 
 // bound marks a figure of all pauses if pauses are unknown, or lost events may have been
 // of more.

@@ -87,15 +87,15 @@ func frequentYoung(j *judgement) (Finding, bool) {
 }
 
 func allocatesFast(j *judgement) (Finding, bool) {
-	rate := j.Summary.AllocationRate()
-	if !rate.Known() || rate.Or(0) < fastAlloc*1_000_000 {
+	rate, allocated := j.Summary.AllocationRate(), j.Summary.Allocated()
+	if !rate.Known() || rate.PerSecond < fastAlloc*1_000_000 {
 		return Finding{}, false
 	}
 	f := Finding{
 		Severity: min(Warning, j.costs(100)), Confidence: High,
-		Description: upper(fmt.Sprintf("%s were allocated (%s/s).", atLeast(j.all.Allocated), units.Bytes(int64(rate.Or(0))))),
+		Description: upper(fmt.Sprintf("%s were allocated (%s).", atLeast(allocated), perSecond(rate))),
 		Evidence: []Figure{
-			{"allocated_bytes", float64(j.all.Allocated.Sum)}, {"allocated_bytes_per_s", rate.Or(0)},
+			{"allocated_bytes", float64(allocated.Sum)}, {"allocated_bytes_per_s", rate.PerSecond},
 		},
 	}
 	if len(j.Details.Types) > 0 {

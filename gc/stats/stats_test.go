@@ -223,7 +223,7 @@ func TestUnknownFigures(t *testing.T) {
 	p.Add(&gc.Collection{Process: process, Number: 1, Freed: gc.Some(int64(7)), Complete: true})
 	p.Add(&gc.Collection{Process: process, Number: 2})
 	all := p.All()
-	if all.Freed != (stats.Bytes{Sum: 7, Known: 1, AtLeast: true}) {
+	if f := all.Freed; f.Sum != 7 || f.Known != 1 || f.Certainty() != gc.LowerBound || f.Max().Known() {
 		t.Errorf("freed: %+v", all.Freed)
 	}
 	if all.PausesUnknown() != 2 || all.Incomplete != 1 {
@@ -237,21 +237,28 @@ func TestUnknownFigures(t *testing.T) {
 	}
 }
 
-// TestAllocationRateOfFirstCollection checks that a rate is known only where the
-// first collection tells what was allocated since the trace began.
+// TestAllocationRateOfFirstCollection checks that a rate counts what the first
+// collection found only where all of it was allocated in the trace, and ends with the
+// latest collection if what follows is unknown.
 func TestAllocationRateOfFirstCollection(t *testing.T) {
 	for _, test := range []struct {
 		first     uint32
 		startSeen bool
-		known     bool
-	}{{1, false, false}, {1, true, true}, {2, false, true}} {
+		want      float64
+	}{{1, false, 20}, {1, true, 15}, {2, false, 20}, {2, true, 20}} {
 		var p stats.Summary
-		process := &gc.Process{Stopped: time.Second, StartSeen: test.startSeen}
+		process := &gc.Process{Stopped: time.Minute, StartSeen: test.startSeen}
 		for n := range uint32(2) {
-			p.Add(&gc.Collection{Process: process, Number: test.first + n, Allocated: gc.Some(int64(5))})
+			c := &gc.Collection{Process: process, Number: test.first + n, Start: gc.Some(time.Duration(n+1) * time.Second)}
+			if c.Number > 1 && n == 0 {
+				c.Allocated = gc.Opt[int64]{}
+			} else {
+				c.Allocated, c.AllocatedQuality = gc.Some(int64(10*(n+1))), gc.Exact
+			}
+			p.Add(c)
 		}
-		if rate := p.AllocationRate(); rate.Known() != test.known {
-			t.Errorf("collection %d first, start seen %v: rate %v", test.first, test.startSeen, rate)
+		if rate := p.AllocationRate(); rate.PerSecond != test.want || rate.Certainty != gc.Estimate {
+			t.Errorf("collection %d first, start seen %v: rate %+v, want %v", test.first, test.startSeen, rate, test.want)
 		}
 	}
 }
@@ -265,8 +272,8 @@ func TestSumsOfEstimates(t *testing.T) {
 		t.Error("an exact sum is called an estimate")
 	}
 	p.Add(&gc.Collection{Process: process, Generation: gc.Some(2), Freed: gc.Some(int64(8)), FreedQuality: gc.Estimate})
-	if all := p.All(); all.Freed != (stats.Bytes{Sum: 15, Known: 2, Estimated: true}) {
-		t.Errorf("freed: %+v", all.Freed)
+	if f := p.All().Freed; f.Sum != 15 || f.Known != 2 || f.Certainty() != gc.Estimate {
+		t.Errorf("freed: %+v", f)
 	}
 }
 

@@ -40,12 +40,15 @@ type Summary struct {
 
 	all         Totals
 	generations [4]Totals    // 3 being unknown
-	opensTrace  bool         // its first collection is the first in the trace
 	classes     [4][4]Totals // by generation and kind
 	reasons     map[gc.Opt[clr.GCReason]]*Totals
 	survival    [gc.NumGenerations]Survival
 	stalls      stalls
 	there       gc.Opt[int64] // the heap before the first collection whose heap is known
+
+	sinceFirst            Bytes         // allocated, without what the first collection counts
+	firstCounted          bool          // the first collection counts what was allocated before it
+	firstStart, lastStart time.Duration // of collections
 }
 
 // Heap holds the sizes of the heap, in bytes, and the number of its parts.
@@ -105,7 +108,6 @@ func knownKind(k gc.Kind) gc.Kind {
 // Add adds a collection and may keep it. Collections come in order of their
 // start, as a gc.Model yields them.
 func (p *Summary) Add(c *gc.Collection) {
-	p.opensTrace = p.opensTrace || p.Process == nil && c.Number == 1
 	p.Process = c.Process
 	generation := unknownGeneration
 	if g, ok := c.Generation.Get(); ok && 0 <= g && g < unknownGeneration {
@@ -115,6 +117,7 @@ func (p *Summary) Add(c *gc.Collection) {
 		t.Pause.sumsOnly = p.SumsOnly
 		t.Add(c)
 	}
+	p.follow(c)
 	p.conserve(c)
 	p.Heap.add(c)
 	if !p.SumsOnly {
@@ -315,18 +318,6 @@ func (p *Summary) PauseShare() gc.Opt[float64] {
 		return gc.Opt[float64]{}
 	}
 	return p.share(all.Pause.Sum())
-}
-
-// AllocationRate returns the bytes allocated per second. It is unknown if no time was
-// watched or no collection has its allocated bytes. It is also unknown if the trace
-// has the first collection of the process but not the start of the runtime: part of
-// what that collection found was allocated before the trace began.
-func (p *Summary) AllocationRate() gc.Opt[float64] {
-	watched, allocated := p.Watched(), p.All().Allocated
-	if watched <= 0 || allocated.Known == 0 || p.opensTrace && !p.Process.StartSeen {
-		return gc.Opt[float64]{}
-	}
-	return gc.Some(float64(allocated.Sum) / watched.Seconds())
 }
 
 func (p *Summary) share(of time.Duration) gc.Opt[float64] {

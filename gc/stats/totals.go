@@ -24,16 +24,6 @@ type Totals struct {
 	Promoted  Bytes
 }
 
-// Bytes is a sum of sizes, of which some may be unknown.
-type Bytes struct {
-	Sum     int64
-	Known   int  // summands
-	AtLeast bool // the true sum may be larger
-	// Estimated reports that some summands are estimates: the true sum may be
-	// smaller, too.
-	Estimated bool
-}
-
 // Add adds a collection.
 func (t *Totals) Add(c *gc.Collection) {
 	t.Count++
@@ -80,24 +70,6 @@ func (t *Totals) PausesUnknown() int { return t.Count - t.Pause.Count() }
 // PauseAtLeast reports whether Pause is a lower bound: pauses are unknown, or lost events
 // may have been of more.
 func (t *Totals) PauseAtLeast() bool { return t.PausesUnknown() > 0 || t.Affected > 0 }
-
-func (b *Bytes) add(v gc.Opt[int64], is gc.Certainty, affected bool) {
-	if !v.Known() {
-		b.AtLeast = true
-		return
-	}
-	b.Known++
-	b.Sum = saturate.Add(b.Sum, max(0, v.Or(0)))
-	b.AtLeast = b.AtLeast || affected || is == gc.LowerBound
-	b.Estimated = b.Estimated || is == gc.Estimate
-}
-
-func (b *Bytes) merge(o Bytes) {
-	b.Sum = saturate.Add(b.Sum, o.Sum)
-	b.Known += o.Known
-	b.AtLeast = b.AtLeast || o.AtLeast
-	b.Estimated = b.Estimated || o.Estimated
-}
 
 // allocated returns the bytes from the histories, or else from allocation ticks.
 func allocated(c *gc.Collection) (gc.Opt[int64], gc.Certainty) {

@@ -187,17 +187,20 @@ var figures = []Figure{
 		Differs: "no other tool shows it. Heap before minus heap after is a different figure, because swept memory stays in the heap as free space.",
 	},
 	{
-		Name: "allocated", Unit: "bytes", Keys: []string{"allocated_bytes", "allocated_is", "allocated_by_ticks_bytes"},
+		Name: "allocated", Unit: "bytes", Keys: []string{"allocated_bytes", "allocated_is", "allocated_max_bytes", "allocated_by_ticks_bytes"},
 		Text: "Bytes of objects allocated since the previous GC: objects now in gen 0, the LOH and the POH, minus those that the previous GC left there. If a background GC swept " +
 			"gen 0 between the two, allocated is as exact as freed, and allocated_is is exact, estimate or lower_bound. Allocations in the LOH and the POH while a background GC " +
 			"sweeps count toward that GC. allocated_by_ticks_bytes is the sum of allocation ticks, " +
-			"which come about every 100 kB. A report sums allocated_bytes, and uses ticks where it is unknown, which makes the sum an estimate; neither includes allocations after the last GC.",
+			"which come about every 100 kB. A report adds up allocated_bytes, uses ticks where it is unknown, and adds what ticks counted after the start of the last GC. Without ticks, what follows the last GC is unknown and the " +
+			"sum is a lower bound; a sum that includes an estimate and no unknown part is an estimate; it is exact if all of it is known within 0.5 %. allocated_max_bytes is an upper bound: the sum plus what the budgets of gen 0, the LOH and the POH " +
+			"allow before the next GC. It is null where nothing limits the rest: after lost events, in no-GC regions, while a background GC runs.",
 		Source:  "GCPerHeapHistory of both; AllocationAmount64 of GCAllocationTick",
 		Differs: "PerfView prefers ticks for background GCs, and counts only gen 0 in its first columns.",
 	},
 	{
-		Name: "allocation rate", Unit: "bytes a second", Keys: []string{"allocated_bytes_per_s"},
-		Text: "Allocated over the time watched, pauses included. It is unknown if GC 1 is the first in the trace and the trace lacks the start of the runtime, because part of what that GC found was allocated before the trace.", Source: "allocated, watched",
+		Name: "allocation rate", Unit: "bytes a second", Keys: []string{"allocated_bytes_per_s", "allocated_bytes_per_s_is"},
+		Text: "Allocated over the time for which it is known, pauses included: from the start of the process, or from the first GC if the trace lacks that start, to the start of the last GC, or to the end if ticks count the rest. " +
+			"allocated_bytes_per_s_is is exact, estimate or lower_bound, as allocated; an estimate where what follows the last GC is unknown.", Source: "allocated, start of the first and last GC, watched",
 		Differs: "PerfView divides by the time between the pauses.",
 	},
 	{

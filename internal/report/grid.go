@@ -100,15 +100,9 @@ func (g *grid) sizes(heading string, rank int, values []stats.Bytes) {
 	scale := units.SizeScale(largest)
 	cells := make([]string, len(values))
 	for i, v := range values {
-		switch size := scale.Size(v.Sum); {
-		case v.Known == 0:
-			cells[i] = "-"
-		case v.Estimated:
-			cells[i] = "~" + size
-		case v.AtLeast:
-			cells[i] = ">" + size
-		default:
-			cells[i] = size
+		cells[i] = "-"
+		if v.Known > 0 {
+			cells[i] = certaintyMarks[v.Certainty()] + scale.Size(v.Sum)
 		}
 	}
 	g.numbers(heading+" "+scale.Unit, rank, cells)

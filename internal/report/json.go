@@ -68,18 +68,20 @@ type (
 	}
 	jsonAll struct {
 		jsonTotals
-		Watched        jsonMS           `json:"watched_ms"`
-		PausePct       *float64         `json:"pause_pct"`
-		Suspend        *jsonMS          `json:"suspend_ms"`
-		AllocationRate *float64         `json:"allocated_bytes_per_s"`
-		Incomplete     int              `json:"incomplete"`
-		Affected       int              `json:"affected_by_loss"`
-		Induced        int              `json:"induced"`
-		Generations    []jsonGeneration `json:"generations"`
-		Kinds          []jsonKind       `json:"kinds"`
-		Reasons        []jsonReason     `json:"reasons"`
-		Heap           jsonHeap         `json:"heap"`
-		Worst          []jsonStall      `json:"worst_windows"`
+		Watched          jsonMS           `json:"watched_ms"`
+		PausePct         *float64         `json:"pause_pct"`
+		Suspend          *jsonMS          `json:"suspend_ms"`
+		AllocatedMax     *int64           `json:"allocated_max_bytes"`
+		AllocationRate   *float64         `json:"allocated_bytes_per_s"`
+		AllocationRateIs *string          `json:"allocated_bytes_per_s_is"`
+		Incomplete       int              `json:"incomplete"`
+		Affected         int              `json:"affected_by_loss"`
+		Induced          int              `json:"induced"`
+		Generations      []jsonGeneration `json:"generations"`
+		Kinds            []jsonKind       `json:"kinds"`
+		Reasons          []jsonReason     `json:"reasons"`
+		Heap             jsonHeap         `json:"heap"`
+		Worst            []jsonStall      `json:"worst_windows"`
 	}
 	jsonGeneration struct {
 		Generation int `json:"generation"`
@@ -318,7 +320,7 @@ func (c *Case) jsonAll() jsonAll {
 	all, h := c.Summary.All(), c.Summary.Heap
 	j := jsonAll{
 		jsonTotals: totalsJSON(all), Watched: jsonMS(c.Summary.Watched()),
-		PausePct: finite(c.PauseShare()), AllocationRate: finite(c.Summary.AllocationRate()),
+		PausePct:   finite(c.PauseShare()),
 		Incomplete: all.Incomplete, Affected: all.Affected, Induced: all.Induced,
 		Generations: []jsonGeneration{}, Kinds: []jsonKind{}, Reasons: []jsonReason{}, Worst: []jsonStall{},
 		Heap: jsonHeap{
@@ -326,6 +328,7 @@ func (c *Case) jsonAll() jsonAll {
 			MaxLoad: optional(h.MaxLoad), MinHeaps: positive(h.MinHeaps), MaxHeaps: positive(h.MaxHeaps),
 		},
 	}
+	j.useAllocated(&c.Summary)
 	if all.SuspendKnown > 0 {
 		j.Suspend = new(jsonMS)
 		*j.Suspend = jsonMS(all.Suspend)
@@ -356,6 +359,16 @@ func (c *Case) jsonAll() jsonAll {
 	return j
 }
 
+// useAllocated replaces what the collections count by all that the process allocated.
+func (j *jsonAll) useAllocated(of *stats.Summary) {
+	sum, rate := of.Allocated(), of.AllocationRate()
+	j.Allocated, j.AllocatedIs = bytesJSON(sum)
+	j.AllocatedMax = optional(sum.Max())
+	if rate.Known() {
+		j.AllocationRate, j.AllocationRateIs = finite(gc.Some(rate.PerSecond)), filled(rate.Certainty.String())
+	}
+}
+
 func totalsJSON(t *stats.Totals) jsonTotals {
 	j := jsonTotals{Count: t.Count}
 	if t.Pause.Count() > 0 {
@@ -372,16 +385,10 @@ func totalsJSON(t *stats.Totals) jsonTotals {
 }
 
 func bytesJSON(b stats.Bytes) (sum *int64, is *string) {
-	switch {
-	case b.Known == 0:
-		return nil, nil
-	case b.Estimated:
-		return &b.Sum, filled("estimate")
-	case b.AtLeast:
-		return &b.Sum, filled("lower_bound")
-	default:
-		return &b.Sum, filled("exact")
+	if c := b.Certainty(); c != gc.Uncertain {
+		return &b.Sum, filled(c.String())
 	}
+	return nil, nil
 }
 
 func (c *Case) jsonTimeline() *jsonTimeline {

@@ -46,8 +46,8 @@ func (c *Case) writeMarkdown(p *text.Page, j *jsonProcess) {
 		p.Line("| paused | %s of %s (%s) |", c.totalPause(), units.Duration(c.Summary.Watched()), share)
 		p.Line("| pauses | median %s, p99 %s, longest %s |", units.Duration(all.Pause.Percentile(50)), units.Duration(all.Pause.Percentile(99)), units.Duration(all.Pause.Max()))
 	}
-	if all.Allocated.Known > 0 {
-		p.Line("| allocated | %s |", sumText(all.Allocated))
+	if allocated := c.Summary.Allocated(); allocated.Known > 0 {
+		p.Line("| allocated | %s |", sumText(allocated))
 	}
 	if peak := c.Summary.Heap.Peak; peak.Known() {
 		p.Line("| largest heap | %s |", units.Bytes(peak.Or(0)))

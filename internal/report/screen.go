@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/provider"
@@ -154,7 +155,7 @@ func (c *Case) writeFigures(p *text.Page) {
 	rows := [...][3]string{
 		{"Total pause", c.totalPause(), c.pauses()},
 		{"Collections", units.Count(all.Count), c.classes()},
-		{"Allocated", sumText(all.Allocated), c.allocation()},
+		{"Allocated", sumText(c.Summary.Allocated()), c.allocation()},
 	}
 	var name, value int
 	for _, r := range rows {
@@ -218,7 +219,7 @@ func (c *Case) classes() string {
 func (c *Case) allocation() string {
 	var parts []string
 	if rate := c.Summary.AllocationRate(); rate.Known() {
-		parts = append(parts, "("+units.Bytes(int64(rate.Or(0)))+"/s)")
+		parts = append(parts, "("+certaintyMarks[rate.Certainty]+units.Bytes(int64(rate.PerSecond))+"/s)")
 	}
 	freed := c.Summary.All().Freed
 	if freed.Known > 0 {
@@ -232,17 +233,13 @@ func (c *Case) allocation() string {
 // sumText writes a sum, with ~ if it is estimated and > where the true one may
 // be larger.
 func sumText(b stats.Bytes) string {
-	switch size := units.Bytes(b.Sum); {
-	case b.Known == 0:
+	if b.Known == 0 {
 		return "unknown"
-	case b.Estimated:
-		return "~" + size
-	case b.AtLeast:
-		return ">" + size
-	default:
-		return size
 	}
+	return certaintyMarks[b.Certainty()] + units.Bytes(b.Sum)
 }
+
+var certaintyMarks = map[gc.Certainty]string{gc.LowerBound: ">", gc.Estimate: "~"}
 
 // process describes the process and the settings of its GC.
 func (c *Case) process() string {
