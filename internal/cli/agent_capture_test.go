@@ -39,7 +39,7 @@ func TestAgentCaptures(t *testing.T) {
 		}
 	}()
 	defer func() { cancel(); <-done }()
-	program := dotnettest.StartFile(t, file, "web", 60)
+	program := dotnettest.StartFile(t, file, "web", 600, dotnettest.Often)
 	samplesUntil(t, address, "/metrics", func(s map[string]float64) bool { return s[`gctrail_agent_captures_total{outcome="kept"}`] == 1 })
 
 	url := fmt.Sprintf("http://%s/api/v1/captures?pid=%d&duration=1s&profile=gc-collect", address, program.PID)

@@ -90,7 +90,7 @@ func sessions(t *testing.T, pid int) (n int) {
 func sessionsUntil(t *testing.T, pid, n int, after string) {
 	t.Helper()
 	got := sessions(t, pid)
-	for deadline := time.Now().Add(30 * time.Second); got > n && time.Now().Before(deadline); got = sessions(t, pid) {
+	for deadline := time.Now().Add(dotnettest.Patience); got > n && time.Now().Before(deadline); got = sessions(t, pid) {
 		time.Sleep(50 * time.Millisecond)
 	}
 	if got > n {
@@ -104,7 +104,7 @@ func TestAgentLeavesNoSession(t *testing.T) {
 	for _, version := range dotnettest.Versions {
 		t.Run(strconv.Itoa(version), func(t *testing.T) {
 			file := dotnettest.Install(t, version)
-			program := dotnettest.StartFile(t, file, "web", 120)
+			program := dotnettest.StartFile(t, file, "web", 600)
 			waitForSocket(t, program.PID)
 			before := sessions(t, program.PID)
 			for _, how := range []syscall.Signal{syscall.SIGTERM, syscall.SIGINT, syscall.SIGKILL, syscall.SIGKILL} {
@@ -124,7 +124,7 @@ func TestAgentLeavesNoSession(t *testing.T) {
 // runtime notes that a session is closed when it writes to it, at the latest with
 // the next session.
 func TestAgentKilledBesideIdle(t *testing.T) {
-	program := dotnettest.Start(t, 10, "idle", 120)
+	program := dotnettest.Start(t, 10, "idle", 600)
 	waitForSocket(t, program.PID)
 	before := sessions(t, program.PID)
 	for range 5 {
@@ -145,8 +145,8 @@ func TestAgentWithStoppedProgram(t *testing.T) {
 	file := dotnettest.Install(t, 10)
 	other := dotnettest.Install(t, 9)
 	a := startAgent(t, "--name", filepath.Base(file), "--name", filepath.Base(other), "--labels", "process")
-	stopped := dotnettest.StartFile(t, file, "web", 12)
-	going := dotnettest.StartFile(t, other, "web", 12)
+	stopped := dotnettest.StartFile(t, file, "web", 12, dotnettest.Often)
+	going := dotnettest.StartFile(t, other, "web", 12, dotnettest.Often)
 	collections := func(s map[string]float64, name string) (n float64) {
 		for _, generation := range []string{"gen0", "gen1", "gen2"} {
 			n += s[`dotnet_gc_collections_total{dotnet_gc_heap_generation="`+generation+`",process="`+name+`"}`]
@@ -159,8 +159,13 @@ func TestAgentWithStoppedProgram(t *testing.T) {
 	if err := stopped.Process.Signal(syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	time.Sleep(time.Second) // what it had written is read
+	// What it had written is read when more of the other one has been read, twice.
 	before := samplesUntil(t, a.address, "/metrics", func(map[string]float64) bool { return true })
+	for range 2 {
+		before = samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
+			return collections(s, going.Name) > collections(before, going.Name)+10
+		})
+	}
 	after := samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
 		return collections(s, going.Name) > collections(before, going.Name)+20
 	})
@@ -188,7 +193,7 @@ func TestAgentWithoutRoot(t *testing.T) {
 	const nobody = 65534
 	as := &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: nobody, Gid: nobody}}
 	path := shared(t)
-	others := dotnettest.Start(t, 10, "idle", 60)
+	others := dotnettest.Start(t, 10, "idle", 600)
 	waitForSocket(t, others.PID)
 
 	own := filepath.Join(filepath.Dir(path), "own-"+others.Name)
@@ -202,7 +207,7 @@ func TestAgentWithoutRoot(t *testing.T) {
 	a := newAgentProcess(t, "--name", others.Name, "--name", filepath.Base(own), "--labels", "process")
 	a.Path, a.SysProcAttr = path, as
 	a.start(t)
-	program := exec.CommandContext(t.Context(), own, "web", "60")
+	program := exec.CommandContext(t.Context(), own, "web", "600")
 	program.Dir, program.SysProcAttr = "/", as
 	if err := program.Start(); err != nil {
 		t.Fatal(err)
@@ -223,7 +228,7 @@ func TestAgentWithoutRoot(t *testing.T) {
 // unreachable.
 func TestAgentWithDeafProgram(t *testing.T) {
 	file := dotnettest.Install(t, 10)
-	sleeping := exec.CommandContext(t.Context(), "sleep", "60")
+	sleeping := exec.CommandContext(t.Context(), "sleep", "600")
 	if err := sleeping.Start(); err != nil {
 		t.Skip("a process that waits: ", err)
 	}

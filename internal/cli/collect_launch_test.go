@@ -18,12 +18,6 @@ import (
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
-func aMinute(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-	t.Cleanup(cancel)
-	return ctx
-}
-
 // wholeFile checks that a trace is whole and has collections.
 func wholeFile(t *testing.T, path string) {
 	t.Helper()
@@ -45,7 +39,7 @@ func TestLaunchPlain(t *testing.T) {
 		{"kill -9 $$", 137, "sh: exit code 137"},
 		{"echo out; exit 4", 4, "sh: exit code 4"},
 	} {
-		code, out, talk := gctrail(aMinute(t), "collect", "--hide-child-io", "--", "sh", "-c", tt.command)
+		code, out, talk := gctrail(patient(t), "collect", "--hide-child-io", "--", "sh", "-c", tt.command)
 		if code != tt.code || out != "" || !strings.Contains(talk, tt.says) {
 			t.Errorf("%s: exit code %d, want %d: %s%s", tt.command, code, tt.code, out, talk)
 		}
@@ -63,7 +57,7 @@ func TestLaunchOutput(t *testing.T) {
 		{"--hide-child-io", "", "gctrail: sh: exit code 5; to see its output, run without --hide-child-io and with -o FILE\n"},
 		{"--output=-", "", "gctrail: sh: exit code 5; to see its output, run without --hide-child-io and with -o FILE\n"},
 	} {
-		cmd := newCollecting(aMinute(t), t, tt.flag, "--", "sh", "-c", "read x; echo out $x; echo err >&2; exit 5").Cmd
+		cmd := newCollecting(patient(t), t, tt.flag, "--", "sh", "-c", "read x; echo out $x; echo err >&2; exit 5").Cmd
 		cmd.Stdin = strings.NewReader("in\n")
 		var talk strings.Builder
 		cmd.Stderr = &talk
@@ -84,7 +78,7 @@ func TestLaunchLeft(t *testing.T) {
 	}
 	// The shell ends when the one it leaves behind has begun: until then, its
 	// environment cannot be seen.
-	code, _, talk := gctrail(aMinute(t), "collect", "--", "sh", "-c",
+	code, _, talk := gctrail(patient(t), "collect", "--", "sh", "-c",
 		fmt.Sprintf(`sh -c 'echo $$ > %[1]s; read x < %[2]s' & until [ -s %[1]s ]; do sleep 0.01; done`, pidFile, never))
 	b, err := os.ReadFile(pidFile)
 	if err != nil {
@@ -104,7 +98,8 @@ func TestLaunchLeft(t *testing.T) {
 func TestLaunch(t *testing.T) {
 	first, second := dotnettest.Install(t, 8), dotnettest.Install(t, 10)
 	dir := filepath.Join(t.ArtifactDir(), "made") + "/"
-	code, _, talk := gctrail(aMinute(t), "collect", "-o", dir, "--", "sh", "-c", fmt.Sprintf("%s web 1 & %s web 1; wait; exit 7", first, second))
+	code, _, talk := gctrail(patient(t), "collect", "-o", dir, "--", "sh", "-c",
+		fmt.Sprintf("export %s; %s web 2 & %s web 2; wait; exit 7", dotnettest.Often, first, second))
 	if code != 7 || !strings.Contains(talk, "exit code 7") {
 		t.Errorf("exit code %d: %s", code, talk)
 	}
@@ -114,7 +109,7 @@ func TestLaunch(t *testing.T) {
 			t.Fatalf("files %q: %s", found, talk)
 		}
 		wholeFile(t, found[0])
-		if rows := gcsRows(aMinute(t), t, found[0]); len(rows) == 0 || rows[0].Number != 1 {
+		if rows := gcsRows(patient(t), t, found[0]); len(rows) == 0 || rows[0].Number != 1 {
 			t.Errorf("the first of %d collections is not number 1", len(rows))
 		}
 	}
@@ -124,7 +119,7 @@ func TestLaunch(t *testing.T) {
 // failure.
 func TestLaunchOver(t *testing.T) {
 	path := filepath.Join(t.ArtifactDir(), "web.nettrace")
-	code, _, talk := gctrail(aMinute(t), "collect", "--duration", "1s", "-o", path, "--", dotnettest.Install(t, 9), "web", "40")
+	code, _, talk := gctrail(patient(t), "collect", "--duration", "1s", "-o", path, "--", dotnettest.Install(t, 9), "web", "600")
 	if code != exitDone || strings.Contains(talk, "the process") {
 		t.Errorf("exit code %d: %s", code, talk)
 	}
@@ -134,11 +129,14 @@ func TestLaunchOver(t *testing.T) {
 // TestLaunchInterrupted: a signal ends the trace, and then what the shell has
 // started.
 func TestLaunchInterrupted(t *testing.T) {
-	ctx := aMinute(t)
+	ctx := patient(t)
 	pidFile := filepath.Join(t.TempDir(), "pid")
-	script := fmt.Sprintf("%s web 40 & echo $! > %s; wait", dotnettest.Install(t, 10), pidFile)
+	script := fmt.Sprintf("%s web 600 & echo $! > %s; wait", dotnettest.Install(t, 10), pidFile)
 	c := newCollecting(ctx, t, "--", "sh", "-c", script).start()
-	grown(ctx, t, c.path, 5000)
+	until(ctx, t, "the trace has a collection", func() bool {
+		rows, err := readRows(ctx, c.path)
+		return err == nil && len(rows) > 0
+	})
 	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
@@ -165,41 +163,33 @@ func alive(pid string) bool {
 // TestPort: of the programs that dial a port, those that are asked for are
 // traced, and as many as there is room for; the others continue.
 func TestPort(t *testing.T) {
-	ctx := aMinute(t)
+	ctx := patient(t)
 	port := portFor(t)
 	variable := "DOTNET_DiagnosticPorts" + "=" + port
-	wanted, other := dotnettest.Start(t, 9, "web", 2, variable), dotnettest.Start(t, 8, "web", 1, variable)
+	file := dotnettest.Install(t, 9)
+	c := newCollecting(ctx, t, "--dport", port+",listen", "-n", filepath.Base(file))
+	var talk loggedLines
+	c.Stderr = &talk
+	c.start()
+	said := func(text string) {
+		t.Helper()
+		until(ctx, t, text, func() bool { return strings.Contains(strings.Join(talk.all(), "\n"), text) })
+	}
+	said("waiting for .NET programs started with " + variable)
+	other := dotnettest.Start(t, 8, "web", 1, variable)
+	said(fmt.Sprintf("%s %d runs untraced: its name does not match -n", other.Name, other.PID))
+	wanted := dotnettest.StartFile(t, file, "web", 600, variable)
+	collected(ctx, t, c.path, wanted, 1)
+	if info, err := os.Stat(port); err != nil || info.Mode() != fs.ModeSocket|0o600 {
+		t.Errorf("the port: %v, %v", info, err)
+	}
 	again := wanted.Restart("web", 1, variable)
-	path := filepath.Join(t.ArtifactDir(), "web.nettrace")
-	mode := make(chan fs.FileMode, 1)
-	go func() {
-		grown(ctx, t, path, 0)
-		info, err := os.Stat(port)
-		if err == nil {
-			mode <- info.Mode()
-		}
-		close(mode)
-	}()
-	code, _, talk := gctrail(ctx, "collect", "--dport", port+",listen", "-n", wanted.Name, "-o", path)
-	if code != 0 {
-		t.Fatalf("exit code %d: %s", code, talk)
-	}
-	for _, program := range []*dotnettest.Program{wanted, other, again} {
-		program.Totals()
-	}
-	for _, want := range []string{
-		"waiting for .NET programs started with " + variable,
-		fmt.Sprintf("%s %d runs untraced: its name does not match -n", other.Name, other.PID),
-		"runs untraced: -o is a single file",
-	} {
-		if !strings.Contains(talk, want) {
-			t.Errorf("%q is not said: %s", want, talk)
-		}
-	}
-	wholeFile(t, path)
-	if m := <-mode; m != fs.ModeSocket|0o600 {
-		t.Errorf("mode of the port: %v", m)
-	}
+	said(fmt.Sprintf("%s %d runs untraced: -o is a single file", again.Name, again.PID))
+	other.Totals()
+	again.Totals()
+	wanted.Terminate()
+	c.ends(exitDone)
+	wholeFile(t, c.path)
 	if _, err := os.Lstat(port); err == nil {
 		t.Error("the port was not removed")
 	}
@@ -219,24 +209,20 @@ func TestPortInterrupted(t *testing.T) {
 // TestSeveral: each process has its file, and one that is killed does not end the
 // others.
 func TestSeveral(t *testing.T) {
-	ctx, interrupt := context.WithTimeout(context.Background(), time.Minute)
+	ctx, interrupt := context.WithCancel(patient(t))
 	defer interrupt()
-	one, two := dotnettest.Start(t, 8, "web", 40), dotnettest.Start(t, 10, "web", 40)
+	one, two := dotnettest.Start(t, 8, "web", 600), dotnettest.Start(t, 10, "web", 600)
 	reached(ctx, t, one)
 	reached(ctx, t, two)
 	dir := t.ArtifactDir()
 	path := func(p *dotnettest.Program) string { return filepath.Join(dir, fmt.Sprint(p.PID, ".nettrace")) }
 	go func() {
 		defer interrupt()
-		grown(ctx, t, path(one), 10_000)
-		grown(ctx, t, path(two), 1_000)
+		collected(ctx, t, path(one), one, 1)
+		collected(ctx, t, path(two), two, 1)
+		before := len(seenIn(ctx, path(two), two))
 		one.Process.Kill()
-		info, err := os.Stat(path(two))
-		if err != nil {
-			t.Error(err)
-			return
-		}
-		grown(ctx, t, path(two), info.Size()+10_000)
+		collected(ctx, t, path(two), two, before+1)
 	}()
 	code, _, talk := gctrail(ctx, "collect", "-p", fmt.Sprintf("%d,%d", one.PID, two.PID), "-o", filepath.Join(dir, "{pid}.nettrace"))
 	if code != 0 || strings.Count(talk, "The GC") != 2 || strings.Count(talk, "exited without ending the trace") != 1 {

@@ -3,13 +3,11 @@
 package cli
 
 import (
-	"context"
 	"fmt"
 	"math"
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
@@ -44,8 +42,7 @@ func TestCollectTotals(t *testing.T) {
 
 func collectTotals(t *testing.T, version int, mode, setting string) {
 	t.Run(fmt.Sprintf("%d/%s/%s", version, mode, setting), func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
+		ctx := patient(t)
 		dir := t.ArtifactDir()
 		port := portFor(t)
 		program := dotnettest.Start(t, version, mode, 2, setting, "DOTNET_DiagnosticPorts"+"="+port)

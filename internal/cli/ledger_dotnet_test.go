@@ -58,7 +58,7 @@ func TestLedgerOfKilled(t *testing.T) {
 			}()
 			defer func() { cancel(); <-done }()
 			samplesUntil(t, address, "/readyz", func(map[string]float64) bool { return true })
-			program := dotnettest.StartFile(t, file, tt.mode, 120, tt.env...)
+			program := dotnettest.StartFile(t, file, tt.mode, 600, tt.env...)
 			who := `{process="` + program.Name + `"}`
 			samplesUntil(t, address, "/metrics", func(s map[string]float64) bool { return s[tt.grown+who] >= tt.enough })
 			if err := program.Cmd.Process.Kill(); err != nil {

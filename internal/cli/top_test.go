@@ -43,14 +43,14 @@ func (l *loggedLines) all() []string {
 // TestTopPlain follows a program that starts later, until it is killed: each of
 // its collections is a line.
 func TestTopPlain(t *testing.T) {
-	program := dotnettest.Start(t, 10, "web", 30)
+	program := dotnettest.Start(t, 10, "web", 600)
 	var out, talk loggedLines
 	std := &stdio{out: &out, err: text.NewPrinter(&talk)}
 	o := newTopOptions()
 	if err := o.names.Set(program.Name); err != nil {
 		t.Fatal(err)
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), dotnettest.Patience)
 	defer cancel()
 	done := make(chan error)
 	go func() { done <- o.run(ctx, std) }()
@@ -88,15 +88,21 @@ func TestTopPlain(t *testing.T) {
 // TestTopPlainEnds: with a process's id it ends with the process; and it ends
 // when nobody reads it any more.
 func TestTopPlainEnds(t *testing.T) {
-	program := dotnettest.Start(t, 9, "web", 2)
+	program := dotnettest.Start(t, 9, "web", 600)
 	o := newTopOptions()
 	o.pids = processNumbers{program.PID}
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), dotnettest.Patience)
 	defer cancel()
 	for ctx.Err() == nil && o.check(ctx) != nil {
 		time.Sleep(20 * time.Millisecond)
 	}
 	var out, talk loggedLines
+	go func() {
+		for len(out.all()) < 5 && ctx.Err() == nil {
+			time.Sleep(20 * time.Millisecond)
+		}
+		program.Terminate()
+	}()
 	if err := o.run(ctx, &stdio{out: &out, err: text.NewPrinter(&talk)}); err != nil || ctx.Err() != nil {
 		t.Errorf("%v, %v", err, ctx.Err())
 	}
