@@ -32,6 +32,9 @@ type Result struct {
 
 	Mechanisms clr.GlobalMechanisms // that it ran in the background is added
 	Condemned  clr.CondemnReasons1  // why this generation
+	// PauseMode is the latency mode in force. Its zero value is the mode that a runtime
+	// starts in: Interactive with background GC (Process.Flags, or a background
+	// collection), otherwise Batch.
 	PauseMode  clr.PauseMode
 	MemoryLoad int // percent of the machine's memory in use
 
@@ -146,6 +149,15 @@ func (gc *Collection) phases(r *Result) int {
 	}
 }
 
+// pauseMode returns the latency mode that a result says, or else that of the process.
+func (gc *Collection) pauseMode(r *Result) clr.PauseMode {
+	concurrent := gc.c.p.process.Flags&clr.StartupFlagsConcurrentGC != 0 || gc.plan.Background || gc.c.background != nil
+	if r.PauseMode == clr.PauseModeBatch && concurrent {
+		return clr.PauseModeInteractive
+	}
+	return r.PauseMode
+}
+
 // histories raises the histories of the collection as a whole and of each heap.
 func (gc *Collection) histories(on *Thread, r *Result) {
 	mechanisms := r.Mechanisms &^ clr.GlobalMechanismsConcurrent
@@ -154,7 +166,7 @@ func (gc *Collection) histories(on *Thread, r *Result) {
 	}
 	global := clr.GCGlobalHeapHistory{
 		NumHeaps: int32(len(r.Heaps)), CondemnedGeneration: uint32(gc.plan.Generation), Reason: gc.plan.Reason,
-		GlobalMechanisms: mechanisms, ClrInstanceID: gc.c.opt.ClrInstance, PauseMode: r.PauseMode,
+		GlobalMechanisms: mechanisms, ClrInstanceID: gc.c.opt.ClrInstance, PauseMode: gc.pauseMode(r),
 		MemoryPressure: uint32(r.MemoryLoad), CondemnReasons1: r.Condemned,
 		Values: make([]clr.GCGlobalHeapHistoryValue, gc.phases(r)),
 	}

@@ -184,7 +184,7 @@ func (a *allocations) noteBudgets(b *building) {
 	a.last = max(a.last, b.Start.Or(0))
 	a.heaps = b.Heaps.Or(a.heaps)
 	a.seen.add(b.Number)
-	a.noGC = a.noGC || b.pauseMode == clr.PauseModeNoGC
+	a.noGC = a.noGC || b.PauseMode == Some(clr.PauseModeNoGC)
 	for i, n := range [...]int64{b.sums[loh].budget, b.sums[poh].budget} {
 		if n > 0 {
 			a.largeBudgets[i] = n

@@ -23,6 +23,7 @@ type Collection struct {
 	Condemned  Opt[clr.CondemnReasons1] // why this generation: reasons of all heaps together
 	Mechanisms Opt[clr.GlobalMechanisms]
 	Compacted  Opt[bool]
+	PauseMode  Opt[clr.PauseMode] // the latency mode in force
 
 	Start     Opt[time.Duration] // GCStart; unknown if it is not in the trace
 	End       Opt[time.Duration] // GCEnd
@@ -53,6 +54,10 @@ type Collection struct {
 	// runtime times them; from .NET 6 on.
 	PhaseTimes []PhaseTime
 
+	// NoGCRegions counts the no-GC regions (GC.TryStartNoGCRegion) that took a number
+	// since the previous collection without a collection.
+	NoGCRegions int
+
 	// FreeList is what became of gen2's free list; known of collections of gen1.
 	FreeList Opt[FreeList]
 
@@ -78,8 +83,8 @@ type Collection struct {
 
 // A PhaseTime is how long a phase of a collection took while threads were suspended.
 type PhaseTime struct {
-	Phase    string // MarkRoots, Plan, Compact and others; see clr.TimeNames
-	Duration time.Duration
+	Phase    string             // MarkRoots, Plan, Compact and others; see clr.TimeNames
+	Duration Opt[time.Duration] // unknown if the runtime wrote more than the whole pause
 }
 
 // Kind is the way a collection ran.

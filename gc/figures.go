@@ -81,6 +81,7 @@ func (rt *runtime) finish(n int) {
 	b.useReported()
 	b.computeIntervals(&rt.last)
 	b.computeMarks()
+	b.rejectPhases()
 	if b.histories() {
 		rt.sized = true
 		b.computeSizes()

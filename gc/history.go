@@ -63,7 +63,9 @@ func (m *Model) globalHistory(e *event) {
 	if v.MemoryPressure <= 100 {
 		b.MemoryLoad = Some(int(v.MemoryPressure))
 	}
-	b.pauseMode = v.PauseMode
+	if v.PauseMode <= clr.PauseModeNoGC {
+		b.PauseMode = Some(v.PauseMode)
+	}
 	b.addCondemned(v.CondemnReasons1)
 	b.PhaseTimes = phaseTimes(v.Values)
 }
@@ -74,10 +76,31 @@ func phaseTimes(values []clr.GCGlobalHeapHistoryValue) []PhaseTime {
 	names := clr.TimeNames(len(values))
 	times := make([]PhaseTime, len(names))
 	for i, name := range names {
-		times[i] = PhaseTime{name, time.Duration(values[i].Time) * time.Microsecond}
+		times[i] = PhaseTime{name, Some(time.Duration(values[i].Time) * time.Microsecond)}
 	}
 	return times
 }
+
+// rejectPhases takes back the times that are longer than the pause they are a part of:
+// .NET 8 was seen to write a reading of its clock as the time of a compaction.
+func (c *Collection) rejectPhases() {
+	pause, known := c.Pause().Get()
+	if !known {
+		pause, known = c.Duration().Get()
+	}
+	if !known {
+		return
+	}
+	for i := range c.PhaseTimes {
+		if t := &c.PhaseTimes[i]; t.Duration.Or(0) > pause+clockSkew {
+			t.Duration = Opt[time.Duration]{}
+		}
+	}
+}
+
+// clockSkew is by how much a phase may be longer than the events of its pause show: the
+// runtime times both with readings of its own.
+const clockSkew = time.Millisecond
 
 // maxHeaps is the most heaps that the runtime can have (gcconfig.h).
 const maxHeaps = 1024

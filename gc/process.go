@@ -32,6 +32,7 @@ type Process struct {
 	// Suspensions are those that belong to no collection, by reason and kind.
 	Suspensions []SuspensionTotal
 
+	NoGC       NoGC
 	Pressure   Pressure
 	AllocWaits AllocWaits
 	Adaptation Adaptation

@@ -40,6 +40,7 @@ type runtime struct {
 
 	last        previous
 	allocations allocations
+	regions     regions
 }
 
 // A building is a collection that is being rebuilt.
@@ -62,7 +63,6 @@ type building struct {
 	sums       [5]generation // over the heaps seen
 	promoted   [5]int64      // TotalPromotedSizeN of GCHeapStats
 	desired    Opt[int64]    // FinalYoungestDesired of GCGlobalHeapHistory: gen0's budget on each heap
-	pauseMode  clr.PauseMode // of GCGlobalHeapHistory
 	allAfter   bool          // they have the sizes after of all generations
 	pinned     bool          // and what survived because it was pinned
 	marks      []rawMark
@@ -189,6 +189,7 @@ func (rt *runtime) started(b *building, e *event) {
 	b.Start = Some(e.time)
 	b.AllocatedTicks = Some(rt.ticks)
 	b.badTick = rt.badTick
+	b.NoGCRegions = rt.regions.started(rt.process, b.Number)
 	rt.ticks, rt.badTick = 0, false
 	b.tickedAtStart = rt.ticksOf
 	rt.begun++

@@ -79,6 +79,7 @@ func (m *Model) suspendBegin(e *event) {
 		m.drop(e.time)
 		return
 	}
+	rt.regions.suspending(e.process, v)
 	s := &suspension{thread: e.TID, reason: v.Reason, begin: e.time}
 	m.room.suspended++
 	rt.suspensions[e.TID] = s
@@ -239,6 +240,9 @@ func (rt *runtime) closed(s *suspension) {
 	case s.reason == clr.SuspendReasonSuspendForGCPrep && rt.background != nil && rt.background.initial:
 		rt.backgroundWindow(s, rt.background)
 	default:
+		if s.reason == clr.SuspendReasonSuspendForGC {
+			rt.regions.abandon(s.duration())
+		}
 		rt.process.addSuspension(s.reason, PauseOther, s.duration())
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -87,6 +88,9 @@ var plain = []Column{
 	{"sync_blocks", func(c *gc.Collection) Value { return opt(c.SyncBlocks, integer[int64]) }},
 	{"mechanisms", func(c *gc.Collection) Value { return text(strings.Join(c.Mechanisms.Or(0).Names(), " ")) }},
 	{"compacted", func(c *gc.Collection) Value { return opt(c.Compacted, boolean) }},
+	{"pause_mode", func(c *gc.Collection) Value {
+		return opt(c.PauseMode, func(m clr.PauseMode) Value { return text(m.String()) })
+	}},
 	{"complete", func(c *gc.Collection) Value { return boolean(c.Complete) }},
 	{"affected_by_loss", func(c *gc.Collection) Value { return boolean(c.AffectedByLoss) }},
 }

@@ -110,7 +110,7 @@ func addGenerations(d detail, c *gc.Collection) (detail, int) {
 
 func addPhaseTimes(d detail, c *gc.Collection) (detail, int) {
 	for _, t := range c.PhaseTimes {
-		d = d.add(int64(slices.Index(timeNames, t.Phase)), t.Duration.Round(time.Microsecond).Microseconds())
+		d = d.add(int64(slices.Index(timeNames, t.Phase))).opt(micros(t.Duration))
 	}
 	return d, len(c.PhaseTimes)
 }

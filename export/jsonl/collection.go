@@ -114,6 +114,11 @@ func (w *writer) heaps(c *gc.Collection) {
 		w.text("mechanisms", "")
 	}
 	w.optBool("compacted", c.Compacted)
+	if mode, ok := c.PauseMode.Get(); ok {
+		w.text("pause_mode", mode.String())
+	} else {
+		w.text("pause_mode", "")
+	}
 	w.key("mark")
 	w.dst = append(w.dst, '[')
 	for i := range c.Marks {
@@ -131,7 +136,7 @@ func (w *writer) heaps(c *gc.Collection) {
 		}
 		w.dst = append(w.dst, '{')
 		w.text("phase", t.Phase)
-		w.ms("ms", t.Duration)
+		w.optMS("ms", t.Duration)
 		w.dst = append(w.dst, '}')
 	}
 	w.dst = append(w.dst, ']')

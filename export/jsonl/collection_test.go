@@ -154,6 +154,7 @@ func full() *gc.Collection {
 		Condemned:   gc.Some(clr.CondemnReasons1LowEphemeral | clr.CondemnReasons1BeforeBGC),
 		Mechanisms:  gc.Some(clr.GlobalMechanismsConcurrent | clr.GlobalMechanismsPromotion),
 		Compacted:   gc.Some(false),
+		PauseMode:   gc.Some(clr.PauseModeSustainedLowLatency),
 		Start:       ms(470.552),
 		End:         ms(489.574732),
 		SinceLast:   ms(33.5),

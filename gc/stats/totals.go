@@ -80,11 +80,18 @@ func allocated(c *gc.Collection) (gc.Opt[int64], gc.Certainty) {
 }
 
 // Induced reports whether the program requested the collection with a form of
-// GC.Collect.
+// GC.Collect. One that GC.TryStartNoGCRegion needs has the same reason.
 func Induced(c *gc.Collection) bool {
+	if ForNoGC(c) {
+		return false
+	}
 	switch c.Reason.Or(0) {
 	case clr.GCReasonInduced, clr.GCReasonInducedNotForced, clr.GCReasonInducedCompacting, clr.GCReasonInducedAggressive:
 		return true
 	}
 	return false
 }
+
+// ForNoGC reports whether GC.TryStartNoGCRegion ran the collection, to find the memory
+// that its region may allocate.
+func ForNoGC(c *gc.Collection) bool { return c.PauseMode == gc.Some(clr.PauseModeNoGC) }

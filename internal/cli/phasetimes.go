@@ -2,6 +2,8 @@ package cli
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
@@ -46,7 +48,7 @@ func phaseTimeFields() []field[gc.Collection] {
 		fields = append(fields, field[row]{name: p.name, heading: p.heading, rank: p.rank, value: func(r *row) column.Value {
 			for _, t := range r.PhaseTimes {
 				if t.Phase == p.phase {
-					return timeOf(t.Duration)
+					return valueOf(t.Duration, timeOf)
 				}
 			}
 			return column.Value{}
@@ -66,7 +68,10 @@ func restOf(c *gc.Collection) gc.Opt[time.Duration] {
 	}
 	rest := pause - c.Suspend().Or(0)
 	for _, t := range c.PhaseTimes {
-		rest -= t.Duration
+		if !t.Duration.Known() {
+			return gc.Opt[time.Duration]{}
+		}
+		rest -= t.Duration.Or(0)
 	}
 	return gc.Some(max(0, rest))
 }
@@ -91,7 +96,14 @@ type timedSum struct {
 	process *gc.Process
 	rows    []gc.Collection
 	pause   time.Duration
-	phases  []gc.PhaseTime // summed up
+	phases  []timedPhase
+}
+
+// A timedPhase sums up the times of a phase as far as they are known.
+type timedPhase struct {
+	phase    string
+	duration time.Duration
+	atLeast  bool
 }
 
 func (s *timedSum) add(c *gc.Collection) {
@@ -103,13 +115,13 @@ func (s *timedSum) add(c *gc.Collection) {
 }
 
 func (s *timedSum) sum(t gc.PhaseTime) {
-	for i := range s.phases {
-		if s.phases[i].Phase == t.Phase {
-			s.phases[i].Duration += t.Duration
-			return
-		}
+	i := slices.IndexFunc(s.phases, func(p timedPhase) bool { return p.phase == t.Phase })
+	if i < 0 {
+		i = len(s.phases)
+		s.phases = append(s.phases, timedPhase{phase: t.Phase})
 	}
-	s.phases = append(s.phases, t)
+	s.phases[i].duration += t.Duration.Or(0)
+	s.phases[i].atLeast = s.phases[i].atLeast || !t.Duration.Known()
 }
 
 // listPhaseTimes lists how long the phases took in which threads were suspended.
@@ -137,14 +149,17 @@ func listPhaseTimes(ctx context.Context, std *stdio, out *output, l *listing, pa
 	return sections(scan, std, w, sums, func(s *timedSum) uint64 { return s.process.PID },
 		func(p *text.Page, of *gc.Process, s *timedSum) {
 			p.Heading("%s: %s paused in %s", called(of), units.Duration(s.pause), text.Plural(int64(len(s.rows)), "GC", "GCs"))
-			words := ""
+			var words []string
 			for _, t := range s.phases {
-				if t.Duration > 0 {
-					words += ", " + t.Phase + " " + units.Duration(t.Duration)
+				switch {
+				case t.atLeast:
+					words = append(words, t.phase+" at least "+units.Duration(t.duration))
+				case t.duration > 0:
+					words = append(words, t.phase+" "+units.Duration(t.duration))
 				}
 			}
-			if words != "" {
-				p.Prose("Phases: ", words[2:]+".")
+			if len(words) > 0 {
+				p.Prose("Phases: ", strings.Join(words, ", ")+".")
 			}
 		},
 		func(s *timedSum) []gc.Collection { return s.rows },

@@ -32,8 +32,14 @@ var figures = []Figure{
 		Source: "CondemnReasons1 of GCPerHeapHistory and GCGlobalHeapHistory (gcrecord.h, gc_condemn_reason_condition)",
 	},
 	{
+		Name: "pause mode", Unit: "word", Keys: []string{"pause_mode"},
+		Text: "The latency mode in force: Interactive, the default with background GC; Batch, without it; LowLatency, which puts off gen 2 GCs; SustainedLowLatency; or NoGC, where GC.TryStartNoGCRegion needed the GC. " +
+			"GCSettings.LatencyMode sets all but the last.",
+		Source: "PauseMode of GCGlobalHeapHistory (gc.h, gc_pause_mode)",
+	},
+	{
 		Name: "induced", Unit: "count", Keys: []string{"induced"},
-		Text:    "Collections that the program requested with GC.Collect: the reasons Induced, InducedCompacting and InducedAggressive, and InducedNotForced, which GC.AddMemoryPressure requests, too.",
+		Text:    "Collections that the program requested with GC.Collect: the reasons Induced, InducedCompacting and InducedAggressive, and InducedNotForced, which GC.AddMemoryPressure requests, too. Those that GC.TryStartNoGCRegion needs have the same reasons, but the pause mode NoGC, and do not count.",
 		Source:  "Reason of GCStart",
 		Differs: "PerfView counts Induced and InducedNotForced only.",
 	},
@@ -125,7 +131,7 @@ var figures = []Figure{
 	{
 		Name: "phase times", Unit: "ms", Keys: []string{"phase_times", "rest_ms", "longest_root", "mark_sized_ref_ms", "mark_roots_ms", "mark_short_weak_ms", "mark_scan_finalization_ms", "mark_long_weak_ms", "plan_ms", "relocate_ms", "sweep_ms", "compact_ms"},
 		Text: "The phases of a collection in which threads were suspended, as the runtime times them: marking from sized references, from other roots, short weak handles, finalization and long weak handles; planning; then sweeping, or relocating and " +
-			"compacting. Of a background collection only marking. rest_ms is the pause without its suspension and these phases: waiting, fixing handles, restarting. longest_root is the kind of root from which marking took longest on any heap.",
+			"compacting. Of a background collection only marking. rest_ms is the pause without its suspension and these phases: waiting, fixing handles, freeing memory, restarting. A phase longer than its pause is unknown, and so is the rest: .NET 8 writes such ones. longest_root is the kind of root from which marking took longest on any heap.",
 		Source: "Values of GCGlobalHeapHistory, version 4 (.NET 6 and later; gcpriv.h, etw_gc_time_info); mark",
 	},
 	{

@@ -101,7 +101,7 @@ func (c *Case) writeReasons(p *text.Page) {
 	g.numbers("count", 0, each(rows, func(r *stats.Reason) string { return units.Count(r.Count) }))
 	g.timeSums("total", 0, each(rows, func(r *stats.Reason) timeSum { return pauseSum(r.Totals) }))
 	g.times("max", 0, each(rows, func(r *stats.Reason) gc.Opt[time.Duration] { return ofPauses(r.Totals, r.Pause.Max()) }))
-	g.words("", 1, each(rows, func(r *stats.Reason) string { _, gloss := reasonWords(r.Reason); return gloss }))
+	g.words("", 1, each(rows, glossOf))
 	g.write(p)
 }
 
@@ -125,6 +125,19 @@ var reasonGlosses = map[clr.GCReason]string{
 	clr.GCReasonBGCTuningSOH:          "experimental tuning of background GCs",
 	clr.GCReasonBGCTuningLOH:          "experimental tuning of background GCs, for large objects",
 	clr.GCReasonBGCStepping:           "experimental tuning of background GCs, step by step",
+}
+
+// glossOf says what the reason of some collections means. GC.TryStartNoGCRegion gives
+// that of GC.Collect.
+func glossOf(r *stats.Reason) string {
+	_, gloss := reasonWords(r.Reason)
+	switch {
+	case r.Reason != gc.Some(clr.GCReasonInduced) || r.Induced == r.Count:
+		return gloss
+	case r.Induced == 0:
+		return "GC.TryStartNoGCRegion"
+	}
+	return gloss + ", or GC.TryStartNoGCRegion"
 }
 
 func reasonWords(r gc.Opt[clr.GCReason]) (name, gloss string) {

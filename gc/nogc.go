@@ -1,0 +1,66 @@
+package gc
+
+import (
+	"math"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/saturate"
+)
+
+// NoGC sums up the no-GC regions that began without a collection. Those that needed one
+// are collections whose PauseMode is NoGC.
+type NoGC struct {
+	Regions   int
+	Suspended time.Duration // while they began
+}
+
+// regions finds the no-GC regions of a runtime that began without a collection.
+// GC.TryStartNoGCRegion suspends the threads and takes a collection's number; it raises
+// GCStart only if it has to collect to find the memory (gc.cpp, garbage_collect).
+type regions struct {
+	latest    Opt[uint32] // number taken, as far as is known
+	abandoned int         // suspensions for collections that did not begin, since then
+	suspended time.Duration
+	since     int // regions since the latest collection began
+}
+
+// abandon notes a suspension for a collection in which none began.
+func (r *regions) abandon(d time.Duration) {
+	r.abandoned++
+	r.suspended = saturate.Add(r.suspended, max(0, d))
+}
+
+// numbered notes that a number is the latest taken. The numbers since the one before
+// it were taken by as many of the abandoned suspensions: others, such as those of
+// GC.RefreshMemoryLimit, take none, and without them events were lost.
+func (r *regions) numbered(p *Process, number uint32) {
+	latest, known := r.latest.Get()
+	if known && number <= latest {
+		return
+	}
+	if taken := min(int64(number)-int64(latest), int64(r.abandoned)); known && taken > 0 {
+		r.since += int(taken)
+		p.NoGC.Regions += int(taken)
+		p.NoGC.Suspended = saturate.Add(p.NoGC.Suspended, r.suspended)
+	}
+	r.latest, r.abandoned, r.suspended = Some(number), 0, 0
+}
+
+// suspending notes a suspension for a collection. Outside background collections, it
+// carries the latest number taken.
+func (r *regions) suspending(p *Process, v *clr.GCSuspendEEBegin) {
+	if v.Reason == clr.SuspendReasonSuspendForGC && v.Count != math.MaxUint32 {
+		r.numbered(p, v.Count)
+	}
+}
+
+// started notes that a collection begins, and returns the regions since the one before.
+func (r *regions) started(p *Process, number uint32) int {
+	if number > 0 {
+		r.numbered(p, number-1)
+	}
+	since := r.since
+	*r = regions{latest: Some(max(number, r.latest.Or(0)))}
+	return since
+}

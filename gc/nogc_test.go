@@ -1,0 +1,56 @@
+package gc_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+)
+
+// TestNoGCRegions checks that suspensions without a collection are no-GC regions where
+// they took numbers, and only as many as there are numbers and suspensions.
+func TestNoGCRegions(t *testing.T) {
+	const user = 5
+	s := newScript()
+	given := func(ms float64, count uint32) { // a suspension in which no collection begins
+		s.raise(ms, user, clr.RuntimeProvider, 9, 1, uint32(clr.SuspendReasonSuspendForGC), count, s.clr)
+		s.suspendEnd(ms+0.1, user)
+		s.restartBegin(ms+0.2, user)
+		s.restartEnd(ms+0.3, user)
+	}
+	collect := func(ms float64, number uint32) {
+		s.raise(ms, user, clr.RuntimeProvider, 9, 1, uint32(clr.SuspendReasonSuspendForGC), number-1, s.clr)
+		s.suspendEnd(ms+0.1, user)
+		s.start(ms+0.2, user, number, 0, clr.GCTypeNonConcurrentGC)
+		s.end(ms+0.3, user, number, 0)
+		s.stats(ms+0.3, user, 1000)
+		s.restartBegin(ms+0.4, user)
+		s.restartEnd(ms+0.5, user)
+	}
+	collect(10, 4)
+	given(20, 4) // took 5
+	given(21, 5) // took 6
+	collect(30, 7)
+	given(40, 7) // took none
+	collect(50, 8)
+	collect(60, 11) // 9 and 10 were lost: no suspension took them
+	given(70, 11)   // took 12, as the next one shows
+	given(80, 12)
+
+	var m gc.Model
+	want := map[uint32]int{7: 2}
+	var p *gc.Process
+	for c, err := range m.Collections(s) {
+		if err != nil {
+			t.Fatal(err)
+		}
+		if c.NoGCRegions != want[c.Number] {
+			t.Errorf("GC %d follows %d regions, want %d", c.Number, c.NoGCRegions, want[c.Number])
+		}
+		p = c.Process
+	}
+	if want := (gc.NoGC{Regions: 3, Suspended: 600 * time.Microsecond}); p.NoGC != want {
+		t.Errorf("%+v, want %+v", p.NoGC, want)
+	}
+}
