@@ -39,7 +39,7 @@ func start(ctx context.Context, t *testing.T, version int, mode string, seconds 
 }
 
 func limited(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), dotnettest.Patience)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -55,13 +55,15 @@ func TestRuntimes(t *testing.T) {
 	for _, version := range dotnettest.Versions {
 		t.Run(fmt.Sprint(version), func(t *testing.T) {
 			ctx := limited(t)
-			p := start(ctx, t, version, "idle", 20, "DOTNET_gcServer=1", "GREETING=hé")
+			before := time.Now()
+			p := start(ctx, t, version, "idle", 600, "DOTNET_gcServer=1", "GREETING=hé")
 			i := p.Info
 			if int(i.PID) != p.PID || i.OS != "Linux" || i.Arch != "x64" || i.EntryAssembly != "gcload" || i.RID != "linux-x64" ||
 				!strings.HasPrefix(i.RuntimeVersion, fmt.Sprint(version)+".0.") || i.Cookie == (diag.Cookie{}) {
 				t.Errorf("info %+v", i)
 			}
-			if p.GC.Server != diag.On || time.Since(p.Started) > 10*time.Second {
+			// The kernel counts when it started in ticks of 10 ms since it was booted.
+			if p.GC.Server != diag.On || p.Started.Before(before.Add(-10*time.Second)) || p.Started.After(time.Now().Add(10*time.Second)) {
 				t.Errorf("%+v, started %v", p.GC, p.Started)
 			}
 			c := p.Client()
@@ -115,7 +117,7 @@ func TestSuspended(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	dotnettest.Start(t, 8, "idle", 20, variable)
+	dotnettest.Start(t, 8, "idle", 600, variable)
 	r, err := l.Accept(ctx)
 	if err != nil {
 		t.Fatal(err)
@@ -137,21 +139,25 @@ func TestSuspended(t *testing.T) {
 }
 
 // TestManySessions: the 65th session is refused with its reason, and when those
-// before it have been closed, there is room again.
+// before it have been closed, there is room again. Some of the others may be somebody
+// else's, who watches all programs of the machine.
 func TestManySessions(t *testing.T) {
 	const most = 64
 	ctx := limited(t)
-	c := start(ctx, t, 8, "idle", 20).Client()
+	c := start(ctx, t, 8, "idle", 600).Client()
 	var sessions []*diag.Session
 	for range most {
 		s, err := c.Collect(ctx, collections)
+		if errors.Is(err, diag.Fail) && len(sessions) > 0 {
+			break
+		}
 		if err != nil {
 			t.Fatalf("session %d: %v", len(sessions)+1, err)
 		}
 		sessions = append(sessions, s)
 	}
 	if _, err := c.Collect(ctx, collections); !errors.Is(err, diag.Fail) || diag.Remedy(err) == "" {
-		t.Errorf("session %d: %v; %s", most+1, err, diag.Remedy(err))
+		t.Errorf("after %d of %d sessions: %v; %s", len(sessions), most, err, diag.Remedy(err))
 	}
 	for _, s := range sessions {
 		if err := s.Close(); err != nil {
@@ -169,7 +175,7 @@ func TestManySessions(t *testing.T) {
 // give up in time.
 func TestSilentClient(t *testing.T) {
 	ctx := limited(t)
-	p := start(ctx, t, 10, "idle", 20)
+	p := start(ctx, t, 10, "idle", 600)
 	silent, err := net.Dial("unix", p.Address)
 	if err != nil {
 		t.Fatal(err)
@@ -189,7 +195,7 @@ func TestSilentClient(t *testing.T) {
 // TestSecondClient: another client may stop a session.
 func TestSecondClient(t *testing.T) {
 	ctx := limited(t)
-	p := start(ctx, t, 9, "idle", 20)
+	p := start(ctx, t, 9, "idle", 600)
 	session, err := p.Client().Collect(ctx, collections)
 	if err != nil {
 		t.Fatal(err)

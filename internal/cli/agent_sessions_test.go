@@ -176,11 +176,11 @@ func TestAgentWithStoppedProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, p := range []*dotnettest.Program{stopped, going} {
-		totals := p.Totals()
+		p.Ended()
 		s := samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
 			return s[`gctrail_process_attached{process="`+p.Name+`"}`] == 0 && collections(s, p.Name) > 0
 		})
-		compareAgent(t, s, `process="`+p.Name+`"`, totals)
+		compareAgent(t, s, p)
 	}
 }
 
@@ -247,11 +247,11 @@ func TestAgentWithDeafProgram(t *testing.T) {
 	t.Cleanup(func() { l.Close() })
 	a := startAgent(t, "--name", filepath.Base(file), "--name", "sleep", "--labels", "process")
 	program := dotnettest.StartFile(t, file, "web", 8)
-	totals := program.Totals()
+	program.Ended()
 	s := samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
 		return s[`gctrail_process_attached{process="`+program.Name+`"}`] == 0 && s[`dotnet_gc_pause_time_seconds_total{process="`+program.Name+`"}`] > 0
 	})
-	compareAgent(t, s, `process="`+program.Name+`"`, totals)
+	compareAgent(t, s, program)
 	samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
 		return s[`gctrail_agent_processes{state="unreachable"}`] == 1
 	})

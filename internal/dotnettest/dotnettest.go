@@ -41,6 +41,7 @@ type Program struct {
 	t      testing.TB
 	truth  string
 	stdout bytes.Buffer
+	waits  waits
 }
 
 // Start starts gcload with a runtime of a version in a mode (web, idle, …) for
@@ -75,7 +76,11 @@ func (p *Program) run(file, mode string, seconds int, env []string) {
 		p.t.Fatal(err)
 	}
 	p.PID = p.Cmd.Process.Pid
+	p.waits.threads = make(map[string]time.Duration)
+	ended := make(chan struct{})
+	go p.waits.watch(p.PID, ended)
 	p.t.Cleanup(func() {
+		close(ended)
 		_ = p.Cmd.Process.Kill()
 		_ = p.Cmd.Wait()
 		RemoveSockets(p.PID)
@@ -160,12 +165,21 @@ type Totals struct {
 	Allocated   int64   `json:"total_allocated_bytes"`
 }
 
-// Totals waits for the end of the program and returns what it counted.
-func (p *Program) Totals() Totals {
+// Ended waits for the end of the program.
+func (p *Program) Ended() {
 	p.t.Helper()
+	if p.Cmd.ProcessState != nil {
+		return
+	}
 	if err := p.Cmd.Wait(); err != nil {
 		p.t.Fatal(err)
 	}
+}
+
+// Totals waits for the end of the program and returns what it counted.
+func (p *Program) Totals() Totals {
+	p.t.Helper()
+	p.Ended()
 	var t Totals
 	if err := json.Unmarshal(p.stdout.Bytes(), &t); err != nil {
 		p.t.Fatalf("%v: %s", err, p.stdout.Bytes())

@@ -165,7 +165,7 @@ func TestServeUpload(t *testing.T) {
 // TestServeLive: the page of a running process grows with each of its collections,
 // can be used meanwhile, and has all of them when the process has ended.
 func TestServeLive(t *testing.T) {
-	p := dotnettest.Start(t, 10, "all", 25)
+	p := dotnettest.Start(t, 10, "all", 600)
 	address := serve(t, nil, "--open", "no", "-p", fmt.Sprint(p.PID))
 	b := newTab(t, size{1280, 900})
 	b.open(address)
@@ -195,7 +195,7 @@ func TestServeLive(t *testing.T) {
 	}
 	b.wait(`/[1-9]\d* GCs? with recorded phases/.test(document.querySelector("#chart-phases")?.ariaLabel)`)
 	b.shoot("live")
-	_ = p.Wait()
+	p.Terminate()
 	b.wait(fmt.Sprintf(`/of ([\d,]+) GCs/.exec(document.querySelector(".status").textContent)[1].replace(/,/g, "") === "%d"`, ended(t, address)))
 	b.within(address)
 }
@@ -204,7 +204,7 @@ func TestServeLive(t *testing.T) {
 // collections it had.
 func ended(t *testing.T, address string) int {
 	t.Helper()
-	for range 400 {
+	for deadline := time.Now().Add(dotnettest.Patience); time.Now().Before(deadline); {
 		var list struct {
 			Sources []struct {
 				Collections int

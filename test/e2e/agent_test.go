@@ -108,9 +108,9 @@ func numbers(t *testing.T, store, name string) (all []int, pauses []float64) {
 // eventually waits until a condition holds.
 func eventually(t *testing.T, what string, holds func() bool) {
 	t.Helper()
-	for deadline := time.Now().Add(30 * time.Second); !holds(); time.Sleep(200 * time.Millisecond) {
+	for deadline := time.Now().Add(dotnettest.Patience); !holds(); time.Sleep(200 * time.Millisecond) {
 		if time.Now().After(deadline) {
-			t.Errorf("after 30 s: %s", what)
+			t.Errorf("after %v: %s", dotnettest.Patience, what)
 			return
 		}
 	}
@@ -129,7 +129,8 @@ func TestCounters(t *testing.T) {
 			_, receiver := startReceiver(t, store)
 			_, agent := startAgent(t, name, receiver)
 			prometheus := startPrometheus(t, agent)
-			totals := dotnettest.StartFile(t, file, "web", seconds).Totals()
+			program := dotnettest.StartFile(t, file, "web", seconds)
+			totals := program.Totals()
 
 			label := fmt.Sprintf(`{process=%q}`, name)
 			eventually(t, "Prometheus has other counts", func() bool {
@@ -139,7 +140,8 @@ func TestCounters(t *testing.T) {
 				t.Errorf("Prometheus: %v collections, the runtime counted %d", got, totals.Collections)
 			}
 			pause := 1000 * ask(t, prometheus, "sum(dotnet_gc_pause_time_seconds_total"+label+")")
-			if math.Abs(pause-totals.PauseMS) > 0.02*totals.PauseMS {
+			tolerance := toleranceOf(program, totals)
+			if math.Abs(pause-totals.PauseMS) > tolerance {
 				t.Errorf("Prometheus: %.3f ms of pause, the runtime counted %.3f", pause, totals.PauseMS)
 			}
 			eventually(t, "records are missing", func() bool {
@@ -154,13 +156,20 @@ func TestCounters(t *testing.T) {
 			for _, p := range pauses {
 				sum += p
 			}
-			if math.Abs(sum-totals.PauseMS) > 0.02*totals.PauseMS {
+			if math.Abs(sum-totals.PauseMS) > tolerance {
 				t.Errorf("records: %.3f ms of pause, the runtime counted %.3f", sum, totals.PauseMS)
 			}
 			checkQuantile(t, prometheus, label, pauses)
 			t.Logf("%d collections, %.3f ms of pause; Prometheus %.3f ms, records %.3f ms", totals.Collections, totals.PauseMS, pause, sum)
 		})
 	}
+}
+
+// toleranceOf returns by how many milliseconds the sum of the pauses may differ from what
+// the runtime counted: on a busy machine, events come late by what its threads wait for
+// a processor.
+func toleranceOf(program *dotnettest.Program, totals dotnettest.Totals) float64 {
+	return 0.02*totals.PauseMS + float64(program.Waited())/1e6
 }
 
 // bucket returns the position of the agent's classic bucket of a pause in seconds.
@@ -187,14 +196,15 @@ func TestAgentKilled(t *testing.T) {
 	store := t.TempDir()
 	_, receiver := startReceiver(t, store)
 	agent, _ := startAgent(t, name, receiver)
-	program := dotnettest.StartFile(t, file, "web", 20)
+	program := dotnettest.StartFile(t, file, "web", 20, dotnettest.Often)
 	eventually(t, "no records", func() bool {
 		some, _ := numbers(t, store, name)
 		return len(some) > 0
 	})
 	agent.kill()
 	before, _ := numbers(t, store, name)
-	time.Sleep(time.Second)
+	gone := len(program.Truth())
+	eventually(t, "the program does not collect while the agent is gone", func() bool { return len(program.Truth()) > gone+10 })
 	agent.start(t)
 	totals := program.Totals()
 	eventually(t, "the last records are missing", func() bool {

@@ -89,7 +89,7 @@ func TestDashboards(t *testing.T) {
 	name := filepath.Base(file)
 	_, agent := startAgent(t, name, "http://127.0.0.1:9")
 	prometheus := startPrometheus(t, agent, rules)
-	dotnettest.StartFile(t, file, "induced", 120) // so that there is a finding
+	dotnettest.StartFile(t, file, "induced", 600) // so that there is a finding
 	eventually(t, "Prometheus has no rate of pauses, or no finding", func() bool {
 		return ask(t, prometheus, `sum(rate(dotnet_gc_pause_time_seconds_total[10s]))`) > 0 && ask(t, prometheus, `sum(gctrail_gc_finding)`) > 0
 	})

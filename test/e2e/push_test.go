@@ -37,7 +37,9 @@ func TestPush(t *testing.T) {
 	store := t.TempDir()
 	_, receiver := startReceiver(t, store)
 	startAgent(t, name, receiver, "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT="+prometheus+"/api/v1/otlp/v1/metrics", "OTEL_METRIC_EXPORT_INTERVAL=1000")
-	totals := dotnettest.StartFile(t, file, "web", number(t, "GCTRAIL_E2E_SECONDS", 20), "OTEL_SERVICE_NAME=shop").Totals()
+	program := dotnettest.StartFile(t, file, "web", number(t, "GCTRAIL_E2E_SECONDS", 20), "OTEL_SERVICE_NAME=shop")
+	totals := program.Totals()
+	tolerance := toleranceOf(program, totals) / totals.PauseMS
 
 	const shop = `{job="shop"}`
 	eventually(t, "Prometheus has other counts", func() bool {
@@ -51,7 +53,7 @@ func TestPush(t *testing.T) {
 		"1000 * histogram_sum(sum(dotnet_gc_pause_duration_seconds" + shop + "))":         totals.PauseMS,
 		`sum(dotnet_gc_pause_time_seconds_total{process_executable_name="` + name + `"})`: totals.PauseMS / 1000,
 	} {
-		if got := ask(t, prometheus, query); !(math.Abs(got-want) <= 0.02*want) {
+		if got := ask(t, prometheus, query); !(math.Abs(got-want) <= tolerance*want) {
 			t.Errorf("%s is %v, the runtime counted %v", query, got, want)
 		}
 	}

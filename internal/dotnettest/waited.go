@@ -1,0 +1,67 @@
+package dotnettest
+
+import (
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+)
+
+// A waits is for how long the threads of a process have waited for a processor. A test
+// that compares times forgives as much: on a busy machine, a thread may wait between the
+// runtime's look at the clock and its event.
+type waits struct {
+	mu      sync.Mutex
+	threads map[string]time.Duration
+}
+
+// look adds what the kernel counts of the threads that there are.
+func (w *waits) look(pid int) {
+	found, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/schedstat")
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, path := range found {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			continue // it has ended
+		}
+		if fields := strings.Fields(string(text)); len(fields) > 1 {
+			ns, _ := strconv.ParseInt(fields[1], 10, 64)
+			w.threads[path] = time.Duration(ns)
+		}
+	}
+}
+
+func (w *waits) sum() (sum time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, d := range w.threads {
+		sum += d
+	}
+	return sum
+}
+
+// watch looks at a process from time to time until ended is closed.
+func (w *waits) watch(pid int, ended <-chan struct{}) {
+	for {
+		w.look(pid)
+		select {
+		case <-ended:
+			return
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+}
+
+// Waited returns for how long the threads of a process have waited for a processor.
+func Waited(pid int) time.Duration {
+	w := waits{threads: make(map[string]time.Duration)}
+	w.look(pid)
+	return w.sum()
+}
+
+// Waited returns for how long the program's threads have waited for a processor, as far
+// as that was seen before they ended.
+func (p *Program) Waited() time.Duration { return p.waits.sum() }
