@@ -21,6 +21,7 @@ type Collection struct {
 	Requested  Kind                     // what GCStart announced
 	Reason     Opt[clr.GCReason]        // why it was triggered
 	Condemned  Opt[clr.CondemnReasons1] // why this generation: reasons of all heaps together
+	Joint      Opt[clr.CondemnReasons1] // of Condemned, those that were not found on a heap but for the sums of all
 	Mechanisms Opt[clr.GlobalMechanisms]
 	Compacted  Opt[bool]
 	PauseMode  Opt[clr.PauseMode] // the latency mode in force

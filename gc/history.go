@@ -67,6 +67,7 @@ func (m *Model) globalHistory(e *event) {
 		b.PauseMode = Some(v.PauseMode)
 	}
 	b.addCondemned(v.CondemnReasons1)
+	b.Joint = Some(v.CondemnReasons1)
 	b.PhaseTimes = phaseTimes(v.Values)
 }
 

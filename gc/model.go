@@ -72,6 +72,7 @@ type decoded struct {
 	allocWait      clr.BGCAllocWaitBegin
 	increase       clr.IncreaseMemoryPressure
 	decrease       clr.DecreaseMemoryPressure
+	exception      clr.ExceptionThrown
 }
 
 // Wants reports whether a Model reads events of a kind. Use it as the filter of
@@ -241,6 +242,7 @@ var handlers = [...]func(*Model, *event){
 	clr.KindRuntimeInformationStart:     (*Model).runtimeInformation,
 	clr.KindRuntimeInformationDCStart:   (*Model).runtimeInformation,
 	clr.KindGCSettingsRundown:           (*Model).settings,
+	clr.KindExceptionThrown:             (*Model).exceptionThrown,
 	clr.KindProcessInfo:                 (*Model).processInfo,
 }
 

@@ -35,7 +35,10 @@ type Process struct {
 	NoGC       NoGC
 	Pressure   Pressure
 	AllocWaits AllocWaits
-	Adaptation Adaptation
+	// OutOfMemory counts the OutOfMemoryExceptions thrown, where the trace records
+	// exceptions.
+	OutOfMemory int
+	Adaptation  Adaptation
 
 	id       *byte  // shared by its snapshots; nil if no Model made the process
 	major    uint16 // version of the runtime; 0 if unknown
@@ -144,6 +147,16 @@ func (m *Model) settings(e *event) {
 	v := new(clr.GCSettingsRundown)
 	if m.decode(e, v) {
 		e.process.Settings = v
+	}
+}
+
+// outOfMemory is the type of the exception that a failed allocation throws.
+const outOfMemory = "System.OutOfMemoryException"
+
+func (m *Model) exceptionThrown(e *event) {
+	v := &m.decoded.exception
+	if m.decode(e, v) && len(v.ExceptionType) == 2*len(outOfMemory) && v.ExceptionType.String() == outOfMemory {
+		e.process.OutOfMemory++
 	}
 }
 

@@ -20,6 +20,18 @@ func TestPressure(t *testing.T) {
 	}
 }
 
+// TestOutOfMemory counts the exceptions that failed allocations throw, and no others.
+func TestOutOfMemory(t *testing.T) {
+	s := newScript()
+	for _, name := range []string{"System.OutOfMemoryException", "System.InvalidOperationException", "App.OutOfMemoryException", "System.OutOfMemoryExceptions"} {
+		s.raise(1, 1, clr.RuntimeProvider, 80, 1, []byte(clr.NewUTF16(name+"\x00text\x00")), uint64(0), uint32(0x8007000e), uint16(0), s.clr)
+	}
+	_, _, m := s.run(t)
+	if got := m.Processes()[0].OutOfMemory; got != 1 {
+		t.Errorf("%d OutOfMemoryExceptions, want 1", got)
+	}
+}
+
 func TestAllocWaits(t *testing.T) {
 	s := newScript()
 	wait := func(ms float64, tid uint64, id uint32, reason clr.BGCAllocWaitReason) {

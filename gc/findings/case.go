@@ -25,6 +25,8 @@ type Case struct {
 	causes  [4][4][numReasons]time.Duration // pauses by generation (3 is unknown), kind and reason
 	entry   [2]entryFragmentation           // of gen2 and the LOH
 	large   [2]int64                        // bytes freed in the LOH and POH by collections that their allocation triggered
+	pinned  freeSpace                       // of the POH after gen2 collections
+	attempt attempt                         // the latest before an OutOfMemoryException
 	list    gc.FreeList
 	lists   int           // gen1 collections counted in list
 	lateBy  time.Duration // of blocking collections: the heap that marked longest, over the mean
@@ -55,6 +57,8 @@ func (c *Case) add(col *gc.Collection) {
 	c.attribute(col)
 	c.entry[0].add(col, 2, c.retain)
 	c.entry[1].add(col, 3, c.retain)
+	c.pinned.add(col, 4, c.retain)
+	c.attempt.add(col)
 	c.heaps.add(col, c.startup.holds(col))
 	for i := range col.Pauses {
 		c.waited = saturate.Add(c.waited, col.Pauses[i].Waited)
@@ -176,6 +180,27 @@ func (e *entryFragmentation) add(c *gc.Collection, i, retain int) {
 	e.tally.add(c, retain)
 	if g.FreeBefore > e.free {
 		e.free, e.size = g.FreeBefore, g.Before
+	}
+}
+
+// A freeSpace is the free space of a generation after gen2 collections.
+type freeSpace struct {
+	tally      tally // of those with much free space
+	free, size int64 // of the one of tally with the most free space
+}
+
+func (s *freeSpace) add(c *gc.Collection, i, retain int) {
+	g := generation(c, i)
+	if g == nil || !isFull(c) || !g.After.Known() || !g.Fragmentation.Known() || !c.HeapAfter.Known() {
+		return
+	}
+	free := g.Fragmentation.Or(0)
+	if free < someBytes || of(free, c.HeapAfter.Or(0)) < freeShare {
+		return
+	}
+	s.tally.add(c, retain)
+	if free > s.free {
+		s.free, s.size = free, g.After.Or(0)
 	}
 }
 
@@ -352,10 +377,7 @@ var tallied = [numTallies]func(*gc.Collection) bool{
 	provisional: func(c *gc.Collection) bool {
 		return c.Reason.Or(0) == clr.GCReasonPMFullGC || c.Condemned.Or(0)&provisionalReasons != 0
 	},
-	beforeOOM: func(c *gc.Collection) bool {
-		return c.Reason.Or(0) == clr.GCReasonOutOfSpaceSOH || c.Reason.Or(0) == clr.GCReasonOutOfSpaceLOH ||
-			c.Condemned.Or(0)&(clr.CondemnReasons1BeforeOOM|clr.CondemnReasons1JoinedLimitBeforeOOM) != 0
-	},
+	beforeOOM: isLastAttempt,
 	farPeak: func(c *gc.Collection) bool {
 		return c.HeapPeak.Known() && c.HeapAfter.Or(0) > 0 && c.HeapPeak.Or(0)-c.HeapAfter.Or(0) >= manyBytes &&
 			c.HeapPeak.Or(0)/c.HeapAfter.Or(0) >= peakRatio

@@ -2,6 +2,7 @@ package findings
 
 import (
 	"fmt"
+	"strings"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/internal/units"
@@ -9,14 +10,34 @@ import (
 
 var limitRules = []rule{
 	{
-		id: "R61", title: "the heap is at its limit, near OutOfMemoryException", kind: cause, minor: true,
-		threshold: "a GC was the last attempt before an OutOfMemoryException: condemned reason before_oom or limit_before_oom, or reason OutOfSpaceSOH or OutOfSpaceLOH",
-		source:    "gc.cpp, generation_to_condemn and try_allocate_more_space",
-		find:      atLimit,
-		advice: []advice{
-			{when: "a hard limit is known", fits: hardLimited, text: "Raise the limit of the heap, or keep fewer objects alive. To verify, check that committed memory stays below 90 % of the limit."},
-			{when: "no limit is known", fits: func(j *judgement, f *Finding) bool { return !hardLimited(j, f) }, text: "Give the process or its container more memory, or keep fewer objects alive. If a hard limit is set (GCHeapHardLimit), raise it."},
+		id: "R64", title: "the program threw OutOfMemoryException", kind: cause, minor: true,
+		threshold: "the trace records exceptions, and has one of the type System.OutOfMemoryException",
+		source:    "ExceptionThrown",
+		tested:    []Claim{{"cures poh-bad, .NET 10, GCHeapHardLimit=0x1700000", "dies of an OutOfMemoryException at once: its live arrays need more than the limit"}},
+		find:      ranOut,
+		advice:    limitAdvice,
+	},
+	{
+		id: "R65", title: "the trace breaks off as it does in an OutOfMemoryException", kind: cause, minor: true,
+		threshold: "the trace is truncated within a second after its latest GC, which was the last attempt before an OutOfMemoryException, and R64 does not apply",
+		source:    "own; a process that dies of an exception writes no rundown",
+		tested: []Claim{
+			{"cures poh-bad, .NET 10, GCHeapHardLimit=0x1700000", "dies of an OutOfMemoryException at once: its live arrays need more than the limit"},
+			{"lab poh 1500, .NET 10, hard limit of 75 MB", "died of an OutOfMemoryException after 4.9 s, with 47 of the 68 MB of its pinned object heap free"},
 		},
+		find:   breaksOff,
+		advice: limitAdvice,
+	},
+	{
+		id: "R61", title: "the heap is at its limit, near OutOfMemoryException", kind: cause, minor: true,
+		threshold: "a GC was the last attempt before an OutOfMemoryException: condemned reason before_oom or limit_before_oom, or reason OutOfSpaceSOH or OutOfSpaceLOH; and neither R64 nor R65 applies",
+		source:    "gc.cpp, generation_to_condemn and try_allocate_more_space",
+		tested: []Claim{
+			{"lab poh 1500, .NET 10, GCHeapHardLimit=0x3000000", "21 MB are live under the limit of 50 MB, and 24 of the 45 MB of its pinned object heap are free"},
+			{"gcload web, .NET 10, GCHeapHardLimit=0x5400000", "its live objects need most of the limit of 88 MB"},
+		},
+		find:   atLimit,
+		advice: limitAdvice,
 	},
 	{
 		id: "R22", title: "memory is scarce", kind: cause, minor: true,
@@ -58,6 +79,10 @@ func hardLimited(j *judgement, _ *Finding) bool {
 // limitText names the limit, and how much of it was committed.
 func (j *judgement) limitText() string {
 	limit, configured := j.hardLimit()
+	most, known := j.Summary.Heap.MaxCommitted.Get()
+	if limit == 0 && known && j.tallies[beforeOOM].count > 0 {
+		return fmt.Sprintf(" The heap had committed up to %s.", units.Bytes(most))
+	}
 	if limit == 0 {
 		return ""
 	}
@@ -66,34 +91,96 @@ func (j *judgement) limitText() string {
 		from = "set by GCHeapHardLimit or GCHeapHardLimitPercent"
 	}
 	text := fmt.Sprintf(" The heap may commit %s (%s)", units.Bytes(int64(limit)), from)
-	if most := j.Summary.Heap.MaxCommitted; most.Known() {
-		text += fmt.Sprintf("; it committed up to %s (%s)", units.Bytes(most.Or(0)), units.Percent(of(most.Or(0), int64(limit))))
+	if known {
+		text += fmt.Sprintf("; it committed up to %s (%s)", units.Bytes(most), units.Percent(of(most, int64(limit))))
 	}
 	return text + "."
 }
 
-func atLimit(j *judgement) (Finding, bool) {
-	t := &j.tallies[beforeOOM]
-	if t.count == 0 {
+// limitAdvice is what to do about a heap without room. Raising a limit is no cure
+// where free space that nothing can use fills the heap.
+var limitAdvice = []advice{
+	{
+		when: "the pinned object heap holds 10 % of the heap as free space, and more than the LOH", fits: holds(4),
+		text: "Allocate pinned arrays once and reuse them. Do not count on a higher limit: much of it becomes free space too.",
+		basis: Basis{Measured: []Measurement{
+			{"cures poh, .NET 10, GCHeapHardLimit=0x3200000", "rent arrays of 24 kB and return them", "47 MB heap with 25 MB free, 1.55 GCs per 1,000 arrays", "37 MB heap with nothing free, 0.27 GCs"},
+			{"cures poh-bad, .NET 10, GCHeapHardLimit=0x3200000", "GCHeapHardLimit=0x4B00000", "25 of 47 MB free, 1.55 GCs per 1,000 arrays", "49 of 71 MB free, 0.88 GCs"},
+		}},
+	},
+	{
+		when: "the LOH does", fits: holds(3),
+		text:  "Try to allocate large arrays in few sizes, and to reuse them: free space in the LOH only helps arrays that fit. A higher limit may fill with free space too.",
+		basis: Basis{Untried: "no program at hand fills its limit so: under a limit, the GC compacts the LOH"},
+	},
+	{
+		when: "neither, and the limit is known", fits: func(j *judgement, f *Finding) bool { return holdsNone(j, f) && hardLimited(j, f) },
+		text: "Keep fewer objects alive, or raise the limit. To verify, check that committed memory stays below 90 % of the limit.", settings: []*setting{&higherLimit},
+	},
+	{
+		when: "neither, and the limit is unknown", fits: func(j *judgement, f *Finding) bool { return holdsNone(j, f) && !hardLimited(j, f) },
+		text:  "Keep fewer objects alive, or give the heap more memory. The trace does not have its limit: without a setting, that is 75 % of the container's memory.",
+		basis: Basis{Measured: []Measurement{webLimit}},
+	},
+}
+
+// webLimit compares a program before and after its limit was raised.
+var webLimit = Measurement{
+	"gcload web, .NET 10, GCHeapHardLimit=0x5400000", "GCHeapHardLimit=0x7E00000", "54 GCs, 7 of them gen 2; longest pause 277 ms", "38 GCs, 4 of them gen 2; longest pause 141 ms",
+}
+
+// ranOut, breaksOff and atLimit find the same trouble, from the surest evidence to the least.
+func ranOut(j *judgement) (Finding, bool) {
+	n := j.Summary.Process.OutOfMemory
+	if n == 0 {
 		return Finding{}, false
 	}
-	share := j.explains(t.pause)
-	f := Finding{
-		Severity: Problem, Confidence: High, weight: share,
-		Description: fmt.Sprintf("%s of %s %s the last attempt before an OutOfMemoryException: %s of the pauses.%s",
-			units.Count(t.count), gcs(j.all.Count), was(t.count), units.Percent(share), j.limitText()),
-		Evidence: []Figure{{"last_attempts", float64(t.count)}, {"last_attempts_pause_pct", share}},
-	}
-	j.quote(&f, t)
-	if limit, configured := j.hardLimit(); limit > 0 {
-		f.Evidence = append(f.Evidence, Figure{"hard_limit_bytes", float64(limit)}, Figure{"committed_max_bytes", float64(j.Summary.Heap.MaxCommitted.Or(0))})
-		if configured {
-			if s, ok := higherLimit(limit).of(j.Summary.Process); ok {
-				f.Settings = append(f.Settings, s)
-			}
-		}
-	}
+	f := j.limited(fmt.Sprintf("The program threw OutOfMemoryException: the trace has %s of it, rethrown ones included.", plural(n, "event")), 100)
+	f.Evidence = append([]Figure{{"out_of_memory_exceptions", float64(n)}}, f.Evidence...)
 	return f, true
+}
+
+func breaksOff(j *judgement) (Finding, bool) {
+	after, ok := j.endsInAttempt()
+	if _, thrown := ranOut(j); !ok || thrown {
+		return Finding{}, false
+	}
+	f := j.limited(fmt.Sprintf("The trace breaks off %s after GC %d, which was the last attempt before an OutOfMemoryException: the program most likely died of it.",
+		units.Duration(after), j.attempt.number), 100)
+	f.Confidence = Medium
+	return f, true
+}
+
+func atLimit(j *judgement) (Finding, bool) {
+	_, thrown := ranOut(j)
+	if _, ends := breaksOff(j); thrown || ends || j.tallies[beforeOOM].count == 0 {
+		return Finding{}, false
+	}
+	return j.limited("", j.explains(j.tallies[beforeOOM].pause)), true
+}
+
+// limited returns a finding of a heap without room, which begins with a sentence.
+func (j *judgement) limited(begins string, weight float64) Finding {
+	t := &j.tallies[beforeOOM]
+	share := j.explains(t.pause)
+	f := Finding{Severity: Problem, Confidence: High, weight: weight, Description: begins}
+	if t.count > 0 {
+		f.Description = strings.TrimSpace(fmt.Sprintf("%s %s of %s %s the last attempt before an OutOfMemoryException: %s of the pauses.",
+			begins, units.Count(t.count), gcs(j.all.Count), was(t.count), units.Percent(share)))
+		f.Evidence = []Figure{{"last_attempts", float64(t.count)}, {"last_attempts_pause_pct", share}}
+	}
+	f.Description += j.limitText() + j.attempt.text()
+	j.quote(&f, t)
+	if limit, _ := j.hardLimit(); limit > 0 {
+		f.Evidence = append(f.Evidence, Figure{"hard_limit_bytes", float64(limit)})
+	}
+	if most, known := j.Summary.Heap.MaxCommitted.Get(); known {
+		f.Evidence = append(f.Evidence, Figure{"committed_max_bytes", float64(most)})
+	}
+	if h := j.attempt.held; h.size > 0 {
+		f.Evidence = append(f.Evidence, Figure{"held_free_bytes", float64(h.free)}, Figure{"held_size_bytes", float64(h.size)})
+	}
+	return f
 }
 
 func was(n int) string {

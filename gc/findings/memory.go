@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -44,6 +45,22 @@ var memoryRules = []rule{
 		advice: []advice{
 			{text: "Allocate large arrays in few sizes and reuse them with ArrayPool<T>; after a peak, set GCSettings.LargeObjectHeapCompactionMode to CompactOnce before one GC that may block."},
 		},
+	},
+	{
+		id: "R46", title: "much of the pinned object heap is unused free space", kind: aside,
+		threshold: "after three gen 2 GCs or more, and half of them, free space in the pinned object heap is 10 MB and 30 % of the heap or more",
+		source:    "own; gc.cpp: the POH is swept, never compacted",
+		tested: []Claim{
+			{"lab poh, .NET 10", "202 of the 265 MB of its pinned object heap are free: it allocates arrays of 4 to 24 kB anew for random ones that it drops"},
+			{"cures poh-bad, .NET 10", "keeps 1,500 such arrays, 21 MB"},
+		},
+		find: fragmentedPinned,
+		advice: []advice{{
+			text: "Allocate pinned arrays once and reuse them: the GC never compacts the pinned object heap (POH), and only new pinned arrays that fit can use its free space.",
+			basis: Basis{Measured: []Measurement{
+				{"cures poh, .NET 10", "rent arrays of 24 kB and return them", "118 MB committed, 78 MB of it free; 20.1 % paused", "54 MB committed, nothing free; 4.9 % paused"},
+			}},
+		}},
 	},
 	{
 		id: "R42", title: "survivors do not fit into gen 2's free space", kind: aside,
@@ -134,6 +151,27 @@ func atEntry(j *judgement, i int, name string) (Finding, bool) {
 
 func fragmentedOld(j *judgement) (Finding, bool)   { return atEntry(j, 0, "gen 2") }
 func fragmentedLarge(j *judgement) (Finding, bool) { return atEntry(j, 1, "the LOH") }
+
+func fragmentedPinned(j *judgement) (Finding, bool) {
+	t, fulls := &j.pinned.tally, j.tallies[full].count
+	if t.count < several || of(t.count, fulls) < largeShare {
+		return Finding{}, false
+	}
+	f := Finding{
+		Severity: Note, Confidence: High,
+		Description: fmt.Sprintf("After %s of %s, %d %% of the heap or more was free space in the pinned object heap (the most: %s of its %s).",
+			units.Count(t.count), plural(fulls, "gen 2 GC"), freeShare, units.Bytes(j.pinned.free), units.Bytes(j.pinned.size)),
+		Evidence: []Figure{
+			{"gcs_with_free_poh", float64(t.count)}, {"poh_free_bytes", float64(j.pinned.free)}, {"poh_size_bytes", float64(j.pinned.size)},
+		},
+	}
+	if j.pinned.free >= manyBytes {
+		f.Severity = Warning
+	}
+	f.quoteTypes(&j.Details, alloc.Pinned)
+	j.quote(&f, t)
+	return f, true
+}
 
 func unfitFreeList(j *judgement) (Finding, bool) {
 	used := of(j.list.Allocated, j.list.Allocated+j.list.Rejected)

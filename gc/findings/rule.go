@@ -195,13 +195,12 @@ func (r *rule) advise(j *judgement, f *Finding) {
 			f.Advice = append(f.Advice, a.text)
 		}
 		for _, s := range a.settings {
-			if s.heaps != nil {
-				n := s.heaps(j)
-				if n == 0 {
+			if s.fit != nil {
+				fitting, ok := s.fit(j)
+				if !ok {
 					continue
 				}
-				of := heapCountOf(n)
-				s = &of
+				s = &fitting
 			}
 			if set, ok := s.of(j.Summary.Process); ok {
 				f.Settings = append(f.Settings, set)

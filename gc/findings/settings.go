@@ -7,6 +7,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A setting is a value for a setting of the runtime. Names, meaning and defaults
@@ -24,7 +25,7 @@ type setting struct {
 	flavour   gc.Opt[bool]
 	inForce   func(*clr.GCSettingsRundown) bool // whether the value, or more of it, is set already
 	datas     gc.Opt[bool]                      // whether it takes DATAS to be on
-	heaps     func(*judgement) int              // the number of heaps to set, for GCHeapCount; zero for none
+	fit       func(*judgement) (setting, bool)  // the setting with the value for a case, if there is one; nil for the value above
 }
 
 var (
@@ -102,8 +103,18 @@ var (
 		effect: "one heap, collected by the thread that allocates",
 		cost:   "GCs of a large heap take longer",
 	}
-	fewerHeaps   = heapCountOf(4).with((*judgement).fewerHeaps)
-	theseHeaps   = heapCountOf(4).with(func(j *judgement) int { return j.Summary.Heap.MaxHeaps })
+	fewerHeaps = heapCountOf(4).with(func(j *judgement) (setting, bool) {
+		n := j.fewerHeaps()
+		return heapCountOf(n), n > 0
+	})
+	theseHeaps = heapCountOf(4).with(func(j *judgement) (setting, bool) {
+		n := j.Summary.Heap.MaxHeaps
+		return heapCountOf(n), n > 0
+	})
+	higherLimit = hardLimitOf(200 << 20).with(func(j *judgement) (setting, bool) {
+		limit, configured := j.hardLimit()
+		return hardLimitOf(limit + limit/2), configured
+	})
 	concurrentGC = setting{
 		name: "gcConcurrent", value: "0x1", framework: 40,
 		property: "System.GC.Concurrent", json: "true",
@@ -130,17 +141,17 @@ var (
 // allSettings lists the settings above, for tests.
 var allSettings = []*setting{
 	&gen0Size, &gen0MaxBudget, &conserveMemory, &hardLimitPercent, &highMemPercent, &lohThreshold, &serverGC, &workstationGC,
-	&fewerHeaps, &theseHeaps, &concurrentGC, &targetTCP, &noDATAS, &leastConserve,
+	&fewerHeaps, &theseHeaps, &higherLimit, &concurrentGC, &targetTCP, &noDATAS, &leastConserve,
 }
 
-// higherLimit returns a hard limit 50 % above the current one.
-func higherLimit(limit uint64) *setting {
-	more := limit + limit/2
-	return &setting{
-		name: "GCHeapHardLimit", value: fmt.Sprintf("0x%X", more), since: 3,
-		property: "System.GC.HeapHardLimit", json: strconv.FormatUint(more, 10),
-		effect: "the heap may commit half as much again",
+// hardLimitOf returns the setting for a hard limit.
+func hardLimitOf(limit uint64) setting {
+	return setting{
+		name: "GCHeapHardLimit", value: fmt.Sprintf("0x%X", limit), since: 3,
+		property: "System.GC.HeapHardLimit", json: strconv.FormatUint(limit, 10),
+		effect: fmt.Sprintf("the heap may commit %s", units.Bytes(int64(limit))),
 		cost:   "the memory must be available: raise the container's limit too",
+		basis:  Basis{Measured: []Measurement{webLimit}},
 	}
 }
 
@@ -154,8 +165,9 @@ func heapCountOf(n int) setting {
 	}
 }
 
-func (s setting) with(heaps func(*judgement) int) setting {
-	s.heaps = heaps
+// with returns a setting whose value depends on the case; s stands for it in documents.
+func (s setting) with(fit func(*judgement) (setting, bool)) setting {
+	s.fit = fit
 	return s
 }
 
