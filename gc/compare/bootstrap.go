@@ -12,20 +12,13 @@ const replicates = 999
 // more, noise within the run no longer matters beside that between runs.
 const maxResampled = 4096
 
-// bootstrap decides all metrics by resampling collections within runs, and by
-// the noise that equal runs were seen to have.
-func (c *Comparison) bootstrap() {
+// resample sets the intervals of all changes by resampling collections within runs, and
+// by the noise that equal runs have.
+func (c *Comparison) resample() {
 	before, after := c.replicate(c.Before, 1), c.replicate(c.After, 2)
-	primaries := 0
 	for i := range c.Changes {
-		if ch := &c.Changes[i]; ch.Explains == "" && ch.Reason == Decided {
-			primaries++
-		}
-	}
-	for i := range c.Changes {
-		ch := &c.Changes[i]
-		if ch.Reason == Decided {
-			c.resampled(ch, before[i], after[i], max(1, primaries))
+		if ch := &c.Changes[i]; ch.Reason == Decided {
+			c.resampled(ch, before[i], after[i])
 		}
 	}
 }
@@ -47,7 +40,7 @@ func (c *Comparison) replicate(runs []*Run, stream uint64) [][]float64 {
 		length := blockLength(len(r.samples), max(1, c.worth[r]))
 		values := make([][replicates]float64, len(metrics))
 		for k := range replicates {
-			resample(drawn, len(r.samples), length, random)
+			drawBlocks(drawn, len(r.samples), length, random)
 			f := r.figures(drawn, scratch)
 			for i := range metrics {
 				values[i][k] = intensive(&metrics[i], &f)
@@ -82,29 +75,40 @@ func intensive(m *Metric, f *figures) float64 {
 	return v
 }
 
-func (c *Comparison) resampled(ch *Change, before, after []float64, primaries int) {
-	shift := ch.After - ch.Before
+func (c *Comparison) resampled(ch *Change, before, after []float64) {
+	t := c.table[ch.Name]
+	ch.shift = Bounds{medianDifference(t.least()), medianDifference(t.most())}
 	random := rand.New(rand.NewPCG(seed, uint64(len(ch.Name))))
-	noise := c.noise(ch.Metric)
+	noise := max(c.noise(ch.Metric), observedNoise(t.before.low, t.after.low))
 	noiseBefore := noise / math.Sqrt(float64(len(c.Before)))
 	noiseAfter := noise / math.Sqrt(float64(len(c.After)))
-	shifts := make([]float64, replicates)
-	for k := range shifts {
-		b := ch.Before * (before[k] + noiseBefore*random.NormFloat64())
-		a := ch.After * (after[k] + noiseAfter*random.NormFloat64())
-		shifts[k] = shift + a - b
+	deviations := make([]float64, replicates)
+	for k := range deviations {
+		b := ch.Before.Low * (before[k] + noiseBefore*random.NormFloat64())
+		a := ch.After.Low * (after[k] + noiseAfter*random.NormFloat64())
+		deviations[k] = a - b
 	}
-	interval := func(out float64) [2]float64 {
-		low, high := central(shifts, out)
-		return [2]float64{low, high}
+	interval := func(out float64) Bounds {
+		low, high := central(deviations, out)
+		return Bounds{ch.shift.Low + low, ch.shift.High + high}
 	}
-	wide, narrow := interval(Alpha), interval(2*Alpha)
-	strict := interval(Alpha / float64(primaries))
-	ch.decide(shift, wide, narrow, strict[0] > 0 || strict[1] < 0)
-	if ch.Verdict == CannotTell {
-		n := min(len(c.Before), len(c.After))
-		ch.RunsNeeded = max(moreRuns(n, runsFor(n, shift, narrow, ch.matters(ch.Before))), MinRuns-n)
+	ch.wide, ch.narrow = interval(outside), interval(2*outside)
+}
+
+func medianDifference(before, after []float64) float64 { return medianOf(after) - medianOf(before) }
+
+// observedNoise returns the relative deviation of the runs of both sides from the means
+// of their sides.
+func observedNoise(sides ...[]float64) float64 {
+	squares, free := 0.0, 0
+	for _, side := range sides {
+		center := mean(side)
+		for _, v := range side {
+			squares += finite((v/center - 1) * (v/center - 1))
+		}
+		free += len(side) - 1
 	}
+	return math.Sqrt(squares / max(1, float64(free)))
 }
 
 // throughputNoise is the relative deviation of how much equal runs get done in the

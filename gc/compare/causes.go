@@ -19,19 +19,28 @@ type Note struct {
 	Text string
 }
 
-func notes(before, after []*Run, basis Basis) []Note {
+func notes(c *Comparison) []Note {
+	before, after := c.Before, c.After
 	var all []Note
 	add := func(kind, format string, args ...any) {
 		all = append(all, Note{kind, fmt.Sprintf(format, args...)})
 	}
-	switch n := min(len(before), len(after)); {
+	switch n := c.runs(); {
 	case n == 1:
-		add("one_run", "One run a side cannot tell run-to-run noise from change; the noise between equal runs is assumed to be what was measured on other programs.")
+		add("one_run", "One run a side cannot tell run-to-run noise from change (%d can); the noise between equal runs is assumed to be what was measured on other programs.", MinRuns)
 	case n < MinRuns:
-		add("few_runs", "%d runs a side can hardly tell run-to-run noise from change; %d can.", n, MinRuns)
+		add("few_runs", "%d runs a side cannot tell run-to-run noise from change; %d can.", n, MinRuns)
 	}
-	if basis == PerSecond {
-		add("length", "The runs differ in length (%s before, %s after), so totals are compared per second.", lengths(before), lengths(after))
+	switch b, a := lengths(before), lengths(after); {
+	case c.Basis == PerSecond:
+		add("length", "The runs differ in length (%s before, %s after), so totals are compared per second.", b, a)
+	case c.Basis == PerRun && b != a:
+		add("length", "The runs differ in length (%s before, %s after), but their totals agree better than their rates, so totals are compared per run.", b, a)
+	}
+	if hidden := max(hiddenIn(before), hiddenIn(after)); math.IsInf(hidden, 1) {
+		add("end", "What the runs allocated after their last collections is unknown. %s", recordEnd)
+	} else if ch := c.Changes[0]; hidden > 0 && ch.Reason == EndUnknown {
+		add("end", "What the runs allocated after their last collections is unknown: up to %s. %s", units.Bytes(int64(hidden)), recordEnd)
 	}
 	if b, a := fromStart(before), fromStart(after); b != a {
 		add("start_up", "%d of %d runs before and %d of %d after include the program's start-up.", b, len(before), a, len(after))
@@ -243,25 +252,19 @@ func found(runs []*Run) map[string]float64 {
 	return counts
 }
 
-// tolerance is by how much runs may differ in length and still be compared by
-// their totals.
-const tolerance = 0.05
+// recordEnd names the recordings that know what is allocated until the end of a run.
+const recordEnd = "Trace them with gctrail run, which records it, or with --profile gc-alloc."
 
-// basis finds what totals are compared by.
-func basis(before, after []*Run) Basis {
-	shortest, longest, work := math.Inf(1), 0.0, true
-	for _, r := range slices.Concat(before, after) {
-		seconds := r.compared().Seconds()
-		shortest, longest = min(shortest, seconds), max(longest, seconds)
-		work = work && r.Work > 0
+// hiddenIn returns the most that a run may have allocated beyond what its trace shows.
+func hiddenIn(runs []*Run) float64 {
+	most := 0.0
+	for _, r := range runs {
+		b := metrics[0].Bounds(r, PerRun)
+		if hidden := b.High - b.Low; hidden > most {
+			most = hidden
+		}
 	}
-	switch {
-	case work:
-		return PerWork
-	case longest > (1+tolerance)*shortest:
-		return PerSecond
-	}
-	return PerRun
+	return most
 }
 
 func lengths(runs []*Run) string {

@@ -3,9 +3,9 @@
 //
 // The unit of comparison is the run: collections of one run resemble their
 // neighbours, so tests over single collections find differences even between
-// the halves of one run. With four runs or more a side, metrics are compared by
-// the Mann-Whitney test, the Hodges-Lehmann shift and its interval; with fewer,
-// by a moving-block bootstrap within runs, widened by the noise measured
+// the halves of one run. With five runs or more a side, a permutation test over
+// runs finds changes. The Hodges-Lehmann shift and its interval bound them, and
+// with fewer than four a moving-block bootstrap within runs, widened by the noise
 // between equal runs. docs/compare.md has the definitions and their sources.
 package compare
 
@@ -25,36 +25,34 @@ const (
 	CannotTell Verdict = "cannot_tell"
 )
 
-// Alpha is the share of comparisons of equal runs that may find a change.
-const Alpha = 0.05
+// Alpha is the share of comparisons of equal runs that may find a change, in any of
+// the primary metrics.
+const Alpha = 0.01
 
-// MinRuns is the number of runs per side needed to distinguish change from noise
-// between runs.
-const MinRuns = 4
+// outside is the share of intervals that may miss the change.
+const outside = 0.05
+
+// MinRuns is the number of runs per side from which a metric can be Changed: of ten
+// runs, one division into halves in 126 is as extreme as any, of eight one in 35.
+const MinRuns = 5
+
+// minRanked is the number of runs per side from which their ranks bound a change.
+const minRanked = 4
 
 // MaxRunsNeeded is the largest RunsNeeded; it means that many or more.
 const MaxRunsNeeded = 100
-
-// A Basis is what totals are divided by before they are compared.
-type Basis string
-
-// The bases of comparison.
-const (
-	PerRun    Basis = "run"    // runs are equally long
-	PerSecond Basis = "second" // runs differ in length
-	PerWork   Basis = "work"   // all runs state how much work they did
-)
 
 // A Change is the result for one metric. Unknown figures are NaN; unbounded
 // intervals extend to infinity.
 type Change struct {
 	*Metric
 	Verdict Verdict
-	// Before and After are the medians over the runs, on the Basis.
-	Before, After float64
-	// Percent is the change relative to Before; Low and High bound it with a
-	// confidence of 95 %.
-	Percent, Low, High float64
+	// Before and After bound the medians over the runs, on the Basis.
+	Before, After Bounds
+	// Percent is the change relative to Before; NaN where the bounds leave more than
+	// the band open. Low and High hold it with a confidence of 95 %, and it is at most
+	// AtMost with the same confidence.
+	Percent, Low, High, AtMost float64
 	// P is the p-value, adjusted for the number of metrics; NaN without a test.
 	P float64
 	// RunsNeeded is how many more runs per side would decide a CannotTell, zero
@@ -62,6 +60,11 @@ type Change struct {
 	RunsNeeded int
 	// Reason is why there is no result.
 	Reason Reason
+
+	// In the metric's unit: the difference that matters, bounds of the shift between the
+	// sides, and the intervals that hold it with a confidence of 95 and of 90 %.
+	matters             float64
+	shift, wide, narrow Bounds
 }
 
 // A Reason is why a metric has no result.
@@ -70,6 +73,7 @@ type Reason string
 // The reasons.
 const (
 	Decided       Reason = ""
+	EndUnknown    Reason = "end_unknown"      // what runs did after their last collections
 	TooNoisy      Reason = "too_noisy"        // the interval is wider than the band
 	TooFewRuns    Reason = "too_few_runs"     // for the test to find anything
 	TooFewPauses  Reason = "too_few_pauses"   // for the percentile
@@ -86,66 +90,72 @@ type Comparison struct {
 	Notes         []Note
 	Causes        []Cause
 
-	table map[string][2][]float64 // by metric: the values of the runs before and after
-	worth map[*Run]float64        // how many independent pauses each run has
+	table map[string]table
+	worth map[*Run]float64 // how many independent pauses each run has
+	scale float64          // what the totals of a median run are divided by
 }
 
 // Compare compares two sets of runs. It needs at least one run on each side;
 // runs without collections count.
 func Compare(before, after []*Run) *Comparison {
-	c := &Comparison{Before: before, After: after, Basis: basis(before, after)}
-	c.Notes = notes(before, after, c.Basis)
+	c := &Comparison{Before: before, After: after, Basis: basisOf(before, after)}
+	c.scale = Scale(slices.Concat(before, after), c.Basis)
 	c.worth = make(map[*Run]float64)
 	for _, r := range slices.Concat(before, after) {
 		c.worth[r] = r.worth()
-	}
-	compare := c.bootstrap
-	if min(len(before), len(after)) >= MinRuns {
-		compare = c.ranks
 	}
 	c.tabulate()
 	for i := range metrics {
 		c.Changes = append(c.Changes, c.describe(&metrics[i]))
 	}
-	compare()
+	c.bound()
+	c.test("")
+	for i := range c.Changes {
+		if ch := &c.Changes[i]; ch.Explains == "" {
+			c.test(ch.Name)
+		}
+	}
+	for i := range c.Changes {
+		if ch := &c.Changes[i]; ch.Reason == Decided {
+			c.decide(ch)
+		}
+	}
 	c.gate()
 	c.Verdict = c.verdict()
+	c.Notes = notes(c)
 	c.Causes = causes(c)
 	return c
 }
 
+// runs returns the smaller number of runs of the two sides.
+func (c *Comparison) runs() int { return min(len(c.Before), len(c.After)) }
+
 // describe returns a change that is not decided yet.
 func (c *Comparison) describe(m *Metric) Change {
+	t := c.table[m.Name]
 	ch := Change{
-		Metric: m, Verdict: CannotTell, P: math.NaN(),
-		Before: medianOf(c.table[m.Name][0]), After: medianOf(c.table[m.Name][1]),
-		Percent: math.NaN(), Low: math.Inf(-1), High: math.Inf(1),
+		Metric: m, Verdict: CannotTell, P: math.NaN(), Before: t.before.median(), After: t.after.median(),
+		Percent: math.NaN(), Low: math.Inf(-1), High: math.Inf(1), AtMost: math.Inf(1),
 	}
 	needed, have := m.needed(), min(c.worthOf(c.Before), c.worthOf(c.After))
 	switch {
-	case math.IsNaN(ch.Before) || math.IsNaN(ch.After):
+	case math.IsNaN(ch.Before.Low) || math.IsNaN(ch.After.Low):
 		ch.Reason = NotRecorded
 	case have <= needed:
 		ch.Reason = TooFewPauses
-		runs := min(len(c.Before), len(c.After))
+		runs := c.runs()
 		ch.RunsNeeded = moreRuns(runs, float64(runs)*(needed+1)/max(have, 1))
 	}
+	ch.matters = m.Matters(ch.Before.Low, c.scale)
 	return ch
 }
 
 // tabulate computes the metrics of all runs, on the comparison's basis.
 func (c *Comparison) tabulate() {
-	c.table = make(map[string][2][]float64)
-	for side, runs := range [2][]*Run{c.Before, c.After} {
-		for _, r := range runs {
-			f := r.figures(nil, nil)
-			for i := range metrics {
-				m := &metrics[i]
-				row := c.table[m.Name]
-				row[side] = append(row[side], m.value(&f, c.Basis))
-				c.table[m.Name] = row
-			}
-		}
+	c.table = make(map[string]table)
+	before, after := valuesOf(c.Before, c.Basis), valuesOf(c.After, c.Basis)
+	for i := range metrics {
+		c.table[metrics[i].Name] = table{before[i], after[i]}
 	}
 }
 
@@ -194,24 +204,52 @@ func (c *Comparison) verdict() Verdict {
 	return Same
 }
 
-// decide sets the verdict from a change's interval in the metric's unit: wide is
-// its 95 % interval, narrow its 90 % interval (two one-sided tests of 5 %).
-func (ch *Change) decide(shift float64, wide, narrow [2]float64, significant bool) {
-	matters := ch.matters(ch.Before)
-	ch.Percent, ch.Low, ch.High = percent(shift, ch.Before), percent(wide[0], ch.Before), percent(wide[1], ch.Before)
-	ch.Low = max(ch.Low, -100) // no metric is negative
+// decide sets the verdict of a change whose intervals are known.
+func (c *Comparison) decide(ch *Change) {
+	t := c.table[ch.Name]
+	low, high := ch.shift.Low, ch.shift.High
+	ch.Low = -100 // no metric is negative
+	if p := percent(ch.wide.Low, t.before.high); p > ch.Low {
+		ch.Low = p
+	}
+	ch.High, ch.AtMost = percent(ch.wide.High, t.before.low), percent(ch.narrow.High, t.before.low)
+	if high-low <= ch.matters {
+		ch.Percent = percent((low+high)/2, t.before.low)
+	}
+	far := low > ch.matters && ch.wide.Low > 0 || high < -ch.matters && ch.wide.High < 0
 	switch {
-	case -matters <= narrow[0] && narrow[1] <= matters:
+	case -ch.matters <= ch.narrow.Low && ch.narrow.High <= ch.matters:
 		ch.Verdict, ch.Reason = Same, Decided
-	case significant && math.Abs(shift) > matters:
+	case far && ch.P <= Alpha:
 		ch.Verdict, ch.Reason = Changed, Decided
+	case !far && high-low > ch.matters:
+		ch.Reason = EndUnknown // which more runs would not change
+	case c.runs() < MinRuns && far:
+		ch.Reason, ch.RunsNeeded = TooFewRuns, MinRuns-c.runs()
 	default:
-		ch.Verdict, ch.Reason = CannotTell, TooNoisy
+		ch.Reason, ch.RunsNeeded = TooNoisy, c.missingRuns(ch)
 	}
 }
 
-// percent returns a difference as a percentage of the value before.
-func percent(difference, before float64) float64 {
+// missingRuns estimates how many more runs a side would decide a change: an interval
+// shrinks with the square root of their number, until it no longer holds zero or lies
+// within what does not matter.
+func (c *Comparison) missingRuns(ch *Change) int {
+	n, shift := c.runs(), (ch.shift.Low+ch.shift.High)/2
+	half := (ch.narrow.High - ch.narrow.Low) / 2
+	room := math.Abs(math.Abs(shift) - ch.matters)
+	if math.Abs(shift) > ch.matters {
+		room = math.Abs(shift)
+	}
+	if math.IsNaN(shift) || math.IsInf(half, 0) || room == 0 {
+		return MaxRunsNeeded
+	}
+	return max(moreRuns(n, float64(n)*(half/room)*(half/room)), MinRuns-n)
+}
+
+// percent returns a difference as a percentage of the median before.
+func percent(difference float64, values []float64) float64 {
+	before := medianOf(values)
 	if before == 0 {
 		if difference == 0 {
 			return 0

@@ -145,7 +145,7 @@ func explain(t *testing.T, name string, c *compare.Comparison) compare.Verdict {
 	t.Helper()
 	for _, ch := range c.Changes {
 		if ch.Verdict == compare.Changed {
-			t.Logf("%s: %s %.4g, then %.4g: %+.1f %% (%+.1f to %+.1f), p %.3f", name, ch.Name, ch.Before, ch.After, ch.Percent, ch.Low, ch.High, ch.P)
+			t.Logf("%s: %s %.4g, then %.4g: %+.1f %% (%+.1f to %+.1f), p %.3f", name, ch.Name, ch.Before.Low, ch.After.Low, ch.Percent, ch.Low, ch.High, ch.P)
 		}
 	}
 	return c.Verdict

@@ -35,6 +35,7 @@ type Metric struct {
 	noise float64 // relative deviation between equal runs, where too few runs show it
 	quant float64 // the share of the pauses that a percentile is of, else 0
 	of    func(*figures) float64
+	most  func(*figures) float64 // the upper bound, where a trace may leave it open; else nil
 }
 
 // Metrics returns the metrics that are compared, each primary metric followed
@@ -53,7 +54,7 @@ const (
 var metrics = [...]Metric{
 	{
 		Name: allocatedTotal, Text: "allocated", Unit: Bytes, Total: true, band: 0.03, floor: 1e6, noise: 0.02,
-		of: func(f *figures) float64 { return f.total(f.allocated) },
+		of: func(f *figures) float64 { return f.allocatedBounds.Low }, most: func(f *figures) float64 { return f.allocatedBounds.High },
 	},
 	{
 		Name: collections, Text: "collections", Unit: Count, Total: true, band: 0.05, floor: 2, noise: 0.03,
@@ -131,6 +132,19 @@ func (f *figures) total(k known) float64 {
 
 func (f *figures) mean(k known) float64 { return f.total(k) / float64(k.count) }
 
+// Band returns the relative change that is too small to matter.
+func (m *Metric) Band() float64 { return m.band }
+
+// Noise returns the relative deviation between equal runs that is assumed where too few
+// runs show it.
+func (m *Metric) Noise() float64 { return m.noise }
+
+// Enough reports whether the run has enough independent pauses for the metric: only
+// percentiles need them.
+func (m *Metric) Enough(r *Run) bool {
+	return m.quant == 0 || m.quant == 1 || r.worth() > m.needed()
+}
+
 // needed returns how many independent pauses a percentile is compared from: the
 // longest pause is never compared.
 func (m *Metric) needed() float64 {
@@ -140,27 +154,46 @@ func (m *Metric) needed() float64 {
 	return 10 / (1 - m.quant)
 }
 
-// matters returns the least difference from the value before that matters.
-func (m *Metric) matters(before float64) float64 {
-	return max(m.band*math.Abs(before), m.floor)
+// Matters returns the least difference from the value before that matters, if the totals
+// of a run are divided by scale.
+func (m *Metric) Matters(before, scale float64) float64 {
+	floor := m.floor
+	if m.Total {
+		floor /= scale
+	}
+	return max(m.band*math.Abs(before), floor)
 }
 
-// Value returns the value of the metric for a run, on a basis; NaN if unknown.
-func (m *Metric) Value(r *Run, basis Basis) float64 {
+// Bounds returns the value of the metric for a run, on a basis.
+func (m *Metric) Bounds(r *Run, basis Basis) Bounds {
 	f := r.figures(nil, nil)
-	return m.value(&f, basis)
+	return m.bounds(&f, basis)
 }
 
-func (m *Metric) value(f *figures, basis Basis) float64 {
-	v := m.of(f)
+func (m *Metric) bounds(f *figures, basis Basis) Bounds {
+	b := Exactly(m.of(f))
+	if m.most != nil {
+		b.High = m.most(f)
+	}
+	divisor := 1.0
 	switch {
 	case m.Total && basis == PerSecond:
-		v /= f.seconds
+		divisor = f.seconds
 	case m.Total && basis == PerWork:
-		v /= f.work
+		divisor = f.work
 	}
-	if math.IsInf(v, 0) {
-		return math.NaN()
+	return b.scaled(divisor)
+}
+
+// UnitOn returns the unit of the metric's values on a basis.
+func (m *Metric) UnitOn(basis Basis) Unit {
+	if m.Total && basis != PerRun {
+		return m.Unit + "_per_" + Unit(basis)
 	}
-	return v
+	return m.Unit
+}
+
+// metricNamed returns the metric of that name, which exists.
+func metricNamed(name string) *Metric {
+	return &metrics[slices.IndexFunc(metrics[:], func(m Metric) bool { return m.Name == name })]
 }

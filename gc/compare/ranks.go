@@ -28,34 +28,6 @@ func midranks(values []float64) []int {
 	return ranks
 }
 
-// mannWhitney returns the two-sided p-value of the Mann-Whitney test that a and
-// b come from one distribution. It is exact, also where values are equal: all
-// ways to divide the pooled ranks count alike.
-func mannWhitney(a, b []float64) float64 {
-	if len(a) == 0 || len(b) == 0 {
-		return 1
-	}
-	ranks := midranks(append(slices.Clone(a), b...))
-	observed, total := 0, 0
-	for i, r := range ranks {
-		total += r
-		if i < len(a) {
-			observed += r
-		}
-	}
-	ways := rankSums(ranks, len(a))
-	// Twice the distance from the mean, so that it is a whole number.
-	distance := func(sum int) int { return abs(sum*len(ranks) - total*len(a)) }
-	all, extreme := 0.0, 0.0
-	for sum, n := range ways {
-		all += n
-		if distance(sum) >= distance(observed) {
-			extreme += n
-		}
-	}
-	return extreme / all
-}
-
 // rankSums returns how many of the subsets of n of the ranks have each sum.
 func rankSums(ranks []int, n int) []float64 {
 	largest := 0
@@ -75,23 +47,6 @@ func rankSums(ranks []int, n int) []float64 {
 		}
 	}
 	return ways[n]
-}
-
-func abs(v int) int {
-	if v < 0 {
-		return -v
-	}
-	return v
-}
-
-// smallestP returns the smallest p-value that mannWhitney can have for n values
-// a side.
-func smallestP(n, m int) float64 {
-	ways := 1.0
-	for i := 1; i <= n; i++ {
-		ways *= float64(m+i) / float64(i)
-	}
-	return min(1, 2/ways)
 }
 
 // hodgesLehmann returns the median of the differences b−a and the interval that
@@ -146,19 +101,8 @@ func median(sorted []float64) float64 {
 	return (sorted[(n-1)/2] + sorted[n/2]) / 2
 }
 
-// holm returns p-values adjusted for as many tests, in the same order. See Holm,
-// A simple sequentially rejective multiple test procedure, 1979.
-func holm(p []float64) []float64 {
-	order := make([]int, len(p))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortFunc(order, func(i, j int) int { return cmp.Compare(p[i], p[j]) })
-	adjusted := make([]float64, len(p))
-	largest := 0.0
-	for rank, i := range order {
-		largest = max(largest, min(1, float64(len(p)-rank)*p[i]))
-		adjusted[i] = largest
-	}
-	return adjusted
+func sortedCopy(values []float64) []float64 {
+	sorted := slices.Clone(values)
+	slices.Sort(sorted)
+	return sorted
 }

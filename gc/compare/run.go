@@ -28,6 +28,9 @@ type Run struct {
 	// Work is how much work the run did, in any unit; zero if unknown. If all
 	// runs have it, totals are compared per unit of work.
 	Work float64
+	// Allocated bounds what the run allocated, in bytes. Unset, its collections count as
+	// a lower bound, because each counts what was allocated before it.
+	Allocated gc.Opt[Bounds]
 	// From and To narrow the time that is looked at. The caller sets them where
 	// it adds the collections of a part of the trace only.
 	From, To gc.Opt[time.Duration]
@@ -179,6 +182,7 @@ type figures struct {
 
 	pause, suspend, allocated, promoted, heapAfter known
 	heapPeak, committedPeak                        float64
+	allocatedBounds                                Bounds
 	pauses                                         []float64 // ms, sorted
 }
 
@@ -232,7 +236,22 @@ func (r *Run) figures(positions []int, scratch []float64) figures {
 		f.seconds = interval.sum
 	}
 	slices.Sort(f.pauses)
+	f.allocatedBounds = r.allocatedBounds(&f, positions == nil)
 	return f
+}
+
+// allocatedBounds bounds what was allocated until the end of the whole run, or only
+// until the last of some of its collections.
+func (r *Run) allocatedBounds(f *figures, whole bool) Bounds {
+	switch known := Exactly(f.total(f.allocated)); {
+	case !whole || r.Collections > len(r.samples):
+		return known
+	case r.Allocated.Known():
+		return r.Allocated.Or(known)
+	case f.count > 0 && f.allocated.count == 0:
+		return known
+	}
+	return Bounds{f.allocated.sum, math.Inf(1)}
 }
 
 func larger(a float64, b float32) float64 {

@@ -54,9 +54,9 @@ func blockLength(n int, worth float64) int {
 	return max(1, min(int(math.Ceil(length)), (n+3)/4))
 }
 
-// resample fills drawn with positions of a series of n values, in blocks of the
+// drawBlocks fills drawn with positions of a series of n values, in blocks of the
 // given length that start anywhere.
-func resample(drawn []int, n, length int, random *rand.Rand) {
+func drawBlocks(drawn []int, n, length int, random *rand.Rand) {
 	for i := 0; i < len(drawn); {
 		start := random.IntN(n - length + 1)
 		for j := 0; j < length && i < len(drawn); j++ {

@@ -49,7 +49,7 @@ func TestResampleCoverage(t *testing.T) {
 		length := blockLength(n, effective(values))
 		means := make([]float64, replicas)
 		for k := range means {
-			resample(drawn, n, length, random)
+			drawBlocks(drawn, n, length, random)
 			for _, i := range drawn {
 				means[k] += values[i] / n
 			}

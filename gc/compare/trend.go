@@ -1,52 +1,74 @@
 package compare
 
-import "math"
+import (
+	"math"
+	"math/rand/v2"
+)
 
 // A Trend is a metric over many runs, in their order.
 type Trend struct {
 	*Metric
 	Basis  Basis
 	Values []float64 // by run; NaN if the run lacks it
+	Most   []float64 // upper bounds of the values, equal to them where they are exact
 	Steps  []Step
+
+	scale float64 // what the totals of a median run are divided by
+	open  bool    // whether the bounds leave more than the band open
+	apart float64 // the mean distance between the values
 }
 
 // A Step is a run at which the level of a metric changes.
 type Step struct {
 	Run           int // the first after the change
 	Before, After float64
-	Percent       float64 // relative to Before
+	Percent       float64 // relative to Before; NaN where the ends of runs hide more than matters
 }
 
 // MinTrend is the number of runs needed to find a change among them. Of fewer, more
-// permutations than trendAlpha allows divide as well as any values do: of ten values, one
+// permutations than Alpha allows divide as well as any values do: of ten values, one
 // in 126 has the same two halves.
 const MinTrend = 10
 
-const (
-	minStretch = 4    // runs
-	trendAlpha = 0.01 // for each metric: there are several
-)
+const minStretch = 4 // runs
 
 // Trends finds the steps of all metrics over runs in their order. Steps that
-// are too small to matter are left out. Totals are compared per second unless
-// all runs are equally long or state their work.
+// are too small to matter are left out, and metrics that explain a primary one are
+// examined only if that one has a step. Totals are compared on the basis that Compare
+// would choose.
 func Trends(runs []*Run) []Trend {
-	b := basis(runs, nil)
-	trends := make([]Trend, 0, len(metrics))
-	for i := range metrics {
-		t := Trend{Metric: &metrics[i], Basis: b, Values: make([]float64, len(runs))}
-		trends = append(trends, t)
+	basis := basisOf(runs)
+	all, scale := valuesOf(runs, basis), Scale(runs, basis)
+	trends := make([]Trend, len(metrics))
+	for i := range trends {
+		t := &trends[i]
+		*t = Trend{Metric: &metrics[i], Basis: basis, Values: all[i].low, Most: all[i].high, scale: scale}
+		t.open = t.hides()
 	}
-	for at, r := range runs {
-		f := r.figures(nil, nil)
-		for i := range trends {
-			trends[i].Values[at] = trends[i].value(&f, b)
+	stepped := make(map[string]bool)
+	for i, found := range stepping(trends, len(runs)) {
+		if t := &trends[i]; found {
+			t.find()
+			stepped[t.Name] = len(t.Steps) > 0
 		}
 	}
 	for i := range trends {
-		trends[i].find()
+		if t := &trends[i]; stepped[t.Explains] {
+			t.find()
+		}
 	}
 	return trends
+}
+
+// hides reports whether the bounds of a typical run leave more open than matters.
+func (t *Trend) hides() bool {
+	var widths, values []float64
+	for i, v := range t.Values {
+		if !math.IsNaN(v) {
+			widths, values = append(widths, t.Most[i]-v), append(values, v)
+		}
+	}
+	return medianOf(widths) > t.Matters(medianOf(values), t.scale)
 }
 
 // Known returns how many runs have the metric.
@@ -60,43 +82,53 @@ func (t *Trend) Known() int {
 	return n
 }
 
+// EndUnknown reports whether what runs did after their last collections, which their traces
+// do not show, exceeds what matters.
+func (t *Trend) EndUnknown() bool { return t.open }
+
 // Verdict returns Changed, NoChange or CannotTell.
 func (t *Trend) Verdict() Verdict {
 	switch {
 	case len(t.Steps) > 0:
 		return Changed
-	case t.Known() < MinTrend:
+	case t.Known() < MinTrend || t.open:
 		return CannotTell
 	}
 	return NoChange
 }
 
-// TrendsVerdict returns the verdict of the primary metrics: changed where one has, and no
-// change where all that can be judged have none.
+// TrendsVerdict returns the verdict of the primary metrics: changed where one has, cannot
+// tell where the ends of runs hide one, and no change where all others that can be judged
+// have none.
 func TrendsVerdict(trends []Trend) Verdict {
-	verdict := CannotTell
+	verdict, hidden := CannotTell, false
 	for i := range trends {
 		switch t := &trends[i]; {
 		case t.Explains != "":
 		case t.Verdict() == Changed:
 			return Changed
+		case t.open:
+			hidden = true
 		case t.Verdict() == NoChange:
 			verdict = NoChange
 		}
+	}
+	if hidden {
+		return CannotTell
 	}
 	return verdict
 }
 
 // find looks for steps among the runs that have the metric.
 func (t *Trend) find() {
-	var values []float64
+	var values, most []float64
 	var positions []int
 	for i, v := range t.Values {
 		if !math.IsNaN(v) {
-			values, positions = append(values, v), append(positions, i)
+			values, most, positions = append(values, v), append(most, t.Most[i]), append(positions, i)
 		}
 	}
-	points := ChangePoints(values, minStretch, trendAlpha)
+	points := ChangePoints(values, minStretch, Alpha)
 	for i, at := range points {
 		from, to := 0, len(values)
 		if i > 0 {
@@ -106,10 +138,84 @@ func (t *Trend) find() {
 			to = points[i+1]
 		}
 		s := Step{Run: positions[at], Before: medianOf(values[from:at]), After: medianOf(values[at:to])}
-		if math.Abs(s.After-s.Before) <= t.matters(s.Before) {
+		more := s.After - medianOf(most[from:at])
+		less := s.Before - medianOf(most[at:to])
+		if max(more, less) <= t.Matters(s.Before, t.scale) {
 			continue
 		}
-		s.Percent = percent(s.After-s.Before, s.Before)
+		s.Percent = math.NaN()
+		if s.After-s.Before-more <= t.Matters(s.Before, t.scale) {
+			s.Percent = percent(s.After-s.Before, values[from:at])
+		}
 		t.Steps = append(t.Steps, s)
 	}
+}
+
+// stepping reports which of the primary metrics have a step: those for which less than
+// the share Alpha of the orders of the runs divide any primary metric as clearly.
+// Testing the metrics together keeps the share of false alarms of all.
+func stepping(trends []Trend, runs int) map[int]bool {
+	observed := make(map[int]float64)
+	order := make([]int, runs)
+	for i := range order {
+		order[i] = i
+	}
+	scratch := make([]float64, 0, runs)
+	for i := range trends {
+		if t := &trends[i]; t.Explains == "" && t.Known() >= 2*minStretch {
+			t.apart = t.distances()
+			observed[i] = t.division(order, scratch)
+		}
+	}
+	as := make(map[int]int)
+	random := rand.New(rand.NewPCG(seed, uint64(runs)))
+	for range permutations {
+		random.Shuffle(runs, func(a, b int) { order[a], order[b] = order[b], order[a] })
+		largest := 0.0
+		for i := range observed {
+			largest = max(largest, trends[i].division(order, scratch))
+		}
+		for i, energy := range observed {
+			if largest >= energy*(1-slack) {
+				as[i]++
+			}
+		}
+	}
+	found := make(map[int]bool)
+	for i := range observed {
+		found[i] = float64(as[i]+1)/(permutations+1) <= Alpha
+	}
+	return found
+}
+
+// division returns how clearly runs in this order divide: the energy of the best division
+// relative to the distances between all values, so that metrics can be compared; none if
+// its two levels do not differ by what matters.
+func (t *Trend) division(order []int, scratch []float64) float64 {
+	values := scratch[:0]
+	for _, i := range order {
+		if !math.IsNaN(t.Values[i]) {
+			values = append(values, t.Values[i])
+		}
+	}
+	d := divide(values, minStretch)
+	if d.at == 0 {
+		return 0
+	}
+	before, after := medianOf(values[:d.at]), medianOf(values[d.at:])
+	if math.Abs(after-before) <= t.Matters(before, t.scale) {
+		return 0
+	}
+	return d.energy / t.apart
+}
+
+// distances returns the mean distance between the known values.
+func (t *Trend) distances() float64 {
+	sum := 0.0
+	for i, v := range t.Values {
+		for _, w := range t.Values[:i] {
+			sum += finite(math.Abs(v - w))
+		}
+	}
+	return meanDistance(sum, float64(t.Known()))
 }

@@ -71,8 +71,14 @@ func TestTrendVerdicts(t *testing.T) {
 
 // Of fewer than MinTrend values, too many permutations have the same two halves.
 func TestMinTrend(t *testing.T) {
-	same := func(n int) float64 { return smallestP(n/2, n-n/2) }
-	if same(MinTrend) > trendAlpha || same(MinTrend-1) <= trendAlpha {
+	same := func(n int) float64 {
+		ways := 1.0
+		for i := range n / 2 {
+			ways *= float64(n-i) / float64(i+1)
+		}
+		return 2 / ways
+	}
+	if same(MinTrend) > Alpha || same(MinTrend-1) <= Alpha {
 		t.Errorf("of %d runs %.4f of the permutations, of %d %.4f", MinTrend-1, same(MinTrend-1), MinTrend, same(MinTrend))
 	}
 }

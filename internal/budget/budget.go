@@ -4,6 +4,7 @@ package budget
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -37,9 +38,21 @@ type Budget struct {
 	// CannotTell is "pass" or "fail": what it means for the exit code that a
 	// metric is unknown, or its change cannot be told from noise.
 	CannotTell string `yaml:"cannot_tell,omitempty"`
+	// Work is how much work each run does.
+	Work Work `yaml:"work,omitempty"`
+
+	comment string // of Limits, as YAML writes it
 }
 
-const perSecond = "_per_second"
+// The suffixes of limits of totals that are divided by a run's length or work.
+var suffixes = [...]struct {
+	text  string
+	basis compare.Basis
+	words string
+}{
+	{"_per_second", compare.PerSecond, " per second"},
+	{"_per_work", compare.PerWork, " per unit of work"},
+}
 
 // Parse reads a budget file. Its errors name the line or the key.
 func Parse(data []byte) (*Budget, error) {
@@ -66,8 +79,8 @@ func Parse(data []byte) (*Budget, error) {
 	for _, name := range slices.Sorted(maps.Keys(b.Baseline)) {
 		if m, basis, err := lookUp(name); err != nil {
 			return nil, err
-		} else if basis == compare.PerSecond {
-			return nil, fmt.Errorf("%s: write %s; runs of different length are compared per second automatically", name, m.Name)
+		} else if basis != compare.PerRun {
+			return nil, fmt.Errorf("%s: write %s; what the totals of runs are divided by is chosen automatically", name, m.Name)
 		}
 		if v := b.Baseline[name]; !(v >= 0) || math.IsInf(v, 0) {
 			return nil, fmt.Errorf("%s: an allowance must be a percentage of 0 or more, not %v", name, v)
@@ -89,63 +102,50 @@ var ruleID = regexp.MustCompile(`^R[0-9]{2}$`)
 
 // lookUp finds the metric that a key of a budget names.
 func lookUp(name string) (*compare.Metric, compare.Basis, error) {
-	base, rate := strings.CutSuffix(name, perSecond)
+	base, basis := name, compare.PerRun
+	for _, s := range suffixes {
+		if cut, found := strings.CutSuffix(name, s.text); found {
+			base, basis = cut, s.basis
+		}
+	}
 	var names []string
 	for _, m := range compare.Metrics() {
-		if m.Name == base && (!rate || m.Total) {
-			if rate {
-				return &m, compare.PerSecond, nil
-			}
-			return &m, compare.PerRun, nil
+		if m.Name == base && (basis == compare.PerRun || m.Total) {
+			return &m, basis, nil
 		}
 		names = append(names, m.Name)
 		if m.Total {
-			names = append(names, m.Name+perSecond)
+			for _, s := range suffixes {
+				names = append(names, m.Name+s.text)
+			}
 		}
 	}
 	return nil, "", fmt.Errorf("unknown metric %q; valid metrics: %s", name, strings.Join(names, ", "))
 }
 
-// Room is how much more than the runs' figures FromRuns allows.
-const Room = 1.25
-
-// initial are the metrics that FromRuns limits: the few that say most.
-var initial = []string{
-	"pause_max_ms", "pause_p99_ms", "pause_pct", "allocated_bytes", "gen2_collections", "heap_peak_bytes", "committed_peak_bytes",
+// Ready returns an error if the budget has nothing to check, or if what it allows over a
+// baseline and the presence of one do not fit.
+func (b *Budget) Ready(baseline bool) error {
+	switch {
+	case len(b.Limits)+len(b.Baseline)+len(b.Findings) == 0:
+		return errors.New("the budget has nothing to check: it needs limits, baseline or findings")
+	case len(b.Baseline) > 0 && !baseline:
+		return errors.New("the budget has a baseline: give the traces to compare with as --baseline")
+	case len(b.Baseline) == 0 && baseline:
+		return errors.New("--baseline needs a budget that says what may increase, as in baseline: {allocated_bytes: 3}")
+	}
+	return nil
 }
 
-// FromRuns returns a budget that the runs meet, with room. It sets no limit for metrics
-// that a run lacks.
-func FromRuns(runs []*compare.Run) *Budget {
-	b := &Budget{Version: Version, Limits: make(map[string]float64), Baseline: map[string]float64{"allocated_bytes": 3, "collections": 5, "pause_pct": 10}}
-	for _, m := range compare.Metrics() {
-		if !slices.Contains(initial, m.Name) {
-			continue
-		}
-		most := math.Inf(-1)
-		for _, r := range runs {
-			most = math.Max(most, m.Value(r, compare.PerRun)) // NaN if one is
-		}
-		if !math.IsNaN(most) && !math.IsInf(most, 0) {
-			b.Limits[m.Name] = round(most*Room, m.Unit)
+// NeedsWork returns the first limit that needs to know how much work a run does; empty if
+// there is none.
+func (b *Budget) NeedsWork() string {
+	for _, name := range slices.Sorted(maps.Keys(b.Limits)) {
+		if _, basis, err := lookUp(name); err == nil && basis == compare.PerWork {
+			return name
 		}
 	}
-	return b
-}
-
-// round rounds up to two significant digits, counts to whole ones.
-func round(v float64, unit compare.Unit) float64 {
-	if v == 0 {
-		return 0
-	}
-	scale := math.Pow(10, math.Floor(math.Log10(v))-1)
-	if unit == compare.Count || unit == compare.Bytes {
-		scale = max(scale, 1)
-	}
-	if scale < 1 {
-		return math.Ceil(v/scale) / math.Round(1/scale)
-	}
-	return math.Ceil(v/scale) * scale
+	return ""
 }
 
 // YAML writes the budget as a file, with comments.
@@ -159,7 +159,8 @@ func (b *Budget) YAML() ([]byte, error) {
 		return nil, err
 	}
 	comments := map[string]string{
-		"limits":      "# of each run, in the unit of the name",
+		"limits":      cmp.Or(b.comment, "# of each run, in the unit of the name"),
+		"work":        "# of each run: an amount, or an expression that finds it in the program's output",
 		"baseline":    "# percent more than the runs of --baseline",
 		"findings":    "# rules that must not fire",
 		"cannot_tell": "# pass or fail",

@@ -24,6 +24,7 @@ func run(name string, pause time.Duration, allocated int64) *compare.Run {
 			Allocated: gc.Some(allocated), HeapAfter: gc.Some(int64(50e6)), Promoted: gc.Some(int64(1e6)),
 		})
 	}
+	r.Allocated = gc.Some(compare.Exactly(float64(100 * allocated)))
 	return r
 }
 
@@ -43,6 +44,12 @@ func TestParse(t *testing.T) {
 		{"text", "version: 1\nlimits: {pause_max_ms: long}", "cannot unmarshal"},
 		{"no rule", "version: 1\nfindings: [slow]", `written as R21, not "slow"`},
 		{"cannot_tell", "version: 1\ncannot_tell: maybe", `"pass" or "fail"`},
+		{"amount of work", "version: 1\nwork: 4000\nlimits: {allocated_bytes_per_work: 5}", ""},
+		{"expression of work", "version: 1\nwork: 'requests: (\\d+)'", ""},
+		{"no group", "version: 1\nwork: 'requests'", "has no group for the number"},
+		{"no expression", "version: 1\nwork: '('", "missing closing )"},
+		{"no work", "version: 1\nwork: 0", "must be above 0"},
+		{"change by work", "version: 1\nbaseline: {allocated_bytes_per_work: 1}", "write allocated_bytes;"},
 		{"no YAML", "version: [1", "not a budget"},
 		{"too large", strings.Repeat("#", MaxSize+1), "at most"},
 	} {
@@ -60,7 +67,7 @@ func TestParse(t *testing.T) {
 // by a run that pauses twice as long.
 func TestFromRuns(t *testing.T) {
 	ok := run("ok.nettrace", 2*time.Millisecond, 1e6)
-	text, err := FromRuns([]*compare.Run{ok}).YAML()
+	text, err := FromRuns([]*compare.Run{ok, ok, ok, ok, ok}).YAML()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,11 +99,11 @@ func TestRound(t *testing.T) {
 		want float64
 	}{
 		{0, compare.Milliseconds, 0},
-		{0.01234, compare.Milliseconds, 0.013},
-		{53.41, compare.Milliseconds, 54},
+		{0.01234, compare.Milliseconds, 0.0124},
+		{53.41, compare.Milliseconds, 53.5},
 		{7, compare.Count, 7},
 		{7.2, compare.Count, 8},
-		{123456789, compare.Bytes, 130000000},
+		{123456789, compare.Bytes, 124000000},
 	} {
 		if got := round(test.v, test.unit); math.Abs(got-test.want) > 1e-9*test.want {
 			t.Errorf("round(%v, %s) = %v, want %v", test.v, test.unit, got, test.want)

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/internal/comparison"
 )
 
 // A Status is the outcome of a check.
@@ -27,11 +28,13 @@ type Check struct {
 	Status Status
 	Run    string  // whose Value it is; empty for changes from a baseline
 	Value  float64 // NaN if unknown
+	Most   float64 // the upper bound of Value, equal to it where it is exact
 	Limit  float64
 	// Of changes from a baseline: Value and Limit are percentages, and the
 	// interval holds Value with a confidence of 95 %.
 	Low, High  float64
 	RunsNeeded int
+	Reason     string // why it cannot be told, in words; empty if nothing is known to help
 }
 
 // A Result is a budget compared with runs.
@@ -65,9 +68,10 @@ func (b *Budget) Check(runs, baseline []*compare.Run) *Result {
 		}
 	}
 	if len(b.Baseline) > 0 && len(baseline) > 0 {
-		for _, change := range compare.Compare(baseline, runs).Changes {
-			if allowed, ok := b.Baseline[change.Name]; ok {
-				result.add(allowance(&change, allowed))
+		c := compare.Compare(baseline, runs)
+		for i := range c.Changes {
+			if allowed, ok := b.Baseline[c.Changes[i].Name]; ok {
+				result.add(allowance(&c.Changes[i], c.Basis, allowed))
 			}
 		}
 	}
@@ -90,15 +94,20 @@ func limit(run *compare.Run, name string, most float64) Check {
 	if err != nil {
 		return Check{Name: name, Status: CannotTell, Run: run.Name, Value: math.NaN(), Limit: most}
 	}
-	c := Check{Name: name, Text: m.Text, Unit: m.Unit, Status: Within, Run: run.Name, Value: m.Value(run, basis), Limit: most}
-	if basis == compare.PerSecond {
-		c.Text += " per second"
+	value := m.Bounds(run, basis)
+	c := Check{Name: name, Text: m.Text, Unit: m.UnitOn(basis), Status: Within, Run: run.Name, Value: value.Low, Most: value.High, Limit: most}
+	for _, s := range suffixes {
+		if basis == s.basis {
+			c.Text += s.words
+		}
 	}
 	switch {
 	case math.IsNaN(c.Value):
 		c.Status = CannotTell
 	case c.Value > most:
 		c.Status = Over
+	case c.Most > most:
+		c.Status, c.Reason = CannotTell, comparison.EndUnknown
 	case run.Affected > 0: // with what was lost it may be more
 		c.Status = CannotTell
 	}
@@ -109,24 +118,28 @@ func limit(run *compare.Run, name string, most float64) Check {
 func forbid(run *compare.Run, rule string) Check {
 	c := Check{Name: rule, Text: "finding " + rule, Unit: compare.Count, Status: Within, Run: run.Name}
 	if slices.Contains(run.Findings, rule) {
-		c.Status, c.Value = Over, 1
+		c.Status, c.Value, c.Most = Over, 1, 1
 	}
 	return c
 }
 
-// allowance compares a change with the allowed percentage. The change is over or within
-// it only if the whole interval is.
-func allowance(change *compare.Change, allowed float64) Check {
+// allowance compares a change with the allowed percentage. The change is over it if the
+// whole interval is and equal runs would rarely differ that much. It is within if it is at
+// most as large with a confidence of 95 %, or does not matter.
+func allowance(change *compare.Change, basis compare.Basis, allowed float64) Check {
 	c := Check{
-		Name: change.Name, Text: change.Text + " against the baseline", Unit: compare.Percent, Status: CannotTell,
-		Value: change.Percent, Limit: allowed, Low: change.Low, High: change.High, RunsNeeded: change.RunsNeeded,
+		Name: change.Name, Text: comparison.Name(change.Metric, basis) + " against the baseline", Unit: compare.Percent, Status: CannotTell,
+		Value: change.Percent, Most: change.Percent, Limit: allowed, Low: change.Low, High: change.High,
 	}
 	switch {
 	case change.Reason == compare.NotRecorded || change.Reason == compare.TooFewPauses:
-	case change.Low > allowed:
+	case change.Verdict == compare.Changed && change.Low > allowed:
 		c.Status = Over
-	case change.High <= allowed, change.Verdict == compare.Same && change.Percent <= allowed:
+	case change.AtMost <= allowed, change.Verdict == compare.Same && allowed >= 100*change.Band():
 		c.Status = Within
+	}
+	if c.Status == CannotTell {
+		c.RunsNeeded, c.Reason = change.RunsNeeded, comparison.Why(change)
 	}
 	return c
 }

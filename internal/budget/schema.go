@@ -18,7 +18,9 @@ func Schema() ([]byte, error) {
 		limits[m.Name] = of("")
 		baseline[m.Name] = number
 		if m.Total {
-			limits[m.Name+perSecond] = of(" per second")
+			for _, s := range suffixes {
+				limits[m.Name+s.text] = of(s.words)
+			}
 		}
 	}
 	schema, err := json.MarshalIndent(object{
@@ -41,6 +43,10 @@ func Schema() ([]byte, error) {
 			"findings": object{
 				"description": "rules that must not fire",
 				"type":        "array", "items": object{"type": "string", "pattern": ruleID.String()},
+			},
+			"work": object{
+				"description": "work of each run: an amount, or an expression whose first group finds it in the program's output",
+				"oneOf":       []object{{"type": "number", "exclusiveMinimum": 0}, {"type": "string", "format": "regex"}},
 			},
 			"cannot_tell": object{
 				"description": "the result when a metric is unknown, or its change may be noise",

@@ -49,26 +49,24 @@ func Write(w io.Writer, format string, r *Result) error {
 // (a.nettrace)".
 func (c *Check) sentence() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s %s, limit %s", c.Text, figure(c.Value, c.Unit), figure(c.Limit, c.Unit))
+	fmt.Fprintf(&b, "%s %s, limit %s", c.Text, c.value(), figure(c.Limit, c.Unit))
 	if c.Run != "" {
 		fmt.Fprintf(&b, " (%s)", c.Run)
 	} else if bounded(c.Low) && bounded(c.High) {
 		fmt.Fprintf(&b, " (95 %% interval %s to %s)", figure(c.Low, c.Unit), figure(c.High, c.Unit))
 	}
-	if c.Status == CannotTell && c.RunsNeeded > 0 {
-		fmt.Fprintf(&b, "; %s", more(c.RunsNeeded))
+	if c.Status == CannotTell && c.Reason != "" {
+		fmt.Fprintf(&b, "; %s", c.Reason)
 	}
 	return b.String()
 }
 
-func more(runs int) string {
-	switch {
-	case runs == 1:
-		return "needs 1 more run"
-	case runs >= compare.MaxRunsNeeded:
-		return fmt.Sprintf("needs %d or more runs", compare.MaxRunsNeeded)
+// value returns the value, marked if it is a lower bound.
+func (c *Check) value() string {
+	if !bounded(c.Value) {
+		return figure(c.Value, c.Unit)
 	}
-	return fmt.Sprintf("needs %d more runs", runs)
+	return comparison.Bounded(compare.Bounds{Low: c.Value, High: c.Most}, c.Unit)
 }
 
 func bounded(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
@@ -126,7 +124,7 @@ func writeMarkdown(w io.Writer, r *Result) error {
 	p.Line("**%s**\n\n| | metric | value | limit | run |\n|---|---|---:|---:|---|", r.summary())
 	for i := range r.Checks {
 		c := &r.Checks[i]
-		p.Line("| %s | %s | %s | %s | %s |", marks[c.Status], text.Markdown(c.Text), figure(c.Value, c.Unit), figure(c.Limit, c.Unit), text.Markdown(c.Run))
+		p.Line("| %s | %s | %s | %s | %s |", marks[c.Status], text.Markdown(c.Text), c.value(), figure(c.Limit, c.Unit), text.Markdown(c.Run))
 	}
 	return text.NewPrinter(w).Page(&p)
 }
@@ -156,17 +154,19 @@ type jsonCheck struct {
 	Run        string   `json:"run,omitempty"`
 	Unit       string   `json:"unit"`
 	Value      *float64 `json:"value"`
+	Most       *float64 `json:"value_max"`
 	Limit      float64  `json:"limit"`
 	Low        *float64 `json:"low,omitempty"`
 	High       *float64 `json:"high,omitempty"`
 	RunsNeeded int      `json:"runs_needed,omitempty"`
+	Reason     string   `json:"reason,omitempty"`
 }
 
 func writeJSON(w io.Writer, r *Result) error {
 	checks := make([]jsonCheck, 0, len(r.Checks))
 	for i := range r.Checks {
 		c := &r.Checks[i]
-		j := jsonCheck{Name: c.Name, Status: c.Status, Run: c.Run, Unit: string(c.Unit), Value: number(c.Value), Limit: c.Limit, RunsNeeded: c.RunsNeeded}
+		j := jsonCheck{Name: c.Name, Status: c.Status, Run: c.Run, Unit: string(c.Unit), Value: number(c.Value), Most: number(c.Most), Limit: c.Limit, RunsNeeded: c.RunsNeeded, Reason: c.Reason}
 		if c.Run == "" {
 			j.Low, j.High = number(c.Low), number(c.High)
 		}

@@ -15,6 +15,7 @@ import (
 	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/internal/budget"
 	"github.com/gctrail/gctrail/internal/selection"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // checkFlags select what to compare runs with, and where the results go.
@@ -40,6 +41,7 @@ type checkOptions struct {
 	checkFlags
 	traces []string
 	init   string
+	work   amounts
 }
 
 func newCheckCmd(std *stdio) *cobra.Command {
@@ -49,11 +51,16 @@ func newCheckCmd(std *stdio) *cobra.Command {
 		Short: "Check runs against a GC budget, for continuous integration",
 		Long: `check compares runs (each one a trace) with a budget: a YAML file that limits what
 garbage collection may cost, in absolute numbers and relative to the runs of
---baseline. --init writes a budget from traces, with some headroom. A folder stands
-for all traces in it. See docs/ci.md for sample budgets and CI recipes.
+--baseline, which takes five or more runs on each side. --init writes a budget from
+traces: with five or more, at most one in a hundred equal runs exceeds it. A folder
+stands for all traces in it. See docs/ci.md for sample budgets and CI recipes.
 
-The exit code is 0 within the budget, 1 over it, 3 if a trace or the budget cannot
-be read. An inconclusive check passes, unless the budget has cannot_tell: fail.`,
+--work sets the amount of work that each run did, as in diff, first of the runs to
+check, then of the baseline.
+
+The exit code is 0 within the budget, 1 over it, 2 if the budget has nothing to check
+or needs a baseline that is missing, 3 if a trace or the budget cannot be read. An
+inconclusive check passes, unless the budget has cannot_tell: fail.`,
 		Example: `  gctrail check --init gc-budget.yaml app.nettrace
   gctrail check --budget gc-budget.yaml app.nettrace
   gctrail check --budget gc-budget.yaml --baseline main/ branch/
@@ -73,6 +80,7 @@ be read. An inconclusive check passes, unless the budget has cannot_tell: fail.`
 	flags := cmd.Flags()
 	flags.StringVar(&opts.budget, "budget", "", "the budget `file`")
 	flags.StringVar(&opts.init, "init", "", "write a budget `file` that these traces meet with headroom, and check nothing")
+	opts.work.addFlags(flags, "of the traces, then of the baseline")
 	opts.addFlags(flags)
 	addSelection(flags, &opts.Selection)
 	complete(cmd, "format", opts.format.of)
@@ -83,7 +91,7 @@ func (o *checkOptions) run(ctx context.Context, std *stdio) error {
 	if o.init != "" {
 		return o.write(ctx, std)
 	}
-	b, err := readBudget(o.budget)
+	b, err := o.readBudget("gctrail check")
 	if err != nil {
 		return err
 	}
@@ -91,7 +99,14 @@ func (o *checkOptions) run(ctx context.Context, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	return o.check(ctx, std, &o.Selection, b, runs, o.traces)
+	baseline, err := std.runs(ctx, &o.Selection, o.baseline, nil)
+	if err != nil {
+		return err
+	}
+	if err := o.work.apply("gctrail check", slices.Concat(runs, baseline)); err != nil {
+		return err
+	}
+	return o.check(std, b, runs, baseline, o.traces)
 }
 
 // write makes a budget of the traces.
@@ -100,7 +115,14 @@ func (o *checkOptions) write(ctx context.Context, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	text, err := budget.FromRuns(runs).YAML()
+	if err := o.work.apply("gctrail check", runs); err != nil {
+		return err
+	}
+	if n := len(runs); n < compare.MinRuns {
+		std.warn(o.init, fmt.Sprintf("made from %s, so equal runs may exceed it; %d show how much they vary: gctrail run --repeat %[2]d -- COMMAND",
+			text.Counted(n, "run"), compare.MinRuns))
+	}
+	yaml, err := budget.FromRuns(runs).YAML()
 	if err != nil {
 		return err
 	}
@@ -108,18 +130,19 @@ func (o *checkOptions) write(ctx context.Context, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	_, err = out.Write(text)
+	_, err = out.Write(yaml)
 	return errors.Join(err, out.Close())
 }
 
 // check compares runs with the budget and writes the result.
-func (c *checkFlags) check(ctx context.Context, std *stdio, selected *selection.Selection, b *budget.Budget, runs []*compare.Run, inputs []string) error {
-	baseline, err := std.runs(ctx, selected, c.baseline, nil)
-	if err != nil {
-		return err
-	}
-	if len(b.Baseline) > 0 && len(baseline) == 0 {
-		std.warn(c.budget, "changes are not checked: give the traces to compare with as --baseline")
+func (c *checkFlags) check(std *stdio, b *budget.Budget, runs, baseline []*compare.Run, inputs []string) error {
+	for _, run := range slices.Concat(runs, baseline) {
+		if run.Work == 0 {
+			run.Work = b.Work.Amount
+		}
+		if limit := b.NeedsWork(); limit != "" && run.Work == 0 {
+			return &usageError{fmt.Errorf("%s: %s needs the amount of work of each run, and %s has none: give --work, or write work: into the budget", c.budget, limit, run.Name), ""}
+		}
 	}
 	result := b.Check(runs, baseline)
 	for _, to := range slices.Concat(reports{{c.format.value, "-"}}, c.outs) {
@@ -140,19 +163,23 @@ func (c *checkFlags) check(ctx context.Context, std *stdio, selected *selection.
 // errOverBudget is the exit code 1; the result was shown.
 var errOverBudget = errors.New("over the budget")
 
-func readBudget(path string) (*budget.Budget, error) {
-	f, err := os.Open(path)
+// readBudget reads the budget, which must have something to check with the baseline.
+func (c *checkFlags) readBudget(command string) (*budget.Budget, error) {
+	f, err := os.Open(c.budget)
 	if err != nil {
-		return nil, &budgetError{path, err}
+		return nil, &budgetError{c.budget, err}
 	}
 	defer f.Close()
 	data, err := io.ReadAll(io.LimitReader(f, budget.MaxSize+1))
 	if err != nil {
-		return nil, &budgetError{path, err}
+		return nil, &budgetError{c.budget, err}
 	}
 	b, err := budget.Parse(data)
 	if err != nil {
-		return nil, &budgetError{path, err}
+		return nil, &budgetError{c.budget, err}
+	}
+	if err := b.Ready(len(c.baseline) > 0); err != nil {
+		return nil, &usageError{fmt.Errorf("%s: %w", c.budget, err), command}
 	}
 	return b, nil
 }

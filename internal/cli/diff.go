@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +20,7 @@ type diffOptions struct {
 	selection.Selection
 	before, after []string
 	format        choice
-	work          []float64
+	work          amounts
 	output        string
 	page          *html.Page // of all runs; nil for the other formats
 }
@@ -34,13 +35,18 @@ func newDiffCmd(std *stdio) *cobra.Command {
 with -- between the sides. A folder stands for all traces in it.
 
 Each metric is changed, the same (within a band too small to matter), or cannot tell,
-with the number of runs needed. With five or more runs per side, statistical tests
-separate change from noise; with fewer, diff can only confirm that a metric is the
-same; one run per side cannot separate change from run-to-run noise. See
+with the reason or the number of runs needed. Finding a change takes five or more runs
+per side. With fewer, diff can only confirm that a metric is the same. See
 docs/compare.md for the metrics, the bands and the tests.
 
 --work sets the amount of work that each run did, in any unit: totals are then
-compared per unit of work.`,
+compared per unit of work. Without it, each run's amount is read from the file beside
+its trace that gctrail run --work writes (run-1.work beside run-1.nettrace), and if
+one has none, totals are compared per run or per second, whichever agrees better
+between the runs of a side.
+
+What a program allocates after its last GC is not in every trace. Traces of
+gctrail run, and those of --profile gc-alloc, have it.`,
 		Example: `  gctrail diff before.nettrace after.nettrace
   gctrail diff before/ -- after/
   gctrail diff --format html -o diff.html before.nettrace after.nettrace
@@ -54,7 +60,7 @@ compared per unit of work.`,
 	}
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", "text, json (one line), markdown, or html, a page for a browser")
-	flags.Float64SliceVar(&opts.work, "work", nil, "the amount of work of each run, in the order of the runs: `AMOUNT,...`")
+	opts.work.addFlags(flags, "of the runs")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	addSelection(flags, &opts.Selection)
 	complete(cmd, "format", opts.format.of)
@@ -92,13 +98,8 @@ func (o *diffOptions) run(ctx context.Context, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	if len(o.work) > 0 {
-		if len(o.work) != len(before)+len(after) {
-			return &usageError{errors.New("--work needs a number for each run"), "gctrail diff"}
-		}
-		for i, run := range append(before[:len(before):len(before)], after...) {
-			run.Work = o.work[i]
-		}
+	if err := o.work.apply("gctrail diff", slices.Concat(before, after)); err != nil {
+		return err
 	}
 	out, err := std.create(o.output, append(o.before, o.after...))
 	if err != nil {

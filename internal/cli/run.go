@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -26,6 +27,8 @@ type runOptions struct {
 	repeat   int
 	profiles choices
 	output   string
+	work     string
+	pattern  *regexp.Regexp // of work, or of the budget; nil for none
 }
 
 // maxRepeat bounds --repeat.
@@ -44,11 +47,16 @@ The traces are written to the folder given by -o: run-1.nettrace and so on, each
 the process with the most collections. Traces of other processes of run 1 are in the
 folder run-1.
 
+--work takes the amount of work of each run from what the program writes: the first
+group of a regular expression, in the last line that matches. It is written beside
+the trace (run-1.work), where diff, check and trend find it.
+
 The first run that fails ends the series, and its exit code is passed through.
 Otherwise the exit code is that of check.`,
 		Example: `  gctrail run -- dotnet bin/app.dll
   gctrail run --check gc-budget.yaml -- dotnet test
   gctrail run --repeat 5 -o after -- dotnet bin/bench.dll
+  gctrail run --repeat 5 --work 'requests: (\d+)' -- dotnet bin/load.dll
   gctrail diff before -- after`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if err := opts.wrong(cmd, args); err != nil {
@@ -62,6 +70,7 @@ Otherwise the exit code is that of check.`,
 	flags.IntVar(&opts.repeat, "repeat", 1, "run the command this many times")
 	flags.Var(&opts.profiles, "profile", "sets of events, as in collect (default gc-collect)")
 	flags.StringVarP(&opts.output, "output", "o", "runs", "write the traces to this `folder`")
+	flags.StringVar(&opts.work, "work", "", "find the amount of work in the output with this regular `expression`")
 	opts.addFlags(flags)
 	complete(cmd, "profile", opts.profiles.of)
 	complete(cmd, "format", opts.format.of)
@@ -76,16 +85,32 @@ func (o *runOptions) wrong(cmd *cobra.Command, args []string) error {
 		return usagef(cmd, "--repeat must be from 1 to %d", maxRepeat)
 	case o.budget == "" && (len(o.baseline) > 0 || len(o.outs) > 0):
 		return usagef(cmd, "--baseline and --out need --check")
+	case o.work == "":
+		return nil
+	}
+	var err error
+	if o.pattern, err = budget.WorkPattern(o.work); err != nil {
+		return usagef(cmd, "--%v", err)
 	}
 	return nil
 }
 
 func (o *runOptions) run(cmd *cobra.Command, std *stdio, command []string) error {
 	var b *budget.Budget
+	var baseline []*compare.Run
 	if o.budget != "" {
 		var err error
-		if b, err = readBudget(o.budget); err != nil {
+		if b, err = o.readBudget("gctrail run"); err != nil {
 			return err
+		}
+		// A baseline that cannot be read must not cost the runs.
+		if baseline, err = std.runs(cmd.Context(), new(selection.Selection), o.baseline, nil); err != nil {
+			return err
+		}
+		if o.pattern == nil && b.Work.Pattern != "" {
+			if o.pattern, err = budget.WorkPattern(b.Work.Pattern); err != nil {
+				return err
+			}
 		}
 	}
 	runs, err := o.runAll(cmd, std, command)
@@ -93,7 +118,7 @@ func (o *runOptions) run(cmd *cobra.Command, std *stdio, command []string) error
 		return err
 	}
 	if b != nil {
-		return o.check(cmd.Context(), std, new(selection.Selection), b, runs, []string{o.output})
+		return o.check(std, b, runs, baseline, []string{o.output})
 	}
 	std.warn("run", fmt.Sprintf("%s in %s; make a budget with: gctrail check --init gc-budget.yaml %[2]s; compare with: gctrail diff BEFORE -- %[2]s",
 		text.Counted(len(runs), "run"), text.Quoted(o.output)))
@@ -110,7 +135,7 @@ func (o *runOptions) runAll(cmd *cobra.Command, std *stdio, command []string) ([
 	for range o.repeat {
 		path := filepath.Join(o.output, fmt.Sprintf("run-%d.nettrace", next))
 		next++
-		if err := o.trace(cmd, std, command, path); err != nil {
+		if err := o.traceWithWork(cmd, std, command, path); err != nil {
 			return nil, err
 		}
 		run, err := std.run(cmd.Context(), new(selection.Selection), path, nil)
@@ -135,9 +160,30 @@ func (o *runOptions) next() (int, error) {
 	}
 }
 
+// traceWithWork runs the command once, as trace does, and keeps the amount of its work.
+func (o *runOptions) traceWithWork(cmd *cobra.Command, std *stdio, command []string, path string) error {
+	launch := collect.Command{Args: command, Show: true, Terminal: term.IsTerminal(int(os.Stdin.Fd()))}
+	if o.pattern == nil {
+		return o.trace(cmd, std, &launch, path)
+	}
+	finder := &workFinder{pattern: o.pattern}
+	out, errs := finder.stream(), finder.stream()
+	launch.Out, launch.Err = out, errs
+	if err := o.trace(cmd, std, &launch, path); err != nil {
+		return err
+	}
+	errs.end()
+	out.end()
+	amount, err := finder.amount()
+	if err != nil {
+		return &usageError{fmt.Errorf("%s: %w", path, err), "gctrail run"}
+	}
+	return writeWork(path, amount)
+}
+
 // trace runs the command once, and leaves the trace of its busiest process at a
 // path.
-func (o *runOptions) trace(cmd *cobra.Command, std *stdio, command []string, path string) error {
+func (o *runOptions) trace(cmd *cobra.Command, std *stdio, command *collect.Command, path string) error {
 	ctx := cmd.Context()
 	folder := strings.TrimSuffix(path, ".nettrace") + string(filepath.Separator)
 	request := provider.Request{Profiles: o.profiles.values, BufferMB: bufferMB}
@@ -158,12 +204,12 @@ func (o *runOptions) trace(cmd *cobra.Command, std *stdio, command []string, pat
 			talk.tell(n)
 		},
 	})
-	err := supervisor.Launch(ctx, &collect.Command{Args: command, Show: true, Terminal: term.IsTerminal(int(os.Stdin.Fd()))})
+	err := supervisor.Launch(ctx, command)
 	if err := cmp.Or(ctx.Err(), talk.end(err)); err != nil {
 		return err
 	}
 	if len(results) == 0 {
-		return &collect.CommandError{Name: command[0], Err: collect.ErrNotDotnet}
+		return &collect.CommandError{Name: command.Args[0], Err: collect.ErrNotDotnet}
 	}
 	busiest := slices.MaxFunc(results, func(a, b *collect.Result) int { return cmp.Compare(a.Collections, b.Collections) })
 	if err := os.Rename(busiest.Path, path); err != nil {

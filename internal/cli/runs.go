@@ -90,6 +90,9 @@ func (std *stdio) run(ctx context.Context, o *selection.Selection, path string, 
 		run = new(compare.Run)
 	}
 	run.Name, run.Findings, run.Processors = text.Clean(path), rules, r.Info().CPUs
+	if run.Work, err = readWork(path); err != nil {
+		return nil, err
+	}
 	if process != nil {
 		run.Types = allocatedTypes(&allocs, process.PID)
 	}

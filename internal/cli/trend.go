@@ -17,6 +17,7 @@ type trendOptions struct {
 	traces []string
 	format choice
 	label  string
+	work   amounts
 	output string
 }
 
@@ -30,6 +31,8 @@ in the order of names). For each metric it draws the history and names the runs 
 which the metric changed (E-divisive change points; see docs/compare.md). The same
 traces always give the same answer. Finding a change takes at least 10 runs; of fewer,
 the answer is that it cannot tell.
+
+--work sets the amount of work of each run, as in diff.
 
 --label takes the name of a run from its file name: the first group of a regular
 expression, or the whole match.`,
@@ -51,6 +54,7 @@ expression, or the whole match.`,
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", "text or json (one line)")
 	flags.StringVar(&opts.label, "label", "", "take the name of a run from its file name with this regular `expression`")
+	opts.work.addFlags(flags, "of the runs")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	addSelection(flags, &opts.Selection)
 	complete(cmd, "format", opts.format.of)
@@ -60,6 +64,9 @@ expression, or the whole match.`,
 func (o *trendOptions) run(ctx context.Context, std *stdio, label *regexp.Regexp) error {
 	runs, err := std.runs(ctx, &o.Selection, o.traces, nil)
 	if err != nil {
+		return err
+	}
+	if err := o.work.apply("gctrail trend", runs); err != nil {
 		return err
 	}
 	labels := make([]string, len(runs))

@@ -2,6 +2,7 @@ package collect
 
 import (
 	"context"
+	"io"
 	"os"
 	"os/exec"
 	"os/signal"
@@ -41,6 +42,10 @@ type Command struct {
 	Args     []string
 	Show     bool // what it writes
 	Terminal bool // standard input is one
+
+	// Out and Err also receive what the command writes to its standard output and error,
+	// if that is shown; nil for nobody.
+	Out, Err io.Writer
 }
 
 // Launch starts a command, collects from the .NET processes that it becomes or
@@ -83,7 +88,8 @@ func startChild(cmd *Command, port string) (*child, error) {
 	c := &child{Cmd: exec.Command(cmd.Args[0], cmd.Args[1:]...), name: filepath.Base(cmd.Args[0]), ended: make(chan struct{})}
 	c.Env = append(os.Environ(), variable)
 	if cmd.Show {
-		c.Stdout, c.Stderr = os.Stdout, os.Stderr
+		c.Stdout, c.Stderr = tee(os.Stdout, cmd.Out), tee(os.Stderr, cmd.Err)
+		c.WaitDelay = pipeDelay
 		c.terminal = inForeground()
 	}
 	if cmd.Show || !cmd.Terminal {
@@ -100,6 +106,18 @@ func startChild(cmd *Command, port string) (*child, error) {
 		_ = c.Wait() // ProcessState tells it
 	}()
 	return c, nil
+}
+
+// pipeDelay is how long processes that a command leaves behind may hold its output open.
+const pipeDelay = 2 * time.Second
+
+// tee returns the file itself if nobody else receives what is written to it, so that the
+// command can see a terminal.
+func tee(file *os.File, also io.Writer) io.Writer {
+	if also == nil {
+		return file
+	}
+	return io.MultiWriter(file, also)
 }
 
 // portVariable is the environment variable that names a runtime's ports.

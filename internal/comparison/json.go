@@ -13,7 +13,9 @@ type jsonMetric struct {
 	Verdict    compare.Verdict `json:"verdict"`
 	Unit       compare.Unit    `json:"unit"`
 	Before     *float64        `json:"before"`
+	BeforeMax  *float64        `json:"before_max"`
 	After      *float64        `json:"after"`
+	AfterMax   *float64        `json:"after_max"`
 	Change     *float64        `json:"change_pct"`
 	Low        *float64        `json:"low_pct"`
 	High       *float64        `json:"high_pct"`
@@ -50,7 +52,8 @@ func WriteJSON(w io.Writer, c *compare.Comparison) error {
 	for i := range c.Changes {
 		ch := &c.Changes[i]
 		m := jsonMetric{
-			Name: ch.Name, Verdict: ch.Verdict, Unit: ch.Unit, Before: number(ch.Before), After: number(ch.After),
+			Name: ch.Name, Verdict: ch.Verdict, Unit: ch.UnitOn(c.Basis),
+			Before: number(ch.Before.Low), BeforeMax: number(ch.Before.High), After: number(ch.After.Low), AfterMax: number(ch.After.High),
 			Change: number(ch.Percent), Low: number(ch.Low), High: number(ch.High), P: number(ch.P),
 			Reason: ch.Reason, Explains: ch.Explains,
 		}
@@ -76,11 +79,20 @@ func number(v float64) *float64 {
 	return &v
 }
 
+func numbers(values []float64) []*float64 {
+	all := make([]*float64, len(values))
+	for i, v := range values {
+		all[i] = number(v)
+	}
+	return all
+}
+
 type jsonTrend struct {
 	Name    string          `json:"name"`
 	Verdict compare.Verdict `json:"verdict"`
 	Unit    compare.Unit    `json:"unit"`
 	Values  []*float64      `json:"values"`
+	Most    []*float64      `json:"values_max"`
 	Steps   []jsonStep      `json:"steps"`
 }
 
@@ -107,10 +119,7 @@ func WriteTrendsJSON(w io.Writer, labels []string, trends []compare.Trend) error
 	}
 	for i := range trends {
 		t := &trends[i]
-		j := jsonTrend{Name: t.Name, Verdict: t.Verdict(), Unit: t.Unit, Values: []*float64{}, Steps: []jsonStep{}}
-		for _, v := range t.Values {
-			j.Values = append(j.Values, number(v))
-		}
+		j := jsonTrend{Name: t.Name, Verdict: t.Verdict(), Unit: t.UnitOn(t.Basis), Values: numbers(t.Values), Most: numbers(t.Most), Steps: []jsonStep{}}
 		for _, s := range t.Steps {
 			j.Steps = append(j.Steps, jsonStep{labels[s.Run], s.Run, s.Before, s.After, number(s.Percent)})
 		}

@@ -3,7 +3,6 @@ package comparison
 import (
 	"bytes"
 	"encoding/json"
-	"strings"
 
 	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/internal/jsontext"
@@ -47,9 +46,9 @@ func PageJSON(c *compare.Comparison) (json.RawMessage, error) {
 	for i := range c.Changes {
 		ch := &c.Changes[i]
 		p.Metrics = append(p.Metrics, pageMetric{
-			Verdict: ch.Verdict, Word: verdicts[ch.Verdict], Name: name(ch.Metric, c.Basis), Explains: ch.Explains != "",
-			Before: Figure(ch.Before, ch.Unit), After: Figure(ch.After, ch.Unit), Change: signed(ch.Percent),
-			Interval: interval(ch), Note: strings.Trim(undecided(ch), " ()"),
+			Verdict: ch.Verdict, Word: verdicts[ch.Verdict], Name: Name(ch.Metric, c.Basis), Explains: ch.Explains != "",
+			Before: Bounded(ch.Before, ch.Unit), After: Bounded(ch.After, ch.Unit), Change: signed(ch.Percent),
+			Interval: interval(ch), Note: Why(ch),
 		})
 	}
 	p.Causes = append(p.Causes, causeRows(c)...)

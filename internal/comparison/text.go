@@ -50,8 +50,8 @@ func table(c *compare.Comparison) [][]string {
 		ch := &c.Changes[i]
 		rows = append(rows, []string{
 			verdicts[ch.Verdict], indented(ch, c.Basis),
-			Figure(ch.Before, ch.Unit), Figure(ch.After, ch.Unit), signed(ch.Percent),
-			interval(ch), strings.Trim(undecided(ch), " ()"),
+			Bounded(ch.Before, ch.Unit), Bounded(ch.After, ch.Unit), signed(ch.Percent),
+			interval(ch), Why(ch),
 		})
 	}
 	return rows
@@ -70,9 +70,9 @@ func Headings() []string {
 
 func indented(ch *compare.Change, basis compare.Basis) string {
 	if ch.Explains != "" {
-		return "  " + name(ch.Metric, basis)
+		return "  " + Name(ch.Metric, basis)
 	}
-	return name(ch.Metric, basis)
+	return Name(ch.Metric, basis)
 }
 
 func causeRows(c *compare.Comparison) [][]string {
@@ -144,13 +144,17 @@ func WriteTrends(p *text.Page, labels []string, trends []compare.Trend) {
 	var rows [][]string
 	for i := range trends {
 		t := &trends[i]
-		row := []string{name(t.Metric, t.Basis), "-", "-", sparkline(t.Values, p.Unicode), steps(t, labels)}
+		row := []string{Name(t.Metric, t.Basis), "-", "-", sparkline(t.Values, p.Unicode), steps(t, labels)}
 		if len(t.Values) > 0 {
-			row[1], row[2] = Figure(t.Values[0], t.Unit), Figure(t.Values[len(t.Values)-1], t.Unit)
+			row[1], row[2] = valueAt(t, 0), valueAt(t, len(t.Values)-1)
 		}
 		rows = append(rows, row)
 	}
 	p.Table(trendColumns, rows)
+}
+
+func valueAt(t *compare.Trend, run int) string {
+	return Bounded(compare.Bounds{Low: t.Values[run], High: t.Most[run]}, t.Unit)
 }
 
 func trendSummary(labels []string, trends []compare.Trend) string {
@@ -158,7 +162,7 @@ func trendSummary(labels []string, trends []compare.Trend) string {
 	for i := range trends {
 		for _, s := range trends[i].Steps {
 			if trends[i].Explains == "" {
-				changed = append(changed, fmt.Sprintf("%s %s from %s on", trends[i].Text, signed(s.Percent), labels[s.Run]))
+				changed = append(changed, fmt.Sprintf("%s %s from %s on", Name(trends[i].Metric, trends[i].Basis), signed(s.Percent), labels[s.Run]))
 			}
 		}
 	}
@@ -177,7 +181,7 @@ func trendSummary(labels []string, trends []compare.Trend) string {
 	return strings.ToUpper(s[:1]) + s[1:] + "."
 }
 
-// untold returns the primary metrics that too few runs have.
+// untold returns the primary metrics that too few runs have, or that their ends hide.
 func untold(trends []compare.Trend) []string {
 	var all []string
 	for i := range trends {
@@ -189,8 +193,11 @@ func untold(trends []compare.Trend) []string {
 }
 
 func recordedIn(t *compare.Trend) string {
-	if t.Known() == 0 {
+	switch {
+	case t.Known() == 0:
 		return "not recorded"
+	case t.Known() >= compare.MinTrend && t.EndUnknown():
+		return EndUnknown
 	}
 	return fmt.Sprintf("recorded in %s, %d needed", text.Counted(t.Known(), "run"), compare.MinTrend)
 }

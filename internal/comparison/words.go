@@ -23,11 +23,11 @@ func Summary(c *compare.Comparison) string {
 		}
 		switch ch.Verdict {
 		case compare.Changed:
-			changed = append(changed, ch.Text+" "+magnitude(ch))
+			changed = append(changed, Name(ch.Metric, c.Basis)+" "+magnitude(ch))
 		case compare.Same:
-			same = append(same, ch.Text)
+			same = append(same, Name(ch.Metric, c.Basis))
 		default:
-			unknown = append(unknown, ch.Text+undecided(ch))
+			unknown = append(unknown, Name(ch.Metric, c.Basis)+undecided(ch))
 		}
 	}
 	var parts []string
@@ -47,8 +47,12 @@ func Summary(c *compare.Comparison) string {
 // magnitude returns a change in words: "12 % more", "3.1 times as much".
 func magnitude(ch *compare.Change) string {
 	switch p := ch.Percent; {
+	case math.IsNaN(p) && ch.Low > 0:
+		return "at least " + signed(ch.Low)[1:] + " more"
+	case math.IsNaN(p):
+		return "at least " + signed(ch.High)[1:] + " less"
 	case math.IsInf(p, 0):
-		return "from " + Figure(ch.Before, ch.Unit) + " to " + Figure(ch.After, ch.Unit)
+		return "from " + Bounded(ch.Before, ch.Unit) + " to " + Bounded(ch.After, ch.Unit)
 	case p > 200:
 		return fmt.Sprintf("%.3g times as much", 1+p/100)
 	case p > 0:
@@ -60,7 +64,16 @@ func magnitude(ch *compare.Change) string {
 
 // undecided returns why a metric cannot be told, in brackets.
 func undecided(ch *compare.Change) string {
+	if why := Why(ch); why != "" {
+		return " (" + why + ")"
+	}
+	return ""
+}
+
+// Why returns why a metric cannot be told; empty if it can.
+func Why(ch *compare.Change) string {
 	why := map[compare.Reason]string{
+		compare.EndUnknown:    EndUnknown,
 		compare.NotRecorded:   "not recorded in every run",
 		compare.TooFewPauses:  "too few pauses",
 		compare.TooFewRuns:    "too few runs",
@@ -70,11 +83,11 @@ func undecided(ch *compare.Change) string {
 	if needed := needed(ch.RunsNeeded); needed != "" && ch.Reason != compare.NotRecorded {
 		why = needed
 	}
-	if why == "" {
-		return ""
-	}
-	return " (" + why + ")"
+	return why
 }
+
+// EndUnknown is the reason of compare.EndUnknown, and the recordings that tell.
+const EndUnknown = "the end of the runs hides it; gctrail run records it"
 
 // textOf returns a metric in words.
 func textOf(name string) string {
@@ -127,6 +140,17 @@ func interval(ch *compare.Change) string {
 	return strings.TrimSuffix(signed(ch.Low), " %") + " to " + signed(ch.High)
 }
 
+// nearlyExact is by how much bounds may differ and read as one figure.
+const nearlyExact = 0.005
+
+// Bounded returns a value that may be a lower bound, which is marked.
+func Bounded(b compare.Bounds, unit compare.Unit) string {
+	if b.High > b.Low+nearlyExact*math.Abs(b.Low) {
+		return ">" + Figure(b.Low, unit)
+	}
+	return Figure(b.Low, unit)
+}
+
 // Figure returns a value in its unit; - if unknown.
 func Figure(v float64, unit compare.Unit) string {
 	if math.IsNaN(v) || math.IsInf(v, 0) {
@@ -146,15 +170,17 @@ func Figure(v float64, unit compare.Unit) string {
 	return units.Count(int64(math.Round(min(v, 1e15))))
 }
 
-// name returns a metric in words, with what it is compared by.
-func name(m *compare.Metric, basis compare.Basis) string {
+// Name returns a metric in words, with what it is compared by.
+func Name(m *compare.Metric, basis compare.Basis) string {
 	switch {
-	case m.Total && basis == compare.PerSecond:
+	case !m.Total:
+		return m.Text
+	case basis == compare.PerSecond:
 		return m.Text + " per second"
-	case m.Total && basis == compare.PerWork:
+	case basis == compare.PerWork:
 		return m.Text + " per unit of work"
 	}
-	return m.Text
+	return m.Text + " per run"
 }
 
 var verdicts = map[compare.Verdict]string{

@@ -29,7 +29,7 @@ func TestSummary(t *testing.T) {
 		{Metric: metric("pause_p99_ms"), Verdict: compare.CannotTell, Reason: compare.TooFewPauses, RunsNeeded: 4},
 		{Metric: metric("heap_after_mean_bytes"), Verdict: compare.CannotTell, Reason: compare.NotRecorded},
 	}}
-	const want = "Changed: allocated 12 % more, collections 50 % less; the same: GC pause time; " +
+	const want = "Changed: allocated per run 12 % more, collections per run 50 % less; the same: GC pause time; " +
 		"cannot tell: p99 pause (4 more runs a side needed), heap after collections (not recorded in every run)."
 	if got := Summary(c); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
@@ -41,7 +41,7 @@ func TestMagnitude(t *testing.T) {
 		percent float64
 		want    string
 	}{{5.25, "5.2 % more"}, {-5, "5.0 % less"}, {150, "150 % more"}, {900, "10 times as much"}, {math.Inf(1), "from 0 to 7"}} {
-		ch := compare.Change{Metric: metric("gen2_collections"), Percent: test.percent, After: 7}
+		ch := compare.Change{Metric: metric("gen2_collections"), Percent: test.percent, After: compare.Exactly(7)}
 		if got := magnitude(&ch); got != test.want {
 			t.Errorf("%v: %q, want %q", test.percent, got, test.want)
 		}
@@ -87,7 +87,7 @@ func TestSparkline(t *testing.T) {
 // A metric that cannot be judged says why, whatever the reason.
 func TestUndecided(t *testing.T) {
 	for reason, want := range map[compare.Reason]string{
-		compare.Decided: "", compare.NotRecorded: "not recorded in every run", compare.TooFewPauses: "too few pauses",
+		compare.Decided: "", compare.EndUnknown: EndUnknown, compare.NotRecorded: "not recorded in every run", compare.TooFewPauses: "too few pauses",
 		compare.TooFewRuns: "too few runs", compare.TooNoisy: "the runs vary too much", compare.ParentDecides: "no clear change of GC pause time",
 	} {
 		ch := compare.Change{Metric: metric("pause_mean_ms"), Verdict: compare.CannotTell, Reason: reason, Percent: 198, Low: 100, High: 286}
@@ -105,7 +105,7 @@ func TestTrendSummary(t *testing.T) {
 	}
 	nan := math.NaN()
 	trend := func(name string, values ...float64) compare.Trend {
-		return compare.Trend{Metric: metric(name), Values: values}
+		return compare.Trend{Metric: metric(name), Values: values, Most: values}
 	}
 	level := make([]float64, 12)
 	changed := trend("collections", level...)
@@ -120,11 +120,11 @@ func TestTrendSummary(t *testing.T) {
 		want   string
 	}{
 		{6, []compare.Trend{trend("pause_pct", level[:6]...)}, "Cannot tell: finding a change takes at least 10 runs, not 6."},
-		{9, []compare.Trend{changed}, "Collections +20 % from build-5 on; cannot tell: finding a change takes at least 10 runs, not 9."},
+		{9, []compare.Trend{changed}, "Collections per run +20 % from build-5 on; cannot tell: finding a change takes at least 10 runs, not 9."},
 		{12, []compare.Trend{trend("pause_pct", level...)}, "No change over 12 runs."},
 		{12, []compare.Trend{trend("pause_pct", level...), trend("pause_p99_ms", half...)}, "No change over 12 runs; cannot tell: p99 pause (recorded in 6 runs, 10 needed)."},
 		{12, []compare.Trend{trend("pause_p99_ms", nan)}, "Cannot tell: p99 pause (not recorded)."},
-		{12, []compare.Trend{changed, trend("gen0_collections", half...)}, "Collections +20 % from build-5 on."},
+		{12, []compare.Trend{changed, trend("gen0_collections", half...)}, "Collections per run +20 % from build-5 on."},
 	} {
 		if got := trendSummary(labels[:test.runs], test.trends); got != test.want {
 			t.Errorf("%d runs:\ngot  %s\nwant %s", test.runs, got, test.want)

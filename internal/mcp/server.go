@@ -47,7 +47,7 @@ func New(o Options, command Command) (*Server, error) {
 	add(s, &sdk.Tool{Name: "triage", Annotations: reads, Description: "Analyze a trace: verdict, key figures, findings with evidence and collection numbers, next commands."}, triage)
 	add(s, &sdk.Tool{Name: "collections", Annotations: reads, Description: "List garbage collections of a trace as JSON lines, with filters."}, collections)
 	add(s, &sdk.Tool{Name: "allocations", Annotations: reads, Description: "List what was allocated, by type, stack or method, as JSON lines."}, allocations)
-	add(s, &sdk.Tool{Name: "compare", Annotations: reads, Description: "Compare runs, each one a trace; five runs per side separate change from noise."}, compare)
+	add(s, &sdk.Tool{Name: "compare", Annotations: reads, Description: "Compare runs, each one a trace; five or more runs per side separate change from noise."}, compare)
 	if o.AllowCollect {
 		add(s, &sdk.Tool{Name: "collect", Description: "Trace a running .NET process for some seconds into a file of the root; returns its verdict and path."}, collect)
 	}
@@ -185,13 +185,19 @@ func allocations(r *root, in allocationsInput) ([]string, error) {
 }
 
 type compareInput struct {
-	Before []string `json:"before" jsonschema:"traces of the runs before, or folders of them"`
-	After  []string `json:"after" jsonschema:"traces of the runs after, or folders of them"`
+	Before []string  `json:"before" jsonschema:"traces of the runs before, or folders of them"`
+	After  []string  `json:"after" jsonschema:"traces of the runs after, or folders of them"`
+	Work   []float64 `json:"work,omitempty" jsonschema:"the amount of work of each run, those before first: totals are then compared per unit of work"`
 	selection
 }
 
 func compare(r *root, in compareInput) ([]string, error) {
-	line, err := on(r, append([]string{"diff", "--format=json"}, in.flags()...), in.Before...)
+	work := make([]string, len(in.Work))
+	for i, amount := range in.Work {
+		work[i] = strconv.FormatFloat(amount, 'g', -1, 64)
+	}
+	flags := option(append([]string{"diff", "--format=json"}, in.flags()...), "work", strings.Join(work, ","))
+	line, err := on(r, flags, in.Before...)
 	if err != nil {
 		return nil, err
 	}

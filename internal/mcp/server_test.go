@@ -108,6 +108,7 @@ func TestTools(t *testing.T) {
 		{"collections", map[string]any{"file": "a.nettrace", "generation": 0, "kind": "blocking", "reason": "AllocLarge", "min_pause_ms": 1.5}, "gcs --format=jsonl --gen=0 --kind=blocking --reason=AllocLarge --min-pause=1.5ms " + a},
 		{"allocations", map[string]any{"file": "a.nettrace", "by": "type,stack"}, "allocs --format=jsonl --by=type,stack --top=20 " + a},
 		{"compare", map[string]any{"before": []string{"a.nettrace"}, "after": []string{"b.nettrace"}}, "diff --format=json " + a + " -- " + b},
+		{"compare", map[string]any{"before": []string{"a.nettrace"}, "after": []string{"b.nettrace"}, "work": []float64{1500, 0.5}}, "diff --format=json --work=1500,0.5 " + a + " -- " + b},
 	} {
 		if got, failed := call(t, client, test.tool, test.arguments); failed || got[0] != test.want {
 			t.Errorf("%s: %v (failed: %v), want %s", test.tool, got, failed, test.want)

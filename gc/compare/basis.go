@@ -1,0 +1,102 @@
+package compare
+
+import (
+	"math"
+	"slices"
+)
+
+// A Basis is what totals are divided by before they are compared.
+type Basis string
+
+// The bases of comparison.
+const (
+	PerRun    Basis = "run"    // runs are equally long, or do the same work
+	PerSecond Basis = "second" // runs differ in length
+	PerWork   Basis = "work"   // all runs state how much work they did
+)
+
+// tolerance is by how much runs may differ in length and still be compared by
+// their totals.
+const tolerance = 0.05
+
+// steadier is how much better the totals of runs must agree than their rates, or the
+// other way round: where lengths differ between the sides only, both agree alike.
+const steadier = 0.5
+
+// basisOf returns what totals are compared by. Runs that differ in length may have done
+// the same work at different speeds, or may have been watched for different times: the
+// former agree in their totals, the latter in their rates.
+func basisOf(sides ...[]*Run) Basis {
+	all := slices.Concat(sides...)
+	shortest, longest, work := math.Inf(1), 0.0, len(all) > 0
+	for _, r := range all {
+		seconds := r.compared().Seconds()
+		shortest, longest = min(shortest, seconds), max(longest, seconds)
+		work = work && r.Work > 0
+	}
+	switch {
+	case work:
+		return PerWork
+	case longest <= (1+tolerance)*shortest:
+		return PerRun
+	}
+	byRun, bySecond := spread(sides, PerRun), spread(sides, PerSecond)
+	if byRun <= steadier*bySecond {
+		return PerRun
+	}
+	return PerSecond
+}
+
+// spread returns by how much neighbouring runs of a side typically differ in what they
+// allocated, or in collections where that is not recorded: the median of the logarithms
+// of their ratios. Changes of the level between runs hardly affect it. With one run a
+// side, the two are compared.
+func spread(sides [][]*Run, basis Basis) float64 {
+	for _, name := range [...]string{allocatedTotal, collections} {
+		var ratios []float64
+		for _, runs := range sides {
+			ratios = append(ratios, logRatios(runs, name, basis)...)
+		}
+		if ratios == nil {
+			ratios = logRatios(slices.Concat(sides...), name, basis)
+		}
+		if m := medianOf(ratios); !math.IsNaN(m) {
+			return m
+		}
+	}
+	return math.Inf(1)
+}
+
+func logRatios(runs []*Run, name string, basis Basis) []float64 {
+	m := metricNamed(name)
+	var ratios []float64
+	for i, r := range runs {
+		if i > 0 {
+			ratios = append(ratios, math.Abs(math.Log(m.Bounds(r, basis).Low/m.Bounds(runs[i-1], basis).Low)))
+		}
+	}
+	return ratios
+}
+
+// Scale returns what the totals of a median run are divided by.
+func Scale(runs []*Run, basis Basis) float64 {
+	divisors := make([]float64, 0, len(runs))
+	for _, r := range runs {
+		divisors = append(divisors, r.divisor(basis))
+	}
+	if m := medianOf(divisors); m > 0 {
+		return m
+	}
+	return 1
+}
+
+// divisor returns what the totals of the run are divided by.
+func (r *Run) divisor(basis Basis) float64 {
+	switch basis {
+	case PerSecond:
+		return r.compared().Seconds()
+	case PerWork:
+		return r.Work
+	}
+	return 1
+}

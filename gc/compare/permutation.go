@@ -1,0 +1,135 @@
+package compare
+
+import (
+	"math"
+	"math/rand/v2"
+)
+
+// maxDivisions is how many ways to divide the runs are all tried; of more, as many as
+// replicates are drawn.
+const maxDivisions = 100_000
+
+// drawnDivisions is how many divisions are drawn where there are too many.
+const drawnDivisions = 9_999
+
+// permuted tests several metrics of the same runs together: a metric's p-value is the
+// share of all ways to divide the runs into two sides in which any of the metrics
+// differs as clearly. It holds for any distribution of equal runs, and however the
+// metrics depend on each other. See Westfall and Young, Resampling-Based Multiple
+// Testing, 1993 (single-step maxT).
+type permuted struct {
+	before  int // runs on the first side
+	metrics []centred
+}
+
+// centred are a metric's values of all runs, less their mean.
+type centred struct {
+	values  []float64
+	squares float64 // their sum
+	matters float64
+}
+
+func (f *permuted) add(before, after []float64, matters float64) {
+	m := centred{matters: matters}
+	m.values = append(append(m.values, before...), after...)
+	center := mean(m.values)
+	for i := range m.values {
+		m.values[i] -= center
+		m.squares += m.values[i] * m.values[i]
+	}
+	f.metrics = append(f.metrics, m)
+}
+
+// slack is the relative error of sums that still count as equal.
+const slack = 1e-9
+
+// test returns the p-values of the metrics.
+func (f *permuted) test() []float64 {
+	if len(f.metrics) == 0 {
+		return nil
+	}
+	n := len(f.metrics[0].values)
+	first := make([]int, f.before)
+	for i := range first {
+		first[i] = i
+	}
+	observed := make([]float64, len(f.metrics))
+	for k := range f.metrics {
+		observed[k] = f.metrics[k].distance(first)
+	}
+	p, all := make([]float64, len(f.metrics)), 0.0
+	count := func(side []int) {
+		all++
+		largest := 0.0
+		for k := range f.metrics {
+			largest = max(largest, f.metrics[k].distance(side))
+		}
+		for k := range p {
+			if largest >= observed[k]*(1-slack) {
+				p[k]++
+			}
+		}
+	}
+	divisions(n, first, count)
+	for k := range p {
+		p[k] /= all
+	}
+	return p
+}
+
+// divisions calls count with each way to choose as many of n runs as side has,
+// beginning with side, the first ones; or with a sample where there are too many. The
+// caller must not keep the slice.
+func divisions(n int, side []int, count func([]int)) {
+	ways := 1.0
+	for i := range side {
+		ways *= float64(n-i) / float64(i+1)
+	}
+	if ways <= maxDivisions {
+		for more := true; more; more = nextCombination(side, n) {
+			count(side)
+		}
+		return
+	}
+	count(side)
+	random := rand.New(rand.NewPCG(seed, uint64(n)))
+	for range drawnDivisions {
+		count(random.Perm(n)[:len(side)])
+	}
+}
+
+// nextCombination moves to the next choice of numbers below n in lexical order.
+func nextCombination(chosen []int, n int) bool {
+	for i := len(chosen) - 1; i >= 0; i-- {
+		if chosen[i] < n-len(chosen)+i {
+			chosen[i]++
+			for j := i + 1; j < len(chosen); j++ {
+				chosen[j] = chosen[j-1] + 1
+			}
+			return true
+		}
+	}
+	return false
+}
+
+// least is the share of what matters that the standard error is increased by, so that
+// values that agree by chance do not stand out. See Tusher, Tibshirani and Chu,
+// Significance analysis of microarrays, 2001.
+const leastError = 0.05
+
+// distance returns how clearly the chosen values differ from the others: the difference
+// of the means in standard errors, or none where it does not matter.
+func (m *centred) distance(chosen []int) float64 {
+	sum := 0.0
+	for _, i := range chosen {
+		sum += m.values[i]
+	}
+	// All values add up to zero, so the others add up to -sum.
+	a, b := float64(len(chosen)), float64(len(m.values)-len(chosen))
+	shift := math.Abs(sum/a + sum/b)
+	if !(shift > m.matters) {
+		return 0
+	}
+	within := max(0, m.squares-sum*sum/a-sum*sum/b) / (a + b - 2)
+	return shift / (math.Sqrt(within*(1/a+1/b)) + leastError*m.matters)
+}

@@ -1,0 +1,177 @@
+package budget
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gctrail/gctrail/gc/compare"
+)
+
+// exceeding is the share of later equal runs that may exceed any limit of a budget.
+const exceeding = 0.01
+
+// initial are the metrics that FromRuns limits: the few that say most.
+var initial = []string{
+	"pause_max_ms", "pause_p99_ms", "pause_pct", "allocated_bytes", "gen2_collections", "heap_peak_bytes", "committed_peak_bytes",
+}
+
+// FromRuns returns a budget that later runs of the same program keep: at most one in a
+// hundred exceeds any of its limits, if there are compare.MinRuns runs. With fewer, that
+// rests on the noise between equal runs that was measured on other programs. It sets no
+// limit for metrics that a run lacks, or for percentiles of too few pauses.
+func FromRuns(runs []*compare.Run) *Budget {
+	b := &Budget{Version: Version, Limits: make(map[string]float64)}
+	basis := compare.PerRun
+	if !slices.ContainsFunc(runs, func(r *compare.Run) bool { return r.Work <= 0 }) {
+		basis = compare.PerWork
+	}
+	var samples []sample
+	for _, m := range compare.Metrics() {
+		if s := newSample(&m, runs, basis); slices.Contains(initial, m.Name) && s.usable() {
+			samples = append(samples, s)
+		}
+	}
+	for _, s := range samples {
+		b.Limits[s.name()] = round(s.limit(exceeding/float64(len(samples))), s.metric.UnitOn(s.basis))
+	}
+	b.comment = fmt.Sprintf("# of each run; from %d runs: at most 1 in 100 equal runs exceeds any", len(runs))
+	if len(runs) < compare.MinRuns {
+		b.comment = fmt.Sprintf("# of each run; a guess: %d of %d runs needed, so equal runs may exceed them", len(runs), compare.MinRuns)
+	}
+	return b
+}
+
+// A sample is the values of a metric of several runs.
+type sample struct {
+	metric *compare.Metric
+	basis  compare.Basis
+	scale  float64   // what the totals of a median run are divided by
+	values []float64 // upper bounds
+	enough bool      // whether all runs have pauses enough for the metric
+}
+
+func newSample(m *compare.Metric, runs []*compare.Run, basis compare.Basis) sample {
+	s := sample{metric: m, basis: compare.PerRun, scale: 1, enough: true}
+	if m.Total {
+		s.basis, s.scale = basis, compare.Scale(runs, basis)
+	}
+	for _, r := range runs {
+		s.values = append(s.values, m.Bounds(r, basis).High)
+		s.enough = s.enough && m.Enough(r)
+	}
+	return s
+}
+
+// usable reports whether all runs have the metric, with an upper bound.
+func (s *sample) usable() bool {
+	return s.enough && len(s.values) > 0 && !slices.ContainsFunc(s.values, func(v float64) bool { return math.IsNaN(v) || math.IsInf(v, 0) })
+}
+
+// name returns the metric as the budget has it.
+func (s *sample) name() string {
+	for _, suffix := range suffixes {
+		if s.basis == suffix.basis {
+			return s.metric.Name + suffix.text
+		}
+	}
+	return s.metric.Name
+}
+
+// limit returns the value that one later equal run exceeds with the given probability: the
+// upper prediction limit of a normal sample, of logarithms unless the metric is a count.
+// It leaves room for what does not matter, because few runs may agree by chance.
+func (s *sample) limit(probability float64) float64 {
+	largest := slices.Max(s.values)
+	room := largest + s.metric.Matters(largest, s.scale)
+	logs := s.metric.Unit != compare.Count && slices.Min(s.values) > 0
+	values := slices.Clone(s.values)
+	if logs {
+		for i, v := range values {
+			values[i] = math.Log(v)
+		}
+	}
+	center, deviation := moments(values)
+	free := float64(len(values) - 1)
+	if len(values) < compare.MinRuns {
+		noise := s.metric.Noise()
+		if !logs {
+			noise *= center
+		}
+		deviation, free = max(deviation, noise), math.Inf(1)
+	}
+	most := center + studentQuantile(probability, free)*deviation*math.Sqrt(1+1/float64(len(values)))
+	if logs {
+		most = math.Exp(most)
+	}
+	return max(room, most)
+}
+
+// moments returns the mean of the values and their standard deviation; 0 for one value.
+func moments(values []float64) (mean, deviation float64) {
+	n := float64(len(values))
+	for _, v := range values {
+		mean += v / n
+	}
+	if n < 2 {
+		return mean, 0
+	}
+	squares := 0.0
+	for _, v := range values {
+		squares += (v - mean) * (v - mean)
+	}
+	return mean, math.Sqrt(squares / (n - 1))
+}
+
+// studentQuantile returns the value that Student's t exceeds with the given probability,
+// below one half; with infinitely many degrees of freedom, that of the normal
+// distribution.
+func studentQuantile(probability, freedom float64) float64 {
+	if math.IsInf(freedom, 1) {
+		return math.Sqrt2 * math.Erfinv(1-2*probability)
+	}
+	// With t = sqrt(freedom)·tan(a), the density of a is proportional to cos(a)^(freedom-1).
+	low, high := 0.0, math.Pi/2
+	whole := cosineIntegral(0, freedom-1)
+	for range 60 {
+		middle := (low + high) / 2
+		if cosineIntegral(middle, freedom-1)/(2*whole) > probability {
+			low = middle
+		} else {
+			high = middle
+		}
+	}
+	return math.Sqrt(freedom) * math.Tan(low)
+}
+
+// cosineIntegral integrates cos(a)^power from the given angle to a right one, by Simpson's
+// rule.
+func cosineIntegral(from, power float64) float64 {
+	const steps = 200
+	width := (math.Pi/2 - from) / steps
+	sum := 0.0
+	for i := range steps + 1 {
+		weight := 2.0 + 2*float64(i%2)
+		if i == 0 || i == steps {
+			weight = 1
+		}
+		sum += weight * math.Pow(max(0, math.Cos(from+float64(i)*width)), power)
+	}
+	return sum * width / 3
+}
+
+// round rounds up to three significant digits, and the counts and bytes of a run to whole
+// ones.
+func round(v float64, unit compare.Unit) float64 {
+	if v == 0 {
+		return 0
+	}
+	scale := math.Pow(10, math.Floor(math.Log10(v))-2)
+	if unit == compare.Count || unit == compare.Bytes {
+		scale = max(scale, 1)
+	}
+	if scale < 1 {
+		return math.Ceil(v/scale) / math.Round(1/scale)
+	}
+	return math.Ceil(v/scale) * scale
+}

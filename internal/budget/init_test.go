@@ -1,0 +1,101 @@
+package budget
+
+import (
+	"math"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/gc/compare"
+)
+
+// The quantiles are those of printed tables.
+func TestStudentQuantile(t *testing.T) {
+	for _, test := range []struct{ probability, freedom, want float64 }{
+		{0.025, 1, 12.706}, {0.025, 4, 2.776}, {0.005, 4, 4.604}, {0.01, 9, 2.821}, {0.0005, 4, 8.610}, {0.025, 30, 2.042}, {0.025, math.Inf(1), 1.960},
+	} {
+		if got := studentQuantile(test.probability, test.freedom); math.Abs(got-test.want) > 0.001*test.want {
+			t.Errorf("t(%v, %v) = %.4f, want %.3f", test.probability, test.freedom, got, test.want)
+		}
+	}
+}
+
+// noisy returns runs whose pauses and sizes differ from run to run as much as given.
+func noisy(random *rand.Rand, n int, noise float64) []*compare.Run {
+	runs := make([]*compare.Run, n)
+	for i := range runs {
+		vary := func() float64 { return math.Exp(noise * random.NormFloat64()) }
+		runs[i] = run("equal", time.Duration(2e6*vary()), int64(1e6*vary()))
+		runs[i].Work = 100 * vary()
+	}
+	return runs
+}
+
+// Of later equal runs, at most one in a hundred exceeds a budget made of five, however
+// much they vary; and a fixed program is held tightly.
+func TestEqualRunsKeepBudget(t *testing.T) {
+	random := rand.New(rand.NewPCG(60, 60))
+	for _, noise := range []float64{0, 0.02, 0.2, 0.5} {
+		failed, all := 0, 0
+		for range 60 {
+			b := FromRuns(noisy(random, compare.MinRuns, noise))
+			for _, r := range noisy(random, 30, noise) {
+				if all++; b.Check([]*compare.Run{r}, nil).Failed() {
+					failed++
+				}
+			}
+		}
+		if limit := 0.01*float64(all) + 3*math.Sqrt(0.01*float64(all)); float64(failed) > limit {
+			t.Errorf("runs that vary by %.0f %%: %d of %d equal ones exceed their budget", 100*noise, failed, all)
+		}
+	}
+	b := FromRuns(noisy(random, compare.MinRuns, 0))
+	more := run("more", 2*time.Millisecond, 1.1e6)
+	more.Work = 100
+	if got := b.Check([]*compare.Run{more}, nil); !got.Failed() {
+		t.Errorf("10 %% more than runs that never vary: %+v", got.Checks)
+	}
+}
+
+// Percentiles have a limit only where pauses are enough; totals are limited by work where
+// all runs state it; fewer than five runs say that the limits are a guess.
+func TestWhatIsLimited(t *testing.T) {
+	random := rand.New(rand.NewPCG(61, 61))
+	runs := noisy(random, 5, 0.01)
+	b := FromRuns(runs)
+	if _, limited := b.Limits["pause_p99_ms"]; limited {
+		t.Error("p99 of a hundred pauses has a limit")
+	}
+	if _, limited := b.Limits["allocated_bytes_per_work"]; !limited || b.NeedsWork() != "allocated_bytes_per_work" {
+		t.Errorf("limits are %v", b.Limits)
+	}
+	runs[0].Work = 0
+	if b := FromRuns(runs); b.Limits["allocated_bytes"] == 0 || b.NeedsWork() != "" {
+		t.Errorf("limits are %v", b.Limits)
+	}
+	few, many := FromRuns(runs[:2]), FromRuns(runs)
+	if few.comment == many.comment || few.Limits["pause_max_ms"] <= many.Limits["pause_max_ms"] {
+		t.Errorf("two runs: %q, %v", few.comment, few.Limits)
+	}
+}
+
+func TestReady(t *testing.T) {
+	limits := map[string]float64{"pause_max_ms": 1}
+	for _, test := range []struct {
+		budget   Budget
+		baseline bool
+		ready    bool
+	}{
+		{Budget{}, false, false},
+		{Budget{}, true, false},
+		{Budget{Limits: limits}, false, true},
+		{Budget{Limits: limits}, true, false},
+		{Budget{Findings: []string{"R21"}}, false, true},
+		{Budget{Baseline: limits}, false, false},
+		{Budget{Limits: limits, Baseline: limits}, true, true},
+	} {
+		if err := test.budget.Ready(test.baseline); (err == nil) != test.ready {
+			t.Errorf("%+v, with a baseline: %v: %v", test.budget, test.baseline, err)
+		}
+	}
+}
