@@ -52,13 +52,15 @@ func basisOf(sides ...[]*Run) Basis {
 // of their ratios. Changes of the level between runs hardly affect it. With one run a
 // side, the two are compared.
 func spread(sides [][]*Run, basis Basis) float64 {
-	for _, name := range [...]string{allocatedTotal, collections} {
+	allocated := func(r *Run) float64 { return r.estimate() / r.divisor(basis) }
+	count := func(r *Run) float64 { return float64(r.Collections) / r.divisor(basis) }
+	for _, of := range [...]func(*Run) float64{allocated, count} {
 		var ratios []float64
 		for _, runs := range sides {
-			ratios = append(ratios, logRatios(runs, name, basis)...)
+			ratios = append(ratios, logRatios(runs, of)...)
 		}
 		if ratios == nil {
-			ratios = logRatios(slices.Concat(sides...), name, basis)
+			ratios = logRatios(slices.Concat(sides...), of)
 		}
 		if m := medianOf(ratios); !math.IsNaN(m) {
 			return m
@@ -67,12 +69,11 @@ func spread(sides [][]*Run, basis Basis) float64 {
 	return math.Inf(1)
 }
 
-func logRatios(runs []*Run, name string, basis Basis) []float64 {
-	m := metricNamed(name)
+func logRatios(runs []*Run, of func(*Run) float64) []float64 {
 	var ratios []float64
 	for i, r := range runs {
 		if i > 0 {
-			ratios = append(ratios, math.Abs(math.Log(m.Bounds(r, basis).Low/m.Bounds(runs[i-1], basis).Low)))
+			ratios = append(ratios, math.Abs(math.Log(of(r)/of(runs[i-1]))))
 		}
 	}
 	return ratios

@@ -192,8 +192,3 @@ func (m *Metric) UnitOn(basis Basis) Unit {
 	}
 	return m.Unit
 }
-
-// metricNamed returns the metric of that name, which exists.
-func metricNamed(name string) *Metric {
-	return &metrics[slices.IndexFunc(metrics[:], func(m Metric) bool { return m.Name == name })]
-}

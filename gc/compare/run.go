@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/stats"
 )
 
 // MaxCollections is the number of collections of a run that are compared. Of a
@@ -28,11 +29,11 @@ type Run struct {
 	// Work is how much work the run did, in any unit; zero if unknown. If all
 	// runs have it, totals are compared per unit of work.
 	Work float64
-	// Allocated bounds what the run allocated, in bytes. Unset, its collections count as
-	// a lower bound, because each counts what was allocated before it.
+	// Allocated bounds what the run allocated, in bytes, where the caller knows more than
+	// the collections and their Process show.
 	Allocated gc.Opt[Bounds]
-	// From and To narrow the time that is looked at. The caller sets them where
-	// it adds the collections of a part of the trace only.
+	// From and To narrow the time that is looked at. The caller sets them before it
+	// adds the collections of a part of the trace only.
 	From, To gc.Opt[time.Duration]
 
 	// Collections counts all collections, including those that are not
@@ -45,6 +46,8 @@ type Run struct {
 	// with it the program's start-up.
 	FromStart bool
 
+	sums    stats.Summary // which know what is allocated after the last collection
+	exact   float64       // bytes allocated that collections count exactly
 	samples []sample
 	first   gc.Opt[time.Duration]
 	last    time.Duration
@@ -78,6 +81,11 @@ func (r *Run) Add(c *gc.Collection) {
 		r.Affected++
 	}
 	r.FromStart = r.FromStart || c.Number == 1
+	r.sums.SumsOnly = true
+	r.sums.Add(c)
+	if c.AllocatedQuality == gc.Exact && !c.AffectedByLoss && !(len(r.samples) == 0 && r.From.Known()) {
+		r.exact += float64(c.Allocated.Or(0))
+	}
 	r.count(c)
 	if len(r.samples) == MaxCollections {
 		return
@@ -251,7 +259,28 @@ func (r *Run) allocatedBounds(f *figures, whole bool) Bounds {
 	case f.count > 0 && f.allocated.count == 0:
 		return known
 	}
-	return Bounds{f.allocated.sum, math.Inf(1)}
+	bounds := Bounds{r.exact, math.Inf(1)}
+	if r.Process != nil && !r.To.Known() {
+		bounds.Low += float64(r.Process.Tail().Min)
+	}
+	r.sums.From, r.sums.To = r.From, r.To
+	sum := r.sums.Allocated()
+	if most, bounded := sum.Max().Get(); bounded {
+		bounds.High = float64(most)
+	}
+	return bounds
+}
+
+// estimate returns what the run is likely to have allocated; NaN if nothing is known.
+func (r *Run) estimate() float64 {
+	if b, known := r.Allocated.Get(); known {
+		return b.Low
+	}
+	sum := r.sums.Allocated()
+	if sum.Known == 0 {
+		return math.NaN()
+	}
+	return float64(sum.Sum)
 }
 
 func larger(a float64, b float32) float64 {

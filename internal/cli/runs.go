@@ -87,7 +87,7 @@ func (std *stdio) run(ctx context.Context, o *selection.Selection, path string, 
 	process, rules := rep.Worst()
 	run := recorder.runs[process]
 	if run == nil {
-		run = new(compare.Run)
+		run = newRun(r.Info(), o)
 	}
 	run.Name, run.Findings, run.Processors = text.Clean(path), rules, r.Info().CPUs
 	if run.Work, err = readWork(path); err != nil {
@@ -96,17 +96,23 @@ func (std *stdio) run(ctx context.Context, o *selection.Selection, path string, 
 	if process != nil {
 		run.Types = allocatedTypes(&allocs, process.PID)
 	}
-	if o.From.Given {
-		run.From = gc.Some(o.From.After(r.Info().Start))
-	}
-	if o.To.Given {
-		run.To = gc.Some(o.To.After(r.Info().Start))
-	}
 	if n := rep.Processes(); n > 1 {
 		std.warn(path, fmt.Sprintf("has %s with collections; using %s, which paused longest; select another with --process or --pid",
 			text.Plural(int64(n), "process", "processes"), process.Name))
 	}
 	return run, nil
+}
+
+// newRun returns a run of the selected time.
+func newRun(info *trace.Info, o *selection.Selection) *compare.Run {
+	run := new(compare.Run)
+	if o.From.Given {
+		run.From = gc.Some(o.From.After(info.Start))
+	}
+	if o.To.Given {
+		run.To = gc.Some(o.To.After(info.Start))
+	}
+	return run
 }
 
 // gatherRun reads the trace of a run, for a page too if there is one.
@@ -155,7 +161,7 @@ func (r *runRecorder) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] 
 			if err == nil && r.selected.HasCollection(r.Info(), c) {
 				run := r.runs[c.Process]
 				if run == nil {
-					run = new(compare.Run)
+					run = newRun(r.Info(), r.selected)
 					r.runs[c.Process] = run
 				}
 				run.Add(c)
