@@ -114,7 +114,7 @@ func checkStore(t *testing.T, store Store) {
 		t.Errorf("run %s: %d collections in %v", runs[0].Name, runs[0].Collections, runs[0].Watched())
 	}
 	for _, m := range compare.Metrics() {
-		if got := m.Value(runs[0], compare.PerRun); m.Name == "heap_peak_bytes" && got != 2000<<20 {
+		if got := m.Bounds(runs[0], compare.PerRun).Low; m.Name == "heap_peak_bytes" && got != 2000<<20 {
 			t.Errorf("the largest heap is %.0f bytes, want the peak of GC 1000", got)
 		}
 	}
