@@ -21,6 +21,8 @@ func KindOf(provider string, id uint32) Kind {
 		kinds = privateKinds[:]
 	case EventPipeProvider:
 		kinds = eventPipeKinds[:]
+	case GctrailProvider:
+		kinds = gctrailKinds[:]
 	}
 	if uint64(id) >= uint64(len(kinds)) {
 		return KindUnknown

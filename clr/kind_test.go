@@ -19,6 +19,7 @@ func TestKindOf(t *testing.T) {
 		{RundownProvider, 144, KindMethodDCEndVerbose, "MethodDCEndVerbose"},
 		{RuntimeProvider, 303, KindAllocationSampled, "AllocationSampled"},
 		{EventPipeProvider, 1, KindProcessInfo, "ProcessInfo"},
+		{GctrailProvider, 2, KindProcessThreadTime, "ProcessThreadTime"},
 		{RuntimeProvider, 0, KindUnknown, ""},
 		{RuntimeProvider, 24, KindUnknown, ""},
 		{RuntimeProvider, 1<<32 - 1, KindUnknown, ""},

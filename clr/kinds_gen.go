@@ -12,6 +12,7 @@ const (
 	NativeAOTProvider = "Microsoft-Windows-Redhawk-GC-Public"
 	SampleProvider    = "Microsoft-DotNETCore-SampleProfiler"
 	EventPipeProvider = "Microsoft-DotNETCore-EventPipe"
+	GctrailProvider   = "gctrail"
 )
 
 // The providers' GUIDs.
@@ -142,6 +143,11 @@ const (
 	KindPinPlugAtGCTime
 	KindCCWRefCountChange
 	KindProcessInfo
+	KindProcessLimits
+	KindProcessThreadTime
+	KindProcessThrottling
+	KindMachinePressure
+	KindCgroupPressure
 	numKinds
 )
 
@@ -262,6 +268,14 @@ var eventPipeKinds = [...]Kind{
 	1: KindProcessInfo,
 }
 
+var gctrailKinds = [...]Kind{
+	1: KindProcessLimits,
+	2: KindProcessThreadTime,
+	3: KindProcessThrottling,
+	4: KindMachinePressure,
+	5: KindCgroupPressure,
+}
+
 // newEvent makes the struct of each kind.
 var newEvent = [numKinds]func() Event{
 	KindGCStart:                     func() Event { return new(GCStart) },
@@ -369,4 +383,9 @@ var newEvent = [numKinds]func() Event{
 	KindPinPlugAtGCTime:               func() Event { return new(PinPlugAtGCTime) },
 	KindCCWRefCountChange:             func() Event { return new(CCWRefCountChange) },
 	KindProcessInfo:                   func() Event { return new(ProcessInfo) },
+	KindProcessLimits:                 func() Event { return new(ProcessLimits) },
+	KindProcessThreadTime:             func() Event { return new(ProcessThreadTime) },
+	KindProcessThrottling:             func() Event { return new(ProcessThrottling) },
+	KindMachinePressure:               func() Event { return new(MachinePressure) },
+	KindCgroupPressure:                func() Event { return new(CgroupPressure) },
 }

@@ -1778,6 +1778,60 @@ var schemas = [numKinds]schema{
 				}},
 		},
 	},
+	KindProcessLimits: {
+		name: "ProcessLimits", provider: GctrailProvider, id: 1, opcode: 0, level: 4, keywords: 0x0,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Processors":`, code: codeU32},
+					{key: `"MachineProcessors":`, code: codeU32},
+					{key: `"QuotaMicroseconds":`, code: codeU64},
+					{key: `"PeriodMicroseconds":`, code: codeU64},
+					{key: `"MemoryLimit":`, code: codeU64},
+					{key: `"Settings":`, code: codeUTF16},
+				}},
+		},
+	},
+	KindProcessThreadTime: {
+		name: "ProcessThreadTime", provider: GctrailProvider, id: 2, opcode: 0, level: 4, keywords: 0x0,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Threads":`, code: codeU32},
+					{key: `"RunNanoseconds":`, code: codeU64},
+					{key: `"WaitNanoseconds":`, code: codeU64},
+				}},
+		},
+	},
+	KindProcessThrottling: {
+		name: "ProcessThrottling", provider: GctrailProvider, id: 3, opcode: 0, level: 4, keywords: 0x0,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"Periods":`, code: codeU64},
+					{key: `"ThrottledPeriods":`, code: codeU64},
+					{key: `"ThrottledNanoseconds":`, code: codeU64},
+				}},
+		},
+	},
+	KindMachinePressure: {
+		name: "MachinePressure", provider: GctrailProvider, id: 4, opcode: 0, level: 4, keywords: 0x0,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"WaitMicroseconds":`, code: codeU64},
+				}},
+		},
+	},
+	KindCgroupPressure: {
+		name: "CgroupPressure", provider: GctrailProvider, id: 5, opcode: 0, level: 4, keywords: 0x0,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"WaitMicroseconds":`, code: codeU64},
+				}},
+		},
+	},
 }
 
 // dynamicSchemas are those of the events inside GCDynamicEvent.

@@ -12,6 +12,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/hostevents"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/nettrace"
 )
@@ -21,7 +22,8 @@ import (
 type capture struct {
 	process *diag.Process
 	session *diag.Session
-	in      traceInput // the session
+	in      traceInput         // the session, with what the system gives the process
+	host    *hostevents.Stream // nil if that is not read
 	awaited
 	base   string           // path of the file, but for its number if there are several
 	nth    int              // of the files
@@ -52,6 +54,15 @@ type traceInput interface {
 	io.Reader
 	SetReadDeadline(time.Time) error
 }
+
+// A hostInput is a session's trace with events about its process.
+type hostInput struct {
+	*hostevents.Stream
+	traceInput // the session
+}
+
+// Read reads from the stream.
+func (in hostInput) Read(p []byte) (int, error) { return in.Stream.Read(p) }
 
 // A traceSink stores a trace as it arrives.
 type traceSink interface {
@@ -90,6 +101,14 @@ func newCapture(process *diag.Process, session *diag.Session, out *tracefile.Fil
 	return c
 }
 
+// readHost has the capture add what the system gives the process.
+func (c *capture) readHost() {
+	if c.process.PID > 0 {
+		c.host = hostevents.New(c.session, c.process.PID)
+		c.in = hostInput{c.host, c.session}
+	}
+}
+
 // keepIn has the capture keep the end of the trace in a ring.
 func (c *capture) keepIn(r *tracefile.Ring) {
 	c.path, c.sink, c.ring = r.Path(), r, r
@@ -101,6 +120,9 @@ func (c *capture) keepIn(r *tracefile.Ring) {
 func (c *capture) run(ctx context.Context) error {
 	ctx, c.cancel = context.WithCancel(ctx)
 	defer c.cancel()
+	if c.host != nil {
+		go c.host.Run(ctx, hostevents.Interval)
+	}
 	dismissed := make(chan struct{})
 	running := context.AfterFunc(ctx, func() {
 		defer close(dismissed)
@@ -145,6 +167,9 @@ func goesOn(process *diag.Process) bool {
 func (c *capture) dismiss() {
 	slow := time.AfterFunc(captureSlow, func() { c.notify(Ending{c.process, c.session.StopLimit()}) })
 	defer slow.Stop()
+	if c.host != nil {
+		c.host.Sample()
+	}
 	if c.stopped = c.session.Stop(context.Background()); c.stopped != nil {
 		c.session.Close()
 	}

@@ -178,6 +178,7 @@ func (s *Supervisor) opened(process *diag.Process, session *diag.Session, path s
 		c = newCapture(process, session, out)
 	}
 	c.base, c.nth = path, nth
+	c.readHost()
 	return c, nil
 }
 

@@ -79,8 +79,14 @@ const EventBlockHeader = 20
 // PutBlockHeader writes the header of an event block, or of a metadata block of V4,
 // with the times of its earliest and latest event.
 func PutBlockHeader(b []byte, compressed bool, first, last uint64) {
+	PutLongBlockHeader(b, EventBlockHeader, compressed, first, last)
+}
+
+// PutLongBlockHeader is PutBlockHeader for a header with more bytes than it needs,
+// which readers skip.
+func PutLongBlockHeader(b []byte, size int, compressed bool, first, last uint64) {
 	le := binary.LittleEndian
-	le.PutUint16(b, EventBlockHeader)
+	le.PutUint16(b, uint16(size))
 	le.PutUint16(b[2:], 0)
 	if compressed {
 		le.PutUint16(b[2:], blockCompressed)

@@ -1,17 +1,13 @@
 package procmem
 
 import (
-	"bytes"
 	"errors"
 	"math"
-	"path"
 	"path/filepath"
 	"strconv"
-	"strings"
-	"sync"
-	"syscall"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/procfile"
 )
 
 // A Reader reads the memory of one process time and again, by one goroutine.
@@ -22,19 +18,13 @@ type Reader struct {
 	cgroup  cgroup
 	pss     gc.Opt[int64]
 	private gc.Opt[int64]
-	buf     *buffer // while it reads
+	buf     *procfile.Buffer // while it reads
 }
 
-// A buffer holds what is read of a file.
-type buffer [4 << 10]byte
-
-// buffers are shared by all readers, few of which read at a time.
-var buffers = sync.Pool{New: func() any { return new(buffer) }}
-
-func (r *Reader) borrow() { r.buf = buffers.Get().(*buffer) }
+func (r *Reader) borrow() { r.buf = procfile.Borrow() }
 
 func (r *Reader) giveBack() {
-	buffers.Put(r.buf)
+	r.buf.GiveBack()
 	r.buf = nil
 }
 
@@ -71,11 +61,11 @@ func (r *Reader) Read(anew bool) (Sample, error) {
 	r.borrow()
 	defer r.giveBack()
 	var s Sample
-	status, err := r.read(r.status)
+	status, err := r.buf.Read(r.status)
 	if err != nil {
 		return s, err
 	}
-	fields(status, ":", 1<<10, map[string]*gc.Opt[int64]{
+	procfile.Fields(status, ":", 1<<10, map[string]*gc.Opt[int64]{
 		"VmRSS": &s.RSS, "RssAnon": &s.Anon, "RssFile": &s.File, "RssShmem": &s.Shared, "VmSwap": &s.Swap,
 	})
 	if !s.RSS.Known() {
@@ -86,7 +76,7 @@ func (r *Reader) Read(anew bool) (Sample, error) {
 	}
 	s.PSS, s.Private = r.pss, r.private
 	if c := &r.cgroup; c.events != "" {
-		s.Used, s.Limit = r.number(c.used), c.limit
+		s.Used, s.Limit = r.buf.Number(c.used), c.limit
 		s.OOMKills = r.kills()
 	}
 	return s, nil
@@ -104,9 +94,9 @@ func (r *Reader) Kills() gc.Opt[int64] {
 }
 
 func (r *Reader) kills() (n gc.Opt[int64]) {
-	events, err := r.read(r.cgroup.events)
+	events, err := r.buf.Read(r.cgroup.events)
 	if err == nil {
-		fields(events, " ", 1, map[string]*gc.Opt[int64]{"oom_kill": &n})
+		procfile.Fields(events, " ", 1, map[string]*gc.Opt[int64]{"oom_kill": &n})
 	}
 	return n
 }
@@ -118,12 +108,12 @@ func (r *Reader) ReadShares() {
 	r.borrow()
 	defer r.giveBack()
 	r.pss, r.private = gc.Opt[int64]{}, gc.Opt[int64]{}
-	rollup, err := r.read(filepath.Join(r.folder, "smaps_rollup"))
+	rollup, err := r.buf.Read(filepath.Join(r.folder, "smaps_rollup"))
 	if err != nil {
 		return
 	}
 	var clean, dirty gc.Opt[int64]
-	fields(rollup, ":", 1<<10, map[string]*gc.Opt[int64]{"Pss": &r.pss, "Private_Clean": &clean, "Private_Dirty": &dirty})
+	procfile.Fields(rollup, ":", 1<<10, map[string]*gc.Opt[int64]{"Pss": &r.pss, "Private_Clean": &clean, "Private_Dirty": &dirty})
 	if clean.Known() && dirty.Known() {
 		r.private = gc.Some(clean.Or(0) + dirty.Or(0))
 	}
@@ -132,33 +122,12 @@ func (r *Reader) ReadShares() {
 // findCgroup returns the cgroup that accounts for the memory of the process: of
 // version 1 if there is such a hierarchy for memory, otherwise of version 2.
 func (r *Reader) findCgroup() cgroup {
-	text, err := r.read(filepath.Join(r.folder, "cgroup"))
-	if err != nil {
-		return cgroup{}
-	}
-	var unified, memory string
-	for line := range strings.Lines(string(text)) {
-		parts := strings.SplitN(strings.TrimSuffix(line, "\n"), ":", 3)
-		switch {
-		case len(parts) < 3:
-		case parts[0] == "0" && parts[1] == "":
-			unified = parts[2]
-		case strings.Contains(","+parts[1]+",", ",memory,"):
-			memory = parts[2]
+	for _, h := range r.buf.Hierarchies(r.root, r.folder, "memory") {
+		names := version1
+		if h.V2 {
+			names = version2
 		}
-	}
-	for _, at := range [...]struct {
-		mount, path string
-		files       *files
-	}{
-		{"/sys/fs/cgroup/memory", memory, version1},
-		{"/sys/fs/cgroup", unified, version2},
-		{"/sys/fs/cgroup/unified", unified, version2},
-	} {
-		if at.path == "" {
-			continue
-		}
-		if c := r.limitedBy(filepath.Join(r.root, at.mount), at.path, at.files); c.events != "" {
+		if c := r.limitedBy(h, names); c.events != "" {
 			return c
 		}
 	}
@@ -166,53 +135,21 @@ func (r *Reader) findCgroup() cgroup {
 }
 
 // limitedBy finds the lowest limit of a cgroup and those above it.
-func (r *Reader) limitedBy(mount, name string, files *files) (c cgroup) {
-	for name = path.Clean("/" + name); ; name = path.Dir(name) {
-		folder := filepath.Join(mount, name)
+func (r *Reader) limitedBy(h procfile.Hierarchy, files *files) (c cgroup) {
+	for folder := range h.Folders() {
 		used := filepath.Join(folder, files.used)
-		if c.events == "" && r.number(used).Known() {
+		if c.events == "" && r.buf.Number(used).Known() {
 			c.events, c.used = filepath.Join(folder, files.events), used
 		}
-		if limit, known := r.number(filepath.Join(folder, files.limit)).Get(); known && limit < noLimit && limit < c.limit.Or(noLimit) {
+		if limit, known := r.buf.Number(filepath.Join(folder, files.limit)).Get(); known && limit < noLimit && limit < c.limit.Or(noLimit) {
 			c.limit, c.used = gc.Some(limit), used
 		}
-		if name == "/" {
-			return c
-		}
 	}
+	return c
 }
 
 // noLimit is a limit that version 1 writes if there is none, or more.
 const noLimit = math.MaxInt64 / 2
-
-// number reads a file with one number.
-func (r *Reader) number(name string) gc.Opt[int64] {
-	text, err := r.read(name)
-	if err != nil {
-		return gc.Opt[int64]{}
-	}
-	n, err := strconv.ParseInt(string(bytes.TrimSpace(text)), 10, 64)
-	if err != nil {
-		return gc.Opt[int64]{}
-	}
-	return gc.Some(n)
-}
-
-// read returns the beginning of a file, until the next call. It makes as few system
-// calls as possible: an os.File makes twice as many.
-func (r *Reader) read(name string) ([]byte, error) {
-	fd, err := syscall.Open(name, syscall.O_RDONLY|syscall.O_CLOEXEC, 0)
-	if err != nil {
-		return nil, err
-	}
-	defer syscall.Close(fd)
-	for {
-		n, err := syscall.Read(fd, r.buf[:])
-		if !errors.Is(err, syscall.EINTR) {
-			return r.buf[:max(n, 0)], err
-		}
-	}
-}
 
 // Available returns how much of the machine's memory programs can still get.
 func Available() gc.Opt[int64] { return ofMachine("MemAvailable") }
@@ -224,24 +161,9 @@ func ofMachine(name string) (n gc.Opt[int64]) {
 	var r Reader
 	r.borrow()
 	defer r.giveBack()
-	text, err := r.read("/proc/meminfo")
+	text, err := r.buf.Read("/proc/meminfo")
 	if err == nil {
-		fields(text, ":", 1<<10, map[string]*gc.Opt[int64]{name: &n})
+		procfile.Fields(text, ":", 1<<10, map[string]*gc.Opt[int64]{name: &n})
 	}
 	return n
-}
-
-// fields reads lines of a name, a separator and a number, in a unit.
-func fields(text []byte, separator string, unit int64, wanted map[string]*gc.Opt[int64]) {
-	for line := range bytes.Lines(text) {
-		name, value, found := bytes.Cut(line, []byte(separator))
-		to := wanted[string(name)]
-		if !found || to == nil {
-			continue
-		}
-		digits, _, _ := bytes.Cut(bytes.TrimSpace(value), []byte(" "))
-		if n, err := strconv.ParseInt(string(digits), 10, 64); err == nil && n >= 0 && n < math.MaxInt64/unit {
-			*to = gc.Some(n * unit)
-		}
-	}
 }

@@ -42,8 +42,9 @@ func (o *Object) Starts(latest uint64) bool { return o.Sorted && o.First >= late
 type ObjectReader struct {
 	in     *eventpipe.Framer
 	obj    Object
-	sync   uint64 // ticks of the trace's start
-	second uint64 // ticks
+	start  time.Time // of the trace
+	sync   uint64    // ticks of the trace's start
+	second uint64    // ticks
 }
 
 // NewObjectReader returns a reader of the uncompressed trace r.
@@ -129,6 +130,7 @@ const (
 )
 
 func (r *ObjectReader) clock() {
+	r.start = eventpipe.SystemTime(r.obj.data)
 	r.sync = binary.LittleEndian.Uint64(r.obj.data[syncOffset:])
 	r.second = binary.LittleEndian.Uint64(r.obj.data[frequencyOffset:])
 }

@@ -1,0 +1,128 @@
+// Package hostevents adds to the trace of a session what the system gives the process:
+// its processors, their time and its limits, as events of the provider gctrail.
+package hostevents
+
+import (
+	"context"
+	"io"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/proccpu"
+	"github.com/gctrail/gctrail/internal/procmem"
+	"github.com/gctrail/gctrail/internal/splice"
+)
+
+const (
+	// Interval is how often a process is read whose trace is recorded: finer than the
+	// longest pauses that matter are apart.
+	Interval = 250 * time.Millisecond
+	// limitsInterval is how often limits are read: they rarely change.
+	limitsInterval = 10 * time.Second
+	// costShare bounds what reading costs, as a share of a processor: a process with
+	// thousands of threads is read less often.
+	costShare = 0.005
+)
+
+// A Stream is a session's trace with the added events.
+type Stream struct {
+	*splice.Inserter
+	reader *proccpu.Reader
+	memory *procmem.Reader
+	limits clr.ProcessLimits
+	read   time.Time // when limits were read
+	known  bool      // they were added
+	mu     sync.Mutex
+}
+
+// New returns the Stream of a session with the process of a PID. It reads the process
+// for the first time.
+func New(session io.Reader, pid int) *Stream {
+	s := &Stream{Inserter: splice.NewInserter(session), reader: proccpu.NewReader(pid), memory: procmem.NewReader(pid)}
+	s.Sample()
+	return s
+}
+
+// Run reads the process until ctx is done or the process has ended, at an interval.
+func (s *Stream) Run(ctx context.Context, every time.Duration) {
+	wait := every
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(wait):
+		}
+		began := time.Now()
+		if !s.Sample() {
+			return
+		}
+		wait = max(every, time.Duration(float64(time.Since(began))/costShare))
+	}
+}
+
+// Sample reads the process now. It returns false if that is not possible.
+func (s *Stream) Sample() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := time.Now()
+	if now.Sub(s.read) >= limitsInterval {
+		s.read = now
+		s.readLimits(now)
+	}
+	sample, err := s.reader.Read(new(proccpu.Scan))
+	if err != nil {
+		return false
+	}
+	for _, e := range eventsOf(&sample) {
+		s.add(now, e)
+	}
+	return true
+}
+
+// readLimits adds the limits if they are new.
+func (s *Stream) readLimits(now time.Time) {
+	l := s.reader.Limits()
+	e := clr.ProcessLimits{
+		Processors: uint32(l.Processors), MachineProcessors: uint32(l.Machine),
+		QuotaMicroseconds: uint64(l.Quota.Microseconds()), PeriodMicroseconds: uint64(l.Period.Microseconds()),
+		Settings: clr.NewUTF16(strings.Join(l.Settings, "\n")),
+	}
+	if m, err := s.memory.Read(true); err == nil {
+		e.MemoryLimit = uint64(m.Limit.Or(0))
+	}
+	if l.Processors == 0 || s.known && slices.Equal(e.Append(nil, 0, 8), s.limits.Append(nil, 0, 8)) {
+		return
+	}
+	s.limits, s.known = e, true
+	s.add(now, &e)
+}
+
+func (s *Stream) add(at time.Time, e clr.Event) {
+	d := descriptors[e.EventKind()]
+	s.Add(d, at, e.Append(nil, d.Version, 8))
+}
+
+// eventsOf returns the events of what is known.
+func eventsOf(s *proccpu.Sample) []clr.Event {
+	var all []clr.Event
+	if run, known := s.Run.Get(); known {
+		all = append(all, &clr.ProcessThreadTime{
+			Threads: uint32(s.Threads.Or(0)), RunNanoseconds: uint64(run), WaitNanoseconds: uint64(s.Wait.Or(0)),
+		})
+	}
+	if periods, known := s.Periods.Get(); known && s.Throttled.Known() && s.ThrottledFor.Known() {
+		all = append(all, &clr.ProcessThrottling{
+			Periods: uint64(periods), ThrottledPeriods: uint64(s.Throttled.Or(0)), ThrottledNanoseconds: uint64(s.ThrottledFor.Or(0)),
+		})
+	}
+	if d, known := s.Machine.Get(); known {
+		all = append(all, &clr.MachinePressure{WaitMicroseconds: uint64(d.Microseconds())})
+	}
+	if d, known := s.Cgroup.Get(); known {
+		all = append(all, &clr.CgroupPressure{WaitMicroseconds: uint64(d.Microseconds())})
+	}
+	return all
+}

@@ -1,0 +1,150 @@
+package proccpu
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strconv"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/procfile"
+)
+
+// A Reader reads the processor time of one process time and again, by one goroutine.
+type Reader struct {
+	root    string // where /proc and /sys lie; empty but in tests
+	folder  string // of the process in /proc
+	group   group
+	threads map[string]*thread
+	began   bool // the first sample was taken
+	run     time.Duration
+	wait    time.Duration
+	rounds  uint64 // of reading the threads
+}
+
+// A thread is what was read of a thread last.
+type thread struct {
+	run, wait int64 // nanoseconds
+	round     uint64
+}
+
+// A group is where the processor time of a process is limited.
+type group struct {
+	stat, pressure string // paths; empty if there is none
+	v2             bool
+	quota, period  time.Duration
+}
+
+// A Scan holds what several readers need in one round, so that it is read once. The
+// zero Scan is empty; use a new one for each round.
+type Scan struct {
+	machine  gc.Opt[time.Duration]
+	asked    bool
+	throttle map[string]throttling
+	pressure map[string]gc.Opt[time.Duration]
+}
+
+type throttling struct {
+	periods, throttled gc.Opt[int64]
+	time               gc.Opt[time.Duration]
+}
+
+// NewReader returns a Reader of the process with a PID.
+func NewReader(pid int) *Reader { return newReader("", pid) }
+
+func newReader(root string, pid int) *Reader {
+	return &Reader{root: root, folder: filepath.Join(root, "/proc", strconv.Itoa(pid)), threads: map[string]*thread{}}
+}
+
+// Read reads the counters now. The error is that of a process that has ended or may not
+// be looked at. Limits finds the cgroup that they are read of.
+func (r *Reader) Read(scan *Scan) (Sample, error) {
+	b := procfile.Borrow()
+	defer b.GiveBack()
+	var s Sample
+	if err := r.readThreads(b, &s); err != nil {
+		return s, err
+	}
+	if r.group.stat != "" {
+		t := scan.throttling(b, &r.group)
+		s.Periods, s.Throttled, s.ThrottledFor = t.periods, t.throttled, t.time
+		s.Cgroup = scan.stalled(b, r.group.pressure)
+	}
+	s.Machine = scan.ofMachine(b, r.root)
+	return s, nil
+}
+
+// readThreads adds up what the process's threads ran and waited since the last round.
+func (r *Reader) readThreads(b *procfile.Buffer, s *Sample) error {
+	folder, err := os.Open(filepath.Join(r.folder, "task"))
+	if err != nil {
+		return err
+	}
+	defer folder.Close()
+	names, err := folder.Readdirnames(-1)
+	if err != nil {
+		return err
+	}
+	r.rounds++
+	known, ran := 0, false
+	for _, name := range names {
+		text, err := b.Read(folder.Name() + "/" + name + "/schedstat")
+		if err != nil {
+			continue // it has ended
+		}
+		var n [2]int64
+		if !numbers(text, n[:]) {
+			continue
+		}
+		known++
+		ran = ran || n[0] > 0
+		r.advance(name, n[0], n[1])
+	}
+	for name, t := range r.threads {
+		if t.round != r.rounds {
+			delete(r.threads, name)
+		}
+	}
+	s.Threads = gc.Some(len(names))
+	if known > 0 && (ran || r.run > 0) { // else the kernel does not count
+		s.Run, s.Wait = gc.Some(r.run), gc.Some(r.wait)
+		r.began = true
+	}
+	return nil
+}
+
+// advance adds what a thread ran and waited since it was read last: all of it if the
+// thread, or another one under its id, began after that.
+func (r *Reader) advance(name string, run, wait int64) {
+	t := r.threads[name]
+	if t == nil {
+		t = new(thread)
+		r.threads[name] = t
+		if !r.began {
+			t.run, t.wait = run, wait
+		}
+	}
+	if run < t.run || wait < t.wait {
+		t.run, t.wait = 0, 0
+	}
+	r.run += time.Duration(run - t.run)
+	r.wait += time.Duration(wait - t.wait)
+	*t = thread{run, wait, r.rounds}
+}
+
+// numbers reads as many numbers as there is room for.
+func numbers(text []byte, to []int64) bool {
+	fields := bytes.Fields(text)
+	if len(fields) < len(to) {
+		return false
+	}
+	for i := range to {
+		n, err := strconv.ParseInt(string(fields[i]), 10, 64)
+		if err != nil || n < 0 {
+			return false
+		}
+		to[i] = n
+	}
+	return true
+}

@@ -1,0 +1,158 @@
+package proccpu
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+)
+
+// write writes files below a folder.
+func write(t *testing.T, root string, files map[string]string) {
+	t.Helper()
+	for name, text := range files {
+		path := filepath.Join(root, name)
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// expect reads the process a second time, after a change, and compares.
+func expect(t *testing.T, r *Reader, want Sample) {
+	t.Helper()
+	got, err := r.Read(new(Scan))
+	if err != nil || fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("%v, %v; want %v", got, err, want)
+	}
+}
+
+// TestVersion2 reads a container whose pod has the lower quota, and counts threads that
+// begin, end, and take another's id.
+func TestVersion2(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, map[string]string{
+		"proc/7/cgroup":                                "0::/kubepods/pod1/box\n",
+		"proc/7/status":                                "Name:\tweb\nCpus_allowed:\t0,0000000f\n",
+		"proc/7/environ":                               "PATH=/bin\x00DOTNET_gcServer=1\x00DOTNET_TieredPGO=0\x00SECRET=DOTNET_GCx=1\x00COMPlus_GCHeapCount=4\x00DOTNET_GC=\x00",
+		"proc/7/task/7/schedstat":                      "1000 200 5\n",
+		"proc/7/task/8/schedstat":                      "50 70 1\n",
+		"proc/pressure/cpu":                            "some avg10=1.00 avg60=2.00 avg300=3.00 total=900\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
+		"sys/devices/system/cpu/online":                "0-7,16\n",
+		"sys/fs/cgroup/kubepods/pod1/cpu.stat":         "usage_usec 5\nnr_periods 10\nnr_throttled 3\nthrottled_usec 4000\n",
+		"sys/fs/cgroup/kubepods/pod1/cpu.max":          "50000 100000\n",
+		"sys/fs/cgroup/kubepods/pod1/cpu.pressure":     "some avg10=1.00 avg60=2.00 avg300=3.00 total=1\n",
+		"sys/fs/cgroup/kubepods/pod1/box/cpu.stat":     "usage_usec 5\nnr_periods 0\nnr_throttled 0\nthrottled_usec 0\n",
+		"sys/fs/cgroup/kubepods/pod1/box/cpu.max":      "max 100000\n",
+		"sys/fs/cgroup/kubepods/pod1/box/cpu.pressure": "some avg10=1.00 avg60=2.00 avg300=3.00 total=77\n",
+		"sys/fs/cgroup/cpu.stat":                       "usage_usec 5\n",
+	})
+	r := newReader(root, 7)
+	l := r.Limits()
+	if !slices.Equal(l.Settings, []string{"DOTNET_gcServer=1", "COMPlus_GCHeapCount=4"}) {
+		t.Errorf("settings: %q", l.Settings)
+	}
+	if l.Processors != 4 || l.Machine != 9 || l.Quota != 50*time.Millisecond || l.Period != 100*time.Millisecond {
+		t.Errorf("%+v", l)
+	}
+	want := Sample{
+		Threads: gc.Some(2), Run: gc.Some(time.Duration(0)), Wait: gc.Some(time.Duration(0)),
+		Periods: gc.Some(int64(10)), Throttled: gc.Some(int64(3)), ThrottledFor: gc.Some(4 * time.Millisecond),
+		Machine: gc.Some(900 * time.Microsecond), Cgroup: gc.Some(77 * time.Microsecond),
+	}
+	expect(t, r, want)
+	write(t, root, map[string]string{
+		"proc/7/task/7/schedstat": "1500 300 5\n", // 500 and 100 more
+		"proc/7/task/8/schedstat": "40 10 1\n",    // another thread
+		"proc/7/task/9/schedstat": "7 3 1\n",      // a new one
+	})
+	want.Threads, want.Run, want.Wait = gc.Some(3), gc.Some(time.Duration(547)), gc.Some(time.Duration(113))
+	expect(t, r, want)
+	if err := os.RemoveAll(filepath.Join(root, "proc/7/task/9")); err != nil {
+		t.Fatal(err)
+	}
+	want.Threads = gc.Some(2)
+	expect(t, r, want)
+	if err := os.RemoveAll(filepath.Join(root, "proc/7/task")); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := r.Read(new(Scan)); err == nil {
+		t.Error("a process that has ended was read")
+	}
+}
+
+// TestVersion1 reads the counters in nanoseconds, and each file once in a round.
+func TestVersion1(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, map[string]string{
+		"proc/7/cgroup":                                  "4:cpu,cpuacct:/docker/abc\n0::/\n",
+		"proc/7/task/7/schedstat":                        "0 0 0\n", // a kernel without these statistics
+		"sys/fs/cgroup/cpu/docker/abc/cpu.stat":          "nr_periods 178\nnr_throttled 145\nthrottled_time 4900000000\n",
+		"sys/fs/cgroup/cpu/docker/abc/cpu.cfs_quota_us":  "20000\n",
+		"sys/fs/cgroup/cpu/docker/abc/cpu.cfs_period_us": "100000\n",
+		"sys/fs/cgroup/cpu/cpu.stat":                     "nr_periods 0\nnr_throttled 0\nthrottled_time 0\n",
+		"sys/fs/cgroup/cpu/cpu.cfs_quota_us":             "-1\n",
+		"sys/fs/cgroup/cpu/cpu.cfs_period_us":            "100000\n",
+	})
+	r := newReader(root, 7)
+	if l := r.Limits(); l.Quota != 20*time.Millisecond || l.Period != 100*time.Millisecond {
+		t.Errorf("%+v", l)
+	}
+	var scan Scan
+	for range 2 {
+		s, err := r.Read(&scan)
+		if err != nil || s.Periods != gc.Some(int64(178)) || s.Throttled != gc.Some(int64(145)) || s.ThrottledFor != gc.Some(4900*time.Millisecond) || s.Run.Known() {
+			t.Errorf("%v, %v", s, err)
+		}
+		if err := os.RemoveAll(filepath.Join(root, "sys")); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestHostile reads files of which nothing can be used.
+func TestHostile(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, map[string]string{
+		"proc/7/cgroup":                 "nonsense\n0::/../../..\n4:cpu:\n",
+		"proc/7/status":                 "Cpus_allowed:\txyz\n",
+		"proc/7/task/7/schedstat":       "-1 99999999999999999999 3\n",
+		"proc/pressure/cpu":             "some total=many\n",
+		"sys/devices/system/cpu/online": "9-3\n",
+		"sys/fs/cgroup/cpu.stat":        "nr_periods -5\n",
+		"sys/fs/cgroup/cpu.max":         "9223372036854775807 9223372036854775807\n",
+	})
+	r := newReader(root, 7)
+	if l := r.Limits(); l.Processors != 0 || l.Machine != 0 || l.Quota != 0 || l.Settings != nil {
+		t.Errorf("%+v", l)
+	}
+	expect(t, r, Sample{Threads: gc.Some(1)})
+}
+
+// TestSelf reads the test's own time.
+func TestSelf(t *testing.T) {
+	r := NewReader(os.Getpid())
+	l := r.Limits()
+	s, err := r.Read(new(Scan))
+	if err != nil || l.Processors == 0 || s.Threads.Or(0) == 0 {
+		t.Fatal(l, s, err)
+	}
+	if !s.Run.Known() {
+		t.Skip("this kernel does not count how long threads run")
+	}
+	for range 1 << 20 { // it runs until the kernel has counted some of it
+		if s, err = r.Read(new(Scan)); err != nil || s.Run.Or(0) > 0 {
+			break
+		}
+	}
+	if s.Run.Or(0) <= 0 {
+		t.Error("nothing was run")
+	}
+}

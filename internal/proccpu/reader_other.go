@@ -1,0 +1,18 @@
+//go:build !linux
+
+package proccpu
+
+// A Reader reads the processor time of one process, where the system is Linux.
+type Reader struct{}
+
+// NewReader returns a Reader of the process with a PID.
+func NewReader(int) *Reader { return new(Reader) }
+
+// Limits knows nothing.
+func (*Reader) Limits() Limits { return Limits{} }
+
+// Read returns ErrUnsupported.
+func (*Reader) Read(*Scan) (Sample, error) { return Sample{}, ErrUnsupported }
+
+// A Scan is empty.
+type Scan struct{}

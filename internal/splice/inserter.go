@@ -1,0 +1,259 @@
+package splice
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/binary"
+	"errors"
+	"io"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/gctrail/gctrail/internal/eventpipe"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// An Inserter reads a V4 trace from a runtime, and adds events of another provider to it.
+// The objects of the trace stay as they are, byte for byte: what is inserted has a size
+// that keeps their alignment. Its blocks come where the runtime begins to write what is
+// new, and before sequence points, so that no inserted event is older than what a reader
+// has passed on. Events that are newer than the last sequence point are left out.
+//
+// The inserted events have a capture thread, metadata ids and sequence numbers that no
+// runtime uses, and no stack. A trace that is not V4, or is damaged, passes unchanged.
+type Inserter struct {
+	from   io.Reader
+	buf    []byte // received, without the end of an object
+	out    []byte // to be returned by Read
+	failed bool   // everything passes
+	err    error  // of from, once everything before it was returned
+
+	in      *ObjectReader
+	feed    bytes.Reader
+	next    int64               // where the next object begins
+	latest  uint64              // time of the latest event that passed
+	seq     uint32              // of the last inserted event
+	kinds   []*trace.Descriptor // of inserted events
+	defined int                 // of kinds, those that the trace defines
+
+	mu      sync.Mutex
+	pending []insertion
+}
+
+// An insertion is an event that waits for its place.
+type insertion struct {
+	desc    *trace.Descriptor
+	at      time.Time
+	payload []byte
+	ticks   uint64
+}
+
+const (
+	// insertedThread is the capture thread of inserted events.
+	insertedThread = retainedThread - 1
+	// unknownThread and unknownCPU say that no thread of the process raised them.
+	unknownThread = ^uint64(0)
+	unknownCPU    = ^uint32(0)
+	// firstInserted is the first metadata id of inserted events. A runtime numbers its
+	// own from 1.
+	firstInserted = 1 << 30
+	// maxInsertions bounds the events that wait. Beyond it, those in the middle are
+	// dropped: a process without events is no reason to remember everything.
+	maxInsertions = 1 << 9
+	// maxHeld bounds what is received without the end of an object: a block has up to
+	// 16 MiB.
+	maxHeld = eventpipe.MaxBlock + 1<<20
+)
+
+// NewInserter returns an Inserter for a trace that has not begun.
+func NewInserter(from io.Reader) *Inserter {
+	n := &Inserter{from: from}
+	n.in = NewObjectReader(&n.feed)
+	return n
+}
+
+// Add queues an event. It may be called by another goroutine. The Inserter keeps d, which
+// must not change, and the payload.
+func (n *Inserter) Add(d *trace.Descriptor, at time.Time, payload []byte) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	if len(n.pending) == maxInsertions {
+		n.pending = slices.Delete(n.pending, maxInsertions/4, maxInsertions/2)
+	}
+	n.pending = append(n.pending, insertion{desc: d, at: at, payload: payload})
+}
+
+// Read returns whole objects of the trace, and what was inserted. At the end of the input
+// it returns the rest as it is.
+func (n *Inserter) Read(p []byte) (int, error) {
+	for len(n.out) == 0 {
+		if n.err != nil {
+			return 0, n.err
+		}
+		read, err := n.from.Read(p)
+		n.buf = append(n.buf, p[:read]...)
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			n.divide()
+			if len(n.out) == 0 {
+				return 0, err
+			}
+		case err != nil:
+			n.divide()
+			n.out, n.err = append(n.out, n.buf...), err
+		default:
+			n.divide()
+		}
+	}
+	size := copy(p, n.out)
+	n.out = n.out[:copy(n.out, n.out[size:])]
+	return size, nil
+}
+
+// divide moves what is whole to the output.
+func (n *Inserter) divide() {
+	whole := len(n.buf)
+	if !n.failed {
+		whole = eventpipe.WholeV4(n.buf, n.next)
+		n.failed = whole < 0 || len(n.buf)-whole > maxHeld
+	}
+	if n.failed {
+		whole = len(n.buf)
+		n.out = append(n.out, n.buf...)
+	} else if whole > 0 {
+		n.pass(n.buf[:whole])
+	}
+	n.buf = n.buf[:copy(n.buf, n.buf[whole:])]
+}
+
+// A place is where events can be inserted: no event before it is later than from, and no
+// event after it is older than to.
+type place struct {
+	off      int64 // in the trace
+	from, to uint64
+}
+
+// pass moves whole objects to the output, with what is pending in the places among them.
+func (n *Inserter) pass(objects []byte) {
+	n.feed.Reset(objects)
+	at := n.next
+	for _, p := range n.places() {
+		n.out = append(n.out, objects[:p.off-at]...)
+		objects, at = objects[p.off-at:], p.off
+		n.insert(p)
+	}
+	n.out = append(n.out, objects...)
+}
+
+// places reads the objects that have arrived, and returns the places among them.
+func (n *Inserter) places() []place {
+	var all []place
+	for {
+		begin := n.next
+		o, err := n.in.Next()
+		if err != nil {
+			n.failed = !errors.Is(err, io.EOF)
+			return all
+		}
+		n.next = n.in.Offset() + 1 // its end tag
+		last := o.Last
+		switch {
+		case o.kind == eventpipe.BlockSequencePoint && len(o.data) >= 8:
+			last = max(n.latest, binary.LittleEndian.Uint64(o.data))
+			all = append(all, place{begin, n.latest, last})
+		case o.Events() && o.Starts(n.latest):
+			all = append(all, place{begin, n.latest, o.First})
+		}
+		n.latest = max(n.latest, last)
+	}
+}
+
+// take removes what belongs to a place, and returns it in order of time. An event that is
+// older than the place belongs there at its beginning.
+func (n *Inserter) take(at place) []insertion {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	from := at.from
+	if int64(n.in.sync-from) > 0 {
+		from = n.in.sync
+	}
+	var taken, rest []insertion
+	for _, e := range n.pending {
+		e.ticks = max(n.in.Ticks(e.at.Sub(n.in.start)), from)
+		if e.ticks > at.to {
+			rest = append(rest, e)
+			continue
+		}
+		taken = append(taken, e)
+	}
+	n.pending = rest
+	slices.SortStableFunc(taken, func(a, b insertion) int { return cmp.Compare(a.ticks, b.ticks) })
+	return taken
+}
+
+// insert appends what belongs to a place to the output.
+func (n *Inserter) insert(at place) {
+	list := n.take(at)
+	if len(list) == 0 {
+		return
+	}
+	off := at.off // what was inserted before it is a multiple of 4 bytes
+	add := func(kind eventpipe.BlockKind, data []byte) {
+		before := len(n.out)
+		n.out = eventpipe.AppendFrameV4(n.out, kind, len(data), off)
+		n.out = append(append(n.out, data...), eventpipe.TagEnd)
+		off += int64(len(n.out) - before)
+	}
+	events := n.events(list)
+	if n.defined < len(n.kinds) {
+		add(eventpipe.BlockMetadata, n.metadata(list[0].ticks))
+	}
+	// What follows stays aligned if the last object ends where the first began, modulo 4:
+	// its end tag follows its contents, which begin at a multiple of 4.
+	size := eventpipe.EventBlockHeader
+	size += (int(at.off&3) - 1 - size - len(events)) & 3
+	data := slices.Concat(make([]byte, size), events)
+	eventpipe.PutLongBlockHeader(data, size, true, list[0].ticks, list[len(list)-1].ticks)
+	add(eventpipe.BlockEvents, data)
+}
+
+// events returns the contents of an event block.
+func (n *Inserter) events(list []insertion) []byte {
+	var data []byte
+	var prev eventpipe.Header
+	for i := range list {
+		e := &list[i]
+		kind := slices.Index(n.kinds, e.desc)
+		if kind < 0 {
+			kind = len(n.kinds)
+			n.kinds = append(n.kinds, e.desc)
+		}
+		n.seq++
+		h := eventpipe.Header{
+			MetadataID: firstInserted + uint32(kind), Seq: n.seq, Capture: insertedThread, CPU: unknownCPU, Thread: unknownThread,
+			Ticks: e.ticks, Payload: len(e.payload), Sorted: true,
+		}
+		data = h.AppendCompressed(data, &prev, false)
+		data = append(data, e.payload...)
+		prev = h
+	}
+	return data
+}
+
+// metadata returns a metadata block that defines the kinds which the trace lacks.
+func (n *Inserter) metadata(at uint64) []byte {
+	data := make([]byte, eventpipe.EventBlockHeader)
+	eventpipe.PutBlockHeader(data, true, at, at)
+	var prev eventpipe.Header
+	for ; n.defined < len(n.kinds); n.defined++ {
+		d := n.kinds[n.defined]
+		record := eventpipe.AppendMetadataV4(nil, firstInserted+uint32(n.defined), d, d.Fields)
+		h := eventpipe.Header{CPU: unknownCPU, Thread: unknownThread, Ticks: at, Payload: len(record), Sorted: true}
+		data = h.AppendCompressed(data, &prev, false)
+		data = append(data, record...)
+		prev = h
+	}
+	return data
+}
