@@ -45,7 +45,9 @@ func Runs(ctx context.Context, s Store, f *Filter, limit int) ([]*compare.Run, e
 	})
 	runs := make([]*compare.Run, 0, min(limit, len(all)))
 	for _, p := range all[:min(limit, len(all))] {
-		runs = append(runs, p.run())
+		if run := p.run(); run != nil {
+			runs = append(runs, run)
+		}
 	}
 	return runs, nil
 }
@@ -63,7 +65,7 @@ func nameOf(t *Table, r Row) string {
 // compared are the columns that the figures are computed from.
 var compared = []string{
 	"generation", "kind", "pause_ms", "suspend_ms", "allocated_bytes", "allocated_by_ticks_bytes", "promoted_bytes",
-	"heap_before_bytes", "heap_after_bytes", "heap_peak_bytes", "committed_before_bytes", "committed_after_bytes", "heaps", "duration_ms", "affected_by_loss",
+	"heap_before_bytes", "heap_after_bytes", "heap_peak_bytes", "committed_before_bytes", "committed_after_bytes", "heaps", "duration_ms", "since_last_ms", "affected_by_loss",
 }
 
 // A process is the collections of one.
@@ -79,7 +81,7 @@ type figures struct {
 	kind                                                        gc.Kind
 	lossy                                                       bool
 	generation, heaps                                           gc.Opt[int]
-	pause, suspend, duration                                    gc.Opt[time.Duration]
+	pause, suspend, duration, sinceLast                         gc.Opt[time.Duration]
 	allocated, ticks, promoted, committedBefore, committedAfter gc.Opt[int64]
 	heapBefore, heapAfter, heapPeak                             gc.Opt[int64]
 }
@@ -109,7 +111,7 @@ func figuresOf(t *Table, r Row) figures {
 	f := figures{
 		at: t.Value(r, columnTime).Int, number: uint32(t.Value(r, "number").Int), lossy: t.Value(r, "affected_by_loss").Int != 0,
 		generation: count("generation"), heaps: count("heaps"),
-		pause: length("pause_ms"), suspend: length("suspend_ms"), duration: length("duration_ms"),
+		pause: length("pause_ms"), suspend: length("suspend_ms"), duration: length("duration_ms"), sinceLast: length("since_last_ms"),
 		allocated: size("allocated_bytes"), ticks: size("allocated_by_ticks_bytes"), promoted: size("promoted_bytes"),
 		heapBefore: size("heap_before_bytes"), heapAfter: size("heap_after_bytes"), heapPeak: size("heap_peak_bytes"),
 		committedBefore: size("committed_before_bytes"), committedAfter: size("committed_after_bytes"),
@@ -122,21 +124,42 @@ func figuresOf(t *Table, r Row) figures {
 	return f
 }
 
-// run returns the process as a run that begins with its first collection.
+// run returns the process as a run, or nil if no time between collections is known.
+//
+// It is watched from the end of the collection before its first one to the end of its last
+// one, so that each collection comes with the time in which its bytes were allocated. If
+// the store does not know when the one before ended, the first only begins that time.
 func (p *process) run() *compare.Run {
 	slices.SortFunc(p.collections, func(a, b figures) int { return cmp.Compare(a.at, b.at) })
+	first, counted := &p.collections[0], p.collections
+	began := first.at - int64(first.sinceLast.Or(0))
+	if !first.sinceLast.Known() {
+		began, counted = first.end(), counted[1:]
+	}
+	if len(counted) == 0 {
+		return nil
+	}
 	run := &compare.Run{Name: p.name}
-	began := p.collections[0].at
-	last := p.collections[len(p.collections)-1]
-	of := &gc.Process{Name: p.name, Stopped: time.Duration(last.at-began) + last.duration.Or(0)}
-	for i := range p.collections {
-		run.Add(p.collections[i].collection(of, began))
+	of := &gc.Process{Name: p.name}
+	allocated, known := 0.0, true
+	for i := range counted {
+		f := &counted[i]
+		of.Stopped = max(of.Stopped, time.Duration(f.end()-began))
+		allocated += float64(f.allocated.Or(0))
+		known = known && f.allocated.Known() && !f.lossy
+		run.Add(f.collection(of, began))
+	}
+	if known {
+		run.Allocated = gc.Some(compare.Exactly(allocated))
 	}
 	return run
 }
 
+// end returns when the collection and its pause have ended.
+func (f *figures) end() int64 { return f.at + int64(max(f.duration.Or(0), f.pause.Or(0))) }
+
 func (f *figures) collection(of *gc.Process, began int64) *gc.Collection {
-	start := time.Duration(f.at - began)
+	start := max(0, time.Duration(f.at-began))
 	c := &gc.Collection{
 		Process: of, Number: f.number, Generation: f.generation, Kind: f.kind, Heaps: f.heaps, Start: gc.Some(start),
 		Allocated: f.allocated, AllocatedTicks: f.ticks, Promoted: f.promoted, HeapBefore: f.heapBefore, HeapAfter: f.heapAfter, HeapPeak: f.heapPeak,

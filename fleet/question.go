@@ -119,7 +119,7 @@ func groupOf(row []any, by int) (Group, error) {
 	g.First, g.Last = time.Unix(0, a.int()), time.Unix(0, a.int())
 	g.Pause, g.Longest = millis(a.float()), millis(a.float())
 	quantiles := answerRow{row: a.list()}
-	g.Median, g.P99 = millis(quantiles.float()), millis(quantiles.float())
+	g.Median, g.P99 = min(g.Longest, millis(quantiles.float())), min(g.Longest, millis(quantiles.float()))
 	g.Watched = time.Duration(a.int())
 	g.Allocated, g.HeapAfter, g.Gen2, g.LossCanAffect = a.int(), a.int(), a.int(), a.int()
 	return g, cmp.Or(a.err, quantiles.err)
@@ -224,7 +224,7 @@ func (s *sum) group() Group {
 		g.Watched += time.Duration(p.last - p.first)
 	}
 	g.First, g.Last = time.Unix(0, first), time.Unix(0, last)
-	g.Median, g.P99 = s.pauses.quantile(0.5), s.pauses.quantile(0.99)
+	g.Median, g.P99 = min(g.Longest, s.pauses.quantile(0.5)), min(g.Longest, s.pauses.quantile(0.99))
 	return g
 }
 

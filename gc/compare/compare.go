@@ -214,7 +214,7 @@ func (c *Comparison) decide(ch *Change) {
 	}
 	ch.High, ch.AtMost = percent(ch.wide.High, t.before.low), percent(ch.narrow.High, t.before.low)
 	if high-low <= ch.matters {
-		ch.Percent = percent((low+high)/2, t.before.low)
+		ch.Percent = percent(agreeing((low+high)/2, t.after.median().Low-t.before.median().Low), t.before.low)
 	}
 	far := low > ch.matters && ch.wide.Low > 0 || high < -ch.matters && ch.wide.High < 0
 	switch {
@@ -229,6 +229,15 @@ func (c *Comparison) decide(ch *Change) {
 	default:
 		ch.Reason, ch.RunsNeeded = TooNoisy, c.missingRuns(ch)
 	}
+}
+
+// agreeing returns the shift, or where its direction is not that of the difference of the
+// medians, which readers see beside it, that difference.
+func agreeing(shift, difference float64) float64 {
+	if shift*difference <= 0 {
+		return difference
+	}
+	return shift
 }
 
 // missingRuns estimates how many more runs a side would decide a change: an interval
