@@ -1,0 +1,355 @@
+//go:build linux
+
+package report_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/gctrail/gctrail/internal/cli"
+	"github.com/gctrail/gctrail/internal/dotnettest"
+)
+
+// TestMain makes this test gctrail where labRun starts it so.
+func TestMain(m *testing.M) {
+	if os.Getenv("GCTRAIL_TEST_MAIN") != "" {
+		os.Exit(cli.Main(os.Args[1:]))
+	}
+	os.Exit(m.Run())
+}
+
+// A labRow is a program whose trouble is known from its source, and what its report says
+// of it on any machine, quiet or busy. All patterns are regular expressions that ignore
+// case, unless they begin with (?-i).
+type labRow struct {
+	mode, arg string
+	env       []string
+	profile   string
+	why       string   // what is true of the program
+	says      []string // patterns that the report has
+	never     []string // patterns that it must not have
+	lead      []string // patterns, one of which is in the verdict, or in the first finding that names a cause
+	deaf      bool     // it does not end by itself, because its finalizer never returns
+	uncounted bool     // it takes numbers of collections without events
+}
+
+// does are the claims that are true of some programs only, by the modes of which they
+// may be said.
+var does = map[string][]string{
+	`calls GC\.Collect\b`:          {"libcollect"},
+	`no.?GC region`:                {"nogc"},
+	`(?-i)\bLowLatency\b`:          {"lowlat"},
+	`(?-i)\bSustainedLowLatency\b`: {"sustained"},
+	`(?-i)latency mode (is|was) Batch|LatencyMode\s*=\s*Batch`: {"batch"},
+	`finalizer.{0,80}(blocked|blocks|not returned|stuck)`:      {"finblock"},
+	`dependent handle`:      {"cwt"},
+	`GC\.AddMemoryPressure`: {"memp"},
+	`OutOfMemoryException was thrown|ended in an OutOfMemory`: {"cache"},
+	`(POH|pinned object heap).{0,80}(is|are) free`:            {"poh"},
+	`mark stack (overflows|overflowed [1-9])`:                 {},
+	`the GC is innocent`:                                      {"burst", "leak", "starve", "evleak", "weak", "lohfrag"},
+	`\b1 to 1 heaps|\b1 gen 0 GCs|\bNaN\b`:                    {},
+}
+
+var labRows = []labRow{
+	{
+		mode: "async", why: "half of what gen 0 allocates survives and dies in gen 1: async state that lives for a tenth of a second",
+		lead: []string{`survive`}, never: []string{`Reduce the number of gen 2 GCs`},
+	},
+	{
+		mode: "batch", why: "GCSettings.LatencyMode = Batch: no background GCs",
+		says: []string{},
+	},
+	{
+		mode: "bigarr", why: "an object[] of 5,000,000 elements in gen 2 gets new objects, so that gen 0 GCs scan its cards",
+		lead: []string{`old objects`},
+	},
+	{mode: "burst", why: "it keeps 400,000 arrays and drops them all, again and again"},
+	{mode: "cache", why: "a dictionary's 200,000 arrays are replaced at random", lead: []string{`survive`, `old objects`}},
+	{
+		mode: "cache", env: []string{"DOTNET_GCHeapHardLimit=0xC000000"}, why: "the same under a hard limit of 201 MB, which it fills",
+		says: []string{`limit`},
+	},
+	{mode: "cdict", why: "tables of dictionaries grow: the LOH is theirs", lead: []string{`survive`, `large`}},
+	{
+		mode: "concat", why: "string += up to 57 kB: all of the LOH is System.String",
+		never: []string{
+			`Free GC handles`,
+			`trigger gen 2 GCs: .{0,40}arrays`,
+		},
+	},
+	{
+		mode: "concat", profile: "gc-verbose", why: "string += up to 57 kB: all of the LOH is System.String",
+		says: []string{`StringBuilder|string`}, never: []string{
+			`Free GC handles`,
+		},
+	},
+	{mode: "cpu", why: "it computes, and allocates nearly nothing", never: []string{`is a problem`}},
+	{
+		mode: "cwt", why: "400,000 dependent handles (ConditionalWeakTable)",
+	},
+	{
+		mode: "deep", why: "a stack of 20,000 frames is marked and relocated",
+	},
+	{mode: "evleak", why: "thousands of GC handles are allocated and never freed", says: []string{`handles`}},
+	{
+		mode: "finblock", why: "a finalizer sleeps for ever", deaf: true,
+	},
+	{mode: "leak", why: "it keeps 20,000 small arrays a second: little, with short pauses"},
+	{mode: "libcollect", why: "GC.Collect ten times a second, with 100 MB live", says: []string{`calls GC\.Collect`}},
+	{
+		mode: "list", env: []string{"DOTNET_gcServer=1", "DOTNET_GCgen0size=0x4000000"},
+		why: "one root holds a linked list of 144 MB; the stacks are shallow",
+	},
+	{mode: "lohfrag", why: "large arrays of growing sizes, of which 120 are kept"},
+	{
+		mode: "lowlat", why: "GCSettings.LatencyMode = LowLatency holds gen 2 GCs back",
+	},
+	{mode: "memp", why: "GC.AddMemoryPressure without an end", says: []string{`AddMemoryPressure`}},
+	{mode: "mix", why: "objects, arrays, strings and large arrays of known sizes"},
+	{
+		mode: "nogc", uncounted: true, why: "TryStartNoGCRegion again and again; 0.3 MB live",
+	},
+	{mode: "pinio", why: "3,000 buffers of 4 kB are pinned", lead: []string{`pin`}},
+	{
+		mode: "poh", why: "4,000 pinned arrays of random sizes are replaced: most of the POH is free",
+		says: []string{`(pinned object heap|POH).{0,120}(free|fragment)`},
+	},
+	{
+		mode: "poolmiss", env: []string{"DOTNET_gcServer=1"}, why: "ArrayPool.Rent without Return",
+		lead: []string{`large`, `LOH`},
+	},
+	{
+		mode: "slowsus", why: "a thread in memset cannot be suspended",
+		lead: []string{`suspend`}, never: []string{},
+	},
+	{mode: "sustained", why: "GCSettings.LatencyMode = SustainedLowLatency, 100 MB live"},
+	{mode: "timers", why: "timers are made and never disposed"},
+	{
+		mode: "weak", why: "two million weak handles",
+	},
+}
+
+// TestLab runs programs whose trouble is known, collects from them, and holds what the
+// report says against their source and their own account.
+func TestLab(t *testing.T) {
+	command := dotnettest.Lab(t)
+	for _, row := range labRows {
+		name := strings.Join(append([]string{row.mode + row.arg + row.profile}, row.env...), ",")
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			row.hold(t, command)
+		})
+	}
+}
+
+const labSeconds = "4"
+
+func (row *labRow) hold(t *testing.T, command []string) {
+	ctx, cancel := context.WithTimeout(t.Context(), dotnettest.Patience)
+	defer cancel()
+	path := filepath.Join(t.ArtifactDir(), "lab.nettrace")
+	args := []string{"collect", "-o", path}
+	if row.profile != "" {
+		args = append(args, "--profile", row.profile)
+	}
+	args = append(append(append(args, "--"), command...), row.mode, labSeconds)
+	if row.arg != "" {
+		args = append(args, row.arg)
+	}
+	truth := row.collect(ctx, t, args)
+	if t.Failed() {
+		return
+	}
+	report := strings.Join(strings.Fields(strings.ReplaceAll(run(ctx, t, "report", "--no-pager", path), path, "FILE")), " ")
+	row.holdText(t, report)
+	var p labReport
+	if err := json.Unmarshal([]byte(run(ctx, t, "report", "--format", "json", "--full", path)), &p); err != nil || len(p.Processes) > 1 {
+		t.Fatalf("%d processes, %v", len(p.Processes), err)
+	}
+	if len(p.Processes) == 0 {
+		if truth.Collections > 0 {
+			t.Errorf("no collections, the program counted %d", truth.Collections)
+		}
+		return
+	}
+	row.holdLead(t, &p)
+	row.holdTotals(t, &p, truth)
+	if t.Failed() {
+		t.Logf("in truth: %s; %+v\n%s", row.why, *truth, report)
+	}
+}
+
+// A labTruth is the program's account of itself.
+type labTruth struct {
+	Collections int   `json:"gen0"`
+	Allocated   int64 `json:"allocated"`
+}
+
+// labReport is the report as JSON, as far as it is held.
+type labReport struct {
+	Processes []struct {
+		Verdict  string
+		Findings []struct{ ID, Title, Says string }
+		Totals   struct {
+			Collections  int    `json:"count"`
+			Allocated    *int64 `json:"allocated_bytes"`
+			AllocatedIs  string `json:"allocated_is"`
+			AllocatedMax *int64 `json:"allocated_max_bytes"`
+		}
+	}
+}
+
+// gctrail returns a command of gctrail.
+func gctrail(ctx context.Context, args ...string) *exec.Cmd {
+	cmd := exec.CommandContext(ctx, os.Args[0], args...)
+	cmd.Env = append(os.Environ(), "GCTRAIL_TEST_MAIN=1", "COLUMNS=120")
+	return cmd
+}
+
+func run(ctx context.Context, t *testing.T, args ...string) string {
+	t.Helper()
+	cmd := gctrail(ctx, args...)
+	var talk bytes.Buffer
+	cmd.Stderr = &talk
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("%v: %v: %s", args, err, talk.String())
+	}
+	return string(out)
+}
+
+// collect runs the program, collects from it, and returns its account.
+func (row *labRow) collect(ctx context.Context, t *testing.T, args []string) *labTruth {
+	t.Helper()
+	cmd := gctrail(ctx, args...)
+	cmd.Env = append(cmd.Env, row.env...)
+	var out, talk said
+	cmd.Stdout, cmd.Stderr = &out, &talk
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 10 * time.Second
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if row.deaf {
+		// Its trace has ended when there is a summary; the runtime waits for the finalizer.
+		for !strings.Contains(talk.String(), "$ gctrail ") && ctx.Err() == nil {
+			time.Sleep(20 * time.Millisecond)
+		}
+		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := cmd.Wait()
+	var truth labTruth
+	if bad := json.Unmarshal([]byte(out.String()), &truth); bad != nil || err != nil && !row.deaf {
+		t.Errorf("%v, %v: %s%s", err, bad, out.String(), talk.String())
+	}
+	return &truth
+}
+
+// said is output that a test reads while it is written.
+type said struct {
+	mu   sync.Mutex
+	text strings.Builder
+}
+
+func (s *said) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.Write(b)
+}
+
+func (s *said) String() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.text.String()
+}
+
+// matches finds a pattern without regard to case, with what is around it.
+func matches(pattern, text string) string {
+	return regexp.MustCompile(`(?i).{0,60}(?:` + pattern + `).{0,60}`).FindString(text)
+}
+
+func (row *labRow) holdText(t *testing.T, report string) {
+	t.Helper()
+	for _, want := range row.says {
+		if matches(want, report) == "" {
+			t.Errorf("the report does not say %q", want)
+		}
+	}
+	never := row.never
+	for claim, modes := range does {
+		if !slices.Contains(modes, row.mode) {
+			never = append(never[:len(never):len(never)], claim)
+		}
+	}
+	for _, claim := range never {
+		if found := matches(claim, report); found != "" {
+			t.Errorf("the report says %q", found)
+		}
+	}
+}
+
+// holdLead checks what the report puts first.
+func (row *labRow) holdLead(t *testing.T, r *labReport) {
+	t.Helper()
+	if len(row.lead) == 0 {
+		return
+	}
+	p := &r.Processes[0]
+	lead := p.Verdict
+	for _, f := range p.Findings {
+		if f.ID != "R02" && f.ID != "R03" { // symptoms
+			lead += " " + f.Title + " " + f.Says
+			break
+		}
+	}
+	if matches(strings.Join(row.lead, "|"), lead) == "" {
+		t.Errorf("the report leads with %q", lead)
+	}
+}
+
+// holdTotals compares counts, and allocated bytes: exact within 0.5 %, or marked, with
+// the truth between their bounds.
+func (row *labRow) holdTotals(t *testing.T, r *labReport, truth *labTruth) {
+	t.Helper()
+	totals := r.Processes[0].Totals
+	if !row.uncounted && totals.Collections != truth.Collections {
+		t.Errorf("%d collections, the program counted %d", totals.Collections, truth.Collections)
+	}
+	if totals.Allocated == nil {
+		return
+	}
+	off := float64(*totals.Allocated)/float64(truth.Allocated) - 1
+	switch totals.AllocatedIs {
+	case "exact":
+		if off < -0.005 || off > 0.005 {
+			t.Errorf("%d bytes allocated are called exact, %+.2f %% of %d", *totals.Allocated, 100*off, truth.Allocated)
+		}
+	case "estimate":
+		if off < -0.05 || off > 0.05 {
+			t.Errorf("%d bytes allocated are an estimate, %+.2f %% of %d", *totals.Allocated, 100*off, truth.Allocated)
+		}
+	case "lower_bound":
+		if off > 0.005 {
+			t.Errorf("%d bytes allocated are a lower bound, %+.2f %% of %d", *totals.Allocated, 100*off, truth.Allocated)
+		}
+	default:
+		t.Errorf("allocated bytes are %q", totals.AllocatedIs)
+	}
+	if most := totals.AllocatedMax; most != nil && float64(*most) < 0.995*float64(truth.Allocated) {
+		t.Errorf("at most %d bytes allocated, the program counted %d", *most, truth.Allocated)
+	}
+}
