@@ -215,6 +215,17 @@ func (c *Collection) Pause() Opt[time.Duration] {
 	return Some(sum)
 }
 
+// LastAttempt reports whether the collection was the runtime's last attempt to find memory:
+// if it fails, the allocation throws an OutOfMemoryException. See gc.cpp,
+// generation_to_condemn and try_allocate_more_space.
+func (c *Collection) LastAttempt() bool {
+	switch c.Reason.Or(0) {
+	case clr.GCReasonOutOfSpaceSOH, clr.GCReasonOutOfSpaceLOH:
+		return true
+	}
+	return c.Condemned.Or(0)&(clr.CondemnReasons1BeforeOOM|clr.CondemnReasons1JoinedLimitBeforeOOM) != 0
+}
+
 // LargestHeap returns the largest size of the heap that the collection shows: HeapPeak, or
 // where that is unknown the larger of what is known of HeapBefore and HeapAfter.
 func (c *Collection) LargestHeap() Opt[int64] {

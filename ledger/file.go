@@ -22,7 +22,7 @@ const (
 	// Size is that of a ledger, in bytes.
 	Size = headerSize + Seconds*recordSize
 
-	magic      = "GCTRLDG1"
+	magicSize  = 8
 	headerSize = 4096
 	maxText    = headerSize - 16 // of a header's JSON
 	// maxWord bounds what a header quotes of a process.
@@ -50,8 +50,9 @@ type Process struct {
 // An End is how a process ended, as far as that was seen.
 type End struct {
 	Time     time.Time `json:"time"`
-	Closed   bool      `json:"closed"`    // its runtime shut down and closed the session
-	OOMKills int64     `json:"oom_kills"` // in its cgroup since the last record
+	Closed   bool      `json:"closed"`           // its runtime shut down and closed the session
+	OOMKills int64     `json:"oom_kills"`        // in its cgroup since the last record
+	Signal   int       `json:"signal,omitempty"` // that ended it; zero for none, or unknown
 }
 
 // A header is the JSON at the beginning of a ledger.
@@ -98,7 +99,7 @@ func (w *Writer) writeHeader(end *End) error {
 		return fmt.Errorf("the description of the process has %d bytes, more than %d", len(text), maxText)
 	}
 	b := make([]byte, headerSize)
-	copy(b, magic)
+	copy(b, versions[0].magic)
 	binary.LittleEndian.PutUint32(b[8:], uint32(len(text)))
 	binary.LittleEndian.PutUint32(b[12:], crc32.ChecksumIEEE(text))
 	copy(b[16:], text)
@@ -147,17 +148,17 @@ func Open(path string) (*Ledger, error) {
 		return nil, err
 	}
 	l := &Ledger{Path: path}
-	h, err := readHeader(b)
+	v, h, err := readHeader(b)
 	if err != nil {
 		return nil, err
 	}
 	l.Process, l.End = h.Process, h.End
-	for b = b[headerSize:]; len(b) >= recordSize; b = b[recordSize:] {
+	for b = b[headerSize:]; len(b) >= v.recordSize; b = b[v.recordSize:] {
 		var r Record
 		switch {
-		case r.decode(b):
+		case r.decode(b, v):
 			l.Records = append(l.Records, r)
-		case slices.ContainsFunc(b[:recordSize], func(c byte) bool { return c != 0 }):
+		case slices.ContainsFunc(b[:v.recordSize], func(c byte) bool { return c != 0 }):
 			l.Damaged++
 		}
 	}
@@ -166,20 +167,24 @@ func Open(path string) (*Ledger, error) {
 	return l, nil
 }
 
-func readHeader(b []byte) (*header, error) {
-	if len(b) < headerSize || string(b[:len(magic)]) != magic {
-		return nil, ErrFormat
+func readHeader(b []byte) (*version, *header, error) {
+	if len(b) < headerSize {
+		return nil, nil, ErrFormat
+	}
+	at := slices.IndexFunc(versions[:], func(v version) bool { return v.magic == string(b[:magicSize]) })
+	if at < 0 {
+		return nil, nil, ErrFormat
 	}
 	n := binary.LittleEndian.Uint32(b[8:])
 	if n > maxText {
-		return nil, fmt.Errorf("%w: its header is damaged", ErrFormat)
+		return nil, nil, fmt.Errorf("%w: its header is damaged", ErrFormat)
 	}
 	text := b[16 : 16+n]
 	h := new(header)
 	if crc32.ChecksumIEEE(text) != binary.LittleEndian.Uint32(b[12:]) || json.Unmarshal(text, h) != nil {
-		return nil, fmt.Errorf("%w: its header is damaged", ErrFormat)
+		return nil, nil, fmt.Errorf("%w: its header is damaged", ErrFormat)
 	}
-	return h, nil
+	return &versions[at], h, nil
 }
 
 // dropOld drops records that the ring would have overwritten had the process been

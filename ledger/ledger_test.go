@@ -2,8 +2,10 @@ package ledger_test
 
 import (
 	"bytes"
+	"compress/gzip"
 	"encoding/json"
 	"errors"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -18,12 +20,27 @@ const mb = 1e6
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// at is the record of a second, with sizes in MB.
+// at is the record of a second, with sizes in MB: of what is resident, and of what the
+// latest collection measured. It left 16 MB to allocate.
 func at(second int, rss, heap, committed int64) ledger.Record {
 	return ledger.Record{
 		Time: start.Add(time.Duration(second) * time.Second), RSS: gc.Some(rss * mb), Heap: gc.Some(heap * mb), Committed: gc.Some(committed * mb),
-		Used: gc.Some(rss * mb), Limit: gc.Some(int64(512 * mb)),
+		Used: gc.Some(rss * mb), Limit: gc.Some(int64(512 * mb)), Gen2: gc.Some(heap * mb), Allocatable: gc.Some(int64(16 * mb)),
 	}
+}
+
+// read is the same of a second in which the GC heap was read from the system.
+func read(second int, rss, heap, resident int64) ledger.Record {
+	r := at(second, rss, heap, resident+5)
+	r.HeapLeast, r.HeapMost, r.HeapCommitted = gc.Some(resident*mb), gc.Some(resident*mb), r.Committed
+	return r
+}
+
+// attempt is a record whose latest collection was the last attempt before an
+// OutOfMemoryException.
+func attempt(r ledger.Record) ledger.Record {
+	r.GC, r.OOMAttempt, r.HardLimit = gc.Some(int64(9)), gc.Some(int64(9)), gc.Some(int64(384*mb))
+	return r
 }
 
 func create(t *testing.T) (*ledger.Writer, string) {
@@ -93,7 +110,12 @@ func TestGap(t *testing.T) {
 }
 
 func TestVerdict(t *testing.T) {
-	killed, crashed, exited := &ledger.End{OOMKills: 1}, &ledger.End{}, &ledger.End{Closed: true}
+	after := func(second int, e ledger.End) *ledger.End {
+		e.Time = start.Add(time.Duration(second) * time.Second)
+		return &e
+	}
+	killed, crashed, exited := after(4, ledger.End{OOMKills: 1}), after(4, ledger.End{}), after(4, ledger.End{Closed: true})
+	aborted := after(4, ledger.End{Signal: 6})
 	for _, tt := range []struct {
 		name    string
 		end     *ledger.End
@@ -104,19 +126,35 @@ func TestVerdict(t *testing.T) {
 	}{
 		{
 			"native grew", killed,
-			[]ledger.Record{at(1, 280, 205, 250), at(2, 400, 210, 255), at(3, 512, 210, 260)},
+			[]ledger.Record{read(1, 280, 205, 240), read(2, 400, 210, 245), read(3, 512, 210, 250)},
 			ledger.OOMKilled, ledger.Native,
-			"killed by the kernel (out of memory) at 512 MB resident, 512 MB of the container's limit of 512 MB used: GC heap 210 MB (260 MB committed), native 252 MB: the GC is not the cause",
+			"killed by the kernel (out of memory) at 512 MB resident, 512 MB of the container's limit of 512 MB used: GC heap 250 MB resident (210 MB after the latest GC), native 262 MB: the GC is not the cause",
 		},
-		{"heap grew", killed, []ledger.Record{at(1, 200, 50, 60), at(2, 510, 350, 370)}, ledger.OOMKilled, ledger.Heap, "the GC heap is the cause"},
-		{"larger heap", killed, []ledger.Record{at(1, 500, 400, 430), at(2, 501, 400, 430)}, ledger.OOMKilled, ledger.Heap, "the GC heap is the cause"},
-		{"larger native", crashed, []ledger.Record{at(1, 480, 40, 50), at(2, 481, 40, 50)}, ledger.Killed, ledger.Native, "(it may have been killed for that)"},
-		{"not for memory", crashed, []ledger.Record{at(1, 48, 40, 45)}, ledger.Killed, ledger.Heap, "ended without shutting down at 48.0 MB resident, 48.0 MB of the container's limit of 512 MB used: GC heap 40.0 MB (45.0 MB committed), native 3.00 MB\n"},
-		{"even", killed, []ledger.Record{at(1, 500, 240, 250)}, ledger.OOMKilled, ledger.Neither, "neither stands out"},
-		{"committed, not resident", killed, []ledger.Record{at(1, 100, 90, 95), at(2, 500, 590, 600)}, ledger.OOMKilled, ledger.Heap, "native 0 B"},
-		{"exited", exited, []ledger.Record{at(1, 100, 90, 95)}, ledger.Exited, ledger.Heap, "exited at 100 MB"},
+		{"heap grew", killed, []ledger.Record{read(1, 200, 50, 60), read(2, 510, 350, 370)}, ledger.OOMKilled, ledger.Heap, "the GC heap is the cause"},
+		{
+			"more than gen 0 has room for", killed, []ledger.Record{at(1, 100, 50, 60), at(2, 480, 50, 60), at(3, 500, 50, 60)},
+			ledger.OOMKilled, ledger.Native, "native 424 MB to 450 MB: the GC is not the cause",
+		},
+		{
+			"gen 0 of a large budget filled", killed, []ledger.Record{budget(at(1, 100, 50, 60)), budget(at(2, 300, 50, 60)), budget(at(3, 310, 50, 60))},
+			ledger.OOMKilled, ledger.Neither, "cannot tell which of them is the cause: up to 300 MB may be heap or native, such as objects allocated since the latest GC, and up to 212 MB came after the last record",
+		},
+		{"read, then gen 0 filled", killed, []ledger.Record{budget(read(1, 100, 50, 60)), budget(read(2, 500, 50, 450))}, ledger.OOMKilled, ledger.Heap, "the GC heap is the cause"},
+		{"burst after the last record", killed, []ledger.Record{read(1, 100, 50, 60), read(2, 102, 50, 61)}, ledger.OOMKilled, ledger.Neither, "cannot tell which of them is the cause: up to 410 MB came after the last record"},
+		{"the last record lacks the heap", killed, []ledger.Record{read(1, 100, 50, 60), read(2, 480, 50, 60), at(3, 500, 50, 60)}, ledger.OOMKilled, ledger.Native, "the GC is not the cause"},
+		{"larger heap", killed, []ledger.Record{read(1, 500, 400, 430), read(2, 501, 400, 430)}, ledger.OOMKilled, ledger.Heap, "the GC heap is the cause"},
+		{"larger native", crashed, []ledger.Record{read(1, 480, 40, 50), read(2, 481, 40, 50)}, ledger.Killed, ledger.Native, "(it may have been killed for that)"},
+		{"an exception near the limit", aborted, []ledger.Record{read(1, 480, 40, 50), read(2, 481, 40, 50)}, ledger.Killed, ledger.Native, "by SIGABRT (an unhandled exception or FailFast) at 481 MB resident, 481 MB of the container's limit of 512 MB used: GC heap 50.0 MB resident (40.0 MB after the latest GC), native 431 MB\n"},
+		{"not for memory", crashed, []ledger.Record{read(1, 48, 40, 45)}, ledger.Killed, ledger.Heap, "ended without shutting down at 48.0 MB resident, 48.0 MB of the container's limit of 512 MB used: GC heap 45.0 MB resident (40.0 MB after the latest GC), native 3.00 MB\n"},
+		{"even", killed, []ledger.Record{read(1, 510, 240, 250)}, ledger.OOMKilled, ledger.Neither, "neither stands out"},
+		{"committed, not resident", killed, []ledger.Record{at(1, 100, 90, 95), at(2, 490, 480, 600), at(3, 500, 490, 600), at(4, 510, 490, 600)}, ledger.OOMKilled, ledger.Heap, "native up to 20.0 MB"},
+		{"out of memory", crashed, []ledger.Record{read(1, 200, 90, 95), attempt(read(2, 500, 360, 370))}, ledger.OutOfMemory, ledger.Heap, "ended without shutting down, after the last attempt before an OutOfMemoryException (GC 9), at 500 MB resident, 500 MB of the container's limit of 512 MB used: GC heap 370 MB resident (360 MB after the latest GC), native 130 MB; 375 MB of the GC heap's limit of 384 MB were committed\n"},
+		{"out of memory, then killed", after(4, ledger.End{Signal: 9}), []ledger.Record{attempt(read(2, 300, 360, 170))}, ledger.Killed, ledger.Heap, "by SIGKILL"},
+		{"out of memory, and caught", after(60, ledger.End{}), []ledger.Record{attempt(read(2, 300, 360, 170)), attempt(read(59, 300, 360, 170))}, ledger.Killed, ledger.Heap, "ended without shutting down at"},
+		{"exited", exited, []ledger.Record{read(1, 100, 90, 95)}, ledger.Exited, ledger.Heap, "exited at 100 MB"},
 		{"running", nil, []ledger.Record{at(1, 100, 90, 95)}, ledger.Running, ledger.Heap, "running at"},
-		{"no collection", crashed, []ledger.Record{{Time: start, RSS: gc.Some(int64(5 * mb))}}, ledger.Killed, ledger.Neither, "no collection has measured the GC heap"},
+		{"no collection", crashed, []ledger.Record{{Time: start, RSS: gc.Some(int64(5 * mb))}}, ledger.Killed, ledger.Neither, "the size of the GC heap then is not known"},
+		{"resident before a burst", crashed, []ledger.Record{at(1, 30, 85, 88)}, ledger.Killed, ledger.Neither, "the size of the GC heap then is not known"},
 		{"nothing", crashed, nil, ledger.Killed, ledger.Neither, "the ledger has no record of its memory"},
 	} {
 		l := &ledger.Ledger{End: tt.end, Records: tt.records}
@@ -124,6 +162,41 @@ func TestVerdict(t *testing.T) {
 		if v.Cause != tt.cause || v.Memory != tt.memory || !strings.Contains(v.Sentence+"\n", tt.says) {
 			t.Errorf("%s: %q, %q, %s", tt.name, v.Cause, v.Memory, v.Sentence)
 		}
+	}
+}
+
+// budget gives a record a budget of 250 MB.
+func budget(r ledger.Record) ledger.Record {
+	r.Allocatable = gc.Some(int64(250 * mb))
+	return r
+}
+
+// TestVersion1 reads a ledger as version 1 wrote it.
+func TestVersion1(t *testing.T) {
+	packed, err := os.Open("testdata/version1.ledger.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packed.Close()
+	r, err := gzip.NewReader(packed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b, err := io.ReadAll(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "version1"+ledger.Suffix)
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l := open(t, path)
+	if l.Name != "death" || len(l.Records) != 4 || l.Damaged != 0 {
+		t.Fatalf("%s, %d records, %d damaged", l.Name, len(l.Records), l.Damaged)
+	}
+	v := l.Judge()
+	if v.Cause != ledger.OOMKilled || v.Last.Allocatable.Known() || v.Last.RSS.Or(0) == 0 || v.Last.Committed.Or(0) == 0 {
+		t.Errorf("%q, %+v", v.Cause, v.Last)
 	}
 }
 
@@ -198,7 +271,8 @@ func TestJSON(t *testing.T) {
 	if err := json.Unmarshal(r.AppendJSON(nil), &decoded); err != nil {
 		t.Fatal(err)
 	}
-	if len(decoded) != 31 || decoded["time"] != "2026-01-02T03:04:06Z" || decoded["committed_bytes"] != 60e6 || decoded["native_bytes"] != 40e6 {
+	if len(decoded) != 38 || decoded["time"] != "2026-01-02T03:04:06Z" || decoded["committed_bytes"] != 60e6 ||
+		decoded["native_bytes"] != nil || decoded["native_min_bytes"] != 24e6 || decoded["native_max_bytes"] != 50e6 {
 		t.Errorf("%d keys: %v", len(decoded), decoded)
 	}
 	if v, has := decoded["anon_bytes"]; v != nil || !has {

@@ -33,6 +33,12 @@ type Record struct {
 	LOH, POH                 gc.Opt[int64]
 	Committed, Budget        gc.Opt[int64]
 	MemoryLoad, PromotedSize gc.Opt[int64] // percent; bytes
+
+	Allocatable gc.Opt[int64] // what it left to allocate until the next one: the budgets of gen 0, LOH and POH
+	OOMAttempt  gc.Opt[int64] // number of the latest collection that was the last attempt before an OutOfMemoryException
+
+	HeapLeast, HeapMost gc.Opt[int64] // bounds of what is resident of the GC heap, read now; mostly unknown
+	HeapCommitted       gc.Opt[int64] // read now
 }
 
 // StartSecond begins the record of another second: what was counted in the one
@@ -42,16 +48,60 @@ func (r *Record) StartSecond(now time.Time) {
 	r.Collections, r.Paused, r.Longest = gc.Some(int64(0)), gc.Some(int64(0)), gc.Some(int64(0))
 }
 
-// Native returns what is resident beyond what is committed for the GC heap. Memory that
-// is committed and was never touched is not resident: then the true figure is larger.
-func (r *Record) Native() gc.Opt[int64] {
-	rss, known := r.RSS.Get()
-	committed, measured := r.Committed.Get()
-	if !known || !measured {
+// A Bounds has what a size is at least and at most, in bytes.
+type Bounds struct{ Least, Most int64 }
+
+// Unbounded is a size of which nothing is known.
+var Unbounded = Bounds{0, math.MaxInt64}
+
+// Exact returns the size if it is known to 1 MB.
+func (b Bounds) Exact() gc.Opt[int64] {
+	const precise = 1 << 20
+	if b.Most-b.Least > precise {
 		return gc.Opt[int64]{}
 	}
-	return gc.Some(max(0, rss-committed))
+	return gc.Some(b.Least)
 }
+
+// Native returns the bounds of what is resident outside the GC heap.
+//
+// Where the heap was read at the same time, the rest is native. Otherwise the latest
+// collection bounds it: the heap holds at most what was committed then and what may have
+// been allocated since, and at least the small objects that survived. A large object that
+// was never written to is not resident, so that they do not count.
+func (r *Record) Native() gc.Opt[Bounds] { return r.nativeAfter(r) }
+
+// nativeAfter returns the bounds by the latest collection of the record, and that of another:
+// events arrive later than they are raised, so that there may have been collections between
+// the latest one and the reading of what is resident, or after both.
+func (r *Record) nativeAfter(other *Record) gc.Opt[Bounds] {
+	rss, known := r.RSS.Get()
+	if !known {
+		return gc.Opt[Bounds]{}
+	}
+	if r.HeapLeast.Known() && r.HeapMost.Known() {
+		return gc.Some(Bounds{max(0, rss-r.HeapMost.Or(0)), max(0, rss-r.HeapLeast.Or(0))})
+	}
+	if !r.Committed.Known() || !other.Committed.Known() {
+		return gc.Opt[Bounds]{}
+	}
+	least := max(0, rss-max(r.Committed.Or(0)+r.allocatable(), other.Committed.Or(0)+other.allocatable()))
+	small := min(r.small(), other.small())
+	if small > rss {
+		return gc.Opt[Bounds]{} // all of them are of a later time
+	}
+	return gc.Some(Bounds{least, max(least, rss-small)})
+}
+
+// small returns how many bytes of small objects survived the latest collection, at least,
+// and are not swapped out.
+func (r *Record) small() int64 {
+	return max(0, r.Gen0.Or(0)+r.Gen1.Or(0)+r.Gen2.Or(0)-r.Fragmentation.Or(0)-r.Swap.Or(0))
+}
+
+// allocatable returns what may have been allocated since the latest collection. Ledgers of
+// version 1 have the budgets of all generations only, which are more.
+func (r *Record) allocatable() int64 { return r.Allocatable.Or(r.Budget.Or(0)) }
 
 // figures are the figures of a record, in the order of the file.
 func (r *Record) figures() [numFigures]*gc.Opt[int64] {
@@ -59,6 +109,7 @@ func (r *Record) figures() [numFigures]*gc.Opt[int64] {
 		&r.RSS, &r.Anon, &r.File, &r.Shared, &r.Swap, &r.PSS, &r.Private, &r.Used, &r.Limit, &r.OOMKills, &r.Available,
 		&r.HardLimit, &r.Collections, &r.Paused, &r.Longest, &r.GC, &r.Generation, &r.Reason, &r.Heap, &r.Fragmentation,
 		&r.Gen0, &r.Gen1, &r.Gen2, &r.LOH, &r.POH, &r.Committed, &r.Budget, &r.MemoryLoad, &r.PromotedSize,
+		&r.Allocatable, &r.OOMAttempt, &r.HeapLeast, &r.HeapMost, &r.HeapCommitted,
 	}
 }
 
@@ -67,7 +118,8 @@ var names = [numFigures]string{
 	"rss_bytes", "anon_bytes", "file_bytes", "shared_bytes", "swap_bytes", "pss_bytes", "private_bytes", "cgroup_used_bytes",
 	"cgroup_limit_bytes", "cgroup_oom_kills", "available_bytes", "hard_limit_bytes", "collections", "paused_ns", "longest_pause_ns",
 	"gc", "generation", "reason", "heap_bytes", "fragmentation_bytes", "gen0_bytes", "gen1_bytes", "gen2_bytes", "loh_bytes", "poh_bytes",
-	"committed_bytes", "budget_bytes", "memory_load_pct", "promoted_bytes",
+	"committed_bytes", "budget_bytes", "memory_load_pct", "promoted_bytes", "allocatable_bytes", "oom_attempt_gc",
+	"heap_resident_min_bytes", "heap_resident_max_bytes", "heap_committed_bytes",
 }
 
 // AppendJSON appends the record as a JSON object: its time and all figures,
@@ -88,16 +140,34 @@ func (r *Record) AppendJSON(b []byte) []byte {
 	for i, f := range figures {
 		figure(names[i], *f)
 	}
-	figure("native_bytes", r.Native())
+	var least, most, exact gc.Opt[int64]
+	if native, known := r.Native().Get(); known {
+		least, most, exact = gc.Some(native.Least), gc.Some(native.Most), native.Exact()
+	}
+	figure("native_bytes", exact)
+	figure("native_min_bytes", least)
+	figure("native_max_bytes", most)
 	return append(b, '}')
 }
 
+// A version is a version of the format of ledgers.
+type version struct {
+	magic      string
+	figures    int // of a record
+	recordSize int // in bytes: time, figures, room for more, and a checksum
+}
+
 const (
-	numFigures = 29
-	// recordSize leaves room for two more figures.
-	recordSize = 256
-	crcAt      = recordSize - 4
+	numFigures = 34
+	recordSize = 320
+	crcSize    = 4
 )
+
+// versions are those that can be read; the first is written.
+var versions = [...]version{
+	{"GCTRLDG2", numFigures, recordSize},
+	{"GCTRLDG1", 29, 256},
+}
 
 // unknown stands for a figure that is not known.
 const unknown = math.MinInt64
@@ -108,17 +178,19 @@ func (r *Record) encode(b *[recordSize]byte) {
 	for i, f := range r.figures() {
 		binary.LittleEndian.PutUint64(b[8*(i+1):], uint64(f.Or(unknown)))
 	}
+	const crcAt = recordSize - crcSize
 	binary.LittleEndian.PutUint32(b[crcAt:], crc32.ChecksumIEEE(b[:crcAt]))
 }
 
-// decode reads a record, and reports whether there is one.
-func (r *Record) decode(b []byte) bool {
-	nanoseconds := int64(binary.LittleEndian.Uint64(b))
+// decode reads a record of a version, and reports whether there is one.
+func (r *Record) decode(b []byte, v *version) bool {
+	nanoseconds, crcAt := int64(binary.LittleEndian.Uint64(b)), v.recordSize-crcSize
 	if nanoseconds <= 0 || binary.LittleEndian.Uint32(b[crcAt:]) != crc32.ChecksumIEEE(b[:crcAt]) {
 		return false
 	}
 	r.Time = time.Unix(0, nanoseconds)
-	for i, f := range r.figures() {
+	figures := r.figures()
+	for i, f := range figures[:v.figures] {
 		if v := int64(binary.LittleEndian.Uint64(b[8*(i+1):])); v != unknown {
 			*f = gc.Some(v)
 		}

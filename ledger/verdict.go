@@ -1,20 +1,21 @@
 package ledger
 
 import (
-	"fmt"
+	"syscall"
+	"time"
 
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/units"
 )
 
 // A Cause is how a process ended.
 type Cause string
 
 const (
-	Running   Cause = ""           // it has not ended, as far as the ledger knows
-	Exited    Cause = "exited"     // its runtime shut down
-	Killed    Cause = "killed"     // it ended without that: by a signal, or by a failure of its own
-	OOMKilled Cause = "oom_killed" // the kernel killed it because memory ran out
+	Running     Cause = ""              // it has not ended, as far as the ledger knows
+	Exited      Cause = "exited"        // its runtime shut down
+	Killed      Cause = "killed"        // it ended without that: by a signal, or by a failure of its own
+	OOMKilled   Cause = "oom_killed"    // the kernel killed it because memory ran out
+	OutOfMemory Cause = "out_of_memory" // it ended after the GC's last attempt before an OutOfMemoryException
 )
 
 // A Part is a part of a process's memory.
@@ -29,34 +30,43 @@ const (
 // A Verdict is what a process died with.
 type Verdict struct {
 	Cause    Cause
-	Memory   Part   // that grew, or, where none did, is the larger
+	Memory   Part   // that grew, or, where none did, is the larger; Neither where the records do not decide it
 	Sentence string // all of it in words
 	Last     *Record
-	Native   gc.Opt[int64] // bytes resident outside the GC heap
+	Native   gc.Opt[Bounds] // of what is resident outside the GC heap
+
+	mayBeKill bool // by SIGKILL, the kernel's signal
 }
 
-// significant is the growth, and the difference between the parts, below which
-// they tell nothing: a part of what is resident.
-const significant = 0.1
-
-// nearLimit is the use of a limit at which a process may have been killed for it.
-const nearLimit = 0.9
+const (
+	// significant is the growth, and the difference between the parts, below which
+	// they tell nothing: a part of what is resident.
+	significant = 0.1
+	// nearLimit is the use of a limit at which a process may have ended because of it.
+	nearLimit = 0.9
+	// attemptAge is the time between the last attempt before an OutOfMemoryException and the
+	// end of the process, above which it may have caught the exception and ended for another
+	// reason. Writing a crash dump takes seconds.
+	attemptAge = 10 * time.Second
+)
 
 // Judge returns what the ledger says of the end of its process.
 func (l *Ledger) Judge() Verdict {
 	v := Verdict{Cause: l.cause()}
-	for i := range l.Records {
-		if l.Records[i].RSS.Known() {
-			v.Last = &l.Records[i]
-		}
+	v.mayBeKill = l.End != nil && (l.End.Signal == 0 || l.End.Signal == int(syscall.SIGKILL))
+	last := len(l.Records) - 1
+	for last >= 0 && !l.Records[last].RSS.Known() {
+		last--
 	}
-	if v.Last == nil {
-		v.Sentence = v.ended() + ": the ledger has no record of its memory"
+	if last < 0 {
+		v.Sentence = l.ended(&v) + ": the ledger has no record of its memory"
 		return v
 	}
-	v.Native = v.Last.Native()
-	v.Memory = l.grown(v.Last)
-	v.Sentence = v.sentence()
+	v.Last = &l.Records[last]
+	v.Native = l.native(last)
+	var in doubt
+	v.Memory, in = l.grown(&v, last)
+	v.Sentence = l.sentence(&v, in)
 	return v
 }
 
@@ -64,84 +74,183 @@ func (l *Ledger) cause() Cause {
 	switch {
 	case l.End == nil:
 		return Running
-	case l.End.OOMKills > 0 && !l.End.Closed:
-		return OOMKilled
 	case l.End.Closed:
 		return Exited
+	case l.End.OOMKills > 0:
+		return OOMKilled
+	case l.End.Signal != int(syscall.SIGKILL) && l.End.Signal != int(syscall.SIGTERM) && l.attempted() != 0:
+		return OutOfMemory
 	}
 	return Killed
 }
 
-// grown returns the part of the memory that grew more until a record; where neither
-// grew, the larger.
-func (l *Ledger) grown(last *Record) Part {
-	native, known := last.Native().Get()
-	if !known {
-		return Neither
+// attempted returns the number of the process's last collection if that was the last attempt
+// before an OutOfMemoryException, shortly before the end, and zero otherwise.
+func (l *Ledger) attempted() int64 {
+	n := len(l.Records)
+	if n == 0 {
+		return 0
 	}
-	committed, least := last.Committed.Or(0), int64(significant*float64(last.RSS.Or(0)))
+	attempt, known := l.Records[n-1].OOMAttempt.Get()
+	if !known || l.Records[n-1].GC.Or(0) > attempt {
+		return 0
+	}
 	for i := range l.Records {
-		first := &l.Records[i]
-		before, known := first.Native().Get()
-		if !known {
+		if r := &l.Records[i]; r.OOMAttempt == gc.Some(attempt) {
+			if l.End.Time.Sub(r.Time) > attemptAge {
+				return 0
+			}
+			break
+		}
+	}
+	return attempt
+}
+
+// A doubt is why the records do not decide which part of the memory grew. Sizes are in bytes.
+type doubt struct {
+	exists    bool
+	allocated int64 // since the latest collection, at most, in the heap or not
+	unseen    int64 // since the last record, at most
+}
+
+// native returns the bounds of what a record has outside the GC heap. The collections of
+// the records beside it count too.
+func (l *Ledger) native(i int) gc.Opt[Bounds] {
+	r := &l.Records[i]
+	b, known := r.Native().Get()
+	for _, beside := range [...]int{i - 1, i + 1} {
+		if beside < 0 || beside >= len(l.Records) {
 			continue
 		}
-		heapGrowth, nativeGrowth := committed-first.Committed.Or(0), native-before
-		if max(heapGrowth, nativeGrowth) >= least {
-			return larger(heapGrowth, nativeGrowth, least)
-		}
-		break
-	}
-	return larger(min(committed, last.RSS.Or(0)), native, least)
-}
-
-func larger(heap, native, least int64) Part {
-	switch {
-	case heap >= native+least:
-		return Heap
-	case native >= heap+least:
-		return Native
-	}
-	return Neither
-}
-
-// ended are the words for how the process ended.
-func (v *Verdict) ended() string {
-	switch v.Cause {
-	case Exited:
-		return "exited"
-	case OOMKilled:
-		return "killed by the kernel (out of memory)"
-	case Killed:
-		return "ended without shutting down"
-	}
-	return "running"
-}
-
-func (v *Verdict) sentence() string {
-	r, short := v.Last, v.Cause == OOMKilled
-	s := v.ended() + " at " + units.Bytes(r.RSS.Or(0)) + " resident"
-	if limit, known := r.Limit.Get(); known {
-		used := r.Used.Or(0)
-		s += fmt.Sprintf(", %s of the container's limit of %s used", units.Bytes(used), units.Bytes(limit))
-		if v.Cause == Killed && float64(used) >= nearLimit*float64(limit) {
-			s += " (it may have been killed for that)"
-			short = true
+		other, too := r.nativeAfter(&l.Records[beside]).Get()
+		switch {
+		case known && too:
+			b = Bounds{min(b.Least, other.Least), max(b.Most, other.Most)}
+		case too:
+			b, known = other, true
 		}
 	}
-	native, known := v.Native.Get()
 	if !known {
-		return s + "; no collection has measured the GC heap"
+		return gc.Opt[Bounds]{}
 	}
-	s += fmt.Sprintf(": GC heap %s (%s committed), native %s", units.Bytes(r.Heap.Or(0)), units.Bytes(r.Committed.Or(0)), units.Bytes(native))
-	if !short {
-		return s // memory is not known to be the cause
+	return gc.Some(b)
+}
+
+// grown returns the part of the memory that grew more until the end, where one of the last
+// records decides it; where neither grew, the larger.
+//
+// The events of collections reach the ledger some 100 ms after they were raised, or never if
+// the process is killed. So the last record decides only with the heap that was read from
+// the system; otherwise the one before, whose collections are known.
+func (l *Ledger) grown(v *Verdict, last int) (Part, doubt) {
+	var in doubt
+	for i, tries := last, 0; i >= 0 && tries < deciding; i-- {
+		r := &l.Records[i]
+		if !l.native(i).Known() || i == len(l.Records)-1 && v.Cause != Running && !r.HeapMost.Known() {
+			continue
+		}
+		tries++
+		part, doubt := l.grownUntil(v, i)
+		if !doubt.exists {
+			return part, doubt
+		}
+		if !in.exists {
+			in = doubt
+		}
 	}
-	switch v.Memory {
-	case Heap:
-		return s + ": the GC heap is the cause"
-	case Native:
-		return s + ": the GC is not the cause"
+	return Neither, in
+}
+
+// deciding is how many of the last records may decide what grew. What each does not show
+// counts as unseen.
+const deciding = 2
+
+// grownUntil returns the part of the memory that grew more until a record.
+func (l *Ledger) grownUntil(v *Verdict, until int) (Part, doubt) {
+	last, native := &l.Records[until], l.native(until).Or(Unbounded)
+	rss := last.RSS.Or(0)
+	s := split{total: rss, native: native, unseen: v.unseen(last), least: int64(significant * float64(rss))}
+	if first := l.first(until); first >= 0 {
+		before := l.native(first).Or(Unbounded)
+		growth := split{
+			total: rss - l.Records[first].RSS.Or(0), native: Bounds{native.Least - before.Most, native.Most - before.Least},
+			unseen: s.unseen, least: s.least,
+		}
+		if growth.any() {
+			s = growth
+		}
 	}
-	return s + ": neither stands out"
+	part, certain := s.larger()
+	if certain {
+		return part, doubt{}
+	}
+	return Neither, doubt{true, s.native.Most - s.native.Least, s.unseen}
+}
+
+// first returns which record growth until another is measured from: the first with the heap
+// that was read from the system, or else the first whose native memory is known. It is
+// negative if there is none.
+func (l *Ledger) first(until int) int {
+	first := -1
+	for i := range until {
+		known := l.native(i).Known()
+		switch {
+		case known && l.Records[i].HeapMost.Known():
+			return i
+		case known && first < 0:
+			first = i
+		}
+	}
+	return first
+}
+
+// A split is an amount of memory of which a part is native, in bytes.
+type split struct {
+	total  int64
+	native Bounds
+	unseen int64 // more, at most, of an unknown part
+	least  int64 // difference that counts
+}
+
+// any reports whether there is enough to be split.
+func (s *split) any() bool {
+	return max(s.total, s.native.Least, s.total-s.native.Most, s.unseen) >= s.least
+}
+
+// larger returns the larger part, Neither if they differ too little, and whether that is
+// certain.
+func (s *split) larger() (Part, bool) {
+	heapLead := s.total - 2*s.native.Most - s.unseen    // at least
+	nativeLead := 2*s.native.Least - s.total - s.unseen // at least
+	switch {
+	case heapLead >= s.least:
+		return Heap, true
+	case nativeLead >= s.least:
+		return Native, true
+	}
+	mostHeap, mostNative := -nativeLead, -heapLead
+	return Neither, mostHeap < s.least && mostNative < s.least
+}
+
+// unseen returns how much the process may have grown after a record: until it was killed
+// for a limit, by no more than was left of that.
+func (v *Verdict) unseen(r *Record) int64 {
+	if !v.atLimit() {
+		return 0
+	}
+	if limit, known := r.Limit.Get(); known {
+		return max(0, limit-r.Anon.Or(r.RSS.Or(0)))
+	}
+	return r.Available.Or(0)
+}
+
+// atLimit reports whether memory is, or may be, why the process was killed.
+func (v *Verdict) atLimit() bool {
+	return v.Cause == OOMKilled || v.Cause == Killed && v.mayBeKill && near(v.Last.Used, v.Last.Limit)
+}
+
+// near reports whether a limit is almost used up.
+func near(used, limit gc.Opt[int64]) bool {
+	most, known := limit.Get()
+	return known && used.Known() && float64(used.Or(0)) >= nearLimit*float64(most)
 }

@@ -4,17 +4,9 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/units"
 )
-
-// isLastAttempt reports whether a collection is the last attempt of an allocation
-// before it throws an OutOfMemoryException.
-func isLastAttempt(c *gc.Collection) bool {
-	return c.Reason.Or(0) == clr.GCReasonOutOfSpaceSOH || c.Reason.Or(0) == clr.GCReasonOutOfSpaceLOH ||
-		c.Condemned.Or(0)&(clr.CondemnReasons1BeforeOOM|clr.CondemnReasons1JoinedLimitBeforeOOM) != 0
-}
 
 // An attempt is the latest collection before an OutOfMemoryException, and what it left.
 type attempt struct {
@@ -32,7 +24,7 @@ type held struct {
 }
 
 func (a *attempt) add(c *gc.Collection) {
-	a.last = isLastAttempt(c)
+	a.last = c.LastAttempt()
 	if !a.last {
 		return
 	}

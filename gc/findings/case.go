@@ -377,7 +377,7 @@ var tallied = [numTallies]func(*gc.Collection) bool{
 	provisional: func(c *gc.Collection) bool {
 		return c.Reason.Or(0) == clr.GCReasonPMFullGC || c.Condemned.Or(0)&provisionalReasons != 0
 	},
-	beforeOOM: isLastAttempt,
+	beforeOOM: (*gc.Collection).LastAttempt,
 	farPeak: func(c *gc.Collection) bool {
 		return c.HeapPeak.Known() && c.HeapAfter.Or(0) > 0 && c.HeapPeak.Or(0)-c.HeapAfter.Or(0) >= manyBytes &&
 			c.HeapPeak.Or(0)/c.HeapAfter.Or(0) >= peakRatio

@@ -229,6 +229,9 @@ var countedEnds = []key{
 	endOfKind(ledger.OOMKilled, ledger.Heap),
 	endOfKind(ledger.OOMKilled, ledger.Native),
 	endOfKind(ledger.OOMKilled, ledger.Neither),
+	endOfKind(ledger.OutOfMemory, ledger.Heap),
+	endOfKind(ledger.OutOfMemory, ledger.Native),
+	endOfKind(ledger.OutOfMemory, ledger.Neither),
 }
 
 // endOfKind returns the series of a process's end. What grew of one that exited does

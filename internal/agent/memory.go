@@ -42,9 +42,12 @@ type memory struct {
 	hot       bool // to be read at each beat; also at first
 	began     time.Time
 	heapLimit heapLimit
+	kills     killRise
 
 	files   sync.Mutex
 	reader  *procmem.Reader
+	ending  *ending
+	heap    heapReader
 	ledger  *ledger.Writer // nil for none
 	path    string
 	refused bool // a ledger could not be made
@@ -54,7 +57,7 @@ type memory struct {
 func newMemory(p *diag.Process, o *outside, now time.Time) *memory {
 	m := &memory{began: now, hot: true, heapLimit: heapLimitOf(o)}
 	if p.PID != 0 {
-		m.reader = procmem.NewReader(p.PID)
+		m.reader, m.ending = procmem.NewReader(p.PID), watchEnding(p.PID)
 	}
 	return m
 }
@@ -71,51 +74,33 @@ func (m *memory) collected(c *watch.Collection) {
 		r.Paused = gc.Some(r.Paused.Or(0) + d)
 		r.Longest = gc.Some(max(r.Longest.Or(0), d))
 	}
-	r.GC = gc.Some(int64(c.Number))
-	r.Generation, r.Reason = widened(c.Generation), widened(c.Reason)
-	take := func(to *gc.Opt[int64], v gc.Opt[int64]) {
-		if v.Known() {
-			*to = v
-		}
-	}
-	take(&r.Heap, c.HeapAfter)
-	take(&r.Committed, c.CommittedAfter)
-	take(&r.PromotedSize, c.Promoted)
-	take(&r.MemoryLoad, widened(c.MemoryLoad))
-	if len(c.Generations) > 0 {
-		var free, budget int64
-		sizes := [...]*gc.Opt[int64]{&r.Gen0, &r.Gen1, &r.Gen2, &r.LOH, &r.POH}
-		for i := range min(len(sizes), len(c.Generations)) {
-			take(sizes[i], c.Generations[i].After)
-			free += c.Generations[i].Fragmentation.Or(0)
-			budget += c.Generations[i].Budget
-		}
-		r.Fragmentation, r.Budget = gc.Some(free), gc.Some(budget)
-	}
+	r.SetCollection(c.Collection)
 	m.dirty = true
-}
-
-func widened[T ~int | ~uint32](v gc.Opt[T]) gc.Opt[int64] {
-	n, known := v.Get()
-	if !known {
-		return gc.Opt[int64]{}
-	}
-	return gc.Some(int64(n))
 }
 
 // sampled records the sizes that the system reports.
 func (m *memory) sampled(s *procmem.Sample, available gc.Opt[int64], now time.Time) {
 	r := &m.now
+	m.kills.seen(r.OOMKills, s.OOMKills, now)
 	before := r.RSS.Or(0)
 	if now.Unix() > r.Time.Unix() {
 		r.StartSecond(now)
 	}
 	r.RSS, r.Anon, r.File, r.Shared, r.Swap = s.RSS, s.Anon, s.File, s.Shared, s.Swap
 	r.PSS, r.Private, r.Used, r.Limit, r.OOMKills, r.Available = s.PSS, s.Private, s.Used, s.Limit, s.OOMKills, available
+	r.HeapLeast, r.HeapMost, r.HeapCommitted = m.heap.latest.Least, m.heap.latest.Most, m.heap.latest.Committed
 	r.HardLimit = m.heapLimit.in(s.Limit)
 	limit, limited := s.Limit.Get()
-	m.hot = limited && float64(s.Used.Or(0)) >= hot*float64(limit) || float64(s.RSS.Or(0)) > growth*float64(before)
+	m.hot = limited && float64(s.Used.Or(0)) >= hot*float64(limit) || float64(s.RSS.Or(0)) > growth*float64(before) || m.nearHeapLimit()
 	m.dirty = true
+}
+
+// nearHeapLimit reports whether the GC heap may be near its limit before the next collection.
+func (m *memory) nearHeapLimit() bool {
+	r := &m.now
+	limit, limited := r.HardLimit.Get()
+	size := max(r.Heap.Or(0), r.Committed.Or(0), r.HeapCommitted.Or(0))
+	return limited && size > 0 && float64(size+r.Allocatable.Or(0)) >= hot*float64(limit)
 }
 
 // sample reads the memory of processes and writes their ledgers, beat by beat.
@@ -147,6 +132,7 @@ func (a *Agent) sampleProcess(p *process, available gc.Opt[int64], n int, now ti
 	a.mu.Lock()
 	due := m.hot || (n+p.id)%beatsPerRead == 0
 	anew := (n+p.id)%beatsPerCgroup == 0 || !m.now.RSS.Known()
+	hot := m.hot
 	a.mu.Unlock()
 	var s procmem.Sample
 	err := procmem.ErrUnsupported
@@ -154,7 +140,9 @@ func (a *Agent) sampleProcess(p *process, available gc.Opt[int64], n int, now ti
 		if (n+p.id)%beatsPerShares == 0 {
 			m.reader.ReadShares()
 		}
-		s, err = m.reader.Read(anew)
+		if s, err = m.reader.Read(anew); err == nil {
+			m.readHeap(&s, hot, anew, now)
+		}
 	}
 	a.mu.Lock()
 	if err == nil {
@@ -233,10 +221,13 @@ func (a *Agent) bury(p *process, closed bool, now time.Time) ledger.Verdict {
 	last := m.now
 	a.mu.Unlock()
 	end := &ledger.End{Time: now, Closed: closed}
-	if m.reader != nil && !closed {
-		if before, known := last.OOMKills.Get(); known {
-			end.OOMKills = max(0, m.reader.Kills().Or(before)-before)
-		}
+	switch {
+	case m.reader == nil:
+	case closed:
+		m.ending.stop()
+	default:
+		end.OOMKills = m.reader.KillsSince().Or(0) + m.kills.before(now)
+		end.Signal = m.ending.signal()
 	}
 	l := &ledger.Ledger{End: end, Records: []ledger.Record{last}}
 	if m.ledger == nil && !m.refused && !closed && !last.Time.IsZero() {
@@ -264,6 +255,9 @@ func (a *Agent) leave(p *process) {
 	m.files.Lock()
 	defer m.files.Unlock()
 	m.ended = true
+	if m.ending != nil {
+		m.ending.stop()
+	}
 	if m.ledger != nil {
 		a.mu.Lock()
 		last := m.now
@@ -313,7 +307,9 @@ func (p *process) measureMemory() {
 	p.setBytes(memoryPart, r.File, "file")
 	p.setBytes(memoryPart, r.Shared, "shared")
 	p.setBytes(memoryPart, r.Swap, "swap")
-	p.setBytes(nativeMemory, r.Native())
+	if native, known := r.Native().Get(); known {
+		p.setBytes(nativeMemory, gc.Some(native.Least))
+	}
 	p.setBytes(hardLimit, r.HardLimit)
 	p.setBytes(cgroupUsed, r.Used)
 	p.setBytes(cgroupLimit, r.Limit)
@@ -324,7 +320,7 @@ func (p *process) measureMemory() {
 func endOf(v *ledger.Verdict) *record.End {
 	e := &record.End{Cause: string(v.Cause), Memory: string(v.Memory), Sentence: v.Sentence}
 	if r := v.Last; r != nil {
-		e.RSS, e.Heap, e.Committed, e.Native = r.RSS, r.Heap, r.Committed, v.Native
+		e.RSS, e.Heap, e.Committed, e.Native = r.RSS, r.Heap, r.Committed, v.Native.Or(ledger.Unbounded).Exact()
 		e.Used, e.Limit, e.HardLimit, e.LastGC = r.Used, r.Limit, r.HardLimit, r.GC
 	}
 	if v.Cause == ledger.OOMKilled {

@@ -91,7 +91,7 @@ var metrics = [numMetrics]metric{
 
 	workingSet:     {"dotnet.process.memory.working_set", "By", "Resident memory of the process.", level, nil},
 	memoryPart:     {"gctrail.process.memory", "By", "Parts of the resident memory, and what is swapped out.", level, []string{"memory.type"}},
-	nativeMemory:   {"gctrail.process.memory.native", "By", "Resident memory beyond what is committed for the GC heap.", level, nil},
+	nativeMemory:   {"gctrail.process.memory.native", "By", "Resident memory outside the GC heap, at least.", level, nil},
 	cgroupUsed:     {"gctrail.cgroup.memory.used", "By", "Memory that the process's cgroup uses; of the one above it that has the lowest limit.", peak, nil},
 	cgroupLimit:    {"gctrail.cgroup.memory.limit", "By", "Lowest limit of the process's cgroup and those above it.", peak, nil},
 	cgroupKills:    {"gctrail.cgroup.memory.oom_kills", "{process}", "Processes of the cgroup that the kernel has killed because memory ran out.", peak, nil},

@@ -145,7 +145,7 @@ func (o *ledgerOptions) list(std *stdio) error {
 		last := cmp.Or(v.Last, new(ledger.Record))
 		err = errors.Join(err, t.Row([]string{
 			l.Latest().Local().Format("2006-01-02 15:04:05"), strconv.Itoa(l.PID), cmp.Or(oneWord(l.Name), "-"), endWord(l, &v),
-			logged(last.RSS, units.MB), logged(last.Heap, units.MB), logged(v.Native, units.MB), cmp.Or(string(v.Memory), "-"),
+			logged(last.RSS, units.MB), logged(last.Heap, units.MB), logged(v.Native, ledger.Bounds.MB), cmp.Or(string(v.Memory), "-"),
 		}))
 	}
 	return errors.Join(err, t.Flush(), out.Close())

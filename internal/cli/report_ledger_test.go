@@ -33,7 +33,7 @@ func writeLedger(t *testing.T, pid int, from time.Time, seconds int) string {
 	for i := range seconds {
 		size := func(mb int) gc.Opt[int64] { return gc.Some(int64(mb) * 1_000_000) }
 		r := ledger.Record{
-			Time: from.Add(time.Duration(i) * time.Second), RSS: size(150 + 100*i), Heap: size(80), Committed: size(100),
+			Time: from.Add(time.Duration(i) * time.Second), RSS: size(150 + 100*i), Heap: size(80), Committed: size(100), HeapLeast: size(100), HeapMost: size(100),
 			Used: size(160 + 100*i), Limit: size(600), Collections: gc.Some(int64(3)),
 		}
 		if err := w.Put(&r); err != nil {
@@ -50,7 +50,7 @@ func writeLedger(t *testing.T, pid int, from time.Time, seconds int) string {
 // formats.
 func TestReportLedger(t *testing.T) {
 	path := writeLedger(t, killedPID, killedStart.Add(-3*time.Second), 8)
-	const says = "killed by the kernel (out of memory) at 850 MB resident, 860 MB of the container's limit of 600 MB used: GC heap 80.0 MB (100 MB committed), native 750 MB: the GC is not the cause"
+	const says = "killed by the kernel (out of memory) at 850 MB resident, 860 MB of the container's limit of 600 MB used: GC heap 100 MB resident (80.0 MB after the latest GC), native 750 MB: the GC is not the cause"
 	code, out, talk := gctrail(t.Context(), "report", "--ledger", path, killedTrace)
 	if words := strings.Join(strings.Fields(out), " "); code != 0 || !strings.Contains(words, "Memory: "+says) {
 		t.Errorf("exit code %d, %s%s", code, talk, out)

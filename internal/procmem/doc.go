@@ -19,3 +19,10 @@ type Sample struct {
 	OOMKills                      gc.Opt[int64] // in the process's own cgroup, and for version 2 those below
 	Available                     gc.Opt[int64] // of the machine's memory
 }
+
+// A Heap is the GC heap of a process, as the system accounts for its addresses. Sizes are
+// in bytes.
+type Heap struct {
+	Least, Most gc.Opt[int64] // bounds of what is resident
+	Committed   gc.Opt[int64] // at most
+}

@@ -16,10 +16,15 @@ type Reader struct {
 	status  string // the path of a file in it, of those that are read each time
 	root    string // where /proc and /sys lie; empty but in tests
 	cgroup  cgroup
+	kills   killCounts
+	heap    heapRange // empty if unknown
 	pss     gc.Opt[int64]
 	private gc.Opt[int64]
 	buf     *procfile.Buffer // while it reads
 }
+
+// killCounts are the OOM kills that cgroups counted at the latest Read.
+type killCounts struct{ own, above gc.Opt[int64] }
 
 func (r *Reader) borrow() { r.buf = procfile.Borrow() }
 
@@ -31,6 +36,7 @@ func (r *Reader) giveBack() {
 // A cgroup is where the memory of a process is accounted for.
 type cgroup struct {
 	events string // the path of a file of its folder; empty if there is none
+	above  string // the same of the folder above it, where that counts its kills too and is not the root
 	used   string // the same, there or in the folder above it with the lowest limit
 	limit  gc.Opt[int64]
 }
@@ -77,24 +83,37 @@ func (r *Reader) Read(anew bool) (Sample, error) {
 	s.PSS, s.Private = r.pss, r.private
 	if c := &r.cgroup; c.events != "" {
 		s.Used, s.Limit = r.buf.Number(c.used), c.limit
-		s.OOMKills = r.kills()
+		r.kills = killCounts{r.killsIn(c.events), r.killsIn(c.above)}
+		s.OOMKills = r.kills.own
 	}
 	return s, nil
 }
 
-// Kills returns how many processes of the process's cgroup the kernel has killed
-// because memory ran out. It may be called when the process has ended.
-func (r *Reader) Kills() gc.Opt[int64] {
-	if r.cgroup.events == "" {
-		return gc.Opt[int64]{}
-	}
+// KillsSince returns how many processes the kernel has killed since the latest Read because
+// memory ran out, in the process's cgroup. It may be called when the process has ended. Once
+// the cgroup is removed, as that of a container that ended, the one above it is read, which
+// of version 2 counts the kills below it too: those of a pod.
+func (r *Reader) KillsSince() gc.Opt[int64] {
 	r.borrow()
 	defer r.giveBack()
-	return r.kills()
+	since := func(now, before gc.Opt[int64]) gc.Opt[int64] {
+		if !now.Known() || !before.Known() {
+			return gc.Opt[int64]{}
+		}
+		return gc.Some(max(0, now.Or(0)-before.Or(0)))
+	}
+	if own := r.killsIn(r.cgroup.events); own.Known() {
+		return since(own, r.kills.own)
+	}
+	return since(r.killsIn(r.cgroup.above), r.kills.above)
 }
 
-func (r *Reader) kills() (n gc.Opt[int64]) {
-	events, err := r.buf.Read(r.cgroup.events)
+// killsIn returns the OOM kills that a file of a cgroup counts, unknown without a path.
+func (r *Reader) killsIn(path string) (n gc.Opt[int64]) {
+	if path == "" {
+		return n
+	}
+	events, err := r.buf.Read(path)
 	if err == nil {
 		procfile.Fields(events, " ", 1, map[string]*gc.Opt[int64]{"oom_kill": &n})
 	}
@@ -140,6 +159,9 @@ func (r *Reader) limitedBy(h procfile.Hierarchy, files *files) (c cgroup) {
 		used := filepath.Join(folder, files.used)
 		if c.events == "" && r.buf.Number(used).Known() {
 			c.events, c.used = filepath.Join(folder, files.events), used
+			if above := filepath.Dir(folder); h.V2 && folder != h.Mount && above != h.Mount {
+				c.above = filepath.Join(above, files.events)
+			}
 		}
 		if limit, known := r.buf.Number(filepath.Join(folder, files.limit)).Get(); known && limit < noLimit && limit < c.limit.Or(noLimit) {
 			c.limit, c.used = gc.Some(limit), used

@@ -16,8 +16,14 @@ func (*Reader) Read(bool) (Sample, error) { return Sample{}, ErrUnsupported }
 // ReadShares does nothing.
 func (*Reader) ReadShares() {}
 
-// Kills knows nothing.
-func (*Reader) Kills() gc.Opt[int64] { return gc.Opt[int64]{} }
+// KillsSince knows nothing.
+func (*Reader) KillsSince() gc.Opt[int64] { return gc.Opt[int64]{} }
+
+// FindHeap finds nothing.
+func (*Reader) FindHeap(...int64) bool { return false }
+
+// ReadHeap knows nothing.
+func (*Reader) ReadHeap() Heap { return Heap{} }
 
 // Available knows nothing.
 func Available() gc.Opt[int64] { return gc.Opt[int64]{} }

@@ -149,8 +149,9 @@ var figures = []Figure{
 		Text: "The process's memory that is in RAM, of whatever kind. Linux only.", Source: "VmRSS of /proc/PID/status",
 	},
 	{
-		Name: "native", Unit: "bytes", Keys: []string{"native_bytes", "native MB"},
-		Text: "Resident memory beyond what is committed for the GC heap: code, stacks, native libraries. Committed memory that was never touched is not resident; then native memory is larger than shown. .NET 8 and later.", Source: "resident, committed",
+		Name: "native", Unit: "bytes", Keys: []string{"native_bytes", "native_min_bytes", "native_max_bytes", "native MB"},
+		Text:   "Resident memory outside the GC heap: code, stacks, native libraries. Exact (within 1 MB) where the ledger read the pages of the heap at the same time, otherwise null, with bounds: at least what is resident beyond what was committed for the heap at the latest GC and what may have been allocated since (the budgets of gen 0, the LOH and the POH); at most what is resident without the small objects that survived it. Tables show the lower bound, as >100, or a dash. .NET 8 and later.",
+		Source: "resident, /proc/PID/smaps, committed, budget",
 	},
 	{
 		Name: "cgroup", Unit: "bytes", Keys: []string{"cgroup_used_bytes", "cgroup_limit_bytes", "cgroup MB", "limit MB"},

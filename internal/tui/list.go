@@ -39,7 +39,7 @@ var figureColumns = []column{
 	}},
 	{heading: "heap MB", width: 9, cell: heapAfter},
 	{heading: "resident MB", width: 13, rank: 6, memory: true, cell: megabytes(func(p *watch.Process) gc.Opt[int64] { return p.Memory.RSS })},
-	{heading: "native MB", width: 9, rank: 10, memory: true, cell: megabytes(nativeOf)},
+	{heading: "native MB", width: 9, rank: 10, memory: true, cell: func(p *watch.Process) string { return optional(nativeOf(p), ledger.Bounds.MB) }},
 	{heading: "cgroup MB", width: 9, rank: 12, memory: true, cell: megabytes(func(p *watch.Process) gc.Opt[int64] { return p.Memory.Used })},
 	{heading: "limit MB", width: 9, rank: 11, memory: true, cell: megabytes(func(p *watch.Process) gc.Opt[int64] { return p.Memory.Limit })},
 	{heading: "gen0", width: 8, rank: 13, cell: generation(0)},
@@ -327,8 +327,8 @@ func memoryParts(p *watch.Process) []string {
 		return nil
 	}
 	parts := []string{"resident " + units.Bytes(rss)}
-	if native, known := nativeOf(p).Get(); known {
-		parts[0] += ", native " + units.Bytes(native)
+	if native, known := nativeOf(p).Get(); known && native.Least > 0 {
+		parts[0] += ", native at least " + units.Bytes(native.Least)
 	}
 	if limit, known := p.Memory.Limit.Get(); known {
 		parts = append(parts, fmt.Sprintf("cgroup %s of %s", optional(p.Memory.Used, units.Bytes), units.Bytes(limit)))
@@ -336,9 +336,14 @@ func memoryParts(p *watch.Process) []string {
 	return parts
 }
 
-// nativeOf returns what is resident beyond the GC heap.
-func nativeOf(p *watch.Process) gc.Opt[int64] {
-	return (&ledger.Record{RSS: p.Memory.RSS, Committed: p.Heap.Committed}).Native()
+// nativeOf returns the bounds of what is resident beyond the GC heap.
+func nativeOf(p *watch.Process) gc.Opt[ledger.Bounds] {
+	if p.Sized == nil {
+		return gc.Opt[ledger.Bounds]{}
+	}
+	r := ledger.Record{RSS: p.Memory.RSS, Swap: p.Memory.Swap}
+	r.SetCollection(p.Sized.Collection)
+	return r.Native()
 }
 
 func megabytes(of func(*watch.Process) gc.Opt[int64]) func(*watch.Process) string {

@@ -15,14 +15,14 @@ const EndEvent = "gctrail.process.end"
 
 // An End is what was known of a process's memory when it ended. Sizes are in bytes.
 type End struct {
-	Cause    string // "exited", "killed", "oom_killed"
+	Cause    string // "exited", "killed", "oom_killed", "out_of_memory"
 	Memory   string // what most of it was: "heap", "native", or empty if unknown
 	Sentence string // the same in words
 
 	RSS       gc.Opt[int64] // resident
 	Heap      gc.Opt[int64] // GC heap after the latest collection
 	Committed gc.Opt[int64] // of the GC heap
-	Native    gc.Opt[int64] // resident outside the GC heap
+	Native    gc.Opt[int64] // resident outside the GC heap, if known exactly
 	Used      gc.Opt[int64] // by the cgroup
 	Limit     gc.Opt[int64] // of the cgroup
 	HardLimit gc.Opt[int64] // of the GC heap

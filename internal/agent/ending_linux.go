@@ -1,0 +1,88 @@
+package agent
+
+import (
+	"bytes"
+	"os"
+	"strconv"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// An ending learns which signal ended a process. Only its parent is told; others can see it
+// while the process is a zombie, and from Linux 6.15 on through a descriptor of the process.
+type ending struct {
+	pid int
+	fd  int // of the process; negative for none
+}
+
+// watchEnding begins to watch a process that runs.
+func watchEnding(pid int) *ending {
+	fd, err := unix.PidfdOpen(pid, 0)
+	if err != nil {
+		fd = -1
+	}
+	return &ending{pid, fd}
+}
+
+// A process closes its sockets before its end can be seen.
+const (
+	endingTries = 20
+	endingPause = 5 * time.Millisecond
+)
+
+// signal returns the signal that ended the process, zero for none or unknown, and stops
+// watching it.
+func (e *ending) signal() int {
+	defer e.stop()
+	for range endingTries {
+		status, ended := e.zombie()
+		if !ended {
+			status, ended = e.reaped()
+		}
+		if ended {
+			if w := syscall.WaitStatus(status); w.Signaled() {
+				return int(w.Signal())
+			}
+			return 0
+		}
+		time.Sleep(endingPause)
+	}
+	return 0
+}
+
+func (e *ending) stop() {
+	if e.fd >= 0 {
+		_ = unix.Close(e.fd)
+		e.fd = -1
+	}
+}
+
+// reaped returns how the process ended, if its parent has noticed.
+func (e *ending) reaped() (status uint32, ended bool) {
+	if e.fd < 0 {
+		return 0, false
+	}
+	info := unix.PidfdInfo{Mask: unix.PIDFD_INFO_EXIT}
+	if unix.IoctlPidfdInfo(e.fd, &info) != nil || info.Mask&unix.PIDFD_INFO_EXIT == 0 {
+		return 0, false
+	}
+	return uint32(info.Exit_code), true
+}
+
+// zombie returns how the process ended, if its parent has not noticed. See
+// proc_pid_stat(5): the name is in parentheses, and may have some itself.
+func (e *ending) zombie() (status uint32, ended bool) {
+	const state, exitCode = 3, 52 // fields, from one
+	text, err := os.ReadFile("/proc/" + strconv.Itoa(e.pid) + "/stat")
+	if err != nil {
+		return 0, false
+	}
+	fields := bytes.Fields(text[bytes.LastIndexByte(text, ')')+1:])
+	if len(fields) <= exitCode-state || string(fields[0]) != "Z" {
+		return 0, false
+	}
+	n, err := strconv.ParseUint(string(fields[exitCode-state]), 10, 32)
+	return uint32(n), err == nil
+}

@@ -1,0 +1,85 @@
+package agent
+
+import (
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/procmem"
+)
+
+const (
+	// heapPace is the time between readings of the heap for each GB that is resident: a
+	// reading takes the kernel some 30 ms for each.
+	heapPace = time.Second
+	// heapAge is how long what was read of the heap holds, unless what is resident has
+	// changed by heapChange meanwhile.
+	heapAge    = time.Second
+	heapChange = 0.02
+	// findTime is how long the heap of a process is looked for each time. A program that
+	// has just started may not have one.
+	findTime = 10 * time.Second
+)
+
+// A heapReader reads how much of the GC heap is resident, which the system knows at any
+// time and collections measure only when they end.
+type heapReader struct {
+	found  bool
+	latest procmem.Heap // unknown if it no longer holds
+	rss    int64        // when it was read
+	at     time.Time
+}
+
+// readHeap reads the GC heap of a process: at first, every minute, and as long as the
+// process grows, or is near its limit and may soon be killed for it.
+func (m *memory) readHeap(s *procmem.Sample, hot, anew bool, now time.Time) {
+	h := &m.heap
+	if !h.found && (anew || now.Sub(m.began) < findTime) {
+		h.found = m.reader.FindHeap(m.heapLimit.ranges(s.Limit)...)
+	}
+	rss := s.RSS.Or(0)
+	change := max(rss-h.rss, h.rss-rss)
+	if h.at.IsZero() || now.Sub(h.at) >= heapAge || float64(change) >= heapChange*float64(rss) {
+		due := anew || hot || h.at.IsZero()
+		h.latest = procmem.Heap{}
+		if h.found && due && now.Sub(h.at).Seconds() >= heapPace.Seconds()*float64(rss)/1e9 {
+			h.latest = m.reader.ReadHeap()
+			h.rss, h.at = rss, now
+		}
+	}
+}
+
+// ranges returns the sizes that the range of addresses of the GC heap may have: five times
+// the limit of the heap, or without one 256 GB or twice the machine's memory. See gc.cpp,
+// GCHeap::Initialize.
+func (l *heapLimit) ranges(container gc.Opt[int64]) []int64 {
+	const unlimited, ofLimit, ofMachine = 256 << 30, 5, 2
+	sizes := []int64{unlimited, ofMachine * procmem.Total().Or(0)}
+	if limit, known := l.in(container).Get(); known {
+		sizes = append(sizes, ofLimit*limit)
+	}
+	return sizes
+}
+
+// killWindow is how long before its end a process may have been killed: meanwhile the kernel
+// frees its memory, and its figures can still be read.
+const killWindow = time.Second
+
+// A killRise is the latest rise of a cgroup's OOM kills.
+type killRise struct {
+	kills int64
+	at    time.Time
+}
+
+func (k *killRise) seen(before, now gc.Opt[int64], at time.Time) {
+	if before.Known() && now.Or(0) > before.Or(0) {
+		*k = killRise{now.Or(0) - before.Or(0), at}
+	}
+}
+
+// before returns the kills that were seen shortly before a process's end.
+func (k *killRise) before(end time.Time) int64 {
+	if end.Sub(k.at) > killWindow {
+		return 0
+	}
+	return k.kills
+}

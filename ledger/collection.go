@@ -1,0 +1,45 @@
+package ledger
+
+import "github.com/gctrail/gctrail/gc"
+
+// SetCollection records what a collection measured. What it did not stays as it was.
+func (r *Record) SetCollection(c *gc.Collection) {
+	r.GC = gc.Some(int64(c.Number))
+	r.Generation, r.Reason = widened(c.Generation), widened(c.Reason)
+	if c.LastAttempt() {
+		r.OOMAttempt = r.GC
+	}
+	take := func(to *gc.Opt[int64], v gc.Opt[int64]) {
+		if v.Known() {
+			*to = v
+		}
+	}
+	take(&r.Heap, c.HeapAfter)
+	take(&r.Committed, c.CommittedAfter)
+	take(&r.PromotedSize, c.Promoted)
+	take(&r.MemoryLoad, widened(c.MemoryLoad))
+	if len(c.Generations) == 0 {
+		return
+	}
+	var free, budget, allocatable int64
+	sizes := [...]*gc.Opt[int64]{&r.Gen0, &r.Gen1, &r.Gen2, &r.LOH, &r.POH}
+	programs := [...]bool{0: true, 3: true, 4: true} // in which programs allocate
+	for i := range min(len(sizes), len(c.Generations)) {
+		g := &c.Generations[i]
+		take(sizes[i], g.After)
+		free += g.Fragmentation.Or(0)
+		budget += g.Budget
+		if programs[i] {
+			allocatable += g.Budget
+		}
+	}
+	r.Fragmentation, r.Budget, r.Allocatable = gc.Some(free), gc.Some(budget), gc.Some(allocatable)
+}
+
+func widened[T ~int | ~uint32](v gc.Opt[T]) gc.Opt[int64] {
+	n, known := v.Get()
+	if !known {
+		return gc.Opt[int64]{}
+	}
+	return gc.Some(int64(n))
+}

@@ -1,0 +1,140 @@
+package ledger
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+// ended are the words for how the process ended.
+func (l *Ledger) ended(v *Verdict) string {
+	switch v.Cause {
+	case Exited:
+		return "exited"
+	case OOMKilled:
+		return "killed by the kernel (out of memory)"
+	case OutOfMemory:
+		return fmt.Sprintf("ended without shutting down, after the last attempt before an OutOfMemoryException (GC %d),", l.attempted())
+	case Killed:
+		return "ended without shutting down" + signalWords[syscall.Signal(l.End.Signal)]
+	}
+	return "running"
+}
+
+// signalWords name the signals that end programs.
+var signalWords = map[syscall.Signal]string{
+	syscall.SIGABRT: ", by SIGABRT (an unhandled exception or FailFast)",
+	syscall.SIGKILL: ", by SIGKILL",
+	syscall.SIGTERM: ", by SIGTERM",
+	syscall.SIGSEGV: ", by SIGSEGV",
+}
+
+func (l *Ledger) sentence(v *Verdict, in doubt) string {
+	r := v.Last
+	s := l.ended(v) + " at " + units.Bytes(r.RSS.Or(0)) + " resident"
+	if limit, known := r.Limit.Get(); known {
+		s += fmt.Sprintf(", %s of the container's limit of %s used", optional(r.Used), units.Bytes(limit))
+		if v.Cause == Killed && v.atLimit() {
+			s += " (it may have been killed for that)"
+		}
+	}
+	if native, known := v.Native.Get(); known {
+		s += ": " + heapWords(r) + ", native " + native.words() + l.limitWords(v)
+	} else if v.Memory == Neither {
+		return s + "; the size of the GC heap then is not known"
+	}
+	if !v.atLimit() {
+		return s // memory is not known to be the cause
+	}
+	switch {
+	case in.exists:
+		return s + ": cannot tell which of them is the cause" + in.words()
+	case v.Memory == Heap:
+		return s + ": the GC heap is the cause"
+	case v.Memory == Native:
+		return s + ": the GC is not the cause"
+	}
+	return s + ": neither stands out"
+}
+
+func optional(v gc.Opt[int64]) string {
+	n, known := v.Get()
+	if !known {
+		return "an unknown part"
+	}
+	return units.Bytes(n)
+}
+
+// heapWords are the words for the size of the GC heap.
+func heapWords(r *Record) string {
+	var after string
+	if r.Heap.Known() {
+		after = units.Bytes(r.Heap.Or(0)) + " after the latest GC"
+	}
+	switch {
+	case r.HeapMost.Known():
+		words := "GC heap " + units.Bytes(r.HeapMost.Or(0)) + " resident"
+		if after != "" {
+			words += " (" + after + ")"
+		}
+		return words
+	case after == "":
+		after = "of an unknown size"
+	}
+	return fmt.Sprintf("GC heap %s (%s committed)", after, units.Bytes(r.Committed.Or(0)))
+}
+
+// words returns the bounds as a size, or a range of sizes.
+func (b Bounds) words() string {
+	switch exact, known := b.Exact().Get(); {
+	case known:
+		return units.Bytes(exact)
+	case b.Least <= 0:
+		return "up to " + units.Bytes(b.Most)
+	}
+	return units.Bytes(b.Least) + " to " + units.Bytes(b.Most)
+}
+
+// MB returns the bounds as a column of MB shows them: the size, or more than its lower bound.
+func (b Bounds) MB() string {
+	switch exact, known := b.Exact().Get(); {
+	case known:
+		return units.MB(exact)
+	case b.Least <= 0:
+		return "-"
+	}
+	return ">" + units.MB(b.Least)
+}
+
+// limitWords say that the GC heap was at its limit, where that may have ended the process.
+func (l *Ledger) limitWords(v *Verdict) string {
+	r := v.Last
+	committed := r.HeapCommitted
+	if r.Committed.Or(0) > committed.Or(0) {
+		committed = r.Committed
+	}
+	aborted := v.Cause == Killed && (l.End.Signal == 0 || l.End.Signal == int(syscall.SIGABRT))
+	if !near(committed, r.HardLimit) || v.Cause != OutOfMemory && !aborted {
+		return ""
+	}
+	words := fmt.Sprintf("; %s of the GC heap's limit of %s were committed", units.Bytes(committed.Or(0)), units.Bytes(r.HardLimit.Or(0)))
+	if aborted {
+		words += " (an OutOfMemoryException may have ended it)"
+	}
+	return words
+}
+
+// words say what is not known.
+func (d doubt) words() string {
+	var unknown []string
+	if d.allocated > 0 {
+		unknown = append(unknown, fmt.Sprintf("up to %s may be heap or native, such as objects allocated since the latest GC", units.Bytes(d.allocated)))
+	}
+	if d.unseen > 0 {
+		unknown = append(unknown, fmt.Sprintf("up to %s came after the last record", units.Bytes(d.unseen)))
+	}
+	return ": " + strings.Join(unknown, ", and ")
+}
