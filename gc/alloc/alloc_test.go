@@ -261,21 +261,21 @@ func TestFeedAllocates(t *testing.T) {
 // stand for, and leaves out small objects and ticks without sizes.
 func TestLargeBelow(t *testing.T) {
 	maker := eventtest.Maker{PID: 7}
-	m := Model{LargeLimit: 200_000}
+	m := Model{LargeLimits: []uint64{200_000, 500_000}}
 	m.Feed(maker.At(0, tick("A", clr.AllocationKindSmall, 150_000, 150_000)))
 	m.Feed(maker.At(0, tick("A", clr.AllocationKindLarge, 150_000, 0)))
-	if got, known := m.LargeBelow(7, Tick); known {
+	if got := m.LargeBelow(7, Tick); got != nil {
 		t.Errorf("without sizes of large objects: %v", got)
 	}
 	m.Feed(maker.At(0, tick("A", clr.AllocationKindLarge, 199_999, 199_999)))
 	m.Feed(maker.At(0, tick("B", clr.AllocationKindLarge, 600_001, 200_000)))
-	if got, known := m.LargeBelow(7, Tick); !known || math.Abs(got-24.999875) > 1e-9 {
-		t.Errorf("%v %% below the limit, expected 25", got)
+	if got := m.LargeBelow(7, Tick); len(got) != 2 || math.Abs(got[0]-24.999875) > 1e-9 || got[1] != 100 {
+		t.Errorf("%v %% below the limits, expected 25 and 100", got)
 	}
-	if got, known := m.LargeBelow(7, Sampled); known {
+	if got := m.LargeBelow(7, Sampled); got != nil {
 		t.Errorf("of another source: %v", got)
 	}
-	if got, known := m.LargeBelow(8, Tick); known {
+	if got := m.LargeBelow(8, Tick); got != nil {
 		t.Errorf("of another process: %v", got)
 	}
 }

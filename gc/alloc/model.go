@@ -78,9 +78,9 @@ type Model struct {
 	// Types, if not nil, names the types that events identify only by number.
 	// The caller must feed it.
 	Types *symbol.Types
-	// LargeLimit, if not 0, is the size in bytes below which LargeBelow counts
-	// objects. It must be set before the first event.
-	LargeLimit uint64
+	// LargeLimits are up to eight sizes in bytes, in ascending order, below which
+	// LargeBelow counts objects. They must be set before the first event.
+	LargeLimits []uint64
 	// KeepTimes retains the times that Timeline yields. It must be set before
 	// the first event.
 	KeepTimes bool
@@ -118,8 +118,13 @@ type process struct {
 }
 
 // sizes are bytes of large objects whose size is known, and the part of them in
-// objects below the limit.
-type sizes struct{ all, below float64 }
+// objects below each limit.
+type sizes struct {
+	all   float64
+	below [maxLimits]float64
+}
+
+const maxLimits = 8
 
 // A typeName is the name of a type in the events.
 type typeName struct {
@@ -274,20 +279,26 @@ func (m *Model) addLarge(pid uint64, source Source, heap Heap, size uint64, byte
 	}
 	large := &m.process(pid).large[source]
 	large.all += bytes
-	if size < m.LargeLimit {
-		large.below += bytes
+	for i, limit := range m.LargeLimits[:min(len(m.LargeLimits), maxLimits)] {
+		if size < limit {
+			large.below[i] += bytes
+		}
 	}
 }
 
-// LargeBelow returns the share, in percent, of the bytes that process pid
-// allocated in the LOH in objects smaller than LargeLimit. It returns false if
-// source has no sizes of large objects.
-func (m *Model) LargeBelow(pid uint64, source Source) (percent float64, known bool) {
+// LargeBelow returns, for each of LargeLimits, the share in percent of the bytes that
+// process pid allocated in the LOH in objects smaller than it; nil if source has no sizes
+// of large objects.
+func (m *Model) LargeBelow(pid uint64, source Source) []float64 {
 	p := m.byPID[pid]
-	if p == nil || m.LargeLimit == 0 || p.large[source].all <= 0 {
-		return 0, false
+	if p == nil || p.large[source].all <= 0 {
+		return nil
 	}
-	return 100 * p.large[source].below / p.large[source].all, true
+	shares := make([]float64, min(len(m.LargeLimits), maxLimits))
+	for i := range shares {
+		shares[i] = 100 * p.large[source].below[i] / p.large[source].all
+	}
+	return shares
 }
 
 func (m *Model) process(pid uint64) *process {

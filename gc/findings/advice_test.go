@@ -33,6 +33,24 @@ func compacting(reason clr.GCReason) history {
 	})
 }
 
+// jointly moves the condemned reasons of its collections to the sums of all heaps.
+func (h history) jointly() history {
+	change := h.change
+	return h.with(func(i int, c *gc.Collection) {
+		change(i, c)
+		c.Joint = c.Condemned
+	})
+}
+
+// budgeted gives gen 0 a budget.
+func (h history) budgeted(bytes int64) history {
+	change := h.change
+	return h.with(func(i int, c *gc.Collection) {
+		change(i, c)
+		c.Generations[0].Budget = bytes
+	})
+}
+
 func (h history) of(runtime string) history {
 	h.process.Runtime = runtime
 	return h
@@ -78,13 +96,16 @@ func TestAdvice(t *testing.T) {
 		"pressure, removed":  {unforced(gc.Pressure{Increases: 100, Added: 100 * mb, Removed: 100 * mb}), "R52", []string{"for large amounts only"}, []string{"Call GC.RemoveMemoryPressure"}},
 		"too little":         {unforced(gc.Pressure{Increases: 81, Added: 122_000}), "R52", []string{"called for 122 kB only, so they come from GC.Collect"}, []string{"Call GC.AddMemoryPressure"}},
 		"no pressure":        {unforced(gc.Pressure{}), "R52", []string{"was not called"}, []string{"Call GC.AddMemoryPressure"}},
-		"fragmented":         {compacting(clr.GCReasonAllocSmall).of(".NET 10.0.12"), "R43", []string{"If GCConserveMemory is set"}, []string{"DATAS"}},
-		"fragmented, DATAS":  {compacting(clr.GCReasonAllocSmall).of(".NET 10.0.12").adapting(), "R43", []string{"DATAS runs these GCs", "GCConserveMemory=0x1"}, []string{"If GCConserveMemory is set"}},
+		"fragmented":         {compacting(clr.GCReasonAllocSmall).of(".NET 10.0.12"), "R43", []string{"Group objects"}, []string{"DATAS", "GCConserveMemory"}},
+		"conserving":         {compacting(clr.GCReasonAllocSmall).jointly().of(".NET 10.0.12"), "R43", []string{"Lower GCConserveMemory or remove it", "which is set, allows"}, []string{"DATAS"}},
+		"conserving, server": {compacting(clr.GCReasonAllocSmall).jointly().of(".NET 10.0.12").heaps(2, 1, 2), "R43", []string{"Lower GCConserveMemory or remove it", "which the program or DATAS sets"}, []string{"DATAS runs"}},
+		"conserving, DATAS":  {compacting(clr.GCReasonAllocSmall).jointly().of(".NET 10.0.12").adapting(), "R43", []string{"DATAS runs these GCs", "GCConserveMemory=0x1"}, []string{"remove it"}},
 		"fragmented, 3.1":    {compacting(clr.GCReasonAllocSmall).of(".NET Core 3.1.2"), "R43", []string{"Group objects"}, []string{"GCConserveMemory"}},
 		"induced":            {compacting(clr.GCReasonInducedCompacting), "R43", nil, nil},
 		"pinned":             {pinned.of(".NET 5.0.17"), "R44", []string{"GC.AllocateArray"}, nil},
-		"pinned, 3.1":        {pinned.of(".NET Core 3.1.2"), "R44", []string{"pool buffers that are pinned"}, []string{"GC.AllocateArray"}},
-		"committed":          {held.of(".NET 10.0.12"), "R60", []string{"GCConserveMemory=0x5"}, nil},
+		"pinned, 3.1":        {pinned.of(".NET Core 3.1.2"), "R44", []string{"Try to allocate buffers early, to pool them"}, []string{"GC.AllocateArray"}},
+		"committed":          {held.of(".NET 10.0.12"), "R60", []string{"If memory is plentiful"}, []string{"GCConserveMemory", "GCGen0MaxBudget"}},
+		"committed, budget":  {held.budgeted(400 * mb).of(".NET 10.0.12"), "R60", []string{"GCGen0MaxBudget=0x2000000", "Gen 0's budget was 400 MB"}, []string{"GCConserveMemory"}},
 		"committed, DATAS":   {held.of(".NET 10.0.12").adapting(), "R60", []string{"If memory is plentiful"}, []string{"GCConserveMemory"}},
 		"two servers":        {suffering().heaps(8, 2, 8), "R13", []string{"GCHeapCount=0x4", "4 heaps instead"}, nil},
 		"two small servers":  {suffering().heaps(2, 2, 2), "R13", []string{"GCHeapCount=0x1", "1 heap instead"}, nil},

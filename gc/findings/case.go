@@ -27,13 +27,15 @@ type Case struct {
 	large   [2]int64                        // bytes freed in the LOH and POH by collections that their allocation triggered
 	pinned  freeSpace                       // of the POH after gen2 collections
 	attempt attempt                         // the latest before an OutOfMemoryException
-	list    gc.FreeList
-	lists   int           // gen1 collections counted in list
-	lateBy  time.Duration // of blocking collections: the heap that marked longest, over the mean
-	waited  time.Duration // by suspensions, for other suspensions to end
-	heaps   heapCounts
-	startup startup
-	fits    [6]pauseFit // of blocking and foreground collections, by generation
+
+	gen0Budget, mostGen0 int64 // of all heaps: after the latest collection that has it; the most for one heap
+	list                 gc.FreeList
+	lists                int           // gen1 collections counted in list
+	lateBy               time.Duration // of blocking collections: the heap that marked longest, over the mean
+	waited               time.Duration // by suspensions, for other suspensions to end
+	heaps                heapCounts
+	startup              startup
+	fits                 [6]pauseFit // of blocking and foreground collections, by generation
 }
 
 func (c *Case) add(col *gc.Collection) {
@@ -59,6 +61,10 @@ func (c *Case) add(col *gc.Collection) {
 	c.entry[1].add(col, 3, c.retain)
 	c.pinned.add(col, 4, c.retain)
 	c.attempt.add(col)
+	if g := generation(col, 0); g != nil && g.Budget > 0 {
+		c.gen0Budget = g.Budget
+		c.mostGen0 = max(c.mostGen0, g.Budget/int64(max(1, col.Heaps.Or(1))))
+	}
 	c.heaps.add(col, c.startup.holds(col))
 	for i := range col.Pauses {
 		c.waited = saturate.Add(c.waited, col.Pauses[i].Waited)
@@ -333,6 +339,7 @@ const (
 	fullBlocking
 	fullTooSmall
 	fullFragmented
+	fullConserving
 	collects
 	unforced
 	forLargeObjects
@@ -358,6 +365,9 @@ var tallied = [numTallies]func(*gc.Collection) bool{
 	},
 	fullFragmented: func(c *gc.Collection) bool {
 		return isFullBlocking(c) && !stats.Induced(c) && c.Condemned.Or(0)&fragmentationReasons != 0
+	},
+	fullConserving: func(c *gc.Collection) bool {
+		return isFullBlocking(c) && !stats.Induced(c) && c.Joint.Or(0)&clr.CondemnReasons1MaxGenerationHighFragmentation != 0
 	},
 	collects: func(c *gc.Collection) bool {
 		return stats.Induced(c) && c.Reason.Or(0) != clr.GCReasonInducedNotForced

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/join"
 	"github.com/gctrail/gctrail/internal/units"
@@ -16,9 +15,9 @@ import (
 type Details struct {
 	Source alloc.Source    // of Types
 	Types  []AllocatedType // the largest of each heap, those with the most bytes first
-	// LargeBelow is the share, in percent, of what is allocated in the LOH that is in
-	// objects smaller than ProposedLOHThreshold.
-	LargeBelow gc.Opt[float64]
+	// LargeBelow are the shares, in percent, of what is allocated in the LOH that is in
+	// objects smaller than each of ProposedLOHThresholds; nil if unknown.
+	LargeBelow []float64
 	Collects   []Caller // of GC.Collect, those with the most calls first
 	Unforced   []Caller // of what induces GCs with the reason InducedNotForced
 

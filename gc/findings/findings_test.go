@@ -725,8 +725,8 @@ func TestQuotedObjects(t *testing.T) {
 	}
 }
 
-// TestLOHThreshold: R24 proposes the setting where the sizes of large objects are
-// below it or unknown, and says which of the two.
+// TestLOHThreshold: R24 proposes the smallest threshold that nearly all of the sampled
+// large objects are below, and none where their sizes are unknown.
 func TestLOHThreshold(t *testing.T) {
 	h := calm().with(func(_ int, c *gc.Collection) {
 		c.Reason, c.Generation = gc.Some(clr.GCReasonAllocLarge), gc.Some(2)
@@ -734,15 +734,17 @@ func TestLOHThreshold(t *testing.T) {
 	})
 	h.every, h.process.Stopped = 50*time.Millisecond, 5*time.Second
 	for _, tt := range []struct {
-		below    gc.Opt[float64]
+		below    []float64
 		says     string
-		proposed bool
+		proposed string
 	}{
-		{gc.Some(75.0), "75.0 % of the sampled LOH allocation is in objects below 200,000 bytes", true},
-		{gc.Some(10.0), "Or raise GCLOHThreshold", true},
-		{gc.Some(9.9), "would not help", false},
-		{gc.Some(0.0), "would not help", false},
-		{gc.Opt[float64]{}, "Check the sizes before raising", true},
+		{[]float64{95, 100, 100, 100, 100}, "95.0 % of the sampled LOH allocation is in objects below 200,000 bytes", "0x30D40"},
+		{[]float64{75, 89, 91, 100, 100}, "91.0 % of the sampled LOH allocation is in objects below 1,000,000 bytes", "0xF4240"},
+		{[]float64{0, 100, 100, 100, 100}, "Or raise GCLOHThreshold", "0x7A120"},
+		{[]float64{0, 10, 10, 10, 10}, "10.0 % of the sampled LOH allocation is in objects below 500,000 bytes", "0x7A120"},
+		{[]float64{0, 9.9, 9.9, 9.9, 9.9}, "would not help", ""},
+		{[]float64{0, 0, 0, 0, 0}, "would not help", ""},
+		{nil, "Check the sizes before raising", ""},
 	} {
 		judged := h.judgedBy(findings.Options{Details: func(*gc.Process) findings.Details {
 			return findings.Details{LargeBelow: tt.below}
@@ -756,8 +758,12 @@ func TestLOHThreshold(t *testing.T) {
 			if said := f.Description + "\n" + strings.Join(f.Advice, "\n"); !strings.Contains(said, tt.says) {
 				t.Errorf("%v: nothing says %q:\n%s", tt.below, tt.says, said)
 			}
-			if proposed := len(f.Settings) > 0; proposed != tt.proposed {
-				t.Errorf("%v: settings %v", tt.below, f.Settings)
+			proposed := ""
+			for _, s := range f.Settings {
+				proposed = s.Value
+			}
+			if proposed != tt.proposed {
+				t.Errorf("%v: settings %v, want %s", tt.below, f.Settings, tt.proposed)
 			}
 		}
 		if !fired {

@@ -2,6 +2,8 @@ package findings
 
 import (
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
@@ -10,66 +12,157 @@ import (
 
 var largeRules = []rule{
 	{
-		id: "R24", title: "allocations of large or pinned arrays trigger gen 2 GCs", kind: cause,
+		id: "R24", title: "allocations of large or pinned objects trigger gen 2 GCs", kind: cause,
 		threshold: "three gen 2 GCs or more, and half of them, have the reason AllocLarge: the budget of the LOH or POH is used up",
 		source:    "gc.h, reason_alloc_loh; mem-doc",
-		find:      largeObjects,
-		advice: append([]advice{
-			{
-				when: "most of what these GCs freed was in the LOH", fits: inLOH,
-				text: "Reuse arrays of 85,000 bytes and more with ArrayPool<T> or RecyclableMemoryStream, or split them. To verify, compare the number of gen 2 GCs with the reason AllocLarge.",
-			},
-			{
-				when: "and at least 10 % of the sampled LOH allocation is in objects below 200,000 bytes", fits: smallEnough,
-				text: "Or raise GCLOHThreshold, so that the smaller of these objects are allocated in gen 0.", settings: []*setting{&lohThreshold},
-			},
-			{
-				when: "and less than 10 % is", fits: tooLarge,
-				text: "Raising GCLOHThreshold to 200,000 bytes would not help: nearly all sampled objects in the LOH are at least that large.",
-			},
-			{
-				when: "and the trace has no sizes of large objects", fits: sizesUnknown,
-				text:     "Check the sizes before raising GCLOHThreshold: this trace does not show whether the objects are below the new threshold.",
-				settings: []*setting{&lohThreshold},
-			},
-			{
-				when: "most of it was in the POH", fits: func(j *judgement, f *Finding) bool { return !inLOH(j, f) },
-				text: "Allocate pinned arrays once and reuse them: they come from the pinned object heap (GC.AllocateArray with pinned: true). GCLOHThreshold has no effect on them.",
-			},
-		}, allocationAdvice("the types and sizes that are allocated.")...),
+		tested: []Claim{
+			{"lab concat, .NET 10", "makes texts of 57 kB and more with string +=: all of its LOH are strings"},
+			{"lab poolmiss, .NET 10", "rents arrays of 100 to 160 kB from a pool and does not return them"},
+			{"lab poh, .NET 10", "allocates pinned arrays anew; its LOH is empty"},
+		},
+		find:   largeObjects,
+		advice: append(slices.Clone(largeAdvice), allocationAdvice("the types and sizes that are allocated.")...),
 	},
 	{
 		id: "R25", title: "allocating threads wait for background GCs", kind: cause, minor: true,
 		threshold: "a thread that allocates a large object waits 200 ms or longer for a background GC",
 		source:    "PerfView's GCStats: LOH allocation pause over 200 ms",
+		tested:    []Claim{{"gcload loh, .NET 8", "two threads allocate large arrays all the time, and keep some"}},
 		find:      allocatorsWait,
-		advice:    []advice{{text: "Reuse large arrays with ArrayPool<T>, so that fewer are allocated while a background GC runs."}},
+		advice: []advice{{
+			text:  "Reuse large arrays with ArrayPool<T>, so that fewer are allocated while a background GC runs.",
+			basis: Basis{Measured: []Measurement{pooledArrays}},
+		}},
 	},
 	{
 		id: "R62", title: "most large objects are short-lived", kind: aside,
 		threshold: "in three gen 2 GCs or more, and half of all, the LOH was 30 % of the heap and 80 % of its objects were dead, and R24 does not apply",
 		source:    "own, after mem-doc on temporary large objects",
+		tested:    []Claim{{"gcload loh, .NET 8", "allocates large arrays, and drops most of them at once"}},
 		find:      largeTurnover,
-		advice:    []advice{{text: "Reuse these arrays with ArrayPool<T>: most of the LOH is dead when it is collected."}},
+		advice: []advice{{
+			text:  "Reuse these objects, arrays with ArrayPool<T>: most of the LOH is dead when it is collected.",
+			basis: Basis{Measured: []Measurement{pooledArrays}},
+		}},
 	},
+}
+
+// largeAdvice is what to allocate instead.
+var largeAdvice = []advice{
+	{
+		when: "most of what these GCs freed was in the LOH, and most of that are strings", fits: mostlyOf(largeStrings),
+		text: "Build large texts in a StringBuilder, or write them to a stream in pieces: each + copies the whole text. To verify, compare the number of gen 2 GCs with the reason AllocLarge.",
+		basis: Basis{Measured: []Measurement{
+			{"cures text, .NET 10", "StringBuilder instead of +=", "28,000 gen 2 GCs per 1,000 texts, 25.7 ms of processor time for each", "37 gen 2 GCs, 0.045 ms"},
+		}},
+	},
+	{
+		when: "or most of that are arrays of collections", fits: mostlyOf(largeBuckets),
+		text: "Create dictionaries, lists and sets with the capacity they need, or clear and reuse them: as they grow, each larger array goes to the LOH. To verify, compare the number of gen 2 GCs with the reason AllocLarge.",
+		basis: Basis{Measured: []Measurement{
+			{"cures dictionary (150,000 entries), .NET 10", "create it with its capacity", "422 gen 2 GCs per 1,000 dictionaries, 5.9 ms of processor time for each", "196 gen 2 GCs, 2.5 ms"},
+			{"cures dictionary (150,000 entries), .NET 10", "clear it and use it again", "422 gen 2 GCs per 1,000 dictionaries, 5.9 ms of processor time for each", "none, 1.2 ms"},
+		}},
+	},
+	{
+		when: "or neither, or the types are unknown", fits: mostlyOf(largeArrays),
+		text:  "Reuse large objects (85,000 bytes and more), arrays with ArrayPool<T> or RecyclableMemoryStream, or split them. To verify, compare the number of gen 2 GCs with the reason AllocLarge.",
+		basis: Basis{Measured: []Measurement{pooledArrays, splitArrays}},
+	},
+	{
+		when: "and a threshold covers at least 10 % of the sampled LOH allocation", fits: smallEnough,
+		text: "Or raise GCLOHThreshold, so that the smaller of these objects are allocated in gen 0.", settings: []*setting{&lohThreshold},
+	},
+	{
+		when: "and none covers that", fits: tooLarge,
+		text:  "Raising GCLOHThreshold would not help: nearly all sampled objects in the LOH are larger than it can be.",
+		basis: Basis{Looks: true},
+	},
+	{
+		when: "and the trace has no sizes of large objects", fits: sizesUnknown,
+		text:  "Check the sizes before raising GCLOHThreshold: this trace does not show them, and a threshold below them has no effect.",
+		basis: Basis{Looks: true},
+	},
+	{
+		when: "most of it was in the POH", fits: func(j *judgement, f *Finding) bool { return !inLOH(j, f) },
+		text: "Allocate pinned arrays once and reuse them: they come from the pinned object heap (GC.AllocateArray with pinned: true). GCLOHThreshold has no effect on them.",
+		basis: Basis{Measured: []Measurement{
+			{"cures poh, .NET 10", "rent arrays of 24 kB and return them", "0.51 gen 2 GCs per 1,000 arrays, 20.1 % paused", "0.001 gen 2 GCs, 4.9 % paused"},
+		}},
+	},
+}
+
+var (
+	pooledArrays = Measurement{
+		"cures large (arrays of 100 to 160 kB), .NET 10", "ArrayPool<T>.Shared.Rent and Return", "40 gen 2 GCs per 1,000 arrays, 51.4 % paused", "none, 8.3 % paused",
+	}
+	splitArrays = Measurement{
+		"cures large (arrays of 100 to 160 kB), .NET 10", "pieces of 32 kB", "40 gen 2 GCs per 1,000 arrays, 51.4 % paused", "none, 12.4 % paused",
+	}
+)
+
+// largeKind is what most of the LOH consists of.
+type largeKind uint8
+
+const (
+	largeArrays largeKind = iota // or unknown
+	largeStrings
+	largeBuckets // arrays that collections hold their entries in
+)
+
+// nouns name the kinds in sentences.
+var nouns = [...]string{"large objects (85,000 bytes and more)", "large strings (85,000 bytes and more)", "large arrays of collections (85,000 bytes and more)"}
+
+// bucketNames begin the names of types that collections of the class library hold their
+// entries in.
+var bucketNames = []string{"Entry[", "Slot[", "Node[", "VolatileNode[", "Bucket["}
+
+func kindOfLarge(name string) largeKind {
+	if name == "System.String" {
+		return largeStrings
+	}
+	name = name[strings.LastIndexByte(strings.SplitN(name, "[", 2)[0], '+')+1:]
+	name = strings.TrimPrefix(name, "System.Collections.Generic.")
+	if strings.HasSuffix(name, "[]") && slices.ContainsFunc(bucketNames, func(b string) bool { return strings.HasPrefix(name, b) }) {
+		return largeBuckets
+	}
+	return largeArrays
+}
+
+// largeKind returns what half of the sampled LOH allocation or more consists of.
+func (d *Details) largeKind() largeKind {
+	var shares [len(nouns)]float64
+	for _, t := range d.typesOn(alloc.Large) {
+		shares[kindOfLarge(t.Name)] += t.Share
+	}
+	for kind := range shares {
+		if shares[kind] >= largeShare {
+			return largeKind(kind)
+		}
+	}
+	return largeArrays
+}
+
+func mostlyOf(kind largeKind) func(*judgement, *Finding) bool {
+	return func(j *judgement, f *Finding) bool { return inLOH(j, f) && j.Details.largeKind() == kind }
 }
 
 // allocationAdvice is how to find what is allocated, by what the trace shows of it.
 func allocationAdvice(what string) []advice {
 	return []advice{
 		{
-			when: "the trace names allocated types, and the methods that allocate them", fits: allocatorsNamed, text: "Look at " + what,
+			when: "the trace names allocated types, and the methods that allocate them", fits: allocatorsNamed, text: "Look at " + what, basis: Basis{Looks: true},
 			next: []Step{{Action: ListAllocations, Purpose: "see the types and what allocates them"}},
 		},
 		{
-			when: "it names the types only", fits: onlyTypesNamed, text: "Look at " + what,
+			when: "it names the types only", fits: onlyTypesNamed, text: "Look at " + what, basis: Basis{Looks: true},
 			next: []Step{
 				{Action: ListTypes, Purpose: "see the types"},
 				{Action: Record, Purpose: "record what allocates them, by type and stack", Recording: Allocations, Events: []string{"GCAllocationTick"}},
 			},
 		},
 		{
-			when: "it names no allocated type", fits: typesUnnamed, text: "Find " + what,
+			when: "it names no allocated type", fits: typesUnnamed, text: "Find " + what, basis: Basis{Looks: true},
 			next: []Step{{Action: Record, Purpose: "record what is allocated, by type and stack", Recording: Allocations, Events: []string{"GCAllocationTick"}}},
 		},
 	}
@@ -85,31 +178,54 @@ func onlyTypesNamed(j *judgement, f *Finding) bool {
 // in the LOH than in the POH.
 func inLOH(j *judgement, _ *Finding) bool { return j.large[0] >= j.large[1] }
 
-// ProposedLOHThreshold is the GCLOHThreshold, in bytes, that R24 proposes. Objects of
-// that size and larger are allocated in the LOH.
-const ProposedLOHThreshold = 200_000
+// lohThresholds are the values of GCLOHThreshold, in bytes, that R24 chooses from. From
+// .NET 7 on the runtime takes 4,194,216 for any larger one, the room in a region.
+var lohThresholds = []uint64{200_000, 500_000, 1_000_000, 2_000_000, 4_000_000}
 
-// coveredShare is the least share of the LOH allocation, in percent, in objects below
-// the proposed threshold at which it is worth raising.
-const coveredShare = 10
+// ProposedLOHThresholds returns the values of GCLOHThreshold, in bytes, that R24 chooses
+// from, in ascending order. Objects of that size and larger are allocated in the LOH.
+func ProposedLOHThresholds() []uint64 { return slices.Clone(lohThresholds) }
+
+const (
+	coveredShare = 10 // percent of the LOH allocation below a threshold at which it is worth raising; own
+	nearlyAll    = 90 // percent at which a larger threshold is not worth its copies; own
+)
+
+// threshold returns the smallest threshold that nearly all sampled large objects are
+// below, or else the smallest of those with the largest share, and the share in percent. ok is
+// false if none covers enough, or sizes are unknown.
+func (j *judgement) threshold() (size uint64, share float64, ok bool) {
+	for i, below := range j.Details.LargeBelow {
+		if share < nearlyAll && below > share {
+			size, share = lohThresholds[i], below
+		}
+	}
+	return size, share, share >= coveredShare
+}
 
 // raisable reports whether the runtime lets the threshold be raised, and objects in
 // the LOH trigger GCs.
 func raisable(j *judgement, f *Finding) bool {
-	_, ok := lohThreshold.of(j.Summary.Process)
+	s := lohThreshold
+	if size, _, ok := j.threshold(); ok {
+		s = thresholdOf(size)
+	}
+	_, ok := s.of(j.Summary.Process)
 	return ok && inLOH(j, f)
 }
 
 func smallEnough(j *judgement, f *Finding) bool {
-	return raisable(j, f) && j.Details.LargeBelow.Or(0) >= coveredShare
+	_, _, ok := j.threshold()
+	return ok && raisable(j, f)
 }
 
 func tooLarge(j *judgement, f *Finding) bool {
-	return raisable(j, f) && j.Details.LargeBelow.Known() && !smallEnough(j, f)
+	_, _, ok := j.threshold()
+	return !ok && j.Details.LargeBelow != nil && raisable(j, f)
 }
 
 func sizesUnknown(j *judgement, f *Finding) bool {
-	return raisable(j, f) && !j.Details.LargeBelow.Known()
+	return j.Details.LargeBelow == nil && raisable(j, f)
 }
 
 func largeObjects(j *judgement) (Finding, bool) {
@@ -118,7 +234,7 @@ func largeObjects(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	share := j.explains(t.pause)
-	heap, on := "large arrays (85,000 bytes and more)", alloc.Large
+	heap, on := nouns[j.Details.largeKind()], alloc.Large
 	if !inLOH(j, nil) {
 		heap, on = "arrays in the pinned object heap", alloc.Pinned
 	}
@@ -135,9 +251,9 @@ func largeObjects(j *judgement) (Finding, bool) {
 		},
 	}
 	f.quoteTypes(&j.Details, on)
-	if below, known := j.Details.LargeBelow.Get(); known && on == alloc.Large {
-		f.Description += fmt.Sprintf(" %s of the sampled LOH allocation is in objects below %s bytes.", units.Percent(below), units.Count(ProposedLOHThreshold))
-		f.Evidence = append(f.Evidence, Figure{"loh_below_threshold_pct", below})
+	if size, below, ok := j.threshold(); ok && on == alloc.Large {
+		f.Description += fmt.Sprintf(" %s of the sampled LOH allocation is in objects below %s bytes.", units.Percent(below), units.Count(int(size)))
+		f.Evidence = append(f.Evidence, Figure{"loh_threshold_bytes", float64(size)}, Figure{"loh_below_threshold_pct", below})
 	}
 	j.quote(&f, t)
 	return f, true

@@ -40,22 +40,48 @@ var limitRules = []rule{
 		advice: limitAdvice,
 	},
 	{
-		id: "R22", title: "memory is scarce", kind: cause, minor: true,
+		id: "R22", title: "the GC treats memory as scarce", kind: cause, minor: true,
 		threshold: "the memory load at a GC is 90 % or more (or the value of GCHighMemPercent), or the system or host signalled low memory",
 		source:    "gc.cpp, compute_memory_settings: 90 %, up to 97 % on machines of 80 GB and more; mem-doc",
-		find:      memoryScarce,
+		tested: []Claim{
+			{"gcload web, .NET 10, GCHighMemPercent=1", "11 % of the memory is in use: only the setting makes it scarce"},
+			{"gcload fragment, .NET 10, GCHighMemPercent=1", "the same, with a fragmented gen 2"},
+		},
+		find: memoryScarce,
 		advice: []advice{
-			{when: "without a hard limit", fits: func(j *judgement, f *Finding) bool { return !hardLimited(j, f) }, text: "Free memory, give the container more, or move other processes away: at a high memory load the GC runs blocking, compacting gen 2 GCs.", settings: []*setting{&highMemPercent, &hardLimitPercent}},
-			{when: "with a hard limit", fits: hardLimited, text: "Compare committed memory with the limit: the memory load does not measure it."},
+			{
+				when: "GCHighMemPercent is set below 90, and the load is below 90 %", fits: scarceBySetting,
+				text: "Remove GCHighMemPercent, or raise it: the GC runs more gen 2 GCs than this memory load needs.", settings: []*setting{&usualHighMem},
+			},
+			{
+				when: "otherwise, without a hard limit", fits: func(j *judgement, f *Finding) bool { return !scarceBySetting(j, f) && !hardLimited(j, f) },
+				text: "Try to free memory, to give the container more, or to move other processes away: at a high memory load the GC runs blocking, compacting gen 2 GCs. " +
+					"On a machine where a load of 90 % leaves plenty of memory, try a higher GCHighMemPercent.",
+				settings: []*setting{&highMemPercent},
+				basis:    Basis{Untried: "no machine at hand was short of memory"},
+			},
+			{
+				when: "otherwise, with a hard limit", fits: func(j *judgement, f *Finding) bool { return !scarceBySetting(j, f) && hardLimited(j, f) },
+				text: "Compare committed memory with the limit: the memory load does not measure it.", basis: Basis{Looks: true},
+			},
 		},
 	},
 	{
 		id: "R23", title: "the GC is in provisional mode", kind: cause, minor: true,
 		threshold: "a GC has the reason PMFullGC, or one of the condemned reasons joined_pm_induced_full_gc, joined_pm_alloc_loh and joined_gen1_in_pm",
 		source:    "gc.cpp: memory load is high, gen 2 is more than half of the heap and more than 10 % of it is free space",
+		tested:    []Claim{{"gcload fragment, .NET 10, GCHighMemPercent=1", "half of its gen 2 is free space, and any memory load counts as high"}},
 		find:      inProvisionalMode,
 		advice: []advice{
-			{text: "Free memory, or raise the container's limit: under high memory load with a fragmented gen 2 the GC replaces gen 1 GCs with full blocking ones.", settings: []*setting{&highMemPercent}},
+			{
+				when: "GCHighMemPercent is set below 90, and the load is below 90 %", fits: scarceBySetting,
+				text: "Remove GCHighMemPercent, or raise it: it makes memory count as scarce.", settings: []*setting{&usualHighMem},
+			},
+			{
+				when: "otherwise", fits: func(j *judgement, f *Finding) bool { return !scarceBySetting(j, f) },
+				text: "Try to free memory, or to raise the container's limit: under high memory load with a fragmented gen 2 the GC replaces gen 1 GCs with full blocking ones.", settings: []*setting{&highMemPercent},
+				basis: Basis{Untried: "no machine at hand was short of memory"},
+			},
 		},
 	},
 }
@@ -209,6 +235,12 @@ func (j *judgement) loadText() string {
 	}
 }
 
+// scarceBySetting reports whether memory counts as scarce only because of GCHighMemPercent.
+func scarceBySetting(j *judgement, _ *Finding) bool {
+	load, known := j.Summary.Heap.MaxLoad.Get()
+	return known && load < highLoad && highMemoryLoad(j.Summary.Process) < highLoad && j.tallies[lowMemory].count == 0
+}
+
 func memoryScarce(j *judgement) (Finding, bool) {
 	high, low := &j.tallies[highMemory], &j.tallies[lowMemory]
 	if high.count == 0 && low.count == 0 {
@@ -220,6 +252,10 @@ func memoryScarce(j *judgement) (Finding, bool) {
 		Description: fmt.Sprintf("At %s, %d %% or more of %s was in use, up to %d %%.%s",
 			gcs(high.count), threshold, j.loadText(), load, j.limitText()),
 		Evidence: []Figure{{"memory_load_pct", float64(load)}, {"at_high_load", float64(high.count)}, {"low_memory_signals", float64(low.count)}},
+	}
+	if scarceBySetting(j, nil) {
+		f.Description = fmt.Sprintf("GCHighMemPercent=%d makes the GC treat memory as scarce: at %s, up to %d %% of %s was in use.%s",
+			threshold, gcs(high.count), load, j.loadText(), j.limitText())
 	}
 	j.quote(&f, high)
 	if high.count == 0 {

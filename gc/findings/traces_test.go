@@ -142,10 +142,10 @@ func TestCausesOfModes(t *testing.T) {
 		},
 		{"net10-wks-handles-collect.nettrace.gz", "R50", []string{"ConditionalWeakTable"}, nil},
 		{"net10-wks-pin-collect.nettrace.gz", "", []string{"pinned object heap"}, []string{"GCLOHThreshold="}},
-		{"net10-wks-gen0size-loh-collect.nettrace.gz", "R24", []string{"DOTNET_GCLOHThreshold=", "clears the memory of a new large array"}, []string{"no processor to run on"}},
+		{"net10-wks-gen0size-loh-collect.nettrace.gz", "R24", []string{"Check the sizes before raising GCLOHThreshold", "clears the memory of a new large array"}, []string{"no processor to run on"}},
 		{"net10-wks-pressure-collect.nettrace.gz", "R52", []string{"Such GCs come from GC.AddMemoryPressure", "gen2_too_small"}, []string{"GC.Collect induced"}},
 		{"net10-wks-induced-collect.nettrace.gz", "R21", []string{"Start with R21: the program calls GC.Collect."}, []string{"GCgen0size"}},
-		{"net10-wks-conserve-fragment-collect.nettrace.gz", "R43", []string{"If GCConserveMemory is set, lower it"}, nil},
+		{"net10-wks-conserve-fragment-collect.nettrace.gz", "R43", []string{"than GCConserveMemory", "Lower GCConserveMemory or remove it"}, nil},
 		{
 			"net9-srv-datas-web-collect.nettrace.gz", "",
 			[]string{"DOTNET_GCDynamicAdaptationMode=0x0", "it aims at 2 %", "DATAS runs these GCs", "DOTNET_GCConserveMemory=0x1"},

@@ -77,7 +77,7 @@ func NewDetails(o *selection.Selection, info *trace.Info) *Details {
 		phases: make(map[uint64]*Phases), joins: make(map[uint64]*join.Sum), induced: make(map[induced]int), kinds: make(map[*trace.Descriptor]*fed),
 	}
 	d.allocs.Stacks, d.allocs.Types = symbol.NewStacks(&d.table), &d.types
-	d.allocs.LargeLimit = findings.ProposedLOHThreshold
+	d.allocs.LargeLimits = findings.ProposedLOHThresholds()
 	d.handles.Stacks, d.finalizers.Types = d.allocs.Stacks, &d.types
 	d.background.Done, d.join.Done = d.addPhases, d.addJoins
 	d.readers = d.allReaders()
@@ -216,9 +216,7 @@ func (d *Details) of(p *gc.Process) findings.Details {
 		Pins: d.pinnedTypes(p.PID), Finalized: d.finalizedTypes(p.PID), Joins: d.joins[p.PID],
 	}
 	found.Handles, found.PinnedFrom = d.handlesOf(p.PID)
-	if below, known := d.allocs.LargeBelow(p.PID, source); known {
-		found.LargeBelow = gc.Some(below)
-	}
+	found.LargeBelow = d.allocs.LargeBelow(p.PID, source)
 	return found
 }
 

@@ -54,6 +54,12 @@ public static class Cures {
   // Large arrays of many sizes, or of few from a pool, of which some live on.
   static void M_sizes_bad() { var keep = new List<byte[]>(); var r = new Random(1); while (!Done) { var b = new byte[90000+(int)(work*50%2000000)]; if (r.Next(8)==0) keep.Add(b); if (keep.Count>120) keep.RemoveAt(r.Next(keep.Count)); sink = b; Garbage(100, 200); work++; } }
   static void M_sizes_good() { var keep = new List<byte[]>(); var r = new Random(1); while (!Done) { var b = rent(90000+(int)(work*50%2000000)); if (r.Next(8)==0) keep.Add(b); else giveBack(b, false); if (keep.Count>120) { int i = r.Next(keep.Count); giveBack(keep[i], false); keep.RemoveAt(i); } Garbage(100, 200); work++; } }
+  // The same, and every 1,000 arrays a GC that compacts the LOH.
+  static void M_sizes_compact() { var mode = typeof(System.Runtime.GCSettings).GetProperty("LargeObjectHeapCompactionMode"); var keep = new List<byte[]>(); var r = new Random(1); while (!Done) { var b = new byte[90000+(int)(work*50%2000000)]; if (r.Next(8)==0) keep.Add(b); if (keep.Count>120) keep.RemoveAt(r.Next(keep.Count)); sink = b; Garbage(100, 200); work++; if (work%1000==0) { mode.SetValue(null, Enum.ToObject(mode.PropertyType, 2)); GC.Collect(); } } }
+  // 120 of these arrays stay after a peak of 2,000: as they are, or compacted once.
+  static void Peak(bool compact) { var keep = new List<byte[]>(); var r = new Random(1); for (int i=0;i<2000;i++) keep.Add(new byte[90000+r.Next(300000)]); for (int i=keep.Count-1;i>=0;i--) if (i%16!=0) keep[i] = null; GC.Collect(); if (compact) { var mode = typeof(System.Runtime.GCSettings).GetProperty("LargeObjectHeapCompactionMode"); mode.SetValue(null, Enum.ToObject(mode.PropertyType, 2)); GC.Collect(); } while (!Done) { Garbage(100, 200); work++; } GC.KeepAlive(keep); }
+  static void M_peak_bad() { Peak(false); }
+  static void M_peak_compact() { Peak(true); }
   // Finalizable objects: left to their finalizers, or disposed.
   class Resource { public byte[] b = new byte[400]; ~Resource() { b[0] = 1; } public void Dispose() { b[0] = 1; GC.SuppressFinalize(this); } }
   static void M_finalize_bad() { while (!Done) { for (int i=0;i<1000;i++) sink = new Resource(); work++; } }
