@@ -3,6 +3,8 @@ package compare
 import (
 	"math"
 	"math/rand/v2"
+
+	"github.com/gctrail/gctrail/internal/student"
 )
 
 // maxDivisions is how many ways to divide the runs are all tried; of more, as many as
@@ -17,6 +19,9 @@ const drawnDivisions = 9_999
 // differs as clearly. It holds for any distribution of equal runs, and however the
 // metrics depend on each other. See Westfall and Young, Resampling-Based Multiple
 // Testing, 1993 (single-step maxT).
+//
+// Of few runs that is at best one in 126, which noise reaches as often. The p-value of
+// Student's t test, times the number of metrics, must therefore be as small.
 type permuted struct {
 	before  int // runs on the first side
 	metrics []centred
@@ -53,9 +58,10 @@ func (f *permuted) test() []float64 {
 	for i := range first {
 		first[i] = i
 	}
-	observed := make([]float64, len(f.metrics))
+	observed, byT := make([]float64, len(f.metrics)), make([]float64, len(f.metrics))
 	for k := range f.metrics {
 		observed[k] = f.metrics[k].distance(first)
+		byT[k] = min(1, float64(len(f.metrics))*f.metrics[k].studentP(first))
 	}
 	p, all := make([]float64, len(f.metrics)), 0.0
 	count := func(side []int) {
@@ -72,7 +78,7 @@ func (f *permuted) test() []float64 {
 	}
 	divisions(n, first, count)
 	for k := range p {
-		p[k] /= all
+		p[k] = max(p[k]/all, byT[k])
 	}
 	return p
 }
@@ -120,16 +126,32 @@ const leastError = 0.05
 // distance returns how clearly the chosen values differ from the others: the difference
 // of the means in standard errors, or none where it does not matter.
 func (m *centred) distance(chosen []int) float64 {
+	shift, standardError := m.divided(chosen)
+	if !(shift > m.matters) {
+		return 0
+	}
+	return shift / (standardError + leastError*m.matters)
+}
+
+// studentP returns the two-sided p-value of Student's t test that the chosen values and the
+// others have the same mean.
+func (m *centred) studentP(chosen []int) float64 {
+	shift, standardError := m.divided(chosen)
+	if shift == 0 {
+		return 1
+	}
+	return 2 * student.Tail(shift/standardError, float64(len(m.values)-2))
+}
+
+// divided returns the difference between the means of the chosen values and the others, and
+// its standard error.
+func (m *centred) divided(chosen []int) (shift, standardError float64) {
 	sum := 0.0
 	for _, i := range chosen {
 		sum += m.values[i]
 	}
 	// All values add up to zero, so the others add up to -sum.
 	a, b := float64(len(chosen)), float64(len(m.values)-len(chosen))
-	shift := math.Abs(sum/a + sum/b)
-	if !(shift > m.matters) {
-		return 0
-	}
 	within := max(0, m.squares-sum*sum/a-sum*sum/b) / (a + b - 2)
-	return shift / (math.Sqrt(within*(1/a+1/b)) + leastError*m.matters)
+	return math.Abs(sum/a + sum/b), math.Sqrt(within * (1/a + 1/b))
 }

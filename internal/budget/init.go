@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gctrail/gctrail/gc/compare"
+	"github.com/gctrail/gctrail/internal/student"
 )
 
 // exceeding is the share of later equal runs that may exceed any limit of a budget.
@@ -100,7 +101,7 @@ func (s *sample) limit(probability float64) float64 {
 		}
 		deviation, free = max(deviation, noise), math.Inf(1)
 	}
-	most := center + studentQuantile(probability, free)*deviation*math.Sqrt(1+1/float64(len(values)))
+	most := center + student.Quantile(probability, free)*deviation*math.Sqrt(1+1/float64(len(values)))
 	if logs {
 		most = math.Exp(most)
 	}
@@ -121,43 +122,6 @@ func moments(values []float64) (mean, deviation float64) {
 		squares += (v - mean) * (v - mean)
 	}
 	return mean, math.Sqrt(squares / (n - 1))
-}
-
-// studentQuantile returns the value that Student's t exceeds with the given probability,
-// below one half; with infinitely many degrees of freedom, that of the normal
-// distribution.
-func studentQuantile(probability, freedom float64) float64 {
-	if math.IsInf(freedom, 1) {
-		return math.Sqrt2 * math.Erfinv(1-2*probability)
-	}
-	// With t = sqrt(freedom)·tan(a), the density of a is proportional to cos(a)^(freedom-1).
-	low, high := 0.0, math.Pi/2
-	whole := cosineIntegral(0, freedom-1)
-	for range 60 {
-		middle := (low + high) / 2
-		if cosineIntegral(middle, freedom-1)/(2*whole) > probability {
-			low = middle
-		} else {
-			high = middle
-		}
-	}
-	return math.Sqrt(freedom) * math.Tan(low)
-}
-
-// cosineIntegral integrates cos(a)^power from the given angle to a right one, by Simpson's
-// rule.
-func cosineIntegral(from, power float64) float64 {
-	const steps = 200
-	width := (math.Pi/2 - from) / steps
-	sum := 0.0
-	for i := range steps + 1 {
-		weight := 2.0 + 2*float64(i%2)
-		if i == 0 || i == steps {
-			weight = 1
-		}
-		sum += weight * math.Pow(max(0, math.Cos(from+float64(i)*width)), power)
-	}
-	return sum * width / 3
 }
 
 // round rounds up to three significant digits, and the counts and bytes of a run to whole

@@ -9,17 +9,6 @@ import (
 	"github.com/gctrail/gctrail/gc/compare"
 )
 
-// The quantiles are those of printed tables.
-func TestStudentQuantile(t *testing.T) {
-	for _, test := range []struct{ probability, freedom, want float64 }{
-		{0.025, 1, 12.706}, {0.025, 4, 2.776}, {0.005, 4, 4.604}, {0.01, 9, 2.821}, {0.0005, 4, 8.610}, {0.025, 30, 2.042}, {0.025, math.Inf(1), 1.960},
-	} {
-		if got := studentQuantile(test.probability, test.freedom); math.Abs(got-test.want) > 0.001*test.want {
-			t.Errorf("t(%v, %v) = %.4f, want %.3f", test.probability, test.freedom, got, test.want)
-		}
-	}
-}
-
 // noisy returns runs whose pauses and sizes differ from run to run as much as given.
 func noisy(random *rand.Rand, n int, noise float64) []*compare.Run {
 	runs := make([]*compare.Run, n)
