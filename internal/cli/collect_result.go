@@ -122,8 +122,13 @@ func writeCulprit(p *text.Page, r *collect.Result, target string) {
 
 // writeVerdict writes what the report of the file begins with.
 func writeVerdict(p *text.Page, r *collect.Result) {
-	if r.Collections == 0 {
-		p.Heading("No GC happened in %s.", units.Duration(r.Trace.Info().Last))
+	switch kept := units.Duration(r.Trace.Info().Last); {
+	case r.Collections == 0 && r.Joined && r.Followed > 0:
+		p.Heading("No GC happened in the %s that are kept; %s before. Keep more with --keep.", kept,
+			text.Plural(r.Followed, "GC happened", "GCs happened"))
+		return
+	case r.Collections == 0:
+		p.Heading("No GC happened in %s.", kept)
 		return
 	}
 	report.Of(r.Trace, r.Found).WriteVerdict(p)

@@ -131,6 +131,7 @@ type Result struct {
 	Trace       trace.Source // which was read to its end
 	Found       []findings.Result
 	Collections int64
+	Followed    int64 // collections of the whole session, of which a ring keeps the last
 }
 
 // A Status is how far collecting has come.

@@ -19,10 +19,10 @@ func (c *capture) result() (*Result, error) {
 	r := &Result{
 		Path: c.path, Size: c.out.Size(), Regular: c.out.Regular() && !errors.Is(c.failed, tracefile.ErrGone), Plan: c.plan, Config: &c.session.Config,
 		Triggered: c.trigger != nil, Joined: c.ring != nil, RingCut: c.ring != nil && c.ring.Cut(),
-		Failed: c.failed, Stopped: c.stopped, Broken: c.broken, Displaced: c.displaced,
+		Followed: c.collections.Load(), Failed: c.failed, Stopped: c.stopped, Broken: c.broken, Displaced: c.displaced,
 	}
 	if c.ring == nil {
-		r.Trace, r.Found, r.Collections = c.reader, c.found.Judge(findings.TraceOf(c.reader)), c.collections.Load()
+		r.Trace, r.Found, r.Collections = c.reader, c.found.Judge(findings.TraceOf(c.reader)), r.Followed
 		return r, nil
 	}
 	return r, r.review()

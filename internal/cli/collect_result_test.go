@@ -1,0 +1,40 @@
+package cli
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+
+	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/text"
+	"github.com/gctrail/gctrail/nettrace"
+)
+
+// TestVerdictOfKept: that there is no collection in what a ring has kept is not said of
+// all that was followed.
+func TestVerdictOfKept(t *testing.T) {
+	for _, tt := range []struct {
+		joined   bool
+		followed int64
+		want     string
+	}{
+		{false, 0, "No GC happened in 0 ms."},
+		{true, 0, "No GC happened in 0 ms."},
+		{true, 1, "No GC happened in the 0 ms that are kept; 1 GC happened before. Keep more with --keep."},
+		{true, 1600, "No GC happened in the 0 ms that are kept; 1,600 GCs happened before. Keep more with --keep."},
+	} {
+		var out bytes.Buffer
+		std := &stdio{err: text.NewPrinter(&out)}
+		p := text.PageOn(std.errTerm)
+		writeVerdict(p, &collect.Result{
+			Trace:  nettrace.NewReader(bytes.NewReader(nil), nettrace.Options{}),
+			Joined: tt.joined, Followed: tt.followed,
+		})
+		if err := std.err.Page(p); err != nil {
+			t.Fatal(err)
+		}
+		if got := strings.Join(strings.Fields(out.String()), " "); got != tt.want {
+			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}
