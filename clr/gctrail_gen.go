@@ -151,3 +151,31 @@ func (e *CgroupPressure) Append(dst []byte, version uint32, ptrSize int) []byte 
 
 // EventKind is KindCgroupPressure.
 func (*CgroupPressure) EventKind() Kind { return KindCgroupPressure }
+
+// MachineTime is event 6 of the provider gctrail, level Informational.
+//
+// Added by gctrail collect: how long the machine's processors worked since it started,
+// and how long a hypervisor kept them from it, summed up over processors, from
+// /proc/stat.
+type MachineTime struct {
+	BusyNanoseconds   uint64
+	StolenNanoseconds uint64
+}
+
+// Decode sets e from a payload; see the package comment for its contract.
+func (e *MachineTime) Decode(version uint32, payload []byte, ptrSize int) error {
+	c := binread.At(payload, 0)
+	e.BusyNanoseconds = c.U64()
+	e.StolenNanoseconds = c.U64()
+	return wrap("MachineTime", c.Err())
+}
+
+// Append appends e as a payload; see the package comment for its contract.
+func (e *MachineTime) Append(dst []byte, version uint32, ptrSize int) []byte {
+	dst = le.AppendUint64(dst, e.BusyNanoseconds)
+	dst = le.AppendUint64(dst, e.StolenNanoseconds)
+	return dst
+}
+
+// EventKind is KindMachineTime.
+func (*MachineTime) EventKind() Kind { return KindMachineTime }

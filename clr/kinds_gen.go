@@ -148,6 +148,7 @@ const (
 	KindProcessThrottling
 	KindMachinePressure
 	KindCgroupPressure
+	KindMachineTime
 	numKinds
 )
 
@@ -274,6 +275,7 @@ var gctrailKinds = [...]Kind{
 	3: KindProcessThrottling,
 	4: KindMachinePressure,
 	5: KindCgroupPressure,
+	6: KindMachineTime,
 }
 
 // newEvent makes the struct of each kind.
@@ -388,4 +390,5 @@ var newEvent = [numKinds]func() Event{
 	KindProcessThrottling:             func() Event { return new(ProcessThrottling) },
 	KindMachinePressure:               func() Event { return new(MachinePressure) },
 	KindCgroupPressure:                func() Event { return new(CgroupPressure) },
+	KindMachineTime:                   func() Event { return new(MachineTime) },
 }

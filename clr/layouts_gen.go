@@ -1832,6 +1832,16 @@ var schemas = [numKinds]schema{
 				}},
 		},
 	},
+	KindMachineTime: {
+		name: "MachineTime", provider: GctrailProvider, id: 6, opcode: 0, level: 4, keywords: 0x0,
+		layouts: []layout{
+			{version: 0,
+				fields: []field{
+					{key: `"BusyNanoseconds":`, code: codeU64},
+					{key: `"StolenNanoseconds":`, code: codeU64},
+				}},
+		},
+	},
 }
 
 // dynamicSchemas are those of the events inside GCDynamicEvent.

@@ -93,7 +93,7 @@ func Head(d *trace.Descriptor) int {
 // Identifies reports whether events of a kind identify their process.
 func Identifies(d *trace.Descriptor) bool {
 	switch clr.KindOf(d.Provider, d.ID) {
-	case clr.KindRuntimeInformationStart, clr.KindRuntimeInformationDCStart, clr.KindGCSettingsRundown, clr.KindProcessInfo:
+	case clr.KindRuntimeInformationStart, clr.KindRuntimeInformationDCStart, clr.KindGCSettingsRundown, clr.KindProcessInfo, clr.KindProcessLimits:
 		return true
 	}
 	return false
@@ -244,6 +244,12 @@ var handlers = [...]func(*Model, *event){
 	clr.KindGCSettingsRundown:           (*Model).settings,
 	clr.KindExceptionThrown:             (*Model).exceptionThrown,
 	clr.KindProcessInfo:                 (*Model).processInfo,
+	clr.KindProcessLimits:               (*Model).processLimits,
+	clr.KindProcessThreadTime:           (*Model).threadTime,
+	clr.KindProcessThrottling:           (*Model).throttling,
+	clr.KindMachinePressure:             (*Model).processorPressure,
+	clr.KindCgroupPressure:              (*Model).processorPressure,
+	clr.KindMachineTime:                 (*Model).machineTime,
 }
 
 func handler(k clr.Kind) func(*Model, *event) {

@@ -32,7 +32,10 @@ type Process struct {
 	// Suspensions are those that belong to no collection, by reason and kind.
 	Suspensions []SuspensionTotal
 
-	NoGC       NoGC
+	NoGC      NoGC
+	Limits    *Limits // nil if the trace has none
+	Processor ProcessorTime
+
 	Pressure   Pressure
 	AllocWaits AllocWaits
 	// OutOfMemory counts the OutOfMemoryExceptions thrown, where the trace records

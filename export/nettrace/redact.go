@@ -13,10 +13,11 @@ import (
 )
 
 // kept are the fields that redaction does not change, because the runtime
-// itself writes them.
+// itself writes them, or because gctrail writes nothing into them that names anything.
 var kept = map[clr.Kind][]string{
 	clr.KindProcessInfo:    {"OSInformation", "ArchInformation"},
 	clr.KindGCDynamicEvent: {"Name"},
+	clr.KindProcessLimits:  {"Settings"},
 }
 
 // Unredacted returns the fields that redaction does not change, as event.field.

@@ -16,8 +16,14 @@ var joinRules = []rule{{
 	advice: []advice{
 		{when: "one heap marks more than the others", fits: waitsBecause(join.UnevenRoots), text: unevenAdvice},
 		{
-			when: "threads take long to wake up", fits: waitsBecause(join.SlowWake, join.AllSlowWake),
+			when: "threads take long to wake up, and were short of processors", fits: both(waitsBecause(join.SlowWake, join.AllSlowWake), starved),
 			text: "Give the process the processors that its GC threads need: raise its CPU limit, or move other programs away.",
+		},
+		{
+			when: "threads take long to wake up, and the trace does not show whether processors were short",
+			fits: both(waitsBecause(join.SlowWake, join.AllSlowWake), shortOfProcessors(0)),
+			text: "Find out whether the GC threads get the processors that they need: look at the CPU quota, and at other programs.",
+			next: []Step{{Action: Record, Purpose: "on Linux, also record whether threads wait for processors", Recording: Collections}},
 		},
 		{
 			when: "threads take long to wake up, and there are more than four heaps", settings: []*setting{&fewerHeaps}, text: "Or use fewer heaps.",
@@ -26,7 +32,8 @@ var joinRules = []rule{{
 			},
 		},
 		{
-			when: "one heap works longer than the others", fits: waitsBecause(join.SlowWork),
+			when: "one heap works longer than the others, and processors may have been short",
+			fits: both(waitsBecause(join.SlowWork), func(j *judgement, f *Finding) bool { return !shortOfProcessors(noShortage)(j, f) }),
 			text: "Look for other programs on the processor of that heap's thread.",
 		},
 		{
@@ -46,6 +53,11 @@ var joinRules = []rule{{
 
 // unevenAdvice is what to do where one thread marks more than the others.
 const unevenAdvice = "Look for one huge array or one long linked list that refers to most of the young objects: one GC thread marks through it."
+
+// both reports whether two conditions hold.
+func both(a, b func(*judgement, *Finding) bool) func(*judgement, *Finding) bool {
+	return func(j *judgement, f *Finding) bool { return a(j, f) && b(j, f) }
+}
 
 func waitsBecause(causes ...join.Cause) func(*judgement, *Finding) bool {
 	return func(j *judgement, _ *Finding) bool {

@@ -33,7 +33,7 @@ func TestWaitingHeaps(t *testing.T) {
 		{"a single heap", sum(9, idle(0, 60*ms, 0, 60*ms)), ""},
 		{"little waiting", sum(9, idle(0, 40*ms, 0, 0), idle(1, 5*ms, 4*ms, 40*ms)), ""},
 		{"a heap works longer", sum(9, idle(0, 60*ms, 0, 0), idle(1, 0, 0, 60*ms)), "Look for other programs"},
-		{"all wake up late", sum(9, idle(0, 10*ms, 40*ms, 0), idle(1, 10*ms, 40*ms, 10*ms)), "Give the process the processors"},
+		{"all wake up late", sum(9, idle(0, 10*ms, 40*ms, 0), idle(1, 10*ms, 40*ms, 10*ms)), "Find out whether the GC threads get the processors"},
 		{"no heap stands out", sum(9, idle(0, 40*ms, 0, 30*ms), idle(1, 40*ms, 0, 40*ms)), "Many short phases"},
 	} {
 		j := &judgement{Case: &Case{Details: Details{Joins: c.sum}}}

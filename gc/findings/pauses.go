@@ -71,9 +71,23 @@ var pauseRules = []rule{
 		id: "R11", title: "some pauses are unusually long for what the GC promoted", kind: generic,
 		threshold: "of 20 or more blocking or foreground GCs of one generation, one worked for 10 ms or longer: over 5 times as long as the bytes it promoted explain (by a robust line through the others), and 6 median absolute deviations more; the GCs before and after it did not, and it is not among the first 2 s of the program",
 		source:    "gc-analysis R11, after mem-doc on a GC of 200 ms among ones of 5 and 6 ms that promoted as much; thresholds own",
+		tested:    []Claim{{"lab concat, .NET 10, on a busy machine", "one of its GCs was preempted for 136 of its 137 ms"}},
 		find:      oddPauses,
 		advice: []advice{
-			{text: "Look for what else ran at that time: other processes, a CPU quota below the number of heaps, paging. A trace with context switches shows it."},
+			{
+				when: "threads were short of processors", fits: starved, text: "Solve the shortage of processors first: it can make any pause long.",
+				basis: Basis{Measured: []Measurement{{"lab list, .NET 10, beside eight busy loops on two processors", "cpu.shares=262144 instead of 1024", "8.11 ms to suspend, 554 ms a GC", "0.04 ms to suspend, 0.20 ms a GC"}}},
+			},
+			{
+				when: "threads were not short of processors", fits: shortOfProcessors(noShortage),
+				text:  "Look for paging, and for what else the machine did at that time: over the whole trace, processors were not short. A trace with context switches shows it.",
+				basis: Basis{Looks: true},
+			},
+			{
+				when: "the trace does not show whether processors were short", fits: shortOfProcessors(0),
+				text:  "Look for what else ran at that time: other processes, a CPU quota below the number of heaps, paging. A trace with context switches shows it.",
+				basis: Basis{Looks: true},
+			},
 		},
 	},
 	{

@@ -54,7 +54,7 @@ func (k ruleKind) String() string { return enum.Name("ruleKind", kindNames[:], k
 // rules lists all rules. Findings of equal severity, kind and weight are reported in
 // this order.
 var rules = slices.Concat(
-	pauseRules, limitRules, inducedRules, fullRules, largeRules, markRules, rootRules, pinRules, suspensionRules,
+	pauseRules, limitRules, inducedRules, fullRules, largeRules, markRules, rootRules, pinRules, suspensionRules, processorRules,
 	youngRules, serverRules, joinRules, memoryRules, traceRules,
 )
 

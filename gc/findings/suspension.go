@@ -16,15 +16,29 @@ var suspensionRules = []rule{
 		id: "R10", title: "threads are slow to suspend", kind: cause, minor: true,
 		threshold: "three suspensions of 10 ms or more, not counting the time they waited for another suspension; or suspensions of 1 ms on average that make up a quarter of the pauses",
 		source:    "mem-doc: normal is way below 1 ms, tens of milliseconds are a definite problem",
+		tested:    []Claim{{"lab slowsus, .NET 10", "a thread clears memory in one call that cannot be suspended: 99.7 % of the pauses is suspension"}},
 		find:      slowToSuspend,
 		advice: []advice{
 			{
-				when: "most gen 2 GCs ran for large objects", fits: clearsLargeArrays,
-				text: "Reuse large arrays with ArrayPool<T>: a thread that clears the memory of a new large array is suspended only when it has finished. That is more likely here than a loop or a shortage of processors.",
+				when: "most of what made gen 2 GCs run are arrays in the LOH", fits: clearsLargeArrays,
+				text:  "Try reusing large arrays with ArrayPool<T>: a thread that clears the memory of a new large array is suspended only when it has finished. To verify, compare suspend_ms.",
+				basis: Basis{Untried: "the programs that allocate large arrays cannot reuse them"},
 			},
 			{
-				when: "otherwise", fits: func(j *judgement, f *Finding) bool { return !clearsLargeArrays(j, f) },
-				text: "Find the thread that does not reach a safe point: a loop without calls, page faults, or no processor to run on. CPU samples and context switches during a suspension show it. In a container, compare the CPU quota with the threads that want to run.",
+				when: "threads were short of processors", fits: starved,
+				text:  "Solve the shortage of processors first: a thread that waits for one does not reach its safe point.",
+				basis: Basis{Measured: []Measurement{{"lab list, .NET 10, beside eight busy loops on two processors", "cpu.shares=262144 instead of 1024", "8.11 ms to suspend, 554 ms a GC", "0.04 ms to suspend, 0.20 ms a GC"}}},
+			},
+			{
+				when: "threads were not short of processors", fits: shortOfProcessors(noShortage),
+				text:  "Find the thread that does not reach a safe point: a loop without calls, a copy of much memory, or page faults. Processors were not short in this trace. CPU samples during a suspension show it.",
+				basis: Basis{Looks: true},
+			},
+			{
+				when: "the trace does not show whether processors were short", fits: shortOfProcessors(0),
+				text:  "Find the thread that does not reach a safe point: a loop without calls, a copy of much memory, page faults, or no processor to run on. This trace does not show which.",
+				basis: Basis{Looks: true},
+				next:  []Step{{Action: Record, Purpose: "on Linux, also record whether threads wait for processors", Recording: Collections}},
 			},
 		},
 	},
@@ -82,8 +96,10 @@ func slowToSuspend(j *judgement) (Finding, bool) {
 	return f, true
 }
 
-func clearsLargeArrays(j *judgement, _ *Finding) bool {
-	return of(j.tallies[forLargeObjects].count, j.tallies[full].count) >= largeShare
+// clearsLargeArrays reports whether the LOH, and not the POH, made most gen 2 GCs run, and
+// nothing shows a shortage of processors.
+func clearsLargeArrays(j *judgement, f *Finding) bool {
+	return of(j.tallies[forLargeObjects].count, j.tallies[full].count) >= largeShare && j.large[0] > j.large[1] && !starved(j, f)
 }
 
 // Suspensions returns the suspensions that belong to no collection. Those in

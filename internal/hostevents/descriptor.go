@@ -18,6 +18,8 @@ var descriptors = map[clr.Kind]*trace.Descriptor{
 		field("Periods", trace.Uint64), field("ThrottledPeriods", trace.Uint64), field("ThrottledNanoseconds", trace.Uint64)),
 	clr.KindMachinePressure: describe(clr.KindMachinePressure, field("WaitMicroseconds", trace.Uint64)),
 	clr.KindCgroupPressure:  describe(clr.KindCgroupPressure, field("WaitMicroseconds", trace.Uint64)),
+	clr.KindMachineTime: describe(clr.KindMachineTime,
+		field("BusyNanoseconds", trace.Uint64), field("StolenNanoseconds", trace.Uint64)),
 }
 
 func field(name string, t trace.TypeCode) trace.Field { return trace.Field{Name: name, Type: t} }

@@ -124,5 +124,8 @@ func eventsOf(s *proccpu.Sample) []clr.Event {
 	if d, known := s.Cgroup.Get(); known {
 		all = append(all, &clr.CgroupPressure{WaitMicroseconds: uint64(d.Microseconds())})
 	}
+	if busy, known := s.Busy.Get(); known {
+		all = append(all, &clr.MachineTime{BusyNanoseconds: uint64(busy), StolenNanoseconds: uint64(s.Stolen.Or(0))})
+	}
 	return all
 }

@@ -96,13 +96,6 @@ func (s *Scan) stalled(b *procfile.Buffer, path string) gc.Opt[time.Duration] {
 	return t
 }
 
-func (s *Scan) ofMachine(b *procfile.Buffer, root string) gc.Opt[time.Duration] {
-	if !s.asked {
-		s.asked, s.machine = true, pressureOf(b, filepath.Join(root, "/proc/pressure/cpu"))
-	}
-	return s.machine
-}
-
 // pressureOf reads the total of the line "some avg10=… total=…", in microseconds.
 func pressureOf(b *procfile.Buffer, path string) gc.Opt[time.Duration] {
 	text, err := b.Read(path)

@@ -28,6 +28,9 @@ type Sample struct {
 	// The time in which some thread of the machine, or of the cgroup, waited for a
 	// processor.
 	Machine, Cgroup gc.Opt[time.Duration]
+	// How long the machine's processors worked since it started, and how long a
+	// hypervisor kept them from it, summed up.
+	Busy, Stolen gc.Opt[time.Duration]
 }
 
 // Limits are what a process may use, and how its garbage collector is configured.

@@ -93,10 +93,19 @@ func (r *Reader) settings() []string {
 	var settings []string
 	for variable := range bytes.SplitSeq(text, []byte{0}) {
 		if s := string(variable[:min(len(variable), maxSetting+1)]); configures(s) && len(settings) < maxSettings {
-			settings = append(settings, s)
+			settings = append(settings, withoutPath(s))
 		}
 	}
 	return settings
+}
+
+// withoutPath replaces the value of a setting that names a file: a trace has no need of it.
+func withoutPath(setting string) string {
+	name, value, _ := strings.Cut(setting, "=")
+	if strings.ContainsAny(value, `/\`) {
+		return name + "=…"
+	}
+	return setting
 }
 
 // configures reports whether a variable is one of the garbage collector's: DOTNET_GC… or

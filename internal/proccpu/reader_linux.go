@@ -39,11 +39,13 @@ type group struct {
 // A Scan holds what several readers need in one round, so that it is read once. The
 // zero Scan is empty; use a new one for each round.
 type Scan struct {
-	machine  gc.Opt[time.Duration]
-	asked    bool
+	machine  *machine // nil before it was read
 	throttle map[string]throttling
 	pressure map[string]gc.Opt[time.Duration]
 }
+
+// A machine is what was read of all processors.
+type machine struct{ stalled, busy, stolen gc.Opt[time.Duration] }
 
 type throttling struct {
 	periods, throttled gc.Opt[int64]
@@ -71,7 +73,8 @@ func (r *Reader) Read(scan *Scan) (Sample, error) {
 		s.Periods, s.Throttled, s.ThrottledFor = t.periods, t.throttled, t.time
 		s.Cgroup = scan.stalled(b, r.group.pressure)
 	}
-	s.Machine = scan.ofMachine(b, r.root)
+	m := scan.ofMachine(b, r.root)
+	s.Machine, s.Busy, s.Stolen = m.stalled, m.busy, m.stolen
 	return s, nil
 }
 

@@ -41,10 +41,11 @@ func TestVersion2(t *testing.T) {
 	write(t, root, map[string]string{
 		"proc/7/cgroup":                                "0::/kubepods/pod1/box\n",
 		"proc/7/status":                                "Name:\tweb\nCpus_allowed:\t0,0000000f\n",
-		"proc/7/environ":                               "PATH=/bin\x00DOTNET_gcServer=1\x00DOTNET_TieredPGO=0\x00SECRET=DOTNET_GCx=1\x00COMPlus_GCHeapCount=4\x00DOTNET_GC=\x00",
+		"proc/7/environ":                               "PATH=/bin\x00DOTNET_gcServer=1\x00DOTNET_TieredPGO=0\x00SECRET=DOTNET_GCx=1\x00COMPlus_GCHeapCount=4\x00DOTNET_GCName=/home/me/libclrgc.so\x00DOTNET_GC=\x00",
 		"proc/7/task/7/schedstat":                      "1000 200 5\n",
 		"proc/7/task/8/schedstat":                      "50 70 1\n",
 		"proc/pressure/cpu":                            "some avg10=1.00 avg60=2.00 avg300=3.00 total=900\nfull avg10=0.00 avg60=0.00 avg300=0.00 total=0\n",
+		"proc/stat":                                    "cpu  10 20 30 4000 50 6 7 8 9 10\ncpu0 1 2 3 4\n",
 		"sys/devices/system/cpu/online":                "0-7,16\n",
 		"sys/fs/cgroup/kubepods/pod1/cpu.stat":         "usage_usec 5\nnr_periods 10\nnr_throttled 3\nthrottled_usec 4000\n",
 		"sys/fs/cgroup/kubepods/pod1/cpu.max":          "50000 100000\n",
@@ -56,7 +57,7 @@ func TestVersion2(t *testing.T) {
 	})
 	r := newReader(root, 7)
 	l := r.Limits()
-	if !slices.Equal(l.Settings, []string{"DOTNET_gcServer=1", "COMPlus_GCHeapCount=4"}) {
+	if !slices.Equal(l.Settings, []string{"DOTNET_gcServer=1", "COMPlus_GCHeapCount=4", "DOTNET_GCName=…"}) {
 		t.Errorf("settings: %q", l.Settings)
 	}
 	if l.Processors != 4 || l.Machine != 9 || l.Quota != 50*time.Millisecond || l.Period != 100*time.Millisecond {
@@ -66,6 +67,7 @@ func TestVersion2(t *testing.T) {
 		Threads: gc.Some(2), Run: gc.Some(time.Duration(0)), Wait: gc.Some(time.Duration(0)),
 		Periods: gc.Some(int64(10)), Throttled: gc.Some(int64(3)), ThrottledFor: gc.Some(4 * time.Millisecond),
 		Machine: gc.Some(900 * time.Microsecond), Cgroup: gc.Some(77 * time.Microsecond),
+		Busy: gc.Some(730 * time.Millisecond), Stolen: gc.Some(80 * time.Millisecond),
 	}
 	expect(t, r, want)
 	write(t, root, map[string]string{
@@ -125,6 +127,7 @@ func TestHostile(t *testing.T) {
 		"proc/7/status":                 "Cpus_allowed:\txyz\n",
 		"proc/7/task/7/schedstat":       "-1 99999999999999999999 3\n",
 		"proc/pressure/cpu":             "some total=many\n",
+		"proc/stat":                     "cpu  1 2 3\n",
 		"sys/devices/system/cpu/online": "9-3\n",
 		"sys/fs/cgroup/cpu.stat":        "nr_periods -5\n",
 		"sys/fs/cgroup/cpu.max":         "9223372036854775807 9223372036854775807\n",

@@ -22,6 +22,7 @@ var cuts = [...]cut{
 	{"memory.timeline", ofMemory(func(m *jsonMemory) { m.Timeline = []jsonMoment{} })},
 	{"percentiles", ofProcesses(func(p *jsonProcess) { p.Percentiles = []jsonPercentile{} })},
 	{"longest_pauses", ofProcesses(func(p *jsonProcess) { p.Omitted.Pauses += len(p.Longest); p.Longest = []jsonLongest{} })},
+	{"processors", ofProcesses(func(p *jsonProcess) { p.Processors = nil })},
 	{"command_line", ofProcesses(func(p *jsonProcess) { p.CommandLine = nil })},
 	{"further processes", func(r *jsonReport) { r.Processes = r.Processes[:min(len(r.Processes), 3)] }},
 	{"further settings", ofFindings(func(f *jsonFinding) { f.Settings = f.Settings[:min(len(f.Settings), 1)] })},

@@ -145,6 +145,14 @@ var figures = []Figure{
 		Source: "GenerationSize0 to 4 of GCHeapStats; SizeAfter of GCPerHeapHistory",
 	},
 	{
+		Name: "thread wait", Unit: "ms", Keys: []string{"thread_wait_ms", "thread_run_ms", "thread_wait_pct", "thread_wait_pct_in_pauses"},
+		Text: "How long the process's threads could run but waited for a processor, beside how long they ran, and the share of waiting, in the whole time and around GC pauses. Only in traces that collect made on Linux.", Source: "ProcessThreadTime of the provider gctrail",
+	},
+	{
+		Name: "throttled", Unit: "ms", Keys: []string{"throttled_ms", "quota_periods", "throttled_periods", "quota_processors"},
+		Text: "How long the CPU quota of the process's cgroup kept threads from running, summed up over processors, and in how many of the quota's periods. Only in traces that collect made on Linux.", Source: "ProcessThrottling and ProcessLimits of the provider gctrail",
+	},
+	{
 		Name: "resident", Unit: "bytes", Keys: []string{"rss_bytes", "resident MB", "RSS"},
 		Text: "The process's memory that is in RAM, of whatever kind. Linux only.", Source: "VmRSS of /proc/PID/status",
 	},

@@ -47,6 +47,7 @@ type (
 		Findings    []jsonFinding    `json:"findings"`
 		Suspensions []jsonSuspension `json:"suspensions_without_gc"`
 		Timeline    *jsonTimeline    `json:"timeline"`
+		Processors  *jsonProcessors  `json:"processors"`
 		Memory      *jsonMemory      `json:"memory"`
 		Longest     []jsonLongest    `json:"longest_pauses"`
 		Percentiles []jsonPercentile `json:"percentiles"`
@@ -290,6 +291,7 @@ func (rep *Report) process(c *Case) jsonProcess {
 	j := jsonProcess{
 		PID: known(p.PID), Process: filled(p.Name), CommandLine: filled(p.CommandLine), Runtime: filled(p.Runtime), Server: optional(p.Server),
 		Code: c.Code, Verdict: c.Verdict, Totals: c.jsonAll(), Timeline: c.jsonTimeline(), Memory: c.Memory.json(),
+		Processors: processorsJSON(p),
 		Findings: []jsonFinding{}, Suspensions: []jsonSuspension{}, Longest: []jsonLongest{},
 		Percentiles: c.percentilesJSON(), Phases: c.phasesJSON(),
 		Omitted: jsonOmitted{Pauses: c.Summary.All().Pause.Count() - len(c.Summary.Longest)},

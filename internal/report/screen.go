@@ -37,6 +37,7 @@ func (rep *Report) writeScreen(p *text.Page) {
 		p.Prose("", fmt.Sprintf("%s below, ordered by total pause.", text.Plural(int64(n), "other process is", "other processes are")))
 	}
 	p.Prose("", "Evidence: "+rep.evidence()+".")
+	c.writeProcessors(p)
 	next := ""
 	if steps := rep.next(); len(steps) > 0 {
 		next = steps[0]

@@ -43,6 +43,7 @@ func (rep *Report) WriteBody(p *text.Page) {
 			c.writeFigures(p)
 			p.Prose("", c.process()+".")
 			c.writeMemoryVerdict(p)
+			c.writeProcessors(p)
 		}
 		rep.writeFindings(p, c)
 		c.writeDetails(p)

@@ -1,0 +1,210 @@
+package findings
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+const (
+	throttledShare = 5  // percent of the quota's periods; own
+	waitingShare   = 20 // percent of the time in which threads could run; own: 12 to 18 on a machine that gave a program all it wanted
+	enoughShare    = 10 // percent of the same, below which processors were not short; own
+	foreignShare   = 25 // percent of the machine's processors that other programs use; own
+	readingsShare  = 80 // percent of the pauses and of the time that readings must cover; own
+)
+
+// A shortage is why a program's threads did not run when they could; 0 if the trace does
+// not say.
+type shortage uint8
+
+const (
+	noShortage     shortage = 1 << iota
+	quotaShortage           // the cgroup's quota was used up
+	othersShortage          // other programs had the processors
+	ownShortage             // more of the program's own threads wanted to run
+)
+
+// processors returns what the recording program read of the processors, and whether the
+// threads were short of them. A trace that is not covered by readings does not say.
+func (j *judgement) processors() (t gc.ProcessorTime, s shortage) {
+	if j.Summary.Process == nil {
+		return t, 0
+	}
+	t = j.Summary.Process.Processor
+	covered, known := t.Covered.Get()
+	if !known || t.Run <= 0 || of(covered, j.Summary.Watched()) < readingsShare {
+		return t, 0
+	}
+	if th, limited := t.Throttling.Get(); limited && th.Throttled >= several && of(th.Throttled, th.Periods) >= throttledShare {
+		s = quotaShortage
+	}
+	switch share := of(t.Wait, t.Run+t.Wait); {
+	case share < enoughShare:
+		return t, max(s, noShortage)
+	case share < waitingShare:
+		return t, s
+	}
+	others, known := j.others(&t)
+	switch {
+	case !known:
+		return t, s
+	case others >= foreignShare:
+		return t, s | othersShortage
+	case s == 0:
+		return t, ownShortage
+	default:
+		return t, s // what waited may have waited for the quota
+	}
+}
+
+// others returns the share of the machine's processors that other programs used, in
+// percent.
+func (j *judgement) others(t *gc.ProcessorTime) (float64, bool) {
+	l := j.Summary.Process.Limits
+	busy, known := t.Busy.Get()
+	if !known || l == nil || l.MachineProcessors == 0 {
+		return 0, false
+	}
+	return max(0, of(busy+t.Stolen.Or(0)-t.Run, time.Duration(l.MachineProcessors)*t.Covered.Or(0))), true
+}
+
+// shortOfProcessors returns advice's test for shortages, or for what is not known.
+func shortOfProcessors(any shortage) func(*judgement, *Finding) bool {
+	return func(j *judgement, _ *Finding) bool {
+		_, s := j.processors()
+		return s&any != 0 || s == any
+	}
+}
+
+// starved reports a shortage of any kind.
+var starved = shortOfProcessors(quotaShortage | othersShortage | ownShortage)
+
+var processorRules = []rule{
+	{
+		id: "R16", title: "a CPU quota throttles the program", kind: cause, minor: true,
+		threshold: "in three periods of the cgroup's quota or more, and 5 % of them, threads had to wait for the next one; the trace was made by collect on Linux",
+		source:    "cpu.stat of the cgroup (cgroup-v2.rst); the thresholds are own",
+		tested:    []Claim{{"lab list, .NET 10, under a CPU quota of 0.4 processors", "its cgroup's cpu.stat counts it as throttled in 32 of 32 periods"}},
+		find:      throttled,
+		advice: []advice{{
+			text:  "Raise the CPU limit of the container. To verify, see that nr_throttled of the cgroup's cpu.stat stops growing.",
+			basis: Basis{Measured: []Measurement{{"lab list, .NET 10", "no quota instead of one of 0.4 processors", "32.3 % paused, 1.88 ms a GC, the longest 95.0 ms", "16.4 % paused, 0.21 ms a GC, the longest 30.6 ms"}}},
+		}},
+	},
+	{
+		id: "R17", title: "other programs have the processors", kind: cause, minor: true,
+		threshold: "threads waited for a processor in 20 % or more of the time in which they could run, while other programs used 25 % or more of the machine's processors; the trace was made by collect on Linux",
+		source:    "schedstat of the threads and /proc/stat; the thresholds are own",
+		tested:    []Claim{{"lab list, .NET 10, beside eight busy loops on two processors", "the loops of the other processes never wait"}},
+		find:      crowdedOut,
+		advice: []advice{{
+			text:  "Give the program a higher weight than the others (cpu.weight of its cgroup, cpu.shares in version 1), or move the others away. Then measure pauses again: those of this trace are longer than the GC's work.",
+			basis: Basis{Measured: []Measurement{{"lab list, .NET 10, beside eight busy loops on two processors", "cpu.shares=262144 instead of 1024", "41.0 % paused, 554 ms a GC, the longest 1,158 ms", "15.9 % paused, 0.20 ms a GC, the longest 31.0 ms"}}},
+		}},
+	},
+	{
+		id: "R18", title: "more of the program's threads want to run than there are processors", kind: aside,
+		threshold: "threads waited for a processor in 20 % or more of the time in which they could run, no quota throttled, and other programs used less than 25 % of the machine's processors; the trace was made by collect on Linux",
+		source:    "schedstat of the threads and /proc/stat; the thresholds are own",
+		tested:    []Claim{{"gcload web with 16 threads, .NET 10, on two processors", "all of its threads allocate all the time"}},
+		find:      crowded,
+		advice: []advice{{
+			text:  "Run fewer threads at a time: a thread that waits for a processor reaches its safe point late, which makes suspensions long.",
+			basis: Basis{Measured: []Measurement{{"gcload web, .NET 10, on two processors", "2 threads instead of 16", "0.43 ms to suspend, 6.16 ms a GC", "0.08 ms to suspend, 5.04 ms a GC"}}},
+		}},
+	},
+}
+
+// waited describes what the threads ran and waited.
+func waited(t *gc.ProcessorTime) string {
+	return fmt.Sprintf("threads of the process waited %s for a processor (%s of the time in which they could run)",
+		units.Duration(t.Wait), units.Percent(of(t.Wait, t.Run+t.Wait)))
+}
+
+// processorFigures are the evidence of all rules about processors.
+func (j *judgement) processorFigures(t *gc.ProcessorTime) []Figure {
+	figures := []Figure{
+		{"thread_run_ms", millis(t.Run)},
+		{"thread_wait_ms", millis(t.Wait)},
+		{"thread_wait_pct", of(t.Wait, t.Run+t.Wait)},
+		{"thread_wait_pct_in_pauses", of(t.PauseWait, t.PauseCovered)},
+	}
+	if busy, known := t.Busy.Get(); known {
+		figures = append(figures, Figure{"machine_busy_ms", millis(busy)}, Figure{"machine_stolen_ms", millis(t.Stolen.Or(0))})
+	}
+	return figures
+}
+
+func throttled(j *judgement) (Finding, bool) {
+	t, why := j.processors()
+	if why&quotaShortage == 0 {
+		return Finding{}, false
+	}
+	th := t.Throttling.Or(gc.Throttling{})
+	share := of(th.PauseTime, th.PauseCovered)
+	f := Finding{
+		Severity: j.costs(share), Confidence: Medium, weight: share,
+		Description: fmt.Sprintf("The container was throttled for %s, in %s of %s periods%s. Around the GC pauses, it was throttled %s of the time. All in all, %s.",
+			units.Duration(th.Time), units.Count(th.Throttled), units.Count(th.Periods), j.quota(), units.Percent(share), waited(&t)),
+		Evidence: append([]Figure{
+			{"quota_periods", float64(th.Periods)},
+			{"throttled_periods", float64(th.Throttled)},
+			{"throttled_ms", millis(th.Time)},
+			{"throttled_pct_in_pauses", share},
+		}, j.processorFigures(&t)...),
+	}
+	if j.hurts() {
+		f.Severity = max(f.Severity, Warning)
+	}
+	return f, true
+}
+
+// quota describes the quota in processors; empty if it is not known.
+func (j *judgement) quota() string {
+	l := j.Summary.Process.Limits
+	if l == nil || l.Quota <= 0 || l.Period <= 0 {
+		return ""
+	}
+	return fmt.Sprintf(" of its quota of %.3g processors", float64(l.Quota)/float64(l.Period))
+}
+
+func crowdedOut(j *judgement) (Finding, bool) {
+	t, why := j.processors()
+	if why&othersShortage == 0 {
+		return Finding{}, false
+	}
+	share := of(t.PauseWait, t.PauseCovered)
+	explains := share
+	if th, limited := t.Throttling.Get(); limited { // kernels before 6.18 count that as waiting
+		explains = max(0, share-of(th.PauseTime, th.PauseCovered))
+	}
+	f := j.waiting(&t, explains)
+	f.Description = upper(waited(&t)) + ". " + j.used(&t) + fmt.Sprintf(" Around the GC pauses, threads waited %s of that time.", units.Percent(share))
+	return f, true
+}
+
+func crowded(j *judgement) (Finding, bool) {
+	t, why := j.processors()
+	if why&ownShortage == 0 {
+		return Finding{}, false
+	}
+	f := j.waiting(&t, 0)
+	f.Description = upper(waited(&t)) + ". " + j.used(&t)
+	return f, true
+}
+
+// used describes who used the processors.
+func (j *judgement) used(t *gc.ProcessorTime) string {
+	n := j.Summary.Process.Limits.MachineProcessors
+	others, _ := j.others(t)
+	return fmt.Sprintf("Of %s, the process used %.2f on average, and other programs %.2f.",
+		plural(n, "processor"), of(t.Run, t.Covered.Or(0))/100, float64(n)*others/100)
+}
+
+// waiting returns a finding about waiting that explains a share of the pauses.
+func (j *judgement) waiting(t *gc.ProcessorTime, share float64) Finding {
+	return Finding{Severity: j.costs(share), Confidence: Medium, weight: share, Evidence: j.processorFigures(t)}
+}

@@ -1,0 +1,203 @@
+package gc
+
+import (
+	"strings"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/saturate"
+)
+
+// Limits are what the system lets a process use, as the program that recorded the trace
+// read it.
+type Limits struct {
+	Processors        int           // that the process may run on; 0 if unknown
+	MachineProcessors int           // 0 if unknown
+	Quota             time.Duration // of processor time in each Period; 0 if no quota is known
+	Period            time.Duration
+	MemoryLimit       int64    // of its cgroups, in bytes; 0 if none is known
+	Settings          []string // the environment variables that configure its GC, as NAME=VALUE
+}
+
+// ProcessorTime is what a process got of the processors, as the program that recorded
+// the trace read it time and again. Sums are from the first reading to the last.
+type ProcessorTime struct {
+	Covered Opt[time.Duration] // from the first reading to the last
+	Run     time.Duration      // of all threads
+	Wait    time.Duration      // of all threads that could run, for a processor
+	// PauseCovered is how much of the GC pauses the readings cover, and PauseWait how
+	// much of that threads waited: each pause by the share of waiting among what
+	// threads ran and waited between the two readings around it.
+	PauseCovered, PauseWait time.Duration
+
+	Throttling Opt[Throttling]
+
+	// How long the machine's processors worked and were kept from it by a hypervisor,
+	// summed up, and how long some thread of the machine or the cgroup waited.
+	Busy, Stolen, MachineWait, CgroupWait Opt[time.Duration]
+
+	waits, throttles     pauseShare
+	first                hostReading
+	throttledFirst, last clr.ProcessThrottling
+	lastRun, lastWait    uint64
+}
+
+// Throttling is what the quota of a cgroup cost. See cpu.stat in the kernel's
+// cgroup-v2.rst.
+type Throttling struct {
+	Periods   int64
+	Throttled int64         // periods in which threads had to wait for the next one
+	Time      time.Duration // for which they waited, summed up over processors
+	// PauseCovered and PauseTime are as of ProcessorTime: each pause by the share of the
+	// time that was throttled.
+	PauseCovered, PauseTime time.Duration
+}
+
+// hostReading holds the first reading of each figure.
+type hostReading struct {
+	at                            Opt[time.Duration] // of the thread time
+	busy, stolen, machine, cgroup Opt[uint64]
+}
+
+// A pauseShare adds up a share of the pauses that differs from reading to reading.
+type pauseShare struct {
+	at      Opt[time.Duration] // of the last reading
+	share   float64            // before it
+	pending time.Duration      // of pauses since then
+	covered time.Duration
+	sum     time.Duration
+}
+
+// pause adds a pause. What precedes the last reading has the share before it.
+func (p *pauseShare) pause(from, to time.Duration) {
+	at, known := p.at.Get()
+	if !known || to <= from {
+		return
+	}
+	if from < at {
+		p.add(min(to, at) - from)
+		from = at
+	}
+	p.pending = saturate.Add(p.pending, max(0, to-from))
+}
+
+// reading ends the time in which a share holds.
+func (p *pauseShare) reading(at time.Duration, share float64) {
+	p.share = min(1, max(0, share))
+	p.add(p.pending)
+	p.pending, p.at = 0, Some(at)
+}
+
+func (p *pauseShare) add(d time.Duration) {
+	p.covered = saturate.Add(p.covered, d)
+	p.sum = saturate.Add(p.sum, time.Duration(p.share*float64(d)))
+}
+
+// paused notes a pause for a collection.
+func (t *ProcessorTime) paused(from, to time.Duration) {
+	t.waits.pause(from, to)
+	t.throttles.pause(from, to)
+}
+
+// grown returns by how much a counter has grown since its first reading; 0 if it went
+// back.
+func grown(first *Opt[uint64], now uint64) time.Duration {
+	if !first.Known() {
+		*first = Some(now)
+	}
+	return time.Duration(since(first.Or(0), now))
+}
+
+// since returns the difference of two readings of a counter that grows.
+func since(before, now uint64) int64 {
+	if now < before || now-before > 1<<62 {
+		return 0
+	}
+	return int64(now - before)
+}
+
+func (m *Model) processLimits(e *event) {
+	var v clr.ProcessLimits
+	if !m.decode(e, &v) || !m.reserveText(e, len(v.Settings)) {
+		return
+	}
+	l := &Limits{
+		Processors: int(v.Processors), MachineProcessors: int(v.MachineProcessors), MemoryLimit: since(0, v.MemoryLimit),
+		Quota:  time.Duration(min(v.QuotaMicroseconds, maxMicroseconds)) * time.Microsecond,
+		Period: time.Duration(min(v.PeriodMicroseconds, maxMicroseconds)) * time.Microsecond,
+	}
+	if text := v.Settings.String(); text != "" {
+		l.Settings = strings.Split(text, "\n")
+	}
+	e.process.Limits = l
+}
+
+// maxMicroseconds is the longest time.Duration.
+const maxMicroseconds = (1<<63 - 1) / 1000
+
+func (m *Model) threadTime(e *event) {
+	var v clr.ProcessThreadTime
+	if !m.decode(e, &v) {
+		return
+	}
+	t := &e.process.Processor
+	if !t.first.at.Known() {
+		t.first.at = Some(e.time)
+	}
+	run, wait := since(t.lastRun, v.RunNanoseconds), since(t.lastWait, v.WaitNanoseconds)
+	t.lastRun, t.lastWait = v.RunNanoseconds, v.WaitNanoseconds
+	if t.Covered.Known() {
+		t.Run, t.Wait = saturate.Add(t.Run, time.Duration(run)), saturate.Add(t.Wait, time.Duration(wait))
+	}
+	t.Covered = Some(e.time - t.first.at.Or(0))
+	share := 0.0
+	if run+wait > 0 {
+		share = float64(wait) / (float64(run) + float64(wait))
+	}
+	t.waits.reading(e.time, share)
+	t.PauseCovered, t.PauseWait = t.waits.covered, t.waits.sum
+}
+
+func (m *Model) throttling(e *event) {
+	var v clr.ProcessThrottling
+	if !m.decode(e, &v) {
+		return
+	}
+	t := &e.process.Processor
+	if !t.Throttling.Known() {
+		t.throttledFirst, t.last = v, v
+	}
+	share := 0.0
+	if before := t.throttles.at; before.Known() && e.time > before.Or(0) {
+		share = float64(since(t.last.ThrottledNanoseconds, v.ThrottledNanoseconds)) / float64(e.time-before.Or(0))
+	}
+	t.last = v
+	t.throttles.reading(e.time, share)
+	t.Throttling = Some(Throttling{
+		Periods: since(t.throttledFirst.Periods, v.Periods), Throttled: since(t.throttledFirst.ThrottledPeriods, v.ThrottledPeriods),
+		Time:         time.Duration(since(t.throttledFirst.ThrottledNanoseconds, v.ThrottledNanoseconds)),
+		PauseCovered: t.throttles.covered, PauseTime: t.throttles.sum,
+	})
+}
+
+// processorPressure reads how long some thread waited, of the machine or of the cgroup.
+func (m *Model) processorPressure(e *event) {
+	var v clr.MachinePressure // the other event has the same field
+	if !m.decode(e, &v) {
+		return
+	}
+	t, us := &e.process.Processor, min(v.WaitMicroseconds, maxMicroseconds)*1000
+	if e.kind == clr.KindMachinePressure {
+		t.MachineWait = Some(grown(&t.first.machine, us))
+	} else {
+		t.CgroupWait = Some(grown(&t.first.cgroup, us))
+	}
+}
+
+func (m *Model) machineTime(e *event) {
+	var v clr.MachineTime
+	if m.decode(e, &v) {
+		t := &e.process.Processor
+		t.Busy, t.Stolen = Some(grown(&t.first.busy, v.BusyNanoseconds)), Some(grown(&t.first.stolen, v.StolenNanoseconds))
+	}
+}
