@@ -216,7 +216,7 @@ func (c *Comparison) decide(ch *Change) {
 	if high-low <= ch.matters {
 		ch.Percent = percent(agreeing((low+high)/2, t.after.median().Low-t.before.median().Low), t.before.low)
 	}
-	far := low > ch.matters && ch.wide.Low > 0 || high < -ch.matters && ch.wide.High < 0
+	far := ch.wide.Low > ch.matters || ch.wide.High < -ch.matters
 	switch {
 	case -ch.matters <= ch.narrow.Low && ch.narrow.High <= ch.matters:
 		ch.Verdict, ch.Reason = Same, Decided
@@ -241,15 +241,12 @@ func agreeing(shift, difference float64) float64 {
 }
 
 // missingRuns estimates how many more runs a side would decide a change: an interval
-// shrinks with the square root of their number, until it no longer holds zero or lies
-// within what does not matter.
+// shrinks with the square root of their number, until it lies within what does not matter
+// or outside.
 func (c *Comparison) missingRuns(ch *Change) int {
 	n, shift := c.runs(), (ch.shift.Low+ch.shift.High)/2
 	half := (ch.narrow.High - ch.narrow.Low) / 2
 	room := math.Abs(math.Abs(shift) - ch.matters)
-	if math.Abs(shift) > ch.matters {
-		room = math.Abs(shift)
-	}
 	if math.IsNaN(shift) || math.IsInf(half, 0) || room == 0 {
 		return MaxRunsNeeded
 	}
