@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/saturate"
 )
 
 // A sample is what a heap held at one moment, by generation.
@@ -82,28 +83,73 @@ func (a *allocations) sweptBetween(from, to time.Duration) bool {
 	return from <= a.sweepFrom && a.sweepFrom <= to && a.sweepTo > 0
 }
 
+// An amount is a number of bytes and the bounds of the true one.
+type amount struct {
+	bytes int64
+	is    Certainty
+	low   int64
+	high  Opt[int64]
+}
+
+// exactly returns a known amount.
+func exactly(bytes int64) amount { return amount{bytes, Exact, bytes, Some(bytes)} }
+
+// within returns an estimate that is wrong by no more than margin.
+func within(bytes, margin int64) amount {
+	return amount{bytes, Estimate, max(0, bytes-margin), Some(saturate.Add(bytes, margin))}
+}
+
+// plus returns the sum of two amounts.
+func (a amount) plus(b amount) amount {
+	sum := amount{bytes: saturate.Add(a.bytes, b.bytes), is: max(a.is, b.is), low: saturate.Add(a.low, b.low)}
+	if a.high.Known() && b.high.Known() {
+		sum.high = Some(saturate.Add(a.high.Or(0), b.high.Or(0)))
+	}
+	return sum
+}
+
+// atLeast returns the amount without what is below a lower bound.
+func (a amount) atLeast(least int64) amount {
+	a.bytes, a.low = max(a.bytes, least, 0), max(a.low, least, 0)
+	if a.high.Known() {
+		a.high = Some(max(a.high.Or(0), a.bytes))
+	}
+	return a
+}
+
 // acrossSweep returns the bytes allocated in gen0 between two samples if a
 // background collection swept it between them. at is the collection that took
 // the second sample, nil if none did at its start.
-func (a *allocations) acrossSweep(c *cycle, from, to sample, at *building) (int64, Certainty) {
+func (a *allocations) acrossSweep(c *cycle, from, to sample, at *building) amount {
 	least := max(0, to.objects[gen0]-from.objects[gen0])
 	switch {
 	case a.ofTicks.known():
-		return max(least, a.ofTicks.of(to.ticked[gen0]-from.ticked[gen0])), Estimate
+		return a.byTicks(from, to)
 	case at != nil && c.exhausts(at) && a.ofBudget.known():
-		return max(least, a.ofBudget.of(c.budget)-c.allocated), Estimate
+		return within(a.ofBudget.of(c.budget)-c.allocated, a.ofBudget.margin(c.budget)).atLeast(least)
+	case c.budget > 0:
+		return amount{least, LowerBound, least, Some(max(least, c.budget-c.allocated+a.overshoot()))}
 	default:
-		return least, LowerBound
+		return amount{bytes: least, is: LowerBound, low: least}
 	}
 }
 
+// byTicks returns what ticks counted in gen0 between two samples.
+func (a *allocations) byTicks(from, to sample) amount {
+	granted := to.ticked[gen0] - from.ticked[gen0]
+	return within(a.ofTicks.of(granted), a.tickMargin()+a.ofTicks.margin(granted)).atLeast(to.objects[gen0] - from.objects[gen0])
+}
+
 // inGen0 returns the bytes allocated in gen0 since the collection before b.
-func (a *allocations) inGen0(b *building) (bytes int64, is Certainty) {
+func (a *allocations) inGen0(b *building) amount {
 	now, from := b.atStart(), a.young.Or(sample{})
-	if a.sweptBetween(from.at, now.at) {
+	switch {
+	case a.sweptBetween(from.at, now.at) && now.ticked[gen0] > 0:
+		return a.byTicks(from, now)
+	case a.sweptBetween(from.at, now.at):
 		return a.acrossSweep(&a.cycle, from, now, b)
 	}
-	return max(0, now.objects[gen0]-from.objects[gen0]), Exact
+	return exactly(max(0, now.objects[gen0]-from.objects[gen0]))
 }
 
 // inLarge returns the bytes allocated in LOH and POH since the collection before
@@ -228,36 +274,4 @@ func (a *allocations) measured(s sample) {
 	latest := a.largeAt(s.at).Or(sample{})
 	a.large = slices.DeleteFunc(a.large, func(o sample) bool { return o.at < latest.at })
 	a.large = newest(append(a.large, s))
-}
-
-// A ratio is the share of what the allocator grants that becomes objects: the
-// median of the latest times that both were known. The rest is lost at the ends
-// of allocation contexts.
-type ratio struct {
-	shares []float64
-	next   int
-}
-
-// maxShares bounds what a ratio remembers.
-const maxShares = 63
-
-func (r *ratio) add(objects, granted int64) {
-	if objects <= 0 || granted <= 0 {
-		return
-	}
-	share := float64(objects) / float64(granted)
-	if len(r.shares) < maxShares {
-		r.shares = append(r.shares, share)
-		return
-	}
-	r.shares[r.next] = share
-	r.next = (r.next + 1) % maxShares
-}
-
-func (r *ratio) known() bool { return len(r.shares) > 0 }
-
-// of returns the bytes of objects that so many granted bytes become.
-func (r *ratio) of(granted int64) int64 {
-	shares := slices.Sorted(slices.Values(r.shares))
-	return int64(math.Round(float64(granted) * min(1, shares[len(shares)/2])))
 }

@@ -49,11 +49,10 @@ func (b *building) computeBackground(inside []*building) {
 	a := &b.rt.allocations
 	b.useInside(inside)
 	before := a.young // the collection before it
-	var young int64
-	youngIs := Exact
+	var young amount
 	if before.Known() {
-		young, youngIs = a.inGen0(b)
-		a.cycle.allocated += young
+		young = a.inGen0(b)
+		a.cycle.allocated += young.bytes
 	}
 	b.FreedQuality = Exact
 	b.sweepYoung(inside)
@@ -65,8 +64,13 @@ func (b *building) computeBackground(inside []*building) {
 	}
 	b.Freed = Some(freed)
 	if before.Known() && ok {
-		b.Allocated, b.AllocatedQuality = Some(young+large), max(youngIs, Estimate)
+		b.setAllocated(young.plus(large))
 	}
+}
+
+// setAllocated sets what was allocated since the collection before b.
+func (b *building) setAllocated(a amount) {
+	b.Allocated, b.AllocatedQuality, b.AllocatedLow, b.AllocatedHigh = Some(a.bytes), a.is, Some(a.low), a.high
 }
 
 // useInside makes what is lost of the collections inside this one touch it too.
@@ -107,10 +111,10 @@ func (b *building) sweepYoung(inside []*building) {
 		}
 		break
 	}
-	allocated, is := a.acrossSweep(&c, from, to, at)
-	b.Generations[gen0].Freed = Some(max(0, from.objects[gen0]+allocated-to.objects[gen0]))
+	allocated := a.acrossSweep(&c, from, to, at)
+	b.Generations[gen0].Freed = Some(max(0, from.objects[gen0]+allocated.bytes-to.objects[gen0]))
 	b.Generations[gen1].Freed = Some(max(0, from.objects[gen1]-to.objects[gen1]))
-	b.FreedQuality = max(b.FreedQuality, is)
+	b.FreedQuality = max(b.FreedQuality, allocated.is)
 }
 
 // sweepGen2 counts what died in gen2: what was there and what was promoted into
@@ -133,7 +137,7 @@ func (b *building) sweepGen2(inside []*building) {
 // sweepLarge counts what died in LOH and POH, and returns what was allocated
 // there since the collection before the final pause. From .NET 9 on, the sizes
 // before hold what was allocated while the collection ran.
-func (b *building) sweepLarge(inside []*building) (allocated Opt[int64]) {
+func (b *building) sweepLarge(inside []*building) (allocated Opt[amount]) {
 	end := b.atEnd()
 	last, known := b.largeBeforeSweep(inside).Get()
 	var sum int64
@@ -153,10 +157,22 @@ func (b *building) sweepLarge(inside []*building) (allocated Opt[int64]) {
 	b.FreedQuality = max(b.FreedQuality, Estimate)
 	if !known {
 		b.FreedQuality = LowerBound
-		return Opt[int64]{}
+		return Opt[amount]{}
 	}
-	return Some(sum)
+	margin := 2 * b.rt.allocations.tickMargin()
+	if b.bySizes {
+		margin = sizesMargin*int64(b.Heaps.Or(1)) + sum/sizesShare
+	}
+	return Some(within(sum, margin))
 }
+
+// By up to these bytes on each heap and that part of the whole, the sizes before are
+// wrong about what was allocated in the LOH and the POH while a background collection ran:
+// the runtime counts some objects twice (background.cpp, bgc_record_uoh_allocation).
+const (
+	sizesMargin = 1 << 20
+	sizesShare  = 20
+)
 
 // largeBeforeSweep returns the latest sample of LOH and POH before the sweep.
 func (b *building) largeBeforeSweep(inside []*building) Opt[sample] {

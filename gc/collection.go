@@ -42,10 +42,13 @@ type Collection struct {
 	FreedQuality     Certainty
 	Allocated        Opt[int64] // since the previous collection, from the histories
 	AllocatedQuality Certainty
-	AllocatedTicks   Opt[int64] // since the previous collection, from GCAllocationTick
-	CommittedBefore  Opt[int64]
-	CommittedAfter   Opt[int64]
-	MemoryLoad       Opt[int] // percent of the machine's, or container's, memory in use
+	// AllocatedLow and AllocatedHigh bound the true number of bytes allocated. With
+	// allocation ticks the deviations of collections are independent of each other.
+	AllocatedLow, AllocatedHigh Opt[int64]
+	AllocatedTicks              Opt[int64] // since the previous collection, from GCAllocationTick
+	CommittedBefore             Opt[int64]
+	CommittedAfter              Opt[int64]
+	MemoryLoad                  Opt[int] // percent of the machine's, or container's, memory in use
 
 	Heaps       Opt[int]
 	Generations []Generation // gen0, gen1, gen2, loh, poh: sums over the heaps; nil if not all histories are there

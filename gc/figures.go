@@ -295,8 +295,7 @@ func (b *building) computeBlocking() {
 	b.Freed, b.FreedQuality = Some(freed), Exact
 	a := &b.rt.allocations
 	if large := a.largeAt(b.Start.Or(0)); b.Start.Known() && a.young.Known() && large.Known() {
-		young, is := a.inGen0(b)
-		b.Allocated, b.AllocatedQuality = Some(young+a.inLarge(b, large.Or(sample{}))), is
+		b.setAllocated(a.inGen0(b).plus(exactly(a.inLarge(b, large.Or(sample{})))))
 	}
 }
 
@@ -392,7 +391,8 @@ func (c *Collection) account(losses ...*trace.Loss) {
 	}
 	c.AllocatedTicks = Opt[int64]{}
 	if !c.follows {
-		c.Allocated, c.AllocatedQuality, c.SinceLast = Opt[int64]{}, Uncertain, Opt[time.Duration]{}
+		c.forgetAllocated()
+		c.SinceLast = Opt[time.Duration]{}
 	}
 	if c.Kind == Background {
 		c.forgetYoung()
@@ -400,13 +400,14 @@ func (c *Collection) account(losses ...*trace.Loss) {
 	}
 }
 
-// lowerQuality lowers how certain the collection's bytes freed and allocated are.
+// lowerQuality lowers how certain the collection's bytes freed and allocated are: nothing
+// bounds them from above then.
 func (c *Collection) lowerQuality(to Certainty) {
 	if c.Freed.Known() {
 		c.FreedQuality = max(c.FreedQuality, to)
 	}
 	if c.Allocated.Known() {
-		c.AllocatedQuality = max(c.AllocatedQuality, to)
+		c.AllocatedQuality, c.AllocatedHigh = max(c.AllocatedQuality, to), Opt[int64]{}
 	}
 }
 

@@ -152,7 +152,10 @@ func (c *Collection) forgetPauses() {
 
 func (c *Collection) forgetSinceLast() { c.SinceLast = Opt[time.Duration]{} }
 
-func (c *Collection) forgetAllocated() { c.Allocated, c.AllocatedQuality = Opt[int64]{}, Uncertain }
+func (c *Collection) forgetAllocated() {
+	c.Allocated, c.AllocatedQuality = Opt[int64]{}, Uncertain
+	c.AllocatedLow, c.AllocatedHigh = Opt[int64]{}, Opt[int64]{}
+}
 
 func (c *Collection) forgetSizes() {
 	unknown := Opt[int64]{}

@@ -60,34 +60,42 @@ func (rt *runtime) tail() Tail {
 	a := &rt.allocations
 	young, ok := a.young.Get()
 	large, known := a.largeAt(math.MaxInt64).Get()
+	measured := ok && known && !a.unmeasured && len(rt.pending) == 0
 	switch {
-	case !ok || !known || a.unmeasured || len(rt.pending) > 0:
-		return Tail{Quality: LowerBound, Until: a.last}
-	case rt.ticked:
+	case rt.ticked && measured:
 		return rt.tickedTail(young, large)
+	case rt.ticked && len(rt.pending) == 0: // ticks alone are counted from the start of a collection
+		sum := within(rt.ticks, 3*a.tickMargin()+a.ofTicks.margin(rt.ticks))
+		return rt.tailOf(sum)
+	case !measured:
+		return Tail{Quality: LowerBound, Until: a.last}
 	default:
 		return Tail{Quality: LowerBound, Max: a.mostByBudget(), Until: a.last}
 	}
 }
 
-// tickedTail returns what allocation ticks counted after the latest collection. On each
-// heap, each kind's next tick may count what was allocated before the sample, and what was
-// allocated since the latest tick is in none.
+// tickedTail returns what allocation ticks counted after the latest collection.
 func (rt *runtime) tickedTail(young, large sample) Tail {
 	a := &rt.allocations
-	slack := 3 * tickInterval * int64(max(1, a.heaps))
 	granted := rt.ticksOf[gen0] - young.ticked[gen0]
-	objects := granted
-	if a.ofTicks.known() {
-		objects = a.ofTicks.of(granted)
-	}
+	small := within(a.ofTicks.of(granted), a.tickMargin()+a.ofTicks.margin(granted))
 	above := rt.ticksOf[loh] - large.ticked[loh] + rt.ticksOf[poh] - large.ticked[poh]
-	bytes := saturate.Add(objects, above)
-	return Tail{
-		Bytes: bytes, Quality: Estimate, Until: rt.process.Stopped,
-		Min: max(0, bytes-slack), Max: Some(saturate.Add(saturate.Add(granted, above), slack)),
-	}
+	return rt.tailOf(small.plus(within(above, 2*a.tickMargin())))
 }
+
+// tailOf returns a tail that is known up to the end.
+func (rt *runtime) tailOf(sum amount) Tail {
+	return Tail{Bytes: sum.bytes, Quality: sum.is, Min: sum.low, Max: sum.high, Until: rt.process.Stopped}
+}
+
+// tickMargin is by how much ticks of one kind may miss what was allocated between two
+// samples: on each heap, the first tick may count bytes from before it, and what follows the
+// latest is in none.
+func (a *allocations) tickMargin() int64 { return tickInterval * int64(max(1, a.heaps)) }
+
+// overshoot is by how much the heaps may exceed the budget of gen0: the allocation contexts
+// of many threads are filled after it is used up.
+func (a *allocations) overshoot() int64 { return 1 << 20 * int64(max(1, a.heaps)) }
 
 // numbers are those of collections.
 type numbers struct {
@@ -116,13 +124,9 @@ func (a *allocations) mostByBudget() Opt[int64] {
 	if a.cycle.budget <= 0 || a.noGC || a.seen.skipped() {
 		return Opt[int64]{}
 	}
-	most := a.cycle.budget - a.cycle.allocated + overshoot*int64(max(1, a.heaps))
+	most := a.cycle.budget - a.cycle.allocated + a.overshoot()
 	for _, budget := range a.largeBudgets {
 		most = saturate.Add(most, 2*max(budget, largeBudget*int64(max(1, a.heaps))))
 	}
 	return Some(max(0, most))
 }
-
-// overshoot is by how much a heap may exceed its budget of gen0: the allocation contexts
-// of many threads are filled after it is used up.
-const overshoot = 1 << 20

@@ -32,12 +32,11 @@ func (p *Summary) Allocated() Bytes {
 
 // follow notes the times between which allocation is known.
 func (p *Summary) follow(c *gc.Collection) {
-	bytes, is := allocated(c)
 	start := c.Start.Or(c.End.Or(p.lastStart))
 	if p.all.Count == 1 {
-		p.firstStart, p.firstCounted = start, bytes.Known()
+		p.firstStart, p.firstCounted = start, c.Allocated.Known() || c.AllocatedTicks.Known()
 	} else {
-		p.sinceFirst.add(bytes, is, c.AffectedByLoss)
+		p.sinceFirst.addAllocated(c)
 	}
 	p.lastStart = max(p.lastStart, start)
 }

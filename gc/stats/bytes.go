@@ -1,6 +1,8 @@
 package stats
 
 import (
+	"math"
+
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/saturate"
 )
@@ -14,14 +16,15 @@ type Bytes struct {
 	// smaller, too.
 	Estimated bool
 
-	below, above int64 // by how much the true sum may be smaller or larger
-	unbounded    bool  // nothing limits by how much
+	below, above int64   // by how much the true sum may be smaller or larger
+	squares      float64 // the squares of further deviations, which are independent of each other
+	unbounded    bool    // nothing limits by how much it may be larger
 }
 
-// near is the share of a sum within which its bounds must lie for it to count as exact:
-// half a percent. What the runtime itself counts differs from the sizes in its events by
-// up to 0.3 %, because of the filler at the end of each allocation context.
-const near = 200
+// near is the part of a sum within which its bounds must lie for it to count as exact: a
+// quarter of a percent. What the runtime itself counts differs from the sizes in its events
+// by up to 0.3 % more, because of the filler at the end of each allocation context.
+const near = 400
 
 // Certainty returns how reliable the sum is: exact if it is known within half a percent, a
 // lower bound if a part of it is unknown, even where another part is estimated.
@@ -29,7 +32,7 @@ func (b *Bytes) Certainty() gc.Certainty {
 	switch {
 	case b.Known == 0:
 		return gc.Uncertain
-	case !b.AtLeast && !b.Estimated, !b.unbounded && max(b.below, b.above) <= b.Sum/near:
+	case !b.AtLeast && !b.Estimated, !b.unbounded && max(b.below, b.above)+b.spread() <= b.Sum/near:
 		return gc.Exact
 	case b.AtLeast:
 		return gc.LowerBound
@@ -38,12 +41,18 @@ func (b *Bytes) Certainty() gc.Certainty {
 	}
 }
 
+// spread returns by how much the sum may be wrong where deviations are independent.
+func (b *Bytes) spread() int64 { return int64(min(2*math.Sqrt(b.squares), math.MaxInt64/2)) }
+
+// Min returns a lower bound of the true sum, 0 where nothing is known.
+func (b *Bytes) Min() int64 { return max(0, b.Sum-saturate.Add(b.below, b.spread())) }
+
 // Max returns an upper bound of the true sum, unknown where nothing limits it.
 func (b *Bytes) Max() gc.Opt[int64] {
 	if b.Known == 0 || b.unbounded {
 		return gc.Opt[int64]{}
 	}
-	return gc.Some(saturate.Add(b.Sum, b.above))
+	return gc.Some(saturate.Add(b.Sum, saturate.Add(b.above, b.spread())))
 }
 
 func (b *Bytes) add(v gc.Opt[int64], is gc.Certainty, affected bool) {
@@ -51,25 +60,64 @@ func (b *Bytes) add(v gc.Opt[int64], is gc.Certainty, affected bool) {
 		b.AtLeast, b.unbounded = true, true
 		return
 	}
+	b.count(v.Or(0), is, affected)
+	b.unbounded = b.unbounded || is != gc.Exact
+}
+
+// tickShare is the part of a collection's allocation ticks by which they may be wrong: where
+// many threads allocate, allocation contexts are left half empty.
+const tickShare = 16
+
+// addAllocated adds what was allocated before a collection, from the histories, or else
+// from allocation ticks.
+func (b *Bytes) addAllocated(c *gc.Collection) {
+	v, known := c.Allocated.Get()
+	ticks, ticked := c.AllocatedTicks.Get()
+	switch {
+	case !known && ticked:
+		b.count(ticks, gc.Estimate, c.AffectedByLoss)
+		b.squares += square(ticks / tickShare)
+	case !known || c.AffectedByLoss || !c.AllocatedHigh.Known():
+		b.add(c.Allocated, c.AllocatedQuality, c.AffectedByLoss)
+	default:
+		b.count(v, c.AllocatedQuality, false)
+		b.bound(v, c.AllocatedLow.Or(0), c.AllocatedHigh.Or(v), ticked)
+	}
+}
+
+// count adds a known size.
+func (b *Bytes) count(v int64, is gc.Certainty, affected bool) {
 	b.Known++
-	b.Sum = saturate.Add(b.Sum, max(0, v.Or(0)))
+	b.Sum = saturate.Add(b.Sum, max(0, v))
 	b.AtLeast = b.AtLeast || affected || is == gc.LowerBound
 	b.Estimated = b.Estimated || is == gc.Estimate
-	b.unbounded = b.unbounded || affected || is != gc.Exact
+	b.unbounded = b.unbounded || affected
 }
+
+// bound adds the bounds of a size. Those from allocation ticks are independent of others.
+func (b *Bytes) bound(v, low, high int64, ticked bool) {
+	if ticked {
+		b.squares += square(max(v-low, high-v))
+		return
+	}
+	b.below = saturate.Add(b.below, max(0, v-low))
+	b.above = saturate.Add(b.above, max(0, high-v))
+}
+
+func square(v int64) float64 { return float64(v) * float64(v) }
 
 // addTail adds what was allocated after the latest collection.
 func (b *Bytes) addTail(t gc.Tail) {
-	if t.Quality == gc.Exact || t.Quality == gc.Estimate {
-		b.Known++
-	}
-	b.Sum = saturate.Add(b.Sum, t.Bytes)
-	b.below = saturate.Add(b.below, t.Bytes-t.Min)
 	most, bounded := t.Max.Get()
-	b.above = saturate.Add(b.above, max(0, most-t.Bytes))
+	switch {
+	case t.Quality == gc.Exact || t.Quality == gc.Estimate:
+		b.count(t.Bytes, t.Quality, false)
+		b.bound(t.Bytes, t.Min, most, bounded)
+	default:
+		b.AtLeast = true
+		b.above = saturate.Add(b.above, max(0, most))
+	}
 	b.unbounded = b.unbounded || !bounded
-	b.AtLeast = b.AtLeast || t.Quality == gc.LowerBound || t.Quality == gc.Uncertain
-	b.Estimated = b.Estimated || t.Quality == gc.Estimate
 }
 
 func (b *Bytes) merge(o Bytes) {
@@ -79,5 +127,6 @@ func (b *Bytes) merge(o Bytes) {
 	b.Estimated = b.Estimated || o.Estimated
 	b.below = saturate.Add(b.below, o.below)
 	b.above = saturate.Add(b.above, o.above)
+	b.squares += o.squares
 	b.unbounded = b.unbounded || o.unbounded
 }

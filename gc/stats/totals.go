@@ -43,8 +43,7 @@ func (t *Totals) Add(c *gc.Collection) {
 		t.Suspend = saturate.Add(t.Suspend, s.Or(0))
 		t.SuspendKnown++
 	}
-	allocated, is := allocated(c)
-	t.Allocated.add(allocated, is, c.AffectedByLoss)
+	t.Allocated.addAllocated(c)
 	t.Freed.add(c.Freed, c.FreedQuality, c.AffectedByLoss)
 	t.Promoted.add(c.Promoted, gc.Exact, c.AffectedByLoss)
 }
@@ -70,14 +69,6 @@ func (t *Totals) PausesUnknown() int { return t.Count - t.Pause.Count() }
 // PauseAtLeast reports whether Pause is a lower bound: pauses are unknown, or lost events
 // may have been of more.
 func (t *Totals) PauseAtLeast() bool { return t.PausesUnknown() > 0 || t.Affected > 0 }
-
-// allocated returns the bytes from the histories, or else from allocation ticks.
-func allocated(c *gc.Collection) (gc.Opt[int64], gc.Certainty) {
-	if c.Allocated.Known() {
-		return c.Allocated, c.AllocatedQuality
-	}
-	return c.AllocatedTicks, gc.Estimate
-}
 
 // Induced reports whether the program requested the collection with a form of
 // GC.Collect. One that GC.TryStartNoGCRegion needs has the same reason.

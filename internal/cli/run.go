@@ -187,6 +187,9 @@ func (o *runOptions) trace(cmd *cobra.Command, std *stdio, command *collect.Comm
 	ctx := cmd.Context()
 	folder := strings.TrimSuffix(path, ".nettrace") + string(filepath.Separator)
 	request := provider.Request{Profiles: o.profiles.values, BufferMB: bufferMB}
+	if len(request.Profiles) == 0 {
+		request.Profiles = []string{provider.GCTicks}
+	}
 	config, _ := request.Config()
 	warnOfCost(std, &request)
 	talk := &collectTalk{std: std, line: &progress{}}

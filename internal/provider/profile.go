@@ -14,6 +14,7 @@ import (
 // The profiles of the events of collections.
 const (
 	GCCollect = "gc-collect"
+	GCTicks   = "gc-ticks"
 	GCVerbose = "gc-verbose"
 	GCAlloc   = "gc-alloc"
 )
@@ -39,6 +40,14 @@ var profiles = []Profile{
 		Cost: "0 to 8 %; 25 % under constant memory pressure",
 		providers: []diag.Provider{
 			{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: levelInformational},
+			{Name: clr.PrivateProvider, Keywords: clr.KeywordGCPrivate, Level: levelInformational},
+		},
+		rundown: diag.RundownGC,
+	},
+	{
+		Name: GCTicks, help: "plus how much is allocated, up to the end: what run records",
+		providers: []diag.Provider{
+			{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: LevelVerbose, Except: notOfTicks},
 			{Name: clr.PrivateProvider, Keywords: clr.KeywordGCPrivate, Level: levelInformational},
 		},
 		rundown: diag.RundownGC,
@@ -90,6 +99,11 @@ var profiles = []Profile{
 // common are the keywords of dotnet-common.
 const common = clr.KeywordGC | clr.KeywordAssemblyLoader | clr.KeywordLoader | clr.KeywordJit | clr.KeywordException |
 	clr.KeywordThreading | clr.KeywordJittedMethodILToNativeMap | clr.KeywordCompilation
+
+// notOfTicks are the events that level 5 adds besides allocation ticks. Runtimes before
+// .NET 10 cannot leave them out. GCJoin must stay, because the collector raises no event of
+// level 5 without it (eventtrace.cpp asks for GCJoin_V2 in place of the level).
+var notOfTicks = []uint32{clr.KindFinalizeObject.ID(), clr.KindPinObjectAtGCTime.ID(), clr.KindGCFitBucketInfo.ID()}
 
 // notOfAllocations are the events that level 5 adds and allocations do not need.
 // AllocationSampled replaces GCAllocationTick: the runtimes that can leave events out,

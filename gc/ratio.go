@@ -1,0 +1,65 @@
+package gc
+
+import (
+	"math"
+	"slices"
+)
+
+// A ratio is the share of what the allocator grants that becomes objects: the
+// median of the latest times that both were known. The rest is lost at the ends
+// of allocation contexts.
+type ratio struct {
+	shares []float64
+	next   int
+}
+
+// maxShares bounds what a ratio remembers.
+const maxShares = 63
+
+func (r *ratio) add(objects, granted int64) {
+	if objects <= 0 || granted <= 0 {
+		return
+	}
+	share := float64(objects) / float64(granted)
+	if len(r.shares) < maxShares {
+		r.shares = append(r.shares, share)
+		return
+	}
+	r.shares[r.next] = share
+	r.next = (r.next + 1) % maxShares
+}
+
+func (r *ratio) known() bool { return len(r.shares) > 0 }
+
+// of returns the bytes of objects that so many granted bytes become: all of them
+// while the ratio is unknown.
+func (r *ratio) of(granted int64) int64 {
+	if !r.known() {
+		return granted
+	}
+	shares := slices.Sorted(slices.Values(r.shares))
+	return int64(math.Round(float64(granted) * min(1, shares[len(shares)/2])))
+}
+
+// Between two collections, shares differ by less than leastSpread where contexts are full,
+// and by up to unknownSpread where many threads leave theirs half empty. One or two shares
+// seen are off by up to firstSpread.
+const (
+	leastSpread   = 0.005
+	firstSpread   = 0.02
+	unknownSpread = 0.06
+)
+
+// margin returns by how much of returns too little or too much: as much as the middle
+// four fifths of the shares differ.
+func (r *ratio) margin(granted int64) int64 {
+	spread := unknownSpread
+	switch n := len(r.shares); {
+	case n > 2:
+		shares := slices.Sorted(slices.Values(r.shares))
+		spread = max(leastSpread, min(unknownSpread, shares[n-1-n/10]-shares[n/10]))
+	case n > 0:
+		spread = firstSpread
+	}
+	return int64(math.Round(float64(max(0, granted)) * spread))
+}
