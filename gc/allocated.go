@@ -54,8 +54,8 @@ type allocations struct {
 
 	ofTicks, ofBudget ratio
 
-	last         time.Duration // the start of the latest collection
-	heaps        int           // that it had
+	start        sample // at the start of the latest collection, without sizes
+	heaps        int    // that it had
 	seen         numbers
 	noGC         bool     // there was a no-GC region
 	largeBudgets [2]int64 // of LOH and POH, as the latest collection of gen2 left them
@@ -227,7 +227,9 @@ func (a *allocations) follow(b *building) {
 
 // noteBudgets notes what bounds the allocation after b.
 func (a *allocations) noteBudgets(b *building) {
-	a.last = max(a.last, b.Start.Or(0))
+	if at, ok := b.Start.Get(); ok && at >= a.start.at {
+		a.start = sample{at: at, ticked: b.tickedAtStart}
+	}
 	a.heaps = b.Heaps.Or(a.heaps)
 	a.seen.add(b.Number)
 	a.noGC = a.noGC || b.PauseMode == Some(clr.PauseModeNoGC)

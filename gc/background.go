@@ -159,20 +159,17 @@ func (b *building) sweepLarge(inside []*building) (allocated Opt[amount]) {
 		b.FreedQuality = LowerBound
 		return Opt[amount]{}
 	}
-	margin := 2 * b.rt.allocations.tickMargin()
-	if b.bySizes {
-		margin = sizesMargin*int64(b.Heaps.Or(1)) + sum/sizesShare
+	if !b.bySizes {
+		return Some(within(sum, 2*b.rt.allocations.tickMargin()))
 	}
-	return Some(within(sum, margin))
+	twice := countedTwice*int64(b.Heaps.Or(1)) + sum/100
+	return Some(amount{sum, Estimate, max(0, sum-twice), Some(saturate.Add(sum, saturate.Add(twice, sum/20)))})
 }
 
-// By up to these bytes on each heap and that part of the whole, the sizes before are
-// wrong about what was allocated in the LOH and the POH while a background collection ran:
-// the runtime counts some objects twice (background.cpp, bgc_record_uoh_allocation).
-const (
-	sizesMargin = 1 << 20
-	sizesShare  = 20
-)
+// countedTwice is how much of what is allocated in the LOH and the POH while a background
+// collection runs the sizes before may count twice, on each heap (background.cpp,
+// bgc_record_uoh_allocation). Up to a twentieth was seen to be missing.
+const countedTwice = 512 << 10
 
 // largeBeforeSweep returns the latest sample of LOH and POH before the sweep.
 func (b *building) largeBeforeSweep(inside []*building) Opt[sample] {

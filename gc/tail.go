@@ -64,27 +64,23 @@ func (rt *runtime) tail() Tail {
 	switch {
 	case rt.ticked && measured:
 		return rt.tickedTail(young, large)
-	case rt.ticked && len(rt.pending) == 0: // ticks alone are counted from the start of a collection
-		sum := within(rt.ticks, 3*a.tickMargin()+a.ofTicks.margin(rt.ticks))
-		return rt.tailOf(sum)
+	case rt.ticked && len(rt.pending) == 0:
+		return rt.tickedTail(a.start, a.start)
 	case !measured:
-		return Tail{Quality: LowerBound, Until: a.last}
+		return Tail{Quality: LowerBound, Until: a.start.at}
 	default:
-		return Tail{Quality: LowerBound, Max: a.mostByBudget(), Until: a.last}
+		return Tail{Quality: LowerBound, Max: a.mostByBudget(), Until: a.start.at}
 	}
 }
 
-// tickedTail returns what allocation ticks counted after the latest collection.
+// tickedTail returns what allocation ticks counted after the samples of gen0, and of the LOH
+// and the POH.
 func (rt *runtime) tickedTail(young, large sample) Tail {
 	a := &rt.allocations
 	granted := rt.ticksOf[gen0] - young.ticked[gen0]
 	small := within(a.ofTicks.of(granted), a.tickMargin()+a.ofTicks.margin(granted))
 	above := rt.ticksOf[loh] - large.ticked[loh] + rt.ticksOf[poh] - large.ticked[poh]
-	return rt.tailOf(small.plus(within(above, 2*a.tickMargin())))
-}
-
-// tailOf returns a tail that is known up to the end.
-func (rt *runtime) tailOf(sum amount) Tail {
+	sum := small.plus(within(above, 2*a.tickMargin()))
 	return Tail{Bytes: sum.bytes, Quality: sum.is, Min: sum.low, Max: sum.high, Until: rt.process.Stopped}
 }
 

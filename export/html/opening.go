@@ -52,6 +52,7 @@ type (
 		Allocated   *int64   `json:"allocated_bytes"`
 		AllocatedIs string   `json:"allocated_is"`
 		Rate        *float64 `json:"allocated_bytes_per_s"`
+		RateIs      string   `json:"allocated_bytes_per_s_is"`
 		Freed       *int64   `json:"freed_bytes"`
 		FreedIs     string   `json:"freed_is"`
 		Promoted    *int64   `json:"promoted_bytes"`
@@ -245,7 +246,7 @@ func (t *openingTotals) rate() string {
 	if t.Rate == nil || *t.Rate <= 0 {
 		return ""
 	}
-	return units.Bytes(int64(*t.Rate)) + "/s"
+	return marked(marks[t.RateIs], units.Bytes(int64(*t.Rate))+"/s")
 }
 
 // induced returns the share of induced collections, and how many need not have blocked.

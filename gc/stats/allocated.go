@@ -15,7 +15,8 @@ type Rate struct {
 func (r Rate) Known() bool { return r.Certainty != gc.Uncertain }
 
 // Allocated returns what the process allocated: what its collections count and what is
-// known of the time after the latest of them. Of a part of the trace it is what the
+// known of the time after the latest of them. A lower bound leaves out by how much estimates
+// in it may be too large. Of a part of the trace it is what the
 // collections in it count, an estimate, because the first of them also counts what was
 // allocated before From.
 func (p *Summary) Allocated() Bytes {
@@ -26,6 +27,9 @@ func (p *Summary) Allocated() Bytes {
 		sum.Estimated, sum.unbounded = true, true
 	default:
 		sum.addTail(p.Process.Tail())
+	}
+	if sum.Certainty() == gc.LowerBound {
+		return sum.atLeast()
 	}
 	return sum
 }

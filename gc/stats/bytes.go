@@ -47,6 +47,16 @@ func (b *Bytes) spread() int64 { return int64(min(2*math.Sqrt(b.squares), math.M
 // Min returns a lower bound of the true sum, 0 where nothing is known.
 func (b *Bytes) Min() int64 { return max(0, b.Sum-saturate.Add(b.below, b.spread())) }
 
+// atLeast returns the sum without what estimates in it may be too large, because a lower
+// bound must hold.
+func (b *Bytes) atLeast() Bytes {
+	least := b.Min()
+	return Bytes{
+		Sum: least, Known: b.Known, AtLeast: true, Estimated: b.Estimated,
+		above: saturate.Add(b.Sum-least, saturate.Add(b.above, b.spread())), unbounded: b.unbounded,
+	}
+}
+
 // Max returns an upper bound of the true sum, unknown where nothing limits it.
 func (b *Bytes) Max() gc.Opt[int64] {
 	if b.Known == 0 || b.unbounded {

@@ -111,6 +111,8 @@ func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths
 	format := ""
 	l.totals = func(scan *scanned) []alloc.Total {
 		s.seconds, format = o.window(scan).Seconds(), scan.Info().Format
+		loss := scan.Loss()
+		s.lossy = loss.Events > 0 || loss.Damaged > 0
 		return slices.DeleteFunc(model.Totals(), func(t alloc.Total) bool { return t.Source != o.choose(&model, t.PID) })
 	}
 	l.head = func(p *text.Page, of *gc.Process, t alloc.Total) {
@@ -138,6 +140,7 @@ func (o *allocsOptions) choose(m *alloc.Model, pid uint64) alloc.Source {
 type allocSection struct {
 	model   *alloc.Model
 	seconds float64
+	lossy   bool
 	total   alloc.Total // of the process whose rows are written
 	sums    map[uint64]*collectedAllocs
 }
@@ -209,14 +212,24 @@ var why = map[alloc.Source]string{
 	alloc.Object:  "all objects are counted, up to each type's last event",
 }
 
-// head tells how much was allocated, by what account, and how that agrees with
+// mark returns how a total compares with the true one: events that were lost, or that come
+// only after more objects of a type, are missing; the others are samples, or count whole
+// allocation contexts.
+func (s *allocSection) mark(t *alloc.Total) string {
+	if t.Open || s.lossy {
+		return certaintyMarks[gc.LowerBound]
+	}
+	return certaintyMarks[gc.Estimate]
+}
+
+// head prints how much was allocated, by what account, and how that agrees with
 // the collections'.
 func (s *allocSection) head(p *text.Page, of *gc.Process, t *alloc.Total) {
-	rate := ""
+	rate, mark := "", s.mark(t)
 	if s.seconds > 0 {
-		rate = ", " + units.Bytes(int64(float64(t.Bytes)/s.seconds)) + "/s"
+		rate = ", " + mark + units.Bytes(int64(float64(t.Bytes)/s.seconds)) + "/s"
 	}
-	p.Heading("%s: %s allocated in %.3g s%s", called(of), units.Bytes(t.Bytes), s.seconds, rate)
+	p.Heading("%s: %s allocated in %.3g s%s", called(of), mark+units.Bytes(t.Bytes), s.seconds, rate)
 	source := fmt.Sprintf("%s %s: %s", units.Count(t.Samples), t.Source.Event(), why[t.Source])
 	if t.Low != t.High {
 		source += fmt.Sprintf(" (95 %%: %s to %s)", units.Bytes(t.Low), units.Bytes(t.High))

@@ -35,6 +35,8 @@ var overheadPlans = []struct {
 	{10, "web", "dotnet-common dotnet-sampled-thread-time"},
 	{10, "all web pin handles finalizers", "gc-alloc"},
 	{8, "web pin handles", "gc-alloc"},
+	{10, "web leak loh pin handles finalizers", "gc-ticks"},
+	{8, "web leak pin finalizers", "gc-ticks"},
 }
 
 // A run is what a program did in its time, and what collecting from it took.

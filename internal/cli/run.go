@@ -43,6 +43,10 @@ func newRunCmd(std *stdio) *cobra.Command {
 --check it compares the runs with a budget, as check does. With --repeat it runs the
 command several times, so that diff and check can separate change from noise.
 
+It records the profile gc-ticks, which counts what the program allocates up to its end:
+the total is exact within 0.5 %, of short runs too. --profile gc-collect records less and
+costs less; what is allocated after the last GC is then unknown.
+
 The traces are written to the folder given by -o: run-1.nettrace and so on, each of
 the process with the most collections. Traces of other processes of run 1 are in the
 folder run-1.
@@ -68,7 +72,7 @@ Otherwise the exit code is that of check.`,
 	flags := cmd.Flags()
 	flags.StringVar(&opts.budget, "check", "", "check the runs against this budget `file`")
 	flags.IntVar(&opts.repeat, "repeat", 1, "run the command this many times")
-	flags.Var(&opts.profiles, "profile", "sets of events, as in collect (default gc-collect)")
+	flags.Var(&opts.profiles, "profile", "sets of events, as in collect (default gc-ticks)")
 	flags.StringVarP(&opts.output, "output", "o", "runs", "write the traces to this `folder`")
 	flags.StringVar(&opts.work, "work", "", "find the amount of work in the output with this regular `expression`")
 	opts.addFlags(flags)
