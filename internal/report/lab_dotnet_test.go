@@ -55,8 +55,10 @@ var does = map[string][]string{
 	`finalizer.{0,80}(blocked|blocks|not returned|stuck)`:      {"finblock"},
 	`dependent handle`:      {"cwt"},
 	`GC\.AddMemoryPressure`: {"memp"},
+	`GCDTargetTCP=`:         {},
 	`OutOfMemoryException was thrown|ended in an OutOfMemory`: {"cache"},
 	`(POH|pinned object heap).{0,80}(is|are) free`:            {"poh"},
+	`If GCConserveMemory is set`:                              {},
 	`mark stack (overflows|overflowed [1-9])`:                 {},
 	`the GC is innocent`:                                      {"burst", "leak", "starve", "evleak", "weak", "lohfrag"},
 	`\b1 to 1 heaps|\b1 gen 0 GCs|\bNaN\b`:                    {},
@@ -86,6 +88,7 @@ var labRows = []labRow{
 		mode: "concat", why: "string += up to 57 kB: all of the LOH is System.String",
 		never: []string{
 			`Free GC handles`,
+			`large arrays \(85,000`,
 			`trigger gen 2 GCs: .{0,40}arrays`,
 		},
 	},
@@ -93,6 +96,7 @@ var labRows = []labRow{
 		mode: "concat", profile: "gc-verbose", why: "string += up to 57 kB: all of the LOH is System.String",
 		says: []string{`StringBuilder|string`}, never: []string{
 			`Free GC handles`,
+			`large arrays \(85,000`,
 		},
 	},
 	{mode: "cpu", why: "it computes, and allocates nearly nothing", never: []string{`is a problem`}},
@@ -125,10 +129,6 @@ var labRows = []labRow{
 	{
 		mode: "poh", why: "4,000 pinned arrays of random sizes are replaced: most of the POH is free",
 		says: []string{`(pinned object heap|POH).{0,120}(free|fragment)`},
-	},
-	{
-		mode: "poolmiss", env: []string{"DOTNET_gcServer=1"}, why: "ArrayPool.Rent without Return",
-		lead: []string{`large`, `LOH`},
 	},
 	{
 		mode: "slowsus", why: "a thread in memset cannot be suspended",
