@@ -29,7 +29,7 @@ const (
 )
 
 // defaultHold is how many finished collections a Model holds back at most, each
-// counted once more for every markWeight marks of it: about 21 MB.
+// counted once more for every markWeight marks and suspensions of it: about 21 MB.
 const (
 	defaultHold = 16384
 	markWeight  = 16

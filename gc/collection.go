@@ -33,6 +33,9 @@ type Collection struct {
 	AllPauses bool               // Pauses are all there were
 	// PauseStart is the SuspendEEBegin of the first pause.
 	PauseStart Opt[time.Duration]
+	// Outside are the suspensions for no collection since the previous collection
+	// began, in order.
+	Outside []Outside
 
 	HeapBefore       Opt[int64]
 	HeapAfter        Opt[int64] // GCHeapStats' sum

@@ -323,7 +323,7 @@ func (p *previous) follow(b *building) {
 func newest[T any](s []T) []T { return slices.Delete(s, 0, max(0, len(s)-maxMeasured)) }
 
 // weight returns how much of what a Model holds back a collection counts for.
-func (c *Collection) weight() int { return 1 + len(c.Marks)/markWeight }
+func (c *Collection) weight() int { return 1 + (len(c.Marks)+len(c.Outside))/markWeight }
 
 // usePromotedByStats is all that is known of runtimes that raise no histories;
 // those that do may promote in POH too, which the statistics leave out. In a

@@ -31,6 +31,8 @@ type Process struct {
 
 	// Suspensions are those that belong to no collection, by reason and kind.
 	Suspensions []SuspensionTotal
+	// Outside are those since the last collection began, in order.
+	Outside []Outside
 
 	NoGC      NoGC
 	Limits    *Limits // nil if the trace has none
@@ -69,6 +71,7 @@ func (p *Process) Identity() Identity {
 func (p *Process) Snapshot() *Process {
 	c := *p
 	c.Suspensions = slices.Clone(p.Suspensions)
+	c.Outside = slices.Clone(p.Outside)
 	c.tail, c.runtimes = p.Tail(), nil
 	return &c
 }

@@ -187,6 +187,7 @@ func (rt *runtime) contradicted(b *building) {
 // started notes the start of a collection that was not known before.
 func (rt *runtime) started(b *building, e *event) {
 	b.Start = Some(e.time)
+	b.Outside = rt.process.takeOutside()
 	b.AllocatedTicks = Some(rt.ticks)
 	b.badTick = rt.badTick
 	b.NoGCRegions = rt.regions.started(rt.process, b.Number)

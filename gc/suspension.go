@@ -246,7 +246,7 @@ func (rt *runtime) closed(s *suspension) {
 		if s.reason == clr.SuspendReasonSuspendForGC {
 			rt.regions.abandon(s.duration())
 		}
-		rt.process.addSuspension(s.reason, PauseOther, s.duration())
+		rt.suspended(s, PauseOther)
 	}
 }
 
@@ -314,9 +314,9 @@ func (rt *runtime) backgroundWindow(s *suspension, b *building) {
 		b.windows++
 		b.addPause(s, Pause{Kind: PauseFinal, Start: s.begin, Duration: s.duration(), Suspend: s.suspending(), Waited: s.waited})
 	case b.final:
-		rt.process.addSuspension(s.reason, PauseHeapWalk, s.duration())
+		rt.suspended(s, PauseHeapWalk)
 	default:
-		rt.process.addSuspension(s.reason, PauseOther, s.duration())
+		rt.suspended(s, PauseOther)
 	}
 }
 

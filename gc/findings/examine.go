@@ -70,6 +70,9 @@ type Set struct {
 func (s *Set) Add(c *gc.Collection) {
 	if s.Options.Only != nil && !s.Options.Only(c) {
 		s.Skipped++
+		if k := s.cases[c.Process.Identity()]; k != nil {
+			k.Summary.AddOutside(c.Outside)
+		}
 		return
 	}
 	id := c.Process.Identity()

@@ -9,11 +9,12 @@ import (
 )
 
 // A Bottleneck is an interval in which the program ran for less than a given
-// share of the time and was paused for the rest. It begins and ends with a
+// share of the time and was paused, or suspended for anything else, for the rest. It begins and ends with a
 // pause, and is as long as possible.
 type Bottleneck struct {
 	From, To time.Duration
-	Pause    time.Duration // of the interval
+	Pause    time.Duration // of collections
+	Other    time.Duration // for which threads were suspended outside collections
 	Pauses   int           // how many; adjoining pauses count as one
 }
 
@@ -26,13 +27,13 @@ func (b *Bottleneck) MutatorUtilization() float64 {
 	if b.To <= b.From {
 		return 0
 	}
-	return 100 - 100*float64(b.Pause)/float64(b.To-b.From)
+	return 100 - 100*float64(b.Pause+b.Other)/float64(b.To-b.From)
 }
 
 // Bottlenecks finds the intervals of at least MinLength in which the program
 // ran for less than Below percent of the time. (Without MinLength, each pause
 // would be such an interval.) The zero Bottlenecks finds intervals below 90 %
-// of at least 100 ms. Both fields must be set before the first Add.
+// of at least 100 ms. The fields must be set before the first Add.
 //
 // Each pause adds its length times Below to a score, each time between pauses
 // subtracts its length times the rest, and the intervals are all maximal
@@ -43,8 +44,12 @@ type Bottlenecks struct {
 	Below     float64       // percent; 0 means 90
 	MinLength time.Duration // 0 means 100 ms
 
-	spans stalls // puts the pauses in order
-	found maximal
+	// From and To narrow the time in which suspensions outside collections count.
+	From, To gc.Opt[time.Duration]
+
+	spans   stalls // puts the pauses in order
+	found   maximal
+	process *gc.Process
 }
 
 const (
@@ -69,8 +74,9 @@ func (b *Bottlenecks) Add(c *gc.Collection) {
 		if b.MinLength == 0 {
 			b.found.min = defaultMinLength
 		}
-		b.spans.passed = b.found.add
+		b.spans.passed, b.spans.others = b.found.add, &scope{b.From, b.To}
 	}
+	b.process = c.Process
 	b.spans.add(c)
 }
 
@@ -80,7 +86,12 @@ func (b *Bottlenecks) Add(c *gc.Collection) {
 func (b *Bottlenecks) All() (list []Bottleneck, count int) {
 	found := b.found
 	found.candidates, found.done = slices.Clone(found.candidates), slices.Clone(found.done)
-	for _, s := range b.spans.waits() {
+	spans := b.spans
+	spans.passed = found.add
+	if b.process != nil {
+		spans = *spans.with(b.process.Outside)
+	}
+	for _, s := range spans.waits() {
 		found.add(s)
 	}
 	found.flush(len(found.candidates))
@@ -112,8 +123,11 @@ func (m *maximal) add(s span) {
 		m.score -= float64(s.from-m.end) * (1 - m.below)
 	}
 	m.begun, m.end = true, s.to
-	next := candidate{Bottleneck{s.from, s.to, s.pause, 1}, m.score, 0}
-	m.score += float64(s.pause)*m.below - float64(s.to-s.from-s.pause)*(1-m.below)
+	next := candidate{Bottleneck{s.from, s.to, s.pause, s.suspended - s.pause, 0}, m.score, 0}
+	if s.pause > 0 {
+		next.Pauses = 1
+	}
+	m.score += float64(s.suspended)*m.below - float64(s.to-s.from-s.suspended)*(1-m.below)
 	next.after = m.score
 	for {
 		i := len(m.candidates) - 1
@@ -132,6 +146,7 @@ func (m *maximal) add(s span) {
 		whole := candidate{Bottleneck{From: m.candidates[i].From, To: next.To}, m.candidates[i].before, next.after}
 		for _, c := range append(m.candidates[i:], next) {
 			whole.Pause += c.Pause
+			whole.Other += c.Other
 			whole.Pauses += c.Pauses
 		}
 		m.candidates, next = m.candidates[:i], whole
@@ -160,7 +175,7 @@ func (m *maximal) flush(n int) {
 // trim keeps the intervals with most pause, those first.
 func (m *maximal) trim() {
 	slices.SortFunc(m.done, func(a, b Bottleneck) int {
-		return cmp.Or(cmp.Compare(b.Pause, a.Pause), cmp.Compare(a.From, b.From))
+		return cmp.Or(cmp.Compare(b.Pause+b.Other, a.Pause+a.Other), cmp.Compare(a.From, b.From))
 	})
 	m.done = m.done[:min(len(m.done), maxBottlenecks)]
 }

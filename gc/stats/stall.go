@@ -19,24 +19,28 @@ var stallWindows = [numStallWindows]time.Duration{10 * time.Millisecond, 100 * t
 func StallWindows() []time.Duration { return slices.Clone(stallWindows[:]) }
 
 // A Stall is the worst interval of the length of one of the StallWindows: the
-// interval with the longest total pause.
+// interval in which threads were paused, or suspended for anything else, the longest.
 type Stall struct {
 	Window time.Duration
-	Pause  time.Duration
+	Pause  time.Duration // of collections
+	Other  time.Duration // for which threads were suspended outside collections
 	From   time.Duration // when it begins
 }
 
-// Share returns the share of the window that was paused, in percent.
+// Share returns the share of the window that was paused by collections, in percent.
 func (s *Stall) Share() float64 { return 100 * float64(s.Pause) / float64(s.Window) }
 
 // MutatorUtilization returns the share of the window in which the program ran,
-// in percent: the minimum over all windows of that length.
-func (s *Stall) MutatorUtilization() float64 { return 100 - s.Share() }
+// in percent.
+func (s *Stall) MutatorUtilization() float64 {
+	return 100 - 100*float64(s.Pause+s.Other)/float64(s.Window)
+}
 
 // stalls finds the worst windows. It needs the pauses in time order, while
 // collections come in order of start: a pause waits as long as an earlier one may
 // still come.
 type stalls struct {
+	others  *scope // in which suspensions outside collections count too; nil for none
 	spans   []span // in order, none meets another; the last of them wait
 	waiting int    // how many wait
 	windows [numStallWindows]window
@@ -52,26 +56,63 @@ const maxWaiting = 1024
 
 // A span is a pause, or several that were joined.
 type span struct {
-	from, to time.Duration
-	pause    time.Duration // how much of the time was paused
+	from, to  time.Duration
+	suspended time.Duration // how much of the time threads were
+	pause     time.Duration // how much of that for collections
+}
+
+// before returns how long threads were suspended in the part of s before a time, and how
+// much of that for collections. In what was joined it takes all parts to be equal.
+func (s *span) before(at time.Duration) (suspended, pause time.Duration) {
+	length := s.to - s.from
+	part := min(length, max(0, at-s.from))
+	if part == 0 {
+		return 0, 0
+	}
+	share := func(d time.Duration) time.Duration {
+		if d == length {
+			return part
+		}
+		return time.Duration(float64(d) * float64(part) / float64(length))
+	}
+	return share(s.suspended), share(s.pause)
 }
 
 // A window moves along over the spans.
 type window struct {
-	first int           // the first span that reaches into it
-	sum   time.Duration // of the pauses from there on
-	worst Stall
+	first            int           // the first span that reaches into it
+	suspended, pause time.Duration // sums from there on
+	worst            Stall
 }
 
 func (s *stalls) add(c *gc.Collection) {
+	s.addOutside(c.Outside)
 	if !c.PauseStart.Known() {
 		return
 	}
 	s.pass(c.PauseStart.Or(0))
 	for i := range c.Pauses {
 		p := &c.Pauses[i]
-		s.wait(span{p.Start, p.End(), p.Duration})
+		s.wait(span{p.Start, p.End(), p.Duration, p.Duration})
 	}
+	s.bound()
+}
+
+// addOutside adds suspensions outside collections, if they count.
+func (s *stalls) addOutside(all []gc.Outside) {
+	if s.others == nil {
+		return
+	}
+	for _, o := range all {
+		if o.To > s.others.From.Or(0) && (!s.others.To.Known() || o.From < s.others.To.Or(0)) {
+			s.wait(span{o.From, o.To, o.Suspended, 0})
+		}
+	}
+	s.bound()
+}
+
+// bound passes the oldest of too many that wait.
+func (s *stalls) bound() {
 	if s.waiting > maxWaiting {
 		s.pass(s.spans[len(s.spans)-maxWaiting].from)
 	}
@@ -83,9 +124,10 @@ func (s *stalls) wait(p span) {
 	passed := len(s.spans) - s.waiting
 	if passed > 0 {
 		p.from = max(p.from, s.spans[passed-1].to)
-		p.pause = p.to - p.from
+		p.suspended = min(p.suspended, p.to-p.from)
+		p.pause = min(p.pause, p.suspended)
 	}
-	if p.pause <= 0 {
+	if p.suspended <= 0 {
 		return
 	}
 	first := len(s.spans)
@@ -104,9 +146,10 @@ func (s *stalls) wait(p span) {
 // join makes p one with o, as long as both together.
 func (p *span) join(o span) {
 	p.from = min(p.from, o.from)
-	p.pause = saturate.Add(p.pause, o.pause)
-	p.to = p.from + min(p.pause, math.MaxInt64-max(0, p.from))
-	p.pause = p.to - p.from
+	p.suspended = saturate.Add(p.suspended, o.suspended)
+	p.to = max(p.to, o.to, p.from+min(p.suspended, math.MaxInt64-max(0, p.from)))
+	p.suspended = min(p.suspended, p.to-p.from)
+	p.pause = min(saturate.Add(p.pause, o.pause), p.suspended)
 }
 
 // pass moves the windows over the spans before a time.
@@ -150,32 +193,49 @@ func (s *stalls) forget() {
 // join joins each of the spans that were passed with its neighbour. The windows
 // begin anew, with all of them.
 func (s *stalls) join(passed int) {
-	var sum time.Duration
+	var suspended, pause time.Duration
 	half := passed / 2
 	for i := range half {
 		a, b := s.spans[2*i], s.spans[2*i+1]
-		s.spans[i] = span{a.from, max(a.to, b.to), a.pause + b.pause}
-		sum += s.spans[i].pause
+		s.spans[i] = span{a.from, max(a.to, b.to), a.suspended + b.suspended, a.pause + b.pause}
+		suspended += s.spans[i].suspended
+		pause += s.spans[i].pause
 	}
 	s.spans = slices.Delete(s.spans, half, 2*half)
 	for i := range s.windows {
-		s.windows[i].first, s.windows[i].sum = 0, sum
+		w := &s.windows[i]
+		w.first, w.suspended, w.pause = 0, suspended, pause
 	}
 }
+
+// with returns s, or a copy that has further suspensions outside collections.
+func (s *stalls) with(outside []gc.Outside) *stalls {
+	if s.others == nil || len(outside) == 0 {
+		return s
+	}
+	all := *s
+	all.spans = slices.Clone(s.spans)
+	all.addOutside(outside)
+	return &all
+}
+
+// A scope is the time that is looked at.
+type scope struct{ From, To gc.Opt[time.Duration] }
 
 // waits returns the spans that wait, in order.
 func (s *stalls) waits() []span { return s.spans[len(s.spans)-s.waiting:] }
 
 // worst returns the worst stretches of those windows that fit into the time
-// watched.
-func (s *stalls) worst(watched time.Duration) []Stall {
+// watched. The suspensions outside collections are those since the last one began.
+func (s *stalls) worst(watched time.Duration, outside []gc.Outside) []Stall {
+	s = s.with(outside)
 	var worst []Stall
 	for i, length := range stallWindows {
 		w := s.windows[i]
 		for next := len(s.spans) - s.waiting; next < len(s.spans); next++ {
 			w.pass(s.spans, next, length)
 		}
-		if length <= watched && w.worst.Pause > 0 {
+		if length <= watched && w.worst.Window > 0 {
 			worst = append(worst, w.worst)
 		}
 	}
@@ -186,14 +246,18 @@ func (s *stalls) worst(watched time.Duration) []Stall {
 // pause: moving any other window to the end of a pause loses nothing.
 func (w *window) pass(spans []span, next int, length time.Duration) {
 	from := spans[next].to - length
-	w.sum += spans[next].pause
+	w.suspended += spans[next].suspended
+	w.pause += spans[next].pause
 	for w.first < next && spans[w.first].to <= from {
-		w.sum -= spans[w.first].pause
+		w.suspended -= spans[w.first].suspended
+		w.pause -= spans[w.first].pause
 		w.first++
 	}
-	first := &spans[w.first]
-	in := w.sum - min(first.pause, max(0, from-first.from))
-	if in = min(in, length); in > w.worst.Pause {
-		w.worst = Stall{length, in, max(0, from)}
+	suspended, pause := spans[w.first].before(from)
+	suspended = min(length, w.suspended-suspended)
+	pause = min(suspended, w.pause-pause)
+	was := w.worst.Pause + w.worst.Other
+	if suspended > was || suspended == was && pause > w.worst.Pause {
+		w.worst = Stall{length, pause, suspended - pause, max(0, from)}
 	}
 }

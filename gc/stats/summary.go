@@ -44,6 +44,7 @@ type Summary struct {
 	reasons     map[gc.Opt[clr.GCReason]]*Totals
 	survival    [gc.NumGenerations]Survival
 	stalls      stalls
+	suspended   stalls        // with suspensions outside collections
 	there       gc.Opt[int64] // the heap before the first collection whose heap is known
 
 	sinceFirst            Bytes         // allocated, without what the first collection counts
@@ -123,6 +124,8 @@ func (p *Summary) Add(c *gc.Collection) {
 	if !p.SumsOnly {
 		p.Timeline.Add(c)
 		p.stalls.add(c)
+		p.suspended.others = &scope{p.From, p.To}
+		p.suspended.add(c)
 		p.keepLongest(c)
 	}
 	if c.Generations == nil {
@@ -131,6 +134,15 @@ func (p *Summary) Add(c *gc.Collection) {
 	p.Last = c
 	if c.Kind != gc.Background {
 		p.addSurvival(c)
+	}
+}
+
+// AddOutside adds the suspensions outside collections that came with a collection which
+// does not count itself: those may lie in the time that is looked at.
+func (p *Summary) AddOutside(all []gc.Outside) {
+	if !p.SumsOnly {
+		p.suspended.others = &scope{p.From, p.To}
+		p.suspended.addOutside(all)
 	}
 }
 
@@ -328,6 +340,16 @@ func (p *Summary) share(of time.Duration) gc.Opt[float64] {
 	return gc.Some(min(100, 100*float64(of)/float64(watched)))
 }
 
-// Stalls returns the worst interval for each of the StallWindows that fits into
-// the time watched.
-func (p *Summary) Stalls() []Stall { return p.stalls.worst(p.Watched()) }
+// Stalls returns the interval with the longest pauses of collections for each of the
+// StallWindows that fits into the time watched. Other is 0 in them.
+func (p *Summary) Stalls() []Stall { return p.stalls.worst(p.Watched(), nil) }
+
+// Suspended returns the interval in which the program ran least for each of the
+// StallWindows that fits into the time watched: pauses count, and suspensions outside
+// collections.
+func (p *Summary) Suspended() []Stall {
+	if p.Process == nil {
+		return nil
+	}
+	return p.suspended.worst(p.Watched(), p.Process.Outside)
+}

@@ -51,12 +51,13 @@ percentiles: the pauses of each generation and kind. Each percentile is the paus
 one GC, whose number is shown, and "as long" counts the GCs with a pause of that
 length or longer.
 
-windows: the longest total pause in any 10 ms, 100 ms, 1 s and 10 s. "program" is the
-rest of the window, the minimum mutator utilization.
+windows: of all windows of 10 ms, 100 ms, 1 s and 10 s, those in which the program ran
+least. "paused" is the time of GC pauses, "other" that of suspensions outside GCs, as
+for CPU samples, and "program" the rest, the minimum mutator utilization.
 
-bottlenecks: intervals in which less than --below of the time was the program's and
-pauses had the rest, with the most pause first. An interval begins and ends with a
-pause.`,
+bottlenecks: intervals in which the program ran for less than --below of the time. They
+begin and end with a pause or another suspension. Those in which it was suspended the
+longest come first.`,
 		Example: `  gctrail pauses app.nettrace
   gctrail pauses --show bottlenecks --below 80% app.nettrace
   gctrail pauses --show percentiles --format csv app.nettrace`,
@@ -132,6 +133,7 @@ var windowFields = []field[windowRow]{
 	{name: "pid", value: func(r *windowRow) column.Value { return pidOf(r.pid) }},
 	{name: "window_ms", heading: "window ms", value: func(r *windowRow) column.Value { return timeOf(r.Window.Window) }},
 	{name: "pause_ms", heading: "paused ms", value: func(r *windowRow) column.Value { return timeOf(r.Pause) }},
+	{name: otherField, heading: "other ms", value: func(r *windowRow) column.Value { return timeOf(r.Other) }},
 	{name: "mutator_utilization_min_pct", heading: "program %", value: func(r *windowRow) column.Value { return floatOf(r.MutatorUtilization()) }},
 	{name: "from_ms", heading: "from ms", value: func(r *windowRow) column.Value { return timeOf(r.From) }},
 	{name: "command", value: func(r *windowRow) column.Value { return wordOf(r.command) }},
@@ -150,6 +152,7 @@ var bottleneckFields = []field[bottleneckRow]{
 	{name: "to_ms", heading: "to ms", value: func(r *bottleneckRow) column.Value { return timeOf(r.To) }},
 	{name: "length_ms", heading: "length ms", value: func(r *bottleneckRow) column.Value { return timeOf(r.Length()) }},
 	{name: "pause_ms", heading: "paused ms", value: func(r *bottleneckRow) column.Value { return timeOf(r.Pause) }},
+	{name: otherField, heading: "other ms", value: func(r *bottleneckRow) column.Value { return timeOf(r.Other) }},
 	{name: "mutator_utilization_pct", heading: "program %", value: func(r *bottleneckRow) column.Value { return floatOf(r.MutatorUtilization()) }},
 	{name: "pauses", heading: "pauses", value: func(r *bottleneckRow) column.Value { return countOf(r.Pauses) }},
 	{name: "command", value: func(r *bottleneckRow) column.Value { return wordOf(r.command) }},
@@ -224,12 +227,13 @@ func (w *pauseTables) write(p *report.Pauses) error {
 			return err
 		}
 	}
-	if stalls := p.Stalls(); w.shows(windowTable) && len(stalls) > 0 {
+	if stalls := p.Suspended(); w.shows(windowTable) && len(stalls) > 0 {
 		rows := make([]windowRow, len(stalls))
 		for i, s := range stalls {
 			rows[i] = windowRow{p.Process.PID, s, w.during(p, s.From, s.From+s.Window)}
 		}
-		if err := writeTable(w, true, windowFields, rows, func(page *text.Page) {
+		fields := shownIf(windowFields, otherField, slices.ContainsFunc(rows, func(r windowRow) bool { return r.Other > 0 }))
+		if err := writeTable(w, true, fields, rows, func(page *text.Page) {
 			page.Heading("%s: the worst windows", called(p.Process))
 		}, nil); err != nil {
 			return err
@@ -243,13 +247,32 @@ func (w *pauseTables) write(p *report.Pauses) error {
 	for i, b := range list {
 		rows[i] = bottleneckRow{p.Process.PID, b, w.during(p, b.From, b.To)}
 	}
-	return writeTable(w, false, bottleneckFields, rows, func(page *text.Page) {
+	fields := shownIf(bottleneckFields, otherField, slices.ContainsFunc(rows, func(r bottleneckRow) bool { return r.Other > 0 }))
+	return writeTable(w, false, fields, rows, func(page *text.Page) {
 		page.Heading("%s: %s of %s or more in which the program had less than %s of the time", called(p.Process),
 			text.Plural(int64(count), "interval", "intervals"), units.Duration(time.Duration(w.minLength)), units.Percent(float64(w.below)))
 	}, func(page *text.Page) {
 		page.Prose("", "To list the GCs of the first:")
 		page.Command("", rows[0].command)
 	})
+}
+
+// otherField is the field of the suspensions outside GCs, which tables leave out where
+// there were none.
+const otherField = "other_suspension_ms"
+
+// shownIf returns the fields, of which tables leave out one unless it is shown.
+func shownIf[R any](fields []field[R], name string, shown bool) []field[R] {
+	if shown {
+		return fields
+	}
+	fields = slices.Clone(fields)
+	for i := range fields {
+		if fields[i].name == name {
+			fields[i].heading = ""
+		}
+	}
+	return fields
 }
 
 // writeTable writes one table, with what head writes above it and foot below.

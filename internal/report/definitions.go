@@ -92,20 +92,22 @@ var figures = []Figure{
 		Text: "From RestartEEBegin to RestartEEEnd: not part of the pause (see pause).", Source: "GCRestartEEBegin, GCRestartEEEnd",
 	},
 	{
-		Name: "suspension without collection", Unit: "ms", Keys: []string{"suspensions_without_gc", "total_ms", "max_ms", "heap_walk", "other"},
+		Name: "suspension without collection", Unit: "ms", Keys: []string{"suspensions_without_gc", "other_suspension_ms", "total_ms", "max_ms", "heap_walk", "other"},
 		Text: "Suspensions of threads that belong to no collection, by reason. heap_walk is the heap walk after a background GC that sessions with the keyword " +
-			"gcheapsurvivalandmovement cause, of this trace or another one. They are not part of pause; --from and --to do not narrow them.",
+			"gcheapsurvivalandmovement cause, of this trace or another one. The time that one waits for another suspension to end does not count. They are not part of pause; --from and --to do not narrow them.",
 		Source: "GCSuspendEEBegin without a GCStart (gc.cpp, bgc_heap_walk_for_etw_p; DATAS changing the number of heaps; the debugger; the sample profiler)",
 	},
 	{
 		Name: "worst window", Unit: "ms and %", Keys: []string{"worst_windows", "window_ms", "mutator_utilization_min_pct"},
-		Text: "The longest total pause in any 10 ms, 100 ms, 1 s or 10 s: what a request of that length can experience. The rest of the window is the minimum mutator utilisation. Windows longer than the time watched are left out.", Source: "pause",
+		Text: "The window of 10 ms, 100 ms, 1 s or 10 s in which the program ran least: what a request of that length can experience. Of it, pauses of GCs took what is called paused, suspensions outside GCs " +
+			"what is called other, and the program had the rest, the minimum mutator utilisation. Windows longer than the time watched are left out.",
+		Source: "pause, suspension without collection",
 	},
 	{
 		Name: "bottleneck", Unit: "ms and %", Keys: []string{"length_ms", "mutator_utilization_pct", "from_ms", "to_ms"},
-		Text: "An interval in which the program ran for less than --below (90 %) of the time and was paused for the rest. It begins and ends with a pause and is as long as possible; " +
-			"intervals shorter than --min-length (100 ms) are left out. If there are more than 1,000, those with the longest total pause are shown.",
-		Source: "pause; W. L. Ruzzo and M. Tompa, A linear time algorithm for finding all maximal scoring subsequences, 1999",
+		Text: "An interval in which the program ran for less than --below (90 %) of the time, and was paused or suspended outside GCs for the rest. It begins and ends with a pause or another suspension and is as long as possible; " +
+			"intervals shorter than --min-length (100 ms) are left out. If there are more than 1,000, those in which the program was suspended the longest are shown.",
+		Source: "pause, suspension without collection; W. L. Ruzzo and M. Tompa, A linear time algorithm for finding all maximal scoring subsequences, 1999",
 	},
 	{
 		Name: "as long", Unit: "count", Keys: []string{"as_long"},

@@ -112,6 +112,7 @@ type (
 		Window jsonMS  `json:"window_ms"`
 		From   jsonMS  `json:"from_ms"`
 		Pause  jsonMS  `json:"pause_ms"`
+		Other  jsonMS  `json:"other_suspension_ms"`
 		Share  float64 `json:"pause_pct"`
 		Left   float64 `json:"mutator_utilization_min_pct"`
 	}
@@ -355,8 +356,8 @@ func (c *Case) jsonAll() jsonAll {
 		reason.Pause, reason.PauseMax = t.Pause, t.PauseMax
 		j.Reasons = append(j.Reasons, reason)
 	}
-	for _, s := range c.Summary.Stalls() {
-		j.Worst = append(j.Worst, jsonStall{jsonMS(s.Window), jsonMS(s.From), jsonMS(s.Pause), s.Share(), s.MutatorUtilization()})
+	for _, s := range c.Summary.Suspended() {
+		j.Worst = append(j.Worst, jsonStall{jsonMS(s.Window), jsonMS(s.From), jsonMS(s.Pause), jsonMS(s.Other), s.Share(), s.MutatorUtilization()})
 	}
 	return j
 }

@@ -32,6 +32,7 @@ func NewPauses(below float64, length time.Duration, from, to gc.Opt[time.Duratio
 	p := new(Pauses)
 	p.From, p.To = from, to
 	p.bottlenecks.Below, p.bottlenecks.MinLength = below, length
+	p.bottlenecks.From, p.bottlenecks.To = from, to
 	return p
 }
 

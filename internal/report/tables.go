@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -79,7 +80,7 @@ func (c *Case) writePauses(p *text.Page) {
 
 // writeWindows writes the worst windows, and what they left the program.
 func (c *Case) writeWindows(p *text.Page) {
-	stalls := c.Summary.Stalls()
+	stalls := c.Summary.Suspended()
 	if len(stalls) == 0 {
 		return
 	}
@@ -88,6 +89,9 @@ func (c *Case) writeWindows(p *text.Page) {
 	g.numbers("window", 0, each(stalls, func(s *stats.Stall) string { return units.Duration(s.Window) }))
 	g.times("paused", 0, each(stalls, func(s *stats.Stall) gc.Opt[time.Duration] { return gc.Some(s.Pause) }))
 	g.numbers("%", 0, each(stalls, func(s *stats.Stall) string { return units.Share(s.Share()) }))
+	if slices.ContainsFunc(stalls, func(s stats.Stall) bool { return s.Other > 0 }) {
+		g.times("other", 0, each(stalls, func(s *stats.Stall) gc.Opt[time.Duration] { return gc.Some(s.Other) }))
+	}
 	g.numbers("program %", 0, each(stalls, func(s *stats.Stall) string { return units.Share(s.MutatorUtilization()) }))
 	g.times("from", 0, each(stalls, func(s *stats.Stall) gc.Opt[time.Duration] { return gc.Some(s.From) }))
 	g.write(p)

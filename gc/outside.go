@@ -1,0 +1,66 @@
+package gc
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/internal/saturate"
+)
+
+// An Outside is a stretch of time in which the program's threads were suspended for no
+// collection: for CPU samples, a debugger, a profiler.
+type Outside struct {
+	From, To  time.Duration
+	Suspended time.Duration // less than the stretch where several suspensions were joined
+}
+
+// maxOutside bounds the suspensions outside collections that are remembered between two
+// collections of a process. Beyond it neighbours are joined, because a sampler suspends
+// the threads a thousand times a second.
+const maxOutside = 512
+
+// suspended notes a suspension that belongs to no collection. The time that it waited for
+// another one to end does not count, nor does the time that a collection waited for it:
+// that is part of the collection's pause.
+func (rt *runtime) suspended(s *suspension, kind PauseKind) {
+	from, to := s.begin+s.waited, s.restartBegin.Or(0)
+	for _, o := range rt.windows {
+		if o.forGC() && o.begin > s.begin {
+			to = min(to, o.begin)
+		}
+	}
+	from = min(from, to)
+	p := rt.process
+	p.addSuspension(s.reason, kind, to-from)
+	if from == to {
+		return
+	}
+	i := len(p.Outside)
+	for i > 0 && p.Outside[i-1].From > from {
+		i--
+	}
+	p.Outside = slices.Insert(p.Outside, i, Outside{from, to, to - from})
+	if len(p.Outside) > maxOutside {
+		p.Outside = joined(p.Outside)
+	}
+}
+
+// joined joins each with its neighbour.
+func joined(all []Outside) []Outside {
+	for i := range len(all) / 2 {
+		a, b := &all[2*i], &all[2*i+1]
+		all[i] = Outside{a.From, max(a.To, b.To), saturate.Add(a.Suspended, b.Suspended)}
+	}
+	if len(all)%2 > 0 {
+		all[len(all)/2] = all[len(all)-1]
+	}
+	return all[:(len(all)+1)/2]
+}
+
+// takeOutside returns the suspensions outside collections since the last collection
+// began.
+func (p *Process) takeOutside() []Outside {
+	all := slices.Clone(p.Outside)
+	p.Outside = p.Outside[:0]
+	return all
+}
