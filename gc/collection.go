@@ -22,6 +22,7 @@ type Collection struct {
 	Reason     Opt[clr.GCReason]        // why it was triggered
 	Condemned  Opt[clr.CondemnReasons1] // why this generation: reasons of all heaps together
 	Joint      Opt[clr.CondemnReasons1] // of Condemned, those that were not found on a heap but for the sums of all
+	HeapDump   bool                     // it wrote the heap to a trace, whose session made the runtime run it
 	Mechanisms Opt[clr.GlobalMechanisms]
 	Compacted  Opt[bool]
 	PauseMode  Opt[clr.PauseMode] // the latency mode in force

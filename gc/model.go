@@ -84,8 +84,11 @@ func Wants(d *trace.Descriptor) bool {
 // Head returns the largest number of bytes that a Model reads of the payloads
 // of a kind. Readers can leave out the rest.
 func Head(d *trace.Descriptor) int {
-	if clr.KindOf(d.Provider, d.ID) == clr.KindGCAllocationTick {
+	switch k := clr.KindOf(d.Provider, d.ID); {
+	case k == clr.KindGCAllocationTick:
 		return tickHead
+	case isHeapPart(k):
+		return bulkHead
 	}
 	return math.MaxInt
 }
@@ -250,6 +253,9 @@ var handlers = [...]func(*Model, *event){
 	clr.KindMachinePressure:             (*Model).processorPressure,
 	clr.KindCgroupPressure:              (*Model).processorPressure,
 	clr.KindMachineTime:                 (*Model).machineTime,
+	clr.KindGCBulkRootEdge:              (*Model).heapPart,
+	clr.KindGCBulkNode:                  (*Model).heapPart,
+	clr.KindGCBulkEdge:                  (*Model).heapPart,
 }
 
 func handler(k clr.Kind) func(*Model, *event) {

@@ -23,16 +23,15 @@ const maxOutside = 512
 // another one to end does not count, nor does the time that a collection waited for it:
 // that is part of the collection's pause.
 func (rt *runtime) suspended(s *suspension, kind PauseKind) {
-	from, to := s.begin+s.waited, s.restartBegin.Or(0)
+	from, to := max(0, s.begin+s.waited), s.restartBegin.Or(0)
 	for _, o := range rt.windows {
 		if o.forGC() && o.begin > s.begin {
 			to = min(to, o.begin)
 		}
 	}
-	from = min(from, to)
 	p := rt.process
-	p.addSuspension(s.reason, kind, to-from)
-	if from == to {
+	p.addSuspension(s.reason, kind, max(0, to-from))
+	if from >= to {
 		return
 	}
 	i := len(p.Outside)

@@ -86,7 +86,7 @@ type (
 
 // codeClasses are the classes of verdicts in the page's style.
 var codeClasses = map[string]string{
-	"innocent": "good", "within_budget": "good", "long_pauses": "warning", "costs_time": "warning", "problem": "problem",
+	"innocent": "good", "within_budget": "good", "long_pauses": "warning", "costs_time": "warning", "suspended": "warning", "problem": "problem",
 }
 
 // A markup writes elements, with their text escaped.

@@ -41,6 +41,13 @@ func (h history) with(change func(i int, c *gc.Collection)) history {
 	return h
 }
 
+// sampled has CPU samples suspend the threads for some time in all.
+func (h history) sampled(d time.Duration) history {
+	h.trace.Sampled = true
+	h.process.Suspensions = []gc.SuspensionTotal{{Reason: clr.SuspendReasonSuspendOther, Kind: gc.PauseOther, Count: 1000, Total: d, Max: time.Second}}
+	return h
+}
+
 func (h *history) collection(i int) *gc.Collection {
 	c := &gc.Collection{
 		Process:    &h.process,
@@ -444,7 +451,12 @@ func TestVerdicts(t *testing.T) {
 			if i == 0 {
 				c.Pauses, c.AllPauses = nil, false
 			}
-		}), "The GC is innocent: pauses took at least 0.5 % of the time (budget: 5 %), the longest 5.00 ms (budget: 100 ms). Pauses of 1 of 100 GCs may be missing, so this is not certain.", true},
+		}), "The GC is innocent: pauses took at least 0.5 % of the time (budget: 5 %), the longest 5.00 ms (budget: 100 ms). Pauses of 1 of 100 GCs may be missing: they took at most ", true},
+		{calm().with(func(i int, c *gc.Collection) { c.AllPauses = i%2 == 0 }), "No verdict: pauses of 50 of 100 GCs may be missing: they took from 0.2 % to 50.2 % of the time (budget: 5 %).", false},
+		{calm().with(func(i int, c *gc.Collection) { c.AllPauses = i != 50 }), "No verdict: pauses of 1 of 100 GCs may be missing: the longest took from 5.00 ms to 1.00 s (budget: 100 ms).", false},
+		{history{process: gc.Process{Stopped: 104 * time.Millisecond}, n: 1, every: 50 * time.Millisecond}, "No verdict: 1 GC in 104 ms is too little to judge by; pauses took 4.8 % of the time (budget: 5 %), the longest 5.00 ms.", false},
+		{calm().sampled(time.Minute), "GC pauses took 0.5 % of the time (budget: 5 %), the longest 5.00 ms, but threads were suspended outside GCs for 60.0 % of the time, by CPU samples.", false},
+		{calm().with(func(_ int, c *gc.Collection) { busy(c) }).sampled(time.Minute), "too many young objects survive. Threads were suspended outside GCs for 60.0 % of the time, by CPU samples.", false},
 		{unrecorded(), "No verdict: the trace did not record GCStart", false},
 		{history{process: gc.Process{Stopped: time.Second}, n: 1, every: time.Second}.with(func(_ int, c *gc.Collection) {
 			c.Pauses, c.AllPauses = nil, false

@@ -54,7 +54,7 @@ func (k ruleKind) String() string { return enum.Name("ruleKind", kindNames[:], k
 // rules lists all rules. Findings of equal severity, kind and weight are reported in
 // this order.
 var rules = slices.Concat(
-	pauseRules, limitRules, inducedRules, fullRules, largeRules, markRules, rootRules, pinRules, suspensionRules, processorRules,
+	pauseRules, limitRules, inducedRules, fullRules, largeRules, markRules, rootRules, pinRules, suspensionRules, processorRules, outsideRules,
 	youngRules, serverRules, joinRules, memoryRules, traceRules,
 )
 
@@ -81,7 +81,7 @@ type RuleAdvice struct {
 func Rules() []Rule {
 	all := []Rule{{
 		ID: "R01", Title: innocentTitle, Kind: symptom.String(),
-		Threshold: "no finding is worse than a note, GCStart was recorded, and lost events affect at most 1 % of the GCs",
+		Threshold: "no finding is worse than a note, GCStart was recorded, and lost events affect at most 1 % of the GCs and leave pauses within budget; the process was watched for 2 s or longer (as the default budget has it: a pause of 100 ms is 5 % of that), and for 10 s if it has fewer than 3 GCs",
 		Source:    "mem-doc: up to 5 % of the time in GC is normal",
 		Tested:    innocentTested,
 		Advice:    []RuleAdvice{{Text: innocentAdvice, Basis: Basis{Looks: true}}},

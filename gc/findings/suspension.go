@@ -2,12 +2,8 @@ package findings
 
 import (
 	"fmt"
-	"slices"
 	"time"
 
-	"github.com/gctrail/gctrail/clr"
-	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -39,24 +35,6 @@ var suspensionRules = []rule{
 				text:  "Find the thread that does not reach a safe point: a loop without calls, a copy of much memory, page faults, or no processor to run on. This trace does not show which.",
 				basis: Basis{Looks: true},
 				next:  []Step{{Action: Record, Purpose: "on Linux, also record whether threads wait for processors", Recording: Collections}},
-			},
-		},
-	},
-	{
-		id: "R14", title: "threads are also suspended outside GCs", kind: aside,
-		threshold: "such suspensions take 100 ms or more in total, and at least a tenth as long as the pauses",
-		source:    "own",
-		find:      otherSuspensions,
-		advice: []advice{
-			{
-				when: "the trace has CPU samples", fits: func(j *judgement, _ *Finding) bool { return j.Trace.Sampled },
-				text: "Measure pauses without CPU samples: each sample suspends all threads.",
-				next: []Step{{Action: Record, Purpose: "record without CPU samples", Recording: Collections}},
-			},
-			{
-				when: "otherwise", fits: func(j *judgement, _ *Finding) bool { return !j.Trace.Sampled },
-				text: "Find out what suspends them: debuggers, profilers and recompiled methods (ReJIT) do.",
-				next: []Step{{Action: ListEvents, Purpose: "see when, and on which threads", Events: []string{"GCSuspendEEBegin"}}},
 			},
 		},
 	},
@@ -101,63 +79,3 @@ func slowToSuspend(j *judgement) (Finding, bool) {
 func clearsLargeArrays(j *judgement, f *Finding) bool {
 	return of(j.tallies[forLargeObjects].count, j.tallies[full].count) >= largeShare && j.large[0] > j.large[1] && !starved(j, f)
 }
-
-// Suspensions returns the suspensions that belong to no collection. Those in
-// background collections are heap walks if the session has the keyword for survival
-// and movement, or if they are half as many as these collections or more: threads are
-// suspended there for other reasons too, but not in each.
-func (c *Case) Suspensions() []gc.SuspensionTotal {
-	var walks int
-	for _, s := range c.Summary.Process.Suspensions {
-		if s.Kind == gc.PauseHeapWalk {
-			walks += s.Count
-		}
-	}
-	walked := c.Trace.Keywords&clr.KeywordGCHeapSurvivalAndMovement != 0 || 2*walks >= c.Summary.Class(2, gc.Background).Count
-	var all []gc.SuspensionTotal
-	for _, s := range c.Summary.Process.Suspensions {
-		if s.Kind == gc.PauseHeapWalk && !walked {
-			s.Kind = gc.PauseOther
-		}
-		i := slices.IndexFunc(all, func(o gc.SuspensionTotal) bool { return o.Reason == s.Reason && o.Kind == s.Kind })
-		if i < 0 {
-			all = append(all, s)
-			continue
-		}
-		all[i].Count += s.Count
-		all[i].Total = saturate.Add(all[i].Total, s.Total)
-		all[i].Max = max(all[i].Max, s.Max)
-	}
-	return all
-}
-
-// otherSuspensions looks at the suspensions that belong to no collection.
-func otherSuspensions(j *judgement) (Finding, bool) {
-	var total, longest time.Duration
-	var count int
-	var reasons []string
-	for _, s := range j.Suspensions() {
-		if s.Kind == gc.PauseHeapWalk {
-			continue
-		}
-		total, longest, count = total+s.Total, max(longest, s.Max), count+s.Count
-		reasons = append(reasons, s.Reason.String())
-	}
-	share := of(total, j.Summary.Watched())
-	if of(total, j.all.Pause.Sum()) < otherShare || total < suspendedLong {
-		return Finding{}, false
-	}
-	f := Finding{
-		Severity: Note, Confidence: High,
-		Description: fmt.Sprintf("%s outside GCs took %s (%s of the time), the longest %s: %s.",
-			plural(count, "suspension"), units.Duration(total), units.Percent(share), units.Duration(longest), list(reasons)),
-		Evidence: []Figure{{"other_suspensions", float64(count)}, {"other_suspension_ms", millis(total)}, {"other_suspension_pct", share}},
-	}
-	if !j.Trace.Sampled && share >= j.budget.Share {
-		f.Severity = Warning
-	}
-	return f, true
-}
-
-// suspendedLong is the least total of suspensions outside GCs worth reporting.
-const suspendedLong = 100 * time.Millisecond

@@ -40,6 +40,9 @@ type Trace struct {
 	Servers, ServerHeaps int
 }
 
+// holes reports whether events that were raised are not in the trace.
+func (t *Trace) holes() bool { return t.Lost > 0 || t.Damaged > 0 || t.Truncated }
+
 // sessionBits are keywords that an EventSource sets on its events for internal
 // use.
 const sessionBits = 0xF00000000000

@@ -14,7 +14,7 @@ import (
 // ruleTraces are, for each rule, a real trace in which it finds something and one
 // in which it does not. A plus merges two of one machine.
 var ruleTraces = map[string]struct{ finds, not string }{
-	"R01": {"net8-win-x64-gcevents.etl.zip", web},
+	"R01": {"net21-win-x86-objver3.netperf.gz", web},
 	"R02": {web, "net8-win-x64-gcevents.etl.zip"},
 	"R03": {"net10-wks-background-nonconcurrent-collect.nettrace.gz", web},
 	"R04": {"net21-win-x86-objver3.netperf.gz", web},

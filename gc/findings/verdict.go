@@ -1,6 +1,7 @@
 package findings
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -13,7 +14,36 @@ func (j *judgement) innocent(found []Finding) bool {
 	if j.all.Pause.Count() == 0 || j.affected() || j.Trace.StartsUnrecorded || j.Trace.Damaged > 0 || j.overall() >= j.budget.Share {
 		return false
 	}
+	if j.tooShort() || j.undecided() != "" || j.suspendedElsewhere() != "" {
+		return false
+	}
 	return !slices.ContainsFunc(found, func(f Finding) bool { return f.Severity > Note && f.kind != quality })
+}
+
+// tooShort reports whether the trace is too short to say that pauses are within budget. A
+// single pause as long as the budget allows exceeds the share of a shorter time, and a few
+// GCs in a short time say little about the others.
+func (j *judgement) tooShort() bool {
+	watched := j.Summary.Watched()
+	return watched.Seconds() < 100*j.budget.Pause.Seconds()/j.budget.Share || watched < shortTrace && j.all.Count < several
+}
+
+// undecided returns what is not known of the pauses, if that decides whether they are
+// within budget; otherwise it is empty.
+func (j *judgement) undecided() string {
+	least, most, longest := j.Summary.PauseBounds(j.Trace.holes())
+	n := max(j.all.PausesUnknown(), j.all.Affected)
+	switch {
+	case n == 0:
+		return ""
+	case least.Or(0) < j.budget.Share && most.Or(100) >= j.budget.Share:
+		return fmt.Sprintf("pauses of %s of %s may be missing: they took from %s to %s of the time (budget: %s)",
+			units.Count(n), gcs(j.all.Count), units.Percent(least.Or(0)), units.Percent(most.Or(100)), j.budget.share())
+	case j.all.Pause.Max() <= j.budget.Pause && longest > j.budget.Pause:
+		return fmt.Sprintf("pauses of %s of %s may be missing: the longest took from %s to %s (budget: %s)",
+			units.Count(n), gcs(j.all.Count), units.Duration(j.all.Pause.Max()), units.Duration(longest), j.budget.pause())
+	}
+	return ""
 }
 
 const (
@@ -51,6 +81,7 @@ const (
 	Innocent      Code = "innocent"       // no finding is worse than a note
 	WithinBudget  Code = "within_budget"  // pauses are within budget, but there are findings
 	LongPauses    Code = "long_pauses"    // single pauses exceed the budget
+	Suspended     Code = "suspended"      // pauses are within budget, but threads are suspended outside collections for more than it
 	CostsTime     Code = "costs_time"     // the share of time paused exceeds the budget
 	Guilty        Code = "problem"        // the share is at least twice the budget
 	NoCollections Code = "no_collections" // were recorded
@@ -64,6 +95,10 @@ func (j *judgement) verdict(found []Finding) (Code, string) {
 		share = fmt.Sprintf("%s of the time, and %s after start-up", share, units.Percent(j.share))
 	} else {
 		share += " of the time"
+	}
+	elsewhere, also := j.suspendedElsewhere(), ""
+	if elsewhere != "" {
+		also = " " + upper(elsewhere) + "."
 	}
 	switch {
 	case j.all.Count == 0:
@@ -80,15 +115,22 @@ func (j *judgement) verdict(found []Finding) (Code, string) {
 	case j.innocent(found):
 		return Innocent, fmt.Sprintf("The GC is innocent: pauses took %s (budget: %s), the longest %s (budget: %s).%s", share, j.budget.share(), longest, j.budget.pause(), j.unseen())
 	case j.share >= j.budget.high():
-		return Guilty, fmt.Sprintf("The GC is a problem: pauses took %s (budget: %s)%s.", share, j.budget.share(), causeOf(found))
+		return Guilty, fmt.Sprintf("The GC is a problem: pauses took %s (budget: %s)%s.%s", share, j.budget.share(), causeOf(found), also)
 	case j.share >= j.budget.Share:
-		return CostsTime, fmt.Sprintf("The GC costs time: pauses took %s (budget: %s)%s.", share, j.budget.share(), causeOf(found))
+		return CostsTime, fmt.Sprintf("The GC costs time: pauses took %s (budget: %s)%s.%s", share, j.budget.share(), causeOf(found), also)
 	case j.hurts():
-		return LongPauses, fmt.Sprintf("GC pauses are long: up to %s (budget: %s), %s%s.", longest, j.budget.pause(), share, causeOf(found))
+		return LongPauses, fmt.Sprintf("GC pauses are long: up to %s (budget: %s), %s%s.%s", longest, j.budget.pause(), share, causeOf(found), also)
+	case elsewhere != "":
+		return Suspended, fmt.Sprintf("GC pauses took %s (budget: %s), the longest %s, but %s.", share, j.budget.share(), longest, elsewhere)
+	case j.undecided() != "":
+		return NoVerdict, fmt.Sprintf("No verdict: %s.%s", j.undecided(), beside(found))
+	case j.tooShort():
+		return NoVerdict, fmt.Sprintf("No verdict: %s in %s is too little to judge by; pauses took %s (budget: %s), the longest %s.%s",
+			gcs(j.all.Count), units.Duration(j.Summary.Watched()), share, j.budget.share(), longest, beside(found))
 	case j.overall() >= j.budget.Share:
 		return WithinBudget, fmt.Sprintf("GC pauses are within budget after start-up: they took %s (budget: %s), the longest %s.", share, j.budget.share(), longest)
 	default:
-		return WithinBudget, fmt.Sprintf("GC pauses are within budget (%s, the longest %s), but %s.", share, longest, foremost(found))
+		return WithinBudget, fmt.Sprintf("GC pauses are within budget (%s, the longest %s), but %s.", share, longest, cmp.Or(foremost(found), "events were lost"))
 	}
 }
 
@@ -111,11 +153,21 @@ func causeOf(found []Finding) string {
 	return ""
 }
 
+// foremost returns the title of the first finding that is not about the trace; empty if
+// there is none.
 func foremost(found []Finding) string {
 	for i := range found {
 		if found[i].Severity > Note && found[i].kind != quality {
 			return found[i].Title
 		}
 	}
-	return "events were lost"
+	return ""
+}
+
+// beside returns the foremost finding as a sentence that follows others, if there is one.
+func beside(found []Finding) string {
+	if title := foremost(found); title != "" {
+		return " " + upper(title) + "."
+	}
+	return ""
 }

@@ -45,13 +45,18 @@ func (j *judgement) bound(figure string) string {
 	return figure
 }
 
-// unseen returns how many GCs leave the total pause in doubt, as a sentence that follows
-// others; empty if none does.
+// unseen returns how many GCs leave the total pause in doubt, and by how much, as a
+// sentence that follows others; empty if none does.
 func (j *judgement) unseen() string {
-	if n := max(j.all.PausesUnknown(), j.all.Affected); n > 0 {
-		return fmt.Sprintf(" Pauses of %s of %s may be missing, so this is not certain.", units.Count(n), gcs(j.all.Count))
+	n := max(j.all.PausesUnknown(), j.all.Affected)
+	if n == 0 {
+		return ""
 	}
-	return ""
+	said := fmt.Sprintf(" Pauses of %s of %s may be missing", units.Count(n), gcs(j.all.Count))
+	if _, most, _ := j.Summary.PauseBounds(j.Trace.holes()); most.Known() {
+		said += fmt.Sprintf(": they took at most %s of the time", units.Percent(most.Or(100)))
+	}
+	return said + "."
 }
 
 // upper capitalises the first letter of a sentence.

@@ -44,7 +44,8 @@ type Summary struct {
 	reasons     map[gc.Opt[clr.GCReason]]*Totals
 	survival    [gc.NumGenerations]Survival
 	stalls      stalls
-	suspended   stalls        // with suspensions outside collections
+	suspended   stalls // with suspensions outside collections
+	doubt       doubt
 	there       gc.Opt[int64] // the heap before the first collection whose heap is known
 
 	sinceFirst            Bytes         // allocated, without what the first collection counts
@@ -120,6 +121,7 @@ func (p *Summary) Add(c *gc.Collection) {
 	}
 	p.follow(c)
 	p.conserve(c)
+	p.doubt.add(c, max(c.Process.Started, p.From.Or(0)))
 	p.Heap.add(c)
 	if !p.SumsOnly {
 		p.Timeline.Add(c)

@@ -14,6 +14,7 @@ type Totals struct {
 	Incomplete int // whose start, end, statistics or pauses are missing
 	Affected   int // whose figures may be affected by lost events
 	Induced    int // requested by the program
+	HeapDumps  int // that sessions made the runtime run
 
 	Pause        Distribution  // of the collections whose pause is known
 	Suspend      time.Duration // of Pause, until all threads were suspended
@@ -36,6 +37,9 @@ func (t *Totals) Add(c *gc.Collection) {
 	if Induced(c) {
 		t.Induced++
 	}
+	if c.HeapDump {
+		t.HeapDumps++
+	}
 	if p := c.Pause(); p.Known() {
 		t.Pause.Add(p.Or(0))
 	}
@@ -54,6 +58,7 @@ func (t *Totals) Merge(o *Totals) {
 	t.Incomplete += o.Incomplete
 	t.Affected += o.Affected
 	t.Induced += o.Induced
+	t.HeapDumps += o.HeapDumps
 	t.Pause.Merge(&o.Pause)
 	t.Suspend = saturate.Add(t.Suspend, o.Suspend)
 	t.SuspendKnown += o.SuspendKnown
@@ -71,9 +76,10 @@ func (t *Totals) PausesUnknown() int { return t.Count - t.Pause.Count() }
 func (t *Totals) PauseAtLeast() bool { return t.PausesUnknown() > 0 || t.Affected > 0 }
 
 // Induced reports whether the program requested the collection with a form of
-// GC.Collect. One that GC.TryStartNoGCRegion needs has the same reason.
+// GC.Collect. Those that
+// GC.TryStartNoGCRegion needs have the same reason, and those for heap dumps too.
 func Induced(c *gc.Collection) bool {
-	if ForNoGC(c) {
+	if ForNoGC(c) || c.HeapDump {
 		return false
 	}
 	switch c.Reason.Or(0) {

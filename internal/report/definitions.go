@@ -39,7 +39,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "induced", Unit: "count", Keys: []string{"induced"},
-		Text:    "Collections that the program requested with GC.Collect: the reasons Induced, InducedCompacting and InducedAggressive, and InducedNotForced, which GC.AddMemoryPressure requests, too. Those that GC.TryStartNoGCRegion needs have the same reasons, but the pause mode NoGC, and do not count.",
+		Text:    "Collections that the program requested with GC.Collect: the reasons Induced, InducedCompacting and InducedAggressive, and InducedNotForced, which GC.AddMemoryPressure requests, too. Those that GC.TryStartNoGCRegion needs have the same reasons, but the pause mode NoGC, and do not count; nor do those in which a session dumps the heap.",
 		Source:  "Reason of GCStart",
 		Differs: "PerfView counts Induced and InducedNotForced only.",
 	},

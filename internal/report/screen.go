@@ -71,7 +71,7 @@ func (rep *Report) writeScreen(p *text.Page) {
 
 var verdictStyles = map[findings.Code]text.Style{
 	findings.Innocent: text.Good, findings.WithinBudget: text.Good,
-	findings.LongPauses: text.Warning, findings.CostsTime: text.Warning,
+	findings.LongPauses: text.Warning, findings.CostsTime: text.Warning, findings.Suspended: text.Warning,
 	findings.Guilty: text.Problem, findings.NoVerdict: text.Strong, findings.NoCollections: text.Strong,
 }
 

@@ -131,17 +131,23 @@ var reasonGlosses = map[clr.GCReason]string{
 	clr.GCReasonBGCStepping:           "experimental tuning of background GCs, step by step",
 }
 
-// glossOf says what the reason of some collections means. GC.TryStartNoGCRegion gives
-// that of GC.Collect.
+// glossOf says what the reason of some collections means. GC.TryStartNoGCRegion and
+// sessions that dump the heap give that of GC.Collect.
 func glossOf(r *stats.Reason) string {
 	_, gloss := reasonWords(r.Reason)
-	switch {
-	case r.Reason != gc.Some(clr.GCReasonInduced) || r.Induced == r.Count:
+	if r.Reason != gc.Some(clr.GCReasonInduced) {
 		return gloss
-	case r.Induced == 0:
-		return "GC.TryStartNoGCRegion"
 	}
-	return gloss + ", or GC.TryStartNoGCRegion"
+	var of []string
+	for _, why := range [...]struct {
+		count int
+		gloss string
+	}{{r.Induced, gloss}, {r.HeapDumps, "heap dump of a session"}, {r.Count - r.Induced - r.HeapDumps, "GC.TryStartNoGCRegion"}} {
+		if why.count > 0 {
+			of = append(of, why.gloss)
+		}
+	}
+	return strings.Join(of, ", or ")
 }
 
 func reasonWords(r gc.Opt[clr.GCReason]) (name, gloss string) {

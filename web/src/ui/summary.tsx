@@ -7,7 +7,7 @@ import { count, bytes, duration, percent, plural, rate } from "../units";
 import { Command, Figure, Term, sentence } from "./parts";
 
 const codes: Record<string, string> = {
-  innocent: "good", within_budget: "good", long_pauses: "warning", costs_time: "warning", problem: "problem", no_collections: "unknown", no_verdict: "unknown",
+  innocent: "good", within_budget: "good", long_pauses: "warning", costs_time: "warning", suspended: "warning", problem: "problem", no_collections: "unknown", no_verdict: "unknown",
 };
 
 /** The verdict on a process, and what it is of. */

@@ -1,0 +1,168 @@
+package findings
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/saturate"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+var outsideRules = []rule{
+	{
+		id: "R14", title: "threads are also suspended outside GCs", kind: aside,
+		threshold: "such suspensions take 100 ms or more in total, and at least a tenth as long as the pauses; a warning where their share of the time exceeds the budget, a problem at twice the budget",
+		source:    "own",
+		find:      otherSuspensions,
+		tested: []Claim{
+			{"gcload web with the provider Microsoft-DotNETCore-SampleProfiler, .NET 10", "the runtime's sample profiler suspends all threads for each sample (ep-sample-profiler.c); the program causes no other suspension outside GCs"},
+		},
+		advice: []advice{
+			{
+				when: "the trace has CPU samples", fits: func(j *judgement, _ *Finding) bool { return j.Trace.Sampled },
+				text:  "Measure pauses without CPU samples: each sample suspends all threads.",
+				next:  []Step{{Action: Record, Purpose: "record without CPU samples", Recording: Collections}},
+				basis: Basis{Looks: true},
+			},
+			{
+				when: "otherwise", fits: func(j *judgement, _ *Finding) bool { return !j.Trace.Sampled },
+				text:  "Find out what suspends them: CPU samples of another session, debuggers, profilers and replaced methods (ReJIT) do.",
+				next:  []Step{{Action: ListEvents, Purpose: "see when, and on which threads", Events: []string{"GCSuspendEEBegin"}}},
+				basis: Basis{Looks: true},
+			},
+		},
+	},
+}
+
+// Suspensions returns the suspensions that belong to no collection. Those in
+// background collections are heap walks if the session has the keyword for survival
+// and movement, or if they are half as many as these collections or more: threads are
+// suspended there for other reasons too, but not in each.
+func (c *Case) Suspensions() []gc.SuspensionTotal {
+	var walks int
+	for _, s := range c.Summary.Process.Suspensions {
+		if s.Kind == gc.PauseHeapWalk {
+			walks += s.Count
+		}
+	}
+	walked := c.Trace.Keywords&clr.KeywordGCHeapSurvivalAndMovement != 0 || 2*walks >= c.Summary.Class(2, gc.Background).Count
+	var all []gc.SuspensionTotal
+	for _, s := range c.Summary.Process.Suspensions {
+		if s.Kind == gc.PauseHeapWalk && !walked {
+			s.Kind = gc.PauseOther
+		}
+		i := slices.IndexFunc(all, func(o gc.SuspensionTotal) bool { return o.Reason == s.Reason && o.Kind == s.Kind })
+		if i < 0 {
+			all = append(all, s)
+			continue
+		}
+		all[i].Count += s.Count
+		all[i].Total = saturate.Add(all[i].Total, s.Total)
+		all[i].Max = max(all[i].Max, s.Max)
+	}
+	return all
+}
+
+// An outside is what the suspensions that belong to no collection cost.
+type outside struct {
+	count          int
+	total, longest time.Duration
+	by             []gc.SuspensionTotal // those that cost most first
+}
+
+// outsideOf sums up the suspensions that belong to no collection and are wanted.
+func (j *judgement) outsideOf(wanted func(*gc.SuspensionTotal) bool) outside {
+	var o outside
+	for _, s := range j.Suspensions() {
+		if wanted(&s) {
+			o.count += s.Count
+			o.total = saturate.Add(o.total, s.Total)
+			o.longest = max(o.longest, s.Max)
+			o.by = append(o.by, s)
+		}
+	}
+	slices.SortStableFunc(o.by, func(a, b gc.SuspensionTotal) int { return cmp.Compare(b.Total, a.Total) })
+	return o
+}
+
+// suspenders names what suspends threads outside collections.
+var suspenders = map[clr.SuspendReason]string{
+	clr.SuspendReasonSuspendOther:                "the runtime or a tool in the process",
+	clr.SuspendReasonSuspendForGC:                "GCs that were given up",
+	clr.SuspendReasonSuspendForAppDomainShutdown: "unloading of an application domain",
+	clr.SuspendReasonSuspendForCodePitching:      "replacement of methods (ReJIT)",
+	clr.SuspendReasonSuspendForShutdown:          "the end of the process",
+	clr.SuspendReasonSuspendForDebugger:          "a debugger",
+	clr.SuspendReasonSuspendForGCPrep:            "preparation of GCs, as for another number of heaps",
+	clr.SuspendReasonSuspendForDebuggerSweep:     "a debugger",
+	clr.SuspendReasonSuspendForProfiler:          "a profiler",
+}
+
+// suspender names what causes the suspensions of one reason and kind.
+func (j *judgement) suspender(s *gc.SuspensionTotal) string {
+	switch {
+	case s.Kind == gc.PauseHeapWalk:
+		return "heap walks for the trace"
+	case s.Reason == clr.SuspendReasonSuspendOther && j.Trace.Sampled:
+		return "CPU samples"
+	}
+	if name, ok := suspenders[s.Reason]; ok {
+		return name
+	}
+	return s.Reason.String()
+}
+
+// suspendersOf names what causes the suspensions: what takes at least a tenth of their time.
+func (j *judgement) suspendersOf(o *outside) string {
+	var names []string
+	for i := range o.by {
+		s := &o.by[i]
+		if name := j.suspender(s); of(s.Total, o.total) >= someShare && !slices.Contains(names, name) {
+			names = append(names, name)
+		}
+	}
+	return list(names)
+}
+
+// otherSuspensions looks at the suspensions that belong to no collection.
+func otherSuspensions(j *judgement) (Finding, bool) {
+	o := j.outsideOf(func(s *gc.SuspensionTotal) bool { return s.Kind != gc.PauseHeapWalk })
+	share := of(o.total, j.processWatched())
+	if of(o.total, j.all.Pause.Sum()) < otherShare || o.total < suspendedLong {
+		return Finding{}, false
+	}
+	reasons := make([]string, len(o.by))
+	for i := range o.by {
+		reasons[i] = o.by[i].Reason.String()
+	}
+	return Finding{
+		Severity: Severity(j.budget.level(share)), Confidence: High,
+		Description: fmt.Sprintf("%s outside GCs took %s (%s of the time; budget for pauses: %s), the longest %s. The cause: %s (%s).",
+			plural(o.count, "suspension"), units.Duration(o.total), units.Percent(share), j.budget.share(), units.Duration(o.longest), j.suspendersOf(&o), list(slices.Compact(reasons))),
+		Evidence: []Figure{{"other_suspensions", float64(o.count)}, {"other_suspension_ms", millis(o.total)}, {"other_suspension_pct", share}},
+	}, true
+}
+
+// processWatched returns how long the process was watched: the suspensions outside
+// collections are counted over all of that time, whatever part is selected.
+func (j *judgement) processWatched() time.Duration {
+	return j.Summary.Process.Watched(gc.Opt[time.Duration]{}, gc.Opt[time.Duration]{})
+}
+
+// suspendedElsewhere returns, for a verdict, for what share of the time threads were
+// suspended outside collections, heap walks included, and by what; empty within budget.
+func (j *judgement) suspendedElsewhere() string {
+	o := j.outsideOf(func(*gc.SuspensionTotal) bool { return true })
+	share := of(o.total, j.processWatched())
+	if share < j.budget.Share || o.total < suspendedLong {
+		return ""
+	}
+	return fmt.Sprintf("threads were suspended outside GCs for %s of the time, by %s", units.Percent(share), j.suspendersOf(&o))
+}
+
+// suspendedLong is the least total of suspensions outside GCs worth reporting.
+const suspendedLong = 100 * time.Millisecond
