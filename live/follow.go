@@ -31,6 +31,10 @@ type Options struct {
 	// a copy of its bytes, those of a .nettrace file, or nil for none. An error of the
 	// writer ends the copy only.
 	Tap func(*diag.Process) io.Writer
+	// Through, if not nil, is called at the start of each trace, and returns a reader of
+	// its bytes that may add events to them. Collections and Tap then get those too. ctx
+	// is done when the trace has ended.
+	Through func(ctx context.Context, process *diag.Process, trace io.Reader) io.Reader
 	// PerHeap makes collections have their PerHeap.
 	PerHeap bool
 	// Phases makes updates have their Phases.
@@ -200,7 +204,9 @@ func (f *follower) read(ctx context.Context, session *diag.Session) {
 		}
 		session.Close()
 	}()
-	r := nettrace.NewReader(f.tapped(session), nettrace.Options{Want: f.wants, Idle: idle})
+	reading, done := context.WithCancel(ctx)
+	defer done()
+	r := nettrace.NewReader(f.input(reading, session), nettrace.Options{Want: f.wants, Idle: idle})
 	src := &phased{Reader: r, wanted: f.opts.Phases}
 	m := gc.Model{Live: true, PerHeap: f.opts.PerHeap}
 	var failed error
@@ -253,28 +259,30 @@ func (f *follower) identify(p *gc.Process) *gc.Process {
 	return p
 }
 
-// A tapped session is copied while it is read.
-type tapped struct {
+// An input is a session, or what is read of it through another reader, and is copied
+// while it is read.
+type input struct {
 	*diag.Session
-	to io.Writer
+	from io.Reader
+	to   io.Writer // nil if there is no copy
 }
 
-func (f *follower) tapped(session *diag.Session) io.Reader {
-	if f.opts.Tap == nil {
-		return session
+func (f *follower) input(ctx context.Context, session *diag.Session) io.Reader {
+	in := &input{Session: session, from: session}
+	if f.opts.Through != nil {
+		in.from = f.opts.Through(ctx, f.process, session)
 	}
-	to := f.opts.Tap(f.process)
-	if to == nil {
-		return session
+	if f.opts.Tap != nil {
+		in.to = f.opts.Tap(f.process)
 	}
-	return &tapped{session, to}
+	return in
 }
 
-func (t *tapped) Read(p []byte) (int, error) {
-	n, err := t.Session.Read(p)
-	if n > 0 && t.to != nil {
-		if _, err := t.to.Write(p[:n]); err != nil {
-			t.to = nil
+func (in *input) Read(p []byte) (int, error) {
+	n, err := in.from.Read(p)
+	if n > 0 && in.to != nil {
+		if _, err := in.to.Write(p[:n]); err != nil {
+			in.to = nil
 		}
 	}
 	return n, err

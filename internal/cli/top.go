@@ -167,7 +167,7 @@ func (std *stdio) interactive() bool {
 }
 
 func (o *topOptions) runScreen(ctx context.Context, std *stdio) error {
-	w := watch.New(watch.Options{Wants: o.wants, Memory: true, Source: watchSource(etwsession.Native())})
+	w := watch.New(watch.Options{Wants: o.wants, Memory: true, Processors: true, Source: watchSource(etwsession.Native())})
 	paths := collect.NewPaths("")
 	var saved atomic.Pointer[string] // the latest
 	err := tui.Run(ctx, tui.Options{

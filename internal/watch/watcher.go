@@ -42,6 +42,9 @@ type Options struct {
 	Phases bool
 	// Memory reads what the system says of the processes' memory, each second (Linux).
 	Memory bool
+	// Processors reads what processors the processes get, each second (Linux), so that
+	// findings and saved traces have it.
+	Processors bool
 	// Source is where processes and collections come from.
 	Source Source
 }
@@ -326,6 +329,9 @@ func (w *Watcher) follow(ctx context.Context, r *row) {
 	process := r.process
 	w.mu.Unlock()
 	opts := live.Options{Queue: queued, PerHeap: w.opts.PerHeap, Phases: w.opts.Phases}
+	if w.opts.Processors {
+		opts.Through = throughHost
+	}
 	if !w.opts.Passing {
 		opts.Tap = func(*diag.Process) io.Writer { return recorder{w, r} }
 	}
