@@ -47,7 +47,7 @@ type Run struct {
 	FromStart bool
 
 	sums    stats.Summary // which know what is allocated after the last collection
-	exact   float64       // bytes allocated that collections count exactly
+	exact   float64       // bytes that collections count exactly, all allocated after From
 	samples []sample
 	first   gc.Opt[time.Duration]
 	last    time.Duration
@@ -259,12 +259,12 @@ func (r *Run) allocatedBounds(f *figures, whole bool) Bounds {
 	case f.count > 0 && f.allocated.count == 0:
 		return known
 	}
-	bounds := Bounds{r.exact, math.Inf(1)}
-	if r.Process != nil && !r.To.Known() {
-		bounds.Low += float64(r.Process.Tail().Min)
-	}
 	r.sums.From, r.sums.To = r.From, r.To
 	sum := r.sums.Allocated()
+	bounds := Bounds{float64(sum.Min()), math.Inf(1)}
+	if r.From.Known() {
+		bounds.Low = r.exact
+	}
 	if most, bounded := sum.Max().Get(); bounded {
 		bounds.High = float64(most)
 	}
