@@ -31,6 +31,9 @@ func (r *regions) abandon(d time.Duration) {
 	r.suspended = saturate.Add(r.suspended, max(0, d))
 }
 
+// any reports whether there were such regions, or may have been since the latest collection.
+func (r *regions) any() bool { return r.abandoned > 0 || r.since > 0 }
+
 // numbered notes that a number is the latest taken. The numbers since the one before
 // it were taken by as many of the abandoned suspensions: others, such as those of
 // GC.RefreshMemoryLimit, take none, and without them events were lost.

@@ -69,7 +69,11 @@ func (rt *runtime) tail() Tail {
 	case !measured:
 		return Tail{Quality: LowerBound, Until: a.start.at}
 	default:
-		return Tail{Quality: LowerBound, Max: a.mostByBudget(), Until: a.start.at}
+		most := a.mostByBudget()
+		if rt.regions.any() {
+			most = Opt[int64]{}
+		}
+		return Tail{Quality: LowerBound, Max: most, Until: a.start.at}
 	}
 }
 
