@@ -132,11 +132,13 @@ func TestVerdict(t *testing.T) {
 		},
 		{"heap grew", killed, []ledger.Record{read(1, 200, 50, 60), read(2, 510, 350, 370)}, ledger.OOMKilled, ledger.Heap, "the GC heap is the cause"},
 		{
-			"more than gen 0 has room for", killed, []ledger.Record{at(1, 100, 50, 60), at(2, 480, 50, 60), at(3, 500, 50, 60)},
+			"more than gen 0 has room for", killed,
+			[]ledger.Record{at(1, 100, 50, 60), at(2, 480, 50, 60), at(3, 500, 50, 60)},
 			ledger.OOMKilled, ledger.Native, "native 424 MB to 450 MB: the GC is not the cause",
 		},
 		{
-			"gen 0 of a large budget filled", killed, []ledger.Record{budget(at(1, 100, 50, 60)), budget(at(2, 300, 50, 60)), budget(at(3, 310, 50, 60))},
+			"gen 0 of a large budget filled", killed,
+			[]ledger.Record{budget(at(1, 100, 50, 60)), budget(at(2, 300, 50, 60)), budget(at(3, 310, 50, 60))},
 			ledger.OOMKilled, ledger.Neither, "cannot tell which of them is the cause: up to 300 MB may be heap or native, such as objects allocated since the latest GC, and up to 212 MB came after the last record",
 		},
 		{"read, then gen 0 filled", killed, []ledger.Record{budget(read(1, 100, 50, 60)), budget(read(2, 500, 50, 450))}, ledger.OOMKilled, ledger.Heap, "the GC heap is the cause"},
@@ -149,6 +151,8 @@ func TestVerdict(t *testing.T) {
 		{"even", killed, []ledger.Record{read(1, 510, 240, 250)}, ledger.OOMKilled, ledger.Neither, "neither stands out"},
 		{"committed, not resident", killed, []ledger.Record{at(1, 100, 90, 95), at(2, 490, 480, 600), at(3, 500, 490, 600), at(4, 510, 490, 600)}, ledger.OOMKilled, ledger.Heap, "native up to 20.0 MB"},
 		{"out of memory", crashed, []ledger.Record{read(1, 200, 90, 95), attempt(read(2, 500, 360, 370))}, ledger.OutOfMemory, ledger.Heap, "ended without shutting down, after the last attempt before an OutOfMemoryException (GC 9), at 500 MB resident, 500 MB of the container's limit of 512 MB used: GC heap 370 MB resident (360 MB after the latest GC), native 130 MB; 375 MB of the GC heap's limit of 384 MB were committed\n"},
+		{"out of memory, of arrays that were not written to", aborted, []ledger.Record{read(1, 100, 20, 20), read(2, 100, 370, 20), full(read(3, 100, 380, 20))}, ledger.Killed, ledger.Heap, "375 MB of the GC heap's limit of 384 MB were committed (an OutOfMemoryException may have ended it)\n"},
+		{"out of memory, far from the limit", crashed, []ledger.Record{read(1, 200, 90, 95), attempt(read(2, 300, 190, 195))}, ledger.OutOfMemory, ledger.Neither, "native 105 MB\n"},
 		{"out of memory, then killed", after(4, ledger.End{Signal: 9}), []ledger.Record{attempt(read(2, 300, 360, 170))}, ledger.Killed, ledger.Heap, "by SIGKILL"},
 		{"out of memory, and caught", after(60, ledger.End{}), []ledger.Record{attempt(read(2, 300, 360, 170)), attempt(read(59, 300, 360, 170))}, ledger.Killed, ledger.Heap, "ended without shutting down at"},
 		{"exited", exited, []ledger.Record{read(1, 100, 90, 95)}, ledger.Exited, ledger.Heap, "exited at 100 MB"},
@@ -163,6 +167,12 @@ func TestVerdict(t *testing.T) {
 			t.Errorf("%s: %q, %q, %s", tt.name, v.Cause, v.Memory, v.Sentence)
 		}
 	}
+}
+
+// full is a record whose GC heap has committed almost all of its limit.
+func full(r ledger.Record) ledger.Record {
+	r.HardLimit, r.HeapCommitted = gc.Some(int64(384*mb)), gc.Some(int64(375*mb))
+	return r
 }
 
 // budget gives a record a budget of 250 MB.

@@ -35,7 +35,8 @@ type Verdict struct {
 	Last     *Record
 	Native   gc.Opt[Bounds] // of what is resident outside the GC heap
 
-	mayBeKill bool // by SIGKILL, the kernel's signal
+	mayBeKill  bool // by SIGKILL, the kernel's signal
+	mayBeAbort bool // by SIGABRT, that of the runtime
 }
 
 const (
@@ -53,7 +54,8 @@ const (
 // Judge returns what the ledger says of the end of its process.
 func (l *Ledger) Judge() Verdict {
 	v := Verdict{Cause: l.cause()}
-	v.mayBeKill = l.End != nil && (l.End.Signal == 0 || l.End.Signal == int(syscall.SIGKILL))
+	by := func(s syscall.Signal) bool { return l.End != nil && (l.End.Signal == 0 || l.End.Signal == int(s)) }
+	v.mayBeKill, v.mayBeAbort = by(syscall.SIGKILL), by(syscall.SIGABRT)
 	last := len(l.Records) - 1
 	for last >= 0 && !l.Records[last].RSS.Known() {
 		last--
@@ -65,7 +67,12 @@ func (l *Ledger) Judge() Verdict {
 	v.Last = &l.Records[last]
 	v.Native = l.native(last)
 	var in doubt
-	v.Memory, in = l.grown(&v, last)
+	switch {
+	case v.heapFull():
+		v.Memory = Heap // even if little of it is resident: large arrays that were never written to are not
+	case v.Cause != OutOfMemory:
+		v.Memory, in = l.grown(&v, last)
+	}
 	v.Sentence = l.sentence(&v, in)
 	return v
 }
@@ -248,6 +255,15 @@ func (v *Verdict) unseen(r *Record) int64 {
 func (v *Verdict) atLimit() bool {
 	return v.Cause == OOMKilled || v.Cause == Killed && v.mayBeKill && near(v.Last.Used, v.Last.Limit)
 }
+
+// heapFull reports whether the GC heap was at its limit when an OutOfMemoryException ended the
+// process, or may have.
+func (v *Verdict) heapFull() bool {
+	return (v.Cause == OutOfMemory || v.Cause == Killed && v.mayBeAbort) && near(gc.Some(v.Last.committed()), v.Last.HardLimit)
+}
+
+// committed returns what was committed for the GC heap, read then or by the latest collection.
+func (r *Record) committed() int64 { return max(r.HeapCommitted.Or(0), r.Committed.Or(0)) }
 
 // near reports whether a limit is almost used up.
 func near(used, limit gc.Opt[int64]) bool {

@@ -42,7 +42,7 @@ func (l *Ledger) sentence(v *Verdict, in doubt) string {
 		}
 	}
 	if native, known := v.Native.Get(); known {
-		s += ": " + heapWords(r) + ", native " + native.words() + l.limitWords(v)
+		s += ": " + heapWords(r) + ", native " + native.words() + v.limitWords()
 	} else if v.Memory == Neither {
 		return s + "; the size of the GC heap then is not known"
 	}
@@ -110,18 +110,12 @@ func (b Bounds) MB() string {
 }
 
 // limitWords say that the GC heap was at its limit, where that may have ended the process.
-func (l *Ledger) limitWords(v *Verdict) string {
-	r := v.Last
-	committed := r.HeapCommitted
-	if r.Committed.Or(0) > committed.Or(0) {
-		committed = r.Committed
-	}
-	aborted := v.Cause == Killed && (l.End.Signal == 0 || l.End.Signal == int(syscall.SIGABRT))
-	if !near(committed, r.HardLimit) || v.Cause != OutOfMemory && !aborted {
+func (v *Verdict) limitWords() string {
+	if !v.heapFull() {
 		return ""
 	}
-	words := fmt.Sprintf("; %s of the GC heap's limit of %s were committed", units.Bytes(committed.Or(0)), units.Bytes(r.HardLimit.Or(0)))
-	if aborted {
+	words := fmt.Sprintf("; %s of the GC heap's limit of %s were committed", units.Bytes(v.Last.committed()), units.Bytes(v.Last.HardLimit.Or(0)))
+	if v.Cause == Killed {
 		words += " (an OutOfMemoryException may have ended it)"
 	}
 	return words

@@ -44,9 +44,10 @@ func newFleetOOMCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "oom",
 		Short: "List the processes that were killed, and what was in their memory",
-		Long: `oom lists the processes that were killed, the latest first: what most of their memory
-was, the GC heap or native memory, and how much they had of the limit. The figures are
-the last that the agent saw; docs/ledger.md defines them.`,
+		Long: `oom lists the processes that were killed or ran out of memory, the latest first: which
+part of their memory grew, the GC heap or native memory, if that is known, and how much
+they had of the limit. The figures are the last that the agent saw; docs/ledger.md
+defines them.`,
 		Example: `  gctrail fleet oom --from 7d
   gctrail fleet oom --service shop --format jsonl
   gctrail fleet oom --all`,

@@ -14,18 +14,21 @@ import (
 	"github.com/gctrail/gctrail/ledger"
 )
 
-// native is a library that allocates native memory in the program that preloads it.
+// native is a library that allocates up to 600 MB of native memory in the program that
+// preloads it, 4 MB every 20 ms or GROW_US.
 const native = `
 #include <pthread.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
 static void *grow(void *unused) {
+	const char *pause = getenv("GROW_US");
 	sleep(1);
-	for (int i = 0; i < 100; i++) {
+	for (int i = 0; i < 150; i++) {
 		void *p = mmap(0, 4 << 20, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 		if (p != MAP_FAILED) memset(p, 1, 4 << 20);
-		usleep(20000);
+		usleep(pause ? atoi(pause) : 20000);
 	}
 	return 0;
 }
