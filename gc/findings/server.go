@@ -117,8 +117,8 @@ func costlyAdaptation(j *judgement) (Finding, bool) {
 	heap := j.Summary.Heap
 	return Finding{
 		Severity: min(Warning, j.costs(100)), Confidence: Medium,
-		Description: fmt.Sprintf("DATAS measured a throughput cost of %s on average in %s; it aims at %d %%. It uses %d to %d heaps.",
-			units.Percent(cost.Or(0)), plural(a.Tunings, "tuning"), targetCost, heap.MinHeaps, heap.MaxHeaps),
+		Description: fmt.Sprintf("DATAS measured a throughput cost of %s on average in %s; it aims at %d %%. It uses %s.",
+			units.Percent(cost.Or(0)), plural(a.Tunings, "tuning"), targetCost, heapsFrom(heap.MinHeaps, heap.MaxHeaps)),
 		Evidence: []Figure{{"throughput_cost_pct", cost.Or(0)}, {"tunings", float64(a.Tunings)}, {"heaps_min", float64(heap.MinHeaps)}, {"heaps_max", float64(heap.MaxHeaps)}},
 	}, true
 }

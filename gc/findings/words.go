@@ -18,6 +18,14 @@ func plural(n int, noun string) string {
 
 func gcs(n int) string { return plural(n, "GC") }
 
+// heapsFrom formats the least and the largest number of heaps.
+func heapsFrom(least, most int) string {
+	if least == most {
+		return plural(most, "heap")
+	}
+	return fmt.Sprintf("%d to %s", least, plural(most, "heap"))
+}
+
 // list joins words with commas and "and".
 func list(words []string) string {
 	if len(words) < 2 {

@@ -78,8 +78,8 @@ func frequentYoung(j *judgement) (Finding, bool) {
 	mean := gen0.Pause.Mean()
 	f := Finding{
 		Severity: j.costs(share), Confidence: Medium, weight: share,
-		Description: fmt.Sprintf("%s gen 0 GCs a second took %s each on average, and only %s of gen 0's objects survived.",
-			units.Count(int(rate+0.5)), units.Duration(mean), units.Percent(survived.Or(0))),
+		Description: fmt.Sprintf("%s in %s took %s each on average, and only %s of gen 0's objects survived.",
+			plural(gen0.Count, "gen 0 GC"), units.Duration(j.Summary.Watched()), units.Duration(mean), units.Percent(survived.Or(0))),
 		Evidence: []Figure{{"gen0_per_second", rate}, {"gen0_pause_mean_ms", millis(mean)}, {"gen0_survival_pct", survived.Or(0)}},
 	}
 	f.quoteTypes(&j.Details, alloc.Small)

@@ -90,7 +90,12 @@ var certaintyMarks = map[gc.Certainty]string{gc.LowerBound: ">", gc.Estimate: "~
 func row(columns []column.Column, c *gc.Collection) []string {
 	cells := make([]string, len(columns))
 	for i := range columns {
-		cells[i] = cell(columns[i].Value(c))
+		switch v := columns[i].Value(c); v.Type {
+		case column.Bytes, column.Millis:
+			cells[i] = listCell(v)
+		default: // whole numbers: ids, counts, the memory load
+			cells[i] = cell(v)
+		}
 		switch columns[i].Name {
 		case "freed_bytes":
 			cells[i] = certaintyMarks[c.FreedQuality] + cells[i]
