@@ -51,6 +51,22 @@ func (h history) budgeted(bytes int64) history {
 	})
 }
 
+// attempts makes every second collection a last attempt before an OutOfMemoryException
+// under a hard limit, with free bytes in a generation of 40 MB.
+func attempts(generation int, free int64) history {
+	h := calm().with(func(i int, c *gc.Collection) {
+		old(i, c)
+		c.HeapAfter = gc.Some(int64(50 * mb))
+		g := &c.Generations[generation]
+		g.After, g.Fragmentation = gc.Some(int64(40*mb)), gc.Some(free)
+		if i%2 == 0 {
+			c.Condemned = gc.Some(clr.CondemnReasons1BeforeOOM)
+		}
+	})
+	h.process.Settings = &clr.GCSettingsRundown{HardLimit: 60 * mb, BitSettings: clr.GCSettingsBitsHardLimitConfigured}
+	return h
+}
+
 func (h history) of(runtime string) history {
 	h.process.Runtime = runtime
 	return h
@@ -92,8 +108,8 @@ func TestAdvice(t *testing.T) {
 		id         string
 		says, nots []string // without says: the rule does not fire
 	}{
-		"pressure":           {unforced(gc.Pressure{Increases: 100, Added: 100 * mb}), "R52", []string{"called 100 times for 100 MB", "Call GC.RemoveMemoryPressure"}, []string{"GC.Collect with"}},
-		"pressure, removed":  {unforced(gc.Pressure{Increases: 100, Added: 100 * mb, Removed: 100 * mb}), "R52", []string{"for large amounts only"}, []string{"Call GC.RemoveMemoryPressure"}},
+		"pressure":           {unforced(gc.Pressure{Increases: 100, Added: 100 * mb}), "R52", []string{"called 100 times for 100 MB", "GC.RemoveMemoryPressure"}, []string{"GC.Collect with"}},
+		"pressure, removed":  {unforced(gc.Pressure{Increases: 100, Added: 100 * mb, Removed: 100 * mb}), "R52", []string{"for large amounts only"}, []string{"GC.RemoveMemoryPressure"}},
 		"too little":         {unforced(gc.Pressure{Increases: 81, Added: 122_000}), "R52", []string{"called for 122 kB only, so they come from GC.Collect"}, []string{"Call GC.AddMemoryPressure"}},
 		"no pressure":        {unforced(gc.Pressure{}), "R52", []string{"was not called"}, []string{"Call GC.AddMemoryPressure"}},
 		"fragmented":         {compacting(clr.GCReasonAllocSmall).of(".NET 10.0.12"), "R43", []string{"Group objects"}, []string{"DATAS", "GCConserveMemory"}},
@@ -101,6 +117,9 @@ func TestAdvice(t *testing.T) {
 		"conserving, server": {compacting(clr.GCReasonAllocSmall).jointly().of(".NET 10.0.12").heaps(2, 1, 2), "R43", []string{"Lower GCConserveMemory or remove it", "which the program or DATAS sets"}, []string{"DATAS runs"}},
 		"conserving, DATAS":  {compacting(clr.GCReasonAllocSmall).jointly().of(".NET 10.0.12").adapting(), "R43", []string{"DATAS runs these GCs", "GCConserveMemory=0x1"}, []string{"remove it"}},
 		"fragmented, 3.1":    {compacting(clr.GCReasonAllocSmall).of(".NET Core 3.1.2"), "R43", []string{"Group objects"}, []string{"GCConserveMemory"}},
+		"limit, live":        {attempts(4, mb).of(".NET 10.0.12"), "R61", []string{"raise the limit", "GCHeapHardLimit=0x"}, []string{"free space"}},
+		"limit, POH":         {attempts(4, 30*mb).of(".NET 10.0.12"), "R61", []string{"30.0 MB of the 40.0 MB in the pinned object heap were free space", "Allocate pinned arrays once"}, []string{"GCHeapHardLimit=0x", "raise the limit"}},
+		"limit, LOH":         {attempts(3, 30*mb).of(".NET 10.0.12"), "R61", []string{"30.0 MB of the 40.0 MB in the LOH were free space"}, []string{"GCHeapHardLimit=0x", "never compacts"}},
 		"induced":            {compacting(clr.GCReasonInducedCompacting), "R43", nil, nil},
 		"pinned":             {pinned.of(".NET 5.0.17"), "R44", []string{"GC.AllocateArray"}, nil},
 		"pinned, 3.1":        {pinned.of(".NET Core 3.1.2"), "R44", []string{"Try to allocate buffers early, to pool them"}, []string{"GC.AllocateArray"}},

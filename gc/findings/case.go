@@ -29,6 +29,7 @@ type Case struct {
 	attempt attempt                         // the latest before an OutOfMemoryException
 
 	gen0Budget, mostGen0 int64 // of all heaps: after the latest collection that has it; the most for one heap
+	budgets              int   // collections with one
 	list                 gc.FreeList
 	lists                int           // gen1 collections counted in list
 	lateBy               time.Duration // of blocking collections: the heap that marked longest, over the mean
@@ -63,6 +64,7 @@ func (c *Case) add(col *gc.Collection) {
 	c.attempt.add(col)
 	if g := generation(col, 0); g != nil && g.Budget > 0 {
 		c.gen0Budget = g.Budget
+		c.budgets++
 		c.mostGen0 = max(c.mostGen0, g.Budget/int64(max(1, col.Heaps.Or(1))))
 	}
 	c.heaps.add(col, c.startup.holds(col))

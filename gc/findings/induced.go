@@ -22,24 +22,32 @@ var inducedRules = []rule{
 		id: "R52", title: "GC.AddMemoryPressure or non-forced GC.Collect calls induce GCs", kind: cause, minor: true,
 		threshold: "three GCs or more with the reason InducedNotForced, and six of them a minute or a quarter of the pauses",
 		source:    "comutilnative.cpp, GCInterface::AddMemoryPressure: requests a GC that need not block, as GC.Collect does with Optimized or blocking: false",
-		find:      memoryPressure,
+		tested: []Claim{
+			{"gcload pressure, .NET 10", "adds memory pressure, and never calls GC.Collect"},
+			{"lab memp, .NET 10", "the same, with 300 kB at a time"},
+		},
+		find: memoryPressure,
 		advice: []advice{
 			{
 				when: "the trace has calls to GC.AddMemoryPressure", fits: pressureSeen,
-				text: "Call GC.AddMemoryPressure for large amounts only, or free the native memory in Dispose, which needs no memory pressure.",
+				text: "Free the native memory in Dispose, which needs no GC.AddMemoryPressure, or call that for large amounts only.",
+				basis: Basis{Measured: []Measurement{{
+					"cures pressure (300 kB for each 210 kB allocated), .NET 10", "no GC.AddMemoryPressure", "3.5 gen 2 GCs per 1,000 calls, 20.4 % paused", "0.02 gen 2 GCs, 8.8 % paused",
+				}}},
 			},
 			{
 				when: "and most of that is not removed", fits: func(j *judgement, f *Finding) bool { return pressureSeen(j, f) && pressureStays(j) },
-				text: "Call GC.RemoveMemoryPressure with the same amount when that memory is freed.",
+				text:  "Also try to call GC.RemoveMemoryPressure with the same amount when that memory is freed: what is added and never removed grows for ever.",
+				basis: Basis{Untried: "removing it at once does not spare GCs: cures pressure-removed has 5.1 gen 2 GCs per 1,000 calls, and 3.5 without; how it acts later depends on the program"},
 			},
 			{
 				when: "the trace does not record such calls", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level < levelVerbose },
-				text: "Find out which it is: GC.AddMemoryPressure, or GC.Collect with GCCollectionMode.Optimized or blocking: false.",
+				text: "Find out which it is: GC.AddMemoryPressure, or GC.Collect with GCCollectionMode.Optimized or blocking: false.", basis: Basis{Looks: true},
 				next: []Step{{Action: Record, Purpose: "record calls to GC.AddMemoryPressure (IncreaseMemoryPressure)", Recording: Verbose, Events: []string{"IncreaseMemoryPressure"}}},
 			},
 			{
 				when: "the trace records such calls, and they add too little", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level >= levelVerbose },
-				text: "Remove the calls to GC.Collect with GCCollectionMode.Optimized or blocking: false.",
+				text: "Try without the calls to GC.Collect with GCCollectionMode.Optimized or blocking: false.", basis: Basis{Untried: "cures collect measures GC.Collect() only"},
 				next: []Step{{Action: Record, Purpose: "record the callers, with the call stacks of GCTriggered", Recording: Triggers, Events: []string{"GCTriggered"}}},
 			},
 		},

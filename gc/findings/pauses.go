@@ -57,8 +57,9 @@ var pauseRules = []rule{
 		id: "R05", title: "GC pauses pile up in one stretch of time", kind: symptom,
 		threshold: "pauses stay within the budgeted share overall, but take twice that or more of some 10 s",
 		source:    "own; 10 s is the interval of most dashboards",
+		tested:    []Claim{{"gcload web, .NET 10, stopped for a minute (SIGSTOP)", "all of its pauses are in its first and last seconds"}},
 		find:      stretches,
-		advice:    []advice{{text: "Find out what the program did then, and report on this stretch alone."}},
+		advice:    []advice{{text: "Find out what the program did then, and report on this stretch alone.", basis: Basis{Looks: true}}},
 	},
 	{
 		id: "R03", title: "single GC pauses are long", kind: symptom,
@@ -94,9 +95,10 @@ var pauseRules = []rule{
 		id: "R04", title: "counters of time in GC overstate these pauses", kind: aside,
 		threshold: "pauses take less than the budgeted share, but several took as long as the program had run since the previous GC",
 		source:    "docs of EventCounters: time-in-gc is the share since the previous GC, not over an interval",
+		tested:    []Claim{{"a program under .NET Core 2.1", "ten gen 2 GCs come right after each other, in 0.1 % of 18 s"}},
 		find:      misleadingCounter,
 		advice: []advice{
-			{text: "Alert on the rate of dotnet.gc.pause.time, not on the counter time-in-gc, which is the share since the previous GC."},
+			{text: "Alert on the rate of dotnet.gc.pause.time, not on the counter time-in-gc, which is the share since the previous GC.", basis: Basis{Looks: true}},
 		},
 	},
 }

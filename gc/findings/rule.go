@@ -54,8 +54,8 @@ func (k ruleKind) String() string { return enum.Name("ruleKind", kindNames[:], k
 // rules lists all rules. Findings of equal severity, kind and weight are reported in
 // this order.
 var rules = slices.Concat(
-	pauseRules, limitRules, inducedRules, fullRules, largeRules, markRules, rootRules, pinRules, suspensionRules, processorRules, outsideRules,
-	youngRules, serverRules, joinRules, memoryRules, traceRules,
+	pauseRules, limitRules, inducedRules, fullRules, largeRules, markRules, rootRules, pinRules, suspensionRules,
+	processorRules, outsideRules, youngRules, serverRules, joinRules, memoryRules, cappedRules, traceRules,
 )
 
 // A Rule describes a rule, for listing and explaining rules.

@@ -61,6 +61,7 @@ var ruleTraces = map[string]struct{ finds, not string }{
 	"R70": {"net9-srv-datas-web-collect.nettrace.gz", web},
 	"R71": {disturbed, "net9-srv-datas-web-collect.nettrace.gz"},
 	"R72": {"net9-srv-datas-web-collect.nettrace.gz", web},
+	"R74": {"net10-wks-capped-gen0size.nettrace.gz", "net10-wks-gen0size-loh-collect.nettrace.gz"},
 	"R80": {"net30-win-x64-survival.nettrace.gz", web},
 	"R81": {"net10-lossy-handles.nettrace.gz", web},
 	"R83": {"net10-lossy-handles.nettrace.gz", web},
@@ -143,6 +144,8 @@ func TestCausesOfModes(t *testing.T) {
 			[]string{"The heap may commit 88.1 MB (set by GCHeapHardLimit", "DOTNET_GCHeapHardLimit=0x7E00000"},
 			[]string{"GCgen0size"},
 		},
+		{"net10-wks-oom.nettrace.gz", "R65", []string{"was the last attempt before an OutOfMemoryException: the program most likely died of it"}, []string{"DOTNET_GCHeapHardLimit=", "The program threw"}},
+		{"net10-wks-oom-exceptions.nettrace.gz", "R64", []string{"The program threw OutOfMemoryException"}, []string{"DOTNET_GCHeapHardLimit="}},
 		{"net10-wks-handles-collect.nettrace.gz", "R50", []string{"ConditionalWeakTable"}, nil},
 		{"net10-wks-pin-collect.nettrace.gz", "", []string{"pinned object heap"}, []string{"GCLOHThreshold="}},
 		{"net10-wks-gen0size-loh-collect.nettrace.gz", "R24", []string{"Check the sizes before raising GCLOHThreshold", "clears the memory of a new large array", "or no processor to run on. This trace does not show which."}, nil},
@@ -154,7 +157,7 @@ func TestCausesOfModes(t *testing.T) {
 			[]string{"DOTNET_GCDynamicAdaptationMode=0x0", "it aims at 2 %", "DATAS runs these GCs", "DOTNET_GCConserveMemory=0x1"},
 			[]string{"If GCConserveMemory is set", "DOTNET_GCConserveMemory=0x5", "DOTNET_GCgen0size"},
 		},
-		{"net31-srv-uneven.nettrace.gz", "", []string{"Use .NET 5 or later"}, []string{"GCConserveMemory"}},
+		{"net31-srv-uneven.nettrace.gz", "", []string{"Try .NET 5 or later"}, []string{"GCConserveMemory"}},
 		{"net30-win-x64-survival.nettrace.gz", "R29", []string{"Start with R29", "find out what they spend their time on"}, []string{"Shorten object lifetimes"}},
 	} {
 		r := examine(t, tt.trace)[0]
