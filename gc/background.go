@@ -162,14 +162,14 @@ func (b *building) sweepLarge(inside []*building) (allocated Opt[amount]) {
 	if !b.bySizes {
 		return Some(within(sum, 2*b.rt.allocations.tickMargin()))
 	}
-	twice := countedTwice*int64(b.Heaps.Or(1)) + sum/100
+	twice := countedTwice*int64(b.Heaps.Or(1)) + sum/25
 	return Some(amount{sum, Estimate, max(0, sum-twice), Some(saturate.Add(sum, saturate.Add(twice, sum/20)))})
 }
 
 // countedTwice is how much of what is allocated in the LOH and the POH while a background
 // collection runs the sizes before may count twice, on each heap (background.cpp,
 // bgc_record_uoh_allocation). Up to a twentieth was seen to be missing.
-const countedTwice = 512 << 10
+const countedTwice = 1 << 20
 
 // largeBeforeSweep returns the latest sample of LOH and POH before the sweep.
 func (b *building) largeBeforeSweep(inside []*building) Opt[sample] {

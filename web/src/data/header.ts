@@ -82,7 +82,10 @@ export interface ProcessReport {
   process: string | null;
   verdict_code: string;
   verdict: string;
-  totals: { count: number; watched_ms: number; pause_pct: number | null; incomplete: number; affected_by_loss: number };
+  totals: {
+    allocated_bytes: number | null; allocated_is: string | null; allocated_bytes_per_s: number | null; allocated_bytes_per_s_is: string | null;
+    count: number; watched_ms: number; pause_pct: number | null; incomplete: number; affected_by_loss: number;
+  };
   memory: { says: string } | null;
   findings: Finding[];
   suspensions_without_gc: { reason: string; kind: string; count: number; total_ms: number; max_ms: number }[];

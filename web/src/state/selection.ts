@@ -200,7 +200,7 @@ class Sum {
 
   get is(): Accuracy {
     if (Number.isNaN(this.sum)) return "";
-    return this.estimated ? "~" : this.atLeast ? ">" : "";
+    return this.atLeast ? ">" : this.estimated ? "~" : "";
   }
 }
 

@@ -54,9 +54,21 @@ function Missing({ report, process }: { report: Report; process: ProcessReport |
 
 const accuracies: Record<Accuracy, string | undefined> = {
   "~": "An estimate: the program allocates while a background GC runs.",
-  ">": "At least: the trace lacks the sizes of some GCs.",
+  ">": "At least: the trace lacks some GCs' sizes, or what follows the last GC.",
   "": undefined,
 };
+
+const marks: Record<string, Accuracy> = { estimate: "~", lower_bound: ">" };
+
+/** What the process allocated, also after its last GC, as far as its report knows. */
+function allocatedInAll(t: ProcessReport["totals"]): { is: Accuracy; bytes: number; note: string | undefined } {
+  const perSecond = t.allocated_bytes_per_s;
+  return {
+    is: marks[t.allocated_is ?? ""] ?? "",
+    bytes: t.allocated_bytes ?? NaN,
+    note: perSecond ? marked(marks[t.allocated_bytes_per_s_is ?? ""] ?? "", rate(perSecond)) : undefined,
+  };
+}
 
 const lowerBound = "At least: the trace lacks the pauses of some GCs, or lost events of them.";
 
@@ -75,13 +87,15 @@ export function Figures({ store }: { store: Store }): JSX.Element | null {
   const watched = t.to - t.from;
   const head = store.data.head;
   const part = state.where !== "" || state.pick !== "";
+  const whole = part || state.from != null || state.to != null ? undefined : p.report?.totals;
+  const allocated = whole?.allocated_bytes != null ? allocatedInAll(whole) : { is: t.allocatedIs, bytes: t.allocated, note: undefined };
   return (
     <dl class="figures" aria-label="Figures of the selected GCs" aria-live="polite">
       <Figure label={<Term head={head} name="collection">GCs</Term>} value={count(t.count)} note={t.count === selection.of || Number.isNaN(t.count) ? undefined : `of ${count(selection.of)}`} />
       <Figure label={<Term head={head} name="pause">total pause</Term>} value={t.pauseIs + duration(t.pause)} title={t.pauseIs && lowerBound} note={watched > 0 && t.longestRow >= 0 ? `${marked(t.pauseIs, percent((100 * t.pause) / watched))} of ${duration(watched)}` : undefined} />
       <Figure label="longest pause" value={duration(t.longest)} note={t.longestRow >= 0 ? `GC ${p.get("number")[t.longestRow]}` : undefined} />
       <Figure label="p99 pause" value={duration(t.p99)} />
-      <Figure label={<Term head={head} name="allocated">allocated</Term>} value={t.allocatedIs + bytes(t.allocated)} title={accuracies[t.allocatedIs]} note={!part && watched > 0 && t.allocated > 0 ? rate((t.allocated / watched) * 1e6) : undefined} />
+      <Figure label={<Term head={head} name="allocated">allocated</Term>} value={allocated.is + bytes(allocated.bytes)} title={accuracies[allocated.is]} note={allocated.note} />
       <Figure label={<Term head={head} name="freed">freed</Term>} value={t.freedIs + bytes(t.freed)} title={accuracies[t.freedIs]} />
       <Figure label={<Term head={head} name="promoted">promoted</Term>} value={t.promotedIs + bytes(t.promoted)} title={accuracies[t.promotedIs]} />
       <Figure label="largest heap" value={bytes(t.largest)} />
