@@ -37,6 +37,7 @@ func (m *Model) heapStats(e *event) {
 	if plausible(v.FinalizationPromotedSize, v.FinalizationPromotedCount) {
 		b.FinalizationPromoted = Some(int64(v.FinalizationPromotedSize))
 		b.FinalizationPromotedObjs = Some(int64(v.FinalizationPromotedCount))
+		e.process.foundFinalizable(e.time, int64(v.FinalizationPromotedCount))
 	}
 	b.PinnedObjects = Some(int64(v.PinnedObjectCount))
 	b.SyncBlocks = Some(int64(v.SinkBlockCount))

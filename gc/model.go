@@ -236,6 +236,8 @@ var handlers = [...]func(*Model, *event){
 	clr.KindPrvGCMarkCards:              (*Model).oldMark,
 	clr.KindGCDynamicEvent:              (*Model).dynamicEvent,
 	clr.KindGCAllocationTick:            (*Model).allocationTick,
+	clr.KindGCFinalizersBegin:           (*Model).finalizersBegin,
+	clr.KindGCFinalizersEnd:             (*Model).finalizersEnd,
 	clr.KindIncreaseMemoryPressure:      (*Model).increasePressure,
 	clr.KindDecreaseMemoryPressure:      (*Model).decreasePressure,
 	clr.KindBGCAllocWaitBegin:           (*Model).allocWaitBegin,

@@ -34,6 +34,12 @@ type Process struct {
 	// Outside are those since the last collection began, in order.
 	Outside []Outside
 
+	// Concurrent reports whether background GC is on.
+	Concurrent Opt[bool]
+	// Finalizing is what the finalizer thread is doing; unknown if it is not known to run
+	// finalizers.
+	Finalizing Opt[Finalizing]
+
 	NoGC      NoGC
 	Limits    *Limits // nil if the trace has none
 	Processor ProcessorTime
@@ -45,12 +51,13 @@ type Process struct {
 	OutOfMemory int
 	Adaptation  Adaptation
 
-	id       *byte  // shared by its snapshots; nil if no Model made the process
-	major    uint16 // version of the runtime; 0 if unknown
-	runtimes []*runtime
-	tail     Tail          // of a snapshot
-	last     time.Duration // of the process's events that are about collections
-	text     int           // bytes that its names may take
+	id          *byte  // shared by its snapshots; nil if no Model made the process
+	major       uint16 // version of the runtime; 0 if unknown
+	runtimes    []*runtime
+	tail        Tail          // of a snapshot
+	last        time.Duration // of the process's events that are about collections
+	unfinalized int64         // objects found for the finalizer thread since it ended a run
+	text        int           // bytes that its names may take
 }
 
 // An Identity distinguishes processes, for example as the key of a map. A process and
@@ -89,7 +96,7 @@ type SuspensionTotal struct {
 // learn copies what another reading of the trace found about the process.
 func (p *Process) learn(o *Process) {
 	p.Name, p.CommandLine, p.OS, p.Arch = o.Name, o.CommandLine, o.OS, o.Arch
-	p.Runtime, p.major, p.Settings = o.Runtime, o.major, o.Settings
+	p.Runtime, p.major, p.Settings, p.Concurrent = o.Runtime, o.major, o.Settings, o.Concurrent
 	if o.Server.Known() {
 		p.Server = o.Server
 	}
@@ -125,6 +132,11 @@ func (m *Model) runtimeInformation(e *event) {
 	} else if !p.Server.Known() {
 		p.Server = Some(false)
 	}
+	// Without the settings, its absence proves nothing: .NET Core 3.1 writes no flags
+	// for LTTng.
+	if v.StartupFlags&clr.StartupFlagsConcurrentGC != 0 && !p.Concurrent.Known() {
+		p.Concurrent = Some(true)
+	}
 	if line := v.CommandLine.String(); m.reserveText(e, len(line)) {
 		p.setName(line)
 	}
@@ -153,6 +165,7 @@ func (m *Model) settings(e *event) {
 	v := new(clr.GCSettingsRundown)
 	if m.decode(e, v) {
 		e.process.Settings = v
+		e.process.Concurrent = Some(v.BitSettings&clr.GCSettingsBitsConcurrent != 0)
 	}
 }
 

@@ -16,17 +16,22 @@ type Case struct {
 	Trace   Trace
 	Details Details
 
-	allowed Budget
-	retain  int // as of Options
-	tallies [numTallies]tally
-	long    tally // pauses over the budget
-	trends  [numTrends]trend
-	marking [numRoots]marking
-	causes  [4][4][numReasons]time.Duration // pauses by generation (3 is unknown), kind and reason
-	entry   [2]entryFragmentation           // of gen2 and the LOH
-	large   [2]int64                        // bytes freed in the LOH and POH by collections that their allocation triggered
-	pinned  freeSpace                       // of the POH after gen2 collections
-	attempt attempt                         // the latest before an OutOfMemoryException
+	allowed   Budget
+	retain    int // as of Options
+	tallies   [numTallies]tally
+	long      tally // pauses over the budget
+	trends    [numTrends]trend
+	marked    [numRoots]int64 // bytes by kind of root, of all heaps, in collections of gen0 and gen1
+	parts     [stats.NumParts]stats.Spent
+	burdens   [numBurdens]burden
+	modes     modes
+	noGC      noGC
+	finalized int64                           // bytes kept alive for finalizers
+	causes    [4][4][numReasons]time.Duration // pauses by generation (3 is unknown), kind and reason
+	entry     [2]entryFragmentation           // of gen2 and the LOH
+	large     [2]int64                        // bytes freed in the LOH and POH by collections that their allocation triggered
+	pinned    freeSpace                       // of the POH after gen2 collections
+	attempt   attempt                         // the latest before an OutOfMemoryException
 
 	gen0Budget, mostGen0 int64 // of all heaps: after the latest collection that has it; the most for one heap
 	budgets              int   // collections with one
@@ -56,6 +61,10 @@ func (c *Case) add(col *gc.Collection) {
 		c.long.add(col, c.retain)
 	}
 	c.mark(col)
+	c.divide(col)
+	c.modes.add(col)
+	c.finalized = saturate.Add(c.finalized, col.FinalizationPromoted.Or(0))
+	c.noGC.add(col, c.retain)
 	c.fit(col)
 	c.attribute(col)
 	c.entry[0].add(col, 2, c.retain)
@@ -112,7 +121,7 @@ func (c *Case) attribute(col *gc.Collection) {
 		g = col.Generation.Or(0)
 	}
 	reason := numReasons - 1
-	if r, ok := col.Reason.Get(); ok {
+	if r, ok := col.Reason.Get(); ok && !stats.ForNoGC(col) {
 		reason = min(reason, int(r))
 	}
 	spent := &c.causes[g][col.Kind&3][reason]
@@ -127,20 +136,13 @@ func classed(c *gc.Collection) bool {
 // numRoots bounds the kinds of roots counted separately; the runtime has ten.
 const numRoots = 16
 
-// marking sums the marking from one kind of root in blocking collections.
-type marking struct {
-	duration time.Duration // of the heap that took longest
-	bytes    int64         // of all heaps, in collections of gen0 and gen1
-}
-
-// mark adds up the time that marking took for each kind of root, and how much
-// longer than the mean the slowest heap took. It skips background collections,
-// which mark while threads run.
+// mark adds up the bytes that were marked from each kind of root, and how much longer
+// than the mean the slowest heap took to mark. It skips background collections, which
+// mark while threads run.
 func (c *Case) mark(col *gc.Collection) {
 	if col.Kind == gc.Background {
 		return
 	}
-	var slowest [numRoots]time.Duration
 	young := classed(col) && col.Generation.Or(0) < 2
 	var heap, longest, sum time.Duration
 	heaps := 0
@@ -151,16 +153,9 @@ func (c *Case) mark(col *gc.Collection) {
 		heap = saturate.Add(heap, m.Duration)
 		sum = saturate.Add(sum, m.Duration)
 		longest = max(longest, heap)
-		if m.Root >= numRoots {
-			continue
+		if young && m.Root < numRoots {
+			c.marked[m.Root] = saturate.Add(c.marked[m.Root], m.Bytes.Or(0))
 		}
-		slowest[m.Root] = max(slowest[m.Root], m.Duration)
-		if young {
-			c.marking[m.Root].bytes = saturate.Add(c.marking[m.Root].bytes, m.Bytes.Or(0))
-		}
-	}
-	for root, d := range slowest {
-		c.marking[root].duration = saturate.Add(c.marking[root].duration, d)
 	}
 	if heaps > 1 {
 		c.lateBy = saturate.Add(c.lateBy, longest-sum/time.Duration(heaps))
@@ -342,6 +337,7 @@ const (
 	fullTooSmall
 	fullFragmented
 	fullConserving
+	fullUninduced
 	collects
 	unforced
 	forLargeObjects
@@ -371,6 +367,7 @@ var tallied = [numTallies]func(*gc.Collection) bool{
 	fullConserving: func(c *gc.Collection) bool {
 		return isFullBlocking(c) && !stats.Induced(c) && c.Joint.Or(0)&clr.CondemnReasons1MaxGenerationHighFragmentation != 0
 	},
+	fullUninduced: func(c *gc.Collection) bool { return isFullBlocking(c) && !stats.Induced(c) && !stats.ForNoGC(c) },
 	collects: func(c *gc.Collection) bool {
 		return stats.Induced(c) && c.Reason.Or(0) != clr.GCReasonInducedNotForced
 	},

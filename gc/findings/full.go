@@ -39,7 +39,7 @@ var fullRules = []rule{
 	},
 	{
 		id: "R20", title: "blocking gen 2 GCs are common", kind: generic,
-		threshold: "three blocking gen 2 GCs or more make up half of all GCs, or of the pauses, and neither a more specific finding explains half of that, nor, in a small gen 2, large objects (R24)",
+		threshold: "three blocking gen 2 GCs or more make up half of all GCs, or of the pauses, and neither a more specific finding explains half of that, nor, in a small gen 2, large objects (R24) or survivors of gen 0 (R32)",
 		source:    "mem-doc: a program should not run full blocking GCs all the time",
 		find:      fullAndBlocking,
 		advice: []advice{
@@ -49,7 +49,8 @@ var fullRules = []rule{
 				text: "Reduce the number of gen 2 GCs: blocking is the cheaper kind for a gen 2 of this size.", next: []Step{listFull},
 			},
 			{
-				when: "otherwise", fits: func(j *judgement, _ *Finding) bool { return !j.concurrentOff() && !j.mostlyTooSmall() },
+				when: "otherwise, unless the latency mode is Batch (R57)",
+				fits: func(j *judgement, _ *Finding) bool { return !j.concurrentOff() && !j.mostlyTooSmall() && !j.batched() },
 				text: "Find out why gen 2 is not collected in the background.", next: []Step{listFull},
 			},
 		},
@@ -99,7 +100,10 @@ func fullForFragmentation(j *judgement) (Finding, bool) {
 // specificFull returns the pause time of blocking gen2 collections that a more
 // specific rule covers.
 func (j *judgement) specificFull() time.Duration {
-	var most time.Duration
+	most := j.noGC.needed.pause
+	if j.batched() {
+		most = max(most, j.tallies[fullUninduced].pause)
+	}
 	for _, i := range []int{collects, unforced, beforeOOM, fullFragmented, provisional} {
 		most = max(most, j.tallies[i].pause)
 	}
@@ -110,7 +114,7 @@ func fullAndBlocking(j *judgement) (Finding, bool) {
 	t := &j.tallies[fullBlocking]
 	byCount, byPause := of(t.count, j.all.Count), j.explains(t.pause)
 	if t.count < several || byCount < largeShare && byPause < largeShare || 2*j.specificFull() >= t.pause ||
-		j.mostlyTooSmall() && 2*j.causes[2][gc.Blocking][clr.GCReasonAllocLarge] >= t.pause {
+		j.mostlyTooSmall() && (j.muchSurvives() || 2*j.causes[2][gc.Blocking][clr.GCReasonAllocLarge] >= t.pause) {
 		return Finding{}, false
 	}
 	f := Finding{

@@ -10,7 +10,7 @@ import (
 
 var limitRules = []rule{
 	{
-		id: "R64", title: "the program threw OutOfMemoryException", kind: cause, minor: true,
+		id: "R64", title: "the program threw OutOfMemoryException", kind: cause, ends: true, minor: true,
 		threshold: "the trace records exceptions, and has one of the type System.OutOfMemoryException",
 		source:    "ExceptionThrown",
 		tested:    []Claim{{"cures poh-bad, .NET 10, GCHeapHardLimit=0x1700000", "dies of an OutOfMemoryException at once: its live arrays need more than the limit"}},
@@ -18,7 +18,7 @@ var limitRules = []rule{
 		advice:    limitAdvice,
 	},
 	{
-		id: "R65", title: "the trace breaks off as it does in an OutOfMemoryException", kind: cause, minor: true,
+		id: "R65", title: "the trace breaks off as it does in an OutOfMemoryException", kind: cause, ends: true, minor: true,
 		threshold: "the trace is truncated within a second after its latest GC, which was the last attempt before an OutOfMemoryException, and R64 does not apply",
 		source:    "own; a process that dies of an exception writes no rundown",
 		tested: []Claim{
@@ -29,7 +29,7 @@ var limitRules = []rule{
 		advice: limitAdvice,
 	},
 	{
-		id: "R61", title: "the heap is at its limit, near OutOfMemoryException", kind: cause, minor: true,
+		id: "R61", title: "the heap is at its limit, near OutOfMemoryException", kind: cause, ends: true, minor: true,
 		threshold: "a GC was the last attempt before an OutOfMemoryException: condemned reason before_oom or limit_before_oom, or reason OutOfSpaceSOH or OutOfSpaceLOH; and neither R64 nor R65 applies",
 		source:    "gc.cpp, generation_to_condemn and try_allocate_more_space",
 		tested: []Claim{

@@ -2,7 +2,6 @@ package findings
 
 import (
 	"fmt"
-	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/internal/units"
@@ -10,27 +9,65 @@ import (
 
 var markRules = []rule{
 	{
-		id: "R54", title: "marking from one kind of root takes much of the pauses", kind: cause,
-		threshold: "marking from one kind of root takes half of the pauses or more",
-		source:    "own, after mem-doc on MarkWithType",
-		find:      longMark,
+		id: "R54", title: "one kind of root takes much of the pauses", kind: cause,
+		threshold: "marking from one kind of root, and updating the references in it, take a quarter of the pauses or more (older objects and finalizers: half), also without the two GCs that spent most on it; GC handles: 1,000 or more, unless the objects that they hold take the time",
+		source:    "own, after mem-doc on MarkWithType; gc.cpp, mark_phase and relocate_phase visit the same roots",
+		tested: []Claim{
+			{Program: "lab deep, .NET 10", Truth: "a stack of 20,000 frames: marking it is 50 %, updating it 47 % of the pauses"},
+			{Program: "lab cwt, .NET 10", Truth: "338,000 entries of a ConditionalWeakTable, each a dependent handle; the cost of marking and of updating grows with their number"},
+			{Program: "lab manythreads, .NET 10", Truth: "1,500 threads wait: 44 % of the pauses mark their stacks, 49 % update them"},
+			{Program: "lab bigarr, .NET 10", Truth: "1,000 of 5 million references of an old array are overwritten in a loop"},
+			{Program: "lab concat, .NET 10", Truth: "52 handles, and one GC preempted for 136 of its 137 ms: no finding"},
+		},
+		find: heavyRoots,
 		advice: []advice{
-			{when: "stacks", fits: marksFrom(clr.RootTypeStack), text: "Look for deep stacks and many threads: runaway recursion, blocked threads."},
-			{when: "handles", fits: marksFrom(clr.RootTypeHandles), text: "Free GC handles that are no longer needed.", next: []Step{listHandles}},
-			{when: "handles, and the trace does not name the code that allocates them", fits: func(j *judgement, f *Finding) bool {
-				return marksFrom(clr.RootTypeHandles)(j, f) && handlesUnnamed(j, f)
-			}, next: []Step{recordCreators}},
-			{when: "handles, from .NET 9 on, and the trace does not record them", fits: func(j *judgement, f *Finding) bool {
-				return marksFrom(clr.RootTypeHandles)(j, f) && handlesUnknown(j, f)
-			}, next: []Step{recordHandles}},
-			{when: "older objects", fits: marksFrom(clr.RootTypeOlder), text: "Write less into old objects, and clear references early: the GC scans large caches and arrays again whenever they are written."},
-			{when: "the finalizer queue", fits: marksFrom(clr.RootTypeFinalizeQueue), text: "Dispose of objects with finalizers, and call GC.SuppressFinalize in Dispose."},
-			{when: "dependent handles", fits: marksFrom(clr.RootTypeDependentHandles), text: "Keep fewer entries in ConditionalWeakTable and in what is built on it: each is a dependent handle."},
+			{
+				when: "thread stacks themselves", fits: weighs(onStacks, false),
+				text:  "Look for deep stacks and many threads: deep recursion, hundreds of blocked threads. Each GC walks every frame, twice if it compacts.",
+				basis: Basis{Looks: true},
+			},
+			{
+				when: "the objects that thread stacks hold", fits: weighs(onStacks, true),
+				text:  "Try to keep fewer objects alive: what local variables hold takes the time, not the stacks. One thread marks a long linked list, whatever the number of heaps.",
+				basis: Basis{Untried: "no program at hand has another structure to compare"},
+			},
+			{
+				when: "many handles", fits: manyOpen, text: "Try to free GC handles that are no longer needed.",
+				next: []Step{listHandles}, basis: Basis{Untried: "the program alone knows which handles it needs"},
+			},
+			{
+				when: "many handles, and the trace does not name the code that allocates them",
+				fits: func(j *judgement, f *Finding) bool { return manyOpen(j, f) && handlesUnnamed(j, f) }, next: []Step{recordCreators},
+			},
+			{
+				when: "many handles, from .NET 9 on, and the trace does not record them",
+				fits: func(j *judgement, f *Finding) bool { return manyOpen(j, f) && handlesUnknown(j, f) }, next: []Step{recordHandles},
+			},
+			{
+				when: "the objects that handles hold", fits: weighs(onHandles, true),
+				text:  "Try to keep fewer objects alive: static fields and GC handles hold what takes the time. To see what, take a heap snapshot.",
+				basis: Basis{Untried: "the program alone knows what it needs"},
+			},
+			{
+				when: "older objects", fits: onRoots(onOlder),
+				text:  "Try to write less into old objects, and clear references early: the GC scans large caches and arrays again wherever they were written.",
+				basis: Basis{Untried: "no program at hand does the same work with fewer writes"},
+			},
+			{
+				when: "objects with finalizers", fits: onRoots(onFinalizers),
+				text:  "Try to dispose of objects with finalizers, and to call GC.SuppressFinalize in Dispose.",
+				basis: Basis{Untried: "no program at hand has a Dispose to call"},
+			},
+			{
+				when: "dependent handles", fits: onRoots(onDependent),
+				text:  "Try to keep fewer entries in ConditionalWeakTable and in what is built on it: each is a dependent handle, which every GC visits.",
+				basis: Basis{Untried: "no program at hand works without the table"},
+			},
 		},
 	},
 	{
 		id: "R33", title: "old objects keep young ones alive", kind: generic,
-		threshold: "in gen 0 and gen 1 GCs, half of the bytes or more were marked from older objects, and these GCs are a quarter of the pauses",
+		threshold: "in gen 0 and gen 1 GCs, half of the bytes or more were marked from older objects; these GCs are a quarter of the pauses, and marking from older objects is a tenth",
 		source:    "mem-doc: MarkOlder",
 		find:      oldRefersToYoung,
 		advice:    []advice{{text: "Clear references in old objects early, and write less into them: the objects they refer to survive, however young they are."}},
@@ -56,36 +93,66 @@ var (
 	recordCreators = Step{Action: Record, Purpose: "record which handles are allocated, and by which code", Recording: HandleStacks, Events: []string{"SetGCHandle"}}
 )
 
-// longestMark returns the kind of root from which marking took longest.
-func (c *Case) longestMark() (clr.RootType, time.Duration) {
-	worst := 0
-	for root := range c.marking {
-		if c.marking[root].duration > c.marking[worst].duration {
-			worst = root
-		}
-	}
-	return clr.RootType(worst), c.marking[worst].duration
-}
-
-func marksFrom(root clr.RootType) func(*judgement, *Finding) bool {
+// weighs makes advice fit where the roots of a burden take the time, or the objects that
+// they hold.
+func weighs(on int, byObjects bool) func(*judgement, *Finding) bool {
 	return func(j *judgement, _ *Finding) bool {
-		worst, _ := j.longestMark()
-		return worst == root
+		i, _ := j.heaviest()
+		return i == on && j.burdens[i].byObjects() == byObjects
 	}
 }
 
-func longMark(j *judgement) (Finding, bool) {
-	root, took := j.longestMark()
-	share := j.explains(took)
-	if share < largeShare {
+// onRoots makes advice fit where a kind of root is the heaviest, whatever takes the time.
+func onRoots(on int) func(*judgement, *Finding) bool {
+	return func(j *judgement, _ *Finding) bool {
+		i, _ := j.heaviest()
+		return i == on
+	}
+}
+
+func manyOpen(j *judgement, f *Finding) bool {
+	return weighs(onHandles, false)(j, f) && j.manyHandles()
+}
+
+// manyHandles reports whether there are so many GC handles that visiting them can cost.
+func (j *judgement) manyHandles() bool {
+	return j.Summary.Last != nil && j.Summary.Last.Handles.Or(0) >= manyHandles
+}
+
+// leastBurden is the share of the pauses, in percent, that a kind of root takes at least.
+// Marking from older objects is a part of every young collection.
+func leastBurden(on int) float64 {
+	if on == onOlder || on == onFinalizers {
+		return largeShare
+	}
+	return largeShare / 2
+}
+
+func heavyRoots(j *judgement) (Finding, bool) {
+	i, share := j.heaviest()
+	b := &j.burdens[i]
+	if share < leastBurden(i) || b.spent.Count < several || i == onHandles && !b.byObjects() && !j.manyHandles() {
 		return Finding{}, false
 	}
 	f := Finding{
+		Title:    burdenNames[i] + " take much of the pauses",
 		Severity: j.costs(share), Confidence: High, weight: share,
-		Description: fmt.Sprintf("Marking from %v took %s: %s of the pauses.", root, units.Duration(took), units.Percent(share)),
-		Evidence:    []Figure{{"mark_ms", millis(took)}, {"mark_pct_of_pause", share}},
+		Evidence: []Figure{
+			{"mark_ms", millis(b.marking)}, {"update_ms", millis(b.updating)}, {"marked_bytes", float64(b.bytes)}, {"roots_pct_of_pause", share},
+		},
 	}
-	if root == clr.RootTypeHandles {
+	name := burdenNames[i]
+	if i == onDependent || i == onHandles {
+		if n := j.Summary.Last; n != nil && n.Handles.Known() {
+			name += fmt.Sprintf(" (the process has %s GC handles)", units.Count(n.Handles.Or(0)))
+		}
+	}
+	f.Description = fmt.Sprintf("Marking from %s took %s, for %s", name, units.Duration(b.marking), units.Bytes(b.bytes))
+	if of(b.updating, b.spent.Pause) >= someShare {
+		f.Description += fmt.Sprintf(", and updating the references in them about %s", units.Duration(b.updating))
+	}
+	f.Description += fmt.Sprintf(": %s of the pauses.", units.Percent(b.spent.Share()))
+	if i == onHandles || i == onDependent {
 		f.quoteHandles(&j.Details)
 	}
 	return f, true
@@ -93,18 +160,17 @@ func longMark(j *judgement) (Finding, bool) {
 
 func oldRefersToYoung(j *judgement) (Finding, bool) {
 	var all int64
-	for root := range j.marking {
-		all += j.marking[root].bytes
+	for _, bytes := range j.marked {
+		all += bytes
 	}
-	older := j.marking[clr.RootTypeOlder].bytes
-	share := j.explains(j.Summary.Generation(0).Pause.Sum() + j.Summary.Generation(1).Pause.Sum())
-	if all < someBytes || of(older, all) < largeShare || share < largeShare/2 {
+	older, share := j.marked[clr.RootTypeOlder], j.burdens[onOlder].spent.Usual()
+	if all < someBytes || of(older, all) < largeShare || j.young() < largeShare/2 || share < someShare {
 		return Finding{}, false
 	}
 	return Finding{
-		Severity: min(Warning, j.costs(share)), Confidence: Medium, weight: share * float64(older) / float64(all),
-		Description: fmt.Sprintf("Gen 0 and gen 1 GCs marked %s of %s from older objects (%s).",
-			units.Bytes(older), units.Bytes(all), units.Percent(of(older, all))),
+		Severity: min(Warning, j.costs(share)), Confidence: Medium, weight: share,
+		Description: fmt.Sprintf("Gen 0 and gen 1 GCs marked %s of %s from older objects (%s), which took %s of the pauses.",
+			units.Bytes(older), units.Bytes(all), units.Percent(of(older, all)), units.Percent(share)),
 		Evidence: []Figure{{"marked_from_older_bytes", float64(older)}, {"marked_bytes", float64(all)}},
 	}, true
 }

@@ -3,6 +3,7 @@ package findings
 import (
 	"fmt"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/internal/units"
@@ -11,7 +12,7 @@ import (
 var memoryRules = []rule{
 	{
 		id: "R28", title: "objects in gen 2, the LOH and the POH keep growing", kind: aside,
-		threshold: "after start-up, the bytes of objects there after each GC grow from each third of the time to the next, by 30 % and 10 MB in total, and do not level off, and R27 does not explain it",
+		threshold: "after start-up, the bytes of objects there after each GC grow from each third of the time to the next, by 30 % and 10 MB in total, and do not level off, and R27 or R57 does not explain it",
 		source:    "mem-doc, on leaks; the thresholds are own",
 		find:      oldGrows,
 		advice: []advice{
@@ -21,7 +22,7 @@ var memoryRules = []rule{
 	},
 	{
 		id: "R27", title: "the heap grows, and gen 2 is hardly collected", kind: aside,
-		threshold: "the heap after a GC grows as in R28, with at most one gen 2 GC and a memory load that is not high",
+		threshold: "the heap after a GC grows as in R28, with at most one gen 2 GC, a memory load that is not high, and not in the latency mode LowLatency (R57)",
 		source:    "mem-doc: normal, since nothing requires a gen 2 GC",
 		find:      growsUncollected,
 		advice: []advice{
@@ -129,7 +130,7 @@ var memoryRules = []rule{
 func oldGrows(j *judgement) (Finding, bool) {
 	t := &j.trends[oldObjects]
 	first, last, ok := t.grows()
-	if _, uncollected := growsUncollected(j); !ok || last-first < someBytes || uncollected {
+	if _, uncollected := growsUncollected(j); !ok || last-first < someBytes || uncollected || j.usuallyIn(clr.PauseModeLowLatency) {
 		return Finding{}, false
 	}
 	f := Finding{
@@ -150,7 +151,7 @@ func oldGrows(j *judgement) (Finding, bool) {
 
 func growsUncollected(j *judgement) (Finding, bool) {
 	first, last, ok := j.trends[heapAfter].grows()
-	if !ok || last-first < someBytes || j.tallies[full].count > 1 || j.tallies[highMemory].count > 0 {
+	if !ok || last-first < someBytes || j.tallies[full].count > 1 || j.tallies[highMemory].count > 0 || j.usuallyIn(clr.PauseModeLowLatency) {
 		return Finding{}, false
 	}
 	return Finding{

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -46,7 +47,7 @@ var pauseRules = []rule{
 				text: "Switch background GC on: gen 2 is then collected while threads run. A larger gen 0 does not help.", settings: []*setting{&concurrentGC},
 			},
 			{
-				when: "other blocking gen 2 GCs dominate", fits: mostly(func(j *judgement, d dominant) bool { return blockingFull(j, d) && !j.concurrentOff() }),
+				when: "other blocking gen 2 GCs dominate", fits: mostly(func(j *judgement, d dominant) bool { return blockingFull(j, d) && !j.concurrentOff() && !j.batched() }),
 				text: "Find out why gen 2 is not collected in the background: see the condemned reasons of these GCs. A larger gen 0 does not help.", next: []Step{listFull},
 			},
 			{when: "gen 2 GCs triggered by large or pinned arrays dominate", fits: mostly(largeFull), text: "Reuse large arrays with ArrayPool<T>: allocating them triggers these gen 2 GCs, and a larger gen 0 does not help."},
@@ -126,7 +127,7 @@ func pauseShare(j *judgement) (Finding, bool) {
 		f.Confidence = Medium
 	}
 	d := j.dominant()
-	f.Description += fmt.Sprintf(" %s of that went to %s.", units.Percent(j.explains(d.pause)), d)
+	f.Description += fmt.Sprintf(" %s of that went to %s.", units.Percent(j.explains(d.pause)), d) + j.spentOn()
 	return f, true
 }
 
@@ -273,9 +274,24 @@ func longSinglePauses(j *judgement) (Finding, bool) {
 		if s := stopping(d); s.Known() {
 			f.Description += fmt.Sprintf("; suspending the threads took %s of it", units.Duration(s.Or(0)))
 		}
+		if part, took := longestPart(d); took > 0 {
+			f.Description += fmt.Sprintf(", %v %s", part, units.Duration(took))
+		}
 		f.Description += "."
 	}
 	return f, true
+}
+
+// longestPart returns what a pause was spent on most after its suspension, if the runtime
+// times it.
+func longestPart(c *gc.Collection) (stats.Part, time.Duration) {
+	d, known := stats.Divide(c)
+	d[stats.Suspending] = 0
+	part := d.Longest()
+	if !known || part >= stats.InBackground {
+		return part, 0
+	}
+	return part, d[part]
 }
 
 func misleadingCounter(j *judgement) (Finding, bool) {

@@ -2,8 +2,9 @@ package findings
 
 import (
 	"fmt"
+	"time"
 
-	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -20,8 +21,26 @@ var rootRules = []rule{
 		},
 	},
 	{
+		id: "R56", title: "the finalizer thread does not finish", kind: cause, minor: true,
+		threshold: "the finalizer thread began to run finalizers a second or more before the latest of three GCs or more that found objects for it, and has not finished",
+		source:    "finalizerthread.cpp: GCFinalizersBegin is raised before the first of the finalizers that wait, GCFinalizersEnd after the last",
+		tested: []Claim{
+			{Program: "lab finblock, .NET 10", Truth: "a finalizer sleeps for ever: one GCFinalizersBegin, and no GCFinalizersEnd"},
+			{Program: "lab finslow, .NET 10", Truth: "each finalizer spins, and the queue grows: one GCFinalizersBegin, and no GCFinalizersEnd either"},
+		},
+		find: unfinishedFinalizers,
+		advice: []advice{{
+			text:  "Find out what the finalizer thread does: look at its stack in a memory dump. A finalizer that waits for a lock, for I/O or for another thread blocks all others, and their objects are never freed.",
+			basis: Basis{Looks: true},
+			next:  []Step{{Action: ListFinalizers, Purpose: "see what is finalized", Events: []string{"FinalizeObject"}}},
+		}, {
+			when: "the trace does not name the types of finalized objects", fits: finalizedUnnamed,
+			next: []Step{recordFinalized},
+		}},
+	},
+	{
 		id: "R51", title: "many objects wait for their finalizers", kind: cause, minor: true,
-		threshold: "in three GCs or more, and a quarter of all, 1,000 dead objects or more were kept alive for their finalizers",
+		threshold: "in three GCs or more, and a quarter of all, 1,000 dead objects or more were kept alive for their finalizers, and the finalizer thread is not stuck (R56)",
 		source:    "mem-doc, on finalizers; the thresholds are own",
 		find:      finalizers,
 		advice: []advice{
@@ -31,10 +50,55 @@ var rootRules = []rule{
 			},
 			{
 				when: "the trace does not name the types of finalized objects", fits: finalizedUnnamed,
-				next: []Step{{Action: Record, Purpose: "record what is finalized, by type", Recording: Finalizers, Events: []string{"FinalizeObject", "BulkType"}}},
+				next: []Step{recordFinalized},
 			},
 		},
 	},
+}
+
+var recordFinalized = Step{Action: Record, Purpose: "record what is finalized, by type", Recording: Finalizers, Events: []string{"FinalizeObject", "BulkType"}}
+
+// mostlyDependent says so in brackets where dependent handles cost more than others.
+func (j *judgement) mostlyDependent() string {
+	if dependent := j.burdens[onDependent].marking; dependent > 0 && dependent > j.burdens[onHandles].marking {
+		return " (mostly dependent handles: ConditionalWeakTable and what is built on it)"
+	}
+	return ""
+}
+
+// unfinished is how long the finalizer thread runs at least before it is said not to
+// finish.
+const unfinished = time.Second
+
+// unfinishedRun returns the run of finalizers that does not end.
+func (j *judgement) unfinishedRun() (gc.Finalizing, bool) {
+	run, known := j.Summary.Process.Finalizing.Get()
+	return run, known && run.Found >= several && run.Latest-run.Since >= unfinished
+}
+
+func unfinishedFinalizers(j *judgement) (Finding, bool) {
+	run, is := j.unfinishedRun()
+	if !is {
+		return Finding{}, false
+	}
+	lasts := max(j.Summary.Process.Stopped, run.Latest) - run.Since
+	f := Finding{
+		Severity: Warning, Confidence: High, weight: j.finalization(),
+		Description: fmt.Sprintf("The finalizer thread began to run finalizers at %s and had not finished %s later. Meanwhile GCs found %s for it: a finalizer is blocked, or they run more slowly than objects need them.",
+			units.Duration(run.Since), units.Duration(lasts), plural(int(run.Objects), "object")),
+		Evidence: []Figure{{"finalizing_ms", millis(lasts)}, {"objects_found", float64(run.Objects)}},
+	}
+	if f.weight >= largeShare && j.hurts() {
+		f.Severity = Problem
+	}
+	f.quoteFinalized(&j.Details)
+	return f, true
+}
+
+// finalization returns the share of the pauses, in percent, due to what is kept alive for
+// finalizers: that of its bytes in what was promoted.
+func (j *judgement) finalization() float64 {
+	return min(100, of(j.finalized, j.all.Promoted.Sum))
 }
 
 func finalizedUnnamed(j *judgement, _ *Finding) bool { return !j.Details.NamesFinalized() }
@@ -45,12 +109,11 @@ func handlesGrow(j *judgement) (Finding, bool) {
 	if !ok || last-first < manyHandles {
 		return Finding{}, false
 	}
-	marking := j.marking[clr.RootTypeHandles].duration + j.marking[clr.RootTypeDependentHandles].duration
-	share := j.explains(marking)
+	share := j.burdens[onHandles].spent.Usual() + j.burdens[onDependent].spent.Usual()
 	f := Finding{
 		Severity: max(Warning, j.costs(share)), Confidence: Medium, weight: share,
-		Description: fmt.Sprintf("The number of GC handles rose from %s to %s over %s; marking from them took %s of the pauses.",
-			units.Count(first), units.Count(last), gcs(t.count), units.Percent(share)),
+		Description: fmt.Sprintf("The number of GC handles rose from %s to %s over %s; marking from them%s, clearing and updating them took about %s of the pauses.",
+			units.Count(first), units.Count(last), gcs(t.count), j.mostlyDependent(), units.Percent(share)),
 		Evidence: []Figure{{"handles_first", float64(first)}, {"handles_last", float64(last)}, {"mark_handles_pct_of_pause", share}},
 	}
 	f.quoteHandles(&j.Details)
@@ -59,11 +122,11 @@ func handlesGrow(j *judgement) (Finding, bool) {
 
 func finalizers(j *judgement) (Finding, bool) {
 	t := &j.tallies[manyFinalizers]
-	if t.count < several || of(t.count, j.all.Count) < largeShare/2 {
-		return Finding{}, false
+	if _, blocked := j.unfinishedRun(); blocked || t.count < several || of(t.count, j.all.Count) < largeShare/2 {
+		return Finding{}, false // objects that are disposed of need no finalizer, but those that wait have to be found first
 	}
 	f := Finding{
-		Severity: Note, Confidence: Medium, weight: j.explains(t.pause),
+		Severity: Note, Confidence: Medium, weight: min(j.explains(t.pause), j.finalization()),
 		Description: fmt.Sprintf("In %s of %s, %s dead objects or more were kept alive for their finalizers.",
 			units.Count(t.count), gcs(j.all.Count), units.Count(finalizedObjects)),
 		Evidence: []Figure{{"gcs_with_many_finalizers", float64(t.count)}},

@@ -18,6 +18,7 @@ type rule struct {
 	id        string
 	title     string
 	kind      ruleKind
+	ends      bool   // its problem ends the process: verdicts name it first
 	minor     bool   // reported even where pauses do not exceed the budget
 	threshold string // what makes the rule fire
 	source    string // where the rule and its thresholds come from
@@ -54,8 +55,8 @@ func (k ruleKind) String() string { return enum.Name("ruleKind", kindNames[:], k
 // rules lists all rules. Findings of equal severity, kind and weight are reported in
 // this order.
 var rules = slices.Concat(
-	pauseRules, limitRules, inducedRules, fullRules, largeRules, markRules, rootRules, pinRules, suspensionRules,
-	processorRules, outsideRules, youngRules, serverRules, joinRules, memoryRules, cappedRules, traceRules,
+	pauseRules, limitRules, inducedRules, fullRules, largeRules, modeRules, markRules, rootRules, pinRules, suspensionRules,
+	processorRules, outsideRules, youngRules, phaseRules, serverRules, joinRules, memoryRules, cappedRules, traceRules,
 )
 
 // A Rule describes a rule, for listing and explaining rules.
@@ -113,7 +114,7 @@ type judgement struct {
 	share  float64 // of the judged time, in percent: start-up is excluded if it is known
 	steady bool    // start-up is excluded
 	worst  stats.Stall
-	cause  *Finding // the first that explains a quarter of the pauses; nil if there is none, and before all rules were asked
+	cause  *Finding // the one that explains most of the pauses, and a quarter or more; nil if there is none, and before all rules were asked
 }
 
 // judge computes the shared figures.
@@ -166,11 +167,11 @@ func (j *judgement) findings() []Finding {
 		if !ok || (r.kind == cause || r.kind == generic) && !r.minor && !j.hurts() {
 			continue
 		}
-		f.ID, f.Title, f.rule, f.kind = r.id, r.title, r, r.kind
+		f.ID, f.Title, f.rule, f.kind = r.id, cmp.Or(f.Title, r.title), r, r.kind
 		found = append(found, f)
 	}
 	found = settle(found)
-	j.cause = mainCause(found, largeShare/2)
+	j.cause = heaviestCause(found)
 	for i := range found {
 		found[i].rule.advise(j, &found[i])
 		j.moderate(&found[i])

@@ -36,7 +36,7 @@ var ruleTraces = map[string]struct{ finds, not string }{
 	"R25": {"net8-wks-waiting-loh.nettrace.gz", "net10-wks-gen0size-loh-collect.nettrace.gz"},
 	"R27": {"net10-wks-uncollected-background.nettrace.gz", "net10-wks-growing-background.nettrace.gz"},
 	"R28": {"net10-wks-growing-background.nettrace.gz", web},
-	"R29": {"net10-wks-handles-collect.nettrace.gz", web},
+	"R29": {"net10-wks-pin-collect.nettrace.gz", "net10-wks-handles-collect.nettrace.gz"},
 	"R30": {"net8-srv-background.nettrace.gz", "net10-wks-growing-background.nettrace.gz"},
 	"R31": {web, "net10-wks-fragment-collect.nettrace.gz"},
 	"R32": {web, "net10-wks-handles-collect.nettrace.gz"},
@@ -52,6 +52,10 @@ var ruleTraces = map[string]struct{ finds, not string }{
 	"R51": {"net10-wks-finalizers-collect.nettrace.gz", web},
 	"R52": {"net10-wks-pressure-collect.nettrace.gz", "net10-wks-finalizers-collect.nettrace.gz"},
 	"R54": {"net10-wks-handles-collect.nettrace.gz", web},
+	"R55": {"net8-srv-background.nettrace.gz", web},
+	"R56": {"net10-wks-blocked-finalizer.nettrace.gz", "net10-wks-finalizers-collect.nettrace.gz"},
+	"R57": {"net10-wks-batch.nettrace.gz", "net10-wks-background-nonconcurrent-collect.nettrace.gz"},
+	"R58": {"net10-wks-nogc-regions.nettrace.gz", web},
 	"R60": {"net10-wks-background-nonconcurrent-collect.nettrace.gz", web},
 	"R61": {"net10-wks-hardlimit-web-collect.nettrace.gz", web},
 	"R62": {"net8-wks-waiting-loh.nettrace.gz", "net10-wks-gen0size-loh-collect.nettrace.gz"},
@@ -158,7 +162,10 @@ func TestCausesOfModes(t *testing.T) {
 			[]string{"If GCConserveMemory is set", "DOTNET_GCConserveMemory=0x5", "DOTNET_GCgen0size"},
 		},
 		{"net31-srv-uneven.nettrace.gz", "", []string{"Try .NET 5 or later"}, []string{"GCConserveMemory"}},
-		{"net30-win-x64-survival.nettrace.gz", "R29", []string{"Start with R29", "find out what they spend their time on"}, []string{"Shorten object lifetimes"}},
+		{"net30-win-x64-survival.nettrace.gz", "R54", []string{"Start with R54", "deep stacks and many threads"}, []string{"Shorten object lifetimes"}},
+		{"net10-wks-blocked-finalizer.nettrace.gz", "R56", []string{"Start with R56", "had not finished"}, []string{"Dispose"}},
+		{"net10-wks-batch.nettrace.gz", "R57", []string{"latency mode Batch"}, []string{"Find out why gen 2 is not collected in the background"}},
+		{"net10-wks-nogc-regions.nettrace.gz", "R58", []string{"started 22 no-GC regions"}, []string{"GC.Collect", "Keep fewer objects alive"}},
 	} {
 		r := examine(t, tt.trace)[0]
 		var all strings.Builder

@@ -134,21 +134,48 @@ func (j *judgement) verdict(found []Finding) (Code, string) {
 	}
 }
 
-// mainCause returns the first finding that explains least of the pauses or more, in
-// percent; nil if there is none.
-func mainCause(found []Finding, least float64) *Finding {
+// heaviestCause returns the finding that explains most of the pauses. It prefers a specific
+// cause to a generic one that explains up to twice as much, because that one counts the
+// pauses that it touches as a whole. It is nil if no finding explains a quarter.
+func heaviestCause(found []Finding) *Finding {
+	var heaviest *Finding
 	for i := range found {
-		if f := &found[i]; f.Severity > Note && (f.kind == cause || f.kind == generic) && f.weight >= least {
-			return f
+		f := &found[i]
+		if f.Severity == Note || f.kind != cause && f.kind != generic || f.weight < largeShare/2 {
+			continue
+		}
+		if heaviest == nil || f.explainsMore(heaviest) {
+			heaviest = f
 		}
 	}
-	return nil
+	return heaviest
 }
 
-// causeOf names the first finding that explains pauses.
+// explainsMore reports whether f explains more of the pauses than g does.
+func (f *Finding) explainsMore(g *Finding) bool {
+	switch {
+	case f.kind == cause && g.kind == generic:
+		return genericCounts*f.weight >= g.weight
+	case f.kind == generic && g.kind == cause:
+		return f.weight > genericCounts*g.weight
+	}
+	return f.weight > g.weight
+}
+
+// genericCounts is by how much a generic cause must outweigh a specific one; own.
+const genericCounts = 2
+
+// causeOf names the finding that explains most of the pauses, or else the first specific
+// cause.
 func causeOf(found []Finding) string {
-	if f := mainCause(found, 0); f != nil {
+	if i := slices.IndexFunc(found, func(f Finding) bool { return f.Severity == Problem && f.rule.ends }); i >= 0 {
+		return "; " + found[i].Title
+	}
+	if f := heaviestCause(found); f != nil {
 		return "; " + f.Title
+	}
+	if i := slices.IndexFunc(found, func(f Finding) bool { return f.Severity > Note && f.kind == cause }); i >= 0 {
+		return "; " + found[i].Title
 	}
 	return ""
 }

@@ -20,12 +20,11 @@ var youngRules = []rule{
 	},
 	{
 		id: "R29", title: "gen 0 GCs are frequent and little survives them", kind: generic,
-		threshold: "gen 0 GCs take half of the pauses or more, and less than 5 % of gen 0's objects survive",
+		threshold: "gen 0 GCs take half of the pauses or more and less than 10 ms on average, less than 5 % of gen 0's objects survive, and neither suspension, one kind of root nor one phase takes half of the pauses",
 		source:    "mem-doc: the allocation rate determines how many GCs there are",
 		find:      frequentYoung,
 		advice: []advice{
 			{text: "Allocate less, or give gen 0 a larger budget. To verify, compare the number of gen 0 GCs a second.", settings: []*setting{&gen0Size}},
-			{when: "their pauses are long", fits: func(j *judgement, _ *Finding) bool { return j.Summary.Generation(0).Pause.Mean() >= longOnAverage }, text: timeUnclear, next: []Step{listYoung}},
 			{when: "a workstation GC on four processors or more", fits: func(j *judgement, _ *Finding) bool { return j.Trace.CPUs >= manyCPUs }, settings: []*setting{&serverGC}},
 		},
 	},
@@ -54,6 +53,9 @@ func youngSurvive(j *judgement) (Finding, bool) {
 		return Finding{}, false // an induced GC comes too early to judge by
 	}
 	share := j.young()
+	if j.mostlyTooSmall() { // what survives fills a gen 2 that is small: its GCs stand in for those of gen 1
+		share = min(100, share+j.explains(j.tallies[fullTooSmall].pause))
+	}
 	return Finding{
 		Severity: j.costs(share), Confidence: Medium, weight: share,
 		Description: fmt.Sprintf("%s of gen 0's objects survived (%s in %s); below %d %% is usual.",
@@ -71,11 +73,11 @@ func (j *judgement) young() float64 {
 func frequentYoung(j *judgement) (Finding, bool) {
 	survived, gen0 := j.Summary.Survival(0).Percent(), j.Summary.Generation(0)
 	share := j.explains(gen0.Pause.Sum())
-	if j.share < j.budget.Share || !survived.Known() || survived.Or(0) >= lowSurvival || share < largeShare {
-		return Finding{}, false
+	mean := gen0.Pause.Mean()
+	if j.share < j.budget.Share || !survived.Known() || survived.Or(0) >= lowSurvival || share < largeShare || mean >= longOnAverage || j.oneThing() {
+		return Finding{}, false // long ones cost by their length
 	}
 	rate := float64(gen0.Count) / j.Summary.Watched().Seconds()
-	mean := gen0.Pause.Mean()
 	f := Finding{
 		Severity: j.costs(share), Confidence: Medium, weight: share,
 		Description: fmt.Sprintf("%s in %s took %s each on average, and only %s of gen 0's objects survived.",
@@ -84,6 +86,16 @@ func frequentYoung(j *judgement) (Finding, bool) {
 	}
 	f.quoteTypes(&j.Details, alloc.Small)
 	return f, true
+}
+
+// oneThing reports whether suspension, one kind of root or one phase takes half of the
+// pauses: that explains them, however often GCs run.
+func (j *judgement) oneThing() bool {
+	if _, share := j.heaviest(); share >= largeShare {
+		return true
+	}
+	_, share := j.heaviestPart()
+	return share >= largeShare
 }
 
 func allocatesFast(j *judgement) (Finding, bool) {

@@ -1,0 +1,40 @@
+package gc
+
+import (
+	"time"
+
+	"github.com/gctrail/gctrail/internal/saturate"
+)
+
+// Finalizing is a run of a process's finalizer thread that has not ended: it runs
+// finalizers until none is left.
+type Finalizing struct {
+	Since   time.Duration
+	Objects int64         // that collections found for it since the run before it ended
+	Found   int           // collections that found some since it began
+	Latest  time.Duration // the latest of those
+}
+
+// finalizersBegin notes that the finalizer thread begins to run finalizers.
+func (m *Model) finalizersBegin(e *event) {
+	p := e.process
+	p.Finalizing = Some(Finalizing{Since: e.time, Objects: p.unfinalized})
+}
+
+// finalizersEnd notes that the finalizer thread has run all finalizers.
+func (m *Model) finalizersEnd(e *event) {
+	e.process.Finalizing, e.process.unfinalized = Opt[Finalizing]{}, 0
+}
+
+// foundFinalizable notes how many dead objects with finalizers a collection found.
+func (p *Process) foundFinalizable(at time.Duration, objects int64) {
+	if objects <= 0 {
+		return
+	}
+	p.unfinalized = saturate.Add(p.unfinalized, objects)
+	if f, running := p.Finalizing.Get(); running {
+		f.Objects, f.Latest = p.unfinalized, at
+		f.Found++
+		p.Finalizing = Some(f)
+	}
+}

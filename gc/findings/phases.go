@@ -1,0 +1,91 @@
+package findings
+
+import (
+	"fmt"
+
+	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/units"
+)
+
+var phaseRules = []rule{
+	{
+		id: "R55", title: "one phase takes most of the pauses", kind: generic,
+		threshold: "planning, relocating, compacting, sweeping, or what the runtime does outside the phases that it times takes half of the pauses or more, also without the two GCs that spent most on it; relocating: unless one kind of root explains it (R54)",
+		source:    "GCGlobalHeapHistory version 4, from .NET 6 on (gcpriv.h, etw_gc_time_info)",
+		tested: []Claim{
+			{Program: "lab lowlat, .NET 10", Truth: "it replaces 100 MB of objects: 1 of 0.9 GB allocated survive, and are moved to gen 1 and gen 2; compacting is 57 % of the pauses"},
+			{Program: "lab nogc, .NET 10", Truth: "one GC spends 356 of its 378 ms outside all phases: no finding, since two GCs do not make a habit"},
+		},
+		find: heavyPhase,
+		advice: []advice{
+			{
+				when: "planning", fits: mainly(stats.Planning),
+				text:  "Try fewer and larger objects: planning walks through the generations that are collected, past dead objects too.",
+				basis: Basis{Untried: "no program at hand does the same work with fewer objects"},
+			},
+			{
+				when: "relocating or compacting", fits: func(j *judgement, f *Finding) bool {
+					return mainly(stats.Relocating)(j, f) || mainly(stats.Compacting)(j, f)
+				},
+				text:  "Try to shorten object lifetimes: survivors are moved, and every reference to them is updated.",
+				basis: Basis{Untried: "no program at hand does the same work with shorter lifetimes"},
+			},
+			{
+				when: "sweeping", fits: mainly(stats.Sweeping),
+				text:  "Look at the free space of gen 2: sweeping builds its free list from what lies between survivors.",
+				basis: Basis{Looks: true},
+			},
+			{
+				when: "outside the timed phases", fits: mainly(stats.Outside),
+				text:  "Look at what grows and shrinks: freeing and committing memory, and waiting for GC threads that have no processor, are outside these phases.",
+				basis: Basis{Looks: true},
+			},
+		},
+	},
+}
+
+// heaviestPart returns the part with the largest usual share of the pauses, among
+// suspension and the phases after marking.
+func (j *judgement) heaviestPart() (heaviest stats.Part, share float64) {
+	for _, part := range []stats.Part{stats.Suspending, stats.Planning, stats.Relocating, stats.Compacting, stats.Sweeping, stats.Outside} {
+		if s := j.parts[part].Usual(); s > share {
+			heaviest, share = part, s
+		}
+	}
+	return heaviest, share
+}
+
+// partSays explains the parts that R55 names.
+var partSays = map[stats.Part]string{
+	stats.Planning: "planning, which finds what survives and where it goes", stats.Relocating: "relocating, which updates references to objects that move",
+	stats.Compacting: "compacting, which moves the survivors", stats.Sweeping: "sweeping, which builds lists of free space",
+	stats.Outside: "what is outside these phases: waiting for GC threads, freeing memory, restarting threads",
+}
+
+func mainly(part stats.Part) func(*judgement, *Finding) bool {
+	return func(j *judgement, _ *Finding) bool {
+		heaviest, _ := j.heaviestPart()
+		return heaviest == part
+	}
+}
+
+func heavyPhase(j *judgement) (Finding, bool) {
+	part, share := j.heaviestPart()
+	spent := &j.parts[part]
+	if share < largeShare || spent.Count < several || part == stats.Suspending {
+		return Finding{}, false
+	}
+	if _, roots := j.heaviest(); part == stats.Relocating && roots >= largeShare/2 {
+		return Finding{}, false
+	}
+	title := part.String() + " takes most of the pauses"
+	if part == stats.Outside {
+		title = "most of the pauses is outside the phases that the runtime times"
+	}
+	return Finding{
+		Title:    title,
+		Severity: min(Warning, j.costs(share)), Confidence: High, weight: share,
+		Description: fmt.Sprintf("%s (%s) of the pauses went to %s.", units.Duration(spent.Sum), units.Percent(spent.Share()), partSays[part]),
+		Evidence:    []Figure{{"phase_ms", millis(spent.Sum)}, {"phase_pct_of_pause", spent.Share()}},
+	}, true
+}

@@ -1,0 +1,257 @@
+package stats
+
+import (
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/enum"
+	"github.com/gctrail/gctrail/internal/saturate"
+)
+
+// A Part is what the pause of a collection was spent on.
+type Part uint8
+
+// The parts of pauses, in the order in which collections come to them.
+const (
+	Suspending     Part = iota
+	MarkStacks          // from the stacks of threads
+	MarkHandles         // from GC handles
+	MarkOlder           // from older generations
+	MarkDependent       // from dependent handles
+	MarkFinalizers      // objects that wait for their finalizers, or are found dead with one
+	MarkOther           // the rest of marking
+	ScanWeak            // clears weak handles
+	Planning            // finds what survives, and where it goes
+	Relocating          // updates references to objects that move
+	Compacting          // moves them
+	Sweeping            // builds lists of free space instead
+	Outside             // outside all phases that the runtime times: frees memory, waits, restarts
+	InBackground        // initial and final pauses of background collections
+	Untimed             // the runtime times no phases, or one of them is unknown
+	NumParts
+)
+
+var partNames = [NumParts]string{
+	"suspending", "marking from stacks", "marking from handles", "marking from older objects", "marking from dependent handles",
+	"marking for finalizers", "other marking", "clearing weak handles", "planning", "relocating", "compacting", "sweeping",
+	"work outside the timed phases", "background GC", "not timed",
+}
+
+func (p Part) String() string { return enum.Name("Part", partNames[:], p) }
+
+// partOfPhase is the part that each phase which the runtime times belongs to. Marking from
+// roots is divided by the events of marking.
+var partOfPhase = map[string]Part{
+	"MarkShortWeak": ScanWeak, "MarkLongWeak": ScanWeak, "MarkScanFinalization": MarkFinalizers,
+	"Plan": Planning, "Relocate": Relocating, "Compact": Compacting, "Sweep": Sweeping,
+}
+
+// partOfRoot is the part that marking from each kind of root belongs to; others are
+// MarkOther.
+var partOfRoot = map[clr.RootType]Part{
+	clr.RootTypeStack: MarkStacks, clr.RootTypeHandles: MarkHandles, clr.RootTypeSizedRef: MarkHandles, clr.RootTypeOlder: MarkOlder,
+	clr.RootTypeDependentHandles: MarkDependent, clr.RootTypeFinalizeQueue: MarkFinalizers, clr.RootTypeNewFQ: MarkFinalizers,
+}
+
+// A Division divides a pause into its parts.
+type Division [NumParts]time.Duration
+
+// Divide divides the pause of a collection. It reports whether the pause is known.
+func Divide(c *gc.Collection) (d Division, known bool) {
+	pause, known := c.Pause().Get()
+	if !known {
+		return d, false
+	}
+	d[Suspending] = min(pause, c.Suspend().Or(0))
+	rest := pause - d[Suspending]
+	switch {
+	case c.Kind == gc.Background:
+		d[InBackground] = rest
+	case len(c.PhaseTimes) > 0:
+		d.addPhases(c, rest)
+	default:
+		d.addRoots(c, rest, true)
+		d[Untimed] = max(0, pause-d.sum())
+	}
+	return d, true
+}
+
+func (d *Division) sum() time.Duration {
+	var sum time.Duration
+	for _, t := range d {
+		sum = saturate.Add(sum, t)
+	}
+	return sum
+}
+
+// addPhases adds the phases that the runtime timed of a pause without its suspension.
+func (d *Division) addPhases(c *gc.Collection, rest time.Duration) {
+	remainder := Outside
+	marking := time.Duration(0)
+	for _, t := range c.PhaseTimes {
+		took, known := t.Duration.Get()
+		if !known {
+			remainder = Untimed
+			continue
+		}
+		took = min(took, rest)
+		rest -= took
+		if part, named := partOfPhase[t.Phase]; named {
+			d[part] += took
+		} else {
+			marking += took
+		}
+	}
+	d.addRoots(c, marking, false)
+	d[remainder] += rest
+}
+
+// addRoots divides the time of marking among the kinds of roots. Without times of phases,
+// the events alone show the time: all they have is added, up to most. With them, the
+// marking of dead objects with finalizers is a phase of its own, and what the events do
+// not account for is other marking.
+func (d *Division) addRoots(c *gc.Collection, most time.Duration, alone bool) {
+	var of Division
+	for _, r := range Roots(c) {
+		if r.Root == clr.RootTypeNewFQ && !alone {
+			continue
+		}
+		part, named := partOfRoot[r.Root]
+		if !named {
+			part = MarkOther
+		}
+		of[part] = saturate.Add(of[part], r.Duration)
+	}
+	sum := of.sum()
+	scale := 1.0
+	if sum > most {
+		scale = float64(most) / float64(sum)
+	}
+	for part, t := range of {
+		t = time.Duration(scale * float64(t))
+		d[part] += t
+		most -= t
+	}
+	if !alone {
+		d[MarkOther] += max(0, most)
+	}
+}
+
+// A Root is the marking from one kind of root in a collection.
+type Root struct {
+	Root     clr.RootType
+	Duration time.Duration // of the heap that took longest
+	Bytes    int64         // of all heaps, as far as they are known
+}
+
+// Roots returns the marking of a collection by kind of root.
+//
+// The runtime raises the event of mark overflow inside the scan of dependent handles,
+// also where that scan only drained the mark queue: the time since the event before it
+// belongs to both, and is divided by the bytes that each marked. See gc.cpp,
+// scan_dependent_handles and process_mark_overflow.
+func Roots(c *gc.Collection) []Root {
+	var roots []Root
+	for i := range c.Marks {
+		m := &c.Marks[i]
+		took, bytes := m.Duration, m.Bytes.Or(0)
+		overflow, dependent := ofHeap(c, m.Heap, clr.RootTypeOverflow), ofHeap(c, m.Heap, clr.RootTypeDependentHandles)
+		if overflow != nil && dependent != nil {
+			both := saturate.Add(overflow.Duration, dependent.Duration)
+			inside, all := overflow.Bytes.Or(0), max(overflow.Bytes.Or(0), dependent.Bytes.Or(0))
+			part := time.Duration(0)
+			if all > 0 {
+				part = time.Duration(float64(both) * float64(inside) / float64(all))
+			}
+			switch m {
+			case overflow:
+				took = part
+			case dependent: // its bytes contain those of the overflow
+				took, bytes = both-part, all-inside
+			}
+		}
+		roots = addRoot(roots, Root{m.Root, took, bytes})
+	}
+	return roots
+}
+
+func addRoot(roots []Root, r Root) []Root {
+	for i := range roots {
+		if roots[i].Root == r.Root {
+			roots[i].Duration = max(roots[i].Duration, r.Duration)
+			roots[i].Bytes = saturate.Add(roots[i].Bytes, r.Bytes)
+			return roots
+		}
+	}
+	return append(roots, r)
+}
+
+func ofHeap(c *gc.Collection, heap uint32, root clr.RootType) *gc.Mark {
+	for i := range c.Marks {
+		if m := &c.Marks[i]; m.Heap == heap && m.Root == root {
+			return m
+		}
+	}
+	return nil
+}
+
+// Longest returns the part of a pause that took longest.
+func (d *Division) Longest() Part {
+	longest := Suspending
+	for part, t := range d {
+		if t > d[longest] {
+			longest = Part(part)
+		}
+	}
+	return longest
+}
+
+// A Spent sums up a part of pauses. The zero Spent is empty.
+type Spent struct {
+	Sum   time.Duration
+	Pause time.Duration // all of the pauses
+	Count int           // pauses with any of it
+
+	longest [outliers]spell
+}
+
+// outliers is how many pauses must not decide what pauses are spent on.
+const outliers = 2
+
+// A spell is a part of one pause.
+type spell struct{ took, pause time.Duration }
+
+// Add adds a pause and the part of it.
+func (s *Spent) Add(took, pause time.Duration) {
+	s.Sum, s.Pause = saturate.Add(s.Sum, took), saturate.Add(s.Pause, pause)
+	if took > 0 {
+		s.Count++
+	}
+	for i := range s.longest {
+		if took > s.longest[i].took {
+			s.longest[i], took, pause = spell{took, pause}, s.longest[i].took, s.longest[i].pause
+		}
+	}
+}
+
+// Share returns the part's share of all pauses, in percent.
+func (s *Spent) Share() float64 { return share(s.Sum, s.Pause) }
+
+// Usual returns the part's share, in percent, of all pauses or without the two that have
+// the most of it, whichever is less: one thread that waits for a processor makes a step
+// of one collection longer than all others.
+func (s *Spent) Usual() float64 {
+	sum, pause := s.Sum, s.Pause
+	for _, l := range s.longest {
+		sum, pause = sum-l.took, pause-l.pause
+	}
+	return min(s.Share(), share(sum, pause))
+}
+
+func share(part, whole time.Duration) float64 {
+	if whole <= 0 {
+		return 0
+	}
+	return min(100, 100*float64(part)/float64(whole))
+}
