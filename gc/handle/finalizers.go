@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/symbol"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -34,6 +35,8 @@ type finalizers struct {
 	began   time.Duration
 	ready   time.Duration // when objects were last found to need finalization
 	waiting bool          // the finalizer thread has not begun since
+	found   int64         // objects, since a run ended
+	last    gc.Opt[time.Duration]
 }
 
 // A Finalization is the work of a process's finalizer thread.
@@ -56,6 +59,18 @@ type Finalization struct {
 	Waits         int64
 	Queued        time.Duration
 	LongestQueued time.Duration
+	// Unfinished is what the thread runs that has not ended; unknown if it runs none.
+	Unfinished gc.Opt[Unfinished]
+}
+
+// Unfinished is a run of the finalizer thread without an end.
+type Unfinished struct {
+	Since time.Duration
+	// Waiting counts the objects that collections have found since the run before it
+	// ended, less those that the thread is known to have finalized.
+	Waiting int64
+	// Last is when it last began to finalize an object; unknown without FinalizeObject.
+	Last gc.Opt[time.Duration]
 }
 
 // A Finalized counts the finalized objects of a type.
@@ -79,7 +94,7 @@ func (f *Finalizers) Feed(ev *trace.Event) {
 	switch kind := f.kinds.of(ev.Desc); kind {
 	case clr.KindFinalizeObject:
 		if v := &f.object; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil {
-			f.process(ev.PID).finalized(v.TypeID)
+			f.process(ev.PID).finalized(ev.Time(), v.TypeID)
 		}
 	case clr.KindGCFinalizersBegin:
 		f.process(ev.PID).begin(ev.Time())
@@ -112,8 +127,9 @@ func (f *Finalizers) process(pid uint64) *finalizers {
 	return p
 }
 
-func (p *finalizers) finalized(id uint64) {
+func (p *finalizers) finalized(at time.Duration, id uint64) {
 	p.total.Objects++
+	p.found, p.last = max(0, p.found-1), gc.Some(at)
 	if _, known := p.types[id]; !known && len(p.types) >= maxTypes {
 		id = 0
 	}
@@ -134,6 +150,7 @@ func (p *finalizers) begin(at time.Duration) {
 // duration.
 func (p *finalizers) ended(at time.Duration, n int64) {
 	p.total.Finalized += n
+	p.found = 0
 	if !p.running {
 		return
 	}
@@ -146,6 +163,7 @@ func (p *finalizers) ended(at time.Duration, n int64) {
 // promoted notes what a collection kept alive. While the thread runs, it goes
 // on with what is new.
 func (p *finalizers) promoted(at time.Duration, objects, bytes int64) {
+	p.found += objects
 	p.total.PromotedObjects += objects
 	p.total.PromotedBytes += bytes
 	if objects > 0 && !p.running && !p.waiting {
@@ -158,7 +176,11 @@ func (f *Finalizers) Processes() []Finalization {
 	var all []Finalization
 	for _, p := range f.processes {
 		if p.total.Objects+p.total.Runs+p.total.PromotedObjects > 0 {
-			all = append(all, p.total)
+			total := p.total
+			if p.running {
+				total.Unfinished = gc.Some(Unfinished{p.began, p.found, p.last})
+			}
+			all = append(all, total)
 		}
 	}
 	return all

@@ -217,3 +217,25 @@ func FuzzFeed(f *testing.F) {
 		z.Rows(7)
 	})
 }
+
+// TestUnfinished checks that a run of the finalizer thread without an end is known, with
+// the objects that wait for it.
+func TestUnfinished(t *testing.T) {
+	m := eventtest.Maker{PID: 7}
+	var f Finalizers
+	ms := time.Millisecond
+	f.Feed(m.At(10*ms, &clr.GCHeapStats{FinalizationPromotedCount: 5}))
+	f.Feed(m.At(11*ms, &clr.GCFinalizersBegin{}))
+	f.Feed(m.At(12*ms, &clr.GCFinalizersEnd{Count: 5}))
+	if u := f.Processes()[0].Unfinished; u.Known() {
+		t.Errorf("%+v after the end", u)
+	}
+	f.Feed(m.At(20*ms, &clr.GCHeapStats{FinalizationPromotedCount: 7}))
+	f.Feed(m.At(21*ms, &clr.GCFinalizersBegin{}))
+	f.Feed(m.At(22*ms, &clr.FinalizeObject{}))
+	f.Feed(m.At(30*ms, &clr.GCHeapStats{FinalizationPromotedCount: 3}))
+	want := Unfinished{Since: 21 * ms, Waiting: 9, Last: gc.Some(22 * ms)}
+	if u, running := f.Processes()[0].Unfinished.Get(); !running || u != want {
+		t.Errorf("%+v, %v, want %+v", u, running, want)
+	}
+}

@@ -71,6 +71,9 @@ func finalizersHead(p *text.Page, of *gc.Process, f handle.Finalization) {
 	if f.Runs > 0 {
 		p.Prose("Running: ", fmt.Sprintf("%s in all, longest run %s.", units.Duration(f.Running), units.Duration(f.Longest)))
 	}
+	if u, running := f.Unfinished.Get(); running {
+		writeUnfinished(p, of, u)
+	}
 	if f.Waits > 0 {
 		p.Prose("Queue: ", fmt.Sprintf("began %s after the collection on average, %s at most.",
 			units.Duration(f.Queued/time.Duration(f.Waits)), units.Duration(f.LongestQueued)))
@@ -79,6 +82,20 @@ func finalizersHead(p *text.Page, of *gc.Process, f handle.Finalization) {
 		p.Prose("Kept: ", fmt.Sprintf("collections kept %s (%s) alive for their finalizers.",
 			text.Plural(f.PromotedObjects, "object", "objects"), units.Bytes(f.PromotedBytes)))
 	}
+}
+
+// writeUnfinished writes that the finalizer thread has not finished, for how long, and
+// what waits for it.
+func writeUnfinished(p *text.Page, of *gc.Process, u handle.Unfinished) {
+	says := fmt.Sprintf("the run that began at %s has not finished", units.Duration(u.Since))
+	if of != nil && of.Stopped > u.Since {
+		says += fmt.Sprintf(" %s later, at the end of the trace", units.Duration(of.Stopped-u.Since))
+	}
+	says += fmt.Sprintf("; %s found by GCs may wait for it.", text.Plural(u.Waiting, "object", "objects"))
+	if last, known := u.Last.Get(); known {
+		says += fmt.Sprintf(" The last finalizer began at %s.", units.Duration(last))
+	}
+	p.Prose("Unfinished: ", says)
 }
 
 // writeUntyped writes that a trace does not name the types of finalized objects, and which

@@ -227,6 +227,7 @@ func (c *Case) writeLongest(p *text.Page) {
 	g.times("pause", 0, each(rows, func(c *collection) gc.Opt[time.Duration] { return (*c).Pause() }))
 	g.times("suspending", 2, each(rows, func(c *collection) gc.Opt[time.Duration] { return (*c).Suspend() }))
 	g.times("marking", 3, each(rows, func(c *collection) gc.Opt[time.Duration] { return marking(*c) }))
+	g.words("mostly", 7, each(rows, func(c *collection) string { return mostly(*c) }))
 	g.words("kind", 0, each(rows, func(c *collection) string {
 		if g, ok := (*c).Generation.Get(); ok {
 			return fmt.Sprintf("gen%d %v", g, (*c).Kind)
@@ -238,6 +239,17 @@ func (c *Case) writeLongest(p *text.Page) {
 	g.sizes("heap", 5, each(rows, func(c *collection) stats.Bytes { return exact((*c).HeapAfter) }))
 	g.words("decided by", 6, each(rows, func(c *collection) string { return strings.Join((*c).Condemned.Or(0).Names(), " ") }))
 	g.write(p)
+}
+
+// mostly returns the longest part of a pause with its share, empty if the runtime does not
+// time the parts.
+func mostly(c *gc.Collection) string {
+	d, known := stats.Divide(c)
+	part := d.Longest()
+	if !known || part >= stats.InBackground {
+		return "-"
+	}
+	return fmt.Sprintf("%v %s", part, units.Percent(100*float64(d[part])/float64(c.Pause().Or(0))))
 }
 
 // marking returns how long the slowest heap marked.

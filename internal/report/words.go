@@ -62,7 +62,7 @@ var aliases = map[string]string{
 	"p50": "percentile", "p90": "percentile", "p99": "percentile", "suspending": "suspension",
 	"alloc": "allocation rate", "alloc MB": "allocated", "alloc MB/s": "allocation rate", "heap MB": "heap after", "after MB": "heap after", "before MB": "heap before",
 	"size": "heap after", "freed MB": "freed", "promoted MB": "promoted", "free space": "free space", "load %": "memory load",
-	"decided by": "condemned", "survival rate": "survival", "fragmentation": "free space", "finalizer queue": "finalization",
+	"decided by": "condemned", "mostly": "phase times", "survival rate": "survival", "fragmentation": "free space", "finalizer queue": "finalization",
 	"exact": "freed", "estimate": "freed", "lower_bound": "freed",
 	"longest": "max pause", "window": "worst window", "program %": "worst window", "from": "worst window", "marking ms": "marking",
 	"to": "high_bytes", "most from": "method", "regions +": "segments_created", "live": "segments_live", "in lists MB": "free_list_bytes",
