@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strconv"
 	"strings"
 	"syscall"
@@ -115,12 +116,15 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
+// ofProcess matches what is said of a process that does not end as it should.
+var ofProcess = regexp.MustCompile(`\bthe process\b`)
+
 // TestLaunchOver: a command whose trace is long enough is ended, which is not a
 // failure.
 func TestLaunchOver(t *testing.T) {
 	path := filepath.Join(t.ArtifactDir(), "web.nettrace")
 	code, _, talk := gctrail(patient(t), "collect", "--duration", "1s", "-o", path, "--", dotnettest.Install(t, 9), "web", "600")
-	if code != exitDone || strings.Contains(talk, "the process") {
+	if code != exitDone || ofProcess.MatchString(talk) {
 		t.Errorf("exit code %d: %s", code, talk)
 	}
 	diagtest.MustEndFile(t, path)
@@ -141,7 +145,7 @@ func TestLaunchInterrupted(t *testing.T) {
 		t.Fatal(err)
 	}
 	c.ends(143, "The GC")
-	if strings.Contains(c.talk.String(), "the process") {
+	if ofProcess.MatchString(c.talk.String()) {
 		t.Error(c.talk.String())
 	}
 	wholeFile(t, c.path)

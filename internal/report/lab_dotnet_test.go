@@ -62,6 +62,7 @@ var does = map[string][]string{
 	`mark stack (overflows|overflowed [1-9])`:                 {},
 	`the GC is innocent`:                                      {"burst", "leak", "starve", "evleak", "weak", "lohfrag"},
 	`\b1 to 1 heaps|\b1 gen 0 GCs|\bNaN\b`:                    {},
+	`clears the memory of a new large array`:                  {"bigarr", "cdict", "concat", "lohfrag", "mix", "poolmiss"},
 }
 
 var labRows = []labRow{
@@ -129,6 +130,10 @@ var labRows = []labRow{
 	{
 		mode: "poh", why: "4,000 pinned arrays of random sizes are replaced: most of the POH is free",
 		says: []string{`(pinned object heap|POH).{0,120}(free|fragment)`},
+	},
+	{
+		mode: "poolmiss", env: []string{"DOTNET_gcServer=1"}, why: "ArrayPool.Rent without Return",
+		lead: []string{`large`, `LOH`},
 	},
 	{
 		mode: "slowsus", why: "a thread in memset cannot be suspended",
@@ -309,10 +314,15 @@ func (row *labRow) holdLead(t *testing.T, r *labReport) {
 		return
 	}
 	p := &r.Processes[0]
-	lead := p.Verdict
+	lead, busy := p.Verdict, false
 	for _, f := range p.Findings {
-		if f.ID != "R02" && f.ID != "R03" { // symptoms
-			lead += " " + f.Title + " " + f.Says
+		if f.ID == "R02" || f.ID == "R03" { // symptoms
+			continue
+		}
+		lead += " " + f.Title + " " + f.Says
+		// A lack of processors leads on a busy machine, and changes the order of the others.
+		busy = busy || matches(`processors|throttled`, f.Title) != ""
+		if !busy {
 			break
 		}
 	}
