@@ -170,7 +170,7 @@ func (n *Inserter) places() []place {
 	}
 }
 
-// take removes what belongs to a place, and returns it in order of time. An event that is
+// take removes what belongs to a place, and returns it in time order. An event that is
 // older than the place belongs there at its beginning.
 func (n *Inserter) take(at place) []insertion {
 	n.mu.Lock()
