@@ -80,7 +80,7 @@ func TestDraws(t *testing.T) {
 	t.Run("equal", func(t *testing.T) { drawEqual(t, equal) })
 	for _, percent := range []string{"5", "10"} {
 		if more := readPool(t, filepath.Join(folder, percent)); more != nil {
-			t.Run("more", func(t *testing.T) { drawMore(t, equal, more, percent) })
+			t.Run(percent+" more", func(t *testing.T) { drawMore(t, equal, more, percent) })
 		}
 	}
 	t.Run("init", func(t *testing.T) { drawInit(t, equal) })
