@@ -50,19 +50,21 @@ var does = map[string][]string{
 	`calls GC\.Collect\b`:          {"libcollect"},
 	`no.?GC region`:                {"nogc"},
 	`(?-i)\bLowLatency\b`:          {"lowlat"},
-	`(?-i)\bSustainedLowLatency\b`: {"sustained"},
+	`(?-i)\bSustainedLowLatency\b`: {"sustained", "lowlat"},
 	`(?-i)latency mode (is|was) Batch|LatencyMode\s*=\s*Batch`: {"batch"},
 	`finalizer.{0,80}(blocked|blocks|not returned|stuck)`:      {"finblock"},
 	`dependent handle`:      {"cwt"},
+	`runaway recursion`:     {"deep"},
 	`GC\.AddMemoryPressure`: {"memp"},
 	`GCDTargetTCP=`:         {},
-	`OutOfMemoryException was thrown|ended in an OutOfMemory`: {"cache"},
-	`(POH|pinned object heap).{0,80}(is|are) free`:            {"poh"},
-	`If GCConserveMemory is set`:                              {},
-	`mark stack (overflows|overflowed [1-9])`:                 {},
-	`the GC is innocent`:                                      {"burst", "leak", "starve", "evleak", "weak", "lohfrag"},
-	`\b1 to 1 heaps|\b1 gen 0 GCs|\bNaN\b`:                    {},
-	`clears the memory of a new large array`:                  {"bigarr", "cdict", "concat", "lohfrag", "mix", "poolmiss"},
+	`OutOfMemoryException was thrown|ended in an OutOfMemory`:    {"cache"},
+	`(POH|pinned object heap).{0,80}(is|are) free`:               {"poh"},
+	`If GCConserveMemory is set`:                                 {},
+	`mark stack (overflows|overflowed [1-9])`:                    {},
+	`the GC is innocent`:                                         {"burst", "leak", "starve", "evleak", "weak", "lohfrag"},
+	`\b1 to 1 heaps|\b1 gen 0 GCs|\bNaN\b`:                       {},
+	`clears the memory of a new large array`:                     {"bigarr", "cdict", "concat", "lohfrag", "mix", "poolmiss"},
+	`(?-i)Find out why gen 2 is not collected in the background`: {},
 }
 
 var labRows = []labRow{
@@ -72,11 +74,13 @@ var labRows = []labRow{
 	},
 	{
 		mode: "batch", why: "GCSettings.LatencyMode = Batch: no background GCs",
-		says: []string{},
+		says: []string{
+			`(?-i)\bBatch\b`,
+		},
 	},
 	{
 		mode: "bigarr", why: "an object[] of 5,000,000 elements in gen 2 gets new objects, so that gen 0 GCs scan its cards",
-		lead: []string{`old objects`},
+		lead: []string{`old(er)? objects`},
 	},
 	{mode: "burst", why: "it keeps 400,000 arrays and drops them all, again and again"},
 	{mode: "cache", why: "a dictionary's 200,000 arrays are replaced at random", lead: []string{`survive`, `old objects`}},
@@ -103,13 +107,16 @@ var labRows = []labRow{
 	{mode: "cpu", why: "it computes, and allocates nearly nothing", never: []string{`is a problem`}},
 	{
 		mode: "cwt", why: "400,000 dependent handles (ConditionalWeakTable)",
+		lead: []string{`dependent handle`},
 	},
 	{
 		mode: "deep", why: "a stack of 20,000 frames is marked and relocated",
+		lead: []string{`stack`}, never: []string{`frequent and little survives`},
 	},
 	{mode: "evleak", why: "thousands of GC handles are allocated and never freed", says: []string{`handles`}},
 	{
 		mode: "finblock", why: "a finalizer sleeps for ever", deaf: true,
+		says: []string{`finalizer.{0,80}(blocked|blocks|not finished|not returned|stuck)`}, never: []string{`Dispose these objects`},
 	},
 	{mode: "leak", why: "it keeps 20,000 small arrays a second: little, with short pauses"},
 	{mode: "libcollect", why: "GC.Collect ten times a second, with 100 MB live", says: []string{`calls GC\.Collect`}},
@@ -120,11 +127,13 @@ var labRows = []labRow{
 	{mode: "lohfrag", why: "large arrays of growing sizes, of which 120 are kept"},
 	{
 		mode: "lowlat", why: "GCSettings.LatencyMode = LowLatency holds gen 2 GCs back",
+		says: []string{`(?-i)\bLowLatency\b`}, never: []string{`sees no need to collect gen 2`, `nothing to do`},
 	},
 	{mode: "memp", why: "GC.AddMemoryPressure without an end", says: []string{`AddMemoryPressure`}},
 	{mode: "mix", why: "objects, arrays, strings and large arrays of known sizes"},
 	{
 		mode: "nogc", uncounted: true, why: "TryStartNoGCRegion again and again; 0.3 MB live",
+		says: []string{`no.?GC region|NoGCRegion`}, never: []string{`Keep fewer objects alive`, `GCConserveMemory=5`},
 	},
 	{mode: "pinio", why: "3,000 buffers of 4 kB are pinned", lead: []string{`pin`}},
 	{
@@ -137,12 +146,15 @@ var labRows = []labRow{
 	},
 	{
 		mode: "slowsus", why: "a thread in memset cannot be suspended",
-		lead: []string{`suspend`}, never: []string{},
+		lead: []string{`suspend`}, never: []string{
+			`frequent and little survives`,
+		},
 	},
 	{mode: "sustained", why: "GCSettings.LatencyMode = SustainedLowLatency, 100 MB live"},
 	{mode: "timers", why: "timers are made and never disposed"},
 	{
 		mode: "weak", why: "two million weak handles",
+		never: []string{`Start with R33`},
 	},
 }
 
