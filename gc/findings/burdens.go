@@ -20,7 +20,7 @@ type burden struct {
 	bytes             int64         // marked
 }
 
-// The burdens.
+// The kinds of roots that pauses are spent on.
 const (
 	onStacks = iota
 	onHandles
