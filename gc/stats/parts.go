@@ -1,11 +1,11 @@
 package stats
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
-	"github.com/gctrail/gctrail/internal/enum"
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
@@ -38,7 +38,12 @@ var partNames = [NumParts]string{
 	"work outside the timed phases", "background GC", "not timed",
 }
 
-func (p Part) String() string { return enum.Name("Part", partNames[:], p) }
+func (p Part) String() string {
+	if p < NumParts {
+		return partNames[p]
+	}
+	return fmt.Sprintf("Part(%d)", uint8(p))
+}
 
 // partOfPhase is the part that each phase which the runtime times belongs to. Marking from
 // roots is divided by the events of marking.
