@@ -13,14 +13,14 @@ import (
 func TestOutside(t *testing.T) {
 	const ms = time.Millisecond
 	rt := newRuntime(new(Process), 0, new(Model))
-	close := func(begin, waited, restart time.Duration) {
+	suspend := func(begin, waited, restart time.Duration) {
 		rt.suspended(&suspension{begin: begin, waited: waited, restartBegin: Some(restart)}, PauseOther)
 	}
-	close(10*ms, 0, 12*ms)
-	close(11*ms, 2*ms, 14*ms)                                                                           // waited for the one before until 13 ms
+	suspend(10*ms, 0, 12*ms)
+	suspend(11*ms, 2*ms, 14*ms)                                                                           // waited for the one before until 13 ms
 	rt.windows = append(rt.windows, &suspension{begin: 18 * ms, reason: clr.SuspendReasonSuspendForGC}) // a collection waits for the next
-	close(16*ms, 0, 19*ms)
-	close(20*ms, 5*ms, 24*ms) // waited to its end
+	suspend(16*ms, 0, 19*ms)
+	suspend(20*ms, 5*ms, 24*ms) // waited to its end
 	want := []Outside{{10 * ms, 12 * ms, 2 * ms}, {13 * ms, 14 * ms, ms}, {16 * ms, 18 * ms, 2 * ms}}
 	p := rt.process
 	if !slices.Equal(p.Outside, want) {
@@ -34,7 +34,7 @@ func TestOutside(t *testing.T) {
 	}
 	rt.windows = nil
 	for i := range time.Duration(10 * maxOutside) {
-		close(i*ms, 0, i*ms+ms/2)
+		suspend(i*ms, 0, i*ms+ms/2)
 	}
 	var sum time.Duration
 	for _, o := range p.Outside {

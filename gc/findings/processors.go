@@ -72,10 +72,10 @@ func (j *judgement) others(t *gc.ProcessorTime) (float64, bool) {
 }
 
 // shortOfProcessors returns advice's test for shortages, or for what is not known.
-func shortOfProcessors(any shortage) func(*judgement, *Finding) bool {
+func shortOfProcessors(wanted shortage) func(*judgement, *Finding) bool {
 	return func(j *judgement, _ *Finding) bool {
 		_, s := j.processors()
-		return s&any != 0 || s == any
+		return s&wanted != 0 || s == wanted
 	}
 }
 

@@ -143,13 +143,13 @@ func (s *stalls) wait(p span) {
 	s.waiting += 1 - (behind - first)
 }
 
-// join makes p one with o, as long as both together.
-func (p *span) join(o span) {
-	p.from = min(p.from, o.from)
-	p.suspended = saturate.Add(p.suspended, o.suspended)
-	p.to = max(p.to, o.to, p.from+min(p.suspended, math.MaxInt64-max(0, p.from)))
-	p.suspended = min(p.suspended, p.to-p.from)
-	p.pause = min(saturate.Add(p.pause, o.pause), p.suspended)
+// join makes s one with o, as long as both together.
+func (s *span) join(o span) {
+	s.from = min(s.from, o.from)
+	s.suspended = saturate.Add(s.suspended, o.suspended)
+	s.to = max(s.to, o.to, s.from+min(s.suspended, math.MaxInt64-max(0, s.from)))
+	s.suspended = min(s.suspended, s.to-s.from)
+	s.pause = min(saturate.Add(s.pause, o.pause), s.suspended)
 }
 
 // pass moves the windows over the spans before a time.

@@ -293,7 +293,7 @@ func (rep *Report) process(c *Case) jsonProcess {
 		PID: known(p.PID), Process: filled(p.Name), CommandLine: filled(p.CommandLine), Runtime: filled(p.Runtime), Server: optional(p.Server),
 		Code: c.Code, Verdict: c.Verdict, Totals: c.jsonAll(), Timeline: c.jsonTimeline(), Memory: c.Memory.json(),
 		Processors: processorsJSON(p),
-		Findings: []jsonFinding{}, Suspensions: []jsonSuspension{}, Longest: []jsonLongest{},
+		Findings:   []jsonFinding{}, Suspensions: []jsonSuspension{}, Longest: []jsonLongest{},
 		Percentiles: c.percentilesJSON(), Phases: c.phasesJSON(),
 		Omitted: jsonOmitted{Pauses: c.Summary.All().Pause.Count() - len(c.Summary.Longest)},
 	}
