@@ -1,7 +1,9 @@
 package cli
 
 import (
+	"cmp"
 	"fmt"
+	"strings"
 
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/etwsession"
@@ -24,7 +26,7 @@ func (std *stdio) tellResult(r *collect.Result, target string) {
 	}
 	if r.Regular {
 		p.Command("  ", "gctrail "+text.Quoted(r.Path))
-		writeCulprit(p, r, target)
+		writeCulprit(p, r, again(r, target))
 	}
 	_ = std.err.Page(p) // there is nobody else to tell
 }
@@ -103,6 +105,15 @@ func (std *stdio) tellKernelLoss(l etwsession.Loss) {
 		std.warn("gctrail", text.Plural(int64(l.Buffers), "buffer", "buffers")+
 			" of the kernel session could not be written"+result)
 	}
+}
+
+// again returns the flags with which collect traces the same program again: the command
+// that starts it, if that is known and a process that target selects has ended.
+func again(r *collect.Result, target string) string {
+	if !r.Exited || target == "" || len(r.Found) == 0 || strings.Contains(" "+target, " -- ") {
+		return target
+	}
+	return cmp.Or(report.Start(r.Found[0].Summary.Process), target)
 }
 
 // writeCulprit writes the command that shows the code that allocates, or the one that

@@ -5,6 +5,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/nettrace"
@@ -35,6 +38,29 @@ func TestVerdictOfKept(t *testing.T) {
 		}
 		if got := strings.Join(strings.Fields(out.String()), " "); got != tt.want {
 			t.Errorf("%q, want %q", got, tt.want)
+		}
+	}
+}
+
+// TestAgain: the command for another recording starts a program that has ended.
+func TestAgain(t *testing.T) {
+	const start = "-- /app/web --x"
+	found := []findings.Result{{Case: &findings.Case{Summary: stats.Summary{Process: &gc.Process{CommandLine: "/app/web /app/web.dll --x"}}}}}
+	for _, tt := range []struct {
+		target string
+		exited bool
+		found  []findings.Result
+		want   string
+	}{
+		{"-p 42", true, found, start},
+		{"-n web", true, found, start},
+		{"-p 42", false, found, "-p 42"},
+		{"-p 42", true, nil, "-p 42"},
+		{"-n web -- ./web", true, found, "-n web -- ./web"},
+		{"", true, found, ""},
+	} {
+		if got := again(&collect.Result{Exited: tt.exited, Found: tt.found}, tt.target); got != tt.want {
+			t.Errorf("%s, exited %t: %s", tt.target, tt.exited, got)
 		}
 	}
 }

@@ -268,6 +268,34 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// TestRecordStarts: what records a program again starts it, if the trace includes its
+// start and its command line, and the system's tracer is not needed.
+func TestRecordStarts(t *testing.T) {
+	for _, tt := range []struct {
+		line, runtime, format string
+		started               bool
+		want                  []string
+	}{
+		{"/app/my web /app/my web.dll --x 5", ".NET 10.0.1", "nettrace V4", true, []string{"/app/my web", "--x", "5"}},
+		{"/usr/bin/dotnet /app/web.dll -p 5", ".NET 10.0.1", "nettrace V4", true, []string{"/usr/bin/dotnet", "/app/web.dll", "-p", "5"}},
+		{"/app/web $(rm)", ".NET 10.0.1", "nettrace V4", true, []string{"/app/web", "$(rm)"}},
+		{"/app/web", ".NET 10.0.1", "nettrace V4", false, nil},
+		{"", ".NET 10.0.1", "nettrace V4", true, nil},
+		{`C:\inetpub\w3wp.exe`, ".NET Framework 4.8", "etl", true, nil},
+		{"/app/web", ".NET Core 2.2.1", "CTF 1.8", true, nil},
+	} {
+		p := &gc.Process{Name: "web", CommandLine: tt.line, Runtime: tt.runtime, StartSeen: tt.started}
+		args := accepted(t, report.Record(p, tt.format, findings.Collections))
+		var command []string
+		if i := slices.Index(args, "--"); i >= 0 {
+			command = args[i+1:]
+		}
+		if !slices.Equal(command, tt.want) || (command == nil) != slices.Contains(args, "-n") {
+			t.Errorf("%s: %q", tt.line, args)
+		}
+	}
+}
+
 // TestHints: where a trace lacks what a command lists, the command that records it is
 // accepted, and so is each that a listing prints.
 func TestHints(t *testing.T) {

@@ -123,6 +123,7 @@ type Result struct {
 	Stopped   error // why the runtime did not end the trace though it was asked to
 	Broken    error // why no more of it could be read
 	Displaced bool  // the process continues though the trace has ended
+	Exited    bool  // the process ended, and with it the trace
 
 	LTTng  bool             // LTTng has written the trace
 	ETW    *etwsession.Loss // what the ETW session has lost; nil if the runtime sent the trace

@@ -20,6 +20,7 @@ func (c *capture) result() (*Result, error) {
 		Path: c.path, Size: c.out.Size(), Regular: c.out.Regular() && !errors.Is(c.failed, tracefile.ErrGone), Plan: c.plan, Config: &c.session.Config,
 		Triggered: c.trigger != nil, Joined: c.ring != nil, RingCut: c.ring != nil && c.ring.Cut(),
 		Followed: c.collections.Load(), Failed: c.failed, Stopped: c.stopped, Broken: c.broken, Displaced: c.displaced,
+		Exited: !c.session.Stopped() && !c.displaced && c.broken == nil,
 	}
 	if c.ring == nil {
 		r.Trace, r.Found, r.Collections = c.reader, c.found.Judge(findings.TraceOf(c.reader)), r.Followed

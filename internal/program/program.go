@@ -3,7 +3,10 @@
 // prints is the one that another matches.
 package program
 
-import "strings"
+import (
+	"strings"
+	"unicode"
+)
 
 // Host is the name of the program that runs assemblies: `dotnet app.dll`.
 const Host = "dotnet"
@@ -38,6 +41,56 @@ func File(commandLine string) string {
 // Base returns the name of a program's file without its folder and .exe.
 func Base(path string) string {
 	return short(withoutSuffix(path[strings.LastIndexAny(path, `/\`)+1:], ".exe"))
+}
+
+// Command returns the words that start the program of a command line again; nil if they
+// are unknown. It leaves out the main assembly, which the runtime adds after the path of
+// an app's own host. On Linux and macOS, arguments that held spaces are several words,
+// because the runtime does not quote them.
+func Command(commandLine string) []string {
+	if len(commandLine) > maxPath || strings.ContainsFunc(commandLine, unicode.IsControl) {
+		return nil
+	}
+	file, arguments := split(commandLine)
+	if file == "" {
+		return nil
+	}
+	words := []string{file}
+	if !strings.HasPrefix(file, "/") { // Windows keeps the quotes
+		for arguments = strings.TrimLeft(arguments, " "); arguments != ""; {
+			var word string
+			word, arguments = next(arguments)
+			words = append(words, word)
+		}
+		return words
+	}
+	assembly, rest := firstPath(arguments)
+	if Base(file) == Host && assembly != "" {
+		words = append(words, assembly)
+	} else if assembly == "" || folder(assembly) != folder(file) {
+		rest = arguments
+	}
+	return append(words, strings.Fields(rest)...)
+}
+
+// folder returns the folder of a path, with its last slash.
+func folder(path string) string { return path[:strings.LastIndexByte(path, '/')+1] }
+
+// firstPath separates the absolute path of an assembly, which may hold spaces, from the
+// arguments that follow it. It is empty if the arguments begin with something else.
+func firstPath(arguments string) (assembly, rest string) {
+	if !strings.HasPrefix(arguments, "/") {
+		return "", arguments
+	}
+	for i := range len(arguments) {
+		if arguments[i] == ' ' && withoutSuffix(arguments[:i], ".dll") != arguments[:i] {
+			return arguments[:i], arguments[i+1:]
+		}
+	}
+	if withoutSuffix(arguments, ".dll") != arguments {
+		return arguments, ""
+	}
+	return "", arguments
 }
 
 // split separates the path of the program from its arguments. On Linux and macOS, the

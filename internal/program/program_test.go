@@ -38,6 +38,29 @@ func TestName(t *testing.T) {
 	}
 }
 
+func TestCommand(t *testing.T) {
+	for line, want := range map[string]string{
+		"":                                       "",
+		"/app/web":                               "/app/web",
+		"/app/web --x":                           "/app/web|--x",
+		"/app/web /app/web.dll":                  "/app/web",
+		"/app/web-10 /app/web.dll --x y":         "/app/web-10|--x|y",
+		"/my apps/web /my apps/web.dll --x":      "/my apps/web|--x",
+		"/app/web /data/other.dll":               "/app/web|/data/other.dll",
+		"/usr/bin/dotnet /srv/shop.dll 5 6":      "/usr/bin/dotnet|/srv/shop.dll|5|6",
+		"/usr/bin/dotnet /my srv/shop.dll a.dll": "/usr/bin/dotnet|/my srv/shop.dll|a.dll",
+		"/usr/bin/dotnet exec /srv/shop.dll":     "/usr/bin/dotnet|exec|/srv/shop.dll",
+		`"C:\My App\Web.exe" -v "a b"`:           `C:\My App\Web.exe|-v|a b`,
+		`C:\app\Web.exe  -v`:                     `C:\app\Web.exe|-v`,
+		"/app/web \x1b[2J":                       "",
+		"/app/" + strings.Repeat("x", 5000):      "",
+	} {
+		if got := strings.Join(program.Command(line), "|"); got != want {
+			t.Errorf("Command(%.80q): %q, want %q", line, got, want)
+		}
+	}
+}
+
 func TestBase(t *testing.T) {
 	for path, want := range map[string]string{
 		"": "", ".exe": ".exe", "web.exe": "web", `\Device\Disk1\app\Web.EXE`: "Web", "/bin/a.b": "a.b",

@@ -214,7 +214,12 @@ func truncation(d time.Duration) time.Duration {
 
 func (rep *Report) writeNext(p *text.Page) {
 	p.Section("Next")
+	byName := false
 	for _, command := range rep.next() {
 		p.Command("  ", command)
+		byName = byName || strings.Contains(command, " -n ")
+	}
+	if byName {
+		p.Prose("", "collect -n records a program that is running. To start one, use -- COMMAND in place of -n NAME.")
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/program"
 	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/trace"
@@ -88,12 +89,18 @@ var recordings = [...]recording{
 }
 
 // Record returns the command for a new trace of a process of a trace in a format, or of
-// any process where p is nil. It is empty if gctrail cannot record that runtime.
+// any process where p is nil. It starts the program if the trace includes its start, and
+// otherwise selects the running one by its name. It is empty if gctrail cannot record that runtime.
 func Record(p *gc.Process, format string, r Recording) string {
 	if int(r) >= len(recordings) {
 		return ""
 	}
 	words := []string{"gctrail collect"}
+	if started(p, format) {
+		if start := Start(p); start != "" {
+			return strings.Join(append(words, recordings[r].flags, start), " ")
+		}
+	}
 	switch framework := p != nil && strings.HasPrefix(p.Runtime, ".NET Framework"); {
 	case framework, format == "etl" && mayLackPort(p, format):
 		words = append(words, "--etw")
@@ -125,6 +132,26 @@ func mayLackPort(p *gc.Process, format string) bool {
 	}
 	version, core := strings.CutPrefix(p.Runtime, ".NET Core")
 	return format == "netperf V3" || core && !strings.HasPrefix(version, " 3.")
+}
+
+// started reports whether the trace includes the start of a program that is recorded
+// through its diagnostic port. It was started for the trace, and has often ended with it.
+// Others may still run, and nobody should start a service twice.
+func started(p *gc.Process, format string) bool {
+	return p != nil && p.StartSeen && !strings.HasPrefix(p.Runtime, ".NET Framework") && !mayLackPort(p, format)
+}
+
+// Start returns the flags with which collect starts the program of a process again;
+// empty if its command line is not known.
+func Start(p *gc.Process) string {
+	words := program.Command(p.CommandLine)
+	if len(words) == 0 {
+		return ""
+	}
+	for i := range words {
+		words[i] = text.Quoted(words[i])
+	}
+	return "-- " + strings.Join(words, " ")
 }
 
 // target returns the flag that selects the program to record: by its name, because
