@@ -222,3 +222,43 @@ func TestRefused(t *testing.T) {
 		}
 	}
 }
+
+// TestCollectSaysWhatReportSays: what collect prints of a trace at its end, the report of
+// the file begins with.
+func TestCollectSaysWhatReportSays(t *testing.T) {
+	traces, err := filepath.Glob("../../testdata/net*.nettrace.gz")
+	if err != nil || len(traces) == 0 {
+		t.Fatal("no traces", err)
+	}
+	said := 0
+	for _, path := range traces {
+		if !strings.Contains(path, "-collect.") && !strings.Contains(path, "-web") {
+			continue
+		}
+		var talk bytes.Buffer
+		o := newCollectOptions()
+		o.output = filepath.Join(t.TempDir(), "web.nettrace")
+		std := &stdio{out: io.Discard, err: text.NewPrinter(&talk)}
+		if err := o.gather(t.Context(), std, listen(t, diagtest.New(nettracetest.Gunzip(t, path), nil))); err != nil {
+			t.Errorf("%s: %v", path, err)
+			continue
+		}
+		_, end, _ := strings.Cut(talk.String(), " of events\n")
+		end, _, _ = strings.Cut(end, "  $ gctrail ")
+		for strings.HasPrefix(end, "gctrail: ") {
+			_, end, _ = strings.Cut(end, "\n")
+		}
+		out, _, _ := on(t, 0, "report", o.output)
+		if !strings.HasPrefix(flat(out), flat(end)) || !strings.Contains(end, "Allocated") {
+			t.Errorf("%s: collect says\n%s\nreport says\n%.600s", path, end, out)
+			continue
+		}
+		said++
+	}
+	if said < 5 {
+		t.Errorf("only %d traces", said)
+	}
+}
+
+// flat joins the lines of a text with single spaces.
+func flat(s string) string { return strings.Join(strings.Fields(s), " ") }

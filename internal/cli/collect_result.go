@@ -2,7 +2,9 @@ package cli
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"io"
 	"strings"
 
 	"github.com/gctrail/gctrail/internal/collect"
@@ -20,15 +22,28 @@ func (std *stdio) tellResult(r *collect.Result, target string) {
 	std.warn("gctrail", fmt.Sprintf("%s: %s, %s of events", r.Path, units.Bytes(r.Size), units.Duration(r.Trace.Info().Last)))
 	std.tellStop(r)
 	std.tellMissing(r)
-	p := text.PageOn(std.errTerm)
+	p, rep := text.PageOn(std.errTerm), reportOf(r)
 	if provider.AsksForCollections(r.Config) {
-		writeVerdict(p, r)
+		writeVerdict(p, r, rep)
 	}
 	if r.Regular {
 		p.Command("  ", "gctrail "+text.Quoted(r.Path))
-		writeCulprit(p, r, again(r, target))
+		writeCulprit(p, r, rep, again(r, target))
 	}
 	_ = std.err.Page(p) // there is nobody else to tell
+}
+
+// reportOf returns the report of the file that was written, as gctrail report makes it:
+// what was found while events arrived was judged without those that follow at the end of
+// a trace, such as the settings of the GC. It is made of that where there is no file.
+func reportOf(r *collect.Result) *report.Report {
+	if r.Regular && r.Collections > 0 {
+		silent := &stdio{out: io.Discard, err: text.NewPrinter(io.Discard)}
+		if rep, err := newReportOptions().gather(context.Background(), silent, []string{r.Path}); err == nil && rep.Processes() > 0 {
+			return rep
+		}
+	}
+	return report.Of(r.Trace, r.Found)
 }
 
 // tellStop prints whether the stop condition was met, and what the ring holds.
@@ -118,10 +133,10 @@ func again(r *collect.Result, target string) string {
 
 // writeCulprit writes the command that shows the code that allocates, or the one that
 // records it, if the program pauses for too long.
-func writeCulprit(p *text.Page, r *collect.Result, target string) {
+func writeCulprit(p *text.Page, r *collect.Result, rep *report.Report, target string) {
 	const indent = "  "
 	switch allocates := provider.NamesAllocations(r.Config); {
-	case r.Collections == 0 || !report.Of(r.Trace, r.Found).OverBudget():
+	case r.Collections == 0 || !rep.OverBudget():
 	case allocates:
 		p.Line("To see the code that allocates:")
 		p.Command(indent, "gctrail allocs --by type,stack "+text.Quoted(r.Path))
@@ -132,7 +147,7 @@ func writeCulprit(p *text.Page, r *collect.Result, target string) {
 }
 
 // writeVerdict writes what the report of the file begins with.
-func writeVerdict(p *text.Page, r *collect.Result) {
+func writeVerdict(p *text.Page, r *collect.Result, rep *report.Report) {
 	switch kept := units.Duration(r.Trace.Info().Last); {
 	case r.Collections == 0 && r.Joined && r.Followed > 0:
 		p.Heading("No GC happened in the %s that are kept; %s before. Keep more with --keep.", kept,
@@ -142,5 +157,5 @@ func writeVerdict(p *text.Page, r *collect.Result) {
 		p.Heading("No GC happened in %s.", kept)
 		return
 	}
-	report.Of(r.Trace, r.Found).WriteVerdict(p)
+	rep.WriteVerdict(p)
 }

@@ -32,7 +32,7 @@ func TestVerdictOfKept(t *testing.T) {
 		writeVerdict(p, &collect.Result{
 			Trace:  nettrace.NewReader(bytes.NewReader(nil), nettrace.Options{}),
 			Joined: tt.joined, Followed: tt.followed,
-		})
+		}, nil)
 		if err := std.err.Page(p); err != nil {
 			t.Fatal(err)
 		}
