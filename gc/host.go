@@ -93,8 +93,9 @@ func (p *pauseShare) add(d time.Duration) {
 	p.sum = saturate.Add(p.sum, time.Duration(p.share*float64(d)))
 }
 
-// paused notes a pause for a collection.
-func (t *ProcessorTime) paused(from, to time.Duration) {
+// Paused notes a pause for a collection, for a program that reads processors beside a
+// trace without such readings. A Model notes the pauses of its own.
+func (t *ProcessorTime) Paused(from, to time.Duration) {
 	t.waits.pause(from, to)
 	t.throttles.pause(from, to)
 }
@@ -118,9 +119,13 @@ func since(before, now uint64) int64 {
 
 func (m *Model) processLimits(e *event) {
 	var v clr.ProcessLimits
-	if !m.decode(e, &v) || !m.reserveText(e, len(v.Settings)) {
-		return
+	if m.decode(e, &v) && m.reserveText(e, len(v.Settings)) {
+		e.process.Limits = NewLimits(&v)
 	}
+}
+
+// NewLimits returns the limits that an event of the provider gctrail has.
+func NewLimits(v *clr.ProcessLimits) *Limits {
 	l := &Limits{
 		Processors: int(v.Processors), MachineProcessors: int(v.MachineProcessors), MemoryLimit: since(0, v.MemoryLimit),
 		Quota:  time.Duration(min(v.QuotaMicroseconds, maxMicroseconds)) * time.Microsecond,
@@ -129,75 +134,67 @@ func (m *Model) processLimits(e *event) {
 	if text := v.Settings.String(); text != "" {
 		l.Settings = strings.Split(text, "\n")
 	}
-	e.process.Limits = l
+	return l
 }
 
 // maxMicroseconds is the longest time.Duration.
 const maxMicroseconds = (1<<63 - 1) / 1000
 
-func (m *Model) threadTime(e *event) {
-	var v clr.ProcessThreadTime
-	if !m.decode(e, &v) {
-		return
+// processorTime reads an event about the processors that a process gets.
+func (m *Model) processorTime(e *event) {
+	if v := e.kind.New(); m.decode(e, v) {
+		e.process.Processor.Read(e.time, v)
 	}
-	t := &e.process.Processor
+}
+
+// Read adds a reading that an event of the provider gctrail has; it ignores others.
+// Readings of the same kind come in order of their time.
+func (t *ProcessorTime) Read(at time.Duration, e clr.Event) {
+	switch v := e.(type) {
+	case *clr.ProcessThreadTime:
+		t.readThreads(at, v)
+	case *clr.ProcessThrottling:
+		t.readThrottling(at, v)
+	case *clr.MachinePressure:
+		t.MachineWait = Some(grown(&t.first.machine, min(v.WaitMicroseconds, maxMicroseconds)*1000))
+	case *clr.CgroupPressure:
+		t.CgroupWait = Some(grown(&t.first.cgroup, min(v.WaitMicroseconds, maxMicroseconds)*1000))
+	case *clr.MachineTime:
+		t.Busy, t.Stolen = Some(grown(&t.first.busy, v.BusyNanoseconds)), Some(grown(&t.first.stolen, v.StolenNanoseconds))
+	}
+}
+
+func (t *ProcessorTime) readThreads(at time.Duration, v *clr.ProcessThreadTime) {
 	if !t.first.at.Known() {
-		t.first.at = Some(e.time)
+		t.first.at = Some(at)
 	}
 	run, wait := since(t.lastRun, v.RunNanoseconds), since(t.lastWait, v.WaitNanoseconds)
 	t.lastRun, t.lastWait = v.RunNanoseconds, v.WaitNanoseconds
 	if t.Covered.Known() {
 		t.Run, t.Wait = saturate.Add(t.Run, time.Duration(run)), saturate.Add(t.Wait, time.Duration(wait))
 	}
-	t.Covered = Some(e.time - t.first.at.Or(0))
+	t.Covered = Some(at - t.first.at.Or(0))
 	share := 0.0
 	if run+wait > 0 {
 		share = float64(wait) / (float64(run) + float64(wait))
 	}
-	t.waits.reading(e.time, share)
+	t.waits.reading(at, share)
 	t.PauseCovered, t.PauseWait = t.waits.covered, t.waits.sum
 }
 
-func (m *Model) throttling(e *event) {
-	var v clr.ProcessThrottling
-	if !m.decode(e, &v) {
-		return
-	}
-	t := &e.process.Processor
+func (t *ProcessorTime) readThrottling(at time.Duration, v *clr.ProcessThrottling) {
 	if !t.Throttling.Known() {
-		t.throttledFirst, t.last = v, v
+		t.throttledFirst, t.last = *v, *v
 	}
 	share := 0.0
-	if before := t.throttles.at; before.Known() && e.time > before.Or(0) {
-		share = float64(since(t.last.ThrottledNanoseconds, v.ThrottledNanoseconds)) / float64(e.time-before.Or(0))
+	if before := t.throttles.at; before.Known() && at > before.Or(0) {
+		share = float64(since(t.last.ThrottledNanoseconds, v.ThrottledNanoseconds)) / float64(at-before.Or(0))
 	}
-	t.last = v
-	t.throttles.reading(e.time, share)
+	t.last = *v
+	t.throttles.reading(at, share)
 	t.Throttling = Some(Throttling{
 		Periods: since(t.throttledFirst.Periods, v.Periods), Throttled: since(t.throttledFirst.ThrottledPeriods, v.ThrottledPeriods),
 		Time:         time.Duration(since(t.throttledFirst.ThrottledNanoseconds, v.ThrottledNanoseconds)),
 		PauseCovered: t.throttles.covered, PauseTime: t.throttles.sum,
 	})
-}
-
-// processorPressure reads how long some thread waited, of the machine or of the cgroup.
-func (m *Model) processorPressure(e *event) {
-	var v clr.MachinePressure // the other event has the same field
-	if !m.decode(e, &v) {
-		return
-	}
-	t, us := &e.process.Processor, min(v.WaitMicroseconds, maxMicroseconds)*1000
-	if e.kind == clr.KindMachinePressure {
-		t.MachineWait = Some(grown(&t.first.machine, us))
-	} else {
-		t.CgroupWait = Some(grown(&t.first.cgroup, us))
-	}
-}
-
-func (m *Model) machineTime(e *event) {
-	var v clr.MachineTime
-	if m.decode(e, &v) {
-		t := &e.process.Processor
-		t.Busy, t.Stolen = Some(grown(&t.first.busy, v.BusyNanoseconds)), Some(grown(&t.first.stolen, v.StolenNanoseconds))
-	}
 }

@@ -235,7 +235,7 @@ func (rt *runtime) closed(s *suspension) {
 	rt.windows = slices.DeleteFunc(rt.windows, func(o *suspension) bool { return o == s })
 	rt.restarting = append(rt.restarting, s)
 	if s.forGC() {
-		rt.process.Processor.paused(s.begin, s.restartBegin.Or(0))
+		rt.process.Processor.Paused(s.begin, s.restartBegin.Or(0))
 	}
 	switch {
 	case len(s.gcs) > 0:

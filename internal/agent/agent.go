@@ -138,6 +138,7 @@ func (a *Agent) Run(ctx context.Context) error {
 		running.Go(func() { a.push(ctx) })
 	}
 	running.Go(func() { every(ctx, judging, a.judge) })
+	running.Go(func() { every(ctx, readingProcessors, a.readProcessors) })
 	if a.config.Ledger.Folder != "" {
 		if err := os.MkdirAll(a.config.Ledger.Folder, 0o700); err != nil {
 			a.ledgerProblem.Do(func() { a.problem(fmt.Errorf("no ledgers: %w", err)) })
@@ -201,7 +202,7 @@ func (a *Agent) news(n *watch.News) {
 }
 
 func (a *Agent) attach(id int, p *diag.Process, of identity, m *memory, now time.Time) {
-	added := &process{Process: p, id: id, identity: of, gauges: make(gauges), memory: m}
+	added := &process{Process: p, id: id, identity: of, gauges: make(gauges), memory: m, processor: newProcessor(p)}
 	added.gauges.set(attached, 1)
 	added.group = join(a.groups, added, a.chosen, a.single, now, counted)
 	added.ends = join(a.ends, added, a.lasting, false, now, countedEnds)

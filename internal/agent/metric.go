@@ -49,6 +49,11 @@ const (
 	cgroupUsed
 	cgroupLimit
 	cgroupKills
+	threadsRan
+	threadsWaited
+	quotaPeriods
+	throttledPeriods
+	throttledTime
 	processesEnded
 	attached
 	collectionsBefore
@@ -89,13 +94,18 @@ var metrics = [numMetrics]metric{
 	hardLimit:       {"gctrail.gc.hard_limit", "By", "Limit of the GC heap: GCHeapHardLimit or GCHeapHardLimitPercent, or three quarters of the container's limit.", level, nil},
 	found:           {"gctrail.gc.finding", "", "1 for each finding on the collections of the last five to ten minutes.", peak, []string{"gc.finding", "gc.severity"}},
 
-	workingSet:     {"dotnet.process.memory.working_set", "By", "Resident memory of the process.", level, nil},
-	memoryPart:     {"gctrail.process.memory", "By", "Parts of the resident memory, and what is swapped out.", level, []string{"memory.type"}},
-	nativeMemory:   {"gctrail.process.memory.native", "By", "Resident memory outside the GC heap, at least.", level, nil},
-	cgroupUsed:     {"gctrail.cgroup.memory.used", "By", "Memory that the process's cgroup uses; of the one above it that has the lowest limit.", peak, nil},
-	cgroupLimit:    {"gctrail.cgroup.memory.limit", "By", "Lowest limit of the process's cgroup and those above it.", peak, nil},
-	cgroupKills:    {"gctrail.cgroup.memory.oom_kills", "{process}", "Processes of the cgroup that the kernel has killed because memory ran out.", peak, nil},
-	processesEnded: {"gctrail.process.ended", "{process}", "Processes that ended, by how, and by the part of their memory that grew.", counter, []string{"cause", "memory"}},
+	workingSet:       {"dotnet.process.memory.working_set", "By", "Resident memory of the process.", level, nil},
+	memoryPart:       {"gctrail.process.memory", "By", "Parts of the resident memory, and what is swapped out.", level, []string{"memory.type"}},
+	nativeMemory:     {"gctrail.process.memory.native", "By", "Resident memory outside the GC heap, at least.", level, nil},
+	cgroupUsed:       {"gctrail.cgroup.memory.used", "By", "Memory that the process's cgroup uses; of the one above it that has the lowest limit.", peak, nil},
+	cgroupLimit:      {"gctrail.cgroup.memory.limit", "By", "Lowest limit of the process's cgroup and those above it.", peak, nil},
+	cgroupKills:      {"gctrail.cgroup.memory.oom_kills", "{process}", "Processes of the cgroup that the kernel has killed because memory ran out.", peak, nil},
+	threadsRan:       {"gctrail.process.cpu.run.time", "s", "Time for which threads of the process ran.", counter, nil},
+	threadsWaited:    {"gctrail.process.cpu.wait.time", "s", "Time for which threads of the process that could run waited for a processor.", counter, nil},
+	quotaPeriods:     {"gctrail.cgroup.cpu.periods", "{period}", "Periods of the CPU quota of the process's cgroup; of the one above it that has the lowest.", counter, nil},
+	throttledPeriods: {"gctrail.cgroup.cpu.throttled.periods", "{period}", "Periods of the same in which threads had to wait for the next one.", counter, nil},
+	throttledTime:    {"gctrail.cgroup.cpu.throttled.time", "s", "Time for which they waited, summed up over processors.", counter, nil},
+	processesEnded:   {"gctrail.process.ended", "{process}", "Processes that ended, by how, and by the part of their memory that grew.", counter, []string{"cause", "memory"}},
 
 	attached:           {"gctrail.process.attached", "{process}", "Processes whose collections are counted.", level, nil},
 	collectionsBefore:  {"gctrail.process.collections_before", "{collection}", "Collections before the agent attached, which no other metric counts.", level, nil},

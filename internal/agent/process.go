@@ -21,6 +21,8 @@ type process struct {
 	memory   *memory
 	captured map[int]time.Time // when each rule was last met
 
+	processor processor
+
 	seen          int    // collections
 	first, latest uint32 // their numbers
 }

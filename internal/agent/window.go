@@ -21,18 +21,26 @@ type window struct {
 	current *evidence
 	before  []findings.Finding // at current.since; their IDs and severities
 	dirty   bool               // a collection came since the latest judgement
+	latest  reading            // of the processors
 }
 
 // An evidence holds the collections since a time.
 type evidence struct {
 	findings.Set
-	since time.Time
-	start time.Time // of the trace
+	since     time.Time
+	start     time.Time   // of the trace
+	process   *gc.Process // of the latest collection
+	processor gc.ProcessorTime
+	limits    *gc.Limits // nil if unknown
 }
 
 func (w *window) add(c *watch.Collection) {
 	w.turn(c.Ended, c.Start)
 	w.current.Add(c.Collection)
+	w.current.process = c.Collection.Process
+	for i := range c.Pauses {
+		w.current.processor.Paused(c.Pauses[i].Start, c.Pauses[i].End())
+	}
 	w.dirty = true
 	c.Marks = nil // which rules add up at once, and which a retained collection would hold
 }
@@ -51,7 +59,26 @@ func (w *window) turn(now, start time.Time) {
 	default:
 		return
 	}
-	w.current = &evidence{findings.Set{Options: findings.Options{SumsOnly: true, From: gc.Some(now.Sub(start))}}, now, start}
+	w.current = &evidence{Set: findings.Set{Options: findings.Options{SumsOnly: true, From: gc.Some(now.Sub(start))}}, since: now, start: start}
+	if now.Sub(w.latest.at) <= recent {
+		w.current.read(&w.latest)
+	}
+}
+
+// read adds a reading of the processors. Sums count from the one with which the window
+// begins, the last before it.
+func (w *window) read(r *reading) {
+	w.latest = *r
+	if w.current != nil {
+		w.current.read(r)
+	}
+}
+
+func (e *evidence) read(r *reading) {
+	e.limits = r.limits
+	for _, event := range r.events {
+		e.processor.Read(r.at.Sub(e.start), event)
+	}
 }
 
 // over reports whether the evidence is too old to tell anything: a process that goes on
@@ -59,6 +86,7 @@ func (w *window) turn(now, start time.Time) {
 func (w *window) over(now time.Time) bool { return now.Sub(w.current.since) >= 2*span }
 
 func (e *evidence) judge(now time.Time) []findings.Finding {
+	e.process.Processor, e.process.Limits = e.processor, e.limits
 	for _, r := range e.Judge(findings.Trace{Keywords: clr.KeywordGC, Until: gc.Some(now.Sub(e.start))}) {
 		return r.Findings
 	}

@@ -73,6 +73,24 @@ func compareAgent(t *testing.T, s map[string]float64, program *dotnettest.Progra
 	t.Logf("%d collections, paused %.3f s; .NET counts %d, %.3f s", gen0, paused, totals.Collections, want)
 }
 
+// TestAgentProcessors compares what the agent counts of a program's threads with what the
+// kernel says: it counts from when it attached, and grows as long as the program runs.
+func TestAgentProcessors(t *testing.T) {
+	program := dotnettest.Start(t, dotnettest.Versions[len(dotnettest.Versions)-1], "web", 300)
+	a := startAgent(t, "--name", program.Name, "--labels", "process")
+	who := `{process="` + program.Name + `"}`
+	var latest float64
+	for range 2 {
+		s := samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
+			return s["gctrail_process_cpu_run_time_seconds_total"+who] > latest
+		})
+		latest = s["gctrail_process_cpu_run_time_seconds_total"+who]
+		if waited, at := s["gctrail_process_cpu_wait_time_seconds_total"+who], max(dotnettest.Waited(program.PID), program.Waited()).Seconds(); waited > at {
+			t.Errorf("threads waited %v s for a processor; the kernel counts %v s", waited, at)
+		}
+	}
+}
+
 func freeAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")

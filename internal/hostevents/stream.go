@@ -76,7 +76,7 @@ func (s *Stream) Sample() bool {
 	if err != nil {
 		return false
 	}
-	for _, e := range eventsOf(&sample) {
+	for _, e := range Events(&sample) {
 		s.add(now, e)
 	}
 	return true
@@ -85,11 +85,7 @@ func (s *Stream) Sample() bool {
 // readLimits adds the limits if they are new.
 func (s *Stream) readLimits(now time.Time) {
 	l := s.reader.Limits()
-	e := clr.ProcessLimits{
-		Processors: uint32(l.Processors), MachineProcessors: uint32(l.Machine),
-		QuotaMicroseconds: uint64(l.Quota.Microseconds()), PeriodMicroseconds: uint64(l.Period.Microseconds()),
-		Settings: clr.NewUTF16(strings.Join(l.Settings, "\n")),
-	}
+	e := Limits(&l)
 	if m, err := s.memory.Read(true); err == nil {
 		e.MemoryLimit = uint64(m.Limit.Or(0))
 	}
@@ -105,8 +101,17 @@ func (s *Stream) add(at time.Time, e clr.Event) {
 	s.Add(d, at, e.Append(nil, d.Version, 8))
 }
 
-// eventsOf returns the events of what is known.
-func eventsOf(s *proccpu.Sample) []clr.Event {
+// Limits returns the event of a process's limits, without that of its memory.
+func Limits(l *proccpu.Limits) clr.ProcessLimits {
+	return clr.ProcessLimits{
+		Processors: uint32(l.Processors), MachineProcessors: uint32(l.Machine),
+		QuotaMicroseconds: uint64(l.Quota.Microseconds()), PeriodMicroseconds: uint64(l.Period.Microseconds()),
+		Settings: clr.NewUTF16(strings.Join(l.Settings, "\n")),
+	}
+}
+
+// Events returns the events of what is known of a process's processors.
+func Events(s *proccpu.Sample) []clr.Event {
 	var all []clr.Event
 	if run, known := s.Run.Get(); known {
 		all = append(all, &clr.ProcessThreadTime{
