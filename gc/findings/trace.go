@@ -150,8 +150,9 @@ var traceRules = []rule{
 		id: "R84", title: "the trace is short", kind: quality,
 		threshold: "the process was watched for less than 10 s, or there are fewer than 20 GCs",
 		source:    "own",
+		tested:    []Claim{{"lab list, .NET 10, with 2 as its seconds", "ends after 2 s by its own account"}},
 		find:      shortOf,
-		advice:    []advice{{text: "Record for half a minute or longer under the usual load.", next: []Step{{Action: Record, Purpose: "record for longer", Recording: Longer}}}},
+		advice:    []advice{{text: "Record for half a minute or longer under the usual load.", basis: Basis{Looks: true}, next: []Step{{Action: Record, Purpose: "record for longer", Recording: Longer}}}},
 	},
 	{
 		id: "R85", title: "the trace includes program start-up", kind: quality,

@@ -19,7 +19,7 @@ var youngRules = []rule{
 		},
 	},
 	{
-		id: "R29", title: "gen 0 GCs are frequent and little survives them", kind: generic,
+		id: "R29", title: "gen 0 GCs dominate the pauses, and little survives them", kind: generic,
 		threshold: "gen 0 GCs take half of the pauses or more and less than 10 ms on average, less than 5 % of gen 0's objects survive, and neither suspension, one kind of root nor one phase takes half of the pauses",
 		source:    "mem-doc: the allocation rate determines how many GCs there are",
 		find:      frequentYoung,

@@ -35,7 +35,7 @@ func (std *stdio) tellResult(r *collect.Result, target string) {
 
 // reportOf returns the report of the file that was written, as gctrail report makes it:
 // what was found while events arrived was judged without those that follow at the end of
-// a trace, such as the settings of the GC. It is made of that where there is no file.
+// a trace, such as the settings of the GC. It is made of that if there is no file.
 func reportOf(r *collect.Result) *report.Report {
 	if r.Regular && r.Collections > 0 {
 		silent := &stdio{out: io.Discard, err: text.NewPrinter(io.Discard)}

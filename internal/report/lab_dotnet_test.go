@@ -111,7 +111,7 @@ var labRows = []labRow{
 	},
 	{
 		mode: "deep", why: "a stack of 20,000 frames is marked and relocated",
-		lead: []string{`stack`}, never: []string{`frequent and little survives`},
+		lead: []string{`stack`}, never: []string{`dominate the pauses, and little survives`},
 	},
 	{mode: "evleak", why: "thousands of GC handles are allocated and never freed", says: []string{`handles`}},
 	{
@@ -147,7 +147,7 @@ var labRows = []labRow{
 	{
 		mode: "slowsus", why: "a thread in memset cannot be suspended",
 		lead: []string{`suspend`}, never: []string{
-			`frequent and little survives`,
+			`dominate the pauses, and little survives`,
 		},
 	},
 	{mode: "sustained", why: "GCSettings.LatencyMode = SustainedLowLatency, 100 MB live"},
