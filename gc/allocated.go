@@ -154,13 +154,18 @@ func (a *allocations) inGen0(b *building) amount {
 
 // inLarge returns the bytes allocated in LOH and POH since the collection before
 // b, which is not a background one. What is allocated while a background
-// collection sweeps is counted by that one.
-func (a *allocations) inLarge(b *building, base sample) int64 {
-	if a.sweeping(b.Start.Or(0)) {
-		return 0
+// collection sweeps is counted by that one. After one that is known too
+// incompletely, base may precede more than one collection, each of which would
+// count the same bytes again.
+func (a *allocations) inLarge(b *building, base sample) amount {
+	switch {
+	case a.sweeping(b.Start.Or(0)):
+		return exactly(0)
+	case a.unmeasured:
+		return amount{is: LowerBound}
 	}
 	now := b.atStart()
-	return max(0, now.objects[loh]-base.objects[loh]) + max(0, now.objects[poh]-base.objects[poh])
+	return exactly(max(0, now.objects[loh]-base.objects[loh]) + max(0, now.objects[poh]-base.objects[poh]))
 }
 
 // sweeping reports whether a background collection may have been sweeping LOH

@@ -106,8 +106,8 @@ func (r reading) includes(part reading) error {
 		}
 		g, w := reflect.ValueOf(got), reflect.ValueOf(want)
 		for i, field := range reflect.VisibleFields(g.Type()) {
-			if field.Name == "Freed" && want.FreedQuality != gc.Exact || field.Name == "Allocated" && want.AllocatedQuality != gc.Exact {
-				continue // the next collection tells more of it
+			if field.Name == "Freed" && want.FreedQuality != gc.Exact || strings.HasPrefix(field.Name, "Allocated") && want.AllocatedQuality != gc.Exact {
+				continue // what follows the collection adds to it
 			}
 			a, b := known(field, g.Field(i)), known(field, w.Field(i))
 			if a == nil && got.AffectedByLoss { // taken back, for a damaged sequence number looks like a loss

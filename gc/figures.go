@@ -295,7 +295,7 @@ func (b *building) computeBlocking() {
 	b.Freed, b.FreedQuality = Some(freed), Exact
 	a := &b.rt.allocations
 	if large := a.largeAt(b.Start.Or(0)); b.Start.Known() && a.young.Known() && large.Known() {
-		b.setAllocated(a.inGen0(b).plus(exactly(a.inLarge(b, large.Or(sample{})))))
+		b.setAllocated(a.inGen0(b).plus(a.inLarge(b, large.Or(sample{}))))
 	}
 }
 
