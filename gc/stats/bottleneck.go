@@ -80,6 +80,10 @@ func (b *Bottlenecks) Add(c *gc.Collection) {
 	b.spans.add(c)
 }
 
+// AddOutside adds the suspensions outside collections that came with a collection which
+// is not added itself.
+func (b *Bottlenecks) AddOutside(all []gc.Outside) { b.spans.addOutside(all) }
+
 // All returns the intervals in the collections so far, at most 1,000, beginning with
 // the longest total pauses, and the number of all intervals. It takes time that grows
 // with the number of intervals.

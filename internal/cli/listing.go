@@ -33,6 +33,8 @@ type listing struct {
 
 	perHeap bool          // collections carry each heap's part
 	names   *symbol.Table // of the methods in stacks; nil for none
+
+	unselected func(*gc.Collection) // takes the collections that are not selected; nil for nothing
 }
 
 // defaultTop is how many rows a table has.
@@ -104,8 +106,10 @@ func (l *listing) scan(ctx context.Context, std *stdio, paths []string, opts ope
 		if err != nil {
 			return nil, err
 		}
-		if collection != nil && l.HasCollection(r.Info(), c) {
+		if selected := l.HasCollection(r.Info(), c); selected && collection != nil {
 			collection(c)
+		} else if !selected && l.unselected != nil {
+			l.unselected(c)
 		}
 	}
 	return s, nil

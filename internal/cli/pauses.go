@@ -162,6 +162,11 @@ func (o *pausesOptions) list(ctx context.Context, std *stdio, out *output, paths
 	var pauses []*report.Pauses
 	of := make(map[*gc.Process]*report.Pauses)
 	var info *trace.Info
+	o.unselected = func(c *gc.Collection) {
+		if p := of[c.Process]; p != nil { // threads may have been suspended before it, in the selected time
+			p.AddOutside(c.Outside)
+		}
+	}
 	scan, err := o.scan(ctx, std, paths, open.Options{Want: nothing}, func(i *trace.Info, _ *trace.Event) { info = i }, func(c *gc.Collection) {
 		p := of[c.Process]
 		if p == nil {

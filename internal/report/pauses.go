@@ -43,6 +43,13 @@ func (p *Pauses) Add(c *gc.Collection) {
 	p.bottlenecks.Add(c)
 }
 
+// AddOutside adds the suspensions outside collections that came with a collection which
+// is not added itself: they may lie in the time that is looked at.
+func (p *Pauses) AddOutside(all []gc.Outside) {
+	p.Summary.AddOutside(all)
+	p.bottlenecks.AddOutside(all)
+}
+
 // Known returns how many pauses are known.
 func (p *Pauses) Known() int { return p.ranks.all.Count() }
 
