@@ -85,7 +85,7 @@ var starved = shortOfProcessors(quotaShortage | othersShortage | ownShortage)
 var processorRules = []rule{
 	{
 		id: "R16", title: "a CPU quota throttles the program", kind: cause, minor: true,
-		threshold: "in three periods of the cgroup's quota or more, and 5 % of them, threads had to wait for the next one; the trace was made by collect on Linux",
+		threshold: "in three periods of the cgroup's quota or more, and 5 % of them, threads had to wait for the next one; collect, run, top or agent recorded it on Linux",
 		source:    "cpu.stat of the cgroup (cgroup-v2.rst); the thresholds are own",
 		tested:    []Claim{{"lab list, .NET 10, under a CPU quota of 0.4 processors", "its cgroup's cpu.stat counts it as throttled in 32 of 32 periods"}},
 		find:      throttled,
@@ -96,7 +96,7 @@ var processorRules = []rule{
 	},
 	{
 		id: "R17", title: "other programs have the processors", kind: cause, minor: true,
-		threshold: "threads waited for a processor in 20 % or more of the time in which they could run, while other programs used 25 % or more of the machine's processors; the trace was made by collect on Linux",
+		threshold: "threads waited for a processor in 20 % or more of the time in which they could run, while other programs used 25 % or more of the machine's processors; collect, run, top or agent recorded it on Linux",
 		source:    "schedstat of the threads and /proc/stat; the thresholds are own",
 		tested:    []Claim{{"lab list, .NET 10, beside eight busy loops on two processors", "the loops of the other processes never wait"}},
 		find:      crowdedOut,
@@ -107,7 +107,7 @@ var processorRules = []rule{
 	},
 	{
 		id: "R18", title: "more of the program's threads want to run than there are processors", kind: aside,
-		threshold: "threads waited for a processor in 20 % or more of the time in which they could run, no quota throttled, and other programs used less than 25 % of the machine's processors; the trace was made by collect on Linux",
+		threshold: "threads waited for a processor in 20 % or more of the time in which they could run, no quota throttled, and other programs used less than 25 % of the machine's processors; collect, run, top or agent recorded it on Linux",
 		source:    "schedstat of the threads and /proc/stat; the thresholds are own",
 		tested:    []Claim{{"gcload web with 16 threads, .NET 10, on two processors", "all of its threads allocate all the time"}},
 		find:      crowded,
