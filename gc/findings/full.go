@@ -41,17 +41,19 @@ var fullRules = []rule{
 		id: "R20", title: "blocking gen 2 GCs are common", kind: generic,
 		threshold: "three blocking gen 2 GCs or more make up half of all GCs, or of the pauses, and neither a more specific finding explains half of that, nor, in a small gen 2, large objects (R24) or survivors of gen 0 (R32)",
 		source:    "mem-doc: a program should not run full blocking GCs all the time",
+		tested:    []Claim{{"lab cache, .NET 10, gcConcurrent=0", "5 of its 11 GCs are of gen 2, and with the setting none of them runs in the background"}},
 		find:      fullAndBlocking,
 		advice: []advice{
 			{when: "background GC is off", fits: func(j *judgement, _ *Finding) bool { return j.concurrentOff() }, text: "Switch background GC on.", settings: []*setting{&concurrentGC}},
 			{
 				when: "gen 2 is too small for background GCs", fits: func(j *judgement, _ *Finding) bool { return !j.concurrentOff() && j.mostlyTooSmall() },
-				text: "Reduce the number of gen 2 GCs: blocking is the cheaper kind for a gen 2 of this size.", next: []Step{listFull},
+				text: "Reduce the number of gen 2 GCs: the GC does not collect so small a gen 2 in the background.", next: []Step{listFull},
+				basis: Basis{Measured: []Measurement{{"cures text (strings of 60,000 characters, built in 3,000 steps), .NET 10", "StringBuilder instead of +=", "28 gen 2 GCs and 25.7 ms of processor time per string", "0.04 gen 2 GCs and 0.045 ms"}}},
 			},
 			{
 				when: "otherwise, unless the latency mode is Batch (R57)",
 				fits: func(j *judgement, _ *Finding) bool { return !j.concurrentOff() && !j.mostlyTooSmall() && !j.batched() },
-				text: "Find out why gen 2 is not collected in the background.", next: []Step{listFull},
+				text: "Find out why gen 2 is not collected in the background.", basis: Basis{Looks: true}, next: []Step{listFull},
 			},
 		},
 	},

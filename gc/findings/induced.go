@@ -7,14 +7,23 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
+// withoutCollect compares a program with calls of GC.Collect with itself without them.
+var withoutCollect = Measurement{
+	"cures collect (GC.Collect every 0.1 s, 100 MB stay), .NET 10", "no GC.Collect", "1.3 gen 2 GCs and 59 ms of processor time per 1,000 steps, 23.6 % paused", "0.1 gen 2 GCs and 50 ms, 9.6 % paused",
+}
+
 var inducedRules = []rule{
 	{
 		id: "R21", title: "the program calls GC.Collect", kind: cause, minor: true,
 		threshold: "three GCs or more with the reason Induced, InducedCompacting or InducedAggressive, and six of them a minute or a quarter of the pauses",
 		source:    "mem-doc: induced GCs are the most common reason for full blocking ones; the thresholds are own",
-		find:      callsCollect,
+		tested: []Claim{
+			{"lab libcollect, .NET 10", "calls GC.Collect every 0.1 s: 40 gen 2 GCs in 4 s by its own account"},
+			{"gcload induced, .NET 10", "calls GC.Collect in every way: 598 gen 2 GCs by its own account"},
+		},
+		find: callsCollect,
 		advice: []advice{
-			{text: "Remove the calls to GC.Collect, in libraries too: the GC chooses better times itself."},
+			{text: "Remove the calls to GC.Collect, in libraries too: the GC chooses better times itself.", basis: Basis{Measured: []Measurement{withoutCollect}}},
 			{when: "the trace does not name the callers", fits: callersUnknown, next: []Step{{Action: Record, Purpose: "record the callers, with the call stacks of GCTriggered", Recording: Triggers, Events: []string{"GCTriggered"}}}},
 		},
 	},

@@ -69,8 +69,14 @@ var markRules = []rule{
 		id: "R33", title: "old objects keep young ones alive", kind: generic,
 		threshold: "in gen 0 and gen 1 GCs, half of the bytes or more were marked from older objects; these GCs are a quarter of the pauses, and marking from older objects is a tenth",
 		source:    "mem-doc: MarkOlder",
+		tested:    []Claim{{"lab cache, .NET 10", "writes new arrays all the time into a Dictionary that is as old as the program"}},
 		find:      oldRefersToYoung,
-		advice:    []advice{{text: "Clear references in old objects early, and write less into them: the objects they refer to survive, however young they are."}},
+		advice: []advice{{
+			text: "Clear references in old objects early, and write less into them: the objects they refer to survive, however young they are.",
+			basis: Basis{Measured: []Measurement{{
+				"cures old (new arrays in an old array of 5,000,000 references), .NET 10", "numbers instead of references", "1.18 ms of processor time per step, 71.8 % paused", "0.12 ms, 4.4 % paused",
+			}}},
+		}},
 	},
 	{
 		id: "R12", title: "the heaps wait for the slowest one to finish marking", kind: cause,
