@@ -40,6 +40,9 @@ func TestEveryEventComesBack(t *testing.T) {
 			for nth := 0; ; nth++ {
 				versions := map[clr.Kind]uint32{}
 				for k := clr.KindUnknown + 1; int(k) < clr.NumKinds; k++ {
+					if k.Provider() == clr.GctrailProvider { // whose events no runtime raises
+						continue
+					}
 					if all := slices.Collect(k.Versions()); nth < len(all) {
 						versions[k] = all[nth]
 					}

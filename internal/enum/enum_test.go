@@ -22,6 +22,7 @@ import (
 	"github.com/gctrail/gctrail/gc/background"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/join"
+	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/live"
 	"github.com/gctrail/gctrail/otlp"
 	"github.com/gctrail/gctrail/symbol"
@@ -51,6 +52,7 @@ var enums = map[string]reflect.Type{
 	"findings.Recording":   reflect.TypeFor[findings.Recording](),
 	"findings.Severity":    reflect.TypeFor[findings.Severity](),
 	"findings.Confidence":  reflect.TypeFor[findings.Confidence](),
+	"stats.Part":           reflect.TypeFor[stats.Part](),
 	"live.Kind":            reflect.TypeFor[live.Kind](),
 	"otlp.Signal":          reflect.TypeFor[otlp.Signal](),
 	"trace.Exactness":      reflect.TypeFor[trace.Exactness](),
