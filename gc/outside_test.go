@@ -17,7 +17,7 @@ func TestOutside(t *testing.T) {
 		rt.suspended(&suspension{begin: begin, waited: waited, restartBegin: Some(restart)}, PauseOther)
 	}
 	suspend(10*ms, 0, 12*ms)
-	suspend(11*ms, 2*ms, 14*ms)                                                                           // waited for the one before until 13 ms
+	suspend(11*ms, 2*ms, 14*ms)                                                                         // waited for the one before until 13 ms
 	rt.windows = append(rt.windows, &suspension{begin: 18 * ms, reason: clr.SuspendReasonSuspendForGC}) // a collection waits for the next
 	suspend(16*ms, 0, 19*ms)
 	suspend(20*ms, 5*ms, 24*ms) // waited to its end

@@ -46,7 +46,7 @@ var profiles = []Profile{
 	},
 	{
 		Name: GCTicks, help: "plus how much is allocated, up to the end: what run records",
-		Cost: "little on .NET 10; before, as much as gc-verbose with many pins or finalizers",
+		Cost: "little on .NET 10; on .NET 8, by up to as much as gc-verbose",
 		providers: []diag.Provider{
 			{Name: clr.RuntimeProvider, Keywords: clr.KeywordGC, Level: LevelVerbose, Except: notOfTicks},
 			{Name: clr.PrivateProvider, Keywords: clr.KeywordGCPrivate, Level: levelInformational},
