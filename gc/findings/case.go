@@ -338,6 +338,7 @@ const (
 	fullFragmented
 	fullConserving
 	fullUninduced
+	fullCondemned
 	collects
 	unforced
 	forLargeObjects
@@ -368,6 +369,7 @@ var tallied = [numTallies]func(*gc.Collection) bool{
 		return isFullBlocking(c) && !stats.Induced(c) && c.Joint.Or(0)&clr.CondemnReasons1MaxGenerationHighFragmentation != 0
 	},
 	fullUninduced: func(c *gc.Collection) bool { return isFullBlocking(c) && !stats.Induced(c) && !stats.ForNoGC(c) },
+	fullCondemned: func(c *gc.Collection) bool { return isFullBlocking(c) && c.Condemned.Or(0) != 0 },
 	collects: func(c *gc.Collection) bool {
 		return stats.Induced(c) && c.Reason.Or(0) != clr.GCReasonInducedNotForced
 	},

@@ -57,8 +57,15 @@ var pauseRules = []rule{
 				text: "Switch background GC on: gen 2 is then collected while threads run. A larger gen 0 does not help.", settings: []*setting{&concurrentGC},
 			},
 			{
-				when: "other blocking gen 2 GCs dominate", fits: mostly(func(j *judgement, d dominant) bool { return blockingFull(j, d) && !j.concurrentOff() && !j.batched() }),
+				when: "other blocking gen 2 GCs dominate, and the trace has condemned reasons of such GCs",
+				fits: mostly(func(j *judgement, d dominant) bool { return runsBlocking(j, d) && j.tallies[fullCondemned].count > 0 }),
 				text: "Find out why gen 2 is not collected in the background: see the condemned reasons of these GCs. A larger gen 0 does not help.", basis: Basis{Looks: true}, next: []Step{listFull},
+			},
+			{
+				when: "other blocking gen 2 GCs dominate, and it has none",
+				fits: mostly(func(j *judgement, d dominant) bool { return runsBlocking(j, d) && j.tallies[fullCondemned].count == 0 }),
+				text: "Find out why gen 2 is not collected in the background. A GC that was requested as a background GC runs blocking while it has no thread or no memory to do so, as the first of a process often does.",
+				basis: Basis{Looks: true}, next: []Step{listRequested},
 			},
 			{
 				when: "gen 2 GCs triggered by large or pinned arrays dominate", fits: mostly(largeFull),
@@ -148,6 +155,11 @@ var fewerAlive = Measurement{
 var listFull = Step{
 	Action: ListCollections, Purpose: "see why these GCs were blocking", Generation: gc.Some(2), Kind: gc.Blocking,
 	Figures: []string{"number", "reason", "condemned", "pause_ms", "memory_load_pct"},
+}
+
+var listRequested = Step{
+	Action: ListCollections, Purpose: "see which kind of GC was requested", Generation: gc.Some(2), Kind: gc.Blocking,
+	Figures: []string{"number", "reason", "kind", "requested_kind", "pause_ms"},
 }
 
 func pauseShare(j *judgement) (Finding, bool) {
@@ -262,6 +274,12 @@ func largeFull(_ *judgement, d dominant) bool { return ofGeneration(2)(d) && isL
 
 func blockingFull(_ *judgement, d dominant) bool {
 	return ofGeneration(2)(d) && d.kind != gc.Background && !isInduced(d.reason) && !isLarge(d.reason)
+}
+
+// runsBlocking reports whether such GCs dominate though nothing known keeps them from
+// running in the background.
+func runsBlocking(j *judgement, d dominant) bool {
+	return blockingFull(j, d) && !j.concurrentOff() && !j.batched()
 }
 
 func backgroundFull(_ *judgement, d dominant) bool {

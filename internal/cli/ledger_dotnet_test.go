@@ -45,7 +45,7 @@ func TestLedgerOfKilled(t *testing.T) {
 		memory            ledger.Part
 	}{
 		{"heap", "leak", "dotnet_gc_last_collection_memory_committed_size_bytes", 60e6, nil, ledger.Heap},
-		{"native", "web", "gctrail_process_memory_native_bytes", 350e6, []string{"LD_PRELOAD=" + "library"}, ledger.Native},
+		{"native", "web", "gctrail_process_memory_native_bytes", 900e6, []string{"LD_PRELOAD=" + "library"}, ledger.Native},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			for i := range tt.env {
