@@ -150,7 +150,7 @@ func TestCollectTruth(t *testing.T) {
 				collected(ctx, t, path, program, 20)
 			}()
 			code, _, talk := gctrail(enough, "collect", "-p", strconv.Itoa(program.PID), "-o", path)
-			if code != 0 || !strings.Contains(talk, "The GC") {
+			if code != 0 || !strings.Contains(talk, "Total pause") {
 				t.Fatalf("exit code %d: %s", code, talk)
 			}
 			program.Terminate()
@@ -258,7 +258,7 @@ func TestCollectInterrupted(t *testing.T) {
 	if err := cmd.Wait(); err != nil {
 		t.Errorf("%v: %s", err, talk.String())
 	}
-	if text := talk.String(); !strings.Contains(text, "The GC") || strings.Contains(text, "ended without") {
+	if text := talk.String(); !strings.Contains(text, "Total pause") || strings.Contains(text, "ended without") {
 		t.Error(text)
 	}
 	code, _, said := gctrail(ctx, "gcs", path)

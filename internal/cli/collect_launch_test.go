@@ -144,7 +144,7 @@ func TestLaunchInterrupted(t *testing.T) {
 	if err := c.Process.Signal(syscall.SIGTERM); err != nil {
 		t.Fatal(err)
 	}
-	c.ends(143, "The GC")
+	c.ends(143, "Total pause")
 	if ofProcess.MatchString(c.talk.String()) {
 		t.Error(c.talk.String())
 	}
@@ -229,7 +229,7 @@ func TestSeveral(t *testing.T) {
 		collected(ctx, t, path(two), two, before+1)
 	}()
 	code, _, talk := gctrail(ctx, "collect", "-p", fmt.Sprintf("%d,%d", one.PID, two.PID), "-o", filepath.Join(dir, "{pid}.nettrace"))
-	if code != 0 || strings.Count(talk, "The GC") != 2 || strings.Count(talk, "exited without ending the trace") != 1 {
+	if code != 0 || strings.Count(talk, "Total pause") != 2 || strings.Count(talk, "exited without ending the trace") != 1 {
 		t.Errorf("exit code %d: %s", code, talk)
 	}
 	wholeFile(t, path(one))

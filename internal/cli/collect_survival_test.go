@@ -128,9 +128,9 @@ func TestSurviveStopped(t *testing.T) {
 
 	pid := strconv.Itoa(stoppedProgram.PID)
 	newCollecting(ctx, t, "-p", pid).start().ends(exitNoProcess, "process "+pid+": the process is stopped; resume it")
-	stopped.ends(exitDone, "did not end the trace (timed out waiting for an answer)", "The GC")
+	stopped.ends(exitDone, "did not end the trace (timed out waiting for an answer)", "Total pause")
 	stopped.whole(ctx, stoppedProgram)
-	heldUp.ends(exitDone, "did not end the trace (timed out waiting for an answer)", "The GC")
+	heldUp.ends(exitDone, "did not end the trace (timed out waiting for an answer)", "Total pause")
 	heldUp.whole(ctx, heldUpProgram)
 }
 
@@ -203,7 +203,7 @@ func TestSurviveFull(t *testing.T) {
 			room := (info.Size()>>12 + 1<<7) << 12 // a disk has pages
 			test.limit(c, t, room)
 			c.Process.Signal(syscall.SIGCONT)
-			c.ends(exitUnreadable, c.path+": "+test.says+"; choose another file with -o", "everything written until then", "The GC")
+			c.ends(exitUnreadable, c.path+": "+test.says+"; choose another file with -o", "everything written until then", "Total pause")
 			const block = 110_000 // the largest that a runtime writes, with what is around it
 			if info, err := os.Stat(c.path); err != nil || info.Size() > room || info.Size() < room-block {
 				t.Errorf("%d bytes of %d: %v", info.Size(), room, err)

@@ -28,7 +28,7 @@ func TestUntilTruth(t *testing.T) {
 			dir := t.ArtifactDir()
 			code, _, talk := gctrail(ctx, "collect", "-p", strconv.Itoa(program.PID), "-o", filepath.Join(dir, "web.nettrace"),
 				"--until", "gen=2 and pause>0.1ms", "--before", "1s", "--after", "1s", "--repeat", "2")
-			if code != 0 || strings.Count(talk, "The GC") != 2 {
+			if code != 0 || strings.Count(talk, "Total pause") != 2 {
 				t.Fatalf("exit code %d: %s", code, talk)
 			}
 			program.Terminate()

@@ -81,14 +81,15 @@ func rows(t *testing.T, src trace.Source) []map[string]any {
 	return all
 }
 
-func rowsOf(t *testing.T, file string) []map[string]any {
+func rowsOf(t *testing.T, file string) (all []map[string]any, truncated bool) {
 	t.Helper()
 	in, err := open.Files([]string{file}, open.Options{Want: gc.Wants})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer in.Close()
-	return rows(t, in.Source)
+	all = rows(t, in.Source)
+	return all, in.Source.Loss().Truncated
 }
 
 func reread(data []byte) *nettrace.Reader {
@@ -119,7 +120,7 @@ func TestNettrace(t *testing.T) {
 		files = slices.DeleteFunc(files, func(f string) bool { return !strings.Contains(f, "lttng") && !strings.Contains(f, "etl") })
 	}
 	for _, file := range files {
-		want := rowsOf(t, file)
+		want, truncated := rowsOf(t, file)
 		for _, redact := range []bool{false, true} {
 			got := rows(t, reread(rewritten(t, file, convert.EventOptions{Redact: redact})))
 			if len(got) != len(want) {
@@ -127,6 +128,9 @@ func TestNettrace(t *testing.T) {
 				continue
 			}
 			for i := range want {
+				if truncated && got[i]["affected_by_loss"] == true && want[i]["affected_by_loss"] == false {
+					continue // blocks end elsewhere, so that more of the end of the trace is in doubt
+				}
 				keys := differing(want[i], got[i])
 				if redact {
 					keys = slices.DeleteFunc(keys, func(k string) bool { return k == "process" })
@@ -266,7 +270,7 @@ func TestCut(t *testing.T) {
 	if err := part.To.Set("2s"); err != nil {
 		t.Fatal(err)
 	}
-	want := rowsOf(t, web)
+	want, _ := rowsOf(t, web)
 	cut := reread(rewritten(t, web, convert.EventOptions{Selected: &part}))
 	got := rows(t, cut)
 	if len(got) == 0 || len(got) >= len(want) {

@@ -88,7 +88,7 @@ var labRows = []labRow{
 		mode: "cache", env: []string{"DOTNET_GCHeapHardLimit=0xC000000"}, why: "the same under a hard limit of 201 MB, which it fills",
 		says: []string{`limit`},
 	},
-	{mode: "cdict", why: "tables of dictionaries grow: the LOH is theirs", lead: []string{`survive`, `large`}},
+	{mode: "cdict", why: "tables of dictionaries grow: the LOH is theirs", lead: []string{`survive`, `large`, `older objects`}},
 	{
 		mode: "concat", why: "string += up to 57 kB: all of the LOH is System.String",
 		never: []string{
