@@ -99,6 +99,9 @@ func (r *Reader) ReadHeap() Heap {
 		return Heap{}
 	}
 	var least, most, committed int64
+	// The list of a process that is killed meanwhile ends anywhere. That of others goes on
+	// behind the heap: the stack of the first thread does.
+	whole := false
 	err := r.eachMapping(func(m *mapping) bool {
 		if h.possible(m) {
 			most += m.resident
@@ -109,9 +112,10 @@ func (r *Reader) ReadHeap() Heap {
 				committed += int64(m.end - m.start)
 			}
 		}
-		return m.start < h.last+h.size
+		whole = m.start >= h.last+h.size
+		return !whole
 	})
-	if err != nil || most == 0 {
+	if err != nil || !whole || most == 0 {
 		return Heap{}
 	}
 	return Heap{Least: gc.Some(least), Most: gc.Some(most), Committed: gc.Some(committed)}

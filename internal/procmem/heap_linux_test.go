@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +17,8 @@ type part struct {
 	kind            byte // 'c' committed by the GC, 'r' reserved by it, 'm' malloc's, 's' a stack, 'f' a file, ' ' none
 }
 
-// smapsOf returns what the kernel says of mappings, one behind the other.
+// smapsOf returns what the kernel says of mappings, one behind the other, and of the
+// stack of the first thread behind all.
 func smapsOf(parts ...part) string {
 	kinds := map[byte]struct{ access, rest, flags string }{
 		'c': {"rw-p", "00:00 0", "rd wr mr mw me ac"}, 'r': {"---p", "00:00 0", "mr mw me dd"},
@@ -25,7 +27,7 @@ func smapsOf(parts ...part) string {
 	}
 	var b strings.Builder
 	at := 0x7f0000000000
-	for _, p := range parts {
+	for _, p := range append(slices.Clip(parts), part{1 << 20, 0, ' '}, part{2, 2, 's'}) {
 		if k, ok := kinds[p.kind]; ok {
 			fmt.Fprintf(&b, "%x-%x %s 00000000 %s \nSize: %d kB\nRss:   %d kB\nVmFlags: %s \n", at, at+p.pages*page, k.access, k.rest, p.pages*4, p.resident*4, k.flags)
 		}
@@ -80,6 +82,28 @@ func TestHeapLater(t *testing.T) {
 	}
 	if got := r.ReadHeap(); got.Least != gc.Some(int64(30*page)) || got.Most != got.Least {
 		t.Errorf("%v", got)
+	}
+}
+
+// TestHeapOfKilled reads a list that ends in the heap, as the kernel gives it of a process
+// that it is killing.
+func TestHeapOfKilled(t *testing.T) {
+	whole := smapsOf(part{10, 8, 'c'}, part{90, 0, 'r'}, part{20, 20, 'c'}, part{880, 0, 'r'})
+	root := tree(t, map[string]string{"proc/7/smaps": whole})
+	r := newReader(root, 7)
+	if !r.FindHeap(1000*page) || !r.ReadHeap().Most.Known() {
+		t.Fatal("not found")
+	}
+	for i, c := range whole {
+		if c != '\n' || i == len(whole)-1 {
+			continue
+		}
+		if err := os.WriteFile(filepath.Join(root, "proc/7/smaps"), []byte(whole[:i+1]), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		if got := r.ReadHeap(); got != (Heap{}) {
+			t.Errorf("%v of\n%s", got, whole[:i+1])
+		}
 	}
 }
 
