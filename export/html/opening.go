@@ -243,7 +243,7 @@ func (p *openingProcess) longest() string {
 }
 
 func (t *openingTotals) rate() string {
-	if t.Rate == nil || *t.Rate <= 0 {
+	if t.Allocated == nil || t.Rate == nil || *t.Rate <= 0 { // the script shows no rate beside an unknown total
 		return ""
 	}
 	return marked(marks[t.RateIs], units.Bytes(int64(*t.Rate))+"/s")
