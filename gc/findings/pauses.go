@@ -62,9 +62,9 @@ var pauseRules = []rule{
 				text: "Find out why gen 2 is not collected in the background: see the condemned reasons of these GCs. A larger gen 0 does not help.", basis: Basis{Looks: true}, next: []Step{listFull},
 			},
 			{
-				when: "other blocking gen 2 GCs dominate, and it has none",
-				fits: mostly(func(j *judgement, d dominant) bool { return runsBlocking(j, d) && j.tallies[fullCondemned].count == 0 }),
-				text: "Find out why gen 2 is not collected in the background. A GC that was requested as a background GC runs blocking while it has no thread or no memory to do so, as the first of a process often does.",
+				when:  "other blocking gen 2 GCs dominate, and it has none",
+				fits:  mostly(func(j *judgement, d dominant) bool { return runsBlocking(j, d) && j.tallies[fullCondemned].count == 0 }),
+				text:  "Find out why gen 2 is not collected in the background. A GC that was requested as a background GC runs blocking while it has no thread or no memory to do so, as the first of a process often does.",
 				basis: Basis{Looks: true}, next: []Step{listRequested},
 			},
 			{
