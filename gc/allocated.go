@@ -108,7 +108,7 @@ func (a amount) plus(b amount) amount {
 	return sum
 }
 
-// atLeast returns the amount without what is below a lower bound.
+// atLeast raises the amount and its bounds to a lower bound that holds.
 func (a amount) atLeast(least int64) amount {
 	a.bytes, a.low = max(a.bytes, least, 0), max(a.low, least, 0)
 	if a.high.Known() {
@@ -134,7 +134,7 @@ func (a *allocations) acrossSweep(c *cycle, from, to sample, at *building) amoun
 	}
 }
 
-// byTicks returns what ticks counted in gen0 between two samples.
+// byTicks returns the bytes that ticks counted in gen0 between two samples.
 func (a *allocations) byTicks(from, to sample) amount {
 	granted := to.ticked[gen0] - from.ticked[gen0]
 	return within(a.ofTicks.of(granted), a.tickMargin()+a.ofTicks.margin(granted)).atLeast(to.objects[gen0] - from.objects[gen0])
@@ -152,11 +152,10 @@ func (a *allocations) inGen0(b *building) amount {
 	return exactly(max(0, now.objects[gen0]-from.objects[gen0]))
 }
 
-// inLarge returns the bytes allocated in LOH and POH since the collection before
-// b, which is not a background one. What is allocated while a background
-// collection sweeps is counted by that one. After one that is known too
-// incompletely, base may precede more than one collection, each of which would
-// count the same bytes again.
+// inLarge returns the bytes allocated in LOH and POH since the collection before b, which
+// is not a background one. What is allocated while a background collection sweeps is
+// counted by that one. After an unmeasured collection, base may precede several
+// collections, and each would count the same bytes again.
 func (a *allocations) inLarge(b *building, base sample) amount {
 	switch {
 	case a.sweeping(b.Start.Or(0)):
@@ -230,7 +229,7 @@ func (a *allocations) follow(b *building) {
 	}
 }
 
-// noteBudgets notes what bounds the allocation after b.
+// noteBudgets notes the figures that bound the allocation after b.
 func (a *allocations) noteBudgets(b *building) {
 	if at, ok := b.Start.Get(); ok && at >= a.start.at {
 		a.start = sample{at: at, ticked: b.tickedAtStart}

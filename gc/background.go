@@ -68,7 +68,7 @@ func (b *building) computeBackground(inside []*building) {
 	}
 }
 
-// setAllocated sets what was allocated since the collection before b.
+// setAllocated sets the bytes allocated since the collection before b, with their bounds.
 func (b *building) setAllocated(a amount) {
 	b.Allocated, b.AllocatedQuality, b.AllocatedLow, b.AllocatedHigh = Some(a.bytes), a.is, Some(a.low), a.high
 }
@@ -166,9 +166,10 @@ func (b *building) sweepLarge(inside []*building) (allocated Opt[amount]) {
 	return Some(amount{sum, Estimate, max(0, sum-twice), Some(saturate.Add(sum, saturate.Add(twice, sum/20)))})
 }
 
-// countedTwice is how much of what is allocated in the LOH and the POH while a background
-// collection runs the sizes before may count twice, on each heap (background.cpp,
-// bgc_record_uoh_allocation). Up to a twentieth was seen to be missing.
+// countedTwice bounds the bytes on each heap that the sizes before may count twice: the
+// runtime adds allocations in the LOH and the POH during a background collection to them
+// (background.cpp, bgc_record_uoh_allocation). In measured traces, up to a twentieth was
+// missing.
 const countedTwice = 1 << 20
 
 // largeBeforeSweep returns the latest sample of LOH and POH before the sweep.

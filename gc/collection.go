@@ -21,8 +21,8 @@ type Collection struct {
 	Requested  Kind                     // what GCStart announced
 	Reason     Opt[clr.GCReason]        // why it was triggered
 	Condemned  Opt[clr.CondemnReasons1] // why this generation: reasons of all heaps together
-	Joint      Opt[clr.CondemnReasons1] // of Condemned, those that were not found on a heap but for the sums of all
-	HeapDump   bool                     // it wrote the heap to a trace, whose session made the runtime run it
+	Joint      Opt[clr.CondemnReasons1] // the part of Condemned that the runtime decided for all heaps together
+	HeapDump   bool                     // a trace session made the runtime run it, to write the heap to the trace
 	Mechanisms Opt[clr.GlobalMechanisms]
 	Compacted  Opt[bool]
 	PauseMode  Opt[clr.PauseMode] // the latency mode in force
@@ -34,8 +34,8 @@ type Collection struct {
 	AllPauses bool               // Pauses are all there were
 	// PauseStart is the SuspendEEBegin of the first pause.
 	PauseStart Opt[time.Duration]
-	// Outside are the suspensions for no collection since the previous collection
-	// began, in order.
+	// Outside lists, in order, the suspensions since the previous collection began that
+	// served no collection.
 	Outside []Outside
 
 	HeapBefore       Opt[int64]
@@ -46,8 +46,8 @@ type Collection struct {
 	FreedQuality     Certainty
 	Allocated        Opt[int64] // since the previous collection, from the histories
 	AllocatedQuality Certainty
-	// AllocatedLow and AllocatedHigh bound the true number of bytes allocated. With
-	// allocation ticks the deviations of collections are independent of each other.
+	// AllocatedLow and AllocatedHigh bound the true number of bytes allocated. Where they
+	// come from allocation ticks, collections deviate independently of each other.
 	AllocatedLow, AllocatedHigh Opt[int64]
 	AllocatedTicks              Opt[int64] // since the previous collection, from GCAllocationTick
 	CommittedBefore             Opt[int64]
@@ -62,8 +62,8 @@ type Collection struct {
 	// runtime times them; from .NET 6 on.
 	PhaseTimes []PhaseTime
 
-	// NoGCRegions counts the no-GC regions (GC.TryStartNoGCRegion) that took a number
-	// since the previous collection without a collection.
+	// NoGCRegions counts the no-GC regions (GC.TryStartNoGCRegion) since the previous
+	// collection that took a collection's number without collecting.
 	NoGCRegions int
 
 	// FreeList is what became of gen2's free list; known of collections of gen1.

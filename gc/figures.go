@@ -400,8 +400,8 @@ func (c *Collection) account(losses ...*trace.Loss) {
 	}
 }
 
-// lowerQuality lowers how certain the collection's bytes freed and allocated are: nothing
-// bounds them from above then.
+// lowerQuality makes the collection's bytes freed and allocated less certain. Allocated
+// loses its upper bound, because lost events may have counted more.
 func (c *Collection) lowerQuality(to Certainty) {
 	if c.Freed.Known() {
 		c.FreedQuality = max(c.FreedQuality, to)

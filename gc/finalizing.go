@@ -6,13 +6,13 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-// Finalizing is a run of a process's finalizer thread that has not ended: it runs
-// finalizers until none is left.
+// Finalizing is a run of a process's finalizer thread that has not ended. A run lasts until
+// no finalizer is left.
 type Finalizing struct {
 	Since   time.Duration
-	Objects int64         // that collections found for it since the run before it ended
-	Found   int           // collections that found some since it began
-	Latest  time.Duration // the latest of those
+	Objects int64         // found for it by collections since the previous run ended
+	Found   int           // collections that found objects since it began
+	Latest  time.Duration // when the latest of them did
 }
 
 // finalizersBegin notes that the finalizer thread begins to run finalizers.

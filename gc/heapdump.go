@@ -6,13 +6,13 @@ import (
 	"github.com/gctrail/gctrail/clr"
 )
 
-// bulkHead is how much of an event with a part of the heap is decoded: Index, Count and
-// ClrInstanceID.
+// bulkHead is the number of bytes decoded of an event with a part of the heap: Index, Count
+// and ClrInstanceID.
 const bulkHead = 4 + 4 + 2
 
-// heapPart notes that the current collection writes the heap to the trace. The runtime
-// does so only in a collection that a session made it run (eventtrace.cpp,
-// ShouldWalkHeapObjectsForEtw), though its reason is that of GC.Collect.
+// heapPart notes that the current collection writes the heap to the trace. The runtime does
+// so only in a collection that a session requested (eventtrace.cpp,
+// ShouldWalkHeapObjectsForEtw), although the collection's reason is the one of GC.Collect.
 func (m *Model) heapPart(e *event) {
 	if len(e.Payload) < bulkHead {
 		return

@@ -83,8 +83,8 @@ func phaseTimes(values []clr.GCGlobalHeapHistoryValue) []PhaseTime {
 	return times
 }
 
-// rejectPhases takes back the times that are longer than the pause they are a part of:
-// .NET 8 was seen to write a reading of its clock as the time of a compaction.
+// rejectPhases makes phases unknown that are longer than their pause, because .NET 8
+// sometimes writes a reading of its clock as the duration of a compaction.
 func (c *Collection) rejectPhases() {
 	pause, known := c.Pause().Get()
 	if !known {
@@ -100,8 +100,8 @@ func (c *Collection) rejectPhases() {
 	}
 }
 
-// clockSkew is by how much a phase may be longer than the events of its pause show: the
-// runtime times both with readings of its own.
+// clockSkew bounds how far a phase may exceed the pause that the events show. The runtime
+// reads its clock separately for each.
 const clockSkew = time.Millisecond
 
 // maxHeaps is the most heaps that the runtime can have (gcconfig.h).

@@ -8,8 +8,8 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-// Limits are what the system lets a process use, as the program that recorded the trace
-// read it.
+// Limits hold the processors and the memory that the system lets a process use, as read by
+// the program that recorded the trace.
 type Limits struct {
 	Processors        int           // that the process may run on; 0 if unknown
 	MachineProcessors int           // 0 if unknown
@@ -19,21 +19,22 @@ type Limits struct {
 	Settings          []string // the environment variables that configure its GC, as NAME=VALUE
 }
 
-// ProcessorTime is what a process got of the processors, as the program that recorded
-// the trace read it time and again. Sums are from the first reading to the last.
+// ProcessorTime holds the processor time of a process, read periodically by the program
+// that recorded the trace. Sums span the first reading to the last.
 type ProcessorTime struct {
 	Covered Opt[time.Duration] // from the first reading to the last
 	Run     time.Duration      // of all threads
 	Wait    time.Duration      // of all threads that could run, for a processor
-	// PauseCovered is how much of the GC pauses the readings cover, and PauseWait how
-	// much of that threads waited: each pause by the share of waiting among what
-	// threads ran and waited between the two readings around it.
+	// PauseCovered sums up the GC pauses between readings. PauseWait estimates for how much
+	// of it threads waited: each pause counts by the threads' share of waiting between the
+	// two readings around it.
 	PauseCovered, PauseWait time.Duration
 
 	Throttling Opt[Throttling]
 
-	// How long the machine's processors worked and were kept from it by a hypervisor,
-	// summed up, and how long some thread of the machine or the cgroup waited.
+	// Busy and Stolen sum up the time that the machine's processors worked and that a
+	// hypervisor took from them. In MachineWait and CgroupWait, at least one thread of the
+	// machine or the cgroup waited for a processor.
 	Busy, Stolen, MachineWait, CgroupWait Opt[time.Duration]
 
 	waits, throttles     pauseShare
@@ -42,14 +43,14 @@ type ProcessorTime struct {
 	lastRun, lastWait    uint64
 }
 
-// Throttling is what the quota of a cgroup cost. See cpu.stat in the kernel's
-// cgroup-v2.rst.
+// Throttling sums up how a cgroup's quota held back its threads. See cpu.stat in the
+// kernel's cgroup-v2.rst.
 type Throttling struct {
 	Periods   int64
 	Throttled int64         // periods in which threads had to wait for the next one
 	Time      time.Duration // for which they waited, summed up over processors
-	// PauseCovered and PauseTime are as of ProcessorTime: each pause by the share of the
-	// time that was throttled.
+	// PauseCovered and PauseTime are like PauseCovered and PauseWait of ProcessorTime: each
+	// pause counts by the throttled share of the time.
 	PauseCovered, PauseTime time.Duration
 }
 
@@ -68,7 +69,7 @@ type pauseShare struct {
 	sum     time.Duration
 }
 
-// pause adds a pause. What precedes the last reading has the share before it.
+// pause adds a pause. Its part before the last reading has that reading's share.
 func (p *pauseShare) pause(from, to time.Duration) {
 	at, known := p.at.Get()
 	if !known || to <= from {
@@ -81,7 +82,7 @@ func (p *pauseShare) pause(from, to time.Duration) {
 	p.pending = saturate.Add(p.pending, max(0, to-from))
 }
 
-// reading ends the time in which a share holds.
+// reading ends the time for which share holds.
 func (p *pauseShare) reading(at time.Duration, share float64) {
 	p.share = min(1, max(0, share))
 	p.add(p.pending)
@@ -124,7 +125,7 @@ func (m *Model) processLimits(e *event) {
 	}
 }
 
-// NewLimits returns the limits that an event of the provider gctrail has.
+// NewLimits returns the limits in an event of the provider gctrail.
 func NewLimits(v *clr.ProcessLimits) *Limits {
 	l := &Limits{
 		Processors: int(v.Processors), MachineProcessors: int(v.MachineProcessors), MemoryLimit: since(0, v.MemoryLimit),
@@ -147,7 +148,7 @@ func (m *Model) processorTime(e *event) {
 	}
 }
 
-// Read adds a reading that an event of the provider gctrail has; it ignores others.
+// Read adds the reading in an event of the provider gctrail; it ignores other events.
 // Readings of the same kind come in order of their time.
 func (t *ProcessorTime) Read(at time.Duration, e clr.Event) {
 	switch v := e.(type) {

@@ -10,9 +10,9 @@ import (
 	"github.com/gctrail/gctrail/open"
 )
 
-// TestHostOfTraces compares what gc reads of a process's processors with what the traces'
-// programs went through: one was throttled, one crowded out by eight busy loops, one ran
-// 16 threads on two processors.
+// TestHostOfTraces compares a process's processors as read by gc with what the traces'
+// programs went through: one was throttled, one crowded out by eight busy loops, one ran 16
+// threads on two processors.
 func TestHostOfTraces(t *testing.T) {
 	for _, tt := range []struct {
 		trace     string

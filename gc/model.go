@@ -384,9 +384,9 @@ func (m *Model) survey() {
 	}
 }
 
-// named reports whether the process has a name. One that the trace gives it goes
-// before that of its command line, unless it is that of the dotnet host, which the
-// trace has of every program that the host runs.
+// named reports whether the process has a name. The trace's name takes precedence over the
+// command line's, unless it is "dotnet": a trace gives every program that the host runs
+// that name.
 func (m *Model) named(p *Process) bool {
 	if of, ok := m.info.Processes[p.PID]; ok {
 		p.setName(of.CommandLine)

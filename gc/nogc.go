@@ -8,8 +8,8 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-// NoGC sums up the no-GC regions that began without a collection. Those that needed one
-// are collections whose PauseMode is NoGC.
+// NoGC sums up the no-GC regions that began without a collection. A region that needed one
+// shows as a collection whose PauseMode is NoGC.
 type NoGC struct {
 	Regions   int
 	Suspended time.Duration // while they began
@@ -19,7 +19,7 @@ type NoGC struct {
 // GC.TryStartNoGCRegion suspends the threads and takes a collection's number; it raises
 // GCStart only if it has to collect to find the memory (gc.cpp, garbage_collect).
 type regions struct {
-	latest    Opt[uint32] // number taken, as far as is known
+	latest    Opt[uint32] // number known to be taken
 	abandoned int         // suspensions for collections that did not begin, since then
 	suspended time.Duration
 	since     int // regions since the latest collection began
@@ -31,12 +31,12 @@ func (r *regions) abandon(d time.Duration) {
 	r.suspended = saturate.Add(r.suspended, max(0, d))
 }
 
-// any reports whether there were such regions, or may have been since the latest collection.
+// any reports whether such regions began, or may have begun, since the latest collection.
 func (r *regions) any() bool { return r.abandoned > 0 || r.since > 0 }
 
-// numbered notes that a number is the latest taken. The numbers since the one before
-// it were taken by as many of the abandoned suspensions: others, such as those of
-// GC.RefreshMemoryLimit, take none, and without them events were lost.
+// numbered notes that a number is the latest taken. As many of the abandoned suspensions as
+// there are new numbers began a region; the others, such as those of GC.RefreshMemoryLimit,
+// take no number. If there are fewer suspensions than numbers, events were lost.
 func (r *regions) numbered(p *Process, number uint32) {
 	latest, known := r.latest.Get()
 	if known && number <= latest {

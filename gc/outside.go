@@ -7,11 +7,11 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-// An Outside is a stretch of time in which the program's threads were suspended for no
-// collection: for CPU samples, a debugger, a profiler.
+// An Outside is a time in which the program's threads were suspended for something other
+// than a collection: a CPU sampler, a debugger, a profiler.
 type Outside struct {
 	From, To  time.Duration
-	Suspended time.Duration // less than the stretch where several suspensions were joined
+	Suspended time.Duration // less than To - From if several suspensions were joined
 }
 
 // maxOutside bounds the suspensions outside collections that are remembered between two
@@ -20,8 +20,8 @@ type Outside struct {
 const maxOutside = 512
 
 // suspended notes a suspension that belongs to no collection. The time that it waited for
-// another one to end does not count, nor does the time that a collection waited for it:
-// that is part of the collection's pause.
+// another one to end does not count. Nor does the time that a collection waited for it,
+// because the collection's pause includes that.
 func (rt *runtime) suspended(s *suspension, kind PauseKind) {
 	from, to := max(0, s.begin+s.waited), s.restartBegin.Or(0)
 	for _, o := range rt.windows {
@@ -44,7 +44,7 @@ func (rt *runtime) suspended(s *suspension, kind PauseKind) {
 	}
 }
 
-// joined joins each with its neighbour.
+// joined returns half as many, each joined from two neighbours.
 func joined(all []Outside) []Outside {
 	for i := range len(all) / 2 {
 		a, b := &all[2*i], &all[2*i+1]

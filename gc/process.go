@@ -31,13 +31,13 @@ type Process struct {
 
 	// Suspensions are those that belong to no collection, by reason and kind.
 	Suspensions []SuspensionTotal
-	// Outside are those since the last collection began, in order.
+	// Outside lists, in order, the ones since the last collection began.
 	Outside []Outside
 
 	// Concurrent reports whether background GC is on.
 	Concurrent Opt[bool]
-	// Finalizing is what the finalizer thread is doing; unknown if it is not known to run
-	// finalizers.
+	// Finalizing is the current run of the finalizer thread; unknown if none is known to
+	// run.
 	Finalizing Opt[Finalizing]
 
 	NoGC      NoGC
@@ -46,7 +46,7 @@ type Process struct {
 
 	Pressure   Pressure
 	AllocWaits AllocWaits
-	// OutOfMemory counts the OutOfMemoryExceptions thrown, where the trace records
+	// OutOfMemory counts the OutOfMemoryExceptions thrown; 0 if the trace does not record
 	// exceptions.
 	OutOfMemory int
 	Adaptation  Adaptation
@@ -188,8 +188,8 @@ func (p *Process) setName(commandLine string) {
 	p.Name = program.Name(commandLine)
 }
 
-// Names returns the names by which people know the process: its Name, and that of the
-// host that runs it if that is another one, "dotnet".
+// Names returns the names by which people know the process: its Name, and "dotnet" if that
+// host runs it.
 func (p *Process) Names() []string {
 	if file := program.File(p.CommandLine); file != "" && file != p.Name {
 		return []string{p.Name, file}

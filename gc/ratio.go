@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// A ratio is the share of what the allocator grants that becomes objects: the
-// median of the latest times that both were known. The rest is lost at the ends
-// of allocation contexts.
+// A ratio estimates the share of the bytes granted by the allocator that becomes objects:
+// the median of the latest known shares. The rest is lost at the ends of allocation
+// contexts.
 type ratio struct {
 	shares []float64
 	next   int
 }
 
-// maxShares bounds what a ratio remembers.
+// maxShares is the number of shares that a ratio remembers.
 const maxShares = 63
 
 func (r *ratio) add(objects, granted int64) {
@@ -41,17 +41,17 @@ func (r *ratio) of(granted int64) int64 {
 	return int64(math.Round(float64(granted) * min(1, shares[len(shares)/2])))
 }
 
-// Between two collections, shares differ by less than leastSpread where contexts are full,
-// and by up to unknownSpread where many threads leave theirs half empty. One or two shares
-// seen are off by up to firstSpread.
+// Shares of different collections differ by less than leastSpread if allocation contexts
+// are full, and by up to unknownSpread if many threads leave theirs half empty. The first
+// two shares are off by up to firstSpread.
 const (
 	leastSpread   = 0.005
 	firstSpread   = 0.02
 	unknownSpread = 0.06
 )
 
-// margin returns by how much of returns too little or too much: as much as the middle
-// four fifths of the shares differ.
+// margin returns how far the result of of may be off: the spread of the middle four fifths
+// of the shares.
 func (r *ratio) margin(granted int64) int64 {
 	spread := unknownSpread
 	switch n := len(r.shares); {

@@ -7,11 +7,11 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-// A Tail is what a process allocated after the start of its latest collection: no
-// Collection counts it.
+// A Tail is the allocation of a process after the start of its latest collection, which no
+// Collection counts.
 type Tail struct {
-	// Bytes is what the trace shows of it, as certain as Quality says. Where nothing
-	// was recorded it is 0 and a LowerBound; if the process comes from no Model it is
+	// Bytes is the part that the trace shows, as certain as Quality. If nothing was
+	// recorded, it is 0 and a LowerBound; if the process comes from no Model, it is
 	// Uncertain.
 	Bytes   int64
 	Quality Certainty
@@ -20,21 +20,21 @@ type Tail struct {
 	// background collection runs, or if the latest collection was seen in part.
 	Min int64
 	Max Opt[int64]
-	// Until is the time up to which Bytes, and what the collections count before it, are
-	// known.
+	// Until is the time up to which allocation is known, from the collections and Bytes
+	// together.
 	Until time.Duration
 }
 
-// tickInterval is how many bytes of a kind a heap gives out between two allocation
-// ticks (gc.cpp, etw_allocation_tick).
+// tickInterval is the number of bytes of a kind that a heap gives out between two
+// allocation ticks (gc.cpp, etw_allocation_tick).
 const tickInterval = 102_400
 
 // largeBudget is the initial budget of the LOH and of the POH on each heap (gc.cpp,
 // static_data_table).
 const largeBudget = 3 << 20
 
-// Tail returns what was allocated after the start of the latest collection, as far as is
-// known when it is called: of a whole trace, call it after the last collection.
+// Tail returns the allocation after the start of the latest collection so far. Call it
+// after the last collection to get the tail of a whole trace.
 func (p *Process) Tail() Tail {
 	if len(p.runtimes) == 0 {
 		return p.tail
@@ -55,7 +55,7 @@ func (p *Process) Tail() Tail {
 	return sum
 }
 
-// tail returns what the runtime allocated after its latest collection.
+// tail returns the runtime's allocation after its latest collection.
 func (rt *runtime) tail() Tail {
 	a := &rt.allocations
 	young, ok := a.young.Get()
@@ -77,8 +77,8 @@ func (rt *runtime) tail() Tail {
 	}
 }
 
-// tickedTail returns what allocation ticks counted after the samples of gen0, and of the LOH
-// and the POH.
+// tickedTail returns the bytes that allocation ticks counted after the samples of gen0, and
+// of the LOH and the POH.
 func (rt *runtime) tickedTail(young, large sample) Tail {
 	a := &rt.allocations
 	granted := rt.ticksOf[gen0] - young.ticked[gen0]
@@ -88,16 +88,16 @@ func (rt *runtime) tickedTail(young, large sample) Tail {
 	return Tail{Bytes: sum.bytes, Quality: sum.is, Min: sum.low, Max: sum.high, Until: rt.process.Stopped}
 }
 
-// tickMargin is by how much ticks of one kind may miss what was allocated between two
-// samples: on each heap, the first tick may count bytes from before it, and what follows the
-// latest is in none.
+// tickMargin returns how far ticks of one kind may be off between two samples: on each
+// heap, the first tick may count bytes from before the first sample, and no tick counts the
+// bytes after the last one.
 func (a *allocations) tickMargin() int64 { return tickInterval * int64(max(1, a.heaps)) }
 
-// overshoot is by how much the heaps may exceed the budget of gen0: the allocation contexts
-// of many threads are filled after it is used up.
+// overshoot returns how far the heaps may exceed the budget of gen0, because threads go on
+// to fill their allocation contexts after it is used up.
 func (a *allocations) overshoot() int64 { return 1 << 20 * int64(max(1, a.heaps)) }
 
-// numbers are those of collections.
+// numbers are the range and the count of the collections' numbers.
 type numbers struct {
 	first, last uint32
 	count       int
@@ -111,15 +111,15 @@ func (n *numbers) add(number uint32) {
 	n.count++
 }
 
-// skipped reports whether numbers between the first and the last were not seen. The start
-// of a no-GC region takes a number, and raises no event if there is memory enough.
+// skipped reports whether numbers between the first and the last are missing. The start of
+// a no-GC region takes a number without an event if there is enough memory.
 func (n *numbers) skipped() bool {
 	return n.count > 0 && int64(n.last)-int64(n.first) >= int64(n.count)
 }
 
-// mostByBudget returns what the budgets in force let the heaps allocate before the next
-// collection. An object may be larger than what is left of a budget: that much again is
-// allowed for the LOH and the POH, where objects are large.
+// mostByBudget returns the bytes that the current budgets let the heaps allocate before the
+// next collection. The LOH and the POH count twice, because one large object may exceed the
+// rest of a budget.
 func (a *allocations) mostByBudget() Opt[int64] {
 	if a.cycle.budget <= 0 || a.noGC || a.seen.skipped() {
 		return Opt[int64]{}

@@ -19,7 +19,7 @@ func (m *mutator) tail(t *testing.T) gc.Tail {
 	return model.Processes()[0].Tail()
 }
 
-// TestTail checks what is known of allocation after the latest collection.
+// TestTail checks the allocation after the latest collection and its bounds.
 func TestTail(t *testing.T) {
 	const large = 2 * 2 * 3 << 20 // the initial budgets of the LOH and the POH, and as much again
 	for name, test := range map[string]struct {

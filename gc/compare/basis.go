@@ -15,16 +15,17 @@ const (
 	PerWork   Basis = "work"   // all runs state how much work they did
 )
 
-// tolerance is by how much runs may differ in length and still be compared by
+// tolerance is the largest relative difference in length at which runs are compared by
 // their totals.
 const tolerance = 0.05
 
-// steadier is how much better the totals of runs must agree than their rates, or the
-// other way round: where lengths differ between the sides only, both agree alike.
+// steadier is the factor by which totals must agree better than rates for runs of different
+// lengths to be compared per run. If only the sides differ in length, both agree equally
+// well.
 const steadier = 0.5
 
-// basisOf returns what totals are compared by. Runs that differ in length may have done
-// the same work at different speeds, or may have been watched for different times: the
+// basisOf chooses the basis on which to compare totals. Runs that differ in length may have
+// done the same work at different speeds, or have been watched for different times: the
 // former agree in their totals, the latter in their rates.
 func basisOf(sides ...[]*Run) Basis {
 	all := slices.Concat(sides...)
@@ -47,10 +48,10 @@ func basisOf(sides ...[]*Run) Basis {
 	return PerSecond
 }
 
-// spread returns by how much neighbouring runs of a side typically differ in what they
-// allocated, or in collections where that is not recorded: the median of the logarithms
-// of their ratios. Changes of the level between runs hardly affect it. With one run a
-// side, the two are compared.
+// spread returns the typical difference between neighbouring runs of a side: the median of
+// the logarithms of the ratios of their allocated bytes, or of their numbers of collections
+// if bytes are not recorded. A change of level between two runs hardly affects it. With one
+// run a side, spread compares the two sides.
 func spread(sides [][]*Run, basis Basis) float64 {
 	allocated := func(r *Run) float64 { return r.estimate() / r.divisor(basis) }
 	count := func(r *Run) float64 { return float64(r.Collections) / r.divisor(basis) }
@@ -79,7 +80,7 @@ func logRatios(runs []*Run, of func(*Run) float64) []float64 {
 	return ratios
 }
 
-// Scale returns what the totals of a median run are divided by.
+// Scale returns the divisor of the totals of a median run.
 func Scale(runs []*Run, basis Basis) float64 {
 	divisors := make([]float64, 0, len(runs))
 	for _, r := range runs {
@@ -91,7 +92,7 @@ func Scale(runs []*Run, basis Basis) float64 {
 	return 1
 }
 
-// divisor returns what the totals of the run are divided by.
+// divisor returns the divisor of the run's totals on a basis.
 func (r *Run) divisor(basis Basis) float64 {
 	switch basis {
 	case PerSecond:

@@ -252,7 +252,7 @@ func found(runs []*Run) map[string]float64 {
 	return counts
 }
 
-// recordEnd names the recordings that know what is allocated until the end of a run.
+// recordEnd names the recordings that cover allocation up to the end of a run.
 const recordEnd = "Trace them with gctrail run, which records it, or with --profile gc-alloc."
 
 // hiddenIn returns the most that a run may have allocated beyond what its trace shows.

@@ -1,12 +1,12 @@
 // Package compare finds what changed between runs of a program, and distinguishes
 // change from noise.
 //
-// The unit of comparison is the run: collections of one run resemble their
-// neighbours, so tests over single collections find differences even between
-// the halves of one run. With five runs or more a side, a permutation test over
-// runs finds changes. The Hodges-Lehmann shift and its interval bound them, and
-// with fewer than four a moving-block bootstrap within runs, widened by the noise
-// between equal runs. docs/compare.md has the definitions and their sources.
+// The unit of comparison is the run: collections of one run resemble their neighbours, so
+// tests over single collections find differences even between the halves of one run. With
+// five runs or more a side, a permutation test over runs finds changes. The Hodges-Lehmann
+// shift and its interval bound them; with fewer than four runs, a moving-block bootstrap
+// within runs does, widened by the noise between equal runs. docs/compare.md has the
+// definitions and their sources.
 package compare
 
 import (
@@ -49,8 +49,8 @@ type Change struct {
 	Verdict Verdict
 	// Before and After bound the medians over the runs, on the Basis.
 	Before, After Bounds
-	// Percent is the change relative to Before; NaN where the bounds leave more than
-	// the band open. Low and High hold it with a confidence of 95 %, and it is at most
+	// Percent is the change relative to Before; NaN if the bounds are further apart than
+	// the band. It lies between Low and High with a confidence of 95 %, and is at most
 	// AtMost with the same confidence.
 	Percent, Low, High, AtMost float64
 	// P is the p-value, adjusted for the number of metrics; NaN without a test.
@@ -73,7 +73,7 @@ type Reason string
 // The reasons.
 const (
 	Decided       Reason = ""
-	EndUnknown    Reason = "end_unknown"      // what runs did after their last collections
+	EndUnknown    Reason = "end_unknown"      // more than the band may hide after the runs' last collections
 	TooNoisy      Reason = "too_noisy"        // the interval is wider than the band
 	TooFewRuns    Reason = "too_few_runs"     // for the test to find anything
 	TooFewPauses  Reason = "too_few_pauses"   // for the percentile
@@ -92,7 +92,7 @@ type Comparison struct {
 
 	table map[string]table
 	worth map[*Run]float64 // how many independent pauses each run has
-	scale float64          // what the totals of a median run are divided by
+	scale float64          // divisor of the totals of a median run
 }
 
 // Compare compares two sets of runs. It needs at least one run on each side;
@@ -223,7 +223,7 @@ func (c *Comparison) decide(ch *Change) {
 	case far && ch.P <= Alpha:
 		ch.Verdict, ch.Reason = Changed, Decided
 	case !far && high-low > ch.matters:
-		ch.Reason = EndUnknown // which more runs would not change
+		ch.Reason = EndUnknown // more runs would not change that
 	case c.runs() < MinRuns && far:
 		ch.Reason, ch.RunsNeeded = TooFewRuns, MinRuns-c.runs()
 	default:
@@ -231,8 +231,8 @@ func (c *Comparison) decide(ch *Change) {
 	}
 }
 
-// agreeing returns the shift, or where its direction is not that of the difference of the
-// medians, which readers see beside it, that difference.
+// agreeing returns the shift, or the difference of the medians if their directions differ:
+// readers see the medians beside it.
 func agreeing(shift, difference float64) float64 {
 	if shift*difference <= 0 {
 		return difference
@@ -240,9 +240,9 @@ func agreeing(shift, difference float64) float64 {
 	return shift
 }
 
-// missingRuns estimates how many more runs a side would decide a change: an interval
-// shrinks with the square root of their number, until it lies within what does not matter
-// or outside.
+// missingRuns estimates how many more runs a side would decide a change. An interval
+// shrinks with the square root of their number, until it lies entirely within or outside
+// the differences that do not matter.
 func (c *Comparison) missingRuns(ch *Change) int {
 	n, shift := c.runs(), (ch.shift.Low+ch.shift.High)/2
 	half := (ch.narrow.High - ch.narrow.Low) / 2

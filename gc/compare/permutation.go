@@ -7,11 +7,11 @@ import (
 	"github.com/gctrail/gctrail/internal/student"
 )
 
-// maxDivisions is how many ways to divide the runs are all tried; of more, as many as
-// replicates are drawn.
+// maxDivisions is the largest number of ways to divide the runs that are all tried. If
+// there are more, drawnDivisions of them are drawn at random.
 const maxDivisions = 100_000
 
-// drawnDivisions is how many divisions are drawn where there are too many.
+// drawnDivisions is the number of divisions drawn if there are more than maxDivisions.
 const drawnDivisions = 9_999
 
 // permuted tests several metrics of the same runs together: a metric's p-value is the
@@ -20,14 +20,14 @@ const drawnDivisions = 9_999
 // metrics depend on each other. See Westfall and Young, Resampling-Based Multiple
 // Testing, 1993 (single-step maxT).
 //
-// Of few runs that is at best one in 126, which noise reaches as often. The p-value of
-// Student's t test, times the number of metrics, must therefore be as small.
+// With five runs a side that share is at least one in 126, which noise reaches as often.
+// The p-value of Student's t test, times the number of metrics, must therefore be as small.
 type permuted struct {
 	before  int // runs on the first side
 	metrics []centred
 }
 
-// centred are a metric's values of all runs, less their mean.
+// centred holds a metric's values of all runs, less their mean.
 type centred struct {
 	values  []float64
 	squares float64 // their sum
@@ -118,13 +118,13 @@ func nextCombination(chosen []int, n int) bool {
 	return false
 }
 
-// least is the share of what matters that the standard error is increased by, so that
-// values that agree by chance do not stand out. See Tusher, Tibshirani and Chu,
-// Significance analysis of microarrays, 2001.
+// leastError is the share of the difference that matters by which distance increases the
+// standard error, so that values that agree by chance do not stand out. See Tusher,
+// Tibshirani and Chu, Significance analysis of microarrays, 2001.
 const leastError = 0.05
 
-// distance returns how clearly the chosen values differ from the others: the difference
-// of the means in standard errors, or none where it does not matter.
+// distance returns how clearly the chosen values differ from the others: the difference of
+// the means in standard errors, or 0 if the difference does not matter.
 func (m *centred) distance(chosen []int) float64 {
 	shift, standardError := m.divided(chosen)
 	if !(shift > m.matters) {

@@ -29,11 +29,11 @@ type Run struct {
 	// Work is how much work the run did, in any unit; zero if unknown. If all
 	// runs have it, totals are compared per unit of work.
 	Work float64
-	// Allocated bounds what the run allocated, in bytes, where the caller knows more than
-	// the collections and their Process show.
+	// Allocated bounds the bytes that the run allocated, if the caller knows more than the
+	// collections and their Process show.
 	Allocated gc.Opt[Bounds]
-	// From and To narrow the time that is looked at. The caller sets them before it
-	// adds the collections of a part of the trace only.
+	// From and To limit the run to a part of the trace. The caller sets them before it adds
+	// the collections of that part.
 	From, To gc.Opt[time.Duration]
 
 	// Collections counts all collections, including those that are not
@@ -46,7 +46,7 @@ type Run struct {
 	// with it the program's start-up.
 	FromStart bool
 
-	sums    stats.Summary // which know what is allocated after the last collection
+	sums    stats.Summary // with the allocation after the last collection
 	exact   float64       // bytes that collections count exactly, all allocated after From
 	samples []sample
 	first   gc.Opt[time.Duration]
@@ -248,8 +248,8 @@ func (r *Run) figures(positions []int, scratch []float64) figures {
 	return f
 }
 
-// allocatedBounds bounds what was allocated until the end of the whole run, or only
-// until the last of some of its collections.
+// allocatedBounds bounds the bytes allocated up to the end of the whole run, or only up to
+// the last of some of its collections.
 func (r *Run) allocatedBounds(f *figures, whole bool) Bounds {
 	switch known := Exactly(f.total(f.allocated)); {
 	case !whole || r.Collections > len(r.samples):
@@ -271,7 +271,7 @@ func (r *Run) allocatedBounds(f *figures, whole bool) Bounds {
 	return bounds
 }
 
-// estimate returns what the run is likely to have allocated; NaN if nothing is known.
+// estimate returns the bytes that the run likely allocated; NaN if nothing is known.
 func (r *Run) estimate() float64 {
 	if b, known := r.Allocated.Get(); known {
 		return b.Low

@@ -15,9 +15,9 @@ func (c *Comparison) bound() {
 	}
 }
 
-// rank sets the intervals from the differences of all pairs of runs. The lower ends
-// come from the values that make the change smallest, and the upper ends from those
-// that make it largest, because the ends of all runs may hide the same amount.
+// rank sets the intervals from the differences of all pairs of runs. The lower ends come
+// from the values that make the change smallest, and the upper ends from the values that
+// make it largest, because the ends of all runs may hide the same amount.
 func (ch *Change) rank(t *table) {
 	before, after := t.least()
 	ch.shift.Low, ch.wide.Low, _ = hodgesLehmann(before, after, 1-outside)

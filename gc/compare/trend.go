@@ -13,7 +13,7 @@ type Trend struct {
 	Most   []float64 // upper bounds of the values, equal to them where they are exact
 	Steps  []Step
 
-	scale float64 // what the totals of a median run are divided by
+	scale float64 // divisor of the totals of a median run
 	open  bool    // whether the bounds leave more than the band open
 	apart float64 // the mean distance between the values
 }
@@ -22,7 +22,7 @@ type Trend struct {
 type Step struct {
 	Run           int // the first after the change
 	Before, After float64
-	Percent       float64 // relative to Before; NaN where the ends of runs hide more than matters
+	Percent       float64 // relative to Before; NaN if the ends of runs may hide more than matters
 }
 
 // MinTrend is the number of runs needed to find a change among them. Of fewer, more
@@ -82,8 +82,8 @@ func (t *Trend) Known() int {
 	return n
 }
 
-// EndUnknown reports whether what runs did after their last collections, which their traces
-// do not show, exceeds what matters.
+// EndUnknown reports whether the runs may have done more after their last collections,
+// which their traces do not show, than a change that matters.
 func (t *Trend) EndUnknown() bool { return t.open }
 
 // Verdict returns Changed, NoChange or CannotTell.
@@ -97,9 +97,9 @@ func (t *Trend) Verdict() Verdict {
 	return NoChange
 }
 
-// TrendsVerdict returns the verdict of the primary metrics: changed where one has, cannot
-// tell where the ends of runs hide one, and no change where all others that can be judged
-// have none.
+// TrendsVerdict returns the verdict of the primary metrics: Changed if one has a step,
+// CannotTell if the ends of runs may hide one, and NoChange if no metric that can be judged
+// has one.
 func TrendsVerdict(trends []Trend) Verdict {
 	verdict, hidden := CannotTell, false
 	for i := range trends {
@@ -151,9 +151,9 @@ func (t *Trend) find() {
 	}
 }
 
-// stepping reports which of the primary metrics have a step: those for which less than
-// the share Alpha of the orders of the runs divide any primary metric as clearly.
-// Testing the metrics together keeps the share of false alarms of all.
+// stepping reports which of the primary metrics have a step: at most the share Alpha of the
+// orders of the runs divides any primary metric as clearly. Testing the metrics together
+// bounds the share of false alarms over all of them.
 func stepping(trends []Trend, runs int) map[int]bool {
 	observed := make(map[int]float64)
 	order := make([]int, runs)
@@ -189,8 +189,8 @@ func stepping(trends []Trend, runs int) map[int]bool {
 }
 
 // division returns how clearly runs in this order divide: the energy of the best division
-// relative to the distances between all values, so that metrics can be compared; none if
-// its two levels do not differ by what matters.
+// relative to the distances between all values, so that metrics can be compared; 0 if its
+// two levels do not differ by enough to matter.
 func (t *Trend) division(order []int, scratch []float64) float64 {
 	values := scratch[:0]
 	for _, i := range order {

@@ -59,17 +59,17 @@ type Finalization struct {
 	Waits         int64
 	Queued        time.Duration
 	LongestQueued time.Duration
-	// Unfinished is what the thread runs that has not ended; unknown if it runs none.
+	// Unfinished describes the run that has not ended; unknown if the thread is idle.
 	Unfinished gc.Opt[Unfinished]
 }
 
 // Unfinished is a run of the finalizer thread without an end.
 type Unfinished struct {
 	Since time.Duration
-	// Waiting counts the objects that collections have found since the run before it
-	// ended, less those that the thread is known to have finalized.
+	// Waiting counts the objects that collections found since the previous run ended, less
+	// the ones that the thread is known to have finalized.
 	Waiting int64
-	// Last is when it last began to finalize an object; unknown without FinalizeObject.
+	// Last is the time of the latest FinalizeObject; unknown if the trace has none.
 	Last gc.Opt[time.Duration]
 }
 

@@ -14,11 +14,10 @@ type Rate struct {
 // Known reports whether the rate is known.
 func (r Rate) Known() bool { return r.Certainty != gc.Uncertain }
 
-// Allocated returns what the process allocated: what its collections count and what is
-// known of the time after the latest of them. A lower bound leaves out by how much estimates
-// in it may be too large. Of a part of the trace it is what the
-// collections in it count, an estimate, because the first of them also counts what was
-// allocated before From.
+// Allocated returns the bytes that the process allocated: the ones counted by collections,
+// and the ones known from after the latest collection. A lower bound is reduced by the
+// error of the estimates in it. For a part of the trace, it returns an estimate from the
+// collections alone, because the first of them also counts bytes allocated before From.
 func (p *Summary) Allocated() Bytes {
 	sum := p.all.Allocated
 	switch {
@@ -34,7 +33,7 @@ func (p *Summary) Allocated() Bytes {
 	return sum
 }
 
-// follow notes the times between which allocation is known.
+// follow notes the time span in which allocation is known.
 func (p *Summary) follow(c *gc.Collection) {
 	start := c.Start.Or(c.End.Or(p.lastStart))
 	if p.all.Count == 1 {
@@ -45,17 +44,17 @@ func (p *Summary) follow(c *gc.Collection) {
 	p.lastStart = max(p.lastStart, start)
 }
 
-// narrowed reports whether the summary is of a part of the time that the process was
+// narrowed reports whether From and To leave out a part of the time that the process was
 // watched.
 func (p *Summary) narrowed() bool {
 	from, to := p.From.Or(p.Process.Started), p.To.Or(p.Process.Stopped)
 	return from > p.Process.Started || to < p.Process.Stopped
 }
 
-// AllocationRate returns the bytes allocated per second of the time for which they are
-// known. It begins with the process, or with the first collection if part of what that one
-// counts was allocated before the trace or before From. It ends with the latest collection,
-// or with the process if what follows was recorded.
+// AllocationRate returns the bytes allocated per second of the time in which they are
+// known. That time begins with the process, or with the first collection if that one also
+// counts bytes allocated before the trace or before From. It ends with the latest
+// collection, or with the process if allocation after that collection was recorded.
 func (p *Summary) AllocationRate() Rate {
 	if p.Process == nil {
 		return Rate{}
@@ -70,7 +69,7 @@ func (p *Summary) AllocationRate() Rate {
 		sum.addTail(tail)
 		until = max(until, tail.Until)
 		if is != gc.LowerBound {
-			// Of the time after the latest collection the rate may be lower or higher.
+			// After the latest collection the rate may be lower or higher.
 			is = min(sum.Certainty(), gc.Estimate)
 		}
 	}

@@ -8,9 +8,9 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// A Bottleneck is an interval in which the program ran for less than a given
-// share of the time and was paused, or suspended for anything else, for the rest. It begins and ends with a
-// pause, and is as long as possible.
+// A Bottleneck is an interval in which the program ran for less than a given share of the
+// time and was suspended for the rest, by GC pauses or anything else. It begins and ends
+// with a suspension, and is as long as possible.
 type Bottleneck struct {
 	From, To time.Duration
 	Pause    time.Duration // of collections
@@ -80,8 +80,8 @@ func (b *Bottlenecks) Add(c *gc.Collection) {
 	b.spans.add(c)
 }
 
-// AddOutside adds the suspensions outside collections that came with a collection which
-// is not added itself.
+// AddOutside adds the suspensions outside collections of a collection that is not added
+// itself.
 func (b *Bottlenecks) AddOutside(all []gc.Outside) { b.spans.addOutside(all) }
 
 // All returns the intervals in the collections so far, at most 1,000, beginning with

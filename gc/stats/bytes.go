@@ -21,13 +21,13 @@ type Bytes struct {
 	unbounded    bool    // nothing limits by how much it may be larger
 }
 
-// near is the part of a sum within which its bounds must lie for it to count as exact: a
-// quarter of a percent. What the runtime itself counts differs from the sizes in its events
-// by up to 0.3 % more, because of the filler at the end of each allocation context.
+// near is the divisor of a sum that yields the largest error of an exact sum: a quarter of
+// a percent. The runtime's own count exceeds the sizes in its events by up to another 0.3
+// %, the filler at the ends of allocation contexts.
 const near = 400
 
-// Certainty returns how reliable the sum is: exact if it is known within half a percent, a
-// lower bound if a part of it is unknown, even where another part is estimated.
+// Certainty returns how reliable the sum is: exact if it is known within half a percent,
+// and a lower bound if any part of it is unknown, even if another part is an estimate.
 func (b *Bytes) Certainty() gc.Certainty {
 	switch {
 	case b.Known == 0:
@@ -41,14 +41,14 @@ func (b *Bytes) Certainty() gc.Certainty {
 	}
 }
 
-// spread returns by how much the sum may be wrong where deviations are independent.
+// spread returns how far independent deviations may move the sum.
 func (b *Bytes) spread() int64 { return int64(min(2*math.Sqrt(b.squares), math.MaxInt64/2)) }
 
 // Min returns a lower bound of the true sum, 0 where nothing is known.
 func (b *Bytes) Min() int64 { return max(0, b.Sum-saturate.Add(b.below, b.spread())) }
 
-// atLeast returns the sum without what estimates in it may be too large, because a lower
-// bound must hold.
+// atLeast returns the sum less the error of the estimates in it, because a lower bound must
+// hold.
 func (b *Bytes) atLeast() Bytes {
 	least := b.Min()
 	return Bytes{
@@ -74,11 +74,11 @@ func (b *Bytes) add(v gc.Opt[int64], is gc.Certainty, affected bool) {
 	b.unbounded = b.unbounded || is != gc.Exact
 }
 
-// tickShare is the part of a collection's allocation ticks by which they may be wrong: where
-// many threads allocate, allocation contexts are left half empty.
+// tickShare is the divisor of the allocation ticks of a collection that yields their error:
+// many threads leave allocation contexts half empty.
 const tickShare = 16
 
-// addAllocated adds what was allocated before a collection, from the histories, or else
+// addAllocated adds the bytes allocated before a collection, from the histories, or else
 // from allocation ticks.
 func (b *Bytes) addAllocated(c *gc.Collection) {
 	v, known := c.Allocated.Get()
@@ -104,7 +104,8 @@ func (b *Bytes) count(v int64, is gc.Certainty, affected bool) {
 	b.unbounded = b.unbounded || affected
 }
 
-// bound adds the bounds of a size. Those from allocation ticks are independent of others.
+// bound adds the bounds of a size. Bounds from allocation ticks are independent of each
+// other.
 func (b *Bytes) bound(v, low, high int64, ticked bool) {
 	if ticked {
 		b.squares += square(max(v-low, high-v))
@@ -116,7 +117,7 @@ func (b *Bytes) bound(v, low, high int64, ticked bool) {
 
 func square(v int64) float64 { return float64(v) * float64(v) }
 
-// addTail adds what was allocated after the latest collection.
+// addTail adds the allocation after the latest collection.
 func (b *Bytes) addTail(t gc.Tail) {
 	most, bounded := t.Max.Get()
 	switch {

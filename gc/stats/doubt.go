@@ -7,16 +7,16 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-// doubt bounds the pauses that are not in the trace: of collections whose pauses are not
-// all known, and of those that events were lost near.
+// doubt bounds the pauses that the trace does not show: of collections with unknown pauses,
+// and of collections near lost events.
 type doubt struct {
-	total   time.Duration // that may have been paused, and is not known to have been
+	total   time.Duration // that threads may have been paused beyond the known pauses
 	longest time.Duration // that a single pause may have taken
-	passed  time.Duration // up to which the collections so far account for the time
+	passed  time.Duration // end of the time that the collections so far account for
 }
 
-// add adds the next collection in order of their start. What is not known of its pauses
-// lies between the end of the collection before it and its own.
+// add adds the next collection in order of their start. Its unknown pauses lie between the
+// end of the previous collection and its own end.
 func (d *doubt) add(c *gc.Collection, began time.Duration) {
 	from := max(d.passed, began)
 	end := c.End.Or(0)
@@ -40,11 +40,11 @@ func (d *doubt) add(c *gc.Collection, began time.Duration) {
 	d.longest = max(d.longest, saturate.Add(unknown, c.Pause().Or(0)))
 }
 
-// PauseBounds returns the share of the watched time that pauses took at least and at most,
-// in percent, and how long the longest can have been. They are those of PauseShare and of
-// Totals if all pauses are known. Otherwise the time after the last collection is in doubt
-// too in a trace with holes, because another one may be missing there. They are unknown if
-// no time was watched.
+// PauseBounds returns the least and the most percent of the watched time that pauses can
+// have taken, and the longest that a pause can have been. If all pauses are known, the
+// bounds are the figures of PauseShare and Totals. Otherwise, in a trace with holes, the
+// time after the last collection counts as possible pause too, because a collection may be
+// missing there. The shares are unknown if no time was watched.
 func (p *Summary) PauseBounds(holes bool) (least, most gc.Opt[float64], longest time.Duration) {
 	all, d := p.All(), p.doubt
 	if holes && all.PauseAtLeast() {

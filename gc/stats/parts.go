@@ -9,7 +9,7 @@ import (
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
-// A Part is what the pause of a collection was spent on.
+// A Part is a step of a collection's pause.
 type Part uint8
 
 // The parts of pauses, in the order in which collections come to them.
@@ -45,15 +45,14 @@ func (p Part) String() string {
 	return fmt.Sprintf("Part(%d)", uint8(p))
 }
 
-// partOfPhase is the part that each phase which the runtime times belongs to. Marking from
-// roots is divided by the events of marking.
+// partOfPhase maps the phases that the runtime times to parts. Marking from roots is
+// missing because the events of marking divide it further.
 var partOfPhase = map[string]Part{
 	"MarkShortWeak": ScanWeak, "MarkLongWeak": ScanWeak, "MarkScanFinalization": MarkFinalizers,
 	"Plan": Planning, "Relocate": Relocating, "Compact": Compacting, "Sweep": Sweeping,
 }
 
-// partOfRoot is the part that marking from each kind of root belongs to; others are
-// MarkOther.
+// partOfRoot maps kinds of roots to the part of marking from them; others are MarkOther.
 var partOfRoot = map[clr.RootType]Part{
 	clr.RootTypeStack: MarkStacks, clr.RootTypeHandles: MarkHandles, clr.RootTypeSizedRef: MarkHandles, clr.RootTypeOlder: MarkOlder,
 	clr.RootTypeDependentHandles: MarkDependent, clr.RootTypeFinalizeQueue: MarkFinalizers, clr.RootTypeNewFQ: MarkFinalizers,
@@ -90,7 +89,7 @@ func (d *Division) sum() time.Duration {
 	return sum
 }
 
-// addPhases adds the phases that the runtime timed of a pause without its suspension.
+// addPhases adds the phases that the runtime timed; rest is the pause without suspending.
 func (d *Division) addPhases(c *gc.Collection, rest time.Duration) {
 	remainder := Outside
 	marking := time.Duration(0)
@@ -112,10 +111,10 @@ func (d *Division) addPhases(c *gc.Collection, rest time.Duration) {
 	d[remainder] += rest
 }
 
-// addRoots divides the time of marking among the kinds of roots. Without times of phases,
-// the events alone show the time: all they have is added, up to most. With them, the
-// marking of dead objects with finalizers is a phase of its own, and what the events do
-// not account for is other marking.
+// addRoots divides the time of marking, at most most, among the kinds of roots. If the
+// events of marking stand alone, it adds all of their times. Otherwise the runtime also
+// timed the phases: marking of dead objects with finalizers is a phase of its own, and time
+// beyond the events is other marking.
 func (d *Division) addRoots(c *gc.Collection, most time.Duration, alone bool) {
 	var of Division
 	for _, r := range Roots(c) {
@@ -152,8 +151,8 @@ type Root struct {
 
 // Roots returns the marking of a collection by kind of root.
 //
-// The runtime raises the event of mark overflow inside the scan of dependent handles,
-// also where that scan only drained the mark queue: the time since the event before it
+// The runtime raises the event of mark overflow inside the scan of dependent handles, even
+// if that scan only drained the mark queue. The time since the previous event therefore
 // belongs to both, and is divided by the bytes that each marked. See gc.cpp,
 // scan_dependent_handles and process_mark_overflow.
 func Roots(c *gc.Collection) []Root {
@@ -221,7 +220,7 @@ type Spent struct {
 	longest [outliers]spell
 }
 
-// outliers is how many pauses must not decide what pauses are spent on.
+// outliers is the number of pauses that Usual may leave out.
 const outliers = 2
 
 // A spell is a part of one pause.
@@ -243,9 +242,9 @@ func (s *Spent) Add(took, pause time.Duration) {
 // Share returns the part's share of all pauses, in percent.
 func (s *Spent) Share() float64 { return share(s.Sum, s.Pause) }
 
-// Usual returns the part's share, in percent, of all pauses or without the two that have
-// the most of it, whichever is less: one thread that waits for a processor makes a step
-// of one collection longer than all others.
+// Usual returns the smaller of two shares, in percent: of all pauses, and of all but the
+// two with the most of the part. A thread that waits for a processor can make one step of
+// one collection longer than all others together.
 func (s *Spent) Usual() float64 {
 	sum, pause := s.Sum, s.Pause
 	for _, l := range s.longest {

@@ -18,8 +18,8 @@ var stallWindows = [numStallWindows]time.Duration{10 * time.Millisecond, 100 * t
 // is found, the shortest first.
 func StallWindows() []time.Duration { return slices.Clone(stallWindows[:]) }
 
-// A Stall is the worst interval of the length of one of the StallWindows: the
-// interval in which threads were paused, or suspended for anything else, the longest.
+// A Stall is the worst interval of the length of one of the StallWindows: the interval in
+// which threads were suspended the longest, by GC pauses or anything else.
 type Stall struct {
 	Window time.Duration
 	Pause  time.Duration // of collections
@@ -62,7 +62,8 @@ type span struct {
 }
 
 // before returns how long threads were suspended in the part of s before a time, and how
-// much of that for collections. In what was joined it takes all parts to be equal.
+// much of that for collections. It assumes that suspensions are spread evenly over joined
+// spans.
 func (s *span) before(at time.Duration) (suspended, pause time.Duration) {
 	length := s.to - s.from
 	part := min(length, max(0, at-s.from))
@@ -143,7 +144,7 @@ func (s *stalls) wait(p span) {
 	s.waiting += 1 - (behind - first)
 }
 
-// join makes s one with o, as long as both together.
+// join extends s by o, to at least the length of both suspensions.
 func (s *span) join(o span) {
 	s.from = min(s.from, o.from)
 	s.suspended = saturate.Add(s.suspended, o.suspended)
@@ -208,7 +209,7 @@ func (s *stalls) join(passed int) {
 	}
 }
 
-// with returns s, or a copy that has further suspensions outside collections.
+// with returns s, or a copy with further suspensions outside collections.
 func (s *stalls) with(outside []gc.Outside) *stalls {
 	if s.others == nil || len(outside) == 0 {
 		return s
@@ -219,14 +220,14 @@ func (s *stalls) with(outside []gc.Outside) *stalls {
 	return &all
 }
 
-// A scope is the time that is looked at.
+// A scope is the time within which suspensions count.
 type scope struct{ From, To gc.Opt[time.Duration] }
 
 // waits returns the spans that wait, in order.
 func (s *stalls) waits() []span { return s.spans[len(s.spans)-s.waiting:] }
 
-// worst returns the worst stretches of those windows that fit into the time
-// watched. The suspensions outside collections are those since the last one began.
+// worst returns the worst stretches of those windows that fit into the time watched.
+// outside are the suspensions since the last collection began.
 func (s *stalls) worst(watched time.Duration, outside []gc.Outside) []Stall {
 	s = s.with(outside)
 	var worst []Stall

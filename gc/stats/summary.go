@@ -48,8 +48,8 @@ type Summary struct {
 	doubt       doubt
 	there       gc.Opt[int64] // the heap before the first collection whose heap is known
 
-	sinceFirst            Bytes         // allocated, without what the first collection counts
-	firstCounted          bool          // the first collection counts what was allocated before it
+	sinceFirst            Bytes         // allocated, as counted by all collections but the first
+	firstCounted          bool          // the first collection counts the bytes allocated before it
 	firstStart, lastStart time.Duration // of collections
 }
 
@@ -139,8 +139,8 @@ func (p *Summary) Add(c *gc.Collection) {
 	}
 }
 
-// AddOutside adds the suspensions outside collections that came with a collection which
-// does not count itself: those may lie in the time that is looked at.
+// AddOutside adds the suspensions outside collections of a collection that is not added
+// itself, because they may still lie between From and To.
 func (p *Summary) AddOutside(all []gc.Outside) {
 	if !p.SumsOnly {
 		p.suspended.others = &scope{p.From, p.To}

@@ -14,7 +14,7 @@ type Totals struct {
 	Incomplete int // whose start, end, statistics or pauses are missing
 	Affected   int // whose figures may be affected by lost events
 	Induced    int // requested by the program
-	HeapDumps  int // that sessions made the runtime run
+	HeapDumps  int // requested by trace sessions, to write the heap
 
 	Pause        Distribution  // of the collections whose pause is known
 	Suspend      time.Duration // of Pause, until all threads were suspended
@@ -75,9 +75,9 @@ func (t *Totals) PausesUnknown() int { return t.Count - t.Pause.Count() }
 // may have been of more.
 func (t *Totals) PauseAtLeast() bool { return t.PausesUnknown() > 0 || t.Affected > 0 }
 
-// Induced reports whether the program requested the collection with a form of
-// GC.Collect. Those that
-// GC.TryStartNoGCRegion needs have the same reason, and those for heap dumps too.
+// Induced reports whether the program requested the collection with a form of GC.Collect.
+// Collections for GC.TryStartNoGCRegion and for heap dumps have the same reason, but are
+// not induced.
 func Induced(c *gc.Collection) bool {
 	if ForNoGC(c) || c.HeapDump {
 		return false

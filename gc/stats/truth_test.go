@@ -60,7 +60,8 @@ func TestAllocatedAgainstTheRuntime(t *testing.T) {
 	}
 }
 
-// allocatedIn returns what the process with the most collections in a trace allocated.
+// allocatedIn returns the bytes allocated by the process with the most collections in a
+// trace.
 func allocatedIn(t *testing.T, path string) stats.Bytes {
 	t.Helper()
 	in, err := open.File(path, open.Options{Want: gc.Wants})

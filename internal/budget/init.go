@@ -47,7 +47,7 @@ func FromRuns(runs []*compare.Run) *Budget {
 type sample struct {
 	metric *compare.Metric
 	basis  compare.Basis
-	scale  float64   // what the totals of a median run are divided by
+	scale  float64   // divisor of the totals of a median run
 	values []float64 // upper bounds
 	enough bool      // whether all runs have pauses enough for the metric
 }
