@@ -183,8 +183,11 @@ func (r *opening) missing() string {
 	if r.Lost.Cut {
 		parts = append(parts, "the trace is truncated")
 	}
-	if r.Lost.Events > 0 {
-		parts = append(parts, units.Count(r.Lost.Events)+" events lost")
+	switch n := r.Lost.Events; {
+	case n == 1:
+		parts = append(parts, "1 event lost")
+	case n > 1:
+		parts = append(parts, units.Count(n)+" events lost")
 	}
 	if r.Lost.Damaged > 0 {
 		parts = append(parts, "parts of it cannot be read")

@@ -43,10 +43,10 @@ func notes(c *Comparison) []Note {
 		add("end", "What the runs allocated after their last collections is unknown: up to %s. %s", units.Bytes(int64(hidden)), recordEnd)
 	}
 	if b, a := fromStart(before), fromStart(after); b != a {
-		add("start_up", "%d of %d runs before and %d of %d after include the program's start-up.", b, len(before), a, len(after))
+		add("start_up", "Runs that include the program's start-up: %d of %d before, %d of %d after.", b, len(before), a, len(after))
 	}
 	if b, a := affected(before), affected(after); b+a > 0 {
-		add("loss", "Lost events may touch figures of %d collections before and %d after.", b, a)
+		add("loss", "Collections whose figures lost events may touch: %d before, %d after.", b, a)
 	}
 	for _, r := range slices.Concat(before, after) {
 		if r.Collections > len(r.samples) {

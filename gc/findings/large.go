@@ -266,8 +266,8 @@ func allocatorsWait(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: Warning, Confidence: High,
-		Description: fmt.Sprintf("Threads that allocate large objects waited for background GCs %s times: %s in total, %s at most.",
-			units.Count(w.Count), units.Duration(w.Total), units.Duration(w.Max)),
+		Description: fmt.Sprintf("Threads that allocate large objects waited for background GCs %s: %s in total, %s at most.",
+			plural(w.Count, "time"), units.Duration(w.Total), units.Duration(w.Max)),
 		Evidence: []Figure{{"waits", float64(w.Count)}, {"wait_ms", millis(w.Total)}, {"wait_max_ms", millis(w.Max)}},
 		Next: []Step{{
 			Action: ListCollections, Purpose: "see the background GCs", Kind: gc.Background, Generation: gc.Some(2),

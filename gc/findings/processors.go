@@ -147,8 +147,8 @@ func throttled(j *judgement) (Finding, bool) {
 	share := of(th.PauseTime, th.PauseCovered)
 	f := Finding{
 		Severity: j.costs(share), Confidence: Medium, weight: share,
-		Description: fmt.Sprintf("The container was throttled for %s, in %s of %s periods%s. Around the GC pauses, it was throttled %s of the time. All in all, %s.",
-			units.Duration(th.Time), units.Count(th.Throttled), units.Count(th.Periods), j.quota(), units.Percent(share), waited(&t)),
+		Description: fmt.Sprintf("The container was throttled for %s, in %s of %s%s. Around the GC pauses, it was throttled %s of the time. All in all, %s.",
+			units.Duration(th.Time), units.Count(th.Throttled), plural(int(th.Periods), "period"), j.quota(), units.Percent(share), waited(&t)),
 		Evidence: append([]Figure{
 			{"quota_periods", float64(th.Periods)},
 			{"throttled_periods", float64(th.Throttled)},

@@ -103,7 +103,7 @@ func serversCompete(j *judgement) (Finding, bool) {
 	}
 	return Finding{
 		Severity: min(Warning, j.costs(100)), Confidence: Medium,
-		Description: fmt.Sprintf("%d processes with server GC have %d heaps together on %d processors.", t.Servers, t.ServerHeaps, t.CPUs),
+		Description: fmt.Sprintf("%d processes with server GC have %d heaps together on %s.", t.Servers, t.ServerHeaps, plural(t.CPUs, "processor")),
 		Evidence:    []Figure{{"server_processes", float64(t.Servers)}, {"server_heaps", float64(t.ServerHeaps)}, {"processors", float64(t.CPUs)}},
 	}, true
 }

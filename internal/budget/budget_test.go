@@ -180,6 +180,17 @@ func TestWrite(t *testing.T) {
 	}
 }
 
+func TestWriteOneCheck(t *testing.T) {
+	var b strings.Builder
+	one := &Budget{Version: Version, Limits: map[string]float64{"pause_max_ms": 1}}
+	if err := Write(&b, "text", one.Check([]*compare.Run{run("a", 2*time.Millisecond, 1)}, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(b.String(), "Over the budget: 1 of 1 check over\n") {
+		t.Errorf("got %q", b.String())
+	}
+}
+
 func TestWriteJSON(t *testing.T) {
 	var b strings.Builder
 	if err := Write(&b, "json", hostile()); err != nil {

@@ -100,11 +100,11 @@ func (r *Result) summary() string {
 			unknown++
 		}
 	}
-	text := fmt.Sprintf("%s: %d of %d checks over", capital(words[r.Status]), over, len(r.Checks))
+	said := fmt.Sprintf("%s: %d of %s over", capital(words[r.Status]), over, text.Counted(len(r.Checks), "check"))
 	if unknown > 0 {
-		text += fmt.Sprintf(", %d inconclusive", unknown)
+		said += fmt.Sprintf(", %d inconclusive", unknown)
 	}
-	return text
+	return said
 }
 
 func capital(s string) string { return strings.ToUpper(s[:1]) + s[1:] }

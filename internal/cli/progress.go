@@ -116,7 +116,7 @@ func progressLine(read, size, collections int64, elapsed time.Duration) string {
 	}
 	fmt.Fprintf(&b, ", %s/s", units.Bytes(int64(speed)))
 	if collections > 0 {
-		fmt.Fprintf(&b, ", %d collections", collections)
+		b.WriteString(", " + text.Plural(collections, "collection", "collections"))
 	}
 	if size > 0 && speed > 0 {
 		left := time.Duration(float64(size-read) / speed * float64(time.Second))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 // amounts is a flag that takes the amount of work of each run.
@@ -31,7 +32,7 @@ func (a amounts) apply(command string, runs []*compare.Run) error {
 		return nil
 	}
 	if len(a) != len(runs) {
-		return &usageError{fmt.Errorf("--work needs a number for each run: %d given, %d runs", len(a), len(runs)), command}
+		return &usageError{fmt.Errorf("--work needs a number for each run: %d given, %s", len(a), text.Counted(len(runs), "run")), command}
 	}
 	for i, run := range runs {
 		if !(a[i] > 0) || math.IsInf(a[i], 0) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
@@ -44,6 +45,13 @@ func TestWorkFinder(t *testing.T) {
 		if got != test.want || (err == nil) != (test.wrong == "") || err != nil && !strings.Contains(err.Error(), test.wrong) {
 			t.Errorf("%s: %v (%v), want %v", test.name, got, err, test.want)
 		}
+	}
+}
+
+func TestAmountsPerRun(t *testing.T) {
+	err := amounts{1, 2}.apply("check", []*compare.Run{{Name: "a"}})
+	if want := "--work needs a number for each run: 2 given, 1 run"; err == nil || !strings.HasPrefix(err.Error(), want+";") {
+		t.Errorf("got %v, want %q", err, want)
 	}
 }
 

@@ -102,8 +102,8 @@ func (c *Case) writePhases(p *text.Page) {
 	g.words("", 1, each(rows, func(i *background.Phase) string { return phaseWords[*i] }))
 	g.write(p)
 	if c.Phases.objects+c.Phases.overflows > 0 {
-		p.Prose("", units.Count(c.Phases.objects)+" objects on "+units.Count(c.Phases.pages)+
-			" pages were written to during marking and had to be marked again; the mark stack overflowed "+
+		p.Prose("", text.Plural(c.Phases.objects, "object", "objects")+" on "+text.Plural(c.Phases.pages, "page", "pages")+
+			" were written to during marking and had to be marked again; the mark stack overflowed "+
 			text.Plural(c.Phases.overflows, "time", "times")+".")
 	}
 }

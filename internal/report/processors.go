@@ -89,8 +89,8 @@ func (c *Case) writeProcessors(p *text.Page) {
 		units.Duration(t.Run), units.Duration(t.Wait), units.Percent(*share(t.Wait, t.Run+t.Wait)))
 	if l := process.Limits; l != nil && quota(l) > 0 {
 		th := t.Throttling.Or(gc.Throttling{})
-		says += fmt.Sprintf("; quota of %.3g processors, throttled for %s in %s of %s periods",
-			quota(l), units.Duration(th.Time), units.Count(th.Throttled), units.Count(th.Periods))
+		says += fmt.Sprintf("; quota of %.3g processors, throttled for %s in %s of %s",
+			quota(l), units.Duration(th.Time), units.Count(th.Throttled), text.Plural(th.Periods, "period", "periods"))
 	}
 	p.Prose("", says+".")
 }

@@ -237,10 +237,10 @@ func (m *model) trouble(process *watch.Process) string {
 		}
 	}
 	if process.Lost > 0 {
-		parts = append(parts, units.Count(process.Lost)+" events were lost because a buffer was full.")
+		parts = append(parts, text.Plural(int64(process.Lost), "event was", "events were")+" lost because a buffer was full.")
 	}
 	if process.Dropped > 0 {
-		parts = append(parts, units.Count(process.Dropped)+" collections are missing here: this machine was too busy.")
+		parts = append(parts, text.Plural(int64(process.Dropped), "collection is", "collections are")+" missing here: this machine was too busy.")
 	}
 	return strings.Join(parts, " ")
 }

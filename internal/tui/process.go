@@ -98,7 +98,7 @@ func (m *model) drawCollections(p *painter, process *watch.Process) {
 		heading = fmt.Sprintf("collections, %d back", m.back)
 	}
 	if n := len(severe(process.Findings)); n > 0 && !p.roomy() {
-		heading += fmt.Sprintf("; f shows %d findings", n)
+		heading += "; f shows " + text.Counted(n, "finding")
 	}
 	p.section(heading)
 	n := len(process.Recent)
