@@ -77,5 +77,8 @@ func (p *Summary) AllocationRate() Rate {
 	if span <= 0 || is == gc.Uncertain {
 		return Rate{}
 	}
+	if is == gc.LowerBound {
+		sum = sum.atLeast()
+	}
 	return Rate{float64(sum.Sum) / span.Seconds(), is}
 }

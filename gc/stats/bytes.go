@@ -2,6 +2,7 @@ package stats
 
 import (
 	"math"
+	"time"
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/saturate"
@@ -63,6 +64,26 @@ func (b *Bytes) Max() gc.Opt[int64] {
 		return gc.Opt[int64]{}
 	}
 	return gc.Some(saturate.Add(b.Sum, saturate.Add(b.above, b.spread())))
+}
+
+// AllocatedBefore returns what was allocated between the previous collection and c.
+func AllocatedBefore(c *gc.Collection) Bytes {
+	var b Bytes
+	b.addAllocated(c)
+	return b
+}
+
+// Per returns the sum over a length of time as a rate. A rate that is a lower bound leaves
+// out by how much estimates in the sum may be too large.
+func (b *Bytes) Per(d time.Duration) Rate {
+	is, sum := b.Certainty(), b.Sum
+	if d <= 0 || is == gc.Uncertain {
+		return Rate{}
+	}
+	if is == gc.LowerBound {
+		sum = b.Min()
+	}
+	return Rate{float64(sum) / d.Seconds(), is}
 }
 
 func (b *Bytes) add(v gc.Opt[int64], is gc.Certainty, affected bool) {
@@ -131,7 +152,8 @@ func (b *Bytes) addTail(t gc.Tail) {
 	b.unbounded = b.unbounded || !bounded
 }
 
-func (b *Bytes) merge(o Bytes) {
+// Merge adds another sum.
+func (b *Bytes) Merge(o Bytes) {
 	b.Sum = saturate.Add(b.Sum, o.Sum)
 	b.Known += o.Known
 	b.AtLeast = b.AtLeast || o.AtLeast

@@ -62,9 +62,9 @@ func (t *Totals) Merge(o *Totals) {
 	t.Pause.Merge(&o.Pause)
 	t.Suspend = saturate.Add(t.Suspend, o.Suspend)
 	t.SuspendKnown += o.SuspendKnown
-	t.Allocated.merge(o.Allocated)
-	t.Freed.merge(o.Freed)
-	t.Promoted.merge(o.Promoted)
+	t.Allocated.Merge(o.Allocated)
+	t.Freed.Merge(o.Freed)
+	t.Promoted.Merge(o.Promoted)
 }
 
 // PausesUnknown returns the number of collections whose pauses were not all

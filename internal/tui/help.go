@@ -7,7 +7,7 @@ var definitions = [][2]string{
 	{"paused %", "of the last 10 s, how long threads were paused for GCs"},
 	{"max ms", "the longest pause since gctrail attached; last ms: the latest one"},
 	{"GC/s", "collections a second, over the last 10 s"},
-	{"alloc MB/s", "allocated between collections, over about the last 10 s"},
+	{"alloc MB/s", "allocated between GCs, over about the last 10 s; > at least, ~ about"},
 	{"heap MB", "the heap after the latest collection, with free space in it"},
 	{"resident MB", "what the system counts; native: beyond the committed GC heap"},
 	{"gen0 to POH", "the same for each generation, large (LOH) and pinned (POH) objects"},

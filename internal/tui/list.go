@@ -35,7 +35,7 @@ var figureColumns = []column{
 	{heading: "last ms", width: 8, rank: 7, cell: lastPause},
 	{heading: "max ms", width: 8, rank: 2, cell: func(p *watch.Process) string { return optional(p.Longest, units.Millis) }},
 	{heading: "alloc MB/s", width: 12, rank: 3, cell: func(p *watch.Process) string {
-		return optional(p.Allocating, func(v float64) string { return units.MB(int64(v)) })
+		return allocating(p, units.MB)
 	}},
 	{heading: "heap MB", width: 9, cell: heapAfter},
 	{heading: "resident MB", width: 13, rank: 6, memory: true, cell: megabytes(func(p *watch.Process) gc.Opt[int64] { return p.Memory.RSS })},

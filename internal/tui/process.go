@@ -83,7 +83,7 @@ func sums(p *watch.Process) []string {
 		"max " + optional(p.Longest, units.Duration),
 	}
 	if p.Allocating.Known() {
-		parts = append(parts, "allocates "+units.Bytes(int64(p.Allocating.Or(0)))+"/s")
+		parts = append(parts, "allocates "+allocating(p, units.Bytes)+"/s")
 	}
 	return parts
 }
@@ -131,12 +131,20 @@ var facts = []fact{
 	{"before MB", 9, false, 4, func(c *watch.Collection) string { return optional(c.HeapBefore, units.MB) }},
 	{"after MB", 9, false, 1, func(c *watch.Collection) string { return optional(c.HeapAfter, units.MB) }},
 	{"promoted MB", 11, false, 7, func(c *watch.Collection) string { return optional(c.Promoted, units.MB) }},
-	{"freed MB", 9, false, 8, func(c *watch.Collection) string { return freedMarks[c.FreedQuality] + optional(c.Freed, units.MB) }},
+	{"freed MB", 9, false, 8, func(c *watch.Collection) string { return certaintyMarks[c.FreedQuality] + optional(c.Freed, units.MB) }},
 	{"suspend ms", 10, false, 9, func(c *watch.Collection) string { return optional(c.Suspend(), units.Millis) }},
 }
 
-// freedMarks are those of gctrail gcs: a lower bound, an estimate.
-var freedMarks = map[gc.Certainty]string{gc.LowerBound: ">", gc.Estimate: "~"}
+// allocating returns a process's allocation rate with its mark.
+func allocating(p *watch.Process, format func(int64) string) string {
+	if !p.Allocating.Known() {
+		return "-"
+	}
+	return certaintyMarks[p.Allocating.Certainty] + format(int64(p.Allocating.PerSecond))
+}
+
+// certaintyMarks are those of gctrail gcs: a lower bound, an estimate.
+var certaintyMarks = map[gc.Certainty]string{gc.LowerBound: ">", gc.Estimate: "~"}
 
 // what returns the generation and the kind of a collection.
 func what(c *watch.Collection) string {

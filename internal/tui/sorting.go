@@ -19,7 +19,7 @@ var sortings = []sorting{
 	{"max", "max ms", by(func(p *watch.Process) float64 { return float64(p.Longest.Or(0)) })},
 	{"rate", "GC/s", by(func(p *watch.Process) float64 { return p.Rate })},
 	{"gcs", "GCs", by(func(p *watch.Process) float64 { return float64(p.Collections) })},
-	{"alloc", "alloc MB/s", by(func(p *watch.Process) float64 { return p.Allocating.Or(0) })},
+	{"alloc", "alloc MB/s", by(func(p *watch.Process) float64 { return p.Allocating.PerSecond })},
 	{"heap", "heap MB", by(heapOf)},
 	{"resident", "resident MB", by(func(p *watch.Process) float64 { return float64(p.Memory.RSS.Or(0)) })},
 	{"name", "name", func(a, b *watch.Process) int { return cmp.Compare(a.Name, b.Name) }},

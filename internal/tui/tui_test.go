@@ -22,6 +22,7 @@ import (
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/watch"
 	"github.com/gctrail/gctrail/live"
@@ -135,7 +136,7 @@ func sum(p *watch.Process) {
 	p.Collections = len(p.Recent)
 	p.Heap.After, p.Heap.Committed = p.Last.HeapAfter, p.Last.CommittedAfter
 	p.ByGeneration = [3]int{60, 20, 20}
-	p.Paused, p.PausedInAll, p.Rate, p.Allocating = gc.Some(6.54), gc.Some(7.2), 1.7, gc.Some(65.2e6)
+	p.Paused, p.PausedInAll, p.Rate, p.Allocating = gc.Some(6.54), gc.Some(7.2), 1.7, stats.Rate{PerSecond: 65.2e6, Certainty: gc.Estimate}
 	p.P99, p.Longest = gc.Some(41*time.Millisecond), gc.Some(42*time.Millisecond)
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
@@ -112,21 +113,17 @@ type allocation struct {
 	points []point // by time; the first is the base
 }
 
-// A point is the end of a collection, with the bytes allocated since the one before.
+// A point is the end of a collection, with what was allocated since the one before.
 type point struct {
 	at        time.Time
-	allocated gc.Opt[int64]
+	allocated stats.Bytes
 }
 
 // maxPoints bounds the collections of a rate: with more, the window is shorter.
 const maxPoints = 1000
 
 func (a *allocation) add(c *Collection) {
-	allocated := c.Allocated
-	if !allocated.Known() {
-		allocated = c.AllocatedTicks
-	}
-	a.points = append(a.points, point{c.Ended, allocated})
+	a.points = append(a.points, point{c.Ended, stats.AllocatedBefore(c.Collection)})
 	drop := max(0, len(a.points)-maxPoints)
 	for drop+2 < len(a.points) && c.Ended.Sub(a.points[drop+1].at) >= Window {
 		drop++
@@ -134,23 +131,22 @@ func (a *allocation) add(c *Collection) {
 	a.points = append(a.points[:0], a.points[drop:]...)
 }
 
-// at returns the rate in bytes a second at a time: unknown before the second
-// collection. While there is none, less than one budget is allocated, so that
-// the rate falls.
-func (a *allocation) at(now time.Time) gc.Opt[float64] {
+// at returns the rate at a time: unknown before the second collection. While there is
+// none, less than one budget is allocated, so that the rate falls; because less than that
+// may be allocated, too, it is then an estimate.
+func (a *allocation) at(now time.Time) stats.Rate {
 	if len(a.points) < 2 {
-		return gc.Opt[float64]{}
+		return stats.Rate{}
 	}
-	var sum int64
-	known := false
-	for _, p := range a.points[1:] {
-		sum += max(0, p.allocated.Or(0))
-		known = known || p.allocated.Known()
+	var sum stats.Bytes
+	for i := range a.points[1:] {
+		sum.Merge(a.points[1+i].allocated)
 	}
 	last := a.points[len(a.points)-1].at
-	span := max(last.Sub(a.points[0].at), now.Sub(last))
-	if !known || span <= 0 {
-		return gc.Opt[float64]{}
+	span, since := last.Sub(a.points[0].at), now.Sub(last)
+	rate := sum.Per(max(span, since))
+	if since > span && rate.Known() {
+		rate.Certainty = gc.Estimate
 	}
-	return gc.Some(float64(sum) / span.Seconds())
+	return rate
 }

@@ -111,6 +111,7 @@ func (r *row) take(u *live.Update, err error, now time.Time) []*News {
 	var news []*News
 	if u.Dropped > 0 {
 		r.dropped += u.Dropped
+		r.rate = allocation{} // what the dropped collections counted is unknown
 		news = append(news, &News{ID: r.id, Process: r.process, Dropped: u.Dropped})
 	}
 	switch u.Kind {

@@ -31,16 +31,16 @@ type Process struct {
 	PausedInAll  gc.Opt[float64] // percent; unknown if events were lost
 	Longest      gc.Opt[time.Duration]
 	P99          gc.Opt[time.Duration]
-	Rate         float64         // collections a second, in the last Window
-	Allocating   gc.Opt[float64] // bytes a second, between the collections of about the last Window
-	Last         *Collection     // the latest
-	Heap         stats.Heap      // as far as collections told of it
-	Sized        *Collection     // the latest with sizes of the generations
-	Memory       procmem.Sample  // the latest; of Options.Memory
-	Recent       []*Collection   // oldest first
-	History      []Second        // oldest first, up to that of Until
-	Until        time.Time       // up to when it was watched
-	Verdict      string          // empty before the first collection
+	Rate         float64        // collections a second, in the last Window
+	Allocating   stats.Rate     // between the collections of about the last Window
+	Last         *Collection    // the latest
+	Heap         stats.Heap     // as far as collections told of it
+	Sized        *Collection    // the latest with sizes of the generations
+	Memory       procmem.Sample // the latest; of Options.Memory
+	Recent       []*Collection  // oldest first
+	History      []Second       // oldest first, up to that of Until
+	Until        time.Time      // up to when it was watched
+	Verdict      string         // empty before the first collection
 	Code         findings.Code
 	Findings     []findings.Finding
 	Dropped      int    // collections that are counted in no figure

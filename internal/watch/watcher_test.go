@@ -15,6 +15,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/watch"
 	"github.com/gctrail/gctrail/live"
 )
@@ -177,7 +178,7 @@ func TestFigures(t *testing.T) {
 		if p.PausedInAll.Or(0) < 9.9 || p.PausedInAll.Or(0) > 10.1 {
 			t.Errorf("paused %v %% in all", p.PausedInAll.Or(0))
 		}
-		if p.Allocating != gc.Some(20e6) {
+		if p.Allocating != (stats.Rate{PerSecond: 20e6, Certainty: gc.Exact}) {
 			t.Errorf("allocates %v bytes a second", p.Allocating)
 		}
 		if !strings.Contains(p.Verdict, "10.0 %") || len(p.Findings) == 0 {
@@ -189,7 +190,7 @@ func TestFigures(t *testing.T) {
 		}
 
 		p = only(t, after(w, 80*time.Second))
-		if p.Paused != gc.Some(0.0) || p.Rate != 0 || p.PausedInAll.Or(0) > 2.1 || p.Allocating.Or(0) > 3e6 {
+		if p.Paused != gc.Some(0.0) || p.Rate != 0 || p.PausedInAll.Or(0) > 2.1 || p.Allocating.PerSecond > 3e6 || p.Allocating.Certainty != gc.Estimate {
 			t.Errorf("when idle: paused %v %%, %v %% in all, %v a second, allocates %v", p.Paused, p.PausedInAll, p.Rate, p.Allocating)
 		}
 	})
