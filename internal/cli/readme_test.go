@@ -3,6 +3,8 @@ package cli
 import (
 	"bytes"
 	"os"
+	"os/exec"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -61,4 +63,47 @@ func TestReadmeReport(t *testing.T) {
 		}
 		rest = rest[i+1:]
 	}
+}
+
+// TestEmitDocument compares the collections that docs/emit.md shows with the ones that its
+// commands print now. Times differ from run to run, so only their form is compared.
+func TestEmitDocument(t *testing.T) {
+	document, err := os.ReadFile("../../docs/emit.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, shown, _ := strings.Cut(string(document), "$ gctrail gcs made-up.nettrace\n")
+	shown, _, found := strings.Cut(shown, "…")
+	if !found {
+		t.Fatal("docs/emit.md shows no collections")
+	}
+	trace := filepath.Join(t.TempDir(), "made-up.nettrace")
+	emit := exec.CommandContext(t.Context(), "go", "run", "../../examples/emit", "-o", trace, "-collections", "12")
+	if out, err := emit.CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	printed, talk, code := on(t, 0, "gcs", trace)
+	if code != exitDone {
+		t.Fatalf("exit %d: %s", code, talk)
+	}
+	lines := strings.Split(printed, "\n")
+	for i, line := range strings.Split(strings.TrimRight(shown, " \n"), "\n") {
+		if got, want := withoutTimes(strings.Fields(line), i), withoutTimes(strings.Fields(lines[i]), i); !slices.Equal(got, want) {
+			t.Errorf("line %d of the list is %q here, and %q in docs/emit.md", i+1, want, got)
+		}
+	}
+}
+
+// threeDigits matches a number as lists print it.
+var threeDigits = regexp.MustCompile(`^(0|0\.\d{3}|\d\.\d{2}|\d{2}\.\d|[\d,]{3,})$`)
+
+// withoutTimes replaces the times of a row of gcs by a mark of their form; line 0 has the
+// headings.
+func withoutTimes(row []string, line int) []string {
+	for _, at := range []int{1, 5, 6} { // start, pause and suspend
+		if line > 0 && at < len(row) && threeDigits.MatchString(row[at]) {
+			row[at] = "three digits"
+		}
+	}
+	return row
 }
