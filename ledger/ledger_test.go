@@ -2,10 +2,8 @@ package ledger_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"encoding/json"
 	"errors"
-	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/ledger"
 )
 
@@ -183,21 +182,8 @@ func budget(r ledger.Record) ledger.Record {
 
 // TestVersion1 reads a ledger as version 1 wrote it.
 func TestVersion1(t *testing.T) {
-	packed, err := os.Open("testdata/version1.ledger.gz")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer packed.Close()
-	r, err := gzip.NewReader(packed)
-	if err != nil {
-		t.Fatal(err)
-	}
-	b, err := io.ReadAll(r)
-	if err != nil {
-		t.Fatal(err)
-	}
 	path := filepath.Join(t.TempDir(), "version1"+ledger.Suffix)
-	if err := os.WriteFile(path, b, 0o600); err != nil {
+	if err := os.WriteFile(path, nettracetest.Gunzip(t, "testdata/version1.ledger.gz"), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	l := open(t, path)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Gunzip returns what is packed in a file, such as the real traces in testdata.
+// Gunzip returns the unpacked content of a file, such as the real traces in testdata.
 func Gunzip(t testing.TB, path string) []byte {
 	t.Helper()
 	f, err := os.Open(path)

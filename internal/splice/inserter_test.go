@@ -2,15 +2,14 @@ package splice_test
 
 import (
 	"bytes"
-	"compress/gzip"
 	"errors"
 	"io"
 	"math/rand/v2"
-	"os"
 	"testing"
 	"testing/iotest"
 	"time"
 
+	"github.com/gctrail/gctrail/internal/nettracetest"
 	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
@@ -19,25 +18,6 @@ import (
 var inserted = [...]*trace.Descriptor{
 	{Provider: "other", ID: 1, Name: "One", Level: 4, Fields: []trace.Field{{Name: "N", Type: trace.Uint32}}},
 	{Provider: "other", ID: 2, Name: "Two", Level: 4, Fields: []trace.Field{{Name: "S", Type: trace.UTF16String}}},
-}
-
-// fixture returns a trace of testdata, unpacked.
-func fixture(t *testing.T, name string) []byte {
-	t.Helper()
-	f, err := os.Open("../../testdata/" + name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer f.Close()
-	z, err := gzip.NewReader(f)
-	if err != nil {
-		t.Fatal(err)
-	}
-	data, err := io.ReadAll(z)
-	if err != nil {
-		t.Fatal(err)
-	}
-	return data
 }
 
 // A dripping reader returns a few bytes at a time, and has an event inserted every now
@@ -100,7 +80,7 @@ func events(t *testing.T, data []byte) (own []seen, others int, info *trace.Info
 func TestInserter(t *testing.T) {
 	for _, name := range []string{"net10-wks-web-collect.nettrace.gz", "net8-srv-background.nettrace.gz", "net10-wks-pressure-collect.nettrace.gz"} {
 		for _, chunk := range []int{300, 64 << 10} {
-			whole := fixture(t, name)
+			whole := nettracetest.Gunzip(t, "../../testdata/"+name)
 			want, _, info := events(t, whole)
 			d := &dripping{data: whole, size: len(whole), chunk: chunk, info: info, rand: rand.New(rand.NewPCG(1, 2))}
 			d.to = splice.NewInserter(d)
@@ -139,7 +119,7 @@ func left(whole, out []byte) int {
 
 // TestInserterPasses gives the Inserter what is no whole V4 trace: it comes out unchanged.
 func TestInserterPasses(t *testing.T) {
-	whole := fixture(t, "net10-wks-web-collect.nettrace.gz")
+	whole := nettracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
 	damaged := bytes.Clone(whole)
 	damaged[len(damaged)/2] ^= 0x40
 	for name, data := range map[string][]byte{
