@@ -36,7 +36,7 @@ var rootRules = []rule{
 		advice: []advice{{
 			text:  "Find out what the finalizer thread does: look at its stack in a memory dump. A finalizer that waits for a lock, for I/O or for another thread blocks all others, and their objects are never freed.",
 			basis: Basis{Looks: true},
-			next:  []Step{{Action: ListFinalizers, Purpose: "see what is finalized", Events: []string{"FinalizeObject"}}},
+			next:  []Step{listFinalized},
 		}, {
 			when: "the trace does not name the types of finalized objects", fits: finalizedUnnamed,
 			next: []Step{recordFinalized},
@@ -54,7 +54,7 @@ var rootRules = []rule{
 				basis: Basis{Measured: []Measurement{{
 					"cures finalize, .NET 10", "Dispose, with GC.SuppressFinalize", "3.8 gen 2 GCs and 625 ms of processor time per million objects, 50.9 % paused", "none and 101 ms, 21.8 % paused",
 				}}},
-				next: []Step{{Action: ListFinalizers, Purpose: "see what is finalized", Events: []string{"FinalizeObject"}}},
+				next: []Step{listFinalized},
 			},
 			{
 				when: "the trace does not name the types of finalized objects", fits: finalizedUnnamed,
@@ -64,7 +64,10 @@ var rootRules = []rule{
 	},
 }
 
-var recordFinalized = Step{Action: Record, Purpose: "record what is finalized, by type", Recording: Finalizers, Events: []string{"FinalizeObject", "BulkType"}}
+var (
+	listFinalized   = Step{Action: ListFinalizers, Purpose: "see what is finalized", Events: []string{"FinalizeObject"}}
+	recordFinalized = Step{Action: Record, Purpose: "record what is finalized, by type", Recording: Finalizers, Events: []string{"FinalizeObject", "BulkType"}}
+)
 
 // mostlyDependent says so in brackets where dependent handles cost more than others.
 func (j *judgement) mostlyDependent() string {
