@@ -41,8 +41,8 @@ func (p *Process) Client() *Client {
 	return NewClient(p.Address)
 }
 
-// Names returns the names by which people know the process: its Name, and that of the
-// host that runs it if that is another one, "dotnet".
+// Names returns the names by which people know the process: its Name, and "dotnet" if that
+// host runs it.
 func (p *Process) Names() []string {
 	if p.Info != nil {
 		if file := program.File(p.Info.CommandLine); file != "" && file != p.Name {

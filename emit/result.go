@@ -149,7 +149,7 @@ func (gc *Collection) phases(r *Result) int {
 	}
 }
 
-// pauseMode returns the latency mode that a result says, or else that of the process.
+// pauseMode returns the latency mode of a result, or else of the process.
 func (gc *Collection) pauseMode(r *Result) clr.PauseMode {
 	concurrent := gc.c.p.process.Flags&clr.StartupFlagsConcurrentGC != 0 || gc.plan.Background || gc.c.background != nil
 	if r.PauseMode == clr.PauseModeBatch && concurrent {

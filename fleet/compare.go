@@ -128,7 +128,8 @@ func figuresOf(t *Table, r Row) figures {
 //
 // It is watched from the end of the collection before its first one to the end of its last
 // one, so that each collection comes with the time in which its bytes were allocated. If
-// the store does not know when the one before ended, the first only begins that time.
+// the store does not know the end of the collection before, the first collection only
+// starts the clock.
 func (p *process) run() *compare.Run {
 	slices.SortFunc(p.collections, func(a, b figures) int { return cmp.Compare(a.at, b.at) })
 	first, counted := &p.collections[0], p.collections

@@ -2,7 +2,8 @@ package ledger
 
 import "github.com/gctrail/gctrail/gc"
 
-// SetCollection records what a collection measured. What it did not stays as it was.
+// SetCollection records the figures of a collection. Figures that the collection lacks stay
+// as they are.
 func (r *Record) SetCollection(c *gc.Collection) {
 	r.GC = gc.Some(int64(c.Number))
 	r.Generation, r.Reason = widened(c.Generation), widened(c.Reason)
@@ -23,7 +24,7 @@ func (r *Record) SetCollection(c *gc.Collection) {
 	}
 	var free, budget, allocatable int64
 	sizes := [...]*gc.Opt[int64]{&r.Gen0, &r.Gen1, &r.Gen2, &r.LOH, &r.POH}
-	programs := [...]bool{0: true, 3: true, 4: true} // in which programs allocate
+	programs := [...]bool{0: true, 3: true, 4: true} // programs allocate in these generations
 	for i := range min(len(sizes), len(c.Generations)) {
 		g := &c.Generations[i]
 		take(sizes[i], g.After)

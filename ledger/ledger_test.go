@@ -19,8 +19,8 @@ const mb = 1e6
 
 var start = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
 
-// at is the record of a second, with sizes in MB: of what is resident, and of what the
-// latest collection measured. It left 16 MB to allocate.
+// at returns the record of a second, with sizes in MB: resident memory, and the heap and
+// committed memory at the latest collection, which left 16 MB to allocate.
 func at(second int, rss, heap, committed int64) ledger.Record {
 	return ledger.Record{
 		Time: start.Add(time.Duration(second) * time.Second), RSS: gc.Some(rss * mb), Heap: gc.Some(heap * mb), Committed: gc.Some(committed * mb),
@@ -28,14 +28,14 @@ func at(second int, rss, heap, committed int64) ledger.Record {
 	}
 }
 
-// read is the same of a second in which the GC heap was read from the system.
+// read is like at, for a second in which the GC heap was read from the system.
 func read(second int, rss, heap, resident int64) ledger.Record {
 	r := at(second, rss, heap, resident+5)
 	r.HeapLeast, r.HeapMost, r.HeapCommitted = gc.Some(resident*mb), gc.Some(resident*mb), r.Committed
 	return r
 }
 
-// attempt is a record whose latest collection was the last attempt before an
+// attempt makes the latest collection of a record the last attempt before an
 // OutOfMemoryException.
 func attempt(r ledger.Record) ledger.Record {
 	r.GC, r.OOMAttempt, r.HardLimit = gc.Some(int64(9)), gc.Some(int64(9)), gc.Some(int64(384*mb))
@@ -168,7 +168,7 @@ func TestVerdict(t *testing.T) {
 	}
 }
 
-// full is a record whose GC heap has committed almost all of its limit.
+// full returns a record whose GC heap has committed almost all of its limit.
 func full(r ledger.Record) ledger.Record {
 	r.HardLimit, r.HeapCommitted = gc.Some(int64(384*mb)), gc.Some(int64(375*mb))
 	return r

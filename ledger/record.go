@@ -34,10 +34,10 @@ type Record struct {
 	Committed, Budget        gc.Opt[int64]
 	MemoryLoad, PromotedSize gc.Opt[int64] // percent; bytes
 
-	Allocatable gc.Opt[int64] // what it left to allocate until the next one: the budgets of gen 0, LOH and POH
+	Allocatable gc.Opt[int64] // until the next collection: the budgets of gen 0, LOH and POH
 	OOMAttempt  gc.Opt[int64] // number of the latest collection that was the last attempt before an OutOfMemoryException
 
-	HeapLeast, HeapMost gc.Opt[int64] // bounds of what is resident of the GC heap, read now; mostly unknown
+	HeapLeast, HeapMost gc.Opt[int64] // bounds of the resident part of the GC heap, read now; mostly unknown
 	HeapCommitted       gc.Opt[int64] // read now
 }
 
@@ -48,10 +48,10 @@ func (r *Record) StartSecond(now time.Time) {
 	r.Collections, r.Paused, r.Longest = gc.Some(int64(0)), gc.Some(int64(0)), gc.Some(int64(0))
 }
 
-// A Bounds has what a size is at least and at most, in bytes.
+// Bounds hold the least and the largest value that a size may have, in bytes.
 type Bounds struct{ Least, Most int64 }
 
-// Unbounded is a size of which nothing is known.
+// Unbounded is the Bounds of an unknown size.
 var Unbounded = Bounds{0, math.MaxInt64}
 
 // Exact returns the size if it is known to 1 MB.
@@ -63,17 +63,17 @@ func (b Bounds) Exact() gc.Opt[int64] {
 	return gc.Some(b.Least)
 }
 
-// Native returns the bounds of what is resident outside the GC heap.
+// Native returns the bounds of resident memory outside the GC heap.
 //
 // Where the heap was read at the same time, the rest is native. Otherwise the latest
-// collection bounds it: the heap holds at most what was committed then and what may have
-// been allocated since, and at least the small objects that survived. A large object that
-// was never written to is not resident, so that they do not count.
+// collection bounds it: the heap holds at most the memory committed then and the memory
+// that may have been allocated since, and at least the small objects that survived. Large
+// objects do not count, because memory that was never written to is not resident.
 func (r *Record) Native() gc.Opt[Bounds] { return r.nativeAfter(r) }
 
-// nativeAfter returns the bounds by the latest collection of the record, and that of another:
-// events arrive later than they are raised, so that there may have been collections between
-// the latest one and the reading of what is resident, or after both.
+// nativeAfter returns the bounds that hold for the latest collections of both records.
+// Events arrive later than they are raised, so there may have been collections between the
+// latest one and the reading of resident memory, or after both.
 func (r *Record) nativeAfter(other *Record) gc.Opt[Bounds] {
 	rss, known := r.RSS.Get()
 	if !known {
@@ -99,8 +99,8 @@ func (r *Record) small() int64 {
 	return max(0, r.Gen0.Or(0)+r.Gen1.Or(0)+r.Gen2.Or(0)-r.Fragmentation.Or(0)-r.Swap.Or(0))
 }
 
-// allocatable returns what may have been allocated since the latest collection. Ledgers of
-// version 1 have the budgets of all generations only, which are more.
+// allocatable returns the most that may have been allocated since the latest collection.
+// Ledgers of version 1 only have the budgets of all generations together, which are larger.
 func (r *Record) allocatable() int64 { return r.Allocatable.Or(r.Budget.Or(0)) }
 
 // figures are the figures of a record, in the order of the file.
@@ -163,7 +163,7 @@ const (
 	crcSize    = 4
 )
 
-// versions are those that can be read; the first is written.
+// versions lists the versions that can be read; the first is written.
 var versions = [...]version{
 	{"GCTRLDG2", numFigures, recordSize},
 	{"GCTRLDG1", 29, 256},

@@ -33,15 +33,15 @@ type Verdict struct {
 	Memory   Part   // that grew, or, where none did, is the larger; Neither where the records do not decide it
 	Sentence string // all of it in words
 	Last     *Record
-	Native   gc.Opt[Bounds] // of what is resident outside the GC heap
+	Native   gc.Opt[Bounds] // of resident memory outside the GC heap
 
 	mayBeKill  bool // by SIGKILL, the kernel's signal
 	mayBeAbort bool // by SIGABRT, that of the runtime
 }
 
 const (
-	// significant is the growth, and the difference between the parts, below which
-	// they tell nothing: a part of what is resident.
+	// significant is the share of resident memory below which growth, or a difference
+	// between the parts, is ignored.
 	significant = 0.1
 	// nearLimit is the use of a limit at which a process may have ended because of it.
 	nearLimit = 0.9
@@ -113,14 +113,15 @@ func (l *Ledger) attempted() int64 {
 	return attempt
 }
 
-// A doubt is why the records do not decide which part of the memory grew. Sizes are in bytes.
+// A doubt holds the sizes that keep the records from deciding which part of the memory
+// grew, in bytes.
 type doubt struct {
 	exists    bool
 	allocated int64 // since the latest collection, at most, in the heap or not
 	unseen    int64 // since the last record, at most
 }
 
-// native returns the bounds of what a record has outside the GC heap. The collections of
+// native returns the bounds of a record's memory outside the GC heap. The collections of
 // the records beside it count too.
 func (l *Ledger) native(i int) gc.Opt[Bounds] {
 	r := &l.Records[i]
@@ -194,9 +195,9 @@ func (l *Ledger) grownUntil(v *Verdict, until int) (Part, doubt) {
 	return Neither, doubt{true, s.native.Most - s.native.Least, s.unseen}
 }
 
-// first returns which record growth until another is measured from: the first with the heap
-// that was read from the system, or else the first whose native memory is known. It is
-// negative if there is none.
+// first returns the index of the record from which growth up to another is measured: the
+// first whose heap was read from the system, or else the first whose native memory is
+// known. It is negative if there is none.
 func (l *Ledger) first(until int) int {
 	first := -1
 	for i := range until {
@@ -239,8 +240,8 @@ func (s *split) larger() (Part, bool) {
 	return Neither, mostHeap < s.least && mostNative < s.least
 }
 
-// unseen returns how much the process may have grown after a record: until it was killed
-// for a limit, by no more than was left of that.
+// unseen returns how much the process may have grown after a record. A process that was
+// killed for a limit grew by no more than was left of it.
 func (v *Verdict) unseen(r *Record) int64 {
 	if !v.atLimit() {
 		return 0
@@ -262,7 +263,8 @@ func (v *Verdict) heapFull() bool {
 	return (v.Cause == OutOfMemory || v.Cause == Killed && v.mayBeAbort) && near(gc.Some(v.Last.committed()), v.Last.HardLimit)
 }
 
-// committed returns what was committed for the GC heap, read then or by the latest collection.
+// committed returns the memory committed for the GC heap, read then or at the latest
+// collection.
 func (r *Record) committed() int64 { return max(r.HeapCommitted.Or(0), r.Committed.Or(0)) }
 
 // near reports whether a limit is almost used up.

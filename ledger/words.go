@@ -9,7 +9,7 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// ended are the words for how the process ended.
+// ended describes how the process ended.
 func (l *Ledger) ended(v *Verdict) string {
 	switch v.Cause {
 	case Exited:
@@ -68,7 +68,7 @@ func optional(v gc.Opt[int64]) string {
 	return units.Bytes(n)
 }
 
-// heapWords are the words for the size of the GC heap.
+// heapWords describes the size of the GC heap.
 func heapWords(r *Record) string {
 	var after string
 	if r.Heap.Known() {
@@ -98,7 +98,7 @@ func (b Bounds) words() string {
 	return units.Bytes(b.Least) + " to " + units.Bytes(b.Most)
 }
 
-// MB returns the bounds as a column of MB shows them: the size, or more than its lower bound.
+// MB formats the bounds for a column of MB: the size, or > and its lower bound.
 func (b Bounds) MB() string {
 	switch exact, known := b.Exact().Get(); {
 	case known:
@@ -109,7 +109,8 @@ func (b Bounds) MB() string {
 	return ">" + units.MB(b.Least)
 }
 
-// limitWords say that the GC heap was at its limit, where that may have ended the process.
+// limitWords describes how full the GC heap's limit was, if that may have ended the
+// process.
 func (v *Verdict) limitWords() string {
 	if !v.heapFull() {
 		return ""
@@ -121,7 +122,7 @@ func (v *Verdict) limitWords() string {
 	return words
 }
 
-// words say what is not known.
+// words describes the sizes that are not known.
 func (d doubt) words() string {
 	var unknown []string
 	if d.allocated > 0 {

@@ -259,8 +259,8 @@ func (f *follower) identify(p *gc.Process) *gc.Process {
 	return p
 }
 
-// An input is a session, or what is read of it through another reader, and is copied
-// while it is read.
+// An input reads a session, directly or through another reader, and copies the bytes that
+// it reads.
 type input struct {
 	*diag.Session
 	from io.Reader

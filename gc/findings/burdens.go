@@ -12,8 +12,8 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// A burden is what pauses are spent on because of one kind of root: a collection marks
-// from all roots, and updates the references in them when it moves objects.
+// A burden is the part of the pauses due to one kind of root: a collection marks from all
+// roots, and updates the references in them when it moves objects.
 type burden struct {
 	spent             stats.Spent
 	marking, updating time.Duration // of spent
@@ -30,18 +30,18 @@ const (
 	numBurdens
 )
 
-// rootsOf are the kinds of roots of each burden.
+// rootsOf lists the kinds of roots of each burden.
 var rootsOf = [numBurdens][]clr.RootType{
 	onStacks: {clr.RootTypeStack}, onHandles: {clr.RootTypeHandles, clr.RootTypeSizedRef}, onDependent: {clr.RootTypeDependentHandles},
 	onOlder: {clr.RootTypeOlder}, onFinalizers: {clr.RootTypeFinalizeQueue, clr.RootTypeNewFQ},
 }
 
-// burdenNames are what a sentence calls the roots of a burden.
+// burdenNames names the roots of each burden in sentences.
 var burdenNames = [numBurdens]string{
 	onStacks: "thread stacks", onHandles: "GC handles", onDependent: "dependent handles", onOlder: "older objects", onFinalizers: "objects with finalizers",
 }
 
-// divide adds what the pause of a collection was spent on.
+// divide adds the parts of a collection's pause.
 func (c *Case) divide(col *gc.Collection) {
 	d, known := stats.Divide(col)
 	if !known {
@@ -122,7 +122,7 @@ func (b *burden) byObjects() bool {
 	return b.marking > 0 && float64(b.bytes)/b.marking.Seconds() >= slowMarking
 }
 
-// spentOn says what pauses are spent on: up to three parts with a tenth or more.
+// spentOn names the parts of the pauses with a tenth or more, at most three, as a sentence.
 func (j *judgement) spentOn() string {
 	type share struct {
 		part stats.Part
@@ -145,5 +145,5 @@ func (j *judgement) spentOn() string {
 	return " By phase: " + strings.Join(words, ", ") + "."
 }
 
-// Parts returns what the pauses of the process were spent on.
+// Parts returns the parts of the pauses of the process.
 func (c *Case) Parts() [stats.NumParts]stats.Spent { return c.parts }

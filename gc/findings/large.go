@@ -47,7 +47,7 @@ var largeRules = []rule{
 	},
 }
 
-// largeAdvice is what to allocate instead.
+// largeAdvice proposes what to allocate instead.
 var largeAdvice = []advice{
 	{
 		when: "most of what these GCs freed was in the LOH, and most of that are strings", fits: mostlyOf(largeStrings),
@@ -101,7 +101,7 @@ var (
 	}
 )
 
-// largeKind is what most of the LOH consists of.
+// largeKind is the kind of object that most of the LOH consists of.
 type largeKind uint8
 
 const (
@@ -147,7 +147,8 @@ func mostlyOf(kind largeKind) func(*judgement, *Finding) bool {
 	return func(j *judgement, f *Finding) bool { return inLOH(j, f) && j.Details.largeKind() == kind }
 }
 
-// allocationAdvice is how to find what is allocated, by what the trace shows of it.
+// allocationAdvice returns advice on finding the allocated types, depending on what the
+// trace shows of them.
 func allocationAdvice(what string) []advice {
 	return []advice{
 		{

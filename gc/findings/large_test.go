@@ -2,8 +2,8 @@ package findings
 
 import "testing"
 
-// TestKindOfLarge tells strings and the arrays of collections from other arrays, by the
-// names that the runtime gives them.
+// TestKindOfLarge distinguishes strings and the arrays of collections from other arrays, by
+// the names that the runtime gives them.
 func TestKindOfLarge(t *testing.T) {
 	for name, want := range map[string]largeKind{
 		"System.String":                              largeStrings,

@@ -272,8 +272,8 @@ func (j *judgement) excess() int64 {
 	return heap.Committed.Or(0) - heap.After.Or(0)
 }
 
-// budgetHolds reports whether gen 0's budget explains half of what is committed beyond
-// the heap, and the proposed maximum would make it smaller by half or more.
+// budgetHolds reports whether gen 0's budget explains half of the memory committed beyond
+// the heap, and the proposed maximum would at least halve that budget.
 func budgetHolds(j *judgement, _ *Finding) bool {
 	heaps := int64(max(1, j.Summary.Heap.MaxHeaps))
 	return 2*j.gen0Budget >= j.excess() && j.gen0Budget >= 2*maxGen0Budget*heaps

@@ -150,10 +150,10 @@ func (j *judgement) batch(f Finding) (Finding, bool) {
 	return f, true
 }
 
-// noGC sums up what no-GC regions cost.
+// noGC sums up the cost of no-GC regions.
 type noGC struct {
 	needed, following tally // collections that regions needed, and the first after regions
-	regions           int   // that needed none
+	regions           int   // that began without a collection
 	largest           int64 // gen0 before one of following
 }
 

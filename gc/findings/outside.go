@@ -67,7 +67,7 @@ func (c *Case) Suspensions() []gc.SuspensionTotal {
 	return all
 }
 
-// An outside is what the suspensions that belong to no collection cost.
+// An outside sums up suspensions that belong to no collection.
 type outside struct {
 	count          int
 	total, longest time.Duration
@@ -89,7 +89,7 @@ func (j *judgement) outsideOf(wanted func(*gc.SuspensionTotal) bool) outside {
 	return o
 }
 
-// suspenders names what suspends threads outside collections.
+// suspenders names the causes of suspensions outside collections.
 var suspenders = map[clr.SuspendReason]string{
 	clr.SuspendReasonSuspendOther:                "the runtime or a tool in the process",
 	clr.SuspendReasonSuspendForGC:                "GCs that were given up",
@@ -102,7 +102,7 @@ var suspenders = map[clr.SuspendReason]string{
 	clr.SuspendReasonSuspendForProfiler:          "a profiler",
 }
 
-// suspender names what causes the suspensions of one reason and kind.
+// suspender names the cause of the suspensions of one reason and kind.
 func (j *judgement) suspender(s *gc.SuspensionTotal) string {
 	switch {
 	case s.Kind == gc.PauseHeapWalk:
@@ -116,7 +116,7 @@ func (j *judgement) suspender(s *gc.SuspensionTotal) string {
 	return s.Reason.String()
 }
 
-// suspendersOf names what causes the suspensions: what takes at least a tenth of their time.
+// suspendersOf names the causes that take at least a tenth of the time of the suspensions.
 func (j *judgement) suspendersOf(o *outside) string {
 	var names []string
 	for i := range o.by {
@@ -128,7 +128,7 @@ func (j *judgement) suspendersOf(o *outside) string {
 	return list(names)
 }
 
-// otherSuspensions looks at the suspensions that belong to no collection.
+// otherSuspensions judges the suspensions that belong to no collection.
 func otherSuspensions(j *judgement) (Finding, bool) {
 	o := j.outsideOf(func(s *gc.SuspensionTotal) bool { return s.Kind != gc.PauseHeapWalk })
 	share := of(o.total, j.processWatched())

@@ -27,8 +27,9 @@ const (
 	ownShortage             // more of the program's own threads wanted to run
 )
 
-// processors returns what the recording program read of the processors, and whether the
-// threads were short of them. A trace that is not covered by readings does not say.
+// processors returns the processor time that the recording program read, and whether
+// threads were short of processors. It returns no answer if the readings do not cover the
+// trace.
 func (j *judgement) processors() (t gc.ProcessorTime, s shortage) {
 	if j.Summary.Process == nil {
 		return t, 0
@@ -71,7 +72,8 @@ func (j *judgement) others(t *gc.ProcessorTime) (float64, bool) {
 	return max(0, of(busy+t.Stolen.Or(0)-t.Run, time.Duration(l.MachineProcessors)*t.Covered.Or(0))), true
 }
 
-// shortOfProcessors returns advice's test for shortages, or for what is not known.
+// shortOfProcessors returns a condition of advice: that one of the wanted shortages
+// applies, or, if wanted is 0, that the trace does not show whether one does.
 func shortOfProcessors(wanted shortage) func(*judgement, *Finding) bool {
 	return func(j *judgement, _ *Finding) bool {
 		_, s := j.processors()
@@ -123,7 +125,7 @@ var higherWeight = Measurement{
 	"lab list, .NET 10, beside eight busy loops on two processors", "cpu.shares=262144 instead of 1024", "8.11 ms to suspend, 554 ms a GC", "0.04 ms to suspend, 0.20 ms a GC",
 }
 
-// waited describes what the threads ran and waited.
+// waited describes how long the threads waited for a processor.
 func waited(t *gc.ProcessorTime) string {
 	return fmt.Sprintf("threads of the process waited %s for a processor (%s of the time in which they could run)",
 		units.Duration(t.Wait), units.Percent(of(t.Wait, t.Run+t.Wait)))

@@ -69,7 +69,7 @@ var (
 	recordFinalized = Step{Action: Record, Purpose: "record what is finalized, by type", Recording: Finalizers, Events: []string{"FinalizeObject", "BulkType"}}
 )
 
-// mostlyDependent says so in brackets where dependent handles cost more than others.
+// mostlyDependent returns a remark in brackets if dependent handles cost more than others.
 func (j *judgement) mostlyDependent() string {
 	if dependent := j.burdens[onDependent].marking; dependent > 0 && dependent > j.burdens[onHandles].marking {
 		return " (mostly dependent handles: ConditionalWeakTable and what is built on it)"
@@ -77,8 +77,8 @@ func (j *judgement) mostlyDependent() string {
 	return ""
 }
 
-// unfinished is how long the finalizer thread runs at least before it is said not to
-// finish.
+// unfinished is the least time that the finalizer thread has to run to count as not
+// finishing.
 const unfinished = time.Second
 
 // unfinishedRun returns the run of finalizers that does not end.
@@ -106,8 +106,8 @@ func unfinishedFinalizers(j *judgement) (Finding, bool) {
 	return f, true
 }
 
-// finalization returns the share of the pauses, in percent, due to what is kept alive for
-// finalizers: that of its bytes in what was promoted.
+// finalization returns the share of the pauses, in percent, due to objects kept alive for
+// finalizers: the share of their bytes among all promoted bytes.
 func (j *judgement) finalization() float64 {
 	return min(100, of(j.finalized, j.all.Promoted.Sum))
 }

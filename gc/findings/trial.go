@@ -1,6 +1,6 @@
 package findings
 
-// A Claim is a program on which a rule was tested, with what is true of it by its own
+// A Claim is a program on which a rule was tested, with a fact about it from its own
 // account or its source, whatever a trace shows.
 type Claim struct {
 	Program string // with its runtime: "lab poh, .NET 10"
@@ -14,9 +14,9 @@ type Measurement struct {
 	Before, After string // figures with units, as "451 MB committed, 2.1 % paused"
 }
 
-// A Basis is what advice or a setting rests on: measurements, or the reason that there
-// are none. Advice without measurements is worded as a thing to try. Advice that only
-// looks further changes nothing that could be measured.
+// A Basis supports advice or a setting: measurements, or the reason that there are none.
+// Advice without measurements is worded as a thing to try. Advice that only looks further
+// changes nothing that could be measured.
 type Basis struct {
 	Measured []Measurement
 	Untried  string // why it was not measured

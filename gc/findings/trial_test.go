@@ -44,7 +44,7 @@ func faultsOf(r *findings.Rule) []string {
 	return faults
 }
 
-// faultsOfBasis returns what the basis of advice, worded as text, lacks.
+// faultsOfBasis returns the faults in the basis of advice with the given text.
 func faultsOfBasis(b findings.Basis, text, what string) []string {
 	stated := 0
 	for _, is := range []bool{len(b.Measured) > 0, b.Untried != "", b.Looks} {

@@ -28,8 +28,8 @@ func (j *judgement) tooShort() bool {
 	return watched.Seconds() < 100*j.budget.Pause.Seconds()/j.budget.Share || watched < shortTrace && j.all.Count < several
 }
 
-// undecided returns what is not known of the pauses, if that decides whether they are
-// within budget; otherwise it is empty.
+// undecided describes the unknown pauses, if they decide whether pauses are within budget;
+// otherwise it is empty.
 func (j *judgement) undecided() string {
 	least, most, longest := j.Summary.PauseBounds(j.Trace.holes())
 	n := max(j.all.PausesUnknown(), j.all.Affected)
@@ -51,7 +51,7 @@ const (
 	innocentAdvice = "Look elsewhere: CPU, locks, I/O, other processes."
 )
 
-// innocentTested are programs without trouble.
+// innocentTested lists programs without trouble.
 var innocentTested = []Claim{{"gcload idle, .NET 10", "waits; a heap dump induced its only GC, of 1.1 ms"}}
 
 // innocence returns the finding that the garbage collector is not to blame.
@@ -162,7 +162,7 @@ func (f *Finding) explainsMore(g *Finding) bool {
 	return f.weight > g.weight
 }
 
-// genericCounts is by how much a generic cause must outweigh a specific one; own.
+// genericCounts is the factor by which a generic cause must outweigh a specific one; own.
 const genericCounts = 2
 
 // causeOf names the finding that explains most of the pauses, or else the first specific

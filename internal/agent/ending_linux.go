@@ -10,8 +10,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// An ending learns which signal ended a process. Only its parent is told; others can see it
-// while the process is a zombie, and from Linux 6.15 on through a descriptor of the process.
+// An ending finds out which signal ended a process. The kernel reports it to the parent
+// only. Others can read it while the process is a zombie, and from Linux 6.15 on through a
+// pidfd.
 type ending struct {
 	pid int
 	fd  int // of the process; negative for none

@@ -8,20 +8,20 @@ import (
 )
 
 const (
-	// heapPace is the time between readings of the heap for each GB that is resident: a
-	// reading takes the kernel some 30 ms for each.
+	// heapPace is the time between readings of the heap for each resident GB, because each
+	// takes the kernel some 30 ms.
 	heapPace = time.Second
-	// heapAge is how long what was read of the heap holds, unless what is resident has
-	// changed by heapChange meanwhile.
+	// heapAge is how long a reading of the heap stays valid, unless resident memory changes
+	// by heapChange.
 	heapAge    = time.Second
 	heapChange = 0.02
-	// findTime is how long the heap of a process is looked for each time. A program that
-	// has just started may not have one.
+	// findTime limits each search for the heap of a process. A program that has just
+	// started may not have one.
 	findTime = 10 * time.Second
 )
 
-// A heapReader reads how much of the GC heap is resident, which the system knows at any
-// time and collections measure only when they end.
+// A heapReader reads how much of the GC heap is resident. The system knows that at any
+// time, whereas collections measure the heap only when they end.
 type heapReader struct {
 	found  bool
 	latest procmem.Heap // unknown if it no longer holds
@@ -60,8 +60,8 @@ func (l *heapLimit) ranges(container gc.Opt[int64]) []int64 {
 	return sizes
 }
 
-// killWindow is how long before its end a process may have been killed: meanwhile the kernel
-// frees its memory, and its figures can still be read.
+// killWindow bounds the time from the kill of a process to its visible end. While the
+// kernel frees its memory, its figures can still be read.
 const killWindow = time.Second
 
 // A killRise is the latest rise of a cgroup's OOM kills.

@@ -13,26 +13,27 @@ import (
 )
 
 const (
-	// readingProcessors is how often the processors that processes get are read:
-	// windows last for minutes.
+	// readingProcessors is the interval between readings of processor time. Windows last
+	// for minutes, so it need not be short.
 	readingProcessors = 5 * time.Second
-	// limitsInterval is how often a process's limits are read, and its cgroup is found.
+	// limitsInterval is the interval at which a process's limits are read and its cgroup is
+	// looked up.
 	limitsInterval = time.Minute
-	// processorShare bounds what reading a process costs, as a share of a processor: one
-	// with thousands of threads is read less often.
+	// processorShare bounds the cost of reading a process, as a share of a processor. A
+	// process with thousands of threads is read less often.
 	processorShare = 0.005
 	// recent is the age up to which a reading stands for the beginning of a window.
 	recent = 3 * readingProcessors
 )
 
-// A reading is what the system said of a process's processors at a time.
+// A reading holds the processor time of a process at a time.
 type reading struct {
 	at     time.Time
 	events []clr.Event // sums
 	limits *gc.Limits
 }
 
-// A processor reads what processors a process gets. One goroutine uses it.
+// A processor reads the processor time of a process. It is for use by one goroutine.
 type processor struct {
 	reader  *proccpu.Reader // nil for none
 	due     time.Time
@@ -48,8 +49,8 @@ func newProcessor(p *diag.Process) (r processor) {
 	return r
 }
 
-// readProcessors reads the processors that each process gets. Files that processes share
-// are read once.
+// readProcessors reads the processor time of each process. It reads files that processes
+// share once.
 func (a *Agent) readProcessors(now time.Time) {
 	a.mu.Lock()
 	all := slices.Collect(maps.Values(a.processes))
@@ -83,8 +84,8 @@ func (a *Agent) readProcessor(p *process, scan *proccpu.Scan, now time.Time) {
 	p.window.read(&read)
 }
 
-// limit takes the process's limits. Where the quota is another one, it may be that of
-// another cgroup, with other sums.
+// limit records the process's limits. If the quota has changed, the process may be in
+// another cgroup, whose counters have other sums.
 func (r *processor) limit(limits *gc.Limits) {
 	if b := r.limits; b == nil || b.Quota != limits.Quota || b.Period != limits.Period {
 		r.before = proccpu.Sample{Run: r.before.Run, Wait: r.before.Wait}
@@ -92,7 +93,7 @@ func (r *processor) limit(limits *gc.Limits) {
 	r.limits = limits
 }
 
-// countProcessors counts what the sums have grown by since the sample before.
+// countProcessors adds the growth of the sums since the previous sample to the counters.
 func (p *process) countProcessors(s *proccpu.Sample) {
 	g, before := p.group, &p.processor.before
 	grow(g, threadsRan, before.Run, s.Run, time.Second)

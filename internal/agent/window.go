@@ -65,8 +65,8 @@ func (w *window) turn(now, start time.Time) {
 	}
 }
 
-// read adds a reading of the processors. Sums count from the one with which the window
-// begins, the last before it.
+// read adds a reading of the processors. Sums count from the last reading before the
+// window.
 func (w *window) read(r *reading) {
 	w.latest = *r
 	if w.current != nil {

@@ -123,8 +123,8 @@ func lookUp(name string) (*compare.Metric, compare.Basis, error) {
 	return nil, "", fmt.Errorf("unknown metric %q; valid metrics: %s", name, strings.Join(names, ", "))
 }
 
-// Ready returns an error if the budget has nothing to check, or if what it allows over a
-// baseline and the presence of one do not fit.
+// Ready returns an error if the budget has nothing to check, or if only one of two is
+// present: its section on a baseline, or the baseline itself.
 func (b *Budget) Ready(baseline bool) error {
 	switch {
 	case len(b.Limits)+len(b.Baseline)+len(b.Findings) == 0:
@@ -137,8 +137,7 @@ func (b *Budget) Ready(baseline bool) error {
 	return nil
 }
 
-// NeedsWork returns the first limit that needs to know how much work a run does; empty if
-// there is none.
+// NeedsWork returns the first limit that is per unit of work; empty if there is none.
 func (b *Budget) NeedsWork() string {
 	for _, name := range slices.Sorted(maps.Keys(b.Limits)) {
 		if _, basis, err := lookUp(name); err == nil && basis == compare.PerWork {

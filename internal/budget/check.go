@@ -34,7 +34,7 @@ type Check struct {
 	// interval holds Value with a confidence of 95 %.
 	Low, High  float64
 	RunsNeeded int
-	Reason     string // why it cannot be told, in words; empty if nothing is known to help
+	Reason     string // why there is no answer, in words; empty if nothing is known to help
 }
 
 // A Result is a budget compared with runs.

@@ -9,10 +9,10 @@ import (
 	"github.com/gctrail/gctrail/internal/student"
 )
 
-// exceeding is the share of later equal runs that may exceed any limit of a budget.
+// exceeding is the largest share of later equal runs that may exceed any limit of a budget.
 const exceeding = 0.01
 
-// initial are the metrics that FromRuns limits: the few that say most.
+// initial lists the metrics that FromRuns limits.
 var initial = []string{
 	"pause_max_ms", "pause_p99_ms", "pause_pct", "allocated_bytes", "gen2_collections", "heap_peak_bytes", "committed_peak_bytes",
 }
@@ -43,7 +43,7 @@ func FromRuns(runs []*compare.Run) *Budget {
 	return b
 }
 
-// A sample is the values of a metric of several runs.
+// A sample holds the values of a metric of several runs.
 type sample struct {
 	metric *compare.Metric
 	basis  compare.Basis
@@ -80,8 +80,8 @@ func (s *sample) name() string {
 }
 
 // limit returns the value that one later equal run exceeds with the given probability: the
-// upper prediction limit of a normal sample, of logarithms unless the metric is a count.
-// It leaves room for what does not matter, because few runs may agree by chance.
+// upper prediction limit of a normal sample, of logarithms unless the metric is a count. It
+// exceeds the largest run by at least the band, because few runs may agree by chance.
 func (s *sample) limit(probability float64) float64 {
 	largest := slices.Max(s.values)
 	room := largest + s.metric.Matters(largest, s.scale)

@@ -212,9 +212,9 @@ var why = map[alloc.Source]string{
 	alloc.Object:  "all objects are counted, up to each type's last event",
 }
 
-// mark returns how a total compares with the true one: events that were lost, or that come
-// only after more objects of a type, are missing; the others are samples, or count whole
-// allocation contexts.
+// mark returns how a total compares with the true one. It is a lower bound if events were
+// lost, or come only after more objects of a type. Otherwise it is an estimate, because
+// events are samples or count whole allocation contexts.
 func (s *allocSection) mark(t *alloc.Total) string {
 	if t.Open || s.lossy {
 		return certaintyMarks[gc.LowerBound]

@@ -163,7 +163,8 @@ func (c *checkFlags) check(std *stdio, b *budget.Budget, runs, baseline []*compa
 // errOverBudget is the exit code 1; the result was shown.
 var errOverBudget = errors.New("over the budget")
 
-// readBudget reads the budget, which must have something to check with the baseline.
+// readBudget reads the budget, and returns an error unless it fits the baseline, or its
+// absence.
 func (c *checkFlags) readBudget(command string) (*budget.Budget, error) {
 	f, err := os.Open(c.budget)
 	if err != nil {

@@ -116,7 +116,7 @@ func TestLaunch(t *testing.T) {
 	}
 }
 
-// ofProcess matches what is said of a process that does not end as it should.
+// ofProcess matches messages about a process that does not end as it should.
 var ofProcess = regexp.MustCompile(`\bthe process\b`)
 
 // TestLaunchOver: a command whose trace is long enough is ended, which is not a

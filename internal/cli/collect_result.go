@@ -33,9 +33,9 @@ func (std *stdio) tellResult(r *collect.Result, target string) {
 	_ = std.err.Page(p) // there is nobody else to tell
 }
 
-// reportOf returns the report of the file that was written, as gctrail report makes it:
-// what was found while events arrived was judged without those that follow at the end of
-// a trace, such as the settings of the GC. It is made of that if there is no file.
+// reportOf returns the report of the file that was written, the same as gctrail report. The
+// findings made while events arrived lack the events that come at the end of a trace, such
+// as the GC's settings; reportOf falls back to them if there is no file.
 func reportOf(r *collect.Result) *report.Report {
 	if r.Regular && r.Collections > 0 {
 		silent := &stdio{out: io.Discard, err: text.NewPrinter(io.Discard)}

@@ -15,7 +15,7 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// A pool is the runs of equal programs that draws are made from.
+// A pool holds runs of equal programs to draw from.
 type pool struct {
 	runs   []*compare.Run
 	random *rand.Rand
@@ -56,7 +56,7 @@ func withoutWork(runs []*compare.Run) []*compare.Run {
 	return copies
 }
 
-// bases are the ways to compare the runs of a pool.
+// bases lists the ways to compare the runs of a pool.
 var bases = []struct {
 	name string
 	of   func([]*compare.Run) []*compare.Run

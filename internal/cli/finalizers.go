@@ -84,8 +84,8 @@ func finalizersHead(p *text.Page, of *gc.Process, f handle.Finalization) {
 	}
 }
 
-// writeUnfinished writes that the finalizer thread has not finished, for how long, and
-// what waits for it.
+// writeUnfinished writes for how long the finalizer thread has run without finishing, and
+// how many objects wait for it.
 func writeUnfinished(p *text.Page, of *gc.Process, u handle.Unfinished) {
 	says := fmt.Sprintf("the run that began at %s has not finished", units.Duration(u.Since))
 	if of != nil && of.Stopped > u.Since {

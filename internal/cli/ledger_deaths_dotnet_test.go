@@ -27,7 +27,8 @@ type death struct {
 	grows     ledger.Part
 }
 
-// deaths have programs that keep small, large and pinned objects, and such that do not.
+// deaths covers programs that keep small, large and pinned objects, and programs that keep
+// none.
 var deaths = []death{
 	{"70M", "", "evleak 60", false, ledger.Heap},
 	{"100M", "10000000", "poh 60 20000", false, ledger.Heap},
@@ -43,8 +44,8 @@ var deaths = []death{
 	{"500M", "10000000", "poh 60 2000", true, ledger.Native},
 }
 
-// TestLedgerOfDeaths holds what the ledger says of deaths in containers against what grew.
-// The ledger may not know, but not in most cases, and may not be wrong.
+// TestLedgerOfDeaths compares the ledger's verdicts on deaths in containers with the memory
+// that grew. The ledger may be undecided in few cases, and wrong in none.
 func TestLedgerOfDeaths(t *testing.T) {
 	lab, library := dotnettest.Lab(t), nativeLibrary(t)
 	ctx, cancel := context.WithCancel(t.Context())
@@ -119,7 +120,7 @@ func newContainer(t *testing.T, name, limit string) string {
 	return group
 }
 
-// A deathVerdict is what the ledger says of a death, and what the kernel does.
+// A deathVerdict holds the ledger's verdict on a death, and the kernel's count of kills.
 type deathVerdict struct {
 	ledger.Verdict
 	kills int

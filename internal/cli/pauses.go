@@ -262,11 +262,11 @@ func (w *pauseTables) write(p *report.Pauses) error {
 	})
 }
 
-// otherField is the field of the suspensions outside GCs, which tables leave out where
-// there were none.
+// otherField is the field of suspensions outside GCs. Tables leave it out if there were
+// none.
 const otherField = "other_suspension_ms"
 
-// shownIf returns the fields, of which tables leave out one unless it is shown.
+// shownIf returns the fields, without the given one unless it is shown.
 func shownIf[R any](fields []field[R], name string, shown bool) []field[R] {
 	if shown {
 		return fields

@@ -71,9 +71,9 @@ func shortages(t *testing.T, command ...string) (ids []string, waitPct float64) 
 	return ids, *report.Processes[0].Processors.WaitPct
 }
 
-// TestShortages runs one program as it is, beside busy loops and under a CPU quota: each
-// report says what was true of the machine, and nothing else. Other programs may load the
-// machine during each of them.
+// TestShortages runs one program alone, beside busy loops and under a CPU quota. Each
+// report must name the shortage of that run and no other, although other programs may load
+// the machine at any time.
 func TestShortages(t *testing.T) {
 	program := dotnettest.Install(t, 10)
 	t.Setenv("DOTNET_GCgen0size", "40000") // so that there are GCs however slow the program is

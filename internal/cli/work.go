@@ -43,8 +43,8 @@ func (a amounts) apply(command string, runs []*compare.Run) error {
 	return nil
 }
 
-// workFile returns the file beside a trace that has the amount of work of its run: that of
-// run-1.nettrace.gz is run-1.work.
+// workFile returns the path of the file beside a trace with the amount of work of its run:
+// run-1.work for run-1.nettrace.gz.
 func workFile(trace string) string {
 	name := strings.TrimRight(trace, string(os.PathSeparator))
 	for cut := true; cut; {
@@ -58,7 +58,7 @@ func workFile(trace string) string {
 	return name + ".work"
 }
 
-// readWork returns the amount of work that lies beside a trace; 0 if none does.
+// readWork reads the amount of work from the file beside a trace; 0 if there is none.
 func readWork(trace string) (float64, error) {
 	file := workFile(trace)
 	data, err := os.ReadFile(file)
@@ -95,7 +95,7 @@ func parseWork(text string) (float64, error) {
 	return amount, nil
 }
 
-// A workError describes what is wrong with a file that has the work of a run.
+// A workError describes an invalid file with the work of a run.
 type workError struct {
 	name string
 	err  error
@@ -148,8 +148,8 @@ type workStream struct {
 	line   []byte
 }
 
-// Write searches the lines that end in p. It never fails, because the program's output
-// must reach its reader in any case.
+// Write searches the lines that end in p. It never fails, so that the program's output
+// always reaches its reader.
 func (s *workStream) Write(p []byte) (int, error) {
 	for rest := p; len(rest) > 0; {
 		line, more, ended := bytes.Cut(rest, []byte("\n"))

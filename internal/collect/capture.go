@@ -22,7 +22,7 @@ import (
 type capture struct {
 	process *diag.Process
 	session *diag.Session
-	in      traceInput         // the session, with what the system gives the process
+	in      traceInput         // the session, with events about the process's processors
 	host    *hostevents.Stream // nil if that is not read
 	awaited
 	base   string           // path of the file, but for its number if there are several
@@ -101,7 +101,7 @@ func newCapture(process *diag.Process, session *diag.Session, out *tracefile.Fil
 	return c
 }
 
-// readHost has the capture add what the system gives the process.
+// readHost makes the capture add events about the process's processors and limits.
 func (c *capture) readHost() {
 	if c.process.PID > 0 {
 		c.host = hostevents.New(c.session, c.process.PID)

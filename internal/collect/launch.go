@@ -43,8 +43,8 @@ type Command struct {
 	Show     bool // what it writes
 	Terminal bool // standard input is one
 
-	// Out and Err also receive what the command writes to its standard output and error,
-	// if that is shown; nil for nobody.
+	// Out and Err, if not nil, also receive the command's standard output and error if
+	// these are shown.
 	Out, Err io.Writer
 }
 
@@ -111,8 +111,7 @@ func startChild(cmd *Command, port string) (*child, error) {
 // pipeDelay is how long processes that a command leaves behind may hold its output open.
 const pipeDelay = 2 * time.Second
 
-// tee returns the file itself if nobody else receives what is written to it, so that the
-// command can see a terminal.
+// tee returns the file itself if also is nil, so that the command can detect a terminal.
 func tee(file *os.File, also io.Writer) io.Writer {
 	if also == nil {
 		return file

@@ -181,7 +181,7 @@ func trendSummary(labels []string, trends []compare.Trend) string {
 	return strings.ToUpper(s[:1]) + s[1:] + "."
 }
 
-// untold returns the primary metrics that too few runs have, or that their ends hide.
+// untold returns the primary metrics that too few runs have, or that the ends of runs hide.
 func untold(trends []compare.Trend) []string {
 	var all []string
 	for i := range trends {

@@ -70,7 +70,7 @@ func undecided(ch *compare.Change) string {
 	return ""
 }
 
-// Why returns why a metric cannot be told; empty if it can.
+// Why returns the reason that a metric has no result; empty if it has one.
 func Why(ch *compare.Change) string {
 	why := map[compare.Reason]string{
 		compare.EndUnknown:    EndUnknown,
@@ -86,7 +86,7 @@ func Why(ch *compare.Change) string {
 	return why
 }
 
-// EndUnknown is the reason of compare.EndUnknown, and the recordings that tell.
+// EndUnknown explains compare.EndUnknown, and names the recordings that avoid it.
 const EndUnknown = "the end of the runs hides it; gctrail run records it"
 
 // textOf returns a metric in words.
@@ -140,7 +140,7 @@ func interval(ch *compare.Change) string {
 	return strings.TrimSuffix(signed(ch.Low), " %") + " to " + signed(ch.High)
 }
 
-// nearlyExact is by how much bounds may differ and read as one figure.
+// nearlyExact is the largest relative difference of bounds that are shown as one figure.
 const nearlyExact = 0.005
 
 // Bounded returns a value that may be a lower bound, which is marked.
@@ -170,7 +170,7 @@ func Figure(v float64, unit compare.Unit) string {
 	return units.Count(int64(math.Round(min(v, 1e15))))
 }
 
-// Name returns a metric in words, with what it is compared by.
+// Name returns a metric in words, with the basis that it is compared on.
 func Name(m *compare.Metric, basis compare.Basis) string {
 	switch {
 	case !m.Total:

@@ -24,12 +24,12 @@ import (
 // Versions are those of the programs' runtimes.
 var Versions = []int{8, 9, 10}
 
-// Often is a setting that has a program collect often, a hundred times a second and
-// more when the machine is quiet: its generation 0 has 6 MB.
+// Often is a setting that makes a program collect often, with 6 MB for generation 0: a
+// hundred times a second or more on a quiet machine.
 const Often = "DOTNET_GCgen0size=0x600000"
 
-// Patience is for how long a test waits for what must come. It ends a test that hangs,
-// on however busy a machine, and is no measure of anything.
+// Patience is how long a test waits for an event that must come. It only ends tests that
+// hang, and is long enough for the busiest machine.
 const Patience = 3 * time.Minute
 
 // A Program is a gcload that runs, or has run.

@@ -9,15 +9,15 @@ import (
 	"time"
 )
 
-// A waits is for how long the threads of a process have waited for a processor. A test
-// that compares times forgives as much: on a busy machine, a thread may wait between the
+// A waits sums up how long the threads of a process have waited for a processor. Tests that
+// compare times tolerate as much, because on a busy machine a thread may wait between the
 // runtime's look at the clock and its event.
 type waits struct {
 	mu      sync.Mutex
 	threads map[string]time.Duration
 }
 
-// look adds what the kernel counts of the threads that there are.
+// look adds the kernel's counts for the current threads.
 func (w *waits) look(pid int) {
 	found, _ := filepath.Glob("/proc/" + strconv.Itoa(pid) + "/task/*/schedstat")
 	w.mu.Lock()

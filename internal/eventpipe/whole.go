@@ -2,9 +2,9 @@ package eventpipe
 
 import "encoding/binary"
 
-// WholeV4 returns how much of b, a part of a V4 trace from off on, an object boundary, is
-// whole objects. The head of the trace counts to its first object. It is negative if b is
-// no part of such a trace.
+// WholeV4 returns the length of the whole objects at the start of b, the part of a V4 trace
+// that begins at off, an object boundary. The head of the trace counts as part of its first
+// object. The result is negative if b is not part of a V4 trace.
 func WholeV4(b []byte, off int64) int {
 	whole := 0
 	if off == 0 {
@@ -34,8 +34,8 @@ func WholeV4(b []byte, off int64) int {
 	return whole
 }
 
-// wholeObject returns where the object that begins at index i of b ends: 0 if b ends
-// before that, negative if it is no object. off is where b is in the trace.
+// wholeObject returns the end of the object that begins at index i of b: 0 if b ends before
+// that, negative if there is no object. off is the position of b in the trace.
 func wholeObject(b []byte, off int64, i int) int {
 	const begin = 3 + 4 + 4 // tags and versions
 	switch {

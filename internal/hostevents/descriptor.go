@@ -5,7 +5,7 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// descriptors are those of the provider's events, with fields, so that every reader of
+// descriptors describes the provider's events with their fields, so that every reader of
 // traces can show them.
 var descriptors = map[clr.Kind]*trace.Descriptor{
 	clr.KindProcessLimits: describe(clr.KindProcessLimits,

@@ -1,5 +1,5 @@
-// Package hostevents adds to the trace of a session what the system gives the process:
-// its processors, their time and its limits, as events of the provider gctrail.
+// Package hostevents adds events of the provider gctrail to the trace of a session: the
+// processor time that the process gets, its processors and its limits.
 package hostevents
 
 import (
@@ -17,12 +17,12 @@ import (
 )
 
 const (
-	// Interval is how often a process is read whose trace is recorded: finer than the
-	// longest pauses that matter are apart.
+	// Interval is the time between readings of a process whose trace is recorded. It is
+	// shorter than the usual distance between pauses that matter.
 	Interval = 250 * time.Millisecond
-	// limitsInterval is how often limits are read: they rarely change.
+	// limitsInterval is the time between readings of limits, which rarely change.
 	limitsInterval = 10 * time.Second
-	// costShare bounds what reading costs, as a share of a processor: a process with
+	// costShare bounds the cost of reading, as a share of a processor. A process with
 	// thousands of threads is read less often.
 	costShare = 0.005
 )
@@ -38,8 +38,8 @@ type Stream struct {
 	mu     sync.Mutex
 }
 
-// New returns the Stream of a session with the process of a PID. It reads the process
-// for the first time.
+// New returns the Stream of a session with process pid, and reads that process for the
+// first time.
 func New(session io.Reader, pid int) *Stream {
 	s := &Stream{Inserter: splice.NewInserter(session), reader: proccpu.NewReader(pid), memory: procmem.NewReader(pid)}
 	s.Sample()
@@ -110,7 +110,7 @@ func Limits(l *proccpu.Limits) clr.ProcessLimits {
 	}
 }
 
-// Events returns the events of what is known of a process's processors.
+// Events returns the events for the known figures of a sample.
 func Events(s *proccpu.Sample) []clr.Event {
 	var all []clr.Event
 	if run, known := s.Run.Get(); known {

@@ -1,5 +1,5 @@
-// Package proccpu reads what the system says of the processors that a process gets: how
-// long its threads ran and waited, what its cgroup's quota cost it, and its limits.
+// Package proccpu reads the processor time of a process from the system: how long its
+// threads ran and waited, how often its cgroup's quota throttled it, and its limits.
 package proccpu
 
 import (
@@ -12,24 +12,24 @@ import (
 // ErrUnsupported reports a system other than Linux.
 var ErrUnsupported = errors.New("the processor time of processes is read on Linux only")
 
-// A Sample is what was read at one time. Its figures grow over the life of a Reader;
-// their differences count.
+// A Sample holds the figures read at one time. They grow over the life of a Reader, so use
+// their differences.
 type Sample struct {
 	Threads gc.Opt[int] // that the process has
 	// Run and Wait are how long the process's threads ran, and how long they waited in a
 	// run queue for a processor, since the first sample. A thread that ended counts up
 	// to the sample before.
 	Run, Wait gc.Opt[time.Duration]
-	// The periods of the quota that is the lowest of the process's cgroups, those in
-	// which threads had to wait for the next period, and for how long, summed up over
-	// the processors.
+	// Periods counts the periods of the lowest quota of the process's cgroups, Throttled
+	// the ones in which threads had to wait for the next period, and ThrottledFor sums up
+	// that time over the processors.
 	Periods, Throttled gc.Opt[int64]
 	ThrottledFor       gc.Opt[time.Duration]
-	// The time in which some thread of the machine, or of the cgroup, waited for a
-	// processor.
+	// Machine and Cgroup are the time in which at least one thread of the machine, or of
+	// the cgroup, waited for a processor.
 	Machine, Cgroup gc.Opt[time.Duration]
-	// How long the machine's processors worked since it started, and how long a
-	// hypervisor kept them from it, summed up.
+	// Busy and Stolen sum up, since the machine started, the time that its processors
+	// worked and the time that a hypervisor took from them.
 	Busy, Stolen gc.Opt[time.Duration]
 }
 

@@ -14,8 +14,8 @@ import (
 )
 
 const (
-	// maxEnvironment bounds how much of a process's environment is read, maxSettings and
-	// maxSetting what is taken from it.
+	// maxEnvironment bounds how much of a process's environment is read, maxSettings the
+	// number of settings taken from it, and maxSetting the length of each.
 	maxEnvironment = 1 << 20
 	maxSettings    = 64
 	maxSetting     = 256
@@ -99,7 +99,8 @@ func (r *Reader) settings() []string {
 	return settings
 }
 
-// withoutPath replaces the value of a setting that names a file: a trace has no need of it.
+// withoutPath replaces the value of a setting that names a file, because a trace need not
+// reveal paths.
 func withoutPath(setting string) string {
 	name, value, _ := strings.Cut(setting, "=")
 	if strings.ContainsAny(value, `/\`) {

@@ -11,7 +11,8 @@ import (
 	"github.com/gctrail/gctrail/internal/procfile"
 )
 
-// A Reader reads the processor time of one process time and again, by one goroutine.
+// A Reader reads the processor time of one process repeatedly. It is for use by one
+// goroutine.
 type Reader struct {
 	root    string // where /proc and /sys lie; empty but in tests
 	folder  string // of the process in /proc
@@ -23,13 +24,13 @@ type Reader struct {
 	rounds  uint64 // of reading the threads
 }
 
-// A thread is what was read of a thread last.
+// A thread holds the latest figures of a thread.
 type thread struct {
 	run, wait int64 // nanoseconds
 	round     uint64
 }
 
-// A group is where the processor time of a process is limited.
+// A group is the cgroup that limits the processor time of a process.
 type group struct {
 	stat, pressure string // paths; empty if there is none
 	v2             bool
@@ -44,7 +45,7 @@ type Scan struct {
 	pressure map[string]gc.Opt[time.Duration]
 }
 
-// A machine is what was read of all processors.
+// A machine holds the figures of all processors.
 type machine struct{ stalled, busy, stolen gc.Opt[time.Duration] }
 
 type throttling struct {
@@ -59,8 +60,8 @@ func newReader(root string, pid int) *Reader {
 	return &Reader{root: root, folder: filepath.Join(root, "/proc", strconv.Itoa(pid)), threads: map[string]*thread{}}
 }
 
-// Read reads the counters now. The error is that of a process that has ended or may not
-// be looked at. Limits finds the cgroup that they are read of.
+// Read reads the counters now. It returns an error if the process has ended or may not be
+// read. Call Limits before, which finds the cgroup whose counters Read reads.
 func (r *Reader) Read(scan *Scan) (Sample, error) {
 	b := procfile.Borrow()
 	defer b.GiveBack()
@@ -78,7 +79,7 @@ func (r *Reader) Read(scan *Scan) (Sample, error) {
 	return s, nil
 }
 
-// readThreads adds up what the process's threads ran and waited since the last round.
+// readThreads adds up how long the process's threads ran and waited since the last round.
 func (r *Reader) readThreads(b *procfile.Buffer, s *Sample) error {
 	folder, err := os.Open(filepath.Join(r.folder, "task"))
 	if err != nil {
@@ -117,8 +118,8 @@ func (r *Reader) readThreads(b *procfile.Buffer, s *Sample) error {
 	return nil
 }
 
-// advance adds what a thread ran and waited since it was read last: all of it if the
-// thread, or another one under its id, began after that.
+// advance adds how long a thread ran and waited since it was read last: all of its time if
+// the thread, or another one with its id, began after that.
 func (r *Reader) advance(name string, run, wait int64) {
 	t := r.threads[name]
 	if t == nil {

@@ -119,7 +119,7 @@ func TestVersion1(t *testing.T) {
 	}
 }
 
-// TestHostile reads files of which nothing can be used.
+// TestHostile reads files without any usable content.
 func TestHostile(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, map[string]string{

@@ -8,7 +8,7 @@ type Reader struct{}
 // NewReader returns a Reader of the process with a PID.
 func NewReader(int) *Reader { return new(Reader) }
 
-// Limits knows nothing.
+// Limits returns no limits.
 func (*Reader) Limits() Limits { return Limits{} }
 
 // Read returns ErrUnsupported.

@@ -7,16 +7,15 @@ import (
 	"strings"
 )
 
-// A Hierarchy is where cgroups account for a controller.
+// A Hierarchy is a tree of cgroups that may account for a controller.
 type Hierarchy struct {
 	Mount string
 	Path  string // of a process's cgroup in it; empty if the process is in none
 	V2    bool
 }
 
-// Hierarchies returns those that may account for a controller of a process, whose
-// folder in /proc is given: that of version 1 first. root is where /sys lies, empty but
-// in tests.
+// Hierarchies returns the hierarchies that may account for a controller of a process, given
+// its folder in /proc: version 1 first. root is the folder of /sys, empty outside tests.
 func (b *Buffer) Hierarchies(root, folder, controller string) []Hierarchy {
 	text, err := b.Read(filepath.Join(folder, "cgroup"))
 	if err != nil {
@@ -47,8 +46,8 @@ func (b *Buffer) Hierarchies(root, folder, controller string) []Hierarchy {
 	return all
 }
 
-// Folders returns the folder of the cgroup and of those above it. In a container, some
-// of them are not there.
+// Folders returns the folders of the cgroup and of its ancestors. In a container, some of
+// them do not exist.
 func (h Hierarchy) Folders() iter.Seq[string] {
 	return func(yield func(string) bool) {
 		for name := path.Clean("/" + h.Path); yield(filepath.Join(h.Mount, name)) && name != "/"; {

@@ -14,7 +14,7 @@ import (
 // A Buffer holds the beginning of a file.
 type Buffer [4 << 10]byte
 
-// buffers are shared by all readers, few of which read at a time.
+// buffers holds the buffers of all readers, because few read at a time.
 var buffers = sync.Pool{New: func() any { return new(Buffer) }}
 
 // Borrow returns a buffer, which its caller gives back.

@@ -23,6 +23,6 @@ type Sample struct {
 // A Heap is the GC heap of a process, as the system accounts for its addresses. Sizes are
 // in bytes.
 type Heap struct {
-	Least, Most gc.Opt[int64] // bounds of what is resident
+	Least, Most gc.Opt[int64] // bounds of the resident part
 	Committed   gc.Opt[int64] // at most
 }

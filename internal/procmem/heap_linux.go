@@ -18,23 +18,25 @@ type mapping struct {
 	resident   int64
 }
 
-// A heapRange is where the GC heap lies: a range of a size, which begins at an address
-// from first to last.
+// A heapRange is the address range of the GC heap. Its size is known; it begins at an
+// address from first to last.
 type heapRange struct{ first, last, size uint64 }
 
-// certain reports whether a mapping belongs to the heap, wherever that begins.
+// certain reports whether a mapping belongs to the heap, wherever in its bounds the heap
+// begins.
 func (h *heapRange) certain(m *mapping) bool { return m.start >= h.last && m.end <= h.first+h.size }
 
 // possible reports whether a mapping may belong to the heap.
 func (h *heapRange) possible(m *mapping) bool { return m.end > h.first && m.start < h.last+h.size }
 
 // FindHeap looks for the range of addresses that the GC reserves at its start, and reports
-// whether it was found. From .NET 7 on the heap lies in one range, of a size that the
-// runtime computes from its limit: the caller passes those that are possible.
+// whether it found one. From .NET 7 on the heap lies in one range, whose size the runtime
+// computes from its limit; the caller passes the possible sizes.
 //
 // To the system, the range is a row of anonymous mappings without a gap: pages that the GC
-// has committed can be written, the others are kept out of dumps. Its neighbours, such as
-// the GC's tables, may make the row longer. Then the range is known up to the difference.
+// has committed can be written, the others are kept out of dumps. Neighbours, such as the
+// GC's tables, may make the row longer. The start of the range is then known up to the
+// difference.
 func (r *Reader) FindHeap(sizes ...int64) bool {
 	var found heapRange
 	var row []mapping
@@ -64,11 +66,11 @@ func (r *Reader) FindHeap(sizes ...int64) bool {
 	return found.size > 0
 }
 
-// page is what the runtime rounds the size of the range up to, or more.
+// page is a multiple of the unit that the runtime rounds the size of the range up to.
 const page = 4 << 10
 
-// initialRegions is how many regions the GC commits at its start, at least: the runtime has
-// others for generations 0, 1, 2, large and pinned objects.
+// initialRegions is the least number of regions that the GC commits at its start:
+// generations 0, 1 and 2, large and pinned objects each have their own.
 const initialRegions = 2
 
 // heapIn returns the range of a heap in a row of mappings, if there can be one.
@@ -91,16 +93,17 @@ func heapIn(row []mapping, size uint64) (heapRange, bool) {
 	return h, regions >= initialRegions
 }
 
-// ReadHeap returns what of the GC heap is resident and committed, unknown unless FindHeap has
-// found it. The kernel looks at each page, which took 5 ms for a program of 100 MB.
+// ReadHeap returns the resident and the committed part of the GC heap, unknown unless
+// FindHeap has found it. The kernel visits each page, which took 5 ms for a program of 100
+// MB.
 func (r *Reader) ReadHeap() Heap {
 	h := &r.heap
 	if h.size == 0 {
 		return Heap{}
 	}
 	var least, most, committed int64
-	// The list of a process that is killed meanwhile ends anywhere. That of others goes on
-	// behind the heap: the stack of the first thread does.
+	// If the process is being killed, the list may end anywhere. Otherwise it goes on
+	// beyond the heap, at least to the stack of the first thread.
 	whole := false
 	err := r.eachMapping(func(m *mapping) bool {
 		if h.possible(m) {
@@ -154,9 +157,9 @@ func (r *Reader) eachMapping(each func(*mapping) bool) error {
 	return lines.Err()
 }
 
-// ofHeap reports whether the GC makes mappings with some flags: those that it has not
-// committed are kept out of dumps (dd). Arenas of malloc have no swap space reserved (nr),
-// and stacks no huge pages (nh). See gcenv.unix.cpp, GCToOSInterface::VirtualReserve.
+// ofHeap reports whether the GC makes mappings with the given flags. It keeps uncommitted
+// memory out of dumps (dd). Arenas of malloc have no swap space reserved (nr), and stacks
+// no huge pages (nh). See gcenv.unix.cpp, GCToOSInterface::VirtualReserve.
 func ofHeap(flags [][]byte, writable bool) bool {
 	kept := false
 	for _, f := range flags {

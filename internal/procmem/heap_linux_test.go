@@ -17,8 +17,8 @@ type part struct {
 	kind            byte // 'c' committed by the GC, 'r' reserved by it, 'm' malloc's, 's' a stack, 'f' a file, ' ' none
 }
 
-// smapsOf returns what the kernel says of mappings, one behind the other, and of the
-// stack of the first thread behind all.
+// smapsOf returns the kernel's text for adjacent mappings, followed by the stack of the
+// first thread.
 func smapsOf(parts ...part) string {
 	kinds := map[byte]struct{ access, rest, flags string }{
 		'c': {"rw-p", "00:00 0", "rd wr mr mw me ac"}, 'r': {"---p", "00:00 0", "mr mw me dd"},
@@ -107,7 +107,7 @@ func TestHeapOfKilled(t *testing.T) {
 	}
 }
 
-// TestHeapHostile reads files of which nothing can be used.
+// TestHeapHostile reads files without any usable content.
 func TestHeapHostile(t *testing.T) {
 	for _, text := range []string{
 		"", "nonsense\n", "10-5 rw-p 0 00:00 0\nVmFlags: rd\n", "zz-ff rw-p 0 00:00 0\nRss: 9999999999999999999 kB\nVmFlags:\n",

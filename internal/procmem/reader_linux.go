@@ -23,7 +23,7 @@ type Reader struct {
 	buf     *procfile.Buffer // while it reads
 }
 
-// killCounts are the OOM kills that cgroups counted at the latest Read.
+// killCounts holds the OOM kills that cgroups counted at the latest Read.
 type killCounts struct{ own, above gc.Opt[int64] }
 
 func (r *Reader) borrow() { r.buf = procfile.Borrow() }
@@ -89,10 +89,10 @@ func (r *Reader) Read(anew bool) (Sample, error) {
 	return s, nil
 }
 
-// KillsSince returns how many processes the kernel has killed since the latest Read because
-// memory ran out, in the process's cgroup. It may be called when the process has ended. Once
-// the cgroup is removed, as that of a container that ended, the one above it is read, which
-// of version 2 counts the kills below it too: those of a pod.
+// KillsSince returns how many processes of the process's cgroup the kernel has killed since
+// the latest Read because memory ran out. It may be called after the process has ended. If
+// the cgroup has been removed, as when a container ends, KillsSince reads its parent, which
+// in version 2 also counts the kills below it, such as all of a pod.
 func (r *Reader) KillsSince() gc.Opt[int64] {
 	r.borrow()
 	defer r.giveBack()

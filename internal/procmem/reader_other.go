@@ -16,13 +16,13 @@ func (*Reader) Read(bool) (Sample, error) { return Sample{}, ErrUnsupported }
 // ReadShares does nothing.
 func (*Reader) ReadShares() {}
 
-// KillsSince knows nothing.
+// KillsSince returns an unknown number.
 func (*Reader) KillsSince() gc.Opt[int64] { return gc.Opt[int64]{} }
 
 // FindHeap finds nothing.
 func (*Reader) FindHeap(...int64) bool { return false }
 
-// ReadHeap knows nothing.
+// ReadHeap returns unknown sizes.
 func (*Reader) ReadHeap() Heap { return Heap{} }
 
 // Available knows nothing.

@@ -11,14 +11,14 @@ import (
 // Host is the name of the program that runs assemblies: `dotnet app.dll`.
 const Host = "dotnet"
 
-// maxName is the longest name of a file. A process can claim any.
+// maxName is the longest name of a file. A process can claim a longer one.
 const maxName = 255
 
-// maxPath bounds the part of a command line in which a path with spaces is looked for.
+// maxPath bounds the part of a command line that is searched for a path with spaces.
 const maxPath = 4096
 
-// Name returns the name of the program that a command line starts: that of its file, or of
-// the assembly that the dotnet host runs. It is empty if the command line is.
+// Name returns the name of the program that a command line starts: its file's name, or the
+// name of the assembly that the dotnet host runs. It is empty if the command line is.
 func Name(commandLine string) string {
 	file, arguments := split(commandLine)
 	name := Base(file)

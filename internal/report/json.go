@@ -362,7 +362,8 @@ func (c *Case) jsonAll() jsonAll {
 	return j
 }
 
-// useAllocated replaces what the collections count by all that the process allocated.
+// useAllocated replaces the bytes counted by collections by all bytes that the process
+// allocated.
 func (j *jsonAll) useAllocated(of *stats.Summary) {
 	sum, rate := of.Allocated(), of.AllocationRate()
 	j.Allocated, j.AllocatedIs = bytesJSON(sum)

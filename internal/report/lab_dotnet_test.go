@@ -21,7 +21,7 @@ import (
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
-// TestMain makes this test gctrail where labRun starts it so.
+// TestMain runs gctrail instead of the tests if labRun started the test binary for that.
 func TestMain(m *testing.M) {
 	if os.Getenv("GCTRAIL_TEST_MAIN") != "" {
 		os.Exit(cli.Main(os.Args[1:]))
@@ -29,14 +29,14 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// A labRow is a program whose trouble is known from its source, and what its report says
-// of it on any machine, quiet or busy. All patterns are regular expressions that ignore
-// case, unless they begin with (?-i).
+// A labRow is a program whose trouble is known from its source, with patterns for its
+// report on any machine, quiet or busy. Patterns are regular expressions that ignore case,
+// unless they begin with (?-i).
 type labRow struct {
 	mode, arg string
 	env       []string
 	profile   string
-	why       string   // what is true of the program
+	why       string   // the program's trouble
 	says      []string // patterns that the report has
 	never     []string // patterns that it must not have
 	lead      []string // patterns, one of which is in the verdict, or in the first finding that names a cause
@@ -44,8 +44,7 @@ type labRow struct {
 	uncounted bool     // it takes numbers of collections without events
 }
 
-// does are the claims that are true of some programs only, by the modes of which they
-// may be said.
+// does maps claims to the modes of the programs for which they are true.
 var does = map[string][]string{
 	`calls GC\.Collect\b`:          {"libcollect"},
 	`no.?GC region`:                {"nogc"},
@@ -158,8 +157,8 @@ var labRows = []labRow{
 	},
 }
 
-// TestLab runs programs whose trouble is known, collects from them, and holds what the
-// report says against their source and their own account.
+// TestLab runs programs whose trouble is known, collects from them, and compares their
+// reports with their source and their own account.
 func TestLab(t *testing.T) {
 	command := dotnettest.Lab(t)
 	for _, row := range labRows {
@@ -214,7 +213,7 @@ type labTruth struct {
 	Allocated   int64 `json:"allocated"`
 }
 
-// labReport is the report as JSON, as far as it is held.
+// labReport is the part of the report as JSON that the tests check.
 type labReport struct {
 	Processes []struct {
 		Verdict  string
@@ -276,7 +275,7 @@ func (row *labRow) collect(ctx context.Context, t *testing.T, args []string) *la
 	return &truth
 }
 
-// said is output that a test reads while it is written.
+// said holds output that a test reads while it is written.
 type said struct {
 	mu   sync.Mutex
 	text strings.Builder
@@ -294,7 +293,7 @@ func (s *said) String() string {
 	return s.text.String()
 }
 
-// matches finds a pattern without regard to case, with what is around it.
+// matches finds a pattern without regard to case, with the text around it.
 func matches(pattern, text string) string {
 	return regexp.MustCompile(`(?i).{0,60}(?:` + pattern + `).{0,60}`).FindString(text)
 }
@@ -319,7 +318,7 @@ func (row *labRow) holdText(t *testing.T, report string) {
 	}
 }
 
-// holdLead checks what the report puts first.
+// holdLead checks the verdict and the first finding that names a cause.
 func (row *labRow) holdLead(t *testing.T, r *labReport) {
 	t.Helper()
 	if len(row.lead) == 0 {

@@ -43,8 +43,8 @@ func (p *Pauses) Add(c *gc.Collection) {
 	p.bottlenecks.Add(c)
 }
 
-// AddOutside adds the suspensions outside collections that came with a collection which
-// is not added itself: they may lie in the time that is looked at.
+// AddOutside adds the suspensions outside collections of a collection that is not added
+// itself, because they may still lie in the selected time.
 func (p *Pauses) AddOutside(all []gc.Outside) {
 	p.Summary.AddOutside(all)
 	p.bottlenecks.AddOutside(all)

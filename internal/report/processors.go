@@ -9,8 +9,8 @@ import (
 	"github.com/gctrail/gctrail/internal/units"
 )
 
-// jsonProcessors is what the system gave a process, as the program that recorded the
-// trace read it; null where the trace lacks it.
+// jsonProcessors holds the processors, the processor time and the limits of a process, read
+// by the program that recorded the trace; null if the trace lacks them.
 type jsonProcessors struct {
 	Processors        *int     `json:"processors"`
 	MachineProcessors *int     `json:"machine_processors"`
@@ -31,7 +31,8 @@ type jsonProcessors struct {
 	CgroupWait        *jsonMS  `json:"cgroup_wait_ms"`
 }
 
-// processorsJSON returns nil if the trace has nothing of it.
+// processorsJSON returns the processors of a process; nil if the trace has none of these
+// figures.
 func processorsJSON(p *gc.Process) *jsonProcessors {
 	t := &p.Processor
 	if p.Limits == nil && !t.Covered.Known() {
@@ -78,7 +79,7 @@ func share(part, whole time.Duration) *float64 {
 	return &s
 }
 
-// writeProcessors writes what the process got of the processors, if the trace has it.
+// writeProcessors writes the processor time of the process, if the trace has it.
 func (c *Case) writeProcessors(p *text.Page) {
 	process := c.Summary.Process
 	t := &process.Processor

@@ -131,8 +131,8 @@ var reasonGlosses = map[clr.GCReason]string{
 	clr.GCReasonBGCStepping:           "experimental tuning of background GCs, step by step",
 }
 
-// glossOf says what the reason of some collections means. GC.TryStartNoGCRegion and
-// sessions that dump the heap give that of GC.Collect.
+// glossOf explains the reason of collections. GC.TryStartNoGCRegion and sessions that dump
+// the heap cause collections with the reason of GC.Collect.
 func glossOf(r *stats.Reason) string {
 	_, gloss := reasonWords(r.Reason)
 	if r.Reason != gc.Some(clr.GCReasonInduced) {

@@ -16,10 +16,10 @@ import (
 )
 
 // An Inserter reads a V4 trace from a runtime, and adds events of another provider to it.
-// The objects of the trace stay as they are, byte for byte: what is inserted has a size
-// that keeps their alignment. Its blocks come where the runtime begins to write what is
-// new, and before sequence points, so that no inserted event is older than what a reader
-// has passed on. Events that are newer than the last sequence point are left out.
+// The objects of the trace stay as they are, byte for byte, because inserted objects have
+// sizes that keep their alignment. They come where the runtime begins to write newer
+// events, and before sequence points, so that no inserted event is older than an event that
+// a reader has already returned. Events newer than the last sequence point are left out.
 //
 // The inserted events have a capture thread, metadata ids and sequence numbers that no
 // runtime uses, and no stack. A trace that is not V4, or is damaged, passes unchanged.
@@ -62,8 +62,8 @@ const (
 	// maxInsertions bounds the events that wait. Beyond it, those in the middle are
 	// dropped: a process without events is no reason to remember everything.
 	maxInsertions = 1 << 9
-	// maxHeld bounds what is received without the end of an object: a block has up to
-	// 16 MiB.
+	// maxHeld bounds the bytes received without the end of an object: a block has up to 16
+	// MiB.
 	maxHeld = eventpipe.MaxBlock + 1<<20
 )
 
@@ -85,8 +85,8 @@ func (n *Inserter) Add(d *trace.Descriptor, at time.Time, payload []byte) {
 	n.pending = append(n.pending, insertion{desc: d, at: at, payload: payload})
 }
 
-// Read returns whole objects of the trace, and what was inserted. At the end of the input
-// it returns the rest as it is.
+// Read returns whole objects of the trace, and inserted ones. At the end of the input it
+// returns the rest as it is.
 func (n *Inserter) Read(p []byte) (int, error) {
 	for len(n.out) == 0 {
 		if n.err != nil {
@@ -112,7 +112,7 @@ func (n *Inserter) Read(p []byte) (int, error) {
 	return size, nil
 }
 
-// divide moves what is whole to the output.
+// divide moves whole objects to the output.
 func (n *Inserter) divide() {
 	whole := len(n.buf)
 	if !n.failed {
@@ -135,7 +135,7 @@ type place struct {
 	from, to uint64
 }
 
-// pass moves whole objects to the output, with what is pending in the places among them.
+// pass moves whole objects to the output, and inserts pending events between them.
 func (n *Inserter) pass(objects []byte) {
 	n.feed.Reset(objects)
 	at := n.next
@@ -199,7 +199,7 @@ func (n *Inserter) insert(at place) {
 	if len(list) == 0 {
 		return
 	}
-	off := at.off // what was inserted before it is a multiple of 4 bytes
+	off := at.off // insertions before it are multiples of 4 bytes
 	add := func(kind eventpipe.BlockKind, data []byte) {
 		before := len(n.out)
 		n.out = eventpipe.AppendFrameV4(n.out, kind, len(data), off)

@@ -20,8 +20,8 @@ var inserted = [...]*trace.Descriptor{
 	{Provider: "other", ID: 2, Name: "Two", Level: 4, Fields: []trace.Field{{Name: "S", Type: trace.UTF16String}}},
 }
 
-// A dripping reader returns a few bytes at a time, and has an event inserted every now
-// and then, at the time of what was read.
+// A dripping reader returns a few bytes at a time, and has an event inserted every now and
+// then, at the time of the bytes read.
 type dripping struct {
 	data  []byte
 	size  int // of the whole
@@ -117,7 +117,7 @@ func left(whole, out []byte) int {
 	return len(whole)
 }
 
-// TestInserterPasses gives the Inserter what is no whole V4 trace: it comes out unchanged.
+// TestInserterPasses checks that input other than a whole V4 trace comes out unchanged.
 func TestInserterPasses(t *testing.T) {
 	whole := nettracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
 	damaged := bytes.Clone(whole)

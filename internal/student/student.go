@@ -13,7 +13,7 @@ func Tail(t, freedom float64) float64 {
 }
 
 // Quantile returns the value that t exceeds with the given probability, below one half;
-// with infinitely many degrees of freedom, that of the normal distribution.
+// with infinitely many degrees of freedom, the quantile of the normal distribution.
 func Quantile(probability, freedom float64) float64 {
 	if math.IsInf(freedom, 1) {
 		return math.Sqrt2 * math.Erfinv(1-2*probability)

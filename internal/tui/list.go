@@ -336,7 +336,7 @@ func memoryParts(p *watch.Process) []string {
 	return parts
 }
 
-// nativeOf returns the bounds of what is resident beyond the GC heap.
+// nativeOf returns the bounds of resident memory outside the GC heap.
 func nativeOf(p *watch.Process) gc.Opt[ledger.Bounds] {
 	if p.Sized == nil {
 		return gc.Opt[ledger.Bounds]{}

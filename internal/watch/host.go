@@ -9,10 +9,10 @@ import (
 	"github.com/gctrail/gctrail/internal/hostevents"
 )
 
-// hostInterval is how often the processors of a watched process are read.
+// hostInterval is the time between readings of the processor time of a watched process.
 const hostInterval = time.Second
 
-// throughHost adds what the system gives a process to its trace.
+// throughHost adds events about a process's processors to its trace.
 func throughHost(ctx context.Context, process *diag.Process, trace io.Reader) io.Reader {
 	if process.PID <= 0 {
 		return trace

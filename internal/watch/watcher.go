@@ -42,8 +42,8 @@ type Options struct {
 	Phases bool
 	// Memory reads what the system says of the processes' memory, each second (Linux).
 	Memory bool
-	// Processors reads what processors the processes get, each second (Linux), so that
-	// findings and saved traces have it.
+	// Processors makes the watcher read the processor time of each process every second
+	// (Linux), for findings and saved traces.
 	Processors bool
 	// Source is where processes and collections come from.
 	Source Source
