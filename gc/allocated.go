@@ -204,6 +204,11 @@ func (a *allocations) follow(b *building) {
 	a.noteBudgets(b)
 	measured := b.Generations != nil && b.Start.Known() && b.End.Known()
 	switch {
+	case b.early:
+		a.sweepBy(b)
+		if b.Generations != nil && b.ended() {
+			a.measured(b.atEnd())
+		}
 	case b.Kind == Background:
 		a.cycle.backgrounds++
 		a.sweepBy(b)

@@ -86,9 +86,11 @@ func (rt *runtime) finish(n int) {
 		rt.sized = true
 		b.computeSizes()
 		rt.allocations.begin(b)
-		if b.Kind == Background {
+		switch {
+		case b.early: // what it found when it began is unknown
+		case b.Kind == Background:
 			b.computeBackground(inside)
-		} else {
+		default:
 			b.computeBlocking()
 		}
 	} else if b.stats && !rt.historied {
@@ -301,7 +303,9 @@ func (b *building) computeBlocking() {
 
 // follow makes b the previous collection.
 func (p *previous) follow(b *building) {
-	p.number, p.known = b.Number, true
+	if !b.early { // the one before b in order is the one before the next
+		p.number, p.known = b.Number, true
+	}
 	p.pause, p.since = b.PauseStart, b.needs.From
 	switch {
 	case !b.Start.Known():
@@ -363,6 +367,8 @@ func (c *Collection) order() time.Duration {
 	switch {
 	case c.Start.Known():
 		return c.Start.Or(0)
+	case len(c.Pauses) > 0 && !c.PauseStart.Known(): // a background collection that began before the trace
+		return c.Pauses[0].Start
 	case c.End.Known():
 		return c.End.Or(0)
 	default:

@@ -82,6 +82,8 @@ func (m *Model) marked(e *event, instance uint16, source markSource, mark rawMar
 // from the end of the step before, the first from GCStart.
 func (b *building) computeMarks() {
 	if !b.Start.Known() {
+		b.rt.model.room.marks -= len(b.marks)
+		b.marks = nil
 		return
 	}
 	slices.SortStableFunc(b.marks, func(a, c rawMark) int { return int(a.heap) - int(c.heap) })

@@ -17,9 +17,10 @@ type runtime struct {
 	windows     []*suspension          // those that have not restarted, in order of their begin
 	restarting  []*suspension          // those that have begun to, in order
 
-	pending        []*building          // collections in order of their start, not yet finished
-	blocking       *building            // the one between GCStart and GCEnd that is not a background collection
-	background     *building            // the background collection between GCStart and GCEnd
+	pending        []*building // collections in order of their start, not yet finished
+	blocking       *building   // the one between GCStart and GCEnd that is not a background collection
+	background     *building   // the background collection between GCStart and GCEnd
+	early          early
 	lastBackground *building            // the latest background collection
 	numbered       map[uint32]*building // by number, the latest of the pending ones
 	begun          int                  // collections, that began or were first seen by their end
@@ -53,6 +54,7 @@ type building struct {
 	windows    int           // suspensions that belong to it and have not restarted
 	initial    bool          // threads were restarted while it was under way
 	final      bool          // the final pause of a background collection has
+	early      bool          // a background collection that began before the trace
 	phases     bool          // the private provider has events for its phases
 	since      int           // runtime.begun when it began, or ceased to run in the background
 	global     bool          // its GCGlobalHeapHistory was seen
@@ -149,6 +151,7 @@ func (m *Model) gcStart(e *event) {
 		return
 	}
 	e.process.last = e.time
+	rt.decideEarly(v.Type == clr.GCTypeForegroundGC)
 	b := rt.find(v.Count)
 	if b == nil || b.ended() && !b.Start.Known() { // none ends before it starts
 		if b = rt.begin(v.Count); b == nil {
@@ -218,7 +221,7 @@ func (b *building) later() int {
 func (rt *runtime) leaveBackground() {
 	if rt.background != nil {
 		rt.background.since = rt.begun
-		rt.background = nil
+		rt.background, rt.early.runs = nil, Some(false)
 	}
 }
 
@@ -249,7 +252,7 @@ func (b *building) ranBackground() bool {
 	if b.global {
 		return b.concurrent
 	}
-	return b.Requested == Background && (b.initial || !b.ended())
+	return b.Requested == Background && (b.initial || b.early || !b.ended())
 }
 
 func (b *building) setGeneration(depth uint32) {
@@ -281,6 +284,9 @@ func (m *Model) gcEnd(e *event) {
 		return
 	}
 	e.process.last = e.time
+	if rt.find(v.Count) == nil {
+		rt.endEarly(v)
+	}
 	b := rt.find(v.Count)
 	if b == nil || b.ended() {
 		if b = rt.begin(v.Count); b == nil {

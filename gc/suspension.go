@@ -15,11 +15,13 @@ import (
 type suspension struct {
 	thread       uint64
 	reason       clr.SuspendReason
+	number       uint32 // of the latest collection, or of the background one that runs
 	begin        time.Duration
 	end          Opt[time.Duration] // SuspendEEEnd
 	restartBegin Opt[time.Duration]
-	gcs          []*building // that began in it, in order
-	finalMark    bool        // the private provider marks it as a final mark pause
+	restart      Opt[time.Duration] // from there to RestartEEEnd
+	gcs          []*building        // that began in it, in order
+	finalMark    bool               // the private provider marks it as a final mark pause
 	waited       time.Duration
 
 	owner *building // of the restart: Pauses[pause] of it
@@ -80,7 +82,7 @@ func (m *Model) suspendBegin(e *event) {
 		return
 	}
 	rt.regions.suspending(e.process, v)
-	s := &suspension{thread: e.TID, reason: v.Reason, begin: e.time}
+	s := &suspension{thread: e.TID, reason: v.Reason, number: v.Count, begin: e.time}
 	m.room.suspended++
 	rt.suspensions[e.TID] = s
 	rt.windows = append(rt.windows, s)
@@ -144,8 +146,9 @@ func (m *Model) restartEnd(e *event) {
 	rt.restarting = slices.DeleteFunc(rt.restarting, func(o *suspension) bool { return o == s })
 	rt.let(s)
 	rt.delay(s, e.time)
+	s.restart = Some(e.time - s.restartBegin.Or(0))
 	if s.owner != nil && !s.owner.finished {
-		s.owner.Pauses[s.pause].Restart = Some(e.time - s.restartBegin.Or(0))
+		s.owner.Pauses[s.pause].Restart = s.restart
 	}
 	rt.release()
 }
@@ -240,7 +243,9 @@ func (rt *runtime) closed(s *suspension) {
 	switch {
 	case len(s.gcs) > 0:
 		rt.share(s)
-	case s.reason == clr.SuspendReasonSuspendForGCPrep && rt.background != nil && rt.background.initial:
+	case s.reason == clr.SuspendReasonSuspendForGCPrep && rt.background == nil:
+		rt.prepared(s)
+	case s.reason == clr.SuspendReasonSuspendForGCPrep && (rt.background.initial || rt.background.early):
 		rt.backgroundWindow(s, rt.background)
 	default:
 		if s.reason == clr.SuspendReasonSuspendForGC {
@@ -312,7 +317,7 @@ func (rt *runtime) backgroundWindow(s *suspension, b *building) {
 		b.final = true
 		s.owner, s.pause = b, len(b.Pauses)
 		b.windows++
-		b.addPause(s, Pause{Kind: PauseFinal, Start: s.begin, Duration: s.duration(), Suspend: s.suspending(), Waited: s.waited})
+		b.addPause(s, Pause{Kind: PauseFinal, Start: s.begin, Duration: s.duration(), Suspend: s.suspending(), Waited: s.waited, Restart: s.restart})
 	case b.final:
 		rt.suspended(s, PauseHeapWalk)
 	default:
@@ -323,7 +328,7 @@ func (rt *runtime) backgroundWindow(s *suspension, b *building) {
 // addPause adds a pause to the collection, the share of s that is its own.
 func (b *building) addPause(s *suspension, p Pause) {
 	b.windows--
-	if len(b.Pauses) == 0 {
+	if len(b.Pauses) == 0 && !b.early {
 		b.PauseStart = Some(s.begin)
 	}
 	p.window = trace.Range{From: s.begin, To: s.restartBegin.Or(0)}

@@ -62,3 +62,22 @@ func TestSuspended(t *testing.T) {
 		t.Errorf("%d bottlenecks: %+v", count, list)
 	}
 }
+
+// TestPauseWithoutStart checks that the worst windows count the final pause of a background
+// collection whose first pause was before the trace.
+func TestPauseWithoutStart(t *testing.T) {
+	const ms = time.Millisecond
+	var s stats.Summary
+	s.Add(&gc.Collection{
+		Process: &gc.Process{Stopped: time.Second}, Kind: gc.Background, End: gc.Some(40 * ms),
+		Pauses: []gc.Pause{{Kind: gc.PauseFinal, Start: 20 * ms, Duration: 5 * ms}},
+	})
+	for _, got := range s.Stalls() {
+		if got.Pause != 5*ms {
+			t.Errorf("%+v", got)
+		}
+	}
+	if len(s.Stalls()) == 0 {
+		t.Error("no windows")
+	}
+}

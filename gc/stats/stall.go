@@ -88,10 +88,14 @@ type window struct {
 
 func (s *stalls) add(c *gc.Collection) {
 	s.addOutside(c.Outside)
-	if !c.PauseStart.Known() {
+	at, known := c.PauseStart.Get()
+	if !known && len(c.Pauses) == 0 {
 		return
 	}
-	s.pass(c.PauseStart.Or(0))
+	if !known { // its first pause was before the trace
+		at = c.Pauses[0].Start
+	}
+	s.pass(at)
 	for i := range c.Pauses {
 		p := &c.Pauses[i]
 		s.wait(span{p.Start, p.End(), p.Duration, p.Duration})

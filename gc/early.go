@@ -1,0 +1,85 @@
+package gc
+
+import (
+	"math"
+
+	"github.com/gctrail/gctrail/clr"
+)
+
+// An early follows a background collection that began before the trace. A suspension that
+// prepares a collection may be its final pause, or be for another reason, such as another
+// number of heaps. The first collection that begins in the trace decides it, because
+// foreground collections begin only while a background one runs.
+type early struct {
+	runs      Opt[bool]     // unknown until a collection begins or ends
+	unclaimed []*suspension // that prepare a collection, while it is unknown
+}
+
+// prepared decides what a suspension is for that prepares a collection while no background
+// collection of the trace runs. If the trace ends before it is decided, the suspension
+// counts nowhere.
+func (rt *runtime) prepared(s *suspension) {
+	runs, known := rt.early.runs.Get()
+	switch {
+	case !s.numbered() || known && !runs:
+		rt.suspended(s, PauseOther)
+	case known:
+		rt.beginEarly(s)
+	case len(rt.early.unclaimed) == maxMeasured:
+		rt.model.drop(s.begin)
+	default:
+		rt.early.unclaimed = append(rt.early.unclaimed, s)
+	}
+}
+
+// numbered reports whether the suspension carries the number of a collection.
+func (s *suspension) numbered() bool { return s.number != 0 && s.number != math.MaxUint32 }
+
+// decideEarly notes whether a background collection that began before the trace ran until
+// now, if that is not known yet.
+func (rt *runtime) decideEarly(runs bool) {
+	if rt.early.runs.Known() {
+		return
+	}
+	rt.early.runs = Some(runs)
+	for _, s := range rt.early.unclaimed {
+		switch {
+		case !runs:
+			rt.suspended(s, PauseOther)
+		case rt.background != nil:
+			rt.backgroundWindow(s, rt.background)
+		default:
+			rt.beginEarly(s)
+		}
+	}
+	rt.early.unclaimed = nil
+}
+
+// endEarly notes the end of a collection whose start is not in the trace. While a
+// background collection runs, no other one collects gen2.
+func (rt *runtime) endEarly(v *clr.GCEnd) {
+	if v.Depth != gen2 {
+		return
+	}
+	for _, s := range rt.early.unclaimed {
+		if s.number == v.Count {
+			rt.decideEarly(true)
+			return
+		}
+	}
+	if rt.early.runs.Or(false) && rt.background == nil { // its final pause was before the trace
+		rt.early.runs = Some(false)
+	}
+}
+
+// beginEarly makes a suspension the final pause of a background collection that began
+// before the trace.
+func (rt *runtime) beginEarly(s *suspension) {
+	b := rt.begin(s.number)
+	if b == nil {
+		return
+	}
+	b.early, b.Requested, b.Generation = true, Background, Some(gen2)
+	rt.background, rt.lastBackground = b, b
+	rt.backgroundWindow(s, b)
+}
