@@ -64,7 +64,7 @@ func nameOf(t *Table, r Row) string {
 
 // compared are the columns that the figures are computed from.
 var compared = []string{
-	"generation", "kind", "pause_ms", "suspend_ms", "allocated_bytes", "allocated_by_ticks_bytes", "promoted_bytes",
+	"generation", "kind", "pause_ms", "suspend_ms", "allocated_bytes", "allocated_is", "allocated_by_ticks_bytes", "promoted_bytes",
 	"heap_before_bytes", "heap_after_bytes", "heap_peak_bytes", "committed_before_bytes", "committed_after_bytes", "heaps", "duration_ms", "since_last_ms", "affected_by_loss",
 }
 
@@ -80,6 +80,7 @@ type figures struct {
 	number                                                      uint32
 	kind                                                        gc.Kind
 	lossy                                                       bool
+	allocatedIs                                                 gc.Certainty
 	generation, heaps                                           gc.Opt[int]
 	pause, suspend, duration, sinceLast                         gc.Opt[time.Duration]
 	allocated, ticks, promoted, committedBefore, committedAfter gc.Opt[int64]
@@ -121,6 +122,11 @@ func figuresOf(t *Table, r Row) figures {
 			f.kind = kind
 		}
 	}
+	for _, is := range []gc.Certainty{gc.Exact, gc.Estimate, gc.LowerBound} {
+		if is.String() == t.Value(r, "allocated_is").Text {
+			f.allocatedIs = is
+		}
+	}
 	return f
 }
 
@@ -147,7 +153,7 @@ func (p *process) run() *compare.Run {
 		f := &counted[i]
 		of.Stopped = max(of.Stopped, time.Duration(f.end()-began))
 		allocated += float64(f.allocated.Or(0))
-		known = known && f.allocated.Known() && !f.lossy
+		known = known && f.allocated.Known() && !f.lossy && f.allocatedIs != gc.LowerBound
 		run.Add(f.collection(of, began))
 	}
 	if known {
@@ -163,7 +169,7 @@ func (f *figures) collection(of *gc.Process, began int64) *gc.Collection {
 	start := max(0, time.Duration(f.at-began))
 	c := &gc.Collection{
 		Process: of, Number: f.number, Generation: f.generation, Kind: f.kind, Heaps: f.heaps, Start: gc.Some(start),
-		Allocated: f.allocated, AllocatedTicks: f.ticks, Promoted: f.promoted, HeapBefore: f.heapBefore, HeapAfter: f.heapAfter, HeapPeak: f.heapPeak,
+		Allocated: f.allocated, AllocatedQuality: f.allocatedIs, AllocatedTicks: f.ticks, Promoted: f.promoted, HeapBefore: f.heapBefore, HeapAfter: f.heapAfter, HeapPeak: f.heapPeak,
 		CommittedBefore: f.committedBefore, CommittedAfter: f.committedAfter, AffectedByLoss: f.lossy,
 	}
 	if pause, known := f.pause.Get(); known {

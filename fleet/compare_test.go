@@ -1,6 +1,7 @@
 package fleet
 
 import (
+	"math"
 	"testing"
 	"time"
 
@@ -52,5 +53,24 @@ func TestQuantileAtMostLongest(t *testing.T) {
 	}
 	if g := s.group(); g.P99 > g.Longest || g.Median > g.Longest {
 		t.Errorf("p50 %v, p99 %v of pauses of %v", g.Median, g.P99, g.Longest)
+	}
+}
+
+// A run with a collection that counts too little allocated at least the sum.
+func TestLowerBoundOfRun(t *testing.T) {
+	for is, most := range map[gc.Certainty]float64{gc.Exact: 100e6, gc.LowerBound: math.Inf(1)} {
+		var rows []figures
+		for i := range 2 {
+			rows = append(rows, figures{
+				at: int64(i+1) * int64(time.Second), sinceLast: gc.Some(time.Second), pause: gc.Some(time.Millisecond),
+				allocated: gc.Some[int64](50e6), allocatedIs: is,
+			})
+		}
+		run := (&process{name: "app", collections: rows}).run()
+		for _, m := range compare.Metrics() {
+			if got, want := m.Bounds(run, compare.PerRun), (compare.Bounds{Low: 100e6, High: most}); m.Name == "allocated_bytes" && got != want {
+				t.Errorf("%v: allocated %+v, want %+v", is, got, want)
+			}
+		}
 	}
 }

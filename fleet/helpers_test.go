@@ -30,14 +30,25 @@ func (p testProcess) resource() map[string]any {
 // collection is one that follows number-1 others at one second each.
 func collection(number int, pause time.Duration) *gc.Collection {
 	start := time.Duration(number) * time.Second
+	is, since := gc.Exact, gc.Opt[time.Duration]{}
+	switch {
+	case number%500 == 0:
+		is = gc.LowerBound
+	case number == 250:
+		is = gc.Estimate
+	}
+	if number > 1 {
+		since = gc.Some(time.Second - time.Duration(number-1)*time.Millisecond)
+	}
 	return &gc.Collection{
 		Process: &gc.Process{}, Number: uint32(number), ClrInstance: 9, Generation: gc.Some(number % 3), Kind: gc.Blocking,
 		Start: gc.Some(start), Pauses: []gc.Pause{{Kind: gc.PauseBlocking, Start: start, Duration: pause}}, AllPauses: true,
-		HeapAfter: gc.Some(int64(number) << 20), HeapPeak: gc.Some(int64(number) << 21), Allocated: gc.Some(int64(1 << 20)), Complete: true,
+		HeapAfter: gc.Some(int64(number) << 20), HeapPeak: gc.Some(int64(number) << 21), Complete: true,
+		Allocated: gc.Some(int64(1 << 20)), AllocatedQuality: is, SinceLast: since,
 	}
 }
 
-// logs are the records of collections first to last, in which pauses grow.
+// logs are the records of collections first to last, in which pauses grow by 1 ms each.
 func (p testProcess) logs(first, last int) *logspb.ResourceLogs {
 	scope := &logspb.ScopeLogs{}
 	for n := first; n <= last; n++ {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"math"
 	"slices"
 	"strings"
 	"time"
@@ -20,23 +21,46 @@ type Group struct {
 	Collections int64
 	First, Last time.Time // of its collections
 
-	Pause         time.Duration // all pauses together
-	Longest       time.Duration
-	Median, P99   time.Duration // estimates, within 2 %
-	Watched       time.Duration // from the first to the last collection, of all processes together
-	Allocated     int64         // bytes
-	HeapAfter     int64         // bytes after the collection that left most; 0 if unknown
-	Gen2          int64         // collections of generation 2
-	LossCanAffect int64         // collections whose figures lost events may touch
+	Pause       time.Duration // all pauses together
+	Longest     time.Duration
+	Median, P99 time.Duration // estimates, within 2 %
+	// Watched is the time from the end of the collection before the first one to the end
+	// of the last one, of all processes together. If the store does not know when the one
+	// before ended, the first only begins that time.
+	Watched time.Duration
+	// Allocated is the number of bytes that the collections count: those allocated up to
+	// the start of each process's last one.
+	Allocated     gc.Opt[int64]
+	AllocatedIs   gc.Certainty
+	HeapAfter     int64 // bytes after the collection that left most; 0 if unknown
+	Gen2          int64 // collections of generation 2
+	LossCanAffect int64 // collections whose figures lost events may touch
+
+	before time.Duration // pauses that begin the watched time, and are not in it
 }
 
 // PauseShare returns the percentage of the watched time in which threads were
-// paused. It is unknown if no process has two collections.
+// paused. It is unknown if no time between collections is known.
 func (g *Group) PauseShare() gc.Opt[float64] {
 	if g.Watched <= 0 {
 		return gc.Opt[float64]{}
 	}
-	return gc.Some(100 * min(1, g.Pause.Seconds()/g.Watched.Seconds()))
+	return gc.Some(100 * min(1, (g.Pause-g.before).Seconds()/g.Watched.Seconds()))
+}
+
+// setAllocated sets what known collections count, of which some are estimates. Of others
+// less is counted than was allocated.
+func (g *Group) setAllocated(bytes, known, estimated, least int64) {
+	if known == 0 {
+		return
+	}
+	g.Allocated, g.AllocatedIs = gc.Some(bytes), gc.Exact
+	switch {
+	case estimated > 0:
+		g.AllocatedIs = gc.Estimate
+	case least > 0:
+		g.AllocatedIs = gc.LowerBound
+	}
 }
 
 // Top returns the groups of collections with the most pause. The columns to group by are
@@ -77,14 +101,21 @@ func (c *ClickHouse) groups(ctx context.Context, f *Filter, by []string, limit i
 	if len(names) > 0 {
 		prefix = strings.Join(names, ", ") + ", "
 	}
-	inner := fmt.Sprintf(`SELECT %s%s AS uid, count() AS n, min(%s) AS first, max(%s) AS last,
+	const length = "greatest(ifNull(duration_ms, 0), ifNull(pause_ms, 0))"
+	inner := fmt.Sprintf(`SELECT %[1]s%[2]s AS uid, count() AS n, min(%[3]s) AS first, max(%[3]s) AS last,
+ argMin(ifNull(since_last_ms, -1), %[3]s) AS idle, argMin(ifNull(pause_ms, 0), %[3]s) AS opening, argMin(%[4]s, %[3]s) AS opened, max(%[3]s + toInt64(%[4]s * 1e6)) AS ended,
  sum(pause_ms) AS pause, max(pause_ms) AS longest, quantilesTDigestState(0.5, 0.99)(assumeNotNull(pause_ms)) AS digest,
- sum(allocated_bytes) AS allocated, max(heap_after_bytes) AS heap, countIf(generation = 2) AS gen2, countIf(affected_by_loss = 1) AS lossy
- FROM %s FINAL WHERE %s GROUP BY %suid`,
-		prefix, columnUID, columnTime, columnTime, quoteName(Collections().Name), f.sql(), prefix)
+ sum(ifNull(allocated_bytes, allocated_by_ticks_bytes)) AS allocated, count(ifNull(allocated_bytes, allocated_by_ticks_bytes)) AS counted,
+ countIf(allocated_is = 'estimate' OR allocated_bytes IS NULL AND allocated_by_ticks_bytes IS NOT NULL) AS estimated,
+ countIf(allocated_is = 'lower_bound' OR affected_by_loss = 1 OR allocated_bytes IS NULL AND allocated_by_ticks_bytes IS NULL) AS least,
+ max(heap_after_bytes) AS heap, countIf(generation = 2) AS gen2, countIf(affected_by_loss = 1) AS lossy
+ FROM %[5]s FINAL WHERE %[6]s GROUP BY %[1]suid`,
+		prefix, columnUID, columnTime, length, quoteName(Collections().Name), f.sql())
 	query := fmt.Sprintf(`SELECT %scount() AS processes, sum(n) AS collections, min(first) AS since, max(last) AS until,
- ifNull(sum(pause), 0) AS paused, ifNull(max(longest), 0) AS most, quantilesTDigestMerge(0.5, 0.99)(digest) AS quantiles, sum(last - first) AS watched,
- ifNull(sum(allocated), 0) AS bytes, ifNull(max(heap), 0) AS after, sum(gen2) AS second, sum(lossy) AS affected
+ ifNull(sum(pause), 0) AS paused, ifNull(max(longest), 0) AS most, quantilesTDigestMerge(0.5, 0.99)(digest) AS quantiles,
+ sum(ended - first + toInt64(if(idle < 0, -opened, idle) * 1e6)) AS watched, sum(if(idle < 0, opening, 0)) AS before,
+ ifNull(sum(allocated), 0) AS bytes, sum(counted) AS known, sum(estimated) AS estimates, sum(least) AS bounds,
+ ifNull(max(heap), 0) AS after, sum(gen2) AS second, sum(lossy) AS affected
  FROM (%s)`, prefix, inner)
 	if len(names) > 0 {
 		query += " GROUP BY " + strings.Join(names, ", ")
@@ -120,8 +151,9 @@ func groupOf(row []any, by int) (Group, error) {
 	g.Pause, g.Longest = millis(a.float()), millis(a.float())
 	quantiles := answerRow{row: a.list()}
 	g.Median, g.P99 = min(g.Longest, millis(quantiles.float())), min(g.Longest, millis(quantiles.float()))
-	g.Watched = time.Duration(a.int())
-	g.Allocated, g.HeapAfter, g.Gen2, g.LossCanAffect = a.int(), a.int(), a.int(), a.int()
+	g.Watched, g.before = time.Duration(a.int()), millis(a.float())
+	g.setAllocated(a.int(), a.int(), a.int(), a.int())
+	g.HeapAfter, g.Gen2, g.LossCanAffect = a.int(), a.int(), a.int()
 	return g, cmp.Or(a.err, quantiles.err)
 }
 
@@ -176,52 +208,95 @@ func (f *Folder) groups(ctx context.Context, filter *Filter, by []string, limit 
 const maxGroups = 1 << 16
 
 // summed are the columns that a sum is computed from.
-var summed = []string{"pause_ms", "allocated_bytes", "heap_after_bytes", "generation", "affected_by_loss"}
+var summed = []string{
+	"pause_ms", "duration_ms", "since_last_ms", "allocated_bytes", "allocated_is", "allocated_by_ticks_bytes", "heap_after_bytes", "generation", "affected_by_loss",
+}
 
 // A sum accumulates the figures of a group.
 type sum struct {
 	Group
 	processes map[string]*span
 	pauses    histogram
+
+	bytes                   int64
+	known, estimated, least int64 // collections, by how they count allocated bytes
 }
 
-// A span is the time from the first to the last collection of a process.
-type span struct{ first, last int64 }
+// A span is the time from the first to the last collection of a process, in Unix
+// nanoseconds.
+type span struct {
+	first, last int64 // their starts
+	began       int64 // the end of the collection before the first, or else of the first
+	ended       int64
+	before      time.Duration // the pause of the first if it begins the span
+}
 
 func (s *sum) add(t *Table, row Row) {
-	at := t.Value(row, columnTime).Int
+	f := figuresOf(t, row)
 	uid := t.Value(row, columnUID).Text
 	p := s.processes[uid]
 	if p == nil {
-		p = &span{at, at}
+		p = &span{first: math.MaxInt64}
 		s.processes[uid] = p
 	}
-	p.first, p.last = min(p.first, at), max(p.last, at)
+	p.add(&f)
 	s.Collections++
-	if v := t.Value(row, "pause_ms"); v.Type == column.Millis {
-		pause := time.Duration(v.Int)
+	if pause, known := f.pause.Get(); known {
 		s.Pause += pause
 		s.Longest = max(s.Longest, pause)
 		s.pauses.add(pause)
 	}
-	s.Allocated += t.Value(row, "allocated_bytes").Int
-	s.HeapAfter = max(s.HeapAfter, t.Value(row, "heap_after_bytes").Int)
-	if v := t.Value(row, "generation"); v.Type == column.Int && v.Int == 2 {
+	s.allocate(&f)
+	s.HeapAfter = max(s.HeapAfter, f.heapAfter.Or(0))
+	if f.generation.Or(0) == 2 {
 		s.Gen2++
 	}
-	s.LossCanAffect += t.Value(row, "affected_by_loss").Int
+	if f.lossy {
+		s.LossCanAffect++
+	}
+}
+
+// allocate adds what was allocated before a collection.
+func (s *sum) allocate(f *figures) {
+	bytes, is := f.allocated, f.allocatedIs
+	if !bytes.Known() {
+		bytes, is = f.ticks, gc.Estimate
+	}
+	if bytes.Known() {
+		s.known++
+		s.bytes += bytes.Or(0)
+	}
+	if bytes.Known() && is == gc.Estimate {
+		s.estimated++
+	}
+	if !bytes.Known() || is == gc.LowerBound || f.lossy {
+		s.least++
+	}
+}
+
+func (p *span) add(f *figures) {
+	p.last, p.ended = max(p.last, f.at), max(p.ended, f.end())
+	if f.at >= p.first {
+		return
+	}
+	p.first, p.began, p.before = f.at, f.at-int64(f.sinceLast.Or(0)), 0
+	if !f.sinceLast.Known() {
+		p.began, p.before = f.end(), f.pause.Or(0)
+	}
 }
 
 func (s *sum) group() Group {
 	g := s.Group
 	g.Processes = int64(len(s.processes))
+	g.setAllocated(s.bytes, s.known, s.estimated, s.least)
 	first, last := int64(0), int64(0)
 	for _, p := range s.processes {
 		if first == 0 || p.first < first {
 			first = p.first
 		}
 		last = max(last, p.last)
-		g.Watched += time.Duration(p.last - p.first)
+		g.Watched += time.Duration(p.ended - p.began)
+		g.before += p.before
 	}
 	g.First, g.Last = time.Unix(0, first), time.Unix(0, last)
 	g.Median, g.P99 = min(g.Longest, s.pauses.quantile(0.5)), min(g.Longest, s.pauses.quantile(0.99))

@@ -43,8 +43,9 @@ func checkStore(t *testing.T, store Store) {
 	for _, n := range []int{200, 400, 600, 800, 1000} {
 		pause += time.Duration(n*(n+1)/2) * time.Millisecond
 	}
-	watched := time.Duration(200+400+600+800+1000-5) * time.Second
-	if g.Pause != pause || g.Longest != time.Second || g.Watched != watched || g.Allocated != 3000<<20 || g.HeapAfter != 1000<<20 || g.Gen2 != 67+133+200+267+333 {
+	// From the end of each first collection to that of the last.
+	watched := time.Duration(200+400+600+800+1000-5) * (time.Second + time.Millisecond)
+	if g.Pause != pause || g.Longest != time.Second || g.Watched != watched || g.Allocated != gc.Some[int64](3000<<20) || g.AllocatedIs != gc.Estimate || g.HeapAfter != 1000<<20 || g.Gen2 != 67+133+200+267+333 {
 		t.Errorf("group %+v, want pause %v, watched %v", g, pause, watched)
 	}
 	if !g.First.Equal(noon.Add(time.Second)) || !g.Last.Equal(noon.Add(1000*time.Second)) {
@@ -54,6 +55,8 @@ func checkStore(t *testing.T, store Store) {
 	if p99 := g.P99.Seconds() * 1000; math.Abs(p99-970) > 0.02*970 {
 		t.Errorf("p99 %.1f ms, want 970", p99)
 	}
+
+	checkWatched(t, store)
 
 	for _, test := range []struct {
 		where string
@@ -187,6 +190,41 @@ func TestDamagedFolder(t *testing.T) {
 		}
 		if _, err := Top(t.Context(), f, &Filter{}, nil, 1); err == nil {
 			t.Errorf("%d bytes: no error", len(damaged))
+		}
+	}
+}
+
+// checkWatched asks for parts of the collections, whose first follows another.
+func checkWatched(t *testing.T, store Store) {
+	t.Helper()
+	for _, test := range []struct {
+		where          []string
+		pause, watched time.Duration
+		share          float64
+		is             gc.Certainty
+	}{
+		// shop-9 is watched from the end of GC 899 to that of GC 1000, shop-8 during GC 900.
+		{[]string{"pause_ms>=900"}, 96_850 * time.Millisecond, 101_101*time.Millisecond + 1_001*time.Millisecond, 100 * 96.85 / 102.102, gc.LowerBound},
+		{[]string{"k8s_pod=shop-8", "pause_ms>=900"}, 900 * time.Millisecond, 1001 * time.Millisecond, 100 * 900 / 1001.0, gc.Exact},
+		{[]string{"k8s_pod=shop-0"}, 5050 * time.Millisecond, 99 * 1001 * time.Millisecond, 100 * 5.049 / 99.099, gc.Exact},
+		{[]string{"k8s_pod=shop-2"}, 45150 * time.Millisecond, 299 * 1001 * time.Millisecond, 100 * 45.149 / 299.299, gc.Estimate},
+	} {
+		f := &Filter{}
+		for _, where := range test.where {
+			term, err := ParseTerm(Collections(), where)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f.Where = append(f.Where, term)
+		}
+		groups, err := Top(t.Context(), store, f, nil, 1)
+		if err != nil || len(groups) != 1 {
+			t.Fatalf("%v: %d groups, %v", test.where, len(groups), err)
+		}
+		g := groups[0]
+		if share := g.PauseShare().Or(0); g.Pause != test.pause || g.Watched != test.watched || math.Abs(share-test.share) > 0.01 || g.AllocatedIs != test.is {
+			t.Errorf("%v: paused %v of %v (%.2f %%), allocated %v; want %v of %v (%.2f %%), %v",
+				test.where, g.Pause, g.Watched, share, g.AllocatedIs, test.pause, test.watched, test.share, test.is)
 		}
 	}
 }

@@ -110,6 +110,9 @@ func (b *Bytes) addAllocated(c *gc.Collection) {
 		b.squares += square(ticks / tickShare)
 	case !known || c.AffectedByLoss || !c.AllocatedHigh.Known():
 		b.add(c.Allocated, c.AllocatedQuality, c.AffectedByLoss)
+		if c.AllocatedQuality == gc.Estimate && !c.AllocatedLow.Known() {
+			b.below = saturate.Add(b.below, v) // nothing says by how much it is too large
+		}
 	default:
 		b.count(v, c.AllocatedQuality, false)
 		b.bound(v, c.AllocatedLow.Or(0), c.AllocatedHigh.Or(v), ticked)

@@ -37,6 +37,10 @@ func fleetFolder(t *testing.T) string {
 				Pauses:    []gc.Pause{{Kind: gc.PauseBlocking, Start: at, Duration: time.Duration(1+i%2) * time.Duration(20+n%7) * time.Millisecond}},
 				HeapAfter: gc.Some(int64(50 << 20)), Allocated: gc.Some(int64(6 << 20)), Promoted: gc.Some(int64(1 << 20)), Complete: true,
 			}
+			c.AllocatedQuality = gc.Exact
+			if i == 3 && n == 7 {
+				c.AllocatedQuality = gc.LowerBound
+			}
 			scope.LogRecords = append(scope.LogRecords, record.OfCollection(c, began.Add(at)))
 		}
 		if i == 5 {
@@ -86,6 +90,8 @@ func TestFleet(t *testing.T) {
 		not  string
 	}{
 		{[]string{"top"}, []string{"2 groups with the most GC pause", "shop          1.1"}, "1.2"},
+		{[]string{"top", "--service", "shop"}, []string{"  >5,030 ", "   5,030 "}, "~"},
+		{[]string{"top", "--by", "k8s_pod", "--format", "csv"}, []string{",1258291200,lower_bound,", ",1258291200,exact,"}, "estimate"},
 		{[]string{"top", "--by", "k8s_pod", "--where", "service_version=1.0"}, []string{"shop-0", "shop-6"}, "shop-1"},
 		{[]string{"gcs", "--pod", "shop-3", "--where", "pause_ms>=52"}, []string{"The latest 20 records", "52.0", " 20003 "}, "shop-2"},
 		{[]string{"oom"}, []string{"The latest record", "oom_killed", "native", "512", "210", "230"}, "exited"},

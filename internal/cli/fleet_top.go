@@ -10,6 +10,7 @@ import (
 
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/fleet"
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
@@ -25,7 +26,10 @@ func newFleetTopCmd(std *stdio) *cobra.Command {
 		Short: "List the services, pods or versions with the most GC pause",
 		Long: `top sums up collections by service and version, or by the columns of --by, and lists
 the groups with the most GC pause first. "since" is the first collection of the group in
-the selected time: of a version, its deployment. p50 and p99 are estimates, to 2 %.`,
+the selected time: of a version, its deployment. p50 and p99 are estimates, to 2 %.
+alloc MB is what the GCs count: bytes allocated up to the last GC of each process; >
+marks a lower bound, ~ an estimate. % is the share of pauses in the time that the GCs
+cover, from the end of the GC before the first one.`,
 		Example: `  gctrail fleet top
   gctrail fleet top --by k8s_pod --service shop --from 1h
   gctrail fleet top --by service_name,reason --where generation=2
@@ -105,7 +109,8 @@ func (o *fleetTopOptions) fields() []field[fleet.Group] {
 		{name: "pause_p50_ms", heading: "p50", rank: 2, value: func(g *fleet.Group) column.Value { return timeOf(g.Median) }},
 		{name: "pause_p99_ms", heading: "p99", value: func(g *fleet.Group) column.Value { return timeOf(g.P99) }},
 		{name: "pause_max_ms", heading: "max", rank: 1, value: func(g *fleet.Group) column.Value { return timeOf(g.Longest) }},
-		{name: "allocated_bytes", heading: "alloc MB", rank: 5, value: func(g *fleet.Group) column.Value { return bytesOf(g.Allocated) }},
+		{name: "allocated_bytes", heading: "alloc MB", rank: 5, value: func(g *fleet.Group) column.Value { return ifKnown(g.Allocated, bytesOf) }, is: func(g *fleet.Group) gc.Certainty { return g.AllocatedIs }},
+		{name: "allocated_is", value: func(g *fleet.Group) column.Value { return wordOf(g.AllocatedIs.String()) }},
 		{name: "heap_after_max_bytes", heading: "heap MB", rank: 2, value: func(g *fleet.Group) column.Value { return knownIf(g.HeapAfter > 0, bytesOf(g.HeapAfter)) }},
 		{name: "since", heading: "since", left: true, rank: 1, value: func(g *fleet.Group) column.Value { return clockOf(g.First) }},
 		{name: "until", value: func(g *fleet.Group) column.Value { return clockOf(g.Last) }},

@@ -152,6 +152,7 @@ type field[R any] struct {
 	left    bool   // aligned
 	rank    int    // in tables, those with the highest are left out first if there is no room
 	value   func(*R) column.Value
+	is      func(*R) gc.Certainty // by which tables mark the value; nil for no mark
 }
 
 func fieldNames[R any](fields []field[R]) []string {
@@ -304,7 +305,11 @@ func (w *rowWriter[R]) table(p *text.Page, rows []R) {
 			if f.name == "pid" {
 				write = cell // to be copied, so without separators
 			}
-			cells[i] = append(cells[i], write(f.value(&rows[i])))
+			mark := ""
+			if f.is != nil {
+				mark = certaintyMarks[f.is(&rows[i])]
+			}
+			cells[i] = append(cells[i], mark+write(f.value(&rows[i])))
 		}
 	}
 	var below func(int) []string
