@@ -18,6 +18,7 @@ type Bytes struct {
 	Estimated bool
 
 	below, above int64   // by how much the true sum may be smaller or larger
+	filler       int64   // at most so many bytes of gen0 are filler, which the runtime's own count leaves out
 	squares      float64 // the squares of further deviations, which are independent of each other
 	unbounded    bool    // nothing limits by how much it may be larger
 }
@@ -26,6 +27,11 @@ type Bytes struct {
 // a percent. The runtime's own count exceeds the sizes in its events by up to another 0.3
 // %, the filler at the ends of allocation contexts.
 const near = 400
+
+// fillerShare is the part of the bytes allocated in gen0 that may be filler: a context that
+// grows in place leaves 24 of 8,192 bytes, and threads that allocate now and then leave a
+// little more (gc.cpp, adjust_limit_clr and limit_from_size).
+const fillerShare = 256
 
 // Certainty returns how reliable the sum is: exact if it is known within half a percent,
 // and a lower bound if any part of it is unknown, even if another part is an estimate.
@@ -48,10 +54,10 @@ func (b *Bytes) spread() int64 { return int64(min(2*math.Sqrt(b.squares), math.M
 // Min returns a lower bound of the true sum, 0 where nothing is known.
 func (b *Bytes) Min() int64 { return max(0, b.Sum-saturate.Add(b.below, b.spread())) }
 
-// atLeast returns the sum less the error of the estimates in it, because a lower bound must
-// hold.
+// atLeast returns the sum less filler and the error of the estimates in it, because a lower
+// bound must hold.
 func (b *Bytes) atLeast() Bytes {
-	least := b.Min()
+	least := max(0, b.Min()-b.filler)
 	return Bytes{
 		Sum: least, Known: b.Known, AtLeast: true, Estimated: b.Estimated,
 		above: saturate.Add(b.Sum-least, saturate.Add(b.above, b.spread())), unbounded: b.unbounded,
@@ -103,6 +109,9 @@ const tickShare = 16
 // from allocation ticks.
 func (b *Bytes) addAllocated(c *gc.Collection) {
 	v, known := c.Allocated.Get()
+	if known && len(c.Generations) > 0 {
+		b.filler = saturate.Add(b.filler, min(v, c.Generations[0].Before)/fillerShare)
+	}
 	ticks, ticked := c.AllocatedTicks.Get()
 	switch {
 	case !known && ticked:
@@ -163,6 +172,7 @@ func (b *Bytes) Merge(o Bytes) {
 	b.Estimated = b.Estimated || o.Estimated
 	b.below = saturate.Add(b.below, o.below)
 	b.above = saturate.Add(b.above, o.above)
+	b.filler = saturate.Add(b.filler, o.filler)
 	b.squares += o.squares
 	b.unbounded = b.unbounded || o.unbounded
 }

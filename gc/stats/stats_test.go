@@ -263,6 +263,27 @@ func TestAllocationRateOfFirstCollection(t *testing.T) {
 	}
 }
 
+// TestLowerBoundLeavesOutFiller checks that a lower bound holds where each allocation
+// context of gen0 ends in 24 bytes of filler, and that arrays of the LOH have none.
+func TestLowerBoundLeavesOutFiller(t *testing.T) {
+	const young, large = 1000 * 8192, 50_000_000
+	p := stats.Summary{SumsOnly: true}
+	process := &gc.Process{Stopped: time.Second} // what follows its last collection is unknown
+	for n := range uint32(2) {
+		p.Add(&gc.Collection{
+			Process: process, Number: n + 1, Allocated: gc.Some[int64](young + large), AllocatedQuality: gc.Exact,
+			Generations: []gc.Generation{{Name: "gen0", Before: young}},
+		})
+	}
+	sum := p.Allocated()
+	if most := int64(2 * (1000*8168 + large)); sum.Certainty() != gc.LowerBound || sum.Sum > most || float64(sum.Sum) < 0.999*float64(most) {
+		t.Errorf("%v of %d bytes, want a lower bound near and not above %d", sum.Certainty(), sum.Sum, most)
+	}
+	if counted := p.All().Allocated; counted.Sum != 2*(young+large) || counted.Certainty() != gc.Exact {
+		t.Errorf("%v %d bytes in all collections", counted.Certainty(), counted.Sum)
+	}
+}
+
 // TestSumsOfEstimates checks that a sum with an estimate in it is one.
 func TestSumsOfEstimates(t *testing.T) {
 	process := &gc.Process{Stopped: time.Second}
