@@ -215,10 +215,10 @@ func (r *Reader) step() (ended bool, err error) {
 	if err := r.take(&b); err != nil {
 		r.damaged(b.Off, b.Kind.String(), err)
 	}
+	r.point = b.Kind == eventpipe.BlockSequencePoint && !b.Cut
 	if b.Cut {
 		return false, io.ErrUnexpectedEOF
 	}
-	r.point = b.Kind == eventpipe.BlockSequencePoint
 	return false, nil
 }
 
@@ -269,8 +269,9 @@ func (r *Reader) end(ended bool, err error) {
 		r.loss.Exactness = trace.Exact
 	}
 	r.readAgain(r.latest)
-	if r.loss.Truncated && r.latest > r.sorted {
-		// What other threads raised in this time may have been yet to come.
+	if r.loss.Truncated && !r.point && r.latest > r.sorted {
+		// What other threads raised in this time may have been yet to come. What comes
+		// after a sequence point is later.
 		r.lost(0, r.unkey(r.sorted), r.unkey(r.latest))
 	}
 	r.loss.Settled = math.MaxInt64

@@ -261,10 +261,14 @@ func (w *Writer) Close() error {
 	if err := w.recordLost(w.last); err != nil {
 		return err
 	}
-	if w.src.Loss().Truncated {
+	switch {
+	case !w.src.Loss().Truncated:
+		return w.w.Close()
+	case w.o.Lost == nil: // what was yet to come is not recorded as lost: it stays in doubt
+		return w.w.Flush()
+	default:
 		return w.w.SequencePoint(int64(w.last - w.from))
 	}
-	return w.w.Close()
 }
 
 // processInfo describes the event that names a process, as the runtime raises it
