@@ -156,8 +156,8 @@ func TestVerdict(t *testing.T) {
 		{"out of memory, and caught", after(60, ledger.End{}), []ledger.Record{attempt(read(2, 300, 360, 170)), attempt(read(59, 300, 360, 170))}, ledger.Killed, ledger.Heap, "ended without shutting down at"},
 		{"exited", exited, []ledger.Record{read(1, 100, 90, 95)}, ledger.Exited, ledger.Heap, "exited at 100 MB"},
 		{"running", nil, []ledger.Record{at(1, 100, 90, 95)}, ledger.Running, ledger.Heap, "running at"},
-		{"no collection", crashed, []ledger.Record{{Time: start, RSS: gc.Some(int64(5 * mb))}}, ledger.Killed, ledger.Neither, "the size of the GC heap then is not known"},
-		{"resident before a burst", crashed, []ledger.Record{at(1, 30, 85, 88)}, ledger.Killed, ledger.Neither, "the size of the GC heap then is not known"},
+		{"no collection", crashed, []ledger.Record{{Time: start, RSS: gc.Some(int64(5 * mb))}}, ledger.Killed, ledger.Neither, "the size of the GC heap at that time is unknown"},
+		{"resident before a burst", crashed, []ledger.Record{at(1, 30, 85, 88)}, ledger.Killed, ledger.Neither, "the size of the GC heap at that time is unknown"},
 		{"nothing", crashed, nil, ledger.Killed, ledger.Neither, "the ledger has no record of its memory"},
 	} {
 		l := &ledger.Ledger{End: tt.end, Records: tt.records}

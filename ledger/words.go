@@ -44,7 +44,7 @@ func (l *Ledger) sentence(v *Verdict, in doubt) string {
 	if native, known := v.Native.Get(); known {
 		s += ": " + heapWords(r) + ", native " + native.words() + v.limitWords()
 	} else if v.Memory == Neither {
-		return s + "; the size of the GC heap then is not known"
+		return s + "; the size of the GC heap at that time is unknown"
 	}
 	if !v.atLimit() {
 		return s // memory is not known to be the cause

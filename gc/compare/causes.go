@@ -38,9 +38,9 @@ func notes(c *Comparison) []Note {
 		add("length", "The runs differ in length (%s before, %s after), but their totals agree better than their rates, so totals are compared per run.", b, a)
 	}
 	if hidden := max(hiddenIn(before), hiddenIn(after)); math.IsInf(hidden, 1) {
-		add("end", "What the runs allocated after their last collections is unknown. %s", recordEnd)
+		add("end", "The traces do not show what the runs allocated after their last collections. %s", recordEnd)
 	} else if ch := c.Changes[0]; hidden > 0 && ch.Reason == EndUnknown {
-		add("end", "What the runs allocated after their last collections is unknown: up to %s. %s", units.Bytes(int64(hidden)), recordEnd)
+		add("end", "The traces do not show what the runs allocated after their last collections (up to %s). %s", units.Bytes(int64(hidden)), recordEnd)
 	}
 	if b, a := fromStart(before), fromStart(after); b != a {
 		add("start_up", "Runs that include the program's start-up: %d of %d before, %d of %d after.", b, len(before), a, len(after))

@@ -46,8 +46,8 @@ var inducedRules = []rule{
 			},
 			{
 				when: "and most of that is not removed", fits: func(j *judgement, f *Finding) bool { return pressureSeen(j, f) && pressureStays(j) },
-				text:  "Also try to call GC.RemoveMemoryPressure with the same amount when that memory is freed: what is added and never removed grows for ever.",
-				basis: Basis{Untried: "removing it at once does not spare GCs: cures pressure-removed has 5.1 gen 2 GCs per 1,000 calls, and 3.5 without; how it acts later depends on the program"},
+				text:  "Also try to call GC.RemoveMemoryPressure with the same amount when that memory is freed: pressure that is added and never removed grows for ever.",
+				basis: Basis{Untried: "removing it at once saves no GCs (cures pressure-removed: 5.1 gen 2 GCs per 1,000 calls, and 3.5 without it); the effect of removing it later depends on the program"},
 			},
 			{
 				when: "the trace does not record such calls", fits: func(j *judgement, f *Finding) bool { return !pressureSeen(j, f) && j.Trace.Level < levelVerbose },

@@ -19,7 +19,7 @@ var joinRules = []rule{{
 		{
 			when: "threads take long to wake up, and were short of processors", fits: both(waitsBecause(join.SlowWake, join.AllSlowWake), starved),
 			text:  "Give the process the processors that its GC threads need: raise its CPU limit, or move other programs away.",
-			basis: Basis{Measured: []Measurement{{"gcload web, .NET 10, server GC with two heaps, on two processors that further programs used by half", "no busy loops instead of eight", "191 ms a GC, 3 GCs in 3 s", "47.7 ms a GC, 16 GCs in 3 s"}}},
+			basis: Basis{Measured: []Measurement{{"gcload web, .NET 10, server GC with two heaps, on two processors half used by other programs", "no busy loops instead of eight", "191 ms a GC, 3 GCs in 3 s", "47.7 ms a GC, 16 GCs in 3 s"}}},
 		},
 		{
 			when:  "threads take long to wake up, and the trace does not show whether processors were short",

@@ -75,7 +75,7 @@ var largeAdvice = []advice{
 	},
 	{
 		when: "and none covers that", fits: tooLarge,
-		text:  "Raising GCLOHThreshold would not help: nearly all sampled objects in the LOH are larger than it can be.",
+		text:  "Raising GCLOHThreshold would not help: nearly all sampled objects in the LOH are larger than its maximum.",
 		basis: Basis{Looks: true},
 	},
 	{

@@ -62,7 +62,7 @@ var limitRules = []rule{
 			},
 			{
 				when: "otherwise, with a hard limit", fits: func(j *judgement, f *Finding) bool { return !scarceBySetting(j, f) && hardLimited(j, f) },
-				text: "Compare committed memory with the limit: the memory load does not measure it.", basis: Basis{Looks: true},
+				text: "Compare committed memory with the limit: the memory load does not show how full the heap is.", basis: Basis{Looks: true},
 			},
 		},
 	},
@@ -135,9 +135,9 @@ var limitAdvice = []advice{
 		}},
 	},
 	{
-		when: "the LOH does", fits: holds(3),
+		when: "the LOH holds that much", fits: holds(3),
 		text:  "Try to allocate large arrays in few sizes, and to reuse them: free space in the LOH only helps arrays that fit. A higher limit may fill with free space too.",
-		basis: Basis{Untried: "no program at hand fills its limit so: under a limit, the GC compacts the LOH"},
+		basis: Basis{Untried: "no program at hand fills its limit that way, because under a limit the GC compacts the LOH"},
 	},
 	{
 		when: "neither, and the limit is known", fits: func(j *judgement, f *Finding) bool { return holdsNone(j, f) && hardLimited(j, f) },
@@ -145,7 +145,7 @@ var limitAdvice = []advice{
 	},
 	{
 		when: "neither, and the limit is unknown", fits: func(j *judgement, f *Finding) bool { return holdsNone(j, f) && !hardLimited(j, f) },
-		text:  "Keep fewer objects alive, or give the heap more memory. The trace does not have its limit: without a setting, that is 75 % of the container's memory.",
+		text:  "Keep fewer objects alive, or give the heap more memory. The trace does not show the heap's limit, which is 75 % of the container's memory unless it is set.",
 		basis: Basis{Measured: []Measurement{webLimit}},
 	},
 }
@@ -161,7 +161,7 @@ func ranOut(j *judgement) (Finding, bool) {
 	if n == 0 {
 		return Finding{}, false
 	}
-	f := j.limited(fmt.Sprintf("The program threw OutOfMemoryException: the trace has %s of it, rethrown ones included.", plural(n, "event")), 100)
+	f := j.limited(fmt.Sprintf("The program threw OutOfMemoryException: the trace has %s, including rethrown exceptions.", plural(n, "event")), 100)
 	f.Evidence = append([]Figure{{"out_of_memory_exceptions", float64(n)}}, f.Evidence...)
 	return f, true
 }

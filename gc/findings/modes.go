@@ -32,7 +32,7 @@ var modeRules = []rule{
 			{
 				when: "Batch", fits: inMode(clr.PauseModeBatch),
 				text:  "Try GCSettings.LatencyMode = Interactive, the default: background GCs then collect gen 2 while threads run. Compare the longest pause and the work done.",
-				basis: Basis{Untried: "whether pauses or throughput matter decides it"},
+				basis: Basis{Untried: "the right mode depends on whether pauses or throughput matter"},
 			},
 			{
 				when: "SustainedLowLatency", fits: inMode(clr.PauseModeSustainedLowLatency),
@@ -50,8 +50,8 @@ var modeRules = []rule{
 		},
 		find: noGCRegions,
 		advice: []advice{{
-			text:  "Try fewer no-GC regions, or smaller ones: what is allocated in them is collected all at once after them, and each start suspends all threads.",
-			basis: Basis{Untried: "how much a region must allocate is the program's to know"},
+			text:  "Try fewer or smaller no-GC regions: each start suspends all threads, and the GC after a region has to collect everything that was allocated in it.",
+			basis: Basis{Untried: "only the program's authors know how much a region has to allocate"},
 		}},
 	},
 }

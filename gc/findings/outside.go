@@ -30,7 +30,7 @@ var outsideRules = []rule{
 			},
 			{
 				when: "otherwise", fits: func(j *judgement, _ *Finding) bool { return !j.Trace.Sampled },
-				text:  "Find out what suspends them: CPU samples of another session, debuggers, profilers and replaced methods (ReJIT) do.",
+				text:  "Find out what suspends them: CPU samples of another session, a debugger, a profiler, or replacement of methods (ReJIT).",
 				next:  []Step{{Action: ListEvents, Purpose: "see when, and on which threads", Events: []string{"GCSuspendEEBegin"}}},
 				basis: Basis{Looks: true},
 			},
@@ -97,7 +97,7 @@ var suspenders = map[clr.SuspendReason]string{
 	clr.SuspendReasonSuspendForCodePitching:      "replacement of methods (ReJIT)",
 	clr.SuspendReasonSuspendForShutdown:          "the end of the process",
 	clr.SuspendReasonSuspendForDebugger:          "a debugger",
-	clr.SuspendReasonSuspendForGCPrep:            "preparation of GCs, as for another number of heaps",
+	clr.SuspendReasonSuspendForGCPrep:            "preparation of GCs, such as a change of the number of heaps",
 	clr.SuspendReasonSuspendForDebuggerSweep:     "a debugger",
 	clr.SuspendReasonSuspendForProfiler:          "a profiler",
 }

@@ -92,7 +92,7 @@ var processorRules = []rule{
 		tested:    []Claim{{"lab list, .NET 10, under a CPU quota of 0.4 processors", "its cgroup's cpu.stat counts it as throttled in 32 of 32 periods"}},
 		find:      throttled,
 		advice: []advice{{
-			text:  "Raise the CPU limit of the container. To verify, see that nr_throttled of the cgroup's cpu.stat stops growing.",
+			text:  "Raise the CPU limit of the container. To verify, check that nr_throttled in the cgroup's cpu.stat stops growing.",
 			basis: Basis{Measured: []Measurement{{"lab list, .NET 10", "no quota instead of one of 0.4 processors", "32.3 % paused, 1.88 ms a GC, the longest 95.0 ms", "16.4 % paused, 0.21 ms a GC, the longest 30.6 ms"}}},
 		}},
 	},
@@ -103,7 +103,7 @@ var processorRules = []rule{
 		tested:    []Claim{{"lab list, .NET 10, beside eight busy loops on two processors", "the loops of the other processes never wait"}},
 		find:      crowdedOut,
 		advice: []advice{{
-			text:  "Give the program a higher weight than the others (cpu.weight of its cgroup, cpu.shares in version 1), or move the others away. Then measure pauses again: those of this trace are longer than the GC's work.",
+			text:  "Give the program a higher weight than the others (cpu.weight of its cgroup, cpu.shares in version 1), or move the others away. Then measure pauses again: in this trace, they are longer than the GC's work.",
 			basis: Basis{Measured: []Measurement{{"lab list, .NET 10, beside eight busy loops on two processors", "cpu.shares=262144 instead of 1024", "41.0 % paused, 554 ms a GC, the longest 1,158 ms", "15.9 % paused, 0.20 ms a GC, the longest 31.0 ms"}}},
 		}},
 	},
@@ -154,7 +154,7 @@ func throttled(j *judgement) (Finding, bool) {
 	share := of(th.PauseTime, th.PauseCovered)
 	f := Finding{
 		Severity: j.costs(share), Confidence: Medium, weight: share,
-		Description: fmt.Sprintf("The container was throttled for %s, in %s of %s%s. Around the GC pauses, it was throttled %s of the time. All in all, %s.",
+		Description: fmt.Sprintf("The container was throttled for %s, in %s of %s%s. Around the GC pauses, it was throttled %s of the time. Overall, %s.",
 			units.Duration(th.Time), units.Count(th.Throttled), plural(int(th.Periods), "period"), j.quota(), units.Percent(share), waited(&t)),
 		Evidence: append([]Figure{
 			{"quota_periods", float64(th.Periods)},
@@ -189,7 +189,7 @@ func crowdedOut(j *judgement) (Finding, bool) {
 		explains = max(0, share-of(th.PauseTime, th.PauseCovered))
 	}
 	f := j.waiting(&t, explains)
-	f.Description = upper(waited(&t)) + ". " + j.used(&t) + fmt.Sprintf(" Around the GC pauses, threads waited %s of that time.", units.Percent(share))
+	f.Description = upper(waited(&t)) + ". " + j.used(&t) + fmt.Sprintf(" Around the GC pauses, threads waited for a processor %s of the time.", units.Percent(share))
 	return f, true
 }
 

@@ -95,7 +95,7 @@ func unfinishedFinalizers(j *judgement) (Finding, bool) {
 	lasts := max(j.Summary.Process.Stopped, run.Latest) - run.Since
 	f := Finding{
 		Severity: Warning, Confidence: High, weight: j.finalization(),
-		Description: fmt.Sprintf("The finalizer thread began to run finalizers at %s and had not finished %s later. Meanwhile GCs found %s for it: a finalizer is blocked, or they run more slowly than objects need them.",
+		Description: fmt.Sprintf("The finalizer thread began to run finalizers at %s and had not finished %s later. Meanwhile GCs found %s for it: either a finalizer is blocked, or finalizers run more slowly than objects need them.",
 			units.Duration(run.Since), units.Duration(lasts), plural(int(run.Objects), "object")),
 		Evidence: []Figure{{"finalizing_ms", millis(lasts)}, {"objects_found", float64(run.Objects)}},
 	}

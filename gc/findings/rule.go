@@ -82,7 +82,7 @@ type RuleAdvice struct {
 func Rules() []Rule {
 	all := []Rule{{
 		ID: "R01", Title: innocentTitle, Kind: symptom.String(),
-		Threshold: "no finding is worse than a note, GCStart was recorded, and lost events affect at most 1 % of the GCs and leave pauses within budget; the process was watched for 2 s or longer (as the default budget has it: a pause of 100 ms is 5 % of that), and for 10 s if it has fewer than 3 GCs",
+		Threshold: "no finding is worse than a note, GCStart was recorded, and lost events affect at most 1 % of the GCs and leave pauses within budget; the process was watched for 2 s or longer (with the default budget: a pause of 100 ms is 5 % of that), and for 10 s if it has fewer than 3 GCs",
 		Source:    "mem-doc: up to 5 % of the time in GC is normal",
 		Tested:    innocentTested,
 		Advice:    []RuleAdvice{{Text: innocentAdvice, Basis: Basis{Looks: true}}},

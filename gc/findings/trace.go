@@ -112,7 +112,7 @@ var traceRules = []rule{
 		id: "R80", title: "tracing itself costs pauses", kind: quality,
 		threshold: "the session has the keyword GCHeapSurvivalAndMovement, GCHeapDump or GCSampledObjectAllocation, or half of the background GCs or more have a heap walk; a warning where heap walks take a tenth of the pauses",
 		source:    "gc.cpp, bgc_heap_walk_for_etw_p; docs of the keywords",
-		tested:    []Claim{{"a program in C# under .NET Core 3.0, with the keyword GCHeapSurvivalAndMovement", "the keyword has the GC walk the heap in each collection"}},
+		tested:    []Claim{{"a program in C# under .NET Core 3.0, with the keyword GCHeapSurvivalAndMovement", "the keyword makes the GC walk the heap in each collection"}},
 		find:      tracingCosts,
 		advice: []advice{
 			{when: "the trace shows which", fits: tracedCostly, text: "Measure pauses with a trace without these keywords.", basis: Basis{Looks: true}},
@@ -150,7 +150,7 @@ var traceRules = []rule{
 		id: "R84", title: "the trace is short", kind: quality,
 		threshold: "the process was watched for less than 10 s, or there are fewer than 20 GCs",
 		source:    "own",
-		tested:    []Claim{{"lab list, .NET 10, with 2 as its seconds", "ends after 2 s by its own account"}},
+		tested:    []Claim{{"lab list, .NET 10, for 2 seconds", "ends after 2 s by its own account"}},
 		find:      shortOf,
 		advice:    []advice{{text: "Record for half a minute or longer under the usual load.", basis: Basis{Looks: true}, next: []Step{{Action: Record, Purpose: "record for longer", Recording: Longer}}}},
 	},

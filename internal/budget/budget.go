@@ -80,7 +80,7 @@ func Parse(data []byte) (*Budget, error) {
 		if m, basis, err := lookUp(name); err != nil {
 			return nil, err
 		} else if basis != compare.PerRun {
-			return nil, fmt.Errorf("%s: write %s; what the totals of runs are divided by is chosen automatically", name, m.Name)
+			return nil, fmt.Errorf("%s: write %s; the unit of the totals (per run, per second or per work) is chosen automatically", name, m.Name)
 		}
 		if v := b.Baseline[name]; !(v >= 0) || math.IsInf(v, 0) {
 			return nil, fmt.Errorf("%s: an allowance must be a percentage of 0 or more, not %v", name, v)

@@ -52,8 +52,8 @@ one GC, whose number is shown, and "as long" counts the GCs with a pause of that
 length or longer.
 
 windows: of all windows of 10 ms, 100 ms, 1 s and 10 s, those in which the program ran
-least. "paused" is the time of GC pauses, "other" that of suspensions outside GCs, as
-for CPU samples, and "program" the rest, the minimum mutator utilization.
+least. "paused" is the time of GC pauses, "other" the time of suspensions outside GCs, such
+as for CPU samples, and "program" the rest, the minimum mutator utilization.
 
 bottlenecks: intervals in which the program ran for less than --below of the time. They
 begin and end with a pause or another suspension. Those in which it was suspended the

@@ -39,7 +39,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "induced", Unit: "count", Keys: []string{"induced"},
-		Text:    "Collections that the program requested with GC.Collect: the reasons Induced, InducedCompacting and InducedAggressive, and InducedNotForced, which GC.AddMemoryPressure requests, too. Those that GC.TryStartNoGCRegion needs have the same reasons, but the pause mode NoGC, and do not count; nor do those in which a session dumps the heap.",
+		Text:    "Collections that the program requested with GC.Collect: the reasons Induced, InducedCompacting and InducedAggressive, and InducedNotForced, which GC.AddMemoryPressure requests, too. Collections for GC.TryStartNoGCRegion (pause mode NoGC) and for heap dumps of trace sessions have the same reasons, but do not count.",
 		Source:  "Reason of GCStart",
 		Differs: "PerfView counts Induced and InducedNotForced only.",
 	},
@@ -99,8 +99,8 @@ var figures = []Figure{
 	},
 	{
 		Name: "worst window", Unit: "ms and %", Keys: []string{"worst_windows", "window_ms", "mutator_utilization_min_pct"},
-		Text: "The window of 10 ms, 100 ms, 1 s or 10 s in which the program ran least: what a request of that length can experience. Of it, pauses of GCs took what is called paused, suspensions outside GCs " +
-			"what is called other, and the program had the rest, the minimum mutator utilisation. Windows longer than the time watched are left out.",
+		Text: "The window of 10 ms, 100 ms, 1 s or 10 s in which the program ran least: what a request of that length can experience. Its parts are paused, the time of GC pauses; other, that of suspensions outside GCs; " +
+			"and the rest, in which the program ran: the minimum mutator utilisation. Windows longer than the time watched are left out.",
 		Source: "pause, suspension without collection",
 	},
 	{
@@ -133,7 +133,7 @@ var figures = []Figure{
 	{
 		Name: "phase times", Unit: "ms", Keys: []string{"phase_times", "rest_ms", "longest_root", "mark_sized_ref_ms", "mark_roots_ms", "mark_short_weak_ms", "mark_scan_finalization_ms", "mark_long_weak_ms", "plan_ms", "relocate_ms", "sweep_ms", "compact_ms"},
 		Text: "The phases of a collection in which threads were suspended, as the runtime times them: marking from sized references, from other roots, short weak handles, finalization and long weak handles; planning; then sweeping, or relocating and " +
-			"compacting. Of a background collection only marking. rest_ms is the pause without its suspension and these phases: waiting, fixing handles, freeing memory, restarting. A phase longer than its pause is unknown, and so is the rest: .NET 8 writes such ones. longest_root is the kind of root from which marking took longest on any heap.",
+			"compacting. Of a background collection only marking. rest_ms is the pause without its suspension and these phases: waiting, fixing handles, freeing memory, restarting. A phase longer than its pause is unknown, and so is the rest: .NET 8 sometimes writes such values. longest_root is the kind of root from which marking took longest on any heap.",
 		Source: "Values of GCGlobalHeapHistory, version 4 (.NET 6 and later; gcpriv.h, etw_gc_time_info); mark",
 	},
 	{
@@ -148,7 +148,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "thread wait", Unit: "ms", Keys: []string{"thread_wait_ms", "thread_run_ms", "thread_wait_pct", "thread_wait_pct_in_pauses"},
-		Text: "How long the process's threads could run but waited for a processor, beside how long they ran, and the share of waiting, in the whole time and around GC pauses. Only in traces that collect made on Linux.", Source: "ProcessThreadTime of the provider gctrail",
+		Text: "How long the process's threads were ready to run but waited for a processor, how long they ran, and the share of waiting, over the whole time and around GC pauses. Only in traces that collect made on Linux.", Source: "ProcessThreadTime of the provider gctrail",
 	},
 	{
 		Name: "throttled", Unit: "ms", Keys: []string{"throttled_ms", "quota_periods", "throttled_periods", "quota_processors"},
@@ -160,7 +160,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "native", Unit: "bytes", Keys: []string{"native_bytes", "native_min_bytes", "native_max_bytes", "native MB"},
-		Text:   "Resident memory outside the GC heap: code, stacks, native libraries. Exact (within 1 MB) where the ledger read the pages of the heap at the same time, otherwise null, with bounds: at least what is resident beyond what was committed for the heap at the latest GC and what may have been allocated since (the budgets of gen 0, the LOH and the POH); at most what is resident without the small objects that survived it. Tables show the lower bound, as >100, or a dash. .NET 8 and later.",
+		Text:   "Resident memory outside the GC heap: code, stacks, native libraries. Exact (within 1 MB) where the ledger read the pages of the heap at the same time, otherwise null, with bounds. The lower bound is resident memory minus the memory committed for the heap at the latest GC and the budgets of gen 0, the LOH and the POH, which may have been allocated since. The upper bound is resident memory minus the small objects that survived that GC. Tables show the lower bound, as >100, or a dash. .NET 8 and later.",
 		Source: "resident, /proc/PID/smaps, committed, budget",
 	},
 	{
