@@ -14,6 +14,9 @@ type sample struct {
 	at      time.Duration
 	objects [5]int64 // bytes in objects, live or dead
 	ticked  [5]int64 // bytes that allocation ticks had counted by then
+	// running is set if the program allocated meanwhile: ticks then count objects of the
+	// LOH and the POH that objects does not.
+	running bool
 }
 
 // atStart returns the sizes at the start, from the histories.
@@ -28,7 +31,7 @@ func (b *building) atStart() sample {
 // atEnd returns the sizes at the end, from the histories. A generation whose size after
 // is not recorded was not collected.
 func (b *building) atEnd() sample {
-	s := sample{at: b.End.Or(0), ticked: b.tickedAtEnd}
+	s := sample{at: b.End.Or(0), ticked: b.tickedAtEnd, running: b.Kind == Background}
 	for i := range s.objects {
 		s.objects[i] = b.sums[i].objectsBefore()
 		if b.recordedAfter(i) {
@@ -164,6 +167,10 @@ func (a *allocations) inLarge(b *building, base sample) amount {
 		return amount{is: LowerBound}
 	}
 	now := b.atStart()
+	if base.running && b.rt.ticked { // by ticks up to base, so by ticks from there, too
+		grown := now.ticked[loh] - base.ticked[loh] + now.ticked[poh] - base.ticked[poh]
+		return within(max(0, grown), 2*a.tickMargin())
+	}
 	return exactly(max(0, now.objects[loh]-base.objects[loh]) + max(0, now.objects[poh]-base.objects[poh]))
 }
 

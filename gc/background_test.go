@@ -165,6 +165,37 @@ func TestBackgroundConserves(t *testing.T) {
 	}
 }
 
+// TestObjectsAtTheEndCountOnce allocates a large object after a background collection has
+// taken its sizes and before it ends: ticks count it by then, and the next collection finds
+// it. All collections together count every large object once.
+func TestObjectsAtTheEndCountOnce(t *testing.T) {
+	m := &mutator{script: newScript(), ticks: true, old: 5000}
+	m.runtime(10)
+	m.allocate(900, 100)
+	m.collect(clr.GCTypeNonConcurrentGC, 100)
+	number := m.begin()
+	m.allocate(0, 1000)
+	m.sweep(0)
+	m.allocate(0, 3000) // too late for the sizes
+	m.large -= 3000
+	m.finish(number, m.large, 0)
+	m.large += 3000
+	m.allocate(0, 2000)
+	m.collect(clr.GCTypeNonConcurrentGC, 100)
+	m.allocate(0, 500)
+	m.collect(clr.GCTypeNonConcurrentGC, 100)
+	got, order, _ := m.run(t)
+	var sum int64
+	for _, n := range order {
+		c := got[n]
+		sum += c.Allocated.Or(0)
+		t.Logf("GC %d: %d bytes (%v)", n, c.Allocated.Or(0), c.AllocatedQuality)
+	}
+	if want := int64(900 + 100 + 1000 + 3000 + 2000 + 500); sum != want {
+		t.Errorf("%d bytes, want %d", sum, want)
+	}
+}
+
 // TestSweptCyclesTeachNothing: what died in gen0 between two collections that are
 // not background ones would make allocation ticks seem to grant more than they did,
 // though only the sweep of an earlier background collection came between them.
