@@ -26,7 +26,7 @@ var joinRules = []rule{{
 			fits:  both(waitsBecause(join.SlowWake, join.AllSlowWake), shortOfProcessors(0)),
 			text:  "Find out whether the GC threads get the processors that they need: look at the CPU quota, and at other programs.",
 			basis: Basis{Looks: true},
-			next:  []Step{{Action: Record, Purpose: "on Linux, also record whether threads wait for processors", Recording: Collections}},
+			next:  []Step{recordProcessors},
 		},
 		{
 			when: "threads take long to wake up, and there are more than four heaps", settings: []*setting{&fewerHeaps}, text: "Or use fewer heaps.",
@@ -42,7 +42,7 @@ var joinRules = []rule{{
 		},
 		{
 			when: "no heap stands out", fits: waitsBecause(join.CauseUnknown),
-			text:  "Many short phases make threads wait: try to collect a larger heap less often, with a larger gen 0 or fewer large arrays.",
+			text:  "Many short phases make threads wait: try to make the GC run less often, with a larger gen 0 or fewer large arrays.",
 			basis: Basis{Untried: "its effect was not separated from the shortage of processors on the machine at hand"},
 		},
 		{

@@ -100,22 +100,11 @@ var pauseRules = []rule{
 		source:    "gc-analysis R11, after mem-doc on a GC of 200 ms among ones of 5 and 6 ms that promoted as much; thresholds own",
 		tested:    []Claim{{"lab concat, .NET 10, on a busy machine", "one of its GCs was preempted for 136 of its 137 ms"}},
 		find:      oddPauses,
-		advice: []advice{
-			{
-				when: "threads were short of processors", fits: starved, text: "Solve the shortage of processors first: it can make any pause long.",
-				basis: Basis{Measured: []Measurement{higherWeight}},
-			},
-			{
-				when: "threads were not short of processors", fits: shortOfProcessors(noShortage),
-				text:  "Look for paging, and for what else the machine did at that time: over the whole trace, processors were not short. A trace with context switches shows it.",
-				basis: Basis{Looks: true},
-			},
-			{
-				when: "the trace does not show whether processors were short", fits: shortOfProcessors(0),
-				text:  "Look for what else ran at that time: other processes, a CPU quota below the number of heaps, paging. A trace with context switches shows it.",
-				basis: Basis{Looks: true},
-			},
-		},
+		advice: byShortage(
+			"Solve the shortage of processors first: it can make any pause long.",
+			"Look for paging, and for what else the machine did at that time: over the whole trace, processors were not short. A trace with context switches shows it.",
+			"Look for what else ran at that time: other processes, a CPU quota below the number of heaps, paging. A trace with context switches shows it.",
+		),
 	},
 	{
 		id: "R04", title: "counters of time in GC overstate these pauses", kind: aside,

@@ -120,6 +120,20 @@ var processorRules = []rule{
 	},
 }
 
+// recordProcessors records a trace that shows whether threads are short of processors.
+var recordProcessors = Step{Action: Record, Purpose: "on Linux, also record whether threads wait for processors", Recording: Collections}
+
+// byShortage returns advice on long pauses or suspensions: one text each for threads that
+// were short of processors, for threads that were not, and for a trace that does not show
+// which, with the next steps.
+func byShortage(short, enough, unknown string, next ...Step) []advice {
+	return []advice{
+		{when: "threads were short of processors", fits: starved, text: short, basis: Basis{Measured: []Measurement{higherWeight}}},
+		{when: "threads were not short of processors", fits: shortOfProcessors(noShortage), text: enough, basis: Basis{Looks: true}},
+		{when: "the trace does not show whether processors were short", fits: shortOfProcessors(0), text: unknown, basis: Basis{Looks: true}, next: next},
+	}
+}
+
 // higherWeight compares suspensions before and after a program got more of the processors.
 var higherWeight = Measurement{
 	"lab list, .NET 10, beside eight busy loops on two processors", "cpu.shares=262144 instead of 1024", "8.11 ms to suspend, 554 ms a GC", "0.04 ms to suspend, 0.20 ms a GC",

@@ -14,29 +14,16 @@ var suspensionRules = []rule{
 		source:    "mem-doc: normal is way below 1 ms, tens of milliseconds are a definite problem",
 		tested:    []Claim{{"lab slowsus, .NET 10", "a thread clears memory in one call that cannot be suspended: 99.7 % of the pauses is suspension"}},
 		find:      slowToSuspend,
-		advice: []advice{
-			{
-				when: "most of what made gen 2 GCs run are arrays in the LOH", fits: clearsLargeArrays,
-				text:  "Try reusing large arrays with ArrayPool<T>: a thread that clears the memory of a new large array is suspended only when it has finished. To verify, compare suspend_ms.",
-				basis: Basis{Untried: "the programs that allocate large arrays cannot reuse them"},
-			},
-			{
-				when: "threads were short of processors", fits: starved,
-				text:  "Solve the shortage of processors first: a thread that waits for one does not reach its safe point.",
-				basis: Basis{Measured: []Measurement{higherWeight}},
-			},
-			{
-				when: "threads were not short of processors", fits: shortOfProcessors(noShortage),
-				text:  "Find the thread that does not reach a safe point: a loop without calls, a copy of much memory, or page faults. Processors were not short in this trace. CPU samples during a suspension show it.",
-				basis: Basis{Looks: true},
-			},
-			{
-				when: "the trace does not show whether processors were short", fits: shortOfProcessors(0),
-				text:  "Find the thread that does not reach a safe point: a loop without calls, a copy of much memory, page faults, or no processor to run on. This trace does not show which.",
-				basis: Basis{Looks: true},
-				next:  []Step{{Action: Record, Purpose: "on Linux, also record whether threads wait for processors", Recording: Collections}},
-			},
-		},
+		advice: append([]advice{{
+			when: "most of what made gen 2 GCs run are arrays in the LOH", fits: clearsLargeArrays,
+			text:  "Try reusing large arrays with ArrayPool<T>: a thread that clears the memory of a new large array is suspended only when it has finished. To verify, compare suspend_ms.",
+			basis: Basis{Untried: "the programs that allocate large arrays cannot reuse them"},
+		}}, byShortage(
+			"Solve the shortage of processors first: a thread that waits for one does not reach its safe point.",
+			"Find the thread that does not reach a safe point: a loop without calls, a copy of much memory, or page faults. Processors were not short in this trace. CPU samples during a suspension show it.",
+			"Find the thread that does not reach a safe point: a loop without calls, a copy of much memory, page faults, or no processor to run on. This trace does not show which.",
+			recordProcessors,
+		)...),
 	},
 }
 
