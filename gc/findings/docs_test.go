@@ -237,38 +237,61 @@ func findingsDoc(traces, matrix []row) []byte {
 	p("## Rules")
 	settings := map[string]findings.Setting{}
 	for _, r := range findings.Rules() {
-		p("\n### %s: %s\n", r.ID, r.Title)
-		p("*%s.* %s.\n", strings.ToUpper(r.Kind[:1])+r.Kind[1:], strings.ToUpper(r.Threshold[:1])+r.Threshold[1:])
-		p("Source: %s.\n", r.Source)
 		for _, a := range r.Advice {
-			var parts []string
-			if a.Text != "" {
-				parts = append(parts, a.Text)
-			}
 			for _, s := range a.Settings {
 				settings[s.Variable+"="+s.Value] = s
-				parts = append(parts, fmt.Sprintf("Setting: `%s=%s`.", s.Variable, s.Value))
 			}
-			if len(parts) == 0 {
-				continue
-			}
-			when := ""
-			if a.When != "" {
-				when = "(" + a.When + ") "
-			}
-			p("- %s%s%s", when, strings.Join(parts, " "), basisText(a.Basis))
 		}
-		if names := firing[r.ID]; len(names) > 0 {
-			p("\nFires on: %s.", strings.Join(names, "; "))
-		} else {
-			p("\nFires on none of the reference traces.")
-		}
-		for _, c := range r.Tested {
-			p("\nTested on %s: %s.", c.Program, c.Truth)
-		}
-		of := ruleTraces[r.ID]
-		p("\nTested on traces in `testdata`: fires on %s, not on %s.", traceName(of.finds), traceName(of.not))
+		describe(p, &r, firing[r.ID])
 	}
+	settingsTable(p, settings)
+	measurements(p, settings)
+	p("\n## Programs with known trouble\n")
+	p("Each program ran for four seconds and was recorded with `gc-collect`, or `gc-verbose` where noted, on two processors shared with")
+	p("other work, which explains some of R03, R10 and R11.")
+	p("W marks a warning, P a problem.\n")
+	table(p, "mode, runtime, settings", matrix)
+	p("\n## Reference traces\n")
+	table(p, "trace", traces)
+	return b.Bytes()
+}
+
+// describe writes the section of a rule that fires on the named reference traces.
+func describe(p func(string, ...any), r *findings.Rule, firing []string) {
+	p("\n### %s: %s\n", r.ID, r.Title)
+	p("*%s.* %s.\n", strings.ToUpper(r.Kind[:1])+r.Kind[1:], strings.ToUpper(r.Threshold[:1])+r.Threshold[1:])
+	p("Source: %s.\n", r.Source)
+	for _, a := range r.Advice {
+		var parts []string
+		if a.Text != "" {
+			parts = append(parts, a.Text)
+		}
+		for _, s := range a.Settings {
+			parts = append(parts, fmt.Sprintf("Setting: `%s=%s`.", s.Variable, s.Value))
+		}
+		if len(parts) == 0 {
+			continue
+		}
+		when := ""
+		if a.When != "" {
+			when = "(" + a.When + ") "
+		}
+		p("- %s%s%s", when, strings.Join(parts, " "), basisText(a.Basis))
+	}
+	if len(firing) > 0 {
+		p("\nFires on: %s.", strings.Join(firing, "; "))
+	} else {
+		p("\nFires on none of the reference traces.")
+	}
+	for _, c := range r.Tested {
+		p("\nTested on %s: %s.", c.Program, c.Truth)
+	}
+	of := ruleTraces[r.ID]
+	p("\nTested on traces in `testdata`: fires on %s, not on %s.", traceName(of.finds), traceName(of.not))
+}
+
+// settingsTable writes the table of settings that rules propose.
+func settingsTable(p func(string, ...any), settings map[string]findings.Setting) {
 	p("\n## Settings\n")
 	p("| variable | runtimeconfig.json | from | effect | cost |\n|---|---|---|---|---|")
 	for _, key := range slices.Sorted(maps.Keys(settings)) {
@@ -283,18 +306,9 @@ func findingsDoc(traces, matrix []row) []byte {
 		}
 		p("| `%s` | %s | %s | %s | %s |", key, property, since, s.Effect, s.Cost)
 	}
-	measurements(p, settings)
-	p("\n## Programs with known trouble\n")
-	p("Each program ran for four seconds and was recorded with `gc-collect`, or `gc-verbose` where noted, on two processors shared with")
-	p("other work, which explains some of R03, R10 and R11.")
-	p("W marks a warning, P a problem.\n")
-	table(p, "mode, runtime, settings", matrix)
-	p("\n## Reference traces\n")
-	table(p, "trace", traces)
-	return b.Bytes()
 }
 
-// basisText is what advice rests on, as a sentence that follows it.
+// basisText describes the basis of advice, as a sentence that follows it.
 func basisText(b findings.Basis) string {
 	if b.Untried != "" {
 		return " *Not measured: " + b.Untried + ".*"
