@@ -97,6 +97,42 @@ func (b *building) computeMarks() {
 	}
 	b.rt.model.room.marks -= len(b.marks)
 	b.marks = nil
+	for rest := b.Marks; len(rest) > 0; {
+		n := 1
+		for n < len(rest) && rest[n].Heap == rest[0].Heap {
+			n++
+		}
+		divideOverflow(rest[:n])
+		rest = rest[n:]
+	}
+}
+
+// divideOverflow divides what the marks of one heap count for mark overflow. The runtime
+// raises the event of mark overflow inside the scan of dependent handles, even if that scan
+// only drained the mark queue. The time since the previous event therefore belongs to both,
+// and is divided by the bytes that each marked. See gc.cpp, scan_dependent_handles and
+// process_mark_overflow.
+func divideOverflow(marks []Mark) {
+	var overflow, dependent *Mark
+	for i := range marks {
+		switch m := &marks[i]; m.Root {
+		case clr.RootTypeOverflow:
+			overflow = m
+		case clr.RootTypeDependentHandles:
+			dependent = m
+		}
+	}
+	if overflow == nil || dependent == nil {
+		return
+	}
+	inside := max(0, overflow.Bytes.Or(0))
+	all := max(inside, dependent.Bytes.Or(0)) // the bytes of the scan contain those of the overflow
+	both := saturate.Add(overflow.Duration, dependent.Duration)
+	overflow.Duration = 0
+	if all > 0 {
+		overflow.Duration = time.Duration(float64(both) * float64(inside) / float64(all))
+	}
+	dependent.Duration, dependent.Bytes = both-overflow.Duration, Some(all-inside)
 }
 
 // addMark adds a step. The same root can be marked from twice.

@@ -150,32 +150,11 @@ type Root struct {
 }
 
 // Roots returns the marking of a collection by kind of root.
-//
-// The runtime raises the event of mark overflow inside the scan of dependent handles, even
-// if that scan only drained the mark queue. The time since the previous event therefore
-// belongs to both, and is divided by the bytes that each marked. See gc.cpp,
-// scan_dependent_handles and process_mark_overflow.
 func Roots(c *gc.Collection) []Root {
 	var roots []Root
 	for i := range c.Marks {
 		m := &c.Marks[i]
-		took, bytes := m.Duration, m.Bytes.Or(0)
-		overflow, dependent := ofHeap(c, m.Heap, clr.RootTypeOverflow), ofHeap(c, m.Heap, clr.RootTypeDependentHandles)
-		if overflow != nil && dependent != nil {
-			both := saturate.Add(overflow.Duration, dependent.Duration)
-			inside, all := overflow.Bytes.Or(0), max(overflow.Bytes.Or(0), dependent.Bytes.Or(0))
-			part := time.Duration(0)
-			if all > 0 {
-				part = time.Duration(float64(both) * float64(inside) / float64(all))
-			}
-			switch m {
-			case overflow:
-				took = part
-			case dependent: // its bytes contain those of the overflow
-				took, bytes = both-part, all-inside
-			}
-		}
-		roots = addRoot(roots, Root{m.Root, took, bytes})
+		roots = addRoot(roots, Root{m.Root, m.Duration, m.Bytes.Or(0)})
 	}
 	return roots
 }
@@ -189,15 +168,6 @@ func addRoot(roots []Root, r Root) []Root {
 		}
 	}
 	return append(roots, r)
-}
-
-func ofHeap(c *gc.Collection, heap uint32, root clr.RootType) *gc.Mark {
-	for i := range c.Marks {
-		if m := &c.Marks[i]; m.Heap == heap && m.Root == root {
-			return m
-		}
-	}
-	return nil
 }
 
 // Longest returns the part of a pause that took longest.

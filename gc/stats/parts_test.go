@@ -67,32 +67,6 @@ func TestDivide(t *testing.T) {
 	}
 }
 
-// TestOverflow checks that the time of a mark overflow inside the scan of dependent
-// handles is divided by bytes: the runtime raises its event also where the scan only
-// drained a queue.
-func TestOverflow(t *testing.T) {
-	for name, tt := range map[string]struct {
-		inside, all         int64
-		overflow, dependent time.Duration
-	}{
-		"dependent handles": {0, 960_000, 0, 100 * ms},
-		"some of both":      {250_000, 1_000_000, 25 * ms, 75 * ms},
-		"an overflow":       {1_000_000, 1_000_000, 100 * ms, 0},
-	} {
-		c := &gc.Collection{Marks: []gc.Mark{
-			mark(clr.RootTypeOverflow, 99*ms, tt.inside), mark(clr.RootTypeDependentHandles, ms, tt.all),
-		}}
-		got := stats.Roots(c)
-		want := []stats.Root{
-			{Root: clr.RootTypeOverflow, Duration: tt.overflow, Bytes: tt.inside},
-			{Root: clr.RootTypeDependentHandles, Duration: tt.dependent, Bytes: tt.all - tt.inside},
-		}
-		if len(got) != 2 || got[0] != want[0] || got[1] != want[1] {
-			t.Errorf("%s: %v, want %v", name, got, want)
-		}
-	}
-}
-
 // TestUsual checks that two pauses do not decide what all are spent on.
 func TestUsual(t *testing.T) {
 	var preempted, habit stats.Spent

@@ -163,8 +163,8 @@ func (f *etwFake) Runs(int) bool {
 func newETWFake(t *testing.T) *etwFake {
 	t.Helper()
 	data := etltest.Unzipped(t, "../../testdata/net8-win-x64-gcevents.etl.zip")
-	// Its buffers are not in order of time, as those of a session are after each flush: what
-	// follows the header comes at once.
+	// Its session wrote all buffers when it was stopped, 6 s after the first event: it had
+	// no flush timer.
 	return &etwFake{data: data, first: etwBuffer, paths: map[uint64]string{}}
 }
 

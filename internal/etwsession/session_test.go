@@ -248,3 +248,13 @@ func TestFollow(t *testing.T) {
 		})
 	}
 }
+
+// TestLagCoversFlushTimer checks that a session writes all of its buffers, at the latest
+// when the timer ends, before events are taken to be complete: buffers of different
+// processors have events of the same time.
+func TestLagCoversFlushTimer(t *testing.T) {
+	const writing = 100 * time.Millisecond
+	if flush := flushSeconds * time.Second; Lag < flush+writing || idleTime < flush+writing {
+		t.Errorf("events are taken to be complete after %v, or %v of silence; buffers are written after up to %v", Lag, idleTime, flush)
+	}
+}
