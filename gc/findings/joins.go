@@ -10,11 +10,16 @@ import (
 
 var joinRules = []rule{{
 	id: "R15", title: "the threads of server GC wait for each other", kind: generic,
-	threshold: "in three GCs or more with join events, the threads of the heaps wait for each other, or wake up, in a quarter of the pauses or more",
+	threshold: "in three GCs or more with join events, the threads of the heaps wait for each other, or wake up, in a quarter of the pauses or more; a note below ten GCs",
 	source:    "mem-doc: join imbalance; the threshold is own",
 	tested:    []Claim{{"gcload web, .NET 10, server GC with two heaps, beside eight busy loops on two processors", "the loops of the other processes never wait; by schedstat, its threads waited for a processor in 85 to 93 % of the time in which they could run"}},
 	find:      waitingHeaps,
 	advice: []advice{
+		{
+			when: "below ten GCs", fits: func(j *judgement, _ *Finding) bool { return !enoughJoins(j) },
+			text: "Record for longer: so few GCs do not show why the threads usually wait.", basis: Basis{Looks: true},
+			next: []Step{{Action: Record, Purpose: "record for longer", Recording: Longer}},
+		},
 		{when: "one heap marks more than the others", fits: waitsBecause(join.UnevenRoots), text: unevenAdvice, basis: Basis{Looks: true}},
 		{
 			when: "threads take long to wake up, and were short of processors", fits: both(waitsBecause(join.SlowWake, join.AllSlowWake), starved),
@@ -64,8 +69,15 @@ func both(a, b func(*judgement, *Finding) bool) func(*judgement, *Finding) bool 
 	return func(j *judgement, f *Finding) bool { return a(j, f) && b(j, f) }
 }
 
+// enoughJoins reports whether enough collections have join events to say why their threads
+// usually wait: a thread that loses its processor can decide it for a few.
+func enoughJoins(j *judgement) bool { return j.Details.Joins.Collections >= manyJoins }
+
 func waitsBecause(causes ...join.Cause) func(*judgement, *Finding) bool {
 	return func(j *judgement, _ *Finding) bool {
+		if !enoughJoins(j) {
+			return false
+		}
 		s, _ := j.Details.Joins.Straggler()
 		for _, c := range causes {
 			if s.Cause == c {
@@ -97,8 +109,12 @@ func waitingHeaps(j *judgement) (Finding, bool) {
 		return Finding{}, false
 	}
 	share := j.explains(waiting + waking)
+	severity, confidence := min(Warning, j.costs(share)), Medium
+	if !enoughJoins(j) {
+		severity, confidence = Note, Low
+	}
 	return Finding{
-		Severity: min(Warning, j.costs(share)), Confidence: Medium, weight: share, Heaps: heaps,
+		Severity: severity, Confidence: confidence, weight: share, Heaps: heaps,
 		Description: fmt.Sprintf("In %s, the threads of %d heaps waited for each other in %s of the pauses, and took %s to wake up. Other heaps waited %s for heap %d. %s",
 			gcs(sum.Collections), len(heaps), units.Percent(of(waiting, sum.Pause())), units.Percent(of(waking, sum.Pause())),
 			units.Duration(straggler.Held), straggler.Heap, straggler.Explain()),

@@ -30,11 +30,12 @@ func TestWaitingHeaps(t *testing.T) {
 	}{
 		{"no join events", nil, ""},
 		{"too few collections", sum(2, idle(0, 60*ms, 0, 0), idle(1, 0, 0, 60*ms)), ""},
-		{"a single heap", sum(9, idle(0, 60*ms, 0, 60*ms)), ""},
-		{"little waiting", sum(9, idle(0, 40*ms, 0, 0), idle(1, 5*ms, 4*ms, 40*ms)), ""},
-		{"a heap works longer", sum(9, idle(0, 60*ms, 0, 0), idle(1, 0, 0, 60*ms)), "Look for other programs"},
-		{"all wake up late", sum(9, idle(0, 10*ms, 40*ms, 0), idle(1, 10*ms, 40*ms, 10*ms)), "Find out whether the GC threads get the processors"},
-		{"no heap stands out", sum(9, idle(0, 40*ms, 0, 30*ms), idle(1, 40*ms, 0, 40*ms)), "Many short phases"},
+		{"a single heap", sum(10, idle(0, 60*ms, 0, 60*ms)), ""},
+		{"few collections", sum(9, idle(0, 60*ms, 0, 0), idle(1, 0, 0, 60*ms)), "Record for longer"},
+		{"little waiting", sum(10, idle(0, 40*ms, 0, 0), idle(1, 5*ms, 4*ms, 40*ms)), ""},
+		{"a heap works longer", sum(10, idle(0, 60*ms, 0, 0), idle(1, 0, 0, 60*ms)), "Look for other programs"},
+		{"all wake up late", sum(10, idle(0, 10*ms, 40*ms, 0), idle(1, 10*ms, 40*ms, 10*ms)), "Find out whether the GC threads get the processors"},
+		{"no heap stands out", sum(10, idle(0, 40*ms, 0, 30*ms), idle(1, 40*ms, 0, 40*ms)), "Many short phases"},
 	} {
 		j := &judgement{Case: &Case{Details: Details{Joins: c.sum}}}
 		j.Case.Summary.Process = new(gc.Process)
@@ -50,6 +51,9 @@ func TestWaitingHeaps(t *testing.T) {
 		rules[i].advise(j, &f)
 		if !strings.HasPrefix(f.Advice[0], c.advice) {
 			t.Errorf("%s: %q, expected %q", c.name, f.Advice[0], c.advice)
+		}
+		if few := c.sum.Collections < manyJoins; few != (f.Confidence == Low) || few && (f.Severity != Note || len(f.Advice) != 1) {
+			t.Errorf("%s: %+v", c.name, f)
 		}
 		if len(f.Heaps) != 2 || f.Heaps[0].WaitedFor < f.Heaps[1].WaitedFor {
 			t.Errorf("%s: heaps %+v, expected that others waited for longest first", c.name, f.Heaps)

@@ -8,6 +8,7 @@ const (
 	normalSuspension = time.Millisecond      // mem-doc: normal is way below
 	slowSuspension   = 10 * time.Millisecond // mem-doc: tens of milliseconds are a definite problem
 	several          = 3                     // own: fewest collections that make a pattern
+	manyJoins        = 10                    // own: fewest of which two that were preempted do not decide the sum
 
 	longOnAverage = 10 * time.Millisecond // own: above, length costs more than frequency
 	farFromMedian = 5                     // own: times the median

@@ -116,34 +116,44 @@ func (rep *Report) writeGaps(p *text.Page, c *Case) {
 }
 
 // emptyVerdict returns why there are no collections.
-func (rep *Report) emptyVerdict() string {
-	runtime := rep.provider(clr.RuntimeProvider)
+func (rep *Report) emptyVerdict() (findings.Code, string) {
+	if why := rep.unrecorded(); why != "" {
+		return findings.NoVerdict, "No verdict: " + why
+	}
 	switch {
-	case len(rep.recorded) == 0:
-		return "No verdict: the trace has no events."
-	case runtime.Events == 0:
-		return "No verdict: the trace has no events of the .NET runtime provider, which raises the GC events."
-	case runtime.Keywords&clr.KeywordGC == 0:
-		return "No verdict: the trace has .NET runtime events, but no GC events: keyword gc (0x1) was probably not enabled."
-	case !rep.declares(clr.KindGCStart):
-		return "No verdict: the event GCStart was not enabled, so GCs were not recorded."
 	case rep.skipped > 0 && rep.outside != "":
-		return fmt.Sprintf("None of the trace's %s is selected: %s.", text.Counted(rep.skipped, "GC"), rep.outside)
+		return findings.NoCollections, fmt.Sprintf("None of the trace's %s is selected: %s.", text.Counted(rep.skipped, "GC"), rep.outside)
 	case rep.skipped > 0:
-		return fmt.Sprintf("None of the trace's %s is selected.", text.Counted(rep.skipped, "GC"))
+		return findings.NoCollections, fmt.Sprintf("None of the trace's %s is selected.", text.Counted(rep.skipped, "GC"))
 	case rep.narrowed:
-		return "No GC happened in the selected part of the trace."
+		return findings.NoCollections, "No GC happened in the selected part of the trace."
 	case rep.incomplete():
-		return "No verdict: the trace has no GC, and events are missing."
+		return findings.NoVerdict, "No verdict: the trace has no GC, and events are missing."
 	case rep.info.Last < watchedEnough:
-		return fmt.Sprintf("No verdict: no GC happened in %s, which is too short to judge.", units.Duration(rep.info.Last))
+		return findings.NoVerdict, fmt.Sprintf("No verdict: no GC happened in %s, which is too short to judge.", units.Duration(rep.info.Last))
 	default:
-		return fmt.Sprintf("The GC is innocent: its events were recorded, and no GC happened in %s.", units.Duration(rep.info.Last))
+		return findings.NoCollections, fmt.Sprintf("No GC happened in %s, so GC pauses did not slow the program in that time.", units.Duration(rep.info.Last))
 	}
 }
 
+// unrecorded returns why the trace cannot have collections; empty if it can.
+func (rep *Report) unrecorded() string {
+	runtime := rep.provider(clr.RuntimeProvider)
+	switch {
+	case len(rep.recorded) == 0:
+		return "the trace has no events."
+	case runtime.Events == 0:
+		return "the trace has no events of the .NET runtime provider, which raises the GC events."
+	case runtime.Keywords&clr.KeywordGC == 0:
+		return "the trace has .NET runtime events, but no GC events: keyword gc (0x1) was probably not enabled."
+	case !rep.declares(clr.KindGCStart):
+		return "the event GCStart was not enabled, so GCs were not recorded."
+	}
+	return ""
+}
+
 // watchedEnough is the least time without a collection that says something.
-const watchedEnough = 5 * time.Second
+const watchedEnough = 10 * time.Second
 
 // incomplete reports whether events are known to be missing.
 func (rep *Report) incomplete() bool {

@@ -263,10 +263,7 @@ func (rep *Report) json() *jsonReport {
 		worst = &rep.cases[0]
 		j.Code, j.Verdict = j.Processes[0].Code, j.Processes[0].Verdict
 	} else {
-		j.Code, j.Verdict = findings.NoVerdict, rep.emptyVerdict()
-		if rep.narrowed {
-			j.Code = findings.NoCollections
-		}
+		j.Code, j.Verdict = rep.emptyVerdict()
 	}
 	for _, g := range rep.gaps(worst) {
 		j.CannotTell = append(j.CannotTell, jsonGap{g.what, filled(g.command)})

@@ -133,7 +133,8 @@ func (rep *Report) OverBudget() bool {
 // Verdict returns what Worst's process is judged to be.
 func (rep *Report) Verdict() string {
 	if len(rep.cases) == 0 {
-		return rep.emptyVerdict()
+		_, verdict := rep.emptyVerdict()
+		return verdict
 	}
 	return rep.cases[0].Verdict
 }

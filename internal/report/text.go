@@ -23,7 +23,7 @@ func (rep *Report) Write(p *text.Page) {
 // WriteBody writes the report but for what to run next at its end.
 func (rep *Report) WriteBody(p *text.Page) {
 	if len(rep.cases) == 0 {
-		p.Heading("%s", rep.emptyVerdict())
+		p.Heading("%s", rep.Verdict())
 		rep.writeTrace(p)
 		p.Prose("", "Evidence: "+rep.evidence()+".")
 		rep.writeGaps(p, nil)
