@@ -8,8 +8,8 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// TestFinalizing checks that a run of the finalizer thread without an end is known, with
-// what was found for it, and that one which ended leaves nothing.
+// TestFinalizing checks that a process has the run of its finalizer thread that has not
+// ended, with the objects found for it, and none after the run has ended.
 func TestFinalizing(t *testing.T) {
 	const user, finalizer = 5, 6
 	s := newScript()

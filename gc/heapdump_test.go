@@ -7,8 +7,8 @@ import (
 	"github.com/gctrail/gctrail/gc"
 )
 
-// TestHeapDump checks that a collection in which parts of the heap are written to the
-// trace is that of a session, and that no other is.
+// TestHeapDump checks that a collection is a heap dump if parts of the heap are written to
+// the trace during it, and that no other collection is.
 func TestHeapDump(t *testing.T) {
 	const user = 5
 	s := newScript()

@@ -8,8 +8,8 @@ import (
 	"github.com/gctrail/gctrail/clr"
 )
 
-// TestOutside checks what counts of suspensions that wait for each other, and that those
-// remembered are bounded.
+// TestOutside checks that the time in which suspensions wait for each other does not count,
+// and that the number of remembered suspensions is bounded.
 func TestOutside(t *testing.T) {
 	const ms = time.Millisecond
 	rt := newRuntime(new(Process), 0, new(Model))

@@ -212,7 +212,7 @@ func (l *Ledger) first(until int) int {
 	return first
 }
 
-// A split is an amount of memory of which a part is native, in bytes.
+// A split is an amount of memory and its native part, in bytes.
 type split struct {
 	total  int64
 	native Bounds

@@ -126,10 +126,10 @@ func compareTotals(t *testing.T, got map[uint32]*gc.Collection, program *dotnett
 	}
 }
 
-// comparePauses holds most pauses to what the runtime says of them, unless the program's
-// threads waited for a processor for longer than they differ, and returns what those
-// that differ do in all: the runtime's own figure leaves out the restart, and for
-// background collections the way from one thread to another.
+// comparePauses compares most pauses with the runtime's own figures, which leave out the
+// restart, and for background collections the way from one thread to another. A difference
+// is allowed if the program's threads waited for a processor for longer. It returns the sum
+// of the differences.
 func comparePauses(t *testing.T, got map[uint32]*gc.Collection, program *dotnettest.Program) (apart time.Duration) {
 	t.Helper()
 	truth := program.Truth()
@@ -234,8 +234,8 @@ func TestAgain(t *testing.T) {
 	}
 }
 
-// TestPrompt: collections come soon after their end, but for what the program and this
-// test wait for a processor.
+// TestPrompt checks that collections come soon after their end, apart from the time that
+// the program and this test wait for a processor.
 func TestPrompt(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), dotnettest.Patience)
 	defer cancel()

@@ -22,7 +22,7 @@ func (b Bounds) scaled(by float64) Bounds {
 	return Bounds{low, high}
 }
 
-// values are those of one metric of several runs.
+// values holds the bounds of one metric for several runs.
 type values struct{ low, high []float64 }
 
 func (v *values) add(b Bounds) {

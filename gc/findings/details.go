@@ -15,8 +15,8 @@ import (
 type Details struct {
 	Source alloc.Source    // of Types
 	Types  []AllocatedType // the largest of each heap, those with the most bytes first
-	// LargeBelow are the shares, in percent, of what is allocated in the LOH that is in
-	// objects smaller than each of ProposedLOHThresholds; nil if unknown.
+	// LargeBelow holds the shares, in percent, of the bytes allocated in the LOH in objects
+	// smaller than each of ProposedLOHThresholds; nil if unknown.
 	LargeBelow []float64
 	Collects   []Caller // of GC.Collect, those with the most calls first
 	Unforced   []Caller // of what induces GCs with the reason InducedNotForced

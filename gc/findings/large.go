@@ -192,9 +192,9 @@ const (
 	nearlyAll    = 90 // percent at which a larger threshold is not worth its copies; own
 )
 
-// threshold returns the smallest threshold that nearly all sampled large objects are
-// below, or else the smallest of those with the largest share, and the share in percent. ok is
-// false if none covers enough, or sizes are unknown.
+// threshold returns the smallest threshold that nearly all sampled large objects are below,
+// or else the smallest one with the largest share, and the share in percent. ok is false if
+// none covers enough, or sizes are unknown.
 func (j *judgement) threshold() (size uint64, share float64, ok bool) {
 	for i, below := range j.Details.LargeBelow {
 		if share < nearlyAll && below > share {

@@ -38,10 +38,10 @@ var outsideRules = []rule{
 	},
 }
 
-// Suspensions returns the suspensions that belong to no collection. Those in
-// background collections are heap walks if the session has the keyword for survival
-// and movement, or if they are half as many as these collections or more: threads are
-// suspended there for other reasons too, but not in each.
+// Suspensions returns the suspensions that belong to no collection. Suspensions in
+// background collections count as heap walks if the session has the keyword for survival
+// and movement, or if there are at least half as many as background collections. Otherwise
+// they have other reasons, which do not occur in each.
 func (c *Case) Suspensions() []gc.SuspensionTotal {
 	var walks int
 	for _, s := range c.Summary.Process.Suspensions {

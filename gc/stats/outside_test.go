@@ -9,8 +9,8 @@ import (
 )
 
 // TestSuspended checks that the program's share of the worst windows, and of bottlenecks,
-// leaves out suspensions outside collections, also those before and after the time that is
-// looked at, and that those windows with the longest pauses do not count them.
+// leaves out suspensions outside collections, except before and after the selected time,
+// and that the windows with the longest pauses do not count them.
 func TestSuspended(t *testing.T) {
 	const ms = time.Millisecond
 	process := &gc.Process{Stopped: 2 * time.Second}

@@ -73,8 +73,8 @@ func compareAgent(t *testing.T, s map[string]float64, program *dotnettest.Progra
 	t.Logf("%d collections, paused %.3f s; .NET counts %d, %.3f s", gen0, paused, totals.Collections, want)
 }
 
-// TestAgentProcessors compares what the agent counts of a program's threads with what the
-// kernel says: it counts from when it attached, and grows as long as the program runs.
+// TestAgentProcessors compares the agent's counters for a program's threads with the
+// kernel's. The agent counts from the time it attached, as long as the program runs.
 func TestAgentProcessors(t *testing.T) {
 	program := dotnettest.Start(t, dotnettest.Versions[len(dotnettest.Versions)-1], "web", 300)
 	a := startAgent(t, "--name", program.Name, "--labels", "process")

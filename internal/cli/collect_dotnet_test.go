@@ -63,9 +63,9 @@ func collected(ctx context.Context, t *testing.T, path string, program *dotnette
 	until(ctx, t, fmt.Sprintf("%s has %d collections", path, n), func() bool { return len(seenIn(ctx, path, program)) >= n })
 }
 
-// seenIn returns those of the collections that the program saw end that a trace has whole.
-// Where collections follow each other closely, a background collection cannot be compared:
-// the runtime reports it with the number of one that has begun since.
+// seenIn returns the collections that the program saw end and that the trace has whole. If
+// collections follow each other closely, a background collection cannot be compared,
+// because the runtime reports it with the number of a later one.
 func seenIn(ctx context.Context, path string, program *dotnettest.Program) (seen []dotnettest.Truth) {
 	rows, err := readRows(ctx, path)
 	if err != nil {

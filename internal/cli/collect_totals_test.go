@@ -132,9 +132,9 @@ func compareTotals(t *testing.T, rows []gcsRow, program *dotnettest.Program, unc
 		paused+unfinished, totals.PauseMS, 100*((paused+unfinished)/max(totals.PauseMS, 0.001)-1))
 }
 
-// comparePauses holds most blocking pauses to what the program saw of them, unless its
-// threads waited for a processor for longer than they differ, and returns by how many
-// milliseconds those of all collections differ that differ by more than an event takes.
+// comparePauses compares most blocking pauses with the program's own measurements. A
+// difference is allowed if the program's threads waited for a processor for longer. It
+// returns the sum, in milliseconds, of the differences that exceed the time of an event.
 func comparePauses(t *testing.T, rows []gcsRow, program *dotnettest.Program) (apart float64) {
 	t.Helper()
 	truth := program.Truth()

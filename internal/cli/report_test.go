@@ -181,8 +181,8 @@ func TestReportOfUnknownPauses(t *testing.T) {
 	}
 }
 
-// TestReportOfEstimates checks that a sum of which a part is unknown is a lower bound,
-// also where another part is an estimate.
+// TestReportOfEstimates checks that a sum with an unknown part is a lower bound, even if
+// another part is an estimate.
 func TestReportOfEstimates(t *testing.T) {
 	const path = "../../testdata/net31-net9-lttng.trace.zip"
 	out := report80(t, path)

@@ -46,8 +46,8 @@ func (d *dripping) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// events returns those of a trace, the inserted ones apart, and checks that nothing is
-// lost, damaged or out of order.
+// events returns the events of a trace, the inserted ones separately, and checks that none
+// is lost, damaged or out of order.
 func events(t *testing.T, data []byte) (own []seen, others int, info *trace.Info) {
 	t.Helper()
 	r := nettrace.NewReader(bytes.NewReader(data), nettrace.Options{})

@@ -143,7 +143,7 @@ func allocating(p *watch.Process, format func(int64) string) string {
 	return certaintyMarks[p.Allocating.Certainty] + format(int64(p.Allocating.PerSecond))
 }
 
-// certaintyMarks are those of gctrail gcs: a lower bound, an estimate.
+// certaintyMarks are the marks of gctrail gcs: a lower bound, an estimate.
 var certaintyMarks = map[gc.Certainty]string{gc.LowerBound: ">", gc.Estimate: "~"}
 
 // what returns the generation and the kind of a collection.
