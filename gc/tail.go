@@ -62,6 +62,10 @@ func (rt *runtime) tail() Tail {
 	large, known := a.largeAt(math.MaxInt64).Get()
 	measured := ok && known && !a.unmeasured && len(rt.pending) == 0
 	switch {
+	case rt.ticked && a.seen.count == 0 && rt.process.Server.Or(true):
+		// Nothing says how many heaps there are, and each may miss a tick.
+		t := rt.tickedTail(a.start, a.start)
+		return Tail{Bytes: t.Bytes, Quality: t.Quality, Until: t.Until}
 	case rt.ticked && measured:
 		return rt.tickedTail(young, large)
 	case rt.ticked && len(rt.pending) == 0:

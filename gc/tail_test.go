@@ -99,3 +99,18 @@ func TestAllocatedCountsEveryHeap(t *testing.T) {
 		})
 	}
 }
+
+// TestTailWithoutGC checks that ticks count what a process without collections allocates,
+// and that nothing bounds it while the number of heaps is unknown.
+func TestTailWithoutGC(t *testing.T) {
+	m := &mutator{script: newScript(), ticks: true}
+	m.allocate(8_000_000, 0)
+	if got := m.tail(t); got.Quality != gc.Estimate || got.Bytes != 10_000_000 || got.Max.Known() || got.Min != 0 {
+		t.Errorf("server or workstation GC: %+v", got)
+	}
+	workstation := clr.RuntimeInformationStart{Sku: clr.RuntimeSkuCoreClr, BclMajorVersion: 10}
+	m.raise(m.now, 1, clr.RundownProvider, 187, 0, workstation.Append(nil, 0, 8))
+	if got := m.tail(t); got.Quality != gc.Estimate || got.Bytes != 10_000_000 || got.Max.Or(0) < 10_100_000 || got.Min < 9e6 {
+		t.Errorf("workstation GC: %+v", got)
+	}
+}

@@ -33,6 +33,16 @@ func (p *Summary) Allocated() Bytes {
 	return sum
 }
 
+// AllocatedWithoutGC returns what a process without collections allocated while it was
+// watched. Nothing but allocation ticks counts it: without them it is unknown.
+func AllocatedWithoutGC(p *gc.Process) Bytes {
+	var sum Bytes
+	if t := p.Tail(); t.Quality == gc.Exact || t.Quality == gc.Estimate {
+		sum.addTail(t)
+	}
+	return sum
+}
+
 // follow notes the time span in which allocation is known.
 func (p *Summary) follow(c *gc.Collection) {
 	start := c.Start.Or(c.End.Or(p.lastStart))

@@ -210,7 +210,8 @@ var figures = []Figure{
 			"sweeps count toward that GC. allocated_by_ticks_bytes is the sum of allocation ticks, " +
 			"which come about every 100 kB. A report adds up allocated_bytes, uses ticks where it is unknown, and adds what ticks counted after the start of the last GC. Without ticks, what follows the last GC is unknown and the " +
 			"sum is a lower bound; a sum that includes an estimate and no unknown part is an estimate; it is exact if all of it is known within 0.5 %. allocated_max_bytes is an upper bound: the sum plus what the budgets of gen 0, the LOH and the POH " +
-			"allow before the next GC. It is null where nothing limits the rest: after lost events, in no-GC regions, while a background GC runs.",
+			"allow before the next GC. It is null where nothing limits the rest: after lost events, in no-GC regions, while a background GC runs. Of a process without GCs, ticks are all that counts what it allocated (processes_without_gc). " +
+			"What single GCs count ends at the start of the last one: in gcs, in files that convert writes, in records and metrics of the agent.",
 		Source:  "GCPerHeapHistory of both; AllocationAmount64 of GCAllocationTick",
 		Differs: "PerfView prefers ticks for background GCs, and counts only gen 0 in its first columns.",
 	},

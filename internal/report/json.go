@@ -21,19 +21,20 @@ const schemaVersion = 2
 // figures are null; docs/figures.md defines them.
 type (
 	jsonReport struct {
-		SchemaVersion int           `json:"schema_version"`
-		File          string        `json:"file"`
-		Format        string        `json:"format"`
-		StartTime     string        `json:"start_time"`
-		Duration      jsonMS        `json:"duration_ms"`
-		Code          findings.Code `json:"verdict_code"`
-		Verdict       string        `json:"verdict"`
-		Processes     []jsonProcess `json:"processes"`
-		Lost          jsonLost      `json:"lost"`
-		Collected     jsonCollected `json:"collected"`
-		CannotTell    []jsonGap     `json:"cannot_tell"`
-		Next          []string      `json:"next"`
-		Omitted       []string      `json:"omitted"` // --full has it
+		SchemaVersion int             `json:"schema_version"`
+		File          string          `json:"file"`
+		Format        string          `json:"format"`
+		StartTime     string          `json:"start_time"`
+		Duration      jsonMS          `json:"duration_ms"`
+		Code          findings.Code   `json:"verdict_code"`
+		Verdict       string          `json:"verdict"`
+		Processes     []jsonProcess   `json:"processes"`
+		WithoutGC     []jsonWithoutGC `json:"processes_without_gc"`
+		Lost          jsonLost        `json:"lost"`
+		Collected     jsonCollected   `json:"collected"`
+		CannotTell    []jsonGap       `json:"cannot_tell"`
+		Next          []string        `json:"next"`
+		Omitted       []string        `json:"omitted"` // --full has it
 	}
 	jsonProcess struct {
 		PID         *uint64          `json:"pid"`
@@ -250,6 +251,7 @@ func (rep *Report) json() *jsonReport {
 		StartTime:     rep.info.Start.Format(time.RFC3339Nano),
 		Duration:      jsonMS(rep.info.Last),
 		Processes:     []jsonProcess{},
+		WithoutGC:     rep.withoutGCJSON(),
 		Lost:          rep.jsonLost(),
 		Next:          rep.next(),
 		CannotTell:    []jsonGap{},

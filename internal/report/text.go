@@ -24,6 +24,7 @@ func (rep *Report) Write(p *text.Page) {
 func (rep *Report) WriteBody(p *text.Page) {
 	if len(rep.cases) == 0 {
 		p.Heading("%s", rep.Verdict())
+		rep.writeWithoutGC(p)
 		rep.writeTrace(p)
 		p.Prose("", "Evidence: "+rep.evidence()+".")
 		rep.writeGaps(p, nil)

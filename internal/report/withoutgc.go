@@ -1,0 +1,63 @@
+package report
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/text"
+)
+
+// A jsonWithoutGC is a process that raised events of the runtime, and had no GC.
+type jsonWithoutGC struct {
+	PID          *uint64 `json:"pid"`
+	Process      *string `json:"process"`
+	Allocated    *int64  `json:"allocated_bytes"`
+	AllocatedIs  *string `json:"allocated_is"`
+	AllocatedMax *int64  `json:"allocated_max_bytes"`
+}
+
+// nothingMissing reports whether the collections and ticks of all of the trace's time would
+// be in it.
+func (rep *Report) nothingMissing() bool {
+	return !rep.narrowed && !rep.incomplete() && rep.provider(clr.RuntimeProvider).Keywords&clr.KeywordGC != 0
+}
+
+// WithoutGC returns the processes that had no GC in all of the recorded time, if all events
+// of that time are there.
+func (rep *Report) WithoutGC() []*gc.Process {
+	if !rep.nothingMissing() {
+		return nil
+	}
+	return rep.others
+}
+
+func (rep *Report) withoutGCJSON() []jsonWithoutGC {
+	list := []jsonWithoutGC{}
+	for _, p := range rep.WithoutGC() {
+		j := jsonWithoutGC{PID: known(p.PID), Process: filled(p.Name)}
+		sum := stats.AllocatedWithoutGC(p)
+		j.Allocated, j.AllocatedIs = bytesJSON(sum)
+		j.AllocatedMax = optional(sum.Max())
+		list = append(list, j)
+	}
+	return list
+}
+
+// writeWithoutGC writes what processes without GCs allocated, as far as ticks count it.
+func (rep *Report) writeWithoutGC(p *text.Page) {
+	if !rep.nothingMissing() {
+		return
+	}
+	counted := slices.DeleteFunc(slices.Clone(rep.others), func(of *gc.Process) bool {
+		return stats.AllocatedWithoutGC(of).Known == 0
+	})
+	for _, of := range counted[:min(len(counted), maxSections)] {
+		p.Prose("", fmt.Sprintf("%s allocated %s, by allocation ticks.", processName(of), sumText(stats.AllocatedWithoutGC(of))))
+	}
+	if len(counted) == 0 {
+		p.Prose("", "Allocated bytes are unknown: no GC counted them, and the trace has no allocation ticks.")
+	}
+}
