@@ -94,12 +94,15 @@ func (s *sample) limit(probability float64) float64 {
 	}
 	center, deviation := moments(values)
 	free := float64(len(values) - 1)
-	if len(values) < compare.MinRuns {
-		noise := s.metric.Noise()
-		if !logs {
-			noise *= center
-		}
+	noise := s.metric.Noise()
+	if !logs {
+		noise *= center
+	}
+	switch {
+	case len(values) < compare.MinRuns:
 		deviation, free = max(deviation, noise), math.Inf(1)
+	case !s.metric.Total: // a few GCs decide it, and five runs often have none of the odd ones
+		deviation = max(deviation, noise/2)
 	}
 	most := center + student.Quantile(probability, free)*deviation*math.Sqrt(1+1/float64(len(values)))
 	if logs {
