@@ -44,7 +44,8 @@ func newRunCmd(std *stdio) *cobra.Command {
 command several times, so that diff and check can separate change from noise.
 
 It records the profile gc-ticks, which counts what the program allocates up to its end:
-the total is exact within 0.5 %, of short runs too. --profile gc-collect records less and
+the total is exact within 0.5 %, of short runs too. Before .NET 10, it can slow programs
+with many pinned objects or finalizers to less than half their speed. --profile gc-collect
 costs less; what is allocated after the last GC is then unknown.
 
 The traces are written to the folder given by -o: run-1.nettrace and so on, each of
