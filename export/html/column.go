@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/stats"
 )
 
 // A column is one figure of every collection, a whole number. Times are in
@@ -43,6 +44,14 @@ var columns = append([]column{
 	{"pause_start_us", func(c *gc.Collection) gc.Opt[int64] { return micros(c.PauseStart) }, before("pause_start_us")},
 	{"suspend_us", func(c *gc.Collection) gc.Opt[int64] { return micros(c.Suspend()) }, nil},
 	{"pause_us", func(c *gc.Collection) gc.Opt[int64] { return micros(c.Pause()) }, nil},
+	{"mostly", func(c *gc.Collection) gc.Opt[int64] {
+		part, _, timed := stats.Mostly(c)
+		return knownIf(timed, int64(part))
+	}, before("mostly")},
+	{"mostly_centipct", func(c *gc.Collection) gc.Opt[int64] {
+		_, share, timed := stats.Mostly(c)
+		return knownIf(timed, int64(share*100+0.5))
+	}, before("mostly_centipct")},
 	{"start_us", func(c *gc.Collection) gc.Opt[int64] { return micros(c.Start) }, []term{{"pause_start_us", 0, 1}, {"suspend_us", 0, 1}}},
 	{"duration_us", func(c *gc.Collection) gc.Opt[int64] { return micros(c.Duration()) }, []term{{"pause_us", 0, 1}, {"suspend_us", 0, -1}}},
 	{"since_last_us", func(c *gc.Collection) gc.Opt[int64] { return micros(c.SinceLast) }, []term{
@@ -113,6 +122,13 @@ func whole[T ~int | ~uint32](o gc.Opt[T]) gc.Opt[int64] {
 		return gc.Opt[int64]{}
 	}
 	return gc.Some(int64(v))
+}
+
+func knownIf(known bool, v int64) gc.Opt[int64] {
+	if !known {
+		return gc.Opt[int64]{}
+	}
+	return gc.Some(v)
 }
 
 // micros rounds a time to microseconds.

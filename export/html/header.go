@@ -10,6 +10,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/background"
+	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -74,6 +75,7 @@ type (
 		PhaseTimes  []string          `json:"phase_times"`
 		Roots       []string          `json:"roots"`
 		Pauses      []string          `json:"pauses"`
+		Parts       []string          `json:"parts"` // of pauses
 	}
 	bit struct {
 		Bit  uint32 `json:"bit"`
@@ -128,6 +130,9 @@ func wordsOfPage() words {
 	}
 	for k := range gc.PauseOther + 1 {
 		w.Pauses = append(w.Pauses, k.String())
+	}
+	for part := range stats.NumParts {
+		w.Parts = append(w.Parts, part.String())
 	}
 	return w
 }

@@ -181,6 +181,17 @@ func (d *Division) Longest() Part {
 	return longest
 }
 
+// Mostly returns the part of a collection's pause that took longest, and its share of the
+// pause in percent. It reports whether the runtime times the parts.
+func Mostly(c *gc.Collection) (part Part, pct float64, timed bool) {
+	d, known := Divide(c)
+	part = d.Longest()
+	if !known || part >= InBackground {
+		return 0, 0, false
+	}
+	return part, share(d[part], c.Pause().Or(0)), true
+}
+
 // A Spent sums up a part of pauses. The zero Spent is empty.
 type Spent struct {
 	Sum   time.Duration

@@ -65,6 +65,14 @@ func TestDivide(t *testing.T) {
 	if _, known := stats.Divide(&gc.Collection{}); known {
 		t.Error("divided an unknown pause")
 	}
+	if part, share, ok := stats.Mostly(timed); !ok || part != stats.Planning || share != 20 {
+		t.Errorf("mostly %v, %g %%, %v", part, share, ok)
+	}
+	for name, c := range map[string]*gc.Collection{"torn": torn, "background": background, "unknown": {}} {
+		if part, _, ok := stats.Mostly(c); ok {
+			t.Errorf("%s: mostly %v", name, part)
+		}
+	}
 }
 
 // TestUsual checks that two pauses do not decide what all are spent on.

@@ -244,12 +244,11 @@ func (c *Case) writeLongest(p *text.Page) {
 // mostly returns the longest part of a pause with its share, empty if the runtime does not
 // time the parts.
 func mostly(c *gc.Collection) string {
-	d, known := stats.Divide(c)
-	part := d.Longest()
-	if !known || part >= stats.InBackground {
+	part, share, timed := stats.Mostly(c)
+	if !timed {
 		return "-"
 	}
-	return fmt.Sprintf("%v %s", part, units.Percent(100*float64(d[part])/float64(c.Pause().Or(0))))
+	return fmt.Sprintf("%v %s", part, units.Percent(share))
 }
 
 // marking returns how long the slowest heap marked.

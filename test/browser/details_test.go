@@ -11,6 +11,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/open"
 )
@@ -57,6 +58,11 @@ func TestDetails(t *testing.T) {
 func shown(c *gc.Collection) []string {
 	counted := func(o gc.Opt[int64]) string { return value(o, units.Count[int64]) }
 	rows := []string{"GC handles|" + counted(c.Handles), "sync blocks|" + counted(c.SyncBlocks)}
+	if part, share, timed := stats.Mostly(c); timed {
+		rows = append(rows, fmt.Sprintf("mostly|%v %s", part, units.Percent(float64(int64(share*100+0.5))/100)))
+	} else {
+		rows = append(rows, "mostly|–")
+	}
 	for i := range c.Pauses {
 		p := &c.Pauses[i]
 		restart := value(p.Restart, micros)

@@ -24,6 +24,7 @@ export interface Words {
   phase_times: string[];
   roots: string[];
   pauses: string[];
+  parts: string[];
 }
 
 export interface Term {

@@ -45,6 +45,12 @@ function counted(id: string, label: string, term: string, name: string, start = 
   return { id, label, term, width: 8, start, values: stored(name), text: (p, row) => count(p.get(name)[row]) };
 }
 
+/** The part of a pause that took longest, with its share. */
+export function mostly(p: Process, row: number): string {
+  const part = p.head.words.parts[p.get("mostly")[row]];
+  return part ? `${part} ${percent(p.get("mostly_centipct")[row] / 100)}` : "–";
+}
+
 const labels = ["gen 0", "gen 1", "gen 2", "LOH", "POH"];
 
 export const columns: Column[] = [
@@ -55,6 +61,7 @@ export const columns: Column[] = [
   { id: "reason", label: "reason", term: "reason", width: 13, left: true, start: true, values: stored("reason"), text: (p, row) => p.head.words.reasons[p.get("reason")[row]] ?? "–" },
   timed("pause", "pause", "pause", "pause_us", true),
   timed("suspend", "suspend", "suspension", "suspend_us", true),
+  { id: "mostly", label: "mostly", term: "phase times", width: 26, left: true, values: stored("mostly"), text: mostly },
   timed("duration", "duration", "duration", "duration_us"),
   timed("since", "since last", "since last", "since_last_us"),
   sized("before", "before", "heap before", "heap_before_bytes", true),

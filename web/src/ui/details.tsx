@@ -4,7 +4,7 @@ import { word, type Detail } from "../data/details";
 import type { Process } from "../data/process";
 import { useStore, type Store } from "../state/store";
 import { bytes, count, duration, moment, percent } from "../units";
-import { columns } from "./columns";
+import { columns, mostly } from "./columns";
 import { Command, explain } from "./parts";
 
 const names: Record<string, string> = { gen0: "gen 0", gen1: "gen 1", gen2: "gen 2", loh: "LOH", poh: "POH" };
@@ -77,6 +77,7 @@ export function Details({ store }: { store: Store }): JSX.Element | null {
           <table class="plain"><tbody>
             <Line label="start" value={moment(get("start_us"))} />
             <Line label="pause" value={duration(get("pause_us"))} />
+            <Line label="mostly" value={mostly(p, row)} />
             <Line label="suspension" value={duration(get("suspend_us"))} />
             <Line label="start to end" value={duration(get("duration_us"))} />
             <Line label="since the GC before" value={duration(get("since_last_us"))} />
