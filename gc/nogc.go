@@ -13,6 +13,9 @@ import (
 type NoGC struct {
 	Regions   int
 	Suspended time.Duration // while they began
+	// Perhaps counts suspensions that may have begun further regions: no later event names
+	// the number of a collection. Under server GC, only the next collection does.
+	Perhaps int
 }
 
 // regions finds the no-GC regions of a runtime that began without a collection.
@@ -26,8 +29,9 @@ type regions struct {
 }
 
 // abandon notes a suspension for a collection in which none began.
-func (r *regions) abandon(d time.Duration) {
+func (r *regions) abandon(p *Process, d time.Duration) {
 	r.abandoned++
+	p.NoGC.Perhaps++
 	r.suspended = saturate.Add(r.suspended, max(0, d))
 }
 
@@ -47,7 +51,14 @@ func (r *regions) numbered(p *Process, number uint32) {
 		p.NoGC.Regions += int(taken)
 		p.NoGC.Suspended = saturate.Add(p.NoGC.Suspended, r.suspended)
 	}
-	r.latest, r.abandoned, r.suspended = Some(number), 0, 0
+	r.decide(p)
+	r.latest, r.suspended = Some(number), 0
+}
+
+// decide notes that the abandoned suspensions are known to have begun regions, or not to.
+func (r *regions) decide(p *Process) {
+	p.NoGC.Perhaps -= r.abandoned
+	r.abandoned = 0
 }
 
 // suspending notes a suspension for a collection. Outside background collections, it
@@ -63,6 +74,7 @@ func (r *regions) started(p *Process, number uint32) int {
 	if number > 0 {
 		r.numbered(p, number-1)
 	}
+	r.decide(p)
 	since := r.since
 	*r = regions{latest: Some(max(number, r.latest.Or(0)))}
 	return since

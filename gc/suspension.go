@@ -249,7 +249,7 @@ func (rt *runtime) closed(s *suspension) {
 		rt.backgroundWindow(s, rt.background)
 	default:
 		if s.reason == clr.SuspendReasonSuspendForGC {
-			rt.regions.abandon(s.duration())
+			rt.regions.abandon(rt.process, s.duration())
 		}
 		rt.suspended(s, PauseOther)
 	}

@@ -178,9 +178,13 @@ func noGCRegions(j *judgement) (Finding, bool) {
 	if started == 0 || started < several && share < someShare {
 		return Finding{}, false
 	}
+	least := ""
+	if j.Summary.Process.NoGC.Perhaps > 0 {
+		least = "at least "
+	}
 	f := Finding{
 		Severity: j.costs(share), Confidence: High, weight: share,
-		Description: fmt.Sprintf("GC.TryStartNoGCRegion started %s.", plural(started, "no-GC region")),
+		Description: fmt.Sprintf("GC.TryStartNoGCRegion started %s%s.", least, plural(started, "no-GC region")),
 		Evidence:    []Figure{{"no_gc_regions", float64(started)}, {"no_gc_pause_ms", millis(cost)}, {"no_gc_pause_pct", share}},
 	}
 	if n.needed.count > 0 {

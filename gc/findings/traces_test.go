@@ -165,7 +165,7 @@ func TestCausesOfModes(t *testing.T) {
 		{"net30-win-x64-survival.nettrace.gz", "R54", []string{"Start with R54", "deep stacks and many threads"}, []string{"Shorten object lifetimes"}},
 		{"net10-wks-blocked-finalizer.nettrace.gz", "R56", []string{"Start with R56", "had not finished"}, []string{"Dispose"}},
 		{"net10-wks-batch.nettrace.gz", "R57", []string{"latency mode Batch"}, []string{"Find out why gen 2 is not collected in the background"}},
-		{"net10-wks-nogc-regions.nettrace.gz", "R58", []string{"started 22 no-GC regions"}, []string{"GC.Collect", "Keep fewer objects alive"}},
+		{"net10-wks-nogc-regions.nettrace.gz", "R58", []string{"22 no-GC regions"}, []string{"GC.Collect", "Keep fewer objects alive"}},
 	} {
 		r := examine(t, tt.trace)[0]
 		var all strings.Builder
