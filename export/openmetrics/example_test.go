@@ -34,11 +34,12 @@ func ExampleWriter() {
 		log.Panic(err)
 	}
 	for line := range strings.Lines(out.String()) {
-		if strings.HasPrefix(line, "# TYPE dotnet_gc_pause") {
+		if strings.HasPrefix(line, "# TYPE dotnet_gc_pause") || strings.HasPrefix(line, "# HELP dotnet_gc_heap_total") {
 			fmt.Print(line)
 		}
 	}
 	// Output:
 	// # TYPE dotnet_gc_pause_time_seconds counter
+	// # HELP dotnet_gc_heap_total_allocated_bytes Bytes allocated since the trace began, up to the start of the latest collection; at least, where a collection does not show all.
 	// # TYPE dotnet_gc_pause_duration_seconds histogram
 }

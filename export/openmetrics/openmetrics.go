@@ -87,7 +87,7 @@ const (
 var families = [...]family{
 	collections:   {"dotnet_gc_collections", "counter", "", "Collections since the trace began, by the generation collected."},
 	pauseTime:     {"dotnet_gc_pause_time_seconds", "counter", "seconds", "Time paused in GC since the trace began."},
-	allocated:     {"dotnet_gc_heap_total_allocated_bytes", "counter", "bytes", "Bytes allocated since the trace began, up to the latest collection, where known."},
+	allocated:     {"dotnet_gc_heap_total_allocated_bytes", "counter", "bytes", "Bytes allocated since the trace began, up to the start of the latest collection; at least, where a collection does not show all."},
 	heapSize:      {"dotnet_gc_last_collection_heap_size_bytes", "gauge", "bytes", "Heap size after the latest collection that measured it, with free space."},
 	fragmentation: {"dotnet_gc_last_collection_heap_fragmentation_size_bytes", "gauge", "bytes", "Free space after the latest collection that measured it."},
 	committed:     {"dotnet_gc_last_collection_memory_committed_size_bytes", "gauge", "bytes", "Memory committed for the heap at the latest collection."},

@@ -1,0 +1,21 @@
+package agent
+
+import (
+	"strings"
+	"testing"
+)
+
+// TestAllocatedHelp checks that the metrics of allocated bytes, which carry no mark, say
+// how far they reach and that they may be too low.
+func TestAllocatedHelp(t *testing.T) {
+	for id, wants := range map[metricID][]string{
+		allocated:      {"up to the start of the latest collection", "at least"},
+		allocationRate: {"between the latest two collections", "at least, or about"},
+	} {
+		for _, want := range wants {
+			if m := &metrics[id]; !strings.Contains(m.help, want) {
+				t.Errorf("%s: %q lacks %q", m.name, m.help, want)
+			}
+		}
+	}
+}
