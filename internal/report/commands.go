@@ -214,12 +214,38 @@ func truncation(d time.Duration) time.Duration {
 
 func (rep *Report) writeNext(p *text.Page) {
 	p.Section("Next")
-	byName := false
+	byName := ""
 	for _, command := range rep.next() {
 		p.Command("  ", command)
-		byName = byName || strings.Contains(command, " -n ")
+		if strings.Contains(command, " -n ") {
+			byName = command
+		}
 	}
-	if byName {
-		p.Prose("", "collect -n records a program that is running. To start one, use -- COMMAND in place of -n NAME.")
+	if byName == "" {
+		return
 	}
+	if started := rep.startInstead(byName); started != "" {
+		p.Prose("", "collect -n records a program that is running. If this one has ended, start it:")
+		p.Command("  ", started)
+		return
+	}
+	says := "collect -n records a program that is running."
+	if len(rep.cases) > 0 && throughPort(rep.cases[0].Summary.Process, rep.info.Format) {
+		says += " To start one, use -- COMMAND in place of -n NAME."
+	}
+	p.Prose("", says)
+}
+
+// startInstead returns a command that selects the running process by its name as one that
+// starts the program; empty if that is not known, or gctrail cannot record it so.
+func (rep *Report) startInstead(command string) string {
+	if len(rep.cases) == 0 {
+		return ""
+	}
+	process := rep.cases[0].Summary.Process
+	start, selects := Start(process), " "+target(process)
+	if start == "" || !throughPort(process, rep.info.Format) || !strings.Contains(command, selects) {
+		return ""
+	}
+	return strings.Replace(command, selects, "", 1) + " " + start
 }

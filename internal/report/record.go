@@ -138,7 +138,13 @@ func mayLackPort(p *gc.Process, format string) bool {
 // through its diagnostic port. It was started for the trace, and has often ended with it.
 // Others may still run, and nobody should start a service twice.
 func started(p *gc.Process, format string) bool {
-	return p != nil && p.StartSeen && !strings.HasPrefix(p.Runtime, ".NET Framework") && !mayLackPort(p, format)
+	return p != nil && p.StartSeen && throughPort(p, format)
+}
+
+// throughPort reports whether gctrail records a process of a trace through its diagnostic
+// port, and so can start it.
+func throughPort(p *gc.Process, format string) bool {
+	return !strings.HasPrefix(p.Runtime, ".NET Framework") && !mayLackPort(p, format)
 }
 
 // Start returns the flags with which collect starts the program of a process again;
