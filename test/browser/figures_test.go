@@ -21,7 +21,7 @@ func TestFigures(t *testing.T) {
 	if title := eval[string](b, `[...document.querySelectorAll(".figures abbr")].find((e) => e.textContent === "induced")?.title ?? ""`); !strings.Contains(title, "GC.AddMemoryPressure") {
 		t.Errorf("induced is explained as %q", title)
 	}
-	if got := eval[string](b, `document.querySelector("#chart-rate").ariaLabel`); !strings.Contains(got, ">1.66 GB allocated") {
+	if got := eval[string](b, `document.querySelector("#chart-rate").ariaLabel`); !strings.Contains(got, ">1.67 GB allocated") {
 		t.Errorf("the chart of allocation rates says %q", got)
 	}
 }
