@@ -329,6 +329,11 @@ func (m *Model) ready() iter.Seq[*Collection] {
 	}
 }
 
+// lost reports whether events may be missing between two times.
+func (m *Model) lost(from, to time.Duration) bool {
+	return m.loss.Touches(from, to) || m.dropped.Touches(from, to)
+}
+
 // crowded reports whether too many collections are held back for any to wait for
 // information from a later one.
 func (m *Model) crowded() bool { return m.weight > defaultHold }

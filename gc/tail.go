@@ -55,8 +55,20 @@ func (p *Process) Tail() Tail {
 	return sum
 }
 
-// tail returns the runtime's allocation after its latest collection.
+// tail returns the runtime's allocation after its latest collection. Where events were
+// lost since, ticks count less than the truth, and a collection among the lost events may
+// have begun new budgets.
 func (rt *runtime) tail() Tail {
+	whole := rt.wholeTail()
+	since := rt.allocations.start.at
+	if !rt.model.lost(since, rt.process.Stopped) {
+		return whole
+	}
+	return Tail{Bytes: whole.Min, Min: whole.Min, Quality: LowerBound, Until: since}
+}
+
+// wholeTail returns the tail if no event since the latest collection was lost.
+func (rt *runtime) wholeTail() Tail {
 	a := &rt.allocations
 	young, ok := a.young.Get()
 	large, known := a.largeAt(math.MaxInt64).Get()

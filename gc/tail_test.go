@@ -2,6 +2,7 @@ package gc_test
 
 import (
 	"testing"
+	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
@@ -54,6 +55,30 @@ func TestTail(t *testing.T) {
 				t.Errorf("%+v, want %+v", got, test)
 			}
 		})
+	}
+}
+
+// TestTailWithLoss checks that a tail in which events were lost is a lower bound without an
+// upper one, whatever was recorded, and that a loss before it does not matter.
+func TestTailWithLoss(t *testing.T) {
+	for _, ticks := range []bool{true, false} {
+		for _, inTail := range []bool{true, false} {
+			m := &mutator{script: newScript(), ticks: ticks, budget: 5 << 20}
+			for range 4 {
+				m.allocate(800_000, 0)
+				m.collect(clr.GCTypeNonConcurrentGC, 100)
+			}
+			m.allocate(8_000_000, 0)
+			from := time.Duration(0)
+			if inTail {
+				from = m.events[len(m.events)-1].Time()
+			}
+			m.loss.Add(3, from, from)
+			got := m.tail(t)
+			if want := !inTail; got.Max.Known() != want || inTail && (got.Quality != gc.LowerBound || got.Min > 8_000_000 || got.Bytes != got.Min) {
+				t.Errorf("ticks %v, loss in the tail %v: %+v", ticks, inTail, got)
+			}
+		}
 	}
 }
 
