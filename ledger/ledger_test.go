@@ -154,6 +154,8 @@ func TestVerdict(t *testing.T) {
 		{"out of memory, far from the limit", crashed, []ledger.Record{read(1, 200, 90, 95), attempt(read(2, 300, 190, 195))}, ledger.OutOfMemory, ledger.Neither, "native 105 MB\n"},
 		{"out of memory, then killed", after(4, ledger.End{Signal: 9}), []ledger.Record{attempt(read(2, 300, 360, 170))}, ledger.Killed, ledger.Heap, "by SIGKILL"},
 		{"out of memory, and caught", after(60, ledger.End{}), []ledger.Record{attempt(read(2, 300, 360, 170)), attempt(read(59, 300, 360, 170))}, ledger.Killed, ledger.Heap, "ended without shutting down at"},
+		{"aborted, and the heap may have filled after the record", aborted, []ledger.Record{filling(read(1, 40, 80, 14))}, ledger.Killed, ledger.Neither, "GC heap 14.0 MB resident (80.0 MB after the latest GC), native 26.0 MB\n"},
+		{"aborted, and the heap cannot have grown to as much", aborted, []ledger.Record{filling(read(1, 490, 30, 30))}, ledger.Killed, ledger.Native, "native 460 MB\n"},
 		{"exited", exited, []ledger.Record{read(1, 100, 90, 95)}, ledger.Exited, ledger.Heap, "exited at 100 MB"},
 		{"running", nil, []ledger.Record{at(1, 100, 90, 95)}, ledger.Running, ledger.Heap, "running at"},
 		{"no collection", crashed, []ledger.Record{{Time: start, RSS: gc.Some(int64(5 * mb))}}, ledger.Killed, ledger.Neither, "the size of the GC heap at that time is unknown"},
@@ -171,6 +173,12 @@ func TestVerdict(t *testing.T) {
 // full returns a record whose GC heap has committed almost all of its limit.
 func full(r ledger.Record) ledger.Record {
 	r.HardLimit, r.HeapCommitted = gc.Some(int64(384*mb)), gc.Some(int64(375*mb))
+	return r
+}
+
+// filling returns a record whose GC heap may grow to 384 MB.
+func filling(r ledger.Record) ledger.Record {
+	r.HardLimit = gc.Some(int64(384 * mb))
 	return r
 }
 

@@ -177,12 +177,12 @@ const deciding = 2
 func (l *Ledger) grownUntil(v *Verdict, until int) (Part, doubt) {
 	last, native := &l.Records[until], l.native(until).Or(Unbounded)
 	rss := last.RSS.Or(0)
-	s := split{total: rss, native: native, unseen: v.unseen(last), least: int64(significant * float64(rss))}
+	s := split{total: rss, native: native, unseen: v.unseen(last), heap: v.heapUnseen(last), least: int64(significant * float64(rss))}
 	if first := l.first(until); first >= 0 {
 		before := l.native(first).Or(Unbounded)
 		growth := split{
 			total: rss - l.Records[first].RSS.Or(0), native: Bounds{native.Least - before.Most, native.Most - before.Least},
-			unseen: s.unseen, least: s.least,
+			unseen: s.unseen, heap: s.heap, least: s.least,
 		}
 		if growth.any() {
 			s = growth
@@ -217,19 +217,20 @@ type split struct {
 	total  int64
 	native Bounds
 	unseen int64 // more, at most, of an unknown part
+	heap   int64 // more, at most, of the heap
 	least  int64 // difference that counts
 }
 
 // any reports whether there is enough to be split.
 func (s *split) any() bool {
-	return max(s.total, s.native.Least, s.total-s.native.Most, s.unseen) >= s.least
+	return max(s.total, s.native.Least, s.total-s.native.Most, s.unseen, s.heap) >= s.least
 }
 
 // larger returns the larger part, Neither if they differ too little, and whether that is
 // certain.
 func (s *split) larger() (Part, bool) {
-	heapLead := s.total - 2*s.native.Most - s.unseen    // at least
-	nativeLead := 2*s.native.Least - s.total - s.unseen // at least
+	heapLead := s.total - 2*s.native.Most - s.unseen             // at least
+	nativeLead := 2*s.native.Least - s.total - s.unseen - s.heap // at least
 	switch {
 	case heapLead >= s.least:
 		return Heap, true
@@ -250,6 +251,15 @@ func (v *Verdict) unseen(r *Record) int64 {
 		return max(0, limit-r.Anon.Or(r.RSS.Or(0)))
 	}
 	return r.Available.Or(0)
+}
+
+// heapUnseen returns how much the GC heap may have grown after a record until it was full,
+// in a process that an OutOfMemoryException may have ended.
+func (v *Verdict) heapUnseen(r *Record) int64 {
+	if v.Cause != Killed || !v.mayBeAbort || v.atLimit() {
+		return 0
+	}
+	return max(0, r.HardLimit.Or(r.committed())-r.HeapLeast.Or(r.small()))
 }
 
 // atLimit reports whether memory is, or may be, why the process was killed.
