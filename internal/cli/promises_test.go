@@ -105,7 +105,8 @@ func suggestions(t *testing.T, path string, flags ...string) []promise {
 			What    string
 			Command *string
 		} `json:"cannot_tell"`
-		Next []string
+		Next        []string
+		NextIfEnded *string `json:"next_if_ended"`
 	}
 	if err := json.Unmarshal([]byte(out), &rep); err != nil {
 		t.Fatal(err)
@@ -113,6 +114,9 @@ func suggestions(t *testing.T, path string, flags ...string) []promise {
 	var all []promise
 	for _, command := range rep.Next {
 		all = append(all, promise{"", command})
+	}
+	if rep.NextIfEnded != nil {
+		all = append(all, promise{"", *rep.NextIfEnded})
 	}
 	for _, p := range rep.Processes {
 		for _, f := range p.Findings {

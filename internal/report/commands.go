@@ -214,17 +214,14 @@ func truncation(d time.Duration) time.Duration {
 
 func (rep *Report) writeNext(p *text.Page) {
 	p.Section("Next")
-	byName := ""
-	for _, command := range rep.next() {
+	steps := rep.next()
+	for _, command := range steps {
 		p.Command("  ", command)
-		if strings.Contains(command, " -n ") {
-			byName = command
-		}
 	}
-	if byName == "" {
+	if byName(steps) == "" {
 		return
 	}
-	if started := rep.startInstead(byName); started != "" {
+	if started := rep.nextIfEnded(); started != "" {
 		p.Prose("", "collect -n records a program that is running. If this one has ended, start it:")
 		p.Command("  ", started)
 		return
@@ -236,14 +233,26 @@ func (rep *Report) writeNext(p *text.Page) {
 	p.Prose("", says)
 }
 
-// startInstead returns a command that selects the running process by its name as one that
-// starts the program; empty if that is not known, or gctrail cannot record it so.
-func (rep *Report) startInstead(command string) string {
+// byName returns the last of the commands that selects a running process by its name;
+// empty if none does.
+func byName(commands []string) string {
+	for _, command := range slices.Backward(commands) {
+		if strings.Contains(command, " -n ") {
+			return command
+		}
+	}
+	return ""
+}
+
+// nextIfEnded returns the command of next that selects the running process by its name as
+// one that starts the program; empty if there is none, the command line is not known, or
+// gctrail cannot record the program so.
+func (rep *Report) nextIfEnded() string {
 	if len(rep.cases) == 0 {
 		return ""
 	}
 	process := rep.cases[0].Summary.Process
-	start, selects := Start(process), " "+target(process)
+	command, start, selects := byName(rep.next()), Start(process), " "+target(process)
 	if start == "" || !throughPort(process, rep.info.Format) || !strings.Contains(command, selects) {
 		return ""
 	}

@@ -34,7 +34,8 @@ type (
 		Collected     jsonCollected   `json:"collected"`
 		CannotTell    []jsonGap       `json:"cannot_tell"`
 		Next          []string        `json:"next"`
-		Omitted       []string        `json:"omitted"` // --full has it
+		NextIfEnded   *string         `json:"next_if_ended"` // starts the program that next selects by name
+		Omitted       []string        `json:"omitted"`       // --full has it
 	}
 	jsonProcess struct {
 		PID         *uint64          `json:"pid"`
@@ -254,6 +255,7 @@ func (rep *Report) json() *jsonReport {
 		WithoutGC:     rep.withoutGCJSON(),
 		Lost:          rep.jsonLost(),
 		Next:          rep.next(),
+		NextIfEnded:   filled(rep.nextIfEnded()),
 		CannotTell:    []jsonGap{},
 		Omitted:       []string{},
 	}
