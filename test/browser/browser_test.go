@@ -151,6 +151,24 @@ func (b *tab) fault(s string) {
 	b.faults = append(b.faults, s)
 }
 
+// reported waits until the browser has reported a fault that the test causes, and forgets
+// it. The report may arrive after the page has shown what it is about.
+func (b *tab) reported(text string) {
+	b.Helper()
+	caused := func(fault string) bool { return strings.Contains(fault, text) }
+	for range 1200 {
+		b.mu.Lock()
+		heard := slices.ContainsFunc(b.faults, caused)
+		b.faults = slices.DeleteFunc(b.faults, caused)
+		b.mu.Unlock()
+		if heard {
+			return
+		}
+		time.Sleep(25 * time.Millisecond)
+	}
+	b.Fatalf("the browser does not report %q", text)
+}
+
 func (b *tab) must(err error) {
 	b.Helper()
 	if err != nil {

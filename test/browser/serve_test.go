@@ -147,7 +147,7 @@ func TestServeUpload(t *testing.T) {
 	}
 	drop(noTrace)
 	b.wait(`/notes.txt: .*not a trace/.test(document.querySelector(".failure")?.textContent)`)
-	b.faults = nil // the browser reports the refusal
+	b.reported("422 (Unprocessable Entity)")
 	drop(path)
 	b.wait(`document.querySelector(".flame canvas")`)
 	if got := eval[string](b, `document.querySelector(".bar h1").textContent`); got != "net10-wks-stacks.nettrace.gz" {
