@@ -23,7 +23,8 @@ const (
 	// limitsInterval is the time between readings of limits, which rarely change.
 	limitsInterval = 10 * time.Second
 	// costShare bounds the cost of reading, as a share of a processor. A process with
-	// thousands of threads is read less often.
+	// thousands of threads is read less often; one on a machine without free processors is
+	// not, although reading it takes long.
 	costShare = 0.005
 )
 
@@ -55,16 +56,17 @@ func (s *Stream) Run(ctx context.Context, every time.Duration) {
 			return
 		case <-time.After(wait):
 		}
-		began := time.Now()
-		if !s.Sample() {
+		cost, ok := s.Sample()
+		if !ok {
 			return
 		}
-		wait = max(every, time.Duration(float64(time.Since(began))/costShare))
+		wait = max(every, time.Duration(float64(cost)/costShare))
 	}
 }
 
-// Sample reads the process now. It returns false if that is not possible.
-func (s *Stream) Sample() bool {
+// Sample reads the process now, and returns the processor time that this took; false if the
+// process cannot be read.
+func (s *Stream) Sample() (cost time.Duration, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	now := time.Now()
@@ -74,12 +76,12 @@ func (s *Stream) Sample() bool {
 	}
 	sample, err := s.reader.Read(new(proccpu.Scan))
 	if err != nil {
-		return false
+		return 0, false
 	}
 	for _, e := range Events(&sample) {
 		s.add(now, e)
 	}
-	return true
+	return sample.Cost, true
 }
 
 // readLimits adds the limits if they are new.

@@ -15,6 +15,8 @@ var ErrUnsupported = errors.New("the processor time of processes is read on Linu
 // A Sample holds the figures read at one time. They grow over the life of a Reader, so use
 // their differences.
 type Sample struct {
+	// Cost is the processor time that reading took.
+	Cost    time.Duration
 	Threads gc.Opt[int] // that the process has
 	// Run and Wait are how long the process's threads ran, and how long they waited in a
 	// run queue for a processor, since the first sample. A thread that ended counts up

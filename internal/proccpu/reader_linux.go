@@ -4,8 +4,11 @@ import (
 	"bytes"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strconv"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/procfile"
@@ -63,6 +66,9 @@ func newReader(root string, pid int) *Reader {
 // Read reads the counters now. It returns an error if the process has ended or may not be
 // read. Call Limits before, which finds the cgroup whose counters Read reads.
 func (r *Reader) Read(scan *Scan) (Sample, error) {
+	runtime.LockOSThread() // whose time is read
+	defer runtime.UnlockOSThread()
+	began := threadTime()
 	b := procfile.Borrow()
 	defer b.GiveBack()
 	var s Sample
@@ -76,7 +82,15 @@ func (r *Reader) Read(scan *Scan) (Sample, error) {
 	}
 	m := scan.ofMachine(b, r.root)
 	s.Machine, s.Busy, s.Stolen = m.stalled, m.busy, m.stolen
+	s.Cost = threadTime() - began
 	return s, nil
+}
+
+// threadTime returns the processor time of the calling thread.
+func threadTime() time.Duration {
+	var t unix.Timespec
+	_ = unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t) // which each Linux has
+	return time.Duration(t.Nano())
 }
 
 // readThreads adds up how long the process's threads ran and waited since the last round.
