@@ -9,7 +9,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"syscall"
 	"testing"
 	"time"
 
@@ -274,7 +273,7 @@ func TestStopped(t *testing.T) {
 		}
 		if last = u; u.Kind == live.Collected && stopped.IsZero() {
 			stopped = time.Now()
-			program.Process.Signal(syscall.SIGSTOP)
+			program.Stop()
 			if _, err := diag.Find(ctx, program.PID); !errors.Is(err, diag.ErrStopped) {
 				t.Errorf("a stopped process: %v", err)
 			}

@@ -156,9 +156,7 @@ func TestAgentWithStoppedProgram(t *testing.T) {
 	samplesUntil(t, a.address, "/metrics", func(s map[string]float64) bool {
 		return collections(s, stopped.Name) > 10 && collections(s, going.Name) > 10
 	})
-	if err := stopped.Process.Signal(syscall.SIGSTOP); err != nil {
-		t.Fatal(err)
-	}
+	stopped.Stop()
 	// What it had written is read when more of the other one has been read, twice.
 	before := samplesUntil(t, a.address, "/metrics", func(map[string]float64) bool { return true })
 	for range 2 {

@@ -122,7 +122,7 @@ func TestSurviveStopped(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer silent.Close()
-	stoppedProgram.Process.Signal(syscall.SIGSTOP)
+	stoppedProgram.Stop()
 	stopped.Process.Signal(os.Interrupt)
 	heldUp.Process.Signal(os.Interrupt)
 
