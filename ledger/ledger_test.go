@@ -156,6 +156,7 @@ func TestVerdict(t *testing.T) {
 		{"out of memory, and caught", after(60, ledger.End{}), []ledger.Record{attempt(read(2, 300, 360, 170)), attempt(read(59, 300, 360, 170))}, ledger.Killed, ledger.Heap, "ended without shutting down at"},
 		{"aborted, and the heap may have filled after the record", aborted, []ledger.Record{filling(read(1, 40, 80, 14))}, ledger.Killed, ledger.Neither, "GC heap 14.0 MB resident (80.0 MB after the latest GC), native 26.0 MB\n"},
 		{"aborted, and the heap cannot have grown to as much", aborted, []ledger.Record{filling(read(1, 490, 30, 30))}, ledger.Killed, ledger.Native, "native 460 MB\n"},
+		{"a heap that grew after the record that was read", after(4, ledger.End{Signal: 9}), []ledger.Record{read(1, 30, 4, 5), at(2, 88, 53, 71)}, ledger.Killed, ledger.Neither, "GC heap 53.0 MB after the latest GC (71.0 MB committed), native 1.00 MB to 84.0 MB\n"},
 		{"exited", exited, []ledger.Record{read(1, 100, 90, 95)}, ledger.Exited, ledger.Heap, "exited at 100 MB"},
 		{"running", nil, []ledger.Record{at(1, 100, 90, 95)}, ledger.Running, ledger.Heap, "running at"},
 		{"no collection", crashed, []ledger.Record{{Time: start, RSS: gc.Some(int64(5 * mb))}}, ledger.Killed, ledger.Neither, "the size of the GC heap at that time is unknown"},

@@ -241,16 +241,18 @@ func (s *split) larger() (Part, bool) {
 	return Neither, mostHeap < s.least && mostNative < s.least
 }
 
-// unseen returns how much the process may have grown after a record. A process that was
-// killed for a limit grew by no more than was left of it.
+// unseen returns how much the process may have grown after a record: by as much as the last
+// record shows. One that was killed for a limit grew further, by no more than was left of
+// it.
 func (v *Verdict) unseen(r *Record) int64 {
+	grown := max(0, v.Last.RSS.Or(0)-r.RSS.Or(0))
 	if !v.atLimit() {
-		return 0
+		return grown
 	}
 	if limit, known := r.Limit.Get(); known {
-		return max(0, limit-r.Anon.Or(r.RSS.Or(0)))
+		return max(grown, limit-r.Anon.Or(r.RSS.Or(0)))
 	}
-	return r.Available.Or(0)
+	return max(grown, r.Available.Or(0))
 }
 
 // heapUnseen returns how much the GC heap may have grown after a record until it was full,
