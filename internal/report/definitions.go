@@ -213,7 +213,7 @@ var figures = []Figure{
 			"allow before the next GC. It is null where nothing limits the rest: after lost events, in no-GC regions, while a background GC runs. Of a process without GCs, ticks are all that counts what it allocated (processes_without_gc). " +
 			"What single GCs count ends at the start of the last one: in gcs, in files that convert writes, in records and metrics of the agent.",
 		Source:  "GCPerHeapHistory of both; AllocationAmount64 of GCAllocationTick",
-		Differs: "PerfView prefers ticks for background GCs, and counts only gen 0 in its first columns.",
+		Differs: "PerfView prefers ticks for background GCs, and counts only gen 0 in its first columns. GC.GetTotalAllocatedBytes of .NET 10 leaves out what was allocated on a heap that DATAS has taken away, until the heap comes back.",
 	},
 	{
 		Name: "allocation rate", Unit: "bytes a second", Keys: []string{"allocated_bytes_per_s", "allocated_bytes_per_s_is"},
