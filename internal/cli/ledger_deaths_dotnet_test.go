@@ -30,18 +30,18 @@ type death struct {
 // deaths covers programs that keep small, large and pinned objects, and programs that keep
 // none.
 var deaths = []death{
-	{"70M", "", "evleak 60", false, ledger.Heap},
-	{"100M", "10000000", "poh 60 20000", false, ledger.Heap},
-	{"120M", "20000000", "cache 60", false, ledger.Heap},
-	{"150M", "", "poh 60 20000", false, ledger.Heap},
-	{"130M", "", "cache 60", false, ledger.Heap},
-	{"250M", "20000000", "poh 60 40000", false, ledger.Heap},
-	{"80M", "20000000", "timers 60", false, ledger.Heap},
-	{"120M", "", "cpu 60", true, ledger.Native},
-	{"200M", "8000000", "leak 60", true, ledger.Native},
-	{"300M", "", "burst 60", true, ledger.Native},
-	{"400M", "", "concat 60", true, ledger.Native},
-	{"500M", "10000000", "poh 60 2000", true, ledger.Native},
+	{"70M", "", "evleak 600", false, ledger.Heap},
+	{"100M", "10000000", "poh 600 20000", false, ledger.Heap},
+	{"120M", "20000000", "cache 600", false, ledger.Heap},
+	{"150M", "", "poh 600 20000", false, ledger.Heap},
+	{"130M", "", "cache 600", false, ledger.Heap},
+	{"250M", "20000000", "poh 600 40000", false, ledger.Heap},
+	{"80M", "20000000", "timers 600", false, ledger.Heap},
+	{"120M", "", "cpu 600", true, ledger.Native},
+	{"200M", "8000000", "leak 600", true, ledger.Native},
+	{"300M", "", "burst 600", true, ledger.Native},
+	{"400M", "", "concat 600", true, ledger.Native},
+	{"500M", "10000000", "poh 600 2000", true, ledger.Native},
 }
 
 // TestLedgerOfDeaths compares the ledger's verdicts on deaths in containers with the memory
