@@ -174,8 +174,8 @@ func TestLab(t *testing.T) {
 	}
 }
 
-// labSeconds are the lengths of a program's first run and of a second one, for which a
-// program asks that got too little of the processors to show its trouble in the first.
+// labSeconds are how long a program runs: first briefly, and longer if it got too little of
+// the processors to show its trouble.
 var labSeconds = []string{"4", "16"}
 
 func (row *labRow) hold(t *testing.T, command []string) {
