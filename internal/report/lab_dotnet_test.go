@@ -381,11 +381,12 @@ func (row *labRow) holdLead(t *testing.T, r *labReport) {
 }
 
 // holdTotals compares counts, and allocated bytes: exact within 0.5 %, or marked, with
-// the truth between their bounds.
+// the truth between their bounds. A program that prints its account allocates, and may
+// collect once more after it has counted.
 func (row *labRow) holdTotals(t *testing.T, r *labReport, truth *labTruth) {
 	t.Helper()
 	totals := r.Processes[0].Totals
-	if !row.uncounted && totals.Collections != truth.Collections {
+	if more := totals.Collections - truth.Collections; !row.uncounted && more != 0 && more != 1 {
 		t.Errorf("%d collections, the program counted %d", totals.Collections, truth.Collections)
 	}
 	if totals.Allocated == nil {
