@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/chromedp/cdproto"
 	"github.com/chromedp/cdproto/emulation"
 	"github.com/chromedp/cdproto/network"
 	"github.com/chromedp/cdproto/page"
@@ -199,11 +200,19 @@ func eval[T any](b *tab, js string) T {
 	return v
 }
 
-// wait waits until an expression is true.
+// left is the code of the protocol's error where the page is left, or loaded again, while an
+// expression is evaluated.
+const left = -32000
+
+// wait waits until an expression is true, on the page that is then there.
 func (b *tab) wait(js string) {
 	b.Helper()
 	for range 1200 {
-		if eval[bool](b, "!!("+js+")") {
+		is, err := chromedp.Run(b.ctx, chromedp.Evaluate[bool]("!!("+js+")"))
+		if e := (*cdproto.Error)(nil); err != nil && (!errors.As(err, &e) || e.Code != left) {
+			b.Fatalf("%s: %v", js, err)
+		}
+		if is {
 			return
 		}
 		time.Sleep(25 * time.Millisecond)
