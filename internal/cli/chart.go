@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"errors"
 	"io"
 	"iter"
@@ -93,5 +92,5 @@ func (d *drawing) write(std *stdio, o *reportOptions, rep *report.Report, from, 
 		draw = (*chart.Series).WritePNG
 	}
 	err = draw(s, io.Writer(out), title, rep.Verdict(), from, to)
-	return cmp.Or(err, out.Close())
+	return out.end(err)
 }

@@ -131,7 +131,7 @@ func (o *checkOptions) write(ctx context.Context, std *stdio) error {
 		return err
 	}
 	_, err = out.Write(yaml)
-	return errors.Join(err, out.Close())
+	return out.end(err)
 }
 
 // check compares runs with the budget and writes the result.
@@ -150,7 +150,7 @@ func (c *checkFlags) check(std *stdio, b *budget.Budget, runs, baseline []*compa
 		if err != nil {
 			return err
 		}
-		if err := errors.Join(budget.Write(out, to.format, result), out.Close()); err != nil {
+		if err := out.end(budget.Write(out, to.format, result)); err != nil {
 			return err
 		}
 	}

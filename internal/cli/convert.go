@@ -173,11 +173,11 @@ func (o *convertOptions) run(ctx context.Context, std *stdio, paths []string) er
 		writers[i] = outs[i]
 	}
 	err = c.Write(r, writers)
-	for _, out := range outs {
-		err = errors.Join(err, out.Close())
-	}
 	nothing := errors.Is(err, convert.ErrNothing)
-	if err != nil && !nothing {
+	if nothing {
+		err = nil
+	}
+	if err := endAll(outs, err); err != nil {
 		return err
 	}
 	r.Close()
@@ -209,7 +209,7 @@ func (o *convertOptions) report(ctx context.Context, std *stdio, paths []string)
 	p := text.PageOn(text.Terminal{})
 	rep.WriteMarkdown(p)
 	_, err = outs[0].Write(p.Bytes())
-	return errors.Join(err, outs[0].Close())
+	return outs[0].end(err)
 }
 
 // events writes the events of one trace.
@@ -236,9 +236,11 @@ func (o *convertOptions) events(ctx context.Context, std *stdio, paths []string)
 		return err
 	}
 	written, err := convert.Events(r, outs[0], convert.EventOptions{Selected: &o.Selection, PIDs: pids, Redact: o.redact, Lost: lost})
-	err = errors.Join(err, outs[0].Close())
 	nothing := errors.Is(err, convert.ErrNothing)
-	if err != nil && !nothing {
+	if nothing {
+		err = nil
+	}
+	if err := outs[0].end(err); err != nil {
 		return err
 	}
 	r.Close()
@@ -277,14 +279,22 @@ func (o *convertOptions) create(std *stdio, paths []string) ([]*output, error) {
 	for _, name := range o.format.Files(baseName(paths[0])) {
 		out, err := std.create(filepath.Join(o.output, name), o.files)
 		if err != nil {
-			for _, open := range outs {
-				err = errors.Join(err, open.Close())
-			}
-			return nil, err
+			return nil, endAll(outs, err)
 		}
 		outs = append(outs, out)
 	}
 	return outs, nil
+}
+
+// endAll ends the outputs of work that may have failed, with err.
+func endAll(outs []*output, err error) error {
+	for _, out := range outs {
+		failed := out.end(err)
+		if err == nil {
+			err = failed
+		}
+	}
+	return err
 }
 
 // baseName returns the file name of a trace without its suffixes.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	_ "embed"
-	"errors"
 	"fmt"
 	"runtime"
 
@@ -44,7 +43,7 @@ file, no network and no .NET.`,
 			if err != nil {
 				return err
 			}
-			return errors.Join(demo(cmd.Context(), std, out), out.Close())
+			return out.end(demo(cmd.Context(), std, out))
 		},
 	}
 }

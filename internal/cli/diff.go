@@ -3,7 +3,6 @@ package cli
 import (
 	"cmp"
 	"context"
-	"errors"
 	"slices"
 
 	"github.com/spf13/cobra"
@@ -105,7 +104,7 @@ func (o *diffOptions) run(ctx context.Context, std *stdio) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(o.write(std, out, compare.Compare(before, after)), out.Close())
+	return out.end(o.write(std, out, compare.Compare(before, after)))
 }
 
 func (o *diffOptions) write(std *stdio, out *output, c *compare.Comparison) error {

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -71,7 +70,7 @@ func (o *eventsOptions) run(ctx context.Context, std *stdio) error {
 	if o.paged {
 		std.paged(out)
 	}
-	return errors.Join(o.write(ctx, std, out), out.Close())
+	return out.end(o.write(ctx, std, out))
 }
 
 func (o *eventsOptions) write(ctx context.Context, std *stdio, out *output) error {

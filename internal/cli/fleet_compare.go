@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -108,7 +107,7 @@ func (o *fleetCompareOptions) run(ctx context.Context, std *stdio, store fleet.S
 	}
 	c := compare.Compare(sides[0], sides[1])
 	if o.as.value == "json" {
-		return errors.Join(comparison.WriteJSON(out, c), out.Close())
+		return out.end(comparison.WriteJSON(out, c))
 	}
 	p := text.PageOn(text.Terminal{})
 	if o.as.value == "markdown" {
@@ -118,5 +117,5 @@ func (o *fleetCompareOptions) run(ctx context.Context, std *stdio, store fleet.S
 		comparison.WriteText(p, c)
 	}
 	_, err = out.Write(p.Bytes())
-	return errors.Join(err, out.Close())
+	return out.end(err)
 }

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -137,5 +136,5 @@ func answer[R any](std *stdio, q *question, fields []field[R], rows []R, head fu
 	}
 	q.top = 0
 	w := &rowWriter[R]{listing: &q.listing, std: std, out: out, fields: fields}
-	return errors.Join(w.section(head, rows), out.Close())
+	return out.end(w.section(head, rows))
 }

@@ -155,7 +155,7 @@ func (o *gcsOptions) run(ctx context.Context, std *stdio) error {
 	if w, is := o.writer.(io.Closer); is {
 		err = errors.Join(err, w.Close())
 	}
-	return errors.Join(err, out.Close())
+	return out.end(err)
 }
 
 // list writes the collections of one trace, or of several merged.

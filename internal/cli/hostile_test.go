@@ -115,7 +115,7 @@ func TestHostileProcesses(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := errors.Join(write(std, out, []*diag.Process{p}), out.Close()); err != nil {
+			if err := out.end(write(std, out, []*diag.Process{p})); err != nil {
 				t.Fatal(err)
 			}
 			mustShow(t, "ps as "+format, data.String())

@@ -134,7 +134,7 @@ func (o *ledgerOptions) list(std *stdio) error {
 		return err
 	}
 	if o.format.value == "jsonl" {
-		return errors.Join(&usageError{err: errors.New("--format jsonl needs a ledger: gctrail ledger --format jsonl PID")}, out.Close())
+		return out.end(&usageError{err: errors.New("--format jsonl needs a ledger: gctrail ledger --format jsonl PID")})
 	}
 	t := text.Table{W: out, Columns: ledgerColumns, Width: std.outTerm.Width, Bold: std.outTerm.Colour}
 	if len(all) == 0 {
@@ -148,7 +148,7 @@ func (o *ledgerOptions) list(std *stdio) error {
 			logged(last.RSS, units.MB), logged(last.Heap, units.MB), logged(v.Native, ledger.Bounds.MB), cmp.Or(string(v.Memory), "-"),
 		}))
 	}
-	return errors.Join(err, t.Flush(), out.Close())
+	return out.end(errors.Join(err, t.Flush()))
 }
 
 // silence is the time without a record after which a process counts as ended.
@@ -179,10 +179,10 @@ func (o *ledgerOptions) show(std *stdio, arg string) error {
 				break
 			}
 		}
-		return errors.Join(outputFailed(stdoutName, err), out.Close())
+		return out.end(outputFailed(stdoutName, err))
 	}
 	p := newPage(std, out)
 	report.WriteLedger(p, l)
 	_, err = out.Write(p.Bytes())
-	return errors.Join(outputFailed(stdoutName, err), out.Close())
+	return out.end(outputFailed(stdoutName, err))
 }

@@ -60,8 +60,7 @@ func (l *listing) command(std *stdio, cmd *cobra.Command, names []string, one fu
 		if err != nil {
 			return err
 		}
-		err = each(l.groups(l.files), func(paths []string) error { return one(cmd.Context(), out, paths) })
-		return cmp.Or(err, out.Close())
+		return out.end(each(l.groups(l.files), func(paths []string) error { return one(cmd.Context(), out, paths) }))
 	}
 	flags := cmd.Flags()
 	flags.Var(&l.format, "format", "table, jsonl (JSON lines) or csv")

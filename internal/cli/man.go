@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+
+	"github.com/gctrail/gctrail/internal/outfile"
 )
 
 func newManCmd() *cobra.Command {
@@ -29,7 +31,7 @@ func newManCmd() *cobra.Command {
 // writeManPages writes the page of a command, and those of its commands.
 func writeManPages(cmd *cobra.Command, folder string) error {
 	path := filepath.Join(folder, manName(cmd)+".1")
-	errs := []error{outputFailed(path, os.WriteFile(path, manPage(cmd), 0o666))}
+	errs := []error{outputFailed(path, outfile.WriteFile(path, manPage(cmd), 0o666))}
 	for _, part := range cmd.Commands() {
 		if !part.Hidden && part.Name() != "help" {
 			errs = append(errs, writeManPages(part, folder))

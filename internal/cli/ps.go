@@ -82,7 +82,7 @@ func (o *psOptions) run(ctx context.Context, std *stdio) error {
 	if o.format.value == "jsonl" {
 		write = writeProcessLines
 	}
-	if err := errors.Join(write(std, out, listed), out.Close()); err != nil {
+	if err := out.end(write(std, out, listed)); err != nil {
 		return err
 	}
 	if len(o.wanted) > 0 {

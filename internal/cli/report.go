@@ -132,18 +132,18 @@ func (o *reportOptions) run(ctx context.Context, std *stdio) error {
 		_, err = out.Write(p.Bytes())
 		return err
 	})
-	return errors.Join(err, o.unusedLedgers(), out.Close())
+	return out.end(errors.Join(err, o.unusedLedgers()))
 }
 
 // define prints the definition of a figure.
 func (o *reportOptions) define(cmd *cobra.Command, std *stdio) error {
-	out, err := std.create(o.output, nil)
-	if err != nil {
-		return err
-	}
 	defined := report.Definitions(o.explain)
 	if len(defined) == 0 {
 		return usagef(cmd, "unknown term %q%s", o.explain, suggestion(o.explain))
+	}
+	out, err := std.create(o.output, nil)
+	if err != nil {
+		return err
 	}
 	p := newPage(std, out)
 	for i, f := range defined {
@@ -153,7 +153,7 @@ func (o *reportOptions) define(cmd *cobra.Command, std *stdio) error {
 		f.Write(p)
 	}
 	_, err = out.Write(p.Bytes())
-	return errors.Join(err, out.Close())
+	return out.end(err)
 }
 
 // suggestion names the figures that a word may have meant.

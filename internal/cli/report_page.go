@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 
@@ -35,7 +34,7 @@ func (o *reportOptions) writePage(ctx context.Context, std *stdio) error {
 	if createErr != nil {
 		return errors.Join(err, createErr)
 	}
-	return errors.Join(err, cmp.Or(page.Write(out), out.Close()))
+	return out.end(errors.Join(err, page.Write(out)))
 }
 
 // refusePage returns an error for a page on a terminal.

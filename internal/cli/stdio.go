@@ -143,8 +143,9 @@ func (s screen) Write(p []byte) (int, error) {
 type output struct {
 	*bufio.Writer
 	name  string
-	file  *os.File // nil for standard output
-	paged *stdio   // whose pager shows the output; nil for none
+	file  *outfile.File // nil for standard output
+	std   *stdio        // that messages about file go to
+	paged *stdio        // whose pager shows the output; nil for none
 }
 
 // paged has the output shown through a pager if it is text for a person at a
@@ -164,8 +165,9 @@ func (std *stdio) paged(out *output) {
 	out.Reset(std.pager)
 }
 
-// create opens the output path; "-" is standard output. Output does not replace
-// what is read: an input, a part of one, or the file that standard input is.
+// create opens the output path; "-" is standard output. An earlier file at the path
+// stays until end. Output does not replace what is read: an input, a part of one, or the
+// file that standard input is.
 func (std *stdio) create(path string, inputs []string) (*output, error) {
 	if path == "-" || path == "/dev/stdout" {
 		return &output{Writer: bufio.NewWriterSize(screen{std}, outputBuffer), name: stdoutName}, nil
@@ -178,7 +180,7 @@ func (std *stdio) create(path string, inputs []string) (*output, error) {
 	if err != nil {
 		return nil, &collect.OutputError{Name: path, Err: err}
 	}
-	return &output{Writer: bufio.NewWriterSize(f, outputBuffer), name: path, file: f}, nil
+	return &output{Writer: bufio.NewWriterSize(f, outputBuffer), name: path, file: f, std: std}, nil
 }
 
 // Write writes p; the error names the output.
@@ -190,16 +192,23 @@ func (o *output) Write(p []byte) (int, error) {
 // Flush writes what is still buffered; the error names the output.
 func (o *output) Flush() error { return outputFailed(o.name, o.Writer.Flush()) }
 
-// Close flushes the output and ends it.
-func (o *output) Close() error {
-	err := o.Writer.Flush()
+// end ends the output of work that may have failed, with err. A file that was there
+// before is replaced only if it has not.
+func (o *output) end(err error) error {
+	failed := o.Writer.Flush()
 	if o.paged != nil {
-		err = cmp.Or(err, o.paged.endPaging())
+		failed = cmp.Or(failed, o.paged.endPaging())
 	}
 	if o.file != nil {
-		err = errors.Join(err, o.file.Close())
+		if err == nil && failed == nil {
+			failed = o.file.Commit()
+			if why := o.file.InPlace(); why != "" {
+				o.std.warn(o.name, "overwritten in place, because "+why)
+			}
+		}
+		failed = errors.Join(failed, o.file.Close())
 	}
-	return outputFailed(o.name, err)
+	return errors.Join(err, outputFailed(o.name, failed))
 }
 
 // outputFailed returns the *collect.OutputError for err, if there is one.

@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"errors"
 	"regexp"
 
 	"github.com/spf13/cobra"
@@ -79,12 +78,12 @@ func (o *trendOptions) run(ctx context.Context, std *stdio, label *regexp.Regexp
 	}
 	trends := compare.Trends(runs)
 	if o.format.value == "json" {
-		return errors.Join(comparison.WriteTrendsJSON(out, labels, trends), out.Close())
+		return out.end(comparison.WriteTrendsJSON(out, labels, trends))
 	}
 	p := newPage(std, out)
 	comparison.WriteTrends(p, labels, trends)
 	_, err = out.Write(p.Bytes())
-	return errors.Join(err, out.Close())
+	return out.end(err)
 }
 
 func labelOf(label *regexp.Regexp, name string) string {

@@ -165,7 +165,7 @@ func TestProcessWidths(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				if err := errors.Join(writeProcessTable(std, o, all), o.Close()); err != nil {
+				if err := o.end(writeProcessTable(std, o, all)); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -16,6 +16,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc/compare"
 	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/outfile"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
@@ -78,7 +79,7 @@ func readWork(trace string) (float64, error) {
 // writeWork writes the amount of work of a run beside its trace.
 func writeWork(trace string, amount float64) error {
 	file := workFile(trace)
-	if err := os.WriteFile(file, []byte(strconv.FormatFloat(amount, 'g', -1, 64)+"\n"), 0o666); err != nil {
+	if err := outfile.WriteFile(file, []byte(strconv.FormatFloat(amount, 'g', -1, 64)+"\n"), 0o666); err != nil {
 		return &collect.OutputError{Name: file, Err: err}
 	}
 	return nil

@@ -1,78 +1,258 @@
-// Package outfile opens files to write, and none that somebody else would have us
-// overwrite.
+// Package outfile makes output files. An earlier file keeps its content until the new
+// content is complete and on disk, so that no failure, kill or full disk leaves half a
+// file. Nothing that somebody else would have us overwrite is written to.
 package outfile
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
+	"syscall"
 )
 
-var (
-	// ErrInput reports an output that is one of the inputs.
-	ErrInput = errors.New("it is an input")
-	// ErrIrregular reports an output that is there and is not a regular file.
-	ErrIrregular = errors.New("it is not a regular file")
-	// ErrSymlink reports a symbolic link that another user can have made.
-	ErrSymlink = errors.New("it is a symbolic link in a folder that other users can write to, which is not followed as root")
-)
+// A File is output that is written to a temporary file, its part, next to the path that
+// it is for. Publish moves it there. The part is locked while it is written, so that
+// Sweep can remove those whose writer was killed.
+type File struct {
+	*os.File        // the part; the file at the path once that is published, or for a device
+	path     string // the path asked for, which errors name
+	target   string // path without symbolic links
+	part     string // path of the part; empty if it has no name, and once it is published
+	keep     string // why the file at the path is to be overwritten, not replaced; empty for no reason
+	placed   string // why it was overwritten; empty if it was not
+	done     bool
+}
 
-// Create makes a file for output, or empties an existing file, unless it is
-// one of the inputs or no regular file.
-func Create(path string, perm fs.FileMode, inputs []string) (*os.File, error) {
-	if err := Regular(path); err != nil {
-		return nil, err // before it is opened: a pipe would wait for who reads it
+// Create returns the output for a path, unless that is one of the inputs or no regular
+// file. What is at the path stays until Publish or Commit. The new file has the mode
+// and owner of an earlier one, or else perm. A symbolic link stays, and what it leads to
+// is replaced.
+//
+// A file that cannot be replaced is overwritten by Publish instead, with the complete
+// content: one with several names, one of an owner or group that this user cannot give,
+// or one in a folder that this user cannot write to.
+func Create(path string, perm fs.FileMode, inputs []string) (*File, error) {
+	if err := errors.Join(Regular(path), refuseLink(path)); err != nil {
+		return nil, err
 	}
-	f, err := Open(path, perm, 0)
+	target, descriptor := follow(path)
+	there, err := os.Stat(target)
+	if err != nil {
+		return create(path, target, perm)
+	}
+	if there.Mode().IsRegular() {
+		if err := refuseInput(path, there, inputs); err != nil {
+			return nil, err
+		}
+	}
+	// This also finds out whether the file may be written to.
+	f, err := open(path, perm, os.O_WRONLY)
 	if err != nil {
 		return nil, err
 	}
-	if err := empty(f, path, inputs); err != nil {
-		f.Close()
+	if descriptor || !there.Mode().IsRegular() {
+		if descriptor {
+			err = f.Truncate(0)
+		}
+		return &File{File: f, path: path, target: target}, err
+	}
+	if err := f.Close(); err != nil {
 		return nil, err
 	}
-	return f, nil
+	return replace(path, target, there)
 }
 
-func empty(f *os.File, path string, inputs []string) error {
-	there, err := f.Stat()
-	switch {
-	case err != nil:
+// WriteFile writes data to the file at a path, as os.WriteFile does.
+func WriteFile(path string, data []byte, perm fs.FileMode) error {
+	f, err := Create(path, perm, nil)
+	if err != nil {
 		return err
-	case !there.Mode().IsRegular():
-		return Regular(path) // the null device has nothing to empty
 	}
-	for _, input := range inputs {
-		if in, err := os.Stat(input); err == nil && os.SameFile(there, in) {
-			return &fs.PathError{Op: "open", Path: path, Err: ErrInput}
-		}
+	defer f.Close()
+	if _, err := f.Write(data); err != nil {
+		return err
 	}
-	if in, err := os.Stdin.Stat(); err == nil && os.SameFile(there, in) {
-		return &fs.PathError{Op: "open", Path: path, Err: ErrInput}
-	}
-	return f.Truncate(0)
+	return f.Commit()
 }
 
-// Regular returns an error if what is at a path is there and no regular file; the
-// null device is as good as one.
-func Regular(path string) error {
-	info, err := os.Stat(path)
-	if err != nil || info.Mode().IsRegular() || path == os.DevNull {
+// create returns the output for a path that has no file yet.
+func create(path, target string, perm fs.FileMode) (*File, error) {
+	f, err := newPart(filepath.Dir(target), filepath.Base(target), perm)
+	if err != nil {
+		return nil, renamed(err, path)
+	}
+	return &File{File: f, path: path, target: target, part: f.Name()}, nil
+}
+
+// replace returns the output for a path that has a file.
+func replace(path, target string, there fs.FileInfo) (*File, error) {
+	f, err := newPart(filepath.Dir(target), filepath.Base(target), private)
+	if errors.Is(err, fs.ErrPermission) || errors.Is(err, errReadOnly) {
+		return elsewhere(path, target)
+	}
+	if err != nil {
+		return nil, renamed(err, path)
+	}
+	out := &File{File: f, path: path, target: target, part: f.Name()}
+	switch {
+	case hasNames(there):
+		out.keep = "it has hard links"
+	case !liken(f, there):
+		out.keep = "a new file cannot have its owner and mode"
+	}
+	return out, nil
+}
+
+// private is the mode of parts before they get that of the file they replace.
+const private = 0o600
+
+// elsewhere returns the output for a file in a folder that cannot be written to. Its
+// part is in the folder for temporary files, without a name.
+func elsewhere(path, target string) (*File, error) {
+	f, err := newPart(os.TempDir(), filepath.Base(target), private)
+	if err != nil {
+		return nil, err
+	}
+	if err := os.Remove(f.Name()); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return &File{File: f, path: path, target: target, keep: "its folder is not writable"}, nil
+}
+
+// InPlace returns why Publish has overwritten the earlier file instead of replacing it, so
+// that a kill at that moment would have left half a file; empty if it did not.
+func (f *File) InPlace() string { return f.placed }
+
+// Commit ends the output: the file at its path is replaced by what was written.
+func (f *File) Commit() error { return errors.Join(f.Publish(), f.Close()) }
+
+// Close closes the output. Without Publish, the earlier file stays, and what was
+// written is removed. Closing twice does nothing.
+func (f *File) Close() error {
+	if f.done {
 		return nil
 	}
-	return &fs.PathError{Op: "open", Path: path, Err: ErrIrregular}
+	f.done = true
+	var err error
+	if f.part != "" {
+		err = os.Remove(f.part)
+	}
+	return errors.Join(err, f.File.Close())
 }
 
-// Open opens a file to write, or makes it; flag is added to those of os.OpenFile.
-// As root it does not follow a symbolic link that another user can have made.
-func Open(path string, perm fs.FileMode, flag int) (*os.File, error) {
-	flag |= os.O_WRONLY | os.O_CREATE
-	if asRoot() && shared(filepath.Dir(path)) {
-		if info, err := os.Lstat(path); err == nil && info.Mode()&fs.ModeSymlink != 0 {
-			return nil, &fs.PathError{Op: "open", Path: path, Err: ErrSymlink}
-		}
-		flag |= noFollow
+// Publish puts what was written at the path once it is on disk. Further writes, and
+// Close, then concern the file there: a recording is published when it can be read.
+// Publishing twice does nothing.
+func (f *File) Publish() error {
+	if f.part == "" && f.keep == "" {
+		return nil
 	}
-	return os.OpenFile(path, flag, perm)
+	if err := f.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) { // a file system without it
+		return renamed(err, f.path)
+	}
+	if f.keep == "" {
+		err := os.Rename(f.part, f.target)
+		if err == nil {
+			f.part = ""
+			SyncFolder(filepath.Dir(f.target))
+			return nil
+		}
+		// The file may be mounted by a container, or on Windows open elsewhere.
+		f.keep = "it cannot be replaced: " + errors.Unwrap(err).Error()
+	}
+	return renamed(f.overwrite(), f.path)
+}
+
+// overwrite overwrites the file at the path with the part, and goes on with that file.
+func (f *File) overwrite() error {
+	out, err := open(f.path, private, os.O_RDWR)
+	if err != nil {
+		return err
+	}
+	if err := fill(out, f.File); err != nil {
+		return errors.Join(err, out.Close())
+	}
+	err = f.File.Close()
+	if f.part != "" {
+		err = errors.Join(err, os.Remove(f.part))
+	}
+	f.File, f.part, f.placed, f.keep = out, "", f.keep, ""
+	return err
+}
+
+// fill gives out the content of a part. What needs room comes first, so that a full disk
+// leaves out as it was.
+func fill(out, part *os.File) error {
+	size, err := part.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	there, err := out.Seek(0, io.SeekEnd)
+	if err != nil {
+		return err
+	}
+	if size > there {
+		if _, err := io.Copy(io.NewOffsetWriter(out, there), io.NewSectionReader(part, there, size-there)); err != nil {
+			return errors.Join(err, out.Truncate(there))
+		}
+	}
+	if _, err := io.Copy(io.NewOffsetWriter(out, 0), io.NewSectionReader(part, 0, min(size, there))); err != nil {
+		return err
+	}
+	if err := out.Truncate(size); err != nil {
+		return err
+	}
+	_, err = out.Seek(0, io.SeekEnd)
+	return errors.Join(err, out.Sync())
+}
+
+// Write writes to the end of the output.
+func (f *File) Write(p []byte) (int, error) {
+	n, err := f.File.Write(p)
+	return n, renamed(err, f.path)
+}
+
+// WriteAt writes to a place of the output.
+func (f *File) WriteAt(p []byte, off int64) (int, error) {
+	n, err := f.File.WriteAt(p, off)
+	return n, renamed(err, f.path)
+}
+
+// Truncate sets the size of the output.
+func (f *File) Truncate(size int64) error { return renamed(f.File.Truncate(size), f.path) }
+
+// Name returns the path that the output is for.
+func (f *File) Name() string { return f.path }
+
+// renamed returns err with the path that was asked for in place of a part's.
+func renamed(err error, path string) error {
+	if p, ok := errors.AsType[*fs.PathError](err); ok {
+		return &fs.PathError{Op: p.Op, Path: path, Err: p.Err}
+	}
+	return err
+}
+
+// maxLinks bounds the symbolic links that lead to a file.
+const maxLinks = 40
+
+// follow returns where the symbolic links at a path lead, and whether it is a descriptor
+// of a process, such as /dev/stderr: others that have it open would not see its
+// replacement.
+func follow(path string) (target string, descriptor bool) {
+	for range maxLinks {
+		to, err := os.Readlink(path)
+		if err != nil {
+			break
+		}
+		if isDescriptor(path) {
+			return path, true
+		}
+		if !filepath.IsAbs(to) {
+			to = filepath.Join(filepath.Dir(path), to)
+		}
+		path = to
+	}
+	return path, false
 }

@@ -1,0 +1,73 @@
+//go:build !windows
+
+package outfile
+
+import (
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+)
+
+const (
+	noFollow    = syscall.O_NOFOLLOW
+	errReadOnly = syscall.EROFS
+)
+
+func asRoot() bool { return os.Geteuid() == 0 }
+
+// shared reports whether somebody but root can write to a folder.
+func shared(dir string) bool {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return true
+	}
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return !ok || stat.Uid != 0 || info.Mode()&0o022 != 0
+}
+
+// openPart makes a file that is not there.
+func openPart(path string, perm fs.FileMode) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|noFollow, perm)
+}
+
+// openLeft opens a file that a dead writer may have left, and waits for no pipe.
+func openLeft(path string) (*os.File, error) {
+	return os.OpenFile(path, os.O_RDONLY|noFollow|syscall.O_NONBLOCK, 0)
+}
+
+// isOwn reports whether a file is this user's.
+func isOwn(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(stat.Uid) == os.Geteuid()
+}
+
+// hasNames reports whether a file has several names.
+func hasNames(info fs.FileInfo) bool {
+	stat, ok := info.Sys().(*syscall.Stat_t)
+	return ok && stat.Nlink > 1
+}
+
+// liken gives a part the owner and mode of the file that it replaces. It reports whether
+// that succeeded.
+func liken(part *os.File, there fs.FileInfo) bool {
+	want, ok := there.Sys().(*syscall.Stat_t)
+	if !ok {
+		return false
+	}
+	info, err := part.Stat()
+	if err != nil {
+		return false
+	}
+	has, ok := info.Sys().(*syscall.Stat_t)
+	if !ok || (has.Uid != want.Uid || has.Gid != want.Gid) && part.Chown(int(want.Uid), int(want.Gid)) != nil {
+		return false
+	}
+	return part.Chmod(there.Mode()&(fs.ModePerm|fs.ModeSetuid|fs.ModeSetgid|fs.ModeSticky)) == nil
+}
+
+// isDescriptor reports whether a symbolic link is a descriptor of a process.
+func isDescriptor(link string) bool {
+	return strings.HasPrefix(filepath.Clean(link), "/proc/") || filepath.Dir(link) == "/dev/fd"
+}

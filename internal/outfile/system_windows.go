@@ -1,0 +1,69 @@
+package outfile
+
+import (
+	"errors"
+	"io/fs"
+	"os"
+
+	"golang.org/x/sys/windows"
+)
+
+const (
+	noFollow    = 0
+	errReadOnly = windows.ERROR_WRITE_PROTECT
+)
+
+func asRoot() bool { return false }
+
+func shared(string) bool { return false }
+
+// openPart makes a file that is not there, and that can be renamed while it is open.
+func openPart(path string, _ fs.FileMode) (*os.File, error) {
+	return openShared(path, windows.GENERIC_READ|windows.GENERIC_WRITE, windows.CREATE_NEW)
+}
+
+// openLeft opens a file that a dead writer may have left.
+func openLeft(path string) (*os.File, error) {
+	return openShared(path, windows.GENERIC_READ|windows.GENERIC_WRITE, windows.OPEN_EXISTING)
+}
+
+func openShared(path string, access, disposition uint32) (*os.File, error) {
+	name, err := windows.UTF16PtrFromString(path)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	const share = windows.FILE_SHARE_READ | windows.FILE_SHARE_WRITE | windows.FILE_SHARE_DELETE
+	h, err := windows.CreateFile(name, access, share, nil, disposition, windows.FILE_ATTRIBUTE_NORMAL, 0)
+	if err != nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(h), path), nil
+}
+
+// lock locks a file, which ends when its process does. The lock is on a byte far behind
+// the content, which can be read and written meanwhile.
+func lock(f *os.File) (held, known bool) {
+	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
+	behind := windows.Overlapped{OffsetHigh: 1 << 30}
+	switch err := windows.LockFileEx(windows.Handle(f.Fd()), flags, 0, 1, 0, &behind); {
+	case err == nil:
+		return true, true
+	case errors.Is(err, windows.ERROR_LOCK_VIOLATION), errors.Is(err, windows.ERROR_IO_PENDING):
+		return false, true
+	default:
+		return false, false
+	}
+}
+
+// isOwn reports whether a file is this user's: others could not have opened it to write.
+func isOwn(fs.FileInfo) bool { return true }
+
+// hasNames reports whether a file has several names. Windows does not say so here.
+func hasNames(fs.FileInfo) bool { return false }
+
+// liken reports that a part is like the file that it replaces: it inherits what the
+// folder gives its files.
+func liken(*os.File, fs.FileInfo) bool { return true }
+
+// isDescriptor reports that a symbolic link is no descriptor of a process.
+func isDescriptor(string) bool { return false }
