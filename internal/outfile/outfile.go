@@ -152,16 +152,21 @@ func (f *File) Publish() error {
 	if err := f.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) { // a file system without it
 		return renamed(err, f.path)
 	}
-	if f.keep == "" {
-		err := os.Rename(f.part, f.target)
-		if err == nil {
-			f.part = ""
-			SyncFolder(filepath.Dir(f.target))
-			return nil
-		}
-		// The file may be mounted by a container, or on Windows open elsewhere.
-		f.keep = "it cannot be replaced: " + errors.Unwrap(err).Error()
+	if f.keep != "" {
+		return renamed(f.overwrite(), f.path)
 	}
+	err := os.Rename(f.part, f.target)
+	if err == nil {
+		f.part = ""
+		SyncFolder(filepath.Dir(f.target))
+		return nil
+	}
+	// The file may be mounted by a container, or on Windows open elsewhere.
+	err = &fs.PathError{Op: "rename", Path: f.path, Err: errors.Unwrap(err)}
+	if _, gone := os.Stat(f.target); gone != nil {
+		return err
+	}
+	f.keep = "it cannot be replaced: " + errors.Unwrap(err).Error()
 	return renamed(f.overwrite(), f.path)
 }
 

@@ -1,6 +1,7 @@
 // Package tracefile writes to disk the trace of a session that is running: all of
 // it, to a File, or its end, to a Ring. Either is whole at any time, so that every
-// tool reads what is there when the writing is ended from outside.
+// tool reads what is there when the writing is ended from outside. An earlier file is
+// whole until then.
 //
 // Errors of writing are those of package os, with the path in them.
 package tracefile
@@ -15,11 +16,14 @@ import (
 )
 
 // A File is the destination of a trace. A regular file is a complete trace
-// after every write: the next write overwrites its end mark. A destination that
-// cannot be overwritten, such as a pipe, gets the mark when it is closed.
+// after every write: the next write overwrites its end mark. The first write puts it in
+// the place of an earlier file. A destination that cannot be overwritten, such as a pipe,
+// gets the mark when it is closed.
 type File struct {
 	name   string
 	disk   Disk      // nil for a stream
+	behind publisher // disk, until it is at its path; nil if it is there
+	hold   bool      // the first write leaves it where it is
 	stream io.Writer // nil for a regular file
 	closer io.Closer // of the stream; nil if that is not closed
 	size   int64     // of the whole objects in it
@@ -46,23 +50,45 @@ type Disk interface {
 // program does.
 const mode = 0o600
 
-// Create creates a file, or truncates an existing one.
-func Create(path string) (*File, error) { return create(path, os.O_TRUNC) }
+// A publisher is a Disk that is at its path only after Publish. Closed before, it removes
+// itself.
+type publisher interface {
+	Publish() error
+}
 
-func create(path string, flag int) (*File, error) {
+// Create creates a file. It leaves an existing one until the first write.
+func Create(path string) (*File, error) {
+	if outfile.Regular(path) != nil || path == os.DevNull {
+		f, err := outfile.Open(path, mode, os.O_TRUNC)
+		if err != nil {
+			return nil, err
+		}
+		return &File{name: path, stream: f, closer: f}, nil
+	}
+	f, err := outfile.Create(path, mode, nil)
+	if err != nil {
+		return nil, err
+	}
+	return On(f, path), nil
+}
+
+// openSegment opens a segment of a ring.
+func openSegment(path string, flag int) (*File, error) {
 	f, err := outfile.Open(path, mode, flag)
 	if err != nil {
 		return nil, err
 	}
-	if info, err := f.Stat(); err == nil && info.Mode().IsRegular() {
-		return On(f, path), nil
-	}
-	return &File{name: path, stream: f, closer: f}, nil
+	return On(f, path), nil
 }
 
 // On returns a File that writes to a Disk, and closes it. If nothing was
-// written, it removes the file at the path.
-func On(d Disk, path string) *File { return &File{name: path, disk: d} }
+// written, it removes the file at the path; if the Disk can be published, an earlier
+// file there stays until the first write.
+func On(d Disk, path string) *File {
+	f := &File{name: path, disk: d}
+	f.behind, _ = d.(publisher)
+	return f
+}
 
 // Stream returns a File that writes to w, which it does not close.
 func Stream(w io.Writer, name string) *File { return &File{name: name, stream: w} }
@@ -94,11 +120,27 @@ func (f *File) Write(objects, end []byte) (room int, err error) {
 		// There is room for the end mark, because it was there before.
 		err = errors.Join(err, f.disk.Truncate(f.size), f.mark(f.size, f.end))
 	}
-	if err == nil {
-		f.size += int64(len(objects))
-		f.end = end
+	if err != nil {
+		return room, err
 	}
-	return room, err
+	f.size += int64(len(objects))
+	f.end = end
+	if !f.hold {
+		err = f.publish()
+	}
+	return 0, err
+}
+
+// publish puts the file in the place of an earlier one.
+func (f *File) publish() error {
+	if f.behind == nil {
+		return nil
+	}
+	err := f.behind.Publish()
+	if err == nil {
+		f.behind = nil
+	}
+	return err
 }
 
 // Replace replaces the content of a regular file with fewer objects, without
@@ -142,6 +184,9 @@ func (f *File) mark(at int64, end []byte) error {
 
 // present returns an error if the file is no longer at its path.
 func (f *File) present() error {
+	if f.behind != nil {
+		return nil
+	}
 	disk, ok := f.disk.(interface{ Stat() (os.FileInfo, error) })
 	if !ok {
 		return nil
@@ -164,7 +209,7 @@ func (f *File) Close() error {
 	}
 	gone := f.present()
 	err := errors.Join(gone, f.disk.Close())
-	if f.size == 0 && gone == nil {
+	if f.size == 0 && gone == nil && f.behind == nil {
 		err = errors.Join(err, os.Remove(f.name))
 	}
 	return err

@@ -56,21 +56,56 @@ func TestFileEmpty(t *testing.T) {
 	}
 }
 
+// TestEarlier: an earlier file stays until the first write, with which the new one is
+// whole, and if there is none.
+func TestEarlier(t *testing.T) {
+	for _, written := range []bool{false, true} {
+		path := filepath.Join(t.TempDir(), "a.nettrace")
+		if err := os.WriteFile(path, []byte("earlier"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := Create(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if b, err := os.ReadFile(path); string(b) != "earlier" {
+			t.Errorf("before a write: %q, %v", b, err)
+		}
+		want := "earlier"
+		if written {
+			want = "one."
+			if _, err := f.Write([]byte("one"), []byte(".")); err != nil {
+				t.Fatal(err)
+			}
+			if b, err := os.ReadFile(path); string(b) != want {
+				t.Errorf("after a write: %q, %v", b, err)
+			}
+		}
+		if err := f.Close(); err != nil {
+			t.Error(err)
+		}
+		if b, err := os.ReadFile(path); string(b) != want {
+			t.Errorf("closed: %q, %v", b, err)
+		}
+		if left, err := os.ReadDir(filepath.Dir(path)); len(left) != 1 {
+			t.Errorf("%v, %v", left, err)
+		}
+	}
+}
+
 // TestFileGone: a file that is not at its path any more is an error, at the latest
 // when it is closed; what took its place is left alone.
 func TestFileGone(t *testing.T) {
 	for _, test := range []struct {
-		name  string
-		lose  func(path string) error
-		empty bool
+		name string
+		lose func(path string) error
 	}{
-		{"removed", os.Remove, false},
-		{"removed, empty", os.Remove, true},
-		{"folder removed", func(path string) error { return os.RemoveAll(filepath.Dir(path)) }, false},
-		{"renamed", func(path string) error { return os.Rename(path, path+".old") }, false},
+		{"removed", os.Remove},
+		{"folder removed", func(path string) error { return os.RemoveAll(filepath.Dir(path)) }},
+		{"renamed", func(path string) error { return os.Rename(path, path+".old") }},
 		{"replaced", func(path string) error {
 			return errors.Join(os.Rename(path, path+".old"), os.WriteFile(path, []byte("other"), 0o600))
-		}, true},
+		}},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			if runtime.GOOS == "windows" {
@@ -82,10 +117,8 @@ func TestFileGone(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if !test.empty {
-				if _, err := f.Write([]byte("one"), []byte(".")); err != nil {
-					t.Fatal(err)
-				}
+			if _, err := f.Write([]byte("one"), []byte(".")); err != nil {
+				t.Fatal(err)
 			}
 			if err := test.lose(path); err != nil {
 				t.Fatal(err)

@@ -110,17 +110,22 @@ func (r *Ring) find(from uint64) (joint, error) {
 var errFound = errors.New("found")
 
 // copyFrom copies the ring, beginning with an object of its first segment. It
-// reports whether a segment was copied and removed.
+// reports whether a segment was copied and removed. An earlier file stays until the first
+// segment is copied.
 func (r *Ring) copyFrom(object int) (out *File, started bool, err error) {
-	out, err = r.open(r.path, os.O_TRUNC)
+	out, err = r.create(r.path)
 	if err != nil {
 		return nil, false, err
 	}
+	out.hold = true
 	j := joining{out: out, start: object}
 	j.splicer.Keep = gc.Identifies
 	for len(r.segments) > 0 && err == nil {
 		if err = r.segments[0].each(j.add); err == nil {
 			err = j.flush()
+		}
+		if err == nil {
+			err = out.publish()
 		}
 		if err == nil {
 			err = r.drop()

@@ -28,8 +28,9 @@ type Ring struct {
 
 	path   string // of the file that is to be made
 	limits Limits
-	// open creates a file, as create does.
-	open func(path string, flag int) (*File, error)
+	// create creates the file, as Create does, and open a segment.
+	create func(path string) (*File, error)
+	open   func(path string, flag int) (*File, error)
 	// free returns how much room the disk has, and whether that is known.
 	free func() (int64, bool)
 
@@ -72,7 +73,7 @@ func NewRing(path string, limits Limits) (*Ring, error) {
 	if err := writable(path); err != nil {
 		return nil, err
 	}
-	r := &Ring{Say: func(string) {}, Overrun: func() {}, path: path, limits: limits, open: create}
+	r := &Ring{Say: func(string) {}, Overrun: func() {}, path: path, limits: limits, create: Create, open: openSegment}
 	r.free = func() (int64, bool) { return outfile.FreeSpace(filepath.Dir(path)) }
 	r.in = splice.NewObjectReader(&r.feed)
 	r.splicer.Keep = gc.Identifies
@@ -82,20 +83,14 @@ func NewRing(path string, limits Limits) (*Ring, error) {
 // writable reports whether a file can be created at a path, without changing an
 // existing file.
 func writable(path string) error {
-	info, err := os.Stat(path)
-	there := err == nil
-	if there && !info.Mode().IsRegular() {
+	if info, err := os.Stat(path); err == nil && !info.Mode().IsRegular() {
 		return &fs.PathError{Op: "open", Path: path, Err: errIrregular}
 	}
-	f, err := outfile.Open(path, mode, 0)
+	f, err := outfile.Create(path, mode, nil)
 	if err != nil {
 		return err
 	}
-	err = f.Close()
-	if !there {
-		err = errors.Join(err, os.Remove(path))
-	}
-	return err
+	return f.Close()
 }
 
 var errIrregular = errors.New("segments can only be stored next to a regular file")
@@ -160,7 +155,7 @@ func (r *Ring) roll(o *splice.Object) error {
 	s := &segment{before: r.splicer.Latest()}
 	err := r.making(func() error {
 		var err error
-		r.current, err = r.create(s)
+		r.current, err = r.begin(s)
 		return err
 	})
 	if err != nil {
@@ -172,9 +167,9 @@ func (r *Ring) roll(o *splice.Object) error {
 	return err
 }
 
-// create creates the file of a segment, under a name that no file has: files
+// begin creates the file of a segment, under a name that no file has: files
 // may be left by a process that was killed.
-func (r *Ring) create(s *segment) (*File, error) {
+func (r *Ring) begin(s *segment) (*File, error) {
 	ext := filepath.Ext(r.path)
 	for {
 		r.number++

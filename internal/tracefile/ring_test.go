@@ -285,36 +285,44 @@ type fullDisk struct {
 }
 
 // free returns what Ring.free returns on the disk.
-func (d *fullDisk) free() (int64, bool) { return max(0, d.room-d.used("")), true }
+func (d *fullDisk) free() (int64, bool) { return max(0, d.room-d.used(nil)), true }
 
 // used returns how much all files but one have.
-func (d *fullDisk) used(but string) (size int64) {
+func (d *fullDisk) used(but os.FileInfo) (size int64) {
 	entries, _ := os.ReadDir(d.dir)
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && e.Name() != but {
+		if info, err := e.Info(); err == nil && (but == nil || !os.SameFile(info, but)) {
 			size += info.Size()
 		}
 	}
 	return size
 }
 
-// open is create on the disk.
+// create is Create on the disk.
+func (d *fullDisk) create(path string) (*File, error) { return d.on(Create(path)) }
+
+// open is openSegment on the disk.
 func (d *fullDisk) open(path string, flag int) (*File, error) {
-	out, err := create(path, flag)
-	if err == nil {
-		out.disk = diskFile{out.disk, d, path}
+	return d.on(openSegment(path, flag))
+}
+
+func (d *fullDisk) on(out *File, err error) (*File, error) {
+	if err != nil {
+		return nil, err
 	}
+	info, err := out.disk.(interface{ Stat() (os.FileInfo, error) }).Stat()
+	out.disk = diskFile{out.disk, d, info}
 	return out, err
 }
 
 type diskFile struct {
 	Disk
 	disk *fullDisk
-	path string
+	info os.FileInfo
 }
 
 func (f diskFile) WriteAt(p []byte, off int64) (int, error) {
-	room := f.disk.room - f.disk.used(filepath.Base(f.path))
+	room := f.disk.room - f.disk.used(f.info)
 	fits := min(int64(len(p)), max(0, room-off))
 	n, err := f.Disk.WriteAt(p[:fits], off)
 	if err == nil && n < len(p) {
@@ -333,7 +341,7 @@ func TestRingFull(t *testing.T) {
 		dir := t.TempDir()
 		r := newRing(t, filepath.Join(dir, "kept.nettrace"), Limits{Size: 2e6}, func(text string) { said = append(said, text) })
 		disk := &fullDisk{dir, int64(len(whole)) / part}
-		r.open = disk.open
+		r.create, r.open = disk.create, disk.open
 		r.fill(t, whole, rnd)
 		b := r.joined(t)
 		got, kept := collectionsIn(t, b, full.Info().Start)
@@ -369,7 +377,7 @@ func TestRingSmallDisk(t *testing.T) {
 	dir := t.TempDir()
 	r := newRing(t, filepath.Join(dir, "kept.nettrace"), Limits{Size: 1e9}, nil)
 	disk := &fullDisk{dir, int64(len(whole)) / 4}
-	r.open, r.free = disk.open, disk.free
+	r.create, r.open, r.free = disk.create, disk.open, disk.free
 	r.fill(t, whole, rand.New(rand.NewPCG(1, 6)))
 	b := r.joined(t)
 	got, kept := collectionsIn(t, b, full.Info().Start)
@@ -389,7 +397,7 @@ func TestRingDiskTaken(t *testing.T) {
 		dir := t.TempDir()
 		r := newRing(t, filepath.Join(dir, "kept.nettrace"), Limits{Size: 1e9}, func(text string) { said = append(said, text) })
 		disk := &fullDisk{dir, 1e9}
-		r.open, r.free = disk.open, disk.free
+		r.create, r.open, r.free = disk.create, disk.open, disk.free
 		taken := int64(0)
 		in := splice.NewObjectReader(bytes.NewReader(whole))
 		for start := int64(0); start < int64(len(whole)); {
@@ -402,7 +410,7 @@ func TestRingDiskTaken(t *testing.T) {
 				if len(r.segments) != 1 {
 					t.Fatalf("%d segments", len(r.segments))
 				}
-				disk.room = disk.used("")
+				disk.room = disk.used(nil)
 				taken = disk.room
 				if closed {
 					r.longest = 0 // the next event block begins a segment, for which there is no room
@@ -436,7 +444,8 @@ func TestRingFullHeld(t *testing.T) {
 	r := newRing(t, filepath.Join(dir, "kept.nettrace"), Limits{Size: 5e6}, func(text string) { said = append(said, text) })
 	r.fill(t, whole, rand.New(rand.NewPCG(1, 5)))
 	r.Hold(0)
-	r.open = (&fullDisk{dir, r.size + 10_000}).open
+	disk := &fullDisk{dir, r.size + 10_000}
+	r.create, r.open = disk.create, disk.open
 	out, err := r.JoinLast(0)
 	if err != nil || len(said) == 0 || !strings.Contains(said[0], "shortened at its end by") {
 		t.Fatalf("%v, %v", err, said)
@@ -488,7 +497,8 @@ func TestRingLeft(t *testing.T) {
 	r := newRing(t, path, Limits{Size: 400_000}, nil)
 	r.fill(t, whole, rand.New(rand.NewPCG(1, 4)))
 	had := len(r.segments)
-	r.open = (&fullDisk{dir, 0}).open
+	disk := &fullDisk{dir, 0}
+	r.create, r.open = disk.create, disk.open
 	_, err := r.JoinLast(0)
 	if !errors.Is(err, syscall.ENOSPC) || len(r.segments) != had-maxShortened {
 		t.Fatalf("%v, left of %d: %q", err, had, r.Left())
