@@ -9,6 +9,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/ctf"
+	"github.com/gctrail/gctrail/internal/outfile"
 	"github.com/gctrail/gctrail/internal/program"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -22,14 +23,14 @@ import (
 // is in the metadata and the contexts of events. Custom events are included if
 // C allows the names of their fields.
 func (p *Provider) CreateCTF(name string, opt SessionOptions) (*Session, error) {
-	var file *os.File
+	var file *outfile.File
 	start := func(w *ctf.Writer, err error) (sink, error) { return ctfSink{w}, err }
 	open := func(now time.Time, ticks int64) (sink, error) {
 		return start(ctf.CreateFolder(name, p.ctfOptions(now, ticks)))
 	}
 	if zip, ok := strings.CutSuffix(name, ".zip"); ok {
 		var err error
-		if file, err = os.Create(name); err != nil {
+		if file, err = outfile.Create(name, fileMode, nil); err != nil {
 			return nil, err
 		}
 		trace := strings.TrimSuffix(filepath.Base(zip), ".trace")

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/outfile"
 )
 
 // An environment is a list of variables, as "name=value".
@@ -55,17 +56,19 @@ func (p *Provider) capture(env environment) (*Session, error) {
 		BufferBytes: int(min(mb, maxBufferMB) << 20),
 		Block:       !held && env.number("EventPipeBufferingMode", 0) == 1,
 	}
-	f, err := os.Create(path)
+	f, err := outfile.Create(path, fileMode, nil)
 	if err != nil {
 		return nil, err
 	}
 	s, err := p.newSession(f, opt, p.nettraceTo(f, 4))
+	if err == nil {
+		s.held = held
+		err = s.begin()
+	}
 	if err != nil {
 		f.Close()
 		return nil, err
 	}
-	s.held = held
-	go s.run()
 	return s, nil
 }
 

@@ -8,7 +8,6 @@ import (
 	"iter"
 	"maps"
 	"math"
-	"os"
 	"runtime"
 	"slices"
 	"strings"
@@ -17,6 +16,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/outfile"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -79,7 +79,7 @@ type Session struct {
 	block atomic.Bool
 	want  []Wanted
 	opt   SessionOptions
-	file  *os.File // to be closed with the session, or nil
+	file  *outfile.File // to be closed with the session, or nil
 	etw   *etw     // nil for a session that writes a trace
 	held  bool     // nothing is written before the end
 	brief bool     // its end describes the process only, not the runtime
@@ -105,9 +105,13 @@ func (p *Provider) Start(w io.Writer, opt SessionOptions) (*Session, error) {
 	return p.startSession(nil, opt, p.nettraceTo(w, opt.Version))
 }
 
-// Create starts a session that writes to a new file, or over an old one.
+// fileMode is the mode of new files, less what the umask takes.
+const fileMode = 0o666
+
+// Create starts a session that writes to a new file. Once the trace has begun, it takes
+// the place of an existing one.
 func (p *Provider) Create(name string, opt SessionOptions) (*Session, error) {
-	f, err := os.Create(name)
+	f, err := outfile.Create(name, fileMode, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -135,20 +139,36 @@ func (p *Provider) nettraceTo(w io.Writer, version int) func(time.Time, int64) (
 // startSession starts a session on the trace that open returns, given the time
 // and the clock's reading at its start. The file, if there is one, is closed
 // with the session, or if there is none.
-func (p *Provider) startSession(file *os.File, opt SessionOptions, open func(time.Time, int64) (sink, error)) (*Session, error) {
+func (p *Provider) startSession(file *outfile.File, opt SessionOptions, open func(time.Time, int64) (sink, error)) (*Session, error) {
 	s, err := p.newSession(file, opt, open)
+	if err == nil {
+		err = s.begin()
+	}
 	if err != nil {
 		if file != nil {
 			file.Close()
 		}
 		return nil, err
 	}
-	go s.run()
 	return s, nil
 }
 
-// newSession is startSession, but leaves run to the caller.
-func (p *Provider) newSession(file *os.File, opt SessionOptions, open func(time.Time, int64) (sink, error)) (*Session, error) {
+// begin puts the file in the place of an existing one, if it can be read while it is
+// written, and starts writing.
+func (s *Session) begin() error {
+	_, zip := s.sink.(ctfSink)
+	if s.file != nil && !zip && !s.held {
+		if err := s.file.Publish(); err != nil {
+			s.leave()
+			return errors.Join(err, s.sink.close())
+		}
+	}
+	go s.run()
+	return nil
+}
+
+// newSession is startSession, but leaves begin to the caller.
+func (p *Provider) newSession(file *outfile.File, opt SessionOptions, open func(time.Time, int64) (sink, error)) (*Session, error) {
 	buffer := cmp.Or(opt.BufferBytes, defaultBuffer)
 	s := &Session{
 		p:       p,
@@ -249,7 +269,7 @@ func (s *Session) run() {
 		}
 	}
 	s.leave()
-	s.err = errors.Join(cmp.Or(s.err, s.sink.close()), s.closeFile())
+	s.err = s.closeFile(cmp.Or(s.err, s.sink.close()))
 }
 
 // finish writes what is left, and the end.
@@ -264,7 +284,7 @@ func (s *Session) finish() error {
 	if err == nil && !s.opt.NoRundown {
 		err = s.rundown()
 	}
-	return errors.Join(cmp.Or(err, s.sink.close()), s.closeFile())
+	return s.closeFile(cmp.Or(err, s.sink.close()))
 }
 
 // leave takes the session from the provider. Nobody waits for it any more.
@@ -274,11 +294,16 @@ func (s *Session) leave() {
 	s.p.detach(s)
 }
 
-func (s *Session) closeFile() error {
+// closeFile closes the file, if there is one. One that was not published is discarded
+// because of err.
+func (s *Session) closeFile(err error) error {
 	if s.file == nil {
-		return nil
+		return err
 	}
-	return s.file.Close()
+	if err == nil {
+		err = s.file.Publish()
+	}
+	return errors.Join(err, s.file.Close())
 }
 
 // drain writes the events up to a time, in time order, and flushes.

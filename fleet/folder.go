@@ -18,6 +18,7 @@ import (
 
 	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/export/parquet"
+	"github.com/gctrail/gctrail/internal/outfile"
 )
 
 // A Folder stores rows as Parquet files, TABLE/day=YYYYMMDD/*.parquet, which DuckDB,
@@ -73,21 +74,17 @@ func (f *Folder) insert(_ context.Context, t *Table, encoded []byte, _ int) erro
 func dayOf(t time.Time) string { return "day=" + t.UTC().Format("20060102") }
 
 // write writes rows to a new file in a folder.
-func (f *Folder) write(folder string, t *Table, rows iter.Seq2[Row, error]) (err error) {
+func (f *Folder) write(folder string, t *Table, rows iter.Seq2[Row, error]) error {
 	if err := os.MkdirAll(folder, 0o700); err != nil {
 		return err
 	}
-	temporary, err := os.CreateTemp(folder, "*.part")
+	name := fmt.Sprintf("%020d-%08x%s", time.Now().UnixNano(), rand.Uint32(), suffix)
+	out, err := outfile.Create(filepath.Join(folder, name), 0o600, nil)
 	if err != nil {
 		return err
 	}
-	defer func() {
-		if err != nil {
-			_ = temporary.Close()
-			_ = os.Remove(temporary.Name())
-		}
-	}()
-	buffered := bufio.NewWriter(temporary)
+	defer out.Close()
+	buffered := bufio.NewWriter(out)
 	w := parquet.NewRowWriter(buffered, t.Name, t.stored())
 	for row, err := range rows {
 		if err != nil {
@@ -100,25 +97,7 @@ func (f *Folder) write(folder string, t *Table, rows iter.Seq2[Row, error]) (err
 	if err := errors.Join(w.Close(), buffered.Flush()); err != nil {
 		return err
 	}
-	if err := cmp.Or(temporary.Sync(), temporary.Close()); err != nil {
-		return err
-	}
-	name := fmt.Sprintf("%020d-%08x%s", time.Now().UnixNano(), rand.Uint32(), suffix)
-	if err := os.Rename(temporary.Name(), filepath.Join(folder, name)); err != nil {
-		return err
-	}
-	return syncFolder(folder)
-}
-
-// syncFolder makes the names in a folder survive a crash of the machine, where the
-// system supports that.
-func syncFolder(path string) error {
-	d, err := os.Open(path)
-	if err != nil {
-		return err
-	}
-	_ = d.Sync() // Windows has no such thing
-	return d.Close()
+	return out.Commit()
 }
 
 // stored are a table's columns in a file.
@@ -338,11 +317,11 @@ func (f *Folder) Check() error {
 	if err := os.MkdirAll(f.Path, 0o700); err != nil {
 		return err
 	}
-	probe, err := os.CreateTemp(f.Path, "*.part")
+	probe, err := outfile.Create(filepath.Join(f.Path, "probe"), 0o600, nil)
 	if err != nil {
 		return err
 	}
-	return errors.Join(probe.Close(), os.Remove(probe.Name()))
+	return probe.Close()
 }
 
 // Exists reports whether there is such a folder with tables.

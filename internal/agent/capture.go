@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/outfile"
 	"github.com/gctrail/gctrail/internal/provider"
 	"github.com/gctrail/gctrail/otlp"
 	"github.com/gctrail/gctrail/otlp/record"
@@ -21,8 +22,6 @@ import (
 
 const (
 	captureSuffix = ".nettrace"
-	// partSuffix is added to the name of a capture while it is written.
-	partSuffix = ".part"
 	// maxCaptures bounds the captures at the same time.
 	maxCaptures = 2
 	// longestCapture bounds the length of one.
@@ -90,17 +89,16 @@ func (a *Agent) capture(ctx context.Context, r *captureRequest) (captured, error
 	config, _ := request.Config()
 	name := fmt.Sprintf("%s_%d_%s%s", fileName(r.process.Name), cmp.Or(r.process.PID, r.process.InnerPID), time.Now().UTC().Format("20060102T150405.000"), captureSuffix)
 	done := captured{Path: filepath.Join(c.config.Folder, name)}
-	f, err := os.OpenFile(done.Path+partSuffix, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := outfile.Create(done.Path, 0o600, nil)
 	if err != nil {
 		return captured{}, err
 	}
 	done.Bytes, err = recordTrace(ctx, r.process.Process, &config, r.duration, f, c.config.Quota/maxCaptures)
-	err = errors.Join(err, f.Close())
 	if done.Bytes == 0 {
-		return captured{}, errors.Join(err, os.Remove(f.Name()))
+		return captured{}, errors.Join(err, f.Close())
 	}
-	if renamed := os.Rename(f.Name(), done.Path); renamed != nil {
-		return captured{}, errors.Join(err, renamed)
+	if failed := f.Commit(); failed != nil {
+		return captured{}, errors.Join(err, failed)
 	}
 	c.makeRoom(name)
 	return done, err
@@ -177,11 +175,8 @@ func (c *captures) prepare() error {
 	if err := os.MkdirAll(c.config.Folder, 0o700); err != nil {
 		return err
 	}
-	unfinished, err := filepath.Glob(filepath.Join(c.config.Folder, "*"+captureSuffix+partSuffix))
-	for _, name := range unfinished {
-		err = errors.Join(err, os.Remove(name))
-	}
-	return err
+	outfile.Sweep(c.config.Folder)
+	return nil
 }
 
 // keep makes a capture and reports its path, or why there is none.

@@ -27,7 +27,7 @@ func TestQuota(t *testing.T) {
 	write("old.nettrace", 40, time.Hour)
 	write("older.nettrace", 40, 2*time.Hour)
 	write("notes.txt", 4000, 3*time.Hour)
-	write("half.nettrace.part", 4000, 3*time.Hour)
+	write(".half.nettrace.0123456789ab.gctrail-part", 4000, 3*time.Hour)
 	c := newCaptures(Captures{Folder: folder, Quota: 100})
 	c.makeRoom("new.nettrace")
 	if all := c.list(); len(all) != 2 || all[0].Name() != "new.nettrace" || all[1].Name() != "old.nettrace" {
@@ -39,7 +39,7 @@ func TestQuota(t *testing.T) {
 	if err := c.prepare(); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := os.Stat(filepath.Join(folder, "half.nettrace.part")); err == nil {
+	if _, err := os.Stat(filepath.Join(folder, ".half.nettrace.0123456789ab.gctrail-part")); err == nil {
 		t.Error("what was left unfinished is still there")
 	}
 }

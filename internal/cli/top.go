@@ -21,6 +21,7 @@ import (
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/etwlive"
 	"github.com/gctrail/gctrail/internal/etwsession"
+	"github.com/gctrail/gctrail/internal/outfile"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/internal/tui"
@@ -235,15 +236,16 @@ func saveTrace(w *watch.Watcher, p *watch.Process, paths *collect.Paths) (path s
 		return "", 0, errors.New("events of .NET Framework processes are not kept; record them with: gctrail collect -n " + text.Quoted(p.Name))
 	}
 	path = paths.Next(p.Process, time.Now())
-	f, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o600)
+	f, err := outfile.Create(path, 0o600, nil)
 	if err != nil {
 		return "", 0, errors.New(path + ": " + reason(err))
 	}
+	defer f.Close()
 	out := &counter{w: f}
-	if err = errors.Join(writeSaved(w, p, out), f.Close()); err != nil {
-		return "", 0, errors.Join(err, os.Remove(path))
+	if err := writeSaved(w, p, out); err != nil {
+		return "", 0, err
 	}
-	return path, out.n, nil
+	return path, out.n, f.Commit()
 }
 
 // writeSaved writes what was seen of a process as a trace that has ended.

@@ -2,9 +2,10 @@ package mcp
 
 import (
 	"bytes"
-	"os"
+	"cmp"
 
 	"github.com/gctrail/gctrail/internal/jsontext"
+	"github.com/gctrail/gctrail/internal/outfile"
 )
 
 // MaxResult bounds the bytes of a tool's result: agents cut longer ones.
@@ -23,7 +24,8 @@ type spill struct {
 	limit int
 
 	buf  bytes.Buffer
-	file *os.File
+	file *outfile.File // nil while there is room in buf
+	err  error         // of writing to it
 	size int64
 }
 
@@ -38,12 +40,14 @@ func (s *spill) Write(p []byte) (int, error) {
 			return 0, err
 		}
 		s.file = file
-		if _, err := file.Write(s.buf.Bytes()); err != nil {
-			return 0, err
+		if _, s.err = file.Write(s.buf.Bytes()); s.err != nil {
+			return 0, s.err
 		}
 		s.buf.Write(p[:s.limit-s.buf.Len()])
 	}
-	return s.file.Write(p)
+	n, err := s.file.Write(p)
+	s.err = cmp.Or(s.err, err)
+	return n, err
 }
 
 // result returns the output if it is small, else its first lines and the file
@@ -52,7 +56,11 @@ func (s *spill) result() (string, error) {
 	if s.file == nil {
 		return s.buf.String(), nil
 	}
-	if err := s.file.Close(); err != nil {
+	defer s.file.Close()
+	if s.err != nil {
+		return "", s.err
+	}
+	if err := s.file.Commit(); err != nil {
 		return "", err
 	}
 	lines := s.buf.Bytes()

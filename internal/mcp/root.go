@@ -1,11 +1,14 @@
 package mcp
 
 import (
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"strings"
+
+	"github.com/gctrail/gctrail/internal/outfile"
 )
 
 // A root is the folder that the paths of a client stay in.
@@ -58,7 +61,12 @@ func (r *root) has(path string) bool {
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
 }
 
-// create makes a new file of the root that only its owner reads.
-func (r *root) create(name, suffix string) (*os.File, error) {
-	return os.CreateTemp(r.dir, "gctrail-"+name+"-*"+suffix)
+// create returns the output for a new file of the root that only its owner reads.
+func (r *root) create(name, suffix string) (*outfile.File, error) {
+	return outfile.Create(r.unused(name, suffix), 0o600, nil)
+}
+
+// unused returns the path of a file that is not there.
+func (r *root) unused(name, suffix string) string {
+	return filepath.Join(r.dir, "gctrail-"+name+"-"+rand.Text()+suffix)
 }

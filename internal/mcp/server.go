@@ -219,11 +219,7 @@ func collect(r *root, in collectInput) ([]string, error) {
 	case in.Seconds <= 0 || in.Seconds > maxSeconds:
 		return nil, fmt.Errorf("seconds is from 1 to %d", maxSeconds)
 	}
-	file, err := r.create(fmt.Sprintf("collect-%d", in.PID), ".nettrace")
-	if err != nil {
-		return nil, err
-	}
-	defer file.Close()
-	line := []string{"collect", "-p", strconv.Itoa(in.PID), fmt.Sprintf("--duration=%ds", in.Seconds), "-o", file.Name()}
+	file := r.unused(fmt.Sprintf("collect-%d", in.PID), ".nettrace")
+	line := []string{"collect", "-p", strconv.Itoa(in.PID), fmt.Sprintf("--duration=%ds", in.Seconds), "-o", file}
 	return option(line, "profile", in.Profile), nil
 }
