@@ -312,8 +312,18 @@ func (k *keys) add(t *Table, r Row) bool {
 	return true
 }
 
-// Check reports whether the folder can be written to.
+// Check reports whether the folder can be written to. It removes what a receiver that was
+// killed has left.
 func (f *Folder) Check() error {
+	for _, t := range Tables() {
+		days, err := os.ReadDir(filepath.Join(f.Path, t.Name))
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return err
+		}
+		for _, day := range days {
+			outfile.Sweep(filepath.Join(f.Path, t.Name, day.Name()))
+		}
+	}
 	if err := os.MkdirAll(f.Path, 0o700); err != nil {
 		return err
 	}

@@ -8,10 +8,13 @@ import (
 	"fmt"
 	"hash/crc32"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"time"
+
+	"github.com/gctrail/gctrail/internal/outfile"
 )
 
 const (
@@ -64,14 +67,17 @@ type header struct {
 // A Writer writes the ledger of a process, by one goroutine. It writes with the
 // system's calls: a mapped file on a full disk would kill the program that writes.
 type Writer struct {
-	f       *os.File
+	f       *outfile.File
 	process Process
 	second  int64 // of the latest record
 }
 
-// Create makes a ledger, with room for all its records.
+// Create makes a ledger, with room for all its records. It replaces none.
 func Create(path string, p Process) (*Writer, error) {
-	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o600)
+	if _, err := os.Lstat(path); err == nil {
+		return nil, &fs.PathError{Op: "open", Path: path, Err: fs.ErrExist}
+	}
+	f, err := outfile.Create(path, 0o600, nil)
 	if err != nil {
 		return nil, err
 	}
@@ -84,8 +90,11 @@ func Create(path string, p Process) (*Writer, error) {
 	if err == nil {
 		err = w.writeHeader(nil)
 	}
+	if err == nil {
+		err = f.Publish()
+	}
 	if err != nil {
-		return nil, errors.Join(err, f.Close(), os.Remove(path))
+		return nil, errors.Join(err, f.Close())
 	}
 	return w, nil
 }

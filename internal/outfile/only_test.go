@@ -1,0 +1,82 @@
+package outfile
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// exempt are the files that make, open to write or rename files themselves, and why that
+// destroys no earlier one.
+var exempt = map[string]string{
+	"open/spool_unix.go":            "a temporary file without a name",
+	"open/spool_windows.go":         "a temporary file that the system removes",
+	"ctf/writer_files.go":           "new files only, in a folder that was empty",
+	"internal/lttnglive/receive.go": "new files only",
+	"internal/tracefile/join.go":    "renames a complete trace",
+	"internal/etwsession/join.go":   "extends a trace, which is then renamed",
+	"internal/cli/run.go":           "renames a complete trace",
+	"diag/discover_linux.go":        "opens a folder to read",
+	"diag/root_linux.go":            "opens a file to read",
+	"diag/flavour_other.go":         "opens a file to read",
+	"diag/transport_windows.go":     "opens a pipe",
+	"clr/internal/gen/main.go":      "generates source files, which git has",
+	"internal/licenses/gen/main.go": "generates a source file, which git has",
+	"deploy/sbom/main.go":           "writes to the folder of a release, which is new",
+	"deploy/image/layout.go":        "writes to the folder of a release, which is new",
+}
+
+// making are the functions of package os that make, open to write or rename files.
+var making = map[string]bool{"Create": true, "CreateTemp": true, "OpenFile": true, "Rename": true, "WriteFile": true}
+
+// TestOnly: no other package makes files, so that no earlier file is destroyed.
+func TestOnly(t *testing.T) {
+	root, found := "../..", map[string]bool{}
+	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
+		if err != nil {
+			return err
+		}
+		name := d.Name()
+		if d.IsDir() && path != root && (strings.HasPrefix(name, ".") || name == "testdata" || name == "node_modules" || strings.HasSuffix(name, "test") || name == "outfile") {
+			return fs.SkipDir // what begins with a dot, tests and their helpers, and this package
+		}
+		if d.IsDir() || !strings.HasSuffix(name, ".go") || strings.HasSuffix(name, "_test.go") {
+			return nil
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			return err
+		}
+		rel, err := filepath.Rel(root, path)
+		if err != nil {
+			return err
+		}
+		rel = filepath.ToSlash(rel)
+		ast.Inspect(file, func(n ast.Node) bool {
+			s, ok := n.(*ast.SelectorExpr)
+			if !ok || !making[s.Sel.Name] {
+				return true
+			}
+			if x, ok := s.X.(*ast.Ident); ok && x.Name == "os" {
+				found[rel] = true
+				if exempt[rel] == "" {
+					t.Errorf("%s calls os.%s: use outfile.Create or outfile.WriteFile", rel, s.Sel.Name)
+				}
+			}
+			return true
+		})
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for file := range exempt {
+		if !found[file] {
+			t.Errorf("%s makes no files any more: remove it from the exempt", file)
+		}
+	}
+}
