@@ -286,8 +286,14 @@ func (o *convertOptions) create(std *stdio, paths []string) ([]*output, error) {
 	return outs, nil
 }
 
-// endAll ends the outputs of work that may have failed, with err.
+// endAll ends the outputs of work that may have failed, with err. Earlier files are
+// replaced only once there is room for all outputs.
 func endAll(outs []*output, err error) error {
+	for _, out := range outs {
+		if err == nil {
+			err = out.Flush()
+		}
+	}
 	for _, out := range outs {
 		failed := out.end(err)
 		if err == nil {
