@@ -1,0 +1,150 @@
+//go:build linux
+
+package cli
+
+import (
+	"errors"
+	"math/rand/v2"
+	"net"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gctrail/gctrail/internal/diagtest"
+)
+
+// recordings are the ways in which collect writes a trace.
+var recordings = map[string][]string{"file": nil, "ring": {"--keep", "10m"}}
+
+// TestEarlierRecording: collect leaves an earlier file until the new trace can be read.
+// GCTRAIL_KILLS is how many times each way is killed.
+func TestEarlierRecording(t *testing.T) {
+	if testing.Short() {
+		t.Skip("dozens of processes take seconds: not with -short")
+	}
+	kills, err := strconv.Atoi(os.Getenv("GCTRAIL_KILLS"))
+	if err != nil {
+		kills = 2
+	}
+	for name, args := range recordings {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			earlierRecording(t, args, kills)
+		})
+	}
+}
+
+const earlierText = "earlier"
+
+// earlierRecording tries a way to record.
+func earlierRecording(t *testing.T, args []string, kills int) {
+	trace := webBytes(t)
+	serve := slowly(trace)
+	// record records to a path, and returns its exit code, how long that took and what was
+	// said.
+	record := func(path string, serve func(uint16, net.Conn), running func(c *collecting)) (int, time.Duration, string) {
+		c := newCollecting(patient(t), t, append([]string{"-p", strconv.Itoa(os.Getpid()), "-o", path}, args...)...)
+		c.path = path
+		c.Env = append(os.Environ(), impostor(t, serve))
+		began := time.Now()
+		c.start()
+		if running != nil {
+			running(c)
+		}
+		_ = c.Wait() // its code is what counts
+		return c.ProcessState.ExitCode(), time.Since(began), c.talk.String()
+	}
+	path := filepath.Join(t.TempDir(), "web.nettrace")
+	earlier := func() {
+		if err := os.WriteFile(path, []byte(earlierText), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	isEarlier := func() bool {
+		b, _ := os.ReadFile(path)
+		return string(b) == earlierText
+	}
+	earlier()
+	code, took, said := record(path, serve, nil)
+	if b, err := os.ReadFile(path); err != nil || code != exitDone || diagtest.Whole(b) < len(trace)/2 {
+		t.Fatalf("exit code %d, %d bytes, %v: %s", code, len(b), err, said)
+	}
+	for what, failing := range map[string]func(uint16, net.Conn){
+		"an HTTP server": begins([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")),
+		"an end":         func(uint16, net.Conn) {},
+	} {
+		earlier()
+		if code, _, said := record(path, failing, nil); code == exitDone || !isEarlier() {
+			t.Errorf("%s for a runtime: exit code %d: %s", what, code, said)
+		}
+	}
+	for range kills {
+		earlier()
+		at := time.Duration(rand.Int64N(int64(took) + 1))
+		record(path, serve, func(c *collecting) {
+			time.Sleep(at)
+			_ = c.Process.Kill() // it may have ended
+		})
+		if b, err := os.ReadFile(path); err != nil || !isEarlier() && diagtest.Whole(b) == 0 {
+			t.Errorf("killed after %v: %d bytes, %v", at, len(b), err)
+		}
+	}
+	if code, _, said := record(path, serve, nil); code != exitDone {
+		t.Errorf("the next recording: exit code %d: %s", code, said)
+	}
+	for _, e := range mustRead(t, filepath.Dir(path)) {
+		// Segments are what is left of recordings that were killed.
+		if e.Name() != filepath.Base(path) && !strings.Contains(e.Name(), ".ring-") {
+			t.Errorf("%s is left", e.Name())
+		}
+	}
+	path = fullDisk(t)
+	earlier()
+	pad(t, filepath.Dir(path))
+	if code, _, said := record(path, serve, nil); code == exitDone || !isEarlier() {
+		t.Errorf("on a full disk: exit code %d: %s", code, said)
+	}
+}
+
+// fullDisk returns the path of a trace on a disk that has room for one small file.
+func fullDisk(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := unix.Mount("tmpfs", dir, "tmpfs", 0, "size=64k"); err != nil {
+		t.Skip("no disk can be mounted: ", err)
+	}
+	t.Cleanup(func() { _ = unix.Unmount(dir, unix.MNT_DETACH) })
+	return filepath.Join(dir, "web.nettrace")
+}
+
+// pad fills the disk of a folder with a file.
+func pad(t *testing.T, dir string) string {
+	t.Helper()
+	path := filepath.Join(dir, "padding")
+	if err := os.WriteFile(path, make([]byte, 1<<20), 0o600); !errors.Is(err, unix.ENOSPC) {
+		t.Fatalf("the disk is not full: %v", err)
+	}
+	return path
+}
+
+// slowly answers as a runtime does whose trace comes in parts, with pauses.
+func slowly(trace []byte) func(uint16, net.Conn) {
+	const parts = 20
+	return func(command uint16, c net.Conn) {
+		begins(trace[:len(trace)/parts])(command, c)
+		if command != collectTracing2 {
+			return
+		}
+		for i := range parts - 1 {
+			time.Sleep(10 * time.Millisecond)
+			if _, err := c.Write(trace[len(trace)*(i+1)/parts : len(trace)*(i+2)/parts]); err != nil {
+				return
+			}
+		}
+	}
+}
