@@ -80,9 +80,9 @@ type Session struct {
 	want  []Wanted
 	opt   SessionOptions
 	file  *outfile.File // to be closed with the session, or nil
-	etw   *etw     // nil for a session that writes a trace
-	held  bool     // nothing is written before the end
-	brief bool     // its end describes the process only, not the runtime
+	etw   *etw          // nil for a session that writes a trace
+	held  bool          // nothing is written before the end
+	brief bool          // its end describes the process only, not the runtime
 
 	dropped atomic.Uint64
 	streams [numShards]stream // each guarded by its shard

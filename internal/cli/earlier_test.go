@@ -30,10 +30,10 @@ import (
 	"github.com/gctrail/gctrail/internal/text"
 )
 
-// elsewhere are the commands with an output of another kind, and the tests of it.
+// elsewhere are the commands with an output of another kind, and why they are not here.
 var elsewhere = map[string]string{
-	"gctrail collect": "TestEarlierRecording",
-	"gctrail run":     "replaces no file: TestRunFolder",
+	"gctrail collect": "TestEarlierRecording kills it",
+	"gctrail run":     "it numbers its files, and replaces none",
 }
 
 // ways are the arguments of commands that take others than a trace. IN is a trace, STORE
