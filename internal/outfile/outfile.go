@@ -159,7 +159,8 @@ func (f *File) Publish() error {
 	if err == nil {
 		f.part = ""
 		SyncFolder(filepath.Dir(f.target))
-		return nil
+		f.File, err = moved(f.File, f.target)
+		return renamed(err, f.path)
 	}
 	// The file may be mounted by a container, or on Windows open elsewhere.
 	err = &fs.PathError{Op: "rename", Path: f.path, Err: errors.Unwrap(err)}

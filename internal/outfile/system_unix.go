@@ -32,6 +32,9 @@ func openPart(path string, perm fs.FileMode) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL|noFollow, perm)
 }
 
+// moved returns a file that was renamed to a path.
+func moved(f *os.File, _ string) (*os.File, error) { return f, nil }
+
 // openLeft opens a file that a dead writer may have left, and waits for no pipe.
 func openLeft(path string) (*os.File, error) {
 	return os.OpenFile(path, os.O_RDONLY|noFollow|syscall.O_NONBLOCK, 0)

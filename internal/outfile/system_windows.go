@@ -2,6 +2,7 @@ package outfile
 
 import (
 	"errors"
+	"io"
 	"io/fs"
 	"os"
 
@@ -20,6 +21,17 @@ func shared(string) bool { return false }
 // openPart makes a file that is not there, and that can be renamed while it is open.
 func openPart(path string, _ fs.FileMode) (*os.File, error) {
 	return openShared(path, windows.GENERIC_READ|windows.GENERIC_WRITE, windows.CREATE_NEW)
+}
+
+// moved returns a file that was renamed to a path. It is opened again, because a handle
+// from before may lack the identity of the file, and lets others remove it.
+func moved(f *os.File, path string) (*os.File, error) {
+	now, err := os.OpenFile(path, os.O_RDWR, 0)
+	if err != nil {
+		return f, err
+	}
+	_, err = now.Seek(0, io.SeekEnd)
+	return now, errors.Join(err, f.Close())
 }
 
 // openLeft opens a file that a dead writer may have left.

@@ -291,7 +291,7 @@ func (d *fullDisk) free() (int64, bool) { return max(0, d.room-d.used(nil)), tru
 func (d *fullDisk) used(but os.FileInfo) (size int64) {
 	entries, _ := os.ReadDir(d.dir)
 	for _, e := range entries {
-		if info, err := e.Info(); err == nil && (but == nil || !os.SameFile(info, but)) {
+		if info, err := os.Stat(filepath.Join(d.dir, e.Name())); err == nil && (but == nil || !os.SameFile(info, but)) {
 			size += info.Size()
 		}
 	}
