@@ -15,7 +15,7 @@ import (
 )
 
 // CreateCTF starts a session that writes an LTTng trace: a zip in perfcollect's
-// layout if the name ends in .zip, overwriting an existing one; otherwise a
+// layout if the name ends in .zip, which replaces an existing one at the end; otherwise a
 // folder, which must be empty or not exist. SessionOptions.Version has no
 // effect.
 //
@@ -30,7 +30,7 @@ func (p *Provider) CreateCTF(name string, opt SessionOptions) (*Session, error) 
 	}
 	if zip, ok := strings.CutSuffix(name, ".zip"); ok {
 		var err error
-		if file, err = outfile.Create(name, fileMode, nil); err != nil {
+		if file, err = outfile.CreateAny(name, fileMode); err != nil {
 			return nil, err
 		}
 		trace := strings.TrimSuffix(filepath.Base(zip), ".trace")

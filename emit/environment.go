@@ -56,7 +56,7 @@ func (p *Provider) capture(env environment) (*Session, error) {
 		BufferBytes: int(min(mb, maxBufferMB) << 20),
 		Block:       !held && env.number("EventPipeBufferingMode", 0) == 1,
 	}
-	f, err := outfile.Create(path, fileMode, nil)
+	f, err := outfile.CreateAny(path, fileMode)
 	if err != nil {
 		return nil, err
 	}

@@ -248,6 +248,43 @@ func TestCreate(t *testing.T) {
 	t.Error("nothing was written")
 }
 
+// TestEarlier: an existing file stays until the new trace has begun; a zip, until it is
+// complete.
+func TestEarlier(t *testing.T) {
+	p := newProvider(t, emit.ProviderOptions{})
+	dir := t.TempDir()
+	begun, ended, zip := filepath.Join(dir, "begun"), filepath.Join(dir, "ended"), filepath.Join(dir, "trace.zip")
+	for _, path := range []string{begun, ended, zip} {
+		if err := os.WriteFile(path, []byte("earlier"), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	is := func(path string) bool {
+		b, err := os.ReadFile(path)
+		return err == nil && string(b) == "earlier"
+	}
+	if _, err := p.Create(ended, emit.SessionOptions{Version: 5}); err == nil || !is(ended) {
+		t.Errorf("of a session that cannot begin: %v, earlier: %t", err, is(ended))
+	}
+	s, err := p.Create(begun, emit.SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	z, err := p.CreateCTF(zip, emit.SessionOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if is(begun) || !is(zip) {
+		t.Errorf("earlier while recording: the trace %t, the zip %t", is(begun), is(zip))
+	}
+	if err := errors.Join(s.Close(), z.Close()); err != nil || is(zip) {
+		t.Errorf("the zip in the end: %v, earlier: %t", err, is(zip))
+	}
+	if left, err := os.ReadDir(dir); len(left) != 3 {
+		t.Errorf("%v, %v", left, err)
+	}
+}
+
 func TestRefused(t *testing.T) {
 	p := newProvider(t, emit.ProviderOptions{})
 	if _, err := emit.NewProvider(emit.ProviderOptions{Versions: map[clr.Kind]uint32{clr.KindGCStart: 3}}); err == nil {

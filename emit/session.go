@@ -111,7 +111,7 @@ const fileMode = 0o666
 // Create starts a session that writes to a new file. Once the trace has begun, it takes
 // the place of an existing one.
 func (p *Provider) Create(name string, opt SessionOptions) (*Session, error) {
-	f, err := outfile.Create(name, fileMode, nil)
+	f, err := outfile.CreateAny(name, fileMode)
 	if err != nil {
 		return nil, err
 	}

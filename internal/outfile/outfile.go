@@ -64,6 +64,18 @@ func Create(path string, perm fs.FileMode, inputs []string) (*File, error) {
 	return replace(path, target, there)
 }
 
+// CreateAny is Create for any kind of file: a pipe or a device is written to as it is.
+func CreateAny(path string, perm fs.FileMode) (*File, error) {
+	if Regular(path) == nil {
+		return Create(path, perm, nil)
+	}
+	f, err := Open(path, perm, os.O_TRUNC)
+	if err != nil {
+		return nil, err
+	}
+	return &File{File: f, path: path, target: path}, nil
+}
+
 // WriteFile writes data to the file at a path, as os.WriteFile does.
 func WriteFile(path string, data []byte, perm fs.FileMode) error {
 	f, err := Create(path, perm, nil)
@@ -125,6 +137,9 @@ func elsewhere(path, target string) (*File, error) {
 // that a kill at that moment would have left half a file; empty if it did not.
 func (f *File) InPlace() string { return f.placed }
 
+// Direct reports whether writes go to the path at once, as to a device.
+func (f *File) Direct() bool { return f.part == "" && f.keep == "" }
+
 // Commit ends the output: the file at its path is replaced by what was written.
 func (f *File) Commit() error { return errors.Join(f.Publish(), f.Close()) }
 
@@ -146,7 +161,7 @@ func (f *File) Close() error {
 // Close, then concern the file there: a recording is published when it can be read.
 // Publishing twice does nothing.
 func (f *File) Publish() error {
-	if f.part == "" && f.keep == "" {
+	if f.Direct() {
 		return nil
 	}
 	if err := f.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) { // a file system without it

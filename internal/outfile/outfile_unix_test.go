@@ -224,3 +224,30 @@ func TestAsOther(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// TestPipe: a pipe is written to as it is.
+func TestPipe(t *testing.T) {
+	pipe := filepath.Join(t.TempDir(), "pipe")
+	if err := syscall.Mkfifo(pipe, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	read := make(chan string)
+	go func() {
+		b, _ := os.ReadFile(pipe)
+		read <- string(b)
+	}()
+	f, err := CreateAny(pipe, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := f.Write([]byte("new")); err != nil || !f.Direct() {
+		t.Errorf("%v, direct: %t", err, f.Direct())
+	}
+	if err := f.Commit(); err != nil {
+		t.Error(err)
+	}
+	if got := <-read; got != "new" {
+		t.Errorf("%q", got)
+	}
+	alone(t, pipe)
+}

@@ -58,16 +58,12 @@ type publisher interface {
 
 // Create creates a file. It leaves an existing one until the first write.
 func Create(path string) (*File, error) {
-	if outfile.Regular(path) != nil || path == os.DevNull {
-		f, err := outfile.Open(path, mode, os.O_TRUNC)
-		if err != nil {
-			return nil, err
-		}
-		return &File{name: path, stream: f, closer: f}, nil
-	}
-	f, err := outfile.Create(path, mode, nil)
+	f, err := outfile.CreateAny(path, mode)
 	if err != nil {
 		return nil, err
+	}
+	if f.Direct() {
+		return &File{name: path, stream: f, closer: f}, nil
 	}
 	return On(f, path), nil
 }
