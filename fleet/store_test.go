@@ -172,6 +172,32 @@ func TestJoin(t *testing.T) {
 	}
 }
 
+// TestCheck: what a receiver that was killed has left goes, and nothing else.
+func TestCheck(t *testing.T) {
+	f := &Folder{Path: t.TempDir()}
+	if w := post(receiver(f, ""), encode(t, pods(1)[0].logs(1, 5))); w.Code != http.StatusOK {
+		t.Fatalf("status %d", w.Code)
+	}
+	stored := filepath.Join(f.Path, "gc", "day=20260301", "*")
+	before, err := filepath.Glob(stored)
+	if err != nil || len(before) != 1 {
+		t.Fatalf("%v, %v", before, err)
+	}
+	left := filepath.Join(filepath.Dir(before[0]), ".x.parquet.0123456789ab.gctrail-part")
+	if err := os.WriteFile(left, []byte("PAR1"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := f.Check(); err != nil {
+		t.Fatal(err)
+	}
+	if after, err := os.ReadDir(filepath.Dir(left)); len(after) != 1 {
+		t.Errorf("%v, %v", after, err)
+	}
+	if top, err := os.ReadDir(f.Path); len(top) != 1 {
+		t.Errorf("%v, %v", top, err)
+	}
+}
+
 // TestDamagedFolder has a file that is cut and one of something else: the error
 // names it.
 func TestDamagedFolder(t *testing.T) {
