@@ -39,76 +39,87 @@ func TestEarlierRecording(t *testing.T) {
 	}
 }
 
+// A recorder records from a runtime of the test to a path.
+type recorder struct {
+	t    *testing.T
+	args []string // of collect
+	path string
+}
+
 const earlierText = "earlier"
 
 // earlierRecording tries a way to record.
 func earlierRecording(t *testing.T, args []string, kills int) {
 	trace := webBytes(t)
 	serve := slowly(trace)
-	// record records to a path, and returns its exit code, how long that took and what was
-	// said.
-	record := func(path string, serve func(uint16, net.Conn), running func(c *collecting)) (int, time.Duration, string) {
-		c := newCollecting(patient(t), t, append([]string{"-p", strconv.Itoa(os.Getpid()), "-o", path}, args...)...)
-		c.path = path
-		c.Env = append(os.Environ(), impostor(t, serve))
-		began := time.Now()
-		c.start()
-		if running != nil {
-			running(c)
-		}
-		_ = c.Wait() // its code is what counts
-		return c.ProcessState.ExitCode(), time.Since(began), c.talk.String()
-	}
-	path := filepath.Join(t.TempDir(), "web.nettrace")
-	earlier := func() {
-		if err := os.WriteFile(path, []byte(earlierText), 0o600); err != nil {
-			t.Fatal(err)
-		}
-	}
-	isEarlier := func() bool {
-		b, _ := os.ReadFile(path)
-		return string(b) == earlierText
-	}
-	earlier()
-	code, took, said := record(path, serve, nil)
-	if b, err := os.ReadFile(path); err != nil || code != exitDone || diagtest.Whole(b) < len(trace)/2 {
+	r := recorder{t, args, filepath.Join(t.TempDir(), "web.nettrace")}
+	r.putEarlier()
+	code, took, said := r.record(serve, nil)
+	if b, err := os.ReadFile(r.path); err != nil || code != exitDone || diagtest.Whole(b) < len(trace)/2 {
 		t.Fatalf("exit code %d, %d bytes, %v: %s", code, len(b), err, said)
 	}
 	for what, failing := range map[string]func(uint16, net.Conn){
 		"an HTTP server": begins([]byte("HTTP/1.1 400 Bad Request\r\n\r\n")),
 		"an end":         func(uint16, net.Conn) {},
 	} {
-		earlier()
-		if code, _, said := record(path, failing, nil); code == exitDone || !isEarlier() {
-			t.Errorf("%s for a runtime: exit code %d: %s", what, code, said)
-		}
+		r.putEarlier()
+		r.mustFail(what+" for a runtime", failing)
 	}
 	for range kills {
-		earlier()
+		r.putEarlier()
 		at := time.Duration(rand.Int64N(int64(took) + 1))
-		record(path, serve, func(c *collecting) {
+		r.record(serve, func(c *collecting) {
 			time.Sleep(at)
 			_ = c.Process.Kill() // it may have ended
 		})
-		if b, err := os.ReadFile(path); err != nil || !isEarlier() && diagtest.Whole(b) == 0 {
+		if b, err := os.ReadFile(r.path); err != nil || string(b) != earlierText && diagtest.Whole(b) == 0 {
 			t.Errorf("killed after %v: %d bytes, %v", at, len(b), err)
 		}
 	}
-	if code, _, said := record(path, serve, nil); code != exitDone {
+	if code, _, said := r.record(serve, nil); code != exitDone {
 		t.Errorf("the next recording: exit code %d: %s", code, said)
 	}
-	for _, e := range mustRead(t, filepath.Dir(path)) {
+	for _, e := range mustRead(t, filepath.Dir(r.path)) {
 		// Segments are what is left of recordings that were killed.
-		if e.Name() != filepath.Base(path) && !strings.Contains(e.Name(), ".ring-") {
+		if e.Name() != filepath.Base(r.path) && !strings.Contains(e.Name(), ".ring-") {
 			t.Errorf("%s is left", e.Name())
 		}
 	}
-	path = fullDisk(t)
-	earlier()
-	pad(t, filepath.Dir(path))
-	if code, _, said := record(path, serve, nil); code == exitDone || !isEarlier() {
-		t.Errorf("on a full disk: exit code %d: %s", code, said)
+	r.path = fullDisk(t)
+	r.putEarlier()
+	pad(t, filepath.Dir(r.path))
+	r.mustFail("a full disk", serve)
+}
+
+func (r *recorder) putEarlier() {
+	r.t.Helper()
+	if err := os.WriteFile(r.path, []byte(earlierText), 0o600); err != nil {
+		r.t.Fatal(err)
 	}
+}
+
+// mustFail records, which must fail and leave the earlier file.
+func (r *recorder) mustFail(what string, serve func(uint16, net.Conn)) {
+	r.t.Helper()
+	code, _, said := r.record(serve, nil)
+	if b, err := os.ReadFile(r.path); code == exitDone || string(b) != earlierText {
+		r.t.Errorf("%s: exit code %d, %d bytes, %v: %s", what, code, len(b), err, said)
+	}
+}
+
+// record runs collect, and running meanwhile, if that is not nil. It returns the exit
+// code, how long collect ran and what it said.
+func (r *recorder) record(serve func(uint16, net.Conn), running func(c *collecting)) (code int, took time.Duration, said string) {
+	r.t.Helper()
+	c := newCollecting(patient(r.t), r.t, append([]string{"-p", strconv.Itoa(os.Getpid()), "-o", r.path}, r.args...)...)
+	c.Env = append(os.Environ(), impostor(r.t, serve))
+	began := time.Now()
+	c.start()
+	if running != nil {
+		running(c)
+	}
+	_ = c.Wait() // its code is what counts
+	return c.ProcessState.ExitCode(), time.Since(began), c.talk.String()
 }
 
 // fullDisk returns the path of a trace on a disk that has room for one small file.
