@@ -100,6 +100,18 @@ func DynamicKindOf(name UTF16) DynamicKind {
 	return DynamicUnknown
 }
 
+// Size returns the length of the GCDynamicEvent.Data of this kind, without what later
+// runtimes may append; 0 for DynamicUnknown.
+func (k DynamicKind) Size() int {
+	size := 0
+	if int(k) < len(dynamicSchemas) && k != DynamicUnknown {
+		for _, f := range dynamicSchemas[k].layouts[0].fields {
+			size += fixedSize[f.code]
+		}
+	}
+	return size
+}
+
 // ProviderByGUID returns the name of a provider that raises the runtime's
 // events.
 func ProviderByGUID(g GUID) (string, bool) {

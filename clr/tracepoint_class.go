@@ -68,3 +68,20 @@ var tracepointTypes = map[code]trace.TypeCode{
 	codeBool32: trace.Int32,
 	codeUTF16:  trace.UTF16String,
 }
+
+// Fields returns a description of the event's payload in a version, as traces have it for
+// events that readers do not know; nil if the payload has more than numbers and text.
+func (k Kind) Fields(version uint32) []trace.Field {
+	if k == KindUnknown || k >= numKinds {
+		return nil
+	}
+	var fields []trace.Field
+	for _, f := range schemas[k].layout(version).fields {
+		t, known := tracepointTypes[f.code]
+		if !known {
+			return nil
+		}
+		fields = append(fields, trace.Field{Name: strings.Trim(f.key, `":`), Type: t})
+	}
+	return fields
+}

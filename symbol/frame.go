@@ -86,6 +86,22 @@ func (t *Table) Resolve(pid, address uint64, at time.Duration) Frame {
 	return f
 }
 
+// A CodeID identifies a method of a Table as it was loaded once: code that is compiled
+// again is another one.
+type CodeID struct{ process, method uint32 }
+
+// Code returns the method at an address in a process at a time, as Resolve finds it;
+// false if none is known there. Call it after all events have been fed.
+func (t *Table) Code(pid, address uint64, at time.Duration) (CodeID, bool) {
+	p := t.byPID[pid]
+	if p == nil {
+		return CodeID{}, false
+	}
+	t.sort(p)
+	i := p.methods.index(address, at)
+	return CodeID{p.index, uint32(i)}, i >= 0
+}
+
 // kernelPID is the process of the kernel's images in ETW traces.
 const kernelPID = 0
 

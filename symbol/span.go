@@ -70,27 +70,35 @@ func (s *spans[T, P]) measure() {
 // maxOverlap is how many spans are compared for one address.
 const maxOverlap = 4096
 
-// find returns what was at an address at a time: the last that was loaded by
-// then and not unloaded, else the first that was loaded later; nil for none.
-// Damaged or hostile input in which very many overlap is searched in part.
+// find returns what was at an address at a time; nil for none.
 func (s *spans[T, P]) find(address uint64, at time.Duration) P {
-	var then, later P
-	i := sort.Search(len(s.all), func(i int) bool { return P(&s.all[i]).where().start > address })
+	if i := s.index(address, at); i >= 0 {
+		return &s.all[i]
+	}
+	return nil
+}
+
+// index returns the index in all of what was at an address at a time: the last that
+// was loaded by then and not unloaded, else the first that was loaded later; -1 for
+// none. Damaged or hostile input in which very many overlap is searched in part.
+func (s *spans[T, P]) index(address uint64, at time.Duration) int {
+	then, later := -1, -1
+	of := func(i int) *span { return P(&s.all[i]).where() }
+	i := sort.Search(len(s.all), func(i int) bool { return of(i).start > address })
 	for n := 0; i > 0 && s.reach[i-1] > address && n < maxOverlap; n++ {
 		i--
-		v := P(&s.all[i])
-		w := v.where()
+		w := of(i)
 		switch {
 		case w.end <= address || w.to <= at:
 		case w.from <= at:
-			if then == nil || w.from > then.where().from || w.from == then.where().from && w.to < then.where().to {
-				then = v
+			if then < 0 || w.from > of(then).from || w.from == of(then).from && w.to < of(then).to {
+				then = i
 			}
-		case later == nil || w.from < later.where().from:
-			later = v
+		case later < 0 || w.from < of(later).from:
+			later = i
 		}
 	}
-	if then == nil {
+	if then < 0 {
 		return later
 	}
 	return then

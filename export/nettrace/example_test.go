@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/export/nettrace"
+	"github.com/gctrail/gctrail/export/redact"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/open"
 )
@@ -21,7 +22,7 @@ func ExampleWriter() {
 	defer in.Close()
 
 	var out bytes.Buffer
-	w := nettrace.NewWriter(&out, in.Source, nettrace.Options{To: gc.Some(time.Second), Redact: nettrace.NewRedactor()})
+	w := nettrace.NewWriter(&out, in.Source, nettrace.Options{To: gc.Some(time.Second), Redact: redact.New(redact.Options{})})
 	for ev, err := range in.Source.Events() {
 		if err != nil {
 			log.Panic(err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/export/redact"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/nettrace"
 	"github.com/gctrail/gctrail/symbol"
@@ -24,8 +25,8 @@ type Options struct {
 	// outside that name processes, settings, types and methods are also
 	// written, at the nearest time inside.
 	From, To gc.Opt[time.Duration]
-	// Redact, if not nil, replaces names.
-	Redact *Redactor
+	// Redact, if not nil, removes what identifies the program. See its Learn method.
+	Redact *redact.Redactor
 	// Lost is the source's Loss from an earlier reading, nil if it was not read
 	// before. The new trace reports the same losses.
 	Lost *trace.Loss
@@ -106,10 +107,13 @@ func (w *Writer) Event(ev *trace.Event) error {
 	if err := w.recordLost(at); err != nil {
 		return err
 	}
-	payload := ev.Payload
+	desc, payload := ev.Desc, ev.Payload
+	if w.o.Redact != nil {
+		desc = w.o.Redact.Descriptor(desc)
+	}
 	if w.o.Redact != nil || ev.PointerSize != w.pointerSize {
 		rewritten, ok := w.rewriter.payload(w.payload[:0], ev, w.pointerSize)
-		if !ok {
+		if !ok || desc == nil {
 			w.LeftOut++
 			return nil
 		}
@@ -120,11 +124,11 @@ func (w *Writer) Event(ev *trace.Event) error {
 		w.named[ev.PID] = true
 	}
 	w.event = *ev
-	w.event.Ticks, w.event.PID, w.event.Payload = int64(at-w.from), ev.PID, payload
+	w.event.Desc, w.event.Ticks, w.event.PID, w.event.Payload = desc, int64(at-w.from), ev.PID, payload
 	if w.o.Redact != nil {
 		w.event.Labels = nil
 	}
-	if ev.PointerSize != w.pointerSize {
+	if w.o.Redact != nil || ev.PointerSize != w.pointerSize {
 		w.setStack(ev)
 	}
 	w.capture = ev.TID
@@ -190,11 +194,15 @@ func (w *Writer) recordLost(at time.Duration) error {
 	return nil
 }
 
-// setStack sets the stack of the written event, with addresses of the new
+// setStack sets the stack of the written event, redacted, with addresses of the new
 // trace's size.
 func (w *Writer) setStack(ev *trace.Event) {
 	w.stack = w.stack[:0]
-	w.addresses = ev.AppendStack(w.addresses[:0])
+	if w.o.Redact != nil {
+		w.addresses = w.o.Redact.AppendStack(w.addresses[:0], ev)
+	} else {
+		w.addresses = ev.AppendStack(w.addresses[:0])
+	}
 	for _, a := range w.addresses {
 		if w.pointerSize == 4 {
 			w.stack = binary.LittleEndian.AppendUint32(w.stack, uint32(a))
@@ -231,7 +239,7 @@ func (w *Writer) begin(ev *trace.Event) error {
 	if w.o.Single || w.pointerSize == 0 {
 		w.pointerSize = cmp.Or(ev.PointerSize, 8)
 	}
-	w.rewriter = rewriter{redact: w.o.Redact, events: make(map[clr.Kind]*rewritten)}
+	w.rewriter = rewriter{redact: w.o.Redact, events: make(map[clr.Kind]clr.Event)}
 	opts := nettrace.WriterOptions{
 		Version: 6, Start: info.Start.Add(w.from), Frequency: frequency, PointerSize: w.pointerSize, CPUs: info.CPUs,
 		MaxPayload: nettrace.MaxLargePayload,
@@ -275,11 +283,7 @@ func (w *Writer) Close() error {
 // at the end of a trace.
 var processInfo = &trace.Descriptor{
 	Provider: clr.KindProcessInfo.Provider(), ID: clr.KindProcessInfo.ID(), Version: 1, Name: "ProcessInfo", Level: 4,
-	Fields: []trace.Field{
-		{Name: "CommandLine", Type: trace.UTF16String},
-		{Name: "OSInformation", Type: trace.UTF16String},
-		{Name: "ArchInformation", Type: trace.UTF16String},
-	},
+	Fields: clr.KindProcessInfo.Fields(1),
 }
 
 func (w *Writer) name(pid uint64) error {
@@ -292,7 +296,7 @@ func (w *Writer) name(pid uint64) error {
 		return nil
 	}
 	if w.o.Redact != nil {
-		line = w.o.Redact.name(line)
+		line = w.o.Redact.Name(line)
 	}
 	info := clr.ProcessInfo{CommandLine: clr.NewUTF16(line)}
 	w.last++

@@ -14,6 +14,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gctrail/gctrail/export/jsonl"
+	"github.com/gctrail/gctrail/export/redact"
 	"github.com/gctrail/gctrail/internal/collect"
 	"github.com/gctrail/gctrail/internal/convert"
 	"github.com/gctrail/gctrail/internal/report"
@@ -28,6 +29,7 @@ type convertOptions struct {
 	files   []string
 	to      formatOrTime
 	redact  bool
+	system  bool // keep names of the framework
 	output  string
 	perfMap perfMapFlag
 
@@ -49,9 +51,11 @@ tables: collections, pauses, generations, allocations and events.
 
 nettrace holds the events themselves: all of them, part of them (--from, --to, --pid,
 --name, --keywords), or, with --redact, a copy fit for a public issue. --redact
-replaces command lines, paths and the names of types and methods by hashes with a
-random key, and drops events that the runtime does not define. Figures, times,
-process and thread ids, addresses and the operating system stay.
+replaces command lines, paths and the names of types, methods and modules by hashes
+with a random key, replaces ids, tokens, code addresses and sizes by which public
+files could be found, and drops events that the runtime does not define. Figures,
+times, process and thread ids and the operating system stay. --keep-system keeps
+names that begin with System. or Microsoft. and are the framework's.
 
 Formats for allocations need a trace with allocation events; stacks with names need
 collect --profile gc-alloc.`,
@@ -59,6 +63,7 @@ collect --profile gc-alloc.`,
   gctrail convert app.nettrace -o app.pb.gz && go tool pprof -top app.pb.gz
   gctrail convert --to parquet app.nettrace -o tables/
   gctrail convert --redact app.nettrace -o public.nettrace
+  gctrail convert --redact --keep-system app.nettrace -o public.nettrace
   gctrail convert --to collapsed app.nettrace -o - | flamegraph.pl > app.svg`,
 		Args: someFiles,
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -74,7 +79,8 @@ collect --profile gc-alloc.`,
 	}
 	flags := cmd.Flags()
 	flags.StringVarP(&opts.output, "output", "o", "", "write to this `file` or folder; - is standard output")
-	flags.BoolVar(&opts.redact, "redact", false, "nettrace: replace command lines, paths, and the names of types and methods")
+	flags.BoolVar(&opts.redact, "redact", false, "nettrace: remove what identifies the program: names, paths, ids of public files")
+	flags.BoolVar(&opts.system, "keep-system", false, "with --redact: keep the framework's names that begin with System. or Microsoft.")
 	opts.perfMap.addFlag(flags)
 	opts.eventFilter.addFlags(cmd)
 	opts.inputFlags.addFlags(flags)
@@ -128,6 +134,8 @@ func (o *convertOptions) choose(cmd *cobra.Command) error {
 		o.format = convert.For(o.output)
 	}
 	switch {
+	case o.system && !o.redact:
+		return usagef(cmd, "--keep-system says what --redact keeps: add --redact")
 	case o.format == nil:
 		return usagef(cmd, "cannot tell the format from %s: add --to with one of %s", text.Quoted(o.output), strings.Join(convert.Names(), ", "))
 	case !o.format.Events && (o.redact || o.given()):
@@ -227,15 +235,20 @@ func (o *convertOptions) events(ctx context.Context, std *stdio, paths []string)
 	if err != nil {
 		return err
 	}
-	lost, err := r.lossAhead()
-	if err != nil {
+	opts := convert.EventOptions{Selected: &o.Selection, PIDs: pids}
+	var learn func(*trace.Event)
+	if o.redact {
+		opts.Redact = redact.New(redact.Options{KeepSystem: o.system})
+		learn = opts.Redact.Learn
+	}
+	if opts.Lost, err = r.lossAhead(learn); err != nil {
 		return err
 	}
 	outs, err := o.create(std, paths)
 	if err != nil {
 		return err
 	}
-	written, err := convert.Events(r, outs[0], convert.EventOptions{Selected: &o.Selection, PIDs: pids, Redact: o.redact, Lost: lost})
+	written, err := convert.Events(r, outs[0], opts)
 	nothing := errors.Is(err, convert.ErrNothing)
 	if nothing {
 		err = nil
@@ -252,18 +265,26 @@ func (o *convertOptions) events(ctx context.Context, std *stdio, paths []string)
 	}
 	said := text.Plural(int64(written.Events), "event", "events")
 	if written.LeftOut > 0 {
-		said += fmt.Sprintf("; %s left out: their fields are not known", text.Plural(int64(written.LeftOut), "event was", "events were"))
+		said += fmt.Sprintf("; %s left out: %s", text.Plural(int64(written.LeftOut), "event was", "events were"), o.unwritten())
 	}
 	if written.Refused > 0 {
 		said += fmt.Sprintf("; %s lost: too large for the format", text.Plural(int64(written.Refused), "event was", "events were"))
 	}
 	if o.redact {
-		said += "; not hashed: figures, times, ids, addresses, " + strings.Join(convert.Unredacted(), ", ")
+		said += "; not hashed: figures, times, process and thread ids, heap addresses, the runtime's version, the operating system"
 	}
 	if o.output != "-" {
 		o.tell(std, outs, said)
 	}
 	return nil
+}
+
+// unwritten returns why events are left out.
+func (o *convertOptions) unwritten() string {
+	if o.redact {
+		return "the runtime does not define them, or they describe code"
+	}
+	return "their fields are not known"
 }
 
 // create opens the outputs of one trace.

@@ -135,9 +135,9 @@ func (r *reading) again(want func(*trace.Descriptor) bool) (trace.Source, error)
 	return in.Source, nil
 }
 
-// lossAhead reads the trace once before and returns what is missing of it; nil for
-// standard input, which can be read once only.
-func (r *reading) lossAhead() (*trace.Loss, error) {
+// lossAhead reads the trace once before, gives each event to learn unless that is nil, and
+// returns what is missing of it; nil for standard input, which can be read once only.
+func (r *reading) lossAhead(learn func(*trace.Event)) (*trace.Loss, error) {
 	if slices.Contains(r.paths, "-") {
 		return nil, nil
 	}
@@ -145,9 +145,15 @@ func (r *reading) lossAhead() (*trace.Loss, error) {
 	if err != nil {
 		return nil, &inputError{r.in.Name, err}
 	}
-	for _, err := range src.Events() {
+	for ev, err := range src.Events() {
+		if err == nil && r.ctx.Err() != nil {
+			return nil, r.ctx.Err()
+		}
 		if err != nil {
 			return nil, &inputError{r.in.Name, err}
+		}
+		if learn != nil {
+			learn(ev)
 		}
 	}
 	return src.Loss(), nil

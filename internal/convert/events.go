@@ -4,6 +4,7 @@ import (
 	"io"
 
 	"github.com/gctrail/gctrail/export/nettrace"
+	"github.com/gctrail/gctrail/export/redact"
 	"github.com/gctrail/gctrail/internal/selection"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -11,27 +12,21 @@ import (
 // EventOptions narrow what Events writes.
 type EventOptions struct {
 	Selected *selection.Selection
-	PIDs     map[uint64]bool // nil for all processes
-	Redact   bool
-	Lost     *trace.Loss // of an earlier reading; nil if there was none
+	PIDs     map[uint64]bool  // nil for all processes
+	Redact   *redact.Redactor // nil to leave names as they are; else it has learned from an earlier reading
+	Lost     *trace.Loss      // of an earlier reading; nil if there was none
 }
 
 // Wants reports whether events of a kind are needed to read those of any other.
 func Wants(d *trace.Descriptor) bool { return nettrace.Essential(d) }
 
-// Unredacted returns what redaction leaves as it is.
-func Unredacted() []string { return nettrace.Unredacted() }
-
-// A Written says how many events were written, how many were left out since they
-// cannot be redacted, and how many the format cannot hold.
+// A Written has the number of events that were written, that were left out because
+// their fields are unknown or identify the program, and that the format cannot hold.
 type Written struct{ Events, LeftOut, Refused uint64 }
 
 // Events writes the events of a source as a .nettrace.
 func Events(src trace.Source, w io.Writer, o EventOptions) (Written, error) {
-	opts := nettrace.Options{Single: len(o.PIDs) == 1, Lost: o.Lost}
-	if o.Redact {
-		opts.Redact = nettrace.NewRedactor()
-	}
+	opts := nettrace.Options{Single: len(o.PIDs) == 1, Lost: o.Lost, Redact: o.Redact}
 	var out *nettrace.Writer
 	for ev, err := range src.Events() {
 		if err != nil {

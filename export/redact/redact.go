@@ -1,0 +1,141 @@
+// Package redact removes from events what identifies a program, so that a trace can be
+// published: names, paths and texts become hashes, ids of the runtime other numbers, and
+// code addresses places of equal size. What the runtime does not define is left out.
+//
+// Hashes and numbers depend on a random key that is stored nowhere: within one trace the
+// same name has the same hash, and nobody can compare it with hashes of known names. The
+// numbers that would lead back to the public files of the framework are replaced too:
+// see the table in docs/convert.md, which is generated from this package's.
+package redact
+
+import (
+	"cmp"
+	"crypto/hmac"
+	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
+	"slices"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// Options say what is kept.
+type Options struct {
+	// KeepSystem keeps names that begin with System. or Microsoft. and belong to
+	// modules of the framework, as far as the trace shows.
+	KeepSystem bool
+}
+
+// A Redactor redacts the events of one trace. Use NewRedactor.
+type Redactor struct {
+	hashes hashes
+	ids    permutation
+	code   codeMap
+	system *system // nil unless names of the framework are kept
+	plans  [clr.NumKinds]*plan
+	descs  map[*trace.Descriptor]*trace.Descriptor
+}
+
+// New returns a Redactor with a random key.
+func New(o Options) *Redactor {
+	var keys [2][32]byte
+	for i := range keys {
+		_, _ = rand.Read(keys[i][:]) // which never fails
+	}
+	r := &Redactor{
+		hashes: hashes{key: keys[0], known: make(map[string]string)}, ids: newPermutation(keys[1][:]), code: newCodeMap(),
+		descs: make(map[*trace.Descriptor]*trace.Descriptor),
+	}
+	if o.KeepSystem {
+		r.system = newSystem()
+	}
+	return r
+}
+
+// Learn reads an event ahead. Before any event is redacted, Learn must have had all events of the
+// trace in order, from another reading: methods and modules are listed at its end. Without
+// that the result has no names for the frames of stacks, and no names of the framework.
+func (r *Redactor) Learn(ev *trace.Event) {
+	r.code.table.Feed(ev)
+	if r.system != nil {
+		r.system.learn(ev)
+	}
+}
+
+// maxHashed bounds the strings whose hashes are remembered.
+const maxHashed = 1 << 16
+
+// hashes are keyed hashes of strings.
+type hashes struct {
+	key   [32]byte
+	known map[string]string
+}
+
+func (h *hashes) of(s string) string {
+	if s == "" {
+		return ""
+	}
+	hash, known := h.known[s]
+	if !known {
+		mac := hmac.New(sha256.New, h.key[:])
+		mac.Write([]byte(s))
+		hash = "x" + hex.EncodeToString(mac.Sum(nil)[:6])
+		if len(h.known) == maxHashed {
+			clear(h.known)
+		}
+		h.known[s] = hash
+	}
+	return hash
+}
+
+// Name returns the hash of a text.
+func (r *Redactor) Name(s string) string { return r.hashes.of(s) }
+
+// sampleEvent is the id of the event of SampleProvider, whose payload is one number: what
+// the thread was doing.
+const sampleEvent, sampleSize, sampleKinds = 0, 4, 2
+
+func isSample(d *trace.Descriptor) bool {
+	return d.Provider == clr.SampleProvider && d.ID == sampleEvent
+}
+
+// Descriptor returns the kind of event that is written for one of the source, nil if its
+// events are left out. It has nothing but what the runtime defines: no names and no
+// fields that only the trace gives.
+func (r *Redactor) Descriptor(d *trace.Descriptor) *trace.Descriptor {
+	out, known := r.descs[d]
+	if !known {
+		out = r.describe(d)
+		r.descs[d] = out
+	}
+	return out
+}
+
+func (r *Redactor) describe(d *trace.Descriptor) *trace.Descriptor {
+	if isSample(d) {
+		return &trace.Descriptor{Provider: clr.SampleProvider, ID: sampleEvent, Level: d.Level}
+	}
+	kind := clr.KindOf(d.Provider, d.ID)
+	if kind == clr.KindUnknown || r.planOf(kind) == nil {
+		return nil
+	}
+	version := slices.Max(slices.Collect(kind.Versions()))
+	out := &trace.Descriptor{
+		Provider: kind.Provider(), ID: kind.ID(), Version: min(version, d.Version),
+		Opcode: d.Opcode, Level: d.Level, Keywords: d.Keywords,
+	}
+	if kind.Provider() == clr.EventPipeProvider || kind.Provider() == clr.GctrailProvider {
+		out.Name, out.Fields = kind.String(), kind.Fields(out.Version)
+	}
+	return out
+}
+
+// Sample appends the payload of an event that has no struct. It returns false if it is not
+// of the one such kind that is known, the runtime's samples.
+func (r *Redactor) Sample(dst []byte, ev *trace.Event) ([]byte, bool) {
+	if !isSample(ev.Desc) || len(ev.Payload) != sampleSize || cmp.Or(ev.Payload[1:]...) != 0 || ev.Payload[0] > sampleKinds {
+		return dst, false
+	}
+	return append(dst, ev.Payload...), true
+}
