@@ -80,9 +80,8 @@ func TestRedactedShared(t *testing.T) {
 	if testing.Short() {
 		t.Skip("large traces take a minute: not with -short")
 	}
-	files := shared(t, "damage/redact-*.gz", "traces/lttng/*.tar.xz", "traces/lttng/*.zip", "traces/etw/*.zip", "traces/eventpipe/*private*.gz",
-		"traces/eventpipe/*verbose*.nettrace.gz", "traces/eventpipe/*all-providers*.nettrace.gz", "traces/lab/concat-alloc.nettrace.gz",
-		"traces/heap/*rich.nettrace.xz")
+	files := shared(t, "damage/redact-*.gz", "traces/lttng/*.tar.xz", "traces/lttng/*.zip", "traces/etw/*.zip", "traces/eventpipe/*private*.nettrace.gz",
+		"traces/eventpipe/*all-providers*.nettrace.gz", "traces/lab/concat-alloc.nettrace.gz", "traces/heap/net10-wks-rich.nettrace.xz")
 	if len(files) == 0 {
 		t.Skip("no traces beside the module: set GCTRAIL_SHARED")
 	}
@@ -123,16 +122,17 @@ func searchAll(t *testing.T, files []string, least int) {
 // minText is the length from which texts are looked for.
 const minText = 6
 
-// Texts are those of a trace, by their first minText bytes.
+// texts are those of a trace, by their first minText bytes.
 type texts struct {
-	found map[string]bool
-	index map[string][]string
+	found    map[string]bool
+	index    map[string][]string
+	verdicts map[[3]string]bool // of isDefined
 }
 
 // add adds a text and the words in it, unless the runtime defines them.
 func (x *texts) add(s string) {
 	for _, part := range append(words.Split(s, -1), s) {
-		if len(part) < minText || x.found[part] || !utf8.ValidString(part) {
+		if len(part) < minText || x.found[part] || !utf8.ValidString(part) || strings.Trim(part, "0123456789") == "" { // digits are in figures
 			continue
 		}
 		x.found[part] = true
@@ -151,7 +151,7 @@ var defined = sync.OnceValue(func() []string {
 	}
 	all := []string{
 		clr.SampleProvider, "System.OutOfMemoryException", "/Microsoft.NETCore.App/", "HardwareThreadCount", "fields_text", `"fields"`,
-		"00000000-0000-0000-0000-000000000000", "!FastSerialization.1", "MetadataBlock", "StackBlock", "collections",
+		"00000000-0000-0000-0000-000000000000", "!FastSerialization.1", "MetadataBlock", "StackBlock", "collections", "allocations",
 		"DOTNET_GCgen0size=0x2000000", ".NET Framework 4.0.30319.34209", // a setting and a version, which stay
 	}
 	for _, m := range regexp.MustCompile(`"([^" ]{6,})"`).FindAllSubmatch(data, -1) {
@@ -182,21 +182,30 @@ var rewrittenEmpty = func() []byte {
 	return out.Bytes()
 }()
 
-// isDefined reports whether a part of data, in a word, is within a defined text.
-func isDefined(data []byte, from, to int) bool {
-	inWord := func(c byte) bool { return c > ' ' && c < 0x7f }
+// isDefined reports whether a part of data, in a line of text, is within a defined text.
+func (x *texts) isDefined(data []byte, from, to int) bool {
+	inLine := func(c byte) bool { return c >= ' ' && c < 0x7f }
 	before, after := from, to
-	for before > 0 && inWord(data[before-1]) && from-before < 100 {
+	for before > 0 && inLine(data[before-1]) && from-before < 60 {
 		before--
 	}
-	for after < len(data) && inWord(data[after]) && after-to < 100 {
+	for after < len(data) && inLine(data[after]) && after-to < 60 {
 		after++
 	}
-	word, text := string(data[before:after]), string(data[from:to])
+	key := [...]string{string(data[before:from]), string(data[from:to]), string(data[to:after])}
+	verdict, known := x.verdicts[key]
+	if !known {
+		verdict = isWithin(key[0]+key[1]+key[2], len(key[0]), key[1])
+		x.verdicts[key] = verdict
+	}
+	return verdict
+}
+
+// isWithin reports whether a part of a line is within a defined text.
+func isWithin(line string, at int, part string) bool {
 	for _, d := range defined() {
-		at := strings.Index(d, text)
-		for ; at >= 0; at = next(d, text, at) {
-			if start := from - before - at; start >= 0 && strings.HasPrefix(word[start:], d) {
+		for i := strings.Index(d, part); i >= 0; i = next(d, part, i) {
+			if i <= at && strings.HasPrefix(line[at-i:], d) {
 				return true
 			}
 		}
@@ -219,7 +228,7 @@ func (x *texts) in(data []byte) map[string]string {
 	for _, narrow := range [][]byte{data, wide(data, 0), wide(data, 1)} {
 		for i := 0; i+minText <= len(narrow); i++ {
 			for _, s := range x.index[string(narrow[i:i+minText])] {
-				if bytes.HasPrefix(narrow[i:], []byte(s)) && !isDefined(narrow, i, i+len(s)) {
+				if bytes.HasPrefix(narrow[i:], []byte(s)) && !x.isDefined(narrow, i, i+len(s)) {
 					all[s] = string(narrow[max(0, i-20):min(len(narrow), i+len(s)+20)])
 				}
 			}
@@ -243,7 +252,7 @@ func wide(data []byte, from int) []byte { return []byte(clr.UTF16(data[from:]).S
 // nobody describes, and in its files.
 func textsOf(t *testing.T, file string) *texts {
 	t.Helper()
-	x := &texts{found: make(map[string]bool), index: make(map[string][]string)}
+	x := &texts{found: make(map[string]bool), index: make(map[string][]string), verdicts: make(map[[3]string]bool)}
 	in, err := open.Files([]string{file}, open.Options{})
 	if err != nil {
 		t.Fatal(err)
