@@ -271,6 +271,9 @@ func (o *convertOptions) events(ctx context.Context, std *stdio, paths []string)
 		said += fmt.Sprintf("; %s lost: too large for the format", text.Plural(int64(written.Refused), "event was", "events were"))
 	}
 	if o.redact {
+		if slices.Contains(paths, "-") {
+			std.warn(r.in.Name, "standard input can be read only once: the frames of stacks have no names. Redact a file to keep them")
+		}
 		said += "; not hashed: figures, times, process and thread ids, heap addresses, the runtime's version, the operating system"
 	}
 	if o.output != "-" {
@@ -282,7 +285,7 @@ func (o *convertOptions) events(ctx context.Context, std *stdio, paths []string)
 // unwritten returns why events are left out.
 func (o *convertOptions) unwritten() string {
 	if o.redact {
-		return "the runtime does not define them, or they describe code"
+		return "not events that the runtime defines, or about code"
 	}
 	return "their fields are not known"
 }
