@@ -20,7 +20,7 @@ const (
 	zeroed                // 0, or empty
 	pathVersion           // the version in a path
 	settings              // names and numbers of GC settings
-	platform              // if it is one that .NET runs on, else a hash
+	platform              // a platform of .NET stays; other text becomes a hash
 	elementType           // class, value type or array
 	exception             // as typeName; System.OutOfMemoryException always stays
 	dynamic               // if the runtime defines the event, else the event is left out
@@ -124,7 +124,7 @@ var groups = []group{
 		settings, "names and numbers of settings that .NET documents; `…` for other values, a hash for other names", "environment variables of the GC",
 		`Settings`,
 	},
-	{platform, "stays if it is one that .NET knows, else a hash", "the operating system and the architecture", `ArchInformation OSInformation`},
+	{platform, "stays if .NET has such a platform, else a hash", "the operating system and the architecture", `ArchInformation OSInformation`},
 	{dynamic, "stays; an event with an unknown name is left out", "the runtime's own dynamic events", `GCDynamicEvent.Name`},
 	{dynamicData, "stays as far as the runtime defines it", "the numbers of a dynamic event", `Data DataSize`},
 	{nested, "", "", `GenData Values`},

@@ -1,6 +1,7 @@
 package redact
 
 import (
+	"reflect"
 	"regexp"
 	"slices"
 	"strings"
@@ -53,7 +54,8 @@ func TestIDs(t *testing.T) {
 // TestKeys checks that two Redactors have nothing in common, and that one is consistent.
 func TestKeys(t *testing.T) {
 	a, b := New(Options{}), New(Options{})
-	if a.Name("Acme") != a.Name("Acme") || a.Name("Acme") == b.Name("Acme") || a.ids.id(7, 8) == b.ids.id(7, 8) {
+	first := a.Name("Acme")
+	if a.Name("Acme") != first || b.Name("Acme") == first || a.ids.id(7, 8) == b.ids.id(7, 8) {
 		t.Error("the key is not that of a Redactor")
 	}
 	if a.Name("") != "" || !isHash.MatchString(a.Name("Acme")) {
@@ -180,5 +182,53 @@ func TestStacks(t *testing.T) {
 	of := func(name string) string { return r.Name("N.T") + "." + r.Name("N.T\x00"+name+"\x00void ()") }
 	if want := []string{of("first"), of("last"), of("first"), "?", of("then")}; !slices.Equal(got, want) {
 		t.Errorf("%q\nwant %q", got, want)
+	}
+}
+
+// TestEveryEventIsClean fills every text, every list of bytes and every GUID of every event
+// with something to hide, and searches what is written.
+func TestEveryEventIsClean(t *testing.T) {
+	const secret = "AcmeSecret/shop"
+	for _, keep := range []bool{false, true} {
+		r := New(Options{KeepSystem: keep})
+		for k := clr.KindUnknown + 1; int(k) < clr.NumKinds; k++ {
+			for version := range k.Versions() {
+				e := k.New()
+				hide(reflect.ValueOf(e).Elem(), secret)
+				ev := &trace.Event{
+					Desc:  &trace.Descriptor{Provider: k.Provider(), ID: k.ID(), Version: version, Name: secret},
+					Clock: &trace.Clock{Frequency: 1e9}, PointerSize: 8,
+				}
+				d := r.Descriptor(ev.Desc)
+				if d == nil || !r.Fields(ev, e) {
+					continue
+				}
+				payload := e.Append(nil, version, 8)
+				if wide := clr.NewUTF16(secret[:6]); strings.Contains(string(payload), secret[:6]) || strings.Contains(string(payload), string(wide)) || d.Name == secret {
+					t.Errorf("%v, version %d: %q", k, version, payload)
+				}
+			}
+		}
+	}
+}
+
+// hide sets the texts, bytes and GUIDs of a struct, and of one in each list.
+func hide(v reflect.Value, secret string) {
+	for i := range v.NumField() {
+		switch f := v.Field(i).Addr().Interface().(type) {
+		case *clr.UTF16:
+			*f = clr.NewUTF16(secret)
+		case *clr.ANSI:
+			*f = clr.ANSI(secret)
+		case *[]byte:
+			*f = []byte(secret)
+		case *clr.GUID:
+			copy(f[:], secret)
+		default:
+			if list := v.Field(i); list.Kind() == reflect.Slice && list.Type().Elem().Kind() == reflect.Struct {
+				list.Set(reflect.MakeSlice(list.Type(), 2, 2))
+				hide(list.Index(1), secret)
+			}
+		}
 	}
 }
