@@ -22,6 +22,7 @@ const (
 	settings              // names and numbers of GC settings
 	platform              // a platform of .NET stays; other text becomes a hash
 	elementType           // class, value type or array
+	codeFlags             // those of generic and dynamic code; all code looks jitted
 	exception             // as typeName; System.OutOfMemoryException always stays
 	dynamic               // if the runtime defines the event, else the event is left out
 	dynamicData           // the bytes that the runtime defines
@@ -72,8 +73,8 @@ var groups = []group{
 		ServerGC StolenNanoseconds Threads ThrottledNanoseconds ThrottledPeriods WaitMicroseconds WaitNanoseconds`,
 	},
 	{
-		stays, "stays", "flags with a few meanings: how code was compiled, whether a type has a finalizer, whether an assembly is dynamic",
-		`AppDomainFlags AppDomainIndex AssemblyFlags ExceptionFlags Flags FrameCount MethodFlags ModuleFlags ReJITID`,
+		stays, "stays", "flags and numbers with a few meanings: whether a type has a finalizer, whether an exception is nested",
+		`AppDomainFlags AppDomainIndex ExceptionFlags Flags FrameCount ReJITID`,
 	},
 	{
 		hashed, "a hash", "the program's own names and texts",
@@ -112,10 +113,11 @@ var groups = []group{
 		codeInside, "an address in the slot of its method, the same for all places in it", "as above; stacks keep their shape and their methods",
 		`ExceptionEIP Stack`,
 	},
+	{codeFlags, "whether a method is dynamic or generic; all code looks jitted", "only files of the framework are precompiled, as a rule", `MethodFlags`},
 	{codeSize, "64", "the size of precompiled code is in its file", `MethodSize`},
 	{
-		zeroed, "0, or empty", "tokens, sizes, signatures and paths of public files",
-		`ComObjectGuid ExceptionHRESULT ManagedPdbAge ManagedPdbBuildPath ManagedPdbSignature MethodILSize MethodToken NativePdbAge
+		zeroed, "0, or empty", "tokens, sizes, signatures and paths of public files, and what is precompiled",
+		`AssemblyFlags ComObjectGuid ExceptionHRESULT ManagedPdbAge ManagedPdbBuildPath ManagedPdbSignature MethodILSize MethodToken ModuleFlags NativePdbAge
 		NativePdbBuildPath NativePdbSignature ReferencingFieldID Reserved1 Reserved2 TypeNameID`,
 	},
 	{elementType, "value type, class or array", "other values each belong to one type, such as System.Byte", `CorElementType`},

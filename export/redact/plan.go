@@ -123,6 +123,7 @@ var appliers = map[treatment]func(r *Redactor, ev *trace.Event, of, field reflec
 	elementType: func(_ *Redactor, _ *trace.Event, _, f reflect.Value) {
 		f.SetUint(uint64(elementClass(uint8(f.Uint()))))
 	},
+	codeFlags:   func(_ *Redactor, _ *trace.Event, _, f reflect.Value) { f.SetUint(f.Uint()&keptFlags | jitted) },
 	pathVersion: func(_ *Redactor, _ *trace.Event, _, f reflect.Value) { rewrite(f, versionOf) },
 	settings:    func(r *Redactor, _ *trace.Event, _, f reflect.Value) { rewrite(f, r.settings) },
 	platform:    func(r *Redactor, _ *trace.Event, _, f reflect.Value) { rewrite(f, r.platform) },
@@ -130,6 +131,13 @@ var appliers = map[treatment]func(r *Redactor, ev *trace.Event, of, field reflec
 		cutData(of.Addr().Interface().(*clr.GCDynamicEvent))
 	},
 }
+
+// Flags of methods (eventtrace.h): dynamic, generic and shared code, and jitted code. The
+// others say how a method was compiled.
+const (
+	keptFlags = 0x7
+	jitted    = 0x8
+)
 
 // rewrite replaces the text of a field.
 func rewrite(field reflect.Value, with func(string) string) {
