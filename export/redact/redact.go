@@ -63,8 +63,11 @@ func (r *Redactor) Learn(ev *trace.Event) {
 	}
 }
 
-// maxHashed bounds the strings whose hashes are remembered.
-const maxHashed = 1 << 16
+// maxHashed bounds the strings whose hashes are remembered, and maxLength their length.
+const (
+	maxHashed = 1 << 15
+	maxLength = 512
+)
 
 // hashes are keyed hashes of strings.
 type hashes struct {
@@ -84,7 +87,9 @@ func (h *hashes) of(s string) string {
 		if len(h.known) == maxHashed {
 			clear(h.known)
 		}
-		h.known[s] = hash
+		if len(s) <= maxLength {
+			h.known[s] = hash
+		}
 	}
 	return hash
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// The bounds of a system. Types for which there is no room are not kept.
+// The bounds of a system. Names for which there is no room are not kept.
 const (
-	maxModules   = 1 << 16
-	maxTypes     = 1 << 17
-	maxTypeBytes = 16 << 20
-	maxOrigins   = 16 // modules with a type of one name
+	maxModules = 1 << 16
+	maxTypes   = 1 << 17
+	maxBytes   = 16 << 20 // of all names and paths
+	maxOrigins = 16       // modules with a type of one name
 )
 
 // A system decides which names are the framework's: by the modules that the trace says
@@ -62,8 +62,8 @@ func (s *system) learn(ev *trace.Event) {
 			s.addModule(ev.PID, &d.module)
 		}
 	case clr.KindAssemblyLoad, clr.KindAssemblyDCEnd:
-		if d.assembly.Decode(v, p, size) == nil && len(s.assemblies) < maxModules {
-			s.assemblies[key{ev.PID, d.assembly.AssemblyID}] = d.assembly.FullyQualifiedAssemblyName.String()
+		if name := &d.assembly.FullyQualifiedAssemblyName; d.assembly.Decode(v, p, size) == nil && len(s.assemblies) < maxModules && s.reserve(len(*name)) {
+			s.assemblies[key{ev.PID, d.assembly.AssemblyID}] = name.String()
 		}
 	case clr.KindMethodLoadVerbose, clr.KindMethodUnloadVerbose, clr.KindMethodDCStartVerbose, clr.KindMethodDCEndVerbose:
 		if d.method.Decode(v, p, size) == nil {
@@ -86,7 +86,7 @@ const coreLibrary = "System.Private.CoreLib.dll"
 
 func (s *system) addModule(pid uint64, v *clr.ModuleLoad) {
 	path := v.ModuleILPath.String()
-	if len(s.modules) == maxModules || path == "" {
+	if len(s.modules) == maxModules || path == "" || !s.reserve(len(path)) {
 		return
 	}
 	k := key{pid, v.ModuleID}
@@ -94,6 +94,15 @@ func (s *system) addModule(pid uint64, v *clr.ModuleLoad) {
 	if file := baseName(path); file == coreLibrary {
 		s.folders[pid] = strings.TrimSuffix(path, file)
 	}
+}
+
+// reserve takes room for the bytes of a name, false if there is none.
+func (s *system) reserve(n int) bool {
+	if s.bytes+n > maxBytes {
+		return false
+	}
+	s.bytes += n
+	return true
 }
 
 // addType notes that a type is from a module.
@@ -106,10 +115,8 @@ func (s *system) addType(name string, from key) {
 	switch {
 	case slices.Contains(origins, from):
 		return
-	case !known && (len(s.types) == maxTypes || s.bytes+len(name) > maxTypeBytes):
+	case !known && (len(s.types) == maxTypes || !s.reserve(len(name))):
 		return
-	case !known:
-		s.bytes += len(name)
 	case len(origins) == maxOrigins: // the last one is of no module, which is not the framework's
 		origins[maxOrigins-1] = key{}
 		return
@@ -137,13 +144,13 @@ var intrinsic = strings.Fields(`System.Object System.String System.Boolean Syste
 // it, or the runtime itself, and no other module.
 func (s *system) keeps(name string) bool {
 	top := outermost(name)
-	if !isSystem(top) {
+	if !isSystem(top) || len(top) > maxLength {
 		return false
 	}
 	verdict, known := s.verdicts[top]
 	if !known {
 		verdict = s.decide(top)
-		if len(s.verdicts) == maxTypes {
+		if len(s.verdicts) == maxHashed {
 			clear(s.verdicts)
 		}
 		s.verdicts[top] = verdict
