@@ -1,18 +1,18 @@
 package agent
 
 import (
-	"bytes"
 	"cmp"
 	"crypto/subtle"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/gctrail/gctrail/internal/secret"
 )
 
 // minToken is the length from which a token is hard to guess, in bytes.
@@ -23,14 +23,14 @@ func (c *Config) token() ([]byte, error) {
 	if c.TokenFile == "" {
 		return nil, nil
 	}
-	b, err := os.ReadFile(c.TokenFile)
+	token, err := secret.Read(c.TokenFile)
 	if err != nil {
 		return nil, fmt.Errorf("token file: %w", err)
 	}
-	if b = bytes.TrimSpace(b); len(b) < minToken {
+	if len(token) < minToken {
 		return nil, fmt.Errorf("token file: %s: the token must have at least %d bytes", c.TokenFile, minToken)
 	}
-	return b, nil
+	return []byte(token), nil
 }
 
 // control answers requests for captures. Without a token there are no such paths.

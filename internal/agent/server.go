@@ -12,6 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/collectors"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 	"github.com/prometheus/common/expfmt"
+
+	"github.com/gctrail/gctrail/internal/origin"
 )
 
 const (
@@ -42,7 +44,7 @@ func (a *Agent) listen(ctx context.Context) (*server, error) {
 	return &server{
 		listener: l,
 		http: &http.Server{
-			Handler: a.handler(), ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: answerTimeout,
+			Handler: origin.For(l.Addr()).Wrap(a.handler()), ReadHeaderTimeout: headerTimeout, ReadTimeout: headerTimeout, WriteTimeout: answerTimeout,
 			IdleTimeout: 2 * time.Minute, MaxHeaderBytes: maxHeader,
 		},
 	}, nil

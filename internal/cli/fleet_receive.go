@@ -7,13 +7,13 @@ import (
 	"fmt"
 	"net"
 	"net/http"
-	"os"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/gctrail/gctrail/fleet"
+	"github.com/gctrail/gctrail/internal/origin"
+	"github.com/gctrail/gctrail/internal/secret"
 	"github.com/gctrail/gctrail/internal/text"
 )
 
@@ -72,7 +72,7 @@ counts once.
 
 // check refuses to expose a store to others by accident. It returns the token.
 func (o *fleetReceiveOptions) check(cmd *cobra.Command) (string, error) {
-	host, _, err := net.SplitHostPort(o.listen)
+	_, _, err := net.SplitHostPort(o.listen)
 	if err != nil {
 		return "", usagef(cmd, "--listen: %q is not HOST:PORT", o.listen)
 	}
@@ -81,16 +81,14 @@ func (o *fleetReceiveOptions) check(cmd *cobra.Command) (string, error) {
 	}
 	token := ""
 	if o.tokenFile != "" {
-		content, err := os.ReadFile(o.tokenFile)
-		if err != nil {
+		if token, err = secret.Read(o.tokenFile); err != nil {
 			return "", usagef(cmd, "--token-file: %v", err)
 		}
-		if token = strings.TrimSpace(string(content)); token == "" {
+		if token == "" {
 			return "", usagef(cmd, "--token-file: %s is empty", o.tokenFile)
 		}
 	}
-	ip := net.ParseIP(host)
-	if host == "localhost" || ip != nil && ip.IsLoopback() {
+	if origin.IsLoopback(o.listen) {
 		return token, nil
 	}
 	switch {
@@ -112,6 +110,7 @@ func (o *fleetReceiveOptions) run(ctx context.Context, std *stdio, store fleet.S
 	if err != nil {
 		return err
 	}
+	server.Handler = origin.For(listener.Addr()).Wrap(server.Handler)
 	scheme := "http"
 	if o.certificate != "" {
 		pair, err := tls.LoadX509KeyPair(o.certificate, o.key)

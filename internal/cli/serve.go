@@ -16,6 +16,8 @@ import (
 
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/internal/collect"
+	"github.com/gctrail/gctrail/internal/origin"
+	"github.com/gctrail/gctrail/internal/secret"
 	"github.com/gctrail/gctrail/internal/watch"
 	"github.com/gctrail/gctrail/internal/web"
 )
@@ -88,7 +90,7 @@ func (o *serveOptions) checkFlags(cmd *cobra.Command) error {
 		return usagef(cmd, "-p and -n cannot be used together: give ids or names")
 	case (o.certificate == "") != (o.key == ""):
 		return usagef(cmd, "--tls-cert and --tls-key need each other")
-	case web.IsLoopback(o.listen):
+	case origin.IsLoopback(o.listen):
 		return nil
 	case o.tokenFile == "":
 		return usagef(cmd, "--listen %s lets other machines connect: it needs --token-file", o.listen)
@@ -124,7 +126,7 @@ func (o *serveOptions) run(ctx context.Context, std *stdio) error {
 	})
 	url := o.url(l.Addr(), token, len(files))
 	_ = std.err.Line("Serving until Ctrl-C. Whoever has this address can see everything that is shown:")
-	if !web.IsLoopback(o.listen) {
+	if !origin.IsLoopback(o.listen) {
 		_ = std.err.Line("Other machines can connect%s, see command lines and the names of types and methods, and upload traces.", map[bool]string{true: " without encryption"}[o.certificate == ""])
 	}
 	if _, err := std.out.Write([]byte(url + "\n")); err != nil {
@@ -148,11 +150,10 @@ func (o *serveOptions) token() (string, error) {
 		_, _ = rand.Read(random) // never fails
 		return base64.RawURLEncoding.EncodeToString(random), nil
 	}
-	text, err := os.ReadFile(o.tokenFile)
+	token, err := secret.Read(o.tokenFile)
 	if err != nil {
 		return "", &inputError{o.tokenFile, err}
 	}
-	token := strings.TrimSpace(string(text))
 	if len(token) < minToken || strings.ContainsAny(token, " \r\n\t&#?%+") {
 		return "", &usageError{errors.New(o.tokenFile + ": the token must have 16 characters or more, and none of space & # ? % +"), "gctrail serve"}
 	}

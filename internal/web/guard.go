@@ -2,13 +2,12 @@ package web
 
 import (
 	"crypto/subtle"
-	"net"
 	"net/http"
 	"path"
-	"strings"
 	"time"
 
 	"github.com/gctrail/gctrail/export/html"
+	"github.com/gctrail/gctrail/internal/origin"
 )
 
 // The bounds of what a client may ask for.
@@ -28,7 +27,7 @@ const (
 // the token, those of pages of other origins, and too many at once.
 type guard struct {
 	token string
-	hosts map[string]bool // names with ports that the server may be called by; empty for all
+	own   origin.Guard
 	busy  chan struct{}
 	next  http.Handler
 }
@@ -42,15 +41,14 @@ func (g *guard) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	h.Set("Cache-Control", "no-store")
 	h.Set("Cross-Origin-Resource-Policy", "same-origin")
 	h.Set("Cross-Origin-Opener-Policy", "same-origin")
+	status, why := g.own.Refuses(r)
 	switch {
-	case !g.hasHost(r.Host):
-		refuse(w, http.StatusMisdirectedRequest, "this server is not called by that name")
+	case status != 0:
+		refuse(w, status, why)
 	case len(r.RequestURI) > maxTarget:
 		refuse(w, http.StatusRequestURITooLong, "the address is too long")
 	case path.Clean(r.URL.Path) != r.URL.Path:
 		refuse(w, http.StatusNotFound, "no such path")
-	case foreign(r):
-		refuse(w, http.StatusForbidden, "pages of other origins have no access")
 	case r.Method != http.MethodPost && r.ContentLength != 0:
 		refuse(w, http.StatusBadRequest, "a request of this method has no body")
 	case !g.hasToken(r):
@@ -72,52 +70,13 @@ func (g *guard) serve(w http.ResponseWriter, r *http.Request) {
 	g.next.ServeHTTP(w, r)
 }
 
-func (g *guard) hasHost(host string) bool {
-	return len(g.hosts) == 0 || g.hosts[strings.ToLower(host)]
-}
-
 // hasToken compares in a time that does not tell how much of the token is right.
 func (g *guard) hasToken(r *http.Request) bool {
 	given := r.URL.Query()["t"]
 	return len(given) == 1 && subtle.ConstantTimeCompare([]byte(given[0]), []byte(g.token)) == 1
 }
 
-// foreign reports whether a page of another origin makes the request.
-func foreign(r *http.Request) bool {
-	if site := r.Header.Get("Sec-Fetch-Site"); site == "cross-site" || site == "same-site" {
-		return r.Header.Get("Sec-Fetch-Mode") != "navigate" || r.Method != http.MethodGet
-	}
-	origin := r.Header.Get("Origin")
-	return origin != "" && origin != "http://"+r.Host && origin != "https://"+r.Host
-}
-
 func refuse(w http.ResponseWriter, code int, why string) {
 	w.Header().Set("Connection", "close")
 	http.Error(w, why, code)
-}
-
-// names are those that a server at an address may be called by: for a loopback
-// address its own and localhost. Elsewhere it is called by names that only its user
-// knows, and the token and TLS protect it.
-func names(addr net.Addr) map[string]bool {
-	host, port, err := net.SplitHostPort(addr.String())
-	if err != nil || !isLoopback(host) {
-		return nil
-	}
-	all := make(map[string]bool)
-	for _, name := range []string{"127.0.0.1", "localhost", "::1", host} {
-		all[net.JoinHostPort(name, port)] = true
-	}
-	return all
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
-}
-
-// IsLoopback reports whether only this machine reaches an address to listen on.
-func IsLoopback(address string) bool {
-	host, _, err := net.SplitHostPort(address)
-	return err == nil && isLoopback(host)
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/gctrail/gctrail/export"
 	"github.com/gctrail/gctrail/export/html"
+	"github.com/gctrail/gctrail/internal/origin"
 	"github.com/gctrail/gctrail/internal/watch"
 )
 
@@ -109,7 +110,7 @@ func (s *Server) handler(addr net.Addr) http.Handler {
 	mux.HandleFunc("GET /process/{id}/live", s.processLive)
 	mux.HandleFunc("GET /process/{id}/quoted", s.processQuoted)
 	mux.HandleFunc("POST /upload", s.upload)
-	return &guard{token: s.opts.Token, hosts: names(addr), busy: make(chan struct{}, maxRequests), next: mux}
+	return &guard{token: s.opts.Token, own: origin.For(addr), busy: make(chan struct{}, maxRequests), next: mux}
 }
 
 // hear takes in what the watcher tells.

@@ -1,0 +1,6 @@
+package secret
+
+import "os"
+
+// private accepts every file: on Windows, lists of access replace the mode.
+func private(os.FileInfo) bool { return true }

@@ -1,0 +1,38 @@
+// Package secret reads files with secrets.
+package secret
+
+import (
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"strings"
+)
+
+// maxSecret bounds a secret, in bytes.
+const maxSecret = 4096
+
+// Read returns the text of a file without the white space around it. A file that others
+// than its owner can read or write is an error, because its text is no secret.
+func Read(path string) (string, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil {
+		return "", err
+	}
+	if !private(info) {
+		return "", &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("other users have access to this file (mode %#o): chmod 600 %s", info.Mode().Perm(), path)}
+	}
+	b, err := io.ReadAll(io.LimitReader(f, maxSecret+1))
+	switch {
+	case err != nil:
+		return "", err
+	case len(b) > maxSecret:
+		return "", &fs.PathError{Op: "read", Path: path, Err: fmt.Errorf("a token has at most %d bytes", maxSecret)}
+	}
+	return strings.TrimSpace(string(b)), nil
+}
