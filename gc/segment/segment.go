@@ -9,11 +9,13 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// The bounds of a Model: segments that are followed, and collections whose
-// Snapshot was not removed.
+// The bounds of a Model, over all processes: runtimes (of others, nothing is known),
+// segments that are followed, and collections whose Snapshot was not removed, of which
+// gc.Model holds back half as many.
 const (
+	maxRuntimes  = 2048
 	maxSegments  = 1 << 20
-	maxSnapshots = 1 << 13
+	maxSnapshots = 1 << 15
 )
 
 // A Snapshot counts what was created and freed between the ends of two
@@ -45,7 +47,8 @@ func (c *Committed) Total() int64 { return c.InUse + c.Free + c.GlobalFree }
 // A Model tracks segments. The zero Model is ready for use, by one goroutine.
 type Model struct {
 	byID   map[id]*segments
-	live   int
+	live   int // segments of all runtimes
+	ends   int // snapshots of all runtimes
 	create clr.GCCreateSegment
 	free   clr.GCFreeSegment
 	end    clr.GCEnd
@@ -81,34 +84,39 @@ func (m *Model) Feed(ev *trace.Event) {
 	switch clr.KindOf(ev.Desc.Provider, ev.Desc.ID) {
 	case clr.KindGCCreateSegment:
 		if v := &m.create; v.Decode(version, ev.Payload, ev.PointerSize) == nil && v.Size < 1<<50 {
-			m.created(m.segments(ev.PID, v.ClrInstanceID), v)
+			m.of(ev, v.ClrInstanceID, func(s *segments) { m.created(s, v) })
 		}
 	case clr.KindGCFreeSegment:
 		if v := &m.free; v.Decode(version, ev.Payload, ev.PointerSize) == nil {
-			m.freed(m.segments(ev.PID, v.ClrInstanceID), v.Address)
+			m.of(ev, v.ClrInstanceID, func(s *segments) { m.freed(s, v.Address) })
 		}
 	case clr.KindGCDynamicEvent:
 		if v := &m.dynamic; v.Decode(version, ev.Payload, ev.PointerSize) == nil && clr.DynamicKindOf(v.Name) == clr.DynamicCommittedUsage {
-			m.commits(m.segments(ev.PID, v.ClrInstanceID), v.Data)
+			m.of(ev, v.ClrInstanceID, func(s *segments) { m.commits(s, v.Data) })
 		}
 	case clr.KindGCEnd:
 		if v := &m.end; v.Decode(version, ev.Payload, ev.PointerSize) == nil {
-			m.segments(ev.PID, v.ClrInstanceID).ended(v.Count)
+			m.of(ev, v.ClrInstanceID, func(s *segments) { m.ended(s, v.Count) })
 		}
 	}
 }
 
-func (m *Model) segments(pid uint64, instance uint16) *segments {
-	k := id{pid, instance}
+// of passes the segments of an event's runtime to a function, unless there is no room for
+// one more runtime.
+func (m *Model) of(ev *trace.Event, instance uint16, do func(*segments)) {
+	k := id{ev.PID, instance}
 	s := m.byID[k]
 	if s == nil {
+		if len(m.byID) == maxRuntimes {
+			return
+		}
 		if m.byID == nil {
 			m.byID = make(map[id]*segments)
 		}
 		s = &segments{sizes: make(map[uint64]int64), ends: make(map[uint32]Snapshot)}
 		m.byID[k] = s
 	}
-	return s
+	do(s)
 }
 
 // created counts a segment. One at the address of a live one replaces it: its
@@ -160,9 +168,12 @@ func (m *Model) commits(s *segments, data []byte) {
 }
 
 // ended records the segments at the end of a collection.
-func (s *segments) ended(number uint32) {
-	if len(s.ends) < maxSnapshots {
+func (m *Model) ended(s *segments, number uint32) {
+	if _, again := s.ends[number]; again || m.ends < maxSnapshots {
 		s.ends[number] = s.now
+		if !again {
+			m.ends++
+		}
 	}
 	s.now = Snapshot{Live: s.now.Live, LiveBytes: s.now.LiveBytes, Committed: s.now.Committed}
 }
@@ -175,6 +186,9 @@ func (m *Model) Remove(pid uint64, instance uint16, number uint32) (Snapshot, bo
 		return Snapshot{}, false
 	}
 	snapshot, ok := s.ends[number]
-	delete(s.ends, number)
+	if ok {
+		delete(s.ends, number)
+		m.ends--
+	}
 	return snapshot, ok
 }

@@ -43,6 +43,37 @@ func TestSnapshots(t *testing.T) {
 	}
 }
 
+// TestManyProcesses: of more runtimes than a Model has room for, nothing is known, and
+// the others' snapshots share a bound.
+func TestManyProcesses(t *testing.T) {
+	const more = 500
+	var m Model
+	for n := range maxRuntimes + more {
+		maker := eventtest.Maker{PID: uint64(1 + n)}
+		m.Feed(maker.At(0, &clr.GCCreateSegment{Address: 1, Size: 100}))
+		m.Feed(maker.At(0, &clr.GCEnd{Count: 1}))
+	}
+	if len(m.byID) != maxRuntimes || m.live != maxRuntimes || m.ends != maxRuntimes {
+		t.Errorf("%d runtimes, %d segments, %d snapshots", len(m.byID), m.live, m.ends)
+	}
+	if _, ok := m.Remove(maxRuntimes+more, 0, 1); ok {
+		t.Error("a snapshot of a runtime that there is no room for")
+	}
+	for n := range maxRuntimes {
+		if got, ok := m.Remove(uint64(1+n), 0, 1); !ok || got.Created != 1 {
+			t.Fatalf("process %d: %+v, %t", 1+n, got, ok)
+		}
+	}
+	maker := eventtest.Maker{PID: 1}
+	for n := range maxSnapshots + more {
+		m.Feed(maker.At(0, &clr.GCEnd{Count: uint32(n / 2)})) // each twice
+		m.Feed(maker.At(0, &clr.GCEnd{Count: uint32(n)}))
+	}
+	if m.ends != maxSnapshots || len(m.byID[id{pid: 1}].ends) != maxSnapshots {
+		t.Errorf("%d snapshots, counted as %d", len(m.byID[id{pid: 1}].ends), m.ends)
+	}
+}
+
 func TestCommittedTotal(t *testing.T) {
 	c := Committed{InUse: 100, Free: 20, GlobalFree: 3, Decommit: 7, Bookkeeping: 1}
 	if got := c.Total(); got != 123 {

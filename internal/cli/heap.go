@@ -176,6 +176,7 @@ func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths [
 	var segments segment.Model
 	var tables []*heapTable
 	var failed error
+	o.unselected = func(c *gc.Collection) { segments.Remove(c.Process.PID, c.ClrInstance, c.Number) }
 	scan, err := o.scan(ctx, std, paths, open.Options{Want: segment.Wants}, func(_ *trace.Info, ev *trace.Event) { segments.Feed(ev) }, func(c *gc.Collection) {
 		i := slices.IndexFunc(tables, func(t *heapTable) bool { return t.process == c.Process })
 		if i < 0 {
