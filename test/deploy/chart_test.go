@@ -140,7 +140,8 @@ func TestChart(t *testing.T) {
 		values string
 		want   []string
 	}{
-		"default": {"", []string{"ConfigMap test-gctrail", "DaemonSet test-gctrail"}},
+		"default":           {"", []string{"ConfigMap test-gctrail", "DaemonSet test-gctrail", "NetworkPolicy test-gctrail"}},
+		"no network policy": {"networkPolicy: {enabled: false}", []string{"ConfigMap test-gctrail", "DaemonSet test-gctrail"}},
 		"everything": {everything, []string{
 			"ConfigMap test-gctrail", "ConfigMap test-gctrail-fleet", "ConfigMap test-gctrail-process", "DaemonSet test-gctrail",
 			"NetworkPolicy test-gctrail", "PodMonitor test-gctrail", "PrometheusRule test-gctrail",
@@ -157,6 +158,7 @@ func TestChart(t *testing.T) {
 			}
 			if d := objects["DaemonSet test-gctrail"]; d != nil {
 				checkDaemonSet(t, d)
+				checkPrivileges(t, d)
 				checkConfig(t, objects["ConfigMap test-gctrail"].at("data", "agent.yaml").(string), d.at("spec", "template", "spec", "containers", 0, "args").([]any))
 			}
 		})
@@ -309,6 +311,7 @@ func TestSidecar(t *testing.T) {
 	}
 	web := objects["Deployment test-web"]
 	checkObject(t, web)
+	checkRestricted(t, web.at("spec", "template", "spec").(map[string]any))
 	args := fmt.Sprint(web.at("spec", "template", "spec", "containers", 1, "args"))
 	if args != "[agent --quiet --listen 0.0.0.0:9464]" {
 		t.Errorf("arguments %s", args)
@@ -332,6 +335,13 @@ func TestManifests(t *testing.T) {
 		}
 		for _, o := range objects {
 			checkObject(t, o)
+			switch o["kind"] {
+			case "DaemonSet":
+				checkDaemonSet(t, o)
+				checkPrivileges(t, o)
+			case "Pod":
+				checkRestricted(t, o["spec"].(map[string]any))
+			}
 		}
 	}
 }
@@ -356,10 +366,8 @@ func TestSchemasRefuse(t *testing.T) {
 		if err := decode(objects, wrong); err != nil {
 			t.Fatal(name, err)
 		}
-		for _, o := range objects {
-			if err := validate(t, versions[1], o); err == nil {
-				t.Errorf("%s: no error", name)
-			}
+		if err := validate(t, versions[1], objects["DaemonSet gctrail-agent"]); err == nil {
+			t.Errorf("%s: no error", name)
 		}
 	}
 }

@@ -42,7 +42,8 @@ env:
 
 {{- /*
 The agent as a container of a program's pod, which needs shareProcessNamespace: true, the
-volume sidecar.tmpVolume at /tmp in both containers, and one user for both:
+volume sidecar.tmpVolume at /tmp in both containers, and one user for both, not root. It keeps to
+the "restricted" standard of Pod Security:
 
     {{ include "gctrail.sidecar" .Subcharts.gctrail | nindent 8 }}
 */ -}}
@@ -51,9 +52,11 @@ volume sidecar.tmpVolume at /tmp in both containers, and one user for both:
   args: [agent, --quiet, --listen, {{ .Values.config.listen | quote }}]
   {{- include "gctrail.container" . | nindent 2 }}
   securityContext:
+    runAsNonRoot: true
     readOnlyRootFilesystem: true
     allowPrivilegeEscalation: false
     capabilities: {drop: [ALL]}
+    seccompProfile: {type: RuntimeDefault}
   resources: {{- toYaml .Values.sidecar.resources | nindent 4 }}
   volumeMounts:
     - {name: {{ .Values.sidecar.tmpVolume }}, mountPath: /tmp}
