@@ -88,9 +88,9 @@ func (f *Finding) quoteTypes(d *Details, h alloc.Heap) {
 	}
 	f.Types = types
 	t := &types[0]
-	f.Description += fmt.Sprintf(" %s: %s of %s", t.Name, units.Percent(t.Share), allocationNames[h])
+	f.Description += fmt.Sprintf(" %s: %s of %s", inert(t.Name), units.Percent(t.Share), allocationNames[h])
 	if t.From != "" {
-		f.Description += ", from " + t.From
+		f.Description += ", from " + inert(t.From)
 		if share := of(t.FromBytes, t.Bytes); share < 99.5 {
 			f.Description += fmt.Sprintf(" (%s of it)", units.Percent(share))
 		}
@@ -109,7 +109,7 @@ func (f *Finding) quoteCallers(callers []Caller, what string) {
 	f.Callers = callers
 	var names []string
 	for _, c := range callers[:min(len(callers), quotedCallers)] {
-		names = append(names, fmt.Sprintf("%s (%s)", c.Method, plural(c.Count, "time")))
+		names = append(names, fmt.Sprintf("%s (%s)", inert(c.Method), plural(c.Count, "time")))
 	}
 	if more := len(callers) - len(names); more > 0 {
 		names = append(names, plural(more, "other method"))
