@@ -71,6 +71,47 @@ func quotedFor(system, path string) string {
 	}
 }
 
+// Words returns the words of a line that Quoted wrote, joined by spaces.
+func Words(line string) []string { return wordsFor(runtime.GOOS, line) }
+
+func wordsFor(system, line string) []string {
+	var all []string
+	var word strings.Builder
+	var quote byte // that is open; 0 for none
+	begun := false
+	for i := 0; i < len(line); i++ {
+		c := line[i]
+		switch {
+		case quote != 0 && c == quote:
+			quote = 0
+			if system == "windows" && c == '\'' && strings.HasPrefix(line[i+1:], "'") {
+				word.WriteByte(c) // which doubles it
+				quote = c
+				i++
+			}
+		case quote == 0 && (c == '\'' || c == '"'):
+			quote, begun = c, true
+		case quote == 0 && c == '\\' && system != "windows" && i+1 < len(line):
+			i++
+			word.WriteByte(line[i])
+			begun = true
+		case quote == 0 && c == ' ':
+			if begun {
+				all = append(all, word.String())
+				word.Reset()
+				begun = false
+			}
+		default:
+			word.WriteByte(c)
+			begun = true
+		}
+	}
+	if begun {
+		all = append(all, word.String())
+	}
+	return all
+}
+
 // markup is what Markdown takes for markup, or for the end of a cell. A backslash
 // would make a character of the one before a bar.
 var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", ">", "&gt;", "&", "&amp;", "`", "'", "*", `\*`, "_", `\_`, "[", `\[`, "#", `\#`)
