@@ -196,8 +196,12 @@ func tracesIn(path string) ([]string, error) {
 	}
 	var files []string
 	for _, e := range entries {
-		if slices.ContainsFunc(traceSuffixes, func(s string) bool { return strings.HasSuffix(e.Name(), s) }) {
-			files = append(files, filepath.Join(path, e.Name()))
+		if !slices.ContainsFunc(traceSuffixes, func(s string) bool { return strings.HasSuffix(e.Name(), s) }) {
+			continue
+		}
+		name := filepath.Join(path, e.Name())
+		if info, err := os.Stat(name); err != nil || info.Mode().IsRegular() || info.IsDir() { // a pipe would be waited for
+			files = append(files, name)
 		}
 	}
 	if len(files) == 0 {
