@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"strings"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -24,6 +25,10 @@ func TestMCP(t *testing.T) {
 	}{
 		{"triage", map[string]any{"file": web}, []string{"verdict", "processes"}, false},
 		{"collections", map[string]any{"file": web, "generation": 2, "kind": "blocking"}, []string{"number", "pause_ms"}, false},
+		{"collections", map[string]any{"file": web, "offset": 90, "columns": []string{"number", "pause_ms"}}, []string{"number", "pause_ms"}, false},
+		{"collections", map[string]any{"file": web, "columns": []string{"slowness"}}, nil, true},
+		{"objects", map[string]any{"file": web, "list": "heap", "limit": 3}, []string{"number", "gen0_bytes"}, false},
+		{"objects", map[string]any{"file": "net10-wks-pin-collect.nettrace.gz", "list": "heap"}, []string{"gen0_budget_bytes"}, false},
 		{"compare", map[string]any{"before": []string{web}, "after": []string{datas}}, []string{"verdict", "metrics"}, false},
 		{"collections", map[string]any{"file": "README.md"}, nil, true},
 		{"collections", map[string]any{"file": web, "kind": "slow"}, nil, true},
@@ -46,7 +51,7 @@ func TestMCP(t *testing.T) {
 			continue
 		}
 		var row map[string]any
-		if err := json.Unmarshal([]byte(result.Content[0].(*sdk.TextContent).Text), &row); err != nil {
+		if err := json.NewDecoder(strings.NewReader(result.Content[0].(*sdk.TextContent).Text)).Decode(&row); err != nil {
 			t.Errorf("%s%v: %v", call.tool, call.arguments, err)
 		}
 		for _, key := range call.keys {
@@ -54,6 +59,48 @@ func TestMCP(t *testing.T) {
 				t.Errorf("%s%v has no %s", call.tool, call.arguments, key)
 			}
 		}
+	}
+}
+
+// TestMCPNext calls what triages of real traces suggest.
+func TestMCPNext(t *testing.T) {
+	client := mcpClient(t, "../../testdata")
+	called := 0
+	for _, file := range []string{"net10-wks-pin-collect.nettrace.gz", "net9-srv-datas-web-collect.nettrace.gz", "net10-wks-stacks.nettrace.gz"} {
+		result, err := client.CallTool(context.Background(), &sdk.CallToolParams{Name: "triage", Arguments: map[string]any{"file": file}})
+		if err != nil || result.IsError {
+			t.Fatalf("%s: %v %v", file, err, result)
+		}
+		type step struct {
+			Tool, Command string
+			Arguments     map[string]any
+		}
+		var triage struct {
+			Next      []step
+			Processes []struct{ Findings []struct{ Next []step } }
+		}
+		if err := json.Unmarshal([]byte(result.Content[0].(*sdk.TextContent).Text), &triage); err != nil {
+			t.Fatal(err)
+		}
+		steps := triage.Next
+		for _, p := range triage.Processes {
+			for _, f := range p.Findings {
+				steps = append(steps, f.Next...)
+			}
+		}
+		for _, s := range steps {
+			if s.Tool == "" {
+				continue
+			}
+			called++
+			result, err := client.CallTool(context.Background(), &sdk.CallToolParams{Name: s.Tool, Arguments: s.Arguments})
+			if err != nil || result.IsError {
+				t.Errorf("%s: %s%v: %v %v", file, s.Tool, s.Arguments, err, result)
+			}
+		}
+	}
+	if called < 3 {
+		t.Errorf("only %d calls", called)
 	}
 }
 

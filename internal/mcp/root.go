@@ -4,11 +4,10 @@ import (
 	"crypto/rand"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
-
-	"github.com/gctrail/gctrail/internal/outfile"
 )
 
 // A root is the folder that the paths of a client stay in.
@@ -53,17 +52,61 @@ func (r *root) resolve(path string) (string, error) {
 	if !r.has(resolved) {
 		return "", errOutside
 	}
-	return resolved, nil
+	return resolved, r.readable(resolved)
+}
+
+// maxFiles bounds the files of a folder that a client names.
+const maxFiles = 10_000
+
+// readable returns an error for what is not a file or a folder of files: opening a pipe
+// waits for a writer, and reading a device may never end.
+func (r *root) readable(path string) error {
+	files := 0
+	return filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
+		if files++; files > maxFiles {
+			return fmt.Errorf("the folder has more than %d files", maxFiles)
+		}
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir(), d.Type().IsRegular():
+			return nil
+		case d.Type()&fs.ModeSymlink != 0:
+			return r.linked(name)
+		default:
+			return fmt.Errorf("%s is not a file", r.relative(name))
+		}
+	})
+}
+
+// linked returns an error for a link to anything but a file of the root.
+func (r *root) linked(name string) error {
+	target, err := filepath.EvalSymlinks(name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil // there is nothing to read
+	} else if err != nil {
+		return err
+	}
+	if !r.has(target) {
+		return errOutside
+	}
+	if info, err := os.Stat(target); err != nil || !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is not a link to a file", r.relative(name))
+	}
+	return nil
+}
+
+// relative returns a path of the root as a client gives it, and any other path as it is.
+func (r *root) relative(path string) string {
+	if rel, err := filepath.Rel(r.dir, path); err == nil && r.has(path) {
+		return filepath.ToSlash(rel)
+	}
+	return path
 }
 
 func (r *root) has(path string) bool {
 	rel, err := filepath.Rel(r.dir, path)
 	return err == nil && rel != ".." && !strings.HasPrefix(rel, ".."+string(filepath.Separator))
-}
-
-// create returns the output for a new file of the root that only its owner reads.
-func (r *root) create(name, suffix string) (*outfile.File, error) {
-	return outfile.Create(r.unused(name, suffix), 0o600, nil)
 }
 
 // unused returns the path of a file that is not there.

@@ -8,7 +8,6 @@ import (
 	"io"
 	"os"
 	"path/filepath"
-	"runtime"
 	"slices"
 	"strings"
 	"testing"
@@ -63,9 +62,12 @@ func call(t *testing.T, client *sdk.ClientSession, tool string, arguments map[st
 
 // echo writes its arguments.
 func echo(_ context.Context, args []string, out, _ io.Writer) int {
-	fmt.Fprint(out, strings.Join(args, " "))
+	fmt.Fprintf(out, "{\"line\":%q}\n", strings.Join(args, " "))
 	return 0
 }
+
+// echoed returns what echo writes.
+func echoed(line string) string { return fmt.Sprintf("{\"line\":%q}\n", line) }
 
 func folder(t *testing.T) string {
 	t.Helper()
@@ -93,7 +95,7 @@ func TestTools(t *testing.T) {
 		names = append(names, tool.Name)
 	}
 	slices.Sort(names)
-	if want := []string{"allocations", "collections", "compare", "triage"}; !slices.Equal(names, want) {
+	if want := []string{"allocations", "collections", "compare", "objects", "processes", "triage"}; !slices.Equal(names, want) {
 		t.Errorf("tools are %v, want %v", names, want)
 	}
 	a, b := filepath.Join(dir, "a.nettrace"), filepath.Join(dir, "b.nettrace")
@@ -106,11 +108,14 @@ func TestTools(t *testing.T) {
 		{"triage", map[string]any{"file": a, "process": "web*", "pid": 7, "from": "1s", "to": "-x"}, "report --format=json --process=web* --from=1s --to=-x --pid=7 " + a},
 		{"triage", map[string]any{"file": "-x.nettrace"}, "report --format=json " + filepath.Join(dir, "-x.nettrace")},
 		{"collections", map[string]any{"file": "a.nettrace", "generation": 0, "kind": "blocking", "reason": "AllocLarge", "min_pause_ms": 1.5}, "gcs --format=jsonl --gen=0 --kind=blocking --reason=AllocLarge --min-pause=1.5ms " + a},
-		{"allocations", map[string]any{"file": "a.nettrace", "by": "type,stack"}, "allocs --format=jsonl --by=type,stack --top=20 " + a},
+		{"objects", map[string]any{"file": "a.nettrace", "list": "handles", "by": "kind,stack", "pid": 7}, "handles --format=jsonl --pid=7 --by=kind,stack " + a},
+		{"objects", map[string]any{"file": "a.nettrace", "list": "heap"}, "heap --format=jsonl " + a},
+		{"processes", nil, "ps --format=jsonl"},
+		{"allocations", map[string]any{"file": "a.nettrace", "by": "type,stack"}, "allocs --format=jsonl --by=type,stack " + a},
 		{"compare", map[string]any{"before": []string{"a.nettrace"}, "after": []string{"b.nettrace"}}, "diff --format=json " + a + " -- " + b},
 		{"compare", map[string]any{"before": []string{"a.nettrace"}, "after": []string{"b.nettrace"}, "work": []float64{1500, 0.5}}, "diff --format=json --work=1500,0.5 " + a + " -- " + b},
 	} {
-		if got, failed := call(t, client, test.tool, test.arguments); failed || got[0] != test.want {
+		if got, failed := call(t, client, test.tool, test.arguments); failed || got[0] != echoed(test.want) {
 			t.Errorf("%s: %v (failed: %v), want %s", test.tool, got, failed, test.want)
 		}
 	}
@@ -146,6 +151,7 @@ func TestWrongArguments(t *testing.T) {
 		"collections": {"file": "a.nettrace", "generation": "two"},
 		"compare":     {"before": "a.nettrace"},
 		"allocations": {"file": "a.nettrace", "unknown": 1},
+		"objects":     {"file": "a.nettrace", "list": "events"},
 		"delete":      {"file": "a.nettrace"},
 	} {
 		if got, failed := call(t, client, tool, arguments); !failed {
@@ -166,45 +172,76 @@ func TestCollectNeedsLeave(t *testing.T) {
 		t.Errorf("without --allow-collect: %v", got)
 	}
 	got, failed := call(t, connect(t, Options{Root: dir, AllowCollect: true}, echo), "collect", in)
-	if want := "collect -p 42 --duration=5s -o " + dir + string(filepath.Separator) + "gctrail-collect-42-"; failed || !strings.HasPrefix(got[0], want) || !strings.HasSuffix(got[0], ".nettrace --profile=gc-verbose") {
+	if want := `{"line":"collect -p 42 --duration=5s -o ` + dir + string(filepath.Separator) + "gctrail-collect-42-"; failed || !strings.HasPrefix(got[0], want) || !strings.HasSuffix(got[0], ".nettrace --profile=gc-verbose\"}\n") {
 		t.Errorf("%v, want %s….nettrace --profile=gc-verbose", got, want)
 	}
 }
 
-// A large result is in a file of the root, whole; the client has its first lines.
-func TestLargeResult(t *testing.T) {
+// A large result comes in pages, and nothing is written to the root.
+func TestPages(t *testing.T) {
 	dir := folder(t)
 	const rows = 5000
 	client := connect(t, Options{Root: dir}, func(_ context.Context, _ []string, out, notes io.Writer) int {
 		for i := range rows {
-			fmt.Fprintf(out, "{\"number\":%d}\n", i)
+			fmt.Fprintf(out, "{\"number\":%d,\"kind\":\"blocking\"}\n", i)
 		}
 		fmt.Fprint(notes, strings.Repeat("lost events ", 1000))
 		return 0
 	})
-	got, failed := call(t, client, "collections", map[string]any{"file": "a.nettrace"})
-	if failed || len(got) != 2 {
-		t.Fatal(got)
+	in := map[string]any{"file": "a.nettrace", "columns": []string{"number"}}
+	next, calls := 0, 0
+	for ; next < rows && calls < rows; calls++ {
+		in["offset"] = next
+		got, failed := call(t, client, "collections", in)
+		if failed || len(got) != 2 {
+			t.Fatal(got)
+		}
+		lines := strings.Split(strings.TrimSpace(got[0]), "\n")
+		var trailer struct {
+			Rows int `json:"rows_in_all"`
+			Next int `json:"next_offset"`
+		}
+		if last := lines[len(lines)-1]; strings.HasPrefix(last, `{"rows_in_all":`) {
+			lines = lines[:len(lines)-1]
+			if err := json.Unmarshal([]byte(last), &trailer); err != nil || trailer.Rows != rows || trailer.Next != next+len(lines) {
+				t.Fatalf("ends with %s (%v) after %d rows from %d on", last, err, len(lines), next)
+			}
+		}
+		for _, line := range lines {
+			if want := fmt.Sprintf(`{"number":%d}`, next); line != want {
+				t.Fatalf("%s, want %s", line, want)
+			}
+			next++
+		}
 	}
-	lines := strings.Split(strings.TrimSpace(got[0]), "\n")
-	last := lines[len(lines)-1]
-	if lines[0] != `{"number":0}` || !strings.HasPrefix(last, `{"omitted_bytes":`) {
-		t.Fatalf("begins %s, ends %s", lines[0], last)
+	if next != rows || calls < 2 {
+		t.Errorf("%d rows in %d pages", next, calls)
 	}
-	files, err := filepath.Glob(filepath.Join(dir, "gctrail-collections-*.jsonl"))
-	var ending struct{ File string }
-	if err := json.Unmarshal([]byte(last), &ending); err != nil {
-		t.Fatalf("%s: %v", last, err)
+	if got, failed := call(t, client, "collections", map[string]any{"file": "a.nettrace", "offset": 7, "limit": 2}); failed || got[0] != "{\"number\":7,\"kind\":\"blocking\"}\n{\"number\":8,\"kind\":\"blocking\"}\n{\"rows_in_all\":5000,\"next_offset\":9}\n" {
+		t.Errorf("rows 7 and 8: %v", got)
 	}
-	if err != nil || len(files) != 1 || ending.File != files[0] {
-		t.Fatalf("files %v (%v), named %s", files, err, last)
+	for _, bad := range []map[string]any{{"offset": rows}, {"columns": []string{"pause"}}} {
+		bad["file"] = "a.nettrace"
+		if got, failed := call(t, client, "collections", bad); !failed {
+			t.Errorf("%v: %v", bad, got)
+		}
 	}
-	data, err := os.ReadFile(files[0])
-	if err != nil || strings.Count(string(data), "\n") != rows || !strings.HasPrefix(string(data), got[0][:len(got[0])-len(last)-1]) {
-		t.Errorf("the file has %d lines (%v)", strings.Count(string(data), "\n"), err)
+	if files, err := filepath.Glob(filepath.Join(dir, "gctrail-*")); err != nil || len(files) > 0 {
+		t.Errorf("files %v (%v)", files, err)
 	}
-	if info, err := os.Stat(files[0]); err != nil || runtime.GOOS != "windows" && info.Mode().Perm() != 0o600 {
-		t.Errorf("%v (%v)", info.Mode(), err)
+}
+
+// A row that exceeds a result is an error that says what to do.
+func TestLongRow(t *testing.T) {
+	client := connect(t, Options{Root: folder(t)}, func(_ context.Context, _ []string, out, _ io.Writer) int {
+		fmt.Fprintf(out, "{\"number\":1,\"stack\":%q}\n", strings.Repeat("x", 2*MaxResult))
+		return 0
+	})
+	if got, failed := call(t, client, "allocations", map[string]any{"file": "a.nettrace"}); !failed || !strings.Contains(got[0], "columns") {
+		t.Errorf("%v (failed: %v)", got, failed)
+	}
+	if got, failed := call(t, client, "allocations", map[string]any{"file": "a.nettrace", "columns": []string{"number"}}); failed || got[0] != "{\"number\":1}\n" {
+		t.Errorf("%v (failed: %v)", got, failed)
 	}
 }
 

@@ -1,0 +1,204 @@
+package mcp
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+
+	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
+)
+
+// A request is the input of a tool.
+type request interface {
+	line(*root) ([]string, error)                          // of the command that does it
+	page() paging                                          // of its result
+	shown(r *root, output string) (result string, _ error) // for the client
+}
+
+func (s *Server) addTools(collects bool) {
+	reads := &sdk.ToolAnnotations{ReadOnlyHint: true, OpenWorldHint: new(bool)}
+	add[triageInput](s, &sdk.Tool{Name: "triage", Annotations: reads, Description: "Analyze a trace: verdict, key figures, findings with evidence and collection numbers, next calls."})
+	add[collectionsInput](s, &sdk.Tool{Name: "collections", Annotations: reads, Description: "List garbage collections of a trace as JSON lines."})
+	add[allocationsInput](s, &sdk.Tool{Name: "allocations", Annotations: reads, Description: "List what was allocated, as JSON lines."})
+	add[objectsInput](s, &sdk.Tool{Name: "objects", Annotations: reads, Description: "List what holds memory, as JSON lines: pins and finalizers by type, GC handles, the heap after each collection, joins of heaps."})
+	add[compareInput](s, &sdk.Tool{Name: "compare", Annotations: reads, Description: "Compare runs, each one a trace; five or more per side separate change from noise."})
+	add[processesInput](s, &sdk.Tool{Name: "processes", Annotations: reads, Description: "List the .NET processes of this machine."})
+	if collects {
+		add[collectInput](s, &sdk.Tool{Name: "collect", Description: "Trace a running .NET process into a file of the root; returns its verdict and path."})
+	}
+}
+
+// A selection narrows a trace, as the commands' flags do.
+type selection struct {
+	Process string `json:"process,omitempty" jsonschema:"as in web*"`
+	PID     int    `json:"pid,omitempty"`
+	From    string `json:"from,omitempty" jsonschema:"as in 1.5s"`
+	To      string `json:"to,omitempty"`
+}
+
+func (s *selection) flags() []string {
+	var flags []string
+	flags = option(flags, "process", s.Process)
+	flags = option(flags, "from", s.From)
+	flags = option(flags, "to", s.To)
+	if s.PID != 0 {
+		flags = option(flags, "pid", strconv.Itoa(s.PID))
+	}
+	return flags
+}
+
+// option appends a flag with its value, joined by =, so that the value cannot be taken
+// for a flag.
+func option(flags []string, name, value string) []string {
+	if value == "" {
+		return flags
+	}
+	return append(flags, "--"+name+"="+value)
+}
+
+// on appends paths of the root after the flags.
+func on(r *root, flags []string, paths ...string) ([]string, error) {
+	for _, path := range paths {
+		resolved, err := r.resolve(path)
+		if err != nil {
+			return nil, err
+		}
+		flags = append(flags, resolved)
+	}
+	return flags, nil
+}
+
+// plain is the part of a request whose result is shown as the command writes it.
+type plain struct{}
+
+func (plain) shown(_ *root, output string) (string, error) { return output, nil }
+
+// whole is the part of a request whose result has no rows.
+type whole struct{}
+
+func (whole) page() paging { return paging{} }
+
+func (p paging) page() paging { return p }
+
+type triageInput struct {
+	whole
+	File string `json:"file"`
+	selection
+}
+
+func (in triageInput) line(r *root) ([]string, error) {
+	return on(r, append([]string{"report", "--format=json"}, in.flags()...), in.File)
+}
+
+func (in triageInput) shown(r *root, report string) (string, error) { return withCalls(r, in, report) }
+
+type collectionsInput struct {
+	plain
+	File       string  `json:"file"`
+	Generation *int    `json:"generation,omitempty"`
+	Kind       string  `json:"kind,omitempty" jsonschema:"blocking, background or foreground"`
+	Reason     string  `json:"reason,omitempty" jsonschema:"as in AllocLarge"`
+	MinPause   float64 `json:"min_pause_ms,omitempty"`
+	selection
+	paging
+}
+
+func (in collectionsInput) line(r *root) ([]string, error) {
+	flags := append([]string{"gcs", "--format=jsonl"}, in.flags()...)
+	if in.Generation != nil {
+		flags = option(flags, "gen", strconv.Itoa(*in.Generation))
+	}
+	flags = option(flags, "kind", in.Kind)
+	flags = option(flags, "reason", in.Reason)
+	if in.MinPause != 0 {
+		flags = option(flags, "min-pause", fmt.Sprintf("%gms", in.MinPause))
+	}
+	return on(r, flags, in.File)
+}
+
+type allocationsInput struct {
+	plain
+	File string `json:"file"`
+	By   string `json:"by,omitempty" jsonschema:"type (default), stack, type,stack, method or heap"`
+	selection
+	paging
+}
+
+func (in allocationsInput) line(r *root) ([]string, error) {
+	flags := append([]string{"allocs", "--format=jsonl"}, in.flags()...)
+	return on(r, option(flags, "by", in.By), in.File)
+}
+
+type objectsInput struct {
+	plain
+	File string `json:"file"`
+	List string `json:"list" jsonschema:"pins, handles, finalizers, heap or joins"`
+	By   string `json:"by,omitempty" jsonschema:"of handles: kind (default) or kind,stack"`
+	selection
+	paging
+}
+
+func (in objectsInput) line(r *root) ([]string, error) {
+	switch in.List {
+	case "pins", "handles", "finalizers", "heap", "joins":
+	default:
+		return nil, fmt.Errorf("list is pins, handles, finalizers, heap or joins, not %q", in.List)
+	}
+	if in.By != "" && in.List != "handles" {
+		return nil, errors.New("by is for handles only")
+	}
+	flags := append([]string{in.List, "--format=jsonl"}, in.flags()...)
+	return on(r, option(flags, "by", in.By), in.File)
+}
+
+type compareInput struct {
+	plain
+	whole
+	Before []string  `json:"before" jsonschema:"traces, or folders of them"`
+	After  []string  `json:"after"`
+	Work   []float64 `json:"work,omitempty" jsonschema:"work of each run, those before first: totals are then compared per unit of work"`
+	selection
+}
+
+func (in compareInput) line(r *root) ([]string, error) {
+	work := make([]string, len(in.Work))
+	for i, amount := range in.Work {
+		work[i] = strconv.FormatFloat(amount, 'g', -1, 64)
+	}
+	flags := option(append([]string{"diff", "--format=json"}, in.flags()...), "work", strings.Join(work, ","))
+	line, err := on(r, flags, in.Before...)
+	if err != nil {
+		return nil, err
+	}
+	return on(r, append(line, "--"), in.After...)
+}
+
+type processesInput struct {
+	plain
+	paging
+}
+
+func (processesInput) line(*root) ([]string, error) { return []string{"ps", "--format=jsonl"}, nil }
+
+const maxSeconds = 3600
+
+type collectInput struct {
+	plain
+	whole
+	PID     int    `json:"pid"`
+	Seconds int    `json:"seconds" jsonschema:"at most 3600"`
+	Profile string `json:"profile,omitempty" jsonschema:"gc-collect (default), gc-alloc or gc-verbose, which costs more"`
+}
+
+func (in collectInput) line(r *root) ([]string, error) {
+	switch {
+	case in.PID <= 0:
+		return nil, errors.New("pid is not a process id")
+	case in.Seconds <= 0 || in.Seconds > maxSeconds:
+		return nil, fmt.Errorf("seconds is from 1 to %d", maxSeconds)
+	}
+	file := r.unused(fmt.Sprintf("collect-%d", in.PID), ".nettrace")
+	line := []string{"collect", "-p", strconv.Itoa(in.PID), fmt.Sprintf("--duration=%ds", in.Seconds), "-o", file}
+	return option(line, "profile", in.Profile), nil
+}
