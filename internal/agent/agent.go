@@ -65,13 +65,6 @@ type Agent struct {
 }
 
 const (
-	// retention is how long the agent serves the counters of a process after its end.
-	retention = time.Minute
-	// sharedRetention is the same for the counters of processes that share labels: the
-	// next process of the name continues them.
-	sharedRetention = time.Hour
-	// maxEnded bounds the groups without a process.
-	maxEnded = 100
 	// looking is how often the agent looks for new processes. On Linux, it finds most of them
 	// as soon as they start.
 	looking = 5 * time.Second
@@ -335,6 +328,7 @@ func (a *Agent) ended(n *watch.News) bool {
 	if a.sends(otlp.Logs) {
 		a.records.put(p, record.OfEnd(endOf(&v), now))
 	}
+	a.expire(now)
 	if v.Cause == ledger.Exited || a.opts.Ended == nil {
 		return false
 	}
@@ -357,31 +351,4 @@ func (a *Agent) judge(now time.Time) {
 		p.judge(now)
 	}
 	a.expire(now)
-}
-
-// expire drops groups without processes, the oldest first.
-func (a *Agent) expire(now time.Time) {
-	keep := sharedRetention
-	if a.single {
-		keep = retention
-	}
-	expire(a.groups, keep, now)
-	expire(a.ends, sharedRetention, now)
-}
-
-func expire(groups map[string]*group, keep time.Duration, now time.Time) {
-	var ended []string
-	for name, g := range groups {
-		if len(g.processes) == 0 {
-			ended = append(ended, name)
-		}
-	}
-	slices.SortFunc(ended, func(x, y string) int {
-		return cmp.Or(groups[x].emptied.Compare(groups[y].emptied), cmp.Compare(x, y))
-	})
-	for i, name := range ended {
-		if len(ended)-i > maxEnded || now.Sub(groups[name].emptied) >= keep {
-			delete(groups, name)
-		}
-	}
 }

@@ -1,0 +1,95 @@
+package agent
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+)
+
+const (
+	// retention is how long the agent serves the counters of a process after its end.
+	retention = time.Minute
+	// sharedRetention is the same for the counters of processes that share labels: the
+	// next process of the name continues them.
+	sharedRetention = time.Hour
+	// maxEnded bounds the groups without a process, and maxEndedBytes and maxEndsBytes what
+	// they add to a scrape: however many processes end, it stays below 1 MB and what
+	// those that run need.
+	maxEnded      = 100
+	maxEndedBytes = 512 << 10
+	maxEndsBytes  = 256 << 10
+)
+
+// expire drops groups without processes, the oldest first.
+func (a *Agent) expire(now time.Time) {
+	keep := sharedRetention
+	if a.single {
+		keep = retention
+	}
+	expire(a.groups, keep, maxEndedBytes, now)
+	expire(a.ends, sharedRetention, maxEndsBytes, now)
+}
+
+func expire(groups map[string]*group, keep time.Duration, most int, now time.Time) {
+	var ended []*group
+	for _, g := range groups {
+		if len(g.processes) == 0 {
+			ended = append(ended, g)
+		}
+	}
+	slices.SortFunc(ended, func(x, y *group) int {
+		return cmp.Or(y.emptied.Compare(x.emptied), strings.Compare(x.name, y.name))
+	})
+	size := 0
+	for i, g := range ended {
+		size += g.size()
+		if i >= maxEnded || size > most || now.Sub(g.emptied) >= keep {
+			delete(groups, g.name)
+		}
+	}
+}
+
+// What a line of a scrape has besides names and values of labels, at most.
+const (
+	lineBytes     = 32 // its value, and the suffix of its name
+	boundBytes    = 12
+	exemplarBytes = 64
+	moreLines     = 2 // of a histogram, besides its buckets: sum and count
+)
+
+// size returns how many bytes the counters of a group take in a scrape, at most.
+func (g *group) size() int {
+	common := 0
+	for i := range g.pairs {
+		common += pairBytes(g.pairs[i].name, g.pairs[i].value)
+	}
+	size := 0
+	for k := range g.counters {
+		size += common + k.size()
+	}
+	for k, d := range g.durations {
+		size += (len(d.classic) + moreLines) * (common + k.size() + boundBytes)
+		for i := range d.latest {
+			if d.latest[i].at != 0 {
+				size += exemplarBytes
+			}
+		}
+	}
+	return size
+}
+
+// size returns how many bytes a line of a series takes without the labels of its group.
+func (k key) size() int {
+	m := &metrics[k.metric]
+	size := lineBytes + len(m.prometheusName())
+	for i, name := range m.labels {
+		size += pairBytes(name, k.values[i])
+	}
+	return size
+}
+
+// pairBytes returns how many bytes a label takes, with the quotes that its value needs.
+func pairBytes(name, value string) int {
+	return len(name) + len(value) + strings.Count(value, `"`) + strings.Count(value, `\`) + len(`="",`)
+}
