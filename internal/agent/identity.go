@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"os"
 	"strings"
 	"unicode"
@@ -17,7 +18,7 @@ import (
 type identity map[string]any
 
 // maxValue bounds the length of an attribute that a process sets, in bytes.
-const maxValue = 256
+const maxValue = 128
 
 // maxOwnAttributes bounds how many attributes a process adds to its resource.
 const maxOwnAttributes = 32
@@ -31,8 +32,6 @@ func identify(p *diag.Process, outside *outside, host string, configured map[str
 		"process.executable.name": p.Name,
 		"process.runtime.name":    ".NET",
 		"container.id":            cmp.Or(outside.container, p.Container),
-		"k8s.pod.uid":             outside.pod,
-		"k8s.namespace.name":      outside.namespace,
 		"k8s.node.name":           os.Getenv("NODE_NAME"),
 	}
 	if p.Info != nil {
@@ -44,16 +43,17 @@ func identify(p *diag.Process, outside *outside, host string, configured map[str
 		id[record.UID] = fmt.Sprintf("%s-%d-%d", host, p.PID, p.Started.Unix())
 	}
 	id.addEnvironment(outside.environment, p.Name)
+	id["k8s.namespace.name"] = cmp.Or(outside.namespace, text(id["k8s.namespace.name"]))
+	id["k8s.pod.uid"] = cmp.Or(outside.pod, text(id["k8s.pod.uid"]))
+	for key, value := range id {
+		if s, ok := value.(string); ok {
+			id[key] = clean(s, maxValue)
+		}
+	}
 	for key, value := range configured {
 		id[key] = value
 	}
-	for key, value := range id {
-		if s, ok := value.(string); ok {
-			if id[key] = clean(s); id[key] == "" {
-				delete(id, key)
-			}
-		}
-	}
+	maps.DeleteFunc(id, func(_ string, value any) bool { return value == "" })
 	return id
 }
 
@@ -64,7 +64,7 @@ func (id identity) addEnvironment(environment map[string]string, name string) {
 	id["service.name"] = "unknown_service:" + name
 	if environment["KUBERNETES_SERVICE_HOST"] != "" {
 		id["k8s.pod.name"] = cmp.Or(environment["POD_NAME"], environment["HOSTNAME"])
-		id["k8s.namespace.name"] = cmp.Or(environment["POD_NAMESPACE"], text(id["k8s.namespace.name"]))
+		id["k8s.namespace.name"] = environment["POD_NAMESPACE"]
 		id["k8s.container.name"] = environment["CONTAINER_NAME"]
 		id["k8s.node.name"] = cmp.Or(environment["NODE_NAME"], text(id["k8s.node.name"]))
 	}
@@ -72,7 +72,7 @@ func (id identity) addEnvironment(environment map[string]string, name string) {
 	if err == nil && len(own) <= maxOwnAttributes {
 		for key, value := range own {
 			if !isReserved(key) {
-				id[clean(key)] = value
+				id[clean(key, maxValue)] = value
 			}
 		}
 	}
@@ -92,19 +92,21 @@ func text(v any) string {
 }
 
 // clean makes a process's text fit for a label: valid UTF-8, without control characters,
-// and not too long.
-func clean(s string) string {
+// and with at most so many bytes.
+func clean(s string, most int) string {
 	s = strings.Map(func(r rune) rune {
 		if r == utf8.RuneError || unicode.IsControl(r) {
 			return -1
 		}
 		return r
 	}, s)
-	for len(s) > maxValue {
-		_, size := utf8.DecodeLastRuneInString(s[:maxValue+1])
-		s = s[:maxValue+1-size]
+	if len(s) <= most {
+		return s
 	}
-	return s
+	for most > 0 && !utf8.RuneStart(s[most]) {
+		most--
+	}
+	return s[:most]
 }
 
 // An outside is what the system knows of a process.

@@ -160,6 +160,9 @@ func (a *Agent) sampleProcess(p *process, available gc.Opt[int64], n int, now ti
 	}
 }
 
+// maxCommand bounds the command line in a ledger, in bytes.
+const maxCommand = 256
+
 // openLedger makes the ledger of a process.
 func (a *Agent) openLedger(p *process, now time.Time) {
 	m := p.memory
@@ -176,7 +179,7 @@ func (a *Agent) openLedger(p *process, now time.Time) {
 		command = p.Info.CommandLine
 	}
 	w, err := ledger.Create(m.path, ledger.Process{
-		PID: cmp.Or(p.PID, p.InnerPID), Name: p.Name, Command: clean(command), Attached: m.began, Host: a.host,
+		PID: cmp.Or(p.PID, p.InnerPID), Name: p.Name, Command: clean(command, maxCommand), Attached: m.began, Host: a.host,
 		Runtime: text(p.identity["process.runtime.version"]), UID: text(p.identity[record.UID]), Service: text(p.identity["service.name"]),
 		Container: text(p.identity["container.id"]), Namespace: text(p.identity["k8s.namespace.name"]), Pod: text(p.identity["k8s.pod.name"]),
 	})

@@ -38,9 +38,8 @@ func lookInto(pid int) outside {
 	o.container = string(containerID.Find(cgroup))
 	if uid := podUID.FindSubmatch(cgroup); uid != nil {
 		o.pod = strings.ReplaceAll(string(uid[1]), "_", "-")
-		const path = "var/run/secrets/kubernetes.io/serviceaccount/namespace"
-		o.namespace = strings.TrimSpace(string(readInside(folder, path, maxValue)))
 	}
+	o.namespace = namespaceOf(folder)
 	if config := configFile(folder); config != "" {
 		o.properties = propertiesOf(readInside(folder, config, maxFile))
 	}
@@ -53,6 +52,13 @@ func lookInto(pid int) outside {
 		}
 	}
 	return o
+}
+
+// namespaceOf returns the Kubernetes namespace of a process, which the kubelet writes into
+// its containers.
+func namespaceOf(folder string) string {
+	const path = "var/run/secrets/kubernetes.io/serviceaccount/namespace"
+	return strings.TrimSpace(string(readInside(folder, path, maxValue)))
 }
 
 // configFile returns the path of a process's runtimeconfig.json, from its own root.

@@ -1,10 +1,12 @@
 package agent
 
 import (
+	"errors"
 	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/gctrail/gctrail/gc"
@@ -52,6 +54,36 @@ func TestOutside(t *testing.T) {
 	l := heapLimitOf(&o)
 	if got := l.in(gc.Opt[int64]{}).Or(0); got != 123456789 {
 		t.Errorf("hard limit %d, properties %v", got, o.properties)
+	}
+}
+
+// TestNamespaceOf reads the namespace from a container's own files, where the folder is
+// behind a link with an absolute target, and nothing from outside.
+func TestNamespaceOf(t *testing.T) {
+	folder := t.TempDir()
+	secrets := filepath.Join(folder, "root", "run", "secrets", "kubernetes.io", "serviceaccount")
+	for _, err := range []error{
+		os.MkdirAll(filepath.Join(secrets, "..data"), 0o700), os.MkdirAll(filepath.Join(folder, "root", "var"), 0o700),
+		os.Symlink("/run", filepath.Join(folder, "root", "var", "run")),
+		os.WriteFile(filepath.Join(secrets, "..data", "namespace"), []byte("shop\n"), 0o600),
+		os.Symlink("..data/namespace", filepath.Join(secrets, "namespace")),
+		os.WriteFile(filepath.Join(folder, "outside"), []byte("secret"), 0o600),
+	} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got := namespaceOf(folder); got != "shop" {
+		t.Errorf("namespace %q", got)
+	}
+	link := filepath.Join(secrets, "namespace")
+	for _, target := range []string{filepath.Join(folder, "outside"), strings.Repeat("../", 20) + filepath.Join(folder, "outside")[1:]} {
+		if err := errors.Join(os.Remove(link), os.Symlink(target, link)); err != nil {
+			t.Fatal(err)
+		}
+		if got := namespaceOf(folder); got != "" {
+			t.Errorf("namespace %q from outside of the root", got)
+		}
 	}
 }
 
