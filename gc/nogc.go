@@ -25,7 +25,9 @@ type regions struct {
 	latest    Opt[uint32] // number known to be taken
 	abandoned int         // suspensions for collections that did not begin, since then
 	suspended time.Duration
-	since     int // regions since the latest collection began
+	since     int           // regions since the latest collection began
+	at        time.Duration // of the latest event that the numbers account for
+	suspends  bool          // the trace has suspensions: without them, a gap may be a region
 }
 
 // abandon notes a suspension for a collection in which none began.
@@ -40,11 +42,15 @@ func (r *regions) any() bool { return r.abandoned > 0 || r.since > 0 }
 
 // numbered notes that a number is the latest taken. As many of the abandoned suspensions as
 // there are new numbers began a region; the others, such as those of GC.RefreshMemoryLimit,
-// take no number. If there are fewer suspensions than numbers, events were lost.
-func (r *regions) numbered(p *Process, number uint32) {
+// take no number. If there are fewer suspensions than numbers, numbered returns the number of
+// collections whose events were lost.
+func (r *regions) numbered(p *Process, number uint32) (lost int) {
 	latest, known := r.latest.Get()
 	if known && number <= latest {
-		return
+		return 0
+	}
+	if r.suspends && (latest > 0 || p.StartSeen) { // before the first collection, the latest number is 0
+		lost = max(0, int(number)-int(latest)-r.abandoned)
 	}
 	if taken := min(int64(number)-int64(latest), int64(r.abandoned)); known && taken > 0 {
 		r.since += int(taken)
@@ -53,6 +59,7 @@ func (r *regions) numbered(p *Process, number uint32) {
 	}
 	r.decide(p)
 	r.latest, r.suspended = Some(number), 0
+	return lost
 }
 
 // decide notes that the abandoned suspensions are known to have begun regions, or not to.
@@ -61,21 +68,49 @@ func (r *regions) decide(p *Process) {
 	r.abandoned = 0
 }
 
-// suspending notes a suspension for a collection. Outside background collections, it
-// carries the latest number taken.
-func (r *regions) suspending(p *Process, v *clr.GCSuspendEEBegin) {
+// numberTaken notes the latest number taken. If collections are missing before it, they lie
+// between the last event that the numbers account for and before.
+func (rt *runtime) numberTaken(number uint32, before time.Duration) {
+	r := &rt.regions
+	if lost := r.numbered(rt.process, number); lost > 0 {
+		rt.process.Missing += lost
+		after := max(r.at+1, rt.process.Started)
+		rt.model.missing(after, max(after, before-1))
+	}
+	r.at = rt.model.event.time
+}
+
+// suspendingFor notes a suspension. One for a collection carries the latest number taken,
+// outside background collections.
+func (rt *runtime) suspendingFor(v *clr.GCSuspendEEBegin) {
 	if v.Reason == clr.SuspendReasonSuspendForGC && v.Count != math.MaxUint32 {
-		r.numbered(p, v.Count)
+		rt.regions.suspends = true
+		rt.numberTaken(v.Count, rt.model.event.time)
 	}
 }
 
-// started notes that a collection begins, and returns the regions since the one before.
-func (r *regions) started(p *Process, number uint32) int {
-	if number > 0 {
-		r.numbered(p, number-1)
+// collecting notes that a collection of this number runs, or has run.
+func (rt *runtime) collecting(number uint32) {
+	if number == 0 {
+		return
 	}
-	r.decide(p)
+	now := rt.model.event.time
+	before := now
+	if s := rt.active(); s != nil {
+		before = s.begin
+	}
+	rt.numberTaken(number-1, before)
+	r := &rt.regions
+	r.latest, r.at = Some(max(number, r.latest.Or(0))), now
+}
+
+// regionsBefore notes that a collection begins, and returns the regions since the one
+// before.
+func (rt *runtime) regionsBefore(number uint32) int {
+	rt.collecting(number)
+	r := &rt.regions
+	r.decide(rt.process)
 	since := r.since
-	*r = regions{latest: Some(max(number, r.latest.Or(0)))}
+	r.since, r.suspended = 0, 0
 	return since
 }

@@ -1,11 +1,13 @@
 package gc_test
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // TestNoGCRegions checks that suspensions without a collection are no-GC regions where
@@ -50,7 +52,42 @@ func TestNoGCRegions(t *testing.T) {
 		}
 		p = c.Process
 	}
+	if want := []trace.Range{{From: 50_500_001, To: 59_999_999}}; p.Missing != 2 || !slices.Equal(s.loss.Ranges(), want) {
+		t.Errorf("%d collections are missing, %v, want 2, %v", p.Missing, s.loss.Ranges(), want)
+	}
 	if want := (gc.NoGC{Regions: 3, Suspended: 600 * time.Microsecond, Perhaps: 1}); p.NoGC != want {
 		t.Errorf("%+v, want %+v", p.NoGC, want)
+	}
+}
+
+// TestMissingCollections checks that collections before the first of a trace are missing
+// only if the trace has the start of the runtime, and those before a later one always,
+// unless the trace has no suspensions, which regions without a collection need too.
+func TestMissingCollections(t *testing.T) {
+	for _, c := range []struct {
+		started bool
+		numbers []uint32
+		missing int
+		without clr.Kind
+	}{
+		{false, []uint32{3, 4, 5}, 0, 0},
+		{true, []uint32{1, 2, 3}, 0, 0},
+		{true, []uint32{3, 4, 5}, 2, 0},
+		{false, []uint32{3, 5, 9}, 4, 0},
+		{false, []uint32{3, 5, 9}, 0, clr.KindGCSuspendEEBegin},
+	} {
+		s := newScript()
+		if c.started {
+			v := clr.RuntimeInformationStart{Sku: clr.RuntimeSkuCoreClr, ClrInstanceID: s.clr}
+			s.raise(1, 1, clr.RuntimeProvider, 187, 0, v.Append(nil, 0, 8))
+		}
+		for i, n := range c.numbers {
+			s.blocking(float64(10*i+10), 1, n)
+		}
+		s.events = slices.DeleteFunc(s.events, func(ev trace.Event) bool { return c.without != 0 && ev.Desc.ID == c.without.ID() })
+		_, _, m := s.run(t)
+		if p := m.Processes()[0]; p.Missing != c.missing || p.StartSeen != c.started || (len(s.loss.Ranges()) > 0) != (c.missing > 0) {
+			t.Errorf("%v, started %v: %d missing, %v, want %d", c.numbers, p.StartSeen, p.Missing, s.loss.Ranges(), c.missing)
+		}
 	}
 }

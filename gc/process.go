@@ -40,6 +40,10 @@ type Process struct {
 	// run.
 	Finalizing Opt[Finalizing]
 
+	// Missing counts the collections that are not in the trace, although the numbers of
+	// later ones show that they ran.
+	Missing int
+
 	NoGC      NoGC
 	Limits    *Limits // nil if the trace has none
 	Processor ProcessorTime

@@ -193,7 +193,7 @@ func (rt *runtime) started(b *building, e *event) {
 	b.Outside = rt.process.takeOutside()
 	b.AllocatedTicks = Some(rt.ticks)
 	b.badTick = rt.badTick
-	b.NoGCRegions = rt.regions.started(rt.process, b.Number)
+	b.NoGCRegions = rt.regionsBefore(b.Number)
 	rt.ticks, rt.badTick = 0, false
 	b.tickedAtStart = rt.ticksOf
 	rt.begun++
@@ -302,6 +302,7 @@ func (m *Model) gcEnd(e *event) {
 		rt.ends.seen(m)
 	}
 	b.tickedAtEnd = rt.ticksOf
+	rt.collecting(b.Number)
 	if !b.Generation.Known() {
 		b.setGeneration(v.Depth)
 	}

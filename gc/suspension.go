@@ -81,7 +81,7 @@ func (m *Model) suspendBegin(e *event) {
 		m.drop(e.time)
 		return
 	}
-	rt.regions.suspending(e.process, v)
+	rt.suspendingFor(v)
 	s := &suspension{thread: e.TID, reason: v.Reason, number: v.Count, begin: e.time}
 	m.room.suspended++
 	rt.suspensions[e.TID] = s
@@ -147,6 +147,9 @@ func (m *Model) restartEnd(e *event) {
 	rt.let(s)
 	rt.delay(s, e.time)
 	s.restart = Some(e.time - s.restartBegin.Or(0))
+	if s.forGC() {
+		rt.regions.at = e.time
+	}
 	if s.owner != nil && !s.owner.finished {
 		s.owner.Pauses[s.pause].Restart = s.restart
 	}

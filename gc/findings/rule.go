@@ -82,7 +82,7 @@ type RuleAdvice struct {
 func Rules() []Rule {
 	all := []Rule{{
 		ID: "R01", Title: innocentTitle, Kind: symptom.String(),
-		Threshold: "no finding is worse than a note, GCStart was recorded, and lost events affect at most 1 % of the GCs and leave pauses within budget; the process was watched for 2 s or longer (with the default budget: a pause of 100 ms is 5 % of that), and for 10 s if it has fewer than 3 GCs",
+		Threshold: "no finding is worse than a note, GCStart was recorded, the trace is not truncated or damaged and lacks no parts, lost events affect at most 1 % of the GCs and leave pauses within budget; the process was watched for 2 s or longer (with the default budget: a pause of 100 ms is 5 % of that), and for 10 s if it has fewer than 3 GCs",
 		Source:    "mem-doc: up to 5 % of the time in GC is normal",
 		Tested:    innocentTested,
 		Advice:    []RuleAdvice{{Text: innocentAdvice, Basis: Basis{Looks: true}}},
@@ -272,11 +272,12 @@ func (j *judgement) costs(explains float64) Severity {
 
 // affected reports whether loss affects too many collections to rely on shares.
 func (c *Case) affected() bool {
-	if c.Trace.Lost == 0 && c.Trace.Damaged == 0 {
+	all := c.Summary.All()
+	missing := c.Summary.Process.Missing
+	if c.Trace.Lost == 0 && c.Trace.Damaged == 0 && missing == 0 {
 		return false
 	}
-	all := c.Summary.All()
-	return 100*all.Affected > affectedShare*all.Count
+	return 100*(all.Affected+missing) > affectedShare*(all.Count+missing)
 }
 
 // PauseShare returns the share of the time that GC pauses took, in percent. It is
