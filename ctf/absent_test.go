@@ -5,6 +5,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"regexp"
+	"strings"
 	"testing"
 	"testing/fstest"
 
@@ -30,13 +31,7 @@ packet begin=10 end=20 seq=0 cpu=1 instance=1
 packet begin=20 end=30 seq=1 cpu=1 instance=1
   ev 0 time=22 4 0 0
 `
-	index := func(packets int) *fstest.MapFile {
-		b := binary.BigEndian.AppendUint32(nil, 0xc1f1dcc1)
-		b = binary.BigEndian.AppendUint32(b, 1)
-		b = binary.BigEndian.AppendUint32(b, 1)
-		b = binary.BigEndian.AppendUint32(b, 72)
-		return &fstest.MapFile{Data: append(b, make([]byte, 72*packets)...)}
-	}
+	index := func(packets int) *fstest.MapFile { return &fstest.MapFile{Data: packetIndex(packets)} }
 	for _, c := range []struct {
 		name      string
 		change    func(fstest.MapFS)
@@ -51,6 +46,9 @@ packet begin=20 end=30 seq=1 cpu=1 instance=1
 		{"an empty file with an index", func(f fstest.MapFS) { f["c_1"].Data, f["index/c_1.idx"] = nil, index(2) }, trace.LowerBound, 1, 1},
 		{"a file of the last processor, but not its index", func(f fstest.MapFS) { delete(f, "c_1"); f["index/c_1.idx"] = index(2) }, trace.LowerBound, 1, 1},
 		{"a file that never had packets", func(f fstest.MapFS) { delete(f, "c_1"); f["index/c_1.idx"] = index(0) }, trace.Exact, 0, 0},
+		{"the last packet, but not its entry", func(f fstest.MapFS) {
+			f["c_1"].Data, f["index/c_1.idx"] = f["c_1"].Data[:len(f["c_1"].Data)/2], index(2)
+		}, trace.LowerBound, 1, 0},
 		{"a file of the first processor", func(f fstest.MapFS) { delete(f, "c_0") }, trace.Unknown, 0, 0},
 	} {
 		files := assemble(t, text)
@@ -68,6 +66,61 @@ packet begin=20 end=30 seq=1 cpu=1 instance=1
 			t.Errorf("%s: %v, %v, %d damaged; want %v, %d ranges, %d damaged", c.name, l.Exactness, l.Ranges(), l.Damaged, c.exactness, c.ranges, c.damaged)
 		}
 	}
+}
+
+// TestProcessors reads traces with files of some processors: LTTng makes files for all
+// that a machine has, so that a single one, or fewer than another trace of the machine
+// has, may not be all.
+func TestProcessors(t *testing.T) {
+	const lttng = "tracer_name=lttng-ust hostname=vm"
+	of := func(env string, cpus ...int) string {
+		text := "trace uuid=" + fmt.Sprint(len(env)) + " dir=" + strings.Fields(env)[0] + "\nenv domain=" + env + `
+clock seconds=1700000000
+stream 0 context=[i32:vpid i32:vtid]
+event 0 DotNETRuntime:GCEnd_V1 fields=[u32:Count u32:Depth u16:ClrInstanceID]
+`
+		for _, cpu := range cpus {
+			text += fmt.Sprintf("file c_%d\npacket begin=10 end=20 seq=0 cpu=%[1]d instance=%[1]d\n  ev 0 time=%d context=[1 1] 1 0 0\n", cpu, 11+cpu)
+		}
+		return text
+	}
+	kernel := "kernel tracer_name=lttng-modules hostname=vm"
+	for name, c := range map[string]struct {
+		text      string
+		exactness trace.Exactness
+		missing   bool
+	}{
+		"two":                          {of("ust "+lttng, 0, 1), trace.Exact, false},
+		"one":                          {of("ust "+lttng, 0), trace.Unknown, true},
+		"one, of another tracer":       {of("ust tracer_name=other", 0), trace.Exact, false},
+		"one, like the kernel":         {of("ust "+lttng, 0) + of(kernel, 0), trace.Exact, false},
+		"one, the kernel has two":      {of("ust "+lttng, 0) + of(kernel, 0, 1), trace.Unknown, true},
+		"two, the kernel has one":      {of("ust "+lttng, 0, 1) + of(kernel, 0), trace.Exact, false},
+		"two, the kernel has four":     {of("ust "+lttng, 0, 1) + of(kernel, 0, 1, 2, 3), trace.Unknown, true},
+		"one, another machine has two": {of("ust "+lttng, 0) + of("other tracer_name=lttng-ust hostname=b", 0, 1), trace.Unknown, true},
+		"three":                        {of("ust "+lttng, 0, 1, 2), trace.Unknown, false},
+		"three, without the second":    {of("ust "+lttng, 0, 2), trace.Unknown, true},
+	} {
+		got := read(t, assemble(t, c.text))
+		if got.err != nil || got.loss.Exactness != c.exactness || got.loss.StreamsUnknown != c.missing {
+			t.Errorf("%s: %v, %v, streams unknown %v; want %v, %v", name, got.err, got.loss.Exactness, got.loss.StreamsUnknown, c.exactness, c.missing)
+		}
+	}
+	files := assemble(t, of("ust "+lttng, 0))
+	files["ust/index/c_1.idx"] = &fstest.MapFile{Data: packetIndex(0)}
+	if got := read(t, files); got.loss.StreamsUnknown || got.loss.Exactness != trace.Exact {
+		t.Errorf("with an index of another processor without packets: %+v", got.loss)
+	}
+}
+
+// packetIndex returns an index with entries for a number of packets, whose times are
+// unknown.
+func packetIndex(packets int) []byte {
+	b := binary.BigEndian.AppendUint32(nil, 0xc1f1dcc1)
+	b = binary.BigEndian.AppendUint32(b, 1)
+	b = binary.BigEndian.AppendUint32(b, 1)
+	b = binary.BigEndian.AppendUint32(b, 72)
+	return append(b, make([]byte, 72*packets)...)
 }
 
 // TestIndex flips bits of the times of packets, and of those in the index: what

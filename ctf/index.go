@@ -73,6 +73,15 @@ func (x *index) at(off int64) (begin, end uint64, ok bool) {
 	return begin, end, end > 0
 }
 
+// more reports whether the index lists packets behind the last one that was looked up.
+func (x *index) more() bool {
+	if x.file == nil {
+		return false
+	}
+	_, err := io.ReadFull(x.in, x.entry)
+	return err == nil
+}
+
 // compare holds the times of the packet whose header was read against those that the
 // index has for it. Where they differ one of them is damaged, and what lies in both
 // ranges is the time of the packet: it cannot make the trace longer.

@@ -45,6 +45,7 @@ type merger struct {
 	emitted   int64
 	uncounted bool // what some stream discarded, or whether a stream is missing, is not known
 	gone      bool // a file is missing, or has lost its packets
+	idle      bool // an index without packets shows that a processor had none
 	partial   bool // something is missing without a count
 }
 

@@ -193,9 +193,7 @@ func (m *merger) probe(name string, of *member) *file {
 
 // group makes streams of the files, each with its files in order.
 func (m *merger) group(files []*file) error {
-	if skipsProcessors(files) {
-		m.uncounted = true
-	}
+	m.processors(files)
 	streams := map[streamKey]*stream{}
 	for _, f := range files {
 		s := streams[f.key]

@@ -97,6 +97,9 @@ func (s *stream) nextPacket() bool {
 			s.enter()
 			return true
 		case errors.Is(err, io.EOF):
+			if s.index.more() {
+				s.cut()
+			}
 			s.close()
 		case errors.Is(err, io.ErrUnexpectedEOF):
 			s.cut()

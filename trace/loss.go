@@ -15,6 +15,9 @@ type Loss struct {
 	Exactness Exactness
 	// Truncated is set if the trace ends before its end mark.
 	Truncated bool
+	// StreamsUnknown is set if whole parts, such as the files of further
+	// processors, may be missing without a sign in those that are there.
+	StreamsUnknown bool
 	// Late counts events that came out of order: see Event.Late.
 	Late uint64
 	// Damage lists the places that could not be read, at most MaxDamage.
@@ -112,6 +115,14 @@ func (l *Loss) Clone() Loss {
 	c := *l
 	c.Damage, c.ranges = slices.Clone(l.Damage), slices.Clone(l.ranges)
 	return c
+}
+
+// Uncounted reports whether parts are missing, or may be, whose events nothing counts.
+func (l *Loss) Uncounted() bool { return l.StreamsUnknown || l.Events == 0 && len(l.ranges) > 0 }
+
+// Holes reports whether events may be missing between from and to whose number is unknown.
+func (l *Loss) Holes(from, to time.Duration) bool {
+	return l.Damaged > 0 || l.Truncated && to >= MaxTime || l.StreamsUnknown || l.Uncounted() && l.Touches(from, to)
 }
 
 // Clip limits the ranges to the last time of the trace, once that is known.

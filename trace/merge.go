@@ -221,6 +221,7 @@ func (m *Merged) end() {
 		m.loss.Events += l.Events
 		m.loss.Late += l.Late
 		m.loss.Truncated = m.loss.Truncated || l.Truncated
+		m.loss.StreamsUnknown = m.loss.StreamsUnknown || l.StreamsUnknown
 		m.loss.Damaged += l.Damaged
 		m.loss.Damage = append(m.loss.Damage, l.Damage[:min(len(l.Damage), MaxDamage-len(m.loss.Damage))]...)
 		exactness = min(exactness, l.Exactness)

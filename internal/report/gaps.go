@@ -37,6 +37,12 @@ func (rep *Report) gaps(c *Case) []gap {
 	if uncounted(rep.loss) {
 		add("", "Some events%s: packets or buffers are missing.", rep.lostWhen())
 	}
+	if rep.loss.StreamsUnknown {
+		add("", "The files of further processors, if the machine had any: LTTng writes one for each, and a trace does not show how many there were.")
+	}
+	if c != nil && c.Summary.Process.Missing > 0 {
+		add("", "%s: the numbers of later ones show that they ran.", text.Counted(c.Summary.Process.Missing, "GC"))
+	}
 	if rep.loss.Truncated {
 		add("", "What came after %s: the trace is truncated, its program or collector was stopped.", units.Duration(rep.info.Last))
 	}

@@ -31,6 +31,9 @@ func Missing(in *open.Input, incomplete []uint32) string {
 	if uncounted(loss) {
 		parts = append(parts, "an unknown number of events is missing")
 	}
+	if loss.StreamsUnknown {
+		parts = append(parts, "files of further processors may be missing")
+	}
 	if loss.Damaged > 0 {
 		parts = append(parts, fmt.Sprintf("%s not be read, the first at byte %s",
 			text.Plural(int64(loss.Damaged), "place could", "places could"), firstDamage(&loss.Damage[0])))

@@ -124,6 +124,8 @@ func (rep *Report) completeness() string {
 		return strings.Join(parts, ", ")
 	case uncounted(l):
 		return "events are missing"
+	case l.StreamsUnknown:
+		return "files of further processors may be missing"
 	case l.Exactness == trace.Exact:
 		return "no events lost"
 	default:
