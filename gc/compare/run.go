@@ -42,6 +42,9 @@ type Run struct {
 	// Affected counts the collections whose figures may be affected by lost
 	// events.
 	Affected int
+	// Holes reports that collections may be missing: the trace ends early, is damaged, or
+	// lacks events that nothing counts.
+	Holes bool
 	// FromStart reports that the trace has the runtime's first collection, and
 	// with it the program's start-up.
 	FromStart bool

@@ -116,6 +116,9 @@ func (s *Set) Judge(t Trace) []Result {
 
 func (s *Set) judge(c Case, t Trace) Result {
 	c.Trace = t
+	if t.incomplete() != "" {
+		c.Summary.SetIncomplete()
+	}
 	if until, known := t.Until.Get(); known {
 		p := c.Summary.Process.Snapshot()
 		p.Stopped = max(p.Stopped, until)

@@ -23,6 +23,7 @@ type Trace struct {
 	Lost      uint64 // events
 	Damaged   int    // places that could not be read
 	Truncated bool   // the trace ends early
+	Missing   bool   // parts without a count of their events, or such parts may be
 	Sampled   bool   // the runtime's sample profiler ran
 	CPUs      int    // 0 if unknown
 
@@ -41,7 +42,21 @@ type Trace struct {
 }
 
 // holes reports whether events that were raised are not in the trace.
-func (t *Trace) holes() bool { return t.Lost > 0 || t.Damaged > 0 || t.Truncated }
+func (t *Trace) holes() bool { return t.Lost > 0 || t.Damaged > 0 || t.Truncated || t.Missing }
+
+// incomplete returns why whole collections may be missing without a count of lost events;
+// empty if none can be.
+func (t *Trace) incomplete() string {
+	switch {
+	case t.Damaged > 0:
+		return "the file is damaged"
+	case t.Truncated:
+		return "the trace is truncated"
+	case t.Missing:
+		return "parts of the trace may be missing"
+	}
+	return ""
+}
 
 // sessionBits are keywords that an EventSource sets on its events for internal
 // use.
@@ -52,6 +67,7 @@ func TraceOf(src trace.Source) Trace {
 	loss := src.Loss()
 	t := Trace{
 		Lost: loss.Events, Damaged: loss.Damaged, Truncated: loss.Truncated, CPUs: src.Info().CPUs,
+		Missing:          loss.Uncounted(),
 		StartsUnrecorded: !declares(src.Info(), clr.KindGCStart),
 	}
 	for _, p := range RecordedOf(src) {

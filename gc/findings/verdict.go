@@ -11,7 +11,7 @@ import (
 // innocent reports whether no finding is worse than a note, in a trace that is
 // complete, and with start-up included.
 func (j *judgement) innocent(found []Finding) bool {
-	if j.all.Pause.Count() == 0 || j.affected() || j.Trace.StartsUnrecorded || j.Trace.Damaged > 0 || j.overall() >= j.budget.Share {
+	if j.all.Pause.Count() == 0 || j.affected() || j.Trace.StartsUnrecorded || j.Trace.incomplete() != "" || j.overall() >= j.budget.Share {
 		return false
 	}
 	if j.tooShort() || j.undecided() != "" || j.suspendedElsewhere() != "" {
@@ -67,7 +67,7 @@ func (j *judgement) innocence() Finding {
 		),
 		Advice: []string{innocentAdvice},
 	}
-	if j.Trace.Truncated || j.short() || j.all.PauseAtLeast() {
+	if j.short() || j.all.PauseAtLeast() {
 		f.Confidence = Medium
 	}
 	return f
@@ -110,8 +110,8 @@ func (j *judgement) verdict(found []Finding) (Code, string) {
 	case j.affected() && j.share < j.budget.Share:
 		return NoVerdict, fmt.Sprintf("No verdict: events were lost; the recorded GC pauses took %s, the longest %s.",
 			units.Duration(j.all.Pause.Sum()), longest)
-	case j.Trace.Damaged > 0 && j.share < j.budget.Share && !j.hurts():
-		return NoVerdict, fmt.Sprintf("No verdict: the file is damaged; the GC pauses that can be read took %s, the longest %s.", share, longest)
+	case j.Trace.incomplete() != "" && j.share < j.budget.Share && !j.hurts():
+		return NoVerdict, fmt.Sprintf("No verdict: %s; the GC pauses that can be read took %s, the longest %s.%s", j.Trace.incomplete(), share, longest, beside(found))
 	case j.innocent(found):
 		return Innocent, fmt.Sprintf("The GC is innocent: pauses took %s (budget: %s), the longest %s (budget: %s).%s", share, j.budget.share(), longest, j.budget.pause(), j.unseen())
 	case j.share >= j.budget.high():

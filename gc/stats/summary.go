@@ -139,6 +139,22 @@ func (p *Summary) Add(c *gc.Collection) {
 	}
 }
 
+// SetIncomplete makes all sums lower bounds, because collections may be missing whose
+// number nothing shows: the trace is truncated, damaged, or lacks parts.
+func (p *Summary) SetIncomplete() {
+	p.all.lowerBounds()
+	for i := range p.classes {
+		p.generations[i].lowerBounds()
+		for j := range p.classes[i] {
+			p.classes[i][j].lowerBounds()
+		}
+	}
+	for _, t := range p.reasons {
+		t.lowerBounds()
+	}
+	p.sinceFirst.AtLeast, p.sinceFirst.unbounded = true, true
+}
+
 // AddOutside adds the suspensions outside collections of a collection that is not added
 // itself, because they may still lie between From and To.
 func (p *Summary) AddOutside(all []gc.Outside) {

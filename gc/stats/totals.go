@@ -23,6 +23,8 @@ type Totals struct {
 	Allocated Bytes
 	Freed     Bytes
 	Promoted  Bytes
+
+	atLeast bool // collections may be missing
 }
 
 // Add adds a collection.
@@ -73,7 +75,15 @@ func (t *Totals) PausesUnknown() int { return t.Count - t.Pause.Count() }
 
 // PauseAtLeast reports whether Pause is a lower bound: pauses are unknown, or lost events
 // may have been of more.
-func (t *Totals) PauseAtLeast() bool { return t.PausesUnknown() > 0 || t.Affected > 0 }
+func (t *Totals) PauseAtLeast() bool { return t.atLeast || t.PausesUnknown() > 0 || t.Affected > 0 }
+
+// lowerBounds makes the sums lower bounds.
+func (t *Totals) lowerBounds() {
+	t.atLeast = true
+	for _, b := range [...]*Bytes{&t.Allocated, &t.Freed, &t.Promoted} {
+		b.AtLeast, b.unbounded = true, true
+	}
+}
 
 // Induced reports whether the program requested the collection with a form of GC.Collect.
 // Collections for GC.TryStartNoGCRegion and for heap dumps have the same reason, but are

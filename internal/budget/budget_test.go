@@ -261,10 +261,29 @@ func FuzzParse(f *testing.F) {
 
 // What lost events may have put over a limit is not within it.
 func TestLostEvents(t *testing.T) {
-	b := &Budget{Limits: map[string]float64{"gen2_collections": 5}}
-	r := &compare.Run{Name: "lossy"}
-	r.Add(&gc.Collection{Process: &gc.Process{}, Number: 1, Generation: gc.Some(2), AffectedByLoss: true})
-	if got := b.Check([]*compare.Run{r}, nil); got.Status != CannotTell {
-		t.Errorf("status %s", got.Status)
+	b := &Budget{Limits: map[string]float64{"gen2_collections": 2}, Findings: []string{"R02"}}
+	for name, c := range map[string]struct {
+		affected, holes bool
+		collections     int
+		want            Status
+	}{
+		"nothing lost":              {false, false, 1, Within},
+		"a collection affected":     {true, false, 1, CannotTell},
+		"holes":                     {false, true, 1, CannotTell},
+		"holes, and over the limit": {false, true, 3, Over},
+	} {
+		r := &compare.Run{Name: "lossy", Holes: c.holes}
+		for n := range c.collections {
+			r.Add(&gc.Collection{Process: &gc.Process{}, Number: uint32(n + 1), Generation: gc.Some(2), AffectedByLoss: c.affected})
+		}
+		got := b.Check([]*compare.Run{r}, nil)
+		if got.Status != c.want {
+			t.Errorf("%s: %s, want %s", name, got.Status, c.want)
+		}
+		for _, check := range got.Checks {
+			if c.holes && check.Name == "R02" && check.Status != CannotTell {
+				t.Errorf("%s: the finding is %s", name, check.Status)
+			}
+		}
 	}
 }

@@ -71,7 +71,7 @@ func (b *Budget) Check(runs, baseline []*compare.Run) *Result {
 		c := compare.Compare(baseline, runs)
 		for i := range c.Changes {
 			if allowed, ok := b.Baseline[c.Changes[i].Name]; ok {
-				result.add(allowance(&c.Changes[i], c.Basis, allowed))
+				result.add(allowance(&c.Changes[i], c.Basis, allowed, slices.ContainsFunc(runs, func(r *compare.Run) bool { return r.Holes })))
 			}
 		}
 	}
@@ -88,6 +88,12 @@ func (r *Result) add(c Check) {
 		r.Status = c.Status
 	}
 }
+
+// eventsMissing explains why a figure below its limit is not within the budget.
+const eventsMissing = "events are missing, so it may be more"
+
+// lacks reports whether a run may have cost more than its trace shows.
+func lacks(run *compare.Run) bool { return run.Affected > 0 || run.Holes }
 
 func limit(run *compare.Run, name string, most float64) Check {
 	m, basis, err := lookUp(name)
@@ -108,8 +114,8 @@ func limit(run *compare.Run, name string, most float64) Check {
 		c.Status = Over
 	case c.Most > most:
 		c.Status, c.Reason = CannotTell, comparison.EndUnknown
-	case run.Affected > 0: // with what was lost it may be more
-		c.Status = CannotTell
+	case lacks(run):
+		c.Status, c.Reason = CannotTell, eventsMissing
 	}
 	return c
 }
@@ -117,16 +123,19 @@ func limit(run *compare.Run, name string, most float64) Check {
 // forbid checks that a rule does not fire for a run. Limit and Value count findings.
 func forbid(run *compare.Run, rule string) Check {
 	c := Check{Name: rule, Text: "finding " + rule, Unit: compare.Count, Status: Within, Run: run.Name}
-	if slices.Contains(run.Findings, rule) {
+	switch {
+	case slices.Contains(run.Findings, rule):
 		c.Status, c.Value, c.Most = Over, 1, 1
+	case run.Holes:
+		c.Status, c.Reason = CannotTell, eventsMissing
 	}
 	return c
 }
 
 // allowance compares a change with the allowed percentage. The change is over it if the
 // whole interval is and equal runs would rarely differ that much. It is within if it is at
-// most as large with a confidence of 95 %, or does not matter.
-func allowance(change *compare.Change, basis compare.Basis, allowed float64) Check {
+// most as large with a confidence of 95 %, or does not matter, unless runs have holes.
+func allowance(change *compare.Change, basis compare.Basis, allowed float64, holes bool) Check {
 	c := Check{
 		Name: change.Name, Text: comparison.Name(change.Metric, basis) + " against the baseline", Unit: compare.Percent, Status: CannotTell,
 		Value: change.Percent, Most: change.Percent, Limit: allowed, Low: change.Low, High: change.High,
@@ -135,6 +144,9 @@ func allowance(change *compare.Change, basis compare.Basis, allowed float64) Che
 	case change.Reason == compare.NotRecorded || change.Reason == compare.TooFewPauses:
 	case change.Verdict == compare.Changed && change.Low > allowed:
 		c.Status = Over
+	case holes:
+		c.Reason = eventsMissing
+		return c
 	case change.AtMost <= allowed, change.Verdict == compare.Same && allowed >= 100*change.Band():
 		c.Status = Within
 	}
