@@ -192,9 +192,8 @@ func processHeader(p *gc.Process) headerProcess {
 	return h
 }
 
-// writeColumns writes the header, with its length before it, and the columns of
-// all traces behind it.
-func writeColumns(w io.Writer, h *header, traces []*Trace) error {
+// writeHeader writes the header, with its length before it.
+func writeHeader(w io.Writer, h *header) error {
 	text, err := json.Marshal(h)
 	if err != nil {
 		return err
@@ -202,9 +201,12 @@ func writeColumns(w io.Writer, h *header, traces []*Trace) error {
 	if _, err := w.Write(binary.LittleEndian.AppendUint32(nil, uint32(len(text)))); err != nil {
 		return err
 	}
-	if _, err := w.Write(text); err != nil {
-		return err
-	}
+	_, err = w.Write(text)
+	return err
+}
+
+// writeTables writes the columns of all traces.
+func writeTables(w io.Writer, traces []*Trace) error {
 	for _, t := range traces {
 		for _, p := range t.processes {
 			for _, data := range p.table.data {

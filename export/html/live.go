@@ -126,5 +126,9 @@ func (l *Live) Columns(name, program string, report json.RawMessage, terms []Ter
 	}
 	page := &Page{Program: program, Terms: terms, Traces: []*Trace{t}}
 	t.processes = t.listed()
-	return page.columns(nil)
+	tables, err := page.tables()
+	if err != nil {
+		return nil, err
+	}
+	return page.columns(nil, tables)
 }

@@ -146,17 +146,41 @@ func (p *Page) blocks() ([]block, error) {
 	if err != nil {
 		return nil, err
 	}
-	details, err := p.pack(len(allocations) + len(quoted))
+	tables, err := p.tables()
 	if err != nil {
 		return nil, err
 	}
-	columns, err := p.columns(details)
+	details, err := p.pack(len(allocations) + len(quoted) + len(tables))
+	if err != nil {
+		return nil, err
+	}
+	columns, err := p.columns(details, tables)
 	return []block{{"columns", columns}, {"details", slices.Concat(details.chunks...)}, {"allocations", allocations}, {"quoted", quoted}}, err
 }
 
-// columns returns the columns block of the page.
-func (p *Page) columns(details *packed) ([]byte, error) {
-	return deflate(func(w io.Writer) error { return writeColumns(w, p.header(details), p.Traces) })
+// tables returns the end of the columns block, compressed.
+func (p *Page) tables() ([]byte, error) {
+	return deflate(func(w io.Writer) error { return writeTables(w, p.Traces) })
+}
+
+// columns returns the columns block of the page, of its tables.
+func (p *Page) columns(details *packed, tables []byte) ([]byte, error) {
+	header, err := p.deflateHeader(details)
+	return slices.Concat(header, tables), err
+}
+
+// deflateHeader returns the beginning of the columns block, which its tables follow.
+func (p *Page) deflateHeader(details *packed) ([]byte, error) {
+	var out bytes.Buffer
+	z, err := flate.NewWriter(&out, compression)
+	if err != nil {
+		return nil, err
+	}
+	if err := writeHeader(z, p.header(details)); err != nil {
+		return nil, err
+	}
+	err = z.Flush() // to a byte's end, so that other compressed data may follow
+	return out.Bytes(), err
 }
 
 // Blocks returns the data of the page as a server sends them, compressed: columns,
@@ -170,9 +194,12 @@ func (p *Page) Blocks() (map[string][]byte, error) {
 	return blocks, err
 }
 
+// compression is the level of all data: 9 takes four times as long for 0.1 % less.
+const compression = 7
+
 func deflate(write func(io.Writer) error) ([]byte, error) {
 	var out bytes.Buffer
-	z, err := flate.NewWriter(&out, flate.BestCompression)
+	z, err := flate.NewWriter(&out, compression)
 	if err != nil {
 		return nil, err
 	}

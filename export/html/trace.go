@@ -1,6 +1,7 @@
 package html
 
 import (
+	"bytes"
 	"cmp"
 	"container/heap"
 	"encoding/json"
@@ -14,7 +15,7 @@ import (
 const (
 	MaxCollections = 250_000
 	maxProcesses   = 256
-	maxDetails     = 64 << 20 // bytes, before they are packed
+	maxDetails     = 32 << 20 // bytes, before they are packed; a page takes some 18 MB of those
 	maxPhases      = 10_000   // background collections
 )
 
@@ -35,9 +36,8 @@ type Trace struct {
 	quoted    map[*gc.Process]Quoted
 	kept      int // phases
 	rows      int
-	limit     int    // of rows; 0 for MaxCollections
-	figures   row    // of the latest collection
-	detail    detail // of the latest collection
+	limit     int // of rows; 0 for MaxCollections
+	figures   row // of the latest collection
 	details   longest
 }
 
@@ -72,37 +72,50 @@ type storedDetail struct {
 	data    []byte
 }
 
-// longest holds the details of the collections with the longest pauses; the
-// shortest of them is the first.
+// longest holds the details of the collections with the longest pauses.
 type longest struct {
-	details []storedDetail
+	details []storedDetail // a heap once there is no room, with the shortest pause first
 	bytes   int
+	full    bool   // there was no room for one
+	figures detail // of the latest collection
+	text    []byte // of those
 }
 
 func (l *longest) Len() int           { return len(l.details) }
 func (l *longest) Less(i, j int) bool { return l.details[i].pause < l.details[j].pause }
 func (l *longest) Swap(i, j int)      { l.details[i], l.details[j] = l.details[j], l.details[i] }
-
-func (l *longest) Push(v any) {
-	d := v.(storedDetail)
-	l.details = append(l.details, d)
-	l.bytes += len(d.data)
-}
+func (l *longest) Push(v any)         { l.details = append(l.details, v.(storedDetail)) }
 
 func (l *longest) Pop() any {
 	last := len(l.details) - 1
 	d := l.details[last]
 	l.details[last] = storedDetail{}
 	l.details = l.details[:last]
-	l.bytes -= len(d.data)
 	return d
 }
 
-// shrink drops the details with the shortest pauses until they take at most some
-// bytes.
-func (l *longest) shrink(bytes int) {
-	for l.bytes > bytes {
-		heap.Pop(l)
+// add adds the details of a collection if there is room or others have shorter pauses.
+func (l *longest) add(p *process, c *gc.Collection) {
+	pause := c.Pause().Or(0)
+	if l.full && pause <= l.details[0].pause {
+		return
+	}
+	l.figures = l.figures[:0].appendCollection(c)
+	l.text = l.figures.appendBytes(l.text[:0])
+	d := storedDetail{p, p.table.rows - 1, pause, bytes.Clone(l.text)}
+	l.bytes += len(d.data)
+	if !l.full {
+		l.details = append(l.details, d)
+		if l.bytes <= maxDetails {
+			return
+		}
+		l.full = true
+		heap.Init(l)
+	} else {
+		heap.Push(l, d)
+	}
+	for l.bytes > maxDetails {
+		l.bytes -= len(heap.Pop(l).(storedDetail).data)
 	}
 }
 
@@ -121,7 +134,7 @@ func (t *Trace) Add(c *gc.Collection) {
 	p.table.add(t.figures)
 	p.begins = append(p.begins, begin(p.begins, c))
 	t.rows++
-	t.keep(p, c)
+	t.details.add(p, c)
 }
 
 // begin returns when a collection begins, after some others: the page's charts have it
@@ -153,18 +166,6 @@ func (t *Trace) process(of *gc.Process) *process {
 		t.processes = append(t.processes, p)
 	}
 	return p
-}
-
-// keep keeps the details of a collection, where there is room.
-func (t *Trace) keep(p *process, c *gc.Collection) {
-	pause := c.Pause().Or(0)
-	full := t.details.bytes >= maxDetails
-	if full && pause <= t.details.details[0].pause {
-		return
-	}
-	t.detail = t.detail[:0].appendCollection(c)
-	heap.Push(&t.details, storedDetail{p, p.table.rows - 1, pause, t.detail.appendBytes(nil)})
-	t.details.shrink(maxDetails)
 }
 
 // Phases adds the phases of a background collection.

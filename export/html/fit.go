@@ -1,0 +1,163 @@
+package html
+
+import (
+	"cmp"
+	"compress/flate"
+	"io"
+	"slices"
+
+	"github.com/gctrail/gctrail/web"
+)
+
+// A kept is a detail that a page holds, of one of its processes.
+type kept struct {
+	*storedDetail
+	of int
+}
+
+// packed are the details of a page.
+type packed struct {
+	rows   [][]uint32 // that have details, of each process
+	sizes  [][]int    // of the chunks, of each process
+	chunks [][]byte
+	bytes  int
+	each   int // packs every chunk at 1, every second one at 2
+}
+
+// pack packs every so manieth chunk of the details of some collections, which are in the
+// order of the processes and their rows.
+func pack(processes []*process, all []kept, each int) (*packed, error) {
+	z, err := flate.NewWriter(io.Discard, compression)
+	if err != nil {
+		return nil, err
+	}
+	out := &packed{rows: make([][]uint32, len(processes)), sizes: make([][]int, len(processes)), each: each}
+	for i, p := range processes {
+		begin, _ := slices.BinarySearchFunc(all, i, func(k kept, process int) int { return cmp.Compare(k.of, process) })
+		end, _ := slices.BinarySearchFunc(all, i+1, func(k kept, process int) int { return cmp.Compare(k.of, process) })
+		if err := out.add(i, p, all[begin:end], z); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+// add packs the details of a process.
+func (out *packed) add(i int, p *process, of []kept, z *flate.Writer) error {
+	var figures detail
+	k, next := newChunk(), 0
+	for at, columns := range p.table.all() {
+		if next == len(of) {
+			break
+		}
+		if of[next].row != at {
+			continue
+		}
+		packs := next/chunkSize%out.each == 0
+		if packs {
+			figures = figures[:0].readBytes(of[next].data)
+			k.add(figures, columns)
+			out.rows[i] = append(out.rows[i], uint32(at))
+		}
+		if next++; packs && (next%chunkSize == 0 || next == len(of)) {
+			data, err := k.pack(z)
+			if err != nil {
+				return err
+			}
+			out.sizes[i] = append(out.sizes[i], len(data))
+			out.chunks, out.bytes = append(out.chunks, data), out.bytes+len(data)
+			k.reset()
+		}
+	}
+	return nil
+}
+
+// The sizes that decide how many details a page has.
+const (
+	maxPage = 6_000_000 // bytes of the file
+	// leastDetails are packed where the rest of a page leaves no room.
+	leastDetails = 700_000
+	// perText is how many bytes 4 characters of a page hold.
+	perText = 3
+	// sample is of how many chunks one is packed to estimate the size of all.
+	sample = 8
+)
+
+// A fit finds the details that a page has room for: of all collections, or of those with
+// the longest pauses.
+type fit struct {
+	processes []*process
+	all       []kept // in the order of processes and rows until some are left out, then longest pauses first
+	chosen    []kept // in the order of processes and rows
+	room      int    // bytes
+}
+
+// pack packs the details of the page: those of all collections where they fit with
+// other data of some bytes and the header, else those of the longest pauses.
+func (p *Page) pack(others int) (*packed, error) {
+	f := p.fit()
+	header, err := p.deflateHeader(nil)
+	if err != nil {
+		return nil, err
+	}
+	f.room = max(leastDetails, (maxPage-len(web.Script)-len(web.Style))/4*perText-len(header)-others)
+	// What is packed in vain takes as long as what is not: packing a sample takes less.
+	for len(f.chosen) > sample*chunkSize {
+		some, err := pack(f.processes, f.chosen, sample)
+		if err != nil {
+			return nil, err
+		}
+		if !f.shrink(some.bytes * sample) {
+			break
+		}
+	}
+	for {
+		out, err := pack(f.processes, f.chosen, 1)
+		if err != nil || out.bytes <= leastDetails {
+			return out, err
+		}
+		described, err := p.deflateHeader(out)
+		if err != nil || !f.shrink(out.bytes+len(described)-len(header)) {
+			return out, err
+		}
+	}
+}
+
+// fit returns all details of the page, which are all chosen.
+func (p *Page) fit() *fit {
+	f := &fit{}
+	for _, t := range p.Traces {
+		place := make(map[*process]int, len(t.processes))
+		for _, of := range t.processes {
+			place[of] = len(f.processes)
+			f.processes = append(f.processes, of)
+		}
+		for i := range t.details.details {
+			d := &t.details.details[i]
+			f.all = append(f.all, kept{d, place[d.process]})
+		}
+	}
+	byRow(f.all)
+	f.chosen = f.all
+	return f
+}
+
+func byRow(all []kept) {
+	slices.SortFunc(all, func(a, b kept) int { return cmp.Or(cmp.Compare(a.of, b.of), cmp.Compare(a.row, b.row)) })
+}
+
+// shrink chooses fewer details if the chosen ones take so many bytes that there is no
+// room for them, and reports whether it did.
+func (f *fit) shrink(bytes int) bool {
+	if bytes <= f.room {
+		return false
+	}
+	if len(f.chosen) == len(f.all) {
+		f.all = slices.Clone(f.all)
+		slices.SortStableFunc(f.all, func(a, b kept) int { return cmp.Compare(b.pause, a.pause) })
+	}
+	n := int(float64(len(f.chosen)) * min(0.97, 0.98*float64(f.room)/float64(bytes)))
+	f.chosen = append(f.chosen[:0], f.all[:n]...)
+	byRow(f.chosen)
+	return true
+}
