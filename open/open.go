@@ -50,7 +50,7 @@ type Input struct {
 	parts  []*Input // of several files on one time line
 	meter  *meter
 	again  func() (*Input, error) // nil if the input can be read only once
-	file   io.Closer              // nil if it is the caller's
+	file   io.Closer              // nil if it is the caller's, or has no name
 	folder bool                   // Name is one
 	packed map[string]string      // the names of a zip's entries, by those without folder; nil until they are needed
 	peeler peeler
@@ -94,6 +94,21 @@ func openFile(path string, with []string, opts Options) (*Input, error) {
 // which Close removes.
 func Reader(r io.Reader, name string, opts Options) (*Input, error) {
 	in := &Input{Name: name, meter: &meter{r: r}}
+	return in.open(opts)
+}
+
+// Spooled opens the trace in r as a file of its own: a temporary one, which Close removes,
+// of at most limit bytes. Memory does not depend on the size of the trace.
+func Spooled(r io.Reader, name string, limit int64, opts Options) (*Input, error) {
+	f, size, err := spool(r, limit, name)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := f.Seek(0, io.SeekStart); err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	in := &Input{Name: name, Size: size, meter: &meter{r: f, at: f}}
+	in.peeler.closers = append(in.peeler.closers, f.Close)
 	return in.open(opts)
 }
 
@@ -150,7 +165,7 @@ func (in *Input) open(opts Options) (*Input, error) {
 		return nil, named(in.Name, err)
 	}
 	in.Compression = f.wrapping
-	if f.kind.class == etw && f.wrapping == "" && in.meter.at != nil {
+	if f.kind.class == etw && f.wrapping == "" && in.meter.at != nil && in.file != nil {
 		if err := in.companions(&f); err != nil {
 			in.Close()
 			return nil, named(in.Name, err)

@@ -2,8 +2,10 @@ package open
 
 import (
 	"bufio"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -71,5 +73,45 @@ func TestSpoolKilled(t *testing.T) {
 	left, err := filepath.Glob(filepath.Join(dir, "*"))
 	if left != nil || err != nil {
 		t.Errorf("%v stays behind, %v", left, err)
+	}
+}
+
+// TestSpooled: a trace from a stream is read as a file of its own, with nothing that is
+// beside a file of its name, and leaves none behind.
+func TestSpooled(t *testing.T) {
+	dir := t.TempDir()
+	t.Setenv("TMPDIR", dir)
+	t.Setenv("TMP", dir)
+	f, err := os.Open("../testdata/net10-wks-web-collect.nettrace.gz")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	t.Chdir(dir)
+	if err := os.WriteFile("perf-3701.map", []byte("1000 10 method\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	in, err := Spooled(f, "x.nettrace", 1<<20, Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events := 0
+	for _, err := range in.Source.Events() {
+		if err != nil {
+			t.Fatal(err)
+		}
+		events++
+	}
+	if _, err := in.PerfMap(3701); !errors.Is(err, fs.ErrNotExist) || events == 0 || in.Compression != "gzip" {
+		t.Errorf("%d events, %q, perf map: %v", events, in.Compression, err)
+	}
+	if err := in.Close(); err != nil {
+		t.Error(err)
+	}
+	if left, err := os.ReadDir(dir); err != nil || len(left) != 1 {
+		t.Errorf("%v stays behind, %v", left, err)
+	}
+	if _, err := Spooled(strings.NewReader(strings.Repeat("x", 100)), "x", 10, Options{}); err == nil {
+		t.Error("more than the limit is taken")
 	}
 }

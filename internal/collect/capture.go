@@ -81,9 +81,9 @@ const (
 	captureGrace = 3 * time.Second
 	// captureSlow is how long the end of a trace may take before a message says so.
 	captureSlow = 2 * time.Second
-	// maxPending bounds what is received without one whole object: the reader takes
-	// objects of up to 16 MiB.
-	maxPending = 32 << 20
+	// maxPending bounds what is received without one whole object: a block with the
+	// largest payload that a session of package emit sends.
+	maxPending = nettrace.MaxLargePayload + 1<<20
 	// captureEnding is how long a process may continue to answer after the end of its
 	// trace.
 	captureEnding = 200 * time.Millisecond

@@ -84,7 +84,7 @@ var (
 	ErrWaits = errors.New("it is suspended at startup until another diagnostic port resumes it")
 	// ErrNoTrace reports a runtime that sends something other than a trace, or blocks
 	// that are larger than any runtime writes.
-	ErrNoTrace = errors.New("it does not send a trace: 32 MiB came without a complete block")
+	ErrNoTrace = errors.New("it does not send a trace: 5 MiB came without a complete block")
 	// ErrUntraced reports a command none of whose processes matched -n.
 	ErrUntraced = errors.New("it ended, and none of its .NET processes matched -n")
 	// ErrNotDotnet reports a command that has not asked to be traced.

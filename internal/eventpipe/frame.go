@@ -247,6 +247,9 @@ func (f *Framer) nextObject(b *Block) error {
 	}
 	b.Kind = kind
 	f.inside = true
+	if kind != BlockTrace && f.Whole == 0 { // refused before it is read: it may be large
+		return f.Fail("trace object", binread.Malformed("%v where it belongs", kind))
+	}
 	if kind == BlockTrace {
 		return f.traceObject(b, least)
 	}

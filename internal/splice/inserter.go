@@ -62,9 +62,9 @@ const (
 	// maxInsertions bounds the events that wait. Beyond it, those in the middle are
 	// dropped: a process without events is no reason to remember everything.
 	maxInsertions = 1 << 9
-	// maxHeld bounds the bytes received without the end of an object: a block has up to 16
-	// MiB.
-	maxHeld = eventpipe.MaxBlock + 1<<20
+	// maxHeld bounds the bytes received without the end of an object. The runtime's blocks
+	// have at most 100 KiB; those of nettrace.Writer may have a payload of 4 MiB.
+	maxHeld = 5 << 20
 )
 
 // NewInserter returns an Inserter for a trace that has not begun.

@@ -1,7 +1,6 @@
 package web
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"io"
@@ -80,13 +79,9 @@ func (f *file) drop() {
 	}
 }
 
-// upload reads a trace that a page sends. It is kept in memory while it is read.
+// upload reads a trace that a page sends. It is on disk while it is read.
 func upload(ctx context.Context, program, name string, body io.Reader) (*file, error) {
-	data, err := io.ReadAll(body)
-	if err != nil {
-		return nil, err
-	}
-	in, err := open.Reader(bytes.NewReader(data), name, open.Options{Want: report.WantsPage, Stacks: true})
+	in, err := open.Spooled(body, name, maxUpload, open.Options{Want: report.WantsPage, Stacks: true})
 	if err != nil {
 		return nil, err
 	}
