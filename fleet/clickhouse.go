@@ -65,10 +65,10 @@ type Result struct {
 	Rows  [][]any // string, json.Number or nil
 }
 
-// Query runs a query. 64-bit numbers come as text or number, by the server's
-// version and settings.
+// Query runs a query. The server refuses one that would change data, tables or settings.
+// 64-bit numbers come as text or number, by the server's version and settings.
 func (c *ClickHouse) Query(ctx context.Context, query string) (*Result, error) {
-	body, err := c.post(ctx, "wait_end_of_query=1", []byte(query+"\nFORMAT JSONCompact"))
+	body, err := c.post(ctx, "readonly=1&wait_end_of_query=1", []byte(query+"\nFORMAT JSONCompact"))
 	if err != nil {
 		return nil, err
 	}
