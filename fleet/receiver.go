@@ -8,8 +8,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"mime"
 	"net/http"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -44,12 +46,29 @@ type Receiver struct {
 	decoding chan struct{}
 	decoders sync.Pool
 
-	counts counts
+	counts  counts
+	refusal func(string)
+	signals map[string]*signal
 }
 
 // counts are totals since the start of a receiver.
 type counts struct {
 	requests, refused, stored, rejected, others, failures atomic.Int64
+}
+
+// A signal is one of OTLP's that a receiver does not take.
+type signal struct {
+	why      string
+	requests atomic.Int64
+}
+
+// otherSignals returns the signals that a receiver refuses, by name.
+func otherSignals() map[string]*signal {
+	const only = "gctrail fleet receive stores logs only, and refuses "
+	return map[string]*signal{
+		"metrics": {why: only + "metrics: send them to Prometheus, or set OTEL_EXPORTER_OTLP_LOGS_ENDPOINT in place of OTEL_EXPORTER_OTLP_ENDPOINT to send none"},
+		"traces":  {why: only + "traces"},
+	}
 }
 
 // NewReceiver returns a receiver that stores rows in store. If token is not empty,
@@ -60,6 +79,7 @@ func NewReceiver(store Store, token string, delay time.Duration) *Receiver {
 		token: sha256.Sum256([]byte(token)), open: token == "", now: time.Now,
 		decoding: make(chan struct{}, maxRequests),
 		batches:  batcher{store: store, delay: delay, open: make(map[*Table]*batch)},
+		refusal:  func(string) {}, signals: otherSignals(),
 	}
 	r.decoders.New = func() any {
 		d := &decoder{max: maxRows, scratch: make(map[*Table]Row)}
@@ -71,13 +91,18 @@ func NewReceiver(store Store, token string, delay time.Duration) *Receiver {
 	return r
 }
 
+// OnRefusal has f called with the reason when requests with metrics, or with traces, are
+// first refused. Call it before Handler.
+func (r *Receiver) OnRefusal(f func(why string)) { r.refusal = f }
+
 // Handler returns the receiver's HTTP interface: /v1/logs as OTLP has it, and
 // /healthz and /metrics, which need no token.
 func (r *Receiver) Handler() http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("POST /v1/logs", r.logs)
-	mux.HandleFunc("POST /v1/metrics", r.wrongSignal)
-	mux.HandleFunc("POST /v1/traces", r.wrongSignal)
+	for name, s := range r.signals {
+		mux.HandleFunc("POST /v1/"+name, func(w http.ResponseWriter, req *http.Request) { r.other(w, req, s) })
+	}
 	mux.HandleFunc("GET /healthz", func(w http.ResponseWriter, _ *http.Request) { _, _ = io.WriteString(w, "ok\n") })
 	mux.HandleFunc("GET /metrics", r.metrics)
 	return mux
@@ -205,8 +230,16 @@ func (r *Receiver) refuse(w http.ResponseWriter, status int, message string) {
 	_, _ = w.Write(protowire.AppendString(protowire.AppendTag(nil, 2, protowire.BytesType), message))
 }
 
-func (r *Receiver) wrongSignal(w http.ResponseWriter, _ *http.Request) {
-	r.refuse(w, http.StatusNotFound, "gctrail fleet receive takes logs; send metrics to Prometheus and traces elsewhere")
+// other refuses a request with a signal that is not stored. A sender does not repeat it.
+func (r *Receiver) other(w http.ResponseWriter, req *http.Request, s *signal) {
+	if !r.allowed(req) {
+		r.refuse(w, http.StatusUnauthorized, "the token is missing or wrong")
+		return
+	}
+	if s.requests.Add(1) == 1 {
+		r.refusal(s.why)
+	}
+	r.refuse(w, http.StatusNotFound, s.why)
 }
 
 // metrics answers with the counts, in the Prometheus text format.
@@ -225,6 +258,11 @@ func (r *Receiver) metrics(w http.ResponseWriter, _ *http.Request) {
 	} {
 		name := "gctrail_fleet_" + m.name + "_total"
 		fmt.Fprintf(w, "# HELP %s %s\n# TYPE %s counter\n%s %d\n", name, m.help, name, name, m.value.Load())
+	}
+	const name = "gctrail_fleet_other_signal_requests_total"
+	fmt.Fprintf(w, "# HELP %s Requests with signals that are not stored, all refused.\n# TYPE %s counter\n", name, name)
+	for _, s := range slices.Sorted(maps.Keys(r.signals)) {
+		fmt.Fprintf(w, "%s{signal=%q} %d\n", name, s, r.signals[s].requests.Load())
 	}
 }
 

@@ -7,11 +7,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"mime"
 	"net/http"
 	"net/url"
 	"strconv"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"google.golang.org/protobuf/encoding/protowire"
 )
@@ -56,6 +58,8 @@ type verdict struct {
 	err      error
 }
 
+const mediaProtobuf = "application/x-protobuf"
+
 // maxAnswer bounds what is read of an answer.
 const maxAnswer = 64 << 10
 
@@ -69,7 +73,7 @@ func (s *Sender) send(ctx context.Context, r *request) verdict {
 	for name, value := range s.opts.Headers {
 		req.Header.Set(name, value)
 	}
-	req.Header.Set("Content-Type", "application/x-protobuf")
+	req.Header.Set("Content-Type", mediaProtobuf)
 	if !s.opts.Uncompressed {
 		req.Header.Set("Content-Encoding", "gzip")
 	}
@@ -95,7 +99,25 @@ func judge(resp *http.Response, answer []byte, items int) verdict {
 	case http.StatusTooManyRequests, http.StatusBadGateway, http.StatusServiceUnavailable, http.StatusGatewayTimeout:
 		return verdict{again: true, after: retryAfter(resp.Header.Get("Retry-After"), time.Now()), err: errors.New(resp.Status)}
 	}
-	return verdict{rejected: items, err: errors.New(resp.Status)}
+	err := errors.New(resp.Status)
+	if media, _, _ := mime.ParseMediaType(resp.Header.Get("Content-Type")); media == mediaProtobuf {
+		if why := statusMessage(answer); why != "" {
+			err = fmt.Errorf("%s: %s", resp.Status, why)
+		}
+	}
+	return verdict{rejected: items, err: err}
+}
+
+// statusMessage returns the message of a google.rpc.Status, with which endpoints refuse
+// requests; empty for another answer.
+func statusMessage(answer []byte) (message string) {
+	const fieldMessage, longest = 2, 1024
+	eachField(answer, func(number protowire.Number, _ uint64, text []byte) {
+		if number == fieldMessage && len(text) <= longest && utf8.Valid(text) {
+			message = string(text)
+		}
+	})
+	return message
 }
 
 // retryAfter returns how long a Retry-After header asks to wait: seconds, or a date.

@@ -48,6 +48,9 @@ type Options struct {
 	// QueueBytes bounds the queued requests, as encoded; 0 means 8 MiB. When the queue is
 	// full, the Sender drops the oldest.
 	QueueBytes int
+	// Refused is called when the endpoint refuses items for good, with its reason. It may
+	// be nil, and is called by the goroutine of Run.
+	Refused func(signal Signal, items int, why error)
 	// Transport sends requests; nil means http.DefaultTransport.
 	Transport http.RoundTripper
 }
@@ -196,7 +199,9 @@ func (s *Sender) Run(ctx context.Context) {
 			break
 		}
 		verdict := s.send(last, r)
-		s.note(r, &verdict)
+		if n := s.note(r, &verdict); n > 0 && s.opts.Refused != nil {
+			s.opts.Refused(r.signal, n, verdict.err)
+		}
 		if !verdict.again {
 			pause = firstPause
 			continue
@@ -235,8 +240,8 @@ func (s *Sender) wake() {
 	}
 }
 
-// note counts the outcome of a request.
-func (s *Sender) note(r *request, v *verdict) {
+// note counts the outcome of a request, and returns how many of its items were refused.
+func (s *Sender) note(r *request, v *verdict) (rejected int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.sending = nil
@@ -244,12 +249,13 @@ func (s *Sender) note(r *request, v *verdict) {
 	s.stats.Err = v.err
 	if v.again {
 		s.stats.Failures++
-		return
+		return 0
 	}
 	s.remove(r)
-	rejected := min(v.rejected, r.items)
+	rejected = min(v.rejected, r.items)
 	s.stats.Signals[r.signal].Rejected += uint64(rejected)
 	s.stats.Signals[r.signal].Sent += uint64(r.items - rejected)
+	return rejected
 }
 
 // remove takes a request from the queue.

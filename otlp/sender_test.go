@@ -149,6 +149,42 @@ func TestRefused(t *testing.T) {
 	})
 }
 
+// TestRefusalReasons checks that the caller learns why an endpoint refuses items: with a Status, in
+// a partial success, and with a page that is no answer of OTLP.
+func TestRefusalReasons(t *testing.T) {
+	why := func(field protowire.Number) []byte {
+		return protowire.AppendString(protowire.AppendTag(nil, field, protowire.BytesType), "logs only")
+	}
+	partial := append(protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 5), why(2)...)
+	proto := http.Header{"Content-Type": {"application/x-protobuf"}}
+	for _, tt := range []struct {
+		status int
+		header http.Header
+		answer []byte
+		want   string // empty for no refusal
+	}{
+		{404, proto, why(2), "Not Found: logs only"},
+		{404, proto, []byte("<html>"), "Not Found"},
+		{404, nil, why(2), "Not Found"},
+		{200, proto, protowire.AppendBytes(protowire.AppendTag(nil, 1, protowire.BytesType), partial), "5 of 5 rejected: logs only"},
+		{200, proto, nil, ""},
+		{503, proto, why(2), ""},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			got := ""
+			opts := otlp.Options{Refused: func(_ otlp.Signal, items int, err error) {
+				if got = err.Error(); items != 5 {
+					t.Errorf("%d items", items)
+				}
+			}}
+			run(t, &endpoint{statuses: []int{tt.status}, header: tt.header, answer: tt.answer}, opts, func(s *otlp.Sender) { push(t, s, "some", 5) })
+			if got != tt.want {
+				t.Errorf("%d %q: %q, want %q", tt.status, tt.answer, got, tt.want)
+			}
+		})
+	}
+}
+
 func TestPartialSuccess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		partial := protowire.AppendVarint(protowire.AppendTag(nil, 1, protowire.VarintType), 2)

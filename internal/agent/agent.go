@@ -61,6 +61,7 @@ type Agent struct {
 	records   records
 
 	ledgerProblem sync.Once
+	refusals      [2]sync.Once // by signal
 	stopping      atomic.Bool
 }
 
@@ -101,7 +102,9 @@ func New(opts Options) (*Agent, error) {
 	a.host, _ = os.Hostname()
 	a.self = newGroup(identity{"service.name": "gctrail-agent", "host.name": a.host}, nil, time.Now())
 	if c.pushes() {
-		if a.sender, err = otlp.NewSender(c.sender()); err != nil {
+		sending := c.sender()
+		sending.Refused = a.refused
+		if a.sender, err = otlp.NewSender(sending); err != nil {
 			return nil, err
 		}
 	}

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"fmt"
 	"sync"
 	"time"
 
@@ -38,6 +39,12 @@ func (a *Agent) push(ctx context.Context) {
 func (a *Agent) sends(signal otlp.Signal) bool {
 	wanted := [...]bool{otlp.Logs: a.config.OTLP.Logs, otlp.Metrics: a.config.OTLP.Metrics}
 	return a.sender != nil && wanted[signal] && a.sender.Sends(signal)
+}
+
+// refused reports the first time that the endpoint refuses what a signal has; counters
+// have the rest.
+func (a *Agent) refused(signal otlp.Signal, _ int, why error) {
+	a.refusals[signal].Do(func() { a.problem(fmt.Errorf("the OTLP endpoint refuses %s: %w", signal, why)) })
 }
 
 func (a *Agent) pushRecords(ctx context.Context) {

@@ -35,7 +35,7 @@ func newFleetReceiveCmd(std *stdio) *cobra.Command {
 		Use:   "receive",
 		Short: "Receive records over OTLP/HTTP, and store them",
 		Long: `receive takes OTLP logs over HTTP at /v1/logs, from agents or OpenTelemetry
-Collectors. It answers when the records are stored, so a sender that gets an answer
+Collectors; it refuses metrics and traces. It answers when the records are stored, so a sender that gets an answer
 need not repeat them. It keeps no state, so with ClickHouse several of it can run
 behind a load balancer; a folder has only one writer. A record that arrives twice
 counts once.
@@ -105,6 +105,7 @@ func (o *fleetReceiveOptions) run(ctx context.Context, std *stdio, store fleet.S
 		return storeError(err)
 	}
 	receiver := fleet.NewReceiver(store, token, o.delay)
+	receiver.OnRefusal(func(why string) { _ = std.err.Line("%s", why) })
 	server := receiver.Server()
 	listener, err := (&net.ListenConfig{}).Listen(ctx, "tcp", o.listen)
 	if err != nil {
