@@ -23,11 +23,12 @@ import (
 
 // A Folder stores rows as Parquet files, TABLE/day=YYYYMMDD/*.parquet, which DuckDB,
 // Spark and ClickHouse can read. Only one program may write to it; any number may
-// read.
+// read. Answers leave out what cannot be read of damaged files; see Damaged.
 type Folder struct {
 	Path string
 
-	mu sync.Mutex // held while files of a day are joined
+	mu      sync.Mutex // held while files of a day are joined
+	damaged damages
 }
 
 const (
@@ -118,17 +119,20 @@ func (f *Folder) join(folder string, t *Table) error {
 	}
 	var small []string
 	for _, file := range files {
-		if info, err := os.Stat(file); err == nil && info.Size() < smallFile {
+		if info, err := os.Stat(file); err == nil && info.Size() < smallFile && !f.damaged.has(file) {
 			small = append(small, file)
 		}
 	}
 	if len(small) < joinFiles {
 		return nil
 	}
-	if err := f.write(folder, t, unique(t, rowsOf(t, small))); err != nil {
+	if err := f.write(folder, t, unique(t, f.rowsOf(t, small))); err != nil {
 		return err
 	}
 	for _, file := range small {
+		if f.damaged.has(file) {
+			continue // another program may read more of it
+		}
 		if err := os.Remove(file); err != nil {
 			return err
 		}
@@ -152,10 +156,12 @@ func tables(folder string) ([]string, error) {
 }
 
 // rowsOf yields the rows of files. The row is valid until the next step.
-func rowsOf(t *Table, files []string) iter.Seq2[Row, error] {
+func (f *Folder) rowsOf(t *Table, files []string) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		for _, name := range files {
-			if !rowsOfFile(t, name, yield) {
+			more, err := rowsOfFile(t, name, yield)
+			f.damaged.add(name, err)
+			if !more {
 				return
 			}
 		}
@@ -164,7 +170,7 @@ func rowsOf(t *Table, files []string) iter.Seq2[Row, error] {
 
 // rowsOfDay yields the rows of a folder's files. It finds files that are joined meanwhile
 // under their new name, so rows may come twice.
-func rowsOfDay(t *Table, folder string) iter.Seq2[Row, error] {
+func (f *Folder) rowsOfDay(t *Table, folder string) iter.Seq2[Row, error] {
 	return func(yield func(Row, error) bool) {
 		read := make(map[string]bool)
 		for vanished := true; vanished; {
@@ -179,13 +185,12 @@ func rowsOfDay(t *Table, folder string) iter.Seq2[Row, error] {
 					continue
 				}
 				read[name] = true
-				more := rowsOfFile(t, name, func(row Row, err error) bool {
-					if errors.Is(err, fs.ErrNotExist) {
-						vanished = true
-						return true
-					}
-					return yield(row, err)
-				})
+				more, err := rowsOfFile(t, name, yield)
+				if errors.Is(err, fs.ErrNotExist) {
+					vanished = true
+				} else {
+					f.damaged.add(name, err)
+				}
 				if !more {
 					return
 				}
@@ -194,30 +199,32 @@ func rowsOfDay(t *Table, folder string) iter.Seq2[Row, error] {
 	}
 }
 
-func rowsOfFile(t *Table, name string, yield func(Row, error) bool) bool {
+// rowsOfFile yields the rows of a file, up to where it is damaged. It reports whether yield
+// wants more.
+func rowsOfFile(t *Table, name string, yield func(Row, error) bool) (more bool, err error) {
 	file, err := os.Open(name)
 	if err != nil {
-		return yield(nil, err)
+		return true, err
 	}
 	defer file.Close()
 	info, err := file.Stat()
 	if err != nil {
-		return yield(nil, err)
+		return true, err
 	}
 	r, err := parquet.NewReader(file, info.Size())
 	if err != nil {
-		return yield(nil, fmt.Errorf("%s: %w", name, err))
+		return true, err
 	}
 	defer r.Close()
 	for row, err := range r.Rows(t.stored()) {
 		if err != nil {
-			return yield(nil, fmt.Errorf("%s: %w", name, err))
+			return true, err
 		}
 		if !yield(row, nil) {
-			return false
+			return false, nil
 		}
 	}
-	return true
+	return true, nil
 }
 
 // rows yields the rows of a table that match a filter, each once, by day; the row is
@@ -233,7 +240,7 @@ func (f *Folder) rows(ctx context.Context, t *Table, filter *Filter) iter.Seq2[R
 			if !filter.day(e.Name()) {
 				continue
 			}
-			for row, err := range unique(t, rowsOfDay(t, filepath.Join(f.Path, t.Name, e.Name()))) {
+			for row, err := range unique(t, f.rowsOfDay(t, filepath.Join(f.Path, t.Name, e.Name()))) {
 				if err = cmp.Or(err, ctx.Err()); err != nil {
 					yield(nil, err)
 					return

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 	"time"
 
@@ -198,14 +199,20 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestDamagedFolder has a file that is cut and one of something else: the error
-// names it.
+// TestDamagedFolder has a file that is cut or one of something else beside a sound one:
+// answers are of the sound one, and the other one is known.
 func TestDamagedFolder(t *testing.T) {
-	f := &Folder{Path: t.TempDir()}
-	if w := post(receiver(f, ""), encode(t, pods(1)[0].logs(1, 5))); w.Code != http.StatusOK {
-		t.Fatalf("status %d", w.Code)
+	path := t.TempDir()
+	to := receiver(&Folder{Path: path}, "")
+	store := func(from, to int, r *Receiver) {
+		t.Helper()
+		if w := post(r, encode(t, pods(1)[0].logs(from, to))); w.Code != http.StatusOK {
+			t.Fatalf("status %d", w.Code)
+		}
 	}
-	files, _ := filepath.Glob(filepath.Join(f.Path, "gc", "*", "*"))
+	store(1, 5, to)
+	store(6, 8, to)
+	files, _ := filepath.Glob(filepath.Join(path, "gc", "*", "*"))
 	whole, err := os.ReadFile(files[0])
 	if err != nil {
 		t.Fatal(err)
@@ -214,9 +221,27 @@ func TestDamagedFolder(t *testing.T) {
 		if err := os.WriteFile(files[0], damaged, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Top(t.Context(), f, &Filter{}, nil, 1); err == nil {
-			t.Errorf("%d bytes: no error", len(damaged))
+		f := &Folder{Path: path}
+		groups, err := Top(t.Context(), f, &Filter{}, nil, 1)
+		if err != nil || len(groups) != 1 || groups[0].Collections != 3 {
+			t.Errorf("%d bytes: %v, %v", len(damaged), groups, err)
 		}
+		if d := f.Damaged(); len(d) != 1 || d[0].File != files[0] {
+			t.Errorf("%d bytes: damaged are %v", len(damaged), d)
+		}
+	}
+
+	// Rows are stored and joined in spite of it, and the file stays.
+	for n := range 2 * joinFiles {
+		store(10+n, 10+n, to)
+	}
+	if left, _ := filepath.Glob(filepath.Join(path, "gc", "*", "*")); len(left) > joinFiles || !slices.Contains(left, files[0]) {
+		t.Errorf("%d files, with the damaged one: %v", len(left), slices.Contains(left, files[0]))
+	}
+	f := &Folder{Path: path}
+	groups, err := Top(t.Context(), f, &Filter{}, nil, 1)
+	if err != nil || len(groups) != 1 || groups[0].Collections != 3+2*joinFiles {
+		t.Errorf("after joins: %v, %v", groups, err)
 	}
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/gctrail/gctrail/fleet"
+	"github.com/gctrail/gctrail/internal/text"
 )
 
 func newFleetCmd(std *stdio) *cobra.Command {
@@ -43,7 +44,10 @@ CLICKHOUSE_PASSWORD) or the path of a folder.`,
 }
 
 // storeFlag is where the records are.
-type storeFlag struct{ place string }
+type storeFlag struct {
+	place string
+	store fleet.Store // as opened
+}
 
 const (
 	storeVariable    = "GCTRAIL_STORE"
@@ -63,7 +67,26 @@ func (f *storeFlag) open(cmd *cobra.Command) (fleet.Store, error) {
 	if err != nil {
 		return nil, usagef(cmd, "--store: %v", err)
 	}
+	f.store = store
 	return store, nil
+}
+
+// warnDamaged warns of files of a folder whose rows are missing in the answer.
+func (f *storeFlag) warnDamaged(std *stdio) {
+	folder, ok := f.store.(*fleet.Folder)
+	if !ok {
+		return
+	}
+	damaged := folder.Damaged()
+	if len(damaged) == 0 {
+		return
+	}
+	const named = 3
+	causes := make([]string, 0, named)
+	for _, d := range damaged[:min(len(damaged), named)] {
+		causes = append(causes, text.Quoted(d.File)+": "+reason(d.Err))
+	}
+	std.warn("gctrail", fmt.Sprintf("rows of %s are missing: %s", text.Plural(int64(len(damaged)), "damaged file", "damaged files"), strings.Join(causes, "; ")))
 }
 
 // ask opens a store that has records.

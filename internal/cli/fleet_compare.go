@@ -91,6 +91,7 @@ func (o *fleetCompareOptions) around(cmd *cobra.Command) (before, after *fleet.F
 }
 
 func (o *fleetCompareOptions) run(ctx context.Context, std *stdio, store fleet.Store, before, after *fleet.Filter) error {
+	defer o.warnDamaged(std)
 	var sides [2][]*compare.Run
 	for i, filter := range []*fleet.Filter{before, after} {
 		var err error

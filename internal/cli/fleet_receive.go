@@ -136,6 +136,7 @@ func (o *fleetReceiveOptions) run(ctx context.Context, std *stdio, store fleet.S
 	if served := <-served; !errors.Is(served, http.ErrServerClosed) {
 		err = errors.Join(err, served)
 	}
+	o.warnDamaged(std)
 	_ = std.err.Line("Stored %s.", text.Plural(receiver.Stored(), "record", "records"))
 	return err
 }

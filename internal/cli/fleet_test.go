@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -109,6 +110,34 @@ func TestFleet(t *testing.T) {
 		}
 		if test.not != "" && strings.Contains(out, test.not) || strings.Contains(out, "\x1b") {
 			t.Errorf("%v: %q or an escape in\n%s", test.args, test.not, out)
+		}
+	}
+}
+
+// TestFleetDamaged has a file beside the others that is none: the answer is the same, and
+// the file is named.
+func TestFleetDamaged(t *testing.T) {
+	path := fleetFolder(t)
+	t.Setenv(storeVariable, path)
+	days, err := filepath.Glob(filepath.Join(path, "gc", "*"))
+	if err != nil || len(days) == 0 {
+		t.Fatal(days, err)
+	}
+	commands := [][]string{{"top"}, {"gcs", "--format", "jsonl"}, {"compare", "--format", "json", "service_version=1.0", "service_version=1.1"}}
+	answers := make([]string, len(commands))
+	for i, args := range commands {
+		_, answers[i], _ = fleetRun(t, args...)
+	}
+	if err := os.WriteFile(filepath.Join(days[0], "damaged.parquet"), []byte("no Parquet in here"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for i, args := range commands {
+		code, out, errs := fleetRun(t, args...)
+		if code != 0 || out != answers[i] {
+			t.Errorf("%v: exit %d, %s\nwant %s", args, code, out, answers[i])
+		}
+		if !strings.Contains(errs, "rows of 1 damaged file are missing") || !strings.Contains(errs, "damaged.parquet") {
+			t.Errorf("%v: says %q", args, errs)
 		}
 	}
 }

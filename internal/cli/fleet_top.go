@@ -127,6 +127,7 @@ func clockOf(at time.Time) column.Value {
 
 // answer writes the rows of an answer in the format that was asked for.
 func answer[R any](std *stdio, q *question, fields []field[R], rows []R, head func(*text.Page)) error {
+	q.warnDamaged(std)
 	if len(rows) == 0 && q.format.value == "table" {
 		return std.err.Line("gctrail: no records match; without --from, only the last 24 hours are searched: try --from all")
 	}
