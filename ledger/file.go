@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"hash/crc32"
 	"io"
 	"io/fs"
 	"os"
@@ -61,7 +60,8 @@ type End struct {
 // A header is the JSON at the beginning of a ledger.
 type header struct {
 	Process
-	End *End `json:"end,omitempty"`
+	End     *End  `json:"end,omitempty"`
+	Records int64 `json:"records,omitempty"` // numbered up to the end
 }
 
 // A Writer writes the ledger of a process, by one goroutine. It writes with the
@@ -69,8 +69,12 @@ type header struct {
 type Writer struct {
 	f       *outfile.File
 	process Process
-	second  int64 // of the latest record
+	number  int64 // of the latest record, from 1 on
+	recent  [rewritable]struct{ second, number int64 }
 }
+
+// rewritable is how many of the latest seconds a record can replace that of.
+const rewritable = 8
 
 // Create makes a ledger, with room for all its records. It replaces none.
 func Create(path string, p Process) (*Writer, error) {
@@ -100,7 +104,7 @@ func Create(path string, p Process) (*Writer, error) {
 }
 
 func (w *Writer) writeHeader(end *End) error {
-	text, err := json.Marshal(header{w.process, end})
+	text, err := json.Marshal(header{w.process, end, w.number})
 	if err != nil {
 		return err
 	}
@@ -110,8 +114,8 @@ func (w *Writer) writeHeader(end *End) error {
 	b := make([]byte, headerSize)
 	copy(b, versions[0].magic)
 	binary.LittleEndian.PutUint32(b[8:], uint32(len(text)))
-	binary.LittleEndian.PutUint32(b[12:], crc32.ChecksumIEEE(text))
 	copy(b[16:], text)
+	binary.LittleEndian.PutUint32(b[12:], versions[0].headerSum(b, text))
 	_, err = w.f.WriteAt(b, 0)
 	return err
 }
@@ -119,12 +123,25 @@ func (w *Writer) writeHeader(end *End) error {
 // Put writes the record of a second, in place of the one that the second had, or of
 // the oldest.
 func (w *Writer) Put(r *Record) error {
+	second := r.Time.Unix()
 	var b [recordSize]byte
-	r.encode(&b)
-	w.second = r.Time.Unix()
-	slot := ((w.second % Seconds) + Seconds) % Seconds
+	r.encode(&b, w.numberOf(second))
+	slot := ((second % Seconds) + Seconds) % Seconds
 	_, err := w.f.WriteAt(b[:], headerSize+slot*recordSize)
 	return err
+}
+
+// numberOf returns the number of the record of a second: its own, if it has one.
+func (w *Writer) numberOf(second int64) int64 {
+	for _, r := range w.recent {
+		if r.number != 0 && r.second == second {
+			return r.number
+		}
+	}
+	w.number++
+	at := &w.recent[w.number%rewritable]
+	at.second, at.number = second, w.number
+	return w.number
 }
 
 // Close notes how the process ended, nil for unknown, and closes the file.
@@ -142,7 +159,8 @@ type Ledger struct {
 	Process
 	End     *End     // nil while the process runs, or if whoever wrote the ledger was killed too
 	Records []Record // by time, of the last minutes
-	Damaged int      // records that cannot be read
+	Lost    int      // records that are damaged or missing, of those minutes, as far as known
+	Cut     bool     // the file has no room for all records
 }
 
 // Open reads a ledger.
@@ -162,18 +180,58 @@ func Open(path string) (*Ledger, error) {
 		return nil, err
 	}
 	l.Process, l.End = h.Process, h.End
-	for b = b[headerSize:]; len(b) >= v.recordSize; b = b[v.recordSize:] {
-		var r Record
+	l.readRecords(b[headerSize:], v, h.Records)
+	return l, nil
+}
+
+// readRecords reads the records of a version, of which the header of a process that ended
+// has the last number.
+func (l *Ledger) readRecords(b []byte, v *version, ended int64) {
+	l.Cut = len(b) < Seconds*v.recordSize
+	var read []numbered
+	damaged := 0
+	for ; len(b) >= v.recordSize; b = b[v.recordSize:] {
+		var r numbered
 		switch {
 		case r.decode(b, v):
-			l.Records = append(l.Records, r)
+			read = append(read, r)
 		case slices.ContainsFunc(b[:v.recordSize], func(c byte) bool { return c != 0 }):
-			l.Damaged++
+			damaged++
 		}
 	}
-	slices.SortFunc(l.Records, func(a, b Record) int { return a.Time.Compare(b.Time) })
-	l.dropOld()
-	return l, nil
+	slices.SortFunc(read, func(a, b numbered) int { return a.Time.Compare(b.Time) })
+	read = withoutOld(read)
+	l.Lost = max(damaged, missing(read, ended))
+	l.Records = make([]Record, len(read))
+	for i := range read {
+		l.Records[i] = read[i].Record
+	}
+}
+
+// missing returns how many numbers are missing among those of the records, and up to the
+// last one at the end of the process, if that is known.
+func missing(read []numbered, ended int64) int {
+	if len(read) == 0 {
+		return int(min(ended, Seconds))
+	}
+	first, last := read[0].number, ended
+	for i := range read {
+		first, last = min(first, read[i].number), max(last, read[i].number)
+	}
+	if first == 0 {
+		return 0 // the version has no numbers
+	}
+	return int(min(last-first+1-int64(len(read)), Seconds))
+}
+
+// withoutOld drops records that the ring would have overwritten had the process been
+// watched all the time.
+func withoutOld(read []numbered) []numbered {
+	if len(read) == 0 {
+		return nil
+	}
+	oldest := read[len(read)-1].Time.Unix() - Seconds
+	return slices.DeleteFunc(read, func(r numbered) bool { return r.Time.Unix() <= oldest })
 }
 
 func readHeader(b []byte) (*version, *header, error) {
@@ -190,20 +248,10 @@ func readHeader(b []byte) (*version, *header, error) {
 	}
 	text := b[16 : 16+n]
 	h := new(header)
-	if crc32.ChecksumIEEE(text) != binary.LittleEndian.Uint32(b[12:]) || json.Unmarshal(text, h) != nil {
+	if versions[at].headerSum(b, text) != binary.LittleEndian.Uint32(b[12:]) || json.Unmarshal(text, h) != nil {
 		return nil, nil, fmt.Errorf("%w: its header is damaged", ErrFormat)
 	}
 	return &versions[at], h, nil
-}
-
-// dropOld drops records that the ring would have overwritten had the process been
-// watched all the time.
-func (l *Ledger) dropOld() {
-	if len(l.Records) == 0 {
-		return
-	}
-	oldest := l.Records[len(l.Records)-1].Time.Unix() - Seconds
-	l.Records = slices.DeleteFunc(l.Records, func(r Record) bool { return r.Time.Unix() <= oldest })
 }
 
 // List returns the ledgers in a folder, the newest first, and the errors of those

@@ -2,10 +2,14 @@ package ledger_test
 
 import (
 	"bytes"
+	"encoding/binary"
 	"encoding/json"
 	"errors"
+	"hash/crc32"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -83,14 +87,28 @@ func TestRing(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := open(t, path)
-	if len(l.Records) != ledger.Seconds || l.Records[0].RSS.Or(0) != (n-ledger.Seconds)*mb || l.Damaged != 0 {
-		t.Errorf("%d records from %v, %d damaged", len(l.Records), l.Records[0].RSS, l.Damaged)
+	if len(l.Records) != ledger.Seconds || l.Records[0].RSS.Or(0) != (n-ledger.Seconds)*mb || l.Loss() != "" {
+		t.Errorf("%d records from %v; %s", len(l.Records), l.Records[0].RSS, l.Loss())
 	}
 	if l.Name != "web" || l.PID != 7 || l.End == nil || l.End.OOMKills != 1 || l.Records[0].Anon.Known() {
 		t.Errorf("%+v", l.Process)
 	}
 	if info, err := os.Stat(path); err != nil || info.Size() != ledger.Size {
 		t.Errorf("%v bytes, %v", info.Size(), err)
+	}
+}
+
+// TestAgain writes two seconds in turns, as at the end of a process.
+func TestAgain(t *testing.T) {
+	w, path := create(t)
+	for _, second := range []int{1, 2, 3, 2, 3, 2, 4, 3} {
+		r := at(second, 1, 1, 1)
+		if err := w.Put(&r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if l := open(t, path); len(l.Records) != 4 || l.Loss() != "" {
+		t.Errorf("%d records; %s", len(l.Records), l.Loss())
 	}
 }
 
@@ -196,8 +214,8 @@ func TestVersion1(t *testing.T) {
 		t.Fatal(err)
 	}
 	l := open(t, path)
-	if l.Name != "death" || len(l.Records) != 4 || l.Damaged != 0 {
-		t.Fatalf("%s, %d records, %d damaged", l.Name, len(l.Records), l.Damaged)
+	if l.Name != "death" || len(l.Records) != 4 || l.Loss() != "" {
+		t.Fatalf("%s, %d records; %s", l.Name, len(l.Records), l.Loss())
 	}
 	v := l.Judge()
 	if v.Cause != ledger.OOMKilled || v.Last.Allocatable.Known() || v.Last.RSS.Or(0) == 0 || v.Last.Committed.Or(0) == 0 {
@@ -205,36 +223,32 @@ func TestVersion1(t *testing.T) {
 	}
 }
 
+// TestVersion2 reads a ledger whose records have no numbers: only damage is known.
+func TestVersion2(t *testing.T) {
+	path, whole, records := endedLedger(t)
+	copy(whole, "GCTRLDG2")
+	text := whole[16 : 16+binary.LittleEndian.Uint32(whole[8:])]
+	binary.LittleEndian.PutUint32(whole[12:], crc32.ChecksumIEEE(text))
+	if l := rewritten(t, path, whole); l == nil || !slices.Equal(l.Records, records) || l.Loss() != "" {
+		t.Fatalf("%+v", l)
+	}
+	whole[4096+int(records[0].Time.Unix()%ledger.Seconds)*320+8] ^= 1
+	if l := rewritten(t, path, whole); l == nil || len(l.Records) != 19 || l.Lost != 1 {
+		t.Errorf("with a flipped bit: %+v", l)
+	}
+}
+
 // TestDamage cuts a ledger everywhere and overwrites its bytes: what is read is
 // what was written, or nothing.
 func TestDamage(t *testing.T) {
-	w, path := create(t)
-	for i := range 20 {
-		r := at(i, 100, 50, 60)
-		if err := w.Put(&r); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := w.Close(&ledger.End{Time: start}); err != nil {
-		t.Fatal(err)
-	}
-	whole, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	path, whole, records := endedLedger(t)
 	check := func(b []byte) {
-		if err := os.WriteFile(path, b, 0o600); err != nil {
-			t.Fatal(err)
-		}
-		l, err := ledger.Open(path)
-		if err != nil {
-			if !errors.Is(err, ledger.ErrFormat) {
-				t.Fatal(err)
-			}
+		l := rewritten(t, path, b)
+		if l == nil {
 			return
 		}
 		for _, r := range l.Records {
-			if r.RSS.Or(0) != 100*mb || r.Committed.Or(0) != 60*mb {
+			if !slices.Contains(records, r) {
 				t.Errorf("read %+v", r)
 			}
 		}
@@ -248,6 +262,90 @@ func TestDamage(t *testing.T) {
 	}
 	check(bytes.Repeat([]byte{0xff}, ledger.Size))
 	check(bytes.Clone(whole[:9]))
+}
+
+// endedLedger returns the bytes of a ledger of a process that ended, and its records.
+func endedLedger(t *testing.T) (string, []byte, []ledger.Record) {
+	t.Helper()
+	w, path := create(t)
+	for i := range 20 {
+		r := at(i, int64(100+i), 50, 60)
+		if err := w.Put(&r); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := w.Close(&ledger.End{Time: start}); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path, whole, open(t, path).Records
+}
+
+// rewritten returns a ledger of other bytes, nil if they are none.
+func rewritten(t *testing.T, path string, b []byte) *ledger.Ledger {
+	t.Helper()
+	if err := os.WriteFile(path, b, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	l, err := ledger.Open(path)
+	if err != nil && !errors.Is(err, ledger.ErrFormat) {
+		t.Fatal(err)
+	}
+	return l
+}
+
+// TestBits flips single bits, most of them where the records are: no record is altered, and
+// none is missing without a word.
+func TestBits(t *testing.T) {
+	path, whole, records := endedLedger(t)
+	random := rand.New(rand.NewPCG(1, 2))
+	used := bytes.TrimRight(whole, "\x00")
+	first := bytes.IndexFunc(whole[4096:], func(r rune) bool { return r != 0 }) + 4096
+	for i := range 1500 {
+		at := random.IntN(len(whole))
+		switch i % 3 {
+		case 0:
+			at = random.IntN(4096)
+		case 1:
+			at = first + random.IntN(len(used)-first)
+		}
+		bit := byte(1) << random.IntN(8)
+		whole[at] ^= bit
+		l := rewritten(t, path, whole)
+		whole[at] ^= bit
+		if l == nil {
+			continue // and so said
+		}
+		for _, r := range l.Records {
+			if !slices.Contains(records, r) {
+				t.Errorf("bit %#x of byte %d alters %+v", bit, at, r)
+			}
+		}
+		if missing := len(records) - len(l.Records); missing > l.Lost || missing > 0 && !strings.Contains(l.Judge().Sentence, "damaged or missing") {
+			t.Errorf("bit %#x of byte %d: %d records missing, %d said: %s", bit, at, missing, l.Lost, l.Judge().Sentence)
+		}
+	}
+}
+
+// TestMissing has records overwritten by zeros, and a file that ends early.
+func TestMissing(t *testing.T) {
+	path, whole, records := endedLedger(t)
+	const record = 320
+	begin := 4096 + int(records[0].Time.Unix()%ledger.Seconds)*record
+	for _, test := range []struct{ from, n int }{{0, 20}, {3, 1}, {3, 7}, {19, 1}, {12, 8}, {1, 19}} {
+		b := bytes.Clone(whole)
+		clear(b[begin+test.from*record:][:test.n*record])
+		if l := rewritten(t, path, b); l == nil || len(l.Records) != len(records)-test.n || l.Lost != test.n {
+			t.Errorf("%d records from %d on are zero: %+v", test.n, test.from, l)
+		}
+	}
+	l := rewritten(t, path, whole[:begin+5*record])
+	if l == nil || len(l.Records) != 5 || l.Lost != 15 || !strings.HasSuffix(l.Judge().Sentence, "15 records of the last minutes are damaged or missing, and the ledger's file is cut") {
+		t.Errorf("cut: %+v", l)
+	}
 }
 
 func TestList(t *testing.T) {

@@ -153,8 +153,9 @@ func (r *Record) AppendJSON(b []byte) []byte {
 // A version is a version of the format of ledgers.
 type version struct {
 	magic      string
-	figures    int // of a record
-	recordSize int // in bytes: time, figures, room for more, and a checksum
+	figures    int  // of a record
+	recordSize int  // in bytes: time, figures, number, room for more, and a checksum
+	numbers    bool // the records have numbers, and the header's checksum covers all of it
 }
 
 const (
@@ -165,25 +166,42 @@ const (
 
 // versions lists the versions that can be read; the first is written.
 var versions = [...]version{
-	{"GCTRLDG2", numFigures, recordSize},
-	{"GCTRLDG1", 29, 256},
+	{"GCTRLDG3", numFigures, recordSize, true},
+	{"GCTRLDG2", numFigures, recordSize, false},
+	{"GCTRLDG1", 29, 256, false},
+}
+
+// headerSum returns the checksum of a header with a text.
+func (v *version) headerSum(b, text []byte) uint32 {
+	if !v.numbers {
+		return crc32.ChecksumIEEE(text)
+	}
+	return crc32.Update(crc32.ChecksumIEEE(b[:12]), crc32.IEEETable, b[16:headerSize])
 }
 
 // unknown stands for a figure that is not known.
 const unknown = math.MinInt64
 
-// encode writes the record: its time, its figures, and a checksum.
-func (r *Record) encode(b *[recordSize]byte) {
+// A numbered is a record with its number among those of the ledger, from 1 on; 0 in
+// versions without numbers.
+type numbered struct {
+	Record
+	number int64
+}
+
+// encode writes the record: its time, its figures, its number, and a checksum.
+func (r *Record) encode(b *[recordSize]byte, number int64) {
 	binary.LittleEndian.PutUint64(b[:], uint64(r.Time.UnixNano()))
 	for i, f := range r.figures() {
 		binary.LittleEndian.PutUint64(b[8*(i+1):], uint64(f.Or(unknown)))
 	}
+	binary.LittleEndian.PutUint64(b[8*(numFigures+1):], uint64(number))
 	const crcAt = recordSize - crcSize
 	binary.LittleEndian.PutUint32(b[crcAt:], crc32.ChecksumIEEE(b[:crcAt]))
 }
 
 // decode reads a record of a version, and reports whether there is one.
-func (r *Record) decode(b []byte, v *version) bool {
+func (r *numbered) decode(b []byte, v *version) bool {
 	nanoseconds, crcAt := int64(binary.LittleEndian.Uint64(b)), v.recordSize-crcSize
 	if nanoseconds <= 0 || binary.LittleEndian.Uint32(b[crcAt:]) != crc32.ChecksumIEEE(b[:crcAt]) {
 		return false
@@ -194,6 +212,9 @@ func (r *Record) decode(b []byte, v *version) bool {
 		if v := int64(binary.LittleEndian.Uint64(b[8*(i+1):])); v != unknown {
 			*f = gc.Some(v)
 		}
+	}
+	if v.numbers {
+		r.number = int64(binary.LittleEndian.Uint64(b[8*(v.figures+1):]))
 	}
 	return true
 }

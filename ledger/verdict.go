@@ -61,7 +61,7 @@ func (l *Ledger) Judge() Verdict {
 		last--
 	}
 	if last < 0 {
-		v.Sentence = l.ended(&v) + ": the ledger has no record of its memory"
+		v.Sentence = l.ended(&v) + ": the ledger has no record of its memory" + l.butLost()
 		return v
 	}
 	v.Last = &l.Records[last]
@@ -73,7 +73,7 @@ func (l *Ledger) Judge() Verdict {
 	case v.Cause != OutOfMemory:
 		v.Memory, in = l.grown(&v, last)
 	}
-	v.Sentence = l.sentence(&v, in)
+	v.Sentence = l.sentence(&v, in) + l.butLost()
 	return v
 }
 

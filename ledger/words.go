@@ -60,6 +60,29 @@ func (l *Ledger) sentence(v *Verdict, in doubt) string {
 	return s + ": neither stands out"
 }
 
+// Loss returns which records cannot be read, in words; empty if all can.
+func (l *Ledger) Loss() string {
+	var losses []string
+	switch {
+	case l.Lost == 1:
+		losses = append(losses, "1 record of the last minutes is damaged or missing")
+	case l.Lost > 1:
+		losses = append(losses, units.Count(int64(l.Lost))+" records of the last minutes are damaged or missing")
+	}
+	if l.Cut {
+		losses = append(losses, "the ledger's file is cut")
+	}
+	return strings.Join(losses, ", and ")
+}
+
+// butLost returns Loss as the end of a sentence.
+func (l *Ledger) butLost() string {
+	if loss := l.Loss(); loss != "" {
+		return "; " + loss
+	}
+	return ""
+}
+
 func optional(v gc.Opt[int64]) string {
 	n, known := v.Get()
 	if !known {

@@ -141,6 +141,7 @@ func (o *ledgerOptions) list(std *stdio) error {
 		std.warn("gctrail", "no ledgers in "+text.Quoted(o.folderOf())+"; gctrail agent keeps them while it runs")
 	}
 	for _, l := range all {
+		warnLost(std, l)
 		v := l.Judge()
 		last := cmp.Or(v.Last, new(ledger.Record))
 		err = errors.Join(err, t.Row([]string{
@@ -149,6 +150,13 @@ func (o *ledgerOptions) list(std *stdio) error {
 		}))
 	}
 	return out.end(errors.Join(err, t.Flush()))
+}
+
+// warnLost warns of records that cannot be read.
+func warnLost(std *stdio, l *ledger.Ledger) {
+	if loss := l.Loss(); loss != "" {
+		std.warn("gctrail", text.Quoted(l.Path)+": "+loss)
+	}
 }
 
 // silence is the time without a record after which a process counts as ended.
@@ -174,6 +182,7 @@ func (o *ledgerOptions) show(std *stdio, arg string) error {
 		return err
 	}
 	if o.format.value == "jsonl" {
+		warnLost(std, l)
 		for i := range l.Records {
 			if _, err = out.Write(append(l.Records[i].AppendJSON(nil), '\n')); err != nil {
 				break

@@ -123,9 +123,6 @@ func WriteLedger(p *text.Page, l *ledger.Ledger) {
 	}
 	p.Section("Timeline")
 	writeTimeline(p, l.Records, "time", func(r *ledger.Record) string { return r.Time.Local().Format(time.TimeOnly) })
-	if l.Damaged > 0 {
-		p.Line("%s cannot be read.", text.Counted(l.Damaged, "record"))
-	}
 }
 
 // writeLedger writes the timeline of the process's memory.
