@@ -6,6 +6,7 @@ import (
 	"crypto/rand"
 	"encoding/base64"
 	"errors"
+	"fmt"
 	"net"
 	"os"
 	"os/exec"
@@ -152,7 +153,7 @@ func (o *serveOptions) token() (string, error) {
 	}
 	token, err := secret.Read(o.tokenFile)
 	if err != nil {
-		return "", &inputError{o.tokenFile, err}
+		return "", &usageError{fmt.Errorf("--token-file: %w", err), "gctrail serve"}
 	}
 	if len(token) < minToken || strings.ContainsAny(token, " \r\n\t&#?%+") {
 		return "", &usageError{errors.New(o.tokenFile + ": the token must have 16 characters or more, and none of space & # ? % +"), "gctrail serve"}
