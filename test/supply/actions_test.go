@@ -86,9 +86,9 @@ func TestActionsArePinned(t *testing.T) {
 func TestUnpinnedActions(t *testing.T) {
 	const digest = "0123456789abcdef0123456789abcdef01234567"
 	for line, want := range map[string]string{
-		"uses: actions/checkout@" + digest + " # v4.4.0":           "",
-		"uses: a/b/nested/workflow.yml@" + digest + " # v1.0.0":    "",
-		"uses: ./local":                                            "",
+		"uses: actions/checkout@" + digest + " # v4.4.0":        "",
+		"uses: a/b/nested/workflow.yml@" + digest + " # v1.0.0": "",
+		"uses: ./local": "",
 		"uses: docker://alpine@sha256:" + digest + digest[:24]:     "",
 		"uses: docker://alpine:3.22":                               "is not pinned",
 		"uses: actions/checkout@v4":                                "is not pinned",
