@@ -7,6 +7,7 @@ import (
 
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/gc/join"
+	"github.com/gctrail/gctrail/internal/program"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -88,9 +89,9 @@ func (f *Finding) quoteTypes(d *Details, h alloc.Heap) {
 	}
 	f.Types = types
 	t := &types[0]
-	f.Description += fmt.Sprintf(" %s: %s of %s", inert(t.Name), units.Percent(t.Share), allocationNames[h])
+	f.Description += fmt.Sprintf(" %s: %s of %s", program.Inert(t.Name), units.Percent(t.Share), allocationNames[h])
 	if t.From != "" {
-		f.Description += ", from " + inert(t.From)
+		f.Description += ", from " + program.Inert(t.From)
 		if share := of(t.FromBytes, t.Bytes); share < 99.5 {
 			f.Description += fmt.Sprintf(" (%s of it)", units.Percent(share))
 		}
@@ -109,7 +110,7 @@ func (f *Finding) quoteCallers(callers []Caller, what string) {
 	f.Callers = callers
 	var names []string
 	for _, c := range callers[:min(len(callers), quotedCallers)] {
-		names = append(names, fmt.Sprintf("%s (%s)", inert(c.Method), plural(c.Count, "time")))
+		names = append(names, fmt.Sprintf("%s (%s)", program.Inert(c.Method), plural(c.Count, "time")))
 	}
 	if more := len(callers) - len(names); more > 0 {
 		names = append(names, plural(more, "other method"))

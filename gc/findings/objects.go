@@ -6,6 +6,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/program"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -56,7 +57,7 @@ func (f *Finding) quoteHandles(d *Details) {
 	h := &d.Handles[0]
 	f.Description += fmt.Sprintf(" %s of the %s left open in the trace are %v", units.Count(h.Open), plural(int(open), "handle"), h.Kind)
 	if h.From != "" {
-		f.Description += ", created by " + inert(h.From)
+		f.Description += ", created by " + program.Inert(h.From)
 		if share := of(h.FromOpen, h.Open); share < 99.5 {
 			f.Description += fmt.Sprintf(" (%s of them)", units.Percent(share))
 		}
@@ -75,7 +76,7 @@ func (f *Finding) quotePins(d *Details) {
 	if n, ok := t.ByHandle.Get(); ok && n > 0 {
 		f.Description += fmt.Sprintf(", %s of them by GC handles", units.Percent(of(n, t.Pins)))
 		if d.PinnedFrom != "" {
-			f.Description += ", most of which " + inert(d.PinnedFrom) + " creates"
+			f.Description += ", most of which " + program.Inert(d.PinnedFrom) + " creates"
 		}
 	}
 	f.Description += "."
@@ -88,12 +89,12 @@ func (f *Finding) quoteFinalized(d *Details) {
 	}
 	f.Finalized = d.Finalized
 	t := &d.Finalized[0]
-	f.Description += fmt.Sprintf(" %s: %s of the finalized objects.", inert(t.Name), units.Percent(t.Share))
+	f.Description += fmt.Sprintf(" %s: %s of the finalized objects.", program.Inert(t.Name), units.Percent(t.Share))
 }
 
 func named(typ string) string {
 	if typ == "" {
 		return "Objects of unknown type"
 	}
-	return inert(typ)
+	return program.Inert(typ)
 }

@@ -2,9 +2,7 @@ package findings
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/stats"
@@ -71,24 +69,3 @@ func (j *judgement) unseen() string {
 
 // upper capitalises the first letter of a sentence.
 func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
-
-// inert returns a name of the traced program for a sentence. Names that could be taken for
-// a part of the sentence are in quotation marks: anyone who writes the program, or what it
-// loads, chooses them.
-func inert(name string) string {
-	depth, previous := 0, rune(0)
-	for _, r := range name {
-		switch {
-		case unicode.IsLetter(r), unicode.IsDigit(r), strings.ContainsRune("._+`{}<>,&*$@|!:=/-", r):
-		case r == '(', r == '[':
-			depth++
-		case r == ')', r == ']':
-			depth--
-		case r == ' ' && previous == ',' && depth > 0: // between parameters
-		default:
-			return strconv.Quote(name)
-		}
-		previous = r
-	}
-	return name
-}

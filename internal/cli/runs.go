@@ -99,7 +99,7 @@ func (std *stdio) run(ctx context.Context, o *selection.Selection, path string, 
 	}
 	if n := rep.Processes(); n > 1 {
 		std.warn(path, fmt.Sprintf("has %s with collections; using %s, which paused longest; select another with --process or --pid",
-			text.Plural(int64(n), "process", "processes"), process.Name))
+			text.Plural(int64(n), "process", "processes"), text.Quoted(process.Name)))
 	}
 	return run, nil
 }

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/program"
 	"github.com/gctrail/gctrail/internal/selection"
 )
 
@@ -125,9 +126,9 @@ func (n Names) pick(all []*diag.Process, framework bool) (found []*diag.Process,
 	return found, missed, nil
 }
 
-// Title returns the name and the id of a process.
+// Title returns the name and the id of a process, for sentences.
 func Title(p *diag.Process) string {
-	return cmp.Or(p.Name, "process") + " " + ID(p)
+	return cmp.Or(program.Inert(p.Name), "process") + " " + ID(p)
 }
 
 // ID returns the id of a process, in brackets if only its namespace knows it.

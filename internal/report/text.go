@@ -9,6 +9,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/stats"
+	"github.com/gctrail/gctrail/internal/program"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/trace"
@@ -85,8 +86,9 @@ func (rep *Report) writeProcesses(p *text.Page) {
 	}
 }
 
+// processName returns the name and the id of a process, for sentences.
 func processName(p *gc.Process) string {
-	name := cmp.Or(p.Name, "process")
+	name := cmp.Or(program.Inert(p.Name), "process")
 	if p.PID == trace.UnknownID {
 		return name
 	}

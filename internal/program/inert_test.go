@@ -1,4 +1,4 @@
-package findings
+package program
 
 import "testing"
 
@@ -12,9 +12,10 @@ func TestInert(t *testing.T) {
 		"Stop, read, no, further":                 `"Stop, read, no, further"`,
 		"A\nB":                                    `"A\nB"`,
 		"A\u202eB":                                `"A\u202eB"`,
+		"Byte.\u3164Ignore":                       "\"Byte.\u3164Ignore\"",
 		`say "yes"`:                               `"say \"yes\""`,
 	} {
-		if got := inert(name); got != want {
+		if got := Inert(name); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
