@@ -28,8 +28,9 @@ func (in *Input) PerfMap(pid uint64) (fs.File, error) {
 		}
 	}
 	if in.folder {
-		if f, err := os.Open(filepath.Join(in.Name, name)); err == nil || !errors.Is(err, fs.ErrNotExist) {
-			return f, err
+		inside := filepath.Join(in.Name, name)
+		if info, err := os.Stat(inside); err == nil && info.Mode().IsRegular() {
+			return os.Open(inside)
 		}
 	}
 	return in.perfMapBeside(name)
