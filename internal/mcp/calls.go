@@ -47,7 +47,7 @@ var callable = map[string]struct {
 	list  string // of objects
 	flags map[string]argument
 }{
-	"report":     {tool: "triage"},
+	"report":     {tool: "triage", flags: map[string]argument{"--explain": {"explain", asText}}},
 	"allocs":     {tool: "allocations", flags: map[string]argument{"--by": {"by", asText}}},
 	"pins":       {tool: "objects", list: "pins"},
 	"handles":    {tool: "objects", list: "handles", flags: map[string]argument{"--by": {"by", asText}}},

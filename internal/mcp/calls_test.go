@@ -35,7 +35,7 @@ func TestSteps(t *testing.T) {
 		"gctrail report --format json --from 1s --to 2s " + a:                                  `{"tool":"triage","arguments":{"file":"a.nettrace","from":"1s","to":"2s"}}`,
 		"gctrail collect --profile gc-alloc -- dotnet app.dll":                                 `{"command":"gctrail collect --profile gc-alloc -- dotnet app.dll"}`,
 		"gctrail allocs --perf-map x " + a:                                                     `{"command":"gctrail allocs --perf-map x ` + a + `"}`,
-		"gctrail report --explain pause":                                                       `{"command":"gctrail report --explain pause"}`,
+		"gctrail report --explain pause":                                                       `{"tool":"triage","arguments":{"explain":"pause"}}`,
 	} {
 		if got, err := encoded(stepOf(r, "", command)); err != nil || string(got) != want {
 			t.Errorf("%s: %s (%v), want %s", command, got, err, want)

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"sync"
 	"time"
 
@@ -24,8 +25,9 @@ const endGrace = 2 * time.Second
 // lines is a transport that holds one message per line. It answers lines that hold none,
 // and goes on; that of the SDK ends.
 type lines struct {
-	in  io.ReadCloser
-	out io.WriteCloser
+	in   io.ReadCloser
+	out  io.WriteCloser
+	left chan struct{} // closed once the client has left
 }
 
 // Connect implements sdk.Transport.
@@ -37,7 +39,7 @@ func (l lines) Connect(context.Context) (sdk.Connection, error) {
 
 type connection struct {
 	lines
-	messages chan jsonrpc.Message // closed at the end of in
+	messages chan jsonrpc.Message // closed at the end of in, or of the connection
 	closed   chan struct{}
 	closing  sync.Once
 
@@ -51,6 +53,7 @@ func (*connection) SessionID() string { return "" }
 
 // receive decodes the lines of the client until it leaves.
 func (c *connection) receive() {
+	defer close(c.left)
 	defer close(c.messages)
 	r := bufio.NewReaderSize(c.in, 64<<10)
 	for {
@@ -93,17 +96,39 @@ func decode(line []byte) (message jsonrpc.Message, id any, bad *jsonrpc.Error) {
 	if !json.Valid(line) {
 		return nil, nil, &jsonrpc.Error{Code: jsonrpc.CodeParseError, Message: "the line is not JSON"}
 	}
+	id, valid := idOf(line)
+	if !valid {
+		return nil, id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the id is neither text nor a whole number below 2^53"}
+	}
 	message, err := jsonrpc.DecodeMessage(line)
-	if err == nil {
-		return message, nil, nil
+	if err != nil {
+		return nil, id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the line is not a request of JSON-RPC 2.0"}
 	}
-	var request struct{ ID any }
-	_ = json.Unmarshal(line, &request) // leaves the id unknown
-	switch request.ID.(type) {
-	case string, float64:
-		id = request.ID
+	return message, nil, nil
+}
+
+// maxID bounds numbers as ids: the SDK would answer larger ones, and those that are not
+// whole, under another id.
+const maxID = 1 << 53
+
+// idOf returns the id of a message, nil for none, and whether the SDK can answer it.
+func idOf(line []byte) (id any, valid bool) {
+	var message map[string]json.RawMessage
+	_ = json.Unmarshal(line, &message) // a message that is no object has no id
+	raw, has := message["id"]
+	if !has {
+		return nil, true
 	}
-	return nil, id, &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: "the line is not a request of JSON-RPC 2.0"}
+	var number float64
+	var text string
+	switch {
+	case raw[0] == '"' && json.Unmarshal(raw, &text) == nil:
+		return text, true
+	case string(raw) != "null" && json.Unmarshal(raw, &number) == nil:
+		return raw, number == math.Trunc(number) && math.Abs(number) < maxID
+	default:
+		return nil, false
+	}
 }
 
 // refuse answers a line that holds no message.
@@ -183,6 +208,10 @@ func (c *connection) answered() bool {
 
 // Write implements sdk.Connection.
 func (c *connection) Write(_ context.Context, message jsonrpc.Message) error {
+	response, answers := message.(*jsonrpc.Response)
+	if answers {
+		response.Error = coded(response.Error)
+	}
 	data, err := jsonrpc.EncodeMessage(message)
 	if err != nil {
 		return err
@@ -190,7 +219,7 @@ func (c *connection) Write(_ context.Context, message jsonrpc.Message) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	err = c.send(data)
-	if response, answers := message.(*jsonrpc.Response); answers {
+	if answers {
 		if delete(c.pending, response.ID); len(c.pending) == 0 {
 			select {
 			case c.idle <- struct{}{}:
@@ -199,6 +228,15 @@ func (c *connection) Write(_ context.Context, message jsonrpc.Message) error {
 		}
 	}
 	return err
+}
+
+// coded returns an error with a code of JSON-RPC. The SDK gives none to requests that
+// come at the wrong time.
+func coded(err error) error {
+	if _, has := errors.AsType[*jsonrpc.Error](err); has || err == nil {
+		return err
+	}
+	return &jsonrpc.Error{Code: jsonrpc.CodeInvalidRequest, Message: err.Error()}
 }
 
 // send writes a line. The caller holds writing.

@@ -104,6 +104,11 @@ func TestMalformed(t *testing.T) {
 		{`{"jsonrpc":"1.0","id":1,"method":"ping"}`, -32600, 1.0},
 		{`{"jsonrpc":"2.0","id":{},"method":"ping"}`, -32600, nil},
 		{`{"jsonrpc":"2.0","id":2,"method":7}`, -32600, 2.0},
+		{`{"jsonrpc":"2.0","id":null,"method":"ping"}`, -32600, nil},
+		{`{"jsonrpc":"2.0","id":1.5,"method":"ping"}`, -32600, 1.5},
+		{`{"jsonrpc":"2.0","id":9007199254740993,"method":"ping"}`, -32600, 9007199254740992.0},
+		{`{"jsonrpc":"2.0","id":1e999,"method":"ping"}`, -32600, nil},
+		{`{"jsonrpc":"2.0","id":7,"method":"initialize","params":{}}`, -32600, 7.0},
 		{`{"jsonrpc":"2.0","id":3,"method":"none"}`, -32601, 3.0},
 		{`{"jsonrpc":"2.0","id":4,"method":"tools/call","params":[]}`, -32602, 4.0},
 		{`{"jsonrpc":"2.0","id":5,"method":"tools/call","params":{"name":"none"}}`, -32602, 5.0},
@@ -171,5 +176,18 @@ func TestDeadClient(t *testing.T) {
 	if a := c.answer(t); a.Error != nil || a.ID != 1.0 {
 		t.Errorf("%+v (%+v)", a, a.Error)
 	}
+	c.ends(t)
+}
+
+// TestDeafClient: a client that leaves without having read its answer ends the server.
+func TestDeafClient(t *testing.T) {
+	s, err := New(Options{Root: folder(t)}, echo)
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, answers := io.Pipe() // nobody reads
+	c := &raw{served: make(chan error, 1)}
+	requests := strings.NewReader(`{"jsonrpc":"2.0","id":1,"method":"ping"}` + "\n")
+	go func() { c.served <- s.Serve(context.Background(), io.NopCloser(requests), answers) }()
 	c.ends(t)
 }

@@ -8,7 +8,8 @@ import (
 	"testing"
 )
 
-// TestPipe: a named pipe is refused, also in a folder. Opening one waits for its writer.
+// TestPipe: a named pipe is refused, because opening one waits for its writer. The folder
+// that it is in has other files.
 func TestPipe(t *testing.T) {
 	dir := folder(t)
 	if err := syscall.Mkfifo(filepath.Join(dir, "pipe.nettrace"), 0o600); err != nil {
@@ -18,7 +19,7 @@ func TestPipe(t *testing.T) {
 	if got, failed := call(t, client, "triage", map[string]any{"file": "pipe.nettrace"}); !failed {
 		t.Error(got)
 	}
-	if got, failed := call(t, client, "compare", map[string]any{"before": []string{"."}, "after": []string{"a.nettrace"}}); !failed {
+	if got, failed := call(t, client, "compare", map[string]any{"before": []string{"."}, "after": []string{"a.nettrace"}}); failed {
 		t.Error(got)
 	}
 }

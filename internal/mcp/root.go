@@ -52,14 +52,19 @@ func (r *root) resolve(path string) (string, error) {
 	if !r.has(resolved) {
 		return "", errOutside
 	}
+	if info, err := os.Stat(resolved); err != nil {
+		return "", err
+	} else if !info.IsDir() && !info.Mode().IsRegular() {
+		return "", fmt.Errorf("%s is not a file", r.relative(resolved)) // opening a pipe waits for a writer
+	}
 	return resolved, r.readable(resolved)
 }
 
 // maxFiles bounds the files of a folder that a client names.
 const maxFiles = 10_000
 
-// readable returns an error for what is not a file or a folder of files: opening a pipe
-// waits for a writer, and reading a device may never end.
+// readable returns an error for a folder with links that lead out of the root. Commands
+// skip what is not a file in folders.
 func (r *root) readable(path string) error {
 	files := 0
 	return filepath.WalkDir(path, func(name string, d fs.DirEntry, err error) error {
@@ -69,17 +74,15 @@ func (r *root) readable(path string) error {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir(), d.Type().IsRegular():
-			return nil
 		case d.Type()&fs.ModeSymlink != 0:
 			return r.linked(name)
 		default:
-			return fmt.Errorf("%s is not a file", r.relative(name))
+			return nil
 		}
 	})
 }
 
-// linked returns an error for a link to anything but a file of the root.
+// linked returns an error for a link to a folder, or out of the root.
 func (r *root) linked(name string) error {
 	target, err := filepath.EvalSymlinks(name)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -90,8 +93,8 @@ func (r *root) linked(name string) error {
 	if !r.has(target) {
 		return errOutside
 	}
-	if info, err := os.Stat(target); err != nil || !info.Mode().IsRegular() {
-		return fmt.Errorf("%s is not a link to a file", r.relative(name))
+	if info, err := os.Stat(target); err != nil || info.IsDir() {
+		return fmt.Errorf("%s is a link to a folder", r.relative(name))
 	}
 	return nil
 }

@@ -52,7 +52,20 @@ func New(o Options, command Command) (*Server, error) {
 // Serve serves one client on a pair of streams until it leaves or ctx ends. Calls that are
 // pending then are cancelled soon after, and Serve returns even if one does not end.
 func (s *Server) Serve(ctx context.Context, in io.ReadCloser, out io.WriteCloser) error {
-	return s.serve(ctx, lines{in, out})
+	l := lines{in, out, make(chan struct{})}
+	served := make(chan error, 1)
+	go func() { served <- s.serve(ctx, l) }()
+	select {
+	case err := <-served:
+		return err
+	case <-l.left:
+	}
+	select {
+	case err := <-served:
+		return err
+	case <-time.After(endGrace + 2*stopGrace): // a client that reads nothing holds up an answer
+		return nil
+	}
 }
 
 func (s *Server) serve(ctx context.Context, transport sdk.Transport) error {
@@ -72,6 +85,9 @@ func add[In request](s *Server, tool *sdk.Tool) {
 			return nil, nil, errors.New(text.Clean(err.Error()))
 		}
 		p := &page{paging: in.page()}
+		if p.Offset < 0 || p.Limit < 0 {
+			return nil, nil, errors.New("offset and limit are not negative")
+		}
 		result, err := s.run(ctx, args, p)
 		if err != nil {
 			return nil, nil, err

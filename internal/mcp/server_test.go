@@ -106,6 +106,7 @@ func TestTools(t *testing.T) {
 	}{
 		{"triage", map[string]any{"file": "a.nettrace"}, "report --format=json " + a},
 		{"triage", map[string]any{"file": a, "process": "web*", "pid": 7, "from": "1s", "to": "-x"}, "report --format=json --process=web* --from=1s --to=-x --pid=7 " + a},
+		{"triage", map[string]any{"explain": "-pause"}, "report --explain=-pause"},
 		{"triage", map[string]any{"file": "-x.nettrace"}, "report --format=json " + filepath.Join(dir, "-x.nettrace")},
 		{"collections", map[string]any{"file": "a.nettrace", "generation": 0, "kind": "blocking", "reason": "AllocLarge", "min_pause_ms": 1.5}, "gcs --format=jsonl --gen=0 --kind=blocking --reason=AllocLarge --min-pause=1.5ms " + a},
 		{"objects", map[string]any{"file": "a.nettrace", "list": "handles", "by": "kind,stack", "pid": 7}, "handles --format=jsonl --pid=7 --by=kind,stack " + a},
@@ -152,6 +153,7 @@ func TestWrongArguments(t *testing.T) {
 		"compare":     {"before": "a.nettrace"},
 		"allocations": {"file": "a.nettrace", "unknown": 1},
 		"objects":     {"file": "a.nettrace", "list": "events"},
+		"processes":   {"offset": -1},
 		"delete":      {"file": "a.nettrace"},
 	} {
 		if got, failed := call(t, client, tool, arguments); !failed {

@@ -83,15 +83,28 @@ func (p paging) page() paging { return p }
 
 type triageInput struct {
 	whole
-	File string `json:"file"`
+	File    string `json:"file,omitempty"`
+	Explain string `json:"explain,omitempty" jsonschema:"defines a term such as pause or R24, without a file"`
 	selection
 }
 
 func (in triageInput) line(r *root) ([]string, error) {
+	switch in.Explain {
+	case "":
+	case "all":
+		return nil, errors.New("explain takes one term")
+	default:
+		return option([]string{"report"}, "explain", in.Explain), nil
+	}
 	return on(r, append([]string{"report", "--format=json"}, in.flags()...), in.File)
 }
 
-func (in triageInput) shown(r *root, report string) (string, error) { return withCalls(r, in, report) }
+func (in triageInput) shown(r *root, output string) (string, error) {
+	if in.Explain != "" {
+		return output, nil
+	}
+	return withCalls(r, in, output)
+}
 
 type collectionsInput struct {
 	plain
