@@ -3,6 +3,7 @@ package fleet
 import (
 	"bytes"
 	"context"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -28,22 +29,35 @@ const maxAnswer = 64 << 20
 
 // insertSettings make an insert into a distributed table return when the shards have
 // stored the rows, not when the first server has received them.
-const insertSettings = "insert_distributed_sync=1"
+const insertSettings = "distributed_foreground_insert=1"
 
-// CheckSchema returns an error unless all tables are there.
+// CheckSchema returns an error unless all tables are there, with the times that insert
+// sends: tables of before DateTime64 would take them for something else.
 func (c *ClickHouse) CheckSchema(ctx context.Context) error {
 	for _, t := range Tables() {
-		if _, err := c.Query(ctx, "SELECT 1 FROM "+quoteName(t.Name)+" LIMIT 0"); err != nil {
+		_, err := c.Query(ctx, fmt.Sprintf("SELECT toUnixTimestamp64Nano(time) FROM %s LIMIT 0", quoteName(t.Name)))
+		if server := (*ServerError)(nil); errors.As(err, &server) && server.Code == illegalType {
+			return fmt.Errorf("table %s is of an earlier gctrail: run gctrail fleet schema --move --apply", t.Name)
+		}
+		if err != nil {
 			return fmt.Errorf("table %s: %w", t.Name, err)
 		}
 	}
 	return nil
 }
 
-// insert stores rows. When it returns nil, the shards have stored them.
+// insert stores rows. When it returns nil, the shards have stored them. If the answer is
+// lost, it sends the rows again: the server drops a batch that it has stored already.
 func (c *ClickHouse) insert(ctx context.Context, t *Table, rows []byte, _ int) error {
-	statement := fmt.Sprintf("INSERT INTO %s (%s) FORMAT RowBinary", quoteName(t.Name), t.names())
-	body, err := c.post(ctx, insertSettings+"&query="+url.QueryEscape(statement), rows)
+	// A record's time is sent as DateTime64(9) is stored, in Unix nanoseconds.
+	names := strings.Replace(t.names(), quoteName(columnTime), "time", 1)
+	statement := fmt.Sprintf("INSERT INTO %s (%s) FORMAT RowBinary", quoteName(t.Name), names)
+	token := sha256.Sum256(rows)
+	parameters := fmt.Sprintf("%s&insert_deduplication_token=%x&query=%s", insertSettings, token, url.QueryEscape(statement))
+	body, err := c.post(ctx, parameters, rows)
+	if server := (*ServerError)(nil); err != nil && ctx.Err() == nil && !errors.As(err, &server) {
+		body, err = c.post(ctx, parameters, rows)
+	}
 	if err != nil {
 		return err
 	}
@@ -198,8 +212,9 @@ func (e *ServerError) Error() string {
 	return "ClickHouse: " + e.Message
 }
 
-// unknownTable is ClickHouse's code for a table that does not exist.
-const unknownTable, unknownDatabase = 60, 81
+// Codes of ClickHouse: for a function that does not take a column's type, and for a table
+// and a database that do not exist.
+const illegalType, unknownTable, unknownDatabase = 43, 60, 81
 
 // NoSchema reports whether err means that the tables are missing.
 func NoSchema(err error) bool {

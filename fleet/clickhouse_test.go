@@ -1,103 +1,237 @@
 package fleet
 
 import (
+	"cmp"
 	"context"
+	"flag"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/gctrail/gctrail/export/column"
 	"github.com/gctrail/gctrail/internal/clickhousetest"
 )
 
-// A shard is a ClickHouse server of a test.
-type shard struct {
-	*clickhousetest.Server
-	process *exec.Cmd
-}
-
-// servers starts ClickHouse servers that know each other as the shards of the
-// cluster "shop", or skips the test.
-func servers(t *testing.T, n int) []*shard {
+// server starts a ClickHouse, or skips the test.
+func server(t *testing.T) *ClickHouse {
 	t.Helper()
-	var shards []*shard
-	for _, server := range clickhousetest.Servers(t, n, "shop") {
-		s := &shard{Server: server}
-		s.start(t)
-		shards = append(shards, s)
-	}
-	return shards
-}
-
-// start starts the server and waits until it answers.
-func (s *shard) start(t *testing.T) {
-	t.Helper()
-	s.process = exec.Command(s.Command[0], s.Command[1:]...)
-	s.process.Dir = s.Folder
+	s := clickhousetest.New(t)
+	process := exec.Command(s.Command[0], s.Command[1:]...)
 	log, err := os.Create(filepath.Join(s.Folder, "log"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer log.Close()
-	s.process.Stdout, s.process.Stderr = log, log
-	if err := s.process.Start(); err != nil {
+	process.Stdout, process.Stderr = log, log
+	if err := process.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = s.process.Process.Kill(); _ = s.process.Wait() })
+	t.Cleanup(func() { _ = process.Process.Kill(); _ = process.Wait() })
+	c := &ClickHouse{URL: s.Address, Database: "default"}
 	for deadline := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
-		if _, err := s.client().Query(t.Context(), "SELECT 1"); err == nil {
-			return
+		if _, err := c.Query(t.Context(), "SELECT 1"); err == nil {
+			return c
 		}
 		if time.Now().After(deadline) {
-			text, _ := os.ReadFile(filepath.Join(s.Folder, "log"))
-			t.Fatalf("clickhouse-server does not answer: %s", text)
+			text, _ := os.ReadFile(log.Name())
+			t.Fatalf("ClickHouse does not answer: %s", text)
 		}
 	}
 }
 
-func (s *shard) client() *ClickHouse {
-	return &ClickHouse{URL: s.Address, Database: "default"}
-}
-
-// create makes the tables on all shards.
-func create(t *testing.T, shards []*shard, schema Schema) *ClickHouse {
+// run runs statements.
+func run(t *testing.T, c *ClickHouse, statements ...string) {
 	t.Helper()
-	for _, s := range shards {
-		for _, statement := range schema.Statements() {
-			if err := s.client().Exec(t.Context(), statement); err != nil {
-				t.Fatalf("%s\n%v", statement, err)
-			}
+	for _, statement := range statements {
+		if err := c.Exec(t.Context(), statement); err != nil {
+			t.Fatalf("%s\n%v", statement, err)
 		}
 	}
-	c := shards[0].client()
+}
+
+// value returns the answer to a query with one value.
+func value(t *testing.T, c *ClickHouse, query string) string {
+	t.Helper()
+	answer, err := c.Query(t.Context(), query)
+	if err != nil {
+		t.Fatalf("%s\n%v", query, err)
+	}
+	return fmt.Sprint(answer.Rows[0][0])
+}
+
+// created starts a ClickHouse with the tables of a schema.
+func created(t *testing.T, schema Schema) *ClickHouse {
+	t.Helper()
+	c := server(t)
+	run(t, c, schema.Statements()...)
 	c.Database = schema.Database
 	return c
 }
 
 func TestClickHouse(t *testing.T) {
-	shards := servers(t, 2)
-	c := create(t, shards, Schema{Database: "gctrail", Cluster: "shop"})
+	c := created(t, Schema{Database: "gctrail", Cluster: clickhousetest.Cluster, Days: 10_000})
 	if err := c.CheckSchema(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	checkStore(t, c)
-	for _, s := range shards {
-		one := s.client()
-		one.Database = "gctrail"
-		rows, err := one.Query(t.Context(), "SELECT count() FROM gc_local")
-		if err != nil {
-			t.Fatal(err)
+}
+
+// TestInsertTwice: a batch that comes again is stored once, before parts are merged, also
+// through a distributed table; a record in another batch counts once.
+func TestInsertTwice(t *testing.T) {
+	for _, schema := range []Schema{{Database: "gctrail"}, {Database: "gctrail", Cluster: clickhousetest.Cluster}} {
+		c := created(t, schema)
+		table := Collections()
+		run(t, c, "SYSTEM STOP MERGES "+schema.stored(table))
+		row := func(number int64) []byte {
+			r := make(Row, len(table.Columns))
+			r[table.index[columnTime]] = column.Value{Type: column.Int, Int: noon.UnixNano() + number}
+			r[table.index[columnUID]] = column.Value{Type: column.Text, Text: "a"}
+			r[table.index["number"]] = column.Value{Type: column.Int, Int: number}
+			return table.appendRow(nil, r)
 		}
-		if n := fmt.Sprint(rows.Rows[0][0]); n == "0" {
-			t.Error("a shard has no rows")
+		for _, rows := range [][]byte{row(1), row(1), slices.Concat(row(1), row(2))} {
+			if err := c.insert(t.Context(), table, rows, 1); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for query, want := range map[string]string{
+			"SELECT toString(count()) FROM gc":       "3",
+			"SELECT toString(count()) FROM gc FINAL": "2",
+			"SELECT toString(max(time_ns)) FROM gc":  fmt.Sprint(noon.UnixNano() + 2),
+			"SELECT toString(max(time)) FROM gc":     "2026-03-01 12:00:00.000000002",
+			"SELECT partition FROM system.parts WHERE active AND rows > 0 AND database = 'gctrail' LIMIT 1": "2026-03-01",
+		} {
+			if got := value(t, c, query); got != want {
+				t.Errorf("cluster %q: %s: %s, want %s", schema.Cluster, query, got, want)
+			}
 		}
 	}
 }
 
+// TestAnswerLost: the answer to an insert is lost once, or always, and the sender sends its
+// request again: its records are stored once.
+func TestAnswerLost(t *testing.T) {
+	c := created(t, Schema{Database: "gctrail"})
+	run(t, c, "SYSTEM STOP MERGES gc")
+	target, err := url.Parse(c.URL)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var lose atomic.Int64 // as many answers
+	forward := httputil.NewSingleHostReverseProxy(target)
+	forward.ModifyResponse = func(*http.Response) error {
+		if lose.Add(-1) >= 0 {
+			panic(http.ErrAbortHandler)
+		}
+		return nil
+	}
+	proxy := httptest.NewServer(forward)
+	defer proxy.Close()
+	r := receiver(&ClickHouse{URL: proxy.URL, Database: "gctrail"}, "")
+	sent := 0
+	for _, test := range []struct {
+		lost     int64
+		statuses []int
+	}{
+		{1, []int{http.StatusOK, http.StatusOK}},
+		{2, []int{http.StatusServiceUnavailable, http.StatusOK}},
+	} {
+		body := encode(t, pods(1)[0].logs(sent+1, sent+10))
+		sent += 10
+		lose.Store(test.lost)
+		for _, status := range test.statuses {
+			if w := post(r, body); w.Code != status {
+				t.Errorf("%d answers lost: status %d: %s, want %d", test.lost, w.Code, w.Body, status)
+			}
+		}
+		if got := value(t, c, "SELECT toString(count()) FROM gc"); got != fmt.Sprint(sent) {
+			t.Errorf("%d answers lost: %s records stored of %d", test.lost, got, sent)
+		}
+	}
+}
+
+// TestMove: rows of the tables of before, with seconds and nanoseconds apart, are copied.
+func TestMove(t *testing.T) {
+	c := server(t)
+	run(t, c, "CREATE DATABASE gctrail")
+	for _, table := range Tables() {
+		columns := ""
+		for i, col := range table.Columns {
+			typ := map[column.Type]string{column.Text: "String", column.Int: "Int64", column.Bytes: "Int64", column.Bool: "UInt8"}[col.Type]
+			if typ = cmp.Or(typ, "Float64"); typ != "String" && !table.required[i] {
+				typ = "Nullable(" + typ + ")"
+			}
+			columns += quoteName(col.Name) + " " + typ + ", "
+		}
+		run(t, c, fmt.Sprintf("CREATE TABLE gctrail.%s (%s time DateTime DEFAULT toDateTime(intDiv(time_ns, 1000000000))) ENGINE = ReplacingMergeTree PARTITION BY toYYYYMMDD(time) ORDER BY (%s)",
+			table.Name, columns, strings.Join(table.Key, ", ")))
+	}
+	run(t, c, fmt.Sprintf("INSERT INTO gctrail.gc (time_ns, process_uid, number, pause_ms) SELECT %d + number, 'a', number, 1.5 FROM numbers(300)", noon.UnixNano()))
+	earlier := *c
+	earlier.Database = "gctrail"
+	if err := earlier.CheckSchema(t.Context()); err == nil || NoSchema(err) || !strings.Contains(err.Error(), "--move") {
+		t.Errorf("the tables of before: %v", err)
+	}
+	run(t, c, Schema{Database: "gctrail"}.Moves()...)
+	for query, want := range map[string]string{
+		"SELECT toString(count()) FROM gctrail.gc":                     "300",
+		"SELECT toString(max(time_ns)) FROM gctrail.gc":                fmt.Sprint(noon.UnixNano() + 299),
+		"SELECT toString(sum(pause_ms)) FROM gctrail.gc":               "450",
+		"SELECT toString(countIf(isNull(generation))) FROM gctrail.gc": "300",
+		"SELECT toString(count()) FROM gctrail.gc_before":              "300",
+		"SELECT toTypeName(time) FROM gctrail.gc LIMIT 1":              "DateTime64(9, 'UTC')",
+	} {
+		if got := value(t, c, query); got != want {
+			t.Errorf("%s: %s, want %s", query, got, want)
+		}
+	}
+}
+
+// TestReplicated makes the tables of a cluster whose servers are replicas.
+func TestReplicated(t *testing.T) {
+	c := created(t, Schema{Database: "gctrail", Cluster: clickhousetest.Cluster, Replicated: true, Days: 90})
+	if err := c.CheckSchema(t.Context()); err != nil {
+		t.Error(err)
+	}
+	const query = "SELECT toString(count()) FROM system.replicas WHERE replica_name = 'a' AND zookeeper_path LIKE '/clickhouse/tables/1/gctrail/%_local'"
+	if got := value(t, c, query); got != "2" {
+		t.Errorf("%s replicated tables", got)
+	}
+}
+
+// TestSchemaOfCluster compares the statements for a cluster with those in deploy.
+func TestSchemaOfCluster(t *testing.T) {
+	const folder = "../deploy/clickhouse"
+	s := Schema{Database: "gctrail", Cluster: "gctrail", Replicated: true, Days: 90}
+	for name, statements := range map[string][]string{"cluster.sql": s.Statements(), "move.sql": s.Moves()} {
+		path := filepath.Join(folder, name)
+		want := strings.Join(statements, ";\n\n") + ";\n"
+		if *update {
+			if err := os.WriteFile(path, []byte(want), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if got, err := os.ReadFile(path); err != nil || string(got) != want {
+			t.Errorf("%s is not what the schema is: go test ./fleet -run SchemaOfCluster -update (%v)", path, err)
+		}
+	}
+}
+
+var update = flag.Bool("update", false, "write the files of deploy/clickhouse")
+
 func TestNoSchema(t *testing.T) {
-	c := servers(t, 1)[0].client()
+	c := server(t)
 	if err := c.CheckSchema(t.Context()); !NoSchema(err) {
 		t.Errorf("without tables: %v", err)
 	}

@@ -170,10 +170,10 @@ func (f *Filter) sql() string {
 	conditions := []string{"1"}
 	add := func(format string, args ...any) { conditions = append(conditions, fmt.Sprintf(format, args...)) }
 	if !f.From.IsZero() {
-		add("time >= toDateTime(%d) AND %s >= %d", f.From.Unix(), columnTime, f.From.UnixNano())
+		add("time >= fromUnixTimestamp64Nano(toInt64(%d))", f.From.UnixNano())
 	}
 	if !f.To.IsZero() {
-		add("time <= toDateTime(%d) AND %s < %d", f.To.Unix(), columnTime, f.To.UnixNano())
+		add("time < fromUnixTimestamp64Nano(toInt64(%d))", f.To.UnixNano())
 	}
 	for i := range f.Where {
 		add("%s", f.Where[i].sql())

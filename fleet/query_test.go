@@ -6,6 +6,8 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	"github.com/gctrail/gctrail/internal/clickhousetest"
 )
 
 // TestQueryReads checks that queries ask the server to change nothing, and that inserts
@@ -28,8 +30,7 @@ func TestQueryReads(t *testing.T) {
 
 // TestQueryChangesNothing tries to change a server through queries.
 func TestQueryChangesNothing(t *testing.T) {
-	shards := servers(t, 2)
-	c := create(t, shards, Schema{Database: "gctrail", Cluster: "shop"})
+	c := created(t, Schema{Database: "gctrail", Cluster: clickhousetest.Cluster})
 	if w := post(receiver(c, ""), encode(t, pods(1)[0].logs(1, 10))); w.Code != http.StatusOK {
 		t.Fatalf("status %d", w.Code)
 	}

@@ -148,7 +148,7 @@ func (o *fleetReceiveOptions) prepare(ctx context.Context, store fleet.Store) er
 		return s.Check()
 	case *fleet.ClickHouse:
 		if o.create {
-			if err := applySchema(ctx, s, fleet.Schema{Database: s.Database}); err != nil {
+			if err := applySchema(ctx, s, fleet.Schema{Database: s.Database}.Statements()); err != nil {
 				return err
 			}
 		}

@@ -12,6 +12,7 @@ import (
 type fleetSchemaOptions struct {
 	storeFlag
 	schema fleet.Schema
+	move   bool
 	apply  bool
 }
 
@@ -20,14 +21,18 @@ func newFleetSchemaCmd(std *stdio) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "schema",
 		Short: "Print the statements that create ClickHouse's tables, or run them",
-		Long: `schema prints the statements that create the tables of ClickHouse: gc has a row for
-each collection, ends one for each process that ended. They change nothing where the
-tables exist. With --cluster, run them on every server of the cluster.
+		Long: `schema prints the statements that create the tables of ClickHouse 24.8 or later: gc
+has a row for each collection, ends one for each process that ended. They change
+nothing where the tables exist. With --cluster, run them on every server of the cluster.
+
+--move prints the statements that replace the tables of gctrail before DateTime64, with
+seconds and nanoseconds in two columns. They copy all rows; the old tables stay, with the
+ending _before.
 
 --logs adds views that take the records from the table of logs which the OpenTelemetry
 Collector's ClickHouse exporter writes, so that no gctrail fleet receive is needed.`,
 		Example: `  gctrail fleet schema | clickhouse-client --multiquery
-  gctrail fleet schema --cluster shards --days 30
+  gctrail fleet schema --cluster shards --replicated --days 30
   gctrail fleet schema --logs otel_logs --database otel
   gctrail fleet schema --apply --store http://clickhouse:8123/gctrail`,
 		Args: noArgs,
@@ -56,14 +61,23 @@ Collector's ClickHouse exporter writes, so that no gctrail fleet receive is need
 	opts.addFlags(flags)
 	flags.StringVar(&opts.schema.Database, "database", opts.schema.Database, "the `name` of the database")
 	flags.StringVar(&opts.schema.Cluster, "cluster", "", "spread the tables over the shards of this `cluster`")
-	flags.IntVar(&opts.schema.Days, "days", 0, "delete rows after this many days (ClickHouse 19.6 or later)")
-	flags.StringVar(&opts.schema.Logs, "logs", "", "take records from this `table` of the Collector's exporter (ClickHouse 20.1 or later)")
+	flags.IntVar(&opts.schema.Days, "days", 0, "delete rows after this many days; 0 keeps them")
+	flags.StringVar(&opts.schema.Logs, "logs", "", "take records from this `table` of the Collector's exporter")
+	flags.BoolVar(&opts.schema.Replicated, "replicated", false, "make servers with the same macro shard replicas of each other")
+	flags.BoolVar(&opts.move, "move", false, "replace tables of gctrail before DateTime64, and copy their rows")
 	flags.BoolVar(&opts.apply, "apply", false, "run the statements on the server of --store")
 	return cmd
 }
 
+func (o *fleetSchemaOptions) statements() []string {
+	if o.move {
+		return o.schema.Moves()
+	}
+	return o.schema.Statements()
+}
+
 func (o *fleetSchemaOptions) print(std *stdio) error {
-	for _, statement := range o.schema.Statements() {
+	for _, statement := range o.statements() {
 		if _, err := std.out.Write([]byte(statement + ";\n\n")); err != nil {
 			return err
 		}
@@ -72,18 +86,18 @@ func (o *fleetSchemaOptions) print(std *stdio) error {
 }
 
 func (o *fleetSchemaOptions) run(ctx context.Context, std *stdio, server *fleet.ClickHouse) error {
-	if err := applySchema(ctx, server, o.schema); err != nil {
+	if err := applySchema(ctx, server, o.statements()); err != nil {
 		return err
 	}
-	return std.err.Line("Ran %s on %s.", text.Plural(int64(len(o.schema.Statements())), "statement", "statements"), server.URL)
+	return std.err.Line("Ran %s on %s.", text.Plural(int64(len(o.statements())), "statement", "statements"), server.URL)
 }
 
 // applySchema runs the statements of a schema. The database may not exist yet, so
 // that none is used.
-func applySchema(ctx context.Context, server *fleet.ClickHouse, schema fleet.Schema) error {
+func applySchema(ctx context.Context, server *fleet.ClickHouse, statements []string) error {
 	without := *server
 	without.Database = "default"
-	for _, statement := range schema.Statements() {
+	for _, statement := range statements {
 		if err := without.Exec(ctx, statement); err != nil {
 			return err
 		}

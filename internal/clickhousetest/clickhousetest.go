@@ -1,4 +1,5 @@
-// Package clickhousetest configures ClickHouse servers for tests, which start them.
+// Package clickhousetest runs the engine of ClickHouse for tests: npm's chdb, behind an
+// HTTP interface, because no package of a server of today is at hand everywhere.
 package clickhousetest
 
 import (
@@ -7,63 +8,56 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 )
 
-// A Server is a ClickHouse server that has not been started.
+// Cluster is the cluster whose only server a Server is.
+const Cluster = "gctrail"
+
+// A Server is a server that has not been started.
 type Server struct {
-	Folder  string // of its configuration and data
+	Folder  string // of its data
 	Address string // URL of its HTTP interface
 	Command []string
 }
 
-// Servers configures servers that know each other as the shards of a cluster, or skips
-// the test if there is no ClickHouse.
-func Servers(t testing.TB, n int, cluster string) []*Server {
+// New configures a server, or skips the test if the engine is not installed. The server
+// can make replicated tables, but not fill them.
+func New(t testing.TB) *Server {
 	t.Helper()
-	binary, err := exec.LookPath("clickhouse-server")
+	node, err := exec.LookPath("node")
 	if err != nil {
-		if binary, err = exec.LookPath("/usr/sbin/clickhouse-server"); err != nil {
-			t.Skip("clickhouse-server is not installed")
-		}
+		t.Skip("node is not installed")
 	}
-	type ports struct{ http, tcp, interserver int }
-	all := make([]ports, n)
-	var shards strings.Builder
-	for i := range all {
-		all[i] = ports{port(t), port(t), port(t)}
-		fmt.Fprintf(&shards, "<shard><internal_replication>true</internal_replication><replica><host>127.0.0.1</host><port>%d</port></replica></shard>", all[i].tcp)
+	program := script(t)
+	if _, err := os.Stat(filepath.Join(filepath.Dir(program), "node_modules", "chdb")); err != nil {
+		t.Skip("chdb is not installed: npm ci --ignore-scripts in test/e2e/views")
 	}
-	var servers []*Server
-	for _, p := range all {
-		folder := t.TempDir()
-		config := filepath.Join(folder, "config.xml")
-		write(t, config, fmt.Sprintf(`<yandex><logger><level>error</level><console>1</console></logger>
-<listen_host>127.0.0.1</listen_host><http_port>%d</http_port><tcp_port>%d</tcp_port><interserver_http_port>%d</interserver_http_port>
-<path>%s/data/</path><tmp_path>%s/tmp/</tmp_path><users_config>users.xml</users_config><mark_cache_size>67108864</mark_cache_size>
-<default_profile>default</default_profile><default_database>default</default_database>
-<remote_servers><%s>%s</%[6]s></remote_servers></yandex>`, p.http, p.tcp, p.interserver, folder, folder, cluster, shards.String()))
-		write(t, filepath.Join(folder, "users.xml"), `<yandex><profiles><default/></profiles><quotas><default/></quotas><users><default><password></password>
-<networks><ip>127.0.0.1</ip></networks><profile>default</profile><quota>default</quota></default></users></yandex>`)
-		servers = append(servers, &Server{folder, fmt.Sprintf("http://127.0.0.1:%d", p.http), []string{binary, "--config-file", config}})
-	}
-	return servers
-}
-
-func port(t testing.TB) int {
-	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port
+	port := l.Addr().(*net.TCPAddr).Port
+	folder := t.TempDir()
+	return &Server{folder, fmt.Sprintf("http://127.0.0.1:%d", port), []string{node, program, folder, fmt.Sprint(port)}}
 }
 
-func write(t testing.TB, path, text string) {
+// script returns the path of the server's program, from a test of any package.
+func script(t testing.TB) string {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+	at, err := os.Getwd()
+	if err != nil {
 		t.Fatal(err)
+	}
+	for {
+		path := filepath.Join(at, "test", "e2e", "views", "serve.mjs")
+		if _, err := os.Stat(path); err == nil {
+			return path
+		}
+		if filepath.Dir(at) == at {
+			t.Fatal("test/e2e/views/serve.mjs is not above the working folder")
+		}
+		at = filepath.Dir(at)
 	}
 }

@@ -127,12 +127,12 @@ func number(t *testing.T, name string, otherwise int) int {
 	return n
 }
 
-// TestChain sends records through a Collector and a receiver to two shards.
+// TestChain sends records through a Collector and a receiver to ClickHouse.
 func TestChain(t *testing.T) {
 	records := number(t, "GCTRAIL_E2E_RECORDS", 200_000)
 	const processes = 8
-	shards := startShards(t, 2)
-	store := shards[0].address + "/gctrail"
+	server := startServer(t)
+	store := server.address + "/gctrail"
 	_, receiver := startReceiver(t, store)
 	_, to := startCollector(t, receiver)
 	start := time.Now()
@@ -148,15 +148,15 @@ func TestChain(t *testing.T) {
 // TestKilled kills each part in turn while records are sent. None that was
 // acknowledged may be lost, and none may count twice.
 func TestKilled(t *testing.T) {
-	shards := startShards(t, 2)
-	store := shards[0].address + "/gctrail"
+	server := startServer(t)
+	store := server.address + "/gctrail"
 	receiver, address := startReceiver(t, store)
 	middle, to := startCollector(t, address)
 
 	killed := make(chan struct{})
 	go func() {
 		defer close(killed)
-		for _, p := range []*program{shards[1].program, receiver, middle, shards[1].program, receiver} {
+		for _, p := range []*program{server.program, receiver, middle, server.program, receiver} {
 			time.Sleep(1500 * time.Millisecond)
 			p.kill()
 			time.Sleep(700 * time.Millisecond)

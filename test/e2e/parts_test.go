@@ -9,33 +9,23 @@ import (
 	"github.com/gctrail/gctrail/internal/clickhousetest"
 )
 
-// A shard is a ClickHouse server.
-type shard struct {
+// A server is a ClickHouse.
+type server struct {
 	*program
 	address string
 }
 
-// startShards starts ClickHouse servers that are the shards of the cluster
-// "shards", and creates gctrail's tables on them.
-func startShards(t *testing.T, n int) []*shard {
+// startServer starts a ClickHouse and creates gctrail's tables on it.
+func startServer(t *testing.T) *server {
 	t.Helper()
-	var shards []*shard
-	for i, server := range clickhousetest.Servers(t, n, "shards") {
-		s := &shard{address: server.Address, program: &program{
-			name: fmt.Sprintf("shard-%d", i), folder: server.Folder, command: server.Command, ready: answers(server.Address),
-		}}
-		t.Cleanup(s.kill)
-		s.start(t)
-		shards = append(shards, s)
-	}
-	for _, s := range shards {
-		args := []string{"fleet", "schema", "--apply", "--store", s.address + "/gctrail"}
-		if n > 1 {
-			args = append(args, "--cluster", "shards")
-		}
-		gctrailRun(t, args...)
-	}
-	return shards
+	of := clickhousetest.New(t)
+	s := &server{address: of.Address, program: &program{
+		name: "clickhouse", folder: of.Folder, command: of.Command, ready: answers(of.Address),
+	}}
+	t.Cleanup(s.kill)
+	s.start(t)
+	gctrailRun(t, "fleet", "schema", "--apply", "--store", s.address+"/gctrail")
+	return s
 }
 
 // startReceiver starts a receiver that stores at a place.
