@@ -37,7 +37,7 @@ type stdio struct {
 func newStdio() *stdio {
 	std := &stdio{out: os.Stdout, outTerm: terminalOf(os.Stdout), errTerm: terminalOf(os.Stderr)}
 	std.talk = &aside{std: std, w: os.Stderr}
-	std.err, std.status = text.NewPrinter(std.talk), text.NewPrinter(os.Stderr)
+	std.err, std.status = text.NewPrinter(std.talk).On(std.errTerm), text.NewPrinter(os.Stderr)
 	return std
 }
 

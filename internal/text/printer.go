@@ -3,19 +3,84 @@ package text
 import (
 	"fmt"
 	"io"
+	"iter"
+	"strings"
 )
 
 // A Printer writes lines for people, cleaned, on what may be a terminal. It is the
 // only way there: it is not an io.Writer.
-type Printer struct{ w io.Writer }
+type Printer struct {
+	w     io.Writer
+	width int // of lines, in cells; 0 for no limit
+}
 
 // NewPrinter returns a printer on w.
-func NewPrinter(w io.Writer) *Printer { return &Printer{w} }
+func NewPrinter(w io.Writer) *Printer { return &Printer{w: w} }
+
+// On returns a printer that breaks lines between words where the terminal would break
+// them within words.
+func (p *Printer) On(t Terminal) *Printer { return &Printer{p.w, t.Width} }
 
 // Line writes a line.
 func (p *Printer) Line(format literal, args ...any) error {
-	_, err := fmt.Fprintln(p.w, disarmed(cleaned(format, args)))
+	line := cleaned(format, args)
+	if p.width > 0 && Width(line) > p.width {
+		line = folded(line, p.width)
+	}
+	_, err := fmt.Fprintln(p.w, disarmed(line))
 	return err
+}
+
+// folded breaks a line between words. Commands to copy are not broken: one that has no
+// room in a line of its own is left to the terminal.
+func folded(line string, width int) string {
+	var b strings.Builder
+	at := 0
+	for piece := range pieces(line) {
+		n := Width(piece)
+		switch {
+		case at == 0:
+		case at+1+n > width:
+			b.WriteByte('\n')
+			at = 0
+		default:
+			b.WriteByte(' ')
+			at++
+		}
+		b.WriteString(piece)
+		at += n
+	}
+	return b.String()
+}
+
+// pieces yields the words of a line, those of a command together: it follows a colon, and
+// ends at a semicolon or a comma.
+func pieces(line string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		command, before := "", ""
+		for word := range words(line) {
+			switch {
+			case command != "":
+				command += " " + word
+			case word == "gctrail" && strings.HasSuffix(before, ":"):
+				command = word
+			default:
+				if !yield(word) {
+					return
+				}
+			}
+			before = word
+			if command != "" && strings.ContainsAny(word[len(word)-1:], ";,") {
+				if !yield(command) {
+					return
+				}
+				command = ""
+			}
+		}
+		if command != "" {
+			yield(command)
+		}
+	}
 }
 
 // Page writes a page.
