@@ -249,6 +249,9 @@ func (a *allocations) noteBudgets(b *building) {
 	a.heaps = b.Heaps.Or(a.heaps)
 	a.seen.add(b.Number)
 	a.noGC = a.noGC || b.PauseMode == Some(clr.PauseModeNoGC)
+	if b.Generations == nil {
+		return
+	}
 	for i, n := range [...]int64{b.sums[loh].budget, b.sums[poh].budget} {
 		if n > 0 {
 			a.largeBudgets[i] = n

@@ -27,6 +27,8 @@ type previous struct {
 	since time.Duration      // when what it looks back on begins
 
 	restarts []time.Duration // RestartEEBegin of the pauses that may still matter
+	left     []Generation    // nil if it is a background collection's
+	heaps    int             // that left is the sum of; 0 if unknown
 }
 
 // release finishes the collections that expect no more events, in order of their
@@ -96,14 +98,15 @@ func (rt *runtime) finish(n int) {
 	} else if b.stats && !rt.historied {
 		b.usePromotedByStats()
 	}
+	b.rejectFinalization()
 	b.computePeak(inside)
 	if !rt.ticked {
 		b.AllocatedTicks = Opt[int64]{}
 	}
-	b.doubted = b.reject() || b.badTick
+	b.doubted = b.reject() || b.damaged
 	b.Complete = b.Start.Known() && b.ended() && b.stats && b.Pause().Known()
 	b.lacking = rt.completed && !b.Complete
-	if b.misses() || b.missesHistories(rt.pending[n+1:]) {
+	if b.doubted || b.misses() || b.missesHistories(rt.pending[n+1:]) {
 		rt.model.missing(b.order(), max(b.order(), b.End.Or(0)))
 	}
 	if b.Complete && !rt.completed {
@@ -306,7 +309,10 @@ func (p *previous) follow(b *building) {
 	if !b.early { // the one before b in order is the one before the next
 		p.number, p.known = b.Number, true
 	}
-	p.pause, p.since = b.PauseStart, b.needs.From
+	p.pause, p.since, p.left = b.PauseStart, b.needs.From, nil
+	if b.Kind != Background && b.Kind != KindUnknown {
+		p.left, p.heaps = b.Generations, b.Heaps.Or(0)
+	}
 	switch {
 	case !b.Start.Known():
 	case b.Kind == Background, !b.ended(), b.rt.ticked: // ticks are counted from its start on

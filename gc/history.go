@@ -2,7 +2,6 @@ package gc
 
 import (
 	"encoding/binary"
-	"math"
 	"slices"
 	"time"
 
@@ -32,8 +31,6 @@ func (m *Model) heapStats(e *event) {
 		int64(v.TotalPromotedSize0), int64(v.TotalPromotedSize1), int64(v.TotalPromotedSize2),
 		int64(v.TotalPromotedSize3), int64(v.TotalPromotedSize4),
 	}
-	// For a server's background collection, .NET 9 was seen to write memory that
-	// was never set.
 	if plausible(v.FinalizationPromotedSize, v.FinalizationPromotedCount) {
 		b.FinalizationPromoted = Some(int64(v.FinalizationPromotedSize))
 		b.FinalizationPromotedObjs = Some(int64(v.FinalizationPromotedCount))
@@ -100,6 +97,16 @@ func (c *Collection) rejectPhases() {
 	}
 }
 
+// rejectFinalization makes what waits for the finalizer thread unknown if it is more than the
+// heap: for a server's background collection, .NET 9 was seen to write memory that was never
+// set.
+func (c *Collection) rejectFinalization() {
+	before, known := c.HeapBefore.Get()
+	if known && (clr.Exceeds(c.FinalizationPromoted.Or(0), before) || clr.Exceeds(c.FinalizationPromotedObjs.Or(0), before/minObject)) {
+		c.FinalizationPromoted, c.FinalizationPromotedObjs = Opt[int64]{}, Opt[int64]{}
+	}
+}
+
 // clockSkew bounds how far a phase may exceed the pause that the events show. The runtime
 // reads its clock separately for each.
 const clockSkew = time.Millisecond
@@ -163,10 +170,10 @@ func (rt *runtime) awaitingHistory(concurrent bool, generation uint32) *building
 }
 
 // plausible reports whether sizes can be what a damaged payload could not: less
-// than maxSize, so that sums of them stay below what an int64 holds.
+// than clr.MaxSize, so that sums of them stay below what an int64 holds.
 func plausible(sizes ...uint64) bool {
 	for _, n := range sizes {
-		if n >= maxSize {
+		if n >= clr.MaxSize {
 			return false
 		}
 	}
@@ -231,7 +238,11 @@ func (b *building) part(heap uint32, add func(i int, g *generation)) HeapPart {
 // addFreeList adds how a heap's gen2 took the survivors of gen1: other collections
 // write zeros.
 func (b *building) addFreeList(v *clr.GCPerHeapHistory) {
-	if b.Generation.Or(0) != gen1 || !plausible(v.FreeListAllocated, v.FreeListRejected) {
+	if b.Generation.Or(0) != gen1 {
+		return
+	}
+	if !plausible(v.FreeListAllocated, v.FreeListRejected) {
+		b.damaged = true
 		return
 	}
 	l := b.FreeList.Or(FreeList{})
@@ -296,12 +307,15 @@ func (m *Model) committed(e *event, v *clr.GCDynamicEvent) {
 		return
 	}
 	b := rt.current()
-	if b == nil || !plausible(used.TotalCommittedInUse, used.TotalCommittedInFree, used.TotalCommittedInGlobalFree) {
+	if b == nil {
 		return
 	}
-	// What awaits decommit and the bookkeeping are not part of the runtime's
-	// own TotalCommittedBytes.
-	total := Some(int64(used.TotalCommittedInUse + used.TotalCommittedInFree + used.TotalCommittedInGlobalFree))
+	total := Some[int64](clr.MaxSize) // which no collection can have
+	if plausible(used.TotalCommittedInUse, used.TotalCommittedInFree, used.TotalCommittedInGlobalFree) {
+		// What awaits decommit and the bookkeeping are not part of the runtime's
+		// own TotalCommittedBytes.
+		total = Some(int64(used.TotalCommittedInUse + used.TotalCommittedInFree + used.TotalCommittedInGlobalFree))
+	}
 	if b.CommittedBefore.Known() {
 		b.CommittedAfter = total
 	} else {
@@ -334,10 +348,7 @@ func (m *Model) allocationTick(e *event) {
 		return
 	}
 	rt.ticked = true
-	// Both amounts are one number (gc.cpp, fire_etw_allocation_event), and an
-	// allocation context holds less than 4 GiB of small objects. What a megabyte
-	// does not show is too small to matter.
-	if !plausible(amount) || uint32(amount)>>20 != low>>20 || kind == clr.AllocationKindSmall && amount > math.MaxUint32 {
+	if !clr.PossibleTick(amount, low, kind) {
 		rt.badTick = true
 		return
 	}

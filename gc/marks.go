@@ -44,9 +44,14 @@ var oldMarks = map[clr.Kind]struct {
 // markWithType is raised at the end of marking from one kind of root.
 func (m *Model) markWithType(e *event) {
 	v := &m.decoded.mark
-	if m.decode(e, v) && plausible(v.Bytes) {
-		m.marked(e, v.ClrInstanceID, typedMarks, rawMark{v.HeapNum, v.Type, e.time, Some(int64(v.Bytes))})
+	if !m.decode(e, v) {
+		return
 	}
+	mark := rawMark{heap: v.HeapNum, root: v.Type, at: e.time}
+	if plausible(v.Bytes) {
+		mark.bytes = Some(int64(v.Bytes))
+	}
+	m.marked(e, v.ClrInstanceID, typedMarks, mark)
 }
 
 func (m *Model) oldMark(e *event) {
@@ -122,7 +127,7 @@ func divideOverflow(marks []Mark) {
 			dependent = m
 		}
 	}
-	if overflow == nil || dependent == nil {
+	if overflow == nil || dependent == nil || !overflow.Bytes.Known() || !dependent.Bytes.Known() {
 		return
 	}
 	inside := max(0, overflow.Bytes.Or(0))
@@ -140,7 +145,7 @@ func (b *building) addMark(m rawMark, d time.Duration) {
 	for i := len(b.Marks) - 1; i >= 0 && b.Marks[i].Heap == m.heap; i-- {
 		if b.Marks[i].Root == m.root {
 			b.Marks[i].Duration = saturate.Add(b.Marks[i].Duration, d)
-			b.Marks[i].Bytes.v += m.bytes.Or(0)
+			b.Marks[i].Bytes = Opt[int64]{v: b.Marks[i].Bytes.Or(0) + m.bytes.Or(0), known: b.Marks[i].Bytes.Known() && m.bytes.Known()}
 			return
 		}
 	}

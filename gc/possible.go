@@ -1,33 +1,47 @@
 package gc
 
-import "time"
+import (
+	"slices"
+	"time"
 
-// maxSize is more than the memory of any machine, and what a process on x64 can
-// address: a size beyond it, or a sum that overflowed, was not written by a runtime.
-const maxSize = 1 << 47
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/saturate"
+)
 
 // impossible lists figures that no collection can have, with the function that
 // finds them and the function that makes them unknown. They come from damaged
-// events.
+// events. Their limits come from package clr, the trace's settings and other events, and
+// what the collection before left.
 var impossible = [...]struct {
-	found  func(*Collection) bool
+	found  func(*building) bool
 	forget func(*Collection)
 }{
-	{(*Collection).startsBeforeTrace, (*Collection).forgetStart},
-	{(*Collection).endsBeforeStart, (*Collection).forgetEnd},
-	{(*Collection).pausesOutsideWindows, (*Collection).forgetPauses},
-	{(*Collection).followsNothing, (*Collection).forgetSinceLast},
-	{(*Collection).survivesWhatWasNot, (*Collection).forgetSizes},
-	{(*Collection).exceedsAddressSpace, (*Collection).forgetSizes},
-	{(*Collection).contradictsItself, (*Collection).forgetSizes},
-	{(*Collection).ticksFasterThanMemory, (*Collection).forgetTicks},
+	{of((*Collection).startsBeforeTrace), (*Collection).forgetStart},
+	{of((*Collection).endsBeforeStart), (*Collection).forgetEnd},
+	{of((*Collection).pausesOutsideWindows), (*Collection).forgetPauses},
+	{of((*Collection).followsNothing), (*Collection).forgetSinceLast},
+	{of((*Collection).survivesWhatWasNot), (*Collection).forgetSizes},
+	{(*building).exceedsAddressSpace, (*Collection).forgetSizes},
+	{of((*Collection).exceedsCommitted), (*Collection).forgetSizes},
+	{of((*Collection).exceedsHardLimit), (*Collection).forgetSizes},
+	{of((*Collection).contradictsItself), (*Collection).forgetSizes},
+	{of((*Collection).budgetsBeyondUse), (*Collection).forgetSizes},
+	{of((*Collection).shrinksUncollected), (*Collection).forgetSizes},
+	{(*building).growsWithoutAllocation, (*Collection).forgetSizes},
+	{of((*Collection).allocatesFasterThanMemory), (*Collection).forgetSizes},
+	{of((*Collection).ticksFasterThanMemory), (*Collection).forgetTicks},
+}
+
+// of makes a rule about a collection one about its building.
+func of(found func(*Collection) bool) func(*building) bool {
+	return func(b *building) bool { return found(&b.Collection) }
 }
 
 // reject makes impossible figures unknown, and reports whether there were any.
-func (c *Collection) reject() (rejected bool) {
+func (b *building) reject() (rejected bool) {
 	for i := range impossible {
-		if rule := &impossible[i]; rule.found(c) {
-			rule.forget(c)
+		if rule := &impossible[i]; rule.found(b) {
+			rule.forget(&b.Collection)
 			rejected = true
 		}
 	}
@@ -74,13 +88,14 @@ func (c *Collection) survivesWhatWasNot() bool {
 	return false
 }
 
-// fastest is more than memory can be written by one machine: bytes a second.
-const fastest = 1 << 40
-
 // ticksFasterThanMemory reports whether more was counted than can be allocated
 // in the time since the previous collection. The first second is free.
-func (c *Collection) ticksFasterThanMemory() bool {
-	return c.AllocatedTicks.Known() && c.SinceLast.Known() && float64(c.AllocatedTicks.Or(0)) > fastest*max(1, c.SinceLast.Or(0).Seconds())
+func (c *Collection) ticksFasterThanMemory() bool { return c.fasterThanMemory(c.AllocatedTicks) }
+
+func (c *Collection) allocatesFasterThanMemory() bool { return c.fasterThanMemory(c.Allocated) }
+
+func (c *Collection) fasterThanMemory(n Opt[int64]) bool {
+	return n.Known() && c.SinceLast.Known() && float64(n.Or(0)) > clr.MaxRate*max(1, c.SinceLast.Or(0).Seconds())
 }
 
 func (c *Collection) forgetTicks() { c.AllocatedTicks = Opt[int64]{} }
@@ -88,7 +103,8 @@ func (c *Collection) forgetTicks() { c.AllocatedTicks = Opt[int64]{} }
 // padding is what survivors may be larger than all objects of a small generation.
 const padding = 1 << 20
 
-func (c *Collection) exceedsAddressSpace() bool {
+func (b *building) exceedsAddressSpace() bool {
+	c, limit := &b.Collection, clr.AddressSpace(b.Process.pointerSize)
 	sizes := []Opt[int64]{
 		c.HeapBefore, c.HeapAfter, c.HeapPeak, c.Promoted, c.Freed, c.Allocated, c.AllocatedTicks,
 		c.CommittedBefore, c.CommittedAfter, c.FinalizationPromoted, c.FinalizationPromotedObjs,
@@ -101,34 +117,118 @@ func (c *Collection) exceedsAddressSpace() bool {
 		sizes = append(sizes, c.Marks[i].Bytes)
 	}
 	for _, s := range sizes {
-		if s.Known() && (s.Or(0) < 0 || s.Or(0) >= maxSize) {
+		if s.Known() && (s.Or(0) < 0 || s.Or(0) >= limit) {
 			return true
 		}
 	}
 	return false
 }
 
-// contradictsItself reports whether events disagree about sizes: more free space
-// than a generation has, more that entered a generation than survived in all, or a
-// heap of another size than its generations together.
+// exceedsCommitted reports whether the heap is larger than the memory committed for it at the
+// same time. A background collection's sizes are of other times.
+func (c *Collection) exceedsCommitted() bool {
+	over := func(size, committed Opt[int64]) bool {
+		return size.Known() && committed.Known() && clr.Exceeds(size.Or(0), committed.Or(0))
+	}
+	return c.Kind != Background && (over(c.HeapBefore, c.CommittedBefore) || over(c.HeapAfter, c.CommittedAfter))
+}
+
+// exceedsHardLimit reports whether the heap, or what is committed for it, is larger than the
+// process's settings allow. GC.RefreshMemoryLimit may change the limit in a suspension
+// without a collection.
+func (c *Collection) exceedsHardLimit() bool {
+	s := c.Process.Settings
+	if s == nil || s.HardLimit == 0 || s.HardLimit >= clr.MaxSize ||
+		slices.ContainsFunc(c.Process.Suspensions, func(t SuspensionTotal) bool { return t.Reason == clr.SuspendReasonSuspendForGC }) {
+		return false
+	}
+	most := max(c.HeapBefore.Or(0), c.HeapAfter.Or(0), c.CommittedBefore.Or(0), c.CommittedAfter.Or(0))
+	return clr.Exceeds(most, int64(s.HardLimit))
+}
+
+// slightly returns by how much sizes of a generation that was not collected may differ from
+// n. Up to 0.3 MB were seen.
+func slightly(n int64) int64 { return n/8 + 1<<20 }
+
+// shrinksUncollected reports whether a generation was smaller after the collection than
+// before, although it was not collected.
+func (c *Collection) shrinksUncollected() bool {
+	generation, known := c.Generation.Get()
+	if !known || c.Kind == Background || c.Kind == KindUnknown || generation == gen2 {
+		return false
+	}
+	for i := generation + 1; i < len(c.Generations); i++ {
+		g := &c.Generations[i]
+		if after, ok := g.After.Get(); ok && g.Before > after+slightly(after) {
+			return true
+		}
+	}
+	return false
+}
+
+// growsWithoutAllocation reports whether gen1 or gen2, where programs do not allocate, is
+// larger than the collection before left it, or gen0 grew far beyond its budget.
+func (b *building) growsWithoutAllocation() bool {
+	last := &b.rt.last
+	if b.Kind == Background || b.Kind == KindUnknown || len(b.Generations) <= gen2 || len(last.left) <= gen2 || last.number+1 != b.Number {
+		return false
+	}
+	for i := gen1; i <= gen2; i++ {
+		if after, ok := last.left[i].After.Get(); ok && b.Generations[i].Before > after+slightly(after) {
+			return true
+		}
+	}
+	after, known := last.left[gen0].After.Get()
+	budget := last.left[gen0].Budget
+	if !known || budget == 0 || b.NoGCRegions > 0 || b.PauseMode == Some(clr.PauseModeNoGC) {
+		return false
+	}
+	if last.heaps > 0 && b.Heaps.Or(0) > last.heaps { // DATAS added heaps after the budget was recorded
+		budget = budget / int64(last.heaps) * int64(b.Heaps.Or(0))
+	}
+	return b.Generations[gen0].Before-after > 2*budget+maxOvershoot
+}
+
+// maxOvershoot bounds how far gen0 may grow beyond its budget: by what threads have begun to
+// allocate when it is used up. Up to 0.1 MB was seen.
+const maxOvershoot = 64 << 20
+
+// contradictsItself reports whether events disagree about sizes: a part is larger than the
+// whole, or the heap of another size than its generations together.
 func (c *Collection) contradictsItself() bool {
-	var after int64
+	var after, marked int64
 	whole := len(c.Generations) > 0 && c.HeapAfter.Known() && c.Kind != Background && c.Kind != KindUnknown
 	for i := range c.Generations {
 		g := &c.Generations[i]
-		if g.After.Known() && (exceeds(g.Fragmentation.Or(0), g.After.Or(0)) || exceeds(g.FreeList.Or(0), g.After.Or(0))) ||
-			c.Kind != Background && c.Promoted.Known() && exceeds(g.In, c.Promoted.Or(0)) {
+		size, known := g.After.Get()
+		if known && (clr.Exceeds(g.Fragmentation.Or(0), size) || clr.Exceeds(g.FreeList.Or(0), size)) ||
+			clr.Exceeds(g.FreeBefore, g.Before) || clr.Exceeds(g.Pinned.Or(0), g.Out) ||
+			c.Kind != Background && c.Promoted.Known() && clr.Exceeds(g.In, c.Promoted.Or(0)) {
 			return true
 		}
-		after += g.After.Or(0)
-		whole = whole && g.After.Known()
+		after += size
+		whole = whole && known
 	}
-	return whole && (exceeds(c.HeapAfter.Or(0), after) || exceeds(after, c.HeapAfter.Or(0)))
+	if whole && (clr.Exceeds(c.HeapAfter.Or(0), after) || clr.Exceeds(after, c.HeapAfter.Or(0))) {
+		return true
+	}
+	for i := range c.Marks {
+		marked = saturate.Add(marked, c.Marks[i].Bytes.Or(0))
+	}
+	before, known := c.HeapBefore.Get()
+	return known && c.Kind != Background && (clr.Exceeds(marked, before) || clr.Exceeds(minObject*c.PinnedObjects.Or(0), before))
 }
 
-// exceeds reports whether a size is far beyond another that bounds it. The rules are
-// those of the runtimes that were seen, so others may break them a little.
-func exceeds(n, bound int64) bool { return n > 2*bound+64<<20 }
+// minObject is the size of the smallest object, in a process of 32 bits.
+const minObject = 12
+
+// budgetsBeyondUse reports whether a generation may grow by far more than the heap is large.
+// Budgets depend on what survives and on the size of caches: up to 16 times the heap, and
+// 1.4 GB on each heap, were seen.
+func (c *Collection) budgetsBeyondUse() bool {
+	most := 64*c.HeapPeak.Or(0) + int64(c.Heaps.Or(1))<<33
+	return c.HeapPeak.Known() && slices.ContainsFunc(c.Generations, func(g Generation) bool { return g.Budget > most })
+}
 
 func (c *Collection) forgetStart() {
 	c.Start, c.End = Opt[time.Duration]{}, Opt[time.Duration]{}

@@ -98,7 +98,7 @@ func TestNothingImpossible(t *testing.T) {
 			case 8:
 				var g [5]size
 				for i := range g {
-					g[i] = size{bytes.Draw(t, "before"), bytes.Draw(t, "free"), bytes.Draw(t, "after"), bytes.Draw(t, "free"), bytes.Draw(t, "in"), bytes.Draw(t, "out")}
+					g[i] = size{bytes.Draw(t, "before"), bytes.Draw(t, "free"), bytes.Draw(t, "after"), bytes.Draw(t, "free"), bytes.Draw(t, "in"), bytes.Draw(t, "out"), bytes.Draw(t, "budget")}
 				}
 				s.heap(now, tid, rapid.Uint32Range(0, 2).Draw(t, "heap"), g)
 			case 9:
@@ -136,6 +136,100 @@ func TestMissingEvents(t *testing.T) {
 		}
 		if c := got[1]; !c.Complete || c.AffectedByLoss {
 			t.Errorf("%s: the first collection is complete %v, affected %v", name, c.Complete, c.AffectedByLoss)
+		}
+	}
+}
+
+// whole raises a blocking collection of gen1 with the sizes of its generations, and the
+// memory that is committed at its start and end.
+func (s *script) whole(ms float64, number uint32, generations [5]size, committed [2]uint64) {
+	const tid = 1
+	var after uint64
+	for _, g := range generations {
+		after += g.after
+	}
+	commit := func(ms float64, bytes uint64) {
+		used := clr.CommittedUsage{TotalCommittedInUse: bytes}
+		v := clr.GCDynamicEvent{Name: clr.NewUTF16("CommittedUsage"), Data: used.Append(nil), ClrInstanceID: s.clr}
+		s.raise(ms, tid, clr.RuntimeProvider, 39, 0, v.Append(nil, 0, 8))
+	}
+	s.suspendBegin(ms-0.1, tid, clr.SuspendReasonSuspendForGC)
+	s.suspendEnd(ms-0.05, tid)
+	s.start(ms, tid, number, 1, clr.GCTypeNonConcurrentGC)
+	commit(ms, committed[0])
+	s.history(ms+0.5, tid, 1, clr.GlobalMechanismsCompaction, generations)
+	commit(ms+1, committed[1])
+	s.end(ms+1, tid, number, 1)
+	s.stats(ms+1, tid, after)
+	s.restartBegin(ms+1.1, tid)
+	s.restartEnd(ms+1.2, tid)
+}
+
+// TestImpossibleSizes checks that sizes which the trace itself rules out are unknown, in a
+// collection that is marked, and that those next to it stay known.
+func TestImpossibleSizes(t *testing.T) {
+	const mb = 1 << 20
+	type change struct {
+		generations [5]size
+		committed   [2]uint64
+	}
+	for name, damage := range map[string]func(*change){
+		"":                              func(*change) {},
+		"gen0 beyond its budget":        func(c *change) { c.generations[0].before += 128 * mb },
+		"gen1 grows":                    func(c *change) { c.generations[1].before += 8 * mb },
+		"gen2 grows":                    func(c *change) { c.generations[2].before += 16 * mb; c.generations[2].after += 16 * mb },
+		"gen2 shrinks":                  func(c *change) { c.generations[2].before += 16 * mb },
+		"committed less than the heap":  func(c *change) { c.committed[0] = 1 * mb },
+		"committed less than remains":   func(c *change) { c.committed[1] = 1 * mb },
+		"committed more than the limit": func(c *change) { c.committed[1] = 512 * mb },
+		"no memory is as large":         func(c *change) { c.committed[0] = 1 << 50 },
+		"free space beyond gen2":        func(c *change) { c.generations[2].freeBefore = 32 * mb },
+		"a budget without measure":      func(c *change) { c.generations[1].budget = 1 << 40 },
+		"beyond the address space":      func(c *change) { c.generations[3].before = 1 << 46; c.generations[3].after = 1 << 46 },
+	} {
+		s := newScript()
+		settings := clr.GCSettingsRundown{HardLimit: 200 * mb, ClrInstanceID: s.clr}
+		s.raise(0.1, 1, clr.RundownProvider, 10, 0, settings.Append(nil, 0, 8))
+		for n := range uint32(3) {
+			c := change{committed: [2]uint64{40 * mb, 40 * mb}}
+			c.generations = [5]size{
+				{before: 10 * mb, out: mb, budget: 10 * mb}, {before: mb, after: mb, in: mb, out: mb}, {before: 8 * mb, after: 8 * mb}, {},
+			}
+			if n == 1 {
+				damage(&c)
+			}
+			s.whole(float64(10*n+10), n+1, c.generations, c.committed)
+		}
+		got, _, m := s.run(t)
+		for n, unknown := range map[uint32]bool{1: false, 2: name != "", 3: false} {
+			if c := got[n]; c.HeapBefore.Known() == unknown && c.CommittedBefore.Known() == unknown || n == 2 && c.AffectedByLoss != unknown {
+				t.Errorf("%q: collection %d: before %v of %v, after %v of %v, affected %v", name, n, c.HeapBefore, c.CommittedBefore, c.HeapAfter, c.CommittedAfter, c.AffectedByLoss)
+			}
+		}
+		if p := m.Processes()[0]; (len(s.loss.Ranges()) > 0) != (name != "") || p.Settings == nil {
+			t.Errorf("%q: loss %v", name, s.loss.Ranges())
+		}
+	}
+}
+
+// TestChangedLimit checks that a heap may outgrow a limit that GC.RefreshMemoryLimit may
+// have raised: it suspends threads for a collection that does not begin.
+func TestChangedLimit(t *testing.T) {
+	const mb = 1 << 20
+	for _, refreshed := range []bool{false, true} {
+		s := newScript()
+		settings := clr.GCSettingsRundown{HardLimit: 20 * mb, ClrInstanceID: s.clr}
+		s.raise(0.1, 1, clr.RundownProvider, 10, 0, settings.Append(nil, 0, 8))
+		if refreshed {
+			s.suspendBegin(1, 1, clr.SuspendReasonSuspendForGC)
+			s.suspendEnd(1.1, 1)
+			s.restartBegin(1.2, 1)
+			s.restartEnd(1.3, 1)
+		}
+		s.whole(10, 1, [5]size{{before: 30 * mb, out: mb}, {after: mb, in: mb}}, [2]uint64{40 * mb, 40 * mb})
+		got, _, _ := s.run(t)
+		if c := got[1]; c.HeapBefore.Known() != refreshed || c.AffectedByLoss == refreshed {
+			t.Errorf("refreshed %v: before %v, affected %v", refreshed, c.HeapBefore, c.AffectedByLoss)
 		}
 	}
 }

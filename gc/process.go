@@ -56,6 +56,7 @@ type Process struct {
 	Adaptation  Adaptation
 
 	id          *byte  // shared by its snapshots; nil if no Model made the process
+	pointerSize int    // of its events; 0 if unknown
 	major       uint16 // version of the runtime; 0 if unknown
 	runtimes    []*runtime
 	tail        Tail          // of a snapshot

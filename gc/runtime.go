@@ -50,7 +50,7 @@ type building struct {
 	rt *runtime
 
 	stats      bool
-	badTick    bool          // an allocation tick before it cannot be
+	damaged    bool          // an event of it, or an allocation tick before it, has a size that cannot be
 	windows    int           // suspensions that belong to it and have not restarted
 	initial    bool          // threads were restarted while it was under way
 	final      bool          // the final pause of a background collection has
@@ -150,7 +150,7 @@ func (m *Model) gcStart(e *event) {
 	if rt == nil {
 		return
 	}
-	e.process.last = e.time
+	e.process.last, e.process.pointerSize = e.time, e.PointerSize
 	rt.decideEarly(v.Type == clr.GCTypeForegroundGC)
 	b := rt.find(v.Count)
 	if b == nil || b.ended() && !b.Start.Known() { // none ends before it starts
@@ -192,7 +192,7 @@ func (rt *runtime) started(b *building, e *event) {
 	b.Start = Some(e.time)
 	b.Outside = rt.process.takeOutside()
 	b.AllocatedTicks = Some(rt.ticks)
-	b.badTick = rt.badTick
+	b.damaged = b.damaged || rt.badTick
 	b.NoGCRegions = rt.regionsBefore(b.Number)
 	rt.ticks, rt.badTick = 0, false
 	b.tickedAtStart = rt.ticksOf

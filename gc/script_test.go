@@ -97,7 +97,7 @@ func (s *script) stats(ms float64, tid uint64, size uint64) {
 }
 
 // A size is what a test says of a generation in a history.
-type size struct{ before, freeBefore, after, freeAfter, in, out uint64 }
+type size struct{ before, freeBefore, after, freeAfter, in, out, budget uint64 }
 
 // history raises the global history, and one history for each heap.
 func (s *script) history(ms float64, tid uint64, depth uint32, mechanisms clr.GlobalMechanisms, heaps ...[5]size) {
@@ -115,7 +115,7 @@ func (s *script) globalHistory(ms float64, tid uint64, depth uint32, mechanisms 
 func (s *script) heap(ms float64, tid uint64, index uint32, generations [5]size) {
 	fields := []any{s.clr, [6]uint64{}, [5]uint32{}, index, uint64(0), uint32(len(generations))}
 	for _, g := range generations {
-		fields = append(fields, g.before, g.freeBefore, uint64(0), g.after, g.freeAfter, uint64(0), g.in, uint64(0), g.out, uint64(0))
+		fields = append(fields, g.before, g.freeBefore, uint64(0), g.after, g.freeAfter, uint64(0), g.in, uint64(0), g.out, g.budget)
 	}
 	s.raise(ms, tid, clr.RuntimeProvider, 204, 3, fields...)
 }

@@ -4,6 +4,7 @@ import (
 	"math"
 	"time"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/internal/saturate"
 )
 
@@ -24,10 +25,6 @@ type Tail struct {
 	// together.
 	Until time.Duration
 }
-
-// tickInterval is the number of bytes of a kind that a heap gives out between two
-// allocation ticks (gc.cpp, etw_allocation_tick).
-const tickInterval = 102_400
 
 // largeBudget is the initial budget of the LOH and of the POH on each heap (gc.cpp,
 // static_data_table).
@@ -107,7 +104,7 @@ func (rt *runtime) tickedTail(young, large sample) Tail {
 // tickMargin returns how far ticks of one kind may be off between two samples: on each
 // heap, the first tick may count bytes from before the first sample, and no tick counts the
 // bytes after the last one.
-func (a *allocations) tickMargin() int64 { return tickInterval * int64(max(1, a.heaps)) }
+func (a *allocations) tickMargin() int64 { return clr.TickInterval * int64(max(1, a.heaps)) }
 
 // overshoot returns how far the heaps may exceed the budget of gen0, because threads go on
 // to fill their allocation contexts after it is used up.

@@ -21,7 +21,7 @@ const (
 
 // interval is the number of bytes after which a tick comes, and the inverse of
 // the probability with which AllocationSampled samples a byte.
-const interval = 102_400
+const interval = clr.TickInterval
 
 // Source is the kind of event that figures come from.
 type Source uint8
@@ -97,6 +97,7 @@ type Model struct {
 	rows      map[key]*sum
 	types     int // of all processes
 	timeline  timeline
+	rejected  int
 	starts    map[start]BySource
 	decoded   struct {
 		start   clr.GCStart
@@ -204,6 +205,10 @@ func (m *Model) tick(ev *trace.Event) {
 	if v.Decode(version, ev.Payload, ev.PointerSize) != nil {
 		return
 	}
+	if !v.Possible(version) {
+		m.rejected++
+		return
+	}
 	amount := v.AllocationAmount64
 	if version < 2 {
 		amount = uint64(v.AllocationAmount)
@@ -227,6 +232,10 @@ func (m *Model) sampled(ev *trace.Event) {
 	if v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) != nil {
 		return
 	}
+	if v.ObjectSize >= clr.MaxSize {
+		m.rejected++
+		return
+	}
 	p := -math.Expm1(float64(v.ObjectSize) * math.Log1p(-1.0/interval))
 	if p <= 0 {
 		return
@@ -240,6 +249,10 @@ func (m *Model) sampled(ev *trace.Event) {
 func (m *Model) object(ev *trace.Event) {
 	v := &m.decoded.object
 	if v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) != nil {
+		return
+	}
+	if v.TotalSizeForTypeSample >= clr.MaxSize {
+		m.rejected++
 		return
 	}
 	bytes := float64(v.TotalSizeForTypeSample)
@@ -348,6 +361,10 @@ func intern[K comparable](m *Model, p *process, of map[K]uint32, k K, t typeName
 	p.types = append(p.types, t)
 	return i
 }
+
+// Rejected returns the number of events that are left out, because damage made their sizes
+// impossible.
+func (m *Model) Rejected() int { return m.rejected }
 
 // A Total is what one process allocated according to one source.
 type Total struct {

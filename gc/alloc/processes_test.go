@@ -15,7 +15,7 @@ func TestManyProcesses(t *testing.T) {
 	var m Model
 	for n := range maxProcesses + more {
 		maker := eventtest.Maker{PID: uint64(1 + n), TID: 1}
-		m.Feed(maker.At(0, &clr.GCAllocationTick{AllocationAmount64: amount}))
+		m.Feed(maker.At(0, &clr.GCAllocationTick{AllocationAmount: amount, AllocationAmount64: amount}))
 	}
 	totals := m.Totals()
 	if len(totals) != maxProcesses+1 {

@@ -12,6 +12,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/alloc"
 	"github.com/gctrail/gctrail/internal/report"
+	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/symbol"
@@ -112,7 +113,7 @@ func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths
 	l.totals = func(scan *scanned) []alloc.Total {
 		s.seconds, format = o.window(scan).Seconds(), scan.Info().Format
 		loss := scan.Loss()
-		s.lossy = loss.Events > 0 || loss.Damaged > 0
+		s.lossy = loss.Events > 0 || loss.Damaged > 0 || loss.Truncated || loss.Uncounted() || model.Rejected() > 0
 		return slices.DeleteFunc(model.Totals(), func(t alloc.Total) bool { return t.Source != o.choose(&model, t.PID) })
 	}
 	l.head = func(p *text.Page, of *gc.Process, t alloc.Total) {
@@ -188,7 +189,7 @@ func (s *allocSection) fields(by alloc.By) []field[alloc.Row] {
 		}}},
 		{0, field[alloc.Row]{name: "samples", heading: "samples", rank: 2, value: func(r *alloc.Row) column.Value { return countOf(r.Samples) }}},
 		{0, field[alloc.Row]{name: "bytes_per_s", heading: "MB/s", rank: 1, value: func(r *alloc.Row) column.Value {
-			return knownIf(s.seconds > 0, bytesOf(int64(float64(r.Bytes)/s.seconds)))
+			return knownIf(s.seconds > 0, bytesOf(saturate.Int(float64(r.Bytes)/s.seconds)))
 		}}},
 		{alloc.ByType | alloc.ByHeap, field[alloc.Row]{name: "heap", heading: "heap", left: true, value: func(r *alloc.Row) column.Value { return wordOf(r.Heap.String()) }}},
 		{alloc.ByType, field[alloc.Row]{name: "type", heading: "type", left: true, value: func(r *alloc.Row) column.Value { return wordOf(r.Type) }}},
@@ -208,9 +209,12 @@ func (s *allocSection) fields(by alloc.By) []field[alloc.Row] {
 // why describes the quality of a source.
 var why = map[alloc.Source]string{
 	alloc.Sampled: "unbiased estimates from a sample of all bytes",
-	alloc.Tick:    "totals are complete; each type is that of the object that crossed 100 KB",
+	alloc.Tick:    "totals are complete; " + ofTicks,
 	alloc.Object:  "all objects are counted, up to each type's last event",
 }
+
+// ofTicks describes the types that allocation ticks have.
+const ofTicks = "each type is that of the object that crossed 100 KB"
 
 // mark returns how a total compares with the true one. It is a lower bound if events were
 // lost, or come only after more objects of a type. Otherwise it is an estimate, because
@@ -227,14 +231,21 @@ func (s *allocSection) mark(t *alloc.Total) string {
 func (s *allocSection) head(p *text.Page, of *gc.Process, t *alloc.Total) {
 	rate, mark := "", s.mark(t)
 	if s.seconds > 0 {
-		rate = ", " + mark + units.Bytes(int64(float64(t.Bytes)/s.seconds)) + "/s"
+		rate = ", " + mark + units.Bytes(saturate.Int(float64(t.Bytes)/s.seconds)) + "/s"
 	}
 	p.Heading("%s: %s allocated in %.3g s%s", called(of), mark+units.Bytes(t.Bytes), s.seconds, rate)
-	source := fmt.Sprintf("%s %s: %s", units.Count(t.Samples), t.Source.Event(), why[t.Source])
+	quality := why[t.Source]
+	if t.Source == alloc.Tick && s.lossy {
+		quality = "totals lack what was lost; " + ofTicks
+	}
+	source := fmt.Sprintf("%s %s: %s", units.Count(t.Samples), t.Source.Event(), quality)
 	if t.Low != t.High {
 		source += fmt.Sprintf(" (95 %%: %s to %s)", units.Bytes(t.Low), units.Bytes(t.High))
 	}
 	p.Prose("Source: ", source+".")
+	if n := s.model.Rejected(); n > 0 {
+		p.Prose("Left out: ", text.Counted(n, "damaged event")+" of the trace with impossible sizes.")
+	}
 	if sum := s.sums[of.PID]; sum != nil && sum.histories > 0 {
 		events := sum.events[t.Source]
 		p.Prose("Check: ", fmt.Sprintf("between collections, the events add up to %s and the heap histories to %s (%+.1f %%), in %s.",

@@ -13,6 +13,7 @@ import (
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/gc/stats"
 	"github.com/gctrail/gctrail/internal/provider"
+	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/trace"
@@ -222,7 +223,7 @@ func (c *Case) classes() string {
 func (c *Case) allocation() string {
 	var parts []string
 	if rate := c.Summary.AllocationRate(); rate.Known() {
-		parts = append(parts, "("+certaintyMarks[rate.Certainty]+units.Bytes(int64(rate.PerSecond))+"/s)")
+		parts = append(parts, "("+certaintyMarks[rate.Certainty]+units.Bytes(saturate.Int(rate.PerSecond))+"/s)")
 	}
 	freed := c.Summary.All().Freed
 	if freed.Known > 0 {

@@ -12,3 +12,15 @@ func Add[T ~int64](a, b T) T {
 	}
 	return a + b
 }
+
+// Int returns v without its fraction, or the largest or smallest number there is if v is
+// beyond it. A conversion alone would turn a large figure into a negative one.
+func Int(v float64) int64 {
+	switch {
+	case v >= math.MaxInt64:
+		return math.MaxInt64
+	case v <= math.MinInt64:
+		return math.MinInt64
+	}
+	return int64(v)
+}

@@ -14,3 +14,11 @@ func TestAdd(t *testing.T) {
 		}
 	}
 }
+
+func TestInt(t *testing.T) {
+	for v, want := range map[float64]int64{0: 0, 1.9: 1, -1.9: -1, 1e18: 1e18, 1e19: math.MaxInt64, math.Inf(1): math.MaxInt64, -1e19: math.MinInt64} {
+		if got := saturate.Int(v); got != want {
+			t.Errorf("%v: %d, want %d", v, got, want)
+		}
+	}
+}

@@ -8,6 +8,7 @@ import (
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
+	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/internal/units"
 	"github.com/gctrail/gctrail/internal/watch"
@@ -140,7 +141,7 @@ func allocating(p *watch.Process, format func(int64) string) string {
 	if !p.Allocating.Known() {
 		return "-"
 	}
-	return certaintyMarks[p.Allocating.Certainty] + format(int64(p.Allocating.PerSecond))
+	return certaintyMarks[p.Allocating.Certainty] + format(saturate.Int(p.Allocating.PerSecond))
 }
 
 // certaintyMarks are the marks of gctrail gcs: a lower bound, an estimate.

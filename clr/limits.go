@@ -1,0 +1,45 @@
+package clr
+
+// Limits of the figures that a runtime writes. A payload that exceeds them is damaged.
+const (
+	MaxSize   = 1 << 47 // what a process on x64 can address, more than the memory of any machine
+	MaxSize32 = 1 << 32 // what a process of 32 bits can address
+	MaxRate   = 1 << 40 // bytes allocated a second, more than the memory of any machine takes
+
+	// An allocation tick comes when a heap has given out more than TickInterval bytes. All
+	// but the last object then fit into one allocation context, which holds less than 4 GiB
+	// of small objects.
+	TickInterval = 102_400
+	MaxContext   = 1<<32 - 1
+)
+
+// AddressSpace returns the limit of sizes in a process whose pointers have so many bytes.
+func AddressSpace(pointerSize int) int64 {
+	if pointerSize == 4 {
+		return MaxSize32
+	}
+	return MaxSize
+}
+
+// Exceeds reports whether a size is well beyond another that bounds it. No runtime was seen
+// to break such bounds by more than 20 kB, but others may by a little.
+func Exceeds(n, bound int64) bool { return n > bound+bound/4+4<<20 }
+
+// PossibleTick reports whether an allocation tick can have these amounts, which are one
+// number (gc.cpp, fire_etw_allocation_event). What a megabyte does not show is too small to
+// matter.
+func PossibleTick(amount64 uint64, amount uint32, kind AllocationKind) bool {
+	return amount64 < MaxSize && uint32(amount64)>>20 == amount>>20 && kind <= AllocationKindPinned &&
+		(kind != AllocationKindSmall || amount64 <= MaxContext)
+}
+
+// Possible reports whether the tick can have its amounts and its object's size, which is
+// unknown before version 4. A tick counts that object and less than an interval before it.
+func (v *GCAllocationTick) Possible(version uint32) bool {
+	amount := v.AllocationAmount64
+	if version < 2 {
+		amount = uint64(v.AllocationAmount)
+	}
+	return PossibleTick(amount, v.AllocationAmount, v.AllocationKind) && v.ObjectSize < MaxSize &&
+		(v.ObjectSize == 0 || !Exceeds(int64(amount), int64(v.ObjectSize)+TickInterval) && !Exceeds(int64(v.ObjectSize), int64(amount)))
+}
