@@ -2,14 +2,21 @@ package deploy
 
 import (
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/cmd"
+	"k8s.io/kubectl/pkg/cmd/util"
 )
 
 // webPod is a pod whose containers run as the user of Microsoft's images.
@@ -43,45 +50,101 @@ func apiServer(t *testing.T) (url string, patch *[]byte) {
 	return s.URL, patch
 }
 
-// TestDebug runs the command of docs/deploy.md that follows a program without an agent. What
-// it adds to a pod runs gctrail without a shell, and keeps to the "restricted" standard.
-func TestDebug(t *testing.T) {
-	kubectl, err := exec.LookPath("kubectl")
-	if err != nil {
-		t.Skip("kubectl is not installed")
-	}
+// commands returns the commands of docs/deploy.md that begin with kubectl, without that.
+func commands(t *testing.T) [][]string {
+	t.Helper()
 	doc, err := os.ReadFile(root + "/docs/deploy.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, rest, found := strings.Cut(string(doc), "\n    kubectl debug ")
-	if !found {
-		t.Fatal("docs/deploy.md has no such command")
+	var found [][]string
+	for line := range strings.Lines(string(doc)) {
+		if command, is := strings.CutPrefix(line, "    kubectl "); is {
+			command, _, _ = strings.Cut(command, " # ")
+			command, _, _ = strings.Cut(command, " >")
+			found = append(found, strings.Fields(command))
+		}
 	}
-	line, _, _ := strings.Cut(rest, "\n")
-	url, patch := apiServer(t)
-	args := append([]string{"--kubeconfig", os.DevNull, "--cache-dir", t.TempDir(), "--server", url, "debug"}, strings.Fields(line)...)
-	if out, err := exec.Command(kubectl, args...).CombinedOutput(); err != nil {
-		t.Fatalf("kubectl %s: %v\n%s", line, err, out)
+	return found
+}
+
+func kubectl(t *testing.T) *cobra.Command {
+	t.Helper()
+	util.BehaviorOnFatal(func(why string, _ int) { t.Errorf("kubectl: %s", why) })
+	return cmd.NewKubectlCommand(cmd.KubectlOptions{
+		ConfigFlags: genericclioptions.NewConfigFlags(true), IOStreams: genericiooptions.NewTestIOStreamsDiscard(),
+	})
+}
+
+// TestDebug runs the command of docs/deploy.md that follows a program without an agent. What
+// it adds to a pod runs gctrail without a shell, and keeps to the "restricted" standard.
+func TestDebug(t *testing.T) {
+	for user, custom := range map[any]string{nil: "", 1654.0: "securityContext: {runAsUser: 1654}\n"} {
+		url, patch := apiServer(t)
+		k, command := kubectl(t), commands(t)[0]
+		args := []string{"--kubeconfig", os.DevNull, "--cache-dir", t.TempDir(), "--server", url, command[0]}
+		if custom != "" {
+			path := filepath.Join(t.TempDir(), "user.yaml")
+			if err := os.WriteFile(path, []byte(custom), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			args = append(args, "--custom="+path)
+		}
+		k.SetArgs(append(args, command[1:]...))
+		if err := k.Execute(); err != nil {
+			t.Fatal(err)
+		}
+		var changed struct {
+			Spec struct{ EphemeralContainers []object }
+		}
+		if err := json.Unmarshal(*patch, &changed); err != nil || len(changed.Spec.EphemeralContainers) != 1 {
+			t.Fatalf("patch %q: %v", *patch, err)
+		}
+		added := changed.Spec.EphemeralContainers[0]
+		if added["targetContainerName"] != "web" || added.at("command", 0) != "/gctrail" || added.at("securityContext", "runAsUser") != user {
+			t.Errorf("container %v", added)
+		}
+		var pod object
+		if err := json.Unmarshal([]byte(webPod), &pod); err != nil {
+			t.Fatal(err)
+		}
+		spec := pod["spec"].(map[string]any)
+		spec["ephemeralContainers"] = []any{added}
+		checkRestricted(t, spec)
 	}
-	var changed struct {
-		Spec struct{ EphemeralContainers []object }
+}
+
+// TestRecipe checks that kubectl and gctrail know the commands of docs/deploy.md and their flags,
+// and that they go to the container and the port of the first.
+func TestRecipe(t *testing.T) {
+	binary := os.Getenv("GCTRAIL_BINARY")
+	if binary == "" {
+		t.Skip("GCTRAIL_BINARY is not set")
 	}
-	if err := json.Unmarshal(*patch, &changed); err != nil || len(changed.Spec.EphemeralContainers) != 1 {
-		t.Fatalf("patch %q: %v", *patch, err)
+	names := make(map[string]int)
+	for _, command := range commands(t) {
+		c, args, err := kubectl(t).Find(command)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.ParseFlags(args); err != nil {
+			t.Errorf("%q: %v", command, err)
+		}
+		names[c.Name()]++
+		all := strings.Join(command, " ")
+		if container, err := c.Flags().GetString("container"); err == nil && container != "gctrail" || c.Flags().Arg(0) != "web-1" {
+			t.Errorf("%s: container %q, pod %q", all, container, c.Flags().Arg(0))
+		}
+		if _, own, is := strings.Cut(all, " -- /gctrail "); is {
+			if out, err := exec.Command(binary, append(strings.Fields(own), "--help")...).CombinedOutput(); err != nil {
+				t.Errorf("%s: %v\n%s", all, err, out)
+			}
+		}
+		if c.Name() == "port-forward" && (c.Flags().Arg(1) != "8080" || !slices.Contains(commands(t)[0], "127.0.0.1:8080")) {
+			t.Errorf("%s: port %s", all, c.Flags().Arg(1))
+		}
 	}
-	added := changed.Spec.EphemeralContainers[0]
-	if added["targetContainerName"] != "web" || added.at("command", 0) != "/gctrail" {
-		t.Errorf("container %v", added)
-	}
-	var pod object
-	if err := json.Unmarshal([]byte(webPod), &pod); err != nil {
-		t.Fatal(err)
-	}
-	spec := pod["spec"].(map[string]any)
-	spec["ephemeralContainers"] = []any{added}
-	checkRestricted(t, spec)
-	if port := fmt.Sprint(added["command"]); !strings.Contains(port, "127.0.0.1:8080") || !strings.Contains(string(doc), "kubectl port-forward web-1 8080\n") {
-		t.Errorf("the port of %s is not forwarded", port)
+	if names["debug"] != 1 || names["exec"] == 0 || names["port-forward"] != 1 {
+		t.Errorf("commands: %v", names)
 	}
 }
