@@ -53,13 +53,13 @@ Exit codes: 0 success, 2 invalid usage, 3 a file cannot be read, 4 no such proce
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.folder, "folder", "", "read the files in this `FOLDER` (default the agent's)")
+	flags.StringVar(&o.folder, "ledger", "", "read the files in this `FOLDER`, as of agent --ledger (default the agent's)")
 	flags.Var(&o.format, "format", "table or jsonl (JSON lines)")
 	complete(cmd, "format", o.format.of)
 	return cmd
 }
 
-// folderOf returns the folder of --folder, or the agent's.
+// folderOf returns the folder of --ledger, or the agent's.
 func (o *ledgerOptions) folderOf() string { return cmp.Or(o.folder, agent.DefaultLedgers(os.Getenv)) }
 
 // all returns the ledgers in the folder, and warns of those that cannot be read.
@@ -110,7 +110,7 @@ func (o *ledgerOptions) listing() string {
 	if o.folder == "" {
 		return "gctrail ledger"
 	}
-	return "gctrail ledger --folder " + text.Quoted(o.folder)
+	return "gctrail ledger --ledger " + text.Quoted(o.folder)
 }
 
 var ledgerColumns = []text.Column{

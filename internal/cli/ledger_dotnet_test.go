@@ -77,7 +77,7 @@ func TestLedgerOfKilled(t *testing.T) {
 			if v.Cause != ledger.Killed || v.Memory != tt.memory && v.Memory != ledger.Neither {
 				t.Errorf("%q, %q: %s", v.Cause, v.Memory, v.Sentence)
 			}
-			code, out, talk := gctrail(t.Context(), "ledger", "--folder", folder, program.Name)
+			code, out, talk := gctrail(t.Context(), "ledger", "--ledger", folder, program.Name)
 			if code != 0 || !strings.Contains(out, "Timeline") || !strings.Contains(out, "native") {
 				t.Errorf("exit code %d: %s%s", code, out, talk)
 			}
