@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"os"
 	"os/signal"
 	"strings"
@@ -159,6 +160,12 @@ func (e *agentConfigError) Error() string {
 }
 
 func (e *agentConfigError) Unwrap() error { return e.err }
+
+// read reports that the file could be read, and is wrong.
+func (e *agentConfigError) read() bool {
+	_, refused := errors.AsType[*fs.PathError](e.err)
+	return !refused
+}
 
 func (o *agentOptions) run(ctx context.Context, std *stdio, config *agent.Config) error {
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGHUP)

@@ -231,6 +231,9 @@ func exitCodeOf(err error) int {
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage
 	}
+	if config, ok := errors.AsType[*agentConfigError](err); ok && config.read() {
+		return exitUsage
+	}
 	if child, ok := errors.AsType[*collect.ChildError](err); ok {
 		return child.Code
 	}
