@@ -74,7 +74,8 @@ the digits that it prints, but for those of the CPU; the column Differs names th
 figures of a row that gctrail defines otherwise, and the lines below say how. Those
 that differ in every row are named there only; csv has all of them. One of the tables:
 perfview-rollup, perfview-pauses (over 200 ms), perfview-events, perfview-condemned,
-perfview-generations; csv takes one, perfview-events by default.`,
+perfview-generations; csv takes one, perfview-events by default. Its last columns, pid
+and process, are not PerfView's, which writes a file for each process.`,
 		Example: `  gctrail gcs app.nettrace
   gctrail gcs --gen 2 --min-pause 10ms app.nettrace
   gctrail gcs --pause-above p99 app.nettrace

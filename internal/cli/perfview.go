@@ -99,7 +99,7 @@ func (o *gcsOptions) listPerfview(ctx context.Context, std *stdio, out *output, 
 // writePerfview writes the tables of one process.
 func (o *gcsOptions) writePerfview(std *stdio, out *output, p *gc.Process, rows []perfviewRow) error {
 	if o.format.value == "csv" {
-		return o.perfviewCSV(out, rows)
+		return o.perfviewCSV(out, p, rows)
 	}
 	page := newPage(std, out)
 	page.Heading("%s: GCStats as PerfView counts it", called(p))
@@ -220,8 +220,10 @@ func (t *perfviewTable) differences(r *perfviewRow) []string {
 	return names
 }
 
-// perfviewCSV writes one table, with its headings above the first row.
-func (o *gcsOptions) perfviewCSV(out *output, rows []perfviewRow) error {
+// perfviewCSV writes one table, with its headings above the first row. PerfView writes a
+// file for each process, which has no column for it. Ours follow those of PerfView, so that
+// its columns are where its readers look for them.
+func (o *gcsOptions) perfviewCSV(out *output, p *gc.Process, rows []perfviewRow) error {
 	name := o.perfview
 	if name == perfviewAll {
 		name = perfviewEvents
@@ -231,24 +233,26 @@ func (o *gcsOptions) perfviewCSV(out *output, rows []perfviewRow) error {
 	var line []byte
 	if !o.headed {
 		o.headed = true
-		headings := make([]column.Value, 0, len(t.columns)+1)
+		headings := make([]column.Value, 0, len(t.columns)+3)
 		for _, c := range t.columns {
 			headings = append(headings, wordOf(c.Name))
 		}
 		if t.differs {
 			headings = append(headings, wordOf("Differs"))
 		}
+		headings = append(headings, wordOf("pid"), wordOf("process"))
 		line = (&csv.Writer{Raw: true}).AppendRow(line, headings)
 	}
 	rows = t.of(rows)
 	for i := range rows {
-		values := make([]column.Value, 0, len(t.columns)+1)
+		values := make([]column.Value, 0, len(t.columns)+3)
 		for j := range t.columns {
 			values = append(values, knownIf(t.columns[j].Text(rows[i].GC) != "-", wordOf(t.columns[j].Text(rows[i].GC))))
 		}
 		if t.differs {
 			values = append(values, wordOf(strings.Join(t.differences(&rows[i]), ", ")))
 		}
+		values = append(values, pidOf(p.PID), wordOf(p.Name))
 		line = (&csv.Writer{Raw: o.raw}).AppendRow(line, values)
 	}
 	_, err := out.Write(line)
