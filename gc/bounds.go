@@ -7,11 +7,14 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
+// MaxProcesses is how many processes a Model distinguishes, of those with events that it
+// reads. Events of others are left out: see trace.Loss.
+const MaxProcesses = 1024
+
 // What a Model remembers is bounded, whatever a trace holds. What there is no
 // room for counts as lost when the trace ends; only a damaged or made-up trace has
 // any.
 const (
-	maxProcesses    = 1024    // with events that the model reads
 	maxInstances    = 16      // runtimes of a process
 	maxRuntimes     = 2048    // of all processes
 	maxOpen         = 4096    // collections that are not finished, of all runtimes
@@ -42,6 +45,13 @@ const batch = 64
 // room is how much of what all runtimes share is taken.
 type room struct {
 	open, suspended, allocWaits, marks, text int
+}
+
+// leaveOut notes that an event is ignored because its process is one too many. The figures
+// of other processes do not need it.
+func (m *Model) leaveOut() {
+	m.dropped.Events++
+	m.dropped.LeftOut++
 }
 
 // drop notes that information from an event is ignored or forgotten.

@@ -155,7 +155,7 @@ func (m *Model) feed(ev *trace.Event) {
 			m.event = event{Event: ev, process: p, kind: m.kind, time: ev.Time()}
 			handle(m, &m.event)
 		} else {
-			m.drop(ev.Time())
+			m.leaveOut()
 		}
 	}
 }
@@ -277,7 +277,7 @@ func (m *Model) process(pid uint64) *Process {
 		if m.byPID == nil {
 			m.byPID = make(map[uint64]*Process)
 		}
-		if len(m.processes) == maxProcesses {
+		if len(m.processes) == MaxProcesses {
 			return nil
 		}
 		p = &Process{PID: pid, id: new(byte)}

@@ -11,6 +11,9 @@ import (
 type Loss struct {
 	// Events is the number of events known to be lost.
 	Events uint64
+	// LeftOut counts those of Events that are in the trace, but of more processes than a
+	// model distinguishes.
+	LeftOut uint64
 	// Exactness qualifies Events.
 	Exactness Exactness
 	// Truncated is set if the trace ends before its end mark.
@@ -85,6 +88,7 @@ func (l *Loss) Add(n uint64, from, to time.Duration) {
 // Join adds the lost events of o, except those that l already counts.
 func (l *Loss) Join(o *Loss) {
 	l.Events += o.Events
+	l.LeftOut += o.LeftOut
 	for _, r := range o.ranges {
 		if l.Exactness == Exact && !l.Touches(r.From, r.To) {
 			l.Exactness = LowerBound
@@ -122,7 +126,7 @@ func (l *Loss) Uncounted() bool { return l.StreamsUnknown || l.Events == 0 && le
 
 // Holes reports whether events may be missing between from and to whose number is unknown.
 func (l *Loss) Holes(from, to time.Duration) bool {
-	return l.Damaged > 0 || l.Truncated && to >= MaxTime || l.StreamsUnknown || l.Uncounted() && l.Touches(from, to)
+	return l.Damaged > 0 || l.LeftOut > 0 || l.Truncated && to >= MaxTime || l.StreamsUnknown || l.Uncounted() && l.Touches(from, to)
 }
 
 // Clip limits the ranges to the last time of the trace, once that is known.

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -23,6 +24,7 @@ type (
 		Processes []openingProcess `json:"processes"`
 		Lost      struct {
 			Events  uint64 `json:"events"`
+			LeftOut uint64 `json:"left_out"`
 			Cut     bool   `json:"cut"`
 			Damaged int64  `json:"damaged"`
 		} `json:"lost"`
@@ -188,6 +190,9 @@ func (r *opening) missing() string {
 		parts = append(parts, "1 event lost")
 	case n > 1:
 		parts = append(parts, units.Count(n)+" events lost")
+	}
+	if r.Lost.LeftOut > 0 {
+		parts = append(parts, "processes after the first "+units.Count(gc.MaxProcesses))
 	}
 	if r.Lost.Damaged > 0 {
 		parts = append(parts, "parts of it cannot be read")

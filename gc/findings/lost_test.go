@@ -23,3 +23,11 @@ func TestEventsLost(t *testing.T) {
 		}
 	}
 }
+
+// TestLeftOut: without the processes that were left out there is no verdict.
+func TestLeftOut(t *testing.T) {
+	left := Trace{LeftOut: 10}
+	if why := left.incomplete(); !left.holes() || why != "only the first 1,024 processes are read" {
+		t.Errorf("holes %t: %s", left.holes(), why)
+	}
+}

@@ -20,7 +20,8 @@ type Trace struct {
 	Keywords  uint64 // of the recorded events of the runtime's provider
 	Level     uint8  // the highest of them
 	Events    uint64 // of the runtime's provider
-	Lost      uint64 // events
+	Lost      uint64 // events, without those left out
+	LeftOut   uint64 // events of more processes than gc distinguishes
 	Damaged   int    // places that could not be read
 	Truncated bool   // the trace ends early
 	Missing   bool   // parts without a count of their events, or such parts may be
@@ -42,7 +43,9 @@ type Trace struct {
 }
 
 // holes reports whether events that were raised are not in the trace.
-func (t *Trace) holes() bool { return t.Lost > 0 || t.Damaged > 0 || t.Truncated || t.Missing }
+func (t *Trace) holes() bool {
+	return t.Lost > 0 || t.LeftOut > 0 || t.Damaged > 0 || t.Truncated || t.Missing
+}
 
 // incomplete returns why whole collections may be missing without a count of lost events;
 // empty if none can be.
@@ -54,6 +57,8 @@ func (t *Trace) incomplete() string {
 		return "the trace is truncated"
 	case t.Missing:
 		return "parts of the trace may be missing"
+	case t.LeftOut > 0:
+		return fmt.Sprintf("only the first %s processes are read", units.Count(gc.MaxProcesses))
 	}
 	return ""
 }
@@ -66,7 +71,7 @@ const sessionBits = 0xF00000000000
 func TraceOf(src trace.Source) Trace {
 	loss := src.Loss()
 	t := Trace{
-		Lost: loss.Events, Damaged: loss.Damaged, Truncated: loss.Truncated, CPUs: src.Info().CPUs,
+		Lost: loss.Events - loss.LeftOut, LeftOut: loss.LeftOut, Damaged: loss.Damaged, Truncated: loss.Truncated, CPUs: src.Info().CPUs,
 		Missing:          loss.Uncounted(),
 		StartsUnrecorded: !declares(src.Info(), clr.KindGCStart),
 	}

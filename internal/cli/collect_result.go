@@ -87,12 +87,12 @@ func (std *stdio) tellMissing(r *collect.Result) {
 		std.tellKernelLoss(r.Kernel)
 		return
 	}
-	if loss.Events > 0 {
+	if lost := loss.Events - loss.LeftOut; lost > 0 {
 		whose := "the runtime's buffer was"
 		if r.LTTng {
 			whose = "LTTng's buffers were"
 		}
-		std.warn("gctrail", text.Plural(int64(loss.Events), "event was", "events were")+
+		std.warn("gctrail", text.Plural(int64(lost), "event was", "events were")+
 			" lost because "+whose+" full: collect fewer keywords, or set a larger --buffersize")
 	}
 }

@@ -290,8 +290,8 @@ var figures = []Figure{
 		Text: "Events of the collection, or other events that its figures need, may have been lost. Sums that include such collections are lower bounds.", Source: "lost",
 	},
 	{
-		Name: "lost", Unit: "events", Keys: []string{"lost", "events", "events_is", "at", "at_in_all", "cut", "late", "damaged"},
-		Text:   "Events missing from the trace. cut: the file is truncated. late: events that came too late to be put in order. damaged: places that could not be read. at: the times between which events were lost.",
+		Name: "lost", Unit: "events", Keys: []string{"lost", "events", "events_is", "left_out", "at", "at_in_all", "cut", "late", "damaged"},
+		Text:   "Events missing from the trace. left_out: events in the trace, of more processes than are distinguished (1,024). cut: the file is truncated. late: events that came too late to be put in order. damaged: places that could not be read. at: the times between which events were lost.",
 		Source: "sequence numbers of each thread's events, and sequence points, of nettrace",
 	},
 	{

@@ -30,9 +30,12 @@ func (rep *Report) gaps(c *Case) []gap {
 	if c != nil && c.Summary.All().Affected > 0 {
 		affected = fmt.Sprintf(" This may affect the figures of %s; sums are lower bounds.", text.Counted(c.Summary.All().Affected, "collection"))
 	}
-	if rep.loss.Events > 0 {
+	if rep.loss.Events > rep.loss.LeftOut {
 		add(rep.record(c, findings.LargeBuffer), "%s%s.%s", text.Sentence(lostEvents(rep.loss)), rep.lostWhen(), affected)
 		affected = ""
+	}
+	if rep.loss.LeftOut > 0 {
+		add("", "Other processes with GC events: %s.", leftOut(rep.loss))
 	}
 	if uncounted(rep.loss) {
 		add("", "Some events%s: packets or buffers are missing.", rep.lostWhen())
@@ -91,7 +94,7 @@ func (rep *Report) gaps(c *Case) []gap {
 
 // lostEvents returns how many events are known to be lost.
 func lostEvents(l *trace.Loss) string {
-	lost := text.Plural(int64(min(l.Events, 1<<62)), "event", "events") + " lost"
+	lost := text.Plural(int64(min(l.Events-l.LeftOut, 1<<62)), "event", "events") + " lost"
 	if l.Exactness == trace.Exact {
 		return lost
 	}

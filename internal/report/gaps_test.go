@@ -45,6 +45,16 @@ func TestLossInWords(t *testing.T) {
 		{"whole", trace.Loss{Exactness: trace.Exact}, "no events lost", nil},
 		{"lost", trace.Loss{Events: 2, Exactness: trace.Exact}, "2 events lost", []string{"2 events lost. This may affect the figures of 1 collection; sums are lower bounds."}},
 		{
+			"left out",
+			trace.Loss{Events: 2000, LeftOut: 2000, Exactness: trace.Exact},
+			"2,000 events left out, of processes after the first 1,024",
+			[]string{"Other processes with GC events: 2,000 events left out, of processes after the first 1,024."},
+		},
+		{"lost and left out", trace.Loss{Events: 3, LeftOut: 1, Exactness: trace.Exact}, "2 events lost, 1 event left out, of processes after the first 1,024", []string{
+			"2 events lost. This may affect the figures of 1 collection; sums are lower bounds.",
+			"Other processes with GC events: 1 event left out, of processes after the first 1,024.",
+		}},
+		{
 			"one lost, and damaged",
 			trace.Loss{Events: 1, Exactness: trace.LowerBound, Damaged: 1},
 			"at least 1 event lost, damaged (1 unreadable place)",
@@ -70,7 +80,7 @@ func TestLossInWords(t *testing.T) {
 		}
 		var got []string
 		for _, g := range rep.gaps(&c) {
-			if strings.Contains(g.what, "lost") || strings.Contains(g.what, "damaged") {
+			if strings.Contains(g.what, "lost") || strings.Contains(g.what, "left out") || strings.Contains(g.what, "damaged") {
 				got = append(got, g.what)
 			}
 		}

@@ -182,6 +182,7 @@ type (
 	}
 	jsonLost struct {
 		Events   uint64      `json:"events"`
+		LeftOut  uint64      `json:"left_out"`
 		EventsIs string      `json:"events_is"`
 		Cut      bool        `json:"cut"`
 		Late     uint64      `json:"late"`
@@ -281,7 +282,7 @@ func (rep *Report) json() *jsonReport {
 
 func (rep *Report) jsonLost() jsonLost {
 	l, ranges := rep.loss, rep.loss.Ranges()
-	j := jsonLost{l.Events, l.Exactness.String(), l.Truncated, l.Late, l.Damaged, []jsonRange{}, len(ranges)}
+	j := jsonLost{l.Events - l.LeftOut, l.LeftOut, l.Exactness.String(), l.Truncated, l.Late, l.Damaged, []jsonRange{}, len(ranges)}
 	for _, r := range ranges[:min(len(ranges), maxRanges)] {
 		j.At = append(j.At, jsonRange{jsonMS(r.From), jsonMS(r.To)})
 	}

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/internal/text"
 	"github.com/gctrail/gctrail/open"
 	"github.com/gctrail/gctrail/trace"
@@ -25,8 +26,11 @@ func Missing(in *open.Input, incomplete []uint32) string {
 	case loss.Truncated:
 		parts = append(parts, "the trace is truncated")
 	}
-	if loss.Events > 0 {
-		parts = append(parts, text.Plural(int64(loss.Events), "event was", "events were")+" lost")
+	if lost := loss.Events - loss.LeftOut; lost > 0 {
+		parts = append(parts, text.Plural(int64(lost), "event was", "events were")+" lost")
+	}
+	if loss.LeftOut > 0 {
+		parts = append(parts, leftOut(loss))
 	}
 	if uncounted(loss) {
 		parts = append(parts, "an unknown number of events is missing")
@@ -45,6 +49,11 @@ func Missing(in *open.Input, incomplete []uint32) string {
 		parts = append(parts, incompleteText(incomplete))
 	}
 	return strings.Join(parts, "; ")
+}
+
+// leftOut says which events are in the trace, and not in the figures.
+func leftOut(l *trace.Loss) string {
+	return fmt.Sprintf("%s left out, of processes after the first %s", text.Plural(int64(l.LeftOut), "event", "events"), text.Grouped(gc.MaxProcesses))
 }
 
 // firstDamage says where damage is, and why it cannot be read where that is not in the

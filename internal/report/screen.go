@@ -111,8 +111,11 @@ func briefKeywords(all string) string {
 func (rep *Report) completeness() string {
 	l := rep.loss
 	var parts []string
-	if l.Events > 0 {
+	if l.Events > l.LeftOut {
 		parts = append(parts, lostEvents(l))
+	}
+	if l.LeftOut > 0 {
+		parts = append(parts, leftOut(l))
 	}
 	if l.Truncated {
 		parts = append(parts, "truncated")

@@ -72,7 +72,7 @@ export interface Report {
   verdict_code: string;
   verdict: string;
   processes: ProcessReport[];
-  lost: { events: number; events_is: string; cut: boolean; late: number; damaged: number; at: { from_ms: number; to_ms: number }[]; at_in_all: number };
+  lost: { events: number; left_out: number; events_is: string; cut: boolean; late: number; damaged: number; at: { from_ms: number; to_ms: number }[]; at_in_all: number };
   collected: { providers: { name: string; keywords: number; keywords_hex: string; level: number; events: number }[] };
   cannot_tell: { what: string; command: string | null }[];
   next: string[];

@@ -45,6 +45,7 @@ function Missing({ report, process }: { report: Report; process: ProcessReport |
     lost.cut && `the trace is truncated: it ends at ${duration(report.duration_ms * 1e3)}, its program or collector was stopped`,
     lost.events > 0 && `${lost.events_is === "exact" ? "" : "at least "}${plural(lost.events, "event")} lost`,
     lost.events === 0 && lost.events_is !== "exact" && lost.at.length > 0 && "an unknown number of events is missing",
+    lost.left_out > 0 && `${plural(lost.left_out, "event")} of further processes left out`,
     lost.damaged > 0 && `${plural(lost.damaged, "place")} cannot be read`,
   ].filter(Boolean);
   if (parts.length === 0) return null;
@@ -112,7 +113,7 @@ export function Evidence({ store }: { store: Store }): JSX.Element | null {
   const report = (p?.trace ?? store.data.head.traces[0])?.report;
   if (!report) return null;
   const { lost } = report;
-  const good = lost.events === 0 && !lost.cut && lost.damaged === 0 && lost.at.length === 0 && lost.late === 0;
+  const good = lost.events === 0 && lost.left_out === 0 && !lost.cut && lost.damaged === 0 && lost.at.length === 0 && lost.late === 0;
   const totals = p?.report?.totals;
   return (
     <section class="evidence" aria-labelledby="evidence-title">
@@ -121,6 +122,7 @@ export function Evidence({ store }: { store: Store }): JSX.Element | null {
         <li class={lost.events > 0 ? "problem" : lost.damaged > 0 ? "warning" : "good"}>{lost.events === 0 ? (lost.events_is === "unknown" || lost.damaged > 0 ? "Lost events: not known" : "No events lost") : `${lost.events_is === "exact" ? "" : "At least "}${plural(lost.events, "event")} lost`}</li>
         {store.data.follow ? <li class="good">{`Watched live for ${duration(report.duration_ms * 1e3)}`}</li>
           : <li class={lost.cut ? "warning" : "good"}>{lost.cut ? "The trace is truncated" : "The trace has its end"}</li>}
+        {lost.left_out > 0 && <li class="warning">{plural(lost.left_out, "event")} of further processes left out</li>}
         {lost.damaged > 0 && <li class="problem">{plural(lost.damaged, "place")} cannot be read</li>}
         {lost.late > 0 && <li class="warning">{plural(lost.late, "event")} came late</li>}
         {totals && totals.incomplete > 0 && <li class="warning">{plural(totals.incomplete, "GC")} incomplete</li>}
