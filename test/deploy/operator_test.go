@@ -27,6 +27,9 @@ func checkOperator(t *testing.T, o object) {
 		if e := m.Spec.PodMetricsEndpoints; len(e) != 1 || *e[0].Port != "gctrail" || e[0].Interval != "15s" {
 			t.Errorf("%+v", e)
 		}
+		if classic := m.Spec.ScrapeClassicHistograms; classic == nil || !*classic {
+			t.Error("Prometheus does not store the buckets of pauses where it stores native histograms")
+		}
 	case "PrometheusRule":
 		var r monitoring.PrometheusRule
 		if err := d.Decode(&r); err != nil {
