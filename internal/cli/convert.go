@@ -57,8 +57,8 @@ files could be found, and drops events that the runtime does not define. Figures
 times, process and thread ids and the operating system stay. --keep-system keeps
 names that begin with System. or Microsoft. and are the framework's.
 
-Formats for allocations need a trace with allocation events; stacks with names need
-collect --profile gc-alloc.`,
+Formats for allocations need a trace with allocation events, or no file is written;
+stacks with names need collect --profile gc-alloc.`,
 		Example: `  gctrail convert app.nettrace -o app.pftrace
   gctrail convert app.nettrace -o app.pb.gz && go tool pprof -top app.pb.gz
   gctrail convert --to parquet app.nettrace -o tables/
@@ -182,7 +182,11 @@ func (o *convertOptions) run(ctx context.Context, std *stdio, paths []string) er
 	}
 	err = c.Write(r, writers)
 	nothing := errors.Is(err, convert.ErrNothing)
-	if nothing {
+	switch {
+	case nothing && c.OnlyAllocations():
+		l := lack{what: "allocation events", recording: report.RecordAllocations}
+		err = &lackError{r.in.Name, l.of(r, &o.Selection, nil)}
+	case nothing:
 		err = nil
 	}
 	if err := endAll(outs, err); err != nil {
@@ -192,8 +196,6 @@ func (o *convertOptions) run(ctx context.Context, std *stdio, paths []string) er
 	std.warn(r.in.Name, report.Missing(r.in, nil))
 	std.warn(r.in.Name, report.Unmerged(r.Merged()))
 	switch {
-	case nothing && c.OnlyAllocations():
-		std.lacks(r, &o.Selection, nil, lack{what: "allocation events", recording: report.RecordAllocations})
 	case nothing:
 		std.lacks(r, &o.Selection, nil, lack{what: "collections", recording: report.RecordCollections})
 	case o.output != "-":

@@ -21,9 +21,13 @@ type lack struct {
 // lacks warns that a trace has nothing of what a command shows, and how to record it
 // where another trace would have it. Processes are those that the command found.
 func (std *stdio) lacks(r *reading, o *selection.Selection, processes []*gc.Process, l lack) {
+	std.warn(r.in.Name, l.of(r, o, processes))
+}
+
+// of describes the lack of a trace.
+func (l *lack) of(r *reading, o *selection.Selection, processes []*gc.Process) string {
 	if len(o.Flags()) > 0 {
-		std.nothingSelected(r, o, processes, "no "+l.what+" in the selected part of this trace")
-		return
+		return outside(r, o, processes, "no "+l.what+" in the selected part of this trace")
 	}
 	words := "no " + l.what + " in this trace"
 	p := onlyProcess(r, processes)
@@ -37,16 +41,26 @@ func (std *stdio) lacks(r *reading, o *selection.Selection, processes []*gc.Proc
 	case command != "":
 		words += "; record them with: " + command
 	}
-	std.warn(r.in.Name, words)
+	return words
 }
+
+// A lackError reports that a file would be empty because of what a trace lacks.
+type lackError struct{ name, words string }
+
+func (e *lackError) Error() string { return e.name + ": " + e.words }
 
 // nothingSelected warns that a selection has nothing of a trace, and which processes or
 // which time the trace has instead.
 func (std *stdio) nothingSelected(r *reading, o *selection.Selection, processes []*gc.Process, words string) {
+	std.warn(r.in.Name, outside(r, o, processes, words))
+}
+
+// outside adds to words which processes or which time the trace has.
+func outside(r *reading, o *selection.Selection, processes []*gc.Process, words string) string {
 	if has := report.Outside(o, r.Info(), processesOf(r, processes)); has != "" {
 		words += ": " + has
 	}
-	std.warn(r.in.Name, words)
+	return words
 }
 
 // onlyProcess returns the process of a trace, nil if there are several or none.

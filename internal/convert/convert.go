@@ -20,7 +20,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// ErrNothing reports that the trace holds nothing of what the format has.
+// ErrNothing reports that the trace holds nothing of what the format has. Nothing was written
+// then if that is only allocations.
 var ErrNothing = errors.New("nothing to convert")
 
 // An Input is a trace that is read once, for its collections. It hands each event
@@ -197,6 +198,9 @@ func (c *Converter) Write(r Input, to []io.Writer) error {
 			return err
 		}
 	}
+	if c.OnlyAllocations() && c.Samples == 0 {
+		return ErrNothing
+	}
 	for i, p := range c.parts() {
 		if p.allocations != nil {
 			if err := p.allocations(to[i], c, c.allocated); err != nil {
@@ -204,7 +208,7 @@ func (c *Converter) Write(r Input, to []io.Writer) error {
 			}
 		}
 	}
-	if c.Samples == 0 && (len(writers) == 0 || c.Collections == 0) {
+	if c.Samples == 0 && c.Collections == 0 {
 		return ErrNothing
 	}
 	return nil
