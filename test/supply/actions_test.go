@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-const root = "../.."
+const repository = "../.."
 
 // A tag can be moved to other code at any time, a digest cannot. The comment has the
 // version for people, and for tools that update both.
@@ -57,7 +57,7 @@ func unpinned(content []byte) (wrong []string, count int, err error) {
 func TestActionsArePinned(t *testing.T) {
 	var paths []string
 	for _, pattern := range []string{".github/workflows/*.yml", ".github/workflows/*.yaml", ".github/actions/*/action.y*ml", "action.yml"} {
-		found, err := filepath.Glob(filepath.Join(root, pattern))
+		found, err := filepath.Glob(filepath.Join(repository, pattern))
 		if err != nil {
 			t.Fatal(err)
 		}

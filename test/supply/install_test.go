@@ -157,7 +157,7 @@ func (m *machine) install(t *testing.T, r release, arguments ...string) (output 
 		_, _ = w.Write(content)
 	}))
 	defer server.Close()
-	cmd := exec.Command(filepath.Join(m.bin, "sh"), append([]string{root + "/deploy/install.sh"}, arguments...)...)
+	cmd := exec.Command(filepath.Join(m.bin, "sh"), append([]string{repository + "/deploy/install.sh"}, arguments...)...)
 	temporary := t.TempDir()
 	cmd.Env = []string{"PATH=" + m.bin, "GCTRAIL_RELEASES=" + server.URL, "TMPDIR=" + temporary, "HOME=" + t.TempDir()}
 	out, err := cmd.CombinedOutput()
@@ -189,28 +189,23 @@ func (m *machine) installs(t *testing.T, r release, why string, arguments ...str
 	}
 }
 
-// noted stands in for signing: it writes down who signed what. The program cosign of
-// notedBy reads it.
-func noted(checksums []byte, identity, issuer string) []byte {
-	return fmt.Appendf(nil, "%x %s %s", sha256.Sum256(checksums), identity, issuer)
-}
-
-// notedBy stands in for cosign.
-const notedBy = `[ "$1 $2 $4 $6 $8" = "verify-blob --bundle --certificate-identity --certificate-oidc-issuer checksums.txt" ] || exit 9
-sum=$(sha256sum checksums.txt | cut -d ' ' -f 1)
-[ "$(sh -c 'read line <"$1"; echo "$line"' - "$3")" = "$sum $5 $7" ]
-`
-
 func TestInstall(t *testing.T) {
-	for _, d := range damages {
+	trusted, foreign := newAuthority(t), newAuthority(t)
+	forged := damage{"signed with a certificate of another authority", func(_ *testing.T, r release, _ signer) {
+		r["checksums.txt.sigstore.json"] = foreign.sign(r["checksums.txt"], identity, issuer)
+	}, "could not verify"}
+	for _, d := range append(damages, forged) {
 		t.Run(d.name, func(t *testing.T) {
-			m, r := newMachine(t), newRelease(t, noted)
-			m.program(t, "cosign", notedBy)
-			d.change(t, r, noted)
+			m, r := newMachine(t), newRelease(t, trusted.sign)
+			m.hasCosign(t, trusted)
+			d.change(t, r, trusted.sign)
 			m.installs(t, r, d.why)
 		})
 	}
 }
+
+// unsigned is the signer of a release whose signature nothing reads.
+func unsigned([]byte, string, string) []byte { return nil }
 
 // attested stands in for gh on a machine that is logged in: %s has the digests of the
 // archives that the workflow built.
@@ -224,10 +219,9 @@ esac
 case " %s " in *" $(sha256sum "$3" | cut -d ' ' -f 1) "*) echo '[{}]' ;; *) exit 1 ;; esac
 `
 
-// Where only gh is installed, it verifies the archive itself; signatures do not matter.
+// Where only gh is installed, it verifies the archive itself.
 func TestInstallWithGitHub(t *testing.T) {
-	r := newRelease(t, noted)
-	delete(r, "checksums.txt.sigstore.json")
+	r := newRelease(t, unsigned)
 	m := newMachine(t)
 	m.program(t, "gh", fmt.Sprintf(attested, fmt.Sprintf("%x", sha256.Sum256(r[archiveName()]))))
 	forged := release{archiveName(): archive(t, "forged")}
@@ -240,7 +234,7 @@ func TestInstallWithGitHub(t *testing.T) {
 func TestInstallWithoutResult(t *testing.T) {
 	m := newMachine(t)
 	m.program(t, "gh", "exit 0\n")
-	m.installs(t, newRelease(t, noted), "could not verify")
+	m.installs(t, newRelease(t, unsigned), "could not verify")
 }
 
 // Without a verifier nothing is installed, and the reason is clear.
@@ -254,15 +248,15 @@ func TestNoVerifier(t *testing.T) {
 		if gh != "" {
 			m.program(t, "gh", gh)
 		}
-		m.installs(t, newRelease(t, noted), why)
-		m.installs(t, newRelease(t, noted), "nothing here can verify who built "+archiveName())
-		m.installs(t, newRelease(t, noted), "", "--unverified")
+		m.installs(t, newRelease(t, unsigned), why)
+		m.installs(t, newRelease(t, unsigned), "nothing here can verify who built "+archiveName())
+		m.installs(t, newRelease(t, unsigned), "", "--unverified")
 	}
 }
 
 func TestUnverified(t *testing.T) {
 	m := newMachine(t)
-	r := newRelease(t, noted)
+	r := newRelease(t, unsigned)
 	sums := r["checksums.txt"]
 	for why, content := range map[string][]byte{
 		"does not have the checksum":                slices.Concat(sums, checksums(nil)), // two lines for the archive
