@@ -239,7 +239,11 @@ func (s *Supervisor) follow(ctx context.Context, c *capture) {
 		limited, cancel = context.WithTimeout(ctx, s.duration)
 		defer cancel()
 	}
+	began, left := time.Now(), s.duration
 	for c != nil {
+		if s.duration > 0 {
+			c.limit(left)
+		}
 		err := c.run(limited)
 		if err != nil && c.failed == nil && c.received.Load() == 0 && c.session.Stopped() {
 			err = &ProcessError{Title(c.process), ErrWaits}
@@ -258,6 +262,7 @@ func (s *Supervisor) follow(ctx context.Context, c *capture) {
 		s.end(c)
 		s.fail(err)
 		if c = next; c != nil {
+			left = s.duration - time.Since(began)
 			s.started(c)
 		}
 	}

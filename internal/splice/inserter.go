@@ -1,12 +1,10 @@
 package splice
 
 import (
-	"bytes"
 	"cmp"
 	"encoding/binary"
 	"errors"
 	"io"
-	"os"
 	"slices"
 	"sync"
 	"time"
@@ -24,15 +22,7 @@ import (
 // The inserted events have a capture thread, metadata ids and sequence numbers that no
 // runtime uses, and no stack. A trace that is not V4, or is damaged, passes unchanged.
 type Inserter struct {
-	from   io.Reader
-	buf    []byte // received, without the end of an object
-	out    []byte // to be returned by Read
-	failed bool   // everything passes
-	err    error  // of from, once everything before it was returned
-
-	in      *ObjectReader
-	feed    bytes.Reader
-	next    int64               // where the next object begins
+	filter
 	latest  uint64              // time of the latest event that passed
 	seq     uint32              // of the last inserted event
 	kinds   []*trace.Descriptor // of inserted events
@@ -62,16 +52,11 @@ const (
 	// maxInsertions bounds the events that wait. Beyond it, those in the middle are
 	// dropped: a process without events is no reason to remember everything.
 	maxInsertions = 1 << 9
-	// maxHeld bounds the bytes received without the end of an object. The runtime's blocks
-	// have at most 100 KiB; those of nettrace.Writer may have a payload of 4 MiB.
-	maxHeld = 5 << 20
 )
 
 // NewInserter returns an Inserter for a trace that has not begun.
 func NewInserter(from io.Reader) *Inserter {
-	n := &Inserter{from: from}
-	n.in = NewObjectReader(&n.feed)
-	return n
+	return &Inserter{filter: newFilter(from)}
 }
 
 // Add queues an event. It may be called by another goroutine. The Inserter keeps d, which
@@ -87,46 +72,7 @@ func (n *Inserter) Add(d *trace.Descriptor, at time.Time, payload []byte) {
 
 // Read returns whole objects of the trace, and inserted ones. At the end of the input it
 // returns the rest as it is.
-func (n *Inserter) Read(p []byte) (int, error) {
-	for len(n.out) == 0 {
-		if n.err != nil {
-			return 0, n.err
-		}
-		read, err := n.from.Read(p)
-		n.buf = append(n.buf, p[:read]...)
-		switch {
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			n.divide()
-			if len(n.out) == 0 {
-				return 0, err
-			}
-		case err != nil:
-			n.divide()
-			n.out, n.err = append(n.out, n.buf...), err
-		default:
-			n.divide()
-		}
-	}
-	size := copy(p, n.out)
-	n.out = n.out[:copy(n.out, n.out[size:])]
-	return size, nil
-}
-
-// divide moves whole objects to the output.
-func (n *Inserter) divide() {
-	whole := len(n.buf)
-	if !n.failed {
-		whole = eventpipe.WholeV4(n.buf, n.next)
-		n.failed = whole < 0 || len(n.buf)-whole > maxHeld
-	}
-	if n.failed {
-		whole = len(n.buf)
-		n.out = append(n.out, n.buf...)
-	} else if whole > 0 {
-		n.pass(n.buf[:whole])
-	}
-	n.buf = n.buf[:copy(n.buf, n.buf[whole:])]
-}
+func (n *Inserter) Read(p []byte) (int, error) { return n.read(p, n.pass) }
 
 // A place is where events can be inserted: no event before it is later than from, and no
 // event after it is older than to.

@@ -1,0 +1,40 @@
+package collect
+
+import (
+	"slices"
+	"time"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/internal/splice"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A limitedInput is a trace without the events after its end.
+type limitedInput struct {
+	*splice.Limiter
+	traceInput // the whole
+}
+
+// Read reads from the Limiter.
+func (in limitedInput) Read(p []byte) (int, error) { return in.Limiter.Read(p) }
+
+// endProviders raise events at the end of a trace, which name the process and its methods,
+// or count up to there.
+var endProviders = []string{clr.EventPipeProvider, clr.RundownProvider, clr.GctrailProvider}
+
+// maxAnswer is how long before its session is answered a trace can have begun.
+const maxAnswer = time.Minute
+
+// limit makes the capture leave out events after a time from the start of the trace. It
+// asks the runtime then to end the trace, or a little later if the clock was set: starved
+// of processor time, a runtime answers and ends sessions seconds late.
+func (c *capture) limit(length time.Duration) {
+	l := splice.NewLimiter(c.in, length)
+	l.Keep = func(d *trace.Descriptor) bool { return slices.Contains(endProviders, d.Provider) }
+	l.Began = func(at time.Time) {
+		if since := time.Since(at); since >= 0 && since < maxAnswer {
+			time.AfterFunc(length-since, c.cancel)
+		}
+	}
+	c.in = limitedInput{l, c.in}
+}
