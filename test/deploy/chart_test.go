@@ -292,6 +292,29 @@ func TestValues(t *testing.T) {
 	}
 }
 
+// The agent reads the token of a Secret from a file that only it can read.
+func TestTokenSecret(t *testing.T) {
+	objects := render(t, load(t, chartPath), "tokenSecret: captures")
+	agent := objects["DaemonSet test-gctrail"]
+	checkObject(t, agent)
+	checkPrivileges(t, agent)
+	var config object
+	if err := yaml.Unmarshal([]byte(objects["ConfigMap test-gctrail"].at("data", "agent.yaml").(string)), &config); err != nil {
+		t.Fatal(err)
+	}
+	var pod object = agent.at("spec", "template", "spec").(map[string]any)
+	mount := pod.at("containers", 0, "volumeMounts", 2)
+	if fmt.Sprint(mount) != "map[mountPath:/run/secrets/gctrail name:token readOnly:true]" || config["token-file"] != "/run/secrets/gctrail/token" {
+		t.Errorf("token file %v in %v", config["token-file"], mount)
+	}
+	if got := fmt.Sprint(pod.at("volumes", 2)); got != "map[name:token secret:map[defaultMode:256 items:[map[key:token path:token]] secretName:captures]]" {
+		t.Errorf("volume %s", got)
+	}
+	if plain := render(t, load(t, chartPath), "")["ConfigMap test-gctrail"].at("data", "agent.yaml").(string); strings.Contains(plain, "token") {
+		t.Errorf("without a Secret: %s", plain)
+	}
+}
+
 // Values that the chart does not know are refused.
 func TestUnknownValues(t *testing.T) {
 	for _, values := range []string{"daemonSet: true", "image: {name: x}", "podMonitor: {enabled: 1}", "config: {listen: ''}"} {

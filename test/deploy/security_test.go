@@ -32,7 +32,7 @@ func checkPrivileges(t *testing.T, d object) {
 	if own["privileged"] != false || own["allowPrivilegeEscalation"] != false || own["readOnlyRootFilesystem"] != true {
 		t.Errorf("security context %v", own)
 	}
-	if got := fmt.Sprint(own["capabilities"]); got != "map[add:[DAC_OVERRIDE DAC_READ_SEARCH SYS_PTRACE] drop:[ALL]]" {
+	if got := fmt.Sprint(own["capabilities"]); got != "map[add:[DAC_OVERRIDE SYS_PTRACE] drop:[ALL]]" {
 		t.Errorf("capabilities %s", got)
 	}
 }
