@@ -4,10 +4,13 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"math"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -81,6 +84,24 @@ func TestDeployedMetrics(t *testing.T) {
 	}
 	if seen < 50 {
 		t.Errorf("%d names", seen)
+	}
+}
+
+// The buckets that alerts count are those that the agent serves.
+func TestDeployedBuckets(t *testing.T) {
+	text, err := os.ReadFile(deploy + "/prometheus/gctrail.rules.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`le="([^"]*)"`).FindAllStringSubmatch(string(text), -1)
+	for _, f := range found {
+		bound, err := strconv.ParseFloat(f[1], 64)
+		if err != nil || !math.IsInf(bound, 1) && !slices.Contains(bounds, bound) {
+			t.Errorf("%s: the agent has the buckets %v", f[0], bounds)
+		}
+	}
+	if len(found) < 2 {
+		t.Errorf("%d buckets", len(found))
 	}
 }
 
