@@ -82,6 +82,23 @@ func (p *parser) structure(field func(number int16, typ byte)) {
 	}
 }
 
+// keyValue reads a KeyValue.
+func (p *parser) keyValue() (key, value string) {
+	p.structure(func(number int16, typ byte) {
+		switch {
+		case typ != thriftBinary:
+			p.skip(typ, 0)
+		case number == 1:
+			key = p.text()
+		case number == 2:
+			value = p.text()
+		default:
+			p.skip(typ, 0)
+		}
+	})
+	return key, value
+}
+
 // list reads the head of a list: how many elements of which type follow.
 func (p *parser) list() (n int, typ byte) {
 	head := p.byte()

@@ -3,8 +3,10 @@ package parquet
 import (
 	"encoding/binary"
 	"fmt"
+	"hash/crc32"
 	"io"
 	"math"
+	"strconv"
 	"time"
 
 	"github.com/klauspost/compress/zstd"
@@ -22,6 +24,9 @@ const (
 	// maxPacked bounds the rows that a byte of a file may stand for.
 	maxPacked = 1 << 10
 )
+
+// errSum reports bytes that are not those that were written.
+var errSum = fmt.Errorf("%w: another checksum", trace.ErrMalformed)
 
 // A Reader reads tables as this package writes them: optional columns, plainly
 // encoded, one page of a column in each row group, zstd. Files of other writers,
@@ -79,13 +84,23 @@ func (r *Reader) refuse(at int64, err error) error {
 // footer reads the FileMetaData.
 func (r *Reader) footer(b []byte) error {
 	p := parser{src: b}
+	sum, count := "", int64(-1)
 	p.structure(func(number int16, typ byte) {
 		switch number {
 		case 2:
 			r.schema(&p)
+		case 3:
+			count = p.varint()
 		case 4:
 			for range p.listOf(maxGroups) {
 				r.group(&p)
+			}
+			sum = strconv.FormatUint(uint64(crc32.ChecksumIEEE(b[:len(b)-len(p.src)])), 16)
+		case 5:
+			for range p.listOf(maxColumns) {
+				if key, value := p.keyValue(); key == footerSum && value != sum {
+					p.fail(errSum)
+				}
 			}
 		default:
 			p.skip(typ, 0)
@@ -97,6 +112,9 @@ func (r *Reader) footer(b []byte) error {
 		if len(r.groups[i].chunks) != len(r.columns) || int64(rows) > r.size*maxPacked {
 			p.fail(trace.ErrMalformed)
 		}
+	}
+	if int64(rows) != count || len(p.src) > 0 {
+		p.fail(trace.ErrMalformed)
 	}
 	return p.err
 }
@@ -236,11 +254,13 @@ func (r *Reader) page(v *values, c *chunk, rows int) error {
 		return err
 	}
 	p := parser{src: v.packed}
-	kind, count := int64(-1), int64(-1)
+	kind, count, sum := int64(-1), int64(-1), int64(-1)
 	p.structure(func(number int16, typ byte) {
 		switch number {
 		case 1:
 			kind = p.varint()
+		case 4:
+			sum = int64(uint32(p.varint()))
 		case 5:
 			p.structure(func(number int16, typ byte) {
 				if number == 1 {
@@ -258,6 +278,9 @@ func (r *Reader) page(v *values, c *chunk, rows int) error {
 	}
 	if kind != pageData || count != int64(rows) {
 		return trace.ErrUnsupported
+	}
+	if sum >= 0 && uint32(sum) != crc32.ChecksumIEEE(p.src) {
+		return errSum
 	}
 	var err error
 	if v.plain, err = r.zstd.DecodeAll(p.src, v.plain); err != nil {

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/gctrail/gctrail/export/column"
@@ -117,6 +118,27 @@ func TestReadDamaged(t *testing.T) {
 		_ = read(damaged, testColumns, func([]column.Value) { rows++ })
 		if rows > 100_000 {
 			t.Fatalf("byte %d: %d rows", at, rows)
+		}
+	}
+}
+
+// TestReadBits flips a bit of each byte: no value is another one, and no row is missing
+// without an error.
+func TestReadBits(t *testing.T) {
+	const rows = 100
+	file := testTable(t, rows)
+	for at := range file {
+		damaged := bytes.Clone(file)
+		damaged[at] ^= 1 << (at % 8)
+		i := 0
+		err := read(damaged, testColumns, func(row []column.Value) {
+			if !slices.Equal(row, testRow(i)) {
+				t.Errorf("byte %d: row %d is %+v", at, i, row)
+			}
+			i++
+		})
+		if err == nil && i != rows {
+			t.Errorf("byte %d: %d rows", at, i)
 		}
 	}
 }

@@ -9,8 +9,10 @@ package parquet
 
 import (
 	"encoding/binary"
+	"hash/crc32"
 	"io"
 	"math"
+	"strconv"
 	"strings"
 	"time"
 
@@ -146,6 +148,7 @@ func (t *table[R]) page(b *buffer) chunk {
 	header.i32(1, pageData)
 	header.i32(2, int32(len(data)))
 	header.i32(3, int32(len(packed)))
+	header.i32(4, int32(crc32.ChecksumIEEE(packed)))
 	header.begin(5) // DataPageHeader
 	header.i32(1, int32(len(b.known)))
 	header.i32(2, encodingPlain)
@@ -160,6 +163,10 @@ func (t *table[R]) page(b *buffer) chunk {
 	b.known, b.values, b.bits = b.known[:0], b.values[:0], 0
 	return c
 }
+
+// footerSum is the key of the checksum of what precedes it in the FileMetaData. The format
+// itself has checksums for pages only.
+const footerSum = "gctrail.crc32"
 
 // footer returns the FileMetaData.
 func (t *table[R]) footer() []byte {
@@ -194,6 +201,12 @@ func (t *table[R]) footer() []byte {
 	for i := range t.groups {
 		t.rowGroup(&f, &t.groups[i])
 	}
+	sum := strconv.FormatUint(uint64(crc32.ChecksumIEEE(f.dst)), 16)
+	f.list(5, thriftStruct, 1) // key_value_metadata
+	f.open()
+	f.text(1, footerSum)
+	f.text(2, sum)
+	f.end()
 	f.text(6, "gctrail")
 	f.end()
 	return f.dst
