@@ -102,7 +102,9 @@ func add[In request](s *Server, tool *sdk.Tool) {
 		if err != nil {
 			return nil, nil, errors.New(text.Clean(err.Error()))
 		}
-		result.Content = append([]sdk.Content{&sdk.TextContent{Text: rows}}, result.Content...)
+		if rows != "" || len(result.Content) == 0 {
+			result.Content = append([]sdk.Content{&sdk.TextContent{Text: rows}}, result.Content...)
+		}
 		return result, nil, nil
 	})
 }
