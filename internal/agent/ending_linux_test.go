@@ -4,6 +4,8 @@ import (
 	"os/exec"
 	"syscall"
 	"testing"
+	"testing/synctest"
+	"time"
 )
 
 // TestEnding ends programs by a signal, and asks before and after their parent has noticed.
@@ -14,14 +16,17 @@ func TestEnding(t *testing.T) {
 			t.Skip("a program that waits: ", err)
 		}
 		early, late := watchEnding(cmd.Process.Pid), watchEnding(cmd.Process.Pid)
-		if _, ended := early.zombie(); ended {
+		if _, now := early.zombie(); now != running {
 			t.Error("it runs, and has ended")
+		}
+		if _, now := early.reaped(); now != running && early.fd >= 0 {
+			t.Error("it runs, and its end was noticed")
 		}
 		if err := cmd.Process.Signal(signal); err != nil {
 			t.Fatal(err)
 		}
-		for ended := false; !ended; { // until it is a zombie
-			_, ended = early.zombie()
+		for now := running; now != ended; { // until it is a zombie
+			_, now = early.zombie()
 		}
 		if got := early.signal(); got != int(signal) {
 			t.Errorf("before it is noticed: signal %d, want %d", got, signal)
@@ -31,4 +36,19 @@ func TestEnding(t *testing.T) {
 			t.Errorf("afterwards: signal %d, want %d", got, signal)
 		}
 	}
+}
+
+// TestEndingOfGone asks about a process that is gone, and of which nothing can be found out:
+// the answer is immediate.
+func TestEndingOfGone(t *testing.T) {
+	cmd := exec.Command("true")
+	if err := cmd.Run(); err != nil {
+		t.Skip("a program that ends: ", err)
+	}
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		if got := watchEnding(cmd.Process.Pid).signal(); got != 0 || !time.Now().Equal(began) {
+			t.Errorf("signal %d after %v", got, time.Since(began))
+		}
+	})
 }
