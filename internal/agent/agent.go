@@ -264,7 +264,7 @@ func join(groups map[string]*group, p *process, by []label, single bool, now tim
 func (g *group) leave(p *process, now time.Time) {
 	delete(g.processes, p.id)
 	if len(g.processes) == 0 {
-		g.emptied = now
+		g.emptied, g.bytes = now, g.size()
 	}
 }
 

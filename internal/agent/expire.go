@@ -19,16 +19,38 @@ const (
 	maxEnded      = 100
 	maxEndedBytes = 512 << 10
 	maxEndsBytes  = 256 << 10
+	// minEndedBytes are left to ended processes where those that run need most of a MB.
+	minEndedBytes = 128 << 10
+	scrapeBytes   = 1<<20 - ownBytes
+	ownBytes      = 32 << 10 // the agent's own metrics, and the descriptions of all
 )
 
 // expire drops groups without processes, the oldest first.
 func (a *Agent) expire(now time.Time) {
-	keep := sharedRetention
-	if a.single {
-		keep = retention
-	}
-	expire(a.groups, keep, maxEndedBytes, now)
 	expire(a.ends, sharedRetention, maxEndsBytes, now)
+	expire(a.groups, a.keeps(), maxEndedBytes, now)
+}
+
+// trim drops more of them before a scrape in which processes that run need the room.
+func (a *Agent) trim(now time.Time) {
+	used := 0
+	for _, g := range a.ends {
+		used += g.size()
+	}
+	for _, g := range a.groups {
+		if len(g.processes) > 0 {
+			used += g.size()
+		}
+	}
+	expire(a.groups, a.keeps(), max(minEndedBytes, min(maxEndedBytes, scrapeBytes-used)), now)
+}
+
+// keeps returns how long groups without processes are served.
+func (a *Agent) keeps() time.Duration {
+	if a.single {
+		return retention
+	}
+	return sharedRetention
 }
 
 func expire(groups map[string]*group, keep time.Duration, most int, now time.Time) {
@@ -43,7 +65,7 @@ func expire(groups map[string]*group, keep time.Duration, most int, now time.Tim
 	})
 	size := 0
 	for i, g := range ended {
-		size += g.size()
+		size += g.bytes
 		if i >= maxEnded || size > most || now.Sub(g.emptied) >= keep {
 			delete(groups, g.name)
 		}
@@ -58,7 +80,7 @@ const (
 	moreLines     = 2 // of a histogram, besides its buckets: sum and count
 )
 
-// size returns how many bytes the counters of a group take in a scrape, at most.
+// size returns how many bytes a group takes in a scrape, at most.
 func (g *group) size() int {
 	common := 0
 	for i := range g.pairs {
@@ -66,6 +88,9 @@ func (g *group) size() int {
 	}
 	size := 0
 	for k := range g.counters {
+		size += common + k.size()
+	}
+	for k := range g.values() {
 		size += common + k.size()
 	}
 	for k, d := range g.durations {
@@ -82,7 +107,7 @@ func (g *group) size() int {
 // size returns how many bytes a line of a series takes without the labels of its group.
 func (k key) size() int {
 	m := &metrics[k.metric]
-	size := lineBytes + len(m.prometheusName())
+	size := lineBytes + len(m.name) + len(unitSuffixes[m.unit])
 	for i, name := range m.labels {
 		size += pairBytes(name, k.values[i])
 	}

@@ -28,6 +28,7 @@ func (a *Agent) gather(c content) []*dto.MetricFamily {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	a.observeSelf()
+	a.trim(time.Now())
 	f := newFamilies(a.config.Generation, c)
 	f.add(a.self, a.self.gauges())
 	for _, g := range byName(a.groups) {

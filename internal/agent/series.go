@@ -21,6 +21,7 @@ type group struct {
 	pairs     []pair
 	created   time.Time
 	emptied   time.Time // when its last process ended
+	bytes     int       // its size then
 	counters  map[key]float64
 	durations map[key]*distribution
 	processes map[int]*process // by the ID of their watching
