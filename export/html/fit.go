@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"compress/flate"
 	"io"
+	"runtime"
 	"slices"
 
 	"github.com/gctrail/gctrail/web"
@@ -21,31 +22,52 @@ type packed struct {
 	sizes  [][]int    // of the chunks, of each process
 	chunks [][]byte
 	bytes  int
-	each   int // packs every chunk at 1, every second one at 2
+}
+
+// A packing packs details, some chunks at the same time.
+type packing struct {
+	rows   [][]uint32 // of each process
+	each   int        // packs every chunk at 1, every second one at 2
+	chunks []*packedChunk
+	idle   chan *packer
+}
+
+// A packer packs chunks, one after the other.
+type packer struct {
+	*chunk
+	z *flate.Writer
+}
+
+// A packedChunk is a chunk of a process, once its packer is idle.
+type packedChunk struct {
+	of   int
+	data []byte
+	err  error
 }
 
 // pack packs every so manieth chunk of the details of some collections, which are in the
 // order of the processes and their rows.
 func pack(processes []*process, all []kept, each int) (*packed, error) {
-	z, err := flate.NewWriter(io.Discard, compression)
-	if err != nil {
-		return nil, err
+	in := &packing{rows: make([][]uint32, len(processes)), each: each, idle: make(chan *packer, min(maxPackers, runtime.GOMAXPROCS(0)))}
+	for range cap(in.idle) {
+		z, err := flate.NewWriter(io.Discard, compression)
+		if err != nil {
+			return nil, err
+		}
+		in.idle <- &packer{newChunk(), z}
 	}
-	out := &packed{rows: make([][]uint32, len(processes)), sizes: make([][]int, len(processes)), each: each}
 	for i, p := range processes {
 		begin, _ := slices.BinarySearchFunc(all, i, func(k kept, process int) int { return cmp.Compare(k.of, process) })
 		end, _ := slices.BinarySearchFunc(all, i+1, func(k kept, process int) int { return cmp.Compare(k.of, process) })
-		if err := out.add(i, p, all[begin:end], z); err != nil {
-			return nil, err
-		}
+		in.add(i, p, all[begin:end])
 	}
-	return out, nil
+	return in.end()
 }
 
 // add packs the details of a process.
-func (out *packed) add(i int, p *process, of []kept, z *flate.Writer) error {
+func (in *packing) add(i int, p *process, of []kept) {
 	var figures detail
-	k, next := newChunk(), 0
+	k, next := <-in.idle, 0
 	for at, columns := range p.table.all() {
 		if next == len(of) {
 			break
@@ -53,23 +75,43 @@ func (out *packed) add(i int, p *process, of []kept, z *flate.Writer) error {
 		if of[next].row != at {
 			continue
 		}
-		packs := next/chunkSize%out.each == 0
+		packs := next/chunkSize%in.each == 0
 		if packs {
 			figures = figures[:0].readBytes(of[next].data)
 			k.add(figures, columns)
-			out.rows[i] = append(out.rows[i], uint32(at))
+			in.rows[i] = append(in.rows[i], uint32(at))
 		}
 		if next++; packs && (next%chunkSize == 0 || next == len(of)) {
-			data, err := k.pack(z)
-			if err != nil {
-				return err
-			}
-			out.sizes[i] = append(out.sizes[i], len(data))
-			out.chunks, out.bytes = append(out.chunks, data), out.bytes+len(data)
-			k.reset()
+			into := &packedChunk{of: i}
+			in.chunks = append(in.chunks, into)
+			go in.pack(k, into)
+			k = <-in.idle
 		}
 	}
-	return nil
+	in.idle <- k
+}
+
+// pack packs the chunk of a packer, which is idle then.
+func (in *packing) pack(k *packer, into *packedChunk) {
+	into.data, into.err = k.chunk.pack(k.z)
+	k.reset()
+	in.idle <- k
+}
+
+// end waits until all chunks are packed, and returns them in order.
+func (in *packing) end() (*packed, error) {
+	for range cap(in.idle) {
+		<-in.idle
+	}
+	out := &packed{rows: in.rows, sizes: make([][]int, len(in.rows))}
+	for _, k := range in.chunks {
+		if k.err != nil {
+			return nil, k.err
+		}
+		out.sizes[k.of] = append(out.sizes[k.of], len(k.data))
+		out.chunks, out.bytes = append(out.chunks, k.data), out.bytes+len(k.data)
+	}
+	return out, nil
 }
 
 // The sizes that decide how many details a page has.
@@ -81,6 +123,8 @@ const (
 	perText = 3
 	// sample is of how many chunks one is packed to estimate the size of all.
 	sample = 8
+	// maxPackers bounds how many chunks are packed at the same time.
+	maxPackers = 4
 )
 
 // A fit finds the details that a page has room for: of all collections, or of those with
@@ -89,26 +133,21 @@ type fit struct {
 	processes []*process
 	all       []kept // in the order of processes and rows until some are left out, then longest pauses first
 	chosen    []kept // in the order of processes and rows
+	bytes     int    // that the chosen ones take, by estimate; 0 if they are too few for one
 	room      int    // bytes
 }
 
 // pack packs the details of the page: those of all collections where they fit with
 // other data of some bytes and the header, else those of the longest pauses.
-func (p *Page) pack(others int) (*packed, error) {
-	f := p.fit()
+func (p *Page) pack(f *fit, others int) (*packed, error) {
 	header, err := p.deflateHeader(nil)
 	if err != nil {
 		return nil, err
 	}
 	f.room = max(leastDetails, (maxPage-len(web.Script)-len(web.Style))/4*perText-len(header)-others)
-	// What is packed in vain takes as long as what is not: packing a sample takes less.
-	for len(f.chosen) > sample*chunkSize {
-		some, err := pack(f.processes, f.chosen, sample)
-		if err != nil {
+	for f.shrink(f.bytes) {
+		if err := f.estimate(); err != nil {
 			return nil, err
-		}
-		if !f.shrink(some.bytes * sample) {
-			break
 		}
 	}
 	for {
@@ -124,7 +163,7 @@ func (p *Page) pack(others int) (*packed, error) {
 }
 
 // fit returns all details of the page, which are all chosen.
-func (p *Page) fit() *fit {
+func (p *Page) fit() (*fit, error) {
 	f := &fit{}
 	for _, t := range p.Traces {
 		place := make(map[*process]int, len(t.processes))
@@ -139,7 +178,22 @@ func (p *Page) fit() *fit {
 	}
 	byRow(f.all)
 	f.chosen = f.all
-	return f
+	return f, f.estimate()
+}
+
+// estimate packs a sample of the chosen details, if they are many: what is packed in vain
+// takes as long as what is not.
+func (f *fit) estimate() error {
+	f.bytes = 0
+	if len(f.chosen) <= sample*chunkSize {
+		return nil
+	}
+	some, err := pack(f.processes, f.chosen, sample)
+	if err != nil {
+		return err
+	}
+	f.bytes = some.bytes * sample
+	return nil
 }
 
 func byRow(all []kept) {

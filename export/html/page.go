@@ -9,10 +9,12 @@ import (
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	stdhtml "html"
 	"io"
 	"slices"
+	"sync"
 
 	"github.com/gctrail/gctrail/web"
 )
@@ -138,19 +140,20 @@ func (p *Page) blocks() ([]block, error) {
 	for _, t := range p.Traces {
 		t.processes = t.listed()
 	}
-	allocations, err := deflate(p.writeAllocations)
-	if err != nil {
+	var allocations, quoted, tables []byte
+	var errs [3]error
+	var compressed sync.WaitGroup
+	compressed.Go(func() {
+		tables, errs[0] = p.tables()
+		allocations, errs[1] = deflate(p.writeAllocations)
+		quoted, errs[2] = deflate(p.writeQuoted)
+	})
+	f, err := p.fit()
+	compressed.Wait()
+	if err := errors.Join(append(errs[:], err)...); err != nil {
 		return nil, err
 	}
-	quoted, err := deflate(p.writeQuoted)
-	if err != nil {
-		return nil, err
-	}
-	tables, err := p.tables()
-	if err != nil {
-		return nil, err
-	}
-	details, err := p.pack(len(allocations) + len(quoted) + len(tables))
+	details, err := p.pack(f, len(allocations)+len(quoted)+len(tables))
 	if err != nil {
 		return nil, err
 	}

@@ -43,7 +43,7 @@ func newServeCmd(std *stdio) *cobra.Command {
 		Long: `serve shows the page of report --format html in a browser, over HTTP: traces that are
 given, all traces in a folder, or, without a file, the .NET processes of this machine
 with each collection as it happens. A trace that is dropped on the page is shown too;
-it stays on this machine, in memory.
+it stays on this machine.
 
 Only this machine can connect, and only with the token in the URL that serve prints.
 --listen with another address lets other machines see command lines, type and method

@@ -52,10 +52,11 @@ func (p *Paged) Names() *symbol.Table { return p.details.Names() }
 func (p *Paged) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
 	m.PerHeap = true
 	return func(yield func(*gc.Collection, error) bool) {
+		page := adderTo(&p.page)
+		defer page.close()
 		for c, err := range p.Input.Collections(m) {
 			if err == nil && p.selected.HasCollection(p.Info(), c) {
-				p.page.Start = p.Info().Start
-				p.page.Add(c)
+				page.add(c)
 				if !c.Complete {
 					p.Incomplete = append(p.Incomplete, c.Number)
 				}
@@ -65,6 +66,45 @@ func (p *Paged) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
 			}
 		}
 	}
+}
+
+// An adder adds collections to a page while others are read.
+type adder struct {
+	batch   []*gc.Collection
+	batches chan []*gc.Collection
+	done    chan struct{}
+}
+
+// addBatch is how many collections go to the page together: a few, because each may have a
+// thousand heaps.
+const addBatch = 16
+
+func adderTo(page *html.Trace) *adder {
+	a := &adder{batches: make(chan []*gc.Collection, 2), done: make(chan struct{})}
+	go func() {
+		defer close(a.done)
+		for batch := range a.batches {
+			for _, c := range batch {
+				page.Add(c)
+			}
+		}
+	}()
+	return a
+}
+
+// add adds a collection, which must not change any more.
+func (a *adder) add(c *gc.Collection) {
+	if a.batch = append(a.batch, c); len(a.batch) == addBatch {
+		a.batches <- a.batch
+		a.batch = nil
+	}
+}
+
+// close waits until all collections are added.
+func (a *adder) close() {
+	a.batches <- a.batch
+	close(a.batches)
+	<-a.done
 }
 
 // GatherPage reads a trace to its end, and returns its report and what a page
