@@ -43,7 +43,7 @@ func processorSets(files []*file) (sets []*processorSet) {
 
 // processors notes that files of further processors may be missing, because LTTng makes
 // files for all processors that a machine has. Nothing in a trace counts them, so the files
-// are held against each other.
+// are compared with each other.
 func (m *merger) processors(files []*file) {
 	sets := processorSets(files)
 	for _, s := range sets {
