@@ -43,3 +43,25 @@ func (v *GCAllocationTick) Possible(version uint32) bool {
 	return PossibleTick(amount, v.AllocationAmount, v.AllocationKind) && v.ObjectSize < MaxSize &&
 		(v.ObjectSize == 0 || !Exceeds(int64(amount), int64(v.ObjectSize)+TickInterval) && !Exceeds(int64(v.ObjectSize), int64(amount)))
 }
+
+// Possible reports whether a process can have committed these amounts: none is beyond what it
+// can address, and neither what awaits decommit nor the bookkeeping is far larger than what
+// is committed.
+func (e *CommittedUsage) Possible() bool {
+	if max(e.TotalCommittedInUse, e.TotalCommittedInFree, e.TotalCommittedInGlobalFree, e.TotalCommittedInGlobalDecommit, e.TotalBookkeepingCommitted) >= MaxSize {
+		return false
+	}
+	return max(e.TotalCommittedInGlobalDecommit, e.TotalBookkeepingCommitted) <= 64*(e.TotalCommittedInUse+e.TotalCommittedInFree+e.TotalCommittedInGlobalFree)+4<<30
+}
+
+// MinObject is the size of the smallest object, in a process of 32 bits.
+const MinObject = 12
+
+// PossibleFinalization reports whether what waits for the finalizer thread is no more than
+// the heap. For a server's background collection, .NET 9 was seen to write memory that was
+// never set.
+func (e *GCHeapStats) PossibleFinalization() bool {
+	heap := e.GenerationSize0 + e.GenerationSize1 + e.GenerationSize2 + e.GenerationSize3 + e.GenerationSize4
+	return max(heap, e.FinalizationPromotedSize, e.FinalizationPromotedCount) < MaxSize &&
+		!Exceeds(int64(e.FinalizationPromotedSize), int64(heap)) && !Exceeds(int64(e.FinalizationPromotedCount), int64(heap/MinObject))
+}

@@ -29,6 +29,8 @@ type previous struct {
 	restarts []time.Duration // RestartEEBegin of the pauses that may still matter
 	left     []Generation    // nil if it is a background collection's
 	heaps    int             // that left is the sum of; 0 if unknown
+
+	committed Opt[int64] // as last reported
 }
 
 // release finishes the collections that expect no more events, in order of their
@@ -98,7 +100,6 @@ func (rt *runtime) finish(n int) {
 	} else if b.stats && !rt.historied {
 		b.usePromotedByStats()
 	}
-	b.rejectFinalization()
 	b.computePeak(inside)
 	if !rt.ticked {
 		b.AllocatedTicks = Opt[int64]{}
@@ -308,6 +309,9 @@ func (b *building) computeBlocking() {
 func (p *previous) follow(b *building) {
 	if !b.early { // the one before b in order is the one before the next
 		p.number, p.known = b.Number, true
+	}
+	if p.committed = b.CommittedAfter; !p.committed.Known() {
+		p.committed = b.CommittedBefore
 	}
 	p.pause, p.since, p.left = b.PauseStart, b.needs.From, nil
 	if b.Kind != Background && b.Kind != KindUnknown {

@@ -31,7 +31,7 @@ func (m *Model) heapStats(e *event) {
 		int64(v.TotalPromotedSize0), int64(v.TotalPromotedSize1), int64(v.TotalPromotedSize2),
 		int64(v.TotalPromotedSize3), int64(v.TotalPromotedSize4),
 	}
-	if plausible(v.FinalizationPromotedSize, v.FinalizationPromotedCount) {
+	if v.PossibleFinalization() {
 		b.FinalizationPromoted = Some(int64(v.FinalizationPromotedSize))
 		b.FinalizationPromotedObjs = Some(int64(v.FinalizationPromotedCount))
 		e.process.foundFinalizable(e.time, int64(v.FinalizationPromotedCount))
@@ -94,16 +94,6 @@ func (c *Collection) rejectPhases() {
 		if t := &c.PhaseTimes[i]; t.Duration.Or(0) > pause+clockSkew {
 			t.Duration = Opt[time.Duration]{}
 		}
-	}
-}
-
-// rejectFinalization makes what waits for the finalizer thread unknown if it is more than the
-// heap: for a server's background collection, .NET 9 was seen to write memory that was never
-// set.
-func (c *Collection) rejectFinalization() {
-	before, known := c.HeapBefore.Get()
-	if known && (clr.Exceeds(c.FinalizationPromoted.Or(0), before) || clr.Exceeds(c.FinalizationPromotedObjs.Or(0), before/minObject)) {
-		c.FinalizationPromoted, c.FinalizationPromotedObjs = Opt[int64]{}, Opt[int64]{}
 	}
 }
 
@@ -310,8 +300,8 @@ func (m *Model) committed(e *event, v *clr.GCDynamicEvent) {
 	if b == nil {
 		return
 	}
-	total := Some[int64](clr.MaxSize) // which no collection can have
-	if plausible(used.TotalCommittedInUse, used.TotalCommittedInFree, used.TotalCommittedInGlobalFree) {
+	total := Some[int64](clr.MaxSize) // makes all sizes unknown
+	if used.Possible() {
 		// What awaits decommit and the bookkeeping are not part of the runtime's
 		// own TotalCommittedBytes.
 		total = Some(int64(used.TotalCommittedInUse + used.TotalCommittedInFree + used.TotalCommittedInGlobalFree))

@@ -24,6 +24,7 @@ var impossible = [...]struct {
 	{(*building).exceedsAddressSpace, (*Collection).forgetSizes},
 	{of((*Collection).exceedsCommitted), (*Collection).forgetSizes},
 	{of((*Collection).exceedsHardLimit), (*Collection).forgetSizes},
+	{(*building).commitsWithoutUse, (*Collection).forgetSizes},
 	{of((*Collection).contradictsItself), (*Collection).forgetSizes},
 	{of((*Collection).budgetsBeyondUse), (*Collection).forgetSizes},
 	{of((*Collection).shrinksUncollected), (*Collection).forgetSizes},
@@ -76,12 +77,16 @@ func (c *Collection) followsNothing() bool {
 	return c.SinceLast.Known() && (c.SinceLast.Or(0) < 0 || c.SinceLast.Or(0) > c.PauseStart.Or(0))
 }
 
-// survivesWhatWasNot reports whether more bytes survived than there were.
-// Survivors are padded: up to 0.7 % more was seen.
+// survivesWhatWasNot reports whether more bytes survived than there were: before, or if the
+// program ran meanwhile, after. Survivors are padded: up to 0.7 % more was seen.
 func (c *Collection) survivesWhatWasNot() bool {
 	for i := range c.Generations {
 		g := &c.Generations[i]
-		if c.Kind != Background && g.Freed.Known() && g.Out > g.Before+g.Before/50+padding {
+		most := g.Before
+		if c.Kind == Background || !g.Freed.Known() {
+			most = max(most, g.After.Or(0))
+		}
+		if g.Out > most+most/50+padding {
 			return true
 		}
 	}
@@ -125,12 +130,17 @@ func (b *building) exceedsAddressSpace() bool {
 }
 
 // exceedsCommitted reports whether the heap is larger than the memory committed for it at the
-// same time. A background collection's sizes are of other times.
+// same time. A background collection's sizes are of other times, but while it runs, threads
+// wait for it before the LOH has grown to more than ten times its size (gc.cpp,
+// bgc_loh_allocate_spin).
 func (c *Collection) exceedsCommitted() bool {
+	if c.Kind == Background {
+		return c.CommittedBefore.Known() && max(c.HeapBefore.Or(0), c.HeapAfter.Or(0)) > 16*c.CommittedBefore.Or(0)+1<<30
+	}
 	over := func(size, committed Opt[int64]) bool {
 		return size.Known() && committed.Known() && clr.Exceeds(size.Or(0), committed.Or(0))
 	}
-	return c.Kind != Background && (over(c.HeapBefore, c.CommittedBefore) || over(c.HeapAfter, c.CommittedAfter))
+	return over(c.HeapBefore, c.CommittedBefore) || over(c.HeapAfter, c.CommittedAfter)
 }
 
 // exceedsHardLimit reports whether the heap, or what is committed for it, is larger than the
@@ -203,7 +213,8 @@ func (c *Collection) contradictsItself() bool {
 		size, known := g.After.Get()
 		if known && (clr.Exceeds(g.Fragmentation.Or(0), size) || clr.Exceeds(g.FreeList.Or(0), size)) ||
 			clr.Exceeds(g.FreeBefore, g.Before) || clr.Exceeds(g.Pinned.Or(0), g.Out) ||
-			c.Kind != Background && c.Promoted.Known() && clr.Exceeds(g.In, c.Promoted.Or(0)) {
+			c.Kind != Background && c.Promoted.Known() && clr.Exceeds(g.In, c.Promoted.Or(0)) || c.HeapPeak.Known() && clr.Exceeds(g.In, c.HeapPeak.Or(0)) ||
+			c.HeapAfter.Known() && clr.Exceeds(size, c.HeapAfter.Or(0)) {
 			return true
 		}
 		after += size
@@ -216,18 +227,34 @@ func (c *Collection) contradictsItself() bool {
 		marked = saturate.Add(marked, c.Marks[i].Bytes.Or(0))
 	}
 	before, known := c.HeapBefore.Get()
-	return known && c.Kind != Background && (clr.Exceeds(marked, before) || clr.Exceeds(minObject*c.PinnedObjects.Or(0), before))
+	return known && c.Kind != Background && (clr.Exceeds(marked, before) || clr.Exceeds(clr.MinObject*c.PinnedObjects.Or(0), before))
 }
 
-// minObject is the size of the smallest object, in a process of 32 bits.
-const minObject = 12
-
 // budgetsBeyondUse reports whether a generation may grow by far more than the heap is large.
-// Budgets depend on what survives and on the size of caches: up to 16 times the heap, and
-// 1.4 GB on each heap, were seen.
+// Budgets depend on what survives and on the size of caches: up to 12 times the heap, and
+// 1.4 GB on each heap, were seen for gen0, and 3.5 times the heap for others.
 func (c *Collection) budgetsBeyondUse() bool {
+	if !c.HeapPeak.Known() {
+		return false
+	}
 	most := 64*c.HeapPeak.Or(0) + int64(c.Heaps.Or(1))<<33
-	return c.HeapPeak.Known() && slices.ContainsFunc(c.Generations, func(g Generation) bool { return g.Budget > most })
+	for i := range c.Generations {
+		if c.Generations[i].Budget > most {
+			return true
+		}
+		most = 16*c.HeapPeak.Or(0) + int64(c.Heaps.Or(1))<<31
+	}
+	return false
+}
+
+// commitsWithoutUse reports whether far more is committed than was before and than the heap
+// needs. Up to 4.3 times as much was seen, and 160 MB more on each heap.
+func (b *building) commitsWithoutUse() bool {
+	beyond := func(committed, before, heap Opt[int64]) bool {
+		return committed.Known() && before.Known() && heap.Known() && committed.Or(0) > 4*max(before.Or(0), heap.Or(0))+int64(b.Heaps.Or(1))<<31
+	}
+	return beyond(b.CommittedAfter, b.CommittedBefore, b.HeapPeak) ||
+		b.rt.last.number+1 == b.Number && beyond(b.CommittedBefore, b.rt.last.committed, b.HeapPeak)
 }
 
 func (c *Collection) forgetStart() {
@@ -263,6 +290,6 @@ func (c *Collection) forgetSizes() {
 	c.Freed, c.FreedQuality, c.AllocatedTicks = unknown, Uncertain, unknown
 	c.CommittedBefore, c.CommittedAfter = unknown, unknown
 	c.FinalizationPromoted, c.FinalizationPromotedObjs = unknown, unknown
-	c.Generations, c.Marks = nil, nil
+	c.Generations, c.PerHeap, c.Marks = nil, nil, nil
 	c.forgetAllocated()
 }

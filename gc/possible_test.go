@@ -182,14 +182,18 @@ func TestImpossibleSizes(t *testing.T) {
 		"committed less than the heap":  func(c *change) { c.committed[0] = 1 * mb },
 		"committed less than remains":   func(c *change) { c.committed[1] = 1 * mb },
 		"committed more than the limit": func(c *change) { c.committed[1] = 512 * mb },
+		"committed more than is used":   func(c *change) { c.committed[1] = 1 << 40 },
 		"no memory is as large":         func(c *change) { c.committed[0] = 1 << 50 },
+		"more survives in gen2":         func(c *change) { c.generations[2].out = 32 * mb },
 		"free space beyond gen2":        func(c *change) { c.generations[2].freeBefore = 32 * mb },
 		"a budget without measure":      func(c *change) { c.generations[1].budget = 1 << 40 },
 		"beyond the address space":      func(c *change) { c.generations[3].before = 1 << 46; c.generations[3].after = 1 << 46 },
 	} {
 		s := newScript()
-		settings := clr.GCSettingsRundown{HardLimit: 200 * mb, ClrInstanceID: s.clr}
-		s.raise(0.1, 1, clr.RundownProvider, 10, 0, settings.Append(nil, 0, 8))
+		if strings.Contains(name, "limit") {
+			settings := clr.GCSettingsRundown{HardLimit: 200 * mb, ClrInstanceID: s.clr}
+			s.raise(0.1, 1, clr.RundownProvider, 10, 0, settings.Append(nil, 0, 8))
+		}
 		for n := range uint32(3) {
 			c := change{committed: [2]uint64{40 * mb, 40 * mb}}
 			c.generations = [5]size{
@@ -206,7 +210,7 @@ func TestImpossibleSizes(t *testing.T) {
 				t.Errorf("%q: collection %d: before %v of %v, after %v of %v, affected %v", name, n, c.HeapBefore, c.CommittedBefore, c.HeapAfter, c.CommittedAfter, c.AffectedByLoss)
 			}
 		}
-		if p := m.Processes()[0]; (len(s.loss.Ranges()) > 0) != (name != "") || p.Settings == nil {
+		if p := m.Processes()[0]; (len(s.loss.Ranges()) > 0) != (name != "") || (p.Settings != nil) != strings.Contains(name, "limit") {
 			t.Errorf("%q: loss %v", name, s.loss.Ranges())
 		}
 	}

@@ -362,7 +362,7 @@ func intern[K comparable](m *Model, p *process, of map[K]uint32, k K, t typeName
 	return i
 }
 
-// Rejected returns the number of events that are left out, because damage made their sizes
+// Rejected returns the number of events that are left out, because their sizes are
 // impossible.
 func (m *Model) Rejected() int { return m.rejected }
 

@@ -105,7 +105,7 @@ func (f *Finalizers) Feed(ev *trace.Event) {
 	case clr.KindGCHeapStats:
 		v := &f.stats
 		version := clr.VersionOf(kind, ev.Desc.Version, ev.Payload, ev.PointerSize)
-		if v.Decode(version, ev.Payload, ev.PointerSize) == nil {
+		if v.Decode(version, ev.Payload, ev.PointerSize) == nil && v.PossibleFinalization() {
 			f.process(ev.PID).promoted(ev.Time(), int64(v.FinalizationPromotedCount), int64(v.FinalizationPromotedSize))
 		}
 	}

@@ -28,6 +28,7 @@ type Pins struct {
 	plug      clr.PinPlugAtGCTime
 	set       clr.SetGCHandle
 	destroy   clr.DestroyGCHandle
+	rejected  int
 }
 
 // pins are those of one process.
@@ -129,11 +130,11 @@ func (p *Pins) Feed(ev *trace.Event) {
 	case clr.KindGCStart:
 		p.process(ev.PID).begin()
 	case clr.KindPinObjectAtGCTime:
-		if v := &p.pin; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil {
+		if v := &p.pin; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil && p.takes(v.ObjectSize) {
 			p.process(ev.PID).add(v)
 		}
 	case clr.KindPinPlugAtGCTime:
-		if v := &p.plug; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil {
+		if v := &p.plug; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil && p.takes(v.GapBeforeSize) {
 			p.process(ev.PID).plug(v)
 		}
 	case clr.KindSetGCHandle:
@@ -146,6 +147,19 @@ func (p *Pins) Feed(ev *trace.Event) {
 		}
 	}
 }
+
+// takes reports whether a process can address so many bytes, and counts the sizes beyond that.
+func (p *Pins) takes(size uint64) bool {
+	if size >= clr.MaxSize {
+		p.rejected++
+		return false
+	}
+	return true
+}
+
+// Rejected returns the number of events that are left out, because their sizes are
+// impossible.
+func (p *Pins) Rejected() int { return p.rejected }
 
 func (p *Pins) process(pid uint64) *pins {
 	if p.recent != nil && p.recent.pid == pid {

@@ -53,6 +53,7 @@ type Model struct {
 	free   clr.GCFreeSegment
 	end    clr.GCEnd
 
+	rejected  int
 	dynamic   clr.GCDynamicEvent
 	committed clr.CommittedUsage
 }
@@ -83,7 +84,7 @@ func (m *Model) Feed(ev *trace.Event) {
 	version := ev.Desc.Version
 	switch clr.KindOf(ev.Desc.Provider, ev.Desc.ID) {
 	case clr.KindGCCreateSegment:
-		if v := &m.create; v.Decode(version, ev.Payload, ev.PointerSize) == nil && v.Size < 1<<50 {
+		if v := &m.create; v.Decode(version, ev.Payload, ev.PointerSize) == nil && m.takes(v.Size < clr.MaxSize) {
 			m.of(ev, v.ClrInstanceID, func(s *segments) { m.created(s, v) })
 		}
 	case clr.KindGCFreeSegment:
@@ -150,15 +151,27 @@ func (m *Model) freed(s *segments, address uint64) {
 	s.now.LiveBytes -= size
 }
 
-// maxCommitted is more than any program commits.
-const maxCommitted = 1 << 50
+// takes counts an event that is not possible, and returns whether it is.
+func (m *Model) takes(possible bool) bool {
+	if !possible {
+		m.rejected++
+	}
+	return possible
+}
+
+// Rejected returns the number of events that are left out, because their sizes are
+// impossible.
+func (m *Model) Rejected() int { return m.rejected }
 
 // commits records what is committed: the runtime reports it at the start of
 // every collection, and again at the end of a blocking one.
 func (m *Model) commits(s *segments, data []byte) {
 	v := &m.committed
-	if v.Decode(data) != nil || max(v.TotalCommittedInUse, v.TotalCommittedInFree, v.TotalCommittedInGlobalFree,
-		v.TotalCommittedInGlobalDecommit, v.TotalBookkeepingCommitted) >= maxCommitted {
+	if v.Decode(data) != nil {
+		return
+	}
+	if !m.takes(v.Possible()) {
+		s.now.Committed = gc.Opt[Committed]{}
 		return
 	}
 	s.now.Committed = gc.Some(Committed{

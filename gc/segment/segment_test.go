@@ -30,9 +30,15 @@ func TestSnapshots(t *testing.T) {
 	feed(&clr.GCFreeSegment{Address: 9}) // from before the trace
 	feed(&clr.GCCreateSegment{Address: 2, Size: 70})
 	feed(&clr.GCEnd{Count: 2})
+	commit(100, 20, 3, 7)
+	feed(&clr.GCEnd{Count: 3})
+	if m.Rejected() != 1 {
+		t.Errorf("%d events rejected", m.Rejected())
+	}
 	for number, want := range map[uint32]Snapshot{
 		1: {Created: 2, CreatedBytes: 150, Live: 2, LiveBytes: 150},
-		2: {Created: 1, CreatedBytes: 70, Freed: 2, FreedBytes: 100, Live: 1, LiveBytes: 70, Committed: gc.Some(Committed{100, 20, 3, 7, 1})},
+		2: {Created: 1, CreatedBytes: 70, Freed: 2, FreedBytes: 100, Live: 1, LiveBytes: 70},
+		3: {Live: 1, LiveBytes: 70, Committed: gc.Some(Committed{100, 20, 3, 7, 1})},
 	} {
 		if got, ok := m.Remove(7, 0, number); !ok || got != want {
 			t.Errorf("GC %d: %+v, expected %+v", number, got, want)

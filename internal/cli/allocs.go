@@ -86,7 +86,7 @@ func (o *allocsOptions) list(ctx context.Context, std *stdio, out *output, paths
 	var model alloc.Model
 	s := &allocSection{model: &model, sums: map[uint64]*collectedAllocs{}}
 	l := modelList[alloc.Total, alloc.Row]{
-		wants: alloc.Wants, feed: model.Feed, collection: s.collection, fields: s.fields(by),
+		wants: alloc.Wants, feed: model.Feed, rejected: model.Rejected, collection: s.collection, fields: s.fields(by),
 		pid: func(t alloc.Total) uint64 { return t.PID },
 		rows: func(t alloc.Total) []alloc.Row {
 			s.total = t
@@ -243,9 +243,6 @@ func (s *allocSection) head(p *text.Page, of *gc.Process, t *alloc.Total) {
 		source += fmt.Sprintf(" (95 %%: %s to %s)", units.Bytes(t.Low), units.Bytes(t.High))
 	}
 	p.Prose("Source: ", source+".")
-	if n := s.model.Rejected(); n > 0 {
-		p.Prose("Left out: ", text.Counted(n, "damaged event")+" of the trace with impossible sizes.")
-	}
 	if sum := s.sums[of.PID]; sum != nil && sum.histories > 0 {
 		events := sum.events[t.Source]
 		p.Prose("Check: ", fmt.Sprintf("between collections, the events add up to %s and the heap histories to %s (%+.1f %%), in %s.",

@@ -187,6 +187,9 @@ func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths [
 		t.collections++
 		t.peak = max(t.peak, c.LargestHeap().Or(0))
 		snapshot, known := segments.Remove(c.Process.PID, c.ClrInstance, c.Number)
+		if c.AffectedByLoss && !c.CommittedBefore.Known() { // it may be impossible
+			snapshot.Committed = gc.Opt[segment.Committed]{}
+		}
 		t.takes(c.Number, snapshot.Committed.Or(segment.Committed{}))
 		rows := o.rows(c, snapshot, known)
 		switch {
@@ -199,6 +202,7 @@ func (o *heapOptions) list(ctx context.Context, std *stdio, out *output, paths [
 	if err := cmp.Or(err, failed); err != nil {
 		return err
 	}
+	w.rejected = segments.Rejected()
 	return sections(scan, std, w, tables, func(t *heapTable) uint64 { return t.process.PID }, func(p *text.Page, of *gc.Process, t *heapTable) {
 		t.head(p, of)
 	}, func(t *heapTable) []heapRow { return t.rows }, lack{what: "collections", recording: report.RecordCollections})

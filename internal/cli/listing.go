@@ -35,6 +35,7 @@ type listing struct {
 	names   *symbol.Table // of the methods in stacks; nil for none
 
 	unselected func(*gc.Collection) // takes the collections that are not selected; nil for nothing
+	rejected   int                  // events that are left out, because their sizes are impossible
 }
 
 // defaultTop is how many rows a table has.
@@ -225,6 +226,9 @@ func sections[T, R any](s *scanned, std *stdio, w *rowWriter[R], totals []T,
 	}
 	std.warn(s.in.Name, report.Missing(s.in, nil))
 	std.warn(s.in.Name, report.Unmerged(s.Merged()))
+	if w.rejected > 0 {
+		std.warn(s.in.Name, text.Counted(w.rejected, "event")+" with impossible sizes left out")
+	}
 	if shown == 0 {
 		std.lacks(s.reading, &w.Selection, s.model.Processes(), none)
 	}

@@ -24,6 +24,8 @@ type modelList[T, R any] struct {
 	head   func(*text.Page, *gc.Process, T)
 	rows   func(T) []R
 	none   lack
+
+	rejected func() int // see listing; nil if the model rejects nothing
 }
 
 // list reads a trace and writes what l finds.
@@ -42,6 +44,9 @@ func (l *modelList[T, R]) list(ctx context.Context, o *listing, std *stdio, out 
 	w := &rowWriter[R]{listing: o, std: std, out: out, fields: l.fields}
 	if l.naming.stacks != nil {
 		w.below = l.below
+	}
+	if l.rejected != nil {
+		w.rejected = l.rejected()
 	}
 	return sections(scan, std, w, l.totals(scan), l.pid, l.head, l.rows, l.none)
 }

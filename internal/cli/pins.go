@@ -51,7 +51,7 @@ The events need keywords gc and gchandle at level 5, as in --profile gc-verbose.
 	return opts.command(std, cmd, fieldNames(pinFields), func(ctx context.Context, out *output, paths []string) error {
 		var model handle.Pins
 		l := modelList[handle.PinTotal, handle.Pin]{
-			wants: model.Wants, feed: model.Feed, fields: pinFields,
+			wants: model.Wants, feed: model.Feed, rejected: model.Rejected, fields: pinFields,
 			totals: func(*scanned) []handle.PinTotal { return model.Processes() },
 			pid:    func(t handle.PinTotal) uint64 { return t.PID },
 			head:   pinsHead,

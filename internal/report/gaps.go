@@ -134,7 +134,7 @@ func (rep *Report) emptyVerdict() (findings.Code, string) {
 		return findings.NoCollections, fmt.Sprintf("None of the trace's %s is selected: %s.", text.Counted(rep.skipped, "GC"), rep.outside)
 	case rep.skipped > 0:
 		return findings.NoCollections, fmt.Sprintf("None of the trace's %s is selected.", text.Counted(rep.skipped, "GC"))
-	case rep.narrowed:
+	case rep.narrowed && !rep.incomplete():
 		return findings.NoCollections, "No GC happened in the selected part of the trace."
 	case rep.incomplete():
 		return findings.NoVerdict, "No verdict: the trace has no GC, and events are missing."
@@ -150,9 +150,11 @@ func (rep *Report) unrecorded() string {
 	runtime := rep.provider(clr.RuntimeProvider)
 	switch {
 	case len(rep.recorded) == 0:
-		return "the trace has no events."
+		return "the trace has no events" + rep.perhapsMissing() + "."
 	case runtime.Events == 0:
-		return "the trace has no events of the .NET runtime provider, which raises the GC events."
+		return "the trace has no events of the .NET runtime provider, which raises the GC events" + rep.perhapsMissing() + "."
+	case runtime.Keywords&clr.KeywordGC == 0 && rep.incomplete():
+		return "the trace has .NET runtime events, but no GC events" + rep.perhapsMissing() + "."
 	case runtime.Keywords&clr.KeywordGC == 0:
 		return "the trace has .NET runtime events, but no GC events: keyword gc (0x1) was probably not enabled."
 	case !rep.declares(clr.KindGCStart):
@@ -161,11 +163,19 @@ func (rep *Report) unrecorded() string {
 	return ""
 }
 
+// perhapsMissing adds to what a trace does not have that it may have lost it.
+func (rep *Report) perhapsMissing() string {
+	if rep.incomplete() {
+		return ", and is not complete: they may be missing"
+	}
+	return ""
+}
+
 // watchedEnough is the least time without a collection that says something.
 const watchedEnough = 10 * time.Second
 
-// incomplete reports whether events are known to be missing.
+// incomplete reports whether events are missing, or whole parts may be.
 func (rep *Report) incomplete() bool {
 	l := rep.loss
-	return l.Events > 0 || l.Truncated || l.Damaged > 0 || len(l.Ranges()) > 0
+	return l.Events > 0 || l.Truncated || l.Damaged > 0 || l.StreamsUnknown || len(l.Ranges()) > 0
 }
