@@ -16,6 +16,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"go.yaml.in/yaml/v3"
 )
 
 const (
@@ -113,15 +115,18 @@ var damages = []damage{
 }
 
 // A machine is one to install on: the programs that it has, besides those of every system.
-type machine struct{ bin, folder string }
+type machine struct {
+	bin, folder string
+	environment []string // besides that of all
+}
 
 // tools are the programs of every system that the script runs.
-var tools = []string{"awk", "chmod", "cp", "curl", "cut", "gzip", "mkdir", "mktemp", "mv", "rm", "sha256sum", "sh", "tar", "uname"}
+var tools = []string{"awk", "bash", "chmod", "cp", "curl", "cut", "gzip", "mkdir", "mktemp", "mv", "rm", "sha256sum", "sh", "tar", "uname"}
 
 // newMachine returns a machine on which an earlier version is installed.
 func newMachine(t *testing.T) machine {
 	t.Helper()
-	m := machine{t.TempDir(), t.TempDir()}
+	m := machine{bin: t.TempDir(), folder: t.TempDir()}
 	for _, tool := range tools {
 		path, err := exec.LookPath(tool)
 		if err != nil {
@@ -148,6 +153,12 @@ func (m *machine) program(t *testing.T, name, script string) {
 // install runs the script.
 func (m *machine) install(t *testing.T, r release, arguments ...string) (output string, err error) {
 	t.Helper()
+	return m.run(t, r, "sh", append([]string{repository + "/deploy/install.sh"}, arguments...)...)
+}
+
+// run runs a program of the machine, for which a server has the release.
+func (m *machine) run(t *testing.T, r release, program string, arguments ...string) (output string, err error) {
+	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
 		content, ok := r[strings.TrimPrefix(req.URL.Path, "/v"+released+"/")]
 		if !ok {
@@ -157,9 +168,9 @@ func (m *machine) install(t *testing.T, r release, arguments ...string) (output 
 		_, _ = w.Write(content)
 	}))
 	defer server.Close()
-	cmd := exec.Command(filepath.Join(m.bin, "sh"), append([]string{repository + "/deploy/install.sh"}, arguments...)...)
+	cmd := exec.Command(filepath.Join(m.bin, program), arguments...)
 	temporary := t.TempDir()
-	cmd.Env = []string{"PATH=" + m.bin, "GCTRAIL_RELEASES=" + server.URL, "TMPDIR=" + temporary, "HOME=" + t.TempDir()}
+	cmd.Env = append([]string{"PATH=" + m.bin, "GCTRAIL_RELEASES=" + server.URL, "TMPDIR=" + temporary, "HOME=" + t.TempDir()}, m.environment...)
 	out, err := cmd.CombinedOutput()
 	if left, _ := os.ReadDir(temporary); len(left) != 0 {
 		t.Errorf("%v is left behind", left)
@@ -278,6 +289,56 @@ func TestArguments(t *testing.T) {
 		out, err := m.install(t, release{}, arguments...)
 		if exit, ok := errors.AsType[*exec.ExitError](err); !ok || exit.ExitCode() != 2 || !strings.Contains(out, "usage:") {
 			t.Errorf("%q: %v\n%s", arguments, err, out)
+		}
+	}
+}
+
+// TestAction runs the step of the GitHub action that installs gctrail, as a runner does.
+func TestAction(t *testing.T) {
+	text, err := os.ReadFile(repository + "/action.yml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var action struct {
+		Runs struct {
+			Steps []struct {
+				Run string
+				Env map[string]string
+			}
+		}
+	}
+	if err := yaml.Unmarshal(text, &action); err != nil || len(action.Runs.Steps) == 0 {
+		t.Fatal(err)
+	}
+	step := action.Runs.Steps[0]
+	if step.Env["VERSION"] != "${{ inputs.version }}" || step.Env["GH_TOKEN"] != "${{ github.token }}" {
+		t.Errorf("environment %v", step.Env)
+	}
+	here, err := filepath.Abs(repository)
+	if err != nil {
+		t.Fatal(err)
+	}
+	trusted := newAuthority(t)
+	forged := newRelease(t, trusted.sign)
+	forged[archiveName()] = archive(t, "forged")
+	forged["checksums.txt"] = checksums(forged[archiveName()])
+	for _, tt := range []struct {
+		release release
+		why     string
+	}{{newRelease(t, trusted.sign), ""}, {forged, "could not verify"}} {
+		m := newMachine(t)
+		m.hasCosign(t, trusted)
+		temporary, paths := t.TempDir(), filepath.Join(t.TempDir(), "paths")
+		m.environment = []string{"GITHUB_ACTION_PATH=" + here, "RUNNER_TEMP=" + temporary, "GITHUB_PATH=" + paths, "VERSION=" + released}
+		out, err := m.run(t, tt.release, "bash", "--noprofile", "--norc", "-eo", "pipefail", "-c", step.Run)
+		path, _ := os.ReadFile(paths)
+		prints, _ := exec.Command(filepath.Join(strings.TrimSpace(string(path)), "gctrail")).Output()
+		if tt.why != "" {
+			if err == nil || len(path) != 0 || !strings.Contains(out, tt.why) {
+				t.Errorf("%v, path %q\n%s", err, path, out)
+			}
+		} else if err != nil || string(prints) != "released\n" {
+			t.Errorf("%v, path %q, the program prints %q\n%s", err, path, prints, out)
 		}
 	}
 }
