@@ -4,7 +4,9 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
+	"time"
 
 	"github.com/gctrail/gctrail/internal/clickhousetest"
 )
@@ -79,4 +81,19 @@ func write(t *testing.T, path, text string) {
 	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// used returns the time that the server has used processors for.
+func (s *server) used(t *testing.T) time.Duration {
+	t.Helper()
+	stat, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", s.running.Process.Pid))
+	if err != nil {
+		t.Skip(err)
+	}
+	_, fields, _ := strings.Cut(string(stat), ") ")
+	var user, system int64 // in hundredths of a second
+	if _, err := fmt.Sscan(strings.Join(strings.Fields(fields)[11:13], " "), &user, &system); err != nil {
+		t.Fatal(err)
+	}
+	return time.Duration(user+system) * 10 * time.Millisecond
 }
