@@ -107,7 +107,8 @@ windows_*) archive=gctrail_${version}_$target.zip program=gctrail.exe ;;
 esac
 
 work=$(mktemp -d)
-trap 'rm -rf "$work" "$folder/.$program.$$"' EXIT
+trap 'cd / && rm -rf "$work" "$folder/.$program.$$"' EXIT # Windows removes no folder that a program is in
+trap 'exit 1' HUP INT TERM
 cd "$work"
 download "$archive"
 download checksums.txt
