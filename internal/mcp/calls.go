@@ -54,6 +54,7 @@ var callable = map[string]struct {
 	"finalizers": {tool: "objects", list: "finalizers"},
 	"heap":       {tool: "objects", list: "heap"},
 	"joins":      {tool: "objects", list: "joins"},
+	"events":     {tool: "objects", list: "events", flags: map[string]argument{"--limit": {"limit", asNumber}}},
 	"ps":         {tool: "processes"},
 	"gcs": {tool: "collections", flags: map[string]argument{
 		"--gen": {"generation", asNumber}, "--kind": {"kind", asText}, "--reason": {"reason", asText},

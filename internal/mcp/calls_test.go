@@ -33,6 +33,7 @@ func TestSteps(t *testing.T) {
 		"gctrail allocs --by type,stack --process 'web *' --from 1s --to 2s " + a:              `{"tool":"allocations","arguments":{"by":"type,stack","file":"a.nettrace","from":"1s","process":"web *","to":"2s"}}`,
 		"gctrail handles --by kind,stack --pid 7 " + a:                                         `{"tool":"objects","arguments":{"by":"kind,stack","file":"a.nettrace","list":"handles","pid":7}}`,
 		"gctrail report --format json --from 1s --to 2s " + a:                                  `{"tool":"triage","arguments":{"file":"a.nettrace","from":"1s","to":"2s"}}`,
+		"gctrail events --limit 20 " + a:                                                       `{"tool":"objects","arguments":{"file":"a.nettrace","limit":20,"list":"events"}}`,
 		"gctrail collect --profile gc-alloc -- dotnet app.dll":                                 `{"command":"gctrail collect --profile gc-alloc -- dotnet app.dll"}`,
 		"gctrail allocs --perf-map x " + a:                                                     `{"command":"gctrail allocs --perf-map x ` + a + `"}`,
 		"gctrail report --explain pause":                                                       `{"tool":"triage","arguments":{"explain":"pause"}}`,

@@ -111,6 +111,7 @@ func TestTools(t *testing.T) {
 		{"collections", map[string]any{"file": "a.nettrace", "generation": 0, "kind": "blocking", "reason": "AllocLarge", "min_pause_ms": 1.5}, "gcs --format=jsonl --gen=0 --kind=blocking --reason=AllocLarge --min-pause=1.5ms " + a},
 		{"objects", map[string]any{"file": "a.nettrace", "list": "handles", "by": "kind,stack", "pid": 7}, "handles --format=jsonl --pid=7 --by=kind,stack " + a},
 		{"objects", map[string]any{"file": "a.nettrace", "list": "heap"}, "heap --format=jsonl " + a},
+		{"objects", map[string]any{"file": "a.nettrace", "list": "events", "from": "1s"}, "events --format=jsonl --from=1s " + a},
 		{"processes", nil, "ps --format=jsonl"},
 		{"allocations", map[string]any{"file": "a.nettrace", "by": "type,stack"}, "allocs --format=jsonl --by=type,stack " + a},
 		{"compare", map[string]any{"before": []string{"a.nettrace"}, "after": []string{"b.nettrace"}}, "diff --format=json " + a + " -- " + b},
@@ -152,7 +153,7 @@ func TestWrongArguments(t *testing.T) {
 		"collections": {"file": "a.nettrace", "generation": "two"},
 		"compare":     {"before": "a.nettrace"},
 		"allocations": {"file": "a.nettrace", "unknown": 1},
-		"objects":     {"file": "a.nettrace", "list": "events"},
+		"objects":     {"file": "a.nettrace", "list": "objects"},
 		"processes":   {"offset": -1},
 		"delete":      {"file": "a.nettrace"},
 	} {

@@ -21,7 +21,7 @@ func (s *Server) addTools(collects bool) {
 	add[triageInput](s, &sdk.Tool{Name: "triage", Annotations: reads, Description: "Analyze a trace: verdict, key figures, findings with evidence and collection numbers, next calls."})
 	add[collectionsInput](s, &sdk.Tool{Name: "collections", Annotations: reads, Description: "List garbage collections of a trace as JSON lines."})
 	add[allocationsInput](s, &sdk.Tool{Name: "allocations", Annotations: reads, Description: "List what was allocated, as JSON lines."})
-	add[objectsInput](s, &sdk.Tool{Name: "objects", Annotations: reads, Description: "List what holds memory, as JSON lines: pins and finalizers by type, GC handles, the heap after each collection, joins of heaps."})
+	add[objectsInput](s, &sdk.Tool{Name: "objects", Annotations: reads, Description: "List what holds memory, as JSON lines: pins and finalizers by type, GC handles, the heap after each collection, joins of heaps; or raw events."})
 	add[compareInput](s, &sdk.Tool{Name: "compare", Annotations: reads, Description: "Compare runs, each one a trace; five or more per side separate change from noise."})
 	add[processesInput](s, &sdk.Tool{Name: "processes", Annotations: reads, Description: "List the .NET processes of this machine."})
 	if collects {
@@ -146,7 +146,7 @@ func (in allocationsInput) line(r *root) ([]string, error) {
 type objectsInput struct {
 	plain
 	File string `json:"file"`
-	List string `json:"list" jsonschema:"pins, handles, finalizers, heap or joins"`
+	List string `json:"list" jsonschema:"pins, handles, finalizers, heap, joins or events"`
 	By   string `json:"by,omitempty" jsonschema:"of handles: kind (default) or kind,stack"`
 	selection
 	paging
@@ -154,9 +154,9 @@ type objectsInput struct {
 
 func (in objectsInput) line(r *root) ([]string, error) {
 	switch in.List {
-	case "pins", "handles", "finalizers", "heap", "joins":
+	case "pins", "handles", "finalizers", "heap", "joins", "events":
 	default:
-		return nil, fmt.Errorf("list is pins, handles, finalizers, heap or joins, not %q", in.List)
+		return nil, fmt.Errorf("list is pins, handles, finalizers, heap, joins or events, not %q", in.List)
 	}
 	if in.By != "" && in.List != "handles" {
 		return nil, errors.New("by is for handles only")
