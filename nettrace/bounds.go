@@ -61,7 +61,10 @@ func (r *Reader) anchor(b *eventpipe.Block) {
 	switch {
 	case foreign > events/2:
 		earliest = earliestForeign
-	case foreign == events || int64(earliest-r.sync) >= -r.info.Clock.Frequency/readApart:
+	case foreign == events:
+		return
+	case int64(earliest-r.sync) >= -r.info.Clock.Frequency/readApart:
+		r.info.First = max(0, r.info.Clock.Duration(int64(earliest-r.sync)))
 		return
 	}
 	r.damaged(b.Off, "trace object", binread.Malformed("start at %d ticks, first event at %d", r.sync, earliest))

@@ -37,6 +37,9 @@ type Info struct {
 	PID         uint64 // of the traced process, in its own namespace; UnknownID if there are several or it is not known
 	CPUs        int    // 0 if unknown
 
+	// First is about the time of the earliest event: exact unless the first block lacks it.
+	// It is 0 where the format counts time from the first event, or is not known to.
+	First time.Duration
 	// Last is the time of the latest event. It is known once all events have
 	// been yielded.
 	Last time.Duration
@@ -51,6 +54,19 @@ type Info struct {
 	// ProcessesUnknown is set once an event has been yielded that may come from
 	// any of several processes. Its PID is UnknownID.
 	ProcessesUnknown bool
+}
+
+// minSilence is the least time without an event that Silence returns.
+const minSilence = 10 * time.Second
+
+// Silence returns how long a trace has no event at its beginning, if that is most of the
+// trace, and otherwise 0. Either nothing happened, or the start of the trace is damaged: one
+// bit in the reading of the clock moves all events by hours.
+func (i *Info) Silence() time.Duration {
+	if i.First < minSilence || i.First < i.Last-i.First {
+		return 0
+	}
+	return i.First
 }
 
 // A Process describes a process of a trace, apart from its events.

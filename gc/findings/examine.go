@@ -124,6 +124,11 @@ func (s *Set) judge(c Case, t Trace) Result {
 		p.Stopped = max(p.Stopped, until)
 		c.Summary.Process = p
 	}
+	if p := c.Summary.Process; t.Silence > p.Started && !p.StartSeen { // the start may be damaged
+		p = p.Snapshot()
+		p.Started = t.Silence
+		c.Summary.Process = p
+	}
 	if s.Options.Details != nil {
 		c.Details = s.Options.Details(c.Summary.Process)
 	}

@@ -33,6 +33,9 @@ type Trace struct {
 	// end.
 	Until gc.Opt[time.Duration]
 
+	// Silence is how long the trace has no event at its beginning: see trace.Info.
+	Silence time.Duration
+
 	// StartsUnrecorded reports that the session did not record GCStart, so the
 	// trace may miss collections.
 	StartsUnrecorded bool
@@ -73,6 +76,7 @@ func TraceOf(src trace.Source) Trace {
 	t := Trace{
 		Lost: loss.Events - loss.LeftOut, LeftOut: loss.LeftOut, Damaged: loss.Damaged, Truncated: loss.Truncated, CPUs: src.Info().CPUs,
 		Missing:          loss.Uncounted(),
+		Silence:          src.Info().Silence(),
 		StartsUnrecorded: !declares(src.Info(), clr.KindGCStart),
 	}
 	for _, p := range RecordedOf(src) {

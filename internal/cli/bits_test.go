@@ -141,7 +141,7 @@ var damageMarks = []string{`"affected_by_loss":true`, `"at":[{`, "events is miss
 var identities = []string{"pid", "number", "clr_instance", "reason_code", "heap", "keywords", "level", "id", "start_ms", "from_ms", "to_ms", "first", "last"}
 
 // counts are keys of numbers that nothing else in a trace bounds.
-var counts = []string{"sync_blocks", "gc_handles", "finalization_promoted_count"}
+var counts = []string{"pinned_objects", "sync_blocks", "gc_handles", "finalization_promoted_count"}
 
 // beyond returns the figures that are far larger than those of the undamaged trace.
 func beyond(whole, got map[string]float64) (list []string) {
@@ -167,7 +167,8 @@ func beyond(whole, got map[string]float64) (list []string) {
 }
 
 // TestPayloadBits flips single bits in payloads: what a command then prints is as possible as
-// before, or marked. GCTRAIL_BITS says how many.
+// before, or marked. GCTRAIL_BITS says how many,
+// GCTRAIL_SEED which.
 func TestPayloadBits(t *testing.T) {
 	tries := 60
 	if n, err := strconv.Atoi(os.Getenv("GCTRAIL_BITS")); err == nil {
@@ -192,7 +193,11 @@ func TestPayloadBits(t *testing.T) {
 		}
 		list = append(list, b)
 	}
-	r := rand.New(rand.NewPCG(23, 5))
+	seed, err := strconv.ParseUint(os.Getenv("GCTRAIL_SEED"), 10, 64)
+	if err != nil {
+		seed = 1
+	}
+	r := rand.New(rand.NewPCG(seed, 0))
 	bad := 0
 	for n := range tries {
 		b := list[n%len(list)]
@@ -221,4 +226,26 @@ func TestPayloadBits(t *testing.T) {
 		}
 	}
 	t.Logf("%d bits, %d lead to figures that cannot be", tries, bad)
+}
+
+// TestShiftedStart moves all events of a trace by as much as a damaged reading of the clock
+// does: the share of pauses stays, and the report tells that the trace begins with nothing.
+func TestShiftedStart(t *testing.T) {
+	b := readBitTrace(t, "net30-win-x64-survival")
+	path := filepath.Join(t.TempDir(), "shifted.nettrace")
+	b.write(t, path)
+	share := func() string {
+		_, share, _ := strings.Cut(report80(t, path), "(")
+		share, _, _ = strings.Cut(share, " %")
+		return share
+	}
+	before := share()
+	for _, ev := range b.events {
+		ev.Ticks += 1000 * b.info.Clock.Frequency
+	}
+	b.write(t, path)
+	report := strings.Join(strings.Fields(report80(t, path)), " ")
+	if share() != before || !strings.Contains(report, "no event in the first 16m40s") || !strings.Contains(report, "start time is damaged") {
+		t.Errorf("%s %% of the time, was %s: %s", share(), before, report)
+	}
 }

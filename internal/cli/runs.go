@@ -93,7 +93,7 @@ func (std *stdio) run(ctx context.Context, o *selection.Selection, path string, 
 	if run.Work, err = readWork(path); err != nil {
 		return nil, err
 	}
-	run.Holes = r.Loss().Holes(run.From.Or(0), run.To.Or(trace.MaxTime))
+	run.Holes = r.Loss().Holes(run.From.Or(0), run.To.Or(trace.MaxTime)) || r.Info().Silence() > 0
 	if process != nil {
 		run.Types = allocatedTypes(&allocs, process.PID)
 	}

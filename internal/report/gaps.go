@@ -46,6 +46,10 @@ func (rep *Report) gaps(c *Case) []gap {
 	if c != nil && c.Summary.Process.Missing > 0 {
 		add("", "%s: the numbers of later ones show that they ran.", text.Counted(c.Summary.Process.Missing, "GC"))
 	}
+	if silence := rep.info.Silence(); silence > 0 {
+		add("", "Whether the program ran before %s: no event is from that time. It was idle, or the trace's start time is damaged; shares are of the time since.",
+			units.Duration(silence))
+	}
 	if rep.loss.Truncated {
 		add("", "What came after %s: the trace is truncated, its program or collector was stopped.", units.Duration(rep.info.Last))
 	}

@@ -120,6 +120,9 @@ func (rep *Report) completeness() string {
 	if l.Truncated {
 		parts = append(parts, "truncated")
 	}
+	if silence := rep.info.Silence(); silence > 0 {
+		parts = append(parts, "no event in the first "+units.Duration(silence))
+	}
 	if l.Damaged > 0 {
 		parts = append(parts, "damaged ("+text.Counted(l.Damaged, "unreadable place")+")")
 	}
