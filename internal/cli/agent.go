@@ -97,8 +97,8 @@ listen or read the configuration.`,
 	flags.StringVar(&o.ledger, "ledger", "", "keep the memory of the last minutes in this `FOLDER`, empty for nowhere")
 	flags.StringVar(&o.captures, "captures", "", "keep the traces that rules and requests ask for in this `FOLDER`")
 	flags.StringVar(&o.tokenFile, "token-file", "", "answer requests for traces that carry the token in this `FILE`")
-	completeList(cmd, "name", func() []string { return processNames(runningProcesses()) })
-	complete(cmd, "labels", agent.LabelNames())
+	std.completeList(cmd, "name", func() []string { return processNames(runningProcesses()) })
+	std.complete(cmd, "labels", agent.LabelNames())
 	return cmd
 }
 

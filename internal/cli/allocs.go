@@ -72,8 +72,8 @@ unknown.`,
 	flags.Var(&opts.by, "by", "group by type, stack, type,stack, method (that allocates) or heap (small, large, pinned)")
 	flags.Var(&opts.source, "source", "the events to use")
 	opts.perfMap.addFlag(flags)
-	complete(cmd, "by", opts.by.of)
-	complete(cmd, "source", opts.source.of)
+	std.complete(cmd, "by", opts.by.of)
+	std.complete(cmd, "source", opts.source.of)
 	names := fieldNames((&allocSection{}).fields(alloc.ByType | alloc.ByStack | alloc.ByMethod))
 	return opts.command(std, cmd, names, func(ctx context.Context, out *output, paths []string) error {
 		return opts.list(ctx, std, out, paths)

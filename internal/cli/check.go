@@ -83,7 +83,7 @@ inconclusive check passes, unless the budget has cannot_tell: fail.`,
 	opts.work.addFlags(flags, "of the traces, then of the baseline")
 	opts.addFlags(flags)
 	addSelection(flags, &opts.Selection)
-	complete(cmd, "format", opts.format.of)
+	std.complete(cmd, "format", opts.format.of)
 	return cmd
 }
 

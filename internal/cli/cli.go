@@ -82,7 +82,7 @@ possible; standard error says what is missing.`,
 	cmd.SuggestionsMinimumDistance = 2
 	cmd.Flags().BoolVarP(&printVersion, "version", "v", false, "print the versions of gctrail and of the formats it reads")
 	std.addFlags(cmd.PersistentFlags())
-	complete(cmd, "color", colourWords)
+	std.complete(cmd, "color", colourWords)
 	cmd.AddCommand(
 		newReportCmd(std), newGCsCmd(std), newEventsCmd(std),
 		newAllocsCmd(std), newPinsCmd(std), newHandlesCmd(std), newFinalizersCmd(std), newJoinsCmd(std), newHeapCmd(std), newPausesCmd(std), newPhasesCmd(std),
@@ -96,7 +96,7 @@ possible; standard error says what is missing.`,
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
 	refuseUnknown(cmd)
-	completeTraced(cmd)
+	std.completeTraced(cmd)
 	fitHelp(cmd)
 	return cmd
 }

@@ -155,14 +155,14 @@ a command, the command's exit code; of several processes, the highest.`,
 	flags.SetNormalizeFunc(func(_ *pflag.FlagSet, name string) pflag.NormalizedName {
 		return pflag.NormalizedName(cmp.Or(map[string]string{"dport": "diagnostic-port"}[name], name))
 	})
-	completeProcesses(cmd)
-	completeCondition(cmd, "until")
-	complete(cmd, "profile", o.profiles.of)
-	complete(cmd, "clrevents", provider.KeywordNames())
-	complete(cmd, "clreventlevel", provider.LevelNames)
-	complete(cmd, "rundown", o.rundown.of)
-	complete(cmd, "resume-runtime", o.resume.of)
-	complete(cmd, "format", o.format.of)
+	std.completeProcesses(cmd)
+	std.completeCondition(cmd, "until")
+	std.complete(cmd, "profile", o.profiles.of)
+	std.complete(cmd, "clrevents", provider.KeywordNames())
+	std.complete(cmd, "clreventlevel", provider.LevelNames)
+	std.complete(cmd, "rundown", o.rundown.of)
+	std.complete(cmd, "resume-runtime", o.resume.of)
+	std.complete(cmd, "format", o.format.of)
 	return cmd
 }
 

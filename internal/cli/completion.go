@@ -39,11 +39,17 @@ var completionHelp = map[string]struct{ long, example string }{
 }
 
 // complete makes the shell offer words for a flag.
-func complete(cmd *cobra.Command, flag string, words []string) {
-	completeBy(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
+func (std *stdio) complete(cmd *cobra.Command, flag string, words []string) {
+	std.completeBy(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-func completeBy(cmd *cobra.Command, flag string, offer cobra.CompletionFunc) {
+// completeBy makes the shell offer words for a flag. cobra keeps the functions, and with them
+// the flags and what they are part of, for ever: a process that runs many command lines
+// must do without.
+func (std *stdio) completeBy(cmd *cobra.Command, flag string, offer cobra.CompletionFunc) {
+	if std.noShell {
+		return
+	}
 	if err := cmd.RegisterFlagCompletionFunc(flag, offer); err != nil {
 		panic(err) // the flag does not exist
 	}
@@ -51,8 +57,8 @@ func completeBy(cmd *cobra.Command, flag string, offer cobra.CompletionFunc) {
 
 // completeList makes the shell offer words for a flag that takes several, with
 // commas between them.
-func completeList(cmd *cobra.Command, flag string, words func() []string) {
-	completeBy(cmd, flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+func (std *stdio) completeList(cmd *cobra.Command, flag string, words func() []string) {
+	std.completeBy(cmd, flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		return continued(typed, words()), cobra.ShellCompDirectiveNoFileComp
 	})
 }
@@ -73,9 +79,9 @@ func continued(typed string, words []string) []string {
 
 // completeProcesses makes the shell offer the .NET processes of the machine for the
 // flags that pick them.
-func completeProcesses(cmd *cobra.Command) {
-	completeList(cmd, "process-id", func() []string { return processIDs(runningProcesses()) })
-	completeList(cmd, "name", func() []string { return processNames(runningProcesses()) })
+func (std *stdio) completeProcesses(cmd *cobra.Command) {
+	std.completeList(cmd, "process-id", func() []string { return processIDs(runningProcesses()) })
+	std.completeList(cmd, "name", func() []string { return processNames(runningProcesses()) })
 }
 
 // runningProcesses looks for processes no longer than a user waits after pressing a key.
@@ -107,8 +113,8 @@ func processNames(all []*diag.Process) []string {
 }
 
 // completeCondition makes the shell offer the figures that a condition can ask for.
-func completeCondition(cmd *cobra.Command, flag string) {
-	completeBy(cmd, flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
+func (std *stdio) completeCondition(cmd *cobra.Command, flag string) {
+	std.completeBy(cmd, flag, func(_ *cobra.Command, _ []string, typed string) ([]string, cobra.ShellCompDirective) {
 		return conditions(typed), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveNoSpace
 	})
 }

@@ -14,15 +14,15 @@ import (
 
 // completeTraced makes the shell offer, for --pid and --process of all commands that
 // read traces, the processes of the traces on the command line.
-func completeTraced(root *cobra.Command) {
+func (std *stdio) completeTraced(root *cobra.Command) {
 	for _, cmd := range root.Commands() {
 		if cmd.Flags().Lookup("pid") == nil || cmd.Flags().Lookup("process") == nil {
 			continue
 		}
-		completeBy(cmd, "pid", func(_ *cobra.Command, paths []string, typed string) ([]string, cobra.ShellCompDirective) {
+		std.completeBy(cmd, "pid", func(_ *cobra.Command, paths []string, typed string) ([]string, cobra.ShellCompDirective) {
 			return continued(typed, tracedIDs(tracedProcesses(paths))), cobra.ShellCompDirectiveNoFileComp
 		})
-		completeBy(cmd, "process", func(_ *cobra.Command, paths []string, _ string) ([]string, cobra.ShellCompDirective) {
+		std.completeBy(cmd, "process", func(_ *cobra.Command, paths []string, _ string) ([]string, cobra.ShellCompDirective) {
 			return tracedNames(tracedProcesses(paths)), cobra.ShellCompDirectiveNoFileComp
 		})
 	}

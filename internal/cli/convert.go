@@ -82,12 +82,12 @@ stacks with names need collect --profile gc-alloc.`,
 	flags.BoolVar(&opts.redact, "redact", false, "nettrace: remove what identifies the program: names, paths, ids of public files")
 	flags.BoolVar(&opts.system, "keep-system", false, "with --redact: keep the framework's names that begin with System. or Microsoft.")
 	opts.perfMap.addFlag(flags)
-	opts.eventFilter.addFlags(cmd)
+	opts.eventFilter.addFlags(std, cmd)
 	opts.inputFlags.addFlags(flags)
 	opts.to.time = flags.Lookup("to").Value
 	to := flags.Lookup("to")
 	to.Value, to.Usage = &opts.to, "the format, where the suffix of -o does not name it; or end at this time"
-	complete(cmd, "to", convert.Names())
+	std.complete(cmd, "to", convert.Names())
 	return cmd
 }
 

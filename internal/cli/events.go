@@ -54,11 +54,11 @@ may be - for standard input.`,
 	}
 	flags := cmd.Flags()
 	flags.Var(&opts.format, "format", "jsonl (JSON lines)")
-	opts.eventFilter.addFlags(cmd)
+	opts.eventFilter.addFlags(std, cmd)
 	flags.Uint64Var(&opts.limit, "limit", 0, "stop after `N` events (0: never)")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	opts.inputFlags.addFlags(flags)
-	complete(cmd, "format", opts.format.of)
+	std.complete(cmd, "format", opts.format.of)
 	return cmd
 }
 

@@ -18,14 +18,14 @@ type eventFilter struct {
 	level     provider.Level
 }
 
-func (f *eventFilter) addFlags(cmd *cobra.Command) {
+func (f *eventFilter) addFlags(std *stdio, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	flags.Var(&f.names, "name", "only events of these names, without version, as in GCStart")
 	flags.Var(&f.providers, "provider", "only events of these providers")
 	flags.Var(&f.keywords, "keywords", "only events with one of these keywords: names joined by +, as in gc+gchandle, or hexadecimal")
 	flags.Var(&f.level, "level", "only events of this level or a more severe one: 0 to 5, or critical, error, warning, informational, verbose")
-	complete(cmd, "keywords", provider.KeywordNames())
-	complete(cmd, "level", provider.LevelNames[1:])
+	std.complete(cmd, "keywords", provider.KeywordNames())
+	std.complete(cmd, "level", provider.LevelNames[1:])
 }
 
 // given reports whether the filter leaves anything out.

@@ -121,14 +121,14 @@ func newQuestion() question {
 }
 
 // addFlags adds the flags that select rows and shape the answer.
-func (q *question) addFlags(cmd *cobra.Command) {
+func (q *question) addFlags(std *stdio, cmd *cobra.Command) {
 	flags := cmd.Flags()
 	q.storeFlag.addFlags(flags)
 	q.addFilterFlags(flags)
 	flags.Var(&q.format, "format", "table, jsonl (JSON lines) or csv")
 	flags.StringVarP(&q.output, "output", "o", "-", "write to this `file`; - is standard output")
 	flags.BoolVar(&q.raw, "raw", false, rawHelp)
-	complete(cmd, "format", q.format.of)
+	std.complete(cmd, "format", q.format.of)
 }
 
 func (q *question) addFilterFlags(flags *pflag.FlagSet) {

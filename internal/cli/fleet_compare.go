@@ -51,7 +51,7 @@ commas between them; --at compares what was before a time with what was after it
 	flags.Var(&opts.at, "at", "compare before this time with after it")
 	flags.IntVar(&opts.processes, "processes", opts.processes, "compare at most `N` processes of each side, those with the most collections")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
-	complete(cmd, "format", opts.as.of)
+	std.complete(cmd, "format", opts.as.of)
 	return cmd
 }
 

@@ -83,7 +83,7 @@ func (o *fleetRowsOptions) command(std *stdio, cmd *cobra.Command, more func() [
 		return o.run(cmd.Context(), std, store, filter)
 	}
 	flags := cmd.Flags()
-	o.addFlags(cmd)
+	o.addFlags(std, cmd)
 	flags.Var(&o.columns, "columns", "the columns to show")
 	flags.IntVar(&o.top, "top", -1, "only the latest `N` rows (default 20 in a table, otherwise 1000)")
 	flags.Lookup("top").DefValue = "0"

@@ -45,7 +45,7 @@ A folder has no SQL engine: DuckDB, ClickHouse and Spark read its files as they 
 	flags.Var(&opts.format, "format", "table, jsonl (JSON lines) or csv")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	flags.BoolVar(&opts.raw, "raw", false, rawHelp)
-	complete(cmd, "format", opts.format.of)
+	std.complete(cmd, "format", opts.format.of)
 	return cmd
 }
 

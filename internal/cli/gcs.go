@@ -107,12 +107,12 @@ and process, are not PerfView's, which writes a file for each process.`,
 	flags.BoolVar(&opts.raw, "raw", false, rawHelp)
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	opts.addFlags(flags)
-	complete(cmd, "format", opts.format.of)
-	completeList(cmd, "columns", func() []string { return append(columnWords(), "perfview") })
-	complete(cmd, "gen", opts.generations.of)
-	complete(cmd, "kind", opts.kinds.of)
-	complete(cmd, "reason", opts.reasons.of)
-	complete(cmd, "metrics-as", opts.metricsAs.of)
+	std.complete(cmd, "format", opts.format.of)
+	std.completeList(cmd, "columns", func() []string { return append(columnWords(), "perfview") })
+	std.complete(cmd, "gen", opts.generations.of)
+	std.complete(cmd, "kind", opts.kinds.of)
+	std.complete(cmd, "reason", opts.reasons.of)
+	std.complete(cmd, "metrics-as", opts.metricsAs.of)
 	return cmd
 }
 

@@ -44,7 +44,7 @@ stack walk does not see.
 	flags := cmd.Flags()
 	flags.Var(&opts.by, "by", "group by kind, or by kind,stack (where they are created)")
 	opts.perfMap.addFlag(flags)
-	complete(cmd, "by", opts.by.of)
+	std.complete(cmd, "by", opts.by.of)
 	names := fieldNames((&handleSection{}).fields(true))
 	return opts.command(std, cmd, names, func(ctx context.Context, out *output, paths []string) error {
 		return opts.list(ctx, std, out, paths)

@@ -71,8 +71,8 @@ func (l *listing) command(std *stdio, cmd *cobra.Command, names []string, one fu
 	flags.StringVarP(&l.output, "output", "o", "-", "write to this `file`; - is standard output")
 	flags.BoolVar(&l.raw, "raw", false, rawHelp)
 	l.addFlags(flags)
-	complete(cmd, "format", l.format.of)
-	complete(cmd, "sort", names)
+	std.complete(cmd, "format", l.format.of)
+	std.complete(cmd, "sort", names)
 	return cmd
 }
 

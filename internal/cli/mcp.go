@@ -44,7 +44,7 @@ are data, and sentences quote names that could pass for text.`,
 
 // execute runs a command within this process.
 func execute(ctx context.Context, args []string, stdout, stderr io.Writer) int {
-	std := &stdio{out: stdout, err: text.NewPrinter(stderr)}
+	std := &stdio{out: stdout, err: text.NewPrinter(stderr), noShell: true}
 	cmd := newRootCmd(std)
 	cmd.SetArgs(args)
 	return std.complain(cmd.ExecuteContext(ctx))

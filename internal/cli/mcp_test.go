@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -129,4 +130,25 @@ func mcpClient(t *testing.T, root string) *sdk.ClientSession {
 		}
 	})
 	return client
+}
+
+// TestCallsLeaveNothing: the server of mcp runs a command line for each call, and keeps
+// nothing of one that has ended.
+func TestCallsLeaveNothing(t *testing.T) {
+	held := func(calls int) uint64 {
+		for range calls {
+			if code := execute(t.Context(), []string{"allocs", "../../testdata/net10-wks-stacks.nettrace.gz"}, io.Discard, io.Discard); code != exitDone {
+				t.Fatalf("exit code %d", code)
+			}
+		}
+		runtime.GC()
+		var m runtime.MemStats
+		runtime.ReadMemStats(&m)
+		return m.HeapAlloc
+	}
+	const more, each = 10, 1 << 20
+	before := held(2)
+	if after := held(more); after > before+more*each {
+		t.Errorf("%d calls leave %d bytes", more, after-before)
+	}
 }

@@ -66,7 +66,7 @@ longest come first.`,
 	flags.Var(&opts.tables, "show", "only these tables: percentiles, windows, bottlenecks; jsonl and csv take one, by default percentiles")
 	flags.Var(&opts.below, "below", "the program's share of the time below which an interval is a bottleneck")
 	flags.Var(&opts.minLength, "min-length", "only bottlenecks of at least this length: 1s, or a number of milliseconds")
-	complete(cmd, "show", opts.tables.of)
+	std.complete(cmd, "show", opts.tables.of)
 	names := slices.Concat(fieldNames(percentileFields), fieldNames(windowFields), fieldNames(bottleneckFields))
 	slices.Sort(names)
 	command := opts.command(std, cmd, slices.Compact(names), func(ctx context.Context, out *output, paths []string) error {

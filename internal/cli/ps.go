@@ -56,7 +56,7 @@ runtimeconfig.json or the threads of the process reveal it.`,
 		},
 	}
 	cmd.Flags().Var(&opts.format, "format", "table or jsonl (JSON lines)")
-	complete(cmd, "format", opts.format.of)
+	std.complete(cmd, "format", opts.format.of)
 	cmd.ValidArgsFunction = func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		all := runningProcesses()
 		return append(processIDs(all), processNames(all)...), cobra.ShellCompDirectiveNoFileComp

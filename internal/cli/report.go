@@ -81,8 +81,8 @@ JSON or in columns, a rule (R24), a reason, a kind, a generation, a mechanism;
 	opts.perfMap.addFlag(flags)
 	flags.StringVar(&opts.explain, "explain", "", "explain the term `NAME` instead")
 	opts.addFlags(flags)
-	complete(cmd, "format", opts.format.of)
-	complete(cmd, "explain", report.FigureNames())
+	std.complete(cmd, "format", opts.format.of)
+	std.complete(cmd, "explain", report.FigureNames())
 	return cmd
 }
 

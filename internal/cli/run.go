@@ -77,8 +77,8 @@ Otherwise the exit code is that of check.`,
 	flags.StringVarP(&opts.output, "output", "o", "runs", "write the traces to this `folder`")
 	flags.StringVar(&opts.work, "work", "", "find the amount of work in the output with this regular `expression`")
 	opts.addFlags(flags)
-	complete(cmd, "profile", opts.profiles.of)
-	complete(cmd, "format", opts.format.of)
+	std.complete(cmd, "profile", opts.profiles.of)
+	std.complete(cmd, "format", opts.format.of)
 	return cmd
 }
 

@@ -27,6 +27,7 @@ type stdio struct {
 	outTerm, errTerm text.Terminal
 
 	args    []string // the command line, for suggestions; nil if unknown
+	noShell bool     // no shell asks this command line for completions
 	noPager bool
 	showing *progress     // of the trace being read
 	status  *text.Printer // for progress, which waits for nothing; nil for err

@@ -83,8 +83,8 @@ be reached.`,
 	flags.BoolVar(&o.plain, "plain", false, "print one line for each collection")
 	flags.Var(&o.sort, "sort", "sort the processes by this column")
 	flags.Var(&o.duration, "duration", "stop after this time: dd:hh:mm:ss, or a duration such as 90s")
-	complete(cmd, "sort", o.sort.of)
-	completeProcesses(cmd)
+	std.complete(cmd, "sort", o.sort.of)
+	std.completeProcesses(cmd)
 	return cmd
 }
 

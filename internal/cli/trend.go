@@ -56,7 +56,7 @@ expression, or the whole match.`,
 	opts.work.addFlags(flags, "of the runs")
 	flags.StringVarP(&opts.output, "output", "o", "-", "write to this `file`; - is standard output")
 	addSelection(flags, &opts.Selection)
-	complete(cmd, "format", opts.format.of)
+	std.complete(cmd, "format", opts.format.of)
 	return cmd
 }
 
