@@ -113,13 +113,14 @@ export function Evidence({ store }: { store: Store }): JSX.Element | null {
   const report = (p?.trace ?? store.data.head.traces[0])?.report;
   if (!report) return null;
   const { lost } = report;
-  const good = lost.events === 0 && lost.left_out === 0 && !lost.cut && lost.damaged === 0 && lost.at.length === 0 && lost.late === 0;
+  const whole = lost.events === 0 && lost.events_is === "exact" && lost.left_out === 0 && !lost.cut && lost.damaged === 0 && lost.at.length === 0;
   const totals = p?.report?.totals;
   return (
     <section class="evidence" aria-labelledby="evidence-title">
       <h2 id="evidence-title">Quality of evidence</h2>
       <ul class="checks">
-        <li class={lost.events > 0 ? "problem" : lost.damaged > 0 ? "warning" : "good"}>{lost.events === 0 ? (lost.events_is === "unknown" || lost.damaged > 0 ? "Lost events: not known" : "No events lost") : `${lost.events_is === "exact" ? "" : "At least "}${plural(lost.events, "event")} lost`}</li>
+        {lost.events > 0 ? <li class="problem">{`${lost.events_is === "exact" ? "" : "At least "}${plural(lost.events, "event")} lost`}</li>
+          : <li class={whole ? "good" : "warning"}>{whole ? "No events lost" : "Lost events: not known"}</li>}
         {store.data.follow ? <li class="good">{`Watched live for ${duration(report.duration_ms * 1e3)}`}</li>
           : <li class={lost.cut ? "warning" : "good"}>{lost.cut ? "The trace is truncated" : "The trace has its end"}</li>}
         {lost.left_out > 0 && <li class="warning">{plural(lost.left_out, "event")} of further processes left out</li>}
@@ -128,7 +129,7 @@ export function Evidence({ store }: { store: Store }): JSX.Element | null {
         {totals && totals.incomplete > 0 && <li class="warning">{plural(totals.incomplete, "GC")} incomplete</li>}
         {totals && totals.affected_by_loss > 0 && <li class="warning">{plural(totals.affected_by_loss, "GC")} affected by lost events</li>}
         {p && p.header.rows_left_out > 0 && <li class="warning">This page leaves out {plural(p.header.rows_left_out, "GC")}: use --from and --to</li>}
-        {good && totals?.incomplete === 0 && <li class="good">All GCs are complete</li>}
+        {whole && lost.late === 0 && totals?.incomplete === 0 && <li class="good">All GCs are complete</li>}
       </ul>
       {report.collected.providers.length > 0 && <details>
         <summary>Recorded: {plural(report.collected.providers.length, "provider")}</summary>
