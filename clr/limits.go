@@ -6,6 +6,8 @@ const (
 	MaxSize32 = 1 << 32 // what a process of 32 bits can address
 	MaxRate   = 1 << 40 // bytes allocated a second, more than the memory of any machine takes
 
+	MaxCollections = 1 << 17 // a second: suspending the threads alone takes more than 8 µs
+
 	// An allocation tick comes when a heap has given out more than TickInterval bytes. All
 	// but the last object then fit into one allocation context, which holds less than 4 GiB
 	// of small objects.

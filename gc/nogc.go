@@ -68,6 +68,18 @@ func (r *regions) decide(p *Process) {
 	r.abandoned = 0
 }
 
+// reachable reports whether so many collections can have run since the latest number. A
+// number beyond is damaged.
+func (rt *runtime) reachable(number uint32) bool {
+	r, now := &rt.regions, rt.model.event.time
+	since := now - max(r.at, rt.process.Started)
+	if int64(number)-int64(r.latest.Or(number))-int64(r.abandoned) <= 1+int64(clr.MaxCollections*max(0, since.Seconds())) {
+		return true
+	}
+	rt.model.missing(now, now)
+	return false
+}
+
 // numberTaken notes the latest number taken. If collections are missing before it, they lie
 // between the last event that the numbers account for and before.
 func (rt *runtime) numberTaken(number uint32, before time.Duration) {
@@ -83,7 +95,7 @@ func (rt *runtime) numberTaken(number uint32, before time.Duration) {
 // suspendingFor notes a suspension. One for a collection carries the latest number taken,
 // outside background collections.
 func (rt *runtime) suspendingFor(v *clr.GCSuspendEEBegin) {
-	if v.Reason == clr.SuspendReasonSuspendForGC && v.Count != math.MaxUint32 {
+	if v.Reason == clr.SuspendReasonSuspendForGC && v.Count != math.MaxUint32 && rt.reachable(v.Count) {
 		rt.regions.suspends = true
 		rt.numberTaken(v.Count, rt.model.event.time)
 	}
@@ -91,7 +103,7 @@ func (rt *runtime) suspendingFor(v *clr.GCSuspendEEBegin) {
 
 // collecting notes that a collection of this number runs, or has run.
 func (rt *runtime) collecting(number uint32) {
-	if number == 0 {
+	if number == 0 || !rt.reachable(number) {
 		return
 	}
 	now := rt.model.event.time

@@ -62,7 +62,8 @@ func TestNoGCRegions(t *testing.T) {
 
 // TestMissingCollections checks that collections before the first of a trace are missing
 // only if the trace has the start of the runtime, and those before a later one always,
-// unless the trace has no suspensions, which regions without a collection need too.
+// unless the trace has no suspensions, which regions without a collection need too. A number
+// that so many collections could not have reached is damaged.
 func TestMissingCollections(t *testing.T) {
 	for _, c := range []struct {
 		started bool
@@ -75,6 +76,7 @@ func TestMissingCollections(t *testing.T) {
 		{true, []uint32{3, 4, 5}, 2, 0},
 		{false, []uint32{3, 5, 9}, 4, 0},
 		{false, []uint32{3, 5, 9}, 0, clr.KindGCSuspendEEBegin},
+		{false, []uint32{3, 4, 5 | 1<<30, 6}, 1, 0},
 	} {
 		s := newScript()
 		if c.started {
