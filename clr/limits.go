@@ -59,11 +59,16 @@ func (e *CommittedUsage) Possible() bool {
 // MinObject is the size of the smallest object, in a process of 32 bits.
 const MinObject = 12
 
+// Heap returns the size of the heap that the collection left, in bytes.
+func (e *GCHeapStats) Heap() uint64 {
+	return e.GenerationSize0 + e.GenerationSize1 + e.GenerationSize2 + e.GenerationSize3 + e.GenerationSize4
+}
+
 // PossibleFinalization reports whether what waits for the finalizer thread is no more than
 // the heap. For a server's background collection, .NET 9 was seen to write memory that was
 // never set.
 func (e *GCHeapStats) PossibleFinalization() bool {
-	heap := e.GenerationSize0 + e.GenerationSize1 + e.GenerationSize2 + e.GenerationSize3 + e.GenerationSize4
+	heap := e.Heap()
 	return max(heap, e.FinalizationPromotedSize, e.FinalizationPromotedCount) < MaxSize &&
 		!Exceeds(int64(e.FinalizationPromotedSize), int64(heap)) && !Exceeds(int64(e.FinalizationPromotedCount), int64(heap/MinObject))
 }

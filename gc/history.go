@@ -26,7 +26,7 @@ func (m *Model) heapStats(e *event) {
 	}
 	delete(rt.ended, e.TID)
 	b.stats = true
-	b.HeapAfter = Some(int64(v.GenerationSize0 + v.GenerationSize1 + v.GenerationSize2 + v.GenerationSize3 + v.GenerationSize4))
+	b.HeapAfter = Some(int64(v.Heap()))
 	b.promoted = [5]int64{
 		int64(v.TotalPromotedSize0), int64(v.TotalPromotedSize1), int64(v.TotalPromotedSize2),
 		int64(v.TotalPromotedSize3), int64(v.TotalPromotedSize4),

@@ -109,6 +109,35 @@ func TestPins(t *testing.T) {
 	}
 }
 
+// A size that exceeds the heap that the collection left is no size, however often the object
+// was reported. Its pins count.
+func TestPinsBeyondHeap(t *testing.T) {
+	m := eventtest.Maker{PID: 7}
+	var p Pins
+	feed := func(e clr.Event) { p.Feed(m.At(0, e)) }
+	pin := func(id, size uint64) {
+		feed(&clr.PinObjectAtGCTime{ObjectID: id, ObjectSize: size, TypeName: clr.NewUTF16("A")})
+	}
+	left := func(size uint64) { feed(&clr.GCHeapStats{GenerationSize2: size}) }
+	const heap = 100 << 20
+	feed(&clr.GCStart{})
+	pin(1, 1<<40)
+	pin(1, 1<<40)
+	pin(2, heap)
+	left(heap)
+	feed(&clr.GCStart{})
+	pin(1, 50)
+	left(heap)
+	feed(&clr.GCStart{})
+	pin(1, 1<<40)
+	left(1 << 41)
+	left(clr.MaxSize) // damaged
+	want := Pin{PID: 7, Type: "A", Count: 5, Bytes: heap + 50 + 1<<40, Objects: 2, Collections: 3, Longest: 3}
+	if rows := p.Rows(7); len(rows) != 1 || rows[0] != want || p.Rejected() != 1 {
+		t.Errorf("rows %+v, %d sizes rejected, expected %+v and 1", rows, p.Rejected(), want)
+	}
+}
+
 // A pinned object is attributed to the handle that pins it, and the gap before it to its
 // type.
 func TestPinsByHandle(t *testing.T) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/trace"
 )
 
@@ -28,6 +29,7 @@ type Pins struct {
 	plug      clr.PinPlugAtGCTime
 	set       clr.SetGCHandle
 	destroy   clr.DestroyGCHandle
+	stats     clr.GCHeapStats
 	rejected  int
 }
 
@@ -37,6 +39,7 @@ type pins struct {
 	collections int64             // begun
 	objects     map[uint64]pinned // by address
 	before      map[uint64]pinned // those of the collection before
+	largest     int64             // the largest size of objects
 	sorted      []uint64          // the addresses of objects; short of those that came since
 	handles     table[pinNumber]  // open ones that pin
 	types       map[string]*pinSum
@@ -50,7 +53,7 @@ type plugs struct{ count, gap int64 }
 
 func (s *plugs) add(gap uint64) {
 	s.count++
-	s.gap += int64(gap)
+	s.gap = saturate.Add(s.gap, int64(gap))
 }
 
 // known returns the number of plugs and the free bytes before them, unknown if there
@@ -62,10 +65,12 @@ func (s plugs) known() (count, gap gc.Opt[int64]) {
 	return gc.Some(s.count), gc.Some(s.gap)
 }
 
-// A pinned object was found in a number of collections in a row.
+// A pinned object was found in a number of collections in a row. Bytes are what the events
+// of the last of them add to its sum, and size is the largest of theirs.
 type pinned struct {
-	run int64
-	sum *pinSum
+	run         int64
+	size, bytes int64
+	sum         *pinSum
 }
 
 type pinSum struct {
@@ -118,7 +123,7 @@ type Pin struct {
 // Wants reports whether Feed reads events of a kind.
 func (p *Pins) Wants(d *trace.Descriptor) bool {
 	switch clr.KindOf(d.Provider, d.ID) {
-	case clr.KindGCStart, clr.KindPinObjectAtGCTime, clr.KindPinPlugAtGCTime, clr.KindSetGCHandle, clr.KindDestroyGCHandle:
+	case clr.KindGCStart, clr.KindPinObjectAtGCTime, clr.KindPinPlugAtGCTime, clr.KindSetGCHandle, clr.KindDestroyGCHandle, clr.KindGCHeapStats:
 		return true
 	}
 	return false
@@ -126,7 +131,7 @@ func (p *Pins) Wants(d *trace.Descriptor) bool {
 
 // Feed processes one event, which may be of any kind.
 func (p *Pins) Feed(ev *trace.Event) {
-	switch p.kinds.of(ev.Desc) {
+	switch kind := p.kinds.of(ev.Desc); kind {
 	case clr.KindGCStart:
 		p.process(ev.PID).begin()
 	case clr.KindPinObjectAtGCTime:
@@ -145,6 +150,11 @@ func (p *Pins) Feed(ev *trace.Event) {
 		if v := &p.destroy; v.Decode(ev.Desc.Version, ev.Payload, ev.PointerSize) == nil {
 			p.process(ev.PID).destroyed(v.HandleID)
 		}
+	case clr.KindGCHeapStats:
+		version := clr.VersionOf(kind, ev.Desc.Version, ev.Payload, ev.PointerSize)
+		if v := &p.stats; v.Decode(version, ev.Payload, ev.PointerSize) == nil {
+			p.rejected += p.process(ev.PID).fit(v.Heap())
+		}
 	}
 }
 
@@ -157,8 +167,8 @@ func (p *Pins) takes(size uint64) bool {
 	return true
 }
 
-// Rejected returns the number of events that are left out, because their sizes are
-// impossible.
+// Rejected returns the number of sizes that are left out because they are impossible: no
+// process can address them, or the heap that the collection left is smaller.
 func (p *Pins) Rejected() int { return p.rejected }
 
 func (p *Pins) process(pid uint64) *pins {
@@ -193,13 +203,32 @@ func (p *pins) begin() {
 	}
 	p.before, p.objects = p.objects, p.before
 	clear(p.objects)
+	p.largest = 0
 	p.sorted = p.sorted[:0]
 }
 
+// fit leaves out the sizes of objects that exceed the heap that the collection left, and
+// returns their number. Pinned objects survive it.
+func (p *pins) fit(heap uint64) (exceed int) {
+	if heap >= clr.MaxSize || !clr.Exceeds(p.largest, int64(heap)) {
+		return 0
+	}
+	for addr, o := range p.objects {
+		if clr.Exceeds(o.size, int64(heap)) {
+			o.sum.Bytes -= o.bytes
+			o.size, o.bytes = 0, 0
+			p.objects[addr] = o
+			exceed++
+		}
+	}
+	p.largest = int64(heap)
+	return exceed
+}
+
 func (p *pins) add(v *clr.PinObjectAtGCTime) {
-	s := p.sum(v.TypeName)
+	s, size := p.sum(v.TypeName), int64(v.ObjectSize)
 	s.Count++
-	s.Bytes += int64(v.ObjectSize)
+	s.Bytes = saturate.Add(s.Bytes, size)
 	p.whole.Count++
 	if s.last != p.collections {
 		s.last = p.collections
@@ -212,15 +241,22 @@ func (p *pins) add(v *clr.PinObjectAtGCTime) {
 			s.open++
 		}
 	}
-	if _, again := p.objects[v.ObjectID]; again || len(p.objects) >= maxPinned {
+	o, again := p.objects[v.ObjectID]
+	if !again && len(p.objects) >= maxPinned {
 		return
 	}
-	run := p.before[v.ObjectID].run + 1
-	p.objects[v.ObjectID] = pinned{run, s}
-	s.Longest = max(s.Longest, run)
-	if run == 1 {
-		s.Objects++
+	if !again {
+		o = pinned{run: p.before[v.ObjectID].run + 1, sum: s}
+		s.Longest = max(s.Longest, o.run)
+		if o.run == 1 {
+			s.Objects++
+		}
 	}
+	if o.sum == s {
+		o.size, o.bytes = max(o.size, size), o.bytes+size
+		p.largest = max(p.largest, size)
+	}
+	p.objects[v.ObjectID] = o
 }
 
 // sum returns the sum of a type.
