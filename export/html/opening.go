@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/gc"
+	"github.com/gctrail/gctrail/internal/saturate"
 	"github.com/gctrail/gctrail/internal/units"
 )
 
@@ -254,7 +255,7 @@ func (t *openingTotals) rate() string {
 	if t.Allocated == nil || t.Rate == nil || *t.Rate <= 0 { // the script shows no rate beside an unknown total
 		return ""
 	}
-	return marked(marks[t.RateIs], units.Bytes(int64(*t.Rate))+"/s")
+	return marked(marks[t.RateIs], units.Bytes(saturate.Int(*t.Rate))+"/s")
 }
 
 // induced returns the share of induced collections, and how many need not have blocked.

@@ -38,7 +38,7 @@ func (rep *Report) gaps(c *Case) []gap {
 		add("", "Other processes with GC events: %s.", leftOut(rep.loss))
 	}
 	if uncounted(rep.loss) {
-		add("", "Some events%s: packets or buffers are missing.", rep.lostWhen())
+		add("", "Some events%s: they are missing, and nothing shows how many.", rep.lostWhen())
 	}
 	if rep.loss.StreamsUnknown {
 		add("", "The files of further processors, if the machine had any: LTTng writes one for each, and a trace does not show how many there were.")

@@ -66,8 +66,8 @@ func firstDamage(d *trace.Damage) string {
 	return fmt.Sprintf("%s (%v)", at, d.Err)
 }
 
-// uncounted reports whether events are known to be missing for which there is no
-// other word: packets or buffers that are gone.
+// uncounted reports whether events are known to be missing for which there is no other
+// word: packets or buffers that are gone, and events that others imply.
 func uncounted(l *trace.Loss) bool {
 	return l.Events == 0 && !l.Truncated && l.Damaged == 0 && l.Late == 0 && len(l.Ranges()) > 0
 }
