@@ -287,7 +287,7 @@ func (o *convertOptions) events(ctx context.Context, std *stdio, paths []string)
 // unwritten returns why events are left out.
 func (o *convertOptions) unwritten() string {
 	if o.redact {
-		return "not events that the runtime defines, or about code"
+		return "of kinds that the runtime does not define, or about code"
 	}
 	return "their fields are not known"
 }
