@@ -10,8 +10,8 @@ import (
 	"github.com/gctrail/gctrail/web"
 )
 
-// A kept is a detail that a page holds, of one of its processes.
-type kept struct {
+// A pageDetail is a detail that a page has, of one of its processes.
+type pageDetail struct {
 	*storedDetail
 	of int
 }
@@ -27,7 +27,7 @@ type packed struct {
 // A packing packs details, some chunks at the same time.
 type packing struct {
 	rows   [][]uint32 // of each process
-	each   int        // packs every chunk at 1, every second one at 2
+	each   int        // every each-th chunk is packed
 	chunks []*packedChunk
 	idle   chan *packer
 }
@@ -45,9 +45,9 @@ type packedChunk struct {
 	err  error
 }
 
-// pack packs every so manieth chunk of the details of some collections, which are in the
-// order of the processes and their rows.
-func pack(processes []*process, all []kept, each int) (*packed, error) {
+// pack packs every each-th chunk of some details, which are in the order of the processes
+// and their rows.
+func pack(processes []*process, all []pageDetail, each int) (*packed, error) {
 	in := &packing{rows: make([][]uint32, len(processes)), each: each, idle: make(chan *packer, min(maxPackers, runtime.GOMAXPROCS(0)))}
 	for range cap(in.idle) {
 		z, err := flate.NewWriter(io.Discard, compression)
@@ -57,15 +57,15 @@ func pack(processes []*process, all []kept, each int) (*packed, error) {
 		in.idle <- &packer{newChunk(), z}
 	}
 	for i, p := range processes {
-		begin, _ := slices.BinarySearchFunc(all, i, func(k kept, process int) int { return cmp.Compare(k.of, process) })
-		end, _ := slices.BinarySearchFunc(all, i+1, func(k kept, process int) int { return cmp.Compare(k.of, process) })
+		begin, _ := slices.BinarySearchFunc(all, i, func(k pageDetail, process int) int { return cmp.Compare(k.of, process) })
+		end, _ := slices.BinarySearchFunc(all, i+1, func(k pageDetail, process int) int { return cmp.Compare(k.of, process) })
 		in.add(i, p, all[begin:end])
 	}
 	return in.end()
 }
 
 // add packs the details of a process.
-func (in *packing) add(i int, p *process, of []kept) {
+func (in *packing) add(i int, p *process, of []pageDetail) {
 	var figures detail
 	k, next := <-in.idle, 0
 	for at, columns := range p.table.all() {
@@ -91,7 +91,7 @@ func (in *packing) add(i int, p *process, of []kept) {
 	in.idle <- k
 }
 
-// pack packs the chunk of a packer, which is idle then.
+// pack packs the chunk of a packer, and makes the packer idle.
 func (in *packing) pack(k *packer, into *packedChunk) {
 	into.data, into.err = k.chunk.pack(k.z)
 	k.reset()
@@ -121,7 +121,7 @@ const (
 	leastDetails = 700_000
 	// perText is how many bytes 4 characters of a page hold.
 	perText = 3
-	// sample is of how many chunks one is packed to estimate the size of all.
+	// sample is the interval of the chunks that are packed to estimate the size of all.
 	sample = 8
 	// maxPackers bounds how many chunks are packed at the same time.
 	maxPackers = 4
@@ -131,8 +131,8 @@ const (
 // the longest pauses.
 type fit struct {
 	processes []*process
-	all       []kept // in the order of processes and rows until some are left out, then longest pauses first
-	chosen    []kept // in the order of processes and rows
+	all       []pageDetail // in the order of processes and rows until some are left out, then longest pauses first
+	chosen    []pageDetail // in the order of processes and rows
 	bytes     int    // that the chosen ones take, by estimate; 0 if they are too few for one
 	room      int    // bytes
 }
@@ -173,7 +173,7 @@ func (p *Page) fit() (*fit, error) {
 		}
 		for i := range t.details.details {
 			d := &t.details.details[i]
-			f.all = append(f.all, kept{d, place[d.process]})
+			f.all = append(f.all, pageDetail{d, place[d.process]})
 		}
 	}
 	byRow(f.all)
@@ -181,8 +181,8 @@ func (p *Page) fit() (*fit, error) {
 	return f, f.estimate()
 }
 
-// estimate packs a sample of the chosen details, if they are many: what is packed in vain
-// takes as long as what is not.
+// estimate packs a sample of the chosen details, if they are many, because packing those that
+// turn out to have no room takes as long as packing the others.
 func (f *fit) estimate() error {
 	f.bytes = 0
 	if len(f.chosen) <= sample*chunkSize {
@@ -196,19 +196,19 @@ func (f *fit) estimate() error {
 	return nil
 }
 
-func byRow(all []kept) {
-	slices.SortFunc(all, func(a, b kept) int { return cmp.Or(cmp.Compare(a.of, b.of), cmp.Compare(a.row, b.row)) })
+func byRow(all []pageDetail) {
+	slices.SortFunc(all, func(a, b pageDetail) int { return cmp.Or(cmp.Compare(a.of, b.of), cmp.Compare(a.row, b.row)) })
 }
 
-// shrink chooses fewer details if the chosen ones take so many bytes that there is no
-// room for them, and reports whether it did.
+// shrink chooses fewer details if the chosen ones, of so many bytes, exceed the room. It
+// reports whether it did.
 func (f *fit) shrink(bytes int) bool {
 	if bytes <= f.room {
 		return false
 	}
 	if len(f.chosen) == len(f.all) {
 		f.all = slices.Clone(f.all)
-		slices.SortStableFunc(f.all, func(a, b kept) int { return cmp.Compare(b.pause, a.pause) })
+		slices.SortStableFunc(f.all, func(a, b pageDetail) int { return cmp.Compare(b.pause, a.pause) })
 	}
 	n := int(float64(len(f.chosen)) * min(0.97, 0.98*float64(f.room)/float64(bytes)))
 	f.chosen = append(f.chosen[:0], f.all[:n]...)

@@ -182,7 +182,7 @@ func (p *Page) deflateHeader(details *packed) ([]byte, error) {
 	if err := writeHeader(z, p.header(details)); err != nil {
 		return nil, err
 	}
-	err = z.Flush() // to a byte's end, so that other compressed data may follow
+	err = z.Flush() // ends at a byte, so that other compressed data may follow
 	return out.Bytes(), err
 }
 

@@ -24,7 +24,7 @@ const (
 	elementType           // class, value type or array
 	codeFlags             // those of generic and dynamic code; all code looks jitted
 	exception             // as typeName; System.OutOfMemoryException always stays
-	dynamic               // if the runtime defines the event, else the event is left out
+	dynamic               // as it is; the event is left out if the runtime does not define it
 	dynamicData           // the bytes that the runtime defines
 	nested                // structures, whose fields are treated one by one
 )

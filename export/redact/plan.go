@@ -15,10 +15,13 @@ type plan struct {
 	arrays []array
 }
 
-// A step treats one field.
+// An applier redacts one field of a struct.
+type applier func(r *Redactor, ev *trace.Event, of, field reflect.Value)
+
+// A step applies the treatment of one field.
 type step struct {
 	index int
-	apply func(r *Redactor, ev *trace.Event, of, field reflect.Value)
+	apply applier
 }
 
 // An array is a field with structures, whose fields are treated.
@@ -108,7 +111,7 @@ func (r *Redactor) Fields(ev *trace.Event, e clr.Event) bool {
 }
 
 // appliers has the function of each treatment that changes anything.
-var appliers = map[treatment]func(r *Redactor, ev *trace.Event, of, field reflect.Value){
+var appliers = map[treatment]applier{
 	hashed:     func(r *Redactor, _ *trace.Event, _, f reflect.Value) { rewrite(f, r.Name) },
 	typeName:   func(r *Redactor, _ *trace.Event, _, f reflect.Value) { rewrite(f, r.typeName) },
 	exception:  func(r *Redactor, _ *trace.Event, _, f reflect.Value) { rewrite(f, r.exception) },
@@ -163,7 +166,7 @@ func (r *Redactor) identify(ev *trace.Event, f reflect.Value) {
 func (r *Redactor) codeStart(ev *trace.Event, _, f reflect.Value) {
 	at := ev.Time()
 	if clr.KindOf(ev.Desc.Provider, ev.Desc.ID) == clr.KindMethodUnloadVerbose {
-		at-- // when it is still there
+		at-- // at the time of the event, the method is gone
 	}
 	f.SetUint(r.code.start(ev.PID, f.Uint(), at))
 }

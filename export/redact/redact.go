@@ -4,8 +4,8 @@
 //
 // Hashes and numbers depend on a random key that is stored nowhere: within one trace the
 // same name has the same hash, and nobody can compare it with hashes of known names. The
-// numbers that would lead back to the public files of the framework are replaced too:
-// see the table in docs/convert.md, which is generated from this package's.
+// numbers that would lead back to the public files of the framework are replaced too.
+// The table in docs/convert.md is generated from the one in this package.
 package redact
 
 import (
@@ -27,7 +27,7 @@ type Options struct {
 	KeepSystem bool
 }
 
-// A Redactor redacts the events of one trace. Use NewRedactor.
+// A Redactor redacts the events of one trace. Use New.
 type Redactor struct {
 	hashes hashes
 	ids    permutation
@@ -53,9 +53,9 @@ func New(o Options) *Redactor {
 	return r
 }
 
-// Learn reads an event ahead. Before any event is redacted, Learn must have had all events of the
-// trace in order, from another reading: methods and modules are listed at its end. Without
-// that the result has no names for the frames of stacks, and no names of the framework.
+// Learn reads an event ahead. Feed it all events of the trace in order, from an earlier
+// reading, before any event is redacted: a trace lists its methods and modules at the end.
+// Otherwise the result has no names for the frames of stacks, and none of the framework.
 func (r *Redactor) Learn(ev *trace.Event) {
 	r.code.table.Feed(ev)
 	if r.system != nil {
@@ -97,9 +97,12 @@ func (h *hashes) of(s string) string {
 // Name returns the hash of a text.
 func (r *Redactor) Name(s string) string { return r.hashes.of(s) }
 
-// sampleEvent is the id of the event of SampleProvider, whose payload is one number: what
-// the thread was doing.
-const sampleEvent, sampleSize, sampleKinds = 0, 4, 2
+// The only event of SampleProvider. Its payload is a number: what the thread was doing.
+const (
+	sampleEvent = 0 // its id
+	sampleSize  = 4 // of its payload, in bytes
+	maxSample   = 2 // the largest number that the runtime writes
+)
 
 func isSample(d *trace.Descriptor) bool {
 	return d.Provider == clr.SampleProvider && d.ID == sampleEvent
@@ -136,10 +139,10 @@ func (r *Redactor) describe(d *trace.Descriptor) *trace.Descriptor {
 	return out
 }
 
-// Sample appends the payload of an event that has no struct. It returns false if it is not
-// of the one such kind that is known, the runtime's samples.
+// Sample appends the payload of one of the runtime's samples of threads, for which package
+// clr has no struct. It returns false for any other event.
 func (r *Redactor) Sample(dst []byte, ev *trace.Event) ([]byte, bool) {
-	if !isSample(ev.Desc) || len(ev.Payload) != sampleSize || cmp.Or(ev.Payload[1:]...) != 0 || ev.Payload[0] > sampleKinds {
+	if !isSample(ev.Desc) || len(ev.Payload) != sampleSize || cmp.Or(ev.Payload[1:]...) != 0 || ev.Payload[0] > maxSample {
 		return dst, false
 	}
 	return append(dst, ev.Payload...), true

@@ -17,12 +17,12 @@ const (
 	maxOrigins = 16       // modules with a type of one name
 )
 
-// A system decides which names are the framework's: by the modules that the trace says
-// they are from.
+// A system decides which names are the framework's, from the modules that the trace has
+// them in.
 type system struct {
 	modules    map[key]module
 	assemblies map[key]string // full names
-	loaded     map[key]key    // the module of an assembly
+	loaded     map[key]key    // the module of an assembly, by its id
 	folders    map[uint64]string
 	types      map[string][]key // the modules of a type, by the outermost type's name
 	bytes      int
@@ -117,7 +117,7 @@ func (s *system) addType(name string, from key) {
 		return
 	case !known && (len(s.types) == maxTypes || !s.reserve(len(name))):
 		return
-	case len(origins) == maxOrigins: // the last one is of no module, which is not the framework's
+	case len(origins) == maxOrigins: // too many to check: the zero key is never the framework's
 		origins[maxOrigins-1] = key{}
 		return
 	}

@@ -57,7 +57,8 @@ var settingNames = strings.Fields(`gcserver gcconcurrent gcheapcount gcheaphardl
 // settingValue matches the values of settings that are numbers.
 var settingValue = regexp.MustCompile(`^(?:0[xX])?[0-9a-fA-F]{1,16}$`)
 
-// settings keeps the settings of the GC, a line each, as NAME=NUMBER.
+// settings returns the settings of the GC, a line each, as NAME=NUMBER. Other names become
+// hashes, and other values "…".
 func (r *Redactor) settings(text string) string {
 	if text == "" {
 		return ""
