@@ -133,8 +133,8 @@ type fit struct {
 	processes []*process
 	all       []pageDetail // in the order of processes and rows until some are left out, then longest pauses first
 	chosen    []pageDetail // in the order of processes and rows
-	bytes     int    // that the chosen ones take, by estimate; 0 if they are too few for one
-	room      int    // bytes
+	bytes     int          // that the chosen ones take, by estimate; 0 if they are too few for one
+	room      int          // bytes
 }
 
 // pack packs the details of the page: those of all collections where they fit with

@@ -20,8 +20,8 @@ import (
 	"github.com/gctrail/gctrail/trace"
 )
 
-// ErrNothing reports that the trace holds nothing of what the format has. Nothing was written
-// then if that is only allocations.
+// ErrNothing reports that the trace holds nothing of what the format has. A format of
+// allocations alone has then written nothing; others have written an empty result.
 var ErrNothing = errors.New("nothing to convert")
 
 // An Input is a trace that is read once, for its collections. It hands each event
@@ -201,15 +201,23 @@ func (c *Converter) Write(r Input, to []io.Writer) error {
 	if c.OnlyAllocations() && c.Samples == 0 {
 		return ErrNothing
 	}
-	for i, p := range c.parts() {
-		if p.allocations != nil {
-			if err := p.allocations(to[i], c, c.allocated); err != nil {
-				return err
-			}
-		}
+	if err := c.writeAllocations(to); err != nil {
+		return err
 	}
 	if c.Samples == 0 && c.Collections == 0 {
 		return ErrNothing
+	}
+	return nil
+}
+
+func (c *Converter) writeAllocations(to []io.Writer) error {
+	for i, p := range c.parts() {
+		if p.allocations == nil {
+			continue
+		}
+		if err := p.allocations(to[i], c, c.allocated); err != nil {
+			return err
+		}
 	}
 	return nil
 }

@@ -218,41 +218,56 @@ func (f *Framer) nextObject(b *Block) error {
 		f.Whole = f.Off + 1
 		return f.skip(1)
 	}
+	least, err := f.objectType(b)
+	if err != nil {
+		return err
+	}
+	f.inside = true
+	if b.Kind == BlockTrace {
+		return f.traceObject(b, least)
+	}
+	if f.Whole == 0 { // refused before it is read, because it may be large
+		return f.Fail("trace object", binread.Malformed("%v where it belongs", b.Kind))
+	}
+	return f.blockObject(b)
+}
+
+// objectType reads the type of an object: its kind, its version, and the least version of
+// the readers that it is for.
+func (f *Framer) objectType(b *Block) (least int, err error) {
 	begin := byte(tagBeginPrivate)
 	if f.Version == 3 {
 		begin = tagBegin
 	}
 	h, err := f.peek(11)
 	if err != nil {
-		return CutShort(err)
+		return 0, CutShort(err)
 	}
 	if h[0] != begin || h[1] != begin || h[2] != tagNull {
-		return f.Fail("object", binread.Malformed("tags %x", h[:3]))
+		return 0, f.Fail("object", binread.Malformed("tags %x", h[:3]))
 	}
 	b.Version = int(int32(binary.LittleEndian.Uint32(h[3:])))
-	least := int(int32(binary.LittleEndian.Uint32(h[7:])))
+	least = int(int32(binary.LittleEndian.Uint32(h[7:])))
 	if err := f.skip(len(h)); err != nil {
-		return err
+		return 0, err
 	}
 	name, err := f.typeName()
 	if err != nil {
-		return err
+		return 0, err
 	}
 	kind, flipped := objectKind(name)
 	if flipped {
 		b.Mended = fmt.Sprintf("type name %q", name)
 	}
 	if name == oldTraceObject {
-		return f.Fail("trace object", fmt.Errorf("%w: netperf V%d, written by .NET Core 2.0 only", trace.ErrUnsupportedVersion, b.Version))
+		return 0, f.Fail("trace object", fmt.Errorf("%w: netperf V%d, written by .NET Core 2.0 only", trace.ErrUnsupportedVersion, b.Version))
 	}
 	b.Kind = kind
-	f.inside = true
-	if kind != BlockTrace && f.Whole == 0 { // refused before it is read: it may be large
-		return f.Fail("trace object", binread.Malformed("%v where it belongs", kind))
-	}
-	if kind == BlockTrace {
-		return f.traceObject(b, least)
-	}
+	return least, nil
+}
+
+// blockObject reads the size and the content of a block.
+func (f *Framer) blockObject(b *Block) error {
 	var claimed [4]byte
 	if err := f.readFull(claimed[:]); err != nil {
 		return CutShort(err)
@@ -264,7 +279,7 @@ func (f *Framer) nextObject(b *Block) error {
 	}
 	if size < 0 || size > MaxBlock {
 		f.inside = false
-		return f.Fail(kind.String(), binread.Malformed("size %d", size))
+		return f.Fail(b.Kind.String(), binread.Malformed("size %d", size))
 	}
 	return f.body(b, int(size))
 }

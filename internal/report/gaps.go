@@ -19,81 +19,91 @@ type gap struct {
 	command string
 }
 
-// gaps returns what the trace cannot tell; c may be nil.
-func (rep *Report) gaps(c *Case) []gap {
-	var gaps []gap
-	add := func(command, format string, args ...any) {
-		gaps = append(gaps, gap{fmt.Sprintf(format, args...), command})
-	}
+// gaps are what a trace cannot tell.
+type gaps []gap
 
+func (g *gaps) add(command, format string, args ...any) {
+	*g = append(*g, gap{fmt.Sprintf(format, args...), command})
+}
+
+// gaps returns what the trace cannot tell; c may be nil.
+func (rep *Report) gaps(c *Case) gaps {
+	found := rep.missing(c)
+	if words := Unmerged(rep.merged); words != "" {
+		found.add("", "How the files relate: %s.", words)
+	}
+	if rep.info.ProcessesUnknown {
+		found.add("lttng add-context --userspace --type=vpid --type=vtid --type=procname",
+			"The process of each event: the trace lacks the contexts vpid, vtid and procname, so processes cannot be distinguished.")
+	}
+	if lacking := rep.undeclared(); lacking != "" {
+		found.add(enableEvents, "Figures that need events that were not enabled: %s.", lacking)
+	}
+	if c == nil {
+		return found
+	}
+	all := c.Summary.All()
+	switch {
+	case all.Pause.Count() == 0:
+		found.add(rep.record(c, findings.Collections), "How long pauses were: the trace lacks the suspensions of %s.",
+			text.Counted(all.Count, "collection"))
+	case all.Incomplete > 0:
+		found.add("", "Some figures of %s: the trace begins or ends during a GC, or lacks events.", text.Counted(all.Incomplete, "collection"))
+	}
+	if c.Summary.Process.Name == "" {
+		found.add("", "Which program it was: the trace does not name it.")
+	}
+	if !rep.holds(allocationEvents) {
+		found.add(rep.record(c, findings.Allocations), "Allocated types and their callers: the trace has no allocation events.")
+	} else if len(c.Details.Types) > 0 && !c.Details.NamesAllocators() {
+		found.add(rep.record(c, findings.Allocations), "What allocates: the trace has no stacks of allocations, or no names for the methods in them.")
+	}
+	background := c.Summary.Kind(gc.Background).Pause.Sum()
+	if notable := all.Pause.Sum() / 10; background > notable && rep.provider(clr.PrivateProvider).Events == 0 {
+		found.add(rep.record(c, findings.Phases), "The phases of background GCs: needs the runtime's private provider.")
+	}
+	if !c.Summary.Heap.Committed.Known() && all.Count > 0 {
+		found.add("", "How much memory was committed: .NET 8 and later record it, with regions.")
+	}
+	return found
+}
+
+// missing returns what is not in the trace although it was recorded, or may not be; c may be
+// nil.
+func (rep *Report) missing(c *Case) gaps {
+	var found gaps
 	affected := ""
 	if c != nil && c.Summary.All().Affected > 0 {
 		affected = fmt.Sprintf(" This may affect the figures of %s; sums are lower bounds.", text.Counted(c.Summary.All().Affected, "collection"))
 	}
 	if rep.loss.Events > rep.loss.LeftOut {
-		add(rep.record(c, findings.LargeBuffer), "%s%s.%s", text.Sentence(lostEvents(rep.loss)), rep.lostWhen(), affected)
+		found.add(rep.record(c, findings.LargeBuffer), "%s%s.%s", text.Sentence(lostEvents(rep.loss)), rep.lostWhen(), affected)
 		affected = ""
 	}
 	if rep.loss.LeftOut > 0 {
-		add("", "Other processes with GC events: %s.", leftOut(rep.loss))
+		found.add("", "Other processes with GC events: %s.", leftOut(rep.loss))
 	}
 	if uncounted(rep.loss) {
-		add("", "Some events%s: they are missing, and nothing shows how many.", rep.lostWhen())
+		found.add("", "Some events%s: they are missing, and nothing shows how many.", rep.lostWhen())
 	}
 	if rep.loss.StreamsUnknown {
-		add("", "The files of further processors, if the machine had any: LTTng writes one for each, and a trace does not show how many there were.")
+		found.add("", "The files of further processors, if the machine had any: LTTng writes one for each, and a trace does not show how many there were.")
 	}
 	if c != nil && c.Summary.Process.Missing > 0 {
-		add("", "%s: the numbers of later ones show that they ran.", text.Counted(c.Summary.Process.Missing, "GC"))
+		found.add("", "%s: the numbers of later ones show that they ran.", text.Counted(c.Summary.Process.Missing, "GC"))
 	}
 	if silence := rep.info.Silence(); silence > 0 {
-		add("", "Whether the program ran before %s: no event is from that time. It was idle, or the trace's start time is damaged; shares are of the time since.",
+		found.add("", "Whether the program ran before %s: no event is from that time. It was idle, or the trace's start time is damaged; shares are of the time since.",
 			units.Duration(silence))
 	}
 	if rep.loss.Truncated {
-		add("", "What came after %s: the trace is truncated, its program or collector was stopped.", units.Duration(rep.info.Last))
+		found.add("", "What came after %s: the trace is truncated, its program or collector was stopped.", units.Duration(rep.info.Last))
 	}
 	if rep.loss.Damaged > 0 {
-		add("", "The contents of %s that cannot be read: the file is damaged, and whole GCs may be missing.%s",
+		found.add("", "The contents of %s that cannot be read: the file is damaged, and whole GCs may be missing.%s",
 			text.Counted(rep.loss.Damaged, "place"), affected)
 	}
-	if words := Unmerged(rep.merged); words != "" {
-		add("", "How the files relate: %s.", words)
-	}
-	if rep.info.ProcessesUnknown {
-		add("lttng add-context --userspace --type=vpid --type=vtid --type=procname",
-			"The process of each event: the trace lacks the contexts vpid, vtid and procname, so processes cannot be distinguished.")
-	}
-	if lacking := rep.undeclared(); lacking != "" {
-		add(enableEvents, "Figures that need events that were not enabled: %s.", lacking)
-	}
-	if c == nil {
-		return gaps
-	}
-	all := c.Summary.All()
-	switch {
-	case all.Pause.Count() == 0:
-		add(rep.record(c, findings.Collections), "How long pauses were: the trace lacks the suspensions of %s.",
-			text.Counted(all.Count, "collection"))
-	case all.Incomplete > 0:
-		add("", "Some figures of %s: the trace begins or ends during a GC, or lacks events.", text.Counted(all.Incomplete, "collection"))
-	}
-	if c.Summary.Process.Name == "" {
-		add("", "Which program it was: the trace does not name it.")
-	}
-	if !rep.holds(allocationEvents) {
-		add(rep.record(c, findings.Allocations), "Allocated types and their callers: the trace has no allocation events.")
-	} else if len(c.Details.Types) > 0 && !c.Details.NamesAllocators() {
-		add(rep.record(c, findings.Allocations), "What allocates: the trace has no stacks of allocations, or no names for the methods in them.")
-	}
-	background := c.Summary.Kind(gc.Background).Pause.Sum()
-	if notable := all.Pause.Sum() / 10; background > notable && rep.provider(clr.PrivateProvider).Events == 0 {
-		add(rep.record(c, findings.Phases), "The phases of background GCs: needs the runtime's private provider.")
-	}
-	if !c.Summary.Heap.Committed.Known() && all.Count > 0 {
-		add("", "How much memory was committed: .NET 8 and later record it, with regions.")
-	}
-	return gaps
+	return found
 }
 
 // lostEvents returns how many events are known to be lost.
