@@ -32,12 +32,12 @@ const maxAnswer = 64 << 20
 const insertSettings = "distributed_foreground_insert=1"
 
 // CheckSchema returns an error unless all tables are there, with the times that insert
-// sends: tables of before DateTime64 would take them for something else.
+// sends: the tables of an earlier gctrail would take them for something else.
 func (c *ClickHouse) CheckSchema(ctx context.Context) error {
 	for _, t := range Tables() {
 		_, err := c.Query(ctx, fmt.Sprintf("SELECT toUnixTimestamp64Nano(time) FROM %s LIMIT 0", quoteName(t.Name)))
 		if server := (*ServerError)(nil); errors.As(err, &server) && server.Code == illegalType {
-			return fmt.Errorf("table %s is of an earlier gctrail: run gctrail fleet schema --move --apply", t.Name)
+			return fmt.Errorf("an earlier gctrail made table %s; replace it with: gctrail fleet schema --move --apply", t.Name)
 		}
 		if err != nil {
 			return fmt.Errorf("table %s: %w", t.Name, err)
@@ -46,8 +46,8 @@ func (c *ClickHouse) CheckSchema(ctx context.Context) error {
 	return nil
 }
 
-// insert stores rows. When it returns nil, the shards have stored them. If the answer is
-// lost, it sends the rows again: the server drops a batch that it has stored already.
+// insert stores rows. When it returns nil, the shards have stored them. If no answer comes,
+// insert sends the rows once more: the server drops a batch that it has already stored.
 func (c *ClickHouse) insert(ctx context.Context, t *Table, rows []byte, _ int) error {
 	// A record's time is sent as DateTime64(9) is stored, in Unix nanoseconds.
 	names := strings.Replace(t.names(), quoteName(columnTime), "time", 1)

@@ -43,9 +43,9 @@ func (s Schema) Statements() []string {
 	return statements
 }
 
-// Moves returns the statements that replace the tables of gctrail before DateTime64, whose
-// time was in two columns, with those of Statements, and copy their rows. The tables of
-// before stay, with the ending "_before".
+// Moves returns the statements that replace the tables of an earlier gctrail, which has the
+// time in two columns, with those of Statements, and copy their rows. The old tables stay,
+// with names that end in "_before".
 func (s Schema) Moves() []string {
 	var renames, drops, copies []string
 	for _, t := range Tables() {

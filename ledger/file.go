@@ -160,7 +160,7 @@ type Ledger struct {
 	End     *End     // nil while the process runs, or if whoever wrote the ledger was killed too
 	Records []Record // by time, of the last minutes
 	Lost    int      // records that are damaged or missing, of those minutes, as far as known
-	Cut     bool     // the file has no room for all records
+	Cut     bool     // the file is truncated: it has no room for all records
 }
 
 // Open reads a ledger.

@@ -343,7 +343,7 @@ func TestMissing(t *testing.T) {
 		}
 	}
 	l := rewritten(t, path, whole[:begin+5*record])
-	if l == nil || len(l.Records) != 5 || l.Lost != 15 || !strings.HasSuffix(l.Judge().Sentence, "15 records of the last minutes are damaged or missing, and the ledger's file is cut") {
+	if l == nil || len(l.Records) != 5 || l.Lost != 15 || !strings.HasSuffix(l.Judge().Sentence, "15 records of the last minutes are damaged or missing, and the file is truncated") {
 		t.Errorf("cut: %+v", l)
 	}
 }

@@ -70,7 +70,7 @@ func (l *Ledger) Loss() string {
 		losses = append(losses, units.Count(int64(l.Lost))+" records of the last minutes are damaged or missing")
 	}
 	if l.Cut {
-		losses = append(losses, "the ledger's file is cut")
+		losses = append(losses, "the file is truncated")
 	}
 	return strings.Join(losses, ", and ")
 }

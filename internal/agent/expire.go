@@ -14,12 +14,11 @@ const (
 	// next process of the name continues them.
 	sharedRetention = time.Hour
 	// maxEnded bounds the groups without a process, and maxEndedBytes and maxEndsBytes what
-	// they add to a scrape: however many processes end, it stays below 1 MB and what
-	// those that run need.
+	// they add to a scrape: less than 1 MB, however many processes end.
 	maxEnded      = 100
 	maxEndedBytes = 512 << 10
 	maxEndsBytes  = 256 << 10
-	// minEndedBytes are left to ended processes where those that run need most of a MB.
+	// minEndedBytes is the room of ended processes where running ones need most of 1 MB.
 	minEndedBytes = 128 << 10
 	scrapeBytes   = 1<<20 - ownBytes
 	ownBytes      = 32 << 10 // the agent's own metrics, and the descriptions of all
@@ -31,7 +30,8 @@ func (a *Agent) expire(now time.Time) {
 	expire(a.groups, a.keeps(), maxEndedBytes, now)
 }
 
-// trim drops more of them before a scrape in which processes that run need the room.
+// trim drops more groups without processes before a scrape, if running processes need their
+// room.
 func (a *Agent) trim(now time.Time) {
 	used := 0
 	for _, g := range a.ends {

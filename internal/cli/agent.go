@@ -161,10 +161,10 @@ func (e *agentConfigError) Error() string {
 
 func (e *agentConfigError) Unwrap() error { return e.err }
 
-// read reports that the file could be read, and is wrong.
-func (e *agentConfigError) read() bool {
-	_, refused := errors.AsType[*fs.PathError](e.err)
-	return !refused
+// invalid reports whether the content of the file is wrong, not the reading of it.
+func (e *agentConfigError) invalid() bool {
+	_, unread := errors.AsType[*fs.PathError](e.err)
+	return !unread
 }
 
 func (o *agentOptions) run(ctx context.Context, std *stdio, config *agent.Config) error {

@@ -43,9 +43,9 @@ func (std *stdio) complete(cmd *cobra.Command, flag string, words []string) {
 	std.completeBy(cmd, flag, cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp))
 }
 
-// completeBy makes the shell offer words for a flag. cobra keeps the functions, and with them
-// the flags and what they are part of, for ever: a process that runs many command lines
-// must do without.
+// completeBy makes the shell offer words for a flag. cobra never forgets the functions, nor
+// the commands that they belong to, so a process that runs many command lines registers
+// none.
 func (std *stdio) completeBy(cmd *cobra.Command, flag string, offer cobra.CompletionFunc) {
 	if std.noShell {
 		return

@@ -135,7 +135,7 @@ func (o *convertOptions) choose(cmd *cobra.Command) error {
 	}
 	switch {
 	case o.system && !o.redact:
-		return usagef(cmd, "--keep-system says what --redact keeps: add --redact")
+		return usagef(cmd, "--keep-system needs --redact")
 	case o.format == nil:
 		return usagef(cmd, "cannot tell the format from %s: add --to with one of %s", text.Quoted(o.output), strings.Join(convert.Names(), ", "))
 	case !o.format.Events && (o.redact || o.given()):
@@ -274,7 +274,7 @@ func (o *convertOptions) events(ctx context.Context, std *stdio, paths []string)
 	}
 	if o.redact {
 		if slices.Contains(paths, "-") {
-			std.warn(r.in.Name, "standard input can be read only once: the frames of stacks have no names. Redact a file to keep them")
+			std.warn(r.in.Name, "standard input can be read only once, so the frames of stacks have no names; redact a file to keep them")
 		}
 		said += "; not hashed: figures, times, process and thread ids, heap addresses, the runtime's version, the operating system"
 	}

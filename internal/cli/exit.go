@@ -231,7 +231,7 @@ func exitCodeOf(err error) int {
 	if _, ok := errors.AsType[*usageError](err); ok {
 		return exitUsage
 	}
-	if config, ok := errors.AsType[*agentConfigError](err); ok && config.read() {
+	if config, ok := errors.AsType[*agentConfigError](err); ok && config.invalid() {
 		return exitUsage
 	}
 	if child, ok := errors.AsType[*collect.ChildError](err); ok {

@@ -35,10 +35,10 @@ func newFleetReceiveCmd(std *stdio) *cobra.Command {
 		Use:   "receive",
 		Short: "Receive records over OTLP/HTTP, and store them",
 		Long: `receive takes OTLP logs over HTTP at /v1/logs, from agents or OpenTelemetry
-Collectors; it refuses metrics and traces. It answers when the records are stored, so a sender that gets an answer
-need not repeat them. It keeps no state, so with ClickHouse several of it can run
-behind a load balancer; a folder has only one writer. A record that arrives twice
-counts once.
+Collectors; it refuses metrics and traces. It answers when the records are stored, so
+a sender that gets an answer need not repeat them. It keeps no state, so with
+ClickHouse several receivers can run behind a load balancer; a folder has only one
+writer. A record that arrives twice counts once.
 
 /healthz and /metrics answer without a token. Listening beyond this machine needs
 --token-file, and --tls-cert with --tls-key, or --insecure where a proxy does TLS.`,

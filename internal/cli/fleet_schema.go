@@ -25,9 +25,9 @@ func newFleetSchemaCmd(std *stdio) *cobra.Command {
 has a row for each collection, ends one for each process that ended. They change
 nothing where the tables exist. With --cluster, run them on every server of the cluster.
 
---move prints the statements that replace the tables of gctrail before DateTime64, with
-seconds and nanoseconds in two columns. They copy all rows; the old tables stay, with the
-ending _before.
+--move prints the statements that replace the tables of an earlier gctrail, which has
+seconds and nanoseconds in two columns. They copy all rows; the old tables stay, with
+names that end in _before.
 
 --logs adds views that take the records from the table of logs which the OpenTelemetry
 Collector's ClickHouse exporter writes, so that no gctrail fleet receive is needed.`,
@@ -64,7 +64,7 @@ Collector's ClickHouse exporter writes, so that no gctrail fleet receive is need
 	flags.IntVar(&opts.schema.Days, "days", 0, "delete rows after this many days; 0 keeps them")
 	flags.StringVar(&opts.schema.Logs, "logs", "", "take records from this `table` of the Collector's exporter")
 	flags.BoolVar(&opts.schema.Replicated, "replicated", false, "make servers with the same macro shard replicas of each other")
-	flags.BoolVar(&opts.move, "move", false, "replace tables of gctrail before DateTime64, and copy their rows")
+	flags.BoolVar(&opts.move, "move", false, "replace the tables of an earlier gctrail, and copy their rows")
 	flags.BoolVar(&opts.apply, "apply", false, "run the statements on the server of --store")
 	return cmd
 }

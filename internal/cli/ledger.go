@@ -53,7 +53,7 @@ Exit codes: 0 success, 2 invalid usage, 3 a file cannot be read, 4 no such proce
 		},
 	}
 	flags := cmd.Flags()
-	flags.StringVar(&o.folder, "ledger", "", "read the files in this `FOLDER`, as of agent --ledger (default the agent's)")
+	flags.StringVar(&o.folder, "ledger", "", "read the files in this `FOLDER`, that of agent --ledger (default the agent's)")
 	flags.Var(&o.format, "format", "table or jsonl (JSON lines)")
 	std.complete(cmd, "format", o.format.of)
 	return cmd

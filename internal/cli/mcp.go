@@ -19,8 +19,9 @@ func newMCPCmd() *cobra.Command {
 		Long: `mcp serves tools to a coding agent on standard input and output: triage (report),
 collections (gcs), allocations (allocs), objects (pins, handles, finalizers, heap,
 joins, events), compare (diff), processes (ps) and, only with --allow-collect,
-collect. Their arguments are those of the commands. A result has at most 20 kB; rows come in pages
-(offset, limit, columns). The next steps of triage are calls of these tools.
+collect. Their arguments are those of the commands. A result has at most 20 kB; rows
+come in pages (offset, limit, columns). The next steps of triage are calls of these
+tools.
 
 gctrail reads no path outside --root, and writes nothing without --allow-collect.
 Names in traces come from the traced program. The server tells the agent that they

@@ -13,6 +13,7 @@ import (
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
 	"github.com/gctrail/gctrail/internal/hostevents"
+	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/nettrace"
 )
@@ -81,9 +82,6 @@ const (
 	captureGrace = 3 * time.Second
 	// captureSlow is how long the end of a trace may take before a message says so.
 	captureSlow = 2 * time.Second
-	// maxPending bounds what is received without one whole object: a block with the
-	// largest payload that a session of package emit sends.
-	maxPending = nettrace.MaxLargePayload + 1<<20
 	// captureEnding is how long a process may continue to answer after the end of its
 	// trace.
 	captureEnding = 200 * time.Millisecond
@@ -240,7 +238,7 @@ func (c *capture) Read(p []byte) (int, error) {
 	n, err := c.in.Read(p)
 	c.pending = append(c.pending, p[:n]...)
 	c.received.Add(int64(n))
-	if len(c.pending) > maxPending {
+	if len(c.pending) > splice.MaxHeld {
 		c.broken = ErrNoTrace
 		return n, io.EOF
 	}

@@ -6,6 +6,7 @@ import (
 	"os/exec"
 
 	"github.com/gctrail/gctrail/diag"
+	"github.com/gctrail/gctrail/internal/splice"
 )
 
 // A ProcessError reports why a process cannot be reached, or what it refused.
@@ -84,7 +85,7 @@ var (
 	ErrWaits = errors.New("it is suspended at startup until another diagnostic port resumes it")
 	// ErrNoTrace reports a runtime that sends something other than a trace, or blocks
 	// that are larger than any runtime writes.
-	ErrNoTrace = errors.New("it does not send a trace: 5 MiB came without a complete block")
+	ErrNoTrace = fmt.Errorf("it does not send a trace: %d MiB came without a complete block", splice.MaxHeld>>20)
 	// ErrUntraced reports a command none of whose processes matched -n.
 	ErrUntraced = errors.New("it ended, and none of its .NET processes matched -n")
 	// ErrNotDotnet reports a command that has not asked to be traced.

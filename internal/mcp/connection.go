@@ -58,7 +58,7 @@ func (c *connection) receive() {
 	r := bufio.NewReaderSize(c.in, 64<<10)
 	for {
 		line, err := readLine(r)
-		if bytes.TrimSpace(line) != nil {
+		if len(bytes.TrimSpace(line)) > 0 {
 			if message, id, bad := decode(line); bad != nil {
 				err = errors.Join(err, c.refuse(id, bad))
 			} else {

@@ -1,4 +1,4 @@
-// Package origin refuses the requests that pages of other sites have a browser send to a
+// Package origin refuses requests that a page of another site makes a browser send to a
 // server of this machine.
 package origin
 

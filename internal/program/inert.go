@@ -6,9 +6,9 @@ import (
 	"unicode"
 )
 
-// Inert returns a name of the traced program for a sentence. Names that could be taken for
-// a part of the sentence are in quotation marks: anyone who writes the program, or what it
-// loads, chooses them.
+// Inert returns a name of the traced program for a sentence. A name that could be taken for
+// a part of the sentence is quoted, because whoever wrote the program, or a library that it
+// loads, chose it.
 func Inert(name string) string {
 	depth, previous := 0, rune(0)
 	for _, r := range name {

@@ -291,7 +291,7 @@ var figures = []Figure{
 	},
 	{
 		Name: "lost", Unit: "events", Keys: []string{"lost", "events", "events_is", "left_out", "at", "at_in_all", "cut", "late", "damaged"},
-		Text:   "Events missing from the trace. left_out: events in the trace, of more processes than are distinguished (1,024). cut: the file is truncated. late: events that came too late to be put in order. damaged: places that could not be read. at: the times between which events were lost.",
+		Text:   "Events missing from the trace. left_out: events that are in the trace, but not in the figures, because only the first 1,024 processes are distinguished. cut: the file is truncated. late: events that came too late to be put in order. damaged: places that could not be read. at: the times between which events were lost.",
 		Source: "sequence numbers of each thread's events, and sequence points, of nettrace",
 	},
 	{

@@ -87,7 +87,7 @@ func (rep *Report) missing(c *Case) gaps {
 		found.add("", "Some events%s: they are missing, and nothing shows how many.", rep.lostWhen())
 	}
 	if rep.loss.StreamsUnknown {
-		found.add("", "The files of further processors, if the machine had any: LTTng writes one for each, and a trace does not show how many there were.")
+		found.add("", "The files of other processors, if the machine had any: LTTng writes one for each processor, and the trace does not show how many there were.")
 	}
 	if c != nil && c.Summary.Process.Missing > 0 {
 		found.add("", "%s: the numbers of later ones show that they ran.", text.Counted(c.Summary.Process.Missing, "GC"))

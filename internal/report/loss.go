@@ -36,7 +36,7 @@ func Missing(in *open.Input, incomplete []uint32) string {
 		parts = append(parts, "an unknown number of events is missing")
 	}
 	if loss.StreamsUnknown {
-		parts = append(parts, "files of further processors may be missing")
+		parts = append(parts, "files of other processors may be missing")
 	}
 	if loss.Damaged > 0 {
 		parts = append(parts, fmt.Sprintf("%s not be read, the first at byte %s",

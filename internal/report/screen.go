@@ -132,7 +132,7 @@ func (rep *Report) completeness() string {
 	case uncounted(l):
 		return "events are missing"
 	case l.StreamsUnknown:
-		return "files of further processors may be missing"
+		return "files of other processors may be missing"
 	case l.Exactness == trace.Exact:
 		return "no events lost"
 	default:

@@ -1,4 +1,4 @@
-// Package secret reads files with secrets.
+// Package secret reads tokens from files that only their owner can read.
 package secret
 
 import (
@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// maxSecret bounds a secret, in bytes.
+// maxSecret bounds a token, in bytes.
 const maxSecret = 4096
 
 // Read returns the text of a file without the white space around it. A file that others

@@ -22,9 +22,9 @@ type filter struct {
 	next int64         // where the next object begins
 }
 
-// maxHeld bounds the bytes received without the end of an object. The runtime's blocks
-// have at most 100 KiB; those of nettrace.Writer may have a payload of 4 MiB.
-const maxHeld = 5 << 20
+// MaxHeld bounds the bytes of a session that are received without the end of an object. The
+// runtime's blocks have at most 100 KiB; those of nettrace.Writer may have a payload of 4 MiB.
+const MaxHeld = 5 << 20
 
 func newFilter(from io.Reader) filter {
 	feed := new(bytes.Reader)
@@ -60,7 +60,7 @@ func (f *filter) divide(pass func(objects []byte)) {
 	whole := len(f.buf)
 	if !f.failed {
 		whole = eventpipe.WholeV4(f.buf, f.next)
-		f.failed = whole < 0 || len(f.buf)-whole > maxHeld
+		f.failed = whole < 0 || len(f.buf)-whole > MaxHeld
 	}
 	if f.failed {
 		whole = len(f.buf)
