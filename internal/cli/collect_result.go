@@ -82,6 +82,9 @@ func (std *stdio) tellMissing(r *collect.Result) {
 	case loss.Truncated:
 		std.warn("gctrail", "the process exited without ending the trace: the file has everything received until then, and can be read")
 	}
+	if loss.Damaged > 0 {
+		std.warn("gctrail", "damaged trace: "+report.Unreadable(loss)+"; whole GCs may be missing")
+	}
 	if r.ETW != nil {
 		std.tellETWLoss(r.ETW)
 		std.tellKernelLoss(r.Kernel)

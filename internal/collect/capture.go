@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/gctrail/gctrail/clr"
 	"github.com/gctrail/gctrail/diag"
 	"github.com/gctrail/gctrail/gc"
 	"github.com/gctrail/gctrail/gc/findings"
@@ -16,6 +17,7 @@ import (
 	"github.com/gctrail/gctrail/internal/splice"
 	"github.com/gctrail/gctrail/internal/tracefile"
 	"github.com/gctrail/gctrail/nettrace"
+	"github.com/gctrail/gctrail/trace"
 )
 
 // A capture writes a session's trace to a file as it arrives, and rebuilds its
@@ -38,6 +40,9 @@ type capture struct {
 	pending []byte // read and not written
 	passed  int64  // bytes before pending
 	failed  error  // of writing, after which nothing is written any more
+
+	eventful  bool // an event of the process was read
+	eventless bool // the recording failed before that
 
 	// stopped is why the runtime did not end the trace when asked to, and broken is
 	// why the rest of it cannot be read.
@@ -93,6 +98,7 @@ func newCapture(process *diag.Process, session *diag.Session, out *tracefile.Fil
 	c := &capture{process: process, session: session, in: session}
 	c.awaited = awaited{plan: new(Plan), notify: func(Notice) {}, met: c.met}
 	if out != nil {
+		out.Hold() // until there is an event to read in it
 		c.path, c.sink, c.out = out.Name(), out, out
 	}
 	c.reader = nettrace.NewReader(c, nettrace.Options{Want: c.wants, Idle: captureIdle})
@@ -136,6 +142,9 @@ func (c *capture) run(ctx context.Context) error {
 	}
 	if err != nil {
 		err = &ProcessError{Title(c.process), err}
+	}
+	if c.eventless = err != nil && !c.eventful; !c.eventless {
+		c.release()
 	}
 	c.displaced = err == nil && !c.session.Stopped() && !c.reader.Loss().Truncated && goesOn(c.process)
 	return errors.Join(c.failed, err, outputFailed(c.path, c.sink.Close()))
@@ -187,6 +196,11 @@ func (c *capture) read() error {
 	if c.in.SetReadDeadline(time.Now().Add(captureGrace)) == nil {
 		_, _ = io.Copy(io.Discard, c.in)
 	}
+	// A process that is killed early leaves half a block behind the whole ones.
+	whole, _ := c.reader.Whole()
+	if l := c.reader.Loss(); !c.eventful && l.Damaged > 0 && l.Damage[0].Off < whole {
+		return ErrNoEvents
+	}
 	return nil
 }
 
@@ -210,10 +224,13 @@ func (c *capture) met(t *Trigger) {
 }
 
 // finish writes what the ring holds to the file, and removes the ring unless that
-// fails.
+// fails. A recording that failed before its first event writes none.
 func (c *capture) finish() error {
-	if c.ring == nil {
+	switch {
+	case c.ring == nil:
 		return nil
+	case c.eventless:
+		return outputFailed(c.path, c.ring.Remove())
 	}
 	c.reader, c.pending = nil, nil // their memory serves to read the file
 	var err error
@@ -266,11 +283,35 @@ func (c *capture) pass() {
 	if n == 0 {
 		return
 	}
+	if !c.eventful && hasEvents(c.reader) {
+		c.eventful = true
+		c.release()
+	}
 	if c.failed == nil {
 		c.write(c.pending[:n], end)
 	}
 	c.passed = size
 	c.pending = c.pending[:copy(c.pending, c.pending[n:])]
+}
+
+// release puts the file in the place of an earlier one.
+func (c *capture) release() {
+	if c.out == nil || c.failed != nil {
+		return
+	}
+	if c.failed = outputFailed(c.path, c.out.Release()); c.failed != nil {
+		c.cancel()
+	}
+}
+
+// hasEvents reports whether a trace has an event besides those that this program adds.
+func hasEvents(src trace.Source) bool {
+	for d, n := range src.Counts() {
+		if n > 0 && d.Provider != clr.GctrailProvider {
+			return true
+		}
+	}
+	return false
 }
 
 // write writes whole objects: all of them, or as many as there is room for.
@@ -283,6 +324,9 @@ func (c *capture) write(objects, end []byte) {
 		return
 	}
 	c.failed = outputFailed(c.path, err)
+	if _, ok := errors.AsType[*trace.FormatError](err); ok {
+		c.failed = &ProcessError{Title(c.process), ErrBlock}
+	}
 	c.cancel()
 	if n, end := c.reader.WholeIn(objects[:room], c.passed); n > 0 {
 		_, _ = c.sink.Write(objects[:n], end) // the first failure is told

@@ -86,6 +86,11 @@ var (
 	// ErrNoTrace reports a runtime that sends something other than a trace, or blocks
 	// that are larger than any runtime writes.
 	ErrNoTrace = fmt.Errorf("it does not send a trace: %d MiB came without a complete block", splice.MaxHeld>>20)
+	// ErrNoEvents reports a runtime that sends blocks without a readable event.
+	ErrNoEvents = errors.New("it does not send a trace: nothing in what came can be read as an event")
+	// ErrBlock reports a runtime that sends a block which a ring cannot read, as it must to
+	// drop the oldest events.
+	ErrBlock = errors.New("it sends a block that cannot be read, so that no more of its trace can be kept")
 	// ErrUntraced reports a command none of whose processes matched -n.
 	ErrUntraced = errors.New("it ended, and none of its .NET processes matched -n")
 	// ErrNotDotnet reports a command that has not asked to be traced.

@@ -13,7 +13,7 @@ import (
 
 // result returns what a capture has written; nil if that is nothing.
 func (c *capture) result() (*Result, error) {
-	if c.out == nil || c.out.Size() == 0 {
+	if c.out == nil || c.out.Size() == 0 || c.out.Held() {
 		return nil, nil
 	}
 	r := &Result{

@@ -24,13 +24,17 @@ type Hostile struct {
 // hostileFlood is what a hostile runtime writes at least, if it is read.
 const hostileFlood = 512 << 20
 
+// head is the size of the head of a V4 trace: the magic, and the object of the trace.
+const head = 102
+
+// Head returns the head of a V4 trace.
+func Head(trace []byte) []byte { return trace[:head] }
+
 // HostileRuntimes returns one of each kind. The trace is a whole one, without its
 // end mark.
 func HostileRuntimes(trace []byte) []*Hostile {
-	const head = 92 // of a V4 trace: the magic, and the object of the trace
 	zeros := make([]byte, 1<<20)
-	random := make([]byte, 1<<20)
-	_, _ = rand.NewChaCha8([32]byte{1}).Read(random) // never fails
+	random := garbage(1 << 20)
 	events := trace[head:]
 	hold := func(c net.Conn) { _, _ = io.Copy(io.Discard, c) }
 	all := []*Hostile{
@@ -45,6 +49,8 @@ func HostileRuntimes(trace []byte) []*Hostile {
 		{Name: "larger blocks", Runtime: writing(trace[:head], block("EventBlock", 16<<20+4, make([]byte, 16<<20+4)))},
 		{Name: "large stacks", Runtime: writing(trace[:head], block("StackBlock", 16<<20, random))},
 		{Name: "large metadata", Runtime: writing(trace[:head], block("MetadataBlock", 16<<20, random))},
+		{Name: "blocks of garbage", Runtime: writing(trace[:head], Nonsense(head, 5, 100<<10))},
+		{Name: "large blocks of garbage", Runtime: writing(trace[:head], Nonsense(head, 2, 4<<20))},
 		{Name: "a block of 2 GB", Keeps: true, Runtime: writing(append(bytes.Clone(trace), block("EventBlock", 1<<31-1, nil)...), zeros)},
 		{Name: "a block of less than nothing", Keeps: true, Runtime: writing(append(bytes.Clone(trace), block("EventBlock", 1<<32-4, nil)...), zeros)},
 		{Name: "a long type name", Keeps: true, Runtime: writing(append(bytes.Clone(trace), "\x05\x05\x01\x02\x00\x00\x00\x02\x00\x00\x00\xff\xff\xff\x7f"...), zeros)},
@@ -115,6 +121,27 @@ func writing(first, then []byte) *Runtime {
 			repeat(c, then)
 		}
 	}}
+}
+
+// garbage returns random bytes, always the same ones.
+func garbage(size int) []byte {
+	b := make([]byte, size)
+	_, _ = rand.NewChaCha8([32]byte{1}).Read(b) // never fails
+	return b
+}
+
+// Nonsense returns what follows off bytes of a V4 trace: blocks of events, padded as they
+// must be, with random bytes in place of events.
+func Nonsense(off, blocks, size int) []byte {
+	var all []byte
+	for range blocks {
+		begin := block("EventBlock", uint32(size), nil)
+		begin = begin[:len(begin)-1]
+		all = append(all, begin...)
+		all = append(all, make([]byte, -(off+len(all))&3)...)
+		all = append(append(all, garbage(size)...), 6)
+	}
+	return all
 }
 
 func repeat(w io.Writer, b []byte) {

@@ -39,8 +39,7 @@ func Missing(in *open.Input, incomplete []uint32) string {
 		parts = append(parts, "files of other processors may be missing")
 	}
 	if loss.Damaged > 0 {
-		parts = append(parts, fmt.Sprintf("%s not be read, the first at byte %s",
-			text.Plural(int64(loss.Damaged), "place could", "places could"), firstDamage(&loss.Damage[0])))
+		parts = append(parts, Unreadable(loss))
 	}
 	if loss.Late > 0 {
 		parts = append(parts, text.Plural(int64(loss.Late), "event is", "events are")+" not in time order")
@@ -54,6 +53,13 @@ func Missing(in *open.Input, incomplete []uint32) string {
 // leftOut says which events are in the trace, and not in the figures.
 func leftOut(l *trace.Loss) string {
 	return fmt.Sprintf("%s left out, of processes after the first %s", text.Plural(int64(l.LeftOut), "event", "events"), text.Grouped(gc.MaxProcesses))
+}
+
+// Unreadable says how many places of a trace could not be read, of which there is one at
+// least, and where the first is.
+func Unreadable(l *trace.Loss) string {
+	return fmt.Sprintf("%s not be read, the first at byte %s",
+		text.Plural(int64(l.Damaged), "place could", "places could"), firstDamage(&l.Damage[0]))
 }
 
 // firstDamage says where damage is, and why it cannot be read where that is not in the

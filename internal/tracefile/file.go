@@ -23,7 +23,7 @@ type File struct {
 	name   string
 	disk   Disk      // nil for a stream
 	behind publisher // disk, until it is at its path; nil if it is there
-	hold   bool      // the first write leaves it where it is
+	hold   bool      // writes leave it where it is until Release
 	stream io.Writer // nil for a regular file
 	closer io.Closer // of the stream; nil if that is not closed
 	size   int64     // of the whole objects in it
@@ -126,6 +126,22 @@ func (f *File) Write(objects, end []byte) (room int, err error) {
 	}
 	return 0, err
 }
+
+// Hold has writes leave an earlier file in its place until Release.
+func (f *File) Hold() { f.hold = true }
+
+// Release puts a file that was held, and has something, in the place of an earlier one.
+func (f *File) Release() error {
+	f.hold = false
+	if f.size == 0 {
+		return nil
+	}
+	return f.publish()
+}
+
+// Held reports whether closing the file would remove it, because nothing has put it in its
+// place.
+func (f *File) Held() bool { return f.hold && f.behind != nil }
 
 // publish puts the file in the place of an earlier one.
 func (f *File) publish() error {
