@@ -153,9 +153,7 @@ type objectsInput struct {
 }
 
 func (in objectsInput) line(r *root) ([]string, error) {
-	switch in.List {
-	case "pins", "handles", "finalizers", "heap", "joins", "events":
-	default:
+	if callable[in.List].list == "" {
 		return nil, fmt.Errorf("list is pins, handles, finalizers, heap, joins or events, not %q", in.List)
 	}
 	if in.By != "" && in.List != "handles" {

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lock locks a file, which ends when its process does. Where the file system has no
+// lock locks a file until its process ends. Where the file system has no
 // locks, held is unknown.
 func lock(f *os.File) (held, known bool) {
 	switch err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); {

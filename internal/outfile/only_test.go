@@ -76,7 +76,7 @@ func TestOnly(t *testing.T) {
 	}
 	for file := range exempt {
 		if !found[file] {
-			t.Errorf("%s makes no files any more: remove it from the exempt", file)
+			t.Errorf("%s makes no files any more: remove it from exempt", file)
 		}
 	}
 }

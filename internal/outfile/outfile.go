@@ -20,9 +20,10 @@ type File struct {
 	path     string // the path asked for, which errors name
 	target   string // path without symbolic links
 	part     string // path of the part; empty if it has no name, and once it is published
-	keep     string // why the file at the path is to be overwritten, not replaced; empty for no reason
-	placed   string // why it was overwritten; empty if it was not
 	done     bool
+
+	mustOverwrite string // why Publish overwrites the file at the path; empty if it replaces it
+	overwritten   string // why Publish overwrote it; empty if it did not
 }
 
 // Create returns the output for a path, unless that is one of the inputs or no regular
@@ -109,10 +110,10 @@ func replace(path, target string, there fs.FileInfo) (*File, error) {
 	}
 	out := &File{File: f, path: path, target: target, part: f.Name()}
 	switch {
-	case hasNames(there):
-		out.keep = "it has hard links"
-	case !liken(f, there):
-		out.keep = "a new file cannot have its owner and mode"
+	case hasHardLinks(there):
+		out.mustOverwrite = "it has hard links"
+	case !setOwnerAndMode(f, there):
+		out.mustOverwrite = "a new file cannot have its owner and mode"
 	}
 	return out, nil
 }
@@ -130,15 +131,15 @@ func elsewhere(path, target string) (*File, error) {
 	if err := os.Remove(f.Name()); err != nil {
 		return nil, errors.Join(err, f.Close())
 	}
-	return &File{File: f, path: path, target: target, keep: "its folder is not writable"}, nil
+	return &File{File: f, path: path, target: target, mustOverwrite: "its folder is not writable"}, nil
 }
 
 // InPlace returns why Publish has overwritten the earlier file instead of replacing it, so
 // that a kill at that moment would have left half a file; empty if it did not.
-func (f *File) InPlace() string { return f.placed }
+func (f *File) InPlace() string { return f.overwritten }
 
 // Direct reports whether writes go to the path at once, as to a device.
-func (f *File) Direct() bool { return f.part == "" && f.keep == "" }
+func (f *File) Direct() bool { return f.part == "" && f.mustOverwrite == "" }
 
 // Commit ends the output: the file at its path is replaced by what was written.
 func (f *File) Commit() error { return errors.Join(f.Publish(), f.Close()) }
@@ -167,7 +168,7 @@ func (f *File) Publish() error {
 	if err := f.Sync(); err != nil && !errors.Is(err, errors.ErrUnsupported) && !errors.Is(err, syscall.EINVAL) { // a file system without it
 		return renamed(err, f.path)
 	}
-	if f.keep != "" {
+	if f.mustOverwrite != "" {
 		return renamed(f.overwrite(), f.path)
 	}
 	err := os.Rename(f.part, f.target)
@@ -182,7 +183,7 @@ func (f *File) Publish() error {
 	if _, gone := os.Stat(f.target); gone != nil {
 		return err
 	}
-	f.keep = "it cannot be replaced: " + errors.Unwrap(err).Error()
+	f.mustOverwrite = "it cannot be replaced: " + errors.Unwrap(err).Error()
 	return renamed(f.overwrite(), f.path)
 }
 
@@ -199,12 +200,12 @@ func (f *File) overwrite() error {
 	if f.part != "" {
 		err = errors.Join(err, os.Remove(f.part))
 	}
-	f.File, f.part, f.placed, f.keep = out, "", f.keep, ""
+	f.File, f.part, f.overwritten, f.mustOverwrite = out, "", f.mustOverwrite, ""
 	return err
 }
 
-// fill gives out the content of a part. What needs room comes first, so that a full disk
-// leaves out as it was.
+// fill copies the content of a part to out. It first writes what makes out longer, so that a
+// full disk leaves the earlier content as it was.
 func fill(out, part *os.File) error {
 	size, err := part.Seek(0, io.SeekEnd)
 	if err != nil {

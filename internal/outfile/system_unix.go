@@ -46,15 +46,15 @@ func isOwn(info fs.FileInfo) bool {
 	return ok && int(stat.Uid) == os.Geteuid()
 }
 
-// hasNames reports whether a file has several names.
-func hasNames(info fs.FileInfo) bool {
+// hasHardLinks reports whether a file has several hard links.
+func hasHardLinks(info fs.FileInfo) bool {
 	stat, ok := info.Sys().(*syscall.Stat_t)
 	return ok && stat.Nlink > 1
 }
 
-// liken gives a part the owner and mode of the file that it replaces. It reports whether
+// setOwnerAndMode gives a part the owner and mode of the file that it replaces. It reports whether
 // that succeeded.
-func liken(part *os.File, there fs.FileInfo) bool {
+func setOwnerAndMode(part *os.File, there fs.FileInfo) bool {
 	want, ok := there.Sys().(*syscall.Stat_t)
 	if !ok {
 		return false

@@ -52,7 +52,7 @@ func openShared(path string, access, disposition uint32) (*os.File, error) {
 	return os.NewFile(uintptr(h), path), nil
 }
 
-// lock locks a file, which ends when its process does. The lock is on a byte far behind
+// lock locks a file until its process ends. The lock is on a byte far behind
 // the content, which can be read and written meanwhile.
 func lock(f *os.File) (held, known bool) {
 	const flags = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
@@ -70,12 +70,12 @@ func lock(f *os.File) (held, known bool) {
 // isOwn reports whether a file is this user's: others could not have opened it to write.
 func isOwn(fs.FileInfo) bool { return true }
 
-// hasNames reports whether a file has several names. Windows does not say so here.
-func hasNames(fs.FileInfo) bool { return false }
+// hasHardLinks reports whether a file has several hard links. Windows does not say so here.
+func hasHardLinks(fs.FileInfo) bool { return false }
 
-// liken reports that a part is like the file that it replaces: it inherits what the
+// setOwnerAndMode reports that a part is like the file that it replaces: it inherits what the
 // folder gives its files.
-func liken(*os.File, fs.FileInfo) bool { return true }
+func setOwnerAndMode(*os.File, fs.FileInfo) bool { return true }
 
 // isDescriptor reports that a symbolic link is no descriptor of a process.
 func isDescriptor(string) bool { return false }
