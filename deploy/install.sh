@@ -97,8 +97,9 @@ esac
 case $version in
 *[!0-9A-Za-z.+-]*) usage ;;
 esac
-mkdir -p "${2:-$HOME/.local/bin}"
-folder=$(cd "${2:-$HOME/.local/bin}" && pwd)
+folder=${2:-$HOME/.local/bin}
+mkdir -p -- "$folder"
+folder=$(unset CDPATH && cd -- "$folder" && pwd) # with CDPATH, cd can find another folder of this name
 
 target=$(target)
 case $target in

@@ -283,6 +283,25 @@ func TestUnverified(t *testing.T) {
 	}
 }
 
+// A folder that is relative is one below the working folder, also for users with CDPATH.
+func TestRelativeFolder(t *testing.T) {
+	script, err := filepath.Abs(repository + "/deploy/install.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	elsewhere := t.TempDir()
+	if err := os.Mkdir(filepath.Join(elsewhere, "bin"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	m, r := newMachine(t), newRelease(t, unsigned)
+	m.environment = []string{"CDPATH=" + elsewhere}
+	t.Chdir(t.TempDir())
+	out, err := m.run(t, r, "sh", script, "--unverified", released, "bin")
+	if _, missing := os.Stat(filepath.Join("bin", "gctrail")); err != nil || missing != nil {
+		t.Errorf("%v, %v\n%s", err, missing, out)
+	}
+}
+
 func TestArguments(t *testing.T) {
 	m := newMachine(t)
 	for _, arguments := range [][]string{{}, {"v1.2.3"}, {"1.2"}, {"latest"}, {"1.2.3/../../evil"}, {"1.2.3 4"}, {"1.2.3", "a", "b"}, {"--unverified"}} {
