@@ -2,6 +2,7 @@ package cli
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/spf13/cobra"
 
@@ -86,7 +87,11 @@ func (o *fleetSchemaOptions) print(std *stdio) error {
 }
 
 func (o *fleetSchemaOptions) run(ctx context.Context, std *stdio, server *fleet.ClickHouse) error {
-	if err := applySchema(ctx, server, o.statements()); err != nil {
+	err := applySchema(ctx, server, o.statements())
+	if err != nil && o.move {
+		return fmt.Errorf("%w; all rows are still there: without --apply, this command prints the statements; run those that are left (all but the renames can be repeated)", err)
+	}
+	if err != nil {
 		return err
 	}
 	return std.err.Line("Ran %s on %s.", text.Plural(int64(len(o.statements())), "statement", "statements"), server.URL)
@@ -97,9 +102,9 @@ func (o *fleetSchemaOptions) run(ctx context.Context, std *stdio, server *fleet.
 func applySchema(ctx context.Context, server *fleet.ClickHouse, statements []string) error {
 	without := *server
 	without.Database = "default"
-	for _, statement := range statements {
+	for i, statement := range statements {
 		if err := without.Exec(ctx, statement); err != nil {
-			return err
+			return fmt.Errorf("statement %d of %d: %w", i+1, len(statements), err)
 		}
 	}
 	return nil

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -193,5 +194,27 @@ func TestFleetRefuses(t *testing.T) {
 	}
 	if code, _, errs := fleetRun(t, "gcs", "--store", path, "--where", "service_name=other"); code != 0 || !strings.Contains(errs, "no records match") {
 		t.Errorf("nothing selected: exit %d, %s", code, errs)
+	}
+}
+
+// TestMoveFails: a user whose tables are moved in part learns where the rows are.
+func TestMoveFails(t *testing.T) {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, req *http.Request) {
+		if statement, _ := io.ReadAll(req.Body); bytes.HasPrefix(statement, []byte("CREATE TABLE")) {
+			http.Error(w, "Code: 243. DB::Exception: no space left", http.StatusInternalServerError)
+		}
+	}))
+	defer server.Close()
+	for _, test := range []struct {
+		args []string
+		want string
+	}{
+		{nil, "statement 2 of 3: ClickHouse: Code: 243. DB::Exception: no space left\n"},
+		{[]string{"--move"}, "statement 4 of 7: ClickHouse: Code: 243. DB::Exception: no space left; all rows are still there"},
+	} {
+		code, _, errs := fleetRun(t, append([]string{"schema", "--apply", "--store", server.URL + "/gctrail"}, test.args...)...)
+		if code != exitUnreadable || !strings.Contains(errs, test.want) {
+			t.Errorf("%v: exit %d, %s", test.args, code, errs)
+		}
 	}
 }
