@@ -20,6 +20,7 @@ type history struct {
 	t         *rapid.T
 	collector *emit.Collector
 	heaps     int
+	sizes     [5]uint64 // of the generations on each heap, which vary a little
 	raised    []*raised
 	open      []*raised // background collections that have not ended
 }
@@ -35,6 +36,9 @@ type raised struct {
 
 func newHistory(t *rapid.T, p *emit.Provider) *history {
 	h := &history{t: t, heaps: rapid.IntRange(1, 4).Draw(t, "heaps")}
+	for g := range h.sizes {
+		h.sizes[g] = rapid.Uint64Range(0, 1e9).Draw(t, "size")
+	}
 	h.collector = p.NewCollector(emit.CollectorOptions{Heaps: h.heaps, ClrInstance: 7})
 	return h
 }
@@ -109,7 +113,8 @@ func (h *history) end(r *raised) {
 	h.raised = append(h.raised, r)
 }
 
-// result draws a result that can be.
+// result draws a result that can be: what is not collected keeps its size, and programs
+// do not allocate in gen1 and gen2.
 func (h *history) result(plan emit.Plan) *emit.Result {
 	draw := func(most uint64) uint64 { return rapid.Uint64Range(0, most).Draw(h.t, "bytes") }
 	r := &emit.Result{
@@ -122,7 +127,7 @@ func (h *history) result(plan emit.Plan) *emit.Result {
 	for i := range r.Heaps {
 		for g := range r.Heaps[i] {
 			v := &r.Heaps[i][g]
-			v.SizeBefore, v.SizeAfter, v.NewAllocation, v.In = draw(1e9), draw(1e9), draw(1e8), draw(1e6)
+			v.SizeBefore, v.SizeAfter, v.NewAllocation, v.In = h.sizes[g]+draw(1<<16), h.sizes[g]+draw(1<<16), draw(1e8), draw(1e6)
 			v.FreeListBefore, v.FreeListAfter = draw(v.SizeBefore), draw(v.SizeAfter)
 			v.FreeObjBefore, v.FreeObjAfter = draw(v.SizeBefore-v.FreeListBefore), draw(v.SizeAfter-v.FreeListAfter)
 			if condemned(plan, g) {

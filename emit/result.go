@@ -23,7 +23,8 @@ var generationNames = [numGenerations]string{"gen0", "gen1", "gen2", "loh", "poh
 // A HeapResult is the result of a collection for one heap, by generation, in
 // bytes. SizeBefore and SizeAfter include free space. PinnedSurv and
 // NonePinnedSurv are the bytes that survived, only for generations that were
-// collected.
+// collected. Package gc takes sizes for damaged that no collector has: a generation that was
+// not collected does not shrink, and gen1 and gen2 grow in collections only.
 type HeapResult [numGenerations]clr.GCPerHeapHistoryValue
 
 // A Result is the outcome of a collection.
