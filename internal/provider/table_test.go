@@ -18,8 +18,9 @@ var (
 	providers   = regexp.MustCompile(`"Microsoft-(?:Windows-DotNETRuntime\w*|DotNETCore-SampleProfiler)`)
 )
 
-// foreign are profiles of dotnet-trace collect-linux, which gctrail reads the traces of.
-var foreign = []string{"cpu-sampling"}
+// foreign are profiles of other programs: of dotnet-trace collect-linux, which gctrail reads
+// the traces of, and of kubectl debug.
+var foreign = []string{"cpu-sampling", "general", "restricted"}
 
 // TestOneTable: help, messages and documents name profiles that exist, and no source but
 // the table in clr has keywords of the runtime as numbers, or names of its providers.
