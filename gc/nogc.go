@@ -23,6 +23,7 @@ type NoGC struct {
 // GCStart only if it has to collect to find the memory (gc.cpp, garbage_collect).
 type regions struct {
 	latest    Opt[uint32] // number known to be taken
+	begun     bool        // a collection began; until then, a background one from before the trace may hide numbers
 	abandoned int         // suspensions for collections that did not begin, since then
 	suspended time.Duration
 	since     int           // regions since the latest collection began
@@ -49,7 +50,7 @@ func (r *regions) numbered(p *Process, number uint32) (lost int) {
 	if known && number <= latest {
 		return 0
 	}
-	if r.suspends && (latest > 0 || p.StartSeen) { // before the first collection, the latest number is 0
+	if r.suspends && (r.begun || p.StartSeen) { // before the first collection, the latest number is 0
 		lost = max(0, int(number)-int(latest)-r.abandoned)
 	}
 	if taken := min(int64(number)-int64(latest), int64(r.abandoned)); known && taken > 0 {
@@ -121,6 +122,7 @@ func (rt *runtime) collecting(number uint32) {
 func (rt *runtime) regionsBefore(number uint32) int {
 	rt.collecting(number)
 	r := &rt.regions
+	r.begun = true
 	r.decide(rt.process)
 	since := r.since
 	r.since, r.suspended = 0, 0

@@ -148,7 +148,7 @@ func (m *Model) runtimeInformation(e *event) {
 	if e.Desc.Provider == clr.RundownProvider {
 		p.Stopped = e.time
 	} else {
-		p.Started, p.StartSeen = e.time, true
+		p.Started, p.StartSeen = e.time, e.TID != 0 // a part of a trace has it as of no thread
 	}
 }
 

@@ -26,8 +26,8 @@ import (
 type Splicer struct {
 	// Keep reports whether the first event of a kind is copied to the beginning
 	// of each trace that would otherwise lack it, with the time of that trace's
-	// first event and without a stack. It is for events that a process raises
-	// only once, such as those that name its runtime. It may be nil.
+	// first event, without a stack and as of no thread. It is for events that a
+	// process raises only once, such as those that name its runtime. It may be nil.
 	Keep func(*trace.Descriptor) bool
 
 	w   io.Writer // nil before Begin
@@ -192,7 +192,7 @@ func (s *Splicer) look(o *Object) {
 		}
 		delete(s.wanted, h.MetadataID)
 		e := retainedEvent{*h, append([]byte(nil), payload...)}
-		e.Capture, e.Seq, e.Stack = retainedThread, uint32(len(s.retained)+1), 0
+		e.Capture, e.Seq, e.Thread, e.Stack = retainedThread, uint32(len(s.retained)+1), 0, 0
 		s.retained = append(s.retained, e)
 	})
 }
