@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"io"
+	"strconv"
 	"strings"
 	"testing"
 )
@@ -35,7 +36,7 @@ func TestSteps(t *testing.T) {
 		"gctrail report --format json --from 1s --to 2s " + a:                                  `{"tool":"triage","arguments":{"file":"a.nettrace","from":"1s","to":"2s"}}`,
 		"gctrail events --limit 20 " + a:                                                       `{"tool":"objects","arguments":{"file":"a.nettrace","limit":20,"list":"events"}}`,
 		"gctrail collect --profile gc-alloc -- dotnet app.dll":                                 `{"command":"gctrail collect --profile gc-alloc -- dotnet app.dll"}`,
-		"gctrail allocs --perf-map x " + a:                                                     `{"command":"gctrail allocs --perf-map x ` + a + `"}`,
+		"gctrail allocs --perf-map x " + a:                                                     `{"command":` + strconv.Quote("gctrail allocs --perf-map x "+a) + `}`,
 		"gctrail report --explain pause":                                                       `{"tool":"triage","arguments":{"explain":"pause"}}`,
 	} {
 		if got, err := encoded(stepOf(r, "", command)); err != nil || string(got) != want {

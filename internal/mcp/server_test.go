@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -175,7 +176,7 @@ func TestCollectNeedsLeave(t *testing.T) {
 		t.Errorf("without --allow-collect: %v", got)
 	}
 	got, failed := call(t, connect(t, Options{Root: dir, AllowCollect: true}, echo), "collect", in)
-	if want := `{"line":"collect -p 42 --duration=5s -o ` + dir + string(filepath.Separator) + "gctrail-collect-42-"; failed || !strings.HasPrefix(got[0], want) || !strings.HasSuffix(got[0], ".nettrace --profile=gc-verbose\"}\n") {
+	if want := `{"line":` + strings.TrimSuffix(strconv.Quote("collect -p 42 --duration=5s -o "+filepath.Join(dir, "gctrail-collect-42-")), `"`); failed || !strings.HasPrefix(got[0], want) || !strings.HasSuffix(got[0], ".nettrace --profile=gc-verbose\"}\n") {
 		t.Errorf("%v, want %s….nettrace --profile=gc-verbose", got, want)
 	}
 }
