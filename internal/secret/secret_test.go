@@ -42,6 +42,9 @@ func TestBehindLink(t *testing.T) {
 	if err := os.Symlink(path, link); err != nil {
 		t.Skip(err)
 	}
+	if _, err := os.Stat(link); err != nil {
+		t.Skip("this system makes links that it does not follow: ", err)
+	}
 	if got, err := Read(link); got != "0123456789abcdef" || err != nil {
 		t.Errorf("%q, %v", got, err)
 	}
