@@ -127,6 +127,20 @@ func (r *Reader) contradicted(batch *batch) {
 	r.jump = jump{}
 }
 
+// disbelieve drops the events of a damaged block that are later than all before the
+// block, if one of them is so by more than a second: what was taken for events may be
+// anything. latest and sorted are what the reader had before the block.
+func (r *Reader) disbelieve(batch *batch, latest, sorted uint64) {
+	if latest == r.key(r.session.From) || r.latest <= latest+uint64(r.info.Clock.Frequency) {
+		return
+	}
+	batch.dropAfter(latest, r.kinds.all)
+	r.latest, r.sorted = latest, sorted
+	if r.jump.block == batch.base {
+		r.jump = jump{}
+	}
+}
+
 // dropLater drops the events that wait and are more than a second later than a
 // sequence point that follows them.
 func (r *Reader) dropLater(point uint64, off int64) {

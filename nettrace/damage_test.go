@@ -2,8 +2,11 @@ package nettrace
 
 import (
 	"bytes"
+	"encoding/binary"
 	"math/rand/v2"
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/gctrail/gctrail/internal/nettracetest"
 )
@@ -43,4 +46,34 @@ func TestFlippedBits(t *testing.T) {
 			}
 		}
 	}
+}
+
+// TestNonsenseAfter appends blocks of random bytes to a trace. What is taken there for events
+// must not make the trace longer.
+func TestNonsenseAfter(t *testing.T) {
+	data := nettracetest.Gunzip(t, "../testdata/net10-wks-web-collect.nettrace.gz")
+	events, whole := readAll(t, data)
+	for seed := range uint64(50) {
+		random := rand.NewChaCha8([32]byte{byte(seed)})
+		longer := data[:len(data)-1] // without the mark of the end
+		for range 3 {
+			content := make([]byte, 20<<10)
+			_, _ = random.Read(content)
+			longer = appendBlock(longer, "EventBlock", content)
+		}
+		got, r := readAll(t, append(longer, 1))
+		if last := r.Info().Last; last > whole.Info().Last+time.Second || r.Loss().Damaged == 0 || len(got) < len(events) {
+			t.Errorf("seed %d: %d of %d events, the last at %v instead of %v, %d places damaged", seed, len(got), len(events), last, whole.Info().Last, r.Loss().Damaged)
+		}
+	}
+}
+
+// appendBlock appends a block of V4 to a trace.
+func appendBlock(trace []byte, name string, content []byte) []byte {
+	trace = append(slices.Clip(trace), 5, 5, 1, 2, 0, 0, 0, 2, 0, 0, 0)
+	trace = binary.LittleEndian.AppendUint32(trace, uint32(len(name)))
+	trace = append(append(trace, name...), 6)
+	trace = binary.LittleEndian.AppendUint32(trace, uint32(len(content)))
+	trace = append(trace, make([]byte, -len(trace)&3)...)
+	return append(append(trace, content...), 6)
 }

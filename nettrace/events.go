@@ -46,6 +46,7 @@ func (r *Reader) readEvents(b *eventpipe.Block, batch *batch) error {
 	if err != nil {
 		return err
 	}
+	latest, sorted := r.latest, r.sorted
 	times := in.Times.Within(r.session)
 	first, last := uint64(math.MaxUint64), uint64(0) // of the events' times, from the block's first on
 	var seq *sequence
@@ -91,7 +92,14 @@ func (r *Reader) readEvents(b *eventpipe.Block, batch *batch) error {
 		}
 		r.queued(k, h, batch, in.Span())
 	}
-	if in.Err == nil && !b.Cut && batch.faults.outside == 0 && !in.Matches(first, last) {
+	switch {
+	case b.Cut:
+	case in.Err != nil:
+		// one-collect's blocks begin where those before them end, the runtime's at their first event.
+		if first != 0 && (in.Version != 6 || r.key(in.Times.From) > latest+uint64(r.info.Clock.Frequency)) {
+			r.disbelieve(batch, latest, sorted)
+		}
+	case batch.faults.outside == 0 && !in.Matches(first, last):
 		batch.faults.untimed = true
 		r.lost(0, times.From, times.From+times.Span)
 	}
