@@ -75,6 +75,9 @@ type sample struct {
 
 var nan = float32(math.NaN())
 
+// Incomplete reports whether the run may have cost more than its trace shows.
+func (r *Run) Incomplete() bool { return r.Affected > 0 || r.Holes }
+
 // Add adds a collection. Collections come in order of their start, as a gc.Model
 // yields them.
 func (r *Run) Add(c *gc.Collection) {

@@ -92,9 +92,6 @@ func (r *Result) add(c Check) {
 // eventsMissing explains why a figure below its limit is not within the budget.
 const eventsMissing = "events are missing, so it may be more"
 
-// lacks reports whether a run may have cost more than its trace shows.
-func lacks(run *compare.Run) bool { return run.Affected > 0 || run.Holes }
-
 func limit(run *compare.Run, name string, most float64) Check {
 	m, basis, err := lookUp(name)
 	if err != nil {
@@ -114,7 +111,7 @@ func limit(run *compare.Run, name string, most float64) Check {
 		c.Status = Over
 	case c.Most > most:
 		c.Status, c.Reason = CannotTell, comparison.EndUnknown
-	case lacks(run):
+	case run.Incomplete():
 		c.Status, c.Reason = CannotTell, eventsMissing
 	}
 	return c

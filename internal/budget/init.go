@@ -20,7 +20,8 @@ var initial = []string{
 // FromRuns returns a budget that later runs of the same program keep: at most one in a
 // hundred exceeds any of its limits, if there are compare.MinRuns runs. With fewer, that
 // rests on the noise between equal runs that was measured on other programs. It sets no
-// limit for metrics that a run lacks, or for percentiles of too few pauses.
+// limit for metrics that a run lacks, for percentiles of too few pauses, or that nothing can
+// exceed. Runs that are Incomplete do not belong here: equal whole runs cost more.
 func FromRuns(runs []*compare.Run) *Budget {
 	b := &Budget{Version: Version, Limits: make(map[string]float64)}
 	basis := compare.PerRun
@@ -34,7 +35,11 @@ func FromRuns(runs []*compare.Run) *Budget {
 		}
 	}
 	for _, s := range samples {
-		b.Limits[s.name()] = round(s.limit(exceeding/float64(len(samples))), s.metric.UnitOn(s.basis))
+		unit := s.metric.UnitOn(s.basis)
+		limit := round(s.limit(exceeding/float64(len(samples))), unit)
+		if unit != compare.Percent || limit < 100 {
+			b.Limits[s.name()] = limit
+		}
 	}
 	b.comment = fmt.Sprintf("# of each run; from %d runs: at most 1 in 100 equal runs exceeds any", len(runs))
 	if len(runs) < compare.MinRuns {

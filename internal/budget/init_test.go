@@ -47,7 +47,8 @@ func TestEqualRunsKeepBudget(t *testing.T) {
 }
 
 // Percentiles have a limit only where pauses are enough; totals are limited by work where
-// all runs state it; fewer than five runs say that the limits are a guess.
+// all runs state it; a share of the time only below all of it; fewer than five runs say that
+// the limits are a guess.
 func TestWhatIsLimited(t *testing.T) {
 	random := rand.New(rand.NewPCG(61, 61))
 	runs := noisy(random, 5, 0.01)
@@ -61,6 +62,10 @@ func TestWhatIsLimited(t *testing.T) {
 	runs[0].Work = 0
 	if b := FromRuns(runs); b.Limits["allocated_bytes"] == 0 || b.NeedsWork() != "" {
 		t.Errorf("limits are %v", b.Limits)
+	}
+	busy := []*compare.Run{run("all pause", 98*time.Millisecond, 1e6), run("some pause", 60*time.Millisecond, 1e6)}
+	if limit, limited := FromRuns(busy).Limits["pause_pct"]; limited {
+		t.Errorf("pauses are limited to %g %% of the time", limit)
 	}
 	few, many := FromRuns(runs[:2]), FromRuns(runs)
 	if few.comment == many.comment || few.Limits["pause_max_ms"] <= many.Limits["pause_max_ms"] {

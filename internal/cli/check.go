@@ -52,7 +52,7 @@ func newCheckCmd(std *stdio) *cobra.Command {
 		Long: `check compares runs (each one a trace) with a budget: a YAML file that limits what
 garbage collection may cost, in absolute numbers and relative to the runs of
 --baseline, which takes five or more runs on each side. --init writes a budget from
-traces: with five or more, at most one in a hundred equal runs exceeds it. A folder
+whole traces: with five or more, at most one in a hundred equal runs exceeds it. A folder
 stands for all traces in it. See docs/ci.md for sample budgets and CI recipes.
 
 --work sets the amount of work that each run did, as in diff, first of the runs to
@@ -109,7 +109,7 @@ func (o *checkOptions) run(ctx context.Context, std *stdio) error {
 	return o.check(std, b, runs, baseline, o.traces)
 }
 
-// write makes a budget of the traces.
+// write makes a budget of the traces that lack nothing.
 func (o *checkOptions) write(ctx context.Context, std *stdio) error {
 	runs, err := std.runs(ctx, &o.Selection, o.traces, nil)
 	if err != nil {
@@ -118,11 +118,21 @@ func (o *checkOptions) write(ctx context.Context, std *stdio) error {
 	if err := o.work.apply("gctrail check", runs); err != nil {
 		return err
 	}
+	runs = slices.DeleteFunc(runs, func(r *compare.Run) bool {
+		if r.Incomplete() {
+			std.warn(r.Name, "left out of the budget: events are missing, so equal runs may cost more than it shows")
+		}
+		return r.Incomplete()
+	})
+	b := budget.FromRuns(runs)
+	if len(b.Limits) == 0 {
+		return &usageError{fmt.Errorf("%s: not written: the traces show nothing to limit", o.init), "gctrail check"}
+	}
 	if n := len(runs); n < compare.MinRuns {
 		std.warn(o.init, fmt.Sprintf("made from %s, so equal runs may exceed it; %d show how much they vary: gctrail run --repeat %[2]d -- COMMAND",
 			text.Counted(n, "run"), compare.MinRuns))
 	}
-	yaml, err := budget.FromRuns(runs).YAML()
+	yaml, err := b.YAML()
 	if err != nil {
 		return err
 	}

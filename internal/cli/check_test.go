@@ -2,10 +2,14 @@ package cli
 
 import (
 	"encoding/json"
+	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/gctrail/gctrail/internal/nettracetest"
 )
 
 // TestLargestHeap compares what the commands say of the largest heap of a run whose heap
@@ -74,5 +78,29 @@ func TestLargestHeap(t *testing.T) {
 		if out, _, _ := on(t, 0, append(args, trace)...); !strings.Contains(out, "133 MB") {
 			t.Errorf("%s does not say 133 MB:\n%s", args[0], out)
 		}
+	}
+}
+
+// TestBudgetOfIncomplete: a budget leaves out a trace that is cut, since whole runs cost more,
+// and is not written where no trace is left.
+func TestBudgetOfIncomplete(t *testing.T) {
+	data := nettracetest.Gunzip(t, "../../testdata/net10-wks-web-collect.nettrace.gz")
+	dir := t.TempDir()
+	cut, whole, limits := filepath.Join(dir, "cut.nettrace"), filepath.Join(dir, "whole.nettrace"), filepath.Join(dir, "budget.yaml")
+	if err := errors.Join(os.WriteFile(cut, data[:len(data)/4], 0o600), os.WriteFile(whole, data, 0o600)); err != nil {
+		t.Fatal(err)
+	}
+	if _, said, code := on(t, 0, "check", "--init", limits, cut); code != exitUsage || !strings.Contains(said, "not written") {
+		t.Errorf("of a cut trace: exit code %d: %s", code, said)
+	}
+	if _, err := os.Stat(limits); !errors.Is(err, fs.ErrNotExist) {
+		t.Errorf("the budget of a cut trace: %v", err)
+	}
+	_, said, code := on(t, 0, "check", "--init", limits, cut, whole)
+	if code != exitDone || !strings.Contains(said, "cut.nettrace: left out") || !strings.Contains(said, "made from 1 run") {
+		t.Errorf("of a cut and a whole trace: exit code %d: %s", code, said)
+	}
+	if out, said, code := on(t, 0, "check", "--budget", limits, whole); code != exitDone || !strings.Contains(out, "ok") {
+		t.Errorf("exit code %d: %s%s", code, out, said)
 	}
 }
