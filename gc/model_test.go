@@ -557,3 +557,20 @@ func TestCoreVersion(t *testing.T) {
 		}
 	}
 }
+
+// TestSecondStart: the start of another runtime in a process, or of a later process with its id,
+// does not make the process be watched only from then on.
+func TestSecondStart(t *testing.T) {
+	s := newScript()
+	v := clr.RuntimeInformationStart{Sku: clr.RuntimeSkuCoreClr, ClrInstanceID: s.clr}
+	start := func(ms float64) { s.raise(ms, 1, clr.RuntimeProvider, 187, 0, v.Append(nil, 0, 8)) }
+	start(2)
+	start(5)
+	s.blocking(10, 1, 1)
+	start(15)
+	s.blocking(20, 1, 2)
+	_, _, m := s.run(t)
+	if p := m.Processes()[0]; p.Started != 5*time.Millisecond || p.Watched(gc.Opt[time.Duration]{}, gc.Opt[time.Duration]{}) < 15*time.Millisecond {
+		t.Errorf("watched from %v to %v", p.Started, p.Stopped)
+	}
+}

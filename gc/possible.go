@@ -110,23 +110,15 @@ const padding = 1 << 20
 
 func (b *building) exceedsAddressSpace() bool {
 	c, limit := &b.Collection, clr.AddressSpace(b.Process.pointerSize)
-	sizes := []Opt[int64]{
+	beyond := func(s Opt[int64]) bool { return s.Known() && (s.Or(0) < 0 || s.Or(0) >= limit) }
+	return slices.ContainsFunc([]Opt[int64]{
 		c.HeapBefore, c.HeapAfter, c.HeapPeak, c.Promoted, c.Freed, c.Allocated, c.AllocatedTicks,
 		c.CommittedBefore, c.CommittedAfter, c.FinalizationPromoted, c.FinalizationPromotedObjs,
-	}
-	for i := range c.Generations {
-		g := &c.Generations[i]
-		sizes = append(sizes, Some(g.Before), g.After, Some(g.In), Some(g.Out), g.Freed, g.Fragmentation, g.FreeList, Some(g.Budget), g.Pinned)
-	}
-	for i := range c.Marks {
-		sizes = append(sizes, c.Marks[i].Bytes)
-	}
-	for _, s := range sizes {
-		if s.Known() && (s.Or(0) < 0 || s.Or(0) >= limit) {
-			return true
-		}
-	}
-	return false
+	}, beyond) || slices.ContainsFunc(c.Generations, func(g Generation) bool {
+		return slices.ContainsFunc([]Opt[int64]{
+			Some(g.Before), g.After, Some(g.In), Some(g.Out), g.Freed, g.Fragmentation, g.FreeList, Some(g.Budget), g.Pinned,
+		}, beyond)
+	}) || slices.ContainsFunc(c.Marks, func(m Mark) bool { return beyond(m.Bytes) })
 }
 
 // exceedsCommitted reports whether the heap is larger than the memory committed for it at the

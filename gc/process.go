@@ -145,9 +145,10 @@ func (m *Model) runtimeInformation(e *event) {
 	if line := v.CommandLine.String(); m.reserveText(e, len(line)) {
 		p.setName(line)
 	}
-	if e.Desc.Provider == clr.RundownProvider {
+	switch {
+	case e.Desc.Provider == clr.RundownProvider:
 		p.Stopped = e.time
-	} else {
+	case p.last == 0: // else another runtime of the process starts, or another process with its id
 		p.Started, p.StartSeen = e.time, e.TID != 0 // a part of a trace has it as of no thread
 	}
 }
