@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -250,5 +251,31 @@ func TestTimeNames(t *testing.T) {
 	}
 	if len(timeNames) < 8 {
 		t.Error(fmt.Sprint(timeNames))
+	}
+}
+
+// TestAllDetails: the details that are packed while collections are added are those that are
+// packed at the end.
+func TestAllDetails(t *testing.T) {
+	of := collections(t, "../../testdata/net9-srv-datas-web-collect.nettrace.gz")
+	trace := repeated(of, 2*chunkSize+1)
+	other := new(gc.Process)
+	for _, c := range of[:len(of)/2] {
+		elsewhere := *c
+		elsewhere.Process = other
+		trace.Add(&elsewhere)
+	}
+	page := &Page{Traces: []*Trace{trace}}
+	got, err := page.allDetails()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := page.fit(maxPage)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want, err := pack(f.processes, f.all, 1)
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("%v: %d chunks of %d bytes instead of %d of %d", err, len(got.chunks), got.bytes, len(want.chunks), want.bytes)
 	}
 }

@@ -2,9 +2,6 @@ package html
 
 import (
 	"cmp"
-	"compress/flate"
-	"io"
-	"runtime"
 	"slices"
 
 	"github.com/gctrail/gctrail/web"
@@ -29,38 +26,19 @@ type packing struct {
 	rows   [][]uint32 // of each process
 	each   int        // every each-th chunk is packed
 	chunks []*packedChunk
-	idle   chan *packer
-}
-
-// A packer packs chunks, one after the other.
-type packer struct {
-	*chunk
-	z *flate.Writer
-}
-
-// A packedChunk is a chunk of a process, once its packer is idle.
-type packedChunk struct {
-	of   int
-	data []byte
-	err  error
+	idle   packers
 }
 
 // pack packs every each-th chunk of some details, which are in the order of the processes
 // and their rows.
 func pack(processes []*process, all []pageDetail, each int) (*packed, error) {
-	in := &packing{rows: make([][]uint32, len(processes)), each: each, idle: make(chan *packer, min(maxPackers, runtime.GOMAXPROCS(0)))}
-	for range cap(in.idle) {
-		z, err := flate.NewWriter(io.Discard, compression)
-		if err != nil {
-			return nil, err
-		}
-		in.idle <- &packer{newChunk(), z}
-	}
+	in := &packing{rows: make([][]uint32, len(processes)), each: each, idle: newPackers()}
 	for i, p := range processes {
 		begin, _ := slices.BinarySearchFunc(all, i, func(k pageDetail, process int) int { return cmp.Compare(k.of, process) })
 		end, _ := slices.BinarySearchFunc(all, i+1, func(k pageDetail, process int) int { return cmp.Compare(k.of, process) })
 		in.add(i, p, all[begin:end])
 	}
+	in.idle.wait()
 	return in.end()
 }
 
@@ -84,25 +62,15 @@ func (in *packing) add(i int, p *process, of []pageDetail) {
 		if next++; packs && (next%chunkSize == 0 || next == len(of)) {
 			into := &packedChunk{of: i}
 			in.chunks = append(in.chunks, into)
-			go in.pack(k, into)
+			go in.idle.pack(k, into)
 			k = <-in.idle
 		}
 	}
 	in.idle <- k
 }
 
-// pack packs the chunk of a packer, and makes the packer idle.
-func (in *packing) pack(k *packer, into *packedChunk) {
-	into.data, into.err = k.chunk.pack(k.z)
-	k.reset()
-	in.idle <- k
-}
-
-// end waits until all chunks are packed, and returns them in order.
+// end returns the chunks, which are packed, in order.
 func (in *packing) end() (*packed, error) {
-	for range cap(in.idle) {
-		<-in.idle
-	}
 	out := &packed{rows: in.rows, sizes: make([][]int, len(in.rows))}
 	for _, k := range in.chunks {
 		if k.err != nil {
@@ -123,8 +91,6 @@ const (
 	perText = 3
 	// sample is the interval of the chunks that are packed to estimate the size of all.
 	sample = 8
-	// maxPackers bounds how many chunks are packed at the same time.
-	maxPackers = 4
 )
 
 // A fit finds the details that a page has room for: of all collections, or of those with
@@ -139,32 +105,45 @@ type fit struct {
 
 // pack packs the details of the page: those of all collections where they fit with
 // other data of some bytes and the header, else those of the longest pauses.
-func (p *Page) pack(f *fit, others int) (*packed, error) {
+func (p *Page) pack(others int) (*packed, error) {
 	header, err := p.deflateHeader(nil)
 	if err != nil {
 		return nil, err
 	}
-	f.room = max(leastDetails, (maxPage-len(web.Script)-len(web.Style))/4*perText-len(header)-others)
-	for f.shrink(f.bytes) {
-		if err := f.estimate(); err != nil {
-			return nil, err
+	room := max(leastDetails, (maxPage-len(web.Script)-len(web.Style))/4*perText-len(header)-others)
+	size := func(out *packed) (int, error) {
+		described, err := p.deflateHeader(out)
+		return out.bytes + len(described) - len(header), err
+	}
+	out, err := p.allDetails()
+	if err != nil {
+		return nil, err
+	}
+	if out != nil {
+		if bytes, err := size(out); err != nil || bytes <= room {
+			return out, err
 		}
 	}
-	for {
+	f, err := p.fit(room)
+	for err == nil && f.shrink(f.bytes) {
+		err = f.estimate()
+	}
+	for err == nil {
 		out, err := pack(f.processes, f.chosen, 1)
 		if err != nil || out.bytes <= leastDetails {
 			return out, err
 		}
-		described, err := p.deflateHeader(out)
-		if err != nil || !f.shrink(out.bytes+len(described)-len(header)) {
+		bytes, err := size(out)
+		if err != nil || !f.shrink(bytes) {
 			return out, err
 		}
 	}
+	return nil, err
 }
 
 // fit returns all details of the page, which are all chosen.
-func (p *Page) fit() (*fit, error) {
-	f := &fit{}
+func (p *Page) fit(room int) (*fit, error) {
+	f := &fit{room: room}
 	for _, t := range p.Traces {
 		place := make(map[*process]int, len(t.processes))
 		for _, of := range t.processes {

@@ -140,20 +140,19 @@ func (p *Page) blocks() ([]block, error) {
 	for _, t := range p.Traces {
 		t.processes = t.listed()
 	}
-	var allocations, quoted, tables []byte
-	var errs [3]error
+	var allocations, quoted []byte
+	var errs [2]error
 	var compressed sync.WaitGroup
 	compressed.Go(func() {
-		tables, errs[0] = p.tables()
-		allocations, errs[1] = deflate(p.writeAllocations)
-		quoted, errs[2] = deflate(p.writeQuoted)
+		allocations, errs[0] = deflate(p.writeAllocations)
+		quoted, errs[1] = deflate(p.writeQuoted)
 	})
-	f, err := p.fit()
+	tables, err := p.tables()
 	compressed.Wait()
 	if err := errors.Join(append(errs[:], err)...); err != nil {
 		return nil, err
 	}
-	details, err := p.pack(f, len(allocations)+len(quoted)+len(tables))
+	details, err := p.pack(len(allocations) + len(quoted) + len(tables))
 	if err != nil {
 		return nil, err
 	}

@@ -38,6 +38,7 @@ type Trace struct {
 	rows      int
 	limit     int // of rows; 0 for MaxCollections
 	figures   row // of the latest collection
+	all       allDetails
 	details   longest
 }
 
@@ -48,6 +49,7 @@ type process struct {
 	begins   []time.Duration // of the collections; never decreasing
 	leftOut  int             // collections for which there was no room
 	doubtful sums
+	all      processDetails
 }
 
 // sums are what is not exact in the sums of a process's figures.
@@ -134,6 +136,7 @@ func (t *Trace) Add(c *gc.Collection) {
 	p.table.add(t.figures)
 	p.begins = append(p.begins, begin(p.begins, c))
 	t.rows++
+	t.all.add(&p.all, c, t.figures)
 	t.details.add(p, c)
 }
 

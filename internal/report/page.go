@@ -71,16 +71,17 @@ func (p *Paged) Collections(m *gc.Model) iter.Seq2[*gc.Collection, error] {
 // An adder adds collections to a page while others are read.
 type adder struct {
 	batch   []*gc.Collection
+	weight  int // of the batch
 	batches chan []*gc.Collection
 	done    chan struct{}
 }
 
-// addBatch is how many collections go to the page together: a few, because each may have a
-// thousand heaps.
-const addBatch = 16
+// addBatch is how many collections, or heaps of them, go to the page together, and
+// addQueue how many batches may wait: the reader need not wait while the page packs a chunk.
+const addBatch, addQueue = 64, 16
 
 func adderTo(page *html.Trace) *adder {
-	a := &adder{batches: make(chan []*gc.Collection, 2), done: make(chan struct{})}
+	a := &adder{batches: make(chan []*gc.Collection, addQueue), done: make(chan struct{})}
 	go func() {
 		defer close(a.done)
 		for batch := range a.batches {
@@ -94,9 +95,10 @@ func adderTo(page *html.Trace) *adder {
 
 // add adds a collection, which must not change any more.
 func (a *adder) add(c *gc.Collection) {
-	if a.batch = append(a.batch, c); len(a.batch) == addBatch {
+	a.batch = append(a.batch, c)
+	if a.weight += 1 + len(c.PerHeap); a.weight >= addBatch {
 		a.batches <- a.batch
-		a.batch = nil
+		a.batch, a.weight = nil, 0
 	}
 }
 
