@@ -83,22 +83,31 @@ possible; standard error says what is missing.`,
 	cmd.Flags().BoolVarP(&printVersion, "version", "v", false, "print the versions of gctrail and of the formats it reads")
 	std.addFlags(cmd.PersistentFlags())
 	std.complete(cmd, "color", colourWords)
-	cmd.AddCommand(
+	addGroup(
+		cmd, "look", "Look at a trace",
 		newReportCmd(std), newGCsCmd(std), newEventsCmd(std),
 		newAllocsCmd(std), newPinsCmd(std), newHandlesCmd(std), newFinalizersCmd(std), newJoinsCmd(std), newHeapCmd(std), newPausesCmd(std), newPhasesCmd(std),
-		newConvertCmd(std),
-		newDiffCmd(std), newCheckCmd(std), newRunCmd(std), newTrendCmd(std),
-		newPsCmd(std), newTopCmd(std), newServeCmd(std), newCollectCmd(std),
-		newAgentCmd(std), newLedgerCmd(std),
-		newFleetCmd(std),
-		newMCPCmd(), newSchemaCmd(std), newDemoCmd(std), newVersionCmd(std), newManCmd(),
 	)
+	addGroup(cmd, "record", "Record and watch processes", newPsCmd(std), newTopCmd(std), newCollectCmd(std), newLedgerCmd(std))
+	addGroup(cmd, "compare", "Compare runs", newDiffCmd(std), newCheckCmd(std), newRunCmd(std), newTrendCmd(std))
+	addGroup(cmd, "share", "Share what a trace shows", newConvertCmd(std), newServeCmd(std), newMCPCmd(), newSchemaCmd(std))
+	addGroup(cmd, "many", "Watch many processes", newAgentCmd(std), newFleetCmd(std))
+	cmd.AddCommand(newDemoCmd(std), newVersionCmd(std), newManCmd())
 	cmd.InitDefaultHelpCmd()
 	cmd.InitDefaultCompletionCmd()
 	refuseUnknown(cmd)
 	std.completeTraced(cmd)
 	fitHelp(cmd)
 	return cmd
+}
+
+// addGroup adds commands that help lists under a title.
+func addGroup(root *cobra.Command, id, title string, commands ...*cobra.Command) {
+	root.AddGroup(&cobra.Group{ID: id, Title: title})
+	for _, cmd := range commands {
+		cmd.GroupID = id
+	}
+	root.AddCommand(commands...)
 }
 
 // refuseUnknown makes the commands that cobra adds refuse unknown topics and shells, for

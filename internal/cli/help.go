@@ -56,16 +56,14 @@ func usage(cmd *cobra.Command) error {
 	if cmd.HasExample() {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", cmd.Example)
 	}
-	if cmd.HasAvailableSubCommands() {
-		b.WriteString("\nAvailable Commands:\n")
-		for _, sub := range cmd.Commands() {
-			if sub.IsAvailableCommand() || sub.Name() == "help" {
-				indent := strings.Repeat(" ", sub.NamePadding()+3)
-				short := strings.Join(text.Wrap(sub.Short, helpWidth-len(indent)), "\n"+indent)
-				fmt.Fprintf(&b, "  %-*s %s\n", sub.NamePadding(), sub.Name(), short)
-			}
-		}
+	for _, g := range cmd.Groups() {
+		usageOfCommands(&b, g.Title, cmd, g.ID)
 	}
+	rest := "Available Commands"
+	if len(cmd.Groups()) > 0 {
+		rest = "Other Commands"
+	}
+	usageOfCommands(&b, rest, cmd, "")
 	usageOfFlags(&b, "Flags", cmd.LocalFlags())
 	usageOfFlags(&b, "Global Flags", cmd.InheritedFlags())
 	if cmd.HasAvailableSubCommands() {
@@ -73,6 +71,23 @@ func usage(cmd *cobra.Command) error {
 	}
 	cmd.Print(b.String())
 	return nil
+}
+
+// usageOfCommands lists the commands below cmd that are in a group; an empty id stands for
+// none.
+func usageOfCommands(b *strings.Builder, title string, cmd *cobra.Command, group string) {
+	for _, sub := range cmd.Commands() {
+		if sub.GroupID != group || !sub.IsAvailableCommand() && sub.Name() != "help" {
+			continue
+		}
+		if title != "" {
+			fmt.Fprintf(b, "\n%s:\n", title)
+			title = ""
+		}
+		indent := strings.Repeat(" ", sub.NamePadding()+3)
+		short := strings.Join(text.Wrap(sub.Short, helpWidth-len(indent)), "\n"+indent)
+		fmt.Fprintf(b, "  %-*s %s\n", sub.NamePadding(), sub.Name(), short)
+	}
 }
 
 func usageOfFlags(b *strings.Builder, title string, flags *pflag.FlagSet) {

@@ -40,3 +40,42 @@ func TestHelpFits(t *testing.T) {
 	}
 	fits(newRootCmd(&stdio{out: &bytes.Buffer{}, err: text.NewPrinter(&bytes.Buffer{})}))
 }
+
+// TestHelpGroups: help lists every command once, under a title that says what for.
+func TestHelpGroups(t *testing.T) {
+	var out bytes.Buffer
+	root := newRootCmd(&stdio{out: &out, err: text.NewPrinter(&out)})
+	root.SetOut(&out)
+	if err := usage(root); err != nil {
+		t.Fatal(err)
+	}
+	titles := map[string]string{}
+	title := ""
+	for line := range strings.Lines(out.String()) {
+		if !strings.HasPrefix(line, " ") {
+			title = strings.TrimSpace(line)
+		} else if words := strings.Fields(line); !strings.HasPrefix(words[0], "-") {
+			titles[words[0]] += title
+		}
+	}
+	for _, cmd := range root.Commands() {
+		want := ""
+		switch cmd.Name() {
+		case "completion", "demo", "help", "version":
+			want = "Other Commands:"
+		case "gcs", "report":
+			want = "Look at a trace:"
+		case "collect":
+			want = "Record and watch processes:"
+		case "man": // hidden
+		default:
+			want = titles[cmd.Name()]
+			if want == "" || want == "Other Commands:" || strings.Count(want, ":") != 1 {
+				t.Errorf("%s is listed under %q", cmd.Name(), want)
+			}
+		}
+		if got := titles[cmd.Name()]; got != want {
+			t.Errorf("%s is listed under %q, want %q", cmd.Name(), got, want)
+		}
+	}
+}
