@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/export/internal/millis"
 	"github.com/gctrail/gctrail/internal/jsontext"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -30,7 +31,7 @@ func (e *Events) Name(d *trace.Descriptor) string { return e.decoder.Name(d) }
 // AppendEvent appends ev as one line.
 func (e *Events) AppendEvent(dst []byte, ev *trace.Event) []byte {
 	dst = append(dst, `{"time_ms":`...)
-	dst = appendFloat(dst, ev.Millis())
+	dst = appendMillis(dst, ev)
 	dst = append(dst, `,"time":"`...)
 	dst = e.appendTime(dst, ev.Time())
 	dst = append(dst, e.headOf(ev.Desc)...)
@@ -48,6 +49,19 @@ func (e *Events) AppendEvent(dst []byte, ev *trace.Event) []byte {
 		dst = e.appendStack(dst, ev)
 	}
 	return append(dst, "}\n"...)
+}
+
+// exactTicks bounds the nanoseconds whose Millis have the digits of the number itself:
+// a float64 holds 1,000 times as many exactly.
+const exactTicks = 1 << 53 / 1000
+
+// appendMillis appends ev.Millis. The digits of most are there without a search for the
+// shortest ones.
+func appendMillis(dst []byte, ev *trace.Event) []byte {
+	if t := ev.Ticks; ev.Clock.Frequency == int64(time.Second) && -exactTicks < t && t < exactTicks {
+		return millis.Append(dst, time.Duration(t))
+	}
+	return appendFloat(dst, ev.Millis())
 }
 
 // appendID appends the id of a process or thread.

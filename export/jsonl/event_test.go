@@ -2,6 +2,8 @@ package jsonl_test
 
 import (
 	"encoding/json"
+	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -78,6 +80,21 @@ func TestAppendEventAllocatesNothing(t *testing.T) {
 	}
 	if n := testing.AllocsPerRun(100, all); n != 0 {
 		t.Errorf("%v allocations for %d events", n, len(evs))
+	}
+}
+
+// Milliseconds have the shortest digits that read back as the same number, however they are
+// found.
+func TestEventMillis(t *testing.T) {
+	e := jsonl.Events{Start: start}
+	for _, frequency := range []int64{1e9, 1e7} {
+		for _, ticks := range []int64{0, 1, -1, 999_999, 1_000_000, -1_500_000, 1<<53/1000 - 1, 1 << 53 / 1000, -1 << 53 / 1000, 1<<53 + 1, 1 << 62} {
+			ev := &trace.Event{Desc: strange, Ticks: ticks, Clock: &trace.Clock{Frequency: frequency}, PointerSize: 8}
+			want := strconv.FormatFloat(ev.Millis(), 'f', -1, 64)
+			if line := string(e.AppendEvent(nil, ev)); !strings.HasPrefix(line, `{"time_ms":`+want+",") {
+				t.Errorf("%d ticks of 1/%d s: no %s in %s", ticks, frequency, want, line)
+			}
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -93,25 +94,9 @@ func (o *eventsOptions) write(ctx context.Context, std *stdio, out *output) erro
 	if err != nil {
 		return err
 	}
-	var line []byte
-	written := uint64(0)
-	for ev, err := range r.Events() {
-		if err != nil {
-			return err
-		}
-		if pids != nil && !pids[ev.PID] || !o.AllTimes() && !o.HasTime(r.Info(), ev.Time()) {
-			continue
-		}
-		events.Start = r.Info().Start
-		line = events.AppendEvent(line[:0], ev)
-		if _, err := out.Write(line); err != nil {
-			return err
-		}
-		if written++; written == o.limit {
-			return nil
-		}
-	}
-	if err := out.Flush(); err != nil {
+	lines := jsonl.NewEventWriter(out)
+	written, err := o.writeLines(lines, r, pids)
+	if err := cmp.Or(err, lines.Close(), out.Flush()); err != nil || o.limited(written) {
 		return err
 	}
 	r.Close()
@@ -126,3 +111,29 @@ func (o *eventsOptions) write(ctx context.Context, std *stdio, out *output) erro
 	}
 	return nil
 }
+
+// writeLines writes the selected events of r, at most as many as are asked for, and
+// returns their number.
+func (o *eventsOptions) writeLines(lines *jsonl.EventWriter, r *reading, pids map[uint64]bool) (written uint64, err error) {
+	for ev, err := range r.Events() {
+		if err != nil {
+			return written, err
+		}
+		if pids != nil && !pids[ev.PID] || !o.AllTimes() && !o.HasTime(r.Info(), ev.Time()) {
+			continue
+		}
+		if written == 0 {
+			lines.Start = r.Info().Start
+		}
+		if err := lines.Write(ev); err != nil {
+			return written, err
+		}
+		if written++; o.limited(written) {
+			break
+		}
+	}
+	return written, nil
+}
+
+// limited reports whether no more events are wanted.
+func (o *eventsOptions) limited(written uint64) bool { return o.limit > 0 && written == o.limit }
