@@ -220,10 +220,11 @@ func (l *batches) take() *batch {
 }
 
 // maxFree and maxReused bound the batches kept for reuse: the runtime passes on
-// some thirty blocks of 100 KiB at a time where events are many.
+// some thirty blocks of 100 KiB at a time where events are many, and the items of a block
+// of small events that are all wanted are thrice its size.
 const (
-	maxFree   = 64
-	maxReused = 256 << 10
+	maxFree   = 48
+	maxReused = 512 << 10
 )
 
 // add adds a batch, which is emptied.
