@@ -28,19 +28,21 @@ func mean(sum float64, n int) Opt[float64] {
 // SizeAdaptationFullGCTuning from .NET 9 on, HeapCountTuning in .NET 8.
 func (m *Model) adaptation(e *event, v *clr.GCDynamicEvent) {
 	a := &e.process.Adaptation
-	d := &m.decoded
 	switch clr.DynamicKindOf(v.Name) {
 	case clr.DynamicSizeAdaptationTuning:
-		if d.tuning.Decode(v.Data) == nil {
-			tuned(&a.Tunings, &a.Cost, d.tuning.MedianThroughputCostPercent)
+		var t clr.SizeAdaptationTuning
+		if t.Decode(v.Data) == nil {
+			tuned(&a.Tunings, &a.Cost, t.MedianThroughputCostPercent)
 		}
 	case clr.DynamicHeapCountTuning:
-		if d.countTuning.Decode(v.Data) == nil {
-			tuned(&a.Tunings, &a.Cost, d.countTuning.MedianThroughputCostPercent)
+		var t clr.HeapCountTuning
+		if t.Decode(v.Data) == nil {
+			tuned(&a.Tunings, &a.Cost, t.MedianThroughputCostPercent)
 		}
 	case clr.DynamicSizeAdaptationFullGCTuning:
-		if d.fullTuning.Decode(v.Data) == nil {
-			tuned(&a.FullTunings, &a.FullCost, d.fullTuning.MedianGen2Tcp)
+		var t clr.SizeAdaptationFullGCTuning
+		if t.Decode(v.Data) == nil {
+			tuned(&a.FullTunings, &a.FullCost, t.MedianGen2Tcp)
 		}
 	}
 }

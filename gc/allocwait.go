@@ -25,8 +25,8 @@ func ofLargeObjects(r clr.BGCAllocWaitReason) bool {
 }
 
 func (m *Model) allocWaitBegin(e *event) {
-	v := &m.decoded.allocWait
-	if !m.decode(e, v) || !ofLargeObjects(v.Reason) {
+	v, ok := decode[clr.BGCAllocWaitBegin](m, e)
+	if !ok || !ofLargeObjects(v.Reason) {
 		return
 	}
 	rt := m.runtime(e, v.ClrInstanceID)
@@ -35,18 +35,18 @@ func (m *Model) allocWaitBegin(e *event) {
 	}
 	if _, waits := rt.allocating[e.TID]; !waits {
 		if m.room.allocWaits == maxAllocWaits {
-			m.drop(e.time)
+			m.drop(e.Time)
 			return
 		}
 		m.room.allocWaits++
 	}
-	rt.allocating[e.TID] = e.time
+	rt.allocating[e.TID] = e.Time
 }
 
 // allocWaitEnd has the fields of allocWaitBegin.
 func (m *Model) allocWaitEnd(e *event) {
-	v := &m.decoded.allocWait
-	if !m.decode(e, v) || !ofLargeObjects(v.Reason) {
+	v, ok := decode[clr.BGCAllocWaitBegin](m, e)
+	if !ok || !ofLargeObjects(v.Reason) {
 		return
 	}
 	rt := m.runtime(e, v.ClrInstanceID)
@@ -59,7 +59,7 @@ func (m *Model) allocWaitEnd(e *event) {
 	}
 	delete(rt.allocating, e.TID)
 	m.room.allocWaits--
-	w, waited := &e.process.AllocWaits, max(0, e.time-begin)
+	w, waited := &e.process.AllocWaits, max(0, e.Time-begin)
 	w.Count++
 	w.Total = saturate.Add(w.Total, waited)
 	w.Max = max(w.Max, waited)

@@ -4,19 +4,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/trace"
 )
 
-// MaxProcesses is how many processes a Model distinguishes, of those with events that it
-// reads. Events of others are left out: see trace.Loss.
-const MaxProcesses = 1024
+// MaxProcesses is how many processes a Model distinguishes: see there.
+const MaxProcesses = pass.MaxProcesses
 
 // What a Model remembers is bounded, whatever a trace holds. What there is no
 // room for counts as lost when the trace ends; only a damaged or made-up trace has
 // any.
 const (
-	maxInstances    = 16      // runtimes of a process
-	maxRuntimes     = 2048    // of all processes
 	maxOpen         = 4096    // collections that are not finished, of all runtimes
 	maxSuspensions  = 256     // of a runtime, that have not restarted; and as many that are restarting
 	maxSuspended    = 16384   // suspensions of all runtimes
@@ -27,7 +25,6 @@ const (
 	maxOpenMarks    = 1 << 18 // of all collections that are not finished
 	maxSorts        = 64      // sorts of suspensions that belong to no collection, of a process
 	maxText         = 8 << 20 // bytes of names and command lines
-	maxKinds        = 4096    // kinds of events whose meaning is remembered
 	lookBack        = 64      // collections that a history without a number may be of
 )
 
@@ -47,13 +44,6 @@ type room struct {
 	open, suspended, allocWaits, marks, text int
 }
 
-// leaveOut notes that an event is ignored because its process is one too many. The figures
-// of other processes do not need it.
-func (m *Model) leaveOut() {
-	m.dropped.Events++
-	m.dropped.LeftOut++
-}
-
 // drop notes that information from an event is ignored or forgotten.
 func (m *Model) drop(at time.Duration) { m.dropped.Add(1, at, at) }
 
@@ -71,7 +61,7 @@ type expected struct {
 
 // missing notes that an event that should have come between from and now did not.
 func (x *expected) missing(m *Model, from time.Duration) {
-	switch now := m.event.time; {
+	switch now := m.now; {
 	case x.raised:
 		m.missing(from, now)
 	case !x.early.Known():
@@ -98,7 +88,7 @@ func (m *Model) oneRuntime() bool {
 func (m *Model) reserveText(e *event, n int) bool {
 	more := max(0, n-e.process.text)
 	if m.room.text+more > maxText {
-		m.drop(e.time)
+		m.drop(e.Time)
 		return false
 	}
 	m.room.text += more
@@ -109,20 +99,20 @@ func (m *Model) reserveText(e *event, n int) bool {
 // runtime finds the state of the runtime that an event is from. It returns nil
 // if there is no room for one more.
 func (m *Model) runtime(e *event, instance uint16) *runtime {
-	p := e.process
-	for _, rt := range p.runtimes {
-		if rt.instance == instance {
-			return rt
-		}
-	}
-	if len(p.runtimes) == maxInstances || len(m.runtimes) == maxRuntimes {
-		m.drop(e.time)
+	of := e.Runtime(instance)
+	if of == nil {
+		m.drop(e.Time)
 		return nil
 	}
-	if len(p.runtimes) > 0 && times(e.kind) && m.oneRuntime() {
-		m.missing(e.time, e.time)
+	rt, isNew := m.byRuntime.At(of.Index)
+	if !isNew {
+		return rt
 	}
-	rt := newRuntime(p, instance, m)
+	p := e.process
+	if len(p.runtimes) > 0 && times(e.Kind) && m.oneRuntime() {
+		m.missing(e.Time, e.Time)
+	}
+	rt.init(p, instance, m)
 	p.runtimes = append(p.runtimes, rt)
 	m.runtimes = append(m.runtimes, rt)
 	return rt

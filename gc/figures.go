@@ -187,7 +187,7 @@ func (b *building) resolveKind() {
 func (b *building) computeIntervals(last *previous) {
 	b.needs = trace.Range{From: min(last.from, b.order()), To: max(b.order(), b.told)}
 	if b.rt.historied && !b.histories() { // they were awaited until now
-		b.needs.To = max(b.needs.To, b.rt.model.event.time)
+		b.needs.To = max(b.needs.To, b.rt.model.now)
 	}
 	if b.PauseStart.Known() {
 		b.needs.From = min(b.needs.From, b.PauseStart.Or(0))

@@ -18,7 +18,7 @@ type Finalizing struct {
 // finalizersBegin notes that the finalizer thread begins to run finalizers.
 func (m *Model) finalizersBegin(e *event) {
 	p := e.process
-	p.Finalizing = Some(Finalizing{Since: e.time, Objects: p.unfinalized})
+	p.Finalizing = Some(Finalizing{Since: e.Time, Objects: p.unfinalized})
 }
 
 // finalizersEnd notes that the finalizer thread has run all finalizers.

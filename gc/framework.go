@@ -7,8 +7,7 @@ import "github.com/gctrail/gctrail/clr"
 
 // privateGlobalHistory is GCGlobalHeapHistory of the private provider.
 func (m *Model) privateGlobalHistory(e *event) {
-	v := &m.decoded.privateGlobal
-	if m.decode(e, v) {
+	if v, ok := decode[clr.PrivateGCGlobalHeapHistory](m, e); ok {
 		if rt := m.runtime(e, v.ClrInstanceID); rt != nil {
 			rt.globalHistory(e, v.GlobalMechanisms, v.CondemnedGeneration, v.NumHeaps, v.Reason, v.FinalYoungestDesired)
 		}
@@ -25,8 +24,8 @@ const compactMechanismUsed = 1 << 31
 // privatePerHeapHistory is GCPerHeapHistory of the private provider, from
 // version 2 (.NET Framework 4.5) on: those of 4.0 have no free space.
 func (m *Model) privatePerHeapHistory(e *event) {
-	v := &m.decoded.privatePerHeap
-	if !m.decode(e, v) || e.version < 2 || len(v.GenData) <= gen0Again {
+	v, ok := decode[clr.PrivateGCPerHeapHistory](m, e)
+	if !ok || e.Version < 2 || len(v.GenData) <= gen0Again {
 		return
 	}
 	for i := range v.GenData {

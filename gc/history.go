@@ -11,8 +11,8 @@ import (
 
 // heapStats is raised right after GCEnd, on the same thread.
 func (m *Model) heapStats(e *event) {
-	v := &m.decoded.stats
-	if !m.decode(e, v) {
+	v, ok := decode[clr.GCHeapStats](m, e)
+	if !ok {
 		return
 	}
 	rt := m.runtime(e, v.ClrInstanceID)
@@ -34,7 +34,7 @@ func (m *Model) heapStats(e *event) {
 	if v.PossibleFinalization() {
 		b.FinalizationPromoted = Some(int64(v.FinalizationPromotedSize))
 		b.FinalizationPromotedObjs = Some(int64(v.FinalizationPromotedCount))
-		e.process.foundFinalizable(e.time, int64(v.FinalizationPromotedCount))
+		e.process.foundFinalizable(e.Time, int64(v.FinalizationPromotedCount))
 	}
 	b.PinnedObjects = Some(int64(v.PinnedObjectCount))
 	b.SyncBlocks = Some(int64(v.SinkBlockCount))
@@ -45,8 +45,8 @@ func (m *Model) heapStats(e *event) {
 // globalHistory finds the collection that a GCGlobalHeapHistory is of. Those of
 // a server's background collection come after its end, from any thread.
 func (m *Model) globalHistory(e *event) {
-	v := &m.decoded.global
-	if !m.decode(e, v) {
+	v, ok := decode[clr.GCGlobalHeapHistory](m, e)
+	if !ok {
 		return
 	}
 	rt := m.runtime(e, v.ClrInstanceID)
@@ -116,7 +116,7 @@ func (rt *runtime) globalHistory(e *event, mechanisms clr.GlobalMechanisms, gene
 		return nil
 	}
 	rt.history[e.TID], b.historyThread = b, e.TID
-	b.global, b.concurrent, b.told = true, concurrent, e.time
+	b.global, b.concurrent, b.told = true, concurrent, e.Time
 	b.Generation = Some(int(generation))
 	b.Heaps = Some(int(heaps))
 	if desired > 0 && plausible(desired) {
@@ -172,8 +172,8 @@ func plausible(sizes ...uint64) bool {
 
 // perHeapHistory adds a heap's part. It follows the global history on its thread.
 func (m *Model) perHeapHistory(e *event) {
-	v := &m.decoded.perHeap
-	if !m.decode(e, v) {
+	v, ok := decode[clr.GCPerHeapHistory](m, e)
+	if !ok {
 		return
 	}
 	if len(v.Values) <= loh {
@@ -253,7 +253,7 @@ func (rt *runtime) heapHistory(e *event, heap uint32) *building {
 		return nil
 	}
 	b.heaps = append(b.heaps, heap)
-	b.told = e.time
+	b.told = e.Time
 	return b
 }
 
@@ -273,8 +273,8 @@ func (g *generation) add(v *clr.GCPerHeapHistoryValue) {
 }
 
 func (m *Model) dynamicEvent(e *event) {
-	v := &m.decoded.dynamic
-	if !m.decode(e, v) {
+	v, ok := decode[clr.GCDynamicEvent](m, e)
+	if !ok {
 		return
 	}
 	switch clr.DynamicKindOf(v.Name) {
@@ -288,7 +288,7 @@ func (m *Model) dynamicEvent(e *event) {
 // committed records the committed memory, which is raised at the start of every
 // collection, and again at the end of a blocking one.
 func (m *Model) committed(e *event, v *clr.GCDynamicEvent) {
-	used := &m.decoded.committed
+	var used clr.CommittedUsage
 	if used.Decode(v.Data) != nil {
 		return
 	}

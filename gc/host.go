@@ -119,9 +119,8 @@ func since(before, now uint64) int64 {
 }
 
 func (m *Model) processLimits(e *event) {
-	var v clr.ProcessLimits
-	if m.decode(e, &v) && m.reserveText(e, len(v.Settings)) {
-		e.process.Limits = NewLimits(&v)
+	if v, ok := decode[clr.ProcessLimits](m, e); ok && m.reserveText(e, len(v.Settings)) {
+		e.process.Limits = NewLimits(v)
 	}
 }
 
@@ -143,8 +142,8 @@ const maxMicroseconds = (1<<63 - 1) / 1000
 
 // processorTime reads an event about the processors that a process gets.
 func (m *Model) processorTime(e *event) {
-	if v := e.kind.New(); m.decode(e, v) {
-		e.process.Processor.Read(e.time, v)
+	if v, ok := e.Decoded(); ok {
+		e.process.Processor.Read(e.Time, v)
 	}
 }
 

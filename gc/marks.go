@@ -43,11 +43,11 @@ var oldMarks = map[clr.Kind]struct {
 
 // markWithType is raised at the end of marking from one kind of root.
 func (m *Model) markWithType(e *event) {
-	v := &m.decoded.mark
-	if !m.decode(e, v) {
+	v, ok := decode[clr.GCMarkWithType](m, e)
+	if !ok {
 		return
 	}
-	mark := rawMark{heap: v.HeapNum, root: v.Type, at: e.time}
+	mark := rawMark{heap: v.HeapNum, root: v.Type, at: e.Time}
 	if plausible(v.Bytes) {
 		mark.bytes = Some(int64(v.Bytes))
 	}
@@ -55,10 +55,9 @@ func (m *Model) markWithType(e *event) {
 }
 
 func (m *Model) oldMark(e *event) {
-	v := &m.decoded.oldMark
-	if m.decode(e, v) { // all of them have the same fields
-		old := oldMarks[e.kind]
-		m.marked(e, v.ClrInstanceID, old.source, rawMark{heap: v.HeapNum, root: old.root, at: e.time})
+	if v, ok := decode[clr.GCMarkStackRoots](m, e); ok { // all of them have the same fields
+		old := oldMarks[e.Kind]
+		m.marked(e, v.ClrInstanceID, old.source, rawMark{heap: v.HeapNum, root: old.root, at: e.Time})
 	}
 }
 
@@ -76,7 +75,7 @@ func (m *Model) marked(e *event, instance uint16, source markSource, mark rawMar
 		b.markSource, b.marks = source, b.marks[:0]
 	}
 	if len(b.marks) == maxMarks || m.room.marks == maxOpenMarks {
-		m.drop(e.time)
+		m.drop(e.Time)
 		return
 	}
 	m.room.marks++

@@ -1,12 +1,14 @@
 package gc
 
 import (
+	"context"
 	"iter"
 	"math"
 	"slices"
 	"time"
 
 	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/gc/pass"
 	"github.com/gctrail/gctrail/internal/program"
 	"github.com/gctrail/gctrail/trace"
 )
@@ -29,12 +31,11 @@ type Model struct {
 	// PerHeap makes collections carry each heap's part.
 	PerHeap bool
 
-	kinds     map[*trace.Descriptor]clr.Kind
-	desc      *trace.Descriptor // of the last event
-	kind      clr.Kind          // and its kind
+	pass      *pass.Pass
 	processes []*Process
+	byProcess pass.Table[Process]
 	runtimes  []*runtime // of all processes
-	byPID     map[uint64]*Process
+	byRuntime pass.Table[runtime]
 	held      []*Collection // finished, not emitted; in order of start
 	weight    int           // of what is held
 	room      room
@@ -46,51 +47,40 @@ type Model struct {
 	surveyed  bool // loss and processes are those of the whole trace
 	ending    bool // the trace ended: what is not in it yet may have come later
 
-	event   event
-	decoded decoded
-}
-
-// decoded are the payloads that the model decodes, kept for their memory.
-type decoded struct {
-	start          clr.GCStart
-	end            clr.GCEnd
-	suspend        clr.GCSuspendEEBegin
-	restart        clr.GCRestartEEBegin
-	pause          clr.GCPause
-	stats          clr.GCHeapStats
-	global         clr.GCGlobalHeapHistory
-	perHeap        clr.GCPerHeapHistory
-	privateGlobal  clr.PrivateGCGlobalHeapHistory
-	privatePerHeap clr.PrivateGCPerHeapHistory
-	mark           clr.GCMarkWithType
-	oldMark        clr.GCMarkStackRoots
-	dynamic        clr.GCDynamicEvent
-	committed      clr.CommittedUsage
-	tuning         clr.SizeAdaptationTuning
-	fullTuning     clr.SizeAdaptationFullGCTuning
-	countTuning    clr.HeapCountTuning
-	allocWait      clr.BGCAllocWaitBegin
-	increase       clr.IncreaseMemoryPressure
-	decrease       clr.DecreaseMemoryPressure
-	exception      clr.ExceptionThrown
+	event event
+	now   time.Duration // of the event
 }
 
 // Wants reports whether a Model reads events of a kind. Use it as the filter of
-// a reader.
+// a reader, or pass.Wants if other models read the trace too.
 func Wants(d *trace.Descriptor) bool {
 	return handler(clr.KindOf(d.Provider, d.ID)) != nil
 }
 
 // Head returns the largest number of bytes that a Model reads of the payloads
 // of a kind. Readers can leave out the rest.
-func Head(d *trace.Descriptor) int {
-	switch k := clr.KindOf(d.Provider, d.ID); {
+func Head(d *trace.Descriptor) int { return new(Model).Head(clr.KindOf(d.Provider, d.ID)) }
+
+// Head is Head for pass.Head.
+func (*Model) Head(k clr.Kind) int {
+	switch {
 	case k == clr.KindGCAllocationTick:
 		return tickHead
 	case isHeapPart(k):
 		return bulkHead
 	}
 	return math.MaxInt
+}
+
+// Kinds returns the kinds of events that a Model reads.
+func (*Model) Kinds() []clr.Kind {
+	var kinds []clr.Kind
+	for k, handle := range handlers {
+		if handle != nil {
+			kinds = append(kinds, clr.Kind(k))
+		}
+	}
+	return kinds
 }
 
 // Identifies reports whether events of a kind identify their process.
@@ -105,21 +95,24 @@ func Identifies(d *trace.Descriptor) bool {
 // Collections reads all events of src and yields the collections that they
 // describe, in order of their start. The caller may retain and change them. An
 // error of src is yielded once, last, after all collections that could be
-// rebuilt.
-func (m *Model) Collections(src trace.Source) iter.Seq2[*Collection, error] {
+// rebuilt. Other models are given the same events, each before the Model is, and have
+// ended when the last collections are yielded.
+func (m *Model) Collections(src trace.Source, models ...pass.Model) iter.Seq2[*Collection, error] {
 	return func(yield func(*Collection, error) bool) {
 		m.loss, m.info = src.Loss(), src.Info()
+		m.pass = pass.New(append(slices.Clip(models), m)...)
 		var failed error
 		for ev, err := range src.Events() {
 			if err != nil {
 				failed = err
 				break
 			}
-			m.feed(ev)
+			m.pass.Feed(ev)
 			if m.fresh && (m.Live || len(m.held) >= m.next) && !m.handOut(yield) {
 				return
 			}
 		}
+		m.pass.End(src.Loss())
 		m.end()
 		src.Loss().Join(&m.dropped)
 		if !m.handOut(yield) {
@@ -144,61 +137,33 @@ func (m *Model) handOut(yield func(*Collection, error) bool) bool {
 // first event.
 func (m *Model) Processes() []*Process { return m.processes }
 
-// feed processes one event. Events must come in time order; those that do not,
-// and those that the model does not want, are skipped.
-func (m *Model) feed(ev *trace.Event) {
-	if ev.Desc != m.desc {
-		m.desc, m.kind = ev.Desc, m.kindOf(ev.Desc)
-	}
-	if handle := handler(m.kind); handle != nil && !ev.Late {
-		if p := m.process(ev.PID); p != nil {
-			m.event = event{Event: ev, process: p, kind: m.kind, time: ev.Time()}
-			handle(m, &m.event)
-		} else {
-			m.leaveOut()
-		}
-	}
-}
-
-func (m *Model) kindOf(d *trace.Descriptor) clr.Kind {
-	kind, known := m.kinds[d]
-	if !known {
-		if m.kinds == nil {
-			m.kinds = make(map[*trace.Descriptor]clr.Kind)
-		}
-		if len(m.kinds) == maxKinds {
-			clear(m.kinds)
-		}
-		kind = clr.KindOf(d.Provider, d.ID)
-		m.kinds[d] = kind
-	}
-	return kind
+// Event processes one event, for Collections.
+func (m *Model) Event(e *pass.Event) {
+	m.event, m.now = event{e, m.process(e.Process)}, e.Time
+	handlers[e.Kind](m, &m.event)
 }
 
 // An event is a trace's event on its way through the model.
 type event struct {
-	*trace.Event
+	*pass.Event
 	process *Process
-	kind    clr.Kind
-	time    time.Duration
-	version uint32 // of the payload that was decoded last
 }
 
-// decode decodes the event's payload into v. A payload that is too short is not
+// decode decodes the event's payload into a T. A payload that is too short is not
 // a basis for a figure. An event that times a collection and whose payload is
 // not just as long as its version's is not the event that it passes for, nor is
 // GCHeapStats with a shorter one: it is damaged, or another one's.
-func (m *Model) decode(e *event, v interface {
-	Decode(version uint32, payload []byte, ptrSize int) error
-},
-) bool {
-	e.version = clr.VersionOf(e.kind, e.Desc.Version, e.Payload, e.PointerSize)
-	ok := v.Decode(e.version, e.Payload, e.PointerSize) == nil
-	if !ok && e.kind == clr.KindGCHeapStats || times(e.kind) && (!ok || clr.Surplus(e.kind, e.version, e.Payload, e.PointerSize) > 0) {
-		m.drop(e.time)
-		return false
+func decode[T any, P interface {
+	*T
+	clr.Event
+}](m *Model, e *event,
+) (*T, bool) {
+	v, ok := pass.Decode[T, P](e.Event)
+	if !ok && e.Kind == clr.KindGCHeapStats || times(e.Kind) && (!ok || clr.Surplus(e.Kind, e.Version, e.Payload, e.PointerSize) > 0) {
+		m.drop(e.Time)
+		return v, false
 	}
-	return ok
+	return v, ok
 }
 
 // times reports whether the time of an event of this kind is that of a step of a
@@ -267,21 +232,10 @@ func handler(k clr.Kind) func(*Model, *event) {
 	return nil
 }
 
-// process returns the process of a PID, nil if there is no room for one more.
-func (m *Model) process(pid uint64) *Process {
-	if p := m.event.process; p != nil && p.PID == pid {
-		return p
-	}
-	p := m.byPID[pid]
-	if p == nil {
-		if m.byPID == nil {
-			m.byPID = make(map[uint64]*Process)
-		}
-		if len(m.processes) == MaxProcesses {
-			return nil
-		}
-		p = &Process{PID: pid, id: new(byte)}
-		m.byPID[pid] = p
+func (m *Model) process(of *pass.Process) *Process {
+	p, isNew := m.byProcess.At(of.Index)
+	if isNew {
+		p.PID, p.id = of.PID, new(byte)
 		m.processes = append(m.processes, p)
 	}
 	return p
@@ -372,16 +326,11 @@ func (m *Model) survey() {
 		return
 	}
 	var ahead Model
-	for ev, err := range src.Events() {
-		if err != nil {
-			break
-		}
-		ahead.feed(ev)
-	}
+	_ = pass.Run(context.Background(), src, &ahead) // what is read before an error counts
 	m.loss, m.info, m.surveyed = src.Loss(), src.Info(), true
 	for _, p := range ahead.processes {
-		if of := m.process(p.PID); of != nil {
-			of.learn(p)
+		if of := m.pass.Process(p.PID); of != nil {
+			m.process(of).learn(p)
 		}
 	}
 	for _, p := range m.processes {

@@ -72,7 +72,7 @@ func (r *regions) decide(p *Process) {
 // reachable reports whether so many collections can have run since the latest number. A
 // number beyond is damaged.
 func (rt *runtime) reachable(number uint32) bool {
-	r, now := &rt.regions, rt.model.event.time
+	r, now := &rt.regions, rt.model.now
 	since := now - max(r.at, rt.process.Started)
 	if int64(number)-int64(r.latest.Or(number))-int64(r.abandoned) <= 1+int64(clr.MaxCollections*max(0, since.Seconds())) {
 		return true
@@ -90,7 +90,7 @@ func (rt *runtime) numberTaken(number uint32, before time.Duration) {
 		after := max(r.at+1, rt.process.Started)
 		rt.model.missing(after, max(after, before-1))
 	}
-	r.at = rt.model.event.time
+	r.at = rt.model.now
 }
 
 // suspendingFor notes a suspension. One for a collection carries the latest number taken,
@@ -98,7 +98,7 @@ func (rt *runtime) numberTaken(number uint32, before time.Duration) {
 func (rt *runtime) suspendingFor(v *clr.GCSuspendEEBegin) {
 	if v.Reason == clr.SuspendReasonSuspendForGC && v.Count != math.MaxUint32 && rt.reachable(v.Count) {
 		rt.regions.suspends = true
-		rt.numberTaken(v.Count, rt.model.event.time)
+		rt.numberTaken(v.Count, rt.model.now)
 	}
 }
 
@@ -107,7 +107,7 @@ func (rt *runtime) collecting(number uint32) {
 	if number == 0 || !rt.reachable(number) {
 		return
 	}
-	now := rt.model.event.time
+	now := rt.model.now
 	before := now
 	if s := rt.active(); s != nil {
 		before = s.begin

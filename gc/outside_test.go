@@ -12,7 +12,8 @@ import (
 // and that the number of remembered suspensions is bounded.
 func TestOutside(t *testing.T) {
 	const ms = time.Millisecond
-	rt := newRuntime(new(Process), 0, new(Model))
+	rt := new(runtime)
+	rt.init(new(Process), 0, new(Model))
 	suspend := func(begin, waited, restart time.Duration) {
 		rt.suspended(&suspension{begin: begin, waited: waited, restartBegin: Some(restart)}, PauseOther)
 	}

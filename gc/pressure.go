@@ -1,5 +1,7 @@
 package gc
 
+import "github.com/gctrail/gctrail/clr"
+
 // Pressure sums up the calls of GC.AddMemoryPressure and
 // GC.RemoveMemoryPressure, which the runtime reports at level verbose.
 type Pressure struct {
@@ -9,8 +11,7 @@ type Pressure struct {
 
 // increasePressure is raised for each call of GC.AddMemoryPressure.
 func (m *Model) increasePressure(e *event) {
-	v := &m.decoded.increase
-	if m.decode(e, v) && plausible(v.BytesAllocated) {
+	if v, ok := decode[clr.IncreaseMemoryPressure](m, e); ok && plausible(v.BytesAllocated) {
 		p := &e.process.Pressure
 		p.Increases++
 		p.Added = saturated(p.Added, v.BytesAllocated)
@@ -18,8 +19,7 @@ func (m *Model) increasePressure(e *event) {
 }
 
 func (m *Model) decreasePressure(e *event) {
-	v := &m.decoded.decrease
-	if m.decode(e, v) && plausible(v.BytesFreed) {
+	if v, ok := decode[clr.DecreaseMemoryPressure](m, e); ok && plausible(v.BytesFreed) {
 		p := &e.process.Pressure
 		p.Decreases++
 		p.Removed = saturated(p.Removed, v.BytesFreed)

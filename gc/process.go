@@ -126,12 +126,12 @@ func (p *Process) addSuspension(reason clr.SuspendReason, kind PauseKind, d time
 // runtimeInformation names the runtime (events 187 of the runtime and of its
 // rundown).
 func (m *Model) runtimeInformation(e *event) {
-	var v clr.RuntimeInformationStart // the rundown event has the same fields
-	if v.Decode(e.Desc.Version, e.Payload, e.PointerSize) != nil {
+	v, ok := decode[clr.RuntimeInformationStart](m, e) // the rundown event has the same fields
+	if !ok {
 		return
 	}
 	p := e.process
-	p.Runtime, p.major = runtimeName(&v), v.BclMajorVersion
+	p.Runtime, p.major = runtimeName(v), v.BclMajorVersion
 	if v.StartupFlags&clr.StartupFlagsServerGC != 0 {
 		p.Server = Some(true)
 	} else if !p.Server.Known() {
@@ -147,16 +147,16 @@ func (m *Model) runtimeInformation(e *event) {
 	}
 	switch {
 	case e.Desc.Provider == clr.RundownProvider:
-		p.Stopped = e.time
+		p.Stopped = e.Time
 	case p.last == 0: // else another runtime of the process starts, or another process with its id
-		p.Started, p.StartSeen = e.time, e.TID != 0 // a part of a trace has it as of no thread
+		p.Started, p.StartSeen = e.Time, e.TID != 0 // a part of a trace has it as of no thread
 	}
 }
 
 // processInfo gives the command line (event 1 of the EventPipe provider).
 func (m *Model) processInfo(e *event) {
-	var v clr.ProcessInfo
-	if !m.decode(e, &v) {
+	v, ok := decode[clr.ProcessInfo](m, e)
+	if !ok {
 		return
 	}
 	p := e.process
@@ -168,9 +168,9 @@ func (m *Model) processInfo(e *event) {
 }
 
 func (m *Model) settings(e *event) {
-	v := new(clr.GCSettingsRundown)
-	if m.decode(e, v) {
-		e.process.Settings = v
+	if v, ok := decode[clr.GCSettingsRundown](m, e); ok {
+		settings := *v
+		e.process.Settings = &settings
 		e.process.Concurrent = Some(v.BitSettings&clr.GCSettingsBitsConcurrent != 0)
 	}
 }
@@ -179,8 +179,7 @@ func (m *Model) settings(e *event) {
 const outOfMemory = "System.OutOfMemoryException"
 
 func (m *Model) exceptionThrown(e *event) {
-	v := &m.decoded.exception
-	if m.decode(e, v) && len(v.ExceptionType) == 2*len(outOfMemory) && v.ExceptionType.String() == outOfMemory {
+	if v, ok := decode[clr.ExceptionThrown](m, e); ok && len(v.ExceptionType) == 2*len(outOfMemory) && v.ExceptionType.String() == outOfMemory {
 		e.process.OutOfMemory++
 	}
 }

@@ -3,6 +3,8 @@ package gc
 import (
 	"math"
 	"time"
+
+	"github.com/gctrail/gctrail/clr"
 )
 
 // A reported pause was timed by the runtime itself, with GCPause.
@@ -19,8 +21,8 @@ const (
 )
 
 func (m *Model) pause(e *event) {
-	v := &m.decoded.pause
-	if !m.decode(e, v) {
+	v, ok := decode[clr.GCPause](m, e)
+	if !ok {
 		return
 	}
 	rt := m.runtime(e, v.ClrInstanceID)
@@ -28,11 +30,11 @@ func (m *Model) pause(e *event) {
 		return
 	}
 	if v.CollectionIndex > math.MaxUint32 || v.DurationMicroseconds > maxPause {
-		m.drop(e.time)
+		m.drop(e.Time)
 		return
 	}
 	if b := rt.find(uint32(v.CollectionIndex)); b != nil && len(b.reported) < maxReported {
-		b.reported = append(b.reported, reported{e.time, time.Duration(v.DurationMicroseconds) * time.Microsecond})
+		b.reported = append(b.reported, reported{e.Time, time.Duration(v.DurationMicroseconds) * time.Microsecond})
 	}
 }
 

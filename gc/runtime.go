@@ -88,8 +88,8 @@ type generation struct {
 func (g *generation) objectsBefore() int64 { return max(0, g.before-g.freeBefore) }
 func (g *generation) objectsAfter() int64  { return max(0, g.after-g.freeAfter) }
 
-func newRuntime(p *Process, instance uint16, m *Model) *runtime {
-	return &runtime{
+func (rt *runtime) init(p *Process, instance uint16, m *Model) {
+	*rt = runtime{
 		process:     p,
 		instance:    instance,
 		model:       m,
@@ -108,7 +108,7 @@ func (rt *runtime) find(number uint32) *building { return rt.numbered[number] }
 // returns nil if there is no room for one more.
 func (rt *runtime) begin(number uint32) *building {
 	if rt.model.room.open == maxOpen && !rt.expire() {
-		rt.model.drop(rt.model.event.time)
+		rt.model.drop(rt.model.now)
 		return nil
 	}
 	rt.model.room.open++
@@ -127,7 +127,7 @@ func (rt *runtime) expire() bool {
 	if len(rt.pending) == 0 {
 		return false
 	}
-	rt.model.drop(rt.model.event.time)
+	rt.model.drop(rt.model.now)
 	rt.finish(0)
 	rt.pending = slices.Delete(rt.pending, 0, 1)
 	return true
@@ -142,15 +142,15 @@ func (rt *runtime) current() *building {
 }
 
 func (m *Model) gcStart(e *event) {
-	v := &m.decoded.start
-	if !m.decode(e, v) {
+	v, ok := decode[clr.GCStart](m, e)
+	if !ok {
 		return
 	}
 	rt := m.runtime(e, v.ClrInstanceID)
 	if rt == nil {
 		return
 	}
-	e.process.last, e.process.pointerSize = e.time, e.PointerSize
+	e.process.last, e.process.pointerSize = e.Time, e.PointerSize
 	rt.decideEarly(v.Type == clr.GCTypeForegroundGC)
 	b := rt.find(v.Count)
 	if b == nil || b.ended() && !b.Start.Known() { // none ends before it starts
@@ -162,7 +162,7 @@ func (m *Model) gcStart(e *event) {
 		rt.started(b, e)
 	}
 	b.Reason = Some(v.Reason)
-	if e.version > 0 { // version 0 has neither depth nor type
+	if e.Version > 0 { // version 0 has neither depth nor type
 		b.setGeneration(v.Depth)
 		b.setRequested(v.Type)
 	}
@@ -189,7 +189,7 @@ func (rt *runtime) contradicted(b *building) {
 
 // started notes the start of a collection that was not known before.
 func (rt *runtime) started(b *building, e *event) {
-	b.Start = Some(e.time)
+	b.Start = Some(e.Time)
 	b.Outside = rt.process.takeOutside()
 	b.AllocatedTicks = Some(rt.ticks)
 	b.damaged = b.damaged || rt.badTick
@@ -275,15 +275,15 @@ func (b *building) setRequested(t clr.GCType) {
 }
 
 func (m *Model) gcEnd(e *event) {
-	v := &m.decoded.end
-	if !m.decode(e, v) {
+	v, ok := decode[clr.GCEnd](m, e)
+	if !ok {
 		return
 	}
 	rt := m.runtime(e, v.ClrInstanceID)
 	if rt == nil {
 		return
 	}
-	e.process.last = e.time
+	e.process.last = e.Time
 	if rt.find(v.Count) == nil {
 		rt.endEarly(v)
 	}
@@ -297,7 +297,7 @@ func (m *Model) gcEnd(e *event) {
 			s.add(b)
 		}
 	}
-	b.End = Some(e.time)
+	b.End = Some(e.Time)
 	if b.Start.Known() {
 		rt.ends.seen(m)
 	}

@@ -35,7 +35,7 @@ func (s *suspension) forGC() bool {
 
 func (s *suspension) add(b *building) {
 	if len(s.gcs) == maxInSuspension {
-		b.rt.model.drop(b.rt.model.event.time)
+		b.rt.model.drop(b.rt.model.now)
 		return
 	}
 	s.gcs = append(s.gcs, b)
@@ -65,8 +65,8 @@ func (rt *runtime) active() *suspension {
 }
 
 func (m *Model) suspendBegin(e *event) {
-	v := &m.decoded.suspend
-	if !m.decode(e, v) {
+	v, ok := decode[clr.GCSuspendEEBegin](m, e)
+	if !ok {
 		return
 	}
 	rt := m.runtime(e, v.ClrInstanceID)
@@ -78,16 +78,16 @@ func (m *Model) suspendBegin(e *event) {
 		rt.abandon(s)
 	}
 	if !rt.roomForSuspension() {
-		m.drop(e.time)
+		m.drop(e.Time)
 		return
 	}
 	rt.suspendingFor(v)
-	s := &suspension{thread: e.TID, reason: v.Reason, number: v.Count, begin: e.time}
+	s := &suspension{thread: e.TID, reason: v.Reason, number: v.Count, begin: e.Time}
 	m.room.suspended++
 	rt.suspensions[e.TID] = s
 	rt.windows = append(rt.windows, s)
 	if s.forGC() {
-		e.process.last = e.time
+		e.process.last = e.Time
 	}
 }
 
@@ -98,7 +98,7 @@ func (m *Model) suspendEnd(e *event) {
 	if s == nil {
 		return
 	}
-	s.end = Some(e.time)
+	s.end = Some(e.Time)
 	for i := len(rt.windows) - 1; i >= 0; i-- {
 		if o := rt.windows[i]; o != s && o.end.Known() {
 			rt.abandon(o)
@@ -116,15 +116,15 @@ func (m *Model) restartBegin(e *event) {
 		return
 	}
 	if s.restartBegin.Known() { // a suspension ends once
-		m.missing(s.begin, e.time)
+		m.missing(s.begin, e.Time)
 		return
 	}
-	s.restartBegin = Some(e.time)
+	s.restartBegin = Some(e.Time)
 	rt.restarts.seen(m)
 	rt.closed(s)
-	rt.delay(s, e.time)
+	rt.delay(s, e.Time)
 	if s.forGC() {
-		e.process.last = e.time
+		e.process.last = e.Time
 	}
 	rt.release()
 }
@@ -133,22 +133,22 @@ func (m *Model) restartBegin(e *event) {
 // RestartEEBegin: then its end is the first that is known of the restart.
 func (m *Model) restartEnd(e *event) {
 	rt, s := m.suspension(e)
-	if s != nil && !s.restartBegin.Known() && e.version > 0 {
+	if s != nil && !s.restartBegin.Known() && e.Version > 0 {
 		rt.unfinished(s)
 		return
 	} else if s == nil {
 		return
 	}
 	if !s.restartBegin.Known() {
-		s.restartBegin = Some(e.time)
+		s.restartBegin = Some(e.Time)
 		rt.closed(s)
 	}
 	rt.restarting = slices.DeleteFunc(rt.restarting, func(o *suspension) bool { return o == s })
 	rt.let(s)
-	rt.delay(s, e.time)
-	s.restart = Some(e.time - s.restartBegin.Or(0))
+	rt.delay(s, e.Time)
+	s.restart = Some(e.Time - s.restartBegin.Or(0))
 	if s.forGC() {
-		rt.regions.at = e.time
+		rt.regions.at = e.Time
 	}
 	if s.owner != nil && !s.owner.finished {
 		s.owner.Pauses[s.pause].Restart = s.restart
@@ -170,8 +170,8 @@ func (rt *runtime) delay(s *suspension, until time.Duration) {
 // suspension finds the suspension of the thread of an event, which carries
 // nothing but the runtime's number.
 func (m *Model) suspension(e *event) (*runtime, *suspension) {
-	v := &m.decoded.restart
-	if !m.decode(e, v) {
+	v, ok := decode[clr.GCRestartEEBegin](m, e)
+	if !ok {
 		return nil, nil
 	}
 	rt := m.runtime(e, v.ClrInstanceID)
@@ -193,7 +193,7 @@ func (rt *runtime) unfinished(s *suspension) {
 // collection has them suspended: the thread of one of the two events is damaged.
 func (rt *runtime) restartedByOther() {
 	if s := rt.active(); s != nil && s.forGC() && len(s.gcs) > 0 {
-		rt.model.missing(s.begin, rt.model.event.time)
+		rt.model.missing(s.begin, rt.model.now)
 	}
 }
 
@@ -342,17 +342,18 @@ func (b *building) addPause(s *suspension, p Pause) {
 // backgroundPhase processes the private provider's event for a phase of a background
 // collection.
 func (m *Model) backgroundPhase(e *event) {
-	if !m.decode(e, &m.decoded.restart) { // the same single field
+	v, ok := decode[clr.GCRestartEEBegin](m, e) // the same single field
+	if !ok {
 		return
 	}
-	rt := m.runtime(e, m.decoded.restart.ClrInstanceID)
+	rt := m.runtime(e, v.ClrInstanceID)
 	if rt == nil {
 		return
 	}
 	if rt.background != nil {
 		rt.background.phases = true
 	}
-	if e.kind == clr.KindBGC2ndNonConBegin {
+	if e.Kind == clr.KindBGC2ndNonConBegin {
 		if s := rt.active(); s != nil {
 			s.finalMark = true
 		}

@@ -1,0 +1,228 @@
+package pass
+
+import (
+	"context"
+	"iter"
+	"math"
+	"slices"
+
+	"github.com/gctrail/gctrail/clr"
+	"github.com/gctrail/gctrail/trace"
+)
+
+// A Model answers a question from the events of some kinds. It may have two more methods:
+//
+//   - End() is called when the trace has ended, whether or not with an error.
+//   - Head(clr.Kind) int returns how many bytes the model reads of the payloads of a kind.
+//     Without it, it reads all.
+type Model interface {
+	// Kinds returns the kinds of events that the model reads.
+	Kinds() []clr.Kind
+	// Event processes an event of one of these kinds. Events come in time order. The event,
+	// and what it was decoded into, is valid during the call.
+	Event(*Event)
+}
+
+type (
+	ender  interface{ End() }
+	header interface{ Head(clr.Kind) int }
+)
+
+// Raw returns a model of the events that wants reports, of whatever provider, just as they
+// are in the trace: late ones, and those of more processes than a Pass distinguishes, are
+// among them. It is for what does not depend on their order, such as the names of methods,
+// and for events that are to be copied.
+func Raw(wants func(*trace.Descriptor) bool, feed func(*trace.Event)) Model {
+	return &raw{wants, feed}
+}
+
+type raw struct {
+	wants func(*trace.Descriptor) bool
+	feed  func(*trace.Event)
+}
+
+func (*raw) Kinds() []clr.Kind { return nil }
+
+func (r *raw) Event(e *Event) { r.feed(e.Event) }
+
+// Wants returns the filter of a reader for models: it reports whether one of them reads
+// events of a kind.
+func Wants(models ...Model) func(*trace.Descriptor) bool {
+	p := New(models...)
+	return func(d *trace.Descriptor) bool {
+		r := p.newRoute(d)
+		return len(r.raws)+len(r.models) > 0
+	}
+}
+
+// Head returns, for readers, how many bytes at least one of the models reads of the payloads
+// of a kind.
+func Head(models ...Model) func(*trace.Descriptor) int {
+	p := New(models...)
+	return func(d *trace.Descriptor) int {
+		r := p.newRoute(d)
+		if len(r.raws) > 0 {
+			return math.MaxInt
+		}
+		most := 0
+		for _, m := range r.models {
+			h, ok := m.(header)
+			if !ok {
+				return math.MaxInt
+			}
+			most = max(most, h.Head(r.kind))
+		}
+		return most
+	}
+}
+
+// A Pass hands the events of one trace to models. It is for one goroutine.
+type Pass struct {
+	models []Model
+	raws   []*raw
+	byKind [clr.NumKinds][]Model
+
+	routes map[*trace.Descriptor]*route
+	recent [2]*route // of the last events, the latest first
+	event  Event
+	bufs   [clr.NumKinds]clr.Event // by the kind of what is decoded into
+
+	processes []*Process
+	byPID     map[uint64]*Process
+	runtimes  int
+	leftOut   uint64
+}
+
+// maxRoutes bounds the kinds of events whose models are remembered.
+const maxRoutes = 4096
+
+// A route is where the events of a Descriptor go.
+type route struct {
+	desc   *trace.Descriptor
+	kind   clr.Kind
+	raws   []*raw
+	models []Model
+}
+
+// New returns a Pass for models. They are given each event in the order of the arguments,
+// but those of Raw before all others.
+func New(models ...Model) *Pass {
+	p := &Pass{models: models, routes: make(map[*trace.Descriptor]*route), byPID: make(map[uint64]*Process)}
+	p.event.pass = p
+	for _, m := range models {
+		if r, ok := m.(*raw); ok {
+			p.raws = append(p.raws, r)
+		}
+		for _, k := range m.Kinds() {
+			if k != clr.KindUnknown && !slices.Contains(p.byKind[k], m) {
+				p.byKind[k] = append(p.byKind[k], m)
+			}
+		}
+	}
+	return p
+}
+
+func (p *Pass) newRoute(d *trace.Descriptor) *route {
+	r := &route{desc: d, kind: clr.KindOf(d.Provider, d.ID)}
+	r.models = p.byKind[r.kind]
+	for _, raw := range p.raws {
+		if raw.wants(d) {
+			r.raws = append(r.raws, raw)
+		}
+	}
+	return r
+}
+
+// find returns the route of a Descriptor that is not the latest one.
+func (p *Pass) find(d *trace.Descriptor) *route {
+	r := p.recent[1]
+	if r == nil || r.desc != d {
+		if r = p.routes[d]; r == nil {
+			if len(p.routes) == maxRoutes {
+				clear(p.routes)
+			}
+			r = p.newRoute(d)
+			p.routes[d] = r
+		}
+	}
+	p.recent[0], p.recent[1] = r, p.recent[0]
+	return r
+}
+
+// Feed hands an event to the models that read it.
+func (p *Pass) Feed(ev *trace.Event) {
+	r := p.recent[0]
+	if r == nil || r.desc != ev.Desc {
+		r = p.find(ev.Desc)
+	}
+	for _, raw := range r.raws {
+		raw.feed(ev)
+	}
+	if len(r.models) == 0 || ev.Late {
+		return
+	}
+	of := p.event.Process
+	if of == nil || of.PID != ev.PID {
+		if of = p.Process(ev.PID); of == nil {
+			p.leftOut++
+			return
+		}
+	}
+	e := &p.event
+	e.Event, e.Kind, e.Time, e.Process, e.decoded = ev, r.kind, ev.Time(), of, clr.KindUnknown
+	for _, m := range r.models {
+		m.Event(e)
+	}
+}
+
+// End ends the trace for the models, and adds to its loss the events of processes that there
+// was no room for.
+func (p *Pass) End(loss *trace.Loss) {
+	for _, m := range p.models {
+		if m, ok := m.(ender); ok {
+			m.End()
+		}
+	}
+	loss.Events += p.leftOut
+	loss.LeftOut += p.leftOut
+	p.leftOut = 0
+}
+
+// Run reads a trace to its end and hands its events to models. It ends early with the
+// context, whose error it returns, or with an error of the trace.
+func Run(ctx context.Context, src trace.Source, models ...Model) error {
+	p := New(models...)
+	defer func() { p.End(src.Loss()) }()
+	for ev, err := range Until(ctx, src).Events() {
+		if err != nil {
+			return err
+		}
+		p.Feed(ev)
+	}
+	return nil
+}
+
+// Until returns a source that ends with an error when the context is done. It looks at the
+// context every 256 events.
+func Until(ctx context.Context, src trace.Source) trace.Source { return &until{src, ctx} }
+
+type until struct {
+	trace.Source
+	ctx context.Context
+}
+
+func (u *until) Events() iter.Seq2[*trace.Event, error] {
+	const often = 256
+	return func(yield func(*trace.Event, error) bool) {
+		n := 0
+		for ev, err := range u.Source.Events() {
+			if n++; n%often == 0 && u.ctx.Err() != nil {
+				yield(nil, u.ctx.Err())
+				return
+			}
+			if !yield(ev, err) {
+				return
+			}
+		}
+	}
+}
