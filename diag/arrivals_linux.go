@@ -15,8 +15,9 @@ const (
 	// maxArriving is how many starting processes are queried at a time; List finds the
 	// others.
 	maxArriving = 16
-	// A socket appears a moment before its runtime listens on it: on a busy machine,
-	// a long one. Each try waits twice as long as the one before it.
+	// A socket appears before its runtime listens on it, and on a busy machine long
+	// before. Each try waits twice as long as the one before it, so that a fast start is
+	// seen at once.
 	arrivalTries    = 7
 	arrivalInterval = 10 * time.Millisecond
 )

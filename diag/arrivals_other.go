@@ -7,8 +7,8 @@ import "context"
 // arrivals is Lister.Arrivals.
 func (f *finder) arrivals(context.Context, func(*Process)) {}
 
-// A sighting is what is known of a process from earlier: here, nothing.
+// A sighting is empty here: processes are examined anew each time.
 type sighting struct{}
 
-// remember has nothing to save: all processes are queried each time.
+// remember does nothing, because all processes are queried each time.
 func (f *finder) remember([]*Process) {}

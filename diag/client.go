@@ -39,7 +39,7 @@ func NewClient(address string) *Client {
 	}}
 }
 
-// ask sends a request and hands back the payload of the answer.
+// ask sends a request and returns the payload of the answer.
 func (c *Client) ask(ctx context.Context, req *message) (*payload, error) {
 	in, a, err := c.exchange(ctx, req)
 	if err != nil {
@@ -63,9 +63,9 @@ func (c *Client) exchange(ctx context.Context, req *message) (conn, *payload, er
 	return c.exchangeUntil(ctx, limited, req)
 }
 
-// exchangeUntil sends a request in one piece and reads the answer until limited,
-// which is derived from ctx, ends. The connection, on which more may come, is
-// the caller's; it has no time limit any more.
+// exchangeUntil sends a request in one piece and reads the answer until limited, which is
+// derived from ctx, ends. The caller owns the connection, which has no time limit any
+// more because a trace may follow.
 func (c *Client) exchangeUntil(ctx, limited context.Context, req *message) (conn, *payload, error) {
 	request, err := req.bytes()
 	if err != nil {
@@ -87,7 +87,7 @@ func (c *Client) exchangeUntil(ctx, limited context.Context, req *message) (conn
 	return in, a, nil
 }
 
-// interrupt ends what is waiting to read from or write to c.
+// interrupt ends pending reads and writes of c.
 func interrupt(c conn) { _ = c.SetDeadline(time.Unix(1, 0)) }
 
 // converse sends a request over in and reads the answer.
@@ -114,7 +114,8 @@ func converse(in conn, cmd command, request []byte) (*payload, error) {
 	}
 }
 
-// explain returns what an error of an exchange means.
+// explain adds the command to an error, and replaces time-outs and closed connections by
+// ErrNoAnswer and ErrHungUp.
 func explain(ctx, limited context.Context, req *message, err error) error {
 	var connecting *ConnectError
 	var refusal *RuntimeError

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// TestInfo: runtimes of all ages say what they are, as far as they know it.
+// TestInfo reads the answers of runtimes of all ages; old ones leave fields out.
 func TestInfo(t *testing.T) {
 	cookie := Cookie{1, 2, 3, 15: 16}
 	old := append(fields{}.u64(7), cookie[:]...).str("/app/web --x").str("Linux").str("x64")
@@ -131,8 +131,8 @@ func TestSmallCommands(t *testing.T) {
 	}
 }
 
-// TestBadAnswers: whatever is at the other end, a command ends in time and says
-// what went wrong.
+// TestBadAnswers: a command ends in time with an error that names the fault, whatever the
+// other end sends.
 func TestBadAnswers(t *testing.T) {
 	slowly := func(c net.Conn, b []byte) {
 		for i := range b {

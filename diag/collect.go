@@ -6,7 +6,7 @@ import (
 	"slices"
 )
 
-// A Config selects what a session collects. It has no defaults: a session
+// A Config selects the events that a session collects. It has no defaults: a session
 // without a buffer or providers is refused before anything is sent.
 type Config struct {
 	BufferMB  uint32 // of the runtime's buffer, at least 1; events that do not fit are lost
@@ -29,8 +29,8 @@ type Provider struct {
 	Keywords  uint64
 	Level     uint8    // 0 always, 1 critical … 5 verbose
 	Arguments string   // "key=value;key=value", for EventSources
-	Events    []uint32 // only those with these ids (.NET 10 and later); nil means all
-	Except    []uint32 // if Events is nil, all but those with these ids (.NET 10 and later)
+	Events    []uint32 // only these ids (.NET 10 and later); nil means all
+	Except    []uint32 // if Events is nil, all but these ids (.NET 10 and later)
 }
 
 const maxLevel = 5
@@ -77,7 +77,7 @@ func (c *Config) needs() command {
 	return cmd
 }
 
-// grantedBy returns what cmd has of the config.
+// grantedBy returns the part of the config that cmd can express.
 func (c *Config) grantedBy(cmd command) Config {
 	g := *c
 	if cmd < cmdCollectTracing6 {
@@ -201,8 +201,7 @@ func (p *Provider) layout(cmd command, w wire) {
 	}
 }
 
-// filter lays out which events are wanted: only those of a list, or all but
-// those.
+// filter lays out the list of events, which either selects or excludes.
 func (p *Provider) filter(w wire) {
 	only, ids := p.Events != nil, p.Events
 	if !only {

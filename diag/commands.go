@@ -8,9 +8,9 @@ import (
 	"strings"
 )
 
-// Resume lets a runtime continue that waits at startup. It has no effect on a
-// runtime that does not wait. Each diagnostic port that a runtime waits for
-// must resume it.
+// Resume lets a runtime continue that waits at startup. It has no effect on a runtime
+// that does not wait. A runtime that waits for several diagnostic ports must be resumed
+// by each.
 func (c *Client) Resume(ctx context.Context) error {
 	_, err := c.ask(ctx, newRequest(cmdResumeRuntime))
 	return err
@@ -36,8 +36,8 @@ func environment(w wire, vars *[]string) {
 	list(w, vars, 4, func(v *string) { w.str("variable", v) })
 }
 
-// maxEnvironment bounds what is read of an environment: Linux allows 6 MB for
-// arguments and environment together, which is 12 MB in UTF-16.
+// maxEnvironment bounds the environment that is read. Linux allows 6 MB for arguments and
+// environment together, which would be 12 MB in UTF-16.
 const maxEnvironment = 16 << 20
 
 // environmentBehind reads the environment, which follows the answer with its size.
@@ -65,8 +65,8 @@ func (c *Client) SetEnvironment(ctx context.Context, name, value string) error {
 	return c.perform(ctx, req)
 }
 
-// PerfMap selects what EnablePerfMap makes a runtime write to its temporary
-// folder, for perf.
+// PerfMap selects the files for perf that EnablePerfMap makes a runtime write to its
+// temporary folder.
 type PerfMap uint32
 
 const (

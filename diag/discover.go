@@ -28,8 +28,8 @@ type Process struct {
 	stale    bool      // its socket belongs to no process that is known here
 	client   *Client   // of a runtime that was found, or has dialled
 	sighting *sighting // how it was found; nil once it is remembered, or if it cannot be
-	// listener, if not nil, returns the PID of a process that was not known before it
-	// was connected to, or 0.
+	// listener, if not nil, returns the PID of a process whose PID was unknown before the
+	// connection, or 0.
 	listener func() int
 }
 
@@ -55,16 +55,14 @@ func (p *Process) Names() []string {
 // listTimeout is how long each process may take to answer when all are queried.
 const listTimeout = time.Second
 
-// List finds the .NET processes of this machine, including those in other
-// containers if the system allows that, and queries all of them concurrently,
-// for at most a second. Processes that cannot be reached have an Err. They are
-// sorted by PID.
+// List finds the .NET processes of this machine, including processes in other containers
+// if the system allows that, and queries all of them concurrently, for at most a second.
+// Processes that cannot be reached have an Err. They are sorted by PID.
 func List(ctx context.Context) []*Process { return NewLister().List(ctx) }
 
-// A Lister lists the processes of this machine repeatedly. On Linux, it
-// remembers the answer of a process for half a minute, as long as the process
-// is not stopped and its socket is the same file. Its methods may be called
-// concurrently.
+// A Lister lists the processes of this machine repeatedly. On Linux, it remembers the
+// answer of a process for half a minute, unless the process is stopped or its socket is
+// replaced. Its methods may be called concurrently.
 type Lister struct{ finder *finder }
 
 // NewLister returns a Lister that does not know any processes yet.
@@ -84,7 +82,8 @@ func (l *Lister) Arrivals(ctx context.Context, arrived func(*Process)) {
 	l.finder.arrivals(ctx, arrived)
 }
 
-// find looks for processes. A file system that hangs does not keep it beyond ctx.
+// find looks for processes until ctx ends, because a file system that hangs would hold up
+// look for ever.
 func find(ctx context.Context, look func() []*Process) []*Process {
 	found := make(chan []*Process, 1)
 	go func() { found <- look() }()
@@ -119,8 +118,9 @@ func Find(ctx context.Context, pid int) (*Process, error) {
 	return p, nil
 }
 
-// findIn asks the process of a PID what it is; nil if there is none. The number
-// in its own namespace may be all that is known of it.
+// findIn queries the process with a PID; nil if there is none. If none is known by it, the
+// PID may be the one inside a container, because nothing else is known of a process in
+// another namespace.
 func findIn(ctx context.Context, f *finder, pid int) *Process {
 	candidates := find(ctx, func() []*Process { return f.candidates(pid) })
 	found := ask(ctx, f, only(candidates, func(p *Process) bool { return p.PID == pid || p.PID == 0 }))
@@ -138,8 +138,8 @@ func only(all []*Process, keep func(*Process) bool) []*Process {
 	return slices.DeleteFunc(slices.Clone(all), func(p *Process) bool { return !keep(p) })
 }
 
-// ask asks processes that f has found what they are, unless f knows it, and drops
-// sockets without a listener and processes that were found twice.
+// ask queries the processes that f does not know, and drops sockets without a listener
+// and processes that were found twice.
 func ask(ctx context.Context, f *finder, all []*Process) []*Process {
 	var asking sync.WaitGroup
 	large := make(chan struct{}, maxLarge)
@@ -196,19 +196,19 @@ func dropTwins(all []*Process) []*Process {
 	})
 }
 
-// A folder can be full of sockets of processes that were killed, which refuse at
-// once, and of such that never answer. Few of the former are tried at a time, which
-// takes little memory; the latter keep nobody waiting for long.
+// A folder can be full of sockets of killed processes, which refuse at once, and of
+// sockets that never answer. Few of the first kind are tried at a time to avoid using
+// much memory; the time limit keeps the second kind from delaying the list.
 const (
 	maxPrompt  = 64
 	promptTime = 5 * time.Millisecond
 )
 
-// maxLarge is how many environments are read at a time: each can have 16 MiB.
+// maxLarge is how many environments are read at a time, because each can have 16 MiB.
 const maxLarge = 8
 
-// ask asks the process what it is, for a limited time. It takes a place in large
-// for the answer that can be a large one.
+// ask queries the process within a time limit. It takes a place in large while it reads
+// an answer that can be large.
 func (p *Process) ask(ctx context.Context, limit time.Duration, large chan struct{}) {
 	p.Err = nil
 	ctx, cancel := context.WithTimeout(ctx, limit)
@@ -236,7 +236,7 @@ func (p *Process) ask(ctx context.Context, limit time.Duration, large chan struc
 	p.GC = p.flavour(p.environment(ctx, large))
 }
 
-// environment returns that of the process; nil if unknown, as for .NET Core 3.
+// environment returns the process's environment; nil if unknown, as for .NET Core 3.
 func (p *Process) environment(ctx context.Context, large chan struct{}) []string {
 	select {
 	case large <- struct{}{}:

@@ -25,7 +25,7 @@ import (
 type finder struct {
 	folders []string
 	proc    string
-	// listener returns who listens at the other end of a connection.
+	// listener returns the credentials of the process at the other end of a connection.
 	listener func(conn) (*unix.Ucred, error)
 	memory   memory
 }
@@ -43,7 +43,7 @@ func (f *finder) look() *look {
 	return &look{finder: f, boot: f.bootTime(), named: make(map[int][]*claim), seen: make(map[fileID]bool)}
 }
 
-// A claim is a socket, in a folder that all see, that may turn out to be a process's.
+// A claim is a socket in a shared folder that may belong to a process.
 type claim struct {
 	socket
 	folder string
@@ -71,9 +71,9 @@ func newFinder() *finder {
 	return &finder{folders: []string{os.TempDir(), "/tmp"}, proc: "/proc", listener: listenerOf}
 }
 
-// find returns the processes that have a socket, those that look like .NET
-// processes but have none, and sockets of no local process: of a process in
-// another namespace, or of a killed one.
+// find returns the processes that have a socket, processes that look like .NET but have
+// none, and sockets of no local process: the process is in another namespace, or was
+// killed.
 func (f *finder) find() []*Process {
 	l := f.look()
 	visited := make(map[fileID]bool)
@@ -104,16 +104,16 @@ func (f *finder) find() []*Process {
 	return all
 }
 
-// unclaimed returns the process that listens at a socket which belongs to none
-// in /proc, if there is one.
+// unclaimed returns the process that listens at a socket which belongs to none in /proc,
+// if there is one.
 func (f *finder) unclaimed(c *claim) *Process {
 	p := &Process{InnerPID: c.pid, Started: c.created, stale: true, sighting: &sighting{socket: c.stamp}}
 	p.reachBy(&endpoint{finder: f, root: hostRoot, folder: c.folder, name: c.name, inner: c.pid, router: c.router})
 	return p
 }
 
-// maxSockets bounds how many sockets are looked at in a folder, which anybody may
-// fill.
+// maxSockets bounds how many sockets are examined in a folder, because anybody may fill
+// it.
 const maxSockets = 1 << 14
 
 // visit reads a folder's sockets, once.
@@ -199,16 +199,16 @@ func (l *look) started(st *stat) time.Time {
 	return l.boot.Add(time.Duration(ticks) * (time.Second / ticksPerSecond))
 }
 
-// claim finds the socket of a process: in the folders that all see, or in its own
-// folder for temporary files, behind its own root. In the former, anybody may have
-// put something else in its place.
+// claim finds the socket of a process in the shared folders, or in the process's own
+// folder for temporary files, behind its own root. Anybody may have created the file in a
+// shared folder, so the caller must verify it.
 func (l *look) claim(p *Process, st *stat, who *identity) error {
 	d := &endpoint{finder: l.finder, pid: p.PID, inner: who.inner, start: who.start}
 	own := func(socket stamp) {
 		p.sighting = &sighting{stat: *st, inner: who.inner, endpoint: d, socket: socket}
 		p.reachBy(d)
 	}
-	var wrong error // with what is in the place of its socket
+	var wrong error // with the fault of the file in the socket's place
 	for _, c := range l.named[who.inner] {
 		if c.taken || c.router || !c.of(who.inner, who.start) {
 			continue
@@ -254,8 +254,8 @@ func (l *look) claimInside(d *endpoint, who *identity) (stamp, error) {
 	}
 }
 
-// of reports whether the socket is that of a process which started at a time, as
-// its system counts.
+// of reports whether the socket belongs to the process that started at a time, as its
+// system counts.
 func (s *socket) of(pid int, start string) bool {
 	return s.pid == pid && (s.key == start || s.cut && strings.HasPrefix(start, s.key))
 }
@@ -273,7 +273,7 @@ func variable(env []byte, name string) string {
 // ticksPerSecond is USER_HZ, the unit of times in /proc, whatever the kernel's.
 const ticksPerSecond = 100
 
-// A stat is what is needed of /proc/PID/stat.
+// A stat holds the fields of /proc/PID/stat that a look needs.
 type stat struct {
 	comm   string // name of the main thread
 	state  string
@@ -319,8 +319,8 @@ func readStat(folder string) (*stat, bool) {
 	return nil, false
 }
 
-// readStart reads what there is room for of a file in /proc, with as few system calls
-// as possible: every process has such files, at every look.
+// readStart reads the start of a file in /proc, up to the length of room. It makes as few
+// system calls as possible, because every look reads such files of every process.
 func readStart(path string, room []byte) ([]byte, error) {
 	fd, err := unix.Open(path, unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
@@ -384,8 +384,7 @@ func readIdentity(folder string, pid int, st *stat) *identity {
 // is reports whether the process runs as a user.
 func (who *identity) is(user uint32) bool { return slices.Contains(who.users, user) }
 
-// maxProcFile bounds what is read of a file in /proc, whose size a process can
-// make anything.
+// maxProcFile bounds reads of a file in /proc, because a process can give it any size.
 const maxProcFile = 1 << 20
 
 // readSome reads the beginning of a file in /proc.
@@ -398,8 +397,8 @@ func readSome(path string) ([]byte, error) {
 	return io.ReadAll(io.LimitReader(f, maxProcFile))
 }
 
-// hasDotnetThread reports whether one of a process's first threads has a name that
-// the runtime gives. Anybody may read these.
+// hasDotnetThread reports whether one of a process's first threads has a name that the
+// runtime gives. It works without privileges, because anybody may read the names.
 func hasDotnetThread(folder string) bool {
 	const enough = 16
 	tasks, err := os.Open(filepath.Join(folder, "task"))
@@ -458,7 +457,7 @@ func (f *finder) bootTime() time.Time {
 	return time.Now().Add(-d)
 }
 
-// candidates returns what may be the process with a PID.
+// candidates returns all processes: the PID may be one inside a container.
 func (f *finder) candidates(int) []*Process { return f.find() }
 
 // missing returns why there is no .NET process with a PID.

@@ -136,7 +136,7 @@ func TestDiscover(t *testing.T) {
 	}
 }
 
-// TestTwice: a process that is found by two ways is listed once.
+// TestTwice: a process that is found in two ways is listed once.
 func TestTwice(t *testing.T) {
 	m := newMachine(t)
 	m.runtime("tmp/dotnet-diagnostic-5-500-socket", 5, 0)
@@ -148,7 +148,7 @@ func TestTwice(t *testing.T) {
 	}
 }
 
-// TestOutOfReach: processes that cannot be asked are listed, with the reason.
+// TestOutOfReach: processes that cannot be queried are listed with the reason.
 func TestOutOfReach(t *testing.T) {
 	m := newMachine(t)
 	m.runtime("tmp/dotnet-diagnostic-1-1-socket", 1, 0)

@@ -17,8 +17,8 @@ type finder struct {
 	folders []string
 }
 
-// newFinder returns a finder. A runtime without TMPDIR, such as a daemon's, uses /tmp
-// (GetTempPathA of its PAL).
+// newFinder returns a finder. It looks in /tmp too, because a runtime without TMPDIR,
+// such as a daemon's, uses that (GetTempPathA of its PAL).
 func newFinder() *finder { return &finder{folders: []string{os.TempDir(), "/tmp"}} }
 
 // find returns the processes that have a socket, the newest of each.
@@ -59,7 +59,7 @@ func (s *socket) started() time.Time {
 	return time.Unix(seconds, 0)
 }
 
-// candidates returns what may be the process with a PID.
+// candidates returns all processes, because the sockets have to be listed anyway.
 func (f *finder) candidates(int) []*Process { return f.find() }
 
 // missing returns why there is no .NET process with a PID.

@@ -31,9 +31,9 @@ func pipesOf(pid uint32) [2]string {
 	return [...]string{"dotnet-diagnostic-" + id, "dotnet-diagnostic-dsrouter-" + id}
 }
 
-// find returns the processes that have a pipe, and those that have none although they
-// load a runtime. Where the system does not list its pipes, as Wine does not, it
-// looks for that of each process.
+// find returns the processes that have a pipe, and processes that load a runtime but have
+// none. If the system cannot list its pipes (Wine), it tries the pipe name of each
+// process.
 func (f *finder) find() []*Process {
 	running := runningProcesses()
 	pipes, err := listPipes()
@@ -54,7 +54,8 @@ func (f *finder) find() []*Process {
 	return append(all, f.withoutPipe(running)...)
 }
 
-// candidates returns what may be the process with a PID. It needs no list of pipes.
+// candidates returns the process with a PID, if it has a pipe or loads a runtime. It
+// needs no list of pipes.
 func (f *finder) candidates(pid int) []*Process {
 	if pid <= 0 || uint64(pid) > uint64(^uint32(0)) {
 		return nil
@@ -75,8 +76,8 @@ func processAt(pid uint32, pipe, file string) *Process {
 	}
 }
 
-// listPipes returns the names of all pipes. A runtime's is in a list that has any at
-// all: an empty one is an error.
+// listPipes returns the names of all pipes. An empty list is an error, because Windows
+// always has some.
 func listPipes() ([]string, error) {
 	all, err := windows.UTF16PtrFromString(pipeFolder + "*")
 	if err != nil {
@@ -114,8 +115,8 @@ func pipesAmong(running map[uint32]string) []string {
 
 var waitNamedPipe = windows.NewLazySystemDLL("kernel32.dll").NewProc("WaitNamedPipeW")
 
-// pipeExists reports whether there is a pipe of a name, without connecting to it. All
-// of its instances may be taken.
+// pipeExists reports whether there is a pipe of a name. It does not connect, because all
+// instances of the pipe may be taken.
 func pipeExists(name string) bool {
 	p, err := windows.UTF16PtrFromString(pipeFolder + name)
 	if err != nil {
@@ -156,5 +157,5 @@ func (f *finder) missing(pid int) error {
 // stopped is not known here.
 func stopped(int) bool { return false }
 
-// noBlock has no meaning here: no file blocks when it is opened.
+// noBlock is zero, because no file blocks here when it is opened.
 const noBlock = 0

@@ -18,8 +18,8 @@ import (
 	"github.com/gctrail/gctrail/internal/dotnettest"
 )
 
-// start starts a program and waits until it reports its command line: a process that has
-// just begun reports only the program.
+// start starts a program and waits until it reports its whole command line, because a
+// process that has just begun reports only the program.
 func start(ctx context.Context, t *testing.T, version int, mode string, seconds int, env ...string) *diag.Process {
 	t.Helper()
 	program := dotnettest.Start(t, version, mode, seconds, env...)
@@ -49,7 +49,7 @@ var collections = diag.Config{
 	Providers: []diag.Provider{{Name: "Microsoft-Windows-DotNETRuntime", Keywords: 1, Level: 4}},
 }
 
-// TestRuntimes asks real runtimes everything that there is to ask.
+// TestRuntimes sends every query to real runtimes.
 func TestRuntimes(t *testing.T) {
 	newest := map[int]string{8: "CollectTracing2", 9: "CollectTracing4", 10: "CollectTracing5"}
 	for _, version := range dotnettest.Versions {
@@ -138,9 +138,9 @@ func TestSuspended(t *testing.T) {
 	}
 }
 
-// TestManySessions: the 65th session is refused with its reason, and when those
-// before it have been closed, there is room again. Some of the others may be somebody
-// else's, who watches all programs of the machine.
+// TestManySessions: the 65th session is refused with its reason, and there is room again
+// when the earlier ones have been closed. Other programs that watch all processes of the
+// machine may hold some of the 64.
 func TestManySessions(t *testing.T) {
 	const most = 64
 	ctx := limited(t)

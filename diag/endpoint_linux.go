@@ -42,7 +42,7 @@ func (p *Process) reachBy(d *endpoint) {
 
 func (d *endpoint) address() string { return filepath.Join(d.root.dir, d.folder, d.name) }
 
-// examine reports what is wrong with the file of the socket, or else which it is.
+// examine checks the file of the socket and returns its identity.
 func (d *endpoint) examine(who *identity) (stamp, error) {
 	at, info, err := d.open()
 	if err != nil {
@@ -87,8 +87,8 @@ func kindOf(info fs.FileInfo) string {
 	}
 }
 
-// belongs reports a socket of another user than the process's. Root's sockets are
-// those of processes that have given up being root since.
+// belongs refuses a socket of another user than the process's. A socket of root is
+// accepted, because the process may have given up being root since it created it.
 func (d *endpoint) belongs(info fs.FileInfo, who *identity) error {
 	if owner := ownerOf(info); owner != 0 && !who.is(owner) {
 		return d.refuse(fmt.Errorf("it belongs to user %d, but the process runs as user %s", owner, who.user()))
@@ -141,8 +141,8 @@ func (d *endpoint) failed(err error) error {
 	return &ConnectError{d.address(), err}
 }
 
-// identity returns that of the process, as far as it is known, and ErrNoProcess if
-// it has ended: its number may be another's by now.
+// identity returns the process's identity, or ErrNoProcess if it has ended, because its
+// PID may be another's by now.
 func (d *endpoint) identity() (*identity, error) {
 	if d.pid == 0 {
 		return nil, nil
@@ -194,8 +194,8 @@ func (d *endpoint) verify(c conn, info fs.FileInfo) error {
 	return nil
 }
 
-// verifyHidden makes sure of a process of another namespace: all that is known of
-// it is its user, who must be this process's own.
+// verifyHidden checks a process of another namespace. Only its user is known, so this
+// must be the user of the calling process.
 func (d *endpoint) verifyHidden(listener *unix.Ucred, info fs.FileInfo) error {
 	user, owner := uint32(os.Geteuid()), ownerOf(info)
 	if owner != user || listener.Uid != user {
@@ -232,8 +232,8 @@ func listenerOf(c conn) (*unix.Ucred, error) {
 // longestSocketPath is the length of the longest path that a socket can have on Linux.
 const longestSocketPath = 107
 
-// socketBase returns the name of a process's socket in a folder: the runtime
-// cuts a path that is too long.
+// socketBase returns the name of a process's socket in a folder, truncated because the
+// runtime truncates a path that is too long.
 func socketBase(folder string, who *identity) string {
 	name := fmt.Sprintf("dotnet-diagnostic-%d-%s-socket", who.inner, who.start)
 	room := longestSocketPath - len(folder)

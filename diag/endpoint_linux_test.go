@@ -38,8 +38,8 @@ func give(t *testing.T, path string) {
 	}
 }
 
-// TestNeighbours: what others put in the place of a process's socket is not
-// connected to, and the process is listed with the reason.
+// TestNeighbours: a file that somebody else puts in the place of a process's socket is
+// not connected to, and the process is listed with the reason.
 func TestNeighbours(t *testing.T) {
 	const socket = "tmp/dotnet-diagnostic-5-100-socket"
 	for _, test := range []struct {
@@ -109,8 +109,8 @@ func TestNeighbours(t *testing.T) {
 	}
 }
 
-// TestStrayNeighbours: a socket that is not a visible process's is connected to
-// only if it is this user's own.
+// TestStrayNeighbours: a socket of no visible process is connected to only if it is this
+// user's own.
 func TestStrayNeighbours(t *testing.T) {
 	const socket = "tmp/dotnet-diagnostic-5-100-socket"
 	for _, test := range []struct {
@@ -175,7 +175,7 @@ func TestReusedNumber(t *testing.T) {
 	}
 }
 
-// TestOwnProcess: a socket of this process stands every check of the real system.
+// TestOwnProcess: a socket of this process passes every check on the real system.
 func TestOwnProcess(t *testing.T) {
 	dir := tempDir(t)
 	st, found := readStat("/proc/self")
@@ -249,8 +249,8 @@ func TestRootEscape(t *testing.T) {
 	})
 }
 
-// TestCancelledList: a file system that hangs does not hold up who waits for the
-// list for longer than they want.
+// TestCancelledList: a file system that hangs does not hold up the list beyond its
+// context.
 func TestCancelledList(t *testing.T) {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Nanosecond)
 	defer cancel()
@@ -263,7 +263,7 @@ func TestCancelledList(t *testing.T) {
 	}
 }
 
-// TestLongNames: names that a process makes as long as it likes are read in part.
+// TestLongNames: names that a process makes arbitrarily long are read in part.
 func TestLongNames(t *testing.T) {
 	m := newMachine(t)
 	m.run(5, 5, "100", "/app/"+strings.Repeat("x", 200))

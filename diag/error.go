@@ -48,7 +48,7 @@ func (e *frameworkError) Unwrap() error { return ErrFramework }
 // refuse it or crash.
 type RequestError struct {
 	Command string // "CollectTracing2"
-	Field   string // what is wrong in it: "buffer size"
+	Field   string // the fault: "buffer size"
 	Reason  string
 }
 
@@ -151,8 +151,8 @@ func (h HRESULT) Error() string {
 	return fmt.Sprintf("error %#x", uint32(h))
 }
 
-// Remedy returns what to do about a process that cannot be reached, or refuses
-// a command; it is empty if there is no advice.
+// Remedy returns advice for a process that cannot be reached, or refuses a command; it is
+// empty if there is none.
 func Remedy(err error) string {
 	if code, ok := errors.AsType[HRESULT](err); ok {
 		return hresults[code].hint

@@ -42,7 +42,7 @@ func ExampleClient_Collect() {
 	}
 }
 
-// This lists what runs.
+// This lists the running processes.
 func ExampleList() {
 	for _, p := range diag.List(context.Background()) {
 		if p.Err != nil {

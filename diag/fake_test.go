@@ -10,7 +10,7 @@ import (
 	"unicode/utf16"
 )
 
-// fields are the bytes of a message, as the protocol's description lists them.
+// fields are the bytes of a message in the order of the protocol's description.
 type fields []byte
 
 func (f fields) u8(v uint8) fields { return append(f, v) }
@@ -53,8 +53,8 @@ type fake struct {
 	busy  sync.WaitGroup
 }
 
-// newFake answers each command with the message that respond returns; nothing,
-// if it is nil, and the connection stays open.
+// newFake answers each command with the message that respond returns. If that is nil, it
+// sends nothing and leaves the connection open.
 func newFake(t testing.TB, respond func(cmd command, payload []byte) []byte) *fake {
 	return &fake{t: t, respond: func(cmd command, payload []byte, c net.Conn) {
 		answer := respond(cmd, payload)
@@ -75,7 +75,7 @@ func (f *fake) client() *Client {
 	}}
 }
 
-// serve reads a request and has it answered. A request comes in one write.
+// serve reads a request, which comes in one write, and answers it.
 func (f *fake) serve(c net.Conn) {
 	defer c.Close()
 	b := make([]byte, maxMessage+1)

@@ -48,8 +48,8 @@ func switched(on bool) Switch {
 	return Off
 }
 
-// flavour gathers what is known. The environment goes before the file, and both before
-// the threads.
+// flavour combines the sources in the order in which the runtime obeys them: the
+// environment, then the file. The names of threads come last.
 func (p *Process) flavour(env []string) Flavour {
 	f := Flavour{environmentSwitch(env, "gcServer"), environmentSwitch(env, "gcConcurrent")}
 	for _, find := range [...]func(*Process) Flavour{(*Process).fileFlavour, (*Process).threadFlavour} {
@@ -77,8 +77,8 @@ func environmentSwitch(env []string, name string) Switch {
 	return Unknown
 }
 
-// fileFlavour reads the runtimeconfig.json beside the program or its main
-// assembly. What such a file does not mention has the runtime's default.
+// fileFlavour reads the runtimeconfig.json beside the program or its main assembly. A
+// setting that the file does not mention has the runtime's default.
 func (p *Process) fileFlavour() Flavour {
 	words := strings.Fields(p.Info.CommandLine)
 	for _, word := range words[:min(2, len(words))] {

@@ -9,8 +9,8 @@ import (
 
 func (p *Process) folder() string { return filepath.Join("/proc", strconv.Itoa(p.PID)) }
 
-// readInside reads a file of at most so many bytes, at a path as the process sees
-// it. Links may be followed, as they stay behind the process's root.
+// readInside reads a file of at most so many bytes, at a path as the process sees it. It
+// may follow links, because they stay behind the process's root.
 func (p *Process) readInside(path string, most int64) ([]byte, error) {
 	if p.PID == 0 {
 		return hostRoot.read(path, most)

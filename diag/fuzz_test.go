@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// FuzzAnswers has a runtime answer anything: a command gives a result, or an
-// error that says what was wrong.
+// FuzzAnswers has a runtime answer anything: a command gives a result, or an error that
+// names the fault.
 func FuzzAnswers(f *testing.F) {
 	info := fields{}.u32(1).u64(7).u64(1).u64(2).str("/app/web").str("Linux").str("x64").str("web").str("10.0.12").str("linux-x64")
 	env := fields{}.u32(1).str("A=1")
@@ -43,7 +43,7 @@ func FuzzAnswers(f *testing.F) {
 	})
 }
 
-// known holds errors to those that callers can tell apart.
+// known fails the test on an error of a kind that callers cannot identify.
 func known(t *testing.T, err error) {
 	_, refusal := errors.AsType[*RuntimeError](err)
 	if err != nil && !refusal && !errors.Is(err, ErrProtocol) && !errors.Is(err, ErrHungUp) {
@@ -51,8 +51,8 @@ func known(t *testing.T, err error) {
 	}
 }
 
-// FuzzRequests sends anything to a server: it answers with a message, or hangs
-// up, and what it takes for a session's config is one that a client may send.
+// FuzzRequests sends anything to a server: it answers with a message, or hangs up, and a
+// config that it accepts is one that a client may send.
 func FuzzRequests(f *testing.F) {
 	config := Config{BufferMB: 1, Rundown: RundownGC, Block: true, Providers: []Provider{{Name: "P", Arguments: "a=b", Events: []uint32{1}}}}
 	for cmd := cmdCollectTracing; cmd <= cmdCollectTracing6; cmd++ {
@@ -90,7 +90,7 @@ func FuzzRequests(f *testing.F) {
 	})
 }
 
-// answers keeps what is written to a connection.
+// answers records the bytes written to a connection.
 type answers struct {
 	net.Conn
 	b []byte

@@ -33,8 +33,8 @@ func drip(c net.Conn) {
 
 func hold(c net.Conn) { io.Copy(io.Discard, c) }
 
-// TestHostileAnswers: whatever the answer is, a request ends in time, and says what was
-// wrong.
+// TestHostileAnswers: whatever the answer is, a request ends in time with an error that
+// names the fault.
 func TestHostileAnswers(t *testing.T) {
 	info := func(b []byte) []byte { return append(fields{}.u32(1).u64(7), b...) }
 	long := fields{}.u32(0x7fffffff)
@@ -82,8 +82,8 @@ func TestHostileAnswers(t *testing.T) {
 	}
 }
 
-// TestHostileSessions: a session ends in bounded time, and of bounded size, once it
-// is stopped, whatever its runtime does.
+// TestHostileSessions: once stopped, a session ends in bounded time and with bounded
+// size, whatever its runtime does.
 func TestHostileSessions(t *testing.T) {
 	end := func(c net.Conn) { c.Write([]byte("end")) }
 	config := Config{BufferMB: 1, Providers: []Provider{gcProvider}}
@@ -171,7 +171,7 @@ func TestHostileSessions(t *testing.T) {
 	}
 }
 
-// TestHostileEnvironment: what is read of an environment is bounded.
+// TestHostileEnvironment: reading an environment is bounded.
 func TestHostileEnvironment(t *testing.T) {
 	for _, test := range []struct {
 		name   string

@@ -21,8 +21,8 @@ type Info struct {
 	RID            string // "linux-x64"; empty before .NET 8
 }
 
-// A Cookie is a random number that identifies a runtime: processes in different
-// namespaces can have equal PIDs, but not equal cookies.
+// A Cookie is a random number that identifies a runtime, because processes in different
+// namespaces can have equal PIDs.
 type Cookie [16]byte
 
 func (c Cookie) String() string { return hex.EncodeToString(c[:]) }

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestKinfoProc reads what a C program with the structures of Apple's headers prints:
+// TestKinfoProc reads the output of a C program with the structures of Apple's headers:
 // started at 1700000000.123456, PID 4711.
 func TestKinfoProc(t *testing.T) {
 	kinfo, err := hex.DecodeString("00f153650000000040e201000000000000000000000000000000000000000000000000000000000067120000")

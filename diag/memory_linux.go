@@ -8,16 +8,16 @@ import (
 	"time"
 )
 
-// A memory is what a finder knows from earlier looks. It saves examining and asking
-// again what has not changed. It is not trusted: every connection is checked by its
-// endpoint, whenever it is made.
+// A memory saves the results of earlier looks, so that unchanged processes need not be
+// examined and queried again. It is not trusted: every connection is still checked by its
+// endpoint.
 type memory struct {
 	mu        sync.Mutex
 	sightings map[int]*sighting // by PID
 	dead      map[stamp]bool    // sockets without a listener
 }
 
-// A sighting is what was found out about a process, or about a socket of no process.
+// A sighting is the result of examining a process, or a socket of no process.
 type sighting struct {
 	stat
 	inner    int
@@ -43,18 +43,19 @@ func stampOf(info fs.FileInfo) stamp {
 }
 
 const (
-	// memorable is how long it holds that a process is not .NET. A younger process is
-	// looked at again when it has run for twice as long: it may be about to load .NET.
+	// memorable is how long a process counts as not being .NET. A younger process is
+	// examined again when it has run for twice as long, because it may have been about to
+	// load .NET.
 	memorable = 30 * time.Second
 	// answered is how long an answer holds.
 	answered = 5 * time.Minute
-	// settled is the age from which a socket that refuses a connection is dead: a new
-	// one may be about to be listened at.
+	// settled is the age from which a socket that refuses a connection counts as dead. A
+	// newer one may have been created just before its runtime listens.
 	settled = 10 * time.Second
 )
 
-// recall returns what is known of a process; nil if it has to be examined. One
-// that does not run has to: it cannot answer.
+// recall returns the sighting of a process; nil if the process has to be examined. A
+// process that does not run is always examined, because it cannot answer.
 func (l *look) recall(pid int, st *stat) *sighting {
 	l.memory.mu.Lock()
 	s := l.memory.sightings[pid]
@@ -100,7 +101,7 @@ func (m *memory) add(pid int, s *sighting) {
 	m.sightings[pid] = s
 }
 
-// remember notes what processes have answered, and which sockets are dead.
+// remember stores the answers of processes, and which sockets are dead.
 func (f *finder) remember(asked []*Process) {
 	for _, p := range asked {
 		s := p.sighting
@@ -131,8 +132,7 @@ func (m *memory) buried(socket stamp) bool {
 	return m.dead[socket]
 }
 
-// forget drops what is known of processes that have ended and of sockets that are
-// not there any more.
+// forget drops processes that have ended and sockets that no longer exist.
 func (m *memory) forget(pids map[int]bool, sockets map[stamp]bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -18,7 +18,7 @@ const (
 
 func (m *machine) list() []*Process { return ask(context.Background(), m.finder, m.find()) }
 
-// answering has a runtime that counts what it is asked listen at a socket.
+// answering starts a runtime at a socket that counts its queries.
 func (m *machine) answering(path string, listener int, cookie byte) *fake {
 	m.listeners[m.dir+"/"+path] = listener
 	cookies := Cookie{cookie}
@@ -47,7 +47,7 @@ func (m *machine) edit(path, old, replacement string) {
 	m.write(path, strings.Replace(string(b), old, replacement, 1))
 }
 
-// expire makes what is known of a process too old.
+// expire makes the sighting of a process too old.
 func (m *machine) expire(pid int) {
 	m.memory.mu.Lock()
 	defer m.memory.mu.Unlock()
@@ -100,7 +100,7 @@ func TestRemember(t *testing.T) {
 			got := ""
 			for _, p := range m.list() {
 				if p.PID != 5 {
-					continue // what is left of it
+					continue // its remains
 				}
 				cookie, err := "-", fmt.Sprint(p.Err)
 				if p.Info != nil {
@@ -121,8 +121,7 @@ func TestRemember(t *testing.T) {
 	}
 }
 
-// TestConnectIsChecked: what is remembered of a process opens no connection: that is
-// checked when it is made.
+// TestConnectIsChecked: a remembered process is checked again when a connection is made.
 func TestConnectIsChecked(t *testing.T) {
 	m := newMachine(t)
 	m.run(5, 5, "100", "/app/web")
@@ -139,7 +138,7 @@ func TestConnectIsChecked(t *testing.T) {
 	}
 }
 
-// TestRememberForeign: a process without .NET is looked at again when a socket with its
+// TestRememberForeign: a process without .NET is examined again when a socket with its
 // number appears, or after a while.
 func TestRememberForeign(t *testing.T) {
 	m := newMachine(t)

@@ -98,8 +98,8 @@ func (m *message) bool(v bool) {
 	}
 }
 
-// str appends a string: the number of UTF-16 units with the terminating zero,
-// then these. Of an empty one, requests have the number 0 alone.
+// str appends a string: the number of UTF-16 units with the terminating zero, then these.
+// An empty string is the number 0 alone in requests.
 func (m *message) str(what, s string) {
 	if strings.ContainsRune(s, 0) {
 		m.refuse(what, "it contains a zero character")
@@ -139,8 +139,8 @@ func (m *message) bytes() ([]byte, error) {
 	return m.b, nil
 }
 
-// readMessage reads one message. Its size is the header's, not the one documented for
-// the command. A message of another protocol returns a *headerError.
+// readMessage reads one message. It takes the size from the header, not from the
+// documentation of the command. A message of another protocol returns a *headerError.
 func readMessage(r io.Reader) (command, *payload, error) {
 	var h [headerSize]byte
 	if _, err := io.ReadFull(r, h[:]); err != nil {
@@ -172,8 +172,8 @@ func (e *headerError) Error() string {
 
 func (e *headerError) Unwrap() error { return ErrProtocol }
 
-// A payload is that of a message which was read. After the first field that does
-// not fit, every further one is zero, and bad is set.
+// A payload is the content of a received message. After the first field that does not
+// fit, every further one is zero, and bad is set, so that callers check once at the end.
 type payload struct {
 	b   []byte
 	bad bool

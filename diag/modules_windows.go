@@ -28,8 +28,8 @@ type runtimeModule struct {
 // minExamination is the shortest time after which a process is examined again.
 const minExamination = 30 * time.Second
 
-// runningProcesses returns the files of all processes by their PID; none where the
-// system does not list them.
+// runningProcesses returns the files of all processes by their PID; none if the system
+// does not list them.
 func runningProcesses() map[uint32]string {
 	all := make(map[uint32]string)
 	h, err := windows.CreateToolhelp32Snapshot(windows.TH32CS_SNAPPROCESS, 0)
@@ -46,8 +46,8 @@ func runningProcesses() map[uint32]string {
 	return all
 }
 
-// withoutPipe returns those of the processes that load .NET Framework, which has no
-// diagnostic pipe.
+// withoutPipe returns the processes that load .NET Framework, which has no diagnostic
+// pipe.
 func (f *finder) withoutPipe(running map[uint32]string) []*Process {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -70,8 +70,8 @@ func (f *finder) withoutPipe(running map[uint32]string) []*Process {
 	return found
 }
 
-// examine returns the runtime that a process loads. What is known of it serves until
-// its age has doubled.
+// examine returns the runtime that a process loads. A result serves until the process is
+// twice as old, because a process may load a runtime late.
 func (f *finder) examine(pid uint32, at time.Time) runtimeModule {
 	now := time.Now()
 	known, ok := f.examined[pid]
@@ -101,8 +101,8 @@ func runtimeOf(pid uint32) runtimeModule {
 	return runtimeModule{}
 }
 
-// moduleSnapshot lists the modules of a process, also of one of 32 bits. It tries
-// again while the process changes them, as the documentation asks for.
+// moduleSnapshot lists the modules of a process, also of a 32-bit one. It tries again
+// while the process changes them, as Microsoft's documentation asks for.
 func moduleSnapshot(pid uint32) (windows.Handle, error) {
 	const tries = 3
 	var h windows.Handle

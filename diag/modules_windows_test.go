@@ -109,7 +109,7 @@ func library(version [4]uint16) []byte {
 	const (
 		unit     = 0x200  // of the file
 		page     = 0x1000 // of memory
-		headers  = 0x40   // where those that name what it is begin
+		headers  = 0x40   // headers begin
 		optional = 0xf0   // the size of the second of them
 		section  = headers + 24 + optional
 	)

@@ -12,9 +12,9 @@ import (
 	"time"
 )
 
-// A Port is a value of --diagnostic-port: path[,tag]. The tag is listen, the
-// default, for a port that runtimes connect to, or connect, for a socket that a
-// runtime or a router listens on.
+// A Port is a value of --diagnostic-port: path[,tag]. The tag "listen", the default, is
+// for a port that runtimes connect to; "connect" is for a socket that a runtime or a
+// router listens on.
 type Port struct {
 	Path    string
 	Connect bool
@@ -49,9 +49,8 @@ func PortVariable(path string, suspend bool) (string, error) {
 	return "DOTNET_DiagnosticPorts=" + path + "," + wait + ",connect", nil
 }
 
-// A Listener is a diagnostic port that runtimes connect to. A runtime connects
-// again after every command; the Listener keeps the connection for the next
-// one.
+// A Listener is a diagnostic port that runtimes connect to. The Listener keeps each
+// connection for the next command, because a runtime connects again after every one.
 type Listener struct {
 	in      *acceptor
 	arrived chan *Runtime
@@ -73,18 +72,18 @@ type Runtime struct {
 	dialled chan conn // at most one: the latest
 }
 
-// Process asks the runtime what its process is.
+// Process queries the runtime about its process.
 func (r *Runtime) Process(ctx context.Context) (*Process, error) {
 	return (&Process{PID: int(r.PID), Started: time.Now(), client: r.Client}).introduced(ctx)
 }
 
-// Process queries the runtime that listens on a port about its process. Behind
-// a router, the PID may be that of another system.
+// Process queries the runtime that listens on a port about its process. Behind a router,
+// the PID may belong to another system.
 func (p Port) Process(ctx context.Context) (*Process, error) {
 	return (&Process{Address: p.Path}).introduced(ctx)
 }
 
-// introduced returns p with what its runtime reports.
+// introduced returns p completed by the answer of its runtime.
 func (p *Process) introduced(ctx context.Context) (*Process, error) {
 	info, err := p.Client().Info(ctx)
 	if err != nil {
@@ -97,9 +96,9 @@ func (p *Process) introduced(ctx context.Context) (*Process, error) {
 // maxArrived bounds how many runtimes can have dialled before they are accepted.
 const maxArrived = 1024
 
-// Listen creates a diagnostic port at path: a socket that only its owner can
-// connect to, or on Windows a named pipe. A stale socket is replaced; for a
-// socket in use, or another file, Listen returns a *ListenError.
+// Listen creates a diagnostic port at path, a socket that only its owner can connect to,
+// or on Windows a named pipe. A stale socket is replaced; for a socket in use, or another
+// file, Listen returns a *ListenError.
 func Listen(path string) (*Listener, error) {
 	in, err := listen(path)
 	if err != nil {
@@ -111,9 +110,8 @@ func Listen(path string) (*Listener, error) {
 	return l, nil
 }
 
-// Accept waits for a runtime that has not connected before. The runtime may be
-// waiting at startup. To record its startup, start the session and read from it
-// before calling Resume.
+// Accept waits for a runtime that has not connected before. The runtime may be waiting at
+// startup: to record this, start the session and read from it before calling Resume.
 func (l *Listener) Accept(ctx context.Context) (*Runtime, error) {
 	select {
 	case r := <-l.arrived:
@@ -159,7 +157,8 @@ const (
 	advertiseSize  = 34
 )
 
-// greet reads who has dialled, and keeps the connection for the next command.
+// greet reads the identity of a runtime that has dialled, and keeps the connection for
+// the next command.
 func (l *Listener) greet(c conn) {
 	limited, cancel := context.WithTimeout(l.open, defaultTimeout)
 	defer cancel()
@@ -215,7 +214,7 @@ func alive(c conn) bool {
 	return timedOut(err) && c.SetReadDeadline(time.Time{}) == nil
 }
 
-// hold keeps c, if not nil, for the next command in place of what was kept.
+// hold keeps c, if not nil, for the next command instead of the previous connection.
 func (r *Runtime) hold(c conn) {
 	select {
 	case old := <-r.dialled:

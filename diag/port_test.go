@@ -126,8 +126,8 @@ func TestListener(t *testing.T) {
 	}
 }
 
-// TestDeadRuntimes: a port that runs for long does not keep the connections of
-// runtimes that have gone.
+// TestDeadRuntimes: a port that runs for long does not keep the connections of ended
+// runtimes.
 func TestDeadRuntimes(t *testing.T) {
 	l, path := newListener(t)
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
@@ -150,8 +150,8 @@ func TestDeadRuntimes(t *testing.T) {
 	}
 }
 
-// TestListenTwice: a socket that somebody listens at is left alone, one that
-// nobody does is replaced, and what is not a socket stays.
+// TestListenTwice: a socket in use is left alone, one without a listener is replaced, and
+// any other file stays.
 func TestListenTwice(t *testing.T) {
 	_, path := newListener(t)
 	if _, err := Listen(path); !errors.Is(err, syscall.EADDRINUSE) {
@@ -173,7 +173,7 @@ func TestListenTwice(t *testing.T) {
 	}
 }
 
-// TestListenError: what is wrong with a path is said, and what to do.
+// TestListenError: the error names the fault of a path and the remedy.
 func TestListenError(t *testing.T) {
 	_, taken := newListener(t)
 	for path, want := range map[string]string{
@@ -188,8 +188,8 @@ func TestListenError(t *testing.T) {
 	}
 }
 
-// TestStopGone: a runtime that ended when it was asked to stop does not dial
-// again, and is not waited for.
+// TestStopGone: a runtime that ended when it was asked to stop is not waited for, because
+// it will not dial again.
 func TestStopGone(t *testing.T) {
 	l, path := newListener(t)
 	began := make(chan net.Conn)
@@ -222,7 +222,7 @@ func TestStopGone(t *testing.T) {
 	}
 }
 
-// TestPortProcess: who listens at a port to connect to is asked what it is.
+// TestPortProcess queries the process that listens at a port.
 func TestPortProcess(t *testing.T) {
 	path := filepath.Join(tempDir(t), "there")
 	info := fields{}.u64(5).u64(1).u64(2).str("/app/web --x").str("Linux").str("x64")
@@ -293,8 +293,8 @@ func TestConnect(t *testing.T) {
 	}
 }
 
-// TestReset: a process that is killed can leave a connection reset, which is
-// the end of its trace.
+// TestReset: a reset connection counts as the end of the trace, because a killed process
+// can leave one.
 func TestReset(t *testing.T) {
 	path := filepath.Join(tempDir(t), "s")
 	l, err := net.Listen("unix", path)
@@ -307,7 +307,7 @@ func TestReset(t *testing.T) {
 		if err != nil {
 			return
 		}
-		c.Read(make([]byte, 10)) // what is not read resets the connection
+		c.Read(make([]byte, 10)) // unread bytes reset the connection
 		c.Write(append(ok(fields{}.u64(1)), strings.Repeat("x", 100)...))
 		c.Close()
 	}()

@@ -18,7 +18,7 @@ func never(t *testing.T) *Client {
 	}}
 }
 
-// TestRefusedRequests: what would make a runtime refuse, or kill it, is not
+// TestRefusedRequests: a request that would make a runtime refuse, or kill it, is not
 // sent.
 func TestRefusedRequests(t *testing.T) {
 	ctx := context.Background()
@@ -101,7 +101,7 @@ func TestCollectTracing(t *testing.T) {
 	}
 }
 
-// TestNeeds: a config is sent in the oldest form that has room for all of it.
+// TestNeeds: a config is sent in the oldest form that can express all of it.
 func TestNeeds(t *testing.T) {
 	for _, test := range []struct {
 		config Config
@@ -120,8 +120,8 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// TestFallback: an older runtime gets a command that it knows, and the session says what
-// it was granted.
+// TestFallback: an older runtime gets a command that it knows, and the session reports
+// the config that was granted.
 func TestFallback(t *testing.T) {
 	config := Config{
 		BufferMB: 1, Rundown: RundownGC, NoStacks: true, Block: true,

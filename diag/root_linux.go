@@ -11,10 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A root is the directory that absolute paths start from. Other users can replace
-// the files behind it at any moment. So a path is resolved to a descriptor that
-// opens nothing (O_PATH): the file is examined and used through that descriptor,
-// never by its path again.
+// A root is the directory that absolute paths start from. Because other users can replace
+// the files behind it at any moment, a path is resolved to a descriptor that opens
+// nothing (O_PATH). The file is examined and used through that descriptor, never by its
+// path again.
 type root struct {
 	dir    string // "/", or /proc/PID/root
 	follow bool   // follow symbolic links to directories; other users' may lead anywhere
@@ -82,8 +82,8 @@ var openat2 = unix.Openat2
 // renamed meanwhile.
 const maxRenames = 16
 
-// walk is resolve for systems without openat2. Links that may be followed are
-// the user's own there, and may lead out of the root.
+// walk is resolve for systems without openat2. Links that it may follow come from this
+// process's user, so they may lead out of the root.
 func (r root) walk(dir int, path string, flags int) (int, error) {
 	if r.follow {
 		return unix.Openat(dir, path, flags, 0)
@@ -112,8 +112,8 @@ func step(dir int, name string, flags int) (int, error) {
 	return unix.Openat(dir, name, flags, 0)
 }
 
-// shortcut returns a path of the file that f is open for: a short one, which no
-// rename makes lead elsewhere.
+// shortcut returns a short path of the file that f is open for. No rename makes it lead
+// elsewhere.
 func shortcut(f *os.File) string { return fmt.Sprintf("/proc/self/fd/%d", f.Fd()) }
 
 var (

@@ -14,18 +14,18 @@ import (
 
 // ServerOptions configure a Server.
 type ServerOptions struct {
-	// Info is what clients learn about the process. A zero PID means this
-	// process, a zero Cookie a random one.
+	// Info describes the process to clients. A zero PID means this process, a zero Cookie
+	// a random one.
 	Info Info
-	// Environment are the variables of the process, as "name=value".
+	// Environment lists the variables of the process, as "name=value".
 	Environment []string
 	// Collect accepts a session, or refuses it with an error: an HRESULT, or any
 	// other, which clients receive as Fail. It is called concurrently, with a valid
 	// Config. Nil refuses all sessions as NotSupported.
 	Collect func(Config) (Tracing, error)
 
-	// Ports are the diagnostic ports that the server connects to. Suspended
-	// makes Resumed wait for a client of its own socket, too.
+	// Ports are the diagnostic ports that the server connects to. If Suspended is set,
+	// Resumed waits for a client of its own socket, too.
 	Ports     []DialPort
 	Suspended bool
 	// Folder is the folder of the socket, on systems that use one; empty means
@@ -42,13 +42,13 @@ type Tracing interface {
 	Stop()
 }
 
-// A Server answers diagnostics clients as the .NET runtime of a process does
-// (ds-server.c and ds-*-protocol.c in dotnet/runtime's src/native/eventpipe):
-// it describes the process and streams traces. It refuses to write dumps, load
-// profilers or change the process, like runtimes that do not support these.
+// A Server answers diagnostics clients as the .NET runtime of a process does (ds-server.c
+// and ds-*-protocol.c in dotnet/runtime's src/native/eventpipe): it describes the process
+// and streams traces. It refuses to write dumps, load profilers or change the process,
+// like runtimes that do not support these.
 //
-// Unlike the runtime, it serves connections concurrently. A client that sends
-// nothing, or half a request, does not delay others, and is disconnected after
+// Unlike the runtime, it serves connections concurrently, so that a client that sends
+// nothing, or half a request, does not delay others. Such a client is disconnected after
 // 10 s, or as soon as 128 newer connections are waiting.
 type Server struct {
 	opt   ServerOptions
@@ -61,7 +61,7 @@ type Server struct {
 	slots chan struct{} // one for each connection that a request is read from or answered on
 	work  sync.WaitGroup
 
-	mu       sync.Mutex      // of what follows
+	mu       sync.Mutex      // of the fields below
 	asking   map[conn]uint64 // connections that a request is awaited from, and their turns
 	turn     uint64          // the latest
 	sessions map[uint64]*tracingSession
@@ -74,8 +74,8 @@ const (
 	// requestTimeout is how long a request may take to come, and an answer to be
 	// taken.
 	requestTimeout = 10 * time.Second
-	// maxConnections is how many requests are served at once. The streams of
-	// sessions are not among them.
+	// maxConnections is how many requests are served at once, not counting the streams of
+	// sessions.
 	maxConnections = 128
 	// closeTimeout is how long the clients of sessions may take to read the end
 	// of their traces when the server is closed.
@@ -165,7 +165,7 @@ func (s *Server) Close() error {
 	return err
 }
 
-// accept serves those that connect to the socket.
+// accept serves the clients that connect to the socket.
 func (s *Server) accept() {
 	const afterError = 50 * time.Millisecond // of the system, such as too many open files
 	for {
@@ -189,9 +189,9 @@ func (s *Server) accept() {
 	}
 }
 
-// makeRoom waits for the place of a connection. If there is none, the connection
-// that has been awaiting a request for the longest is closed: whoever has something
-// to ask does so at once. It is false when the server closes.
+// makeRoom waits for the place of a connection. If all are taken, it closes the
+// connection that has been awaiting a request for the longest, because an honest client
+// sends its request at once. It returns false when the server closes.
 func (s *Server) makeRoom() bool {
 	select {
 	case s.slots <- struct{}{}:
@@ -213,7 +213,7 @@ func (s *Server) makeRoom() bool {
 	return s.slot()
 }
 
-// slot waits for the place of a connection. It is false when the server closes.
+// slot waits for the place of a connection. It returns false when the server closes.
 func (s *Server) slot() bool {
 	select {
 	case s.slots <- struct{}{}:
@@ -242,7 +242,8 @@ func (s *Server) serve(c conn, r io.Reader, port *servedPort) {
 	}
 }
 
-// noTurn is the turn of a connection to a port, which may be silent forever.
+// noTurn is the turn of a connection to a port, which may be silent for ever and is never
+// closed to make room.
 const noTurn = 0
 
 // ask notes that a request is awaited from c, so that Close ends that. It is
@@ -268,7 +269,7 @@ func (s *Server) awaits(c conn, turn uint64) bool {
 	return !s.closed
 }
 
-// asked notes that what was awaited from c has come.
+// asked marks c as no longer awaiting a request or a turn.
 func (s *Server) asked(c conn) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,8 +17,8 @@ type exchange struct {
 	retained bool // the connection is a session's
 }
 
-// served are the commands that a Server knows. Where an error is returned, the
-// answer is yet to be given.
+// served maps commands to their handlers. A handler that returns an error has not
+// answered yet.
 var served = map[command]func(*exchange) error{
 	cmdStopTracing:        (*exchange).stopTracing,
 	cmdCollectTracing:     (*exchange).collectTracing,
@@ -65,7 +65,7 @@ func (x *exchange) refuse(why error) {
 	_ = x.send(m, nil)
 }
 
-// send sends an answer, and what follows it outside of the message.
+// send sends an answer, and the bytes that follow it outside of the message.
 func (x *exchange) send(m *message, behind []byte) error {
 	b, err := m.bytes()
 	if err != nil {
@@ -127,7 +127,7 @@ func (x *exchange) collectTracing() error {
 	return nil
 }
 
-// stopTracing ends a session. Like a runtime, it answers the same for an unknown one.
+// stopTracing ends a session. Like a runtime, it does not distinguish an unknown one.
 func (x *exchange) stopTracing() error {
 	id := x.in.u64()
 	if x.in.bad {

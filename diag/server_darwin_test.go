@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Structures of Apple's headers (xnu-11417.101.15), which are compared when this is
-// compiled: another size or place is an index that the array does not have.
+// The structures of Apple's headers (xnu-11417.101.15) are compared at compile time:
+// another size or offset would index an array out of its bounds.
 var (
 	// bsd/sys/sysctl.h, bsd/sys/proc.h
 	_ = [1]struct{}{}[unsafe.Sizeof(unix.KinfoProc{})-sizeKinfoProc]

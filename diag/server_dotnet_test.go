@@ -14,9 +14,9 @@ import (
 	"github.com/gctrail/gctrail/diag"
 )
 
-// TestServerAnswersLikeRuntime: a server that is told what a real runtime is
-// answers in the same bytes. Requests that end runtimes, or that the two answer
-// differently, are left out: docs/diagnostics.md lists them.
+// TestServerAnswersLikeRuntime: a server with the description of a real runtime answers
+// in the same bytes. It leaves out requests that end runtimes, and the differences that
+// docs/diagnostics.md lists.
 func TestServerAnswersLikeRuntime(t *testing.T) {
 	ctx := limited(t)
 	p := start(ctx, t, 10, "idle", 20)
@@ -93,8 +93,8 @@ func request(command uint16, payload []byte) []byte {
 	return append(append(b, byte(command>>8), byte(command), 0, 0), payload...)
 }
 
-// answer reads a message and what may follow it at once. A runtime does not
-// always close the connection.
+// answer reads a message and the bytes that follow it at once. It does not read to the
+// end, because a runtime does not always close the connection.
 func answer(t *testing.T, address string, request []byte) []byte {
 	t.Helper()
 	c, err := net.Dial("unix", address)

@@ -16,9 +16,9 @@ type DialPort struct {
 	NoSuspend bool
 }
 
-// ParsePortVariable parses the value of DOTNET_DiagnosticPorts as the runtime
-// does (ds-ipc.c): ports with tags in any order and case. Unknown tags are
-// ignored, and ports to listen on are left out.
+// ParsePortVariable parses the value of DOTNET_DiagnosticPorts as the runtime does
+// (ds-ipc.c): ports with tags in any order and case. It ignores unknown tags, and leaves
+// out ports to listen on.
 func ParsePortVariable(value string) []DialPort {
 	var ports []DialPort
 	for config := range strings.SplitSeq(value, ";") {
@@ -95,8 +95,8 @@ func (s *Server) dial(port *servedPort) {
 	}
 }
 
-// dialOnce dials a port and waits for the command. The port can be dialled again
-// while that is served.
+// dialOnce dials a port and waits for the command. It serves the command concurrently, so
+// that the port can be dialled again.
 func (s *Server) dialOnce(port *servedPort) (served bool) {
 	c, err := s.advertise(port)
 	if err != nil {
@@ -130,8 +130,8 @@ func (s *Server) advertise(port *servedPort) (conn, error) {
 	return c, nil
 }
 
-// firstByte waits for a command as long as it takes. The rest of it then has to
-// come in time.
+// firstByte waits for a command without a limit, because a port may be idle for hours.
+// The rest of the command then has to come in time.
 func (s *Server) firstByte(c conn) ([]byte, error) {
 	if !s.askPort(c) {
 		return nil, net.ErrClosed

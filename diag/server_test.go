@@ -17,8 +17,8 @@ import (
 	"time"
 )
 
-// A tape is a tracing of a test: it writes a text for each beat until it is
-// stopped, then its end.
+// A tape is a Tracing for tests: it writes a text for each beat until it is stopped, then
+// its end.
 type tape struct {
 	beat time.Duration
 	once sync.Once
@@ -67,7 +67,7 @@ func serveTest(tb testing.TB, opt ServerOptions) (*Server, *Client) {
 	return s, NewClient(s.Address())
 }
 
-// shortFolder returns a folder whose path has room for a socket's name.
+// shortFolder returns a folder whose path leaves room for a socket's name.
 func shortFolder(tb testing.TB) string {
 	tb.Helper()
 	dir, err := os.MkdirTemp("", "d")
@@ -83,7 +83,7 @@ var madeUp = Info{
 	EntryAssembly: "gäme", RuntimeVersion: "10.0.0", RID: "linux-x64",
 }
 
-// TestServerAnswers: a client gets from a server what the server was given.
+// TestServerAnswers: a client reads the description that the server was given.
 func TestServerAnswers(t *testing.T) {
 	env := []string{"A=1", "B=é", "C=", strings.Repeat("long=", 50_000)}
 	var asked Config
@@ -131,8 +131,8 @@ func TestServerAnswers(t *testing.T) {
 	}
 }
 
-// TestServerRefuses holds refusals to the answers of .NET 10, of which those
-// marked with * differ: see docs/diagnostics.md.
+// TestServerRefuses compares refusals with the answers of .NET 10. Cases marked with *
+// differ: see docs/diagnostics.md.
 func TestServerRefuses(t *testing.T) {
 	_, c := serveTest(t, ServerOptions{Info: Info{CommandLine: strings.Repeat("x", 40_000)}, Collect: func(c Config) (Tracing, error) {
 		if c.BufferMB == 2 {
@@ -276,8 +276,8 @@ func TestServedSession(t *testing.T) {
 	left.in.Close()
 }
 
-// TestServerBearsWithClients: clients that are slow, silent or stop halfway keep nobody
-// waiting, and do not keep the server from closing.
+// TestServerBearsWithClients: clients that are slow, silent or stop halfway delay no
+// other client, and do not keep the server from closing.
 func TestServerBearsWithClients(t *testing.T) {
 	s, c := serveTest(t, ServerOptions{Info: madeUp, Collect: func(Config) (Tracing, error) { return newTape(time.Hour), nil }})
 	request, err := newRequest(cmdProcessInfo).bytes()
@@ -384,8 +384,8 @@ func TestParsePortVariable(t *testing.T) {
 	}
 }
 
-// TestServedPorts: a server dials its ports, whenever they are made, serves one
-// command after the other there, and waits for those that are to resume it.
+// TestServedPorts: a server dials its ports, even if they appear later, serves one
+// command after the other there, and waits to be resumed by the suspending ones.
 func TestServedPorts(t *testing.T) {
 	folder := shortFolder(t)
 	ports := []DialPort{{Path: filepath.Join(folder, "a")}, {filepath.Join(folder, "b"), true}, {Path: filepath.Join(folder, "c")}}

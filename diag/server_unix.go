@@ -14,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// ownAddress returns the path of this process's socket. It cuts a path that is too
-// long, as .NET 10 does, if clients still recognize what is left.
+// ownAddress returns the path of this process's socket. It truncates a path that is too
+// long, as .NET 10 does, if clients still recognize the rest.
 func ownAddress(folder string) (string, error) {
 	folder = strings.TrimSuffix(cmp.Or(folder, os.TempDir()), "/")
 	path := fmt.Sprintf("%s/dotnet-diagnostic-%d-%s-socket", folder, os.Getpid(), startKey())
@@ -30,15 +30,14 @@ func ownAddress(folder string) (string, error) {
 	return cut, nil
 }
 
-// hangupInterval is how often it is looked whether a client has gone that said it
-// sends no more.
+// hangupInterval is how often the server checks a client that said it sends no more.
 const hangupInterval = 100 * time.Millisecond
 
-// awaitHangup waits until the other side has closed a connection that was read to
-// its end: it may only have said that it sends no more. It waits no longer than
-// until over is closed. It looks whether it could write: macOS reports a hangup only
-// with another event (poll_nocancel of bsd/kern/sys_generic.c), and for reading also if
-// the other side sends no more.
+// awaitHangup waits until the other side has closed a connection that was read to its
+// end, or until over is closed. The end alone is not enough, because the client may only
+// have shut down its sending side. It polls for writing, because macOS reports a hangup
+// only with another event (poll_nocancel of bsd/kern/sys_generic.c), and for reading also
+// if the other side sends no more.
 func awaitHangup(c conn, over <-chan struct{}) {
 	socket, ok := c.(syscall.Conn)
 	if !ok {

@@ -17,7 +17,7 @@ import (
 )
 
 // TestOwnAddress: a server listens where clients look, even if the path must be
-// shortened; a path that is too long for that is refused.
+// shortened; it refuses a path that is too long for that.
 func TestOwnAddress(t *testing.T) {
 	const most = len(syscall.RawSockaddrUnix{}.Path) - 1
 	name := "dotnet-diagnostic-" + strconv.Itoa(os.Getpid()) + "-" + startKey() + "-socket"
@@ -38,8 +38,9 @@ func TestOwnAddress(t *testing.T) {
 	}
 }
 
-// TestOwnSocket: what a process with the same number left is replaced by a socket that
-// only its user can open, which ends with the server. One that is in use is left alone.
+// TestOwnSocket: the socket of an earlier process with the same PID is replaced by a
+// socket that only its user can open, which ends with the server. A socket in use is left
+// alone.
 func TestOwnSocket(t *testing.T) {
 	folder := shortFolder(t)
 	address, err := ownAddress(folder)
@@ -103,7 +104,7 @@ func TestAwaitHangup(t *testing.T) {
 	}
 }
 
-// TestHalfClosed: a client that says it sends no more gets its trace, as from a
+// TestHalfClosed: a client that shuts down its sending side gets its trace, as from a
 // runtime, until it goes.
 func TestHalfClosed(t *testing.T) {
 	tape := newTape(time.Millisecond)

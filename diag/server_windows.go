@@ -10,5 +10,5 @@ func ownAddress(string) (string, error) {
 	return pipeFolder + "dotnet-diagnostic-" + strconv.Itoa(os.Getpid()), nil
 }
 
-// awaitHangup has nothing to wait for: a pipe that was read to its end is closed.
+// awaitHangup returns at once, because a pipe that was read to its end is closed.
 func awaitHangup(conn, <-chan struct{}) {}

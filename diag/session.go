@@ -18,7 +18,7 @@ import (
 type Session struct {
 	ID      uint64
 	Command string // that the runtime accepted: "CollectTracing4"
-	Config  Config // what the runtime granted
+	Config  Config // as the runtime granted it
 
 	client *Client
 	in     conn
@@ -40,15 +40,15 @@ const (
 	stopTime      = 30 * time.Second
 	stopTimePerMB = 100 * time.Millisecond
 	maxBufferTime = 1024 // MB
-	// stopBytes is how much may come then, besides what was in the buffer; and
-	// stopRundown how much more if the trace ends with all methods. Those of large
-	// programs have some 100 MB.
+	// stopBytes limits the trace after a stop, besides the contents of the buffer;
+	// stopRundown is added if the trace ends with all methods, because the methods of
+	// large programs take some 100 MB.
 	stopBytes   = 64 << 20
 	stopRundown = 1 << 30
 )
 
-// stopAnswerTimeout is how long a runtime may take, after the last byte of the trace,
-// to answer who asked it to stop. One that has ended will not.
+// stopAnswerTimeout is how long a runtime may take to confirm the stop after the last
+// byte of the trace. It is short, because a runtime that has ended never will.
 const stopAnswerTimeout = time.Second
 
 // Read reads the next bytes of the trace, as soon as there are any.
@@ -87,7 +87,7 @@ func (s *Session) limit() {
 	s.timer.Store(time.AfterFunc(s.StopLimit(), s.abandon))
 }
 
-// abandon drops what is still to come.
+// abandon drops the rest of the trace.
 func (s *Session) abandon() {
 	s.unending.Store(true)
 	s.in.Close()
@@ -103,7 +103,7 @@ func (s *Session) ended() bool {
 	}
 }
 
-// SetReadDeadline makes a Read that finds nothing until then end with
+// SetReadDeadline makes a Read that receives nothing until t end with
 // os.ErrDeadlineExceeded. The zero time means no limit.
 func (s *Session) SetReadDeadline(t time.Time) error { return s.in.SetReadDeadline(t) }
 
@@ -146,7 +146,7 @@ func (s *Session) Stop(ctx context.Context) error {
 // Stopped reports whether Stop was called, or Close before the trace's end.
 func (s *Session) Stopped() bool { return s.asked.Load() }
 
-// tapped returns the client for one exchange, and where its connection is stored.
+// tapped returns the client for one exchange, and a channel that receives its connection.
 func (c *Client) tapped() (*Client, <-chan conn) {
 	line := make(chan conn, 1)
 	return &Client{c.Timeout, func(ctx context.Context) (conn, error) {
@@ -158,9 +158,9 @@ func (c *Client) tapped() (*Client, <-chan conn) {
 	}}, line
 }
 
-// watch cancels when, in the time that the runtime has for an answer, nothing was
-// read, or the request, sent over line, was not: a runtime that another client
-// holds up continues with the trace. It cancels a little after the trace's end too.
+// watch cancels the request to stop if, within the runtime's time for an answer, nothing
+// was read, or the request, sent over line, was not taken. A runtime that another client
+// blocks would go on with the trace. It cancels a little after the trace's end too.
 func (s *Session) watch(ctx context.Context, cancel func(), line <-chan conn) {
 	tick := time.NewTicker(s.client.timeout())
 	defer tick.Stop()
@@ -184,9 +184,9 @@ func (s *Session) watch(ctx context.Context, cancel func(), line <-chan conn) {
 	}
 }
 
-// Close ends the session. Unless the trace has ended, or Stop was called, it
-// asks the runtime to stop, and discards the rest of the trace. Without that,
-// the session may continue to use one of the runtime's 64 slots.
+// Close ends the session. Unless the trace has ended, or Stop was called, it asks the
+// runtime to stop, and discards the rest of the trace. Otherwise the session would
+// continue to use one of the runtime's 64 slots.
 func (s *Session) Close() error {
 	defer func() {
 		if timer := s.timer.Load(); timer != nil {

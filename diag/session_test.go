@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A sessionFake is a runtime with one session: it writes pieces, one a second,
-// and when it is stopped the rest, before it answers.
+// A sessionFake is a runtime with one session. It writes a piece every second, and when
+// it is stopped the rest, before it answers.
 type sessionFake struct {
 	*fake
 	rest    []string      // after Stop
@@ -62,8 +62,8 @@ func (s *sessionFake) collect() *Session {
 	return session
 }
 
-// TestStop: what a runtime still holds is read while it is asked to stop, for as
-// long as more is coming.
+// TestStop: the contents of the runtime's buffer are read while it is asked to stop, for
+// as long as more is coming.
 func TestStop(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newSessionFake(t, false)
@@ -96,8 +96,8 @@ func TestStop(t *testing.T) {
 	})
 }
 
-// TestClose: a session that its reader leaves is stopped, and what is still to
-// come does not hold the runtime up.
+// TestClose: a session that its reader leaves is stopped, and the rest of its trace does
+// not hold the runtime up.
 func TestClose(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newSessionFake(t, false)
@@ -112,8 +112,8 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// TestCloseSilent: a process that is stopped does not keep a session from being
-// closed for longer than it may take to answer.
+// TestCloseSilent: a process that is stopped delays closing a session by no more than the
+// time for an answer.
 func TestCloseSilent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newSessionFake(t, true)

@@ -21,9 +21,9 @@ type socket struct {
 	info    fs.FileInfo
 }
 
-// socketName is the name of a runtime's socket, or of a router for a device. A
-// path longer than a socket's can be is cut by the runtime, which listens there
-// all the same.
+// socketName is the name of a runtime's socket, or of a router for a device. The end may
+// be missing, because the runtime truncates a path that is too long and listens there all
+// the same.
 var socketName = regexp.MustCompile(`^dotnet-diagnostic-(dsrouter-)?(\d+)-(\d+)(-s?o?c?k?e?t?)?$`)
 
 // socketOf returns the socket that a file may be by its name.

@@ -6,8 +6,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// taken reports whether the other side has read everything written to c, as far as
-// the system knows.
+// taken reports whether the other side has read everything written to c. It is true if
+// the system does not know.
 func taken(c conn) bool {
 	socket, ok := c.(syscall.Conn)
 	if !ok {

@@ -2,6 +2,6 @@
 
 package diag
 
-// taken returns true: only Linux reports whether the other side has read everything
-// written to c.
+// taken returns true, because only Linux reports whether the other side has read
+// everything.
 func taken(conn) bool { return true }

@@ -24,8 +24,8 @@ func dial(ctx context.Context, path string) (conn, error) {
 	if len(path) <= maxSocketPath {
 		return connOf(d.DialContext(ctx, "unix", path))
 	}
-	// A process of another container can be behind a path that is too long: its
-	// folder's descriptor has a short one. Only Linux has that.
+	// The socket of a process in another container can be behind a path that is too long.
+	// The descriptor of its folder has a short one, on Linux only.
 	dir, err := os.Open(filepath.Dir(path))
 	if err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func listen(path string) (*acceptor, error) {
 	if most := len(syscall.RawSockaddrUnix{}.Path) - 1; len(path) > most {
 		return nil, fmt.Errorf("the path takes %d bytes, and a socket's at most %d: choose a shorter one", len(path), most)
 	}
-	if runtime.GOOS != "linux" { // there, the mode is what the process's mask leaves of it
+	if runtime.GOOS != "linux" { // there, the process's mask limits the mode
 		defer syscall.Umask(syscall.Umask(0o177))
 	}
 	config := net.ListenConfig{Control: func(_, _ string, c syscall.RawConn) error {

@@ -77,8 +77,8 @@ func (a *acceptor) instance(flags uint32) (windows.Handle, error) {
 		windows.PIPE_TYPE_BYTE|windows.PIPE_REJECT_REMOTE_CLIENTS, windows.PIPE_UNLIMITED_INSTANCES, pipeBuffer, pipeBuffer, 0, a.private)
 }
 
-// onlyThisUser grants access only to the user of this process. By default, everybody
-// may read from a pipe.
+// onlyThisUser grants access only to the user of this process, because by default
+// everybody may read from a pipe.
 func onlyThisUser() (*windows.SecurityAttributes, error) {
 	user, err := windows.GetCurrentProcessToken().GetTokenUser()
 	if err != nil {

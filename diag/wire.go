@@ -1,8 +1,7 @@
 package diag
 
-// A wire carries the fields of a payload one after the other, either into a
-// message or out of one that was read. A layout goes over it and so is written
-// down once, for clients and servers.
+// A wire carries the fields of a payload one after the other, either into a message or
+// out of a received one. It lets clients and servers share one layout.
 type wire struct {
 	out *message
 	in  *payload
@@ -56,7 +55,7 @@ func (w wire) name(what string, v *string) {
 	}
 }
 
-// refuse keeps the message from being sent, or from being taken.
+// refuse makes the message invalid, for sending or receiving.
 func (w wire) refuse(field, why string, args ...any) {
 	if w.out != nil {
 		w.out.refuse(field, why, args...)
@@ -65,8 +64,8 @@ func (w wire) refuse(field, why string, args ...any) {
 	}
 }
 
-// list carries the number of items, then each. None of them takes less than so
-// many bytes: what was read has no room for more.
+// list carries the number of items, then each. An item takes at least so many bytes, so
+// that a received count without room for its items is refused before memory is allocated.
 func list[T any](w wire, all *[]T, least int, each func(*T)) {
 	n := uint32(len(*all))
 	w.u32(&n)
